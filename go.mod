@@ -1,0 +1,4 @@
+module sbx
+
+go 1.26
+

@@ -1,0 +1,34 @@
+// Package spec is the SandboxSpec: what a document may say, how it is read,
+// and what follows from it alone.
+//
+// Data goes one way. Read takes bytes from a file, Decode turns them into a
+// SandboxSpec or says with file, line and column why it cannot, and Resolve
+// fills in what the document implies: defaults of an access mode, absolute
+// paths with links resolved, the command's environment. Rooms above build on
+// the Resolved and never read a document again.
+//
+//	b, err := spec.Read("spec.yaml")
+//	s, err := spec.Decode("spec.yaml", b)
+//	r, err := spec.Resolve(s, spec.Inputs{Home: home, Cwd: cwd, Environ: env, Paths: spec.HostPaths{}})
+//
+// The package knows nothing of mechanisms: it asks the kernel only for the
+// bytes of a document (Read, ReadFD) and, through Paths, for the links on the
+// paths that a document names. Parsing, decoding, canonical JSON and Resolve
+// are pure; tests feed them bytes and maps.
+//
+// What always holds:
+//
+//   - A document is read as written or refused. Unknown fields, wrong types,
+//     duplicate keys, trailing data, null and impossible values are errors;
+//     nothing is guessed, and JSON and YAML have one meaning.
+//   - Absent, empty and set are three things (Opt).
+//   - A SandboxSpec is never changed once decoded.
+//   - SandboxSpec, Fields, schema.json and the decoder name the same fields
+//     and give the same verdicts; tests hold them together.
+//   - Any input of up to 1 MiB is answered within 100 ms.
+//
+// The package runs at the start of every sandbox. It imports only small parts
+// of the standard library and does nothing at package initialization; the
+// readers of JSON and YAML are its own for that reason, and well-known
+// libraries are their oracles in the tests.
+package spec

@@ -1,0 +1,56 @@
+package spec
+
+import "strings"
+
+// Field is the path of a field in a spec, as "limits.memory". Fields lists
+// them all.
+type Field string
+
+// Problem is one refusal: what was attempted, on what, why it cannot be, and
+// what would help. It is the one shape of error that reaches a person, the
+// record and a program.
+type Problem struct {
+	Field Field  // the field it concerns; "" where it is no field's
+	On    string // where: "spec.json:9:14", a path, a program
+	Do    string // what was attempted: "cap memory at 2GiB"
+	Why   string // the one cause
+	Help  string // what would help; may be empty
+}
+
+// Error is the problem on one line.
+func (p *Problem) Error() string {
+	var b strings.Builder
+	b.WriteString(p.Head())
+	if p.Why != "" {
+		b.WriteString(": ")
+		b.WriteString(p.Why)
+	}
+	return b.String()
+}
+
+// Head is the first of the lines shown to a person: field, place, attempt.
+func (p *Problem) Head() string {
+	var b strings.Builder
+	switch {
+	case p.Field != "" && p.On != "":
+		b.WriteString(string(p.Field) + " (" + p.On + "): ")
+	case p.Field != "":
+		b.WriteString(string(p.Field) + ": ")
+	case p.On != "":
+		b.WriteString(p.On + ": ")
+	}
+	b.WriteString("cannot " + p.Do)
+	return b.String()
+}
+
+// Problems are all refusals of one document at once.
+type Problems []*Problem
+
+// Error lists the problems, a line each.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,107 @@
+package spec
+
+// Resolved is a spec with everything filled in that follows from the document
+// alone: defaults that an access mode implies, absolute paths with links
+// resolved, the command's environment. It depends on the host only through
+// the paths that the spec names (Inputs.Paths); what the host can enforce is
+// wrap.Host's matter.
+type Resolved struct {
+	Spec *SandboxSpec
+
+	AccessMode AccessMode // AccessUnset when no document sets it
+	Home       string     // absolute; "" when the caller has none
+	WorkingDir Path       // where the command starts; always set
+
+	// ReadOnly is true when nothing but private folders and explicit mounts
+	// and write paths may be written: access_mode read-only, readonly: true.
+	ReadOnly bool
+	// Visible is true when only what is named is in view (filesystem.read
+	// present, a workshop, the job layout); false: the whole host is.
+	Visible bool
+	// System is true when @system is among what is in view.
+	System bool
+	// Private is true when /tmp, /var/tmp, /dev/shm and /run are private, the
+	// default secrets hidden and the protected names kept: an access_mode
+	// other than danger-full-access, or filesystem.read, is present.
+	Private bool
+	// FileRules is true when any rule constrains files.
+	FileRules bool
+	// SideDoors is true when the side doors are shut: any file or network
+	// rule is present.
+	SideDoors bool
+
+	Read   []Path // in the order of the document, @system taken out
+	Write  []Path // the working directory first where it is writable
+	Hide   []Path
+	Mounts []MountAt
+	// Globs are the "**/name" entries of filesystem.write: protected names
+	// that may come into being or be written at any depth.
+	Globs []string
+
+	Network NetworkMode // never NetworkUnset
+	Listen  []int
+
+	Env     []string // the command's environment, NAME=value, in caller's order
+	Dropped []string // names of variables kept from the command
+	Passed  []string // names of variables it gets
+
+	Syscalls string // "default" or an absolute path of a profile
+	Job      *Job   // the --input/--output layout; nil otherwise
+
+	// Root is sandbox.root and Restricted the subtree that restrict leaves of
+	// it (Root itself without one); both zero without a workshop. What lies directly
+	// in Root is also in view at its virtual path, "/src" for Root/src.
+	Root       Path
+	Restricted Path
+
+	BestEffort []Field // fields that may be degraded; "*" for all
+	NotYet     []Field // fields that are set and whose enforcement does not exist yet
+	Notes      []Note  // what Resolve decided and a record's line should say
+}
+
+// Path is a path that a spec names.
+type Path struct {
+	Asked  string // as written
+	Abs    string // absolute and clean, links as they stand
+	Real   string // Abs with every link resolved; Abs where it does not exist
+	Links  []Link // the links met on the way, in order
+	Exists bool
+	IsDir  bool
+	Field  Field  // "filesystem.write[0]": where it comes from; "" for implied
+	At     string // "spec.json:4:12"; "" for implied
+}
+
+// Link is a symbolic link met while a path was resolved: Path holds Target.
+type Link struct{ Path, Target string }
+
+// MountAt is a mount of the spec with its source resolved.
+type MountAt struct {
+	Mount
+	Source Path   // zero for a tmpfs
+	Target string // absolute, clean
+	Field  Field  // "filesystem.mounts[1]"
+	At     string
+}
+
+// Job is the layout of --input and --output.
+type Job struct {
+	Input  Path // zero when not given
+	Output Path // zero when not given
+}
+
+// Note is one sentence for the record's line of Field.
+type Note struct {
+	Field Field
+	Text  string
+}
+
+// AllowsLess tells whether the documents let field be enforced less than asked.
+// "limits" in best_effort covers "limits.memory", "*" covers all.
+func (r *Resolved) AllowsLess(field Field) bool {
+	for _, b := range r.BestEffort {
+		if b == "*" || b == field || len(field) > len(b) && field[:len(b)] == b && field[len(b)] == '.' {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,96 @@
+package spec
+
+import "time"
+
+// SandboxSpec is one document as its writer meant it: every field of the
+// contract, absent or set, with nothing filled in. It is never changed once
+// decoded. Field documentation for writers of specs is docs/spec.md.
+type SandboxSpec struct {
+	ToolsAllowed Opt[[]string]
+	ToolsDenied  Opt[[]string]
+	WorkingDir   Opt[string]
+	AccessMode   Opt[AccessMode]
+	MaxTurns     Opt[int]
+	MaxCommands  Opt[int]
+
+	Profile  Opt[Profile]
+	Sandbox  Opt[Workshop]
+	Restrict Opt[string]
+	Readonly Opt[bool]
+
+	Filesystem  Opt[Filesystem]
+	Network     Opt[Network]
+	Environment Opt[Environment]
+	Commands    Opt[Commands]
+	Limits      Opt[Limits]
+	Syscalls    Opt[string]
+
+	OnExceed         Opt[OnExceed]
+	BestEffort       Opt[[]string]
+	RequireAvailable Opt[bool]
+	Agent            Opt[Agent]
+
+	// Source tells where the document came from; it is not part of the spec.
+	Source Source
+}
+
+// Workshop is the workshop's own part: the tree that restrict counts from.
+type Workshop struct {
+	Root     Opt[string]
+	Readonly Opt[bool]
+}
+
+// Filesystem says which host files are in view, and how.
+type Filesystem struct {
+	Read   Opt[[]string]
+	Write  Opt[[]string]
+	Hide   Opt[[]string]
+	Mounts Opt[[]Mount]
+}
+
+// Mount puts Source at Target inside the sandbox. A tmpfs has no Source.
+type Mount struct {
+	Label  string
+	Source string
+	Target string
+	Mode   MountMode
+}
+
+// Network says what the command may reach and offer.
+type Network struct {
+	Mode   Opt[NetworkMode]
+	Allow  Opt[[]string]
+	Listen Opt[[]int]
+}
+
+// Environment says which variables the command gets.
+type Environment struct {
+	Pass Opt[[]string]
+	Set  Opt[map[string]string]
+}
+
+// Commands says which programs may be started.
+type Commands struct {
+	Allow Opt[[]string]
+	Deny  Opt[[]string]
+}
+
+// Limits bound the whole tree; OpenFiles alone is per process.
+type Limits struct {
+	Memory    Opt[Bytes]
+	CPUs      Opt[float64]
+	PIDs      Opt[int]
+	OpenFiles Opt[int]
+	FileSize  Opt[Bytes]
+	Timeout   Opt[time.Duration]
+}
+
+// Bytes is a size in bytes, written "2GiB", "100MiB" or a plain number.
+type Bytes int64
+
+// Source is a document's origin and the positions of what it says.
+type Source struct {
+	Name string // as given: a path, "-" or "--spec-json"
+	Dir  string // absolute folder that relative working_dir counts from
+	Root *Node  // the document itself; nil for a spec made in Go
+}
