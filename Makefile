@@ -1,0 +1,48 @@
+# Every target is one line over go or a script. `make` builds, `make help` lists.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+FUZZTIME ?= 10s
+BENCHFLAGS ?=
+
+.DEFAULT_GOAL := build
+.PHONY: build demo test check bench generate install fuzz test-vm release clean help deps
+
+build: ## build bin/sbx, static
+	@scripts/build.sh bin
+
+demo: ## a real job in a sandbox and three refused attempts, each with its control
+	@scripts/demo.sh
+
+deps: ## install what the tests need (root), or say what is missing
+	@scripts/deps.sh
+
+test: ## every test, as root and as an ordinary user
+	@scripts/test.sh
+
+check: ## everything a change must pass: format, vet, linters, layering, generated files, tests
+	@scripts/check.sh
+
+bench: ## measure start, memory and work inside; BENCHFLAGS="-quick -json out.json"
+	@scripts/bench.sh $(BENCHFLAGS)
+
+generate: ## write the generated files anew
+	@go generate ./...
+
+install: build ## install binaries, man pages and completions under $(DESTDIR)$(PREFIX)
+	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' scripts/install.sh
+
+fuzz: ## a short run of each fuzzer; FUZZTIME=10s each
+	@FUZZTIME='$(FUZZTIME)' scripts/fuzz.sh
+
+test-vm: ## the kernel tests on Debian's own kernel, in a virtual machine
+	@scripts/vm/run.sh
+
+release: ## static binaries for amd64 and arm64 with checksums, in dist/
+	@scripts/release.sh dist
+
+clean: ## remove what the targets above made
+	@rm -rf bin dist .cache
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r t d; do printf '  %-10s %s\n' "$$t" "$$d"; done

@@ -1,0 +1,97 @@
+#!/bin/bash
+# Every test: as root (where the caller is root) and as an ordinary user. The
+# last line is the count; it ends with non-zero where anything failed.
+# SBX_TEST_MUST_RUN=1 turns the skips of kernel tests into failures.
+# TESTFLAGS is passed on to go test, PACKAGES replaces ./...
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/deps.sh || echo "test: tests that need what is missing are skipped"
+work=$(mktemp -d "${TMPDIR:-/tmp}/sbx-test.XXXXXX")
+user=''
+cleanup() {
+	[ -z "$user" ] || userdel "$user" >/dev/null 2>&1 || true
+	chmod -R u+w "$work" 2>/dev/null || true
+	rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+echo "test: build"
+scripts/build.sh bin
+tags=urfave_cli_no_docs
+if command -v gcc >/dev/null 2>&1 && [ -e /usr/include/seccomp.h ]; then
+	tags=$tags,oracle
+else
+	echo "test: no gcc or no libseccomp headers: the oracles of the filters are left out"
+fi
+echo "test: vet"
+go vet -tags "$tags" ./...
+go build -o "$work/testsum" ./scripts/testsum
+# testsum reads the output of go test; both runs share these flags.
+flags=(-json -count=1 -tags "$tags" -timeout 15m)
+read -r -a more <<<"${TESTFLAGS:-}"
+read -r -a packages <<<"${PACKAGES:-./...}"
+
+runs=()
+run() { # run LABEL FLAG…
+	local label=$1
+	shift
+	echo "test: as $label"
+	runs+=("$work/$label.json")
+	"$work/testsum" -label "$label" -save "$work/$label.json" -- \
+		go test "${flags[@]}" "$@" ${more[@]+"${more[@]}"} "${packages[@]}" || true
+}
+
+# The ordinary user has an account, a home, a copy of the sources and the
+# modules that they need; its test binaries are built by the caller.
+as_user() {
+	user=sbxtest$$
+	chmod 755 "$work"
+	useradd --no-create-home --home-dir "$work/home" --shell /bin/bash "$user"
+	mkdir "$work/home" "$work/src" "$work/exec"
+	{ git ls-files -z --cached --others --exclude-standard 2>/dev/null || find . -path ./.git -prune -o -type f -print0; } |
+		while IFS= read -r -d '' f; do
+			[ ! -e "$f" ] && [ ! -L "$f" ] || printf '%s\0' "$f"
+		done | tar --null -T - -cf - bin | tar -C "$work/src" -xf -
+	(
+		cd "$work/src"
+		proxy=$(go env GOPROXY)
+		GOPROXY="file://$(go env GOMODCACHE)/cache/download,$proxy" GOMODCACHE="$work/home/mod" GOFLAGS=-modcacherw \
+			go list -tags "$tags" -deps -test ./... >/dev/null
+	)
+	chown -R "$user:" "$work/home" "$work/src"
+	cat >"$work/exec/run" <<-EOF
+		#!/bin/bash
+		# go builds where its user alone may look: run a copy of the test binary.
+		set -eu
+		copy=$work/exec/\$\$.test
+		install -m 755 "\$1" "\$copy"
+		shift
+		status=0
+		env -i PATH="$PATH" HOME="$work/home" USER=$user LOGNAME=$user LANG="${LANG:-C.UTF-8}" TERM="${TERM:-dumb}" \\
+			GOMODCACHE="$work/home/mod" GOCACHE="$work/home/cache" GOFLAGS=-buildvcs=false \\
+			SBX_TEST_MUST_RUN="${SBX_TEST_MUST_RUN:-}" \\
+			setpriv --reuid=$user --regid=$user --clear-groups -- "\$copy" "\$@" || status=\$?
+		rm -f "\$copy"
+		exit \$status
+	EOF
+	chmod 755 "$work/exec/run"
+	cd "$work/src"
+	run user -exec "$work/exec/run"
+	cd - >/dev/null
+}
+
+if [ "$(id -u)" -eq 0 ]; then
+	run root
+	if command -v useradd >/dev/null 2>&1 && command -v setpriv >/dev/null 2>&1; then
+		as_user
+	elif [ "${SBX_TEST_MUST_RUN:-}" = 1 ]; then
+		echo "test: no useradd or no setpriv: cannot test as an ordinary user" >&2
+		exit 1
+	fi
+else
+	run user
+fi
+"$work/testsum" -may-skip scripts/may-skip.txt "${runs[@]}"

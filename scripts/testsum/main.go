@@ -1,0 +1,44 @@
+// Command testsum keeps the count of test runs.
+//
+//	testsum -label root -save root.json -- go test -json ./...
+//
+// runs the command, which must print the events of go test -json, shows a line
+// a package and the output of what failed, and saves what it counted.
+//
+//	testsum root.json user.json
+//
+// prints the skips of several such runs by reason and, as its last line,
+// "N passed, N failed, N skipped". It ends with 1 where anything failed, where
+// no test ran and, with SBX_TEST_MUST_RUN=1, where a test was skipped in every
+// run and -may-skip does not list it.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	label := flag.String("label", "", "name of the run")
+	save := flag.String("save", "", "file for the counts of the run")
+	maySkip := flag.String("may-skip", "", "file of tests that may be skipped in every run: a name and a reason a line")
+	flag.Parse()
+	if flag.NArg() == 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	var err error
+	var ok bool
+	if *save != "" {
+		ok, err = record(*label, *save, flag.Args())
+	} else {
+		ok, err = total(os.Stdout, flag.Args(), *maySkip, os.Getenv("SBX_TEST_MUST_RUN") == "1")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testsum:", err)
+	}
+	if err != nil || !ok {
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+	"strings"
+)
+
+// total prints the sum of the runs saved at paths; false where it is no success.
+func total(w io.Writer, paths []string, maySkip string, mustRun bool) (bool, error) {
+	runs := make([]Run, len(paths))
+	for i, p := range paths {
+		b, err := os.ReadFile(p)
+		if err != nil {
+			return false, err
+		}
+		if err := json.Unmarshal(b, &runs[i]); err != nil {
+			return false, fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	listed, err := readList(maySkip)
+	if err != nil {
+		return false, err
+	}
+	passed, skipped := 0, 0
+	var failed []string
+	for _, r := range runs {
+		passed += len(r.Passed)
+		skipped += len(r.Skipped)
+		for _, name := range r.Failed {
+			failed = append(failed, r.Label+": "+name)
+		}
+		if r.Exit != 0 && len(r.Failed) == 0 {
+			failed = append(failed, fmt.Sprintf("%s: go test ended with %d", r.Label, r.Exit))
+		}
+	}
+	printSkips(w, runs)
+	if mustRun {
+		for name, why := range nowhere(runs) {
+			if _, ok := listed[name]; !ok {
+				failed = append(failed, "no run could do "+name+": "+why)
+				skipped -= len(runs)
+			}
+		}
+	}
+	sort.Strings(failed)
+	for _, f := range failed {
+		fmt.Fprintln(w, "FAIL", f)
+	}
+	fmt.Fprintf(w, "%d passed, %d failed, %d skipped\n", passed, len(failed), skipped)
+	return len(failed) == 0 && passed > 0, nil
+}
+
+// nowhere is the tests that every run skipped, each with a reason.
+func nowhere(runs []Run) map[string]string {
+	common := map[string]string{}
+	for i, r := range runs {
+		if i == 0 {
+			for name, why := range r.Skipped {
+				common[name] = why
+			}
+			continue
+		}
+		for name := range common {
+			if _, ok := r.Skipped[name]; !ok {
+				delete(common, name)
+			}
+		}
+	}
+	return common
+}
+
+func printSkips(w io.Writer, runs []Run) {
+	for _, r := range runs {
+		byReason := map[string]int{}
+		for _, why := range r.Skipped {
+			byReason[why]++
+		}
+		reasons := make([]string, 0, len(byReason))
+		for why := range byReason {
+			reasons = append(reasons, why)
+		}
+		sort.Slice(reasons, func(i, j int) bool {
+			a, b := reasons[i], reasons[j]
+			return byReason[a] > byReason[b] || byReason[a] == byReason[b] && a < b
+		})
+		for _, why := range reasons {
+			fmt.Fprintf(w, "skipped as %s: %d: %s\n", r.Label, byReason[why], why)
+		}
+	}
+}
+
+// readList reads "name reason" lines; the reason is for the reader and must
+// be there.
+func readList(path string) (map[string]string, error) {
+	list := map[string]string{}
+	if path == "" {
+		return list, nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for n, line := range strings.Split(string(b), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, why, _ := strings.Cut(line, " ")
+		if why == "" {
+			return nil, fmt.Errorf("%s:%d: %s has no reason", path, n+1, name)
+		}
+		list[name] = why
+	}
+	return list, nil
+}
