@@ -1,4 +1,352 @@
 package spec
 
-// ParseJSON reads one JSON document.
-func ParseJSON(name string, b []byte) (*Node, error) { return &Node{}, nil }
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// ParseJSON reads one JSON document as RFC 8259 has it and no looser: no
+// duplicate keys, nothing after the document, no byte order mark, valid UTF-8
+// and whole surrogate pairs only; at most 1 MiB, nested at most 32 deep.
+func ParseJSON(name string, b []byte) (*Node, error) {
+	if err := checkBytes(name, b); err != nil {
+		return nil, err
+	}
+	p := jsonReader{name: name, b: b}
+	p.space()
+	if p.i == len(b) {
+		return nil, &DecodeError{Name: name, Why: "empty document"}
+	}
+	n, err := p.value(0)
+	if err != nil {
+		return nil, err
+	}
+	p.space()
+	if p.i < len(b) {
+		return nil, p.fail(p.i, "more text after the end of the document")
+	}
+	l := newLocator(b)
+	l.locate(n)
+	return n, nil
+}
+
+type jsonReader struct {
+	name string
+	b    []byte
+	i    int
+	slab slab
+}
+
+func (p *jsonReader) fail(off int, why string) error { return errorAt(p.name, p.b, off, why) }
+
+func (p *jsonReader) space() {
+	for p.i < len(p.b) {
+		switch p.b[p.i] {
+		case ' ', '\t', '\n', '\r':
+			p.i++
+		default:
+			return
+		}
+	}
+}
+
+// peek is the next byte, 0 at the end: no JSON text holds a bare 0.
+func (p *jsonReader) peek() byte {
+	if p.i < len(p.b) {
+		return p.b[p.i]
+	}
+	return 0
+}
+
+func (p *jsonReader) value(depth int) (*Node, error) {
+	start := p.i
+	switch c := p.peek(); {
+	case c == '{' || c == '[':
+		if depth == maxDepth {
+			return nil, p.fail(start, "nested more than 32 deep")
+		}
+		if c == '{' {
+			return p.object(depth + 1)
+		}
+		return p.list(depth + 1)
+	case c == '"':
+		s, err := p.str()
+		if err != nil {
+			return nil, err
+		}
+		n := p.slab.node(String, start)
+		n.Text = s
+		return n, nil
+	case c == '-' || c >= '0' && c <= '9':
+		return p.number()
+	}
+	return p.word()
+}
+
+func (p *jsonReader) word() (*Node, error) {
+	start := p.i
+	for p.i < len(p.b) && isWordByte(p.b[p.i]) {
+		p.i++
+	}
+	switch w := string(p.b[start:p.i]); w {
+	case "null":
+		return p.slab.node(Null, start), nil
+	case "true", "false":
+		n := p.slab.node(Bool, start)
+		n.Text = w
+		return n, nil
+	case "":
+		if start == len(p.b) {
+			return nil, p.fail(start, "the document ends where a value is expected")
+		}
+		return nil, p.fail(start, "want a value, got "+quoteAt(p.b, start))
+	default:
+		return nil, p.fail(start, "want a value, got "+quote(cut(w)))
+	}
+}
+
+func isWordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}
+
+func (p *jsonReader) number() (*Node, error) {
+	start := p.i
+	if p.peek() == '-' {
+		p.i++
+	}
+	switch c := p.peek(); {
+	case c == '0':
+		p.i++
+		if c := p.peek(); c >= '0' && c <= '9' {
+			return nil, p.fail(start, "a number cannot begin with 0")
+		}
+	case c >= '1' && c <= '9':
+		p.digits()
+	default:
+		return nil, p.fail(start, "want a digit after -")
+	}
+	if p.peek() == '.' {
+		p.i++
+		if !p.digits() {
+			return nil, p.fail(start, "want a digit after the decimal point")
+		}
+	}
+	if c := p.peek(); c == 'e' || c == 'E' {
+		p.i++
+		if c := p.peek(); c == '+' || c == '-' {
+			p.i++
+		}
+		if !p.digits() {
+			return nil, p.fail(start, "want a digit in the exponent")
+		}
+	}
+	n := p.slab.node(Number, start)
+	n.Text = string(p.b[start:p.i])
+	return n, nil
+}
+
+func (p *jsonReader) digits() (some bool) {
+	for p.i < len(p.b) && p.b[p.i] >= '0' && p.b[p.i] <= '9' {
+		p.i++
+		some = true
+	}
+	return some
+}
+
+func (p *jsonReader) list(depth int) (*Node, error) {
+	n := p.slab.node(List, p.i)
+	p.i++ // [
+	p.space()
+	if p.peek() == ']' {
+		p.i++
+		return n, nil
+	}
+	for {
+		p.space()
+		item, err := p.value(depth)
+		if err != nil {
+			return nil, err
+		}
+		n.Items = append(n.Items, item)
+		done, err := p.comma(']', n)
+		if done || err != nil {
+			return n, err
+		}
+	}
+}
+
+func (p *jsonReader) object(depth int) (*Node, error) {
+	n := p.slab.node(Object, p.i)
+	var keys keySet
+	p.i++ // {
+	p.space()
+	if p.peek() == '}' {
+		p.i++
+		return n, nil
+	}
+	for {
+		p.space()
+		at := p.i
+		if p.peek() != '"' {
+			return nil, p.fail(at, "want a key in double quotes, got "+quoteAt(p.b, at))
+		}
+		key, err := p.str()
+		if err != nil {
+			return nil, err
+		}
+		if keys.add(n.Members, key) {
+			return nil, p.fail(at, "the key "+quote(cut(key))+" is there twice")
+		}
+		p.space()
+		if p.peek() != ':' {
+			return nil, p.fail(p.i, "want : after the key "+quote(cut(key))+", got "+quoteAt(p.b, p.i))
+		}
+		p.i++
+		p.space()
+		v, err := p.value(depth)
+		if err != nil {
+			return nil, err
+		}
+		n.Members = append(n.Members, Member{Key: key, KeyPos: offset(at), Value: v})
+		done, err := p.comma('}', n)
+		if done || err != nil {
+			return n, err
+		}
+	}
+}
+
+// comma reads what stands after one entry of the list or object n.
+func (p *jsonReader) comma(end byte, n *Node) (done bool, err error) {
+	p.space()
+	switch p.peek() {
+	case end:
+		p.i++
+		return true, nil
+	case ',':
+		p.i++
+		p.space()
+		if p.peek() == end {
+			return false, p.fail(p.i, "no comma may stand before "+string(rune(end)))
+		}
+		return false, nil
+	case 0:
+		if p.i == len(p.b) {
+			return false, p.fail(n.Pos.Col, "the document ends before this is closed by "+string(rune(end)))
+		}
+	}
+	return false, p.fail(p.i, "want , or "+string(rune(end))+", got "+quoteAt(p.b, p.i))
+}
+
+// str reads a string with its quotes.
+func (p *jsonReader) str() (string, error) {
+	open := p.i
+	p.i++
+	start := p.i
+	for p.i < len(p.b) { // most strings hold no escape and are one copy
+		switch c := p.b[p.i]; {
+		case c == '"':
+			p.i++
+			return string(p.b[start : p.i-1]), nil
+		case c == '\\':
+			return p.escaped(open, start)
+		case c < 0x20:
+			return "", p.fail(p.i, "a control character in a string must be written as an escape")
+		}
+		p.i++
+	}
+	return "", p.fail(open, "the string is not closed")
+}
+
+func (p *jsonReader) escaped(open, start int) (string, error) {
+	var s strings.Builder
+	s.Write(p.b[start:p.i])
+	for p.i < len(p.b) {
+		c := p.b[p.i]
+		switch {
+		case c == '"':
+			p.i++
+			return s.String(), nil
+		case c < 0x20:
+			return "", p.fail(p.i, "a control character in a string must be written as an escape")
+		case c != '\\':
+			s.WriteByte(c)
+			p.i++
+			continue
+		}
+		at := p.i
+		p.i++
+		switch c := p.peek(); c {
+		case '"', '\\', '/':
+			s.WriteByte(c)
+		case 'b':
+			s.WriteByte('\b')
+		case 'f':
+			s.WriteByte('\f')
+		case 'n':
+			s.WriteByte('\n')
+		case 'r':
+			s.WriteByte('\r')
+		case 't':
+			s.WriteByte('\t')
+		case 'u':
+			r, size, why := unicodeEscape(p.b[at:])
+			if why != "" {
+				return "", p.fail(at, why)
+			}
+			s.WriteRune(r)
+			p.i = at + size
+			continue
+		default:
+			return "", p.fail(at, "unknown escape in a string")
+		}
+		p.i++
+	}
+	return "", p.fail(open, "the string is not closed")
+}
+
+// unicodeEscape reads \uXXXX, or two of them that make a surrogate pair.
+func unicodeEscape(b []byte) (r rune, size int, why string) {
+	hi, ok := hexRune(b, 2, 4)
+	if !ok {
+		return 0, 0, "want four hexadecimal digits after \\u"
+	}
+	switch {
+	case hi >= 0xDC00 && hi <= 0xDFFF:
+		return 0, 0, "half of a surrogate pair"
+	case hi < 0xD800 || hi > 0xDFFF:
+		return hi, 6, ""
+	}
+	if len(b) < 8 || b[6] != '\\' || b[7] != 'u' {
+		return 0, 0, "half of a surrogate pair"
+	}
+	lo, ok := hexRune(b, 8, 4)
+	if !ok || lo < 0xDC00 || lo > 0xDFFF {
+		return 0, 0, "half of a surrogate pair"
+	}
+	return (hi-0xD800)<<10 | (lo - 0xDC00) + 0x10000, 12, ""
+}
+
+// hexRune reads n hexadecimal digits of b from i.
+func hexRune(b []byte, i, n int) (rune, bool) {
+	if len(b) < i+n {
+		return 0, false
+	}
+	var r rune
+	for _, c := range b[i : i+n] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		if r > utf8.MaxRune { // only \U of YAML has so many digits
+			return r, true
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}

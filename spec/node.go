@@ -1,5 +1,13 @@
 package spec
 
+import "unicode/utf8"
+
+// The bounds of every document.
+const (
+	maxBytes = 1 << 20
+	maxDepth = 32
+)
+
 // Kind is what a Node is.
 type Kind uint8
 
@@ -40,7 +48,7 @@ type Pos struct{ Line, Col int }
 type Node struct {
 	Kind    Kind
 	Pos     Pos
-	Text    string   // String: its value; Number: as a JSON number; Bool: "true" or "false"
+	Text    string   // String: its value; Number: as JSON writes it, or .inf, -.inf, .nan; Bool: true or false
 	Items   []*Node  // of a List
 	Members []Member // of an Object, in the document's order
 }
@@ -63,4 +71,124 @@ func (n *Node) Get(key string) *Node {
 		}
 	}
 	return nil
+}
+
+// offset marks a place by its byte offset while a document is read; locate
+// turns all of them into lines and columns in one pass.
+func offset(off int) Pos { return Pos{Line: -1, Col: off} }
+
+// locator counts lines and columns while it walks forward through b.
+type locator struct {
+	b   []byte
+	off int
+	pos Pos
+}
+
+// at returns the place of off, which must not lie before the last one asked.
+func (l *locator) at(off int) Pos {
+	for l.off < off && l.off < len(l.b) {
+		c, size := l.b[l.off], 1
+		if c >= utf8.RuneSelf {
+			_, size = utf8.DecodeRune(l.b[l.off:])
+		}
+		l.off += size
+		switch {
+		case c == '\n', c == '\r' && (l.off == len(l.b) || l.b[l.off] != '\n'):
+			l.pos.Line++
+			l.pos.Col = 1
+		case c != '\r':
+			l.pos.Col++
+		}
+	}
+	return l.pos
+}
+
+func newLocator(b []byte) locator { return locator{b: b, pos: Pos{1, 1}} }
+
+// locate replaces the offsets below n by lines and columns. Walked in the
+// document's order, offsets never go back.
+func (l *locator) locate(n *Node) {
+	n.Pos = l.at(n.Pos.Col)
+	for _, item := range n.Items {
+		l.locate(item)
+	}
+	for i := range n.Members {
+		m := &n.Members[i]
+		m.KeyPos = l.at(m.KeyPos.Col)
+		l.locate(m.Value)
+	}
+}
+
+// slab hands out nodes from larger pieces: a document of many small values
+// would spend most of its time on allocating each.
+type slab struct{ free []Node }
+
+func (s *slab) node(k Kind, off int) *Node {
+	if len(s.free) == 0 {
+		s.free = make([]Node, 32)
+	}
+	n := &s.free[0]
+	s.free = s.free[1:]
+	n.Kind, n.Pos = k, offset(off)
+	return n
+}
+
+// keySet notices a key that is there twice. Few keys are compared one by one;
+// a map is made only where that would become slow.
+type keySet struct{ seen map[string]struct{} }
+
+func (k *keySet) add(members []Member, key string) (duplicate bool) {
+	const few = 24
+	if len(members) < few {
+		for i := range members {
+			if members[i].Key == key {
+				return true
+			}
+		}
+		return false
+	}
+	if k.seen == nil {
+		k.seen = make(map[string]struct{}, 2*few)
+		for i := range members {
+			k.seen[members[i].Key] = struct{}{}
+		}
+	}
+	if _, ok := k.seen[key]; ok {
+		return true
+	}
+	k.seen[key] = struct{}{}
+	return false
+}
+
+// checkBytes refuses what no reader takes, before it is read.
+func checkBytes(name string, b []byte) *DecodeError {
+	if len(b) > maxBytes {
+		return &DecodeError{Name: name, Why: "larger than 1 MiB"}
+	}
+	if len(b) >= 3 && b[0] == 0xEF && b[1] == 0xBB && b[2] == 0xBF {
+		return &DecodeError{Name: name, Pos: Pos{1, 1}, Why: "begins with a byte order mark", Help: "save it as UTF-8 without one"}
+	}
+	if off := invalidUTF8(b); off >= 0 {
+		return errorAt(name, b, off, "not valid UTF-8")
+	}
+	return nil
+}
+
+func invalidUTF8(b []byte) int {
+	if utf8.Valid(b) {
+		return -1
+	}
+	for i := 0; i < len(b); {
+		r, size := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+func errorAt(name string, b []byte, off int, why string) *DecodeError {
+	l := newLocator(b)
+	return &DecodeError{Name: name, Pos: l.at(off), Why: why}
 }
