@@ -1,0 +1,132 @@
+package layering
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// room is a package, or a tree of them, with the rooms that it may import.
+type room struct {
+	path string   // "wrap/launch" also stands for what lies beneath it
+	may  []string // rooms below; a package of the same room is always allowed
+}
+
+// rooms is the house, from the bottom up. The most particular row counts.
+var rooms = []room{
+	{"spec", nil},
+	{"landlock", nil},
+	{"seccomp", nil},
+	{"wrap", []string{"spec", "landlock", "seccomp"}},
+	{"wrap/launch", []string{"wrap", "spec", "landlock", "seccomp"}},
+	{"audit", []string{"wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
+	{"audit/agent", []string{"spec"}},
+	{"egress", []string{"wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
+	{"cmd/sbx", []string{"egress", "audit", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
+
+	// Programs with heavy dependencies, and their rooms, which nobody imports.
+	{"dispatch", []string{"audit", "spec"}},
+	{"broker", []string{"audit", "spec", "wrap"}},
+	{"oci", []string{"audit", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
+	{"cmd/sbx-dispatch", []string{"dispatch", "audit", "spec"}},
+	{"cmd/sbx-broker", []string{"broker", "audit", "spec", "wrap"}},
+	{"cmd/sbx-oci", []string{"oci", "audit", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
+
+	// Tools of the house: they may look at everything, no room looks at them.
+	{"internal", []string{"audit", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp", "egress"}},
+	{"scripts", []string{"spec", "wrap", "landlock", "seccomp"}},
+	{"bench", nil},
+}
+
+// roomOf is the most particular row that dir belongs to.
+func roomOf(dir string) (room, bool) {
+	var best room
+	found := false
+	for _, r := range rooms {
+		if (dir == r.path || strings.HasPrefix(dir, r.path+"/")) && len(r.path) > len(best.path) {
+			best, found = r, true
+		}
+	}
+	return best, found
+}
+
+func TestARoomImportsNoHigherOne(t *testing.T) {
+	for _, s := range sources(t) {
+		from, ok := roomOf(s.dir)
+		if !ok {
+			t.Errorf("%s: its folder is no room; give it a row in rooms", s.rel)
+			continue
+		}
+		for _, im := range s.imports() {
+			dir, own := strings.CutPrefix(im, "sbx/")
+			if !own {
+				continue
+			}
+			to, ok := roomOf(dir)
+			if !ok {
+				t.Errorf("%s imports %s, which is no room", s.rel, dir)
+				continue
+			}
+			if to.path != from.path && !contains(from.may, to.path) {
+				t.Errorf("%s: %s may not import %s", s.rel, from.path, to.path)
+			}
+		}
+	}
+}
+
+// TestTheHouseHasNoCycle holds the table itself to "from the bottom up": a
+// row names only rooms that stand above it in the list.
+func TestTheHouseHasNoCycle(t *testing.T) {
+	height := map[string]int{}
+	for i, r := range rooms {
+		height[r.path] = i
+	}
+	below := map[string]int{"audit/agent": -1} // a leaf beside its parent
+	for _, r := range rooms {
+		for _, m := range r.may {
+			h, ok := height[m]
+			if l, leaf := below[m]; leaf {
+				h = l
+			}
+			if !ok || h >= height[r.path] {
+				t.Errorf("%s may import %s, which does not stand below it", r.path, m)
+			}
+		}
+	}
+}
+
+func TestRulesSeeWhatTheyForbid(t *testing.T) {
+	cases := []struct {
+		from, to string
+		want     bool
+	}{
+		{"spec", "wrap", false},
+		{"seccomp", "landlock", false},
+		{"landlock", "spec", false},
+		{"wrap", "wrap/launch", false},
+		{"wrap/launch", "audit", false},
+		{"wrap/launch", "wrap", true},
+		{"seccomp/gen", "seccomp", true},
+		{"audit", "wrap/launch", true},
+		{"audit", "cmd/sbx", false},
+		{"cmd/sbx", "internal/layering", false},
+	}
+	for _, c := range cases {
+		from, _ := roomOf(c.from)
+		to, _ := roomOf(c.to)
+		if got := to.path == from.path || contains(from.may, to.path); got != c.want {
+			t.Errorf("%s imports %s: allowed %v, want %v", c.from, c.to, got, c.want)
+		}
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
