@@ -1,0 +1,129 @@
+package seccomp
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// Kind is what the kernel does with a call. The kinds are in the kernel's own
+// order, the strictest first: where several filters, or several rules of one,
+// have a say about the same call, the smallest Kind holds (seccomp(2)). The
+// zero Kind is none of them, so that a forgotten verdict is an error and not
+// a way in.
+type Kind uint8
+
+// The kinds.
+const (
+	KillProcess Kind = iota + 1 // SIGSYS ends the whole process (Linux 4.14)
+	KillThread                  // SIGSYS ends the calling thread only
+	Trap                        // SIGSYS, which the program may handle
+	Errno                       // the call fails with Action.Errno
+	Notify                      // a supervisor answers (Linux 5.0)
+	Log                         // the call runs and is logged (Linux 4.14)
+	Allow                       // the call runs
+)
+
+// kinds holds each kind's name and its return value in a BPF program.
+var kinds = [...]struct {
+	name string
+	ret  uint32
+}{
+	KillProcess: {"kill-process", unix.SECCOMP_RET_KILL_PROCESS},
+	KillThread:  {"kill-thread", unix.SECCOMP_RET_KILL_THREAD},
+	Trap:        {"trap", unix.SECCOMP_RET_TRAP},
+	Errno:       {"errno", unix.SECCOMP_RET_ERRNO},
+	Notify:      {"notify", unix.SECCOMP_RET_USER_NOTIF},
+	Log:         {"log", unix.SECCOMP_RET_LOG},
+	Allow:       {"allow", unix.SECCOMP_RET_ALLOW},
+}
+
+// String is the kind's name, as "kill-process"; "none" for the zero Kind.
+func (k Kind) String() string {
+	if !k.valid() {
+		return "none"
+	}
+	return kinds[k].name
+}
+
+// MarshalText is String for encoders.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads what String writes, but for "none".
+func (k *Kind) UnmarshalText(text []byte) error {
+	for i := KillProcess; i <= Allow; i++ {
+		if kinds[i].name == string(text) {
+			*k = i
+			return nil
+		}
+	}
+	return errors.New("seccomp: " + string(text) + " is no kind of action")
+}
+
+func (k Kind) valid() bool { return k >= KillProcess && k <= Allow }
+
+// Action is a verdict: its Kind and, for Errno alone, the errno (1 to 4095).
+type Action struct {
+	Kind  Kind
+	Errno uint16
+}
+
+// maxErrno is the largest errno that a filter can return; the kernel clamps
+// larger ones to it (MAX_ERRNO in include/linux/err.h).
+const maxErrno = 4095
+
+// Fail is the action that answers e.
+func Fail(e unix.Errno) Action { return Action{Kind: Errno, Errno: uint16(e)} }
+
+// String is the verdict for people: "allow", "errno EPERM".
+func (a Action) String() string {
+	if a.Kind != Errno {
+		return a.Kind.String()
+	}
+	if name := unix.ErrnoName(unix.Errno(a.Errno)); name != "" {
+		return "errno " + name
+	}
+	return "errno unnamed"
+}
+
+// stricter tells whether a goes before b. Two errnos are alike: the one that
+// came first stays.
+func (a Action) stricter(b Action) bool { return a.Kind < b.Kind }
+
+// ret is the action as a BPF program returns it.
+func (a Action) ret() uint32 {
+	r := kinds[a.Kind].ret
+	if a.Kind == Errno {
+		r |= uint32(a.Errno)
+	}
+	return r
+}
+
+// actionOf reads a BPF program's return value as the kernel does: what it
+// does not know is KillProcess. So is TRACE here, which no filter of this
+// package returns.
+func actionOf(ret uint32) Action {
+	for k := KillProcess; k <= Allow; k++ {
+		if kinds[k].ret != ret&unix.SECCOMP_RET_ACTION_FULL {
+			continue
+		}
+		if k == Errno {
+			return Action{Kind: k, Errno: min(uint16(ret), maxErrno)}
+		}
+		return Action{Kind: k}
+	}
+	return Action{Kind: KillProcess}
+}
+
+// check is nil for an action that can be compiled.
+func (a Action) check() error {
+	switch {
+	case !a.Kind.valid():
+		return errors.New("the action has no kind")
+	case a.Kind == Errno && (a.Errno == 0 || a.Errno > maxErrno):
+		return errors.New("an errno action needs an errno from 1 to 4095")
+	case a.Kind != Errno && a.Errno != 0:
+		return errors.New("only an errno action has an errno")
+	}
+	return nil
+}

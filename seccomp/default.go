@@ -1,0 +1,74 @@
+package seccomp
+
+import "golang.org/x/sys/unix"
+
+// Options are the facts about a sandbox that its filter depends on. The zero
+// Options are an ordinary user's sandbox with the host's network.
+type Options struct {
+	// Root: the caller is uid 0 and keeps CHOWN, DAC_OVERRIDE, FOWNER and
+	// FSETID. No call is opened for it; device nodes are refused besides.
+	Root bool
+	// Unix: pathname sockets of the host must not be reached (the network is
+	// none or allow). AF_UNIX datagram sockets, which need no connect for
+	// that, cannot be made.
+	Unix bool
+	// NoInet: the network is none and no network namespace could be had, so
+	// that AF_INET and AF_INET6 sockets themselves are refused.
+	NoInet bool
+	// Notify: execve and execveat go to the supervisor.
+	Notify bool
+}
+
+// Variants lists all Options, in the order of the embedded programs.
+func Variants() []Options {
+	all := make([]Options, 16)
+	for i := range all {
+		all[i] = Options{Root: i&1 != 0, Unix: i&2 != 0, NoInet: i&4 != 0, Notify: i&8 != 0}
+	}
+	return all
+}
+
+// index is the place of o in Variants.
+func (o Options) index() int {
+	i := 0
+	for bit, on := range [...]bool{o.Root, o.Unix, o.NoInet, o.Notify} {
+		if on {
+			i |= 1 << bit
+		}
+	}
+	return i
+}
+
+// Default is sbx's own filter: the calls that ordinary programs make are
+// allowed, the side doors are shut, the rest fails with EPERM. Its breadth is
+// that of Docker's default profile for a process with no capability; where it
+// differs, default_test.go lists the call and the reason.
+func Default(o Options) Filter {
+	f := Filter{Name: "default", Default: Fail(unix.EPERM), Rules: ordinary()}
+	return WithSideDoors(f, o)
+}
+
+// WithSideDoors adds to f what holds in every sandbox whatever its profile
+// says: the side doors, and the notifications that o asks for. Since the
+// strictest rule holds, none of f's can undo them; of two refusals with
+// different errnos the side door's is the answer.
+func WithSideDoors(f Filter, o Options) Filter {
+	rules := sideDoors()
+	if o.Root {
+		rules = append(rules, deviceNodes()...)
+	}
+	if o.Unix {
+		rules = append(rules, datagrams()...)
+	}
+	if o.NoInet {
+		rules = append(rules, inet()...)
+	}
+	if o.Notify {
+		rules = append(rules, Rule{
+			Calls: []string{"execve", "execveat"}, Do: Action{Kind: Notify},
+			Why: "the supervisor counts the programs that are started",
+		})
+	}
+	f.Rules = append(rules, f.Rules...)
+	return f
+}

@@ -1,0 +1,195 @@
+package seccomp
+
+import "golang.org/x/sys/unix"
+
+// sideDoors are the refusals that every sandbox has, whatever its profile.
+// EPERM says "not here"; ENOSYS is kept for what programs try only to learn
+// whether the kernel has it, so that they fall back.
+func sideDoors() []Rule {
+	eperm, enosys := Fail(unix.EPERM), noSuchCall
+	rules := []Rule{
+		{
+			// EPERM is what a kernel says that has io_uring switched off, but
+			// it is ENOSYS that every program must expect that runs on
+			// kernels before 5.1. libuv falls back on either.
+			Calls: []string{"io_uring_setup", "io_uring_enter", "io_uring_register"}, Do: enosys,
+			Why: "io_uring makes calls that no filter sees",
+		},
+		{
+			Calls: []string{"clone3"}, Do: enosys,
+			Why: "its flags lie in memory, where no filter can check them; libc falls back to clone",
+		},
+		{
+			// CLONE_NEWTIME is no part of the mask: its bit lies in the byte
+			// that clone(2) takes for the exit signal, so that only clone3
+			// and unshare can ask for it.
+			Calls: []string{"clone"}, Do: eperm, Args: []Arg{{Index: 0, Op: AnyBits, Mask: newNamespaces}},
+			Why: "a new namespace gives capabilities that the sandbox must not have",
+		},
+		{
+			Calls: []string{"unshare", "setns"}, Do: eperm,
+			Why: "a new or another namespace gives capabilities that the sandbox must not have",
+		},
+		{
+			Calls: []string{
+				"mount", "umount2", "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount",
+				"fspick", "move_mount", "open_tree", "open_tree_attr", "mount_setattr",
+			}, Do: eperm,
+			Why: "the mounts are what the sandbox is made of",
+		},
+		{
+			Calls: []string{"keyctl", "add_key", "request_key"}, Do: eperm,
+			Why: "the caller's keyrings are not part of any namespace",
+		},
+		{
+			Calls: []string{"bpf", "perf_event_open", "userfaultfd"}, Do: eperm,
+			Why: "these look into the kernel, or hold it still, and are seldom without a hole",
+		},
+		{
+			Calls: []string{"kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot"}, Do: eperm,
+			Why: "these replace or end the kernel",
+		},
+		{
+			Calls: []string{
+				"swapon", "swapoff", "acct", "quotactl", "quotactl_fd", "syslog", "settimeofday",
+				"clock_settime", "sethostname", "setdomainname", "vhangup", "lookup_dcookie",
+			}, Do: eperm,
+			Why: "these administer the host",
+		},
+		{
+			Calls: []string{"ioperm", "iopl"}, Do: eperm,
+			Why: "these reach the machine's ports past every driver",
+		},
+		{
+			Calls: []string{"open_by_handle_at"}, Do: eperm,
+			Why: "a handle opens a file by its number, past every mount and folder",
+		},
+		{
+			Calls: []string{"fanotify_init", "fanotify_mark"}, Do: eperm,
+			Why: "it watches whole file systems, and can hold up those who use them",
+		},
+		{
+			Calls: []string{"lsm_set_self_attr"}, Do: eperm,
+			Why: "it changes the profile of the host's security module",
+		},
+		{
+			Calls: []string{"ioctl"}, Do: eperm, Args: []Arg{{Index: 1, Op: Equal, Value: unix.TIOCSTI}},
+			Why: "TIOCSTI types at the terminal, for the shell outside to read",
+		},
+		{
+			Calls: []string{"ioctl"}, Do: eperm, Args: []Arg{{Index: 1, Op: Equal, Value: tioclinux}},
+			Why: "TIOCLINUX pastes at a console, for the shell outside to read",
+		},
+		{
+			Calls: []string{"prlimit64"}, Do: eperm, Args: []Arg{{Index: 0, Op: NotEqual, Value: 0}},
+			Why: "another process's limits are not the caller's to set",
+		},
+	}
+	return append(rules, families()...)
+}
+
+// newNamespaces are the flags of clone(2) that make a namespace.
+const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS |
+	unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
+
+// tioclinux is TIOCLINUX of asm-generic/ioctls.h, for amd64 and arm64 alike.
+const tioclinux = 0x541c
+
+// socketCalls make sockets. socketpair makes them of AF_UNIX only; that it
+// has the same rules costs nothing and depends on no kernel.
+var socketCalls = []string{"socket", "socketpair"}
+
+// sockType is the part of socket(2)'s type that is a type; the rest are the
+// flags SOCK_NONBLOCK and SOCK_CLOEXEC (SOCK_TYPE_MASK in linux/net.h).
+const sockType = 0xf
+
+// family is the condition that a socket is of that address family, and kind
+// the one that it is of that type.
+func family(f uint64) Arg { return Arg{Index: 0, Op: Equal, Value: f} }
+func kind(t uint64) Arg   { return Arg{Index: 1, Op: MaskedEqual, Mask: sockType, Value: t} }
+
+// families leave AF_UNIX, AF_INET, AF_INET6 and routing netlink. What is shut
+// answers EPERM as in Docker's profile and not EAFNOSUPPORT: libpcap, the
+// kernel's crypto interface and its users, and the tools that list sockets
+// try and go on at any errno, and EPERM tells a person that it was refused.
+func families() []Rule {
+	eperm := Fail(unix.EPERM)
+	return []Rule{
+		{
+			Calls: socketCalls, Do: eperm,
+			Args: []Arg{
+				{Index: 0, Op: NotEqual, Value: unix.AF_UNIX},
+				{Index: 0, Op: NotEqual, Value: unix.AF_INET},
+				{Index: 0, Op: NotEqual, Value: unix.AF_INET6},
+				{Index: 0, Op: NotEqual, Value: unix.AF_NETLINK},
+			},
+			Why: "address families such as AF_VSOCK, AF_PACKET and AF_ALG reach past the network namespace, or are seldom without a hole",
+		},
+		{
+			Calls: socketCalls, Do: eperm,
+			Args: []Arg{family(unix.AF_NETLINK), {Index: 2, Op: NotEqual, Value: unix.NETLINK_ROUTE}},
+			Why:  "of netlink programs need the routing part alone, to list addresses",
+		},
+		{
+			Calls: socketCalls, Do: eperm, Args: []Arg{family(unix.AF_INET), kind(unix.SOCK_RAW)},
+			Why: "raw IP forges what the network rules look at",
+		},
+		{
+			Calls: socketCalls, Do: eperm, Args: []Arg{family(unix.AF_INET6), kind(unix.SOCK_RAW)},
+			Why: "raw IP forges what the network rules look at",
+		},
+		{
+			Calls: socketCalls, Do: eperm, Args: []Arg{family(unix.AF_INET), kind(unix.SOCK_PACKET)},
+			Why: "the kernel makes a packet socket of it (packet(7))",
+		},
+		{
+			Calls: socketCalls, Do: eperm, Args: []Arg{family(unix.AF_INET6), kind(unix.SOCK_PACKET)},
+			Why: "packet sockets are shut, by whichever name",
+		},
+	}
+}
+
+// datagrams are the rules of Options.Unix.
+func datagrams() []Rule {
+	why := "a datagram goes to a socket of the host by its path, with no connect at which to stop it"
+	return []Rule{
+		{Calls: socketCalls, Do: Fail(unix.EPERM), Args: []Arg{family(unix.AF_UNIX), kind(unix.SOCK_DGRAM)}, Why: why},
+		{
+			// The kernel makes a datagram socket of SOCK_RAW (unix_create).
+			Calls: socketCalls, Do: Fail(unix.EPERM), Args: []Arg{family(unix.AF_UNIX), kind(unix.SOCK_RAW)}, Why: why,
+		},
+	}
+}
+
+// inet are the rules of Options.NoInet.
+func inet() []Rule {
+	why := "the network is none, and there is no network namespace to be empty instead"
+	return []Rule{
+		{Calls: socketCalls, Do: Fail(unix.EPERM), Args: []Arg{family(unix.AF_INET)}, Why: why},
+		{Calls: socketCalls, Do: Fail(unix.EPERM), Args: []Arg{family(unix.AF_INET6)}, Why: why},
+	}
+}
+
+// deviceNodes are the rules of Options.Root. The kernel asks for CAP_MKNOD,
+// which is dropped; as uid 0 a disk's node would undo everything else, so it
+// is said twice. A character device 0:0 is no device: overlayfs takes it for
+// a whiteout, and anyone may make it (Linux 5.8).
+func deviceNodes() []Rule {
+	why := "a device node is the device"
+	var rules []Rule
+	for _, c := range []struct {
+		call string
+		mode int
+	}{{"mknod", 1}, {"mknodat", 2}} {
+		is := func(format uint64) Arg {
+			return Arg{Index: c.mode, Op: MaskedEqual, Mask: unix.S_IFMT, Value: format}
+		}
+		rules = append(rules,
+			Rule{Calls: []string{c.call}, Do: Fail(unix.EPERM), Args: []Arg{is(unix.S_IFBLK)}, Why: why},
+			Rule{
+				Calls: []string{c.call}, Do: Fail(unix.EPERM), Why: why,
+				Args: []Arg{is(unix.S_IFCHR), {Index: c.mode + 1, Op: NotEqual, Value: 0}},
+			})
+	}
+	return rules
+}

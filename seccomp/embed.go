@@ -1,0 +1,68 @@
+package seccomp
+
+import (
+	_ "embed" // the default filter's programs
+
+	"golang.org/x/sys/unix"
+)
+
+//go:generate go run ./gen tables
+//go:generate go run ./gen bpf
+
+// The default filter's programs, each file as gen/bpf.go writes it.
+var (
+	//go:embed bpf/default-amd64.bpf
+	defaultAMD64 string
+	//go:embed bpf/default-arm64.bpf
+	defaultARM64 string
+)
+
+// insnSize is the size of the kernel's struct sock_filter.
+const insnSize = 8
+
+// Shipped is the embedded program of Default(o) as the kernel has it: eight
+// bytes an instruction, little endian. It is "" for an architecture without
+// one.
+func Shipped(o Options, a Arch) string {
+	var blob string
+	switch a {
+	case AMD64:
+		blob = defaultAMD64
+	case ARM64:
+		blob = defaultARM64
+	default:
+		return ""
+	}
+	for range o.index() {
+		blob = blob[4+insnSize*word32(blob):]
+	}
+	return blob[4:][:insnSize*word32(blob)]
+}
+
+// Embedded is the program of Default(o) for the architecture that this
+// program was built for, ready to be loaded; nil where there is none. The
+// slice is the caller's own.
+func Embedded(o Options) []unix.SockFilter { return Decode(Shipped(o, Native)) }
+
+// Decode reads instructions as Shipped returns them. Bytes that do not make a
+// whole instruction at the end are left out.
+func Decode(s string) []unix.SockFilter {
+	if len(s) < insnSize {
+		return nil
+	}
+	prog := make([]unix.SockFilter, len(s)/insnSize)
+	for i := range prog {
+		in := s[insnSize*i:][:insnSize]
+		prog[i] = unix.SockFilter{
+			Code: uint16(in[0]) | uint16(in[1])<<8,
+			Jt:   in[2], Jf: in[3],
+			K: word32(in[4:]),
+		}
+	}
+	return prog
+}
+
+// word32 is the little endian word at the start of s.
+func word32(s string) uint32 {
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+}

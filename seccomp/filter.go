@@ -1,0 +1,193 @@
+package seccomp
+
+import (
+	"errors"
+	"slices"
+)
+
+// Filter says what becomes of each system call. It is plain data, the same on
+// every machine; Program makes it into what the kernel runs.
+type Filter struct {
+	Name    string // for messages: "default", or a profile's file name
+	Default Action // for calls that no rule matches
+	Rules   []Rule // in any order: the strictest that matches holds
+}
+
+// Rule gives one verdict on some calls. It matches where the call is one of
+// Calls and every one of Args holds.
+type Rule struct {
+	Calls []string // the kernel's names; those that the architecture lacks are passed over
+	Args  []Arg    // none: whatever the arguments
+	Do    Action
+	Why   string // the reason, for people
+}
+
+// Arg is a condition on one argument.
+type Arg struct {
+	Index int // 0 to 5
+	Op    Op
+	Value uint64
+	Mask  uint64 // for MaskedEqual and AnyBits
+	// Wide compares all 64 bits. Without it only the low 32 count, which is
+	// right wherever the kernel takes an int: what a program puts into the
+	// high ones never reaches the call, and must not reach the verdict.
+	Wide bool
+}
+
+// Op is how an argument is compared. All comparisons are unsigned.
+type Op uint8
+
+// The comparisons.
+const (
+	Equal Op = iota + 1
+	NotEqual
+	Less
+	LessEqual
+	Greater
+	GreaterEqual
+	MaskedEqual // arg & Mask == Value
+	AnyBits     // arg & Mask != 0
+)
+
+// ops names the comparisons as OCI profiles do where those have them.
+var ops = [...]string{
+	Equal:        "SCMP_CMP_EQ",
+	NotEqual:     "SCMP_CMP_NE",
+	Less:         "SCMP_CMP_LT",
+	LessEqual:    "SCMP_CMP_LE",
+	Greater:      "SCMP_CMP_GT",
+	GreaterEqual: "SCMP_CMP_GE",
+	MaskedEqual:  "SCMP_CMP_MASKED_EQ",
+	AnyBits:      "any-bits",
+}
+
+// String is the comparison's name in OCI profiles, "any-bits" for AnyBits,
+// which those lack, and "none" for the zero Op.
+func (o Op) String() string {
+	if !o.valid() {
+		return "none"
+	}
+	return ops[o]
+}
+
+// MarshalText is String for encoders.
+func (o Op) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads what String writes, but for "none".
+func (o *Op) UnmarshalText(text []byte) error {
+	for i := Equal; i <= AnyBits; i++ {
+		if ops[i] == string(text) {
+			*o = i
+			return nil
+		}
+	}
+	return errors.New("seccomp: " + string(text) + " is no comparison")
+}
+
+func (o Op) valid() bool { return o >= Equal && o <= AnyBits }
+
+// holds tells whether the condition is true of these arguments.
+func (g Arg) holds(args [6]uint64) bool {
+	v := args[g.Index]
+	if !g.Wide {
+		v = uint64(uint32(v))
+	}
+	switch g.Op {
+	case Equal:
+		return v == g.Value
+	case NotEqual:
+		return v != g.Value
+	case Less:
+		return v < g.Value
+	case LessEqual:
+		return v <= g.Value
+	case Greater:
+		return v > g.Value
+	case GreaterEqual:
+		return v >= g.Value
+	case MaskedEqual:
+		return v&g.Mask == g.Value
+	case AnyBits:
+		return v&g.Mask != 0
+	}
+	return false
+}
+
+// check is nil for a condition that can be compiled.
+func (g Arg) check() error {
+	masked := g.Op == MaskedEqual || g.Op == AnyBits
+	switch {
+	case g.Index < 0 || g.Index > 5:
+		return errors.New("a call has the arguments 0 to 5 only")
+	case !g.Op.valid():
+		return errors.New("the argument has no comparison")
+	case masked != (g.Mask != 0):
+		return errors.New("a mask goes with a masked comparison, and the other way about")
+	case g.Op == MaskedEqual && g.Value&^g.Mask != 0:
+		return errors.New("the value has bits outside of the mask, so it is never equal")
+	case g.Op == AnyBits && g.Value != 0:
+		return errors.New("any-bits compares with a mask alone")
+	case !g.Wide && (g.Value>>32 != 0 || g.Mask>>32 != 0):
+		return errors.New("a comparison of 32 bits has a longer value or mask")
+	}
+	return nil
+}
+
+// matches tells whether the rule has a say about this call.
+func (r Rule) matches(name string, args [6]uint64) bool {
+	if !slices.Contains(r.Calls, name) {
+		return false
+	}
+	for _, g := range r.Args {
+		if !g.holds(args) {
+			return false
+		}
+	}
+	return true
+}
+
+// Verdict is what the filter says of a call, and why: the Why of the rule
+// that decided, or the reason why it was none. It walks the rules one by one;
+// Program's result gives the same verdicts, faster and without reasons.
+func (f Filter) Verdict(c Call) (Action, string) {
+	a := archOf(c.Arch)
+	if !a.valid() {
+		return Action{Kind: KillProcess}, "the call came through another architecture's entry"
+	}
+	name, ok := a.Name(c.Nr)
+	if !ok {
+		return f.unknown(), "no call of that number is known"
+	}
+	var found *Rule
+	for i := range f.Rules {
+		r := &f.Rules[i]
+		if (found == nil || r.Do.stricter(found.Do)) && r.matches(name, c.Args) {
+			found = r
+		}
+	}
+	if found == nil {
+		return f.Default, "no rule of " + f.Name + " names it"
+	}
+	return found.Do, found.Why
+}
+
+// unknown is the verdict on numbers that the tables do not have. ENOSYS is
+// what an older kernel says, and what makes libc fall back; it also keeps a
+// filter whose default is Allow from opening calls that did not exist when
+// its rules were written.
+func (f Filter) unknown() Action {
+	if f.Default.Kind < Errno {
+		return f.Default
+	}
+	return noSuchCall
+}
+
+// archOf is the architecture with that AUDIT_ARCH word, 0 where there is none.
+func archOf(audit uint32) Arch {
+	for a := AMD64; a <= ARM64; a++ {
+		if arches[a].audit == audit {
+			return a
+		}
+	}
+	return 0
+}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+
+	"sbx/seccomp"
+)
+
+// programs writes one file an architecture: for each of seccomp.Variants in
+// order, the number of its instructions as four bytes, then the instructions
+// as the kernel's struct sock_filter, eight bytes each; all little endian.
+func programs(dir string) error {
+	for _, a := range []seccomp.Arch{seccomp.AMD64, seccomp.ARM64} {
+		var blob []byte
+		for _, o := range seccomp.Variants() {
+			prog, err := seccomp.Program(seccomp.Default(o), a)
+			if err != nil {
+				return err
+			}
+			blob = binary.LittleEndian.AppendUint32(blob, uint32(len(prog)))
+			for _, in := range prog {
+				blob = binary.LittleEndian.AppendUint16(blob, in.Code)
+				blob = append(blob, in.Jt, in.Jf)
+				blob = binary.LittleEndian.AppendUint32(blob, in.K)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, "default-"+a.String()+".bpf"), blob, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,4 @@
+package seccomp
+
+// Native is the architecture that this program was built for.
+const Native = AMD64
