@@ -46,10 +46,50 @@ func (p *assembler) add(in unix.SockFilter) label {
 // distance is what a jump added now would have to hold to land on l.
 func (p *assembler) distance(l label) int { return len(p.rev) - int(l) }
 
-// program is what was assembled, from its start.
+// program is what was assembled, from its start, without what nothing leads
+// to: loads that every jump to them has gone past.
 func (p *assembler) program() []unix.SockFilter {
-	slices.Reverse(p.rev)
-	return p.rev
+	all := slices.Clone(p.rev)
+	slices.Reverse(all)
+	place := make([]int, len(all)+1) // where each instruction goes; before that, 1 for what is reached
+	place[0] = 1
+	for i, in := range all {
+		if place[i] == 0 {
+			continue
+		}
+		switch in.Code {
+		case opRet:
+		case opJump:
+			place[i+1+int(in.K)] = 1
+		case opLoad, opAnd:
+			place[i+1] = 1
+		default:
+			place[i+1+int(in.Jt)], place[i+1+int(in.Jf)] = 1, 1
+		}
+	}
+	kept := 0
+	for i, reached := range place {
+		if place[i] = -1; reached == 1 {
+			place[i] = kept
+			kept++
+		}
+	}
+	out := all[:0]
+	for i, in := range all {
+		if place[i] < 0 {
+			continue
+		}
+		switch in.Code {
+		case opJump:
+			in.K = uint32(place[i+1+int(in.K)] - place[i] - 1)
+		case opRet, opLoad, opAnd:
+		default:
+			in.Jt = uint8(place[i+1+int(in.Jt)] - place[i] - 1)
+			in.Jf = uint8(place[i+1+int(in.Jf)] - place[i] - 1)
+		}
+		out = append(out, in)
+	}
+	return out
 }
 
 // ret is a place that returns a.

@@ -56,10 +56,11 @@ func Program(f Filter, a Arch) ([]unix.SockFilter, error) {
 	start := p.load(nrAt, p.tree(spans))
 	start = p.branch(opEqual, a.Audit(), start, kill)
 	p.load(archAt, start)
-	if len(p.rev) > maxProgram {
+	prog := p.program()
+	if len(prog) > maxProgram {
 		return nil, &FilterError{Filter: f.Name, Rule: -1, Err: errors.New("too long for the kernel, which takes 4096 instructions")}
 	}
-	return p.program(), nil
+	return prog, nil
 }
 
 // span is a range of numbers with one verdict, from its first number to the
@@ -105,23 +106,25 @@ func (f Filter) spans(a Arch) ([]span, error) {
 	return spans, nil
 }
 
-// span is the verdict on a call that these rules are about.
+// span is the verdict on a call that these rules are about, given in their
+// order.
 func (f Filter) span(rules []int) span {
-	var s span
-	plain := false // whether a rule without conditions decides the rest
+	s := span{rest: f.Default}
+	last := -1 // the rule without conditions that decides the rest
+	for _, i := range rules {
+		if r := f.Rules[i]; len(r.Args) == 0 && (last < 0 || r.Do.stricter(s.rest)) {
+			s.rest, last = r.Do, i
+		}
+	}
 	for _, i := range rules {
 		r := f.Rules[i]
 		switch {
-		case len(r.Args) > 0:
+		case len(r.Args) == 0:
+		case last >= 0 && !r.Do.stricter(s.rest) && (s.rest.stricter(r.Do) || last < i):
+			// The rule without conditions matches whenever this one does.
+		default:
 			s.checks = append(s.checks, r)
-		case !plain || r.Do.stricter(s.rest):
-			s.rest, plain = r.Do, true
 		}
-	}
-	if plain { // it matches always: what is not stricter has no say
-		s.checks = slices.DeleteFunc(s.checks, func(r Rule) bool { return !r.Do.stricter(s.rest) })
-	} else {
-		s.rest = f.Default
 	}
 	slices.SortStableFunc(s.checks, func(x, y Rule) int { return int(x.Do.Kind) - int(y.Do.Kind) })
 	return s

@@ -1,6 +1,7 @@
 package seccomp
 
 import (
+	"iter"
 	"math/rand/v2"
 	"slices"
 )
@@ -33,7 +34,11 @@ func values(f Filter, name string, index int) []uint64 {
 			if g.Index != index {
 				continue
 			}
-			vs = append(vs, g.Value, g.Value+1, g.Value-1, g.Mask, ^g.Mask, g.Value|^g.Mask, g.Value|0x80800)
+			vs = append(vs, g.Value, g.Value+1, g.Value-1)
+			if g.Mask == 0 {
+				continue
+			}
+			vs = append(vs, g.Mask, ^g.Mask, g.Value|^g.Mask, g.Value|0x80800)
 			for bit := range 64 {
 				if g.Mask>>bit&1 != 0 {
 					vs = append(vs, g.Value^1<<bit)
@@ -42,40 +47,44 @@ func values(f Filter, name string, index int) []uint64 {
 		}
 	}
 	for _, v := range vs {
-		vs = append(vs, v|1<<32, v|1<<63, v|0xffffffff<<32, uint64(uint32(v)))
+		vs = append(vs, v|1<<32, v|0xffffffff<<32, uint64(uint32(v)))
 	}
 	slices.Sort(vs)
 	return slices.Compact(vs)
 }
 
-// each calls do with every combination of interesting arguments of the call
-// of that number: of indices that no rule looks at only one value each.
-func each(f Filter, a Arch, nr uint32, do func(Call)) {
-	c := Call{Arch: a.Audit(), Nr: nr}
+// each is every combination of interesting arguments of the call of that
+// number: of indices that no rule looks at only one value each.
+func each(f Filter, a Arch, nr uint32) iter.Seq[Call] {
 	name, _ := a.Name(nr)
-	var indices []int
+	var tried [6][]uint64
 	for _, r := range f.Rules {
 		if slices.Contains(r.Calls, name) {
 			for _, g := range r.Args {
-				if !slices.Contains(indices, g.Index) {
-					indices = append(indices, g.Index)
-				}
+				tried[g.Index] = values(f, name, g.Index)
 			}
 		}
 	}
-	var walk func([]int)
-	walk = func(rest []int) {
-		if len(rest) == 0 {
-			do(c)
-			return
+	return func(yield func(Call) bool) {
+		c := Call{Arch: a.Audit(), Nr: nr}
+		var walk func(int) bool
+		walk = func(i int) bool {
+			if i == len(tried) {
+				return yield(c)
+			}
+			if tried[i] == nil {
+				return walk(i + 1)
+			}
+			for _, v := range tried[i] {
+				c.Args[i] = v
+				if !walk(i + 1) {
+					return false
+				}
+			}
+			return true
 		}
-		for _, v := range values(f, name, rest[0]) {
-			c.Args[rest[0]] = v
-			walk(rest[1:])
-		}
-		c.Args[rest[0]] = 0
+		walk(0)
 	}
-	walk(indices)
 }
 
 // randomFilter is any valid filter of a few calls and a lot of conditions.
