@@ -161,9 +161,7 @@ func (t *tally) run(label string) Run {
 			r.Passed = append(r.Passed, name)
 		}
 	}
-	for _, p := range t.broken {
-		r.Failed = append(r.Failed, p)
-	}
+	r.Failed = append(r.Failed, t.broken...)
 	sort.Strings(r.Passed)
 	sort.Strings(r.Failed)
 	return r
