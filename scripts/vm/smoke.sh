@@ -14,7 +14,8 @@ case $SBX in
 */*) SBX=$(cd "$(dirname "$SBX")" && pwd)/$(basename "$SBX") ;;
 esac
 box=$(command -v busybox) || { echo "smoke: no busybox" >&2; exit 1; }
-base=$(mktemp -d "${SMOKE_DIR:-/var/tmp}/sbx-smoke.XXXXXX") || exit 1
+# Not beneath /tmp: a private /tmp would hide things for another reason.
+base=$(mktemp -d "${SMOKE_DIR:-$HOME}/sbx-smoke.XXXXXX") || exit 1
 trap 'rm -rf "$base"' EXIT
 HOME=$base/home
 XDG_STATE_HOME=$base/state
