@@ -1,0 +1,182 @@
+package wrap
+
+import "strings"
+
+// ProtectedInGit is what in a git folder (.git, a submodule's, a linked
+// worktree's, a bare repository) makes git on the host run something, or read
+// another configuration that does.
+//
+// config.lock, index and refs stay writable: git needs them, and replacing
+// config itself is a rename onto a mount point, which the kernel refuses.
+func ProtectedInGit() []Row { return protectedInGit[:] }
+
+var protectedInGit = [...]Row{
+	{"commondir", "git takes configuration and hooks from the folder that it names"},
+	{"config", "names programs that git runs: core.fsmonitor at every status, core.pager, filters, credential helpers"},
+	{"config.worktree", "the same, for one worktree (extensions.worktreeConfig)"},
+	{"gitdir", "where a linked worktree is; git worktree acts on that folder"},
+	{"hooks", "programs that git runs at commit, checkout, merge, push"},
+}
+
+// ProtectedInTree is what makes the host run something later by its name alone,
+// relative to the top of a writable tree. The last part may hold one "*".
+func ProtectedInTree() []Row { return protectedInTree[:] }
+
+var protectedInTree = [...]Row{
+	{".claude/agents", "Claude Code: agents with tools of their own"},
+	{".claude/commands", "Claude Code: commands may run a shell when they are called"},
+	{".claude/hooks", "Claude Code: programs that its settings run at each tool call"},
+	{".claude/settings*.json", "Claude Code: hooks, permissions, the command that gives the key"},
+	{".claude/skills", "Claude Code: skills bring programs along"},
+	{".codex", "Codex: config.toml names MCP servers and programs to notify"},
+	{".cursor", "Cursor: mcp.json and hooks.json name programs that it starts"},
+	{".devcontainer", "editors build and start what it says, with commands for the host (initializeCommand)"},
+	{".envrc", "direnv runs it when a shell enters the folder"},
+	{".gemini", "Gemini: settings.json names MCP servers and programs"},
+	{".husky", "git hooks that core.hooksPath points to"},
+	{".idea", "JetBrains: run configurations, file watchers, start-up tasks"},
+	{".mcp.json", "names MCP servers, programs that agents start"},
+	{".vscode", "VS Code: tasks that run when the folder is opened, settings that name programs"},
+	{".zed", "Zed: tasks, and settings that name programs"},
+}
+
+// DecidedAgainst is what was weighed for the lists above and left writable.
+// docs/ prints it.
+func DecidedAgainst() []Row { return decidedAgainst[:] }
+
+var decidedAgainst = [...]Row{
+	{".git/BISECT_*, .git/rebase-merge, .git/sequencer", "rebase and bisect have to work inside; a todo list with exec lines runs only when somebody continues that rebase"},
+	{".git/info/attributes", "it chooses among filters; the programs of filters stand in config, which is protected"},
+	{".git/info/exclude, .git/info/sparse-checkout", "lists of files"},
+	{".git/objects/info/alternates", "more objects to read, nothing to run"},
+	{".git/refs, .git/packed-refs, .git/index", "committing is what the workspace is writable for"},
+	{".gitattributes, .gitmodules, .gitignore", "part of the content; git takes no program from them (update = !command is refused since 2.20)"},
+	{".github, .gitlab-ci.yml", "run on a CI service after a push, where they are reviewed; not on this host"},
+	{".pre-commit-config.yaml, lefthook.yml", "part of the project like a Makefile; they run only through a hook that the user installed"},
+	{"AGENTS.md, CLAUDE.md, GEMINI.md, .cursorrules", "text that agents read; the next agent's sandbox is the answer to it"},
+	{"Makefile, CMakeLists.txt, build.rs, setup.py, conftest.py", "the project's own build: it is written to be changed, and runs when somebody builds"},
+	{"core.excludesFile, commit.template", "lists and texts that a git configuration names"},
+	{"git aliases, difftool, mergetool", "an alias runs when somebody types it, as a Makefile's target does; the tools' programs are protected where they are files of the workspace"},
+	{"node_modules, vendor, .venv", "dependencies, as the project's own code"},
+	{"package.json, Cargo.toml, pyproject.toml, go.mod", "scripts in them run when somebody builds or installs, which is what they are edited for"},
+}
+
+// IsProtectedName tells whether rel, a path relative to the top of a writable
+// tree, must not come into being there: .git at any depth, what a git folder
+// runs or obeys, and the names of ProtectedInTree at the top and all beneath
+// them. Letters are compared without regard to case, as some file systems do
+// (WSL's, ext4 with casefold); elsewhere that refuses a name nobody uses.
+func IsProtectedName(rel string) (Row, bool) {
+	if row, ok := protectedGitName(rel); ok {
+		return row, true
+	}
+	for i := range protectedInTree {
+		if Beneath(rel, protectedInTree[i].Path) {
+			return protectedInTree[i], true
+		}
+	}
+	return Row{}, false
+}
+
+// LeadsToProtected tells whether rel is a folder on the way to a protected name
+// (".claude"): making it is harmless, but renaming or linking something onto it
+// may bring the protected name along.
+func LeadsToProtected(rel string) (Row, bool) {
+	for i := range protectedInTree {
+		path := protectedInTree[i].Path
+		if len(path) > len(rel) && path[len(rel)] == '/' && strings.EqualFold(path[:len(rel)], rel) {
+			return protectedInTree[i], true
+		}
+	}
+	return Row{}, false
+}
+
+// Beneath tells whether rel is, or lies beneath, what pattern names. Both are
+// relative; the last part of pattern may hold one "*", and case is ignored.
+func Beneath(rel, pattern string) bool {
+	for {
+		name, rest, more := strings.Cut(rel, "/")
+		want, after, deeper := strings.Cut(pattern, "/")
+		if !Matches(name, want) {
+			return false
+		}
+		if !deeper {
+			return true
+		}
+		if !more {
+			return false
+		}
+		rel, pattern = rest, after
+	}
+}
+
+// Matches tells whether name is what pattern means: equal but for case, or
+// equal around one "*".
+func Matches(name, pattern string) bool {
+	star := strings.IndexByte(pattern, '*')
+	if star < 0 {
+		return strings.EqualFold(name, pattern)
+	}
+	head, tail := pattern[:star], pattern[star+1:]
+	return len(name) >= len(head)+len(tail) &&
+		strings.EqualFold(name[:len(head)], head) &&
+		strings.EqualFold(name[len(name)-len(tail):], tail)
+}
+
+// protectedGitName looks for .git as the last part of rel, or for a name of
+// ProtectedInGit in the git folder, submodule's or worktree's folder that rel
+// leads into.
+func protectedGitName(rel string) (Row, bool) {
+	for at := 0; at <= len(rel); {
+		end := strings.IndexByte(rel[at:], '/')
+		if end < 0 {
+			if strings.EqualFold(rel[at:], ".git") {
+				return Row{".git", "a repository that a git command on the host would read its configuration from"}, true
+			}
+			return Row{}, false
+		}
+		part := rel[at : at+end]
+		at += end + 1
+		if strings.EqualFold(part, ".git") {
+			return inGitFolder(rel[at:])
+		}
+	}
+	return Row{}, false
+}
+
+// inGitFolder judges a path relative to a git folder. Submodules' folders lie
+// in modules, to any depth and with names of several parts; a linked worktree's
+// is worktrees/NAME.
+func inGitFolder(rel string) (Row, bool) {
+	name, rest, more := strings.Cut(rel, "/")
+	if more && name == "worktrees" {
+		_, rest, _ = strings.Cut(rest, "/")
+		return inGitFolder(rest)
+	}
+	if row, ok := gitRow(name); ok {
+		return row, true
+	}
+	if !more || name != "modules" {
+		return Row{}, false
+	}
+	for rest != "" {
+		name, rest, _ = strings.Cut(rest, "/")
+		switch name {
+		case "refs", "logs", "objects": // branches may be called config or hooks
+			return Row{}, false
+		}
+		if row, ok := gitRow(name); ok {
+			return row, true
+		}
+	}
+	return Row{}, false
+}
+
+func gitRow(name string) (Row, bool) {
+	for i := range protectedInGit {
+		if protectedInGit[i].Path == name {
+			return protectedInGit[i], true
+		}
+	}
+	return Row{}, false
+}

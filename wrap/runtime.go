@@ -1,0 +1,101 @@
+package wrap
+
+// Row is a line of a table: a path or name, and why it is in the table.
+type Row struct{ Path, Why string }
+
+// RunKept is what of /run stays in view, read-only, where /run is private.
+// Everything else there is a way to speak to a service of the host: sockets of
+// Docker, containerd, podman, D-Bus, the session of a desktop.
+//
+// Decided against: /run/nscd and /run/systemd/userdb (sockets of services that
+// answer for the whole host; libc asks the files and the resolver itself where
+// they are missing), /run/utmp (who is logged in), /run/secrets and
+// /run/credentials (secrets), /run/udev (devices), /run/dbus (a side door).
+func RunKept() []Row { return runKept[:] }
+
+var runKept = [...]Row{
+	{"/run/NetworkManager/no-stub-resolv.conf", "resolv.conf of NetworkManager without the local stub"},
+	{"/run/NetworkManager/resolv.conf", "/etc/resolv.conf is a link to it under NetworkManager"},
+	{"/run/booted-system", "NixOS: the system that was booted, for its kernel modules and tools"},
+	{"/run/connman/resolv.conf", "/etc/resolv.conf is a link to it under ConnMan"},
+	{"/run/current-system", "NixOS and Guix: every program of the system is found through it"},
+	{"/run/opengl-driver", "NixOS: the graphics libraries that programs load by this path"},
+	{"/run/opengl-driver-32", "NixOS: the same for 32-bit programs"},
+	{"/run/resolvconf/resolv.conf", "/etc/resolv.conf is a link to it under resolvconf"},
+	{"/run/systemd/resolve/resolv.conf", "the real name servers under systemd-resolved"},
+	{"/run/systemd/resolve/stub-resolv.conf", "/etc/resolv.conf is a link to it under systemd-resolved; the folder's sockets stay out"},
+	{"/run/wrappers", "NixOS: PATH begins with it; its set-id programs gain nothing under no_new_privs"},
+}
+
+// Devices is what a private /dev holds. /dev/ptmx, /dev/pts, /dev/fd, stdin,
+// stdout and stderr are made by the Plan and are no nodes of the host.
+func Devices() []Row { return devices[:] }
+
+var devices = [...]Row{
+	{"/dev/full", "writes answer ENOSPC; test suites use it"},
+	{"/dev/null", "programs end without it"},
+	{"/dev/random", "randomness for those that do not use getrandom(2)"},
+	{"/dev/tty", "the caller's terminal, for prompts; TIOCSTI is shut by seccomp"},
+	{"/dev/urandom", "the same"},
+	{"/dev/zero", "zeroes; mapped by old allocators"},
+}
+
+// ProcReadOnly is what beneath /proc is bound onto itself and made read-only.
+// These files ask for uid 0 and not for a capability when they are written, so
+// that root in a sandbox changes the host through them: proc(5), sysctl(8).
+func ProcReadOnly() []Row { return procReadOnly[:] }
+
+var procReadOnly = [...]Row{
+	{"acpi", "wakeup sources of the machine"},
+	{"bus", "bus/pci writes to the configuration space of devices"},
+	{"driver", "drivers' own controls (rtc, nvram, snd-page-alloc)"},
+	{"fs", "switches of file systems of the whole host (nfsd, xfs, ext4, jbd2)"},
+	{"irq", "affinity of interrupts"},
+	{"mtrr", "memory types of physical memory"},
+	{"scsi", "scsi/scsi adds and removes disks"},
+	{"sys", "kernel.core_pattern, kernel.modprobe and others name programs that the kernel runs as root outside every namespace"},
+	{"sysrq-trigger", "reboots, ends all processes, writes memory to the log"},
+	{"tty/driver", "serial lines and what goes over them"},
+}
+
+// ProcMasked is what beneath /proc is covered with an empty file. A mask and
+// not read-only: reading is the harm.
+//
+// Decided against: kmsg (reading asks for CAP_SYSLOG in the host's own user
+// namespace, see dmesg_restrict, and tools stat it), kallsyms (addresses read
+// as zero without CAP_SYSLOG), config.gz and version (public facts).
+func ProcMasked() []Row { return procMasked[:] }
+
+var procMasked = [...]Row{
+	{"kcore", "the machine's memory"},
+	{"key-users", "who has keys in the kernel's keyrings"},
+	{"keys", "the keys of the kernel's keyrings that the caller may see"},
+	{"kpagecgroup", "which control group a page of physical memory belongs to"},
+	{"kpagecount", "how often a page of physical memory is mapped"},
+	{"kpageflags", "what a page of physical memory is used for"},
+	{"latency_stats", "what other processes wait for"},
+	{"sched_debug", "every process of the host by name, whatever the pid namespace (before Linux 5.13)"},
+	{"timer_list", "timers of the whole host with addresses and process names"},
+	{"timer_stats", "timers by process name, whatever the pid namespace (before Linux 4.11)"},
+}
+
+// Looked is what Probe tells the kind of besides the tables: the places that a
+// Plan makes private or mounts over.
+func Looked() []string { return looked[:] }
+
+var looked = [...]string{
+	"/dev", "/dev/fd", "/dev/ptmx", "/dev/pts", "/dev/shm", "/dev/stdin",
+	"/proc", "/run", "/run/lock", "/run/user", "/sys", "/sys/fs/cgroup",
+	"/tmp", "/var/lock", "/var/run", "/var/tmp",
+}
+
+// PrivateFolders is what is empty and the sandbox's own where files are
+// private.
+func PrivateFolders() []Row { return privateFolders[:] }
+
+var privateFolders = [...]Row{
+	{"/dev/shm", "shared memory of other programs by name"},
+	{"/run", "sockets of the host's services and of the session"},
+	{"/tmp", "other programs' temporary files and sockets (X11, ssh-agent, tmux)"},
+	{"/var/tmp", "the same"},
+}

@@ -1,0 +1,145 @@
+package wrap
+
+import (
+	"strings"
+	"testing"
+)
+
+// paths of every table, by the table's name.
+func tables() map[string][]Row {
+	t := map[string][]Row{
+		"run": RunKept(), "devices": Devices(), "proc read-only": ProcReadOnly(),
+		"proc masked": ProcMasked(), "system": System(), "in git": ProtectedInGit(),
+		"in tree": ProtectedInTree(), "private": PrivateFolders(), "socket variables": SocketVars(),
+	}
+	for _, s := range Secrets() {
+		t["secrets"] = append(t["secrets"], Row{s.Path, s.Why})
+	}
+	return t
+}
+
+func TestTablesAreSortedUniqueAndReasoned(t *testing.T) {
+	for name, rows := range tables() {
+		for i, r := range rows {
+			if r.Path == "" || r.Why == "" {
+				t.Errorf("%s: row %d (%q) lacks a path or a reason", name, i, r.Path)
+			}
+			if i > 0 && rows[i-1].Path >= r.Path {
+				t.Errorf("%s: %q does not come after %q", name, r.Path, rows[i-1].Path)
+			}
+			if strings.HasSuffix(r.Path, "/") || strings.Contains(r.Path, "//") {
+				t.Errorf("%s: %q is not clean", name, r.Path)
+			}
+			if dir := r.Path[:strings.LastIndexByte(r.Path, '/')+1]; strings.Contains(dir, "*") {
+				t.Errorf("%s: %q has a * before its last part", name, r.Path)
+			}
+		}
+	}
+	for _, r := range DecidedAgainst() {
+		if r.Path == "" || r.Why == "" {
+			t.Errorf("decided against: %q lacks something", r.Path)
+		}
+	}
+}
+
+// No row lies beneath another of the same list: the outer one hides or shows it.
+func TestNoRowBeneathAnother(t *testing.T) {
+	for _, name := range []string{"secrets", "system", "in tree", "proc read-only", "private"} {
+		rows := tables()[name]
+		for _, a := range rows {
+			for _, b := range rows {
+				if strings.HasPrefix(b.Path, a.Path+"/") {
+					t.Errorf("%s: %q lies beneath %q", name, b.Path, a.Path)
+				}
+			}
+		}
+	}
+}
+
+func TestSecretsHoldWhatTheContractNames(t *testing.T) {
+	have := map[string]Secret{}
+	for _, s := range Secrets() {
+		have[s.Path] = s
+		if !strings.HasPrefix(s.Path, "~/") && !strings.HasPrefix(s.Path, "/") {
+			t.Errorf("%q begins with neither ~/ nor /", s.Path)
+		}
+		if s.Root && strings.HasPrefix(s.Path, "~/") {
+			t.Errorf("%q is of a home and root's alone", s.Path)
+		}
+	}
+	for _, path := range strings.Fields(`~/.ssh ~/.gnupg ~/.aws ~/.azure ~/.config/gcloud ~/.kube ~/.docker
+		~/.netrc ~/.npmrc ~/.pypirc ~/.git-credentials ~/.config/gh ~/.password-store ~/.local/share/keyrings
+		~/.bitcoin ~/.mozilla ~/.config/google-chrome ~/.bash_history ~/.zsh_history ~/.local/state/sbx
+		/etc/shadow /etc/gshadow /etc/ssh/ssh_host_*_key /etc/ssl/private /etc/kubernetes
+		/var/lib/docker /var/lib/containerd /var/lib/kubelet /boot`) {
+		if _, ok := have[path]; !ok {
+			t.Errorf("%s is missing", path)
+		}
+	}
+	for _, path := range []string{"~/.claude", "~/.codex", "~/.gemini", "~/.gitconfig"} {
+		if _, ok := have[path]; ok {
+			t.Errorf("%s is the agents' state and no secret", path)
+		}
+	}
+}
+
+// Nothing of @system is a secret, nor is a secret beneath it but where the
+// secret is root's own and hidden there by name.
+func TestSystemShowsNoSecret(t *testing.T) {
+	for _, row := range System() {
+		for _, s := range Secrets() {
+			if row.Path == s.Path || strings.HasPrefix(s.Path, row.Path+"/") || strings.HasPrefix(row.Path, s.Path+"/") {
+				t.Errorf("%q of @system and secret %q overlap", row.Path, s.Path)
+			}
+		}
+	}
+}
+
+func TestIsProtectedName(t *testing.T) {
+	yes := []string{
+		".git", "a/.git", "a/b/c/.git", ".GIT",
+		".git/config", ".git/hooks", ".git/hooks/pre-commit", ".git/commondir", ".git/config.worktree",
+		"a/.git/config", ".git/modules/sub/config", ".git/modules/a/b/hooks",
+		".git/modules/sub/modules/inner/config", ".git/worktrees/w/commondir", ".git/worktrees/w/gitdir",
+		".git/worktrees/w/modules/sub/config",
+		".vscode", ".vscode/tasks.json", ".VSCode", ".envrc", ".mcp.json", ".husky/_/pre-commit",
+		".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/x", ".codex", ".gemini/settings.json",
+	}
+	for _, rel := range yes {
+		if row, ok := IsProtectedName(rel); !ok || row.Why == "" {
+			t.Errorf("%q is not protected", rel)
+		}
+	}
+	no := []string{
+		"", ".", "git", "a.git", ".gitignore", ".github", "src/.vscode", "a/.envrc", ".claude", ".claude/notes.md",
+		".claude/settings", ".claude/x/settings.json", ".git/index", ".git/HEAD", ".git/refs/heads/config",
+		".git/refs/heads/hooks", ".git/logs/refs/heads/config", ".git/objects/ab", ".git/modules/sub/refs/heads/config",
+		".git/modules/sub/HEAD", ".git/worktrees/w", ".git/worktrees", ".git/worktrees/config", ".git/config.lock", "package.json", "Makefile",
+	}
+	for _, rel := range no {
+		if row, ok := IsProtectedName(rel); ok {
+			t.Errorf("%q is protected by %q", rel, row.Path)
+		}
+	}
+}
+
+func TestLeadsToProtected(t *testing.T) {
+	for rel, want := range map[string]bool{".claude": true, ".CLAUDE": true, ".vscode": false, ".clau": false, "": false, "src": false} {
+		if _, got := LeadsToProtected(rel); got != want {
+			t.Errorf("LeadsToProtected(%q) is %v", rel, got)
+		}
+	}
+}
+
+func FuzzIsProtectedName(f *testing.F) {
+	for _, s := range []string{"", "/", "a//b", ".git/", ".git/modules/", ".git/worktrees/", ".claude/settings", "a/.git/modules//config"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, rel string) {
+		_, name := IsProtectedName(rel)
+		LeadsToProtected(rel)
+		if _, deep := IsProtectedName("x/" + rel); deep && !name && rel != "" {
+			t.Errorf("%q is protected deeper and not at the top", rel)
+		}
+	})
+}
