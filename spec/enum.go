@@ -176,6 +176,16 @@ func ParseAgent(s string) (Agent, bool) {
 	return parseWord(s, Claude, NoAgent, Agent.String)
 }
 
+// The words of each enumeration, for messages.
+var (
+	accessModes  = []string{"read-only", "workspace-write", "danger-full-access"}
+	networkModes = []string{"none", "allow", "host"}
+	mountModes   = []string{"ro", "rw", "tmpfs"}
+	onExceeds    = []string{"deny", "kill", "record"}
+	profiles     = []string{"read-only", "write", "verification", "design"}
+	agents       = []string{"claude", "codex", "gemini", "none"}
+)
+
 // parseWord looks for word among the values from first to last.
 func parseWord[E ~uint8](word string, first, last E, name func(E) string) (E, bool) {
 	for e := first; e <= last; e++ {

@@ -1,12 +1,63 @@
 package spec
 
+import (
+	"slices"
+	"strings"
+)
+
 // FieldInfo describes one leaf field of the spec.
 type FieldInfo struct {
 	Field Field
-	Type  string // as documents say it: "string", "list of strings", "size"
+	Type  string // as documents say it
 	Doc   string // one line
-	Later bool   // set in a document, it is refused: its enforcement does not exist yet
+	Later bool   // its enforcement does not exist yet: Resolve lists it in NotYet
 }
 
 // Fields lists every leaf field, in the order of the documentation.
-func Fields() []FieldInfo { return nil }
+func Fields() []FieldInfo { return slices.Clone(fields) }
+
+var fields = []FieldInfo{
+	{"tools_allowed", "list of tools", "the agent's tools that may be used; patterns as Bash(git:*)", true},
+	{"tools_denied", "list of tools", "the agent's tools that may not be used; denied wins", true},
+	{"working_dir", "path", "where the command starts, and what workspace-write may write", false},
+	{"access_mode", "read-only, workspace-write or danger-full-access", "how much of the host's files may be changed", false},
+	{"max_turns", "whole number", "model turns of the agent", true},
+	{"max_commands", "whole number", "programs that the command and its descendants may start", true},
+	{"profile", "read-only, write, verification or design", "a named starting point that the spec's own fields narrow", true},
+	{"sandbox.root", "path", "the workshop's tree that restrict counts from, relative to the spec's file", false},
+	{"sandbox.readonly", "true or false", "the workshop's tree may only be read", false},
+	{"restrict", "path from the root", "the worker's subtree of the workshop's tree", false},
+	{"readonly", "true or false", "what would be writable may only be read", false},
+	{"filesystem.read", "list of paths", "what is in view; @system is what a program needs to start", false},
+	{"filesystem.write", "list of paths", "what may be written beside the working directory", false},
+	{"filesystem.hide", "list of paths", "what looks absent", false},
+	{"filesystem.mounts", "list of mounts", "host paths, or empty folders in memory, at paths of the sandbox", false},
+	{"network.mode", "none, allow or host", "no network, that of network.allow, or the host's", false},
+	{"network.allow", "list of host:port", "what may be reached under mode allow", true},
+	{"network.listen", "list of ports", "ports that the host may reach the command on", true},
+	{"environment.pass", "list of names and globs", "the caller's variables that the command gets", false},
+	{"environment.set", "object of strings", "variables that are set for the command", false},
+	{"commands.allow", "list of programs", "the only programs that may be started", true},
+	{"commands.deny", "list of programs", "programs that may not be started", true},
+	{"limits.memory", "size", "memory of all processes together", true},
+	{"limits.cpus", "number", "processors' worth of time of all processes together", true},
+	{"limits.pids", "whole number", "processes and threads at one time", true},
+	{"limits.open_files", "whole number", "open descriptors of one process", true},
+	{"limits.file_size", "size", "size of one file that is written", true},
+	{"limits.timeout", "duration", "time after which everything is ended", true},
+	{"syscalls", "default or path", "the list of system calls that are refused", false},
+	{"on_exceed", "deny, kill or record", "what happens at max_commands and max_turns", true},
+	{"best_effort", "list of fields", "fields that may be enforced less than asked; * for all", false},
+	{"require_available", "true or false", "false is the same as best_effort: [\"*\"]", false},
+	{"agent", "claude, codex, gemini or none", "the agent; absent: told from the command's name", true},
+}
+
+// lookUp returns the node of a field, or nil where the document has none.
+func (n *Node) lookUp(f Field) *Node {
+	outer, inner, nested := strings.Cut(string(f), ".")
+	n = n.Get(outer)
+	if nested {
+		n = n.Get(inner)
+	}
+	return n
+}

@@ -1,0 +1,63 @@
+package spec
+
+// nearest finds the name that was probably meant: the same but for case and
+// separators, or at most two changes away.
+func nearest(name string, known []string) string {
+	for _, k := range known {
+		if bare(k) == bare(name) {
+			return k
+		}
+	}
+	best, found := 3, ""
+	for _, k := range known {
+		if d := distance(name, k); d < best && d < len(name) && d < len(k) {
+			best, found = d, k
+		}
+	}
+	return found
+}
+
+// bare is s in lower case without separators.
+func bare(s string) string {
+	b := make([]byte, 0, len(s))
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '-' || c == '_' || c == ' ' || c == '.':
+		case c >= 'A' && c <= 'Z':
+			b = append(b, c+'a'-'A')
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
+
+// distance counts the changes of one byte, or swaps of neighbours, that make b
+// of a; more than two are far.
+func distance(a, b string) int {
+	const far = 3
+	if len(a)-len(b) >= far || len(b)-len(a) >= far {
+		return far
+	}
+	before := make([]int, len(b)+1)
+	last := make([]int, len(b)+1)
+	row := make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row[0] = i + 1
+		for j := range len(b) {
+			change := 1
+			if a[i] == b[j] {
+				change = 0
+			}
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+change)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return min(last[len(b)], far)
+}

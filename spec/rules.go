@@ -1,0 +1,210 @@
+package spec
+
+import "strings"
+
+// The rules of strings. Each answers why a string is refused, what was
+// probably meant and what would help; why is "" where it is fine. schema.json
+// says the same in patterns.
+
+// textRule is the rule of what ends up in a C string.
+func textRule(s string) (why, meant, help string) {
+	if strings.IndexByte(s, 0) >= 0 {
+		return "a string with a NUL character", "", ""
+	}
+	return "", "", ""
+}
+
+// pathRule is the rule of one path.
+func pathRule(s string) (why, meant, help string) {
+	switch {
+	case s == "":
+		return "want a path, got an empty string", "", ""
+	case strings.IndexByte(s, 0) >= 0:
+		return "a path with a NUL character", "", ""
+	case s[0] == '~' && len(s) > 1 && s[1] != '/':
+		return "another user's home is not expanded", "", "write the whole path, or ./" + cut(s) + " for that name"
+	case s[0] == '$':
+		return "variables are not expanded in paths", homeMeant(s), "write ~ for the home folder, or ./" + cut(s) + " for that name"
+	}
+	return "", "", ""
+}
+
+func homeMeant(s string) string {
+	for _, home := range []string{"$HOME", "${HOME}"} {
+		if rest, ok := strings.CutPrefix(s, home); ok && (rest == "" || rest[0] == '/') {
+			return "~" + rest
+		}
+	}
+	return ""
+}
+
+// System stands in filesystem.read for what a program needs to start.
+const System = "@system"
+
+// listedPath is the rule of a path in a list of filesystem, where "@" names
+// a set and globs are nothing.
+func listedPath(s string) (why, meant, help string) {
+	if why, meant, help = pathRule(s); why != "" {
+		return why, meant, help
+	}
+	if s[0] == '@' {
+		return "unknown set of files", nearest(s, []string{System}), "write ./" + cut(s) + " for a file of that name"
+	}
+	if strings.ContainsAny(s, "*?") {
+		return "globs are not supported here", "", "name the folder that holds them"
+	}
+	return "", "", ""
+}
+
+func readRule(s string) (why, meant, help string) {
+	if s == System {
+		return "", "", ""
+	}
+	return listedPath(s)
+}
+
+func writeRule(s string) (why, meant, help string) {
+	if s == System {
+		return "@system can be read, never written", "", ""
+	}
+	name, anywhere := strings.CutPrefix(s, "**/")
+	switch {
+	case !anywhere:
+	case name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/*?\x00"):
+		return "want **/ and one name, as in **/.git", "", ""
+	default:
+		return "", "", ""
+	}
+	why, meant, help = listedPath(s)
+	if strings.HasPrefix(why, "globs") {
+		help = "only **/NAME is, for a protected name such as **/.git"
+	}
+	return why, meant, help
+}
+
+func hideRule(s string) (why, meant, help string) {
+	if s == System {
+		return "@system cannot be hidden", "", "leave it out of filesystem.read"
+	}
+	return listedPath(s)
+}
+
+func targetRule(s string) (why, meant, help string) {
+	if why, meant, help = pathRule(s); why != "" {
+		return why, meant, help
+	}
+	if s[0] != '/' && s[0] != '~' {
+		return "want an absolute path, got " + quote(cut(s)), "", "a target is a path inside the sandbox, as in /data"
+	}
+	return "", "", ""
+}
+
+func restrictRule(s string) (why, meant, help string) {
+	switch {
+	case strings.IndexByte(s, 0) >= 0:
+		return "a path with a NUL character", "", ""
+	case s == "" || s[0] != '/':
+		return "want a path that starts with /, counted from the sandbox's root, got " + quote(cut(s)), "/" + strings.TrimPrefix(cut(s), "./"), ""
+	}
+	return "", "", ""
+}
+
+// toolRule is the rule of a tool's name or pattern: Name or Name(rule).
+func toolRule(s string) (why, meant, help string) {
+	const form = "want a tool as Name or Name(rule), got "
+	name, rest := s, ""
+	if i := strings.IndexByte(s, '('); i >= 0 {
+		name, rest = s[:i], s[i:]
+	}
+	if !isToolName(name) {
+		meant := strings.TrimSpace(name)
+		if meant == name || !isToolName(meant) || rest != "" && !isToolRest(rest) {
+			return form + quote(cut(s)), "", "as in Read or Bash(git:*)"
+		}
+		return form + quote(cut(s)), meant + rest, ""
+	}
+	if rest != "" && !isToolRest(rest) {
+		return form + quote(cut(s)), "", "as in Read or Bash(git:*)"
+	}
+	return "", "", ""
+}
+
+func isToolRest(s string) bool {
+	if len(s) < 3 || s[len(s)-1] != ')' {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+func isToolName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '*'
+		if !letter && (i == 0 || !(c >= '0' && c <= '9' || c == '.' || c == '-')) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// variableRule is the rule of an environment variable's name.
+func variableRule(s string) (why, meant, help string) {
+	switch {
+	case s == "":
+		return "want the name of a variable, got an empty string", "", ""
+	case strings.ContainsAny(s, "=\x00"):
+		name, _, _ := strings.Cut(s, "=")
+		return "the name of a variable holds no = and no NUL", name, ""
+	}
+	return "", "", ""
+}
+
+// passRule is the rule of environment.pass: a name or a glob.
+func passRule(s string) (why, meant, help string) {
+	if name, ok := strings.CutPrefix(s, "$"); ok && name != "" && variableIs(name) {
+		return "want a name or a glob, without $", name, ""
+	}
+	return variableRule(s)
+}
+
+func variableIs(s string) bool { why, _, _ := variableRule(s); return why == "" }
+
+// programRule is the rule of commands: a program's name, a path or a folder.
+func programRule(s string) (why, meant, help string) {
+	if s == "" {
+		return "want a program's name or path, got an empty string", "", ""
+	}
+	return pathRule(s)
+}
+
+func bestEffortRule(s string) (why, meant, help string) {
+	if s == "*" {
+		return "", "", ""
+	}
+	known := make([]string, 0, 2*len(fields))
+	for i := range fields {
+		f := string(fields[i].Field)
+		outer, _, nested := strings.Cut(f, ".")
+		if s == f || nested && s == outer {
+			return "", "", ""
+		}
+		if nested && (len(known) == 0 || known[len(known)-1] != outer) {
+			known = append(known, outer)
+		}
+		known = append(known, f)
+	}
+	return "want a field of the spec or *, got " + quote(cut(s)), nearest(s, known), ""
+}
+
+func endpointRule(s string) (why, meant, help string) {
+	_, err := ParseEndpoint(s)
+	if err == nil {
+		return "", "", ""
+	}
+	return err.Why, err.Meant, err.Help
+}
