@@ -1,0 +1,54 @@
+package landlock
+
+import "golang.org/x/sys/unix"
+
+// The numbers of the system calls, the same on every architecture, and the
+// types of rule and flags that they take.
+const (
+	CreateRuleset = unix.SYS_LANDLOCK_CREATE_RULESET // (*RulesetAttr, AttrSize(abi), 0) → descriptor
+	AddRule       = unix.SYS_LANDLOCK_ADD_RULE       // (descriptor, PathBeneath or NetPort, attr, 0)
+	RestrictSelf  = unix.SYS_LANDLOCK_RESTRICT_SELF  // (descriptor, 0), after no_new_privs
+
+	PathBeneath = unix.LANDLOCK_RULE_PATH_BENEATH // the rule is a *PathBeneathAttr
+	NetPort     = 2                               // the rule is a *NetPortAttr (enum landlock_rule_type)
+)
+
+// RulesetAttr is struct landlock_ruleset_attr as of ABI 6. Kernels before know
+// its beginning: hand it over with AttrSize.
+type RulesetAttr struct {
+	HandledFS  FSSet
+	HandledNet NetSet
+	Scoped     ScopeSet
+}
+
+// PathBeneathAttr is struct landlock_path_beneath_attr, of which the kernel
+// reads PathBeneathSize bytes: it is packed there, and Go's padding at the end
+// is never looked at.
+type PathBeneathAttr struct {
+	Allowed FSSet
+	Parent  int32 // a descriptor of the file or folder, opened with O_PATH
+}
+
+// NetPortAttr is struct landlock_net_port_attr.
+type NetPortAttr struct {
+	Allowed NetSet
+	Port    uint64 // in the machine's byte order
+}
+
+// Attr is the ruleset for landlock_create_ruleset(2). r is to be what
+// Downgrade returned.
+func (r Ruleset) Attr() RulesetAttr {
+	return RulesetAttr{HandledFS: r.FS, HandledNet: r.Net, Scoped: r.Scope}
+}
+
+// Attr is the rule for landlock_add_rule(2), with a descriptor of its path. A
+// launcher that opens the path later, in its child, writes the descriptor at
+// PathBeneathParent.
+func (r Rule) Attr(parent int) PathBeneathAttr {
+	return PathBeneathAttr{Allowed: r.fits(), Parent: int32(parent)}
+}
+
+// Attr is the rule for landlock_add_rule(2).
+func (p PortRule) Attr() NetPortAttr {
+	return NetPortAttr{Allowed: p.Allow, Port: uint64(p.Port)}
+}

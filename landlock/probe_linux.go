@@ -1,0 +1,67 @@
+package landlock
+
+import "golang.org/x/sys/unix"
+
+// State is what became of the question whether the kernel has Landlock.
+type State uint8
+
+// The answers.
+const (
+	Available State = iota + 1 // ABI says which one
+	NotBuilt                   // this kernel was built without it, or is older than 5.13
+	Disabled                   // built, but switched off when it started (the lsm= parameter)
+	Unknown                    // the kernel would not say: a filter around this process refused the question
+)
+
+// states holds the reasons, for people.
+var states = [...]string{
+	Available: "available",
+	NotBuilt:  "the kernel has no Landlock (it needs Linux 5.13 and CONFIG_SECURITY_LANDLOCK)",
+	Disabled:  "Landlock was not switched on when the kernel started (lsm= lacks it)",
+	Unknown:   "a filter around this process refuses the question",
+}
+
+// String is the answer as a reason.
+func (s State) String() string {
+	if int(s) >= len(states) || states[s] == "" {
+		return "not asked"
+	}
+	return states[s]
+}
+
+// Support is what the running kernel's Landlock can do.
+type Support struct {
+	State State
+	ABI   int        // 0 unless Available
+	Errno unix.Errno // what the kernel answered, 0 where Available
+	// Errata are the issues of this ABI that are fixed, a bit each, the first
+	// being 1; 0 also for kernels that do not tell (before 6.15). See
+	// Documentation/userspace-api/landlock.rst, "Landlock Errata".
+	Errata uint32
+}
+
+// Probe asks the kernel for its Landlock. It restricts nothing and takes a
+// few microseconds.
+func Probe() Support {
+	version, _, e := unix.RawSyscall(CreateRuleset, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	s := answer(version, e)
+	if s.State == Available {
+		if errata, _, e := unix.RawSyscall(CreateRuleset, 0, 0, unix.LANDLOCK_CREATE_RULESET_ERRATA); e == 0 {
+			s.Errata = uint32(errata)
+		}
+	}
+	return s
+}
+
+// answer reads what the kernel said of its version.
+func answer(version uintptr, e unix.Errno) Support {
+	switch {
+	case e == 0 && version > 0:
+		return Support{State: Available, ABI: int(version)}
+	case e == unix.ENOSYS:
+		return Support{State: NotBuilt, Errno: e}
+	case e == unix.EOPNOTSUPP:
+		return Support{State: Disabled, Errno: e}
+	}
+	return Support{State: Unknown, Errno: e}
+}

@@ -1,0 +1,144 @@
+package landlock
+
+// Ruleset is what one Landlock domain shuts and what it leaves open. A right
+// that is not handled is open everywhere; one that is handled is shut but
+// where a rule allows it.
+type Ruleset struct {
+	FS    FSSet    // the rights on files that are handled
+	Net   NetSet   // the rights on ports that are handled
+	Scope ScopeSet // the ways out that are shut, without exception
+	Rules []Rule
+	Ports []PortRule
+}
+
+// Rule allows rights on a file or on a folder and all beneath it.
+type Rule struct {
+	Path  string
+	Allow FSSet
+	File  bool   // whether Path is no folder: only FileOnly can be allowed
+	Why   string // the reason, for people
+}
+
+// PortRule allows rights on one port, whatever the address. Port 0 in a bind
+// is any port that the kernel picks.
+type PortRule struct {
+	Port  uint16
+	Allow NetSet
+	Why   string // the reason, for people
+}
+
+// Lost is a right that a Ruleset handles and a kernel does not know.
+type Lost struct {
+	Right    string // as "fs.truncate", "net.bind_tcp", "scope.signal"
+	NeedsABI int    // the first that has it; 0 where the table has none
+	Why      string // what that means for the sandbox
+	// Stricter tells which way it is lost: false, where what should be shut
+	// stays open; true, where what a rule allows stays shut.
+	Stricter bool
+}
+
+// Empty tells whether there is nothing that the ruleset restricts, so that no
+// system call need be made for it.
+func (r Ruleset) Empty() bool { return r.FS == 0 && r.Net == 0 && r.Scope == 0 }
+
+// Downgrade is r as a kernel with that ABI can hold it, and what was lost on
+// the way. r is left as it is.
+//
+// Promised of the result d, for any r:
+//
+//   - d handles a subset of what r handles and of Rights(abi), and the two are
+//     equal but for what is in the list.
+//   - Each rule of d allows a subset of what r's rule for that path or port
+//     allows. What r allows and handles and the kernel knows, d allows.
+//   - The kernel accepts d: no rule allows what d does not handle, or nothing
+//     at all, or on a file what only folders have. Such rules of r are cut or
+//     dropped; nothing is lost thereby.
+//   - Downgrading again changes nothing, and an older ABI gives a subset of
+//     what a newer one does.
+//
+// Refer is the exception to "what is not handled is open": moving a file to
+// another folder is always shut within any domain, and handling Refer is what
+// lets rules allow it. On ABI 1 no rule can, so that a ruleset that allows it
+// somewhere loses that, and is Stricter for it.
+//
+// An abi below 1 is a kernel without Landlock: the result is empty, all is
+// lost.
+func (r Ruleset) Downgrade(version int) (Ruleset, []Lost) {
+	fs, net, scope := Rights(version)
+	d := Ruleset{FS: r.FS & fs, Net: r.Net & net, Scope: r.Scope & scope}
+	for _, rule := range r.Rules {
+		if rule.Allow = rule.fits() & d.FS; rule.Allow != 0 {
+			d.Rules = append(d.Rules, rule)
+		}
+	}
+	for _, port := range r.Ports {
+		if port.Allow &= d.Net; port.Allow != 0 {
+			d.Ports = append(d.Ports, port)
+		}
+	}
+	var lost []Lost
+	lost = r.lose(lost, "fs.", uint64(r.FS&^fs), fsBits[:], version)
+	lost = r.lose(lost, "net.", uint64(r.Net&^net), netBits[:], version)
+	lost = r.lose(lost, "scope.", uint64(r.Scope&^scope), scopeBits[:], version)
+	return d, lost
+}
+
+// fits are the rights that the rule's kind of file can have.
+func (r Rule) fits() FSSet {
+	if r.File {
+		return r.Allow & FileOnly
+	}
+	return r.Allow
+}
+
+// lose adds a line for each right of the set to lost.
+func (r Ruleset) lose(lost []Lost, kind string, set uint64, bits []bit, version int) []Lost {
+	for _, b := range bits {
+		if set&b.bit == 0 {
+			continue
+		}
+		set &^= b.bit
+		l := Lost{Right: kind + b.name, NeedsABI: since(kind, b.bit), Why: "it stays open: this kernel's Landlock cannot shut it"}
+		switch {
+		case version < 1:
+			l.Why = "it stays open: this kernel has no Landlock"
+		case kind == "fs." && FSSet(b.bit) == Refer:
+			if !r.allows(Refer) {
+				continue // always shut is just what is wanted
+			}
+			l.Why, l.Stricter = "moving or linking files from folder to folder is refused everywhere", true
+		}
+		lost = append(lost, l)
+	}
+	if set != 0 {
+		lost = append(lost, Lost{Right: kind + names(set, nil), Why: "it stays open: no Landlock that is known here can shut it"})
+	}
+	return lost
+}
+
+// allows tells whether some rule gives that right.
+func (r Ruleset) allows(right FSSet) bool {
+	for _, rule := range r.Rules {
+		if rule.fits()&right != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// since is the ABI that brought the right, 0 where none did.
+func since(kind string, right uint64) int {
+	for _, a := range abis {
+		set := uint64(a.fs)
+		switch kind {
+		case "net.":
+			set = uint64(a.net)
+		case "scope.":
+			set = uint64(a.scope)
+		}
+		if set&right != 0 {
+			return a.version
+		}
+	}
+	return 0
+}
