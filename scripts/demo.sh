@@ -31,6 +31,8 @@ cleanup() {
 }
 trap cleanup EXIT
 
+export GOCACHE; GOCACHE=$(go env GOCACHE)
+
 # A home with a secret, and a small repository with a program to build.
 export HOME=$work/home XDG_STATE_HOME=$work/state GIT_CONFIG_NOSYSTEM=1
 unset SBX_EFFECTIVE GIT_DIR GIT_WORK_TREE
@@ -134,7 +136,7 @@ cat >"$work/listen.go" <<-'EOF'
 		}
 	}
 EOF
-(cd "$work" && HOME=$work GOCACHE=${GOCACHE:-$work/cache} GOFLAGS=-mod=mod GO111MODULE=off CGO_ENABLED=0 go build -o "$work/project/dial" listen.go)
+(cd "$work" && GO111MODULE=off CGO_ENABLED=0 go build -o "$work/project/dial" listen.go)
 ./dial >"$work/address" &
 listener=$!
 for _ in 1 2 3 4 5 6 7 8 9 10; do

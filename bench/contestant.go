@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// A contestant puts a command under its sandbox.
+type contestant struct {
+	name string
+	wrap func(b *bencher, p place, argv []string) []string
+}
+
+var (
+	none = contestant{"none", func(_ *bencher, _ place, argv []string) []string { return argv }}
+
+	bwrap = contestant{"bwrap", func(b *bencher, p place, argv []string) []string {
+		return append([]string{b.bwrap, "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev",
+			"--proc", "/proc", "--tmpfs", "/tmp", "--bind", p.workspace, p.workspace}, argv...)
+	}}
+
+	sbx = contestant{"sbx", func(b *bencher, p place, argv []string) []string {
+		return append([]string{b.sbx, "exec", "--spec", p.spec, "--"}, argv...)
+	}}
+
+	uncounted = contestant{"sbx uncounted", func(b *bencher, p place, argv []string) []string {
+		return append([]string{b.sbx, "exec", "--counter", "none", "--spec", p.spec, "--"}, argv...)
+	}}
+)
+
+// start begins argv as the caller of p would, with no terminal and no output
+// but what out takes.
+func (b *bencher) start(p place, argv []string, out *os.File) (*os.Process, error) {
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		return nil, err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer null.Close()
+	if out == nil {
+		out = null
+	}
+	attr := &os.ProcAttr{Dir: p.workspace, Env: p.env, Files: []*os.File{null, out, null}, Sys: &syscall.SysProcAttr{}}
+	if p.uid >= 0 {
+		attr.Sys.Credential = &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.uid)}
+	}
+	return os.StartProcess(path, argv, attr)
+}
+
+// once is the time from before the start of n commands to the end of them all.
+func (b *bencher) once(p place, argv []string, n int) (time.Duration, error) {
+	time.Sleep(b.settle)
+	procs := make([]*os.Process, 0, n)
+	begin := time.Now()
+	var failed error
+	for range n {
+		proc, err := b.start(p, argv, nil)
+		if err != nil {
+			failed = err
+			break
+		}
+		procs = append(procs, proc)
+	}
+	for _, proc := range procs {
+		state, err := proc.Wait()
+		if err == nil && !state.Success() {
+			err = fmt.Errorf("%q: %v", argv, state)
+		}
+		if err != nil {
+			failed = err
+		}
+	}
+	return time.Since(begin), failed
+}
+
+// told runs argv and returns the number that it prints, in nanoseconds.
+func (b *bencher) told(p place, argv []string) (time.Duration, error) {
+	time.Sleep(b.settle)
+	r, w, err := os.Pipe()
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	proc, err := b.start(p, argv, w)
+	w.Close()
+	if err != nil {
+		return 0, err
+	}
+	var text bytes.Buffer
+	if _, err := text.ReadFrom(r); err != nil {
+		return 0, err
+	}
+	if state, err := proc.Wait(); err != nil || !state.Success() {
+		return 0, fmt.Errorf("%q: %v %v", argv, state, err)
+	}
+	var ns int64
+	if _, err := fmt.Sscan(text.String(), &ns); err != nil {
+		return 0, fmt.Errorf("%q printed %q: %w", argv, text.String(), err)
+	}
+	return time.Duration(ns), nil
+}
+
+// explain runs argv once more and shows what it says on stderr.
+func (b *bencher) explain(p place, argv []string) string {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = p.workspace, p.env
+	if p.uid >= 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.uid)}}
+	}
+	out, err := cmd.CombinedOutput()
+	return fmt.Sprintf("%s(%v)", out, err)
+}

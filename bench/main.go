@@ -1,0 +1,81 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"time"
+)
+
+// options are the command line's.
+type options struct {
+	sbx    string
+	bwrap  string
+	quick  bool
+	rounds int
+	settle time.Duration
+	only   *regexp.Regexp
+	json   string
+	gate   bool
+	uid    int
+}
+
+func main() {
+	if len(os.Args) > 2 && os.Args[1] == "loop" {
+		loop(os.Args[2:])
+		return
+	}
+	var o options
+	flag.StringVar(&o.sbx, "sbx", "bin/sbx", "the `program` to measure")
+	flag.StringVar(&o.bwrap, "bwrap", "bwrap", "the `program` to measure against")
+	flag.BoolVar(&o.quick, "quick", false, "fewer rounds: a look, no proof")
+	flag.IntVar(&o.rounds, "rounds", 0, "rounds of every job; 0 is the job's own number")
+	flag.DurationVar(&o.settle, "settle", 8*time.Millisecond, "pause before each sample, at least 4ms")
+	only := flag.String("only", ".", "jobs whose name matches this `pattern`")
+	flag.StringVar(&o.json, "json", "", "write the results to `file`, - for stdout")
+	flag.BoolVar(&o.gate, "gate", false, "end with 1 where a gate is missed")
+	flag.IntVar(&o.uid, "uid", 64999, "the ordinary user, where the caller is root")
+	where := flag.Bool("where", false, "print where the time of a start goes")
+	flag.Parse()
+	o.settle = max(o.settle, 4*time.Millisecond)
+	var err error
+	if o.only, err = regexp.Compile(*only); err == nil {
+		err = bench(o, *where)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func bench(o options, where bool) error {
+	b, err := newBench(o)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	if where {
+		return b.where(os.Stdout)
+	}
+	var results []result
+	for _, j := range b.jobs() {
+		if !o.only.MatchString(j.name) {
+			continue
+		}
+		r, err := b.run(j)
+		if err != nil {
+			return fmt.Errorf("%s: %w", j.name, err)
+		}
+		results = append(results, r)
+		fmt.Fprintf(os.Stderr, "bench: %s done\n", j.name)
+	}
+	if b.root && o.only.MatchString("memory") {
+		m, err := b.memory()
+		if err != nil {
+			return fmt.Errorf("memory: %w", err)
+		}
+		results = append(results, m...)
+	}
+	return report(o, results)
+}

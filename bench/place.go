@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// place is the folders of one caller: a workspace that is a git repository, a
+// home, and the spec that names the workspace.
+type place struct {
+	uid       int // -1: the caller itself
+	workspace string
+	home      string
+	spec      string
+	env       []string
+}
+
+// bencher holds what every job needs.
+type bencher struct {
+	options
+	dir  string
+	self string // this program, where every caller may run it
+	root bool
+	own  place // the caller's
+	user place // an ordinary user's; the caller's own where it is one
+}
+
+func newBench(o options) (*bencher, error) {
+	if _, err := exec.LookPath(o.bwrap); err != nil {
+		return nil, fmt.Errorf("nothing to compare with: %w", err)
+	}
+	dir, err := os.MkdirTemp("/var/tmp", "sbx-bench.")
+	if err != nil {
+		return nil, err
+	}
+	b := &bencher{options: o, dir: dir, root: os.Getuid() == 0}
+	if err := b.furnish(); err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *bencher) close() { _ = os.RemoveAll(b.dir) }
+
+func (b *bencher) furnish() error {
+	if err := os.Chmod(b.dir, 0o755); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	b.self = filepath.Join(b.dir, "helper")
+	if err := copyProgram(self, b.self); err != nil {
+		return err
+	}
+	sbx := filepath.Join(b.dir, "sbx")
+	if err := copyProgram(b.sbx, sbx); err != nil {
+		return err
+	}
+	b.sbx = sbx
+	if b.own, err = b.furnishPlace("own", -1); err != nil {
+		return err
+	}
+	b.user = b.own
+	if b.root {
+		b.user, err = b.furnishPlace("user", b.uid)
+	}
+	return err
+}
+
+func (b *bencher) furnishPlace(name string, uid int) (place, error) {
+	top := filepath.Join(b.dir, name)
+	p := place{
+		uid:       uid,
+		workspace: filepath.Join(top, "project"),
+		home:      filepath.Join(top, "home"),
+		spec:      filepath.Join(top, "spec.json"),
+	}
+	p.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "LANG=C.UTF-8", "XDG_STATE_HOME=" + filepath.Join(top, "state")}
+	for _, d := range []string{p.workspace, p.home, filepath.Join(top, "state")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return p, err
+		}
+	}
+	spec := fmt.Sprintf("{\"access_mode\": \"workspace-write\", \"working_dir\": %q}\n", p.workspace)
+	if err := os.WriteFile(p.spec, []byte(spec), 0o644); err != nil {
+		return p, err
+	}
+	if err := deepFile(p.workspace); err != nil {
+		return p, err
+	}
+	script := "git init -q . && git -c user.name=b -c user.email=b@localhost commit -q --allow-empty -m start"
+	if out, err := b.shell(p.workspace, script); err != nil {
+		return p, fmt.Errorf("%w: %s", err, out)
+	}
+	if uid < 0 {
+		return p, nil
+	}
+	return p, filepath.Walk(top, func(path string, _ os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, uid, uid)
+	})
+}
+
+// deepFile is what the open-read-close loop opens: six components below the
+// workspace, as a source file is.
+func deepFile(workspace string) error {
+	d := filepath.Join(workspace, "a/b/c/d/e")
+	if err := os.MkdirAll(d, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(d, "f"), []byte(strings.Repeat("x", 100)), 0o644)
+}
+
+func (b *bencher) shell(dir, script string) (string, error) {
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+b.dir, "GIT_CONFIG_NOSYSTEM=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func copyProgram(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		out.Close()
+		return err
+	}
+	return out.Close()
+}

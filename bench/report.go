@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+)
+
+// report prints the table and, where asked, the JSON.
+func report(o options, results []result) error {
+	if len(results) == 0 {
+		return fmt.Errorf("no job has such a name")
+	}
+	if o.json != "" {
+		b, err := json.MarshalIndent(results, "", "  ")
+		if err != nil {
+			return err
+		}
+		b = append(b, '\n')
+		if o.json == "-" {
+			if _, err := os.Stdout.Write(b); err != nil {
+				return err
+			}
+		} else if err := os.WriteFile(o.json, b, 0o644); err != nil {
+			return err
+		}
+	}
+	if o.json != "-" {
+		if err := table(os.Stdout, results); err != nil {
+			return err
+		}
+	}
+	missed := 0
+	for _, r := range results {
+		if r.Gate > 0 && r.Judged > r.Gate {
+			missed++
+		}
+	}
+	if o.gate && missed > 0 {
+		return fmt.Errorf("%d gates missed", missed)
+	}
+	return nil
+}
+
+func table(w io.Writer, results []result) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "job\trounds\tnone\tbwrap\tsbx\tof medians\tof minima\tgate\taim\t")
+	for _, r := range results {
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.title(), r.Rounds,
+			r.cell("none"), r.cell("bwrap", "sbx uncounted"), r.cell("sbx"),
+			number(r.OfMedians), number(r.OfMinima), number(r.Gate), number(r.Aim), r.verdict())
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nfigures are medians; a ratio is sbx to its base, of medians judged from %d rounds on, else of minima\n", enough)
+	return err
+}
+
+func (r result) title() string {
+	s := r.What
+	if r.Base != "" {
+		s += " (to " + r.Base + ")"
+	}
+	return s
+}
+
+// cell is the median of the first of the contestants that took part.
+func (r result) cell(names ...string) string {
+	for _, n := range names {
+		if s, ok := r.Of[n]; ok {
+			return fmt.Sprintf("%.2f %s", s.Median, r.Unit)
+		}
+	}
+	return "-"
+}
+
+func number(f float64) string {
+	if f == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", f)
+}
+
+func (r result) verdict() string {
+	switch {
+	case r.Gate == 0:
+		return ""
+	case r.Judged > r.Gate:
+		return "MISSED"
+	case r.Judged <= r.Aim:
+		return "aim"
+	}
+	return "gate"
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// result is what a job came to.
+type result struct {
+	Name      string           `json:"name"`
+	What      string           `json:"what"`
+	Unit      string           `json:"unit"`
+	Rounds    int              `json:"rounds"`
+	Of        map[string]stats `json:"of"`
+	Base      string           `json:"base,omitempty"`
+	On        string           `json:"on"`
+	OfMedians float64          `json:"ratio_of_medians,omitempty"`
+	OfMinima  float64          `json:"ratio_of_minima,omitempty"`
+	Judged    float64          `json:"judged"`
+	Gate      float64          `json:"gate,omitempty"`
+	Aim       float64          `json:"aim,omitempty"`
+}
+
+// stats are of one contestant's samples.
+type stats struct {
+	Median float64 `json:"median"`
+	Min    float64 `json:"min"`
+	P95    float64 `json:"p95"`
+}
+
+// enough rounds make a median worth judging by; with fewer, the minima are.
+const enough = 15
+
+// run has the contestants take turns, a different one first each round.
+func (b *bencher) run(j job) (result, error) {
+	if j.before != nil {
+		if err := j.before(); err != nil {
+			return result{}, err
+		}
+	}
+	rounds := j.rounds
+	if b.quick {
+		rounds = j.quick
+	}
+	if b.rounds > 0 {
+		rounds = b.rounds
+	}
+	samples := map[string][]time.Duration{}
+	// Round -1 warms the caches and counts for nothing.
+	for round := -1; round < rounds; round++ {
+		for i := range j.of {
+			c := j.of[(i+round+1)%len(j.of)]
+			argv := c.wrap(b, j.place, j.argv)
+			d, err := b.sample(j, argv)
+			if err != nil {
+				return result{}, fmt.Errorf("%s: %w: %s", c.name, err, b.explain(j.place, argv))
+			}
+			if round >= 0 {
+				samples[c.name] = append(samples[c.name], d)
+			}
+		}
+		if round%20 == 0 {
+			b.sweep(j.place)
+		}
+	}
+	return j.result(samples, rounds), nil
+}
+
+func (b *bencher) sample(j job, argv []string) (time.Duration, error) {
+	if j.told {
+		return b.told(j.place, argv)
+	}
+	return b.once(j.place, argv, j.many)
+}
+
+// sweep takes away the records of the runs so far: a folder of thousands is no
+// one's daily life.
+func (b *bencher) sweep(p place) {
+	_ = os.RemoveAll(filepath.Join(filepath.Dir(p.home), "state", "sbx"))
+}
+
+func (j job) result(samples map[string][]time.Duration, rounds int) result {
+	r := result{Name: j.name, What: j.what, Unit: "ms", Rounds: rounds, Of: map[string]stats{},
+		Base: j.base, On: j.on, Gate: j.gate, Aim: j.aim}
+	per := time.Millisecond
+	if j.told {
+		r.Unit, per = "us", time.Microsecond
+	}
+	for name, list := range samples {
+		slices.Sort(list)
+		in := func(d time.Duration) float64 { return float64(d) / float64(per) }
+		r.Of[name] = stats{in(list[len(list)/2]), in(list[0]), in(list[len(list)*95/100])}
+	}
+	base, on := r.Of[j.base], r.Of[j.on]
+	r.OfMedians, r.OfMinima = on.Median/base.Median, on.Min/base.Min
+	r.Judged = r.OfMinima
+	if rounds >= enough {
+		r.Judged = r.OfMedians
+	}
+	return r
+}
