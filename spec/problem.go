@@ -54,3 +54,20 @@ func (ps Problems) Error() string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// Unwrap gives errors.As and errors.Is every single problem.
+func (ps Problems) Unwrap() []error {
+	all := make([]error, len(ps))
+	for i, p := range ps {
+		all[i] = p
+	}
+	return all
+}
+
+// one is a single problem as itself.
+func (ps Problems) one() error {
+	if len(ps) == 1 {
+		return ps[0]
+	}
+	return ps
+}

@@ -1,7 +1,50 @@
 package spec
 
-// Read reads the document at path.
-func Read(path string) ([]byte, error) { return nil, nil }
+import "syscall"
+
+// Read reads the document at path: a file, or a FIFO until its writers close
+// it. A folder, and more than 1 MiB, are errors.
+func Read(path string) ([]byte, error) {
+	var fd int
+	err := ignoringEINTR(func() (err error) {
+		fd, err = syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NOCTTY, 0)
+		return err
+	})
+	if err != nil {
+		return nil, &DecodeError{Name: path, Why: faultOf(err).Error()}
+	}
+	defer func() { _ = syscall.Close(fd) }()
+	return ReadFD(fd, path)
+}
 
 // ReadFD reads the document that fd is open on, to its end.
-func ReadFD(fd int, name string) ([]byte, error) { return nil, nil }
+func ReadFD(fd int, name string) ([]byte, error) {
+	var st syscall.Stat_t
+	if err := ignoringEINTR(func() error { return syscall.Fstat(fd, &st) }); err != nil {
+		return nil, &DecodeError{Name: name, Why: err.Error()}
+	}
+	if st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+		return nil, &DecodeError{Name: name, Why: "is a folder, not a spec"}
+	}
+	size := 4096
+	if st.Mode&syscall.S_IFMT == syscall.S_IFREG && st.Size < maxBytes {
+		size = int(st.Size) + 1 // the end shows in the first read
+	}
+	b := make([]byte, 0, size)
+	for {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		var n int
+		err := ignoringEINTR(func() (err error) { n, err = syscall.Read(fd, b[len(b):cap(b)]); return err })
+		if err != nil {
+			return nil, &DecodeError{Name: name, Why: err.Error()}
+		}
+		if n == 0 {
+			return b, nil
+		}
+		if b = b[:len(b)+n]; len(b) > maxBytes {
+			return nil, &DecodeError{Name: name, Why: "larger than 1 MiB"}
+		}
+	}
+}

@@ -1,11 +1,17 @@
 package spec
 
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // Inputs is what Resolve needs to know of its caller.
 type Inputs struct {
 	Home    string   // absolute, see HomeDir; "" when the caller has none
 	Cwd     string   // absolute
 	Environ []string // NAME=value
-	UID     int
+	UID     int      // the caller's, for what a later room decides by it
 	Paths   Paths
 	Job     *JobAsk // nil without --input and --output
 }
@@ -13,8 +19,166 @@ type Inputs struct {
 // JobAsk is --input and --output as given; "" where one is not.
 type JobAsk struct{ Input, Output string }
 
-// Resolve fills in what follows from the document alone.
-func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) { return Resolved{Spec: s}, nil }
+// Resolve fills in what follows from the document alone. It reads only the
+// paths that the spec names, and only through in.Paths. The error is a *Problem,
+// or Problems where there are several.
+func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
+	r := resolver{spec: s, in: in}
+	r.out = Resolved{Spec: s, AccessMode: s.AccessMode.Or(AccessUnset), Home: in.Home}
+	r.bestEffort()
+	r.notYet()
+	r.workshop()
+	r.job()
+	r.workingDir()
+	if len(r.problems) > 0 { // all other paths count from there
+		return Resolved{}, r.problems.one()
+	}
+	r.modes()
+	r.files()
+	r.restricted()
+	r.network()
+	r.syscalls()
+	r.environment()
+	if len(r.problems) > 0 {
+		return Resolved{}, r.problems.one()
+	}
+	return r.out, nil
+}
 
-// HomeDir is the folder that "~" stands for.
-func HomeDir(environ []string, passwdHome func() string, p Paths) string { return "" }
+// resolver gathers a Resolved, step by step in the order of Resolve.
+type resolver struct {
+	spec     *SandboxSpec
+	in       Inputs
+	out      Resolved
+	problems Problems
+}
+
+func (r *resolver) refuse(f Field, do, why, help string) {
+	r.problems = append(r.problems, &Problem{Field: f, On: r.at(f), Do: do, Why: why, Help: help})
+}
+
+func (r *resolver) note(f Field, text string) {
+	r.out.Notes = append(r.out.Notes, Note{Field: f, Text: text})
+}
+
+// at is the place of a field, or of an item of it, in the document: "" where
+// it is in none.
+func (r *resolver) at(f Field) string {
+	name, item, indexed := strings.Cut(string(f), "[")
+	n := r.spec.Source.Root.lookUp(Field(name))
+	if n != nil && indexed {
+		index, member, _ := strings.Cut(item, "]")
+		i, err := strconv.Atoi(index)
+		if err != nil || i >= len(n.Items) {
+			return ""
+		}
+		n = n.Items[i]
+		if inner := n.Get(strings.TrimPrefix(member, ".")); inner != nil {
+			n = inner
+		}
+	}
+	if n == nil {
+		return ""
+	}
+	return r.spec.Source.Name + ":" + strconv.Itoa(n.Pos.Line) + ":" + strconv.Itoa(n.Pos.Col)
+}
+
+func (r *resolver) bestEffort() {
+	for _, f := range r.spec.BestEffort.Value {
+		if !slices.Contains(r.out.BestEffort, Field(f)) {
+			r.out.BestEffort = append(r.out.BestEffort, Field(f))
+		}
+	}
+	if !r.spec.RequireAvailable.Or(true) && !slices.Contains(r.out.BestEffort, "*") {
+		r.out.BestEffort = append(r.out.BestEffort, "*")
+	}
+}
+
+// modes derives what the access mode and the presence of rules say (the table
+// of docs/spec.md, "What access_mode does").
+func (r *resolver) modes() {
+	s, out := r.spec, &r.out
+	fs := s.Filesystem.Value
+	workshop := out.Root.Abs != ""
+	guarded := out.AccessMode == ReadOnly || out.AccessMode == WorkspaceWrite
+	down := r.downgraded()
+
+	out.Visible = fs.Read.Set || workshop || out.Job != nil
+	out.System = workshop || out.Job != nil || slices.Contains(fs.Read.Value, System)
+	out.Private = guarded || out.Visible
+	out.Confined = guarded || down || fs.Write.Set || out.Visible
+	out.ReadOnly = out.Confined && (down || !r.workspaceWritable())
+	// A list that hides or mounts nothing asks for nothing; one that reads or
+	// writes nothing asks for much.
+	out.FileRules = out.Confined || len(fs.Hide.Value) > 0 || len(fs.Mounts.Value) > 0
+}
+
+// downgraded tells whether what would be writable may only be read.
+func (r *resolver) downgraded() bool {
+	return r.spec.Readonly.Or(false) || r.spec.Sandbox.Value.Readonly.Or(false)
+}
+
+// workspaceWritable tells whether the working directory, the workshop's tree
+// or the job's output may be written, but for readonly.
+func (r *resolver) workspaceWritable() bool {
+	switch r.out.AccessMode {
+	case ReadOnly:
+		return false
+	case WorkspaceWrite:
+		return true
+	}
+	return r.out.Root.Abs != "" || r.out.Job != nil
+}
+
+func (r *resolver) network() {
+	n, out := r.spec.Network.Value, &r.out
+	switch {
+	case n.Mode.Set:
+		out.Network = n.Mode.Value
+	case n.Allow.Set:
+		out.Network = NetworkAllow
+	case out.AccessMode == ReadOnly, out.AccessMode == WorkspaceWrite:
+		out.Network = NetworkNone
+		r.note("network.mode", "none follows from access_mode "+out.AccessMode.String())
+	default:
+		out.Network = NetworkHost
+	}
+	out.Listen = slices.Clone(n.Listen.Value)
+	out.SideDoors = out.FileRules || out.Network != NetworkHost || len(out.Listen) > 0
+}
+
+func (r *resolver) syscalls() {
+	r.out.Syscalls = "default"
+	if asked := r.spec.Syscalls.Or("default"); asked != "default" {
+		if p, ok := r.mustExist("syscalls", "use the profile "+odd(asked), asked, r.out.WorkingDir.Abs); ok {
+			r.out.Syscalls = p.Abs
+		}
+	}
+}
+
+// notYet lists what the document sets and nothing enforces yet, so that the
+// planner refuses it.
+func (r *resolver) notYet() {
+	root := r.spec.Node()
+	for i := range fields {
+		f := &fields[i]
+		n := root.lookUp(f.Field)
+		if n == nil {
+			continue
+		}
+		asks := f.Later
+		switch f.Field {
+		case "network.mode":
+			asks = n.Text == "allow"
+		case "on_exceed": // without a budget nothing is exceeded
+			asks = r.spec.MaxTurns.Set || r.spec.MaxCommands.Set
+		case "agent":
+			asks = n.Text != "none"
+		case "network.listen", "commands.deny", "tools_denied":
+			asks = len(n.Items) > 0 // an empty list denies and offers nothing
+		}
+		if asks {
+			r.out.NotYet = append(r.out.NotYet, f.Field)
+		}
+	}
+}

@@ -12,8 +12,13 @@ type Resolved struct {
 	Home       string     // absolute; "" when the caller has none
 	WorkingDir Path       // where the command starts; always set
 
-	// ReadOnly is true when nothing but private folders and explicit mounts
-	// and write paths may be written: access_mode read-only, readonly: true.
+	// Confined is true when nothing but private folders, explicit mounts and
+	// what Write names may be written: an access_mode other than
+	// danger-full-access, readonly, filesystem.read or write, a workshop, the
+	// job layout.
+	Confined bool
+	// ReadOnly is true when Confined and neither the working directory nor a
+	// workshop's tree is among what may be written.
 	ReadOnly bool
 	// Visible is true when only what is named is in view (filesystem.read
 	// present, a workshop, the job layout); false: the whole host is.
@@ -31,7 +36,7 @@ type Resolved struct {
 	SideDoors bool
 
 	Read   []Path // in the order of the document, @system taken out
-	Write  []Path // the working directory first where it is writable
+	Write  []Path // the working directory or workshop first where it is writable
 	Hide   []Path
 	Mounts []MountAt
 	// Globs are the "**/name" entries of filesystem.write: protected names
@@ -42,8 +47,8 @@ type Resolved struct {
 	Listen  []int
 
 	Env     []string // the command's environment, NAME=value, in caller's order
-	Dropped []string // names of variables kept from the command
-	Passed  []string // names of variables it gets
+	Dropped []string // names of the caller's variables kept from the command
+	Passed  []string // names of the variables it gets
 
 	Syscalls string // "default" or an absolute path of a profile
 	Job      *Job   // the --input/--output layout; nil otherwise
@@ -63,7 +68,7 @@ type Resolved struct {
 type Path struct {
 	Asked  string // as written
 	Abs    string // absolute and clean, links as they stand
-	Real   string // Abs with every link resolved; Abs where it does not exist
+	Real   string // Abs with every link resolved, as far as it exists
 	Links  []Link // the links met on the way, in order
 	Exists bool
 	IsDir  bool
@@ -83,7 +88,8 @@ type MountAt struct {
 	At     string
 }
 
-// Job is the layout of --input and --output.
+// Job is the layout of --input and --output: what they name is in view at
+// /input (read-only) and /output, beside an empty, writable /work.
 type Job struct {
 	Input  Path // zero when not given
 	Output Path // zero when not given

@@ -1,0 +1,49 @@
+package spec
+
+import "strconv"
+
+// At tells where a document sets field, as "spec.json:4:12"; "" where none
+// does.
+func (r *Resolved) At(f Field) string {
+	if r.Spec == nil {
+		return ""
+	}
+	n := r.Spec.Source.Root.lookUp(f)
+	if n == nil {
+		return ""
+	}
+	return r.Spec.Source.Name + ":" + strconv.Itoa(n.Pos.Line) + ":" + strconv.Itoa(n.Pos.Col)
+}
+
+// Asked lists the fields that the document sets, in the order of Fields.
+func (s *SandboxSpec) Asked() []Field {
+	root := s.node()
+	var asked []Field
+	for _, f := range fields {
+		if root.lookUp(f.Field) != nil {
+			asked = append(asked, f.Field)
+		}
+	}
+	return asked
+}
+
+// Text is field's value as the document writes it, as JSON; "" where it is not
+// set.
+func (s *SandboxSpec) Text(f Field) string {
+	n := s.node().lookUp(f)
+	if n == nil {
+		return ""
+	}
+	if n.Kind == String {
+		return n.Text
+	}
+	return string(n.AppendJSON(nil, nil))
+}
+
+// node is the document, or what a document of these values would be.
+func (s *SandboxSpec) node() *Node {
+	if s.Source.Root != nil {
+		return s.Source.Root
+	}
+	return s.Node()
+}

@@ -1,0 +1,264 @@
+package spec
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// absolute makes p absolute: "~" is the home folder, what is relative counts
+// from base.
+func (r *resolver) absolute(p, base string) (abs, why string) {
+	switch {
+	case p[0] == '/':
+		return p, ""
+	case p == "~" || strings.HasPrefix(p, "~/"):
+		if r.in.Home == "" {
+			return "", "no home folder is known: HOME is not set to one, and the password file has none"
+		}
+		return r.in.Home + p[1:], ""
+	}
+	return inFolder(base, p), ""
+}
+
+// walk resolves the path that f names. The Path is good for saying where it
+// stopped even where there is an error.
+func (r *resolver) walk(f Field, asked, base string) (p Path, why string) {
+	if asked == "" || strings.IndexByte(asked, 0) >= 0 { // the decoder lets none through
+		return Path{Asked: asked, Field: f, At: r.at(f)}, "it is no path"
+	}
+	abs, why := r.absolute(asked, base)
+	if why != "" {
+		return Path{Asked: asked, Field: f, At: r.at(f)}, why
+	}
+	if r.inJob(abs) {
+		abs = clean(abs)
+		return Path{Asked: asked, Abs: abs, Real: abs, Field: f, At: r.at(f)}, ""
+	}
+	p, err := resolvePath(r.in.Paths, abs)
+	p.Asked, p.Field, p.At = asked, f, r.at(f)
+	if err != nil {
+		return p, err.Error()
+	}
+	return p, ""
+}
+
+// inJob tells whether p is one of the job layout's own paths, which no path of
+// the host stands for.
+func (r *resolver) inJob(p string) bool {
+	p = clean(p)
+	return r.out.Job != nil && (within("/work", p) || within("/input", p) || within("/output", p))
+}
+
+// mustExist resolves a path that has to be there.
+func (r *resolver) mustExist(f Field, do, asked, base string) (Path, bool) {
+	p, why := r.walk(f, asked, base)
+	if why == "" && !p.Exists && !r.inJob(p.Abs) {
+		why = missing(p)
+	}
+	if why != "" {
+		r.refuse(f, do, why, "")
+		return p, false
+	}
+	return p, true
+}
+
+// missing says what is not there, and by which link one came to it.
+func missing(p Path) string {
+	why := odd(p.Abs) + " does not exist"
+	if n := len(p.Links); n > 0 && p.Real != p.Abs {
+		why += " (" + odd(p.Links[n-1].Path) + " is a link to " + odd(p.Links[n-1].Target) + ")"
+	}
+	return why
+}
+
+func (r *resolver) mustBeFolder(f Field, do, asked, base string) (Path, bool) {
+	p, ok := r.mustExist(f, do, asked, base)
+	if ok && !p.IsDir {
+		r.refuse(f, do, odd(p.Abs)+" is not a folder", "")
+		return p, false
+	}
+	return p, ok
+}
+
+// specDir is the folder that paths relative to the spec's file count from.
+func (r *resolver) specDir() string {
+	if r.spec.Source.Dir != "" {
+		return r.spec.Source.Dir
+	}
+	return r.in.Cwd
+}
+
+func (r *resolver) workingDir() {
+	out, asked := &r.out, r.spec.WorkingDir
+	switch {
+	case out.Job != nil:
+		out.WorkingDir = Path{Asked: "/work", Abs: "/work", Real: "/work", IsDir: true}
+		if asked.Set && clean(asked.Value) != "/work" {
+			r.refuse("working_dir", "start in "+odd(asked.Value), "with --input and --output the command starts in /work", "leave working_dir out")
+		}
+	case asked.Set:
+		out.WorkingDir, _ = r.mustBeFolder("working_dir", "start in "+odd(asked.Value), asked.Value, r.specDir())
+		if !r.spec.AccessMode.Set {
+			r.note("working_dir", "without an access_mode it only says where the command starts")
+		}
+	case out.Root.Abs != "":
+		out.WorkingDir = implied(out.Restricted)
+	default:
+		out.WorkingDir, _ = r.mustBeFolder("working_dir", "start in the current folder", r.in.Cwd, "/")
+		out.WorkingDir = implied(out.WorkingDir)
+	}
+}
+
+// implied is p as something that no field names.
+func implied(p Path) Path {
+	p.Field, p.At = "", ""
+	return p
+}
+
+func (r *resolver) files() {
+	fs := r.spec.Filesystem.Value
+	if r.out.Root.Abs != "" {
+		r.out.Read = append(r.out.Read, r.out.Restricted)
+	}
+	for i, asked := range fs.Read.Value {
+		if asked == System {
+			continue
+		}
+		if p, ok := r.mustExist(item("filesystem.read", i), "have "+odd(asked)+" in view", asked, r.out.WorkingDir.Abs); ok {
+			r.out.Read = append(r.out.Read, p)
+		}
+	}
+	r.write(fs.Write.Value)
+	for i, asked := range fs.Hide.Value {
+		r.hide(item("filesystem.hide", i), asked)
+	}
+	for i, m := range fs.Mounts.Value {
+		r.mount(item("filesystem.mounts", i), m)
+	}
+}
+
+func item(f Field, i int) Field { return f + "[" + Field(strconv.Itoa(i)) + "]" }
+
+// write resolves what may be written. What is missing must lie inside a folder
+// that is there and may be written, so those come first.
+func (r *resolver) write(asked []string) {
+	out := &r.out
+	if !r.downgraded() {
+		switch {
+		case out.Job != nil: // /work and /output are no paths of the host
+		case out.AccessMode == WorkspaceWrite:
+			out.Write = append(out.Write, out.WorkingDir)
+		case out.Root.Abs != "" && out.AccessMode != ReadOnly:
+			out.Write = append(out.Write, out.Restricted)
+		}
+	}
+	var absent []Path
+	for i, path := range asked {
+		if strings.HasPrefix(path, "**/") {
+			out.Globs = append(out.Globs, path)
+			continue
+		}
+		f := item("filesystem.write", i)
+		p, why := r.walk(f, path, out.WorkingDir.Abs)
+		switch {
+		case why != "":
+			r.refuse(f, "write "+odd(path), why, "")
+		case r.downgraded():
+			r.keepReading(p)
+		case !p.Exists:
+			absent = append(absent, p)
+		default:
+			out.Write = append(out.Write, p)
+		}
+	}
+	for _, p := range absent {
+		if !r.insideWritable(p) {
+			r.refuse(p.Field, "write "+odd(p.Asked), missing(p)+", and no writable folder holds it", "create it first, or name a folder above it that exists")
+			continue
+		}
+		out.Write = append(out.Write, p)
+	}
+}
+
+// keepReading keeps in view what readonly takes out of filesystem.write.
+func (r *resolver) keepReading(p Path) {
+	r.note(p.Field, "it may only be read: readonly is true")
+	if r.out.Visible && p.Exists {
+		r.out.Read = append(r.out.Read, p)
+	}
+}
+
+// insideWritable tells whether p, which does not exist, would come into being
+// in a folder that may be written.
+func (r *resolver) insideWritable(p Path) bool {
+	for _, w := range r.out.Write {
+		if w.Exists && w.IsDir && within(w.Real, p.Real) {
+			return true
+		}
+	}
+	return r.inJob(p.Abs) && !within("/input", p.Abs)
+}
+
+func (r *resolver) hide(f Field, asked string) {
+	p, why := r.walk(f, asked, r.out.WorkingDir.Abs)
+	if why == NoEntry.Error() || why == NotFolder.Error() { // nothing is there
+		why, p.Exists = "", false
+	}
+	if why == "" && !p.Exists && strings.ContainsAny(asked, "[{$") {
+		why = "nothing has that name, and globs and variables are not expanded"
+	}
+	if why != "" {
+		r.refuse(f, "hide "+odd(asked), why, "")
+		return
+	}
+	r.out.Hide = append(r.out.Hide, p)
+}
+
+func (r *resolver) mount(f Field, m Mount) {
+	do := "mount at " + odd(m.Target)
+	target, why := r.absolute(m.Target, "/")
+	target = clean(target)
+	if why == "" && target == "/" {
+		why = "nothing can be mounted over /"
+	}
+	for _, other := range r.out.Mounts {
+		if why == "" && other.Target == target {
+			why = "two mounts on " + odd(target)
+		}
+	}
+	if why != "" {
+		r.refuse(f+".target", do, why, "")
+		return
+	}
+	at := MountAt{Mount: m, Target: target, Field: f, At: r.at(f)}
+	if m.Mode != MountTmpfs {
+		var ok bool
+		if at.Source, ok = r.mustExist(f+".source", do, m.Source, r.out.WorkingDir.Abs); !ok {
+			return
+		}
+	}
+	if m.Mode == MountRW && r.downgraded() {
+		at.Mode = MountRO
+		r.note(f, "it may only be read: readonly is true")
+	}
+	r.out.Mounts = append(r.out.Mounts, at)
+}
+
+// HomeDir is the folder that "~" stands for: HOME where that is an absolute
+// path of a folder that exists, else what the password file says. It is ""
+// where neither says anything.
+func HomeDir(environ []string, passwdHome func() string, p Paths) string {
+	i := slices.IndexFunc(environ, func(v string) bool { return strings.HasPrefix(v, "HOME=") })
+	if i >= 0 {
+		if home := environ[i][len("HOME="):]; strings.HasPrefix(home, "/") {
+			if at, err := resolvePath(p, home); err == nil && at.IsDir {
+				return clean(home)
+			}
+		}
+	}
+	if home := passwdHome(); strings.HasPrefix(home, "/") {
+		return clean(home)
+	}
+	return ""
+}

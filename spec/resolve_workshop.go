@@ -1,0 +1,132 @@
+package spec
+
+import "strings"
+
+// workshop resolves sandbox.root and the subtree that restrict leaves of it.
+func (r *resolver) workshop() {
+	s := r.spec
+	if !s.Sandbox.Value.Root.Set {
+		if s.Restrict.Set {
+			r.orphan()
+		}
+		return
+	}
+	if s.Sandbox.Value.Readonly.Or(false) && s.Readonly.Set && !s.Readonly.Value {
+		r.refuse("readonly", "make the workshop writable by readonly: false", "sandbox.readonly is true", "leave readonly out")
+	}
+	asked := s.Sandbox.Value.Root.Value
+	root, ok := r.mustBeFolder("sandbox.root", "use the root "+odd(asked), asked, r.specDir())
+	r.out.Root, r.out.Restricted = root, root
+	if ok && s.Restrict.Set {
+		r.restrict(root, s.Restrict.Value)
+	}
+}
+
+// orphan is a restrict that counts from nothing.
+func (r *resolver) orphan() {
+	const why = "it declares restrictions and has no parent sandbox"
+	if r.out.AllowsLess("restrict") {
+		r.note("restrict", why)
+		return
+	}
+	r.refuse("restrict", "restrict the files to "+odd(r.spec.Restrict.Value), why, `give the workshop that has sandbox.root, or list "restrict" in best_effort`)
+}
+
+func (r *resolver) restrict(root Path, asked string) {
+	do := "restrict the files to " + odd(asked)
+	if leavesRoot(asked) {
+		r.refuse("restrict", do, "it leaves the root "+odd(root.Abs), "")
+		return
+	}
+	p, why := r.walk("restrict", inFolder(root.Real, "./"+asked), "/")
+	p.Asked = asked
+	switch {
+	case why != "":
+	case !within(root.Real, p.Real):
+		why = "it leaves the root " + odd(root.Abs) + ": it is " + odd(p.Real)
+	case !p.Exists:
+		why = missing(p)
+	case !p.IsDir:
+		why = odd(p.Abs) + " is not a folder"
+	}
+	if why != "" {
+		r.refuse("restrict", do, why, "")
+		return
+	}
+	r.out.Restricted = p
+}
+
+// leavesRoot tells whether p goes above where it starts, be it for a moment.
+func leavesRoot(p string) bool {
+	depth := 0
+	for part := range strings.SplitSeq(p, "/") {
+		switch part {
+		case "", ".":
+		case "..":
+			if depth--; depth < 0 {
+				return true
+			}
+		default:
+			depth++
+		}
+	}
+	return false
+}
+
+// restricted refuses what would open more of the workshop's tree than restrict
+// leaves, and a working directory outside of it.
+func (r *resolver) restricted() {
+	root, sub := r.out.Root, r.out.Restricted
+	if root.Real == "" || sub.Real == "" {
+		return
+	}
+	if dir := r.out.WorkingDir; dir.Field != "" && dir.Real != "" && !within(sub.Real, dir.Real) {
+		r.refuse(dir.Field, "start in "+odd(dir.Asked), "it lies outside of "+odd(sub.Abs), "leave working_dir out to start there")
+	}
+	if sub.Real == root.Real {
+		return
+	}
+	opens := func(p Path) {
+		if p.Field != sub.Field && (within(root.Real, p.Real) && !within(sub.Real, p.Real) || within(p.Real, root.Real)) {
+			r.refuse(p.Field, "open "+odd(p.Asked), "restrict leaves only "+odd(sub.Abs)+" of the root", "")
+		}
+	}
+	for _, p := range r.out.Read {
+		opens(p)
+	}
+	for _, p := range r.out.Write {
+		opens(p)
+	}
+	for _, m := range r.out.Mounts {
+		if m.Mode != MountTmpfs {
+			opens(m.Source)
+		}
+	}
+}
+
+// job resolves --input and --output.
+func (r *resolver) job() {
+	ask := r.in.Job
+	if ask == nil {
+		return
+	}
+	const flags = "use --input and --output"
+	switch {
+	case r.spec.Sandbox.Set:
+		r.refuse("sandbox", flags, "a workshop has a layout of its own", "")
+	case r.out.AccessMode == DangerFullAccess:
+		r.refuse("access_mode", flags, "the job layout is workspace-write", "leave access_mode out")
+	case ask.Output != "" && (r.out.AccessMode == ReadOnly || r.downgraded()):
+		r.refuse("access_mode", "write to --output", "the spec is read-only", "")
+	}
+	r.out.Job = &Job{}
+	if ask.Input != "" {
+		r.out.Job.Input, _ = r.mustBeFolder("", "take --input "+odd(ask.Input), ask.Input, r.in.Cwd)
+	}
+	if ask.Output != "" {
+		r.out.Job.Output, _ = r.mustBeFolder("", "write to --output "+odd(ask.Output), ask.Output, r.in.Cwd)
+	}
+	if r.out.AccessMode == AccessUnset {
+		r.out.AccessMode = WorkspaceWrite
+	}
+}

@@ -1,0 +1,188 @@
+package spec
+
+import "strings"
+
+// maxLinks is how many links the kernel follows in one path (path_resolution(7)).
+const maxLinks = 40
+
+// resolvePath follows p, an absolute path, as the kernel would: links are
+// followed wherever they stand, ".." goes up from where a link led, and a
+// trailing slash wants a folder. A path that ends in nothing is no error:
+// Exists is false and Real is where it would be.
+func resolvePath(paths Paths, p string) (Path, error) {
+	w := walker{paths: paths, real: "/", abs: "/", isDir: true}
+	w.push(p, true)
+	for len(w.todo) > 0 {
+		part := w.todo[len(w.todo)-1]
+		w.todo = w.todo[:len(w.todo)-1]
+		if err := w.step(part); err != nil {
+			return Path{Abs: clean(p), Real: clean(p), Links: w.links}, err
+		}
+	}
+	return Path{Abs: w.abs, Real: w.real, Links: w.links, Exists: !w.missing, IsDir: !w.missing && w.isDir}, nil
+}
+
+// part is one component still to go.
+type walkPart struct {
+	name   string
+	asked  bool // of the path itself, not of a link's target
+	folder bool // something follows it: it must be a folder
+}
+
+// walker is where a walk stands.
+type walker struct {
+	paths Paths
+	todo  []walkPart // the next one last
+	links []Link
+
+	real    string // with links resolved
+	isDir   bool   // what real is
+	missing bool   // real does not exist
+	abs     string // as asked, links standing
+	// linked holds for every component of abs whether it is a link: ".."
+	// behind one cannot be taken textually.
+	linked []bool
+}
+
+// push puts the components of p before all that is still to go.
+func (w *walker) push(p string, asked bool) {
+	more := len(w.todo) > 0
+	parts := strings.Split(p, "/")
+	for i := len(parts) - 1; i >= 0; i-- {
+		switch name := parts[i]; name {
+		case "", ".":
+			more = more || i > 0 // "a/" and "a/." want a folder
+		default:
+			w.todo = append(w.todo, walkPart{name: name, asked: asked, folder: more})
+			more = true
+		}
+	}
+}
+
+func (w *walker) step(part walkPart) error {
+	if part.name == ".." {
+		return w.up(part.asked)
+	}
+	at := inFolder(w.real, part.name)
+	if part.asked {
+		w.abs = inFolder(w.abs, part.name)
+		w.linked = append(w.linked, false)
+	}
+	if w.missing {
+		w.real = at
+		return nil
+	}
+	info, err := w.paths.Lstat(at)
+	switch {
+	case err == NoEntry:
+		w.real, w.missing, w.isDir = at, true, false
+		return nil
+	case err != nil:
+		return err
+	case info.IsLink:
+		return w.follow(at, part)
+	case part.folder && !info.IsDir:
+		return NotFolder
+	}
+	w.real, w.isDir = at, info.IsDir
+	return nil
+}
+
+// up goes to the folder above. What is missing has none: "missing/.." is
+// ENOENT to the kernel too.
+func (w *walker) up(asked bool) error {
+	if w.missing {
+		return NoEntry
+	}
+	w.real, w.isDir = parent(w.real), true
+	if !asked || len(w.linked) == 0 {
+		return nil
+	}
+	last := len(w.linked) - 1
+	if !w.linked[last] {
+		w.abs, w.linked = parent(w.abs), w.linked[:last]
+		return nil
+	}
+	w.abs = w.real
+	w.linked = w.linked[:0]
+	for i := 1; i < len(w.real); i++ {
+		if w.real[i] == '/' || i == 1 {
+			w.linked = append(w.linked, false)
+		}
+	}
+	return nil
+}
+
+func (w *walker) follow(at string, part walkPart) error {
+	if len(w.links) == maxLinks {
+		return TooManyLinks
+	}
+	target, err := w.paths.Readlink(at)
+	if err != nil {
+		return err
+	}
+	if target == "" { // symlink(2) makes none; some file systems hold one
+		return NoEntry
+	}
+	w.links = append(w.links, Link{Path: at, Target: target})
+	if part.asked {
+		w.linked[len(w.linked)-1] = true
+	}
+	if target[0] == '/' {
+		w.real, w.isDir = "/", true
+	}
+	if part.folder && len(w.todo) == 0 {
+		target += "/" // what the path wants of the link it wants of its target
+	}
+	w.push(target, false)
+	return nil
+}
+
+func inFolder(folder, name string) string {
+	if folder == "/" {
+		return "/" + name
+	}
+	return folder + "/" + name
+}
+
+func parent(p string) string {
+	i := strings.LastIndexByte(p, '/')
+	if i <= 0 {
+		return "/"
+	}
+	return p[:i]
+}
+
+// within tells whether p is folder or lies beneath it. Both are clean.
+func within(folder, p string) bool {
+	if folder == "/" || p == folder {
+		return true
+	}
+	return strings.HasPrefix(p, folder) && p[len(folder)] == '/'
+}
+
+// clean is the shortest path that names the same file where no link is in the
+// way: no "//", no "/./", no trailing slash, and ".." taken with what it leaves.
+func clean(p string) string {
+	rooted := strings.HasPrefix(p, "/")
+	parts := make([]string, 0, 16)
+	for part := range strings.SplitSeq(p, "/") {
+		switch {
+		case part == "" || part == ".":
+		case part != "..":
+			parts = append(parts, part)
+		case len(parts) > 0 && parts[len(parts)-1] != "..":
+			parts = parts[:len(parts)-1]
+		case !rooted:
+			parts = append(parts, part)
+		}
+	}
+	s := strings.Join(parts, "/")
+	switch {
+	case rooted:
+		return "/" + s
+	case s == "":
+		return "."
+	}
+	return s
+}
