@@ -1,21 +1,17 @@
 #!/bin/sh
-# Installs what bin/, man/ and completions/ hold under $DESTDIR$PREFIX.
+# Installs the programs of bin/, the manual and the completions under
+# $DESTDIR$PREFIX.
 set -eu
 cd "$(dirname "$0")/.."
 to=${DESTDIR:-}${PREFIX:-/usr/local}
+work=$(mktemp -d "${TMPDIR:-/tmp}/sbx-install.XXXXXX")
+trap 'rm -rf "$work"' EXIT INT TERM
+scripts/manual.sh bin/sbx "$work"
 
-install -d "$to/bin"
+install -d "$to/bin" "$to/share/man/man1" "$to/share/bash-completion/completions" \
+	"$to/share/zsh/site-functions" "$to/share/fish/vendor_completions.d"
 install -m 755 bin/* "$to/bin/"
-for page in man/*.1; do
-	[ -e "$page" ] || continue
-	install -d "$to/share/man/man1"
-	install -m 644 "$page" "$to/share/man/man1/"
-done
-completion() { # completion FILE FOLDER NAME
-	[ -e "$1" ] || return 0
-	install -d "$to/share/$2"
-	install -m 644 "$1" "$to/share/$2/$3"
-}
-completion completions/sbx.bash bash-completion/completions sbx
-completion completions/sbx.zsh zsh/site-functions _sbx
-completion completions/sbx.fish fish/vendor_completions.d sbx.fish
+install -m 644 "$work"/man/*.1 "$to/share/man/man1/"
+install -m 644 "$work/completions/sbx.bash" "$to/share/bash-completion/completions/sbx"
+install -m 644 "$work/completions/sbx.zsh" "$to/share/zsh/site-functions/_sbx"
+install -m 644 "$work/completions/sbx.fish" "$to/share/fish/vendor_completions.d/sbx.fish"

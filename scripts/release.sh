@@ -8,13 +8,17 @@ rm -rf "$out"
 mkdir -p "$out"
 version=$(git describe --tags --always --dirty 2>/dev/null || echo unknown)
 stamp=$(git log -1 --format=%ct 2>/dev/null || echo 0)
+# The manual is the program's own: printed by one that runs here.
+work=$(mktemp -d "${TMPDIR:-/tmp}/sbx-release.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+GOOS='' GOARCH='' scripts/build.sh "$work/bin"
+scripts/manual.sh "$work/bin/sbx" "$work"
+
 for arch in amd64 arm64; do
 	name=sbx-$version-linux-$arch
 	GOOS=linux GOARCH=$arch scripts/build.sh "$out/$name"
-	cp LICENSE "$out/$name/"
-	for f in README.md man completions; do
-		[ ! -e "$f" ] || cp -r "$f" "$out/$name/"
-	done
+	cp -r LICENSE "$work/man" "$work/completions" "$out/$name/"
+	[ ! -e README.md ] || cp README.md "$out/$name/"
 	tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$stamp" -cf - "$name" | gzip -n9 >"$out/$name.tar.gz"
 	rm -rf "${out:?}/$name"
 done

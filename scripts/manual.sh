@@ -1,0 +1,14 @@
+#!/bin/sh
+# manual.sh SBX DIR: writes man pages and completions into DIR, as the program
+# SBX prints them: help, manual and completion have one source.
+set -eu
+sbx=$1
+out=$2
+mkdir -p "$out/man" "$out/completions"
+"$sbx" man >"$out/man/sbx.1"
+for verb in $("$sbx" help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p'); do
+	"$sbx" man "$verb" >"$out/man/sbx-$verb.1"
+done
+for shell in bash zsh fish; do
+	"$sbx" completion "$shell" >"$out/completions/sbx.$shell"
+done
