@@ -1,0 +1,132 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// The bounds of Artifacts: what a hostile output folder may cost.
+const (
+	maxArtifacts      = 1000
+	maxArtifactDepth  = 64
+	maxArtifactNames  = 100_000
+	maxArtifactHashed = 16 << 30 // bytes read in all
+)
+
+// Artifacts lists the regular files of an output folder in the order of their
+// paths, and says how many it left out: files beyond the bound, and folders
+// that it could not or would not look into, one for each. Links are neither
+// listed nor followed, devices, FIFOs and sockets not opened, other mounts not
+// entered. A file too large for what is read in all has no digest.
+func Artifacts(dirfd int) (list []Artifact, omitted int, err error) {
+	top, err := openBeneath(dirfd, "", unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer unix.Close(top)
+	g := gatherer{top: top, names: maxArtifactNames, budget: maxArtifactHashed,
+		buf: make([]byte, 32<<10), block: make([]byte, 128<<10)}
+	g.walk(top, "", 0)
+	slices.SortFunc(g.list, func(a, b Artifact) int { return strings.Compare(a.Path, b.Path) })
+	return g.list, g.omitted, nil
+}
+
+type gatherer struct {
+	top     int
+	list    []Artifact
+	omitted int
+	names   int   // that may still be read
+	budget  int64 // bytes that may still be hashed
+	buf     []byte
+	block   []byte
+}
+
+// walk goes through an open folder in the order of its names.
+func (g *gatherer) walk(fd int, rel string, depth int) {
+	f := folder{fd: fd, buf: g.buf}
+	var names []string
+	for e, ok := f.next(); ok; e, ok = f.next() {
+		if g.names--; g.names < 0 {
+			g.omitted++
+			break
+		}
+		names = append(names, string(e.name))
+	}
+	if f.err != nil {
+		g.omitted++
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		var st unix.Stat_t
+		if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+			continue
+		}
+		switch st.Mode & unix.S_IFMT {
+		case unix.S_IFREG:
+			g.file(fd, name, join(rel, name), &st)
+		case unix.S_IFDIR:
+			g.enter(fd, name, join(rel, name), depth)
+		}
+	}
+}
+
+func (g *gatherer) enter(fd int, name, rel string, depth int) {
+	if depth == maxArtifactDepth {
+		g.omitted++
+		return
+	}
+	sub, err := openBeneath(fd, name, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		g.omitted++
+		return
+	}
+	g.walk(sub, rel, depth+1)
+	unix.Close(sub)
+}
+
+func (g *gatherer) file(fd int, name, rel string, st *unix.Stat_t) {
+	if len(g.list) == maxArtifacts {
+		g.omitted++
+		return
+	}
+	a := Artifact{Path: rel, Size: st.Size, Mode: st.Mode & 0o7777}
+	f, err := openat(fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err == nil {
+		var now unix.Stat_t
+		if unix.Fstat(f, &now) == nil && now.Mode&unix.S_IFMT == unix.S_IFREG && now.Size <= g.budget {
+			g.budget -= now.Size
+			a.Size, a.Mode = now.Size, now.Mode&0o7777
+			a.SHA256 = digestFD(f, now.Size, g.block)
+		}
+		unix.Close(f)
+	}
+	g.list = append(g.list, a)
+}
+
+// digestFD is the sha256 of a file of a known size in hex; "" where it cannot
+// be read or has another size by now.
+func digestFD(fd int, size int64, block []byte) string {
+	h := sha256.New()
+	var n int64
+	for n <= size {
+		m, err := unix.Read(fd, block)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return ""
+		}
+		if m == 0 {
+			break
+		}
+		h.Write(block[:m])
+		n += int64(m)
+	}
+	if n != size {
+		return ""
+	}
+	return hexOf(h.Sum(nil))
+}

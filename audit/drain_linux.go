@@ -1,0 +1,91 @@
+package audit
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxRounds bounds one Drain: a busy tree must not keep the supervisor.
+const maxRounds = 16
+
+// Drain reads what happened, as far as it can without waiting, and tells what
+// of it matters. now is the time that goes into the record.
+func (x *Watch) Drain(now time.Time) []Notice {
+	var out []Notice
+	for round := 0; round < maxRounds; round++ {
+		n, err := unix.Read(x.fd, x.events)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			break
+		}
+		out = x.take(out, x.events[:n], now)
+	}
+	return out
+}
+
+// take goes through struct inotify_event, inotify(7): wd 4, mask 4, cookie 4,
+// len 4, name.
+func (x *Watch) take(out []Notice, b []byte, now time.Time) []Notice {
+	for len(b) >= unix.SizeofInotifyEvent {
+		wd := int32(le32(b))
+		mask := le32(b[4:])
+		size := unix.SizeofInotifyEvent + int(le32(b[12:]))
+		if size > len(b) {
+			break
+		}
+		name := b[unix.SizeofInotifyEvent:size]
+		for i, c := range name {
+			if c == 0 {
+				name = name[:i]
+				break
+			}
+		}
+		b = b[size:]
+		out = x.event(out, wd, mask, string(name), now)
+	}
+	return out
+}
+
+func (x *Watch) event(out []Notice, wd int32, mask uint32, name string, now time.Time) []Notice {
+	if mask&unix.IN_Q_OVERFLOW != 0 {
+		return append(out, Notice{At: now, What: Overflow})
+	}
+	d := x.dirs[wd]
+	if d == nil {
+		return out
+	}
+	if mask&unix.IN_IGNORED != 0 {
+		delete(x.dirs, wd) // the folder itself is gone
+		return out
+	}
+	if i, ok := d.names[name]; ok {
+		switch {
+		case mask&(unix.IN_MOVED_TO|unix.IN_CREATE) != 0:
+			return x.note(out, i, Replaced, now)
+		case mask&(unix.IN_MOVED_FROM|unix.IN_DELETE) != 0:
+			return x.note(out, i, Removed, now)
+		}
+	}
+	if d.in == nil || mask&(unix.IN_CREATE|unix.IN_MOVED_TO) == 0 {
+		return out
+	}
+	rel := join(d.rel, name)
+	path := under(d.in.path, rel)
+	if x.isNew(path, rel) {
+		return append(out, Notice{Path: path, At: now, What: Appeared})
+	}
+	if mask&unix.IN_ISDIR != 0 && len(x.dirs) < maxWatched && x.worth(path, name, rel) {
+		x.follow(place{d.in, rel}, func(path string) {
+			out = append(out, Notice{Path: path, At: now, What: Appeared})
+		})
+	}
+	return out
+}
+
+// le32 reads the byte order of every machine that sbx runs on.
+func le32(b []byte) uint32 {
+	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}

@@ -1,0 +1,159 @@
+package audit
+
+// Artifact is a regular file of the output folder. A path that is not UTF-8
+// has its odd bytes written as \xNN.
+type Artifact struct {
+	Path   string
+	Size   int64
+	SHA256 string // hex; "" where it could not be read, or was too much to read
+	Mode   uint32 // permission bits
+}
+
+// Swept is what a sweep found, did and could not do.
+type Swept struct {
+	Moved   []Moved
+	Omitted int      // moved as well, but not listed
+	Cuts    []string // what was not looked at, or could not be moved, and why
+	// Repositories are the git repositories that are new and were left.
+	Repositories []string
+}
+
+// Moved is a protected name that came into being and was moved away.
+type Moved struct {
+	Path    string
+	MovedTo string
+	Kind    string // file, folder, link, other
+}
+
+// The most that a sweep lists of each.
+const (
+	maxMoved = 200
+	maxCuts  = 50
+	maxRepos = 200
+)
+
+// Add joins what another sweep of the same run found.
+func (s *Swept) Add(t Swept) {
+	for _, m := range t.Moved {
+		if len(s.Moved) == maxMoved {
+			s.Omitted++
+			continue
+		}
+		s.Moved = append(s.Moved, m)
+	}
+	s.Omitted += t.Omitted
+	for _, c := range t.Cuts {
+		s.cut(c)
+	}
+	for _, r := range t.Repositories {
+		s.repository(r)
+	}
+}
+
+func (s *Swept) cut(what string) {
+	switch {
+	case contains(s.Cuts, what):
+	case len(s.Cuts) < maxCuts:
+		s.Cuts = append(s.Cuts, what)
+	case len(s.Cuts) == maxCuts:
+		s.Cuts = append(s.Cuts, "more of the same is not listed")
+	}
+}
+
+func (s *Swept) repository(path string) {
+	switch {
+	case contains(s.Repositories, path):
+	case len(s.Repositories) < maxRepos:
+		s.Repositories = append(s.Repositories, path)
+	default:
+		s.cut("more new repositories than are listed")
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Record) appendArtifacts(w *writer) {
+	if !r.Artifacts.Set {
+		return
+	}
+	w.key("artifacts")
+	w.open('[')
+	for _, a := range r.Artifacts.Value {
+		w.line()
+		w.open('{')
+		w.keyStr("path", a.Path)
+		w.keyNum("size", a.Size)
+		w.keyText("sha256", a.SHA256)
+		w.keyStr("mode", octal(a.Mode))
+		w.close('}')
+	}
+	w.close(']')
+	w.keyNum("artifacts_omitted", int64(r.ArtifactsOmitted))
+}
+
+// octal is a mode as chmod takes it: "0644".
+func octal(mode uint32) string {
+	mode &= 0o7777
+	return string([]byte{'0' + byte(mode>>9), '0' + byte(mode>>6&7), '0' + byte(mode>>3&7), '0' + byte(mode&7)})
+}
+
+func (r *Record) appendProtected(w *writer) {
+	if len(r.Protected) == 0 {
+		return
+	}
+	w.key("protected")
+	w.open('[')
+	for _, c := range r.Protected {
+		w.line()
+		w.open('{')
+		w.keyStr("path", c.Path)
+		w.keyText("digest_before", c.DigestBefore)
+		w.keyText("digest_after", c.DigestAfter)
+		w.key("events")
+		w.open('[')
+		for _, e := range c.Events {
+			w.item()
+			w.open('{')
+			w.keyTime("at", e.At)
+			w.keyStr("what", e.What.String())
+			w.close('}')
+		}
+		w.close(']')
+		w.close('}')
+	}
+	w.close(']')
+}
+
+func (r *Record) appendSwept(w *writer) {
+	if !r.Swept.Set {
+		return
+	}
+	s := &r.Swept.Value
+	w.keyList("new_repositories", s.Repositories)
+	if len(s.Moved) > 0 {
+		w.key("swept")
+		w.open('[')
+		for _, m := range s.Moved {
+			w.line()
+			w.open('{')
+			w.keyStr("path", m.Path)
+			w.keyStr("moved_to", m.MovedTo)
+			w.keyStr("kind", m.Kind)
+			w.close('}')
+		}
+		w.close(']')
+	}
+	if s.Omitted > 0 {
+		w.keyNum("swept_omitted", int64(s.Omitted))
+	}
+	if len(s.Cuts) > 0 {
+		w.keyList("sweep_cuts", s.Cuts)
+	}
+}

@@ -1,0 +1,58 @@
+package audit
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// idLayout sorts by time as text does.
+const idLayout = "20060102T150405.000"
+
+// NewID is the name of a run: its time, to the millisecond in UTC, and eight
+// random digits. Later runs sort after earlier ones.
+func NewID(now time.Time) (string, error) {
+	random, err := randomHex()
+	if err != nil {
+		return "", err
+	}
+	return string(now.UTC().AppendFormat(nil, idLayout)) + "-" + random, nil
+}
+
+// isID tells whether a name in the runs folder is a run's.
+func isID(name string) bool {
+	if len(name) != len(idLayout)+9 || name[8] != 'T' || name[15] != '.' || name[len(idLayout)] != '-' {
+		return false
+	}
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		digit := c >= '0' && c <= '9'
+		switch {
+		case i == 8, i == 15, i == len(idLayout):
+		case !digit && (i < len(idLayout) || c < 'a' || c > 'f'):
+			return false
+		}
+	}
+	return true
+}
+
+func randomHex() (string, error) {
+	var b [4]byte
+	for {
+		n, err := unix.Getrandom(b[:], 0)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if n == len(b) {
+			break
+		}
+	}
+	out := make([]byte, 0, 2*len(b))
+	for _, c := range b {
+		out = append(out, hexDigits[c>>4], hexDigits[c&15])
+	}
+	return string(out), nil
+}

@@ -1,0 +1,203 @@
+package audit
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// maxString is the most bytes of one string that a record keeps.
+const maxString = 4 << 10
+
+// writer appends JSON: a line for each key of the outermost object and for
+// each object in a list directly beneath it, so that a record reads well in a
+// pager and in a diff.
+type writer struct {
+	b     []byte
+	depth int
+	comma bool
+}
+
+func (w *writer) open(c byte) {
+	w.b = append(w.b, c)
+	w.depth++
+	w.comma = false
+}
+
+func (w *writer) close(c byte) {
+	w.depth--
+	if w.depth == 0 {
+		w.b = append(w.b, '\n')
+	}
+	w.b = append(w.b, c)
+	w.comma = true
+}
+
+// key is a key that the contract names.
+func (w *writer) key(k string) {
+	w.member()
+	w.b = append(w.b, '"')
+	w.b = append(w.b, k...)
+	w.b = append(w.b, `": `...)
+}
+
+// name is a key that is data: it is escaped as a string is.
+func (w *writer) name(k string) {
+	w.member()
+	w.b = appendString(w.b, k)
+	w.b = append(w.b, ": "...)
+}
+
+// member stands before a key in an object.
+func (w *writer) member() {
+	if w.comma {
+		w.b = append(w.b, ',')
+	}
+	switch {
+	case w.depth == 1:
+		w.b = append(w.b, "\n  "...)
+	case w.comma:
+		w.b = append(w.b, ' ')
+	}
+	w.comma = false
+}
+
+// item stands before a value in a list.
+func (w *writer) item() {
+	if w.comma {
+		w.b = append(w.b, ", "...)
+	}
+	w.comma = false
+}
+
+// line stands before an object in a list.
+func (w *writer) line() {
+	if w.depth != 2 {
+		w.item()
+		return
+	}
+	if w.comma {
+		w.b = append(w.b, ',')
+	}
+	w.b = append(w.b, "\n    "...)
+	w.comma = false
+}
+
+func (w *writer) str(s string) {
+	w.b = appendString(w.b, s)
+	w.comma = true
+}
+
+func (w *writer) num(n int64) {
+	w.b = strconv.AppendInt(w.b, n, 10)
+	w.comma = true
+}
+
+func (w *writer) bool(v bool) {
+	w.b = strconv.AppendBool(w.b, v)
+	w.comma = true
+}
+
+// raw appends what is JSON already.
+func (w *writer) raw(b []byte) {
+	w.b = append(w.b, b...)
+	w.comma = true
+}
+
+func (w *writer) keyStr(k, s string) { w.key(k); w.str(s) }
+
+// keyText leaves an empty string out: it stands for unknown.
+func (w *writer) keyText(k, s string) {
+	if s != "" {
+		w.keyStr(k, s)
+	}
+}
+
+func (w *writer) keyNum(k string, n int64) { w.key(k); w.num(n) }
+
+func (w *writer) keyList(k string, list []string) {
+	w.key(k)
+	w.open('[')
+	for _, s := range list {
+		w.item()
+		w.str(s)
+	}
+	w.close(']')
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendString appends s as a JSON string (RFC 8259, section 7). What a
+// terminal would act on (control characters, also those of Latin-1, and the
+// marks that turn the direction of text) is escaped; a byte that is not UTF-8
+// becomes the four characters \xNN, so that two odd names stay two names. A
+// string longer than maxString is cut and ends in "…".
+func appendString(dst []byte, s string) []byte {
+	cut := false
+	if len(s) > maxString {
+		s, cut = s[:runeStart(s, maxString-len("…"))], true
+	}
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if c >= utf8.RuneSelf && !escaped(r, size) {
+			i += size
+			continue
+		}
+		dst = append(dst, s[from:i]...)
+		dst = appendEscape(dst, r, size, c)
+		i += size
+		from = i
+	}
+	dst = append(dst, s[from:]...)
+	if cut {
+		dst = append(dst, "…"...)
+	}
+	return append(dst, '"')
+}
+
+// runeStart is the last place at or before at where no character is cut.
+func runeStart(s string, at int) int {
+	for i := at; i > 0 && i > at-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			return i
+		}
+	}
+	return at
+}
+
+// escaped tells whether a character is never written as it is.
+func escaped(r rune, size int) bool {
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return true
+	case r < ' ', r >= 0x7f && r < 0xa0: // C0, DEL, C1
+		return true
+	case r == 0x061c, r >= 0x200e && r <= 0x200f, // direction marks
+		r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069,
+		r == 0x2028, r == 0x2029, r == 0xfeff:
+		return true
+	}
+	return false
+}
+
+func appendEscape(dst []byte, r rune, size int, c byte) []byte {
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return append(dst, '\\', '\\', 'x', hexDigits[c>>4], hexDigits[c&15])
+	case c == '"' || c == '\\':
+		return append(dst, '\\', c)
+	case c == '\n':
+		return append(dst, `\n`...)
+	case c == '\t':
+		return append(dst, `\t`...)
+	case c == '\r':
+		return append(dst, `\r`...)
+	}
+	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+}

@@ -1,0 +1,33 @@
+package audit
+
+import "time"
+
+// Notice is something that the watch saw.
+type Notice struct {
+	Path string // absolute; "" for Overflow
+	At   time.Time
+	What What
+}
+
+// What is what happened to a path.
+type What uint8
+
+// What a watch notices.
+const (
+	// Replaced: another file stands where a protected or masked one stood; the
+	// mount on it has fallen off inside the sandbox.
+	Replaced What = iota + 1
+	// Removed: nothing stands there any more, and the mount is gone with it.
+	Removed
+	// Appeared: a protected name came into being that was not there at launch.
+	// Sweep.At moves it away.
+	Appeared
+	// Overflow: more happened than the kernel kept. Every mount is to be
+	// looked at again; the sweep at the end covers the rest.
+	Overflow
+)
+
+// String is the word for it in a record.
+func (w What) String() string {
+	return [...]string{"", "replaced", "removed", "appeared", "overflow"}[w]
+}

@@ -1,0 +1,283 @@
+package audit
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+	"sbx/spec"
+)
+
+// page is a record laid out for a person: titled sections of lines, before
+// anything is decided about terminals or HTML. All text in it is raw.
+type page struct {
+	title    string
+	tone     tone
+	sections []section
+}
+
+type section struct {
+	title string
+	rows  []row
+}
+
+// row is a line: cells stand under each other within a section.
+type row struct {
+	tone  tone
+	cells []string
+	notes []string // further lines beneath
+}
+
+// tone is how a line is meant.
+type tone uint8
+
+const (
+	plain tone = iota
+	good
+	weak
+	bad
+)
+
+func layOut(v View) page {
+	n := v.Node
+	p := page{title: "run " + text(n.Get("id")) + ": " + v.State, tone: stateTone(v)}
+	p.add("", overview(v))
+	p.add("refused to start", refusal(n.Get("error")))
+	p.add("asked", asked(n.Get("requested")))
+	p.add("held", held(n.Get("enforcement")))
+	p.add("refused", violations(n))
+	p.add("protected files", protected(n))
+	p.add("used", used(n))
+	p.add("artifacts", artifacts(n))
+	return p
+}
+
+func (p *page) add(title string, rows []row) {
+	if len(rows) > 0 {
+		p.sections = append(p.sections, section{title, rows})
+	}
+}
+
+func stateTone(v View) tone {
+	switch v.State {
+	case stateExited:
+		if whole(v.Node.Get("exit").Get("code")).Or(0) != 0 {
+			return weak
+		}
+		return good
+	case stateRunning:
+		return plain
+	}
+	return bad
+}
+
+func cells(s ...string) row { return row{cells: s} }
+
+func overview(v View) []row {
+	n := v.Node
+	rows := []row{
+		cells("command", quoteArgs(n.Get("command").Get("argv"))),
+		cells("program", text(n.Get("command").Get("executable"))),
+		cells("in", text(n.Get("command").Get("cwd"))),
+		cells("access mode", text(n.Get("access_mode"))),
+		cells("started", text(n.Get("started_at"))),
+		cells("ended", ended(v)),
+	}
+	h := n.Get("host")
+	host := strings.TrimSpace(text(h.Get("kernel")) + " " + text(h.Get("arch")))
+	if abi := whole(h.Get("landlock_abi")); abi.Set {
+		host += ", landlock ABI " + strconv.FormatInt(abi.Value, 10)
+	}
+	if r := text(h.Get("rung")); r != "" {
+		host += ", " + r
+	}
+	rows = append(rows, cells("host", host))
+	kept := rows[:0]
+	for _, r := range rows {
+		if r.cells[1] != "" {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+func ended(v View) string {
+	switch v.State {
+	case stateLost:
+		return "nobody saw it: sbx itself was killed, or the machine stopped"
+	case stateRunning:
+		return "not yet"
+	}
+	e := v.Node.Get("exit")
+	out := text(v.Node.Get("ended_at"))
+	if c := whole(e.Get("code")); c.Set {
+		out += " with status " + strconv.FormatInt(c.Value, 10)
+	}
+	if s := whole(e.Get("signal")); s.Set {
+		out += " by " + signalName(s.Value)
+	}
+	switch by := text(e.Get("ended_by")); by {
+	case "", "command", "signal":
+	default:
+		out += ", ended by " + by
+	}
+	return strings.TrimSpace(out)
+}
+
+func signalName(n int64) string {
+	if n > 0 && n < 65 {
+		if name := unix.SignalName(unix.Signal(n)); name != "" {
+			return name
+		}
+	}
+	return "signal " + strconv.FormatInt(n, 10)
+}
+
+// quoteArgs is a command line as a shell would take it.
+func quoteArgs(argv *spec.Node) string {
+	var b strings.Builder
+	for i, a := range items(argv) {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		s := text(a)
+		if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=/.,:@%+<>") == "" {
+			b.WriteString(s)
+			continue
+		}
+		b.WriteString("'" + strings.ReplaceAll(s, "'", `'\''`) + "'")
+	}
+	return b.String()
+}
+
+func refusal(e *spec.Node) []row {
+	if e == nil {
+		return nil
+	}
+	what := text(e.Get("reason"))
+	if on := text(e.Get("on")); on != "" {
+		what = on + ": " + what
+	}
+	r := row{tone: bad, cells: []string{text(e.Get("field")), what}}
+	if h := text(e.Get("help")); h != "" {
+		r.notes = append(r.notes, "hint: "+h)
+	}
+	return []row{r}
+}
+
+// asked lists the documents' own fields, in one line each.
+func asked(n *spec.Node) []row {
+	docs := []*spec.Node{n}
+	if n != nil && n.Kind == spec.List {
+		docs = n.Items
+	}
+	var rows []row
+	for _, d := range docs {
+		if d == nil || d.Kind != spec.Object {
+			continue
+		}
+		for _, m := range d.Members {
+			rows = append(rows, cells(m.Key, string(m.Value.AppendJSON(nil, nil))))
+		}
+	}
+	return rows
+}
+
+func held(list *spec.Node) []row {
+	var rows []row
+	for _, e := range items(list) {
+		r := cells(text(e.Get("field")), text(e.Get("status")), text(e.Get("asked")), text(e.Get("by")))
+		switch r.cells[1] {
+		case "enforced":
+			r.tone = good
+		case "unavailable":
+			r.tone = bad
+		default:
+			r.tone = weak
+		}
+		if why := text(e.Get("reason")); why != "" {
+			r.notes = append(r.notes, why)
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+func violations(n *spec.Node) []row {
+	var rows []row
+	for _, v := range items(n.Get("violations")) {
+		times := ""
+		if c := whole(v.Get("count")).Or(1); c > 1 {
+			times = strconv.FormatInt(c, 10) + " times"
+		}
+		r := row{tone: bad, cells: []string{text(v.Get("kind")), text(v.Get("action")), text(v.Get("target")), text(v.Get("program")), times}}
+		if s := text(v.Get("rule")); s != "" {
+			r.notes = append(r.notes, "refused by "+s)
+		}
+		if s := text(v.Get("allow_with")); s != "" {
+			r.notes = append(r.notes, "allow with "+s)
+		}
+		rows = append(rows, r)
+	}
+	if c := whole(n.Get("violations_omitted")); c.Set {
+		rows = append(rows, cells("and "+strconv.FormatInt(c.Value, 10)+" more"))
+	}
+	return rows
+}
+
+func protected(n *spec.Node) []row {
+	var rows []row
+	for _, c := range items(n.Get("protected")) {
+		r := row{tone: weak, cells: []string{text(c.Get("path")), "unchanged"}}
+		if text(c.Get("digest_before")) != text(c.Get("digest_after")) {
+			r.cells[1] = "changed"
+		}
+		for _, e := range items(c.Get("events")) {
+			r.notes = append(r.notes, text(e.Get("at"))+" "+text(e.Get("what")))
+		}
+		rows = append(rows, r)
+	}
+	for _, m := range items(n.Get("swept")) {
+		rows = append(rows, row{tone: bad, cells: []string{text(m.Get("path")), "moved to " + text(m.Get("moved_to"))}})
+	}
+	for _, m := range items(n.Get("new_repositories")) {
+		rows = append(rows, row{tone: weak, cells: []string{text(m), "new repository"}})
+	}
+	for _, m := range items(n.Get("sweep_cuts")) {
+		rows = append(rows, row{tone: weak, cells: []string{"not looked at", text(m)}})
+	}
+	return rows
+}
+
+func used(n *spec.Node) []row {
+	var rows []row
+	add := func(what string, v spec.Opt[int64], unit string) {
+		if v.Set {
+			rows = append(rows, cells(what, strconv.FormatInt(v.Value, 10)+unit))
+		}
+	}
+	add("commands", whole(n.Get("commands_used")), "")
+	add("turns", whole(n.Get("turns_used")), "")
+	if t := n.Get("tools_used"); t != nil {
+		rows = append(rows, cells("tools", quoteArgs(t)))
+	}
+	u := n.Get("usage")
+	add("time", whole(u.Get("wall_ms")), " ms")
+	add("user", whole(u.Get("user_ms")), " ms")
+	add("system", whole(u.Get("system_ms")), " ms")
+	if m := whole(u.Get("max_rss_bytes")); m.Set {
+		rows = append(rows, cells("memory", strconv.FormatInt(m.Value>>10, 10)+" KiB"))
+	}
+	return rows
+}
+
+func artifacts(n *spec.Node) []row {
+	var rows []row
+	for _, a := range items(n.Get("artifacts")) {
+		rows = append(rows, cells(text(a.Get("path")), strconv.FormatInt(whole(a.Get("size")).Value, 10)+" bytes", text(a.Get("sha256"))))
+	}
+	if c := whole(n.Get("artifacts_omitted")).Or(0); c > 0 {
+		rows = append(rows, cells("and "+strconv.FormatInt(c, 10)+" more"))
+	}
+	return rows
+}

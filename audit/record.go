@@ -1,0 +1,117 @@
+package audit
+
+import (
+	"time"
+
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// recordVersion grows when a key changes its meaning; new keys leave it.
+const recordVersion = 1
+
+// maxArgv is how many arguments of a command a record keeps.
+const maxArgv = 1000
+
+// Record is the effective record as a value. It is written once before the
+// command starts and once when it has ended; what is zero or absent in it is
+// absent in the file, so that nothing is said that nobody observed. Its state
+// is never set: a record with an Error is "refused", one with an EndedAt
+// "exited", any other "running".
+type Record struct {
+	ID         string
+	Supervisor Process
+	StartedAt  time.Time
+	EndedAt    time.Time
+	Version    string // of sbx
+	Command    Command
+
+	Documents []*spec.SandboxSpec // in the order in which they narrow each other
+	Sources   []string            // their names, also of those that could not be read
+	Resolved  *spec.Resolved      // nil when a refusal came before it
+
+	ToolsUsed     spec.Opt[[]string]
+	AccessMode    spec.AccessMode // what held; AccessUnset when nothing was constrained
+	TurnsUsed     spec.Opt[int]
+	CommandsUsed  spec.Opt[int]
+	Violations    Violations
+	ObservedKinds []string // the kinds of violations that could be seen at all
+
+	Enforcement []wrap.Enforcement
+	Host        *wrap.Host
+	Rung        spec.Opt[wrap.Rung]
+
+	Exit  Exit
+	Usage Usage
+
+	Artifacts        spec.Opt[[]Artifact] // set with --output
+	ArtifactsOmitted int
+	Protected        []Change
+	Swept            spec.Opt[Swept] // set when the sweep has run
+
+	Error *Refusal
+}
+
+// Command is what ran. Argv is redacted when the record is written.
+type Command struct {
+	Argv       []string
+	Cwd        string
+	Executable string
+}
+
+// Exit is how the command ended.
+type Exit struct {
+	Code    spec.Opt[int] // the exit status of sbx exec
+	Signal  spec.Opt[int] // the signal that ended the command
+	EndedBy string        // command, signal, timeout, max_commands, max_turns, tool, memory, supervisor
+}
+
+// Usage is what the whole tree used.
+type Usage struct {
+	WallMS   spec.Opt[int64]
+	UserMS   spec.Opt[int64]
+	SystemMS spec.Opt[int64]
+	MaxRSS   spec.Opt[int64] // bytes
+}
+
+// Refusal is why a command did not start.
+type Refusal struct{ Field, On, Reason, Help string }
+
+// Change is what happened to a protected file while the command ran. A digest
+// is the sha256 of its content in hex; "" where there was no file to read.
+type Change struct {
+	Path         string
+	DigestBefore string
+	DigestAfter  string
+	Events       []Notice
+}
+
+// Refused is a spec's problem as a record has it.
+func Refused(p *spec.Problem) *Refusal {
+	reason := p.Why
+	if p.Do != "" {
+		reason = "cannot " + p.Do
+		if p.Why != "" {
+			reason += ": " + p.Why
+		}
+	}
+	return &Refusal{Field: string(p.Field), On: p.On, Reason: reason, Help: p.Help}
+}
+
+// The states of a record.
+const (
+	stateRunning = "running"
+	stateExited  = "exited"
+	stateRefused = "refused"
+	stateLost    = "lost" // never written by the run itself
+)
+
+func (r *Record) state() string {
+	switch {
+	case r.Error != nil:
+		return stateRefused
+	case !r.EndedAt.IsZero():
+		return stateExited
+	}
+	return stateRunning
+}

@@ -1,0 +1,208 @@
+package audit
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Redact returns the arguments of a command with what looks like a credential
+// replaced by "<redacted>", the flag or key before it kept. It errs towards
+// hiding: an argument that shows less than it could is no leak. It knows
+// names, not values: a password under a name that says nothing stays.
+func Redact(argv []string) []string {
+	out := make([]string, len(argv))
+	programs := make([]string, 0, 4)
+	hide := hideNothing
+	for i, a := range argv {
+		switch {
+		case hide == hideAlways, hide == hideUnlessFlag && !strings.HasPrefix(a, "--"):
+			out[i], hide = redacted, hideNothing
+			continue
+		}
+		out[i], hide = redactArg(a, programs)
+		if i < 64 && !strings.HasPrefix(a, "-") {
+			programs = append(programs, baseName(a))
+		}
+	}
+	return out
+}
+
+// hide is what an argument says about the one after it.
+type hide uint8
+
+const (
+	hideNothing hide = iota
+	hideUnlessFlag
+	hideAlways
+)
+
+// maxScan is how much of an argument is looked at. A record keeps less of it.
+const maxScan = 2 * maxString
+
+// redactArg is one argument redacted, and what is to become of the next.
+func redactArg(a string, programs []string) (string, hide) {
+	if len(a) > maxScan {
+		// What is cut off must not leave half a token that no rule knows.
+		a = a[:maxScan]
+		for len(a) > 0 && tokenByte(a[len(a)-1]) {
+			a = a[:len(a)-1]
+		}
+		a += "…"
+	}
+	if flag, joined, ok := shortOf(a, programs); ok {
+		if joined {
+			return flag + redacted, hideNothing
+		}
+		return a, hideAlways
+	}
+	name, value, has := strings.Cut(a, "=")
+	if !strings.ContainsAny(name, " \t\n\"'/?&") && secretName(name) {
+		switch {
+		case has && value != "":
+			return name + "=" + redacted, hideNothing
+		case !has && strings.HasPrefix(name, "-"):
+			return a, hideUnlessFlag
+		}
+	}
+	return redactText(a), hideNothing
+}
+
+// shortOf finds a short flag of one of the programs named so far.
+func shortOf(a string, programs []string) (flag string, joined, ok bool) {
+	if len(a) < 2 || a[0] != '-' {
+		return "", false, false
+	}
+	for _, p := range programs {
+		for i := range shortFlags {
+			f := &shortFlags[i]
+			if f.program != p || !strings.HasPrefix(a, f.flag) {
+				continue
+			}
+			if a == f.flag && !(f.flag == "-p" && f.joined) {
+				return f.flag, false, true
+			}
+			if a == f.flag && p == "sshpass" {
+				return f.flag, false, true
+			}
+			if a != f.flag && f.joined {
+				return f.flag, true, true
+			}
+		}
+	}
+	return "", false, false
+}
+
+func baseName(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }
+
+// secretName tells whether a flag, variable or key names a credential.
+func secretName(name string) bool {
+	name = strings.TrimLeft(name, "-")
+	if name == "" || len(name) > 200 || strings.HasPrefix(name, "no-") {
+		return false
+	}
+	var parts [16]string
+	n := nameParts(name, parts[:])
+	if n == 1 && parts[0] == "pwd" || n == 0 || has(harmlessEnds[:], parts[n-1]) && n > 1 {
+		return false
+	}
+	for i := 0; i < n; i++ {
+		if has(secretWords[:], parts[i]) {
+			return true
+		}
+		if i > 0 && (parts[i] == "key" || parts[i] == "keys") && has(secretKeys[:], parts[i-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+func has(table []secretWord, word string) bool {
+	for i := range table {
+		if table[i].word == word {
+			return true
+		}
+	}
+	return false
+}
+
+// nameParts cuts a name into lower-case words: at punctuation and where a
+// capital follows a small letter.
+func nameParts(name string, parts []string) int {
+	n, from := 0, 0
+	cut := func(to int) {
+		if to > from && n < len(parts) {
+			parts[n] = strings.ToLower(name[from:to])
+			n++
+		}
+	}
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= utf8.RuneSelf
+		switch {
+		case !letter:
+			cut(i)
+			from = i + 1
+		case i > from && c >= 'A' && c <= 'Z' && name[i-1] >= 'a' && name[i-1] <= 'z':
+			cut(i)
+			from = i
+		}
+	}
+	cut(len(name))
+	return n
+}
+
+// redactText hides credentials inside a longer text: headers, URLs, tokens of
+// known shape, and KEY=value or "key": "value" in scripts and JSON.
+func redactText(s string) string {
+	if strings.Contains(s, "PRIVATE KEY-----") {
+		return redacted
+	}
+	s = redactScheme(s, "bearer ")
+	s = redactScheme(s, "basic ")
+	s = redactPairs(s)
+	s = redactURLs(s)
+	s = redactTokens(s)
+	return redactWords(s)
+}
+
+// redactWords looks at a text with spaces as at the arguments of a command of
+// its own: sh -c "mysql -pSECRET".
+func redactWords(s string) string {
+	if !strings.ContainsAny(s, " \t\n") {
+		return s
+	}
+	var b strings.Builder
+	var programs []string
+	hide := hideNothing
+	for len(s) > 0 {
+		i := strings.IndexAny(s, " \t\n")
+		if i == 0 {
+			b.WriteByte(s[0])
+			s = s[1:]
+			continue
+		}
+		if i < 0 {
+			i = len(s)
+		}
+		word := s[:i]
+		s = s[i:]
+		if hide == hideAlways || hide == hideUnlessFlag && !strings.HasPrefix(word, "--") {
+			b.WriteString(redacted)
+			hide = hideNothing
+			continue
+		}
+		bare := strings.Trim(word, `"'`)
+		if flag, joined, ok := shortOf(bare, programs); ok && joined {
+			word = flag + redacted
+		} else if ok {
+			hide = hideAlways
+		} else if strings.HasPrefix(bare, "-") && !strings.Contains(bare, "=") && secretName(bare) {
+			hide = hideUnlessFlag
+		}
+		if len(programs) < 64 && !strings.HasPrefix(bare, "-") {
+			programs = append(programs, baseName(bare))
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}

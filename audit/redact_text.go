@@ -1,0 +1,180 @@
+package audit
+
+import "strings"
+
+// redactScheme hides what follows the name of an HTTP authentication scheme.
+func redactScheme(s, scheme string) string {
+	from := 0
+	for {
+		i := indexFold(s[from:], scheme)
+		if i < 0 {
+			return s
+		}
+		at := from + i
+		from = at + len(scheme)
+		if at > 0 && tokenByte(s[at-1]) {
+			continue
+		}
+		end := from
+		for end < len(s) && !strings.ContainsRune(" \t\r\n\"'`,;", rune(s[end])) {
+			end++
+		}
+		if end-from >= 6 && s[from:end] != redacted {
+			s = s[:from] + redacted + s[end:]
+			from += len(redacted)
+		}
+	}
+}
+
+// indexFold is strings.Index for a lower-case ASCII word, whatever the case.
+func indexFold(s, word string) int {
+	for i := 0; i+len(word) <= len(s); i++ {
+		j := 0
+		for j < len(word) {
+			c := s[i+j]
+			if c >= 'A' && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			if c != word[j] {
+				break
+			}
+			j++
+		}
+		if j == len(word) {
+			return i
+		}
+	}
+	return -1
+}
+
+// redactURLs hides the password in scheme://user:password@host, and a user
+// that is long enough to be a token itself.
+func redactURLs(s string) string {
+	from := 0
+	for {
+		i := strings.Index(s[from:], "://")
+		if i < 0 {
+			return s
+		}
+		from += i + 3
+		end := from
+		for end < len(s) && !strings.ContainsRune("/?# \t\r\n\"'<", rune(s[end])) {
+			end++
+		}
+		// The last @ counts: a password may hold one.
+		at := strings.LastIndexByte(s[from:end], '@')
+		if at < 0 {
+			// A password may also hold a slash, which no URL should.
+			continue
+		}
+		user, pass, has := strings.Cut(s[from:from+at], ":")
+		switch {
+		case has && pass != "" && pass != redacted:
+			s = s[:from] + user + ":" + redacted + s[from+at:]
+		case !has && len(user) >= 16 && user != redacted:
+			s = s[:from] + redacted + s[from+at:]
+		}
+	}
+}
+
+// tokenByte tells whether a byte may be part of a token or a name.
+func tokenByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
+}
+
+// redactTokens hides tokens that are known by how they begin.
+func redactTokens(s string) string {
+	for i := 0; i < len(s); i++ {
+		if i > 0 && tokenByte(s[i-1]) && s[i-1] != '.' {
+			continue
+		}
+		for j := range tokenShapes {
+			t := &tokenShapes[j]
+			if !strings.HasPrefix(s[i:], t.prefix) {
+				continue
+			}
+			end := i + len(t.prefix)
+			for end < len(s) && tokenByte(s[end]) {
+				end++
+			}
+			if end-i-len(t.prefix) >= t.least {
+				s = s[:i] + redacted + s[end:]
+				i += len(redacted) - 1
+				break
+			}
+		}
+	}
+	return s
+}
+
+// redactPairs hides the values of secret keys within a text: TOKEN=x,
+// ?token=x, "password": "x", X-Api-Key: x.
+func redactPairs(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '=' && s[i] != ':' {
+			continue
+		}
+		key, quoted := keyBefore(s, i)
+		if key == "" || !secretName(key) {
+			continue
+		}
+		from, end := valueAfter(s, i, quoted)
+		if end > from && !strings.HasPrefix(s[from:], redacted) {
+			s = s[:from] + redacted + s[end:]
+		}
+		if end > from {
+			i = from + len(redacted) - 1
+		}
+	}
+	return s
+}
+
+// keyBefore is the name that ends where the sign at i stands.
+func keyBefore(s string, i int) (key string, quoted bool) {
+	end := i
+	for end > 0 && s[end-1] == ' ' {
+		end--
+	}
+	for end > 0 && (s[end-1] == '"' || s[end-1] == '\'' || s[end-1] == '\\') {
+		end--
+		quoted = true
+	}
+	from := end
+	for from > 0 && end-from < 200 && tokenByte(s[from-1]) {
+		from--
+	}
+	return s[from:end], quoted
+}
+
+// valueAfter is where the value begins and ends that follows the sign at i. A
+// header's value goes to the end of its line; a quoted one to its quote.
+func valueAfter(s string, i int, quotedKey bool) (from, end int) {
+	from = i + 1
+	for from < len(s) && (s[from] == ' ' || s[from] == '\t') {
+		from++
+	}
+	for from < len(s) && s[from] == '\\' {
+		from++
+	}
+	if from < len(s) && (s[from] == '"' || s[from] == '\'') {
+		q := s[from]
+		from++
+		end = from
+		for end < len(s) && s[end] != q {
+			if s[end] == '\\' && end+1 < len(s) {
+				end++
+			}
+			end++
+		}
+		return from, min(end, len(s))
+	}
+	stop := "\r\n\"'"
+	if s[i] == '=' || quotedKey {
+		stop = " \t\r\n\"'`&;,)}"
+	}
+	end = from
+	for end < len(s) && !strings.ContainsRune(stop, rune(s[end])) {
+		end++
+	}
+	return from, end
+}

@@ -1,0 +1,212 @@
+package audit
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+	"sbx/spec"
+)
+
+// Sink is where one run's record goes. The folder is opened once; everything
+// after that is relative to its descriptor, so that a folder renamed or
+// swapped meanwhile changes nothing.
+type Sink struct {
+	path  string // of the record, for messages
+	base  string // its last component
+	dir   int    // the folder, O_PATH
+	named bool   // --effective or $SBX_EFFECTIVE names it
+
+	state string // the state folder; "" when there is none
+	id    string
+	run   int    // this run's own folder, -1 until it is needed
+	last  string // the random part of the temporary file's name
+}
+
+// Open finds where the record goes: effective (--effective), else
+// $SBX_EFFECTIVE, else effective.json in the run's own folder. It opens that
+// folder and makes those of the state, but writes nothing yet. Whatever fails
+// is a *spec.Problem, and the command must not start.
+func Open(effective spec.Opt[string], environ []string, home, id string) (*Sink, error) {
+	s := &Sink{state: StateDir(environ, home), id: id, dir: -1, run: -1}
+	if !effective.Set {
+		if v := lookup(environ, "SBX_EFFECTIVE"); v != "" {
+			effective = spec.Some(v)
+		}
+	}
+	var err error
+	if effective.Set {
+		err = s.openNamed(effective.Value)
+	} else {
+		err = s.openRun()
+	}
+	if err != nil {
+		s.free()
+		return nil, err
+	}
+	return s, nil
+}
+
+// lookup is a variable's value; the last one counts, as for getenv's setters.
+func lookup(environ []string, name string) string {
+	for i := len(environ) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(environ[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+func cannotWrite(path, why, help string) error {
+	return &spec.Problem{On: path, Do: "write the record", Why: why, Help: help}
+}
+
+// openNamed takes a file that somebody named. Its parents are not made.
+func (s *Sink) openNamed(path string) error {
+	s.path, s.named = path, true
+	i := strings.LastIndexByte(path, '/')
+	parent := "."
+	if i >= 0 {
+		parent = path[:i+1]
+	}
+	s.base = path[i+1:]
+	switch {
+	case path == "":
+		return cannotWrite(`""`, "the name is empty", "name a file: --effective FILE")
+	case strings.IndexByte(path, 0) >= 0:
+		return cannotWrite(strings.ReplaceAll(path, "\x00", `\x00`), "a name cannot hold a null byte", "name a file: --effective FILE")
+	case s.base == "" || s.base == "." || s.base == "..":
+		return cannotWrite(path, "it is a folder", "name a file in it: "+strings.TrimRight(path, "/")+"/effective.json")
+	}
+	var err error
+	if s.dir, err = openat(unix.AT_FDCWD, parent, unix.O_PATH|unix.O_DIRECTORY, 0); err != nil {
+		return cannotWrite(path, "its folder cannot be opened: "+err.Error(), "make the folder first, sbx does not")
+	}
+	return s.mayReplace()
+}
+
+// mayReplace refuses to put a file in the place of something that is none. As
+// root, --effective /dev/null would otherwise take the machine's away.
+func (s *Sink) mayReplace() error {
+	var st unix.Stat_t
+	err := unix.Fstatat(s.dir, s.base, &st, unix.AT_SYMLINK_NOFOLLOW)
+	if err == unix.ENOENT {
+		return nil
+	}
+	if err != nil {
+		return cannotWrite(s.path, err.Error(), "")
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		return cannotWrite(s.path, "it is a folder", "name a file in it: "+s.path+"/effective.json")
+	case unix.S_IFREG:
+		return nil
+	case unix.S_IFLNK:
+		// Replaced, never followed; but the links in /dev belong to the machine.
+		if dev := (unix.Stat_t{}); unix.Stat("/dev", &dev) == nil {
+			var dir unix.Stat_t
+			if unix.Fstat(s.dir, &dir) == nil && dir.Dev == dev.Dev && dir.Ino == dev.Ino {
+				break
+			}
+		}
+		return nil
+	}
+	return cannotWrite(s.path, "it is no regular file, and the record would take its place", "name a file: --effective FILE")
+}
+
+// Path is where the record stands, for people.
+func (s *Sink) Path() string { return s.path }
+
+// Write puts the record in place, whole or not at all. It does not wait for
+// the disk: after a crash of the machine the boot id tells.
+func (s *Sink) Write(r Record) error { return s.replace(r.AppendJSON(nil), false) }
+
+// Close writes the record for the last time and gives the folders back. A
+// record that somebody named has reached the disk when Close returns.
+func (s *Sink) Close(r Record) error {
+	defer s.free()
+	return s.replace(r.AppendJSON(nil), s.named)
+}
+
+func (s *Sink) free() {
+	for _, fd := range []*int{&s.dir, &s.run} {
+		if *fd >= 0 {
+			unix.Close(*fd)
+		}
+		*fd = -1
+	}
+}
+
+// replace writes a temporary file beside the record and renames it over it.
+func (s *Sink) replace(b []byte, sync bool) error {
+	if s.dir < 0 {
+		return cannotWrite(s.path, "it is closed", "")
+	}
+	if err := replaceAt(s.dir, s.base, b, sync); err != nil {
+		help := ""
+		if err == unix.ENOSPC || err == unix.EDQUOT || err == unix.EROFS || err == unix.EACCES {
+			help = "name another place: --effective FILE"
+		}
+		return cannotWrite(s.path, err.Error(), help)
+	}
+	return nil
+}
+
+// replaceAt makes b the content of the file called base beneath dir.
+func replaceAt(dir int, base string, b []byte, sync bool) error {
+	temp, fd, err := createTemp(dir)
+	if err != nil {
+		return err
+	}
+	err = writeAll(fd, b)
+	if err == nil && sync {
+		err = fsync(fd)
+	}
+	if e := unix.Close(fd); err == nil && e != unix.EINTR {
+		err = e
+	}
+	if err == nil {
+		err = unix.Renameat(dir, temp, dir, base)
+	}
+	if err != nil {
+		_ = unix.Unlinkat(dir, temp, 0)
+		return err
+	}
+	if sync {
+		syncFolder(dir)
+	}
+	return nil
+}
+
+func createTemp(dir int) (string, int, error) {
+	for tries := 0; ; tries++ {
+		random, err := randomHex()
+		if err != nil {
+			return "", -1, err
+		}
+		name := ".sbx-" + random
+		fd, err := openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
+		if err == unix.EEXIST && tries < 100 {
+			continue
+		}
+		return name, fd, err
+	}
+}
+
+func fsync(fd int) error {
+	for {
+		if err := unix.Fsync(fd); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// syncFolder makes a rename last. A folder that may be entered but not read
+// cannot be opened for it; the file itself is on the disk all the same.
+func syncFolder(dir int) {
+	fd, err := openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return
+	}
+	_ = fsync(fd)
+	unix.Close(fd)
+}

@@ -1,0 +1,200 @@
+package audit
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+	"sbx/wrap"
+)
+
+// The bounds of the walk at the end: what a hostile tree may cost.
+const (
+	maxNames   = 2_000_000
+	maxFolders = 200_000
+	maxSeconds = 10
+)
+
+// Sweep moves protected names that came into being out of the writable trees
+// and into the run's folder. It works from the descriptors of Held alone,
+// follows no link and enters no other mount; what it moves is moved by rename,
+// so that a name that turns into a link on the way is moved as that link.
+//
+// Whether something was there at launch is told by Known and, where the file
+// system's clock can be trusted, by the times of the inode: what was neither
+// made nor changed since is never touched. Where Cut says that the search at
+// launch was not complete and the times do not tell either, it is left where
+// it is and reported.
+type Sweep struct {
+	Watch wrap.Watch // Trees, Allowed and Protected count here
+	Held  *Held
+	Known []string              // absolute paths of protected names at launch
+	Cut   bool                  // Known is not all
+	Match func(rel string) bool // whether a path beneath a tree is a protected name
+	// Run opens the run's folder and gives its path; see Sink.Run.
+	Run func() (fd int, path string, err error)
+
+	known map[string]bool
+	fixed map[string]bool // protected and read-only inside: nothing beneath is the command's
+	moved int
+	dest  int // the folder "swept", -1 before the first move
+	path  string
+	ready bool
+}
+
+// prepare makes what the lookups need, once.
+func (s *Sweep) prepare() {
+	if s.ready {
+		return
+	}
+	s.ready, s.dest = true, -1
+	s.known = make(map[string]bool, len(s.Known)+len(s.Watch.Protected))
+	s.fixed = make(map[string]bool, len(s.Watch.Protected))
+	for _, k := range s.Known {
+		s.known[k] = true
+	}
+	for i := range s.Watch.Protected {
+		p := &s.Watch.Protected[i]
+		s.known[p.Path] = true
+		if !p.Shared && !p.Link {
+			s.fixed[p.Path] = true
+		}
+	}
+}
+
+// Close gives back what the sweep opened; Held stays open.
+func (s *Sweep) Close() {
+	if s.ready && s.dest >= 0 {
+		unix.Close(s.dest)
+	}
+	s.dest, s.ready = -1, false
+}
+
+// At sweeps one path at once, as a Notice of Appeared names it.
+func (s *Sweep) At(path string) Swept {
+	s.prepare()
+	var out Swept
+	t, rel := s.Held.find(path)
+	if t == nil {
+		return out
+	}
+	dir, name := "", rel
+	if i := strings.LastIndexByte(rel, '/'); i >= 0 {
+		dir, name = rel[:i], rel[i+1:]
+	}
+	fd, err := openBeneath(t.fd, dir, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return out // gone or moved; the walk at the end finds it wherever it is
+	}
+	defer unix.Close(fd)
+	s.consider(&out, t, fd, rel, name, true)
+	return out
+}
+
+// End walks the writable trees. It is to be called when nothing of the
+// command runs any more.
+func (s *Sweep) End() Swept {
+	s.prepare()
+	var out Swept
+	w := walk{s: s, out: &out, names: maxNames, folders: maxFolders, buf: make([]byte, 64<<10)}
+	unix.ClockGettime(unix.CLOCK_MONOTONIC_COARSE, &w.until)
+	w.until.Sec += maxSeconds
+	for i := range s.Held.trees {
+		t := &s.Held.trees[i]
+		if s.within(t) {
+			continue
+		}
+		w.tree(t)
+	}
+	return out
+}
+
+// within tells whether the walk of another tree goes through this one.
+func (s *Sweep) within(t *tree) bool {
+	var mine, other unix.Stat_t
+	for i := range s.Held.trees {
+		o := &s.Held.trees[i]
+		if r, ok := beneath(t.path, o.path); !ok || r == "" {
+			continue
+		}
+		if unix.Fstat(t.fd, &mine) == nil && unix.Fstat(o.fd, &other) == nil && mine.Dev == other.Dev {
+			if rel, _ := beneath(t.path, o.path); s.reaches(o, rel, &mine) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reaches tells whether rel beneath o is still the folder that st describes.
+func (s *Sweep) reaches(o *tree, rel string, st *unix.Stat_t) bool {
+	fd, err := openBeneath(o.fd, rel, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var now unix.Stat_t
+	return unix.Fstat(fd, &now) == nil && now.Dev == st.Dev && now.Ino == st.Ino
+}
+
+// allowed tells whether the spec lets path come into being: it or a folder
+// above it is named, by its path or, at any depth, by its name.
+func (s *Sweep) allowed(path, rel string) bool {
+	for _, a := range s.Watch.Allowed {
+		if strings.HasPrefix(a, "/") {
+			if _, ok := beneath(path, a); ok {
+				return true
+			}
+			continue
+		}
+		if a = strings.TrimPrefix(a, "**/"); strings.Contains("/"+rel+"/", "/"+a+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// consider moves name, which stands in the open folder fd and is called rel in
+// its tree, if it is protected, new and not allowed. It tells whether a walk
+// is to go on beneath it.
+func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bool) (enter bool) {
+	path := under(t.path, rel)
+	switch {
+	case s.fixed[path]:
+		return false
+	case !s.Match(rel) || s.known[path]:
+		return true
+	}
+	var st unix.Statx_t
+	if err := statx(fd, name, &st); err != nil {
+		return false
+	}
+	a := s.Held.ageOf(t, &st)
+	repository := strings.EqualFold(name, ".git")
+	switch {
+	case a == ageOld:
+		return true
+	case s.allowed(path, rel):
+		if repository && !quick {
+			out.repository(path)
+		}
+		return false
+	case a == ageUnsure && s.Cut:
+		out.cut(path + ": it may have been there at launch, where the search was cut; it was left")
+		return true
+	}
+	m, err := s.move(fd, name, path, &st)
+	if err != nil {
+		if err != unix.ENOENT {
+			out.cut(path + ": it could not be moved away: " + err.Error())
+			if repository {
+				out.repository(path)
+			}
+		}
+		return false
+	}
+	if m.left != "" {
+		out.cut(m.left)
+	}
+	out.Add(Swept{Moved: []Moved{m.Moved}})
+	return false
+}

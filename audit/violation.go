@@ -1,0 +1,82 @@
+package audit
+
+import "time"
+
+// maxViolations is how many different violations a record lists.
+const maxViolations = 200
+
+// Violation is something that was refused, or that should not have been.
+// What nobody saw is left zero and stays out of the record.
+type Violation struct {
+	Kind      string // filesystem, network, command, syscall, limit, tool
+	At        time.Time
+	PID       int
+	Program   string
+	Action    string // what was tried: "open for writing", "connect"
+	Target    string // on what
+	Rule      string // the line of the spec that refused
+	AllowWith string // the line that would allow
+	Count     int    // how often; 0 is once
+}
+
+// Violations gathers violations in bounded space: alike ones are counted on
+// the first of them, whose time and pid stay.
+type Violations struct {
+	list    []Violation
+	index   map[alike]int
+	omitted int
+}
+
+// alike is what two violations share that are one line of a record.
+type alike struct{ kind, program, action, target, rule, allow string }
+
+// Add takes one more violation.
+func (vs *Violations) Add(v Violation) {
+	v.Kind, v.Program, v.Action = clip(v.Kind), clip(v.Program), clip(v.Action)
+	v.Target, v.Rule, v.AllowWith = clip(v.Target), clip(v.Rule), clip(v.AllowWith)
+	v.Count = max(v.Count, 1)
+	k := alike{v.Kind, v.Program, v.Action, v.Target, v.Rule, v.AllowWith}
+	if i, ok := vs.index[k]; ok {
+		vs.list[i].Count += v.Count
+		return
+	}
+	if len(vs.list) == maxViolations {
+		vs.omitted += v.Count
+		return
+	}
+	if vs.index == nil {
+		vs.index = map[alike]int{}
+	}
+	vs.index[k] = len(vs.list)
+	vs.list = append(vs.list, v)
+}
+
+// List is the violations in the order in which each was first seen, and how
+// many more there were.
+func (vs *Violations) List() (list []Violation, omitted int) { return vs.list, vs.omitted }
+
+// clip cuts a string to what a record keeps of it; what is cut shows, since
+// appendString cuts once more.
+func clip(s string) string {
+	if len(s) <= maxString {
+		return s
+	}
+	// A copy, so that the long one is not kept.
+	return string(append([]byte(nil), s[:maxString+1]...))
+}
+
+func (v *Violation) append(w *writer) {
+	w.open('{')
+	w.keyStr("kind", v.Kind)
+	w.keyTime("at", v.At)
+	if v.PID > 0 {
+		w.keyNum("pid", int64(v.PID))
+	}
+	w.keyText("program", v.Program)
+	w.keyText("action", v.Action)
+	w.keyText("target", v.Target)
+	w.keyText("rule", v.Rule)
+	w.keyText("allow_with", v.AllowWith)
+	w.keyNum("count", int64(max(v.Count, 1)))
+	w.close('}')
+}

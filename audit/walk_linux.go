@@ -1,0 +1,144 @@
+package audit
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+// walk goes through a tree breadth first, so that what lies near the top, and
+// is met first by people and their tools, is looked at first. It keeps the
+// paths of the folders still to come, never their descriptors.
+type walk struct {
+	s       *Sweep
+	out     *Swept
+	names   int // that may still be read
+	folders int // that may still be entered
+	until   unix.Timespec
+	buf     []byte
+	queue   []string
+	unread  string // the first folder that could not be read
+	unreads int
+}
+
+func (w *walk) tree(t *tree) {
+	w.queue = append(w.queue[:0], "")
+	for i := 0; i < len(w.queue); i++ {
+		rel := w.queue[i]
+		w.queue[i] = ""
+		if why := w.spent(); why != "" {
+			w.out.cut(t.path + ": the walk ended early: " + why)
+			return
+		}
+		if err := w.folder(t, rel); err != nil && err != unix.ENOENT && err != unix.ENOTDIR && err != unix.ELOOP {
+			w.out.cut(under(t.path, clip(rel)) + ": " + whyUnread(err))
+		}
+	}
+}
+
+func whyUnread(err error) string {
+	switch err {
+	case unix.EXDEV:
+		return "another mount, not entered"
+	case unix.ENAMETOOLONG:
+		return "nested too deep to be entered"
+	}
+	return err.Error()
+}
+
+func (w *walk) spent() string {
+	if w.names <= 0 {
+		return "too many names"
+	}
+	if w.folders--; w.folders < 0 {
+		return "too many folders"
+	}
+	if w.folders&63 == 0 {
+		var now unix.Timespec
+		if unix.ClockGettime(unix.CLOCK_MONOTONIC_COARSE, &now) == nil && now.Nano() > w.until.Nano() {
+			return "too slow"
+		}
+	}
+	return ""
+}
+
+// found is a name that is to be looked at when the folder has been read: to
+// rename while reading could hide others from the reader.
+type found struct {
+	name string
+	dir  bool
+}
+
+func (w *walk) folder(t *tree, rel string) error {
+	fd, err := openBeneath(t.fd, rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	var marks bare
+	var list []found
+	f := folder{fd: fd, buf: w.buf}
+	for e, ok := f.next(); ok && w.names > 0; e, ok = f.next() {
+		w.names--
+		marks.see(e)
+		name := string(e.name)
+		dir := e.kind == unix.DT_DIR || e.kind == unix.DT_UNKNOWN
+		if dir || w.s.Match(join(rel, name)) {
+			list = append(list, found{name, dir})
+		}
+	}
+	if marks.all() && rel != "" {
+		w.bare(t, fd, rel)
+	}
+	for _, e := range list {
+		sub := join(rel, e.name)
+		if w.s.consider(w.out, t, fd, sub, e.name, false) && e.dir && w.worth(t, fd, e.name) {
+			if len(w.queue) < 2*maxFolders {
+				w.queue = append(w.queue, sub)
+			} else {
+				w.folders = 0
+			}
+		}
+	}
+	return f.err
+}
+
+// worth tells whether a folder can hold anything new: one that nobody changed
+// since the launch and that holds no folders cannot.
+func (w *walk) worth(t *tree, fd int, name string) bool {
+	if !t.clocked {
+		return true
+	}
+	var st unix.Statx_t
+	if statx(fd, name, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return false
+	}
+	return st.Nlink != 2 || st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 || w.s.Held.ageOf(t, &st) != ageOld
+}
+
+// bare is what a folder must hold for git to take it for a repository.
+type bare struct{ head, objects, refs bool }
+
+func (b *bare) see(e entry) {
+	switch string(e.name) {
+	case "HEAD":
+		b.head = true
+	case "objects":
+		b.objects = true
+	case "refs":
+		b.refs = true
+	}
+}
+
+func (b *bare) all() bool { return b.head && b.objects && b.refs }
+
+// bare lists a bare repository that is new. It is no protected name, since
+// any folder may become one.
+func (w *walk) bare(t *tree, fd int, rel string) {
+	var st unix.Statx_t
+	path := under(t.path, rel)
+	if w.s.known[path] || unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st) != nil {
+		return
+	}
+	if w.s.Held.ageOf(t, &st) == ageNew {
+		w.out.repository(path)
+	}
+}
