@@ -151,7 +151,8 @@ func (r *reader) object(depth int) []field {
 		if r.peek() != '"' {
 			r.fail("want a name in quotes")
 		}
-		f := field{at: r.pos, name: r.text()}
+		f := field{at: r.pos}
+		f.name = r.text()
 		if seen[f.name] {
 			r.failAt(f.at, "the name "+strconv.Quote(f.name)+" is there twice")
 		}
