@@ -19,7 +19,7 @@ func redactScheme(s, scheme string) string {
 		for end < len(s) && !strings.ContainsRune(" \t\r\n\"'`,;", rune(s[end])) {
 			end++
 		}
-		if end-from >= 6 && s[from:end] != redacted {
+		if word := s[from:end]; strings.ContainsAny(word, "0123456789=") && len(word) >= 6 || len(word) >= 20 {
 			s = s[:from] + redacted + s[end:]
 			from += len(redacted)
 		}

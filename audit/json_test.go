@@ -1,0 +1,115 @@
+package audit
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestAppendString(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", `""`},
+		{"plain", `"plain"`},
+		{`a"b\c`, `"a\"b\\c"`},
+		{"a\nb\tc\rd", `"a\nb\tc\rd"`},
+		{"\x00\x1b[31m\x7f", `"\u0000\u001b[31m\u007f"`},
+		{"\u0085\u009b", `"\u0085\u009b"`},
+		{"a\u202eb\u2066c\u2028", `"a\u202eb\u2066c\u2028"`},
+		{"\xff\xfe", `"\\xff\\xfe"`},
+		{"a\xc3", `"a\\xc3"`},
+		{"\ufffd", "\"\ufffd\""}, // the replacement character itself is a character
+		{"größe €😀", `"größe €😀"`},
+	} {
+		if got := string(appendString(nil, c.in)); got != c.want {
+			t.Errorf("%q: got %s, want %s", c.in, got, c.want)
+		}
+	}
+}
+
+func TestStringsAreCutAtACharacter(t *testing.T) {
+	for pad := range 8 {
+		s := strings.Repeat("x", pad) + strings.Repeat("€", maxString)
+		var got string
+		if err := json.Unmarshal(appendString(nil, s), &got); err != nil {
+			t.Fatal(err)
+		}
+		if len(got) > maxString || len(got) < maxString-8 || !strings.HasSuffix(got, "…") || !utf8.ValidString(got) {
+			t.Errorf("pad %d: %d bytes, end %q", pad, len(got), got[len(got)-6:])
+		}
+	}
+	exact := strings.Repeat("x", maxString)
+	if got := string(appendString(nil, exact)); got != `"`+exact+`"` {
+		t.Error("a string of just the bound was cut")
+	}
+	// Bytes that start no character, so that there is no place to cut at.
+	if got := appendString(nil, strings.Repeat("\x80", 2*maxString)); !json.Valid(got) {
+		t.Error("not JSON")
+	}
+}
+
+func FuzzString(f *testing.F) {
+	for _, s := range []string{"", "a", "\x00", "\xff", "\u202e", "\"\\", strings.Repeat("é", maxString)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		b := appendString(nil, s)
+		var std string
+		if err := json.Unmarshal(b, &std); err != nil {
+			t.Fatalf("%q: %v", b, err)
+		}
+		if len(s) <= maxString && utf8.ValidString(s) && std != s {
+			t.Fatalf("%q came back as %q", s, std)
+		}
+		for _, r := range string(b) {
+			if escaped(r, 3) {
+				t.Fatalf("%q holds %U as it is", b, r)
+			}
+		}
+		p := reader{b: b}
+		n, err := p.document()
+		if err != nil || n.Text != std {
+			t.Fatalf("own reader: %q, %v; encoding/json: %q", n.Text, err, std)
+		}
+		if v := visible(s); strings.ContainsFunc(v, func(r rune) bool { return r != utf8.RuneError && escaped(r, 3) }) {
+			t.Fatalf("visible(%q) = %q", s, v)
+		}
+	})
+}
+
+func TestWriterLayout(t *testing.T) {
+	w := writer{}
+	w.open('{')
+	w.keyStr("a", "x")
+	w.key("empty")
+	w.open('[')
+	w.close(']')
+	w.key("list")
+	w.open('[')
+	for range 2 {
+		w.line()
+		w.open('{')
+		w.keyNum("n", 1)
+		w.keyList("l", []string{"p", "q"})
+		w.close('}')
+	}
+	w.close(']')
+	w.key("object")
+	w.open('{')
+	w.close('}')
+	w.key("yes")
+	w.bool(true)
+	w.close('}')
+	const want = `{
+  "a": "x",
+  "empty": [],
+  "list": [
+    {"n": 1, "l": ["p", "q"]},
+    {"n": 1, "l": ["p", "q"]}],
+  "object": {},
+  "yes": true
+}`
+	if string(w.b) != want {
+		t.Errorf("got\n%s\nwant\n%s", w.b, want)
+	}
+}

@@ -1,0 +1,145 @@
+package audit
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+const r = redacted
+
+func TestRedact(t *testing.T) {
+	for _, c := range []struct{ in, want []string }{
+		{[]string{"x", "--token=abc"}, []string{"x", "--token=" + r}},
+		{[]string{"x", "--token", "abc", "abc"}, []string{"x", "--token", r, "abc"}},
+		{[]string{"x", "--password", "--verbose"}, []string{"x", "--password", "--verbose"}},
+		{[]string{"x", "--password", "-hunter2"}, []string{"x", "--password", r}},
+		{[]string{"x", "--api-key", "k", "--apiKey=k"}, []string{"x", "--api-key", r, "--apiKey=" + r}},
+		{[]string{"x", "--access_key=k"}, []string{"x", "--access_key=" + r}},
+		{[]string{"env", "GITHUB_TOKEN=a b c", "make"}, []string{"env", "GITHUB_TOKEN=" + r, "make"}},
+		{[]string{"env", "PGPASSWORD=x", "AWS_SECRET_ACCESS_KEY=x", "DB_PWD=x"}, []string{"env", "PGPASSWORD=" + r, "AWS_SECRET_ACCESS_KEY=" + r, "DB_PWD=" + r}},
+		{[]string{"mysql", "-psecret", "-p3306"}, []string{"mysql", "-p" + r, "-p" + r}},
+		{[]string{"mysql", "-p", "db"}, []string{"mysql", "-p", "db"}},
+		{[]string{"sudo", "/usr/bin/mysqldump", "-psecret"}, []string{"sudo", "/usr/bin/mysqldump", "-p" + r}},
+		{[]string{"ssh", "-p2222", "-p", "22"}, []string{"ssh", "-p2222", "-p", "22"}},
+		{[]string{"sshpass", "-p", "x", "ssh"}, []string{"sshpass", "-p", r, "ssh"}},
+		{[]string{"curl", "-u", "me:pw", "-ume:pw", "--user", "me:pw"}, []string{"curl", "-u", r, "-u" + r, "--user", r}},
+		{[]string{"curl", "-H", "Authorization: Bearer abcdef123"}, []string{"curl", "-H", "Authorization: " + r}},
+		{[]string{"curl", "-H", "X-Api-Key: abcdef"}, []string{"curl", "-H", "X-Api-Key: " + r}},
+		{[]string{"git", "clone", "https://me:pw@host/x.git"}, []string{"git", "clone", "https://me:" + r + "@host/x.git"}},
+		{[]string{"git", "clone", "https://me:p@w@host/x.git"}, []string{"git", "clone", "https://me:" + r + "@host/x.git"}},
+		{[]string{"git", "clone", "https://0123456789abcdef0123@host/"}, []string{"git", "clone", "https://" + r + "@host/"}},
+		{[]string{"git", "clone", "ssh://git@host/x"}, []string{"git", "clone", "ssh://git@host/x"}},
+		{[]string{"x", "https://h/p?a=1&token=abc&b=2"}, []string{"x", "https://h/p?a=1&token=" + r + "&b=2"}},
+		{[]string{"x", "sk-" + strings.Repeat("aB3", 9)}, []string{"x", r}},
+		{[]string{"x", "a=ghp" + "_abcdefghijklmnopqrstuvwxyz0123456789"}, []string{"x", "a=" + r}},
+		{[]string{"x", "AKIA" + "ABCDEFGHIJKLMNOP"}, []string{"x", r}},
+		{[]string{"x", "xoxb" + "-1234567890-abc"}, []string{"x", r}},
+		{[]string{"x", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln"}, []string{"x", r}},
+		{[]string{"x", "-----BEGIN OPENSSH PRIVATE KEY-----\nabc"}, []string{"x", r}},
+		{[]string{"x", `{"password": "a\"b", "user": "me"}`}, []string{"x", `{"password": "` + r + `", "user": "me"}`}},
+		{[]string{"sh", "-c", "TOKEN=abc run it"}, []string{"sh", "-c", "TOKEN=" + r}},
+		{[]string{"sh", "-c", "cd x; TOKEN=abc run"}, []string{"sh", "-c", "cd x; TOKEN=" + r + " run"}},
+		{[]string{"sh", "-c", "mysql -psecret db; run --token abc it"}, []string{"sh", "-c", "mysql -p" + r + " db; run --token " + r + " it"}},
+		{[]string{"sh", "-c", "curl -H 'Authorization: Basic bWU6cHc=' https://u:p@h/"}, []string{"sh", "-c", "curl -H 'Authorization: " + r + "' https://u:" + r + "@h/"}},
+		{nil, []string{}},
+	} {
+		if got := Redact(c.in); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%q\n got %q\nwant %q", c.in, got, c.want)
+		}
+	}
+}
+
+// TestRedactLeaves is what must stay readable, or nobody can tell what ran.
+func TestRedactLeaves(t *testing.T) {
+	for _, a := range []string{
+		"", "-", "--", "=", "go", "build", "./...", "-v", "--max-tokens", "--max-tokens=4096", "--author=me <me@x>",
+		"PWD=/home/me", "OLDPWD=/x", "--keyboard=de", "--monkey", "KEY_COUNT=3", "--password-file=/run/x", "--password-stdin",
+		"--no-password", "SSH_AUTH_SOCK=/run/x", "--token-type=jwt-ish", "http://localhost:3000/a:b@c", "C:\\x", "a=b",
+		"--format={{.Name}}", "sk-learn", "AKIA", "eyJ", "task-force-of-something-long-enough", "git@github.com:o/r.git",
+		"s/token/word/", "--cache-key=abc", "-Dkey=value", "basic training", "the bearer arrived", "--sort-key", "compass=1", "bypass",
+		"credential.helper=store", "--secretary=x", "--passive",
+	} {
+		if got := Redact([]string{"x", a, "next"}); got[1] != a || got[2] != "next" {
+			t.Errorf("%q became %q", a, got[1:])
+		}
+	}
+}
+
+func TestRedactTablesHaveReasons(t *testing.T) {
+	seen := map[string]bool{}
+	for _, table := range [][]secretWord{secretWords[:], harmlessEnds[:]} {
+		for _, w := range table {
+			if w.why == "" || w.word != strings.ToLower(w.word) || seen[w.word] {
+				t.Errorf("%+v: no reason, capitals, or twice", w)
+			}
+			seen[w.word] = true
+		}
+	}
+	for _, w := range secretKeys {
+		if w.why == "" || !secretName("--"+w.word+"-key") || !secretName(w.word+"_key") {
+			t.Errorf("%+v", w)
+		}
+	}
+	for _, w := range secretWords {
+		if w.word != "pwd" && !secretName("--"+w.word) {
+			t.Errorf("--%s is no secret name", w.word)
+		}
+		if secretName("--" + w.word + "-file") {
+			t.Errorf("--%s-file is one", w.word)
+		}
+	}
+	for _, s := range tokenShapes {
+		token := s.prefix + strings.Repeat("Ab3", 20)[:s.least]
+		if s.why == "" || Redact([]string{"x", token})[1] != redacted || strings.Contains(Redact([]string{"x", "say '" + token + "'"})[1], "Ab3") {
+			t.Errorf("%+v: %q is not redacted", s, token)
+		}
+	}
+	for _, f := range shortFlags {
+		argv := []string{f.program, f.flag + "hunter2"}
+		if !f.joined {
+			argv = []string{f.program, f.flag, "hunter2"}
+		}
+		if f.why == "" || strings.Contains(strings.Join(Redact(argv), " "), "hunter2") {
+			t.Errorf("%+v: %q", f, Redact(argv))
+		}
+	}
+}
+
+func TestRedactLongArguments(t *testing.T) {
+	token := "ghp_" + strings.Repeat("x", 36)
+	for _, at := range []int{maxString - 10, maxScan - 10, maxScan - 3, 1 << 20} {
+		got := Redact([]string{"x", strings.Repeat("a ", at/2) + token})[1]
+		if strings.Contains(got, "ghp_") || strings.Contains(string(appendString(nil, got)), "xxx") {
+			t.Errorf("at %d a token shows: %q", at, got[len(got)-50:])
+		}
+	}
+}
+
+func FuzzRedact(f *testing.F) {
+	for _, s := range []string{"--token\x00abc", "mysql\x00-px", "sh\x00-c\x00A=1 TOKEN=2 x", "https://a:b@c", "\"password\":\"", "TOKEN=", "://@", "bearer ", ":::=== token=", "\xff=\xfe"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		argv := strings.Split(s, "\x00")
+		before := strings.Join(argv, "\x00")
+		out := Redact(argv)
+		if len(out) != len(argv) || strings.Join(argv, "\x00") != before {
+			t.Fatal("arguments were lost or changed in place")
+		}
+		const secret = "hunter2hunter2"
+		for _, a := range [][]string{{"x", "--password=" + secret}, {"x", "--token", secret}, {"x", "https://u:" + secret + "@h"}} {
+			if got := strings.Join(Redact(append(a, argv...)), " "); strings.Contains(got, secret) && !strings.Contains(s, "hunter") {
+				t.Fatalf("%q leaves %q", a, got)
+			}
+		}
+	})
+}
+
+func BenchmarkRedact(b *testing.B) {
+	argv := []string{"claude", "-p", "Fix the failing test in pkg/foo and explain what you did", "--output-format", "stream-json", "--allowedTools", "Bash(git:*),Read"}
+	b.ReportAllocs()
+	for b.Loop() {
+		Redact(argv)
+	}
+}

@@ -1,0 +1,314 @@
+package audit
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+)
+
+func TestStateDir(t *testing.T) {
+	for _, c := range []struct {
+		env  []string
+		home string
+		want string
+	}{
+		{nil, "/home/me", "/home/me/.local/state/sbx"},
+		{[]string{"XDG_STATE_HOME=/s"}, "/home/me", "/s/sbx"},
+		{[]string{"XDG_STATE_HOME=/s/"}, "", "/s/sbx"},
+		{[]string{"XDG_STATE_HOME=s"}, "/home/me", "/home/me/.local/state/sbx"},
+		{[]string{"XDG_STATE_HOME="}, "/home/me/", "/home/me/.local/state/sbx"},
+		{[]string{"XDG_STATE_HOME=/a", "XDG_STATE_HOME=/b"}, "", "/b/sbx"},
+		{[]string{"XXDG_STATE_HOME=/a"}, "", ""},
+		{nil, "", ""},
+		{nil, "relative", ""},
+		{nil, "/", "/.local/state/sbx"},
+	} {
+		if got := StateDir(c.env, c.home); got != c.want {
+			t.Errorf("%q %q: got %q, want %q", c.env, c.home, got, c.want)
+		}
+	}
+}
+
+// open is Open with a state folder of its own.
+func open(t *testing.T, state, effective string) *Sink {
+	t.Helper()
+	var opt spec.Opt[string]
+	if effective != "" {
+		opt = spec.Some(effective)
+	}
+	s, err := Open(opt, []string{"XDG_STATE_HOME=" + state}, "", id(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.free)
+	return s
+}
+
+func id(t testing.TB) string {
+	t.Helper()
+	id, err := NewID(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func state(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Parse(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.State
+}
+
+func TestSinkInStateFolder(t *testing.T) {
+	noLeak(t)
+	old := unix.Umask(0)
+	defer unix.Umask(old)
+	dir := temp(t)
+	s := open(t, dir+"/not/there/yet", "")
+	if err := s.Write(Record{ID: s.id}); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(t, s.Path()); got != "running" {
+		t.Errorf("state %s", got)
+	}
+	for p, want := range map[string]os.FileMode{s.Path(): 0o600, filepath.Dir(s.Path()): 0o700 | os.ModeDir, dir + "/not/there/yet/sbx": 0o700 | os.ModeDir, dir + "/not": 0o700 | os.ModeDir} {
+		if fi, err := os.Stat(p); err != nil || fi.Mode() != want {
+			t.Errorf("%s: %v, %v, want %v", p, fi.Mode(), err, want)
+		}
+	}
+	fd, path, err := s.Run()
+	if err != nil || fd != s.dir || path != filepath.Dir(s.Path()) {
+		t.Errorf("run folder %d %s %v", fd, path, err)
+	}
+	if err := s.Close(Record{ID: s.id, EndedAt: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if got := state(t, s.Path()); got != "exited" {
+		t.Errorf("state %s", got)
+	}
+	if list, _ := os.ReadDir(filepath.Dir(s.Path())); len(list) != 1 {
+		t.Errorf("%v is left", list)
+	}
+	if err := s.Write(Record{}); err == nil {
+		t.Error("a closed sink took a record")
+	}
+}
+
+func TestSinkNamed(t *testing.T) {
+	noLeak(t)
+	dir := temp(t)
+	s := open(t, dir+"/state", dir+"/out.json")
+	if err := s.Write(Record{ID: s.id}); err != nil {
+		t.Fatal(err)
+	}
+	if exists(dir + "/state") {
+		t.Error("the state folder was made for a record that is elsewhere")
+	}
+	if _, path, err := s.Run(); err != nil || !exists(path) || !strings.HasPrefix(path, dir+"/state/sbx/runs/") {
+		t.Errorf("%s, %v", path, err)
+	}
+	// The folder is held: renamed meanwhile, it is still the one.
+	if err := os.Mkdir(dir+"/sub", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	u := open(t, dir+"/state", dir+"/sub/out.json")
+	if err := os.Rename(dir+"/sub", dir+"/moved"); err != nil {
+		t.Fatal(err)
+	}
+	if err := u.Close(Record{}); err != nil || !exists(dir+"/moved/out.json") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSinkByEnvironment(t *testing.T) {
+	dir := temp(t)
+	env := []string{"SBX_EFFECTIVE=" + dir + "/env.json", "XDG_STATE_HOME=" + dir + "/state"}
+	for _, c := range []struct {
+		flag spec.Opt[string]
+		env  []string
+		want string
+	}{
+		{spec.Opt[string]{}, env, dir + "/env.json"},
+		{spec.Some(dir + "/flag.json"), env, dir + "/flag.json"},
+		{spec.Opt[string]{}, []string{"SBX_EFFECTIVE=", "XDG_STATE_HOME=" + dir}, dir + "/sbx/runs/x/effective.json"},
+	} {
+		s, err := Open(c.flag, c.env, "", "x")
+		if err != nil || s.Path() != c.want {
+			t.Errorf("%v, %v, want %s", s, err, c.want)
+			continue
+		}
+		s.free()
+	}
+}
+
+func TestSinkRefuses(t *testing.T) {
+	noLeak(t)
+	dir := temp(t)
+	plant(t, dir, "file", "folder/")
+	if err := unix.Mkfifo(dir+"/fifo", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, why := range map[string]string{
+		"": "empty", "/": "folder", ".": "folder", "..": "folder", dir + "/": "folder", dir + "/folder": "folder", dir + "/folder/": "folder",
+		dir + "/folder/..": "folder", dir + "/no/out.json": "no such file", dir + "/file/out.json": "not a directory", dir + "/fifo": "regular",
+		"/dev/null": "regular", "/dev/stdout": "regular", dir + "/a\x00b": "null byte",
+	} {
+		s, err := Open(spec.Some(name), nil, dir, "x")
+		var p *spec.Problem
+		if err == nil {
+			s.free()
+		}
+		if !errors.As(err, &p) || !strings.Contains(p.Why, why) {
+			t.Errorf("%q: %v, want a problem that says %q", name, err, why)
+		}
+	}
+	if exists(dir + "/no") {
+		t.Error("a parent was made")
+	}
+	if _, err := Open(spec.Opt[string]{}, nil, "", "x"); err == nil {
+		t.Error("a caller with no home and no state folder has a sink")
+	}
+}
+
+func TestSinkReplacesALink(t *testing.T) {
+	dir := temp(t)
+	plant(t, dir, "outside")
+	for _, target := range []string{dir + "/outside", "dangling", "/dev/null", dir} {
+		link := dir + "/link"
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, dir, link)
+		if err := s.Close(Record{}); err != nil {
+			t.Fatal(err)
+		}
+		if fi, err := os.Lstat(link); err != nil || !fi.Mode().IsRegular() {
+			t.Errorf("%s: %v %v", target, fi.Mode(), err)
+		}
+		if err := os.Remove(link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, _ := os.ReadFile(dir + "/outside"); string(b) != "outside" {
+		t.Errorf("the link was followed: %q", b)
+	}
+	// A link that comes after Open is replaced as well.
+	s := open(t, dir, dir+"/late")
+	if err := os.Symlink(dir+"/outside", dir+"/late"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(Record{}); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(dir + "/outside"); string(b) != "outside" {
+		t.Errorf("the link was followed: %q", b)
+	}
+}
+
+func TestSinkReadOnlyFolder(t *testing.T) {
+	asUser(t)
+	dir := temp(t)
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o700)
+	if _, err := Open(spec.Opt[string]{}, nil, dir, "x"); err == nil || !strings.Contains(err.Error(), "permission denied") {
+		t.Errorf("state folder: %v", err)
+	}
+	s, err := Open(spec.Some(dir+"/x"), nil, dir, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.free()
+	if err := s.Write(Record{}); err == nil || !strings.Contains(err.Error(), "permission denied") {
+		t.Errorf("named: %v", err)
+	}
+}
+
+// TestSinkFullDisk keeps the record that is there, and no temporary file.
+func TestSinkFullDisk(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: mounts a tmpfs")
+	}
+	dir := temp(t)
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Unmount(dir, unix.MNT_DETACH)
+	s := open(t, dir, dir+"/r.json")
+	if err := s.Write(Record{ID: "first"}); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.WriteFile(dir+"/fill", make([]byte, 1<<20), 0o600)
+	err := s.Write(Record{Command: Command{Argv: []string{strings.Repeat("x", 4000), strings.Repeat("x", 4000), strings.Repeat("x", 4000)}}})
+	if err == nil || !strings.Contains(err.Error(), "no space") {
+		t.Errorf("%v", err)
+	}
+	if state(t, dir+"/r.json") != "running" {
+		t.Error("the first record is gone")
+	}
+	if list, _ := filepath.Glob(dir + "/.sbx-*"); len(list) != 0 {
+		t.Errorf("%v is left", list)
+	}
+}
+
+// TestTwoRunsAtOnce: whoever reads meanwhile sees one record or the other.
+func TestTwoRunsAtOnce(t *testing.T) {
+	dir := temp(t)
+	path := dir + "/r.json"
+	var wg sync.WaitGroup
+	for _, id := range []string{"a", strings.Repeat("b", 3000)} {
+		s := open(t, dir, path)
+		wg.Go(func() {
+			for range 300 {
+				if err := s.Write(Record{ID: id}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 300 {
+		if b, err := os.ReadFile(path); err == nil && !json.Valid(b) {
+			t.Fatalf("half a record: %d bytes", len(b))
+		}
+	}
+	wg.Wait()
+	if list, _ := os.ReadDir(dir); len(list) != 1 {
+		t.Errorf("%v is left", list)
+	}
+}
+
+func BenchmarkOpenAndFirstWrite(b *testing.B) {
+	dir := temp(b)
+	env := []string{"XDG_STATE_HOME=" + dir}
+	r := sample()
+	b.ReportAllocs()
+	for b.Loop() {
+		id, _ := NewID(time.Now())
+		r.Supervisor = Self()
+		s, err := Open(spec.Opt[string]{}, env, "", id)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Write(r); err != nil {
+			b.Fatal(err)
+		}
+		s.free()
+	}
+}
