@@ -29,8 +29,9 @@ fi
 echo "test: vet"
 go vet -tags "$tags" ./...
 go build -o "$work/testsum" ./scripts/testsum
-# testsum reads the output of go test; both runs share these flags.
-flags=(-json -count=1 -tags "$tags" -timeout 15m)
+# One package at a time: some look for processes and mounts that outlive them,
+# some hold what they do to a time.
+flags=(-json -count=1 -p 1 -tags "$tags" -timeout 15m)
 read -r -a more <<<"${TESTFLAGS:-}"
 read -r -a packages <<<"${PACKAGES:-./...}"
 
