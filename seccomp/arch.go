@@ -18,16 +18,16 @@ const (
 )
 
 // arches holds each architecture's facts: Go's name, the word that the kernel
-// puts into seccomp_data.arch (linux/audit.h), the names that profiles use,
-// and the call table, by number and as numbers in the order of their names.
+// puts into seccomp_data.arch (linux/audit.h), and the call table, by number
+// and as numbers in the order of their names.
 var arches = [...]struct {
-	name, scmp string
-	audit      uint32
-	byNumber   []string
-	byName     []uint16
+	name     string
+	audit    uint32
+	byNumber []string
+	byName   []uint16
 }{
-	AMD64: {"amd64", "SCMP_ARCH_X86_64", unix.AUDIT_ARCH_X86_64, amd64Calls[:], amd64Sorted[:]},
-	ARM64: {"arm64", "SCMP_ARCH_AARCH64", unix.AUDIT_ARCH_AARCH64, arm64Calls[:], arm64Sorted[:]},
+	AMD64: {"amd64", unix.AUDIT_ARCH_X86_64, amd64Calls[:], amd64Sorted[:]},
+	ARM64: {"arm64", unix.AUDIT_ARCH_AARCH64, arm64Calls[:], arm64Sorted[:]},
 }
 
 // String is Go's name for the architecture; "none" for one that is not known.

@@ -109,9 +109,8 @@ func family(f uint64) Arg { return Arg{Index: 0, Op: Equal, Value: f} }
 func kind(t uint64) Arg   { return Arg{Index: 1, Op: MaskedEqual, Mask: sockType, Value: t} }
 
 // families leave AF_UNIX, AF_INET, AF_INET6 and routing netlink. What is shut
-// answers EPERM as in Docker's profile and not EAFNOSUPPORT: libpcap, the
-// kernel's crypto interface and its users, and the tools that list sockets
-// try and go on at any errno, and EPERM tells a person that it was refused.
+// answers EPERM as in Docker's profile and not EAFNOSUPPORT: no program is known
+// that goes on at one and not at the other, and EPERM says that it was refused.
 func families() []Rule {
 	eperm := Fail(unix.EPERM)
 	return []Rule{

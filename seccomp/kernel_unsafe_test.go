@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -149,22 +150,13 @@ func TestKernel(t *testing.T) {
 		if os.Geteuid() != 0 && free[i] == unix.EPERM {
 			continue // the caller's lack of rights refuses it first
 		}
-		if !contains(a.free, free[i]) {
+		if !slices.Contains(a.free, free[i]) {
 			t.Errorf("%s %#x without a filter: %v, want %v", a.call, a.args, free[i], a.free)
 		}
 		if a.inside != 0 && a.inside == free[i] && a.inside == unix.EPERM {
 			t.Errorf("%s %#x is refused without a filter too, which proves nothing", a.call, a.args)
 		}
 	}
-}
-
-func contains(list []unix.Errno, e unix.Errno) bool {
-	for _, x := range list {
-		if x == e {
-			return true
-		}
-	}
-	return false
 }
 
 // runChild returns the answers to attempts, in their order.
