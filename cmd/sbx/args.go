@@ -1,0 +1,107 @@
+package main
+
+import "strings"
+
+// flag is an option of a verb.
+type flag struct {
+	name string // without the dashes
+	arg  string // the name of its argument; "" for none
+	many bool   // it may be repeated
+	help string
+	late bool // known, and refused as not there yet
+}
+
+// verb is a word of the command line.
+type verb struct {
+	name    string
+	args    string // what follows the flags
+	short   string // one line
+	long    string // for the help and the man page
+	example string
+	flags   []flag
+	run     func(*call) int
+}
+
+// call is one use of a verb.
+type call struct {
+	*verb
+	values  map[string][]string
+	rest    []string
+	std     streams
+	environ []string
+}
+
+func (c *call) has(name string) bool { return len(c.values[name]) > 0 }
+
+// value is a flag's last value.
+func (c *call) value(name string) string {
+	if v := c.values[name]; len(v) > 0 {
+		return v[len(v)-1]
+	}
+	return ""
+}
+
+// parse reads a verb's flags, up to "--" or the first word that is none.
+func (v *verb) parse(args []string) (*call, error) {
+	c := &call{verb: v, values: map[string][]string{}}
+	for len(args) > 0 {
+		word := args[0]
+		if word == "--" {
+			c.rest = args[1:]
+			return c, nil
+		}
+		if len(word) < 2 || word[0] != '-' {
+			break
+		}
+		args = args[1:]
+		name, value, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		f := v.flag(name)
+		if f == nil {
+			return nil, usageError(v.name + ": no flag " + quote(word) + near(name, v.flags))
+		}
+		switch {
+		case f.arg == "" && given:
+			return nil, usageError(v.name + ": --" + name + " takes no value")
+		case f.arg == "":
+			value = "true"
+		case !given && len(args) == 0:
+			return nil, usageError(v.name + ": --" + name + " wants " + f.arg)
+		case !given:
+			value, args = args[0], args[1:]
+		}
+		if !f.many && c.has(name) {
+			return nil, usageError(v.name + ": --" + name + " is given twice")
+		}
+		c.values[name] = append(c.values[name], value)
+	}
+	c.rest = args
+	return c, nil
+}
+
+func (v *verb) flag(name string) *flag {
+	for i := range v.flags {
+		if v.flags[i].name == name {
+			return &v.flags[i]
+		}
+	}
+	if name == "help" || name == "h" {
+		return &flag{name: name}
+	}
+	return nil
+}
+
+// near suggests the flag that was meant.
+func near(name string, flags []flag) string {
+	for i := range flags {
+		f := flags[i].name
+		if strings.HasPrefix(f, name) || strings.HasPrefix(name, f) && len(f) > 2 || strings.ReplaceAll(name, "_", "-") == f {
+			return " (did you mean --" + f + "?)"
+		}
+	}
+	return ""
+}
+
+// usageError is a command line that cannot be: exit status 2.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"strings"
+
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// runCheck is `sbx check`: everything that exec does but the command itself.
+// The launch is tried for real, up to the point where the command would start.
+func runCheck(c *call) int {
+	if len(c.rest) == 0 {
+		c.rest = []string{"true"}
+	}
+	x := &execution{call: c}
+	plan, err := x.trial()
+	if usage, ok := err.(usageError); ok {
+		c.std.say(usage.Error())
+		return exitUsage
+	}
+	if c.has("json") {
+		c.std.print(checkJSON(x, plan, err))
+	} else if err == nil {
+		c.std.print(checkText(plan, &x.host))
+	} else {
+		for _, p := range asProblem(err) {
+			c.std.problem(p)
+		}
+	}
+	if err != nil {
+		return exitFailed
+	}
+	return exitOK
+}
+
+// trial makes the plan and launches it, rung by rung, without the command.
+func (x *execution) trial() (*wrap.Plan, error) {
+	s, _, err := x.documents()
+	if err != nil {
+		return nil, err
+	}
+	if x.resolved, err = x.resolve(s); err != nil {
+		return nil, err
+	}
+	x.host = launch.Probe(x.resolved)
+	var missing int
+	x.program, missing = lookUp(x.rest[0], x.resolved.WorkingDir.Real, x.resolved)
+	if missing != 0 {
+		return nil, &spec.Problem{On: x.rest[0], Do: "run the command", Why: "it is not there or not executable"}
+	}
+	return x.climb()
+}
+
+// climb finds the rung that this host holds.
+func (x *execution) climb() (*wrap.Plan, error) {
+	for {
+		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program})
+		if err != nil {
+			return nil, err
+		}
+		err = launch.Try(plan)
+		if err == nil {
+			return plan, nil
+		}
+		step, ok := err.(*launch.StepError)
+		if !ok {
+			return nil, err
+		}
+		next, ok := launch.Learn(x.host, plan, step)
+		if !ok {
+			return nil, x.stepProblem(step)
+		}
+		x.host = next
+	}
+}
+
+// checkText is the plan's lines as a table.
+func checkText(p *wrap.Plan, h *wrap.Host) string {
+	var b strings.Builder
+	b.WriteString("rung: " + p.Rung.String() + "\n")
+	for _, e := range p.Enforcement {
+		b.WriteString("  " + pad(string(e.Field), 20) + pad(e.Status.String(), 12) + pad(clean(e.Asked), 24))
+		if e.By != "" {
+			b.WriteString(" by " + e.By)
+		}
+		b.WriteString("\n")
+		if e.Reason != "" {
+			b.WriteString("      " + clean(e.Reason) + "\n")
+		}
+	}
+	for _, r := range h.Repositories {
+		if r.Outside {
+			b.WriteString("note: this is a linked worktree: the command can move any ref of " + clean(r.Common) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// checkJSON is {ok, plan | problems}.
+func checkJSON(x *execution, p *wrap.Plan, err error) string {
+	if err == nil {
+		return "{\"ok\": true, \"plan\": " + string(p.AppendJSON(nil)) + "}\n"
+	}
+	var b strings.Builder
+	b.WriteString("{\"ok\": false, \"problems\": [")
+	for i, q := range asProblem(err) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("{\"field\": " + quoteJSON(string(q.Field)) + ", \"on\": " + quoteJSON(q.On) +
+			", \"reason\": " + quoteJSON("cannot "+q.Do+": "+q.Why) + ", \"help\": " + quoteJSON(q.Help) + "}")
+	}
+	b.WriteString("]}\n")
+	return b.String()
+}

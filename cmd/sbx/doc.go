@@ -1,0 +1,7 @@
+// Sbx runs a command under a SandboxSpec and leaves an effective record. See
+// docs/cli.md for the command line, docs/spec.md for the spec.
+//
+// The verbs stand one in a file each; what they do lies in the rooms beside.
+// The command line is parsed by the few functions of args.go: the import of a
+// command-line library alone costs sbx exec 0.4 ms of its 3.5.
+package main

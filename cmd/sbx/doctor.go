@@ -1,0 +1,146 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// finding is one line of the doctor's report.
+type finding struct{ name, state, detail, help string }
+
+// runDoctor is `sbx doctor`.
+func runDoctor(c *call) int {
+	found := c.examine()
+	if c.has("json") {
+		c.std.print(doctorJSON(found))
+		return exitOK
+	}
+	var b strings.Builder
+	for _, f := range found {
+		b.WriteString("  " + pad(f.name, 26) + pad(f.state, 6) + f.detail + "\n")
+		if f.help != "" {
+			b.WriteString("      " + f.help + "\n")
+		}
+	}
+	b.WriteString(doctorTable)
+	c.std.print(b.String())
+	return exitOK
+}
+
+// doctorTable is which kernel brought what.
+const doctorTable = `
+what came with which kernel:
+  5.6   openat2, pidfd_getfd              5.9   close_range
+  5.10  the oldest that namespaces are used on
+  5.11  overlay mounts in a user namespace
+  5.12  mount_setattr                     5.13  Landlock (ABI 1)
+  5.19  Landlock ABI 2: rename and link   6.2   Landlock ABI 3: truncate
+  6.7   Landlock ABI 4: TCP ports         6.10  Landlock ABI 5: ioctl on devices
+  6.12  Landlock ABI 6: signals and abstract sockets
+`
+
+// examine probes the host and tries each rung for real.
+func (c *call) examine() []finding {
+	s, _ := spec.Decode("doctor", []byte(`{"access_mode": "read-only"}`))
+	cwd, err := getwd()
+	if err != nil {
+		cwd = "/"
+	}
+	r, err := spec.Resolve(s, spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}})
+	if err != nil {
+		return []finding{{"the current folder", "no", err.Error(), ""}}
+	}
+	h := launch.Probe(&r)
+	found := []finding{{"kernel", "", h.Release + " " + h.Arch, ""}}
+	found = append(found, rungs(&r, h)...)
+	abi := finding{name: "landlock", state: "yes", detail: "ABI " + strconv.Itoa(h.LandlockABI)}
+	if h.LandlockABI == 0 {
+		abi = finding{"landlock", "no", h.LandlockWhy, "boot with landlock in lsm= (Linux 5.13 or newer)"}
+	}
+	return append(found, abi, answer("seccomp filter", h.Seccomp, "a kernel with CONFIG_SECCOMP_FILTER"),
+		answer("seccomp notification", h.Listener, "Linux 6.0 or newer"),
+		finding{"built with its entry point", yesNo(launch.Inherited().Noted), "ignored signals and RLIMIT_NOFILE are passed on", ""})
+}
+
+// rungs tries every rung with a launch that stops before the command.
+func rungs(r *spec.Resolved, h wrap.Host) []finding {
+	var found []finding
+	names := [...]string{"namespaces, user", "namespaces, as root"}
+	helps := [...]string{"allow user namespaces: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for sbx; in a container, a seccomp profile that allows them",
+		"run as root with CAP_SYS_ADMIN"}
+	r.BestEffort = []spec.Field{"*"}
+	for rung := wrap.RungUser; rung < wrap.RungBare; rung++ {
+		try := h
+		for below := wrap.RungUser; below < rung; below++ {
+			try = try.Without(below, "not tried")
+		}
+		f := finding{name: names[rung], state: "yes"}
+		if why := tryRung(r, try, rung); why != "" {
+			f.state, f.detail, f.help = "no", why, helps[rung]
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// tryRung is why a rung cannot be held here; "" where it can.
+func tryRung(r *spec.Resolved, h wrap.Host, rung wrap.Rung) string {
+	for {
+		if h.Rungs[rung].State == wrap.No {
+			return h.Rungs[rung].Why
+		}
+		prog := wrap.Program{Path: "/bin/true", Real: "/bin/true", Mapped: true}
+		plan, err := wrap.Build(r, &h, wrap.Request{Argv: []string{"true"}, Program: prog})
+		if err != nil {
+			return err.Error()
+		}
+		err = launch.Try(plan)
+		if err == nil {
+			return ""
+		}
+		step, ok := err.(*launch.StepError)
+		if !ok {
+			return err.Error()
+		}
+		if h, ok = launch.Learn(h, plan, step); !ok {
+			return step.Error()
+		}
+	}
+}
+
+func answer(name string, a wrap.Answer, help string) finding {
+	if a.State == wrap.No {
+		return finding{name, "no", a.Why, help}
+	}
+	return finding{name, "yes", "", ""}
+}
+
+func yesNo(v bool) string {
+	if v {
+		return "yes"
+	}
+	return "no"
+}
+
+func doctorJSON(found []finding) string {
+	var b strings.Builder
+	b.WriteString("{\"doctor\": [")
+	for i, f := range found {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("\n  {\"name\": " + quoteJSON(f.name))
+		for _, m := range [][2]string{{"state", f.state}, {"detail", f.detail}, {"help", f.help}} {
+			if m[1] != "" {
+				b.WriteString(", \"" + m[0] + "\": " + quoteJSON(m[1]))
+			}
+		}
+		b.WriteString("}")
+	}
+	b.WriteString("\n]}\n")
+	return b.String()
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// execution is one run of exec, from the documents to the record.
+type execution struct {
+	*call
+	clock    *stopwatch
+	caller   launch.Caller
+	keep     []int
+	spec     *spec.SandboxSpec
+	resolved *spec.Resolved
+	sink     *audit.Sink
+	record   audit.Record
+	host     wrap.Host
+	program  wrap.Program
+	plan     *wrap.Plan
+	process  *launch.Process
+	held     *audit.Held
+}
+
+// runExec is `sbx exec`.
+func runExec(c *call) int {
+	caller, err := launch.Prepare(c.environ)
+	if err != nil {
+		c.std.say("cannot prepare the launch: " + err.Error())
+		return exitRefused
+	}
+	if len(c.rest) == 0 || c.rest[0] == "" {
+		c.std.say("exec: no command")
+		c.std.say("hint: sbx exec --spec spec.json -- command args")
+		return exitUsage
+	}
+	x := &execution{call: c, caller: caller, clock: newStopwatch(c)}
+	x.environ = launch.Environ(c.environ)
+	status := x.run()
+	x.clock.report(c.std)
+	return status
+}
+
+// run goes the one way: documents, resolved, host, plan, process, record.
+func (x *execution) run() int {
+	if err := x.ask(); err != nil {
+		return x.refuse(err)
+	}
+	if err := x.open(); err != nil {
+		return x.refuse(err)
+	}
+	x.clock.lap("decode")
+	x.host = launch.Probe(x.resolved)
+	x.clock.lap("probe")
+	if status, err := x.find(); err != nil {
+		x.refuse(err)
+		return status
+	}
+	if err := x.start(); err != nil {
+		return x.refuse(err)
+	}
+	if status, err := x.release(); err != nil {
+		x.refuse(err)
+		return status
+	}
+	return x.finish(x.supervise())
+}
+
+// ask reads the command line, the descriptors and the documents.
+func (x *execution) ask() error {
+	now := time.Now()
+	id, err := audit.NewID(now)
+	if err != nil {
+		return err
+	}
+	x.record = audit.Record{ID: id, StartedAt: now, Version: version, Supervisor: audit.Self(),
+		Command: audit.Command{Argv: x.rest}}
+	s, fromStdin, err := x.documents()
+	if s != nil {
+		x.spec = s
+		x.record.Documents = []*spec.SandboxSpec{s}
+		x.record.Sources = []string{s.Source.Name}
+	}
+	if err != nil {
+		return err
+	}
+	if fromStdin {
+		if err := nullStdin(x.std.in); err != nil {
+			return err
+		}
+	}
+	x.resolved, err = x.resolve(s)
+	if err != nil {
+		return err
+	}
+	x.record.Resolved = x.resolved
+	x.record.Command.Cwd = x.resolved.WorkingDir.Real
+	x.keep, err = keepFDs(x.values["keep-fd"])
+	if err != nil {
+		return err
+	}
+	if x.resolved.SideDoors {
+		return checkFDs(append([]int{0, 1, 2}, x.keep...))
+	}
+	return nil
+}
+
+// open finds the record's place.
+func (x *execution) open() error {
+	var named spec.Opt[string]
+	if x.has("effective") {
+		named = spec.Some(x.value("effective"))
+	}
+	var err error
+	x.sink, err = audit.Open(named, x.environ, x.home(), x.record.ID)
+	return err
+}
+
+// find finds the program that the command names.
+func (x *execution) find() (int, error) {
+	r := x.resolved
+	dir := r.WorkingDir.Real
+	prog, missing := lookUp(x.rest[0], dir, r)
+	if missing != 0 {
+		why := "it is not there"
+		if missing == exitNoExec {
+			why = "it is not executable"
+		}
+		return missing, &spec.Problem{On: x.rest[0], Do: "run the command", Why: why}
+	}
+	x.program = prog
+	x.record.Command.Executable = prog.Real
+	return 0, nil
+}
+
+// start builds the plan and launches it, rung by rung: a step that this host
+// refuses takes the launch to what the host is then known to have.
+func (x *execution) start() error {
+	for {
+		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Record: x.sink.Path()})
+		if err != nil {
+			return err
+		}
+		x.clock.lap("plan")
+		x.plan = plan
+		if x.has("dry-run") {
+			x.std.print(string(plan.AppendJSON(nil)) + "\n")
+			return errDryRun
+		}
+		if x.held == nil {
+			if x.held, err = audit.Hold(plan.Watch); err != nil {
+				return err
+			}
+		}
+		step := x.launch()
+		if step == nil {
+			return nil
+		}
+		failed, ok := step.(*launch.StepError)
+		if !ok {
+			return step
+		}
+		next, ok := launch.Learn(x.host, plan, failed)
+		if !ok {
+			return x.stepProblem(failed)
+		}
+		x.verbose("the host refuses " + failed.Error() + ": trying what is left")
+		x.host = next
+	}
+}
+
+// launch clones the child, writes the record while the child sets itself up,
+// and waits for it to be ready.
+func (x *execution) launch() error {
+	var err error
+	x.process, err = launch.Start(x.plan, launch.Options{Caller: x.caller, Keep: x.keep, KeepAll: !x.plan.Filter.On && x.plan.KeepCaps})
+	if err != nil {
+		return err
+	}
+	x.clock.lap("clone")
+	x.record.Enforcement = x.plan.Enforcement
+	x.record.Host = &x.host
+	x.record.Rung = spec.Some(x.plan.Rung)
+	x.record.AccessMode = x.plan.Held(x.resolved)
+	if err := x.sink.Write(x.record); err != nil {
+		x.process.Kill()
+		return err
+	}
+	x.clock.lap("record")
+	err = x.process.Ready()
+	x.clock.lap("setup")
+	return err
+}
+
+// stepProblem tells a launch step that failed in the spec's words.
+func (x *execution) stepProblem(e *launch.StepError) error {
+	p := &spec.Problem{Field: e.Step.For, On: e.Step.On, Do: "set up the sandbox (" + e.Step.Name + ")", Why: e.Errno.Error()}
+	switch unix.Errno(e.Errno) {
+	case unix.ELOOP:
+		p.Why = "a link stands there now, and none did when the path was looked up"
+	case unix.ENOSPC:
+		p.Why = "a limit of the kernel is reached (" + p.Why + ")"
+		p.Help = "see /proc/sys/user/max_*_namespaces and /proc/sys/fs/mount-max"
+	}
+	return p
+}
+
+// release lets the command start.
+func (x *execution) release() (int, error) {
+	err := x.process.Go()
+	x.clock.lap("exec")
+	e, ok := err.(*launch.StepError)
+	if err == nil || !ok || e.Step.Name != "execve" {
+		return exitRefused, err
+	}
+	status := exitNoExec
+	why := e.Errno.Error()
+	switch unix.Errno(e.Errno) {
+	case unix.ENOENT:
+		why = "its interpreter is missing"
+	case unix.ENOEXEC:
+		why = "it is neither a program of this machine nor a script with #!"
+	}
+	return status, &spec.Problem{On: x.rest[0], Do: "execute the command", Why: why}
+}
+
+func (x *execution) verbose(text string) {
+	if x.has("v") {
+		x.std.say(text)
+	}
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// errDryRun ends a run that was only to be planned.
+var errDryRun = errors.New("dry run")
+
+// refuse tells why the command does not start, to the person and the record.
+func (x *execution) refuse(err error) int {
+	if err == errDryRun {
+		return exitOK
+	}
+	if usage, ok := err.(usageError); ok {
+		x.std.say(usage.Error())
+		return exitUsage
+	}
+	problems := asProblem(err)
+	for _, p := range problems {
+		x.std.problem(p)
+	}
+	x.record.Error = audit.Refused(problems[0])
+	x.record.EndedAt = time.Now()
+	if x.sink == nil { // refused before a place was found: try once, a refusal is worth a record
+		if x.open() != nil {
+			return exitRefused
+		}
+	}
+	if err := x.sink.Close(x.record); err != nil && !x.has("q") {
+		x.std.problem(asProblem(err)[0])
+	}
+	return exitRefused
+}
+
+// supervise waits for the command, and looks after what must be looked after
+// while it runs.
+func (x *execution) supervise() launch.Exit {
+	leave(0, 1)
+	hooks := launch.Hooks{FD: -1}
+	if len(x.plan.Watch.Trees) == 0 && len(x.plan.Watch.Masked) == 0 {
+		x.idle()
+		return x.process.Supervise(hooks)
+	}
+	sweep := &audit.Sweep{Watch: x.plan.Watch, Held: x.held, Known: x.host.Known(), Cut: x.host.SearchCut != "",
+		Match: isProtected, Run: x.sink.Run}
+	var found audit.Swept
+	watch, err := audit.NewWatch(x.plan.Watch, sweep)
+	if err == nil {
+		hooks.FD = watch.FD()
+		hooks.Event = func() {
+			for _, n := range watch.Drain(time.Now()) {
+				if n.What == audit.Appeared {
+					found.Add(sweep.At(n.Path))
+				}
+			}
+		}
+		for watch.Widen(64) {
+		}
+	}
+	x.idle()
+	exit := x.process.Supervise(hooks)
+	if watch != nil {
+		hooks.Event()
+		x.record.Protected = watch.Finish()
+		watch.Close()
+	}
+	found.Add(sweep.End())
+	sweep.Close()
+	x.record.Swept = spec.Some(found)
+	x.noteSwept(found)
+	return exit
+}
+
+// idle does what has time while the command runs.
+func (x *execution) idle() { audit.Mend(audit.StateDir(x.environ, x.home())) }
+
+func isProtected(rel string) bool {
+	_, ok := wrap.IsProtectedName(rel)
+	return ok
+}
+
+// noteSwept turns what was moved away into violations and tells of it.
+func (x *execution) noteSwept(found audit.Swept) {
+	for _, m := range found.Moved {
+		x.record.Violations.Add(audit.Violation{Kind: "filesystem", At: time.Now(), Action: "create", Target: m.Path,
+			Rule: "protected_names", AllowWith: "filesystem.write: [" + quoteJSON(x.relative(m.Path)) + "]"})
+		if !x.has("q") {
+			x.std.say(m.Path + " came into being and was moved to " + m.MovedTo)
+			x.std.say("hint: list " + quoteJSON(x.relative(m.Path)) + " in filesystem.write to allow it")
+		}
+	}
+	if len(found.Moved) > 0 {
+		x.record.ObservedKinds = []string{"filesystem"}
+	}
+}
+
+// relative is a path as a spec would name it.
+func (x *execution) relative(path string) string {
+	dir := x.resolved.WorkingDir.Real
+	if len(path) > len(dir)+1 && path[:len(dir)] == dir && path[len(dir)] == '/' {
+		return path[len(dir)+1:]
+	}
+	return path
+}
+
+// finish writes the record for the last time and gives the exit status.
+func (x *execution) finish(e launch.Exit) int {
+	r := &x.record
+	r.EndedAt = time.Now()
+	r.Exit = audit.Exit{EndedBy: "command"}
+	status := e.Code
+	if e.Signal != 0 {
+		status = 128 + e.Signal
+		r.Exit.EndedBy = "signal"
+		r.Exit.Signal = spec.Some(e.Signal)
+	}
+	if !e.Known { // pid 1 was killed from outside
+		status = 128 + int(unix.SIGKILL)
+		r.Exit.EndedBy = "supervisor"
+	}
+	r.Exit.Code = spec.Some(status)
+	r.Usage.WallMS = spec.Some(r.EndedAt.Sub(r.StartedAt).Milliseconds())
+	if e.Known {
+		r.Usage.UserMS, r.Usage.SystemMS = spec.Some(e.User/1000), spec.Some(e.System/1000)
+		r.Usage.MaxRSS = spec.Some(e.MaxRSS * 1024)
+	}
+	x.artifacts()
+	if err := x.sink.Close(*r); err != nil {
+		x.std.problem(asProblem(err)[0])
+	}
+	x.held.Close()
+	return status
+}
+
+// artifacts lists what a job left in /output.
+func (x *execution) artifacts() {
+	j := x.resolved.Job
+	if j == nil || j.Output.Real == "" {
+		return
+	}
+	fd, err := unix.Open(j.Output.Real, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err == nil {
+		var list []audit.Artifact
+		list, x.record.ArtifactsOmitted, err = audit.Artifacts(fd)
+		x.record.Artifacts = spec.Some(list)
+		unix.Close(fd)
+	}
+	if err != nil {
+		x.std.say("cannot list " + quote(j.Output.Real) + ": " + err.Error())
+	}
+}

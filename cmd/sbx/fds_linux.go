@@ -1,0 +1,92 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+)
+
+// keepFDs reads the numbers of --keep-fd.
+func keepFDs(words []string) ([]int, error) {
+	var fds []int
+	for _, w := range words {
+		n, err := strconv.Atoi(w)
+		if err != nil || n < 3 || n > 1<<20 {
+			return nil, usageError("--keep-fd wants a number of 3 or more, not " + quote(w))
+		}
+		flags, err := unix.FcntlInt(uintptr(n), unix.F_GETFD, 0)
+		if err != nil || flags&unix.FD_CLOEXEC != 0 { // what is closed on exec is sbx's own, not the caller's
+			return nil, &spec.Problem{On: "--keep-fd " + w, Do: "keep the descriptor", Why: "it is not open"}
+		}
+		fds = append(fds, n)
+	}
+	slices.Sort(fds)
+	return slices.Compact(fds), nil
+}
+
+// Kinds of file systems whose descriptors lead out of a sandbox.
+const nsfsMagic = 0x6e736673 // NSFS_MAGIC, <linux/magic.h>
+
+// checkFDs refuses descriptors through which the command would get out:
+// openat(0, "../..") leaves the sandbox where 0 is a folder, setns(2) where it
+// is a namespace.
+func checkFDs(fds []int) error {
+	for _, fd := range fds {
+		what := ""
+		var st unix.Stat_t
+		if err := unix.Fstat(fd, &st); err != nil {
+			continue // closed: the Go runtime has put /dev/null there, or it was never open
+		}
+		var fs unix.Statfs_t
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+		switch {
+		case st.Mode&unix.S_IFMT == unix.S_IFDIR:
+			what = "a folder"
+		case err == nil && flags&unix.O_PATH != 0:
+			what = "an O_PATH descriptor"
+		case unix.Fstatfs(fd, &fs) == nil && fs.Type == nsfsMagic:
+			what = "a namespace"
+		case isMountFD(fd):
+			what = "a mount"
+		}
+		if what != "" {
+			return &spec.Problem{On: "descriptor " + strconv.Itoa(fd), Do: "hand it to the command",
+				Why: "it is " + what + ", a way out of the sandbox", Help: "redirect it, as with " + strconv.Itoa(fd) + "</dev/null"}
+		}
+	}
+	return nil
+}
+
+// isMountFD tells a file system context of fsopen(2) or fspick(2).
+func isMountFD(fd int) bool {
+	var buf [64]byte
+	n, err := unix.Readlink("/proc/self/fd/"+strconv.Itoa(fd), buf[:])
+	return err == nil && strings.HasPrefix(string(buf[:n]), "anon_inode:[fscontext]")
+}
+
+// nullStdin puts /dev/null on stdin, which the spec was read from.
+func nullStdin(fd int) error {
+	null, err := unix.Open("/dev/null", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return &spec.Problem{On: "/dev/null", Do: "open it for stdin", Why: err.Error()}
+	}
+	defer unix.Close(null)
+	return unix.Dup3(null, fd, 0)
+}
+
+// leave lets go of descriptors that the command has now: a pipe's reader sees
+// its end when the command closes it, not when the supervisor ends.
+func leave(fds ...int) {
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	for _, fd := range fds {
+		unix.Dup3(null, fd, 0)
+	}
+	unix.Close(null)
+}

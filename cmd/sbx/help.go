@@ -1,0 +1,72 @@
+package main
+
+import "strings"
+
+// overview is the help of the program as a whole.
+func overview() string {
+	var b strings.Builder
+	b.WriteString("usage: sbx VERB [flags]\n\n")
+	for _, v := range table() {
+		b.WriteString("  " + pad(v.name, 12) + v.short + "\n")
+	}
+	b.WriteString("\n`sbx help VERB` tells more. Example:\n\n  sbx exec --spec spec.json -- make test\n")
+	return b.String()
+}
+
+// help prints the program's help or a verb's.
+func help(args []string, std streams) int {
+	if len(args) == 0 {
+		std.print(overview())
+		return exitOK
+	}
+	v := find(args[0])
+	if v == nil {
+		std.say("no verb " + quote(args[0]) + nearVerb(args[0]))
+		return exitUsage
+	}
+	std.print(v.help())
+	return exitOK
+}
+
+func (v *verb) help() string {
+	var b strings.Builder
+	b.WriteString("usage: sbx " + v.name)
+	if len(v.flags) > 0 {
+		b.WriteString(" [flags]")
+	}
+	if v.args != "" {
+		b.WriteString(" " + v.args)
+	}
+	b.WriteString("\n\n" + v.long + "\n")
+	if len(v.flags) > 0 {
+		b.WriteString("\n")
+	}
+	for _, f := range v.flags {
+		b.WriteString("  " + pad(f.usage(), 30) + f.help)
+		if f.late {
+			b.WriteString(" (not there yet)")
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\nExample:\n\n  " + v.example + "\n")
+	return b.String()
+}
+
+// usage is a flag as the help writes it.
+func (f *flag) usage() string {
+	s := "--" + f.name
+	if len(f.name) == 1 {
+		s = "-" + f.name
+	}
+	if f.arg != "" {
+		s += " " + f.arg
+	}
+	return s
+}
+
+func pad(s string, n int) string {
+	if len(s) >= n {
+		return s + " "
+	}
+	return s + strings.Repeat(" ", n-len(s))
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+func getuid() int { return unix.Getuid() }
+
+// getwd is the current folder as the kernel knows it; $PWD is not asked.
+func getwd() (string, error) {
+	var buf [unix.PathMax]byte
+	n, err := unix.Getcwd(buf[:])
+	if err != nil {
+		return "", err
+	}
+	dir := string(buf[:n-1])
+	if !strings.HasPrefix(dir, "/") {
+		return "", unix.ENOENT // "(unreachable)", getcwd(3)
+	}
+	return dir, nil
+}
+
+// passwdHome is uid's home folder by /etc/passwd, or "".
+func passwdHome(uid int) string {
+	for _, line := range strings.Split(readFile("/etc/passwd", 1<<20), "\n") {
+		f := strings.Split(line, ":")
+		if len(f) >= 7 && f[2] == strconv.Itoa(uid) {
+			return f[5]
+		}
+	}
+	return ""
+}
+
+// readFile reads up to max bytes of a regular file; "" where it cannot.
+func readFile(path string, max int) string {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return ""
+	}
+	var b []byte
+	buf := make([]byte, 4096)
+	for len(b) < max {
+		n, err := unix.Read(fd, buf)
+		if n <= 0 || err != nil {
+			break
+		}
+		b = append(b, buf[:n]...)
+	}
+	return string(b)
+}
+
+// besideAndPath lists where a program of that name may stand: beside this one,
+// then along PATH.
+func besideAndPath(name string, environ []string) []string {
+	var list []string
+	var buf [unix.PathMax]byte
+	if n, err := unix.Readlink("/proc/self/exe", buf[:]); err == nil {
+		self := string(buf[:n])
+		list = append(list, self[:strings.LastIndexByte(self, '/')+1]+name)
+	}
+	for _, dir := range strings.Split(variable(environ, "PATH"), ":") {
+		if dir != "" {
+			list = append(list, dir+"/"+name)
+		}
+	}
+	return list
+}
+
+func variable(environ []string, name string) string {
+	for _, kv := range environ {
+		if len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
+			return kv[len(name)+1:]
+		}
+	}
+	return ""
+}

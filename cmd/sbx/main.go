@@ -1,0 +1,91 @@
+package main
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap/launch"
+)
+
+// version is set by the linker.
+var version = "devel"
+
+func main() {
+	os.Exit(run(os.Args, os.Environ(), streams{in: 0, out: 1, err: 2}))
+}
+
+// The exit statuses of sbx itself.
+const (
+	exitOK       = 0
+	exitFailed   = 1   // check: the documents do not hold
+	exitUsage    = 2   // the command line
+	exitRefused  = 125 // the command did not start
+	exitNoExec   = 126
+	exitNotFound = 127
+)
+
+// run is the program: args with the name in front.
+func run(args, environ []string, std streams) int {
+	if len(args) < 2 {
+		std.say(overview())
+		return exitUsage
+	}
+	name := args[1]
+	switch name {
+	case "-h", "--help", "help":
+		return help(args[2:], std)
+	case "-V", "--version", "version":
+		std.print("sbx " + version + "\n")
+		return exitOK
+	}
+	v := find(name)
+	if v == nil {
+		return other(name, args, environ, std)
+	}
+	if v.name != "exec" {
+		launch.Unblock()
+	}
+	c, err := v.parse(args[2:])
+	if err != nil {
+		std.say(err.Error())
+		std.say("hint: sbx help " + v.name)
+		return exitUsage
+	}
+	c.std, c.environ = std, environ
+	if c.has("help") || c.has("h") {
+		std.print(v.help())
+		return exitOK
+	}
+	return v.run(c)
+}
+
+// other runs sbx-NAME from beside this program or from PATH, as git does for
+// what is none of its own.
+func other(name string, args, environ []string, std streams) int {
+	if name != "" && name[0] == '-' || !plainName(name) {
+		std.say("no flag " + quote(name))
+		std.say("hint: sbx help")
+		return exitUsage
+	}
+	launch.Unblock()
+	for _, path := range besideAndPath("sbx-"+name, environ) {
+		err := unix.Exec(path, append([]string{path}, args[2:]...), environ)
+		if err != unix.ENOENT && err != unix.ENOTDIR {
+			std.say("cannot run " + path + ": " + err.Error())
+			return exitRefused
+		}
+	}
+	std.say("no verb " + quote(name) + nearVerb(name))
+	std.say("hint: sbx help")
+	return exitUsage
+}
+
+func plainName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' && i > 0) {
+			return false
+		}
+	}
+	return s != ""
+}

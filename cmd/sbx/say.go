@@ -1,0 +1,99 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+)
+
+// streams are the descriptors that a verb reads and writes. This file is the
+// one place of sbx that prints. On stderr every line begins with "sbx: ", in
+// lower case and without a full stop; stdout is for what was asked for, and
+// under exec for the command alone.
+type streams struct{ in, out, err int }
+
+// say writes lines for the person to stderr.
+func (s streams) say(text string) {
+	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		writeAll(s.err, "sbx: "+line+"\n")
+	}
+}
+
+// print writes to stdout.
+func (s streams) print(text string) bool { return writeAll(s.out, text) }
+
+func writeAll(fd int, text string) bool {
+	b := []byte(text)
+	for len(b) > 0 {
+		n, err := unix.Write(fd, b)
+		if err == unix.EINTR || err == unix.EAGAIN {
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}
+
+// problem tells a refusal: what was attempted, why not, what would help.
+func (s streams) problem(p *spec.Problem) {
+	s.say(p.Head())
+	if p.Why != "" {
+		s.say("why: " + p.Why)
+	}
+	if p.Help != "" {
+		s.say("hint: " + p.Help)
+	}
+}
+
+// quote quotes text only where it is odd.
+func quote(s string) string {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '\'' || c == '\\' {
+			return strconv.Quote(s)
+		}
+	}
+	if s == "" {
+		return `""`
+	}
+	return s
+}
+
+// clean makes text from a document or a host safe for a terminal.
+func clean(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] == 0x7f || s[i] >= 0x80 {
+			q := strconv.QuoteToGraphic(s)
+			return q[1 : len(q)-1]
+		}
+	}
+	return s
+}
+
+// quoteJSON is s as a JSON string.
+func quoteJSON(s string) string {
+	const hex = "0123456789abcdef"
+	b := []byte{'"'}
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r < ' ' || r == 0x7f:
+			b = append(b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		default:
+			b = append(b, string(r)...)
+		}
+	}
+	return string(append(b, '"'))
+}
+
+// isTerminal tells whether fd is one.
+func isTerminal(fd int) bool {
+	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	return err == nil
+}

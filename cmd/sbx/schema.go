@@ -1,0 +1,25 @@
+package main
+
+import (
+	"sbx/audit"
+	"sbx/spec"
+)
+
+// runSchema is `sbx schema`.
+func runSchema(c *call) int {
+	which := "spec"
+	if len(c.rest) > 0 {
+		which = c.rest[0]
+	}
+	switch {
+	case len(c.rest) > 1:
+	case which == "spec":
+		c.std.print(spec.Schema())
+		return exitOK
+	case which == "record":
+		c.std.print(audit.Schema())
+		return exitOK
+	}
+	c.std.say("schema: want spec or record, not " + quote(which))
+	return exitUsage
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"sbx/audit"
+	"sbx/spec"
+)
+
+// runShow is `sbx show`.
+func runShow(c *call) int {
+	if len(c.rest) > 1 {
+		c.std.say("show: one record at a time")
+		return exitUsage
+	}
+	name := "last"
+	if len(c.rest) == 1 {
+		name = c.rest[0]
+	}
+	text, path, err := audit.Load(audit.StateDir(c.environ, c.home()), name)
+	if err != nil {
+		c.std.problem(asProblem(err)[0])
+		return exitFailed
+	}
+	view, err := audit.Parse(text)
+	if err != nil {
+		c.std.problem(&spec.Problem{On: path, Do: "read the record", Why: err.Error()})
+		return exitFailed
+	}
+	switch {
+	case c.has("json"):
+		c.std.print(string(text))
+	case c.has("html"):
+		c.std.print(audit.ShowHTML(view.Derive()))
+	default:
+		c.std.print(audit.Show(view.Derive(), c.colour()))
+	}
+	return exitOK
+}
+
+// colour tells whether stdout shows colours: FORCE_COLOR, then NO_COLOR and
+// TERM=dumb, then whether it is a terminal.
+func (c *call) colour() bool {
+	switch {
+	case variable(c.environ, "FORCE_COLOR") != "":
+		return true
+	case variable(c.environ, "NO_COLOR") != "", variable(c.environ, "TERM") == "dumb":
+		return false
+	}
+	return isTerminal(c.std.out)
+}

@@ -1,0 +1,101 @@
+package main
+
+import "strings"
+
+var specFlags = []flag{
+	{name: "spec", arg: "FILE", many: true, help: "the SandboxSpec, JSON or YAML; - is stdin"},
+	{name: "spec-json", arg: "JSON", help: "the SandboxSpec itself"},
+	{name: "best-effort", arg: "FIELD", many: true, help: "let FIELD be enforced less than asked, as best_effort does"},
+	{name: "input", arg: "DIR", help: "the job layout: DIR is /input, read-only"},
+	{name: "output", arg: "DIR", help: "the job layout: DIR is /output, writable"},
+	{name: "workshop", arg: "FILE", help: "a workshop's document", late: true},
+	{name: "worker", arg: "FILE", many: true, help: "a worker's document", late: true},
+	{name: "agent", arg: "FILE", help: "an agent's definition", late: true},
+	{name: "profile", arg: "NAME", help: "a named starting point", late: true},
+}
+
+func withSpec(more ...flag) []flag { return append(append([]flag{}, specFlags...), more...) }
+
+// table lists the verbs in the order of the help.
+func table() []verb {
+	return []verb{
+		{name: "exec", args: "[--] command [args]", run: runExec,
+			short: "run a command under a SandboxSpec",
+			long: "Runs the command under the spec, passes stdin, stdout, stderr, the terminal,\n" +
+				"signals and the exit status through, and leaves an effective record. Without\n" +
+				"a spec it is {\"access_mode\": \"workspace-write\"} in the current folder.\n\n" +
+				"Exit status: the command's own; 128+n if signal n ended it; 124 if a limit\n" +
+				"did; 125 if sbx refused or failed before it ran; 126 if it was found but could\n" +
+				"not be executed; 127 if it was not found; 2 for a bad command line.",
+			example: "sbx exec --spec spec.json -- make test",
+			flags: withSpec(
+				flag{name: "effective", arg: "FILE", help: "where the record goes; else $SBX_EFFECTIVE, else the state folder"},
+				flag{name: "counter", arg: "notify|ptrace|none", help: "how programs are counted; only none is there yet"},
+				flag{name: "violations", arg: "on|names|off", help: "how refusals are described; only off is there yet"},
+				flag{name: "backend", arg: "NAME", help: "native, the only one yet"},
+				flag{name: "image", arg: "REF", help: "the image of a container backend", late: true},
+				flag{name: "keep-fd", arg: "N", many: true, help: "let the command have descriptor N"},
+				flag{name: "dry-run", help: "print the plan as JSON and run nothing"},
+				flag{name: "timings", help: "tell on stderr where the start's time went"},
+				flag{name: "q", help: "no warnings on stderr"},
+				flag{name: "v", help: "tell on stderr what was decided"})},
+		{name: "check", args: "[-- command [args]]", run: runCheck,
+			short: "say what a spec would be on this host",
+			long: "Reads the spec, makes the plan for this host and prints what each field\n" +
+				"becomes. Nothing is run but a trial of the launch itself.\n\nExit status: 0 if exec would start the command, 1 if not.",
+			example: "sbx check --spec spec.json",
+			flags: withSpec(
+				flag{name: "json", help: "one JSON object"},
+				flag{name: "migrate", help: "print the new form of an old-style file", late: true})},
+		{name: "show", args: "ID | FILE | last", run: runShow,
+			short:   "print a record for people",
+			long:    "Prints what was asked, what held, what was refused and how it ended.",
+			example: "sbx show last",
+			flags: []flag{{name: "json", help: "the record as it is stored"},
+				{name: "html", help: "one page of HTML"}}},
+		{name: "doctor", run: runDoctor,
+			short:   "the host's mechanisms, and how to get the missing ones",
+			long:    "Tries each rung of the ladder on this host for real and says what each field\nof a spec would get.",
+			example: "sbx doctor",
+			flags:   []flag{{name: "json", help: "one JSON object"}}},
+		{name: "schema", args: "[spec | record]", run: runSchema,
+			short:   "print the JSON Schema of the spec or the record",
+			long:    "Prints the JSON Schema (2020-12) of the spec, the default, or of the record.",
+			example: "sbx schema record"},
+		{name: "completion", args: "bash | zsh | fish", run: runCompletion,
+			short:   "print a shell's completion script",
+			long:    "Prints the completion script of a shell.",
+			example: "sbx completion bash > /etc/bash_completion.d/sbx"},
+		{name: "man", args: "[VERB]", run: runMan,
+			short:   "print a manual page",
+			long:    "Prints the manual page of sbx or of one verb in man(7) format.",
+			example: "sbx man exec | man -l -"},
+	}
+}
+
+// later are the verbs that come later.
+var later = []string{"wrap", "profile", "selftest", "dispatch", "broker", "oci"}
+
+func find(name string) *verb {
+	verbs := table()
+	for i := range verbs {
+		if verbs[i].name == name {
+			return &verbs[i]
+		}
+	}
+	return nil
+}
+
+func nearVerb(name string) string {
+	for _, l := range later {
+		if l == name {
+			return ": it is not there yet"
+		}
+	}
+	for _, v := range table() {
+		if strings.HasPrefix(v.name, name) || strings.HasPrefix(name, v.name) {
+			return " (did you mean " + v.name + "?)"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,26 @@
+package spec
+
+import "strings"
+
+// Outside is the host's path of what the sandbox has at inside, a clean
+// absolute path. mapped tells that a mount or the job layout puts it there
+// from elsewhere.
+func (r *Resolved) Outside(inside string) (host string, mapped bool) {
+	best, source := "", ""
+	take := func(target, from string) {
+		if from != "" && len(target) > len(best) && (inside == target || strings.HasPrefix(inside, target+"/")) {
+			best, source = target, from
+		}
+	}
+	for i := range r.Mounts {
+		take(r.Mounts[i].Target, r.Mounts[i].Source.Real)
+	}
+	if r.Job != nil {
+		take("/input", r.Job.Input.Real)
+		take("/output", r.Job.Output.Real)
+	}
+	if best == "" {
+		return inside, false
+	}
+	return source + inside[len(best):], true
+}

@@ -1,0 +1,252 @@
+package wrap
+
+import (
+	"strconv"
+
+	"sbx/spec"
+)
+
+// Request is what a Plan is built for besides the spec.
+type Request struct {
+	Argv    []string
+	Program Program // what Argv[0] leads to
+	Record  string  // where the record will lie, absolute; "" for none
+}
+
+// Build combines a spec with a host into a Plan. It is pure: the same values
+// give the same Plan. The error is spec.Problems, every refusal at once: what
+// the spec asks for is in the Plan, or the document let it be less and the
+// Plan's Enforcement says so, or there is no Plan.
+func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
+	b := &builder{r: r, h: h, req: req, made: map[string]bool{}, slots: map[string]int{}}
+	b.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.WorkingDir.Real}
+	b.plan.Env = environment(r.Env, h.DropEnv)
+	b.plan.NoNewPrivs = true
+	b.plan.KeepCaps = true
+	b.notYet()
+	if r.FileRules || r.SideDoors || r.Network != spec.NetworkHost {
+		b.sandbox()
+	} else {
+		b.free()
+	}
+	b.program()
+	b.fields()
+	if len(b.problems) > 0 {
+		return nil, b.problems
+	}
+	return &b.plan, nil
+}
+
+// builder holds a Plan while it is made.
+type builder struct {
+	r        *spec.Resolved
+	h        *Host
+	req      Request
+	plan     Plan
+	problems spec.Problems
+
+	prefix   string          // where the new root is put together; "" in place
+	held     int             // slots handed out
+	slots    map[string]int  // clones taken, by what they are clones of
+	made     map[string]bool // what was made in the new tree
+	private  []string        // folders that are private, by their path inside
+	writable []spec.Path     // what is bound in writable, a folder before what is in it
+	shown    []string        // what is bound into an empty root
+	opened   []string        // secret folders in which something is opened
+	masked   []string        // paths that are hidden
+	faults   []fault         // what makes a line other than enforced
+}
+
+// fault is a reason why a field's line is not Enforced.
+type fault struct {
+	field  spec.Field
+	status Status
+	reason string
+}
+
+func (b *builder) fault(f spec.Field, s Status, reason string) {
+	b.faults = append(b.faults, fault{f, s, reason})
+}
+
+// lack says that field cannot be held as asked: a refusal, or a fault where
+// the documents let it be.
+func (b *builder) lack(p *spec.Problem, s Status) {
+	if b.r.AllowsLess(p.Field) {
+		b.fault(p.Field, s, p.Why)
+		return
+	}
+	b.problems = append(b.problems, p)
+}
+
+// notYet refuses the fields whose enforcement does not exist.
+func (b *builder) notYet() {
+	for _, f := range b.r.NotYet {
+		b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "enforce " + string(f),
+			Why: "sbx does not enforce it yet", Help: "leave it out, or list \"" + string(f) + "\" in best_effort"}, Unavailable)
+	}
+}
+
+// free is the Plan of a spec that constrains nothing: no_new_privs alone.
+func (b *builder) free() {
+	b.plan.Rung = RungBare
+	b.plan.Base = BaseHost
+}
+
+// sandbox is the Plan of every other spec, on the best rung that holds.
+func (b *builder) sandbox() {
+	p := &b.plan
+	for p.Rung = RungUser; p.Rung < RungBare && b.h.Rungs[p.Rung].State == No; {
+		p.Rung++
+	}
+	p.KeepCaps = false
+	p.Filter = Filter{On: true, Profile: b.r.Syscalls, Root: b.h.UID == 0,
+		Unix: b.r.Network != spec.NetworkHost, Code: b.h.Profile}
+	if b.h.Seccomp.State == No {
+		p.Filter = Filter{}
+		b.lack(&spec.Problem{Field: FieldSideDoors, Do: "shut the side doors", Why: "no seccomp filter can be loaded: " + b.h.Seccomp.Why,
+			Help: "accept less with require_available: false"}, Unavailable)
+	}
+	if p.Rung == RungBare {
+		p.Base = BaseHost
+		p.Filter.NoInet = b.r.Network != spec.NetworkHost
+		b.bare()
+	} else {
+		b.namespaces()
+		b.mounts()
+	}
+	b.landlock()
+	b.watch()
+}
+
+func (b *builder) namespaces() {
+	p := &b.plan
+	if p.Rung == RungUser {
+		p.Namespaces = append(p.Namespaces, UserNS)
+		p.IDs = IDMap{UIDs: []IDRange{{uint32(b.h.UID), 1}}, GIDs: []IDRange{{uint32(b.h.GID), 1}}}
+		if b.h.UID == 0 {
+			p.IDs = IDMap{All: true, UIDs: b.h.UIDs, GIDs: b.h.GIDs}
+			p.Caps = []Cap{CapChown, CapDACOverride, CapFowner, CapFsetid}
+		}
+	}
+	p.Namespaces = append(p.Namespaces, MountNS, PidNS)
+	if b.r.Network != spec.NetworkHost {
+		p.Namespaces = append(p.Namespaces, NetNS)
+		p.Loopback = true
+	}
+	p.Namespaces = append(p.Namespaces, IPCNS, UTSNS, CgroupNS)
+	p.Bounding = true
+}
+
+// bare names what Landlock and seccomp cannot do without namespaces.
+func (b *builder) bare() {
+	why := "no namespaces: " + b.h.rungWhy()
+	b.plan.Bounding = false
+	if b.r.AccessMode == spec.ReadOnly || b.r.AccessMode == spec.WorkspaceWrite {
+		b.lack(&spec.Problem{Field: "access_mode", On: b.r.At("access_mode"), Do: "keep " + b.r.AccessMode.String() + " in full",
+			Why:  why + "; Landlock alone hides nothing, and leaves chmod, chown, times and extended attributes, sockets by path" + b.oldLandlock(),
+			Help: "allow user namespaces for this program, or list \"access_mode\" in best_effort"}, b.bareStatus())
+	}
+	for _, f := range []spec.Field{"filesystem.hide", "filesystem.mounts"} {
+		if b.asked(f) {
+			b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "set up " + string(f), Why: why,
+				Help: "allow user namespaces, or list \"" + string(f) + "\" in best_effort"}, Unavailable)
+		}
+	}
+	for _, f := range []spec.Field{"filesystem.read", "filesystem.write", "sandbox.root"} {
+		if b.asked(f) && b.h.LandlockABI == 0 {
+			b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "hold " + string(f), Why: why + ", and no Landlock: " + b.h.LandlockWhy,
+				Help: "allow user namespaces, or list \"" + string(f) + "\" in best_effort"}, Unavailable)
+		}
+	}
+	if b.r.Network != spec.NetworkHost && b.plan.Filter.On {
+		b.fault("network", Degraded, why+"; seccomp refuses inet sockets, sockets by path stay")
+		if !b.r.AllowsLess("network") && !b.r.AllowsLess("network.mode") && !b.r.AllowsLess("access_mode") {
+			b.problems = append(b.problems, &spec.Problem{Field: "network", On: b.r.At("network.mode"), Do: "cut the network off",
+				Why: why + "; seccomp refuses inet sockets, sockets by path stay", Help: "allow user namespaces, or list \"network\" in best_effort"})
+		}
+	} else if b.r.Network != spec.NetworkHost {
+		b.lack(&spec.Problem{Field: "network", On: b.r.At("network.mode"), Do: "cut the network off", Why: why + ", and no seccomp",
+			Help: "allow user namespaces, or list \"network\" in best_effort"}, Unavailable)
+	}
+}
+
+// bareStatus is how far an access mode holds without namespaces.
+func (b *builder) bareStatus() Status {
+	if b.h.LandlockABI == 0 {
+		return Unavailable
+	}
+	return Degraded
+}
+
+// oldLandlock names what the host's Landlock cannot do on top.
+func (b *builder) oldLandlock() string {
+	switch {
+	case b.h.LandlockABI == 0:
+		return "; no Landlock either: " + b.h.LandlockWhy
+	case b.h.LandlockABI < 3:
+		return ", truncate (Linux 6.2), signals and abstract sockets (Linux 6.12)"
+	case b.h.LandlockABI < 6:
+		return ", signals and abstract sockets (Linux 6.12)"
+	}
+	return ""
+}
+
+// rungWhy is why the last rung with namespaces cannot be held.
+func (h *Host) rungWhy() string {
+	why := h.Rungs[RungUser].Why
+	if h.UID == 0 && h.Rungs[RungRoot].Why != "" {
+		why += "; without a user namespace " + h.Rungs[RungRoot].Why
+	}
+	return why
+}
+
+// asked tells whether a document of the spec sets field.
+func (b *builder) asked(f spec.Field) bool {
+	s := b.r.Spec
+	fs := s.Filesystem.Value
+	switch f {
+	case "filesystem.read":
+		return fs.Read.Set
+	case "filesystem.write":
+		return fs.Write.Set
+	case "filesystem.hide":
+		return fs.Hide.Set && len(b.r.Hide) > 0
+	case "filesystem.mounts":
+		return fs.Mounts.Set && len(b.r.Mounts) > 0
+	case "sandbox.root":
+		return s.Sandbox.Set && s.Sandbox.Value.Root.Set
+	}
+	return false
+}
+
+// environment is env without the variables that name a hidden socket.
+func environment(env, drop []string) []string {
+	if len(drop) == 0 {
+		return env
+	}
+	var out []string
+next:
+	for _, kv := range env {
+		for _, name := range drop {
+			if len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
+				continue next
+			}
+		}
+		out = append(out, kv)
+	}
+	return out
+}
+
+// maxHeld is how many clones a Plan may hold at once. The child shares the
+// supervisor's descriptor table, which must not grow beyond 64 (a shared table
+// that grows waits for the kernel's RCU, milliseconds).
+const maxHeld = 40
+
+func (b *builder) hold() int {
+	b.held++
+	if b.held == maxHeld+1 {
+		b.problems = append(b.problems, &spec.Problem{Field: "filesystem.write", Do: "bind in so many writable paths",
+			Why: "more than " + strconv.Itoa(maxHeld) + " of them", Help: "name a folder above them"})
+	}
+	return b.held
+}

@@ -1,0 +1,169 @@
+package wrap
+
+import (
+	"strings"
+
+	"sbx/spec"
+)
+
+// fields writes the enforcement lines: every field that a document sets, and
+// what an access mode implies without saying.
+func (b *builder) fields() {
+	files, net := b.mechanisms()
+	for _, f := range b.r.Spec.Asked() {
+		switch {
+		case b.isNotYet(f):
+			b.line(f, "")
+		case within(f, "filesystem", "sandbox", "access_mode", "readonly", "restrict"):
+			b.line(f, files)
+		case f == "network.mode":
+			// its line is "network", below
+		case f == "environment.pass" || f == "environment.set":
+			b.line(f, "the command's environment")
+		case f == "working_dir":
+			b.line(f, "chdir")
+			if b.r.AccessMode == spec.AccessUnset {
+				b.note(f, "without an access_mode it only says where the command starts")
+			}
+		case f == "syscalls":
+			b.line(f, "seccomp")
+		default:
+			b.line(f, "the plan")
+		}
+	}
+	if b.r.Network != spec.NetworkHost || b.r.Spec.Network.Set {
+		b.line("network", net)
+	}
+	b.implied(files)
+	for _, n := range b.r.Notes {
+		b.note(n.Field, n.Text)
+	}
+}
+
+// implied writes the lines of what no field asks for by name.
+func (b *builder) implied(files string) {
+	b.line(FieldNoNewPrivs, "prctl")
+	if b.sandboxed() {
+		by := "seccomp"
+		if b.plan.Landlock.Scope != 0 {
+			by += ", landlock"
+		}
+		b.line(FieldSideDoors, by)
+	}
+	if b.plan.Has(PidNS) {
+		b.line(FieldProcesses, "pid namespace")
+	} else {
+		b.fault(FieldProcesses, Degraded, "no pid namespace: what the command leaves is ended with it, but not after sbx itself was killed by SIGKILL")
+		b.line(FieldProcesses, "subreaper")
+	}
+	if !b.r.Private {
+		return
+	}
+	if b.plan.Base == BaseHost {
+		why := "no namespaces: " + b.h.rungWhy()
+		b.fault(FieldSecrets, Unavailable, why)
+		b.fault(FieldPrivate, Unavailable, why)
+		b.fault(FieldProtected, Unavailable, why)
+	}
+	b.line(FieldSecrets, files)
+	b.line(FieldPrivate, files)
+	if len(b.plan.Watch.Trees) > 0 || b.plan.Base == BaseHost {
+		b.line(FieldProtected, "mount namespace, inotify, sweep")
+	}
+}
+
+func (b *builder) sandboxed() bool { return !b.plan.KeepCaps }
+
+// mechanisms name what holds file rules and the network here.
+func (b *builder) mechanisms() (files, net string) {
+	var f []string
+	if b.plan.Has(MountNS) {
+		f = append(f, "mount namespace")
+	}
+	if b.plan.Landlock.FS != 0 {
+		f = append(f, "landlock")
+	}
+	net = "seccomp"
+	switch {
+	case b.r.Network == spec.NetworkHost:
+		net = "none needed"
+	case b.plan.Has(NetNS):
+		net = "network namespace"
+	}
+	files = strings.Join(f, ", ")
+	if files == "" {
+		files = "none needed"
+	}
+	return files, net
+}
+
+// line appends a field's line; faults make it other than enforced.
+func (b *builder) line(f spec.Field, by string) {
+	for i := range b.plan.Enforcement {
+		if b.plan.Enforcement[i].Field == f {
+			return
+		}
+	}
+	e := Enforcement{Field: f, Asked: b.askedText(f), Status: Enforced, By: by}
+	for _, x := range b.faults {
+		if x.field != f && !(f == "network" && x.field == "network.mode") {
+			continue
+		}
+		if x.status > e.Status {
+			e.Status = x.status
+		}
+		if e.Reason != "" {
+			e.Reason += "; "
+		}
+		e.Reason += x.reason
+	}
+	if e.Status == Unavailable {
+		e.By = ""
+	}
+	b.plan.Enforcement = append(b.plan.Enforcement, e)
+}
+
+// note adds a sentence to a field's line.
+func (b *builder) note(f spec.Field, text string) {
+	for i := range b.plan.Enforcement {
+		e := &b.plan.Enforcement[i]
+		if e.Field != f {
+			continue
+		}
+		if e.Reason != "" {
+			e.Reason += "; "
+		}
+		e.Reason += text
+	}
+}
+
+func (b *builder) isNotYet(f spec.Field) bool {
+	for _, n := range b.r.NotYet {
+		if n == f {
+			return true
+		}
+	}
+	return false
+}
+
+// askedText is what a line says was asked: the document's own words, or the
+// default that another field implies.
+func (b *builder) askedText(f spec.Field) string {
+	if f == "network" {
+		return b.r.Network.String()
+	}
+	if s := b.r.Spec.Text(f); s != "" {
+		return s
+	}
+	return "default"
+}
+
+// within tells whether f is one of the fields, or beneath one.
+func within(f spec.Field, fields ...spec.Field) bool {
+	for _, of := range fields {
+		if f == of || strings.HasPrefix(string(f), string(of)+".") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,107 @@
+package wrap
+
+import (
+	"sbx/landlock"
+	"sbx/spec"
+)
+
+// device is what may be done with a device node.
+const device = landlock.ReadFile | landlock.WriteFile | landlock.ReadDir | landlock.IoctlDev
+
+// landlock writes the ruleset: with mounts a second wall behind them, without
+// them the only one. The scopes shut abstract sockets and signals to processes
+// outside. The ruleset is downgraded to what the kernel has, and what a rung
+// without namespaces loses by that is said.
+func (b *builder) landlock() {
+	if b.h.LandlockABI == 0 {
+		if b.plan.Base != BaseHost {
+			b.fault(FieldSideDoors, Enforced, "no Landlock ("+b.h.LandlockWhy+"): held by namespaces and seccomp")
+		}
+		return
+	}
+	r := landlock.Ruleset{Scope: landlock.ScopeAll}
+	if b.restricted() || b.plan.Base == BaseHost && b.r.FileRules {
+		r.FS = landlock.FSAll &^ landlock.ResolveUnix
+		b.readRules(&r)
+		b.writeRules(&r)
+		if b.plan.Base == BaseHost && !b.restricted() {
+			r.FS = 0
+			r.Rules = nil
+		}
+	}
+	down, lost := r.Downgrade(b.h.LandlockABI)
+	b.plan.Landlock, b.plan.LandlockABI = down, b.h.LandlockABI
+	if b.plan.Base != BaseHost {
+		return // namespaces and mounts hold what an old Landlock lacks
+	}
+	for _, l := range lost {
+		if !l.Stricter {
+			b.fault(FieldSideDoors, Degraded, "Landlock ABI "+itoa(b.h.LandlockABI)+" lacks "+l.Right)
+		}
+	}
+}
+
+func (b *builder) allow(r *landlock.Ruleset, path string, kind Kind, rights landlock.FSSet, why string) {
+	r.Rules = append(r.Rules, landlock.Rule{Path: path, Allow: rights, File: kind != Dir, Why: why})
+}
+
+// readRules grants reading: all of an in-place root, else what is in view.
+func (b *builder) readRules(r *landlock.Ruleset) {
+	if !b.r.Visible || b.prefix != "" {
+		b.allow(r, "/", Dir, landlock.FSReadExec, "what is in view may be read")
+		return
+	}
+	for _, s := range b.h.System {
+		b.allow(r, s.Real, s.Kind, landlock.FSReadExec, s.Why)
+	}
+	for _, p := range append([]spec.Path{b.r.Restricted}, b.r.Read...) {
+		if p.Real != "" {
+			b.allow(r, p.Real, pathKind(p), landlock.FSReadExec, "filesystem.read")
+		}
+	}
+	b.allow(r, "/proc", Dir, landlock.FSRead, "without namespaces there is no other")
+}
+
+func pathKind(p spec.Path) Kind {
+	if p.IsDir {
+		return Dir
+	}
+	return File
+}
+
+// writeRules grants writing where the mounts let it be.
+func (b *builder) writeRules(r *landlock.Ruleset) {
+	for _, w := range b.writables() {
+		b.allow(r, w.Real, pathKind(w), landlock.FSAll, "writable")
+	}
+	if b.plan.Base == BaseHost {
+		for _, d := range b.h.Devices {
+			b.allow(r, d.Real, Device, device, "a harmless device")
+		}
+		return
+	}
+	for _, dir := range b.private {
+		b.allow(r, dir, Dir, landlock.FSAll&^(landlock.MakeChar|landlock.MakeBlock), "private")
+	}
+	b.allow(r, "/dev", Dir, device, "harmless devices")
+	b.allow(r, "/dev/shm", Dir, landlock.FSAll&^(landlock.MakeChar|landlock.MakeBlock), "private")
+	b.allow(r, "/proc", Dir, landlock.FSRead|landlock.WriteFile|landlock.Truncate, "the processes' own files")
+	if b.prefix != "" && b.h.Home != "" && !b.inView(b.h.Home) {
+		b.allow(r, b.h.Home, Dir, landlock.FSAll, "a private home")
+	}
+	if j := b.r.Job; j != nil {
+		b.allow(r, "/work", Dir, landlock.FSAll, "private")
+		if j.Output.Real != "" {
+			b.allow(r, "/output", Dir, landlock.FSAll, "the job's output")
+		}
+	}
+	for i := range b.r.Mounts {
+		m := &b.r.Mounts[i]
+		switch m.Mode {
+		case spec.MountTmpfs:
+			b.allow(r, m.Target, Dir, landlock.FSAll, m.Label)
+		case spec.MountRW:
+			b.allow(r, m.Target, pathKind(m.Source), landlock.FSAll, m.Label)
+		}
+	}
+}

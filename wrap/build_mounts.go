@@ -1,0 +1,119 @@
+package wrap
+
+import (
+	"strings"
+
+	"sbx/spec"
+)
+
+// mounts writes the operations that make the sandbox's tree.
+//
+// The order is the meaning. Clones of what will be writable or lies under a
+// folder that is about to be covered are taken first, while the host's tree is
+// still as it was; then everything becomes read-only at one stroke (or an
+// empty root is begun); then layer over layer is put on: what is hidden by
+// name, private folders, /dev and /proc, writable trees with what is protected
+// in them, the spec's mounts, and last what is hidden: hide beats mounts,
+// mounts beat write, write beats read.
+func (b *builder) mounts() {
+	p := &b.plan
+	p.Base = BasePlace
+	if b.r.Visible {
+		p.Base = BaseEmpty
+		p.Root = b.stage()
+		b.prefix = p.Root + partRoot
+	}
+	b.privates()
+	b.op(Mount{Op: OpPrivate, Target: "/"})
+	if p.Base == BasePlace {
+		b.take()
+	}
+	if p.Base == BasePlace && b.restricted() {
+		b.op(Mount{Op: OpReadOnly, Target: "/", For: b.modeField()})
+	}
+	b.scratch()
+	if p.Base == BaseEmpty {
+		b.emptyRoot()
+	}
+	b.hideByName()
+	b.placeParts()
+	b.dev()
+	b.proc()
+	b.placeRun()
+	b.maskSecrets()
+	b.placeWritable()
+	b.protect()
+	b.placeMounts()
+	b.hide()
+	b.finish()
+}
+
+func (b *builder) op(m Mount) { b.plan.Mounts = append(b.plan.Mounts, m) }
+
+// in is a path of the new tree as it is called while that is put together.
+func (b *builder) in(path string) string {
+	if b.prefix != "" && path == "/" {
+		return b.prefix
+	}
+	return b.prefix + path
+}
+
+// restricted tells whether the base is read-only.
+func (b *builder) restricted() bool {
+	return b.r.ReadOnly || b.r.Private || b.r.Visible || b.r.Spec.Filesystem.Value.Write.Set
+}
+
+// modeField is the field that makes the base read-only.
+func (b *builder) modeField() spec.Field {
+	if b.r.AccessMode != spec.AccessUnset {
+		return "access_mode"
+	}
+	return "filesystem.write"
+}
+
+// stage is a folder of the host that no source lies beneath, over which the
+// new root is put together.
+func (b *builder) stage() string {
+	for _, dir := range []string{"/tmp", "/run", "/mnt", "/srv", "/var"} {
+		if b.h.Kind(dir) == Dir && !b.isSource(dir) {
+			return dir
+		}
+	}
+	return "/proc" // never a source: the sandbox has a new one
+}
+
+func (b *builder) isSource(dir string) bool {
+	for _, l := range [][]spec.Path{b.r.Read, b.r.Write} {
+		for _, p := range l {
+			if under(p.Real, dir) || under(p.Abs, dir) {
+				return true
+			}
+		}
+	}
+	for _, m := range b.r.Mounts {
+		if under(m.Source.Real, dir) {
+			return true
+		}
+	}
+	for _, l := range [][]Found{b.h.System, b.h.Keep} {
+		for _, f := range l {
+			if under(f.Path, dir) || under(f.Real, dir) {
+				return true
+			}
+		}
+	}
+	return b.r.Root.Real != "" && under(b.r.Root.Real, dir) || b.r.Job != nil && (under(b.r.Job.Input.Real, dir) || under(b.r.Job.Output.Real, dir))
+}
+
+// under tells whether path is dir or beneath it.
+func under(path, dir string) bool {
+	return dir == "/" || path == dir || strings.HasPrefix(path, dir) && path[len(dir)] == '/'
+}
+
+func parent(path string) string {
+	i := strings.LastIndexByte(path, '/')
+	if i <= 0 {
+		return "/"
+	}
+	return path[:i]
+}

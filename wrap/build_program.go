@@ -1,0 +1,97 @@
+package wrap
+
+import "sbx/spec"
+
+// Program is the file that a command's name leads to on the host.
+type Program struct {
+	Path         string   // absolute, as it will be executed
+	Real         string   // with links resolved
+	Folder       string   // the folder of PATH that it was found in; "" when named by path
+	Mapped       bool     // it lies in a mount of the spec: Real is where its source is
+	Interpreters []string // of a script's "#!" chain, links resolved
+}
+
+// program makes sure that what the command needs to start is in view: to be
+// told which line to add is worth more than the shell's "not found".
+func (b *builder) program() {
+	if b.plan.Base == BaseHost {
+		return
+	}
+	p := &b.req.Program
+	var lacking []string
+	if !p.Mapped && !b.seen(p.Real) {
+		lacking = append(lacking, p.Real)
+	} else if !p.Mapped && p.Folder != "" && !b.seen(p.Folder) && !b.isLink(p.Folder) {
+		lacking = append(lacking, p.Folder)
+	}
+	for _, i := range p.Interpreters {
+		if !b.seen(i) {
+			lacking = append(lacking, i)
+		}
+	}
+	for _, path := range lacking {
+		b.problems = append(b.problems, b.outOfView(path))
+	}
+}
+
+// isLink tells whether path is a link of @system, as /bin is on most hosts.
+func (b *builder) isLink(path string) bool {
+	for _, s := range b.h.System {
+		if s.Target != "" && under(path, s.Path) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *builder) outOfView(path string) *spec.Problem {
+	p := &spec.Problem{On: path, Do: "start the command", Why: "what it needs is not in view"}
+	switch {
+	case b.r.Visible:
+		p.Field = "filesystem.read"
+		p.Help = "add \"" + path + "\" to filesystem.read"
+	case b.covered(path):
+		p.Field = "access_mode"
+		p.Why += ": the folder is private inside"
+		p.Help = "add {\"source\": \"" + parent(path) + "\", \"target\": \"" + parent(path) + "\", \"mode\": \"ro\"} to filesystem.mounts"
+	default:
+		p.Field = "filesystem.hide"
+		p.Why += ": it is hidden"
+		p.Help = "take it out of filesystem.hide, or name it in filesystem.write"
+	}
+	return p
+}
+
+// Held is the access mode that really holds under the plan, for the record's
+// access_mode: never what was merely asked. It is unset where nothing was
+// constrained, or where what was asked could not be held.
+func (p *Plan) Held(r *spec.Resolved) spec.AccessMode {
+	mode := r.AccessMode
+	if mode == spec.AccessUnset {
+		return mode
+	}
+	for _, e := range p.Enforcement {
+		if e.Field == "access_mode" && e.Status != Enforced {
+			return spec.AccessUnset
+		}
+	}
+	if mode == spec.WorkspaceWrite && r.ReadOnly {
+		return spec.ReadOnly
+	}
+	return mode
+}
+
+// Known lists the protected names that stood in the writable trees at launch.
+func (h *Host) Known() []string {
+	var known []string
+	for i := range h.Protected {
+		known = append(known, h.Protected[i].Path)
+	}
+	for _, r := range h.Repositories {
+		known = append(known, r.GitDir, r.Common)
+		if r.Top != "" {
+			known = append(known, r.Top+"/.git")
+		}
+	}
+	return known
+}

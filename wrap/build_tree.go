@@ -1,0 +1,268 @@
+package wrap
+
+import (
+	"slices"
+	"strconv"
+
+	"sbx/spec"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// folder makes the folders down to path where the new tree lacks them: in an
+// empty root, or in a private folder.
+func (b *builder) folder(path string, perm uint32) {
+	if path == "/" || b.made[path] || b.shownAt(path) || b.prefix == "" && !b.coveredStrictly(path) {
+		return
+	}
+	b.folder(parent(path), 0o755)
+	b.made[path] = true
+	b.op(Mount{Op: OpMkdir, Target: b.in(path), Perm: perm})
+}
+
+// target makes what a mount of kind k needs to stand at path.
+func (b *builder) target(path string, k Kind) {
+	if k == Dir {
+		b.folder(path, 0o755)
+		return
+	}
+	b.folder(parent(path), 0o755)
+	if !b.made[path] && !b.shownAt(path) && (b.prefix != "" || b.coveredStrictly(path)) {
+		b.made[path] = true
+		b.op(Mount{Op: OpFile, Target: b.in(path), Perm: 0o644})
+	}
+}
+
+// coveredStrictly tells whether path lies beneath a private folder, itself not
+// counted.
+func (b *builder) coveredStrictly(path string) bool {
+	for _, dir := range b.private {
+		if path != dir && under(path, dir) {
+			return true
+		}
+	}
+	return b.ownDev() && path != "/dev" && under(path, "/dev")
+}
+
+// put binds source at path: from the clone that was taken of it while the
+// host's tree was as it was, or directly where nothing has been covered.
+func (b *builder) put(source, path string, mode Mode, f spec.Field, soft bool) {
+	if slot, ok := b.slots[source]; ok {
+		delete(b.slots, source)
+		b.op(Mount{Op: OpAttach, Slot: slot, Source: source, Target: b.in(path), For: f, Soft: soft})
+		return
+	}
+	b.op(Mount{Op: OpBind, Source: source, Target: b.in(path), Mode: mode, For: f, Soft: soft})
+}
+
+// clone takes a clone of source now, for put.
+func (b *builder) clone(source string, mode Mode, f spec.Field, soft bool) {
+	if _, ok := b.slots[source]; ok {
+		return
+	}
+	slot := b.hold()
+	b.slots[source] = slot
+	b.op(Mount{Op: OpClone, Source: source, Slot: slot, Mode: mode, For: f, Soft: soft})
+}
+
+// take clones what the steps to come would cover or make read-only.
+func (b *builder) take() {
+	if b.ownDev() {
+		for _, d := range b.h.Devices {
+			b.clone(d.Real, ModeDevice, FieldPrivate, false)
+		}
+	}
+	for _, w := range b.writables() {
+		b.clone(w.Real, ModeRW, w.Field, false)
+	}
+	for _, m := range b.r.Mounts {
+		if m.Mode == spec.MountTmpfs || b.r.Visible {
+			continue
+		}
+		if b.covered(m.Source.Real) || m.Mode == spec.MountRW {
+			b.clone(m.Source.Real, bindMode(m.Mode), m.Field, false)
+		}
+	}
+	if b.covered("/run") {
+		for _, k := range b.h.Keep {
+			if b.covered(k.Real) {
+				b.clone(k.Real, ModeRO, FieldPrivate, false)
+			}
+		}
+	}
+}
+
+func bindMode(m spec.MountMode) Mode {
+	if m == spec.MountRW {
+		return ModeRW
+	}
+	return ModeRO
+}
+
+// writables are the paths that are bound in writable, a folder before what is
+// in it, one that lies in another left out.
+func (b *builder) writables() []spec.Path {
+	if b.writable != nil || !b.restricted() {
+		return b.writable
+	}
+	all := []spec.Path{}
+	for _, w := range b.r.Write {
+		if w.Exists {
+			all = append(all, w)
+		}
+	}
+	for _, repo := range b.h.Repositories {
+		if repo.Outside && !b.r.ReadOnly {
+			all = append(all, spec.Path{Abs: repo.Common, Real: repo.Common, Exists: true, IsDir: true})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y spec.Path) int {
+		switch {
+		case x.Real < y.Real:
+			return -1
+		case x.Real > y.Real:
+			return 1
+		}
+		return 0
+	})
+	b.writable = []spec.Path{}
+	for _, w := range all {
+		if !b.isWritable(w.Real) {
+			b.writable = append(b.writable, w)
+		}
+	}
+	return b.writable
+}
+
+// isWritable tells whether path lies in a writable tree that is known so far.
+func (b *builder) isWritable(path string) bool {
+	for _, w := range b.writable {
+		if under(path, w.Real) {
+			return true
+		}
+	}
+	return false
+}
+
+// placeWritable puts the writable trees in their places.
+func (b *builder) placeWritable() {
+	for _, w := range b.writables() {
+		kind := File
+		if w.IsDir {
+			kind = Dir
+		}
+		b.target(w.Real, kind)
+		b.put(w.Real, w.Real, ModeRW, w.Field, false)
+		b.links(w)
+	}
+	if j := b.r.Job; j != nil {
+		for _, d := range []struct {
+			p    spec.Path
+			at   string
+			mode Mode
+		}{{j.Input, "/input", ModeRO}, {j.Output, "/output", ModeRW}} {
+			if d.p.Real != "" {
+				b.folder(d.at, 0o755)
+				b.op(Mount{Op: OpBind, Source: d.p.Real, Target: b.in(d.at), Mode: d.mode, For: d.p.Field})
+			}
+		}
+	}
+}
+
+// links makes the links by which a path was named, where the new root has none.
+func (b *builder) links(p spec.Path) {
+	if b.prefix == "" {
+		return
+	}
+	for _, l := range p.Links {
+		if !b.made[l.Path] && !b.inView(l.Path) {
+			b.folder(parent(l.Path), 0o755)
+			b.made[l.Path] = true
+			b.op(Mount{Op: OpSymlink, Source: l.Target, Target: b.in(l.Path)})
+		}
+	}
+}
+
+// placeMounts carries out filesystem.mounts.
+func (b *builder) placeMounts() {
+	for i := range b.r.Mounts {
+		m := &b.r.Mounts[i]
+		kind := Dir
+		if m.Mode != spec.MountTmpfs && !m.Source.IsDir {
+			kind = File
+		}
+		b.mountPoint(m, kind)
+		if m.Mode == spec.MountTmpfs {
+			b.op(Mount{Op: OpTmpfs, Target: b.in(m.Target), Perm: 0o755, For: m.Field, Why: m.Label})
+			continue
+		}
+		b.put(m.Source.Real, m.Target, bindMode(m.Mode), m.Field, false)
+	}
+}
+
+// inView tells whether path is to be seen in an empty root because it, or a
+// folder above it, was named.
+func (b *builder) inView(path string) bool {
+	for _, l := range [][]spec.Path{b.r.Read, b.r.Write} {
+		for _, p := range l {
+			if p.Exists && under(path, p.Real) {
+				return true
+			}
+		}
+	}
+	return b.r.Restricted.Real != "" && under(path, b.r.Restricted.Real)
+}
+
+// emptyRoot begins the new root and binds what is in view read-only.
+func (b *builder) emptyRoot() {
+	b.op(Mount{Op: OpPin, Target: b.prefix, Why: "pivot_root(2) wants a mount point"})
+	for _, s := range b.h.System {
+		if s.Target != "" {
+			b.symlink(s.Path, s.Target)
+			continue
+		}
+		b.show(s.Real, s.Path, s.Kind, "filesystem.read")
+	}
+	read := slices.Clone(b.r.Read)
+	if b.r.Restricted.Real != "" {
+		read = append(read, b.r.Restricted)
+	}
+	slices.SortStableFunc(read, func(x, y spec.Path) int { return len(x.Real) - len(y.Real) })
+	for _, p := range read {
+		kind := File
+		if p.IsDir {
+			kind = Dir
+		}
+		b.show(p.Real, p.Real, kind, p.Field)
+		b.links(p)
+	}
+}
+
+func (b *builder) symlink(path, target string) {
+	if b.made[path] {
+		return
+	}
+	b.folder(parent(path), 0o755)
+	b.made[path] = true
+	b.op(Mount{Op: OpSymlink, Source: target, Target: b.in(path)})
+}
+
+// show binds source read-only at path of the empty root.
+func (b *builder) show(source, path string, kind Kind, f spec.Field) {
+	if b.shownAt(path) {
+		return
+	}
+	b.shown = append(b.shown, path)
+	b.target(path, kind)
+	b.op(Mount{Op: OpBind, Source: source, Target: b.in(path), Mode: ModeRO, For: f})
+}
+
+// shownAt tells whether path is in view already.
+func (b *builder) shownAt(path string) bool {
+	for _, s := range b.shown {
+		if under(path, s) {
+			return true
+		}
+	}
+	return false
+}

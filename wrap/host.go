@@ -1,0 +1,193 @@
+package wrap
+
+import "sbx/spec"
+
+// State is the answer to a question about a host.
+type State uint8
+
+// The answers. Unknown means that nobody has tried: a launch then tries, and
+// learns from the step that fails.
+const (
+	Unknown State = iota
+	Yes
+	No
+)
+
+// Answer is a State with the reason for it, in words for a person.
+type Answer struct {
+	State State
+	Why   string
+}
+
+// Rung is a step of the ladder of mechanisms, taken from the top by what the
+// host has.
+type Rung uint8
+
+// The rungs, best first.
+const (
+	// RungUser is all namespaces in a user namespace of the sandbox's own,
+	// with Landlock and seccomp.
+	RungUser Rung = iota
+	// RungRoot is the same without a user namespace, for a root that has
+	// CAP_SYS_ADMIN where a user namespace cannot be had or cannot mount /proc.
+	RungRoot
+	// RungBare is Landlock and seccomp alone.
+	RungBare
+)
+
+// Version is a kernel version, as {6, 18}.
+type Version [2]int
+
+// Less tells whether v is older than w.
+func (v Version) Less(w Version) bool { return v[0] < w[0] || v[0] == w[0] && v[1] < w[1] }
+
+// Kind is what stands at a path.
+type Kind uint8
+
+// The kinds; Absent is the zero value.
+const (
+	Absent Kind = iota
+	Dir
+	File
+	Socket
+	Symlink
+	Device
+	Other
+)
+
+// Found is something of a table (a secret, a part of @system, a device) that
+// stands on this host.
+type Found struct {
+	Path   string // absolute, as it is called
+	Real   string // Path with links resolved; equal to Path where there is none
+	Kind   Kind   // of Real; Symlink is never the kind of Real
+	Target string // what the link at Path says, where Path itself is a link
+	Why    string // the table's reason
+}
+
+// Protected is a name in a writable tree that makes the host run something
+// later, standing there at launch.
+type Protected struct {
+	Path string // absolute, links resolved
+	Kind Kind
+	Why  string
+	// Link is true where the name itself is a symbolic link: its target is
+	// protected, the link cannot be mounted over.
+	Link bool
+	// Shared is true for a folder that is only made a mount point (".git"
+	// itself), so that it cannot be renamed away, and stays writable.
+	Shared bool
+}
+
+// Repository is a git repository met in a writable tree at launch.
+type Repository struct {
+	Top    string // the working tree; "" for a bare one
+	GitDir string // absolute, links resolved
+	Common string // the common folder; equal to GitDir but for a linked worktree
+	// Others are the git folders of a common folder's other worktrees, which
+	// are read-only inside.
+	Others []string
+	// Outside is true when Common lies outside every writable tree and is
+	// made writable because the worktree needs it: Common itself points back
+	// to Top, so that the workspace did not choose it.
+	Outside bool
+	// Astray says why a Common outside of every writable tree stays
+	// read-only: it does not point back, as git would have made it. Empty
+	// otherwise.
+	Astray string
+}
+
+// MountPoint is a mount of the host.
+type MountPoint struct {
+	Path     string
+	Type     string
+	ReadOnly bool
+}
+
+// IDRange is a range of ids mapped onto itself.
+type IDRange struct{ First, Count uint32 }
+
+// Host is every fact of machine and workspace that a Plan depends on.
+// launch.Probe makes it; tests make their own.
+type Host struct {
+	Kernel  Version
+	Release string // "6.18.44"
+	Arch    string // "amd64", "arm64"
+
+	UID, GID int
+	UIDs     []IDRange // the ids that the caller's own user namespace has
+	GIDs     []IDRange
+	SysAdmin bool // the caller has CAP_SYS_ADMIN
+
+	LandlockABI int
+	LandlockWhy string // why LandlockABI is 0
+	Seccomp     Answer
+	Profile     []byte // the compiled filter of an OCI profile that the spec names; nil for the default
+	Listener    Answer
+	Rungs       [3]Answer // by Rung; RungBare is always Yes
+	Overlay     Answer    // overlay mounts in a user namespace
+	Setattr     Answer    // mount_setattr(2), Linux 5.12
+
+	Home    string
+	Secrets []Found // the default secrets that exist and that the spec opens none of
+	// SecretsCut says which secrets were not looked for, where there are too
+	// many homes; "" where all were.
+	SecretsCut string
+	// DropEnv names the variables that lead to a hidden socket; the command
+	// does not get them.
+	DropEnv  []string
+	System   []Found  // what @system is here
+	Keep     []Found  // what of /run stays in view
+	Devices  []Found  // the device nodes of a private /dev
+	ProcRO   []string // names beneath /proc that are made read-only
+	ProcMask []string // names beneath /proc that are masked
+
+	Protected []Protected // in the order of their paths: a folder before what is in it
+	// Unmade is what is protected and does not exist: ".git/hooks" where it
+	// was removed, a core.hooksPath to come. It must not come into being.
+	Unmade       []Protected
+	Repositories []Repository // known at launch
+	SearchCut    string       // why the search for repositories was cut; "" if it was not
+	Sockets      []Found      // pathname sockets in view at launch
+	Removable    []string     // mount points of removable devices
+	Mounts       []MountPoint // the host's mounts, in the order of /proc/self/mountinfo
+	Listing      []Listing    // of folders in which a file must be hidden by name
+
+	Paths map[string]Kind // kinds of further paths that a Plan asks for: /tmp, /run …
+	Users []int           // uids whose /run/user folder is made; the caller's own
+}
+
+// Listing is the content of a folder, in name order.
+type Listing struct {
+	Dir     string
+	Mode    uint32 // permission bits
+	Entries []Entry
+	Cut     bool // there are more entries than these
+}
+
+// Entry is one name of a Listing.
+type Entry struct {
+	Name   string
+	Kind   Kind   // Symlink for a link
+	Target string // what a link says
+}
+
+// Without returns the host as it is known after a launch step showed that a
+// rung cannot be held here: Build then plans from the next one.
+func (h Host) Without(r Rung, why string) Host {
+	h.Rungs[r] = Answer{No, why}
+	return h
+}
+
+// Kind tells what stands at path, as far as Probe looked.
+func (h *Host) Kind(path string) Kind { return h.Paths[path] }
+
+// Fields that are no field of a spec but have a line in every record.
+const (
+	FieldNoNewPrivs spec.Field = "no_new_privs"
+	FieldProtected  spec.Field = "protected_names"
+	FieldSecrets    spec.Field = "secrets"
+	FieldPrivate    spec.Field = "private_folders"
+	FieldSideDoors  spec.Field = "side_doors"
+	FieldProcesses  spec.Field = "processes"
+)

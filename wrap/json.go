@@ -1,0 +1,290 @@
+package wrap
+
+import (
+	"strconv"
+
+	"sbx/seccomp"
+)
+
+// AppendJSON writes the Plan as JSON, two spaces to a level. Values of the
+// environment do not enter it.
+func (p *Plan) AppendJSON(dst []byte) []byte {
+	w := &printer{b: dst}
+	w.open('{')
+	w.key("command")
+	w.open('{')
+	w.list("argv", p.Command.Argv)
+	w.text("executable", p.Command.Executable)
+	w.text("dir", p.Command.Dir)
+	w.close('}')
+	w.text("rung", p.Rung.String())
+	w.text("base", p.Base.String())
+	var names []string
+	for _, n := range p.Namespaces {
+		names = append(names, n.String())
+	}
+	w.list("namespaces", names)
+	w.key("ids")
+	w.ids(p.IDs)
+	w.flag("loopback", p.Loopback)
+	w.key("mounts")
+	w.open('[')
+	for i := range p.Mounts {
+		w.item()
+		w.mount(&p.Mounts[i])
+	}
+	w.close(']')
+	w.flag("no_new_privs", p.NoNewPrivs)
+	w.landlock(p)
+	w.caps(p)
+	w.filter(&p.Filter)
+	w.flag("own_group", p.OwnGroup)
+	w.list("environment", envNames(p.Env))
+	w.watch(&p.Watch)
+	w.key("enforcement")
+	w.open('[')
+	for i := range p.Enforcement {
+		e := &p.Enforcement[i]
+		w.item()
+		w.open('{')
+		w.text("field", string(e.Field))
+		w.text("asked", e.Asked)
+		w.text("status", e.Status.String())
+		w.text("by", e.By)
+		w.text("reason", e.Reason)
+		w.close('}')
+	}
+	w.close(']')
+	w.close('}')
+	return w.b
+}
+
+func envNames(env []string) []string {
+	names := make([]string, 0, len(env))
+	for _, kv := range env {
+		for i := 0; i < len(kv); i++ {
+			if kv[i] == '=' {
+				names = append(names, kv[:i])
+				break
+			}
+		}
+	}
+	return names
+}
+
+// printer writes indented JSON.
+type printer struct {
+	b     []byte
+	depth int
+	first bool
+	flat  bool // no line breaks within this value
+}
+
+func (w *printer) open(c byte) {
+	w.b = append(w.b, c)
+	w.depth++
+	w.first = true
+}
+
+func (w *printer) close(c byte) {
+	w.depth--
+	if !w.first {
+		w.line()
+	}
+	w.b = append(w.b, c)
+	w.first = false
+}
+
+func (w *printer) line() {
+	if w.flat {
+		return
+	}
+	w.b = append(w.b, '\n')
+	for i := 0; i < w.depth; i++ {
+		w.b = append(w.b, "  "...)
+	}
+}
+
+func (w *printer) item() {
+	if !w.first {
+		w.b = append(w.b, ',')
+		if w.flat {
+			w.b = append(w.b, ' ')
+		}
+	}
+	w.first = false
+	w.line()
+}
+
+func (w *printer) key(k string) {
+	w.item()
+	w.str(k)
+	w.b = append(w.b, ": "...)
+}
+
+// text writes a member, left out where it is empty.
+func (w *printer) text(k, v string) {
+	if v != "" {
+		w.key(k)
+		w.str(v)
+	}
+}
+
+// flag writes a member that is true, and leaves out one that is not.
+func (w *printer) flag(k string, v bool) {
+	if v {
+		w.key(k)
+		w.b = append(w.b, "true"...)
+	}
+}
+
+func (w *printer) num(k string, v int64) {
+	w.key(k)
+	w.b = strconv.AppendInt(w.b, v, 10)
+}
+
+func (w *printer) list(k string, v []string) {
+	if len(v) == 0 {
+		return
+	}
+	w.key(k)
+	w.open('[')
+	for _, s := range v {
+		w.item()
+		w.str(s)
+	}
+	w.close(']')
+}
+
+// str writes a JSON string (RFC 8259, section 7); bytes that are no UTF-8
+// become U+FFFD.
+func (w *printer) str(s string) {
+	const hex = "0123456789abcdef"
+	w.b = append(w.b, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			w.b = append(w.b, '\\', byte(r))
+		case r < ' ' || r == 0x7f:
+			w.b = append(w.b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		default:
+			w.b = append(w.b, string(r)...)
+		}
+	}
+	w.b = append(w.b, '"')
+}
+
+func (w *printer) ids(m IDMap) {
+	switch {
+	case m.All:
+		w.str("all")
+	case len(m.UIDs) == 0:
+		w.str("as on the host")
+	default:
+		w.str("the caller's own")
+	}
+}
+
+func (w *printer) mount(m *Mount) {
+	w.flat = true
+	w.open('{')
+	w.text("op", m.Op.String())
+	w.text("source", m.Source)
+	w.text("lower", m.Lower)
+	w.text("target", m.Target)
+	if m.Slot != 0 {
+		w.num("slot", int64(m.Slot))
+	}
+	if m.Mode != ModeKeep {
+		w.text("mode", m.Mode.String())
+	}
+	if m.Perm != 0 {
+		w.text("perm", strconv.FormatUint(uint64(m.Perm), 8))
+	}
+	if m.Size != 0 {
+		w.num("size", m.Size)
+	}
+	w.flag("soft", m.Soft)
+	w.text("for", string(m.For))
+	w.text("why", m.Why)
+	w.close('}')
+	w.flat = false
+}
+
+func (w *printer) landlock(p *Plan) {
+	if p.LandlockABI == 0 {
+		return
+	}
+	w.key("landlock")
+	w.open('{')
+	w.num("abi", int64(p.LandlockABI))
+	w.text("fs", p.Landlock.FS.String())
+	w.text("scope", p.Landlock.Scope.String())
+	w.key("rules")
+	w.open('[')
+	for i := range p.Landlock.Rules {
+		r := &p.Landlock.Rules[i]
+		w.item()
+		w.flat = true
+		w.open('{')
+		w.text("path", r.Path)
+		w.text("allow", r.Allow.String())
+		w.text("why", r.Why)
+		w.close('}')
+		w.flat = false
+	}
+	w.close(']')
+	w.close('}')
+}
+
+func (w *printer) caps(p *Plan) {
+	if p.KeepCaps {
+		w.text("capabilities", "as the caller's")
+		return
+	}
+	w.key("capabilities")
+	w.flat = true
+	w.open('[')
+	for _, c := range p.Caps {
+		w.item()
+		w.b = strconv.AppendInt(w.b, int64(c), 10)
+	}
+	w.close(']')
+	w.flat = false
+}
+
+func (w *printer) filter(f *Filter) {
+	if !f.On {
+		return
+	}
+	w.key("seccomp")
+	w.flat = true
+	w.open('{')
+	w.text("profile", f.Profile)
+	w.flag("root", f.Root)
+	w.flag("unix_datagrams_refused", f.Unix)
+	w.flag("inet_refused", f.NoInet)
+	if f.Code == nil {
+		n := len(seccomp.Shipped(seccomp.Options{Root: f.Root, Unix: f.Unix, NoInet: f.NoInet}, seccomp.Native)) / 8
+		w.num("instructions", int64(n))
+	} else {
+		w.num("instructions", int64(len(f.Code)/8))
+	}
+	w.close('}')
+	w.flat = false
+}
+
+func (w *printer) watch(x *Watch) {
+	w.key("watch")
+	w.open('{')
+	w.list("trees", x.Trees)
+	w.list("allowed", x.Allowed)
+	var paths []string
+	for i := range x.Protected {
+		paths = append(paths, x.Protected[i].Path)
+	}
+	w.list("protected", paths)
+	w.list("masked", x.Masked)
+	w.text("record", x.Record)
+	w.close('}')
+}

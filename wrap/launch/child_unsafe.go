@@ -1,0 +1,193 @@
+package launch
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The functions of this file run in a cloned child that shares the
+// supervisor's memory, on a stack of 32 KiB, in a process that the Go runtime
+// knows nothing of. They may not allocate, grow the stack, block in the
+// scheduler, panic, or write to memory that the supervisor reads, except
+// through the program that they were given.
+
+// cloneChild is clone(2) onto stack; the child runs childMain(p) and never
+// returns. With CLONE_PIDFD in flags the kernel writes the descriptor to
+// *pidfd. The result is the child's pid, or a negative errno.
+//
+//go:noescape
+func cloneChild(flags, stack uintptr, pidfd *int32, p *program) (pid uintptr)
+
+// childMain runs p's steps in order and ends the process when one fails. Its
+// last step does not return.
+//
+//go:nosplit
+//go:noinline
+//go:norace
+func childMain(p *program) {
+	n := len(p.ops)
+	for i := 0; i < n; i++ {
+		o := &p.ops[i]
+		var r uintptr
+		var e syscall.Errno
+		switch o.do {
+		case DoCall:
+			r, e = p.call(o)
+		case DoMapped:
+			e = p.awaitMaps()
+		case DoSpawn:
+			r = cloneChild(p.flags, p.stack, &p.pidfd, p.spawn)
+			if int(r) < 0 {
+				e = syscall.Errno(-int(r))
+			}
+		case DoStarted:
+			p.rep.kind = reportStarted
+			p.tell()
+		case DoDefault:
+			p.defaultSignals(uint64(o.a[0]))
+		case DoReady:
+			e = p.ready()
+		case DoReap:
+			p.reap(p.slots[o.save])
+		}
+		if e != 0 {
+			if uintptr(e) != o.pass {
+				p.fail(i, e)
+			}
+			i += int(o.skip)
+			continue
+		}
+		if o.save != 0 {
+			p.slots[o.save] = r
+		}
+	}
+	syscall.RawSyscall(unix.SYS_EXIT_GROUP, 125, 0, 0)
+}
+
+//go:nosplit
+//go:norace
+func (p *program) call(o *op) (uintptr, syscall.Errno) {
+	a := &o.a
+	var v [6]uintptr
+	for k := 0; k < 6; k++ {
+		v[k] = a[k]
+		if o.ref&(1<<k) != 0 {
+			v[k] = p.slots[v[k]&63]
+		}
+	}
+	if o.patch != 0 {
+		*o.patchAt = int32(p.slots[o.patch&63])
+	}
+	r, _, e := syscall.RawSyscall6(o.nr, v[0], v[1], v[2], v[3], v[4], v[5])
+	return r, e
+}
+
+// tell sends the report; a supervisor that is gone is no matter here, its
+// death ends pid 1.
+//
+//go:nosplit
+//go:norace
+func (p *program) tell() {
+	syscall.RawSyscall6(unix.SYS_SENDTO, p.sock, uintptr(unsafe.Pointer(&p.rep)), reportSize, unix.MSG_NOSIGNAL, 0, 0)
+}
+
+//go:nosplit
+//go:norace
+func (p *program) fail(i int, e syscall.Errno) {
+	p.rep.kind = p.failed
+	p.rep.index = int32(i)
+	p.rep.value = int64(e)
+	p.tell()
+	syscall.RawSyscall(unix.SYS_EXIT_GROUP, 125, 0, 0)
+}
+
+// awaitMaps waits for the packet that says the id maps are written.
+//
+//go:nosplit
+//go:norace
+func (p *program) awaitMaps() syscall.Errno { return p.await() }
+
+// ready says that all is set up and waits for the word to go on.
+//
+//go:nosplit
+//go:norace
+func (p *program) ready() syscall.Errno {
+	p.rep.kind = reportReady
+	p.rep.index = -1
+	if p.pidfdFrom != nil {
+		p.rep.index = *p.pidfdFrom
+	}
+	p.tell()
+	return p.await()
+}
+
+// await waits for one packet of the supervisor, a minute at most: a supervisor
+// that died before the child could ask to die with it must not leave it here.
+//
+//go:nosplit
+//go:norace
+func (p *program) await() syscall.Errno {
+	pf := unix.PollFd{Fd: int32(p.sock), Events: unix.POLLIN}
+	ts := unix.Timespec{Sec: 60}
+	n, _, e := syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&pf)), 1, uintptr(unsafe.Pointer(&ts)), 0, 0, 0)
+	if e != 0 {
+		return e
+	}
+	if n == 0 {
+		return syscall.ETIMEDOUT
+	}
+	var b [8]byte
+	n, _, e = syscall.RawSyscall6(unix.SYS_RECVFROM, p.sock, uintptr(unsafe.Pointer(&b)), 8, 0, 0, 0)
+	if e == 0 && n == 0 {
+		return syscall.EPIPE
+	}
+	return e
+}
+
+// defaultSignals gives every signal its default disposition but those that the
+// caller ignored: the Go runtime's handlers must not run here once the mask is
+// put back. A set of dispositions is the process's own (no CLONE_SIGHAND).
+//
+//go:nosplit
+//go:norace
+func (p *program) defaultSignals(ignored uint64) {
+	var sa [4]uintptr // struct kernel_sigaction: handler, flags, restorer, mask
+	for s := uintptr(1); s <= 64; s++ {
+		sa[0] = 0 // SIG_DFL
+		if ignored&(1<<(s-1)) != 0 {
+			sa[0] = 1 // SIG_IGN
+		}
+		syscall.RawSyscall6(unix.SYS_RT_SIGACTION, s, uintptr(unsafe.Pointer(&sa)), 0, 8, 0, 0)
+	}
+}
+
+// reap is the rest of pid 1's life: it waits for every child, and when the
+// command is gone it reports how it ended and what its tree used, and ends,
+// which ends every process of the namespace (pid_namespaces(7)).
+//
+//go:nosplit
+//go:norace
+func (p *program) reap(command uintptr) {
+	for {
+		r, _, e := syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&p.status)), unix.WALL, 0, 0, 0)
+		if e == syscall.EINTR {
+			continue
+		}
+		if e != 0 {
+			syscall.RawSyscall(unix.SYS_EXIT_GROUP, 125, 0, 0)
+		}
+		if r != command {
+			continue
+		}
+		syscall.RawSyscall(unix.SYS_GETRUSAGE, ^uintptr(0), uintptr(unsafe.Pointer(&p.rusage)), 0) // RUSAGE_CHILDREN
+		p.rep.kind = reportExited
+		p.rep.value = int64(p.status)
+		p.rep.user = p.rusage[0]*1e6 + p.rusage[1]
+		p.rep.system = p.rusage[2]*1e6 + p.rusage[3]
+		p.rep.maxrss = p.rusage[4]
+		p.tell()
+		syscall.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+	}
+}

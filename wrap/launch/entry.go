@@ -1,0 +1,37 @@
+package launch
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// entryWord returns word i of what the entry point noted: 0 that it ran, 1 the
+// ignored signals, 2 the signal mask, 3 and 4 RLIMIT_NOFILE's soft and hard
+// limit, 5 the errno of reading that.
+func entryWord(i int) uint64
+
+// Caller is what a command inherits and the Go runtime would have changed.
+type Caller struct {
+	Noted   bool   // the entry point ran; false in a program built without it
+	Ignored uint64 // signals that the caller ignores, bit n-1 is signal n
+	Mask    uint64 // the caller's signal mask
+	Files   unix.Rlimit
+}
+
+// Inherited returns what the entry point noted before the Go runtime started.
+// In a program that was linked without -E sbx_entry, Noted is false and the
+// values are what the runtime left: no ignored signal, an empty mask, the
+// raised limit.
+func Inherited() Caller {
+	c := Caller{Noted: entryWord(0) == 1, Ignored: entryWord(1), Mask: entryWord(2)}
+	if c.Noted && entryWord(5) == 0 {
+		c.Files = unix.Rlimit{Cur: entryWord(3), Max: entryWord(4)}
+		return c
+	}
+	var lim syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim) == nil {
+		c.Files = unix.Rlimit{Cur: lim.Cur, Max: lim.Max}
+	}
+	return c
+}

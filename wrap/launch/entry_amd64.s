@@ -1,0 +1,72 @@
+#include "textflag.h"
+
+// The program's entry point, by the linker flag -E sbx_entry. The Go runtime
+// installs a handler for most signals and raises RLIMIT_NOFILE before any Go
+// code runs; what they were is the command's due, so they are noted here, and
+// the signals that a supervisor forwards are blocked: a mask set before the
+// runtime starts is the mask of every thread that it will make, which is what
+// signalfd(2) needs. Written to: ·entry, see entry.go.
+
+GLOBL ·entry(SB), NOPTR, $48
+GLOBL ·blocked(SB), RODATA|NOPTR, $8
+
+// All signals but KILL STOP CHLD and the synchronous SEGV BUS FPE ILL TRAP SYS
+// ABRT, which the runtime needs; bit n-1 is signal n.
+DATA ·blocked+0(SB)/8, $0xffffffffbffafa07
+
+TEXT sbx_entry(SB), NOSPLIT|NOFRAME, $0
+	SUBQ	$64, SP
+
+	// ignored signals: rt_sigaction(n, NULL, &old, 8) for each
+	XORQ	R13, R13
+	MOVQ	$1, R12
+loop:
+	MOVQ	R12, DI
+	XORQ	SI, SI
+	MOVQ	SP, DX
+	MOVQ	$8, R10
+	MOVQ	$13, AX
+	SYSCALL
+	TESTQ	AX, AX
+	JNZ	next
+	CMPQ	0(SP), $1 // SIG_IGN
+	JNE	next
+	MOVQ	R12, CX
+	DECQ	CX
+	MOVQ	$1, AX
+	SHLQ	CX, AX
+	ORQ	AX, R13
+next:
+	INCQ	R12
+	CMPQ	R12, $64
+	JLE	loop
+	MOVQ	R13, ·entry+8(SB)
+
+	// rt_sigprocmask(SIG_BLOCK, &blocked, &old, 8)
+	MOVQ	$0, DI
+	LEAQ	·blocked(SB), SI
+	LEAQ	·entry+16(SB), DX
+	MOVQ	$8, R10
+	MOVQ	$14, AX
+	SYSCALL
+
+	// prlimit64(0, RLIMIT_NOFILE, NULL, &old)
+	MOVQ	$0, DI
+	MOVQ	$7, SI
+	XORQ	DX, DX
+	LEAQ	·entry+24(SB), R10
+	MOVQ	$302, AX
+	SYSCALL
+	MOVQ	AX, ·entry+40(SB)
+
+	MOVQ	$1, ·entry+0(SB)
+	ADDQ	$64, SP
+	JMP	_rt0_amd64_linux(SB)
+
+// func entryWord(i int) uint64
+TEXT ·entryWord(SB), NOSPLIT, $0-16
+	MOVQ	i+0(FP), AX
+	LEAQ	·entry(SB), BX
+	MOVQ	(BX)(AX*8), AX
+	MOVQ	AX, ret+8(FP)
+	RET

@@ -1,0 +1,64 @@
+#include "textflag.h"
+
+// See entry_amd64.s: the same, in the system calls of arm64.
+
+GLOBL ·entry(SB), NOPTR, $48
+GLOBL ·blocked(SB), RODATA|NOPTR, $8
+DATA ·blocked+0(SB)/8, $0xffffffffbffafa07
+
+TEXT sbx_entry(SB), NOSPLIT|NOFRAME, $0
+	SUB	$64, RSP
+
+	MOVD	$0, R20
+	MOVD	$1, R19
+loop:
+	MOVD	R19, R0
+	MOVD	$0, R1
+	MOVD	RSP, R2
+	MOVD	$8, R3
+	MOVD	$134, R8 // rt_sigaction
+	SVC
+	CBNZ	R0, next
+	MOVD	0(RSP), R4
+	CMP	$1, R4 // SIG_IGN
+	BNE	next
+	SUB	$1, R19, R5
+	MOVD	$1, R6
+	LSL	R5, R6, R6
+	ORR	R6, R20, R20
+next:
+	ADD	$1, R19, R19
+	CMP	$64, R19
+	BLE	loop
+	MOVD	$·entry(SB), R21
+	MOVD	R20, 8(R21)
+
+	MOVD	$0, R0
+	MOVD	$·blocked(SB), R1
+	ADD	$16, R21, R2
+	MOVD	$8, R3
+	MOVD	$135, R8 // rt_sigprocmask
+	SVC
+
+	MOVD	$0, R0
+	MOVD	$7, R1
+	MOVD	$0, R2
+	ADD	$24, R21, R3
+	MOVD	$261, R8 // prlimit64
+	SVC
+	MOVD	R0, 40(R21)
+
+	MOVD	$1, R4
+	MOVD	R4, 0(R21)
+	ADD	$64, RSP
+	JMP	_rt0_arm64_linux(SB)
+
+// func entryWord(i int) uint64
+TEXT ·entryWord(SB), NOSPLIT, $0-16
+	MOVD	i+0(FP), R0
+	MOVD	$·entry(SB), R1
+	LSL	$3, R0, R0
+	ADD	R0, R1, R1
+	MOVD	(R1), R2
+	MOVD	R2, ret+8(FP)
+	RET

@@ -1,0 +1,57 @@
+package launch
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// Learn is the ladder: from a step that failed it tells what the host does not
+// have. ok is false where the step says nothing about the host, and the launch
+// has failed for good. Each call takes something away, so a caller that builds
+// and launches again comes to an end.
+func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
+	why := e.Error()
+	switch e.Step.Name {
+	case "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self":
+		if !denied(e.Errno) {
+			return h, false
+		}
+		h.LandlockABI, h.LandlockWhy = 0, why
+		return h, true
+	case "seccomp":
+		if !denied(e.Errno) {
+			return h, false
+		}
+		h.Seccomp = wrap.Answer{State: wrap.No, Why: why}
+		return h, true
+	}
+	if isOverlay(e) && h.Overlay.State != wrap.No {
+		h.Overlay = wrap.Answer{State: wrap.No, Why: why}
+		return h, true
+	}
+	if p.Rung == wrap.RungBare || e.Program == "command" {
+		return h, false
+	}
+	if denied(e.Errno) || e.Step.Name == "clone" && (e.Errno == Errno(unix.ENOSPC) || e.Errno == Errno(unix.EUSERS)) {
+		return h.Without(p.Rung, why), true
+	}
+	return h, false
+}
+
+// denied are the errnos by which a host says that it does not do something.
+func denied(e Errno) bool {
+	switch unix.Errno(e) {
+	case unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EINVAL, unix.EOPNOTSUPP:
+		return true
+	}
+	return false
+}
+
+// isOverlay tells whether the step is part of hiding a name by an overlay.
+func isOverlay(e *StepError) bool {
+	if e.Step.Name == "mknodat" {
+		return e.Step.Args[2].Num&unix.S_IFMT == unix.S_IFCHR
+	}
+	return e.Step.Name == "mount" && e.Step.Args[0].Text == "overlay"
+}

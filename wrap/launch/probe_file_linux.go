@@ -1,0 +1,182 @@
+package launch
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// maxFile bounds what is read of any file but those of /proc.
+const maxFile = 1 << 20
+
+// readRegular reads a regular file of at most max bytes. Others (a FIFO would
+// block, a device may act when it is opened) are not opened at all.
+func readRegular(path string, max int) ([]byte, bool) {
+	var st unix.Stat_t
+	if unix.Fstatat(unix.AT_FDCWD, path, &st, 0) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > int64(max) {
+		return nil, false
+	}
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, false
+	}
+	defer unix.Close(fd)
+	// It may have been replaced in between.
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil, false
+	}
+	return readAll(fd, int(st.Size), max)
+}
+
+// readProc reads a file of /proc, whose size is not known before.
+func readProc(path string, max int) ([]byte, bool) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, false
+	}
+	defer unix.Close(fd)
+	return readAll(fd, 4095, max)
+}
+
+// readAll reads fd to its end; false where there is more than max.
+func readAll(fd, guess, max int) ([]byte, bool) {
+	b := make([]byte, 0, min(guess, max)+1)
+	for {
+		if len(b) > max {
+			return b[:max], false
+		}
+		if len(b) == cap(b) {
+			b = append(b, make([]byte, cap(b))...)[:len(b)]
+		}
+		n, err := unix.Read(fd, b[len(b):cap(b)])
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return nil, false
+		}
+		if n <= 0 {
+			return b, true
+		}
+		b = b[:len(b)+n]
+	}
+}
+
+// kindAt is what stands at path, links not followed.
+func kindAt(path string) wrap.Kind {
+	var st unix.Stat_t
+	if unix.Fstatat(unix.AT_FDCWD, path, &st, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT) != nil {
+		return wrap.Absent
+	}
+	return kindOf(st.Mode)
+}
+
+func kindOf(mode uint32) wrap.Kind {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		return wrap.Dir
+	case unix.S_IFREG:
+		return wrap.File
+	case unix.S_IFSOCK:
+		return wrap.Socket
+	case unix.S_IFLNK:
+		return wrap.Symlink
+	case unix.S_IFCHR, unix.S_IFBLK:
+		return wrap.Device
+	}
+	return wrap.Other
+}
+
+// kindOfEntry is a folder's word on one of its names; false where the file
+// system does not say.
+func kindOfEntry(dtype byte) (wrap.Kind, bool) {
+	if dtype == unix.DT_UNKNOWN {
+		return wrap.Absent, false
+	}
+	return kindOf(uint32(dtype) << 12), true // DT_* are the S_IFMT bits
+}
+
+// linkText is what the link called name in dir holds.
+func linkText(dir int, name string) string {
+	var b [4096]byte
+	n, err := unix.Readlinkat(dir, name, b[:])
+	if err != nil || n <= 0 {
+		return ""
+	}
+	return string(b[:n])
+}
+
+// follow opens what name in dir leads to, links followed, and tells its kind
+// and its path as the kernel has it. A dangling link is Absent.
+func follow(dir int, name string) (real string, kind wrap.Kind) {
+	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", wrap.Absent
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	real = pathOf(fd)
+	if real == "" || unix.Fstat(fd, &st) != nil {
+		return "", wrap.Absent
+	}
+	return real, kindOf(st.Mode)
+}
+
+// pathOf is the path of an open descriptor; "" where it has none in view.
+func pathOf(fd int) string {
+	path := linkText(unix.AT_FDCWD, "/proc/self/fd/"+itoa(fd))
+	if !strings.HasPrefix(path, "/") {
+		return ""
+	}
+	return path
+}
+
+// resolved is where a path leads.
+type resolved struct {
+	path  string    // links resolved; where it does not exist, up to what does
+	kind  wrap.Kind // Absent where it does not exist
+	links []string  // every link met on the way, the last name's among them
+}
+
+// resolve follows path one name at a time, as the kernel would, and tells of
+// each link. The path is absolute. At most 40 links are followed, as in
+// path_resolution(7).
+func resolve(path string) resolved {
+	res := resolved{path: "/", kind: wrap.Dir}
+	left := path
+	for {
+		name, rest, _ := strings.Cut(strings.TrimLeft(left, "/"), "/")
+		left = rest
+		switch name {
+		case "":
+			return res
+		case ".":
+			continue
+		case "..":
+			res.path = parent(res.path)
+			continue
+		}
+		at := join(res.path, name)
+		if res.kind == wrap.Absent {
+			res.path = at
+			continue
+		}
+		res.kind = kindAt(at)
+		if res.kind != wrap.Symlink {
+			res.path = at
+			continue
+		}
+		res.links = append(res.links, at)
+		text := linkText(unix.AT_FDCWD, at)
+		if len(res.links) > 40 || text == "" || len(text)+len(left) > 8192 {
+			return resolved{path: at, kind: wrap.Absent, links: res.links}
+		}
+		if text[0] == '/' {
+			res.path = "/"
+		}
+		res.kind = wrap.Dir
+		left = text + "/" + left
+	}
+}

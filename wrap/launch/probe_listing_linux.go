@@ -1,0 +1,71 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// maxListing bounds the names of one folder.
+const maxListing = 65536
+
+// listings reads the folders in which something must be hidden by its name:
+// all secrets that are no folders.
+func (p *prober) listings() {
+	for i := range p.h.Secrets {
+		s := &p.h.Secrets[i]
+		if s.Kind == wrap.Dir && s.Target == "" {
+			continue
+		}
+		dir := parent(s.Path)
+		if !p.isListed(dir) {
+			p.list(dir)
+		}
+	}
+}
+
+func (p *prober) isListed(dir string) bool {
+	for i := range p.h.Listing {
+		if p.h.Listing[i].Dir == dir {
+			return true
+		}
+	}
+	return false
+}
+
+// list reads one folder whole.
+func (p *prober) list(dir string) {
+	fd, readable, err := openDir(unix.AT_FDCWD, dir)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if !readable || unix.Fstat(fd, &st) != nil {
+		return
+	}
+	l := wrap.Listing{Dir: dir, Mode: st.Mode & 0o7777}
+	p.entries(fd, func(name []byte, dtype byte) bool {
+		if len(l.Entries) == maxListing {
+			l.Cut = true
+			return false
+		}
+		kind, _ := kindOfEntry(dtype)
+		l.Entries = append(l.Entries, wrap.Entry{Name: string(name), Kind: kind})
+		return true
+	})
+	for i := range l.Entries {
+		e := &l.Entries[i]
+		if e.Kind == wrap.Absent {
+			e.Kind = kindIn(fd, e.Name, unix.DT_UNKNOWN)
+		}
+		if e.Kind == wrap.Symlink {
+			e.Target = linkText(fd, e.Name)
+		}
+	}
+	slices.SortFunc(l.Entries, func(a, b wrap.Entry) int { return strings.Compare(a.Name, b.Name) })
+	p.h.Listing = append(p.h.Listing, l)
+}

@@ -1,0 +1,154 @@
+package launch
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// maxMounts bounds /proc/self/mountinfo; hosts with many containers have some
+// thousands of lines.
+const maxMounts = 16 << 20
+
+// mounts reads the host's mounts and finds the removable ones among them.
+func (p *prober) mounts() {
+	b, _ := readProc("/proc/self/mountinfo", maxMounts)
+	for line := range strings.Lines(string(b)) {
+		m, dev, ok := mountLine(line)
+		if !ok {
+			continue
+		}
+		p.h.Mounts = append(p.h.Mounts, m)
+		p.noteMedia(m.Path, dev)
+	}
+}
+
+// noteMedia notes what is hidden because of a mount: the folders in which
+// desktops mount what people plug in, as a whole and whatever it is, and of
+// /mnt, which may hold anything (/mnt/c of WSL), removable devices alone.
+func (p *prober) noteMedia(path, dev string) {
+	hide := ""
+	for _, dir := range [...]string{"/media", "/run/media"} {
+		if within(path, dir) {
+			hide = dir
+		}
+	}
+	if hide == "" && within(path, "/mnt") && removable(dev) {
+		hide = path
+	}
+	if hide != "" && !anyWithin(hide, p.h.Removable) {
+		p.h.Removable = append(p.h.Removable, hide)
+	}
+}
+
+// mountLine reads a line of mountinfo, proc_pid_mountinfo(5):
+//
+//	36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/root rw
+func mountLine(line string) (m wrap.MountPoint, dev string, ok bool) {
+	var path, flags string
+	rest := strings.TrimSuffix(line, "\n")
+	for i := 0; i < 6; i++ {
+		var word string
+		word, rest, ok = strings.Cut(rest, " ")
+		if !ok {
+			return m, "", false
+		}
+		switch i {
+		case 2:
+			dev = word
+		case 4:
+			path = word
+		case 5:
+			flags = word
+		}
+	}
+	rest = " " + rest
+	i := strings.Index(rest, " - ")
+	if i < 0 {
+		return m, "", false
+	}
+	m.Path = unescape(path)
+	m.Type, rest, _ = strings.Cut(rest[i+3:], " ")
+	if _, super, found := strings.Cut(rest, " "); found {
+		m.ReadOnly = hasOption(super, "ro")
+	}
+	m.ReadOnly = m.ReadOnly || hasOption(flags, "ro")
+	return m, dev, m.Path != ""
+}
+
+func hasOption(list, option string) bool {
+	for list != "" {
+		var word string
+		word, list, _ = strings.Cut(list, ",")
+		if word == option {
+			return true
+		}
+	}
+	return false
+}
+
+// unescape undoes mangle_path's \040 for space, tab, newline and backslash.
+func unescape(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+3 < len(s) && isOctal(s[i+1]) && isOctal(s[i+2]) && isOctal(s[i+3]) {
+			b = append(b, (s[i+1]-'0')<<6|(s[i+2]-'0')<<3|(s[i+3]-'0'))
+			i += 3
+			continue
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}
+
+func isOctal(c byte) bool { return c >= '0' && c <= '7' }
+
+// removable tells whether a block device can be carried away: its disk says
+// so, or hangs on USB, FireWire or a card reader (USB disks, unlike sticks,
+// call themselves fixed), or it is made of such a device (an encrypted stick).
+// dev is "8:17"; file systems without a device have major 0.
+func removable(dev string) bool {
+	if strings.HasPrefix(dev, "0:") {
+		return false
+	}
+	return removableDevice("/sys/dev/block/"+dev, 3)
+}
+
+func removableDevice(path string, depth int) bool {
+	real, kind := follow(unix.AT_FDCWD, path)
+	if kind != wrap.Dir || depth == 0 {
+		return false
+	}
+	for _, bus := range [...]string{"/usb", "/firewire", "/fw", "/mmc_host/"} {
+		if strings.Contains(real, bus) {
+			return true
+		}
+	}
+	// A partition's folder lies in its disk's.
+	if sysctl(real+"/removable") == "1" || sysctl(parent(real)+"/removable") == "1" {
+		return true
+	}
+	fd, _, err := openDir(unix.AT_FDCWD, real+"/slaves")
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var names []string
+	var buf [4096]byte
+	n, err := unix.Getdents(fd, buf[:])
+	if err != nil || n <= 0 {
+		return false
+	}
+	eachEntry(buf[:n], func(name []byte, _ byte) bool { names = append(names, string(name)); return true })
+	for _, name := range names {
+		if removableDevice(real+"/slaves/"+name, depth-1) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,175 @@
+package launch
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// xdg is the variables that move a home's folders; the tables name the usual
+// places, XDG Base Directory Specification.
+var xdg = [...]struct{ name, usual string }{
+	{"XDG_CACHE_HOME", "~/.cache/"},
+	{"XDG_CONFIG_HOME", "~/.config/"},
+	{"XDG_DATA_HOME", "~/.local/share/"},
+	{"XDG_STATE_HOME", "~/.local/state/"},
+}
+
+// movedFolders looks for the secrets of ~/.config and its like where the
+// caller's environment says they are.
+func (p *prober) movedFolders(ofHome []int) {
+	table := wrap.Secrets()
+	for _, x := range xdg {
+		dir, ok := p.env(x.name)
+		if !ok || !strings.HasPrefix(dir, "/") || p.r.Home != "" && dir == join(p.r.Home, x.usual[2:len(x.usual)-1]) {
+			continue
+		}
+		var rows []int
+		for _, i := range ofHome {
+			if strings.HasPrefix(table[i].Path, x.usual) {
+				rows = append(rows, i)
+			}
+		}
+		p.secretsIn(strings.TrimRight(dir, "/"), rows, len(x.usual))
+	}
+}
+
+// movedSecrets hides what single variables move.
+func (p *prober) movedSecrets() {
+	for _, v := range wrap.SecretVars() {
+		value, _ := p.env(v.Name)
+		for more := value != ""; more; {
+			path := value
+			if more = v.Name == "KUBECONFIG"; more { // a list
+				path, value, more = strings.Cut(value, ":")
+			}
+			if v.Sub != "" && path != "" {
+				path = join(strings.TrimRight(path, "/"), v.Sub)
+			}
+			if f, ok := p.found(path); ok && (f.Kind == wrap.Dir || f.Kind == wrap.File || f.Kind == wrap.Socket) && !p.tooWide(f.Path) {
+				f.Why = v.Why + ", by " + v.Name
+				p.hide(f)
+			}
+		}
+	}
+}
+
+// socketVars hides the sockets that variables name and drops the variables.
+func (p *prober) socketVars() {
+	for _, row := range wrap.SocketVars() {
+		value, _ := p.env(row.Path)
+		if value == "" {
+			continue
+		}
+		f, ok := p.found(p.socketOf(row.Path, value))
+		if !ok || f.Kind != wrap.Socket || p.isOpened(f.Path, f.Real) {
+			continue
+		}
+		f.Why = row.Why
+		p.hide(f)
+		if !p.setOtherwise(row.Path, value) {
+			p.h.DropEnv = append(p.h.DropEnv, row.Path)
+		}
+	}
+}
+
+// setOtherwise tells whether the command gets another value than the caller
+// has: environment.set is meant as written.
+func (p *prober) setOtherwise(name, value string) bool {
+	for _, e := range p.r.Env {
+		if len(e) > len(name) && e[len(name)] == '=' && e[:len(name)] == name {
+			return e[len(name)+1:] != value
+		}
+	}
+	return false
+}
+
+// socketOf is the path in a variable's value, in the variable's own form.
+func (p *prober) socketOf(name, value string) string {
+	switch name {
+	case "DOCKER_HOST", "CONTAINER_HOST":
+		path, ok := strings.CutPrefix(value, "unix://")
+		if !ok {
+			return ""
+		}
+		return path
+	case "GPG_AGENT_INFO": // path:pid:version
+		path, _, _ := strings.Cut(value, ":")
+		return path
+	case "WAYLAND_DISPLAY":
+		dir, _ := p.env("XDG_RUNTIME_DIR")
+		if dir == "" && value[0] != '/' {
+			return ""
+		}
+		return against(dir, value)
+	case "DBUS_SESSION_BUS_ADDRESS":
+		return busPath(value)
+	}
+	return value
+}
+
+// busPath is the first path of a list of D-Bus addresses:
+// "unix:path=/run/user/1000/bus,guid=…;unix:abstract=…".
+func busPath(list string) string {
+	for list != "" {
+		var address string
+		address, list, _ = strings.Cut(list, ";")
+		options, ok := strings.CutPrefix(address, "unix:")
+		for ok && options != "" {
+			var option string
+			option, options, _ = strings.Cut(options, ",")
+			if path, ok := strings.CutPrefix(option, "path="); ok {
+				return unpercent(path)
+			}
+		}
+	}
+	return ""
+}
+
+func unpercent(s string) string {
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) && hex(s[i+1]) < 16 && hex(s[i+2]) < 16 {
+			b = append(b, hex(s[i+1])<<4|hex(s[i+2]))
+			i += 2
+			continue
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}
+
+func hex(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10
+	}
+	return 16
+}
+
+// found describes what stands at an absolute path; false where nothing does.
+func (p *prober) found(path string) (wrap.Found, bool) {
+	if !strings.HasPrefix(path, "/") {
+		return wrap.Found{}, false
+	}
+	path = strings.TrimRight(path, "/")
+	name := base(path)
+	if name == "" || name == "." || name == ".." {
+		return wrap.Found{}, false
+	}
+	dir := resolve(parent(path)).path
+	f := wrap.Found{Path: join(dir, name), Real: join(dir, name), Kind: kindAt(join(dir, name))}
+	if f.Kind == wrap.Symlink {
+		f.Target = linkText(unix.AT_FDCWD, f.Path)
+		real, kind := follow(unix.AT_FDCWD, f.Path)
+		f.Kind = kind
+		if real != "" {
+			f.Real = real
+		}
+	}
+	return f, f.Kind != wrap.Absent
+}

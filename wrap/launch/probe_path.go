@@ -1,0 +1,63 @@
+package launch
+
+import (
+	"strconv"
+	"strings"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// within tells whether path is dir or lies beneath it. Both are clean.
+func within(path, dir string) bool {
+	return strings.HasPrefix(path, dir) &&
+		(len(path) == len(dir) || dir == "/" || path[len(dir)] == '/')
+}
+
+// beneath tells whether path lies beneath dir.
+func beneath(path, dir string) bool { return len(path) > len(dir) && within(path, dir) }
+
+// join puts name beneath dir.
+func join(dir, name string) string {
+	if dir == "/" {
+		return "/" + name
+	}
+	return dir + "/" + name
+}
+
+// parent is the folder that path lies in; "/" for "/".
+func parent(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		return path[:i]
+	}
+	return "/"
+}
+
+// base is the last name of path.
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// relative is path as seen from dir, which it is within; "" for dir itself.
+func relative(path, dir string) string {
+	if !beneath(path, dir) {
+		return ""
+	}
+	return strings.TrimPrefix(path[len(dir):], "/")
+}
+
+// against is path, counted from dir where it is relative. The result may hold
+// ".." and "."; resolve takes them out.
+func against(dir, path string) string {
+	if strings.HasPrefix(path, "/") {
+		return path
+	}
+	return join(dir, path)
+}
+
+// anyWithin tells whether path is or lies beneath one of dirs.
+func anyWithin(path string, dirs []string) bool {
+	for _, d := range dirs {
+		if within(path, d) {
+			return true
+		}
+	}
+	return false
+}

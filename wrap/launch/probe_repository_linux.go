@@ -1,0 +1,333 @@
+package launch
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// gitSearch looks for repositories and what they make git run.
+type gitSearch struct {
+	guarded
+	p      *prober
+	home   string
+	user   []named // what the user's and the system's configuration name
+	repos  []wrap.Repository
+	seen   []string // git folders that were looked at
+	later  []string // folders of submodules' git folders
+	cutWhy string
+
+	configs, named, words int
+	folders, entries      int
+}
+
+// maxRepositories bounds the git folders of one search.
+const maxRepositories = 256
+
+// isWriteEntry tells whether a field is an entry of filesystem.write.
+func isWriteEntry(f spec.Field) bool { return strings.HasPrefix(string(f), "filesystem.write") }
+
+// cut notes that something was not looked at; the first reason stays.
+func (s *gitSearch) cut(why string) {
+	if s.cutWhy == "" {
+		s.cutWhy = why
+	}
+}
+
+// protectedNames finds what is protected in the writable trees.
+func (p *prober) protectedNames() {
+	s := gitSearch{p: p, home: p.r.Home}
+	for i := range p.r.Write {
+		w := &p.r.Write[i]
+		if w.Exists && w.IsDir && !(isWriteEntry(w.Field) && isInGit(w.Real)) {
+			s.addTree(w.Real)
+		}
+		if isWriteEntry(w.Field) {
+			s.opened = append(s.opened, w.Real)
+		}
+	}
+	if len(s.trees) == 0 {
+		return
+	}
+	for _, g := range p.r.Globs {
+		s.globs = append(s.globs, trimGlob(g))
+	}
+	s.search()
+	p.h.Protected = s.rows()
+	p.h.Unmade = s.missing(p.h.Protected)
+	p.h.Repositories = s.repos
+	p.h.SearchCut = s.cutWhy
+}
+
+func (s *gitSearch) search() {
+	s.userConfig()
+	for _, tree := range append([]string(nil), s.trees...) {
+		s.above(tree)
+		s.namesIn(tree)
+		s.walk(tree)
+	}
+	for len(s.later) > 0 {
+		dir := s.later[0]
+		s.later = s.later[1:]
+		s.modules(dir)
+	}
+}
+
+// userConfig reads what applies to every repository.
+func (s *gitSearch) userConfig() {
+	files := []string{join(s.p.root, "etc/gitconfig")}
+	if file, ok := s.p.env("GIT_CONFIG_GLOBAL"); ok {
+		files = append(files, file)
+	} else if s.home != "" {
+		dir, ok := s.p.env("XDG_CONFIG_HOME")
+		if !ok || dir == "" {
+			dir = join(s.home, ".config")
+		}
+		files = append(files, join(dir, "git/config"), join(s.home, ".gitconfig"))
+	}
+	for _, file := range files {
+		if file == "" || file[0] != '/' {
+			continue
+		}
+		if s.anyTreeNear(file) {
+			s.protectPath(file, "git reads it as the user's configuration")
+		}
+		s.user = s.gitConfig(file, 0, s.user)
+	}
+}
+
+// anyTreeNear tells whether a file may lie in a writable tree, as where the
+// home is the working directory.
+func (s *gitSearch) anyTreeNear(file string) bool { return anyWithin(resolve(file).path, s.trees) }
+
+// above looks for the repositories that a tree lies in: they stay read-only,
+// but what they run may lie in the tree.
+func (s *gitSearch) above(tree string) {
+	for dir := tree; dir != "/"; {
+		dir = parent(dir)
+		if kind := kindAt(join(dir, ".git")); kind != wrap.Absent {
+			s.repository(dir, kind)
+		}
+	}
+}
+
+// namesIn protects the names of the table that stand in dir.
+func (s *gitSearch) namesIn(dir string) {
+	for _, f := range s.p.rows(wrap.ProtectedInTree(), dir) {
+		if f.Target == "" && f.Path == f.Real {
+			s.add(f.Path, f.Kind, f.Why)
+		} else {
+			s.protectPath(f.Path, f.Why)
+		}
+	}
+}
+
+// repository looks at the repository whose .git stands in the folder top.
+func (s *gitSearch) repository(top string, kind wrap.Kind) {
+	const why = "git takes the repository's place from it"
+	dot := join(top, ".git")
+	dir := dot
+	if kind == wrap.Symlink {
+		at := s.protectPath(dot, why)
+		dir, kind = at.path, at.kind
+	}
+	switch kind {
+	case wrap.File:
+		s.add(dir, kind, why)
+		dir = gitFile(dir, top)
+		if dir == "" {
+			return
+		}
+		at := resolve(dir)
+		for _, link := range at.links {
+			s.add(link, wrap.Symlink, why)
+		}
+		dir = at.path
+	case wrap.Dir:
+	default:
+		s.add(dir, kind, why)
+		return
+	}
+	s.gitFolder(dir, top)
+}
+
+// gitFolder protects what a git folder runs. top is its working tree; "" for a
+// bare repository or where it is not known.
+func (s *gitSearch) gitFolder(dir, top string) {
+	if s.isSeen(dir) {
+		return
+	}
+	f, ok := s.look(dir)
+	if !ok {
+		return
+	}
+	repo := wrap.Repository{Top: top, GitDir: dir, Common: dir}
+	if f.has("commondir") {
+		repo.Common = s.commonOf(dir)
+	}
+	s.reach(&repo)
+	s.gitNames(&f, repo.Common != dir)
+	var list []named
+	if repo.Common != dir {
+		list = s.gitConfig(join(repo.Common, "config"), 0, list)
+	} else {
+		list = s.gitConfig(join(dir, "config"), 0, list)
+	}
+	if f.has("config.worktree") {
+		list = s.gitConfig(join(dir, "config.worktree"), 0, list)
+	}
+	from := top
+	if from == "" {
+		from = dir
+	}
+	s.apply(list, from)
+	s.apply(s.user, from)
+	if f.has("modules") {
+		s.later = append(s.later, join(dir, "modules"))
+	}
+	s.worktrees(&repo, f.has("worktrees"))
+	if repo.Outside || top != "" && anyWithin(top, s.trees) || anyWithin(dir, s.trees) && !s.isOutside(dir) {
+		s.repos = append(s.repos, repo)
+		if top != "" && !s.isTree(top) && anyWithin(top, s.trees) {
+			s.namesIn(top)
+		}
+	}
+	if repo.Common != dir {
+		s.gitFolder(repo.Common, mainTop(repo.Common))
+	}
+}
+
+// isOutside tells whether a git folder lies in a common folder that is
+// writable only because a linked worktree needs it.
+func (s *gitSearch) isOutside(dir string) bool {
+	for i := range s.repos {
+		if s.repos[i].Outside && within(dir, s.repos[i].Common) {
+			return true
+		}
+	}
+	return false
+}
+
+// mainTop is the main working tree of a common folder, as far as its name
+// tells; "" for a bare one.
+func mainTop(common string) string {
+	if base(common) == ".git" {
+		return parent(common)
+	}
+	return ""
+}
+
+func (s *gitSearch) isTree(dir string) bool {
+	for _, t := range s.trees {
+		if t == dir {
+			return true
+		}
+	}
+	return false
+}
+
+// isSeen tells whether a git folder was looked at, and notes that it is now.
+func (s *gitSearch) isSeen(dir string) bool {
+	for _, d := range s.seen {
+		if d == dir {
+			return true
+		}
+	}
+	if len(s.seen) == maxRepositories {
+		s.cut("more than " + itoa(maxRepositories) + " repositories; " + dir + " and others were not looked at")
+		return true
+	}
+	s.seen = append(s.seen, dir)
+	return false
+}
+
+// commonOf is the folder that a linked worktree's commondir names.
+func (s *gitSearch) commonOf(dir string) string {
+	text := oneLine(join(dir, "commondir"))
+	if text == "" {
+		return dir
+	}
+	return s.linksTo(against(dir, text))
+}
+
+// linksTo is where path leads; the links on the way are protected.
+func (s *gitSearch) linksTo(path string) string {
+	at := resolve(path)
+	for _, link := range at.links {
+		s.add(link, wrap.Symlink, "git finds its folder through it")
+	}
+	return at.path
+}
+
+// reach decides whether a common folder outside of every writable tree is to
+// be writable. Any text can stand in a .git file of the workspace, so the
+// outside has to agree: a linked worktree's folder there names this .git, a
+// submodule's configuration this working tree.
+func (s *gitSearch) reach(repo *wrap.Repository) {
+	if repo.Top == "" || !anyWithin(repo.Top, s.trees) || anyWithin(repo.Common, s.trees) {
+		return
+	}
+	if s.pointsBack(repo) {
+		repo.Outside = true
+		s.addTree(repo.Common)
+		return
+	}
+	repo.Astray = repo.Common + " does not point back to " + repo.Top
+}
+
+func (s *gitSearch) pointsBack(repo *wrap.Repository) bool {
+	if repo.Common != repo.GitDir {
+		if parent(repo.GitDir) != join(repo.Common, "worktrees") {
+			return false
+		}
+		text := oneLine(join(repo.GitDir, "gitdir"))
+		return text != "" && resolve(against(repo.GitDir, text)).path == join(repo.Top, ".git")
+	}
+	b, ok := readRegular(join(repo.GitDir, "config"), maxConfigBytes)
+	back := false
+	if ok {
+		parseGitConfig(string(b), func(v gitVar) {
+			if v.Section == "core" && v.Sub == "" && v.Key == "worktree" {
+				back = v.Value != "" && resolve(against(repo.GitDir, v.Value)).path == repo.Top
+			}
+		})
+	}
+	return back
+}
+
+// worktrees looks at a common folder's linked worktrees. Where the folder is
+// writable only because the command runs in one of them, the others' are
+// read-only; else their own protected names are.
+func (s *gitSearch) worktrees(repo *wrap.Repository, here bool) {
+	if !here && !repo.Outside {
+		return
+	}
+	dir := join(repo.Common, "worktrees")
+	fd, err := openBeneath(unix.AT_FDCWD, dir)
+	if err != nil {
+		return
+	}
+	var names []string
+	s.p.entries(fd, func(name []byte, _ byte) bool {
+		names = append(names, join(dir, string(name)))
+		return len(names) < maxWorktrees
+	})
+	unix.Close(fd)
+	if len(names) == maxWorktrees {
+		s.cut("more than " + itoa(maxWorktrees) + " linked worktrees")
+	}
+	for _, name := range names {
+		if repo.Outside && name != repo.GitDir {
+			repo.Others = append(repo.Others, name)
+		}
+		if repo.Outside || s.isOutside(name) {
+			continue
+		}
+		if f, ok := s.look(name); ok {
+			s.gitNames(&f, true)
+		}
+	}
+}

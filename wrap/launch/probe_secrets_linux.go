@@ -1,0 +1,198 @@
+package launch
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// maxHomes bounds the homes that are looked at for a root caller.
+const maxHomes = 64
+
+// secrets finds the default secrets that stand here and that the spec does not
+// open.
+func (p *prober) secrets() {
+	table := wrap.Secrets()
+	tilde := 0
+	for tilde < len(table) && table[tilde].Path[0] == '/' {
+		tilde++
+	}
+	var absolute []int
+	for i := range table[:tilde] {
+		if !table[i].Root || p.h.UID == 0 {
+			absolute = append(absolute, i)
+		}
+	}
+	p.secretsIn(p.root, absolute, len("/"))
+	var ofHome []int
+	for i := tilde; i < len(table); i++ {
+		ofHome = append(ofHome, i)
+	}
+	for _, home := range p.homes() {
+		p.secretsIn(home, ofHome, len("~/"))
+	}
+	p.movedFolders(ofHome)
+	p.movedSecrets()
+	p.socketVars()
+	p.prune()
+}
+
+// secretsIn looks for rows of the table beneath dir; the first skip bytes of
+// their paths stand for it.
+func (p *prober) secretsIn(dir string, rows []int, skip int) {
+	if dir == "" {
+		return
+	}
+	table := wrap.Secrets()
+	look := lookup{p: p, n: len(rows), path: func(i int) string {
+		return table[rows[i]].Path[skip:]
+	}, emit: func(i int, f wrap.Found) {
+		s := &table[rows[i]]
+		if s.Folder && (f.Target != "" || f.Kind != wrap.Dir) {
+			return
+		}
+		f.Why = s.Why
+		p.hide(f)
+	}}
+	look.from(dir)
+}
+
+// hide adds a secret, unless the spec opens it. A link is added by its name and
+// by what it leads to. Path is where the name really stands, so that it can be
+// mounted on without following links.
+func (p *prober) hide(f wrap.Found) {
+	if f.Target == "" {
+		f.Path = f.Real
+	} else {
+		f.Path = join(resolve(parent(f.Path)).path, base(f.Path))
+	}
+	if p.isOpened(f.Path, f.Real) || p.isHidden(f.Path) || !p.inView(f.Path) {
+		return
+	}
+	p.h.Secrets = append(p.h.Secrets, f)
+	if f.Target != "" && f.Kind != wrap.Absent && !p.tooWide(f.Real) {
+		p.hide(wrap.Found{Path: f.Real, Real: f.Real, Kind: f.Kind, Why: f.Why})
+	}
+}
+
+// isOpened tells whether a document names a secret in filesystem.read or write,
+// by its own path or by what it leads to. Naming a folder above opens nothing,
+// nor does being the folder that sbx was started in. Naming something beneath
+// a folder leaves the folder hidden: Build binds what was named into it.
+func (p *prober) isOpened(path, real string) bool {
+	for i := range p.r.Read {
+		if n := &p.r.Read[i]; n.Field != "" && isOneOf(path, real, n.Abs, n.Real) {
+			return true
+		}
+	}
+	for i := range p.r.Write {
+		if n := &p.r.Write[i]; n.Field != "" && isOneOf(path, real, n.Abs, n.Real) {
+			return true
+		}
+	}
+	return false
+}
+
+func isOneOf(path, real, abs, named string) bool {
+	return path == abs || path == named || real == abs || real == named
+}
+
+func (p *prober) isHidden(path string) bool {
+	for i := range p.h.Secrets {
+		if p.h.Secrets[i].Path == path {
+			return true
+		}
+	}
+	return false
+}
+
+// tooWide tells whether path cannot be meant as a secret, since far more than
+// one lies in it: a link or a variable that leads to the root, to a folder at
+// the top, or to one that holds the home or the place where the command starts.
+func (p *prober) tooWide(path string) bool {
+	return parent(path) == "/" || within(p.r.Home, path) || within(p.r.WorkingDir.Real, path)
+}
+
+// prune takes out what lies in a hidden folder.
+func (p *prober) prune() {
+	kept := p.h.Secrets[:0:0]
+next:
+	for _, f := range p.h.Secrets {
+		for i := range p.h.Secrets {
+			if d := &p.h.Secrets[i]; d.Kind == wrap.Dir && beneath(f.Path, d.Real) {
+				continue next
+			}
+		}
+		kept = append(kept, f)
+	}
+	p.h.Secrets = kept
+}
+
+// homes is the caller's home and, for root, every home of the password file and
+// every folder of /home.
+func (p *prober) homes() []string {
+	var homes []string
+	add := func(home string) {
+		for _, h := range homes {
+			if h == home {
+				return
+			}
+		}
+		if len(homes) == maxHomes {
+			p.h.SecretsCut = "more than " + itoa(maxHomes) + " homes: the secrets of the others were not looked for"
+			return
+		}
+		homes = append(homes, home)
+	}
+	if p.r.Home != "" {
+		add(p.r.Home)
+	}
+	if p.h.UID != 0 {
+		return homes
+	}
+	b, _ := readRegular(join(p.root, "etc/passwd"), maxFile)
+	for line := range strings.Lines(string(b)) {
+		if home := passwdHome(line); home != "" {
+			add(join(p.root, home[1:]))
+		}
+	}
+	dir := join(p.root, "home")
+	fd, _, err := openDir(unix.AT_FDCWD, dir)
+	if err != nil {
+		return homes
+	}
+	defer unix.Close(fd)
+	p.entries(fd, func(name []byte, dtype byte) bool {
+		if dtype == unix.DT_DIR || dtype == unix.DT_LNK || dtype == unix.DT_UNKNOWN {
+			add(join(dir, string(name)))
+		}
+		return p.h.SecretsCut == ""
+	})
+	return homes
+}
+
+// passwdHome is the sixth field of a line of passwd(5), where it is a folder
+// that people or services keep something in; "" for the places that stand for
+// "none", the system's own trees among them.
+func passwdHome(line string) string {
+	for range 5 {
+		_, rest, ok := strings.Cut(line, ":")
+		if !ok {
+			return ""
+		}
+		line = rest
+	}
+	home, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+	home = strings.TrimRight(home, "/")
+	if !strings.HasPrefix(home, "/") {
+		return ""
+	}
+	for _, dir := range [...]string{"/bin", "/sbin", "/usr", "/dev", "/proc", "/sys", "/run", "/var/run", "/etc", "/tmp", "/nonexistent"} {
+		if within(home, dir) {
+			return ""
+		}
+	}
+	return home
+}

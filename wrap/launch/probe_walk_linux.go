@@ -1,0 +1,179 @@
+package launch
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// Bounds of the search for repositories in one launch. A folder costs 3 to 5
+// us, so that the worst workspace delays a start by some 10 ms.
+const (
+	maxFolders = 2000
+	maxEntries = 50000
+	maxDepth   = 32
+)
+
+// walk looks for repositories beneath a writable tree, the nearest first.
+// Folders of dependencies come last, so that a cut search leaves those out.
+func (s *gitSearch) walk(tree string) {
+	root, err := openBeneath(unix.AT_FDCWD, tree)
+	if err != nil {
+		s.cut(tree + " could not be read")
+		return
+	}
+	defer unix.Close(root)
+	w := walker{s: s, tree: tree, root: root, next: []branch{{}}}
+	for {
+		if len(w.next) == 0 {
+			w.next, w.late = w.late, nil
+		}
+		if len(w.next) == 0 {
+			return
+		}
+		if s.folders >= maxFolders || s.entries >= maxEntries {
+			s.cut("only the nearest " + itoa(s.folders) + " folders with " + itoa(s.entries) + " names were looked at; " +
+				itoa(len(w.next)+len(w.late)) + " more beneath " + tree + " are known and were not")
+			return
+		}
+		b := w.next[0]
+		w.next = w.next[1:]
+		w.visit(b)
+	}
+}
+
+// walker is the search in one tree. Folders are opened from the tree's own
+// descriptor, without links.
+type walker struct {
+	s          *gitSearch
+	tree       string
+	root       int
+	next, late []branch
+}
+
+// branch is a folder to be visited, relative to the tree.
+type branch struct {
+	rel   string
+	depth int
+}
+
+// visit reads one folder, notes the folders in it and looks at a repository
+// that stands there.
+func (w *walker) visit(b branch) {
+	s := w.s
+	fd := w.root
+	if b.rel != "" {
+		var err error
+		if fd, err = openBeneath(w.root, b.rel); err != nil {
+			if err != unix.ENOENT && err != unix.ELOOP && err != unix.ENOTDIR {
+				s.cut(join(w.tree, b.rel) + " could not be read")
+			}
+			return
+		}
+		defer unix.Close(fd)
+	}
+	s.folders++
+	l := gitLook{}
+	dot := wrap.Absent
+	queued, lateQueued := len(w.next), len(w.late)
+	s.p.entries(fd, func(name []byte, dtype byte) bool {
+		s.entries++
+		if string(name) == ".git" {
+			dot = kindIn(fd, ".git", dtype)
+			return true
+		}
+		l.note(fd, name, dtype)
+		if dtype == unix.DT_DIR || dtype == unix.DT_UNKNOWN && kindIn(fd, string(name), dtype) == wrap.Dir {
+			w.queue(b, name)
+		}
+		return s.entries < maxEntries
+	})
+	path := w.tree
+	if b.rel != "" {
+		path = join(w.tree, b.rel)
+	}
+	if l.isGit() { // a bare repository: nothing in it is a working tree
+		w.next, w.late = w.next[:queued], w.late[:lateQueued]
+		s.gitFolder(path, "")
+	}
+	if dot != wrap.Absent {
+		s.repository(path, dot)
+	}
+}
+
+// queue notes a folder for later.
+func (w *walker) queue(b branch, name []byte) {
+	if b.depth >= maxDepth || len(b.rel)+len(name) > 3500 {
+		w.s.cut("folders more than " + itoa(maxDepth) + " deep in " + w.tree + " were not looked at")
+		return
+	}
+	rel := string(name)
+	if b.rel != "" {
+		rel = b.rel + "/" + rel
+	}
+	if w.s.isAutomount(join(w.tree, rel)) {
+		w.s.cut(join(w.tree, rel) + " is mounted on demand and was not looked at")
+		return
+	}
+	n := branch{rel, b.depth + 1}
+	if isDependencies(name) {
+		w.late = append(w.late, n)
+	} else {
+		w.next = append(w.next, n)
+	}
+}
+
+// isAutomount tells whether reading path could wait for a server.
+func (s *gitSearch) isAutomount(path string) bool {
+	for i := range s.p.h.Mounts {
+		if m := &s.p.h.Mounts[i]; m.Type == "autofs" && m.Path == path {
+			return true
+		}
+	}
+	return false
+}
+
+// isDependencies tells whether a folder's name is one of those that hold others'
+// code or what a build made: looked at last.
+func isDependencies(name []byte) bool {
+	switch string(name) {
+	case "node_modules", "vendor", "target", ".venv", "venv", "build", "dist", "__pycache__", ".cache", ".tox", ".gradle":
+		return true
+	}
+	return false
+}
+
+// modules looks at the git folders of submodules, which lie in modules of
+// their repository's, under names of one or more parts, and may hold such
+// folders again.
+func (s *gitSearch) modules(dir string) {
+	next := []branch{{rel: dir}}
+	for len(next) > 0 {
+		if s.folders >= maxFolders || s.entries >= maxEntries {
+			s.cut("not all submodules of " + dir + " were looked at")
+			return
+		}
+		b := next[0]
+		next = next[1:]
+		fd, err := openBeneath(unix.AT_FDCWD, b.rel)
+		if err != nil {
+			continue
+		}
+		s.folders++
+		var l gitLook
+		n := len(next)
+		s.p.entries(fd, func(name []byte, dtype byte) bool {
+			s.entries++
+			l.note(fd, name, dtype)
+			if b.depth < maxDepth && kindIn(fd, string(name), dtype) == wrap.Dir {
+				next = append(next, branch{join(b.rel, string(name)), b.depth + 1})
+			}
+			return s.entries < maxEntries
+		})
+		unix.Close(fd)
+		if l.isGit() {
+			next = next[:n]
+			s.gitFolder(b.rel, "")
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package launch
+
+import (
+	"unsafe"
+)
+
+// op is a Step with its arguments turned into words.
+type op struct {
+	nr      uintptr
+	a       [6]uintptr
+	patchAt *int32
+	pass    uintptr
+	do      Do
+	ref     uint8 // bit k: a[k] is the number of a slot
+	save    uint8
+	patch   uint8
+	skip    uint8
+}
+
+// report is what the child tells the supervisor, one packet each.
+type report struct {
+	kind   int32
+	index  int32 // of the step that failed; the command's pidfd when ready
+	value  int64 // errno; wait status
+	user   int64 // microseconds
+	system int64
+	maxrss int64 // KiB
+}
+
+const (
+	reportFailedSetup = iota + 1
+	reportFailedCommand
+	reportReady
+	reportStarted
+	reportExited
+)
+
+const reportSize = unsafe.Sizeof(report{})
+
+// program is a list of steps ready for the interpreter. All memory that its
+// words point to hangs on it, off every goroutine's stack, until the command
+// has been executed.
+type program struct {
+	ops       []op
+	failed    int32 // the kind of report for a failed step
+	slots     *[64]uintptr
+	sock      uintptr  // the child's end of the socket
+	ids       *uint32  // set by the supervisor when the id maps are written
+	spawn     *program // what DoSpawn starts
+	flags     uintptr  // its clone flags
+	stack     uintptr  // the top of its stack
+	pidfd     int32    // where clone puts the pidfd of what DoSpawn starts; -1 without
+	pidfdFrom *int32   // what ready reports: the pidfd of the program that spawned this one
+	rep       report
+	rusage    [18]int64
+	status    int32
+	keep      []any
+}
+
+const stackSize = 32 << 10
+
+// newProgram turns steps into words.
+func newProgram(steps []Step, failed int32) *program {
+	p := &program{ops: make([]op, len(steps)), failed: failed, pidfd: -1, slots: new([64]uintptr)}
+	size := 0
+	for i := range steps {
+		for k := range steps[i].Args {
+			size += argSize(&steps[i].Args[k])
+		}
+	}
+	arena := make([]byte, 0, size)
+	p.keep = append(p.keep, &arena)
+	put := func(s string, n int) unsafe.Pointer {
+		for len(arena)%8 != 0 {
+			arena = append(arena, 0)
+		}
+		at := len(arena)
+		arena = append(arena, s...)
+		for len(arena) < at+n {
+			arena = append(arena, 0)
+		}
+		return unsafe.Pointer(&arena[:at+1][at])
+	}
+	for i := range steps {
+		s, o := &steps[i], &p.ops[i]
+		*o = op{nr: s.Call, do: s.Do, save: uint8(s.Save), patch: uint8(s.Patch), pass: uintptr(s.Pass), skip: s.Skip}
+		for k := range s.Args {
+			a := &s.Args[k]
+			switch a.Kind {
+			case ArgNum:
+				o.a[k] = a.Num
+			case ArgSlot:
+				o.a[k], o.ref = a.Num, o.ref|1<<k
+			case ArgText:
+				o.a[k] = uintptr(put(a.Text, len(a.Text)+1))
+			case ArgData:
+				at := put(a.Text, len(a.Text))
+				o.a[k] = uintptr(at)
+				if s.Patch != 0 && int(s.At) == k {
+					o.patchAt = (*int32)(unsafe.Add(at, s.Off))
+				}
+			case ArgBuffer:
+				o.a[k] = uintptr(put("", int(a.Num)))
+			case ArgVector:
+				v := make([]uintptr, len(a.List)+1)
+				for j, t := range a.List {
+					v[j] = uintptr(put(t, len(t)+1))
+				}
+				p.keep = append(p.keep, v)
+				o.a[k] = uintptr(unsafe.Pointer(&v[0]))
+			case ArgFilter:
+				f := &sockFprog{n: uint16(len(a.Text) / 8), insns: uintptr(put(a.Text, len(a.Text)))}
+				p.keep = append(p.keep, f)
+				o.a[k] = uintptr(unsafe.Pointer(f))
+			}
+		}
+	}
+	return p
+}
+
+// sockFprog is struct sock_fprog of <linux/filter.h>.
+type sockFprog struct {
+	n     uint16
+	insns uintptr
+}
+
+// argSize is how much of the arena an argument takes, padding included.
+func argSize(a *Arg) int {
+	switch a.Kind {
+	case ArgText, ArgData, ArgFilter:
+		return len(a.Text) + 1 + 8
+	case ArgBuffer:
+		return int(a.Num) + 8
+	case ArgVector:
+		n := 0
+		for _, t := range a.List {
+			n += len(t) + 1 + 8
+		}
+		return n
+	}
+	return 0
+}
+
+// newStack makes a stack for a cloned child and returns its top.
+func (p *program) newStack() uintptr {
+	st := make([]byte, stackSize)
+	p.keep = append(p.keep, st)
+	return (uintptr(unsafe.Pointer(&st[0])) + stackSize - 64) &^ 15
+}

@@ -1,0 +1,60 @@
+package launch
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// errGone is the end of the child without a report.
+var errGone = &StepError{Program: "setup", Index: -1, Step: Step{Name: "launch"}, Errno: Errno(unix.ECHILD)}
+
+// receive waits for the child's next report, or for its end.
+func (pr *Process) receive() (*report, error) {
+	for {
+		pf := []unix.PollFd{{Fd: int32(pr.sock), Events: unix.POLLIN}, {Fd: int32(pr.pidfd), Events: unix.POLLIN}}
+		if _, err := unix.Poll(pf, -1); err != nil && err != unix.EINTR {
+			return nil, stepError("poll", err)
+		}
+		if pf[0].Revents != 0 {
+			return pr.take()
+		}
+		if pf[1].Revents != 0 {
+			return nil, errGone
+		}
+	}
+}
+
+// take reads one report off the socket.
+func (pr *Process) take() (*report, error) {
+	rep := new(report)
+	n, _, e := syscall.Syscall6(unix.SYS_RECVFROM, uintptr(pr.sock), uintptr(unsafe.Pointer(rep)), reportSize,
+		unix.MSG_DONTWAIT, 0, 0)
+	if e != 0 {
+		return nil, stepError("recv", e)
+	}
+	if n != reportSize {
+		return nil, errGone
+	}
+	return rep, nil
+}
+
+// sigmask sets the thread's signal mask, raw: the runtime's own notion of it
+// stays as it is.
+func sigmask(set, old *[2]uint64) {
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), 8, 0, 0)
+}
+
+// blockSignal and unblockSignal change one signal of the thread's mask.
+func blockSignal(how int, sig unix.Signal) {
+	set := [2]uint64{1 << (sig - 1)}
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, uintptr(how), uintptr(unsafe.Pointer(&set)), 0, 8, 0, 0)
+}
+
+// signalInfo reads one struct signalfd_siginfo.
+func signalInfo(fd int) (unix.SignalfdSiginfo, bool) {
+	var si unix.SignalfdSiginfo
+	n, _, e := syscall.Syscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&si)), unsafe.Sizeof(si))
+	return si, e == 0 && n == unsafe.Sizeof(si)
+}

@@ -1,0 +1,134 @@
+package launch
+
+import (
+	"strconv"
+	"strings"
+
+	"sbx/spec"
+)
+
+// Slot numbers a place for the result of a step (a descriptor, mostly), for
+// later steps to use. Slot 0 is no slot.
+type Slot uint8
+
+// Arg is one argument of a system call.
+type Arg struct {
+	Kind ArgKind
+	Num  uintptr
+	Text string   // ArgText: NUL-terminated for the kernel; ArgData: as it is
+	List []string // ArgVector
+}
+
+// ArgKind is what an Arg is.
+type ArgKind uint8
+
+// The kinds of arguments.
+const (
+	ArgNum    ArgKind = iota // Num
+	ArgSlot                  // the value kept in slot Num
+	ArgText                  // pointer to Text and a NUL
+	ArgData                  // pointer to the bytes of Text
+	ArgVector                // pointer to pointers to List, NULL at the end
+	ArgFilter                // pointer to a sock_fprog over the instructions in Text
+	ArgBuffer                // pointer to Num zero bytes
+)
+
+// Do is what a step does where it is more than a system call.
+type Do uint8
+
+// The kinds of steps.
+const (
+	DoCall    Do = iota
+	DoMapped     // wait until the supervisor has written the id maps
+	DoSpawn      // start the command's program; the rest is pid 1's
+	DoStarted    // tell that the command has been executed
+	DoDefault    // set every signal but those in Args[0] to its default
+	DoReady      // tell that all is set up, and wait for the supervisor's word
+	DoReap       // pid 1: reap until the command is gone, report, end
+)
+
+// Step is one system call of the child, as data.
+type Step struct {
+	Do    Do
+	Call  uintptr // the system call's number
+	Name  string  // its name
+	Args  [6]Arg
+	Save  Slot  // where the result goes
+	Patch Slot  // the slot whose value is written, as int32, into Args[At]'s
+	At    uint8 // data at offset Off before the call
+	Off   uint8
+	Pass  Errno // with this errno: no failure, and Skip further steps are left out
+	Skip  uint8
+	On    string
+	For   spec.Field
+}
+
+// String is the step in the manner of strace.
+func (s Step) String() string {
+	var b strings.Builder
+	b.WriteString(s.Name)
+	if s.Do == DoCall {
+		b.WriteByte('(')
+		last := 5
+		for last >= 0 && s.Args[last].Kind == ArgNum && s.Args[last].Num == 0 {
+			last--
+		}
+		for i := 0; i <= last; i++ {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(s.Args[i].String())
+		}
+		b.WriteByte(')')
+	}
+	if s.Save != 0 {
+		b.WriteString(" = $" + strconv.Itoa(int(s.Save)))
+	}
+	if s.Pass != 0 {
+		b.WriteString(" or " + s.Pass.Error() + ": skip " + strconv.Itoa(int(s.Skip)))
+	}
+	if s.On != "" {
+		b.WriteString("  # " + strconv.Quote(s.On))
+	}
+	return b.String()
+}
+
+func (a Arg) String() string {
+	switch a.Kind {
+	case ArgSlot:
+		return "$" + strconv.Itoa(int(a.Num))
+	case ArgText:
+		return strconv.Quote(a.Text)
+	case ArgData:
+		return "[" + strconv.Itoa(len(a.Text)) + "]byte"
+	case ArgVector:
+		return "[" + strconv.Itoa(len(a.List)) + "]string"
+	case ArgFilter:
+		return "[" + strconv.Itoa(len(a.Text)/8) + "]insn"
+	case ArgBuffer:
+		return "buf[" + strconv.Itoa(int(a.Num)) + "]"
+	}
+	if n := int64(a.Num); n < 0 && n > -4096 {
+		return strconv.FormatInt(n, 10)
+	}
+	return "0x" + strconv.FormatUint(uint64(a.Num), 16)
+}
+
+// StepError is a launch step that failed: nothing of the command has run.
+type StepError struct {
+	Program string // "setup" or "command"
+	Index   int
+	Step    Step
+	Errno   Errno
+}
+
+// Errno is a kernel's error number; it prints as the C library's text.
+type Errno uintptr
+
+func (e *StepError) Error() string {
+	on := ""
+	if e.Step.On != "" {
+		on = " on " + e.Step.On
+	}
+	return e.Step.Name + on + ": " + e.Errno.Error()
+}

@@ -1,0 +1,68 @@
+package launch
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+)
+
+// list is a program's steps while they are written.
+type list struct {
+	steps []Step
+	used  uint64 // slots in use
+	on    string // the object of the steps that follow
+	field spec.Field
+}
+
+// The slots with a fixed meaning.
+const (
+	slotUmask   Slot = 1
+	slotCommand Slot = 2
+	slotFirst   Slot = 3 // the first that is handed out
+)
+
+func num(v int) Arg         { return Arg{Num: uintptr(v)} }
+func word(v uint64) Arg     { return Arg{Num: uintptr(v)} }
+func text(s string) Arg     { return Arg{Kind: ArgText, Text: s} }
+func data(s string) Arg     { return Arg{Kind: ArgData, Text: s} }
+func kept(s Slot) Arg       { return Arg{Kind: ArgSlot, Num: uintptr(s)} }
+func vector(l []string) Arg { return Arg{Kind: ArgVector, List: l} }
+
+// fdcwd is AT_FDCWD as an argument.
+var fdcwd = num(unix.AT_FDCWD)
+
+// add writes a system call.
+func (l *list) add(nr uintptr, name string, args ...Arg) *Step {
+	s := Step{Call: nr, Name: name, On: l.on, For: l.field}
+	copy(s.Args[:], args)
+	l.steps = append(l.steps, s)
+	return &l.steps[len(l.steps)-1]
+}
+
+// slot hands out a free slot.
+func (l *list) slot() Slot {
+	for s := slotFirst; s < 64; s++ {
+		if l.used&(1<<s) == 0 {
+			l.used |= 1 << s
+			return s
+		}
+	}
+	panic("launch: a plan holds more than 61 descriptors at once") // see wrap.maxHeld
+}
+
+func (l *list) close(s Slot) {
+	l.add(unix.SYS_CLOSE, "close", kept(s))
+	l.used &^= 1 << s
+}
+
+// words packs 64-bit numbers as the kernel's structures have them on amd64 and
+// arm64: little-endian.
+func words(v ...uint64) string {
+	b := make([]byte, 0, 8*len(v))
+	for _, w := range v {
+		for i := 0; i < 64; i += 8 {
+			b = append(b, byte(w>>i))
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,195 @@
+package launch
+
+import (
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+const (
+	atEmpty = unix.AT_EMPTY_PATH
+	atTree  = unix.AT_RECURSIVE
+
+	treeFlags = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | atEmpty | atTree
+	moveFlags = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
+
+	sizeofMountAttr = 32 // MOUNT_ATTR_SIZE_VER0
+
+	quiet = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+)
+
+// mounts writes the steps of a Plan's mount operations. A path is opened once,
+// by openat2 without following a link anywhere, and then mounted by its
+// descriptor: a path that was swapped since it was resolved fails with ELOOP
+// and is not mounted.
+func (l *list) mounts(ops []wrap.Mount) {
+	held := map[int]Slot{}
+	for i := range ops {
+		m := &ops[i]
+		l.on, l.field = m.Target, m.For
+		switch m.Op {
+		case wrap.OpPrivate:
+			l.add(unix.SYS_MOUNT, "mount", text("none"), text("/"), num(0), num(unix.MS_REC|unix.MS_PRIVATE))
+		case wrap.OpScratch, wrap.OpTmpfs:
+			l.tmpfs(m)
+		case wrap.OpMkdir:
+			l.add(unix.SYS_MKDIRAT, "mkdirat", fdcwd, text(m.Target), num(int(m.Perm))).Pass = Errno(unix.EEXIST)
+		case wrap.OpFile:
+			l.add(unix.SYS_MKNODAT, "mknodat", fdcwd, text(m.Target), num(unix.S_IFREG|int(m.Perm))).Pass = Errno(unix.EEXIST)
+		case wrap.OpWhiteout:
+			l.add(unix.SYS_MKNODAT, "mknodat", fdcwd, text(m.Target), num(unix.S_IFCHR))
+		case wrap.OpSymlink:
+			l.add(unix.SYS_SYMLINKAT, "symlinkat", text(m.Source), fdcwd, text(m.Target)).Pass = Errno(unix.EEXIST)
+		case wrap.OpClone:
+			l.on = m.Source
+			from := l.open(m.Source)
+			first := len(l.steps) - 1
+			held[m.Slot] = l.clone(from, m.Mode)
+			l.close(from)
+			l.soften(m, first)
+		case wrap.OpAttach:
+			to := l.open(m.Target)
+			first := len(l.steps) - 1
+			l.move(held[m.Slot], to)
+			l.close(to)
+			l.soften(m, first)
+			l.close(held[m.Slot])
+		case wrap.OpBind:
+			l.bind(m)
+		case wrap.OpPin:
+			at := l.open(m.Target)
+			first := len(l.steps) - 1
+			tree := l.clone(at, wrap.ModeKeep)
+			l.move(tree, at)
+			l.close(tree)
+			l.close(at)
+			l.soften(m, first)
+		case wrap.OpReadOnly:
+			l.setattr(fdcwd, m.Target, atTree, unix.MOUNT_ATTR_RDONLY|quiet)
+		case wrap.OpProc:
+			l.add(unix.SYS_MOUNT, "mount", text("proc"), text(m.Target), text("proc"),
+				num(unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC))
+		case wrap.OpDevpts:
+			l.add(unix.SYS_MOUNT, "mount", text("devpts"), text(m.Target), text("devpts"),
+				num(unix.MS_NOSUID|unix.MS_NOEXEC), text("newinstance,ptmxmode=0666,mode=620"))
+		case wrap.OpOverlay:
+			l.add(unix.SYS_MOUNT, "mount", text("overlay"), text(m.Target), text("overlay"),
+				num(unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV),
+				text("lowerdir="+overlayPath(m.Source)+":"+overlayPath(m.Lower)+",userxattr"))
+		case wrap.OpOpen:
+			held[m.Slot] = l.open(m.Source)
+		case wrap.OpPlace:
+			l.place(m, held[m.Slot])
+		case wrap.OpSeal:
+			l.setattr(fdcwd, m.Target, 0, unix.MOUNT_ATTR_RDONLY|quiet)
+		case wrap.OpUncover:
+			l.add(unix.SYS_UMOUNT2, "umount2", text(m.Target), num(unix.MNT_DETACH))
+		case wrap.OpPivot:
+			l.pivot(m.Target)
+		}
+	}
+	l.on, l.field = "", ""
+}
+
+// open opens path without following any link; the result is an O_PATH
+// descriptor.
+func (l *list) open(path string) Slot {
+	s := l.slot()
+	how := words(unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0, unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_MAGICLINKS)
+	l.add(unix.SYS_OPENAT2, "openat2", fdcwd, text(path), data(how), num(unix.SizeofOpenHow)).Save = s
+	return s
+}
+
+// clone makes a detached copy of the tree at an O_PATH descriptor.
+func (l *list) clone(from Slot, mode wrap.Mode) Slot {
+	s := l.slot()
+	l.add(unix.SYS_OPEN_TREE, "open_tree", kept(from), text(""), num(treeFlags)).Save = s
+	switch mode {
+	case wrap.ModeRO:
+		l.setattr(kept(s), "", atEmpty|atTree, unix.MOUNT_ATTR_RDONLY|quiet)
+	case wrap.ModeRW:
+		l.setattr(kept(s), "", atEmpty|atTree, quiet)
+	}
+	return s
+}
+
+func (l *list) move(tree, to Slot) {
+	l.add(unix.SYS_MOVE_MOUNT, "move_mount", kept(tree), text(""), kept(to), text(""), num(moveFlags))
+}
+
+// bind is clone and move; a path bound onto itself is opened once.
+func (l *list) bind(m *wrap.Mount) {
+	from := l.open(m.Source)
+	first := len(l.steps) - 1
+	tree := l.clone(from, m.Mode)
+	to := from
+	if m.Target != m.Source {
+		to = l.open(m.Target)
+	}
+	l.move(tree, to)
+	l.close(tree)
+	if to != from {
+		l.close(to)
+	}
+	l.close(from)
+	l.soften(m, first)
+}
+
+// place binds what an open descriptor shows at a target.
+func (l *list) place(m *wrap.Mount, from Slot) {
+	to := l.open(m.Target)
+	first := len(l.steps) - 1
+	tree := l.clone(from, m.Mode)
+	l.move(tree, to)
+	l.close(tree)
+	l.close(to)
+	l.soften(m, first)
+}
+
+// soften lets an operation on something that is no longer there be left out:
+// the open at index first may answer ENOENT, and all up to here is skipped.
+func (l *list) soften(m *wrap.Mount, first int) {
+	if !m.Soft {
+		return
+	}
+	l.steps[first].Pass = Errno(unix.ENOENT)
+	l.steps[first].Skip = uint8(len(l.steps) - 1 - first)
+}
+
+func (l *list) setattr(dir Arg, path string, flags int, set uint64) {
+	l.add(unix.SYS_MOUNT_SETATTR, "mount_setattr", dir, text(path), num(flags),
+		data(words(set, 0, 0, 0)), num(sizeofMountAttr))
+}
+
+func (l *list) tmpfs(m *wrap.Mount) {
+	opts := "mode=" + strconv.FormatUint(uint64(m.Perm), 8)
+	if m.Size > 0 {
+		opts += ",size=" + strconv.FormatInt(m.Size, 10)
+	}
+	l.add(unix.SYS_MOUNT, "mount", text("tmpfs"), text(m.Target), text("tmpfs"),
+		num(unix.MS_NOSUID|unix.MS_NODEV), text(opts))
+}
+
+// pivot makes target the root and detaches the old one: pivot_root(2), "NOTES",
+// with both paths the same.
+func (l *list) pivot(target string) {
+	l.add(unix.SYS_CHDIR, "chdir", text(target))
+	l.add(unix.SYS_PIVOT_ROOT, "pivot_root", text("."), text("."))
+	l.add(unix.SYS_UMOUNT2, "umount2", text("."), num(unix.MNT_DETACH))
+	l.add(unix.SYS_CHDIR, "chdir", text("/"))
+}
+
+// overlayPath writes a path for overlay's options, where ':' parts the layers
+// and ',' the options.
+func overlayPath(p string) string {
+	b := make([]byte, 0, len(p)+4)
+	for i := 0; i < len(p); i++ {
+		if p[i] == ':' || p[i] == ',' || p[i] == '\\' {
+			b = append(b, '\\')
+		}
+		b = append(b, p[i])
+	}
+	return string(b)
+}

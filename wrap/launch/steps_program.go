@@ -1,0 +1,180 @@
+package launch
+
+import (
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// Input is what a Plan's steps need besides the Plan.
+type Input struct {
+	Caller  Caller
+	Keep    []int // descriptors beyond 0-2 that the command gets
+	KeepAll bool  // all of the caller's descriptors (no side door is shut)
+	Sock    int   // the child's end of the socket
+	// Filter is the seccomp program's bytes. A profile of the user's (Late)
+	// may lack calls that the launch itself makes, so the command loads it
+	// last, and pid 1 takes Own once the command has started.
+	Filter string
+	Late   bool
+	Own    string
+}
+
+// Programs are the steps of a launch. With a pid namespace Setup is pid 1's
+// and Command the command's; without one Setup is empty and all is Command's.
+type Programs struct {
+	Setup   []Step
+	Command []Step
+}
+
+// Steps turns a Plan into its programs. It is pure.
+func Steps(p *wrap.Plan, in Input) Programs {
+	setup := &list{}
+	setup.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_PDEATHSIG), num(int(unix.SIGKILL)))
+	setup.add(unix.SYS_UMASK, "umask", num(0)).Save = slotUmask
+	if p.Has(wrap.UserNS) {
+		setup.ids(p)
+	}
+	if p.Loopback {
+		setup.loopback()
+	}
+	setup.mounts(p.Mounts)
+	setup.enter(p)
+	setup.restrict(p)
+	if p.Filter.On && !in.Late {
+		setup.filter(in.Filter)
+	}
+
+	if !p.Has(wrap.PidNS) {
+		setup.command(p, in)
+		return Programs{Command: setup.steps}
+	}
+	setup.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_DUMPABLE), num(0))
+	setup.special(DoSpawn, "clone").Save = slotCommand
+	// The command has been executed: leave the shared descriptor table.
+	setup.add(unix.SYS_CLOSE_RANGE, "close_range", num(0), num(in.Sock-1), num(unix.CLOSE_RANGE_UNSHARE))
+	setup.add(unix.SYS_CLOSE_RANGE, "close_range", num(in.Sock+1), word(0xffffffff), num(0))
+	if p.Filter.On && in.Late {
+		setup.filter(in.Own)
+	}
+	setup.special(DoStarted, "started")
+	setup.special(DoReap, "reap").Save = slotCommand
+	command := &list{}
+	command.command(p, in)
+	return Programs{Setup: setup.steps, Command: command.steps}
+}
+
+func (l *list) special(do Do, name string) *Step {
+	s := l.add(0, name)
+	s.Do = do
+	return s
+}
+
+// ids maps the caller's ids: its own alone by itself, or waits for the
+// supervisor to map them all, for which a capability outside is needed
+// (user_namespaces(7), "Defining user and group ID mappings").
+func (l *list) ids(p *wrap.Plan) {
+	if p.IDs.All {
+		l.special(DoMapped, "id maps")
+		return
+	}
+	l.write("/proc/self/setgroups", "deny")
+	l.write("/proc/self/uid_map", Map(p.IDs.UIDs))
+	l.write("/proc/self/gid_map", Map(p.IDs.GIDs))
+}
+
+// Map is an id map's text: every range onto itself.
+func Map(ranges []wrap.IDRange) string {
+	s := ""
+	for _, r := range ranges {
+		first := strconv.FormatUint(uint64(r.First), 10)
+		s += first + " " + first + " " + strconv.FormatUint(uint64(r.Count), 10) + "\n"
+	}
+	return s
+}
+
+func (l *list) write(path, content string) {
+	l.on = path
+	fd := l.slot()
+	l.add(unix.SYS_OPENAT, "openat", fdcwd, text(path), num(unix.O_WRONLY|unix.O_CLOEXEC)).Save = fd
+	l.add(unix.SYS_WRITE, "write", kept(fd), data(content), num(len(content)))
+	l.close(fd)
+	l.on = ""
+}
+
+// loopback brings lo up: struct ifreq with IFF_UP|IFF_RUNNING.
+func (l *list) loopback() {
+	l.on, l.field = "lo", "network"
+	fd := l.slot()
+	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_INET), num(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), num(0)).Save = fd
+	ifr := make([]byte, 40)
+	copy(ifr, "lo")
+	ifr[16] = unix.IFF_UP | unix.IFF_RUNNING
+	l.add(unix.SYS_IOCTL, "ioctl", kept(fd), num(unix.SIOCSIFFLAGS), data(string(ifr)))
+	l.close(fd)
+	l.on, l.field = "", ""
+}
+
+// enter makes the command's folder the current one. It is opened without
+// following a link, in the new tree: a descriptor of another tree that is left
+// over leads nowhere (CVE-2024-21626).
+func (l *list) enter(p *wrap.Plan) {
+	l.on, l.field = p.Command.Dir, "working_dir"
+	if p.Base == wrap.BaseHost {
+		l.add(unix.SYS_CHDIR, "chdir", text(p.Command.Dir))
+	} else {
+		fd := l.open(p.Command.Dir)
+		l.add(unix.SYS_FCHDIR, "fchdir", kept(fd))
+		l.close(fd)
+	}
+	l.on, l.field = "", ""
+}
+
+// command writes the last steps before the exec, which the command's own
+// process makes: what it inherits is put back as the caller had it.
+func (l *list) command(p *wrap.Plan, in Input) {
+	if !in.KeepAll {
+		l.closeOthers(in)
+	}
+	l.add(unix.SYS_UMASK, "umask", kept(slotUmask))
+	if in.Caller.Files.Max != 0 {
+		l.add(unix.SYS_PRLIMIT64, "prlimit64", num(0), num(unix.RLIMIT_NOFILE),
+			data(words(in.Caller.Files.Cur, in.Caller.Files.Max)), num(0))
+	}
+	l.special(DoDefault, "signals").Args[0] = word(in.Caller.Ignored)
+	if p.OwnGroup {
+		l.add(unix.SYS_SETPGID, "setpgid", num(0), num(0))
+	}
+	l.special(DoReady, "ready")
+	l.add(unix.SYS_RT_SIGPROCMASK, "rt_sigprocmask", num(unix.SIG_SETMASK), data(words(in.Caller.Mask)), num(0), num(8))
+	if p.Filter.On && in.Late {
+		l.filter(in.Filter)
+	}
+	l.on = p.Command.Executable
+	l.add(unix.SYS_EXECVE, "execve", text(p.Command.Executable), vector(p.Command.Argv), vector(p.Env))
+	l.on = ""
+}
+
+// closeOthers closes all descriptors beyond 2 but those that are kept and the
+// socket, which the exec closes.
+func (l *list) closeOthers(in Input) {
+	next := 3
+	gap := func(until int) {
+		if until >= next {
+			l.add(unix.SYS_CLOSE_RANGE, "close_range", num(next), num(until), num(0))
+		}
+	}
+	stay := append(append([]int{}, in.Keep...), in.Sock)
+	for i := range stay { // a handful: insertion sort
+		for j := i; j > 0 && stay[j] < stay[j-1]; j-- {
+			stay[j], stay[j-1] = stay[j-1], stay[j]
+		}
+	}
+	for _, fd := range stay {
+		gap(fd - 1)
+		next = fd + 1
+	}
+	l.add(unix.SYS_CLOSE_RANGE, "close_range", num(next), word(0xffffffff), num(0))
+}

@@ -1,0 +1,88 @@
+package launch
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/landlock"
+	"sbx/wrap"
+)
+
+// Securebits that keep uid 0 from meaning anything: no capability comes of
+// being root or of changing to root, and none of it can be undone
+// (capabilities(7), "The securebits flags").
+const secureBits = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<5 // NOROOT, NO_SETUID_FIXUP, both locked, KEEP_CAPS locked
+
+const lastCap = 40 // CAP_CHECKPOINT_RESTORE, Linux 5.9
+
+// restrict writes the steps by which the process gives up what the command
+// must not have; all of it holds for pid 1 as well.
+func (l *list) restrict(p *wrap.Plan) {
+	if p.NoNewPrivs {
+		l.field = wrap.FieldNoNewPrivs
+		l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_NO_NEW_PRIVS), num(1))
+	}
+	if p.Landlock.FS != 0 || p.Landlock.Net != 0 || p.Landlock.Scope != 0 {
+		l.landlock(p.Landlock, p.LandlockABI)
+	}
+	if !p.KeepCaps {
+		l.capabilities(p.Caps, p.Bounding)
+	}
+	l.on, l.field = "", ""
+}
+
+func (l *list) filter(program string) {
+	l.field = wrap.FieldSideDoors
+	l.add(unix.SYS_SECCOMP, "seccomp", num(unix.SECCOMP_SET_MODE_FILTER), num(0), Arg{Kind: ArgFilter, Text: program})
+	l.field = ""
+}
+
+func (l *list) landlock(r landlock.Ruleset, abi int) {
+	l.field = "access_mode"
+	rs := l.slot()
+	a := r.Attr()
+	attr := words(uint64(a.HandledFS), uint64(a.HandledNet), uint64(a.Scoped))[:landlock.AttrSize(abi)]
+	l.add(landlock.CreateRuleset, "landlock_create_ruleset", data(attr), num(len(attr))).Save = rs
+	for i := range r.Rules {
+		rule := &r.Rules[i]
+		l.on = rule.Path
+		at := l.slot()
+		o := l.add(unix.SYS_OPENAT, "openat", fdcwd, text(rule.Path), num(unix.O_PATH|unix.O_CLOEXEC))
+		o.Save, o.Pass, o.Skip = at, Errno(unix.ENOENT), 2
+		add := l.add(landlock.AddRule, "landlock_add_rule", kept(rs), num(landlock.PathBeneath),
+			data(words(uint64(rule.Attr(0).Allowed), 0)[:landlock.PathBeneathSize]))
+		add.Patch, add.At, add.Off = at, 2, uint8(landlock.PathBeneathParent)
+		l.close(at)
+	}
+	l.on = ""
+	l.add(landlock.RestrictSelf, "landlock_restrict_self", kept(rs), num(0))
+	l.close(rs)
+}
+
+// capabilities keeps keep and drops the rest from every set. What is kept is
+// ambient: the command has it after its exec, although root means nothing.
+//
+// Without CAP_SETPCAP the bounding set and the securebits stay as they are. A
+// root's exec then computes all of the bounding set anew, but no_new_privs cuts
+// it to what the process had before (capabilities(7), "no_new_privs"): nothing.
+func (l *list) capabilities(keep []wrap.Cap, bounding bool) {
+	l.field = wrap.FieldSideDoors
+	var mask uint64
+	for _, c := range keep {
+		mask |= 1 << c
+	}
+	if bounding {
+		l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_SECUREBITS), num(secureBits))
+	}
+	for c := 0; bounding && c <= lastCap; c++ {
+		if mask&(1<<c) == 0 { // EINVAL: a kernel that does not know it
+			l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_CAPBSET_DROP), num(c)).Pass = Errno(unix.EINVAL)
+		}
+	}
+	lo, hi := mask&0xffffffff, mask>>32
+	header := words(unix.LINUX_CAPABILITY_VERSION_3) // version, pid 0
+	sets := words(lo|lo<<32, lo|hi<<32, hi|hi<<32)   // effective, permitted, inheritable; then their high halves
+	l.add(unix.SYS_CAPSET, "capset", data(header), data(sets))
+	for _, c := range keep {
+		l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_CAP_AMBIENT), num(unix.PR_CAP_AMBIENT_RAISE), num(int(c)))
+	}
+}

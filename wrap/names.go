@@ -1,0 +1,34 @@
+package wrap
+
+func (s State) String() string {
+	return [...]string{"unknown", "yes", "no"}[s]
+}
+
+func (r Rung) String() string {
+	return [...]string{"user namespace", "namespaces as root", "landlock and seccomp alone"}[r]
+}
+
+func (k Kind) String() string {
+	return [...]string{"absent", "folder", "file", "socket", "link", "device", "other"}[k]
+}
+
+func (b Base) String() string {
+	return [...]string{"host", "in place", "empty"}[b]
+}
+
+func (n Namespace) String() string {
+	return [...]string{"user", "mount", "pid", "net", "ipc", "uts", "cgroup"}[n]
+}
+
+func (o Op) String() string {
+	return [...]string{"private", "scratch", "mkdir", "file", "symlink", "clone", "attach", "bind", "pin",
+		"read-only", "tmpfs", "proc", "devpts", "whiteout", "overlay", "open", "place", "seal", "uncover", "pivot"}[o]
+}
+
+func (m Mode) String() string {
+	return [...]string{"keep", "ro", "rw", "device"}[m]
+}
+
+func (s Status) String() string {
+	return [...]string{"enforced", "degraded", "observed", "unavailable"}[s]
+}

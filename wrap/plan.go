@@ -1,0 +1,189 @@
+package wrap
+
+import (
+	"sbx/landlock"
+	"sbx/spec"
+)
+
+// Base is what the sandbox's root is made from.
+type Base uint8
+
+// The bases.
+const (
+	// BaseHost leaves the mounts as they are: no mount namespace.
+	BaseHost Base = iota
+	// BasePlace is the host's root as it stands in a mount namespace of the
+	// sandbox's own, read-only or not, with mounts laid over it.
+	BasePlace
+	// BaseEmpty is an empty tmpfs into which only what is named is bound.
+	BaseEmpty
+)
+
+// Namespace is a kind of Linux namespace.
+type Namespace uint8
+
+// The namespaces, in the order they are listed.
+const (
+	UserNS Namespace = iota
+	MountNS
+	PidNS
+	NetNS
+	IPCNS
+	UTSNS
+	CgroupNS
+)
+
+// Plan is all that will be done, as data, in the order it is done. Build makes
+// it from a Resolved and a Host; launch carries it out; it prints as JSON.
+type Plan struct {
+	Command    Command
+	Rung       Rung
+	Base       Base
+	Namespaces []Namespace
+	IDs        IDMap
+	Loopback   bool // bring lo up in the new network namespace
+	Mounts     []Mount
+	Root       string // where BaseEmpty is put together before pivot_root
+
+	NoNewPrivs  bool
+	Landlock    landlock.Ruleset
+	LandlockABI int   // what Landlock was downgraded to
+	Caps        []Cap // kept, all others dropped; nil with KeepCaps
+	KeepCaps    bool  // capabilities are left as they are (no sandbox)
+	Bounding    bool  // the bounding set and securebits are emptied as well
+	Filter      Filter
+	OwnGroup    bool // the command gets a process group of its own
+
+	Env   []string
+	Watch Watch
+
+	Enforcement []Enforcement
+}
+
+// Command is what is started.
+type Command struct {
+	Argv       []string
+	Executable string // absolute
+	Dir        string // absolute, inside the sandbox
+}
+
+// IDMap says how ids are mapped.
+type IDMap struct {
+	All  bool // all ids, written by the supervisor; else the caller's own alone
+	UIDs []IDRange
+	GIDs []IDRange
+}
+
+// Cap is a capability's number, as in <linux/capability.h>.
+type Cap uint8
+
+// The capabilities that a root caller keeps, in its own user namespace only.
+const (
+	CapChown       Cap = 0
+	CapDACOverride Cap = 1
+	CapFowner      Cap = 3
+	CapFsetid      Cap = 4
+)
+
+// Filter says which seccomp filter is loaded.
+type Filter struct {
+	On      bool
+	Profile string // "default", or the absolute path of an OCI profile
+	Root    bool   // the caller is uid 0
+	Unix    bool   // AF_UNIX datagram sockets are refused
+	NoInet  bool   // inet sockets are refused: there is no network namespace
+	Code    []byte // the compiled filter of an OCI profile; nil for the default
+}
+
+// Op is what a Mount does.
+type Op uint8
+
+// The operations, and the fields of Mount that each reads.
+const (
+	OpPrivate  Op = iota // no mount event goes in or out of the namespace
+	OpScratch            // Target: one tmpfs (Size) that the private folders are parts of
+	OpMkdir              // Target, Perm; what is there already is left
+	OpFile               // Target, Perm: an empty file
+	OpSymlink            // Target, Source: the text of the link
+	OpClone              // Source, Slot, Mode: a detached copy of the tree, kept in Slot
+	OpAttach             // Slot, Target
+	OpBind               // Source, Target, Mode: OpClone and OpAttach in one
+	OpPin                // Target: bound onto itself as it is, so that it cannot be renamed
+	OpReadOnly           // Target and all mounts beneath: read-only, nosuid, nodev
+	OpTmpfs              // Target, Size, Perm: a tmpfs of its own
+	OpProc               // Target: a proc of the new pid namespace
+	OpDevpts             // Target
+	OpWhiteout           // Target: a whiteout for an overlay
+	OpOverlay            // Source (the layer of whiteouts), Lower, Target: a read-only overlay
+	OpOpen               // Source, Slot: a descriptor of a folder or file, kept in Slot
+	OpPlace              // Slot (of OpOpen), Target, Mode: bound from the descriptor
+	OpSeal               // Target's own mount becomes read-only, none beneath it
+	OpUncover            // Target: the mount on top is detached
+	OpPivot              // Target becomes the root, the old one is detached
+)
+
+// Mode is how a bind is seen.
+type Mode uint8
+
+// The modes.
+const (
+	ModeKeep   Mode = iota // flags as they are
+	ModeRO                 // read-only, nosuid, nodev
+	ModeRW                 // nosuid, nodev, as writable as on the host
+	ModeDevice             // as it is: a device node
+)
+
+// Mount is one operation on the mount tree. Paths are absolute; they are
+// opened without following links, so one that was swapped for a link fails.
+type Mount struct {
+	Op     Op
+	Source string
+	Lower  string
+	Target string
+	Mode   Mode
+	Slot   int
+	Perm   uint32
+	Size   int64 // bytes; 0 is the kernel's own default
+	Soft   bool  // not being there any more is no failure
+	For    spec.Field
+	Why    string
+}
+
+// Status is how far a field of the spec holds.
+type Status uint8
+
+// The statuses.
+const (
+	Enforced Status = iota
+	Degraded
+	Observed
+	Unavailable
+)
+
+// Enforcement is a record's line on one field.
+type Enforcement struct {
+	Field  spec.Field
+	Asked  string // what was asked, in words or JSON; "default" where implied
+	Status Status
+	By     string // the mechanisms, as "mount namespace, landlock"
+	Reason string // why it is not Enforced; may be empty
+}
+
+// Watch is what the supervisor looks after while the command runs.
+type Watch struct {
+	Protected []Protected // files and folders that the host itself may replace
+	Masked    []string    // files hidden by a mount that the host may replace
+	Trees     []string    // writable trees swept for protected names at the end
+	Allowed   []string    // names and paths that the spec lets come into being
+	Record    string      // the record's path where it lies in a writable tree
+}
+
+// Has tells whether the Plan makes a namespace of kind n.
+func (p *Plan) Has(n Namespace) bool {
+	for _, have := range p.Namespaces {
+		if have == n {
+			return true
+		}
+	}
+	return false
+}
