@@ -55,10 +55,14 @@ func floatNode(f float64) *Node {
 	return &Node{Kind: Number, Text: string(appendNumber(nil, f))}
 }
 
-// durationNode writes what ParseDuration reads, or seconds where that is finer.
+// durationNode writes the largest unit that divides d, or seconds where none
+// of ParseDuration's does.
 func durationNode(d time.Duration) *Node {
-	if d%time.Millisecond == 0 {
-		return stringNode(strconv.FormatInt(int64(d/time.Millisecond), 10) + "ms")
+	for _, c := range clocks {
+		count := strconv.FormatInt(int64(d/c.length), 10)
+		if d%c.length == 0 && len(count) <= c.digits {
+			return stringNode(count + c.suffix)
+		}
 	}
 	return floatNode(d.Seconds())
 }

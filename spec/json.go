@@ -12,7 +12,7 @@ func ParseJSON(name string, b []byte) (*Node, error) {
 	if err := checkBytes(name, b); err != nil {
 		return nil, err
 	}
-	p := jsonReader{name: name, b: b}
+	p := jsonReader{name: name, b: b, s: string(b)}
 	p.space()
 	if p.i == len(b) {
 		return nil, &DecodeError{Name: name, Why: "empty document"}
@@ -33,6 +33,7 @@ func ParseJSON(name string, b []byte) (*Node, error) {
 type jsonReader struct {
 	name string
 	b    []byte
+	s    string // b again: what a node holds is a piece of it
 	i    int
 	slab slab
 }
@@ -88,7 +89,7 @@ func (p *jsonReader) word() (*Node, error) {
 	for p.i < len(p.b) && isWordByte(p.b[p.i]) {
 		p.i++
 	}
-	switch w := string(p.b[start:p.i]); w {
+	switch w := p.s[start:p.i]; w {
 	case "null":
 		return p.slab.node(Null, start), nil
 	case "true", "false":
@@ -141,7 +142,7 @@ func (p *jsonReader) number() (*Node, error) {
 		}
 	}
 	n := p.slab.node(Number, start)
-	n.Text = string(p.b[start:p.i])
+	n.Text = p.s[start:p.i]
 	return n, nil
 }
 
@@ -246,7 +247,7 @@ func (p *jsonReader) str() (string, error) {
 		switch c := p.b[p.i]; {
 		case c == '"':
 			p.i++
-			return string(p.b[start : p.i-1]), nil
+			return p.s[start : p.i-1], nil
 		case c == '\\':
 			return p.escaped(open, start)
 		case c < 0x20:

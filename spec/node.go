@@ -121,11 +121,15 @@ func (l *locator) locate(n *Node) {
 
 // slab hands out nodes from larger pieces: a document of many small values
 // would spend most of its time on allocating each.
-type slab struct{ free []Node }
+type slab struct {
+	free []Node
+	size int
+}
 
 func (s *slab) node(k Kind, off int) *Node {
 	if len(s.free) == 0 {
-		s.free = make([]Node, 32)
+		s.size = min(max(2*s.size, 16), 1024)
+		s.free = make([]Node, s.size)
 	}
 	n := &s.free[0]
 	s.free = s.free[1:]

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -98,7 +99,8 @@ func sizeMeant(s string) string {
 	return ""
 }
 
-// clock is a duration's suffix, in the order in which they are written.
+// clock is a duration's suffix, in the order in which they are written. Digits
+// bounds what may stand before it: together they stay below maxSeconds.
 type clock struct {
 	suffix string
 	length time.Duration
@@ -106,10 +108,10 @@ type clock struct {
 }
 
 var clocks = []clock{
-	{"h", time.Hour, 6},
-	{"m", time.Minute, 7},
-	{"s", time.Second, 9},
-	{"ms", time.Millisecond, 12},
+	{"h", time.Hour, 5},
+	{"m", time.Minute, 6},
+	{"s", time.Second, 8},
+	{"ms", time.Millisecond, 11},
 }
 
 // ParseDuration reads a duration such as "30m", "1h30m" or "250ms": whole
@@ -141,7 +143,7 @@ func (d *decoder) duration(n *Node) time.Duration {
 	switch n.Kind {
 	case Number:
 		v := d.number(n, minSeconds, maxSeconds, what)
-		return time.Duration(v * float64(time.Second))
+		return time.Duration(math.Round(v * float64(time.Second)))
 	case String:
 		v, ok := ParseDuration(n.Text)
 		if !ok {

@@ -12,7 +12,7 @@ func ParseYAML(name string, b []byte) (*Node, error) {
 	if err := checkBytes(name, b); err != nil {
 		return nil, err
 	}
-	p := yamlReader{name: name, b: b}
+	p := yamlReader{name: name, b: b, s: string(b)}
 	if err := p.checkPrintable(); err != nil {
 		return nil, err
 	}
@@ -30,8 +30,9 @@ func ParseYAML(name string, b []byte) (*Node, error) {
 type yamlReader struct {
 	name string
 	b    []byte
-	i    int // where it reads
-	bol  int // beginning of the line that i is on
+	s    string // b again: what a node holds is a piece of it
+	i    int    // where it reads
+	bol  int    // beginning of the line that i is on
 	slab slab
 }
 

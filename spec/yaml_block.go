@@ -220,7 +220,7 @@ func (p *yamlReader) plainKey(flow bool) (string, error) {
 	}
 	end, _ := p.plainLine(p.i, flow)
 	p.i = end
-	key := string(p.b[start:end])
+	key := p.s[start:end]
 	if key == "<<" {
 		return "", p.fail(start, "merge keys are not supported")
 	}

@@ -22,6 +22,9 @@ func (p *yamlReader) plainFirst(flow bool) error {
 	case ',', ']', '}', '#', '[', '{', '"', '\'':
 		return p.fail(p.i, "want a value, got "+quoteAt(p.b, p.i))
 	case '?', ':', '-':
+		if flow && c != '-' { // readers differ on [?a] and [:a]
+			return p.failHelp(p.i, "a value that begins with "+string(rune(c))+" must be put in quotes here", "")
+		}
 		if !p.blankAt(p.i+1) && !(flow && isFlow(p.b[p.i+1])) {
 			return nil
 		}
@@ -67,7 +70,7 @@ func (p *yamlReader) plain(n int, flow bool) (*Node, error) {
 	start := p.i
 	end, stop := p.plainLine(p.i, flow)
 	p.i = end
-	text := string(p.b[start:end])
+	text := p.s[start:end]
 	if stop == 0 {
 		var more strings.Builder
 		if err := p.plainMore(&more, n, flow); err != nil {
@@ -101,6 +104,9 @@ func (p *yamlReader) plainMore(s *strings.Builder, n int, flow bool) error {
 		}
 		if flow && p.at(':') && (p.blankAt(p.i+1) || isFlow(p.b[p.i+1])) {
 			return p.fail(p.i, "a key must stand on one line")
+		}
+		if p.indicator('-') {
+			return p.failHelp(p.i, "an item of a list inside a value of several lines", "put the value in quotes, or begin the list on the line after its key")
 		}
 		end, stop := p.plainLine(p.i, flow)
 		if stop == ':' {
