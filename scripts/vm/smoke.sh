@@ -26,6 +26,7 @@ passed=0
 failed=0
 skipped=0
 who=$(id -u)
+nap=$((100000 + $$)) # seconds, and a name for a process
 
 ok() {
 	passed=$((passed + 1))
@@ -82,9 +83,9 @@ rm -f "$base/out/f"
 run "$ww" "$try"
 check 'workspace-write: a write elsewhere is refused' eval 'said end && ! said wrote && [ ! -e "$base/out/f" ]'
 check 'workspace-write: enforced, says the record' line access_mode enforced
-run "$ww" 'echo a >f && cat f; echo b >/tmp/sbx-smoke-t && echo tmp; echo end'
+run "$ww" 'echo a >f && cat f; echo b >/tmp/sbx-smoke-'$$' && echo tmp; echo end'
 check 'workspace-write: the workspace is written' eval 'said a && said end && [ "$(cat "$base/ws/f")" = a ]'
-check 'workspace-write: /tmp is private' eval 'said tmp && [ ! -e /tmp/sbx-smoke-t ]'
+check 'workspace-write: /tmp is private' eval 'said tmp && [ ! -e /tmp/sbx-smoke-$$ ]'
 rm -f "$base/ws/f"
 run "$ro" 'echo a >f && echo wrote; echo end'
 check 'read-only: the workspace is not written' eval 'said end && ! said wrote && [ ! -e "$base/ws/f" ]'
@@ -123,7 +124,7 @@ if said reached; then
 	ok 'control: the host is reached'
 	run '{"network": {"mode": "none"}}' "$try"
 	check 'network none: nothing is reached' eval 'said end && ! said reached'
-	check 'network none: enforced, says the record' line network.mode enforced
+	check 'network none: enforced, says the record' line network enforced
 else
 	skip 'network: the control does not reach its own listener'
 fi
@@ -157,9 +158,9 @@ check 'a misspelt field: the one that was meant' grep -q access_mode "$base/err"
 
 # The sandbox dies with its supervisor.
 printf '%s\n' "$ww" >"$base/spec.json"
-(cd "$base/ws" && exec "$SBX" exec --spec "$base/spec.json" --effective "$base/rec.json" -- "$box" sleep 7531) >/dev/null 2>&1 &
+(cd "$base/ws" && exec "$SBX" exec --spec "$base/spec.json" --effective "$base/rec.json" -- "$box" sleep "$nap") >/dev/null 2>&1 &
 sup=$!
-alive() { "$box" ps -o args 2>/dev/null | grep -q '^[^ ]*busybox sleep 7531$'; }
+alive() { "$box" ps -o args 2>/dev/null | grep -q "^[^ ]*busybox sleep $nap$"; }
 n=0
 until alive || [ $n -ge 20 ]; do sleep 0.2 2>/dev/null || sleep 1; n=$((n + 1)); done
 if alive; then
