@@ -4,8 +4,11 @@ import "golang.org/x/sys/unix"
 
 // ordinary are the rules of the default filter beside the side doors. A test
 // holds that each call of the tables is named here or there.
-func ordinary() []Rule {
-	allow, eperm := Action{Kind: Allow}, Fail(unix.EPERM)
+func ordinary() []Rule { return append(allowed(), refused()...) }
+
+// allowed are the calls that ordinary programs make.
+func allowed() []Rule {
+	allow := Action{Kind: Allow}
 	return []Rule{
 		{Do: allow, Why: "files and folders: mounts and Landlock say which", Calls: []string{
 			"access", "chdir", "chmod", "chown", "close", "close_range", "copy_file_range",
@@ -92,6 +95,14 @@ func ordinary() []Rule {
 			"landlock_add_rule", "landlock_create_ruleset", "landlock_restrict_self",
 			"lsm_get_self_attr", "lsm_list_modules", "seccomp",
 		}},
+	}
+}
+
+// refused are the calls that they do without, and that are no side door: a
+// profile may allow them.
+func refused() []Rule {
+	eperm := Fail(unix.EPERM)
+	return []Rule{
 		{Do: eperm, Why: "which memory node a page is on is for whoever has CAP_SYS_NICE", Calls: []string{
 			"get_mempolicy", "mbind", "migrate_pages", "move_pages", "set_mempolicy",
 			"set_mempolicy_home_node",
