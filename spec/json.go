@@ -7,7 +7,7 @@ import (
 
 // ParseJSON reads one JSON document as RFC 8259 has it and no looser: no
 // duplicate keys, nothing after the document, no byte order mark, valid UTF-8
-// and whole surrogate pairs only; at most 1 MiB, nested at most 32 deep.
+// and whole surrogate pairs only; at most 1 MiB and 65536 values, nested at most 32 deep.
 func ParseJSON(name string, b []byte) (*Node, error) {
 	if err := checkBytes(name, b); err != nil {
 		return nil, err
@@ -61,6 +61,9 @@ func (p *jsonReader) peek() byte {
 
 func (p *jsonReader) value(depth int) (*Node, error) {
 	start := p.i
+	if p.slab.count == maxValues {
+		return nil, p.fail(start, tooMany)
+	}
 	switch c := p.peek(); {
 	case c == '{' || c == '[':
 		if depth == maxDepth {

@@ -71,6 +71,7 @@ func TestParseJSONErrors(t *testing.T) {
 		{"[1,\r2,\r\n3,\n x]", `in:4:2: want a value, got "x"`},
 		{strings.Repeat("[", 33) + strings.Repeat("]", 33), "in:1:33: nested more than 32 deep"},
 		{strings.Repeat(" ", 1<<20) + "{}", "in: larger than 1 MiB"},
+		{"[" + strings.Repeat("0,", 1<<16), "in:1:131072: more than 65536 values"},
 	} {
 		_, err := ParseJSON("in", []byte(test.in))
 		if err == nil || err.Error() != test.want {
@@ -296,7 +297,7 @@ func FuzzJSON(f *testing.F) {
 // strictness tells whether err is one that encoding/json does not have.
 func strictness(err error, b []byte) bool {
 	why := err.Error()
-	for _, more := range []string{"there twice", "32 deep", "1 MiB", "surrogate", "byte order mark"} {
+	for _, more := range []string{"there twice", "32 deep", "1 MiB", "surrogate", "byte order mark", tooMany} {
 		if strings.Contains(why, more) {
 			return true
 		}

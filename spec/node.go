@@ -4,9 +4,12 @@ import "unicode/utf8"
 
 // The bounds of every document.
 const (
-	maxBytes = 1 << 20
-	maxDepth = 32
+	maxBytes  = 1 << 20
+	maxDepth  = 32
+	maxValues = 1 << 16 // 1 MiB could hold eight times as many, and take too long
 )
+
+const tooMany = "more than 65536 values"
 
 // Kind is what a Node is.
 type Kind uint8
@@ -122,8 +125,9 @@ func (l *locator) locate(n *Node) {
 // slab hands out nodes from larger pieces: a document of many small values
 // would spend most of its time on allocating each.
 type slab struct {
-	free []Node
-	size int
+	free  []Node
+	size  int
+	count int
 }
 
 func (s *slab) node(k Kind, off int) *Node {
@@ -133,6 +137,7 @@ func (s *slab) node(k Kind, off int) *Node {
 	}
 	n := &s.free[0]
 	s.free = s.free[1:]
+	s.count++
 	n.Kind, n.Pos = k, offset(off)
 	return n
 }

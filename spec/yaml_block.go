@@ -16,6 +16,9 @@ const (
 // value reads what follows an indicator of a node indented by n.
 func (p *yamlReader) value(n int, from place, depth int) (*Node, error) {
 	start := p.i
+	if p.slab.count >= maxValues {
+		return nil, p.fail(start, tooMany)
+	}
 	crossed, err := p.next()
 	if err != nil {
 		return nil, err

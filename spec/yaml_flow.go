@@ -138,6 +138,9 @@ func (p *yamlReader) flowKey(n, open int) (string, error) {
 
 func (p *yamlReader) flowValue(n, depth int) (*Node, error) {
 	start := p.i
+	if p.slab.count >= maxValues {
+		return nil, p.fail(start, tooMany)
+	}
 	switch c := p.b[p.i]; c {
 	case '[', '{':
 		return p.flow(n, depth)

@@ -216,6 +216,8 @@ func TestParseYAMLErrors(t *testing.T) {
 		{strings.Repeat("[", 33), "in:1:33: nested more than 32 deep"},
 		{strings.Repeat("- ", 33) + "a", "in:1:65: nested more than 32 deep"},
 		{strings.Repeat(" ", 1<<20) + "a: 1", "in: larger than 1 MiB"},
+		{"[" + strings.Repeat("0,", 1<<16), "in:1:131072: more than 65536 values"},
+		{strings.Repeat("-\n", 1<<16), "in:65536:2: more than 65536 values"},
 	} {
 		n, err := ParseYAML("in", []byte(test.in))
 		switch {
@@ -271,6 +273,7 @@ var deviations = []struct {
 	{"a colon inside a key of a flow mapping ends it", regexp.MustCompile(`[{,][^{}\[\],]*:[^ \n,}\]]`)},
 	{"an empty item takes what follows", regexp.MustCompile(`- *(#.*)?(\n|$)`)},
 	{"a doubled quote at the start of a line", regexp.MustCompile(`\n *''`)},
+	{"an escaped blank at the end of a line is lost", regexp.MustCompile(`\\ *\n`)},
 }
 
 func deviation(n *Node, b []byte) bool {
@@ -286,7 +289,7 @@ func deviation(n *Node, b []byte) bool {
 func TestDeviations(t *testing.T) {
 	for i, in := range []string{
 		"a: b\tc", "a: 'b\r\n  c'", "a: >+\n", "a: 1e3", "a: -0x1F", "a: b\n \n \n  c",
-		"a: b\n  -c # d", "{a:b: c}", "a:\n- \nb: c", "a: '\n  ''\n   1'",
+		"a: b\n  -c # d", "{a:b: c}", "a:\n- \nb: c", "a: '\n  ''\n   1'", "a: \"\\ \n \"",
 	} {
 		if !deviations[i].re.MatchString(in) {
 			t.Errorf("%q does not show: %s", in, deviations[i].what)
