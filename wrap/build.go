@@ -46,6 +46,7 @@ type builder struct {
 	problems spec.Problems
 
 	prefix   string          // where the new root is put together; "" in place
+	whole    bool            // the new root has all that the host's has
 	held     int             // slots handed out
 	slots    map[string]int  // clones taken, by what they are clones of
 	made     map[string]bool // what was made in the new tree

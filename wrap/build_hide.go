@@ -25,7 +25,7 @@ const fewEntries = 8
 func (b *builder) hideByName() {
 	for i, c := range b.covers() {
 		list := b.h.listing(c.dir)
-		if len(c.make) == 0 && list != nil && (len(list.Entries) <= fewEntries || b.h.Overlay.State == No) {
+		if list != nil && (len(list.Entries) <= fewEntries || b.h.Overlay.State == No || !b.restricted()) {
 			b.rebuild(i, c, list)
 		} else {
 			b.overlay(i, c)
@@ -68,7 +68,7 @@ func (b *builder) covers() []cover {
 	for i := range b.r.Mounts {
 		m := &b.r.Mounts[i]
 		dir, rest := b.lacking(m.Target)
-		if rest != "" {
+		if rest != "" && dir != "/" && b.makeable(dir) {
 			kind := Dir
 			if m.Mode != spec.MountTmpfs && !m.Source.IsDir {
 				kind = File
@@ -90,6 +90,16 @@ func (b *builder) hideable(dir string) bool {
 	return b.prefix == "" || b.inView(dir)
 }
 
+// makeable tells whether dir can be covered by one with further names: where it
+// is the host's own to write, only one that is put together anew from binds
+// loses nothing that is written there.
+func (b *builder) makeable(dir string) bool {
+	if b.restricted() {
+		return !b.inWritable(dir)
+	}
+	return b.h.listing(dir) != nil
+}
+
 // inWritable tells whether path lies in a tree that is writable inside.
 func (b *builder) inWritable(path string) bool {
 	if !b.restricted() {
@@ -102,7 +112,7 @@ func (b *builder) inWritable(path string) bool {
 // lacking parts a mount's target that the host does not have into the nearest
 // folder that is there and the rest; rest is "" where nothing is to be made.
 func (b *builder) lacking(target string) (dir, rest string) {
-	if b.prefix != "" || b.covered(target) || b.h.Kind(target) != Absent {
+	if b.r.Visible || b.covered(target) || b.h.Kind(target) != Absent {
 		return "", ""
 	}
 	dir = parent(target)
@@ -193,9 +203,15 @@ func (b *builder) rebuild(n int, c cover, list *Listing) {
 		default:
 			b.op(Mount{Op: OpFile, Target: at, Perm: 0o644})
 		}
-		b.op(Mount{Op: OpBind, Source: path, Target: at, Mode: ModeRO, Soft: true, For: c.f})
+		b.op(Mount{Op: OpBind, Source: path, Target: at, Mode: b.baseMode(), Soft: true, For: c.f})
 	}
-	b.op(Mount{Op: OpBind, Source: dir, Target: b.in(c.dir), Mode: ModeRO, For: c.f})
+	for _, e := range c.make {
+		b.makeIn(dir, e)
+	}
+	b.op(Mount{Op: OpBind, Source: dir, Target: b.in(c.dir), Mode: b.baseMode(), For: c.f})
+	if !b.restricted() {
+		b.op(Mount{Op: OpSeal, Target: b.in(c.dir), Why: "what would be made in it would be lost"})
+	}
 }
 
 // listing is what Probe found in dir, or nil.

@@ -18,7 +18,8 @@ import (
 func (b *builder) mounts() {
 	p := &b.plan
 	p.Base = BasePlace
-	if b.r.Visible {
+	b.whole = !b.r.Visible && b.addsToRoot()
+	if b.r.Visible || b.whole {
 		p.Base = BaseEmpty
 		p.Root = b.stage()
 		b.prefix = p.Root + partRoot
@@ -48,6 +49,20 @@ func (b *builder) mounts() {
 	b.finish()
 }
 
+// addsToRoot tells whether a mount's target is a new name in the root folder,
+// which only a root of the sandbox's own can have.
+func (b *builder) addsToRoot() bool {
+	if b.h.listing("/") == nil {
+		return false
+	}
+	for i := range b.r.Mounts {
+		if dir, rest := b.lacking(b.r.Mounts[i].Target); rest != "" && dir == "/" {
+			return true
+		}
+	}
+	return false
+}
+
 func (b *builder) op(m Mount) { b.plan.Mounts = append(b.plan.Mounts, m) }
 
 // in is a path of the new tree as it is called while that is put together.
@@ -75,7 +90,7 @@ func (b *builder) modeField() spec.Field {
 // new root is put together.
 func (b *builder) stage() string {
 	for _, dir := range []string{"/tmp", "/run", "/mnt", "/srv", "/var"} {
-		if b.h.Kind(dir) == Dir && !b.isSource(dir) {
+		if !b.whole && b.h.Kind(dir) == Dir && !b.isSource(dir) {
 			return dir
 		}
 	}

@@ -152,8 +152,12 @@ func (b *builder) cut() string {
 
 // mountPoint makes sure that there is something to mount m on.
 func (b *builder) mountPoint(m *spec.MountAt, kind Kind) {
-	if b.prefix == "" && !b.covered(m.Target) {
-		if b.h.Kind(m.Target) == Absent && b.inWritable(m.Target) {
+	dir, rest := b.lacking(m.Target)
+	switch {
+	case rest == "" && (b.prefix == "" || b.whole) && !b.covered(m.Target):
+		return // it is there
+	case rest != "" && dir != "/":
+		if !b.makeable(dir) {
 			b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount at " + m.Target,
 				Why: "it is not there, and sbx makes nothing in a writable folder of the host", Help: "make it first, or choose another target"})
 		}

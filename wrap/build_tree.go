@@ -203,6 +203,9 @@ func (b *builder) placeMounts() {
 // inView tells whether path is to be seen in an empty root because it, or a
 // folder above it, was named.
 func (b *builder) inView(path string) bool {
+	if b.whole {
+		return true
+	}
 	for _, l := range [][]spec.Path{b.r.Read, b.r.Write} {
 		for _, p := range l {
 			if p.Exists && under(path, p.Real) {
@@ -216,6 +219,9 @@ func (b *builder) inView(path string) bool {
 // emptyRoot begins the new root and binds what is in view read-only.
 func (b *builder) emptyRoot() {
 	b.op(Mount{Op: OpPin, Target: b.prefix, Why: "pivot_root(2) wants a mount point"})
+	if b.whole {
+		b.wholeRoot()
+	}
 	for _, s := range b.h.System {
 		if s.Target != "" {
 			b.symlink(s.Path, s.Target)
@@ -238,6 +244,21 @@ func (b *builder) emptyRoot() {
 	}
 }
 
+// wholeRoot binds all that the host's root has into a new one, which unlike the
+// host's may get further entries.
+func (b *builder) wholeRoot() {
+	list := b.h.listing("/")
+	for _, e := range list.Entries {
+		path := "/" + e.Name
+		switch {
+		case e.Kind == Symlink:
+			b.symlink(path, e.Target)
+		case !b.covered(path):
+			b.show(path, path, e.Kind, b.modeField())
+		}
+	}
+}
+
 func (b *builder) symlink(path, target string) {
 	if b.made[path] {
 		return
@@ -252,9 +273,17 @@ func (b *builder) show(source, path string, kind Kind, f spec.Field) {
 	if b.shownAt(path) {
 		return
 	}
-	b.shown = append(b.shown, path)
 	b.target(path, kind)
-	b.op(Mount{Op: OpBind, Source: source, Target: b.in(path), Mode: ModeRO, For: f})
+	b.shown = append(b.shown, path)
+	b.op(Mount{Op: OpBind, Source: source, Target: b.in(path), Mode: b.baseMode(), For: f})
+}
+
+// baseMode is how what is in view by itself is seen.
+func (b *builder) baseMode() Mode {
+	if b.restricted() {
+		return ModeRO
+	}
+	return ModeKeep
 }
 
 // shownAt tells whether path is in view already.

@@ -41,17 +41,23 @@ func (c *call) value(name string) string {
 	return ""
 }
 
-// parse reads a verb's flags, up to "--" or the first word that is none.
+// parse reads a verb's flags: up to "--", and for a verb that takes a command up
+// to the first word that is none.
 func (v *verb) parse(args []string) (*call, error) {
 	c := &call{verb: v, values: map[string][]string{}}
 	for len(args) > 0 {
 		word := args[0]
 		if word == "--" {
-			c.rest = args[1:]
+			c.rest = append(c.rest, args[1:]...)
 			return c, nil
 		}
 		if len(word) < 2 || word[0] != '-' {
-			break
+			if v.command() {
+				c.rest = args
+				return c, nil
+			}
+			c.rest, args = append(c.rest, word), args[1:]
+			continue
 		}
 		args = args[1:]
 		name, value, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
@@ -74,9 +80,12 @@ func (v *verb) parse(args []string) (*call, error) {
 		}
 		c.values[name] = append(c.values[name], value)
 	}
-	c.rest = args
 	return c, nil
 }
+
+// command tells whether what follows the flags is a command with flags of its
+// own.
+func (v *verb) command() bool { return strings.Contains(v.args, "command") }
 
 func (v *verb) flag(name string) *flag {
 	for i := range v.flags {

@@ -45,9 +45,8 @@ func (x *execution) refuse(err error) int {
 // while it runs.
 func (x *execution) supervise() launch.Exit {
 	leave(0, 1)
-	hooks := launch.Hooks{FD: -1}
+	hooks := launch.Hooks{FD: -1, Idle: func() { audit.Mend(audit.StateDir(x.environ, x.home())) }}
 	if len(x.plan.Watch.Trees) == 0 && len(x.plan.Watch.Masked) == 0 {
-		x.idle()
 		return x.process.Supervise(hooks)
 	}
 	sweep := &audit.Sweep{Watch: x.plan.Watch, Held: x.held, Known: x.host.Known(), Cut: x.host.SearchCut != "",
@@ -66,7 +65,6 @@ func (x *execution) supervise() launch.Exit {
 		for watch.Widen(64) {
 		}
 	}
-	x.idle()
 	exit := x.process.Supervise(hooks)
 	if watch != nil {
 		hooks.Event()
@@ -79,9 +77,6 @@ func (x *execution) supervise() launch.Exit {
 	x.noteSwept(found)
 	return exit
 }
-
-// idle does what has time while the command runs.
-func (x *execution) idle() { audit.Mend(audit.StateDir(x.environ, x.home())) }
 
 func isProtected(rel string) bool {
 	_, ok := wrap.IsProtectedName(rel)

@@ -1,8 +1,9 @@
 package launch
 
 import (
-	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"sbx/spec"
 	"sbx/wrap"
@@ -38,11 +39,12 @@ func (p *prober) probe() wrap.Host {
 	if p.r.Network == spec.NetworkNone || p.r.Network == spec.NetworkAllow {
 		p.sockets()
 	}
-	if !p.r.FileRules {
+	if !p.r.FileRules && !p.r.SideDoors {
 		return p.h
 	}
 	p.mounts()
 	p.places()
+	p.targets()
 	if p.r.System {
 		p.system()
 	}
@@ -64,13 +66,39 @@ func (p *prober) places() {
 	if p.r.Home != "" {
 		p.look(p.r.Home)
 	}
-	p.h.Keep = p.rows(wrap.RunKept(), "")
-	p.h.Devices = p.rows(wrap.Devices(), "")
-	for _, f := range p.rows(wrap.ProcReadOnly(), "/proc") {
-		p.h.ProcRO = append(p.h.ProcRO, f.Path[len("/proc/"):])
+	for i := range p.r.Mounts {
+		p.lookUp(p.r.Mounts[i].Target)
 	}
-	for _, f := range p.rows(wrap.ProcMasked(), "/proc") {
-		p.h.ProcMask = append(p.h.ProcMask, f.Path[len("/proc/"):])
+	p.h.Keep = p.rows(wrap.RunKept(), "/run", true)
+	p.h.Devices = p.rows(wrap.Devices(), "/dev", true)
+	if p.h.UID == 0 { // others cannot write there anyway
+		p.h.ProcRO = p.proc(wrap.ProcReadOnly())
+		p.h.ProcMask = p.proc(wrap.ProcMasked())
+	}
+}
+
+// proc is which names of a table stand beneath /proc. Each is asked for: the
+// folder lists all processes.
+func (p *prober) proc(table []wrap.Row) (names []string) {
+	fd, err := unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	for i := range table {
+		if kindIn(fd, table[i].Path, unix.DT_UNKNOWN) != wrap.Absent {
+			names = append(names, table[i].Path)
+		}
+	}
+	return names
+}
+
+// lookUp looks at path and the folders above it, up to one that exists.
+func (p *prober) lookUp(path string) {
+	for ; path != "/"; path = parent(path) {
+		if p.look(path); p.h.Paths[path] != wrap.Absent {
+			return
+		}
 	}
 }
 
@@ -81,20 +109,27 @@ func (p *prober) look(path string) {
 }
 
 // system fills in what @system is here.
-func (p *prober) system() { p.h.System = p.rows(wrap.System(), "") }
+func (p *prober) system() { p.h.System = p.rows(wrap.System(), p.root, true) }
 
-// rows is what of a table stands here. The table's paths are absolute, or
-// relative to dir.
-func (p *prober) rows(table []wrap.Row, dir string) (found []wrap.Found) {
-	if dir == "" {
-		dir = p.root
+// rows is what of a table stands in the folder dir, which has no link on the
+// way. The table's paths are relative to it, or absolute.
+func (p *prober) rows(table []wrap.Row, dir string, absolute bool) (found []wrap.Found) {
+	skip := 0
+	if absolute {
+		skip = len(dir)
+		if dir != "/" {
+			skip++
+		}
+		if p.root != "/" {
+			skip = 1
+		}
 	}
 	look := lookup{p: p, n: len(table), path: func(i int) string {
-		return strings.TrimPrefix(table[i].Path, "/")
+		return table[i].Path[skip:]
 	}, emit: func(i int, f wrap.Found) {
 		f.Why = table[i].Why
 		found = append(found, f)
 	}}
-	look.from(dir)
+	look.from(dir, dir)
 	return found
 }

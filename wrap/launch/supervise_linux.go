@@ -16,7 +16,12 @@ type Exit struct {
 type Hooks struct {
 	FD    int    // a descriptor to wait for besides; -1 for none
 	Event func() // called when FD is readable
+	Idle  func() // called once, when the command has run for a while
 }
+
+// idleAfter is how long a command has run, in milliseconds, before the
+// supervisor does what is not about this run.
+const idleAfter = 200
 
 // siKernel is si_code for a signal that the kernel itself sent, a terminal's
 // above all (sigaction(2)).
@@ -42,11 +47,19 @@ func (pr *Process) Supervise(h Hooks) Exit {
 			{Fd: int32(h.FD), Events: unix.POLLIN},
 		}
 		timeout := -1
-		if early { // signals from before the command was there are its own, too
+		switch {
+		case early: // signals from before the command was there are its own, too
 			timeout = 0
+		case h.Idle != nil:
+			timeout = idleAfter
 		}
-		if _, err := unix.Poll(pf, timeout); err != nil && err != unix.EINTR {
+		n, err := unix.Poll(pf, timeout)
+		if err != nil && err != unix.EINTR {
 			break
+		}
+		if n == 0 && timeout == idleAfter {
+			h.Idle()
+			h.Idle = nil
 		}
 		if pf[1].Revents&unix.POLLIN != 0 {
 			pr.forward(sfd, early)

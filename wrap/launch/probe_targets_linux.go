@@ -1,0 +1,34 @@
+package launch
+
+import (
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// targets looks at where the spec's mounts go. A target that is not there
+// needs the folder that it would be made in, and that folder's names where it
+// is put together anew.
+func (p *prober) targets() {
+	for i := range p.r.Mounts {
+		path := p.r.Mounts[i].Target
+		p.look(path)
+		for path != "/" && p.h.Paths[path] == wrap.Absent {
+			path = parent(path)
+			p.look(path)
+		}
+		if p.h.Paths[p.r.Mounts[i].Target] == wrap.Absent && !p.isListed(path) {
+			p.list(path)
+		}
+	}
+	for i := range p.r.Hide {
+		if h := &p.r.Hide[i]; h.Exists && !h.IsDir {
+			p.listOnce(h)
+		}
+	}
+}
+
+func (p *prober) listOnce(h *spec.Path) {
+	if dir := parent(h.Real); !p.isListed(dir) {
+		p.list(dir)
+	}
+}
