@@ -56,6 +56,12 @@ func (b *builder) implied(files string) {
 		b.fault(FieldProcesses, Degraded, "no pid namespace: what the command leaves is ended with it, but not after sbx itself was killed by SIGKILL")
 		b.line(FieldProcesses, "subreaper")
 	}
+	if b.plan.Base == BaseHost {
+		b.fault(FieldRecord, Degraded, "without a mount namespace the command can read and change the record while it runs")
+		b.line(FieldRecord, "written anew at the end")
+	} else {
+		b.line(FieldRecord, "mount namespace")
+	}
 	if !b.r.Private {
 		return
 	}

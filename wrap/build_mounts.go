@@ -46,6 +46,7 @@ func (b *builder) mounts() {
 	b.protect()
 	b.placeMounts()
 	b.hide()
+	b.ownRecord()
 	b.finish()
 }
 

@@ -139,17 +139,25 @@ func (b *builder) placeParts() {
 		}
 		place(part, dir, FieldPrivate)
 	}
-	if b.prefix != "" {
-		if b.h.Home != "" && !b.inView(b.h.Home) {
-			place(partHome, b.h.Home, FieldPrivate)
-		}
-		if b.r.Job != nil {
-			place(partWork, "/work", FieldPrivate)
-		}
+	if b.r.Job != nil {
+		place(partWork, "/work", FieldPrivate)
 	}
 	if last != "" {
 		place(last, at, FieldPrivate)
 	}
+	if home := b.h.Home; home != "" && b.coveredStrictly(home) && !b.inWritable(home) {
+		b.folder(home, 0o700)
+	}
+}
+
+// placeHome gives an empty root a private home, before anything in it is shown.
+func (b *builder) placeHome() {
+	home := b.h.Home
+	if home == "" || home == "/" || b.inView(home) || b.covered(home) {
+		return
+	}
+	b.folder(home, 0o755)
+	b.op(Mount{Op: OpBind, Source: b.scratchAt() + partHome, Target: b.in(home), For: FieldPrivate})
 }
 
 // deviceLinks are the links of /dev that programs expect.

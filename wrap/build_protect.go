@@ -48,7 +48,6 @@ func (b *builder) protect() {
 			}
 		}
 	}
-	b.ownRecord()
 }
 
 // allowed tells whether the spec writes a protected path: it names the path, or
@@ -102,24 +101,20 @@ func (b *builder) trees() []string {
 	return t
 }
 
-// ownRecord keeps the record out of the sandbox's reach where it lies in a
-// writable tree: the file is masked and the folders above are mount points.
+// ownRecord keeps the record out of the sandbox's reach where its place can be
+// seen inside: the file is masked and, where the folders above can be written,
+// they become mount points that cannot be renamed.
 func (b *builder) ownRecord() {
 	path := b.req.Record
-	if path == "" || !b.inWritable(path) {
+	if path == "" || !b.visible(path) {
 		return
 	}
-	for _, w := range b.writables() {
-		if !under(path, w.Real) {
-			continue
-		}
-		for i := len(w.Real) + 1; i < len(path); i++ {
-			if path[i] == '/' {
-				b.op(Mount{Op: OpPin, Target: b.in(path[:i]), Why: "the record lies beneath"})
-			}
+	for i := 1; i < len(path); i++ {
+		if dir := path[:i]; path[i] == '/' && b.inWritable(dir) && (!b.restricted() || b.inWritable(parent(dir))) {
+			b.op(Mount{Op: OpPin, Target: b.in(dir), For: FieldRecord, Why: "the record lies beneath"})
 		}
 	}
-	b.op(Mount{Op: OpPlace, Slot: slotNone, Target: b.in(path), Mode: ModeRO, Why: "the record"})
+	b.op(Mount{Op: OpPlace, Slot: slotNone, Target: b.in(path), Mode: ModeRO, For: FieldRecord, Why: "the record"})
 	b.masked = append(b.masked, path)
 	b.plan.Watch.Record = path
 }

@@ -219,6 +219,7 @@ func (b *builder) inView(path string) bool {
 // emptyRoot begins the new root and binds what is in view read-only.
 func (b *builder) emptyRoot() {
 	b.op(Mount{Op: OpPin, Target: b.prefix, Why: "pivot_root(2) wants a mount point"})
+	b.placeHome()
 	if b.whole {
 		b.wholeRoot()
 	}

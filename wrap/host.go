@@ -190,4 +190,5 @@ const (
 	FieldPrivate    spec.Field = "private_folders"
 	FieldSideDoors  spec.Field = "side_doors"
 	FieldProcesses  spec.Field = "processes"
+	FieldRecord     spec.Field = "record"
 )

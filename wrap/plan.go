@@ -175,7 +175,7 @@ type Watch struct {
 	Masked    []string    // files hidden by a mount that the host may replace
 	Trees     []string    // writable trees swept for protected names at the end
 	Allowed   []string    // names and paths that the spec lets come into being
-	Record    string      // the record's path where it lies in a writable tree
+	Record    string      // the record's path where it is masked: it must be there before the launch
 }
 
 // Has tells whether the Plan makes a namespace of kind n.

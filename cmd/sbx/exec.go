@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -143,7 +144,7 @@ func (x *execution) find() (int, error) {
 // refuses takes the launch to what the host is then known to have.
 func (x *execution) start() error {
 	for {
-		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Record: x.sink.Path()})
+		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Record: x.recordPath()})
 		if err != nil {
 			return err
 		}
@@ -178,24 +179,49 @@ func (x *execution) start() error {
 // launch clones the child, writes the record while the child sets itself up,
 // and waits for it to be ready.
 func (x *execution) launch() error {
+	x.record.Enforcement = x.plan.Enforcement
+	x.record.Host = &x.host
+	x.record.Rung = spec.Some(x.plan.Rung)
+	x.record.AccessMode = x.plan.Held(x.resolved)
 	var err error
+	if x.plan.Watch.Record != "" { // it is masked, so it must be there
+		if err := x.sink.Write(x.record); err != nil {
+			return err
+		}
+	}
 	x.process, err = launch.Start(x.plan, launch.Options{Caller: x.caller, Keep: x.keep, KeepAll: !x.plan.Filter.On && x.plan.KeepCaps})
 	if err != nil {
 		return err
 	}
 	x.clock.lap("clone")
-	x.record.Enforcement = x.plan.Enforcement
-	x.record.Host = &x.host
-	x.record.Rung = spec.Some(x.plan.Rung)
-	x.record.AccessMode = x.plan.Held(x.resolved)
-	if err := x.sink.Write(x.record); err != nil {
-		x.process.Kill()
-		return err
+	if x.plan.Watch.Record == "" {
+		if err := x.sink.Write(x.record); err != nil {
+			x.process.Kill()
+			return err
+		}
 	}
 	x.clock.lap("record")
 	err = x.process.Ready()
 	x.clock.lap("setup")
 	return err
+}
+
+// recordPath is where the record will stand, links resolved.
+func (x *execution) recordPath() string {
+	path := x.sink.Path()
+	if !strings.HasPrefix(path, "/") {
+		cwd, err := getwd()
+		if err != nil {
+			return ""
+		}
+		path = cwd + "/" + path
+	}
+	i := strings.LastIndexByte(path, '/')
+	dir, err := spec.Real(path[:i+1], spec.HostPaths{})
+	if err != nil {
+		return path
+	}
+	return strings.TrimRight(dir, "/") + path[i:]
 }
 
 // stepProblem tells a launch step that failed in the spec's words.
