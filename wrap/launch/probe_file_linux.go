@@ -140,12 +140,18 @@ type resolved struct {
 	links []string  // every link met on the way, the last name's among them
 }
 
-// resolve follows path one name at a time, as the kernel would, and tells of
-// each link. The path is absolute. At most 40 links are followed, as in
-// path_resolution(7).
-func resolve(path string) resolved {
-	res := resolved{path: "/", kind: wrap.Dir}
+// resolve is resolveIn for an absolute path.
+func resolve(path string) resolved { return resolveIn("/", path) }
+
+// resolveIn follows path one name at a time, as the kernel would, and tells of
+// each link. A relative path is counted from the folder dir, which has no link
+// on the way. At most 40 links are followed, as in path_resolution(7).
+func resolveIn(dir, path string) resolved {
+	res := resolved{path: dir, kind: wrap.Dir}
 	left := path
+	if path != "" && path[0] == '/' {
+		res.path = "/"
+	}
 	for {
 		name, rest, _ := strings.Cut(strings.TrimLeft(left, "/"), "/")
 		left = rest

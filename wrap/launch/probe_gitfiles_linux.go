@@ -22,8 +22,10 @@ const (
 
 // gitConfig reads a configuration and what it includes, protects the included
 // files, and returns what the variables name. Conditions of includes are taken
-// as met: which branch is checked out is the workspace's own choice.
-func (s *gitSearch) gitConfig(file string, depth int, list []named) []named {
+// as met: which branch is checked out is the workspace's own choice. Relative
+// includes are counted from dir, the folder that the file is called in, which
+// has no link on the way.
+func (s *gitSearch) gitConfig(dir, file string, depth int, list []named) []named {
 	if s.configs++; s.configs > maxConfigs || depth > maxIncludes {
 		s.cut("more configuration files than " + itoa(maxConfigs) + ", or deeper includes than " + itoa(maxIncludes))
 		return list
@@ -52,12 +54,17 @@ func (s *gitSearch) gitConfig(file string, depth int, list []named) []named {
 			list = append(list, named{text: text, use: use, why: why, hooks: v.Key == "hookspath"})
 			return
 		}
-		at := s.protectPath(against(parent(file), text), why)
+		at := s.protectPath(dir, text, why)
 		if at.kind == wrap.File {
-			list = s.gitConfig(at.path, depth+1, list)
+			list = s.gitConfig(folderOf(dir, text), at.path, depth+1, list)
 		}
 	})
 	return list
+}
+
+// folderOf is the folder in which path, counted from dir, is called.
+func folderOf(dir, path string) string {
+	return resolveIn(dir, path[:len(path)-len(base(path))]).path
 }
 
 // isKernelPath tells whether reading path asks the kernel or a device instead
@@ -67,8 +74,9 @@ func isKernelPath(path string) bool {
 }
 
 // protectPath protects what path leads to and every link on the way.
-func (s *gitSearch) protectPath(path, why string) resolved {
-	at := resolve(path)
+// path is counted from the folder dir, which has no link on the way.
+func (s *gitSearch) protectPath(dir, path, why string) resolved {
+	at := resolveIn(dir, path)
 	for _, link := range at.links {
 		s.add(link, wrap.Symlink, why)
 	}
@@ -86,7 +94,7 @@ func (s *gitSearch) apply(list []named, dir string) {
 		case n.hooks:
 			s.applyHooks(n, dir)
 		default:
-			s.protectPath(against(dir, n.text), n.why)
+			s.protectPath(dir, n.text, n.why)
 		}
 	}
 }
@@ -102,7 +110,7 @@ func (s *gitSearch) applyCommand(n *named, dir string) {
 		}
 		first = false
 		s.words++
-		at := resolve(against(dir, homePath(word, s.home)))
+		at := resolveIn(dir, homePath(word, s.home))
 		if at.kind != wrap.File {
 			return
 		}
@@ -120,14 +128,14 @@ func (s *gitSearch) applyCommand(n *named, dir string) {
 // of a writable tree, or holds one, the tree cannot become read-only: the
 // names of hooks in it are protected one by one.
 func (s *gitSearch) applyHooks(n *named, dir string) {
-	at := s.protectPath(against(dir, n.text), n.why)
+	at := s.protectPath(dir, n.text, n.why)
 	if at.kind != wrap.Dir {
 		return
 	}
 	for _, tree := range s.trees {
 		if tree == at.path {
 			for _, hook := range hookNames {
-				s.protectPath(join(tree, hook), n.why)
+				s.protectPath(tree, hook, n.why)
 			}
 		}
 	}
@@ -153,7 +161,7 @@ func (s *gitSearch) hookLinks(dir string) {
 	var links []string
 	s.p.entries(fd, func(name []byte, dtype byte) bool {
 		if kindIn(fd, string(name), dtype) == wrap.Symlink {
-			links = append(links, join(dir, string(name)))
+			links = append(links, string(name))
 		}
 		return len(links) < maxHookLinks
 	})
@@ -162,7 +170,7 @@ func (s *gitSearch) hookLinks(dir string) {
 		s.cut("more than " + itoa(maxHookLinks) + " links in " + dir)
 	}
 	for _, link := range links {
-		s.protectPath(link, "a hook is a link to it")
+		s.protectPath(dir, link, "a hook is a link to it")
 	}
 }
 
@@ -176,12 +184,8 @@ func oneLine(path string) string {
 	return strings.TrimRight(cString(b), "\r\n")
 }
 
-// gitFile is the folder that a .git file names, counted from the folder it
-// lies in.
-func gitFile(path, top string) string {
-	text, ok := strings.CutPrefix(oneLine(path), "gitdir: ")
-	if !ok || text == "" {
-		return ""
-	}
-	return against(top, text)
+// gitFile is the folder that a .git file names, as it stands there.
+func gitFile(path string) string {
+	text, _ := strings.CutPrefix(oneLine(path), "gitdir: ")
+	return text
 }

@@ -64,7 +64,7 @@ func (s *gitSearch) gitNames(l *gitLook, linked bool) {
 		path := join(l.dir, row.Path)
 		switch {
 		case kind == wrap.Symlink:
-			if at := s.protectPath(path, row.Why); at.kind == wrap.Dir {
+			if at := s.protectPath(l.dir, row.Path, row.Why); at.kind == wrap.Dir {
 				s.hookLinks(at.path)
 			}
 		case kind != wrap.Absent:

@@ -21,7 +21,9 @@ func (p *prober) kernel() {
 		h.Kernel = version(h.Release)
 	}
 	h.UID, h.GID = unix.Geteuid(), unix.Getegid()
-	h.UIDs, h.GIDs = idRanges("/proc/self/uid_map"), idRanges("/proc/self/gid_map")
+	if h.UID == 0 { // others map their own ids alone
+		h.UIDs, h.GIDs = idRanges("/proc/self/uid_map"), idRanges("/proc/self/gid_map")
+	}
 	h.SysAdmin = sysAdmin()
 	if support := landlock.Probe(); support.State == landlock.Available {
 		h.LandlockABI = support.ABI

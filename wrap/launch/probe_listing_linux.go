@@ -12,8 +12,20 @@ import (
 // maxListing bounds the names of one folder.
 const maxListing = 65536
 
-// listings reads the folders in which something must be hidden by its name:
-// all secrets that are no folders.
+// smallFolder is the size up to which a folder is read at once, as one block of
+// ext4; other file systems count names or their bytes.
+const smallFolder = 4096
+
+// Listings reads the folders in which something must be hidden by its name: all
+// secrets that are no folders. Probe itself leaves out large ones where an
+// overlay may do, which needs no listing: a caller whose overlay failed sets
+// h.Overlay to No and calls Listings before it plans again.
+func Listings(h *wrap.Host) {
+	p := prober{h: *h}
+	p.listings()
+	h.Listing = p.h.Listing
+}
+
 func (p *prober) listings() {
 	for i := range p.h.Secrets {
 		s := &p.h.Secrets[i]
@@ -45,6 +57,9 @@ func (p *prober) list(dir string) {
 	defer unix.Close(fd)
 	var st unix.Stat_t
 	if !readable || unix.Fstat(fd, &st) != nil {
+		return
+	}
+	if p.h.Overlay.State != wrap.No && st.Size > smallFolder {
 		return
 	}
 	l := wrap.Listing{Dir: dir, Mode: st.Mode & 0o7777}

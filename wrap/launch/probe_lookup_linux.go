@@ -40,24 +40,24 @@ type match struct {
 }
 
 // few is how many names are asked for one by one rather than by reading the
-// whole folder.
-const few = 6
+// whole folder: as many calls as reading /etc is worth.
+const few = 32
 
-// from looks for all rows beneath the folder dir.
-func (l *lookup) from(dir string) { l.rows(dir, 0, l.n) }
-
-// rows looks for the rows from lo to hi beneath the folder dir.
-func (l *lookup) rows(dir string, lo, hi int) {
+// from looks for all rows beneath the folder dir. real is its path without
+// links; "" where that is not known.
+func (l *lookup) from(dir, real string) {
 	fd, readable, err := openDir(unix.AT_FDCWD, dir)
 	if err != nil {
 		return
 	}
 	defer unix.Close(fd)
-	real := pathOf(fd)
+	if real == "" {
+		real = pathOf(fd)
+	}
 	if real == "" {
 		real = dir
 	}
-	l.in(place{fd, readable, dir, real}, lo, hi, 0)
+	l.in(place{fd, readable, dir, real}, 0, l.n, 0)
 }
 
 // in looks in one folder for the rows from lo to hi, whose first skip bytes
@@ -76,7 +76,7 @@ func (l *lookup) hit(at place, g group, m match, skip int) {
 	for ; rest < g.hi && len(l.path(rest)) == skip+len(g.name); rest++ {
 		l.emit(rest, found(at, m.name, m.dtype))
 	}
-	if rest == g.hi {
+	if rest == g.hi || !l.anyBelow(at, rest, g.hi, skip) {
 		return
 	}
 	fd, readable, err := openDir(at.fd, m.name)
@@ -91,6 +91,25 @@ func (l *lookup) hit(at place, g group, m match, skip int) {
 		}
 	}
 	l.in(below, rest, g.hi, skip+len(g.name)+1)
+}
+
+// anyBelow tells whether it is worth opening the next folder: where only few
+// rows lie in it they are asked for from here.
+func (l *lookup) anyBelow(at place, lo, hi, skip int) bool {
+	if hi-lo > 4 {
+		return true
+	}
+	for i := lo; i < hi; i++ {
+		path := l.path(i)[skip:]
+		if strings.IndexByte(path, '*') >= 0 {
+			return true
+		}
+		var st unix.Stat_t
+		if unix.Fstatat(at.fd, path, &st, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT) == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // groups splits rows by their next name, in the names' order. That is not

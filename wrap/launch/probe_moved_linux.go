@@ -19,20 +19,21 @@ var xdg = [...]struct{ name, usual string }{
 
 // movedFolders looks for the secrets of ~/.config and its like where the
 // caller's environment says they are.
-func (p *prober) movedFolders(ofHome []int) {
-	table := wrap.Secrets()
+func (p *prober) movedFolders(ofHome []wrap.Secret) {
 	for _, x := range xdg {
 		dir, ok := p.env(x.name)
 		if !ok || !strings.HasPrefix(dir, "/") || p.r.Home != "" && dir == join(p.r.Home, x.usual[2:len(x.usual)-1]) {
 			continue
 		}
-		var rows []int
-		for _, i := range ofHome {
-			if strings.HasPrefix(table[i].Path, x.usual) {
-				rows = append(rows, i)
-			}
+		lo := 0
+		for lo < len(ofHome) && !strings.HasPrefix(ofHome[lo].Path, x.usual) {
+			lo++
 		}
-		p.secretsIn(strings.TrimRight(dir, "/"), rows, len(x.usual))
+		hi := lo
+		for hi < len(ofHome) && strings.HasPrefix(ofHome[hi].Path, x.usual) {
+			hi++
+		}
+		p.secretsIn(strings.TrimRight(dir, "/"), "", ofHome[lo:hi], len(x.usual))
 	}
 }
 

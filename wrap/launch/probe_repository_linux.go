@@ -66,7 +66,6 @@ func (s *gitSearch) search() {
 	s.userConfig()
 	for _, tree := range append([]string(nil), s.trees...) {
 		s.above(tree)
-		s.namesIn(tree)
 		s.walk(tree)
 	}
 	for len(s.later) > 0 {
@@ -92,16 +91,13 @@ func (s *gitSearch) userConfig() {
 		if file == "" || file[0] != '/' {
 			continue
 		}
-		if s.anyTreeNear(file) {
-			s.protectPath(file, "git reads it as the user's configuration")
+		if kindAt(file) == wrap.Absent {
+			continue
 		}
-		s.user = s.gitConfig(file, 0, s.user)
+		at := s.protectPath("/", file, "git reads it as the user's configuration")
+		s.user = s.gitConfig(folderOf("/", file), at.path, 0, s.user)
 	}
 }
-
-// anyTreeNear tells whether a file may lie in a writable tree, as where the
-// home is the working directory.
-func (s *gitSearch) anyTreeNear(file string) bool { return anyWithin(resolve(file).path, s.trees) }
 
 // above looks for the repositories that a tree lies in: they stay read-only,
 // but what they run may lie in the tree.
@@ -116,11 +112,11 @@ func (s *gitSearch) above(tree string) {
 
 // namesIn protects the names of the table that stand in dir.
 func (s *gitSearch) namesIn(dir string) {
-	for _, f := range s.p.rows(wrap.ProtectedInTree(), dir) {
+	for _, f := range s.p.rows(wrap.ProtectedInTree(), dir, false) {
 		if f.Target == "" && f.Path == f.Real {
 			s.add(f.Path, f.Kind, f.Why)
 		} else {
-			s.protectPath(f.Path, f.Why)
+			s.protectPath("/", f.Path, f.Why)
 		}
 	}
 }
@@ -131,21 +127,17 @@ func (s *gitSearch) repository(top string, kind wrap.Kind) {
 	dot := join(top, ".git")
 	dir := dot
 	if kind == wrap.Symlink {
-		at := s.protectPath(dot, why)
+		at := s.protectPath(top, ".git", why)
 		dir, kind = at.path, at.kind
 	}
 	switch kind {
 	case wrap.File:
 		s.add(dir, kind, why)
-		dir = gitFile(dir, top)
-		if dir == "" {
+		text := gitFile(dir)
+		if text == "" {
 			return
 		}
-		at := resolve(dir)
-		for _, link := range at.links {
-			s.add(link, wrap.Symlink, why)
-		}
-		dir = at.path
+		dir = s.linksTo(top, text)
 	case wrap.Dir:
 	default:
 		s.add(dir, kind, why)
@@ -172,12 +164,12 @@ func (s *gitSearch) gitFolder(dir, top string) {
 	s.gitNames(&f, repo.Common != dir)
 	var list []named
 	if repo.Common != dir {
-		list = s.gitConfig(join(repo.Common, "config"), 0, list)
+		list = s.gitConfig(repo.Common, join(repo.Common, "config"), 0, list)
 	} else {
-		list = s.gitConfig(join(dir, "config"), 0, list)
+		list = s.gitConfig(dir, join(dir, "config"), 0, list)
 	}
 	if f.has("config.worktree") {
-		list = s.gitConfig(join(dir, "config.worktree"), 0, list)
+		list = s.gitConfig(dir, join(dir, "config.worktree"), 0, list)
 	}
 	from := top
 	if from == "" {
@@ -191,9 +183,6 @@ func (s *gitSearch) gitFolder(dir, top string) {
 	s.worktrees(&repo, f.has("worktrees"))
 	if repo.Outside || top != "" && anyWithin(top, s.trees) || anyWithin(dir, s.trees) && !s.isOutside(dir) {
 		s.repos = append(s.repos, repo)
-		if top != "" && !s.isTree(top) && anyWithin(top, s.trees) {
-			s.namesIn(top)
-		}
 	}
 	if repo.Common != dir {
 		s.gitFolder(repo.Common, mainTop(repo.Common))
@@ -220,15 +209,6 @@ func mainTop(common string) string {
 	return ""
 }
 
-func (s *gitSearch) isTree(dir string) bool {
-	for _, t := range s.trees {
-		if t == dir {
-			return true
-		}
-	}
-	return false
-}
-
 // isSeen tells whether a git folder was looked at, and notes that it is now.
 func (s *gitSearch) isSeen(dir string) bool {
 	for _, d := range s.seen {
@@ -250,12 +230,12 @@ func (s *gitSearch) commonOf(dir string) string {
 	if text == "" {
 		return dir
 	}
-	return s.linksTo(against(dir, text))
+	return s.linksTo(dir, text)
 }
 
-// linksTo is where path leads; the links on the way are protected.
-func (s *gitSearch) linksTo(path string) string {
-	at := resolve(path)
+// linksTo is where path leads from dir; the links on the way are protected.
+func (s *gitSearch) linksTo(dir, path string) string {
+	at := resolveIn(dir, path)
 	for _, link := range at.links {
 		s.add(link, wrap.Symlink, "git finds its folder through it")
 	}
@@ -284,14 +264,14 @@ func (s *gitSearch) pointsBack(repo *wrap.Repository) bool {
 			return false
 		}
 		text := oneLine(join(repo.GitDir, "gitdir"))
-		return text != "" && resolve(against(repo.GitDir, text)).path == join(repo.Top, ".git")
+		return text != "" && resolveIn(repo.GitDir, text).path == join(repo.Top, ".git")
 	}
 	b, ok := readRegular(join(repo.GitDir, "config"), maxConfigBytes)
 	back := false
 	if ok {
 		parseGitConfig(string(b), func(v gitVar) {
 			if v.Section == "core" && v.Sub == "" && v.Key == "worktree" {
-				back = v.Value != "" && resolve(against(repo.GitDir, v.Value)).path == repo.Top
+				back = v.Value != "" && resolveIn(repo.GitDir, v.Value).path == repo.Top
 			}
 		})
 	}

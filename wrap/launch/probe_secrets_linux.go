@@ -19,44 +19,38 @@ func (p *prober) secrets() {
 	for tilde < len(table) && table[tilde].Path[0] == '/' {
 		tilde++
 	}
-	var absolute []int
-	for i := range table[:tilde] {
-		if !table[i].Root || p.h.UID == 0 {
-			absolute = append(absolute, i)
+	absolute := table[:tilde]
+	if p.h.UID != 0 {
+		absolute = nil
+		for i := range table[:tilde] {
+			if !table[i].Root {
+				absolute = append(absolute, table[i])
+			}
 		}
 	}
-	p.secretsIn(p.root, absolute, len("/"))
-	var ofHome []int
-	for i := tilde; i < len(table); i++ {
-		ofHome = append(ofHome, i)
-	}
+	p.secretsIn(p.root, p.root, absolute, len("/"))
 	for _, home := range p.homes() {
-		p.secretsIn(home, ofHome, len("~/"))
+		p.secretsIn(home, "", table[tilde:], len("~/"))
 	}
-	p.movedFolders(ofHome)
+	p.movedFolders(table[tilde:])
 	p.movedSecrets()
 	p.socketVars()
 	p.prune()
 }
 
 // secretsIn looks for rows of the table beneath dir; the first skip bytes of
-// their paths stand for it.
-func (p *prober) secretsIn(dir string, rows []int, skip int) {
-	if dir == "" {
-		return
-	}
-	table := wrap.Secrets()
+// their paths stand for it. real is dir without links, "" where not known.
+func (p *prober) secretsIn(dir, real string, rows []wrap.Secret, skip int) {
 	look := lookup{p: p, n: len(rows), path: func(i int) string {
-		return table[rows[i]].Path[skip:]
+		return rows[i].Path[skip:]
 	}, emit: func(i int, f wrap.Found) {
-		s := &table[rows[i]]
-		if s.Folder && (f.Target != "" || f.Kind != wrap.Dir) {
+		if rows[i].Folder && (f.Target != "" || f.Kind != wrap.Dir) {
 			return
 		}
-		f.Why = s.Why
+		f.Why = rows[i].Why
 		p.hide(f)
 	}}
-	look.from(dir)
+	look.from(dir, real)
 }
 
 // hide adds a secret, unless the spec opens it. A link is added by its name and
@@ -189,7 +183,8 @@ func passwdHome(line string) string {
 	if !strings.HasPrefix(home, "/") {
 		return ""
 	}
-	for _, dir := range [...]string{"/bin", "/sbin", "/usr", "/dev", "/proc", "/sys", "/run", "/var/run", "/etc", "/tmp", "/nonexistent"} {
+	for _, dir := range [...]string{"/bin", "/sbin", "/usr", "/dev", "/proc", "/sys", "/run", "/var/run", "/etc", "/tmp", "/nonexistent",
+		"/var/backups", "/var/cache", "/var/empty", "/var/list", "/var/mail", "/var/spool"} {
 		if within(home, dir) {
 			return ""
 		}

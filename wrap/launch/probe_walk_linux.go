@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"strings"
+
 	"golang.org/x/sys/unix"
 
 	"sbx/wrap"
@@ -74,7 +76,7 @@ func (w *walker) visit(b branch) {
 	}
 	s.folders++
 	l := gitLook{}
-	dot := wrap.Absent
+	dot, named := wrap.Absent, false
 	queued, lateQueued := len(w.next), len(w.late)
 	s.p.entries(fd, func(name []byte, dtype byte) bool {
 		s.entries++
@@ -83,6 +85,7 @@ func (w *walker) visit(b branch) {
 			return true
 		}
 		l.note(fd, name, dtype)
+		named = named || isTreeName(name)
 		if dtype == unix.DT_DIR || dtype == unix.DT_UNKNOWN && kindIn(fd, string(name), dtype) == wrap.Dir {
 			w.queue(b, name)
 		}
@@ -92,6 +95,9 @@ func (w *walker) visit(b branch) {
 	if b.rel != "" {
 		path = join(w.tree, b.rel)
 	}
+	if named && (b.rel == "" || dot != wrap.Absent) {
+		s.namesIn(path)
+	}
 	if l.isGit() { // a bare repository: nothing in it is a working tree
 		w.next, w.late = w.next[:queued], w.late[:lateQueued]
 		s.gitFolder(path, "")
@@ -99,6 +105,19 @@ func (w *walker) visit(b branch) {
 	if dot != wrap.Absent {
 		s.repository(path, dot)
 	}
+}
+
+// isTreeName tells whether a row of ProtectedInTree begins with name.
+func isTreeName(name []byte) bool {
+	if name[0] != '.' {
+		return false
+	}
+	for _, row := range wrap.ProtectedInTree() {
+		if first, _, _ := strings.Cut(row.Path, "/"); first == string(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // queue notes a folder for later.
