@@ -27,7 +27,7 @@ func Hold(w wrap.Watch) (*Held, error) {
 	h := &Held{trees: make([]tree, 0, len(w.Trees))}
 	for _, path := range w.Trees {
 		fd, err := openFolder(path)
-		if err == unix.ENOTDIR {
+		if err == unix.ENOTDIR && !isLink(path) {
 			continue // a single file that may be written has no names beneath
 		}
 		if err != nil {
@@ -45,6 +45,11 @@ func Hold(w wrap.Watch) (*Held, error) {
 		h.at = unix.Timespec{}
 	}
 	return h, nil
+}
+
+func isLink(path string) bool {
+	var st unix.Stat_t
+	return unix.Lstat(path, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK
 }
 
 // localClock tells whether a file system stamps changes with this kernel's

@@ -165,7 +165,7 @@ func replaceAt(dir int, base string, b []byte, sync bool) error {
 		err = e
 	}
 	if err == nil {
-		err = unix.Renameat(dir, temp, dir, base)
+		err = takePlace(dir, temp, base)
 	}
 	if err != nil {
 		_ = unix.Unlinkat(dir, temp, 0)
@@ -175,6 +175,23 @@ func replaceAt(dir int, base string, b []byte, sync bool) error {
 		syncFolder(dir)
 	}
 	return nil
+}
+
+// takePlace renames temp to base. Over a name that is there it exchanges the
+// two and removes the old one: no reader sees a difference, and ext4, which
+// writes a file out before it lets a rename replace another (auto_da_alloc),
+// does not make the start of a command wait for the disk.
+func takePlace(dir int, temp, base string) error {
+	err := unix.Renameat2(dir, temp, dir, base, unix.RENAME_NOREPLACE)
+	if err == unix.EEXIST {
+		if err = unix.Renameat2(dir, temp, dir, base, unix.RENAME_EXCHANGE); err == nil {
+			return unix.Unlinkat(dir, temp, 0)
+		}
+	}
+	if err == unix.EINVAL || err == unix.ENOSYS || err == unix.ENOENT {
+		return unix.Renameat(dir, temp, dir, base)
+	}
+	return err
 }
 
 func createTemp(dir int) (string, int, error) {

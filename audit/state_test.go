@@ -3,6 +3,7 @@ package audit
 import (
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func TestLife(t *testing.T) {
 	defer zombie.Wait()
 	var zp Process
 	for range 200 {
-		b, _ := os.ReadFile("/proc/" + itoa(zombie.Process.Pid) + "/stat")
+		b, _ := os.ReadFile("/proc/" + strconv.Itoa(zombie.Process.Pid) + "/stat")
 		st, start := parseStat(b)
 		zp = Process{zombie.Process.Pid, start, self.BootID, self.Namespace}
 		if st == 'Z' {
@@ -60,15 +61,6 @@ func TestLife(t *testing.T) {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
-}
-
-func itoa(n int) string { return strings.TrimSpace(strings.Join([]string{"", string(appendInt(n))}, "")) }
-
-func appendInt(n int) []byte {
-	if n < 10 {
-		return []byte{'0' + byte(n)}
-	}
-	return append(appendInt(n/10), '0'+byte(n%10))
 }
 
 func TestParseStat(t *testing.T) {
@@ -198,7 +190,7 @@ func TestLoad(t *testing.T) {
 	dir := temp(t)
 	var ids []string
 	for i := range 3 {
-		s, err := Open(spec.Opt[string]{}, []string{"XDG_STATE_HOME=" + dir}, "", "20260101T00000"+itoa(i)+".000-0000000"+itoa(i))
+		s, err := Open(spec.Opt[string]{}, []string{"XDG_STATE_HOME=" + dir}, "", "20260101T00000"+strconv.Itoa(i)+".000-0000000"+strconv.Itoa(i))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,108 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func artifactsOf(t *testing.T, dir string) ([]Artifact, int) {
+	t.Helper()
+	fd, err := openFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	list, omitted, err := Artifacts(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list, omitted
+}
+
+func TestArtifacts(t *testing.T) {
+	noLeak(t)
+	dir := temp(t)
+	plant(t, dir, "b/c", "a", "b.txt", "z/", "odd\n\xffname")
+	if err := unix.Chmod(dir+"/a", 0o4711); err != nil {
+		t.Fatal(err)
+	}
+	plant(t, temp(t), "outside")
+	for from, to := range map[string]string{"link": "a", "up": "..", "passwd": "/etc/passwd", "loop": "loop", "folder": "b"} {
+		if err := os.Symlink(to, dir+"/"+from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := unix.Mkfifo(dir+"/fifo", 0o644); err != nil {
+		t.Fatal(err)
+	}
+	sum := func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) }
+	want := []Artifact{
+		{"a", 1, sum("a"), 0o4711}, {"b.txt", 5, sum("b.txt"), 0o644}, {"b/c", 3, sum("b/c"), 0o644},
+		{"odd\n\xffname", 9, sum("odd\n\xffname"), 0o644},
+	}
+	done := make(chan struct{})
+	go func() { // a FIFO that is opened waits for ever
+		defer close(done)
+		if list, omitted := artifactsOf(t, dir); !reflect.DeepEqual(list, want) || omitted != 0 {
+			t.Errorf("got %+v, %d omitted", list, omitted)
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("it hangs")
+	}
+}
+
+func TestArtifactsBounds(t *testing.T) {
+	noLeak(t)
+	dir := temp(t)
+	for i := range maxArtifacts + 50 {
+		plant(t, dir, fmt.Sprintf("d/%05d", i))
+	}
+	deep := "e" + strings.Repeat("/e", maxArtifactDepth+10) + "/f"
+	plant(t, dir, deep, "f")
+	list, omitted := artifactsOf(t, dir)
+	if len(list) != maxArtifacts || omitted != 50+1+1 {
+		t.Errorf("%d listed, %d omitted", len(list), omitted)
+	}
+	// A file of no blocks and an enormous size is listed, and not read.
+	big := temp(t)
+	plant(t, big, "sparse", "small")
+	if err := os.Truncate(big+"/sparse", maxArtifactHashed+1); err != nil {
+		t.Skip(err) // the file system holds no such files
+	}
+	list, _ = artifactsOf(t, big)
+	if len(list) != 2 || list[1].SHA256 != "" || list[1].Size != maxArtifactHashed+1 || list[0].SHA256 == "" {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestArtifactsUnreadable(t *testing.T) {
+	asUser(t)
+	dir := temp(t)
+	plant(t, dir, "closed/x", "file")
+	for p, mode := range map[string]os.FileMode{"closed": 0, "file": 0} {
+		if err := os.Chmod(dir+"/"+p, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer os.Chmod(dir+"/closed", 0o700)
+	list, omitted := artifactsOf(t, dir)
+	if len(list) != 1 || list[0].SHA256 != "" || list[0].Size != 4 || omitted != 1 {
+		t.Errorf("%+v, %d omitted", list, omitted)
+	}
+}
+
+func TestArtifactsOfNoFolder(t *testing.T) {
+	if _, _, err := Artifacts(-1); err == nil {
+		t.Error("a closed descriptor is a folder")
+	}
+}

@@ -1,0 +1,331 @@
+package audit
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// deepen makes levels folders in each other, each called name, by descriptors:
+// the path is longer than any call takes. It returns the innermost.
+func deepen(t *testing.T, dir, name string, levels int) int {
+	t.Helper()
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range levels {
+		if err := unix.Mkdirat(fd, name, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		next, err := unix.Openat(fd, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unix.Close(fd)
+		fd = next
+	}
+	return fd
+}
+
+// shallow takes a deep tree apart, which os.RemoveAll does too slowly.
+func shallow(dir, name string) {
+	for exists(dir + "/" + name + "/" + name) {
+		if os.Rename(dir+"/"+name+"/"+name, dir+"/up") != nil || os.RemoveAll(dir+"/"+name) != nil || os.Rename(dir+"/up", dir+"/"+name) != nil {
+			return
+		}
+	}
+}
+
+func TestSweepDeepTree(t *testing.T) {
+	g := newGround(t)
+	g.launch()
+	inner := deepen(t, g.tree, "d", 5000)
+	defer shallow(g.tree, "d")
+	if err := unix.Mkdirat(inner, ".git", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	unix.Close(inner)
+	plant(t, g.tree, "d/d/d/.git/config")
+	out := g.sweep.End()
+	if got := g.moved(out); len(got) != 1 || got[0] != "d/d/d/.git" {
+		t.Errorf("%q", got)
+	}
+	if len(out.Cuts) != 1 || !strings.Contains(out.Cuts[0], "too deep") || len(out.Cuts[0]) > 2*maxString {
+		t.Errorf("%d cuts: %.200q", len(out.Cuts), out.Cuts)
+	}
+}
+
+func TestSweepDeepProtectedName(t *testing.T) {
+	g := newGround(t)
+	g.launch()
+	if err := os.Mkdir(g.tree+"/.git", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	unix.Close(deepen(t, g.tree+"/.git", "d", 5000))
+	out := g.sweep.End()
+	if got := g.moved(out); len(got) != 1 {
+		t.Errorf("%q, %q", got, out.Cuts)
+	}
+	shallow(g.run+"/swept/1-.git", "d")
+}
+
+func TestSweepManyEntries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes 100,000 files")
+	}
+	g := newGround(t)
+	g.launch()
+	fd, err := openFolder(g.tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plant(t, g.tree, "file")
+	for i := range 100_000 {
+		if err := unix.Linkat(fd, "file", fd, fmt.Sprint("x", i), 0); err != nil {
+			if err == unix.EMLINK {
+				_ = unix.Unlinkat(fd, "file", 0)
+				plant(t, g.tree, "file")
+				continue
+			}
+			t.Fatal(err)
+		}
+	}
+	unix.Close(fd)
+	plant(t, g.tree, ".git/x", "z/.git/x")
+	start := time.Now()
+	out := g.sweep.End()
+	if len(out.Moved) != 2 || len(out.Cuts) != 0 || time.Since(start) > maxSeconds*time.Second {
+		t.Errorf("%+v after %v", out, time.Since(start))
+	}
+}
+
+// TestSweepManyMoves: all go, though not all are listed.
+func TestSweepManyMoves(t *testing.T) {
+	g := newGround(t)
+	g.launch()
+	for i := range 3 * maxMoved {
+		plant(t, g.tree, fmt.Sprintf("%d/.git", i))
+	}
+	out := g.sweep.End()
+	if len(out.Moved) != maxMoved || out.Omitted != 2*maxMoved {
+		t.Errorf("%d listed, %d omitted", len(out.Moved), out.Omitted)
+	}
+	if left, _ := filepath.Glob(g.tree + "/*/.git"); len(left) != 0 {
+		t.Errorf("%d are left", len(left))
+	}
+}
+
+func TestSweepUnreadableFolder(t *testing.T) {
+	asUser(t)
+	g := newGround(t)
+	g.launch()
+	plant(t, g.tree, "closed/.git/x", "readonly/.git/x", "z/.git/x")
+	for name, mode := range map[string]os.FileMode{"closed": 0, "readonly/.git": 0o500, "readonly": 0o500, "z/.git": 0} {
+		if err := os.Chmod(g.tree+"/"+name, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer os.Chmod(g.tree+"/closed", 0o700)
+	out := g.sweep.End()
+	if got := g.moved(out); len(got) != 2 || got[0] != "readonly/.git" || got[1] != "z/.git" {
+		t.Errorf("%q, cuts %q", got, out.Cuts)
+	}
+	if len(out.Cuts) != 1 || !strings.Contains(out.Cuts[0], "closed: permission denied") {
+		t.Errorf("cuts %q", out.Cuts)
+	}
+	if fi, err := os.Stat(g.tree + "/readonly"); err != nil || fi.Mode().Perm() != 0o500 {
+		t.Errorf("the folder's mode is now %v, %v", fi.Mode(), err)
+	}
+	_ = os.Chmod(g.tree+"/readonly", 0o700)
+}
+
+// TestSweepToAnotherMount: a rename does not reach, so that it copies.
+func TestSweepToAnotherMount(t *testing.T) {
+	const other = "/dev/shm"
+	g := newGround(t)
+	run, err := os.MkdirTemp(other, "sbx-test")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer os.RemoveAll(run)
+	var a, b unix.Stat_t
+	if unix.Stat(g.tree, &a) != nil || unix.Stat(run, &b) != nil || a.Dev == b.Dev {
+		t.Skip("one file system for both")
+	}
+	g.run = run
+	g.launch()
+	plant(t, g.tree, ".git/config", ".git/hooks/pre-commit", ".envrc", "huge/.git/big")
+	if err := os.Symlink("/etc/passwd", g.tree+"/.git/link"); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(g.tree+"/.git/fifo", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(g.tree+"/.git/hooks", 0o100); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(g.tree+"/huge/.git/big", maxCopyBytes+1); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(g.tree+"/.vscode", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	unix.Close(deepen(t, g.tree+"/.vscode", "d", 3*maxCopyDepth))
+	out := g.sweep.End()
+	got := g.moved(out)
+	if strings.Join(got, " ") != ".envrc .git .vscode huge/.git" {
+		t.Errorf("%q", got)
+	}
+	to := map[string]string{}
+	for _, m := range out.Moved {
+		rel, _ := filepath.Rel(g.tree, m.Path)
+		to[rel] = m.MovedTo
+	}
+	if b, err := os.ReadFile(to[".git"] + "/hooks/pre-commit"); err != nil || len(b) == 0 {
+		t.Errorf("%q, %v", b, err)
+	}
+	if l, err := os.Readlink(to[".git"] + "/link"); err != nil || l != "/etc/passwd" {
+		t.Errorf("%q, %v", l, err)
+	}
+	if exists(to[".git"] + "/fifo") {
+		t.Error("a FIFO was copied")
+	}
+	// Too much to copy: out of the way all the same, and said.
+	for _, name := range []string{"huge/.git", ".vscode"} {
+		if !strings.HasPrefix(filepath.Base(to[name]), ".sbx-swept-") || !strings.Contains(strings.Join(out.Cuts, "\n"), to[name]) {
+			t.Errorf("%s went to %s; cuts %q", name, to[name], out.Cuts)
+		}
+	}
+	if list, _ := filepath.Glob(g.tree + "/.sbx-swept-*"); len(list) != 1 {
+		t.Errorf("%q", list)
+	}
+}
+
+func TestSweepWithNoRunFolder(t *testing.T) {
+	g := newGround(t)
+	g.launch()
+	g.sweep.Run = func() (int, string, error) { return -1, "", unix.EROFS }
+	plant(t, g.tree, ".git/config", "x/.envrc")
+	out := g.sweep.End()
+	if len(out.Moved) != 1 || exists(g.tree+"/.git") || len(out.Cuts) != 1 {
+		t.Errorf("%+v", out)
+	}
+}
+
+// TestSweepDoesNotEnterMounts: what is mounted in a tree is said, not entered.
+func TestSweepDoesNotEnterMounts(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: mounts a tmpfs")
+	}
+	g := newGround(t, "m/")
+	if err := unix.Mount("tmpfs", g.tree+"/m", "tmpfs", 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Unmount(g.tree+"/m", unix.MNT_DETACH)
+	g.launch()
+	plant(t, g.tree, "m/.git/config")
+	out := g.sweep.End()
+	if len(out.Moved) != 0 || len(out.Cuts) != 1 || !strings.Contains(out.Cuts[0], "another mount") || !exists(g.tree+"/m/.git") {
+		t.Errorf("%+v", out)
+	}
+}
+
+// TestSweepRace swaps folders for links to the outside while sweeps run.
+// Nothing outside is ever moved, and nothing outside is ever listed.
+func TestSweepRace(t *testing.T) {
+	g := newGround(t)
+	outside := temp(t)
+	names := []string{".git/config", "a/.git/config", "a/b/.git/config", ".envrc", "d/.git/config"}
+	plant(t, outside, names...)
+	g.launch()
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for i := range 3 {
+		dir := fmt.Sprintf("%s/s%d", g.tree, i)
+		real, link := dir+".real", dir+".link"
+		plant(t, g.tree, fmt.Sprintf("s%d.real/a/b/", i), fmt.Sprintf("s%d.real/d/", i))
+		if err := os.Symlink(outside, link); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(real, dir); err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			for !stop.Load() {
+				// The folder and the link change places in one step.
+				_ = unix.Renameat2(unix.AT_FDCWD, dir, unix.AT_FDCWD, link, unix.RENAME_EXCHANGE)
+			}
+		})
+		wg.Go(func() {
+			for !stop.Load() {
+				_ = os.MkdirAll(dir+"/a/b/.git", 0o755) // sometimes outside, where it is
+				_ = os.MkdirAll(g.tree+"/d/.git", 0o755)
+			}
+		})
+	}
+	sweeps, moved := 0, 0
+	for end := time.Now().Add(time.Second); time.Now().Before(end); sweeps++ {
+		out := g.sweep.End()
+		for i := range 3 {
+			out.Add(g.sweep.At(fmt.Sprintf("%s/s%d/.git", g.tree, i)))
+			out.Add(g.sweep.At(fmt.Sprintf("%s/s%d/a/.git", g.tree, i)))
+		}
+		moved += len(out.Moved) + out.Omitted
+	}
+	stop.Store(true)
+	wg.Wait()
+	for _, n := range names {
+		if b, err := os.ReadFile(outside + "/" + n); err != nil || string(b) != n {
+			t.Errorf("outside, %s: %q, %v", n, b, err)
+		}
+	}
+	if moved == 0 {
+		t.Error("nothing was moved: the race was none")
+	}
+	t.Logf("%d sweeps, %d moves", sweeps, moved)
+}
+
+// TestOpenBeneathSteps holds the way for old kernels to the same answers.
+func TestOpenBeneathSteps(t *testing.T) {
+	noLeak(t)
+	dir := temp(t)
+	plant(t, dir, "a/b/c", "x")
+	for from, to := range map[string]string{"a/link": "b", "link": "/etc", "a/up": "..", "a/b/self": "c"} {
+		if err := os.Symlink(to, dir+"/"+from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	top, err := openFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(top)
+	for _, rel := range []string{"a", "a/b", "a/b/c", "x", "link", "link/passwd", "a/link", "a/link/c", "a/up", "a/up/x", "a/b/self", "none", "a/none/c", "x/y", "."} {
+		for _, flags := range []int{unix.O_RDONLY, unix.O_PATH | unix.O_DIRECTORY} {
+			a, errA := openBeneath(top, rel, flags)
+			b, errB := openSteps(top, rel, flags)
+			if (errA == nil) != (errB == nil) {
+				t.Errorf("%s: openat2 %v, steps %v", rel, errA, errB)
+			}
+			if errA == nil && errB == nil {
+				var sa, sb unix.Stat_t
+				if unix.Fstat(a, &sa) != nil || unix.Fstat(b, &sb) != nil || sa.Ino != sb.Ino {
+					t.Errorf("%s: two files", rel)
+				}
+			}
+			for _, fd := range []int{a, b} {
+				if fd >= 0 {
+					unix.Close(fd)
+				}
+			}
+		}
+	}
+}

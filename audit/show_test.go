@@ -1,0 +1,132 @@
+package audit
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func view(t testing.TB, r Record) View {
+	t.Helper()
+	v, err := Parse(r.AppendJSON(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := "testdata/" + name
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+	}
+}
+
+func TestShowGolden(t *testing.T) {
+	v := view(t, sample())
+	golden(t, "record.json", string(sample().AppendJSON(nil)))
+	golden(t, "show.txt", Show(v, false))
+	golden(t, "show.html", ShowHTML(v))
+	refused := Record{ID: "x", StartedAt: time.Unix(0, 0), Command: Command{Argv: []string{"make", "it so", ""}},
+		Error: &Refusal{"limits.memory", "s.json:9:14", "cannot cap memory at 2GiB: no cgroup is delegated", "start it under systemd-run"}}
+	golden(t, "show-refused.txt", Show(view(t, refused), true))
+}
+
+func TestShowLost(t *testing.T) {
+	gone := Self()
+	gone.Start.Value--
+	out := Show(view(t, Record{Supervisor: gone}).Derive(), false)
+	if !strings.Contains(out, ": lost") || !strings.Contains(out, "sbx itself was killed") {
+		t.Error(out)
+	}
+}
+
+// hostile is what a command may call itself and its files.
+const hostile = "\x1b]0;owned\x07\x1b[2J\r\n\u009b31m\u202e\u2066<script>alert(1)</script>&\"'\xff\x00\x7f\b"
+
+func hostileRecord() Record {
+	r := sample()
+	r.Command = Command{Argv: []string{hostile, "a\nb"}, Cwd: hostile, Executable: hostile}
+	r.Violations.Add(Violation{Kind: hostile, Program: hostile, Action: hostile, Target: hostile, Rule: hostile, AllowWith: hostile})
+	r.Artifacts.Value[0].Path = hostile
+	r.Protected[0].Path = hostile
+	r.Swept.Value.Moved[0] = Moved{hostile, hostile, hostile}
+	r.Swept.Value.Cuts[0], r.Swept.Value.Repositories[0] = hostile, hostile
+	r.Error = &Refusal{hostile, hostile, hostile, hostile}
+	r.ID = hostile
+	r.ToolsUsed.Value[0] = hostile
+	r.Enforcement[0].Asked, r.Enforcement[0].By, r.Enforcement[1].Reason = hostile, hostile, hostile
+	return r
+}
+
+func TestShowHostileText(t *testing.T) {
+	v := view(t, hostileRecord())
+	for name, out := range map[string]string{"text": Show(v, false), "html": ShowHTML(v)} {
+		for _, c := range out {
+			if c != '\n' && escaped(c, 3) || c == utf8.RuneError {
+				t.Errorf("%s: %U reaches the terminal", name, c)
+				break
+			}
+		}
+		if !utf8.ValidString(out) {
+			t.Errorf("%s is not UTF-8", name)
+		}
+	}
+	// With colour, the only sequences are its own.
+	out := Show(v, true)
+	for _, own := range []string{"\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"} {
+		out = strings.ReplaceAll(out, own, "")
+	}
+	if strings.ContainsRune(out, 0x1b) {
+		t.Error("a foreign escape sequence passes")
+	}
+	page := ShowHTML(v)
+	if strings.Contains(page, "<script") || strings.Contains(page, "alert(1)</") {
+		t.Error("a script passes")
+	}
+	if !strings.Contains(page, "&lt;script&gt;") || strings.Contains(page, "http:") || strings.Contains(page, "src=") {
+		t.Error("the page is not self-contained, or lacks the text")
+	}
+	// A record that was not written by sbx, so that nothing in it is escaped.
+	raw := `{"record_version":1,"state":"\u001b[31m","id":"\u001b[2J","command":{"argv":["\u009b","\u202e"]},"violations":[3,{"kind":7}],"enforcement":{"a":1}}`
+	v, err := Parse([]byte(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := Show(v, false); strings.ContainsAny(out, "\x1b\u009b\u202e") {
+		t.Errorf("%q", out)
+	}
+}
+
+func TestVisible(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "", "abc": "abc", "é😀": "é😀", "\x1b[0m": `\x1b[0m`, "a\nb\tc\r": `a\nb\tc\x0d`, "\x7f": `\x7f`,
+		"\u009b": `\x9b`, "\u202e": `\u202e`, "\xff": `\xff`, "\u2028": `\u2028`,
+	} {
+		if got := visible(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestQuoteArgs(t *testing.T) {
+	v := view(t, Record{Command: Command{Argv: []string{"a", "", "b c", "it's", "$x", "<redacted>"}}})
+	if got, want := quoteArgs(v.Node.Get("command").Get("argv")), `a '' 'b c' 'it'\''s' '$x' <redacted>`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
