@@ -1,0 +1,27 @@
+package launch
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// Parent is what an outer sbx left for those inside its sandbox, or nil. Only
+// a file on a read-only mount counts: inside, nobody could have put it there.
+func Parent() *wrap.Parent {
+	b, ok := readRegular(wrap.ParentPath, 1<<20)
+	if !ok {
+		return nil
+	}
+	var fs unix.Statfs_t
+	if unix.Statfs(wrap.ParentPath, &fs) != nil || fs.Flags&unix.ST_RDONLY == 0 {
+		return nil
+	}
+	n, err := spec.ParseJSON(wrap.ParentPath, b)
+	if err != nil {
+		return nil
+	}
+	p, _ := wrap.ParseParent(n)
+	return p
+}

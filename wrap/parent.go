@@ -1,0 +1,145 @@
+package wrap
+
+import (
+	"slices"
+
+	"sbx/spec"
+)
+
+// ParentPath is where a sandbox with a private /run tells an sbx inside it what
+// holds there already. It lies on a read-only mount of its own.
+const ParentPath = "/run/sbx/parent.json"
+
+// Parent is what an outer sandbox holds, as far as a nested one must know.
+type Parent struct {
+	AccessMode spec.AccessMode
+	Network    spec.NetworkMode
+	Visible    bool     // only what is named is in view
+	Writable   []string // trees that are writable, private folders not counted
+	Read       []string // what is in view of an empty root, @system not counted
+	Hidden     []string
+}
+
+// parentOf is what this Plan's sandbox tells those inside.
+func (b *builder) parentOf() *Parent {
+	p := &Parent{AccessMode: b.r.AccessMode, Network: b.r.Network, Visible: b.r.Visible}
+	if b.r.ReadOnly && p.AccessMode == spec.WorkspaceWrite {
+		p.AccessMode = spec.ReadOnly
+	}
+	for _, w := range b.writables() {
+		p.Writable = append(p.Writable, w.Real)
+	}
+	if b.r.Job != nil {
+		p.Writable = append(p.Writable, "/output", "/work")
+	}
+	for i := range b.r.Mounts {
+		if m := &b.r.Mounts[i]; m.Mode == spec.MountRW {
+			p.Writable = append(p.Writable, m.Target)
+		}
+	}
+	for _, r := range b.r.Read {
+		p.Read = append(p.Read, r.Real)
+	}
+	if b.r.Restricted.Real != "" {
+		p.Read = append(p.Read, b.r.Restricted.Real)
+	}
+	for _, h := range b.r.Hide {
+		p.Hidden = append(p.Hidden, h.Real)
+	}
+	return p
+}
+
+// AppendJSON writes p as ParseParent reads it.
+func (p *Parent) AppendJSON(dst []byte) []byte {
+	w := &printer{b: dst, flat: true}
+	w.open('{')
+	w.num("version", 1)
+	if p.AccessMode != spec.AccessUnset {
+		w.text("access_mode", p.AccessMode.String())
+	}
+	w.text("network", p.Network.String())
+	w.flag("visible", p.Visible)
+	w.list("writable", p.Writable)
+	w.list("read", p.Read)
+	w.list("hidden", p.Hidden)
+	w.close('}')
+	return append(w.b, '\n')
+}
+
+// ParseParent reads what an outer sandbox left; ok is false for what this
+// version does not understand.
+func ParseParent(n *spec.Node) (p *Parent, ok bool) {
+	if n.Get("version") == nil || n.Get("version").Text != "1" {
+		return nil, false
+	}
+	p = &Parent{Network: spec.NetworkHost}
+	if m := n.Get("access_mode"); m != nil {
+		if p.AccessMode, ok = spec.ParseAccessMode(m.Text); !ok {
+			return nil, false
+		}
+	}
+	if m := n.Get("network"); m != nil {
+		if p.Network, ok = spec.ParseNetworkMode(m.Text); !ok {
+			return nil, false
+		}
+	}
+	p.Visible = n.Get("visible") != nil
+	for _, l := range []struct {
+		key string
+		to  *[]string
+	}{{"writable", &p.Writable}, {"read", &p.Read}, {"hidden", &p.Hidden}} {
+		if list := n.Get(l.key); list != nil {
+			for _, item := range list.Items {
+				*l.to = append(*l.to, item.Text)
+			}
+		}
+	}
+	return p, true
+}
+
+// nested is the Plan of an sbx inside another: no namespace can be made there,
+// and none is needed where the outer sandbox holds as much as is asked. What is
+// narrower is refused. The filter is loaded once more: filters add up.
+func (b *builder) nested() {
+	b.plan.Rung = RungParent
+	b.plan.Base = BaseHost
+	b.plan.KeepCaps = true
+	held := b.h.Parent
+	narrower := func(f spec.Field, why string) {
+		b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "narrow " + string(f) + " inside another sandbox",
+			Why: why, Help: "ask for no more than the outer sandbox holds, or set it in the outer spec"}, Unavailable)
+	}
+	if b.r.Network != spec.NetworkHost && held.Network > b.r.Network {
+		narrower("network", "the outer sandbox has "+held.Network.String())
+	}
+	if b.r.Visible && !held.Visible {
+		narrower("filesystem.read", "the outer sandbox shows the whole host")
+	} else if b.r.Visible {
+		for _, path := range held.Read {
+			if !b.inView(path) {
+				narrower("filesystem.read", "the outer sandbox shows "+path+" too")
+				break
+			}
+		}
+	}
+	if b.restricted() {
+		for _, path := range held.Writable {
+			if !b.inWritable(path) {
+				narrower(b.modeField(), "in the outer sandbox "+path+" is writable too")
+				break
+			}
+		}
+		if held.AccessMode == spec.AccessUnset && b.r.Private && !held.Visible {
+			narrower("access_mode", "the outer sandbox has no access_mode")
+		}
+	}
+	for _, h := range b.r.Hide {
+		if h.Exists && !slices.ContainsFunc(held.Hidden, func(d string) bool { return under(h.Real, d) }) {
+			narrower("filesystem.hide", "the outer sandbox shows "+h.Real)
+			break
+		}
+	}
+	if len(b.r.Mounts) > 0 {
+		narrower("filesystem.mounts", "nothing can be mounted there")
+	}
+}
