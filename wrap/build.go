@@ -89,7 +89,7 @@ func (b *builder) notYet() {
 
 // free is the Plan of a spec that constrains nothing: no_new_privs alone.
 func (b *builder) free() {
-	b.plan.Rung = RungBare
+	b.plan.Rung = RungFree
 	b.plan.Base = BaseHost
 }
 
@@ -106,6 +106,10 @@ func (b *builder) sandbox() {
 		p.Filter = Filter{}
 		b.lack(&spec.Problem{Field: FieldSideDoors, Do: "shut the side doors", Why: "no seccomp filter can be loaded: " + b.h.Seccomp.Why,
 			Help: "accept less with require_available: false"}, Unavailable)
+	}
+	if b.h.Parent != nil {
+		b.nested()
+		return
 	}
 	if p.Rung == RungBare {
 		p.Base = BaseHost

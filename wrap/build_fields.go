@@ -10,6 +10,9 @@ import (
 // what an access mode implies without saying.
 func (b *builder) fields() {
 	files, net := b.mechanisms()
+	if b.h.Parent != nil && b.sandboxed() {
+		files, net = "parent", "parent"
+	}
 	for _, f := range b.r.Spec.Asked() {
 		switch {
 		case b.isNotYet(f):
@@ -50,6 +53,10 @@ func (b *builder) implied(files string) {
 		}
 		b.line(FieldSideDoors, by)
 	}
+	if b.h.Parent != nil && b.sandboxed() {
+		b.nestedLines()
+		return
+	}
 	if b.plan.Has(PidNS) {
 		b.line(FieldProcesses, "pid namespace")
 	} else {
@@ -78,7 +85,20 @@ func (b *builder) implied(files string) {
 	}
 }
 
-func (b *builder) sandboxed() bool { return !b.plan.KeepCaps }
+// sandboxed tells whether the Plan constrains more than no_new_privs.
+func (b *builder) sandboxed() bool { return !b.plan.KeepCaps || b.plan.Filter.On }
+
+// nestedLines are the lines of what an outer sandbox holds.
+func (b *builder) nestedLines() {
+	b.line(FieldProcesses, "parent")
+	b.fault(FieldRecord, Degraded, "the command can read and change this record while it runs; the outer sandbox's own it cannot")
+	b.line(FieldRecord, "written anew at the end")
+	if b.r.Private {
+		b.line(FieldSecrets, "parent")
+		b.line(FieldPrivate, "parent")
+		b.line(FieldProtected, "parent")
+	}
+}
 
 // mechanisms name what holds file rules and the network here.
 func (b *builder) mechanisms() (files, net string) {

@@ -36,8 +36,10 @@ func (b *builder) privates() {
 			b.private = append(b.private, dir)
 		}
 	}
-	for _, s := range b.h.Secrets { // a secret folder in which something is opened
-		if s.Kind == Dir && b.opens(s.Real) && !b.covered(s.Real) {
+	// A secret folder in which something is opened, and sbx's own state: an sbx
+	// inside has a place for its record, and sees none of the records outside.
+	for _, s := range b.h.Secrets {
+		if s.Kind == Dir && (b.opens(s.Real) || s.Path == b.h.State) && !b.covered(s.Real) && b.prefix == "" {
 			b.private = append(b.private, s.Real)
 			b.opened = append(b.opened, s.Real)
 		}
@@ -213,6 +215,10 @@ func (b *builder) placeRun() {
 		b.target(k.Path, k.Kind)
 		b.put(k.Real, k.Path, ModeRO, FieldPrivate, true)
 	}
+	b.folder(parent(ParentPath), 0o755)
+	b.op(Mount{Op: OpContent, Source: string(b.parentOf().AppendJSON(nil)), Target: b.in(ParentPath)})
+	b.op(Mount{Op: OpBind, Source: b.in(parent(ParentPath)), Target: b.in(parent(ParentPath)), Mode: ModeRO,
+		Why: "what holds here is nobody's to change"})
 	b.op(Mount{Op: OpMkdir, Target: b.in("/run/lock"), Perm: 0o1777})
 	b.folder("/run/user", 0o755)
 	for _, uid := range b.h.Users {

@@ -33,6 +33,10 @@ const (
 	RungRoot
 	// RungBare is Landlock and seccomp alone.
 	RungBare
+	// RungParent is what an outer sandbox holds already.
+	RungParent
+	// RungFree is a spec that constrains nothing.
+	RungFree
 )
 
 // Version is a kernel version, as {6, 18}.
@@ -128,7 +132,10 @@ type Host struct {
 	Overlay     Answer    // overlay mounts in a user namespace
 	Setattr     Answer    // mount_setattr(2), Linux 5.12
 
+	Parent *Parent // what an outer sandbox holds; nil where there is none
+
 	Home    string
+	State   string  // sbx's own state folder, a private one inside; "" for none
 	Secrets []Found // the default secrets that exist and that the spec opens none of
 	// SecretsCut says which secrets were not looked for, where there are too
 	// many homes; "" where all were.

@@ -5,7 +5,7 @@ func (s State) String() string {
 }
 
 func (r Rung) String() string {
-	return [...]string{"user namespace", "namespaces as root", "landlock and seccomp alone"}[r]
+	return [...]string{"user namespace", "namespaces as root", "landlock and seccomp alone", "an outer sandbox", "no sandbox"}[r]
 }
 
 func (k Kind) String() string {
@@ -21,7 +21,7 @@ func (n Namespace) String() string {
 }
 
 func (o Op) String() string {
-	return [...]string{"private", "scratch", "mkdir", "file", "symlink", "clone", "attach", "bind", "pin",
+	return [...]string{"private", "scratch", "mkdir", "file", "symlink", "content", "clone", "attach", "bind", "pin",
 		"read-only", "tmpfs", "proc", "devpts", "whiteout", "overlay", "open", "place", "seal", "uncover", "pivot"}[o]
 }
 

@@ -105,6 +105,7 @@ const (
 	OpMkdir              // Target, Perm; what is there already is left
 	OpFile               // Target, Perm: an empty file
 	OpSymlink            // Target, Source: the text of the link
+	OpContent            // Target, Source: a file of that content
 	OpClone              // Source, Slot, Mode: a detached copy of the tree, kept in Slot
 	OpAttach             // Slot, Target
 	OpBind               // Source, Target, Mode: OpClone and OpAttach in one

@@ -57,7 +57,7 @@ func (x *execution) run() int {
 		return x.refuse(err)
 	}
 	x.clock.lap("decode")
-	x.host = launch.Probe(x.resolved)
+	x.probe()
 	x.clock.lap("probe")
 	if status, err := x.find(); err != nil {
 		x.refuse(err)
@@ -121,6 +121,13 @@ func (x *execution) open() error {
 	var err error
 	x.sink, err = audit.Open(named, x.environ, x.home(), x.record.ID)
 	return err
+}
+
+// probe learns what this host has.
+func (x *execution) probe() {
+	x.host = launch.Probe(x.resolved)
+	x.host.State = audit.StateDir(x.environ, x.home())
+	x.host.Parent = launch.Parent()
 }
 
 // find finds the program that the command names.
@@ -189,7 +196,7 @@ func (x *execution) launch() error {
 			return err
 		}
 	}
-	x.process, err = launch.Start(x.plan, launch.Options{Caller: x.caller, Keep: x.keep, KeepAll: !x.plan.Filter.On && x.plan.KeepCaps})
+	x.process, err = launch.Start(x.plan, launch.Options{Caller: x.caller, Keep: x.keep, KeepAll: !x.plan.Filter.On})
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@
 
 GLOBL ·entry(SB), NOPTR, $48
 GLOBL ·blocked(SB), RODATA|NOPTR, $8
-DATA ·blocked+0(SB)/8, $0xffffffffbffafa07
+DATA ·blocked+0(SB)/8, $0xffffffffbffbfa07
 
 TEXT sbx_entry(SB), NOSPLIT|NOFRAME, $0
 	SUB	$64, RSP

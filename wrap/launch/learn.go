@@ -30,7 +30,7 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 		h.Overlay = wrap.Answer{State: wrap.No, Why: why}
 		return h, true
 	}
-	if p.Rung == wrap.RungBare || e.Program == "command" {
+	if p.Rung >= wrap.RungBare || e.Program == "command" {
 		return h, false
 	}
 	if denied(e.Errno) || e.Step.Name == "clone" && (e.Errno == Errno(unix.ENOSPC) || e.Errno == Errno(unix.EUSERS)) {

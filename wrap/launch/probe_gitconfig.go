@@ -97,7 +97,7 @@ func (p *gitParser) section() (string, bool) {
 		c := p.next()
 		switch {
 		case c == ']':
-			return string(name), true
+			return string(name), len(name) > 0
 		case c == '\n' || isGitSpace(c):
 			return p.subsection(append(name, '.'), c)
 		case c == end || !isKeyByte(c) && c != '.':

@@ -42,6 +42,8 @@ func (l *list) mounts(ops []wrap.Mount) {
 			l.add(unix.SYS_MKNODAT, "mknodat", fdcwd, text(m.Target), num(unix.S_IFCHR))
 		case wrap.OpSymlink:
 			l.add(unix.SYS_SYMLINKAT, "symlinkat", text(m.Source), fdcwd, text(m.Target)).Pass = Errno(unix.EEXIST)
+		case wrap.OpContent:
+			l.create(m.Target, m.Source)
 		case wrap.OpClone:
 			l.on = m.Source
 			from := l.open(m.Source)
@@ -100,6 +102,15 @@ func (l *list) open(path string) Slot {
 	how := words(unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0, unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_MAGICLINKS)
 	l.add(unix.SYS_OPENAT2, "openat2", fdcwd, text(path), data(how), num(unix.SizeofOpenHow)).Save = s
 	return s
+}
+
+// create makes a file of that content, which nobody may write.
+func (l *list) create(path, content string) {
+	fd := l.slot()
+	l.add(unix.SYS_OPENAT, "openat", fdcwd, text(path),
+		num(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC), num(0o444)).Save = fd
+	l.add(unix.SYS_WRITE, "write", kept(fd), data(content), num(len(content)))
+	l.close(fd)
 }
 
 // clone makes a detached copy of the tree at an O_PATH descriptor.

@@ -28,7 +28,7 @@ const idleAfter = 200
 const siKernel = 0x80
 
 // forwarded are the signals that the entry point blocked and a supervisor
-// reads from a signalfd; the constant of entry_amd64.s.
+// reads from a signalfd: the constant of entry_amd64.s but for CHLD.
 const forwarded = 0xffffffffbffafa07
 
 // Supervise forwards signals to the command and waits until it has ended and
@@ -148,11 +148,12 @@ func Subreap() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0
 // process's own, and are ended in the next round.
 func sweepProcesses() {
 	for round := 0; round < 1000; round++ {
+		if _, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); err == unix.ECHILD {
+			return // none is left
+		}
 		for _, pid := range children() {
 			unix.Kill(pid, unix.SIGKILL)
 		}
-		if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && err != unix.EINTR {
-			return // ECHILD: none is left
-		}
+		unix.Wait4(-1, nil, 0, nil)
 	}
 }
