@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -59,13 +60,15 @@ func bench(o options, where bool) error {
 		return b.where(os.Stdout)
 	}
 	var results []result
+	var failed []error // one job that cannot be done hides no other
 	for _, j := range b.jobs() {
 		if !o.only.MatchString(j.name) {
 			continue
 		}
 		r, err := b.run(j)
 		if err != nil {
-			return fmt.Errorf("%s: %w", j.name, err)
+			failed = append(failed, fmt.Errorf("%s: %w", j.name, err))
+			continue
 		}
 		results = append(results, r)
 		fmt.Fprintf(os.Stderr, "bench: %s done\n", j.name)
@@ -73,9 +76,9 @@ func bench(o options, where bool) error {
 	if b.root && o.only.MatchString("memory") {
 		m, err := b.memory()
 		if err != nil {
-			return fmt.Errorf("memory: %w", err)
+			failed = append(failed, fmt.Errorf("memory: %w", err))
 		}
 		results = append(results, m...)
 	}
-	return report(o, results)
+	return errors.Join(append(failed, report(o, results))...)
 }

@@ -23,11 +23,13 @@ type place struct {
 type bencher struct {
 	options
 	dir  string
-	self string // this program, where every caller may run it
 	root bool
 	own  place // the caller's
 	user place // an ordinary user's; the caller's own where it is one
 }
+
+// helper is this program's name in a workspace: a folder that is in view.
+const helper = "helper"
 
 func newBench(o options) (*bencher, error) {
 	if _, err := exec.LookPath(o.bwrap); err != nil {
@@ -51,19 +53,12 @@ func (b *bencher) furnish() error {
 	if err := os.Chmod(b.dir, 0o755); err != nil {
 		return err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	b.self = filepath.Join(b.dir, "helper")
-	if err := copyProgram(self, b.self); err != nil {
-		return err
-	}
 	sbx := filepath.Join(b.dir, "sbx")
 	if err := copyProgram(b.sbx, sbx); err != nil {
 		return err
 	}
 	b.sbx = sbx
+	var err error
 	if b.own, err = b.furnishPlace("own", -1); err != nil {
 		return err
 	}
@@ -93,6 +88,13 @@ func (b *bencher) furnishPlace(name string, uid int) (place, error) {
 		return p, err
 	}
 	if err := deepFile(p.workspace); err != nil {
+		return p, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return p, err
+	}
+	if err := copyProgram(self, filepath.Join(p.workspace, helper)); err != nil {
 		return p, err
 	}
 	script := "git init -q . && git -c user.name=b -c user.email=b@localhost commit -q --allow-empty -m start"
