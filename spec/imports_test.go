@@ -1,0 +1,55 @@
+package spec
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The package runs at the start of every sandbox: what it imports is paid for
+// there, in time. fmt, os, reflect and the YAML and schema libraries are for
+// tests only.
+func TestImports(t *testing.T) {
+	pure := []string{"cmp", "embed", "errors", "math", "slices", "sort", "strconv", "strings", "time", "unicode/utf8"}
+	linux := append(slices.Clone(pure), "syscall", "golang.org/x/sys/unix")
+	names, err := filepath.Glob("*.go")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		allowed := pure
+		if strings.HasSuffix(name, "_linux.go") {
+			allowed = linux
+		}
+		for _, i := range f.Imports {
+			if path, _ := strconv.Unquote(i.Path.Value); !slices.Contains(allowed, path) {
+				t.Errorf("%s imports %s", name, path)
+			}
+		}
+		if f.Scope.Lookup("init") != nil {
+			t.Errorf("%s has an init", name)
+		}
+	}
+}
+
+// Seeds that are kept are there: a fuzz test over nothing passes.
+func TestCorpora(t *testing.T) {
+	for _, name := range []string{"FuzzJSON", "FuzzYAML", "FuzzDecode", "FuzzResolve"} {
+		seeds, err := os.ReadDir(filepath.Join("testdata", "fuzz", name))
+		if err != nil || len(seeds) == 0 {
+			t.Errorf("%s has no kept seeds: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEnvironment(t *testing.T) {
+	environ := []string{"PATH=/bin", "HOME=/home/u", "GITHUB_TOKEN=t", "LC_ALL=C", "LC_TIME=D", "LANG=e", "TERM=x", "PATH=/second", "bad", "=odd", "EMPTY="}
+	for _, test := range []struct{ doc, env, dropped string }{
+		{`{}`, "PATH=/bin HOME=/home/u GITHUB_TOKEN=t LC_ALL=C LC_TIME=D LANG=e TERM=x EMPTY=", ""},
+		{`{"access_mode":"danger-full-access"}`, "PATH=/bin HOME=/home/u GITHUB_TOKEN=t LC_ALL=C LC_TIME=D LANG=e TERM=x EMPTY=", ""},
+		{`{"access_mode":"read-only"}`, "PATH=/bin HOME=/home/u LC_ALL=C LC_TIME=D LANG=e TERM=x EMPTY=", "GITHUB_TOKEN"},
+		{`{"access_mode":"workspace-write"}`, "PATH=/bin HOME=/home/u LC_ALL=C LC_TIME=D LANG=e TERM=x EMPTY=", "GITHUB_TOKEN"},
+		{`{"access_mode":"read-only","environment":{"pass":["*"]}}`, "PATH=/bin HOME=/home/u GITHUB_TOKEN=t LC_ALL=C LC_TIME=D LANG=e TERM=x EMPTY=", ""},
+		{`{"environment":{"pass":[]}}`, "", "PATH HOME GITHUB_TOKEN LC_ALL LC_TIME LANG TERM EMPTY"},
+		{`{"environment":{"pass":["LC_*","PAT?","NONE"]}}`, "PATH=/bin LC_ALL=C LC_TIME=D", "HOME GITHUB_TOKEN LANG TERM EMPTY"},
+		{`{"environment":{"pass":[],"set":{"Z":"1","A":"2"}}}`, "Z=1 A=2", "PATH HOME GITHUB_TOKEN LC_ALL LC_TIME LANG TERM EMPTY"},
+		{`{"environment":{"pass":["HOME","LANG"],"set":{"HOME":"/else","NEW":"n","TERM":"dumb"}}}`, "HOME=/else LANG=e TERM=dumb NEW=n", "PATH GITHUB_TOKEN LC_ALL LC_TIME EMPTY"},
+		{`{"access_mode":"read-only","environment":{"set":{"GITHUB_TOKEN":"other"}}}`, "PATH=/bin HOME=/home/u GITHUB_TOKEN=other LC_ALL=C LC_TIME=D LANG=e TERM=x EMPTY=", ""},
+		{`{"access_mode":"read-only","environment":{"set":{"CI":"1"}}}`, "PATH=/bin HOME=/home/u LC_ALL=C LC_TIME=D LANG=e TERM=x EMPTY= CI=1", "GITHUB_TOKEN"},
+	} {
+		in := inputs()
+		in.Environ = environ
+		r, err := Resolve(decodeAt(t, test.doc), in)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if got := strings.Join(r.Env, " "); got != test.env {
+			t.Errorf("%s:\n got %s\nwant %s", test.doc, got, test.env)
+		}
+		if got := strings.Join(r.Dropped, " "); got != test.dropped {
+			t.Errorf("%s: dropped %s, want %s", test.doc, got, test.dropped)
+		}
+		for i, name := range r.Passed {
+			if !strings.HasPrefix(r.Env[i], name+"=") {
+				t.Errorf("%s: passed %s beside %s", test.doc, name, r.Env[i])
+			}
+		}
+		if r.Home != "/home/u" {
+			t.Errorf("%s: home %s", test.doc, r.Home)
+		}
+	}
+}
+
+func TestEnvironmentOfJob(t *testing.T) {
+	in := inputs()
+	in.Environ = []string{"PATH=/bin", "HOME=/home/u", "LANG=e", "TERM=x", "EDITOR=vi"}
+	in.Job = &JobAsk{Input: "/in"}
+	for doc, want := range map[string]string{
+		`{}`:                                  "PATH=/bin HOME=/home/u LANG=e TERM=x",
+		`{"environment":{"set":{"A":"b"}}}`:   "PATH=/bin HOME=/home/u LANG=e TERM=x A=b",
+		`{"environment":{"pass":["EDITOR"]}}`: "EDITOR=vi",
+	} {
+		if r, err := Resolve(decodeAt(t, doc), in); err != nil || strings.Join(r.Env, " ") != want {
+			t.Errorf("%s: %s, %v, want %s", doc, r.Env, err, want)
+		}
+	}
+}
+
+// The order of a spec made in Go is that of names.
+func TestEnvironmentOfGo(t *testing.T) {
+	s := &SandboxSpec{Environment: Some(Environment{Pass: Some([]string{}), Set: Some(map[string]string{"B": "1", "C": "2", "A": "3"})})}
+	r, err := Resolve(s, inputs())
+	if want := []string{"A=3", "B=1", "C=2"}; err != nil || !slices.Equal(r.Env, want) {
+		t.Errorf("%q, %v, want %q", r.Env, err, want)
+	}
+}
+
+func TestMatchName(t *testing.T) {
+	for _, test := range []struct {
+		glob, name string
+		want       bool
+	}{
+		{"A", "A", true}, {"A", "a", false}, {"A", "AB", false}, {"", "", true}, {"", "A", false}, {"*", "", true}, {"*", "ABC", true},
+		{"A*", "A", true}, {"A*", "ABC", true}, {"A*", "BA", false}, {"*A", "BA", true}, {"*A", "AB", false}, {"*A*", "BAB", true},
+		{"?", "A", true}, {"?", "", false}, {"A?C", "ABC", true}, {"A*B*C", "AxBxBxC", true}, {"A*B*C", "AxCxB", false}, {"*?", "A", true}, {"**", "A", true},
+		{"*AB", "AAB", true}, {"*_KEY", "KEY_KEYS_KEY", true}, {"[A]", "A", false},
+	} {
+		if got := matchName(test.glob, test.name); got != test.want {
+			t.Errorf("%s, %s: %v", test.glob, test.name, got)
+		}
+	}
+	// No pair of glob and name takes long.
+	if matchName(strings.Repeat("*A", 1000)+"B", strings.Repeat("A", 10000)) {
+		t.Error("matched")
+	}
+}
+
+func TestLooksLikeCredential(t *testing.T) {
+	for _, name := range []string{
+		"GITHUB_TOKEN", "GH_TOKEN", "NPM_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+		"AWS_SESSION_TOKEN", "AWS_SHARED_CREDENTIALS_FILE", "AZURE_CLIENT_SECRET", "GOOGLE_APPLICATION_CREDENTIALS", "PGPASSWORD", "MYSQL_PWD",
+		"DB_PASS", "SECRET_KEY_BASE", "DJANGO_SECRET_KEY", "DATABASE_URL", "REDIS_URL", "MONGODB_URI", "SENTRY_DSN", "npm_config__authToken",
+		"NPM_CONFIG__AUTH", "github_token", "SLACK_WEBHOOK_URL", "BW_SESSION", "OP_SESSION_my", "CI_JOB_JWT_V2", "VAULT_TOKEN", "TF_VAR_db",
+		"GPG_PASSPHRASE", "AZURE_DEVOPS_EXT_PAT", "STRIPE_APIKEY", "SSH_PRIVATE_KEY", "AZURE_STORAGE_CONNECTION_STRING", "TOKEN", "ACTIONS_ID_TOKEN_REQUEST_URL",
+	} {
+		if why, looks := LooksLikeCredential(name); !looks || why == "" {
+			t.Errorf("%s passes", name)
+		}
+	}
+	for _, name := range []string{
+		"PATH", "HOME", "KEYBOARD", "KEYMAP", "XKEYSYMDB", "XAUTHORITY", "SSH_AUTH_SOCK", "SSH_ASKPASS", "GIT_ASKPASS", "COLORTERM", "TERM",
+		"OLDPWD", "PWD", "INIT_CWD", "HTTP_PROXY", "no_proxy", "KUBECONFIG", "DOCKER_HOST", "DBUS_SESSION_BUS_ADDRESS", "XDG_SESSION_ID",
+		"TOKENIZERS_PARALLELISM", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "MAX_THINKING_TOKENS", "AWS_REGION", "AWS_DEFAULT_REGION", "GOPRIVATE",
+		"BYPASS", "COMPASS", "GNUPGHOME", "NETRC", "LS_COLORS", "MONKEY", "HISTFILE", "CARGO_HOME", "GOFLAGS", "",
+	} {
+		if why, looks := LooksLikeCredential(name); looks {
+			t.Errorf("%s is kept back: %s", name, why)
+		}
+	}
+	// Every row is some name's, and says why.
+	for i, c := range credentialNames {
+		name := strings.NewReplacer("*", "X", "?", "L").Replace(c.Glob)
+		if strings.HasSuffix(c.Glob, "UR?") {
+			name = strings.NewReplacer("*", "", "?", "L").Replace(c.Glob)
+		}
+		if c.Why == "" || strings.ToUpper(c.Glob) != c.Glob {
+			t.Errorf("row %d: %+v", i, c)
+		}
+		if why, looks := LooksLikeCredential(name); looks == c.Pass || why == "" {
+			t.Errorf("%s of row %s: %q, %v", name, c.Glob, why, looks)
+		}
+	}
+}
