@@ -25,6 +25,7 @@ type bencher struct {
 	dir  string
 	root bool
 	own  place // the caller's
+	big  place // the caller's, with 50,000 files: what sbx looks for in a workspace costs there too
 	user place // an ordinary user's; the caller's own where it is one
 }
 
@@ -60,6 +61,9 @@ func (b *bencher) furnish() error {
 	b.sbx = sbx
 	var err error
 	if b.own, err = b.furnishPlace("own", -1); err != nil {
+		return err
+	}
+	if b.big, err = b.furnishPlace("big", -1); err != nil {
 		return err
 	}
 	b.user = b.own
