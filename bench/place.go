@@ -148,5 +148,11 @@ func copyProgram(from, to string) error {
 		out.Close()
 		return err
 	}
+	// A page that was not written back yet would count as the program's own
+	// dirty memory.
+	if err := out.Sync(); err != nil {
+		out.Close()
+		return err
+	}
 	return out.Close()
 }
