@@ -65,8 +65,11 @@ func (p *prober) hide(f wrap.Found) {
 	if p.isOpened(f.Path, f.Real) || p.isHidden(f.Path) || !p.inView(f.Path) {
 		return
 	}
+	if f.Target != "" && p.tooWide(f.Real) { // by its name alone
+		f.Real, f.Kind = f.Path, wrap.Other
+	}
 	p.h.Secrets = append(p.h.Secrets, f)
-	if f.Target != "" && f.Kind != wrap.Absent && !p.tooWide(f.Real) {
+	if f.Target != "" && f.Real != f.Path {
 		p.hide(wrap.Found{Path: f.Real, Real: f.Real, Kind: f.Kind, Why: f.Why})
 	}
 }
@@ -115,7 +118,7 @@ func (p *prober) prune() {
 next:
 	for _, f := range p.h.Secrets {
 		for i := range p.h.Secrets {
-			if d := &p.h.Secrets[i]; d.Kind == wrap.Dir && beneath(f.Path, d.Real) {
+			if d := &p.h.Secrets[i]; d.Kind == wrap.Dir && d.Target == "" && beneath(f.Path, d.Path) {
 				continue next
 			}
 		}

@@ -90,7 +90,7 @@ func (s *scene) protect() *wrap.Host {
 	s.t.Helper()
 	p := s.prober()
 	p.protectedNames()
-	checkOrder(s.t, &p.h)
+	checkOrder(s.t, s.r, &p.h)
 	return &p.h
 }
 
@@ -113,7 +113,7 @@ func (s *scene) rel(path string) string {
 
 // checkOrder holds Protected to what Build relies on: sorted, nothing twice,
 // every folder on the way there before what is in it.
-func checkOrder(t *testing.T, h *wrap.Host) {
+func checkOrder(t *testing.T, r *spec.Resolved, h *wrap.Host) {
 	t.Helper()
 	have := map[string]bool{}
 	for i, p := range h.Protected {
@@ -130,9 +130,18 @@ func checkOrder(t *testing.T, h *wrap.Host) {
 		}
 		have[p.Path] = true
 	}
+	tops := map[string]bool{}
+	for _, w := range r.Write {
+		tops[w.Real] = true
+	}
+	for _, repo := range h.Repositories {
+		tops[repo.Common] = tops[repo.Common] || repo.Outside
+	}
 	for _, p := range h.Protected {
-		if up := parent(p.Path); p.Shared && !have[up] && kindAt(up+"/.git") == wrap.Absent && len(h.Repositories) == 0 {
-			t.Errorf("%s is on the way and %s is not", p.Path, up)
+		for up := parent(p.Path); !tops[up]; up = parent(up) {
+			if !have[up] {
+				t.Fatalf("%s is not a mount point, but %s is protected", up, p.Path)
+			}
 		}
 	}
 }

@@ -1,0 +1,228 @@
+package launch
+
+import (
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+func TestKernelFacts(t *testing.T) {
+	p := prober{r: &spec.Resolved{}}
+	p.kernel()
+	h := &p.h
+	if h.Kernel.Less(wrap.Version{4, 0}) || !strings.HasPrefix(h.Release, itoa(h.Kernel[0])+".") {
+		t.Errorf("%v %q", h.Kernel, h.Release)
+	}
+	if h.UID != os.Geteuid() || h.GID != os.Getegid() {
+		t.Errorf("%d %d", h.UID, h.GID)
+	}
+	if h.Rungs[wrap.RungBare].State != wrap.Yes || h.UID != 0 && h.Rungs[wrap.RungRoot].State != wrap.No {
+		t.Errorf("%+v", h.Rungs)
+	}
+	if h.LandlockABI == 0 && h.LandlockWhy == "" {
+		t.Error("no Landlock, and no reason")
+	}
+	for _, a := range []wrap.Answer{h.Seccomp, h.Listener, h.Setattr} {
+		if a.State == wrap.Unknown || a.State == wrap.No && a.Why == "" {
+			t.Errorf("%+v", a)
+		}
+	}
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if caps, ok := strings.CutPrefix(line, "CapEff:\t"); ok {
+			caps = strings.TrimSpace(caps)
+			digit := hex(caps[len(caps)-1-unix.CAP_SYS_ADMIN/4])
+			if want := digit>>(unix.CAP_SYS_ADMIN%4)&1 == 1; h.SysAdmin != want {
+				t.Errorf("CAP_SYS_ADMIN is %v, but /proc says %q", h.SysAdmin, caps)
+			}
+		}
+	}
+}
+
+// Nothing but the kernel's facts is looked at without rules.
+func TestNothingIsLookedAtWithoutRules(t *testing.T) {
+	h := Probe(&spec.Resolved{Spec: &spec.SandboxSpec{}, Home: "/root", Network: spec.NetworkHost})
+	if h.Mounts != nil || h.Secrets != nil || h.Paths != nil || h.Sockets != nil || h.Devices != nil || h.Protected != nil {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestProbe(t *testing.T) {
+	s := newScene(t)
+	s.r.System = true
+	h := Probe(s.r)
+	if len(h.System) < 5 || len(h.Devices) != len(wrap.Devices()) || len(h.Mounts) == 0 {
+		t.Errorf("%d of @system, %d devices, %d mounts", len(h.System), len(h.Devices), len(h.Mounts))
+	}
+	if h.UID == 0 && (!slices.Contains(h.ProcRO, "sys") || !slices.Contains(h.ProcMask, "keys")) {
+		t.Errorf("%q %q", h.ProcRO, h.ProcMask)
+	}
+	for _, path := range []string{"/run", "/tmp", "/var/tmp", s.home} {
+		if st, err := os.Stat(path); err == nil && st.IsDir() && h.Paths[path] != wrap.Dir {
+			t.Errorf("%s is %v", path, h.Paths[path])
+		}
+	}
+	for _, f := range h.System {
+		if st, err := os.Stat(f.Real); err != nil || st.IsDir() != (f.Kind == wrap.Dir) {
+			t.Errorf("%+v: %v", f, err)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	for release, want := range map[string]wrap.Version{"6.18.44-x": {6, 18}, "5.4": {5, 4}, "6": {6, 0}, "": {}, "4.19.0-25-amd64": {4, 19}, "5.15-rc1": {5, 15}, "x": {}} {
+		if got := version(release); got != want {
+			t.Errorf("%q is %v", release, got)
+		}
+	}
+}
+
+func TestMountLine(t *testing.T) {
+	for line, want := range map[string]wrap.MountPoint{
+		"36 35 98:0 /r /mnt/a\\040b\\134c rw,noatime shared:1 master:2 - ext3 /dev/root rw,errors=continue\n": {Path: "/mnt/a b\\c", Type: "ext3"},
+		"36 35 0:5 / /p ro - tmpfs tmpfs rw\n":     {Path: "/p", Type: "tmpfs", ReadOnly: true},
+		"36 35 0:5 / /p rw - ext4 /dev/x rw,ro\n":  {Path: "/p", Type: "ext4", ReadOnly: true},
+		"36 35 0:5 / /p rw - fuse.x my - dev ro\n": {Path: "/p", Type: "fuse.x"},
+	} {
+		m, _, ok := mountLine(line)
+		want.ReadOnly = m.ReadOnly && want.Path != "/mnt/a b\\c" || want.ReadOnly
+		if !ok || m != want {
+			t.Errorf("%q is %+v", line, m)
+		}
+	}
+	for _, line := range []string{"", "\n", "1 2 3", "36 35 0:5 / /p rw tmpfs tmpfs rw\n"} {
+		if _, _, ok := mountLine(line); ok {
+			t.Errorf("%q is a mount", line)
+		}
+	}
+}
+
+// Every mount of this host is found, at the path that the kernel knows.
+func TestMounts(t *testing.T) {
+	p := prober{r: &spec.Resolved{}}
+	p.mounts()
+	if len(p.h.Mounts) == 0 {
+		t.Fatal("none")
+	}
+	for _, m := range p.h.Mounts {
+		if !strings.HasPrefix(m.Path, "/") || m.Type == "" {
+			t.Errorf("%+v", m)
+		}
+	}
+}
+
+func TestMedia(t *testing.T) {
+	p := prober{r: &spec.Resolved{}}
+	for _, path := range []string{"/", "/mnt", "/mnt/c", "/media/me/STICK", "/media/me/OTHER", "/run/media/x", "/mediaeval"} {
+		p.noteMedia(path, "0:99")
+	}
+	if want := []string{"/media", "/run/media"}; !slices.Equal(p.h.Removable, want) {
+		t.Errorf("%q", p.h.Removable)
+	}
+}
+
+func TestSocketLines(t *testing.T) {
+	for line, want := range map[string]string{
+		"0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/x y.sock\n": "/run/x y.sock",
+		"0000000000000000: 00000003 00000000 00000000 0001 03 12345 /run/x.sock\n":   "",
+		"0000000000000000: 00000002 00000000 00010000 0001 01 12345 @/abstract\n":    "",
+		"0000000000000000: 00000002 00000000 00010000 0001 01 12345 ./rel\n":         "",
+		"0000000000000000: 00000002 00000000 00010000 0001 01 12345\n":               "",
+		"/": "",
+		"Num       RefCount Protocol Flags    Type St Inode Path\n": "",
+	} {
+		if got, _ := socketPath(line); got != want {
+			t.Errorf("%q is %q", line, got)
+		}
+	}
+}
+
+func TestSockets(t *testing.T) {
+	s := newScene(t)
+	path := s.work + "/s.sock"
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	find := func() int {
+		p := s.prober()
+		p.sockets()
+		n := 0
+		for _, f := range p.h.Sockets {
+			if f.Path == path && f.Kind == wrap.Socket {
+				n++
+			}
+		}
+		return n
+	}
+	if n := find(); n != 1 {
+		t.Errorf("found %d times", n)
+	}
+	s.r.Write = append(s.r.Write, specPath(path, "filesystem.write[0]"))
+	if n := find(); n != 0 {
+		t.Errorf("found %d times although the spec names it", n)
+	}
+}
+
+// Descriptors that the probe opens are closed again.
+func TestProbeLeavesNothingOpen(t *testing.T) {
+	count := func() int {
+		names, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(names)
+	}
+	s := newScene(t)
+	s.git("work", "init", "-q")
+	s.r.System = true
+	Probe(s.r)
+	before := count()
+	for range 3 {
+		Probe(s.r)
+	}
+	if after := count(); after != before {
+		t.Errorf("%d open before, %d after", before, after)
+	}
+}
+
+// BenchmarkProbe is the probe of a small repository and a home of some twenty
+// names, as at each start of sbx exec.
+func BenchmarkProbe(b *testing.B) {
+	dir := b.TempDir()
+	home, work := dir+"/home", dir+"/work"
+	for _, d := range []string{home, home + "/.ssh", home + "/.config", home + "/.config/gh", home + "/.cache", home + "/.local",
+		work, work + "/src", work + "/docs", work + "/.git", work + "/.git/hooks", work + "/.git/objects", work + "/.git/refs"} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, f := range []string{home + "/.netrc", home + "/.bash_history", home + "/.gitconfig", home + "/.profile", work + "/README",
+		work + "/.git/HEAD", work + "/.git/config", work + "/.git/index"} {
+		if err := os.WriteFile(f, []byte("[core]\n\tbare = false\n"), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	r := &spec.Resolved{Spec: &spec.SandboxSpec{}, AccessMode: spec.WorkspaceWrite, Home: home, WorkingDir: specPath(work, ""),
+		Private: true, FileRules: true, SideDoors: true, Network: spec.NetworkNone,
+		Read: []spec.Path{specPath(dir, "")}, Write: []spec.Path{specPath(work, "")}}
+	for b.Loop() {
+		Probe(r)
+	}
+}
