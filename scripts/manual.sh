@@ -6,7 +6,7 @@ sbx=$1
 out=$2
 mkdir -p "$out/man" "$out/completions"
 "$sbx" man >"$out/man/sbx.1"
-for verb in $("$sbx" help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p'); do
+for verb in $("$sbx" help | sed -n '/Example/q; s/^  \([a-z]*\)  *[a-z].*/\1/p'); do
 	"$sbx" man "$verb" >"$out/man/sbx-$verb.1"
 done
 for shell in bash zsh fish; do
