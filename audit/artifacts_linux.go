@@ -26,7 +26,7 @@ func Artifacts(dirfd int) (list []Artifact, omitted int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	defer unix.Close(top)
+	defer closeFD(top)
 	g := gatherer{top: top, names: maxArtifactNames, budget: maxArtifactHashed,
 		buf: make([]byte, 32<<10), block: make([]byte, 128<<10)}
 	g.walk(top, "", 0)
@@ -84,7 +84,7 @@ func (g *gatherer) enter(fd int, name, rel string, depth int) {
 		return
 	}
 	g.walk(sub, rel, depth+1)
-	unix.Close(sub)
+	closeFD(sub)
 }
 
 func (g *gatherer) file(fd int, name, rel string, st *unix.Stat_t) {
@@ -101,7 +101,7 @@ func (g *gatherer) file(fd int, name, rel string, st *unix.Stat_t) {
 			a.Size, a.Mode = now.Size, now.Mode&0o7777
 			a.SHA256 = digestFD(f, now.Size, g.block)
 		}
-		unix.Close(f)
+		closeFD(f)
 	}
 	g.list = append(g.list, a)
 }

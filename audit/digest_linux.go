@@ -37,12 +37,12 @@ func digestPath(path string) string {
 	if err != nil {
 		return ""
 	}
-	defer unix.Close(dir)
+	defer closeFD(dir)
 	fd, err := openat(dir, path[i+1:], unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
 		return ""
 	}
-	defer unix.Close(fd)
+	defer closeFD(fd)
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxDigestSize {
 		return ""

@@ -17,6 +17,10 @@ func openat(dir int, name string, flags int, perm uint32) (int, error) {
 	}
 }
 
+// closeFD closes what was only read or held: there is nothing to do about an
+// error, and the descriptor is gone either way.
+func closeFD(fd int) { _ = unix.Close(fd) }
+
 // openBeneath opens rel, which is beneath dir and has no "..", following no
 // link in any component and entering no other mount. "" is dir itself.
 func openBeneath(dir int, rel string, flags int) (int, error) {
@@ -59,7 +63,7 @@ func openSteps(dir int, rel string, flags int) (int, error) {
 		}
 		fd, err := openat(at, name, step, 0)
 		if at != dir {
-			unix.Close(at)
+			closeFD(at)
 		}
 		if err != nil {
 			return -1, err
@@ -72,7 +76,7 @@ func openSteps(dir int, rel string, flags int) (int, error) {
 			err = unix.ELOOP // O_PATH with O_NOFOLLOW opens the link itself
 		}
 		if err != nil {
-			unix.Close(fd)
+			closeFD(fd)
 			return -1, err
 		}
 		if rest == "" {

@@ -10,9 +10,9 @@
 //	err = sink.Write(record)                              // state "running"
 //	… the command starts …
 //	sweep := &audit.Sweep{Watch: plan.Watch, Held: held, Known: known, Match: match, Run: sink.Run}
-//	watch, err := audit.NewWatch(plan.Watch, sweep)
-//	… Drain when watch.FD is readable, sweep.At for what appeared …
-//	record.Protected, record.Swept = watch.Finish(), spec.Some(sweep.End())
+//	watch := audit.NewWatch(plan.Watch, sweep)
+//	… watch.Begin once it has run for a while, Drain when watch.FD is readable, sweep.At for what appeared …
+//	record.Protected, record.Swept = watch.Finish(now), spec.Some(sweep.End())
 //	err = sink.Close(record)                              // state "exited"
 //
 // A Record is a plain value; AppendJSON turns it into the file's bytes, and

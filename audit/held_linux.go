@@ -37,7 +37,7 @@ func Hold(w wrap.Watch) (*Held, error) {
 		t := tree{path: path, fd: fd}
 		var fs unix.Statfs_t
 		if unix.Fstatfs(fd, &fs) == nil {
-			t.clocked = localClock(int64(fs.Type))
+			t.clocked = localClock(fs.Type)
 		}
 		h.trees = append(h.trees, t)
 	}
@@ -66,7 +66,7 @@ func localClock(magic int64) bool {
 // Close gives the folders back.
 func (h *Held) Close() {
 	for i := range h.trees {
-		unix.Close(h.trees[i].fd)
+		closeFD(h.trees[i].fd)
 	}
 	h.trees = nil
 }

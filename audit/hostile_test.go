@@ -220,6 +220,38 @@ func TestSweepWithNoRunFolder(t *testing.T) {
 	}
 }
 
+// TestSweepAtToAnotherMount: At only renames, since a copy may take long.
+func TestSweepAtToAnotherMount(t *testing.T) {
+	g := newGround(t)
+	run, err := os.MkdirTemp("/dev/shm", "sbx-test")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer os.RemoveAll(run)
+	g.run = run
+	g.launch()
+	plant(t, g.tree, "a/.git/config", "b/.git/config")
+	for _, p := range []string{"a/.git", "b/.git"} {
+		if out := g.sweep.At(g.tree + "/" + p); len(out.Moved)+len(out.Cuts) != 0 && len(out.Moved) != 1 || exists(g.tree+"/"+p) {
+			t.Errorf("%+v", out)
+		}
+	}
+	if err := os.RemoveAll(g.tree + "/b"); err != nil { // the command takes it away again
+		t.Fatal(err)
+	}
+	out := g.sweep.End()
+	if len(out.Moved) == 1 && (!exists(out.Moved[0].MovedTo+"/config") || out.Moved[0].Path != g.tree+"/a/.git") {
+		t.Errorf("%+v", out)
+	}
+	if left, _ := filepath.Glob(g.tree + "/*/.sbx-swept-*"); len(left) != 0 {
+		t.Errorf("%q", left)
+	}
+	var a, b unix.Stat_t
+	if unix.Stat(g.tree, &a) == nil && unix.Stat(run, &b) == nil && a.Dev != b.Dev && (len(out.Moved) != 1 || len(out.Cuts) != 1) {
+		t.Errorf("%+v", out)
+	}
+}
+
 // TestSweepDoesNotEnterMounts: what is mounted in a tree is said, not entered.
 func TestSweepDoesNotEnterMounts(t *testing.T) {
 	if os.Geteuid() != 0 {

@@ -7,13 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The bounds of a copy, which a move from another mount is.
-const (
-	maxCopyBytes = 256 << 20
-	maxCopyNames = 20_000
-	maxCopyDepth = 40
-)
-
 // movedOut is a move and what of it was left undone.
 type movedOut struct {
 	Moved
@@ -23,8 +16,8 @@ type movedOut struct {
 // move takes name out of the open folder fd into the run's folder. Where a
 // rename cannot reach that, the name is first given up in one step, for
 // another that no program looks for, and then copied and removed.
-func (s *Sweep) move(fd int, name, path string, st *unix.Statx_t) (movedOut, error) {
-	m := movedOut{Moved: Moved{Path: path, Kind: kindOf(uint32(st.Mode))}}
+func (s *Sweep) move(t *tree, fd int, rel, name string, kind string, quick bool) (movedOut, error) {
+	m := movedOut{Moved: Moved{Path: under(t.path, rel), Kind: kind}}
 	dest, destErr := s.swept()
 	to := strconv.Itoa(s.moved+1) + "-" + strings.ReplaceAll(name, "/", "_")
 	err := destErr
@@ -39,38 +32,90 @@ func (s *Sweep) move(fd int, name, path string, st *unix.Statx_t) (movedOut, err
 	if err == unix.ENOENT && destErr == nil {
 		return m, err
 	}
-	return s.moveFar(fd, name, to, dest, m)
-}
-
-// moveFar is move where a rename does not reach: to another mount, or nowhere
-// at all when the run's folder cannot be had.
-func (s *Sweep) moveFar(fd int, name, to string, dest int, m movedOut) (movedOut, error) {
-	random, err := randomHex()
+	inert, err := s.aside(fd, name, &m)
 	if err != nil {
 		return m, err
 	}
-	inert := ".sbx-swept-" + random
+	if quick && len(s.later) < maxLater {
+		s.later = append(s.later, later{t, dirOf(rel), inert, to, m})
+		return movedOut{}, nil
+	}
+	return s.fetch(fd, inert, to, dest, m), nil
+}
+
+// later is a move that At began and End finishes: what a sandbox made may
+// take long to copy, and the supervisor has a sandbox to answer.
+type later struct {
+	t     *tree
+	dir   string
+	inert string
+	to    string
+	m     movedOut
+}
+
+// maxLater bounds the moves that wait; further ones are done at once.
+const maxLater = 1000
+
+// finish does the moves that At began.
+func (s *Sweep) finish(out *Swept) {
+	dest, _ := s.swept()
+	for _, l := range s.later {
+		fd, err := openBeneath(l.t.fd, l.dir, unix.O_PATH|unix.O_DIRECTORY)
+		if err != nil {
+			out.cut(l.m.Path + ": it was renamed to " + l.inert + " and its folder is gone: " + err.Error())
+			continue
+		}
+		out.take(s.fetch(fd, l.inert, l.to, dest, l.m))
+		closeFD(fd)
+	}
+	s.later = nil
+}
+
+// aside gives up a name in one step for another that no program looks for.
+func (s *Sweep) aside(fd int, name string, m *movedOut) (inert string, err error) {
+	random, err := randomHex()
+	if err != nil {
+		return "", err
+	}
+	inert = ".sbx-swept-" + random
 	if err = renameAway(fd, name, fd, inert, m.Kind); err != nil {
-		return m, err
+		return "", err
 	}
 	s.moved++
 	m.MovedTo = m.Path[:strings.LastIndexByte(m.Path, '/')+1] + inert
+	return inert, nil
+}
+
+// fetch copies what was set aside into the run's folder and removes it.
+func (s *Sweep) fetch(fd int, inert, to string, dest int, m movedOut) movedOut {
 	if dest < 0 {
 		m.left = m.MovedTo + ": it was renamed only, since the run's folder cannot be opened"
-		return m, nil
+		return m
 	}
 	c := copier{bytes: maxCopyBytes, names: maxCopyNames}
-	if err = c.copy(fd, inert, dest, to, 0); err != nil {
-		removeAll(dest, to, maxCopyNames)
+	if err := c.copy(fd, inert, dest, to, 0); err != nil {
+		_ = removeAll(dest, to, maxCopyNames)
 		m.left = m.MovedTo + ": it was renamed only, since it cannot be copied: " + err.Error()
-		return m, nil
+		return m
 	}
 	if removeAll(fd, inert, 2*maxCopyNames) != nil {
 		m.left = m.MovedTo + ": it was copied, and what is left could not be removed"
 	}
 	m.MovedTo = s.path + "/" + to
-	return m, nil
+	return m
 }
+
+// take lists a move.
+func (s *Swept) take(m movedOut) {
+	if m.left != "" {
+		s.cut(m.left)
+	}
+	if m.Path != "" {
+		s.Add(Swept{Moved: []Moved{m.Moved}})
+	}
+}
+
+func dirOf(rel string) string { return rel[:max(strings.LastIndexByte(rel, '/'), 0)] }
 
 // renameAway renames, and where modes are in the way opens them for the
 // owner: of the folder that name stands in, for as long as it takes, and of
@@ -89,7 +134,7 @@ func renameAway(from int, name string, to int, as, kind string) error {
 	}
 	mode := st.Mode & 0o7777
 	if unix.Chmod(fdPath(from), mode|0o700) == nil {
-		defer unix.Chmod(fdPath(from), mode)
+		defer func() { _ = unix.Chmod(fdPath(from), mode) }()
 	}
 	return rename(from, name, to, as)
 }
@@ -144,148 +189,9 @@ func openMode(dir int, name string) bool {
 	if err != nil {
 		return false
 	}
-	defer unix.Close(fd)
+	defer closeFD(fd)
 	return unix.Chmod(fdPath(fd), 0o700) == nil
 }
 
 // fdPath is a name for what a descriptor holds, also for an O_PATH one.
 func fdPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
-
-// copier copies within bounds, by descriptors, following nothing: files,
-// folders, and links as links. Devices, FIFOs and sockets are dropped.
-type copier struct {
-	bytes int64
-	names int
-}
-
-func (c *copier) copy(from int, name string, to int, as string, depth int) error {
-	if c.names--; c.names < 0 {
-		return unix.EMLINK
-	}
-	if depth > maxCopyDepth {
-		return unix.ENAMETOOLONG
-	}
-	var st unix.Stat_t
-	if err := unix.Fstatat(from, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return err
-	}
-	switch st.Mode & unix.S_IFMT {
-	case unix.S_IFREG:
-		return c.file(from, name, to, as, st.Mode&0o700)
-	case unix.S_IFLNK:
-		buf := make([]byte, unix.PathMax)
-		n, err := unix.Readlinkat(from, name, buf)
-		if err != nil {
-			return err
-		}
-		return unix.Symlinkat(string(buf[:n]), to, as)
-	case unix.S_IFDIR:
-		return c.folder(from, name, to, as, depth)
-	}
-	return nil
-}
-
-func (c *copier) file(from int, name string, to int, as string, mode uint32) error {
-	in, err := openat(from, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(in)
-	out, err := openat(to, as, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(out)
-	var st unix.Stat_t
-	if err = unix.Fstat(in, &st); err != nil {
-		return err
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return nil // swapped meanwhile for something that is dropped
-	}
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := unix.Read(in, buf)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil || n == 0 {
-			return err
-		}
-		if c.bytes -= int64(n); c.bytes < 0 {
-			return unix.EFBIG
-		}
-		if err = writeAll(out, buf[:n]); err != nil {
-			return err
-		}
-	}
-}
-
-func (c *copier) folder(from int, name string, to int, as string, depth int) error {
-	in, err := openReadable(from, name)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(in)
-	if err = unix.Mkdirat(to, as, 0o700); err != nil {
-		return err
-	}
-	out, err := openBeneath(to, as, unix.O_PATH|unix.O_DIRECTORY)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(out)
-	f := folder{fd: in, buf: make([]byte, 8<<10)}
-	for e, ok := f.next(); ok; e, ok = f.next() {
-		sub := string(e.name)
-		if err = c.copy(in, sub, out, sub, depth+1); err != nil {
-			return err
-		}
-	}
-	return f.err
-}
-
-// openReadable opens a folder, and makes it readable to its owner where it
-// must: it was moved away from where its mode meant anything.
-func openReadable(dir int, name string) (int, error) {
-	fd, err := openBeneath(dir, name, unix.O_RDONLY|unix.O_DIRECTORY)
-	if err == unix.EACCES && openMode(dir, name) {
-		fd, err = openBeneath(dir, name, unix.O_RDONLY|unix.O_DIRECTORY)
-	}
-	return fd, err
-}
-
-// removeAll removes name beneath dir with all that it holds, within a bound.
-func removeAll(dir int, name string, names int) error {
-	_, err := removeTree(dir, name, names, 0)
-	return err
-}
-
-func removeTree(dir int, name string, names, depth int) (int, error) {
-	if names--; names < 0 {
-		return names, unix.EMLINK
-	}
-	err := unix.Unlinkat(dir, name, 0)
-	if err != unix.EISDIR {
-		return names, err
-	}
-	if depth > maxCopyDepth {
-		return names, unix.ENAMETOOLONG
-	}
-	fd, err := openReadable(dir, name)
-	if err != nil {
-		return names, err
-	}
-	defer unix.Close(fd)
-	var list []string
-	f := folder{fd: fd, buf: make([]byte, 8<<10)}
-	for e, ok := f.next(); ok && len(list) <= names; e, ok = f.next() {
-		list = append(list, string(e.name))
-	}
-	for _, sub := range list {
-		if names, err = removeTree(fd, sub, names, depth+1); err != nil {
-			return names, err
-		}
-	}
-	return names, unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
-}

@@ -106,7 +106,7 @@ func readInto(path string, buf []byte) int {
 	if err != nil {
 		return 0
 	}
-	defer unix.Close(fd)
+	defer closeFD(fd)
 	n, err := readFull(fd, buf)
 	if err != nil {
 		return 0

@@ -18,8 +18,7 @@ type Sink struct {
 
 	state string // the state folder; "" when there is none
 	id    string
-	run   int    // this run's own folder, -1 until it is needed
-	last  string // the random part of the temporary file's name
+	run   int // this run's own folder, -1 until it is needed
 }
 
 // Open finds where the record goes: effective (--effective), else
@@ -130,7 +129,7 @@ func (s *Sink) Close(r Record) error {
 func (s *Sink) free() {
 	for _, fd := range []*int{&s.dir, &s.run} {
 		if *fd >= 0 {
-			unix.Close(*fd)
+			closeFD(*fd)
 		}
 		*fd = -1
 	}
@@ -225,5 +224,5 @@ func syncFolder(dir int) {
 		return
 	}
 	_ = fsync(fd)
-	unix.Close(fd)
+	closeFD(fd)
 }

@@ -100,7 +100,7 @@ func Mend(stateDir string) (mended int) {
 	if err != nil {
 		return 0
 	}
-	defer unix.Close(runs)
+	defer closeFD(runs)
 	self := Self()
 	for _, id := range newest(runs, maxMend) {
 		if mendRun(runs, id, self) {
@@ -115,7 +115,7 @@ func mendRun(runs int, id string, self Process) bool {
 	if err != nil {
 		return false
 	}
-	defer unix.Close(dir)
+	defer closeFD(dir)
 	b, err := readRecord(dir, effectiveName, unix.O_NOFOLLOW)
 	if err != nil || !bytes.Contains(b[:min(len(b), 512)], []byte(`"`+stateRunning+`"`)) {
 		return false
@@ -169,7 +169,7 @@ func Load(stateDir, name string) ([]byte, string, error) {
 	if err != nil {
 		return nil, "", noRecord(name, err)
 	}
-	defer unix.Close(runs)
+	defer closeFD(runs)
 	for _, id := range newest(runs, 1<<30) {
 		if name != "last" && !strings.HasPrefix(id, name) {
 			continue
@@ -199,7 +199,7 @@ func readRecord(dir int, name string, flags int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer unix.Close(fd)
+	defer closeFD(fd)
 	var st unix.Stat_t
 	if err = unix.Fstat(fd, &st); err != nil {
 		return nil, err

@@ -36,6 +36,7 @@ type Sweep struct {
 	known map[string]bool
 	fixed map[string]bool // protected and read-only inside: nothing beneath is the command's
 	moved int
+	later []later
 	dest  int // the folder "swept", -1 before the first move
 	path  string
 	ready bool
@@ -64,12 +65,14 @@ func (s *Sweep) prepare() {
 // Close gives back what the sweep opened; Held stays open.
 func (s *Sweep) Close() {
 	if s.ready && s.dest >= 0 {
-		unix.Close(s.dest)
+		closeFD(s.dest)
 	}
 	s.dest, s.ready = -1, false
 }
 
-// At sweeps one path at once, as a Notice of Appeared names it.
+// At sweeps one path at once, as a Notice of Appeared names it. What a rename
+// cannot take to the run's folder is set aside under another name, and listed
+// by End, which copies it.
 func (s *Sweep) At(path string) Swept {
 	s.prepare()
 	var out Swept
@@ -77,15 +80,12 @@ func (s *Sweep) At(path string) Swept {
 	if t == nil {
 		return out
 	}
-	dir, name := "", rel
-	if i := strings.LastIndexByte(rel, '/'); i >= 0 {
-		dir, name = rel[:i], rel[i+1:]
-	}
-	fd, err := openBeneath(t.fd, dir, unix.O_PATH|unix.O_DIRECTORY)
+	name := rel[strings.LastIndexByte(rel, '/')+1:]
+	fd, err := openBeneath(t.fd, dirOf(rel), unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return out // gone or moved; the walk at the end finds it wherever it is
 	}
-	defer unix.Close(fd)
+	defer closeFD(fd)
 	s.consider(&out, t, fd, rel, name, true)
 	return out
 }
@@ -96,8 +96,10 @@ func (s *Sweep) End() Swept {
 	s.prepare()
 	var out Swept
 	w := walk{s: s, out: &out, names: maxNames, folders: maxFolders, buf: make([]byte, 64<<10)}
-	unix.ClockGettime(unix.CLOCK_MONOTONIC_COARSE, &w.until)
-	w.until.Sec += maxSeconds
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC_COARSE, &w.until) == nil {
+		w.until.Sec += maxSeconds
+	}
+	s.finish(&out)
 	for i := range s.Held.trees {
 		t := &s.Held.trees[i]
 		if s.within(t) {
@@ -131,7 +133,7 @@ func (s *Sweep) reaches(o *tree, rel string, st *unix.Stat_t) bool {
 	if err != nil {
 		return false
 	}
-	defer unix.Close(fd)
+	defer closeFD(fd)
 	var now unix.Stat_t
 	return unix.Fstat(fd, &now) == nil && now.Dev == st.Dev && now.Ino == st.Ino
 }
@@ -182,7 +184,7 @@ func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bo
 		out.cut(path + ": it may have been there at launch, where the search was cut; it was left")
 		return true
 	}
-	m, err := s.move(fd, name, path, &st)
+	m, err := s.move(t, fd, rel, name, kindOf(uint32(st.Mode)), quick)
 	if err != nil {
 		if err != unix.ENOENT {
 			out.cut(path + ": it could not be moved away: " + err.Error())
@@ -192,9 +194,6 @@ func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bo
 		}
 		return false
 	}
-	if m.left != "" {
-		out.cut(m.left)
-	}
-	out.Add(Swept{Moved: []Moved{m.Moved}})
+	out.take(m)
 	return false
 }

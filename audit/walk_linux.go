@@ -15,8 +15,6 @@ type walk struct {
 	until   unix.Timespec
 	buf     []byte
 	queue   []string
-	unread  string // the first folder that could not be read
-	unreads int
 }
 
 func (w *walk) tree(t *tree) {
@@ -53,7 +51,7 @@ func (w *walk) spent() string {
 	}
 	if w.folders&63 == 0 {
 		var now unix.Timespec
-		if unix.ClockGettime(unix.CLOCK_MONOTONIC_COARSE, &now) == nil && now.Nano() > w.until.Nano() {
+		if unix.ClockGettime(unix.CLOCK_MONOTONIC_COARSE, &now) == nil && w.until.Sec > 0 && now.Nano() > w.until.Nano() {
 			return "too slow"
 		}
 	}
@@ -72,7 +70,7 @@ func (w *walk) folder(t *tree, rel string) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer closeFD(fd)
 	var marks bare
 	var list []found
 	f := folder{fd: fd, buf: w.buf}

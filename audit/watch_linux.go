@@ -15,8 +15,9 @@ const maxWatched = 256
 
 // Watch tells, through inotify, when the host replaces a protected or masked
 // file and when a protected name appears in a writable tree. It is used by one
-// thread: NewWatch once the command runs, Widen while there is nothing better
-// to do, Drain when FD is readable, Finish and Close at the end.
+// thread: NewWatch once the command runs, Begin when it has run for a while,
+// Widen while there is nothing better to do, Drain when FD is readable, Finish
+// and Close at the end. A watch that never began compares at the end instead.
 type Watch struct {
 	fd    int
 	sweep *Sweep
@@ -45,44 +46,86 @@ type place struct {
 // guarded is a file that the host may replace.
 type guarded struct {
 	path   string
+	id     identity
 	before string
 	events []Notice
 }
 
 const watchMask = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_ONLYDIR | unix.IN_MASK_ADD
 
-// NewWatch begins to watch: the folders of w's protected and masked files, and
-// the tops of the trees that s holds. It also takes the digests of protected
-// files, which nothing inside can have changed since they are mounted
-// read-only there.
-func NewWatch(w wrap.Watch, s *Sweep) (*Watch, error) {
+// NewWatch takes note of w's protected and masked files as they are now: their
+// identity, and the digests of protected files, which nothing inside can have
+// changed since they are mounted read-only there. It watches nothing yet.
+func NewWatch(w wrap.Watch, s *Sweep) *Watch {
 	s.prepare()
-	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
-	if err != nil {
-		return nil, &spec.Problem{Field: wrap.FieldProtected, Do: "watch the protected files", Why: inotifyWhy(err)}
-	}
-	x := &Watch{fd: fd, sweep: s, dirs: map[int32]*watched{}, at: map[string]int{},
-		events: make([]byte, 16<<10), buf: make([]byte, 16<<10)}
-	paths := make([]string, 0, len(w.Protected)+len(w.Masked)+1)
+	x := &Watch{fd: -1, sweep: s, at: map[string]int{}}
 	for i := range w.Protected {
-		paths = append(paths, w.Protected[i].Path)
+		x.remember(w.Protected[i].Path)
 	}
-	paths = append(paths, w.Masked...)
+	for _, p := range w.Masked {
+		x.remember(p)
+	}
 	if w.Record != "" {
-		paths = append(paths, w.Record)
-	}
-	for _, p := range paths {
-		if err = x.guard(p); err != nil {
-			x.Close()
-			return nil, err
-		}
+		x.remember(w.Record)
 	}
 	x.digests(w)
-	for i := range s.Held.trees {
-		x.next = append(x.next, place{&s.Held.trees[i], ""})
+	return x
+}
+
+// compare notes what happened to a file that nobody was watching.
+func (x *Watch) compare(i int, now time.Time) {
+	g := &x.files[i]
+	switch is := identify(g.path); {
+	case is == g.id:
+	case is == identity{}:
+		x.note(nil, i, Removed, now)
+	default:
+		x.note(nil, i, Replaced, now)
+	}
+}
+
+func (x *Watch) remember(path string) {
+	if x.at[path] == 0 {
+		x.files = append(x.files, guarded{path: path, id: identify(path)})
+		x.at[path] = len(x.files)
+	}
+}
+
+// identity is what a rename over a path, or its removal, changes.
+type identity struct{ dev, ino uint64 }
+
+func identify(path string) identity {
+	var st unix.Stat_t
+	if unix.Lstat(path, &st) != nil {
+		return identity{}
+	}
+	return identity{st.Dev, st.Ino}
+}
+
+// Begin begins to watch the folders of those files and the tops of the trees.
+// It is not for a command that is over at once: a process that ends with an
+// inotify descriptor waits for the kernel's grace period, up to 20 ms. What
+// happened to a file since NewWatch is noted with the present time.
+func (x *Watch) Begin(now time.Time) error {
+	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	if err != nil {
+		return &spec.Problem{Field: wrap.FieldProtected, Do: "watch the protected files", Why: inotifyWhy(err)}
+	}
+	x.fd, x.dirs = fd, map[int32]*watched{}
+	x.events, x.buf = make([]byte, 16<<10), make([]byte, 16<<10)
+	for i := range x.files {
+		g := &x.files[i]
+		if err := x.guard(g.path, i); err != nil {
+			x.Close()
+			return err
+		}
+		x.compare(i, now)
+	}
+	for i := range x.sweep.Held.trees {
+		x.next = append(x.next, place{&x.sweep.Held.trees[i], ""})
 	}
 	x.Widen(len(x.next))
-	return x, nil
+	return nil
 }
 
 // inotifyWhy says what inotify's errors mean: they speak of other things.
@@ -97,9 +140,9 @@ func inotifyWhy(err error) string {
 }
 
 // guard watches the folder of a file for what happens to that file.
-func (x *Watch) guard(path string) error {
+func (x *Watch) guard(path string, file int) error {
 	i := strings.LastIndexByte(path, '/')
-	if i < 0 || x.at[path] > 0 {
+	if i < 0 {
 		return nil
 	}
 	dir, name := path[:max(i, 1)], path[i+1:]
@@ -107,7 +150,7 @@ func (x *Watch) guard(path string) error {
 	if err != nil {
 		return nil // gone already: the mounts on it are gone too, and no event will come
 	}
-	defer unix.Close(fd)
+	defer closeFD(fd)
 	d, err := x.add(fd, unix.IN_MOVED_FROM|unix.IN_DELETE)
 	if err != nil {
 		return &spec.Problem{Field: wrap.FieldProtected, On: path, Do: "watch the file", Why: inotifyWhy(err)}
@@ -115,9 +158,7 @@ func (x *Watch) guard(path string) error {
 	if d.names == nil {
 		d.names = map[string]int{}
 	}
-	x.files = append(x.files, guarded{path: path})
-	d.names[name] = len(x.files) - 1
-	x.at[path] = len(x.files)
+	d.names[name] = file
 	return nil
 }
 
@@ -161,7 +202,7 @@ func (x *Watch) follow(p place, appeared func(path string)) {
 	if err != nil {
 		return
 	}
-	defer unix.Close(fd)
+	defer closeFD(fd)
 	d, err := x.add(fd, 0)
 	if err != nil {
 		x.next = nil // no more to be had
@@ -201,10 +242,13 @@ func (x *Watch) isNew(path, rel string) bool {
 
 // Finish takes the digests again and tells what happened to protected and
 // masked files: those that were replaced or removed, and those that differ.
-func (x *Watch) Finish() []Change {
+func (x *Watch) Finish(now time.Time) []Change {
 	var out []Change
 	for i := range x.files {
 		g := &x.files[i]
+		if x.dirs == nil { // it never began
+			x.compare(i, now)
+		}
 		after := ""
 		if g.before != "" {
 			after = digestPath(g.path)
@@ -219,7 +263,7 @@ func (x *Watch) Finish() []Change {
 // Close ends the watch.
 func (x *Watch) Close() {
 	if x.fd >= 0 {
-		unix.Close(x.fd)
+		closeFD(x.fd)
 	}
 	x.fd = -1
 }

@@ -20,8 +20,8 @@ func (g *ground) watch() *Watch {
 	if g.sweep == nil {
 		g.launch()
 	}
-	x, err := NewWatch(g.w, g.sweep)
-	if err != nil {
+	x := NewWatch(g.w, g.sweep)
+	if err := x.Begin(time.Unix(1, 0)); err != nil {
 		g.t.Fatal(err)
 	}
 	g.t.Cleanup(x.Close)
@@ -81,7 +81,7 @@ func TestWatchProtectedFiles(t *testing.T) {
 	g.expect(x, "renamed away", rename(".git/hooks", ".git/hooks.old"), "removed .git/hooks")
 	g.expect(x, "masked", rename("secret", "secret2"), "removed secret")
 
-	changes := x.Finish()
+	changes := x.Finish(time.Unix(2, 0))
 	by := map[string]Change{}
 	for _, c := range changes {
 		by[strings.TrimPrefix(c.Path, g.tree+"/")] = c
@@ -122,7 +122,7 @@ func TestWatchDigests(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.Drain(time.Now())
-	changes := x.Finish()
+	changes := x.Finish(time.Unix(2, 0))
 	if len(changes) != 2 || !strings.HasSuffix(changes[0].Path, "/edited") || !strings.HasSuffix(changes[1].Path, "/removed") ||
 		changes[0].DigestAfter == "" || changes[1].DigestAfter != "" {
 		t.Errorf("%+v", changes)
@@ -220,7 +220,7 @@ func TestWatchRealGit(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	run("status")
-	if c := x.Finish(); len(c) != 1 || c[0].DigestBefore == c[0].DigestAfter {
+	if c := x.Finish(time.Unix(2, 0)); len(c) != 1 || c[0].DigestBefore == c[0].DigestAfter {
 		t.Errorf("%+v", c)
 	}
 }
@@ -261,8 +261,8 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 'a', 0, 0, 0})
 	f.Add([]byte{255, 255, 255, 255, 0, 0x40, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255})
 	s := &Sweep{Held: &Held{}, Match: match}
-	x, err := NewWatch(wrap.Watch{}, s)
-	if err != nil {
+	x := NewWatch(wrap.Watch{}, s)
+	if err := x.Begin(time.Time{}); err != nil {
 		f.Fatal(err)
 	}
 	x.dirs[1] = &watched{names: map[string]int{"a": 0}, in: &tree{path: "/nowhere", fd: -1}}
@@ -283,8 +283,8 @@ func BenchmarkNewWatch(b *testing.B) {
 	}
 	defer h.Close()
 	for b.Loop() {
-		x, err := NewWatch(w, &Sweep{Watch: w, Held: h, Match: match})
-		if err != nil {
+		x := NewWatch(w, &Sweep{Watch: w, Held: h, Match: match})
+		if err := x.Begin(time.Time{}); err != nil {
 			b.Fatal(err)
 		}
 		x.Close()

@@ -45,36 +45,44 @@ func (x *execution) refuse(err error) int {
 // while it runs.
 func (x *execution) supervise() launch.Exit {
 	leave(0, 1)
-	hooks := launch.Hooks{FD: -1, Idle: func() { audit.Mend(audit.StateDir(x.environ, x.home())) }}
-	if len(x.plan.Watch.Trees) == 0 && len(x.plan.Watch.Masked) == 0 {
-		return x.process.Supervise(hooks)
+	mend := func() { audit.Mend(audit.StateDir(x.environ, x.home())) }
+	w := x.plan.Watch
+	if len(w.Trees) == 0 && len(w.Protected) == 0 && len(w.Masked) == 0 {
+		return x.process.Supervise(&launch.Hooks{FD: -1, Idle: mend})
 	}
-	sweep := &audit.Sweep{Watch: x.plan.Watch, Held: x.held, Known: x.host.Known(), Cut: x.host.SearchCut != "",
+	sweep := &audit.Sweep{Watch: w, Held: x.held, Known: x.host.Known(), Cut: x.host.SearchCut != "",
 		Match: isProtected, Run: x.sink.Run}
 	var found audit.Swept
-	watch, err := audit.NewWatch(x.plan.Watch, sweep)
-	if err == nil {
-		hooks.FD = watch.FD()
-		hooks.Event = func() {
-			for _, n := range watch.Drain(time.Now()) {
-				if n.What == audit.Appeared {
-					found.Add(sweep.At(n.Path))
-				}
+	watch := audit.NewWatch(w, sweep)
+	drain := func() {
+		for _, n := range watch.Drain(time.Now()) {
+			if n.What == audit.Appeared {
+				found.Add(sweep.At(n.Path))
 			}
 		}
+	}
+	hooks := &launch.Hooks{FD: -1, Event: drain}
+	hooks.Idle = func() {
+		if err := watch.Begin(time.Now()); err != nil {
+			x.verbose(asProblem(err)[0].Error())
+		}
+		hooks.FD = watch.FD()
 		for watch.Widen(64) {
 		}
+		mend()
 	}
 	exit := x.process.Supervise(hooks)
-	if watch != nil {
-		hooks.Event()
-		x.record.Protected = watch.Finish()
-		watch.Close()
+	x.clock.lap("run")
+	if hooks.FD >= 0 {
+		drain()
 	}
+	x.record.Protected = watch.Finish(time.Now())
 	found.Add(sweep.End())
 	sweep.Close()
+	watch.Close()
 	x.record.Swept = spec.Some(found)
 	x.noteSwept(found)
+	x.clock.lap("sweep")
 	return exit
 }
 

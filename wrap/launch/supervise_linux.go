@@ -12,7 +12,8 @@ type Exit struct {
 	MaxRSS int64 // KiB, of the largest process
 }
 
-// Hooks are what a supervisor does while the command runs.
+// Hooks are what a supervisor does while the command runs. A hook may change
+// them.
 type Hooks struct {
 	FD    int    // a descriptor to wait for besides; -1 for none
 	Event func() // called when FD is readable
@@ -33,7 +34,7 @@ const forwarded = 0xffffffffbffafa07
 
 // Supervise forwards signals to the command and waits until it has ended and
 // everything in its sandbox with it.
-func (pr *Process) Supervise(h Hooks) Exit {
+func (pr *Process) Supervise(h *Hooks) Exit {
 	set := unix.Sigset_t{Val: [16]uint64{forwarded}}
 	sfd, err := unix.Signalfd(-1, &set, unix.SFD_CLOEXEC|unix.SFD_NONBLOCK)
 	if err != nil {
@@ -58,8 +59,9 @@ func (pr *Process) Supervise(h Hooks) Exit {
 			break
 		}
 		if n == 0 && timeout == idleAfter {
-			h.Idle()
+			idle := h.Idle
 			h.Idle = nil
+			idle()
 		}
 		if pf[1].Revents&unix.POLLIN != 0 {
 			pr.forward(sfd, early)

@@ -1,0 +1,149 @@
+package audit
+
+import "golang.org/x/sys/unix"
+
+// The bounds of a copy, which a move from another mount is.
+const (
+	maxCopyBytes = 256 << 20
+	maxCopyNames = 20_000
+	maxCopyDepth = 40
+)
+
+// copier copies within bounds, by descriptors, following nothing: files,
+// folders, and links as links. Devices, FIFOs and sockets are dropped.
+type copier struct {
+	bytes int64
+	names int
+}
+
+func (c *copier) copy(from int, name string, to int, as string, depth int) error {
+	if c.names--; c.names < 0 {
+		return unix.EMLINK
+	}
+	if depth > maxCopyDepth {
+		return unix.ENAMETOOLONG
+	}
+	var st unix.Stat_t
+	if err := unix.Fstatat(from, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return err
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return c.file(from, name, to, as, st.Mode&0o700)
+	case unix.S_IFLNK:
+		buf := make([]byte, unix.PathMax)
+		n, err := unix.Readlinkat(from, name, buf)
+		if err != nil {
+			return err
+		}
+		return unix.Symlinkat(string(buf[:n]), to, as)
+	case unix.S_IFDIR:
+		return c.folder(from, name, to, as, depth)
+	}
+	return nil
+}
+
+func (c *copier) file(from int, name string, to int, as string, mode uint32) error {
+	in, err := openat(from, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return err
+	}
+	defer closeFD(in)
+	out, err := openat(to, as, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	defer closeFD(out)
+	var st unix.Stat_t
+	if err = unix.Fstat(in, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return nil // swapped meanwhile for something that is dropped
+	}
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := unix.Read(in, buf)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			return err
+		}
+		if c.bytes -= int64(n); c.bytes < 0 {
+			return unix.EFBIG
+		}
+		if err = writeAll(out, buf[:n]); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *copier) folder(from int, name string, to int, as string, depth int) error {
+	in, err := openReadable(from, name)
+	if err != nil {
+		return err
+	}
+	defer closeFD(in)
+	if err = unix.Mkdirat(to, as, 0o700); err != nil {
+		return err
+	}
+	out, err := openBeneath(to, as, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return err
+	}
+	defer closeFD(out)
+	f := folder{fd: in, buf: make([]byte, 8<<10)}
+	for e, ok := f.next(); ok; e, ok = f.next() {
+		sub := string(e.name)
+		if err = c.copy(in, sub, out, sub, depth+1); err != nil {
+			return err
+		}
+	}
+	return f.err
+}
+
+// openReadable opens a folder, and makes it readable to its owner where it
+// must: it was moved away from where its mode meant anything.
+func openReadable(dir int, name string) (int, error) {
+	fd, err := openBeneath(dir, name, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err == unix.EACCES && openMode(dir, name) {
+		fd, err = openBeneath(dir, name, unix.O_RDONLY|unix.O_DIRECTORY)
+	}
+	return fd, err
+}
+
+// removeAll removes name beneath dir with all that it holds, within a bound.
+func removeAll(dir int, name string, names int) error {
+	_, err := removeTree(dir, name, names, 0)
+	return err
+}
+
+func removeTree(dir int, name string, names, depth int) (int, error) {
+	if names--; names < 0 {
+		return names, unix.EMLINK
+	}
+	err := unix.Unlinkat(dir, name, 0)
+	if err != unix.EISDIR {
+		return names, err
+	}
+	if depth > maxCopyDepth {
+		return names, unix.ENAMETOOLONG
+	}
+	fd, err := openReadable(dir, name)
+	if err != nil {
+		return names, err
+	}
+	defer closeFD(fd)
+	var list []string
+	f := folder{fd: fd, buf: make([]byte, 8<<10)}
+	for e, ok := f.next(); ok && len(list) <= names; e, ok = f.next() {
+		list = append(list, string(e.name))
+	}
+	for _, sub := range list {
+		if names, err = removeTree(fd, sub, names, depth+1); err != nil {
+			return names, err
+		}
+	}
+	return names, unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+}
