@@ -28,8 +28,7 @@ type prober struct {
 	env  func(string) (string, bool)
 	dirs []byte // the buffer of getdents64
 
-	trees []string // writable trees: absolute, links resolved, none beneath another
-	root  string   // "/" but in tests: where the absolute paths of tables begin
+	root string // "/" but in tests: where the absolute paths of tables begin
 }
 
 func (p *prober) probe() wrap.Host {
@@ -66,9 +65,6 @@ func (p *prober) places() {
 	if p.r.Home != "" {
 		p.look(p.r.Home)
 	}
-	for i := range p.r.Mounts {
-		p.lookUp(p.r.Mounts[i].Target)
-	}
 	p.h.Keep = p.rows(wrap.RunKept(), "/run", true)
 	p.h.Devices = p.rows(wrap.Devices(), "/dev", true)
 	if p.h.UID == 0 { // others cannot write there anyway
@@ -91,15 +87,6 @@ func (p *prober) proc(table []wrap.Row) (names []string) {
 		}
 	}
 	return names
-}
-
-// lookUp looks at path and the folders above it, up to one that exists.
-func (p *prober) lookUp(path string) {
-	for ; path != "/"; path = parent(path) {
-		if p.look(path); p.h.Paths[path] != wrap.Absent {
-			return
-		}
-	}
 }
 
 func (p *prober) look(path string) {
