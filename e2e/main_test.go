@@ -1,0 +1,149 @@
+// Package e2e runs the built sbx as a person would and looks at what happened:
+// at the exit status, at what the inside printed, at the host's files, at the
+// record. It knows no package of the module.
+//
+// A refusal counts only beside a control: the same attempt without the sandbox
+// succeeds or, where that would harm or the host refuses it anyway, ends with
+// another errno. The inside prints a last line that only the finished inside
+// can print, so that a program that died early is not taken for one that was
+// refused.
+package e2e
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	sbxPath   string // the program under test
+	probePath string // testdata/probe, built for this run
+	moduleDir string
+	elsewhere string // a folder of this run that no private folder covers; "" where there is none
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(testMain(m))
+}
+
+func testMain(m *testing.M) int {
+	// What the caller's sandbox or shell says is not to reach the tests.
+	os.Unsetenv("SBX_EFFECTIVE")
+	os.Unsetenv("XDG_STATE_HOME")
+	work, err := os.MkdirTemp("", "sbx-e2e-bin.")
+	if err != nil {
+		return complain(err)
+	}
+	defer os.RemoveAll(work)
+	if err := os.Chmod(work, 0o755); err != nil {
+		return complain(err)
+	}
+	if err := build(work); err != nil {
+		return complain(err)
+	}
+	if elsewhere = findElsewhere(); elsewhere != "" {
+		defer os.RemoveAll(elsewhere)
+	}
+	return m.Run()
+}
+
+func complain(err error) int {
+	fmt.Fprintln(os.Stderr, "e2e:", err)
+	return 1
+}
+
+// build finds the program under test ($SBX, or bin/sbx where no source is
+// younger, or one built for this run) and builds the probe.
+func build(work string) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	moduleDir = filepath.Dir(here)
+	if sbxPath = os.Getenv("SBX"); sbxPath != "" {
+		if sbxPath, err = filepath.Abs(sbxPath); err != nil {
+			return err
+		}
+	} else if sbxPath = filepath.Join(moduleDir, "bin", "sbx"); !isFresh(sbxPath) {
+		sbxPath = filepath.Join(work, "sbx")
+		if out, err := exec.Command("sh", filepath.Join(moduleDir, "scripts", "build.sh"), work).CombinedOutput(); err != nil {
+			return fmt.Errorf("cannot build sbx: %v\n%s", err, out)
+		}
+	}
+	probePath = filepath.Join(work, "probe")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", probePath, "./testdata/probe")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot build the probe: %v\n%s", err, out)
+	}
+	return nil
+}
+
+// isFresh tells whether no source of the module is younger than bin.
+func isFresh(bin string) bool {
+	b, err := os.Stat(bin)
+	if err != nil {
+		return false
+	}
+	fresh := true
+	err = filepath.WalkDir(moduleDir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if path != moduleDir && (strings.HasPrefix(name, ".") || name == "e2e" || name == "testdata" || name == "bin") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		switch filepath.Ext(name) {
+		case ".go", ".s", ".mod", ".bpf", ".json":
+			if info, err := d.Info(); err == nil && info.ModTime().After(b.ModTime()) && !strings.HasSuffix(name, "_test.go") {
+				fresh = false
+				return filepath.SkipAll
+			}
+		}
+		return nil
+	})
+	return err == nil && fresh
+}
+
+// findElsewhere makes a folder that lies beneath none of the folders that are
+// private inside. An ordinary user without such a place tests beneath /tmp only.
+func findElsewhere() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	for _, root := range []string{home, "/srv", "/opt", "/var/lib"} {
+		real, err := filepath.EvalSymlinks(root)
+		if err != nil || isPrivate(real) {
+			continue
+		}
+		if dir, err := os.MkdirTemp(real, "sbx-e2e."); err == nil {
+			if os.Chmod(dir, 0o755) == nil {
+				return dir
+			}
+			os.Remove(dir)
+		}
+	}
+	return ""
+}
+
+func isPrivate(path string) bool {
+	for _, p := range []string{"/tmp", "/var/tmp", "/dev/shm", "/run"} {
+		if path == p || strings.HasPrefix(path, p+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// limit is how long any single command of a test may take.
+const limit = 20 * time.Second
