@@ -91,15 +91,20 @@ func (x *Watch) remember(path string) {
 	}
 }
 
-// identity is what a rename over a path, or its removal, changes.
-type identity struct{ dev, ino uint64 }
+// identity is what a rename over a path, or its removal, changes. An inode's
+// number is soon given again, the time of its birth is not.
+type identity struct {
+	dev  [2]uint32
+	ino  uint64
+	born unix.StatxTimestamp
+}
 
 func identify(path string) identity {
-	var st unix.Stat_t
-	if unix.Lstat(path, &st) != nil {
+	var st unix.Statx_t
+	if statx(unix.AT_FDCWD, path, &st) != nil {
 		return identity{}
 	}
-	return identity{st.Dev, st.Ino}
+	return identity{[2]uint32{st.Dev_major, st.Dev_minor}, st.Ino, st.Btime}
 }
 
 // Begin begins to watch the folders of those files and the tops of the trees.

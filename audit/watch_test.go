@@ -255,38 +255,3 @@ func TestWatchOverflow(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 }
-
-// FuzzEvents: whatever the bytes, nothing panics and nothing hangs.
-func FuzzEvents(f *testing.F) {
-	f.Add([]byte{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 'a', 0, 0, 0})
-	f.Add([]byte{255, 255, 255, 255, 0, 0x40, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255})
-	s := &Sweep{Held: &Held{}, Match: match}
-	x := NewWatch(wrap.Watch{}, s)
-	if err := x.Begin(time.Time{}); err != nil {
-		f.Fatal(err)
-	}
-	x.dirs[1] = &watched{names: map[string]int{"a": 0}, in: &tree{path: "/nowhere", fd: -1}}
-	x.files = []guarded{{path: "/nowhere/a"}}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		x.take(nil, b, time.Time{})
-		x.dirs[1] = &watched{names: map[string]int{"a": 0}, in: &tree{path: "/nowhere", fd: -1}}
-	})
-}
-
-func BenchmarkNewWatch(b *testing.B) {
-	dir := temp(b)
-	plant(b, dir, ".git/config", ".git/hooks/", "a/", "b/", "c/")
-	w := wrap.Watch{Trees: []string{dir}, Protected: []wrap.Protected{{Path: dir + "/.git/config", Kind: wrap.File}, {Path: dir + "/.git/hooks", Kind: wrap.Dir}}}
-	h, err := Hold(w)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer h.Close()
-	for b.Loop() {
-		x := NewWatch(w, &Sweep{Watch: w, Held: h, Match: match})
-		if err := x.Begin(time.Time{}); err != nil {
-			b.Fatal(err)
-		}
-		x.Close()
-	}
-}
