@@ -33,11 +33,16 @@ func (p *prober) listings() {
 			continue
 		}
 		dir := parent(s.Path)
+		if p.mayOverlay() && !within(dir, p.h.Home) {
+			continue // /etc and its like are always large
+		}
 		if !p.isListed(dir) {
 			p.list(dir)
 		}
 	}
 }
+
+func (p *prober) mayOverlay() bool { return p.h.Overlay.State != wrap.No }
 
 func (p *prober) isListed(dir string) bool {
 	for i := range p.h.Listing {
@@ -59,7 +64,7 @@ func (p *prober) list(dir string) {
 	if !readable || unix.Fstat(fd, &st) != nil {
 		return
 	}
-	if p.h.Overlay.State != wrap.No && st.Size > smallFolder {
+	if p.mayOverlay() && st.Size > smallFolder {
 		return
 	}
 	l := wrap.Listing{Dir: dir, Mode: st.Mode & 0o7777}

@@ -75,7 +75,7 @@ func (s *scene) link(target, rel string) string {
 
 func (s *scene) prober() *prober {
 	p := &prober{r: s.r, root: s.root, env: func(name string) (string, bool) { v, ok := s.env[name]; return v, ok }}
-	p.h.UID = s.uid
+	p.h.UID, p.h.Home = s.uid, s.r.Home
 	return p
 }
 
