@@ -289,6 +289,34 @@ func TestStrayGitFileOpensNothing(t *testing.T) {
 	}
 }
 
+func TestWorktreeInItsOwnBareRepository(t *testing.T) {
+	s := newScene(t)
+	s.git("", "init", "-q", "src")
+	s.git("src", "commit", "-q", "--allow-empty", "-m", "x")
+	s.git("", "clone", "-q", "--bare", "src", "store")
+	s.git("store", "worktree", "add", "-q", "one")
+	s.git("store", "worktree", "add", "-q", "two")
+	s.r.Write[0] = specPath(s.root+"/store/one", "")
+	repo := s.agrees(s.protect(), "store/one")
+	if repo.Outside || repo.Astray == "" {
+		t.Errorf("%+v", repo)
+	}
+}
+
+// A .git folder of the workspace may name any common folder.
+func TestStrayCommonFolderOpensNothing(t *testing.T) {
+	s := newScene(t)
+	s.git("", "init", "-q", "victim")
+	s.git("work", "init", "-q")
+	s.file("work/.git/commondir", s.root+"/victim/.git\n")
+	h := s.protect()
+	if len(h.Repositories) != 1 || h.Repositories[0].Outside || h.Repositories[0].Astray == "" {
+		t.Errorf("%+v", h.Repositories)
+	}
+	protects(t, h, s.work+"/.git/commondir")
+	leaves(t, h, s.root+"/victim/.git/config")
+}
+
 func TestBareRepositoryAndHiddenLayout(t *testing.T) {
 	s := newScene(t)
 	s.git("work", "init", "-q", "--bare", "x/store")

@@ -32,6 +32,14 @@ func (s *gitSearch) reach(repo *wrap.Repository) {
 	if repo.Top == "" || !anyWithin(repo.Top, s.trees) || anyWithin(repo.Common, s.trees) {
 		return
 	}
+	// A bare repository with its worktrees in it: making it writable would make
+	// the other working trees so.
+	for _, tree := range s.trees {
+		if within(tree, repo.Common) {
+			repo.Astray = repo.Common + " holds " + tree + " and more"
+			return
+		}
+	}
 	if s.pointsBack(repo) {
 		repo.Outside = true
 		s.addTree(repo.Common)
