@@ -127,6 +127,9 @@ func (p *yamlReader) flowKey(n, open int) (string, error) {
 	if err := p.flowNext(n, open); err != nil {
 		return "", err
 	}
+	if !isQuoted && p.bol != line { // JSON may put the colon there, after quotes
+		return "", p.fail(start, "a key must stand on one line")
+	}
 	// {"a":1} is JSON's way; a plain key's colon needs something behind it
 	// that shows it to be one.
 	if p.at(':') && (isQuoted || p.blankAt(p.i+1) || isFlow(p.b[p.i+1])) {
