@@ -1,0 +1,212 @@
+package wrap
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sbx/spec"
+)
+
+var update = flag.Bool("update", false, "write ../testdata/plans anew")
+
+const plans = "../testdata/plans"
+
+// hosts are the machines that plans are built for, as lines that are read
+// after the world's.
+var hosts = map[string]string{
+	"all":            "",
+	"root":           "root",
+	"abi0":           "landlock 0",
+	"abi1":           "landlock 1",
+	"abi3":           "landlock 3",
+	"abi6":           "landlock 6",
+	"newest":         "landlock 10",
+	"no-overlay":     "overlay no an overlay cannot be mounted",
+	"no-userns":      noUser,
+	"no-userns-root": "root\n" + noUser,
+	"no-userns-abi0": noUser + "\nlandlock 0",
+	"no-userns-abi1": noUser + "\nlandlock 1",
+	"no-userns-abi3": noUser + "\nlandlock 3",
+	"no-userns-abi6": noUser + "\nlandlock 6",
+	"nothing":        noUser + "\nlandlock 0\nseccomp no the kernel has no seccomp filters",
+}
+
+const noUser = "rung user-namespace no user namespaces are switched off"
+
+// golden is a spec and the hosts that it is planned for. A host's name with a
+// "+" behind it stands for the same spec with best_effort ["*"].
+type golden struct {
+	name  string
+	spec  string
+	facts string // further lines about the machine
+	on    string
+}
+
+const (
+	everyHost = "all root abi0 abi1 abi3 abi6 newest no-overlay no-userns no-userns+ no-userns-root no-userns-abi0 " +
+		"no-userns-abi1+ no-userns-abi3+ no-userns-abi6+ nothing nothing+"
+	twoHosts = "all no-userns no-userns+"
+)
+
+var goldens = []golden{
+	{"read-only", `{"access_mode": "read-only"}`, "", everyHost},
+	{"workspace-write", `{"access_mode": "workspace-write"}`, "", everyHost},
+	{"danger-full-access", `{"access_mode": "danger-full-access"}`, "", "all no-userns nothing"},
+	{"empty", `{}`, "", "all nothing"},
+	{"workspace-write-readonly", `{"access_mode": "workspace-write", "readonly": true}`, "", "all no-userns no-userns+"},
+	{"readonly-alone", `{"readonly": true}`, "cwd /srv/data\nrecord /var/tmp/r.json", "all no-userns"},
+	{"read-list", `{"filesystem": {"read": ["@system", "."]}}`, "", "all root no-userns abi0"},
+	{"read-list-workspace-write", `{"access_mode": "workspace-write", "filesystem": {"read": ["@system"]}}`, "", twoHosts},
+	{"read-list-home", `{"access_mode": "read-only", "filesystem": {"read": ["@system", "~"]}}`, "", "all no-overlay"},
+	{"read-list-lacks-the-program", `{"filesystem": {"read": ["."]}}`, "", "all"},
+	{"write-alone", `{"filesystem": {"write": ["out"]}}`, "without /tmp\nwithout /var/tmp\nwithout /run", twoHosts},
+	{"write-file", `{"access_mode": "workspace-write", "filesystem": {"write": ["~/.bashrc", "~/lib"]}}`, "", "all"},
+	{"write-protected", `{"access_mode": "workspace-write", "filesystem": {"write": [".git"]}}`, "", "all"},
+	{"write-protected-anywhere", `{"access_mode": "workspace-write", "filesystem": {"write": ["**/.git"]}}`, "", "all"},
+	{"workspace-in-tmp", `{"access_mode": "workspace-write"}`, "cwd /tmp/w\nfile /tmp/w/.git/config\nfile /tmp/w/a", "all"},
+	{"mount-ro", `{"access_mode": "workspace-write", "filesystem": {"mounts": [{"label": "data", "source": "/srv/data", "target": "/opt/data", "mode": "ro"}]}}`, "dir /opt/data", twoHosts},
+	{"mount-rw", `{"access_mode": "read-only", "filesystem": {"mounts": [{"label": "data", "source": "/srv/data", "target": "/opt/data", "mode": "rw"}]}}`, "dir /opt/data", "all"},
+	{"mount-tmpfs", `{"access_mode": "read-only", "filesystem": {"mounts": [{"label": "cache", "target": "/opt/cache", "mode": "tmpfs"}]}}`, "dir /opt/cache", "all"},
+	{"mount-top", `{"access_mode": "workspace-write", "filesystem": {"mounts": [{"label": "data", "source": "/srv/data", "target": "/data", "mode": "ro"}]}}`, "", "all"},
+	{"mount-below", `{"access_mode": "workspace-write", "filesystem": {"mounts": [{"label": "data", "source": "/srv/data", "target": "/usr/share/data", "mode": "ro"}, {"label": "one", "source": "/srv/data/set.csv", "target": "/usr/share/one.csv", "mode": "ro"}]}}`, "", "all"},
+	{"mount-in-the-workspace", `{"access_mode": "workspace-write", "filesystem": {"mounts": [{"label": "data", "source": "/srv/data", "target": "/home/u/w/data", "mode": "ro"}]}}`, "", "all"},
+	{"mount-of-the-job-kind", `{"filesystem": {"read": ["@system"], "mounts": [{"label": "in", "source": "/srv/data", "target": "/in", "mode": "ro"}, {"label": "out", "source": "/home/u/w/out", "target": "/out", "mode": "rw"}]}}`, "", "all"},
+	{"worktree", `{"access_mode": "workspace-write"}`, "cwd /home/u/t\nfile /home/u/t/.git\nfile /home/u/w/.git/worktrees/t/commondir\nfile /home/u/w/.git/worktrees/t/gitdir\ndir /home/u/w/.git/worktrees/o\nworktree /home/u/t /home/u/w/.git/worktrees/t /home/u/w/.git /home/u/w/.git/worktrees/o", "all root"},
+	{"secret-opened", `{"access_mode": "workspace-write", "filesystem": {"write": ["~/.docker"]}}`, "", "all"},
+	{"secret-opened-beneath", `{"access_mode": "workspace-write", "filesystem": {"write": ["~/.ssh/known_hosts"]}}`, "", "all"},
+	{"secret-few-entries", `{"access_mode": "read-only"}`, "without /home/u\nfile /home/u/.netrc\nfile /home/u/.bashrc\nlink /home/u/profile .bashrc\ndir /home/u/w\nrecord /var/lib/r.json", "all"},
+	{"secret-submount", `{"access_mode": "read-only"}`, "mounted /home/u/lib ext4\nmounted /home/u/lib/deep ext4", "all"},
+	{"removable", `{"access_mode": "read-only"}`, "file /media/stick/key\nremovable /media", "all"},
+	{"hide", `{"access_mode": "read-only", "filesystem": {"hide": ["/srv/data", "~/lib/util.go", "~/absent"]}}`, "", twoHosts},
+	{"hide-alone", `{"filesystem": {"hide": ["/srv/data"]}}`, "without /tmp\nwithout /var/tmp\nwithout /run", "all no-userns+"},
+	{"hide-the-program", `{"filesystem": {"hide": ["/usr/bin/make"]}}`, "without /tmp\nwithout /var/tmp\nwithout /run", "all"},
+	{"network-none", `{"network": {"mode": "none"}}`, "without /tmp\nwithout /var/tmp\nwithout /run\nsocket /srv/db.sock", "all no-userns no-userns+ nothing+"},
+	{"network-host", `{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "", "all no-userns+"},
+	{"network-allow", `{"access_mode": "workspace-write", "network": {"mode": "allow", "allow": ["example.com:443"]}}`, "", "all"},
+	{"job", `{}`, "job /srv/data /home/u/w/out", "all"},
+	{"job-input-alone", `{}`, "job /srv/data", "all"},
+	{"workshop", `{"sandbox": {"root": "/home/u/w"}}`, "", "all no-userns+"},
+	{"workshop-restrict", `{"sandbox": {"root": "/home/u/w"}, "restrict": "/out"}`, "", "all"},
+	{"workshop-readonly", `{"sandbox": {"root": "/home/u/w", "readonly": true}}`, "", "all"},
+	{"record-in-the-workspace", `{"access_mode": "workspace-write"}`, "record /home/u/w/out/deep/r.json\ndir /home/u/w/out/deep", "all no-userns+"},
+	{"environment", `{"environment": {"pass": ["PATH", "API_*"]}}`, "", "all"},
+	{"dropped-variable", `{"access_mode": "read-only"}`, "drop SSH_AUTH_SOCK", "all"},
+	{"not-yet", `{"access_mode": "read-only", "limits": {"memory": "1GiB"}, "max_commands": 5}`, "", "all all+"},
+	{"script", `{"filesystem": {"read": ["@system", "."]}}`, "program /home/u/w/run /opt/python/bin/python3", "all"},
+}
+
+// TestGolden holds the whole of every Plan to a file. What a file says was
+// read against the contract when it was made; -update writes all anew, and
+// then the difference is to be read.
+func TestGolden(t *testing.T) {
+	world, err := os.ReadFile(filepath.Join(plans, "world.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{"world.txt": true}
+	for _, g := range goldens {
+		for _, name := range strings.Fields(g.on) {
+			file := g.name + "." + name + ".txtar"
+			want[file] = true
+			t.Run(g.name+"."+name, func(t *testing.T) { g.check(t, string(world), name, filepath.Join(plans, file)) })
+		}
+	}
+	if len(want) < 50 {
+		t.Fatalf("there are only %d cases", len(want))
+	}
+	files, err := os.ReadDir(plans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !want[f.Name()] {
+			t.Errorf("%s belongs to no case", f.Name())
+		}
+	}
+}
+
+func (g *golden) check(t *testing.T, text, name, file string) {
+	host, effort := strings.CutSuffix(name, "+")
+	lines, ok := hosts[host]
+	if !ok {
+		t.Fatalf("there is no host %q", host)
+	}
+	doc := g.spec
+	if effort {
+		doc = strings.TrimSuffix(doc, "}") + `, "best_effort": ["*"]}`
+		doc = strings.Replace(doc, "{, ", "{", 1)
+	}
+	w := newWorld(t, text, lines, g.facts)
+	_, plan, err := w.build(doc)
+	got := "-- spec --\n" + doc + "\n-- host --\n" + section(lines) + section(g.facts)
+	if err != nil {
+		got += "-- problems --\n" + problemText(t, err)
+	} else {
+		got += "-- plan --\n" + string(plan.AppendJSON(nil)) + "\n"
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v\nwrite it with: go test ./wrap -run Golden -update, and read it", err)
+	}
+	if string(b) != got {
+		t.Errorf("the plan changed:\n%s", difference(string(b), got))
+	}
+}
+
+func section(text string) string {
+	if text == "" {
+		return ""
+	}
+	return text + "\n"
+}
+
+func problemText(t *testing.T, err error) string {
+	t.Helper()
+	var all spec.Problems
+	switch e := err.(type) {
+	case spec.Problems:
+		all = e
+	case *spec.Problem:
+		all = spec.Problems{e}
+	default:
+		t.Fatalf("%T is no problem: %v", err, err)
+	}
+	text := ""
+	for _, p := range all {
+		text += p.Error() + "\n"
+		if p.Help != "" {
+			text += "  help: " + p.Help + "\n"
+		}
+	}
+	return text
+}
+
+// difference shows the lines that one text has and the other lacks.
+func difference(old, new string) string {
+	was, is := strings.Split(old, "\n"), strings.Split(new, "\n")
+	var b strings.Builder
+	for _, l := range was {
+		if !slices.Contains(is, l) {
+			b.WriteString("- " + l + "\n")
+		}
+	}
+	for _, l := range is {
+		if !slices.Contains(was, l) {
+			b.WriteString("+ " + l + "\n")
+		}
+	}
+	if b.Len() == 0 {
+		return "the same lines in another order"
+	}
+	return b.String()
+}

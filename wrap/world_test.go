@@ -1,0 +1,403 @@
+package wrap
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sbx/spec"
+)
+
+// world is a made-up file system and what a launch would learn of the machine
+// around it. It answers spec.Resolve as the kernel would, and makes the Host
+// that Probe would have made: what a Plan may count on is what Probe looks at.
+type world struct {
+	t     *testing.T
+	nodes map[string]node
+	large map[string]bool // folders that Probe leaves unlisted
+	host  Host
+	in    spec.Inputs
+	req   Request
+	dev   []MountPoint
+	repos []Repository
+}
+
+type node struct {
+	kind   Kind
+	target string // of a link
+}
+
+// newWorld reads lines of "kind path" and of facts; later lines win.
+func newWorld(t *testing.T, texts ...string) *world {
+	t.Helper()
+	w := &world{t: t, nodes: map[string]node{"/": {kind: Dir}}, large: map[string]bool{}}
+	w.host = Host{Kernel: Version{6, 18}, Release: "6.18.0", Arch: "amd64", UID: 1000, GID: 1000, LandlockABI: 8,
+		Seccomp: Answer{State: Yes}, Listener: Answer{State: Yes}, Setattr: Answer{State: Yes}}
+	w.host.Rungs[RungRoot] = Answer{No, "the caller is not root"}
+	w.host.Rungs[RungBare].State = Yes
+	w.in = spec.Inputs{Home: "/home/u", Cwd: "/home/u/w", Paths: w,
+		Environ: []string{"PATH=/usr/bin", "HOME=/home/u", "LANG=C", "API_TOKEN=x", "SSH_AUTH_SOCK=/tmp/agent"}}
+	w.req = Request{Argv: []string{"make", "test"}, Program: Program{Path: "/usr/bin/make", Real: "/usr/bin/make", Folder: "/usr/bin"},
+		Record: "/home/u/.local/state/sbx/runs/1/effective.json"}
+	for _, text := range texts {
+		for _, line := range strings.Split(text, "\n") {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+				w.line(line)
+			}
+		}
+	}
+	return w
+}
+
+var kinds = map[string]Kind{"dir": Dir, "file": File, "socket": Socket, "link": Symlink, "device": Device}
+
+func (w *world) line(line string) {
+	word, rest, _ := strings.Cut(line, " ")
+	first, more, _ := strings.Cut(rest, " ")
+	if k, ok := kinds[word]; ok {
+		w.add(first, node{k, more})
+		return
+	}
+	number := func() int {
+		n, err := strconv.Atoi(first)
+		if err != nil {
+			w.t.Fatalf("%q: %v", line, err)
+		}
+		return n
+	}
+	h := &w.host
+	switch word {
+	case "large":
+		w.large[first] = true
+	case "without":
+		for p := range w.nodes {
+			if under(p, first) {
+				delete(w.nodes, p)
+			}
+		}
+	case "root":
+		h.UID, h.GID, h.SysAdmin = 0, 0, true
+		h.UIDs, h.GIDs = []IDRange{{0, 1<<32 - 1}}, []IDRange{{0, 1<<32 - 1}}
+		h.Rungs[RungRoot] = Answer{}
+		w.in.Home = "/root"
+	case "landlock":
+		if h.LandlockABI = number(); h.LandlockABI == 0 {
+			h.LandlockWhy = "the kernel has no Landlock"
+		}
+	case "seccomp":
+		h.Seccomp = w.answer(first, more)
+	case "overlay":
+		h.Overlay = w.answer(first, more)
+	case "rung":
+		state, why, _ := strings.Cut(more, " ")
+		for r := range h.Rungs {
+			if strings.ReplaceAll(Rung(r).String(), " ", "-") == first {
+				h.Rungs[r] = w.answer(state, why)
+				return
+			}
+		}
+		w.t.Fatalf("%q: no such rung", line)
+	case "home":
+		w.in.Home = first
+	case "cwd":
+		w.in.Cwd = first
+	case "job":
+		w.in.Job = &spec.JobAsk{Input: first, Output: more}
+	case "record":
+		w.req.Record = first
+	case "program":
+		w.req.Program = Program{Path: first, Real: first, Folder: path.Dir(first), Interpreters: strings.Fields(more)}
+		w.req.Argv = []string{path.Base(first)}
+	case "mounted":
+		w.host.Mounts = append(w.host.Mounts, MountPoint{Path: first, Type: more})
+	case "removable":
+		w.host.Removable = append(w.host.Removable, first)
+	case "drop":
+		w.host.DropEnv = append(w.host.DropEnv, first)
+	case "worktree": // worktree TOP GITDIR COMMON OTHER
+		f := strings.Fields(rest)
+		w.repos = append(w.repos, Repository{Top: f[0], GitDir: f[1], Common: f[2], Others: f[3:], Outside: true})
+	default:
+		w.t.Fatalf("%q is no fact of a host", line)
+	}
+}
+
+func (w *world) answer(state, why string) Answer {
+	for _, s := range []State{Unknown, Yes, No} {
+		if s.String() == state {
+			return Answer{s, why}
+		}
+	}
+	w.t.Fatalf("%q is no answer", state)
+	return Answer{}
+}
+
+func (w *world) add(p string, n node) {
+	for dir := path.Dir(p); w.nodes[dir].kind == Absent; dir = path.Dir(dir) {
+		w.nodes[dir] = node{kind: Dir}
+	}
+	w.nodes[p] = n
+}
+
+func (w *world) Lstat(p string) (spec.Info, error) {
+	n, ok := w.nodes[p]
+	if !ok {
+		return spec.Info{}, spec.NoEntry
+	}
+	return spec.Info{IsDir: n.kind == Dir, IsLink: n.kind == Symlink}, nil
+}
+
+func (w *world) Readlink(p string) (string, error) { return w.nodes[p].target, nil }
+
+// resolve reads a spec and fills it in.
+func (w *world) resolve(doc string) (*spec.Resolved, error) {
+	w.t.Helper()
+	s, err := spec.Decode("spec.json", []byte(doc))
+	if err != nil {
+		w.t.Fatalf("%s: %v", doc, err)
+	}
+	s.Source.Dir = w.in.Cwd
+	w.in.UID = w.host.UID
+	r, err := spec.Resolve(s, w.in)
+	return &r, err
+}
+
+// probed is the Host as Probe leaves it for r.
+func (w *world) probed(r *spec.Resolved) *Host {
+	h := w.host
+	h.Home, h.Users = r.Home, []int{h.UID}
+	if r.Network != spec.NetworkHost {
+		for _, p := range w.sorted() {
+			if w.nodes[p].kind == Socket && w.inView(r, p) && !named(r, p, p) {
+				h.Sockets = append(h.Sockets, Found{Path: p, Real: p, Kind: Socket})
+			}
+		}
+	}
+	if !r.FileRules && !r.SideDoors {
+		h.Removable, h.Mounts = nil, nil
+		return &h
+	}
+	h.Paths = map[string]Kind{}
+	for _, p := range Looked() {
+		w.look(&h, p)
+	}
+	w.look(&h, r.Home)
+	w.targets(&h, r)
+	h.Keep, h.Devices = w.rows(RunKept()), w.rows(Devices())
+	if h.UID == 0 {
+		h.ProcRO, h.ProcMask = w.names(ProcReadOnly()), w.names(ProcMasked())
+	}
+	if r.System {
+		h.System = w.rows(System())
+	}
+	if r.Private {
+		w.secrets(&h, r)
+		for _, s := range h.Secrets {
+			if s.Kind != Dir || s.Target != "" {
+				w.list(&h, parent(s.Path))
+			}
+		}
+		h.Repositories = w.repos
+		w.protected(&h, r)
+	}
+	return &h
+}
+
+func (w *world) sorted() []string {
+	all := make([]string, 0, len(w.nodes))
+	for p := range w.nodes {
+		all = append(all, p)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (w *world) look(h *Host, p string) {
+	if n, ok := w.nodes[p]; ok {
+		h.Paths[p] = n.kind
+	}
+}
+
+// targets looks at where mounts go, and lists folders as Probe does.
+func (w *world) targets(h *Host, r *spec.Resolved) {
+	for i := range r.Mounts {
+		p := r.Mounts[i].Target
+		w.look(h, p)
+		for p != "/" && h.Paths[p] == Absent {
+			p = parent(p)
+			w.look(h, p)
+		}
+		if h.Paths[r.Mounts[i].Target] == Absent {
+			w.list(h, p)
+		}
+	}
+	for i := range r.Hide {
+		if p := &r.Hide[i]; p.Exists && !p.IsDir {
+			w.list(h, parent(p.Real))
+		}
+	}
+}
+
+func (w *world) list(h *Host, dir string) {
+	if h.listing(dir) != nil || w.nodes[dir].kind != Dir || w.large[dir] && h.Overlay.State != No {
+		return
+	}
+	l := Listing{Dir: dir, Mode: 0o755}
+	for _, p := range w.sorted() {
+		if p != "/" && parent(p) == dir {
+			l.Entries = append(l.Entries, Entry{Name: path.Base(p), Kind: w.nodes[p].kind, Target: w.nodes[p].target})
+		}
+	}
+	h.Listing = append(h.Listing, l)
+}
+
+// find is what stands at p, links followed; ok is false for nothing.
+func (w *world) find(p, why string) (Found, bool) {
+	dir, err := spec.Real(parent(p), w)
+	if err != nil {
+		return Found{}, false
+	}
+	at := strings.TrimSuffix(dir, "/") + "/" + path.Base(p)
+	n, ok := w.nodes[at]
+	f := Found{Path: p, Real: at, Kind: n.kind, Why: why}
+	if n.kind == Symlink {
+		f.Target = n.target
+		if f.Real, err = spec.Real(p, w); err != nil {
+			return Found{}, false
+		}
+		f.Kind = w.nodes[f.Real].kind
+	}
+	return f, ok
+}
+
+func (w *world) rows(table []Row) (found []Found) {
+	for _, row := range table {
+		if f, ok := w.find(row.Path, row.Why); ok {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+func (w *world) names(table []Row) (names []string) {
+	for _, row := range table {
+		if w.nodes["/proc/"+row.Path].kind != Absent {
+			names = append(names, row.Path)
+		}
+	}
+	return names
+}
+
+func named(r *spec.Resolved, p, real string) bool {
+	for _, l := range [][]spec.Path{r.Read, r.Write} {
+		for _, n := range l {
+			if n.Field != "" && (n.Abs == p || n.Real == p || n.Abs == real || n.Real == real) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inView tells whether p is seen inside as far as private folders go.
+func (w *world) inView(r *spec.Resolved, p string) bool {
+	private := false
+	for _, row := range PrivateFolders() {
+		private = private || under(p, row.Path)
+	}
+	if !r.Private || !private {
+		return true
+	}
+	for _, l := range [][]spec.Path{r.Read, r.Write, {r.WorkingDir}} {
+		for _, n := range l {
+			if under(p, n.Real) {
+				return true
+			}
+		}
+	}
+	for _, m := range r.Mounts {
+		if m.Source.Real != "" && under(p, m.Source.Real) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) secrets(h *Host, r *spec.Resolved) {
+	homes := []string{r.Home}
+	if h.UID == 0 {
+		homes = []string{"/root", "/home/u"}
+	}
+	for _, s := range Secrets() {
+		at := []string{s.Path}
+		if rest, ok := strings.CutPrefix(s.Path, "~/"); ok {
+			at = at[:0]
+			for _, home := range homes {
+				at = append(at, home+"/"+rest)
+			}
+		}
+		for _, p := range at {
+			f, ok := w.find(p, s.Why)
+			if !ok || s.Root && h.UID != 0 || s.Folder && (f.Target != "" || f.Kind != Dir) || named(r, p, f.Real) || !w.inView(r, p) {
+				continue
+			}
+			f.Path = f.Real
+			h.Secrets = append(h.Secrets, f)
+		}
+	}
+	slices.SortStableFunc(h.Secrets, func(a, b Found) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// protected finds the protected names by their tables alone.
+func (w *world) protected(h *Host, r *spec.Resolved) {
+	var trees []string
+	if r.WorkingDir.Real != "" && !r.ReadOnly {
+		for _, p := range r.Write {
+			if p.Exists && p.IsDir && !slices.ContainsFunc(trees, func(t string) bool { return under(p.Real, t) }) {
+				trees = append(trees, p.Real)
+			}
+		}
+	}
+	for _, repo := range w.repos {
+		trees = append(trees, repo.Common)
+	}
+	shared := map[string]bool{}
+	for _, p := range w.sorted() {
+		for _, tree := range trees {
+			if p == tree || !under(p, tree) {
+				continue
+			}
+			rel := p[len(tree)+1:]
+			if path.Base(tree) == ".git" {
+				rel = ".git/" + rel
+			}
+			row, ok := IsProtectedName(rel)
+			if !ok || rel == ".git" && w.nodes[p].kind == Dir || strings.HasSuffix(rel, "/.git") && w.nodes[p].kind == Dir ||
+				slices.ContainsFunc(h.Protected, func(o Protected) bool { return under(p, o.Path) }) {
+				continue
+			}
+			h.Protected = append(h.Protected, Protected{Path: p, Kind: w.nodes[p].kind, Why: row.Why, Link: w.nodes[p].kind == Symlink})
+			for dir := parent(p); dir != tree && under(dir, tree); dir = parent(dir) {
+				shared[dir] = true
+			}
+		}
+	}
+	for dir := range shared {
+		h.Protected = append(h.Protected, Protected{Path: dir, Kind: Dir, Shared: true, Why: "on the way"})
+	}
+	slices.SortFunc(h.Protected, func(a, b Protected) int { return strings.Compare(a.Path, b.Path) })
+	h.Protected = slices.CompactFunc(h.Protected, func(a, b Protected) bool { return a.Path == b.Path })
+}
+
+// build goes the whole way from a document to a Plan.
+func (w *world) build(doc string) (*spec.Resolved, *Plan, error) {
+	w.t.Helper()
+	r, err := w.resolve(doc)
+	if err != nil {
+		return r, nil, err
+	}
+	plan, err := Build(r, w.probed(r), w.req)
+	return r, plan, err
+}
