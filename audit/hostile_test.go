@@ -35,6 +35,14 @@ func deepen(t *testing.T, dir, name string, levels int) int {
 	return fd
 }
 
+// levels is more than a path can name, and takes a while to take apart.
+func levels() int {
+	if testing.Short() {
+		return 2200
+	}
+	return 5000
+}
+
 // shallow takes a deep tree apart, which os.RemoveAll does too slowly.
 func shallow(dir, name string) {
 	for exists(dir + "/" + name + "/" + name) {
@@ -47,7 +55,7 @@ func shallow(dir, name string) {
 func TestSweepDeepTree(t *testing.T) {
 	g := newGround(t)
 	g.launch()
-	inner := deepen(t, g.tree, "d", 5000)
+	inner := deepen(t, g.tree, "d", levels())
 	defer shallow(g.tree, "d")
 	if err := unix.Mkdirat(inner, ".git", 0o755); err != nil {
 		t.Fatal(err)
@@ -69,7 +77,7 @@ func TestSweepDeepProtectedName(t *testing.T) {
 	if err := os.Mkdir(g.tree+"/.git", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	unix.Close(deepen(t, g.tree+"/.git", "d", 5000))
+	unix.Close(deepen(t, g.tree+"/.git", "d", levels()))
 	out := g.sweep.End()
 	if got := g.moved(out); len(got) != 1 {
 		t.Errorf("%q, %q", got, out.Cuts)

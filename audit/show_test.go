@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"sbx/spec"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -45,6 +47,26 @@ func TestShowGolden(t *testing.T) {
 	refused := Record{ID: "x", StartedAt: time.Unix(0, 0), Command: Command{Argv: []string{"make", "it so", ""}},
 		Error: &Refusal{"limits.memory", "s.json:9:14", "cannot cap memory at 2GiB: no cgroup is delegated", "start it under systemd-run"}}
 	golden(t, "show-refused.txt", Show(view(t, refused), true))
+}
+
+func TestShowAsked(t *testing.T) {
+	doc := func(text string) *spec.SandboxSpec {
+		n, err := spec.ParseJSON("x", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &spec.SandboxSpec{Source: spec.Source{Root: n}}
+	}
+	one, two := doc(`{"access_mode": "read-only", "environment": {"set": {"A": "s3cret"}}}`), doc(`{"max_commands": 3}`)
+	out := Show(view(t, Record{Documents: []*spec.SandboxSpec{one, two}}), false)
+	for _, want := range []string{"asked\n", `access_mode   "read-only"`, "max_commands  3", `<redacted>`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "s3cret") {
+		t.Error("a secret is shown")
+	}
 }
 
 func TestShowLost(t *testing.T) {

@@ -45,11 +45,11 @@ func Open(effective spec.Opt[string], environ []string, home, id string) (*Sink,
 	return s, nil
 }
 
-// lookup is a variable's value; the last one counts, as for getenv's setters.
+// lookup is a variable's value; the first one counts, as for getenv(3).
 func lookup(environ []string, name string) string {
-	for i := len(environ) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(environ[i], name+"="); ok {
-			return v
+	for _, e := range environ {
+		if len(e) > len(name) && e[len(name)] == '=' && e[:len(name)] == name {
+			return e[len(name)+1:]
 		}
 	}
 	return ""
@@ -184,7 +184,11 @@ func takePlace(dir int, temp, base string) error {
 	err := unix.Renameat2(dir, temp, dir, base, unix.RENAME_NOREPLACE)
 	if err == unix.EEXIST {
 		if err = unix.Renameat2(dir, temp, dir, base, unix.RENAME_EXCHANGE); err == nil {
-			return unix.Unlinkat(dir, temp, 0)
+			if err = unix.Unlinkat(dir, temp, 0); err == unix.EISDIR {
+				// A folder stands there since Open looked: back it goes.
+				_ = unix.Renameat2(dir, temp, dir, base, unix.RENAME_EXCHANGE)
+			}
+			return err
 		}
 	}
 	if err == unix.EINVAL || err == unix.ENOSYS || err == unix.ENOENT {

@@ -26,7 +26,7 @@ func TestStateDir(t *testing.T) {
 		{[]string{"XDG_STATE_HOME=/s/"}, "", "/s/sbx"},
 		{[]string{"XDG_STATE_HOME=s"}, "/home/me", "/home/me/.local/state/sbx"},
 		{[]string{"XDG_STATE_HOME="}, "/home/me/", "/home/me/.local/state/sbx"},
-		{[]string{"XDG_STATE_HOME=/a", "XDG_STATE_HOME=/b"}, "", "/b/sbx"},
+		{[]string{"XDG_STATE_HOME=/a", "XDG_STATE_HOME=/b"}, "", "/a/sbx"},
 		{[]string{"XXDG_STATE_HOME=/a"}, "", ""},
 		{nil, "", ""},
 		{nil, "relative", ""},
@@ -218,6 +218,19 @@ func TestSinkReplacesALink(t *testing.T) {
 	}
 	if b, _ := os.ReadFile(dir + "/outside"); string(b) != "outside" {
 		t.Errorf("the link was followed: %q", b)
+	}
+}
+
+// TestSinkLateFolder: what the command puts in the record's place is kept.
+func TestSinkLateFolder(t *testing.T) {
+	dir := temp(t)
+	s := open(t, dir, dir+"/r.json")
+	plant(t, dir, "r.json/inside")
+	if err := s.Close(Record{}); err == nil || !strings.Contains(err.Error(), "is a directory") {
+		t.Errorf("%v", err)
+	}
+	if list, _ := os.ReadDir(dir); len(list) != 1 || !exists(dir+"/r.json/inside") {
+		t.Errorf("%v", list)
 	}
 }
 

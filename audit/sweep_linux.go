@@ -95,7 +95,7 @@ func (s *Sweep) At(path string) Swept {
 func (s *Sweep) End() Swept {
 	s.prepare()
 	var out Swept
-	w := walk{s: s, out: &out, names: maxNames, folders: maxFolders, buf: make([]byte, 64<<10)}
+	w := walk{s: s, out: &out, names: maxNames, folders: maxFolders, buf: make([]byte, 32<<10)}
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC_COARSE, &w.until) == nil {
 		w.until.Sec += maxSeconds
 	}
