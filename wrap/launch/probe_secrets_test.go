@@ -152,6 +152,7 @@ func TestWhatTheSpecNamesIsOpen(t *testing.T) {
 	s.hides(s.secrets(), "home/me/.aws")
 	// Being started in a secret folder does not open it.
 	s.r.Write = []spec.Path{specPath(s.home+"/.ssh", "")}
+	s.r.Read = []spec.Path{specPath(s.root, ""), specPath(s.home+"/.aws", ""), specPath(s.home+"/.netrc", "filesystem.read[0]")}
 	s.hides(s.secrets(), "home/me/.ssh", "home/me/.aws")
 }
 
