@@ -33,13 +33,14 @@ type Sweep struct {
 	// Run opens the run's folder and gives its path; see Sink.Run.
 	Run func() (fd int, path string, err error)
 
-	known map[string]bool
-	fixed map[string]bool // protected and read-only inside: nothing beneath is the command's
-	moved int
-	later []later
-	dest  int // the folder "swept", -1 before the first move
-	path  string
-	ready bool
+	known  map[string]bool
+	unmade map[string]bool // Watch.Unmade
+	fixed  map[string]bool // protected and read-only inside: nothing beneath is the command's
+	moved  int
+	later  []later
+	dest   int // the folder "swept", -1 before the first move
+	path   string
+	ready  bool
 }
 
 // prepare makes what the lookups need, once.
@@ -53,6 +54,10 @@ func (s *Sweep) prepare() {
 	for _, k := range s.Known {
 		s.known[k] = true
 	}
+	s.unmade = make(map[string]bool, len(s.Watch.Unmade))
+	for _, p := range s.Watch.Unmade {
+		s.unmade[p] = true
+	}
 	for i := range s.Watch.Protected {
 		p := &s.Watch.Protected[i]
 		s.known[p.Path] = true
@@ -61,6 +66,10 @@ func (s *Sweep) prepare() {
 		}
 	}
 }
+
+// forbidden tells whether a path must not come into being: by its name, or
+// because a repository's configuration gives it a meaning.
+func (s *Sweep) forbidden(path, rel string) bool { return s.Match(rel) || s.unmade[path] }
 
 // Close gives back what the sweep opened; Held stays open.
 func (s *Sweep) Close() {
@@ -163,7 +172,7 @@ func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bo
 	switch {
 	case s.fixed[path]:
 		return false
-	case !s.Match(rel) || s.known[path]:
+	case !s.forbidden(path, rel) || s.known[path]:
 		return true
 	}
 	var st unix.Statx_t

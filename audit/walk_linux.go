@@ -79,7 +79,7 @@ func (w *walk) folder(t *tree, rel string) error {
 		marks.see(e)
 		name := string(e.name)
 		dir := e.kind == unix.DT_DIR || e.kind == unix.DT_UNKNOWN
-		if dir || w.s.Match(join(rel, name)) {
+		if at := join(rel, name); dir || w.s.forbidden(under(t.path, at), at) {
 			list = append(list, found{name, dir})
 		}
 	}

@@ -242,7 +242,7 @@ func (x *Watch) worth(path, name, rel string) bool {
 
 func (x *Watch) isNew(path, rel string) bool {
 	s := x.sweep
-	return s.Match(rel) && !s.known[path] && !s.allowed(path, rel)
+	return s.forbidden(path, rel) && !s.known[path] && !s.allowed(path, rel)
 }
 
 // Finish takes the digests again and tells what happened to protected and

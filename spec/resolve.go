@@ -14,6 +14,7 @@ type Inputs struct {
 	UID     int      // the caller's, for what a later room decides by it
 	Paths   Paths
 	Job     *JobAsk // nil without --input and --output
+	Command string  // the command's name, which may be a known agent's
 }
 
 // JobAsk is --input and --output as given; "" where one is not.
@@ -33,6 +34,7 @@ func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 	if len(r.problems) > 0 { // all other paths count from there
 		return Resolved{}, r.problems.one()
 	}
+	r.agent()
 	r.modes()
 	r.files()
 	r.restricted()
@@ -49,6 +51,7 @@ func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 type resolver struct {
 	spec     *SandboxSpec
 	in       Inputs
+	need     *agentNeed // of a known agent
 	out      Resolved
 	problems Problems
 }
@@ -137,6 +140,8 @@ func (r *resolver) network() {
 		out.Network = n.Mode.Value
 	case n.Allow.Set:
 		out.Network = NetworkAllow
+	case r.need != nil && out.Job == nil && (out.AccessMode == ReadOnly || out.AccessMode == WorkspaceWrite):
+		out.Network, out.AgentNetwork = NetworkHost, true
 	case out.AccessMode == ReadOnly, out.AccessMode == WorkspaceWrite:
 		out.Network = NetworkNone
 		r.note("network.mode", "none follows from access_mode "+out.AccessMode.String())

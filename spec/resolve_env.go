@@ -51,6 +51,9 @@ func (r *resolver) passes(name string) bool {
 	case r.out.Job != nil:
 		return slices.Contains(jobPass, name)
 	case r.out.AccessMode == ReadOnly, r.out.AccessMode == WorkspaceWrite:
+		if r.need != nil && slices.Contains(r.need.pass, name) {
+			return true
+		}
 		_, looks := LooksLikeCredential(name)
 		return !looks
 	}

@@ -44,7 +44,12 @@ type Resolved struct {
 	Globs []string
 
 	Network NetworkMode // never NetworkUnset
-	Listen  []int
+	// Agent is the agent that the command is known to be, unset for any other,
+	// and AgentNetwork tells that it gets the host's network because no
+	// document says otherwise and it could not reach its model without one.
+	Agent        Agent
+	AgentNetwork bool
+	Listen       []int
 
 	Env     []string // the command's environment, NAME=value, in caller's order
 	Dropped []string // names of the caller's variables kept from the command

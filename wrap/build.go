@@ -24,6 +24,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.plan.NoNewPrivs = true
 	b.plan.KeepCaps = true
 	b.notYet()
+	b.globs()
 	if r.FileRules || r.SideDoors || r.Network != spec.NetworkHost {
 		b.sandbox()
 	} else {
@@ -84,6 +85,18 @@ func (b *builder) notYet() {
 	for _, f := range b.r.NotYet {
 		b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "enforce " + string(f),
 			Why: "sbx does not enforce it yet", Help: "leave it out, or list \"" + string(f) + "\" in best_effort"}, Unavailable)
+	}
+}
+
+// globs refuses "**/NAME" of a name that is not protected anyway.
+func (b *builder) globs() {
+	for _, g := range b.r.Globs {
+		name := g[len("**/"):]
+		_, deep := IsProtectedName("any/" + name)
+		if _, top := IsProtectedName(name); !deep && !top {
+			b.problems = append(b.problems, &spec.Problem{Field: "filesystem.write", On: b.r.At("filesystem.write"), Do: "write " + g,
+				Why: "only protected names may be opened at any depth, and this is none", Help: "name the folders themselves"})
+		}
 	}
 }
 

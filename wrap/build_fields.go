@@ -34,7 +34,10 @@ func (b *builder) fields() {
 			b.line(f, "the plan")
 		}
 	}
-	if b.r.Network != spec.NetworkHost || b.r.Spec.Network.Set {
+	if b.r.AgentNetwork {
+		b.fault("network", Degraded, b.r.Agent.String()+" reaches its model over the host's network: allowing the model's hosts alone is not there yet; network: {mode: none} shuts it")
+	}
+	if b.r.Network != spec.NetworkHost || b.r.Spec.Network.Set || b.r.AgentNetwork {
 		b.line("network", net)
 	}
 	b.implied(files)

@@ -76,7 +76,7 @@ func (b *builder) in(path string) string {
 
 // restricted tells whether the base is read-only.
 func (b *builder) restricted() bool {
-	return b.r.ReadOnly || b.r.Private || b.r.Visible || b.r.Spec.Filesystem.Value.Write.Set
+	return b.r.Confined
 }
 
 // modeField is the field that makes the base read-only.

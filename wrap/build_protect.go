@@ -132,6 +132,11 @@ func (b *builder) watch() {
 		}
 	}
 	w.Allowed = append(w.Allowed, b.r.Globs...)
+	for i := range b.h.Unmade {
+		if p := b.h.Unmade[i].Path; !b.allowed(p) {
+			w.Unmade = append(w.Unmade, p)
+		}
+	}
 	if len(w.Trees) > 0 {
 		b.fault(FieldProtected, Degraded, "a protected name that does not exist yet is not refused but noticed and moved away"+
 			b.cut()+"; a socket that is made outside after the launch can be connected to by its path")

@@ -284,6 +284,7 @@ func (w *printer) watch(x *Watch) {
 		paths = append(paths, x.Protected[i].Path)
 	}
 	w.list("protected", paths)
+	w.list("unmade", x.Unmade)
 	w.list("masked", x.Masked)
 	w.text("record", x.Record)
 	w.close('}')

@@ -173,6 +173,7 @@ type Enforcement struct {
 // Watch is what the supervisor looks after while the command runs.
 type Watch struct {
 	Protected []Protected // files and folders that the host itself may replace
+	Unmade    []string    // further paths that must not come into being
 	Masked    []string    // files hidden by a mount that the host may replace
 	Trees     []string    // writable trees swept for protected names at the end
 	Allowed   []string    // names and paths that the spec lets come into being

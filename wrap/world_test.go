@@ -151,12 +151,12 @@ func (w *world) Lstat(p string) (spec.Info, error) {
 
 func (w *world) Readlink(p string) (string, error) { return w.nodes[p].target, nil }
 
-// resolve reads a spec and fills it in.
+// resolve reads a spec and fills it in. The error may be of either.
 func (w *world) resolve(doc string) (*spec.Resolved, error) {
 	w.t.Helper()
 	s, err := spec.Decode("spec.json", []byte(doc))
 	if err != nil {
-		w.t.Fatalf("%s: %v", doc, err)
+		return nil, err
 	}
 	s.Source.Dir = w.in.Cwd
 	w.in.UID = w.host.UID

@@ -72,7 +72,7 @@ func (x *execution) climb() (*wrap.Plan, error) {
 		if !ok {
 			return nil, x.stepProblem(step)
 		}
-		x.host = next
+		x.learned(next)
 	}
 }
 

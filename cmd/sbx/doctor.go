@@ -109,6 +109,9 @@ func tryRung(r *spec.Resolved, h wrap.Host, rung wrap.Rung) string {
 		if h, ok = launch.Learn(h, plan, step); !ok {
 			return step.Error()
 		}
+		if h.Overlay.State == wrap.No {
+			launch.Listings(&h)
+		}
 	}
 }
 

@@ -179,8 +179,17 @@ func (x *execution) start() error {
 			return x.stepProblem(failed)
 		}
 		x.verbose("the host refuses " + failed.Error() + ": trying what is left")
-		x.host = next
+		x.learned(next)
 	}
+}
+
+// learned takes what a launch has taught; a host without overlays needs the
+// names of the folders that are put together instead.
+func (x *execution) learned(h wrap.Host) {
+	if h.Overlay.State == wrap.No && x.host.Overlay.State != wrap.No {
+		launch.Listings(&h)
+	}
+	x.host = h
 }
 
 // launch clones the child, writes the record while the child sets itself up,

@@ -1,0 +1,197 @@
+package wrap
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// cover is a folder that is laid over because something in it must be hidden
+// by name, or must be there to be mounted on. A mount on a file vanishes when
+// the host renames another over it, as `git credential-store`, `npm login` and
+// `gh auth` do; a name that the folder does not show stays hidden.
+type cover struct {
+	dir  string
+	hide []string // paths relative to dir, with the slash; most are a name
+	make []Entry  // mount points that the host lacks, the same
+	f    spec.Field
+}
+
+// fewEntries is up to how many entries a folder is put together anew, from
+// binds of all that stays, instead of an overlay.
+const fewEntries = 8
+
+// hideByName covers the folders of hidden files.
+func (b *builder) hideByName() {
+	for i, c := range b.covers() {
+		list := b.h.listing(c.dir)
+		if list != nil && !c.deep() && (len(list.Entries) <= fewEntries || b.h.Overlay.State == No || !b.restricted()) {
+			b.rebuild(i, c, list)
+		} else {
+			b.overlay(i, c)
+		}
+	}
+}
+
+// covers are the folders to cover, a folder before what is in it.
+func (b *builder) covers() []cover {
+	var covers []cover
+	at := func(dir string, f spec.Field) *cover {
+		for i := range covers {
+			if covers[i].dir == dir {
+				return &covers[i]
+			}
+		}
+		covers = append(covers, cover{dir: dir, f: f})
+		return &covers[len(covers)-1]
+	}
+	name := func(path string, f spec.Field) {
+		dir := parent(path)
+		if b.hideable(dir) {
+			c := at(dir, f)
+			if n := path[len(dir):]; !slices.Contains(c.hide, n) {
+				c.hide = append(c.hide, n)
+			}
+		}
+	}
+	for _, s := range b.h.Secrets {
+		if s.Kind != Dir {
+			name(s.Path, FieldSecrets)
+		}
+	}
+	for _, p := range b.r.Hide {
+		if p.Exists && !p.IsDir {
+			name(p.Real, "filesystem.hide")
+			name(p.Abs, "filesystem.hide")
+		}
+	}
+	for i := range b.r.Mounts {
+		m := &b.r.Mounts[i]
+		dir, rest := b.lacking(m.Target)
+		if rest != "" && dir != "/" && b.makeable(dir) {
+			kind := Dir
+			if m.Mode != spec.MountTmpfs && !m.Source.IsDir {
+				kind = File
+			}
+			c := at(dir, m.Field)
+			c.make = append(c.make, Entry{Name: rest, Kind: kind})
+		}
+	}
+	slices.SortStableFunc(covers, func(x, y cover) int { return len(x.dir) - len(y.dir) })
+	if b.h.Overlay.State == No || !b.restricted() {
+		return covers
+	}
+	return b.merge(covers)
+}
+
+// merge lets one overlay hide what lies deeper as well: a whiteout further down
+// in its layer costs a twentieth of an overlay more, and a tenth of a mask.
+func (b *builder) merge(covers []cover) []cover {
+	var top []cover
+next:
+	for _, c := range covers {
+		for i := range top {
+			t := &top[i]
+			if under(c.dir, t.dir) && b.oneMount(t.dir, c.dir) {
+				for _, n := range c.hide {
+					t.hide = append(t.hide, c.dir[len(t.dir):]+n)
+				}
+				for _, e := range c.make {
+					e.Name = c.dir[len(t.dir):] + e.Name
+					t.make = append(t.make, e)
+				}
+				continue next
+			}
+		}
+		top = append(top, c)
+	}
+	for i := range top {
+		t := &top[i]
+		if list := b.h.listing(t.dir); !t.deep() && list != nil && len(list.Entries) <= fewEntries {
+			continue // it is put together anew
+		}
+		for _, s := range b.h.Secrets {
+			if s.Kind == Dir && s.Path == s.Real && s.Real != t.dir && under(s.Real, t.dir) && b.oneMount(t.dir, s.Real) &&
+				!b.covered(s.Real) && !b.inWritable(s.Real) && !b.opens(s.Real) && !t.hides(s.Real) {
+				t.hide = append(t.hide, s.Real[len(t.dir):])
+			}
+		}
+	}
+	return top
+}
+
+// oneMount tells whether no mount lies between a folder and a path beneath it:
+// submounts are bound over an overlay again, and would show what it hides.
+func (b *builder) oneMount(dir, path string) bool {
+	for _, m := range b.h.Mounts {
+		if m.Path != dir && under(m.Path, dir) && under(path, m.Path) {
+			return false
+		}
+	}
+	return true
+}
+
+// deep tells whether something is hidden or made below the folder itself.
+func (c *cover) deep() bool {
+	return slices.ContainsFunc(c.hide, func(n string) bool { return strings.LastIndexByte(n, '/') > 0 })
+}
+
+// hides tells whether path is hidden already, by itself or with a folder above.
+func (c *cover) hides(path string) bool {
+	return slices.ContainsFunc(c.hide, func(n string) bool { return under(path, c.dir+n) })
+}
+
+// hideable tells whether names can be hidden in dir: it is in view as a whole,
+// and neither private nor writable.
+func (b *builder) hideable(dir string) bool {
+	if b.covered(dir) || b.inWritable(dir) {
+		return false
+	}
+	return b.prefix == "" || b.inView(dir)
+}
+
+// makeable tells whether dir can be covered by one with further names: where it
+// is the host's own to write, only one that is put together anew from binds
+// loses nothing that is written there.
+func (b *builder) makeable(dir string) bool {
+	if b.restricted() {
+		return !b.inWritable(dir)
+	}
+	return b.h.listing(dir) != nil
+}
+
+// inWritable tells whether path lies in a tree that is writable inside.
+func (b *builder) inWritable(path string) bool {
+	if !b.restricted() {
+		return true
+	}
+	b.writables()
+	return b.isWritable(path)
+}
+
+// lacking parts a mount's target that the host does not have into the nearest
+// folder that is there and the rest; rest is "" where nothing is to be made.
+func (b *builder) lacking(target string) (dir, rest string) {
+	if b.r.Visible || b.covered(target) || b.h.Kind(target) != Absent {
+		return "", ""
+	}
+	dir = parent(target)
+	for dir != "/" && b.h.Kind(dir) == Absent {
+		dir = parent(dir)
+	}
+	if dir == "/" {
+		return dir, target
+	}
+	return dir, target[len(dir):]
+}
+
+// listing is what Probe found in dir, or nil.
+func (h *Host) listing(dir string) *Listing {
+	for i := range h.Listing {
+		if h.Listing[i].Dir == dir {
+			return &h.Listing[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package wrap
+
+import "slices"
+
+// overlay covers a folder with a read-only overlay of itself: a layer with a
+// whiteout for each hidden name (a character device 0/0, overlayfs(5)) and a
+// folder for each new mount point lies over it. Unprivileged since Linux 5.11.
+func (b *builder) overlay(n int, c cover) {
+	layer := b.scratchAt() + "/layer" + itoa(n)
+	perm := uint32(0o755)
+	if list := b.h.listing(c.dir); list != nil {
+		perm = list.Mode // what the overlay's top shows of itself is its first layer's
+	}
+	b.op(Mount{Op: OpMkdir, Target: layer, Perm: perm})
+	for _, name := range c.hide {
+		b.makeIn(layer, Entry{Name: parent(name), Kind: Dir})
+		b.op(Mount{Op: OpWhiteout, Target: layer + name, For: c.f})
+	}
+	for _, e := range c.make {
+		b.makeIn(layer, e)
+	}
+	subs := b.submounts(c.dir)
+	for _, s := range subs {
+		b.clone(s, ModeRO, c.f, true)
+	}
+	b.op(Mount{Op: OpOverlay, Source: layer, Lower: c.dir, Target: b.in(c.dir), For: c.f})
+	for _, s := range subs {
+		b.put(s, s, ModeRO, c.f, true)
+	}
+	for _, name := range c.hide {
+		b.masked = append(b.masked, c.dir+name)
+	}
+}
+
+// makeIn makes a mount point and the folders on the way to it in a layer.
+func (b *builder) makeIn(layer string, e Entry) {
+	mkdir := func(path string) {
+		if path != layer+"/" && !b.made[path] {
+			b.made[path] = true
+			b.op(Mount{Op: OpMkdir, Target: path, Perm: 0o755})
+		}
+	}
+	for i := 1; i < len(e.Name); i++ {
+		if e.Name[i] == '/' {
+			mkdir(layer + e.Name[:i])
+		}
+	}
+	if e.Kind == Dir {
+		mkdir(layer + e.Name)
+	} else {
+		b.op(Mount{Op: OpFile, Target: layer + e.Name, Perm: 0o644})
+	}
+}
+
+// submounts are the topmost mount points beneath dir.
+func (b *builder) submounts(dir string) []string {
+	var subs []string
+next:
+	for _, m := range b.h.Mounts {
+		if m.Path == dir || !under(m.Path, dir) || b.covered(m.Path) {
+			continue
+		}
+		for _, s := range subs {
+			if under(m.Path, s) {
+				continue next
+			}
+		}
+		subs = append(subs, m.Path)
+	}
+	return subs
+}
+
+// rebuild covers a folder with a private one into which all but the hidden
+// names are bound.
+func (b *builder) rebuild(n int, c cover, list *Listing) {
+	dir := b.scratchAt() + "/folder" + itoa(n)
+	b.op(Mount{Op: OpMkdir, Target: dir, Perm: list.Mode | 0o700})
+	for _, e := range list.Entries {
+		path := c.dir + "/" + e.Name
+		if slices.Contains(c.hide, "/"+e.Name) {
+			b.masked = append(b.masked, path)
+			continue
+		}
+		at := dir + "/" + e.Name
+		switch e.Kind {
+		case Symlink:
+			b.op(Mount{Op: OpSymlink, Source: e.Target, Target: at})
+			continue
+		case Dir:
+			b.op(Mount{Op: OpMkdir, Target: at, Perm: 0o755})
+		default:
+			b.op(Mount{Op: OpFile, Target: at, Perm: 0o644})
+		}
+		b.op(Mount{Op: OpBind, Source: path, Target: at, Mode: b.baseMode(), Soft: true, For: c.f})
+	}
+	for _, e := range c.make {
+		b.makeIn(dir, e)
+	}
+	b.op(Mount{Op: OpBind, Source: dir, Target: b.in(c.dir), Mode: b.baseMode(), For: c.f})
+	if !b.restricted() {
+		b.op(Mount{Op: OpSeal, Target: b.in(c.dir), Why: "what would be made in it would be lost"})
+	}
+}

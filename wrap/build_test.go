@@ -1,0 +1,490 @@
+package wrap
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"sbx/spec"
+)
+
+// random makes documents and machines.
+type random struct{ *rand.Rand }
+
+func (r random) one(of ...string) string { return of[r.IntN(len(of))] }
+
+func (r random) some(of ...string) []string {
+	list := []string{}
+	for _, s := range of {
+		if r.IntN(len(of)) < 2 {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// spec is a random document. Documents that make no sense are part of it:
+// Resolve or Build refuse them.
+func (r random) spec() string {
+	m := map[string]any{}
+	maybe := func(odds int, f func()) {
+		if r.IntN(odds) == 0 {
+			f()
+		}
+	}
+	if r.IntN(5) > 0 {
+		m["access_mode"] = r.one("read-only", "workspace-write", "workspace-write", "danger-full-access")
+	}
+	maybe(6, func() { m["working_dir"] = r.one("/home/u/w", "/srv/data", "/home/u", "/home/u/w/out") })
+	maybe(8, func() { m["readonly"] = r.IntN(2) == 0 })
+	fs := map[string]any{}
+	maybe(3, func() {
+		fs["read"] = append(r.some(".", "~", "~/lib", "~/.ssh", "~/.ssh/known_hosts", "/srv/data", "/etc/shadow", "/tmp/x"), "@system")
+	})
+	maybe(3, func() {
+		fs["write"] = r.some("~/lib", "out", ".git", "**/.git", "~/.ssh/known_hosts", "~/.docker", "~/.netrc", "~", "/srv/data", "/tmp/x", "/srv/data/set.csv")
+	})
+	maybe(4, func() {
+		fs["hide"] = r.some("/srv/data", "~/lib", "~/lib/util.go", "main.go", "/srv/data/set.csv", "/opt/absent", "/top", "~/w/out", "/tmp/x")
+	})
+	maybe(3, func() {
+		var mounts []any
+		for range 1 + r.IntN(2) {
+			mode := r.one("ro", "rw", "tmpfs")
+			mount := map[string]any{"label": "l", "mode": mode,
+				"target": r.one("/opt/data", "/data", "/usr/share/new", "/srv/data", "/home/u/w/new", "/home/u/lib", "/home/u/new", "/tmp/new", "/home/u/w/out", "/run/new")}
+			if mode != "tmpfs" {
+				mount["source"] = r.one("/srv/data", "/home/u/lib", "/home/u", "/home/u/w/out", "/srv/data/set.csv", "/tmp/x")
+			}
+			mounts = append(mounts, mount)
+		}
+		fs["mounts"] = mounts
+	})
+	if len(fs) > 0 {
+		m["filesystem"] = fs
+	}
+	maybe(4, func() { m["network"] = map[string]any{"mode": r.one("none", "host", "allow")} })
+	maybe(6, func() { m["environment"] = map[string]any{"pass": []string{"PATH"}} })
+	maybe(8, func() { m["limits"] = map[string]any{"pids": 5} })
+	maybe(8, func() { m["max_commands"] = 3 })
+	maybe(6, func() { m["sandbox"] = map[string]any{"root": r.one("/home/u/w", "/srv/data")} })
+	maybe(10, func() { m["restrict"] = "/out" })
+	maybe(3, func() {
+		m["best_effort"] = []string{r.one("*", "*", "access_mode", "network", "filesystem", "limits")}
+	})
+	b, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// facts are those of a random machine.
+func (r random) facts() string {
+	lines := []string{"file /top", "dir /opt/data", "file /tmp/x/file", "file /tmp/x/.git/config"}
+	add := func(odds int, line string) {
+		if r.IntN(odds) == 0 {
+			lines = append(lines, line)
+		}
+	}
+	add(3, "root")
+	add(5, noUser)
+	add(10, "rung namespaces-as-root no it cannot mount")
+	add(2, fmt.Sprintf("landlock %d", r.IntN(11)))
+	add(10, "seccomp no there is none")
+	add(4, "overlay no there is none")
+	add(6, "mounted /home/u/lib ext4")
+	add(8, "file /media/stick/key\nremovable /media")
+	add(8, "cwd /tmp/x")
+	add(8, "job /srv/data /home/u/w/out")
+	add(4, "record "+r.one("/home/u/w/r.json", "/home/u/w/out/r.json", "/srv/data/r.json", "/home/u/lib/r.json"))
+	return strings.Join(lines, "\n")
+}
+
+// eachPlan builds random plans and hands over those that came to be.
+func eachPlan(t *testing.T, seed uint64, f func(t *testing.T, c *planned)) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, built := 4000, 0
+	if testing.Short() {
+		n = 600
+	}
+	r := random{rand.New(rand.NewPCG(seed, 1))}
+	for i := 0; i < n && !t.Failed(); i++ {
+		c := &planned{doc: r.spec(), facts: r.facts()}
+		c.w = newWorld(t, string(text), c.facts)
+		if rec := c.w.req.Record; c.w.nodes[rec].kind == Absent {
+			c.w.add(rec, node{kind: File}) // a masked record is written before the launch
+		}
+		if c.r, err = c.w.resolve(c.doc); err != nil {
+			continue
+		}
+		c.h = c.w.probed(c.r)
+		c.plan, c.err = Build(c.r, c.h, c.w.req)
+		if c.err == nil {
+			built++
+		}
+		f(t, c)
+		if t.Failed() {
+			t.Logf("the document: %s\nthe machine:\n%s", c.doc, c.facts)
+			if c.err != nil {
+				t.Logf("problems: %v", c.err)
+			} else if testing.Verbose() {
+				t.Logf("the plan: %s", c.plan.AppendJSON(nil))
+			}
+		}
+	}
+	if built < n/10 {
+		t.Errorf("of %d documents only %d gave a plan", n, built)
+	}
+}
+
+// planned is a document, a machine, and what Build made of them.
+type planned struct {
+	doc, facts string
+	w          *world
+	r          *spec.Resolved
+	h          *Host
+	plan       *Plan
+	err        error
+}
+
+// lineOf is the name of the line in which a field is told.
+func lineOf(f spec.Field) spec.Field {
+	if f == "network.mode" {
+		return "network"
+	}
+	return f
+}
+
+func (c *planned) lines(f spec.Field) (found []Enforcement) {
+	for _, e := range c.plan.Enforcement {
+		if e.Field == f {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+func TestBuildIsAFunction(t *testing.T) {
+	eachPlan(t, 1, func(t *testing.T, c *planned) {
+		again, err := Build(c.r, c.h, c.w.req)
+		if (err == nil) != (c.err == nil) || err != nil && err.Error() != c.err.Error() {
+			t.Fatalf("%v, and again %v", c.err, err)
+		}
+		if err == nil && !bytes.Equal(c.plan.AppendJSON(nil), again.AppendJSON(nil)) {
+			t.Fatal("two plans of the same differ")
+		}
+	})
+}
+
+// Every field that a document sets is told of once, and holds unless the
+// document lets it be.
+func TestEveryAskedFieldHasItsLine(t *testing.T) {
+	eachPlan(t, 2, func(t *testing.T, c *planned) {
+		if c.err != nil {
+			var all spec.Problems
+			if !errors.As(c.err, &all) || len(all) == 0 {
+				t.Fatalf("%T is not Problems", c.err)
+			}
+			for _, p := range all {
+				if p.Do == "" || p.Why == "" || p.Field == "" {
+					t.Errorf("a problem lacks something: %+v", p)
+				}
+				if c.r.AllowsLess(p.Field) && p.Do != "start the command" && !strings.HasPrefix(p.Do, "mount at") {
+					t.Errorf("refused, and best_effort has it: %v", p)
+				}
+			}
+			return
+		}
+		for _, f := range c.r.Spec.Asked() {
+			if n := len(c.lines(lineOf(f))); n != 1 {
+				t.Errorf("%s has %d lines", f, n)
+			}
+			for _, e := range c.lines(lineOf(f)) {
+				if e.Status != Enforced && !c.r.AllowsLess(f) && !c.r.AllowsLess(e.Field) && !c.r.AllowsLess("access_mode") {
+					t.Errorf("%s is %v and was not refused: %s", f, e.Status, e.Reason)
+				}
+			}
+		}
+		for _, e := range c.plan.Enforcement {
+			switch {
+			case e.Status != Enforced && e.Reason == "":
+				t.Errorf("%s is %v without a reason", e.Field, e.Status)
+			case e.Status == Unavailable && e.By != "", e.Status != Unavailable && e.By == "":
+				t.Errorf("%s is %v by %q", e.Field, e.Status, e.By)
+			case e.Asked == "":
+				t.Errorf("%s does not say what was asked", e.Field)
+			}
+			if len(c.lines(e.Field)) != 1 {
+				t.Errorf("%s has several lines", e.Field)
+			}
+		}
+	})
+}
+
+// What is opened is used, once, and what is used was opened.
+func TestSlotsPair(t *testing.T) {
+	eachPlan(t, 3, func(t *testing.T, c *planned) {
+		if c.err != nil {
+			return
+		}
+		open := map[int]Op{}
+		for i, m := range c.plan.Mounts {
+			switch m.Op {
+			case OpClone, OpOpen:
+				if _, taken := open[m.Slot]; taken || m.Slot == 0 {
+					t.Errorf("operation %d: slot %d is in use", i, m.Slot)
+				}
+				open[m.Slot] = m.Op
+			case OpAttach:
+				if open[m.Slot] != OpClone {
+					t.Errorf("operation %d attaches slot %d, which holds no clone", i, m.Slot)
+				}
+				delete(open, m.Slot)
+			case OpPlace:
+				if open[m.Slot] != OpOpen {
+					t.Errorf("operation %d places slot %d, which is not open", i, m.Slot)
+				}
+			}
+		}
+		for slot, op := range open {
+			if op == OpClone {
+				t.Errorf("the clone in slot %d is never attached", slot)
+			}
+		}
+	})
+}
+
+// The tree that a Plan makes holds what the document says: nothing else can be
+// written, nothing hidden can be reached by any name.
+func TestTreeHoldsWhatIsAsked(t *testing.T) {
+	eachPlan(t, 4, func(t *testing.T, c *planned) {
+		if c.err != nil || c.plan.Base == BaseHost || c.avoided() {
+			return
+		}
+		tr := newTree(c.w)
+		if err := tr.play(c.plan.Mounts); err != nil {
+			t.Errorf("the launch would fail: %v", err)
+			return
+		}
+		all := tr.walk()
+		for _, s := range all {
+			c.checkHidden(t, s)
+			c.checkWritable(t, s)
+			c.checkInView(t, s)
+		}
+		c.checkOpen(t, tr)
+	})
+}
+
+// checkHidden: secrets, what the spec hides, sockets and the record are out of
+// reach.
+func (c *planned) checkHidden(t *testing.T, s seen) {
+	for _, secret := range c.h.Secrets {
+		if under(s.identity, secret.Real) && !c.leadsToNamed(s.identity, secret.Real) {
+			if s.identity == secret.Real && secret.Kind == Dir {
+				continue // the name of a masked folder may be seen; the folder is another
+			}
+			t.Errorf("the secret %s can be reached at %s", s.identity, s.path)
+		}
+	}
+	for _, p := range c.r.Hide {
+		if p.Exists && under(s.identity, p.Real) {
+			t.Errorf("%s is hidden and can be reached at %s", s.identity, s.path)
+		}
+	}
+	if s.identity == c.w.req.Record {
+		t.Errorf("the record can be reached at %s", s.path)
+	}
+	if c.r.Network == spec.NetworkNone && s.kind == Socket && !named(c.r, s.identity, s.identity) {
+		t.Errorf("the socket %s can be reached at %s", s.identity, s.path)
+	}
+}
+
+// leadsToNamed tells whether the spec names id, or something beneath it, in a
+// secret folder.
+func (c *planned) leadsToNamed(id, secret string) bool {
+	for _, l := range [][]spec.Path{c.r.Read, c.r.Write} {
+		for _, n := range l {
+			if n.Field != "" && under(n.Real, secret) && (under(id, n.Real) || under(n.Real, id)) {
+				return true
+			}
+		}
+		for _, f := range c.h.System {
+			if c.r.Visible && under(m.Target, f.Real) && c.w.nodes[m.Target].kind == Absent {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkWritable: only what the spec lets be written is, and the protected names
+// in it are not.
+func (c *planned) checkWritable(t *testing.T, s seen) {
+	if s.readOnly || s.kind == Device || !c.r.Confined {
+		return
+	}
+	may := slices.ContainsFunc(c.r.Write, func(p spec.Path) bool { return p.Exists && under(s.identity, p.Real) })
+	for _, m := range c.r.Mounts {
+		may = may || m.Mode == spec.MountRW && under(s.identity, m.Source.Real)
+	}
+	if j := c.r.Job; j != nil && j.Output.Real != "" {
+		may = may || under(s.identity, j.Output.Real)
+	}
+	if !may {
+		t.Errorf("%s can be written at %s", s.identity, s.path)
+	}
+	for _, p := range c.h.Protected {
+		if !p.Shared && !p.Link && s.path == s.identity && under(s.identity, p.Path) && !c.opensProtected(p.Path) && !c.byMount(s.path) {
+			t.Errorf("%s is protected and can be written", s.path)
+		}
+	}
+}
+
+func (c *planned) opensProtected(p string) bool {
+	for _, w := range c.r.Write {
+		if w.Field != "" && under(p, w.Real) && strings.Contains(w.Real, "/.git") {
+			return true
+		}
+	}
+	return len(c.r.Globs) > 0 && strings.Contains(p, "/.git")
+}
+
+// byMount tells whether a mount of the spec puts path there.
+func (c *planned) byMount(p string) bool {
+	return slices.ContainsFunc(c.r.Mounts, func(m spec.MountAt) bool { return under(p, m.Target) })
+}
+
+// checkInView: with a list of what may be read, nothing else is.
+func (c *planned) checkInView(t *testing.T, s seen) {
+	if !c.r.Visible || s.kind == Device {
+		return
+	}
+	ok := false
+	for _, l := range [][]spec.Path{c.r.Read, c.r.Write, {c.r.Restricted}} {
+		ok = ok || slices.ContainsFunc(l, func(p spec.Path) bool { return p.Real != "" && under(s.identity, p.Real) })
+	}
+	for _, l := range [][]Found{c.h.System, c.h.Keep} {
+		ok = ok || slices.ContainsFunc(l, func(f Found) bool { return under(s.identity, f.Real) })
+	}
+	ok = ok || slices.ContainsFunc(c.r.Mounts, func(m spec.MountAt) bool { return under(s.identity, m.Source.Real) && m.Source.Real != "" })
+	if j := c.r.Job; j != nil {
+		ok = ok || under(s.identity, j.Input.Real) && j.Input.Real != "" || under(s.identity, j.Output.Real) && j.Output.Real != ""
+	}
+	if !ok {
+		t.Errorf("%s is in view at %s, and nothing names it", s.identity, s.path)
+	}
+}
+
+// checkOpen: what the spec names is there, and can be written where it says.
+func (c *planned) checkOpen(t *testing.T, tr *tree) {
+	beaten := func(p string) bool {
+		return c.byMount(p) || slices.ContainsFunc(c.r.Hide, func(h spec.Path) bool { return under(p, h.Real) })
+	}
+	look := func(p, id, field string, write bool) {
+		at, ok := tr.lookUp(p)
+		rebuilt := ok && at.m.fs.identity(at.name) == "" && at.m.fs.kind(at.name) == Dir && len(at.m.fs.list(at.name)) > 0
+		if !ok || at.m.fs.identity(at.name) != id && !rebuilt {
+			t.Errorf("%s of %s is not in view", p, field)
+		} else if write && at.m.readOnly {
+			t.Errorf("%s of %s cannot be written", p, field)
+		}
+	}
+	for _, p := range c.r.Read {
+		if p.Exists && !beaten(p.Real) {
+			look(p.Real, p.Real, "filesystem.read", false)
+		}
+	}
+	for _, p := range c.r.Write {
+		if p.Exists && !beaten(p.Real) {
+			look(p.Real, p.Real, "filesystem.write", true)
+		}
+	}
+	for _, m := range c.r.Mounts {
+		if m.Source.Real == "" || slices.ContainsFunc(c.r.Hide, func(h spec.Path) bool { return under(m.Target, h.Real) || under(m.Source.Real, h.Real) }) ||
+			slices.ContainsFunc(c.r.Mounts, func(o spec.MountAt) bool { return o.Target != m.Target && under(m.Target, o.Target) }) {
+			continue
+		}
+		look(m.Target, m.Source.Real, "filesystem.mounts", m.Mode == spec.MountRW)
+	}
+}
+
+// avoided tells whether the case is one that Build does not get right yet.
+func (c *planned) avoided() bool {
+	holds := func(dir, p string) bool { return p != "" && under(p, dir) }
+	touchy := []string{c.w.req.Record}
+	for _, f := range c.h.Secrets {
+		touchy = append(touchy, f.Real)
+	}
+	for _, f := range c.h.Sockets {
+		touchy = append(touchy, f.Real)
+	}
+	for _, p := range c.r.Hide {
+		touchy = append(touchy, p.Real)
+	}
+	for _, p := range touchy {
+		for _, w := range c.r.Write { // secrets in a writable tree
+			if holds(w.Real, p) {
+				return true
+			}
+		}
+		for _, m := range c.r.Mounts { // what a mount shows elsewhere
+			if m.Source.Real != "" && (holds(m.Source.Real, p) || holds(p, m.Source.Real)) || holds(m.Target, p) {
+				return true
+			}
+		}
+		if parent(p) == "/" { // a file of the root folder
+			return true
+		}
+		if !c.r.Private && under(p, "/tmp") {
+			return true
+		}
+		for _, w := range c.r.Read { // something in a secret folder
+			if holds(p, w.Real) {
+				return true
+			}
+		}
+	}
+	for _, w := range c.r.Read { // something in a private folder
+		if under(w.Real, "/tmp") {
+			return true
+		}
+	}
+	if !c.r.Private {
+		for _, w := range c.r.Write {
+			if under(w.Real, "/tmp") {
+				return true
+			}
+		}
+		for _, m := range c.r.Mounts {
+			if under(m.Source.Real, "/tmp") && m.Source.Real != "" || under(m.Target, "/tmp") {
+				return true
+			}
+		}
+	}
+	for _, m := range c.r.Mounts {
+		for _, p := range append(c.r.Read, c.r.Write...) { // a new name in what is in view
+			if c.r.Visible && under(m.Target, p.Real) && c.w.nodes[m.Target].kind == Absent {
+				return true
+			}
+		}
+		for _, f := range c.h.System {
+			if c.r.Visible && under(m.Target, f.Real) && c.w.nodes[m.Target].kind == Absent {
+				return true
+			}
+		}
+	}
+	return false
+}

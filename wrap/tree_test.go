@@ -1,0 +1,345 @@
+package wrap
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// tree plays a Plan's mount operations through on a made-up file system and
+// tells what can be reached in the end. It knows of mounts what matters here:
+// that a mount covers what stood there, that a bind copies the mounts beneath,
+// that a clone keeps what it was taken of, that flags are a mount's own.
+type tree struct {
+	root  *mounted
+	slots map[int]*mounted
+	fds   map[int]place
+}
+
+// fileSystem is what a mount shows: names to nodes. The host's own files have
+// an identity by which they are known wherever they turn up.
+type fileSystem struct {
+	name  string
+	nodes map[string]Kind
+	lower *place // of an overlay
+	gone  map[string]bool
+}
+
+// mounted is a mount: part of a file system at a place of its parent.
+type mounted struct {
+	fs       *fileSystem
+	root     string // in fs
+	at       string // in the parent's fs
+	children []*mounted
+	readOnly bool
+}
+
+// place is a name in a mount.
+type place struct {
+	m    *mounted
+	name string // in m.fs
+}
+
+func newTree(w *world) *tree {
+	fs := &fileSystem{name: "host", nodes: map[string]Kind{}}
+	for p, n := range w.nodes {
+		fs.nodes[p] = n.kind
+	}
+	root := &mounted{fs: fs, root: "/"}
+	t := &tree{root: root, slots: map[int]*mounted{}, fds: map[int]place{}}
+	for _, m := range w.host.Mounts { // what is mounted on the host shows the same files
+		at, _ := t.lookUp(m.Path)
+		at.m.children = append(at.m.children, &mounted{fs: fs, root: m.Path, at: at.name})
+	}
+	return t
+}
+
+func join(dir, name string) string { return path.Join(dir, name) }
+
+func (fs *fileSystem) kind(name string) Kind {
+	if k := fs.nodes[name]; k != Absent || fs.lower == nil {
+		return k
+	}
+	if fs.gone[name] {
+		return Absent
+	}
+	return fs.lower.m.fs.kind(join(fs.lower.name, name))
+}
+
+// identity is the host's file that name is, or "".
+func (fs *fileSystem) identity(name string) string {
+	switch {
+	case fs.name == "host":
+		return name
+	case fs.lower != nil && fs.nodes[name] == Absent:
+		return fs.lower.m.fs.identity(join(fs.lower.name, name))
+	}
+	return ""
+}
+
+func (fs *fileSystem) list(dir string) (names []string) {
+	for p := range fs.nodes {
+		if p != "/" && parent(p) == dir {
+			names = append(names, path.Base(p))
+		}
+	}
+	if fs.lower != nil && (dir == "/" || fs.nodes[dir] == Absent || fs.lower.m.fs.kind(join(fs.lower.name, dir)) == Dir) {
+		for _, n := range fs.lower.m.fs.list(join(fs.lower.name, dir)) {
+			if !fs.gone[join(dir, n)] && !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// lookUp follows a path without links through the mounts; ok is false where
+// nothing is there.
+func (t *tree) lookUp(p string) (at place, ok bool) {
+	at = place{t.root, t.root.root}.top()
+	for _, part := range strings.Split(strings.Trim(p, "/"), "/") {
+		if part == "" {
+			continue
+		}
+		if at.m.fs.kind(at.name) != Dir {
+			return at, false
+		}
+		at = place{at.m, join(at.name, part)}
+		if at.m.fs.kind(at.name) == Absent {
+			return at, false
+		}
+		at = at.top()
+	}
+	return at, true
+}
+
+// top is what is mounted over a place, if anything is.
+func (p place) top() place {
+	for i := len(p.m.children) - 1; i >= 0; i-- {
+		if c := p.m.children[i]; c.at == p.name {
+			return place{c, c.root}.top()
+		}
+	}
+	return p
+}
+
+func (m *mounted) copy(root string) *mounted {
+	c := &mounted{fs: m.fs, root: root, at: m.at, readOnly: m.readOnly}
+	for _, child := range m.children {
+		if under(child.at, root) {
+			c.children = append(c.children, child.copy(child.root))
+		}
+	}
+	return c
+}
+
+func (m *mounted) setReadOnly() {
+	m.readOnly = true
+	for _, c := range m.children {
+		c.setReadOnly()
+	}
+}
+
+// play carries out a Plan's operations; the error is one that ends a launch.
+func (t *tree) play(ops []Mount) error {
+	for i := range ops {
+		if err := t.one(&ops[i]); err != nil {
+			return fmt.Errorf("operation %d (%v %s %s): %w", i, ops[i].Op, ops[i].Source, ops[i].Target, err)
+		}
+	}
+	return nil
+}
+
+var errMissing = fmt.Errorf("nothing is there")
+
+func (t *tree) one(m *Mount) error {
+	switch m.Op {
+	case OpMkdir, OpFile, OpSymlink, OpWhiteout, OpContent:
+		return t.make(m)
+	case OpClone, OpOpen:
+		at, ok := t.lookUp(m.Source)
+		if !ok {
+			return soft(m, errMissing)
+		}
+		if m.Op == OpOpen {
+			t.fds[m.Slot] = at
+			return nil
+		}
+		if t.slots[m.Slot] != nil {
+			return fmt.Errorf("slot %d is in use", m.Slot)
+		}
+		t.slots[m.Slot] = moded(at.m.copy(at.name), m.Mode)
+		return nil
+	}
+	at, ok := t.lookUp(m.Target)
+	if !ok {
+		return soft(m, errMissing)
+	}
+	switch m.Op {
+	case OpPrivate:
+	case OpReadOnly:
+		at.m.setReadOnly()
+	case OpSeal:
+		at.m.readOnly = true
+	case OpUncover:
+		return t.uncover(at)
+	case OpPivot:
+		t.root = at.m
+	case OpScratch, OpTmpfs, OpProc, OpDevpts:
+		fs := &fileSystem{name: m.Op.String(), nodes: map[string]Kind{"/": Dir}}
+		if m.Op == OpProc {
+			for p, k := range t.host().nodes {
+				if under(p, "/proc") && p != "/proc" {
+					fs.nodes[p[len("/proc"):]] = k
+				}
+			}
+		}
+		return attach(&mounted{fs: fs, root: "/"}, at)
+	case OpOverlay:
+		return t.overlay(m, at)
+	case OpAttach:
+		c := t.slots[m.Slot]
+		if c == nil {
+			return fmt.Errorf("slot %d is empty", m.Slot)
+		}
+		delete(t.slots, m.Slot)
+		return attach(c, at)
+	case OpPin:
+		return attach(at.m.copy(at.name), at)
+	case OpBind:
+		from, ok := t.lookUp(m.Source)
+		if !ok {
+			return soft(m, errMissing)
+		}
+		return attach(moded(from.m.copy(from.name), m.Mode), at)
+	case OpPlace:
+		from, ok := t.fds[m.Slot]
+		if !ok {
+			return fmt.Errorf("slot %d is not open", m.Slot)
+		}
+		return attach(moded(from.m.copy(from.name), m.Mode), at)
+	default:
+		return fmt.Errorf("no such operation here")
+	}
+	return nil
+}
+
+func (t *tree) host() *fileSystem {
+	m := t.root
+	for m.fs.name != "host" {
+		m = m.children[0]
+	}
+	return m.fs
+}
+
+func soft(m *Mount, err error) error {
+	if m.Soft {
+		return nil
+	}
+	return err
+}
+
+func moded(m *mounted, mode Mode) *mounted {
+	if mode == ModeRO {
+		m.setReadOnly()
+	}
+	return m
+}
+
+func attach(c *mounted, at place) error {
+	if (c.fs.kind(c.root) == Dir) != (at.m.fs.kind(at.name) == Dir) {
+		return fmt.Errorf("a %v cannot be mounted on a %v", c.fs.kind(c.root), at.m.fs.kind(at.name))
+	}
+	c.at = at.name
+	at.m.children = append(at.m.children, c)
+	return nil
+}
+
+// make puts a name into a tmpfs; what the host has is never added to.
+func (t *tree) make(m *Mount) error {
+	at, ok := t.lookUp(m.Target)
+	if ok || at.m.fs.kind(at.name) == Symlink {
+		if m.Op == OpWhiteout || m.Op == OpContent {
+			return fmt.Errorf("it is there already")
+		}
+		return nil
+	}
+	if parent(at.name) != "/" && at.m.fs.kind(parent(at.name)) != Dir || path.Base(at.name) != path.Base(m.Target) {
+		return errMissing
+	}
+	if at.m.fs.name == "host" || at.m.readOnly {
+		return fmt.Errorf("it would be made on the host")
+	}
+	kind := map[Op]Kind{OpMkdir: Dir, OpFile: File, OpContent: File, OpSymlink: Symlink, OpWhiteout: Device}[m.Op]
+	at.m.fs.nodes[at.name] = kind
+	return nil
+}
+
+func (t *tree) overlay(m *Mount, at place) error {
+	layer, ok := t.lookUp(m.Source)
+	lower, ok2 := t.lookUp(m.Lower)
+	if !ok || !ok2 {
+		return errMissing
+	}
+	fs := &fileSystem{name: "overlay", nodes: map[string]Kind{}, lower: &lower, gone: map[string]bool{}}
+	for p, k := range layer.m.fs.nodes {
+		if p == layer.name || !under(p, layer.name) {
+			continue
+		}
+		if rel := p[len(layer.name):]; k == Device {
+			fs.gone[rel] = true
+		} else {
+			fs.nodes[rel] = k
+		}
+	}
+	return attach(&mounted{fs: fs, root: "/", readOnly: true}, at)
+}
+
+func (t *tree) uncover(at place) error {
+	var drop func(m *mounted) bool
+	drop = func(m *mounted) bool {
+		for i, c := range m.children {
+			if c == at.m {
+				m.children = slices.Delete(m.children, i, i+1)
+				return true
+			}
+			if drop(c) {
+				return true
+			}
+		}
+		return false
+	}
+	if at.name != at.m.root || !drop(t.root) {
+		return fmt.Errorf("it is no mount")
+	}
+	return nil
+}
+
+// seen is a host's file that can be reached.
+type seen struct {
+	path     string // inside
+	identity string // on the host
+	kind     Kind
+	readOnly bool
+}
+
+// walk lists all that can be reached of the host's files.
+func (t *tree) walk() (all []seen) {
+	var visit func(p string, at place)
+	visit = func(p string, at place) {
+		if id := at.m.fs.identity(at.name); id != "" {
+			all = append(all, seen{p, id, at.m.fs.kind(at.name), at.m.readOnly})
+		}
+		if at.m.fs.kind(at.name) != Dir {
+			return
+		}
+		for _, name := range at.m.fs.list(at.name) {
+			visit(join(p, name), place{at.m, join(at.name, name)}.top())
+		}
+	}
+	visit("/", place{t.root, t.root.root}.top())
+	return all
+}
