@@ -138,6 +138,3 @@ func randomArg(r *rand.Rand) Arg {
 	}
 	return g
 }
-
-// newRandom is a source that gives the same numbers in every run.
-func newRandom() *rand.Rand { return rand.New(rand.NewPCG(5, 6)) }

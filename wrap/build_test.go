@@ -321,11 +321,6 @@ func (c *planned) leadsToNamed(id, secret string) bool {
 				return true
 			}
 		}
-		for _, f := range c.h.System {
-			if c.r.Visible && under(m.Target, f.Real) && c.w.nodes[m.Target].kind == Absent {
-				return true
-			}
-		}
 	}
 	return false
 }
@@ -445,6 +440,18 @@ func (c *planned) avoided() bool {
 				return true
 			}
 		}
+		if j := c.r.Job; j != nil {
+			for _, d := range []string{j.Input.Real, j.Output.Real} {
+				if d != "" && (holds(d, p) || holds(p, d)) {
+					return true
+				}
+			}
+		}
+		for _, w := range c.r.Write { // something in a secret folder of a home in view
+			if c.r.Visible && holds(p, w.Real) {
+				return true
+			}
+		}
 		if parent(p) == "/" { // a file of the root folder
 			return true
 		}
@@ -458,7 +465,7 @@ func (c *planned) avoided() bool {
 		}
 	}
 	for _, w := range c.r.Read { // something in a private folder
-		if under(w.Real, "/tmp") {
+		if under(w.Real, "/tmp") || !w.Exists {
 			return true
 		}
 	}
@@ -474,7 +481,15 @@ func (c *planned) avoided() bool {
 			}
 		}
 	}
-	for _, m := range c.r.Mounts {
+	for _, m := range c.r.Mounts { // a file on a folder, or the other way about
+		if n := c.w.nodes[m.Target]; n.kind != Absent && (n.kind == Dir) != (m.Mode == spec.MountTmpfs || m.Source.IsDir) {
+			return true
+		}
+		for _, o := range c.r.Mounts { // from where another is mounted
+			if m.Source.Real != "" && under(m.Source.Real, o.Target) {
+				return true
+			}
+		}
 		for _, p := range append(c.r.Read, c.r.Write...) { // a new name in what is in view
 			if c.r.Visible && under(m.Target, p.Real) && c.w.nodes[m.Target].kind == Absent {
 				return true

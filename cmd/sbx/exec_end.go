@@ -150,14 +150,10 @@ func (x *execution) artifacts() {
 	if j == nil || j.Output.Real == "" {
 		return
 	}
-	fd, err := unix.Open(j.Output.Real, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	list, omitted, err := artifactsOf(j.Output.Real)
 	if err == nil {
-		var list []audit.Artifact
-		list, x.record.ArtifactsOmitted, err = audit.Artifacts(fd)
-		x.record.Artifacts = spec.Some(list)
-		unix.Close(fd)
-	}
-	if err != nil {
+		x.record.Artifacts, x.record.ArtifactsOmitted = spec.Some(list), omitted
+	} else {
 		x.std.say("cannot list " + quote(j.Output.Real) + ": " + err.Error())
 	}
 }

@@ -86,7 +86,7 @@ func leave(fds ...int) {
 		return
 	}
 	for _, fd := range fds {
-		unix.Dup3(null, fd, 0)
+		_ = unix.Dup3(null, fd, 0) // best effort: the command has its own
 	}
 	unix.Close(null)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/audit"
 )
 
 func getuid() int { return unix.Getuid() }
@@ -81,4 +83,45 @@ func variable(environ []string, name string) string {
 		}
 	}
 	return ""
+}
+
+// writeAll writes text; false where the reader is gone.
+func writeAll(fd int, text string) bool {
+	b := []byte(text)
+	for len(b) > 0 {
+		n, err := unix.Write(fd, b)
+		if err == unix.EINTR || err == unix.EAGAIN {
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
+}
+
+// isTerminal tells whether fd is one.
+func isTerminal(fd int) bool {
+	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	return err == nil
+}
+
+// become executes path in this process's place; nil where there is none.
+func become(path string, args, environ []string) error {
+	err := unix.Exec(path, append([]string{path}, args...), environ)
+	if err == unix.ENOENT || err == unix.ENOTDIR {
+		return nil
+	}
+	return err
+}
+
+// artifactsOf lists what lies in a job's output folder.
+func artifactsOf(dir string) ([]audit.Artifact, int, error) {
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer unix.Close(fd)
+	return audit.Artifacts(fd)
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"os"
 
-	"golang.org/x/sys/unix"
-
 	"sbx/wrap/launch"
 )
 
@@ -70,8 +68,7 @@ func other(name string, args, environ []string, std streams) int {
 	}
 	launch.Unblock()
 	for _, path := range besideAndPath("sbx-"+name, environ) {
-		err := unix.Exec(path, append([]string{path}, args[2:]...), environ)
-		if err != unix.ENOENT && err != unix.ENOTDIR {
+		if err := become(path, args[2:], environ); err != nil {
 			std.say("cannot run " + path + ": " + err.Error())
 			return exitRefused
 		}

@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"sbx/spec"
 )
 
@@ -24,21 +22,6 @@ func (s streams) say(text string) {
 
 // print writes to stdout.
 func (s streams) print(text string) bool { return writeAll(s.out, text) }
-
-func writeAll(fd int, text string) bool {
-	b := []byte(text)
-	for len(b) > 0 {
-		n, err := unix.Write(fd, b)
-		if err == unix.EINTR || err == unix.EAGAIN {
-			continue
-		}
-		if err != nil {
-			return false
-		}
-		b = b[n:]
-	}
-	return true
-}
 
 // problem tells a refusal: what was attempted, why not, what would help.
 func (s streams) problem(p *spec.Problem) {
@@ -90,10 +73,4 @@ func quoteJSON(s string) string {
 		}
 	}
 	return string(append(b, '"'))
-}
-
-// isTerminal tells whether fd is one.
-func isTerminal(fd int) bool {
-	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	return err == nil
 }

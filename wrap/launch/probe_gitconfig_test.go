@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -222,7 +221,7 @@ func git(t *testing.T, home, dir string, args ...string) string {
 	cmd.Dir, cmd.Env = dir, gitEnv(home)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatal(fmt.Sprintf("git %q in %s: %v\n%s", args, dir, err, out))
+		t.Fatalf("git %q in %s: %v\n%s", args, dir, err, out)
 	}
 	return strings.TrimSpace(string(out))
 }

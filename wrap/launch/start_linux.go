@@ -31,7 +31,6 @@ type Process struct {
 	target   int // pidfd of the command, which signals go to
 	sock     int // the supervisor's end
 	far      int // the child's end, while the descriptor table is shared
-	exited   *report
 }
 
 var namespaceFlags = [...]uintptr{
@@ -81,7 +80,7 @@ func (pr *Process) clone() error {
 	first := newProgram(pr.programs.Command, reportFailedCommand)
 	first.sock = uintptr(pr.far)
 	pr.command = first
-	flags := uintptr(unix.CLONE_VM | unix.CLONE_PIDFD | uintptr(unix.SIGCHLD))
+	flags := unix.CLONE_VM | unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
 	if len(pr.programs.Setup) > 0 {
 		pr.setup = newProgram(pr.programs.Setup, reportFailedSetup)
 		pr.setup.sock = first.sock
