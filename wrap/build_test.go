@@ -390,7 +390,7 @@ func (c *planned) checkOpen(t *testing.T, tr *tree) {
 	}
 	look := func(p, id, field string, write bool) {
 		at, ok := tr.lookUp(p)
-		rebuilt := ok && at.m.fs.identity(at.name) == "" && at.m.fs.kind(at.name) == Dir && len(at.m.fs.list(at.name)) > 0
+		rebuilt := ok && at.m.fs.identity(at.name) == "" && at.m.fs.kind(at.name) == Dir && c.hidesIn(p)
 		if !ok || at.m.fs.identity(at.name) != id && !rebuilt {
 			t.Errorf("%s of %s is not in view", p, field)
 		} else if write && at.m.readOnly {
@@ -414,6 +414,13 @@ func (c *planned) checkOpen(t *testing.T, tr *tree) {
 		}
 		look(m.Target, m.Source.Real, "filesystem.mounts", m.Mode == spec.MountRW)
 	}
+}
+
+// hidesIn tells whether a name is hidden in dir, which is then a folder of the
+// sandbox's own.
+func (c *planned) hidesIn(dir string) bool {
+	return slices.ContainsFunc(c.h.Secrets, func(f Found) bool { return parent(f.Real) == dir }) ||
+		slices.ContainsFunc(c.r.Hide, func(p spec.Path) bool { return parent(p.Real) == dir })
 }
 
 // avoided tells whether the case is one that Build does not get right yet.
@@ -486,7 +493,7 @@ func (c *planned) avoided() bool {
 			return true
 		}
 		for _, o := range c.r.Mounts { // from where another is mounted
-			if m.Source.Real != "" && under(m.Source.Real, o.Target) {
+			if m.Source.Real != "" && (under(m.Source.Real, o.Target) || m.Target != o.Target && m.Source.Real == o.Source.Real) {
 				return true
 			}
 		}
