@@ -140,7 +140,11 @@ func (s *Sink) replace(b []byte, sync bool) error {
 	if s.dir < 0 {
 		return cannotWrite(s.path, "it is closed", "")
 	}
-	if err := replaceAt(s.dir, s.base, b, sync); err != nil {
+	keep := ""
+	if !s.named {
+		keep = launchName
+	}
+	if err := replaceAt(s.dir, s.base, keep, b, sync); err != nil {
 		help := ""
 		if err == unix.ENOSPC || err == unix.EDQUOT || err == unix.EROFS || err == unix.EACCES {
 			help = "name another place: --effective FILE"
@@ -150,8 +154,14 @@ func (s *Sink) replace(b []byte, sync bool) error {
 	return nil
 }
 
-// replaceAt makes b the content of the file called base beneath dir.
-func replaceAt(dir int, base string, b []byte, sync bool) error {
+// launchName is what the record of the launch is called beside the final one,
+// in a run's own folder. That it stays spares ext4 a removed inode: making
+// files within seconds of it takes half a millisecond each.
+const launchName = "launch.json"
+
+// replaceAt makes b the content of the file called base beneath dir. What stood
+// there is called keep from then on, or is gone where keep is "".
+func replaceAt(dir int, base, keep string, b []byte, sync bool) error {
 	temp, fd, err := createTemp(dir)
 	if err != nil {
 		return err
@@ -164,7 +174,7 @@ func replaceAt(dir int, base string, b []byte, sync bool) error {
 		err = e
 	}
 	if err == nil {
-		err = takePlace(dir, temp, base)
+		err = takePlace(dir, temp, base, keep)
 	}
 	if err != nil {
 		_ = unix.Unlinkat(dir, temp, 0)
@@ -180,10 +190,13 @@ func replaceAt(dir int, base string, b []byte, sync bool) error {
 // two and removes the old one: no reader sees a difference, and ext4, which
 // writes a file out before it lets a rename replace another (auto_da_alloc),
 // does not make the start of a command wait for the disk.
-func takePlace(dir int, temp, base string) error {
+func takePlace(dir int, temp, base, keep string) error {
 	err := unix.Renameat2(dir, temp, dir, base, unix.RENAME_NOREPLACE)
 	if err == unix.EEXIST {
 		if err = unix.Renameat2(dir, temp, dir, base, unix.RENAME_EXCHANGE); err == nil {
+			if keep != "" {
+				return unix.Renameat(dir, temp, dir, keep)
+			}
 			if err = unix.Unlinkat(dir, temp, 0); err == unix.EISDIR {
 				// A folder stands there since Open looked: back it goes.
 				_ = unix.Renameat2(dir, temp, dir, base, unix.RENAME_EXCHANGE)

@@ -124,7 +124,7 @@ func mendRun(runs int, id string, self Process) bool {
 	if err != nil || v.derive(self) != stateLost {
 		return false
 	}
-	return replaceAt(dir, effectiveName, v.lost(), false) == nil
+	return replaceAt(dir, effectiveName, launchName, v.lost(), false) == nil
 }
 
 // lost is the record with its state changed, and all else as it was.

@@ -21,6 +21,7 @@ type execution struct {
 	spec     *spec.SandboxSpec
 	resolved *spec.Resolved
 	sink     *audit.Sink
+	later    string // where the record will stand, before sink is opened
 	record   audit.Record
 	host     wrap.Host
 	program  wrap.Program
@@ -53,7 +54,7 @@ func (x *execution) run() int {
 	if err := x.ask(); err != nil {
 		return x.refuse(err)
 	}
-	if err := x.open(); err != nil {
+	if err := x.place(); err != nil {
 		return x.refuse(err)
 	}
 	x.clock.lap("decode")
@@ -80,8 +81,7 @@ func (x *execution) ask() error {
 	if err != nil {
 		return err
 	}
-	x.record = audit.Record{ID: id, StartedAt: now, Version: version, Supervisor: audit.Self(),
-		Command: audit.Command{Argv: x.rest}}
+	x.record = audit.Record{ID: id, StartedAt: now, Version: version, Command: audit.Command{Argv: x.rest}}
 	s, fromStdin, err := x.documents()
 	if s != nil {
 		x.spec = s
@@ -112,15 +112,44 @@ func (x *execution) ask() error {
 	return nil
 }
 
-// open finds the record's place.
+// place decides where the record goes. In the state folder, once that is there,
+// the run's own folder can wait until the child is busy with its mounts.
+func (x *execution) place() error {
+	state := audit.StateDir(x.environ, x.home())
+	if x.has("effective") || variable(x.environ, "SBX_EFFECTIVE") != "" || !exists(state+"/runs") {
+		return x.open()
+	}
+	x.later = state + "/runs/" + x.record.ID + "/effective.json"
+	return nil
+}
+
+// open opens the record's place.
 func (x *execution) open() error {
+	if x.sink != nil {
+		return nil
+	}
 	var named spec.Opt[string]
 	if x.has("effective") {
 		named = spec.Some(x.value("effective"))
 	}
-	var err error
-	x.sink, err = audit.Open(named, x.environ, x.home(), x.record.ID)
+	sink, err := audit.Open(named, x.environ, x.home(), x.record.ID)
+	if err == nil {
+		x.sink = sink
+	}
 	return err
+}
+
+// begin writes the record of a run that is about to start.
+func (x *execution) begin() error {
+	if err := x.open(); err != nil {
+		return err
+	}
+	x.record.Supervisor = audit.Self()
+	x.record.Enforcement = x.plan.Enforcement
+	x.record.Host = &x.host
+	x.record.Rung = spec.Some(x.plan.Rung)
+	x.record.AccessMode = x.plan.Held(x.resolved)
+	return x.sink.Write(x.record)
 }
 
 // probe learns what this host has.
@@ -195,23 +224,20 @@ func (x *execution) learned(h wrap.Host) {
 // launch clones the child, writes the record while the child sets itself up,
 // and waits for it to be ready.
 func (x *execution) launch() error {
-	x.record.Enforcement = x.plan.Enforcement
-	x.record.Host = &x.host
-	x.record.Rung = spec.Some(x.plan.Rung)
-	x.record.AccessMode = x.plan.Held(x.resolved)
-	var err error
-	if x.plan.Watch.Record != "" { // it is masked, so it must be there
-		if err := x.sink.Write(x.record); err != nil {
+	masked := x.plan.Watch.Record != ""
+	if masked { // so it must be there
+		if err := x.begin(); err != nil {
 			return err
 		}
 	}
+	var err error
 	x.process, err = launch.Start(x.plan, launch.Options{Caller: x.caller, Keep: x.keep, KeepAll: !x.plan.Filter.On})
 	if err != nil {
 		return err
 	}
 	x.clock.lap("clone")
-	if x.plan.Watch.Record == "" {
-		if err := x.sink.Write(x.record); err != nil {
+	if !masked {
+		if err := x.begin(); err != nil {
 			x.process.Kill()
 			return err
 		}
@@ -224,6 +250,9 @@ func (x *execution) launch() error {
 
 // recordPath is where the record will stand, links resolved.
 func (x *execution) recordPath() string {
+	if x.sink == nil {
+		return x.later
+	}
 	path := x.sink.Path()
 	if !strings.HasPrefix(path, "/") {
 		cwd, err := getwd()

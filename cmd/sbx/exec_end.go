@@ -30,11 +30,10 @@ func (x *execution) refuse(err error) int {
 	}
 	x.record.Error = audit.Refused(problems[0])
 	x.record.EndedAt = time.Now()
-	if x.sink == nil { // refused before a place was found: try once, a refusal is worth a record
-		if x.open() != nil {
-			return exitRefused
-		}
+	if x.open() != nil { // already told, or the refusal is about that
+		return exitRefused
 	}
+	x.record.Supervisor = audit.Self()
 	if err := x.sink.Close(x.record); err != nil && !x.has("q") {
 		x.std.problem(asProblem(err)[0])
 	}

@@ -125,3 +125,9 @@ func artifactsOf(dir string) ([]audit.Artifact, int, error) {
 	defer unix.Close(fd)
 	return audit.Artifacts(fd)
 }
+
+// exists tells whether something stands at path.
+func exists(path string) bool {
+	var st unix.Stat_t
+	return unix.Stat(path, &st) == nil
+}

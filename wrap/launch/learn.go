@@ -33,7 +33,7 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 	if p.Rung >= wrap.RungBare || e.Program == "command" {
 		return h, false
 	}
-	if denied(e.Errno) || e.Step.Name == "clone" && (e.Errno == Errno(unix.ENOSPC) || e.Errno == Errno(unix.EUSERS)) {
+	if denied(e.Errno) || (e.Step.Name == "clone" || e.Step.Name == "unshare") && (e.Errno == Errno(unix.ENOSPC) || e.Errno == Errno(unix.EUSERS)) {
 		return h.Without(p.Rung, why), true
 	}
 	return h, false

@@ -33,9 +33,12 @@ type Process struct {
 	far      int // the child's end, while the descriptor table is shared
 }
 
+// namespaceFlags are what clone makes. A network namespace takes as long as all
+// else together, so the child makes that one itself (list.network), while the
+// supervisor writes the record.
 var namespaceFlags = [...]uintptr{
 	wrap.UserNS: unix.CLONE_NEWUSER, wrap.MountNS: unix.CLONE_NEWNS, wrap.PidNS: unix.CLONE_NEWPID,
-	wrap.NetNS: unix.CLONE_NEWNET, wrap.IPCNS: unix.CLONE_NEWIPC, wrap.UTSNS: unix.CLONE_NEWUTS,
+	wrap.NetNS: 0, wrap.IPCNS: unix.CLONE_NEWIPC, wrap.UTSNS: unix.CLONE_NEWUTS,
 	wrap.CgroupNS: unix.CLONE_NEWCGROUP,
 }
 

@@ -37,8 +37,8 @@ func Steps(p *wrap.Plan, in Input) Programs {
 	if p.Has(wrap.UserNS) {
 		setup.ids(p)
 	}
-	if p.Loopback {
-		setup.loopback()
+	if p.Has(wrap.NetNS) {
+		setup.network(p)
 	}
 	setup.mounts(p.Mounts)
 	setup.enter(p)
@@ -104,9 +104,15 @@ func (l *list) write(path, content string) {
 	l.on = ""
 }
 
-// loopback brings lo up: struct ifreq with IFF_UP|IFF_RUNNING.
-func (l *list) loopback() {
-	l.on, l.field = "lo", "network"
+// network makes the network namespace and brings lo up in it: struct ifreq
+// with IFF_UP|IFF_RUNNING.
+func (l *list) network(p *wrap.Plan) {
+	l.on, l.field = "the network namespace", "network"
+	l.add(unix.SYS_UNSHARE, "unshare", num(unix.CLONE_NEWNET))
+	l.on = "lo"
+	if !p.Loopback {
+		return
+	}
 	fd := l.slot()
 	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_INET), num(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), num(0)).Save = fd
 	ifr := make([]byte, 40)
