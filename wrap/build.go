@@ -25,10 +25,11 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.plan.KeepCaps = true
 	b.notYet()
 	b.globs()
-	if r.FileRules || r.SideDoors || r.Network != spec.NetworkHost {
-		b.sandbox()
+	b.plan.Opening = Open(r, h)
+	if b.plan.Rung == RungFree {
+		b.plan.Base = BaseHost
 	} else {
-		b.free()
+		b.sandbox()
 	}
 	b.program()
 	b.fields()
@@ -100,18 +101,9 @@ func (b *builder) globs() {
 	}
 }
 
-// free is the Plan of a spec that constrains nothing: no_new_privs alone.
-func (b *builder) free() {
-	b.plan.Rung = RungFree
-	b.plan.Base = BaseHost
-}
-
 // sandbox is the Plan of every other spec, on the best rung that holds.
 func (b *builder) sandbox() {
 	p := &b.plan
-	for p.Rung = RungUser; p.Rung < RungBare && b.h.Rungs[p.Rung].State == No; {
-		p.Rung++
-	}
 	p.KeepCaps = false
 	p.Filter = Filter{On: true, Profile: b.r.Syscalls, Root: b.h.UID == 0,
 		Unix: b.r.Network != spec.NetworkHost, Code: b.h.Profile}
@@ -120,7 +112,7 @@ func (b *builder) sandbox() {
 		b.lack(&spec.Problem{Field: FieldSideDoors, Do: "shut the side doors", Why: "no seccomp filter can be loaded: " + b.h.Seccomp.Why,
 			Help: "accept less with require_available: false"}, Unavailable)
 	}
-	if b.h.Parent != nil {
+	if p.Rung == RungParent {
 		b.nested()
 		return
 	}
@@ -129,30 +121,20 @@ func (b *builder) sandbox() {
 		p.Filter.NoInet = b.r.Network != spec.NetworkHost
 		b.bare()
 	} else {
-		b.namespaces()
+		b.capabilities()
 		b.mounts()
 	}
 	b.landlock()
 	b.watch()
 }
 
-func (b *builder) namespaces() {
-	p := &b.plan
-	if p.Rung == RungUser {
-		p.Namespaces = append(p.Namespaces, UserNS)
-		p.IDs = IDMap{UIDs: []IDRange{{uint32(b.h.UID), 1}}, GIDs: []IDRange{{uint32(b.h.GID), 1}}}
-		if b.h.UID == 0 {
-			p.IDs = IDMap{All: true, UIDs: b.h.UIDs, GIDs: b.h.GIDs}
-			p.Caps = []Cap{CapChown, CapDACOverride, CapFowner, CapFsetid}
-		}
+// capabilities says which a root keeps: those by which it owns the files of
+// others, in its own user namespace only.
+func (b *builder) capabilities() {
+	if b.plan.IDs.All {
+		b.plan.Caps = []Cap{CapChown, CapDACOverride, CapFowner, CapFsetid}
 	}
-	p.Namespaces = append(p.Namespaces, MountNS, PidNS)
-	if b.r.Network != spec.NetworkHost {
-		p.Namespaces = append(p.Namespaces, NetNS)
-		p.Loopback = true
-	}
-	p.Namespaces = append(p.Namespaces, IPCNS, UTSNS, CgroupNS)
-	p.Bounding = true
+	b.plan.Bounding = true
 }
 
 // bare names what Landlock and seccomp cannot do without namespaces.

@@ -101,7 +101,6 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 // and none is needed where the outer sandbox holds as much as is asked. What is
 // narrower is refused. The filter is loaded once more: filters add up.
 func (b *builder) nested() {
-	b.plan.Rung = RungParent
 	b.plan.Base = BaseHost
 	b.plan.KeepCaps = true
 	held := b.h.Parent

@@ -36,14 +36,11 @@ const (
 // Plan is all that will be done, as data, in the order it is done. Build makes
 // it from a Resolved and a Host; launch carries it out; it prints as JSON.
 type Plan struct {
-	Command    Command
-	Rung       Rung
-	Base       Base
-	Namespaces []Namespace
-	IDs        IDMap
-	Loopback   bool // bring lo up in the new network namespace
-	Mounts     []Mount
-	Root       string // where BaseEmpty is put together before pivot_root
+	Opening
+	Command Command
+	Base    Base
+	Mounts  []Mount
+	Root    string // where BaseEmpty is put together before pivot_root
 
 	NoNewPrivs  bool
 	Landlock    landlock.Ruleset
@@ -178,14 +175,4 @@ type Watch struct {
 	Trees     []string    // writable trees swept for protected names at the end
 	Allowed   []string    // names and paths that the spec lets come into being
 	Record    string      // the record's path where it is masked: it must be there before the launch
-}
-
-// Has tells whether the Plan makes a namespace of kind n.
-func (p *Plan) Has(n Namespace) bool {
-	for _, have := range p.Namespaces {
-		if have == n {
-			return true
-		}
-	}
-	return false
 }

@@ -44,7 +44,8 @@ func (x *execution) trial() (*wrap.Plan, error) {
 	if x.resolved, err = x.resolve(s); err != nil {
 		return nil, err
 	}
-	x.probe()
+	x.host = launch.Facts()
+	x.survey()
 	var missing int
 	x.program, missing = lookUp(x.rest[0], x.resolved.WorkingDir.Real, x.resolved)
 	if missing != 0 {

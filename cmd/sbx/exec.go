@@ -58,7 +58,11 @@ func (x *execution) run() int {
 		return x.refuse(err)
 	}
 	x.clock.lap("decode")
-	x.probe()
+	if err := x.begin(); err != nil {
+		return x.refuse(err)
+	}
+	x.clock.lap("clone")
+	x.survey()
 	x.clock.lap("probe")
 	if status, err := x.find(); err != nil {
 		x.refuse(err)
@@ -139,8 +143,8 @@ func (x *execution) open() error {
 	return err
 }
 
-// begin writes the record of a run that is about to start.
-func (x *execution) begin() error {
+// announce writes the record of a run that is about to start.
+func (x *execution) announce() error {
 	if err := x.open(); err != nil {
 		return err
 	}
@@ -152,11 +156,44 @@ func (x *execution) begin() error {
 	return x.sink.Write(x.record)
 }
 
-// probe learns what this host has.
-func (x *execution) probe() {
-	x.host = launch.Probe(x.resolved)
+// begin clones the child, which makes its namespaces while the workspace is
+// looked at.
+func (x *execution) begin() error {
+	x.host = launch.Facts()
+	if x.has("dry-run") {
+		return nil
+	}
+	if err := launch.Subreap(); err != nil {
+		return err
+	}
+	return x.reopen()
+}
+
+// reopen begins the launch on the best rung that is left.
+func (x *execution) reopen() error {
+	for {
+		opening := wrap.Open(x.resolved, &x.host)
+		process, err := launch.Begin(opening)
+		if err == nil {
+			x.process = process
+			return nil
+		}
+		step, ok := err.(*launch.StepError)
+		if !ok {
+			return err
+		}
+		next, ok := launch.Learn(x.host, &wrap.Plan{Opening: opening}, step)
+		if !ok {
+			return x.stepProblem(step)
+		}
+		x.host = next
+	}
+}
+
+// survey learns what stands in the workspace and around it.
+func (x *execution) survey() {
+	x.host = launch.Survey(x.resolved, x.host)
 	x.host.State = audit.StateDir(x.environ, x.home())
-	x.host.Parent = launch.Parent()
 }
 
 // find finds the program that the command names.
@@ -209,6 +246,9 @@ func (x *execution) start() error {
 		}
 		x.verbose("the host refuses " + failed.Error() + ": trying what is left")
 		x.learned(next)
+		if err := x.reopen(); err != nil {
+			return err
+		}
 	}
 }
 
@@ -226,18 +266,16 @@ func (x *execution) learned(h wrap.Host) {
 func (x *execution) launch() error {
 	masked := x.plan.Watch.Record != ""
 	if masked { // so it must be there
-		if err := x.begin(); err != nil {
+		if err := x.announce(); err != nil {
 			return err
 		}
 	}
-	var err error
-	x.process, err = launch.Start(x.plan, launch.Options{Caller: x.caller, Keep: x.keep, KeepAll: !x.plan.Filter.On})
+	err := x.process.Load(x.plan, launch.Options{Caller: x.caller, Keep: x.keep, KeepAll: !x.plan.Filter.On})
 	if err != nil {
 		return err
 	}
-	x.clock.lap("clone")
 	if !masked {
-		if err := x.begin(); err != nil {
+		if err := x.announce(); err != nil {
 			x.process.Kill()
 			return err
 		}

@@ -24,6 +24,9 @@ func (x *execution) refuse(err error) int {
 		x.std.say(usage.Error())
 		return exitUsage
 	}
+	if x.process != nil {
+		x.process.Kill()
+	}
 	problems := asProblem(err)
 	for _, p := range problems {
 		x.std.problem(p)

@@ -36,7 +36,13 @@ func childMain(p *program) {
 		case DoCall:
 			r, e = p.call(o)
 		case DoMapped:
-			e = p.awaitMaps()
+			e = p.await()
+		case DoNext:
+			if e = p.await(); e == 0 {
+				p = p.next
+				i, n = -1, len(p.ops)
+				continue
+			}
 		case DoSpawn:
 			r = cloneChild(p.flags, p.stack, &p.pidfd, p.spawn)
 			if int(r) < 0 {
@@ -102,12 +108,6 @@ func (p *program) fail(i int, e syscall.Errno) {
 	p.tell()
 	syscall.RawSyscall(unix.SYS_EXIT_GROUP, 125, 0, 0)
 }
-
-// awaitMaps waits for the packet that says the id maps are written.
-//
-//go:nosplit
-//go:norace
-func (p *program) awaitMaps() syscall.Errno { return p.await() }
 
 // ready says that all is set up and waits for the word to go on.
 //

@@ -16,8 +16,20 @@ import (
 // The workspace may have been written by an earlier command of a sandbox:
 // searches in it are bounded in number, depth and size, and follow a link only
 // to protect what it leads to.
-func Probe(r *spec.Resolved) wrap.Host {
-	p := prober{r: r, env: syscall.Getenv, root: "/"}
+func Probe(r *spec.Resolved) wrap.Host { return Survey(r, Facts()) }
+
+// Facts is the part of a Host that no spec and no workspace enters: what the
+// kernel and the caller's ids allow.
+func Facts() wrap.Host {
+	p := prober{}
+	p.kernel()
+	p.h.Parent = Parent()
+	return p.h
+}
+
+// Survey adds to the facts what stands in the workspace and around it.
+func Survey(r *spec.Resolved, facts wrap.Host) wrap.Host {
+	p := prober{r: r, h: facts, env: syscall.Getenv, root: "/"}
 	return p.probe()
 }
 
@@ -32,7 +44,6 @@ type prober struct {
 }
 
 func (p *prober) probe() wrap.Host {
-	p.kernel()
 	p.h.Home = p.r.Home
 	p.h.Users = []int{p.h.UID}
 	if p.r.Network == spec.NetworkNone || p.r.Network == spec.NetworkAllow {

@@ -28,7 +28,8 @@ type report struct {
 }
 
 const (
-	reportFailedSetup = iota + 1
+	reportFailedOpening = iota + 1
+	reportFailedSetup
 	reportFailedCommand
 	reportReady
 	reportStarted
@@ -45,7 +46,7 @@ type program struct {
 	failed    int32 // the kind of report for a failed step
 	slots     *[64]uintptr
 	sock      uintptr  // the child's end of the socket
-	ids       *uint32  // set by the supervisor when the id maps are written
+	next      *program // what DoNext goes on with
 	spawn     *program // what DoSpawn starts
 	flags     uintptr  // its clone flags
 	stack     uintptr  // the top of its stack

@@ -19,14 +19,15 @@ type Options struct {
 }
 
 // Process is a launch under way. Its methods are called from the one thread
-// that called Start, which must stay locked to its goroutine until the process
+// that called Begin, which must stay locked to its goroutine until the process
 // has ended: the kernel ends the sandbox with that thread (PR_SET_PDEATHSIG).
 type Process struct {
-	plan     *wrap.Plan
+	opening  wrap.Opening
 	programs Programs
+	begun    *program // of the opening; nil without a pid namespace
 	setup    *program
 	command  *program
-	pid      int // pid 1 of the sandbox, or the command
+	pid      int // pid 1 of the sandbox, or the command; 0 before there is a child
 	pidfd    int // of pid
 	target   int // pidfd of the command, which signals go to
 	sock     int // the supervisor's end
@@ -35,36 +36,42 @@ type Process struct {
 
 // namespaceFlags are what clone makes. A network namespace takes as long as all
 // else together, so the child makes that one itself (list.network), while the
-// supervisor writes the record.
+// supervisor looks at the workspace.
 var namespaceFlags = [...]uintptr{
 	wrap.UserNS: unix.CLONE_NEWUSER, wrap.MountNS: unix.CLONE_NEWNS, wrap.PidNS: unix.CLONE_NEWPID,
 	wrap.NetNS: 0, wrap.IPCNS: unix.CLONE_NEWIPC, wrap.UTSNS: unix.CLONE_NEWUTS,
 	wrap.CgroupNS: unix.CLONE_NEWCGROUP,
 }
 
-// Start clones the child that carries the Plan out. It returns once the clone
-// is made; Ready tells how the child fared. The error is a *StepError.
+// Start is Begin and Load in one.
 func Start(p *wrap.Plan, o Options) (*Process, error) {
+	pr, err := Begin(p.Opening)
+	if err != nil {
+		return nil, err
+	}
+	return pr, pr.Load(p, o)
+}
+
+// Begin clones a child that carries the opening out and then waits for Load.
+// Without a pid namespace there is no child yet. The error is a *StepError; a
+// step of the child's that fails is told by Ready.
+func Begin(o wrap.Opening) (*Process, error) {
 	runtime.LockOSThread()
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, stepError("socketpair", err)
 	}
-	pr := &Process{plan: p, sock: ends[0], far: ends[1], pidfd: -1, target: -1}
-	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: ends[1]}
-	if p.Filter.On {
-		in.Own = seccomp.Shipped(seccomp.Options{Root: p.Filter.Root, Unix: p.Filter.Unix, NoInet: p.Filter.NoInet}, seccomp.Native)
-		in.Filter, in.Late = in.Own, p.Filter.Code != nil
-		if in.Late {
-			in.Filter = string(p.Filter.Code)
-		}
+	pr := &Process{opening: o, sock: ends[0], far: ends[1], pidfd: -1, target: -1}
+	if !o.Has(wrap.PidNS) {
+		return pr, nil
 	}
-	pr.programs = Steps(p, in)
-	if err := pr.clone(); err != nil {
+	pr.programs.Opening = Open(&o)
+	pr.begun = newProgram(pr.programs.Opening, reportFailedOpening)
+	if err := pr.clone(pr.begun, unix.CLONE_FILES); err != nil {
 		pr.closeAll()
 		return nil, err
 	}
-	if p.IDs.All && p.Has(wrap.UserNS) {
+	if o.IDs.All && o.Has(wrap.UserNS) {
 		if err := pr.mapIDs(); err != nil {
 			pr.Kill()
 			return nil, err
@@ -73,38 +80,71 @@ func Start(p *wrap.Plan, o Options) (*Process, error) {
 	return pr, nil
 }
 
-func stepError(name string, err error) *StepError {
-	e, _ := err.(syscall.Errno)
-	return &StepError{Program: "setup", Index: -1, Step: Step{Name: name}, Errno: Errno(e)}
+// Load gives the child the rest of a Plan, whose opening must be the one that
+// was begun. It does not wait; Ready tells how the child fared. After an error
+// the child is gone.
+func (pr *Process) Load(p *wrap.Plan, o Options) error {
+	if !pr.opening.Same(&p.Opening) {
+		pr.Kill()
+		return stepError("load", unix.EINVAL)
+	}
+	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: pr.far}
+	if p.Filter.On {
+		in.Own = seccomp.Shipped(seccomp.Options{Root: p.Filter.Root, Unix: p.Filter.Unix, NoInet: p.Filter.NoInet}, seccomp.Native)
+		in.Filter, in.Late = in.Own, p.Filter.Code != nil
+		if in.Late {
+			in.Filter = string(p.Filter.Code)
+		}
+	}
+	pr.programs = Steps(p, in)
+	pr.command = newProgram(pr.programs.Command, reportFailedCommand)
+	pr.command.sock = uintptr(pr.far)
+	if pr.begun == nil {
+		return pr.alone()
+	}
+	pr.setup = newProgram(pr.programs.Setup, reportFailedSetup)
+	pr.setup.sock = pr.command.sock
+	pr.setup.slots, pr.command.slots = pr.begun.slots, pr.begun.slots
+	pr.setup.spawn = pr.command
+	pr.setup.flags = unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
+	pr.setup.stack = pr.command.newStack()
+	pr.command.pidfdFrom = &pr.setup.pidfd // clone writes the command's pidfd there, and it reports it
+	pr.begun.next = pr.setup
+	// A child that is gone reports why, or its end is the report: Ready's matter.
+	_ = pr.word()
+	return nil
 }
 
-// clone prepares the programs and clones the first.
-func (pr *Process) clone() error {
-	first := newProgram(pr.programs.Command, reportFailedCommand)
-	first.sock = uintptr(pr.far)
-	pr.command = first
-	flags := unix.CLONE_VM | unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
-	if len(pr.programs.Setup) > 0 {
-		pr.setup = newProgram(pr.programs.Setup, reportFailedSetup)
-		pr.setup.sock = first.sock
-		pr.setup.slots = first.slots
-		pr.setup.spawn = first
-		pr.setup.flags = unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
-		pr.setup.stack = first.newStack()
-		// The command reports its pidfd, which clone writes into setup.
-		first.pidfdFrom = &pr.setup.pidfd
-		first = pr.setup
-		flags |= unix.CLONE_FILES
+// alone clones the command itself, with a descriptor table of its own.
+func (pr *Process) alone() error {
+	if err := pr.clone(pr.command, 0); err != nil {
+		pr.closeAll()
+		return err
 	}
-	for _, n := range pr.plan.Namespaces {
+	pr.target = pr.pidfd
+	unix.Close(pr.far)
+	pr.far = -1
+	return nil
+}
+
+func stepError(name string, err error) *StepError {
+	e, _ := err.(syscall.Errno)
+	return &StepError{Program: "opening", Index: -1, Step: Step{Name: name}, Errno: Errno(e)}
+}
+
+// clone starts the child that runs p, with every signal blocked.
+func (pr *Process) clone(p *program, flags uintptr) error {
+	p.sock = uintptr(pr.far)
+	flags |= unix.CLONE_VM | unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
+	for _, n := range pr.opening.Namespaces {
 		flags |= namespaceFlags[n]
 	}
-	stack := first.newStack()
+	stack := p.newStack()
 	var pidfd int32 = -1
 	var old [2]uint64
 	full := [2]uint64{^uint64(0), ^uint64(0)}
 	sigmask(&full, &old)
-	r := cloneChild(flags, stack, &pidfd, first)
+	r := cloneChild(flags, stack, &pidfd, p)
 	sigmask(&old, nil)
 	if int(r) < 0 {
 		e := stepError("clone", syscall.Errno(-int(r)))
@@ -112,21 +152,16 @@ func (pr *Process) clone() error {
 		return e
 	}
 	pr.pid, pr.pidfd = int(r), int(pidfd)
-	if pr.setup == nil { // the child has a descriptor table of its own
-		pr.target = pr.pidfd
-		unix.Close(pr.far)
-		pr.far = -1
-	}
 	return nil
 }
 
 // mapIDs maps all of the caller's ids onto themselves and lets the child go on.
 func (pr *Process) mapIDs() error {
 	dir := "/proc/" + strconv.Itoa(pr.pid)
-	if err := writeFile(dir+"/uid_map", Map(pr.plan.IDs.UIDs)); err != nil {
+	if err := writeFile(dir+"/uid_map", Map(pr.opening.IDs.UIDs)); err != nil {
 		return err
 	}
-	if err := writeFile(dir+"/gid_map", Map(pr.plan.IDs.GIDs)); err != nil {
+	if err := writeFile(dir+"/gid_map", Map(pr.opening.IDs.GIDs)); err != nil {
 		return err
 	}
 	return pr.word()
@@ -162,7 +197,7 @@ func (pr *Process) Ready() error {
 		return err
 	}
 	if rep.kind == reportReady {
-		if pr.setup != nil {
+		if pr.begun != nil {
 			pr.target = int(rep.index)
 		}
 		return nil
@@ -178,7 +213,7 @@ func (pr *Process) Go() error {
 		return err
 	}
 	rep, err := pr.receive()
-	if err == errGone && pr.setup == nil {
+	if err == errGone && pr.begun == nil {
 		return nil // its end of the socket was closed by the exec
 	}
 	if err != nil {
@@ -187,7 +222,7 @@ func (pr *Process) Go() error {
 	if rep.kind == reportStarted {
 		unix.Close(pr.far)
 		pr.far = -1
-		pr.setup.keep, pr.command.keep = nil, nil
+		pr.begun.keep, pr.setup.keep, pr.command.keep = nil, nil, nil
 		return nil
 	}
 	return pr.failure(rep)
@@ -197,7 +232,10 @@ func (pr *Process) Go() error {
 func (pr *Process) failure(rep *report) error {
 	e := &StepError{Program: "setup", Index: int(rep.index), Errno: Errno(rep.value)}
 	steps := pr.programs.Setup
-	if rep.kind == reportFailedCommand {
+	switch rep.kind {
+	case reportFailedOpening:
+		e.Program, steps = "opening", pr.programs.Opening
+	case reportFailedCommand:
 		e.Program, steps = "command", pr.programs.Command
 	}
 	if e.Index < len(steps) {

@@ -40,6 +40,7 @@ type Do uint8
 const (
 	DoCall    Do = iota
 	DoMapped     // wait until the supervisor has written the id maps
+	DoNext       // wait until the supervisor has the rest of the steps, and go on there
 	DoSpawn      // start the command's program; the rest is pid 1's
 	DoStarted    // tell that the command has been executed
 	DoDefault    // set every signal but those in Args[0] to its default
@@ -116,7 +117,7 @@ func (a Arg) String() string {
 
 // StepError is a launch step that failed: nothing of the command has run.
 type StepError struct {
-	Program string // "setup" or "command"
+	Program string // "opening", "setup" or "command"
 	Index   int
 	Step    Step
 	Errno   Errno

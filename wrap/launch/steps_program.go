@@ -22,48 +22,64 @@ type Input struct {
 	Own    string
 }
 
-// Programs are the steps of a launch. With a pid namespace Setup is pid 1's
-// and Command the command's; without one Setup is empty and all is Command's.
+// Programs are the steps of a launch. With a pid namespace Opening and Setup are
+// pid 1's, one after the other, and Command is the command's; without one all is
+// Command's.
 type Programs struct {
+	Opening []Step
 	Setup   []Step
 	Command []Step
 }
 
+// Open is the steps of an opening with a pid namespace. It is pure.
+func Open(o *wrap.Opening) []Step {
+	l := &list{}
+	l.begin()
+	if o.Has(wrap.UserNS) {
+		l.ids(o)
+	}
+	if o.Has(wrap.NetNS) {
+		l.network(o)
+	}
+	l.special(DoNext, "next")
+	return l.steps
+}
+
+// begin ties the process to the supervisor and frees it of the caller's umask.
+func (l *list) begin() {
+	l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_PDEATHSIG), num(int(unix.SIGKILL)))
+	l.add(unix.SYS_UMASK, "umask", num(0)).Save = slotUmask
+}
+
 // Steps turns a Plan into its programs. It is pure.
 func Steps(p *wrap.Plan, in Input) Programs {
-	setup := &list{}
-	setup.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_PDEATHSIG), num(int(unix.SIGKILL)))
-	setup.add(unix.SYS_UMASK, "umask", num(0)).Save = slotUmask
-	if p.Has(wrap.UserNS) {
-		setup.ids(p)
-	}
-	if p.Has(wrap.NetNS) {
-		setup.network(p)
-	}
-	setup.mounts(p.Mounts)
-	setup.enter(p)
-	setup.restrict(p)
-	if p.Filter.On && !in.Late {
-		setup.filter(in.Filter)
-	}
-
+	l := &list{}
 	if !p.Has(wrap.PidNS) {
-		setup.command(p, in)
-		return Programs{Command: setup.steps}
+		l.begin()
 	}
-	setup.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_DUMPABLE), num(0))
-	setup.special(DoSpawn, "clone").Save = slotCommand
+	l.mounts(p.Mounts)
+	l.enter(p)
+	l.restrict(p)
+	if p.Filter.On && !in.Late {
+		l.filter(in.Filter)
+	}
+	if !p.Has(wrap.PidNS) {
+		l.command(p, in)
+		return Programs{Command: l.steps}
+	}
+	l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_DUMPABLE), num(0))
+	l.special(DoSpawn, "clone").Save = slotCommand
 	// The command has been executed: leave the shared descriptor table.
-	setup.add(unix.SYS_CLOSE_RANGE, "close_range", num(0), num(in.Sock-1), num(unix.CLOSE_RANGE_UNSHARE))
-	setup.add(unix.SYS_CLOSE_RANGE, "close_range", num(in.Sock+1), word(0xffffffff), num(0))
+	l.add(unix.SYS_CLOSE_RANGE, "close_range", num(0), num(in.Sock-1), num(unix.CLOSE_RANGE_UNSHARE))
+	l.add(unix.SYS_CLOSE_RANGE, "close_range", num(in.Sock+1), word(0xffffffff), num(0))
 	if p.Filter.On && in.Late {
-		setup.filter(in.Own)
+		l.filter(in.Own)
 	}
-	setup.special(DoStarted, "started")
-	setup.special(DoReap, "reap").Save = slotCommand
+	l.special(DoStarted, "started")
+	l.special(DoReap, "reap").Save = slotCommand
 	command := &list{}
 	command.command(p, in)
-	return Programs{Setup: setup.steps, Command: command.steps}
+	return Programs{Opening: Open(&p.Opening), Setup: l.steps, Command: command.steps}
 }
 
 func (l *list) special(do Do, name string) *Step {
@@ -75,14 +91,14 @@ func (l *list) special(do Do, name string) *Step {
 // ids maps the caller's ids: its own alone by itself, or waits for the
 // supervisor to map them all, for which a capability outside is needed
 // (user_namespaces(7), "Defining user and group ID mappings").
-func (l *list) ids(p *wrap.Plan) {
-	if p.IDs.All {
+func (l *list) ids(o *wrap.Opening) {
+	if o.IDs.All {
 		l.special(DoMapped, "id maps")
 		return
 	}
 	l.write("/proc/self/setgroups", "deny")
-	l.write("/proc/self/uid_map", Map(p.IDs.UIDs))
-	l.write("/proc/self/gid_map", Map(p.IDs.GIDs))
+	l.write("/proc/self/uid_map", Map(o.IDs.UIDs))
+	l.write("/proc/self/gid_map", Map(o.IDs.GIDs))
 }
 
 // Map is an id map's text: every range onto itself.
@@ -106,11 +122,11 @@ func (l *list) write(path, content string) {
 
 // network makes the network namespace and brings lo up in it: struct ifreq
 // with IFF_UP|IFF_RUNNING.
-func (l *list) network(p *wrap.Plan) {
+func (l *list) network(o *wrap.Opening) {
 	l.on, l.field = "the network namespace", "network"
 	l.add(unix.SYS_UNSHARE, "unshare", num(unix.CLONE_NEWNET))
 	l.on = "lo"
-	if !p.Loopback {
+	if !o.Loopback {
 		return
 	}
 	fd := l.slot()

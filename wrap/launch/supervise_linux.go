@@ -125,7 +125,7 @@ func (pr *Process) wait() Exit {
 		}
 	}
 	exit := Exit{Known: true, User: ru.Utime.Sec*1e6 + ru.Utime.Usec, System: ru.Stime.Sec*1e6 + ru.Stime.Usec, MaxRSS: ru.Maxrss}
-	if pr.setup == nil {
+	if pr.begun == nil {
 		sweepProcesses()
 	} else if rep, err := pr.take(); err == nil && rep.kind == reportExited {
 		ws = unix.WaitStatus(rep.value)

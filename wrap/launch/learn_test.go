@@ -1,0 +1,128 @@
+package launch
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// What a step that failed says about the host.
+func TestLearn(t *testing.T) {
+	overlay := Step{Name: "mount", Args: [6]Arg{text("overlay")}}
+	whiteout := Step{Name: "mknodat", Args: [6]Arg{fdcwd, text("/x"), num(unix.S_IFCHR)}}
+	file := Step{Name: "mknodat", Args: [6]Arg{fdcwd, text("/x"), num(unix.S_IFREG)}}
+	const (
+		nothing = "nothing"
+		rung    = "rung"
+		land    = "landlock"
+		filter  = "seccomp"
+		layer   = "overlay"
+	)
+	for _, row := range []struct {
+		step    Step
+		program string
+		errno   unix.Errno
+		rung    wrap.Rung
+		want    string
+	}{
+		{Step{Name: "clone"}, "setup", unix.EPERM, wrap.RungUser, rung},
+		{Step{Name: "clone"}, "setup", unix.EINVAL, wrap.RungUser, rung},
+		{Step{Name: "clone"}, "setup", unix.ENOSPC, wrap.RungUser, rung},
+		{Step{Name: "clone"}, "setup", unix.EUSERS, wrap.RungUser, rung},
+		{Step{Name: "clone"}, "setup", unix.ENOMEM, wrap.RungUser, nothing},
+		{Step{Name: "clone"}, "setup", unix.EAGAIN, wrap.RungUser, nothing},
+		{Step{Name: "clone"}, "setup", unix.EPERM, wrap.RungBare, nothing},
+		{Step{Name: "mount"}, "setup", unix.EPERM, wrap.RungUser, rung},
+		{Step{Name: "mount"}, "setup", unix.EACCES, wrap.RungRoot, rung},
+		{Step{Name: "mount"}, "setup", unix.ENOSPC, wrap.RungUser, nothing},
+		{Step{Name: "mount"}, "setup", unix.ENOENT, wrap.RungUser, nothing},
+		{Step{Name: "mount_setattr"}, "setup", unix.ENOSYS, wrap.RungUser, rung},
+		{Step{Name: "move_mount"}, "setup", unix.EINVAL, wrap.RungUser, rung},
+		{Step{Name: "openat2"}, "setup", unix.ENOENT, wrap.RungUser, nothing},
+		{Step{Name: "openat2"}, "setup", unix.ELOOP, wrap.RungUser, nothing},
+		{Step{Name: "write"}, "setup", unix.EPERM, wrap.RungUser, rung},
+		{Step{Name: "pivot_root"}, "setup", unix.EOPNOTSUPP, wrap.RungRoot, rung},
+		{Step{Name: "launch"}, "setup", unix.ECHILD, wrap.RungUser, nothing},
+		{Step{Name: "execve"}, "command", unix.EACCES, wrap.RungUser, nothing},
+		{Step{Name: "prlimit64"}, "command", unix.EPERM, wrap.RungUser, nothing},
+		{Step{Name: "landlock_create_ruleset"}, "setup", unix.ENOSYS, wrap.RungUser, land},
+		{Step{Name: "landlock_add_rule"}, "setup", unix.EINVAL, wrap.RungUser, land},
+		{Step{Name: "landlock_restrict_self"}, "command", unix.EPERM, wrap.RungBare, land},
+		{Step{Name: "landlock_restrict_self"}, "setup", unix.E2BIG, wrap.RungUser, nothing},
+		{Step{Name: "landlock_add_rule"}, "setup", unix.EBADF, wrap.RungUser, nothing},
+		{Step{Name: "seccomp"}, "setup", unix.EPERM, wrap.RungUser, filter},
+		{Step{Name: "seccomp"}, "command", unix.EINVAL, wrap.RungBare, filter},
+		{Step{Name: "seccomp"}, "setup", unix.ENOMEM, wrap.RungUser, nothing},
+		{overlay, "setup", unix.EPERM, wrap.RungUser, layer},
+		{overlay, "setup", unix.ENODEV, wrap.RungUser, layer},
+		{whiteout, "setup", unix.EPERM, wrap.RungUser, layer},
+		{file, "setup", unix.EPERM, wrap.RungUser, rung},
+		{file, "setup", unix.ENOSPC, wrap.RungUser, nothing},
+	} {
+		h := wrap.Host{LandlockABI: 6}
+		e := &StepError{Program: row.program, Step: row.step, Errno: Errno(row.errno)}
+		next, ok := Learn(h, &wrap.Plan{Rung: row.rung}, e)
+		got := nothing
+		switch {
+		case next.LandlockABI == 0 && next.LandlockWhy == e.Error():
+			got = land
+		case next.Seccomp.State == wrap.No && next.Seccomp.Why == e.Error():
+			got = filter
+		case next.Overlay.State == wrap.No && next.Overlay.Why == e.Error():
+			got = layer
+		case next.Rungs[row.rung].State == wrap.No && next.Rungs[row.rung].Why == e.Error():
+			got = rung
+		}
+		if got != row.want || ok != (row.want != nothing) {
+			t.Errorf("%s of %s with %v on rung %v: learned %s (%v), want %s", row.step.Name, row.program, row.errno, row.rung, got, ok, row.want)
+		}
+	}
+}
+
+// Whatever fails, a caller that builds and launches again comes to an end.
+func TestLearningEnds(t *testing.T) {
+	s, err := spec.Decode("spec.json", []byte(`{"access_mode": "workspace-write", "best_effort": ["*"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := spec.Resolve(s, spec.Inputs{Home: "/root", Cwd: "/", Environ: nil, Paths: spec.HostPaths{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	errnos := []unix.Errno{unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EINVAL, unix.EOPNOTSUPP, unix.ENOSPC, unix.EUSERS, unix.ENOENT}
+	learned := 0
+	for range 300 {
+		h := wrap.Host{LandlockABI: 6, Seccomp: wrap.Answer{State: wrap.Yes}, Paths: map[string]wrap.Kind{"/tmp": wrap.Dir},
+			Secrets: []wrap.Found{{Path: "/etc/shadow", Real: "/etc/shadow", Kind: wrap.File}}}
+		tries := 0
+		for ; tries < 20; tries++ {
+			plan, err := wrap.Build(&r, &h, wrap.Request{Argv: []string{"x"}, Program: wrap.Program{Path: "/bin/x", Real: "/bin/x"}})
+			if err != nil {
+				break
+			}
+			p := Steps(plan, Input{Sock: 9, Filter: "12345678", Own: "12345678"})
+			steps, name := p.Setup, "setup"
+			if len(steps) == 0 || random.IntN(4) == 0 {
+				steps, name = p.Command, "command"
+			}
+			i := random.IntN(len(steps))
+			next, ok := Learn(h, plan, &StepError{Program: name, Index: i, Step: steps[i], Errno: Errno(errnos[random.IntN(len(errnos))])})
+			if !ok {
+				break
+			}
+			learned++
+			h = next
+		}
+		if tries > 5 { // two rungs, Landlock, seccomp, the overlay
+			t.Fatalf("%d launches, and still not at an end", tries)
+		}
+	}
+	if learned < 100 {
+		t.Errorf("only %d lessons", learned)
+	}
+}

@@ -1,0 +1,68 @@
+package wrap
+
+import "sbx/spec"
+
+// Opening is how a launch begins: the namespaces and what depends on nothing
+// else. It follows from the spec and a few facts of the kernel, so that the
+// child can be busy with it while the workspace is looked at. A Plan's Opening
+// is the same value.
+type Opening struct {
+	Rung       Rung
+	Namespaces []Namespace
+	IDs        IDMap
+	Loopback   bool // bring lo up in the new network namespace
+}
+
+// Open is the opening of the best rung that is not known to fail.
+func Open(r *spec.Resolved, h *Host) Opening {
+	switch {
+	case !r.FileRules && !r.SideDoors && r.Network == spec.NetworkHost:
+		return Opening{Rung: RungFree}
+	case h.Parent != nil:
+		return Opening{Rung: RungParent}
+	}
+	var o Opening
+	for o.Rung = RungUser; o.Rung < RungBare && h.Rungs[o.Rung].State == No; {
+		o.Rung++
+	}
+	if o.Rung == RungBare {
+		return o
+	}
+	if o.Rung == RungUser {
+		o.Namespaces = append(o.Namespaces, UserNS)
+		o.IDs = IDMap{UIDs: []IDRange{{uint32(h.UID), 1}}, GIDs: []IDRange{{uint32(h.GID), 1}}}
+		if h.UID == 0 {
+			o.IDs = IDMap{All: true, UIDs: h.UIDs, GIDs: h.GIDs}
+		}
+	}
+	o.Namespaces = append(o.Namespaces, MountNS, PidNS)
+	if r.Network != spec.NetworkHost {
+		o.Namespaces = append(o.Namespaces, NetNS)
+		o.Loopback = true
+	}
+	o.Namespaces = append(o.Namespaces, IPCNS, UTSNS, CgroupNS)
+	return o
+}
+
+// Has tells whether a namespace of kind n is made.
+func (o *Opening) Has(n Namespace) bool {
+	for _, have := range o.Namespaces {
+		if have == n {
+			return true
+		}
+	}
+	return false
+}
+
+// Same tells whether two openings do the same.
+func (o *Opening) Same(p *Opening) bool {
+	if o.Rung != p.Rung || o.Loopback != p.Loopback || len(o.Namespaces) != len(p.Namespaces) {
+		return false
+	}
+	for _, n := range o.Namespaces {
+		if !p.Has(n) {
+			return false
+		}
+	}
+	return true // the ids are the caller's, and follow from the rung
+}
