@@ -102,7 +102,7 @@ func TestSinkInStateFolder(t *testing.T) {
 	if got := state(t, s.Path()); got != "exited" {
 		t.Errorf("state %s", got)
 	}
-	if list, _ := os.ReadDir(filepath.Dir(s.Path())); len(list) != 1 {
+	if list, _ := os.ReadDir(filepath.Dir(s.Path())); len(list) != 2 || list[1].Name() != launchName {
 		t.Errorf("%v is left", list)
 	}
 	if err := s.Write(Record{}); err == nil {
@@ -302,7 +302,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	if list, _ := os.ReadDir(dir); len(list) != 1 {
+	if list, _ := os.ReadDir(dir); len(list) != 2 || list[1].Name() != launchName {
 		t.Errorf("%v is left", list)
 	}
 }

@@ -65,7 +65,7 @@ func TestLearn(t *testing.T) {
 	} {
 		h := wrap.Host{LandlockABI: 6}
 		e := &StepError{Program: row.program, Step: row.step, Errno: Errno(row.errno)}
-		next, ok := Learn(h, &wrap.Plan{Rung: row.rung}, e)
+		next, ok := Learn(h, &wrap.Plan{Opening: wrap.Opening{Rung: row.rung}}, e)
 		got := nothing
 		switch {
 		case next.LandlockABI == 0 && next.LandlockWhy == e.Error():

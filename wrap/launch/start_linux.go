@@ -56,16 +56,24 @@ func Start(p *wrap.Plan, o Options) (*Process, error) {
 // Without a pid namespace there is no child yet. The error is a *StepError; a
 // step of the child's that fails is told by Ready.
 func Begin(o wrap.Opening) (*Process, error) {
+	if !o.Has(wrap.PidNS) {
+		return begin(o, nil)
+	}
+	return begin(o, Open(&o))
+}
+
+// begin is Begin with the opening's steps.
+func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	runtime.LockOSThread()
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, stepError("socketpair", err)
 	}
 	pr := &Process{opening: o, sock: ends[0], far: ends[1], pidfd: -1, target: -1}
-	if !o.Has(wrap.PidNS) {
+	if steps == nil {
 		return pr, nil
 	}
-	pr.programs.Opening = Open(&o)
+	pr.programs.Opening = steps
 	pr.begun = newProgram(pr.programs.Opening, reportFailedOpening)
 	if err := pr.clone(pr.begun, unix.CLONE_FILES); err != nil {
 		pr.closeAll()
@@ -88,7 +96,12 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 		pr.Kill()
 		return stepError("load", unix.EINVAL)
 	}
-	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: pr.far}
+	return pr.load(Steps(p, input(p, o, pr.far)))
+}
+
+// input is what the steps need of the caller and of the filters that are shipped.
+func input(p *wrap.Plan, o Options, sock int) Input {
+	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: sock}
 	if p.Filter.On {
 		in.Own = seccomp.Shipped(seccomp.Options{Root: p.Filter.Root, Unix: p.Filter.Unix, NoInet: p.Filter.NoInet}, seccomp.Native)
 		in.Filter, in.Late = in.Own, p.Filter.Code != nil
@@ -96,7 +109,13 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 			in.Filter = string(p.Filter.Code)
 		}
 	}
-	pr.programs = Steps(p, in)
+	return in
+}
+
+// load is Load with the programs, of which the opening runs already.
+func (pr *Process) load(programs Programs) error {
+	programs.Opening = pr.programs.Opening
+	pr.programs = programs
 	pr.command = newProgram(pr.programs.Command, reportFailedCommand)
 	pr.command.sock = uintptr(pr.far)
 	if pr.begun == nil {

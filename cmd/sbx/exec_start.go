@@ -1,0 +1,144 @@
+package main
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// start builds the plan and launches it, rung by rung: a step that this host
+// refuses takes the launch to what the host is then known to have.
+func (x *execution) start() error {
+	for {
+		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Record: x.recordPath()})
+		if err != nil {
+			return err
+		}
+		x.clock.lap("plan")
+		x.plan = plan
+		if x.has("dry-run") {
+			x.std.print(string(plan.AppendJSON(nil)) + "\n")
+			return errDryRun
+		}
+		if x.held == nil {
+			if x.held, err = audit.Hold(plan.Watch); err != nil {
+				return err
+			}
+		}
+		step := x.launch()
+		if step == nil {
+			return nil
+		}
+		failed, ok := step.(*launch.StepError)
+		if !ok {
+			return step
+		}
+		next, ok := launch.Learn(x.host, plan, failed)
+		if !ok {
+			return x.stepProblem(failed)
+		}
+		x.verbose("the host refuses " + failed.Error() + ": trying what is left")
+		x.learned(next)
+		if err := x.reopen(); err != nil {
+			return err
+		}
+	}
+}
+
+// learned takes what a launch has taught; a host without overlays needs the
+// names of the folders that are put together instead.
+func (x *execution) learned(h wrap.Host) {
+	if h.Overlay.State == wrap.No && x.host.Overlay.State != wrap.No {
+		launch.Listings(&h)
+	}
+	x.host = h
+}
+
+// launch clones the child, writes the record while the child sets itself up,
+// and waits for it to be ready.
+func (x *execution) launch() error {
+	masked := x.plan.Watch.Record != ""
+	if masked { // so it must be there
+		if err := x.announce(); err != nil {
+			return err
+		}
+	}
+	err := x.process.Load(x.plan, launch.Options{Caller: x.caller, Keep: x.keep, KeepAll: !x.plan.Filter.On})
+	if err != nil {
+		return err
+	}
+	if !masked {
+		if err := x.announce(); err != nil {
+			x.process.Kill()
+			return err
+		}
+	}
+	x.clock.lap("record")
+	err = x.process.Ready()
+	x.clock.lap("setup")
+	return err
+}
+
+// recordPath is where the record will stand, links resolved.
+func (x *execution) recordPath() string {
+	if x.sink == nil {
+		return x.later
+	}
+	path := x.sink.Path()
+	if !strings.HasPrefix(path, "/") {
+		cwd, err := getwd()
+		if err != nil {
+			return ""
+		}
+		path = cwd + "/" + path
+	}
+	i := strings.LastIndexByte(path, '/')
+	dir, err := spec.Real(path[:i+1], spec.HostPaths{})
+	if err != nil {
+		return path
+	}
+	return strings.TrimRight(dir, "/") + path[i:]
+}
+
+// stepProblem tells a launch step that failed in the spec's words.
+func (x *execution) stepProblem(e *launch.StepError) error {
+	p := &spec.Problem{Field: e.Step.For, On: e.Step.On, Do: "set up the sandbox (" + e.Step.Name + ")", Why: e.Errno.Error()}
+	switch unix.Errno(e.Errno) {
+	case unix.ELOOP:
+		p.Why = "a link stands there now, and none did when the path was looked up"
+	case unix.ENOSPC:
+		p.Why = "a limit of the kernel is reached (" + p.Why + ")"
+		p.Help = "see /proc/sys/user/max_*_namespaces and /proc/sys/fs/mount-max"
+	}
+	return p
+}
+
+// release lets the command start.
+func (x *execution) release() (int, error) {
+	err := x.process.Go()
+	x.clock.lap("exec")
+	e, ok := err.(*launch.StepError)
+	if err == nil || !ok || e.Step.Name != "execve" {
+		return exitRefused, err
+	}
+	status := exitNoExec
+	why := e.Errno.Error()
+	switch unix.Errno(e.Errno) {
+	case unix.ENOENT:
+		why = "its interpreter is missing"
+	case unix.ENOEXEC:
+		why = "it is neither a program of this machine nor a script with #!"
+	}
+	return status, &spec.Problem{On: x.rest[0], Do: "execute the command", Why: why}
+}
+
+func (x *execution) verbose(text string) {
+	if x.has("v") {
+		x.std.say(text)
+	}
+}
