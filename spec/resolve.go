@@ -149,7 +149,7 @@ func (r *resolver) network() {
 		out.Network = NetworkHost
 	}
 	out.Listen = slices.Clone(n.Listen.Value)
-	out.SideDoors = out.FileRules || out.Network != NetworkHost || len(out.Listen) > 0
+	out.SideDoors = out.FileRules || out.Network != NetworkHost || len(out.Listen) > 0 || r.spec.Syscalls.Set
 }
 
 func (r *resolver) syscalls() {

@@ -32,7 +32,7 @@ type Resolved struct {
 	// FileRules is true when any rule constrains files.
 	FileRules bool
 	// SideDoors is true when the side doors are shut: any file or network
-	// rule is present.
+	// rule, or syscalls, is present.
 	SideDoors bool
 
 	Read   []Path // in the order of the document, @system taken out

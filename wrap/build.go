@@ -107,6 +107,10 @@ func (b *builder) sandbox() {
 	p.KeepCaps = false
 	p.Filter = Filter{On: true, Profile: b.r.Syscalls, Root: b.h.UID == 0,
 		Unix: b.r.Network != spec.NetworkHost, Code: b.h.Profile}
+	if b.h.ProfileWhy != "" {
+		b.problems = append(b.problems, &spec.Problem{Field: "syscalls", On: b.r.At("syscalls"), Do: "use the profile " + b.r.Syscalls,
+			Why: b.h.ProfileWhy, Help: "mend the profile, or leave syscalls out"})
+	}
 	if b.h.Seccomp.State == No {
 		p.Filter = Filter{}
 		b.lack(&spec.Problem{Field: FieldSideDoors, Do: "shut the side doors", Why: "no seccomp filter can be loaded: " + b.h.Seccomp.Why,

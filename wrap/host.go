@@ -127,6 +127,7 @@ type Host struct {
 	LandlockWhy string // why LandlockABI is 0
 	Seccomp     Answer
 	Profile     []byte // the compiled filter of an OCI profile that the spec names; nil for the default
+	ProfileWhy  string // why the profile that the spec names cannot be used; "" where it can
 	Listener    Answer
 	Rungs       [3]Answer // by Rung; RungBare is always Yes
 	Overlay     Answer    // overlay mounts in a user namespace

@@ -52,6 +52,7 @@ func (p *prober) probe() wrap.Host {
 	if !p.r.FileRules && !p.r.SideDoors {
 		return p.h
 	}
+	p.profile()
 	p.mounts()
 	p.places()
 	p.targets()

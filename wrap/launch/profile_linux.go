@@ -1,0 +1,58 @@
+package launch
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/seccomp"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// rootCaps are the capabilities of a root's sandbox, by which a profile's
+// conditions are resolved.
+var rootCaps = []string{"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID"}
+
+// profile compiles the OCI profile that the spec names. The side doors are put
+// before it: what it allows there stays shut.
+func (p *prober) profile() {
+	path := p.r.Syscalls
+	if path == "" || path == "default" {
+		return
+	}
+	code, err := compileProfile(path, p.r.Network, &p.h)
+	if err != nil {
+		p.h.ProfileWhy = err.Error()
+		return
+	}
+	p.h.Profile = code
+}
+
+func compileProfile(path string, network spec.NetworkMode, h *wrap.Host) ([]byte, error) {
+	doc, err := spec.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	conditions := seccomp.Conditions{Arch: seccomp.Native, Kernel: h.Kernel}
+	if h.UID == 0 {
+		conditions.Caps = rootCaps
+	}
+	f, err := seccomp.Profile(path, doc, conditions)
+	if err != nil {
+		return nil, err
+	}
+	f = seccomp.WithSideDoors(f, seccomp.Options{Root: h.UID == 0, Unix: network != spec.NetworkHost})
+	insns, err := seccomp.Program(f, seccomp.Native)
+	if err != nil {
+		return nil, err
+	}
+	return encode(insns), nil
+}
+
+// encode writes instructions as the kernel has them on amd64 and arm64.
+func encode(insns []unix.SockFilter) []byte {
+	b := make([]byte, 0, 8*len(insns))
+	for _, i := range insns {
+		b = append(b, byte(i.Code), byte(i.Code>>8), i.Jt, i.Jf, byte(i.K), byte(i.K>>8), byte(i.K>>16), byte(i.K>>24))
+	}
+	return b
+}
