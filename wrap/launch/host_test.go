@@ -104,6 +104,7 @@ func (s *site) plan(doc string, argv ...string) *wrap.Plan {
 
 // onThread runs f on a thread that ends with it, since Start locks its thread.
 func onThread(f func()) {
+	dumpable()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -112,8 +113,14 @@ func onThread(f func()) {
 	<-done
 }
 
-// descriptors are this process's own ends of launches: pidfds and sockets that
-// keep packets apart.
+// dumpable undoes what an earlier launch left behind: child and supervisor share
+// their memory, and with it PR_SET_DUMPABLE. Without it /proc/self belongs to
+// root, and an ordinary user's next child cannot map its ids.
+func dumpable() { unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0) }
+
+// descriptors are this process's own ends of launches: sockets that keep packets
+// apart. What the child had open in the shared table when it ended is not among
+// them.
 func descriptors(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")
@@ -125,7 +132,7 @@ func descriptors(t *testing.T) []string {
 		to, _ := os.Readlink("/proc/self/fd/" + e.Name())
 		fd, _ := strconv.Atoi(e.Name())
 		kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
-		if strings.Contains(to, "pidfd") || err == nil && kind == unix.SOCK_SEQPACKET {
+		if err == nil && kind == unix.SOCK_SEQPACKET {
 			list = append(list, e.Name()+" "+to)
 		}
 	}
