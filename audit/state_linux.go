@@ -110,14 +110,30 @@ func Mend(stateDir string) (mended int) {
 	return mended
 }
 
+// beginsRunning tells by its first bytes whether a run's record may say that it
+// is running: nearly all do not, and need not be read.
+func beginsRunning(dir int) bool {
+	fd, err := openat(dir, effectiveName, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return false
+	}
+	defer closeFD(fd)
+	var head [512]byte
+	n, _ := readFull(fd, head[:])
+	return bytes.Contains(head[:n], []byte(`"`+stateRunning+`"`))
+}
+
 func mendRun(runs int, id string, self Process) bool {
 	dir, err := openat(runs, id, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
 	}
 	defer closeFD(dir)
+	if !beginsRunning(dir) {
+		return false
+	}
 	b, err := readRecord(dir, effectiveName, unix.O_NOFOLLOW)
-	if err != nil || !bytes.Contains(b[:min(len(b), 512)], []byte(`"`+stateRunning+`"`)) {
+	if err != nil {
 		return false
 	}
 	v, err := Parse(b)
@@ -146,16 +162,19 @@ func (v View) lost() []byte {
 
 // newest is the names of the newest n runs, newest first.
 func newest(runs, n int) []string {
-	f := folder{fd: runs, buf: make([]byte, 32<<10)}
+	f := folder{fd: runs, buf: make([]byte, 8<<10)}
 	var ids []string
 	for e, ok := f.next(); ok; e, ok = f.next() {
-		if name := string(e.name); isID(name) {
-			ids = append(ids, name)
+		name := string(e.name)
+		if !isID(name) || len(ids) == n && name < ids[n-1] {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(ids, name, func(a, b string) int { return strings.Compare(b, a) })
+		if ids = slices.Insert(ids, at, name); len(ids) > n {
+			ids = ids[:n]
 		}
 	}
-	slices.Sort(ids)
-	slices.Reverse(ids)
-	return ids[:min(len(ids), n)]
+	return ids
 }
 
 // Load reads a record: a file by its path, a run by its id or the beginning

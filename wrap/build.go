@@ -19,6 +19,7 @@ type Request struct {
 // Plan's Enforcement says so, or there is no Plan.
 func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b := &builder{r: r, h: h, req: req, made: map[string]bool{}, slots: map[string]int{}}
+	b.plan.Mounts = make([]Mount, 0, 128)
 	b.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.WorkingDir.Real}
 	b.plan.Env = environment(r.Env, h.DropEnv)
 	b.plan.NoNewPrivs = true

@@ -47,7 +47,10 @@ func (x *execution) refuse(err error) int {
 // while it runs.
 func (x *execution) supervise() launch.Exit {
 	leave(0, 1)
-	mend := func() { audit.Mend(audit.StateDir(x.environ, x.home())) }
+	mend := func() {
+		audit.Mend(audit.StateDir(x.environ, x.home()))
+		launch.Slim()
+	}
 	w := x.plan.Watch
 	if len(w.Trees) == 0 && len(w.Protected) == 0 && len(w.Masked) == 0 {
 		return x.process.Supervise(&launch.Hooks{FD: -1, Idle: mend})

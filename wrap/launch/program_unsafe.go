@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"strings"
 	"unsafe"
 )
 
@@ -103,10 +104,13 @@ func newProgram(steps []Step, failed int32) *program {
 			case ArgBuffer:
 				o.a[k] = uintptr(put("", int(a.Num)))
 			case ArgVector:
-				v := make([]uintptr, len(a.List)+1)
-				for j, t := range a.List {
-					v[j] = uintptr(put(t, len(t)+1))
+				at := put(a.Text, len(a.Text))
+				v := make([]uintptr, 0, strings.Count(a.Text, "\x00")+1)
+				for from := 0; from < len(a.Text); {
+					v = append(v, uintptr(at)+uintptr(from))
+					from += strings.IndexByte(a.Text[from:], 0) + 1
 				}
+				v = append(v, 0)
 				p.keep = append(p.keep, v)
 				o.a[k] = uintptr(unsafe.Pointer(&v[0]))
 			case ArgFilter:
@@ -128,16 +132,10 @@ type sockFprog struct {
 // argSize is how much of the arena an argument takes, padding included.
 func argSize(a *Arg) int {
 	switch a.Kind {
-	case ArgText, ArgData, ArgFilter:
+	case ArgText, ArgData, ArgFilter, ArgVector:
 		return len(a.Text) + 1 + 8
 	case ArgBuffer:
 		return int(a.Num) + 8
-	case ArgVector:
-		n := 0
-		for _, t := range a.List {
-			n += len(t) + 1 + 8
-		}
-		return n
 	}
 	return 0
 }

@@ -58,3 +58,8 @@ func signalInfo(fd int) (unix.SignalfdSiginfo, bool) {
 	n, _, e := syscall.Syscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&si)), unsafe.Sizeof(si))
 	return si, e == 0 && n == unsafe.Sizeof(si)
 }
+
+// letGo drops the pages of a read-only file mapping: madvise(2), MADV_DONTNEED,
+// "subsequent accesses … will result in … repopulating the memory contents from
+// the up-to-date contents of the underlying mapped file".
+func letGo(at, n uintptr) { _, _, _ = syscall.Syscall(unix.SYS_MADVISE, at, n, unix.MADV_DONTNEED) }

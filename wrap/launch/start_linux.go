@@ -241,7 +241,10 @@ func (pr *Process) Go() error {
 	if rep.kind == reportStarted {
 		unix.Close(pr.far)
 		pr.far = -1
-		pr.begun.keep, pr.setup.keep, pr.command.keep = nil, nil, nil
+		// Pid 1 stays on the stack that begun keeps; what the steps pointed to
+		// and the stack that the command left with its exec can go.
+		pr.setup.keep, pr.command.keep = nil, nil
+		pr.programs = Programs{}
 		return nil
 	}
 	return pr.failure(rep)

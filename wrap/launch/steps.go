@@ -15,8 +15,7 @@ type Slot uint8
 type Arg struct {
 	Kind ArgKind
 	Num  uintptr
-	Text string   // ArgText: NUL-terminated for the kernel; ArgData: as it is
-	List []string // ArgVector
+	Text string // ArgText: NUL-terminated for the kernel; ArgData: as it is
 }
 
 // ArgKind is what an Arg is.
@@ -28,7 +27,7 @@ const (
 	ArgSlot                  // the value kept in slot Num
 	ArgText                  // pointer to Text and a NUL
 	ArgData                  // pointer to the bytes of Text
-	ArgVector                // pointer to pointers to List, NULL at the end
+	ArgVector                // pointer to pointers to the strings in Text, each with a NUL behind; NULL at the end
 	ArgFilter                // pointer to a sock_fprog over the instructions in Text
 	ArgBuffer                // pointer to Num zero bytes
 )
@@ -103,7 +102,7 @@ func (a Arg) String() string {
 	case ArgData:
 		return "[" + strconv.Itoa(len(a.Text)) + "]byte"
 	case ArgVector:
-		return "[" + strconv.Itoa(len(a.List)) + "]string"
+		return "[" + strconv.Itoa(strings.Count(a.Text, "\x00")) + "]string"
 	case ArgFilter:
 		return "[" + strconv.Itoa(len(a.Text)/8) + "]insn"
 	case ArgBuffer:

@@ -21,12 +21,24 @@ const (
 	slotFirst   Slot = 3 // the first that is handed out
 )
 
-func num(v int) Arg         { return Arg{Num: uintptr(v)} }
-func word(v uint64) Arg     { return Arg{Num: uintptr(v)} }
-func text(s string) Arg     { return Arg{Kind: ArgText, Text: s} }
-func data(s string) Arg     { return Arg{Kind: ArgData, Text: s} }
-func kept(s Slot) Arg       { return Arg{Kind: ArgSlot, Num: uintptr(s)} }
-func vector(l []string) Arg { return Arg{Kind: ArgVector, List: l} }
+func num(v int) Arg     { return Arg{Num: uintptr(v)} }
+func word(v uint64) Arg { return Arg{Num: uintptr(v)} }
+func text(s string) Arg { return Arg{Kind: ArgText, Text: s} }
+func data(s string) Arg { return Arg{Kind: ArgData, Text: s} }
+func kept(s Slot) Arg   { return Arg{Kind: ArgSlot, Num: uintptr(s)} }
+
+// vector is a list of strings, none of which holds a NUL (execve(2)).
+func vector(l []string) Arg {
+	n := 0
+	for _, s := range l {
+		n += len(s) + 1
+	}
+	b := make([]byte, 0, n)
+	for _, s := range l {
+		b = append(append(b, s...), 0)
+	}
+	return Arg{Kind: ArgVector, Text: string(b)}
+}
 
 // fdcwd is AT_FDCWD as an argument.
 var fdcwd = num(unix.AT_FDCWD)

@@ -53,7 +53,7 @@ func (l *list) begin() {
 
 // Steps turns a Plan into its programs. It is pure.
 func Steps(p *wrap.Plan, in Input) Programs {
-	l := &list{}
+	l := &list{steps: make([]Step, 0, 112+3*len(p.Mounts)+3*len(p.Landlock.Rules))}
 	if !p.Has(wrap.PidNS) {
 		l.begin()
 	}
@@ -77,7 +77,7 @@ func Steps(p *wrap.Plan, in Input) Programs {
 	}
 	l.special(DoStarted, "started")
 	l.special(DoReap, "reap").Save = slotCommand
-	command := &list{}
+	command := &list{steps: make([]Step, 0, 16)}
 	command.command(p, in)
 	return Programs{Opening: Open(&p.Opening), Setup: l.steps, Command: command.steps}
 }
