@@ -55,6 +55,7 @@ func init() {
 		"access":   func(a []string) (string, error) { return "", unix.Access(a[0], unix.W_OK) },
 		"fdescape": fdEscape,
 		"upwards":  upwards,
+		"fdlinks":  fdLinks,
 
 		"kill":    func(a []string) (string, error) { return "", unix.Kill(number(a[0]), unix.Signal(number(a[1]))) },
 		"seize":   func(a []string) (string, error) { return "", seize(number(a[0])) },
@@ -145,6 +146,26 @@ func upwards(a []string) (string, error) {
 	}
 	unix.Close(fd)
 	return "", nil
+}
+
+// fdLinks follows the descriptors of a process.
+func fdLinks(a []string) (string, error) {
+	entries, err := os.ReadDir("/proc/" + a[0] + "/fd")
+	if err != nil {
+		return "", err
+	}
+	found := ""
+	for _, e := range entries {
+		path := "/proc/" + a[0] + "/fd/" + e.Name()
+		to, err := os.Readlink(path)
+		if err == nil || open(path, unix.O_PATH) == nil {
+			found += path + "=" + to + " "
+		}
+	}
+	if found == "" {
+		return "", unix.EACCES
+	}
+	return found, nil
 }
 
 // fdEscape looks for a descriptor of this process or of pid 1 that leads to a
