@@ -1,0 +1,190 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// nest is an sbx inside an sbx: a copy of the program in the workspace, which
+// every spec has in view.
+type nest struct {
+	*box
+	inner string // the program inside
+}
+
+func newNest(t *testing.T) *nest {
+	t.Helper()
+	return nestIn(t, newBox(t))
+}
+
+// newNestElsewhere is one that a read-only sandbox has in view.
+func newNestElsewhere(t *testing.T) *nest {
+	t.Helper()
+	if elsewhere == "" {
+		t.Skip("all that this user may write is private inside")
+	}
+	return nestIn(t, newBoxElsewhere(t))
+}
+
+func nestIn(t *testing.T, b *box) *nest {
+	t.Helper()
+	needSandbox(t)
+	n := &nest{b, b.ws + "/sbx"}
+	text, err := os.ReadFile(sbxPath)
+	must(t, err)
+	must(t, os.WriteFile(n.inner, text, 0o755))
+	return n
+}
+
+// run runs a script in a sandbox in a sandbox. The inner record is what the
+// result has: it is printed behind a word, since its folder is private.
+func (n *nest) run(outer, inner, script string) (r result, record record) {
+	n.t.Helper()
+	const word = "--- the inner record\n"
+	r = n.box.run(outer, "/bin/sh", "-c", n.inner+` exec --effective /tmp/inner.json --spec-json "$1" -- /bin/sh -c "$2"; status=$?
+echo "`+strings.TrimSpace(word)+`"; cat /tmp/inner.json; exit $status`, "sh", inner, script)
+	out, text, ok := strings.Cut(r.out, word)
+	if !ok {
+		n.t.Fatalf("the outer sandbox did not come to its end: %v", r)
+	}
+	r.out = out
+	if err := json.Unmarshal([]byte(text), &record); err != nil {
+		n.t.Fatalf("the inner record: %v: %q; %v", err, text, r)
+	}
+	return r, record
+}
+
+// by is the mechanism that a line names.
+func (r record) by(field string) string {
+	for _, l := range r.list("enforcement") {
+		if l.text("field") == field {
+			return l.text("by")
+		}
+	}
+	return ""
+}
+
+// What the outer sandbox holds as strictly is enforced by it.
+func TestNestedHeldByParent(t *testing.T) {
+	for _, mode := range []string{"read-only", "workspace-write"} {
+		t.Run(mode, func(t *testing.T) {
+			n := newNestElsewhere(t)
+			spec := `{"access_mode": "` + mode + `"}`
+			r, rec := n.run(spec, spec, "echo mine >"+n.ws+"/new; cat "+n.ws+"/new; echo end")
+			r.ended()
+			for _, field := range []string{"access_mode", "network", "secrets", "private_folders", "processes"} {
+				rec.hasStatus(t, field, "enforced")
+				if by := rec.by(field); by != "parent" {
+					t.Errorf("%s is held by %q", field, by)
+				}
+			}
+			if rec.text("access_mode") != mode {
+				t.Errorf("access_mode is %q", rec.text("access_mode"))
+			}
+			rec.hasStatus(t, "record", "degraded") // the inner one lies where the command may write
+			if wrote := strings.Contains(r.out, "mine"); wrote != (mode == "workspace-write") {
+				t.Errorf("the workspace could be written: %v; %v", wrote, r)
+			}
+		})
+	}
+}
+
+// What is narrower cannot be held there, and is refused with the reason.
+func TestNestedNarrowerIsRefused(t *testing.T) {
+	ww := `{"access_mode": "workspace-write"}`
+	for name, c := range map[string]struct{ outer, inner, field, word string }{
+		"mode":      {ww, `{"access_mode": "read-only"}`, "access_mode", "is writable too"},
+		"network":   {`{"access_mode": "workspace-write", "network": {"mode": "host"}}`, ww, "network", "the outer sandbox has host"},
+		"read list": {ww, `{"access_mode": "workspace-write", "filesystem": {"read": ["@system"]}}`, "filesystem.read", "shows the whole host"},
+		"hide":      {ww, `{"access_mode": "workspace-write", "filesystem": {"hide": ["sub"]}}`, "filesystem.hide", "shows"},
+		"mounts":    {ww, `{"access_mode": "workspace-write", "filesystem": {"mounts": [{"label": "l", "source": "sub", "target": "/opt", "mode": "ro"}]}}`, "filesystem.mounts", "nothing can be mounted"},
+		"writable":  {`{"access_mode": "workspace-write", "filesystem": {"write": ["~/sub"]}}`, ww, "access_mode", "home/sub is writable too"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := newNest(t)
+			n.write("ws/sub/file", "mine\n")
+			n.write("home/sub/file", "mine\n")
+			r, rec := n.run(c.outer, c.inner, "touch "+n.ws+"/ran; echo end")
+			r.refused(c.field)
+			n.absent("ws/ran")
+			if !strings.Contains(r.err, c.word) || !strings.Contains(r.err, "outer sandbox") {
+				t.Errorf("the reason is not %q: %v", c.word, r)
+			}
+			if rec.text("state") != "refused" || rec.text("error", "field") != c.field {
+				t.Errorf("the inner record says %v of %v", rec["state"], rec["error"])
+			}
+		})
+	}
+}
+
+// Whoever accepts less gets it told.
+func TestNestedBestEffort(t *testing.T) {
+	n := newNest(t)
+	r, rec := n.run(`{"access_mode": "workspace-write"}`, `{"access_mode": "read-only", "best_effort": ["access_mode"]}`, "echo end")
+	r.ended()
+	rec.hasStatus(t, "access_mode", "unavailable")
+	if !strings.Contains(rec.reason("access_mode"), "is writable too") || rec["access_mode"] != nil {
+		t.Errorf("%q, %v", rec.reason("access_mode"), rec["access_mode"])
+	}
+}
+
+// What tells the inner sbx of the outer one can be neither changed nor put
+// there by the command.
+func TestNestedParentCannotBeForged(t *testing.T) {
+	n := newNest(t)
+	file := "/run/sbx/parent.json"
+	tries := []string{"write|" + file, "unlink|" + file, "create|/run/sbx/new", "rename|/run/sbx|/run/old", "rename|/tmp/forged|" + file}
+	got := n.tries(`{"access_mode": "workspace-write"}`, append(tries, "open|"+file)...)
+	for _, a := range tries {
+		if w := got[a]; w != "EROFS" && w != "EBUSY" && w != "EACCES" && w != "ENOENT" && w != "EXDEV" {
+			t.Errorf("%s: %s", a, w)
+		}
+	}
+	if got["open|"+file] != "ok" {
+		t.Errorf("the file is not there: %s", got["open|"+file])
+	}
+}
+
+// Nor does a file that anybody made count where there is no outer sandbox.
+func TestNestedForgedParentOnTheHost(t *testing.T) {
+	if !isRoot() {
+		t.Skip("only root can make it")
+	}
+	needSandbox(t)
+	if _, err := os.Lstat("/run/sbx"); err == nil {
+		t.Skip("this host has /run/sbx: the test would harm it")
+	}
+	must(t, os.Mkdir("/run/sbx", 0o755))
+	defer os.RemoveAll("/run/sbx")
+	must(t, os.WriteFile("/run/sbx/parent.json", []byte(`{"version": 1, "access_mode": "read-only", "network": "none"}`), 0o644))
+	b := newNestElsewhere(t)
+	try := "write|" + b.write("out/file", "host\n")
+	r := b.box.run(`{"access_mode": "read-only"}`, b.probe(), "try", try).ended()
+	if by := r.rec.by("access_mode"); by == "parent" || r.lines()[try] == "ok" {
+		t.Errorf("a forged parent was believed: %v", r)
+	}
+}
+
+// The filter of the inner sandbox adds to the outer one's.
+func TestNestedFiltersAddUp(t *testing.T) {
+	n := newNest(t)
+	r, rec := n.run(`{"access_mode": "workspace-write"}`, `{"access_mode": "workspace-write"}`, "grep Seccomp_filters /proc/self/status; echo end")
+	r.ended()
+	if !strings.Contains(r.out, "Seccomp_filters:\t2") {
+		t.Errorf("%v", r)
+	}
+	rec.hasStatus(t, "side_doors", "enforced")
+}
+
+// An inner sandbox has its own records and sees none of the host's.
+func TestNestedState(t *testing.T) {
+	n := newNest(t)
+	n.write("state/sbx/runs/old/effective.json", "{}")
+	r := n.box.run(`{"access_mode": "workspace-write"}`, "/bin/sh", "-c", n.inner+` exec --spec-json '{"access_mode": "workspace-write"}' -- /bin/true && find "$XDG_STATE_HOME/sbx" -name effective.json | wc -l; ls -d "$XDG_STATE_HOME/sbx/runs/old" 2>/dev/null; echo end`)
+	r.ended()
+	if !strings.HasPrefix(strings.TrimSpace(r.out), "1\nend") {
+		t.Errorf("the inner records: %v", r)
+	}
+}
