@@ -368,7 +368,7 @@ func TestFileRulesThatAreErrors(t *testing.T) {
 		{`{"filesystem":{"mounts":[{"label":"a","source":"/no/such","target":"/x","mode":"ro"}]}}`, "/no/such"},
 		{`{"filesystem":{"mounts":[{"label":"a","source":"/etc","target":"/x","mode":"ro"},{"label":"b","source":"/usr","target":"/x","mode":"ro"}]}}`, "/x"},
 		{`{"filesystem":{"mounts":[{"label":"a","source":"/etc","target":"/x","mode":"tmpfs"}]}}`, "source"},
-		{`{"filesystem":{"mounts":[{"label":"a","source":"/etc","target":"x","mode":"bogus"}]}}`, "bogus"},
+		{`{"filesystem":{"mounts":[{"label":"a","source":"/etc","target":"/x","mode":"bogus"}]}}`, "bogus"},
 		{`{"working_dir":"/etc/passwd"}`, "working_dir"},
 		{`{"working_dir":"./missing"}`, "working_dir"},
 		{`{"network":{"mode":"none","allow":["example.com:443"]}}`, "network.allow"},
