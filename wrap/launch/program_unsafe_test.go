@@ -1,0 +1,99 @@
+package launch
+
+import (
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+// bytesAt reads what a word of a program points to.
+func bytesAt(p uintptr, n int) string {
+	at := *(*unsafe.Pointer)(unsafe.Pointer(&p))
+	return string(unsafe.Slice((*byte)(at), n))
+}
+
+func wordAt(p uintptr, i int) uintptr {
+	at := *(*unsafe.Pointer)(unsafe.Pointer(&p))
+	return *(*uintptr)(unsafe.Add(at, i*8))
+}
+
+// Every kind of argument lands where the call will look for it.
+func TestNewProgram(t *testing.T) {
+	steps := []Step{
+		{Call: 1, Args: [6]Arg{num(-100), word(1 << 63), kept(7), text("a path"), data("\x01\x00\x02"), {Kind: ArgBuffer, Num: 24}}, Save: 5, Pass: 2, Skip: 3},
+		{Call: 2, Args: [6]Arg{vector([]string{"one", "", "three"}), vector(nil), {Kind: ArgFilter, Text: "eight by16 bytes"}, text(""), data("")}},
+		{Call: 3, Do: DoSpawn, Args: [6]Arg{{}, {}, data("01234567----89")}, Patch: 9, At: 2, Off: 8},
+	}
+	p := newProgram(steps, reportFailedCommand)
+	if len(p.ops) != 3 || p.failed != reportFailedCommand || p.pidfd != -1 {
+		t.Fatalf("%+v", p)
+	}
+	a := p.ops[0].a
+	if a[0] != ^uintptr(99) || a[1] != 1<<63 || a[2] != 7 {
+		t.Errorf("numbers: %x", a)
+	}
+	if o := p.ops[0]; o.ref != 1<<2 || o.save != 5 || o.pass != 2 || o.skip != 3 || o.nr != 1 || o.patch != 0 {
+		t.Errorf("%+v", o)
+	}
+	if got := bytesAt(a[3], 7); got != "a path\x00" {
+		t.Errorf("text: %q", got)
+	}
+	if got := bytesAt(a[4], 3); got != "\x01\x00\x02" {
+		t.Errorf("data: %q", got)
+	}
+	if got := bytesAt(a[5], 24); got != string(make([]byte, 24)) {
+		t.Errorf("buffer: %q", got)
+	}
+	for i, at := range []uintptr{a[3], a[4], a[5]} {
+		if at%8 != 0 {
+			t.Errorf("argument %d is not aligned", i+3)
+		}
+	}
+	a = p.ops[1].a
+	for i, want := range []string{"one\x00", "\x00", "three\x00"} {
+		if got := bytesAt(wordAt(a[0], i), len(want)); got != want {
+			t.Errorf("vector %d: %q", i, got)
+		}
+	}
+	if wordAt(a[0], 3) != 0 || wordAt(a[1], 0) != 0 {
+		t.Error("a vector does not end in NULL")
+	}
+	if n := wordAt(a[2], 0) & 0xffff; n != 2 {
+		t.Errorf("the filter has %d instructions", n)
+	}
+	if got := bytesAt(wordAt(a[2], 1), 16); got != "eight by16 bytes" {
+		t.Errorf("filter: %q", got)
+	}
+	if got := bytesAt(a[3], 1); got != "\x00" {
+		t.Errorf("an empty text: %q", got)
+	}
+	o := p.ops[2]
+	if o.do != DoSpawn || o.patch != 9 || o.patchAt == nil {
+		t.Fatalf("%+v", o)
+	}
+	*o.patchAt = 0x44434241
+	if got := bytesAt(o.a[2], 14); got != "01234567ABCD89" {
+		t.Errorf("a patched argument: %q", got)
+	}
+}
+
+// Arguments stay where they are put, and apart from each other, however many
+// there are: the arena does not grow.
+func TestNewProgramArena(t *testing.T) {
+	var steps []Step
+	for i := range 500 {
+		s := strings.Repeat("p", i%37) + itoa(i)
+		steps = append(steps, Step{Args: [6]Arg{text(s), data(s), vector([]string{s, s + "x"}), {Kind: ArgBuffer, Num: uintptr(i % 50)}, text(s + "y")}})
+	}
+	p := newProgram(steps, 1)
+	for i := range steps {
+		s := strings.Repeat("p", i%37) + itoa(i)
+		a := p.ops[i].a
+		if bytesAt(a[0], len(s)+1) != s+"\x00" || bytesAt(a[1], len(s)) != s || bytesAt(wordAt(a[2], 1), len(s)+2) != s+"x\x00" || bytesAt(a[4], len(s)+2) != s+"y\x00" {
+			t.Fatalf("step %d is not what was put there: %q %q %q %q, want %q", i, bytesAt(a[0], len(s)+1), bytesAt(a[1], len(s)), bytesAt(wordAt(a[2], 1), len(s)+2), bytesAt(a[4], len(s)+2), s)
+		}
+	}
+	if arena := p.keep[0].(*[]byte); len(*arena) > cap(*arena) || len(*arena) == 0 {
+		t.Error("the arena is odd")
+	}
+}
