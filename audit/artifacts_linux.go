@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"crypto/sha256"
 	"slices"
 	"strings"
 
@@ -109,7 +108,7 @@ func (g *gatherer) file(fd int, name, rel string, st *unix.Stat_t) {
 // digestFD is the sha256 of a file of a known size in hex; "" where it cannot
 // be read or has another size by now.
 func digestFD(fd int, size int64, block []byte) string {
-	h := sha256.New()
+	h := newHash()
 	var n int64
 	for n <= size {
 		m, err := unix.Read(fd, block)
@@ -122,11 +121,11 @@ func digestFD(fd int, size int64, block []byte) string {
 		if m == 0 {
 			break
 		}
-		h.Write(block[:m])
+		h.write(block[:m])
 		n += int64(m)
 	}
 	if n != size {
 		return ""
 	}
-	return hexOf(h.Sum(nil))
+	return h.sum()
 }

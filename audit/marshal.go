@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"crypto/sha256"
 	"slices"
 	"strings"
 	"time"
@@ -157,16 +156,9 @@ func secretPath(path string) bool {
 }
 
 func digestHex(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hexOf(sum[:])
-}
-
-func hexOf(sum []byte) string {
-	out := make([]byte, 0, 2*len(sum))
-	for _, c := range sum {
-		out = append(out, hexDigits[c>>4], hexDigits[c&15])
-	}
-	return string(out)
+	h := newHash()
+	h.write(b)
+	return h.sum()
 }
 
 func (r *Record) appendEnforcement(w *writer) {

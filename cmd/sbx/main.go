@@ -1,16 +1,12 @@
 package main
 
-import (
-	"os"
-
-	"sbx/wrap/launch"
-)
+import "sbx/wrap/launch"
 
 // version is set by the linker.
 var version = "devel"
 
 func main() {
-	os.Exit(run(os.Args, os.Environ(), streams{in: 0, out: 1, err: 2}))
+	exit(run(launch.Args(), environ(), streams{in: 0, out: 1, err: 2}))
 }
 
 // The exit statuses of sbx itself.

@@ -7,7 +7,7 @@
 // runtime starts is the mask of every thread that it will make, which is what
 // signalfd(2) needs. Written to: ·entry, see entry.go.
 
-GLOBL ·entry(SB), NOPTR, $48
+GLOBL ·entry(SB), NOPTR, $56
 GLOBL ·blocked(SB), RODATA|NOPTR, $8
 
 // All signals but KILL, STOP and the synchronous SEGV BUS FPE ILL TRAP SYS ABRT,
@@ -16,6 +16,7 @@ GLOBL ·blocked(SB), RODATA|NOPTR, $8
 DATA ·blocked+0(SB)/8, $0xffffffffbffbfa07
 
 TEXT sbx_entry(SB), NOSPLIT|NOFRAME, $0
+	MOVQ	SP, ·entry+48(SB) // argc, then argv
 	SUBQ	$64, SP
 
 	// ignored signals: rt_sigaction(n, NULL, &old, 8) for each

@@ -2,11 +2,14 @@
 
 // See entry_amd64.s: the same, in the system calls of arm64.
 
-GLOBL ·entry(SB), NOPTR, $48
+GLOBL ·entry(SB), NOPTR, $56
 GLOBL ·blocked(SB), RODATA|NOPTR, $8
 DATA ·blocked+0(SB)/8, $0xffffffffbffbfa07
 
 TEXT sbx_entry(SB), NOSPLIT|NOFRAME, $0
+	MOVD	$·entry(SB), R21
+	MOVD	RSP, R4 // argc, then argv
+	MOVD	R4, 48(R21)
 	SUB	$64, RSP
 
 	MOVD	$0, R20

@@ -8,7 +8,7 @@ import (
 
 // entryWord returns word i of what the entry point noted: 0 that it ran, 1 the
 // ignored signals, 2 the signal mask, 3 and 4 RLIMIT_NOFILE's soft and hard
-// limit, 5 the errno of reading that.
+// limit, 5 the errno of reading that, 6 the address of argc and argv.
 func entryWord(i int) uint64
 
 // Caller is what a command inherits and the Go runtime would have changed.

@@ -63,3 +63,20 @@ func signalInfo(fd int) (unix.SignalfdSiginfo, bool) {
 // "subsequent accesses … will result in … repopulating the memory contents from
 // the up-to-date contents of the underlying mapped file".
 func letGo(at, n uintptr) { _, _, _ = syscall.Syscall(unix.SYS_MADVISE, at, n, unix.MADV_DONTNEED) }
+
+// Args is the program's arguments with its name in front, without package os,
+// whose start costs every sandbox fifty microseconds.
+func Args() []string {
+	if entryWord(0) != 1 {
+		return arguments()
+	}
+	word := entryWord(6)
+	at := *(*unsafe.Pointer)(unsafe.Pointer(&word)) // on the stack the process began with, which stays
+	n := *(*int)(at)
+	args := make([]string, n)
+	for i := range args {
+		p := *(**byte)(unsafe.Add(at, 8*(i+1)))
+		args[i] = unix.BytePtrToString(p)
+	}
+	return args
+}
