@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // box is a place on the host for one sandbox: a workspace, a home, a state
@@ -71,10 +73,22 @@ func boxIn(t *testing.T, root string) *box {
 		must(t, os.Mkdir(d, 0o755))
 	}
 	b.env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + b.home, "XDG_STATE_HOME=" + base + "/state",
+		"PATH=" + searchable(os.Getenv("PATH")), "HOME=" + b.home, "XDG_STATE_HOME=" + base + "/state",
 		"LANG=C.UTF-8", "TERM=dumb", "USER=tester",
 	}
 	return b
+}
+
+// searchable leaves out the folders of a PATH that the caller may not enter, in
+// which a program is neither found nor not found.
+func searchable(path string) string {
+	var dirs []string
+	for _, d := range filepath.SplitList(path) {
+		if unix.Access(d, unix.X_OK) == nil {
+			dirs = append(dirs, d)
+		}
+	}
+	return strings.Join(dirs, ":")
 }
 
 // private tells whether the box lies where the inside sees a folder of its own.

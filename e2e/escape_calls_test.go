@@ -62,7 +62,7 @@ func TestRefusedCalls(t *testing.T) {
 		{"request_key", unix.SYS_REQUEST_KEY, []uint64{0, 0, 0, 0}, "EPERM", false},
 		{"bpf", unix.SYS_BPF, []uint64{1000, 0, 0}, "EPERM", true},
 		{"perf_event_open", unix.SYS_PERF_EVENT_OPEN, []uint64{0, 0, 0, 0, 0}, "EPERM", false},
-		{"userfaultfd", unix.SYS_USERFAULTFD, []uint64{1 << 20}, "EPERM", false},
+		{"userfaultfd", unix.SYS_USERFAULTFD, []uint64{1<<20 | 1}, "EPERM", false},
 		{"kexec_load", unix.SYS_KEXEC_LOAD, []uint64{0, 1000, 0, bad}, "EPERM", true},
 		{"init_module", unix.SYS_INIT_MODULE, []uint64{0, 0, 0}, "EPERM", true},
 		{"finit_module", unix.SYS_FINIT_MODULE, []uint64{bad, 0, 0}, "EPERM", true},
@@ -72,7 +72,6 @@ func TestRefusedCalls(t *testing.T) {
 		{"acct", unix.SYS_ACCT, []uint64{8}, "EPERM", true},
 		{"open_by_handle_at", unix.SYS_OPEN_BY_HANDLE_AT, []uint64{bad, 0, 0}, "EPERM", true},
 		{"fanotify_init", unix.SYS_FANOTIFY_INIT, []uint64{bad, 0}, "EPERM", true},
-		{"prlimit64 of another", unix.SYS_PRLIMIT64, []uint64{1, 1000, 0, 0}, "EPERM", false},
 		{"settimeofday", unix.SYS_SETTIMEOFDAY, []uint64{8, 0}, "EPERM", true},
 		{"sethostname", unix.SYS_SETHOSTNAME, []uint64{0, bad >> 32}, "EPERM", true},
 		{"syslog", unix.SYS_SYSLOG, []uint64{99, 0, 0}, "EPERM", true},
@@ -292,13 +291,13 @@ func TestProcessesOutsideAreOutOfReach(t *testing.T) {
 	if control[kill] != "ok" || control["environ|"+secret] != "found" {
 		t.Errorf("control: %v", control)
 	}
-	if got := b.control("onchild|readmem", "onchild|seize"); got["onchild|readmem"] != "EFAULT" || got["onchild|seize"] != "ok" {
+	if got := b.control("onchild|readmem", "onchild|seize", "onchild|prlimit"); got["onchild|readmem"] != "EFAULT" || got["onchild|seize"] != "ok" || got["onchild|prlimit"] != "ok" {
 		t.Errorf("control: %v", got)
 	}
 	b.env = b.env[:len(b.env)-1]
 	for _, spec := range []string{b.inView("read-only"), specWW} {
 		// Signal 0 harms nobody; -1 is everybody that can be reached.
-		got := b.tries(spec, kill, fmt.Sprintf("kill|-%d|0", pid), mem, "environ|"+secret, "onchild|readmem", "onchild|seize",
+		got := b.tries(spec, kill, fmt.Sprintf("kill|-%d|0", pid), mem, "environ|"+secret, "onchild|readmem", "onchild|seize", "onchild|prlimit",
 			"seize|1", "readmem|1", "read|/proc/1/environ", "read|/proc/1/mem", "open|/proc/1/exe", "list|/proc/1/root", "list|/proc/1/cwd", "fdlinks|1",
 			"read|/proc/1/maps", "open|/proc/1/ns/mnt", "kill|1|9", "kill|-1|15")
 		for a, want := range map[string]string{
@@ -307,6 +306,7 @@ func TestProcessesOutsideAreOutOfReach(t *testing.T) {
 			"environ|" + secret:    "ENOENT",
 			"onchild|readmem":      "EFAULT",
 			"onchild|seize":        "ok",
+			"onchild|prlimit":      "EPERM",
 			"seize|1":              "EPERM",
 			"readmem|1":            "EPERM",
 			"read|/proc/1/environ": "EACCES",

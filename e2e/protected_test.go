@@ -442,3 +442,21 @@ func TestHostChangesProtectedFiles(t *testing.T) {
 		}
 	})
 }
+
+// Much that happens in the workspace while the command runs is nothing to it.
+func TestABusyWorkspaceDisturbsNothing(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	s := b.start(specWW, "/bin/sh", "-c", "echo ready; read go; exit 7")
+	s.expect("ready")
+	for i := 0; i < 30000; i++ {
+		if err := os.Mkdir(b.ws+"/d", 0o755); err != nil && !os.IsExist(err) {
+			t.Fatal(err)
+		}
+		os.Remove(b.ws + "/d")
+	}
+	s.say("go")
+	if code := s.wait(); code != 7 {
+		t.Errorf("status %d, want 7: %q", code, s.err)
+	}
+}
