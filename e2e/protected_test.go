@@ -449,7 +449,7 @@ func TestABusyWorkspaceDisturbsNothing(t *testing.T) {
 	b := newBoxElsewhere(t)
 	s := b.start(specWW, "/bin/sh", "-c", "echo ready; read go; exit 7")
 	s.expect("ready")
-	for i := 0; i < 30000; i++ {
+	for i := 0; i < 10000; i++ {
 		if err := os.Mkdir(b.ws+"/d", 0o755); err != nil && !os.IsExist(err) {
 			t.Fatal(err)
 		}
