@@ -40,6 +40,20 @@ func (s *SandboxSpec) Text(f Field) string {
 	return string(n.AppendJSON(nil, nil))
 }
 
+// Names are the member names of field's value, without the values: what a
+// record may say of environment.set.
+func (s *SandboxSpec) Names(f Field) []string {
+	n := s.node().lookUp(f)
+	if n == nil {
+		return nil
+	}
+	var names []string
+	for i := range n.Members {
+		names = append(names, n.Members[i].Key)
+	}
+	return names
+}
+
 // node is the document, or what a document of these values would be.
 func (s *SandboxSpec) node() *Node {
 	if s.Source.Root != nil {

@@ -9,8 +9,9 @@ import (
 // Request is what a Plan is built for besides the spec.
 type Request struct {
 	Argv    []string
-	Program Program // what Argv[0] leads to
-	Record  string  // where the record will lie, absolute; "" for none
+	Program Program  // what Argv[0] leads to
+	Record  string   // where the record will lie, absolute; "" for none
+	Sources []string // the files that made the spec, links resolved
 }
 
 // Build combines a spec with a host into a Plan. It is pure: the same values
@@ -18,7 +19,7 @@ type Request struct {
 // the spec asks for is in the Plan, or the document let it be less and the
 // Plan's Enforcement says so, or there is no Plan.
 func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
-	b := &builder{r: r, h: h, req: req, made: map[string]bool{}, slots: map[string]int{}}
+	b := &builder{r: r, h: h, req: req, made: map[string]bool{}, slots: map[taken]int{}, openedAt: map[string]int{}}
 	b.plan.Mounts = make([]Mount, 0, 128)
 	b.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.WorkingDir.Real}
 	b.plan.Env = environment(r.Env, h.DropEnv)
@@ -26,6 +27,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.plan.KeepCaps = true
 	b.notYet()
 	b.globs()
+	b.gather()
 	b.plan.Opening = Open(r, h)
 	if b.plan.Rung == RungFree {
 		b.plan.Base = BaseHost
@@ -51,12 +53,15 @@ type builder struct {
 	prefix   string          // where the new root is put together; "" in place
 	whole    bool            // the new root has all that the host's has
 	held     int             // slots handed out
-	slots    map[string]int  // clones taken, by what they are clones of
+	slots    map[taken]int   // clones taken
+	binds    []spec.MountAt  // the spec's mounts, and what a job or a workshop puts in place
 	made     map[string]bool // what was made in the new tree
 	private  []string        // folders that are private, by their path inside
 	writable []spec.Path     // what is bound in writable, a folder before what is in it
 	shown    []string        // what is bound into an empty root
 	opened   []string        // secret folders in which something is opened
+	replaced []string        // those that a private folder has taken the place of late
+	openedAt map[string]int  // the slots of the private folders that take their place late
 	masked   []string        // paths that are hidden
 	faults   []fault         // what makes a line other than enforced
 }
@@ -131,7 +136,13 @@ func (b *builder) sandbox() {
 	}
 	b.landlock()
 	b.watch()
+	// kill(0) reaches the caller's process group whatever namespace it is in;
+	// where no Landlock scope stops it the command is given one of its own.
+	p.OwnGroup = b.h.LandlockABI < scopesABI
 }
+
+// scopesABI is the Landlock ABI that has scopes (Linux 6.12).
+const scopesABI = 6
 
 // capabilities says which a root keeps: those by which it owns the files of
 // others, in its own user namespace only.
@@ -157,11 +168,16 @@ func (b *builder) bare() {
 				Help: "allow user namespaces, or list \"" + string(f) + "\" in best_effort"}, Unavailable)
 		}
 	}
-	for _, f := range []spec.Field{"filesystem.read", "filesystem.write", "sandbox.root"} {
-		if b.asked(f) && b.h.LandlockABI == 0 {
-			b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "hold " + string(f), Why: why + ", and no Landlock: " + b.h.LandlockWhy,
-				Help: "allow user namespaces, or list \"" + string(f) + "\" in best_effort"}, Unavailable)
+	for _, f := range []spec.Field{"filesystem.read", "filesystem.write", "sandbox.root", "sandbox.readonly", "restrict", "readonly"} {
+		if !b.asked(f) {
+			continue
 		}
+		left := why + "; Landlock alone leaves names and metadata of other files in view, and chmod, chown, times and extended attributes open" + b.oldLandlock()
+		if b.h.LandlockABI == 0 {
+			left = why + ", and no Landlock: " + b.h.LandlockWhy
+		}
+		b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "hold " + string(f), Why: left,
+			Help: "allow user namespaces, or list \"" + string(f) + "\" in best_effort"}, b.bareStatus())
 	}
 	if b.r.Network != spec.NetworkHost && b.plan.Filter.On {
 		b.fault("network", Degraded, why+"; seccomp refuses inet sockets, sockets by path stay")
@@ -220,6 +236,12 @@ func (b *builder) asked(f spec.Field) bool {
 		return fs.Mounts.Set && len(b.r.Mounts) > 0
 	case "sandbox.root":
 		return s.Sandbox.Set && s.Sandbox.Value.Root.Set
+	case "sandbox.readonly":
+		return s.Sandbox.Value.Readonly.Or(false)
+	case "restrict":
+		return s.Restrict.Set
+	case "readonly":
+		return s.Readonly.Or(false)
 	}
 	return false
 }

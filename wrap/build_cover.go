@@ -48,7 +48,7 @@ func (b *builder) covers() []cover {
 	}
 	name := func(path string, f spec.Field) {
 		dir := parent(path)
-		if b.hideable(dir) {
+		if dir != "/" && b.hideable(dir) {
 			c := at(dir, f)
 			if n := path[len(dir):]; !slices.Contains(c.hide, n) {
 				c.hide = append(c.hide, n)
@@ -66,8 +66,8 @@ func (b *builder) covers() []cover {
 			name(p.Abs, "filesystem.hide")
 		}
 	}
-	for i := range b.r.Mounts {
-		m := &b.r.Mounts[i]
+	for i := range b.binds {
+		m := &b.binds[i]
 		dir, rest := b.lacking(m.Target)
 		if rest != "" && dir != "/" && b.makeable(dir) {
 			kind := Dir
@@ -145,10 +145,10 @@ func (c *cover) hides(path string) bool {
 // hideable tells whether names can be hidden in dir: it is in view as a whole,
 // and neither private nor writable.
 func (b *builder) hideable(dir string) bool {
-	if b.covered(dir) || b.inWritable(dir) {
+	if b.covered(dir) || b.inWritable(dir) || b.isHidden(dir) {
 		return false
 	}
-	return b.prefix == "" || b.inView(dir)
+	return b.prefix == "" || b.shownAt(dir)
 }
 
 // makeable tells whether dir can be covered by one with further names: where it
@@ -173,7 +173,7 @@ func (b *builder) inWritable(path string) bool {
 // lacking parts a mount's target that the host does not have into the nearest
 // folder that is there and the rest; rest is "" where nothing is to be made.
 func (b *builder) lacking(target string) (dir, rest string) {
-	if b.r.Visible || b.covered(target) || b.h.Kind(target) != Absent {
+	if b.r.Visible && !b.inView(target) && !b.shownAt(target) || b.covered(target) || b.h.Kind(target) != Absent {
 		return "", ""
 	}
 	dir = parent(target)

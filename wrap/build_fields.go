@@ -25,9 +25,6 @@ func (b *builder) fields() {
 			b.line(f, "the command's environment")
 		case f == "working_dir":
 			b.line(f, "chdir")
-			if b.r.AccessMode == spec.AccessUnset {
-				b.note(f, "without an access_mode it only says where the command starts")
-			}
 		case f == "syscalls":
 			b.line(f, "seccomp")
 		default:
@@ -42,7 +39,11 @@ func (b *builder) fields() {
 	}
 	b.implied(files)
 	for _, n := range b.r.Notes {
-		b.note(n.Field, n.Text)
+		f, _, _ := strings.Cut(string(n.Field), "[")
+		if f == "network.mode" {
+			f = "network"
+		}
+		b.note(spec.Field(f), n.Text)
 	}
 }
 
@@ -71,6 +72,9 @@ func (b *builder) implied(files string) {
 		b.line(FieldRecord, "written anew at the end")
 	} else {
 		b.line(FieldRecord, "mount namespace")
+	}
+	if b.plan.Has(MountNS) && b.r.Network != spec.NetworkHost {
+		b.line(FieldProtected, "mount namespace, inotify, sweep")
 	}
 	if !b.r.Private {
 		return
@@ -180,6 +184,9 @@ func (b *builder) isNotYet(f spec.Field) bool {
 func (b *builder) askedText(f spec.Field) string {
 	if f == "network" {
 		return b.r.Network.String()
+	}
+	if f == "environment.set" {
+		return strings.Join(b.r.Spec.Names(f), ", ")
 	}
 	if s := b.r.Spec.Text(f); s != "" {
 		return s

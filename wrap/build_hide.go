@@ -11,32 +11,49 @@ import (
 // that stay themselves because they are writable.
 func (b *builder) maskSecrets() {
 	for _, s := range b.h.Secrets {
-		if !b.visible(s.Real) || slices.Contains(b.opened, s.Real) {
+		if slices.Contains(b.opened, s.Real) {
+			b.maskImages(s.Real, s.Kind, FieldSecrets, true)
 			continue
 		}
-		switch {
-		case s.Kind == Dir:
-			b.mask(s.Real, Dir, FieldSecrets)
-		case s.Kind == Absent: // a link that leads nowhere
-		case s.Kind == Other:
+		switch s.Kind {
+		case Absent: // a link that leads nowhere
+		case Other:
 			if b.inWritable(parent(s.Path)) {
 				b.fault(FieldSecrets, Degraded, s.Path+" is a link in a writable folder to more than can be hidden")
 			}
-		case b.inWritable(parent(s.Path)):
-			b.mask(s.Real, File, FieldSecrets)
-			b.plan.Watch.Masked = append(b.plan.Watch.Masked, s.Real)
-			b.fault(FieldSecrets, Degraded, s.Path+" lies in a writable folder: it is masked, and shows again when the host replaces it")
+		default:
+			b.maskImages(s.Real, s.Kind, FieldSecrets, false)
 		}
 	}
 	for _, s := range b.h.Sockets {
-		if b.visible(s.Real) && !b.names(s.Real) {
-			b.mask(s.Real, File, "network")
+		if !b.names(s.Real) {
+			b.maskImages(s.Real, Socket, "network", false)
 		}
 	}
 	for _, m := range b.h.Removable {
-		if b.visible(m) && !b.names(m) {
-			b.mask(m, Dir, FieldSecrets)
+		if !b.names(m) {
+			b.maskImages(m, Dir, FieldSecrets, false)
 		}
+	}
+}
+
+// maskImages masks a path wherever it shows, or only where a bind shows it once
+// more. A file that is masked shows again when the host replaces it, unlike one
+// whose name is hidden, and the line of its field says so.
+func (b *builder) maskImages(path string, k Kind, f spec.Field, bindsOnly bool) {
+	for _, image := range b.images(path) {
+		if !bindsOnly || image != path {
+			b.maskAt(image, path, k, f)
+		}
+	}
+}
+
+// maskAt masks one image of a path of the host.
+func (b *builder) maskAt(image, path string, k Kind, f spec.Field) {
+	b.mask(image, k, f)
+	if k == File {
+		b.plan.Watch.Masked = append(b.plan.Watch.Masked, path)
+		b.fault(f, Degraded, image+" is masked, and shows again when the host replaces it")
 	}
 }
 
@@ -62,34 +79,58 @@ func (b *builder) mask(path string, k Kind, f spec.Field) {
 // hide carries out filesystem.hide, but for the files whose names are hidden.
 func (b *builder) hide() {
 	for _, p := range b.r.Hide {
-		switch {
-		case !p.Exists || !b.visible(p.Real):
-		case p.IsDir:
-			b.mask(p.Real, Dir, "filesystem.hide")
-		case b.inWritable(parent(p.Real)):
-			b.mask(p.Real, File, "filesystem.hide")
-			b.plan.Watch.Masked = append(b.plan.Watch.Masked, p.Real)
+		if !p.Exists {
+			continue
+		}
+		if under(p.Real, "/proc") || b.ownDev() && under(p.Real, "/dev") {
+			b.mask(p.Real, pathKind(p), "filesystem.hide") // the sandbox's own has it, too
+			continue
+		}
+		for _, image := range b.allImages(p.Real) {
+			kind := pathKind(p)
+			if i := b.onTop(image); i >= 0 && b.binds[i].Target == image {
+				kind = pathKind(b.binds[i].Source)
+			} else if image != p.Real && under(image, p.Real) {
+				kind = b.kindOf(image)
+			}
+			b.maskAt(image, p.Real, kind, "filesystem.hide")
 		}
 	}
+}
+
+// kindOf is the kind of what is shown or writable at a path of an empty root.
+func (b *builder) kindOf(path string) Kind {
+	for _, l := range [][]spec.Path{b.r.Read, b.r.Write} {
+		for _, p := range l {
+			if p.Real == path {
+				return pathKind(p)
+			}
+		}
+	}
+	for _, s := range b.h.System {
+		if s.Path == path || s.Real == path {
+			return s.Kind
+		}
+	}
+	return Dir
 }
 
 // visible tells whether the host's file at path can be seen inside, as the
 // Plan stands so far.
 func (b *builder) visible(path string) bool {
-	for _, m := range b.masked {
-		if under(path, m) {
-			return false
-		}
+	if b.isMasked(path) {
+		return false
+	}
+	if b.onTop(path) >= 0 || slices.ContainsFunc(b.replaced, func(dir string) bool { return under(path, dir) }) {
+		return false
 	}
 	for _, w := range b.writables() {
 		if under(path, w.Real) {
 			return true
 		}
 	}
-	for i := range b.r.Mounts {
-		if t := b.r.Mounts[i].Target; under(path, t) {
-			return false
-		}
+	if b.showsWorkDir() && under(path, b.r.WorkingDir.Real) {
+		return true
 	}
 	if b.covered(path) {
 		return false

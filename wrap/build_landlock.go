@@ -14,10 +14,11 @@ const device = landlock.ReadFile | landlock.WriteFile | landlock.ReadDir | landl
 // without namespaces loses by that is said.
 func (b *builder) landlock() {
 	if b.h.LandlockABI == 0 {
-		if b.plan.Base != BaseHost {
-			b.fault(FieldSideDoors, Enforced, "no Landlock ("+b.h.LandlockWhy+"): held by namespaces and seccomp")
-		}
+		b.noScopes("no Landlock: " + b.h.LandlockWhy)
 		return
+	}
+	if b.h.LandlockABI < scopesABI {
+		b.noScopes("Landlock ABI " + itoa(b.h.LandlockABI) + " has no scopes (Linux 6.12)")
 	}
 	r := landlock.Ruleset{Scope: landlock.ScopeAll}
 	if b.restricted() || b.plan.Base == BaseHost && b.r.FileRules {
@@ -29,15 +30,19 @@ func (b *builder) landlock() {
 			r.Rules = nil
 		}
 	}
-	down, lost := r.Downgrade(b.h.LandlockABI)
-	b.plan.Landlock, b.plan.LandlockABI = down, b.h.LandlockABI
-	if b.plan.Base != BaseHost {
-		return // namespaces and mounts hold what an old Landlock lacks
-	}
-	for _, l := range lost {
-		if !l.Stricter {
-			b.fault(FieldSideDoors, Degraded, "Landlock ABI "+itoa(b.h.LandlockABI)+" lacks "+l.Right)
-		}
+	// What an old Landlock lacks is held by namespaces and mounts, or named by
+	// bare and noScopes.
+	b.plan.Landlock, _ = r.Downgrade(b.h.LandlockABI)
+	b.plan.LandlockABI = b.h.LandlockABI
+}
+
+// noScopes says what stays open without Landlock's scopes.
+func (b *builder) noScopes(why string) {
+	switch {
+	case b.plan.Base == BaseHost:
+		b.fault(FieldSideDoors, Degraded, why+": abstract sockets of other programs can be connected to, and processes of the same user signalled")
+	case !b.plan.Has(NetNS):
+		b.fault(FieldSideDoors, Degraded, why+": abstract sockets of the host's network can be connected to")
 	}
 }
 
@@ -89,14 +94,11 @@ func (b *builder) writeRules(r *landlock.Ruleset) {
 	if b.prefix != "" && b.h.Home != "" && !b.inView(b.h.Home) {
 		b.allow(r, b.h.Home, Dir, landlock.FSAll, "a private home")
 	}
-	if j := b.r.Job; j != nil {
+	if b.r.Job != nil {
 		b.allow(r, "/work", Dir, landlock.FSAll, "private")
-		if j.Output.Real != "" {
-			b.allow(r, "/output", Dir, landlock.FSAll, "the job's output")
-		}
 	}
-	for i := range b.r.Mounts {
-		m := &b.r.Mounts[i]
+	for i := range b.binds {
+		m := &b.binds[i]
 		switch m.Mode {
 		case spec.MountTmpfs:
 			b.allow(r, m.Target, Dir, landlock.FSAll, m.Label)

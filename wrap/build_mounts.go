@@ -18,7 +18,8 @@ import (
 func (b *builder) mounts() {
 	p := &b.plan
 	p.Base = BasePlace
-	b.whole = !b.r.Visible && b.addsToRoot()
+	b.kernelsOwn()
+	b.whole = !b.r.Visible && b.addsToRoot() || b.readsRoot()
 	if b.r.Visible || b.whole {
 		p.Base = BaseEmpty
 		p.Root = b.stage()
@@ -37,17 +38,57 @@ func (b *builder) mounts() {
 		b.emptyRoot()
 	}
 	b.hideByName()
-	b.placeParts()
+	if p.Base == BasePlace {
+		b.placeParts()
+	}
 	b.dev()
 	b.proc()
 	b.placeRun()
-	b.maskSecrets()
 	b.placeWritable()
-	b.protect()
+	b.openSecrets()
 	b.placeMounts()
+	b.maskSecrets()
+	b.protect()
 	b.hide()
+	b.ownSources()
 	b.ownRecord()
 	b.finish()
+}
+
+// kernelsOwn refuses what would show or open the host's /proc, /sys or /dev: the
+// sandbox has its own, and those of the host are ways out for a root.
+func (b *builder) kernelsOwn() {
+	refuse := func(f spec.Field, at, path string) {
+		b.problems = append(b.problems, &spec.Problem{Field: f, On: at, Do: "open " + path,
+			Why: "it is the kernel's own, which every sandbox has a safe one of", Help: "name another path"})
+	}
+	kernels := func(path string) bool {
+		return under(path, "/proc") || under(path, "/sys") || under(path, "/dev") && path != "/dev/shm" && !under(path, "/dev/shm/")
+	}
+	for _, w := range b.r.Write {
+		if kernels(w.Real) {
+			f := w.Field
+			if f == "" {
+				f = "working_dir"
+			}
+			refuse(f, w.At, w.Real)
+		}
+	}
+	for i := range b.binds {
+		if m := &b.binds[i]; under(m.Source.Real, "/proc") || m.Mode == spec.MountRW && kernels(m.Source.Real) {
+			refuse(m.Field, m.At, m.Source.Real)
+		}
+	}
+}
+
+// readsRoot tells whether filesystem.read names the root, and so all of it.
+func (b *builder) readsRoot() bool {
+	for _, p := range b.r.Read {
+		if p.Real == "/" {
+			return b.h.listing("/") != nil
+		}
+	}
+	return false
 }
 
 // addsToRoot tells whether a mount's target is a new name in the root folder,
@@ -56,8 +97,8 @@ func (b *builder) addsToRoot() bool {
 	if b.h.listing("/") == nil {
 		return false
 	}
-	for i := range b.r.Mounts {
-		if dir, rest := b.lacking(b.r.Mounts[i].Target); rest != "" && dir == "/" {
+	for i := range b.binds {
+		if dir, rest := b.lacking(b.binds[i].Target); rest != "" && dir == "/" {
 			return true
 		}
 	}
@@ -106,7 +147,7 @@ func (b *builder) isSource(dir string) bool {
 			}
 		}
 	}
-	for _, m := range b.r.Mounts {
+	for _, m := range b.binds {
 		if under(m.Source.Real, dir) {
 			return true
 		}
@@ -118,7 +159,7 @@ func (b *builder) isSource(dir string) bool {
 			}
 		}
 	}
-	return b.r.Root.Real != "" && under(b.r.Root.Real, dir) || b.r.Job != nil && (under(b.r.Job.Input.Real, dir) || under(b.r.Job.Output.Real, dir))
+	return b.r.Root.Real != "" && under(b.r.Root.Real, dir)
 }
 
 // under tells whether path is dir or beneath it.

@@ -21,7 +21,7 @@ func (b *builder) overlay(n int, c cover) {
 	}
 	subs := b.submounts(c.dir)
 	for _, s := range subs {
-		b.clone(s, ModeRO, c.f, true)
+		b.clone(s, s, ModeRO, c.f, true)
 	}
 	b.op(Mount{Op: OpOverlay, Source: layer, Lower: c.dir, Target: b.in(c.dir), For: c.f})
 	for _, s := range subs {

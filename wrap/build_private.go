@@ -39,10 +39,56 @@ func (b *builder) privates() {
 	// A secret folder in which something is opened, and sbx's own state: an sbx
 	// inside has a place for its record, and sees none of the records outside.
 	for _, s := range b.h.Secrets {
-		if s.Kind == Dir && (b.opens(s.Real) || s.Path == b.h.State) && !b.covered(s.Real) && b.prefix == "" {
-			b.private = append(b.private, s.Real)
+		if s.Kind == Dir && (b.opens(s.Real) || s.Path == b.h.State) && !b.covered(s.Real) {
 			b.opened = append(b.opened, s.Real)
+			if b.prefix == "" && !b.inWritable(s.Real) {
+				b.private = append(b.private, s.Real)
+			}
 		}
+	}
+}
+
+// openSecrets puts, where a secret folder shows in which something is opened, a
+// private folder in its place, and that in it.
+func (b *builder) openSecrets() {
+	for _, dir := range b.opened {
+		if b.openedAt[dir] == 0 || !b.visible(dir) {
+			continue // a private folder from the start, or not in view
+		}
+		var opened []spec.Path
+		var slots []int
+		for _, p := range append(slices.Clone(b.r.Read), b.r.Write...) {
+			if p.Exists && p.Real != dir && under(p.Real, dir) && !slices.ContainsFunc(opened, func(o spec.Path) bool { return under(p.Real, o.Real) }) {
+				mode := ModeRO
+				if b.inWritable(p.Real) && slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Field != "" && w.Real == p.Real }) {
+					mode = ModeRW
+				}
+				slot := b.hold()
+				b.op(Mount{Op: OpClone, Source: b.in(p.Real), Slot: slot, Mode: mode, For: p.Field})
+				opened, slots = append(opened, p), append(slots, slot)
+			}
+		}
+		b.op(Mount{Op: OpPlace, Slot: b.openedAt[dir], Target: b.in(dir), For: FieldSecrets})
+		b.private = append(b.private, dir)
+		b.replaced = append(b.replaced, dir)
+		for k, p := range opened {
+			b.beneath(dir, p)
+			b.op(Mount{Op: OpAttach, Slot: slots[k], Source: p.Real, Target: b.in(p.Real), For: p.Field})
+		}
+	}
+}
+
+// beneath makes a mount point for p in the private folder dir.
+func (b *builder) beneath(dir string, p spec.Path) {
+	for i := len(dir) + 1; i < len(p.Real); i++ {
+		if p.Real[i] == '/' {
+			b.op(Mount{Op: OpMkdir, Target: b.in(p.Real[:i]), Perm: 0o700})
+		}
+	}
+	if p.IsDir {
+		b.op(Mount{Op: OpMkdir, Target: b.in(p.Real), Perm: 0o700})
+	} else {
+		b.op(Mount{Op: OpFile, Target: b.in(p.Real), Perm: 0o600})
 	}
 }
 
@@ -86,17 +132,17 @@ func (b *builder) covered(path string) bool {
 }
 
 // scratchAt is where the scratch tmpfs is mounted. In place it is a folder that
-// one of its parts covers in the end, or that is uncovered again.
+// the sandbox has its own of, which covers it in the end.
 func (b *builder) scratchAt() string {
 	if b.prefix != "" {
 		return b.plan.Root
 	}
 	for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
-		if b.h.Kind(dir) == Dir {
+		if b.isPrivate(dir) {
 			return dir
 		}
 	}
-	return "/proc"
+	return "/proc" // which the sandbox's own covers
 }
 
 // scratch mounts the tmpfs, makes its parts and opens the two masks.
@@ -113,6 +159,13 @@ func (b *builder) scratch() {
 	}
 	for _, dir := range b.private {
 		mkdir(b.part(dir))
+	}
+	for i, dir := range b.opened {
+		if part := "/secret" + itoa(i); !b.isPrivate(dir) {
+			mkdir(part, 0o700)
+			b.openedAt[dir] = b.hold()
+			b.op(Mount{Op: OpOpen, Source: at + part, Slot: b.openedAt[dir]})
+		}
 	}
 	if b.prefix != "" {
 		mkdir(partRoot, 0o755)
@@ -195,6 +248,11 @@ func (b *builder) proc() {
 	if b.h.UID != 0 {
 		return
 	}
+	if !b.restricted() && b.h.Kind("/sys") == Dir {
+		b.op(Mount{Op: OpBind, Source: "/sys", Target: b.in("/sys"), Mode: ModeRO, For: FieldProcesses})
+	}
+	// Pid 1 shares the supervisor's memory, and with it some of what these set.
+	b.op(Mount{Op: OpBind, Source: b.in("/proc/1"), Target: b.in("/proc/1"), Mode: ModeRO, Soft: true, For: FieldProcesses})
 	for _, name := range b.h.ProcRO {
 		path := b.in("/proc/" + name)
 		b.op(Mount{Op: OpBind, Source: path, Target: path, Mode: ModeRO, Soft: true, For: FieldProcesses})

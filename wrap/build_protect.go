@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/spec"
@@ -13,41 +14,65 @@ func (b *builder) protect() {
 	if !b.r.Private {
 		return
 	}
-	keep := make([]bool, len(b.h.Protected))
+	spots := make([][]string, len(b.h.Protected)) // where each can be written
 	for i := range b.h.Protected {
-		p := &b.h.Protected[i]
-		keep[i] = !p.Shared && !b.allowed(p.Path) && b.inWritable(p.Path) && b.visible(p.Path)
-	}
-	for i := range b.h.Protected { // a folder on the way to nothing is left as it is
-		p := &b.h.Protected[i]
-		for j := range b.h.Protected {
-			if p.Shared && keep[j] && !b.h.Protected[j].Shared && under(b.h.Protected[j].Path, p.Path) && b.inWritable(parent(p.Path)) {
-				keep[i] = true
-				break
-			}
+		if p := &b.h.Protected[i]; p.Shared || !b.allowed(p.Path) {
+			spots[i] = b.writableImages(p.Path)
 		}
 	}
 	for i := range b.h.Protected {
 		p := b.h.Protected[i]
 		switch {
-		case !keep[i]:
+		case len(spots[i]) == 0 || p.Shared && !b.leads(i, spots):
 		case p.Link:
 			b.fault(FieldProtected, Degraded, p.Path+" is a link: what it points to is protected, the link itself is not")
-		case p.Shared:
-			b.op(Mount{Op: OpPin, Target: b.in(p.Path), Soft: true, For: FieldProtected, Why: p.Why})
 		default:
-			b.op(Mount{Op: OpBind, Source: b.in(p.Path), Target: b.in(p.Path), Mode: ModeRO, Soft: true, For: FieldProtected, Why: p.Why})
-			b.plan.Watch.Protected = append(b.plan.Watch.Protected, p)
+			for _, at := range spots[i] {
+				m := Mount{Op: OpBind, Source: b.in(at), Target: b.in(at), Mode: ModeRO, Soft: true, For: FieldProtected, Why: p.Why}
+				if p.Shared {
+					m.Op, m.Source, m.Mode = OpPin, "", ModeKeep
+				}
+				b.op(m)
+			}
+			if !p.Shared {
+				b.plan.Watch.Protected = append(b.plan.Watch.Protected, p)
+			}
 		}
 	}
 	for _, repo := range b.h.Repositories {
 		for _, other := range repo.Others {
-			if b.inWritable(other) && !b.allowed(other) {
-				b.op(Mount{Op: OpBind, Source: b.in(other), Target: b.in(other), Mode: ModeRO, Soft: true, For: FieldProtected,
-					Why: "another worktree of the same repository"})
+			for _, at := range b.writableImages(other) {
+				if !b.allowed(other) {
+					b.op(Mount{Op: OpBind, Source: b.in(at), Target: b.in(at), Mode: ModeRO, Soft: true, For: FieldProtected,
+						Why: "another worktree of the same repository"})
+				}
 			}
 		}
 	}
+}
+
+// leads tells whether a folder that is only pinned leads to something that is
+// protected; one that leads to nothing is left as it is.
+func (b *builder) leads(shared int, spots [][]string) bool {
+	for j := range b.h.Protected {
+		p := &b.h.Protected[j]
+		if !p.Shared && len(spots[j]) > 0 && under(p.Path, b.h.Protected[shared].Path) {
+			return true
+		}
+	}
+	return false
+}
+
+// writableImages are the paths inside at which a path of the host shows and
+// could be written or renamed. The top of a writable tree itself cannot.
+func (b *builder) writableImages(path string) []string {
+	var at []string
+	for _, image := range b.images(path) {
+		if b.mayWrite(image) && (image != path || b.inWritable(parent(path)) || b.onTop(path) >= 0) {
+			at = append(at, image)
+		}
+	}
+	return at
 }
 
 // allowed tells whether the spec writes a protected path: it names the path, or
@@ -95,8 +120,10 @@ func (b *builder) trees() []string {
 			t = append(t, w.Real)
 		}
 	}
-	if j := b.r.Job; j != nil && j.Output.Real != "" {
-		t = append(t, j.Output.Real)
+	for i := range b.binds {
+		if m := &b.binds[i]; m.Mode == spec.MountRW && m.Source.IsDir && !b.isWritable(m.Source.Real) {
+			t = append(t, m.Source.Real)
+		}
 	}
 	return t
 }
@@ -106,26 +133,57 @@ func (b *builder) trees() []string {
 // they become mount points that cannot be renamed.
 func (b *builder) ownRecord() {
 	path := b.req.Record
-	if path == "" || !b.visible(path) {
+	if path == "" {
 		return
 	}
-	for i := 1; i < len(path); i++ {
-		if dir := path[:i]; path[i] == '/' && b.inWritable(dir) && (!b.restricted() || b.inWritable(parent(dir))) {
-			b.op(Mount{Op: OpPin, Target: b.in(dir), For: FieldRecord, Why: "the record lies beneath"})
+	for _, at := range b.images(path) {
+		b.pinsAbove(at)
+		b.op(Mount{Op: OpPlace, Slot: slotNone, Target: b.in(at), Mode: ModeRO, For: FieldRecord, Why: "the record"})
+		b.masked = append(b.masked, at)
+		b.plan.Watch.Record = path
+	}
+}
+
+// ownSources keeps the documents that made the spec from being changed where
+// they lie in a writable tree: the next run would read them.
+func (b *builder) ownSources() {
+	for _, path := range b.req.Sources {
+		for _, at := range b.writableImages(path) {
+			b.pinsAbove(at)
+			b.op(Mount{Op: OpBind, Source: b.in(at), Target: b.in(at), Mode: ModeRO, Soft: true, Why: "the spec itself"})
 		}
 	}
-	b.op(Mount{Op: OpPlace, Slot: slotNone, Target: b.in(path), Mode: ModeRO, For: FieldRecord, Why: "the record"})
-	b.masked = append(b.masked, path)
-	b.plan.Watch.Record = path
+}
+
+// pinsAbove makes the folders above a path that could be renamed mount points.
+func (b *builder) pinsAbove(at string) {
+	for i := 1; i < len(at); i++ {
+		if dir := at[:i]; at[i] == '/' && b.mayWrite(dir) && (b.mayWrite(parent(dir)) || !b.restricted()) && b.onTop(dir) == b.onTop(parent(dir)) {
+			b.op(Mount{Op: OpPin, Target: b.in(dir), Soft: true, Why: "on the way to what must stay"})
+		}
+	}
 }
 
 // watch says what the supervisor looks after.
 func (b *builder) watch() {
-	if !b.r.Private || b.plan.Base == BaseHost {
+	if b.plan.Base == BaseHost {
 		return
 	}
 	w := &b.plan.Watch
-	w.Trees = b.trees()
+	if b.r.Private {
+		w.Trees = b.trees()
+	}
+	if len(w.Trees) > 0 {
+		b.fault(FieldProtected, Degraded, "a protected name that does not exist yet is not refused but noticed and moved away"+b.cut())
+		for _, m := range b.h.Mounts {
+			if b.isWritable(m.Path) && !slices.Contains(w.Trees, m.Path) {
+				b.fault(FieldProtected, Degraded, m.Path+" is another file system, where none is looked for")
+			}
+		}
+	}
+	if b.r.Network != spec.NetworkHost {
+		b.fault(FieldProtected, Degraded, "a socket that is made outside after the launch can be connected to by its path")
+	}
 	for _, p := range b.r.Write {
 		if p.Field != "" && b.isProtected(p.Real) {
 			w.Allowed = append(w.Allowed, p.Real)
@@ -136,10 +194,6 @@ func (b *builder) watch() {
 		if p := b.h.Unmade[i].Path; !b.allowed(p) {
 			w.Unmade = append(w.Unmade, p)
 		}
-	}
-	if len(w.Trees) > 0 {
-		b.fault(FieldProtected, Degraded, "a protected name that does not exist yet is not refused but noticed and moved away"+
-			b.cut()+"; a socket that is made outside after the launch can be connected to by its path")
 	}
 }
 
@@ -152,6 +206,11 @@ func (b *builder) cut() string {
 
 // mountPoint makes sure that there is something to mount m on.
 func (b *builder) mountPoint(m *spec.MountAt, kind Kind) {
+	if have := b.h.Kind(m.Target); !b.covered(m.Target) && (have == Dir) != (kind == Dir) && have != Absent {
+		b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount at " + m.Target,
+			Why: "a " + kind.String() + " cannot be mounted on a " + have.String(), Help: "choose another target"})
+		return
+	}
 	dir, rest := b.lacking(m.Target)
 	switch {
 	case rest == "" && (b.prefix == "" || b.whole) && !b.covered(m.Target):
@@ -166,16 +225,11 @@ func (b *builder) mountPoint(m *spec.MountAt, kind Kind) {
 	b.target(m.Target, kind)
 }
 
-// finish seals an empty root and goes there, or uncovers the folder that the
-// scratch tmpfs was put together in.
+// finish seals an empty root and goes there.
 func (b *builder) finish() {
-	at := b.scratchAt()
-	switch {
-	case b.prefix != "":
+	if b.prefix != "" {
 		b.op(Mount{Op: OpSeal, Target: b.prefix, Why: "the new root itself is nobody's to write"})
 		b.op(Mount{Op: OpPivot, Target: b.prefix})
-	case !b.isPrivate(at):
-		b.op(Mount{Op: OpUncover, Target: at})
 	}
 	if b.r.Job == nil && !b.seen(b.plan.Command.Dir) {
 		b.plan.Command.Dir = "/"
@@ -200,10 +254,5 @@ func (b *builder) seen(path string) bool {
 	if b.visible(path) {
 		return true
 	}
-	for i := range b.r.Mounts { // a mount's target is there, whatever it shows
-		if b.r.Mounts[i].Target == path {
-			return true
-		}
-	}
-	return false
+	return b.onTop(path) >= 0 && !b.isMasked(path) // what is bound there is the spec's own choice
 }

@@ -44,24 +44,31 @@ func (b *builder) coveredStrictly(path string) bool {
 	return b.ownDev() && path != "/dev" && under(path, "/dev")
 }
 
+// taken is what a clone is of, and where it goes.
+type taken struct {
+	source string
+	target string
+}
+
 // put binds source at path: from the clone that was taken of it while the
 // host's tree was as it was, or directly where nothing has been covered.
 func (b *builder) put(source, path string, mode Mode, f spec.Field, soft bool) {
-	if slot, ok := b.slots[source]; ok {
-		delete(b.slots, source)
+	if slot, ok := b.slots[taken{source, path}]; ok {
+		delete(b.slots, taken{source, path})
 		b.op(Mount{Op: OpAttach, Slot: slot, Source: source, Target: b.in(path), For: f, Soft: soft})
 		return
 	}
 	b.op(Mount{Op: OpBind, Source: source, Target: b.in(path), Mode: mode, For: f, Soft: soft})
 }
 
-// clone takes a clone of source now, for put.
-func (b *builder) clone(source string, mode Mode, f spec.Field, soft bool) {
-	if _, ok := b.slots[source]; ok {
+// clone takes a clone of source now, for put at path.
+func (b *builder) clone(source, path string, mode Mode, f spec.Field, soft bool) {
+	key := taken{source, path}
+	if _, ok := b.slots[key]; ok {
 		return
 	}
 	slot := b.hold()
-	b.slots[source] = slot
+	b.slots[key] = slot
 	b.op(Mount{Op: OpClone, Source: source, Slot: slot, Mode: mode, For: f, Soft: soft})
 }
 
@@ -69,24 +76,24 @@ func (b *builder) clone(source string, mode Mode, f spec.Field, soft bool) {
 func (b *builder) take() {
 	if b.ownDev() {
 		for _, d := range b.h.Devices {
-			b.clone(d.Real, ModeDevice, FieldPrivate, false)
+			b.clone(d.Real, d.Path, ModeDevice, FieldPrivate, false)
 		}
+	}
+	if b.showsWorkDir() {
+		b.clone(b.r.WorkingDir.Real, b.r.WorkingDir.Real, ModeRO, "working_dir", false)
 	}
 	for _, w := range b.writables() {
-		b.clone(w.Real, ModeRW, w.Field, false)
+		b.clone(w.Real, w.Real, ModeRW, w.Field, false)
 	}
-	for _, m := range b.r.Mounts {
-		if m.Mode == spec.MountTmpfs || b.r.Visible {
-			continue
-		}
-		if b.covered(m.Source.Real) || m.Mode == spec.MountRW {
-			b.clone(m.Source.Real, bindMode(m.Mode), m.Field, false)
+	for _, m := range b.binds {
+		if m.Mode != spec.MountTmpfs {
+			b.clone(m.Source.Real, m.Target, bindMode(m.Mode), m.Field, false)
 		}
 	}
 	if b.covered("/run") {
 		for _, k := range b.h.Keep {
 			if b.covered(k.Real) {
-				b.clone(k.Real, ModeRO, FieldPrivate, false)
+				b.clone(k.Real, k.Path, ModeRO, FieldPrivate, false)
 			}
 		}
 	}
@@ -107,7 +114,7 @@ func (b *builder) writables() []spec.Path {
 	}
 	all := []spec.Path{}
 	for _, w := range b.r.Write {
-		if w.Exists {
+		if w.Exists && !b.isHidden(w.Real) {
 			all = append(all, w)
 		}
 	}
@@ -134,6 +141,11 @@ func (b *builder) writables() []spec.Path {
 	return b.writable
 }
 
+// isHidden tells whether filesystem.hide names path or a folder above it.
+func (b *builder) isHidden(path string) bool {
+	return slices.ContainsFunc(b.r.Hide, func(h spec.Path) bool { return under(path, h.Real) })
+}
+
 // isWritable tells whether path lies in a writable tree that is known so far.
 func (b *builder) isWritable(path string) bool {
 	for _, w := range b.writable {
@@ -146,6 +158,10 @@ func (b *builder) isWritable(path string) bool {
 
 // placeWritable puts the writable trees in their places.
 func (b *builder) placeWritable() {
+	if wd := b.r.WorkingDir.Real; b.showsWorkDir() {
+		b.target(wd, Dir)
+		b.put(wd, wd, ModeRO, "working_dir", false)
+	}
 	for _, w := range b.writables() {
 		kind := File
 		if w.IsDir {
@@ -155,18 +171,13 @@ func (b *builder) placeWritable() {
 		b.put(w.Real, w.Real, ModeRW, w.Field, false)
 		b.links(w)
 	}
-	if j := b.r.Job; j != nil {
-		for _, d := range []struct {
-			p    spec.Path
-			at   string
-			mode Mode
-		}{{j.Input, "/input", ModeRO}, {j.Output, "/output", ModeRW}} {
-			if d.p.Real != "" {
-				b.folder(d.at, 0o755)
-				b.op(Mount{Op: OpBind, Source: d.p.Real, Target: b.in(d.at), Mode: d.mode, For: d.p.Field})
-			}
-		}
-	}
+}
+
+// showsWorkDir tells whether the working directory, not writable, lies where
+// the sandbox has a folder of its own, and must be bound in to be seen.
+func (b *builder) showsWorkDir() bool {
+	wd := b.r.WorkingDir.Real
+	return b.prefix == "" && b.r.WorkingDir.Exists && b.coveredStrictly(wd) && !b.inWritable(wd) && !b.isHidden(wd)
 }
 
 // links makes the links by which a path was named, where the new root has none.
@@ -185,8 +196,8 @@ func (b *builder) links(p spec.Path) {
 
 // placeMounts carries out filesystem.mounts.
 func (b *builder) placeMounts() {
-	for i := range b.r.Mounts {
-		m := &b.r.Mounts[i]
+	for i := range b.binds {
+		m := &b.binds[i]
 		kind := Dir
 		if m.Mode != spec.MountTmpfs && !m.Source.IsDir {
 			kind = File
@@ -220,6 +231,7 @@ func (b *builder) inView(path string) bool {
 func (b *builder) emptyRoot() {
 	b.op(Mount{Op: OpPin, Target: b.prefix, Why: "pivot_root(2) wants a mount point"})
 	b.placeHome()
+	b.placeParts()
 	if b.whole {
 		b.wholeRoot()
 	}
@@ -236,6 +248,9 @@ func (b *builder) emptyRoot() {
 	}
 	slices.SortStableFunc(read, func(x, y spec.Path) int { return len(x.Real) - len(y.Real) })
 	for _, p := range read {
+		if p.Real == "/" || b.r.Job != nil && under(p.Real, "/work") || b.isHidden(p.Real) {
+			continue // shown whole; the job's own, which the host need not have; hidden, which is stronger
+		}
 		kind := File
 		if p.IsDir {
 			kind = Dir

@@ -18,6 +18,8 @@ type Parent struct {
 	Writable   []string // trees that are writable, private folders not counted
 	Read       []string // what is in view of an empty root, @system not counted
 	Hidden     []string
+	Secrets    []string // what is hidden by default
+	Allowed    []string // protected names that may be written
 }
 
 // parentOf is what this Plan's sandbox tells those inside.
@@ -46,6 +48,15 @@ func (b *builder) parentOf() *Parent {
 	for _, h := range b.r.Hide {
 		p.Hidden = append(p.Hidden, h.Real)
 	}
+	for _, s := range b.h.Secrets {
+		p.Secrets = append(p.Secrets, s.Real)
+	}
+	for _, w := range b.r.Write {
+		if w.Field != "" && b.isProtected(w.Real) {
+			p.Allowed = append(p.Allowed, w.Real)
+		}
+	}
+	p.Allowed = append(p.Allowed, b.r.Globs...)
 	return p
 }
 
@@ -62,6 +73,8 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	w.list("writable", p.Writable)
 	w.list("read", p.Read)
 	w.list("hidden", p.Hidden)
+	w.list("secrets", p.Secrets)
+	w.list("allowed", p.Allowed)
 	w.close('}')
 	return append(w.b, '\n')
 }
@@ -83,11 +96,11 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 			return nil, false
 		}
 	}
-	p.Visible = n.Get("visible") != nil
+	p.Visible = n.Get("visible") != nil && n.Get("visible").Text == "true"
 	for _, l := range []struct {
 		key string
 		to  *[]string
-	}{{"writable", &p.Writable}, {"read", &p.Read}, {"hidden", &p.Hidden}} {
+	}{{"writable", &p.Writable}, {"read", &p.Read}, {"hidden", &p.Hidden}, {"secrets", &p.Secrets}, {"allowed", &p.Allowed}} {
 		if list := n.Get(l.key); list != nil {
 			for _, item := range list.Items {
 				*l.to = append(*l.to, item.Text)
@@ -108,6 +121,19 @@ func (b *builder) nested() {
 		b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "narrow " + string(f) + " inside another sandbox",
 			Why: why, Help: "ask for no more than the outer sandbox holds, or set it in the outer spec"}, Unavailable)
 	}
+	b.wider(held)
+	for _, s := range b.h.Secrets {
+		if s.Kind != Absent && !slices.ContainsFunc(held.Secrets, func(d string) bool { return under(s.Real, d) }) {
+			narrower("access_mode", "the outer sandbox shows "+s.Path)
+			break
+		}
+	}
+	for _, a := range held.Allowed {
+		if !b.allowed(a) && !slices.Contains(b.r.Globs, a) {
+			b.fault(FieldProtected, Degraded, "the outer sandbox lets "+a+" be written")
+		}
+	}
+	b.fault(FieldProtected, Degraded, "the outer sandbox notices and moves away a protected name that comes into being, it does not refuse it")
 	if b.r.Network != spec.NetworkHost && held.Network > b.r.Network {
 		narrower("network", "the outer sandbox has "+held.Network.String())
 	}
@@ -140,5 +166,19 @@ func (b *builder) nested() {
 	}
 	if len(b.r.Mounts) > 0 {
 		narrower("filesystem.mounts", "nothing can be mounted there")
+	}
+}
+
+// wider refuses what asks for more than the outer sandbox has.
+func (b *builder) wider(held *Parent) {
+	escalation := func(f spec.Field, asked, has string) {
+		b.problems = append(b.problems, &spec.Problem{Field: f, On: b.r.At(f), Do: "have " + asked + " inside another sandbox",
+			Why: "the outer sandbox has " + has, Help: "ask for no more, or leave it out"})
+	}
+	if m := b.r.AccessMode; m != spec.AccessUnset && held.AccessMode != spec.AccessUnset && m > held.AccessMode {
+		escalation("access_mode", m.String(), held.AccessMode.String())
+	}
+	if n := b.r.Spec.Network.Value.Mode; n.Set && n.Value > held.Network {
+		escalation("network.mode", n.Value.String(), held.Network.String())
 	}
 }

@@ -14,6 +14,7 @@ type execution struct {
 	*call
 	clock    *stopwatch
 	caller   launch.Caller
+	signals  int
 	keep     []int
 	spec     *spec.SandboxSpec
 	resolved *spec.Resolved
@@ -29,9 +30,9 @@ type execution struct {
 
 // runExec is `sbx exec`.
 func runExec(c *call) int {
-	caller, err := launch.Prepare(c.environ)
+	signals, err := launch.Catch()
 	if err != nil {
-		c.std.say("cannot prepare the launch: " + err.Error())
+		c.std.say("cannot catch signals: " + err.Error())
 		return exitRefused
 	}
 	if len(c.rest) == 0 || c.rest[0] == "" {
@@ -39,8 +40,7 @@ func runExec(c *call) int {
 		c.std.say("hint: sbx exec --spec spec.json -- command args")
 		return exitUsage
 	}
-	x := &execution{call: c, caller: caller, clock: newStopwatch(c)}
-	x.environ = launch.Environ(c.environ)
+	x := &execution{call: c, caller: launch.Inherited(), signals: signals, clock: newStopwatch(c)}
 	status := x.run()
 	x.clock.report(c.std)
 	return status

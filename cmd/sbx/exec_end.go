@@ -32,6 +32,8 @@ func (x *execution) refuse(err error) int {
 		x.std.problem(p)
 	}
 	x.record.Error = audit.Refused(problems[0])
+	// Nothing ran, so nothing held.
+	x.record.Enforcement, x.record.AccessMode, x.record.Rung = nil, spec.AccessUnset, spec.Opt[wrap.Rung]{}
 	x.record.EndedAt = time.Now()
 	if x.open() != nil { // already told, or the refusal is about that
 		return exitRefused
@@ -53,7 +55,7 @@ func (x *execution) supervise() launch.Exit {
 	}
 	w := x.plan.Watch
 	if len(w.Trees) == 0 && len(w.Protected) == 0 && len(w.Masked) == 0 {
-		return x.process.Supervise(&launch.Hooks{FD: -1, Idle: mend})
+		return x.process.Supervise(&launch.Hooks{Signals: x.signals, FD: -1, Idle: mend})
 	}
 	sweep := &audit.Sweep{Watch: w, Held: x.held, Known: x.host.Known(), Cut: x.host.SearchCut != "",
 		Match: isProtected, Run: x.sink.Run}
@@ -66,10 +68,10 @@ func (x *execution) supervise() launch.Exit {
 			}
 		}
 	}
-	hooks := &launch.Hooks{FD: -1, Event: drain}
+	hooks := &launch.Hooks{Signals: x.signals, FD: -1, Event: drain}
 	hooks.Idle = func() {
 		if err := watch.Begin(time.Now()); err != nil {
-			x.verbose(asProblem(err)[0].Error())
+			x.unwatched(asProblem(err)[0])
 		}
 		hooks.FD = watch.FD()
 		for watch.Widen(64) {
@@ -91,6 +93,19 @@ func (x *execution) supervise() launch.Exit {
 	return exit
 }
 
+// unwatched says that protected names are looked for at the end only.
+func (x *execution) unwatched(p *spec.Problem) {
+	if !x.has("q") {
+		x.std.problem(p)
+	}
+	for i := range x.record.Enforcement {
+		if e := &x.record.Enforcement[i]; e.Field == wrap.FieldProtected {
+			e.Status = max(e.Status, wrap.Degraded)
+			e.Reason += "; nothing was watched while the command ran: " + p.Why
+		}
+	}
+}
+
 func isProtected(rel string) bool {
 	_, ok := wrap.IsProtectedName(rel)
 	return ok
@@ -102,8 +117,13 @@ func (x *execution) noteSwept(found audit.Swept) {
 		x.record.Violations.Add(audit.Violation{Kind: "filesystem", At: time.Now(), Action: "create", Target: m.Path,
 			Rule: "protected_names", AllowWith: "filesystem.write: [" + quoteJSON(x.relative(m.Path)) + "]"})
 		if !x.has("q") {
-			x.std.say(m.Path + " came into being and was moved to " + m.MovedTo)
+			x.std.say(clean(m.Path) + " came into being and was moved to " + clean(m.MovedTo))
 			x.std.say("hint: list " + quoteJSON(x.relative(m.Path)) + " in filesystem.write to allow it")
+		}
+	}
+	for _, c := range found.Cuts {
+		if !x.has("q") {
+			x.std.say("not all was looked at for protected names: " + clean(c))
 		}
 	}
 	if len(found.Moved) > 0 {

@@ -15,7 +15,7 @@ import (
 // refuses takes the launch to what the host is then known to have.
 func (x *execution) start() error {
 	for {
-		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Record: x.recordPath()})
+		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Record: x.recordPath(), Sources: x.sourcePaths()})
 		if err != nil {
 			return err
 		}
@@ -82,6 +82,26 @@ func (x *execution) launch() error {
 	err = x.process.Ready()
 	x.clock.lap("setup")
 	return err
+}
+
+// sourcePaths are the files that made the spec, links resolved.
+func (x *execution) sourcePaths() []string {
+	name := x.spec.Source.Name
+	if !x.has("spec") || name == "-" {
+		return nil
+	}
+	if !strings.HasPrefix(name, "/") {
+		cwd, err := getwd()
+		if err != nil {
+			return nil
+		}
+		name = cwd + "/" + name
+	}
+	real, err := spec.Real(name, spec.HostPaths{})
+	if err != nil {
+		return nil
+	}
+	return []string{real}
 }
 
 // recordPath is where the record will stand, links resolved.

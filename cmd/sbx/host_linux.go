@@ -115,7 +115,7 @@ func isTerminal(fd int) bool {
 // become executes path in this process's place; nil where there is none.
 func become(path string, args, environ []string) error {
 	err := unix.Exec(path, append([]string{path}, args...), environ)
-	if err == unix.ENOENT || err == unix.ENOTDIR {
+	if err == unix.ENOENT || err == unix.ENOTDIR || err == unix.EACCES {
 		return nil
 	}
 	return err

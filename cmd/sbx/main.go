@@ -37,9 +37,6 @@ func run(args, environ []string, std streams) int {
 	if v == nil {
 		return other(name, args, environ, std)
 	}
-	if v.name != "exec" {
-		launch.Unblock()
-	}
 	c, err := v.parse(args[2:])
 	if err != nil {
 		std.say(err.Error())
@@ -62,7 +59,6 @@ func other(name string, args, environ []string, std streams) int {
 		std.say("hint: sbx help")
 		return exitUsage
 	}
-	launch.Unblock()
 	for _, path := range besideAndPath("sbx-"+name, environ) {
 		if err := become(path, args[2:], environ); err != nil {
 			std.say("cannot run " + path + ": " + err.Error())

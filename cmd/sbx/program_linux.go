@@ -34,7 +34,7 @@ func lookUp(name, dir string, r *spec.Resolved) (prog wrap.Program, missing int)
 		if m == 0 {
 			return p, 0
 		}
-		if m == exitNoExec && missing == exitNotFound {
+		if m == exitNoExec && p.Real != "" && missing == exitNotFound {
 			prog, missing = p, m
 		}
 	}
@@ -50,11 +50,12 @@ func program(path, folder string, r *spec.Resolved) (wrap.Program, int) {
 	path, p.Mapped = r.Outside(path)
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
-		if err == unix.EACCES {
+		if err == unix.EACCES { // along PATH, a folder that may not be entered is passed over
 			return p, exitNoExec
 		}
 		return p, exitNotFound
 	}
+	p.Real = path
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil {
 		return p, exitNoExec
 	}

@@ -2,18 +2,10 @@
 
 // The program's entry point, by the linker flag -E sbx_entry. The Go runtime
 // installs a handler for most signals and raises RLIMIT_NOFILE before any Go
-// code runs; what they were is the command's due, so they are noted here, and
-// the signals that a supervisor forwards are blocked: a mask set before the
-// runtime starts is the mask of every thread that it will make, which is what
-// signalfd(2) needs. Written to: ·entry, see entry.go.
+// code runs; what they were is the command's due, so they are noted here.
+// Written to: ·entry, see entry_linux.go.
 
 GLOBL ·entry(SB), NOPTR, $56
-GLOBL ·blocked(SB), RODATA|NOPTR, $8
-
-// All signals but KILL, STOP and the synchronous SEGV BUS FPE ILL TRAP SYS ABRT,
-// which the runtime needs; bit n-1 is signal n. CHLD is blocked for the handler's
-// sake: nobody asks for it.
-DATA ·blocked+0(SB)/8, $0xffffffffbffbfa07
 
 TEXT sbx_entry(SB), NOSPLIT|NOFRAME, $0
 	MOVQ	SP, ·entry+48(SB) // argc, then argv
@@ -44,9 +36,9 @@ next:
 	JLE	loop
 	MOVQ	R13, ·entry+8(SB)
 
-	// rt_sigprocmask(SIG_BLOCK, &blocked, &old, 8)
+	// rt_sigprocmask(SIG_BLOCK, NULL, &old, 8)
 	MOVQ	$0, DI
-	LEAQ	·blocked(SB), SI
+	XORQ	SI, SI
 	LEAQ	·entry+16(SB), DX
 	MOVQ	$8, R10
 	MOVQ	$14, AX

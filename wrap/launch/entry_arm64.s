@@ -3,8 +3,6 @@
 // See entry_amd64.s: the same, in the system calls of arm64.
 
 GLOBL ·entry(SB), NOPTR, $56
-GLOBL ·blocked(SB), RODATA|NOPTR, $8
-DATA ·blocked+0(SB)/8, $0xffffffffbffbfa07
 
 TEXT sbx_entry(SB), NOSPLIT|NOFRAME, $0
 	MOVD	$·entry(SB), R21
@@ -37,7 +35,7 @@ next:
 	MOVD	R20, 8(R21)
 
 	MOVD	$0, R0
-	MOVD	$·blocked(SB), R1
+	MOVD	$0, R1
 	ADD	$16, R21, R2
 	MOVD	$8, R3
 	MOVD	$135, R8 // rt_sigprocmask

@@ -21,10 +21,13 @@ type Caller struct {
 
 // Inherited returns what the entry point noted before the Go runtime started.
 // In a program that was linked without -E sbx_entry, Noted is false and the
-// values are what the runtime left: no ignored signal, an empty mask, the
-// raised limit.
+// values are what the runtime left: no ignored signal, the mask of this thread,
+// the raised limit.
 func Inherited() Caller {
 	c := Caller{Noted: entryWord(0) == 1, Ignored: entryWord(1), Mask: entryWord(2)}
+	if !c.Noted {
+		c.Mask = currentMask()
+	}
 	if c.Noted && entryWord(5) == 0 {
 		c.Files = unix.Rlimit{Cur: entryWord(3), Max: entryWord(4)}
 		return c

@@ -9,6 +9,7 @@ import (
 // needs the folder that it would be made in, and that folder's names where it
 // is put together anew.
 func (p *prober) targets() {
+	p.look("/sys")
 	for i := range p.r.Mounts {
 		path := p.r.Mounts[i].Target
 		p.look(path)
@@ -19,6 +20,14 @@ func (p *prober) targets() {
 		if p.h.Paths[p.r.Mounts[i].Target] == wrap.Absent && !p.isListed(path) {
 			p.list(path)
 		}
+	}
+	for i := range p.r.Read {
+		if p.r.Read[i].Real == "/" && !p.isListed("/") {
+			p.list("/")
+		}
+	}
+	if root := p.r.Root.Real; root != "" && !p.isListed(root) {
+		p.list(root)
 	}
 	for i := range p.r.Hide {
 		if h := &p.r.Hide[i]; h.Exists && !h.IsDir {

@@ -46,19 +46,6 @@ func sigmask(set, old *[2]uint64) {
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), 8, 0, 0)
 }
 
-// blockSignal and unblockSignal change one signal of the thread's mask.
-func blockSignal(how int, sig unix.Signal) {
-	set := [2]uint64{1 << (sig - 1)}
-	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, uintptr(how), uintptr(unsafe.Pointer(&set)), 0, 8, 0, 0)
-}
-
-// signalInfo reads one struct signalfd_siginfo.
-func signalInfo(fd int) (unix.SignalfdSiginfo, bool) {
-	var si unix.SignalfdSiginfo
-	n, _, e := syscall.Syscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&si)), unsafe.Sizeof(si))
-	return si, e == 0 && n == unsafe.Sizeof(si)
-}
-
 // letGo drops the pages of a read-only file mapping: madvise(2), MADV_DONTNEED,
 // "subsequent accesses … will result in … repopulating the memory contents from
 // the up-to-date contents of the underlying mapped file".

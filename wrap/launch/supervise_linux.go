@@ -15,9 +15,10 @@ type Exit struct {
 // Hooks are what a supervisor does while the command runs. A hook may change
 // them.
 type Hooks struct {
-	FD    int    // a descriptor to wait for besides; -1 for none
-	Event func() // called when FD is readable
-	Idle  func() // called once, when the command has run for a while
+	Signals int    // where Catch's signals are read; -1 for none
+	FD      int    // a descriptor to wait for besides; -1 for none
+	Event   func() // called when FD is readable
+	Idle    func() // called once, when the command has run for a while
 }
 
 // idleAfter is how long a command has run, in milliseconds, before the
@@ -28,18 +29,15 @@ const idleAfter = 200
 // above all (sigaction(2)).
 const siKernel = 0x80
 
-// forwarded are the signals that the entry point blocked and a supervisor
-// reads from a signalfd: the constant of entry_amd64.s but for CHLD.
-const forwarded = 0xffffffffbffafa07
+// forwarded are the signals that a supervisor forwards, bit n-1 is signal n: all
+// but KILL, STOP, CHLD, the synchronous SEGV BUS FPE ILL TRAP SYS ABRT, which the
+// Go runtime needs, and URG, with which it signals itself.
+const forwarded = 0xffffffffbfbafa07
 
 // Supervise forwards signals to the command and waits until it has ended and
 // everything in its sandbox with it.
 func (pr *Process) Supervise(h *Hooks) Exit {
-	set := unix.Sigset_t{Val: [16]uint64{forwarded}}
-	sfd, err := unix.Signalfd(-1, &set, unix.SFD_CLOEXEC|unix.SFD_NONBLOCK)
-	if err != nil {
-		sfd = -1
-	}
+	sfd := h.Signals
 	early := true
 	for {
 		pf := []unix.PollFd{
@@ -76,9 +74,6 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		}
 		early = false
 	}
-	if sfd >= 0 {
-		unix.Close(sfd)
-	}
 	return pr.wait()
 }
 
@@ -90,18 +85,20 @@ func (pr *Process) forward(sfd int, all bool) {
 		if !ok {
 			return
 		}
-		sig := unix.Signal(si.Signo)
-		if si.Code == siKernel && !all {
+		sig := unix.Signal(si.signo)
+		if si.code == siKernel {
 			switch sig {
 			case unix.SIGINT, unix.SIGQUIT, unix.SIGWINCH:
-				continue
+				if !all {
+					continue
+				}
 			case unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
+				if all {
+					unix.PidfdSendSignal(pr.target, sig, nil, 0)
+				}
 				stopSelf(sig)
 				continue
 			}
-		}
-		if sig == unix.SIGURG && si.Pid == uint32(unix.Getpid()) {
-			continue // the Go runtime's own
 		}
 		unix.PidfdSendSignal(pr.target, sig, nil, 0)
 	}
@@ -110,9 +107,9 @@ func (pr *Process) forward(sfd int, all bool) {
 // stopSelf stops the supervisor as the terminal's signal would have, by the
 // kernel's own rules: one in an orphaned process group is not stopped.
 func stopSelf(sig unix.Signal) {
+	byDefault(uintptr(sig))
 	unix.Tgkill(unix.Getpid(), unix.Gettid(), sig)
-	blockSignal(unix.SIG_UNBLOCK, sig)
-	blockSignal(unix.SIG_BLOCK, sig)
+	handle(uintptr(sig))
 }
 
 // wait reaps the child and, without a pid namespace, all that it left.

@@ -1,0 +1,25 @@
+#include "textflag.h"
+
+// noteSignal is the handler of every signal that a supervisor forwards: it
+// writes the siginfo_t, 128 bytes, to a pipe. It runs on whatever thread the
+// kernel chose, on that thread's signal stack, and knows nothing of Go.
+// rt_sigreturn(2) restores every register.
+TEXT ·noteSignal(SB), NOSPLIT|NOFRAME, $0
+	MOVQ	·signalPipe(SB), DI
+	MOVQ	$128, DX // SI holds the siginfo_t
+	MOVQ	$1, AX   // write
+	SYSCALL
+	RET
+
+TEXT ·signalReturn(SB), NOSPLIT|NOFRAME, $0
+	MOVQ	$15, AX // rt_sigreturn
+	SYSCALL
+	INT	$3
+
+// func handlerAddresses() (handler, restorer uintptr)
+TEXT ·handlerAddresses(SB), NOSPLIT, $0-16
+	LEAQ	·noteSignal(SB), AX
+	MOVQ	AX, handler+0(FP)
+	LEAQ	·signalReturn(SB), AX
+	MOVQ	AX, restorer+8(FP)
+	RET

@@ -1,0 +1,86 @@
+package launch
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// signalPipe is the pipe that noteSignal writes to. The handler can take no
+// argument, so this is the one variable of the package.
+var signalPipe uint64
+
+func handlerAddresses() (handler, restorer uintptr)
+
+// sigaction is the kernel's struct sigaction (<asm/signal.h>).
+type sigaction struct {
+	handler  uintptr
+	flags    uint64
+	restorer uintptr
+	mask     uint64
+}
+
+// The flags of sigaction(2).
+const (
+	saSiginfo  = 0x00000004
+	saRestorer = 0x04000000
+	saOnStack  = 0x08000000
+	saRestart  = 0x10000000
+)
+
+// Catch takes over every signal that is forwarded and returns the descriptor on
+// which noted ones are read. A signalfd would not do: the Go runtime unblocks
+// HUP, INT, QUIT and TERM in each of its threads, where they would end the
+// program.
+func Catch() (int, error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		return -1, err
+	}
+	signalPipe = uint64(ends[1])
+	for sig := uintptr(1); sig <= 64; sig++ {
+		if uint64(forwarded)&(1<<(sig-1)) != 0 {
+			handle(sig)
+		}
+	}
+	byDefault(uintptr(unix.SIGCHLD)) // nobody asks for it, and the runtime's handler costs
+	set := [2]uint64{forwarded}
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_UNBLOCK, uintptr(unsafe.Pointer(&set)), 0, 8, 0, 0)
+	return ends[0], nil
+}
+
+// handle makes noteSignal the handler of sig.
+func handle(sig uintptr) {
+	handler, restorer := handlerAddresses()
+	act := sigaction{handler: handler, flags: saSiginfo | saOnStack | saRestart | saRestorer, restorer: restorer, mask: forwarded}
+	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
+}
+
+// byDefault gives sig its default disposition.
+func byDefault(sig uintptr) {
+	var act sigaction
+	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
+}
+
+// siginfo is the beginning of siginfo_t for a signal that was sent
+// (sigaction(2)).
+type siginfo struct {
+	signo, errno, code, _ int32
+	pid, uid              int32
+	_                     [104]byte
+}
+
+// signalInfo reads one noted signal.
+func signalInfo(fd int) (siginfo, bool) {
+	var si siginfo
+	n, _, e := syscall.Syscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&si)), unsafe.Sizeof(si))
+	return si, e == 0 && n == unsafe.Sizeof(si)
+}
+
+// currentMask is this thread's signal mask.
+func currentMask() uint64 {
+	var old [2]uint64
+	sigmask(nil, &old)
+	return old[0]
+}

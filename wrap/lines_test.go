@@ -1,0 +1,88 @@
+package wrap
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func linesFor(t *testing.T, doc string, facts ...string) (map[string]Enforcement, error) {
+	t.Helper()
+	text, err := os.ReadFile(plans + "/world.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, plan, err := newWorld(t, append([]string{string(text)}, facts...)...).build(doc)
+	if err != nil {
+		return nil, err
+	}
+	m := map[string]Enforcement{}
+	for _, e := range plan.Enforcement {
+		m[string(e.Field)] = e
+	}
+	return m, nil
+}
+
+// readonly is a rule like any other: with neither namespaces nor Landlock it
+// cannot be held.
+func TestReadonlyWithNothing(t *testing.T) {
+	for _, doc := range []string{`{"readonly": true}`, `{"sandbox": {"readonly": true}}`} {
+		if m, err := linesFor(t, doc, hosts["no-userns-abi0"]); err == nil {
+			t.Errorf("%s: not refused: %+v", doc, m)
+		}
+	}
+}
+
+func TestWriteListNeedsTruncate(t *testing.T) { // Landlock before ABI 3 leaves truncate(2) open
+	for _, doc := range []string{`{"filesystem": {"write": ["out"]}}`, `{"readonly": true}`, `{"filesystem": {"read": ["@system", "."]}}`} {
+		if m, err := linesFor(t, doc, hosts["no-userns-abi1"]); err == nil {
+			t.Errorf("%s: not refused: %+v", doc, m)
+		}
+	}
+}
+
+// Without scopes abstract sockets are open where the network is the host's, and
+// signals where there is no pid namespace.
+func TestSideDoorsWithoutScopes(t *testing.T) {
+	for _, row := range [][2]string{
+		{`{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "landlock 3"},
+		{`{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "landlock 0"},
+		{`{"access_mode": "workspace-write", "best_effort": ["*"]}`, hosts["no-userns-abi0"]},
+	} {
+		m, err := linesFor(t, row[0], row[1])
+		if err != nil || m["side_doors"].Status == Enforced {
+			t.Errorf("%s on %q: %v %+v", row[0], row[1], err, m["side_doors"])
+		}
+	}
+}
+
+func TestEnvironmentValuesAreNotShown(t *testing.T) {
+	m, err := linesFor(t, `{"environment": {"set": {"A": "s3cret"}}}`)
+	if err != nil || strings.Contains(m["environment.set"].Asked, "s3cret") {
+		t.Errorf("%v %+v", err, m["environment.set"])
+	}
+}
+
+func TestNotesReachTheirLines(t *testing.T) {
+	m, err := linesFor(t, `{"working_dir": "/srv"}`)
+	if err != nil || strings.Count(m["working_dir"].Reason, "only says") != 1 {
+		t.Errorf("%v %+v", err, m["working_dir"])
+	}
+	m, err = linesFor(t, `{"access_mode": "workspace-write"}`)
+	if err != nil || !strings.Contains(m["network"].Reason, "follows from access_mode") {
+		t.Errorf("%v %+v", err, m["network"])
+	}
+	m, err = linesFor(t, `{"filesystem": {"write": ["out"]}, "readonly": true}`)
+	if err != nil || !strings.Contains(m["filesystem.write"].Reason, "readonly is true") {
+		t.Errorf("%v %+v", err, m["filesystem.write"])
+	}
+}
+
+// Below ABI 6 kill(0) reaches the caller's process group.
+func TestOwnGroup(t *testing.T) {
+	text, _ := os.ReadFile(plans + "/world.txt")
+	_, plan, err := newWorld(t, string(text), "landlock 3").build(`{"access_mode": "workspace-write"}`)
+	if err != nil || !plan.OwnGroup {
+		t.Errorf("%v, the command stays in the caller's process group", err)
+	}
+}
