@@ -30,11 +30,13 @@ type Sweep struct {
 	Known []string              // absolute paths of protected names at launch
 	Cut   bool                  // Known is not all
 	Match func(rel string) bool // whether a path beneath a tree is a protected name
+	Leads func(rel string) bool // whether it is a folder on the way to one; nil for none
 	// Run opens the run's folder and gives its path; see Sink.Run.
 	Run func() (fd int, path string, err error)
 
 	known  map[string]bool
 	unmade map[string]bool // Watch.Unmade
+	links  map[string]bool // protected names that were links
 	fixed  map[string]bool // protected and read-only inside: nothing beneath is the command's
 	moved  int
 	later  []later
@@ -50,6 +52,7 @@ func (s *Sweep) prepare() {
 	}
 	s.ready, s.dest = true, -1
 	s.known = make(map[string]bool, len(s.Known)+len(s.Watch.Protected))
+	s.links = map[string]bool{}
 	s.fixed = make(map[string]bool, len(s.Watch.Protected))
 	for _, k := range s.Known {
 		s.known[k] = true
@@ -61,6 +64,7 @@ func (s *Sweep) prepare() {
 	for i := range s.Watch.Protected {
 		p := &s.Watch.Protected[i]
 		s.known[p.Path] = true
+		s.links[p.Path] = p.Link
 		if !p.Shared && !p.Link {
 			s.fixed[p.Path] = true
 		}
@@ -70,6 +74,9 @@ func (s *Sweep) prepare() {
 // forbidden tells whether a path must not come into being: by its name, or
 // because a repository's configuration gives it a meaning.
 func (s *Sweep) forbidden(path, rel string) bool { return s.Match(rel) || s.unmade[path] }
+
+// leads tells whether rel is on the way to a protected name.
+func (s *Sweep) leads(rel string) bool { return s.Leads != nil && s.Leads(rel) }
 
 // Close gives back what the sweep opened; Held stays open.
 func (s *Sweep) Close() {
@@ -169,10 +176,11 @@ func (s *Sweep) allowed(path, rel string) bool {
 // is to go on beneath it.
 func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bool) (enter bool) {
 	path := under(t.path, rel)
-	switch {
-	case s.fixed[path]:
+	if s.fixed[path] {
 		return false
-	case !s.forbidden(path, rel) || s.known[path]:
+	}
+	forbidden := s.forbidden(path, rel)
+	if !forbidden && !s.leads(rel) {
 		return true
 	}
 	var st unix.Statx_t
@@ -180,6 +188,13 @@ func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bo
 		return false
 	}
 	a := s.Held.ageOf(t, &st)
+	link := st.Mode&unix.S_IFMT == unix.S_IFLNK
+	switch {
+	case !forbidden && !link:
+		return true // a folder on the way to a protected name; a link there would bring one along
+	case s.known[path] && (a != ageNew || !link && !s.links[path]):
+		return true // a link cannot be protected: another in its place, or where a file stood, is new
+	}
 	repository := strings.EqualFold(name, ".git")
 	switch {
 	case a == ageOld:

@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"strings"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -58,6 +60,30 @@ func (w *walk) spent() string {
 	return ""
 }
 
+// open opens a folder that its mode closes. One that was so at launch holds
+// nothing new; any other is the command's doing, and is made readable.
+func (w *walk) open(t *tree, rel string) (int, error) {
+	dir, name := t.fd, rel
+	if rel == "" {
+		name = "."
+	} else if i := strings.LastIndexByte(rel, '/'); i >= 0 {
+		fd, err := openBeneath(t.fd, rel[:i], unix.O_PATH|unix.O_DIRECTORY)
+		if err != nil {
+			return -1, err
+		}
+		defer closeFD(fd)
+		dir, name = fd, rel[i+1:]
+	}
+	var st unix.Statx_t
+	if err := statx(dir, name, &st); err != nil {
+		return -1, err
+	}
+	if w.s.Held.ageOf(t, &st) == ageOld {
+		return -1, unix.ENOENT
+	}
+	return openReadable(dir, name)
+}
+
 // found is a name that is to be looked at when the folder has been read: to
 // rename while reading could hide others from the reader.
 type found struct {
@@ -67,6 +93,9 @@ type found struct {
 
 func (w *walk) folder(t *tree, rel string) error {
 	fd, err := openBeneath(t.fd, rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
+	if err == unix.EACCES {
+		fd, err = w.open(t, rel)
+	}
 	if err != nil {
 		return err
 	}
@@ -79,7 +108,7 @@ func (w *walk) folder(t *tree, rel string) error {
 		marks.see(e)
 		name := string(e.name)
 		dir := e.kind == unix.DT_DIR || e.kind == unix.DT_UNKNOWN
-		if at := join(rel, name); dir || w.s.forbidden(under(t.path, at), at) {
+		if at := join(rel, name); dir || w.s.forbidden(under(t.path, at), at) || e.kind == unix.DT_LNK && w.s.leads(at) {
 			list = append(list, found{name, dir})
 		}
 	}

@@ -96,12 +96,18 @@ func (b *builder) beneath(dir string, p spec.Path) {
 func (b *builder) opens(dir string) bool {
 	for _, l := range [][]spec.Path{b.r.Read, b.r.Write} {
 		for _, p := range l {
-			if p.Exists && p.Real != dir && under(p.Real, dir) {
+			if p.Exists && p.Real != dir && under(p.Real, dir) && !b.planted(p) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// planted tells whether a path leads where it does by a link that a command of
+// an earlier run may have left in a writable tree.
+func (b *builder) planted(p spec.Path) bool {
+	return slices.ContainsFunc(p.Links, func(l spec.Link) bool { return under(l.Path, b.r.WorkingDir.Real) || b.inWritable(l.Path) })
 }
 
 // part is the scratch folder that stands for a private folder, and its mode.

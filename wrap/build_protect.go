@@ -26,6 +26,7 @@ func (b *builder) protect() {
 		case len(spots[i]) == 0 || p.Shared && !b.leads(i, spots):
 		case p.Link:
 			b.fault(FieldProtected, Degraded, p.Path+" is a link: what it points to is protected, the link itself is not")
+			b.plan.Watch.Protected = append(b.plan.Watch.Protected, p)
 		default:
 			for _, at := range spots[i] {
 				m := Mount{Op: OpBind, Source: b.in(at), Target: b.in(at), Mode: ModeRO, Soft: true, For: FieldProtected, Why: p.Why}

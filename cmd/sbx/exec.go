@@ -26,6 +26,8 @@ type execution struct {
 	plan     *wrap.Plan
 	process  *launch.Process
 	held     *audit.Held
+	sweep    *audit.Sweep // nil where there is nothing to look after
+	watch    *audit.Watch
 }
 
 // runExec is `sbx exec`.

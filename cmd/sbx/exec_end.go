@@ -45,6 +45,18 @@ func (x *execution) refuse(err error) int {
 	return exitRefused
 }
 
+// guard takes note of the protected files as they are before the command runs.
+func (x *execution) guard() {
+	w := x.plan.Watch
+	if len(w.Trees) == 0 && len(w.Protected) == 0 && len(w.Masked) == 0 {
+		return
+	}
+	leads := func(rel string) bool { _, ok := wrap.LeadsToProtected(rel); return ok }
+	x.sweep = &audit.Sweep{Watch: w, Held: x.held, Known: x.host.Known(), Cut: x.host.SearchCut != "",
+		Match: isProtected, Leads: leads, Run: x.sink.Run}
+	x.watch = audit.NewWatch(w, x.sweep)
+}
+
 // supervise waits for the command, and looks after what must be looked after
 // while it runs.
 func (x *execution) supervise() launch.Exit {
@@ -53,14 +65,11 @@ func (x *execution) supervise() launch.Exit {
 		audit.Mend(audit.StateDir(x.environ, x.home()))
 		launch.Slim()
 	}
-	w := x.plan.Watch
-	if len(w.Trees) == 0 && len(w.Protected) == 0 && len(w.Masked) == 0 {
+	if x.sweep == nil {
 		return x.process.Supervise(&launch.Hooks{Signals: x.signals, FD: -1, Idle: mend})
 	}
-	sweep := &audit.Sweep{Watch: w, Held: x.held, Known: x.host.Known(), Cut: x.host.SearchCut != "",
-		Match: isProtected, Run: x.sink.Run}
+	sweep, watch := x.sweep, x.watch
 	var found audit.Swept
-	watch := audit.NewWatch(w, sweep)
 	drain := func() {
 		for _, n := range watch.Drain(time.Now()) {
 			if n.What == audit.Appeared {

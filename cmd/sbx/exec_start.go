@@ -79,6 +79,7 @@ func (x *execution) launch() error {
 		}
 	}
 	x.clock.lap("record")
+	x.guard()
 	err = x.process.Ready()
 	x.clock.lap("setup")
 	return err

@@ -87,6 +87,9 @@ func (p *program) call(o *op) (uintptr, syscall.Errno) {
 		*o.patchAt = int32(p.slots[o.patch&63])
 	}
 	r, _, e := syscall.RawSyscall6(o.nr, v[0], v[1], v[2], v[3], v[4], v[5])
+	if o.nr == unix.SYS_CLOSE && o.ref == 1 {
+		p.slots[a[0]&63] = noFD
+	}
 	return r, e
 }
 

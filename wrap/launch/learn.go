@@ -33,10 +33,22 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 	if p.Rung >= wrap.RungBare || e.Program == "command" {
 		return h, false
 	}
+	if e.Errno == Errno(unix.EACCES) && aboutPath(e.Step.Name) {
+		return h, false // a path that may not be entered says nothing about the host
+	}
 	if denied(e.Errno) || (e.Step.Name == "clone" || e.Step.Name == "unshare") && (e.Errno == Errno(unix.ENOSPC) || e.Errno == Errno(unix.EUSERS)) {
 		return h.Without(p.Rung, why), true
 	}
 	return h, false
+}
+
+// aboutPath tells whether a step opens or makes something at a path.
+func aboutPath(name string) bool {
+	switch name {
+	case "openat2", "mkdirat", "mknodat", "symlinkat", "fchdir", "chdir":
+		return true
+	}
+	return false
 }
 
 // denied are the errnos by which a host says that it does not do something.

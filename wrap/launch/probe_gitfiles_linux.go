@@ -111,6 +111,10 @@ func (s *gitSearch) applyCommand(n *named, dir string) {
 		first = false
 		s.words++
 		at := resolveIn(dir, homePath(word, s.home))
+		if at.kind == wrap.Absent && strings.IndexByte(word, '/') >= 0 && !strings.HasPrefix(word, "-") {
+			s.add(at.path, at.kind, n.why) // not there yet: it must not come into being
+			return
+		}
 		if at.kind != wrap.File {
 			return
 		}

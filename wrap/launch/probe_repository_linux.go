@@ -47,6 +47,14 @@ func (p *prober) protectedNames() {
 			s.opened = append(s.opened, w.Real)
 		}
 	}
+	for i := range p.r.Mounts {
+		if m := &p.r.Mounts[i]; m.Mode == spec.MountRW && m.Source.IsDir {
+			s.addTree(m.Source.Real)
+		}
+	}
+	if j := p.r.Job; j != nil && j.Output.Real != "" {
+		s.addTree(j.Output.Real)
+	}
 	if len(s.trees) == 0 {
 		return
 	}

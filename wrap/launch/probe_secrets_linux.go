@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/spec"
 	"sbx/wrap"
 )
 
@@ -80,20 +81,35 @@ func (p *prober) hide(f wrap.Found) {
 // a folder leaves the folder hidden: Build binds what was named into it.
 func (p *prober) isOpened(path, real string) bool {
 	for i := range p.r.Read {
-		if n := &p.r.Read[i]; n.Field != "" && isOneOf(path, real, n.Abs, n.Real) {
+		if n := &p.r.Read[i]; n.Field != "" && p.names(n, path, real) {
 			return true
 		}
 	}
 	for i := range p.r.Write {
-		if n := &p.r.Write[i]; n.Field != "" && isOneOf(path, real, n.Abs, n.Real) {
+		if n := &p.r.Write[i]; n.Field != "" && p.names(n, path, real) {
 			return true
 		}
 	}
 	return false
 }
 
-func isOneOf(path, real, abs, named string) bool {
-	return path == abs || path == named || real == abs || real == named
+// names tells whether a path of the spec means a secret. What it leads to by a
+// link in a writable tree does not count: an earlier command may have left that.
+func (p *prober) names(n *spec.Path, path, real string) bool {
+	if n.Abs == path || n.Abs == real {
+		return true
+	}
+	for _, l := range n.Links {
+		if within(l.Path, p.r.WorkingDir.Real) {
+			return false
+		}
+		for i := range p.r.Write {
+			if w := &p.r.Write[i]; w.Real != n.Real && within(l.Path, w.Real) {
+				return false
+			}
+		}
+	}
+	return n.Real == path || n.Real == real
 }
 
 func (p *prober) isHidden(path string) bool {

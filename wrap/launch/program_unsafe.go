@@ -61,9 +61,16 @@ type program struct {
 
 const stackSize = 32 << 10
 
+// noFD is what a slot holds that holds no descriptor: a step that uses it fails
+// with EBADF.
+const noFD = ^uintptr(0)
+
 // newProgram turns steps into words.
 func newProgram(steps []Step, failed int32) *program {
 	p := &program{ops: make([]op, len(steps)), failed: failed, pidfd: -1, slots: new([64]uintptr)}
+	for s := range p.slots {
+		p.slots[s] = noFD
+	}
 	size := 0
 	for i := range steps {
 		for k := range steps[i].Args {

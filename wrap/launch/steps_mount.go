@@ -55,9 +55,16 @@ func (l *list) mounts(ops []wrap.Mount) {
 			to := l.open(m.Target)
 			first := len(l.steps) - 1
 			l.move(held[m.Slot], to)
+			if m.Soft { // the clone may have been left out
+				l.steps[len(l.steps)-1].Pass = Errno(unix.EBADF)
+			}
 			l.close(to)
 			l.soften(m, first)
 			l.close(held[m.Slot])
+			if m.Soft {
+				l.steps[len(l.steps)-1].Pass = Errno(unix.EBADF)
+			}
+			delete(held, m.Slot)
 		case wrap.OpBind:
 			l.bind(m)
 		case wrap.OpPin:
@@ -90,6 +97,12 @@ func (l *list) mounts(ops []wrap.Mount) {
 			l.add(unix.SYS_UMOUNT2, "umount2", text(m.Target), num(unix.MNT_DETACH))
 		case wrap.OpPivot:
 			l.pivot(m.Target)
+		}
+	}
+	for slot := 0; len(held) > 0 && slot < 256; slot++ { // in order, so that equal Plans give equal steps
+		if s, ok := held[slot]; ok {
+			l.close(s)
+			delete(held, slot)
 		}
 	}
 	l.on, l.field = "", ""
