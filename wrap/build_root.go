@@ -1,0 +1,108 @@
+package wrap
+
+import (
+	"slices"
+
+	"sbx/spec"
+)
+
+// inView tells whether path is to be seen in an empty root because it, or a
+// folder above it, was named.
+func (b *builder) inView(path string) bool {
+	if b.whole {
+		return true
+	}
+	for _, l := range [][]spec.Path{b.r.Read, b.r.Write} {
+		for _, p := range l {
+			if p.Exists && under(path, p.Real) {
+				return true
+			}
+		}
+	}
+	return b.r.Restricted.Real != "" && under(path, b.r.Restricted.Real)
+}
+
+// emptyRoot begins the new root and binds what is in view read-only.
+func (b *builder) emptyRoot() {
+	b.op(Mount{Op: OpPin, Target: b.prefix, Why: "pivot_root(2) wants a mount point"})
+	b.placeHome()
+	b.placeParts()
+	if b.whole {
+		b.wholeRoot()
+	}
+	for _, s := range b.h.System {
+		if s.Target != "" {
+			b.symlink(s.Path, s.Target)
+			continue
+		}
+		b.show(s.Real, s.Path, s.Kind, "filesystem.read")
+	}
+	read := slices.Clone(b.r.Read)
+	if b.r.Restricted.Real != "" {
+		read = append(read, b.r.Restricted)
+	}
+	slices.SortStableFunc(read, func(x, y spec.Path) int { return len(x.Real) - len(y.Real) })
+	for _, p := range read {
+		if p.Real == "/" || b.r.Job != nil && under(p.Real, "/work") || b.isHidden(p.Real) {
+			continue // shown whole; the job's own, which the host need not have; hidden, which is stronger
+		}
+		kind := File
+		if p.IsDir {
+			kind = Dir
+		}
+		b.show(p.Real, p.Real, kind, p.Field)
+		b.links(p)
+	}
+}
+
+// wholeRoot binds all that the host's root has into a new one, which unlike the
+// host's may get further entries.
+func (b *builder) wholeRoot() {
+	list := b.h.listing("/")
+	for _, e := range list.Entries {
+		path := "/" + e.Name
+		switch {
+		case e.Kind == Symlink:
+			b.symlink(path, e.Target)
+		case !b.covered(path):
+			b.show(path, path, e.Kind, b.modeField())
+		}
+	}
+}
+
+func (b *builder) symlink(path, target string) {
+	if b.made[path] {
+		return
+	}
+	b.folder(parent(path), 0o755)
+	b.made[path] = true
+	b.op(Mount{Op: OpSymlink, Source: target, Target: b.in(path)})
+}
+
+// show binds source read-only at path of the empty root.
+func (b *builder) show(source, path string, kind Kind, f spec.Field) {
+	if b.shownAt(path) {
+		return
+	}
+	b.target(path, kind)
+	b.shown = append(b.shown, path)
+	b.op(Mount{Op: OpBind, Source: source, Target: b.in(path), Mode: b.baseMode(), For: f})
+}
+
+// baseMode is how what is in view by itself is seen.
+func (b *builder) baseMode() Mode {
+	if b.restricted() {
+		return ModeRO
+	}
+	return ModeKeep
+}
+
+// shownAt tells whether path is in view already.
+func (b *builder) shownAt(path string) bool {
+	for _, s := range b.shown {
+		if under(path, s) {
+			return true
+		}
+	}
+	return false
+}
