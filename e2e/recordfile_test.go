@@ -15,7 +15,8 @@ func readRecord(path string) (record, error) {
 		return nil, err
 	}
 	var r record
-	return r, json.Unmarshal(b, &r)
+	err = json.Unmarshal(b, &r)
+	return r, err
 }
 
 // text is a string at a path of keys, "" where there is none.

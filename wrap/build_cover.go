@@ -145,10 +145,13 @@ func (c *cover) hides(path string) bool {
 // hideable tells whether names can be hidden in dir: it is in view as a whole,
 // and neither private nor writable.
 func (b *builder) hideable(dir string) bool {
-	if b.covered(dir) || b.inWritable(dir) || b.isHidden(dir) {
+	if b.inWritable(dir) || b.isHidden(dir) || b.onTop(dir) >= 0 {
 		return false
 	}
-	return b.prefix == "" || b.shownAt(dir)
+	if b.prefix != "" {
+		return b.shownAt(dir)
+	}
+	return !b.covered(dir)
 }
 
 // makeable tells whether dir can be covered by one with further names: where it

@@ -79,6 +79,7 @@ func (b *builder) mask(path string, k Kind, f spec.Field) {
 // hide carries out filesystem.hide, but for the files whose names are hidden.
 func (b *builder) hide() {
 	for _, p := range b.r.Hide {
+		b.hideInBind(p)
 		if !p.Exists {
 			continue
 		}
@@ -95,6 +96,21 @@ func (b *builder) hide() {
 			}
 			b.maskAt(image, p.Real, kind, "filesystem.hide")
 		}
+	}
+}
+
+// hideInBind hides what only a bind of the spec puts at a hidden path.
+func (b *builder) hideInBind(p spec.Path) {
+	i := b.onTop(p.Abs)
+	if i < 0 || b.binds[i].Mode == spec.MountTmpfs || b.isMasked(p.Abs) {
+		return
+	}
+	m := &b.binds[i]
+	switch kind := b.h.Kind(m.Source.Real + p.Abs[len(m.Target):]); {
+	case p.Abs == m.Target:
+		b.mask(p.Abs, pathKind(m.Source), "filesystem.hide")
+	case kind != Absent:
+		b.mask(p.Abs, kind, "filesystem.hide")
 	}
 }
 
@@ -129,7 +145,7 @@ func (b *builder) visible(path string) bool {
 			return true
 		}
 	}
-	if b.showsWorkDir() && under(path, b.r.WorkingDir.Real) {
+	if b.showsWorkDir() && under(path, b.r.WorkingDir.Real) || b.prefix != "" && b.shownAt(path) {
 		return true
 	}
 	if b.covered(path) {

@@ -43,6 +43,8 @@ func (b *builder) noScopes(why string) {
 		b.fault(FieldSideDoors, Degraded, why+": abstract sockets of other programs can be connected to, and processes of the same user signalled")
 	case !b.plan.Has(NetNS):
 		b.fault(FieldSideDoors, Degraded, why+": abstract sockets of the host's network can be connected to")
+	default:
+		b.fault(FieldSideDoors, Enforced, why+": namespaces and a process group of its own hold what it would")
 	}
 }
 

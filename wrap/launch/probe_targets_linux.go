@@ -30,6 +30,9 @@ func (p *prober) targets() {
 		p.list(root)
 	}
 	for i := range p.r.Hide {
+		if host, mapped := p.r.Outside(p.r.Hide[i].Abs); mapped {
+			p.look(host)
+		}
 		if h := &p.r.Hide[i]; h.Exists && !h.IsDir {
 			p.listOnce(h)
 		}
