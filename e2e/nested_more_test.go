@@ -7,9 +7,9 @@ import "testing"
 func TestNestedWiderIsAnEscalation(t *testing.T) {
 	ww := `{"access_mode": "workspace-write"}`
 	for name, c := range map[string][3]string{
-		"mode":        {`{"access_mode": "workspace-write", "readonly": true, "filesystem": {"read": ["@system", "."]}}`, ww, "access_mode"},
-		"danger":      {ww, `{"access_mode": "danger-full-access"}`, "access_mode"},
-		"network":     {ww, `{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "network"},
+		"mode":    {`{"access_mode": "workspace-write", "readonly": true, "filesystem": {"read": ["@system", "."]}}`, ww, "access_mode"},
+		"danger":  {ww, `{"access_mode": "danger-full-access"}`, "access_mode"},
+		"network": {ww, `{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "network"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, _ := newNest(t).run(c[0], c[1], "echo end")

@@ -483,6 +483,9 @@ func TestNothingOutlivesTheSupervisor(t *testing.T) {
 				must(t, s.cmd.Process.Signal(sig))
 				code := s.wait()
 				eventually(t, "nothing is left", func() bool { return len(withArg(name)) == 0 })
+				if sig == unix.SIGTERM && code == 0 {
+					return // wait closes stdin, and the command may see that before the signal
+				}
 				if want := 128 + int(sig); sig != unix.SIGSEGV && code != want && code != -want { // at SEGV the runtime has its own word
 					t.Errorf("status %d after signal %d", code, sig)
 				}

@@ -408,11 +408,11 @@ func TestHostChangesProtectedFiles(t *testing.T) {
 		if slices.Contains(s.out.all(), "planted") {
 			t.Errorf("the inside: %q", s.out.all())
 		}
-		if r := b.plain("git", "-C", b.ws, "config", "core.abbrev"); r.out != "12\n" {
-			t.Errorf("the host's setting: %v", r)
-		}
 		text, _ := os.ReadFile(b.ws + "/.git/config")
-		rec, _ := readRecord(b.rec)
+		rec, err := readRecord(b.rec)
+		if err != nil {
+			t.Error(err)
+		}
 		told := false
 		for _, p := range rec.list("protected") {
 			told = told || strings.HasSuffix(p.text("path"), "/.git/config")
@@ -422,6 +422,9 @@ func TestHostChangesProtectedFiles(t *testing.T) {
 		}
 		if strings.Contains(string(text), "x\n") && !told {
 			t.Errorf("the inside wrote to it: %q", text)
+		}
+		if r := b.plain("git", "-C", b.ws, "config", "core.abbrev"); r.out != "12\n" {
+			t.Errorf("the host's setting: %v", r)
 		}
 		// The host removes the hooks' folder under a running sandbox.
 		s = b.start(specWW, "/bin/sh", "-c", "echo ready; read go; ls .git >/dev/null; echo end")

@@ -129,6 +129,12 @@ func (r *resolver) files() {
 			r.out.Read = append(r.out.Read, p)
 		}
 	}
+	// The working directory is in view where a document says something of it; the
+	// folder that sbx happens to be started in is not.
+	named := r.out.AccessMode == ReadOnly || r.spec.WorkingDir.Set && r.out.AccessMode != WorkspaceWrite
+	if named && r.out.Visible && r.out.Job == nil && r.out.Root.Abs == "" && r.out.WorkingDir.Exists {
+		r.out.Read = append(r.out.Read, implied(r.out.WorkingDir))
+	}
 	r.write(fs.Write.Value)
 	for i, asked := range fs.Hide.Value {
 		r.hide(item("filesystem.hide", i), asked)

@@ -116,7 +116,7 @@ func TestResolveFiles(t *testing.T) {
 		{`{"filesystem":{"write":["/srv/new","/srv"]}}`, "readonly confined files doors net=host cwd=/p/w w=/srv,/srv/new?"},
 		{`{"filesystem":{"write":["link/new","/srv"]}}`, "readonly confined files doors net=host cwd=/p/w w=/srv,/srv/data/new?"},
 		// Where things count from.
-		{`{"working_dir":"w/src","filesystem":{"read":["main.go","../link"]}}`, "readonly confined visible private files doors net=host cwd=/p/w/src r=/p/w/src/main.go,/srv/data"},
+		{`{"working_dir":"w/src","filesystem":{"read":["main.go","../link"]}}`, "readonly confined visible private files doors net=host cwd=/p/w/src r=/p/w/src/main.go,/srv/data,/p/w/src"},
 		{`{"working_dir":"~"}`, "net=host cwd=/home/u"},
 		{`{"working_dir":"~/.cache/"}`, "net=host cwd=/home/u/.cache"},
 		{`{"working_dir":"w/link/.."}`, "net=host cwd=/srv"},

@@ -31,6 +31,9 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.plan.Opening = Open(r, h)
 	if b.plan.Rung == RungFree {
 		b.plan.Base = BaseHost
+		if h.Parent != nil {
+			b.wider(h.Parent)
+		}
 	} else {
 		b.sandbox()
 	}

@@ -421,9 +421,10 @@ func (c *planned) checkOpen(t *testing.T, tr *tree) {
 	}
 }
 
-// hidesIn tells whether a name is hidden in dir, which is then a folder of the
-// sandbox's own.
+// hidesIn tells whether a name is hidden or made in dir, which is then a folder of
+// the sandbox's own.
 func (c *planned) hidesIn(dir string) bool {
 	return slices.ContainsFunc(c.h.Secrets, func(f Found) bool { return parent(f.Real) == dir }) ||
-		slices.ContainsFunc(c.r.Hide, func(p spec.Path) bool { return parent(p.Real) == dir })
+		slices.ContainsFunc(c.r.Hide, func(p spec.Path) bool { return parent(p.Real) == dir }) ||
+		slices.ContainsFunc(c.r.Mounts, func(m spec.MountAt) bool { return parent(m.Target) == dir && c.h.Kind(m.Target) == Absent })
 }

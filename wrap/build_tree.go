@@ -177,7 +177,7 @@ func (b *builder) placeWritable() {
 // the sandbox has a folder of its own, and must be bound in to be seen.
 func (b *builder) showsWorkDir() bool {
 	wd := b.r.WorkingDir.Real
-	return b.prefix == "" && b.r.WorkingDir.Exists && b.coveredStrictly(wd) && !b.inWritable(wd) && !b.isHidden(wd)
+	return (b.prefix == "" || b.whole) && b.r.WorkingDir.Exists && b.coveredStrictly(wd) && !b.inWritable(wd) && !b.isHidden(wd)
 }
 
 // links makes the links by which a path was named, where the new root has none.

@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"slices"
+	"strings"
 
 	"sbx/spec"
 )
@@ -20,6 +21,7 @@ type Parent struct {
 	Hidden     []string
 	Secrets    []string // what is hidden by default
 	Allowed    []string // protected names that may be written
+	Opened     []string // secrets that the spec names, and so shows
 }
 
 // parentOf is what this Plan's sandbox tells those inside.
@@ -57,7 +59,26 @@ func (b *builder) parentOf() *Parent {
 		}
 	}
 	p.Allowed = append(p.Allowed, b.r.Globs...)
+	for _, l := range [][]spec.Path{b.r.Read, b.r.Write} {
+		for _, n := range l {
+			if n.Field != "" && b.isSecret(n.Abs) {
+				p.Opened = append(p.Opened, n.Abs)
+			}
+		}
+	}
 	return p
+}
+
+// isSecret tells whether a path is, or lies in, one of the default secrets of
+// the caller's home or of the system.
+func (b *builder) isSecret(path string) bool {
+	return slices.ContainsFunc(Secrets(), func(s Secret) bool {
+		at := s.Path
+		if rest, ok := strings.CutPrefix(at, "~/"); ok {
+			at = strings.TrimRight(b.h.Home, "/") + "/" + rest
+		}
+		return under(path, at)
+	})
 }
 
 // AppendJSON writes p as ParseParent reads it.
@@ -75,6 +96,7 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	w.list("hidden", p.Hidden)
 	w.list("secrets", p.Secrets)
 	w.list("allowed", p.Allowed)
+	w.list("opened", p.Opened)
 	w.close('}')
 	return append(w.b, '\n')
 }
@@ -100,7 +122,7 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 	for _, l := range []struct {
 		key string
 		to  *[]string
-	}{{"writable", &p.Writable}, {"read", &p.Read}, {"hidden", &p.Hidden}, {"secrets", &p.Secrets}, {"allowed", &p.Allowed}} {
+	}{{"writable", &p.Writable}, {"read", &p.Read}, {"hidden", &p.Hidden}, {"secrets", &p.Secrets}, {"allowed", &p.Allowed}, {"opened", &p.Opened}} {
 		if list := n.Get(l.key); list != nil {
 			for _, item := range list.Items {
 				*l.to = append(*l.to, item.Text)
@@ -124,7 +146,15 @@ func (b *builder) nested() {
 	b.wider(held)
 	for _, s := range b.h.Secrets {
 		if s.Kind != Absent && !slices.ContainsFunc(held.Secrets, func(d string) bool { return under(s.Real, d) }) {
+			b.fault(FieldSecrets, Unavailable, "the outer sandbox shows "+s.Path)
 			narrower("access_mode", "the outer sandbox shows "+s.Path)
+			break
+		}
+	}
+	for _, path := range held.Opened {
+		if !slices.ContainsFunc(append(slices.Clone(b.r.Read), b.r.Write...), func(n spec.Path) bool { return n.Field != "" && under(path, n.Abs) }) {
+			b.fault(FieldSecrets, Unavailable, "the outer sandbox shows "+path)
+			narrower("access_mode", "the outer sandbox shows "+path)
 			break
 		}
 	}

@@ -12,7 +12,7 @@ type Secret struct {
 	// is looked for then only.
 	Root bool
 	// File is true where the name is normally a file. A file is hidden by its
-	// name in the folder, never by a mount on itself (see DESIGN: that mount
+	// name in the folder, never by a mount on itself (that mount
 	// falls off when the host renames a new file over it).
 	File bool
 	// Folder is true where the row counts only for a real folder: /var/run is
