@@ -413,7 +413,7 @@ func TestWorkingDirectory(t *testing.T) {
 		_ = r
 		b.holds(b.ws+"/up", "x\n")
 		// What lies above the working directory is not writable.
-		r = ask("--spec", spec, "--", "/bin/sh", "-c", "echo x >in; (echo x >../up2) 2>/dev/null; echo end").ended()
+		ask("--spec", spec, "--", "/bin/sh", "-c", "echo x >in; (echo x >../up2) 2>/dev/null; echo end").ended()
 		b.holds(b.ws+"/sub/in", "x\n")
 		b.absent(b.ws + "/up2")
 		// One that is not in view: the command starts at the top.

@@ -20,7 +20,6 @@ type world struct {
 	host  Host
 	in    spec.Inputs
 	req   Request
-	dev   []MountPoint
 	repos []Repository
 }
 

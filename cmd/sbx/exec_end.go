@@ -60,7 +60,9 @@ func (x *execution) guard() {
 // supervise waits for the command, and looks after what must be looked after
 // while it runs.
 func (x *execution) supervise() launch.Exit {
-	leave(0, 1)
+	if !x.plan.OwnGroup { // a terminal there is to be taken back
+		leave(0, 1)
+	}
 	mend := func() {
 		audit.Mend(audit.StateDir(x.environ, x.home()))
 		launch.Slim()

@@ -18,6 +18,14 @@ type Options struct {
 	KeepAll bool  // all of the caller's descriptors
 }
 
+// terminal is where a command with a group of its own becomes the foreground.
+func terminal(p *wrap.Plan) int {
+	if !p.OwnGroup {
+		return -1
+	}
+	return Terminal()
+}
+
 // Process is a launch under way. Its methods are called from the one thread
 // that called Begin, which must stay locked to its goroutine until the process
 // has ended: the kernel ends the sandbox with that thread (PR_SET_PDEATHSIG).
@@ -32,6 +40,7 @@ type Process struct {
 	target   int // pidfd of the command, which signals go to
 	sock     int // the supervisor's end
 	far      int // the child's end, while the descriptor table is shared
+	terminal int // whose foreground is to be taken back at the end; -1 for none
 }
 
 // namespaceFlags are what clone makes. A network namespace takes as long as all
@@ -69,7 +78,7 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	if err != nil {
 		return nil, stepError("socketpair", err)
 	}
-	pr := &Process{opening: o, sock: ends[0], far: ends[1], pidfd: -1, target: -1}
+	pr := &Process{opening: o, sock: ends[0], far: ends[1], pidfd: -1, target: -1, terminal: -1}
 	if steps == nil {
 		return pr, nil
 	}
@@ -96,12 +105,14 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 		pr.Kill()
 		return stepError("load", unix.EINVAL)
 	}
-	return pr.load(Steps(p, input(p, o, pr.far)))
+	in := input(p, o, pr.far)
+	pr.terminal = in.Terminal
+	return pr.load(Steps(p, in))
 }
 
 // input is what the steps need of the caller and of the filters that are shipped.
 func input(p *wrap.Plan, o Options, sock int) Input {
-	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: sock}
+	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: sock, Terminal: terminal(p)}
 	if p.Filter.On {
 		in.Own = seccomp.Shipped(seccomp.Options{Root: p.Filter.Root, Unix: p.Filter.Unix, NoInet: p.Filter.NoInet}, seccomp.Native)
 		in.Filter, in.Late = in.Own, p.Filter.Code != nil

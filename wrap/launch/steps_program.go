@@ -14,6 +14,9 @@ type Input struct {
 	Keep    []int // descriptors beyond 0-2 that the command gets
 	KeepAll bool  // all of the caller's descriptors (no side door is shut)
 	Sock    int   // the child's end of the socket
+	// Terminal is where a command with a process group of its own becomes the
+	// foreground; -1 for none.
+	Terminal int
 	// Filter is the seccomp program's bytes. A profile of the user's (Late)
 	// may lack calls that the launch itself makes, so the command loads it
 	// last, and pid 1 takes Own once the command has started.
@@ -167,7 +170,7 @@ func (l *list) command(p *wrap.Plan, in Input) {
 	}
 	l.special(DoDefault, "signals").Args[0] = word(in.Caller.Ignored)
 	if p.OwnGroup {
-		l.add(unix.SYS_SETPGID, "setpgid", num(0), num(0))
+		l.ownGroup(in.Terminal)
 	}
 	l.special(DoReady, "ready")
 	l.add(unix.SYS_RT_SIGPROCMASK, "rt_sigprocmask", num(unix.SIG_SETMASK), data(words(in.Caller.Mask)), num(0), num(8))
@@ -177,6 +180,20 @@ func (l *list) command(p *wrap.Plan, in Input) {
 	l.on = p.Command.Executable
 	l.add(unix.SYS_EXECVE, "execve", text(p.Command.Executable), vector(p.Command.Argv), vector(p.Env))
 	l.on = ""
+}
+
+// ownGroup gives the command a process group of its own and, where the caller's
+// was the terminal's foreground, makes it that. Every signal is blocked here,
+// SIGTTOU among them.
+func (l *list) ownGroup(terminal int) {
+	l.add(unix.SYS_SETPGID, "setpgid", num(0), num(0))
+	if terminal < 0 {
+		return
+	}
+	pid := l.slot()
+	l.add(unix.SYS_GETPID, "getpid").Save = pid
+	fg := l.add(unix.SYS_IOCTL, "ioctl", num(terminal), num(unix.TIOCSPGRP), data(words(0)))
+	fg.Patch, fg.At = pid, 2
 }
 
 // closeOthers closes all descriptors beyond 2 but those that are kept and the

@@ -130,6 +130,9 @@ func (pr *Process) wait() Exit {
 	} else {
 		exit = Exit{}
 	}
+	if pr.terminal >= 0 {
+		takeBack(pr.terminal)
+	}
 	if ws.Signaled() {
 		exit.Signal = int(ws.Signal())
 	} else {
