@@ -143,11 +143,8 @@ func TestSweepUnreadableFolder(t *testing.T) {
 	}
 	defer os.Chmod(g.tree+"/closed", 0o700)
 	out := g.sweep.End()
-	if got := g.moved(out); len(got) != 2 || got[0] != "readonly/.git" || got[1] != "z/.git" {
+	if got := g.moved(out); strings.Join(got, " ") != "closed/.git readonly/.git z/.git" || len(out.Cuts) != 0 {
 		t.Errorf("%q, cuts %q", got, out.Cuts)
-	}
-	if len(out.Cuts) != 1 || !strings.Contains(out.Cuts[0], "closed: permission denied") {
-		t.Errorf("cuts %q", out.Cuts)
 	}
 	if fi, err := os.Stat(g.tree + "/readonly"); err != nil || fi.Mode().Perm() != 0o500 {
 		t.Errorf("the folder's mode is now %v, %v", fi.Mode(), err)
