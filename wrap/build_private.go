@@ -251,7 +251,8 @@ func (b *builder) dev() {
 func (b *builder) proc() {
 	b.folder("/proc", 0o555)
 	b.op(Mount{Op: OpProc, Target: b.in("/proc"), For: FieldProcesses})
-	if b.h.UID != 0 {
+	if b.h.UID != 0 { // but for what everybody may, as ns_last_pid
+		b.op(Mount{Op: OpBind, Source: b.in("/proc/sys"), Target: b.in("/proc/sys"), Mode: ModeRO, Soft: true, For: FieldProcesses})
 		return
 	}
 	if !b.restricted() && b.h.Kind("/sys") == Dir {

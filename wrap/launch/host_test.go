@@ -104,7 +104,6 @@ func (s *site) plan(doc string, argv ...string) *wrap.Plan {
 
 // onThread runs f on a thread that ends with it, since Start locks its thread.
 func onThread(f func()) {
-	dumpable()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -112,11 +111,6 @@ func onThread(f func()) {
 	}()
 	<-done
 }
-
-// dumpable undoes what an earlier launch left behind: child and supervisor share
-// their memory, and with it PR_SET_DUMPABLE. Without it /proc/self belongs to
-// root, and an ordinary user's next child cannot map its ids.
-func dumpable() { unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0) }
 
 // descriptors are this process's own ends of launches: sockets that keep packets
 // apart. What the child had open in the shared table when it ended is not among

@@ -82,6 +82,12 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	if steps == nil {
 		return pr, nil
 	}
+	// A launch before may have left the memory that it shared not dumpable; the
+	// child could not write its id maps then.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err != nil {
+		pr.closeAll()
+		return nil, stepError("prctl", err)
+	}
 	pr.programs.Opening = steps
 	pr.begun = newProgram(pr.programs.Opening, reportFailedOpening)
 	if err := pr.clone(pr.begun, unix.CLONE_FILES); err != nil {

@@ -294,7 +294,6 @@ func TestDying(t *testing.T) {
 		return
 	}
 	plan := newSite(t).plan(workspaceWrite, "/bin/sh", "-c", "setsid sh -c 'sleep 1000; : "+word+"' & sh -c 'sleep 1000; : "+word+"'; : "+word)
-	dumpable()
 	pr, err := startWith(plan, Options{}, func(p *Programs) {
 		if phase == "start" { // it stops half-way for ever
 			p.Setup = slices.Insert(slices.Clone(p.Setup), len(p.Setup)/3, Step{Name: "pause", Call: unix.SYS_PPOLL})
