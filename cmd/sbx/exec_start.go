@@ -80,6 +80,7 @@ func (x *execution) launch() error {
 	}
 	x.clock.lap("record")
 	x.guard()
+	x.process.Allow()
 	err = x.process.Ready()
 	x.clock.lap("setup")
 	return err

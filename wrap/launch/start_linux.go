@@ -40,6 +40,7 @@ type Process struct {
 	target   int // pidfd of the command, which signals go to
 	sock     int // the supervisor's end
 	far      int // the child's end, while the descriptor table is shared
+	allowed  bool
 	terminal int // whose foreground is to be taken back at the end; -1 for none
 }
 
@@ -241,12 +242,21 @@ func (pr *Process) Ready() error {
 	return pr.failure(rep)
 }
 
-// Go lets the command start, and waits until it has. A *StepError whose step
-// is execve tells why the command could not be executed.
+// Allow lets the command start as soon as the child has done everything else: a
+// supervisor that has nothing left to do spares the child one wait for it.
+func (pr *Process) Allow() {
+	pr.allowed = true
+	_ = pr.word() // a child that is gone tells by that
+}
+
+// Go lets the command start, if Allow has not, and waits until it has. A
+// *StepError whose step is execve tells why the command could not be executed.
 func (pr *Process) Go() error {
-	if err := pr.word(); err != nil {
-		pr.Kill()
-		return err
+	if !pr.allowed {
+		if err := pr.word(); err != nil {
+			pr.Kill()
+			return err
+		}
 	}
 	rep, err := pr.receive()
 	if err == errGone && pr.begun == nil {
