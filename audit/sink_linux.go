@@ -144,7 +144,11 @@ func (s *Sink) replace(b []byte, sync bool) error {
 	if !s.named {
 		keep = launchName
 	}
-	if err := replaceAt(s.dir, s.base, keep, b, sync); err != nil {
+	err := replaceAt(s.dir, s.base, keep, b, sync)
+	if err == unix.EACCES && s.reopen() {
+		err = replaceAt(s.dir, s.base, keep, b, sync)
+	}
+	if err != nil {
 		help := ""
 		if err == unix.ENOSPC || err == unix.EDQUOT || err == unix.EROFS || err == unix.EACCES {
 			help = "name another place: --effective FILE"
@@ -152,6 +156,13 @@ func (s *Sink) replace(b []byte, sync bool) error {
 		return cannotWrite(s.path, err.Error(), help)
 	}
 	return nil
+}
+
+// reopen makes the record's folder writable again where its owner may: a command
+// that could write to it has closed it since the record was begun.
+func (s *Sink) reopen() bool {
+	var st unix.Stat_t
+	return unix.Stat(fdPath(s.dir), &st) == nil && st.Mode&0o300 != 0o300 && unix.Chmod(fdPath(s.dir), st.Mode&0o7777|0o700) == nil
 }
 
 // launchName is what the record of the launch is called beside the final one,

@@ -325,3 +325,27 @@ func BenchmarkOpenAndFirstWrite(b *testing.B) {
 		s.free()
 	}
 }
+
+// TestSinkInAFolderThatWasClosed: a command that may write to the folder cannot
+// keep the record from being finished by closing it.
+func TestSinkInAFolderThatWasClosed(t *testing.T) {
+	asUser(t)
+	dir := temp(t)
+	s := open(t, dir, dir+"/r.json")
+	if err := s.Write(Record{ID: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := os.Create(dir + "/control"); err == nil {
+		f.Close()
+		t.Fatal("the folder is not closed")
+	}
+	if err := s.Close(Record{ID: "a", EndedAt: time.Now()}); err != nil {
+		t.Error(err)
+	}
+	if got := state(t, dir+"/r.json"); got != "exited" {
+		t.Errorf("state %s", got)
+	}
+}
