@@ -15,6 +15,7 @@ type Sink struct {
 	base  string // its last component
 	dir   int    // the folder, O_PATH
 	named bool   // --effective or $SBX_EFFECTIVE names it
+	begun bool   // it has been written once
 
 	state string // the state folder; "" when there is none
 	id    string
@@ -145,7 +146,7 @@ func (s *Sink) replace(b []byte, sync bool) error {
 		keep = launchName
 	}
 	err := replaceAt(s.dir, s.base, keep, b, sync)
-	if err == unix.EACCES && s.reopen() {
+	if err == unix.EACCES && s.begun && s.reopen() {
 		err = replaceAt(s.dir, s.base, keep, b, sync)
 	}
 	if err != nil {
@@ -155,6 +156,7 @@ func (s *Sink) replace(b []byte, sync bool) error {
 		}
 		return cannotWrite(s.path, err.Error(), help)
 	}
+	s.begun = true
 	return nil
 }
 
