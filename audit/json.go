@@ -32,7 +32,7 @@ func (w *writer) close(c byte) {
 	w.comma = true
 }
 
-// key is a key that the contract names.
+// key is a key that docs/record.md names.
 func (w *writer) key(k string) {
 	w.member()
 	w.b = append(w.b, '"')

@@ -134,7 +134,7 @@ func same(f, g Filter, calls []string) bool {
 	return true
 }
 
-// The verdicts that the contract names, with the high words that a program
+// The verdicts that docs/spec.md promises, with the high words that a program
 // may set and the kernel does not read.
 func TestVerdicts(t *testing.T) {
 	allow, eperm, enosys := Action{Kind: Allow}, Fail(unix.EPERM), noSuchCall

@@ -100,7 +100,7 @@ var goldens = []golden{
 }
 
 // TestGolden holds the whole of every Plan to a file. What a file says was
-// read against the contract when it was made; -update writes all anew, and
+// read against docs/spec.md when it was made; -update writes all anew, and
 // then the difference is to be read.
 func TestGolden(t *testing.T) {
 	world, err := os.ReadFile(filepath.Join(plans, "world.txt"))
