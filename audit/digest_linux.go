@@ -47,5 +47,5 @@ func digestPath(path string) string {
 	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxDigestSize {
 		return ""
 	}
-	return digestFD(fd, st.Size, make([]byte, 32<<10))
+	return digestFD(fd, st.Size, make([]byte, min(st.Size+1, 32<<10)))
 }

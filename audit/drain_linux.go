@@ -72,6 +72,9 @@ func (x *Watch) event(out []Notice, wd int32, mask uint32, name string, now time
 	if d.in == nil || mask&(unix.IN_CREATE|unix.IN_MOVED_TO) == 0 {
 		return out
 	}
+	if x.busy(wd, d, mask) {
+		return out
+	}
 	rel := join(d.rel, name)
 	path := under(d.in.path, rel)
 	if x.isNew(path, rel) {
@@ -88,4 +91,22 @@ func (x *Watch) event(out []Notice, wd int32, mask uint32, name string, now time
 // le32 reads the byte order of every machine that sbx runs on.
 func le32(b []byte) uint32 {
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
+}
+
+// maxIdle is how many files may be made in a watched folder before it is left
+// to the sweep at the end: a command that unpacks thousands is not to pay for
+// each. Folders of guarded files stay watched.
+const maxIdle = 100
+
+// busy counts what is made in a folder that is none of the watch's business,
+// and ends the watch of one where that is too much.
+func (x *Watch) busy(wd int32, d *watched, mask uint32) bool {
+	if d.left || mask&unix.IN_ISDIR != 0 {
+		return d.left
+	}
+	if d.made++; d.made > maxIdle && d.names == nil && d.rel != "" {
+		d.left = true
+		_, _ = unix.InotifyRmWatch(x.fd, uint32(wd))
+	}
+	return d.left
 }

@@ -11,7 +11,7 @@ import (
 
 // maxWatched is how many folders are watched for new protected names. Beyond
 // them only the sweep at the end looks.
-const maxWatched = 256
+const maxWatched = 64
 
 // Watch tells, through inotify, when the host replaces a protected or masked
 // file and when a protected name appears in a writable tree. It is used by one
@@ -35,6 +35,8 @@ type watched struct {
 	names map[string]int // of files, by name
 	in    *tree          // the tree it belongs to; nil for none
 	rel   string
+	made  int  // files that were made in it
+	left  bool // it is left to the sweep
 }
 
 // place is a folder beneath a tree.
@@ -117,7 +119,7 @@ func (x *Watch) Begin(now time.Time) error {
 		return &spec.Problem{Field: wrap.FieldProtected, Do: "watch the protected files", Why: inotifyWhy(err)}
 	}
 	x.fd, x.dirs = fd, map[int32]*watched{}
-	x.events, x.buf = make([]byte, 16<<10), make([]byte, 16<<10)
+	x.events, x.buf = make([]byte, 4<<10), make([]byte, 4<<10)
 	for i := range x.files {
 		g := &x.files[i]
 		if err := x.guard(g.path, i); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // dirBuffer is as much of a folder as is read at once; glibc's readdir does
 // the same.
-const dirBuffer = 32 << 10
+const dirBuffer = 16 << 10
 
 // openDir opens a folder for reading; where only passing through is allowed,
 // for that.
