@@ -66,15 +66,11 @@ func (b *builder) kernelsOwn() {
 		return under(path, "/proc") || under(path, "/sys") || under(path, "/dev") && path != "/dev/shm" && !under(path, "/dev/shm/")
 	}
 	for _, w := range b.r.Write {
-		f := w.Field
-		if f == "" {
-			f = "working_dir"
-		}
-		switch {
-		case w.Real == "/":
-			b.problems = append(b.problems, &spec.Problem{Field: f, On: w.At, Do: "make / writable",
-				Why: "it is the whole host: nothing would be protected, and all of it searched", Help: "start in a folder of your own, or name the folders"})
-		case kernels(w.Real):
+		if kernels(w.Real) {
+			f := w.Field
+			if f == "" {
+				f = "working_dir"
+			}
 			refuse(f, w.At, w.Real)
 		}
 	}
