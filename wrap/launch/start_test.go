@@ -64,7 +64,7 @@ func TestEachStepFails(t *testing.T) {
 				doc = `{"access_mode": "workspace-write", "best_effort": ["*"]}`
 			}
 			plan := s.plan(doc, "/bin/sh", "-c", "echo ran >marker")
-			programs := Steps(plan, Input{Sock: 9})
+			programs := Steps(plan, input(plan, Options{Caller: Inherited()}, 9))
 			if n := len(programs.Setup) + len(programs.Command); n < 30 {
 				t.Fatalf("there are only %d steps", n)
 			}
