@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"sbx/spec"
 )
 
 func TestAppendString(t *testing.T) {
@@ -66,8 +68,7 @@ func FuzzString(f *testing.F) {
 				t.Fatalf("%q holds %U as it is", b, r)
 			}
 		}
-		p := reader{b: b}
-		n, err := p.document()
+		n, err := spec.ParseLaxJSON("", b, maxNested)
 		if err != nil || n.Text != std {
 			t.Fatalf("own reader: %q, %v; encoding/json: %q", n.Text, err, std)
 		}

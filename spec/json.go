@@ -1,5 +1,10 @@
 package spec
 
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
 // ParseJSON reads one JSON document as RFC 8259 has it and no looser: no
 // duplicate keys, nothing after the document, no byte order mark, valid UTF-8
 // and whole surrogate pairs only; at most 1 MiB and 65536 values, nested at most 32 deep.
@@ -7,30 +12,54 @@ func ParseJSON(name string, b []byte) (*Node, error) {
 	if err := checkBytes(name, b); err != nil {
 		return nil, err
 	}
-	p := jsonReader{name: name, b: b, s: string(b)}
+	p := jsonReader{name: name, b: b, depth: maxDepth, values: maxValues}
+	return p.document()
+}
+
+// ParseLaxJSON reads what a program wrote that may be older, newer or damaged,
+// and takes what encoding/json does: a byte that is not UTF-8 and half of a
+// surrogate pair become U+FFFD, and of equal keys all are kept. It is nested at
+// most depth deep; its size is for the caller to bound.
+func ParseLaxJSON(name string, b []byte, depth int) (*Node, error) {
+	if !utf8.Valid(b) {
+		valid := make([]byte, 0, len(b)+len(b)/8)
+		for _, r := range string(b) {
+			valid = utf8.AppendRune(valid, r)
+		}
+		b = valid
+	}
+	p := jsonReader{name: name, b: b, depth: depth, values: -1, lax: true}
+	return p.document()
+}
+
+type jsonReader struct {
+	name   string
+	b      []byte
+	s      string // b again: what a node holds is a piece of it
+	i      int
+	slab   slab
+	depth  int  // the most levels
+	values int  // the most values; -1 for any number
+	lax    bool // as ParseLaxJSON
+}
+
+func (p *jsonReader) document() (*Node, error) {
+	p.s = string(p.b)
 	p.space()
-	if p.i == len(b) {
-		return nil, &DecodeError{Name: name, Why: "empty document"}
+	if p.i == len(p.b) {
+		return nil, &DecodeError{Name: p.name, Why: "empty document"}
 	}
 	n, err := p.value(0)
 	if err != nil {
 		return nil, err
 	}
 	p.space()
-	if p.i < len(b) {
+	if p.i < len(p.b) {
 		return nil, p.fail(p.i, "more text after the end of the document")
 	}
-	l := newLocator(b)
+	l := newLocator(p.b)
 	l.locate(n)
 	return n, nil
-}
-
-type jsonReader struct {
-	name string
-	b    []byte
-	s    string // b again: what a node holds is a piece of it
-	i    int
-	slab slab
 }
 
 func (p *jsonReader) fail(off int, why string) error { return errorAt(p.name, p.b, off, why) }
@@ -56,13 +85,13 @@ func (p *jsonReader) peek() byte {
 
 func (p *jsonReader) value(depth int) (*Node, error) {
 	start := p.i
-	if p.slab.count == maxValues {
+	if p.slab.count == p.values {
 		return nil, p.fail(start, tooMany)
 	}
 	switch c := p.peek(); {
 	case c == '{' || c == '[':
-		if depth == maxDepth {
-			return nil, p.fail(start, "nested more than 32 deep")
+		if depth == p.depth {
+			return nil, p.fail(start, "nested more than "+strconv.Itoa(p.depth)+" deep")
 		}
 		if c == '{' {
 			return p.object(depth + 1)
@@ -193,7 +222,7 @@ func (p *jsonReader) object(depth int) (*Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if keys.add(n.Members, key) {
+		if !p.lax && keys.add(n.Members, key) {
 			return nil, p.fail(at, "the key "+quote(cut(key))+" is there twice")
 		}
 		p.space()

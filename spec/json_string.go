@@ -58,6 +58,9 @@ func (p *jsonReader) escaped(open, start int) (string, error) {
 			s.WriteByte('\t')
 		case 'u':
 			r, size, why := unicodeEscape(p.b[at:])
+			if why == halfPair && p.lax {
+				r, size, why = utf8.RuneError, len(`\u0000`), ""
+			}
 			if why != "" {
 				return "", p.fail(at, why)
 			}
@@ -72,6 +75,8 @@ func (p *jsonReader) escaped(open, start int) (string, error) {
 	return "", p.fail(open, "the string is not closed")
 }
 
+const halfPair = "half of a surrogate pair"
+
 // unicodeEscape reads \uXXXX, or two of them that make a surrogate pair.
 func unicodeEscape(b []byte) (r rune, size int, why string) {
 	hi, ok := hexRune(b, 2, 4)
@@ -80,16 +85,16 @@ func unicodeEscape(b []byte) (r rune, size int, why string) {
 	}
 	switch {
 	case hi >= 0xDC00 && hi <= 0xDFFF:
-		return 0, 0, "half of a surrogate pair"
+		return 0, 0, halfPair
 	case hi < 0xD800 || hi > 0xDFFF:
 		return hi, 6, ""
 	}
 	if len(b) < 8 || b[6] != '\\' || b[7] != 'u' {
-		return 0, 0, "half of a surrogate pair"
+		return 0, 0, halfPair
 	}
 	lo, ok := hexRune(b, 8, 4)
 	if !ok || lo < 0xDC00 || lo > 0xDFFF {
-		return 0, 0, "half of a surrogate pair"
+		return 0, 0, halfPair
 	}
 	return (hi-0xD800)<<10 | (lo - 0xDC00) + 0x10000, 12, ""
 }
