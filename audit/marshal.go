@@ -2,7 +2,6 @@ package audit
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"sbx/spec"
@@ -138,7 +137,7 @@ func appendDocument(dst []byte, n *spec.Node) []byte {
 	if n == nil {
 		return append(dst, "{}"...)
 	}
-	return n.AppendJSON(dst, secretPath)
+	return n.AppendJSON(dst, spec.IsSecretPath)
 }
 
 func canonicalDocument(dst []byte, d *spec.SandboxSpec) []byte {
@@ -147,12 +146,6 @@ func canonicalDocument(dst []byte, d *spec.SandboxSpec) []byte {
 		return append(dst, "{}"...)
 	}
 	return n.AppendCanonical(dst)
-}
-
-// secretPath tells whether the value at a document's path may not be shown.
-func secretPath(path string) bool {
-	const set = "environment.set"
-	return len(path) > len(set) && strings.HasPrefix(path, set)
 }
 
 func digestHex(b []byte) string {

@@ -82,9 +82,12 @@ func (n *Node) appendJSON(dst []byte, path string, redact func(string) bool) []b
 	return n.appendScalar(dst)
 }
 
-// IsSecretPath tells whether the value at path is never shown: those of
-// environment.set.
-func IsSecretPath(path string) bool { return strings.HasPrefix(path, "environment.set.") }
+// IsSecretPath tells whether the value at path is never shown: whatever lies
+// in environment.set.
+func IsSecretPath(path string) bool {
+	const set = "environment.set"
+	return len(path) > len(set) && strings.HasPrefix(path, set)
+}
 
 func (n *Node) appendScalar(dst []byte) []byte {
 	switch {

@@ -96,12 +96,8 @@ func TestForbiddenSeesWhatItForbids(t *testing.T) {
 // hotPath lists the packages behind cmd/sbx, itself included.
 func hotPath(t *testing.T) []string {
 	t.Helper()
-	top := root(t)
-	if files, err := filepath.Glob(filepath.Join(top, "cmd", "sbx", "*.go")); err != nil || len(files) == 0 {
-		t.Skip("there is no cmd/sbx yet")
-	}
 	cmd := exec.Command("go", "list", "-deps", "-tags", "urfave_cli_no_docs", "./cmd/sbx")
-	cmd.Dir = top
+	cmd.Dir = root(t)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

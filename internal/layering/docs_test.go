@@ -30,7 +30,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	}
 	fields := spec.Fields()
 	if len(fields) == 0 {
-		t.Skip("spec.Fields is empty yet")
+		t.Fatal("spec.Fields is empty")
 	}
 	for _, f := range fields {
 		want := "enforced"
@@ -49,10 +49,6 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 
 // TestEveryKeyIsDocumented holds docs/record.md to the record's schema.
 func TestEveryKeyIsDocumented(t *testing.T) {
-	schema := filepath.Join(root(t), "audit", "record.schema.json")
-	if _, err := os.Stat(schema); err != nil {
-		t.Skip("the record has no schema yet")
-	}
 	var s struct{ Properties map[string]json.RawMessage }
 	if err := json.Unmarshal([]byte(read(t, "audit/record.schema.json")), &s); err != nil {
 		t.Fatal(err)
