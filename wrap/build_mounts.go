@@ -63,7 +63,7 @@ func (b *builder) kernelsOwn() {
 			Why: "it is the kernel's own, which every sandbox has a safe one of", Help: "name another path"})
 	}
 	kernels := func(path string) bool {
-		return under(path, "/proc") || under(path, "/sys") || under(path, "/dev") && path != "/dev/shm" && !under(path, "/dev/shm/")
+		return under(path, "/proc") || under(path, "/sys") || under(path, "/dev") && !under(path, "/dev/shm")
 	}
 	for _, w := range b.r.Write {
 		if kernels(w.Real) {

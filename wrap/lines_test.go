@@ -86,3 +86,16 @@ func TestOwnGroup(t *testing.T) {
 		t.Errorf("%v, the command stays in the caller's process group", err)
 	}
 }
+
+// /dev/shm is the one folder of /dev that is no kernel's: it and what lies in
+// it may be named.
+func TestOnlySharedMemoryOfDevIsWritten(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/dev/shm": true, "/dev/shm/mine": true, "/dev": false, "/dev/shmx": false, "/dev/pts": false, "/proc/sys": false, "/sys/fs": false,
+	} {
+		_, err := linesFor(t, `{"filesystem": {"write": ["`+path+`"]}}`, "dir /dev/shm/mine", "dir /dev/shmx", "dir /dev/pts", "dir /sys/fs")
+		if (err == nil) != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
