@@ -34,23 +34,13 @@ type Support struct {
 	State State
 	ABI   int        // 0 unless Available
 	Errno unix.Errno // what the kernel answered, 0 where Available
-	// Errata are the issues of this ABI that are fixed, a bit each, the first
-	// being 1; 0 also for kernels that do not tell (before 6.15). See
-	// Documentation/userspace-api/landlock.rst, "Landlock Errata".
-	Errata uint32
 }
 
 // Probe asks the kernel for its Landlock. It restricts nothing and takes a
 // few microseconds.
 func Probe() Support {
 	version, _, e := unix.RawSyscall(CreateRuleset, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
-	s := answer(version, e)
-	if s.State == Available {
-		if errata, _, e := unix.RawSyscall(CreateRuleset, 0, 0, unix.LANDLOCK_CREATE_RULESET_ERRATA); e == 0 {
-			s.Errata = uint32(errata)
-		}
-	}
-	return s
+	return answer(version, e)
 }
 
 // answer reads what the kernel said of its version.

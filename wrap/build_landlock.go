@@ -21,14 +21,10 @@ func (b *builder) landlock() {
 		b.noScopes("Landlock ABI " + itoa(b.h.LandlockABI) + " has no scopes (Linux 6.12)")
 	}
 	r := landlock.Ruleset{Scope: landlock.ScopeAll}
-	if b.restricted() || b.plan.Base == BaseHost && b.r.FileRules {
+	if b.restricted() {
 		r.FS = landlock.FSAll &^ landlock.ResolveUnix
 		b.readRules(&r)
 		b.writeRules(&r)
-		if b.plan.Base == BaseHost && !b.restricted() {
-			r.FS = 0
-			r.Rules = nil
-		}
 	}
 	// What an old Landlock lacks is held by namespaces and mounts, or named by
 	// bare and noScopes.

@@ -103,9 +103,8 @@ type Repository struct {
 
 // MountPoint is a mount of the host.
 type MountPoint struct {
-	Path     string
-	Type     string
-	ReadOnly bool
+	Path string
+	Type string
 }
 
 // IDRange is a range of ids mapped onto itself.
@@ -126,12 +125,10 @@ type Host struct {
 	LandlockABI int
 	LandlockWhy string // why LandlockABI is 0
 	Seccomp     Answer
-	Profile     []byte // the compiled filter of an OCI profile that the spec names; nil for the default
-	ProfileWhy  string // why the profile that the spec names cannot be used; "" where it can
-	Listener    Answer
+	Profile     []byte    // the compiled filter of an OCI profile that the spec names; nil for the default
+	ProfileWhy  string    // why the profile that the spec names cannot be used; "" where it can
 	Rungs       [3]Answer // by Rung; RungBare is always Yes
 	Overlay     Answer    // overlay mounts in a user namespace
-	Setattr     Answer    // mount_setattr(2), Linux 5.12
 
 	Parent *Parent // what an outer sandbox holds; nil where there is none
 

@@ -33,7 +33,7 @@ func newWorld(t *testing.T, texts ...string) *world {
 	t.Helper()
 	w := &world{t: t, nodes: map[string]node{"/": {kind: Dir}}, large: map[string]bool{}}
 	w.host = Host{Kernel: Version{6, 18}, Release: "6.18.0", Arch: "amd64", UID: 1000, GID: 1000, LandlockABI: 8,
-		Seccomp: Answer{State: Yes}, Listener: Answer{State: Yes}, Setattr: Answer{State: Yes}}
+		Seccomp: Answer{State: Yes}}
 	w.host.Rungs[RungRoot] = Answer{No, "the caller is not root"}
 	w.host.Rungs[RungBare].State = Yes
 	w.in = spec.Inputs{Home: "/home/u", Cwd: "/home/u/w", Paths: w,

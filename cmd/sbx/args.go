@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"sbx/spec"
+)
 
 // flag is an option of a verb.
 type flag struct {
@@ -29,6 +33,7 @@ type call struct {
 	rest    []string
 	std     streams
 	environ []string
+	homeDir spec.Opt[string] // once home was asked for
 }
 
 func (c *call) has(name string) bool { return len(c.values[name]) > 0 }

@@ -62,7 +62,7 @@ func (c *call) examine() []finding {
 		abi = finding{"landlock", "no", h.LandlockWhy, "boot with landlock in lsm= (Linux 5.13 or newer)"}
 	}
 	return append(found, abi, answer("seccomp filter", h.Seccomp, "a kernel with CONFIG_SECCOMP_FILTER"),
-		answer("seccomp notification", h.Listener, "Linux 6.0 or newer"),
+		answer("seccomp notification", launch.Listener(), "Linux 6.0 or newer"),
 		finding{"built with its entry point", yesNo(launch.Inherited().Noted), "ignored signals and RLIMIT_NOFILE are passed on", ""})
 }
 

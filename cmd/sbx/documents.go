@@ -93,7 +93,10 @@ func (c *call) resolve(s *spec.SandboxSpec) (*spec.Resolved, error) {
 
 // home is the caller's home folder.
 func (c *call) home() string {
-	return spec.HomeDir(c.environ, func() string { return passwdHome(getuid()) }, spec.HostPaths{})
+	if !c.homeDir.Set {
+		c.homeDir = spec.Some(spec.HomeDir(c.environ, func() string { return passwdHome(getuid()) }, spec.HostPaths{}))
+	}
+	return c.homeDir.Value
 }
 
 func folderOf(name, cwd string) string {

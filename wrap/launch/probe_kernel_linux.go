@@ -30,9 +30,7 @@ func (p *prober) kernel() {
 	} else {
 		h.LandlockWhy = support.State.String()
 	}
-	h.Seccomp = seccompAnswer(seccompRetErrno, "the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)")
-	h.Listener = seccompAnswer(seccompRetUserNotif, "the kernel has no seccomp notifications (Linux 5.0)")
-	h.Setattr = setattr()
+	h.Seccomp = seccompAnswer(unix.SECCOMP_RET_ERRNO, "the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)")
 	h.Overlay = overlay(h.Kernel, h.SysAdmin)
 	h.Rungs = rungs(h)
 }
@@ -78,19 +76,6 @@ func sysAdmin() bool {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	return unix.Capget(&head, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_ADMIN) != 0
-}
-
-// setattr asks for mount_setattr(2) with nothing to set: EINVAL where it
-// exists.
-func setattr() wrap.Answer {
-	_, _, errno := unix.Syscall6(unix.SYS_MOUNT_SETATTR, ^uintptr(0), 0, 0, 0, 0, 0)
-	switch errno {
-	case unix.ENOSYS:
-		return wrap.Answer{State: wrap.No, Why: "no mount_setattr (Linux 5.12)"}
-	case unix.EPERM, unix.EACCES:
-		return wrap.Answer{State: wrap.No, Why: "mount_setattr is refused here, as by a container's filter"}
-	}
-	return wrap.Answer{State: wrap.Yes}
 }
 
 // overlay tells what the version says: whether the file system is there, and

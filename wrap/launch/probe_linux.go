@@ -40,6 +40,8 @@ type prober struct {
 	env  func(string) (string, bool)
 	dirs []byte // the buffer of getdents64
 
+	tried []string // folders that list has opened, whatever came of it
+
 	root string // "/" but in tests: where the absolute paths of tables begin
 }
 

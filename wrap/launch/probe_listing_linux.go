@@ -36,25 +36,18 @@ func (p *prober) listings() {
 		if p.mayOverlay() && !within(dir, p.h.Home) {
 			continue // /etc and its like are always large
 		}
-		if !p.isListed(dir) {
-			p.list(dir)
-		}
+		p.list(dir)
 	}
 }
 
 func (p *prober) mayOverlay() bool { return p.h.Overlay.State != wrap.No }
 
-func (p *prober) isListed(dir string) bool {
-	for i := range p.h.Listing {
-		if p.h.Listing[i].Dir == dir {
-			return true
-		}
-	}
-	return false
-}
-
-// list reads one folder whole.
+// list reads one folder whole, once.
 func (p *prober) list(dir string) {
+	if slices.Contains(p.tried, dir) || slices.ContainsFunc(p.h.Listing, func(l wrap.Listing) bool { return l.Dir == dir }) {
+		return
+	}
+	p.tried = append(p.tried, dir)
 	fd, readable, err := openDir(unix.AT_FDCWD, dir)
 	if err != nil {
 		return

@@ -47,7 +47,7 @@ func (p *prober) noteMedia(path, dev string) {
 //
 //	36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/root rw
 func mountLine(line string) (m wrap.MountPoint, dev string, ok bool) {
-	var path, flags string
+	var path string
 	rest := strings.TrimSuffix(line, "\n")
 	for i := 0; i < 6; i++ {
 		var word string
@@ -60,8 +60,6 @@ func mountLine(line string) (m wrap.MountPoint, dev string, ok bool) {
 			dev = word
 		case 4:
 			path = word
-		case 5:
-			flags = word
 		}
 	}
 	rest = " " + rest
@@ -70,23 +68,8 @@ func mountLine(line string) (m wrap.MountPoint, dev string, ok bool) {
 		return m, "", false
 	}
 	m.Path = unescape(path)
-	m.Type, rest, _ = strings.Cut(rest[i+3:], " ")
-	if _, super, found := strings.Cut(rest, " "); found {
-		m.ReadOnly = hasOption(super, "ro")
-	}
-	m.ReadOnly = m.ReadOnly || hasOption(flags, "ro")
+	m.Type, _, _ = strings.Cut(rest[i+3:], " ")
 	return m, dev, m.Path != ""
-}
-
-func hasOption(list, option string) bool {
-	for list != "" {
-		var word string
-		word, list, _ = strings.Cut(list, ",")
-		if word == option {
-			return true
-		}
-	}
-	return false
 }
 
 // unescape undoes mangle_path's \040 for space, tab, newline and backslash.

@@ -8,17 +8,16 @@ import (
 	"sbx/wrap"
 )
 
-// Actions of a filter, <linux/seccomp.h>.
-const (
-	seccompRetErrno     = 0x00050000
-	seccompRetUserNotif = 0x7fc00000
-)
+// Listener tells whether a filter may hand calls to a listener. No launch needs
+// it, so Probe does not ask.
+func Listener() wrap.Answer {
+	return seccompAnswer(unix.SECCOMP_RET_USER_NOTIF, "the kernel has no seccomp notifications (Linux 5.0)")
+}
 
 // seccompAnswer asks the kernel whether filters may use an action,
 // SECCOMP_GET_ACTION_AVAIL of seccomp(2).
 func seccompAnswer(action uint32, missing string) wrap.Answer {
-	const getActionAvail = 2
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, getActionAvail, 0, uintptr(unsafe.Pointer(&action)))
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
 	switch errno {
 	case 0:
 		return wrap.Answer{State: wrap.Yes}

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"sbx/spec"
 	"sbx/wrap"
 )
 
@@ -17,16 +16,16 @@ func (p *prober) targets() {
 			path = parent(path)
 			p.look(path)
 		}
-		if p.h.Paths[p.r.Mounts[i].Target] == wrap.Absent && !p.isListed(path) {
+		if p.h.Paths[p.r.Mounts[i].Target] == wrap.Absent {
 			p.list(path)
 		}
 	}
 	for i := range p.r.Read {
-		if p.r.Read[i].Real == "/" && !p.isListed("/") {
+		if p.r.Read[i].Real == "/" {
 			p.list("/")
 		}
 	}
-	if root := p.r.Root.Real; root != "" && !p.isListed(root) {
+	if root := p.r.Root.Real; root != "" {
 		p.list(root)
 	}
 	for i := range p.r.Hide {
@@ -34,13 +33,7 @@ func (p *prober) targets() {
 			p.look(host)
 		}
 		if h := &p.r.Hide[i]; h.Exists && !h.IsDir {
-			p.listOnce(h)
+			p.list(parent(h.Real))
 		}
-	}
-}
-
-func (p *prober) listOnce(h *spec.Path) {
-	if dir := parent(h.Real); !p.isListed(dir) {
-		p.list(dir)
 	}
 }

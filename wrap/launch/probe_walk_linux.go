@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -26,6 +27,11 @@ func (s *gitSearch) walk(tree string) {
 	}
 	defer unix.Close(root)
 	w := walker{s: s, tree: tree, root: root, next: []branch{{}}}
+	for i := range s.p.h.Mounts {
+		if m := &s.p.h.Mounts[i]; m.Type == "autofs" && beneath(m.Path, tree) {
+			w.auto = append(w.auto, relative(m.Path, tree))
+		}
+	}
 	for {
 		if len(w.next) == 0 {
 			w.next, w.late = w.late, nil
@@ -50,6 +56,7 @@ type walker struct {
 	s          *gitSearch
 	tree       string
 	root       int
+	auto       []string // folders of the tree that are mounted on demand: reading one could wait for a server
 	next, late []branch
 }
 
@@ -130,7 +137,7 @@ func (w *walker) queue(b branch, name []byte) {
 	if b.rel != "" {
 		rel = b.rel + "/" + rel
 	}
-	if w.s.isAutomount(join(w.tree, rel)) {
+	if slices.Contains(w.auto, rel) {
 		w.s.cut(join(w.tree, rel) + " is mounted on demand and was not looked at")
 		return
 	}
@@ -140,16 +147,6 @@ func (w *walker) queue(b branch, name []byte) {
 	} else {
 		w.next = append(w.next, n)
 	}
-}
-
-// isAutomount tells whether reading path could wait for a server.
-func (s *gitSearch) isAutomount(path string) bool {
-	for i := range s.p.h.Mounts {
-		if m := &s.p.h.Mounts[i]; m.Type == "autofs" && m.Path == path {
-			return true
-		}
-	}
-	return false
 }
 
 // isDependencies tells whether a folder's name is one of those that hold others'

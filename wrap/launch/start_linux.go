@@ -114,7 +114,7 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 	}
 	in := input(p, o, pr.far)
 	pr.terminal = in.Terminal
-	return pr.load(Steps(p, in))
+	return pr.load(loaded(p, in))
 }
 
 // input is what the steps need of the caller and of the filters that are shipped.

@@ -56,6 +56,15 @@ func (l *list) begin() {
 
 // Steps turns a Plan into its programs. It is pure.
 func Steps(p *wrap.Plan, in Input) Programs {
+	programs := loaded(p, in)
+	if p.Has(wrap.PidNS) {
+		programs.Opening = Open(&p.Opening)
+	}
+	return programs
+}
+
+// loaded is Steps but for the opening, which runs already when a plan is there.
+func loaded(p *wrap.Plan, in Input) Programs {
 	l := &list{steps: make([]Step, 0, 112+3*len(p.Mounts)+3*len(p.Landlock.Rules))}
 	if !p.Has(wrap.PidNS) {
 		l.begin()
@@ -82,7 +91,7 @@ func Steps(p *wrap.Plan, in Input) Programs {
 	l.special(DoReap, "reap").Save = slotCommand
 	command := &list{steps: make([]Step, 0, 16)}
 	command.command(p, in)
-	return Programs{Opening: Open(&p.Opening), Setup: l.steps, Command: command.steps}
+	return Programs{Setup: l.steps, Command: command.steps}
 }
 
 func (l *list) special(do Do, name string) *Step {
