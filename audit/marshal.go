@@ -49,16 +49,10 @@ func (r Record) AppendJSON(dst []byte) []byte {
 
 // appendEffective writes the sandbox_effective object's own keys.
 func (r *Record) appendEffective(w *writer) {
-	if r.ToolsUsed.Set {
-		w.keyList("tools_used", r.ToolsUsed.Value)
-	}
+	w.keyOptList("tools_used", r.ToolsUsed)
 	w.keyText("access_mode", r.AccessMode.String())
-	if r.TurnsUsed.Set {
-		w.keyNum("turns_used", int64(r.TurnsUsed.Value))
-	}
-	if r.CommandsUsed.Set {
-		w.keyNum("commands_used", int64(r.CommandsUsed.Value))
-	}
+	w.keyOptInt("turns_used", r.TurnsUsed)
+	w.keyOptInt("commands_used", r.CommandsUsed)
 	list, omitted := r.Violations.List()
 	w.key("violations")
 	w.open('[')
@@ -177,12 +171,8 @@ func (r *Record) appendExit(w *writer) {
 	}
 	w.key("exit")
 	w.open('{')
-	if r.Exit.Code.Set {
-		w.keyNum("code", int64(r.Exit.Code.Value))
-	}
-	if r.Exit.Signal.Set {
-		w.keyNum("signal", int64(r.Exit.Signal.Value))
-	}
+	w.keyOptInt("code", r.Exit.Code)
+	w.keyOptInt("signal", r.Exit.Signal)
 	w.keyText("ended_by", r.Exit.EndedBy)
 	w.close('}')
 }

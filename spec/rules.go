@@ -183,16 +183,13 @@ func programRule(s string) (why, meant, help string) {
 }
 
 func bestEffortRule(s string) (why, meant, help string) {
-	if s == "*" {
+	if Known(Field(s)) {
 		return "", "", ""
 	}
 	known := make([]string, 0, 2*len(fields))
 	for i := range fields {
 		f := string(fields[i].Field)
 		outer, _, nested := strings.Cut(f, ".")
-		if s == f || nested && s == outer {
-			return "", "", ""
-		}
 		if nested && (len(known) == 0 || known[len(known)-1] != outer) {
 			known = append(known, outer)
 		}

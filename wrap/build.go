@@ -28,6 +28,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.notYet()
 	b.globs()
 	b.gather()
+	b.named = b.openedNames()
 	b.plan.Opening = Open(r, h)
 	if b.plan.Rung == RungFree {
 		b.plan.Base = BaseHost
@@ -63,6 +64,7 @@ type builder struct {
 	writable []spec.Path     // what is bound in writable, a folder before what is in it
 	shown    []string        // what is bound into an empty root
 	opened   []string        // secret folders in which something is opened
+	named    []string        // protected names that filesystem.write names, and so opens
 	replaced []string        // those that a private folder has taken the place of late
 	openedAt map[string]int  // the slots of the private folders that take their place late
 	masked   []string        // paths that are hidden

@@ -70,12 +70,8 @@ func (b *builder) covers() []cover {
 		m := &b.binds[i]
 		dir, rest := b.lacking(m.Target)
 		if rest != "" && dir != "/" && b.makeable(dir) {
-			kind := Dir
-			if m.Mode != spec.MountTmpfs && !m.Source.IsDir {
-				kind = File
-			}
 			c := at(dir, m.Field)
-			c.make = append(c.make, Entry{Name: rest, Kind: kind})
+			c.make = append(c.make, Entry{Name: rest, Kind: bindKind(m)})
 		}
 	}
 	slices.SortStableFunc(covers, func(x, y cover) int { return len(x.dir) - len(y.dir) })

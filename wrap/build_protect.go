@@ -80,8 +80,8 @@ func (b *builder) writableImages(path string) []string {
 // a protected name above it. Naming a folder that merely contains protected
 // names opens none of them.
 func (b *builder) allowed(path string) bool {
-	for _, w := range b.r.Write {
-		if w.Field != "" && under(path, w.Real) && b.isProtected(w.Real) {
+	for _, n := range b.named {
+		if under(path, n) {
 			return true
 		}
 	}
@@ -92,6 +92,16 @@ func (b *builder) allowed(path string) bool {
 		}
 	}
 	return false
+}
+
+// openedNames are the protected names that filesystem.write names, and so opens.
+func (b *builder) openedNames() (names []string) {
+	for _, w := range b.r.Write {
+		if w.Field != "" && b.isProtected(w.Real) {
+			names = append(names, w.Real)
+		}
+	}
+	return names
 }
 
 // isProtected tells whether path is, or lies in, a protected name of one of
@@ -185,12 +195,7 @@ func (b *builder) watch() {
 	if b.r.Network != spec.NetworkHost {
 		b.fault(FieldProtected, Degraded, "a socket that is made outside after the launch can be connected to by its path")
 	}
-	for _, p := range b.r.Write {
-		if p.Field != "" && b.isProtected(p.Real) {
-			w.Allowed = append(w.Allowed, p.Real)
-		}
-	}
-	w.Allowed = append(w.Allowed, b.r.Globs...)
+	w.Allowed = slices.Concat(b.named, b.r.Globs)
 	for i := range b.h.Unmade {
 		if p := b.h.Unmade[i].Path; !b.allowed(p) {
 			w.Unmade = append(w.Unmade, p)

@@ -163,11 +163,7 @@ func (b *builder) placeWritable() {
 		b.put(wd, wd, ModeRO, "working_dir", false)
 	}
 	for _, w := range b.writables() {
-		kind := File
-		if w.IsDir {
-			kind = Dir
-		}
-		b.target(w.Real, kind)
+		b.target(w.Real, pathKind(w))
 		b.put(w.Real, w.Real, ModeRW, w.Field, false)
 		b.links(w)
 	}
@@ -186,23 +182,25 @@ func (b *builder) links(p spec.Path) {
 		return
 	}
 	for _, l := range p.Links {
-		if !b.made[l.Path] && !b.inView(l.Path) {
-			b.folder(parent(l.Path), 0o755)
-			b.made[l.Path] = true
-			b.op(Mount{Op: OpSymlink, Source: l.Target, Target: b.in(l.Path)})
+		if !b.inView(l.Path) {
+			b.symlink(l.Path, l.Target)
 		}
 	}
+}
+
+// bindKind is what a bind's target must be.
+func bindKind(m *spec.MountAt) Kind {
+	if m.Mode == spec.MountTmpfs {
+		return Dir
+	}
+	return pathKind(m.Source)
 }
 
 // placeMounts carries out filesystem.mounts.
 func (b *builder) placeMounts() {
 	for i := range b.binds {
 		m := &b.binds[i]
-		kind := Dir
-		if m.Mode != spec.MountTmpfs && !m.Source.IsDir {
-			kind = File
-		}
-		b.mountPoint(m, kind)
+		b.mountPoint(m, bindKind(m))
 		if m.Mode == spec.MountTmpfs {
 			b.op(Mount{Op: OpTmpfs, Target: b.in(m.Target), Perm: 0o755, For: m.Field, Why: m.Label})
 			continue

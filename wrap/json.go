@@ -156,22 +156,24 @@ func (w *printer) list(k string, v []string) {
 	w.close(']')
 }
 
-// str writes a JSON string (RFC 8259, section 7); bytes that are no UTF-8
-// become U+FFFD.
-func (w *printer) str(s string) {
+func (w *printer) str(s string) { w.b = AppendString(w.b, s) }
+
+// AppendString appends s as a JSON string (RFC 8259, section 7); bytes that are
+// no UTF-8 become U+FFFD.
+func AppendString(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
-	w.b = append(w.b, '"')
+	dst = append(dst, '"')
 	for _, r := range s {
 		switch {
 		case r == '"' || r == '\\':
-			w.b = append(w.b, '\\', byte(r))
+			dst = append(dst, '\\', byte(r))
 		case r < ' ' || r == 0x7f:
-			w.b = append(w.b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
 		default:
-			w.b = append(w.b, string(r)...)
+			dst = append(dst, string(r)...)
 		}
 	}
-	w.b = append(w.b, '"')
+	return append(dst, '"')
 }
 
 func (w *printer) ids(m IDMap) {

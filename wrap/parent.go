@@ -53,12 +53,7 @@ func (b *builder) parentOf() *Parent {
 	for _, s := range b.h.Secrets {
 		p.Secrets = append(p.Secrets, s.Real)
 	}
-	for _, w := range b.r.Write {
-		if w.Field != "" && b.isProtected(w.Real) {
-			p.Allowed = append(p.Allowed, w.Real)
-		}
-	}
-	p.Allowed = append(p.Allowed, b.r.Globs...)
+	p.Allowed = slices.Concat(b.named, b.r.Globs)
 	for _, l := range [][]spec.Path{b.r.Read, b.r.Write} {
 		for _, n := range l {
 			if n.Field != "" && b.isSecret(n.Abs) {

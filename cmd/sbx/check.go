@@ -65,15 +65,9 @@ func (x *execution) climb() (*wrap.Plan, error) {
 		if err == nil {
 			return plan, nil
 		}
-		step, ok := err.(*launch.StepError)
-		if !ok {
+		if err := x.taught(plan, err); err != nil {
 			return nil, err
 		}
-		next, ok := launch.Learn(x.host, plan, step)
-		if !ok {
-			return nil, x.stepProblem(step)
-		}
-		x.learned(next)
 	}
 }
 

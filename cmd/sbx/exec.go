@@ -16,7 +16,6 @@ type execution struct {
 	caller   launch.Caller
 	signals  int
 	keep     []int
-	spec     *spec.SandboxSpec
 	resolved *spec.Resolved
 	sink     *audit.Sink
 	later    string // where the record will stand, before sink is opened
@@ -87,7 +86,6 @@ func (x *execution) ask() error {
 	x.record = audit.Record{ID: id, StartedAt: now, Version: version, Command: audit.Command{Argv: x.rest}}
 	s, fromStdin, err := x.documents()
 	if s != nil {
-		x.spec = s
 		x.record.Documents = []*spec.SandboxSpec{s}
 		x.record.Sources = []string{s.Source.Name}
 	}
@@ -177,15 +175,9 @@ func (x *execution) reopen() error {
 			x.process = process
 			return nil
 		}
-		step, ok := err.(*launch.StepError)
-		if !ok {
+		if err := x.taught(&wrap.Plan{Opening: opening}, err); err != nil {
 			return err
 		}
-		next, ok := launch.Learn(x.host, &wrap.Plan{Opening: opening}, step)
-		if !ok {
-			return x.stepProblem(step)
-		}
-		x.host = next
 	}
 }
 

@@ -34,29 +34,33 @@ func (x *execution) start() error {
 		if step == nil {
 			return nil
 		}
-		failed, ok := step.(*launch.StepError)
-		if !ok {
-			return step
+		if err := x.taught(plan, step); err != nil {
+			return err
 		}
-		next, ok := launch.Learn(x.host, plan, failed)
-		if !ok {
-			return x.stepProblem(failed)
-		}
-		x.verbose("the host refuses " + failed.Error() + ": trying what is left")
-		x.learned(next)
+		x.verbose("the host refuses " + step.Error() + ": trying what is left")
 		if err := x.reopen(); err != nil {
 			return err
 		}
 	}
 }
 
-// learned takes what a launch has taught; a host without overlays needs the
-// names of the folders that are put together instead.
-func (x *execution) learned(h wrap.Host) {
-	if h.Overlay.State == wrap.No && x.host.Overlay.State != wrap.No {
-		launch.Listings(&h)
+// taught takes from a launch that failed what it says of the host, and gives
+// the error back where it says nothing. A host without overlays needs the names
+// of the folders that are put together instead.
+func (x *execution) taught(plan *wrap.Plan, err error) error {
+	step, ok := err.(*launch.StepError)
+	if !ok {
+		return err
 	}
-	x.host = h
+	next, ok := launch.Learn(x.host, plan, step)
+	if !ok {
+		return x.stepProblem(step)
+	}
+	if next.Overlay.State == wrap.No && x.host.Overlay.State != wrap.No {
+		launch.Listings(&next)
+	}
+	x.host = next
+	return nil
 }
 
 // launch clones the child, writes the record while the child sets itself up,
@@ -88,18 +92,11 @@ func (x *execution) launch() error {
 
 // sourcePaths are the files that made the spec, links resolved.
 func (x *execution) sourcePaths() []string {
-	name := x.spec.Source.Name
-	if !x.has("spec") || name == "-" {
+	src := &x.resolved.Spec.Source
+	if !x.has("spec") || src.Name == "-" {
 		return nil
 	}
-	if !strings.HasPrefix(name, "/") {
-		cwd, err := getwd()
-		if err != nil {
-			return nil
-		}
-		name = cwd + "/" + name
-	}
-	real, err := spec.Real(name, spec.HostPaths{})
+	real, err := spec.Real(src.Dir+src.Name[strings.LastIndexByte(src.Name, '/')+1:], spec.HostPaths{})
 	if err != nil {
 		return nil
 	}

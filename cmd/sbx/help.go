@@ -54,10 +54,7 @@ func (v *verb) help() string {
 
 // usage is a flag as the help writes it.
 func (f *flag) usage() string {
-	s := "--" + f.name
-	if len(f.name) == 1 {
-		s = "-" + f.name
-	}
+	s := dashed(f.name)
 	if f.arg != "" {
 		s += " " + f.arg
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sbx/spec"
+	"sbx/wrap"
 )
 
 // streams are the descriptors that a verb reads and writes. This file is the
@@ -59,18 +60,4 @@ func clean(s string) string {
 }
 
 // quoteJSON is s as a JSON string.
-func quoteJSON(s string) string {
-	const hex = "0123456789abcdef"
-	b := []byte{'"'}
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r < ' ' || r == 0x7f:
-			b = append(b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
-		default:
-			b = append(b, string(r)...)
-		}
-	}
-	return string(append(b, '"'))
-}
+func quoteJSON(s string) string { return string(wrap.AppendString(nil, s)) }

@@ -26,11 +26,20 @@ func (pr *Process) receive() (*report, error) {
 	}
 }
 
-// take reads one report off the socket.
+// take reads one report off the socket. A child that ended before it read its
+// word leaves ECONNRESET in front of what it reported; reading takes that off
+// (unix_release_sock and sock_error of Linux), so the next one is the report.
 func (pr *Process) take() (*report, error) {
 	rep := new(report)
-	n, _, e := syscall.Syscall6(unix.SYS_RECVFROM, uintptr(pr.sock), uintptr(unsafe.Pointer(rep)), reportSize,
-		unix.MSG_DONTWAIT, 0, 0)
+	recv := func() (uintptr, syscall.Errno) {
+		n, _, e := syscall.Syscall6(unix.SYS_RECVFROM, uintptr(pr.sock), uintptr(unsafe.Pointer(rep)), reportSize,
+			unix.MSG_DONTWAIT, 0, 0)
+		return n, e
+	}
+	n, e := recv()
+	if e == syscall.ECONNRESET {
+		n, e = recv()
+	}
 	if e != 0 {
 		return nil, stepError("recv", e)
 	}
@@ -40,10 +49,10 @@ func (pr *Process) take() (*report, error) {
 	return rep, nil
 }
 
-// sigmask sets the thread's signal mask, raw: the runtime's own notion of it
-// stays as it is.
-func sigmask(set, old *[2]uint64) {
-	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), 8, 0, 0)
+// sigmask changes the thread's signal mask, raw: the runtime's own notion of it
+// stays as it is. how is SIG_BLOCK, SIG_UNBLOCK or SIG_SETMASK.
+func sigmask(how int, set, old *[2]uint64) {
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, uintptr(how), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), 8, 0, 0)
 }
 
 // letGo drops the pages of a read-only file mapping: madvise(2), MADV_DONTNEED,

@@ -46,7 +46,7 @@ func Catch() (int, error) {
 	}
 	byDefault(uintptr(unix.SIGCHLD)) // nobody asks for it, and the runtime's handler costs
 	set := [2]uint64{forwarded}
-	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_UNBLOCK, uintptr(unsafe.Pointer(&set)), 0, 8, 0, 0)
+	sigmask(unix.SIG_UNBLOCK, &set, nil)
 	return ends[0], nil
 }
 
@@ -81,6 +81,6 @@ func signalInfo(fd int) (siginfo, bool) {
 // currentMask is this thread's signal mask.
 func currentMask() uint64 {
 	var old [2]uint64
-	sigmask(nil, &old)
+	sigmask(unix.SIG_SETMASK, nil, &old)
 	return old[0]
 }

@@ -180,9 +180,9 @@ func (pr *Process) clone(p *program, flags uintptr) error {
 	var pidfd int32 = -1
 	var old [2]uint64
 	full := [2]uint64{^uint64(0), ^uint64(0)}
-	sigmask(&full, &old)
+	sigmask(unix.SIG_SETMASK, &full, &old)
 	r := cloneChild(flags, stack, &pidfd, p)
-	sigmask(&old, nil)
+	sigmask(unix.SIG_SETMASK, &old, nil)
 	if int(r) < 0 {
 		e := stepError("clone", syscall.Errno(-int(r)))
 		e.Step.On = "namespaces"

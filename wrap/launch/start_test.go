@@ -146,6 +146,38 @@ func isSkipped(steps []Step, index int) bool {
 	return false
 }
 
+// A child that fails with the supervisor's word unread still tells why: its end
+// of the socket answers ECONNRESET first.
+func TestFailsWithTheWordUnread(t *testing.T) {
+	s := newSite(t)
+	s.bare = true
+	plan := s.plan(`{"access_mode": "workspace-write", "best_effort": ["*"]}`, "/bin/sh", "-c", "echo ran >marker")
+	onThread(func() {
+		pr, err := begin(plan.Opening, nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		pr.Allow()
+		programs := Steps(plan, input(plan, Options{Caller: Inherited()}, pr.far))
+		spoil(&programs.Command[0])
+		if err := pr.load(programs); err != nil {
+			t.Error(err)
+			return
+		}
+		if _, err := unix.Poll([]unix.PollFd{{Fd: int32(pr.pidfd), Events: unix.POLLIN}}, 10_000); err != nil {
+			t.Error(err)
+			return
+		}
+		err = pr.Ready()
+		var step *StepError
+		if !errors.As(err, &step) || step.Program != "command" || step.Index != 0 || step.Errno != Errno(unix.ENOSYS) {
+			t.Errorf("the launch ended with %v", err)
+		}
+		pr.Kill()
+	})
+}
+
 // What cannot be executed is told by the kernel's own errno.
 func TestExecFails(t *testing.T) {
 	s := newSite(t)

@@ -68,13 +68,9 @@ func (l *list) mounts(ops []wrap.Mount) {
 		case wrap.OpBind:
 			l.bind(m)
 		case wrap.OpPin:
-			at := l.open(m.Target)
-			first := len(l.steps) - 1
-			tree := l.clone(at, wrap.ModeKeep)
-			l.move(tree, at)
-			l.close(tree)
-			l.close(at)
-			l.soften(m, first)
+			pin := *m
+			pin.Source, pin.Mode = m.Target, wrap.ModeKeep
+			l.bind(&pin)
 		case wrap.OpReadOnly:
 			l.setattr(fdcwd, m.Target, atTree, unix.MOUNT_ATTR_RDONLY|quiet)
 		case wrap.OpProc:

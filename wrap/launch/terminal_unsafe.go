@@ -24,11 +24,7 @@ func Terminal() int {
 func takeBack(fd int) {
 	own := int32(unix.Getpgrp())
 	set, old := [2]uint64{1 << (unix.SIGTTOU - 1)}, [2]uint64{}
-	sigmaskHow(unix.SIG_BLOCK, &set, &old)
+	sigmask(unix.SIG_BLOCK, &set, &old)
 	_, _, _ = syscall.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCSPGRP, uintptr(unsafe.Pointer(&own)))
-	sigmaskHow(unix.SIG_SETMASK, &old, nil)
-}
-
-func sigmaskHow(how int, set, old *[2]uint64) {
-	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, uintptr(how), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), 8, 0, 0)
+	sigmask(unix.SIG_SETMASK, &old, nil)
 }
