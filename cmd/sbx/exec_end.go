@@ -68,7 +68,7 @@ func (x *execution) supervise() launch.Exit {
 		launch.Slim()
 	}
 	if x.sweep == nil {
-		return x.process.Supervise(&launch.Hooks{Signals: x.signals, FD: -1, Idle: mend})
+		return x.process.Supervise(&launch.Hooks{Signals: x.signals, Idle: mend})
 	}
 	sweep, watch := x.sweep, x.watch
 	var found audit.Swept
@@ -79,19 +79,19 @@ func (x *execution) supervise() launch.Exit {
 			}
 		}
 	}
-	hooks := &launch.Hooks{Signals: x.signals, FD: -1, Event: drain}
+	hooks := &launch.Hooks{Signals: x.signals}
 	hooks.Idle = func() {
 		if err := watch.Begin(time.Now()); err != nil {
 			x.unwatched(asProblem(err)[0])
 		}
-		hooks.FD = watch.FD()
+		hooks.Wait = append(hooks.Wait, launch.Waiter{FD: watch.FD(), Event: drain})
 		for watch.Widen(64) {
 		}
 		mend()
 	}
 	exit := x.process.Supervise(hooks)
 	x.clock.lap("run")
-	if hooks.FD >= 0 {
+	if watch.FD() >= 0 {
 		drain()
 	}
 	x.record.Protected = watch.Finish(time.Now())

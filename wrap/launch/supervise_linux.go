@@ -13,12 +13,18 @@ type Exit struct {
 }
 
 // Hooks are what a supervisor does while the command runs. A hook may change
-// them.
+// them. No hook may wait for anything that the sandbox controls.
 type Hooks struct {
-	Signals int    // where Catch's signals are read; -1 for none
-	FD      int    // a descriptor to wait for besides; -1 for none
-	Event   func() // called when FD is readable
-	Idle    func() // called once, when the command has run for a while
+	Signals int      // where Catch's signals are read; -1 for none
+	Wait    []Waiter // further descriptors, a handful
+	Idle    func()   // called once, when the command has run for a while
+}
+
+// Waiter is a descriptor and what is to be done whenever it is readable. One
+// that the kernel reports as gone is waited for no more.
+type Waiter struct {
+	FD    int
+	Event func()
 }
 
 // idleAfter is how long a command has run, in milliseconds, before the
@@ -39,11 +45,11 @@ const forwarded = 0xffffffffbfbafa07
 func (pr *Process) Supervise(h *Hooks) Exit {
 	sfd := h.Signals
 	early := true
+	pf := make([]unix.PollFd, 0, 8)
 	for {
-		pf := []unix.PollFd{
-			{Fd: int32(pr.pidfd), Events: unix.POLLIN},
-			{Fd: int32(sfd), Events: unix.POLLIN},
-			{Fd: int32(h.FD), Events: unix.POLLIN},
+		pf = append(pf[:0], unix.PollFd{Fd: int32(pr.pidfd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(sfd), Events: unix.POLLIN})
+		for _, w := range h.Wait {
+			pf = append(pf, unix.PollFd{Fd: int32(w.FD), Events: unix.POLLIN})
 		}
 		timeout := -1
 		switch {
@@ -64,17 +70,25 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		if pf[1].Revents&unix.POLLIN != 0 {
 			pr.forward(sfd, early)
 		}
-		if pf[2].Revents&unix.POLLIN != 0 {
-			h.Event()
-		} else if pf[2].Revents != 0 {
-			h.FD = -1
-		}
+		h.serve(pf[2:])
 		if pf[0].Revents != 0 {
 			break
 		}
 		early = false
 	}
 	return pr.wait()
+}
+
+// serve calls the waiters whose descriptors are ready.
+func (h *Hooks) serve(polled []unix.PollFd) {
+	for i, p := range polled {
+		switch {
+		case p.Revents&unix.POLLIN != 0:
+			h.Wait[i].Event()
+		case p.Revents != 0:
+			h.Wait[i].FD = -1
+		}
+	}
 }
 
 // forward passes on what came, but for what the command got by itself: a

@@ -1,0 +1,119 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// Ruling is what becomes of a program that is about to start.
+type Ruling uint8
+
+// The rulings.
+const (
+	Proceed Ruling = iota // it may start, and is charged
+	Refuse                // EPERM: the budget is used up
+	EndAll                // the whole sandbox is ended
+)
+
+// maxPrograms is how many names of programs a ledger tells apart; what is
+// started beyond them is in the totals only.
+const maxPrograms = 500
+
+// Ledger counts the programs that the command and its descendants start,
+// against the budget of the spec. The command itself is not charged. It is for
+// one thread.
+//
+// A counter charges before it lets a program start, and takes the charge back
+// where it sees that none did; so what was started is never above what was
+// charged.
+type Ledger struct {
+	Max      spec.Opt[int] // max_commands; absent: any number
+	OnExceed spec.OnExceed // zero is Deny
+
+	started int
+	failed  int
+	refused int
+	names   map[string]int
+}
+
+// Charge is asked before the program at path starts.
+func (l *Ledger) Charge(path string) Ruling {
+	if l.Max.Set && l.started >= l.Max.Value && l.OnExceed != spec.RecordOnly {
+		l.refused++
+		if l.OnExceed == spec.Kill {
+			return EndAll
+		}
+		return Refuse
+	}
+	l.started++
+	l.name(path, 1)
+	return Proceed
+}
+
+// Return takes a charge back: the program did not start.
+func (l *Ledger) Return(path string) {
+	l.started--
+	l.failed++
+	l.name(path, -1)
+}
+
+// Fail counts an attempt that came to nothing by itself, as of a missing file.
+func (l *Ledger) Fail() { l.failed++ }
+
+// Forbid counts a program that a rule refused.
+func (l *Ledger) Forbid() { l.refused++ }
+
+// name counts a program by its file's name.
+func (l *Ledger) name(path string, n int) {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if l.names == nil {
+		l.names = map[string]int{}
+	}
+	switch _, known := l.names[name]; {
+	case known:
+		l.names[name] += n
+	case len(l.names) < maxPrograms:
+		l.names[strings.Clone(name)] = n // a copy: the path is not kept
+	}
+}
+
+// Commands is a ledger's end, as the record has it.
+type Commands struct {
+	Attempted int // started, refused and failed
+	Started   int // charged: commands_used
+	Refused   int // by the budget or a rule
+	Programs  []ProgramCount
+	// Overcharged is how many were charged and did not start, where the
+	// counter sees how each exec ends.
+	Overcharged spec.Opt[int]
+	By          string // the counter: "notify", "ptrace", "outer supervisor"
+}
+
+// ProgramCount says how often a program was started, by its file's name.
+type ProgramCount struct {
+	Name  string
+	Count int
+}
+
+// shownPrograms is how many programs a record names.
+const shownPrograms = 50
+
+// Commands is what was counted, the most used programs first.
+func (l *Ledger) Commands(by string) Commands {
+	c := Commands{Attempted: l.started + l.failed + l.refused, Started: l.started, Refused: l.refused, By: by}
+	for name, n := range l.names {
+		if n > 0 {
+			c.Programs = append(c.Programs, ProgramCount{name, n})
+		}
+	}
+	slices.SortFunc(c.Programs, func(x, y ProgramCount) int {
+		if x.Count != y.Count {
+			return y.Count - x.Count
+		}
+		return strings.Compare(x.Name, y.Name)
+	})
+	c.Programs = c.Programs[:min(len(c.Programs), shownPrograms)]
+	return c
+}
