@@ -35,10 +35,11 @@ type Ledger struct {
 	started int
 	failed  int
 	refused int
-	names   map[string]int
+	names   map[string]*int
 }
 
-// Charge is asked before the program at path starts.
+// Charge is asked before the program at path starts. The path's bytes may
+// change after it.
 func (l *Ledger) Charge(path string) Ruling {
 	if l.Max.Set && l.started >= l.Max.Value && l.OnExceed != spec.RecordOnly {
 		l.refused++
@@ -69,13 +70,13 @@ func (l *Ledger) Forbid() { l.refused++ }
 func (l *Ledger) name(path string, n int) {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	if l.names == nil {
-		l.names = map[string]int{}
+		l.names = map[string]*int{}
 	}
-	switch _, known := l.names[name]; {
-	case known:
-		l.names[name] += n
+	switch count := l.names[name]; {
+	case count != nil: // not l.names[name] += n: that would keep the caller's bytes as the key
+		*count += n
 	case len(l.names) < maxPrograms:
-		l.names[strings.Clone(name)] = n // a copy: the path is not kept
+		l.names[strings.Clone(name)] = &n
 	}
 }
 
@@ -104,8 +105,8 @@ const shownPrograms = 50
 func (l *Ledger) Commands(by string) Commands {
 	c := Commands{Attempted: l.started + l.failed + l.refused, Started: l.started, Refused: l.refused, By: by}
 	for name, n := range l.names {
-		if n > 0 {
-			c.Programs = append(c.Programs, ProgramCount{name, n})
+		if *n > 0 {
+			c.Programs = append(c.Programs, ProgramCount{name, *n})
 		}
 	}
 	slices.SortFunc(c.Programs, func(x, y ProgramCount) int {
@@ -116,4 +117,27 @@ func (l *Ledger) Commands(by string) Commands {
 	})
 	c.Programs = c.Programs[:min(len(c.Programs), shownPrograms)]
 	return c
+}
+
+func (c *Commands) append(w *writer) {
+	w.key("commands")
+	w.open('{')
+	w.keyStr("by", c.By)
+	w.keyNum("attempted", int64(c.Attempted))
+	w.keyNum("started", int64(c.Started))
+	w.keyNum("refused", int64(c.Refused))
+	w.keyOptInt("overcharged", c.Overcharged)
+	if len(c.Programs) > 0 {
+		w.key("programs")
+		w.open('[')
+		for _, p := range c.Programs {
+			w.item()
+			w.open('{')
+			w.keyStr("name", p.Name)
+			w.keyNum("count", int64(p.Count))
+			w.close('}')
+		}
+		w.close(']')
+	}
+	w.close('}')
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"testing"
+	"unsafe"
 
 	"sbx/spec"
 )
@@ -58,5 +59,18 @@ func TestLedgerIsBounded(t *testing.T) {
 	c := l.Commands("")
 	if len(l.names) != maxPrograms || len(c.Programs) != shownPrograms || c.Programs[0] != (ProgramCount{"p7", 2}) || c.Started != 3*maxPrograms+1 {
 		t.Errorf("%d names, %d shown, first %v, started %d", len(l.names), len(c.Programs), c.Programs[0], c.Started)
+	}
+}
+
+// A path may lie in a buffer that is used again.
+func TestLedgerKeepsNoPath(t *testing.T) {
+	var l Ledger
+	buf := []byte("/bin/echo")
+	l.Charge(unsafe.String(&buf[0], len(buf)))
+	l.Charge(unsafe.String(&buf[0], len(buf)))
+	copy(buf, "/bin/true")
+	l.Charge(unsafe.String(&buf[0], len(buf)))
+	if c := l.Commands(""); len(c.Programs) != 2 || c.Programs[0] != (ProgramCount{"echo", 2}) {
+		t.Errorf("%+v", c.Programs)
 	}
 }

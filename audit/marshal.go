@@ -25,6 +25,9 @@ func (r Record) AppendJSON(dst []byte) []byte {
 	w.keyTime("started_at", r.StartedAt)
 	w.keyTime("ended_at", r.EndedAt)
 	r.appendCommand(&w)
+	if r.Commands.Set {
+		r.Commands.Value.append(&w)
+	}
 	r.appendError(&w)
 	r.appendRequested(&w)
 	if r.Resolved != nil {
@@ -52,7 +55,9 @@ func (r *Record) appendEffective(w *writer) {
 	w.keyOptList("tools_used", r.ToolsUsed)
 	w.keyText("access_mode", r.AccessMode.String())
 	w.keyOptInt("turns_used", r.TurnsUsed)
-	w.keyOptInt("commands_used", r.CommandsUsed)
+	if r.Commands.Set {
+		w.keyNum("commands_used", int64(r.Commands.Value.Started))
+	}
 	list, omitted := r.Violations.List()
 	w.key("violations")
 	w.open('[')

@@ -249,28 +249,6 @@ func protected(n *spec.Node) []row {
 	return rows
 }
 
-func used(n *spec.Node) []row {
-	var rows []row
-	add := func(what string, v spec.Opt[int64], unit string) {
-		if v.Set {
-			rows = append(rows, cells(what, strconv.FormatInt(v.Value, 10)+unit))
-		}
-	}
-	add("commands", whole(n.Get("commands_used")), "")
-	add("turns", whole(n.Get("turns_used")), "")
-	if t := n.Get("tools_used"); t != nil {
-		rows = append(rows, cells("tools", quoteArgs(t)))
-	}
-	u := n.Get("usage")
-	add("time", whole(u.Get("wall_ms")), " ms")
-	add("user", whole(u.Get("user_ms")), " ms")
-	add("system", whole(u.Get("system_ms")), " ms")
-	if m := whole(u.Get("max_rss_bytes")); m.Set {
-		rows = append(rows, cells("memory", strconv.FormatInt(m.Value>>10, 10)+" KiB"))
-	}
-	return rows
-}
-
 func artifacts(n *spec.Node) []row {
 	var rows []row
 	for _, a := range items(n.Get("artifacts")) {

@@ -30,6 +30,14 @@ func Self() Process {
 	return p
 }
 
+// ProgramOf is the name that a thread goes by (the first 15 bytes of its
+// program's, unless it chose another); "" where it is gone.
+func ProgramOf(tid int) string {
+	var buf [32]byte
+	n := readInto("/proc/"+strconv.Itoa(tid)+"/comm", buf[:])
+	return string(bytes.TrimSuffix(buf[:n], []byte{'\n'}))
+}
+
 func bootID() string {
 	var buf [64]byte
 	n := readInto("/proc/sys/kernel/random/boot_id", buf[:])

@@ -33,7 +33,7 @@ type Record struct {
 	ToolsUsed     spec.Opt[[]string]
 	AccessMode    spec.AccessMode // what held; AccessUnset when nothing was constrained
 	TurnsUsed     spec.Opt[int]
-	CommandsUsed  spec.Opt[int]
+	Commands      spec.Opt[Commands] // what was counted, commands_used with it
 	Violations    Violations
 	ObservedKinds []string // the kinds of violations that could be seen at all
 

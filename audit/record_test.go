@@ -21,7 +21,8 @@ func sample() Record {
 		ID: "20261121T140102.345-0123abcd", StartedAt: at, EndedAt: at.Add(time.Second), Version: "0.1.0",
 		Supervisor: Process{PID: 4242, Start: spec.Some[int64](99), BootID: "b-o-o-t", Namespace: spec.Some[int64](4026531836)},
 		Command:    Command{Argv: []string{"make", "--token=abc", "\xffodd\x1b[31m"}, Cwd: "/w", Executable: "/usr/bin/make"},
-		ToolsUsed:  spec.Some([]string{"Read"}), AccessMode: spec.WorkspaceWrite, TurnsUsed: spec.Some(0), CommandsUsed: spec.Some(3),
+		ToolsUsed:  spec.Some([]string{"Read"}), AccessMode: spec.WorkspaceWrite, TurnsUsed: spec.Some(0),
+		Commands:      spec.Some(Commands{Attempted: 7, Started: 3, Refused: 2, Programs: []ProgramCount{{"make", 2}, {"sh", 1}}, Overcharged: spec.Some(0), By: "ptrace"}),
 		ObservedKinds: []string{"filesystem"},
 		Enforcement:   []wrap.Enforcement{{Field: "access_mode", Asked: "workspace-write", By: "mount namespace"}, {Field: "limits.memory", Asked: "2GiB", Status: wrap.Degraded, Reason: "no cgroup"}},
 		Host:          &wrap.Host{Release: "6.18.44", Arch: "amd64", LandlockABI: 7, UID: 0}, Rung: spec.Some(wrap.RungUser),
@@ -67,6 +68,7 @@ func TestRecordValues(t *testing.T) {
 	m := decode(t, b)
 	for path, want := range map[string]any{
 		"record_version": 1.0, "state": "exited", "access_mode": "workspace-write", "turns_used": 0.0, "commands_used": 3.0,
+		"commands.by": "ptrace", "commands.attempted": 7.0, "commands.refused": 2.0, "commands.programs.1.name": "sh", "commands.overcharged": 0.0,
 		"started_at": "2026-11-21T14:01:02.345Z", "ended_at": "2026-11-21T14:01:03.345Z",
 		"command.argv": []any{"make", "--token=<redacted>", `\xffodd` + "\x1b[31m"}, "command.cwd": "/w",
 		"violations.0.target": "1.2.3.4:80", "violations.0.count": 1.0, "violations.0.pid": 5.0,

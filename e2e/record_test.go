@@ -354,6 +354,7 @@ func TestEnforcementOnAHostWithEverything(t *testing.T) {
 	if r := b.sh(specNone, "true").ended(); r.rec["access_mode"] != nil {
 		t.Errorf("nothing constrained, and access_mode is %v", r.rec["access_mode"])
 	}
+	b.args = append(b.args, "--counter", "none")
 	if r := b.sh(specNone, "true").ended(); r.rec["commands_used"] != nil || r.rec["turns_used"] != nil {
 		t.Errorf("nobody counted, and it says %v %v", r.rec["commands_used"], r.rec["turns_used"])
 	}

@@ -62,6 +62,15 @@ func Decode(s string) []unix.SockFilter {
 	return prog
 }
 
+// Encode writes instructions as Shipped returns them.
+func Encode(prog []unix.SockFilter) []byte {
+	b := make([]byte, 0, insnSize*len(prog))
+	for _, in := range prog {
+		b = append(b, byte(in.Code), byte(in.Code>>8), in.Jt, in.Jf, byte(in.K), byte(in.K>>8), byte(in.K>>16), byte(in.K>>24))
+	}
+	return b
+}
+
 // word32 is the little endian word at the start of s.
 func word32(s string) uint32 {
 	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24

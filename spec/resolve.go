@@ -176,7 +176,7 @@ func (r *resolver) notYet() {
 		case "network.mode":
 			asks = n.Text == "allow"
 		case "on_exceed": // without a budget nothing is exceeded
-			asks = r.spec.MaxTurns.Set || r.spec.MaxCommands.Set
+			asks = r.spec.MaxTurns.Set
 		case "agent":
 			asks = n.Text != "none"
 		case "network.listen", "commands.deny", "tools_denied":

@@ -283,8 +283,9 @@ func TestNotYetAndBestEffort(t *testing.T) {
 	}{
 		{`{}`, nil, nil},
 		{`{"access_mode":"read-only","filesystem":{"write":[]},"environment":{"pass":[]},"syscalls":"prof.json","agent":"none","on_exceed":"kill"}`, nil, nil},
-		{`{"max_turns":1,"max_commands":0,"tools_allowed":[],"tools_denied":["A"]}`, []Field{"tools_allowed", "tools_denied", "max_turns", "max_commands"}, nil},
-		{`{"max_commands":0,"on_exceed":"kill"}`, []Field{"max_commands", "on_exceed"}, nil},
+		{`{"max_turns":1,"max_commands":0,"tools_allowed":[],"tools_denied":["A"]}`, []Field{"tools_allowed", "tools_denied", "max_turns"}, nil},
+		{`{"max_commands":0,"on_exceed":"kill"}`, nil, nil},
+		{`{"max_turns":0,"on_exceed":"kill"}`, []Field{"max_turns", "on_exceed"}, nil},
 		{`{"tools_denied":[],"commands":{"deny":[]},"network":{"listen":[]}}`, nil, nil},
 		{`{"commands":{"allow":[],"deny":["a"]},"profile":"write","agent":"codex"}`, []Field{"profile", "commands.allow", "commands.deny", "agent"}, nil},
 		{`{"network":{"mode":"allow"}}`, []Field{"network.mode"}, nil},

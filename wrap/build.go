@@ -11,6 +11,7 @@ type Request struct {
 	Argv    []string
 	Program Program  // what Argv[0] leads to
 	Record  string   // where the record will lie, absolute; "" for none
+	Counter Counter  // which is asked for, CounterAuto for the best there is
 	Sources []string // the files that made the spec, links resolved
 }
 
@@ -39,6 +40,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 		b.sandbox()
 	}
 	b.program()
+	b.counter()
 	b.fields()
 	if len(b.problems) > 0 {
 		return nil, b.problems

@@ -9,6 +9,7 @@ import (
 // fields writes the enforcement lines: every field that a document sets, and
 // what an access mode implies without saying.
 func (b *builder) fields() {
+	b.budget()
 	files, net := b.mechanisms()
 	if b.h.Parent != nil && b.sandboxed() {
 		files, net = "parent", "parent"
@@ -25,6 +26,8 @@ func (b *builder) fields() {
 			b.line(f, "the command's environment")
 		case f == "working_dir":
 			b.line(f, "chdir")
+		case f == "max_commands" || f == "on_exceed":
+			b.line(f, b.plan.Counter.by())
 		case f == "syscalls":
 			b.line(f, "seccomp")
 		default:

@@ -32,6 +32,7 @@ var hosts = map[string]string{
 	"no-userns-abi1": noUser + "\nlandlock 1",
 	"no-userns-abi3": noUser + "\nlandlock 3",
 	"no-userns-abi6": noUser + "\nlandlock 6",
+	"no-listener":    "listener no a listener outside has the notifications already",
 	"nothing":        noUser + "\nlandlock 0\nseccomp no the kernel has no seccomp filters",
 }
 
@@ -95,7 +96,9 @@ var goldens = []golden{
 	{"record-in-the-workspace", `{"access_mode": "workspace-write"}`, "record /home/u/w/out/deep/r.json\ndir /home/u/w/out/deep", "all no-userns+"},
 	{"environment", `{"environment": {"pass": ["PATH", "API_*"]}}`, "", "all"},
 	{"dropped-variable", `{"access_mode": "read-only"}`, "drop SSH_AUTH_SOCK", "all"},
-	{"not-yet", `{"access_mode": "read-only", "limits": {"memory": "1GiB"}, "max_commands": 5}`, "", "all all+"},
+	{"not-yet", `{"access_mode": "read-only", "limits": {"memory": "1GiB"}, "max_turns": 5}`, "", "all all+"},
+	{"budget", `{"access_mode": "read-only", "max_commands": 5}`, "", "all no-listener no-listener+"},
+	{"budget-recorded", `{"max_commands": 5, "on_exceed": "record"}`, "", "all"},
 	{"script", `{"filesystem": {"read": ["@system", "."]}}`, "program /home/u/w/run /opt/python/bin/python3", "all"},
 }
 

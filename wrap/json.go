@@ -38,6 +38,7 @@ func (p *Plan) AppendJSON(dst []byte) []byte {
 	w.landlock(p)
 	w.caps(p)
 	w.filter(&p.Filter)
+	w.text("counter", p.Counter.String())
 	w.flag("own_group", p.OwnGroup)
 	w.list("environment", envNames(p.Env))
 	w.watch(&p.Watch)
@@ -267,7 +268,7 @@ func (w *printer) filter(f *Filter) {
 	w.flag("unix_datagrams_refused", f.Unix)
 	w.flag("inet_refused", f.NoInet)
 	if f.Code == nil {
-		n := len(seccomp.Shipped(seccomp.Options{Root: f.Root, Unix: f.Unix, NoInet: f.NoInet}, seccomp.Native)) / 8
+		n := len(seccomp.Shipped(f.Options(), seccomp.Native)) / 8
 		w.num("instructions", int64(n))
 	} else {
 		w.num("instructions", int64(len(f.Code)/8))

@@ -32,3 +32,17 @@ func (m Mode) String() string {
 func (s Status) String() string {
 	return [...]string{"enforced", "degraded", "observed", "unavailable"}[s]
 }
+
+func (c Counter) String() string {
+	return [...]string{"none", "notify", "ptrace", "auto"}[c]
+}
+
+// ParseCounter is the counter that a word of the command line names.
+func ParseCounter(word string) (Counter, bool) {
+	for c := CounterNone; c < CounterAuto; c++ {
+		if c.String() == word {
+			return c, true
+		}
+	}
+	return CounterNone, false
+}

@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"sbx/landlock"
+	"sbx/seccomp"
 	"sbx/spec"
 )
 
@@ -49,7 +50,8 @@ type Plan struct {
 	KeepCaps    bool  // capabilities are left as they are (no sandbox)
 	Bounding    bool  // the bounding set and securebits are emptied as well
 	Filter      Filter
-	OwnGroup    bool // the command gets a process group of its own
+	Counter     Counter // what counts the programs that are started
+	OwnGroup    bool    // the command gets a process group of its own
 
 	Env   []string
 	Watch Watch
@@ -91,6 +93,23 @@ type Filter struct {
 	NoInet  bool   // inet sockets are refused: there is no network namespace
 	Code    []byte // the compiled filter of an OCI profile; nil for the default
 }
+
+// Options are the shipped filter's, notifications left out.
+func (f *Filter) Options() seccomp.Options {
+	return seccomp.Options{Root: f.Root, Unix: f.Unix, NoInet: f.NoInet}
+}
+
+// Counter is what counts the programs that a command and its descendants start.
+type Counter uint8
+
+// The counters. CounterAuto is no counter of a Plan, but the wish for the best
+// that the host has.
+const (
+	CounterNone   Counter = iota
+	CounterNotify         // seccomp's notifications
+	CounterPtrace
+	CounterAuto
+)
 
 // Op is what a Mount does.
 type Op uint8

@@ -38,7 +38,7 @@ func newWorld(t *testing.T, texts ...string) *world {
 	w.host.Rungs[RungBare].State = Yes
 	w.in = spec.Inputs{Home: "/home/u", Cwd: "/home/u/w", Paths: w,
 		Environ: []string{"PATH=/usr/bin", "HOME=/home/u", "LANG=C", "API_TOKEN=x", "SSH_AUTH_SOCK=/tmp/agent"}}
-	w.req = Request{Argv: []string{"make", "test"}, Program: Program{Path: "/usr/bin/make", Real: "/usr/bin/make", Folder: "/usr/bin"},
+	w.req = Request{Counter: CounterAuto, Argv: []string{"make", "test"}, Program: Program{Path: "/usr/bin/make", Real: "/usr/bin/make", Folder: "/usr/bin"},
 		Record: "/home/u/.local/state/sbx/runs/1/effective.json"}
 	for _, text := range texts {
 		for _, line := range strings.Split(text, "\n") {
@@ -87,6 +87,8 @@ func (w *world) line(line string) {
 		}
 	case "seccomp":
 		h.Seccomp = w.answer(first, more)
+	case "listener":
+		h.Listener = w.answer(first, more)
 	case "overlay":
 		h.Overlay = w.answer(first, more)
 	case "rung":

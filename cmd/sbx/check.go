@@ -57,7 +57,7 @@ func (x *execution) trial() (*wrap.Plan, error) {
 // climb finds the rung that this host holds.
 func (x *execution) climb() (*wrap.Plan, error) {
 	for {
-		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program})
+		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Counter: wrap.CounterAuto})
 		if err != nil {
 			return nil, err
 		}

@@ -94,7 +94,7 @@ func tryRung(r *spec.Resolved, h wrap.Host, rung wrap.Rung) string {
 			return h.Rungs[rung].Why
 		}
 		prog := wrap.Program{Path: "/bin/true", Real: "/bin/true", Mapped: true}
-		plan, err := wrap.Build(r, &h, wrap.Request{Argv: []string{"true"}, Program: prog})
+		plan, err := wrap.Build(r, &h, wrap.Request{Argv: []string{"true"}, Program: prog, Counter: wrap.CounterAuto})
 		if err != nil {
 			return err.Error()
 		}

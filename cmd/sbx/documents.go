@@ -56,9 +56,6 @@ func (c *call) notYet() error {
 			return refuse(f.name, "leave it out")
 		}
 	}
-	if v := c.value("counter"); v != "" && v != "none" {
-		return refuse("counter "+v, "--counter none")
-	}
 	if v := c.value("violations"); v != "" && v != "off" {
 		return refuse("violations "+v, "--violations off")
 	}

@@ -27,6 +27,10 @@ type execution struct {
 	held     *audit.Held
 	sweep    *audit.Sweep // nil where there is nothing to look after
 	watch    *audit.Watch
+	counter  wrap.Counter // which is asked for
+	ledger   audit.Ledger
+	told     []string // the kinds of refusals that a person was told of
+	ended    string   // why sbx ended everything; "" where it did not
 }
 
 // runExec is `sbx exec`.
@@ -103,6 +107,9 @@ func (x *execution) ask() error {
 	}
 	x.record.Resolved = x.resolved
 	x.record.Command.Cwd = x.resolved.WorkingDir.Real
+	if x.counter, err = x.counterAsked(); err != nil {
+		return err
+	}
 	x.keep, err = keepFDs(x.values["keep-fd"])
 	if err != nil {
 		return err

@@ -67,8 +67,10 @@ func (x *execution) supervise() launch.Exit {
 		audit.Mend(audit.StateDir(x.environ, x.home()))
 		launch.Slim()
 	}
+	hooks := &launch.Hooks{Signals: x.signals, Idle: mend}
+	x.count(hooks)
 	if x.sweep == nil {
-		return x.process.Supervise(&launch.Hooks{Signals: x.signals, Idle: mend})
+		return x.process.Supervise(hooks)
 	}
 	sweep, watch := x.sweep, x.watch
 	var found audit.Swept
@@ -79,7 +81,6 @@ func (x *execution) supervise() launch.Exit {
 			}
 		}
 	}
-	hooks := &launch.Hooks{Signals: x.signals}
 	hooks.Idle = func() {
 		if err := watch.Begin(time.Now()); err != nil {
 			x.unwatched(asProblem(err)[0])
@@ -138,7 +139,7 @@ func (x *execution) noteSwept(found audit.Swept) {
 		}
 	}
 	if len(found.Moved) > 0 {
-		x.record.ObservedKinds = []string{"filesystem"}
+		x.record.ObservedKinds = append(x.record.ObservedKinds, "filesystem")
 	}
 }
 
@@ -166,7 +167,12 @@ func (x *execution) finish(e launch.Exit) int {
 		status = 128 + int(unix.SIGKILL)
 		r.Exit.EndedBy = "supervisor"
 	}
+	if x.ended != "" {
+		status = exitEnded
+		r.Exit = audit.Exit{EndedBy: x.ended}
+	}
 	r.Exit.Code = spec.Some(status)
+	x.counted()
 	r.Usage.WallMS = spec.Some(r.EndedAt.Sub(r.StartedAt).Milliseconds())
 	if e.Known {
 		r.Usage.UserMS, r.Usage.SystemMS = spec.Some(e.User/1000), spec.Some(e.System/1000)

@@ -15,7 +15,8 @@ import (
 // refuses takes the launch to what the host is then known to have.
 func (x *execution) start() error {
 	for {
-		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Record: x.recordPath(), Sources: x.sourcePaths()})
+		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Record: x.recordPath(),
+			Sources: x.sourcePaths(), Counter: x.counter})
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ const (
 	exitOK       = 0
 	exitFailed   = 1   // check: the documents do not hold
 	exitUsage    = 2   // the command line
+	exitEnded    = 124 // a limit ended the command
 	exitRefused  = 125 // the command did not start
 	exitNoExec   = 126
 	exitNotFound = 127

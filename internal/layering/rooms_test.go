@@ -21,8 +21,9 @@ var rooms = []room{
 	{"wrap/launch", []string{"wrap", "spec", "landlock", "seccomp"}},
 	{"audit", []string{"wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit/agent", []string{"spec"}},
+	{"audit/listen", []string{"audit", "wrap", "spec", "seccomp"}},
 	{"egress", []string{"wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
-	{"cmd/sbx", []string{"egress", "audit", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
+	{"cmd/sbx", []string{"egress", "audit", "audit/agent", "audit/listen", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 
 	// Programs with heavy dependencies, and their rooms, which nobody imports.
 	{"dispatch", []string{"audit", "spec"}},

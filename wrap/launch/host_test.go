@@ -59,7 +59,7 @@ func (s *site) request(argv ...string) wrap.Request {
 	if err != nil {
 		real = argv[0]
 	}
-	return wrap.Request{Argv: argv, Program: wrap.Program{Path: argv[0], Real: real}}
+	return wrap.Request{Counter: wrap.CounterAuto, Argv: argv, Program: wrap.Program{Path: argv[0], Real: real}}
 }
 
 // plan plans a command on the rung that this host holds, climbing down as the

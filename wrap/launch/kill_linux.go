@@ -21,28 +21,40 @@ func (pr *Process) closeAll() {
 	if pr.target != pr.pidfd && pr.target >= 0 {
 		unix.Close(pr.target)
 	}
-	for _, fd := range []int{pr.pidfd, pr.sock, pr.far} {
+	for _, fd := range []int{pr.pidfd, pr.sock, pr.far, pr.listener, pr.root} {
 		if fd >= 0 {
 			unix.Close(fd)
 		}
 	}
-	pr.pidfd, pr.sock, pr.far, pr.target = -1, -1, -1, -1
+	pr.pidfd, pr.sock, pr.far, pr.target, pr.listener, pr.root = -1, -1, -1, -1, -1, -1
+}
+
+// slots are the results that the child keeps, nil before there is a child.
+func (pr *Process) slots() *[64]uintptr {
+	switch {
+	case pr.begun != nil:
+		return pr.begun.slots
+	case pr.command != nil:
+		return pr.command.slots
+	}
+	return nil
 }
 
 // closeSlots closes what a child that failed has left open in the descriptor
 // table that it shared.
 func (pr *Process) closeSlots() {
-	if pr.begun == nil || pr.setup != nil && pr.setup.keep == nil { // it has left the table
+	slots := pr.slots()
+	if slots == nil || pr.far < 0 { // it has left the table
 		return
 	}
 	if pr.setup != nil && pr.setup.pidfd >= 0 && int(pr.setup.pidfd) != pr.target {
 		unix.Close(int(pr.setup.pidfd))
 	}
-	for s := slotFirst; s < 64; s++ {
-		if fd := int(pr.begun.slots[s]); fd > 2 {
+	for s := slotListener; s < 64; s++ {
+		if fd := int(slots[s]); fd > 2 {
 			unix.Close(fd)
 		}
-		pr.begun.slots[s] = noFD
+		slots[s] = noFD
 	}
 	if pr.setup != nil {
 		pr.setup.pidfd = -1

@@ -20,6 +20,10 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 		h.LandlockABI, h.LandlockWhy = 0, why
 		return h, true
 	case "seccomp":
+		if e.Step.Args[1].Num != 0 && h.Listener.State != wrap.No {
+			h.Listener = wrap.Answer{State: wrap.No, Why: listenerWhy(e)}
+			return h, true
+		}
 		if !denied(e.Errno) {
 			return h, false
 		}
@@ -40,6 +44,17 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 		return h.Without(p.Rung, why), true
 	}
 	return h, false
+}
+
+// listenerWhy says what the kernel's answers to a filter with a listener mean.
+func listenerWhy(e *StepError) string {
+	switch unix.Errno(e.Errno) {
+	case unix.EBUSY:
+		return "a listener outside has the notifications already, and there can be one only"
+	case unix.EINVAL:
+		return "the kernel's notifications are interrupted by signals (before Linux 6.0)"
+	}
+	return e.Error()
 }
 
 // aboutPath tells whether a step opens or makes something at a path.

@@ -6,12 +6,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/seccomp"
 	"sbx/spec"
 	"sbx/wrap"
 )
 
 // What a step that failed says about the host.
 func TestLearn(t *testing.T) {
+	listener := Step{Name: "seccomp", Args: [6]Arg{num(unix.SECCOMP_SET_MODE_FILTER), num(seccomp.ListenerFlags)}}
 	overlay := Step{Name: "mount", Args: [6]Arg{text("overlay")}}
 	whiteout := Step{Name: "mknodat", Args: [6]Arg{fdcwd, text("/x"), num(unix.S_IFCHR)}}
 	file := Step{Name: "mknodat", Args: [6]Arg{fdcwd, text("/x"), num(unix.S_IFREG)}}
@@ -21,6 +23,7 @@ func TestLearn(t *testing.T) {
 		land    = "landlock"
 		filter  = "seccomp"
 		layer   = "overlay"
+		notify  = "listener"
 	)
 	for _, row := range []struct {
 		step    Step
@@ -57,6 +60,9 @@ func TestLearn(t *testing.T) {
 		{Step{Name: "seccomp"}, "setup", unix.EPERM, wrap.RungUser, filter},
 		{Step{Name: "seccomp"}, "command", unix.EINVAL, wrap.RungBare, filter},
 		{Step{Name: "seccomp"}, "setup", unix.ENOMEM, wrap.RungUser, nothing},
+		{listener, "setup", unix.EBUSY, wrap.RungUser, notify},
+		{listener, "command", unix.EINVAL, wrap.RungFree, notify},
+		{listener, "setup", unix.EPERM, wrap.RungUser, notify},
 		{overlay, "setup", unix.EPERM, wrap.RungUser, layer},
 		{overlay, "setup", unix.ENODEV, wrap.RungUser, layer},
 		{whiteout, "setup", unix.EPERM, wrap.RungUser, layer},
@@ -72,6 +78,8 @@ func TestLearn(t *testing.T) {
 			got = land
 		case next.Seccomp.State == wrap.No && next.Seccomp.Why == e.Error():
 			got = filter
+		case next.Listener.State == wrap.No && next.Listener.Why != "":
+			got = notify
 		case next.Overlay.State == wrap.No && next.Overlay.Why == e.Error():
 			got = layer
 		case next.Rungs[row.rung].State == wrap.No && next.Rungs[row.rung].Why == e.Error():
@@ -101,7 +109,7 @@ func TestLearningEnds(t *testing.T) {
 			Secrets: []wrap.Found{{Path: "/etc/shadow", Real: "/etc/shadow", Kind: wrap.File}}}
 		tries := 0
 		for ; tries < 20; tries++ {
-			plan, err := wrap.Build(&r, &h, wrap.Request{Argv: []string{"x"}, Program: wrap.Program{Path: "/bin/x", Real: "/bin/x"}})
+			plan, err := wrap.Build(&r, &h, wrap.Request{Counter: wrap.CounterAuto, Argv: []string{"x"}, Program: wrap.Program{Path: "/bin/x", Real: "/bin/x"}})
 			if err != nil {
 				break
 			}

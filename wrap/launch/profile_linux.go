@@ -1,8 +1,6 @@
 package launch
 
 import (
-	"golang.org/x/sys/unix"
-
 	"sbx/seccomp"
 	"sbx/spec"
 	"sbx/wrap"
@@ -45,14 +43,5 @@ func compileProfile(path string, network spec.NetworkMode, h *wrap.Host) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	return encode(insns), nil
-}
-
-// encode writes instructions as the kernel has them on amd64 and arm64.
-func encode(insns []unix.SockFilter) []byte {
-	b := make([]byte, 0, 8*len(insns))
-	for _, i := range insns {
-		b = append(b, byte(i.Code), byte(i.Code>>8), i.Jt, i.Jf, byte(i.K), byte(i.K>>8), byte(i.K>>16), byte(i.K>>24))
-	}
-	return b
+	return seccomp.Encode(insns), nil
 }

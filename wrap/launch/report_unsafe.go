@@ -5,15 +5,22 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/seccomp"
 )
 
 // errGone is the end of the child without a report.
 var errGone = &StepError{Program: "setup", Index: -1, Step: Step{Name: "launch"}, Errno: Errno(unix.ECHILD)}
 
-// receive waits for the child's next report, or for its end.
+// receive waits for the child's next report, or for its end. The listener's
+// first notification is the exec of the command itself, which nobody counts.
 func (pr *Process) receive() (*report, error) {
 	for {
-		pf := []unix.PollFd{{Fd: int32(pr.sock), Events: unix.POLLIN}, {Fd: int32(pr.pidfd), Events: unix.POLLIN}}
+		pf := []unix.PollFd{{Fd: int32(pr.sock), Events: unix.POLLIN}, {Fd: int32(pr.pidfd), Events: unix.POLLIN},
+			{Fd: -1, Events: unix.POLLIN}}
+		if !pr.first {
+			pf[2].Fd = int32(pr.listener)
+		}
 		if _, err := unix.Poll(pf, -1); err != nil && err != unix.EINTR {
 			return nil, stepError("poll", err)
 		}
@@ -22,6 +29,11 @@ func (pr *Process) receive() (*report, error) {
 		}
 		if pf[1].Revents != 0 {
 			return nil, errGone
+		}
+		var n seccomp.Notification
+		if pf[2].Revents&unix.POLLIN != 0 && seccomp.Receive(pr.listener, &n) == 0 {
+			pr.first = true // what comes after it waits for who counts
+			seccomp.Continue(pr.listener, n.ID)
 		}
 	}
 }

@@ -40,8 +40,11 @@ type Process struct {
 	target   int // pidfd of the command, which signals go to
 	sock     int // the supervisor's end
 	far      int // the child's end, while the descriptor table is shared
+	listener int // of seccomp; -1 for none
+	root     int // the sandbox's root, where the supervisor's is another; -1 for none
 	allowed  bool
-	terminal int // whose foreground is to be taken back at the end; -1 for none
+	first    bool // the listener's first notification was answered
+	terminal int  // whose foreground is to be taken back at the end; -1 for none
 }
 
 // namespaceFlags are what clone makes. A network namespace takes as long as all
@@ -79,7 +82,7 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	if err != nil {
 		return nil, stepError("socketpair", err)
 	}
-	pr := &Process{opening: o, sock: ends[0], far: ends[1], pidfd: -1, target: -1, terminal: -1}
+	pr := &Process{opening: o, sock: ends[0], far: ends[1], pidfd: -1, target: -1, terminal: -1, listener: -1, root: -1}
 	if steps == nil {
 		return pr, nil
 	}
@@ -120,12 +123,18 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 // input is what the steps need of the caller and of the filters that are shipped.
 func input(p *wrap.Plan, o Options, sock int) Input {
 	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: sock, Terminal: terminal(p)}
-	if p.Filter.On {
-		in.Own = seccomp.Shipped(seccomp.Options{Root: p.Filter.Root, Unix: p.Filter.Unix, NoInet: p.Filter.NoInet}, seccomp.Native)
-		in.Filter, in.Late = in.Own, p.Filter.Code != nil
-		if in.Late {
-			in.Filter = string(p.Filter.Code)
-		}
+	own := p.Filter.Options()
+	notify := p.Counter == wrap.CounterNotify
+	in.Late = p.Filter.On && p.Filter.Code != nil
+	switch {
+	case in.Late:
+		in.Own, in.Filter = seccomp.Shipped(own, seccomp.Native), string(p.Filter.Code)
+	case p.Filter.On:
+		own.Notify = notify
+		in.Filter = seccomp.Shipped(own, seccomp.Native)
+	}
+	if notify && (in.Late || !p.Filter.On) {
+		in.Count = string(seccomp.Encode(seccomp.CountOnly(seccomp.Native)))
 	}
 	return in
 }
@@ -152,15 +161,14 @@ func (pr *Process) load(programs Programs) error {
 	return nil
 }
 
-// alone clones the command itself, with a descriptor table of its own.
+// alone clones the command itself, which leaves the shared descriptor table
+// before it is ready.
 func (pr *Process) alone() error {
-	if err := pr.clone(pr.command, 0); err != nil {
+	if err := pr.clone(pr.command, unix.CLONE_FILES); err != nil {
 		pr.closeAll()
 		return err
 	}
 	pr.target = pr.pidfd
-	unix.Close(pr.far)
-	pr.far = -1
 	return nil
 }
 
@@ -236,7 +244,11 @@ func (pr *Process) Ready() error {
 	if rep.kind == reportReady {
 		if pr.begun != nil {
 			pr.target = int(rep.index)
+		} else { // its end is its own now, so that its exec can be seen by the end of it
+			unix.Close(pr.far)
+			pr.far = -1
 		}
+		pr.adopt()
 		return nil
 	}
 	return pr.failure(rep)

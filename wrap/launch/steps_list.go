@@ -16,9 +16,11 @@ type list struct {
 
 // The slots with a fixed meaning.
 const (
-	slotUmask   Slot = 1
-	slotCommand Slot = 2
-	slotFirst   Slot = 3 // the first that is handed out
+	slotUmask    Slot = 1
+	slotCommand  Slot = 2
+	slotListener Slot = 3 // of seccomp, for the supervisor
+	slotRoot     Slot = 4 // the sandbox's root, for the supervisor
+	slotFirst    Slot = 5 // the first that is handed out
 )
 
 func num(v int) Arg     { return Arg{Num: uintptr(v)} }

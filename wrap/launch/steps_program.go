@@ -23,6 +23,9 @@ type Input struct {
 	Filter string
 	Late   bool
 	Own    string
+	// Count notifies of programs that are started and allows the rest: what
+	// counts where no other filter is loaded before the command.
+	Count string
 }
 
 // Programs are the steps of a launch. With a pid namespace Opening and Setup are
@@ -71,10 +74,11 @@ func loaded(p *wrap.Plan, in Input) Programs {
 	}
 	l.mounts(p.Mounts)
 	l.enter(p)
-	l.restrict(p)
-	if p.Filter.On && !in.Late {
-		l.filter(in.Filter)
+	if p.Counter == wrap.CounterNotify && p.Has(wrap.PidNS) {
+		l.add(unix.SYS_OPENAT, "openat", fdcwd, text("/"), num(unix.O_PATH|unix.O_CLOEXEC)).Save = slotRoot
 	}
+	l.restrict(p)
+	l.filters(p, in)
 	if !p.Has(wrap.PidNS) {
 		l.command(p, in)
 		return Programs{Command: l.steps}
@@ -85,7 +89,7 @@ func loaded(p *wrap.Plan, in Input) Programs {
 	l.add(unix.SYS_CLOSE_RANGE, "close_range", num(0), num(in.Sock-1), num(unix.CLOSE_RANGE_UNSHARE))
 	l.add(unix.SYS_CLOSE_RANGE, "close_range", num(in.Sock+1), word(0xffffffff), num(0))
 	if p.Filter.On && in.Late {
-		l.filter(in.Own)
+		l.filter(in.Own, false)
 	}
 	l.special(DoStarted, "started")
 	l.special(DoReap, "reap").Save = slotCommand
@@ -167,9 +171,12 @@ func (l *list) enter(p *wrap.Plan) {
 }
 
 // command writes the last steps before the exec, which the command's own
-// process makes: what it inherits is put back as the caller had it.
+// process makes: what it inherits is put back as the caller had it. What it
+// closes, it closes in a descriptor table of its own.
 func (l *list) command(p *wrap.Plan, in Input) {
-	if !in.KeepAll {
+	if in.KeepAll {
+		l.add(unix.SYS_CLOSE_RANGE, "close_range", word(0xffffffff), word(0xffffffff), num(unix.CLOSE_RANGE_UNSHARE))
+	} else {
 		l.closeOthers(in)
 	}
 	l.add(unix.SYS_UMASK, "umask", kept(slotUmask))
@@ -184,7 +191,7 @@ func (l *list) command(p *wrap.Plan, in Input) {
 	l.special(DoReady, "ready")
 	l.add(unix.SYS_RT_SIGPROCMASK, "rt_sigprocmask", num(unix.SIG_SETMASK), data(words(in.Caller.Mask)), num(0), num(8))
 	if p.Filter.On && in.Late {
-		l.filter(in.Filter)
+		l.filter(in.Filter, false)
 	}
 	l.on = p.Command.Executable
 	l.add(unix.SYS_EXECVE, "execve", text(p.Command.Executable), vector(p.Command.Argv), vector(p.Env))
@@ -211,7 +218,7 @@ func (l *list) closeOthers(in Input) {
 	next := 3
 	gap := func(until int) {
 		if until >= next {
-			l.add(unix.SYS_CLOSE_RANGE, "close_range", num(next), num(until), num(0))
+			l.add(unix.SYS_CLOSE_RANGE, "close_range", num(next), num(until), num(unix.CLOSE_RANGE_UNSHARE))
 		}
 	}
 	stay := append(append([]int{}, in.Keep...), in.Sock)
@@ -224,5 +231,5 @@ func (l *list) closeOthers(in Input) {
 		gap(fd - 1)
 		next = fd + 1
 	}
-	l.add(unix.SYS_CLOSE_RANGE, "close_range", num(next), word(0xffffffff), num(0))
+	l.add(unix.SYS_CLOSE_RANGE, "close_range", num(next), word(0xffffffff), num(unix.CLOSE_RANGE_UNSHARE))
 }

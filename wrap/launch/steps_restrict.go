@@ -4,6 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/landlock"
+	"sbx/seccomp"
 	"sbx/wrap"
 )
 
@@ -30,10 +31,29 @@ func (l *list) restrict(p *wrap.Plan) {
 	l.on, l.field = "", ""
 }
 
-func (l *list) filter(program string) {
+// filters loads the filter that must be in force before the command is started.
+func (l *list) filters(p *wrap.Plan, in Input) {
+	notify := p.Counter == wrap.CounterNotify
+	if p.Filter.On && !in.Late {
+		l.filter(in.Filter, notify)
+	} else if notify {
+		l.filter(in.Count, true)
+	}
+}
+
+// filter loads a program. A listener, which a chain of filters can have one of,
+// becomes a descriptor of the supervisor's too: the table is still shared.
+func (l *list) filter(program string, listener bool) {
+	flags := 0
+	if listener {
+		flags, l.on = seccomp.ListenerFlags, "the listener"
+	}
 	l.field = wrap.FieldSideDoors
-	l.add(unix.SYS_SECCOMP, "seccomp", num(unix.SECCOMP_SET_MODE_FILTER), num(0), Arg{Kind: ArgFilter, Text: program})
-	l.field = ""
+	s := l.add(unix.SYS_SECCOMP, "seccomp", num(unix.SECCOMP_SET_MODE_FILTER), num(flags), Arg{Kind: ArgFilter, Text: program})
+	if listener {
+		s.Save = slotListener
+	}
+	l.on, l.field = "", ""
 }
 
 func (l *list) landlock(r landlock.Ruleset, abi int) {

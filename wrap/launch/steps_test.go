@@ -35,7 +35,7 @@ func madeUp(t *testing.T) *wrap.Plan {
 		Protected: []wrap.Protected{{Path: "/home/u/w/.git", Kind: wrap.Dir, Shared: true}, {Path: "/home/u/w/.git/config", Kind: wrap.File}},
 		Paths:     map[string]wrap.Kind{"/tmp": wrap.Dir, "/run": wrap.Dir, "/home/u": wrap.Dir}, Users: []int{1000}}
 	h.Rungs[wrap.RungRoot].State = wrap.No
-	p, err := wrap.Build(r, h, wrap.Request{Argv: []string{"make", "test"}, Program: wrap.Program{Path: "/usr/bin/make", Real: "/usr/bin/make"}})
+	p, err := wrap.Build(r, h, wrap.Request{Counter: wrap.CounterAuto, Argv: []string{"make", "test"}, Program: wrap.Program{Path: "/usr/bin/make", Real: "/usr/bin/make"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +145,8 @@ func TestCloseOthers(t *testing.T) {
 		l.closeOthers(Input{Keep: row.keep, Sock: row.sock})
 		var got []string
 		for _, s := range l.steps {
-			if s.Call != unix.SYS_CLOSE_RANGE || s.Args[2].Num != 0 {
-				t.Errorf("%v is no plain close_range", s)
+			if s.Call != unix.SYS_CLOSE_RANGE || s.Args[2].Num != unix.CLOSE_RANGE_UNSHARE {
+				t.Errorf("%v closes in a table that is shared", s)
 			}
 			last := itoa(int(s.Args[1].Num))
 			if s.Args[1].Num == 0xffffffff {
@@ -283,9 +283,10 @@ func TestLateFilter(t *testing.T) {
 	if at, _ := of(early.Command); len(at) != 0 {
 		t.Errorf("the command loads it once more: %v", at)
 	}
-	p := Steps(plan, Input{Sock: 9, Filter: late, Own: own, Late: true})
-	if at, text := of(p.Setup); len(at) != 1 || at[0] < spawn || text[0] != own {
-		t.Errorf("pid 1 loads %q at %v", text, at)
+	count := strings.Repeat("c", 8)
+	p := Steps(plan, Input{Sock: 9, Filter: late, Own: own, Late: true, Count: count})
+	if at, text := of(p.Setup); len(at) != 2 || at[0] > spawn || text[0] != count || at[1] < spawn || text[1] != own {
+		t.Errorf("pid 1 loads %q at %v, the spawn is %d", text, at, spawn)
 	}
 	if at, text := of(p.Command); len(at) != 1 || at[0] != len(p.Command)-2 || text[0] != late {
 		t.Errorf("the command loads %q at %v of %d", text, at, len(p.Command))

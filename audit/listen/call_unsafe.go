@@ -1,0 +1,114 @@
+package listen
+
+import (
+	"bytes"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Paths here are bytes with a NUL at the end, so that nothing is copied to make
+// a call.
+
+// readPath reads the path at an address of the waiting thread's. EFAULT and
+// ENAMETOOLONG are the kernel's own answers; any other error means that the
+// memory is not the supervisor's to read. process_vm_readv(2) reads an element
+// of the vector whole or not at all, so what lies behind the page's end is an
+// element of its own.
+func (l *Listener) readPath(addr uint64) ([]byte, unix.Errno) {
+	first := pageSize - addr%pageSize
+	local := unix.Iovec{Base: &l.path[0], Len: pathMax}
+	remote := [2]unix.RemoteIovec{{Base: uintptr(addr), Len: int(first)}, {Base: uintptr(addr + first), Len: int(pathMax - first)}}
+	vectors := uintptr(2)
+	if first == pathMax {
+		vectors = 1
+	}
+	n, _, e := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(l.n.TID), uintptr(unsafe.Pointer(&local)), 1,
+		uintptr(unsafe.Pointer(&remote)), vectors, 0)
+	if e != 0 {
+		return nil, e
+	}
+	i := bytes.IndexByte(l.path[:n], 0)
+	switch {
+	case i >= 0:
+		return l.path[:i+1], 0
+	case n == pathMax:
+		return nil, unix.ENAMETOOLONG
+	}
+	return nil, unix.EFAULT
+}
+
+// pageSize is the smallest that both architectures have; with larger pages a
+// path is read in one piece more than it must be.
+const pageSize = 4096
+
+// openat2 opens a path by name only, beneath dir as resolve says.
+func openat2(dir int, path []byte, nofollow bool, resolve uint64) (int, unix.Errno) {
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: resolve}
+	if nofollow {
+		how.Flags |= unix.O_NOFOLLOW
+	}
+	r, _, e := unix.Syscall6(unix.SYS_OPENAT2, uintptr(dir), uintptr(unsafe.Pointer(&path[0])), uintptr(unsafe.Pointer(&how)), unix.SizeofOpenHow, 0, 0)
+	return fdOr(r, e)
+}
+
+// openPath opens a path of the supervisor's own by name only, openFile to read
+// a regular file. O_NONBLOCK: what is none may not hold up the listener.
+func openPath(path []byte) (int, unix.Errno) { return open(path, unix.O_PATH|unix.O_CLOEXEC) }
+func openFile(path []byte) (int, unix.Errno) {
+	return open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY)
+}
+
+func open(path []byte, flags uintptr) (int, unix.Errno) {
+	dir := unix.AT_FDCWD
+	r, _, e := unix.Syscall6(unix.SYS_OPENAT, uintptr(dir), uintptr(unsafe.Pointer(&path[0])), flags, 0, 0, 0)
+	return fdOr(r, e)
+}
+
+func fdOr(r uintptr, e unix.Errno) (int, unix.Errno) {
+	if e != 0 {
+		return -1, e
+	}
+	return int(r), 0
+}
+
+// readlink is the length of a link's text, -1 where there is none.
+func readlink(path, buf []byte) int { return readlinkat(unix.AT_FDCWD, path, buf) }
+
+func readlinkat(dir int, path, buf []byte) int {
+	r, _, e := unix.Syscall6(unix.SYS_READLINKAT, uintptr(dir), uintptr(unsafe.Pointer(&path[0])), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0, 0)
+	if e != 0 {
+		return -1
+	}
+	return int(r)
+}
+
+// access asks what the supervisor's effective user may do with a file.
+func access(fd int, mode uintptr) unix.Errno {
+	empty := [1]byte{}
+	_, _, e := unix.Syscall6(unix.SYS_FACCESSAT2, uintptr(fd), uintptr(unsafe.Pointer(&empty)), mode, unix.AT_EMPTY_PATH|unix.AT_EACCESS, 0, 0)
+	return e
+}
+
+// lstat is the mode of a name in a folder.
+func lstat(dir int, name []byte) (mode uint32, e unix.Errno) {
+	var st unix.Statx_t
+	_, _, e = unix.Syscall6(unix.SYS_STATX, uintptr(dir), uintptr(unsafe.Pointer(&name[0])), unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT,
+		unix.STATX_TYPE, uintptr(unsafe.Pointer(&st)), 0)
+	return uint32(st.Mode), e
+}
+
+// where is a folder on a mount.
+type where struct{ mount, ino uint64 }
+
+// place is where a path leads; the mount's number is there since Linux 5.8.
+func place(path []byte) (where, unix.Errno) {
+	var st unix.Statx_t
+	at := unix.AT_FDCWD
+	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(at), uintptr(unsafe.Pointer(&path[0])), unix.AT_NO_AUTOMOUNT,
+		unix.STATX_INO|unix.STATX_MNT_ID, uintptr(unsafe.Pointer(&st)), 0)
+	return where{st.Mnt_id, st.Ino}, e
+}
+
+// text is a path without its NUL, valid as long as its bytes stay.
+func text(path []byte) string { return unsafe.String(&path[0], len(path)-1) }

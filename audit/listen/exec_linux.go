@@ -1,0 +1,183 @@
+package listen
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/seccomp"
+)
+
+// atExecveCheck asks whether a file could be executed and executes nothing
+// (AT_EXECVE_CHECK, Linux 6.14; older kernels answer EINVAL).
+const atExecveCheck = 0x10000
+
+// exec rules on execve(path, …) or execveat(dirfd, path, …, flags).
+func (l *Listener) exec(c seccomp.Call, at bool) {
+	x := attempt{dirfd: unix.AT_FDCWD, addr: c.Args[0]}
+	if at {
+		x = attempt{dirfd: int32(c.Args[0]), addr: c.Args[1], flags: uint32(c.Args[4])}
+	}
+	if x.flags&atExecveCheck != 0 {
+		seccomp.Continue(l.FD, l.n.ID)
+		return
+	}
+	e := l.look(&x)
+	if e != 0 {
+		l.Ledger.Fail()
+		l.n.Fail(l.FD, e)
+		return
+	}
+	switch l.Ledger.Charge(x.name) {
+	case audit.Refuse:
+		l.Refused(int(l.n.TID), x.name)
+		l.n.Fail(l.FD, unix.EPERM)
+	case audit.EndAll: // and no answer: it waits for its end
+		l.Exceeded(int(l.n.TID), x.name)
+	default:
+		if seccomp.Continue(l.FD, l.n.ID) != 0 { // killed before the answer: it did not run
+			l.Ledger.Return(x.name)
+		}
+	}
+}
+
+// attempt is one exec that is asked about.
+type attempt struct {
+	dirfd int32
+	addr  uint64
+	flags uint32
+	path  []byte // as the caller has it, a NUL at the end
+	name  string // what the ledger calls it; valid until the next notification
+}
+
+// look gives the errno that the kernel is certain to give, or 0.
+func (l *Listener) look(x *attempt) unix.Errno {
+	if x.flags&^(unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW) != 0 {
+		return unix.EINVAL
+	}
+	path, e := l.readPath(x.addr)
+	x.path, x.name = path, "(unseen)"
+	switch e {
+	case 0:
+	case unix.EFAULT, unix.ENAMETOOLONG:
+		return e
+	default:
+		return 0 // not to be read: charged unseen
+	}
+	x.name = text(path)
+	empty := len(path) == 1
+	if empty && x.flags&unix.AT_EMPTY_PATH == 0 {
+		return unix.ENOENT
+	}
+	if empty {
+		return l.lookFD(x)
+	}
+	return l.lookPath(x)
+}
+
+// lookFD is look for a descriptor of the caller's.
+func (l *Listener) lookFD(x *attempt) unix.Errno {
+	if x.dirfd == unix.AT_FDCWD {
+		return unix.EACCES // the current folder
+	}
+	var f resolved
+	f.fd, f.errno = l.openFD(x.dirfd)
+	if f.errno == unix.ENOENT {
+		return unix.EBADF // no such descriptor, or the thread is gone and gets no answer
+	}
+	if f.errno != 0 {
+		return 0
+	}
+	defer f.close()
+	x.name = l.nameOf(f.fd)
+	return l.judge(x, &f, 0)
+}
+
+// lookPath is look for a path.
+func (l *Listener) lookPath(x *attempt) unix.Errno {
+	f := l.resolve(x.dirfd, x.path, x.flags&unix.AT_SYMLINK_NOFOLLOW != 0)
+	defer f.close()
+	if f.errno != 0 {
+		if f.certain {
+			return f.errno
+		}
+		return 0
+	}
+	return l.judge(x, &f, 0)
+}
+
+// maxKnown is how many programs are remembered to be some.
+const maxKnown = 4096
+
+// maxInterpreters is how many interpreters stand behind one another; at the
+// next the kernel gives up with ELOOP (exec_binprm of Linux: depth > 5).
+const maxInterpreters = 5
+
+// judge tells whether the file that was found is bound to be refused.
+func (l *Listener) judge(x *attempt, f *resolved, depth int) unix.Errno {
+	var st unix.Stat_t
+	if unix.Fstat(f.fd, &st) != nil {
+		return 0
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return unix.ELOOP // AT_SYMLINK_NOFOLLOW
+	}
+	var fs unix.Statfs_t
+	if unix.Fstatfs(f.fd, &fs) != nil || fs.Type == unix.PROC_SUPER_MAGIC {
+		return 0 // its links lead each process elsewhere
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o111 == 0 || fs.Flags&unix.ST_NOEXEC != 0 {
+		return unix.EACCES
+	}
+	if !l.mayExecute(f.fd) {
+		return unix.EACCES
+	}
+	return l.judgeContent(x, f.fd, &st, depth)
+}
+
+// judgeContent looks at what the file is: a program of some format, a script
+// with its interpreter, or neither.
+func (l *Listener) judgeContent(x *attempt, fd int, st *unix.Stat_t, depth int) unix.Errno {
+	id := fileID{st.Dev, st.Ino, st.Size, st.Ctim, st.Mtim}
+	if l.programs[id] {
+		return 0
+	}
+	h, ok := l.header(fd)
+	switch {
+	case !ok:
+		return 0
+	case isELF(h):
+		if l.programs == nil || len(l.programs) >= maxKnown {
+			l.programs = map[fileID]bool{}
+		}
+		l.programs[id] = true
+		return 0
+	case isScript(h):
+		if interp := interpreter(h); interp != nil {
+			return l.judgeScript(x, interp, depth)
+		}
+		return unix.ENOEXEC
+	case foreign(h):
+		return 0
+	}
+	return unix.ENOEXEC
+}
+
+// judgeScript rules on a script's interpreter, which may come and go while the
+// script stays the same.
+func (l *Listener) judgeScript(x *attempt, interp []byte, depth int) unix.Errno {
+	if depth == 0 && x.path[0] != '/' && x.dirfd != unix.AT_FDCWD && l.closesOnExec(x.dirfd) {
+		return unix.ENOENT // the interpreter could not open it (execveat(2), "BUGS")
+	}
+	if depth >= maxInterpreters {
+		return unix.ELOOP
+	}
+	f := l.resolve(unix.AT_FDCWD, interp, false)
+	defer f.close()
+	if f.errno != 0 {
+		if f.certain {
+			return f.errno
+		}
+		return 0
+	}
+	return l.judge(x, &f, depth+1)
+}

@@ -1,0 +1,177 @@
+package listen
+
+import (
+	"bytes"
+
+	"golang.org/x/sys/unix"
+)
+
+// resolved is what a path of the caller's leads to.
+type resolved struct {
+	fd    int // by name only; -1 with errno
+	errno unix.Errno
+	// certain is false where the kernel may come to another end than the
+	// supervisor did, who is another process: links of /proc lead elsewhere.
+	certain bool
+}
+
+func (r *resolved) close() {
+	if r.fd >= 0 {
+		unix.Close(r.fd)
+	}
+}
+
+func failed(e unix.Errno, certain bool) resolved { return resolved{fd: -1, errno: e, certain: certain} }
+
+// resolve finds what a path leads to for the waiting thread: from its root, its
+// current folder or its descriptor.
+func (l *Listener) resolve(dirfd int32, path []byte, nofollow bool) resolved {
+	if path[0] == '/' {
+		return l.fromRoot(path, nofollow)
+	}
+	base, e := l.base(dirfd)
+	if e != 0 {
+		return failed(e, e == unix.EBADF)
+	}
+	defer unix.Close(base)
+	fd, e := openat2(base, path, nofollow, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_SYMLINKS)
+	switch e {
+	case 0:
+		return resolved{fd: fd}
+	case unix.ELOOP, unix.EXDEV:
+	default:
+		return failed(e, l.final(e) && !isProc(base))
+	}
+	// A link or ".." is on the way: from the root, then.
+	n := readlink(ownFD(base), l.joined[:])
+	if n <= 0 || l.joined[0] != '/' || n+1+len(path) > len(l.joined) || bytes.HasSuffix(l.joined[:n], []byte(" (deleted)")) || !l.namesAreTheirs() {
+		return failed(e, false)
+	}
+	l.joined[n] = '/'
+	copy(l.joined[n+1:], path)
+	return l.fromRoot(l.joined[:n+1+len(path)], nofollow)
+}
+
+// base opens the folder that a relative path counts from.
+func (l *Listener) base(dirfd int32) (int, unix.Errno) {
+	if dirfd == unix.AT_FDCWD {
+		return openPath(l.proc("cwd", -1))
+	}
+	fd, e := l.openFD(dirfd)
+	if e == unix.ENOENT {
+		e = unix.EBADF
+	}
+	return fd, e
+}
+
+// final tells whether an error of the supervisor's is one of the caller's as
+// well. What a user may not enter, root might.
+func (l *Listener) final(e unix.Errno) bool {
+	switch e {
+	case unix.ENOENT, unix.ENOTDIR, unix.ENAMETOOLONG:
+		return true
+	case unix.EACCES:
+		return l.Root >= 0 // one's own namespaces may give a process rights
+	}
+	return false
+}
+
+// namesAreTheirs tells whether the kernel's name for a folder is what the thread
+// would call it: that is so of a sandbox's root, and where the thread has the
+// supervisor's own.
+func (l *Listener) namesAreTheirs() bool {
+	if l.Root >= 0 {
+		return true
+	}
+	theirs, e := place(l.proc("root", -1))
+	own, e2 := place([]byte("/\x00"))
+	return e == 0 && e2 == 0 && theirs == own
+}
+
+// beneath is how a path is walked from the sandbox's root.
+const beneath = unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS
+
+// fromRoot resolves an absolute path.
+func (l *Listener) fromRoot(path []byte, nofollow bool) resolved {
+	root := l.Root
+	if root < 0 {
+		own, e := openPath(l.proc("root", -1))
+		if e != 0 {
+			return failed(e, false)
+		}
+		defer unix.Close(own)
+		root = own
+	}
+	return l.walk(root, path, nofollow, 0)
+}
+
+// maxLinks is how many dangling links are followed by hand.
+const maxLinks = 8
+
+// walk resolves a path beneath root and finds out how certain a failure is.
+func (l *Listener) walk(root int, path []byte, nofollow bool, links int) resolved {
+	fd, e := openat2(root, path, nofollow, beneath)
+	if e == 0 {
+		return resolved{fd: fd}
+	}
+	if e == unix.ELOOP { // a link of /proc's, or a loop
+		fd, e = openat2(root, path, nofollow, unix.RESOLVE_IN_ROOT)
+		if e == 0 {
+			unix.Close(fd)
+		}
+		return failed(unix.ELOOP, e == unix.ELOOP)
+	}
+	if e != unix.ENOENT && e != unix.ENOTDIR {
+		return failed(e, l.final(e))
+	}
+	// Which name is missing, and is it so for the caller?
+	for end := len(path) - 1; ; {
+		for end > 0 && path[end-1] == '/' {
+			end--
+		}
+		cut := bytes.LastIndexByte(path[:end], '/')
+		if cut < 0 || end == 0 {
+			return failed(e, false)
+		}
+		dir, found := openat2(root, append(path[:cut+1:cut+1], 0), false, beneath)
+		if found != 0 {
+			if found != unix.ENOENT && found != unix.ENOTDIR {
+				return failed(found, l.final(found))
+			}
+			end = cut
+			continue
+		}
+		defer unix.Close(dir)
+		return l.missing(root, dir, path, cut, end, links)
+	}
+}
+
+// missing rules on path[cut+1:end], the first name that does not lead on from
+// the folder dir.
+func (l *Listener) missing(root, dir int, path []byte, cut, end, links int) resolved {
+	if isProc(dir) {
+		return failed(unix.ENOENT, false)
+	}
+	name := append(path[cut+1:end:end], 0)
+	mode, e := lstat(dir, name)
+	last := end == len(path)-1
+	switch {
+	case e != 0:
+		return failed(e, l.final(e))
+	case mode&unix.S_IFMT == unix.S_IFLNK && links < maxLinks: // it dangles
+		var buf [pathMax]byte
+		n := readlinkat(dir, name, buf[:])
+		if n <= 0 || cut+1+n+len(path)-end > pathMax {
+			return failed(unix.ENOENT, false)
+		}
+		next := make([]byte, 0, pathMax)
+		if buf[0] != '/' {
+			next = append(next, path[:cut+1]...)
+		}
+		next = append(append(next, buf[:n]...), path[end:]...)
+		return l.walk(root, next, false, links+1)
+	case mode&unix.S_IFMT != unix.S_IFDIR && !last:
+		return failed(unix.ENOTDIR, true)
+	}
+	return failed(unix.ENOENT, false) // it is there by now
+}

@@ -1,0 +1,87 @@
+package listen
+
+import (
+	"bytes"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// proc is the path of a file of the waiting thread's in the supervisor's own
+// /proc, a NUL at the end.
+func (l *Listener) proc(name string, number int32) []byte {
+	b := append(make([]byte, 0, 64), "/proc/"...)
+	b = strconv.AppendUint(b, uint64(l.n.TID), 10)
+	b = append(append(b, '/'), name...)
+	if number >= 0 {
+		b = strconv.AppendInt(append(b, '/'), int64(number), 10)
+	}
+	return append(b, 0)
+}
+
+// openFD is what the thread's descriptor number leads to, by name only. ENOENT:
+// there is none.
+func (l *Listener) openFD(number int32) (int, unix.Errno) {
+	if number < 0 {
+		return -1, unix.ENOENT
+	}
+	return openPath(l.proc("fd", number))
+}
+
+// closesOnExec tells whether the thread's descriptor is closed by an exec.
+func (l *Listener) closesOnExec(number int32) bool {
+	var buf [512]byte
+	fd, e := openFile(l.proc("fdinfo", number))
+	if e != 0 {
+		return false
+	}
+	defer unix.Close(fd)
+	n, err := unix.Read(fd, buf[:])
+	if err != nil {
+		return false
+	}
+	_, flags, _ := bytes.Cut(buf[:n], []byte("flags:\t"))
+	flags, _, _ = bytes.Cut(flags, []byte{'\n'})
+	v, err := strconv.ParseUint(string(flags), 8, 64)
+	return err == nil && v&unix.O_CLOEXEC != 0
+}
+
+// nameOf is the path that a descriptor of the listener's own leads to.
+func (l *Listener) nameOf(fd int) string {
+	var buf [pathMax]byte
+	n := readlink(ownFD(fd), buf[:])
+	return string(bytes.TrimSuffix(buf[:max(n, 0)], []byte(" (deleted)")))
+}
+
+// ownFD is the path of a descriptor of the supervisor's own.
+func ownFD(fd int) []byte {
+	return append(strconv.AppendInt(append(make([]byte, 0, 32), "/proc/self/fd/"...), int64(fd), 10), 0)
+}
+
+// header reads what the kernel would of a regular file. The file behind a
+// descriptor of only its name is opened again: nothing can be in its place.
+func (l *Listener) header(fd int) (h []byte, ok bool) {
+	own, e := openFile(ownFD(fd))
+	if e != 0 {
+		return nil, false // executable and not readable, perhaps
+	}
+	defer unix.Close(own)
+	n, err := unix.Pread(own, l.head[:], 0)
+	if err != nil {
+		return nil, false
+	}
+	return l.head[:n], true
+}
+
+// mayExecute tells whether the supervisor's user may execute the file, who is
+// the sandbox's too. Root may where any execute bit is set.
+func (l *Listener) mayExecute(fd int) bool {
+	return unix.Geteuid() == 0 || access(fd, unix.X_OK) != unix.EACCES
+}
+
+// isProc tells whether a folder is one of /proc, where names lead each process
+// elsewhere, or is not to be told from one.
+func isProc(fd int) bool {
+	var fs unix.Statfs_t
+	return unix.Fstatfs(fd, &fs) != nil || fs.Type == unix.PROC_SUPER_MAGIC
+}

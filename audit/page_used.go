@@ -1,0 +1,62 @@
+package audit
+
+import (
+	"strconv"
+	"strings"
+
+	"sbx/spec"
+)
+
+func used(n *spec.Node) []row {
+	var rows []row
+	add := func(what string, v spec.Opt[int64], unit string) {
+		if v.Set {
+			rows = append(rows, cells(what, strconv.FormatInt(v.Value, 10)+unit))
+		}
+	}
+	rows = append(rows, commands(n)...)
+	add("turns", whole(n.Get("turns_used")), "")
+	if t := n.Get("tools_used"); t != nil {
+		rows = append(rows, cells("tools", quoteArgs(t)))
+	}
+	u := n.Get("usage")
+	add("time", whole(u.Get("wall_ms")), " ms")
+	add("user", whole(u.Get("user_ms")), " ms")
+	add("system", whole(u.Get("system_ms")), " ms")
+	if m := whole(u.Get("max_rss_bytes")); m.Set {
+		rows = append(rows, cells("memory", strconv.FormatInt(m.Value>>10, 10)+" KiB"))
+	}
+	return rows
+}
+
+// commands tells how many programs were started, and which most.
+func commands(n *spec.Node) []row {
+	count := func(v *spec.Node) string { return strconv.FormatInt(whole(v).Value, 10) }
+	if !whole(n.Get("commands_used")).Set {
+		return nil
+	}
+	c := n.Get("commands")
+	line := count(n.Get("commands_used"))
+	if by := text(c.Get("by")); by != "" {
+		line += ", counted by " + by
+	}
+	r := cells("commands", line)
+	if whole(c.Get("refused")).Or(0) > 0 {
+		r.notes = append(r.notes, count(c.Get("refused"))+" more were refused")
+		r.tone = bad
+	}
+	var most []string
+	for i, p := range items(c.Get("programs")) {
+		if i == shownInPage {
+			break
+		}
+		most = append(most, text(p.Get("name"))+" "+count(p.Get("count")))
+	}
+	if len(most) > 0 {
+		r.notes = append(r.notes, strings.Join(most, ", "))
+	}
+	return []row{r}
+}
+
+// shownInPage is how many programs a person is shown.
+const shownInPage = 8

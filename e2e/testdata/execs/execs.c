@@ -1,0 +1,302 @@
+/* Programs that start programs, each in a way of its own. Those that a tracer
+   miscounts print how many they saw running. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+static char *const none[] = {"true", NULL};
+static const char *truth = "/bin/true";
+
+/* ran waits for a child and tells whether its program ran: one that did not
+   start ends with 99. */
+static int ran(pid_t pid)
+{
+	int status;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 0;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static int run(const char *path)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		execve(path, none, environ);
+		_exit(99);
+	}
+	return ran(pid);
+}
+
+static int spawn(int n)
+{
+	int count = 0;
+	for (int i = 0; i < n; i++) {
+		pid_t pid;
+		if (posix_spawn(&pid, truth, NULL, NULL, none, environ) == 0)
+			count += ran(pid);
+	}
+	return count;
+}
+
+static int vforks(int n)
+{
+	int count = 0;
+	for (int i = 0; i < n; i++) {
+		pid_t pid = vfork();
+		if (pid == 0) {
+			execve(truth, none, environ);
+			_exit(99);
+		}
+		count += ran(pid);
+	}
+	return count;
+}
+
+static void parallel(int width, int n)
+{
+	for (int i = 0; i < width; i++)
+		if (fork() == 0) {
+			for (int k = 0; k < n; k++)
+				run(truth);
+			_exit(0);
+		}
+	while (wait(NULL) > 0)
+		;
+}
+
+static void at(int fd, const char *path, int flags)
+{
+	if (fork() == 0) {
+		syscall(SYS_execveat, fd, path, none, environ, flags);
+		_exit(99);
+	}
+	wait(NULL);
+}
+
+static void copy(const char *from, int to)
+{
+	char buf[65536];
+	ssize_t n;
+	int fd = open(from, O_RDONLY);
+	while ((n = read(fd, buf, sizeof buf)) > 0)
+		if (write(to, buf, n) != n)
+			exit(98);
+	close(fd);
+}
+
+static void descriptors(void)
+{
+	int fd = open(truth, O_PATH | O_CLOEXEC), dir = open("/bin", O_PATH);
+	at(fd, "", AT_EMPTY_PATH);
+	at(fd, "", 0);                   /* ENOENT */
+	at(99, "", AT_EMPTY_PATH);       /* EBADF */
+	at(99, "true", 0);               /* EBADF */
+	at(99, truth, 0);                /* an absolute path needs no descriptor */
+	at(dir, "true", 0);
+	at(dir, "nothing", 0);           /* ENOENT */
+	at(dir, "", AT_EMPTY_PATH);      /* EACCES: a folder */
+	at(AT_FDCWD, "", AT_EMPTY_PATH); /* EACCES */
+	at(dir, "true", 0x40000000);     /* EINVAL */
+	at(fd, "true", 0);               /* ENOTDIR */
+	symlink(truth, "link-to-true");
+	at(AT_FDCWD, "link-to-true", AT_SYMLINK_NOFOLLOW); /* ELOOP */
+	at(AT_FDCWD, "./link-to-true", 0);
+
+	int script = open("script", O_CREAT | O_RDWR | O_TRUNC, 0755);
+	if (write(script, "#!/bin/true\n", 12) != 12)
+		exit(98);
+	close(script);
+	at(AT_FDCWD, "script", 0);
+	at(open("script", O_RDONLY), "", AT_EMPTY_PATH);
+	at(open("script", O_RDONLY | O_CLOEXEC), "", AT_EMPTY_PATH); /* ENOENT */
+	if (fork() == 0) {
+		fexecve(open(truth, O_RDONLY), none, environ);
+		_exit(99);
+	}
+	wait(NULL);
+
+	int mem = syscall(SYS_memfd_create, "m", 0);
+	copy(truth, mem);
+	at(mem, "", AT_EMPTY_PATH);
+}
+
+static void paths(void)
+{
+	static char path[5000];
+	memset(path, 0, sizeof path);
+	size_t n = 4095 - strlen(truth);
+	for (size_t i = 0; i < n; i++)
+		path[i] = "/."[i % 2];
+	if (n % 2)
+		path[n - 1] = '/';
+	strcpy(path + n, truth);
+	run(path); /* 4,095 bytes */
+	memmove(path + 2, path, 4096);
+	path[1] = '.';
+	run(path); /* ENAMETOOLONG */
+
+	char *page = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(page + 2 * 4096, 4096);
+	char *end = page + 2 * 4096 - strlen(truth) - 1;
+	strcpy(end, truth);
+	run(end); /* up to the end of what is mapped */
+	char *over = page + 4096 - 3;
+	strcpy(over, truth);
+	run(over); /* across a page's end */
+	memset(page + 4096, 'x', 4096);
+	run(page + 4096); /* EFAULT: no end */
+	run((char *)1);   /* EFAULT */
+	run("");          /* ENOENT */
+	run("/bin/true/"); /* ENOTDIR */
+	run("/etc/passwd/x"); /* ENOTDIR */
+	static char name[300];
+	memset(name, 'n', 299);
+	run(name); /* ENAMETOOLONG: one name */
+}
+
+static void deleted(const char *self)
+{
+	int fd = open("copy", O_CREAT | O_WRONLY | O_TRUNC, 0755);
+	copy(self, fd);
+	close(fd);
+	if (fork() == 0) {
+		execl("./copy", "copy", "unlink", NULL);
+		_exit(99);
+	}
+	wait(NULL);
+}
+
+static void *thread(void *arg)
+{
+	(void)arg;
+	execve(truth, none, environ);
+	_exit(99);
+}
+
+/* threads: the exec is made by a thread that is not the first. */
+static int threads(int n)
+{
+	int count = 0;
+	for (int i = 0; i < n; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			pthread_t t;
+			pthread_create(&t, NULL, thread, NULL);
+			pthread_join(t, NULL);
+			_exit(99);
+		}
+		count += ran(pid);
+	}
+	return count;
+}
+
+static volatile char racing[64];
+static volatile int stop;
+
+static void *swap(void *arg)
+{
+	(void)arg;
+	while (!stop)
+		for (int i = 0; i < 2000; i++)
+			racing[5] = i < 1000 ? 'x' : 't'; /* /bin/xrue */
+	return NULL;
+}
+
+/* racer changes the path while the kernel and others read it. */
+static int racer(int n)
+{
+	pthread_t t;
+	int count = 0;
+	strcpy((char *)racing, truth);
+	pthread_create(&t, NULL, swap, NULL);
+	for (int i = 0; i < n; i++) {
+		pid_t pid = vfork(); /* in the same memory */
+		if (pid == 0) {
+			execve((char *)racing, none, environ);
+			_exit(99);
+		}
+		count += ran(pid);
+	}
+	stop = 1;
+	pthread_join(t, NULL);
+	return count;
+}
+
+static void nothing(int sig) { (void)sig; }
+
+/* alarms: a signal comes every 400 microseconds. */
+static int alarms(int n)
+{
+	struct sigaction sa = {.sa_handler = nothing};
+	struct itimerval it = {{0, 400}, {0, 400}};
+	int count = 0;
+	sigaction(SIGALRM, &sa, NULL);
+	for (int i = 0; i < n; i++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			setitimer(ITIMER_REAL, &it, NULL);
+			execve(truth, none, environ);
+			_exit(99);
+		}
+		/* The program inherits the timer and not the handler, and may be ended
+		   by it: only one that never ran ends with 99. */
+		int status;
+		while (waitpid(pid, &status, 0) < 0)
+			;
+		count += !(WIFEXITED(status) && WEXITSTATUS(status) == 99);
+	}
+	return count;
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	int a = argc > 2 ? atoi(argv[2]) : 0, b = argc > 3 ? atoi(argv[3]) : 0;
+	if (!strcmp(mode, "spawn"))
+		spawn(a);
+	else if (!strcmp(mode, "vfork"))
+		vforks(a);
+	else if (!strcmp(mode, "parallel"))
+		parallel(a, b);
+	else if (!strcmp(mode, "descriptors"))
+		descriptors();
+	else if (!strcmp(mode, "paths"))
+		paths();
+	else if (!strcmp(mode, "deleted"))
+		deleted(argv[0]);
+	else if (!strcmp(mode, "unlink")) {
+		unlink("./copy");
+		execl("/proc/self/exe", "copy", "end", NULL);
+		return 97;
+	} else if (!strcmp(mode, "chroot")) {
+		if (chroot("root") || chdir("/"))
+			return 97;
+		run("/in"); /* is there in the new root alone */
+		run(truth); /* is not */
+		run("../../in");
+	} else if (!strcmp(mode, "end"))
+		return 0;
+	else if (!strcmp(mode, "threads"))
+		printf("ran %d\n", threads(a));
+	else if (!strcmp(mode, "racer"))
+		printf("ran %d\n", racer(a));
+	else if (!strcmp(mode, "alarms"))
+		printf("ran %d\n", alarms(a));
+	else
+		return 96;
+	return 0;
+}

@@ -1,0 +1,32 @@
+package launch
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/seccomp"
+)
+
+// adopt takes over the descriptors that the child left for the supervisor.
+func (pr *Process) adopt() {
+	slots := pr.slots()
+	take := func(s Slot) int {
+		fd := int(slots[s])
+		slots[s] = noFD
+		return fd
+	}
+	pr.listener, pr.root = take(slotListener), take(slotRoot)
+	if pr.listener >= 0 {
+		seccomp.Sync(pr.listener)
+	}
+}
+
+// Listener is the descriptor of seccomp's listener, -1 for none. The first
+// notification, of the command itself, is Go's matter.
+func (pr *Process) Listener() int { return pr.listener }
+
+// Root is a descriptor of the sandbox's root folder (O_PATH), -1 where that is
+// the supervisor's own or each process may have another.
+func (pr *Process) Root() int { return pr.root }
+
+// End kills the sandbox; Supervise sees its end.
+func (pr *Process) End() { _ = unix.PidfdSendSignal(pr.pidfd, unix.SIGKILL, nil, 0) }
