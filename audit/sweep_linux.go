@@ -75,6 +75,15 @@ func (s *Sweep) prepare() {
 // because a repository's configuration gives it a meaning.
 func (s *Sweep) forbidden(path, rel string) bool { return s.Match(rel) || s.unmade[path] }
 
+// Forbids tells whether an absolute path of the host must not come into being:
+// it is a protected name of one of the trees, or a folder on the way to one,
+// and the spec does not let it.
+func (s *Sweep) Forbids(path string) bool {
+	s.prepare()
+	t, rel := s.Held.find(path)
+	return t != nil && (s.forbidden(path, rel) || s.leads(rel)) && !s.allowed(path, rel)
+}
+
 // leads tells whether rel is on the way to a protected name.
 func (s *Sweep) leads(rel string) bool { return s.Leads != nil && s.Leads(rel) }
 

@@ -351,9 +351,15 @@ func TestPlantedNamesDoNotStay(t *testing.T) {
 		}
 		empty := b.base + "/empty"
 		must(t, os.Mkdir(empty, 0o755))
-		r = b.runIn(empty, "", specWith(specWW, `"filesystem":{"write":[".git"]}`), "/bin/sh", "-c", "git init -q . && git init -q sub && echo end").ended()
-		if !exists(empty+"/.git/config") || exists(empty+"/sub/.git") || !slices.Contains(r.rec.moved(), empty+"/sub/.git") {
+		r = b.runIn(empty, "", specWith(specWW, `"filesystem":{"write":[".git"]}`), "/bin/sh", "-c", "git init -q . && ! git init -q sub && echo end").ended()
+		if !exists(empty+"/.git/config") || exists(empty+"/sub/.git") || !r.rec.refused("filesystem", empty+"/sub/.git") || len(r.rec.moved()) != 0 {
 			t.Errorf(".git in write: %v; moved %v", r, r.rec.moved())
+		}
+		// Opens that nobody looks at are left to the watch and the sweep.
+		b.args = append(b.args, "--violations", "names")
+		r = b.sh(specWW, "echo x >.mcp.json && ! mkdir .idea 2>/dev/null && echo end").ended()
+		if exists(b.ws+"/.mcp.json") || exists(b.ws+"/.idea") || !slices.Contains(r.rec.moved(), b.ws+"/.mcp.json") {
+			t.Errorf("--violations names: %v; moved %v", r, r.rec.moved())
 		}
 	})
 }

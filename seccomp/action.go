@@ -19,7 +19,7 @@ const (
 	KillThread                  // SIGSYS ends the calling thread only
 	Trap                        // SIGSYS, which the program may handle
 	Errno                       // the call fails with Action.Errno
-	Notify                      // a supervisor answers (Linux 5.0)
+	KindNotify                  // a supervisor answers (Linux 5.0)
 	Log                         // the call runs and is logged (Linux 4.14)
 	Allow                       // the call runs
 )
@@ -33,7 +33,7 @@ var kinds = [...]struct {
 	KillThread:  {"kill-thread", unix.SECCOMP_RET_KILL_THREAD},
 	Trap:        {"trap", unix.SECCOMP_RET_TRAP},
 	Errno:       {"errno", unix.SECCOMP_RET_ERRNO},
-	Notify:      {"notify", unix.SECCOMP_RET_USER_NOTIF},
+	KindNotify:  {"notify", unix.SECCOMP_RET_USER_NOTIF},
 	Log:         {"log", unix.SECCOMP_RET_LOG},
 	Allow:       {"allow", unix.SECCOMP_RET_ALLOW},
 }

@@ -48,7 +48,7 @@ func CountOnly(a Arch) []unix.SockFilter {
 	}
 	var p assembler
 	allow := p.ret(Action{Kind: Allow})
-	notify := p.ret(Action{Kind: Notify})
+	notify := p.ret(Action{Kind: KindNotify})
 	start := allow
 	for _, e := range a.execs() {
 		at := allow

@@ -1,7 +1,5 @@
 package seccomp
 
-import "golang.org/x/sys/unix"
-
 // Options are the facts about a sandbox that its filter depends on. The zero
 // Options are an ordinary user's sandbox with the host's network.
 type Options struct {
@@ -15,23 +13,23 @@ type Options struct {
 	// NoInet: the network is none and no network namespace could be had, so
 	// that AF_INET and AF_INET6 sockets themselves are refused.
 	NoInet bool
-	// Notify: execve and execveat go to the supervisor.
-	Notify bool
+	// Notify says which calls go to the supervisor.
+	Notify Notify
 }
 
 // Variants lists all Options, in the order of the embedded programs.
 func Variants() []Options {
-	all := make([]Options, 16)
+	all := make([]Options, 8*(NotifyOpens+1))
 	for i := range all {
-		all[i] = Options{Root: i&1 != 0, Unix: i&2 != 0, NoInet: i&4 != 0, Notify: i&8 != 0}
+		all[i] = Options{Root: i&1 != 0, Unix: i&2 != 0, NoInet: i&4 != 0, Notify: Notify(i / 8)}
 	}
 	return all
 }
 
 // index is the place of o in Variants.
 func (o Options) index() int {
-	i := 0
-	for bit, on := range [...]bool{o.Root, o.Unix, o.NoInet, o.Notify} {
+	i := 8 * int(o.Notify)
+	for bit, on := range [...]bool{o.Root, o.Unix, o.NoInet} {
 		if on {
 			i |= 1 << bit
 		}
@@ -44,7 +42,7 @@ func (o Options) index() int {
 // that of Docker's default profile for a process with no capability; where it
 // differs, default_test.go lists the call and the reason.
 func Default(o Options) Filter {
-	f := Filter{Name: "default", Default: Fail(unix.EPERM), Rules: ordinary()}
+	f := Filter{Name: "default", Default: o.refuse(), Rules: ordinary()}
 	return WithSideDoors(f, o)
 }
 
@@ -53,7 +51,7 @@ func Default(o Options) Filter {
 // strictest rule holds, none of f's can undo them; of two refusals with
 // different errnos the side door's is the answer.
 func WithSideDoors(f Filter, o Options) Filter {
-	rules := sideDoors()
+	rules := sideDoors(o.refuse())
 	if o.Root {
 		rules = append(rules, deviceNodes()...)
 	}
@@ -63,12 +61,6 @@ func WithSideDoors(f Filter, o Options) Filter {
 	if o.NoInet {
 		rules = append(rules, inet()...)
 	}
-	if o.Notify {
-		rules = append(rules, Rule{
-			Calls: []string{"execve", "execveat"}, Do: Action{Kind: Notify},
-			Why: "the supervisor counts the programs that are started",
-		})
-	}
-	f.Rules = append(rules, f.Rules...)
+	f.Rules = append(append(rules, o.notifications()...), f.Rules...)
 	return f
 }

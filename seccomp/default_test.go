@@ -13,7 +13,7 @@ import (
 )
 
 func TestEmbeddedIsDefault(t *testing.T) {
-	if n := len(Variants()); n != 16 {
+	if n := len(Variants()); n != 40 {
 		t.Fatalf("%d variants", n)
 	}
 	for i, o := range Variants() {
@@ -72,7 +72,7 @@ func TestEveryCallIsDecided(t *testing.T) {
 // option are tried with that option alone.
 func TestNoDeadRules(t *testing.T) {
 	plain := Default(Options{})
-	for _, o := range []Options{{}, {Root: true}, {Unix: true}, {NoInet: true}, {Notify: true}} {
+	for _, o := range []Options{{}, {Root: true}, {Unix: true}, {NoInet: true}, {Notify: NotifyExec}, {Notify: NotifyOpens}, {Unix: true, Notify: NotifyNames}} {
 		f := Default(o)
 		for i, r := range f.Rules {
 			if o != (Options{}) && slices.ContainsFunc(plain.Rules, func(p Rule) bool { return p.Why == r.Why }) {
@@ -140,7 +140,7 @@ func TestVerdicts(t *testing.T) {
 	allow, eperm, enosys := Action{Kind: Allow}, Fail(unix.EPERM), noSuchCall
 	sock := func(family, typ, protocol uint64) [6]uint64 { return [6]uint64{family, typ, protocol} }
 	flags := uint64(unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK)
-	uds, all := Options{Unix: true}, Options{Root: true, Unix: true, NoInet: true, Notify: true}
+	uds, all := Options{Unix: true}, Options{Root: true, Unix: true, NoInet: true, Notify: NotifyExec}
 	for _, row := range []struct {
 		call string
 		o    Options
@@ -151,8 +151,8 @@ func TestVerdicts(t *testing.T) {
 		{"read", all, [6]uint64{}, nil, allow},
 		{"openat", all, [6]uint64{}, nil, allow},
 		{"execve", Options{}, [6]uint64{}, nil, allow},
-		{"execve", all, [6]uint64{}, nil, Action{Kind: Notify}},
-		{"execveat", Options{Notify: true}, [6]uint64{}, nil, Action{Kind: Notify}},
+		{"execve", all, [6]uint64{}, nil, Action{Kind: KindNotify}},
+		{"execveat", Options{Notify: NotifyExec}, [6]uint64{}, nil, Action{Kind: KindNotify}},
 		{"ptrace", all, [6]uint64{}, nil, allow},
 		{"personality", all, [6]uint64{0x40000}, []int{0}, allow},
 		{"io_uring_setup", Options{}, [6]uint64{}, nil, enosys},
@@ -259,11 +259,11 @@ func TestSideDoorsWinOverProfiles(t *testing.T) {
 	strict := WithSideDoors(Filter{Name: "strict", Default: Action{Kind: KillProcess}, Rules: []Rule{
 		{Calls: []string{"mount", "execve"}, Do: Action{Kind: KillProcess}},
 		{Calls: []string{"clone3", "keyctl"}, Do: Fail(unix.EACCES)},
-	}}, Options{Notify: true})
+	}}, Options{Notify: NotifyExec})
 	p := program(t, strict, AMD64)
 	for name, want := range map[string]Action{
 		"mount": {Kind: KillProcess}, "execve": {Kind: KillProcess}, "read": {Kind: KillProcess},
-		"clone3": noSuchCall, "keyctl": Fail(unix.EPERM), "execveat": {Kind: Notify},
+		"clone3": noSuchCall, "keyctl": Fail(unix.EPERM), "execveat": {Kind: KindNotify},
 	} {
 		nr, _ := AMD64.Number(name)
 		if got := Run(p, Call{Arch: AMD64.Audit(), Nr: nr}); got != want {
@@ -335,6 +335,6 @@ func TestBreadthIsDockers(t *testing.T) {
 
 func BenchmarkEmbedded(b *testing.B) {
 	for b.Loop() {
-		Embedded(Options{Root: true, Unix: true, NoInet: true, Notify: true})
+		Embedded(Options{Root: true, Unix: true, NoInet: true, Notify: NotifyExec})
 	}
 }

@@ -4,9 +4,10 @@ import "golang.org/x/sys/unix"
 
 // sideDoors are the refusals that every sandbox has, whatever its profile.
 // EPERM says "not here"; ENOSYS is kept for what programs try only to learn
-// whether the kernel has it, so that they fall back.
-func sideDoors() []Rule {
-	eperm, enosys := Fail(unix.EPERM), noSuchCall
+// whether the kernel has it, so that they fall back. eperm is how EPERM is
+// said: by the filter, or by the supervisor, which also notes who asked.
+func sideDoors(eperm Action) []Rule {
+	enosys := noSuchCall
 	rules := []Rule{
 		{
 			// EPERM is what a kernel says that has io_uring switched off, but
@@ -85,7 +86,7 @@ func sideDoors() []Rule {
 			Why: "another process's limits are not the caller's to set",
 		},
 	}
-	return append(rules, families()...)
+	return append(rules, families(eperm)...)
 }
 
 // newNamespaces are the flags of clone(2) that make a namespace.
@@ -111,8 +112,7 @@ func kind(t uint64) Arg   { return Arg{Index: 1, Op: MaskedEqual, Mask: sockType
 // families leave AF_UNIX, AF_INET, AF_INET6 and routing netlink. What is shut
 // answers EPERM as in Docker's profile and not EAFNOSUPPORT: no program is known
 // that goes on at one and not at the other, and EPERM says that it was refused.
-func families() []Rule {
-	eperm := Fail(unix.EPERM)
+func families(eperm Action) []Rule {
 	return []Rule{
 		{
 			Calls: socketCalls, Do: eperm,

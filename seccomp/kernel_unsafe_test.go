@@ -205,7 +205,7 @@ func child(variant string) {
 // BenchmarkLoad is what the filter costs a start: each round is a thread that
 // takes it on and ends.
 func BenchmarkLoad(b *testing.B) {
-	prog := Fprog(Embedded(Options{Root: true, Unix: true, Notify: false}))
+	prog := Fprog(Embedded(Options{Root: true, Unix: true}))
 	var took int64
 	for b.Loop() {
 		done := make(chan int64)

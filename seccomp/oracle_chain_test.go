@@ -32,7 +32,7 @@ func scmpAction(a Action) seccomp.ScmpAction {
 		return seccomp.ActTrap
 	case Errno:
 		return seccomp.ActErrno.SetReturnCode(int16(a.Errno))
-	case Notify:
+	case KindNotify:
 		return seccomp.ActNotify
 	case Log:
 		return seccomp.ActLog

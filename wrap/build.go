@@ -9,10 +9,12 @@ import (
 // Request is what a Plan is built for besides the spec.
 type Request struct {
 	Argv    []string
-	Program Program  // what Argv[0] leads to
-	Record  string   // where the record will lie, absolute; "" for none
-	Counter Counter  // which is asked for, CounterAuto for the best there is
-	Sources []string // the files that made the spec, links resolved
+	Program Program // what Argv[0] leads to
+	Record  string  // where the record will lie, absolute; "" for none
+	Counter Counter // which is asked for, CounterAuto for the best there is
+	// Describe is how much of what is refused is to be described.
+	Describe Describe
+	Sources  []string // the files that made the spec, links resolved
 }
 
 // Build combines a spec with a host into a Plan. It is pure: the same values
@@ -31,6 +33,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.gather()
 	b.named = b.openedNames()
 	b.plan.Opening = Open(r, h)
+	b.counter()
 	if b.plan.Rung == RungFree {
 		b.plan.Base = BaseHost
 		if h.Parent != nil {
@@ -40,7 +43,6 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 		b.sandbox()
 	}
 	b.program()
-	b.counter()
 	b.fields()
 	if len(b.problems) > 0 {
 		return nil, b.problems
@@ -70,6 +72,7 @@ type builder struct {
 	replaced []string        // those that a private folder has taken the place of late
 	openedAt map[string]int  // the slots of the private folders that take their place late
 	masked   []string        // paths that are hidden
+	mute     string          // why the supervisor can answer no calls
 	faults   []fault         // what makes a line other than enforced
 }
 

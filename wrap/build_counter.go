@@ -3,25 +3,41 @@ package wrap
 import (
 	"strconv"
 
+	"sbx/seccomp"
 	"sbx/spec"
 )
 
-// counter decides what counts the programs that are started. Without a budget
-// a host on which nothing can count is no reason to refuse.
+// Describe says how much of what is refused is described.
+type Describe uint8
+
+// The levels of --violations.
+const (
+	DescribeAll   Describe = iota
+	DescribeNames          // opens are not looked at
+	DescribeNone
+)
+
+// counter decides what counts the programs that are started, and which calls
+// the supervisor answers. Without a budget a host on which nothing can count
+// is no reason to refuse.
 func (b *builder) counter() {
-	why := ""
-	switch c := b.req.Counter; {
-	case c == CounterNone:
-		why = "nothing counts programs (--counter none)"
-	case c == CounterPtrace:
-		why = "counting by ptrace is not there yet"
-	case b.h.Seccomp.State == No:
-		why = "nothing can count programs: no seccomp filter can be loaded: " + b.h.Seccomp.Why
-	case b.h.Listener.State != No:
-		b.plan.Counter = CounterNotify
+	if why := b.noListener(); why == "" {
+		b.plan.Notify = b.notify()
+		if b.req.Counter == CounterNotify || b.req.Counter == CounterAuto {
+			b.plan.Counter = CounterNotify
+		}
+	} else {
+		b.mute = why
+	}
+	if b.plan.Counter != CounterNone {
 		return
-	default:
-		why = "nothing can count programs: " + b.h.Listener.Why
+	}
+	why := "nothing counts programs (--counter none)"
+	switch b.req.Counter {
+	case CounterPtrace:
+		why = "counting by ptrace is not there yet"
+	case CounterAuto, CounterNotify:
+		why = "nothing can count programs: " + b.mute
 	}
 	if b.r.Spec.MaxCommands.Set {
 		b.lack(&spec.Problem{Field: "max_commands", On: b.r.At("max_commands"), Do: "keep to " + strconv.Itoa(b.r.Spec.MaxCommands.Value) + " commands",
@@ -29,6 +45,50 @@ func (b *builder) counter() {
 	} else if b.req.Counter != CounterNone && b.req.Counter != CounterAuto {
 		b.problems = append(b.problems, &spec.Problem{Do: "count by " + b.req.Counter.String(), Why: why, Help: "leave --counter out"})
 	}
+}
+
+// noListener says why the supervisor can answer no calls; "" where it can.
+func (b *builder) noListener() string {
+	switch {
+	case b.h.Seccomp.State == No:
+		return "no seccomp filter can be loaded: " + b.h.Seccomp.Why
+	case b.h.Listener.State == No:
+		return b.h.Listener.Why
+	case b.req.Counter == CounterPtrace:
+		return "ptrace counts, and a call cannot have both"
+	}
+	return ""
+}
+
+// notify is how many calls the supervisor answers, where it can: what is
+// constrained decides, and how much a person wants to hear of.
+func (b *builder) notify() seccomp.Notify {
+	switch {
+	case b.plan.Rung == RungFree && b.req.Counter == CounterNone:
+		return seccomp.NotifyNone
+	case b.plan.Rung == RungFree:
+		return seccomp.NotifyExec
+	case !b.r.FileRules && b.req.Describe == DescribeNone:
+		return seccomp.NotifyExec
+	case b.req.Describe == DescribeNone:
+		return seccomp.NotifyNames
+	case !b.r.FileRules || b.req.Describe == DescribeNames:
+		return seccomp.NotifyRefused
+	}
+	return seccomp.NotifyOpens
+}
+
+// Observed lists the kinds of refusals that are seen at all, in order.
+func (p *Plan) Observed() (kinds []string) {
+	add := func(seen bool, kind string) {
+		if seen {
+			kinds = append(kinds, kind)
+		}
+	}
+	add(p.Counter != CounterNone, "command")
+	add(len(p.Watch.Trees) > 0 || p.Notify >= seccomp.NotifyRefused, "filesystem")
+	add(p.Notify >= seccomp.NotifyRefused && p.Filter.On && p.Filter.Code == nil, "syscall")
+	return kinds
 }
 
 // budget writes the lines of the budget.
@@ -44,4 +104,37 @@ func (b *builder) budget() {
 // by names the mechanism of a counter.
 func (c Counter) by() string {
 	return [...]string{"", "seccomp notify", "ptrace", ""}[c]
+}
+
+// views tells where the writable trees are seen inside, for a supervisor that
+// is told of names as they are there.
+func (b *builder) views() {
+	if b.plan.Notify < seccomp.NotifyNames {
+		return
+	}
+	w := &b.plan.Watch
+	for _, t := range w.Trees {
+		if b.visible(t) && b.isWritable(t) {
+			w.Views = append(w.Views, View{Inside: t, Tree: t})
+		}
+	}
+	for i := range b.binds {
+		m := &b.binds[i]
+		v := View{Inside: m.Target}
+		if m.Mode == spec.MountRW && m.Source.IsDir {
+			v.Tree = m.Source.Real
+		}
+		w.Views = append(w.Views, v)
+	}
+}
+
+// unmade says how far names that do not exist yet are kept from being.
+func (b *builder) unmade() string {
+	switch b.plan.Notify {
+	case seccomp.NotifyOpens:
+		return "a protected name that does not exist yet is refused, but a program that changes a path while it is looked at may pass: then it is noticed and moved away"
+	case seccomp.NotifyNames, seccomp.NotifyRefused:
+		return "a protected name that does not exist yet is refused, but for files that an open makes: they are noticed and moved away, as is what a program slips past the supervisor"
+	}
+	return "a protected name that does not exist yet is not refused but noticed and moved away"
 }

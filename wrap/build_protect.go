@@ -185,7 +185,7 @@ func (b *builder) watch() {
 		w.Trees = b.trees()
 	}
 	if len(w.Trees) > 0 {
-		b.fault(FieldProtected, Degraded, "a protected name that does not exist yet is not refused but noticed and moved away"+b.cut())
+		b.fault(FieldProtected, Degraded, b.unmade()+b.cut())
 		for _, m := range b.h.Mounts {
 			if b.isWritable(m.Path) && !slices.Contains(w.Trees, m.Path) {
 				b.fault(FieldProtected, Degraded, m.Path+" is another file system, where none is looked for")
@@ -201,6 +201,7 @@ func (b *builder) watch() {
 			w.Unmade = append(w.Unmade, p)
 		}
 	}
+	b.views()
 }
 
 func (b *builder) cut() string {

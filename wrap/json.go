@@ -39,6 +39,7 @@ func (p *Plan) AppendJSON(dst []byte) []byte {
 	w.caps(p)
 	w.filter(&p.Filter)
 	w.text("counter", p.Counter.String())
+	w.text("notify", p.Notify.String())
 	w.flag("own_group", p.OwnGroup)
 	w.list("environment", envNames(p.Env))
 	w.watch(&p.Watch)
@@ -288,6 +289,7 @@ func (w *printer) watch(x *Watch) {
 	}
 	w.list("protected", paths)
 	w.list("unmade", x.Unmade)
+	w.list("views", x.elsewhere())
 	w.list("masked", x.Masked)
 	w.text("record", x.Record)
 	w.close('}')

@@ -33,6 +33,16 @@ func (s Status) String() string {
 	return [...]string{"enforced", "degraded", "observed", "unavailable"}[s]
 }
 
+// elsewhere are the views by other names than the host's.
+func (x *Watch) elsewhere() (views []string) {
+	for _, v := range x.Views {
+		if v.Inside != v.Tree {
+			views = append(views, v.Inside+" is "+v.Tree)
+		}
+	}
+	return views
+}
+
 func (c Counter) String() string {
 	return [...]string{"none", "notify", "ptrace", "auto"}[c]
 }

@@ -50,8 +50,9 @@ type Plan struct {
 	KeepCaps    bool  // capabilities are left as they are (no sandbox)
 	Bounding    bool  // the bounding set and securebits are emptied as well
 	Filter      Filter
-	Counter     Counter // what counts the programs that are started
-	OwnGroup    bool    // the command gets a process group of its own
+	Counter     Counter        // what counts the programs that are started
+	Notify      seccomp.Notify // which calls the supervisor answers
+	OwnGroup    bool           // the command gets a process group of its own
 
 	Env   []string
 	Watch Watch
@@ -186,6 +187,10 @@ type Enforcement struct {
 	Reason string // why it is not Enforced; may be empty
 }
 
+// View is a folder of the sandbox and the writable tree of the host that it is,
+// "" where it is none of the trees.
+type View struct{ Inside, Tree string }
+
 // Watch is what the supervisor looks after while the command runs.
 type Watch struct {
 	Protected []Protected // files and folders that the host itself may replace
@@ -193,5 +198,6 @@ type Watch struct {
 	Masked    []string    // files hidden by a mount that the host may replace
 	Trees     []string    // writable trees swept for protected names at the end
 	Allowed   []string    // names and paths that the spec lets come into being
+	Views     []View      // where the trees are seen inside; the longest path counts
 	Record    string      // the record's path where it is masked: it must be there before the launch
 }

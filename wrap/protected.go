@@ -91,6 +91,25 @@ func LeadsToProtected(rel string) (Row, bool) {
 	return Row{}, false
 }
 
+// IsProtectedPart tells whether name, without its folder, may be part of a
+// protected path: where the folder cannot be told.
+func IsProtectedPart(name string) bool {
+	if strings.EqualFold(name, ".git") {
+		return true
+	}
+	if _, ok := gitRow(name); ok {
+		return true
+	}
+	for i := range protectedInTree {
+		for part := range strings.SplitSeq(protectedInTree[i].Path, "/") {
+			if Matches(name, part) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Beneath tells whether rel is, or lies beneath, what pattern names. Both are
 // relative; the last part of pattern may hold one "*", and case is ignored.
 func Beneath(rel, pattern string) bool {

@@ -10,14 +10,15 @@ import (
 // Paths here are bytes with a NUL at the end, so that nothing is copied to make
 // a call.
 
-// readPath reads the path at an address of the waiting thread's. EFAULT and
+// readInto reads the path at an address of the waiting thread's into buf, of
+// pathMax bytes. EFAULT and
 // ENAMETOOLONG are the kernel's own answers; any other error means that the
 // memory is not the supervisor's to read. process_vm_readv(2) reads an element
 // of the vector whole or not at all, so what lies behind the page's end is an
 // element of its own.
-func (l *Listener) readPath(addr uint64) ([]byte, unix.Errno) {
+func (l *Listener) readInto(addr uint64, buf []byte) ([]byte, unix.Errno) {
 	first := pageSize - addr%pageSize
-	local := unix.Iovec{Base: &l.path[0], Len: pathMax}
+	local := unix.Iovec{Base: &buf[0], Len: pathMax}
 	remote := [2]unix.RemoteIovec{{Base: uintptr(addr), Len: int(first)}, {Base: uintptr(addr + first), Len: int(pathMax - first)}}
 	vectors := uintptr(2)
 	if first == pathMax {
@@ -28,14 +29,23 @@ func (l *Listener) readPath(addr uint64) ([]byte, unix.Errno) {
 	if e != 0 {
 		return nil, e
 	}
-	i := bytes.IndexByte(l.path[:n], 0)
+	i := bytes.IndexByte(buf[:n], 0)
 	switch {
 	case i >= 0:
-		return l.path[:i+1], 0
+		return buf[:i+1], 0
 	case n == pathMax:
 		return nil, unix.ENAMETOOLONG
 	}
 	return nil, unix.EFAULT
+}
+
+// readWord reads 64 bits of the waiting thread's memory.
+func (l *Listener) readWord(addr uint64) (uint64, unix.Errno) {
+	var w uint64
+	local := unix.Iovec{Base: (*byte)(unsafe.Pointer(&w)), Len: 8}
+	remote := unix.RemoteIovec{Base: uintptr(addr), Len: 8}
+	_, _, e := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(l.n.TID), uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
+	return w, e
 }
 
 // pageSize is the smallest that both architectures have; with larger pages a
@@ -88,6 +98,15 @@ func access(fd int, mode uintptr) unix.Errno {
 	empty := [1]byte{}
 	_, _, e := unix.Syscall6(unix.SYS_FACCESSAT2, uintptr(fd), uintptr(unsafe.Pointer(&empty)), mode, unix.AT_EMPTY_PATH|unix.AT_EACCESS, 0, 0)
 	return e
+}
+
+// stands tells whether a name stands in a folder, and whether it is a mount
+// (STATX_ATTR_MOUNT_ROOT, Linux 5.8).
+func stands(dir int, name []byte) (exists, mounted bool) {
+	var st unix.Statx_t
+	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(dir), uintptr(unsafe.Pointer(&name[0])), unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT,
+		unix.STATX_TYPE, uintptr(unsafe.Pointer(&st)), 0)
+	return e == 0, e == 0 && st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
 }
 
 // lstat is the mode of a name in a folder.

@@ -1,8 +1,11 @@
 package listen
 
 import (
+	"golang.org/x/sys/unix"
+
 	"sbx/audit"
 	"sbx/seccomp"
+	"sbx/wrap"
 )
 
 // Listener answers the notifications of one sandbox. It is for the one thread
@@ -10,18 +13,44 @@ import (
 type Listener struct {
 	FD     int           // seccomp's listener
 	Root   int           // the sandbox's root (O_PATH); -1: each process has its own
-	Ledger *audit.Ledger // what is charged
-	// Refused is told of each program that the budget refused, and Exceeded
-	// that everything is to be ended.
-	Refused  func(tid int, program string)
-	Exceeded func(tid int, program string)
+	Ledger *audit.Ledger // what is charged; nil where nothing is counted
+	Views  []wrap.View   // where the writable trees are
+	// Forbids tells whether a name of the host must not come into being.
+	Forbids func(path string) bool
+	// Exceeded is told that everything is to be ended.
+	Exceeded func()
+	// Refused is told of each call that was refused, or is about to be. What it
+	// points to is valid until it returns.
+	Refused func(*Refusal)
 
 	n        seccomp.Notification
+	call     seccomp.Call
 	path     [pathMax]byte // as the caller has it
+	second   [pathMax]byte // of a call with two
 	joined   [pathMax]byte // made absolute
 	head     [headSize]byte
+	refusal  Refusal
 	programs map[fileID]bool // files that are programs by their first bytes
 }
+
+// Refusal is one call that does not succeed.
+type Refusal struct {
+	TID    int
+	Cause  Cause
+	Action string // "create", "open for writing", "execute", a system call's name
+	Target string // a path as it is inside, or what else it was about; may be empty
+}
+
+// Cause is why a call does not succeed.
+type Cause uint8
+
+// The causes.
+const (
+	ByBudget   Cause = iota
+	ByName           // a protected name would come into being, or change its place
+	ReadOnly         // the mount may only be read
+	BySideDoor       // the call is one of those that are shut
+)
 
 // pathMax is PATH_MAX: the longest path that a call takes, its NUL included.
 const pathMax = 4096
@@ -31,10 +60,37 @@ func (l *Listener) Serve() {
 	if seccomp.Receive(l.FD, &l.n) != 0 {
 		return // its thread was killed
 	}
-	call := l.n.Call()
-	if is, at := seccomp.Exec(seccomp.Native, call); is {
-		l.exec(call, at)
+	l.call = l.n.Call()
+	if is, at := seccomp.Exec(seccomp.Native, l.call); is {
+		l.exec(l.call, at)
 		return
 	}
-	seccomp.Continue(l.FD, l.n.ID)
+	name, _ := seccomp.Native.Name(l.call.Nr)
+	if c, ok := nameCalls[name]; ok {
+		l.names(&c)
+		return
+	}
+	if c, ok := openCalls[name]; ok {
+		l.opens(&c)
+		return
+	}
+	switch name {
+	case "connect", "bind":
+		l.proceed()
+	default: // what the filter refuses: never to go on
+		l.report(BySideDoor, name, "")
+		l.n.Fail(l.FD, unix.EPERM)
+	}
+}
+
+// proceed lets the kernel decide.
+func (l *Listener) proceed() { seccomp.Continue(l.FD, l.n.ID) }
+
+// report tells of a call that does not succeed.
+func (l *Listener) report(cause Cause, action, target string) {
+	if l.Refused == nil {
+		return
+	}
+	l.refusal = Refusal{TID: int(l.n.TID), Cause: cause, Action: action, Target: target}
+	l.Refused(&l.refusal)
 }

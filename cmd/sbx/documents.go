@@ -56,9 +56,6 @@ func (c *call) notYet() error {
 			return refuse(f.name, "leave it out")
 		}
 	}
-	if v := c.value("violations"); v != "" && v != "off" {
-		return refuse("violations "+v, "--violations off")
-	}
 	if v := c.value("backend"); v != "" && v != "native" {
 		return refuse("backend "+v, "--backend native")
 	}

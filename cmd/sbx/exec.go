@@ -28,7 +28,9 @@ type execution struct {
 	sweep    *audit.Sweep // nil where there is nothing to look after
 	watch    *audit.Watch
 	counter  wrap.Counter // which is asked for
+	describe wrap.Describe
 	ledger   audit.Ledger
+	mixed    bool     // stderr goes where stdout does, to a program
 	told     []string // the kinds of refusals that a person was told of
 	ended    string   // why sbx ended everything; "" where it did not
 }
@@ -108,6 +110,9 @@ func (x *execution) ask() error {
 	x.record.Resolved = x.resolved
 	x.record.Command.Cwd = x.resolved.WorkingDir.Real
 	if x.counter, err = x.counterAsked(); err != nil {
+		return err
+	}
+	if x.describe, err = x.describeAsked(); err != nil {
 		return err
 	}
 	x.keep, err = keepFDs(x.values["keep-fd"])

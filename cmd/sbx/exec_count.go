@@ -1,9 +1,6 @@
 package main
 
 import (
-	"strconv"
-	"time"
-
 	"sbx/audit"
 	"sbx/audit/listen"
 	"sbx/spec"
@@ -23,41 +20,38 @@ func (x *execution) counterAsked() (wrap.Counter, error) {
 	return c, nil
 }
 
-// count makes the ledger, and the listener that keeps it where there is one.
-func (x *execution) count(h *launch.Hooks) {
+// describeAsked is how much of what is refused the command line wants described.
+func (x *execution) describeAsked() (wrap.Describe, error) {
+	switch v := x.value("violations"); v {
+	case "", "on":
+		return wrap.DescribeAll, nil
+	case "names":
+		return wrap.DescribeNames, nil
+	case "off":
+		return wrap.DescribeNone, nil
+	default:
+		return 0, usageError("exec: --violations is on, names or off, and not " + quote(v))
+	}
+}
+
+// listen makes the ledger, and the listener that answers the sandbox's calls
+// where there is one.
+func (x *execution) listen(h *launch.Hooks) {
 	s := x.resolved.Spec
 	x.ledger = audit.Ledger{Max: s.MaxCommands, OnExceed: s.OnExceed.Or(spec.Deny)}
 	if x.process.Listener() < 0 {
 		return
 	}
-	l := &listen.Listener{FD: x.process.Listener(), Root: x.process.Root(), Ledger: &x.ledger, Refused: x.overBudget}
-	l.Exceeded = func(tid int, program string) {
-		x.overBudget(tid, program)
-		x.end("max_commands")
+	l := &listen.Listener{FD: x.process.Listener(), Root: x.process.Root(), Views: x.plan.Watch.Views,
+		Forbids:  func(string) bool { return false },
+		Exceeded: func() { x.end("max_commands") }, Refused: x.refused}
+	if x.plan.Counter == wrap.CounterNotify {
+		l.Ledger = &x.ledger
+	}
+	if x.sweep != nil {
+		l.Forbids = x.sweep.Forbids
 	}
 	h.Wait = append(h.Wait, launch.Waiter{FD: l.FD, Event: l.Serve})
-}
-
-// overBudget notes a program that the budget refused, and tells of the first.
-func (x *execution) overBudget(tid int, program string) {
-	maximum := x.resolved.Spec.MaxCommands.Value
-	rule := "max_commands: " + strconv.Itoa(maximum)
-	x.record.Violations.Add(audit.Violation{Kind: "command", At: time.Now(), PID: tid, Program: audit.ProgramOf(tid), Action: "execute",
-		Target: string([]byte(program)), Rule: rule, AllowWith: "max_commands: " + strconv.Itoa(maximum+1)})
-	x.once("max_commands", rule+": "+quote(program)+" was refused, as will be what follows")
-}
-
-// once tells a person of a kind of refusal the first time that it is met.
-func (x *execution) once(kind, text string) {
-	for _, k := range x.told {
-		if k == kind {
-			return
-		}
-	}
-	x.told = append(x.told, kind)
-	if !x.has("q") {
-		x.std.say(text)
-	}
 }
 
 // end ends everything, for a reason that the record has as exit.ended_by.
@@ -72,6 +66,6 @@ func (x *execution) end(reason string) {
 func (x *execution) counted() {
 	if x.plan.Counter != wrap.CounterNone {
 		x.record.Commands = spec.Some(x.ledger.Commands(x.plan.Counter.String()))
-		x.record.ObservedKinds = append(x.record.ObservedKinds, "command")
 	}
+	x.record.ObservedKinds = x.plan.Observed()
 }

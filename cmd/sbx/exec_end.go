@@ -60,6 +60,7 @@ func (x *execution) guard() {
 // supervise waits for the command, and looks after what must be looked after
 // while it runs.
 func (x *execution) supervise() launch.Exit {
+	x.mixed = sameFile(x.std.out, x.std.err) && !isTerminal(x.std.err)
 	if !x.plan.OwnGroup { // a terminal there is to be taken back
 		leave(0, 1)
 	}
@@ -68,7 +69,7 @@ func (x *execution) supervise() launch.Exit {
 		launch.Slim()
 	}
 	hooks := &launch.Hooks{Signals: x.signals, Idle: mend}
-	x.count(hooks)
+	x.listen(hooks)
 	if x.sweep == nil {
 		return x.process.Supervise(hooks)
 	}
@@ -137,9 +138,6 @@ func (x *execution) noteSwept(found audit.Swept) {
 		if !x.has("q") {
 			x.std.say("not all was looked at for protected names: " + clean(c))
 		}
-	}
-	if len(found.Moved) > 0 {
-		x.record.ObservedKinds = append(x.record.ObservedKinds, "filesystem")
 	}
 }
 

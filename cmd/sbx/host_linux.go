@@ -136,3 +136,9 @@ func exists(path string) bool {
 	var st unix.Stat_t
 	return unix.Stat(path, &st) == nil
 }
+
+// sameFile tells whether two descriptors lead to one file.
+func sameFile(a, b int) bool {
+	var s, t unix.Stat_t
+	return unix.Fstat(a, &s) == nil && unix.Fstat(b, &t) == nil && s.Dev == t.Dev && s.Ino == t.Ino
+}

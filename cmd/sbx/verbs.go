@@ -31,7 +31,7 @@ func table() []verb {
 			flags: withSpec(
 				flag{name: "effective", arg: "FILE", help: "where the record goes; else $SBX_EFFECTIVE, else the state folder"},
 				flag{name: "counter", arg: "notify|ptrace|none", help: "how programs are counted; the best that the host has"},
-				flag{name: "violations", arg: "on|names|off", help: "how refusals are described; only off is there yet"},
+				flag{name: "violations", arg: "on|names|off", help: "how refusals are described: names leaves opens out, off all"},
 				flag{name: "backend", arg: "NAME", help: "native, the only one yet"},
 				flag{name: "image", arg: "REF", help: "the image of a container backend", late: true},
 				flag{name: "keep-fd", arg: "N", many: true, help: "let the command have descriptor N"},

@@ -24,16 +24,21 @@ func terminal(p *wrap.Plan) int {
 func input(p *wrap.Plan, o Options, sock int) Input {
 	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: sock, Terminal: terminal(p)}
 	own := p.Filter.Options()
-	notify := p.Counter == wrap.CounterNotify
 	in.Late = p.Filter.On && p.Filter.Code != nil
 	switch {
 	case in.Late:
 		in.Own, in.Filter = seccomp.Shipped(own, seccomp.Native), string(p.Filter.Code)
 	case p.Filter.On:
-		own.Notify = notify
+		own.Notify = p.Notify
 		in.Filter = seccomp.Shipped(own, seccomp.Native)
 	}
-	if notify && (in.Late || !p.Filter.On) {
+	switch {
+	case p.Notify == seccomp.NotifyNone:
+	case in.Late:
+		own.Notify = p.Notify
+		beside, _ := seccomp.Program(seccomp.Notifications(own), seccomp.Native) // of own rules: it compiles
+		in.Count = string(seccomp.Encode(beside))
+	case !p.Filter.On:
 		in.Count = string(seccomp.Encode(seccomp.CountOnly(seccomp.Native)))
 	}
 	return in

@@ -42,7 +42,7 @@ func TestLaunch(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				exit = pr.Supervise(&Hooks{Signals: -1})
+				exit = pr.Supervise(lenient(pr))
 			})
 			if b, err := os.ReadFile(s.dir + "/marker"); string(b) != "end\n" || exit.Code != 7 || !exit.Known {
 				t.Errorf("%q, %v, %+v", b, err, exit)
@@ -112,7 +112,7 @@ func (s *site) failAt(plan *wrap.Plan, program string, index int, before []strin
 			pr.Kill()
 			return
 		}
-		pr.Supervise(&Hooks{Signals: -1})
+		pr.Supervise(lenient(pr))
 	})
 	where := program + " step " + strconv.Itoa(index) + " (" + steps[index].Name + ")"
 	ran := os.Remove(s.dir+"/marker") == nil

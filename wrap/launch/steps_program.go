@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/seccomp"
 	"sbx/wrap"
 )
 
@@ -74,7 +75,7 @@ func loaded(p *wrap.Plan, in Input) Programs {
 	}
 	l.mounts(p.Mounts)
 	l.enter(p)
-	if p.Counter == wrap.CounterNotify && p.Has(wrap.PidNS) {
+	if p.Notify != seccomp.NotifyNone && p.Has(wrap.PidNS) {
 		l.add(unix.SYS_OPENAT, "openat", fdcwd, text("/"), num(unix.O_PATH|unix.O_CLOEXEC)).Save = slotRoot
 	}
 	l.restrict(p)

@@ -33,7 +33,7 @@ func (l *list) restrict(p *wrap.Plan) {
 
 // filters loads the filter that must be in force before the command is started.
 func (l *list) filters(p *wrap.Plan, in Input) {
-	notify := p.Counter == wrap.CounterNotify
+	notify := p.Notify != seccomp.NotifyNone
 	if p.Filter.On && !in.Late {
 		l.filter(in.Filter, notify)
 	} else if notify {

@@ -1,0 +1,251 @@
+package listen
+
+import (
+	"bytes"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// spot says which of a call's arguments are a descriptor and a path. dir is -1
+// for a path that counts from the current folder, path -1 for none.
+type spot struct{ dir, path int8 }
+
+var nowhere = spot{-1, -1}
+
+// nameCall is a call that makes a name, takes one away, or both.
+type nameCall struct {
+	makes, takes spot
+	swap         int8 // the argument with RENAME_EXCHANGE; -1 for none
+	action       string
+}
+
+// nameCalls are those of seccomp.NotifyNames and NotifyRefused.
+var nameCalls = map[string]nameCall{
+	"mkdir":     {spot{-1, 0}, nowhere, -1, "create a folder"},
+	"mkdirat":   {spot{0, 1}, nowhere, -1, "create a folder"},
+	"mknod":     {spot{-1, 0}, nowhere, -1, "create"},
+	"mknodat":   {spot{0, 1}, nowhere, -1, "create"},
+	"symlink":   {spot{-1, 1}, nowhere, -1, "create a link"},
+	"symlinkat": {spot{1, 2}, nowhere, -1, "create a link"},
+	"link":      {spot{-1, 1}, nowhere, -1, "create a link"},
+	"linkat":    {spot{2, 3}, nowhere, -1, "create a link"},
+	"rename":    {spot{-1, 1}, spot{-1, 0}, -1, "rename"},
+	"renameat":  {spot{2, 3}, spot{0, 1}, -1, "rename"},
+	"renameat2": {spot{2, 3}, spot{0, 1}, 4, "rename"},
+	"unlink":    {nowhere, spot{-1, 0}, -1, "remove"},
+	"unlinkat":  {nowhere, spot{0, 1}, -1, "remove"},
+	"rmdir":     {nowhere, spot{-1, 0}, -1, "remove a folder"},
+}
+
+// names rules on a call that makes or takes a name.
+func (l *Listener) names(c *nameCall) {
+	swaps := c.swap >= 0 && l.call.Args[c.swap]&unix.RENAME_EXCHANGE != 0
+	var made, taken landing
+	if c.makes != nowhere {
+		made = l.land(l.argument(c.makes), l.path[:], false)
+		defer made.close()
+	}
+	if c.takes != nowhere {
+		taken = l.land(l.argument(c.takes), l.second[:], false)
+		defer taken.close()
+	}
+	// What is there already answers EEXIST, but to what replaces it.
+	replaces := c.takes != nowhere
+	for _, d := range []*landing{&made, &taken} {
+		if d == &taken && !swaps || d.exists && !replaces || !l.stops(d) {
+			continue
+		}
+		l.report(ByName, c.action, d.text())
+		l.n.Fail(l.FD, unix.EPERM)
+		return
+	}
+	l.foresee(c, &made, &taken)
+	l.proceed()
+}
+
+// foresee reports what the kernel is going to refuse.
+func (l *Listener) foresee(c *nameCall, made, taken *landing) {
+	gone := c.takes != nowhere && !taken.exists
+	replaces := c.takes != nowhere && made.exists
+	switch {
+	case gone: // ENOENT, whatever else holds
+	case taken.exists && taken.mounted:
+		l.report(ByName, c.action, taken.text())
+	case replaces && made.mounted:
+		l.report(ByName, c.action, made.text())
+	case made.ok && (!made.exists || replaces) && access(made.dir, unix.W_OK) == unix.EROFS:
+		l.report(ReadOnly, c.action, made.text())
+	case taken.ok && access(taken.dir, unix.W_OK) == unix.EROFS:
+		l.report(ReadOnly, c.action, taken.text())
+	}
+}
+
+// argument is a path as a call's arguments have it.
+type argument struct {
+	dirfd int32
+	addr  uint64
+}
+
+func (l *Listener) argument(s spot) argument {
+	a := argument{dirfd: unix.AT_FDCWD, addr: l.call.Args[s.path]}
+	if s.dir >= 0 {
+		a.dirfd = int32(l.call.Args[s.dir])
+	}
+	return a
+}
+
+// landing is where a name would come into being or go.
+type landing struct {
+	ok      bool   // dir and path are known
+	dir     int    // the folder that it is in (O_PATH)
+	path    []byte // the whole path inside, a NUL at the end
+	base    int    // where the name begins in path
+	exists  bool
+	mounted bool // something is mounted on it: it can be neither replaced nor removed
+	// unread: the caller's memory or descriptor is not to be read. odd: the way
+	// leads through a link of /proc, or else is not the supervisor's to follow,
+	// and name is all that is known.
+	unread, odd bool
+	name        []byte
+}
+
+func (d *landing) close() {
+	if d.ok {
+		unix.Close(d.dir)
+	}
+}
+
+func (d *landing) text() string {
+	if d.ok {
+		return text(d.path)
+	}
+	return string(d.name)
+}
+
+// maxFollowed is how many links at the end of a path are followed.
+const maxFollowed = 8
+
+// land finds where a path's last name lies. follow goes on where that name is a
+// link, as an open that creates does.
+func (l *Listener) land(a argument, buf []byte, follow bool) landing {
+	path, e := l.readInto(a.addr, buf)
+	switch e {
+	case 0:
+	case unix.EFAULT, unix.ENAMETOOLONG:
+		return landing{} // the kernel says so, too
+	default:
+		return landing{unread: true}
+	}
+	dirfd := a.dirfd
+	for links := 0; ; links++ {
+		d := l.landOnce(dirfd, path)
+		if !d.ok || !d.exists || !follow || links >= maxFollowed {
+			return d
+		}
+		next, isLink := l.target(&d)
+		if !isLink {
+			return d
+		}
+		d.close()
+		if next == nil {
+			return landing{}
+		}
+		path, dirfd = next, unix.AT_FDCWD
+	}
+}
+
+// landOnce is land without following the last name.
+func (l *Listener) landOnce(dirfd int32, path []byte) landing {
+	end := len(path) - 1
+	for end > 0 && path[end-1] == '/' {
+		end--
+	}
+	cut := bytes.LastIndexByte(path[:end], '/') + 1
+	name := path[cut:end]
+	if len(name) == 0 || string(name) == "." || string(name) == ".." {
+		return landing{} // never a name that is made
+	}
+	dir := append(make([]byte, 0, cut+2), path[:cut]...)
+	if cut == 0 {
+		dir = append(dir, '.')
+	}
+	f := l.resolve(dirfd, append(dir, 0), false)
+	if f.errno != 0 {
+		return landing{odd: !f.certain, name: name}
+	}
+	return l.named(f.fd, name)
+}
+
+// named is the landing of a name in a folder, whose descriptor it takes over.
+func (l *Listener) named(dir int, name []byte) landing {
+	d := landing{ok: true, dir: dir, name: name}
+	buf := make([]byte, pathMax+256)
+	n := readlink(ownFD(dir), buf[:pathMax])
+	if n <= 0 || buf[0] != '/' || bytes.HasSuffix(buf[:n], []byte(" (deleted)")) || isProc(dir) {
+		unix.Close(dir)
+		return landing{odd: true, name: name}
+	}
+	if n > 1 {
+		buf[n] = '/'
+		n++
+	}
+	d.base = n
+	d.path = append(append(buf[:n:n], name...), 0)
+	d.exists, d.mounted = stands(dir, append(name[:len(name):len(name)], 0))
+	return d
+}
+
+// target is the path that a link at a landing names, absolute.
+func (l *Listener) target(d *landing) (path []byte, isLink bool) {
+	var buf [pathMax]byte
+	n := readlinkat(d.dir, append(d.name[:len(d.name):len(d.name)], 0), buf[:])
+	if n < 0 {
+		return nil, false
+	}
+	next := make([]byte, 0, d.base+n+1)
+	if n == 0 || buf[0] != '/' {
+		next = append(next, d.path[:d.base]...)
+	}
+	next = append(append(next, buf[:n]...), 0)
+	if len(next) > pathMax {
+		return nil, true
+	}
+	return next, true
+}
+
+// stops tells whether a name must not come into being where it lands. What is
+// mounted there nobody can replace, and in a folder that may only be read
+// nothing comes into being.
+func (l *Listener) stops(d *landing) bool {
+	switch {
+	case d.unread:
+		return true
+	case d.odd:
+		return wrap.IsProtectedPart(string(d.name))
+	case !d.ok || d.mounted:
+		return false
+	}
+	host, ok := l.host(text(d.path))
+	return ok && l.Forbids(host) && access(d.dir, unix.W_OK) != unix.EROFS
+}
+
+// host is a path of a writable tree as the host has it.
+func (l *Listener) host(inside string) (path string, ok bool) {
+	best := -1
+	for i, v := range l.Views {
+		if len(inside) > len(v.Inside) && inside[:len(v.Inside)] == v.Inside && (v.Inside == "/" || inside[len(v.Inside)] == '/') &&
+			(best < 0 || len(v.Inside) > len(l.Views[best].Inside)) {
+			best = i
+		}
+	}
+	if best < 0 || l.Views[best].Tree == "" {
+		return "", false
+	}
+	v := &l.Views[best]
+	if v.Inside == v.Tree {
+		return inside, true
+	}
+	return v.Tree + inside[len(v.Inside):], true
+}

@@ -1,0 +1,78 @@
+package listen
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+// openCall says where the arguments of an open are; flags is -1 where they
+// follow from the call, how that of an open_how.
+type openCall struct {
+	at         spot
+	flags, how int8
+}
+
+// openCalls are those of seccomp.NotifyOpens, and openat2.
+var openCalls = map[string]openCall{
+	"open":    {spot{-1, 0}, 1, -1},
+	"openat":  {spot{0, 1}, 2, -1},
+	"creat":   {spot{-1, 0}, -1, -1},
+	"openat2": {spot{0, 1}, -1, 2},
+}
+
+// opens rules on an open that can write: it may not make a protected name, and
+// what the kernel is going to refuse is reported.
+func (l *Listener) opens(c *openCall) {
+	flags, e := l.openFlags(c)
+	if e != 0 { // the kernel cannot read them either, or nobody can
+		if e == unix.EFAULT {
+			l.proceed()
+		} else {
+			l.n.Fail(l.FD, unix.EPERM)
+		}
+		return
+	}
+	makes := flags&unix.O_CREAT != 0
+	writes := flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0
+	if flags&unix.O_PATH != 0 || !makes && !writes {
+		l.proceed()
+		return
+	}
+	exclusive := makes && flags&unix.O_EXCL != 0
+	d := l.land(l.argument(c.at), l.path[:], !exclusive && flags&unix.O_NOFOLLOW == 0)
+	defer d.close()
+	switch {
+	case makes && (!d.ok || !d.exists) && l.stops(&d):
+		l.report(ByName, "create", d.text())
+		l.n.Fail(l.FD, unix.EPERM)
+		return
+	case !d.ok:
+	case d.exists && writes && !exclusive && l.readOnly(&d):
+		l.report(ReadOnly, "open for writing", d.text())
+	case !d.exists && makes && access(d.dir, unix.W_OK) == unix.EROFS:
+		l.report(ReadOnly, "create", d.text())
+	}
+	l.proceed()
+}
+
+// openFlags reads an open's flags.
+func (l *Listener) openFlags(c *openCall) (uint64, unix.Errno) {
+	switch {
+	case c.flags >= 0:
+		return l.call.Args[c.flags], 0
+	case c.how >= 0:
+		return l.readWord(l.call.Args[c.how])
+	}
+	return unix.O_CREAT | unix.O_WRONLY | unix.O_TRUNC, 0
+}
+
+// readOnly tells whether the kernel refuses to open what is there for writing
+// because its mount may only be read. A folder is refused for what it is.
+func (l *Listener) readOnly(d *landing) bool {
+	fd, e := openat2(d.dir, append(d.name[:len(d.name):len(d.name)], 0), true, unix.RESOLVE_NO_SYMLINKS)
+	if e != 0 {
+		return false
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && access(fd, unix.W_OK) == unix.EROFS
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"sbx/audit"
+	"sbx/audit/listen"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// refused notes a call that does not succeed, and tells of the first of a kind.
+func (x *execution) refused(r *listen.Refusal) {
+	v := audit.Violation{At: time.Now(), PID: r.TID, Program: audit.ProgramOf(r.TID), Action: r.Action, Target: strings.Clone(r.Target)}
+	what := clean(v.Target)
+	switch r.Cause {
+	case listen.ByBudget:
+		n := x.resolved.Spec.MaxCommands.Value
+		v.Kind, v.Rule, v.AllowWith = "command", "max_commands: "+strconv.Itoa(n), "max_commands: "+strconv.Itoa(n+1)
+		what += " was refused, as will be what follows"
+	case listen.ByName:
+		v.Kind, v.Rule, v.AllowWith = "filesystem", string(wrap.FieldProtected), "filesystem.write: ["+quoteJSON(x.relative(v.Target))+"]"
+		what += " is a protected name"
+	case listen.ReadOnly:
+		v.Kind = "filesystem"
+		v.Rule, v.AllowWith = x.readOnlyRule(v.Target)
+		what += " may only be read"
+	case listen.BySideDoor:
+		v.Kind, v.Rule = "syscall", string(wrap.FieldSideDoors)
+		what = r.Action + " is refused"
+	}
+	x.record.Violations.Add(v)
+	x.once(v.Kind+v.Rule, v, what)
+}
+
+// once tells a person of a kind of refusal the first time that it is met, in a
+// line. Where stderr goes where stdout does, and that is no terminal, a program
+// reads both, and a line of sbx's would break what it reads.
+func (x *execution) once(kind string, v audit.Violation, what string) {
+	for _, k := range x.told {
+		if k == kind {
+			return
+		}
+	}
+	x.told = append(x.told, kind)
+	if x.has("q") || x.mixed {
+		return
+	}
+	by := ""
+	if v.Program != "" {
+		by = " (" + clean(v.Program) + ")"
+	}
+	line := v.Rule + ": " + what + by
+	if v.AllowWith != "" {
+		line += "; " + v.AllowWith + " would allow it"
+	}
+	x.std.say(line)
+}
+
+// readOnlyRule is the line of the spec by which a path may only be read, and
+// the one that would let it be written.
+func (x *execution) readOnlyRule(path string) (rule, allow string) {
+	allow = "filesystem.write: [" + quoteJSON(x.relative(path)) + "]"
+	for i := range x.plan.Watch.Protected {
+		if p := x.plan.Watch.Protected[i].Path; path == p || strings.HasPrefix(path, p+"/") {
+			return string(wrap.FieldProtected), "filesystem.write: [" + quoteJSON(x.relative(p)) + "]"
+		}
+	}
+	r := x.resolved
+	for i := range r.Mounts {
+		if m := &r.Mounts[i]; m.Mode == spec.MountRO && (path == m.Target || strings.HasPrefix(path, m.Target+"/")) {
+			return string(m.Field) + ": mode ro", string(m.Field) + ": mode rw"
+		}
+	}
+	switch {
+	case r.Spec.Readonly.Or(false):
+		return "readonly: true", "readonly: false"
+	case r.AccessMode != spec.AccessUnset:
+		rule = "access_mode: " + r.AccessMode.String()
+	case r.Spec.Filesystem.Value.Write.Set:
+		rule = "filesystem.write"
+	case r.Spec.Filesystem.Value.Read.Set:
+		rule = "filesystem.read"
+	}
+	if r.AccessMode == spec.ReadOnly && (path == r.WorkingDir.Real || strings.HasPrefix(path, r.WorkingDir.Real+"/")) {
+		allow = "access_mode: workspace-write"
+	}
+	return rule, allow
+}

@@ -1,0 +1,67 @@
+package seccomp
+
+import "golang.org/x/sys/unix"
+
+// Notify says which calls go to the supervisor, each level more than the one
+// before it.
+type Notify uint8
+
+// The levels. From NotifyExec on, Options.Unix also notifies of connect and
+// bind, which reach sockets by their paths.
+const (
+	NotifyNone    Notify = iota
+	NotifyExec           // execve, execveat
+	NotifyNames          // and the calls by which a name comes into being
+	NotifyRefused        // and those by which one goes, and what the filter refuses with EPERM
+	NotifyOpens          // and opens that can write
+)
+
+// String is the level's name in a plan.
+func (n Notify) String() string {
+	return [...]string{"none", "exec", "names", "refused", "opens"}[n]
+}
+
+// refuse is how a call is refused with EPERM that a person may want to hear of.
+// The supervisor answers it so whatever the call, and never lets it go on.
+func (o Options) refuse() Action {
+	if o.Notify >= NotifyRefused {
+		return Action{Kind: KindNotify}
+	}
+	return Fail(unix.EPERM)
+}
+
+// writing are the flags of open(2) by which a file can be changed or made.
+const writing = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC
+
+// notifications are the rules of Options.Notify.
+func (o Options) notifications() []Rule {
+	notify := Action{Kind: KindNotify}
+	var rules []Rule
+	add := func(level Notify, why string, calls ...string) {
+		if o.Notify >= level {
+			rules = append(rules, Rule{Calls: calls, Do: notify, Why: why})
+		}
+	}
+	add(NotifyExec, "the supervisor counts the programs that are started", "execve", "execveat")
+	if o.Unix {
+		add(NotifyExec, "the supervisor tells sockets of the sandbox from others", "connect", "bind")
+	}
+	add(NotifyNames, "a protected name must not come into being", "mkdir", "mkdirat", "mknod", "mknodat",
+		"symlink", "symlinkat", "link", "linkat", "rename", "renameat", "renameat2")
+	add(NotifyNames, "its flags lie in memory: it may make a protected name", "openat2")
+	add(NotifyRefused, "the supervisor notes what is refused", "unlink", "unlinkat", "rmdir")
+	if o.Notify >= NotifyOpens {
+		why := "the supervisor notes what is refused, and keeps protected names from being made"
+		flags := func(arg int) []Arg { return []Arg{{Index: arg, Op: AnyBits, Mask: writing}} }
+		rules = append(rules, Rule{Calls: []string{"open"}, Do: notify, Args: flags(1), Why: why},
+			Rule{Calls: []string{"openat"}, Do: notify, Args: flags(2), Why: why})
+		add(NotifyOpens, why, "creat")
+	}
+	return rules
+}
+
+// Notifications is the filter that only notifies, for a chain in which another
+// filter refuses.
+func Notifications(o Options) Filter {
+	return Filter{Name: "notifications", Default: Action{Kind: Allow}, Rules: o.notifications()}
+}
