@@ -58,6 +58,9 @@ const maxLater = 1000
 
 // finish does the moves that At began.
 func (s *Sweep) finish(out *Swept) {
+	if len(s.later) == 0 {
+		return
+	}
 	dest, _ := s.swept()
 	for _, l := range s.later {
 		fd, err := openBeneath(l.t.fd, l.dir, unix.O_PATH|unix.O_DIRECTORY)

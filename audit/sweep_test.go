@@ -126,6 +126,9 @@ func TestSweepLeavesWhatWasThere(t *testing.T) {
 	if len(out.Moved) != 0 || len(out.Repositories) != 0 {
 		t.Errorf("%+v", out)
 	}
+	if list, err := os.ReadDir(g.run); err != nil || len(list) != 0 {
+		t.Errorf("nothing was moved, and the run's folder holds %v, %v", list, err)
+	}
 }
 
 func TestSweepUnsure(t *testing.T) {
