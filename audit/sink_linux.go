@@ -175,7 +175,7 @@ const launchName = "launch.json"
 // replaceAt makes b the content of the file called base beneath dir. What stood
 // there is called keep from then on, or is gone where keep is "".
 func replaceAt(dir int, base, keep string, b []byte, sync bool) error {
-	temp, fd, err := createTemp(dir)
+	temp, fd, err := createTemp(dir, keep)
 	if err != nil {
 		return err
 	}
@@ -202,11 +202,15 @@ func replaceAt(dir int, base, keep string, b []byte, sync bool) error {
 // takePlace renames temp to base. Over a name that is there it exchanges the
 // two and removes the old one: no reader sees a difference, and ext4, which
 // writes a file out before it lets a rename replace another (auto_da_alloc),
-// does not make the start of a command wait for the disk.
+// does not make the start of a command wait for the disk. Where the file was
+// written under the name that the old one is to have, that is all.
 func takePlace(dir int, temp, base, keep string) error {
 	err := unix.Renameat2(dir, temp, dir, base, unix.RENAME_NOREPLACE)
 	if err == unix.EEXIST {
 		if err = unix.Renameat2(dir, temp, dir, base, unix.RENAME_EXCHANGE); err == nil {
+			if keep == temp {
+				return nil
+			}
 			if keep != "" {
 				return unix.Renameat(dir, temp, dir, keep)
 			}
@@ -223,14 +227,22 @@ func takePlace(dir int, temp, base, keep string) error {
 	return err
 }
 
-func createTemp(dir int) (string, int, error) {
+// createTemp makes a new file in dir: called first, if there is such a name and
+// nothing has it yet, else by a name that nobody guesses.
+func createTemp(dir int, first string) (string, int, error) {
+	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
+	if first != "" {
+		if fd, err := openat(dir, first, flags, 0o600); err != unix.EEXIST {
+			return first, fd, err
+		}
+	}
 	for tries := 0; ; tries++ {
 		random, err := randomHex()
 		if err != nil {
 			return "", -1, err
 		}
 		name := ".sbx-" + random
-		fd, err := openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
+		fd, err := openat(dir, name, flags, 0o600)
 		if err == unix.EEXIST && tries < 100 {
 			continue
 		}
