@@ -27,6 +27,8 @@ type bencher struct {
 	own  place // the caller's
 	big  place // the caller's, with 50,000 files: what sbx looks for in a workspace costs there too
 	user place // an ordinary user's; the caller's own where it is one
+
+	swept int // how often sweep was called
 }
 
 // helper is this program's name in a workspace: a folder that is in view.
