@@ -263,7 +263,7 @@ func TestForwardedSignalEndsTheCommand(t *testing.T) {
 	})
 }
 
-const tellState = `umask; ulimit -Sn; ulimit -Hn; nice; grep -E '^Sig(Ign|Blk)' /proc/self/status; echo end`
+const tellState = `umask; ulimit -Sn; ulimit -Hn; nice; cat /proc/self/timerslack_ns; grep -E '^Sig(Ign|Blk)' /proc/self/status; echo end`
 
 func TestCallersStateIsTheCommands(t *testing.T) {
 	hard := hardFiles(t)
@@ -278,6 +278,7 @@ func TestCallersStateIsTheCommands(t *testing.T) {
 		{"umask", []string{"umask=027"}},
 		{"umask of nothing", []string{"umask=0777"}},
 		{"niceness", []string{"nice=7"}},
+		{"timer slack", []string{"slack=123456"}},
 		{"open files", []string{fmt.Sprintf("nofile=256:%d", hard)}},
 		{"open files, hard", []string{"nofile=128:512"}},
 		{"open files, few", []string{"nofile=32:32"}},

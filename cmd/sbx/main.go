@@ -1,3 +1,7 @@
+// The Go runtime would look every second how many processors this program may
+// use, and has a goroutine, and so a thread, for the day when that changes.
+//
+//go:debug updatemaxprocs=0
 package main
 
 import "sbx/wrap/launch"
@@ -6,6 +10,8 @@ import "sbx/wrap/launch"
 var version = "devel"
 
 func main() {
+	launch.Slack()
+	launch.Room()
 	exit(run(launch.Args(), environ(), streams{in: 0, out: 1, err: 2}))
 }
 

@@ -184,7 +184,7 @@ func listen(a []string) {
 }
 
 // with changes what a process hands on (ignore=N, block=N, umask=0NN,
-// nice=N, nofile=SOFT:HARD, close=N, dir=N:PATH, path=N:PATH, open=N:PATH) and
+// nice=N, slack=NANOSECONDS, nofile=SOFT:HARD, close=N, dir=N:PATH, path=N:PATH, open=N:PATH) and
 // becomes the command behind "--".
 func with(a []string) {
 	runtime.LockOSThread()
@@ -207,6 +207,8 @@ func with(a []string) {
 			unix.Umask(number(v))
 		case "nice":
 			must(w, unix.Setpriority(unix.PRIO_PROCESS, 0, number(v)))
+		case "slack": // of this thread, which becomes the command
+			must(w, unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(number(v)), 0, 0, 0))
 		case "nofile":
 			// By the package's own call, which then leaves the limit alone.
 			must(w, syscall.Setrlimit(unix.RLIMIT_NOFILE, &syscall.Rlimit{Cur: uint64(number(n)), Max: uint64(number(rest))}))
