@@ -79,7 +79,7 @@ func (x *execution) run() int {
 		x.refuse(err)
 		return status
 	}
-	return x.finish(x.supervise())
+	return x.supervise()
 }
 
 // ask reads the command line, the descriptors and the documents.

@@ -57,53 +57,69 @@ func (x *execution) guard() {
 	x.watch = audit.NewWatch(w, x.sweep)
 }
 
-// supervise waits for the command, and looks after what must be looked after
-// while it runs.
-func (x *execution) supervise() launch.Exit {
+// supervise waits for the command, looks after what must be looked after while
+// it runs and when it has ended, and gives the exit status.
+func (x *execution) supervise() (status int) {
 	x.mixed = sameFile(x.std.out, x.std.err) && !isTerminal(x.std.err)
 	if !x.plan.OwnGroup { // a terminal there is to be taken back
 		leave(0, 1)
 	}
-	mend := func() {
+	var found audit.Swept
+	hooks := &launch.Hooks{Signals: x.signals}
+	hooks.Idle = func() {
+		x.look(hooks, &found)
 		audit.Mend(audit.StateDir(x.environ, x.home()))
 		launch.Slim()
 	}
-	hooks := &launch.Hooks{Signals: x.signals, Idle: mend}
+	hooks.Ended = func(e launch.Exit) {
+		x.clock.lap("run")
+		x.swept(&found)
+		status = x.finish(e)
+		x.clock.lap("finish")
+	}
 	x.listen(hooks)
+	x.process.Supervise(hooks)
+	x.clock.lap("teardown")
+	return status
+}
+
+// look begins to watch what could appear in the writable trees.
+func (x *execution) look(hooks *launch.Hooks, found *audit.Swept) {
 	if x.sweep == nil {
-		return x.process.Supervise(hooks)
+		return
 	}
-	sweep, watch := x.sweep, x.watch
-	var found audit.Swept
-	drain := func() {
-		for _, n := range watch.Drain(time.Now()) {
-			if n.What == audit.Appeared {
-				found.Add(sweep.At(n.Path))
-			}
+	if err := x.watch.Begin(time.Now()); err != nil {
+		x.unwatched(asProblem(err)[0])
+	}
+	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: x.watch.FD(), Event: func() { x.drain(found) }})
+	for x.watch.Widen(64) {
+	}
+}
+
+// drain sweeps at once what the watch tells of.
+func (x *execution) drain(found *audit.Swept) {
+	for _, n := range x.watch.Drain(time.Now()) {
+		if n.What == audit.Appeared {
+			found.Add(x.sweep.At(n.Path))
 		}
 	}
-	hooks.Idle = func() {
-		if err := watch.Begin(time.Now()); err != nil {
-			x.unwatched(asProblem(err)[0])
-		}
-		hooks.Wait = append(hooks.Wait, launch.Waiter{FD: watch.FD(), Event: drain})
-		for watch.Widen(64) {
-		}
-		mend()
+}
+
+// swept is the last look, when nothing runs any more.
+func (x *execution) swept(found *audit.Swept) {
+	if x.sweep == nil {
+		return
 	}
-	exit := x.process.Supervise(hooks)
-	x.clock.lap("run")
-	if watch.FD() >= 0 {
-		drain()
+	if x.watch.FD() >= 0 {
+		x.drain(found)
 	}
-	x.record.Protected = watch.Finish(time.Now())
-	found.Add(sweep.End())
-	sweep.Close()
-	watch.Close()
-	x.record.Swept = spec.Some(found)
-	x.noteSwept(found)
+	x.record.Protected = x.watch.Finish(time.Now())
+	found.Add(x.sweep.End())
+	x.sweep.Close()
+	x.watch.Close()
+	x.record.Swept = spec.Some(*found)
+	x.noteSwept(*found)
 	x.clock.lap("sweep")
-	return exit
 }
 
 // unwatched says that protected names are looked for at the end only.

@@ -184,6 +184,7 @@ func (p *program) reap(command uintptr) {
 		if r != command {
 			continue
 		}
+		p.rep.index = p.alone()
 		syscall.RawSyscall(unix.SYS_GETRUSAGE, ^uintptr(0), uintptr(unsafe.Pointer(&p.rusage)), 0) // RUSAGE_CHILDREN
 		p.rep.kind = reportExited
 		p.rep.value = int64(p.status)
@@ -192,5 +193,26 @@ func (p *program) reap(command uintptr) {
 		p.rep.maxrss = p.rusage[4]
 		p.tell()
 		syscall.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+	}
+}
+
+// alone takes what has ended already and gives reportAlone if that was all. The
+// kernel hands every orphan of a pid namespace to its pid 1, so that one with no
+// child left has no other process beside it: wait(2) then says ECHILD, and says
+// something else for as long as there is one, whoever traces it. Whatever ended
+// has closed its files before it could be waited for.
+//
+//go:nosplit
+//go:norace
+func (p *program) alone() int32 {
+	for {
+		r, _, e := syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), 0, unix.WALL|unix.WNOHANG, 0, 0, 0)
+		switch {
+		case e == syscall.ECHILD:
+			return reportAlone
+		case e == syscall.EINTR, e == 0 && r != 0:
+			continue
+		}
+		return 0
 	}
 }

@@ -21,7 +21,7 @@ type op struct {
 // report is what the child tells the supervisor, one packet each.
 type report struct {
 	kind   int32
-	index  int32 // of the step that failed; the command's pidfd when ready
+	index  int32 // of the step that failed; the command's pidfd when ready; reportAlone
 	value  int64 // errno; wait status
 	user   int64 // microseconds
 	system int64
@@ -36,6 +36,10 @@ const (
 	reportStarted
 	reportExited
 )
+
+// reportAlone is the index of a report of the command's end after which nothing
+// but pid 1 is left in the sandbox.
+const reportAlone = 1
 
 const reportSize = unsafe.Sizeof(report{})
 

@@ -27,8 +27,9 @@ type Process struct {
 	listener int // of seccomp; -1 for none
 	root     int // the sandbox's root, where the supervisor's is another; -1 for none
 	allowed  bool
-	first    bool // the listener's first notification was answered
-	terminal int  // whose foreground is to be taken back at the end; -1 for none
+	last     *report // pid 1's, of the command's end
+	first    bool    // the listener's first notification was answered
+	terminal int     // whose foreground is to be taken back at the end; -1 for none
 }
 
 // namespaceFlags are what clone makes. A network namespace takes as long as all

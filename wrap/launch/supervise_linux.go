@@ -18,6 +18,10 @@ type Hooks struct {
 	Signals int      // where Catch's signals are read; -1 for none
 	Wait    []Waiter // further descriptors, a handful
 	Idle    func()   // called once, when the command has run for a while
+	// Ended is called once, when nothing of the sandbox runs any more. If pid 1
+	// could tell so itself, the kernel takes the namespaces apart meanwhile,
+	// which takes some hundred microseconds that Supervise waits for afterwards.
+	Ended func(Exit)
 }
 
 // Waiter is a descriptor and what is to be done whenever it is readable. One
@@ -44,10 +48,15 @@ const forwarded = 0xffffffffbfbafa07
 // everything in its sandbox with it.
 func (pr *Process) Supervise(h *Hooks) Exit {
 	sfd := h.Signals
+	told := int32(-1) // where pid 1 tells of the end
+	if pr.begun != nil {
+		told = int32(pr.sock)
+	}
 	early := true
 	pf := make([]unix.PollFd, 0, 8)
 	for {
-		pf = append(pf[:0], unix.PollFd{Fd: int32(pr.pidfd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(sfd), Events: unix.POLLIN})
+		pf = append(pf[:0], unix.PollFd{Fd: int32(pr.pidfd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(sfd), Events: unix.POLLIN},
+			unix.PollFd{Fd: told, Events: unix.POLLIN})
 		for _, w := range h.Wait {
 			pf = append(pf, unix.PollFd{Fd: int32(w.FD), Events: unix.POLLIN})
 		}
@@ -70,13 +79,20 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		if pf[1].Revents&unix.POLLIN != 0 {
 			pr.forward(sfd, early)
 		}
-		h.serve(pf[2:])
+		h.serve(pf[3:])
+		if pf[2].Revents != 0 {
+			told = -1
+			pr.last, _ = pr.take() // the end of pid 1 without a word shows by its pidfd
+			if pr.last != nil && pr.last.kind == reportExited && pr.last.index == reportAlone {
+				break
+			}
+		}
 		if pf[0].Revents != 0 {
 			break
 		}
 		early = false
 	}
-	return pr.wait()
+	return pr.wait(h)
 }
 
 // serve calls the waiters whose descriptors are ready.
@@ -127,7 +143,13 @@ func stopSelf(sig unix.Signal) {
 }
 
 // wait reaps the child and, without a pid namespace, all that it left.
-func (pr *Process) wait() Exit {
+func (pr *Process) wait(h *Hooks) Exit {
+	var exit Exit
+	over := pr.last != nil && pr.last.kind == reportExited && pr.last.index == reportAlone
+	if over {
+		exit = pr.last.exit()
+		h.ended(exit)
+	}
 	var ws unix.WaitStatus
 	var ru unix.Rusage
 	for {
@@ -135,25 +157,51 @@ func (pr *Process) wait() Exit {
 			break
 		}
 	}
-	exit := Exit{Known: true, User: ru.Utime.Sec*1e6 + ru.Utime.Usec, System: ru.Stime.Sec*1e6 + ru.Stime.Usec, MaxRSS: ru.Maxrss}
-	if pr.begun == nil {
-		sweepProcesses()
-	} else if rep, err := pr.take(); err == nil && rep.kind == reportExited {
-		ws = unix.WaitStatus(rep.value)
-		exit.User, exit.System, exit.MaxRSS = rep.user, rep.system, rep.maxrss
-	} else {
-		exit = Exit{}
-	}
 	if pr.terminal >= 0 {
 		takeBack(pr.terminal)
 	}
-	if ws.Signaled() {
-		exit.Signal = int(ws.Signal())
-	} else {
-		exit.Code = ws.ExitStatus()
+	if !over {
+		exit = pr.exit(ws, &ru)
+		h.ended(exit)
 	}
 	pr.closeAll()
 	return exit
+}
+
+func (h *Hooks) ended(e Exit) {
+	if h.Ended != nil {
+		h.Ended(e)
+	}
+}
+
+// exit is how the command ended, by what the child that is gone told or,
+// without a pid namespace, by its own end.
+func (pr *Process) exit(ws unix.WaitStatus, ru *unix.Rusage) Exit {
+	if pr.begun == nil {
+		sweepProcesses()
+		return ending(ws, ru.Utime.Sec*1e6+ru.Utime.Usec, ru.Stime.Sec*1e6+ru.Stime.Usec, ru.Maxrss)
+	}
+	if pr.last == nil {
+		pr.last, _ = pr.take()
+	}
+	if pr.last != nil && pr.last.kind == reportExited {
+		return pr.last.exit()
+	}
+	e := ending(ws, 0, 0, 0)
+	e.Known = false
+	return e
+}
+
+func (r *report) exit() Exit { return ending(unix.WaitStatus(r.value), r.user, r.system, r.maxrss) }
+
+func ending(ws unix.WaitStatus, user, system, maxrss int64) Exit {
+	e := Exit{Known: true, User: user, System: system, MaxRSS: maxrss}
+	if ws.Signaled() {
+		e.Signal = int(ws.Signal())
+	} else {
+		e.Code = ws.ExitStatus()
+	}
+	return e
 }
 
 // Subreap makes the orphans of a sandbox without a pid namespace this

@@ -1,0 +1,72 @@
+package launch
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Ended comes once, and when it comes nothing of the sandbox runs any more:
+// neither the command nor what it left behind can still write a line. (The
+// scripts start no program: nobody here answers a listener.)
+func TestEnded(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		bare   bool
+	}{
+		"alone":        {"echo $$ >>log; exit 3", false},
+		"zombies left": {"((:) & (:) & :) & i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done; exit 3", false},
+		"orphans left": {"for i in 1 2 3; do (while :; do echo x >>log; done) & done; until [ -s log ]; do :; done; exit 3", false},
+		"bare":         {"echo $$ >>log; exit 3", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.bare = c.bare
+			doc := workspaceWrite
+			if c.bare {
+				doc = `{"access_mode": "workspace-write", "best_effort": ["*"]}`
+			}
+			plan := s.plan(doc, "/bin/sh", "-c", c.script)
+			before := descriptors(t)
+			size := func() (n int64) {
+				if fi, err := os.Stat(s.dir + "/log"); err == nil {
+					n = fi.Size()
+				}
+				return n
+			}
+			var told []Exit
+			var exit Exit
+			var then, later int64
+			onThread(func() {
+				pr, err := startWith(plan, Options{Caller: Inherited()}, func(*Programs) {})
+				if err == nil {
+					err = pr.Ready()
+				}
+				if err == nil {
+					err = pr.Go()
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				exit = pr.Supervise(&Hooks{Signals: -1, Ended: func(e Exit) {
+					told = append(told, e)
+					then = size()
+					time.Sleep(20 * time.Millisecond)
+					later = size()
+					if left, _ := os.ReadFile("/proc/" + itoa(pr.Pid()) + "/task/" + itoa(pr.Pid()) + "/children"); strings.TrimSpace(string(left)) != "" {
+						t.Errorf("pid 1 still has the children %s", left)
+					}
+				}})
+			})
+			if len(told) != 1 || told[0] != exit || exit.Code != 3 || !exit.Known {
+				t.Errorf("told %+v, ended with %+v", told, exit)
+			}
+			if then != later {
+				t.Errorf("%d bytes were written after the end", later-then)
+			}
+			leaks(t, before)
+		})
+	}
+}
