@@ -29,7 +29,10 @@ func keepFDs(words []string) ([]int, error) {
 }
 
 // Kinds of file systems whose descriptors lead out of a sandbox.
-const nsfsMagic = 0x6e736673 // NSFS_MAGIC, <linux/magic.h>
+const (
+	nsfsMagic   = 0x6e736673 // NSFS_MAGIC, <linux/magic.h>
+	anonFSMagic = 0x09041934 // ANON_INODE_FS_MAGIC: what has no file system of its own, epoll and fsopen among it
+)
 
 // checkFDs refuses descriptors through which the command would get out:
 // openat(0, "../..") leaves the sandbox where 0 is a folder, setns(2) where it
@@ -43,14 +46,17 @@ func checkFDs(fds []int) error {
 		}
 		var fs unix.Statfs_t
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+		if unix.Fstatfs(fd, &fs) != nil {
+			fs.Type = anonFSMagic // any kind may be behind it
+		}
 		switch {
 		case st.Mode&unix.S_IFMT == unix.S_IFDIR:
 			what = "a folder"
 		case err == nil && flags&unix.O_PATH != 0:
 			what = "an O_PATH descriptor"
-		case unix.Fstatfs(fd, &fs) == nil && fs.Type == nsfsMagic:
+		case fs.Type == nsfsMagic:
 			what = "a namespace"
-		case isMountFD(fd):
+		case fs.Type == anonFSMagic && isMountFD(fd):
 			what = "a mount"
 		}
 		if what != "" {

@@ -24,6 +24,19 @@ func openDir(dir int, name string) (fd int, readable bool, err error) {
 	return fd, true, err
 }
 
+// openAt is openDir for an absolute path. plain tells that there was no link on
+// the way, so that the path is the folder's own; not every kernel can tell.
+func openAt(path string) (fd int, readable, plain bool, err error) {
+	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK,
+		Resolve: unix.RESOLVE_NO_SYMLINKS}
+	fd, err = unix.Openat2(unix.AT_FDCWD, path, &how)
+	if err == nil || err == unix.ENOENT {
+		return fd, true, isClean(path), err
+	}
+	fd, readable, err = openDir(unix.AT_FDCWD, path)
+	return fd, readable, false, err
+}
+
 // beneathFlags keep a path that the workspace may have laid out inside of the
 // folder it is counted from, without links.
 const beneathFlags = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS

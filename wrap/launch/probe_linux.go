@@ -3,8 +3,6 @@ package launch
 import (
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -82,25 +80,19 @@ func (p *prober) places() {
 	p.h.Keep = p.rows(wrap.RunKept(), "/run", true)
 	p.h.Devices = p.rows(wrap.Devices(), "/dev", true)
 	if p.h.UID == 0 { // others cannot write there anyway
-		p.h.ProcRO = p.proc(wrap.ProcReadOnly())
-		p.h.ProcMask = p.proc(wrap.ProcMasked())
+		p.h.ProcRO, p.h.ProcMask = names(wrap.ProcReadOnly()), names(wrap.ProcMasked())
 	}
 }
 
-// proc is which names of a table stand beneath /proc. Each is asked for: the
-// folder lists all processes.
-func (p *prober) proc(table []wrap.Row) (names []string) {
-	fd, err := unix.Open("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(fd)
+// names is a table's paths. Of those beneath /proc nobody asks whether they are
+// there: the new /proc is looked at when it is mounted on, where what is absent
+// is passed over, and a name that a module brings meanwhile is not missed.
+func names(table []wrap.Row) []string {
+	list := make([]string, len(table))
 	for i := range table {
-		if kindIn(fd, table[i].Path, unix.DT_UNKNOWN) != wrap.Absent {
-			names = append(names, table[i].Path)
-		}
+		list[i] = table[i].Path
 	}
-	return names
+	return list
 }
 
 func (p *prober) look(path string) {

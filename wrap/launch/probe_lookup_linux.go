@@ -17,6 +17,7 @@ type lookup struct {
 	n    int
 	path func(i int) string // relative, clean, sorted
 	emit func(i int, f wrap.Found)
+	top  []group // of all rows: the same in every folder that is looked in
 }
 
 // place is an open folder, by the name it was reached by and its real path.
@@ -46,12 +47,12 @@ const few = 32
 // from looks for all rows beneath the folder dir. real is its path without
 // links; "" where that is not known.
 func (l *lookup) from(dir, real string) {
-	fd, readable, err := openDir(unix.AT_FDCWD, dir)
+	fd, readable, plain, err := openAt(dir)
 	if err != nil {
 		return
 	}
 	defer unix.Close(fd)
-	if real == "" {
+	if real == "" && !plain {
 		real = pathOf(fd)
 	}
 	if real == "" {
@@ -63,7 +64,15 @@ func (l *lookup) from(dir, real string) {
 // in looks in one folder for the rows from lo to hi, whose first skip bytes
 // name it.
 func (l *lookup) in(at place, lo, hi, skip int) {
-	groups := l.groups(lo, hi, skip)
+	var groups []group
+	if skip > 0 {
+		groups = l.groups(lo, hi, skip)
+	} else {
+		if l.top == nil {
+			l.top = l.groups(lo, hi, skip)
+		}
+		groups = l.top
+	}
 	for _, m := range l.matches(at, groups) {
 		g := groups[m.group]
 		l.hit(at, g, m, skip)

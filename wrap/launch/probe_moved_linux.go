@@ -33,7 +33,8 @@ func (p *prober) movedFolders(ofHome []wrap.Secret) {
 		for hi < len(ofHome) && strings.HasPrefix(ofHome[hi].Path, x.usual) {
 			hi++
 		}
-		p.secretsIn(strings.TrimRight(dir, "/"), "", ofHome[lo:hi], len(x.usual))
+		rows := p.secretRows(ofHome[lo:hi], len(x.usual))
+		rows.from(strings.TrimRight(dir, "/"), "")
 	}
 }
 

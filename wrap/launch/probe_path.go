@@ -24,6 +24,12 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
+// isClean tells whether an absolute path names each folder on its way once.
+func isClean(path string) bool {
+	p := path + "/"
+	return !strings.Contains(p, "//") && !strings.Contains(p, "/./") && !strings.Contains(p, "/../")
+}
+
 // parent is the folder that path lies in; "/" for "/".
 func parent(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {

@@ -29,9 +29,11 @@ func (p *prober) secrets() {
 			}
 		}
 	}
-	p.secretsIn(p.root, p.root, absolute, len("/"))
+	in := p.secretRows(absolute, len("/"))
+	in.from(p.root, p.root)
+	in = p.secretRows(table[tilde:], len("~/"))
 	for _, home := range p.homes() {
-		p.secretsIn(home, "", table[tilde:], len("~/"))
+		in.from(home, "")
 	}
 	p.movedFolders(table[tilde:])
 	p.movedSecrets()
@@ -39,10 +41,10 @@ func (p *prober) secrets() {
 	p.prune()
 }
 
-// secretsIn looks for rows of the table beneath dir; the first skip bytes of
-// their paths stand for it. real is dir without links, "" where not known.
-func (p *prober) secretsIn(dir, real string, rows []wrap.Secret, skip int) {
-	look := lookup{p: p, n: len(rows), path: func(i int) string {
+// secretRows looks for rows of the table beneath a folder; the first skip bytes
+// of their paths stand for it.
+func (p *prober) secretRows(rows []wrap.Secret, skip int) lookup {
+	return lookup{p: p, n: len(rows), path: func(i int) string {
 		return rows[i].Path[skip:]
 	}, emit: func(i int, f wrap.Found) {
 		if rows[i].Folder && (f.Target != "" || f.Kind != wrap.Dir) {
@@ -51,7 +53,6 @@ func (p *prober) secretsIn(dir, real string, rows []wrap.Secret, skip int) {
 		f.Why = rows[i].Why
 		p.hide(f)
 	}}
-	look.from(dir, real)
 }
 
 // hide adds a secret, unless the spec opens it. A link is added by its name and
