@@ -116,15 +116,21 @@ func (s *Sink) mayReplace() error {
 // Path is where the record stands, for people.
 func (s *Sink) Path() string { return s.path }
 
+// usualRecord is a size that most records stay below: a buffer that grows to it
+// by and by leaves a trail of smaller ones, each in pages of its own.
+const usualRecord = 8 << 10
+
 // Write puts the record in place, whole or not at all. It does not wait for
 // the disk: after a crash of the machine the boot id tells.
-func (s *Sink) Write(r Record) error { return s.replace(r.AppendJSON(nil), false) }
+func (s *Sink) Write(r Record) error {
+	return s.replace(r.AppendJSON(make([]byte, 0, usualRecord)), false)
+}
 
 // Close writes the record for the last time and gives the folders back. A
 // record that somebody named has reached the disk when Close returns.
 func (s *Sink) Close(r Record) error {
 	defer s.free()
-	return s.replace(r.AppendJSON(nil), s.named)
+	return s.replace(r.AppendJSON(make([]byte, 0, usualRecord)), s.named)
 }
 
 func (s *Sink) free() {

@@ -281,7 +281,7 @@ func (b *builder) placeRun() {
 		b.put(k.Real, k.Path, ModeRO, FieldPrivate, true)
 	}
 	b.folder(parent(ParentPath), 0o755)
-	b.op(Mount{Op: OpContent, Source: string(b.parentOf().AppendJSON(nil)), Target: b.in(ParentPath)})
+	b.op(Mount{Op: OpContent, Source: string(b.parentOf().AppendJSON(make([]byte, 0, 1<<10))), Target: b.in(ParentPath)})
 	b.op(Mount{Op: OpBind, Source: b.in(parent(ParentPath)), Target: b.in(parent(ParentPath)), Mode: ModeRO,
 		Why: "what holds here is nobody's to change"})
 	b.op(Mount{Op: OpMkdir, Target: b.in("/run/lock"), Perm: 0o1777})

@@ -53,7 +53,7 @@ next:
 	SYSCALL
 	MOVQ	AX, ·entry+40(SB)
 
-	// prctl(PR_GET_TIMERSLACK), then prctl(PR_SET_TIMERSLACK, 10 ms): see Slack
+	// prctl(PR_GET_TIMERSLACK), then prctl(PR_SET_TIMERSLACK, 4 ms): see Slack
 	MOVQ	$30, DI
 	XORQ	SI, SI
 	XORQ	DX, DX
@@ -63,7 +63,7 @@ next:
 	SYSCALL
 	MOVQ	AX, ·entry+56(SB)
 	MOVQ	$29, DI
-	MOVQ	$10000000, SI
+	MOVQ	$4000000, SI
 	MOVQ	$157, AX
 	SYSCALL
 

@@ -15,12 +15,14 @@ func entryWord(i int) uint64
 // Slack puts the timer slack of this thread back to what the caller had; main's
 // first call, for children and programs that are executed inherit it.
 //
-// The entry point raised it to 10 ms, and the threads that the runtime started
+// The entry point raised it to 4 ms, and the threads that the runtime started
 // meanwhile keep that. One of them, sysmon, looks every 20 us whether a
 // goroutine waits in a system call and another could have its turn: at first,
 // and here there is no other. A start of a few milliseconds had fifty of its
 // wake-ups, a fifth of all processor time with a sandbox on every processor.
-// With the slack it wakes with the next tick, and no timer is set for it.
+// With the slack it wakes with the next tick, and no timer is set for it. (Two
+// more threads have it, which sleep 3 us before they take a goroutine from
+// another's queue: that may last 4 ms there, no longer.)
 func Slack() {
 	if entryWord(0) == 1 && int64(entryWord(7)) >= 0 {
 		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(entryWord(7)), 0, 0, 0) // it takes any number
