@@ -8,8 +8,7 @@ import (
 )
 
 // Ended comes once, and when it comes nothing of the sandbox runs any more:
-// neither the command nor what it left behind can still write a line. (The
-// scripts start no program: nobody here answers a listener.)
+// neither the command nor what it left behind can still write a line.
 func TestEnded(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string
@@ -50,7 +49,8 @@ func TestEnded(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				exit = pr.Supervise(&Hooks{Signals: -1, Ended: func(e Exit) {
+				hooks := lenient(pr)
+				hooks.Ended = func(e Exit) {
 					told = append(told, e)
 					then = size()
 					time.Sleep(20 * time.Millisecond)
@@ -58,7 +58,8 @@ func TestEnded(t *testing.T) {
 					if left, _ := os.ReadFile("/proc/" + itoa(pr.Pid()) + "/task/" + itoa(pr.Pid()) + "/children"); strings.TrimSpace(string(left)) != "" {
 						t.Errorf("pid 1 still has the children %s", left)
 					}
-				}})
+				}
+				exit = pr.Supervise(hooks)
 			})
 			if len(told) != 1 || told[0] != exit || exit.Code != 3 || !exit.Known {
 				t.Errorf("told %+v, ended with %+v", told, exit)
