@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // execsPath is testdata/execs, compiled; static without shared libraries.
@@ -215,4 +217,30 @@ func (r record) refused(kind, target string) bool {
 		}
 	}
 	return false
+}
+
+// Two thousand processes come and go while the supervisor is held up and signals
+// arrive: it ends, and each is counted.
+func TestCountingEndsUnderStress(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "gcc")
+	for _, spec := range []string{specNone, specWW} {
+		b := newBox(t)
+		b.inBox("x", 0o755)
+		s := b.start(spec, "./x", "parallel", "8", "250")
+		for range 15 {
+			for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGURG, syscall.SIGWINCH, syscall.SIGCONT} {
+				s.cmd.Process.Signal(sig)
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		if code := s.wait(); code != 0 {
+			t.Fatalf("status %d: %s", code, s.err)
+		}
+		rec, err := readRecord(b.rec)
+		must(t, err)
+		if n := rec.whole("commands_used"); n != 2000 {
+			t.Errorf("%d are counted: %v", n, rec["commands"])
+		}
+	}
 }

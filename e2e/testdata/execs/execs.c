@@ -236,6 +236,43 @@ static int racer(int n)
 	return count;
 }
 
+static volatile char name[] = "_envrc";
+
+static void *rename_it(void *arg)
+{
+	(void)arg;
+	while (!stop)
+		for (int i = 0; i < 2000; i++)
+			name[0] = i < 1000 ? '.' : '_';
+	return NULL;
+}
+
+/* racing names: a folder is made by a name that changes meanwhile. It tells how
+   often each name was made, and how often one was refused. */
+static void names(int n)
+{
+	pthread_t t;
+	int made = 0, refused = 0, bad = 0;
+	pthread_create(&t, NULL, rename_it, NULL);
+	for (int i = 0; i < n; i++) {
+		if (mkdir((char *)name, 0755) == 0)
+			made++;
+		else if (errno == EPERM)
+			refused++;
+		if (rmdir(".envrc") == 0)
+			bad++;
+		rmdir("_envrc");
+	}
+	/* The last one stays. */
+	for (int i = 0; i < n && access(".envrc", F_OK); i++) {
+		rmdir("_envrc");
+		mkdir((char *)name, 0755);
+	}
+	stop = 1;
+	pthread_join(t, NULL);
+	printf("made %d refused %d protected %d left %d\n", made, refused, bad, access(".envrc", F_OK) == 0);
+}
+
 static void nothing(int sig) { (void)sig; }
 
 /* alarms: a signal comes every 400 microseconds. */
@@ -294,7 +331,19 @@ int main(int argc, char **argv)
 		printf("ran %d\n", threads(a));
 	else if (!strcmp(mode, "racer"))
 		printf("ran %d\n", racer(a));
-	else if (!strcmp(mode, "alarms"))
+	else if (!strcmp(mode, "names"))
+		names(a);
+	else if (!strcmp(mode, "make")) {
+		printf("mkdir %d\n", mkdir("made", 0755) ? errno : 0);
+		int fd = open("file", O_CREAT | O_WRONLY, 0644);
+		printf("open %d\n", fd < 0 ? errno : 0);
+		pid_t pid = fork();
+		if (pid == 0) {
+			execve(truth, none, environ);
+			_exit(99);
+		}
+		printf("exec %d\n", ran(pid));
+	} else if (!strcmp(mode, "alarms"))
 		printf("ran %d\n", alarms(a));
 	else
 		return 96;

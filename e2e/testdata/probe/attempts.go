@@ -31,10 +31,16 @@ func init() {
 		"rmdir":  func(a []string) (string, error) { return "", unix.Rmdir(a[0]) },
 		"unlink": func(a []string) (string, error) { return "", unix.Unlink(a[0]) },
 		"rename": func(a []string) (string, error) { return "", unix.Rename(a[0], a[1]) },
+		"link":   func(a []string) (string, error) { return "", unix.Link(a[0], a[1]) },
+		"mknod":  func(a []string) (string, error) { return "", unix.Mknod(a[0], unix.S_IFIFO|0o644, 0) },
 		"exchange": func(a []string) (string, error) {
 			return "", unix.Renameat2(unix.AT_FDCWD, a[0], unix.AT_FDCWD, a[1], unix.RENAME_EXCHANGE)
 		},
-		"link":     func(a []string) (string, error) { return "", unix.Link(a[0], a[1]) },
+		"openat2": func(a []string) (string, error) {
+			fd, err := unix.Openat2(unix.AT_FDCWD, a[0], &unix.OpenHow{Flags: unix.O_CREAT | unix.O_EXCL | unix.O_WRONLY | unix.O_CLOEXEC, Mode: 0o644})
+			unix.Close(fd)
+			return "", err
+		},
 		"symlink":  func(a []string) (string, error) { return "", unix.Symlink(a[0], a[1]) },
 		"chmod":    func(a []string) (string, error) { return "", unix.Chmod(a[0], 0o700) },
 		"chown":    func(a []string) (string, error) { return "", unix.Lchown(a[0], os.Getuid(), os.Getgid()) },

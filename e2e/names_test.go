@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// inBox copies the compiled testdata/execs into the workspace.
+func (b *box) inBox(name string, mode os.FileMode) {
+	b.t.Helper()
+	path, err := execsPath()
+	must(b.t, err)
+	must(b.t, exec.Command("cp", path, b.ws+"/"+name).Run())
+	must(b.t, os.Chmod(b.ws+"/"+name, mode))
+}
+
+// Each way by which a name comes into being is refused for a protected one, and
+// works for another beside it.
+func TestProtectedNamesAreRefused(t *testing.T) {
+	needSandbox(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		must(t, os.Mkdir(b.ws+"/sub", 0o755))
+		b.write("ws/file", "x")
+		for _, name := range []string{".envrc", ".vscode", "sub/.git", ".claude", ".claude/settings.json", ".GIT"} {
+			if strings.HasPrefix(name, ".claude/") {
+				must(t, os.Mkdir(b.ws+"/.claude", 0o755))
+			}
+			at := b.ws + "/" + name
+			tries := []string{"mkdir|" + at, "create|" + at, "symlink|file|" + at, "link|" + b.ws + "/file|" + at, "rename|" + b.ws + "/file|" + at, "mknod|" + at, "openat2|" + at}
+			free := make([]string, len(tries))
+			for i, s := range tries {
+				free[i] = strings.ReplaceAll(s, at, b.ws+"/free")
+			}
+			got := b.tries(specWW, tries...)
+			for i, s := range tries {
+				if got[s] != "EPERM" {
+					t.Errorf("%s: %s", s, got[s])
+				}
+				if c := b.tries(specWW, free[i])[free[i]]; c != "ok" {
+					t.Errorf("the control %s: %s", free[i], c)
+				}
+				if _, err := os.Lstat(b.ws + "/file"); err != nil {
+					must(t, os.Rename(b.ws+"/free", b.ws+"/file"))
+				}
+				os.RemoveAll(b.ws + "/free")
+			}
+			b.absent(at)
+		}
+	})
+}
+
+// A program that changes the name while it is read is refused, or what it made
+// does not stay.
+func TestProtectedNamesAgainstARacer(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "gcc")
+	counts := regexp.MustCompile(`made (\d+) refused (\d+) protected (\d+) left ([01])`)
+	b := newBox(t)
+	b.inBox("x", 0o755)
+	r := b.run(specWW, "./x", "names", "3000")
+	m := counts.FindStringSubmatch(r.out)
+	if m == nil || r.code != 0 {
+		t.Fatalf("%v", r)
+	}
+	if m[1] == "0" || m[2] == "0" {
+		t.Errorf("it raced with nothing: %s", r.out)
+	}
+	b.absent(b.ws + "/.envrc")
+	if m[4] == "1" && len(r.rec.moved()) == 0 {
+		t.Errorf("it stayed (%s), and nothing was moved away", r.out)
+	}
+	r.rec.hasStatus(t, "protected_names", "degraded")
+}
+
+// A program whose memory cannot be read is refused what the listener decides,
+// and its programs are charged unseen.
+func TestUnreadablePrograms(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "gcc")
+	if isRoot() {
+		t.Skip("needs an ordinary user: root reads every memory")
+	}
+	b := newBox(t)
+	b.inBox("x", 0o755)
+	if r := b.run(specWW, "./x", "make"); r.out != "mkdir 0\nopen 0\nexec 1\n" {
+		t.Errorf("the control: %v", r)
+	}
+	must(t, os.RemoveAll(b.ws+"/made"))
+	must(t, os.Remove(b.ws+"/file"))
+	b.inBox("x", 0o111)
+	r := b.run(specWW, "/bin/sh", "-c", "./x make")
+	if r.out != "mkdir 1\nopen 1\nexec 1\n" { // 1 is EPERM
+		t.Errorf("%v", r)
+	}
+	if n := r.rec.whole("commands_used"); n != 2 {
+		t.Errorf("counted %d: %v", n, r.rec["commands"])
+	}
+}
