@@ -25,9 +25,9 @@ type Listener struct {
 
 	n        seccomp.Notification
 	call     seccomp.Call
-	path     [pathMax]byte // as the caller has it
-	second   [pathMax]byte // of a call with two
+	path     [pathMax]byte // of a program, as the caller has it
 	joined   [pathMax]byte // made absolute
+	work     [2]scratch    // of what comes into being, and of what goes
 	head     [headSize]byte
 	refusal  Refusal
 	programs map[fileID]bool // files that are programs by their first bytes

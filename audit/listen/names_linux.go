@@ -44,11 +44,11 @@ func (l *Listener) names(c *nameCall) {
 	swaps := c.swap >= 0 && l.call.Args[c.swap]&unix.RENAME_EXCHANGE != 0
 	var made, taken landing
 	if c.makes != nowhere {
-		made = l.land(l.argument(c.makes), l.path[:], false)
+		made = l.land(l.argument(c.makes), &l.work[0], false)
 		defer made.close()
 	}
 	if c.takes != nowhere {
-		taken = l.land(l.argument(c.takes), l.second[:], false)
+		taken = l.land(l.argument(c.takes), &l.work[1], false)
 		defer taken.close()
 	}
 	// What is there already answers EEXIST, but to what replaces it.
@@ -108,8 +108,20 @@ type landing struct {
 	// leads through a link of /proc, or else is not the supervisor's to follow,
 	// and name is all that is known.
 	unread, odd bool
-	name        []byte
+	name        []byte // a NUL at the end
 }
+
+// scratch is where a path is worked on, so that a call costs no memory.
+type scratch struct {
+	path  [pathMax]byte // as the caller has it
+	next  [pathMax]byte // where a link leads
+	dir   [pathMax]byte // the folder that the last name is in
+	whole [pathMax + nameMax + 2]byte
+	name  [nameMax + 2]byte
+}
+
+// nameMax is NAME_MAX: the longest name, without its NUL.
+const nameMax = 255
 
 func (d *landing) close() {
 	if d.ok {
@@ -121,7 +133,10 @@ func (d *landing) text() string {
 	if d.ok {
 		return text(d.path)
 	}
-	return string(d.name)
+	if len(d.name) == 0 {
+		return ""
+	}
+	return text(d.name)
 }
 
 // maxFollowed is how many links at the end of a path are followed.
@@ -129,8 +144,8 @@ const maxFollowed = 8
 
 // land finds where a path's last name lies. follow goes on where that name is a
 // link, as an open that creates does.
-func (l *Listener) land(a argument, buf []byte, follow bool) landing {
-	path, e := l.readInto(a.addr, buf)
+func (l *Listener) land(a argument, b *scratch, follow bool) landing {
+	path, e := l.readInto(a.addr, b.path[:])
 	switch e {
 	case 0:
 	case unix.EFAULT, unix.ENAMETOOLONG:
@@ -140,11 +155,11 @@ func (l *Listener) land(a argument, buf []byte, follow bool) landing {
 	}
 	dirfd := a.dirfd
 	for links := 0; ; links++ {
-		d := l.landOnce(dirfd, path)
+		d := l.landOnce(dirfd, path, b)
 		if !d.ok || !d.exists || !follow || links >= maxFollowed {
 			return d
 		}
-		next, isLink := l.target(&d)
+		next, isLink := l.target(&d, b)
 		if !isLink {
 			return d
 		}
@@ -157,17 +172,18 @@ func (l *Listener) land(a argument, buf []byte, follow bool) landing {
 }
 
 // landOnce is land without following the last name.
-func (l *Listener) landOnce(dirfd int32, path []byte) landing {
+func (l *Listener) landOnce(dirfd int32, path []byte, b *scratch) landing {
 	end := len(path) - 1
 	for end > 0 && path[end-1] == '/' {
 		end--
 	}
 	cut := bytes.LastIndexByte(path[:end], '/') + 1
 	name := path[cut:end]
-	if len(name) == 0 || string(name) == "." || string(name) == ".." {
+	if len(name) == 0 || len(name) > nameMax || string(name) == "." || string(name) == ".." {
 		return landing{} // never a name that is made
 	}
-	dir := append(make([]byte, 0, cut+2), path[:cut]...)
+	name = append(append(b.name[:0], name...), 0)
+	dir := append(b.dir[:0], path[:cut]...)
 	if cut == 0 {
 		dir = append(dir, '.')
 	}
@@ -175,44 +191,41 @@ func (l *Listener) landOnce(dirfd int32, path []byte) landing {
 	if f.errno != 0 {
 		return landing{odd: !f.certain, name: name}
 	}
-	return l.named(f.fd, name)
+	return l.named(f.fd, name, b)
 }
 
 // named is the landing of a name in a folder, whose descriptor it takes over.
-func (l *Listener) named(dir int, name []byte) landing {
+func (l *Listener) named(dir int, name []byte, b *scratch) landing {
 	d := landing{ok: true, dir: dir, name: name}
-	buf := make([]byte, pathMax+256)
-	n := readlink(ownFD(dir), buf[:pathMax])
-	if n <= 0 || buf[0] != '/' || bytes.HasSuffix(buf[:n], []byte(" (deleted)")) || isProc(dir) {
+	n := readlink(ownFD(dir), b.whole[:pathMax])
+	if n <= 0 || b.whole[0] != '/' || bytes.HasSuffix(b.whole[:n], []byte(" (deleted)")) || isProc(dir) {
 		unix.Close(dir)
 		return landing{odd: true, name: name}
 	}
 	if n > 1 {
-		buf[n] = '/'
+		b.whole[n] = '/'
 		n++
 	}
 	d.base = n
-	d.path = append(append(buf[:n:n], name...), 0)
-	d.exists, d.mounted = stands(dir, append(name[:len(name):len(name)], 0))
+	d.path = append(b.whole[:n], name...)
+	d.exists, d.mounted = stands(dir, name)
 	return d
 }
 
 // target is the path that a link at a landing names, absolute.
-func (l *Listener) target(d *landing) (path []byte, isLink bool) {
-	var buf [pathMax]byte
-	n := readlinkat(d.dir, append(d.name[:len(d.name):len(d.name)], 0), buf[:])
+func (l *Listener) target(d *landing, b *scratch) (path []byte, isLink bool) {
+	n := readlinkat(d.dir, d.name, b.path[:])
 	if n < 0 {
 		return nil, false
 	}
-	next := make([]byte, 0, d.base+n+1)
-	if n == 0 || buf[0] != '/' {
+	next := b.next[:0]
+	if n == 0 || b.path[0] != '/' {
 		next = append(next, d.path[:d.base]...)
 	}
-	next = append(append(next, buf[:n]...), 0)
-	if len(next) > pathMax {
+	if len(next)+n+1 > pathMax {
 		return nil, true
 	}
-	return next, true
+	return append(append(next, b.path[:n]...), 0), true
 }
 
 // stops tells whether a name must not come into being where it lands. What is
@@ -223,7 +236,7 @@ func (l *Listener) stops(d *landing) bool {
 	case d.unread:
 		return true
 	case d.odd:
-		return wrap.IsProtectedPart(string(d.name))
+		return wrap.IsProtectedPart(d.text())
 	case !d.ok || d.mounted:
 		return false
 	}

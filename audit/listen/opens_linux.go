@@ -38,7 +38,7 @@ func (l *Listener) opens(c *openCall) {
 		return
 	}
 	exclusive := makes && flags&unix.O_EXCL != 0
-	d := l.land(l.argument(c.at), l.path[:], !exclusive && flags&unix.O_NOFOLLOW == 0)
+	d := l.land(l.argument(c.at), &l.work[0], !exclusive && flags&unix.O_NOFOLLOW == 0)
 	defer d.close()
 	switch {
 	case makes && (!d.ok || !d.exists) && l.stops(&d):
@@ -68,7 +68,7 @@ func (l *Listener) openFlags(c *openCall) (uint64, unix.Errno) {
 // readOnly tells whether the kernel refuses to open what is there for writing
 // because its mount may only be read. A folder is refused for what it is.
 func (l *Listener) readOnly(d *landing) bool {
-	fd, e := openat2(d.dir, append(d.name[:len(d.name):len(d.name)], 0), true, unix.RESOLVE_NO_SYMLINKS)
+	fd, e := openat2(d.dir, d.name, true, unix.RESOLVE_NO_SYMLINKS)
 	if e != 0 {
 		return false
 	}
