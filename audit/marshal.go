@@ -192,6 +192,9 @@ func (r *Record) appendUsage(w *writer) {
 	w.keyOpt("user_ms", r.Usage.UserMS)
 	w.keyOpt("system_ms", r.Usage.SystemMS)
 	w.keyOpt("max_rss_bytes", r.Usage.MaxRSS)
+	w.keyOpt("memory_peak_bytes", r.Usage.MemoryPeak)
+	w.keyOpt("read_bytes", r.Usage.Read)
+	w.keyOpt("written_bytes", r.Usage.Written)
 	w.close('}')
 }
 

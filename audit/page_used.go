@@ -23,8 +23,10 @@ func used(n *spec.Node) []row {
 	add("time", whole(u.Get("wall_ms")), " ms")
 	add("user", whole(u.Get("user_ms")), " ms")
 	add("system", whole(u.Get("system_ms")), " ms")
-	if m := whole(u.Get("max_rss_bytes")); m.Set {
-		rows = append(rows, cells("memory", strconv.FormatInt(m.Value>>10, 10)+" KiB"))
+	for _, b := range [][2]string{{"memory", "max_rss_bytes"}, {"memory of all", "memory_peak_bytes"}, {"read", "read_bytes"}, {"written", "written_bytes"}} {
+		if m := whole(u.Get(b[1])); m.Set {
+			rows = append(rows, cells(b[0], strconv.FormatInt(m.Value>>10, 10)+" KiB"))
+		}
 	}
 	return rows
 }

@@ -71,7 +71,14 @@ type Usage struct {
 	WallMS   spec.Opt[int64]
 	UserMS   spec.Opt[int64]
 	SystemMS spec.Opt[int64]
-	MaxRSS   spec.Opt[int64] // bytes
+	MaxRSS   spec.Opt[int64] // bytes, of the largest process
+	// MemoryPeak is the most that all processes had at once, page cache and
+	// tmpfs included, where a memory cgroup tells.
+	MemoryPeak spec.Opt[int64]
+	// Read and Written are bytes that went to and from storage, not the page
+	// cache, by the processes that were waited for.
+	Read    spec.Opt[int64]
+	Written spec.Opt[int64]
 }
 
 // Refusal is why a command did not start.

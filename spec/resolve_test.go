@@ -291,7 +291,7 @@ func TestNotYetAndBestEffort(t *testing.T) {
 		{`{"network":{"mode":"allow"}}`, []Field{"network.mode"}, nil},
 		{`{"network":{"mode":"none","listen":[1]}}`, []Field{"network.listen"}, nil},
 		{`{"network":{"allow":[]}}`, []Field{"network.allow"}, nil},
-		{`{"limits":{"memory":1,"timeout":1}}`, []Field{"limits.memory", "limits.timeout"}, nil},
+		{`{"limits":{"memory":1,"timeout":1},"max_turns":1}`, []Field{"max_turns"}, nil},
 		{`{"best_effort":["limits","restrict","limits"]}`, nil, []Field{"limits", "restrict"}},
 		{`{"best_effort":["limits"],"require_available":false}`, nil, []Field{"limits", "*"}},
 		{`{"best_effort":["*"],"require_available":false}`, nil, []Field{"*"}},

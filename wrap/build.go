@@ -34,6 +34,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.named = b.openedNames()
 	b.plan.Opening = Open(r, h)
 	b.counter()
+	b.limits()
 	if b.plan.Rung == RungFree {
 		b.plan.Base = BaseHost
 		if h.Parent != nil {
@@ -74,6 +75,7 @@ type builder struct {
 	masked   []string        // paths that are hidden
 	mute     string          // why the supervisor can answer no calls
 	faults   []fault         // what makes a line other than enforced
+	heldBy   heldBy          // by which mechanism a limit is held
 }
 
 // fault is a reason why a field's line is not Enforced.

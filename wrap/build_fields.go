@@ -28,6 +28,8 @@ func (b *builder) fields() {
 			b.line(f, "chdir")
 		case f == "max_commands" || f == "on_exceed":
 			b.line(f, b.plan.Counter.by())
+		case within(f, "limits"):
+			b.line(f, b.heldBy[f])
 		case f == "syscalls":
 			b.line(f, "seccomp")
 		default:

@@ -154,7 +154,7 @@ func (b *builder) scratchAt() string {
 // scratch mounts the tmpfs, makes its parts and opens the two masks.
 func (b *builder) scratch() {
 	at := b.scratchAt()
-	b.op(Mount{Op: OpScratch, Target: at, Perm: 0o755})
+	b.op(Mount{Op: OpScratch, Target: at, Perm: 0o755, Size: b.tmpfsSize()})
 	mkdir := func(part string, perm uint32) { b.op(Mount{Op: OpMkdir, Target: at + part, Perm: perm}) }
 	mkdir(partEmpty, 0o555)
 	b.op(Mount{Op: OpFile, Target: at + partNone, Perm: 0o444})
@@ -253,6 +253,7 @@ func (b *builder) proc() {
 	b.op(Mount{Op: OpProc, Target: b.in("/proc"), For: FieldProcesses})
 	if b.h.UID != 0 { // but for what everybody may, as ns_last_pid
 		b.op(Mount{Op: OpBind, Source: b.in("/proc/sys"), Target: b.in("/proc/sys"), Mode: ModeRO, Soft: true, For: FieldProcesses})
+		b.keepInGroups()
 		return
 	}
 	if !b.restricted() && b.h.Kind("/sys") == Dir {

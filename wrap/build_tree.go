@@ -202,7 +202,7 @@ func (b *builder) placeMounts() {
 		m := &b.binds[i]
 		b.mountPoint(m, bindKind(m))
 		if m.Mode == spec.MountTmpfs {
-			b.op(Mount{Op: OpTmpfs, Target: b.in(m.Target), Perm: 0o755, For: m.Field, Why: m.Label})
+			b.op(Mount{Op: OpTmpfs, Target: b.in(m.Target), Perm: 0o755, Size: b.tmpfsSize(), For: m.Field, Why: m.Label})
 			continue
 		}
 		b.put(m.Source.Real, m.Target, bindMode(m.Mode), m.Field, false)

@@ -33,8 +33,24 @@ var hosts = map[string]string{
 	"no-userns-abi3": noUser + "\nlandlock 3",
 	"no-userns-abi6": noUser + "\nlandlock 6",
 	"no-listener":    "listener no a listener outside has the notifications already",
+	"groups-v1": "group memory 1 /sys/fs/cgroup/memory/job swap\ngroup cpu 1 /sys/fs/cgroup/cpu,cpuacct/job\n" +
+		"group pids 1 /sys/fs/cgroup/pids/job\ngroup cpuacct 1 /sys/fs/cgroup/cpu,cpuacct/job",
+	"root-groups-v2": "root\n" + groupsV2,
+	"groups-v2":      groupsV2,
+	"groups-leaf":    strings.ReplaceAll(groupsV2, "/app.slice", "/app.slice/run.scope enable leaf"),
+	"groups-hybrid":  "group memory 1 /sys/fs/cgroup/memory\ngroup cpu 2 /sys/fs/cgroup/unified/job\ngroup pids 2 /sys/fs/cgroup/unified/job",
+	"no-groups":      noGroups,
+	"no-groups-root": "root\n" + noGroups,
+	"no-groups-old":  "kernel 5\n" + noGroups,
+	"nested-tight":   `parent {"version": 1, "network": "none", "access_mode": "read-only", "memory": 67108864, "cpus": 0.5, "pids": 16}`,
+	"nested-loose":   `parent {"version": 1, "network": "none", "access_mode": "read-only", "memory": 9999999999, "pids": 17}`,
 	"nothing":        noUser + "\nlandlock 0\nseccomp no the kernel has no seccomp filters",
 }
+
+const groupsV2 = "group memory 2 /sys/fs/cgroup/user.slice/app.slice swap\ngroup cpu 2 /sys/fs/cgroup/user.slice/app.slice\ngroup pids 2 /sys/fs/cgroup/user.slice/app.slice"
+
+const noGroups = "group memory no uid 1000 cannot write /sys/fs/cgroup: permission denied\n" +
+	"group cpu no /sys/fs/cgroup does not have the cpu controller\ngroup pids no uid 1000 cannot write /sys/fs/cgroup: permission denied"
 
 const noUser = "rung user-namespace no user namespaces are switched off"
 
@@ -99,6 +115,13 @@ var goldens = []golden{
 	{"not-yet", `{"access_mode": "read-only", "limits": {"memory": "1GiB"}, "max_turns": 5}`, "", "all all+"},
 	{"budget", `{"access_mode": "read-only", "max_commands": 5}`, "", "all no-listener no-listener+"},
 	{"budget-recorded", `{"max_commands": 5, "on_exceed": "record"}`, "", "all"},
+	{"limits", `{"access_mode": "read-only", "limits": {"memory": "64MiB", "cpus": 0.5, "pids": 16, "open_files": 64, "file_size": "1MiB", "timeout": "90s"}}`, "",
+		"groups-v1 groups-v2 groups-leaf groups-hybrid no-groups no-groups+ no-groups-root no-groups-root+ no-groups-old"},
+	{"limits-nested", `{"limits": {"memory": "64MiB", "cpus": 0.5, "pids": 16, "open_files": 64, "timeout": "90s"}}`, "", "nested-tight nested-loose nested-loose+"},
+	{"limits-alone", `{"limits": {"memory": "64MiB", "pids": 16, "open_files": 64}}`, "", "groups-v2 groups-v1 no-groups"},
+	{"limits-pids", `{"access_mode": "read-only", "limits": {"pids": 16}}`, "", "no-groups groups-v2 no-groups-root"},
+	{"limits-hide-alone", `{"filesystem": {"hide": ["/srv/data"]}, "limits": {"memory": "64MiB"}}`, "dir /sys/fs/cgroup", "groups-v2 root-groups-v2"},
+	{"limits-tmpfs", `{"filesystem": {"mounts": [{"label": "scratch", "target": "/opt", "mode": "tmpfs"}]}, "limits": {"memory": "64MiB"}}`, "dir /opt", "groups-v2"},
 	{"script", `{"filesystem": {"read": ["@system", "."]}}`, "program /home/u/w/run /opt/python/bin/python3", "all"},
 }
 

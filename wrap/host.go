@@ -132,6 +132,9 @@ type Host struct {
 	Overlay     Answer    // overlay mounts in a user namespace
 
 	Parent *Parent // what an outer sandbox holds; nil where there is none
+	// Groups is where control groups can be made, by Controller; looked at only
+	// where a limit asks for one.
+	Groups [Controllers]GroupHost
 
 	Home    string
 	State   string  // sbx's own state folder, a private one inside; "" for none

@@ -41,6 +41,7 @@ func (p *Plan) AppendJSON(dst []byte) []byte {
 	w.text("counter", p.Counter.String())
 	w.text("notify", p.Notify.String())
 	w.flag("own_group", p.OwnGroup)
+	w.limits(&p.Limits)
 	w.list("environment", envNames(p.Env))
 	w.watch(&p.Watch)
 	w.key("enforcement")

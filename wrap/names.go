@@ -56,3 +56,7 @@ func ParseCounter(word string) (Counter, bool) {
 	}
 	return CounterNone, false
 }
+
+func (c Controller) String() string {
+	return [...]string{"memory", "cpu", "pids", "cpuacct"}[c]
+}

@@ -22,6 +22,11 @@ type Parent struct {
 	Secrets    []string // what is hidden by default
 	Allowed    []string // protected names that may be written
 	Opened     []string // secrets that the spec names, and so shows
+
+	// What the limits of the whole tree hold, of it or one further out; 0 where
+	// nothing does.
+	Memory, PIDs int64
+	CPUs         float64
 }
 
 // parentOf is what this Plan's sandbox tells those inside.
@@ -61,6 +66,7 @@ func (b *builder) parentOf() *Parent {
 			}
 		}
 	}
+	b.tellLimits(p)
 	return p
 }
 
@@ -92,6 +98,7 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	w.list("secrets", p.Secrets)
 	w.list("allowed", p.Allowed)
 	w.list("opened", p.Opened)
+	p.appendLimits(w)
 	w.close('}')
 	return append(w.b, '\n')
 }
@@ -124,7 +131,7 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 			}
 		}
 	}
-	return p, true
+	return p, p.parseLimits(n)
 }
 
 // nested is the Plan of an sbx inside another: no namespace can be made there,

@@ -53,6 +53,7 @@ type Plan struct {
 	Counter     Counter        // what counts the programs that are started
 	Notify      seccomp.Notify // which calls the supervisor answers
 	OwnGroup    bool           // the command gets a process group of its own
+	Limits      Limits
 
 	Env   []string
 	Watch Watch

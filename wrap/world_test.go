@@ -115,6 +115,19 @@ func (w *world) line(line string) {
 		w.host.Mounts = append(w.host.Mounts, MountPoint{Path: first, Type: more})
 	case "removable":
 		w.host.Removable = append(w.host.Removable, first)
+	case "group": // group CONTROLLER VERSION DIR [enable] [leaf] [swap], or group CONTROLLER no WHY
+		w.group(first, more)
+	case "parent": // what an outer sandbox holds, as its file says it
+		n, err := spec.ParseJSON("parent", []byte(rest))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var ok bool
+		if h.Parent, ok = ParseParent(n); !ok {
+			w.t.Fatalf("%q: not understood", line)
+		}
+	case "kernel":
+		h.Kernel = Version{number(), 0}
 	case "drop":
 		w.host.DropEnv = append(w.host.DropEnv, first)
 	case "worktree": // worktree TOP GITDIR COMMON OTHER
@@ -123,6 +136,29 @@ func (w *world) line(line string) {
 	default:
 		w.t.Fatalf("%q is no fact of a host", line)
 	}
+}
+
+// group notes where a group can be made for a controller.
+func (w *world) group(name, rest string) {
+	for c := range Controller(Controllers) {
+		if c.String() != name {
+			continue
+		}
+		g := &w.host.Groups[c]
+		if why, none := strings.CutPrefix(rest, "no "); none {
+			g.Answer = Answer{No, why}
+			return
+		}
+		f := strings.Fields(rest)
+		version, err := strconv.Atoi(f[0])
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		*g = GroupHost{Answer: Answer{State: Yes}, Version: version, Dir: f[1], Enable: slices.Contains(f, "enable"),
+			Leaf: slices.Contains(f, "leaf"), Swap: slices.Contains(f, "swap")}
+		return
+	}
+	w.t.Fatalf("there is no controller %q", name)
 }
 
 func (w *world) answer(state, why string) Answer {
@@ -223,6 +259,7 @@ func (w *world) look(h *Host, p string) {
 
 // targets looks at where mounts go, and lists folders as Probe does.
 func (w *world) targets(h *Host, r *spec.Resolved) {
+	w.look(h, "/sys")
 	for i := range r.Mounts {
 		p := r.Mounts[i].Target
 		w.look(h, p)

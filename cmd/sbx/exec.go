@@ -30,9 +30,10 @@ type execution struct {
 	counter  wrap.Counter // which is asked for
 	describe wrap.Describe
 	ledger   audit.Ledger
-	mixed    bool     // stderr goes where stdout does, to a program
-	told     []string // the kinds of refusals that a person was told of
-	ended    string   // why sbx ended everything; "" where it did not
+	mixed    bool          // stderr goes where stdout does, to a program
+	told     []string      // the kinds of refusals that a person was told of
+	ended    string        // why sbx ended everything; "" where it did not
+	bounds   launch.Bounds // the limits that the supervisor holds itself
 }
 
 // runExec is `sbx exec`.

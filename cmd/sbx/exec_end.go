@@ -4,8 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"sbx/audit"
 	"sbx/spec"
 	"sbx/wrap"
@@ -77,6 +75,8 @@ func (x *execution) supervise() (status int) {
 		status = x.finish(e)
 		x.clock.lap("finish")
 	}
+	defer x.bounds.Close()
+	hooks.Wait = x.bounds.Waiters()
 	x.listen(hooks)
 	x.process.Supervise(hooks)
 	x.clock.lap("teardown")
@@ -170,28 +170,14 @@ func (x *execution) relative(path string) string {
 func (x *execution) finish(e launch.Exit) int {
 	r := &x.record
 	r.EndedAt = time.Now()
-	r.Exit = audit.Exit{EndedBy: "command"}
-	status := e.Code
-	if e.Signal != 0 {
-		status = 128 + e.Signal
-		r.Exit.EndedBy = "signal"
+	by, status := x.endedBy(e)
+	r.Exit = audit.Exit{EndedBy: by, Code: spec.Some(status)}
+	if e.Signal != 0 && e.Known {
 		r.Exit.Signal = spec.Some(e.Signal)
 	}
-	if !e.Known { // pid 1 was killed from outside
-		status = 128 + int(unix.SIGKILL)
-		r.Exit.EndedBy = "supervisor"
-	}
-	if x.ended != "" {
-		status = exitEnded
-		r.Exit = audit.Exit{EndedBy: x.ended}
-	}
-	r.Exit.Code = spec.Some(status)
 	x.counted()
-	r.Usage.WallMS = spec.Some(r.EndedAt.Sub(r.StartedAt).Milliseconds())
-	if e.Known {
-		r.Usage.UserMS, r.Usage.SystemMS = spec.Some(e.User/1000), spec.Some(e.System/1000)
-		r.Usage.MaxRSS = spec.Some(e.MaxRSS * 1024)
-	}
+	x.noteLimits(e, r.EndedAt)
+	x.noteUsage(e)
 	x.artifacts()
 	if err := x.sink.Close(*r); err != nil {
 		x.std.problem(asProblem(err)[0])

@@ -140,7 +140,11 @@ func (x *execution) stepProblem(e *launch.StepError) error {
 
 // release lets the command start.
 func (x *execution) release() (int, error) {
-	err := x.process.Go()
+	var err error
+	if x.bounds, err = x.process.Bounds(&x.plan.Limits); err != nil {
+		return exitRefused, err
+	}
+	err = x.process.Go()
 	x.clock.lap("exec")
 	e, ok := err.(*launch.StepError)
 	if err == nil || !ok || e.Step.Name != "execve" {
@@ -149,6 +153,10 @@ func (x *execution) release() (int, error) {
 	status := exitNoExec
 	why := e.Errno.Error()
 	switch unix.Errno(e.Errno) {
+	case unix.ENOMEM, unix.E2BIG:
+		if p := x.tooLarge(); p != nil {
+			return exitRefused, p
+		}
 	case unix.ENOENT:
 		why = "its interpreter is missing"
 	case unix.ENOEXEC:

@@ -119,6 +119,7 @@ func (p *program) fail(i int, e syscall.Errno) {
 func (p *program) ready() syscall.Errno {
 	p.rep.kind = reportReady
 	p.rep.index = -1
+	p.rep.value = int64(p.slots[slotListener]) // for a supervisor that does not share this memory
 	if p.pidfdFrom != nil {
 		p.rep.index = *p.pidfdFrom
 	}
@@ -191,6 +192,7 @@ func (p *program) reap(command uintptr) {
 		p.rep.user = p.rusage[0]*1e6 + p.rusage[1]
 		p.rep.system = p.rusage[2]*1e6 + p.rusage[3]
 		p.rep.maxrss = p.rusage[4]
+		p.rep.read, p.rep.wrote = p.rusage[11], p.rusage[12]
 		p.tell()
 		syscall.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
 	}

@@ -17,6 +17,8 @@ func (pr *Process) Kill() {
 }
 
 func (pr *Process) closeAll() {
+	pr.groups.Remove()
+	pr.groups = nil
 	pr.closeSlots()
 	if pr.target != pr.pidfd && pr.target >= 0 {
 		unix.Close(pr.target)

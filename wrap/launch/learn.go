@@ -11,6 +11,9 @@ import (
 // has failed for good. Each call takes something away, so a caller that builds
 // and launches again comes to an end.
 func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
+	if e.Program == programGroups {
+		return withoutGroups(h, e)
+	}
 	why := e.Error()
 	switch e.Step.Name {
 	case "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self":

@@ -22,7 +22,7 @@ func terminal(p *wrap.Plan) int {
 
 // input is what the steps need of the caller and of the filters that are shipped.
 func input(p *wrap.Plan, o Options, sock int) Input {
-	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: sock, Terminal: terminal(p)}
+	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: sock, Terminal: terminal(p), Limits: rlimits(&p.Limits, o.Caller.Files)}
 	own := p.Filter.Options()
 	in.Late = p.Filter.On && p.Filter.Code != nil
 	switch {

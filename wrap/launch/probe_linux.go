@@ -46,6 +46,7 @@ type prober struct {
 func (p *prober) probe() wrap.Host {
 	p.h.Home = p.r.Home
 	p.h.Users = []int{p.h.UID}
+	p.groups()
 	if p.r.Network == spec.NetworkNone || p.r.Network == spec.NetworkAllow {
 		p.sockets()
 	}

@@ -26,6 +26,8 @@ type report struct {
 	user   int64 // microseconds
 	system int64
 	maxrss int64 // KiB
+	read   int64 // blocks of 512 bytes
+	wrote  int64
 }
 
 const (

@@ -2,12 +2,12 @@ package launch
 
 import (
 	"runtime"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"sbx/wrap"
+	"sbx/wrap/launch/cgroup"
 )
 
 // Process is a launch under way. Its methods are called from the one thread
@@ -27,9 +27,11 @@ type Process struct {
 	listener int // of seccomp; -1 for none
 	root     int // the sandbox's root, where the supervisor's is another; -1 for none
 	allowed  bool
-	last     *report // pid 1's, of the command's end
-	first    bool    // the listener's first notification was answered
-	terminal int     // whose foreground is to be taken back at the end; -1 for none
+	last     *report     // pid 1's, of the command's end
+	first    bool        // the listener's first notification was answered
+	terminal int         // whose foreground is to be taken back at the end; -1 for none
+	groups   *cgroup.Set // that hold limits; nil for none
+	confined bool        // one of them bounds the memory
 }
 
 // namespaceFlags are what clone makes. A network namespace takes as long as all
@@ -79,7 +81,7 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	}
 	pr.programs.Opening = steps
 	pr.begun = newProgram(pr.programs.Opening, reportFailedOpening)
-	if err := pr.clone(pr.begun, unix.CLONE_FILES); err != nil {
+	if err := pr.clone(pr.begun, unix.CLONE_VM|unix.CLONE_FILES); err != nil {
 		pr.closeAll()
 		return nil, err
 	}
@@ -100,8 +102,13 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 		pr.Kill()
 		return stepError("load", unix.EINVAL)
 	}
+	if err := pr.makeGroups(p); err != nil {
+		pr.Kill()
+		return err
+	}
 	in := input(p, o, pr.far)
 	pr.terminal = in.Terminal
+	pr.confined = p.Limits.Confines()
 	return pr.load(loaded(p, in))
 }
 
@@ -130,7 +137,13 @@ func (pr *Process) load(programs Programs) error {
 // alone clones the command itself, which leaves the shared descriptor table
 // before it is ready.
 func (pr *Process) alone() error {
-	if err := pr.clone(pr.command, unix.CLONE_FILES); err != nil {
+	share := uintptr(unix.CLONE_VM)
+	if pr.confined {
+		// The killer of an empty memory ends whoever shares the victim's (package
+		// cgroup): this child gets a copy, as it is no vfork.
+		share = 0
+	}
+	if err := pr.clone(pr.command, share|unix.CLONE_FILES); err != nil {
 		pr.closeAll()
 		return err
 	}
@@ -146,7 +159,7 @@ func stepError(name string, err error) *StepError {
 // clone starts the child that runs p, with every signal blocked.
 func (pr *Process) clone(p *program, flags uintptr) error {
 	p.sock = uintptr(pr.far)
-	flags |= unix.CLONE_VM | unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
+	flags |= unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
 	for _, n := range pr.opening.Namespaces {
 		flags |= namespaceFlags[n]
 	}
@@ -163,32 +176,6 @@ func (pr *Process) clone(p *program, flags uintptr) error {
 		return e
 	}
 	pr.pid, pr.pidfd = int(r), int(pidfd)
-	return nil
-}
-
-// mapIDs maps all of the caller's ids onto themselves and lets the child go on.
-func (pr *Process) mapIDs() error {
-	dir := "/proc/" + strconv.Itoa(pr.pid)
-	if err := writeFile(dir+"/uid_map", Map(pr.opening.IDs.UIDs)); err != nil {
-		return err
-	}
-	if err := writeFile(dir+"/gid_map", Map(pr.opening.IDs.GIDs)); err != nil {
-		return err
-	}
-	return pr.word()
-}
-
-func writeFile(path, content string) error {
-	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CLOEXEC, 0)
-	if err == nil {
-		_, err = unix.Write(fd, []byte(content))
-		unix.Close(fd)
-	}
-	if err != nil {
-		e := stepError("write", err)
-		e.Step.On = path
-		return e
-	}
 	return nil
 }
 
@@ -214,7 +201,14 @@ func (pr *Process) Ready() error {
 			unix.Close(pr.far)
 			pr.far = -1
 		}
+		if pr.begun == nil && pr.confined { // its memory is a copy
+			pr.command.slots[slotListener] = uintptr(rep.value)
+		}
 		pr.adopt()
+		if err := pr.enterGroups(); err != nil {
+			pr.Kill()
+			return err
+		}
 		return nil
 	}
 	return pr.failure(rep)
@@ -223,6 +217,9 @@ func (pr *Process) Ready() error {
 // Allow lets the command start as soon as the child has done everything else: a
 // supervisor that has nothing left to do spares the child one wait for it.
 func (pr *Process) Allow() {
+	if pr.groups != nil {
+		return // the command must be moved first
+	}
 	pr.allowed = true
 	_ = pr.word() // a child that is gone tells by that
 }

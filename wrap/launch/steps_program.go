@@ -26,7 +26,8 @@ type Input struct {
 	Own    string
 	// Count notifies of programs that are started and allows the rest: what
 	// counts where no other filter is loaded before the command.
-	Count string
+	Count  string
+	Limits []Rlimit // that the command gets
 }
 
 // Programs are the steps of a launch. With a pid namespace Opening and Setup are
@@ -185,6 +186,7 @@ func (l *list) command(p *wrap.Plan, in Input) {
 		l.add(unix.SYS_PRLIMIT64, "prlimit64", num(0), num(unix.RLIMIT_NOFILE),
 			data(words(in.Caller.Files.Cur, in.Caller.Files.Max)), num(0))
 	}
+	l.rlimits(in.Limits)
 	l.special(DoDefault, "signals").Args[0] = word(in.Caller.Ignored)
 	if p.OwnGroup {
 		l.ownGroup(in.Terminal)

@@ -1,6 +1,10 @@
 package launch
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap/launch/cgroup"
+)
 
 // Exit is how a command ended.
 type Exit struct {
@@ -10,7 +14,15 @@ type Exit struct {
 	User   int64 // microseconds of the tree, as far as it was waited for
 	System int64
 	MaxRSS int64 // KiB, of the largest process
+	Read   int64 // bytes that the tree had read from storage, as far as it was waited for
+	Wrote  int64 // bytes that it gave to be written there
+
+	Use     cgroup.Use // what the groups of its limits tell
+	Changed string     // the file of a limit that somebody changed meanwhile; "" for none
 }
+
+// blockSize is what rusage counts input and output in (getrusage(2)).
+const blockSize = 512
 
 // Hooks are what a supervisor does while the command runs. A hook may change
 // them. No hook may wait for anything that the sandbox controls.
@@ -148,6 +160,7 @@ func (pr *Process) wait(h *Hooks) Exit {
 	over := pr.last != nil && pr.last.kind == reportExited && pr.last.index == reportAlone
 	if over {
 		exit = pr.last.exit()
+		pr.used(&exit)
 		h.ended(exit)
 	}
 	var ws unix.WaitStatus
@@ -162,10 +175,18 @@ func (pr *Process) wait(h *Hooks) Exit {
 	}
 	if !over {
 		exit = pr.exit(ws, &ru)
+		pr.used(&exit)
 		h.ended(exit)
 	}
 	pr.closeAll()
 	return exit
+}
+
+// used reads what the groups tell, now that nobody is in them any more.
+func (pr *Process) used(e *Exit) {
+	if pr.groups != nil {
+		e.Use, e.Changed = pr.groups.Use(), pr.groups.Changed()
+	}
 }
 
 func (h *Hooks) ended(e Exit) {
@@ -179,7 +200,9 @@ func (h *Hooks) ended(e Exit) {
 func (pr *Process) exit(ws unix.WaitStatus, ru *unix.Rusage) Exit {
 	if pr.begun == nil {
 		sweepProcesses()
-		return ending(ws, ru.Utime.Sec*1e6+ru.Utime.Usec, ru.Stime.Sec*1e6+ru.Stime.Usec, ru.Maxrss)
+		e := ending(ws, ru.Utime.Sec*1e6+ru.Utime.Usec, ru.Stime.Sec*1e6+ru.Stime.Usec, ru.Maxrss)
+		e.Read, e.Wrote = ru.Inblock*blockSize, ru.Oublock*blockSize
+		return e
 	}
 	if pr.last == nil {
 		pr.last, _ = pr.take()
@@ -192,7 +215,11 @@ func (pr *Process) exit(ws unix.WaitStatus, ru *unix.Rusage) Exit {
 	return e
 }
 
-func (r *report) exit() Exit { return ending(unix.WaitStatus(r.value), r.user, r.system, r.maxrss) }
+func (r *report) exit() Exit {
+	e := ending(unix.WaitStatus(r.value), r.user, r.system, r.maxrss)
+	e.Read, e.Wrote = r.read*blockSize, r.wrote*blockSize
+	return e
+}
 
 func ending(ws unix.WaitStatus, user, system, maxrss int64) Exit {
 	e := Exit{Known: true, User: user, System: system, MaxRSS: maxrss}

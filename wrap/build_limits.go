@@ -1,0 +1,220 @@
+package wrap
+
+import (
+	"slices"
+	"strconv"
+
+	"sbx/spec"
+)
+
+// heldBy is the mechanism by which a limit is held.
+type heldBy map[spec.Field]string
+
+// limits decides how each limit is held here.
+func (b *builder) limits() {
+	l := &b.r.Spec.Limits.Value
+	b.heldBy = heldBy{}
+	if l.Memory.Set {
+		b.memory(l.Memory.Value)
+	}
+	if l.CPUs.Set {
+		b.cpus(l.CPUs.Value)
+	}
+	if l.PIDs.Set {
+		b.pids(l.PIDs.Value)
+	}
+	if l.OpenFiles.Set {
+		b.plan.Limits.Files = uint64(l.OpenFiles.Value)
+		b.rlimit("limits.open_files", "RLIMIT_NOFILE")
+	}
+	if l.FileSize.Set {
+		b.plan.Limits.FileSize = uint64(l.FileSize.Value)
+		b.rlimit("limits.file_size", "RLIMIT_FSIZE")
+	}
+	if l.Timeout.Set {
+		b.plan.Limits.Timeout = l.Timeout.Value
+		b.heldBy["limits.timeout"] = "the supervisor"
+	}
+	b.accounting()
+}
+
+func (b *builder) rlimit(f spec.Field, by string) {
+	b.heldBy[f] = by
+	if b.plan.Rung == RungFree && b.h.UID == 0 {
+		b.fault(f, Enforced, "root without a sandbox may raise it")
+	}
+}
+
+func (b *builder) memory(bytes spec.Bytes) {
+	const f = "limits.memory"
+	why, help := "", ""
+	if p := b.h.Parent; p != nil {
+		if p.Memory > 0 && p.Memory <= int64(bytes) {
+			b.heldBy[f] = "parent"
+			return
+		}
+		why, help = outer(f, p.Memory > 0, spec.Bytes(p.Memory).String())
+	} else if h := &b.h.Groups[Memory]; h.State == Yes {
+		b.group(f, Memory, memorySettings(h, int64(bytes)))
+		return
+	} else {
+		why, help = b.noGroup(f, Memory)
+	}
+	p := &spec.Problem{Field: f, On: b.r.At(f), Do: "cap memory at " + bytes.String(), Why: why, Help: help}
+	if !b.r.AllowsLess(f) {
+		b.problems = append(b.problems, p)
+		return
+	}
+	b.heldBy[f] = "the supervisor"
+	b.plan.Limits.Memory = int64(bytes)
+	b.fault(f, Degraded, why+"; the supervisor looks at the processes' memory four times a second and ends the largest where it is more, which a quick one can be for a moment; what lies in tmpfs is not counted")
+}
+
+func (b *builder) cpus(cpus float64) {
+	const f = "limits.cpus"
+	why, help := "", ""
+	if p := b.h.Parent; p != nil {
+		if p.CPUs > 0 && p.CPUs <= cpus {
+			b.heldBy[f] = "parent"
+			return
+		}
+		why, help = outer(f, p.CPUs > 0, strconv.FormatFloat(p.CPUs, 'g', -1, 64))
+	} else if h := &b.h.Groups[CPU]; h.State == Yes {
+		b.group(f, CPU, cpuSettings(h, cpus))
+		return
+	} else {
+		why, help = b.noGroup(f, CPU)
+	}
+	p := &spec.Problem{Field: f, On: b.r.At(f), Do: "cap the processors' time at " + b.askedText(f), Why: why, Help: help}
+	if !b.r.AllowsLess(f) {
+		b.problems = append(b.problems, p)
+		return
+	}
+	b.heldBy[f] = "the supervisor"
+	b.fault(f, Observed, why+"; usage tells the time that was used")
+}
+
+// pids prefers a group, which tells how often it refused. The count of the
+// user namespace's own holds as well, for who is not root, whom the kernel
+// exempts (setrlimit(2), RLIMIT_NPROC).
+func (b *builder) pids(n int) {
+	const f = "limits.pids"
+	why, help := "", ""
+	if p := b.h.Parent; p != nil {
+		if p.PIDs > 0 && p.PIDs <= int64(n) {
+			b.heldBy[f] = "parent"
+			return
+		}
+		why, help = outer(f, p.PIDs > 0, strconv.FormatInt(p.PIDs, 10))
+	} else if b.h.Groups[PIDs].State == Yes {
+		b.group(f, PIDs, pidsSettings(n))
+		return
+	} else {
+		why, help = b.noGroup(f, PIDs)
+		switch {
+		case b.h.UID == 0:
+			why += "; RLIMIT_NPROC does not count uid 0"
+		case !b.plan.Has(UserNS):
+			why += "; RLIMIT_NPROC counts all of the user's processes where the sandbox has no user namespace"
+			if b.plan.Rung == RungFree {
+				help = "set an access_mode, or " + help
+			}
+		case b.h.Kernel.Less(Version{5, 14}):
+			why += "; RLIMIT_NPROC counts all of the user's processes before Linux 5.14"
+		default:
+			b.plan.Limits.Procs = uint64(n) + 1 // pid 1 is counted, too
+			b.heldBy[f] = "RLIMIT_NPROC of the user namespace"
+			return
+		}
+	}
+	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "cap processes at " + strconv.Itoa(n), Why: why, Help: help}, Unavailable)
+}
+
+// outer says why an outer sandbox does not hold a limit of this one.
+func outer(f spec.Field, has bool, what string) (why, help string) {
+	why = "the outer sandbox holds no " + string(f)
+	if has {
+		why = "the outer sandbox has " + what
+	}
+	return why + ", and no group can be made in it",
+		"ask for no less than the outer sandbox holds, set it in the outer spec, or list \"" + string(f) + "\" in best_effort"
+}
+
+// noGroup says why no control group can be made, and how one can be had.
+func (b *builder) noGroup(f spec.Field, c Controller) (why, help string) {
+	why = b.h.Groups[c].Why
+	if why == "" {
+		why = "no control group of this host was found"
+	}
+	return why, GroupHelp(b.h.UID, c) + ", or list \"" + string(f) + "\" in best_effort"
+}
+
+// GroupHelp tells who called how to get a control group with controller c.
+func GroupHelp(uid int, c Controller) string {
+	if uid == 0 {
+		return "start it where /sys/fs/cgroup can be written and has the " + c.String() + " controller, or under systemd-run --scope -p Delegate=yes"
+	}
+	return "start it under systemd-run --user --scope -p Delegate=yes"
+}
+
+// group puts a controller's settings into the group that is made where this
+// host lets it be.
+func (b *builder) group(f spec.Field, c Controller, set []Setting) {
+	h := &b.h.Groups[c]
+	b.heldBy[f] = c.String() + " cgroup, v" + strconv.Itoa(h.Version)
+	g := b.groupIn(h)
+	g.Controllers = append(g.Controllers, c)
+	if h.Enable {
+		g.Enable = append(g.Enable, c)
+	}
+	g.Leaf = g.Leaf || h.Leaf
+	g.Write = append(g.Write, set...)
+	if c == Memory && !h.Swap {
+		b.fault(f, Enforced, "the kernel does not count swap")
+	}
+	if b.plan.Rung == RungFree {
+		b.fault(f, Enforced, "without a sandbox a command that may write the host's control groups can leave its own")
+	}
+}
+
+func (b *builder) groupIn(h *GroupHost) *Group {
+	groups := &b.plan.Limits.Groups
+	at := slices.IndexFunc(*groups, func(g Group) bool { return g.Dir == h.Dir })
+	if at < 0 {
+		at = len(*groups)
+		*groups = append(*groups, Group{Version: h.Version, Dir: h.Dir})
+	}
+	return &(*groups)[at]
+}
+
+// accounting adds v1's own controller that counts processor time; v2 counts it
+// in every group.
+func (b *builder) accounting() {
+	h := &b.h.Groups[CPUAcct]
+	if len(b.plan.Limits.Groups) == 0 || h.State != Yes {
+		return
+	}
+	g := b.groupIn(h)
+	g.Soft = len(g.Controllers) == 0
+	g.Controllers = append(g.Controllers, CPUAcct)
+}
+
+// tmpfsSize bounds each tmpfs by the tree's memory; 0 is half of the machine's.
+func (b *builder) tmpfsSize() int64 {
+	if l := b.r.Spec.Limits.Value.Memory; l.Set {
+		return max(int64(l.Value), minTmpfs)
+	}
+	return 0
+}
+
+// minTmpfs is what the sandbox's own files in a tmpfs need.
+const minTmpfs = 1 << 20
+
+// keepInGroups makes the host's control groups read-only for a caller who may
+// write them, where nothing else has: who can write them can leave its own.
+func (b *builder) keepInGroups() {
+	if len(b.plan.Limits.Groups) == 0 || b.restricted() || b.h.Kind("/sys") != Dir {
+		return
+	}
+	b.op(Mount{Op: OpBind, Source: "/sys", Target: b.in("/sys"), Mode: ModeRO, For: "limits"})
+}

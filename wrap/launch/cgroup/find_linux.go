@@ -1,0 +1,227 @@
+package cgroup
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// Want says which controllers are asked for.
+type Want [wrap.Controllers]bool
+
+// Find tells for each controller that is wanted where a group can be made. It
+// changes nothing: what only a try can show, Make shows.
+func Find(want Want) [wrap.Controllers]wrap.GroupHost {
+	own, _ := read("/proc/self/cgroup")
+	mounts, _ := read("/proc/self/mountinfo")
+	f := finder{layout: parse(own, mounts), want: want, ours: ours}
+	return f.find()
+}
+
+type finder struct {
+	layout layout
+	want   Want
+	ours   func(pid int) bool
+	root   string // "" but in tests: before every path
+	out    [wrap.Controllers]wrap.GroupHost
+}
+
+func (f *finder) find() [wrap.Controllers]wrap.GroupHost {
+	var unified Want
+	rest := false
+	for c := range wrap.Controller(wrap.Controllers) {
+		switch {
+		case !f.want[c]:
+		case f.layout.v1[c].version == 1:
+			f.out[c] = f.v1(c)
+		case c != wrap.CPUAcct:
+			unified[c], rest = true, true
+		}
+	}
+	if rest {
+		f.v2(unified)
+	}
+	return f.out
+}
+
+func no(why string) wrap.GroupHost {
+	return wrap.GroupHost{Answer: wrap.Answer{State: wrap.No, Why: why}}
+}
+
+// v1 lets every group have groups in it: the caller's own is the place.
+func (f *finder) v1(c wrap.Controller) wrap.GroupHost {
+	p := f.layout.v1[c]
+	if p.own == "" {
+		return no("the " + c.String() + " cgroup of this process is not in view beneath " + top)
+	}
+	if why := f.unwritable(p.own); why != "" {
+		return no(why)
+	}
+	h := wrap.GroupHost{Answer: wrap.Answer{State: wrap.Yes}, Version: 1, Dir: f.root + p.own}
+	h.Swap = c == wrap.Memory && exists(h.Dir+"/memory.memsw.limit_in_bytes")
+	return h
+}
+
+// unwritable is why no group can be made in dir; "" where one can.
+func (f *finder) unwritable(dir string) string {
+	for _, path := range []string{dir, dir + "/cgroup.procs"} {
+		if err := unix.Access(f.root+path, unix.W_OK); err != nil {
+			return "uid " + strconv.Itoa(unix.Geteuid()) + " cannot write " + path + ": " + err.Error()
+		}
+	}
+	return ""
+}
+
+// v2 goes up from the caller's own group and takes the first that gives all
+// that is wanted, or the one that gives most.
+func (f *finder) v2(want Want) {
+	p := f.layout.v2
+	if p.own == "" {
+		why := "no cgroup file system is in view at " + top
+		if p.mount != "" {
+			why = "the cgroup of this process is not in view beneath " + p.mount
+		}
+		for c := range want {
+			if want[c] {
+				f.out[c] = no(why)
+			}
+		}
+		return
+	}
+	best := -1
+	for dir := p.own; ; dir = dir[:strings.LastIndexByte(dir, '/')] {
+		here, given, wanted := f.offer(dir, dir == p.own, want)
+		if given > best {
+			best = given
+			for c := range want {
+				if want[c] {
+					f.out[c] = here[c]
+				}
+			}
+		}
+		if given == wanted || dir == p.mount || f.bounded(dir, here) {
+			return
+		}
+	}
+}
+
+// bounded notes that the search ends at a group with limits of its own, which a
+// sandbox does not leave: they are the caller's to keep.
+func (f *finder) bounded(dir string, here [wrap.Controllers]wrap.GroupHost) bool {
+	for _, file := range []string{"memory.max", "memory.high", "pids.max", "cpu.max"} {
+		v := first(f.root + dir + "/" + file)
+		if word, _, _ := strings.Cut(v, " "); word == "" || word == "max" {
+			continue
+		}
+		for c := range here {
+			if o := &f.out[c]; o.State == wrap.No {
+				o.Why += "; and " + dir + " has a limit of its own (" + file + "), which no sandbox leaves"
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// offer is what a group gives of what is wanted, and how much that is.
+func (f *finder) offer(dir string, own bool, want Want) (out [wrap.Controllers]wrap.GroupHost, given, wanted int) {
+	deny := func(why string) {
+		for c := range want {
+			if want[c] {
+				out[c] = no(why)
+			}
+		}
+	}
+	for c := range want {
+		if want[c] {
+			wanted++
+		}
+	}
+	if why := f.unwritable(dir); why != "" {
+		deny(why)
+		return out, 0, wanted
+	}
+	if kind := first(f.root + dir + "/cgroup.type"); kind != "" && kind != "domain" {
+		deny(dir + " is a " + kind + " group")
+		return out, 0, wanted
+	}
+	has, on := words(first(f.root+dir+"/cgroup.controllers")), words(first(f.root+dir+"/cgroup.subtree_control"))
+	enable, leaf, why := f.enables(dir, own)
+	for c := range want {
+		name := wrap.Controller(c).String()
+		switch {
+		case !want[c]:
+			continue
+		case !slices.Contains(has, name):
+			out[c] = no(dir + " does not have the " + name + " controller")
+			continue
+		case slices.Contains(on, name):
+			out[c] = wrap.GroupHost{}
+		case enable:
+			out[c] = wrap.GroupHost{Enable: true, Leaf: leaf}
+		default:
+			out[c] = no(dir + " does not hand the " + name + " controller down: " + why)
+			continue
+		}
+		out[c].State, out[c].Version, out[c].Dir = wrap.Yes, 2, f.root+dir
+		out[c].Swap = c == int(wrap.Memory) && exists("/proc/swaps")
+		given++
+	}
+	return out, given, wanted
+}
+
+// enables tells whether sbx may tell a group to hand controllers down, whether
+// the supervisor must leave it for that, and why not.
+func (f *finder) enables(dir string, own bool) (enable, leaf bool, why string) {
+	isTop := !exists(f.root + dir + "/cgroup.events") // the root of all, which may have processes
+	procs := strings.Fields(text(f.root + dir + "/cgroup.procs"))
+	switch {
+	case isTop:
+		return true, false, ""
+	case own:
+		for _, pid := range procs {
+			if n, err := strconv.Atoi(pid); err != nil || !f.ours(n) {
+				return false, false, "other processes are in it"
+			}
+		}
+		return true, true, ""
+	case len(procs) > 0:
+		return false, false, "there are processes in it"
+	case !delegated(f.root + dir):
+		return false, false, "it is not delegated"
+	}
+	return true, false, ""
+}
+
+// delegated tells whether systemd has left a group to who runs in it.
+func delegated(dir string) bool {
+	var b [8]byte
+	for _, name := range []string{"user.delegate", "trusted.delegate"} {
+		if n, err := unix.Getxattr(dir, name, b[:]); err == nil && n == 1 && b[0] == '1' {
+			return true
+		}
+	}
+	return false
+}
+
+// ours tells whether a process is this one or a child of it.
+func ours(pid int) bool {
+	self := unix.Getpid()
+	if pid == self {
+		return true
+	}
+	stat := text("/proc/" + strconv.Itoa(pid) + "/stat")
+	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	return len(f) > 1 && f[1] == strconv.Itoa(self)
+}
+
+func text(path string) string {
+	s, _ := read(path)
+	return s
+}
+
+func words(s string) []string { return strings.Fields(s) }

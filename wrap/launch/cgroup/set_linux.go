@@ -1,0 +1,195 @@
+package cgroup
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// Set is the groups of one launch.
+type Set struct {
+	made []made
+}
+
+// made is a group that is there.
+type made struct {
+	group *wrap.Group
+	dir   string
+	leaf  string // the group that the supervisor went to; "" for none
+}
+
+// Make makes the groups and sets their limits. After an error none is left.
+func Make(groups []wrap.Group) (*Set, error) {
+	s := &Set{}
+	for i := range groups {
+		m := made{group: &groups[i]}
+		err := m.make(name())
+		if err != nil {
+			m.remove()
+			if groups[i].Soft {
+				continue
+			}
+			s.Remove()
+			return nil, err
+		}
+		s.made = append(s.made, m)
+	}
+	return s, nil
+}
+
+// tries bounds the groups that one process may have in one place at a time.
+const tries = 64
+
+func (m *made) make(name string) error {
+	g := m.group
+	if name == "" {
+		return failed("mkdir", g.Dir+"/"+prefix, unix.ENOENT) // no /proc
+	}
+	if g.Leaf {
+		if err := m.leave(g.Dir + "/" + name + "-supervisor"); err != nil {
+			return err
+		}
+	}
+	for _, c := range g.Enable {
+		if err := write(g.Dir+"/cgroup.subtree_control", "+"+c.String()); err != nil {
+			return err
+		}
+	}
+	err := unix.EEXIST
+	for i := 0; i < tries && err == unix.EEXIST; i++ {
+		dir := g.Dir + "/" + name + "-" + strconv.Itoa(i)
+		e := unix.Mkdir(dir, 0o755)
+		if e == nil {
+			m.dir = dir
+			return m.set()
+		}
+		if err, _ = e.(unix.Errno); err != unix.EEXIST {
+			return failed("mkdir", dir, err)
+		}
+	}
+	return failed("mkdir", g.Dir+"/"+name, err)
+}
+
+func (m *made) set() error {
+	for _, s := range m.group.Write {
+		err := write(m.dir+"/"+s.File, s.Value)
+		if e, ok := err.(*Error); ok && e.Err == unix.ENOENT && s.File == "memory.swap.max" {
+			continue // a kernel that was told not to count swap
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave moves all that is in the group's parent into a group of its own: the
+// supervisor, and pid 1 of the sandbox.
+func (m *made) leave(leaf string) error {
+	if err := unix.Mkdir(leaf, 0o755); err != nil && err != unix.EEXIST {
+		return failed("mkdir", leaf, err)
+	}
+	m.leaf = leaf
+	for range 16 {
+		pids := strings.Fields(text(m.group.Dir + "/cgroup.procs"))
+		if len(pids) == 0 {
+			return nil
+		}
+		for _, pid := range pids {
+			if n, err := strconv.Atoi(pid); err != nil || !ours(n) {
+				return failed("leave", m.group.Dir, unix.EBUSY)
+			}
+			if err := write(leaf+"/cgroup.procs", pid); err != nil {
+				return err
+			}
+		}
+	}
+	return failed("leave", m.group.Dir, unix.EBUSY)
+}
+
+// Place moves a process into the groups and makes sure that it is there.
+func (s *Set) Place(pid int) error {
+	id := strconv.Itoa(pid)
+	for i := range s.made {
+		m := &s.made[i]
+		procs := m.dir + "/cgroup.procs"
+		err := write(procs, id)
+		if err == nil && !slices.Contains(strings.Fields(text(procs)), id) {
+			err = failed("write", procs, unix.ESRCH)
+		}
+		if err != nil && !m.group.Soft {
+			return err
+		}
+	}
+	return nil
+}
+
+// Changed is the file of a limit that no longer says what was written; "" where
+// all do. A manager of control groups may take a controller away again.
+func (s *Set) Changed() string {
+	for i := range s.made {
+		m := &s.made[i]
+		for _, set := range m.group.Write {
+			now, ok := read(m.dir + "/" + set.File)
+			if !ok && set.File == "memory.swap.max" {
+				continue
+			}
+			if now = strings.TrimSuffix(now, "\n"); !ok || now != set.Value && !rounded(now, set.Value) {
+				return m.dir + "/" + set.File
+			}
+		}
+	}
+	return ""
+}
+
+// rounded tells whether now is was, rounded down to whole pages as the kernel
+// does with sizes.
+func rounded(now, was string) bool {
+	n, err := strconv.ParseInt(now, 10, 64)
+	w, err2 := strconv.ParseInt(was, 10, 64)
+	return err == nil && err2 == nil && n <= w && w-n < int64(unix.Getpagesize())
+}
+
+// Remove takes the groups away, and what others have left beside them. Nothing
+// may be in them any more; what is on its way out is waited for.
+func (s *Set) Remove() {
+	if s == nil {
+		return
+	}
+	for i := len(s.made) - 1; i >= 0; i-- {
+		s.made[i].remove()
+		Sweep(s.made[i].group.Dir)
+	}
+	s.made = nil
+}
+
+func (m *made) remove() {
+	for i := 0; m.dir != "" && i < 100; i++ {
+		if remove(m.dir, 0) == nil {
+			m.dir = ""
+			break
+		}
+		pause()
+	}
+	if m.leaf == "" {
+		return
+	}
+	for _, c := range m.group.Enable {
+		_ = write(m.group.Dir+"/cgroup.subtree_control", "-"+c.String())
+	}
+	if write(m.group.Dir+"/cgroup.procs", "0") == nil { // 0 is the writing process
+		_ = remove(m.leaf, 0)
+		m.leaf = ""
+	}
+}
+
+// pause waits two milliseconds: a process that was waited for may still be
+// leaving its group.
+func pause() {
+	ts := unix.NsecToTimespec(2e6)
+	_ = unix.Nanosleep(&ts, nil)
+}

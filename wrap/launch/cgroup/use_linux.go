@@ -1,0 +1,78 @@
+package cgroup
+
+import (
+	"strconv"
+	"strings"
+
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// Use is what the groups tell of the tree. What none tells is absent.
+type Use struct {
+	MemoryPeak spec.Opt[int64] // bytes, page cache and tmpfs included
+	OOMKills   spec.Opt[int64] // processes that the kernel ended for memory
+	Refused    spec.Opt[int64] // forks that limits.pids refused
+	User       spec.Opt[int64] // microseconds
+	System     spec.Opt[int64]
+}
+
+// Use reads the groups, which must still be there.
+func (s *Set) Use() Use {
+	var u Use
+	for i := range s.made {
+		m := &s.made[i]
+		for _, c := range m.group.Controllers {
+			u.read(m.dir, m.group.Version, c)
+		}
+		if m.group.Version == 2 {
+			stat := text(m.dir + "/cpu.stat") // in every group, whatever its controllers
+			u.User, u.System = field(stat, "user_usec"), field(stat, "system_usec")
+		}
+	}
+	return u
+}
+
+func (u *Use) read(dir string, version int, c wrap.Controller) {
+	switch {
+	case c == wrap.PIDs:
+		u.Refused = field(text(dir+"/pids.events"), "max")
+	case c == wrap.Memory && version == 2:
+		u.MemoryPeak = number(text(dir + "/memory.peak"))
+		u.OOMKills = field(text(dir+"/memory.events"), "oom_kill")
+	case c == wrap.Memory:
+		u.MemoryPeak = number(text(dir + "/memory.max_usage_in_bytes"))
+		u.OOMKills = field(text(dir+"/memory.oom_control"), "oom_kill")
+	case c == wrap.CPUAcct:
+		u.User, u.System = split(number(text(dir+"/cpuacct.usage")), number(text(dir+"/cpuacct.usage_user")), number(text(dir+"/cpuacct.usage_sys")))
+	}
+}
+
+// split parts version 1's exact sum, in nanoseconds, by what it tells of user
+// and system, which it only samples. Without a sample there is nothing to tell.
+func split(sum, user, system spec.Opt[int64]) (u, s spec.Opt[int64]) {
+	both := user.Value + system.Value
+	if !sum.Set || !user.Set || !system.Set || both <= 0 {
+		return u, s
+	}
+	part := int64(float64(sum.Value) * float64(user.Value) / float64(both))
+	return spec.Some(part / 1000), spec.Some((sum.Value - part) / 1000)
+}
+
+// number is a file of one whole number.
+func number(s string) (n spec.Opt[int64]) {
+	if v, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64); err == nil && v >= 0 {
+		return spec.Some(v)
+	}
+	return n
+}
+
+// field is a number of a file of lines "name number".
+func field(s, name string) (n spec.Opt[int64]) {
+	for line := range strings.Lines(s) {
+		if k, v, _ := strings.Cut(line, " "); k == name {
+			return number(v)
+		}
+	}
+	return n
+}

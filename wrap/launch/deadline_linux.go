@@ -1,0 +1,143 @@
+package launch
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Grace is how long a tree whose time is over has to end by itself.
+const Grace = 2 * time.Second
+
+// lastResort is how long after SIGKILL to the command pid 1 itself is ended: it
+// ends with the command, unless somebody outside has stopped it.
+const lastResort = time.Second
+
+// Deadline ends a sandbox that runs for too long: SIGTERM to every process, and
+// SIGCONT, since one that is stopped cannot act on it; after a grace SIGKILL.
+type Deadline struct {
+	pr    *Process
+	timer int
+	next  func(*Deadline)
+	Hit   bool // the time was over before the command ended
+}
+
+// Deadline begins to count.
+func (pr *Process) Deadline(after time.Duration) (*Deadline, error) {
+	fd, err := timer(after, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Deadline{pr: pr, timer: fd, next: (*Deadline).terminate}, nil
+}
+
+// Waiter is what the supervisor waits for.
+func (d *Deadline) Waiter() Waiter { return Waiter{FD: d.timer, Event: d.event} }
+
+// Close is for when the command has ended.
+func (d *Deadline) Close() { unix.Close(d.timer) }
+
+func (d *Deadline) event() {
+	if !ticked(d.timer) {
+		return
+	}
+	d.Hit = true
+	d.next(d)
+}
+
+func (d *Deadline) terminate() {
+	d.pr.signalTree(unix.SIGTERM, unix.SIGCONT)
+	d.after(Grace, (*Deadline).kill)
+}
+
+// kill ends the command: pid 1 then tells what was used, and takes the rest
+// along. Without pid 1 the sweep does.
+func (d *Deadline) kill() {
+	unix.PidfdSendSignal(d.pr.target, unix.SIGKILL, nil, 0)
+	d.after(lastResort, func(d *Deadline) { unix.PidfdSendSignal(d.pr.pidfd, unix.SIGKILL, nil, 0) })
+}
+
+func (d *Deadline) after(t time.Duration, next func(*Deadline)) {
+	d.next = next
+	arm(d.timer, t, 0)
+}
+
+// timer is a descriptor that is readable after a time, and then every so often.
+func timer(after, every time.Duration) (int, error) {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
+	if err != nil {
+		return -1, err
+	}
+	return fd, arm(fd, after, every)
+}
+
+func arm(fd int, after, every time.Duration) error {
+	return unix.TimerfdSettime(fd, 0, &unix.ItimerSpec{
+		Value: unix.NsecToTimespec(max(int64(after), 1)), Interval: unix.NsecToTimespec(int64(every))}, nil)
+}
+
+// ticked reads a timer; false where it was not its time.
+func ticked(fd int) bool {
+	var b [8]byte
+	n, err := unix.Read(fd, b[:])
+	return err == nil && n == len(b)
+}
+
+// maxTree bounds how many processes of a tree are looked at.
+const maxTree = 1 << 16
+
+// tree is the pids of the command and its descendants, each behind its parent.
+func (pr *Process) tree() []int {
+	pids := children() // without a pid namespace all are this process's descendants
+	if pr.begun != nil {
+		pids = childrenOf(strconv.Itoa(pr.pid))
+	}
+	for i := 0; i < len(pids) && len(pids) < maxTree; i++ {
+		pids = append(pids, childrenOf(strconv.Itoa(pids[i]))...)
+	}
+	return pids
+}
+
+// signalTree sends signals to every process of the tree, the command in any
+// case. A pid that was taken by another process meanwhile is passed over.
+func (pr *Process) signalTree(signals ...unix.Signal) {
+	in := map[int]bool{unix.Getpid(): true, pr.pid: true}
+	pids := pr.tree()
+	for _, pid := range pids {
+		in[pid] = true
+	}
+	for _, sig := range signals {
+		unix.PidfdSendSignal(pr.target, sig, nil, 0)
+	}
+	command := pidOf(pr.target)
+	for _, pid := range pids {
+		if pid == command {
+			continue
+		}
+		fd, err := unix.PidfdOpen(pid, 0)
+		if err != nil {
+			continue
+		}
+		if in[parentOf(pid)] {
+			for _, sig := range signals {
+				unix.PidfdSendSignal(fd, sig, nil, 0)
+			}
+		}
+		unix.Close(fd)
+	}
+}
+
+// parentOf is the parent of a process, field 4 of /proc/pid/stat; 0 where there
+// is none.
+func parentOf(pid int) int {
+	b, _ := readProc("/proc/"+strconv.Itoa(pid)+"/stat", 1<<12)
+	s := string(b)
+	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
+	if len(f) < 2 {
+		return 0
+	}
+	n, _ := strconv.Atoi(f[1])
+	return n
+}

@@ -1,0 +1,52 @@
+package launch
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// Rlimit is a resource limit of the command's, soft and hard.
+type Rlimit struct {
+	Resource int
+	unix.Rlimit
+	For spec.Field
+}
+
+// rlimits are those of a plan, never above what the caller has itself. files is
+// the caller's RLIMIT_NOFILE, which the Go runtime has changed for this process.
+func rlimits(l *wrap.Limits, files unix.Rlimit) (list []Rlimit) {
+	bound := func(resource int, most uint64, have unix.Rlimit, f spec.Field) {
+		have.Cur, have.Max = min(have.Cur, most), min(have.Max, most)
+		list = append(list, Rlimit{resource, have, f})
+	}
+	own := func(resource int) (r unix.Rlimit) {
+		if unix.Getrlimit(resource, &r) != nil {
+			r = unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}
+		}
+		return r
+	}
+	if l.Files != 0 {
+		if files.Max == 0 {
+			files = own(unix.RLIMIT_NOFILE)
+		}
+		bound(unix.RLIMIT_NOFILE, l.Files, files, "limits.open_files")
+	}
+	if l.FileSize != 0 {
+		bound(unix.RLIMIT_FSIZE, l.FileSize, own(unix.RLIMIT_FSIZE), "limits.file_size")
+	}
+	if l.Procs != 0 {
+		bound(unix.RLIMIT_NPROC, l.Procs, own(unix.RLIMIT_NPROC), "limits.pids")
+	}
+	return list
+}
+
+// rlimits writes the steps by which the command takes its limits.
+func (l *list) rlimits(limits []Rlimit) {
+	for _, r := range limits {
+		l.field = r.For
+		l.add(unix.SYS_PRLIMIT64, "prlimit64", num(0), num(r.Resource), data(words(r.Cur, r.Max)), num(0))
+	}
+	l.field = ""
+}

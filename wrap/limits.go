@@ -1,0 +1,124 @@
+package wrap
+
+import (
+	"strconv"
+	"time"
+)
+
+// Limits bounds what the command and its descendants may use. What is zero is
+// not bounded.
+type Limits struct {
+	Files    uint64 // RLIMIT_NOFILE, of each process
+	FileSize uint64 // RLIMIT_FSIZE, of each file
+	// Procs is RLIMIT_NPROC, counted in the sandbox's own user namespace: pid 1
+	// is one of them.
+	Procs   uint64
+	Timeout time.Duration // the supervisor ends the tree
+	// Memory is what the supervisor looks after where no group can: it ends the
+	// largest process of a tree that has more.
+	Memory int64
+	Groups []Group
+}
+
+// Any tells whether anything is bounded.
+func (l *Limits) Any() bool {
+	return l.Files|l.FileSize|l.Procs != 0 || l.Timeout != 0 || l.Memory != 0 || len(l.Groups) > 0
+}
+
+// Confines tells whether a group bounds the tree's memory. A process that
+// still shares its memory with the supervisor must not be ended there.
+func (l *Limits) Confines() bool {
+	for i := range l.Groups {
+		for _, c := range l.Groups[i].Controllers {
+			if c == Memory {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Controller is a resource controller of control groups (cgroups(7)).
+type Controller uint8
+
+// The controllers that sbx uses; CPUAcct is v1's alone, and only counts.
+const (
+	Memory Controller = iota
+	CPU
+	PIDs
+	CPUAcct
+	Controllers = 4
+)
+
+// Group is a control group that is made for the command and its descendants,
+// and removed after them. Pid 1 of the sandbox is never in it.
+type Group struct {
+	Version     int    // 1 or 2
+	Dir         string // in which it is made
+	Controllers []Controller
+	// Enable are the controllers that Dir must first be told to hand down; with
+	// Leaf the supervisor leaves it before, since no group that has processes
+	// hands controllers down (cgroups(7), "no internal processes").
+	Enable []Controller
+	Leaf   bool
+	Write  []Setting // in this order
+	Soft   bool      // it only counts: that it cannot be made is no failure
+}
+
+// Setting is a file of a group and what is written into it.
+type Setting struct{ File, Value string }
+
+// GroupHost is where this host lets a group be made for one controller.
+type GroupHost struct {
+	Answer         // Unknown: not looked at
+	Version int    // 1 or 2; 0 where the host does not have the controller
+	Dir     string // in which a group can be made
+	Enable  bool   // Dir does not hand the controller down yet
+	Leaf    bool   // the supervisor alone is in Dir, and must leave it for that
+	Swap    bool   // swap can be bounded as well
+}
+
+// The shortest time that the scheduler gives at once, and the period by which
+// it counts (Documentation/scheduler/sched-bwc.rst), in microseconds.
+const (
+	minQuota   = 1000
+	period     = 100_000
+	longPeriod = 1_000_000 // of a quota that would be too short otherwise
+)
+
+// maxPIDs is the most that pids.max takes: the kernel has no more (PID_MAX_LIMIT).
+const maxPIDs = 4 << 20
+
+// quota is processors' worth of time as a quota of a period.
+func quota(cpus float64) (us, of int64) {
+	if us = int64(cpus * period); us >= minQuota {
+		return us, period
+	}
+	return max(int64(cpus*longPeriod), minQuota), longPeriod
+}
+
+// memorySettings bound the memory of a group, swap included: what is swapped
+// out is the tree's, too.
+func memorySettings(h *GroupHost, bytes int64) []Setting {
+	n := strconv.FormatInt(bytes, 10)
+	set := []Setting{{"memory.limit_in_bytes", n}}
+	if h.Version == 2 {
+		set[0].File = "memory.max"
+	}
+	if h.Swap && h.Version == 2 {
+		set = append(set, Setting{"memory.swap.max", "0"})
+	} else if h.Swap { // of memory and swap together; not below the other
+		set = append(set, Setting{"memory.memsw.limit_in_bytes", n})
+	}
+	return set
+}
+
+func cpuSettings(h *GroupHost, cpus float64) []Setting {
+	us, of := quota(cpus)
+	if h.Version == 2 {
+		return []Setting{{"cpu.max", strconv.FormatInt(us, 10) + " " + strconv.FormatInt(of, 10)}}
+	}
+	return []Setting{{"cpu.cfs_period_us", strconv.FormatInt(of, 10)}, {"cpu.cfs_quota_us", strconv.FormatInt(us, 10)}}
+}
+
+func pidsSettings(n int) []Setting { return []Setting{{"pids.max", strconv.Itoa(min(n, maxPIDs))}} }
