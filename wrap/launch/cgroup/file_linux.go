@@ -35,7 +35,7 @@ func read(path string) (string, bool) {
 
 // write writes all at once, as the files of control groups want it.
 func write(path, text string) error {
-	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_TRUNC|unix.O_CLOEXEC, 0)
 	if err == nil {
 		_, err = unix.Write(fd, []byte(text))
 		unix.Close(fd)

@@ -62,12 +62,12 @@ func lost(group string) bool {
 	return start != f[2]
 }
 
-// Sweep removes from dir the groups that supervisors which are gone have left.
+// sweep removes from dir the groups that supervisors which are gone have left.
 // One with processes in it stays.
-func Sweep(dir string) {
+func (f folders) sweep(dir string) {
 	for _, group := range entries(dir) {
 		if strings.HasPrefix(group, prefix) && lost(group) {
-			remove(dir+"/"+group, 0)
+			_ = f.removeAll(dir+"/"+group, 0)
 		}
 	}
 }
@@ -76,19 +76,16 @@ func Sweep(dir string) {
 // it where it could.
 const maxDepth = 16
 
-func remove(dir string, depth int) error {
-	err := unix.Rmdir(dir)
-	if err == nil || err == unix.ENOENT || depth == maxDepth {
+func (f folders) removeAll(dir string, depth int) error {
+	err := f.rmdir(dir)
+	if err == nil || err == unix.ENOENT {
 		return nil
 	}
-	inner := entries(dir)
-	if len(inner) == 0 {
-		return failed("rmdir", dir, err)
-	}
-	for _, group := range inner {
-		if err := remove(dir+"/"+group, depth+1); err != nil {
-			return err
+	if depth < maxDepth {
+		for _, group := range entries(dir) {
+			_ = f.removeAll(dir+"/"+group, depth+1)
 		}
+		err = f.rmdir(dir)
 	}
-	return failed("rmdir", dir, unix.Rmdir(dir))
+	return failed("rmdir", dir, err)
 }

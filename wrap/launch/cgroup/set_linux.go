@@ -15,19 +15,28 @@ type Set struct {
 	made []made
 }
 
+// folders makes and removes groups: the kernel's calls but in tests, whose
+// folders need files that the kernel would put there.
+type folders struct{ mkdir, rmdir func(path string) error }
+
+var kernel = folders{func(path string) error { return unix.Mkdir(path, 0o755) }, unix.Rmdir}
+
 // made is a group that is there.
 type made struct {
+	folders
 	group *wrap.Group
 	dir   string
 	leaf  string // the group that the supervisor went to; "" for none
 }
 
 // Make makes the groups and sets their limits. After an error none is left.
-func Make(groups []wrap.Group) (*Set, error) {
+func Make(groups []wrap.Group) (*Set, error) { return kernel.make(groups) }
+
+func (f folders) make(groups []wrap.Group) (*Set, error) {
 	s := &Set{}
 	for i := range groups {
-		m := made{group: &groups[i]}
-		err := m.make(name())
+		m := made{folders: f, group: &groups[i]}
+		err := m.begin(name())
 		if err != nil {
 			m.remove()
 			if groups[i].Soft {
@@ -44,7 +53,7 @@ func Make(groups []wrap.Group) (*Set, error) {
 // tries bounds the groups that one process may have in one place at a time.
 const tries = 64
 
-func (m *made) make(name string) error {
+func (m *made) begin(name string) error {
 	g := m.group
 	if name == "" {
 		return failed("mkdir", g.Dir+"/"+prefix, unix.ENOENT) // no /proc
@@ -62,7 +71,7 @@ func (m *made) make(name string) error {
 	err := unix.EEXIST
 	for i := 0; i < tries && err == unix.EEXIST; i++ {
 		dir := g.Dir + "/" + name + "-" + strconv.Itoa(i)
-		e := unix.Mkdir(dir, 0o755)
+		e := m.mkdir(dir)
 		if e == nil {
 			m.dir = dir
 			return m.set()
@@ -90,7 +99,7 @@ func (m *made) set() error {
 // leave moves all that is in the group's parent into a group of its own: the
 // supervisor, and pid 1 of the sandbox.
 func (m *made) leave(leaf string) error {
-	if err := unix.Mkdir(leaf, 0o755); err != nil && err != unix.EEXIST {
+	if err := m.mkdir(leaf); err != nil && err != unix.EEXIST {
 		return failed("mkdir", leaf, err)
 	}
 	m.leaf = leaf
@@ -162,14 +171,14 @@ func (s *Set) Remove() {
 	}
 	for i := len(s.made) - 1; i >= 0; i-- {
 		s.made[i].remove()
-		Sweep(s.made[i].group.Dir)
+		s.made[i].sweep(s.made[i].group.Dir)
 	}
 	s.made = nil
 }
 
 func (m *made) remove() {
 	for i := 0; m.dir != "" && i < 100; i++ {
-		if remove(m.dir, 0) == nil {
+		if m.removeAll(m.dir, 0) == nil {
 			m.dir = ""
 			break
 		}
@@ -182,7 +191,7 @@ func (m *made) remove() {
 		_ = write(m.group.Dir+"/cgroup.subtree_control", "-"+c.String())
 	}
 	if write(m.group.Dir+"/cgroup.procs", "0") == nil { // 0 is the writing process
-		_ = remove(m.leaf, 0)
+		_ = m.removeAll(m.leaf, 0)
 		m.leaf = ""
 	}
 }
