@@ -72,7 +72,14 @@ func (r random) spec() string {
 	}
 	maybe(4, func() { m["network"] = map[string]any{"mode": r.one("none", "host", "allow")} })
 	maybe(6, func() { m["environment"] = map[string]any{"pass": []string{"PATH"}} })
-	maybe(8, func() { m["limits"] = map[string]any{"pids": 5} })
+	maybe(4, func() {
+		limits := map[string]any{}
+		values := map[string]any{"memory": "64MiB", "cpus": 0.5, "pids": 5, "open_files": 9, "file_size": 7, "timeout": "1s"}
+		for _, k := range r.some("memory", "cpus", "pids", "open_files", "file_size", "timeout") {
+			limits[k] = values[k]
+		}
+		m["limits"] = limits
+	})
 	maybe(8, func() { m["max_commands"] = 3 })
 	maybe(6, func() { m["sandbox"] = map[string]any{"root": r.one("/home/u/w", "/srv/data")} })
 	maybe(10, func() { m["restrict"] = "/out" })
@@ -104,6 +111,7 @@ func (r random) facts() string {
 	add(6, "mounted /home/u/.local ext4")
 	add(8, "mounted /home/u/.ssh ext4")
 	add(8, "mounted /etc/ssl ext4")
+	add(2, r.one(groupsV2, noGroups, strings.ReplaceAll(hosts["groups-v1"], " swap", ""), hosts["groups-leaf"]))
 	add(8, "file /media/stick/key\nremovable /media")
 	add(8, "cwd /tmp/x")
 	add(8, "job /srv/data /home/u/w/out")

@@ -108,7 +108,7 @@ func (pr *Process) signalTree(signals ...unix.Signal) {
 	for _, pid := range pids {
 		in[pid] = true
 	}
-	for _, sig := range signals {
+	for _, sig := range signals { // first: it may do more than notice that its children end
 		unix.PidfdSendSignal(pr.target, sig, nil, 0)
 	}
 	command := pidOf(pr.target)

@@ -26,6 +26,12 @@ func main() {
 		"int80":   int80,
 		"sleep":   sleep,
 		"tty":     tty,
+		"hog":     hog,
+		"forks":   forks,
+		"bomb":    bomb,
+		"spin":    spin,
+		"fill":    fill,
+		"open":    openMany,
 	}
 	f, ok := verbs[os.Args[1]]
 	if !ok {

@@ -1,0 +1,344 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// bounded is a spec with limits, with a sandbox around and without.
+func bounded(limits string) map[string]string {
+	return map[string]string{
+		"sandbox": `{"access_mode": "workspace-write", "limits": {` + limits + `}}`,
+		"alone":   `{"limits": {` + limits + `}}`,
+	}
+}
+
+// grouped tells whether this caller can have a control group for memory here,
+// by what sbx itself says.
+func grouped(t *testing.T, b *box) bool {
+	t.Helper()
+	r := b.run(`{"limits": {"memory": "1GiB"}}`, "true")
+	if r.code != 0 && !strings.Contains(r.err, "limits.memory") {
+		t.Fatalf("%v", r)
+	}
+	return r.code == 0
+}
+
+// eachBounded runs a test with limits that need a control group, with and
+// without a sandbox. Where none can be had the refusal is what is tested.
+func eachBounded(t *testing.T, field, limits string, f func(t *testing.T, b *box, spec string)) {
+	for name, spec := range bounded(limits) {
+		t.Run(name, func(t *testing.T) {
+			if name == "sandbox" {
+				needSandbox(t)
+			}
+			b := newBox(t)
+			if grouped(t, b) {
+				f(t, b, spec)
+			} else {
+				b.run(spec, b.probe(), "spin", "1").refused(field)
+			}
+			noGroupsLeft(t)
+		})
+	}
+}
+
+// groups are the control groups that supervisors have made, by the pid in their
+// name.
+func groups() map[int][]string {
+	all := map[int][]string{}
+	filepath.WalkDir("/sys/fs/cgroup", func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return nil
+		}
+		if f := strings.Split(d.Name(), "-"); len(f) >= 4 && f[0] == "sbx" {
+			pid, _ := strconv.Atoi(f[2])
+			all[pid] = append(all[pid], path)
+			return filepath.SkipDir
+		}
+		return nil
+	})
+	return all
+}
+
+// noGroupsLeft demands that no supervisor has left a group. Other runs on this
+// host may be under way.
+func noGroupsLeft(t *testing.T) {
+	t.Helper()
+	eventually(t, "no control group of a supervisor that has ended is left", func() bool {
+		for pid := range groups() {
+			if unix.Kill(pid, 0) == unix.ESRCH {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// violation is the record's first of kind limit.
+func (r record) violation() record {
+	for _, v := range r.list("violations") {
+		if v.text("kind") == "limit" {
+			return v
+		}
+	}
+	return nil
+}
+
+func (r result) breaks(rule string) {
+	r.t.Helper()
+	v := r.rec.violation()
+	if v.text("rule") != rule || v.text("allow_with") == "" || v.text("action") == "" {
+		r.t.Errorf("the violation is %v, want one of %q; %v", v, rule, r)
+	}
+	for _, k := range r.rec["observed_kinds"].([]any) {
+		if k == "limit" {
+			return
+		}
+	}
+	r.t.Errorf("observed_kinds is %v", r.rec["observed_kinds"])
+}
+
+func TestMemoryHog(t *testing.T) {
+	eachBounded(t, "limits.memory", `"memory": "32MiB", "timeout": "10s"`, func(t *testing.T, b *box, spec string) {
+		b.plain(b.probe(), "hog", "80").ended() // the control
+		r := b.run(spec, b.probe(), "hog", "80")
+		if r.code != 137 || strings.Contains(r.out, "end") || r.rec.text("exit", "ended_by") != "memory" || r.rec.at("exit", "signal") != 9.0 {
+			t.Errorf("%v", r)
+		}
+		r.breaks("limits.memory: 32MiB")
+		r.rec.hasStatus(t, "limits.memory", "enforced")
+		if peak, _ := r.rec.at("usage", "memory_peak_bytes").(float64); peak < 16<<20 || peak > 32<<20 {
+			t.Errorf("the peak is %v", r.rec.at("usage"))
+		}
+		b.run(spec, b.probe(), "hog", "8").ended()
+	})
+}
+
+// A descendant's memory counts, and so does what is in a tmpfs; a shell that goes
+// on after its child's end is the one that ends the run.
+func TestMemoryOfTheTree(t *testing.T) {
+	eachBounded(t, "limits.memory", `"memory": "32MiB", "timeout": "10s"`, func(t *testing.T, b *box, spec string) {
+		r := b.sh(spec, b.probe()+" hog 80; echo survived")
+		r.ended()
+		if !strings.Contains(r.out, "survived") || strings.Contains(r.out, "has") || r.rec.text("exit", "ended_by") != "command" {
+			t.Errorf("%v", r)
+		}
+		r.breaks("limits.memory: 32MiB")
+		if !strings.Contains(spec, "access_mode") {
+			return
+		}
+		r = b.run(spec, b.probe(), "fill", "/dev/shm/x", "65536")
+		if n, _ := strconv.Atoi(r.lines()["wrote"]); r.code == 0 && n >= 32<<20 {
+			t.Errorf("a tmpfs has more than the memory: %v", r)
+		}
+		r = b.sh(strings.Replace(spec, `"32MiB"`, `"96MiB"`, 1), b.probe()+" fill /dev/shm/x 40960 && "+b.probe()+" hog 80; echo over")
+		if !strings.Contains(r.out, "wrote\t41943040") || strings.Contains(r.out, "has") {
+			t.Errorf("what is in a tmpfs is not counted: %v", r)
+		}
+	})
+}
+
+// The supervisor outlives a command that does not fit even while it is executed:
+// it still shares its memory then.
+func TestMemoryTooSmallToStart(t *testing.T) {
+	big := strings.Repeat("x", 100_000)
+	for _, size := range []string{"4KiB", "64KiB", "1MiB"} {
+		eachBounded(t, "limits.memory", `"memory": "`+size+`"`, func(t *testing.T, b *box, spec string) {
+			argv := []string{"/bin/echo"}
+			for range 12 {
+				argv = append(argv, big)
+			}
+			r := b.run(spec, argv...)
+			if r.code != 125 && r.rec.text("exit", "ended_by") != "memory" || r.code == 0 {
+				t.Errorf("%v", r.code)
+			}
+			if state := r.rec.text("state"); state != "refused" && state != "exited" {
+				t.Errorf("the record was not finished: %q", state)
+			}
+		})
+	}
+}
+
+func TestForks(t *testing.T) {
+	for name, spec := range bounded(`"pids": 30, "timeout": "10s"`) {
+		t.Run(name, func(t *testing.T) {
+			needSandbox(t)
+			b := newBox(t)
+			if got := b.plain(b.probe(), "forks", "60").ended().lines(); got["forks"] != "ok" {
+				t.Fatalf("control: %v", got)
+			}
+			if !grouped(t, b) && (isRoot() || name == "alone") {
+				b.run(spec, b.probe(), "spin", "1").refused("limits.pids")
+				return
+			}
+			r := b.run(spec, b.probe(), "forks", "60").ended()
+			if got := r.lines(); got["forks"] != "EAGAIN" || got["all"] != "30" { // threads are counted
+				t.Errorf("%v", r)
+			}
+			r.rec.hasStatus(t, "limits.pids", "enforced")
+			if strings.Contains(r.rec.by("limits.pids"), "cgroup") {
+				r.breaks("limits.pids: 30")
+			}
+			// The next sandbox counts anew, whatever else the user runs.
+			if got := b.run(spec, b.probe(), "forks", "10").ended().lines(); got["forks"] != "ok" {
+				t.Errorf("%v", got)
+			}
+			noGroupsLeft(t)
+		})
+	}
+}
+
+// A fork bomb is held, and the timeout ends it; nothing is left of it.
+func TestForkBomb(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	spec := bounded(`"pids": 40, "timeout": "1s"`)["sandbox"]
+	if isRoot() && !grouped(t, b) {
+		b.run(spec, "true").refused("limits.pids")
+		return
+	}
+	s := b.start(spec, b.copyProbe(b.ws+"/bomb.bin"), "bomb", "9")
+	most := 0
+	for end := time.Now().Add(700 * time.Millisecond); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		most = max(most, len(processesOf(b.ws+"/bomb.bin")))
+	}
+	if code := s.wait(); code != 124 {
+		t.Errorf("status %d", code)
+	}
+	if most < 10 || most > 40 {
+		t.Errorf("at one time there were %d processes", most)
+	}
+	if left := processesOf(b.ws + "/bomb.bin"); len(left) > 0 {
+		t.Errorf("processes are left: %v", left)
+	}
+	noGroupsLeft(t)
+}
+
+// processesOf are those that execute a file.
+func processesOf(path string) (pids []int) {
+	all, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, e := range all {
+		if to, err := os.Readlink(e); err == nil && to == path {
+			pid, _ := strconv.Atoi(strings.Split(e, "/")[2])
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func TestSpinner(t *testing.T) {
+	eachBounded(t, "limits.cpus", `"cpus": 0.25`, func(t *testing.T, b *box, spec string) {
+		used := func(r result) float64 {
+			u, _ := r.rec.at("usage", "user_ms").(float64)
+			s, _ := r.rec.at("usage", "system_ms").(float64)
+			return u + s
+		}
+		held := used(b.run(spec, b.probe(), "spin", "1000").ended())
+		free := 0.0
+		for i := 0; i < 5 && free < 1.5*held; i++ { // others may use the processors, too
+			free = used(b.run(`{}`, b.probe(), "spin", "1000").ended())
+		}
+		if held > 450 || free < 1.5*held {
+			t.Errorf("in a second it used %v ms, without the limit %v ms", held, free)
+		}
+	})
+}
+
+// What a supervisor that was killed has left goes with the next run.
+func TestLostGroupsAreSwept(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	if !grouped(t, b) {
+		t.Skip("this user can have no control group here")
+	}
+	spec := bounded(`"memory": "64MiB", "pids": 20, "cpus": 1`)["sandbox"]
+	s := b.start(spec, "/bin/sh", "-c", "echo ready; read x")
+	s.expect("ready")
+	lost := s.cmd.Process.Pid
+	made := len(groups()[lost])
+	if made == 0 {
+		t.Fatal("there is no group while it runs")
+	}
+	must(t, s.cmd.Process.Signal(unix.SIGKILL))
+	s.wait()
+	if left := len(groups()[lost]); left != made {
+		t.Logf("of %d groups %d were left: another run was quicker", made, left)
+	}
+	other := b.start(spec, "/bin/sh", "-c", "echo ready; read x")
+	other.expect("ready")
+	eventually(t, "the next run sweeps", func() bool {
+		newBox(t).run(spec, "true")
+		return len(groups()[lost]) == 0
+	})
+	if left := len(groups()[other.cmd.Process.Pid]); left != made {
+		t.Errorf("of a run that goes on %d groups are left", left)
+	}
+	other.say("on")
+	if code := other.wait(); code != 0 {
+		t.Errorf("the run beside it ended with %d", code)
+	}
+	noGroupsLeft(t)
+}
+
+// An ordinary user to whom a group was delegated has limits, of which it can
+// leave none.
+func TestDelegatedGroup(t *testing.T) {
+	if !isRoot() {
+		t.Skip("only root can delegate")
+	}
+	setpriv := needPrograms(t, "setpriv")
+	needSandbox(t)
+	b := newBox(t)
+	const uid = 65534
+	for _, c := range []string{"memory", "pids", "cpu"} {
+		dir := "/sys/fs/cgroup/" + c
+		if _, err := os.Stat(dir + "/cgroup.procs"); err != nil {
+			t.Skip("no version 1 of the " + c + " controller: " + err.Error())
+		}
+		dir += "/sbx-e2e." + strconv.Itoa(os.Getpid())
+		must(t, os.Mkdir(dir, 0o755))
+		t.Cleanup(func() { eventually(t, "the group can be removed", func() bool { return unix.Rmdir(dir) == nil }) })
+		must(t, os.Chown(dir, uid, uid))
+		must(t, os.Chown(dir+"/cgroup.procs", uid, uid))
+	}
+	for _, dir := range []string{b.base, b.ws, b.home, b.base + "/state"} {
+		must(t, os.Chown(dir, uid, uid))
+	}
+	script := `for c in memory pids cpu; do echo $$ >/sys/fs/cgroup/$c/sbx-e2e.` + strconv.Itoa(os.Getpid()) + `/cgroup.procs || exit 99; done
+		exec ` + setpriv + ` --reuid=65534 --regid=65534 --clear-groups -- "$@"`
+	as := func(spec string, argv ...string) result {
+		os.Remove(b.rec)
+		args := append([]string{"-c", script, "sh", sbxPath}, b.execArgs(spec, argv...)...)
+		cmd := exec.Command("/bin/sh", args...)
+		cmd.Dir, cmd.Env, cmd.WaitDelay = b.ws, b.env, 2*time.Second
+		return b.finish(cmd)
+	}
+	probe := b.probe()
+	for name, spec := range bounded(`"memory": "32MiB", "pids": 30, "cpus": 1, "timeout": "10s"`) {
+		r := as(spec, probe, "hog", "80")
+		if r.code != 137 || r.rec.text("exit", "ended_by") != "memory" {
+			t.Errorf("%s: %v", name, r)
+		}
+		if got := as(spec, probe, "forks", "60").ended().lines(); got["all"] != "30" {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	// Its own groups are no way out, without file rules too.
+	leave := `for f in /sys/fs/cgroup/memory/sbx-e2e.*/cgroup.procs; do (echo $$ >$f) 2>/dev/null && echo left; done; echo end`
+	r := as(`{"filesystem": {"hide": ["/srv"]}, "limits": {"memory": "32MiB"}}`, "/bin/sh", "-c", leave).ended()
+	if strings.Contains(r.out, "left") {
+		t.Errorf("the command left its group: %v", r)
+	}
+	if r = as(`{"limits": {"memory": "32MiB"}}`, "/bin/sh", "-c", leave).ended(); !strings.Contains(r.out, "left") {
+		t.Errorf("control, without a sandbox: %v", r)
+	}
+	noGroupsLeft(t)
+}
