@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -187,13 +188,28 @@ func TestForks(t *testing.T) {
 			if strings.Contains(r.rec.by("limits.pids"), "cgroup") {
 				r.breaks("limits.pids: 30")
 			}
-			// The next sandbox counts anew, whatever else the user runs.
-			if got := b.run(spec, b.probe(), "forks", "10").ended().lines(); got["forks"] != "ok" {
-				t.Errorf("%v", got)
+			// What else the user runs is not counted, nor is pid 1 of the sandbox.
+			crowd(t, b, 5)
+			if got := b.run(spec, b.probe(), "forks", "60").ended().lines(); got["all"] != "30" {
+				t.Errorf("beside other processes of the user: %v", got)
 			}
 			noGroupsLeft(t)
 		})
 	}
+}
+
+// crowd runs 2 to the power of n processes of this user until the test ends.
+func crowd(t *testing.T, b *box, n int) {
+	t.Helper()
+	path := b.copyProbe(b.ws + "/crowd.bin")
+	cmd := exec.Command(path, "bomb", strconv.Itoa(n))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	must(t, cmd.Start())
+	t.Cleanup(func() {
+		unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
+		cmd.Wait()
+	})
+	eventually(t, "the crowd is there", func() bool { return len(processesOf(path)) >= 1<<n })
 }
 
 // A fork bomb is held, and the timeout ends it; nothing is left of it.

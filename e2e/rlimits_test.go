@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"strconv"
 	"strings"
@@ -225,4 +226,35 @@ func TestLimitsBestEffort(t *testing.T) {
 	if r.code != 137 || rec.text("exit", "ended_by") != "memory" || rec.violation().text("rule") != "limits.memory: 48MiB" {
 		t.Errorf("%v, %v", r, rec)
 	}
+}
+
+// What doctor and check say of limits is what exec does.
+func TestDoctorTellsOfLimits(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	can := grouped(t, b)
+	r := b.plain(sbxPath, "doctor", "--json")
+	var said struct {
+		Doctor []struct{ Name, State, Detail, Help string }
+	}
+	must(t, json.Unmarshal([]byte(r.out), &said))
+	found := 0
+	for _, f := range said.Doctor {
+		if !strings.HasPrefix(f.Name, "limits.") {
+			continue
+		}
+		found++
+		yes := can || f.Name == "limits.pids" && !isRoot()
+		if (f.State == "yes") != yes || f.Detail == "" || (f.Help == "") != yes {
+			t.Errorf("%+v, and a group can be had: %v", f, can)
+		}
+	}
+	if found != 3 {
+		t.Errorf("%v", r)
+	}
+	r = b.plain(sbxPath, "check", "--spec-json", `{"access_mode": "read-only", "limits": {"memory": "1GiB", "timeout": "3s"}}`)
+	if (r.code == 0) != can || can && !strings.Contains(r.out, "memory cgroup") || !can && !strings.Contains(r.err, "limits.memory") {
+		t.Errorf("%v", r)
+	}
+	noGroupsLeft(t)
 }

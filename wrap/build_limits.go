@@ -146,16 +146,22 @@ func (b *builder) noGroup(f spec.Field, c Controller) (why, help string) {
 	if why == "" {
 		why = "no control group of this host was found"
 	}
-	return why, GroupHelp(b.h.UID, c) + ", or list \"" + string(f) + "\" in best_effort"
+	return why, GroupHelp(b.h.UID, c, b.h.Groups[c].Version) + ", or list \"" + string(f) + "\" in best_effort"
 }
 
-// GroupHelp tells who called how to get a control group with controller c.
-func GroupHelp(uid int, c Controller) string {
-	if uid == 0 {
-		return "start it where /sys/fs/cgroup can be written and has the " + c.String() + " controller, or under systemd-run --scope -p Delegate=yes"
+// GroupHelp tells who called how to get a control group with controller c, where
+// the host has that on a version of control groups, 0 for none.
+func GroupHelp(uid int, c Controller, version int) string {
+	switch {
+	case uid == 0:
+		return "start it where " + groupTop + " can be written and has the " + c.String() + " controller, or under systemd-run --scope -p Delegate=yes"
+	case version == 1:
+		return "have root make a group in " + groupTop + "/" + c.String() + ", give it and its cgroup.procs to this user and start sbx in it"
 	}
 	return "start it under systemd-run --user --scope -p Delegate=yes"
 }
+
+const groupTop = "/sys/fs/cgroup"
 
 // group puts a controller's settings into the group that is made where this
 // host lets it be.

@@ -38,6 +38,7 @@ what came with which kernel:
   5.10  the oldest that namespaces are used on
   5.11  overlay mounts in a user namespace
   5.12  mount_setattr                     5.13  Landlock (ABI 1)
+  5.14  processes counted by user namespace (limits.pids without a cgroup)
   5.19  Landlock ABI 2: rename and link   6.2   Landlock ABI 3: truncate
   6.7   Landlock ABI 4: TCP ports         6.10  Landlock ABI 5: ioctl on devices
   6.12  Landlock ABI 6: signals and abstract sockets
@@ -50,7 +51,8 @@ func (c *call) examine() []finding {
 	if err != nil {
 		cwd = "/"
 	}
-	r, err := spec.Resolve(s, spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}})
+	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}}
+	r, err := spec.Resolve(s, in)
 	if err != nil {
 		return []finding{{"the current folder", "no", err.Error(), ""}}
 	}
@@ -61,9 +63,10 @@ func (c *call) examine() []finding {
 	if h.LandlockABI == 0 {
 		abi = finding{"landlock", "no", h.LandlockWhy, "boot with landlock in lsm= (Linux 5.13 or newer)"}
 	}
-	return append(found, abi, answer("seccomp filter", h.Seccomp, "a kernel with CONFIG_SECCOMP_FILTER"),
+	found = append(found, abi, answer("seccomp filter", h.Seccomp, "a kernel with CONFIG_SECCOMP_FILTER"),
 		answer("seccomp notification", launch.Listener(), "Linux 6.0 or newer"),
 		finding{"built with its entry point", yesNo(launch.Inherited().Noted), "ignored signals and RLIMIT_NOFILE are passed on", ""})
+	return append(found, limitFindings(in)...)
 }
 
 // rungs tries every rung with a launch that stops before the command.
@@ -89,28 +92,40 @@ func rungs(r *spec.Resolved, h wrap.Host) []finding {
 
 // tryRung is why a rung cannot be held here; "" where it can.
 func tryRung(r *spec.Resolved, h wrap.Host, rung wrap.Rung) string {
-	for {
+	_, why := climbTo(r, &h, func() string {
 		if h.Rungs[rung].State == wrap.No {
 			return h.Rungs[rung].Why
 		}
-		prog := wrap.Program{Path: "/bin/true", Real: "/bin/true", Mapped: true}
-		plan, err := wrap.Build(r, &h, wrap.Request{Argv: []string{"true"}, Program: prog, Counter: wrap.CounterAuto})
+		return ""
+	})
+	return why
+}
+
+// climbTo finds the plan that this host holds, by trying, and tells h what it
+// learnt. why tells where there is none, or where stop has a reason.
+func climbTo(r *spec.Resolved, h *wrap.Host, stop func() string) (plan *wrap.Plan, why string) {
+	prog := wrap.Program{Path: "/bin/true", Real: "/bin/true", Mapped: true}
+	for {
+		if why := stop(); why != "" {
+			return nil, why
+		}
+		plan, err := wrap.Build(r, h, wrap.Request{Argv: []string{"true"}, Program: prog})
 		if err != nil {
-			return err.Error()
+			return nil, err.Error()
 		}
 		err = launch.Try(plan)
 		if err == nil {
-			return ""
+			return plan, ""
 		}
 		step, ok := err.(*launch.StepError)
 		if !ok {
-			return err.Error()
+			return nil, err.Error()
 		}
-		if h, ok = launch.Learn(h, plan, step); !ok {
-			return step.Error()
+		if *h, ok = launch.Learn(*h, plan, step); !ok {
+			return nil, step.Error()
 		}
 		if h.Overlay.State == wrap.No {
-			launch.Listings(&h)
+			launch.Listings(h)
 		}
 	}
 }

@@ -52,14 +52,20 @@ func no(why string) wrap.GroupHost {
 	return wrap.GroupHost{Answer: wrap.Answer{State: wrap.No, Why: why}}
 }
 
+func (f *finder) noV1(why string) wrap.GroupHost {
+	h := no(why)
+	h.Version = 1
+	return h
+}
+
 // v1 lets every group have groups in it: the caller's own is the place.
 func (f *finder) v1(c wrap.Controller) wrap.GroupHost {
 	p := f.layout.v1[c]
 	if p.own == "" {
-		return no("the " + c.String() + " cgroup of this process is not in view beneath " + top)
+		return f.noV1("the " + c.String() + " cgroup of this process is not in view beneath " + top)
 	}
 	if why := f.unwritable(p.own); why != "" {
-		return no(why)
+		return f.noV1(why)
 	}
 	h := wrap.GroupHost{Answer: wrap.Answer{State: wrap.Yes}, Version: 1, Dir: f.root + p.own}
 	h.Swap = c == wrap.Memory && exists(h.Dir+"/memory.memsw.limit_in_bytes")

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"strconv"
+
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// limitFindings tell what each limit that needs more than a process's own would
+// get. The groups are made for real, with a command that never starts.
+func limitFindings(in spec.Inputs) []finding {
+	s, err := spec.Decode("doctor", []byte(`{"access_mode": "read-only", "limits": {"memory": "1GiB", "cpus": 1, "pids": 64}, "best_effort": ["*"]}`))
+	if err != nil {
+		return nil
+	}
+	r, err := spec.Resolve(s, in)
+	if err != nil {
+		return nil
+	}
+	h := launch.Probe(&r)
+	plan, why := climbTo(&r, &h, func() string { return "" })
+	if plan == nil {
+		return []finding{{"limits", "no", why, ""}}
+	}
+	var found []finding
+	for _, l := range []struct {
+		field spec.Field
+		c     wrap.Controller
+	}{{"limits.memory", wrap.Memory}, {"limits.cpus", wrap.CPU}, {"limits.pids", wrap.PIDs}} {
+		f := finding{name: string(l.field), state: "no"}
+		g := &h.Groups[l.c]
+		for _, e := range plan.Enforcement {
+			if e.Field != l.field {
+				continue
+			}
+			f.detail = e.Reason
+			if e.Status == wrap.Enforced {
+				f.state, f.detail = "yes", e.By
+				if g.State == wrap.Yes {
+					f.detail = "cgroup v" + strconv.Itoa(g.Version) + ", in " + clean(g.Dir)
+				}
+			}
+		}
+		if f.state == "no" && h.Parent == nil {
+			f.detail, f.help = g.Why, wrap.GroupHelp(h.UID, l.c, g.Version)
+		}
+		found = append(found, f)
+	}
+	return found
+}
