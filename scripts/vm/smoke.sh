@@ -143,14 +143,26 @@ kill "$other"
 # Never less than asked: what cannot be enforced refuses, or its line says enforced.
 for f in '"limits": {"memory": "1GiB"}' '"limits": {"pids": 4096}' '"max_commands": 100' '"network": {"mode": "allow"}' '"max_turns": 3'; do
 	run "{\"access_mode\": \"read-only\", $f}" 'echo ran'
-	name=$(echo "$f" | tr -d '"{} ' | sed 's/:\([a-z]*\):.*/.\1/; s/:.*//; s/network.mode/network/')
+	field=$(echo "$f" | tr -d '"{} ' | sed 's/:\([a-z]*\):.*/.\1/; s/:.*//; s/network.mode/network/')
 	if said ran; then
-		check "$name: ran, so it is enforced" eval 'flat | tr "{" "\n" | grep -F "\"field\":\"$name" | grep -qF "\"status\":\"enforced\""'
+		check "$field: ran, so it is enforced" eval 'flat | tr "{" "\n" | grep -F "\"field\":\"$field" | grep -qF "\"status\":\"enforced\""'
 	else
-		check "$name: refused with 125" test "$status" = 125
-		check "$name: the refusal is recorded" state refused
+		check "$field: refused with 125" test "$status" = 125
+		check "$field: the refusal is recorded" state refused
 	fi
 done
+
+# Limits, where a control group can be had; else the refusal is the one above.
+hog='(x=aaaaaaaa; i=0; while [ $i -lt 23 ]; do x=$x$x; i=$((i+1)); done; echo fat); echo end'
+run '{"access_mode": "read-only"}' "$hog"
+check 'control: a process has 64 MiB' eval 'said fat && said end'
+run '{"access_mode": "read-only", "limits": {"memory": "24MiB"}}' "$hog"
+if [ "$status" != 125 ]; then
+	check 'limits.memory: it is ended, the rest goes on' eval 'said end && ! said fat'
+	check 'limits.memory: the violation is recorded' eval 'flat | grep -qF "\"rule\":\"limits.memory: 24MiB\""'
+fi
+run '{"access_mode": "read-only", "limits": {"timeout": "1s"}}' 'echo ran; while :; do :; done'
+check 'limits.timeout: 124' eval '[ "$status" = 124 ] && said ran'
 
 run '{"acces_mode": "read-only"}' 'echo ran'
 check 'a misspelt field: 125, nothing ran' eval '[ "$status" = 125 ] && ! said ran'

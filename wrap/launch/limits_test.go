@@ -124,7 +124,7 @@ func TestMemoryEndsTheCommandAlone(t *testing.T) {
 			if exit.Use.OOMKills.Value == 0 {
 				t.Errorf("nothing was ended for its memory: %+v", exit)
 			}
-			if peak := exit.Use.MemoryPeak; peak.Set && (peak.Value > 24<<20 || peak.Value < 8<<20) {
+			if peak := exit.Use.MemoryPeak; peak.Set && (peak.Value > 25<<20 || peak.Value < 8<<20) {
 				t.Errorf("the peak is %d", peak.Value)
 			}
 			_, err := os.Stat(s.dir + "/marker")
