@@ -44,7 +44,9 @@ func (s *site) limited(doc, script string, between func(dirs []string)) Exit {
 			pr.Kill()
 			return
 		}
-		exit = pr.Supervise(&Hooks{Signals: -1, Wait: bounds.Waiters()})
+		hooks := lenient(pr)
+		hooks.Wait = append(hooks.Wait, bounds.Waiters()...)
+		exit = pr.Supervise(hooks)
 		bounds.Close()
 	})
 	leaks(s.t, before)
@@ -95,8 +97,7 @@ func needGroup(t *testing.T) {
 	}
 }
 
-// hog has 64 MiB and more in one process beside the shell. It executes nothing,
-// since nobody answers the listener here.
+// hog has 64 MiB and more in one process beside the shell.
 const hog = "(x=aaaaaaaa; i=0; while [ $i -lt 23 ]; do x=$x$x; i=$((i+1)); done); "
 
 // A command that uses up its memory is ended, alone or, under memory.oom.group,
@@ -154,7 +155,7 @@ func TestHogWithoutLimit(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		pr.Supervise(&Hooks{Signals: -1})
+		pr.Supervise(lenient(pr))
 	})
 	if b, err := os.ReadFile(s.dir + "/marker"); string(b) != "went on\n" {
 		t.Errorf("%q, %v", b, err)
@@ -223,7 +224,9 @@ func TestDeadlineEndsAStoppedPid1(t *testing.T) {
 			return
 		}
 		unix.Kill(pr.Pid(), unix.SIGSTOP)
-		pr.Supervise(&Hooks{Signals: -1, Wait: bounds.Waiters()})
+		hooks := lenient(pr)
+		hooks.Wait = append(hooks.Wait, bounds.Waiters()...)
+		pr.Supervise(hooks)
 		bounds.Close()
 		if !bounds.TimedOut() {
 			t.Error("the time was not up")
