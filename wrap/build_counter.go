@@ -28,6 +28,9 @@ func (b *builder) counter() {
 		}
 	} else {
 		b.mute = why
+		if b.h.Outer && b.req.Counter == CounterAuto {
+			b.plan.Counter = CounterOuter
+		}
 	}
 	if b.plan.Counter != CounterNone {
 		return
@@ -103,7 +106,7 @@ func (b *builder) budget() {
 
 // by names the mechanism of a counter.
 func (c Counter) by() string {
-	return [...]string{"", "seccomp notify", "ptrace", ""}[c]
+	return [...]string{"", "seccomp notify", "ptrace", "outer supervisor", ""}[c]
 }
 
 // views tells where the writable trees are seen inside, for a supervisor that

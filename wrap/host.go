@@ -125,6 +125,7 @@ type Host struct {
 	LandlockABI int
 	LandlockWhy string // why LandlockABI is 0
 	Seccomp     Answer
+	Outer       bool      // an outer sbx answers, and counts for those inside
 	Listener    Answer    // a filter may have a listener, and signals leave its calls waiting
 	Profile     []byte    // the compiled filter of an OCI profile that the spec names; nil for the default
 	ProfileWhy  string    // why the profile that the spec names cannot be used; "" where it can

@@ -44,12 +44,12 @@ func (x *Watch) elsewhere() (views []string) {
 }
 
 func (c Counter) String() string {
-	return [...]string{"none", "notify", "ptrace", "auto"}[c]
+	return [...]string{"none", "notify", "ptrace", "outer supervisor", "auto"}[c]
 }
 
 // ParseCounter is the counter that a word of the command line names.
 func ParseCounter(word string) (Counter, bool) {
-	for c := CounterNone; c < CounterAuto; c++ {
+	for c := CounterNone; c <= CounterPtrace; c++ {
 		if c.String() == word {
 			return c, true
 		}

@@ -101,6 +101,12 @@ func (f *Filter) Options() seccomp.Options {
 	return seccomp.Options{Root: f.Root, Unix: f.Unix, NoInet: f.NoInet}
 }
 
+// BudgetPath begins the paths by which an sbx inside another's sandbox asks that
+// one to count for it: execve of a path that no kernel has, and that the outer
+// listener answers. "here" is 0, "open/MAX/WORD" begins a budget and gives its number N,
+// "started/N", "refused/N", "attempted/N" and "exceeded/N" tell of it.
+const BudgetPath = "/proc/self/sbx/budget/1/"
+
 // Counter is what counts the programs that a command and its descendants start.
 type Counter uint8
 
@@ -110,6 +116,7 @@ const (
 	CounterNone   Counter = iota
 	CounterNotify         // seccomp's notifications
 	CounterPtrace
+	CounterOuter // an outer sbx's, of whose sandbox this one is a part
 	CounterAuto
 )
 

@@ -26,13 +26,24 @@ func (l *Listener) exec(c seccomp.Call, at bool) {
 		return
 	}
 	e := l.look(&x)
+	if len(x.path) > 0 && l.ask(text(x.path)) {
+		return
+	}
 	if e != 0 {
 		l.Ledger.Fail()
+		l.failNested()
 		l.n.Fail(l.FD, e)
+		return
+	}
+	if l.chargeNested(x.name) != audit.Proceed {
+		l.Ledger.Forbid()
+		l.report(ByInner, "execute", x.name)
+		l.n.Fail(l.FD, unix.EPERM)
 		return
 	}
 	switch l.Ledger.Charge(x.name) {
 	case audit.Refuse:
+		l.returnNested(x.name)
 		l.report(ByBudget, "execute", x.name)
 		l.n.Fail(l.FD, unix.EPERM)
 	case audit.EndAll: // and no answer: it waits for its end
@@ -41,6 +52,7 @@ func (l *Listener) exec(c seccomp.Call, at bool) {
 	default:
 		if seccomp.Continue(l.FD, l.n.ID) != 0 { // killed before the answer: it did not run
 			l.Ledger.Return(x.name)
+			l.returnNested(x.name)
 		}
 	}
 }

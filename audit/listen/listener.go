@@ -30,6 +30,8 @@ type Listener struct {
 	work     [2]scratch    // of what comes into being, and of what goes
 	head     [headSize]byte
 	refusal  Refusal
+	nested   []nested
+	asked    []*nested       // those that were charged for the exec at hand
 	programs map[fileID]bool // files that are programs by their first bytes
 }
 
@@ -50,6 +52,7 @@ const (
 	ByName           // a protected name would come into being, or change its place
 	ReadOnly         // the mount may only be read
 	BySideDoor       // the call is one of those that are shut
+	ByInner          // the budget of an sbx inside this sandbox
 )
 
 // pathMax is PATH_MAX: the longest path that a call takes, its NUL included.

@@ -30,6 +30,7 @@ type execution struct {
 	counter  wrap.Counter // which is asked for
 	describe wrap.Describe
 	ledger   audit.Ledger
+	budget   launch.Budget // where an outer sbx counts
 	mixed    bool          // stderr goes where stdout does, to a program
 	told     []string      // the kinds of refusals that a person was told of
 	ended    string        // why sbx ended everything; "" where it did not

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strconv"
+
 	"sbx/audit"
 	"sbx/audit/listen"
 	"sbx/spec"
@@ -62,9 +64,45 @@ func (x *execution) end(reason string) {
 	x.process.End()
 }
 
+// outer asks the outer sbx to keep the budget, where it counts: before the
+// command is let go, whose start is free.
+func (x *execution) outer() error {
+	if x.plan.Counter != wrap.CounterOuter || x.budget.Open() {
+		return nil
+	}
+	s := x.resolved.Spec
+	var ok bool
+	if x.budget, ok = launch.OpenBudget(s.MaxCommands, s.OnExceed.Or(spec.Deny)); !ok {
+		return &spec.Problem{Field: "max_commands", On: x.resolved.At("max_commands"), Do: "have the outer sandbox count programs",
+			Why: "its supervisor keeps no more budgets", Help: "end other runs inside it, or use --counter none"}
+	}
+	return nil
+}
+
+// outerCounted takes what the outer sbx counted.
+func (x *execution) outerCounted() {
+	if x.plan.Counter != wrap.CounterOuter {
+		return
+	}
+	attempted, started, refused, exceeded := x.budget.Commands()
+	x.record.Commands = spec.Some(audit.Commands{Attempted: attempted, Started: started, Refused: refused, By: wrap.CounterOuter.String()})
+	n := x.resolved.Spec.MaxCommands
+	if refused > 0 && n.Set {
+		rule := "max_commands: " + strconv.Itoa(n.Value)
+		x.record.Violations.Add(audit.Violation{Kind: "command", At: x.record.EndedAt, Action: "execute", Rule: rule,
+			AllowWith: "max_commands: " + strconv.Itoa(n.Value+refused), Count: refused})
+		if !x.has("q") && !x.mixed {
+			x.std.say(rule + ": " + strconv.Itoa(refused) + " more were refused")
+		}
+	}
+	if exceeded {
+		x.ended = "max_commands"
+	}
+}
+
 // counted puts the ledger into the record.
 func (x *execution) counted() {
-	if x.plan.Counter != wrap.CounterNone {
+	if x.plan.Counter == wrap.CounterNotify {
 		x.record.Commands = spec.Some(x.ledger.Commands(x.plan.Counter.String()))
 	}
 	x.record.ObservedKinds = x.plan.Observed()

@@ -170,6 +170,7 @@ func (x *execution) relative(path string) string {
 func (x *execution) finish(e launch.Exit) int {
 	r := &x.record
 	r.EndedAt = time.Now()
+	x.outerCounted()
 	by, status := x.endedBy(e)
 	r.Exit = audit.Exit{EndedBy: by, Code: spec.Some(status)}
 	if e.Signal != 0 && e.Known {

@@ -20,6 +20,10 @@ func (x *execution) refused(r *listen.Refusal) {
 		n := x.resolved.Spec.MaxCommands.Value
 		v.Kind, v.Rule, v.AllowWith = "command", "max_commands: "+strconv.Itoa(n), "max_commands: "+strconv.Itoa(n+1)
 		what += " was refused, as will be what follows"
+	case listen.ByInner: // who tells the person itself
+		v.Kind, v.Rule = "command", "max_commands of an sbx inside"
+		x.record.Violations.Add(v)
+		return
 	case listen.ByName:
 		v.Kind, v.Rule, v.AllowWith = "filesystem", string(wrap.FieldProtected), "filesystem.write: ["+quoteJSON(x.relative(v.Target))+"]"
 		what += " is a protected name"

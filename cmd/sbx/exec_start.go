@@ -85,6 +85,9 @@ func (x *execution) launch() error {
 	}
 	x.clock.lap("record")
 	x.guard()
+	if err := x.outer(); err != nil {
+		return err
+	}
 	x.process.Allow()
 	err = x.process.Ready()
 	x.clock.lap("setup")

@@ -25,6 +25,7 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 	case "seccomp":
 		if e.Step.Args[1].Num != 0 && h.Listener.State != wrap.No {
 			h.Listener = wrap.Answer{State: wrap.No, Why: listenerWhy(e)}
+			h.Outer = e.Errno == Errno(unix.EBUSY) && outerAnswers()
 			return h, true
 		}
 		if !denied(e.Errno) {

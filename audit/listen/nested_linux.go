@@ -1,0 +1,200 @@
+package listen
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/seccomp"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// An sbx inside this sandbox can have no listener of its own: there is one in a
+// chain of filters. It asks this one to keep a budget for its own process tree,
+// by executing a path that no kernel has (wrap.BudgetPath) and reading the
+// result, as the listener answers it. A program that asks so can only narrow
+// what it may do itself.
+
+// maxNested is how many budgets are kept beside the sandbox's own.
+const maxNested = 16
+
+// nested is the budget of one sbx inside.
+type nested struct {
+	pid     int // of that sbx, outside
+	ledger  audit.Ledger
+	begun   bool // its command has been executed, which is free
+	command int  // pidfd of that command; -1 without
+	reached bool // the budget was exceeded, and everything is to end
+}
+
+// ask answers a request; ok is false where the path is none.
+func (l *Listener) ask(path string) (ok bool) {
+	verb, ok := strings.CutPrefix(path, wrap.BudgetPath)
+	if !ok {
+		return false
+	}
+	result, e := l.answer(verb)
+	if e != 0 {
+		l.n.Fail(l.FD, e)
+	} else {
+		l.n.Answer(l.FD, result)
+	}
+	return true
+}
+
+func (l *Listener) answer(request string) (int64, unix.Errno) {
+	verb, rest, _ := strings.Cut(request, "/")
+	pid := l.processOf(int(l.n.TID))
+	if pid <= 0 || l.Ledger == nil {
+		return 0, unix.ENOENT
+	}
+	switch verb {
+	case "here":
+		return 0, 0
+	case "open":
+		return l.open(pid, rest)
+	}
+	id, err := strconv.Atoi(rest)
+	if err != nil || id < 1 || id > len(l.nested) || l.nested[id-1].pid != pid {
+		return 0, unix.ENOENT
+	}
+	b := &l.nested[id-1]
+	c := b.ledger.Commands("")
+	switch verb {
+	case "started":
+		return int64(c.Started), 0
+	case "refused":
+		return int64(c.Refused), 0
+	case "attempted":
+		return int64(c.Attempted), 0
+	case "exceeded":
+		if b.reached {
+			return 1, 0
+		}
+		return 0, 0
+	}
+	return 0, unix.ENOENT
+}
+
+// open begins a budget: "MAX/WORD", MAX empty for none.
+func (l *Listener) open(pid int, rest string) (int64, unix.Errno) {
+	number, word, _ := strings.Cut(rest, "/")
+	b := nested{pid: pid, command: -1}
+	on, ok := spec.ParseOnExceed(word)
+	if !ok {
+		return 0, unix.EINVAL
+	}
+	b.ledger.OnExceed = on
+	if number != "" {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 0 {
+			return 0, unix.EINVAL
+		}
+		b.ledger.Max = spec.Some(n)
+	}
+	if len(l.nested) == maxNested {
+		return 0, unix.EAGAIN
+	}
+	l.nested = append(l.nested, b)
+	return int64(len(l.nested)), 0
+}
+
+// chargeNested asks the budgets of those inside about a program. What it
+// charged is taken back where another refuses.
+func (l *Listener) chargeNested(name string) audit.Ruling {
+	l.asked = l.asked[:0]
+	if len(l.nested) == 0 {
+		return audit.Proceed
+	}
+	for i := range l.nested {
+		b := &l.nested[i]
+		if !l.descends(int(l.n.TID), b.pid) {
+			continue
+		}
+		if !b.begun {
+			b.begun = true
+			b.command, _ = unix.PidfdOpen(int(l.n.TID), 0)
+			continue
+		}
+		switch ruling := b.ledger.Charge(name); ruling {
+		case audit.Proceed:
+			l.asked = append(l.asked, b)
+		default:
+			l.returnNested(name)
+			if ruling == audit.EndAll && !b.reached {
+				b.reached = true // its command ends, and its sbx ends the rest
+				_ = unix.PidfdSendSignal(b.command, unix.SIGKILL, nil, 0)
+			}
+			return audit.Refuse
+		}
+	}
+	return audit.Proceed
+}
+
+// returnNested takes the last charges back.
+func (l *Listener) returnNested(name string) {
+	for _, b := range l.asked {
+		b.ledger.Return(name)
+	}
+	l.asked = l.asked[:0]
+}
+
+// failNested counts an attempt that came to nothing by itself.
+func (l *Listener) failNested() {
+	for i := range l.nested {
+		if b := &l.nested[i]; b.begun && l.descends(int(l.n.TID), b.pid) {
+			b.ledger.Fail()
+		}
+	}
+}
+
+// maxAncestors bounds the walk up a process tree.
+const maxAncestors = 1000
+
+// descends tells whether a thread's process has pid among its parents. Orphans
+// stay beneath an sbx, which is their subreaper (prctl(2)).
+func (l *Listener) descends(tid, pid int) bool {
+	for range maxAncestors {
+		tid = parentOf(tid)
+		if tid == pid {
+			return true
+		}
+		if tid <= 1 {
+			return false
+		}
+	}
+	return false
+}
+
+// parentOf is the fourth field of /proc/PID/stat, behind the command's name,
+// which may hold anything; 0 where it cannot be read.
+func parentOf(tid int) int {
+	var buf [512]byte
+	n := readFile("/proc/"+strconv.Itoa(tid)+"/stat", buf[:])
+	if n <= 0 {
+		return 0
+	}
+	text := string(buf[:n])
+	f := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if len(f) < 2 {
+		return 0
+	}
+	ppid, _ := strconv.Atoi(f[1])
+	return ppid
+}
+
+// processOf is the process that a thread belongs to.
+func (l *Listener) processOf(tid int) int {
+	var buf [1024]byte
+	n := readFile("/proc/"+strconv.Itoa(tid)+"/status", buf[:])
+	_, rest, found := strings.Cut(string(buf[:max(n, 0)]), "\nTgid:\t")
+	line, _, _ := strings.Cut(rest, "\n")
+	pid, err := strconv.Atoi(line)
+	if !found || err != nil || !seccomp.Valid(l.FD, l.n.ID) {
+		return 0
+	}
+	return pid
+}
