@@ -333,7 +333,13 @@ int main(int argc, char **argv)
 		printf("ran %d\n", racer(a));
 	else if (!strcmp(mode, "names"))
 		names(a);
-	else if (!strcmp(mode, "make")) {
+	else if (!strcmp(mode, "refused")) {
+		int n = 0;
+		for (int i = 0; i < a; i++)
+			if (open("/etc/passwd", O_RDWR) < 0 && (errno == EROFS || errno == EACCES))
+				n++;
+		printf("refused %d\n", n);
+	} else if (!strcmp(mode, "make")) {
 		printf("mkdir %d\n", mkdir("made", 0755) ? errno : 0);
 		int fd = open("file", O_CREAT | O_WRONLY, 0644);
 		printf("open %d\n", fd < 0 ? errno : 0);

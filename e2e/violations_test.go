@@ -1,0 +1,125 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// refusable are the calls that a violation can be about.
+const refusable = "trace=%file,%network,ioctl,prlimit64,clone,unshare,setns,mount,umount2,keyctl,add_key,request_key,bpf,perf_event_open," +
+	"userfaultfd,fanotify_init,syslog,quotactl,swapon,reboot,ioperm,iopl"
+
+// truth runs a script inside, under strace, and holds each violation to the
+// calls that strace saw failing: none is about a call that succeeded.
+func (b *box) truth(script string) (r result, violations int) {
+	b.t.Helper()
+	logs := b.ws + "/strace"
+	must(b.t, os.Mkdir(logs, 0o755))
+	r = b.run(specWW, "strace", "-ff", "-qq", "-s", "4096", "-e", "signal=none", "-e", refusable, "-o", logs+"/log", "--",
+		"/bin/sh", "-c", "set -e; cd "+b.ws+"; "+script+"\necho end").ended()
+	if r.code != 0 {
+		b.t.Fatalf("%v", r)
+	}
+	var failed []string
+	files, err := filepath.Glob(logs + "/log.*")
+	must(b.t, err)
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		must(b.t, err)
+		for line := range strings.Lines(string(text)) {
+			if strings.Contains(line, " = -1 E") {
+				failed = append(failed, line)
+			}
+		}
+	}
+	list := r.rec.list("violations")
+	for _, v := range list {
+		target, action := v.text("target"), v.text("action")
+		if v.text("program") == "strace" { // who traces is not traced
+			continue
+		}
+		seen := 0
+		for _, line := range failed {
+			call, _, _ := strings.Cut(line, "(")
+			switch {
+			case v.text("kind") == "syscall" && call == action,
+				target != "" && strings.Contains(line, filepath.Base(target)+`"`),
+				v.text("kind") == "network" && call == "connect":
+				seen++
+			}
+		}
+		if seen < max(v.whole("count"), 1) {
+			b.t.Errorf("strace saw %d calls fail as of %v", seen, v)
+		}
+	}
+	return r, len(list)
+}
+
+// A violation is about a call that failed: in builds, installs, git, and where
+// things are refused on purpose.
+func TestViolationsAreTrue(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "strace")
+	for _, job := range []struct {
+		name, script string
+		programs     []string
+		prepare      func(b *box)
+	}{
+		{"refusals", `! touch /etc/x /usr/bin/y 2>/dev/null; ! mkdir .vscode .idea 2>/dev/null; ! mv a .envrc 2>/dev/null
+			! ln -s a .mcp.json 2>/dev/null; ! rm /etc/passwd 2>/dev/null; ! mv /etc/hosts . 2>/dev/null; ! unshare -m true 2>/dev/null
+			(echo x >/etc/passwd) 2>/dev/null || :; mkdir -p d /usr/lib; touch d/ok; mv d/ok d/fine; rm d/fine; : >/dev/null; cat <a >b`, nil,
+			func(b *box) { b.write("ws/a", "a") }},
+		{"git", `git init -q 2>/dev/null || :; cd repo; echo x >>file; git add .; git commit -qm two; git checkout -q -b other; git stash list; git gc -q; git status`, []string{"git"},
+			func(b *box) { b.repository(b.ws + "/repo") }},
+		{"make", "make -s -j2 && ./prog", []string{"gcc", "make"}, func(b *box) {
+			b.write("ws/a.c", "int main(void) { return 0; }\n")
+			b.write("ws/Makefile", "prog: a.o\n\tgcc -o prog a.o\n%.o: %.c\n\tgcc -O1 -c -o $@ $<\n")
+		}},
+		{"go", "go build -o hello . && ./hello", []string{"go"}, func(b *box) {
+			b.write("ws/go.mod", "module example.com/hello\n\ngo 1.21\n")
+			b.write("ws/main.go", "package main\n\nfunc main() { println(1) }\n")
+			b.env = append(b.env, "GOFLAGS=-mod=mod", "GOPROXY=off", "GOTOOLCHAIN=local", "GOCACHE="+b.ws+"/.gocache", "GOPATH="+b.ws+"/.gopath", "CGO_ENABLED=0", "GOTELEMETRY=off", "GOROOT="+goRoot(b.t))
+		}},
+		{"npm", "npm install --silent", []string{"npm", "node"}, func(b *box) {
+			b.write("ws/lib/package.json", `{"name":"lib","version":"1.0.0","main":"index.js"}`)
+			b.write("ws/lib/index.js", "module.exports = 1\n")
+			b.write("ws/package.json", `{"name":"app","version":"1.0.0","dependencies":{"lib":"file:./lib"}}`)
+			b.env = append(b.env, "npm_config_cache="+b.ws+"/.npm", "npm_config_update_notifier=false", "npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false")
+		}},
+		{"python", "python3 -c 'import json, subprocess, tempfile; subprocess.run([\"true\"]); tempfile.TemporaryFile()'", []string{"python3"}, func(*box) {}},
+	} {
+		t.Run(job.name, func(t *testing.T) {
+			needPrograms(t, append([]string{"sh"}, job.programs...)...)
+			b := newBoxElsewhere(t)
+			job.prepare(b)
+			r, n := b.truth(job.script)
+			if job.name == "refusals" && n < 8 {
+				t.Errorf("only %d violations: %v", n, r.rec["violations"])
+			}
+		})
+	}
+}
+
+// However often a thing is refused, it is one line of the record.
+func TestViolationsAreFolded(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "gcc")
+	b := newBox(t)
+	b.inBox("x", 0o755)
+	r := b.run(specWW, "./x", "refused", "10000")
+	v := r.rec.list("violations")
+	if r.out != "refused 10000\n" || len(v) != 1 || v[0].whole("count") != 10000 || v[0].text("target") != "/etc/passwd" || v[0].text("kind") != "filesystem" {
+		t.Errorf("%v; violations %v", r, v)
+	}
+	if lines := strings.Count(r.err, "\n"); lines != 1 {
+		t.Errorf("stderr has %d lines: %s", lines, r.err)
+	}
+	// Different ones are bounded, and what is left out is counted.
+	r = b.sh(specWW, "i=0; while [ $i -lt 300 ]; do (: >/etc/x$i) 2>/dev/null; i=$((i+1)); done; echo end").ended()
+	if n := len(r.rec.list("violations")); n != 200 || fmt.Sprint(r.rec["violations_omitted"]) != "100" {
+		t.Errorf("%d are listed, %v left out", n, r.rec["violations_omitted"])
+	}
+}
