@@ -157,6 +157,9 @@ func TestLadderBestEffort(t *testing.T) {
 			if got := r.rec.text("host", "rung"); got != "landlock and seccomp alone" {
 				t.Errorf("the rung is %q", got)
 			}
+			if l.land && !r.rec.refused("filesystem", outside) {
+				t.Errorf("the refused write is no violation: %v", r.rec["violations"])
+			}
 			got := r.lines()
 			for i, a := range tries {
 				if control[a] != "ok" {

@@ -52,6 +52,23 @@ func TestProtectedNamesAreRefused(t *testing.T) {
 	})
 }
 
+// However long the chain of links is, an open makes no protected name at its end.
+func TestProtectedNamesBehindLinks(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	r := b.sh(specWW, `ln -s .envrc l0; i=0; while [ $i -lt 45 ]; do ln -s l$i l$((i+1)); i=$((i+1)); done
+		for i in 0 1 7 8 9 20 38 39 40 45; do (echo x >l$i) 2>/dev/null && echo made $i; done
+		ln -s /proc/self/cwd/.envrc magic; (echo x >magic) 2>/dev/null && echo made by magic
+		ln -s free f0; ln -s f0 f1; echo x >f1 && cat free`).ended()
+	if r.out != "x\nend\n" {
+		t.Errorf("%v", r)
+	}
+	b.absent(b.ws + "/.envrc")
+	if len(r.rec.moved()) != 0 {
+		t.Errorf("it was there for a while: %v", r.rec.moved())
+	}
+}
+
 // A program that changes the name while it is read is refused, or what it made
 // does not stay.
 func TestProtectedNamesAgainstARacer(t *testing.T) {

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,8 +19,12 @@ func (b *box) truth(script string) (r result, violations int) {
 	b.t.Helper()
 	logs := b.ws + "/strace"
 	must(b.t, os.Mkdir(logs, 0o755))
-	r = b.run(specWW, "strace", "-ff", "-qq", "-s", "4096", "-e", "signal=none", "-e", refusable, "-o", logs+"/log", "--",
-		"/bin/sh", "-c", "set -e; cd "+b.ws+"; "+script+"\necho end").ended()
+	ctx, cancel := context.WithTimeout(context.Background(), 6*limit) // strace is slow
+	defer cancel()
+	cmd := b.command(ctx, specWW, "strace", "-ff", "-qq", "-s", "4096", "-e", "signal=none", "-e", refusable, "-o", logs+"/log", "--",
+		"/bin/sh", "-c", "set -e; cd "+b.ws+"; "+script+"\necho end")
+	cmd.Dir = b.ws
+	r = b.finish(cmd).ended()
 	if r.code != 0 {
 		b.t.Fatalf("%v", r)
 	}

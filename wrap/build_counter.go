@@ -1,8 +1,10 @@
 package wrap
 
 import (
+	"slices"
 	"strconv"
 
+	"sbx/landlock"
 	"sbx/seccomp"
 	"sbx/spec"
 )
@@ -79,6 +81,17 @@ func (b *builder) notify() seccomp.Notify {
 		return seccomp.NotifyRefused
 	}
 	return seccomp.NotifyOpens
+}
+
+// Closed tells whether Landlock alone, without mounts, keeps a path from being
+// written, made or removed. The path has no links.
+func (p *Plan) Closed(path string) bool {
+	if p.Base != BaseHost || p.Landlock.FS&landlock.WriteFile == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(p.Landlock.Rules, func(r landlock.Rule) bool {
+		return r.Allow&landlock.WriteFile != 0 && under(path, r.Path)
+	})
 }
 
 // Observed lists the kinds of refusals that are seen at all, in order.

@@ -17,6 +17,8 @@ type Listener struct {
 	Views  []wrap.View   // where the writable trees are
 	// Forbids tells whether a name of the host must not come into being.
 	Forbids func(path string) bool
+	// Closed tells whether a path may not be written although its mount may.
+	Closed func(path string) bool
 	// Exceeded is told that everything is to be ended.
 	Exceeded func()
 	// Refused is told of each call that was refused, or is about to be. What it
@@ -89,9 +91,10 @@ func (l *Listener) Serve() {
 // proceed lets the kernel decide.
 func (l *Listener) proceed() { seccomp.Continue(l.FD, l.n.ID) }
 
-// report tells of a call that does not succeed.
+// report tells of a call that does not succeed. A thread that is gone may have
+// left its number to a process of the host's, whose memory is nobody's to tell.
 func (l *Listener) report(cause Cause, action, target string) {
-	if l.Refused == nil {
+	if l.Refused == nil || !seccomp.Valid(l.FD, l.n.ID) {
 		return
 	}
 	l.refusal = Refusal{TID: int(l.n.TID), Cause: cause, Action: action, Target: target}

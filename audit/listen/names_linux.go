@@ -75,11 +75,16 @@ func (l *Listener) foresee(c *nameCall, made, taken *landing) {
 		l.report(ByName, c.action, taken.text())
 	case replaces && made.mounted:
 		l.report(ByName, c.action, made.text())
-	case made.ok && (!made.exists || replaces) && access(made.dir, unix.W_OK) == unix.EROFS:
+	case (!made.exists || replaces) && l.fixed(made):
 		l.report(ReadOnly, c.action, made.text())
-	case taken.ok && access(taken.dir, unix.W_OK) == unix.EROFS:
+	case l.fixed(taken):
 		l.report(ReadOnly, c.action, taken.text())
 	}
+}
+
+// fixed tells whether nothing can be made or removed where a name lands.
+func (l *Listener) fixed(d *landing) bool {
+	return d.ok && (access(d.dir, unix.W_OK) == unix.EROFS || l.Closed(d.text()) && access(d.dir, unix.W_OK) == 0)
 }
 
 // argument is a path as a call's arguments have it.
@@ -139,8 +144,9 @@ func (d *landing) text() string {
 	return text(d.name)
 }
 
-// maxFollowed is how many links at the end of a path are followed.
-const maxFollowed = 8
+// maxFollowed is how many links at the end of a path are followed: no fewer than
+// the kernel would (MAXSYMLINKS of linux/namei.h).
+const maxFollowed = 40
 
 // land finds where a path's last name lies. follow goes on where that name is a
 // link, as an open that creates does.

@@ -23,11 +23,28 @@ const maxNested = 16
 
 // nested is the budget of one sbx inside.
 type nested struct {
-	pid     int // of that sbx, outside
+	pid     int // of that sbx, outside; 0 where it is gone
+	own     int // pidfd of it
 	ledger  audit.Ledger
 	begun   bool // its command has been executed, which is free
 	command int  // pidfd of that command; -1 without
 	reached bool // the budget was exceeded, and everything is to end
+}
+
+// gone frees a budget whose sbx has ended: its number may be another's soon.
+func (b *nested) gone() bool {
+	pf := []unix.PollFd{{Fd: int32(b.own), Events: unix.POLLIN}}
+	if n, _ := unix.Poll(pf, 0); n == 0 && b.pid > 0 {
+		return false
+	}
+	if b.pid > 0 {
+		unix.Close(b.own)
+		if b.command >= 0 {
+			unix.Close(b.command)
+		}
+		b.pid, b.own, b.command = 0, -1, -1
+	}
+	return true
 }
 
 // ask answers a request; ok is false where the path is none.
@@ -95,7 +112,19 @@ func (l *Listener) open(pid int, rest string) (int64, unix.Errno) {
 		}
 		b.ledger.Max = spec.Some(n)
 	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return 0, unix.EAGAIN
+	}
+	b.own = fd
+	for i := range l.nested {
+		if l.nested[i].gone() {
+			l.nested[i] = b
+			return int64(i + 1), 0
+		}
+	}
 	if len(l.nested) == maxNested {
+		unix.Close(fd)
 		return 0, unix.EAGAIN
 	}
 	l.nested = append(l.nested, b)
@@ -106,30 +135,23 @@ func (l *Listener) open(pid int, rest string) (int64, unix.Errno) {
 // charged is taken back where another refuses.
 func (l *Listener) chargeNested(name string) audit.Ruling {
 	l.asked = l.asked[:0]
-	if len(l.nested) == 0 {
-		return audit.Proceed
-	}
-	for i := range l.nested {
-		b := &l.nested[i]
-		if !l.descends(int(l.n.TID), b.pid) {
-			continue
-		}
+	for _, b := range l.above() {
 		if !b.begun {
 			b.begun = true
 			b.command, _ = unix.PidfdOpen(int(l.n.TID), 0)
 			continue
 		}
-		switch ruling := b.ledger.Charge(name); ruling {
-		case audit.Proceed:
+		ruling := b.ledger.Charge(name)
+		if ruling == audit.Proceed {
 			l.asked = append(l.asked, b)
-		default:
-			l.returnNested(name)
-			if ruling == audit.EndAll && !b.reached {
-				b.reached = true // its command ends, and its sbx ends the rest
-				_ = unix.PidfdSendSignal(b.command, unix.SIGKILL, nil, 0)
-			}
-			return audit.Refuse
+			continue
 		}
+		l.returnNested(name)
+		if ruling == audit.EndAll && !b.reached {
+			b.reached = true // its command ends, and its sbx ends the rest
+			_ = unix.PidfdSendSignal(b.command, unix.SIGKILL, nil, 0)
+		}
+		return audit.Refuse
 	}
 	return audit.Proceed
 }
@@ -144,29 +166,41 @@ func (l *Listener) returnNested(name string) {
 
 // failNested counts an attempt that came to nothing by itself.
 func (l *Listener) failNested() {
-	for i := range l.nested {
-		if b := &l.nested[i]; b.begun && l.descends(int(l.n.TID), b.pid) {
+	for _, b := range l.above() {
+		if b.begun {
 			b.ledger.Fail()
 		}
 	}
 }
 
 // maxAncestors bounds the walk up a process tree.
-const maxAncestors = 1000
+const maxAncestors = 500
 
-// descends tells whether a thread's process has pid among its parents. Orphans
-// stay beneath an sbx, which is their subreaper (prctl(2)).
-func (l *Listener) descends(tid, pid int) bool {
-	for range maxAncestors {
-		tid = parentOf(tid)
-		if tid == pid {
-			return true
-		}
-		if tid <= 1 {
-			return false
+// above are the budgets of those among whose descendants the waiting thread's
+// process is. Orphans stay beneath an sbx, which is their subreaper (prctl(2)).
+func (l *Listener) above() (list []*nested) {
+	left := 0
+	for i := range l.nested {
+		if !l.nested[i].gone() {
+			left++
 		}
 	}
-	return false
+	at := int(l.n.TID)
+	for range maxAncestors {
+		if left == 0 {
+			break
+		}
+		if at = parentOf(at); at <= 1 {
+			break
+		}
+		for i := range l.nested {
+			if l.nested[i].pid == at {
+				list = append(list, &l.nested[i])
+				left--
+			}
+		}
+	}
+	return list
 }
 
 // parentOf is the fourth field of /proc/PID/stat, behind the command's name,

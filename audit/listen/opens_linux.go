@@ -48,7 +48,7 @@ func (l *Listener) opens(c *openCall) {
 	case !d.ok:
 	case d.exists && writes && !exclusive && l.readOnly(&d):
 		l.report(ReadOnly, "open for writing", d.text())
-	case !d.exists && makes && access(d.dir, unix.W_OK) == unix.EROFS:
+	case !d.exists && makes && l.fixed(&d):
 		l.report(ReadOnly, "create", d.text())
 	}
 	l.proceed()
@@ -66,7 +66,8 @@ func (l *Listener) openFlags(c *openCall) (uint64, unix.Errno) {
 }
 
 // readOnly tells whether the kernel refuses to open what is there for writing
-// because its mount may only be read. A folder is refused for what it is.
+// because it may only be read inside. A folder is refused for what it is, and
+// what the user may not write is no matter of the sandbox's.
 func (l *Listener) readOnly(d *landing) bool {
 	fd, e := openat2(d.dir, d.name, true, unix.RESOLVE_NO_SYMLINKS)
 	if e != 0 {
@@ -74,5 +75,9 @@ func (l *Listener) readOnly(d *landing) bool {
 	}
 	defer unix.Close(fd)
 	var st unix.Stat_t
-	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG && access(fd, unix.W_OK) == unix.EROFS
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return false
+	}
+	e = access(fd, unix.W_OK)
+	return e == unix.EROFS || e == 0 && l.Closed(d.text())
 }
