@@ -20,6 +20,7 @@ const (
 	Trap                        // SIGSYS, which the program may handle
 	Errno                       // the call fails with Action.Errno
 	KindNotify                  // a supervisor answers (Linux 5.0)
+	Trace                       // the tracer is told and decides; without one, ENOSYS (ptrace(2), PTRACE_EVENT_SECCOMP)
 	Log                         // the call runs and is logged (Linux 4.14)
 	Allow                       // the call runs
 )
@@ -34,6 +35,7 @@ var kinds = [...]struct {
 	Trap:        {"trap", unix.SECCOMP_RET_TRAP},
 	Errno:       {"errno", unix.SECCOMP_RET_ERRNO},
 	KindNotify:  {"notify", unix.SECCOMP_RET_USER_NOTIF},
+	Trace:       {"trace", unix.SECCOMP_RET_TRACE},
 	Log:         {"log", unix.SECCOMP_RET_LOG},
 	Allow:       {"allow", unix.SECCOMP_RET_ALLOW},
 }
@@ -100,8 +102,8 @@ func (a Action) ret() uint32 {
 }
 
 // actionOf reads a BPF program's return value as the kernel does: what it
-// does not know is KillProcess. So is TRACE here, which no filter of this
-// package returns.
+// does not know is KillProcess. The word for the tracer that a TRACE carries
+// is not kept: no filter of this package sends one.
 func actionOf(ret uint32) Action {
 	for k := KillProcess; k <= Allow; k++ {
 		if kinds[k].ret != ret&unix.SECCOMP_RET_ACTION_FULL {

@@ -34,6 +34,8 @@ func scmpAction(a Action) seccomp.ScmpAction {
 		return seccomp.ActErrno.SetReturnCode(int16(a.Errno))
 	case KindNotify:
 		return seccomp.ActNotify
+	case Trace:
+		return seccomp.ActTrace
 	case Log:
 		return seccomp.ActLog
 	}

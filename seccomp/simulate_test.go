@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 		{"errno too large", []unix.SockFilter{ret(unix.SECCOMP_RET_ERRNO | 0xffff)}, Action{Kind: Errno, Errno: maxErrno}},
 		{"data of another action", []unix.SockFilter{ret(unix.SECCOMP_RET_TRAP | 7)}, Action{Kind: Trap}},
 		{"unknown action", []unix.SockFilter{ret(0x12340000)}, no},
-		{"trace", []unix.SockFilter{ret(unix.SECCOMP_RET_TRACE)}, no},
+		{"trace", []unix.SockFilter{ret(unix.SECCOMP_RET_TRACE | 7)}, Action{Kind: Trace}},
 	} {
 		if got := Run(row.p, c); got != row.want {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)

@@ -1,0 +1,117 @@
+package seccomp
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Every call of every entry, by name: the tracer sees exec and ptrace, and the
+// rest is allowed.
+func TestTraced(t *testing.T) {
+	for _, a := range bothArches {
+		p := Traced(a)
+		stops := map[string]int{}
+		for _, nr := range numbers() {
+			c := Call{Arch: a.Audit(), Nr: nr}
+			got := Run(p, c)
+			name, _ := a.Name(nr)
+			want := Action{Kind: Allow}
+			if name == "execve" || name == "execveat" || name == "ptrace" || a == AMD64 && (nr == x32Bit+520 || nr == x32Bit+545 || nr == x32Bit+521) {
+				want = Action{Kind: Trace}
+				stops[name]++
+			}
+			if got != want {
+				t.Errorf("%v %s (%d): %v, want %v", a, name, nr, got, want)
+			}
+			if is := TracedCallOf(a, c) != NotTraced; is != (want.Kind == Trace) {
+				t.Errorf("%v %s (%d): a call that stops: %v", a, name, nr, is)
+			}
+		}
+		for _, name := range []string{"execve", "execveat", "ptrace"} {
+			if stops[name] != 1 {
+				t.Errorf("%v: %s was met %d times", a, name, stops[name])
+			}
+		}
+	}
+}
+
+// The numbers of the 32-bit entries, as the kernel's tables have them.
+func TestTracedAtOtherEntries(t *testing.T) {
+	for _, row := range []struct {
+		a     Arch
+		audit uint32
+		nr    uint32
+		want  TracedCall
+	}{
+		{AMD64, unix.AUDIT_ARCH_I386, 11, TracedExecve},
+		{AMD64, unix.AUDIT_ARCH_I386, 358, TracedExecveat},
+		{AMD64, unix.AUDIT_ARCH_I386, 26, TracedPtrace},
+		{AMD64, unix.AUDIT_ARCH_I386, 59, NotTraced}, // oldolduname there
+		{AMD64, unix.AUDIT_ARCH_X86_64, 11, NotTraced},
+		{AMD64, unix.AUDIT_ARCH_X86_64, x32Bit | 520, TracedExecve},
+		{AMD64, unix.AUDIT_ARCH_X86_64, x32Bit | 545, TracedExecveat},
+		{AMD64, unix.AUDIT_ARCH_X86_64, x32Bit | 521, TracedPtrace},
+		{ARM64, unix.AUDIT_ARCH_ARM, 11, TracedExecve},
+		{ARM64, unix.AUDIT_ARCH_ARM, 387, TracedExecveat},
+		{ARM64, unix.AUDIT_ARCH_ARM, 26, TracedPtrace},
+		{ARM64, unix.AUDIT_ARCH_AARCH64, 11, NotTraced},
+		{ARM64, unix.AUDIT_ARCH_X86_64, 59, NotTraced},
+	} {
+		c := Call{Arch: row.audit, Nr: row.nr}
+		want := Action{Kind: Allow}
+		if row.want != NotTraced {
+			want.Kind = Trace
+		}
+		if got := Run(Traced(row.a), c); got != want {
+			t.Errorf("%v %#x %d: %v, want %v", row.a, row.audit, row.nr, got, want)
+		}
+		if got := TracedCallOf(row.a, c); got != row.want {
+			t.Errorf("%v %#x %d is %v, want %v", row.a, row.audit, row.nr, got, row.want)
+		}
+	}
+	if Traced(0) != nil || TracedCallOf(0, Call{}) != NotTraced {
+		t.Error("there is a program for no architecture")
+	}
+}
+
+// A child that nobody traces is not made, whatever else the flags say; the
+// kernel reads the low word.
+func TestTracedRefusesUntraced(t *testing.T) {
+	eperm, allow := Fail(unix.EPERM), Action{Kind: Allow}
+	for _, row := range []struct {
+		audit, nr uint32
+	}{{unix.AUDIT_ARCH_X86_64, 56}, {unix.AUDIT_ARCH_X86_64, x32Bit | 56}, {unix.AUDIT_ARCH_I386, 120}} {
+		for flags, want := range map[uint64]Action{
+			uint64(unix.SIGCHLD): allow,
+			unix.CLONE_VM | unix.CLONE_VFORK | uint64(unix.SIGCHLD):            allow,
+			unix.CLONE_PTRACE | uint64(unix.SIGCHLD):                           allow,
+			unix.CLONE_UNTRACED:                                                eperm,
+			unix.CLONE_UNTRACED | unix.CLONE_VM | unix.CLONE_VFORK | 1<<32:     eperm,
+			unix.CLONE_UNTRACED << 32 /* no such flag: the kernel drops it */ : allow,
+		} {
+			if got := Run(Traced(AMD64), Call{Arch: row.audit, Nr: row.nr, Args: [6]uint64{flags}}); got != want {
+				t.Errorf("%d with %#x: %v, want %v", row.nr, flags, got, want)
+			}
+		}
+	}
+}
+
+// Beside the sandbox's own filter it changes no refusal: the stricter of both
+// holds, and Trace is weaker than every refusal.
+func TestTracedOpensNothing(t *testing.T) {
+	for k := KillProcess; k <= KindNotify; k++ {
+		if !(Action{Kind: k}).stricter(Action{Kind: Trace}) {
+			t.Errorf("%v does not go before a tracer", k)
+		}
+	}
+	for k := Trace + 1; k <= Allow; k++ {
+		if (Action{Kind: k}).stricter(Action{Kind: Trace}) {
+			t.Errorf("%v goes before a tracer", k)
+		}
+	}
+	if s := Trace.String(); !strings.HasPrefix(s, "trace") {
+		t.Errorf("the kind is called %q", s)
+	}
+}
