@@ -41,16 +41,26 @@ type Ledger struct {
 // Charge is asked before the program at path starts. The path's bytes may
 // change after it.
 func (l *Ledger) Charge(path string) Ruling {
-	if l.Max.Set && l.started >= l.Max.Value && l.OnExceed != spec.RecordOnly {
-		l.refused++
-		if l.OnExceed == spec.Kill {
-			return EndAll
-		}
-		return Refuse
+	if l.Spent() {
+		return l.Exceed()
 	}
 	l.started++
 	l.name(path, 1)
 	return Proceed
+}
+
+// Spent tells whether the budget is used up, so that the next Charge refuses.
+func (l *Ledger) Spent() bool {
+	return l.Max.Set && l.started >= l.Max.Value && l.OnExceed != spec.RecordOnly
+}
+
+// Exceed counts a program that the budget refuses: Refuse or EndAll.
+func (l *Ledger) Exceed() Ruling {
+	l.refused++
+	if l.OnExceed == spec.Kill {
+		return EndAll
+	}
+	return Refuse
 }
 
 // Return takes a charge back: the program did not start.

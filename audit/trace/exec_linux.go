@@ -1,0 +1,156 @@
+package trace
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/seccomp"
+)
+
+// flight is an exec under way.
+type flight struct {
+	program string
+	// saved is set where the budget is used up, and faccessat(2) was put in the
+	// exec's place: the registers to put back.
+	saved *registers
+}
+
+// entered answers a call that stopped at its entry.
+func (t *Tracer) entered(tid int) {
+	c, ok := callOf(tid)
+	if !ok { // killed; or a kernel that cannot say, which is then no
+		refuse(tid)
+		return
+	}
+	switch what := seccomp.TracedCallOf(seccomp.Native, c); what {
+	case seccomp.TracedExecve, seccomp.TracedExecveat:
+		if tid == t.root && !t.begun { // the command itself
+			proceed(tid, 0)
+			return
+		}
+		t.starting(tid, c, what == seccomp.TracedExecveat)
+	default: // ptrace
+		refuse(tid)
+		if !t.asked && t.options.Debugger != nil {
+			t.options.Debugger(tid)
+		}
+		t.asked = true
+	}
+}
+
+// starting asks the ledger about an exec.
+func (t *Tracer) starting(tid int, c seccomp.Call, at bool) {
+	program, empty := t.program(tid, c, at)
+	if t.ledger.Spent() {
+		t.settle()
+	}
+	if t.ledger.Spent() {
+		if !empty && c.Arch == seccomp.Native.Audit() {
+			if saved, e := access(tid, c, at); e == 0 {
+				t.flights[tid] = &flight{program, saved}
+				toExit(tid)
+				return
+			}
+		}
+		t.exceeded(tid, program)
+		return
+	}
+	t.ledger.Charge(program)
+	t.flights[tid] = &flight{program: program}
+	toExit(tid)
+}
+
+// exceeded refuses a program that the budget has no room for.
+func (t *Tracer) exceeded(tid int, program string) {
+	ruling := t.ledger.Exceed()
+	if t.options.Refused != nil {
+		t.options.Refused(tid, program)
+	}
+	if ruling == audit.EndAll {
+		if t.options.Exceeded != nil {
+			t.options.Exceeded(tid, program)
+		}
+		return // and it stays where it is
+	}
+	refuse(tid)
+}
+
+// left is a call's exit: of an exec that failed, or of what was asked in the
+// place of one.
+func (t *Tracer) left(tid int) {
+	f := t.flights[tid]
+	switch {
+	case f == nil:
+	case f.saved == nil:
+		t.ledger.Return(f.program)
+	default:
+		t.answered(tid, f)
+		return
+	}
+	delete(t.flights, tid)
+	proceed(tid, 0)
+}
+
+// answered gives a process whose program the budget has no room for the
+// kernel's own answer where the program could not be executed anyway, EPERM
+// where it could.
+func (t *Tracer) answered(tid int, f *flight) {
+	delete(t.flights, tid)
+	result, e := resultOf(tid)
+	if e != 0 { // killed
+		t.ledger.Fail()
+		return
+	}
+	// Beyond are the kernel's own words for "make the call again", which a call
+	// that is not made must not answer.
+	const maxErrno = 511
+	if result < 0 && result >= -maxErrno {
+		t.ledger.Fail()
+		putBack(tid, f.saved, result)
+		proceed(tid, 0)
+		return
+	}
+	putBack(tid, f.saved, -int64(unix.EPERM))
+	ruling := t.ledger.Exceed()
+	if t.options.Refused != nil {
+		t.options.Refused(tid, f.program)
+	}
+	if ruling == audit.EndAll {
+		if t.options.Exceeded != nil {
+			t.options.Exceeded(tid, f.program)
+		}
+		return
+	}
+	proceed(tid, 0)
+}
+
+// executed is an exec that succeeded. Of the other threads nothing is left: the
+// one that called goes on under the leader's number, and neither it nor the
+// leader reports an end (ptrace(2), "execve(2) under ptrace").
+func (t *Tracer) executed(tid int) {
+	former, e := eventMessage(tid)
+	if e != 0 { // killed just now, before its first instruction
+		return
+	}
+	f := t.flights[former]
+	delete(t.flights, former)
+	t.gone(tid) // what the leader wanted to start
+	switch {
+	case tid == t.root && !t.begun:
+		t.begun = true
+	case f == nil:
+		// It did not stop at its entry: a filter outside sent the call to a
+		// supervisor, which goes before a tracer. Nothing of the program has
+		// run yet.
+		if t.ledger.Spent() {
+			ruling := t.ledger.Exceed()
+			_ = unix.Kill(tid, unix.SIGKILL)
+			if ruling == audit.EndAll && t.options.Exceeded != nil {
+				t.options.Exceeded(tid, "")
+			}
+			return
+		}
+		t.ledger.Charge(link(tid, "exe"))
+	}
+	proceed(tid, 0)
+}

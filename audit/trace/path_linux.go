@@ -1,0 +1,60 @@
+package trace
+
+import (
+	"bytes"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/seccomp"
+)
+
+// pathMax is PATH_MAX, the NUL included.
+const pathMax = 4096
+
+// program is the path that an exec names, "" where it cannot be read: the
+// kernel will not read it either, and the exec fails. With AT_EMPTY_PATH and no
+// path it is what the descriptor is; empty tells that. The name is for people:
+// no decision hangs on it, since another thread may change it now.
+func (t *Tracer) program(tid int, c seccomp.Call, at bool) (path string, empty bool) {
+	address, flags := c.Args[0], uint64(0)
+	if at {
+		address, flags = c.Args[1], c.Args[4]
+	}
+	path, ok := t.text(tid, uintptr(address))
+	if ok && path == "" && flags&unix.AT_EMPTY_PATH != 0 {
+		return link(tid, "fd/"+strconv.Itoa(int(int32(c.Args[0])))), true
+	}
+	return path, false
+}
+
+// text reads a string of a stopped process, without its NUL. PTRACE_PEEKDATA
+// takes no lock that another thread's exec may hold while it waits for this
+// tracer, as process_vm_readv(2) did until Linux 5.7 (mm_access), and reads
+// whole words, which never lie across the end of a mapped page.
+func (t *Tracer) text(tid int, address uintptr) (s string, ok bool) {
+	const step = 128
+	for n := 0; n < pathMax; {
+		end := min(n+step-int(address+uintptr(n))%8, pathMax)
+		got, err := unix.PtracePeekData(tid, address+uintptr(n), t.path[n:end])
+		if i := bytes.IndexByte(t.path[n:n+got], 0); i >= 0 {
+			return string(t.path[:n+i]), true
+		}
+		if err != nil {
+			return "", false
+		}
+		n = end
+	}
+	return "", false
+}
+
+// link is where a link of a process's folder in /proc leads, "" where that
+// cannot be read.
+func link(tid int, name string) string {
+	var b [pathMax]byte
+	n, err := unix.Readlink("/proc/"+strconv.Itoa(tid)+"/"+name, b[:])
+	if err != nil {
+		return ""
+	}
+	return string(b[:n])
+}

@@ -1,0 +1,131 @@
+package trace
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/spec"
+)
+
+// Options are what a Tracer tells others. Any of the functions may be nil. They
+// are called on the tracer's thread and must not wait.
+type Options struct {
+	// Wake is an eventfd that becomes readable with every SIGCHLD: ptrace tells
+	// of each stop by that signal. -1 for a caller that calls Serve by itself.
+	Wake int
+	// Reaped is told of each process whose end was collected, be it traced or
+	// not: there is no second status.
+	Reaped func(pid int, status unix.WaitStatus, used *unix.Rusage)
+	// Refused is told of each program that the budget refused.
+	Refused func(tid int, program string)
+	// Exceeded is told that everything is to be ended: the process that asked
+	// for program stays stopped.
+	Exceeded func(tid int, program string)
+	// Debugger is told, once, that a process called ptrace(2).
+	Debugger func(tid int)
+}
+
+// Tracer traces one sandbox. It is for the thread that attached it.
+type Tracer struct {
+	options Options
+	ledger  *audit.Ledger
+	root    int             // the command's pid
+	begun   bool            // the command itself has been executed
+	asked   bool            // somebody inside called ptrace
+	flights map[int]*flight // by the thread that called
+	path    [pathMax]byte
+}
+
+// options of PTRACE_SEIZE. EXITKILL, so that a supervisor that is killed leaves
+// no process behind, in a sandbox without a pid namespace too.
+const seizeOptions = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_EXITKILL | unix.PTRACE_O_TRACESECCOMP |
+	unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACECLONE
+
+// AttachError says why a process cannot be traced.
+type AttachError struct {
+	Pid int
+	Err error // an unix.Errno
+}
+
+// Error names the process and the kernel's answer.
+func (e *AttachError) Error() string {
+	return "cannot trace the command: " + e.Err.Error()
+}
+
+// Unwrap is the kernel's answer.
+func (e *AttachError) Unwrap() error { return e.Err }
+
+// Attach makes the calling thread, which must stay locked to its goroutine, the
+// tracer of the command: a process of one thread, not yet executed, that waits
+// for the caller's word. Its first exec is not charged. An error is an
+// *AttachError; with EPERM somebody traces already, be it an outer sandbox, or
+// Yama or another security module forbids it (ptrace(2), "Ptrace access mode
+// checking").
+func Attach(pid int, l *audit.Ledger, o Options) (*Tracer, error) {
+	// A command that is not executed yet may share this process's memory, which
+	// has been made undumpable, and so closed to an ordinary user's ptrace.
+	// Nothing of the sandbox's runs yet that could use the moment.
+	dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
+	if err == nil && dumpable != 1 {
+		if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err == nil {
+			defer unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+		}
+	}
+	if e := seize(pid, seizeOptions); e != 0 {
+		return nil, &AttachError{Pid: pid, Err: e}
+	}
+	return &Tracer{options: o, ledger: l, root: pid, flights: map[int]*flight{}}, nil
+}
+
+// batch is how many statuses Serve takes before it lets the caller look after
+// other things.
+const batch = 256
+
+// Event is what to do when Options.Wake is readable.
+func (t *Tracer) Event() {
+	// The descriptor is emptied first: what comes in while Serve looks makes it
+	// readable again.
+	var b [8]byte
+	_, _ = unix.Read(t.options.Wake, b[:])
+	if t.Serve() {
+		b = [8]byte{1}
+		_, _ = unix.Write(t.options.Wake, b[:])
+	}
+}
+
+// Serve handles the stops and ends that there are and never waits. It reports
+// whether it stopped before it had seen all.
+func (t *Tracer) Serve() (more bool) {
+	for range batch {
+		var status unix.WaitStatus
+		var used unix.Rusage
+		// Children of other threads are taken too: the kernel hands orphans to
+		// whichever thread of a subreaper it likes.
+		tid, err := unix.Wait4(-1, &status, unix.WNOHANG|unix.WALL, &used)
+		switch {
+		case err == unix.EINTR:
+		case err != nil || tid == 0:
+			return false
+		case status.Stopped():
+			t.stopped(tid, status)
+		default:
+			t.ended(tid, status, &used)
+		}
+	}
+	return true
+}
+
+// Commands is what was counted, for the record. After the end of the sandbox
+// none is overcharged.
+func (t *Tracer) Commands() audit.Commands {
+	t.settle()
+	c := t.ledger.Commands("ptrace")
+	over := 0
+	for _, f := range t.flights {
+		if f.saved == nil {
+			over++
+		}
+	}
+	c.Overcharged = spec.Some(over)
+	return c
+}
