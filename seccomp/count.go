@@ -2,43 +2,6 @@ package seccomp
 
 import "golang.org/x/sys/unix"
 
-// x32Bit marks an x32 call's number on amd64 (arch/x86/include/asm/unistd.h).
-// The kernel keeps numbers of their own there for the calls whose arguments
-// differ in layout, execve and execveat among them.
-
-// The numbers of execve and execveat at entries other than the native one.
-const (
-	x32Execve    = x32Bit | 520
-	x32Execveat  = x32Bit | 545
-	i386Execve   = 11
-	i386Execveat = 358
-	armExecve    = 11
-	armExecveat  = 387
-)
-
-// execs lists the numbers of execve and execveat at every entry that a program
-// of this architecture can use, by AUDIT_ARCH word.
-func (a Arch) execs() []entry {
-	execve, _ := a.Number("execve")
-	execveat, _ := a.Number("execveat")
-	if a == AMD64 {
-		return []entry{
-			{unix.AUDIT_ARCH_X86_64, []uint32{execve, x32Execve}, []uint32{execveat, x32Execveat}},
-			{unix.AUDIT_ARCH_I386, []uint32{i386Execve}, []uint32{i386Execveat}},
-		}
-	}
-	return []entry{
-		{unix.AUDIT_ARCH_AARCH64, []uint32{execve}, []uint32{execveat}},
-		{unix.AUDIT_ARCH_ARM, []uint32{armExecve}, []uint32{armExecveat}},
-	}
-}
-
-// entry is one way into the kernel, with what it calls execve and execveat.
-type entry struct {
-	audit            uint32
-	execve, execveat []uint32
-}
-
 // CountOnly is the program that notifies of execve and execveat, by whichever
 // entry, and allows everything else: for a sandbox that constrains nothing and
 // yet counts. It is nil for an architecture that is not known.
@@ -50,7 +13,7 @@ func CountOnly(a Arch) []unix.SockFilter {
 	allow := p.ret(Action{Kind: Allow})
 	notify := p.ret(Action{Kind: KindNotify})
 	start := allow
-	for _, e := range a.execs() {
+	for _, e := range a.entries() {
 		at := allow
 		for _, nr := range append(append([]uint32{}, e.execveat...), e.execve...) {
 			at = p.branch(opEqual, nr, notify, at)
@@ -69,7 +32,7 @@ func Exec(a Arch, c Call) (is, at bool) {
 	if !a.valid() {
 		return false, false
 	}
-	for _, e := range a.execs() {
+	for _, e := range a.entries() {
 		if e.audit != c.Arch {
 			continue
 		}

@@ -22,13 +22,13 @@ func (t *Tracer) entered(tid int) {
 		refuse(tid)
 		return
 	}
-	switch what := seccomp.TracedCallOf(seccomp.Native, c); what {
-	case seccomp.TracedExecve, seccomp.TracedExecveat:
-		if tid == t.root && !t.begun { // the command itself
-			proceed(tid, 0)
-			return
-		}
-		t.starting(tid, c, what == seccomp.TracedExecveat)
+	is, at := seccomp.Exec(seccomp.Native, c)
+	switch {
+	case is && tid == t.root && !t.begun: // the command itself
+		t.reached = true
+		proceed(tid, 0)
+	case is:
+		t.starting(tid, c, at)
 	default: // ptrace
 		refuse(tid)
 		if !t.asked && t.options.Debugger != nil {
@@ -136,12 +136,17 @@ func (t *Tracer) executed(tid int) {
 	delete(t.flights, former)
 	t.gone(tid) // what the leader wanted to start
 	switch {
+	case tid == t.root && !t.begun && !t.reached:
+		// A filter outside sends execs to a supervisor, which goes before a
+		// tracer. Nothing of the command has run, and nothing will.
+		t.outranked = true
+		_ = unix.Kill(tid, unix.SIGKILL)
+		return
 	case tid == t.root && !t.begun:
 		t.begun = true
 	case f == nil:
-		// It did not stop at its entry: a filter outside sent the call to a
-		// supervisor, which goes before a tracer. Nothing of the program has
-		// run yet.
+		// It did not stop at its entry, so it cannot be refused any more; but
+		// nothing of the program has run yet.
 		if t.ledger.Spent() {
 			ruling := t.ledger.Exceed()
 			_ = unix.Kill(tid, unix.SIGKILL)

@@ -17,6 +17,9 @@ func (t *Tracer) stopped(tid int, status unix.WaitStatus) {
 	if event != unix.PTRACE_EVENT_EXEC && signal != syscallStop {
 		t.gone(tid) // no other stop comes before the exec's end: it is of an earlier thread of that number
 	}
+	if tid == t.root {
+		t.resting = event == unix.PTRACE_EVENT_STOP && stops(signal)
+	}
 	switch {
 	case event == unix.PTRACE_EVENT_SECCOMP:
 		t.entered(tid)
@@ -48,6 +51,7 @@ func stops(s unix.Signal) bool {
 // ended notes the end of a thread, a process, or a child that is not traced.
 func (t *Tracer) ended(tid int, status unix.WaitStatus, used *unix.Rusage) {
 	t.gone(tid)
+	t.resting = t.resting || tid == t.root
 	if t.options.Reaped != nil {
 		t.options.Reaped(tid, status, used)
 	}

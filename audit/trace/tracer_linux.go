@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"time"
+
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
@@ -27,13 +29,16 @@ type Options struct {
 
 // Tracer traces one sandbox. It is for the thread that attached it.
 type Tracer struct {
-	options Options
-	ledger  *audit.Ledger
-	root    int             // the command's pid
-	begun   bool            // the command itself has been executed
-	asked   bool            // somebody inside called ptrace
-	flights map[int]*flight // by the thread that called
-	path    [pathMax]byte
+	options   Options
+	ledger    *audit.Ledger
+	root      int  // the command's pid
+	reached   bool // the command's own exec stopped at its entry
+	begun     bool // the command itself has been executed
+	outranked bool
+	resting   bool            // the command is stopped by a signal, or gone
+	asked     bool            // somebody inside called ptrace
+	flights   map[int]*flight // by the thread that called
+	path      [pathMax]byte
 }
 
 // options of PTRACE_SEIZE. EXITKILL, so that a supervisor that is killed leaves
@@ -113,6 +118,27 @@ func (t *Tracer) Serve() (more bool) {
 		}
 	}
 	return true
+}
+
+// Outranked tells that the command was killed at its start, since its exec did
+// not stop: inside a filter that hands execs to a supervisor (seccomp's user
+// notifications), that one goes before a tracer, and there can be no budget.
+func (t *Tracer) Outranked() bool { return t.outranked }
+
+// Settle gives the command a moment, d at most, to stop by the signal that the
+// terminal has sent to all: a supervisor that stops itself before could not
+// hand it on until it is continued.
+func (t *Tracer) Settle(d time.Duration) {
+	for end := time.Now().Add(d); !t.resting; {
+		left := time.Until(end)
+		if left <= 0 {
+			return
+		}
+		pf := [1]unix.PollFd{{Fd: int32(t.options.Wake), Events: unix.POLLIN}}
+		if n, _ := unix.Poll(pf[:], int(left/time.Millisecond)+1); n > 0 {
+			t.Event()
+		}
+	}
 }
 
 // Commands is what was counted, for the record. After the end of the sandbox

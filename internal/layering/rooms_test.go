@@ -22,15 +22,10 @@ var rooms = []room{
 	{"wrap/launch", []string{"wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit", []string{"wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit/agent", []string{"spec"}},
-<<<<<<< HEAD
 	{"audit/listen", []string{"audit", "wrap", "spec", "seccomp"}},
-	{"egress", []string{"wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
-	{"cmd/sbx", []string{"egress", "audit", "audit/agent", "audit/listen", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
-=======
 	{"audit/trace", []string{"audit", "spec", "seccomp"}},
 	{"egress", []string{"wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
-	{"cmd/sbx", []string{"egress", "audit", "audit/agent", "audit/trace", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
->>>>>>> 33bf1a1 (Programs are counted by ptrace: a tracer for one sandbox)
+	{"cmd/sbx", []string{"egress", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 
 	// Programs with heavy dependencies, and their rooms, which nobody imports.
 	{"dispatch", []string{"audit", "spec"}},

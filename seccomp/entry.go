@@ -1,0 +1,30 @@
+package seccomp
+
+import "golang.org/x/sys/unix"
+
+// entry is one way into the kernel, by its AUDIT_ARCH word, with the numbers
+// that the calls have there which start programs and trace processes. x32
+// shares amd64's word, and has numbers of its own for calls whose arguments
+// differ in layout (arch/x86/entry/syscalls/syscall_64.tbl).
+type entry struct {
+	audit            uint32
+	execve, execveat []uint32
+	ptrace, clone    []uint32
+}
+
+// entries lists every way in that a program of this architecture can use.
+func (a Arch) entries() []entry {
+	switch a {
+	case AMD64:
+		return []entry{
+			{unix.AUDIT_ARCH_X86_64, []uint32{59, x32Bit | 520}, []uint32{322, x32Bit | 545}, []uint32{101, x32Bit | 521}, []uint32{56, x32Bit | 56}},
+			{unix.AUDIT_ARCH_I386, []uint32{11}, []uint32{358}, []uint32{26}, []uint32{120}},
+		}
+	case ARM64:
+		return []entry{
+			{unix.AUDIT_ARCH_AARCH64, []uint32{221}, []uint32{281}, []uint32{117}, []uint32{220}},
+			{unix.AUDIT_ARCH_ARM, []uint32{11}, []uint32{387}, []uint32{26}, []uint32{120}},
+		}
+	}
+	return nil
+}
