@@ -34,15 +34,22 @@ func (b *builder) counter() {
 			b.plan.Counter = CounterOuter
 		}
 	}
-	if b.plan.Counter != CounterNone {
+	why := ""
+	switch c := b.req.Counter; {
+	case b.plan.Counter != CounterNone:
 		return
-	}
-	why := "nothing counts programs (--counter none)"
-	switch b.req.Counter {
-	case CounterPtrace:
-		why = "counting by ptrace is not there yet"
-	case CounterAuto, CounterNotify:
+	case c == CounterNone:
+		why = "nothing counts programs (--counter none)"
+	case c != CounterNotify && b.h.Seccomp.State != No && b.h.Tracer.State != No:
+		b.plan.Counter = CounterPtrace
+		return
+	case c == CounterPtrace && b.h.Seccomp.State != No:
+		why = b.h.Tracer.Why
+	default:
 		why = "nothing can count programs: " + b.mute
+		if c == CounterAuto && b.h.Seccomp.State != No {
+			why += "; " + b.h.Tracer.Why
+		}
 	}
 	if b.r.Spec.MaxCommands.Set {
 		b.lack(&spec.Problem{Field: "max_commands", On: b.r.At("max_commands"), Do: "keep to " + strconv.Itoa(b.r.Spec.MaxCommands.Value) + " commands",

@@ -32,7 +32,8 @@ var hosts = map[string]string{
 	"no-userns-abi1": noUser + "\nlandlock 1",
 	"no-userns-abi3": noUser + "\nlandlock 3",
 	"no-userns-abi6": noUser + "\nlandlock 6",
-	"no-listener":    "listener no a listener outside has the notifications already",
+	"no-listener":    "listener no a listener outside has the notifications already\ntracer no a listener outside is asked before a tracer",
+	"old":            "listener no the kernel's notifications are interrupted by signals (before Linux 6.0)",
 	"groups-v1": "group memory 1 /sys/fs/cgroup/memory/job swap\ngroup cpu 1 /sys/fs/cgroup/cpu,cpuacct/job\n" +
 		"group pids 1 /sys/fs/cgroup/pids/job\ngroup cpuacct 1 /sys/fs/cgroup/cpu,cpuacct/job",
 	"root-groups-v2": "root\n" + groupsV2,
@@ -113,7 +114,7 @@ var goldens = []golden{
 	{"environment", `{"environment": {"pass": ["PATH", "API_*"]}}`, "", "all"},
 	{"dropped-variable", `{"access_mode": "read-only"}`, "drop SSH_AUTH_SOCK", "all"},
 	{"not-yet", `{"access_mode": "read-only", "limits": {"memory": "1GiB"}, "max_turns": 5}`, "", "all all+"},
-	{"budget", `{"access_mode": "read-only", "max_commands": 5}`, "", "all no-listener no-listener+"},
+	{"budget", `{"access_mode": "read-only", "max_commands": 5}`, "", "all old no-listener no-listener+"},
 	{"budget-recorded", `{"max_commands": 5, "on_exceed": "record"}`, "", "all"},
 	{"limits", `{"access_mode": "read-only", "limits": {"memory": "64MiB", "cpus": 0.5, "pids": 16, "open_files": 64, "file_size": "1MiB", "timeout": "90s"}}`, "",
 		"groups-v1 groups-v2 groups-leaf groups-hybrid no-groups no-groups+ no-groups-root no-groups-root+ no-groups-old"},

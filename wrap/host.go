@@ -127,6 +127,7 @@ type Host struct {
 	Seccomp     Answer
 	Outer       bool      // an outer sbx answers, and counts for those inside
 	Listener    Answer    // a filter may have a listener, and signals leave its calls waiting
+	Tracer      Answer    // the command may be traced, and its calls stop for the tracer
 	Profile     []byte    // the compiled filter of an OCI profile that the spec names; nil for the default
 	ProfileWhy  string    // why the profile that the spec names cannot be used; "" where it can
 	Rungs       [3]Answer // by Rung; RungBare is always Yes

@@ -87,6 +87,8 @@ func (w *world) line(line string) {
 		}
 	case "seccomp":
 		h.Seccomp = w.answer(first, more)
+	case "tracer":
+		h.Tracer = w.answer(first, more)
 	case "listener":
 		h.Listener = w.answer(first, more)
 	case "overlay":

@@ -52,7 +52,9 @@ func (t *Tracer) starting(tid int, c seccomp.Call, at bool) {
 				return
 			}
 		}
-		t.exceeded(tid, program)
+		if t.exceeded(tid, program) {
+			refuse(tid)
+		}
 		return
 	}
 	t.ledger.Charge(program)
@@ -60,19 +62,17 @@ func (t *Tracer) starting(tid int, c seccomp.Call, at bool) {
 	toExit(tid)
 }
 
-// exceeded refuses a program that the budget has no room for.
-func (t *Tracer) exceeded(tid int, program string) {
+// exceeded tells of a program that the budget has no room for, and whether its
+// process may go on without it. Where all is to be ended it stays where it is.
+func (t *Tracer) exceeded(tid int, program string) bool {
 	ruling := t.ledger.Exceed()
 	if t.options.Refused != nil {
 		t.options.Refused(tid, program)
 	}
-	if ruling == audit.EndAll {
-		if t.options.Exceeded != nil {
-			t.options.Exceeded(tid, program)
-		}
-		return // and it stays where it is
+	if ruling == audit.EndAll && t.options.Exceeded != nil {
+		t.options.Exceeded()
 	}
-	refuse(tid)
+	return ruling != audit.EndAll
 }
 
 // left is a call's exit: of an exec that failed, or of what was asked in the
@@ -111,17 +111,9 @@ func (t *Tracer) answered(tid int, f *flight) {
 		return
 	}
 	putBack(tid, f.saved, -int64(unix.EPERM))
-	ruling := t.ledger.Exceed()
-	if t.options.Refused != nil {
-		t.options.Refused(tid, f.program)
+	if t.exceeded(tid, f.program) {
+		proceed(tid, 0)
 	}
-	if ruling == audit.EndAll {
-		if t.options.Exceeded != nil {
-			t.options.Exceeded(tid, f.program)
-		}
-		return
-	}
-	proceed(tid, 0)
 }
 
 // executed is an exec that succeeded. Of the other threads nothing is left: the
@@ -147,15 +139,13 @@ func (t *Tracer) executed(tid int) {
 	case f == nil:
 		// It did not stop at its entry, so it cannot be refused any more; but
 		// nothing of the program has run yet.
+		program := link(tid, "exe")
 		if t.ledger.Spent() {
-			ruling := t.ledger.Exceed()
+			t.exceeded(tid, program)
 			_ = unix.Kill(tid, unix.SIGKILL)
-			if ruling == audit.EndAll && t.options.Exceeded != nil {
-				t.options.Exceeded(tid, "")
-			}
 			return
 		}
-		t.ledger.Charge(link(tid, "exe"))
+		t.ledger.Charge(program)
 	}
 	proceed(tid, 0)
 }

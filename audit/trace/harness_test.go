@@ -125,7 +125,7 @@ func supervise(j *job) (o outcome) {
 			}
 		},
 		Refused:  func(tid int, program string) { o.Refused = append(o.Refused, program) },
-		Exceeded: func(tid int, program string) { o.Exceeded++; unix.Kill(pid, unix.SIGKILL) },
+		Exceeded: func() { o.Exceeded++; unix.Kill(pid, unix.SIGKILL) },
 		Debugger: func(tid int) { o.Debugger++ },
 	}
 	var tracer *Tracer

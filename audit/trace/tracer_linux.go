@@ -20,9 +20,9 @@ type Options struct {
 	Reaped func(pid int, status unix.WaitStatus, used *unix.Rusage)
 	// Refused is told of each program that the budget refused.
 	Refused func(tid int, program string)
-	// Exceeded is told that everything is to be ended: the process that asked
-	// for program stays stopped.
-	Exceeded func(tid int, program string)
+	// Exceeded is told that everything is to be ended. The process that asked
+	// stays stopped.
+	Exceeded func()
 	// Debugger is told, once, that a process called ptrace(2).
 	Debugger func(tid int)
 }
@@ -120,10 +120,24 @@ func (t *Tracer) Serve() (more bool) {
 	return true
 }
 
-// Outranked tells that the command was killed at its start, since its exec did
-// not stop: inside a filter that hands execs to a supervisor (seccomp's user
-// notifications), that one goes before a tracer, and there can be no budget.
-func (t *Tracer) Outranked() bool { return t.outranked }
+// Started waits until the command has been executed, or has ended. It is false
+// where the command was killed at its start, since its exec did not stop: inside
+// a filter that hands execs to a supervisor (seccomp's user notifications) that
+// one goes before a tracer, and there can be no budget.
+func (t *Tracer) Started() bool {
+	for !t.begun && !t.outranked && !t.resting {
+		t.wait(-1)
+	}
+	return !t.outranked
+}
+
+// wait serves what comes within so many milliseconds, -1 for any time.
+func (t *Tracer) wait(ms int) {
+	pf := [1]unix.PollFd{{Fd: int32(t.options.Wake), Events: unix.POLLIN}}
+	if n, _ := unix.Poll(pf[:], ms); n > 0 {
+		t.Event()
+	}
+}
 
 // Settle gives the command a moment, d at most, to stop by the signal that the
 // terminal has sent to all: a supervisor that stops itself before could not
@@ -134,10 +148,7 @@ func (t *Tracer) Settle(d time.Duration) {
 		if left <= 0 {
 			return
 		}
-		pf := [1]unix.PollFd{{Fd: int32(t.options.Wake), Events: unix.POLLIN}}
-		if n, _ := unix.Poll(pf[:], int(left/time.Millisecond)+1); n > 0 {
-			t.Event()
-		}
+		t.wait(int(left/time.Millisecond) + 1)
 	}
 }
 

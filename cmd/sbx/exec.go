@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sbx/audit"
+	"sbx/audit/trace"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
@@ -31,6 +32,7 @@ type execution struct {
 	describe wrap.Describe
 	ledger   audit.Ledger
 	budget   launch.Budget // where an outer sbx counts
+	tracer   *trace.Tracer // nil where programs are not counted by ptrace
 	mixed    bool          // stderr goes where stdout does, to a program
 	told     []string      // the kinds of refusals that a person was told of
 	ended    string        // why sbx ended everything; "" where it did not

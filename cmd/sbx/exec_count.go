@@ -36,11 +36,14 @@ func (x *execution) describeAsked() (wrap.Describe, error) {
 	}
 }
 
-// listen makes the ledger, and the listener that answers the sandbox's calls
-// where there is one.
-func (x *execution) listen(h *launch.Hooks) {
+// openLedger makes the ledger, before the command is let go.
+func (x *execution) openLedger() {
 	s := x.resolved.Spec
 	x.ledger = audit.Ledger{Max: s.MaxCommands, OnExceed: s.OnExceed.Or(spec.Deny)}
+}
+
+// listen makes the listener that answers the sandbox's calls, where there is one.
+func (x *execution) listen(h *launch.Hooks) {
 	if x.process.Listener() < 0 {
 		return
 	}
@@ -102,8 +105,11 @@ func (x *execution) outerCounted() {
 
 // counted puts the ledger into the record.
 func (x *execution) counted() {
-	if x.plan.Counter == wrap.CounterNotify {
+	switch x.plan.Counter {
+	case wrap.CounterNotify:
 		x.record.Commands = spec.Some(x.ledger.Commands(x.plan.Counter.String()))
+	case wrap.CounterPtrace:
+		x.record.Commands = spec.Some(x.tracer.Commands())
 	}
 	x.record.ObservedKinds = x.plan.Observed()
 }

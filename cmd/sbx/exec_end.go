@@ -78,6 +78,7 @@ func (x *execution) supervise() (status int) {
 	defer x.bounds.Close()
 	hooks.Wait = x.bounds.Waiters()
 	x.listen(hooks)
+	hooks.Stop = x.settle
 	x.process.Supervise(hooks)
 	x.clock.lap("teardown")
 	return status

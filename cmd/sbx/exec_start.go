@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/audit/trace"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
@@ -49,6 +50,10 @@ func (x *execution) start() error {
 // the error back where it says nothing. A host without overlays needs the names
 // of the folders that are put together instead.
 func (x *execution) taught(plan *wrap.Plan, err error) error {
+	if e, ok := err.(*trace.AttachError); ok {
+		x.host = launch.Untraceable(x.host, untraceable(e))
+		return nil
+	}
 	step, ok := err.(*launch.StepError)
 	if !ok {
 		return err
@@ -88,8 +93,13 @@ func (x *execution) launch() error {
 	if err := x.outer(); err != nil {
 		return err
 	}
-	x.process.Allow()
-	err = x.process.Ready()
+	x.openLedger()
+	if x.plan.Counter != wrap.CounterPtrace { // which must attach first
+		x.process.Allow()
+	}
+	if err = x.process.Ready(); err == nil {
+		err = x.trace()
+	}
 	x.clock.lap("setup")
 	return err
 }
@@ -147,7 +157,9 @@ func (x *execution) release() (int, error) {
 	if x.bounds, err = x.process.Bounds(&x.plan.Limits); err != nil {
 		return exitRefused, err
 	}
-	err = x.process.Go()
+	if err = x.process.Go(); err == nil {
+		err = x.traced()
+	}
 	x.clock.lap("exec")
 	e, ok := err.(*launch.StepError)
 	if err == nil || !ok || e.Step.Name != "execve" {

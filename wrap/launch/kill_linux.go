@@ -6,12 +6,7 @@ import "golang.org/x/sys/unix"
 func (pr *Process) Kill() {
 	if pr.pidfd >= 0 {
 		unix.PidfdSendSignal(pr.pidfd, unix.SIGKILL, nil, 0)
-		var ws unix.WaitStatus
-		for {
-			if _, err := unix.Wait4(pr.pid, &ws, 0, nil); err != unix.EINTR {
-				break
-			}
-		}
+		pr.collect()
 	}
 	pr.closeAll()
 }

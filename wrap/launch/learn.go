@@ -26,6 +26,9 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 		if e.Step.Args[1].Num != 0 && h.Listener.State != wrap.No {
 			h.Listener = wrap.Answer{State: wrap.No, Why: listenerWhy(e)}
 			h.Outer = e.Errno == Errno(unix.EBUSY) && outerAnswers()
+			if e.Errno == Errno(unix.EBUSY) {
+				h.Tracer = wrap.Answer{State: wrap.No, Why: TracerOutranked}
+			}
 			return h, true
 		}
 		if !denied(e.Errno) {
@@ -48,6 +51,15 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 		return h.Without(p.Rung, why), true
 	}
 	return h, false
+}
+
+// TracerOutranked is why no tracer can count inside another's listener.
+const TracerOutranked = "a listener outside is asked about each exec before a tracer is"
+
+// Untraceable is what is learnt from a command that cannot be traced.
+func Untraceable(h wrap.Host, why string) wrap.Host {
+	h.Tracer = wrap.Answer{State: wrap.No, Why: why}
+	return h
 }
 
 // listenerWhy says what the kernel's answers to a filter with a listener mean.

@@ -33,6 +33,8 @@ func input(p *wrap.Plan, o Options, sock int) Input {
 		in.Filter = seccomp.Shipped(own, seccomp.Native)
 	}
 	switch {
+	case p.Counter == wrap.CounterPtrace:
+		in.Count = string(seccomp.Encode(seccomp.Traced(seccomp.Native)))
 	case p.Notify == seccomp.NotifyNone:
 	case in.Late:
 		own.Notify = p.Notify

@@ -34,6 +34,9 @@ func (p *prober) kernel() {
 	if h.Kernel.Less(wrap.Version{6, 0}) {
 		h.Listener = wrap.Answer{State: wrap.No, Why: "the kernel's notifications are interrupted by signals (before Linux 6.0)"}
 	}
+	if h.Kernel.Less(wrap.Version{5, 3}) {
+		h.Tracer = wrap.Answer{State: wrap.No, Why: "the kernel does not tell a tracer about a call (before Linux 5.3)"}
+	}
 	h.Overlay = overlay(h.Kernel, h.SysAdmin)
 	h.Rungs = rungs(h)
 }

@@ -21,6 +21,7 @@ func (pr *Process) receive() (*report, error) {
 		if !pr.first {
 			pf[2].Fd = int32(pr.listener)
 		}
+		pf = polled(pf, pr.attended)
 		if _, err := unix.Poll(pf, -1); err != nil && err != unix.EINTR {
 			return nil, stepError("poll", err)
 		}
@@ -30,6 +31,7 @@ func (pr *Process) receive() (*report, error) {
 		if pf[1].Revents != 0 {
 			return nil, errGone
 		}
+		serve(pr.attended, pf[3:])
 		var n seccomp.Notification
 		if pf[2].Revents&unix.POLLIN != 0 && seccomp.Receive(pr.listener, &n) == 0 {
 			pr.first = true // what comes after it waits for who counts

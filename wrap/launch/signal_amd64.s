@@ -11,6 +11,15 @@ TEXT ·noteSignal(SB), NOSPLIT|NOFRAME, $0
 	SYSCALL
 	RET
 
+// noteChild is the handler of SIGCHLD: it makes an eventfd readable.
+TEXT ·noteChild(SB), NOSPLIT|NOFRAME, $0
+	MOVQ	·childEvent(SB), DI
+	LEAQ	·oneEvent(SB), SI
+	MOVQ	$8, DX
+	MOVQ	$1, AX // write
+	SYSCALL
+	RET
+
 TEXT ·signalReturn(SB), NOSPLIT|NOFRAME, $0
 	MOVQ	$15, AX // rt_sigreturn
 	SYSCALL
@@ -22,4 +31,10 @@ TEXT ·handlerAddresses(SB), NOSPLIT, $0-16
 	MOVQ	AX, handler+0(FP)
 	LEAQ	·signalReturn(SB), AX
 	MOVQ	AX, restorer+8(FP)
+	RET
+
+// func childHandler() uintptr
+TEXT ·childHandler(SB), NOSPLIT, $0-8
+	LEAQ	·noteChild(SB), AX
+	MOVQ	AX, ret+0(FP)
 	RET

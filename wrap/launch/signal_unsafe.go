@@ -7,11 +7,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signalPipe is the pipe that noteSignal writes to. The handler can take no
-// argument, so this is the one variable of the package.
-var signalPipe uint64
+// signalPipe is the pipe that noteSignal writes to, childEvent the eventfd of
+// noteChild, and oneEvent what that writes. Handlers can take no argument, so
+// these are the variables of the package.
+var (
+	signalPipe uint64
+	childEvent uint64
+	oneEvent   uint64 = 1
+)
 
 func handlerAddresses() (handler, restorer uintptr)
+
+func childHandler() uintptr
 
 // sigaction is the kernel's struct sigaction (<asm/signal.h>).
 type sigaction struct {
@@ -50,9 +57,30 @@ func Catch() (int, error) {
 	return ends[0], nil
 }
 
+// Children returns a descriptor that becomes readable with every SIGCHLD: when
+// a child ends, and when a process stops that this one traces. It is an eventfd,
+// not Catch's pipe, since there may be so many that a full pipe would lose what
+// is to be forwarded.
+func Children() (int, error) {
+	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return -1, err
+	}
+	childEvent = uint64(fd)
+	handleWith(uintptr(unix.SIGCHLD), childHandler())
+	set := [2]uint64{1 << (unix.SIGCHLD - 1)}
+	sigmask(unix.SIG_UNBLOCK, &set, nil)
+	return fd, nil
+}
+
 // handle makes noteSignal the handler of sig.
 func handle(sig uintptr) {
-	handler, restorer := handlerAddresses()
+	handler, _ := handlerAddresses()
+	handleWith(sig, handler)
+}
+
+func handleWith(sig, handler uintptr) {
+	_, restorer := handlerAddresses()
 	act := sigaction{handler: handler, flags: saSiginfo | saOnStack | saRestart | saRestorer, restorer: restorer, mask: forwarded}
 	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
 }

@@ -32,6 +32,8 @@ type Process struct {
 	terminal int         // whose foreground is to be taken back at the end; -1 for none
 	groups   *cgroup.Set // that hold limits; nil for none
 	confined bool        // one of them bounds the memory
+	attended []Waiter
+	ended    *ended // set where another has collected the child's end
 }
 
 // namespaceFlags are what clone makes. A network namespace takes as long as all

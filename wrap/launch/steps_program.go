@@ -24,7 +24,7 @@ type Input struct {
 	Filter string
 	Late   bool
 	Own    string
-	// Count notifies of programs that are started and allows the rest: what
+	// Count tells the counter of programs that are started and allows the rest: what
 	// counts where no other filter is loaded before the command.
 	Count  string
 	Limits []Rlimit // that the command gets

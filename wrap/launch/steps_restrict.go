@@ -33,6 +33,9 @@ func (l *list) restrict(p *wrap.Plan) {
 
 // filters loads the filter that must be in force before the command is started.
 func (l *list) filters(p *wrap.Plan, in Input) {
+	if p.Counter == wrap.CounterPtrace { // first: the next filter may lack seccomp(2)
+		l.filter(in.Count, false)
+	}
 	notify := p.Notify != seccomp.NotifyNone
 	if p.Filter.On && !in.Late {
 		l.filter(in.Filter, notify)

@@ -34,6 +34,9 @@ type Hooks struct {
 	// could tell so itself, the kernel takes the namespaces apart meanwhile,
 	// which takes some hundred microseconds that Supervise waits for afterwards.
 	Ended func(Exit)
+	// Stop is called before the supervisor stops itself, as the terminal wants
+	// all to stop.
+	Stop func()
 }
 
 // Waiter is a descriptor and what is to be done whenever it is readable. One
@@ -59,7 +62,6 @@ const forwarded = 0xffffffffbfbafa07
 // Supervise forwards signals to the command and waits until it has ended and
 // everything in its sandbox with it.
 func (pr *Process) Supervise(h *Hooks) Exit {
-	sfd := h.Signals
 	told := int32(-1) // where pid 1 tells of the end
 	if pr.begun != nil {
 		told = int32(pr.sock)
@@ -67,11 +69,10 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 	early := true
 	pf := make([]unix.PollFd, 0, 8)
 	for {
-		pf = append(pf[:0], unix.PollFd{Fd: int32(pr.pidfd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(sfd), Events: unix.POLLIN},
+		pf = append(pf[:0], unix.PollFd{Fd: int32(pr.pidfd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(h.Signals), Events: unix.POLLIN},
 			unix.PollFd{Fd: told, Events: unix.POLLIN})
-		for _, w := range h.Wait {
-			pf = append(pf, unix.PollFd{Fd: int32(w.FD), Events: unix.POLLIN})
-		}
+		pf = polled(polled(pf, h.Wait), pr.attended)
+		hooks := pf[3 : 3+len(h.Wait)] // who is added below waits for the next round
 		timeout := -1
 		switch {
 		case early: // signals from before the command was there are its own, too
@@ -89,9 +90,10 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 			idle()
 		}
 		if pf[1].Revents&unix.POLLIN != 0 {
-			pr.forward(sfd, early)
+			pr.forward(h, early)
 		}
-		h.serve(pf[3:])
+		serve(h.Wait, hooks)
+		serve(pr.attended, pf[3+len(hooks):])
 		if pf[2].Revents != 0 {
 			told = -1
 			pr.last, _ = pr.take() // the end of pid 1 without a word shows by its pidfd
@@ -107,23 +109,31 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 	return pr.wait(h)
 }
 
-// serve calls the waiters whose descriptors are ready.
-func (h *Hooks) serve(polled []unix.PollFd) {
+// polled adds waiters to what is polled.
+func polled(pf []unix.PollFd, list []Waiter) []unix.PollFd {
+	for _, w := range list {
+		pf = append(pf, unix.PollFd{Fd: int32(w.FD), Events: unix.POLLIN})
+	}
+	return pf
+}
+
+// serve calls the waiters whose descriptors are ready, of those that were polled.
+func serve(list []Waiter, polled []unix.PollFd) {
 	for i, p := range polled {
 		switch {
 		case p.Revents&unix.POLLIN != 0:
-			h.Wait[i].Event()
+			list[i].Event()
 		case p.Revents != 0:
-			h.Wait[i].FD = -1
+			list[i].FD = -1
 		}
 	}
 }
 
 // forward passes on what came, but for what the command got by itself: a
 // terminal sends its signals to the whole foreground group.
-func (pr *Process) forward(sfd int, all bool) {
+func (pr *Process) forward(h *Hooks, all bool) {
 	for {
-		si, ok := signalInfo(sfd)
+		si, ok := signalInfo(h.Signals)
 		if !ok {
 			return
 		}
@@ -137,6 +147,9 @@ func (pr *Process) forward(sfd int, all bool) {
 			case unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
 				if all {
 					unix.PidfdSendSignal(pr.target, sig, nil, 0)
+				}
+				if h.Stop != nil {
+					h.Stop()
 				}
 				stopSelf(sig)
 				continue
@@ -163,13 +176,7 @@ func (pr *Process) wait(h *Hooks) Exit {
 		pr.used(&exit)
 		h.ended(exit)
 	}
-	var ws unix.WaitStatus
-	var ru unix.Rusage
-	for {
-		if _, err := unix.Wait4(pr.pid, &ws, 0, &ru); err != unix.EINTR {
-			break
-		}
-	}
+	ws, ru := pr.collect()
 	if pr.terminal >= 0 {
 		takeBack(pr.terminal)
 	}
@@ -236,11 +243,18 @@ func ending(ws unix.WaitStatus, user, system, maxrss int64) Exit {
 func Subreap() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // sweepProcesses ends every descendant: those of a killed child become this
-// process's own, and are ended in the next round.
+// process's own, and are ended in the next round. What this process traces is
+// held by its stops, which nobody serves any more.
 func sweepProcesses() {
 	for round := 0; round < 1000; round++ {
-		if _, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); err == unix.ECHILD {
-			return // none is left
+		for { // all that there is, so that a round is a generation
+			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+			if err == unix.ECHILD {
+				return // none is left
+			}
+			if pid <= 0 && err != unix.EINTR {
+				break
+			}
 		}
 		for _, pid := range children() {
 			unix.Kill(pid, unix.SIGKILL)
