@@ -1,17 +1,24 @@
 package seccomp
 
-import "golang.org/x/sys/unix"
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
 
 // Traced is the program of a sandbox whose tracer counts programs: execve,
 // execveat and ptrace stop for the tracer (Trace), clone with CLONE_UNTRACED is
-// EPERM, all else is allowed; by whichever entry. It is a filter of its own,
-// loaded beside the sandbox's: of a chain the strictest verdict holds, so it
-// opens nothing. It is nil for an architecture that is not known.
+// EPERM and clone3 ENOSYS, all else is allowed; by whichever entry. It is a
+// filter of its own, loaded beside the sandbox's: of a chain the strictest
+// verdict holds, so it opens nothing. It is nil for an architecture that is not
+// known.
 //
-// Whoever is not traced gets ENOSYS from a call that stops (seccomp(2),
-// SECCOMP_RET_TRACE). That is what a child made by clone3 with CLONE_UNTRACED
-// gets, whose flags lie in memory where no filter sees them. ptrace is the
-// tracer's to answer: another tracer could let such a child's exec through.
+// Nobody inside may be without the tracer. Whoever is not traced gets ENOSYS
+// from a call that stops (seccomp(2), SECCOMP_RET_TRACE), but could have that
+// changed: by a tracer of its own, or by a filter of its own with a listener,
+// which goes before a tracer. So no child is made untraced: the flag is refused,
+// and clone3 with it, whose flags lie in memory where no filter sees them (libc
+// falls back to clone); and ptrace is the tracer's to answer.
 func Traced(a Arch) []unix.SockFilter {
 	if !a.valid() {
 		return nil
@@ -20,17 +27,20 @@ func Traced(a Arch) []unix.SockFilter {
 	allow := p.ret(Action{Kind: Allow})
 	trace := p.ret(Action{Kind: Trace})
 	refuse := p.ret(Fail(unix.EPERM))
+	unknown := p.ret(noSuchCall)
 	start := allow
 	for _, e := range a.entries() {
 		flags := p.branch(opAnyBits, unix.CLONE_UNTRACED, refuse, allow)
 		flags = p.load(argsAt, flags)
 		at := allow
-		for _, nr := range e.clone {
-			at = p.branch(opEqual, nr, flags, at)
-		}
-		for _, list := range [][]uint32{e.ptrace, e.execveat, e.execve} {
-			for _, nr := range list {
-				at = p.branch(opEqual, nr, trace, at)
+		for _, row := range []struct {
+			to    label
+			calls [][]uint32
+		}{{flags, [][]uint32{e.clone}}, {unknown, [][]uint32{e.clone3}}, {trace, [][]uint32{e.ptrace, e.execveat, e.execve}}} {
+			for _, list := range row.calls {
+				for _, nr := range list {
+					at = p.branch(opEqual, nr, row.to, at)
+				}
 			}
 		}
 		at = p.load(nrAt, at)
@@ -39,4 +49,14 @@ func Traced(a Arch) []unix.SockFilter {
 	}
 	p.load(archAt, start)
 	return p.program()
+}
+
+// Ptrace tells whether a call is ptrace, by whichever entry.
+func Ptrace(a Arch, c Call) bool {
+	for _, e := range a.entries() {
+		if e.audit == c.Arch && slices.Contains(e.ptrace, c.Nr) {
+			return true
+		}
+	}
+	return false
 }

@@ -22,6 +22,9 @@ func TestTraced(t *testing.T) {
 				want = Action{Kind: Trace}
 				stops[name]++
 			}
+			if name == "clone3" || a == AMD64 && nr == x32Bit+435 {
+				want = noSuchCall
+			}
 			if got != want {
 				t.Errorf("%v %s (%d): %v, want %v", a, name, nr, got, want)
 			}
@@ -49,6 +52,8 @@ func TestTracedAtOtherEntries(t *testing.T) {
 		{AMD64, unix.AUDIT_ARCH_I386, 11, "execve"},
 		{AMD64, unix.AUDIT_ARCH_I386, 358, "execveat"},
 		{AMD64, unix.AUDIT_ARCH_I386, 26, "ptrace"},
+		{AMD64, unix.AUDIT_ARCH_I386, 435, "clone3"},
+		{ARM64, unix.AUDIT_ARCH_ARM, 435, "clone3"},
 		{AMD64, unix.AUDIT_ARCH_I386, 59, ""}, // oldolduname there
 		{AMD64, unix.AUDIT_ARCH_X86_64, 11, ""},
 		{AMD64, unix.AUDIT_ARCH_X86_64, x32Bit | 520, "execve"},
@@ -62,8 +67,15 @@ func TestTracedAtOtherEntries(t *testing.T) {
 	} {
 		c := Call{Arch: row.audit, Nr: row.nr}
 		want := Action{Kind: Allow}
-		if row.want != "" {
+		switch row.want {
+		case "":
+		case "clone3":
+			want = noSuchCall
+		default:
 			want.Kind = Trace
+		}
+		if got := Ptrace(row.a, c); got != (row.want == "ptrace") {
+			t.Errorf("%v %#x %d: ptrace %v", row.a, row.audit, row.nr, got)
 		}
 		if got := Run(Traced(row.a), c); got != want {
 			t.Errorf("%v %#x %d: %v, want %v", row.a, row.audit, row.nr, got, want)

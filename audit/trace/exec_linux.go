@@ -19,7 +19,7 @@ type flight struct {
 func (t *Tracer) entered(tid int) {
 	c, ok := callOf(tid)
 	if !ok { // killed; or a kernel that cannot say, which is then no
-		refuse(tid)
+		refuse(tid, unix.EPERM)
 		return
 	}
 	is, at := seccomp.Exec(seccomp.Native, c)
@@ -29,8 +29,10 @@ func (t *Tracer) entered(tid int) {
 		proceed(tid, 0)
 	case is:
 		t.starting(tid, c, at)
-	default: // ptrace
-		refuse(tid)
+	case !seccomp.Ptrace(seccomp.Native, c): // a filter of somebody inside, who has no tracer
+		refuse(tid, unix.ENOSYS)
+	default:
+		refuse(tid, unix.EPERM)
 		if !t.asked && t.options.Debugger != nil {
 			t.options.Debugger(tid)
 		}
@@ -53,7 +55,7 @@ func (t *Tracer) starting(tid int, c seccomp.Call, at bool) {
 			}
 		}
 		if t.exceeded(tid, program) {
-			refuse(tid)
+			refuse(tid, unix.EPERM)
 		}
 		return
 	}
@@ -137,8 +139,9 @@ func (t *Tracer) executed(tid int) {
 	case tid == t.root && !t.begun:
 		t.begun = true
 	case f == nil:
-		// It did not stop at its entry, so it cannot be refused any more; but
-		// nothing of the program has run yet.
+		// It did not stop at its entry: somebody inside has a filter that
+		// hands execs to a supervisor of its own, which goes before a tracer.
+		// It cannot be refused any more; but nothing of the program has run.
 		program := link(tid, "exe")
 		if t.ledger.Spent() {
 			t.exceeded(tid, program)

@@ -6,14 +6,14 @@ import (
 	"sbx/seccomp"
 )
 
-// refuse answers EPERM to the call that stopped, which is not made, and lets
+// refuse answers an errno to the call that stopped, which is not made, and lets
 // the process go on. One that cannot be answered is killed: it must not go on
 // with its call.
-func refuse(tid int) {
+func refuse(tid int, answer unix.Errno) {
 	var r registers
 	e := r.get(tid)
 	if e == 0 {
-		e = r.put(tid, -1, -int64(unix.EPERM))
+		e = r.put(tid, -1, -int64(answer))
 	}
 	if e != 0 && e != unix.ESRCH {
 		_ = unix.Kill(tid, unix.SIGKILL)

@@ -42,12 +42,15 @@ func TestDoors(t *testing.T) {
 	got := answers(text)
 	for what, want := range map[string][2]string{ // free, traced
 		"clone untraced":  {"0", "no child: 1"},
-		"clone3 untraced": {"0", "38"}, // ENOSYS: nobody waves its exec through
+		"clone3 untraced": {"0", "no child: 38"}, // ENOSYS
 		"traceme":         {"0", "1"},
 		"seize":           {"0", "1"},
-		"seized child":    {"0", "38"},
+		"seized child":    {"0", "0"},
+		"listened":        {"0", "0"}, // and counted
 		"plain":           {"0", "0"},
 		"end":             {"", ""},
+		// ENOSYS, as from a kernel without a tracer.
+		"a filter that wants a tracer": {"38", "38"},
 	} {
 		if what == "seize" && free[what] != "0" { // Yama forbids more than kinship allows
 			want[0] = free[what]
@@ -58,8 +61,15 @@ func TestDoors(t *testing.T) {
 			t.Errorf("%s: %q free and %q traced, want %q", what, f, g, want)
 		}
 	}
-	if o.Debugger != 1 || o.Commands.Started != 1 {
+	if o.Debugger != 1 || o.Commands.Started != 3 {
 		t.Errorf("told %d times of ptrace, %+v", o.Debugger, o.Commands)
+	}
+	// Where the budget is used up, what cannot be refused is killed.
+	for max, want := range map[int]string{0: "signal 9", 1: "0"} {
+		o, text := run(t, job{Argv: []string{doors, "listened"}, Max: spec.Some(max)})
+		if text != "listened "+want+"\nend\n" || o.Commands.Started != max || o.Commands.Refused != 1-max {
+			t.Errorf("max %d: %q, %+v", max, text, o.Commands)
+		}
 	}
 }
 
@@ -67,8 +77,12 @@ func TestDoors(t *testing.T) {
 func answers(out string) map[string]string {
 	m := map[string]string{}
 	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
-		if what, n, found := strings.Cut(line, " no child: "); found {
-			m[what] = "no child: " + n
+		for _, word := range []string{"no child: ", "signal "} {
+			if what, n, found := strings.Cut(line, " "+word); found {
+				m[what], line = word+n, ""
+			}
+		}
+		if line == "" {
 			continue
 		}
 		i := strings.LastIndexByte(line, ' ')
