@@ -30,6 +30,9 @@ type box struct {
 	args []string // more flags of exec
 }
 
+// counter is what boxes have programs counted by; "" for sbx's own choice.
+var counter string
+
 // eachPlace runs a test beneath /tmp, which is private inside, and elsewhere.
 func eachPlace(t *testing.T, f func(t *testing.T, b *box)) {
 	t.Helper()
@@ -71,6 +74,9 @@ func boxIn(t *testing.T, root string) *box {
 	b := &box{t: t, base: base, ws: base + "/ws", home: base + "/home", out: base + "/out", rec: base + "/rec.json"}
 	for _, d := range []string{b.ws, b.home, b.out, base + "/state"} {
 		must(t, os.Mkdir(d, 0o755))
+	}
+	if counter != "" {
+		b.args = []string{"--counter", counter}
 	}
 	b.env = []string{
 		"PATH=" + searchable(os.Getenv("PATH")), "HOME=" + b.home, "XDG_STATE_HOME=" + base + "/state",
