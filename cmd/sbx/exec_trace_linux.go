@@ -28,7 +28,6 @@ func (x *execution) trace() error {
 			x.refused(&listen.Refusal{TID: tid, Cause: listen.ByBudget, Action: "execute", Target: program})
 		}})
 	if err != nil {
-		unix.Close(wake)
 		x.process.Kill()
 		return err
 	}

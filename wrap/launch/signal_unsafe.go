@@ -60,8 +60,12 @@ func Catch() (int, error) {
 // Children returns a descriptor that becomes readable with every SIGCHLD: when
 // a child ends, and when a process stops that this one traces. It is an eventfd,
 // not Catch's pipe, since there may be so many that a full pipe would lose what
-// is to be forwarded.
+// is to be forwarded. It is one for the whole process, and never closed: the
+// handler would write to what gets its number.
 func Children() (int, error) {
+	if childEvent != 0 {
+		return int(childEvent), nil
+	}
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		return -1, err
