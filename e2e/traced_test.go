@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -115,5 +116,38 @@ func TestBudgetUnderPtrace(t *testing.T) {
 		if got := r.rec.status("max_commands") + " " + r.rec.by("max_commands"); got != row.observation+" ptrace" {
 			t.Errorf("%s: the record's line is %q", row.spec, got)
 		}
+	}
+}
+
+// A sandbox in a sandbox, where one of them counts by ptrace.
+func TestNestedUnderPtrace(t *testing.T) {
+	script := "/bin/true; /bin/true; exit 4"
+	for name, row := range map[string]struct {
+		outer, inner string // --counter
+		budget       int    // of the outer
+		code, used   int    // of the outer
+		innerUsed    int    // -1 for none
+		word         string // on stderr
+	}{
+		// The inner listener goes before the outer tracer: what it lets through
+		// is counted, and killed where the budget is used up.
+		"notify inside":         {"ptrace", "notify", 99, 4, 3, 2, ""},
+		"notify inside, budget": {"ptrace", "notify", 2, 4, 2, 2, "max_commands"},
+		"ptrace inside ptrace":  {"ptrace", "ptrace", 99, 125, 0, -1, "cannot trace the command"},
+		"ptrace inside notify":  {"notify", "ptrace", 99, 125, 1, -1, "a listener outside"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBox(t)
+			b.args = []string{"--counter", row.outer}
+			r := b.run(fmt.Sprintf(`{"max_commands":%d}`, row.budget), sbxPath, "exec", "--counter", row.inner, "--spec-json", `{"max_commands":50}`,
+				"--effective", b.base+"/inner.json", "--", "/bin/sh", "-c", script)
+			if got := r.rec.whole("commands_used"); r.code != row.code || got != row.used || !strings.Contains(r.err, row.word) {
+				t.Errorf("outside %d were counted: %v", got, r)
+			}
+			inner, _ := readRecord(b.base + "/inner.json")
+			if got := inner.whole("commands_used"); got != row.innerUsed {
+				t.Errorf("inside %d were counted: %v", got, r)
+			}
+		})
 	}
 }
