@@ -62,6 +62,7 @@ type program struct {
 	rep       report
 	rusage    [18]int64
 	status    int32
+	arena     []byte // what is left of the last piece of memory for arguments
 	keep      []any
 }
 
@@ -73,32 +74,41 @@ const noFD = ^uintptr(0)
 
 // newProgram turns steps into words.
 func newProgram(steps []Step, failed int32) *program {
-	p := &program{ops: make([]op, len(steps)), failed: failed, pidfd: -1, slots: new([64]uintptr)}
+	p := makeProgram(len(steps), failed)
+	p.add(steps)
+	return p
+}
+
+// makeProgram is a program that about n steps will be added to.
+func makeProgram(n int, failed int32) *program {
+	p := &program{ops: make([]op, 0, n), failed: failed, pidfd: -1, slots: new([64]uintptr)}
 	for s := range p.slots {
 		p.slots[s] = noFD
 	}
-	size := 0
-	for i := range steps {
-		for k := range steps[i].Args {
-			size += argSize(&steps[i].Args[k])
-		}
+	return p
+}
+
+// arenaSize is how much memory for arguments is taken at once.
+const arenaSize = 8 << 10
+
+// put copies s into the program's own memory, with zeroes behind it up to n bytes.
+func (p *program) put(s string, n int) unsafe.Pointer {
+	at := (len(p.arena) + 7) &^ 7
+	if at+n >= cap(p.arena) {
+		p.arena, at = make([]byte, 0, max(arenaSize, n+1)), 0
+		p.keep = append(p.keep, p.arena)
 	}
-	arena := make([]byte, 0, size)
-	p.keep = append(p.keep, &arena)
-	put := func(s string, n int) unsafe.Pointer {
-		for len(arena)%8 != 0 {
-			arena = append(arena, 0)
-		}
-		at := len(arena)
-		arena = append(arena, s...)
-		for len(arena) < at+n {
-			arena = append(arena, 0)
-		}
-		return unsafe.Pointer(&arena[:at+1][at])
-	}
+	p.arena = p.arena[:at+n+1] // all zeroes yet
+	copy(p.arena[at:], s)
+	return unsafe.Pointer(&p.arena[at])
+}
+
+// add appends steps. Nothing of them is kept.
+func (p *program) add(steps []Step) {
 	for i := range steps {
-		s, o := &steps[i], &p.ops[i]
-		*o = op{nr: s.Call, do: s.Do, save: uint8(s.Save), patch: uint8(s.Patch), pass: uintptr(s.Pass), skip: s.Skip}
+		s := &steps[i]
+		p.ops = append(p.ops, op{nr: s.Call, do: s.Do, save: uint8(s.Save), patch: uint8(s.Patch), pass: uintptr(s.Pass), skip: s.Skip})
+		o := &p.ops[len(p.ops)-1]
 		for k := range s.Args {
 			a := &s.Args[k]
 			switch a.Kind {
@@ -107,50 +117,43 @@ func newProgram(steps []Step, failed int32) *program {
 			case ArgSlot:
 				o.a[k], o.ref = a.Num, o.ref|1<<k
 			case ArgText:
-				o.a[k] = uintptr(put(a.Text, len(a.Text)+1))
+				o.a[k] = uintptr(p.put(a.Text, len(a.Text)+1))
 			case ArgData:
-				at := put(a.Text, len(a.Text))
+				at := p.put(a.Text, len(a.Text))
 				o.a[k] = uintptr(at)
 				if s.Patch != 0 && int(s.At) == k {
 					o.patchAt = (*int32)(unsafe.Add(at, s.Off))
 				}
 			case ArgBuffer:
-				o.a[k] = uintptr(put("", int(a.Num)))
+				o.a[k] = uintptr(p.put("", int(a.Num)))
 			case ArgVector:
-				at := put(a.Text, len(a.Text))
-				v := make([]uintptr, 0, strings.Count(a.Text, "\x00")+1)
-				for from := 0; from < len(a.Text); {
-					v = append(v, uintptr(at)+uintptr(from))
-					from += strings.IndexByte(a.Text[from:], 0) + 1
-				}
-				v = append(v, 0)
-				p.keep = append(p.keep, v)
-				o.a[k] = uintptr(unsafe.Pointer(&v[0]))
+				o.a[k] = p.vector(a.Text)
 			case ArgFilter:
-				f := &sockFprog{n: uint16(len(a.Text) / 8), insns: uintptr(put(a.Text, len(a.Text)))}
+				f := &sockFprog{n: uint16(len(a.Text) / 8), insns: uintptr(p.put(a.Text, len(a.Text)))}
 				p.keep = append(p.keep, f)
 				o.a[k] = uintptr(unsafe.Pointer(f))
 			}
 		}
 	}
-	return p
+}
+
+// vector is where pointers to the strings in text stand, NULL at the end.
+func (p *program) vector(text string) uintptr {
+	at := p.put(text, len(text))
+	v := make([]uintptr, 0, strings.Count(text, "\x00")+1)
+	for from := 0; from < len(text); {
+		v = append(v, uintptr(at)+uintptr(from))
+		from += strings.IndexByte(text[from:], 0) + 1
+	}
+	v = append(v, 0)
+	p.keep = append(p.keep, v)
+	return uintptr(unsafe.Pointer(&v[0]))
 }
 
 // sockFprog is struct sock_fprog of <linux/filter.h>.
 type sockFprog struct {
 	n     uint16
 	insns uintptr
-}
-
-// argSize is how much of the arena an argument takes, padding included.
-func argSize(a *Arg) int {
-	switch a.Kind {
-	case ArgText, ArgData, ArgFilter, ArgVector:
-		return len(a.Text) + 1 + 8
-	case ArgBuffer:
-		return int(a.Num) + 8
-	}
-	return 0
 }
 
 // newStack makes a stack for a cloned child and returns its top.

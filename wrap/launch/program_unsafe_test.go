@@ -78,22 +78,57 @@ func TestNewProgram(t *testing.T) {
 }
 
 // Arguments stay where they are put, and apart from each other, however many
-// there are: the arena does not grow.
+// there are and however long one is: what they are put into does not move. What
+// becomes of them does not depend on how many are added at once.
 func TestNewProgramArena(t *testing.T) {
+	long := func(i int) string {
+		if i == 250 {
+			return strings.Repeat("q", 2*arenaSize)
+		}
+		return strings.Repeat("p", i%37) + itoa(i)
+	}
 	var steps []Step
 	for i := range 500 {
-		s := strings.Repeat("p", i%37) + itoa(i)
+		s := long(i)
 		steps = append(steps, Step{Args: [6]Arg{text(s), data(s), vector([]string{s, s + "x"}), {Kind: ArgBuffer, Num: uintptr(i % 50)}, text(s + "y")}})
 	}
-	p := newProgram(steps, 1)
+	p := makeProgram(3, 1)
+	for rest := steps; len(rest) > 0; {
+		n := min(len(rest), 1+len(rest)%7)
+		p.add(rest[:n])
+		rest = rest[n:]
+	}
 	for i := range steps {
-		s := strings.Repeat("p", i%37) + itoa(i)
+		s := long(i)
 		a := p.ops[i].a
 		if bytesAt(a[0], len(s)+1) != s+"\x00" || bytesAt(a[1], len(s)) != s || bytesAt(wordAt(a[2], 1), len(s)+2) != s+"x\x00" || bytesAt(a[4], len(s)+2) != s+"y\x00" {
 			t.Fatalf("step %d is not what was put there: %q %q %q %q, want %q", i, bytesAt(a[0], len(s)+1), bytesAt(a[1], len(s)), bytesAt(wordAt(a[2], 1), len(s)+2), bytesAt(a[4], len(s)+2), s)
 		}
 	}
-	if arena := p.keep[0].(*[]byte); len(*arena) > cap(*arena) || len(*arena) == 0 {
-		t.Error("the arena is odd")
+}
+
+// A program made step by step is that of the whole list, whose indices a
+// failure is told by.
+func TestProgramByAndBy(t *testing.T) {
+	plan := madeUp(t)
+	in := input(plan, Options{Caller: Inherited()}, 9)
+	whole := newProgram(loaded(plan, in).Setup, reportFailedSetup)
+	p := makeProgram(stepsOf(plan), reportFailedSetup)
+	l := &list{out: p}
+	l.setup(plan, in)
+	l.spawn(plan, in)
+	l.done()
+	if len(p.ops) != len(whole.ops) || len(p.ops) < 50 {
+		t.Fatalf("%d steps, and %d at once", len(p.ops), len(whole.ops))
+	}
+	for i := range p.ops {
+		a, b := p.ops[i], whole.ops[i]
+		if (a.patchAt == nil) != (b.patchAt == nil) {
+			t.Errorf("step %d: %+v, and at once %+v", i, a, b)
+		}
+		a.a, a.patchAt, b.patchAt = b.a, nil, nil // pointers
+		if a != b {
+			t.Errorf("step %d: %+v, and at once %+v", i, a, b)
+		}
 	}
 }

@@ -15,8 +15,9 @@ import (
 // has ended: the kernel ends the sandbox with that thread (PR_SET_PDEATHSIG).
 type Process struct {
 	opening  wrap.Opening
-	programs Programs
-	begun    *program // of the opening; nil without a pid namespace
+	again    func() Programs // the steps, for words about one that failed
+	opened   []Step          // of the opening
+	begun    *program        // of the opening; nil without a pid namespace
 	setup    *program
 	command  *program
 	pid      int // pid 1 of the sandbox, or the command; 0 before there is a child
@@ -81,8 +82,8 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 		pr.closeAll()
 		return nil, stepError("prctl", err)
 	}
-	pr.programs.Opening = steps
-	pr.begun = newProgram(pr.programs.Opening, reportFailedOpening)
+	pr.opened = steps
+	pr.begun = newProgram(steps, reportFailedOpening)
 	if err := pr.clone(pr.begun, unix.CLONE_VM|unix.CLONE_FILES); err != nil {
 		pr.closeAll()
 		return nil, err
@@ -111,19 +112,34 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 	in := input(p, o, pr.far)
 	pr.terminal = in.Terminal
 	pr.confined = p.Limits.Confines()
-	return pr.load(loaded(p, in))
+	if pr.begun == nil {
+		return pr.load(loaded(p, in))
+	}
+	// A hundred KiB of steps would be written for the sake of one that fails:
+	// each becomes a part of the program at once, and failure writes them anew.
+	pr.again = func() Programs { return loaded(p, in) }
+	setup := makeProgram(stepsOf(p), reportFailedSetup)
+	l := &list{steps: make([]Step, 0, 64), out: setup}
+	l.setup(p, in)
+	l.spawn(p, in)
+	l.done()
+	return pr.run(setup, newProgram(commandOf(p, in), reportFailedCommand))
 }
 
 // load is Load with the programs, of which the opening runs already.
 func (pr *Process) load(programs Programs) error {
-	programs.Opening = pr.programs.Opening
-	pr.programs = programs
-	pr.command = newProgram(pr.programs.Command, reportFailedCommand)
+	pr.again = func() Programs { return programs }
+	return pr.run(newProgram(programs.Setup, reportFailedSetup), newProgram(programs.Command, reportFailedCommand))
+}
+
+// run hands the programs to the child, or to one of the command's alone.
+func (pr *Process) run(setup, command *program) error {
+	pr.command = command
 	pr.command.sock = uintptr(pr.far)
 	if pr.begun == nil {
 		return pr.alone()
 	}
-	pr.setup = newProgram(pr.programs.Setup, reportFailedSetup)
+	pr.setup = setup
 	pr.setup.sock = pr.command.sock
 	pr.setup.slots, pr.command.slots = pr.begun.slots, pr.begun.slots
 	pr.setup.spawn = pr.command
@@ -248,7 +264,7 @@ func (pr *Process) Go() error {
 		// Pid 1 stays on the stack that begun keeps; what the steps pointed to
 		// and the stack that the command left with its exec can go.
 		pr.setup.keep, pr.command.keep = nil, nil
-		pr.programs = Programs{}
+		pr.again = nil
 		return nil
 	}
 	return pr.failure(rep)
@@ -257,12 +273,14 @@ func (pr *Process) Go() error {
 // failure turns a report into a StepError and buries the child.
 func (pr *Process) failure(rep *report) error {
 	e := &StepError{Program: "setup", Index: int(rep.index), Errno: Errno(rep.value)}
-	steps := pr.programs.Setup
+	steps := pr.opened
 	switch rep.kind {
 	case reportFailedOpening:
-		e.Program, steps = "opening", pr.programs.Opening
+		e.Program = "opening"
+	case reportFailedSetup:
+		steps = pr.again().Setup
 	case reportFailedCommand:
-		e.Program, steps = "command", pr.programs.Command
+		e.Program, steps = "command", pr.again().Command
 	}
 	if e.Index < len(steps) {
 		e.Step = steps[e.Index]

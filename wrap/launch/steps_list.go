@@ -12,6 +12,15 @@ type list struct {
 	used  uint64 // slots in use
 	on    string // the object of the steps that follow
 	field spec.Field
+	out   *program // what finished steps become part of; nil to keep them
+}
+
+// done says that nothing will be changed in the steps so far.
+func (l *list) done() {
+	if l.out != nil {
+		l.out.add(l.steps)
+		l.steps = l.steps[:0]
+	}
 }
 
 // The slots with a fixed meaning.

@@ -94,6 +94,7 @@ func (l *list) mounts(ops []wrap.Mount) {
 		case wrap.OpPivot:
 			l.pivot(m.Target)
 		}
+		l.done()
 	}
 	for slot := 0; len(held) > 0 && slot < 256; slot++ { // in order, so that equal Plans give equal steps
 		if s, ok := held[slot]; ok {

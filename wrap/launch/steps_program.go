@@ -70,10 +70,23 @@ func Steps(p *wrap.Plan, in Input) Programs {
 
 // loaded is Steps but for the opening, which runs already when a plan is there.
 func loaded(p *wrap.Plan, in Input) Programs {
-	l := &list{steps: make([]Step, 0, 112+3*len(p.Mounts)+3*len(p.Landlock.Rules))}
+	l := &list{steps: make([]Step, 0, stepsOf(p))}
 	if !p.Has(wrap.PidNS) {
 		l.begin()
+		l.setup(p, in)
+		l.command(p, in)
+		return Programs{Command: l.steps}
 	}
+	l.setup(p, in)
+	l.spawn(p, in)
+	return Programs{Setup: l.steps, Command: commandOf(p, in)}
+}
+
+// stepsOf is about how many steps a Plan is.
+func stepsOf(p *wrap.Plan) int { return 112 + 3*len(p.Mounts) + 3*len(p.Landlock.Rules) }
+
+// setup writes what makes the sandbox, up to the filter.
+func (l *list) setup(p *wrap.Plan, in Input) {
 	l.mounts(p.Mounts)
 	l.enter(p)
 	if p.Notify != seccomp.NotifyNone && p.Has(wrap.PidNS) {
@@ -81,10 +94,10 @@ func loaded(p *wrap.Plan, in Input) Programs {
 	}
 	l.restrict(p)
 	l.filters(p, in)
-	if !p.Has(wrap.PidNS) {
-		l.command(p, in)
-		return Programs{Command: l.steps}
-	}
+}
+
+// spawn writes the rest of pid 1's life.
+func (l *list) spawn(p *wrap.Plan, in Input) {
 	l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_DUMPABLE), num(0))
 	l.special(DoSpawn, "clone").Save = slotCommand
 	// The command has been executed: leave the shared descriptor table.
@@ -95,9 +108,13 @@ func loaded(p *wrap.Plan, in Input) Programs {
 	}
 	l.special(DoStarted, "started")
 	l.special(DoReap, "reap").Save = slotCommand
-	command := &list{steps: make([]Step, 0, 16)}
-	command.command(p, in)
-	return Programs{Setup: l.steps, Command: command.steps}
+}
+
+// commandOf is the steps of the command's own process.
+func commandOf(p *wrap.Plan, in Input) []Step {
+	l := &list{steps: make([]Step, 0, 16)}
+	l.command(p, in)
+	return l.steps
 }
 
 func (l *list) special(do Do, name string) *Step {
