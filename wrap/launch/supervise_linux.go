@@ -173,32 +173,29 @@ func (pr *Process) wait(h *Hooks) Exit {
 	over := pr.last != nil && pr.last.kind == reportExited && pr.last.index == reportAlone
 	if over {
 		exit = pr.last.exit()
-		pr.used(&exit)
-		h.ended(exit)
+		pr.finish(h, &exit)
 	}
 	ws, ru := pr.collect()
-	if pr.terminal >= 0 {
-		takeBack(pr.terminal)
-	}
 	if !over {
 		exit = pr.exit(ws, &ru)
-		pr.used(&exit)
-		h.ended(exit)
+		pr.finish(h, &exit)
 	}
 	pr.closeAll()
 	return exit
 }
 
-// used reads what the groups tell, now that nobody is in them any more.
-func (pr *Process) used(e *Exit) {
+// finish is what is done when nothing of the sandbox runs any more: the terminal
+// is taken back, so that what is said then reaches it, the groups tell what was
+// used, and Ended is called.
+func (pr *Process) finish(h *Hooks, e *Exit) {
+	if pr.terminal >= 0 {
+		takeBack(pr.terminal)
+	}
 	if pr.groups != nil {
 		e.Use, e.Changed = pr.groups.Use(), pr.groups.Changed()
 	}
-}
-
-func (h *Hooks) ended(e Exit) {
 	if h.Ended != nil {
-		h.Ended(e)
+		h.Ended(*e)
 	}
 }
 
