@@ -110,6 +110,7 @@ func (p *Plan) Observed() (kinds []string) {
 	}
 	add(p.Counter != CounterNone, "command")
 	add(len(p.Watch.Trees) > 0 || p.Notify >= seccomp.NotifyRefused, "filesystem")
+	add(p.Notify >= seccomp.NotifyRefused && p.Sockets, "network")
 	add(p.Notify >= seccomp.NotifyRefused && p.Filter.On && p.Filter.Code == nil, "syscall")
 	return kinds
 }

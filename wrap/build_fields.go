@@ -78,7 +78,7 @@ func (b *builder) implied(files string) {
 	} else {
 		b.line(FieldRecord, "mount namespace")
 	}
-	if b.plan.Has(MountNS) && b.r.Network != spec.NetworkHost {
+	if b.plan.Has(MountNS) && b.r.Network != spec.NetworkHost && !b.plan.Sockets {
 		b.line(FieldProtected, "mount namespace, inotify, sweep")
 	}
 	if !b.r.Private {
@@ -127,6 +127,9 @@ func (b *builder) mechanisms() (files, net string) {
 		net = "none needed"
 	case b.plan.Has(NetNS):
 		net = "network namespace"
+		if b.plan.Sockets {
+			net += ", seccomp notify"
+		}
 	}
 	files = strings.Join(f, ", ")
 	if files == "" {

@@ -192,9 +192,7 @@ func (b *builder) watch() {
 			}
 		}
 	}
-	if b.r.Network != spec.NetworkHost {
-		b.fault(FieldProtected, Degraded, "a socket that is made outside after the launch can be connected to by its path")
-	}
+	b.sockets()
 	w.Allowed = slices.Concat(b.named, b.r.Globs)
 	for i := range b.h.Unmade {
 		if p := b.h.Unmade[i].Path; !b.allowed(p) {

@@ -40,6 +40,7 @@ func (p *Plan) AppendJSON(dst []byte) []byte {
 	w.filter(&p.Filter)
 	w.text("counter", p.Counter.String())
 	w.text("notify", p.Notify.String())
+	w.flag("sockets", p.Sockets)
 	w.flag("own_group", p.OwnGroup)
 	w.limits(&p.Limits)
 	w.list("environment", envNames(p.Env))
@@ -292,6 +293,7 @@ func (w *printer) watch(x *Watch) {
 	w.list("unmade", x.Unmade)
 	w.list("views", x.elsewhere())
 	w.list("masked", x.Masked)
+	w.list("sockets", x.Sockets)
 	w.text("record", x.Record)
 	w.close('}')
 }

@@ -52,6 +52,7 @@ type Plan struct {
 	Filter      Filter
 	Counter     Counter        // what counts the programs that are started
 	Notify      seccomp.Notify // which calls the supervisor answers
+	Sockets     bool           // which pathname sockets are connected to is the supervisor's to decide
 	OwnGroup    bool           // the command gets a process group of its own
 	Limits      Limits
 
@@ -207,5 +208,6 @@ type Watch struct {
 	Trees     []string    // writable trees swept for protected names at the end
 	Allowed   []string    // names and paths that the spec lets come into being
 	Views     []View      // where the trees are seen inside; the longest path counts
+	Sockets   []string    // pathname sockets of the host that may be connected to, as they are seen inside
 	Record    string      // the record's path where it is masked: it must be there before the launch
 }

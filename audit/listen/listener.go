@@ -15,6 +15,14 @@ type Listener struct {
 	Root   int           // the sandbox's root (O_PATH); -1: each process has its own
 	Ledger *audit.Ledger // what is charged; nil where nothing is counted
 	Views  []wrap.View   // where the writable trees are
+	// Sockets: the sandbox has a network of its own, and which pathname sockets
+	// are connected to is decided here. Named are those of the host that may be.
+	Sockets bool
+	Named   []string
+	// Interrupt ends a system call in which a thread of this process waits.
+	Interrupt func(tid int)
+	// Alarm, on, ends each system call of this thread's that waits; nil for none.
+	Alarm func(on bool)
 	// Forbids tells whether a name of the host must not come into being.
 	Forbids func(path string) bool
 	// Closed tells whether a path may not be written although its mount may.
@@ -24,6 +32,14 @@ type Listener struct {
 	// Refused is told of each call that was refused, or is about to be. What it
 	// points to is valid until it returns.
 	Refused func(*Refusal)
+
+	made    made
+	flights flights
+	thread  thread
+	// network is the supervisor's network namespace, 0 as long as nobody asked;
+	// oldPidfds, that the kernel has pidfds of whole processes only.
+	network   uint64
+	oldPidfds bool
 
 	n        seccomp.Notification
 	call     seccomp.Call
@@ -53,6 +69,8 @@ const (
 	ByBudget   Cause = iota
 	ByName           // a protected name would come into being, or change its place
 	ReadOnly         // the mount may only be read
+	BySocket         // a pathname socket was not made inside, or cannot be looked at
+	ByNetwork        // the sandbox's network does not lead there
 	BySideDoor       // the call is one of those that are shut
 	ByInner          // the budget of an sbx inside this sandbox
 )
@@ -80,8 +98,10 @@ func (l *Listener) Serve() {
 		return
 	}
 	switch name {
-	case "connect", "bind":
-		l.proceed()
+	case "connect":
+		l.connect()
+	case "bind":
+		l.bind()
 	default: // what the filter refuses: never to go on
 		l.report(BySideDoor, name, "")
 		l.n.Fail(l.FD, unix.EPERM)
@@ -94,9 +114,14 @@ func (l *Listener) proceed() { seccomp.Continue(l.FD, l.n.ID) }
 // report tells of a call that does not succeed. A thread that is gone may have
 // left its number to a process of the host's, whose memory is nobody's to tell.
 func (l *Listener) report(cause Cause, action, target string) {
-	if l.Refused == nil || !seccomp.Valid(l.FD, l.n.ID) {
+	l.reportOf(l.n.ID, l.n.TID, cause, action, target)
+}
+
+// reportOf is report for a call that was taken before.
+func (l *Listener) reportOf(id uint64, tid uint32, cause Cause, action, target string) {
+	if l.Refused == nil || !seccomp.Valid(l.FD, id) {
 		return
 	}
-	l.refusal = Refusal{TID: int(l.n.TID), Cause: cause, Action: action, Target: target}
+	l.refusal = Refusal{TID: int(tid), Cause: cause, Action: action, Target: target}
 	l.Refused(&l.refusal)
 }

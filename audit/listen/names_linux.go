@@ -159,7 +159,11 @@ func (l *Listener) land(a argument, b *scratch, follow bool) landing {
 	default:
 		return landing{unread: true}
 	}
-	dirfd := a.dirfd
+	return l.landAt(a.dirfd, path, b, follow)
+}
+
+// landAt is land for a path that was read.
+func (l *Listener) landAt(dirfd int32, path []byte, b *scratch, follow bool) landing {
 	for links := 0; ; links++ {
 		d := l.landOnce(dirfd, path, b)
 		if !d.ok || !d.exists || !follow || links >= maxFollowed {

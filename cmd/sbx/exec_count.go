@@ -48,6 +48,7 @@ func (x *execution) listen(h *launch.Hooks) {
 		return
 	}
 	l := &listen.Listener{FD: x.process.Listener(), Root: x.process.Root(), Views: x.plan.Watch.Views,
+		Sockets: x.plan.Sockets,
 		Forbids: func(string) bool { return false }, Closed: x.plan.Closed,
 		Exceeded: func() { x.end("max_commands") }, Refused: x.refused}
 	if x.plan.Counter == wrap.CounterNotify {
@@ -57,6 +58,23 @@ func (x *execution) listen(h *launch.Hooks) {
 		l.Forbids = x.sweep.Forbids
 	}
 	h.Wait = append(h.Wait, launch.Waiter{FD: l.FD, Event: l.Serve})
+	if l.Sockets {
+		x.listenSockets(l, h)
+	}
+}
+
+// listenSockets gives the listener what it needs to connect sockets.
+func (x *execution) listenSockets(l *listen.Listener, h *launch.Hooks) {
+	l.Named, l.Interrupt = x.plan.Watch.Sockets, launch.Interrupt
+	if a := launch.NewAlarm(); a != nil {
+		l.Alarm = a.Set
+	}
+	if x.describe == wrap.DescribeNone {
+		return
+	}
+	if fd := l.OpenRefused(); fd >= 0 {
+		h.Wait = append(h.Wait, launch.Waiter{FD: fd, Event: l.Landed})
+	}
 }
 
 // end ends everything, for a reason that the record has as exit.ended_by.

@@ -31,12 +31,32 @@ func (x *execution) refused(r *listen.Refusal) {
 		v.Kind = "filesystem"
 		v.Rule, v.AllowWith = x.readOnlyRule(v.Target)
 		what += " may only be read"
+	case listen.BySocket:
+		v.Kind, v.Rule, v.AllowWith = "network", x.networkRule(), "network.mode: host"
+		if v.Target != "" {
+			v.AllowWith = "filesystem.write: [" + quoteJSON(x.relative(v.Target)) + "]"
+			what += " is a socket from outside"
+		} else {
+			what = "a program that cannot be looked at may not connect"
+		}
+	case listen.ByNetwork:
+		v.Kind, v.Rule, v.AllowWith = "network", x.networkRule(), "network.mode: host"
+		what += " is out of reach"
 	case listen.BySideDoor:
 		v.Kind, v.Rule = "syscall", string(wrap.FieldSideDoors)
 		what = r.Action + " is refused"
 	}
 	x.record.Violations.Add(v)
 	x.once(v.Kind+v.Rule, v, what)
+}
+
+// networkRule is the line of the spec by which the network is shut.
+func (x *execution) networkRule() string {
+	r := x.resolved
+	if n := &r.Spec.Network.Value; r.AccessMode != spec.AccessUnset && !n.Mode.Set && !n.Allow.Set {
+		return "access_mode: " + r.AccessMode.String()
+	}
+	return "network.mode: " + r.Network.String()
 }
 
 // once tells a person of a kind of refusal the first time that it is met, in a

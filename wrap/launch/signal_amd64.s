@@ -25,12 +25,18 @@ TEXT ·signalReturn(SB), NOSPLIT|NOFRAME, $0
 	SYSCALL
 	INT	$3
 
-// func handlerAddresses() (handler, restorer uintptr)
-TEXT ·handlerAddresses(SB), NOSPLIT, $0-16
+// ignoreSignal is the handler of a signal that is only to interrupt a call.
+TEXT ·ignoreSignal(SB), NOSPLIT|NOFRAME, $0
+	RET
+
+// func handlerAddresses() (note, ignore, restorer uintptr)
+TEXT ·handlerAddresses(SB), NOSPLIT, $0-24
 	LEAQ	·noteSignal(SB), AX
-	MOVQ	AX, handler+0(FP)
+	MOVQ	AX, note+0(FP)
+	LEAQ	·ignoreSignal(SB), AX
+	MOVQ	AX, ignore+8(FP)
 	LEAQ	·signalReturn(SB), AX
-	MOVQ	AX, restorer+8(FP)
+	MOVQ	AX, restorer+16(FP)
 	RET
 
 // func childHandler() uintptr

@@ -21,12 +21,17 @@ TEXT ·signalReturn(SB), NOSPLIT|NOFRAME, $0
 	SVC
 	BRK
 
-// func handlerAddresses() (handler, restorer uintptr)
-TEXT ·handlerAddresses(SB), NOSPLIT, $0-16
+TEXT ·ignoreSignal(SB), NOSPLIT|NOFRAME, $0
+	RET
+
+// func handlerAddresses() (note, ignore, restorer uintptr)
+TEXT ·handlerAddresses(SB), NOSPLIT, $0-24
 	MOVD	$·noteSignal(SB), R0
-	MOVD	R0, handler+0(FP)
+	MOVD	R0, note+0(FP)
+	MOVD	$·ignoreSignal(SB), R0
+	MOVD	R0, ignore+8(FP)
 	MOVD	$·signalReturn(SB), R0
-	MOVD	R0, restorer+8(FP)
+	MOVD	R0, restorer+16(FP)
 	RET
 
 // func childHandler() uintptr

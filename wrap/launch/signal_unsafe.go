@@ -16,7 +16,7 @@ var (
 	oneEvent   uint64 = 1
 )
 
-func handlerAddresses() (handler, restorer uintptr)
+func handlerAddresses() (note, ignore, restorer uintptr)
 
 func childHandler() uintptr
 
@@ -51,6 +51,7 @@ func Catch() (int, error) {
 			handle(sig)
 		}
 	}
+	interrupts()
 	byDefault(uintptr(unix.SIGCHLD)) // nobody asks for it, and the runtime's handler costs
 	set := [2]uint64{forwarded}
 	sigmask(unix.SIG_UNBLOCK, &set, nil)
@@ -79,15 +80,31 @@ func Children() (int, error) {
 
 // handle makes noteSignal the handler of sig.
 func handle(sig uintptr) {
-	handler, _ := handlerAddresses()
-	handleWith(sig, handler)
+	note, _, _ := handlerAddresses()
+	handleWith(sig, note)
 }
 
 func handleWith(sig, handler uintptr) {
-	_, restorer := handlerAddresses()
+	_, _, restorer := handlerAddresses()
 	act := sigaction{handler: handler, flags: saSiginfo | saOnStack | saRestart | saRestorer, restorer: restorer, mask: forwarded}
 	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
 }
+
+// interrupt is the signal that ends a system call of this process's. The C
+// library keeps it for itself, so that nobody sends it; it is not forwarded, and
+// Go leaves it unblocked in every thread for the same reason.
+const interrupt = 33
+
+// interrupts makes Interrupt work.
+func interrupts() {
+	_, ignore, restorer := handlerAddresses()
+	act := sigaction{handler: ignore, flags: saSiginfo | saOnStack | saRestorer, restorer: restorer}
+	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, interrupt, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
+}
+
+// Interrupt makes the system call in which a thread of this process waits end
+// with EINTR. Catch was called before.
+func Interrupt(tid int) { _ = unix.Tgkill(unix.Getpid(), tid, interrupt) }
 
 // byDefault gives sig its default disposition.
 func byDefault(sig uintptr) {

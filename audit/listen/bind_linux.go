@@ -1,0 +1,64 @@
+package listen
+
+import "golang.org/x/sys/unix"
+
+// bind rules on bind(fd, address, length). It goes on: nothing but a protected
+// name is refused, and what the socket is bound to is asked of the socket. So a
+// program that changes descriptor or address meanwhile has a socket that nobody
+// remembers.
+func (l *Listener) bind() {
+	if !l.Sockets {
+		l.proceed()
+		return
+	}
+	var a address
+	length := int32(l.call.Args[2])
+	if length < 0 || length > maxAddress {
+		l.proceed()
+		return
+	}
+	switch e := l.readAddress(&a, l.call.Args[1], int(length)); e {
+	case 0:
+	case unix.EFAULT, unix.ESRCH:
+		l.proceed()
+		return
+	default:
+		l.n.Fail(l.FD, unix.EPERM)
+		return
+	}
+	if path := a.path(); path != nil && !l.bindPath(path) {
+		l.n.Fail(l.FD, unix.EPERM)
+		return
+	}
+	l.proceed()
+}
+
+// bindPath rules on the name at which a socket would come into being, and takes
+// note of the socket.
+func (l *Listener) bindPath(path []byte) bool {
+	b := &l.work[0]
+	d := l.landAt(unix.AT_FDCWD, b.path[:copy(b.path[:], path)], b, false)
+	defer d.close()
+	switch {
+	case len(l.Views) > 0 && !d.exists && l.stops(&d):
+		l.report(ByName, "create a socket", d.text())
+		return false
+	case d.ok && !d.exists && access(d.dir, unix.W_OK) == unix.EROFS:
+		l.report(ReadOnly, "create a socket", d.text())
+		return true
+	}
+	sock, e := l.socketOf(int32(l.call.Args[0]))
+	if e != 0 {
+		return e != unix.EPERM
+	}
+	if domain, e := optionOf(sock, unix.SO_DOMAIN); e == 0 && domain == unix.AF_UNIX {
+		if at, e := boundTo(sock); e == unix.ENOENT {
+			l.made.expect(sock)
+			return true
+		} else if e == 0 { // by whomever; the kernel refuses it another
+			unix.Close(at)
+		}
+	}
+	unix.Close(sock)
+	return true
+}

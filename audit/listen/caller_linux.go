@@ -1,0 +1,107 @@
+package listen
+
+import (
+	"bytes"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// socketOf copies a descriptor of the waiting thread's, from its own table.
+func (l *Listener) socketOf(number int32) (int, unix.Errno) {
+	if number < 0 {
+		return -1, unix.EBADF
+	}
+	for tries := 0; !l.oldPidfds; tries++ {
+		if e := l.openThread(tries > 0); e == unix.EINVAL {
+			l.oldPidfds = true
+		} else if e != 0 {
+			return -1, e
+		} else if fd, e := pidfdGetfd(l.thread.fd, number); e != unix.ESRCH || tries > 0 {
+			return fd, e
+		}
+	}
+	return l.socketOfProcess(number)
+}
+
+// thread is a pidfd of the thread that a socket was last copied from.
+type thread struct {
+	tid uint32 // 0 for none
+	fd  int
+}
+
+// openThread opens a pidfd of the waiting thread, unless that was the last one.
+// Where its number has been given to another thread since, the pidfd is of one
+// that is gone, and stale is said. EINVAL: the kernel has none of threads.
+func (l *Listener) openThread(stale bool) unix.Errno {
+	if l.thread.tid == l.n.TID && !stale {
+		return 0
+	}
+	if l.thread.tid != 0 {
+		unix.Close(l.thread.fd)
+		l.thread = thread{}
+	}
+	fd, e := pidfdOpen(int(l.n.TID), pidfdThread)
+	if e == 0 {
+		l.thread = thread{l.n.TID, fd}
+	}
+	return e
+}
+
+// socketOfProcess copies the descriptor from the process, where no thread can be
+// asked, and makes sure that the thread's is the same: it may have a table of
+// its own.
+func (l *Listener) socketOfProcess(number int32) (int, unix.Errno) {
+	tgid := l.process()
+	if tgid <= 0 {
+		return -1, unix.ESRCH
+	}
+	pidfd, e := pidfdOpen(tgid, 0)
+	if e != 0 {
+		return -1, e
+	}
+	defer unix.Close(pidfd)
+	fd, e := pidfdGetfd(pidfd, number)
+	theirs, e2 := l.openFD(number)
+	if e2 == unix.ENOENT {
+		e, e2 = unix.EBADF, 0 // whatever the process has
+	}
+	if theirs >= 0 {
+		defer unix.Close(theirs)
+	}
+	if e == 0 && e2 == 0 {
+		var a, b unix.Stat_t
+		if unix.Fstat(fd, &a) == nil && unix.Fstat(theirs, &b) == nil && a.Dev == b.Dev && a.Ino == b.Ino {
+			return fd, 0
+		}
+		e = unix.EPERM
+	}
+	if fd >= 0 {
+		unix.Close(fd)
+	}
+	if e == 0 || e == unix.EBADF && theirs >= 0 { // only the thread has it
+		e = unix.EPERM
+	}
+	return -1, e
+}
+
+// process is the number of the waiting thread's process.
+func (l *Listener) process() int {
+	var buf [2048]byte
+	fd, e := openFile(l.proc("status", -1))
+	if e != 0 {
+		return -1
+	}
+	defer unix.Close(fd)
+	n, err := unix.Read(fd, buf[:])
+	if err != nil {
+		return -1
+	}
+	_, tgid, _ := bytes.Cut(buf[:n], []byte("\nTgid:\t"))
+	tgid, _, _ = bytes.Cut(tgid, []byte{'\n'})
+	v, err := strconv.Atoi(string(tgid))
+	if err != nil {
+		return -1
+	}
+	return v
+}

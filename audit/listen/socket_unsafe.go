@@ -1,0 +1,92 @@
+package listen
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// pidfdThread is PIDFD_THREAD of pidfd_open(2): of a thread, whichever (Linux
+// 6.9).
+const pidfdThread = unix.O_EXCL
+
+// siocUnixFile is SIOCUNIXFILE of linux/un.h: a descriptor, by name only, of the
+// file that a socket of AF_UNIX is bound to. The caller needs CAP_NET_ADMIN in
+// the user namespace of the socket's network, which its maker has.
+const siocUnixFile = 0x89e0
+
+// soNetnsCookie is SO_NETNS_COOKIE of asm-generic/socket.h (Linux 5.14): which
+// network namespace a socket is of.
+const soNetnsCookie = 71
+
+func pidfdOpen(pid int, flags uintptr) (int, unix.Errno) {
+	r, _, e := unix.Syscall(unix.SYS_PIDFD_OPEN, uintptr(pid), flags, 0)
+	return fdOr(r, e)
+}
+
+// pidfdGetfd copies a descriptor of a process's.
+func pidfdGetfd(pidfd int, number int32) (int, unix.Errno) {
+	r, _, e := unix.Syscall(unix.SYS_PIDFD_GETFD, uintptr(pidfd), uintptr(uint32(number)), 0)
+	return fdOr(r, e)
+}
+
+// connect makes the call, which may block for as long as the sandbox likes.
+func connect(fd int, a *address) unix.Errno {
+	_, _, e := unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&a.b)), uintptr(a.n))
+	return e
+}
+
+// boundTo opens, by name only, the file that a socket is bound to. ENOENT: it is
+// bound to none.
+func boundTo(sock int) (int, unix.Errno) {
+	r, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(sock), siocUnixFile, 0)
+	return fdOr(r, e)
+}
+
+// cookie is the network namespace of a socket, 0 where the kernel does not tell.
+func cookie(sock int) uint64 {
+	var v uint64
+	size := uint32(8)
+	_, _, e := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(sock), unix.SOL_SOCKET, soNetnsCookie,
+		uintptr(unsafe.Pointer(&v)), uintptr(unsafe.Pointer(&size)), 0)
+	if e != 0 {
+		return 0
+	}
+	return v
+}
+
+// read copies length bytes of the waiting thread's memory, whole or not at all.
+func (l *Listener) readAddress(a *address, addr uint64, length int) unix.Errno {
+	a.n = length
+	if length == 0 {
+		return 0
+	}
+	local := unix.Iovec{Base: &a.b[0], Len: uint64(length)}
+	remote := unix.RemoteIovec{Base: uintptr(addr), Len: length}
+	n, _, e := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(l.n.TID), uintptr(unsafe.Pointer(&local)), 1,
+		uintptr(unsafe.Pointer(&remote)), 1, 0)
+	if e == 0 && int(n) < length {
+		return unix.EFAULT
+	}
+	return e
+}
+
+// inode is a file for as long as it lives, and its birth tells it from another
+// that has its number later.
+type inode struct {
+	dev, ino uint64
+	born     unix.StatxTimestamp // zero where the file system does not note it
+}
+
+// inodeOf is the file behind a descriptor of only its name, as it is known here
+// without asking a server, and what it is.
+func inodeOf(fd int) (id inode, st unix.Statx_t, e unix.Errno) {
+	empty := [1]byte{}
+	_, _, e = unix.Syscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(&empty)), unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC,
+		unix.STATX_BASIC_STATS|unix.STATX_BTIME, uintptr(unsafe.Pointer(&st)), 0)
+	id = inode{dev: unix.Mkdev(st.Dev_major, st.Dev_minor), ino: st.Ino}
+	if st.Mask&unix.STATX_BTIME != 0 {
+		id.born = st.Btime
+	}
+	return id, st, e
+}

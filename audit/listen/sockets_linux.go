@@ -1,0 +1,182 @@
+package listen
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/seccomp"
+)
+
+// connect rules on connect(fd, address, length), and never lets it go on: the
+// address or the descriptor could be another by the time at which the kernel
+// reads it. A socket of the caller's is copied, its address read once, and what
+// was looked at is connected by a helper.
+func (l *Listener) connect() {
+	if !l.Sockets {
+		l.proceed()
+		return
+	}
+	f := &flight{id: l.n.ID, tid: l.n.TID, at: -1}
+	e := l.take(f)
+	if e == 0 {
+		e = l.direct(f)
+	}
+	if e == 0 && !seccomp.Valid(l.FD, l.n.ID) {
+		e = unix.EINTR // its thread is gone, and perhaps what was read was another's
+	}
+	if e == 0 {
+		e = l.depart(f)
+	}
+	if e != 0 {
+		f.close()
+		l.n.Fail(l.FD, e)
+	}
+}
+
+// take copies the socket and the address. The errors come in the kernel's order
+// (__sys_connect of Linux).
+func (l *Listener) take(f *flight) unix.Errno {
+	fd, e := l.socketOf(int32(l.call.Args[0]))
+	f.sock = fd
+	if e != 0 {
+		return l.unseen(e)
+	}
+	f.domain, e = optionOf(fd, unix.SO_DOMAIN)
+	if e == unix.EBADF {
+		return e // open by name only
+	}
+	length := int32(l.call.Args[2])
+	if length < 0 || length > maxAddress {
+		return unix.EINVAL
+	}
+	if e := l.readAddress(&f.address, l.call.Args[1], int(length)); e != 0 {
+		return l.unseen(e)
+	}
+	return e
+}
+
+// unseen is the answer where what a call is about cannot be had. The kernel's
+// own answers are given; that a program is not the supervisor's to read (it may
+// be executed and not read) means that nobody can rule on the call.
+func (l *Listener) unseen(e unix.Errno) unix.Errno {
+	switch e {
+	case unix.EBADF, unix.EFAULT, unix.ESRCH:
+		return e
+	case unix.EMFILE, unix.ENFILE, unix.ENOMEM:
+		return unix.EAGAIN
+	}
+	l.report(BySocket, "connect", "")
+	return unix.EPERM
+}
+
+// direct decides where a connect may go.
+func (l *Listener) direct(f *flight) unix.Errno {
+	a := &f.address
+	switch f.domain {
+	case unix.AF_UNIX:
+		if path := a.path(); path != nil {
+			return l.directPath(f, path)
+		}
+		if a.abstract() && l.foreign(f.sock) {
+			return unix.EPERM // as Landlock answers the caller, whose rules the supervisor has not
+		}
+	case unix.AF_INET, unix.AF_INET6:
+		f.target, _ = a.outside()
+	case unix.AF_NETLINK:
+		if a.n >= unix.SizeofSockaddrNetlink && a.b[8]|a.b[9]|a.b[10]|a.b[11] != 0 {
+			return unix.EPERM // to a group, which needs a capability that the caller has not
+		}
+	}
+	return 0
+}
+
+// directPath is direct for a socket that stands in a folder. The file is opened,
+// judged and then connected to by that descriptor, so that none can take its
+// place.
+func (l *Listener) directPath(f *flight, path []byte) unix.Errno {
+	path = l.path[:copy(l.path[:], path)]
+	dirfd := int32(unix.AT_FDCWD)
+	if n, rest, ok := ownFolder(path); ok {
+		dirfd, path = n, rest
+	}
+	r := l.resolve(dirfd, path, false)
+	if r.errno != 0 {
+		return r.forCaller()
+	}
+	f.at = r.fd
+	id, st, e := inodeOf(r.fd)
+	if e != 0 {
+		return unix.EPERM
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFSOCK:
+		if !l.made.has(id) && !l.isNamed(id) {
+			l.report(BySocket, "connect", l.nameOf(r.fd))
+			return unix.EACCES
+		}
+	case unix.S_IFREG:
+		if st.Size == 0 && st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 { // a mask
+			l.report(BySocket, "connect", l.nameOf(r.fd))
+		}
+	}
+	f.address.toward(r.fd)
+	return 0
+}
+
+// toward makes it the address of a file of the supervisor's descriptors.
+func (a *address) toward(fd int) {
+	a.n = sunPath + copy(a.b[sunPath:], ownFD(fd))
+}
+
+// forCaller is the error that a caller is told for a path that leads nowhere.
+func (r *resolved) forCaller() unix.Errno {
+	switch r.errno {
+	case unix.ENOENT, unix.ENOTDIR, unix.ENAMETOOLONG, unix.EACCES:
+		return r.errno
+	case unix.EBADF: // of a path through /proc
+		return unix.ENOENT
+	case unix.ELOOP:
+		if r.certain {
+			return unix.ELOOP
+		}
+	}
+	return unix.EPERM
+}
+
+// isNamed tells whether the spec names the file: what stands at that path, none
+// of it a link, which a program inside could have put there.
+func (l *Listener) isNamed(id inode) bool {
+	for _, name := range l.Named {
+		fd, e := openat2(l.Root, append([]byte(name), 0), true, beneath|unix.RESOLVE_NO_SYMLINKS)
+		if e != 0 {
+			continue
+		}
+		named, _, e := inodeOf(fd)
+		unix.Close(fd)
+		if e == 0 && named == id {
+			return true
+		}
+	}
+	return false
+}
+
+// foreign tells whether a socket is of the supervisor's network, which only one
+// that the caller of sbx handed in can be.
+func (l *Listener) foreign(sock int) bool {
+	if l.network == 0 {
+		own, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return true
+		}
+		defer unix.Close(own)
+		l.network = cookie(own)
+	}
+	theirs := cookie(sock)
+	return theirs == 0 || theirs == l.network
+}
+
+// optionOf is a number that a socket tells of itself. ENOTSOCK: it is none.
+func optionOf(sock, option int) (int, unix.Errno) {
+	v, err := unix.GetsockoptInt(sock, unix.SOL_SOCKET, option)
+	e, _ := err.(unix.Errno)
+	return v, e
+}

@@ -1,0 +1,39 @@
+package wrap
+
+import (
+	"slices"
+
+	"sbx/seccomp"
+	"sbx/spec"
+)
+
+// sockets says how pathname sockets of the host are kept out of reach, which no
+// network namespace does: those in view at launch are masked, and where there is
+// a listener it decides on every connect.
+func (b *builder) sockets() {
+	if b.r.Network == spec.NetworkHost {
+		return
+	}
+	if b.plan.Notify == seccomp.NotifyNone {
+		b.fault(FieldProtected, Degraded, "a socket that is made outside after the launch can be connected to by its path")
+		return
+	}
+	b.plan.Sockets = true
+	name := func(path string) {
+		if !slices.Contains(b.plan.Watch.Sockets, path) {
+			b.plan.Watch.Sockets = append(b.plan.Watch.Sockets, path)
+		}
+	}
+	// A folder is not meant: naming one above opens no socket, as it opens no
+	// secret.
+	for _, w := range b.r.Write {
+		if w.Field != "" && !w.IsDir && !b.planted(w) {
+			name(w.Real)
+		}
+	}
+	for i := range b.binds {
+		if m := &b.binds[i]; m.Mode == spec.MountRW && !m.Source.IsDir && m.Field != "" {
+			name(m.Target)
+		}
+	}
+}
