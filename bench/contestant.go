@@ -27,10 +27,23 @@ var (
 		return append([]string{b.sbx, "exec", "--spec", p.spec, "--"}, argv...)
 	}}
 
-	uncounted = contestant{"sbx uncounted", func(b *bencher, p place, argv []string) []string {
-		return append([]string{b.sbx, "exec", "--counter", "none", "--spec", p.spec, "--"}, argv...)
+	// What answering notifications costs, least first: sbx itself does all.
+	uncounted = less("sbx uncounted", "--counter", "none", "--violations", "off")
+	unwatched = less("sbx --violations off", "--violations", "off")
+	names     = less("sbx --violations names", "--violations", "names")
+	traced    = less("sbx --counter ptrace", "--counter", "ptrace")
+
+	strace = contestant{"strace", func(_ *bencher, _ place, argv []string) []string {
+		return append([]string{"strace", "--seccomp-bpf", "-f", "-qq", "-e", "trace=execve,execveat", "-o", "/dev/null", "--"}, argv...)
 	}}
 )
+
+// less is sbx with flags by which it watches less, or otherwise.
+func less(name string, flags ...string) contestant {
+	return contestant{name, func(b *bencher, p place, argv []string) []string {
+		return append(append(append([]string{b.sbx, "exec", "-q"}, flags...), "--spec", p.spec, "--"), argv...)
+	}}
+}
 
 // start begins argv as the caller of p would, with no terminal and no output
 // but what out takes.

@@ -33,3 +33,20 @@ func loop(args []string) {
 	}
 	fmt.Println(time.Since(begin).Nanoseconds() / int64(n))
 }
+
+// refused opens for writing, n times, what may only be read inside, and prints
+// the nanoseconds of one try.
+func refused(n string) {
+	times, err := strconv.Atoi(n)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "usage: refused N")
+		os.Exit(2)
+	}
+	begin := time.Now()
+	for range times {
+		if fd, err := syscall.Open("/etc/passwd", syscall.O_RDWR, 0); err == nil {
+			syscall.Close(fd) // outside of a sandbox, as root
+		}
+	}
+	fmt.Println(time.Since(begin).Nanoseconds() / int64(times))
+}

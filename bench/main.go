@@ -23,6 +23,10 @@ type options struct {
 }
 
 func main() {
+	if len(os.Args) > 2 && os.Args[1] == "refused" {
+		refused(os.Args[2])
+		return
+	}
 	if len(os.Args) > 2 && os.Args[1] == "loop" {
 		loop(os.Args[2:])
 		return

@@ -46,10 +46,10 @@ func report(o options, results []result) error {
 
 func table(w io.Writer, results []result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "job\trounds\tnone\tbwrap\tsbx\tof medians\tof minima\tgate\taim\t")
+	fmt.Fprintln(t, "job\trounds\tnone\tbase\tjudged\tof medians\tof minima\tgate\taim\t")
 	for _, r := range results {
 		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.title(), r.Rounds,
-			r.cell("none"), r.cell("bwrap", "sbx uncounted"), r.cell("sbx"),
+			r.cell("none"), r.cell(r.Base), r.cell(r.On),
 			number(r.OfMedians), number(r.OfMinima), number(r.Gate), number(r.Aim), r.verdict())
 	}
 	if err := t.Flush(); err != nil {
@@ -61,18 +61,19 @@ func table(w io.Writer, results []result) error {
 
 func (r result) title() string {
 	s := r.What
+	if r.On != "sbx" {
+		s += ", " + r.On
+	}
 	if r.Base != "" {
 		s += " (to " + r.Base + ")"
 	}
 	return s
 }
 
-// cell is the median of the first of the contestants that took part.
-func (r result) cell(names ...string) string {
-	for _, n := range names {
-		if s, ok := r.Of[n]; ok {
-			return fmt.Sprintf("%.2f %s", s.Median, r.Unit)
-		}
+// cell is the median of a contestant, if it took part.
+func (r result) cell(name string) string {
+	if s, ok := r.Of[name]; ok {
+		return fmt.Sprintf("%.2f %s", s.Median, r.Unit)
 	}
 	return "-"
 }

@@ -52,6 +52,23 @@ func TestProtectedNamesAreRefused(t *testing.T) {
 	})
 }
 
+// Without a counter the first thing that a program does is refused as well.
+func TestProtectedNamesUncounted(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "gcc")
+	b := newBox(t)
+	b.inBox("x", 0o755)
+	for _, args := range [][]string{{"--counter", "none"}, {"--counter", "none", "--violations", "off"}, {"--violations", "off"}} {
+		b.args = args
+		for range 20 {
+			if r := b.run(specWW, "./x", "first"); r.out != "1\n" { // EPERM
+				t.Errorf("%q: %v", args, r)
+			}
+		}
+		b.absent(b.ws + "/.envrc")
+	}
+}
+
 // However long the chain of links is, an open makes no protected name at its end.
 func TestProtectedNamesBehindLinks(t *testing.T) {
 	needSandbox(t)

@@ -13,11 +13,14 @@ type Options struct {
 	// NoInet: the network is none and no network namespace could be had, so
 	// that AF_INET and AF_INET6 sockets themselves are refused.
 	NoInet bool
-	// Notify says which calls go to the supervisor.
-	Notify Notify
+	// Notify says which calls go to the supervisor, Uncounted that execve and
+	// execveat are not among them, whatever the level.
+	Notify    Notify
+	Uncounted bool
 }
 
-// Variants lists all Options, in the order of the embedded programs.
+// Variants lists the Options whose programs are embedded, in their order: all
+// but those with Uncounted.
 func Variants() []Options {
 	all := make([]Options, 8*(NotifyOpens+1))
 	for i := range all {

@@ -20,10 +20,17 @@ var (
 // insnSize is the size of the kernel's struct sock_filter.
 const insnSize = 8
 
-// Shipped is the embedded program of Default(o) as the kernel has it: eight
-// bytes an instruction, little endian. It is "" for an architecture without
-// one.
+// Shipped is the program of Default(o) as the kernel has it: eight bytes an
+// instruction, little endian. It is embedded, but for Uncounted, which is made
+// when it is asked for. It is "" for an architecture without one.
 func Shipped(o Options, a Arch) string {
+	if o.Uncounted {
+		prog, err := Program(Default(o), a)
+		if err != nil {
+			return ""
+		}
+		return string(Encode(prog))
+	}
 	var blob string
 	switch a {
 	case AMD64:

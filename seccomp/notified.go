@@ -42,7 +42,9 @@ func (o Options) notifications() []Rule {
 			rules = append(rules, Rule{Calls: calls, Do: notify, Why: why})
 		}
 	}
-	add(NotifyExec, "the supervisor counts the programs that are started", "execve", "execveat")
+	if !o.Uncounted {
+		add(NotifyExec, "the supervisor counts the programs that are started", "execve", "execveat")
+	}
 	if o.Unix {
 		add(NotifyExec, "the supervisor tells sockets of the sandbox from others", "connect", "bind")
 	}

@@ -20,14 +20,20 @@ func terminal(p *wrap.Plan) int {
 	return Terminal()
 }
 
+// uncounted tells whether execs are no matter of the listener's.
+func uncounted(p *wrap.Plan) bool { return p.Counter == wrap.CounterNone }
+
 // input is what the steps need of the caller and of the filters that are shipped.
 func input(p *wrap.Plan, o Options, sock int) Input {
 	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: sock, Terminal: terminal(p), Limits: rlimits(&p.Limits, o.Caller.Files)}
 	own := p.Filter.Options()
+	if p.Notify != seccomp.NotifyNone {
+		own.Uncounted = uncounted(p)
+	}
 	in.Late = p.Filter.On && p.Filter.Code != nil
 	switch {
 	case in.Late:
-		in.Own, in.Filter = seccomp.Shipped(own, seccomp.Native), string(p.Filter.Code)
+		in.Own, in.Filter = seccomp.Shipped(p.Filter.Options(), seccomp.Native), string(p.Filter.Code)
 	case p.Filter.On:
 		own.Notify = p.Notify
 		in.Filter = seccomp.Shipped(own, seccomp.Native)

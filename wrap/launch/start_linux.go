@@ -110,6 +110,7 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 		return err
 	}
 	in := input(p, o, pr.far)
+	pr.first = uncounted(p) // then nothing is notified before who answers is there
 	pr.terminal = in.Terminal
 	pr.confined = p.Limits.Confines()
 	if pr.begun == nil {

@@ -333,6 +333,8 @@ int main(int argc, char **argv)
 		printf("ran %d\n", racer(a));
 	else if (!strcmp(mode, "names"))
 		names(a);
+	else if (!strcmp(mode, "first"))
+		return printf("%d\n", mkdir(".envrc", 0755) ? errno : 0) < 0;
 	else if (!strcmp(mode, "refused")) {
 		int n = 0;
 		for (int i = 0; i < a; i++)
