@@ -12,6 +12,7 @@
 //	sweep := &audit.Sweep{Watch: plan.Watch, Held: held, Known: known, Match: match, Run: sink.Run}
 //	watch := audit.NewWatch(plan.Watch, sweep)
 //	… watch.Begin once it has run for a while, Drain when watch.FD is readable, sweep.At for what appeared …
+//	… while watch.Fallen: Renewing, the mounts are made again, Renewed …
 //	record.Protected, record.Swept = watch.Finish(now), spec.Some(sweep.End())
 //	err = sink.Close(record)                              // state "exited"
 //

@@ -51,7 +51,11 @@ func (x *Watch) take(out []Notice, b []byte, now time.Time) []Notice {
 
 func (x *Watch) event(out []Notice, wd int32, mask uint32, name string, now time.Time) []Notice {
 	if mask&unix.IN_Q_OVERFLOW != 0 {
-		return append(out, Notice{At: now, What: Overflow})
+		out = append(out, Notice{At: now, What: Overflow})
+		for i := range x.files {
+			out = x.compare(out, i, now, now)
+		}
+		return out
 	}
 	d := x.dirs[wd]
 	if d == nil {
@@ -64,9 +68,11 @@ func (x *Watch) event(out []Notice, wd int32, mask uint32, name string, now time
 	if i, ok := d.names[name]; ok {
 		switch {
 		case mask&(unix.IN_MOVED_TO|unix.IN_CREATE) != 0:
-			return x.note(out, i, Replaced, now)
+			out = x.note(out, i, Replaced, now)
+			return x.regard(out, x.files[i].path, now)
 		case mask&(unix.IN_MOVED_FROM|unix.IN_DELETE) != 0:
-			return x.note(out, i, Removed, now)
+			out = x.note(out, i, Removed, now)
+			return x.regard(out, x.files[i].path, now)
 		}
 	}
 	if d.in == nil || mask&(unix.IN_CREATE|unix.IN_MOVED_TO) == 0 {

@@ -1,5 +1,7 @@
 package audit
 
+import "time"
+
 // Artifact is a regular file of the output folder. A path that is not UTF-8
 // has its odd bytes written as \xNN.
 type Artifact struct {
@@ -116,6 +118,14 @@ func (r *Record) appendProtected(w *writer) {
 		w.keyStr("path", c.Path)
 		w.keyText("digest_before", c.DigestBefore)
 		w.keyText("digest_after", c.DigestAfter)
+		if c.Unprotected > 0 || c.Bare {
+			w.keyNum("unprotected_ms", ceilMS(c.Unprotected))
+		}
+		if c.Bare {
+			w.key("unprotected_at_end")
+			w.bool(true)
+		}
+		w.keyText("reason", c.Why)
 		w.key("events")
 		w.open('[')
 		for _, e := range c.Events {
@@ -123,13 +133,25 @@ func (r *Record) appendProtected(w *writer) {
 			w.open('{')
 			w.keyTime("at", e.At)
 			w.keyStr("what", e.What.String())
+			w.keyText("digest", e.Found)
+			if !e.Renewed.IsZero() {
+				w.keyTime("renewed_at", e.Renewed)
+				w.keyNum("unprotected_ms", ceilMS(e.Lacked))
+				w.keyText("digest_renewed", e.Kept)
+			}
 			w.close('}')
 		}
 		w.close(']')
+		if c.Omitted > 0 {
+			w.keyNum("events_omitted", int64(c.Omitted))
+		}
 		w.close('}')
 	}
 	w.close(']')
 }
+
+// ceilMS is in whole milliseconds, never 0 for what took time.
+func ceilMS(d time.Duration) int64 { return int64((d + time.Millisecond - 1) / time.Millisecond) }
 
 func (r *Record) appendSwept(w *writer) {
 	if !r.Swept.Set {

@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"time"
+
 	"golang.org/x/sys/unix"
 	"sbx/spec"
 	"sbx/wrap"
@@ -69,6 +71,14 @@ func (h *Held) Close() {
 		closeFD(h.trees[i].fd)
 	}
 	h.trees = nil
+}
+
+// began is when that was, at the latest now.
+func (h *Held) began(now time.Time) time.Time {
+	if at := time.Unix(h.at.Unix()); h.at != (unix.Timespec{}) && at.Before(now) {
+		return at
+	}
+	return now
 }
 
 // find is the tree that holds path, the innermost, and path relative to it.

@@ -7,6 +7,14 @@ type Notice struct {
 	Path string // absolute; "" for Overflow
 	At   time.Time
 	What What
+
+	// Where the mount was there again: when that was, and how long it had
+	// been missing, as far as could be told.
+	Renewed time.Time
+	Lacked  time.Duration
+	// The digests of a protected file, as it was found and as it was when its
+	// mount was there again; "" where there was nothing to read.
+	Found, Kept string
 }
 
 // What is what happened to a path.

@@ -233,7 +233,22 @@ func protected(n *spec.Node) []row {
 			r.cells[1] = "changed"
 		}
 		for _, e := range items(c.Get("events")) {
-			r.notes = append(r.notes, text(e.Get("at"))+" "+text(e.Get("what")))
+			note := text(e.Get("at")) + " " + text(e.Get("what"))
+			if at := text(e.Get("renewed_at")); at != "" {
+				note += ", protected again at " + at
+			}
+			r.notes = append(r.notes, note)
+		}
+		if ms := whole(c.Get("unprotected_ms")); ms.Set {
+			note := "unprotected for " + strconv.FormatInt(ms.Value, 10) + " ms"
+			if c.Get("unprotected_at_end") != nil {
+				note += ", to the end"
+				r.tone = bad
+			}
+			if why := text(c.Get("reason")); why != "" {
+				note += ": " + why
+			}
+			r.notes = append(r.notes, note)
 		}
 		rows = append(rows, r)
 	}

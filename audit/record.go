@@ -91,6 +91,10 @@ type Change struct {
 	DigestBefore string
 	DigestAfter  string
 	Events       []Notice
+	Omitted      int           // further events
+	Unprotected  time.Duration // how long it lacked its mount in all
+	Bare         bool          // it did so to the end
+	Why          string        // why it was not mounted again
 }
 
 // Refused is a spec's problem as a record has it.

@@ -29,7 +29,9 @@ func sample() Record {
 		Exit:      Exit{Code: spec.Some(137), Signal: spec.Some(9), EndedBy: "signal"},
 		Usage:     Usage{WallMS: spec.Some[int64](1000), UserMS: spec.Some[int64](0), SystemMS: spec.Some[int64](4), MaxRSS: spec.Some[int64](1 << 33)},
 		Artifacts: spec.Some([]Artifact{{"a\xff", 3, strings.Repeat("a", 64), 0o644}, {"b", 3, "", 0o4755}}), ArtifactsOmitted: 2,
-		Protected: []Change{{Path: "/w/.git/config", DigestBefore: strings.Repeat("b", 64), Events: []Notice{{At: at, What: Removed}}}},
+		Protected: []Change{{Path: "/w/.git/config", DigestBefore: strings.Repeat("b", 64), Events: []Notice{{At: at, What: Removed},
+			{At: at, What: Replaced, Found: strings.Repeat("c", 64), Renewed: at.Add(time.Second), Lacked: 1500 * time.Microsecond, Kept: strings.Repeat("d", 64)}},
+			Omitted: 3, Unprotected: time.Second, Bare: true, Why: "move_mount: no space left on device"}},
 		Swept: spec.Some(Swept{Moved: []Moved{{"/w/ev/.git", "/s/swept/1-.git", "folder"}}, Omitted: 1,
 			Cuts: []string{"/w/deep: nested too deep"}, Repositories: []string{"/w/new/.git"}}),
 		Resolved: &spec.Resolved{

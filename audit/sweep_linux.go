@@ -81,7 +81,23 @@ func (s *Sweep) forbidden(path, rel string) bool { return s.Match(rel) || s.unma
 func (s *Sweep) Forbids(path string) bool {
 	s.prepare()
 	t, rel := s.Held.find(path)
-	return t != nil && (s.forbidden(path, rel) || s.leads(rel)) && !s.allowed(path, rel)
+	return t != nil && (s.forbidden(path, rel) || s.leads(rel) || s.isFixed(path)) && !s.allowed(path, rel)
+}
+
+// Guards tells whether an absolute path of the host is, or lies in, what is
+// read-only inside while its mount is there.
+func (s *Sweep) Guards(path string) bool {
+	s.prepare()
+	return s.isFixed(path)
+}
+
+func (s *Sweep) isFixed(path string) bool {
+	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '/') {
+		if s.fixed[path[:end]] {
+			return true
+		}
+	}
+	return false
 }
 
 // leads tells whether rel is on the way to a protected name.

@@ -45,14 +45,6 @@ type place struct {
 	rel string
 }
 
-// guarded is a file that the host may replace.
-type guarded struct {
-	path   string
-	id     identity
-	before string
-	events []Notice
-}
-
 const watchMask = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_ONLYDIR | unix.IN_MASK_ADD
 
 // NewWatch takes note of w's protected and masked files as they are now: their
@@ -70,43 +62,11 @@ func NewWatch(w wrap.Watch, s *Sweep) *Watch {
 	if w.Record != "" {
 		x.remember(w.Record)
 	}
+	for _, p := range w.Renewed() {
+		x.remember(p)
+	}
 	x.digests(w)
 	return x
-}
-
-// compare notes what happened to a file that nobody was watching.
-func (x *Watch) compare(i int, now time.Time) {
-	g := &x.files[i]
-	switch is := identify(g.path); {
-	case is == g.id:
-	case is == identity{}:
-		x.note(nil, i, Removed, now)
-	default:
-		x.note(nil, i, Replaced, now)
-	}
-}
-
-func (x *Watch) remember(path string) {
-	if x.at[path] == 0 {
-		x.files = append(x.files, guarded{path: path, id: identify(path)})
-		x.at[path] = len(x.files)
-	}
-}
-
-// identity is what a rename over a path, or its removal, changes. An inode's
-// number is soon given again, the time of its birth is not.
-type identity struct {
-	dev  [2]uint32
-	ino  uint64
-	born unix.StatxTimestamp
-}
-
-func identify(path string) identity {
-	var st unix.Statx_t
-	if statx(unix.AT_FDCWD, path, &st) != nil {
-		return identity{}
-	}
-	return identity{[2]uint32{st.Dev_major, st.Dev_minor}, st.Ino, st.Btime}
 }
 
 // Begin begins to watch the folders of those files and the tops of the trees.
@@ -126,7 +86,9 @@ func (x *Watch) Begin(now time.Time) error {
 			x.Close()
 			return err
 		}
-		x.compare(i, now)
+		if x.compare(nil, i, now, x.sweep.Held.began(now)); g.loose.IsZero() {
+			g.sound = now
+		}
 	}
 	for i := range x.sweep.Held.trees {
 		x.next = append(x.next, place{&x.sweep.Held.trees[i], ""})
@@ -144,29 +106,6 @@ func inotifyWhy(err error) string {
 		return "the user has too many inotify watches (fs.inotify.max_user_watches)"
 	}
 	return err.Error()
-}
-
-// guard watches the folder of a file for what happens to that file.
-func (x *Watch) guard(path string, file int) error {
-	i := strings.LastIndexByte(path, '/')
-	if i < 0 {
-		return nil
-	}
-	dir, name := path[:max(i, 1)], path[i+1:]
-	fd, err := openFolder(dir)
-	if err != nil {
-		return nil // gone already: the mounts on it are gone too, and no event will come
-	}
-	defer closeFD(fd)
-	d, err := x.add(fd, unix.IN_MOVED_FROM|unix.IN_DELETE)
-	if err != nil {
-		return &spec.Problem{Field: wrap.FieldProtected, On: path, Do: "watch the file", Why: inotifyWhy(err)}
-	}
-	if d.names == nil {
-		d.names = map[string]int{}
-	}
-	d.names[name] = file
-	return nil
 }
 
 // add watches what a descriptor holds; an inode has one watch, whatever the
@@ -247,42 +186,10 @@ func (x *Watch) isNew(path, rel string) bool {
 	return s.forbidden(path, rel) && !s.known[path] && !s.allowed(path, rel)
 }
 
-// Finish takes the digests again and tells what happened to protected and
-// masked files: those that were replaced or removed, and those that differ.
-func (x *Watch) Finish(now time.Time) []Change {
-	var out []Change
-	for i := range x.files {
-		g := &x.files[i]
-		if x.dirs == nil { // it never began
-			x.compare(i, now)
-		}
-		after := ""
-		if g.before != "" {
-			after = digestPath(g.path)
-		}
-		if len(g.events) > 0 || after != g.before {
-			out = append(out, Change{Path: g.path, DigestBefore: g.before, DigestAfter: after, Events: g.events})
-		}
-	}
-	return out
-}
-
 // Close ends the watch.
 func (x *Watch) Close() {
 	if x.fd >= 0 {
 		closeFD(x.fd)
 	}
 	x.fd = -1
-}
-
-// maxEvents is how many events of one file are kept.
-const maxEvents = 50
-
-func (x *Watch) note(list []Notice, i int, what What, now time.Time) []Notice {
-	g := &x.files[i]
-	n := Notice{Path: g.path, At: now, What: what}
-	if len(g.events) < maxEvents {
-		g.events = append(g.events, n)
-	}
-	return append(list, n)
 }

@@ -50,10 +50,11 @@ func (b *builder) maskImages(path string, k Kind, f spec.Field, bindsOnly bool) 
 
 // maskAt masks one image of a path of the host.
 func (b *builder) maskAt(image, path string, k Kind, f spec.Field) {
-	b.mask(image, k, f)
+	b.masked = append(b.masked, image)
+	b.keep(path, image, maskOf(k, f))
 	if k == File {
 		b.plan.Watch.Masked = append(b.plan.Watch.Masked, path)
-		b.fault(f, Degraded, image+" is masked, and shows again when the host replaces it")
+		b.fault(f, Degraded, image+" is masked: when the host replaces it, it shows until it is masked again")
 	}
 }
 
@@ -68,12 +69,29 @@ func (b *builder) names(path string) bool {
 }
 
 func (b *builder) mask(path string, k Kind, f spec.Field) {
+	m := maskOf(k, f)
+	m.Target = b.in(path)
+	b.masked = append(b.masked, path)
+	b.op(m)
+}
+
+// masks makes the empty folder and the empty file, and opens them. Their mount
+// is to stay in the tree, if covered: what was detached cannot be bound again,
+// as renewing a mask does.
+func (b *builder) masks(at string) {
+	b.op(Mount{Op: OpMkdir, Target: at + partEmpty, Perm: 0o555})
+	b.op(Mount{Op: OpFile, Target: at + partNone, Perm: 0o444})
+	b.op(Mount{Op: OpOpen, Source: at + partEmpty, Slot: slotEmpty})
+	b.op(Mount{Op: OpOpen, Source: at + partNone, Slot: slotNone})
+}
+
+// maskOf lays the empty folder or the empty file over something.
+func maskOf(k Kind, f spec.Field) Mount {
 	slot := slotNone
 	if k == Dir {
 		slot = slotEmpty
 	}
-	b.masked = append(b.masked, path)
-	b.op(Mount{Op: OpPlace, Slot: slot, Target: b.in(path), Mode: ModeRO, Soft: true, For: f})
+	return Mount{Op: OpPlace, Slot: slot, Mode: ModeRO, Soft: true, For: f}
 }
 
 // hide carries out filesystem.hide, but for the files whose names are hidden.

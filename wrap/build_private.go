@@ -151,15 +151,14 @@ func (b *builder) scratchAt() string {
 	return "/proc" // which the sandbox's own covers
 }
 
-// scratch mounts the tmpfs, makes its parts and opens the two masks.
+// scratch mounts the tmpfs, makes its parts and, in place, opens the two masks.
 func (b *builder) scratch() {
 	at := b.scratchAt()
 	b.op(Mount{Op: OpScratch, Target: at, Perm: 0o755, Size: b.tmpfsSize()})
 	mkdir := func(part string, perm uint32) { b.op(Mount{Op: OpMkdir, Target: at + part, Perm: perm}) }
-	mkdir(partEmpty, 0o555)
-	b.op(Mount{Op: OpFile, Target: at + partNone, Perm: 0o444})
-	b.op(Mount{Op: OpOpen, Source: at + partEmpty, Slot: slotEmpty})
-	b.op(Mount{Op: OpOpen, Source: at + partNone, Slot: slotNone})
+	if b.prefix == "" {
+		b.masks(at)
+	}
 	if b.ownDev() {
 		mkdir(partDev, 0o755)
 	}
@@ -250,6 +249,9 @@ func (b *builder) dev() {
 // (proc(5)). A caller that is not uid 0 cannot write them anyway.
 func (b *builder) proc() {
 	b.folder("/proc", 0o555)
+	if b.prefix != "" { // the scratch folder goes with the old root; this one is covered, and stays
+		b.masks(b.in("/proc"))
+	}
 	b.op(Mount{Op: OpProc, Target: b.in("/proc"), For: FieldProcesses})
 	if b.h.UID != 0 { // but for what everybody may, as ns_last_pid
 		b.op(Mount{Op: OpBind, Source: b.in("/proc/sys"), Target: b.in("/proc/sys"), Mode: ModeRO, Soft: true, For: FieldProcesses})

@@ -29,11 +29,11 @@ func (b *builder) protect() {
 			b.plan.Watch.Protected = append(b.plan.Watch.Protected, p)
 		default:
 			for _, at := range spots[i] {
-				m := Mount{Op: OpBind, Source: b.in(at), Target: b.in(at), Mode: ModeRO, Soft: true, For: FieldProtected, Why: p.Why}
+				m := Mount{Op: OpBind, Mode: ModeRO, Soft: true, For: FieldProtected, Why: p.Why}
 				if p.Shared {
-					m.Op, m.Source, m.Mode = OpPin, "", ModeKeep
+					m.Op, m.Mode = OpPin, ModeKeep
 				}
-				b.op(m)
+				b.keep(p.Path, at, m)
 			}
 			if !p.Shared {
 				b.plan.Watch.Protected = append(b.plan.Watch.Protected, p)
@@ -44,7 +44,7 @@ func (b *builder) protect() {
 		for _, other := range repo.Others {
 			for _, at := range b.writableImages(other) {
 				if !b.allowed(other) {
-					b.op(Mount{Op: OpBind, Source: b.in(at), Target: b.in(at), Mode: ModeRO, Soft: true, For: FieldProtected,
+					b.keep(other, at, Mount{Op: OpBind, Mode: ModeRO, Soft: true, For: FieldProtected,
 						Why: "another worktree of the same repository"})
 				}
 			}
@@ -148,8 +148,8 @@ func (b *builder) ownRecord() {
 		return
 	}
 	for _, at := range b.images(path) {
-		b.pinsAbove(at)
-		b.op(Mount{Op: OpPlace, Slot: slotNone, Target: b.in(at), Mode: ModeRO, For: FieldRecord, Why: "the record"})
+		b.pinsAbove(path, at)
+		b.keep(path, at, Mount{Op: OpPlace, Slot: slotNone, Mode: ModeRO, For: FieldRecord, Why: "the record"})
 		b.masked = append(b.masked, at)
 		b.plan.Watch.Record = path
 	}
@@ -160,17 +160,24 @@ func (b *builder) ownRecord() {
 func (b *builder) ownSources() {
 	for _, path := range b.req.Sources {
 		for _, at := range b.writableImages(path) {
-			b.pinsAbove(at)
-			b.op(Mount{Op: OpBind, Source: b.in(at), Target: b.in(at), Mode: ModeRO, Soft: true, Why: "the spec itself"})
+			b.pinsAbove(path, at)
+			b.keep(path, at, Mount{Op: OpBind, Mode: ModeRO, Soft: true, Why: "the spec itself"})
 		}
 	}
 }
 
-// pinsAbove makes the folders above a path that could be renamed mount points.
-func (b *builder) pinsAbove(at string) {
+// pinsAbove makes the folders above an image of a path that could be renamed
+// mount points.
+func (b *builder) pinsAbove(path, at string) {
 	for i := 1; i < len(at); i++ {
 		if dir := at[:i]; at[i] == '/' && b.mayWrite(dir) && (b.mayWrite(parent(dir)) || !b.restricted()) && b.onTop(dir) == b.onTop(parent(dir)) {
-			b.op(Mount{Op: OpPin, Target: b.in(dir), Soft: true, Why: "on the way to what must stay"})
+			m := Mount{Op: OpPin, Soft: true, Why: "on the way to what must stay"}
+			if up := len(at) - len(dir); strings.HasSuffix(path, at[len(dir):]) && up < len(path) {
+				b.keep(path[:len(path)-up], dir, m)
+			} else { // no folder of the host's own that the image's could be
+				m.Target = b.in(dir)
+				b.op(m)
+			}
 		}
 	}
 }

@@ -210,4 +210,5 @@ type Watch struct {
 	Views     []View      // where the trees are seen inside; the longest path counts
 	Sockets   []string    // pathname sockets of the host that may be connected to, as they are seen inside
 	Record    string      // the record's path where it is masked: it must be there before the launch
+	Renew     []Renewal   // what falls off when the host replaces what it lies on, in the order of the Mounts
 }

@@ -27,6 +27,9 @@ type Listener struct {
 	Forbids func(path string) bool
 	// Closed tells whether a path may not be written although its mount may.
 	Closed func(path string) bool
+	// Guards tells whether one is read-only while the mount on it, or above it,
+	// is there. Until a mount that fell off is there again it is not to be written.
+	Guards func(path string) bool
 	// Exceeded is told that everything is to be ended.
 	Exceeded func()
 	// Refused is told of each call that was refused, or is about to be. What it

@@ -41,7 +41,7 @@ func (l *Listener) opens(c *openCall) {
 	d := l.land(l.argument(c.at), &l.work[0], !exclusive && flags&unix.O_NOFOLLOW == 0)
 	defer d.close()
 	switch {
-	case makes && (!d.ok || !d.exists) && l.stops(&d):
+	case makes && (!d.ok || !d.exists) && l.stops(&d), writes && l.bare(&d):
 		l.report(ByName, "create", d.text())
 		l.n.Fail(l.FD, unix.EPERM)
 		return
@@ -52,6 +52,16 @@ func (l *Listener) opens(c *openCall) {
 		l.report(ReadOnly, "create", d.text())
 	}
 	l.proceed()
+}
+
+// bare tells whether what lands is to be read-only and lacks the mount that
+// makes it so: the host has replaced it, and it is not mounted again yet.
+func (l *Listener) bare(d *landing) bool {
+	if !d.ok || !d.exists || d.mounted {
+		return false
+	}
+	host, ok := l.host(text(d.path))
+	return ok && l.Guards(host) && access(d.dir, unix.W_OK) != unix.EROFS
 }
 
 // openFlags reads an open's flags.

@@ -28,6 +28,7 @@ type execution struct {
 	held     *audit.Held
 	sweep    *audit.Sweep // nil where there is nothing to look after
 	watch    *audit.Watch
+	again    *renewer     // nil before the watch begins
 	counter  wrap.Counter // which is asked for
 	describe wrap.Describe
 	ledger   audit.Ledger

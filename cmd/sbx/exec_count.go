@@ -49,13 +49,13 @@ func (x *execution) listen(h *launch.Hooks) {
 	}
 	l := &listen.Listener{FD: x.process.Listener(), Root: x.process.Root(), Views: x.plan.Watch.Views,
 		Sockets: x.plan.Sockets,
-		Forbids: func(string) bool { return false }, Closed: x.plan.Closed,
+		Forbids: func(string) bool { return false }, Guards: func(string) bool { return false }, Closed: x.plan.Closed,
 		Exceeded: func() { x.end("max_commands") }, Refused: x.refused}
 	if x.plan.Counter == wrap.CounterNotify {
 		l.Ledger = &x.ledger
 	}
 	if x.sweep != nil {
-		l.Forbids = x.sweep.Forbids
+		l.Forbids, l.Guards = x.sweep.Forbids, x.sweep.Guards
 	}
 	h.Wait = append(h.Wait, launch.Waiter{FD: l.FD, Event: l.Serve})
 	if l.Sockets {

@@ -46,7 +46,7 @@ func (x *execution) refuse(err error) int {
 // guard takes note of the protected files as they are before the command runs.
 func (x *execution) guard() {
 	w := x.plan.Watch
-	if len(w.Trees) == 0 && len(w.Protected) == 0 && len(w.Masked) == 0 {
+	if len(w.Trees) == 0 && len(w.Protected) == 0 && len(w.Masked) == 0 && len(w.Renew) == 0 {
 		return
 	}
 	leads := func(rel string) bool { _, ok := wrap.LeadsToProtected(rel); return ok }
@@ -92,7 +92,10 @@ func (x *execution) look(hooks *launch.Hooks, found *audit.Swept) {
 	if err := x.watch.Begin(time.Now()); err != nil {
 		x.unwatched(asProblem(err)[0])
 	}
-	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: x.watch.FD(), Event: func() { x.drain(found) }})
+	drain := func() { x.drain(found) }
+	x.again = &renewer{x: x, hooks: hooks, drain: drain, timer: -1}
+	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: x.watch.FD(), Event: func() { drain(); x.again.look() }})
+	x.again.look()
 	for x.watch.Widen(64) {
 	}
 }
@@ -114,7 +117,11 @@ func (x *execution) swept(found *audit.Swept) {
 	if x.watch.FD() >= 0 {
 		x.drain(found)
 	}
+	if x.again != nil {
+		x.again.end()
+	}
 	x.record.Protected = x.watch.Finish(time.Now())
+	x.noteBare()
 	found.Add(x.sweep.End())
 	x.sweep.Close()
 	x.watch.Close()

@@ -59,7 +59,11 @@ func childMain(p *program) {
 			p.reap(p.slots[o.save])
 		}
 		if e != 0 {
-			if uintptr(e) != o.pass {
+			switch {
+			case uintptr(e) == o.pass:
+			case o.bear:
+				p.blame(i, e)
+			default:
 				p.fail(i, e)
 			}
 			i += int(o.skip)
@@ -105,11 +109,19 @@ func (p *program) tell() {
 //go:nosplit
 //go:norace
 func (p *program) fail(i int, e syscall.Errno) {
+	p.blame(i, e)
+	syscall.RawSyscall(unix.SYS_EXIT_GROUP, 125, 0, 0)
+}
+
+// blame tells which step failed.
+//
+//go:nosplit
+//go:norace
+func (p *program) blame(i int, e syscall.Errno) {
 	p.rep.kind = p.failed
 	p.rep.index = int32(i)
 	p.rep.value = int64(e)
 	p.tell()
-	syscall.RawSyscall(unix.SYS_EXIT_GROUP, 125, 0, 0)
 }
 
 // ready says that all is set up and waits for the word to go on.

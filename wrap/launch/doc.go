@@ -24,6 +24,12 @@
 // The command starts only when the supervisor has said so, which it does after
 // the record is written: the child reports that it is ready, and waits.
 //
+// What the host replaces loses the mount on it. Process.Renew clones another
+// child, which shares no memory (a process that does cannot join a user
+// namespace), joins the sandbox's namespaces by descriptors that pid 1 left,
+// mounts again what is not mounted, and ends. It runs none of the sandbox's
+// code, follows no link, and cannot be seen from inside.
+//
 // The program's entry point is this package's, see entry_amd64.s: the Go
 // runtime changes the caller's signal dispositions and RLIMIT_NOFILE before
 // any Go code runs, and a command must get them as they were.

@@ -23,6 +23,7 @@ func (pr *Process) closeAll() {
 			unix.Close(fd)
 		}
 	}
+	pr.renewal.close()
 	pr.pidfd, pr.sock, pr.far, pr.target, pr.listener, pr.root = -1, -1, -1, -1, -1, -1
 }
 

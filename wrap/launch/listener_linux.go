@@ -15,6 +15,7 @@ func (pr *Process) adopt() {
 		return fd
 	}
 	pr.listener, pr.root = take(slotListener), take(slotRoot)
+	pr.renewal.adopt(take)
 	if pr.listener >= 0 {
 		seccomp.Sync(pr.listener)
 	}

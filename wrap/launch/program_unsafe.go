@@ -16,6 +16,7 @@ type op struct {
 	save    uint8
 	patch   uint8
 	skip    uint8
+	bear    bool
 }
 
 // report is what the child tells the supervisor, one packet each.
@@ -35,8 +36,9 @@ const (
 	reportFailedSetup
 	reportFailedCommand
 	reportReady
-	reportStarted
+	reportStarted // of the command; a renewal is through
 	reportExited
+	reportFailedRenewal
 )
 
 // reportAlone is the index of a report of the command's end after which nothing
@@ -107,7 +109,7 @@ func (p *program) put(s string, n int) unsafe.Pointer {
 func (p *program) add(steps []Step) {
 	for i := range steps {
 		s := &steps[i]
-		p.ops = append(p.ops, op{nr: s.Call, do: s.Do, save: uint8(s.Save), patch: uint8(s.Patch), pass: uintptr(s.Pass), skip: s.Skip})
+		p.ops = append(p.ops, op{nr: s.Call, do: s.Do, save: uint8(s.Save), patch: uint8(s.Patch), pass: uintptr(s.Pass), skip: s.Skip, bear: s.Bear})
 		o := &p.ops[len(p.ops)-1]
 		for k := range s.Args {
 			a := &s.Args[k]

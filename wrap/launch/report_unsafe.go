@@ -43,10 +43,13 @@ func (pr *Process) receive() (*report, error) {
 // take reads one report off the socket. A child that ended before it read its
 // word leaves ECONNRESET in front of what it reported; reading takes that off
 // (unix_release_sock and sock_error of Linux), so the next one is the report.
-func (pr *Process) take() (*report, error) {
+func (pr *Process) take() (*report, error) { return readReport(pr.sock) }
+
+// readReport is take on any socket; it does not wait.
+func readReport(sock int) (*report, error) {
 	rep := new(report)
 	recv := func() (uintptr, syscall.Errno) {
-		n, _, e := syscall.Syscall6(unix.SYS_RECVFROM, uintptr(pr.sock), uintptr(unsafe.Pointer(rep)), reportSize,
+		n, _, e := syscall.Syscall6(unix.SYS_RECVFROM, uintptr(sock), uintptr(unsafe.Pointer(rep)), reportSize,
 			unix.MSG_DONTWAIT, 0, 0)
 		return n, e
 	}

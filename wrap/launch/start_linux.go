@@ -27,6 +27,7 @@ type Process struct {
 	far      int // the child's end, while the descriptor table is shared
 	listener int // of seccomp; -1 for none
 	root     int // the sandbox's root, where the supervisor's is another; -1 for none
+	renewal  renewal
 	allowed  bool
 	last     *report     // pid 1's, of the command's end
 	first    bool        // the listener's first notification was answered
@@ -35,15 +36,6 @@ type Process struct {
 	confined bool        // one of them bounds the memory
 	attended []Waiter
 	ended    *ended // set where another has collected the child's end
-}
-
-// namespaceFlags are what clone makes. A network namespace takes as long as all
-// else together, so the child makes that one itself (list.network), while the
-// supervisor looks at the workspace.
-var namespaceFlags = [...]uintptr{
-	wrap.UserNS: unix.CLONE_NEWUSER, wrap.MountNS: unix.CLONE_NEWNS, wrap.PidNS: unix.CLONE_NEWPID,
-	wrap.NetNS: 0, wrap.IPCNS: unix.CLONE_NEWIPC, wrap.UTSNS: unix.CLONE_NEWUTS,
-	wrap.CgroupNS: unix.CLONE_NEWCGROUP,
 }
 
 // Start is Begin and Load in one.
@@ -72,7 +64,7 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	if err != nil {
 		return nil, stepError("socketpair", err)
 	}
-	pr := &Process{opening: o, sock: ends[0], far: ends[1], pidfd: -1, target: -1, terminal: -1, listener: -1, root: -1}
+	pr := &Process{opening: o, sock: ends[0], far: ends[1], pidfd: -1, target: -1, terminal: -1, listener: -1, root: -1, renewal: noRenewal}
 	if steps == nil {
 		return pr, nil
 	}
@@ -112,6 +104,9 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 	in := input(p, o, pr.far)
 	pr.first = uncounted(p) // then nothing is notified before who answers is there
 	pr.terminal = in.Terminal
+	if renews(p) {
+		pr.renewal.list = p.Watch.Renew
+	}
 	pr.confined = p.Limits.Confines()
 	if pr.begun == nil {
 		return pr.load(loaded(p, in))
@@ -173,29 +168,6 @@ func (pr *Process) alone() error {
 func stepError(name string, err error) *StepError {
 	e, _ := err.(syscall.Errno)
 	return &StepError{Program: "opening", Index: -1, Step: Step{Name: name}, Errno: Errno(e)}
-}
-
-// clone starts the child that runs p, with every signal blocked.
-func (pr *Process) clone(p *program, flags uintptr) error {
-	p.sock = uintptr(pr.far)
-	flags |= unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
-	for _, n := range pr.opening.Namespaces {
-		flags |= namespaceFlags[n]
-	}
-	stack := p.newStack()
-	var pidfd int32 = -1
-	var old [2]uint64
-	full := [2]uint64{^uint64(0), ^uint64(0)}
-	sigmask(unix.SIG_SETMASK, &full, &old)
-	r := cloneChild(flags, stack, &pidfd, p)
-	sigmask(unix.SIG_SETMASK, &old, nil)
-	if int(r) < 0 {
-		e := stepError("clone", syscall.Errno(-int(r)))
-		e.Step.On = "namespaces"
-		return e
-	}
-	pr.pid, pr.pidfd = int(r), int(pidfd)
-	return nil
 }
 
 // word sends the child its next word to go on.

@@ -59,6 +59,7 @@ type Step struct {
 	Off   uint8
 	Pass  Errno // with this errno: no failure, and Skip further steps are left out
 	Skip  uint8
+	Bear  bool // with any other errno: it is told, and Skip further steps are left out
 	On    string
 	For   spec.Field
 }
@@ -87,6 +88,9 @@ func (s Step) String() string {
 	if s.Pass != 0 {
 		b.WriteString(" or " + s.Pass.Error() + ": skip " + strconv.Itoa(int(s.Skip)))
 	}
+	if s.Bear {
+		b.WriteString(" or told: skip " + strconv.Itoa(int(s.Skip)))
+	}
 	if s.On != "" {
 		b.WriteString("  # " + strconv.Quote(s.On))
 	}
@@ -114,9 +118,10 @@ func (a Arg) String() string {
 	return "0x" + strconv.FormatUint(uint64(a.Num), 16)
 }
 
-// StepError is a launch step that failed: nothing of the command has run.
+// StepError is a launch step that failed: nothing of the command has run, but
+// where it is a renewal's.
 type StepError struct {
-	Program string // "opening", "setup" or "command"
+	Program string // "opening", "setup", "command" or "renewal"
 	Index   int
 	Step    Step
 	Errno   Errno

@@ -10,6 +10,7 @@ import (
 type list struct {
 	steps []Step
 	used  uint64 // slots in use
+	masks []int  // slots of the Plan whose descriptors stay open for the supervisor
 	on    string // the object of the steps that follow
 	field spec.Field
 	out   *program // what finished steps become part of; nil to keep them
@@ -29,7 +30,10 @@ const (
 	slotCommand  Slot = 2
 	slotListener Slot = 3 // of seccomp, for the supervisor
 	slotRoot     Slot = 4 // the sandbox's root, for the supervisor
-	slotFirst    Slot = 5 // the first that is handed out
+	slotUser     Slot = 5 // the sandbox's user namespace, for the supervisor
+	slotMounts   Slot = 6 // its mount namespace, the same
+	slotMask     Slot = 7 // the empty file or folder that masks, the same; two of them
+	slotFirst    Slot = 9 // the first that is handed out
 )
 
 func num(v int) Arg     { return Arg{Num: uintptr(v)} }
@@ -70,7 +74,7 @@ func (l *list) slot() Slot {
 			return s
 		}
 	}
-	panic("launch: a plan holds more than 61 descriptors at once") // see wrap.maxHeld
+	panic("launch: a plan holds more than 55 descriptors at once") // see wrap.maxHeld
 }
 
 func (l *list) close(s Slot) {

@@ -15,6 +15,8 @@ const (
 	treeFlags = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | atEmpty | atTree
 	moveFlags = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
 
+	noLinks = unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
+
 	sizeofMountAttr = 32 // MOUNT_ATTR_SIZE_VER0
 
 	quiet = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
@@ -84,6 +86,11 @@ func (l *list) mounts(ops []wrap.Mount) {
 				num(unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV),
 				text("lowerdir="+overlayPath(m.Source)+":"+overlayPath(m.Lower)+",userxattr"))
 		case wrap.OpOpen:
+			if fixed, ok := l.mask(m.Slot); ok {
+				l.openAt(fixed, m.Source)
+				held[m.Slot] = fixed
+				break
+			}
 			held[m.Slot] = l.open(m.Source)
 		case wrap.OpPlace:
 			l.place(m, held[m.Slot])
@@ -98,7 +105,9 @@ func (l *list) mounts(ops []wrap.Mount) {
 	}
 	for slot := 0; len(held) > 0 && slot < 256; slot++ { // in order, so that equal Plans give equal steps
 		if s, ok := held[slot]; ok {
-			l.close(s)
+			if _, stays := l.mask(slot); !stays {
+				l.close(s)
+			}
 			delete(held, slot)
 		}
 	}
@@ -109,9 +118,24 @@ func (l *list) mounts(ops []wrap.Mount) {
 // descriptor.
 func (l *list) open(path string) Slot {
 	s := l.slot()
-	how := words(unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0, unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_MAGICLINKS)
-	l.add(unix.SYS_OPENAT2, "openat2", fdcwd, text(path), data(how), num(unix.SizeofOpenHow)).Save = s
+	l.openAt(s, path)
 	return s
+}
+
+// openAt is open into a slot.
+func (l *list) openAt(s Slot, path string) {
+	how := words(unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0, noLinks)
+	l.add(unix.SYS_OPENAT2, "openat2", fdcwd, text(path), data(how), num(unix.SizeofOpenHow)).Save = s
+}
+
+// mask is the fixed slot of a mask that the supervisor is to have, too.
+func (l *list) mask(slot int) (Slot, bool) {
+	for i, m := range l.masks {
+		if m == slot {
+			return slotMask + Slot(i), true
+		}
+	}
+	return 0, false
 }
 
 // create makes a file of that content, which nobody may write.

@@ -87,6 +87,10 @@ func stepsOf(p *wrap.Plan) int { return 112 + 3*len(p.Mounts) + 3*len(p.Landlock
 
 // setup writes what makes the sandbox, up to the filter.
 func (l *list) setup(p *wrap.Plan, in Input) {
+	if renews(p) {
+		l.masks = masks(p.Watch.Renew)
+		l.namespaces(p)
+	}
 	l.mounts(p.Mounts)
 	l.enter(p)
 	if p.Notify != seccomp.NotifyNone && p.Has(wrap.PidNS) {

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"time"
+
 	"golang.org/x/sys/unix"
 
 	"sbx/wrap/launch/cgroup"
@@ -46,9 +48,9 @@ type Waiter struct {
 	Event func()
 }
 
-// idleAfter is how long a command has run, in milliseconds, before the
-// supervisor does what is not about this run.
-const idleAfter = 200
+// idleAfter is how long a command has run before the supervisor does what a
+// command that is over at once can do without.
+const idleAfter = 200 * time.Millisecond
 
 // siKernel is si_code for a signal that the kernel itself sent, a terminal's
 // above all (sigaction(2)).
@@ -67,6 +69,7 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		told = int32(pr.sock)
 	}
 	early := true
+	began := time.Now()
 	pf := make([]unix.PollFd, 0, 8)
 	for {
 		pf = append(pf[:0], unix.PollFd{Fd: int32(pr.pidfd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(h.Signals), Events: unix.POLLIN},
@@ -78,13 +81,13 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		case early: // signals from before the command was there are its own, too
 			timeout = 0
 		case h.Idle != nil:
-			timeout = idleAfter
+			timeout = int(max(idleAfter-time.Since(began)+time.Millisecond-1, 0) / time.Millisecond)
 		}
-		n, err := unix.Poll(pf, timeout)
+		_, err := unix.Poll(pf, timeout)
 		if err != nil && err != unix.EINTR {
 			break
 		}
-		if n == 0 && timeout == idleAfter {
+		if h.Idle != nil && !early && pf[0].Revents == 0 && time.Since(began) >= idleAfter { // however busy the listener is
 			idle := h.Idle
 			h.Idle = nil
 			idle()
@@ -169,6 +172,7 @@ func stopSelf(sig unix.Signal) {
 
 // wait reaps the child and, without a pid namespace, all that it left.
 func (pr *Process) wait(h *Hooks) Exit {
+	pr.renewal.close() // which would keep the mounts until the end of what follows
 	var exit Exit
 	over := pr.last != nil && pr.last.kind == reportExited && pr.last.index == reportAlone
 	if over {

@@ -1,0 +1,129 @@
+package launch
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// renewal is what a Process keeps to mount again what has fallen off.
+type renewal struct {
+	list []wrap.Renewal
+	in   inside
+}
+
+var noRenewal = renewal{in: inside{user: -1, mounts: -1, masks: [2]int{-1, -1}}}
+
+// adopt takes over what the child left for the supervisor.
+func (r *renewal) adopt(take func(Slot) int) {
+	r.in.user, r.in.mounts = take(slotUser), take(slotMounts)
+	r.in.masks = [2]int{take(slotMask), take(slotMask + 1)}
+}
+
+func (r *renewal) close() {
+	for _, fd := range []int{r.in.user, r.in.mounts, r.in.masks[0], r.in.masks[1]} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+	r.in = noRenewal.in
+}
+
+// Renewal is a child under way that mounts again what fell off in a running
+// sandbox, and whatever else of the Plan's renewals is not mounted.
+type Renewal struct {
+	steps []Step
+	pid   int
+	pidfd int
+	sock  int
+	ended bool // it told that it was through, or why it was not
+}
+
+// Renew begins to mount again, inside the sandbox, what fell off. It does not
+// wait: Read tells how the child fared.
+func (pr *Process) Renew() (*Renewal, error) {
+	if pr.renewal.in.mounts < 0 {
+		return nil, renewalError("setns", unix.EBADF)
+	}
+	return renew(renewing(pr.renewal.list, pr.renewal.in))
+}
+
+// renew is Renew with the steps. The child shares no memory: a process that
+// does cannot join a user namespace (setns(2)).
+func renew(steps []Step) (*Renewal, error) {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, renewalError("socketpair", err)
+	}
+	defer unix.Close(ends[1])
+	p := newProgram(steps, reportFailedRenewal)
+	p.sock = uintptr(ends[1])
+	pid, errno := p.clone(unix.CLONE_PIDFD|uintptr(unix.SIGCHLD), &p.pidfd)
+	runtime.KeepAlive(p)
+	if errno != 0 {
+		unix.Close(ends[0])
+		return nil, renewalError("clone", errno)
+	}
+	return &Renewal{steps: steps, pid: pid, pidfd: int(p.pidfd), sock: ends[0]}, nil
+}
+
+func renewalError(name string, err error) *StepError {
+	e := stepError(name, err)
+	e.Program = "renewal"
+	return e
+}
+
+// FD is readable when Read has something to tell.
+func (r *Renewal) FD() int { return r.sock }
+
+// Read gives the steps that failed since the last call, and whether the child is
+// gone; it does not wait. A step without an object failed for all: nothing was
+// mounted.
+func (r *Renewal) Read() (failed []*StepError, gone bool) {
+	for r.sock >= 0 {
+		rep, err := readReport(r.sock)
+		switch {
+		case err != nil && err.(*StepError).Errno == Errno(unix.EAGAIN):
+			return failed, false
+		case err != nil:
+			failed = append(failed, r.bury()...)
+		case rep.kind == reportStarted:
+			r.ended = true
+		default:
+			e := &StepError{Program: "renewal", Index: int(rep.index), Errno: Errno(rep.value)}
+			if e.Index < len(r.steps) {
+				e.Step = r.steps[e.Index]
+				r.ended = r.ended || !e.Step.Bear // and it has told why
+			}
+			failed = append(failed, e)
+		}
+	}
+	return failed, true
+}
+
+// bury reaps a child that has closed its end of the socket, which is the last
+// but one thing that it does.
+func (r *Renewal) bury() []*StepError {
+	unix.Close(r.sock)
+	r.sock = -1
+	defer unix.Close(r.pidfd)
+	for { // a tracer may have collected it: ECHILD
+		if _, err := unix.Wait4(r.pid, nil, 0, nil); err != unix.EINTR {
+			break
+		}
+	}
+	if r.ended {
+		return nil
+	}
+	return []*StepError{renewalError("renew", unix.ESRCH)}
+}
+
+// Kill ends the child. Read tells when it is gone: what waits for a file
+// server that does not answer may take its time.
+func (r *Renewal) Kill() {
+	if r.sock >= 0 {
+		_ = unix.PidfdSendSignal(r.pidfd, unix.SIGKILL, nil, 0)
+	}
+}

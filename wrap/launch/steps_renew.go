@@ -1,0 +1,129 @@
+package launch
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// inside is what leads into a running sandbox, by descriptors.
+type inside struct {
+	user   int    // its user namespace; -1 where that is the supervisor's own
+	mounts int    // its mount namespace
+	masks  [2]int // what masks, in the order of masks
+}
+
+// renews tells whether a Plan's launch leaves what its renewals need.
+func renews(p *wrap.Plan) bool {
+	return len(p.Watch.Renew) > 0 && p.Has(wrap.MountNS) && p.Has(wrap.PidNS)
+}
+
+// masks are the slots of a Plan from which its renewals bind: two at most, of
+// an empty folder and an empty file.
+func masks(list []wrap.Renewal) (slots []int) {
+next:
+	for i := range list {
+		m := &list[i].Mount
+		if m.Op != wrap.OpPlace {
+			continue
+		}
+		for _, s := range slots {
+			if s == m.Slot {
+				continue next
+			}
+		}
+		slots = append(slots, m.Slot)
+	}
+	return slots
+}
+
+// namespaces leaves the supervisor descriptors of the child's namespaces. It
+// cannot open them itself later: the child is not dumpable then.
+func (l *list) namespaces(p *wrap.Plan) {
+	open := func(path string, s Slot) {
+		l.on = path
+		l.add(unix.SYS_OPENAT, "openat", fdcwd, text(path), num(unix.O_RDONLY|unix.O_CLOEXEC)).Save = s
+	}
+	if p.Has(wrap.UserNS) {
+		open("/proc/self/ns/user", slotUser)
+	}
+	open("/proc/self/ns/mnt", slotMounts)
+	l.on = ""
+}
+
+// renewing is the steps of a child that mounts again, inside a running sandbox,
+// what has fallen off. It is pure.
+//
+// The child joins the sandbox's namespaces and goes by the paths there. Programs
+// inside may have put anything at them: no link is followed, what was opened is
+// what is mounted on, and all that can come of it is that something in the
+// sandbox's own tree can be read or written less. Where something is mounted
+// already (EXDEV, of RESOLVE_NO_XDEV) nothing is done; any other failure is told
+// and leaves out that one mount.
+func renewing(all []wrap.Renewal, in inside) []Step {
+	l := &list{steps: make([]Step, 0, 8+12*len(all))}
+	l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_PDEATHSIG), num(int(unix.SIGKILL)))
+	l.on = "the sandbox"
+	if in.user >= 0 { // setns(2): by a process of one thread that shares no memory
+		l.add(unix.SYS_SETNS, "setns", num(in.user), num(unix.CLONE_NEWUSER))
+	}
+	l.add(unix.SYS_SETNS, "setns", num(in.mounts), num(unix.CLONE_NEWNS))
+	slots := masks(all)
+	for i := range all {
+		m := &all[i].Mount
+		mask := -1
+		for k, s := range slots {
+			if m.Op == wrap.OpPlace && s == m.Slot {
+				mask = in.masks[k]
+			}
+		}
+		l.renew(m, mask)
+	}
+	l.special(DoStarted, "through")
+	l.add(unix.SYS_EXIT_GROUP, "exit_group", num(0))
+	return l.steps
+}
+
+// renew mounts one again. The first step's failure leaves out all the others,
+// that of a later one those up to the closes.
+func (l *list) renew(m *wrap.Mount, mask int) {
+	l.on, l.field = m.Target, m.For
+	first := len(l.steps)
+	at := strings.LastIndexByte(m.Target, '/')
+	dir, name := l.slot(), l.slot()
+	open := func(from Arg, path string, flags int, resolve uint64) *Step {
+		return l.add(unix.SYS_OPENAT2, "openat2", from, text(path), data(words(uint64(unix.O_PATH|unix.O_CLOEXEC|flags), 0, resolve)), num(unix.SizeofOpenHow))
+	}
+	// Without O_NOFOLLOW: with it, openat2 gives a descriptor of a final link.
+	open(fdcwd, m.Target[:max(at, 1)], unix.O_DIRECTORY, noLinks).Save = dir
+	s := open(kept(dir), m.Target[at+1:], 0, noLinks|unix.RESOLVE_BENEATH|unix.RESOLVE_NO_XDEV)
+	s.Save, s.Pass = name, Errno(unix.EXDEV)
+	from := name
+	if m.Op == wrap.OpPlace {
+		from = l.slot()
+		l.add(unix.SYS_DUP, "dup", num(mask)).Save = from
+	}
+	tree := l.clone(from, m.Mode)
+	l.move(tree, name)
+	closes := len(l.steps)
+	l.close(tree)
+	if from != name {
+		l.close(from)
+	}
+	l.close(name)
+	l.close(dir)
+	for i := first; i < len(l.steps); i++ {
+		s := &l.steps[i]
+		switch {
+		case i == first:
+			s.Bear, s.Skip = true, uint8(len(l.steps)-1-i)
+		case i < closes:
+			s.Bear, s.Skip = true, uint8(closes-1-i)
+		default:
+			s.Pass = Errno(unix.EBADF) // it was never opened
+		}
+	}
+	l.on, l.field = "", ""
+}
