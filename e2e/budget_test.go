@@ -68,7 +68,7 @@ func TestBudgetKills(t *testing.T) {
 	needSandbox(t)
 	for _, spec := range []string{specNone, specWW} {
 		b := newBox(t)
-		r := b.sh(budgets(spec, 1, `,"on_exceed":"kill"`), "sleep 1000 & echo first; /bin/true; echo second")
+		r := b.sh(budgets(spec, 1, `,"on_exceed":"kill"`), `sleep 1000 & until read name </proc/$!/comm && [ "$name" = sleep ]; do :; done; echo first; /bin/true; echo second`)
 		if r.code != 124 || r.out != "first\n" {
 			t.Errorf("%v", r)
 		}

@@ -28,7 +28,7 @@ func TestNestedBudget(t *testing.T) {
 		if !inner.refused("command", "") || !r.rec.refused("command", "/bin/true") {
 			t.Errorf("violations: inside %v, outside %v", inner["violations"], r.rec["violations"])
 		}
-		r, inner = n.run(outer, `{"max_commands":1,"on_exceed":"kill"}`, "sleep 1000 & "+script)
+		r, inner = n.run(outer, `{"max_commands":1,"on_exceed":"kill"}`, `sleep 1000 & until read name </proc/$!/comm && [ "$name" = sleep ]; do :; done; `+script)
 		if r.code != 124 || inner.text("exit", "ended_by") != "max_commands" || strings.Contains(r.out, "ran\n") {
 			t.Errorf("%v; inside %v", r, inner["exit"])
 		}

@@ -51,7 +51,7 @@ func TestCounter(t *testing.T) {
 				t.Errorf("%v with %q, %s: %v, %v; want %v", row.asked, row.host, doc, plan, err, row.want)
 			} else if doc != `{}` {
 				for _, e := range plan.Enforcement {
-					if e.Field == "max_commands" && string(e.By) != row.want.by() {
+					if e.Field == "max_commands" && e.By != row.want.by() {
 						t.Errorf("%+v", e)
 					}
 				}

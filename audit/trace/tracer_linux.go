@@ -73,7 +73,7 @@ func Attach(pid int, l *audit.Ledger, o Options) (*Tracer, error) {
 	dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
 	if err == nil && dumpable != 1 {
 		if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err == nil {
-			defer unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+			defer func() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }() // it takes 0
 		}
 	}
 	if e := seize(pid, seizeOptions); e != 0 {

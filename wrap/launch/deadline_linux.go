@@ -61,7 +61,7 @@ func (d *Deadline) kill() {
 
 func (d *Deadline) after(t time.Duration, next func(*Deadline)) {
 	d.next = next
-	arm(d.timer, t, 0)
+	_ = arm(d.timer, t, 0) // as it was armed before
 }
 
 // timer is a descriptor that is readable after a time, and then every so often.
