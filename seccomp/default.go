@@ -17,10 +17,12 @@ type Options struct {
 	// execveat are not among them, whatever the level.
 	Notify    Notify
 	Uncounted bool
+	// Seal says what becomes of memory that could be executed as a file.
+	Seal Seal
 }
 
 // Variants lists the Options whose programs are embedded, in their order: all
-// but those with Uncounted.
+// but those with Uncounted or a Seal.
 func Variants() []Options {
 	all := make([]Options, 8*(NotifyOpens+1))
 	for i := range all {
@@ -64,6 +66,7 @@ func WithSideDoors(f Filter, o Options) Filter {
 	if o.NoInet {
 		rules = append(rules, inet()...)
 	}
+	rules = append(rules, o.seal()...)
 	f.Rules = append(append(rules, o.notifications()...), f.Rules...)
 	return f
 }

@@ -65,5 +65,5 @@ func (o Options) notifications() []Rule {
 // Notifications is the filter that only notifies, for a chain in which another
 // filter refuses.
 func Notifications(o Options) Filter {
-	return Filter{Name: "notifications", Default: Action{Kind: Allow}, Rules: o.notifications()}
+	return Filter{Name: "notifications", Default: Action{Kind: Allow}, Rules: append(o.notifications(), o.seal()...)}
 }

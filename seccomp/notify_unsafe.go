@@ -37,11 +37,21 @@ type response struct {
 	flags uint32
 }
 
+// addFD is struct seccomp_notif_addfd.
+type addFD struct {
+	id         uint64
+	flags      uint32
+	srcfd      uint32
+	newfd      uint32
+	newfdFlags uint32
+}
+
 // The requests of a listener: _IOWR('!', 0..4) of linux/seccomp.h.
 const (
 	notifRecv     = 0xc0502100
 	notifSend     = 0xc0182101
 	notifValid    = 0x40082102
+	notifAddFD    = 0x40182103
 	notifSetFlags = 0x40082104
 )
 
@@ -98,4 +108,16 @@ func send(fd int, r *response) unix.Errno {
 func Valid(fd int, id uint64) bool {
 	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), notifValid, uintptr(unsafe.Pointer(&id)))
 	return e == 0
+}
+
+// Give answers the call with a new descriptor in the caller's table, a copy of
+// own, closed on exec where cloexec says so (Linux 5.14: the answer and the
+// descriptor are one step).
+func (n *Notification) Give(fd, own int, cloexec bool) unix.Errno {
+	a := addFD{id: n.ID, flags: unix.SECCOMP_ADDFD_FLAG_SEND, srcfd: uint32(own)}
+	if cloexec {
+		a.newfdFlags = unix.O_CLOEXEC
+	}
+	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), notifAddFD, uintptr(unsafe.Pointer(&a)))
+	return e
 }

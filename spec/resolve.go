@@ -38,6 +38,7 @@ func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 	r.modes()
 	r.files()
 	r.restricted()
+	r.commands()
 	r.network()
 	r.syscalls()
 	r.environment()
@@ -149,7 +150,7 @@ func (r *resolver) network() {
 		out.Network = NetworkHost
 	}
 	out.Listen = slices.Clone(n.Listen.Value)
-	out.SideDoors = out.FileRules || out.Network != NetworkHost || len(out.Listen) > 0 || r.spec.Syscalls.Set
+	out.SideDoors = out.FileRules || out.Network != NetworkHost || len(out.Listen) > 0 || r.spec.Syscalls.Set || out.Limited || len(out.Deny) > 0
 }
 
 func (r *resolver) syscalls() {
@@ -179,7 +180,7 @@ func (r *resolver) notYet() {
 			asks = r.spec.MaxTurns.Set
 		case "agent":
 			asks = n.Text != "none"
-		case "network.listen", "commands.deny", "tools_denied":
+		case "network.listen", "tools_denied":
 			asks = len(n.Items) > 0 // an empty list denies and offers nothing
 		}
 		if asks {

@@ -30,6 +30,11 @@ func (r *resolver) environment() {
 			add(name, set)
 			continue
 		}
+		if out.Limited && isLoaders(name) {
+			out.Dropped = append(out.Dropped, name)
+			r.note("commands.allow", name+" is kept from the command")
+			continue
+		}
 		if !r.passes(name) {
 			out.Dropped = append(out.Dropped, name)
 			continue
@@ -37,6 +42,9 @@ func (r *resolver) environment() {
 		add(name, value)
 	}
 	for _, name := range r.setOrder() {
+		if out.Limited && isLoaders(name) {
+			r.refuse("environment.set", "set "+name, "commands.allow keeps the loader's variables (LD_*) from the command", "take "+name+" out of environment.set")
+		}
 		if _, there := seen[name]; !there {
 			add(name, e.Set.Value[name])
 		}

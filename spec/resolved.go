@@ -32,7 +32,7 @@ type Resolved struct {
 	// FileRules is true when any rule constrains files.
 	FileRules bool
 	// SideDoors is true when the side doors are shut: any file or network
-	// rule, or syscalls, is present.
+	// rule, syscalls, or a rule about commands is present.
 	SideDoors bool
 
 	Read   []Path // in the order of the document, @system taken out
@@ -50,6 +50,12 @@ type Resolved struct {
 	Agent        Agent
 	AgentNetwork bool
 	Listen       []int
+
+	// Limited is true when commands.allow is present: nothing but what Allow
+	// names may be started. Deny wins over it.
+	Limited bool
+	Allow   []ProgramAt
+	Deny    []ProgramAt
 
 	Env     []string // the command's environment, NAME=value, in caller's order
 	Dropped []string // names of the caller's variables kept from the command

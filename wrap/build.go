@@ -74,6 +74,8 @@ type builder struct {
 	openedAt map[string]int  // the slots of the private folders that take their place late
 	masked   []string        // paths that are hidden
 	mute     string          // why the supervisor can answer no calls
+	denied   []string        // files that commands.deny names
+	runs     []*Executable   // what commands.allow names
 	faults   []fault         // what makes a line other than enforced
 	heldBy   heldBy          // by which mechanism a limit is held
 }
@@ -134,6 +136,7 @@ func (b *builder) sandbox() {
 		b.lack(&spec.Problem{Field: FieldSideDoors, Do: "shut the side doors", Why: "no seccomp filter can be loaded: " + b.h.Seccomp.Why,
 			Help: "accept less with require_available: false"}, Unavailable)
 	}
+	b.commands()
 	if p.Rung == RungParent {
 		b.nested()
 		return
@@ -142,6 +145,7 @@ func (b *builder) sandbox() {
 		p.Base = BaseHost
 		p.Filter.NoInet = b.r.Network != spec.NetworkHost
 		b.bare()
+		b.barePrograms()
 	} else {
 		b.capabilities()
 		b.mounts()

@@ -108,7 +108,11 @@ func (p *Plan) Observed() (kinds []string) {
 			kinds = append(kinds, kind)
 		}
 	}
-	add(p.Counter != CounterNone, "command")
+	command := p.Counter != CounterNone
+	if p.Programs.Any() {
+		command = p.Notify >= seccomp.NotifyExec
+	}
+	add(command, "command")
 	add(len(p.Watch.Trees) > 0 || p.Notify >= seccomp.NotifyRefused, "filesystem")
 	add(p.Notify >= seccomp.NotifyRefused && p.Sockets, "network")
 	add(p.Notify >= seccomp.NotifyRefused && p.Filter.On && p.Filter.Code == nil, "syscall")

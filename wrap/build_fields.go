@@ -30,6 +30,14 @@ func (b *builder) fields() {
 			b.line(f, b.plan.Counter.by())
 		case within(f, "limits"):
 			b.line(f, b.heldBy[f])
+		case f == fieldAllow:
+			b.line(f, "landlock, seccomp")
+		case f == fieldDeny:
+			by := "mount namespace"
+			if b.plan.Base == BaseHost {
+				by = "landlock"
+			}
+			b.line(f, by)
 		case f == "syscalls":
 			b.line(f, "seccomp")
 		default:

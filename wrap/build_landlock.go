@@ -26,6 +26,9 @@ func (b *builder) landlock() {
 		b.readRules(&r)
 		b.writeRules(&r)
 	}
+	if b.plan.Programs.Limited {
+		b.executeRules(&r)
+	}
 	// What an old Landlock lacks is held by namespaces and mounts, or named by
 	// bare and noScopes.
 	b.plan.Landlock, _ = r.Downgrade(b.h.LandlockABI)

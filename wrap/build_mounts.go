@@ -50,6 +50,7 @@ func (b *builder) mounts() {
 	b.maskSecrets()
 	b.protect()
 	b.hide()
+	b.placePrograms()
 	b.ownSources()
 	b.ownRecord()
 	b.finish()

@@ -1,6 +1,10 @@
 package wrap
 
-import "sbx/spec"
+import (
+	"slices"
+
+	"sbx/spec"
+)
 
 // Program is the file that a command's name leads to on the host.
 type Program struct {
@@ -9,6 +13,21 @@ type Program struct {
 	Folder       string   // the folder of PATH that it was found in; "" when named by path
 	Mapped       bool     // it lies in a mount of the spec: Real is where its source is
 	Interpreters []string // of a script's "#!" chain, links resolved
+
+	// What commands is about, and else is not looked at.
+	Loader     string // of a dynamic program (PT_INTERP), links resolved
+	Linked     bool   // the file has other names (hard links)
+	Owned      bool   // it is the caller's
+	Changeable bool   // the caller may write it as far as its own permissions go
+}
+
+// Executable is a file or folder that commands names, as it stands on the host.
+type Executable struct {
+	Program
+	Asked string // as the document has it
+	Field spec.Field
+	At    string
+	Kind  Kind // File, Dir; Other: it cannot be executed; Absent: nothing has that name
 }
 
 // program makes sure that what the command needs to start is in view: to be
@@ -30,6 +49,9 @@ func (b *builder) program() {
 		}
 	}
 	for _, path := range lacking {
+		if slices.Contains(b.denied, path) {
+			continue // said already
+		}
 		b.problems = append(b.problems, b.outOfView(path))
 	}
 }

@@ -164,6 +164,10 @@ type Host struct {
 	Mounts       []MountPoint // the host's mounts, in the order of /proc/self/mountinfo
 	Listing      []Listing    // of folders in which a file must be hidden by name
 
+	Allow   []Executable // what commands.allow names
+	Deny    []Executable // and commands.deny: a name as often as PATH has it
+	Loaders []string     // this machine's dynamic loaders, links resolved
+
 	Paths map[string]Kind // kinds of further paths that a Plan asks for: /tmp, /run …
 	Users []int           // uids whose /run/user folder is made; the caller's own
 }

@@ -2,8 +2,6 @@ package wrap
 
 import (
 	"strconv"
-
-	"sbx/seccomp"
 )
 
 // AppendJSON writes the Plan as JSON, two spaces to a level. Values of the
@@ -45,6 +43,7 @@ func (p *Plan) AppendJSON(dst []byte) []byte {
 	w.limits(&p.Limits)
 	w.list("environment", envNames(p.Env))
 	w.watch(&p.Watch)
+	w.programs(&p.Programs)
 	w.key("enforcement")
 	w.open('[')
 	for i := range p.Enforcement {
@@ -256,27 +255,6 @@ func (w *printer) caps(p *Plan) {
 		w.b = strconv.AppendInt(w.b, int64(c), 10)
 	}
 	w.close(']')
-	w.flat = false
-}
-
-func (w *printer) filter(f *Filter) {
-	if !f.On {
-		return
-	}
-	w.key("seccomp")
-	w.flat = true
-	w.open('{')
-	w.text("profile", f.Profile)
-	w.flag("root", f.Root)
-	w.flag("unix_datagrams_refused", f.Unix)
-	w.flag("inet_refused", f.NoInet)
-	if f.Code == nil {
-		n := len(seccomp.Shipped(f.Options(), seccomp.Native)) / 8
-		w.num("instructions", int64(n))
-	} else {
-		w.num("instructions", int64(len(f.Code)/8))
-	}
-	w.close('}')
 	w.flat = false
 }
 

@@ -58,6 +58,8 @@ type Plan struct {
 
 	Env   []string
 	Watch Watch
+	// Programs is which files may be executed.
+	Programs Programs
 
 	Enforcement []Enforcement
 }
@@ -90,16 +92,17 @@ const (
 // Filter says which seccomp filter is loaded.
 type Filter struct {
 	On      bool
-	Profile string // "default", or the absolute path of an OCI profile
-	Root    bool   // the caller is uid 0
-	Unix    bool   // AF_UNIX datagram sockets are refused
-	NoInet  bool   // inet sockets are refused: there is no network namespace
-	Code    []byte // the compiled filter of an OCI profile; nil for the default
+	Profile string       // "default", or the absolute path of an OCI profile
+	Root    bool         // the caller is uid 0
+	Unix    bool         // AF_UNIX datagram sockets are refused
+	NoInet  bool         // inet sockets are refused: there is no network namespace
+	Seal    seccomp.Seal // what becomes of memory that could be executed as a file
+	Code    []byte       // the compiled filter of an OCI profile; nil for the default
 }
 
 // Options are the shipped filter's, notifications left out.
 func (f *Filter) Options() seccomp.Options {
-	return seccomp.Options{Root: f.Root, Unix: f.Unix, NoInet: f.NoInet}
+	return seccomp.Options{Root: f.Root, Unix: f.Unix, NoInet: f.NoInet, Seal: f.Seal}
 }
 
 // BudgetPath begins the paths by which an sbx inside another's sandbox asks that
@@ -175,6 +178,23 @@ type Mount struct {
 	For    spec.Field
 	Why    string
 }
+
+// Programs is which files may be executed, by their paths inside. The kernel
+// holds it, by Landlock and by masks; the supervisor, who is asked before each
+// program, foretells what the kernel is going to say, so that a refusal is
+// described and not charged.
+type Programs struct {
+	Limited bool     // nothing but Files and what lies in Folders
+	Files   []string // the loaders among them
+	Folders []string
+	Denied  []string // masked
+	// Loaders are refused by the supervisor alone where they are started as
+	// programs; what they load is no file that is executed.
+	Loaders []string
+}
+
+// Any tells whether there is a rule about programs.
+func (p *Programs) Any() bool { return p.Limited || len(p.Denied) > 0 }
 
 // Status is how far a field of the spec holds.
 type Status uint8

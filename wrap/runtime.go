@@ -79,6 +79,17 @@ var procMasked = [...]Row{
 	{"timer_stats", "timers by process name, whatever the pid namespace (before Linux 4.11)"},
 }
 
+// Loaders is where dynamic loaders stand. A folder of commands.allow may hold
+// programs that need them, and none is to be started as a program itself.
+func Loaders() []Row { return loaders[:] }
+
+var loaders = [...]Row{
+	{"/lib/ld-linux-aarch64.so.1", "glibc on arm64"},
+	{"/lib/ld-musl-aarch64.so.1", "musl on arm64"},
+	{"/lib/ld-musl-x86_64.so.1", "musl on amd64"},
+	{"/lib64/ld-linux-x86-64.so.2", "glibc on amd64"},
+}
+
 // Looked is what Probe tells the kind of besides the tables: the places that a
 // Plan makes private or mounts over.
 func Looked() []string { return looked[:] }

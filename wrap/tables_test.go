@@ -10,7 +10,7 @@ func tables() map[string][]Row {
 	t := map[string][]Row{
 		"run": RunKept(), "devices": Devices(), "proc read-only": ProcReadOnly(),
 		"proc masked": ProcMasked(), "system": System(), "in git": ProtectedInGit(),
-		"in tree": ProtectedInTree(), "private": PrivateFolders(), "socket variables": SocketVars(),
+		"in tree": ProtectedInTree(), "private": PrivateFolders(), "loaders": Loaders(), "socket variables": SocketVars(),
 	}
 	for _, s := range Secrets() {
 		t["secrets"] = append(t["secrets"], Row{s.Path, s.Why})

@@ -21,6 +21,9 @@ type world struct {
 	in    spec.Inputs
 	req   Request
 	repos []Repository
+
+	scripts map[string][]string // programs that are scripts, with their interpreters
+	linked  []string            // programs with another name
 }
 
 type node struct {
@@ -136,7 +139,9 @@ func (w *world) line(line string) {
 		f := strings.Fields(rest)
 		w.repos = append(w.repos, Repository{Top: f[0], GitDir: f[1], Common: f[2], Others: f[3:], Outside: true})
 	default:
-		w.t.Fatalf("%q is no fact of a host", line)
+		if !w.programLine(word, first, more) {
+			w.t.Fatalf("%q is no fact of a host", line)
+		}
 	}
 }
 
@@ -218,6 +223,7 @@ func (w *world) probed(r *spec.Resolved) *Host {
 		h.Removable, h.Mounts = nil, nil
 		return &h
 	}
+	w.programs(&h, r)
 	h.Paths = map[string]Kind{}
 	for _, p := range Looked() {
 		w.look(&h, p)

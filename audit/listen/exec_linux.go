@@ -13,7 +13,7 @@ const atExecveCheck = 0x10000
 
 // exec rules on execve(path, …) or execveat(dirfd, path, …, flags).
 func (l *Listener) exec(c seccomp.Call, at bool) {
-	if l.Ledger == nil {
+	if l.Ledger == nil && l.Programs == nil {
 		l.proceed()
 		return
 	}
@@ -30,9 +30,11 @@ func (l *Listener) exec(c seccomp.Call, at bool) {
 		return
 	}
 	if e != 0 {
-		l.Ledger.Fail()
-		l.failNested()
-		l.n.Fail(l.FD, e)
+		l.fails(&x, e)
+		return
+	}
+	if l.Ledger == nil {
+		l.proceed()
 		return
 	}
 	if l.chargeNested(x.name) != audit.Proceed {
@@ -57,6 +59,21 @@ func (l *Listener) exec(c seccomp.Call, at bool) {
 	}
 }
 
+// fails answers an exec that comes to nothing, of itself or by a rule.
+func (l *Listener) fails(x *attempt, e unix.Errno) {
+	switch {
+	case x.forbidden:
+		l.report(x.cause, "execute", x.target)
+		if l.Ledger != nil {
+			l.Ledger.Forbid()
+		}
+	case l.Ledger != nil:
+		l.Ledger.Fail()
+	}
+	l.failNested()
+	l.n.Fail(l.FD, e)
+}
+
 // attempt is one exec that is asked about.
 type attempt struct {
 	dirfd int32
@@ -64,6 +81,10 @@ type attempt struct {
 	flags uint32
 	path  []byte // as the caller has it, a NUL at the end
 	name  string // what the ledger calls it; valid until the next notification
+
+	forbidden bool // a rule about programs refuses it, for this cause, on this target
+	cause     Cause
+	target    string
 }
 
 // look gives the errno that the kernel is certain to give, or 0.
@@ -143,9 +164,10 @@ func (l *Listener) judge(x *attempt, f *resolved, depth int) unix.Errno {
 		return 0 // its links lead each process elsewhere
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o111 == 0 || fs.Flags&unix.ST_NOEXEC != 0 {
+		l.masked(x, f.fd, &st, depth)
 		return unix.EACCES
 	}
-	if !l.mayExecute(f.fd) {
+	if !l.mayExecute(f.fd) || l.forbids(x, f.fd, &st, depth) {
 		return unix.EACCES
 	}
 	return l.judgeContent(x, f.fd, &st, depth)

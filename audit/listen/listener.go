@@ -23,6 +23,8 @@ type Listener struct {
 	Interrupt func(tid int)
 	// Alarm, on, ends each system call of this thread's that waits; nil for none.
 	Alarm func(on bool)
+	// Programs is which files may be executed; nil for any.
+	Programs *Programs
 	// Forbids tells whether a name of the host must not come into being.
 	Forbids func(path string) bool
 	// Closed tells whether a path may not be written although its mount may.
@@ -76,6 +78,9 @@ const (
 	ByNetwork        // the sandbox's network does not lead there
 	BySideDoor       // the call is one of those that are shut
 	ByInner          // the budget of an sbx inside this sandbox
+	ByAllow          // commands.allow does not name the program
+	ByDeny           // commands.deny names it
+	ByLoader         // it is the loader, started as a program
 )
 
 // pathMax is PATH_MAX: the longest path that a call takes, its NUL included.
@@ -105,6 +110,8 @@ func (l *Listener) Serve() {
 		l.connect()
 	case "bind":
 		l.bind()
+	case "memfd_create":
+		l.memory()
 	default: // what the filter refuses: never to go on
 		l.report(BySideDoor, name, "")
 		l.n.Fail(l.FD, unix.EPERM)

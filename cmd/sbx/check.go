@@ -23,7 +23,7 @@ func runCheck(c *call) int {
 	if c.has("json") {
 		c.std.print(checkJSON(x, plan, err))
 	} else if err == nil {
-		c.std.print(checkText(plan, &x.host))
+		c.std.print(checkText(plan, &x.host) + x.programText(plan))
 	} else {
 		for _, p := range asProblem(err) {
 			c.std.problem(p)
@@ -46,9 +46,9 @@ func (x *execution) trial() (*wrap.Plan, error) {
 	}
 	x.host = launch.Facts()
 	x.survey()
-	var missing int
-	x.program, missing = lookUp(x.rest[0], x.resolved.WorkingDir.Real, x.resolved)
-	if missing != 0 {
+	var found launch.Search
+	x.program, found = launch.LookUp(x.rest[0], x.resolved)
+	if found != launch.Found {
 		return nil, &spec.Problem{On: x.rest[0], Do: "run the command", Why: "it is not there or not executable"}
 	}
 	return x.climb()
@@ -93,10 +93,10 @@ func checkText(p *wrap.Plan, h *wrap.Host) string {
 	return b.String()
 }
 
-// checkJSON is {ok, plan | problems}.
+// checkJSON is {ok, plan, programs | problems}.
 func checkJSON(x *execution, p *wrap.Plan, err error) string {
 	if err == nil {
-		return "{\"ok\": true, \"plan\": " + string(p.AppendJSON(nil)) + "}\n"
+		return "{\"ok\": true, \"plan\": " + string(p.AppendJSON(nil)) + ", " + x.programJSON() + "}\n"
 	}
 	var b strings.Builder
 	b.WriteString("{\"ok\": false, \"problems\": [")

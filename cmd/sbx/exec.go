@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sbx/audit"
+	"sbx/audit/listen"
 	"sbx/audit/trace"
 	"sbx/spec"
 	"sbx/wrap"
@@ -32,12 +33,13 @@ type execution struct {
 	counter  wrap.Counter // which is asked for
 	describe wrap.Describe
 	ledger   audit.Ledger
-	budget   launch.Budget // where an outer sbx counts
-	tracer   *trace.Tracer // nil where programs are not counted by ptrace
-	mixed    bool          // stderr goes where stdout does, to a program
-	told     []string      // the kinds of refusals that a person was told of
-	ended    string        // why sbx ended everything; "" where it did not
-	bounds   launch.Bounds // the limits that the supervisor holds itself
+	programs *listen.Programs // which may be executed; nil for any
+	budget   launch.Budget    // where an outer sbx counts
+	tracer   *trace.Tracer    // nil where programs are not counted by ptrace
+	mixed    bool             // stderr goes where stdout does, to a program
+	told     []string         // the kinds of refusals that a person was told of
+	ended    string           // why sbx ended everything; "" where it did not
+	bounds   launch.Bounds    // the limits that the supervisor holds itself
 }
 
 // runExec is `sbx exec`.
@@ -206,15 +208,13 @@ func (x *execution) survey() {
 
 // find finds the program that the command names.
 func (x *execution) find() (int, error) {
-	r := x.resolved
-	dir := r.WorkingDir.Real
-	prog, missing := lookUp(x.rest[0], dir, r)
-	if missing != 0 {
-		why := "it is not there"
-		if missing == exitNoExec {
-			why = "it is not executable"
+	prog, found := launch.LookUp(x.rest[0], x.resolved)
+	if found != launch.Found {
+		status, why := exitNotFound, "it is not there"
+		if found == launch.NotExecutable {
+			status, why = exitNoExec, "it is not executable"
 		}
-		return missing, &spec.Problem{On: x.rest[0], Do: "run the command", Why: why}
+		return status, &spec.Problem{On: x.rest[0], Do: "run the command", Why: why}
 	}
 	x.program = prog
 	x.record.Command.Executable = prog.Real

@@ -48,7 +48,7 @@ func (x *execution) listen(h *launch.Hooks) {
 		return
 	}
 	l := &listen.Listener{FD: x.process.Listener(), Root: x.process.Root(), Views: x.plan.Watch.Views,
-		Sockets: x.plan.Sockets,
+		Sockets: x.plan.Sockets, Programs: x.programs,
 		Forbids: func(string) bool { return false }, Guards: func(string) bool { return false }, Closed: x.plan.Closed,
 		Exceeded: func() { x.end("max_commands") }, Refused: x.refused}
 	if x.plan.Counter == wrap.CounterNotify {

@@ -45,6 +45,10 @@ func (x *execution) refused(r *listen.Refusal) {
 	case listen.BySideDoor:
 		v.Kind, v.Rule = "syscall", string(wrap.FieldSideDoors)
 		what = r.Action + " is refused"
+	case listen.ByAllow, listen.ByDeny, listen.ByLoader:
+		v.Kind = "command"
+		v.Rule, v.AllowWith = x.programRule(r.Cause, v.Target)
+		what += " may not be started"
 	}
 	x.record.Violations.Add(v)
 	x.once(v.Kind+v.Rule, v, what)

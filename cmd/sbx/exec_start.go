@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/audit/listen"
 	"sbx/audit/trace"
 	"sbx/spec"
 	"sbx/wrap"
@@ -101,6 +102,9 @@ func (x *execution) launch() error {
 		err = x.trace()
 	}
 	x.clock.lap("setup")
+	if err == nil { // nothing in there is the command's work yet
+		x.programs = listen.Learn(x.process.Root(), &x.plan.Programs)
+	}
 	return err
 }
 

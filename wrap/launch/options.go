@@ -21,7 +21,7 @@ func terminal(p *wrap.Plan) int {
 }
 
 // uncounted tells whether execs are no matter of the listener's.
-func uncounted(p *wrap.Plan) bool { return p.Counter == wrap.CounterNone }
+func uncounted(p *wrap.Plan) bool { return p.Counter == wrap.CounterNone && !p.Programs.Any() }
 
 // input is what the steps need of the caller and of the filters that are shipped.
 func input(p *wrap.Plan, o Options, sock int) Input {
@@ -33,7 +33,13 @@ func input(p *wrap.Plan, o Options, sock int) Input {
 	in.Late = p.Filter.On && p.Filter.Code != nil
 	switch {
 	case in.Late:
-		in.Own, in.Filter = seccomp.Shipped(p.Filter.Options(), seccomp.Native), string(p.Filter.Code)
+		pid1 := p.Filter.Options()
+		pid1.Seal = seccomp.SealNone // it executes nothing
+		in.Own, in.Filter = seccomp.Shipped(pid1, seccomp.Native), string(p.Filter.Code)
+		if own.Seal == seccomp.SealRefuse {
+			seal, _ := seccomp.Program(seccomp.SealOnly(own.Seal), seccomp.Native) // of an own rule: it compiles
+			in.Seal = string(seccomp.Encode(seal))
+		}
 	case p.Filter.On:
 		own.Notify = p.Notify
 		in.Filter = seccomp.Shipped(own, seccomp.Native)

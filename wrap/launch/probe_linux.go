@@ -54,6 +54,7 @@ func (p *prober) probe() wrap.Host {
 		return p.h
 	}
 	p.profile()
+	p.programs()
 	p.mounts()
 	p.places()
 	p.targets()

@@ -26,7 +26,10 @@ type Input struct {
 	Own    string
 	// Count tells the counter of programs that are started and allows the rest: what
 	// counts where no other filter is loaded before the command.
-	Count  string
+	Count string
+	// Seal refuses files in memory that could be executed, where Filter is a
+	// profile and nothing answers calls.
+	Seal   string
 	Limits []Rlimit // that the command gets
 }
 

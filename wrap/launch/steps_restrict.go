@@ -38,11 +38,14 @@ func (l *list) filters(p *wrap.Plan, in Input) {
 	if p.Counter == wrap.CounterPtrace { // first: the next filter may lack seccomp(2)
 		l.filter(in.Count, false)
 	}
+	if in.Seal != "" {
+		l.filter(in.Seal, false)
+	}
 	notify := p.Notify != seccomp.NotifyNone
 	if p.Filter.On && !in.Late {
 		l.filter(in.Filter, notify)
-	} else if notify {
-		l.filter(in.Count, true)
+	} else if in.Count != "" {
+		l.filter(in.Count, notify)
 	}
 }
 

@@ -32,6 +32,9 @@ func main() {
 		"spin":    spin,
 		"fill":    fill,
 		"open":    openMany,
+		"become":  become,
+		"swap":    swap,
+		"say":     say,
 	}
 	f, ok := verbs[os.Args[1]]
 	if !ok {

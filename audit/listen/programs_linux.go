@@ -1,0 +1,127 @@
+package listen
+
+import (
+	"bytes"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// Programs is wrap.Programs as files, whatever the names that lead to them.
+type Programs struct {
+	root                            int
+	limited                         bool
+	masks                           []string // the paths of what is denied
+	files, folders, loaders, denied map[node]bool
+}
+
+// node is a file, or a folder.
+type node struct{ dev, ino uint64 }
+
+// Learn looks up what a plan says of programs, in the sandbox as it stands
+// before its command starts; root is the Listener's. It is nil for a plan that
+// says nothing.
+func Learn(root int, p *wrap.Programs) *Programs {
+	if !p.Any() {
+		return nil
+	}
+	r := &Programs{root: root, limited: p.Limited, masks: p.Denied}
+	set := func(paths []string) map[node]bool {
+		m := make(map[node]bool, len(paths))
+		for _, p := range paths {
+			if id, ok := r.nodeOf(append([]byte(p), 0)); ok {
+				m[id] = true
+			}
+		}
+		return m
+	}
+	r.files, r.folders, r.loaders, r.denied = set(p.Files), set(p.Folders), set(p.Loaders), set(p.Denied)
+	return r
+}
+
+// nodeOf is what an absolute path of the sandbox leads to.
+func (r *Programs) nodeOf(path []byte) (node, bool) {
+	root := r.root
+	if root < 0 {
+		own, e := openPath([]byte("/\x00"))
+		if e != 0 {
+			return node{}, false
+		}
+		defer unix.Close(own)
+		root = own
+	}
+	fd, e := openat2(root, path, false, beneath)
+	if e != 0 {
+		return node{}, false
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil {
+		return node{}, false
+	}
+	return node{st.Dev, st.Ino}, true
+}
+
+// forbids foretells whether the kernel refuses to execute a file that could be
+// executed otherwise, and is the one to refuse a loader.
+func (l *Listener) forbids(x *attempt, fd int, st *unix.Stat_t, depth int) bool {
+	r, id := l.Programs, node{st.Dev, st.Ino}
+	switch {
+	case r == nil:
+		return false
+	case r.loaders[id]:
+		l.blame(x, ByLoader, fd, depth)
+	case !r.limited || r.files[id] || !r.outside(fd, id):
+		return false
+	case r.denied[id]:
+		l.blame(x, ByDeny, fd, depth)
+	default:
+		l.blame(x, ByAllow, fd, depth)
+	}
+	return true
+}
+
+// masked tells a file that is masked because it is denied from one that cannot
+// be executed anyway. All masks are one file.
+func (l *Listener) masked(x *attempt, fd int, st *unix.Stat_t, depth int) {
+	if r := l.Programs; r != nil && r.denied[node{st.Dev, st.Ino}] && slices.Contains(r.masks, l.nameOf(fd)) {
+		l.blame(x, ByDeny, fd, depth)
+	}
+}
+
+// blame notes why an exec does not succeed: for the program that was called, or
+// for the interpreter that it needs.
+func (l *Listener) blame(x *attempt, c Cause, fd, depth int) {
+	x.forbidden, x.cause, x.target = true, c, x.name
+	if depth > 0 || x.target == "" || x.target[0] != '/' {
+		x.target = l.nameOf(fd)
+	}
+}
+
+// outside tells whether a file is certain to lie in no folder that is allowed:
+// it stands where the kernel says, and none of the folders above is one.
+func (r *Programs) outside(fd int, id node) bool {
+	var buf [pathMax + 1]byte
+	n := readlink(ownFD(fd), buf[:pathMax])
+	if n <= 0 || buf[0] != '/' || n == pathMax {
+		return false
+	}
+	path := buf[: n+1 : n+1]
+	path[n] = 0
+	if here, ok := r.nodeOf(path); !ok || here != id {
+		return false // gone, or of no place: charged, and the kernel decides
+	}
+	if len(r.folders) == 0 {
+		return true
+	}
+	for n = bytes.LastIndexByte(path[:n], '/'); n >= 0; n = bytes.LastIndexByte(path[:n], '/') {
+		end := max(n, 1)
+		path[end] = 0
+		if above, ok := r.nodeOf(path[:end+1]); !ok || r.folders[above] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"strings"
+
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// traced is a program that the spec or the command line names.
+type traced struct {
+	name string
+	hops []launch.Hop
+}
+
+// traces are the command and what commands.allow names, each with all that it
+// leads to.
+func (x *execution) traces() []traced {
+	all := []traced{{x.rest[0], launch.Trace(x.program.Path, x.resolved)}}
+	for i := range x.host.Allow {
+		e := &x.host.Allow[i]
+		if e.Kind == wrap.File && e.Asked != x.rest[0] {
+			all = append(all, traced{e.Asked, launch.Trace(e.Path, x.resolved)})
+		}
+	}
+	return all
+}
+
+// programText is a line for each program.
+func (x *execution) programText(p *wrap.Plan) string {
+	var b strings.Builder
+	for _, t := range x.traces() {
+		b.WriteString("program " + clean(t.name) + ":")
+		for i, h := range t.hops {
+			switch h.How {
+			case "":
+			case "link":
+				b.WriteString(" ->")
+			default:
+				b.WriteString(", " + h.How)
+			}
+			b.WriteString(" " + clean(h.Path))
+			last := i+1 == len(t.hops) || t.hops[i+1].How != "link"
+			if last && !allowed(p, h.Path) {
+				b.WriteString(" (not in commands.allow)")
+			}
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// allowed tells whether the plan lets a program be executed.
+func allowed(p *wrap.Plan, path string) bool {
+	if !p.Programs.Limited {
+		return true
+	}
+	is, err := spec.Real(path, spec.HostPaths{})
+	if err != nil {
+		return true // of another view; the kernel tells
+	}
+	for _, f := range p.Programs.Files {
+		if f == path || f == is {
+			return true
+		}
+	}
+	for _, d := range p.Programs.Folders {
+		if strings.HasPrefix(path, d+"/") || strings.HasPrefix(is, d+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// programJSON is the same as a member of an object.
+func (x *execution) programJSON() string {
+	var b strings.Builder
+	b.WriteString("\"programs\": [")
+	for i, t := range x.traces() {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString("{\"name\": " + quoteJSON(t.name) + ", \"chain\": [")
+		for k, h := range t.hops {
+			if k > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString("{")
+			if h.How != "" {
+				b.WriteString("\"how\": " + quoteJSON(h.How) + ", ")
+			}
+			b.WriteString("\"path\": " + quoteJSON(h.Path) + "}")
+		}
+		b.WriteString("]}")
+	}
+	b.WriteString("]")
+	return b.String()
+}

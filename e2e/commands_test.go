@@ -1,0 +1,365 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// only is a spec under which the listed programs alone may be started.
+func only(allow ...string) string { return commandSpec("allow", allow) }
+
+func never(deny ...string) string { return commandSpec("deny", deny) }
+
+func commandSpec(field string, list []string) string {
+	all := []string{}
+	for _, s := range list {
+		all = append(all, quoted(s))
+	}
+	return `{"access_mode":"workspace-write","commands":{"` + field + `":[` + strings.Join(all, ",") + `]}}`
+}
+
+// tool is a copy of the probe in the workspace: no link of it, so that nothing
+// else is the same file.
+func (b *box) tool(name string) string {
+	b.t.Helper()
+	to := b.ws + "/" + name
+	must(b.t, os.MkdirAll(filepath.Dir(to), 0o755))
+	text, err := os.ReadFile(probePath)
+	must(b.t, err)
+	must(b.t, os.WriteFile(to, text, 0o755))
+	return to
+}
+
+// script makes an executable script in the workspace.
+func (b *box) script(name, text string) {
+	b.t.Helper()
+	must(b.t, os.Chmod(b.write("ws/"+name, text), 0o755))
+}
+
+// theLoader is the dynamic loader of this machine's programs.
+func theLoader(t *testing.T) string {
+	t.Helper()
+	for _, path := range []string{"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"} {
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	lacks(t, "no loader of glibc")
+	return ""
+}
+
+// other puts two programs beside each other that do the same: one is allowed.
+func (b *box) others() {
+	b.tool("mine")
+	b.tool("other")
+	must(b.t, os.Symlink("other", b.ws+"/linked"))
+	must(b.t, os.Symlink(b.ws+"/mine", b.ws+"/alias"))
+	must(b.t, os.Link(b.ws+"/other", b.ws+"/hard"))
+	b.script("mine.sh", "#!"+b.ws+"/mine say\n")
+	b.script("other.sh", "#!"+b.ws+"/mine say\n")
+	b.script("lacks.sh", "#!"+b.ws+"/other say\n")
+}
+
+// Whatever way a program is started by, it is the file that counts. Each is
+// tried without a sandbox first.
+func TestOnlyWhatIsAllowedIsExecuted(t *testing.T) {
+	needSandbox(t)
+	loader := theLoader(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		b.others()
+		b.env = append(b.env, "LOADER="+loader)
+		mine, other, printf := b.ws+"/mine", b.ws+"/other", needPrograms(t, "printf", "echo")
+		attempts := []struct{ try, control, inside, target string }{
+			{"become|plain|/bin/echo", "ran", "ran", ""},
+			{"run|echo|ran", "ran", "ran", ""},
+			{"become|fd|/bin/echo", "ran", "ran", ""},
+			{"become|proc|/bin/echo", "ran", "ran", ""},
+			{"run|" + mine + "|say|ran", "ran", "ran", ""},
+			{"run|./alias|say|ran", "ran", "ran", ""},
+			{"run|./mine.sh", "./mine.sh", "./mine.sh", ""},
+			{"become|self|x", "ran", "ran", ""},
+			{"run|./nothing", "ENOENT", "ENOENT", ""},
+			{"become|plain|/bin/printf", "ran", "EACCES", "/bin/printf"},
+			{"run|printf|ran", "ran", "EACCES", printf},
+			{"run|" + other + "|say|ran", "ran", "EACCES", other},
+			{"run|./linked|say|ran", "ran", "EACCES", other},
+			{"run|./hard|say|ran", "ran", "EACCES", b.ws + "/hard"},
+			{"run|./other.sh", "./other.sh", "EACCES", b.ws + "/other.sh"},
+			{"run|./lacks.sh", "./lacks.sh", "EACCES", other},
+			{"become|fd|/bin/printf", "ran", "EACCES", printf},
+			{"become|proc|/bin/printf", "ran", "EACCES", "-"},
+			{"become|copy|/bin/echo", "ran", "EACCES", b.ws + "/fresh"},
+			{"become|nameless|/bin/echo", "ran", "EACCES", "-"},
+			{"become|memory|/bin/echo", "ran", "EACCES", "-"},
+			{"become|execmemory|/bin/echo", "ran", "EACCES", "-"},
+			{"become|chmodmemory|/bin/echo", "ran", "EPERM", "-"},
+			{"become|loader|/bin/printf", "ran", "EACCES", loader},
+			{"become|loader|/bin/echo", "ran", "EACCES", loader},
+		}
+		var tries []string
+		for _, a := range attempts {
+			tries = append(tries, a.try)
+		}
+		plain := b.plain(append([]string{mine, "try"}, tries...)...).ended().lines()
+		must(t, os.Remove(b.ws+"/fresh"))
+		r := b.run(only("./mine", "echo", "./mine.sh", "./lacks.sh"), append([]string{"./mine", "try"}, tries...)...).ended()
+		inside, refused := r.lines(), 0
+		for _, a := range attempts {
+			if plain[a.try] != a.control || inside[a.try] != a.inside {
+				t.Errorf("%s: %q and inside %q, want %q and %q", a.try, plain[a.try], inside[a.try], a.control, a.inside)
+			}
+			if a.target == "" || a.target == "-" { // not foretold: the kernel refuses it unseen
+				continue
+			}
+			refused++
+			if !r.rec.refused("command", a.target) {
+				t.Errorf("%s: no violation about %s: %v", a.try, a.target, r.rec["violations"])
+			}
+		}
+		if got := r.rec.whole("commands", "refused"); got != refused {
+			t.Errorf("%d refused, want %d: %v\n%v", got, refused, r.rec["commands"], r.rec["violations"])
+		}
+		if r.rec.status("commands.allow") != "enforced" {
+			t.Errorf("%v", r)
+		}
+	})
+}
+
+// What was refused is not among what was started, and the record has the line
+// that would allow it.
+func TestRefusedProgramsAreDescribedAndNotCharged(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "true", "id")
+	b := newBox(t)
+	b.tool("tools/x")
+	r := b.sh(only("sh", "true"), "true; /bin/true; /usr/bin/env true; ./tools/x say; ./tools/x say; type /bin/true >/dev/null").ended()
+	if got := r.rec.whole("commands_used"); got != 1 { // the shell has a true of its own
+		t.Errorf("%d programs: %v", got, r.rec["commands"])
+	}
+	if got := r.rec.whole("commands", "refused"); got != 3 {
+		t.Errorf("%d refused: %v", got, r.rec["commands"])
+	}
+	want := map[string]string{"/usr/bin/env": `commands.allow: ["env"]`, b.ws + "/tools/x": `commands.allow: ["./tools/x"]`}
+	for _, v := range r.rec.list("violations") {
+		if v.text("rule") != "commands.allow" || v.text("action") != "execute" || v.text("allow_with") != want[v.text("target")] {
+			t.Errorf("%v", v)
+		}
+		delete(want, v.text("target"))
+	}
+	if len(want) > 0 {
+		t.Errorf("nothing about %v in %v", want, r.rec["violations"])
+	}
+	// The same with nobody counting: the kernel refuses all the same.
+	b.args = []string{"--counter", "none"}
+	r = b.sh(only("sh", "true"), "/usr/bin/env true; [ $? = 126 ]").ended()
+	if r.rec.at("commands") != nil || !r.rec.refused("command", "/usr/bin/env") {
+		t.Errorf("%v %v", r.rec["commands"], r.rec["violations"])
+	}
+	// A refused program is none of the budget's.
+	b.args = nil
+	budget := strings.Replace(only("sh", "true"), "{", `{"max_commands":1,`, 1)
+	b.sh(budget, "/usr/bin/env true; /usr/bin/env true; /bin/true").ended()
+}
+
+// A command that the list lacks is refused before it starts, with the line to
+// add, and so is a list that names nothing.
+func TestCommandsOfASpecThatCannotBe(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	b.tool("mine")
+	must(t, os.Link(b.ws+"/mine", b.ws+"/twin"))
+	b.script("run.sh", "#!/bin/sh\necho end\n")
+	for _, c := range []struct {
+		spec string
+		argv []string
+		word string
+	}{
+		{only(), []string{"/bin/echo", "end"}, `add "/bin/echo" to commands.allow`},
+		{only("sh"), []string{"echo", "end"}, `add "echo" to commands.allow`},
+		{only("./run.sh"), []string{"./run.sh"}, `to commands.allow`},
+		{only("echo", "ehco"), []string{"echo", "end"}, "nothing on the command's PATH has that name"},
+		{only("echo", "./none"), []string{"echo", "end"}, "does not exist"},
+		{only("echo", "./ws2/"), []string{"echo", "end"}, "does not exist"},
+		{only("echo", "/etc/passwd"), []string{"echo", "end"}, "cannot be executed"},
+		{only("echo", "./mine"), []string{"echo", "end"}, "another name"},
+		{never("echo"), []string{"echo", "end"}, "take it out of commands.deny"},
+		{never("/bin/echo"), []string{"echo", "end"}, "take it out of commands.deny"},
+		{never("sh"), []string{"./run.sh"}, "take it out of commands.deny"},
+		{never("/usr/"), []string{"echo", "end"}, "is a folder"},
+		{`{"commands":{"allow":["echo"],"deny":["echo"]}}`, []string{"echo", "end"}, "commands.deny names"},
+		{`{"commands":{"allow":["echo"]},"environment":{"set":{"LD_PRELOAD":"x"}}}`, []string{"echo", "end"}, "LD_PRELOAD"},
+	} {
+		b.run(c.spec, c.argv...).refused(c.word)
+	}
+	if r := b.run(never("nosuch", "./nor-this"), "/bin/echo", "end").ended(); !strings.Contains(r.rec.reason("commands.deny"), "nosuch is not there") {
+		t.Errorf("%v", r)
+	}
+}
+
+// What is allowed and lies where the command may write cannot be rewritten, and
+// what is put in its place is another file.
+func TestAllowedProgramsCannotBeRewritten(t *testing.T) {
+	needSandbox(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		b.tool("bin/mine")
+		b.tool("try")
+		tries := []string{"write|bin/mine", "truncate|bin/mine", "rename|other|bin/mine", "unlink|bin/mine", "chmod|bin/mine", "link|bin/mine|second", "rename|bin|moved", "mkdir|bin",
+			"copy|try|bin/mine", "run|bin/mine|say|ran", "run|moved/mine|say|ran", "write|moved/mine"}
+		b.write("ws/other", "x")
+		spec := only("./try", "./bin/mine")
+		got := b.run(spec, append([]string{"./try", "try"}, tries...)...).ended().lines()
+		want := []string{"EROFS", "EROFS", "EBUSY", "EBUSY", "EROFS", "EXDEV", "ok", "ok", "ok", "EACCES", "ran", "EROFS"}
+		for i, a := range tries {
+			if got[a] != want[i] {
+				t.Errorf("%s: %q, want %q", a, got[a], want[i])
+			}
+		}
+	})
+}
+
+// In a folder that is named everything may be executed, what the command puts
+// there too; a program that was not cannot be moved in.
+func TestAllowedFolders(t *testing.T) {
+	needSandbox(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		b.tool("mine")
+		b.tool("out/deep/made")
+		tries := []string{"run|out/deep/made|say|ran", "copy|mine|out/new", "run|out/new|say|ran", "copy|mine|new", "run|./new|say|ran",
+			"rename|new|out/moved", "link|new|out/linked", "rename|out/new|gone", "run|./gone|say|ran", "become|nameless|out/deep/made"}
+		want := []string{"ran", "ok", "ran", "ok", "EACCES", "EXDEV", "EXDEV", "ok", "EACCES", "EACCES"}
+		r := b.run(only("./mine", "./out/"), append([]string{"./mine", "try"}, tries...)...).ended()
+		for i, a := range tries {
+			if got := r.lines()[a]; got != want[i] {
+				t.Errorf("%s: %q, want %q", a, got, want[i])
+			}
+		}
+		if got := r.rec.whole("commands", "refused"); got != 2 {
+			t.Errorf("%d refused: %v", got, r.rec["violations"])
+		}
+	})
+}
+
+// A file in memory serves for data and for code that is mapped.
+func TestMemoryUnderAllow(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	b.tool("mine")
+	tries := []string{"memory|0", "memory|1", "memory|2", "memory|3", "memory|8", "memory|0x11", "memory|0x4000"}
+	plain := b.plain(append([]string{b.ws + "/mine", "try"}, tries...)...).ended().lines()
+	got := b.run(only("./mine"), append([]string{"./mine", "try"}, tries...)...).ended().lines()
+	for _, a := range tries {
+		if got[a] != plain[a] || got[a] == "" {
+			t.Errorf("%s: %q, and without a sandbox %q", a, got[a], plain[a])
+		}
+	}
+}
+
+// A path that is swapped while it is looked at leads to the one or the other;
+// the kernel executes what is allowed only.
+func TestSwappedProgramsAreRefused(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "gcc")
+	b := newBox(t)
+	b.tool("mine")
+	for to, how := range map[string][]string{"swap-path": {"swap", "-pthread"}, "good": {"word", "-DGOOD"}, "evil": {"word"}} {
+		from, err := compileC(how[0], how[1:]...)
+		must(t, err)
+		must(t, exec.Command("cp", from, b.ws+"/"+to).Run())
+	}
+	both := func(r result) (good, evil int) {
+		return strings.Count(r.out, "GOOD"), strings.Count(r.out, "EVIL")
+	}
+	for _, argv := range [][]string{{"./swap-path", "./good", "./evil", "200"}, {"./mine", "swap", "good", "evil", "200"}} {
+		if good, evil := both(b.plain(argv...).ended()); good == 0 || evil == 0 {
+			t.Errorf("%q: the control ran %d and %d", argv, good, evil)
+		}
+		r := b.run(only("./mine", "./swap-path", "./good"), argv...).ended()
+		if good, evil := both(r); good == 0 || evil != 0 {
+			t.Errorf("%q: it ran %d of what is allowed and %d of what is not: %v", argv, good, evil, r)
+		}
+	}
+}
+
+// What is denied is denied by each of its names.
+func TestDeniedProgramsAreMasked(t *testing.T) {
+	needSandbox(t)
+	loader := theLoader(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		b.others()
+		b.env = append(b.env, "LOADER="+loader)
+		printf := needPrograms(t, "printf")
+		tries := []string{"run|" + printf + "|ran", "become|plain|/bin/printf", "become|fd|/bin/printf", "become|proc|/bin/printf", "become|copy|/bin/printf", "become|memory|/bin/printf",
+			"become|loader|/bin/printf", "run|./other|say|ran", "run|./linked|say|ran", "read|other", "write|other", "rename|mine|other", "run|./mine|say|ran", "become|loader|/bin/echo",
+			"run|./hard|say|ran"}
+		want := []string{"EACCES", "EACCES", "EACCES", "EACCES", "ENOEXEC", "ENOEXEC", "EACCES", "EACCES", "EACCES", "read:", "EROFS", "EBUSY", "ran", "EACCES", "ran"}
+		if !isRoot() {
+			want[10] = "EACCES" // the mask is no user's to write
+		}
+		plain := b.plain(append([]string{b.ws + "/mine", "try"}, tries[:9]...)...).ended().lines()
+		os.Remove(b.ws + "/fresh")
+		r := b.run(never("printf", "./other"), append([]string{"./mine", "try"}, tries...)...).ended()
+		for i, a := range tries {
+			if got := r.lines()[a]; got != want[i] || i < 9 && plain[a] != "ran" {
+				t.Errorf("%s: %q, want %q; without a sandbox %q", a, got, want[i], plain[a])
+			}
+		}
+		for _, target := range []string{printf, "/bin/printf", b.ws + "/other", loader} {
+			if !r.rec.refused("command", target) {
+				t.Errorf("no violation about %s: %v", target, r.rec["violations"])
+			}
+		}
+		if got := r.rec.whole("commands", "refused"); got != 7 {
+			t.Errorf("%d refused: %v\n%v", got, r.rec["commands"], r.rec["violations"])
+		}
+	})
+}
+
+// One file that goes by many names is one program.
+func TestCommandsWithManyNames(t *testing.T) {
+	needSandbox(t)
+	busybox := needPrograms(t, "busybox")
+	b := newBox(t)
+	must(t, os.Mkdir(b.ws+"/bin", 0o755))
+	must(t, exec.Command("cp", busybox, b.ws+"/bin/busybox").Run())
+	for _, name := range []string{"sh", "ls", "id"} {
+		must(t, os.Symlink("busybox", b.ws+"/bin/"+name))
+	}
+	script := "./bin/ls -d . && ./bin/id >/dev/null && /bin/ls; [ $? = 126 ] && echo end"
+	if r := b.run(only("./bin/sh"), "./bin/sh", "-c", script).ended(); r.out != ".\nend\n" {
+		t.Errorf("%v", r)
+	}
+	b.run(never("./bin/ls"), "./bin/sh", "-c", script).refused("commands.deny")
+	if r := b.sh(never("./bin/ls"), "./bin/id; [ $? = 126 ]").ended(); !strings.Contains(r.rec.reason("commands.deny"), "by whatever name") {
+		t.Errorf("%v", r)
+	}
+}
+
+// Real jobs with a list of what they need.
+func TestJobsUnderAllow(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "git", "make", "gcc")
+	b := newBoxElsewhere(t)
+	b.write("ws/a.c", "#include <stdio.h>\nint main(void) { puts(\"built\"); return 0; }\n")
+	b.write("ws/Makefile", "out/a: out/a.o\n\tgcc -o $@ $<\nout/a.o: a.c\n\tgcc -O1 -c -o $@ $<\n")
+	must(t, os.Mkdir(b.ws+"/out", 0o755))
+	allow := []string{"sh", "make", "gcc", "git", "./out/"}
+	for _, name := range []string{"cc1", "collect2", "as", "ld"} {
+		path, err := exec.Command("gcc", "-print-prog-name="+name).Output()
+		must(t, err)
+		allow = append(allow, strings.TrimSpace(string(path)))
+	}
+	b.env = append(b.env, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	must(t, exec.Command("git", "-C", b.ws, "init", "-q").Run())
+	r := b.sh(only(allow...), "set -e; make -s; ./out/a; git add a.c; git commit -qm one; git log --format=%s").ended()
+	if r.out != "built\none\nend\n" {
+		t.Errorf("%v", r)
+	}
+	r = b.sh(only("sh", "make", "gcc", "rm"), "rm -f out/a.o; make -s")
+	if !strings.Contains(fmt.Sprint(r.rec["violations"]), "cc1") {
+		t.Errorf("no violation names what gcc lacks: %v", r)
+	}
+}

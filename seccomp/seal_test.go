@@ -1,0 +1,66 @@
+package seccomp
+
+import (
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// What lies in memory and could be executed goes to the supervisor, or fails;
+// what is sealed passes, and nothing else changes.
+func TestSeal(t *testing.T) {
+	for _, a := range []Arch{AMD64, ARM64} {
+		nr, ok := a.Number("memfd_create")
+		if !ok {
+			t.Fatal("no memfd_create")
+		}
+		open, _ := a.Number("openat")
+		for _, test := range []struct {
+			o    Options
+			flag uint64
+			want Action
+		}{
+			{Options{}, 0, Action{Kind: Allow}},
+			{Options{Seal: SealAsk, Notify: NotifyExec}, 0, Action{Kind: KindNotify}},
+			{Options{Seal: SealAsk, Notify: NotifyOpens}, unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING, Action{Kind: KindNotify}},
+			{Options{Seal: SealAsk, Notify: NotifyExec}, unix.MFD_EXEC, Action{Kind: KindNotify}},
+			{Options{Seal: SealAsk, Notify: NotifyExec}, 0x8_0000_0000, Action{Kind: KindNotify}}, // the kernel reads 32 bits
+			{Options{Seal: SealAsk, Notify: NotifyExec}, unix.MFD_NOEXEC_SEAL | unix.MFD_CLOEXEC, Action{Kind: Allow}},
+			{Options{Seal: SealRefuse}, 0, Fail(unix.EPERM)},
+			{Options{Seal: SealRefuse}, unix.MFD_NOEXEC_SEAL, Action{Kind: Allow}},
+		} {
+			for _, f := range []Filter{Default(test.o), Notifications(test.o), SealOnly(test.o.Seal)} {
+				prog, err := Program(f, a)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := Call{Arch: a.Audit(), Nr: nr, Args: [6]uint64{0, test.flag}}
+				if got := Run(prog, c); got != test.want {
+					t.Errorf("%v %s %+v, flags %#x: %v, want %v", a, f.Name, test.o, test.flag, got, test.want)
+				}
+				c.Nr = open
+				if got, without := Run(prog, c), test.o.plain(t, f.Name, a, c); got != without {
+					t.Errorf("openat: %v, and without the seal %v", got, without)
+				}
+			}
+		}
+	}
+}
+
+// plain is the verdict of the same filter without a seal.
+func (o Options) plain(t *testing.T, name string, a Arch, c Call) Action {
+	t.Helper()
+	o.Seal = SealNone
+	f := Default(o)
+	switch name {
+	case "notifications":
+		f = Notifications(o)
+	case "seal":
+		f = SealOnly(SealNone)
+	}
+	prog, err := Program(f, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Run(prog, c)
+}

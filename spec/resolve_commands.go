@@ -1,0 +1,81 @@
+package spec
+
+import "strings"
+
+// ProgramAt is an entry of commands.allow or commands.deny.
+type ProgramAt struct {
+	Asked string // as the document has it
+	// Name is what is looked up along the PATH of the command's environment;
+	// "" for an entry that is a path.
+	Name   string
+	Inside string // the path as the sandbox has it; absolute, clean
+	Path   Path   // what stands there on the host
+	Mapped bool   // a mount puts it at Inside from elsewhere
+	Field  Field  // "commands.allow[0]"
+	At     string
+}
+
+// commands resolves the entries of commands that are paths.
+func (r *resolver) commands() {
+	c := r.spec.Commands.Value
+	r.out.Limited = c.Allow.Set
+	for i, asked := range c.Allow.Value {
+		if p, ok := r.program(item("commands.allow", i), "allow", asked); ok {
+			r.out.Allow = append(r.out.Allow, p)
+		}
+	}
+	for i, asked := range c.Deny.Value {
+		if p, ok := r.program(item("commands.deny", i), "deny", asked); ok {
+			r.out.Deny = append(r.out.Deny, p)
+		}
+	}
+}
+
+// program resolves one entry. What is denied need not be there; what is
+// allowed must be: an entry that names nothing would silently refuse.
+func (r *resolver) program(f Field, verb, asked string) (ProgramAt, bool) {
+	p := ProgramAt{Asked: asked, Field: f, At: r.at(f)}
+	if !strings.Contains(asked, "/") && asked != "~" && asked != "." && asked != ".." {
+		p.Name = asked
+		return p, true
+	}
+	do := verb + " " + odd(asked)
+	abs, why := r.absolute(asked, r.out.WorkingDir.Abs)
+	if why != "" {
+		r.refuse(f, do, why, "")
+		return p, false
+	}
+	var host string
+	p.Inside = clean(abs)
+	host, p.Mapped = r.out.Outside(p.Inside)
+	if strings.HasSuffix(asked, "/") {
+		host += "/"
+	}
+	p.Path, why = r.walk(f, host, "/")
+	switch own := !p.Mapped && r.inJob(p.Inside); {
+	case own:
+		p.Path.IsDir = true // /work is a folder, and all in it comes later
+	case why == "" && !p.Path.Exists:
+		why = missing(p.Path)
+	}
+	if verb == "deny" {
+		switch {
+		case p.Path.IsDir:
+			r.refuse(f, do, odd(p.Inside)+" is a folder", "name the programs in it, or say with commands.allow what may be started")
+			return p, false
+		case why != "":
+			r.note("commands.deny", odd(asked)+" is not there")
+			return p, false
+		}
+		return p, true
+	}
+	if why != "" {
+		r.refuse(f, do, why, "make it first, or take it out of commands.allow")
+		return p, false
+	}
+	return p, true
+}
+
+// isLoaders tells whether a variable of that name is the dynamic loader's own
+// (ld.so(8)): most of them make it load other code. GLIBC_TUNABLES does not.
+func isLoaders(name string) bool { return strings.HasPrefix(name, "LD_") }

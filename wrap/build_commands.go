@@ -1,0 +1,292 @@
+package wrap
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/landlock"
+	"sbx/seccomp"
+	"sbx/spec"
+)
+
+const (
+	fieldAllow spec.Field = "commands.allow"
+	fieldDeny  spec.Field = "commands.deny"
+)
+
+// sealKernel is the first with MFD_NOEXEC_SEAL.
+var sealKernel = Version{6, 3}
+
+// commands decides which files may be started: those that commands.allow
+// names, which Landlock holds, and none that commands.deny names, which masks
+// hold. Denied wins.
+func (b *builder) commands() {
+	if !b.r.Limited && len(b.r.Deny) == 0 {
+		return
+	}
+	if b.plan.Rung == RungParent {
+		const why = "inside another sandbox nothing new is mounted or restricted"
+		if b.r.Limited {
+			b.noCommands(fieldAllow, why, Unavailable)
+		}
+		if len(b.r.Deny) > 0 {
+			b.noCommands(fieldDeny, why, Unavailable)
+		}
+		return
+	}
+	b.deny()
+	if b.r.Limited {
+		b.allowOnly()
+	}
+}
+
+// noCommands says that a field of commands cannot be held as asked.
+func (b *builder) noCommands(f spec.Field, why string, s Status) {
+	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "hold " + string(f), Why: why,
+		Help: "leave it out, or list \"" + string(f) + "\" in best_effort"}, s)
+}
+
+// deny gathers what is denied.
+func (b *builder) deny() {
+	for i := range b.h.Deny {
+		e := &b.h.Deny[i]
+		if e.Kind == Absent {
+			b.fault(fieldDeny, Enforced, e.Asked+" is not there")
+			continue
+		}
+		if e.Real[strings.LastIndexByte(e.Real, '/')+1:] != e.Asked[strings.LastIndexByte(e.Asked, '/')+1:] {
+			b.fault(fieldDeny, Enforced, e.Asked+" is "+e.Real+", by whatever name it is called")
+		}
+		b.denied = append(b.denied, e.Real)
+	}
+	if len(b.denied) > 0 && b.plan.Rung == RungBare && (!b.r.Limited || b.h.LandlockABI == 0) {
+		b.noCommands(fieldDeny, "no namespaces, and so no masks: "+b.h.rungWhy(), Unavailable)
+	}
+	for _, path := range b.needed() {
+		if slices.Contains(b.denied, path) {
+			b.problems = append(b.problems, &spec.Problem{Field: fieldDeny, On: b.r.At(fieldDeny), Do: "run " + b.req.Argv[0],
+				Why: "commands.deny names " + path, Help: "take it out of commands.deny"})
+		}
+	}
+}
+
+// needed are the files that are executed to start the command.
+func (b *builder) needed() []string {
+	return append([]string{b.req.Program.Real}, b.req.Program.Interpreters...)
+}
+
+// allowOnly gathers what may be started, where Landlock can hold that.
+func (b *builder) allowOnly() {
+	for i := range b.h.Allow {
+		e := &b.h.Allow[i]
+		switch {
+		case e.Kind == Absent:
+			b.nothing(e, "nothing on the command's PATH has that name", "name its path, or take it out of commands.allow")
+		case e.Kind == Other:
+			b.nothing(e, e.Real+" cannot be executed", "make it executable, or take it out of commands.allow")
+		case slices.Contains(b.denied, e.Real):
+			b.fault(fieldAllow, Enforced, e.Asked+" is denied as well, and denied wins")
+		default:
+			b.runs = append(b.runs, e)
+		}
+	}
+	for i, path := range b.needed() {
+		name := path
+		if i == 0 {
+			name = b.req.Argv[0]
+		}
+		if !b.mayRun(path) {
+			b.problems = append(b.problems, &spec.Problem{Field: fieldAllow, On: b.r.At(fieldAllow), Do: "run " + b.req.Argv[0],
+				Why: "commands.allow does not name " + path, Help: "add \"" + name + "\" to commands.allow"})
+		}
+	}
+	if b.h.LandlockABI == 0 {
+		b.noCommands(fieldAllow, "no Landlock: "+b.h.LandlockWhy, Unavailable)
+		b.runs = nil
+		return
+	}
+	b.plan.Programs.Limited = true
+	for _, e := range b.runs {
+		for _, i := range e.Interpreters {
+			if !b.mayRun(i) {
+				b.fault(fieldAllow, Enforced, e.Asked+" is a script of "+i+", which is not allowed")
+				break
+			}
+		}
+	}
+	b.seal()
+	if b.h.LandlockABI < 2 && !b.restricted() {
+		b.fault(fieldAllow, Enforced, "files cannot be moved from folder to folder (Landlock before Linux 5.19)")
+	}
+}
+
+func (b *builder) nothing(e *Executable, why, help string) {
+	b.problems = append(b.problems, &spec.Problem{Field: e.Field, On: e.At, Do: "allow " + e.Asked, Why: why, Help: help})
+}
+
+// mayRun tells whether a file of the host is among what may be started.
+func (b *builder) mayRun(real string) bool {
+	return !slices.Contains(b.denied, real) && slices.ContainsFunc(b.runs, func(e *Executable) bool {
+		return e.Real == real || e.Kind == Dir && under(real, e.Real)
+	})
+}
+
+// seal keeps files in memory from being executed: Landlock lets them be.
+func (b *builder) seal() {
+	f := &b.plan.Filter
+	switch {
+	case !f.On:
+		b.noCommands(fieldAllow, "no seccomp: a file in memory (memfd_create) can be executed", Degraded)
+	case b.mute != "":
+		f.Seal = seccomp.SealRefuse
+		b.fault(fieldAllow, Enforced, "memfd_create is refused but with MFD_NOEXEC_SEAL: "+b.mute)
+	case b.h.Kernel.Less(sealKernel):
+		f.Seal = seccomp.SealRefuse
+		b.fault(fieldAllow, Enforced, "memfd_create is refused: it cannot be sealed before Linux 6.3")
+	default:
+		f.Seal = seccomp.SealAsk
+	}
+}
+
+// placePrograms masks what is denied, and makes read-only what is allowed and
+// could be written: a file that is replaced is not the one that is allowed, one
+// that is rewritten would be.
+func (b *builder) placePrograms() {
+	p := &b.plan.Programs
+	for _, real := range b.denied {
+		images := b.allImages(real)
+		for _, image := range images {
+			b.mask(image, File, fieldDeny)
+			p.Denied = append(p.Denied, image)
+		}
+		if len(images) > 0 && !(p.Limited && !b.inRuns(real)) {
+			b.plan.Watch.Masked = append(b.plan.Watch.Masked, real)
+			b.fault(fieldDeny, Degraded, real+" is masked, and runs again when the host replaces it")
+		}
+	}
+	b.files(func(image string, f spec.Field) {
+		b.op(Mount{Op: OpBind, Source: b.in(image), Target: b.in(image), Mode: ModeRO, Soft: true, For: f, Why: "it may be executed, and so not be written"})
+	})
+}
+
+// inRuns tells whether a folder that is allowed holds a file.
+func (b *builder) inRuns(real string) bool {
+	return slices.ContainsFunc(b.runs, func(e *Executable) bool { return e.Kind == Dir && under(real, e.Real) })
+}
+
+// barePrograms is placePrograms without mounts.
+func (b *builder) barePrograms() {
+	b.files(func(image string, f spec.Field) {
+		b.noCommands(f, image+" can be rewritten by the command: without namespaces nothing can be made read-only for it", Degraded)
+	})
+	for _, real := range b.denied {
+		if b.plan.Programs.Limited && b.inRuns(real) {
+			b.noCommands(fieldDeny, real+" lies in a folder that is allowed, and without namespaces it cannot be masked", Unavailable)
+		} else if b.plan.Programs.Limited {
+			b.plan.Programs.Denied = append(b.plan.Programs.Denied, real)
+		}
+	}
+}
+
+// files lists what may be executed by its paths inside, and what of it the
+// command could write.
+func (b *builder) files(writable func(image string, f spec.Field)) {
+	p := &b.plan.Programs
+	var linked, loaders []string
+	for _, e := range b.runs {
+		images := b.imagesOf(e.Real)
+		if len(images) == 0 {
+			b.fault(fieldAllow, Enforced, e.Asked+" ("+e.Real+") is not in view")
+		}
+		if e.Kind == Dir {
+			p.Folders = append(p.Folders, images...)
+			loaders = append(loaders, b.h.Loaders...)
+			continue
+		}
+		loaders = append(loaders, e.Loader)
+		for _, image := range images {
+			p.Files = append(p.Files, image)
+			open := e.Changeable && b.mayWrite(image)
+			if open {
+				writable(image, fieldAllow)
+			}
+			if e.Linked && !slices.Contains(linked, e.Real) && (open || e.Owned && b.h.UID != 0 && len(b.writables()) > 0) {
+				linked = append(linked, e.Real)
+			}
+		}
+	}
+	b.linked(linked)
+	if p.Limited {
+		for _, image := range b.loaderImages(loaders) {
+			if slices.Contains(p.Files, image) {
+				continue
+			}
+			p.Files = append(p.Files, image)
+			if b.mayWrite(image) && (b.h.UID == 0 || b.restricted()) {
+				writable(image, fieldAllow)
+			}
+		}
+	}
+	loaders = append(append(loaders, b.req.Program.Loader), b.h.Loaders...)
+	loaders = slices.DeleteFunc(loaders, func(l string) bool {
+		return slices.ContainsFunc(b.runs, func(e *Executable) bool { return e.Real == l })
+	})
+	p.Loaders = b.loaderImages(loaders)
+}
+
+// loaderImages are the paths inside of loaders, each once.
+func (b *builder) loaderImages(loaders []string) (images []string) {
+	for _, l := range loaders {
+		if l == "" {
+			continue
+		}
+		for _, image := range b.imagesOf(l) {
+			if !slices.Contains(images, image) {
+				images = append(images, image)
+			}
+		}
+	}
+	return images
+}
+
+// linked refuses programs that have another name, by which they could be
+// written: a mount keeps one name only.
+func (b *builder) linked(paths []string) {
+	if len(paths) == 0 {
+		return
+	}
+	more := ""
+	if len(paths) > 3 {
+		more = " and " + itoa(len(paths)-3) + " more"
+		paths = paths[:3]
+	}
+	b.lack(&spec.Problem{Field: fieldAllow, On: b.r.At(fieldAllow), Do: "keep " + strings.Join(paths, ", ") + more + " from being rewritten",
+		Why:  "such a file has another name (a hard link), by which it may be written",
+		Help: "make their place read-only (access_mode), let each be a copy of its own, or list \"commands.allow\" in best_effort"}, Degraded)
+}
+
+// imagesOf are the paths inside of a file or folder that commands names.
+func (b *builder) imagesOf(real string) []string {
+	if b.plan.Base == BaseHost || b.r.Job != nil && under(real, "/work") {
+		return []string{real}
+	}
+	return b.allImages(real)
+}
+
+// executeRules leaves the right to execute to what commands.allow names.
+func (b *builder) executeRules(r *landlock.Ruleset) {
+	if r.FS == 0 { // else a domain that is about files shuts moving them from folder to folder
+		r.FS = landlock.Refer
+		b.allow(r, "/", Dir, landlock.Refer, "files may be moved")
+	}
+	for i := range r.Rules {
+		r.Rules[i].Allow &^= landlock.Execute
+	}
+	r.FS |= landlock.Execute
+	for _, path := range b.plan.Programs.Files {
+		b.allow(r, path, File, landlock.Execute, "commands.allow")
+	}
+	for _, path := range b.plan.Programs.Folders {
+		b.allow(r, path, Dir, landlock.Execute, "commands.allow")
+	}
+}
