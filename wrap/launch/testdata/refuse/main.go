@@ -27,6 +27,7 @@ var refusals = map[string][]seccomp.Rule{
 	"landlock": {{Calls: []string{"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}, Do: seccomp.Fail(unix.ENOSYS)}},
 	"restrict": {{Calls: []string{"landlock_restrict_self"}, Do: seccomp.Fail(unix.EPERM)}},
 	"seccomp":  {{Calls: []string{"seccomp"}, Args: []seccomp.Arg{{Index: 0, Op: seccomp.Equal, Value: unix.SECCOMP_SET_MODE_FILTER}}, Do: seccomp.Fail(unix.EPERM)}},
+	"listener": {{Calls: []string{"seccomp"}, Args: []seccomp.Arg{{Index: 1, Op: seccomp.AnyBits, Mask: unix.SECCOMP_FILTER_FLAG_NEW_LISTENER}}, Do: seccomp.Fail(unix.EBUSY)}},
 	"nothing":  {}, // the control
 }
 
