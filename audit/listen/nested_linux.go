@@ -64,8 +64,8 @@ func (l *Listener) ask(path string) (ok bool) {
 
 func (l *Listener) answer(request string) (int64, unix.Errno) {
 	verb, rest, _ := strings.Cut(request, "/")
-	pid := l.processOf(int(l.n.TID))
-	if pid <= 0 || l.Ledger == nil {
+	pid := l.process()
+	if pid <= 0 || l.Ledger == nil || !seccomp.Valid(l.FD, l.n.ID) {
 		return 0, unix.ENOENT
 	}
 	switch verb {
@@ -218,17 +218,4 @@ func parentOf(tid int) int {
 	}
 	ppid, _ := strconv.Atoi(f[1])
 	return ppid
-}
-
-// processOf is the process that a thread belongs to.
-func (l *Listener) processOf(tid int) int {
-	var buf [1024]byte
-	n := readFile("/proc/"+strconv.Itoa(tid)+"/status", buf[:])
-	_, rest, found := strings.Cut(string(buf[:max(n, 0)]), "\nTgid:\t")
-	line, _, _ := strings.Cut(rest, "\n")
-	pid, err := strconv.Atoi(line)
-	if !found || err != nil || !seccomp.Valid(l.FD, l.n.ID) {
-		return 0
-	}
-	return pid
 }
