@@ -15,6 +15,10 @@ type flight struct {
 	saved *registers
 }
 
+// atExecveCheck is AT_EXECVE_CHECK (Linux 6.14): execveat only says whether it
+// would be allowed to.
+const atExecveCheck = 0x10000
+
 // entered answers a call that stopped at its entry.
 func (t *Tracer) entered(tid int) {
 	c, ok := callOf(tid)
@@ -26,6 +30,8 @@ func (t *Tracer) entered(tid int) {
 	switch {
 	case is && tid == t.root && !t.begun: // the command itself
 		t.reached = true
+		proceed(tid, 0)
+	case at && c.Args[4]&atExecveCheck != 0: // starts nothing
 		proceed(tid, 0)
 	case is:
 		t.starting(tid, c, at)

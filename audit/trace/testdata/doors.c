@@ -2,6 +2,7 @@
 // kernel said: 0 for yes, an errno, "signal N".
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -106,6 +107,9 @@ int main(int argc, char **argv) {
 	say("seize", ptrace(PTRACE_SEIZE, p, 0, PTRACE_O_TRACESECCOMP));
 	if (write(go[1], "x", 1) != 1) return 1;
 	finish("seized child", p);
+
+	// AT_EXECVE_CHECK starts nothing, and kernels before 6.14 do not know it.
+	say("check", syscall(SYS_execveat, AT_FDCWD, "/bin/true", argv_true, environ, 0x10000));
 
 	listened("listened");
 	own_trace("a filter that wants a tracer");
