@@ -16,6 +16,7 @@ type Rule struct {
 	Path  string
 	Allow FSSet
 	File  bool   // whether Path is no folder: only FileOnly can be allowed
+	Exact bool   // Path has no links: one that has them by now is not what was meant
 	Why   string // the reason, for people
 }
 

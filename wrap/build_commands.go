@@ -283,10 +283,14 @@ func (b *builder) executeRules(r *landlock.Ruleset) {
 		r.Rules[i].Allow &^= landlock.Execute
 	}
 	r.FS |= landlock.Execute
+	exact := func(path string, kind Kind) {
+		b.allow(r, path, kind, landlock.Execute, "commands.allow")
+		r.Rules[len(r.Rules)-1].Exact = true
+	}
 	for _, path := range b.plan.Programs.Files {
-		b.allow(r, path, File, landlock.Execute, "commands.allow")
+		exact(path, File)
 	}
 	for _, path := range b.plan.Programs.Folders {
-		b.allow(r, path, Dir, landlock.Execute, "commands.allow")
+		exact(path, Dir)
 	}
 }

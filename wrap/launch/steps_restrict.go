@@ -74,8 +74,13 @@ func (l *list) landlock(r landlock.Ruleset, abi int) {
 		rule := &r.Rules[i]
 		l.on = rule.Path
 		at := l.slot()
-		o := l.add(unix.SYS_OPENAT, "openat", fdcwd, text(rule.Path), num(unix.O_PATH|unix.O_CLOEXEC))
-		o.Save, o.Pass, o.Skip = at, Errno(unix.ENOENT), 2
+		if rule.Exact {
+			l.openAt(at, rule.Path)
+		} else {
+			l.add(unix.SYS_OPENAT, "openat", fdcwd, text(rule.Path), num(unix.O_PATH|unix.O_CLOEXEC)).Save = at
+		}
+		o := &l.steps[len(l.steps)-1]
+		o.Pass, o.Skip = Errno(unix.ENOENT), 2
 		add := l.add(landlock.AddRule, "landlock_add_rule", kept(rs), num(landlock.PathBeneath),
 			data(words(uint64(rule.Attr(0).Allowed), 0)[:landlock.PathBeneathSize]))
 		add.Patch, add.At, add.Off = at, 2, uint8(landlock.PathBeneathParent)
