@@ -146,4 +146,4 @@ func isPrivate(path string) bool {
 }
 
 // limit is how long any single command of a test may take.
-const limit = 20 * time.Second
+const limit = 60 * time.Second
