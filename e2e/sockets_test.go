@@ -154,7 +154,7 @@ func TestSocketsMadeLaterAreOutOfReach(t *testing.T) {
 func TestALinkTakesNoSocketsName(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
-	named, other := b.ws+"/named", b.out+"/other"
+	named, other := b.ws+"/named", b.ws+"/other"
 	spec := fmt.Sprintf(`{"access_mode":"workspace-write","filesystem":{"write":[%q]}}`, named)
 	var host *hostSocket
 	links, connects := "symlink|"+other+"|"+named, "connect|"+named

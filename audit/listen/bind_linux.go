@@ -46,6 +46,8 @@ func (l *Listener) bindPath(path []byte) bool {
 	case d.ok && !d.exists && access(d.dir, unix.W_OK) == unix.EROFS:
 		l.report(ReadOnly, "create a socket", d.text())
 		return true
+	case d.exists: // EADDRINUSE
+		return true
 	}
 	sock, e := l.socketOf(int32(l.call.Args[0]))
 	if e != 0 {

@@ -22,15 +22,17 @@ const (
 // program changes meanwhile can make another's file one of these.
 type made struct {
 	mu      sync.Mutex
-	pending []*bound
+	pending []bound
+	asking  bool // somebody asks those that are pending
 	files   map[inode]int
 	order   []inode // of files, as a ring
 	next    int
 	pinned  []pin
 }
 
-// bound is a copy of a socket that is about to be bound.
-type bound struct{ sock int }
+// bound is a copy of a socket that is about to be bound, and how often it has
+// been asked.
+type bound struct{ sock, asked int }
 
 // pin is a file that is held open, so that none can have its number.
 type pin struct {
@@ -38,80 +40,82 @@ type pin struct {
 	fd int
 }
 
+// The copies are asked again and again, lest they live on when their programs
+// let go of them: after each millisecond and, where one takes longer, for about
+// two seconds in all. A bind that took no effect until then has failed.
+const (
+	askFirst = time.Millisecond
+	askLast  = 64 * time.Millisecond
+	maxAsked = 36
+)
+
 // expect takes over a copy of a socket that is about to be bound.
 func (m *made) expect(sock int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.settle()
+	m.settle(false)
 	if len(m.pending) == maxPending {
-		m.drop(m.pending[0])
+		unix.Close(m.pending[0].sock)
+		m.pending = slices.Delete(m.pending, 0, 1)
 	}
-	p := &bound{sock}
-	m.pending = append(m.pending, p)
-	go m.await(p)
+	m.pending = append(m.pending, bound{sock: sock})
+	if !m.asking {
+		m.asking = true
+		go m.ask()
+	}
 }
 
-// await asks a socket for its file until it has one, so that the copy does not
-// live on for long when its program lets go of it.
-func (m *made) await(p *bound) {
-	for wait := time.Millisecond; wait < 2*time.Second; wait *= 2 {
+// ask settles what is pending, until nothing is.
+func (m *made) ask() {
+	for wait := askFirst; ; wait = min(2*wait, askLast) {
 		time.Sleep(wait)
 		m.mu.Lock()
-		m.settle()
-		over := p.sock < 0
+		m.settle(true)
+		m.asking = len(m.pending) > 0
+		over := !m.asking
 		m.mu.Unlock()
 		if over {
 			return
 		}
 	}
-	m.mu.Lock()
-	m.drop(p) // the bind has failed, most likely
-	m.mu.Unlock()
 }
 
-// drop lets go of one that is not waited for any more.
-func (m *made) drop(p *bound) {
-	if i := slices.Index(m.pending, p); i >= 0 {
-		m.pending = slices.Delete(m.pending, i, i+1)
-		p.close()
-	}
-}
-
-func (p *bound) close() {
-	unix.Close(p.sock)
-	p.sock = -1
-}
-
-// settle remembers the files of the sockets that are bound by now.
-func (m *made) settle() {
-	m.pending = slices.DeleteFunc(m.pending, func(p *bound) bool {
+// settle remembers the files of the sockets that are bound by now, and gives up
+// on those that were asked often enough.
+func (m *made) settle(asks bool) {
+	m.pending = slices.DeleteFunc(m.pending, func(p bound) bool {
 		fd, e := boundTo(p.sock)
-		if e == unix.ENOENT {
+		if e == unix.ENOENT && p.asked < maxAsked {
 			return false
 		}
 		if e == 0 {
 			m.remember(fd)
 		}
-		p.close()
+		unix.Close(p.sock)
 		return true
 	})
+	for i := range m.pending {
+		if asks {
+			m.pending[i].asked++
+		}
+	}
 }
 
 // remember takes over a descriptor of a file's name.
 func (m *made) remember(fd int) {
 	id, _, e := inodeOf(fd)
 	if e == 0 && id.born == (unix.StatxTimestamp{}) {
-		if len(m.pinned) == maxPinned {
-			unix.Close(m.pinned[0].fd)
-			m.pinned = append(m.pinned[:0], m.pinned[1:]...)
-		}
-		m.pinned = append(m.pinned, pin{id, fd})
+		m.pin(id, fd)
 		return
 	}
 	unix.Close(fd)
-	if e != 0 {
-		return
+	if e == 0 {
+		m.note(id)
 	}
+}
+
+// note remembers a file for as long as there are not too many.
+func (m *made) note(id inode) {
 	if m.files == nil {
 		m.files = map[inode]int{}
 	}
@@ -128,11 +132,20 @@ func (m *made) remember(fd int) {
 	m.files[id]++
 }
 
+// pin remembers a file that is held open.
+func (m *made) pin(id inode, fd int) {
+	if len(m.pinned) == maxPinned {
+		unix.Close(m.pinned[0].fd)
+		m.pinned = slices.Delete(m.pinned, 0, 1)
+	}
+	m.pinned = append(m.pinned, pin{id, fd})
+}
+
 // has tells whether a file is one of these.
 func (m *made) has(id inode) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.settle()
+	m.settle(false)
 	if m.files[id] > 0 {
 		return true
 	}

@@ -1,0 +1,236 @@
+package listen
+
+import (
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func socket(t *testing.T) int {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fd
+}
+
+// elsewhere runs f in a thread that goes with it, and gives what it may change
+// of itself away.
+func elsewhere(t *testing.T, f func()) {
+	t.Helper()
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() { // which goes on as long as the process
+			elsewhere(t, f)
+			runtime.UnlockOSThread()
+			return
+		}
+		f() // and never unlocked: the thread ends
+	}()
+	<-done
+}
+
+func cookieOf(t *testing.T, fd int) uint64 {
+	t.Helper()
+	v, err := unix.GetsockoptUint64(fd, unix.SOL_SOCKET, 57) // SO_COOKIE: which socket it is
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// A descriptor is the thread's own, with pidfds of threads and without.
+func TestADescriptorIsTheThreadsOwn(t *testing.T) {
+	shared := socket(t)
+	defer unix.Close(shared)
+	for _, old := range []bool{false, true} {
+		elsewhere(t, func() {
+			l := &Listener{oldPidfds: old}
+			l.n.TID = uint32(unix.Gettid())
+			fd, e := l.socketOf(int32(shared))
+			if e != 0 || cookieOf(t, fd) != cookieOf(t, shared) {
+				t.Errorf("old %v: shared: %v", old, e)
+			}
+			unix.Close(fd)
+			if _, e := l.socketOf(9999); e != unix.EBADF {
+				t.Errorf("old %v: none: %v", old, e)
+			}
+			if _, e := l.socketOf(-1); e != unix.EBADF {
+				t.Errorf("old %v: -1: %v", old, e)
+			}
+			if err := unix.Unshare(unix.CLONE_FILES); err != nil {
+				t.Error(err)
+				return
+			}
+			own := socket(t)
+			if err := unix.Dup2(own, shared); err != nil {
+				t.Error(err)
+			}
+			fd, e = l.socketOf(int32(shared))
+			switch {
+			case old && e != unix.EPERM: // nobody can copy it
+				t.Errorf("its own, by the process: %v", e)
+			case !old && (e != 0 || cookieOf(t, fd) != cookieOf(t, own)):
+				t.Errorf("its own: %v", e)
+			}
+			if fd, e = l.socketOf(int32(own)); old && e != unix.EPERM || !old && e != 0 {
+				t.Errorf("old %v: what the process has not: %d %v", old, fd, e)
+			}
+		})
+	}
+}
+
+// A thread's number that another has got since is looked up anew.
+func TestANumberOfAThreadIsNotTrusted(t *testing.T) {
+	l := &Listener{}
+	elsewhere(t, func() {
+		l.n.TID = uint32(unix.Gettid())
+		if fd, e := l.socketOf(0); e != 0 {
+			t.Error(e)
+		} else {
+			unix.Close(fd)
+		}
+	})
+	gone := l.thread
+	for unix.Tgkill(unix.Getpid(), int(gone.tid), 0) == nil {
+		time.Sleep(time.Millisecond)
+	}
+	if _, e := l.socketOf(0); e != unix.ESRCH {
+		t.Errorf("a thread that is gone: %v", e)
+	}
+	l.n.TID, l.thread = uint32(unix.Gettid()), thread{uint32(unix.Gettid()), gone.fd}
+	again, err := unix.PidfdOpen(unix.Getpid(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.thread.fd = again
+	if fd, e := l.socketOf(0); e != 0 {
+		t.Errorf("another thread: %v", e)
+	} else {
+		unix.Close(fd)
+	}
+}
+
+// What was bound inside is known by its file, whatever happens to the name.
+func TestSocketsThatWereMadeAreKnown(t *testing.T) {
+	t.Chdir(t.TempDir())
+	bind := func(name string, expected bool) (m *made, id inode) {
+		t.Helper()
+		m = &made{}
+		s := socket(t)
+		defer unix.Close(s)
+		if expected {
+			own, err := unix.Dup(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.expect(own)
+		}
+		if err := unix.Bind(s, &unix.SockaddrUnix{Name: name}); err != nil {
+			t.Fatal(err)
+		}
+		if _, e := boundTo(s); e == unix.EPERM {
+			t.Skip("this user may not ask a socket for its file in its own network")
+		}
+		return m, idOf(t, name)
+	}
+	m, one := bind("one", true)
+	if !m.has(one) {
+		t.Error("it is not known")
+	}
+	if err := unix.Rename("one", "renamed"); err != nil {
+		t.Fatal(err)
+	}
+	if !m.has(idOf(t, "renamed")) || len(m.pending) != 0 {
+		t.Error("renamed: it is not known")
+	}
+	n, other := bind("other", false)
+	if m.has(other) || n.has(other) {
+		t.Error("another's is known")
+	}
+	again := one
+	again.born.Nsec++
+	if m.has(again) {
+		t.Error("what was born later is known")
+	}
+	for i := range maxMade {
+		m.note(inode{dev: 1, ino: uint64(i), born: one.born})
+	}
+	if m.has(one) || len(m.files) != maxMade || len(m.order) != maxMade {
+		t.Errorf("it is not forgotten: %d %d", len(m.files), len(m.order))
+	}
+	if !m.has(inode{dev: 1, ino: 0, born: one.born}) || !m.has(inode{dev: 1, ino: maxMade - 1, born: one.born}) {
+		t.Error("too many are forgotten")
+	}
+}
+
+// A file without a time of birth is held open, and so keeps its number.
+func TestFilesThatAreHeld(t *testing.T) {
+	m := &made{}
+	var first int
+	for i := range maxPinned + 1 {
+		fd, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = fd
+		}
+		m.pin(inode{dev: 1, ino: uint64(i)}, fd)
+	}
+	if m.has(inode{dev: 1}) || !m.has(inode{dev: 1, ino: 1}) || !m.has(inode{dev: 1, ino: maxPinned}) || len(m.pinned) != maxPinned {
+		t.Error("the first is not forgotten, or others are")
+	}
+	if _, err := unix.FcntlInt(uintptr(first), unix.F_GETFD, 0); err != unix.EBADF {
+		t.Error("it is still open: " + strconv.Itoa(first))
+	}
+	for _, p := range m.pinned {
+		unix.Close(p.fd)
+	}
+}
+
+// A bind that does not come about is waited for no longer than a while, and only
+// so many at once.
+func TestBindsThatFail(t *testing.T) {
+	m := &made{}
+	for range 2 * maxPending {
+		m.expect(socket(t))
+	}
+	m.mu.Lock()
+	n := len(m.pending)
+	m.mu.Unlock()
+	if n > maxPending {
+		t.Errorf("%d are waited for", n)
+	}
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		m.mu.Lock()
+		n, asking := len(m.pending), m.asking
+		m.mu.Unlock()
+		if n == 0 && !asking {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d are still waited for", n)
+		}
+	}
+}
+
+func idOf(t *testing.T, name string) inode {
+	t.Helper()
+	fd, err := unix.Open(name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	id, _, e := inodeOf(fd)
+	if e != 0 {
+		t.Fatal(e)
+	}
+	return id
+}
