@@ -49,18 +49,21 @@ func (l *Listener) bindPath(path []byte) bool {
 	case d.exists: // EADDRINUSE
 		return true
 	}
+	if l.discards.full() { // then it is not remembered
+		return true
+	}
 	sock, e := l.socketOf(int32(l.call.Args[0]))
 	if e != 0 {
 		return e != unix.EPERM
 	}
 	if domain, e := optionOf(sock, unix.SO_DOMAIN); e == 0 && domain == unix.AF_UNIX {
 		if at, e := boundTo(sock); e == unix.ENOENT {
-			l.made.expect(sock)
+			l.made.expect(sock, &l.discards)
 			return true
 		} else if e == 0 { // by whomever; the kernel refuses it another
 			unix.Close(at)
 		}
 	}
-	unix.Close(sock)
+	l.discards.add(sock)
 	return true
 }

@@ -76,9 +76,7 @@ func (l *Listener) socketOfProcess(number int32) (int, unix.Errno) {
 		}
 		e = unix.EPERM
 	}
-	if fd >= 0 {
-		unix.Close(fd)
-	}
+	l.discards.add(fd)
 	if e == 0 || e == unix.EBADF && theirs >= 0 { // only the thread has it
 		e = unix.EPERM
 	}

@@ -17,6 +17,6 @@
 // own, paths are resolved beneath the sandbox's root by openat2(2) into
 // descriptors that only name a file (O_PATH), files are opened only if regular
 // and never for writing, nothing is read that is longer than a page, and
-// nothing here waits for what the sandbox controls; but a connect may, in a
-// helper, and in the loop for a moment that an alarm ends.
+// nothing here waits for what the sandbox controls, but for the helpers that
+// connect sockets, each of which is a thread of its own.
 package listen

@@ -28,18 +28,9 @@ type flight struct {
 	address address
 	target  string // what is outside of the sandbox's network; may be empty
 
-	thread    int  // the helper's; 0 outside of the call
+	thread    int  // the helper's; 0 before and after
 	cancelled bool // nobody waits for it any more
 	errno     unix.Errno
-}
-
-func (f *flight) close() {
-	for _, fd := range [...]int{f.sock, f.at} {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
-	}
-	f.sock, f.at = -1, -1
 }
 
 // flights are those under way.
@@ -62,13 +53,8 @@ func (l *Listener) OpenRefused() int {
 	return fd
 }
 
-// depart makes the call, or has it made. EAGAIN: too many are under way.
-//
-// A socket of AF_UNIX is connected at once or not before its other side takes
-// somebody from its queue. So the loop tries it itself, under an alarm, which
-// spares the caller half of its wait; the kernel has not begun anything when it
-// is interrupted. A socket of the internet can be held locked by the sandbox for
-// longer, and is a helper's from the start.
+// depart has the call made by a helper: one that does not return for as long as
+// the sandbox likes. EAGAIN: too many are under way.
 func (l *Listener) depart(f *flight) unix.Errno {
 	fs := &l.flights
 	fs.mu.Lock()
@@ -76,19 +62,6 @@ func (l *Listener) depart(f *flight) unix.Errno {
 		fs.mu.Unlock()
 		return unix.EAGAIN
 	}
-	fs.mu.Unlock()
-	f.errno = unix.EINTR
-	if f.domain == unix.AF_UNIX && l.Alarm != nil {
-		l.Alarm(true)
-		f.errno = connect(f.sock, &f.address)
-		l.Alarm(false)
-	}
-	if f.errno != unix.EINTR {
-		f.close()
-		f.answer(l.FD)
-		return 0
-	}
-	fs.mu.Lock()
 	fs.all = append(fs.all, f)
 	if !fs.watched {
 		fs.watched = true
@@ -97,20 +70,29 @@ func (l *Listener) depart(f *flight) unix.Errno {
 	fs.mu.Unlock()
 	go l.fly(f)
 	// The goroutine would wait in this thread's queue until another one came
-	// for it. This thread's place goes to one that runs it at once.
+	// for it, up to milliseconds. So this thread gives its place to one that
+	// runs it at once, and comes back to its own work in microseconds.
 	runtime.Gosched()
 	return 0
 }
 
-// fly makes the call and answers.
+// fly makes the call and answers. The copies are closed first, so that the
+// caller's own socket is the last one when it goes on, and the place given up
+// after that: to close the last one may take its time.
 func (l *Listener) fly(f *flight) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	for l.flights.aboard(f) {
+	fs := &l.flights
+	fs.board(f, unix.Gettid())
+	for f.errno = unix.EINTR; f.errno == unix.EINTR && !fs.isCancelled(f); {
 		f.errno = connect(f.sock, &f.address)
 	}
-	f.close() // first, so that the caller's own is the last one when it goes on
-	if f.target == "" || !unreachable(f.errno) || !l.flights.tell(f) {
+	unix.Close(f.sock)
+	if f.at >= 0 {
+		unix.Close(f.at)
+	}
+	fs.leave(f)
+	if f.target == "" || !unreachable(f.errno) || !fs.tell(f) {
 		f.answer(l.FD)
 	}
 }
@@ -124,18 +106,25 @@ func (f *flight) answer(listener int) {
 	}
 }
 
-// aboard tells whether the call is to be made, for the first time or, where
-// another signal than the one that cancels has interrupted it, again.
-func (fs *flights) aboard(f *flight) bool {
+func (fs *flights) board(f *flight, thread int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
-	if f.errno == unix.EINTR && !f.cancelled {
-		f.thread = unix.Gettid()
-		return true
-	}
+	f.thread = thread
+}
+
+// isCancelled tells whether a call is not to be made again that a signal has
+// interrupted; another than the one that cancels means nothing.
+func (fs *flights) isCancelled(f *flight) bool {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return f.cancelled
+}
+
+func (fs *flights) leave(f *flight) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
 	f.thread = 0
 	fs.all = slices.DeleteFunc(fs.all, func(o *flight) bool { return o == f })
-	return false
 }
 
 // watchFlights cancels what nobody waits for any more, as long as anything is

@@ -21,8 +21,6 @@ type Listener struct {
 	Named   []string
 	// Interrupt ends a system call in which a thread of this process waits.
 	Interrupt func(tid int)
-	// Alarm, on, ends each system call of this thread's that waits; nil for none.
-	Alarm func(on bool)
 	// Programs is which files may be executed; nil for any.
 	Programs *Programs
 	// Forbids tells whether a name of the host must not come into being.
@@ -38,9 +36,10 @@ type Listener struct {
 	// points to is valid until it returns.
 	Refused func(*Refusal)
 
-	made    made
-	flights flights
-	thread  thread
+	made     made
+	flights  flights
+	discards discards
+	thread   thread
 	// network is the supervisor's network namespace, 0 as long as nobody asked;
 	// oldPidfds, that the kernel has pidfds of whole processes only.
 	network   uint64

@@ -21,13 +21,14 @@ const (
 // copied before and asked afterwards which file it was bound to. Nothing that a
 // program changes meanwhile can make another's file one of these.
 type made struct {
-	mu      sync.Mutex
-	pending []bound
-	asking  bool // somebody asks those that are pending
-	files   map[inode]int
-	order   []inode // of files, as a ring
-	next    int
-	pinned  []pin
+	mu       sync.Mutex
+	discards *discards // where copies go that are not needed any more
+	pending  []bound
+	asking   bool // somebody asks those that are pending
+	files    map[inode]int
+	order    []inode // of files, as a ring
+	next     int
+	pinned   []pin
 }
 
 // bound is a copy of a socket that is about to be bound, and how often it has
@@ -50,12 +51,13 @@ const (
 )
 
 // expect takes over a copy of a socket that is about to be bound.
-func (m *made) expect(sock int) {
+func (m *made) expect(sock int, d *discards) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.discards = d
 	m.settle(false)
 	if len(m.pending) == maxPending {
-		unix.Close(m.pending[0].sock)
+		d.add(m.pending[0].sock)
 		m.pending = slices.Delete(m.pending, 0, 1)
 	}
 	m.pending = append(m.pending, bound{sock: sock})
@@ -91,7 +93,7 @@ func (m *made) settle(asks bool) {
 		if e == 0 {
 			m.remember(fd)
 		}
-		unix.Close(p.sock)
+		m.discards.add(p.sock)
 		return true
 	})
 	for i := range m.pending {

@@ -15,20 +15,24 @@ func (l *Listener) connect() {
 		l.proceed()
 		return
 	}
-	f := &flight{id: l.n.ID, tid: l.n.TID, at: -1}
-	e := l.take(f)
+	f := &flight{id: l.n.ID, tid: l.n.TID, sock: -1, at: -1}
+	e := unix.EAGAIN
+	if !l.discards.full() {
+		e = l.take(f)
+	}
 	if e == 0 {
 		e = l.direct(f)
 	}
 	if e == 0 && !seccomp.Valid(l.FD, l.n.ID) {
-		e = unix.EINTR // its thread is gone, and perhaps what was read was another's
+		e = unix.ESRCH // and perhaps what was read was another's
 	}
 	if e == 0 {
 		e = l.depart(f)
 	}
 	if e != 0 {
-		f.close()
 		l.n.Fail(l.FD, e)
+		l.discards.add(f.sock)
+		l.discards.add(f.at)
 	}
 }
 

@@ -130,7 +130,7 @@ func TestSocketsThatWereMadeAreKnown(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m.expect(own)
+			m.expect(own, &discards{})
 		}
 		if err := unix.Bind(s, &unix.SockaddrUnix{Name: name}); err != nil {
 			t.Fatal(err)
@@ -198,9 +198,9 @@ func TestFilesThatAreHeld(t *testing.T) {
 // A bind that does not come about is waited for no longer than a while, and only
 // so many at once.
 func TestBindsThatFail(t *testing.T) {
-	m := &made{}
+	m, d := &made{}, &discards{}
 	for range 2 * maxPending {
-		m.expect(socket(t))
+		m.expect(socket(t), d)
 	}
 	m.mu.Lock()
 	n := len(m.pending)
@@ -212,7 +212,10 @@ func TestBindsThatFail(t *testing.T) {
 		m.mu.Lock()
 		n, asking := len(m.pending), m.asking
 		m.mu.Unlock()
-		if n == 0 && !asking {
+		d.mu.Lock()
+		left := len(d.fds)
+		d.mu.Unlock()
+		if n == 0 && !asking && left == 0 {
 			return
 		}
 		if time.Now().After(end) {

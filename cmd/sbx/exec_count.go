@@ -66,9 +66,6 @@ func (x *execution) listen(h *launch.Hooks) {
 // listenSockets gives the listener what it needs to connect sockets.
 func (x *execution) listenSockets(l *listen.Listener, h *launch.Hooks) {
 	l.Named, l.Interrupt = x.plan.Watch.Sockets, launch.Interrupt
-	if a := launch.NewAlarm(); a != nil {
-		l.Alarm = a.Set
-	}
 	if x.describe == wrap.DescribeNone {
 		return
 	}
