@@ -41,8 +41,12 @@ func (l *Listener) opens(c *openCall) {
 	d := l.land(l.argument(c.at), &l.work[0], !exclusive && flags&unix.O_NOFOLLOW == 0)
 	defer d.close()
 	switch {
-	case makes && (!d.ok || !d.exists) && l.stops(&d), writes && l.bare(&d):
+	case makes && (!d.ok || !d.exists) && l.stops(&d):
 		l.report(ByName, "create", d.text())
+		l.n.Fail(l.FD, unix.EPERM)
+		return
+	case writes && l.bare(&d):
+		l.report(ByName, "open for writing", d.text())
 		l.n.Fail(l.FD, unix.EPERM)
 		return
 	case !d.ok:

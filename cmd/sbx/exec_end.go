@@ -122,11 +122,13 @@ func (x *execution) swept(found *audit.Swept) {
 	}
 	x.record.Protected = x.watch.Finish(time.Now())
 	x.noteBare()
-	found.Add(x.sweep.End())
-	x.sweep.Close()
 	x.watch.Close()
-	x.record.Swept = spec.Some(*found)
-	x.noteSwept(*found)
+	if len(x.plan.Watch.Trees) > 0 { // else there was nothing to sweep
+		found.Add(x.sweep.End())
+		x.record.Swept = spec.Some(*found)
+		x.noteSwept(*found)
+	}
+	x.sweep.Close()
 	x.clock.lap("sweep")
 }
 
