@@ -185,3 +185,23 @@ func (s *site) failRenewals(pr *Process) {
 		t.Errorf("%d descriptors and %d processes, before there were %d and %d", n, k, fds, kids)
 	}
 }
+
+// A path that became a link since it was planned is not mounted on, were the
+// link its last part.
+func TestFinalLinkIsNotMountedOn(t *testing.T) {
+	s := newSite(t)
+	s.mustHaveNamespaces()
+	plan := s.plan(workspaceWrite, "/bin/true")
+	config := s.dir + "/.git/config"
+	if err := os.Rename(config, config+".old"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("config.old", config); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	onThread(func() { err = Try(plan) })
+	if e, ok := err.(*StepError); !ok || unix.Errno(e.Errno) != unix.ELOOP || e.Step.On != config {
+		t.Errorf("%v, want ELOOP on %s", err, config)
+	}
+}

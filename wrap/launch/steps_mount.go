@@ -124,7 +124,8 @@ func (l *list) open(path string) Slot {
 
 // openAt is open into a slot.
 func (l *list) openAt(s Slot, path string) {
-	how := words(unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0, noLinks)
+	// Without O_NOFOLLOW: with it, openat2 gives a descriptor of a final link.
+	how := words(unix.O_PATH|unix.O_CLOEXEC, 0, noLinks)
 	l.add(unix.SYS_OPENAT2, "openat2", fdcwd, text(path), data(how), num(unix.SizeofOpenHow)).Save = s
 }
 

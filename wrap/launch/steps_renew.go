@@ -96,7 +96,6 @@ func (l *list) renew(m *wrap.Mount, mask int) {
 	open := func(from Arg, path string, flags int, resolve uint64) *Step {
 		return l.add(unix.SYS_OPENAT2, "openat2", from, text(path), data(words(uint64(unix.O_PATH|unix.O_CLOEXEC|flags), 0, resolve)), num(unix.SizeofOpenHow))
 	}
-	// Without O_NOFOLLOW: with it, openat2 gives a descriptor of a final link.
 	open(fdcwd, m.Target[:max(at, 1)], unix.O_DIRECTORY, noLinks).Save = dir
 	s := open(kept(dir), m.Target[at+1:], 0, noLinks|unix.RESOLVE_BENEATH|unix.RESOLVE_NO_XDEV)
 	s.Save, s.Pass = name, Errno(unix.EXDEV)
