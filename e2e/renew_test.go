@@ -346,3 +346,27 @@ func TestRenewalsAreBounded(t *testing.T) {
 		t.Errorf("%d replacements: %d events and %d left out", n, events, left)
 	}
 }
+
+// A denied program that the host replaces, as an upgrade does, is denied again.
+func TestReplacedProgramIsDeniedAgain(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	program := b.write(b.ws+"/tool", "#!/bin/sh\necho it ran\n")
+	must(t, os.Chmod(program, 0o755))
+	b.args = []string{"--violations", "off"}
+	k := b.talk(specWith(specWW, `"commands":{"deny":[`+quoted(program)+`]}`))
+	k.settled()
+	if got := k.ask("./tool"); strings.Contains(got, "it ran") {
+		t.Fatalf("at the start: %q", got)
+	}
+	for range 3 {
+		b.write(program+".new", "#!/bin/sh\necho it ran\n")
+		must(t, os.Chmod(program+".new", 0o755))
+		must(t, os.Rename(program+".new", program))
+		eventually(t, "it is denied again", func() bool { return !strings.Contains(k.ask("./tool"), "it ran") })
+	}
+	k.ends()
+	if p := b.protected(program); p["unprotected_at_end"] != nil {
+		t.Errorf("%v", p)
+	}
+}

@@ -156,12 +156,13 @@ func (b *builder) placePrograms() {
 	for _, real := range b.denied {
 		images := b.allImages(real)
 		for _, image := range images {
-			b.mask(image, File, fieldDeny)
+			b.masked = append(b.masked, image)
+			b.keep(real, image, maskOf(File, fieldDeny))
 			p.Denied = append(p.Denied, image)
 		}
 		if len(images) > 0 && !(p.Limited && !b.inRuns(real)) {
 			b.plan.Watch.Masked = append(b.plan.Watch.Masked, real)
-			b.fault(fieldDeny, Degraded, real+" is masked, and runs again when the host replaces it")
+			b.fault(fieldDeny, Degraded, real+" is masked: when the host replaces it, it runs until it is masked again")
 		}
 	}
 	b.files(func(image string, f spec.Field) {
