@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -69,13 +70,17 @@ func groups() map[int][]string {
 	return all
 }
 
+// groupsBefore are those that others left on this host before the tests.
+var groupsBefore = sync.OnceValue(groups)
+
 // noGroupsLeft demands that no supervisor has left a group. Other runs on this
 // host may be under way.
 func noGroupsLeft(t *testing.T) {
 	t.Helper()
+	before := groupsBefore()
 	eventually(t, "no control group of a supervisor that has ended is left", func() bool {
 		for pid := range groups() {
-			if unix.Kill(pid, 0) == unix.ESRCH {
+			if before[pid] == nil && unix.Kill(pid, 0) == unix.ESRCH {
 				return false
 			}
 		}

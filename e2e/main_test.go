@@ -46,6 +46,7 @@ func testMain(m *testing.M) int {
 	if err := build(work); err != nil {
 		return complain(err)
 	}
+	groupsBefore()
 	if elsewhere = findElsewhere(); elsewhere != "" {
 		defer os.RemoveAll(elsewhere)
 	}
