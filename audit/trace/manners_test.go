@@ -18,7 +18,11 @@ import (
 // thread: a program cannot tell that it is traced.
 func TestSignalsAndStops(t *testing.T) {
 	manners := program(t, "manners")
-	want, err := exec.Command("timeout", "-s", "KILL", "60", manners).Output()
+	control := exec.Command("timeout", "-s", "KILL", "60", manners)
+	// The control's group is orphaned, that of the others is what the caller's
+	// is: the terminal's signals must do the same in both.
+	control.SysProcAttr = &unix.SysProcAttr{Setsid: true}
+	want, err := control.Output()
 	if err != nil || strings.Count(string(want), "\n") < 12 {
 		t.Fatalf("the control: %v\n%s", err, want)
 	}
