@@ -52,6 +52,25 @@ func TestProtectedNamesAreRefused(t *testing.T) {
 	})
 }
 
+// What the kernel can read or resolve and the supervisor cannot is not let pass.
+func TestProtectedNamesUnseen(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "gcc")
+	b := newBox(t)
+	b.inBox("x", 0o755)
+	const none = "mkdir -1\nopen -1\nrename -1\nin root -1\nchain -1\nfar -1\n"
+	if r := b.run(specWW, "./x", "unseen"); r.out != none || len(r.rec.moved()) != 0 {
+		t.Errorf("%v; moved %v", r, r.rec.moved())
+	}
+	b.absent(b.ws + "/.envrc")
+	must(t, os.Mkdir(b.base+"/free", 0o755))
+	must(t, exec.Command("cp", b.ws+"/x", b.base+"/free/x").Run())
+	r := b.runIn(b.base+"/free", "", specNone, "./x", "unseen")
+	if !strings.HasPrefix(r.out, "mkdir 0\n") || !strings.Contains(r.out, "far -1") {
+		t.Errorf("the control: %v", r)
+	}
+}
+
 // Without a counter the first thing that a program does is refused as well.
 func TestProtectedNamesUncounted(t *testing.T) {
 	needSandbox(t)

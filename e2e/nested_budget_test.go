@@ -40,6 +40,19 @@ func TestNestedBudget(t *testing.T) {
 	}
 }
 
+// However far down the tree a program is, it is beneath the inner budget.
+func TestNestedBudgetDeepDown(t *testing.T) {
+	needPrograms(t, "gcc")
+	n := newNest(t)
+	n.inBox("x", 0o755)
+	for depth, want := range map[string]string{"0": "ran 2\n", "10": "ran 2\n", "700": "ran 2\n"} {
+		r, inner := n.run(specWW, `{"max_commands":3}`, "./x fork-deep "+depth)
+		if !strings.HasPrefix(r.out, want) || inner.whole("commands_used") != 3 {
+			t.Errorf("depth %s: %v; inside %v", depth, r, inner["commands"])
+		}
+	}
+}
+
 // Nobody else can ask of a budget, and a request that makes no sense is no
 // program that starts.
 func TestNestedBudgetRequests(t *testing.T) {

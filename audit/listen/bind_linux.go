@@ -19,8 +19,8 @@ func (l *Listener) bind() {
 	}
 	switch e := l.readAddress(&a, l.call.Args[1], int(length)); e {
 	case 0:
-	case unix.EFAULT, unix.ESRCH:
-		l.proceed()
+	case unix.EFAULT, unix.ESRCH: // the kernel might read what others cannot
+		l.n.Fail(l.FD, unix.EFAULT)
 		return
 	default:
 		l.n.Fail(l.FD, unix.EPERM)

@@ -39,12 +39,14 @@ func (l *Listener) readInto(addr uint64, buf []byte) ([]byte, unix.Errno) {
 	return nil, unix.EFAULT
 }
 
-// readWord reads 64 bits of the waiting thread's memory.
-func (l *Listener) readWord(addr uint64) (uint64, unix.Errno) {
-	var w uint64
-	local := unix.Iovec{Base: (*byte)(unsafe.Pointer(&w)), Len: 8}
-	remote := unix.RemoteIovec{Base: uintptr(addr), Len: 8}
-	_, _, e := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(l.n.TID), uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
+// readHow reads openat2's arguments from the waiting thread's memory.
+func (l *Listener) readHow(addr uint64) (w unix.OpenHow, e unix.Errno) {
+	local := unix.Iovec{Base: (*byte)(unsafe.Pointer(&w)), Len: unix.SizeofOpenHow}
+	remote := unix.RemoteIovec{Base: uintptr(addr), Len: unix.SizeofOpenHow}
+	n, _, e := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(l.n.TID), uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
+	if e == 0 && n < unix.SizeofOpenHow {
+		e = unix.EFAULT
+	}
 	return w, e
 }
 
@@ -100,13 +102,16 @@ func access(fd int, mode uintptr) unix.Errno {
 	return e
 }
 
-// stands tells whether a name stands in a folder, and whether it is a mount
-// (STATX_ATTR_MOUNT_ROOT, Linux 5.8).
-func stands(dir int, name []byte) (exists, mounted bool) {
+// stands tells what a name in a folder is, zero for nothing, and whether it is a
+// mount (STATX_ATTR_MOUNT_ROOT, Linux 5.8).
+func stands(dir int, name []byte) (file node, mounted bool) {
 	var st unix.Statx_t
 	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(dir), uintptr(unsafe.Pointer(&name[0])), unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT,
-		unix.STATX_TYPE, uintptr(unsafe.Pointer(&st)), 0)
-	return e == 0, e == 0 && st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
+		unix.STATX_TYPE|unix.STATX_INO, uintptr(unsafe.Pointer(&st)), 0)
+	if e != 0 {
+		return node{}, false
+	}
+	return node{unix.Mkdev(st.Dev_major, st.Dev_minor) + 1, st.Ino}, st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
 }
 
 // lstat is the mode of a name in a folder.

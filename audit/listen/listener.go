@@ -51,6 +51,7 @@ type Listener struct {
 	joined   [pathMax]byte // made absolute
 	work     [2]scratch    // of what comes into being, and of what goes
 	head     [headSize]byte
+	tries    int // folders opened for this notification, see maxTries
 	refusal  Refusal
 	nested   []nested
 	asked    []*nested       // those that were charged for the exec at hand
@@ -90,7 +91,7 @@ func (l *Listener) Serve() {
 	if seccomp.Receive(l.FD, &l.n) != 0 {
 		return // its thread was killed
 	}
-	l.call = l.n.Call()
+	l.call, l.tries = l.n.Call(), 0
 	if is, at := seccomp.Exec(seccomp.Native, l.call); is {
 		l.exec(l.call, at)
 		return

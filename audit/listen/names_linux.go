@@ -51,6 +51,12 @@ func (l *Listener) names(c *nameCall) {
 		taken = l.land(l.argument(c.takes), &l.work[1], false)
 		defer taken.close()
 	}
+	for _, d := range []*landing{&made, &taken} {
+		if d.errno != 0 {
+			l.n.Fail(l.FD, d.errno)
+			return
+		}
+	}
 	// What is there already answers EEXIST, but to what replaces it.
 	replaces := c.takes != nowhere
 	for _, d := range []*landing{&made, &taken} {
@@ -71,6 +77,7 @@ func (l *Listener) foresee(c *nameCall, made, taken *landing) {
 	replaces := c.takes != nowhere && made.exists
 	switch {
 	case gone: // ENOENT, whatever else holds
+	case replaces && made.file == taken.file: // nothing is done, and that succeeds (rename(2))
 	case taken.exists && taken.mounted:
 		l.report(ByName, c.action, taken.text())
 	case replaces && made.mounted:
@@ -108,19 +115,24 @@ type landing struct {
 	path    []byte // the whole path inside, a NUL at the end
 	base    int    // where the name begins in path
 	exists  bool
+	file    node // what is there
 	mounted bool // something is mounted on it: it can be neither replaced nor removed
 	// unread: the caller's memory or descriptor is not to be read. odd: the way
 	// leads through a link of /proc, or else is not the supervisor's to follow,
 	// and name is all that is known.
 	unread, odd bool
-	name        []byte // a NUL at the end
+	// errno is why the path cannot be read by anybody: it is answered. The call
+	// may not go on, since the kernel reads some memory that others cannot
+	// (memfd_secret(2), pages that may only be written).
+	errno unix.Errno
+	name  []byte // a NUL at the end
 }
 
 // scratch is where a path is worked on, so that a call costs no memory.
 type scratch struct {
-	path  [pathMax]byte // as the caller has it
-	next  [pathMax]byte // where a link leads
-	dir   [pathMax]byte // the folder that the last name is in
+	path  [pathMax]byte       // as the caller has it
+	next  [2*pathMax + 1]byte // where a link leads
+	dir   [pathMax]byte       // the folder that the last name is in
 	whole [pathMax + nameMax + 2]byte
 	name  [nameMax + 2]byte
 }
@@ -155,7 +167,7 @@ func (l *Listener) land(a argument, b *scratch, follow bool) landing {
 	switch e {
 	case 0:
 	case unix.EFAULT, unix.ENAMETOOLONG:
-		return landing{} // the kernel says so, too
+		return landing{errno: e}
 	default:
 		return landing{unread: true}
 	}
@@ -174,8 +186,8 @@ func (l *Listener) landAt(dirfd int32, path []byte, b *scratch, follow bool) lan
 			return d
 		}
 		d.close()
-		if next == nil {
-			return landing{}
+		if len(next) > pathMax { // and yet the kernel may follow it, from the link's folder
+			return landing{odd: true, name: b.lastName(next)}
 		}
 		path, dirfd = next, unix.AT_FDCWD
 	}
@@ -218,11 +230,13 @@ func (l *Listener) named(dir int, name []byte, b *scratch) landing {
 	}
 	d.base = n
 	d.path = append(b.whole[:n], name...)
-	d.exists, d.mounted = stands(dir, name)
+	d.file, d.mounted = stands(dir, name)
+	d.exists = d.file != node{}
 	return d
 }
 
-// target is the path that a link at a landing names, absolute.
+// target is the path that a link at a landing names, absolute; it may be longer
+// than a path can be.
 func (l *Listener) target(d *landing, b *scratch) (path []byte, isLink bool) {
 	n := readlinkat(d.dir, d.name, b.path[:])
 	if n < 0 {
@@ -232,10 +246,14 @@ func (l *Listener) target(d *landing, b *scratch) (path []byte, isLink bool) {
 	if n == 0 || b.path[0] != '/' {
 		next = append(next, d.path[:d.base]...)
 	}
-	if len(next)+n+1 > pathMax {
-		return nil, true
-	}
 	return append(append(next, b.path[:n]...), 0), true
+}
+
+// lastName is a path's last name, copied.
+func (b *scratch) lastName(path []byte) []byte {
+	path = bytes.TrimRight(path[:len(path)-1], "/")
+	name := path[bytes.LastIndexByte(path, '/')+1:]
+	return append(append(b.name[:0], name[:min(len(name), nameMax)]...), 0)
 }
 
 // stops tells whether a name must not come into being where it lands. What is

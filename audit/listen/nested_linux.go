@@ -173,34 +173,54 @@ func (l *Listener) failNested() {
 	}
 }
 
-// maxAncestors bounds the walk up a process tree.
-const maxAncestors = 500
+// maxAncestors bounds the walk up a process tree, maxClimbs how often it is begun
+// anew where a process on the way has ended meanwhile.
+const (
+	maxAncestors = 2000
+	maxClimbs    = 3
+)
 
 // above are the budgets of those among whose descendants the waiting thread's
 // process is. Orphans stay beneath an sbx, which is their subreaper (prctl(2)).
+// Where the way up cannot be told, it is beneath all of them: too much is charged
+// then, never too little.
 func (l *Listener) above() (list []*nested) {
-	left := 0
+	live := make([]*nested, 0, len(l.nested))
 	for i := range l.nested {
-		if !l.nested[i].gone() {
-			left++
+		if b := &l.nested[i]; !b.gone() {
+			live = append(live, b)
 		}
 	}
+	if len(live) == 0 {
+		return nil
+	}
+	for range maxClimbs {
+		if list, ok := l.climb(live); ok {
+			return list
+		}
+	}
+	return live
+}
+
+// climb goes up from the waiting thread's process to the supervisor; ok is false
+// where it does not get there.
+func (l *Listener) climb(live []*nested) (list []*nested, ok bool) {
+	own := unix.Getpid()
 	at := int(l.n.TID)
 	for range maxAncestors {
-		if left == 0 {
-			break
+		if at = parentOf(at); at <= 0 {
+			return nil, false
 		}
-		if at = parentOf(at); at <= 1 {
-			break
+		if at == own {
+			return list, true
 		}
-		for i := range l.nested {
-			if l.nested[i].pid == at {
-				list = append(list, &l.nested[i])
-				left--
+		for _, b := range live {
+			if b.pid == at {
+				list = append(list, b)
 			}
 		}
 	}
-	return list
+	return nil, false
 }
 
 // parentOf is the fourth field of /proc/PID/stat, behind the command's name,

@@ -22,13 +22,12 @@ var openCalls = map[string]openCall{
 // opens rules on an open that can write: it may not make a protected name, and
 // what the kernel is going to refuse is reported.
 func (l *Listener) opens(c *openCall) {
-	flags, e := l.openFlags(c)
-	if e != 0 { // the kernel cannot read them either, or nobody can
-		if e == unix.EFAULT {
-			l.proceed()
-		} else {
-			l.n.Fail(l.FD, unix.EPERM)
+	flags, rooted, e := l.openFlags(c)
+	if e != 0 {
+		if e != unix.EFAULT { // not to be read
+			e = unix.EPERM
 		}
+		l.n.Fail(l.FD, e)
 		return
 	}
 	makes := flags&unix.O_CREAT != 0
@@ -37,10 +36,21 @@ func (l *Listener) opens(c *openCall) {
 		l.proceed()
 		return
 	}
+	if rooted { // its names mean something else than everybody's
+		path, e := l.readInto(l.argument(c.at).addr, l.work[0].path[:])
+		if e == 0 {
+			l.report(ByName, "open with RESOLVE_IN_ROOT", text(path))
+		}
+		l.n.Fail(l.FD, unix.EPERM)
+		return
+	}
 	exclusive := makes && flags&unix.O_EXCL != 0
 	d := l.land(l.argument(c.at), &l.work[0], !exclusive && flags&unix.O_NOFOLLOW == 0)
 	defer d.close()
 	switch {
+	case d.errno != 0:
+		l.n.Fail(l.FD, d.errno)
+		return
 	case makes && (!d.ok || !d.exists) && l.stops(&d):
 		l.report(ByName, "create", d.text())
 		l.n.Fail(l.FD, unix.EPERM)
@@ -68,15 +78,17 @@ func (l *Listener) bare(d *landing) bool {
 	return ok && l.Guards(host) && access(d.dir, unix.W_OK) != unix.EROFS
 }
 
-// openFlags reads an open's flags.
-func (l *Listener) openFlags(c *openCall) (uint64, unix.Errno) {
+// openFlags reads an open's flags, and whether an absolute path is to count from
+// the folder that the descriptor is of.
+func (l *Listener) openFlags(c *openCall) (flags uint64, rooted bool, e unix.Errno) {
 	switch {
 	case c.flags >= 0:
-		return l.call.Args[c.flags], 0
+		return l.call.Args[c.flags], false, 0
 	case c.how >= 0:
-		return l.readWord(l.call.Args[c.how])
+		how, e := l.readHow(l.call.Args[c.how])
+		return how.Flags, how.Resolve&unix.RESOLVE_IN_ROOT != 0, e
 	}
-	return unix.O_CREAT | unix.O_WRONLY | unix.O_TRUNC, 0
+	return unix.O_CREAT | unix.O_WRONLY | unix.O_TRUNC, false, 0
 }
 
 // readOnly tells whether the kernel refuses to open what is there for writing

@@ -105,8 +105,13 @@ func (l *Listener) fromRoot(path []byte, nofollow bool) resolved {
 	return l.walk(root, path, nofollow, 0)
 }
 
-// maxLinks is how many dangling links are followed by hand.
-const maxLinks = 8
+// maxLinks is how many dangling links are followed by hand, and maxTries how many
+// folders are opened for one notification to find out what is missing: each may
+// cost the kernel a walk over forty links of four kilobytes.
+const (
+	maxLinks = 8
+	maxTries = 50
+)
 
 // walk resolves a path beneath root and finds out how certain a failure is.
 func (l *Listener) walk(root int, path []byte, nofollow bool, links int) resolved {
@@ -131,6 +136,9 @@ func (l *Listener) walk(root int, path []byte, nofollow bool, links int) resolve
 		}
 		cut := bytes.LastIndexByte(path[:end], '/')
 		if cut < 0 || end == 0 {
+			return failed(e, false)
+		}
+		if l.tries++; l.tries > maxTries {
 			return failed(e, false)
 		}
 		dir, found := openat2(root, append(path[:cut+1:cut+1], 0), false, beneath)
@@ -170,6 +178,7 @@ func (l *Listener) missing(root, dir int, path []byte, cut, end, links int) reso
 		}
 		next = append(append(next, buf[:n]...), path[end:]...)
 		return l.walk(root, next, false, links+1)
+	case mode&unix.S_IFMT == unix.S_IFLNK: // the kernel may follow more
 	case mode&unix.S_IFMT != unix.S_IFDIR && !last:
 		return failed(unix.ENOTDIR, true)
 	}

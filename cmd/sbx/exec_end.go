@@ -157,7 +157,7 @@ func (x *execution) noteSwept(found audit.Swept) {
 			Rule: "protected_names", AllowWith: "filesystem.write: [" + quoteJSON(x.relative(m.Path)) + "]"})
 		if !x.has("q") {
 			x.std.say(clean(m.Path) + " came into being and was moved to " + clean(m.MovedTo))
-			x.std.say("hint: list " + quoteJSON(x.relative(m.Path)) + " in filesystem.write to allow it")
+			x.std.say("hint: list " + clean(quoteJSON(x.relative(m.Path))) + " in filesystem.write to allow it")
 		}
 	}
 	for _, c := range found.Cuts {

@@ -82,7 +82,7 @@ func (x *execution) once(kind string, v audit.Violation, what string) {
 	}
 	line := v.Rule + ": " + what + by
 	if v.AllowWith != "" {
-		line += "; " + v.AllowWith + " would allow it"
+		line += "; " + clean(v.AllowWith) + " would allow it"
 	}
 	x.std.say(line)
 }

@@ -273,6 +273,32 @@ static void names(int n)
 	printf("made %d refused %d protected %d left %d\n", made, refused, bad, access(".envrc", F_OK) == 0);
 }
 
+/* unseen: a protected name by a path that the kernel reads and others do not,
+   or resolves as others do not. */
+static void unseen(void)
+{
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	strcpy(page, ".envrc");
+	mprotect(page, 4096, PROT_WRITE);
+	printf("mkdir %d\n", mkdir(page, 0755));
+	printf("open %d\n", open(page, O_CREAT | O_WRONLY, 0644) >= 0 ? 0 : -1);
+	printf("rename %d\n", rename("x", page));
+	unsigned long long how[3] = {O_CREAT | O_WRONLY, 0644, 0x10 /* RESOLVE_IN_ROOT */};
+	printf("in root %d\n", syscall(437, open(".", O_PATH), "/.envrc", how, sizeof how) >= 0 ? 0 : -1);
+	symlink("/proc/self/cwd", "l0");
+	for (int i = 0; i < 15; i++) {
+		char from[8], to[8];
+		snprintf(from, sizeof from, "l%d", i + 1);
+		snprintf(to, sizeof to, "l%d", i);
+		symlink(to, from);
+	}
+	printf("chain %d\n", mkdir("l15/.envrc", 0755));
+	static char far[5000];
+	for (int i = 0; i < 1900; i++)
+		strcat(far, "a/");
+	printf("far %d\n", mkdir(far, 0755));
+}
+
 static void nothing(int sig) { (void)sig; }
 
 /* alarms: a signal comes every 400 microseconds. */
@@ -333,7 +359,22 @@ int main(int argc, char **argv)
 		printf("ran %d\n", racer(a));
 	else if (!strcmp(mode, "names"))
 		names(a);
-	else if (!strcmp(mode, "first"))
+	else if (!strcmp(mode, "unseen"))
+		unseen();
+	else if (!strcmp(mode, "fork-deep")) {
+		for (int i = 0; i < a; i++) {
+			pid_t pid = fork();
+			if (pid) {
+				waitpid(pid, NULL, 0);
+				_exit(0);
+			}
+		}
+		int n = 0;
+		for (int i = 0; i < 5; i++)
+			n += run(truth);
+		printf("ran %d\n", n);
+		fflush(stdout);
+	} else if (!strcmp(mode, "first"))
 		return printf("%d\n", mkdir(".envrc", 0755) ? errno : 0) < 0;
 	else if (!strcmp(mode, "refused")) {
 		int n = 0;
