@@ -20,7 +20,7 @@ func (l *Listener) bind() {
 	switch e := l.readAddress(&a, l.call.Args[1], int(length)); e {
 	case 0:
 	case unix.EFAULT, unix.ESRCH: // the kernel might read what others cannot
-		l.n.Fail(l.FD, unix.EFAULT)
+		l.n.Fail(l.FD, l.badAddress())
 		return
 	default:
 		l.n.Fail(l.FD, unix.EPERM)
@@ -31,6 +31,23 @@ func (l *Listener) bind() {
 		return
 	}
 	l.proceed()
+}
+
+// badAddress is the kernel's answer to a bind whose address cannot be read: the
+// descriptor is looked at first.
+func (l *Listener) badAddress() unix.Errno {
+	if l.discards.full() {
+		return unix.EFAULT
+	}
+	sock, e := l.socketOf(int32(l.call.Args[0]))
+	if e != 0 {
+		return e
+	}
+	defer l.discards.add(sock)
+	if _, e := optionOf(sock, unix.SO_DOMAIN); e == unix.ENOTSOCK {
+		return e
+	}
+	return unix.EFAULT
 }
 
 // bindPath rules on the name at which a socket would come into being, and takes
