@@ -71,11 +71,12 @@ func TestCommandsInsideAnotherSandbox(t *testing.T) {
 	n := newNest(t)
 	n.tool("mine")
 	inner := `{"access_mode":"workspace-write"}`
-	r, record := n.run(only("sh", "./sbx", "cat"), inner, "/usr/bin/env true; [ $? = 126 ] && echo inside")
+	r, _ := n.run(only("sh", "./sbx", "cat"), inner, "/usr/bin/env true; [ $? = 126 ] && echo inside")
 	if !strings.Contains(r.out, "inside") {
 		t.Errorf("%v", r)
 	}
-	if _, record = n.run(specWW, only("sh"), "echo end"); record.text("error", "field") != "commands.allow" {
+	_, record := n.run(specWW, only("sh"), "echo end")
+	if record.text("error", "field") != "commands.allow" {
 		t.Errorf("%v", record)
 	}
 	if _, record = n.run(specWW, strings.Replace(never("cat"), "{", `{"best_effort":["commands.deny"],`, 1), "echo inside"); record.status("commands.deny") != "unavailable" {
