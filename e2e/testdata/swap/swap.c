@@ -23,12 +23,14 @@ int main(int argc, char **argv)
 	if (argc != 4)
 		return 64;
 	names = argv + 1;
-	strcpy(path, names[0]);
 	for (int i = 0; i < atoi(argv[3]); i++) {
+		strcpy(path, names[i & 1]); /* each is met, should the thread be late */
 		if (fork() == 0) {
 			pthread_t thread;
 			char *const args[] = {"program", "ran", NULL};
 			pthread_create(&thread, NULL, turn, NULL);
+			for (volatile int wait = i * 97 % 20000; wait > 0; wait--)
+				;
 			for (int k = 0; k < 20; k++)
 				execve(path, args, environ);
 			_exit(1);
