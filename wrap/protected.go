@@ -157,20 +157,49 @@ func protectedGitName(rel string) (Row, bool) {
 		part := rel[at : at+end]
 		at += end + 1
 		if strings.EqualFold(part, ".git") {
-			return inGitFolder(rel[at:])
+			return inGitFolder(rel[at:], false)
 		}
 	}
 	return Row{}, false
 }
 
+// IsProtectedInGit is IsProtectedName for a path relative to a folder that is
+// known to be a git folder, where no other that is known lies between: what is
+// in modules belongs to a submodule that is new, and its refs and logs, which
+// may be called config or hooks, are not told from a submodule of that name.
+func IsProtectedInGit(rel string) (Row, bool) {
+	if row, ok := protectedGitName(rel); ok {
+		return row, true
+	}
+	return inGitFolder(rel, true)
+}
+
+// LeadsInGit tells whether rel, relative to such a folder, is on the way to a
+// protected name in it: a folder that is renamed there may bring one along. Of
+// what is in modules only the first part counts where not all submodules are
+// known, since the rest may be one's that was there.
+func LeadsInGit(rel string, all bool) bool {
+	name, rest, more := strings.Cut(rel, "/")
+	_, beneath, deeper := strings.Cut(rest, "/")
+	switch {
+	case name == "modules":
+		return !more || !deeper || all
+	case name == "worktrees":
+		return !more || !deeper || LeadsInGit(beneath, all)
+	}
+	return false
+}
+
 // inGitFolder judges a path relative to a git folder. Submodules' folders lie
 // in modules, to any depth and with names of several parts; a linked worktree's
-// is worktrees/NAME.
-func inGitFolder(rel string) (Row, bool) {
+// is worktrees/NAME. Where it is not known which folders are submodules', refs
+// and logs may be the first part of a submodule's name, or those of the
+// submodule above; strict takes them for the former.
+func inGitFolder(rel string, strict bool) (Row, bool) {
 	name, rest, more := strings.Cut(rel, "/")
 	if more && name == "worktrees" {
 		_, rest, _ = strings.Cut(rest, "/")
-		return inGitFolder(rest)
+		return inGitFolder(rest, strict)
 	}
 	if row, ok := gitRow(name); ok {
 		return row, true
@@ -178,11 +207,13 @@ func inGitFolder(rel string) (Row, bool) {
 	if !more || name != "modules" {
 		return Row{}, false
 	}
-	for rest != "" {
+	for first := true; rest != ""; first = false {
 		name, rest, _ = strings.Cut(rest, "/")
 		switch name {
 		case "refs", "logs", "objects": // branches may be called config or hooks
-			return Row{}, false
+			if !strict && !first {
+				return Row{}, false
+			}
 		}
 		if row, ok := gitRow(name); ok {
 			return row, true

@@ -101,7 +101,8 @@ func TestIsProtectedName(t *testing.T) {
 		".git/config", ".git/hooks", ".git/hooks/pre-commit", ".git/commondir", ".git/config.worktree",
 		"a/.git/config", ".git/modules/sub/config", ".git/modules/a/b/hooks",
 		".git/modules/sub/modules/inner/config", ".git/worktrees/w/commondir", ".git/worktrees/w/gitdir",
-		".git/worktrees/w/modules/sub/config",
+		".git/worktrees/w/modules/sub/config", ".git/modules/logs/config", ".git/modules/logs/x/config", ".git/modules/refs/hooks/x",
+		".git/modules/objects/commondir",
 		".vscode", ".vscode/tasks.json", ".VSCode", ".envrc", ".mcp.json", ".husky/_/pre-commit",
 		".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/x", ".codex", ".gemini/settings.json",
 	}
@@ -123,6 +124,31 @@ func TestIsProtectedName(t *testing.T) {
 	}
 }
 
+func TestIsProtectedInGit(t *testing.T) {
+	for rel, want := range map[string]bool{
+		"config": true, "hooks/pre-commit": true, "modules/sub/config": true, "modules/logs/x/config": true, "modules/a/logs/x/config": true,
+		"modules/a/refs/heads/hooks": true, "worktrees/x/gitdir": true, "worktrees/x/modules/a/logs/config": true, "x/.git": true,
+		"": false, "refs/heads/config": false, "logs/refs/heads/hooks": false, "worktrees/x/logs/refs/heads/config": false,
+		"modules/a/HEAD": false, "objects/config": false, "config.lock": false, "worktrees/config": false,
+	} {
+		if _, got := IsProtectedInGit(rel); got != want {
+			t.Errorf("IsProtectedInGit(%q) is %v", rel, got)
+		}
+	}
+}
+
+func TestLeadsInGit(t *testing.T) {
+	for rel, want := range map[string][2]bool{ // where all submodules are known, and where not
+		"modules": {true, true}, "modules/a": {true, true}, "modules/a/b": {true, false}, "modules/a/HEAD.lock": {true, false},
+		"worktrees": {true, true}, "worktrees/x": {true, true}, "worktrees/x/HEAD": {}, "worktrees/x/modules/a": {true, true},
+		"worktrees/x/modules/a/b": {true, false}, "": {}, "refs": {}, "refs/modules": {}, "x/modules": {},
+	} {
+		if got := [2]bool{LeadsInGit(rel, true), LeadsInGit(rel, false)}; got != want {
+			t.Errorf("LeadsInGit(%q) is %v", rel, got)
+		}
+	}
+}
+
 func TestLeadsToProtected(t *testing.T) {
 	for rel, want := range map[string]bool{".claude": true, ".CLAUDE": true, ".vscode": false, ".clau": false, "": false, "src": false} {
 		if _, got := LeadsToProtected(rel); got != want {
@@ -138,6 +164,7 @@ func FuzzIsProtectedName(f *testing.F) {
 	f.Fuzz(func(t *testing.T, rel string) {
 		_, name := IsProtectedName(rel)
 		LeadsToProtected(rel)
+		LeadsInGit(rel, true)
 		if _, deep := IsProtectedName("x/" + rel); deep && !name && rel != "" {
 			t.Errorf("%q is protected deeper and not at the top", rel)
 		}
