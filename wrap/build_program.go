@@ -115,5 +115,5 @@ func (h *Host) Known() []string {
 			known = append(known, r.Top+"/.git")
 		}
 	}
-	return known
+	return append(known, h.Left...)
 }

@@ -46,6 +46,7 @@ func (b *builder) protect() {
 				if !b.allowed(other) {
 					b.keep(other, at, Mount{Op: OpBind, Mode: ModeRO, Soft: true, For: FieldProtected,
 						Why: "another worktree of the same repository"})
+					b.plan.Watch.Closed = append(b.plan.Watch.Closed, other)
 				}
 			}
 		}
@@ -113,6 +114,9 @@ func (b *builder) isProtected(path string) bool {
 				return true
 			}
 		}
+	}
+	if b.isProtectedInGit(path) {
+		return true
 	}
 	for i := range b.h.Protected {
 		if p := &b.h.Protected[i]; !p.Shared && under(path, p.Path) {
@@ -200,6 +204,7 @@ func (b *builder) watch() {
 		}
 	}
 	b.sockets()
+	w.Git = b.gitFolders()
 	w.Allowed = slices.Concat(b.named, b.r.Globs)
 	for i := range b.h.Unmade {
 		if p := b.h.Unmade[i].Path; !b.allowed(p) {

@@ -158,6 +158,8 @@ type Host struct {
 	// was removed, a core.hooksPath to come. It must not come into being.
 	Unmade       []Protected
 	Repositories []Repository // known at launch
+	GitFolders   []string     // every git folder that the search looked at, submodules' too
+	Left         []string     // protected names that were there and are not mounted on
 	SearchCut    string       // why the search for repositories was cut; "" if it was not
 	Sockets      []Found      // pathname sockets in view at launch
 	Removable    []string     // mount points of removable devices

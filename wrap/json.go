@@ -262,6 +262,7 @@ func (w *printer) watch(x *Watch) {
 	w.key("watch")
 	w.open('{')
 	w.list("trees", x.Trees)
+	w.list("git_folders", x.Git)
 	w.list("allowed", x.Allowed)
 	var paths []string
 	for i := range x.Protected {

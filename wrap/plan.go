@@ -224,8 +224,10 @@ type View struct{ Inside, Tree string }
 type Watch struct {
 	Protected []Protected // files and folders that the host itself may replace
 	Unmade    []string    // further paths that must not come into being
+	Closed    []string    // folders that are read-only inside, whole: other worktrees' git folders
 	Masked    []string    // files hidden by a mount that the host may replace
 	Trees     []string    // writable trees swept for protected names at the end
+	Git       []string    // git folders in them: names count from there as well
 	Allowed   []string    // names and paths that the spec lets come into being
 	Views     []View      // where the trees are seen inside; the longest path counts
 	Sockets   []string    // pathname sockets of the host that may be connected to, as they are seen inside

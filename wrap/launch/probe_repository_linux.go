@@ -16,6 +16,8 @@ type gitSearch struct {
 	repos  []wrap.Repository
 	seen   []string // git folders that were looked at
 	later  []string // folders of submodules' git folders
+	git    []string // git folders that were found
+	left   []string // protected names that are left as they are
 	cutWhy string
 
 	configs, named, words int
@@ -65,6 +67,7 @@ func (p *prober) protectedNames() {
 	p.h.Protected = s.rows()
 	p.h.Unmade = s.missing(p.h.Protected)
 	p.h.Repositories = s.repos
+	p.h.GitFolders, p.h.Left = s.git, s.left
 	p.h.SearchCut = s.cutWhy
 }
 
@@ -162,6 +165,7 @@ func (s *gitSearch) gitFolder(dir, top string) {
 	if !ok {
 		return
 	}
+	s.git = append(s.git, dir)
 	repo := wrap.Repository{Top: top, GitDir: dir, Common: dir}
 	if f.has("commondir") {
 		repo.Common = s.commonOf(dir)

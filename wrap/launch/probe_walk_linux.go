@@ -36,7 +36,7 @@ func (s *gitSearch) walk(tree string) {
 		if len(w.next) == 0 {
 			w.next, w.late = w.late, nil
 		}
-		if len(w.next) == 0 {
+		if len(w.next) == 0 && s.entries < maxEntries {
 			return
 		}
 		if s.folders >= maxFolders || s.entries >= maxEntries {
@@ -173,23 +173,57 @@ func (s *gitSearch) modules(dir string) {
 		next = next[1:]
 		fd, err := openBeneath(unix.AT_FDCWD, b.rel)
 		if err != nil {
+			if err != unix.ENOENT {
+				s.cut(b.rel + " could not be read")
+			}
 			continue
 		}
 		s.folders++
-		var l gitLook
+		l := gitLook{dir: b.rel}
+		var links []string
 		n := len(next)
 		s.p.entries(fd, func(name []byte, dtype byte) bool {
 			s.entries++
 			l.note(fd, name, dtype)
-			if b.depth < maxDepth && kindIn(fd, string(name), dtype) == wrap.Dir {
-				next = append(next, branch{join(b.rel, string(name)), b.depth + 1})
+			switch kindIn(fd, string(name), dtype) {
+			case wrap.Dir:
+				if b.depth == maxDepth {
+					s.cut("folders more than " + itoa(maxDepth) + " deep in " + dir + " were not looked at")
+				} else {
+					next = append(next, branch{join(b.rel, string(name)), b.depth + 1})
+				}
+			case wrap.Symlink:
+				links = append(links, join(b.rel, string(name)))
 			}
 			return s.entries < maxEntries
 		})
 		unix.Close(fd)
+		if s.entries >= maxEntries {
+			s.cut("not all submodules of " + dir + " were looked at")
+		}
 		if l.isGit() {
 			next = next[:n]
 			s.gitFolder(b.rel, "")
+			continue
 		}
+		s.leftovers(&l, links)
+	}
+}
+
+// leftovers protects what stands in modules and belongs to no git folder: names
+// that git would obey were one made there, and links that may lead to one. A
+// folder may be a submodule's that is called so, and is only known.
+func (s *gitSearch) leftovers(l *gitLook, links []string) {
+	for _, row := range wrap.ProtectedInGit() {
+		switch kind := l.kind(row.Path); kind {
+		case wrap.Absent, wrap.Symlink:
+		case wrap.Dir:
+			s.left = append(s.left, join(l.dir, row.Path))
+		default:
+			s.add(join(l.dir, row.Path), kind, row.Why)
+		}
+	}
+	for _, link := range links {
+		s.add(link, wrap.Symlink, "git would take a submodule's folder from it")
 	}
 }

@@ -98,6 +98,9 @@ func (s *gitSearch) worktrees(repo *wrap.Repository, here bool) {
 		}
 		if f, ok := s.look(name); ok {
 			s.gitNames(&f, true)
+			if f.has("modules") {
+				s.later = append(s.later, join(name, "modules"))
+			}
 		}
 	}
 }

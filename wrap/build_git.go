@@ -1,0 +1,48 @@
+package wrap
+
+import (
+	"slices"
+	"strings"
+)
+
+// gitFolders are the git folders of the writable trees, sorted. A linked
+// worktree's common folder is a tree of its own: no part of a path beneath it
+// is called .git.
+func (b *builder) gitFolders() []string {
+	var list []string
+	for _, g := range b.h.allGit() {
+		if b.inTrees(g) {
+			list = append(list, g)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func (h *Host) allGit() []string {
+	all := slices.Clone(h.GitFolders)
+	for i := range h.Repositories {
+		all = append(all, h.Repositories[i].GitDir, h.Repositories[i].Common)
+	}
+	return all
+}
+
+func (b *builder) inTrees(path string) bool {
+	return slices.ContainsFunc(b.trees(), func(t string) bool { return under(path, t) })
+}
+
+// isProtectedInGit is isProtected for a path of a git folder: the innermost
+// that is known counts.
+func (b *builder) isProtectedInGit(path string) bool {
+	best := ""
+	for _, g := range b.h.allGit() {
+		if strings.HasPrefix(path, g+"/") && len(g) > len(best) {
+			best = g
+		}
+	}
+	if best == "" || !b.inTrees(best) {
+		return false
+	}
+	_, ok := IsProtectedInGit(path[len(best)+1:])
+	return ok
+}
