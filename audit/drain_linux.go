@@ -13,6 +13,10 @@ const maxRounds = 16
 // of it matters. now is the time that goes into the record.
 func (x *Watch) Drain(now time.Time) []Notice {
 	var out []Notice
+	for _, path := range x.early {
+		out = append(out, Notice{Path: path, At: now, What: Appeared})
+	}
+	x.early = nil
 	for round := 0; round < maxRounds; round++ {
 		n, err := unix.Read(x.fd, x.events)
 		if err == unix.EINTR {

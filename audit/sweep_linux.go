@@ -36,6 +36,8 @@ type Sweep struct {
 
 	known  map[string]bool
 	unmade map[string]bool // Watch.Unmade
+	toward map[string]bool // the folders on the way to those that are missing too
+	git    map[string]bool // Watch.Git
 	links  map[string]bool // protected names that were links
 	fixed  map[string]bool // protected and read-only inside: nothing beneath is the command's
 	moved  int
@@ -58,8 +60,14 @@ func (s *Sweep) prepare() {
 		s.known[k] = true
 	}
 	s.unmade = make(map[string]bool, len(s.Watch.Unmade))
+	s.toward = map[string]bool{}
 	for _, p := range s.Watch.Unmade {
 		s.unmade[p] = true
+		s.missing(p)
+	}
+	s.git = make(map[string]bool, len(s.Watch.Git))
+	for _, g := range s.Watch.Git {
+		s.git[g] = true
 	}
 	for i := range s.Watch.Protected {
 		p := &s.Watch.Protected[i]
@@ -69,11 +77,10 @@ func (s *Sweep) prepare() {
 			s.fixed[p.Path] = true
 		}
 	}
+	for _, p := range s.Watch.Closed {
+		s.fixed[p] = true
+	}
 }
-
-// forbidden tells whether a path must not come into being: by its name, or
-// because a repository's configuration gives it a meaning.
-func (s *Sweep) forbidden(path, rel string) bool { return s.Match(rel) || s.unmade[path] }
 
 // Forbids tells whether an absolute path of the host must not come into being:
 // it is a protected name of one of the trees, or a folder on the way to one,
@@ -81,7 +88,7 @@ func (s *Sweep) forbidden(path, rel string) bool { return s.Match(rel) || s.unma
 func (s *Sweep) Forbids(path string) bool {
 	s.prepare()
 	t, rel := s.Held.find(path)
-	return t != nil && (s.forbidden(path, rel) || s.leads(rel) || s.isFixed(path)) && !s.allowed(path, rel)
+	return t != nil && (s.forbidden(path, rel) || s.leads(path, rel) || s.isFixed(path)) && !s.allowed(path, rel)
 }
 
 // Guards tells whether an absolute path of the host is, or lies in, what is
@@ -99,9 +106,6 @@ func (s *Sweep) isFixed(path string) bool {
 	}
 	return false
 }
-
-// leads tells whether rel is on the way to a protected name.
-func (s *Sweep) leads(rel string) bool { return s.Leads != nil && s.Leads(rel) }
 
 // Close gives back what the sweep opened; Held stays open.
 func (s *Sweep) Close() {
@@ -205,7 +209,7 @@ func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bo
 		return false
 	}
 	forbidden := s.forbidden(path, rel)
-	if !forbidden && !s.leads(rel) {
+	if !forbidden && !s.leads(path, rel) {
 		return true
 	}
 	var st unix.Statx_t
@@ -213,6 +217,9 @@ func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bo
 		return false
 	}
 	a := s.Held.ageOf(t, &st)
+	if a == ageOld && forbidden && s.brought(t, rel) {
+		a = ageUnsure
+	}
 	link := st.Mode&unix.S_IFMT == unix.S_IFLNK
 	switch {
 	case !forbidden && !link:
@@ -229,7 +236,7 @@ func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bo
 			out.repository(path)
 		}
 		return false
-	case a == ageUnsure && s.Cut:
+	case s.Cut && (a == ageUnsure || s.ambiguous(path, rel)):
 		out.cut(path + ": it may have been there at launch, where the search was cut; it was left")
 		return true
 	}

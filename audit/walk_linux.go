@@ -32,6 +32,9 @@ func (w *walk) tree(t *tree) {
 			w.out.cut(under(t.path, clip(rel)) + ": " + whyUnread(err))
 		}
 	}
+	if w.names <= 0 { // in the last folder, perhaps before its end
+		w.out.cut(t.path + ": the walk ended early: too many names")
+	}
 }
 
 func whyUnread(err error) string {
@@ -78,7 +81,7 @@ func (w *walk) open(t *tree, rel string) (int, error) {
 	if err := statx(dir, name, &st); err != nil {
 		return -1, err
 	}
-	if w.s.Held.ageOf(t, &st) == ageOld {
+	if w.s.Held.ageOf(t, &st) == ageOld && !w.s.brought(t, rel) {
 		return -1, unix.ENOENT
 	}
 	return openReadable(dir, name)
@@ -108,7 +111,7 @@ func (w *walk) folder(t *tree, rel string) error {
 		marks.see(e)
 		name := string(e.name)
 		dir := e.kind == unix.DT_DIR || e.kind == unix.DT_UNKNOWN
-		if at := join(rel, name); dir || w.s.forbidden(under(t.path, at), at) || e.kind == unix.DT_LNK && w.s.leads(at) {
+		if at := join(rel, name); dir || w.s.forbidden(under(t.path, at), at) || e.kind == unix.DT_LNK && w.s.leads(under(t.path, at), at) {
 			list = append(list, found{name, dir})
 		}
 	}
@@ -117,7 +120,7 @@ func (w *walk) folder(t *tree, rel string) error {
 	}
 	for _, e := range list {
 		sub := join(rel, e.name)
-		if w.s.consider(w.out, t, fd, sub, e.name, false) && e.dir && w.worth(t, fd, e.name) {
+		if w.s.consider(w.out, t, fd, sub, e.name, false) && e.dir && w.worth(t, fd, sub, e.name) {
 			if len(w.queue) < 2*maxFolders {
 				w.queue = append(w.queue, sub)
 			} else {
@@ -129,9 +132,10 @@ func (w *walk) folder(t *tree, rel string) error {
 }
 
 // worth tells whether a folder can hold anything new: one that nobody changed
-// since the launch and that holds no folders cannot.
-func (w *walk) worth(t *tree, fd int, name string) bool {
-	if !t.clocked {
+// since the launch and that holds no folders cannot, unless it was brought
+// along by one on the way to protected names.
+func (w *walk) worth(t *tree, fd int, rel, name string) bool {
+	if !t.clocked || w.s.leads(under(t.path, rel), rel) {
 		return true
 	}
 	var st unix.Statx_t

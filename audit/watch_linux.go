@@ -25,6 +25,7 @@ type Watch struct {
 	next  []place // folders of the trees still to be watched
 	files []guarded
 	at    map[string]int // of files, by path, counted from 1
+	early []string       // what was there already as a folder came under watch
 
 	events []byte // read from fd
 	buf    []byte // names of a folder
@@ -127,7 +128,8 @@ func (x *Watch) add(fd int, more uint32) (*watched, error) {
 func (x *Watch) FD() int { return x.fd }
 
 // Widen watches up to n more folders of the writable trees, from the tops
-// down, and tells whether there are more to come.
+// down, and tells whether there are more to come. What came into being in them
+// before is given by the next Drain.
 func (x *Watch) Widen(n int) (more bool) {
 	for ; n > 0 && len(x.next) > 0; n-- {
 		if len(x.dirs) >= maxWatched {
@@ -136,13 +138,13 @@ func (x *Watch) Widen(n int) (more bool) {
 		}
 		p := x.next[0]
 		x.next = x.next[1:]
-		x.follow(p, nil)
+		x.follow(p, func(path string) { x.early = append(x.early, path) })
 	}
 	return len(x.next) > 0
 }
 
-// follow watches a folder and queues those in it. What matches already is
-// given to appeared, if that is there: the folder is new.
+// follow watches a folder and queues those in it. What is protected and was not
+// known at launch is given to appeared.
 func (x *Watch) follow(p place, appeared func(path string)) {
 	fd, err := openBeneath(p.t.fd, p.rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
 	if err != nil {
@@ -161,9 +163,8 @@ func (x *Watch) follow(p place, appeared func(path string)) {
 		left--
 		rel := join(p.rel, string(e.name))
 		path := under(p.t.path, rel)
-		if appeared != nil && x.isNew(path, rel) {
-			appeared(path)
-			continue
+		if x.isNew(path, rel) {
+			appeared(path) // which may turn out to be old, and is watched like any other
 		}
 		if e.kind == unix.DT_DIR && len(x.next) < maxWatched && x.worth(path, string(e.name), rel) {
 			x.next = append(x.next, place{p.t, rel})
