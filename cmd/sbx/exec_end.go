@@ -98,6 +98,7 @@ func (x *execution) look(hooks *launch.Hooks, found *audit.Swept) {
 	x.again.look()
 	for x.watch.Widen(64) {
 	}
+	drain() // what came into being before the watch began
 }
 
 // drain sweeps at once what the watch tells of.
