@@ -246,13 +246,13 @@ func TestSubmodulesAndWorktrees(t *testing.T) {
 		b.git(main, "commit", "-qm", "sub")
 		sub := main + "/.git/modules/sub"
 		got := b.triesIn(main, b.withConfig(specWW),
-			"write|"+sub+"/config", "create|"+sub+"/hooks/evil", "rename|"+main+"/.git/modules|"+main+"/.git/m2", "rename|"+sub+"|"+sub+"2",
+			"write|"+sub+"/config", "create|"+sub+"/hooks/evil", "rename|"+main+"/.git/modules|"+main+"/.git/m2", "rename|"+sub+"|"+main+"/.git/sub2",
 			"write|"+main+"/sub/.git", "unlink|"+main+"/sub/.git", "write|"+main+"/sub/file", "create|"+sub+"/x.lock", "rename|"+main+"/sub|"+main+"/sub2")
 		for a, want := range map[string]string{
 			"write|" + sub + "/config":                              "EROFS",
 			"create|" + sub + "/hooks/evil":                         "EROFS",
 			"rename|" + main + "/.git/modules|" + main + "/.git/m2": "EBUSY EXDEV",
-			"rename|" + sub + "|" + sub + "2":                       "EBUSY EXDEV",
+			"rename|" + sub + "|" + main + "/.git/sub2":             "EBUSY EXDEV",
 			"write|" + main + "/sub/file":                           "ok",
 			"create|" + sub + "/x.lock":                             "ok",
 		} {
