@@ -234,6 +234,7 @@ func TestStopTwiceThenInterrupt(t *testing.T) {
 			x.expect(fmt.Sprintf("prompt%d", i))
 			shell := x.foreground()
 			x.send("fg\n")
+			x.expect("sleep 15") // fg has begun: the key's signal would take its line away
 			eventually(t, "the job is in the foreground", func() bool { return x.foreground() != shell })
 		}
 		x.send(ctrlC)
