@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -43,8 +44,10 @@ func nestIn(t *testing.T, b *box) *nest {
 func (n *nest) run(outer, inner, script string) (r result, record record) {
 	n.t.Helper()
 	const word = "--- the inner record\n"
-	r = n.box.run(outer, "/bin/sh", "-c", n.inner+` exec --effective /tmp/inner.json --spec-json "$1" -- /bin/sh -c "$2"; status=$?
-echo "`+strings.TrimSpace(word)+`"; cat /tmp/inner.json; exit $status`, "sh", inner, script)
+	rec := "/tmp/" + filepath.Base(n.base) + ".json" // the host's own under a spec that constrains nothing
+	defer os.Remove(rec)
+	r = n.box.run(outer, "/bin/sh", "-c", n.inner+` exec --effective `+rec+` --spec-json "$1" -- /bin/sh -c "$2"; status=$?
+echo "`+strings.TrimSpace(word)+`"; cat `+rec+`; exit $status`, "sh", inner, script)
 	out, text, ok := strings.Cut(r.out, word)
 	if !ok {
 		n.t.Fatalf("the outer sandbox did not come to its end: %v", r)
