@@ -77,7 +77,7 @@ func TestViolationsAreTrue(t *testing.T) {
 			! ln -s a .mcp.json 2>/dev/null; ! rm /etc/passwd 2>/dev/null; ! mv /etc/hosts . 2>/dev/null; ! unshare -m true 2>/dev/null
 			(echo x >/etc/passwd) 2>/dev/null || :; mkdir -p d /usr/lib; touch d/ok; mv d/ok d/fine; rm d/fine; : >/dev/null; cat <a >b`, nil,
 			func(b *box) { b.write("ws/a", "a") }},
-		{"git", `git init -q 2>/dev/null || :; cd repo; echo x >>file; git add .; git commit -qm two; git checkout -q -b other; git stash list; git gc -q; git status`, []string{"git"},
+		{"git", `git init -q 2>/dev/null || :; cd repo; echo x >>file; git add .; git -c user.name=n -c user.email=e@x commit -qm two; git checkout -q -b other; git stash list; git gc -q; git status`, []string{"git"},
 			func(b *box) { b.repository(b.ws + "/repo") }},
 		{"make", "make -s -j2 && ./prog", []string{"gcc", "make"}, func(b *box) {
 			b.write("ws/a.c", "int main(void) { return 0; }\n")
@@ -101,7 +101,11 @@ func TestViolationsAreTrue(t *testing.T) {
 			b := newBoxElsewhere(t)
 			job.prepare(b)
 			r, n := b.truth(job.script)
-			if job.name == "refusals" && n < 8 {
+			least := 8
+			if !isRoot() { // who may not write /etc anyway
+				least = 5
+			}
+			if job.name == "refusals" && n < least {
 				t.Errorf("only %d violations: %v", n, r.rec["violations"])
 			}
 		})
@@ -111,19 +115,20 @@ func TestViolationsAreTrue(t *testing.T) {
 // However often a thing is refused, it is one line of the record.
 func TestViolationsAreFolded(t *testing.T) {
 	needSandbox(t)
-	needPrograms(t, "gcc")
+	needPrograms(t, "gcc", "git")
 	b := newBox(t)
+	b.repository(b.ws)
 	b.inBox("x", 0o755)
-	r := b.run(specWW, "./x", "refused", "10000")
+	r := b.run(specWW, "./x", "refused", "10000", ".git/config")
 	v := r.rec.list("violations")
-	if r.out != "refused 10000\n" || len(v) != 1 || v[0].whole("count") != 10000 || v[0].text("target") != "/etc/passwd" || v[0].text("kind") != "filesystem" {
+	if r.out != "refused 10000\n" || len(v) != 1 || v[0].whole("count") != 10000 || v[0].text("target") != b.ws+"/.git/config" || v[0].text("kind") != "filesystem" {
 		t.Errorf("%v; violations %v", r, v)
 	}
 	if lines := strings.Count(r.err, "\n"); lines != 1 {
 		t.Errorf("stderr has %d lines: %s", lines, r.err)
 	}
 	// Different ones are bounded, and what is left out is counted.
-	r = b.sh(specWW, "i=0; while [ $i -lt 300 ]; do (: >/etc/x$i) 2>/dev/null; i=$((i+1)); done; echo end").ended()
+	r = b.sh(specWW, "i=0; while [ $i -lt 300 ]; do (: >.git/hooks/x$i) 2>/dev/null; i=$((i+1)); done; echo end").ended()
 	if n := len(r.rec.list("violations")); n != 200 || fmt.Sprint(r.rec["violations_omitted"]) != "100" {
 		t.Errorf("%d are listed, %v left out", n, r.rec["violations_omitted"])
 	}

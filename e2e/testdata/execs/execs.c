@@ -379,7 +379,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(mode, "refused")) {
 		int n = 0;
 		for (int i = 0; i < a; i++)
-			if (open("/etc/passwd", O_RDWR) < 0 && (errno == EROFS || errno == EACCES))
+			if (open(argv[3], O_RDWR) < 0 && (errno == EROFS || errno == EACCES))
 				n++;
 		printf("refused %d\n", n);
 	} else if (!strcmp(mode, "make")) {
