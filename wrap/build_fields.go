@@ -158,13 +158,7 @@ func (b *builder) line(f spec.Field, by string) {
 		if x.field != f && !(f == "network" && x.field == "network.mode") {
 			continue
 		}
-		if x.status > e.Status {
-			e.Status = x.status
-		}
-		if e.Reason != "" {
-			e.Reason += "; "
-		}
-		e.Reason += x.reason
+		e.Weaken(x.status, x.reason)
 	}
 	if e.Status == Unavailable {
 		e.By = ""

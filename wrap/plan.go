@@ -220,6 +220,15 @@ type Enforcement struct {
 // "" where it is none of the trees.
 type View struct{ Inside, Tree string }
 
+// Weaken says why the line holds less: its status is at least as weak as s.
+func (e *Enforcement) Weaken(s Status, reason string) {
+	e.Status = max(e.Status, s)
+	if e.Reason != "" {
+		e.Reason += "; "
+	}
+	e.Reason += reason
+}
+
 // Watch is what the supervisor looks after while the command runs.
 type Watch struct {
 	Protected []Protected // files and folders that the host itself may replace

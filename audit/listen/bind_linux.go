@@ -60,7 +60,7 @@ func (l *Listener) bindPath(path []byte) bool {
 	case len(l.Views) > 0 && !d.exists && l.stops(&d):
 		l.report(ByName, "create a socket", d.text())
 		return false
-	case d.ok && !d.exists && access(d.dir, unix.W_OK) == unix.EROFS:
+	case !d.exists && l.fixed(&d):
 		l.report(ReadOnly, "create a socket", d.text())
 		return true
 	case d.exists: // EADDRINUSE

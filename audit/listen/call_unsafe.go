@@ -11,11 +11,10 @@ import (
 // a call.
 
 // readInto reads the path at an address of the waiting thread's into buf, of
-// pathMax bytes. EFAULT and
-// ENAMETOOLONG are the kernel's own answers; any other error means that the
-// memory is not the supervisor's to read. process_vm_readv(2) reads an element
-// of the vector whole or not at all, so what lies behind the page's end is an
-// element of its own.
+// pathMax bytes. EFAULT and ENAMETOOLONG are the kernel's own answers; any other
+// error means that the memory is not the supervisor's to read.
+// process_vm_readv(2) reads an element of the vector whole or not at all, so what
+// lies behind the page's end is an element of its own.
 func (l *Listener) readInto(addr uint64, buf []byte) ([]byte, unix.Errno) {
 	first := pageSize - addr%pageSize
 	local := unix.Iovec{Base: &buf[0], Len: pathMax}

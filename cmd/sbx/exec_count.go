@@ -109,7 +109,7 @@ func (x *execution) outerCounted() {
 		rule := "max_commands: " + strconv.Itoa(n.Value)
 		x.record.Violations.Add(audit.Violation{Kind: "command", At: x.record.EndedAt, Action: "execute", Rule: rule,
 			AllowWith: "max_commands: " + strconv.Itoa(n.Value+refused), Count: refused})
-		if !x.has("q") && !x.mixed {
+		if !x.quiet() {
 			x.std.say(rule + ": " + strconv.Itoa(refused) + " more were refused")
 		}
 	}

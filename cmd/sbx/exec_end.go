@@ -140,8 +140,7 @@ func (x *execution) unwatched(p *spec.Problem) {
 	}
 	for i := range x.record.Enforcement {
 		if e := &x.record.Enforcement[i]; e.Field == wrap.FieldProtected {
-			e.Status = max(e.Status, wrap.Degraded)
-			e.Reason += "; nothing was watched while the command ran: " + p.Why
+			e.Weaken(wrap.Degraded, "nothing was watched while the command ran: "+p.Why)
 		}
 	}
 }

@@ -95,11 +95,7 @@ func (x *execution) noteChanged(file string) {
 	field := map[string]spec.Field{"memory": "limits.memory", "cpu": "limits.cpus", "pids": "limits.pids"}[controller]
 	for i := range x.record.Enforcement {
 		if l := &x.record.Enforcement[i]; l.Field == field {
-			l.Status = max(l.Status, wrap.Degraded)
-			if l.Reason != "" {
-				l.Reason += "; "
-			}
-			l.Reason += file + " was changed while the command ran"
+			l.Weaken(wrap.Degraded, file+" was changed while the command ran")
 		}
 	}
 }

@@ -63,9 +63,13 @@ func (x *execution) networkRule() string {
 	return "network.mode: " + r.Network.String()
 }
 
+// quiet tells whether nothing is said while the command runs. Where stderr goes
+// where stdout does, and that is no terminal, a program reads both, and a line of
+// sbx's would break what it reads.
+func (x *execution) quiet() bool { return x.has("q") || x.mixed }
+
 // once tells a person of a kind of refusal the first time that it is met, in a
-// line. Where stderr goes where stdout does, and that is no terminal, a program
-// reads both, and a line of sbx's would break what it reads.
+// line.
 func (x *execution) once(kind string, v audit.Violation, what string) {
 	for _, k := range x.told {
 		if k == kind {
@@ -73,7 +77,7 @@ func (x *execution) once(kind string, v audit.Violation, what string) {
 		}
 	}
 	x.told = append(x.told, kind)
-	if x.has("q") || x.mixed {
+	if x.quiet() {
 		return
 	}
 	by := ""
@@ -87,18 +91,21 @@ func (x *execution) once(kind string, v audit.Violation, what string) {
 	x.std.say(line)
 }
 
+// beneath tells whether path is dir or lies in it.
+func beneath(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+
 // readOnlyRule is the line of the spec by which a path may only be read, and
 // the one that would let it be written.
 func (x *execution) readOnlyRule(path string) (rule, allow string) {
 	allow = "filesystem.write: [" + quoteJSON(x.relative(path)) + "]"
 	for i := range x.plan.Watch.Protected {
-		if p := x.plan.Watch.Protected[i].Path; path == p || strings.HasPrefix(path, p+"/") {
+		if p := x.plan.Watch.Protected[i].Path; beneath(path, p) {
 			return string(wrap.FieldProtected), "filesystem.write: [" + quoteJSON(x.relative(p)) + "]"
 		}
 	}
 	r := x.resolved
 	for i := range r.Mounts {
-		if m := &r.Mounts[i]; m.Mode == spec.MountRO && (path == m.Target || strings.HasPrefix(path, m.Target+"/")) {
+		if m := &r.Mounts[i]; m.Mode == spec.MountRO && beneath(path, m.Target) {
 			return string(m.Field) + ": mode ro", string(m.Field) + ": mode rw"
 		}
 	}
@@ -112,7 +119,7 @@ func (x *execution) readOnlyRule(path string) (rule, allow string) {
 	case r.Spec.Filesystem.Value.Read.Set:
 		rule = "filesystem.read"
 	}
-	if r.AccessMode == spec.ReadOnly && (path == r.WorkingDir.Real || strings.HasPrefix(path, r.WorkingDir.Real+"/")) {
+	if r.AccessMode == spec.ReadOnly && beneath(path, r.WorkingDir.Real) {
 		allow = "access_mode: workspace-write"
 	}
 	return rule, allow

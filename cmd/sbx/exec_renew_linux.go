@@ -192,11 +192,7 @@ func (x *execution) noteBare() {
 	for i := range x.record.Enforcement {
 		e := &x.record.Enforcement[i]
 		if l := lines[e.Field]; l != nil {
-			e.Status = max(e.Status, wrap.Degraded)
-			if e.Reason != "" {
-				e.Reason += "; "
-			}
-			e.Reason += l.text()
+			e.Weaken(wrap.Degraded, l.text())
 		}
 	}
 }

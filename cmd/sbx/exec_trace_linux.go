@@ -66,7 +66,7 @@ func (x *execution) settle() {
 
 // debugged says, once, why a debugger fails inside.
 func (x *execution) debugged(int) {
-	if x.has("q") || x.mixed {
+	if x.quiet() {
 		return
 	}
 	x.std.say("ptrace is refused inside: a process has one tracer, and it counts programs here")
