@@ -104,9 +104,7 @@ func access(fd int, mode uintptr) unix.Errno {
 // stands tells what a name in a folder is, zero for nothing, and whether it is a
 // mount (STATX_ATTR_MOUNT_ROOT, Linux 5.8).
 func stands(dir int, name []byte) (file node, mounted bool) {
-	var st unix.Statx_t
-	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(dir), uintptr(unsafe.Pointer(&name[0])), unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT,
-		unix.STATX_TYPE|unix.STATX_INO, uintptr(unsafe.Pointer(&st)), 0)
+	st, e := statx(dir, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE|unix.STATX_INO)
 	if e != 0 {
 		return node{}, false
 	}
@@ -115,10 +113,13 @@ func stands(dir int, name []byte) (file node, mounted bool) {
 
 // lstat is the mode of a name in a folder.
 func lstat(dir int, name []byte) (mode uint32, e unix.Errno) {
-	var st unix.Statx_t
-	_, _, e = unix.Syscall6(unix.SYS_STATX, uintptr(dir), uintptr(unsafe.Pointer(&name[0])), unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT,
-		unix.STATX_TYPE, uintptr(unsafe.Pointer(&st)), 0)
+	st, e := statx(dir, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE)
 	return uint32(st.Mode), e
+}
+
+func statx(dir int, path []byte, flags, mask uintptr) (st unix.Statx_t, e unix.Errno) {
+	_, _, e = unix.Syscall6(unix.SYS_STATX, uintptr(dir), uintptr(unsafe.Pointer(&path[0])), flags|unix.AT_NO_AUTOMOUNT, mask, uintptr(unsafe.Pointer(&st)), 0)
+	return st, e
 }
 
 // where is a folder on a mount.
@@ -126,10 +127,7 @@ type where struct{ mount, ino uint64 }
 
 // place is where a path leads; the mount's number is there since Linux 5.8.
 func place(path []byte) (where, unix.Errno) {
-	var st unix.Statx_t
-	at := unix.AT_FDCWD
-	_, _, e := unix.Syscall6(unix.SYS_STATX, uintptr(at), uintptr(unsafe.Pointer(&path[0])), unix.AT_NO_AUTOMOUNT,
-		unix.STATX_INO|unix.STATX_MNT_ID, uintptr(unsafe.Pointer(&st)), 0)
+	st, e := statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_MNT_ID)
 	return where{st.Mnt_id, st.Ino}, e
 }
 

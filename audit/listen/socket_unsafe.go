@@ -81,9 +81,7 @@ type inode struct {
 // inodeOf is the file behind a descriptor of only its name, as it is known here
 // without asking a server, and what it is.
 func inodeOf(fd int) (id inode, st unix.Statx_t, e unix.Errno) {
-	empty := [1]byte{}
-	_, _, e = unix.Syscall6(unix.SYS_STATX, uintptr(fd), uintptr(unsafe.Pointer(&empty)), unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC,
-		unix.STATX_BASIC_STATS|unix.STATX_BTIME, uintptr(unsafe.Pointer(&st)), 0)
+	st, e = statx(fd, []byte{0}, unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC, unix.STATX_BASIC_STATS|unix.STATX_BTIME)
 	id = inode{dev: unix.Mkdev(st.Dev_major, st.Dev_minor), ino: st.Ino}
 	if st.Mask&unix.STATX_BTIME != 0 {
 		id.born = st.Btime
