@@ -8,11 +8,23 @@ func (r *Resolved) At(f Field) string {
 	if r.Spec == nil {
 		return ""
 	}
-	n := r.Spec.Source.Root.lookUp(f)
+	return r.Spec.Source.place(r.Spec.Source.Root.lookUp(f))
+}
+
+// place is where a node of the document stands, as "spec.json:4:12"; "" where
+// it stands in none, as what follows from another field does.
+func (s *Source) place(n *Node) string {
 	if n == nil {
 		return ""
 	}
-	return r.Spec.Source.Name + ":" + strconv.Itoa(n.Pos.Line) + ":" + strconv.Itoa(n.Pos.Col)
+	in := n.In
+	if in == "" {
+		in = s.Name
+	}
+	if n.Pos.Line == 0 {
+		return in
+	}
+	return in + ":" + strconv.Itoa(n.Pos.Line) + ":" + strconv.Itoa(n.Pos.Col)
 }
 
 // Asked lists the fields that the document sets, in the order of Fields.

@@ -54,6 +54,9 @@ type Node struct {
 	Text    string   // String: its value; Number: as JSON writes it, or .inf, -.inf, .nan; Bool: true or false
 	Items   []*Node  // of a List
 	Members []Member // of an Object, in the document's order
+	// In names the document that Pos counts in, where several were made one;
+	// "" where it is the whole document's.
+	In string
 }
 
 // Member is one key of an Object with its value.

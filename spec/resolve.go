@@ -15,6 +15,7 @@ type Inputs struct {
 	Paths   Paths
 	Job     *JobAsk // nil without --input and --output
 	Command string  // the command's name, which may be a known agent's
+	Lists   Lists   // what the rooms above know of paths; only Narrow asks
 }
 
 // JobAsk is --input and --output as given; "" where one is not.
@@ -81,10 +82,7 @@ func (r *resolver) at(f Field) string {
 			n = inner
 		}
 	}
-	if n == nil {
-		return ""
-	}
-	return r.spec.Source.Name + ":" + strconv.Itoa(n.Pos.Line) + ":" + strconv.Itoa(n.Pos.Col)
+	return r.spec.Source.place(n)
 }
 
 func (r *resolver) bestEffort() {

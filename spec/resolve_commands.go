@@ -35,7 +35,7 @@ func (r *resolver) commands() {
 // allowed must be: an entry that names nothing would silently refuse.
 func (r *resolver) program(f Field, verb, asked string) (ProgramAt, bool) {
 	p := ProgramAt{Asked: asked, Field: f, At: r.at(f)}
-	if !strings.Contains(asked, "/") && asked != "~" && asked != "." && asked != ".." {
+	if isProgramName(asked) {
 		p.Name = asked
 		return p, true
 	}
@@ -74,6 +74,12 @@ func (r *resolver) program(f Field, verb, asked string) (ProgramAt, bool) {
 		return p, false
 	}
 	return p, true
+}
+
+// isProgramName tells whether an entry of commands is a name to look up, not a
+// path.
+func isProgramName(asked string) bool {
+	return !strings.Contains(asked, "/") && asked != "~" && asked != "." && asked != ".."
 }
 
 // isLoaders tells whether a variable of that name is the dynamic loader's own

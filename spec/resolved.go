@@ -62,7 +62,10 @@ type Resolved struct {
 	Passed  []string // names of the variables it gets
 
 	Syscalls string // "default" or an absolute path of a profile
-	Job      *Job   // the --input/--output layout; nil otherwise
+	// MoreSyscalls are the further lists that apply as well, each as Syscalls:
+	// those of the documents that this one narrows.
+	MoreSyscalls []string
+	Job          *Job // the --input/--output layout; nil otherwise
 
 	// Root is sandbox.root and Restricted the subtree that restrict leaves of
 	// it (Root itself without one); both zero without a workshop. What lies directly

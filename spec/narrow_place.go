@@ -1,0 +1,144 @@
+package spec
+
+import "strings"
+
+// placer makes the values of a document independent of where it lies: its
+// paths absolute, its nodes with the name of their document.
+type placer struct {
+	doc  *SandboxSpec
+	base string // that relative paths count from
+	home string
+}
+
+// folder is where a document's own relative paths count from.
+func (s *Source) folder(in *Inputs) string {
+	if s.Dir != "" {
+		return s.Dir
+	}
+	return in.Cwd
+}
+
+// field is the placed node of a field, nil where the document does not set it.
+func (p *placer) field(f Field, in *Inputs) *Node {
+	n := p.doc.node().lookUp(f)
+	if n == nil {
+		return nil
+	}
+	switch f {
+	case "working_dir", "sandbox.root":
+		return p.path(n, p.doc.Source.folder(in))
+	case "syscalls":
+		if n.Text == "default" {
+			return p.stamp(n)
+		}
+		return p.path(n, p.base)
+	case "filesystem.read", "filesystem.write", "filesystem.hide":
+		return p.list(n, func(item *Node) *Node {
+			if item.Text == System || strings.HasPrefix(item.Text, "**/") {
+				return p.stamp(item)
+			}
+			return p.path(item, p.base)
+		})
+	case "commands.allow", "commands.deny":
+		return p.list(n, func(item *Node) *Node {
+			if isProgramName(item.Text) {
+				return p.stamp(item)
+			}
+			return p.path(item, p.base)
+		})
+	case "filesystem.mounts":
+		return p.list(n, p.mount)
+	}
+	return p.stamp(n)
+}
+
+// absolute is path as an absolute one. What cannot be made one stays as it is,
+// for Resolve to refuse.
+func (p *placer) absolute(path, base string) string {
+	if path == "" || (path == "~" || strings.HasPrefix(path, "~/")) && p.home == "" {
+		return path
+	}
+	r := resolver{in: Inputs{Home: p.home}}
+	abs, _ := r.absolute(path, base)
+	return abs
+}
+
+func (p *placer) path(n *Node, base string) *Node {
+	at := p.stamp(n)
+	at.Text = p.absolute(n.Text, base)
+	return at
+}
+
+func (p *placer) list(n *Node, item func(*Node) *Node) *Node {
+	at := *n
+	at.In = p.name(n)
+	at.Items = make([]*Node, len(n.Items))
+	for i := range n.Items {
+		at.Items[i] = item(n.Items[i])
+	}
+	return &at
+}
+
+func (p *placer) mount(n *Node) *Node {
+	at := p.stamp(n)
+	for i := range at.Members {
+		switch m := &at.Members[i]; m.Key {
+		case "source":
+			m.Value = p.path(m.Value, p.base)
+		case "target":
+			m.Value = p.path(m.Value, "/")
+		}
+	}
+	return at
+}
+
+// stamp is a copy of n whose nodes name their document.
+func (p *placer) stamp(n *Node) *Node {
+	at := *n
+	at.In = p.name(n)
+	if len(n.Items) > 0 {
+		at.Items = make([]*Node, len(n.Items))
+		for i := range n.Items {
+			at.Items[i] = p.stamp(n.Items[i])
+		}
+	}
+	if len(n.Members) > 0 {
+		at.Members = make([]Member, len(n.Members))
+		for i, m := range n.Members {
+			m.Value = p.stamp(m.Value)
+			at.Members[i] = m
+		}
+	}
+	return &at
+}
+
+func (p *placer) name(n *Node) string {
+	if n.In != "" {
+		return n.In
+	}
+	return p.doc.Source.Name
+}
+
+// hideDropped hides the targets of the parent's mounts that the child's list
+// leaves out: what lies beneath them on the host was never in view.
+func (m *merger) hideDropped(hide *Node) *Node {
+	if !m.child.Filesystem.Value.Mounts.Set {
+		return hide
+	}
+	var dropped []*Node
+	for i := range m.parent.Mounts {
+		p := &m.parent.Mounts[i]
+		kept := false
+		for _, c := range m.child.Filesystem.Value.Mounts.Value {
+			kept = kept || clean((&placer{home: m.in.Home}).absolute(c.Target, "/")) == p.Target
+		}
+		if !kept {
+			list := m.child.node().lookUp("filesystem.mounts")
+			dropped = append(dropped, &Node{Kind: String, Text: p.Target, Pos: list.Pos, In: m.child.Source.Name})
+		}
+	}
+	if len(dropped) == 0 {
+		return hide
+	}
+	return union(hide, &Node{Kind: List, Items: dropped})
+}

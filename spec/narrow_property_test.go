@@ -1,0 +1,350 @@
+package spec
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The properties are held over random documents in a small world, in which
+// links lead out of folders and a secret lies in the home. What a spec opens is
+// told by an oracle of its own (opens), which asks each path of the world.
+
+// words draws some of the words, each with one chance in two.
+func words(rng *rand.Rand, from ...string) string {
+	var some []string
+	for _, w := range from {
+		if rng.IntN(2) == 0 {
+			some = append(some, strconv.Quote(w))
+		}
+	}
+	return "[" + strings.Join(some, ",") + "]"
+}
+
+// groups are the parts of a random document. Restrictions of different groups
+// are independent of each other.
+var groups = []func(*rand.Rand) string{
+	func(rng *rand.Rand) string {
+		return `"tools_allowed":` + words(rng, "Read", "Bash", "Bash(git:*)", "Write") + `,"tools_denied":` + words(rng, "Bash(rm:*)", "WebFetch")
+	},
+	func(rng *rand.Rand) string { return `"max_commands":` + strconv.Itoa(rng.IntN(4)) },
+	func(rng *rand.Rand) string { return `"max_turns":` + strconv.Itoa(rng.IntN(4)) },
+	func(rng *rand.Rand) string {
+		return `"limits":{"pids":` + strconv.Itoa(1+rng.IntN(3)) + `,"memory":` + strconv.Itoa(1+rng.IntN(3)) + `}`
+	},
+	func(rng *rand.Rand) string { return `"network":{"mode":` + pick(rng, "none", "allow", "host") + `}` },
+	func(rng *rand.Rand) string {
+		return `"environment":{"pass":` + words(rng, "PATH", "LANG", "A*", "*") + `}`
+	},
+	func(rng *rand.Rand) string {
+		return `"commands":{"deny":` + words(rng, "/srv/f", "/p/root/file") + `}`
+	},
+	func(rng *rand.Rand) string {
+		var s []string
+		if rng.IntN(3) == 0 {
+			s = append(s, `"read":`+words(rng, "@system", "/srv", "/srv/data", "/p/w/link", "~/.netrc", "/p", "/p/w/src"))
+		}
+		if rng.IntN(3) == 0 {
+			s = append(s, `"write":`+words(rng, "/srv/data", "/srv", "/opt", "/p/w/link", "/p/w/src", "/p/root", "**/.git", "/p/w/.git"))
+		}
+		if rng.IntN(3) == 0 {
+			s = append(s, `"hide":`+words(rng, "/srv/f", "/p/w/src", "/opt"))
+		}
+		if rng.IntN(4) == 0 {
+			s = append(s, `"mounts":`+mountList(rng))
+		}
+		doc := `"filesystem":{` + strings.Join(s, ",") + `}`
+		if rng.IntN(2) == 0 {
+			doc += `,"access_mode":` + pick(rng, "read-only", "workspace-write", "danger-full-access")
+		}
+		if rng.IntN(3) == 0 {
+			doc += `,"working_dir":` + pick(rng, "/p", "/p/w", "/p/w/src", "/srv/data", "/p/w/link")
+		}
+		if rng.IntN(5) == 0 {
+			doc += `,"readonly":` + pick(rng, "true", "false")
+		}
+		return strings.ReplaceAll(strings.ReplaceAll(doc, `"true"`, "true"), `"false"`, "false")
+	},
+}
+
+func pick(rng *rand.Rand, from ...string) string { return strconv.Quote(from[rng.IntN(len(from))]) }
+
+func mountList(rng *rand.Rand) string {
+	var all []string
+	for _, target := range []string{"/opt", "/srv/data", "/mnt"} {
+		switch rng.IntN(4) {
+		case 0:
+			all = append(all, `{"target":"`+target+`","mode":"tmpfs"}`)
+		case 1:
+			all = append(all, `{"target":"`+target+`","source":`+pick(rng, "/srv", "/srv/data", "/p/w", "/home/u")+`,"mode":`+pick(rng, "ro", "rw")+`}`)
+		}
+	}
+	return "[" + strings.Join(all, ",") + "]"
+}
+
+func document(rng *rand.Rand, of []func(*rand.Rand) string) string {
+	var parts []string
+	for _, g := range of {
+		if rng.IntN(3) == 0 {
+			parts = append(parts, g(rng))
+		}
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// opens tells which paths of the host can be read and written under r, by
+// whatever name, and which variables the command gets.
+func opens(r *Resolved, lists Lists) (read, write map[string]bool) {
+	read, write = map[string]bool{}, map[string]bool{}
+	names := []string{"/mnt"}
+	for path, what := range host {
+		if !strings.HasPrefix(what, "->") && !within("/shut", path) {
+			names = append(names, path)
+		}
+		for _, source := range []string{"/srv", "/p/w", "/home/u"} {
+			for _, target := range []string{"/mnt", "/opt", "/srv/data"} {
+				names = append(names, target+strings.TrimPrefix(path, source))
+			}
+		}
+	}
+	for _, name := range names {
+		at, writable, seen := stands(r, name, lists)
+		if what, there := host[at]; !there || !seen || strings.HasPrefix(what, "->") {
+			continue
+		}
+		read[at] = true
+		if writable {
+			write[at] = true
+		}
+	}
+	return read, write
+}
+
+// stands is what the sandbox has at a name: hide goes before mounts, mounts
+// before write, write before read; within one the longest path.
+func stands(r *Resolved, name string, lists Lists) (at string, writable, seen bool) {
+	for _, h := range r.Hide {
+		if within(h.Real, name) {
+			return "", false, false
+		}
+	}
+	best := -1
+	for i, m := range r.Mounts {
+		if within(m.Target, name) && (best < 0 || len(m.Target) > len(r.Mounts[best].Target)) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		m := r.Mounts[best]
+		if m.Mode == MountTmpfs {
+			return "", false, false
+		}
+		return m.Source.Real + strings.TrimPrefix(name, m.Target), m.Mode == MountRW, true
+	}
+	named := func(list []Path) bool {
+		return slices.ContainsFunc(list, func(p Path) bool { return within(p.Real, name) })
+	}
+	if r.Private && lists.Secret(name, r.Home) {
+		own := func(p Path) bool { return p.Field != "" && lists.Secret(p.Real, r.Home) && within(p.Real, name) }
+		if !slices.ContainsFunc(r.Read, own) && !slices.ContainsFunc(r.Write, own) {
+			return "", false, false
+		}
+	}
+	seen = !r.Visible || named(r.Read) || named(r.Write) || r.System && lists.System(name)
+	return name, seen && (!r.Confined || named(r.Write)), seen
+}
+
+func subset(t *testing.T, what string, inner, outer map[string]bool) bool {
+	t.Helper()
+	for p := range inner {
+		if !outer[p] {
+			t.Errorf("%s: %s", what, p)
+			return false
+		}
+	}
+	return true
+}
+
+const propertyRounds = 10_000
+
+func TestTheMeetIsBelowBoth(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	in, met := listed(), 0
+	for range propertyRounds {
+		p, c := document(rng, groups), document(rng, groups)
+		parent, err := narrowed(t, p)
+		if err != nil {
+			continue
+		}
+		m, err := narrowed(t, p, c)
+		if err != nil {
+			continue
+		}
+		met++
+		pr, pw := opens(&parent, in.Lists)
+		mr, mw := opens(&m, in.Lists)
+		ok := subset(t, "reads more than its parent", mr, pr) && subset(t, "writes more than its parent", mw, pw)
+		ok = ok && below(t, "the parent", m.Spec, parent.Spec) && below(t, "the child", m.Spec, decodeAt(t, c))
+		if m.Network > parent.Network || !ok {
+			t.Fatalf("%s under %s", c, p)
+		}
+		for _, name := range m.Passed {
+			if !slices.Contains(parent.Passed, name) {
+				t.Fatalf("%s under %s passes %s", c, p, name)
+			}
+		}
+		if wider := Wider(&parent, &m, in); len(wider) > 0 {
+			t.Fatalf("%s under %s: %v", c, p, wider)
+		}
+	}
+	if met < propertyRounds/20 {
+		t.Errorf("only %d of %d pairs have a meet", met, propertyRounds)
+	}
+}
+
+// below compares the fields that are plain values with an order of its own.
+func below(t *testing.T, whom string, m, d *SandboxSpec) bool {
+	t.Helper()
+	less := func(what string, m, d Opt[int]) bool {
+		if d.Set && (!m.Set || m.Value > d.Value) {
+			t.Errorf("%s is wider than %s says", what, whom)
+			return false
+		}
+		return true
+	}
+	number := func(b Opt[Bytes]) Opt[int] { return Opt[int]{int(b.Value), b.Set} }
+	mode := func(a Opt[AccessMode]) Opt[int] { return Opt[int]{int(a.Value), a.Set} }
+	ok := less("max_turns", m.MaxTurns, d.MaxTurns) && less("max_commands", m.MaxCommands, d.MaxCommands) &&
+		less("limits.pids", m.Limits.Value.PIDs, d.Limits.Value.PIDs) && less("limits.memory", number(m.Limits.Value.Memory), number(d.Limits.Value.Memory)) &&
+		less("access_mode", mode(m.AccessMode), mode(d.AccessMode))
+	for _, denied := range d.ToolsDenied.Value {
+		ok = ok && slices.Contains(m.ToolsDenied.Value, denied)
+	}
+	for _, hidden := range d.Filesystem.Value.Hide.Value {
+		ok = ok && slices.Contains(m.Filesystem.Value.Hide.Value, hidden)
+	}
+	if !ok {
+		t.Errorf("%+v", m)
+	}
+	return ok
+}
+
+// TestNarrowTwice holds for all but restrict, which goes on from where its
+// caller's ends.
+func TestNarrowTwice(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range propertyRounds {
+		p, c := document(rng, groups), document(rng, groups)
+		once, err := narrowed(t, p, c)
+		if err != nil {
+			continue
+		}
+		twice, err := narrowed(t, p, c, c)
+		if err != nil {
+			t.Fatalf("%s under %s, again: %v", c, p, err)
+		}
+		if a, b := all(&once), all(&twice); a != b {
+			t.Fatalf("%s under %s\nonce  %s\ntwice %s", c, p, a, b)
+		}
+	}
+}
+
+func TestAbsentInherits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range propertyRounds / 4 {
+		p := document(rng, groups)
+		alone, err := narrowed(t, p)
+		if err != nil {
+			continue
+		}
+		under, err := narrowed(t, p, "{}")
+		if err != nil {
+			t.Fatalf("{} under %s: %v", p, err)
+		}
+		if a, b := all(&alone), all(&under); a != b {
+			t.Fatalf("%s\nalone %s\nunder %s", p, a, b)
+		}
+		if over, err := narrowed(t, "{}", p); err != nil || all(&over) != all(&alone) {
+			t.Fatalf("%s under {}: %v\n%s\n%s", p, err, all(&over), all(&alone))
+		}
+	}
+}
+
+// TestOrderOfIndependentRestrictions lets two documents of different groups
+// narrow a third in both orders.
+func TestOrderOfIndependentRestrictions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range propertyRounds {
+		mine, others := []func(*rand.Rand) string{}, []func(*rand.Rand) string{}
+		// An access_mode implies a network and an environment: not independent.
+		files := len(groups) - 1
+		for i, g := range groups {
+			if side := rng.IntN(2); side == 0 && i != 4 && i != 5 || i == files {
+				mine = append(mine, g)
+			} else if i != 4 && i != 5 {
+				others = append(others, g)
+			}
+		}
+		p, b, c := document(rng, groups), document(rng, mine), document(rng, others)
+		bc, err1 := narrowed(t, p, b, c)
+		cb, err2 := narrowed(t, p, c, b)
+		switch {
+		case err1 == nil && err2 == nil:
+			if all(&bc) != all(&cb) {
+				t.Fatalf("%s, %s under %s\n%s\n%s", b, c, p, all(&bc), all(&cb))
+			}
+		case err1 == nil || err2 == nil:
+			t.Fatalf("%s, %s under %s: %v, %v", b, c, p, err1, err2)
+		}
+	}
+}
+
+// all is everything that is in force, without places, order of unions and what
+// merely tells how it came about.
+func all(r *Resolved) string {
+	x := *r
+	sorted := func(l []string) []string { return slices.Sorted(slices.Values(l)) }
+	s := summary(x) + " env=" + strings.Join(sorted(x.Env), ",") + " best=" + strings.Join(fieldTexts(x.BestEffort), ",")
+	for _, l := range [][]ProgramAt{x.Allow, x.Deny} {
+		var real []string
+		for _, p := range l {
+			real = append(real, p.Name+p.Path.Real)
+		}
+		s += " programs=" + strings.Join(sorted(real), ",")
+	}
+	v := reflect.ValueOf(*r.Spec)
+	for _, name := range []string{"ToolsAllowed", "MaxTurns", "MaxCommands", "Limits", "OnExceed"} {
+		if f := v.FieldByName(name); f.FieldByName("Set").Bool() {
+			s += " " + name + "=" + strings.TrimSpace(strings.ReplaceAll(strings.Trim(toText(f.FieldByName("Value")), "{}"), "\n", " "))
+		}
+	}
+	return s + " denied=" + strings.Join(sorted(r.Spec.ToolsDenied.Value), ",")
+}
+
+func fieldTexts(all []Field) []string {
+	var s []string
+	for _, f := range all {
+		s = append(s, string(f))
+	}
+	return s
+}
+
+func toText(v reflect.Value) string {
+	if l, ok := v.Interface().(Limits); ok {
+		return strconv.Itoa(l.PIDs.Value) + "/" + l.Memory.Value.String()
+	}
+	if l, ok := v.Interface().([]string); ok {
+		return strings.Join(l, ",")
+	}
+	return strconv.FormatInt(int64(reflectInt(v)), 10)
+}
+
+func reflectInt(v reflect.Value) int64 {
+	if v.CanInt() {
+		return v.Int()
+	}
+	return int64(v.Uint())
+}

@@ -1,0 +1,195 @@
+package spec
+
+import (
+	"strings"
+	"testing"
+)
+
+// narrowed resolves documents that narrow each other; the name of the first is
+// p.json, of the next c.json.
+func narrowed(t testing.TB, docs ...string) (Resolved, error) {
+	t.Helper()
+	names := []string{"p.json", "c.json", "d.json"}
+	var all []*SandboxSpec
+	for i, doc := range docs {
+		s, err := Decode(names[i], []byte(doc))
+		if err != nil {
+			t.Fatalf("%s: %v", doc, err)
+		}
+		s.Source.Dir = "/p"
+		all = append(all, s)
+	}
+	return ResolveAll(all, listed())
+}
+
+// listed is inputs with lists of secrets, protected names and system files.
+func listed() Inputs {
+	in := inputs()
+	in.Environ = []string{"PATH=/bin:/opt", "HOME=/home/u", "LANG=C", "AWS_SECRET_ACCESS_KEY=s"}
+	in.Lists = Lists{
+		Secret: func(path, home string) bool { return within(home+"/.netrc", path) },
+		Holds:  func(path, home string) bool { return within(path, home+"/.netrc") },
+		Protected: func(rel string) bool {
+			return rel == ".git" || strings.HasPrefix(rel, ".git/") || strings.HasSuffix(rel, "/.git")
+		},
+		System: func(path string) bool { return within("/opt", path) },
+	}
+	return in
+}
+
+func TestNarrow(t *testing.T) {
+	for _, test := range []struct{ parent, child, want string }{
+		// Absent inherits.
+		{`{"access_mode":"read-only"}`, `{}`, "readonly confined private files doors net=none cwd=/p/w"},
+		{`{}`, `{"access_mode":"workspace-write"}`, "confined private files doors net=none cwd=/p/w w=/p/w"},
+		{`{"access_mode":"workspace-write","working_dir":"/p"}`, `{"working_dir":"w"}`, "confined private files doors net=none cwd=/p/w w=/p/w"},
+		{`{"access_mode":"workspace-write"}`, `{"access_mode":"read-only"}`, "readonly confined private files doors net=none cwd=/p/w"},
+		{`{"access_mode":"workspace-write"}`, `{"readonly":true}`, "readonly confined private files doors net=none cwd=/p/w"},
+		{`{"access_mode":"danger-full-access"}`, `{"network":{"mode":"none"}}`, "doors net=none cwd=/p/w"},
+		// Empty denies.
+		{`{"filesystem":{"read":["@system","/srv"]}}`, `{"filesystem":{"read":[]}}`, "readonly confined visible private files doors net=host cwd=/p/w"},
+		{`{"filesystem":{"write":["/srv","/opt"]}}`, `{"filesystem":{"write":[]}}`, "readonly confined files doors net=host cwd=/p/w"},
+		// A list of the child's is the whole of it, where the parent covers it.
+		{`{"filesystem":{"write":["/srv"]}}`, `{"filesystem":{"write":["/srv/data"]}}`, "readonly confined files doors net=host cwd=/p/w w=/srv/data"},
+		{`{"filesystem":{"read":["@system"]}}`, `{"filesystem":{"read":["/opt"]}}`, "readonly confined visible private files doors net=host cwd=/p/w r=/opt"},
+		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":["src"]}}`, "confined private files doors net=none cwd=/p/w w=/p/w,/p/w/src"},
+		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":["link"]}}`, "!link"},
+		// Both hide.
+		{`{"filesystem":{"hide":["/srv/f"]}}`, `{"filesystem":{"hide":["/opt"]}}`, "files doors net=host cwd=/p/w h=/srv/f,/opt"},
+		// A mount that is left out leaves nothing to see.
+		{`{"filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"rw"}]}}`, `{"filesystem":{"mounts":[]}}`, "files doors net=host cwd=/p/w h=/opt"},
+		{`{"filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"rw"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"ro"}]}}`, "files doors net=host cwd=/p/w m=/srv/data:/opt:ro"},
+		// A worker's restrict counts from its caller's.
+		{`{"sandbox":{"root":"root"}}`, `{"restrict":"/src"}`, "confined visible system private files doors net=host cwd=/p/root/src r=/p/root/src w=/p/root/src"},
+		{`{"sandbox":{"root":"root"},"restrict":"/src"}`, `{"restrict":"/lib","readonly":true}`, "readonly confined visible system private files doors net=host cwd=/p/root/src/lib r=/p/root/src/lib"},
+		{`{"sandbox":{"root":"root"}}`, `{}`, "confined visible system private files doors net=host cwd=/p/root r=/p/root w=/p/root"},
+	} {
+		r, err := narrowed(t, test.parent, test.child)
+		if rest, bad := strings.CutPrefix(test.want, "!"); bad {
+			if err == nil || !strings.Contains(err.Error(), rest) {
+				t.Errorf("%s under %s: got %v, %v", test.child, test.parent, summary(r), err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s under %s: %v", test.child, test.parent, err)
+		} else if got := summary(r); got != test.want {
+			t.Errorf("%s under %s\n got %s\nwant %s", test.child, test.parent, got, test.want)
+		}
+	}
+}
+
+// TestEscalations holds each error to the field, both values and both places.
+func TestEscalations(t *testing.T) {
+	for _, test := range []struct{ parent, child, field, want string }{
+		{`{"access_mode":"read-only"}`, `{"access_mode":"workspace-write"}`, "access_mode", `access_mode (c.json:1:16): cannot have workspace-write: the parent has read-only (p.json:1:16)`},
+		{`{"access_mode":"workspace-write"}`, `{"network":{"mode":"host"}}`, "network.mode", `network.mode (c.json:1:20): cannot have network host: the parent has none (from access_mode workspace-write, p.json:1:16)`},
+		{`{"access_mode":"workspace-write"}`, `{"network":{"allow":["a.example:443"]}}`, "network.allow", "none"},
+		{`{"network":{"allow":["*.a.example:443"]}}`, `{"network":{"allow":["a.example:443"]}}`, "network.allow[0]", "*.a.example:443"},
+		{`{"network":{"allow":["10.0.0.0/8:*"]}}`, `{"network":{"allow":["11.0.0.1:443"]}}`, "network.allow[0]", "10.0.0.0/8:*"},
+		{`{"network":{"allow":[]}}`, `{"network":{"mode":"host"}}`, "network.mode", "allow"},
+		{`{"network":{"mode":"none"}}`, `{"network":{"listen":[80]}}`, "network.listen[0]", "80"},
+		{`{"max_commands":5}`, `{"max_commands":6}`, "max_commands", "cannot have 6: the parent has 5 (p.json:1:17)"},
+		{`{"max_turns":0}`, `{"max_turns":1}`, "max_turns", "cannot have 1: the parent has 0"},
+		{`{"max_commands":5}`, `{"on_exceed":"record"}`, "on_exceed", "cannot have record: the parent has deny"},
+		{`{"on_exceed":"kill"}`, `{"on_exceed":"deny"}`, "on_exceed", "cannot have deny: the parent has kill"},
+		{`{"limits":{"memory":"1GiB"}}`, `{"limits":{"memory":"2GiB"}}`, "limits.memory", "cannot have 2GiB: the parent has 1GiB"},
+		{`{"limits":{"timeout":"30m"}}`, `{"limits":{"timeout":"31m"}}`, "limits.timeout", "31m"},
+		{`{"limits":{"cpus":1.5}}`, `{"limits":{"cpus":2}}`, "limits.cpus", "1.5"},
+		{`{"limits":{"pids":5}}`, `{"limits":{"pids":6}}`, "limits.pids", "6"},
+		{`{"limits":{"open_files":50}}`, `{"limits":{"open_files":60}}`, "limits.open_files", "60"},
+		{`{"limits":{"file_size":"1MiB"}}`, `{"limits":{"file_size":"2MiB"}}`, "limits.file_size", "2MiB"},
+		{`{"tools_allowed":["Read"]}`, `{"tools_allowed":["Bash"]}`, "tools_allowed[0]", `cannot have Bash: the parent has Read (p.json:1:18)`},
+		{`{"tools_allowed":[]}`, `{"tools_allowed":["Read"]}`, "tools_allowed[0]", "none"},
+		{`{"tools_allowed":["Bash(git:*)"]}`, `{"tools_allowed":["Bash"]}`, "tools_allowed[0]", "Bash(git:*)"},
+		{`{"tools_denied":["Bash"]}`, `{"tools_allowed":["Bash"]}`, "tools_allowed[0]", "Bash"},
+		{`{"access_mode":"workspace-write","working_dir":"/p/w"}`, `{"working_dir":"/srv"}`, "working_dir", "/p/w"},
+		{`{"access_mode":"workspace-write"}`, `{"working_dir":"/srv"}`, "working_dir", "/p/w"},
+		{`{"access_mode":"workspace-write"}`, `{"working_dir":"w/link"}`, "working_dir", "/p/w"},
+		{`{"filesystem":{"write":["/srv"]}}`, `{"access_mode":"workspace-write"}`, "access_mode", "/p/w"},
+		{`{"filesystem":{"write":["/srv"]}}`, `{"filesystem":{"write":["/opt"]}}`, "filesystem.write[0]", `filesystem.write[0] (c.json:1:25): cannot have /opt writable`},
+		{`{"filesystem":{"write":["/srv"]}}`, `{"filesystem":{"write":["/srv/../opt"]}}`, "filesystem.write[0]", "/opt"},
+		{`{"filesystem":{"read":["/srv"]}}`, `{"filesystem":{"read":["/opt"]}}`, "filesystem.read[0]", "/opt"},
+		{`{"filesystem":{"read":["/srv"]}}`, `{"filesystem":{"read":["@system"]}}`, "filesystem.read", "@system"},
+		{`{"filesystem":{"read":["/srv"]}}`, `{"filesystem":{"read":["/p/w/link","/p/w/src"]}}`, "filesystem.read[1]", "/p/w/src"},
+		{`{"filesystem":{"hide":["/srv"]}}`, `{"filesystem":{"read":["/srv/data"]}}`, "filesystem.read[0]", "hidden by /srv (p.json:1:24)"},
+		{`{"access_mode":"read-only"}`, `{"filesystem":{"read":["~/.netrc"]}}`, "filesystem.read[0]", "secret"},
+		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":[".git"]}}`, "filesystem.write[0]", "protected"},
+		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":["**/.git"]}}`, "filesystem.write[0]", "protected"},
+		{`{"filesystem":{"hide":["/srv/f"]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}]}}`, "filesystem.mounts[0]", "/srv/f in it hidden"},
+		{`{"filesystem":{"write":["/opt"]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "read-only"},
+		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}],"write":[]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "read-only"},
+		{`{"filesystem":{"mounts":[{"target":"/srv","mode":"tmpfs"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}]}}`, "filesystem.mounts[0]", "something else mounted"},
+		{`{"readonly":true}`, `{"readonly":false}`, "readonly", "readonly (c.json:1:13): cannot have readonly: false: it is read-only by readonly: true (p.json:1:13)"},
+		{`{"access_mode":"read-only"}`, `{"readonly":false}`, "readonly", "access_mode: read-only (p.json:1:16)"},
+		{`{"sandbox":{"root":"root","readonly":true}}`, `{"readonly":false}`, "readonly", "sandbox.readonly: true (p.json:1:38)"},
+		{`{"sandbox":{"root":"root"}}`, `{"sandbox":{"root":"root/src"}}`, "sandbox.root", "outermost"},
+		{`{"sandbox":{"root":"root"}}`, `{"restrict":"/../x"}`, "restrict", "leaves the root"},
+		{`{"sandbox":{"root":"root"}}`, `{"restrict":"/leak"}`, "restrict", "leaves the root"},
+		{`{"sandbox":{"root":"root"},"restrict":"/src"}`, `{"restrict":"/../file"}`, "restrict", "leaves the subtree"},
+		{`{"environment":{"pass":["PATH"]}}`, `{"environment":{"pass":["LANG"]}}`, "environment.pass", "LANG"},
+		{`{"environment":{"pass":["PATH"]}}`, `{"environment":{"set":{"FOO":"x"}}}`, "environment.set", "FOO"},
+		{`{"access_mode":"read-only"}`, `{"environment":{"pass":["*"]}}`, "environment.pass", "AWS_SECRET_ACCESS_KEY"},
+		{`{"access_mode":"read-only"}`, `{"environment":{"set":{"AWS_SECRET_ACCESS_KEY":"x"}}}`, "environment.set", "AWS_SECRET_ACCESS_KEY"},
+		{`{"commands":{"allow":["git"]}}`, `{"commands":{"allow":["git","make"]}}`, "commands.allow[1]", "does not allow it (p.json:1:22)"},
+		{`{"commands":{"allow":["/srv/"]}}`, `{"commands":{"allow":["/srv/f","/opt"]}}`, "commands.allow[1]", "/opt"},
+		{`{"commands":{"deny":["git"]}}`, `{"commands":{"allow":["git"]}}`, "commands.allow[0]", "denies it"},
+		{`{"access_mode":"read-only"}`, `{"best_effort":["*"]}`, "best_effort", "cannot have * by best effort"},
+		{`{"limits":{"memory":1},"best_effort":["limits.memory"]}`, `{"best_effort":["limits.memory","limits.cpus"]}`, "best_effort", "limits.cpus"},
+		{`{"access_mode":"read-only"}`, `{"require_available":false}`, "require_available", "*"},
+		{`{"agent":"claude"}`, `{"agent":"codex"}`, "agent", "cannot have codex: the parent has claude"},
+	} {
+		_, err := narrowed(t, test.parent, test.child)
+		if err == nil {
+			t.Errorf("%s under %s: no error", test.child, test.parent)
+			continue
+		}
+		var found bool
+		for _, p := range problemsOf(err) {
+			found = found || string(p.Field) == test.field && strings.Contains(p.Error(), test.want)
+			if p.On == "" || p.Help == "" && !strings.Contains(p.Why, "leaves the root") {
+				t.Errorf("%s under %s: no place or help: %#v", test.child, test.parent, p)
+			}
+		}
+		if !found {
+			t.Errorf("%s under %s:\n got %v\nwant %s with %s", test.child, test.parent, err, test.field, test.want)
+		}
+	}
+}
+
+func problemsOf(err error) Problems {
+	switch e := err.(type) {
+	case Problems:
+		return e
+	case *Problem:
+		return Problems{e}
+	}
+	return nil
+}
+
+// TestNoEscalation is what only looks like one.
+func TestNoEscalation(t *testing.T) {
+	for _, test := range []struct{ parent, child string }{
+		{`{}`, `{"best_effort":["*"],"limits":{"memory":"1GiB"}}`},
+		{`{"tools_denied":["Bash","Write"]}`, `{"tools_denied":["Bash"]}`},
+		{`{"tools_allowed":["Bash"]}`, `{"tools_allowed":["Bash(git:*)"]}`},
+		{`{"commands":{"deny":["git","make"]}}`, `{"commands":{"deny":[]}}`},
+		{`{"commands":{"allow":["/srv/"]}}`, `{"commands":{"allow":["/srv/f"]}}`},
+		{`{"filesystem":{"hide":["/srv"]}}`, `{"filesystem":{"hide":[]}}`},
+		{`{"network":{"allow":["*.example.com:443","10.0.0.0/8:*"]}}`, `{"network":{"allow":["a.b.example.com:443","*.b.example.com:443","10.1.0.0/16:22"]}}`},
+		{`{"environment":{"pass":["PATH"],"set":{"A":"1"}}}`, `{"environment":{"set":{"A":"2"}}}`},
+		{`{"environment":{"pass":["*"]}}`, `{"environment":{"pass":["P*"]}}`},
+		{`{"access_mode":"workspace-write","network":{"mode":"host"}}`, `{"network":{"mode":"host"}}`},
+		{`{"access_mode":"workspace-write","filesystem":{"write":["**/.git"]}}`, `{"filesystem":{"write":[".git","src"]}}`},
+		{`{"access_mode":"read-only","filesystem":{"read":["~/.netrc","/"]}}`, `{"filesystem":{"read":["~/.netrc"]}}`},
+		{`{"best_effort":["limits"],"access_mode":"read-only"}`, `{"best_effort":["limits.memory"]}`},
+		{`{"access_mode":"read-only"}`, `{"working_dir":"/srv"}`},
+		{`{"readonly":true}`, `{"readonly":true}`},
+		{`{"filesystem":{"write":["/srv"]}}`, `{"access_mode":"read-only"}`},
+		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/y","mode":"rw"},{"target":"/z","mode":"tmpfs"}]}}`},
+	} {
+		if _, err := narrowed(t, test.parent, test.child); err != nil {
+			t.Errorf("%s under %s: %v", test.child, test.parent, err)
+		}
+	}
+}

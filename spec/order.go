@@ -1,0 +1,178 @@
+package spec
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Wider lists where child lets the command do more than parent, a Problem each;
+// none means that child is no wider. It is the one order on what documents ask
+// for, both with everything filled in. The order of each field, narrower first,
+// is in docs/spec.md.
+func Wider(parent, child *Resolved, in Inputs) Problems {
+	o := order{p: parent, c: child, lists: in.Lists, paths: in.Paths}
+	o.modes()
+	o.workingDir()
+	o.budgets()
+	o.limits()
+	o.tools()
+	o.agents()
+	o.leniency()
+	o.view()
+	o.writes()
+	o.mounts()
+	o.hidden()
+	o.network()
+	o.variables()
+	o.commands()
+	return o.problems
+}
+
+// Lists are the lists of the rooms above that say what a path or name is to
+// them. A nil one knows nothing.
+type Lists struct {
+	// Secret tells whether an absolute path is, or lies in, what is hidden by
+	// default. home is the caller's.
+	Secret func(path, home string) bool
+	// Holds tells whether something that is hidden by default may lie beneath
+	// an absolute path.
+	Holds func(path, home string) bool
+	// Protected tells whether a path relative to a writable tree is a protected
+	// name, lies beneath one or leads to one.
+	Protected func(rel string) bool
+	// System tells whether @system shows an absolute path.
+	System func(path string) bool
+}
+
+// order compares two resolved specs.
+type order struct {
+	p, c     *Resolved
+	lists    Lists
+	paths    Paths
+	problems Problems
+}
+
+// wider notes that field f asks for more. asked and has are the two values,
+// where what gives the parent's.
+func (o *order) wider(f Field, asked, has, where string) {
+	if len(o.problems) > 0 && o.problems[len(o.problems)-1].Field == f {
+		return // one is enough
+	}
+	why := has
+	if where != "" {
+		why += " (" + where + ")"
+	}
+	o.problems = append(o.problems, &Problem{Field: f, On: o.c.At(f), Do: "have " + asked, Why: "the parent has " + why, Help: narrowHelp})
+}
+
+// at is where the parent sets f or, where it follows from its access_mode, that.
+func (o *order) at(f Field) string {
+	if at := o.p.At(f); at != "" {
+		return at
+	}
+	if o.p.AccessMode != AccessUnset {
+		return "from access_mode " + o.p.AccessMode.String() + ", " + o.p.At("access_mode")
+	}
+	return ""
+}
+
+func (o *order) modes() {
+	if p, c := o.p.AccessMode, o.c.AccessMode; p != AccessUnset && (c == AccessUnset || c > p) {
+		o.wider("access_mode", orElse(c.String(), "no access_mode"), p.String(), o.at("access_mode"))
+	}
+	if why := o.p.whyReadOnly(); why != "" && o.p.AccessMode != ReadOnly && !o.c.ReadOnly {
+		o.wider("readonly", "what may be written", "what may only be read", why)
+	}
+}
+
+func orElse(s, without string) string {
+	if s == "" {
+		return without
+	}
+	return s
+}
+
+// workingDir is compared where it decides over files or a document names it.
+func (o *order) workingDir() {
+	p, c := &o.p.WorkingDir, &o.c.WorkingDir
+	if o.p.Job != nil || p.Real == "" {
+		return
+	}
+	base := p.Real
+	switch {
+	case o.p.Spec.WorkingDir.Set, o.p.AccessMode == WorkspaceWrite && o.p.Root.Real == "":
+	case o.p.Root.Real != "":
+		base = o.p.Restricted.Real
+	default:
+		return
+	}
+	if !within(base, c.Real) {
+		o.wider("working_dir", odd(c.Abs), odd(base), o.at("working_dir"))
+	}
+	if r := o.p.Restricted.Real; r != "" && !within(r, o.c.Restricted.Real) {
+		o.wider("restrict", odd(o.c.Restricted.Abs), odd(o.p.Restricted.Abs), o.at("restrict"))
+	}
+}
+
+func (o *order) budgets() {
+	p, c := o.p.Spec, o.c.Spec
+	o.count("max_turns", p.MaxTurns, c.MaxTurns)
+	o.count("max_commands", p.MaxCommands, c.MaxCommands)
+	if !p.OnExceed.Set && !p.MaxCommands.Set && !p.MaxTurns.Set {
+		return
+	}
+	// The values stand in another order: deny, kill, record.
+	rank := func(e OnExceed) int { return slices.Index([]OnExceed{Kill, Deny, RecordOnly}, e) }
+	if has, asked := p.OnExceed.Or(Deny), c.OnExceed.Or(Deny); rank(asked) > rank(has) {
+		o.wider("on_exceed", asked.String(), has.String(), o.at("on_exceed"))
+	}
+}
+
+func (o *order) count(f Field, p, c Opt[int]) {
+	if p.Set && (!c.Set || c.Value > p.Value) {
+		asked := "no bound"
+		if c.Set {
+			asked = strconv.Itoa(c.Value)
+		}
+		o.wider(f, asked, strconv.Itoa(p.Value), o.at(f))
+	}
+}
+
+func (o *order) limits() {
+	p, c := &o.p.Spec.Limits.Value, &o.c.Spec.Limits.Value
+	o.count("limits.pids", p.PIDs, c.PIDs)
+	o.count("limits.open_files", p.OpenFiles, c.OpenFiles)
+	o.limit("limits.memory", p.Memory.Set, c.Memory.Set && c.Memory.Value <= p.Memory.Value)
+	o.limit("limits.cpus", p.CPUs.Set, c.CPUs.Set && c.CPUs.Value <= p.CPUs.Value)
+	o.limit("limits.file_size", p.FileSize.Set, c.FileSize.Set && c.FileSize.Value <= p.FileSize.Value)
+	o.limit("limits.timeout", p.Timeout.Set, c.Timeout.Set && c.Timeout.Value <= p.Timeout.Value)
+}
+
+func (o *order) limit(f Field, limited, keeps bool) {
+	if limited && !keeps {
+		o.wider(f, orElse(o.c.Spec.Text(f), "no limit"), o.p.Spec.Text(f), o.at(f))
+	}
+}
+
+func (o *order) agents() {
+	if p, c := o.p.Spec.Agent, o.c.Spec.Agent; p.Set && (!c.Set || c.Value != p.Value) {
+		o.wider("agent", orElse(c.Value.String(), "no agent"), p.Value.String(), o.at("agent"))
+	}
+}
+
+// leniency compares best_effort and require_available. A parent that asks for
+// nothing says nothing about how well it is to be enforced.
+func (o *order) leniency() {
+	if len(o.p.Spec.Asked()) == 0 {
+		return
+	}
+	for _, f := range o.c.BestEffort {
+		if !o.p.AllowsLess(f) {
+			from := Field("best_effort")
+			if o.c.At(from) == "" {
+				from = "require_available"
+			}
+			o.wider(from, string(f)+" by best effort", "it enforced", o.at(from))
+		}
+	}
+}

@@ -1,0 +1,298 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+)
+
+// view compares what is in view.
+func (o *order) view() {
+	p, c := o.p, o.c
+	if p.Visible && !c.Visible {
+		o.wider("filesystem.read", "the whole host in view", "only what is named", o.at("filesystem.read"))
+		return
+	}
+	if p.Private && !c.Private {
+		o.wider("access_mode", "the secrets in view", "them hidden", o.at("access_mode"))
+	}
+	if p.Visible && c.System && !p.System {
+		o.wider("filesystem.read", System, "no "+System, o.at("filesystem.read"))
+	}
+	for _, list := range [][]Path{c.Read, c.Write} {
+		for i := range list {
+			if inList(p.Read, list[i].Real) || inList(p.Write, list[i].Real) || o.shadowed(list[i].Real) {
+				continue
+			}
+			if why := o.unseen(list[i].Real); why != "" {
+				o.widerPath(&list[i], "in view", why)
+			}
+		}
+	}
+}
+
+// inList tells whether a list has a path itself.
+func inList(list []Path, real string) bool {
+	for i := range list {
+		if list[i].Real == real {
+			return true
+		}
+	}
+	return false
+}
+
+// shadowed tells whether the child itself hides a path or mounts something
+// over it: naming it opens nothing then.
+func (o *order) shadowed(real string) bool {
+	if hides(o.p, real) {
+		return false
+	}
+	for i := range o.c.Mounts {
+		if within(o.c.Mounts[i].Target, real) {
+			return true
+		}
+	}
+	return hides(o.c, real)
+}
+
+// widerPath refuses a path that a list of the child names.
+func (o *order) widerPath(at *Path, what, why string) {
+	f := at.Field
+	if f == "" { // implied: the working directory, or what is restricted to
+		f = "working_dir"
+		if !o.c.Spec.WorkingDir.Set && o.c.AccessMode != AccessUnset {
+			f = "access_mode"
+		}
+	}
+	on := at.At
+	if on == "" {
+		on = o.c.At(f)
+	}
+	o.problems = append(o.problems, &Problem{Field: f, On: on, Do: "have " + odd(at.Abs) + " " + what, Why: "the parent has " + why, Help: narrowHelp})
+}
+
+// unseen tells why parent does not show a path of the host; "" where it does.
+func (o *order) unseen(real string) string {
+	p := o.p
+	for i := range p.Hide {
+		if within(p.Hide[i].Real, real) {
+			return "it hidden by " + odd(p.Hide[i].Asked) + " (" + p.Hide[i].At + ")"
+		}
+	}
+	for i := range p.Mounts {
+		m := &p.Mounts[i]
+		if within(m.Target, real) && (m.Mode == MountTmpfs || m.Source.Real != m.Target) {
+			return "something else mounted at " + odd(m.Target) + " (" + m.At + ")"
+		}
+	}
+	if p.Private && o.isSecret(real) && !o.opened(real) {
+		return "it hidden: it is a secret (" + o.at("access_mode") + ")"
+	}
+	if !p.Visible || o.shown(real) || p.System && o.lists.System != nil && o.lists.System(real) {
+		return ""
+	}
+	return "only what is named in view (" + orElse(o.at("filesystem.read"), o.at("sandbox.root")) + ")"
+}
+
+// shown tells whether parent names a path, or one above it.
+func (o *order) shown(real string) bool {
+	for _, list := range [][]Path{o.p.Read, o.p.Write} {
+		for i := range list {
+			if within(list[i].Real, real) {
+				return true
+			}
+		}
+	}
+	for i := range o.p.Mounts {
+		if m := &o.p.Mounts[i]; m.Mode != MountTmpfs && within(m.Source.Real, real) {
+			return true
+		}
+	}
+	return o.p.Job != nil && within("/work", real)
+}
+
+func (o *order) isSecret(path string) bool {
+	return o.lists.Secret != nil && o.lists.Secret(path, o.p.Home)
+}
+
+// opened tells whether parent shows a secret: only by its own path, or one
+// beneath it.
+func (o *order) opened(real string) bool {
+	for _, list := range [][]Path{o.p.Read, o.p.Write} {
+		for i := range list {
+			if n := &list[i]; n.Field != "" && within(n.Real, real) && (o.isSecret(n.Abs) || o.isSecret(n.Real)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// writes compares what may be written.
+func (o *order) writes() {
+	p, c := o.p, o.c
+	if p.Confined && !c.Confined {
+		o.wider("filesystem.write", "everything writable", "only what is named", orElse(o.at("filesystem.write"), o.at("filesystem.read")))
+		return
+	}
+	if !p.Confined {
+		return
+	}
+	for i := range c.Write {
+		w := &c.Write[i]
+		if inList(p.Write, w.Real) || o.shadowed(w.Real) {
+			continue
+		}
+		if !o.writable(w.Real) {
+			o.widerPath(w, "writable", "it read-only or out of view ("+orElse(o.at("filesystem.write"), o.at("filesystem.read"))+")")
+		} else if name := o.unprotects(w.Real); name != "" && w.Field != "" {
+			o.widerPath(w, "writable", odd(name)+" protected ("+orElse(o.at("filesystem.write"), o.at("access_mode"))+")")
+		}
+	}
+	for i, g := range c.Globs {
+		if p.Private && !slices.Contains(p.Globs, g) {
+			f := item("filesystem.write", i)
+			o.problems = append(o.problems, &Problem{Field: f, On: o.c.At("filesystem.write"), Do: "have " + odd(g) + " writable",
+				Why: "the parent has that name protected (" + orElse(o.at("filesystem.write"), o.at("access_mode")) + ")", Help: narrowHelp})
+		}
+	}
+}
+
+// writable tells whether parent lets a path of the host be written.
+func (o *order) writable(real string) bool {
+	for i := range o.p.Write {
+		if w := &o.p.Write[i]; within(w.Real, real) && (w.IsDir || w.Real == real) {
+			return true
+		}
+	}
+	for i := range o.p.Mounts {
+		if m := &o.p.Mounts[i]; m.Mode == MountRW && within(m.Source.Real, real) {
+			return true
+		}
+	}
+	return o.p.Job != nil && (within("/work", real) || within("/output", real))
+}
+
+// unprotects is the protected name that writing real by name would open and
+// parent keeps; "" for none.
+func (o *order) unprotects(real string) string {
+	if !o.p.Private || o.lists.Protected == nil {
+		return ""
+	}
+	named := false
+	best := ""
+	for i := range o.p.Write {
+		w := &o.p.Write[i]
+		if !within(w.Real, real) {
+			continue
+		}
+		rel := strings.TrimPrefix(strings.TrimPrefix(real, w.Real), "/")
+		switch {
+		case rel == "" || !o.lists.Protected(rel):
+			named = true // by the parent itself, or nothing on the way is protected
+		default:
+			best = rel
+		}
+	}
+	if named || best == "" {
+		return ""
+	}
+	for _, g := range o.p.Globs {
+		name := strings.TrimPrefix(g, "**/")
+		for part := range strings.SplitSeq(best, "/") {
+			if part == name {
+				return ""
+			}
+		}
+	}
+	return best
+}
+
+// mounts compares what is put where.
+func (o *order) mounts() {
+	for i := range o.c.Mounts {
+		m := &o.c.Mounts[i]
+		if same := mountAt(o.p, m.Target); same != nil && same.Source.Real == m.Source.Real && rank(m.Mode) <= rank(same.Mode) {
+			continue
+		}
+		if m.Mode == MountTmpfs {
+			continue // private and empty: nothing of the host's
+		}
+		why := o.unseen(m.Source.Real)
+		if why == "" {
+			why = o.covers(m.Source.Real, m.Target)
+		}
+		if why == "" && m.Mode == MountRW && o.p.Confined && !o.writable(m.Source.Real) {
+			why = "it read-only (" + orElse(o.at("filesystem.write"), o.at("filesystem.mounts")) + ")"
+		}
+		if why != "" {
+			o.problems = append(o.problems, &Problem{Field: m.Field, On: m.At, Do: "mount " + odd(m.Source.Abs) + " at " + odd(m.Target),
+				Why: "the parent has " + why, Help: narrowHelp})
+		}
+	}
+	for i := range o.p.Mounts {
+		m := &o.p.Mounts[i]
+		if mountAt(o.c, m.Target) == nil && !hides(o.c, m.Target) {
+			o.wider("filesystem.mounts", "what lies beneath "+odd(m.Target)+" in view", "a mount on it", m.At)
+		}
+	}
+}
+
+// rank orders the modes of mounts: a private tmpfs shows nothing of the host.
+func rank(m MountMode) int {
+	switch m {
+	case MountRO:
+		return 1
+	case MountRW:
+		return 2
+	}
+	return 0
+}
+
+func mountAt(r *Resolved, target string) *MountAt {
+	for i := range r.Mounts {
+		if r.Mounts[i].Target == target {
+			return &r.Mounts[i]
+		}
+	}
+	return nil
+}
+
+func hides(r *Resolved, path string) bool {
+	for i := range r.Hide {
+		if h := &r.Hide[i]; within(h.Real, path) || within(h.Abs, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers tells what of parent's lies beneath a source and would be in view at
+// another target, where neither mask nor mount of its own stands.
+func (o *order) covers(source, target string) string {
+	if source == target {
+		return ""
+	}
+	for i := range o.p.Hide {
+		if h := &o.p.Hide[i]; within(source, h.Real) {
+			return odd(h.Abs) + " in it hidden (" + h.At + ")"
+		}
+	}
+	if o.p.Private && o.lists.Holds != nil && !o.opened(source) && o.lists.Holds(source, o.p.Home) {
+		return "secrets in it hidden (" + o.at("access_mode") + ")"
+	}
+	for i := range o.p.Mounts {
+		if m := &o.p.Mounts[i]; within(source, m.Target) {
+			return "a mount at " + odd(m.Target) + " in it (" + m.At + ")"
+		}
+	}
+	return ""
+}
+
+// hidden compares what is hidden.
+func (o *order) hidden() {
+	for i := range o.p.Hide {
+		if h := &o.p.Hide[i]; !hides(o.c, h.Real) && !hides(o.c, h.Abs) {
+			o.wider("filesystem.hide", odd(h.Abs)+" in view", "it hidden", h.At)
+		}
+	}
+}

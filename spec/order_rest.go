@@ -1,0 +1,181 @@
+package spec
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func (o *order) network() {
+	p, c := o.p, o.c
+	if c.Network > p.Network {
+		f := Field("network.mode")
+		if c.At(f) == "" && c.At("network.allow") != "" {
+			f = "network.allow"
+		}
+		o.wider(f, "network "+c.Network.String(), p.Network.String(), o.at("network.mode"))
+	}
+	if p.Network == NetworkAllow && c.Network == NetworkAllow {
+		has := p.Spec.Network.Value.Allow.Value
+		for i, asked := range c.Spec.Network.Value.Allow.Value {
+			if !reachable(has, asked) {
+				o.item("network.allow", i, asked, strings.Join(has, ", "))
+			}
+		}
+	}
+	if p.Spec.Network.Value.Listen.Set || p.Network != NetworkHost {
+		for i, port := range c.Listen {
+			if !slices.Contains(p.Listen, port) {
+				o.item("network.listen", i, strconv.Itoa(port), "not that port")
+			}
+		}
+	}
+}
+
+// item refuses one item of a list.
+func (o *order) item(f Field, i int, asked, has string) {
+	at := item(f, i)
+	on := o.c.Spec.Source.place(o.c.Spec.node().lookUp(f))
+	if n := o.c.Spec.node().lookUp(f); n != nil && i < len(n.Items) {
+		on = o.c.Spec.Source.place(n.Items[i])
+	}
+	why := "the parent has " + orElse(has, "none")
+	if where := o.at(f); where != "" && !strings.HasSuffix(has, ")") {
+		why += " (" + where + ")"
+	}
+	o.problems = append(o.problems, &Problem{Field: at, On: on, Do: "have " + odd(asked), Why: why, Help: narrowHelp})
+}
+
+func reachable(has []string, asked string) bool {
+	c, err := ParseEndpoint(asked)
+	if err != nil {
+		return false
+	}
+	for _, h := range has {
+		if p, err := ParseEndpoint(h); err == nil && p.Covers(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// Covers tells whether every connection that other allows is allowed by e.
+func (e Endpoint) Covers(other Endpoint) bool {
+	if e.Set != "" || other.Set != "" {
+		return e == other
+	}
+	if e.UDP != other.UDP || e.Port != 0 && e.Port != other.Port {
+		return false
+	}
+	if e.Name == "" || other.Name == "" { // what a name resolves to is not known here
+		return e.Name == other.Name && e.Prefix.Contains(other.Prefix)
+	}
+	domain, wild := strings.CutPrefix(e.Name, "*")
+	if !wild {
+		return e.Name == other.Name
+	}
+	// "*.example.com" covers "*.a.example.com" and itself, never the apex.
+	return strings.HasSuffix(other.Name, domain) && len(other.Name) > len(domain)
+}
+
+// variables compares the names that the command gets. What the parent sets
+// stays set; a value of the child's for a name that it gets is its own.
+func (o *order) variables() {
+	p, c := o.p, o.c
+	has := make(map[string]bool, len(p.Passed))
+	for _, name := range p.Passed {
+		has[name] = true
+	}
+	dropped := make(map[string]bool, len(p.Dropped))
+	for _, name := range p.Dropped {
+		dropped[name] = true
+	}
+	set := c.Spec.Environment.Value.Set.Value
+	for _, name := range c.Passed {
+		_, sets := set[name]
+		switch {
+		case has[name]:
+		case sets && !dropped[name] && p.passesName(name):
+		case sets:
+			o.wider("environment.set", name, "it kept from the command", orElse(o.at("environment.pass"), o.at("environment.set")))
+		default:
+			o.wider("environment.pass", name, "it kept from the command", o.at("environment.pass"))
+		}
+	}
+}
+
+// passesName tells whether a variable of that name would be passed, did the
+// caller have it.
+func (r *Resolved) passesName(name string) bool {
+	v := resolver{spec: r.Spec, out: Resolved{AccessMode: r.AccessMode, Job: r.Job}}
+	return v.passes(name) && !(r.Limited && isLoaders(name))
+}
+
+// commands compares which programs may be started.
+func (o *order) commands() {
+	p, c := o.p, o.c
+	if p.Limited && !c.Limited {
+		o.wider("commands.allow", "any program", "only what is named", o.at("commands.allow"))
+		return
+	}
+	for i := range c.Allow {
+		a := &c.Allow[i]
+		if p.Limited && !o.starts(p.Allow, a) {
+			o.problems = append(o.problems, &Problem{Field: a.Field, On: a.At, Do: "start " + odd(a.Asked),
+				Why: "the parent does not allow it (" + o.at("commands.allow") + ")", Help: narrowHelp})
+		} else if o.denies(p.Deny, a) {
+			o.problems = append(o.problems, &Problem{Field: a.Field, On: a.At, Do: "start " + odd(a.Asked),
+				Why: "the parent denies it (" + o.at("commands.deny") + ")", Help: narrowHelp})
+		}
+	}
+	for i := range p.Deny {
+		if d := &p.Deny[i]; !o.denies(c.Deny, d) {
+			o.wider("commands.deny", odd(d.Asked)+" started", "it denied", d.At)
+		}
+	}
+}
+
+// starts tells whether one of has allows what a names.
+func (o *order) starts(has []ProgramAt, a *ProgramAt) bool {
+	for i := range has {
+		h := &has[i]
+		switch {
+		case h.Name != "" && a.Name != "":
+			if h.Name == a.Name {
+				return true
+			}
+		case h.Path.IsDir && within(h.Path.Real, o.file(a)):
+			return true
+		case o.file(h) != "" && o.file(h) == o.file(a):
+			return true
+		}
+	}
+	return false
+}
+
+func (o *order) denies(has []ProgramAt, a *ProgramAt) bool {
+	return !a.Path.IsDir && o.starts(has, a)
+}
+
+// file is the file that an entry stands for: a name is looked up along the
+// PATH of the parent's environment.
+func (o *order) file(a *ProgramAt) string {
+	if a.Name == "" {
+		return a.Path.Real
+	}
+	for _, v := range o.p.Env {
+		dirs, ok := strings.CutPrefix(v, "PATH=")
+		if !ok {
+			continue
+		}
+		for dir := range strings.SplitSeq(dirs, ":") {
+			if !strings.HasPrefix(dir, "/") {
+				continue
+			}
+			if at, err := resolvePath(o.paths, dir+"/"+a.Name); err == nil && at.Exists && !at.IsDir {
+				return at.Real
+			}
+		}
+	}
+	return ""
+}
