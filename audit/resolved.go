@@ -3,6 +3,7 @@ package audit
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"sbx/spec"
 )
@@ -21,7 +22,7 @@ func appendResolved(w *writer, r *spec.Resolved) {
 	appendFiles(w, r)
 	appendNetwork(w, r)
 	appendEnvironment(w, r)
-	w.keyText("syscalls", r.Syscalls)
+	w.keyText("syscalls", strings.Join(append([]string{r.Syscalls}, r.MoreSyscalls...), ", "))
 	if r.Job != nil {
 		w.keyText("input", r.Job.Input.Abs)
 		w.keyText("output", r.Job.Output.Abs)

@@ -1,6 +1,9 @@
 package e2e
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Asking for more than the outer sandbox has is an escalation: 125, both values
 // named.
@@ -10,10 +13,23 @@ func TestNestedWiderIsAnEscalation(t *testing.T) {
 		"mode":    {`{"access_mode": "workspace-write", "readonly": true, "filesystem": {"read": ["@system", "."]}}`, ww, "access_mode"},
 		"danger":  {ww, `{"access_mode": "danger-full-access"}`, "access_mode"},
 		"network": {ww, `{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "network"},
+		"budget":  {`{"access_mode": "workspace-write", "max_commands": 9}`, `{"max_commands": 10}`, "max_commands"},
+		"limit":   {`{"access_mode": "workspace-write", "limits": {"open_files": 90}}`, `{"limits": {"open_files": 91}}`, "limits.open_files"},
+		"write":   {ww, `{"filesystem": {"write": ["/usr"]}}`, "filesystem.write"},
+		"secret":  {ww, `{"filesystem": {"read": ["~/.ssh"]}}`, "filesystem.read"},
+		"git":     {ww, `{"filesystem": {"write": ["**/.git"]}}`, "filesystem.write"},
+		"tool":    {`{"access_mode": "workspace-write", "tools_allowed": ["Read"], "best_effort": ["tools_allowed"]}`, `{"tools_allowed": ["Bash"]}`, "tools_allowed"},
+		"command": {`{"access_mode": "workspace-write", "commands": {"deny": ["git"]}}`, `{"commands": {"allow": ["git"]}}`, "commands.allow"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, _ := newNest(t).run(c[0], c[1], "echo end")
+			n := newNest(t)
+			n.write("home/.ssh/id", "KEY")
+			r, rec := n.run(c[0], c[1], "echo end")
 			r.refused(c[2])
+			// What is hidden is not even there to be named.
+			if !strings.Contains(r.err, "the parent") && name != "secret" || rec.text("state") != "refused" {
+				t.Errorf("%v", r)
+			}
 		})
 	}
 }

@@ -183,7 +183,7 @@ func TestUsage(t *testing.T) {
 // An inner sandbox counts on what the outer one holds, and on no more.
 func TestNestedLimits(t *testing.T) {
 	n := newNest(t)
-	inner := `{"access_mode": "workspace-write", "limits": {"pids": 40, "open_files": 50, "timeout": "5s"}}`
+	inner := `{"access_mode": "workspace-write", "limits": {"pids": 30, "open_files": 50, "timeout": "5s"}}`
 	outer := `{"access_mode": "workspace-write", "limits": {"pids": 30}}`
 	if isRoot() && !grouped(t, n.box) {
 		t.Skip("root has no control group here")

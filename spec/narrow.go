@@ -35,16 +35,20 @@ func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
 	return r, nil
 }
 
-// ResolveAll resolves documents that narrow each other from left to right.
-func ResolveAll(docs []*SandboxSpec, in Inputs) (Resolved, error) {
+// Chain resolves documents that narrow each other from left to right. It gives
+// what each of them leaves, the last of which is in force.
+func Chain(docs []*SandboxSpec, in Inputs) ([]Resolved, error) {
+	all := make([]Resolved, 0, len(docs))
 	r, err := Resolve(docs[0], in)
-	for _, child := range docs[1:] {
-		if err != nil {
+	for i := 0; err == nil; {
+		all = append(all, r)
+		if i++; i == len(docs) {
 			break
 		}
-		r, err = Narrow(&r, child, in)
+		in.Inside = in.Inside && i == 1
+		r, err = Narrow(&all[i-1], docs[i], in)
 	}
-	return r, err
+	return all, err
 }
 
 // chainFilters keeps the lists of system calls that a parent has in force beside
@@ -74,8 +78,11 @@ type merger struct {
 func (m *merger) merge() (*SandboxSpec, error) {
 	outer := placer{doc: m.parent.Spec, base: m.parent.WorkingDir.Abs, home: m.in.Home}
 	inner := placer{doc: m.child, base: m.parent.WorkingDir.Abs, home: m.in.Home}
-	if m.child.WorkingDir.Set {
+	switch {
+	case m.child.WorkingDir.Set:
 		inner.base = inner.absolute(m.child.WorkingDir.Value, m.child.Source.folder(m.in))
+	case m.in.Inside:
+		inner.base = m.in.Cwd
 	}
 	m.root.Kind = Object
 	for _, name := range []string{"sandbox", "filesystem", "network", "environment", "commands", "limits"} {
@@ -130,16 +137,28 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 	case "restrict":
 		return m.restrict(parent, child)
 	case "working_dir":
-		if child == nil && m.child.Restrict.Set {
+		switch {
+		case child != nil:
+		case m.child.Restrict.Set:
 			return nil // a worker starts in its restricted root
+		case m.in.Inside:
+			return &Node{Kind: String, Text: m.in.Cwd, In: m.child.Source.Name}
 		}
-	case "network.mode":
-		if child == nil && m.child.Network.Value.Allow.Set {
-			return nil // a list means mode allow, in the child as by itself
-		}
-	case "network.allow":
-		if child == nil && m.child.Network.Value.Mode.Set && m.child.Network.Value.Mode.Value != NetworkAllow {
+	case "network.mode", "network.allow":
+		if child == nil && m.ownNetwork() {
 			return nil
+		}
+	case "environment.pass":
+		if child == nil && parent != nil && m.guards() {
+			return m.withoutCredentials(parent)
+		}
+	case "filesystem.read":
+		if child == nil && parent != nil && m.guards() && m.in.Lists.Secret != nil {
+			return m.withoutSecrets(parent)
+		}
+	case "filesystem.write":
+		if child == nil && parent != nil && m.guards() {
+			return &Node{Kind: List, In: m.child.Source.Name} // beside the working directory
 		}
 	case "require_available":
 		if child == nil && m.child.BestEffort.Set {
@@ -154,6 +173,48 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 		return child
 	}
 	return parent
+}
+
+// guards tells whether the child sets an access_mode that implies the fields
+// beside it: what follows from it counts as if the child had written it.
+func (m *merger) guards() bool {
+	mode := m.child.AccessMode.Value
+	return mode == ReadOnly || mode == WorkspaceWrite
+}
+
+// ownNetwork tells whether the child's network is not what its parent says.
+func (m *merger) ownNetwork() bool {
+	n := &m.child.Network.Value
+	if n.Mode.Set || n.Allow.Set { // a list means mode allow, in the child as by itself
+		return true
+	}
+	return m.guards() && m.parent.Network == NetworkHost
+}
+
+// withoutCredentials is what the parent passes but for the names that an
+// access_mode keeps from a command.
+func (m *merger) withoutCredentials(parent *Node) *Node {
+	left := *parent
+	left.Items = nil
+	need := knownAgent(m.in.Command)
+	for _, name := range m.parent.Passed {
+		_, looks := LooksLikeCredential(name)
+		if looks && (need == nil || !slices.Contains(need.pass, name)) {
+			continue
+		}
+		left.Items = append(left.Items, &Node{Kind: String, Text: name, Pos: parent.Pos, In: parent.In})
+	}
+	return &left
+}
+
+// withoutSecrets is what the parent has in view but for the secrets that it
+// opens: an access_mode hides them.
+func (m *merger) withoutSecrets(parent *Node) *Node {
+	left := *parent
+	left.Items = slices.DeleteFunc(slices.Clone(parent.Items), func(n *Node) bool {
+		return n.Text != System && strings.HasPrefix(n.Text, "/") && m.in.Lists.Secret(clean(n.Text), m.in.Home)
+	})
+	return &left
 }
 
 // union is both lists, the parent's first, each item once.

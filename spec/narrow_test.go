@@ -19,7 +19,11 @@ func narrowed(t testing.TB, docs ...string) (Resolved, error) {
 		s.Source.Dir = "/p"
 		all = append(all, s)
 	}
-	return ResolveAll(all, listed())
+	chain, err := Chain(all, listed())
+	if err != nil {
+		return Resolved{}, err
+	}
+	return chain[len(chain)-1], nil
 }
 
 // listed is inputs with lists of secrets, protected names and system files.
@@ -49,6 +53,12 @@ func TestNarrow(t *testing.T) {
 		// Empty denies.
 		{`{"filesystem":{"read":["@system","/srv"]}}`, `{"filesystem":{"read":[]}}`, "readonly confined visible private files doors net=host cwd=/p/w"},
 		{`{"filesystem":{"write":["/srv","/opt"]}}`, `{"filesystem":{"write":[]}}`, "readonly confined files doors net=host cwd=/p/w"},
+		// What its access_mode implies counts as if the child had written it.
+		{`{"access_mode":"workspace-write","network":{"mode":"host"}}`, `{"access_mode":"workspace-write"}`, "confined private files doors net=none cwd=/p/w w=/p/w"},
+		{`{"access_mode":"workspace-write","network":{"mode":"host"}}`, `{"readonly":false}`, "confined private files doors net=host cwd=/p/w w=/p/w"},
+		{`{"access_mode":"workspace-write","filesystem":{"write":["/srv"]}}`, `{"access_mode":"workspace-write"}`, "confined private files doors net=none cwd=/p/w w=/p/w"},
+		{`{"access_mode":"workspace-write","filesystem":{"write":["/srv"]}}`, `{"max_turns":1}`, "confined private files doors net=none cwd=/p/w w=/p/w,/srv"},
+		{`{"filesystem":{"read":["@system","~/.netrc","/p"]}}`, `{"access_mode":"read-only"}`, "readonly confined visible system private files doors net=none cwd=/p/w r=/p,/p/w"},
 		// A list of the child's is the whole of it, where the parent covers it.
 		{`{"filesystem":{"write":["/srv"]}}`, `{"filesystem":{"write":["/srv/data"]}}`, "readonly confined files doors net=host cwd=/p/w w=/srv/data"},
 		{`{"filesystem":{"read":["@system"]}}`, `{"filesystem":{"read":["/opt"]}}`, "readonly confined visible private files doors net=host cwd=/p/w r=/opt"},

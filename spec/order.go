@@ -3,6 +3,7 @@ package spec
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Wider lists where child lets the command do more than parent, a Problem each;
@@ -10,7 +11,7 @@ import (
 // for, both with everything filled in. The order of each field, narrower first,
 // is in docs/spec.md.
 func Wider(parent, child *Resolved, in Inputs) Problems {
-	o := order{p: parent, c: child, lists: in.Lists, paths: in.Paths}
+	o := order{p: parent, c: child, lists: in.Lists, paths: in.Paths, inside: in.Inside}
 	o.modes()
 	o.workingDir()
 	o.budgets()
@@ -49,6 +50,7 @@ type order struct {
 	p, c     *Resolved
 	lists    Lists
 	paths    Paths
+	inside   bool
 	problems Problems
 }
 
@@ -67,13 +69,13 @@ func (o *order) wider(f Field, asked, has, where string) {
 
 // at is where the parent sets f or, where it follows from its access_mode, that.
 func (o *order) at(f Field) string {
-	if at := o.p.At(f); at != "" {
-		return at
-	}
-	if o.p.AccessMode != AccessUnset {
+	at := o.p.At(f)
+	outer, _, _ := strings.Cut(string(f), ".")
+	implied := outer == "network" || outer == "filesystem" || outer == "environment" || outer == "working_dir"
+	if at == "" && implied && o.p.AccessMode != AccessUnset {
 		return "from access_mode " + o.p.AccessMode.String() + ", " + o.p.At("access_mode")
 	}
-	return ""
+	return at
 }
 
 func (o *order) modes() {
@@ -99,6 +101,9 @@ func (o *order) workingDir() {
 		return
 	}
 	base := p.Real
+	if n := o.c.Spec.node().lookUp("working_dir"); o.inside && n != nil && n.Pos.Line == 0 {
+		return // the current folder of a program inside, wherever that is
+	}
 	switch {
 	case o.p.Spec.WorkingDir.Set, o.p.AccessMode == WorkspaceWrite && o.p.Root.Real == "":
 	case o.p.Root.Real != "":
@@ -163,8 +168,8 @@ func (o *order) agents() {
 // leniency compares best_effort and require_available. A parent that asks for
 // nothing says nothing about how well it is to be enforced.
 func (o *order) leniency() {
-	if len(o.p.Spec.Asked()) == 0 {
-		return
+	if o.inside || len(o.p.Spec.Asked()) == 0 {
+		return // nothing here loosens what an outer sandbox holds
 	}
 	for _, f := range o.c.BestEffort {
 		if !o.p.AllowsLess(f) {

@@ -15,7 +15,13 @@ type Inputs struct {
 	Paths   Paths
 	Job     *JobAsk // nil without --input and --output
 	Command string  // the command's name, which may be a known agent's
-	Lists   Lists   // what the rooms above know of paths; only Narrow asks
+	// Inside tells that the first document is what an outer sandbox holds: the
+	// next starts in the current folder, where it names none.
+	Inside bool
+	// BestEffort are fields that the caller lets be enforced less than asked,
+	// whatever the documents say.
+	BestEffort []Field
+	Lists      Lists // what the rooms above know of paths; only Narrow asks
 }
 
 // JobAsk is --input and --output as given; "" where one is not.
@@ -86,6 +92,7 @@ func (r *resolver) at(f Field) string {
 }
 
 func (r *resolver) bestEffort() {
+	r.out.BestEffort = slices.Clone(r.in.BestEffort)
 	for _, f := range r.spec.BestEffort.Value {
 		if !slices.Contains(r.out.BestEffort, Field(f)) {
 			r.out.BestEffort = append(r.out.BestEffort, Field(f))

@@ -37,9 +37,6 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.limits()
 	if b.plan.Rung == RungFree {
 		b.plan.Base = BaseHost
-		if h.Parent != nil {
-			b.wider(h.Parent)
-		}
 	} else {
 		b.sandbox()
 	}

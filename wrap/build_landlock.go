@@ -1,6 +1,8 @@
 package wrap
 
 import (
+	"slices"
+
 	"sbx/landlock"
 	"sbx/spec"
 )
@@ -83,6 +85,14 @@ func (b *builder) writeRules(r *landlock.Ruleset) {
 	if b.plan.Base == BaseHost {
 		for _, d := range b.h.Devices {
 			b.allow(r, d.Real, Device, device, "a harmless device")
+		}
+		if b.plan.Rung == RungParent {
+			for _, dir := range b.h.Parent.Private {
+				if slices.ContainsFunc(b.h.Parent.Writable, func(w string) bool { return under(w, dir) && !b.inWritable(w) }) {
+					continue // Landlock cannot deny beneath what it grants
+				}
+				b.allow(r, dir, Dir, landlock.FSAll&^(landlock.MakeChar|landlock.MakeBlock), "private to the outer sandbox")
+			}
 		}
 		return
 	}

@@ -23,6 +23,13 @@ type Parent struct {
 	Allowed    []string // protected names that may be written
 	Opened     []string // secrets that the spec names, and so shows
 
+	// What a nested document is compared with, see tellSpec.
+	Confined bool     // nothing but Writable and Private may be written
+	Dir      string   // where the command started
+	System   bool     // @system is in view
+	Private  []string // folders that are the sandbox's own
+	asked    *spec.Node
+
 	// What the limits of the whole tree hold, of it or one further out; 0 where
 	// nothing does.
 	Memory, PIDs int64
@@ -31,7 +38,7 @@ type Parent struct {
 
 // parentOf is what this Plan's sandbox tells those inside.
 func (b *builder) parentOf() *Parent {
-	p := &Parent{AccessMode: b.r.AccessMode, Network: b.r.Network, Visible: b.r.Visible}
+	p := &Parent{AccessMode: b.r.AccessMode, Network: b.r.Network, Visible: b.r.Visible, Confined: b.r.Confined}
 	if b.r.ReadOnly && p.AccessMode == spec.WorkspaceWrite {
 		p.AccessMode = spec.ReadOnly
 	}
@@ -67,6 +74,7 @@ func (b *builder) parentOf() *Parent {
 		}
 	}
 	b.tellLimits(p)
+	b.tellSpec(p)
 	return p
 }
 
@@ -98,7 +106,9 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	w.list("secrets", p.Secrets)
 	w.list("allowed", p.Allowed)
 	w.list("opened", p.Opened)
+	w.flag("confined", p.Confined)
 	p.appendLimits(w)
+	p.appendSpec(w)
 	w.close('}')
 	return append(w.b, '\n')
 }
@@ -131,32 +141,58 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 			}
 		}
 	}
+	p.Confined = n.Get("confined") != nil && n.Get("confined").Text == "true"
+	p.parseSpec(n)
 	return p, p.parseLimits(n)
 }
 
 // nested is the Plan of an sbx inside another: no namespace can be made there,
 // and none is needed where the outer sandbox holds as much as is asked. What is
-// narrower is refused. The filter is loaded once more: filters add up.
+// narrower is left to Landlock and a filter on top, where they reach; the filter
+// is loaded once more in any case: filters add up.
 func (b *builder) nested() {
 	b.plan.Base = BaseHost
 	b.plan.KeepCaps = true
 	held := b.h.Parent
-	narrower := func(f spec.Field, why string) {
-		b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "narrow " + string(f) + " inside another sandbox",
-			Why: why, Help: "ask for no more than the outer sandbox holds, or set it in the outer spec"}, Unavailable)
+	b.nestedSecrets(held)
+	b.nestedNetwork(held)
+	if b.nestedFiles(held) {
+		b.landlock()
 	}
-	b.wider(held)
+}
+
+// narrower says that field is narrower than what the outer sandbox holds, and
+// how far that can be held inside it.
+func (b *builder) narrower(f spec.Field, why string, s Status) {
+	switch {
+	case s == Degraded && (f == "network" || b.h.LandlockABI > 0):
+		why += "; inside a sandbox only Landlock and seccomp can hold more"
+		if f != "network" {
+			why += ": they leave names and metadata in view, and chmod, chown, times and extended attributes open" + b.oldLandlock()
+		}
+	default:
+		s = Unavailable
+	}
+	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "narrow " + string(f) + " inside another sandbox",
+		Why: why, Help: "set it in the outer spec, or list \"" + string(f) + "\" in best_effort"}, s)
+}
+
+// nestedSecrets compares what is hidden by default, and what is protected.
+func (b *builder) nestedSecrets(held *Parent) {
+	shows := func(path string) {
+		b.fault(FieldSecrets, Unavailable, "the outer sandbox shows "+path)
+		b.narrower("access_mode", "the outer sandbox shows "+path, Unavailable)
+	}
 	for _, s := range b.h.Secrets {
-		if s.Kind != Absent && !slices.ContainsFunc(held.Secrets, func(d string) bool { return under(s.Real, d) }) {
-			b.fault(FieldSecrets, Unavailable, "the outer sandbox shows "+s.Path)
-			narrower("access_mode", "the outer sandbox shows "+s.Path)
+		own := slices.ContainsFunc(held.Private, func(d string) bool { return under(s.Real, d) }) && !slices.Contains(held.Opened, s.Path)
+		if s.Kind != Absent && !own && !slices.ContainsFunc(held.Secrets, func(d string) bool { return under(s.Real, d) }) {
+			shows(s.Path)
 			break
 		}
 	}
 	for _, path := range held.Opened {
-		if !slices.ContainsFunc(append(slices.Clone(b.r.Read), b.r.Write...), func(n spec.Path) bool { return n.Field != "" && under(path, n.Abs) }) {
-			b.fault(FieldSecrets, Unavailable, "the outer sandbox shows "+path)
-			narrower("access_mode", "the outer sandbox shows "+path)
+		if !slices.ContainsFunc(append(slices.Clone(b.r.Read), b.r.Write...), func(n spec.Path) bool { return n.Field != "" && under(path, n.Abs) && b.isSecret(n.Abs) }) {
+			shows(path)
 			break
 		}
 	}
@@ -166,8 +202,22 @@ func (b *builder) nested() {
 		}
 	}
 	b.fault(FieldProtected, Degraded, "the outer sandbox notices and moves away a protected name that comes into being, it does not refuse it")
-	if b.r.Network != spec.NetworkHost && held.Network > b.r.Network {
-		narrower("network", "the outer sandbox has "+held.Network.String())
+}
+
+func (b *builder) nestedNetwork(held *Parent) {
+	if b.r.Network == spec.NetworkHost || held.Network <= b.r.Network {
+		return
+	}
+	b.plan.Filter.NoInet = b.r.Network == spec.NetworkNone && b.plan.Filter.On
+	b.narrower("network", "the outer sandbox has "+held.Network.String()+"; sockets by path stay", Degraded)
+}
+
+// nestedFiles compares the files, and tells whether Landlock is to hold what is
+// narrower.
+func (b *builder) nestedFiles(held *Parent) (more bool) {
+	narrower := func(f spec.Field, why string) {
+		more = true
+		b.narrower(f, why, Degraded)
 	}
 	if b.r.Visible && !held.Visible {
 		narrower("filesystem.read", "the outer sandbox shows the whole host")
@@ -192,25 +242,12 @@ func (b *builder) nested() {
 	}
 	for _, h := range b.r.Hide {
 		if h.Exists && !slices.ContainsFunc(held.Hidden, func(d string) bool { return under(h.Real, d) }) {
-			narrower("filesystem.hide", "the outer sandbox shows "+h.Real)
+			b.narrower("filesystem.hide", "the outer sandbox shows "+h.Real, Unavailable)
 			break
 		}
 	}
 	if len(b.r.Mounts) > 0 {
-		narrower("filesystem.mounts", "nothing can be mounted there")
+		b.narrower("filesystem.mounts", "nothing can be mounted there", Unavailable)
 	}
-}
-
-// wider refuses what asks for more than the outer sandbox has.
-func (b *builder) wider(held *Parent) {
-	escalation := func(f spec.Field, asked, has string) {
-		b.problems = append(b.problems, &spec.Problem{Field: f, On: b.r.At(f), Do: "have " + asked + " inside another sandbox",
-			Why: "the outer sandbox has " + has, Help: "ask for no more, or leave it out"})
-	}
-	if m := b.r.AccessMode; m != spec.AccessUnset && held.AccessMode != spec.AccessUnset && m > held.AccessMode {
-		escalation("access_mode", m.String(), held.AccessMode.String())
-	}
-	if n := b.r.Spec.Network.Value.Mode; n.Set && n.Value > held.Network {
-		escalation("network.mode", n.Value.String(), held.Network.String())
-	}
+	return more
 }

@@ -30,11 +30,17 @@ type verb struct {
 type call struct {
 	*verb
 	values  map[string][]string
+	given   []given // every flag with a value, in order
 	rest    []string
 	std     streams
 	environ []string
 	homeDir spec.Opt[string] // once home was asked for
+	// readStdin tells that a spec came from stdin.
+	readStdin bool
 }
+
+// given is a flag as it stands on the command line.
+type given struct{ name, value string }
 
 func (c *call) has(name string) bool { return len(c.values[name]) > 0 }
 
@@ -65,25 +71,26 @@ func (v *verb) parse(args []string) (*call, error) {
 			continue
 		}
 		args = args[1:]
-		name, value, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		name, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
 		f := v.flag(name)
 		if f == nil {
 			return nil, usageError(v.name + ": no flag " + quote(word) + near(name, v.flags))
 		}
 		switch {
-		case f.arg == "" && given:
+		case f.arg == "" && hasValue:
 			return nil, usageError(v.name + ": --" + name + " takes no value")
 		case f.arg == "":
 			value = "true"
-		case !given && len(args) == 0:
+		case !hasValue && len(args) == 0:
 			return nil, usageError(v.name + ": --" + name + " wants " + f.arg)
-		case !given:
+		case !hasValue:
 			value, args = args[0], args[1:]
 		}
 		if !f.many && c.has(name) {
 			return nil, usageError(v.name + ": --" + name + " is given twice")
 		}
 		c.values[name] = append(c.values[name], value)
+		c.given = append(c.given, given{name, value})
 	}
 	return c, nil
 }

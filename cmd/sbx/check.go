@@ -37,11 +37,11 @@ func runCheck(c *call) int {
 
 // trial makes the plan and launches it, rung by rung, without the command.
 func (x *execution) trial() (*wrap.Plan, error) {
-	s, _, err := x.documents()
+	docs, err := x.documents()
 	if err != nil {
 		return nil, err
 	}
-	if x.resolved, err = x.resolve(s); err != nil {
+	if x.resolved, err = x.resolve(docs); err != nil {
 		return nil, err
 	}
 	x.host = launch.Facts()

@@ -1,38 +1,66 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
 )
 
 // defaultSpec is what exec runs under when it is given no spec.
 const defaultSpec = `{"access_mode": "workspace-write"}`
 
-// documents reads the spec of a command line. fromStdin tells that stdin was
-// read, so that the command does not get it.
-func (c *call) documents() (s *spec.SandboxSpec, fromStdin bool, err error) {
+// documents reads the specs of a command line, in the order in which they narrow
+// each other. What could be read comes back with an error too.
+func (c *call) documents() ([]*spec.SandboxSpec, error) {
 	if err := c.notYet(); err != nil {
-		return nil, false, err
-	}
-	files := c.values["spec"]
-	if len(files)+len(c.values["spec-json"]) > 1 {
-		return nil, false, &spec.Problem{Do: "narrow one spec by another", Why: "sbx does not do it yet", Help: "give one --spec or one --spec-json"}
+		return nil, err
 	}
 	cwd, err := getwd()
 	if err != nil {
-		return nil, false, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+		return nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 	}
-	name, dir := "the default spec", cwd
-	text := []byte(defaultSpec)
+	var docs []*spec.SandboxSpec
+	for _, g := range c.given {
+		if g.name != "spec" && g.name != "spec-json" {
+			continue
+		}
+		s, err := c.document(g, cwd)
+		if err != nil {
+			return docs, err
+		}
+		if inline := "--spec-json"; s.Source.Name == inline && len(docs) > 0 {
+			s.Source.Name += "#" + strconv.Itoa(len(docs)+1)
+		}
+		docs = append(docs, s)
+	}
+	if len(docs) == 0 {
+		s, err := spec.Decode("the default spec", []byte(defaultSpec))
+		if err != nil {
+			return nil, err
+		}
+		s.Source.Dir = cwd
+		docs = append(docs, s)
+	}
+	return docs, nil
+}
+
+// document reads one spec. Stdin can be read once, and the command does not get
+// it then.
+func (c *call) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
+	name, dir := g.value, cwd
+	var text []byte
 	switch {
-	case c.has("spec-json"):
-		name, text = "--spec-json", []byte(c.value("spec-json"))
-	case c.has("spec") && files[0] == "-":
-		name, fromStdin = "-", true
+	case g.name == "spec-json":
+		name, text = "--spec-json", []byte(g.value)
+	case name == "-" && c.readStdin:
+		return nil, usageError("--spec -: stdin is read once")
+	case name == "-":
+		c.readStdin = true
 		text, err = spec.ReadFD(c.std.in, "-")
-	case c.has("spec"):
-		name = files[0]
+	default:
 		dir = folderOf(name, cwd)
 		text, err = spec.Read(name)
 	}
@@ -40,10 +68,10 @@ func (c *call) documents() (s *spec.SandboxSpec, fromStdin bool, err error) {
 		s, err = spec.Decode(name, text)
 	}
 	if err != nil {
-		return nil, fromStdin, err
+		return nil, err
 	}
 	s.Source.Dir = dir
-	return s, fromStdin, nil
+	return s, nil
 }
 
 // notYet refuses what the command line knows and nothing stands behind yet.
@@ -62,27 +90,39 @@ func (c *call) notYet() error {
 	return nil
 }
 
-// resolve fills in what follows from the document.
-func (c *call) resolve(s *spec.SandboxSpec) (*spec.Resolved, error) {
+// resolve fills in what follows from the documents.
+func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 	cwd, err := getwd()
 	if err != nil {
 		return nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 	}
-	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Command: c.rest[0]}
+	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Command: c.rest[0], Lists: wrap.Lists()}
 	if c.has("input") || c.has("output") {
 		in.Job = &spec.JobAsk{Input: c.value("input"), Output: c.value("output")}
-	}
-	r, err := spec.Resolve(s, in)
-	if err != nil {
-		return nil, err
 	}
 	for _, f := range c.values["best-effort"] {
 		if !spec.Known(spec.Field(f)) {
 			return nil, usageError("--best-effort: no field " + quote(f))
 		}
-		r.BestEffort = append(r.BestEffort, spec.Field(f))
+		in.BestEffort = append(in.BestEffort, spec.Field(f))
 	}
-	return &r, nil
+	if outer := launch.Parent(); outer != nil {
+		held, err := outer.Document(exists)
+		if err != nil {
+			return nil, err
+		}
+		docs, in.Inside = append([]*spec.SandboxSpec{held}, docs...), true
+	}
+	chain, err := spec.Chain(docs, in)
+	if err != nil {
+		return nil, err
+	}
+	for i := 1; i < len(chain); i++ {
+		if err := launch.KeepsSecrets(&chain[i-1], &chain[i]); err != nil {
+			return nil, err
+		}
+	}
+	return &chain[len(chain)-1], nil
 }
 
 // home is the caller's home folder.

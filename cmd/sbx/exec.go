@@ -97,20 +97,20 @@ func (x *execution) ask() error {
 		return err
 	}
 	x.record = audit.Record{ID: id, StartedAt: now, Version: version, Command: audit.Command{Argv: x.rest}}
-	s, fromStdin, err := x.documents()
-	if s != nil {
-		x.record.Documents = []*spec.SandboxSpec{s}
-		x.record.Sources = []string{s.Source.Name}
+	docs, err := x.documents()
+	x.record.Documents = docs
+	for _, s := range docs {
+		x.record.Sources = append(x.record.Sources, s.Source.Name)
 	}
 	if err != nil {
 		return err
 	}
-	if fromStdin {
+	if x.readStdin {
 		if err := nullStdin(x.std.in); err != nil {
 			return err
 		}
 	}
-	x.resolved, err = x.resolve(s)
+	x.resolved, err = x.resolve(docs)
 	if err != nil {
 		return err
 	}

@@ -110,15 +110,17 @@ func (x *execution) launch() error {
 
 // sourcePaths are the files that made the spec, links resolved.
 func (x *execution) sourcePaths() []string {
-	src := &x.resolved.Spec.Source
-	if !x.has("spec") || src.Name == "-" {
-		return nil
+	var files []string
+	for _, d := range x.record.Documents {
+		src := &d.Source
+		if src.Name == "-" || strings.HasPrefix(src.Name, "--") {
+			continue
+		}
+		if real, err := spec.Real(src.Dir+"/"+src.Name[strings.LastIndexByte(src.Name, '/')+1:], spec.HostPaths{}); err == nil {
+			files = append(files, real)
+		}
 	}
-	real, err := spec.Real(src.Dir+src.Name[strings.LastIndexByte(src.Name, '/')+1:], spec.HostPaths{})
-	if err != nil {
-		return nil
-	}
-	return []string{real}
+	return files
 }
 
 // recordPath is where the record will stand, links resolved.

@@ -3,8 +3,8 @@ package main
 import "strings"
 
 var specFlags = []flag{
-	{name: "spec", arg: "FILE", many: true, help: "the SandboxSpec, JSON or YAML; - is stdin"},
-	{name: "spec-json", arg: "JSON", help: "the SandboxSpec itself"},
+	{name: "spec", arg: "FILE", many: true, help: "a SandboxSpec, JSON or YAML; - is stdin; each narrows the one before"},
+	{name: "spec-json", arg: "JSON", many: true, help: "a SandboxSpec itself"},
 	{name: "best-effort", arg: "FIELD", many: true, help: "let FIELD be enforced less than asked, as best_effort does"},
 	{name: "input", arg: "DIR", help: "the job layout: DIR is /input, read-only"},
 	{name: "output", arg: "DIR", help: "the job layout: DIR is /output, writable"},

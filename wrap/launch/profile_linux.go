@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"golang.org/x/sys/unix"
+
 	"sbx/seccomp"
 	"sbx/spec"
 	"sbx/wrap"
@@ -10,22 +12,39 @@ import (
 // conditions are resolved.
 var rootCaps = []string{"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID"}
 
-// profile compiles the OCI profile that the spec names. The side doors are put
-// before it: what it allows there stays shut.
+// profile compiles the OCI profiles that the documents name; where documents
+// narrow each other there may be several, and the default list beside them. The
+// side doors are put before each: what it allows there stays shut.
 func (p *prober) profile() {
-	path := p.r.Syscalls
-	if path == "" || path == "default" {
+	lists := append([]string{p.r.Syscalls}, p.r.MoreSyscalls...)
+	if lists[0] == "" || len(lists) == 1 && lists[0] == defaultList {
 		return
 	}
-	code, err := compileProfile(path, p.r.Network, &p.h)
+	var parts [][]unix.SockFilter
+	for _, path := range lists {
+		part, err := compileList(path, p.r.Network, &p.h)
+		if err != nil {
+			p.h.ProfileWhy = path + ": " + err.Error()
+			return
+		}
+		parts = append(parts, part)
+	}
+	code, err := seccomp.Join(parts...)
 	if err != nil {
 		p.h.ProfileWhy = err.Error()
 		return
 	}
-	p.h.Profile = code
+	p.h.Profile = seccomp.Encode(code)
 }
 
-func compileProfile(path string, network spec.NetworkMode, h *wrap.Host) ([]byte, error) {
+// defaultList is what syscalls calls the list that is shipped.
+const defaultList = "default"
+
+func compileList(path string, network spec.NetworkMode, h *wrap.Host) ([]unix.SockFilter, error) {
+	doors := seccomp.Options{Root: h.UID == 0, Unix: network != spec.NetworkHost}
+	if path == defaultList {
+		return seccomp.Program(seccomp.Default(doors), seccomp.Native)
+	}
 	doc, err := spec.Read(path)
 	if err != nil {
 		return nil, err
@@ -38,10 +57,5 @@ func compileProfile(path string, network spec.NetworkMode, h *wrap.Host) ([]byte
 	if err != nil {
 		return nil, err
 	}
-	f = seccomp.WithSideDoors(f, seccomp.Options{Root: h.UID == 0, Unix: network != spec.NetworkHost})
-	insns, err := seccomp.Program(f, seccomp.Native)
-	if err != nil {
-		return nil, err
-	}
-	return seccomp.Encode(insns), nil
+	return seccomp.Program(seccomp.WithSideDoors(f, doors), seccomp.Native)
 }

@@ -1,0 +1,128 @@
+package wrap
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// toldFields are the fields that an sbx inside compares as they were asked: what
+// no kernel holds for it, and what a later document could loosen.
+var toldFields = [...]spec.Field{"tools_allowed", "tools_denied", "max_turns", "max_commands", "on_exceed", "limits", "best_effort", "require_available", "agent"}
+
+// tellSpec is what a nested document is compared with beside what the kernel
+// holds.
+func (b *builder) tellSpec(p *Parent) {
+	p.Dir = b.r.WorkingDir.Real
+	p.System = b.r.System
+	if p.Private = b.private; b.prefix != "" && b.h.Home != "" && !b.inView(b.h.Home) {
+		p.Private = append(slices.Clone(p.Private), b.h.Home)
+	}
+	asked := &spec.Node{Kind: spec.Object}
+	doc := b.r.Spec.Node()
+	for _, f := range toldFields {
+		if n := doc.Get(string(f)); n != nil {
+			asked.Members = append(asked.Members, spec.Member{Key: string(f), Value: n})
+		}
+	}
+	if b.r.Limited || len(b.r.Deny) > 0 {
+		commands := &spec.Node{Kind: spec.Object}
+		if b.r.Limited {
+			commands.Members = append(commands.Members, spec.Member{Key: "allow", Value: programNodes(b.r.Allow)})
+		}
+		commands.Members = append(commands.Members, spec.Member{Key: "deny", Value: programNodes(b.r.Deny)})
+		asked.Members = append(asked.Members, spec.Member{Key: "commands", Value: commands})
+	}
+	p.asked = asked
+}
+
+// programNodes are programs as they are named inside.
+func programNodes(all []spec.ProgramAt) *spec.Node {
+	list := &spec.Node{Kind: spec.List}
+	for i := range all {
+		name := all[i].Name
+		if name == "" {
+			if name = all[i].Inside; all[i].Path.IsDir {
+				name += "/"
+			}
+		}
+		list.Items = append(list.Items, &spec.Node{Kind: spec.String, Text: name})
+	}
+	return list
+}
+
+// appendSpec writes what tellSpec gathered.
+func (p *Parent) appendSpec(w *printer) {
+	w.text("working_dir", p.Dir)
+	w.flag("system", p.System)
+	w.list("private", p.Private)
+	if p.asked != nil && len(p.asked.Members) > 0 {
+		w.key("asked")
+		w.b = p.asked.AppendJSON(w.b, nil)
+	}
+}
+
+// parseSpec reads it.
+func (p *Parent) parseSpec(n *spec.Node) {
+	if dir := n.Get("working_dir"); dir != nil {
+		p.Dir = dir.Text
+	}
+	p.System = n.Get("system") != nil && n.Get("system").Text == "true"
+	if list := n.Get("private"); list != nil {
+		for _, item := range list.Items {
+			p.Private = append(p.Private, item.Text)
+		}
+	}
+	p.asked = n.Get("asked")
+}
+
+// Document is the outer sandbox's resolved spec as the document that an sbx
+// inside narrows: its paths are those inside. there tells whether something
+// stands at a path; what is not in view there cannot be named.
+func (p *Parent) Document(there func(path string) bool) (*spec.SandboxSpec, error) {
+	asked := p.asked
+	if asked == nil {
+		asked = &spec.Node{Kind: spec.Object}
+	}
+	s, err := spec.DecodeNode(ParentPath, asked)
+	if err != nil {
+		return nil, err
+	}
+	s.Source.Root = nil // made here
+	if p.AccessMode != spec.AccessUnset {
+		s.AccessMode = spec.Some(p.AccessMode)
+	}
+	if p.Dir != "" && there(p.Dir) {
+		s.WorkingDir = spec.Some(p.Dir)
+	}
+	s.Network = spec.Some(spec.Network{Mode: spec.Some(p.Network)})
+	stands := func(lists ...[]string) []string {
+		all := []string{}
+		for _, l := range lists {
+			for _, path := range l {
+				if strings.HasPrefix(path, "**/") || there(path) {
+					all = append(all, path)
+				}
+			}
+		}
+		return all
+	}
+	fs := spec.Filesystem{Hide: spec.Some(slices.Clone(p.Hidden))}
+	if p.Confined {
+		beside := slices.Clone(p.Writable)
+		if p.AccessMode == spec.WorkspaceWrite {
+			beside = slices.DeleteFunc(beside, func(w string) bool { return w == p.Dir })
+		}
+		fs.Write = spec.Some(stands(beside, p.Private, p.Allowed))
+	}
+	if p.Visible {
+		fs.Read = spec.Some(stands(p.Read, p.Opened, p.Private))
+		if p.System {
+			fs.Read.Value = append(fs.Read.Value, spec.System)
+		}
+	}
+	s.Filesystem = spec.Some(fs)
+	s.Source.Root = s.Node() // without places: it is named as a whole
+	return s, nil
+}
