@@ -1,0 +1,97 @@
+package spec
+
+import "slices"
+
+// agentTool is one tool in Claude's words, which tools_allowed and
+// tools_denied speak, with the names that each agent has for it: of its tools
+// and, for codex, of the items of its stream. The usual name stands first.
+type agentTool struct {
+	name   string   // as patterns have it
+	claude []string // what else Claude itself calls it
+	codex  []string
+	gemini []string
+}
+
+// agentTools is the one table of tool names. A name of another agent's may
+// stand in several rows: codex edits and creates files by one tool. Reading
+// has no row for codex, which reads with programs in its shell.
+//
+// codex calls its tools from a program in a tool of its own, exec; the items
+// of its stream then say which they were. It stands with the shell, which is
+// what it mostly runs and the most that it can do.
+var agentTools = []agentTool{
+	{"Bash", nil,
+		[]string{"command_execution", "exec_command", "shell", "shell_command", "local_shell", "local_shell_call", "write_stdin", "exec"},
+		[]string{"run_shell_command"}},
+	{"Read", nil, []string{"view_image"}, []string{"read_file", "read_many_files"}},
+	{"Edit", []string{"MultiEdit"}, []string{"file_change", "apply_patch"}, []string{"replace"}},
+	{"Write", nil, []string{"file_change", "apply_patch"}, []string{"write_file"}},
+	{"NotebookEdit", nil, nil, nil},
+	{"Grep", nil, []string{"grep_files"}, []string{"grep_search", "search_file_content"}},
+	{"Glob", nil, nil, []string{"glob"}},
+	{"LS", nil, []string{"list_dir"}, []string{"list_directory"}},
+	{"WebFetch", nil, nil, []string{"web_fetch"}},
+	{"WebSearch", nil, []string{"web_search", "web_search_call"}, []string{"google_web_search"}},
+	{"Task", []string{"Agent"},
+		[]string{"spawn_agent", "collab_tool_call", "send_input", "send_message", "followup_task", "wait_agent", "resume_agent", "close_agent"},
+		[]string{"invoke_agent"}},
+	{"TodoWrite", nil, []string{"todo_list", "update_plan"}, []string{"write_todos"}},
+	{"Skill", nil, nil, []string{"activate_skill"}},
+	{"AskUserQuestion", nil, []string{"request_user_input"}, []string{"ask_user"}},
+	{"EnterPlanMode", nil, nil, []string{"enter_plan_mode"}},
+	{"ExitPlanMode", nil, nil, []string{"exit_plan_mode"}},
+	{"ToolSearch", nil, []string{"tool_search"}, nil},
+	{"ListMcpResources", []string{"ListMcpResourcesTool"}, []string{"list_mcp_resources"}, nil},
+	{"ReadMcpResource", []string{"ReadMcpResourceTool"}, []string{"read_mcp_resource"}, nil},
+}
+
+// of is the names that agent a has for the tool; nil where a has no such tool.
+func (t *agentTool) of(a Agent) []string {
+	switch a {
+	case Codex:
+		return t.codex
+	case Gemini:
+		return t.gemini
+	}
+	return append([]string{t.name}, t.claude...)
+}
+
+// ToolNames is what agent a calls the tool that Claude calls name, the usual
+// name first. ok is false where a has no such tool, or nobody knows of one;
+// for Claude itself every name is a tool, its own included.
+func ToolNames(a Agent, name string) (native []string, ok bool) {
+	for i := range agentTools {
+		if t := &agentTools[i]; t.name == name || slices.Contains(t.claude, name) {
+			native = slices.Clone(t.of(a))
+			return native, len(native) > 0
+		}
+	}
+	if a == Claude {
+		return []string{name}, true
+	}
+	return nil, false
+}
+
+// ClaudeTool is what Claude calls the tool that agent a calls native, the
+// first where there are several (ClaudeTools). ok is false for a name that the
+// table lacks, which for Claude is returned as it is.
+func ClaudeTool(a Agent, native string) (name string, ok bool) {
+	for i := range agentTools {
+		if t := &agentTools[i]; slices.Contains(t.of(a), native) {
+			return t.name, true
+		}
+	}
+	return native, false
+}
+
+// ClaudeTools is all that the tool may be in Claude's words: codex's
+// apply_patch is Edit and Write. It is empty for a name that the table lacks.
+func ClaudeTools(a Agent, native string) []string {
+	var names []string
+	for i := range agentTools {
+		if t := &agentTools[i]; slices.Contains(t.of(a), native) {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}
