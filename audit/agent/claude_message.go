@@ -1,0 +1,136 @@
+package agent
+
+import "strings"
+
+// readMessage reads the message of an event.
+func (e *claudeLine) readMessage(c *cursor) {
+	if e.message || !c.enter('{') {
+		c.skip()
+		return
+	}
+	e.message = true
+	for first := true; c.more('}', &first); {
+		k := c.key()
+		switch string(k) {
+		case "id":
+			e.id.read(c)
+		case "model":
+			e.model.read(c)
+		case "content":
+			if e.content {
+				c.skip()
+				continue
+			}
+			e.content = true
+			e.readBlocks(c)
+		default:
+			c.skip()
+		}
+	}
+}
+
+// readPart reads a part of a message. Only the first one tells something that
+// no later event does: that the message has begun. It is false for others.
+func (e *claudeLine) readPart(c *cursor) bool {
+	if !c.enter('{') {
+		c.skip()
+		return false
+	}
+	var kind field
+	for first := true; c.more('}', &first); {
+		k := c.key()
+		switch string(k) {
+		case "type":
+			kind.read(c)
+			if !kind.is("message_start") {
+				return false
+			}
+		case "message":
+			e.readMessage(c)
+		default:
+			c.skip()
+		}
+	}
+	if !kind.set {
+		e.message = false
+	}
+	return !c.bad
+}
+
+func (e *claudeLine) readBlocks(c *cursor) {
+	if !c.enter('[') {
+		c.skip()
+		return
+	}
+	for first := true; c.more(']', &first); {
+		if len(e.blocks) == maxBlocks {
+			e.crowd++
+			c.skip()
+			continue
+		}
+		if c.space() != '{' {
+			c.skip()
+			continue
+		}
+		e.blocks = append(e.blocks, block{})
+		e.blocks[len(e.blocks)-1].read(c)
+	}
+}
+
+func (b *block) read(c *cursor) {
+	c.enter('{')
+	for first := true; c.more('}', &first); {
+		k := c.key()
+		switch string(k) {
+		case "type":
+			b.kind.read(c)
+		case "id":
+			b.id.read(c)
+		case "tool_use_id":
+			b.of.read(c)
+		case "name":
+			b.name.read(c)
+		case "input":
+			b.input.read(c)
+		case "content":
+			b.content.read(c)
+		case "is_error":
+			b.failed.read(c)
+		default:
+			c.skip()
+		}
+	}
+}
+
+// claudeDecision is what was decided on a call, by the list beside the results;
+// known is false where nothing was.
+func claudeDecision(c cursor, id string) (decision string, known bool) {
+	if !c.enter('[') {
+		return "", false
+	}
+	for first := true; c.more(']', &first); {
+		f := c.fields("id", "permission_decision")
+		if f[0].text(maxID) != id {
+			continue
+		}
+		d := f[1].sub()
+		g := d.fields("decision")
+		return g[0].text(maxKey), g[0].str
+	}
+	return "", false
+}
+
+// maxHead is how much of a result is looked at, in bytes: its first words.
+const maxHead = 400
+
+// claudeTurnedAway tells whether an error is claude's own, of a call that never
+// ran: the tool is switched off, or its input was not valid.
+func claudeTurnedAway(content *field) bool {
+	head := content.text(maxHead)
+	for _, words := range []string{"<tool_use_error>", "denied by your permission", "Read deny rule"} {
+		if strings.Contains(head, words) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,238 @@
+package agent
+
+import (
+	"strings"
+
+	"sbx/spec"
+)
+
+// codex's stream (codex exec --json): an item of work is told as it starts and
+// as it is completed. It names item types, never tools, and shows neither
+// model turns nor calls that were refused: those are in the rollout file.
+
+// codexSilent are items that are no call of a tool.
+func codexSilent(kind *field) bool {
+	return kind.is("agent_message") || kind.is("reasoning") || kind.is("error") || kind.is("todo_list")
+}
+
+type codexLine struct {
+	kind, thread, usage, err field
+	item                     codexItem
+}
+
+type codexItem struct {
+	seen                    bool
+	id, kind, status        field
+	command, changes, query field
+	server, tool            field
+}
+
+func codexEvent(t *tally, c *cursor) bool {
+	var e codexLine
+	if !c.enter('{') {
+		return false
+	}
+	for first := true; c.more('}', &first); {
+		k := c.key()
+		switch string(k) {
+		case "type":
+			e.kind.read(c)
+		case "thread_id":
+			e.thread.read(c)
+		case "usage":
+			e.usage.read(c)
+		case "error":
+			e.err.read(c)
+		case "item":
+			// What an item that is no call holds does not matter: the bulk of a stream.
+			known := e.ofItem()
+			if e.item.read(c, known); known && codexSilent(&e.item.kind) {
+				return !c.bad
+			}
+		default:
+			c.skip()
+		}
+	}
+	if c.bad {
+		return false
+	}
+	return e.act(t)
+}
+
+func (e *codexLine) ofItem() bool {
+	return e.kind.is("item.completed") || e.kind.is("item.started") || e.kind.is("item.updated")
+}
+
+// read reads an item. Where stop is allowed it stops at one that is no call.
+func (m *codexItem) read(c *cursor, stop bool) {
+	if m.seen || !c.enter('{') {
+		c.skip()
+		return
+	}
+	m.seen = true
+	for first := true; c.more('}', &first); {
+		k := c.key()
+		switch string(k) {
+		case "id":
+			m.id.read(c)
+		case "type":
+			if m.kind.read(c); stop && codexSilent(&m.kind) {
+				return
+			}
+		case "status":
+			m.status.read(c)
+		case "command":
+			m.command.read(c)
+		case "changes":
+			m.changes.read(c)
+		case "query":
+			m.query.read(c)
+		case "server":
+			m.server.read(c)
+		case "tool":
+			m.tool.read(c)
+		default:
+			c.skip()
+		}
+	}
+}
+
+func (e *codexLine) act(t *tally) bool {
+	switch {
+	case e.kind.is("thread.started"):
+		t.session = e.thread.text(maxString)
+	case e.kind.is("turn.started"):
+		t.ended = false
+	case e.kind.is("item.started"), e.kind.is("item.completed"):
+		e.item.act(t, e.kind.is("item.completed"))
+	case e.kind.is("turn.completed"):
+		c := e.usage.sub()
+		f := c.fields("input_tokens", "cached_input_tokens", "output_tokens")
+		t.meter(&f)
+		t.over(true, "")
+	case e.kind.is("turn.failed"):
+		c := e.err.sub()
+		f := c.fields("message")
+		t.over(false, f[0].text(maxString))
+	case e.kind.is("item.updated"), e.kind.is("error"):
+	default:
+		return false
+	}
+	return true
+}
+
+// meter takes tokens: input, the cached part of it, output.
+func (t *tally) meter(f *[4]field) {
+	in, ok := f[0].number()
+	out, ok2 := f[2].number()
+	if !ok || !ok2 {
+		return
+	}
+	cached, _ := f[1].number()
+	t.tokens, t.metered = Tokens{Input: in, Cached: cached, Output: out}, true
+}
+
+func (m *codexItem) act(t *tally, done bool) {
+	if !m.kind.str || codexSilent(&m.kind) {
+		return
+	}
+	w := Wish{Name: m.kind.text(maxName), ID: m.id.text(maxID)}
+	shell := false
+	switch w.Name {
+	case "command_execution":
+		shell = true
+		w.As = []string{"Bash"}
+		w.Targets, w.Cut = m.command.target()
+		for i, line := range w.Targets {
+			w.Targets[i] = shellScript(line)
+		}
+	case "file_change":
+		w.As, w.Targets, w.Cut = codexChanges(m.changes.sub())
+	case "mcp_tool_call":
+		w.Name = clipString("mcp__"+m.server.text(maxName)+"__"+m.tool.text(maxName), maxName)
+		w.As = []string{w.Name}
+	case "web_search":
+		w.As = []string{"WebSearch"}
+		w.Targets, w.Cut = m.query.target()
+	case "collab_tool_call":
+		t.subs = true
+		w.As = []string{"Task"}
+	default:
+		w.As = claudeNames(spec.Codex, w.Name)
+	}
+	t.asked(w, shell)
+	switch {
+	case !done:
+	case m.status.is("declined"):
+		t.answered(w.ID, refused)
+	default:
+		t.answered(w.ID, ran)
+	}
+}
+
+// codexChanges is what a file_change amounts to: Write makes files, Edit changes
+// them and takes them away.
+func codexChanges(c cursor) (as, paths []string, cut bool) {
+	if !c.enter('[') {
+		return []string{"Edit", "Write"}, nil, true
+	}
+	makes, edits := false, false
+	for first := true; c.more(']', &first); {
+		f := c.fields("path", "kind")
+		if f[1].is("add") {
+			makes = true
+		} else {
+			edits = true
+		}
+		if len(paths) == maxTargets || !f[0].str || len(f[0].b) > maxString {
+			cut = true
+			continue
+		}
+		paths = append(paths, f[0].text(maxString))
+	}
+	if edits {
+		as = append(as, "Edit")
+	}
+	if makes {
+		as = append(as, "Write")
+	}
+	return as, paths, cut || c.bad
+}
+
+// claudeNames is what an agent's tool is in Claude's words; its own name where
+// there are none.
+func claudeNames(a spec.Agent, name string) []string {
+	if as := spec.ClaudeTools(a, name); len(as) > 0 {
+		return as
+	}
+	return []string{name}
+}
+
+func codexUnseen(t *tally, r *Rollout, s *Summary) {
+	if r == nil || !r.told() {
+		why := "codex's stream does not tell, and its rollout file was not read"
+		s.unseen("version", why)
+		s.unseen("turns", why)
+		s.unseen("subagents", why)
+	} else {
+		r.into(s)
+		if t.subs || r.tally.subs {
+			s.unseen("subagents", "what codex's sub-agents do is neither in its stream nor in its own rollout file")
+		}
+	}
+	s.unseen("refused", "codex's stream shows no call that was refused before it ran")
+}
+
+// shellScript is the script of a command line such as codex shows:
+// /bin/bash -lc 'the script'. Any other is returned as it is.
+func shellScript(line string) string {
+	words, ok := shellWords(line)
+	if !ok || len(words) != 3 || words[1] != "-lc" && words[1] != "-c" {
+		return line
+	}
+	switch words[0][strings.LastIndexByte(words[0], '/')+1:] {
+	case "sh", "bash", "zsh", "dash":
+		return words[2]
+	}
+	return line
+}

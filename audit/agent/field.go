@@ -1,0 +1,91 @@
+package agent
+
+// field is a member that is looked for: the text of its value, of the first one
+// where the key stands twice. It is a piece of the line.
+type field struct {
+	b       []byte
+	set     bool
+	str     bool // b is what stands between the quotes of a string
+	escaped bool
+}
+
+// read takes the value under the cursor.
+func (f *field) read(c *cursor) {
+	if f.set || c.bad {
+		c.skip()
+		return
+	}
+	f.set = true
+	if c.space() == '"' {
+		f.str = true
+		f.b, f.escaped = c.raw()
+		return
+	}
+	f.b = c.span()
+}
+
+// text is the string's value, at most limit bytes; "" of anything else.
+func (f *field) text(limit int) string {
+	switch {
+	case !f.str:
+		return ""
+	case f.escaped:
+		return string(unescape(f.b, limit))
+	}
+	return string(clip(f.b, limit))
+}
+
+// is tells whether the string's value is the word s. It does not allocate but
+// for a value with escapes.
+func (f *field) is(s string) bool {
+	if f.escaped {
+		return f.text(maxKey) == s
+	}
+	return f.str && string(f.b) == s
+}
+
+// yes tells whether the value is true.
+func (f *field) yes() bool { return !f.str && string(f.b) == "true" }
+
+// null tells whether the value is null or absent.
+func (f *field) null() bool { return !f.str && (!f.set || string(f.b) == "null") }
+
+// sub is a cursor on the value.
+func (f *field) sub() cursor {
+	if f.str {
+		return cursor{bad: true}
+	}
+	return cursor{b: f.b}
+}
+
+// number is the value as a whole number that is not negative; ok is false for
+// what is written otherwise or does not fit.
+func (f *field) number() (n int64, ok bool) {
+	c := f.sub()
+	if c.bad {
+		return 0, false
+	}
+	return c.number()
+}
+
+// fields reads the members of the object under the cursor that keys name. The
+// value is stepped over, whatever it is.
+func (c *cursor) fields(keys ...string) (f [4]field) {
+	if c.space() != '{' {
+		c.skip()
+		return f
+	}
+	c.enter('{')
+members:
+	for first := true; c.more('}', &first); {
+		k := c.key()
+		for i := range keys {
+			if string(k) == keys[i] {
+				f[i].read(c)
+				continue members
+			}
+		}
+		c.skip()
+	}
+	return f
+}

@@ -1,0 +1,171 @@
+package agent
+
+import (
+	"strconv"
+	"strings"
+
+	"sbx/spec"
+)
+
+// gemini's stream (--output-format stream-json) is flat: messages, calls and
+// results in a row. It names no turns: one is a run of the model's messages and
+// calls up to the next result.
+
+// geminiTargets is what a pattern is held against, by the parameter that has it.
+var geminiTargets = targets{
+	"run_shell_command": "command",
+	"read_file":         "file_path", "write_file": "file_path", "replace": "file_path",
+	"list_directory": "dir_path", "grep_search": "dir_path", "search_file_content": "dir_path", "glob": "dir_path",
+	"web_fetch": "url", "google_web_search": "query",
+	"invoke_agent": "agent_name", "activate_skill": "name",
+}
+
+// geminiRefusals are the errors of calls that never ran. An error that the tool
+// itself met, such as file_not_found, is none.
+var geminiRefusals = []string{
+	"tool_not_registered", "policy_violation", "invalid_tool_params", "path_not_in_workspace", "sandbox_expansion_required",
+}
+
+type geminiLine struct {
+	kind, role, session, stats, err field
+	id, name, parameters, status    field
+}
+
+func geminiEvent(t *tally, c *cursor) bool {
+	var e geminiLine
+	if !c.enter('{') {
+		return false
+	}
+	for first := true; c.more('}', &first); {
+		k := c.key()
+		switch string(k) {
+		case "type":
+			e.kind.read(c)
+		case "role":
+			e.role.read(c)
+		case "session_id":
+			e.session.read(c)
+		case "tool_id":
+			e.id.read(c)
+		case "tool_name":
+			e.name.read(c)
+		case "parameters":
+			e.parameters.read(c)
+		case "status":
+			e.status.read(c)
+		case "error":
+			e.err.read(c)
+		case "stats":
+			e.stats.read(c)
+		default:
+			c.skip()
+		}
+		if e.enough() {
+			break
+		}
+	}
+	if c.bad {
+		return false
+	}
+	return e.act(t)
+}
+
+// enough tells whether the rest of the line could say nothing more: the text of
+// a message, and the output of a call that ran.
+func (e *geminiLine) enough() bool {
+	switch {
+	case e.role.set:
+		return e.kind.is("message")
+	case e.status.set && e.id.set:
+		return e.kind.is("tool_result") && !e.status.is("error")
+	}
+	return false
+}
+
+func (e *geminiLine) act(t *tally) bool {
+	switch {
+	case e.kind.is("init"):
+		t.session = e.session.text(maxString)
+	case e.kind.is("message"):
+		if e.role.is("assistant") {
+			t.speak()
+		}
+	case e.kind.is("tool_use"):
+		t.speak()
+		e.call(t)
+	case e.kind.is("tool_result"):
+		t.speaking = false
+		t.answered(e.id.text(maxID), e.verdict())
+	case e.kind.is("result"):
+		t.speaking = false
+		e.result(t)
+	case e.kind.is("error"):
+	default:
+		return false
+	}
+	return true
+}
+
+// speak begins a turn where none goes on.
+func (t *tally) speak() {
+	if !t.speaking {
+		t.speaking = true
+		t.turn()
+	}
+}
+
+func (e *geminiLine) call(t *tally) {
+	name := e.name.text(maxName)
+	w := Wish{Name: name, ID: e.id.text(maxID), As: claudeNames(spec.Gemini, name)}
+	w.Targets, w.Cut = geminiTargets.of(name, &e.parameters)
+	if name == "invoke_agent" {
+		t.subs = true
+	}
+	t.asked(w, name == "run_shell_command")
+}
+
+func (e *geminiLine) verdict() verdict {
+	if !e.status.is("error") {
+		return ran
+	}
+	c := e.err.sub()
+	f := c.fields("type")
+	for _, kind := range geminiRefusals {
+		if f[0].is(kind) {
+			return refused
+		}
+	}
+	return ran
+}
+
+func (e *geminiLine) result(t *tally) {
+	c := e.stats.sub()
+	f := c.fields("input_tokens", "cached", "output_tokens", "tool_calls")
+	t.meter(&f)
+	if n, ok := f[3].number(); ok {
+		t.reported = int(min(n, 1<<31-1))
+	}
+	if e.status.is("success") {
+		t.over(true, "")
+		return
+	}
+	c = e.err.sub()
+	f = c.fields("type", "message")
+	reason := f[0].text(maxString)
+	if reason == "" || reason == "unknown" {
+		reason = strings.TrimSpace(f[1].text(maxString))
+	}
+	t.over(false, reason)
+}
+
+func geminiUnseen(t *tally, _ *Rollout, s *Summary) {
+	s.unseen("version", "gemini's stream does not tell")
+	if !t.subs {
+		return
+	}
+	why := "what gemini's sub-agents do is not in its stream"
+	if n := t.reported - t.count; n > 0 {
+		why += "; by its own count they made " + strconv.Itoa(n) + " calls"
+	}
+	s.unseen("subagents", why)
+}

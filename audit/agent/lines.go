@@ -1,0 +1,76 @@
+package agent
+
+import "bytes"
+
+// maxLine is the longest line that is read, in bytes.
+const maxLine = 4 << 20
+
+// lines cuts bytes into lines. A line that lies whole in what is written is
+// handed on where it lies; only one that is cut is copied, into a buffer of at
+// most limit bytes. A longer line is skipped to its end and counted.
+type lines struct {
+	limit   int
+	buf     []byte // the begin of a line whose end is still to come
+	skips   bool   // the line has outgrown limit
+	skipped int    // lines that did
+}
+
+// write hands each line to take, without its newline; what take is given is
+// valid only during the call.
+func (l *lines) write(p []byte, take func(line []byte)) {
+	for len(p) > 0 {
+		end := bytes.IndexByte(p, '\n')
+		if end < 0 {
+			l.keep(p)
+			return
+		}
+		switch {
+		case l.skips:
+			l.skips = false
+		case len(l.buf) > 0:
+			if l.keep(p[:end]); !l.skips {
+				take(l.buf)
+			}
+			l.skips = false
+			l.buf = l.buf[:0]
+		case end > l.limit:
+			l.skipped++
+		default:
+			take(p[:end])
+		}
+		p = p[end+1:]
+	}
+}
+
+// close hands on a last line that has no newline.
+func (l *lines) close(take func(line []byte)) {
+	if len(l.buf) > 0 && !l.skips {
+		take(l.buf)
+	}
+	l.buf, l.skips = nil, false
+}
+
+// keep adds to the line that is cut. The buffer grows by four, so that the old
+// and the new one together stay near limit.
+func (l *lines) keep(p []byte) {
+	if l.skips {
+		return
+	}
+	need := len(l.buf) + len(p)
+	if need > l.limit {
+		l.skips = true
+		l.skipped++
+		l.buf = l.buf[:0]
+		return
+	}
+	if need > cap(l.buf) {
+		size := max(16<<10, 4*cap(l.buf))
+		for size < need {
+			size *= 4
+		}
+		grown := make([]byte, len(l.buf), min(size, l.limit))
+		copy(grown, l.buf)
+		l.buf = grown
+	}
+	l.buf = append(l.buf, p...)
+}

@@ -1,0 +1,212 @@
+package agent
+
+import "bytes"
+
+// cursor walks over one JSON text without allocating. It checks what it needs
+// to keep its place (strings, and that brackets balance) and no more. Where the
+// text is at odds with that, bad is set and every later step is refused.
+type cursor struct {
+	b   []byte
+	i   int
+	bad bool
+}
+
+// class tells the bytes that a value which is skipped is steered by.
+var class = [256]byte{'"': '"', '{': '{', '[': '{', '}': '}', ']': '}'}
+
+func (c *cursor) fail() { c.bad = true }
+
+// space skips white space; it returns the byte after it, 0 at the end.
+func (c *cursor) space() byte {
+	for c.i < len(c.b) {
+		switch b := c.b[c.i]; b {
+		case ' ', '\t', '\r', '\n':
+			c.i++
+		default:
+			return b
+		}
+	}
+	return 0
+}
+
+// enter steps into an object ('{') or a list ('['); false where the value is
+// something else, which is then still to be skipped.
+func (c *cursor) enter(open byte) bool {
+	if c.bad || c.space() != open {
+		return false
+	}
+	c.i++
+	return true
+}
+
+// more steps to the next entry of the object or list that ends in end. It is
+// false behind the last one, where the cursor stands after end.
+func (c *cursor) more(end byte, first *bool) bool {
+	if c.bad {
+		return false
+	}
+	b := c.space()
+	if b == end {
+		c.i++
+		return false
+	}
+	if !*first {
+		if b != ',' {
+			c.fail()
+			return false
+		}
+		c.i++
+	}
+	*first = false
+	return true
+}
+
+// key reads a member's key up to its value. The bytes are a piece of the text
+// but where the key holds escapes.
+func (c *cursor) key() []byte {
+	if c.space() != '"' {
+		c.fail()
+		return nil
+	}
+	k, escaped := c.raw()
+	if c.bad || c.space() != ':' {
+		c.fail()
+		return nil
+	}
+	c.i++
+	c.space()
+	if escaped {
+		return unescape(k, maxKey)
+	}
+	return k
+}
+
+// raw reads a string: what stands between its quotes, and whether there are
+// escapes in it. The cursor stands on the opening quote.
+func (c *cursor) raw() (s []byte, escaped bool) {
+	b, i := c.b, c.i+1
+	start := i
+	// Keys and most words are short: a loop beats a search for them.
+	for end := min(i+24, len(b)); i < end; i++ {
+		if b[i] == '"' {
+			c.i = i + 1
+			return b[start:i], false
+		}
+		if b[i] == '\\' {
+			break
+		}
+	}
+	end := stringEnd(b, i)
+	if end < 0 {
+		c.fail()
+		return nil, false
+	}
+	c.i = end + 1
+	s = b[start:end]
+	return s, bytes.IndexByte(s, '\\') >= 0
+}
+
+// stringEnd is the place of the quote that closes the string which b[i] is in,
+// or -1. A quote closes it unless an odd number of backslashes stands before
+// it; none before i belongs to an escape that reaches beyond i.
+func stringEnd(b []byte, i int) int {
+	start := i
+	for {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return -1
+		}
+		i += n
+		slashes := 0
+		for j := i - 1; j >= start && b[j] == '\\'; j-- {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return i
+		}
+		i++
+	}
+}
+
+// skip steps over one value.
+func (c *cursor) skip() {
+	switch b := c.space(); {
+	case c.bad:
+	case b == '"':
+		end := stringEnd(c.b, c.i+1)
+		if end < 0 {
+			c.fail()
+			return
+		}
+		c.i = end + 1
+	case b == '{' || b == '[':
+		c.skipNested()
+	default:
+		c.skipWord()
+	}
+}
+
+// skipNested steps over an object or a list of any depth.
+func (c *cursor) skipNested() {
+	b, depth := c.b, 0
+	for i := c.i; i < len(b); i++ {
+		switch class[b[i]] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				c.i = i + 1
+				return
+			}
+		case '"':
+			if i = stringEnd(b, i+1); i < 0 {
+				c.fail()
+				return
+			}
+		}
+	}
+	c.fail()
+}
+
+// skipWord steps over a number, true, false or null.
+func (c *cursor) skipWord() {
+	start := c.i
+	for c.i < len(c.b) {
+		switch b := c.b[c.i]; {
+		case b >= '0' && b <= '9', b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b == '-', b == '+', b == '.':
+			c.i++
+			continue
+		}
+		break
+	}
+	if c.i == start {
+		c.fail()
+	}
+}
+
+// span is the text of one value, which is stepped over.
+func (c *cursor) span() []byte {
+	c.space()
+	start := c.i
+	c.skip()
+	if c.bad {
+		return nil
+	}
+	return c.b[start:c.i]
+}
+
+// number is a whole number that is not negative; ok is false for what is
+// written otherwise or does not fit. The value is stepped over.
+func (c *cursor) number() (n int64, ok bool) {
+	s := c.span()
+	if len(s) == 0 || len(s) > 18 {
+		return 0, false
+	}
+	for _, b := range s {
+		if b < '0' || b > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(b-'0')
+	}
+	return n, true
+}

@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// What is kept of strings, in bytes.
+const (
+	maxString = 4 << 10
+	maxName   = 256 // of a tool's name
+	maxID     = 256 // of an id, which only tells calls apart
+	maxKey    = 64  // of a key that holds escapes; the keys looked for are shorter
+)
+
+// clip is s cut to at most limit bytes, between two characters where s is UTF-8.
+func clip(s []byte, limit int) []byte {
+	if len(s) <= limit {
+		return s
+	}
+	for i := limit; i > limit-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			return s[:i]
+		}
+	}
+	return s[:limit]
+}
+
+// clipString is clip for strings; the result does not keep a longer one.
+func clipString(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.Clone(s[:len(clip([]byte(s), limit))])
+}
+
+// unescape resolves the escapes of RFC 8259 until limit bytes are written.
+// Half of a surrogate pair and an escape that is none become U+FFFD.
+func unescape(s []byte, limit int) []byte {
+	out := make([]byte, 0, min(len(s), limit)+utf8.UTFMax)
+	for i := 0; i < len(s) && len(out) < limit; {
+		if s[i] != '\\' || i+1 == len(s) {
+			out = append(out, s[i])
+			i++
+			continue
+		}
+		if s[i+1] == 'u' {
+			r, size := unicodeEscape(s[i:])
+			out = utf8.AppendRune(out, r)
+			i += size
+			continue
+		}
+		if at := strings.IndexByte(`"\/bfnrt`, s[i+1]); at >= 0 {
+			out = append(out, "\"\\/\b\f\n\r\t"[at])
+		} else {
+			out = utf8.AppendRune(out, utf8.RuneError)
+		}
+		i += 2
+	}
+	return clip(out, limit)
+}
+
+// unicodeEscape reads \uXXXX, or two of them that make a surrogate pair.
+func unicodeEscape(s []byte) (r rune, size int) {
+	hi, ok := hexFour(s)
+	switch {
+	case !ok:
+		return utf8.RuneError, 2
+	case hi < 0xD800 || hi > 0xDFFF:
+		return hi, 6
+	case hi <= 0xDBFF && len(s) >= 12 && s[6] == '\\' && s[7] == 'u':
+		if lo, ok := hexFour(s[6:]); ok && lo >= 0xDC00 && lo <= 0xDFFF {
+			return (hi-0xD800)<<10 | (lo - 0xDC00) + 0x10000, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+// hexFour reads the four digits of \uXXXX.
+func hexFour(s []byte) (rune, bool) {
+	if len(s) < 6 {
+		return 0, false
+	}
+	var r rune
+	for _, c := range s[2:6] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
