@@ -1,0 +1,126 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+)
+
+// Front matter is the YAML between a first line "---" and the next such line;
+// what follows is a prompt and is not looked at. It belongs to other programs:
+// of its keys only those of frontKeys are sbx's, and the others are often no
+// YAML at all, as descriptions of agents are:
+//
+//	description: Use this agent when: ...
+//	<example>
+//	user: "..."
+//
+// So it is read twice at most. Where all of it is YAML, that is what it says.
+// Where it is not, it is cut at its top-level keys, and each of sbx's own is
+// read alone and strictly. That must never lose one: a key of sbx's that is
+// there twice, or a line that could hide one, is an error.
+
+// frontKeys are the keys of front matter that concern sbx.
+var frontKeys = []string{"name", "tools", "sandbox"}
+
+// front is what front matter says to sbx.
+type front struct {
+	root  *Node // an object of frontKeys; without members where there is none
+	start int   // where the YAML begins in the file
+	end   int   // where the line "---" behind it begins
+	warns []Warning
+}
+
+// readFront finds and reads the front matter of b. Places count from the
+// file's first line.
+func readFront(name string, b []byte) (front, error) {
+	if err := checkBytes(name, b); err != nil {
+		return front{}, err
+	}
+	f := front{root: &Node{Kind: Object, Pos: Pos{1, 1}}}
+	found, err := f.find(name, b)
+	if err != nil {
+		return front{}, err
+	}
+	if !found || contentAt(string(b[:f.end]), f.start) == f.end {
+		return f, nil
+	}
+	whole, err := parseFrom(name, b, f.start, f.end)
+	if err != nil {
+		whole, err = frontPieces(name, b, f.start, f.end, err)
+	}
+	if err != nil {
+		return front{}, err
+	}
+	if whole.Kind != Object {
+		return front{}, &DecodeError{Name: name, Pos: whole.Pos, Why: "want front matter of keys and values, got " + whole.Kind.String()}
+	}
+	f.root.Pos = whole.Pos
+	for _, m := range whole.Members {
+		if slices.Contains(frontKeys, m.Key) {
+			f.root.Members = append(f.root.Members, m)
+		} else if meant := frontMeant(m.Key); meant != "" {
+			f.warns = append(f.warns, Warning{Field: Field(meant), On: placeOf(name, m.KeyPos), Text: "the key " + quote(cut(m.Key)) + " is not read: sbx reads " + quote(meant)})
+		}
+	}
+	return f, nil
+}
+
+// frontMeant is the key that one was probably meant to be. Only keys that mean
+// the same are there: hooks is two letters away from tools.
+func frontMeant(key string) string {
+	switch bare(key) {
+	case "tool", "tools", "allowedtools", "toolsallowed":
+		return "tools"
+	case "sandbox":
+		return "sandbox"
+	case "name":
+		return "name"
+	}
+	return ""
+}
+
+func placeOf(name string, p Pos) string { return (&DecodeError{Name: name, Pos: p}).On() }
+
+// find sets where the front matter begins and ends.
+func (f *front) find(name string, b []byte) (bool, error) {
+	s := string(b)
+	first, line, next := 0, "", 0
+	for first < len(s) {
+		if line, next = lineAt(s, first); !isBlank(line) {
+			break
+		}
+		first = next
+	}
+	key, isKey := keyOf(line)
+	switch {
+	case isMarker(line) && first > 0:
+		return false, errorAt(name, b, first, "front matter begins on the first line of a file")
+	case isKey && slices.Contains(frontKeys, key):
+		err := errorAt(name, b, first, "want a line --- above the front matter")
+		err.Help = "a text that is no front matter cannot begin with " + key + ":"
+		return false, err
+	case !isMarker(line) && strings.HasPrefix(line, "---") && strings.Trim(line, "- \t") != "":
+		return false, errorAt(name, b, first, "want a line of --- alone, got "+quote(cut(line)))
+	case !isMarker(line):
+		return false, nil
+	}
+	f.start = next
+	for i := next; i < len(s); {
+		line, after := lineAt(s, i)
+		if isMarker(line) {
+			f.end = i
+			return true, nil
+		}
+		i = after
+	}
+	err := errorAt(name, b, first, "the front matter that begins here has no end")
+	err.Help = "end it with a line ---"
+	return false, err
+}
+
+// parseFrom reads b[start:end] as YAML, with the places that it has in b.
+func parseFrom(name string, b []byte, start, end int) (*Node, error) {
+	l := newLocator(b)
+	above := strings.Repeat("\n", l.at(start).Line-1)
+	return ParseYAML(name, append([]byte(above), b[start:end]...))
+}
