@@ -55,10 +55,12 @@ func (p *yamlReader) blockNode(n int, from place, depth int) (*Node, error) {
 		if err != nil {
 			return nil, err
 		}
+		end := p.i
 		p.white()
 		if p.indicator(':') {
 			return nil, p.fail(start, "a list or an object cannot be a key")
 		}
+		p.i = end // a comment is one only behind a blank
 		return node, p.lineEnd()
 	case c == '"' || c == '\'':
 		line := p.bol

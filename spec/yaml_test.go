@@ -40,6 +40,7 @@ var yamlGood = []struct{ in, want string }{
 	{"{\"a\":1,\"b\":{\"c\":[true,null]},\n\"d\"\n:\n2}", `{"a":1,"b":{"c":[true,null]},"d":2}`},
 	{"{a: , b: c:d}", `{"a":null,"b":"c:d"}`},
 	{"[a\n b, -1, -x]", `["a b",-1,"-x"]`},
+	{"a: [1] # c\nb: {} \t# d\nc:\n- []\t# e\n", `{"a":[1],"b":{},"c":[[]]}`},
 	// Plain scalars.
 	{"a: b c  # d", `{"a":"b c"}`},
 	{"a: b\n  c\n\n  d\nz: 1", `{"a":"b c\nd","z":1}`},
