@@ -20,8 +20,8 @@ func DecodeAgentFile(name string, text []byte) (*AgentFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := decoder{name: name}
-	a := &AgentFile{Warnings: f.warns, Source: Source{Name: name, Root: f.root}}
+	d := decoder{name: name, other: true}
+	a := &AgentFile{Warnings: f.warns, Source: Source{Name: name, Root: f.root, Kind: AgentDefinition}}
 	object(&d, f.root, agentFields, a)
 	if d.err != nil {
 		return nil, d.err

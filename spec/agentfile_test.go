@@ -85,8 +85,8 @@ func TestAgentFileRefused(t *testing.T) {
 		{"\n---\nname: a\n---\n", "a.md:2:1: front matter begins on the first line of a file"},
 		{"name: a\ntools: Read\n---\n", "a.md:1:1: want a line --- above the front matter"},
 		{"---yaml\ntools: Read\n---\n", `a.md:1:1: want a line of --- alone, got "---yaml"`},
-		{"---\nSome prose.\n---\n", "a.md:2:1: want front matter of keys and values, got a string"},
-		{"---\n- tools: Read\n---\n", "a.md:2:1: want front matter of keys and values, got a list"},
+		{"---\nSome prose.\n---\n", "a.md:2:1: want keys and values, got a string"},
+		{"---\n- tools: Read\n---\n", "a.md:2:1: want keys and values, got a list"},
 		{"---\nname: a\ntools:\n  write: false\n---\n", "a.md:4:3: tools: want a list of tools, or a line of them with commas, got an object"},
 		{"---\ntools: 7\n---\n", "a.md:2:8: tools: want a list of tools, or a line of them with commas, got a number"},
 		{"---\ntools: [1]\n---\n", "a.md:2:9: tools[0]: want a string, got a number"},
@@ -100,7 +100,7 @@ func TestAgentFileRefused(t *testing.T) {
 
 		// What is no YAML may not hide a key of sbx's.
 		{"---\ntools: *\n---\n", "a.md:2:8: aliases are not supported"},
-		{"---\ntools:Read\n---\n", "a.md:2:1: want front matter of keys and values, got a string"},
+		{"---\ntools:Read\n---\n", "a.md:2:1: want keys and values, got a string"},
 		{"---\nname: a\ntools:Read\n---\n", "a.md:3:1: want tools: and its value"},
 		{"---\ndescription: a\n  tools: Read\n---\n", "a.md:3:3: a key inside a value of several lines"},
 		{"---\n? tools\n: Read\n---\n", "a.md:2:1: keys with ? are not supported"},

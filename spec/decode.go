@@ -57,9 +57,10 @@ func DecodeNode(name string, root *Node) (*SandboxSpec, error) {
 
 // decoder keeps the first error and the path of the field that it is at.
 type decoder struct {
-	name string
-	path string
-	err  *DecodeError
+	name  string
+	path  string
+	other bool // no spec: a field of a spec is nothing here
+	err   *DecodeError
 }
 
 // member is one field of an object and how it is read into T.
@@ -121,7 +122,7 @@ func (d *decoder) unknown(m *Member, outer string, known []string) {
 		return
 	}
 	for _, f := range fields { // right name, wrong object
-		if full := string(f.Field); strings.HasSuffix(full, "."+m.Key) {
+		if full := string(f.Field); !d.other && strings.HasSuffix(full, "."+m.Key) {
 			d.err.Meant = full
 			return
 		}

@@ -14,10 +14,7 @@ import (
 //	<example>
 //	user: "..."
 //
-// So it is read twice at most. Where all of it is YAML, that is what it says.
-// Where it is not, it is cut at its top-level keys, and each of sbx's own is
-// read alone and strictly. That must never lose one: a key of sbx's that is
-// there twice, or a line that could hide one, is an error.
+// ownKeys reads it for that reason.
 
 // frontKeys are the keys of front matter that concern sbx.
 var frontKeys = []string{"name", "tools", "sandbox"}
@@ -41,45 +38,12 @@ func readFront(name string, b []byte) (front, error) {
 	if err != nil {
 		return front{}, err
 	}
-	if !found || contentAt(string(b[:f.end]), f.start) == f.end {
+	if !found {
 		return f, nil
 	}
-	whole, err := parseFrom(name, b, f.start, f.end)
-	if err != nil {
-		whole, err = frontPieces(name, b, f.start, f.end, err)
-	}
-	if err != nil {
-		return front{}, err
-	}
-	if whole.Kind != Object {
-		return front{}, &DecodeError{Name: name, Pos: whole.Pos, Why: "want front matter of keys and values, got " + whole.Kind.String()}
-	}
-	f.root.Pos = whole.Pos
-	for _, m := range whole.Members {
-		if slices.Contains(frontKeys, m.Key) {
-			f.root.Members = append(f.root.Members, m)
-		} else if meant := frontMeant(m.Key); meant != "" {
-			f.warns = append(f.warns, Warning{Field: Field(meant), On: placeOf(name, m.KeyPos), Text: "the key " + quote(cut(m.Key)) + " is not read: sbx reads " + quote(meant)})
-		}
-	}
-	return f, nil
+	f.root, f.warns, err = ownKeys(name, b, f.start, f.end, frontKeys)
+	return f, err
 }
-
-// frontMeant is the key that one was probably meant to be. Only keys that mean
-// the same are there: hooks is two letters away from tools.
-func frontMeant(key string) string {
-	switch bare(key) {
-	case "tool", "tools", "allowedtools", "toolsallowed":
-		return "tools"
-	case "sandbox":
-		return "sandbox"
-	case "name":
-		return "name"
-	}
-	return ""
-}
-
-func placeOf(name string, p Pos) string { return (&DecodeError{Name: name, Pos: p}).On() }
 
 // find sets where the front matter begins and ends.
 func (f *front) find(name string, b []byte) (bool, error) {
@@ -91,7 +55,7 @@ func (f *front) find(name string, b []byte) (bool, error) {
 		}
 		first = next
 	}
-	key, isKey := keyOf(line)
+	key, isKey := keyOf(line, frontKeys)
 	switch {
 	case isMarker(line) && first > 0:
 		return false, errorAt(name, b, first, "front matter begins on the first line of a file")
@@ -116,11 +80,4 @@ func (f *front) find(name string, b []byte) (bool, error) {
 	err := errorAt(name, b, first, "the front matter that begins here has no end")
 	err.Help = "end it with a line ---"
 	return false, err
-}
-
-// parseFrom reads b[start:end] as YAML, with the places that it has in b.
-func parseFrom(name string, b []byte, start, end int) (*Node, error) {
-	l := newLocator(b)
-	above := strings.Repeat("\n", l.at(start).Line-1)
-	return ParseYAML(name, append([]byte(above), b[start:end]...))
 }

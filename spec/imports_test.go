@@ -46,7 +46,7 @@ func TestImports(t *testing.T) {
 
 // Seeds that are kept are there: a fuzz test over nothing passes.
 func TestCorpora(t *testing.T) {
-	for _, name := range []string{"FuzzJSON", "FuzzYAML", "FuzzDecode", "FuzzResolve", "FuzzAgentFile"} {
+	for _, name := range []string{"FuzzJSON", "FuzzYAML", "FuzzDecode", "FuzzResolve", "FuzzAgentFile", "FuzzWorkshop", "FuzzWorker", "FuzzMigrate"} {
 		seeds, err := os.ReadDir(filepath.Join("testdata", "fuzz", name))
 		if err != nil || len(seeds) == 0 {
 			t.Errorf("%s has no kept seeds: %v", name, err)

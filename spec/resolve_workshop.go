@@ -1,6 +1,9 @@
 package spec
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // workshop resolves sandbox.root and the subtree that restrict leaves of it.
 func (r *resolver) workshop() {
@@ -17,13 +20,37 @@ func (r *resolver) workshop() {
 	asked := s.Sandbox.Value.Root.Value
 	root, ok := r.mustBeFolder("sandbox.root", "use the root "+odd(asked), asked, r.specDir())
 	r.out.Root, r.out.Restricted = root, root
-	if ok && s.Restrict.Set {
+	if ok && r.inWorkshop(root) && s.Restrict.Set {
 		r.restrict(root, s.Restrict.Value)
 	}
 }
 
+// inWorkshop refuses a path of a workshop's file that lies outside of the
+// folder that the file is in. A spec may name any.
+func (r *resolver) inWorkshop(p Path) bool {
+	if k := r.spec.Source.Kind; k != WorkshopFile && k != OldWorkerFile {
+		return true
+	}
+	folder, why := r.walk("", r.specDir(), "/")
+	if why == "" && !within(folder.Real, p.Real) {
+		why = odd(p.Abs) + " lies outside of the workshop's folder " + odd(folder.Abs)
+		if p.Real != p.Abs {
+			why += ": it is " + odd(p.Real)
+		}
+	}
+	if why == "" {
+		return true
+	}
+	r.refuse(p.Field, "use "+odd(p.Asked)+" of the workshop", why, "only a spec may open what lies elsewhere")
+	return false
+}
+
 // orphan is a restrict that counts from nothing.
 func (r *resolver) orphan() {
+	if r.spec.Source.Kind == WorkshopFile {
+		r.note("restrict", "the workshop has no sandbox: there are no files but @system")
+		return
+	}
 	const why = "it declares restrictions and has no parent sandbox"
 	if r.out.AllowsLess("restrict") {
 		r.note("restrict", why)
@@ -76,6 +103,11 @@ func leavesRoot(p string) bool {
 // restricted refuses what would open more of the workshop's tree than restrict
 // leaves, and a working directory outside of it.
 func (r *resolver) restricted() {
+	if r.spec.Source.Kind == OldWorkerFile {
+		for _, p := range slices.Concat(r.out.Read, r.out.Write) {
+			r.inWorkshop(p)
+		}
+	}
 	root, sub := r.out.Root, r.out.Restricted
 	if root.Real == "" || sub.Real == "" {
 		return

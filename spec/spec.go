@@ -93,4 +93,18 @@ type Source struct {
 	Name string // as given: a path, "-" or "--spec-json"
 	Dir  string // absolute folder that relative working_dir counts from
 	Root *Node  // the document itself; nil for a spec made in Go
+	Kind SourceKind
 }
+
+// SourceKind is what sort of file a document came from.
+type SourceKind uint8
+
+// The sorts of files. The paths of a workshop's must lie within its folder, and
+// so must those of an old-style worker's, which stand in for a workshop's.
+const (
+	SpecFile SourceKind = iota
+	WorkshopFile
+	WorkerFile
+	OldWorkerFile
+	AgentDefinition
+)

@@ -11,6 +11,9 @@ import (
 // runCheck is `sbx check`: everything that exec does but the command itself.
 // The launch is tried for real, up to the point where the command would start.
 func runCheck(c *call) int {
+	if c.has("migrate") {
+		return c.migrate()
+	}
 	if len(c.rest) == 0 {
 		c.rest = []string{"true"}
 	}

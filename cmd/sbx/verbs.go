@@ -46,7 +46,7 @@ func table() []verb {
 			example: "sbx check --spec spec.json",
 			flags: withSpec(
 				flag{name: "json", help: "one JSON object"},
-				flag{name: "migrate", help: "print the new form of an old-style file", late: true})},
+				flag{name: "migrate", arg: "FILE", help: "print the new form of a worker's file in the old style"})},
 		{name: "show", args: "ID | FILE | last", run: runShow,
 			short:   "print a record for people",
 			long:    "Prints what was asked, what held, what was refused and how it ended.",

@@ -5,31 +5,94 @@ import (
 	"strings"
 )
 
-// pieces reads front matter that is no YAML as a whole; why says where it is
-// not, and stays the answer where the lines could hide a key of sbx's.
+// Files of other programs hold keys of sbx's beside keys that are not, and
+// those are often no YAML at all. So such a file is read twice at most. Where
+// it is YAML as a whole, that is what it says. Where it is not, it is cut at its
+// top-level keys, and each of sbx's own is read alone and strictly. That must
+// never lose one: a key of sbx's that is there twice, or a line that could hide
+// one, is an error.
+
+// ownKeys is the object of those members of b[start:end] that keys names.
+// Places count from the beginning of b.
+func ownKeys(name string, b []byte, start, end int, keys []string) (*Node, []Warning, error) {
+	own := &Node{Kind: Object, Pos: Pos{1, 1}}
+	if contentAt(string(b[:end]), start) == end {
+		return own, nil, nil
+	}
+	whole, err := parseFrom(name, b, start, end)
+	if err != nil {
+		whole, err = inPieces(name, b, start, end, keys, err)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if whole.Kind != Object {
+		return nil, nil, &DecodeError{Name: name, Pos: whole.Pos, Why: "want keys and values, got " + whole.Kind.String()}
+	}
+	own.Pos = whole.Pos
+	var warns []Warning
+	for _, m := range whole.Members {
+		if slices.Contains(keys, m.Key) {
+			own.Members = append(own.Members, m)
+		} else if meant := keyMeant(m.Key, keys); meant != "" {
+			warns = append(warns, Warning{Field: Field(meant), On: placeOf(name, m.KeyPos), Text: "the key " + quote(cut(m.Key)) + " is not read: sbx reads " + quote(meant)})
+		}
+	}
+	return own, warns, nil
+}
+
+// keyMeant is the key that one was probably meant to be. Only what means the
+// same counts: hooks is two letters away from tools.
+func keyMeant(key string, keys []string) string {
+	meant := bare(key)
+	switch meant {
+	case "tool", "allowedtools", "toolsallowed":
+		meant = "tools"
+	case "sandboxes":
+		meant = "sandbox"
+	}
+	if slices.Contains(keys, meant) {
+		return meant
+	}
+	return ""
+}
+
+func placeOf(name string, p Pos) string { return (&DecodeError{Name: name, Pos: p}).On() }
+
+// parseFrom reads b[start:end] as YAML, with the places that it has in b.
+func parseFrom(name string, b []byte, start, end int) (*Node, error) {
+	l := newLocator(b)
+	above := strings.Repeat("\n", l.at(start).Line-1)
+	return ParseYAML(name, append([]byte(above), b[start:end]...))
+}
+
+// pieces reads what is no YAML as a whole.
 type pieces struct {
 	name  string
 	b     []byte
+	keys  []string
 	whole *Node
 	key   string // of the piece that is being gathered
 	from  int    // where it begins; -1 before the first
 }
 
-func frontPieces(name string, b []byte, start, end int, why error) (*Node, error) {
+// inPieces reads b[start:end] by its top-level keys. why says where it is no
+// YAML, and stays the answer where the lines could hide a key of sbx's.
+func inPieces(name string, b []byte, start, end int, keys []string, why error) (*Node, error) {
 	s := string(b[:end])
-	p := pieces{name: name, b: b, whole: &Node{Kind: Object, Pos: Pos{1, 1}}, from: -1}
+	p := pieces{name: name, b: b, keys: keys, whole: &Node{Kind: Object, Pos: Pos{1, 1}}, from: -1}
 	first := contentAt(s, start)
 	column := indentOf(s[first:])
 	for i := first; i < end; {
 		line, next := lineAt(s, i)
 		indent := indentOf(line)
 		rest := line[indent:]
-		key, isKey := keyOf(rest)
+		key, isKey := keyOf(rest, keys)
 		switch {
 		case rest == "" || rest[0] == '#':
-		case indent < column, indent == column && mayHideKey(rest):
+		case indent < column, indent == column && mayHideKey(rest), indent == 0 && isDocumentMarker(rest):
 			return nil, why
-		case indent > column && isKey && key != "name" && isFrontKey(key) && !isFrontKey(p.key):
+		case indent > column && isKey && key != "name" && p.own(key) && !p.own(p.key):
 			return nil, why // a description that seems to go on with "  tools: Read"
 		case indent == column && isKey:
 			if err := p.cut(i); err != nil {
@@ -44,15 +107,15 @@ func frontPieces(name string, b []byte, start, end int, why error) (*Node, error
 	return p.whole, p.cut(end)
 }
 
-func isFrontKey(key string) bool { return slices.Contains(frontKeys, key) }
+func (p *pieces) own(key string) bool { return slices.Contains(p.keys, key) }
 
 // cut ends the piece before to. Of keys that are not sbx's only those are kept
 // that may have been meant to be, and few of them.
 func (p *pieces) cut(to int) error {
 	const few = 16
-	own := isFrontKey(p.key)
+	own := p.own(p.key)
 	switch {
-	case p.from < 0, !own && (frontMeant(p.key) == "" || len(p.whole.Members) > few):
+	case p.from < 0, !own && (keyMeant(p.key, p.keys) == "" || len(p.whole.Members) > few):
 		return nil
 	case own && p.whole.Get(p.key) != nil:
 		return errorAt(p.name, p.b, p.from, "the key "+quote(p.key)+" is there twice")
@@ -73,7 +136,7 @@ func (p *pieces) cut(to int) error {
 	return nil
 }
 
-// The lines of front matter, where they are looked at as text.
+// The lines of such a file, where they are looked at as text.
 
 // lineAt is the line at i without its break, and where the next one begins.
 func lineAt(s string, i int) (line string, next int) {
@@ -103,6 +166,11 @@ func contentAt(s string, i int) int {
 
 func isBlank(line string) bool { return indentOf(line) == len(line) }
 
+// isDocumentMarker tells whether a line ends a YAML document or begins one.
+func isDocumentMarker(line string) bool {
+	return strings.HasPrefix(line, "---") || strings.TrimRight(line, " \t") == "..."
+}
+
 // isMarker tells whether a line is "---" and no more.
 func isMarker(line string) bool { return strings.TrimRight(line, " \t") == "---" }
 
@@ -118,7 +186,7 @@ func indentOf(line string) int {
 
 // keyOf is the key that a line begins with, bare or in quotes. A key of sbx's
 // is one without the blank behind its colon too: it was meant.
-func keyOf(line string) (key string, ok bool) {
+func keyOf(line string, keys []string) (key string, ok bool) {
 	var rest string
 	if line != "" && (line[0] == '"' || line[0] == '\'') {
 		key, rest, _ = strings.Cut(line[1:], line[:1])
@@ -133,7 +201,7 @@ func keyOf(line string) (key string, ok bool) {
 	if !ok || key == "" {
 		return "", false
 	}
-	return key, rest == "" || isWhite(rest[0]) || isFrontKey(key)
+	return key, rest == "" || isWhite(rest[0]) || slices.Contains(keys, key)
 }
 
 func isKeyByte(c byte) bool {

@@ -1,0 +1,57 @@
+package main
+
+import "sbx/spec"
+
+// migrate prints the new form of a worker's file in the old style on stdout,
+// and on stderr what the new form cannot say. The file itself stays as it is.
+func (c *call) migrate() int {
+	for _, f := range specFlags {
+		if c.has(f.name) {
+			c.std.say("check: --migrate reads no --" + f.name)
+			return exitUsage
+		}
+	}
+	name := c.value("migrate")
+	text, err := []byte(nil), error(nil)
+	if name == "-" {
+		text, err = spec.ReadFD(c.std.in, name)
+	} else {
+		text, err = spec.Read(name)
+	}
+	var out string
+	var warns []spec.Warning
+	if err == nil {
+		out, warns, err = spec.Migrate(name, text)
+	}
+	if c.has("json") {
+		c.std.print(migrateJSON(out, warns, err))
+	} else if err != nil {
+		for _, p := range asProblem(err) {
+			c.std.problem(p)
+		}
+	} else {
+		for _, w := range warns {
+			c.std.say("warning: " + clean(w.String()))
+		}
+		c.std.print(out)
+	}
+	if err != nil {
+		return exitFailed
+	}
+	return exitOK
+}
+
+// migrateJSON is {ok, text, warnings | problems}.
+func migrateJSON(out string, warns []spec.Warning, err error) string {
+	if err != nil {
+		return checkJSON(nil, nil, err)
+	}
+	list := ""
+	for i, w := range warns {
+		if i > 0 {
+			list += ", "
+		}
+		list += "{\"field\": " + quoteJSON(string(w.Field)) + ", \"on\": " + quoteJSON(w.On) + ", \"reason\": " + quoteJSON(w.Text) + "}"
+	}
+	return "{\"ok\": true, \"text\": " + quoteJSON(out) + ", \"warnings\": [" + list + "]}\n"
+}

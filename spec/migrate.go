@@ -1,0 +1,146 @@
+package spec
+
+import "strings"
+
+// Migrate gives the new form of a worker's file in the old style. All of the
+// file but its sandbox stays byte for byte; what the new form cannot say stands
+// above it in comments, and so does what the old one was. A file that is in the
+// new style comes back as it is, with a warning. The new form counts from a
+// workshop whose root is the folder that the old paths counted from.
+func Migrate(name string, text []byte) (string, []Warning, error) {
+	w, err := DecodeWorker(name, text)
+	if err != nil {
+		return "", nil, err
+	}
+	if w.Old == nil {
+		return string(text), []Warning{{On: name, Text: "it is in the new style already"}}, nil
+	}
+	m := migration{name: name, s: string(text), old: w.Old}
+	if err := m.find(w.Source.Root); err != nil {
+		return "", nil, err
+	}
+	if err := m.narrow(w.Source.Root.Get("sandbox").Pos); err != nil {
+		return "", nil, err
+	}
+	out := m.s[:m.from] + m.block() + m.s[m.to:]
+	again, err := DecodeWorker(name, []byte(out))
+	if err != nil || again.Old != nil || again.Restrict.Or("/") != m.restrict || again.Readonly.Or(false) != m.readonly {
+		return "", nil, &DecodeError{Name: name, Field: "sandbox", Why: "it is written in a way that cannot be replaced", Help: "write sandbox as a block, a key a line"}
+	}
+	return out, m.warns, nil
+}
+
+// migration replaces s[from:to], the sandbox of an old-style file.
+type migration struct {
+	name     string
+	s        string
+	old      *OldSandbox
+	from, to int
+	indent   string
+	eol      string
+	restrict string
+	readonly bool
+	warns    []Warning
+}
+
+// find sets what is replaced: the lines of the key sandbox and of its value.
+func (m *migration) find(root *Node) error {
+	var at Pos
+	for i := range root.Members {
+		if root.Members[i].Key == "sandbox" {
+			at = root.Members[i].KeyPos
+		}
+	}
+	i := 0
+	for range at.Line - 1 {
+		_, i = lineAt(m.s, i)
+	}
+	line, next := lineAt(m.s, i)
+	if indentOf(line) != at.Col-1 {
+		return &DecodeError{Name: m.name, Pos: at, Field: "sandbox", Why: "it does not begin a line", Help: "write the front matter as a block, a key a line"}
+	}
+	m.from, m.to = i, next
+	m.indent, m.eol = line[:at.Col-1], m.s[i+len(line):next]
+	for i = next; i < len(m.s); {
+		line, next := lineAt(m.s, i)
+		switch rest := line[indentOf(line):]; {
+		case rest == "" || rest[0] == '#': // the value's, where more of it follows
+		case indentOf(line) < at.Col && rest[0] != ']' && rest[0] != '}':
+			return nil
+		default:
+			m.to = next
+		}
+		i = next
+	}
+	return nil
+}
+
+// narrow finds the smallest folder that holds all of the paths.
+func (m *migration) narrow(at Pos) error {
+	m.readonly = true
+	var kept []*OldPath
+	for i := range m.old.Paths {
+		p := &m.old.Paths[i]
+		if p.Root[0] == '/' || p.Root[0] == '~' || leavesRoot(p.Root) {
+			m.warn(p, "is left out: it does not lie in the workshop")
+			continue
+		}
+		kept = append(kept, p)
+		m.readonly = m.readonly && !p.Write
+		if len(kept) == 1 {
+			m.restrict = clean("/" + p.Root)
+		}
+		for !within(m.restrict, clean("/"+p.Root)) {
+			m.restrict = parent(m.restrict)
+		}
+	}
+	if len(kept) == 0 {
+		return &DecodeError{Name: m.name, Pos: at, Field: "sandbox.paths", Why: "none of its paths lies in the workshop, and a worker's sandbox can name nothing else", Help: "say them in a --spec"}
+	}
+	for _, p := range kept {
+		if clean("/"+p.Root) != m.restrict || !p.Write && !m.readonly {
+			m.warn(p, "becomes wider: one folder is opened, "+odd(cut(m.restrict))+mode(!m.readonly))
+		}
+	}
+	m.warns = append(m.warns, m.old.Lost...)
+	return nil
+}
+
+func mode(write bool) string {
+	if write {
+		return " (rw)"
+	}
+	return " (ro)"
+}
+
+func (m *migration) warn(p *OldPath, what string) {
+	text := "paths." + odd(cut(p.Name)) + ", " + odd(cut(p.Root)) + mode(p.Write) + ", " + what
+	m.warns = append(m.warns, Warning{Field: "sandbox", On: placeOf(m.name, p.Pos), Text: text})
+}
+
+// block is the new sandbox with its comments.
+func (m *migration) block() string {
+	var b strings.Builder
+	line := func(s string) { b.WriteString(m.indent + s + m.eol) }
+	for _, w := range m.warns {
+		line("# " + w.Text)
+	}
+	line("# In the old style it was:")
+	for i := m.from; i < m.to; {
+		old, next := lineAt(m.s, i)
+		line(strings.TrimRight("#   "+strings.TrimPrefix(old, m.indent), " \t"))
+		i = next
+	}
+	if m.restrict == "/" && !m.readonly {
+		line("sandbox: {}")
+		return b.String()
+	}
+	line("sandbox:")
+	if m.restrict != "/" {
+		line("  restrict: " + quote(m.restrict))
+	}
+	if m.readonly {
+		line("  readonly: true")
+	}
+	return b.String()
+}

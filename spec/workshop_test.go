@@ -1,0 +1,300 @@
+package spec
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+const workshop = "../testdata/workshop/"
+
+func TestDecodeWorkshop(t *testing.T) {
+	none := `{"filesystem":{"read":["@system"]}}`
+	for _, c := range []struct{ what, text, want string }{
+		{"a sandbox", "sandbox:\n  root: .\n", `{"sandbox":{"root":"."}}`},
+		{"read-only", "sandbox: {root: files, readonly: true}\n", `{"sandbox":{"root":"files","readonly":true}}`},
+		{"others' keys", "name: a\nmodel: &m 007\nworkers: [*m]\nsandbox:\n  root: \".\"\ntools: 7\n", `{"sandbox":{"root":"."}}`},
+		{"a key that spec has too", "limits: many\nsandbox: {root: .}\n", `{"sandbox":{"root":"."}}`},
+		{"a marker", "---\nsandbox: {root: .}\n", `{"sandbox":{"root":"."}}`},
+		{"nothing", "", none},
+		{"comments", "# sandbox: {root: .}\n", none},
+		{"no sandbox", "name: a\n", none},
+		{"no sandbox, and no YAML", "name: a: b\n", none},
+	} {
+		s, warns, err := DecodeWorkshop("workshop.yaml", []byte(c.text))
+		if err != nil {
+			t.Errorf("%s: %v", c.what, err)
+			continue
+		}
+		if got := string(s.Node().AppendJSON(nil, nil)); got != c.want || len(warns) > 0 || s.Source.Kind != WorkshopFile {
+			t.Errorf("%s: got %s, %v", c.what, got, warns)
+		}
+		again, err := Decode("again.json", s.Source.Root.AppendJSON(nil, nil))
+		if err != nil || !reflect.DeepEqual(withoutSource(again), withoutSource(s)) {
+			t.Errorf("%s: its document says something else: %v", c.what, err)
+		}
+	}
+	_, warns, err := DecodeWorkshop("workshop.yaml", []byte("Sandbox: {root: .}\n"))
+	if err != nil || len(warns) != 1 || warns[0].String() != `workshop.yaml:1:1: the key "Sandbox" is not read: sbx reads "sandbox"` {
+		t.Error(warns, err)
+	}
+}
+
+func TestDecodeWorkshopRefused(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"sandbox:\n  root: .\n  readnly: true\n", "w.yaml:3:3: sandbox.readnly: unknown field (did you mean readonly?)"},
+		{"sandbox: {root: ., restrict: /src}\n", "w.yaml:1:20: sandbox.restrict: restrict has no place in this file"},
+		{"sandbox: {root: ., memory: 1}\n", "w.yaml:1:20: sandbox.memory: unknown field"},
+		{"sandbox: {readonly: true}\n", "w.yaml:1:10: sandbox: a sandbox needs a root"},
+		{"sandbox: {root: ''}\n", "w.yaml:1:17: sandbox.root: want a path, got an empty string"},
+		{"sandbox: {root: ., readonly: 1}\n", "w.yaml:1:30: sandbox.readonly: want true or false, got a number"},
+		{"sandbox: .\n", "w.yaml:1:10: sandbox: want an object, got a string"},
+		{"sandbox:\n", "w.yaml:1:9: sandbox: want an object, got null"},
+		{"sandbox: {root: .}\nsandbox: {root: .}\n", `w.yaml:2:1: the key "sandbox" is there twice`},
+		{"- sandbox\n", "w.yaml:1:1: want keys and values, got a list"},
+		{"a: &x 1\n---\nsandbox: {root: .}\n", "w.yaml:1:4: anchors are not supported"},
+		{"a: b\n  sandbox: {root: .}\n", "w.yaml:2:3: a key inside a value of several lines"},
+		{"\xEF\xBB\xBFsandbox: {root: .}\n", "w.yaml:1:1: begins with a byte order mark"},
+	} {
+		_, _, err := DecodeWorkshop("w.yaml", []byte(c.text))
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q: got %v\nwant %s", c.text, err, c.want)
+		}
+	}
+}
+
+func TestDecodeWorker(t *testing.T) {
+	for _, c := range []struct{ what, text, want string }{
+		{"nothing", "", `{}`},
+		{"no sandbox", "---\nname: editor\n---\nEdit.\n", `{}`},
+		{"an empty sandbox", "---\nsandbox: {}\n---\n", `{}`},
+		{"a subtree", "---\nname: analyzer\nsandbox:\n  restrict: /src\n  readonly: true\n---\n", `{"restrict":"/src","readonly":true}`},
+		{"writable, as it says", "---\nsandbox: {readonly: false}\n---\n", `{"readonly":false}`},
+		{"tools", "---\ntools: Read, Grep\nsandbox: {restrict: /}\n---\n", `{"tools_allowed":["Read","Grep"],"restrict":"/"}`},
+		{"others' keys", "---\ninstructions: |\n  sandbox\ntoolsets:\n  filesystem: {}\nmodel: a:b: c\nsandbox: {restrict: /a}\n---\n", `{"restrict":"/a"}`},
+	} {
+		w, err := DecodeWorker("a.worker", []byte(c.text))
+		if err != nil {
+			t.Errorf("%s: %v", c.what, err)
+			continue
+		}
+		s := w.Spec()
+		again, err := Decode("again.json", s.Source.Root.AppendJSON(nil, nil))
+		if err != nil || !reflect.DeepEqual(withoutSource(again), withoutSource(s)) {
+			t.Errorf("%s: its document says something else: %v", c.what, err)
+		}
+		if got := string(s.Node().AppendJSON(nil, nil)); got != c.want || w.Old != nil || len(w.Warnings) > 0 || s.Source.Kind != WorkerFile {
+			t.Errorf("%s: got %s, %+v", c.what, got, w)
+		}
+	}
+	w, err := DecodeWorker("a.worker", read(t, workshop+"workers/analyzer.worker"))
+	if err != nil || w.Name != "analyzer" || !reflect.DeepEqual(w.Declares(), []Field{"restrict", "readonly"}) {
+		t.Error(w, err)
+	}
+	if at := (&Resolved{Spec: w.Spec()}).At("restrict"); at != "a.worker:5:13" {
+		t.Error(at)
+	}
+	if w, err = DecodeWorker("a.worker", read(t, workshop+"workers/editor.worker")); err != nil || w.Name != "editor" || w.Declares() != nil {
+		t.Error(w, err)
+	}
+}
+
+func TestDecodeWorkerRefused(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"---\nsandbox: {restrict: src}\n---\n", `a.worker:2:21: sandbox.restrict: want a path that starts with /, counted from the sandbox's root, got "src" (did you mean /src?)`},
+		{"---\nsandbox: {restict: /src}\n---\n", "a.worker:2:11: sandbox.restict: unknown field (did you mean restrict?)"},
+		{"---\nsandbox: {root: .}\n---\n", "a.worker:2:11: sandbox.root: root has no place in this file"},
+		{"---\nsandbox: {approval: {write: ask}}\n---\n", "a.worker:2:11: sandbox.approval: approval has no place in this file"},
+		{"---\nsandbox: {memory: 1}\n---\n", "a.worker:2:11: sandbox.memory: unknown field"},
+		{"---\nsandbox: {readonly: yes}\n---\n", "a.worker:2:21: sandbox.readonly: want true or false, got a string"},
+		{"---\nsandbox:\n---\n", "a.worker:2:9: sandbox: want an object, got null"},
+		{"---\nsandbox: {paths: [a]}\n---\n", "a.worker:2:18: sandbox.paths: want an object of paths, got a list"},
+		{"---\nsandbox: {paths: {in: ./in}}\n---\n", "a.worker:2:23: sandbox.paths.in: want an object with a root and a mode, got a string"},
+		{"---\nsandbox: {paths: {in: {mode: ro}}}\n---\n", "a.worker:2:23: sandbox.paths.in: a path needs a root"},
+		{"---\nsandbox: {paths: {in: {root: a, mode: r}}}\n---\n", `a.worker:2:39: sandbox.paths.in.mode: want one of ro, rw, got "r"`},
+		{"---\nsandbox: {paths: {in: {root: a, mode: tmpfs}}}\n---\n", `a.worker:2:39: sandbox.paths.in.mode: want one of ro, rw, got "tmpfs"`},
+		{"---\nsandbox: {paths: {in: {root: $HOME/a}}}\n---\n", "a.worker:2:30: sandbox.paths.in.root: variables are not expanded in paths"},
+	} {
+		_, err := DecodeWorker("a.worker", []byte(c.text))
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q: got %v\nwant %s", c.text, err, c.want)
+		}
+	}
+}
+
+func TestOldWorker(t *testing.T) {
+	w, err := DecodeWorker("o.worker", read(t, workshop+"workers/old-style.worker"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.Old == nil || w.Declares() != nil || w.Old.Asked() != "input ./input (ro), output ./output (rw)" {
+		t.Fatalf("%+v", w.Old)
+	}
+	var said []string
+	for _, warn := range append(w.Warnings, w.Old.Lost...) {
+		said = append(said, warn.String())
+	}
+	if want := []string{
+		"o.worker:5:3: it names paths of its own, as workers' files did once: sbx check --migrate FILE prints the new form",
+		`o.worker:9:7: paths.input.suffixes [".txt",".md"] is not held: the kernel knows no rule by a file's suffix`,
+		"o.worker:13:7: paths.output.max_file_bytes 10000000 is not held: limits.file_size bounds what is written, wherever it is",
+		"o.worker:14:7: paths.output.write_approval true is not held: sbx asks nobody",
+	}; !reflect.DeepEqual(said, want) {
+		t.Errorf("got %q", said)
+	}
+	for _, c := range []struct{ sandbox, want string }{
+		{"{paths: {}}", `{"filesystem":{"read":["@system"],"write":[]}}`},
+		{"{paths: {all: {root: ., mode: rw}}}", `{"sandbox":{"root":".","readonly":false}}`},
+		{"{paths: {all: {root: in}}}", `{"sandbox":{"root":"in","readonly":true}}`},
+		{"{network: false, paths: {a: {root: in}, b: {root: ./out/, mode: rw}, c: {root: /p/x}, d: {root: ~/x}}}",
+			`{"filesystem":{"read":["@system","/p/in","/p/x","~/x"],"write":["/p/out"]}}`},
+	} {
+		w, err := DecodeWorker("o.worker", []byte("---\nsandbox: "+c.sandbox+"\n---\n"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		w.Source.Dir = "/p/"
+		s := w.OldSpec()
+		again, err := Decode("again.json", s.Source.Root.AppendJSON(nil, nil))
+		if err != nil || !reflect.DeepEqual(withoutSource(again), withoutSource(s)) {
+			t.Errorf("%s: its document says something else: %v", c.sandbox, err)
+		}
+		if got := string(s.Node().AppendJSON(nil, nil)); got != c.want || s.Source.Kind != OldWorkerFile {
+			t.Errorf("%s: got %s", c.sandbox, got)
+		}
+		if got := string(w.Spec().Node().AppendJSON(nil, nil)); got != "{}" {
+			t.Errorf("%s: beside its paths it says %s", c.sandbox, got)
+		}
+	}
+}
+
+// What a workshop's file opens lies in its folder, by links too.
+func TestResolveWorkshop(t *testing.T) {
+	old := func(sandbox string) *SandboxSpec {
+		w, err := DecodeWorker("o.worker", []byte("---\nsandbox: {paths: {"+sandbox+"}}\n---\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Source.Dir = "/p/"
+		return w.OldSpec()
+	}
+	file := func(text string) *SandboxSpec {
+		s, _, err := DecodeWorkshop("w.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Source.Dir = "/p/"
+		return s
+	}
+	h := tree{}
+	for path, kind := range host {
+		h[path] = kind
+	}
+	h["/p/inner"], h["/p/outer"] = "-> root", "-> /srv"
+	for _, c := range []struct {
+		s    *SandboxSpec
+		want string
+	}{
+		{file("sandbox: {root: .}"), "confined visible system private files doors net=host cwd=/p r=/p w=/p"},
+		{file("sandbox: {root: root, readonly: true}"), "readonly confined visible system private files doors net=host cwd=/p/root r=/p/root"},
+		{file("sandbox: {root: inner}"), "confined visible system private files doors net=host cwd=/p/root r=/p/root w=/p/root"},
+		{file("sandbox: {root: /p/root}"), "confined visible system private files doors net=host cwd=/p/root r=/p/root w=/p/root"},
+		{file("sandbox: {root: ../p}"), "confined visible system private files doors net=host cwd=/p r=/p w=/p"},
+		{file(""), "readonly confined visible system private files doors net=host cwd=/p/w"},
+		{old("a: {root: root}"), "readonly confined visible system private files doors net=host cwd=/p/root r=/p/root"},
+		{old("a: {root: root}, b: {root: w/src, mode: rw}"), "readonly confined visible system private files doors net=host cwd=/p/w r=/p/root w=/p/w/src"},
+
+		{file("sandbox: {root: ..}"), "sandbox.root (w.yaml:1:17): cannot use .. of the workshop: / lies outside of the workshop's folder /p"},
+		{file("sandbox: {root: outer}"), "sandbox.root (w.yaml:1:17): cannot use outer of the workshop: /p/outer lies outside of the workshop's folder /p: it is /srv"},
+		{file("sandbox: {root: outer/data/../..}"), "sandbox.root (w.yaml:1:17): cannot use outer/data/../.. of the workshop: / lies outside of the workshop's folder /p"},
+		{file("sandbox: {root: none}"), "sandbox.root (w.yaml:1:17): cannot use the root none: /p/none does not exist"},
+		{file("sandbox: {root: root/file}"), "sandbox.root (w.yaml:1:17): cannot use the root root/file: /p/root/file is not a folder"},
+		{old("a: {root: /srv}"), "sandbox.root (o.worker:2:29): cannot use /srv of the workshop: /srv lies outside of the workshop's folder /p"},
+		{old("a: {root: root}, b: {root: outer/data, mode: rw}"), "filesystem.write[0] (o.worker:2:46): cannot use /p/outer/data of the workshop: /p/outer/data lies outside of the workshop's folder /p: it is /srv/data"},
+		{old("a: {root: root}, b: {root: ../srv}"), "filesystem.read[2] (o.worker:2:46): cannot use /srv of the workshop: /srv lies outside of the workshop's folder /p"},
+	} {
+		in := inputs()
+		in.Paths = h
+		r, err := Resolve(c.s, in)
+		got := summary(r)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("got %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// A worker's restrict under a workshop without a sandbox has nothing to count
+// from and nothing to lose.
+func TestRestrictWithoutSandbox(t *testing.T) {
+	s, _, err := DecodeWorkshop("w.yaml", []byte("name: a\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Restrict = Some("/src")
+	r, err := Resolve(s, inputs())
+	if err != nil || len(r.Read) != 0 || !r.System {
+		t.Error(summary(r), err)
+	}
+}
+
+func FuzzWorkshop(f *testing.F) {
+	for _, name := range []string{"workshop.yaml", "golem-forge.config.yaml"} {
+		f.Add(read(f, workshop+name))
+	}
+	f.Add([]byte("a: b: c\nsandbox: {root: ., readonly: true}\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, _, err := DecodeWorkshop("in", b)
+		if !decodesOrSays(t, b, err) {
+			return
+		}
+		again, err := Decode("again.json", s.Source.Root.AppendJSON(nil, nil))
+		if err != nil || !reflect.DeepEqual(withoutSource(again), withoutSource(s)) {
+			t.Fatalf("%q: %v", b, err)
+		}
+		if !s.Sandbox.Set && !s.Filesystem.Set {
+			t.Fatalf("%q: nothing is asked", b)
+		}
+	})
+}
+
+func FuzzWorker(f *testing.F) {
+	for _, name := range []string{"analyzer", "editor", "old-style"} {
+		f.Add(read(f, workshop+"workers/"+name+".worker"))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		w, err := DecodeWorker("in", b)
+		if !decodesOrSays(t, b, err) {
+			return
+		}
+		specs := []*SandboxSpec{w.Spec()}
+		if w.Old != nil {
+			specs = append(specs, w.OldSpec())
+		}
+		for _, s := range specs {
+			if _, err := Resolve(s, inputs()); err == nil {
+				continue
+			} else if strings.Contains(err.Error(), "panic") {
+				t.Fatal(err)
+			}
+		}
+		again, err := Decode("again.json", w.Spec().Source.Root.AppendJSON(nil, nil))
+		if err != nil || !reflect.DeepEqual(withoutSource(again), withoutSource(w.Spec())) {
+			t.Fatalf("%q: %v", b, err)
+		}
+	})
+}
+
+// decodesOrSays tells whether b was read; an error must have the one shape.
+func decodesOrSays(t *testing.T, b []byte, err error) bool {
+	t.Helper()
+	var d *DecodeError
+	if err != nil && (!errors.As(err, &d) || d.Why == "" || strings.Contains(err.Error(), "\n")) {
+		t.Fatalf("%q: %v", b, err)
+	}
+	return err == nil
+}
