@@ -102,6 +102,13 @@ func (r *Record) appendError(w *writer) {
 // of what they say. Where one of them could not be read, neither is known.
 func (r *Record) appendRequested(w *writer) {
 	w.keyList("sources", r.Sources)
+	if len(r.Warnings) > 0 {
+		lines := make([]string, len(r.Warnings))
+		for i := range r.Warnings {
+			lines[i] = r.Warnings[i].String()
+		}
+		w.keyList("warnings", lines)
+	}
 	if len(r.Documents) < len(r.Sources) {
 		return
 	}

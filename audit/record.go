@@ -30,6 +30,8 @@ type Record struct {
 	Sources   []string            // their names, also of those that could not be read
 	Resolved  *spec.Resolved      // nil when a refusal came before it
 
+	Warnings []spec.Warning // what the readers of the documents noted
+
 	ToolsUsed     spec.Opt[[]string]
 	AccessMode    spec.AccessMode // what held; AccessUnset when nothing was constrained
 	TurnsUsed     spec.Opt[int]

@@ -150,7 +150,10 @@ func (b *box) command(ctx context.Context, spec string, argv ...string) *exec.Cm
 }
 
 func (b *box) execArgs(spec string, argv ...string) []string {
-	args := []string{"exec", "--spec-json", spec, "--effective", b.rec}
+	args := []string{"exec", "--effective", b.rec}
+	if spec != "" { // else what b.args says
+		args = append(args, "--spec-json", spec)
+	}
 	args = append(args, b.args...)
 	return append(append(args, "--"), argv...)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sbx/spec"
+	"sbx/wrap"
 )
 
 // flag is an option of a verb.
@@ -37,6 +38,8 @@ type call struct {
 	homeDir spec.Opt[string] // once home was asked for
 	// readStdin tells that a spec came from stdin.
 	readStdin bool
+	warnings  []spec.Warning     // of the documents' readers
+	lost      []wrap.Enforcement // what a document asks in a way that is no field
 }
 
 // given is a flag as it stands on the command line.

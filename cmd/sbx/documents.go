@@ -36,7 +36,11 @@ func (c *call) documents() ([]*spec.SandboxSpec, error) {
 		}
 		docs = append(docs, s)
 	}
-	if len(docs) == 0 {
+	more, err := c.files(cwd)
+	if err != nil {
+		return append(docs, more...), err
+	}
+	if len(docs) == 0 && !c.has("workshop") && (len(more) == 0 || more[0].Source.Kind != spec.OldWorkerFile) {
 		s, err := spec.Decode("the default spec", []byte(defaultSpec))
 		if err != nil {
 			return nil, err
@@ -44,7 +48,8 @@ func (c *call) documents() ([]*spec.SandboxSpec, error) {
 		s.Source.Dir = cwd
 		docs = append(docs, s)
 	}
-	return docs, nil
+	c.warn()
+	return append(docs, more...), nil
 }
 
 // document reads one spec. Stdin can be read once, and the command does not get

@@ -102,6 +102,7 @@ func (x *execution) ask() error {
 	for _, s := range docs {
 		x.record.Sources = append(x.record.Sources, s.Source.Name)
 	}
+	x.record.Warnings = x.warnings
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func (x *execution) announce() error {
 		return err
 	}
 	x.record.Supervisor = audit.Self()
-	x.record.Enforcement = x.plan.Enforcement
+	x.record.Enforcement = append(x.plan.Enforcement, x.lost...)
 	x.record.Host = &x.host
 	x.record.Rung = spec.Some(x.plan.Rung)
 	x.record.AccessMode = x.plan.Held(x.resolved)

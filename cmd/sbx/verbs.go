@@ -8,9 +8,9 @@ var specFlags = []flag{
 	{name: "best-effort", arg: "FIELD", many: true, help: "let FIELD be enforced less than asked, as best_effort does"},
 	{name: "input", arg: "DIR", help: "the job layout: DIR is /input, read-only"},
 	{name: "output", arg: "DIR", help: "the job layout: DIR is /output, writable"},
-	{name: "workshop", arg: "FILE", help: "a workshop's document", late: true},
-	{name: "worker", arg: "FILE", many: true, help: "a worker's document", late: true},
-	{name: "agent", arg: "FILE", help: "an agent's definition", late: true},
+	{name: "workshop", arg: "FILE", help: "a workshop's file: its sandbox is what workers have"},
+	{name: "worker", arg: "FILE", many: true, help: "a worker's file; a further one is what it delegates to"},
+	{name: "agent", arg: "FILE", help: "an agent's .md file: its tools are what it may use"},
 	{name: "profile", arg: "NAME", help: "a named starting point", late: true},
 }
 

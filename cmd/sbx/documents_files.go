@@ -1,0 +1,142 @@
+package main
+
+import (
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// files reads the documents that are not specs: a workshop's, its workers' and
+// an agent's, in the order in which they narrow each other.
+func (c *call) files(cwd string) (docs []*spec.SandboxSpec, err error) {
+	var workshop *spec.SandboxSpec
+	if c.has("workshop") {
+		if workshop, err = c.workshop(c.value("workshop"), cwd); err != nil {
+			return nil, err
+		}
+	}
+	var workers []*spec.SandboxSpec
+	for _, name := range c.values["worker"] {
+		w, old, err := c.worker(name, cwd, workshop)
+		if err != nil {
+			return nil, err
+		}
+		if old != nil {
+			workshop = old
+		}
+		workers = append(workers, w)
+	}
+	if workshop != nil {
+		docs = append(docs, workshop)
+	}
+	docs = append(docs, workers...)
+	if c.has("agent") {
+		text, err := spec.Read(c.value("agent"))
+		if err != nil {
+			return docs, err
+		}
+		a, err := spec.DecodeAgentFile(c.value("agent"), text)
+		if err != nil {
+			return docs, err
+		}
+		c.warnings = append(c.warnings, a.Warnings...)
+		docs = append(docs, a.Spec())
+	}
+	return docs, nil
+}
+
+func (c *call) workshop(name, cwd string) (*spec.SandboxSpec, error) {
+	text, err := spec.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	s, warns, err := spec.DecodeWorkshop(name, text)
+	if err != nil {
+		return nil, err
+	}
+	s.Source.Dir = folderOf(name, cwd)
+	c.warnings = append(c.warnings, warns...)
+	return s, nil
+}
+
+// worker reads a worker's file. A file in the old style gives, where the
+// workshop has no sandbox or there is none, what stands in for the workshop.
+func (c *call) worker(name, cwd string, workshop *spec.SandboxSpec) (s, old *spec.SandboxSpec, err error) {
+	text, err := spec.Read(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := spec.DecodeWorker(name, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.Source.Dir = folderOf(name, cwd)
+	c.warnings = append(c.warnings, w.Warnings...)
+	s = w.Spec()
+	s.Source.Dir = w.Source.Dir
+	bare := workshop != nil && !workshop.Sandbox.Set
+	switch {
+	case w.Old != nil:
+		if workshop != nil {
+			w.Source.Dir = workshop.Source.Dir
+		}
+		if workshop == nil || bare && workshop.Source.Kind == spec.WorkshopFile {
+			old = w.OldSpec()
+			old.Source.Dir = w.Source.Dir
+			c.lose("sandbox", w.Old.Lost)
+			return s, old, nil
+		}
+		c.lost = append(c.lost, wrap.Enforcement{Field: "sandbox.paths", Asked: w.Old.Asked(), Status: wrap.Unavailable,
+			Reason: "old style: the workshop's sandbox holds, and paths of a worker's own are not taken"})
+		c.lose("sandbox", w.Old.Lost)
+	case bare:
+		for _, f := range w.Declares() {
+			c.lost = append(c.lost, wrap.Enforcement{Field: f, Asked: s.Text(f), Status: wrap.Enforced, By: "the workshop",
+				Reason: "the workshop has no sandbox, so nothing but @system is in view"})
+		}
+		s.Restrict, s.Readonly = spec.Opt[string]{}, spec.Opt[bool]{}
+		s.Source.Root = nil
+		s.Source.Root = s.Node()
+	case workshop == nil && !c.hasSpec() && len(w.Declares()) > 0:
+		return s, nil, c.orphan(w)
+	}
+	return s, old, nil
+}
+
+// lose notes what a file in the old style asked and nothing can hold.
+func (c *call) lose(f spec.Field, lost []spec.Warning) {
+	for _, l := range lost {
+		c.lost = append(c.lost, wrap.Enforcement{Field: f, Asked: l.Text, Status: wrap.Unavailable, Reason: "old style, " + l.On})
+	}
+}
+
+// orphan refuses a worker that restricts and has nothing that it restricts.
+func (c *call) orphan(w *spec.Worker) error {
+	var problems spec.Problems
+	for _, f := range w.Declares() {
+		allowed := false
+		for _, b := range c.values["best-effort"] {
+			allowed = allowed || b == "*" || b == string(f)
+		}
+		if !allowed {
+			problems = append(problems, &spec.Problem{Field: f, On: w.Source.Name, Do: "run the worker with " + string(f),
+				Why:  "it declares restrictions and has no parent sandbox",
+				Help: "give its workshop by --workshop, or a spec by --spec"})
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return problems
+}
+
+func (c *call) hasSpec() bool { return c.has("spec") || c.has("spec-json") }
+
+// warn tells a person of what the documents' readers noted.
+func (c *call) warn() {
+	if c.has("q") {
+		return
+	}
+	for _, w := range c.warnings {
+		c.std.say("warning: " + clean(w.String()))
+	}
+}

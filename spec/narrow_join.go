@@ -1,0 +1,151 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+)
+
+// guards tells whether the child sets an access_mode that implies the fields
+// beside it: what follows from it counts as if the child had written it.
+func (m *merger) guards() bool {
+	mode := m.child.AccessMode.Value
+	return mode == ReadOnly || mode == WorkspaceWrite
+}
+
+// ownNetwork tells whether the child's network is not what its parent says.
+func (m *merger) ownNetwork() bool {
+	n := &m.child.Network.Value
+	if n.Mode.Set || n.Allow.Set { // a list means mode allow, in the child as by itself
+		return true
+	}
+	return m.guards() && m.parent.Network == NetworkHost
+}
+
+// withoutCredentials is what the parent passes but for the names that an
+// access_mode keeps from a command.
+func (m *merger) withoutCredentials(parent *Node) *Node {
+	left := *parent
+	left.Items = nil
+	need := knownAgent(m.in.Command)
+	for _, name := range m.parent.Passed {
+		_, looks := LooksLikeCredential(name)
+		if looks && (need == nil || !slices.Contains(need.pass, name)) {
+			continue
+		}
+		left.Items = append(left.Items, &Node{Kind: String, Text: name, Pos: parent.Pos, In: parent.In})
+	}
+	return &left
+}
+
+// withoutSecrets is what the parent has in view but for the secrets that it
+// opens: an access_mode hides them.
+func (m *merger) withoutSecrets(parent *Node) *Node {
+	left := *parent
+	left.Items = slices.DeleteFunc(slices.Clone(parent.Items), func(n *Node) bool {
+		return n.Text != System && strings.HasPrefix(n.Text, "/") && m.in.Lists.Secret(clean(n.Text), m.in.Home)
+	})
+	return &left
+}
+
+// union is both lists, the parent's first, each item once.
+func union(parent, child *Node) *Node {
+	switch {
+	case parent == nil:
+		return child
+	case child == nil:
+		return parent
+	}
+	all := *parent
+	all.Items = append([]*Node(nil), parent.Items...)
+	for _, c := range child.Items {
+		known := false
+		for _, p := range all.Items {
+			known = known || p.Text == c.Text
+		}
+		if !known {
+			all.Items = append(all.Items, c)
+		}
+	}
+	return &all
+}
+
+// variables is what both set; the child's value counts where both do. Nothing
+// that the parent sets is left out: the caller's own value would take its place.
+func (m *merger) variables(parent, child *Node) *Node {
+	if parent == nil || child == nil {
+		return union(parent, child)
+	}
+	all := *child
+	all.Members = append([]Member(nil), child.Members...)
+	for _, v := range parent.Members {
+		if child.Get(v.Key) == nil {
+			all.Members = append(all.Members, v)
+		}
+	}
+	return &all
+}
+
+// restrict goes from the caller's restricted root on: /src and then /lib is
+// ROOT/src/lib.
+func (m *merger) restrict(parent, child *Node) *Node {
+	if child == nil {
+		return parent
+	}
+	if leavesRoot(child.Text) {
+		m.escalation("restrict", m.child.Source.place(child), "restrict "+odd(child.Text), "it leaves "+m.rootOf())
+		return nil
+	}
+	if parent == nil {
+		return child
+	}
+	joined := *child
+	joined.Text = strings.TrimRight(parent.Text, "/") + child.Text
+	return &joined
+}
+
+// rootOf is the tree that the child's restrict counts from, in words.
+func (m *merger) rootOf() string {
+	if at := m.parent.At("restrict"); at != "" {
+		return "the subtree " + odd(m.parent.Restricted.Abs) + " that its caller has (" + at + ")"
+	}
+	return "the root " + odd(m.parent.Root.Abs)
+}
+
+// rootTwice refuses a second root: it is the parent's alone.
+func (m *merger) rootTwice(parent, child *Node) {
+	if parent != nil && child != nil {
+		m.escalation("sandbox.root", m.child.Source.place(child), "sandbox.root "+odd(child.Text),
+			"the root is "+odd(m.parent.Root.Abs)+" ("+m.parent.At("sandbox.root")+"), and only the outermost document sets it")
+	}
+}
+
+// writableAgain refuses to take back what makes the parent read-only.
+func (m *merger) writableAgain(f Field, child *Node) {
+	if child == nil || child.Text != "false" || m.child.AccessMode.Value == ReadOnly {
+		return
+	}
+	if why := m.parent.whyReadOnly(); why != "" {
+		m.escalation(f, m.child.Source.place(child), string(f)+": false", "it is read-only by "+why)
+	}
+}
+
+// whyReadOnly is what makes everything read-only, with its place; "" where
+// nothing does.
+func (r *Resolved) whyReadOnly() string {
+	s := r.Spec
+	switch {
+	case s.Sandbox.Value.Readonly.Or(false):
+		return "sandbox.readonly: true (" + r.At("sandbox.readonly") + ")"
+	case s.Readonly.Or(false):
+		return "readonly: true (" + r.At("readonly") + ")"
+	case r.AccessMode == ReadOnly:
+		return "access_mode: read-only (" + r.At("access_mode") + ")"
+	}
+	return ""
+}
+
+func (m *merger) escalation(f Field, at, asked, why string) {
+	m.problems = append(m.problems, &Problem{Field: f, On: at, Do: "have " + asked, Why: why, Help: narrowHelp})
+}
+
+const narrowHelp = "ask for no more than the parent has, or leave it out"
