@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,6 +29,7 @@ type box struct {
 	rec  string // where the record goes
 	env  []string
 	args []string // more flags of exec
+	host []string // words before sbx that make the host another
 }
 
 // counter is what boxes have programs counted by; "" for sbx's own choice.
@@ -144,7 +146,8 @@ func (b *box) plain(argv ...string) result {
 func (b *box) command(ctx context.Context, spec string, argv ...string) *exec.Cmd {
 	b.t.Helper()
 	os.Remove(b.rec)
-	cmd := exec.CommandContext(ctx, sbxPath, b.execArgs(spec, argv...)...)
+	args := append(append(slices.Clone(b.host), sbxPath), b.execArgs(spec, argv...)...)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = b.ws, b.env, 2*time.Second
 	return cmd
 }

@@ -77,7 +77,6 @@ func ladderHosts() []ladderHost {
 	return []ladderHost{
 		{"no user namespaces", by("userns"), "clone on namespaces: operation not permitted", true, "user"},
 		{"no mounts", by("mount"), "mount on /: operation not permitted", true, ""},
-		{"no mount_setattr", by("setattr"), "mount_setattr on ", true, ""},
 		{"no mounts nor Landlock", by("mount", "landlock"), "mount on /: operation not permitted", false, ""},
 		{"no mounts, a domain refused", by("mount", "restrict"), "mount on /: operation not permitted", false, ""},
 		{"inside bwrap", func(t *testing.T) []string {

@@ -18,6 +18,7 @@ import (
 func (b *builder) mounts() {
 	p := &b.plan
 	p.Base = BasePlace
+	p.Remount = b.h.SetAttr.State == No
 	b.kernelsOwn()
 	b.whole = !b.r.Visible && b.addsToRoot() || b.readsRoot()
 	if b.r.Visible || b.whole {

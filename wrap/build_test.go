@@ -107,6 +107,7 @@ func (r random) facts() string {
 	add(2, fmt.Sprintf("landlock %d", r.IntN(11)))
 	add(10, "seccomp no there is none")
 	add(4, "overlay no there is none")
+	add(4, noSetAttr)
 	add(6, "mounted /home/u/lib ext4")
 	add(6, "mounted /home/u/.local ext4")
 	add(8, "mounted /home/u/.ssh ext4")

@@ -18,14 +18,17 @@ const plans = "../testdata/plans"
 // hosts are the machines that plans are built for, as lines that are read
 // after the world's.
 var hosts = map[string]string{
-	"all":            "",
-	"root":           "root",
-	"abi0":           "landlock 0",
-	"abi1":           "landlock 1",
-	"abi3":           "landlock 3",
-	"abi6":           "landlock 6",
-	"newest":         "landlock 10",
-	"no-overlay":     "overlay no an overlay cannot be mounted",
+	"all":        "",
+	"root":       "root",
+	"abi0":       "landlock 0",
+	"abi1":       "landlock 1",
+	"abi3":       "landlock 3",
+	"abi6":       "landlock 6",
+	"newest":     "landlock 10",
+	"no-overlay": "overlay no an overlay cannot be mounted",
+	"no-setattr": noSetAttr,
+	"linux-5.10": "linux 5.10\nlandlock 0\nlistener no the kernel's notifications are interrupted by signals (before Linux 6.0)\n" +
+		"overlay no overlay mounts in a user namespace need Linux 5.11\n" + noSetAttr,
 	"no-userns":      noUser,
 	"no-userns-root": "root\n" + noUser,
 	"no-userns-abi0": noUser + "\nlandlock 0",
@@ -55,6 +58,8 @@ const groupsV2 = "group memory 2 /sys/fs/cgroup/user.slice/app.slice swap\ngroup
 const noGroups = "group memory no uid 1000 cannot write /sys/fs/cgroup: permission denied\n" +
 	"group cpu no /sys/fs/cgroup does not have the cpu controller\ngroup pids no uid 1000 cannot write /sys/fs/cgroup: permission denied"
 
+const noSetAttr = "setattr no mount_setattr needs Linux 5.12"
+
 const noUser = "rung user-namespace no user namespaces are switched off"
 
 // golden is a spec and the hosts that it is planned for. A host's name with a
@@ -73,8 +78,8 @@ const (
 )
 
 var goldens = []golden{
-	{"read-only", `{"access_mode": "read-only"}`, "", everyHost},
-	{"workspace-write", `{"access_mode": "workspace-write"}`, "", everyHost},
+	{"read-only", `{"access_mode": "read-only"}`, "", everyHost + " linux-5.10"},
+	{"workspace-write", `{"access_mode": "workspace-write"}`, "", everyHost + " no-setattr linux-5.10"},
 	{"danger-full-access", `{"access_mode": "danger-full-access"}`, "", "all no-userns nothing"},
 	{"empty", `{}`, "", "all nothing"},
 	{"workspace-write-readonly", `{"access_mode": "workspace-write", "readonly": true}`, "", "all no-userns no-userns+"},

@@ -132,6 +132,7 @@ type Host struct {
 	ProfileWhy  string    // why the profile that the spec names cannot be used; "" where it can
 	Rungs       [3]Answer // by Rung; RungBare is always Yes
 	Overlay     Answer    // overlay mounts in a user namespace
+	SetAttr     Answer    // mount_setattr(2), which changes a tree of mounts at once
 
 	Parent *Parent // what an outer sandbox holds; nil where there is none
 	// Groups is where control groups can be made, by Controller; looked at only

@@ -32,6 +32,7 @@ func (p *Plan) AppendJSON(dst []byte) []byte {
 		w.mount(&p.Mounts[i])
 	}
 	w.close(']')
+	w.flag("remount", p.Remount)
 	w.flag("no_new_privs", p.NoNewPrivs)
 	w.landlock(p)
 	w.caps(p)

@@ -42,6 +42,7 @@ type Plan struct {
 	Base    Base
 	Mounts  []Mount
 	Root    string // where BaseEmpty is put together before pivot_root
+	Remount bool   // no mount_setattr(2): each mount of a tree is made read-only by itself
 
 	NoNewPrivs  bool
 	Landlock    landlock.Ruleset

@@ -96,6 +96,8 @@ func (w *world) line(line string) {
 		h.Listener = w.answer(first, more)
 	case "overlay":
 		h.Overlay = w.answer(first, more)
+	case "setattr":
+		h.SetAttr = w.answer(first, more)
 	case "rung":
 		state, why, _ := strings.Cut(more, " ")
 		for r := range h.Rungs {

@@ -37,7 +37,7 @@ what came with which kernel:
   5.6   openat2, pidfd_getfd              5.9   close_range
   5.10  the oldest that namespaces are used on
   5.11  overlay mounts in a user namespace
-  5.12  mount_setattr                     5.13  Landlock (ABI 1)
+  5.12  mount_setattr (one by one before) 5.13  Landlock (ABI 1)
   5.14  processes counted by user namespace (limits.pids without a cgroup)
   5.19  Landlock ABI 2: rename and link   6.2   Landlock ABI 3: truncate
   6.7   Landlock ABI 4: TCP ports         6.10  Landlock ABI 5: ioctl on devices

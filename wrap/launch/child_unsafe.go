@@ -57,6 +57,10 @@ func childMain(p *program) {
 			e = p.ready()
 		case DoReap:
 			p.reap(p.slots[o.save])
+		case DoEach:
+			e = p.remountEach(o, i)
+		case DoOne:
+			e = p.remountOne(o)
 		}
 		if e != 0 {
 			switch {

@@ -30,6 +30,10 @@
 // mounts again what is not mounted, and ends. It runs none of the sandbox's
 // code, follows no link, and cannot be seen from inside.
 //
+// Where the kernel has no mount_setattr(2) the child asks the supervisor which
+// mounts to change, since only one of the two may allocate and only the other is
+// in the namespace: see Process.remount.
+//
 // The program's entry point is this package's, see entry_amd64.s: the Go
 // runtime changes the caller's signal dispositions and RLIMIT_NOFILE before
 // any Go code runs, and a command must get them as they were.

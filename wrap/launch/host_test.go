@@ -28,10 +28,26 @@ func lacks(t *testing.T, why string) {
 
 // site is a workspace on this host and what a command there is planned with.
 type site struct {
-	t    *testing.T
-	dir  string // the workspace
-	home string
-	bare bool // plan as if there were no namespaces
+	t       *testing.T
+	dir     string // the workspace
+	home    string
+	bare    bool // plan as if there were no namespaces
+	remount bool // plan as if there were no mount_setattr(2)
+}
+
+// kinds are the hosts that a launch is tried on.
+var kinds = map[string]func(*site){
+	"namespaces":       func(*site) {},
+	"no mount_setattr": func(s *site) { s.remount = true },
+	"bare":             func(s *site) { s.bare = true },
+}
+
+// doc is workspace-write as the site's host accepts it.
+func (s *site) doc() string {
+	if s.bare {
+		return `{"access_mode": "workspace-write", "best_effort": ["*"]}`
+	}
+	return workspaceWrite
 }
 
 func newSite(t *testing.T) *site {
@@ -76,6 +92,9 @@ func (s *site) plan(doc string, argv ...string) *wrap.Plan {
 		s.t.Fatal(err)
 	}
 	h := Probe(&r)
+	if s.remount {
+		h.SetAttr = wrap.Answer{State: wrap.No, Why: "the test leaves it out"}
+	}
 	if s.bare {
 		for _, rung := range []wrap.Rung{wrap.RungUser, wrap.RungRoot} {
 			h = h.Without(rung, "the test leaves it out")

@@ -37,6 +37,10 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 		h.Seccomp = wrap.Answer{State: wrap.No, Why: why}
 		return h, true
 	}
+	if e.Step.Name == "mount_setattr" && e.Errno == Errno(unix.ENOSYS) {
+		h.SetAttr = wrap.Answer{State: wrap.No, Why: why}
+		return h, true
+	}
 	if isOverlay(e) && h.Overlay.State != wrap.No {
 		h.Overlay = wrap.Answer{State: wrap.No, Why: why}
 		return h, true

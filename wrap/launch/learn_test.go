@@ -24,6 +24,7 @@ func TestLearn(t *testing.T) {
 		filter  = "seccomp"
 		layer   = "overlay"
 		notify  = "listener"
+		attr    = "setattr"
 	)
 	for _, row := range []struct {
 		step    Step
@@ -43,7 +44,11 @@ func TestLearn(t *testing.T) {
 		{Step{Name: "mount"}, "setup", unix.EACCES, wrap.RungRoot, rung},
 		{Step{Name: "mount"}, "setup", unix.ENOSPC, wrap.RungUser, nothing},
 		{Step{Name: "mount"}, "setup", unix.ENOENT, wrap.RungUser, nothing},
-		{Step{Name: "mount_setattr"}, "setup", unix.ENOSYS, wrap.RungUser, rung},
+		{Step{Name: "mount_setattr"}, "setup", unix.ENOSYS, wrap.RungUser, attr},
+		{Step{Name: "mount_setattr"}, "setup", unix.EPERM, wrap.RungUser, rung},
+		{Step{Name: "remount each"}, "setup", unix.EOPNOTSUPP, wrap.RungUser, rung},
+		{Step{Name: "remount each"}, "setup", unix.EPERM, wrap.RungRoot, rung},
+		{Step{Name: "remount each"}, "setup", unix.ENOMEM, wrap.RungUser, nothing},
 		{Step{Name: "move_mount"}, "setup", unix.EINVAL, wrap.RungUser, rung},
 		{Step{Name: "openat2"}, "setup", unix.ENOENT, wrap.RungUser, nothing},
 		{Step{Name: "openat2"}, "setup", unix.ELOOP, wrap.RungUser, nothing},
@@ -82,6 +87,8 @@ func TestLearn(t *testing.T) {
 			got = notify
 		case next.Overlay.State == wrap.No && next.Overlay.Why == e.Error():
 			got = layer
+		case next.SetAttr.State == wrap.No && next.SetAttr.Why == e.Error():
+			got = attr
 		case next.Rungs[row.rung].State == wrap.No && next.Rungs[row.rung].Why == e.Error():
 			got = rung
 		}
@@ -126,7 +133,7 @@ func TestLearningEnds(t *testing.T) {
 			learned++
 			h = next
 		}
-		if tries > 5 { // two rungs, Landlock, seccomp, the overlay
+		if tries > 6 { // two rungs, Landlock, seccomp, the overlay, mount_setattr
 			t.Fatalf("%d launches, and still not at an end", tries)
 		}
 	}

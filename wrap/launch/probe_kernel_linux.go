@@ -37,6 +37,9 @@ func (p *prober) kernel() {
 	if h.Kernel.Less(wrap.Version{5, 3}) {
 		h.Tracer = wrap.Answer{State: wrap.No, Why: "the kernel does not tell a tracer about a call (before Linux 5.3)"}
 	}
+	if h.Kernel.Less(wrap.Version{5, 12}) {
+		h.SetAttr = wrap.Answer{State: wrap.No, Why: "mount_setattr needs Linux 5.12"}
+	}
 	h.Overlay = overlay(h.Kernel, h.SysAdmin)
 	h.Rungs = rungs(h)
 }

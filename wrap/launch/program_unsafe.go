@@ -23,8 +23,8 @@ type op struct {
 type report struct {
 	kind   int32
 	index  int32 // of the step that failed; the command's pidfd when ready; reportAlone
-	value  int64 // errno; wait status
-	user   int64 // microseconds
+	value  int64 // errno; wait status; the descriptor of a tree
+	user   int64 // microseconds; the errno of a mount that was not changed
 	system int64
 	maxrss int64 // KiB
 	read   int64 // blocks of 512 bytes
@@ -39,6 +39,7 @@ const (
 	reportStarted // of the command; a renewal is through
 	reportExited
 	reportFailedRenewal
+	reportEach // a step waits to be told which mounts to change
 )
 
 // reportAlone is the index of a report of the command's end after which nothing
@@ -64,7 +65,9 @@ type program struct {
 	rep       report
 	rusage    [18]int64
 	status    int32
-	arena     []byte // what is left of the last piece of memory for arguments
+	each      *program // what a DoEach goes on with; nil where it is at its end
+	verdict   uintptr  // and then its errno
+	arena     []byte   // what is left of the last piece of memory for arguments
 	keep      []any
 }
 

@@ -10,8 +10,9 @@ import (
 
 // renewal is what a Process keeps to mount again what has fallen off.
 type renewal struct {
-	list []wrap.Renewal
-	in   inside
+	list    []wrap.Renewal
+	in      inside
+	remount bool // the Plan's
 }
 
 var noRenewal = renewal{in: inside{user: -1, mounts: -1, masks: [2]int{-1, -1}}}
@@ -47,7 +48,7 @@ func (pr *Process) Renew() (*Renewal, error) {
 	if pr.renewal.in.mounts < 0 {
 		return nil, renewalError("setns", unix.EBADF)
 	}
-	return renew(renewing(pr.renewal.list, pr.renewal.in))
+	return renew(renewing(pr.renewal.list, pr.renewal.in, pr.renewal.remount))
 }
 
 // renew is Renew with the steps. The child shares no memory: a process that

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -18,8 +17,10 @@ func TestRenewalGolden(t *testing.T) {
 	list := append(slices.Clone(plan.Watch.Renew), wrap.Renewal{Path: "/home/u/w/token",
 		Mount: wrap.Mount{Op: wrap.OpPlace, Slot: 42, Target: "/home/u/w/token", Mode: wrap.ModeRO, Soft: true, For: "filesystem.hide"}})
 	got := ""
-	for _, s := range renewing(list, inside{user: 11, mounts: 12, masks: [2]int{13, -1}}) {
-		got += s.String() + "\n"
+	for _, remount := range []bool{false, true} {
+		for _, s := range renewing(list, inside{user: 11, mounts: 12, masks: [2]int{13, -1}}, remount) {
+			got += s.String() + "\n"
+		}
 	}
 	file := filepath.Join("testdata", "steps", "renewal.txt")
 	if *update {
@@ -40,7 +41,13 @@ func TestRenewalSkips(t *testing.T) {
 	if len(list) != 2 {
 		t.Fatalf("%d renewals, want .git and its config", len(list))
 	}
-	steps := renewing(list, inside{user: -1, mounts: 12})
+	for _, remount := range []bool{false, true} {
+		renewalSkips(t, renewing(list, inside{user: -1, mounts: 12}, remount))
+	}
+}
+
+func renewalSkips(t *testing.T, steps []Step) {
+	t.Helper()
 	for i := range steps {
 		s := &steps[i]
 		switch {
@@ -83,7 +90,16 @@ func renewed(t *testing.T, steps []Step) (failed []*StepError) {
 // Each step of a renewal fails in turn. It is told, nothing is left of it, and
 // the sandbox goes on.
 func TestEachStepOfARenewalFails(t *testing.T) {
-	s := newSite(t)
+	for _, name := range []string{"namespaces", "no mount_setattr"} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			kinds[name](s)
+			eachStepOfARenewalFails(t, s)
+		})
+	}
+}
+
+func eachStepOfARenewalFails(t *testing.T, s *site) {
 	s.mustHaveNamespaces()
 	plan := s.plan(workspaceWrite, "/bin/sh", "-c", "while ! test -e go; do sleep 0.05; done; exit 7")
 	onThread(func() {
@@ -128,7 +144,7 @@ func (s *site) failRenewals(pr *Process) {
 			t.Fatal(err)
 		}
 	}
-	all := renewing(pr.renewal.list, pr.renewal.in)
+	all := renewing(pr.renewal.list, pr.renewal.in, pr.renewal.remount)
 	fds, kids := allDescriptors(t), len(children())
 	for i := range all {
 		replace()
@@ -136,9 +152,8 @@ func (s *site) failRenewals(pr *Process) {
 		spoil(&steps[i])
 		failed := renewed(t, steps)
 		on := steps[i].On
-		first := i == 0 || steps[i-1].On != on
 		// What is mounted still is passed over once it was looked at.
-		told := on == config || !strings.HasPrefix(on, "/") || first || steps[i-1].Name == "openat2" && (i == 1 || steps[i-2].On != on)
+		told := on == config || !slices.ContainsFunc(all[:i], func(s Step) bool { return s.On == on && s.Pass == Errno(unix.EXDEV) })
 		switch {
 		case told && (len(failed) != 1 || failed[0].Index != i || failed[0].Program != "renewal" || unix.Errno(failed[0].Errno) != unix.ENOSYS):
 			t.Errorf("step %d, %v: told as %v", i, steps[i], failed)

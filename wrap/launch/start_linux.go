@@ -28,6 +28,7 @@ type Process struct {
 	listener int // of seccomp; -1 for none
 	root     int // the sandbox's root, where the supervisor's is another; -1 for none
 	renewal  renewal
+	remounts remounting
 	allowed  bool
 	last     *report     // pid 1's, of the command's end
 	first    bool        // the listener's first notification was answered
@@ -107,6 +108,8 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 	if renews(p) {
 		pr.renewal.list = p.Watch.Renew
 	}
+	pr.renewal.remount = p.Remount
+	pr.remounts = remounting{needed: p.Remount, bound: len(p.Caps) == 0}
 	pr.confined = p.Limits.Confines()
 	if pr.begun == nil {
 		return pr.load(loaded(p, in))
@@ -182,6 +185,12 @@ func (pr *Process) word() error {
 // tells which step failed; the child is gone then.
 func (pr *Process) Ready() error {
 	rep, err := pr.receive()
+	for err == nil && rep.kind == reportEach {
+		if err = pr.remount(rep); err == nil {
+			rep, err = pr.receive()
+		}
+	}
+	pr.remounts.close()
 	if err != nil {
 		return err
 	}
@@ -208,8 +217,8 @@ func (pr *Process) Ready() error {
 // Allow lets the command start as soon as the child has done everything else: a
 // supervisor that has nothing left to do spares the child one wait for it.
 func (pr *Process) Allow() {
-	if pr.groups != nil {
-		return // the command must be moved first
+	if pr.groups != nil || pr.remounts.needed {
+		return // the command must be moved first; the child waits for other words before
 	}
 	pr.allowed = true
 	_ = pr.word() // a child that is gone tells by that
@@ -257,6 +266,9 @@ func (pr *Process) failure(rep *report) error {
 	}
 	if e.Index < len(steps) {
 		e.Step = steps[e.Index]
+	}
+	if e.Step.Do == DoEach && pr.remounts.on != "" {
+		e.Step.On = pr.remounts.on
 	}
 	pr.Kill()
 	return e

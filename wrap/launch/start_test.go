@@ -19,15 +19,11 @@ const workspaceWrite = `{"access_mode": "workspace-write"}`
 
 // The launch goes through when nothing is spoilt: the control of all below.
 func TestLaunch(t *testing.T) {
-	for name, bare := range map[string]bool{"namespaces": false, "bare": true} {
+	for name, make := range kinds {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
-			s.bare = bare
-			doc := workspaceWrite
-			if bare {
-				doc = `{"access_mode": "workspace-write", "best_effort": ["*"]}`
-			}
-			plan := s.plan(doc, "/bin/sh", "-c", "echo end >marker; exit 7")
+			make(s)
+			plan := s.plan(s.doc(), "/bin/sh", "-c", "echo end >marker; exit 7")
 			before := descriptors(t)
 			var exit Exit
 			onThread(func() {
@@ -55,15 +51,11 @@ func TestLaunch(t *testing.T) {
 // Each step in turn fails. The launch ends and tells which, the command has not
 // run, and nothing is left of it.
 func TestEachStepFails(t *testing.T) {
-	for name, bare := range map[string]bool{"namespaces": false, "bare": true} {
+	for name, make := range kinds {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
-			s.bare = bare
-			doc := workspaceWrite
-			if bare {
-				doc = `{"access_mode": "workspace-write", "best_effort": ["*"]}`
-			}
-			plan := s.plan(doc, "/bin/sh", "-c", "echo ran >marker")
+			make(s)
+			plan := s.plan(s.doc(), "/bin/sh", "-c", "echo ran >marker")
 			programs := Steps(plan, input(plan, Options{Caller: Inherited()}, 9))
 			if n := len(programs.Setup) + len(programs.Command); n < 30 {
 				t.Fatalf("there are only %d steps", n)

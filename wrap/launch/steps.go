@@ -45,6 +45,8 @@ const (
 	DoDefault    // set every signal but those in Args[0] to its default
 	DoReady      // tell that all is set up, and wait for the supervisor's word
 	DoReap       // pid 1: reap until the command is gone, report, end
+	DoEach       // the tree of mounts at slot Args[0] gets the flags Args[1], those beneath too with Args[2]
+	DoOne        // the mount at slot Args[0], also called Args[1], gets the flags Args[2]
 )
 
 // Step is one system call of the child, as data.
@@ -68,7 +70,7 @@ type Step struct {
 func (s Step) String() string {
 	var b strings.Builder
 	b.WriteString(s.Name)
-	if s.Do == DoCall {
+	if s.Do == DoCall || s.Do == DoEach || s.Do == DoOne {
 		b.WriteByte('(')
 		last := 5
 		for last >= 0 && s.Args[last].Kind == ArgNum && s.Args[last].Num == 0 {

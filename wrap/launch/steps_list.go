@@ -8,12 +8,13 @@ import (
 
 // list is a program's steps while they are written.
 type list struct {
-	steps []Step
-	used  uint64 // slots in use
-	masks []int  // slots of the Plan whose descriptors stay open for the supervisor
-	on    string // the object of the steps that follow
-	field spec.Field
-	out   *program // what finished steps become part of; nil to keep them
+	steps   []Step
+	used    uint64 // slots in use
+	remount bool   // each mount by itself
+	masks   []int  // slots of the Plan whose descriptors stay open for the supervisor
+	on      string // the object of the steps that follow
+	field   spec.Field
+	out     *program // what finished steps become part of; nil to keep them
 }
 
 // done says that nothing will be changed in the steps so far.

@@ -16,10 +16,6 @@ const (
 	moveFlags = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
 
 	noLinks = unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
-
-	sizeofMountAttr = 32 // MOUNT_ATTR_SIZE_VER0
-
-	quiet = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 )
 
 // mounts writes the steps of a Plan's mount operations. A path is opened once,
@@ -27,7 +23,7 @@ const (
 // descriptor: a path that was swapped since it was resolved fails with ELOOP
 // and is not mounted.
 func (l *list) mounts(ops []wrap.Mount) {
-	held := map[int]Slot{}
+	held, modes := map[int]Slot{}, map[int]wrap.Mode{}
 	for i := range ops {
 		m := &ops[i]
 		l.on, l.field = m.Target, m.For
@@ -50,15 +46,19 @@ func (l *list) mounts(ops []wrap.Mount) {
 			l.on = m.Source
 			from := l.open(m.Source)
 			first := len(l.steps) - 1
-			held[m.Slot] = l.clone(from, m.Mode)
+			held[m.Slot], modes[m.Slot] = l.clone(from, m.Mode), m.Mode
 			l.close(from)
 			l.soften(m, first)
 		case wrap.OpAttach:
 			to := l.open(m.Target)
 			first := len(l.steps) - 1
 			l.move(held[m.Slot], to)
+			moved := len(l.steps) - 1
+			l.settle(held[m.Slot], modes[m.Slot])
 			if m.Soft { // the clone may have been left out
-				l.steps[len(l.steps)-1].Pass = Errno(unix.EBADF)
+				for k := moved; k < len(l.steps); k++ {
+					l.steps[k].Pass = Errno(unix.EBADF)
+				}
 			}
 			l.close(to)
 			l.soften(m, first)
@@ -74,7 +74,7 @@ func (l *list) mounts(ops []wrap.Mount) {
 			pin.Source, pin.Mode = m.Target, wrap.ModeKeep
 			l.bind(&pin)
 		case wrap.OpReadOnly:
-			l.setattr(fdcwd, m.Target, atTree, unix.MOUNT_ATTR_RDONLY|quiet)
+			l.readOnly(m.Target, true)
 		case wrap.OpProc:
 			l.add(unix.SYS_MOUNT, "mount", text("proc"), text(m.Target), text("proc"),
 				num(unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC))
@@ -95,7 +95,7 @@ func (l *list) mounts(ops []wrap.Mount) {
 		case wrap.OpPlace:
 			l.place(m, held[m.Slot])
 		case wrap.OpSeal:
-			l.setattr(fdcwd, m.Target, 0, unix.MOUNT_ATTR_RDONLY|quiet)
+			l.readOnly(m.Target, false)
 		case wrap.OpUncover:
 			l.add(unix.SYS_UMOUNT2, "umount2", text(m.Target), num(unix.MNT_DETACH))
 		case wrap.OpPivot:
@@ -152,11 +152,8 @@ func (l *list) create(path, content string) {
 func (l *list) clone(from Slot, mode wrap.Mode) Slot {
 	s := l.slot()
 	l.add(unix.SYS_OPEN_TREE, "open_tree", kept(from), text(""), num(treeFlags)).Save = s
-	switch mode {
-	case wrap.ModeRO:
-		l.setattr(kept(s), "", atEmpty|atTree, unix.MOUNT_ATTR_RDONLY|quiet)
-	case wrap.ModeRW:
-		l.setattr(kept(s), "", atEmpty|atTree, quiet)
+	if set := attributes(mode); set != 0 && !l.remount {
+		l.setattr(kept(s), "", atEmpty|atTree, set)
 	}
 	return s
 }
@@ -175,6 +172,7 @@ func (l *list) bind(m *wrap.Mount) {
 		to = l.open(m.Target)
 	}
 	l.move(tree, to)
+	l.settle(tree, m.Mode)
 	l.close(tree)
 	if to != from {
 		l.close(to)
@@ -189,6 +187,7 @@ func (l *list) place(m *wrap.Mount, from Slot) {
 	first := len(l.steps) - 1
 	tree := l.clone(from, m.Mode)
 	l.move(tree, to)
+	l.settle(tree, m.Mode)
 	l.close(tree)
 	l.close(to)
 	l.soften(m, first)
@@ -202,11 +201,6 @@ func (l *list) soften(m *wrap.Mount, first int) {
 	}
 	l.steps[first].Pass = Errno(unix.ENOENT)
 	l.steps[first].Skip = uint8(len(l.steps) - 1 - first)
-}
-
-func (l *list) setattr(dir Arg, path string, flags int, set uint64) {
-	l.add(unix.SYS_MOUNT_SETATTR, "mount_setattr", dir, text(path), num(flags),
-		data(words(set, 0, 0, 0)), num(sizeofMountAttr))
 }
 
 func (l *list) tmpfs(m *wrap.Mount) {

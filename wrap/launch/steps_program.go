@@ -94,6 +94,9 @@ func (l *list) setup(p *wrap.Plan, in Input) {
 		l.masks = masks(p.Watch.Renew)
 		l.namespaces(p)
 	}
+	if l.remount = p.Remount; l.remount {
+		l.descriptors()
+	}
 	l.mounts(p.Mounts)
 	l.enter(p)
 	if p.Notify != seccomp.NotifyNone && p.Has(wrap.PidNS) {

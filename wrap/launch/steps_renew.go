@@ -62,14 +62,24 @@ func (l *list) namespaces(p *wrap.Plan) {
 // sandbox's own tree can be read or written less. Where something is mounted
 // already (EXDEV, of RESOLVE_NO_XDEV) nothing is done; any other failure is told
 // and leaves out that one mount.
-func renewing(all []wrap.Renewal, in inside) []Step {
-	l := &list{steps: make([]Step, 0, 8+12*len(all))}
+func renewing(all []wrap.Renewal, in inside, remount bool) []Step {
+	l := &list{steps: make([]Step, 0, 8+12*len(all)), remount: remount}
 	l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_PDEATHSIG), num(int(unix.SIGKILL)))
+	var own Slot
+	if remount { // now: the sandbox's /proc knows no process of another namespace
+		own = l.openDescriptors()
+	}
 	l.on = "the sandbox"
 	if in.user >= 0 { // setns(2): by a process of one thread that shares no memory
 		l.add(unix.SYS_SETNS, "setns", num(in.user), num(unix.CLONE_NEWUSER))
 	}
-	l.add(unix.SYS_SETNS, "setns", num(in.mounts), num(unix.CLONE_NEWNS))
+	join := func() {
+		l.add(unix.SYS_SETNS, "setns", num(in.mounts), num(unix.CLONE_NEWNS))
+		if remount {
+			l.add(unix.SYS_FCHDIR, "fchdir", kept(own))
+		}
+	}
+	join()
 	slots := masks(all)
 	for i := range all {
 		m := &all[i].Mount
@@ -79,7 +89,7 @@ func renewing(all []wrap.Renewal, in inside) []Step {
 				mask = in.masks[k]
 			}
 		}
-		l.renew(m, mask)
+		l.renew(m, mask, join)
 	}
 	l.special(DoStarted, "through")
 	l.add(unix.SYS_EXIT_GROUP, "exit_group", num(0))
@@ -87,10 +97,14 @@ func renewing(all []wrap.Renewal, in inside) []Step {
 }
 
 // renew mounts one again. The first step's failure leaves out all the others,
-// that of a later one those up to the closes.
-func (l *list) renew(m *wrap.Mount, mask int) {
+// that of a later one those up to the closes. join enters the sandbox's mount
+// namespace.
+func (l *list) renew(m *wrap.Mount, mask int, join func()) {
 	l.on, l.field = m.Target, m.For
 	first := len(l.steps)
+	if l.remount { // one before may have failed in a namespace of this child's own
+		join()
+	}
 	at := strings.LastIndexByte(m.Target, '/')
 	dir, name := l.slot(), l.slot()
 	open := func(from Arg, path string, flags int, resolve uint64) *Step {
@@ -105,9 +119,17 @@ func (l *list) renew(m *wrap.Mount, mask int) {
 		l.add(unix.SYS_DUP, "dup", num(mask)).Save = from
 	}
 	tree := l.clone(from, m.Mode)
-	l.move(tree, name)
+	done, there := tree, tree
+	if set := attributes(m.Mode); set != 0 && l.remount {
+		done, there = l.apart(tree, m.Target, set, join)
+	}
+	l.move(done, name)
 	closes := len(l.steps)
 	l.close(tree)
+	if done != tree {
+		l.close(done)
+		l.close(there)
+	}
 	if from != name {
 		l.close(from)
 	}

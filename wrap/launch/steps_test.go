@@ -44,10 +44,18 @@ func madeUp(t *testing.T) *wrap.Plan {
 
 // The whole list of a launch, as it prints.
 func TestStepsGolden(t *testing.T) {
+	plan := madeUp(t)
+	stepsGolden(t, plan, "workspace-write.txt")
+	plan.Remount = true
+	stepsGolden(t, plan, "no-setattr.txt")
+}
+
+func stepsGolden(t *testing.T, plan *wrap.Plan, name string) {
+	t.Helper()
 	caller := Caller{Ignored: 1 << (unix.SIGHUP - 1), Mask: 1 << (unix.SIGUSR1 - 1), Files: unix.Rlimit{Cur: 1024, Max: 4096}}
 	in := Input{Caller: caller, Keep: []int{7}, Sock: 9, Filter: "16 bytes, 2 insns", Own: ""}
 	in.Filter = in.Filter[:16]
-	programs := Steps(madeUp(t), in)
+	programs := Steps(plan, in)
 	got := ""
 	for _, p := range []struct {
 		name  string
@@ -58,7 +66,7 @@ func TestStepsGolden(t *testing.T) {
 			got += p.steps[i].String() + "\n"
 		}
 	}
-	file := filepath.Join("testdata", "steps", "workspace-write.txt")
+	file := filepath.Join("testdata", "steps", name)
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -81,7 +89,14 @@ func TestStepsGolden(t *testing.T) {
 // A slot that a step may leave unset, because it may be passed over, is not
 // used by the steps behind.
 func TestSlotsAreSetBeforeTheyAreUsed(t *testing.T) {
-	programs := Steps(madeUp(t), Input{Sock: 9, Filter: "8 bytes."})
+	plan := madeUp(t)
+	slotsAreSet(t, Steps(plan, Input{Sock: 9, Filter: "8 bytes."}))
+	plan.Remount = true
+	slotsAreSet(t, Steps(plan, Input{Sock: 9, Filter: "8 bytes."}))
+}
+
+func slotsAreSet(t *testing.T, programs Programs) {
+	t.Helper()
 	for name, steps := range map[string][]Step{"opening": programs.Opening, "setup": programs.Setup, "command": programs.Command} {
 		if name == "command" { // goes on with the setup's slots
 			steps = append(slices.Clone(programs.Opening), steps...)

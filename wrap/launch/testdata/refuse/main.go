@@ -23,7 +23,7 @@ var refusals = map[string][]seccomp.Rule{
 		{Calls: []string{"clone3"}, Do: seccomp.Fail(unix.ENOSYS)},
 	},
 	"mount":    {{Calls: []string{"mount"}, Do: seccomp.Fail(unix.EPERM)}},
-	"setattr":  {{Calls: []string{"mount_setattr"}, Do: seccomp.Fail(unix.ENOSYS)}},
+	"setattr":  {{Calls: []string{"mount_setattr", "open_tree_attr"}, Do: seccomp.Fail(unix.ENOSYS)}},
 	"landlock": {{Calls: []string{"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}, Do: seccomp.Fail(unix.ENOSYS)}},
 	"restrict": {{Calls: []string{"landlock_restrict_self"}, Do: seccomp.Fail(unix.EPERM)}},
 	"seccomp":  {{Calls: []string{"seccomp"}, Args: []seccomp.Arg{{Index: 0, Op: seccomp.Equal, Value: unix.SECCOMP_SET_MODE_FILTER}}, Do: seccomp.Fail(unix.EPERM)}},

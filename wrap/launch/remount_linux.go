@@ -1,0 +1,159 @@
+package launch
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Remounting is the supervisor's part in a DoEach. The child waits; the kernel
+// is asked which mounts its namespace has beneath the tree; each that lacks a
+// flag is opened, from the descriptor of the tree that both share, and the child
+// changes it by that descriptor. Then it is asked anew, until nothing lacks.
+// So a folder that the host renames meanwhile, or a mount that came in before
+// the namespace was cut off, leads to another round and not to a mount that is
+// overlooked.
+type remounting struct {
+	needed bool // the Plan's
+	// bound is true where the command has no more rights than the supervisor:
+	// mounts in folders that neither may enter stay as they are.
+	bound  bool
+	number int    // of mounts that lacked a flag at the last look
+	idle   int    // looks since there were fewer
+	opened []int  // for the calls under way
+	on     string // a mount that lacks a flag
+}
+
+const (
+	// remountsAtOnce keeps the shared descriptor table from growing (wrap.maxHeld).
+	remountsAtOnce = 12
+	remountsIdle   = 4
+)
+
+// remount answers a child that waits in a DoEach.
+func (pr *Process) remount(rep *report) error {
+	o := &pr.setup.ops[rep.index]
+	steps, done, errno := pr.remounts.round(pr.pid, int(rep.value), o.a[1], o.a[2] != 0, unix.Errno(rep.user))
+	pr.setup.each, pr.setup.verdict = nil, uintptr(errno)
+	if !done {
+		pr.setup.each = newProgram(steps, reportFailedSetup)
+	}
+	return pr.word()
+}
+
+// round is the calls that are to be made next. It is done where all mounts are as
+// they should be, or where e tells that they cannot be; last is why a call of
+// the round before failed.
+func (r *remounting) round(pid, tree int, set uintptr, beneath bool, last unix.Errno) (steps []Step, done bool, e unix.Errno) {
+	r.close()
+	text, ok := readProc("/proc/"+strconv.Itoa(pid)+"/mountinfo", maxMounts)
+	all, top := standingOf(string(text)), mountOf(tree)
+	list, found := lacking(all, top, set, beneath)
+	if !ok || !found {
+		return nil, true, unix.EOPNOTSUPP
+	}
+	at := all[slices.IndexFunc(all, func(m standing) bool { return m.id == top })].path
+	left := 0
+	r.on = ""
+	for i := range list {
+		m := &list[i]
+		fd, err := tree, unix.Errno(0)
+		if m.id != top && len(r.opened) < remountsAtOnce {
+			rel := strings.TrimLeft(strings.TrimPrefix(m.path, at), "/")
+			if fd, err = openMount(tree, rel, m.id); err == unix.EACCES && r.bound && shut(tree, rel) {
+				continue
+			}
+			if err == 0 {
+				r.opened = append(r.opened, fd)
+			}
+		} else if m.id != top {
+			err = unix.EAGAIN // its turn comes
+		}
+		left++
+		r.on = m.path
+		if err == 0 {
+			steps = append(steps, remountStep(strconv.Itoa(fd), m.flags|set))
+		}
+	}
+	if r.idle++; left < r.number || r.number == 0 {
+		r.idle = 0
+	}
+	r.number = left
+	switch {
+	case left == 0:
+		return nil, true, 0
+	case r.idle < remountsIdle:
+		return steps, false, 0
+	case last == 0: // nothing could be tried on what is left
+		last = unix.EOPNOTSUPP
+	}
+	return nil, true, last
+}
+
+// openMount opens the root of a mount beneath a tree, following no link and
+// setting off no automount (open(2), O_PATH).
+func openMount(tree int, path string, id int) (int, unix.Errno) {
+	fd, err := unix.Openat2(tree, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: noLinks | unix.RESOLVE_BENEATH})
+	if err != nil {
+		e, _ := err.(unix.Errno)
+		return -1, e
+	}
+	if mountOf(fd) != id {
+		unix.Close(fd)
+		return -1, unix.EXDEV
+	}
+	return fd, 0
+}
+
+// mountOf is the id of the mount that a descriptor is of: fdinfo asks no file
+// system, which may not answer (statx(2) would); -1 where there is none.
+func mountOf(fd int) int {
+	b, _ := readProc("/proc/self/fdinfo/"+strconv.Itoa(fd), maxFile)
+	for line := range strings.Lines(string(b)) {
+		if word, ok := strings.CutPrefix(line, "mnt_id:"); ok {
+			if id, err := strconv.Atoi(strings.TrimSpace(word)); err == nil {
+				return id
+			}
+		}
+	}
+	return -1
+}
+
+func (r *remounting) close() {
+	for _, fd := range r.opened {
+		unix.Close(fd)
+	}
+	r.opened = r.opened[:0]
+}
+
+// shut tells whether it is a folder of another user's that bars the way to path:
+// the owner may open one.
+func shut(tree int, path string) bool {
+	for i := 0; i <= len(path); i++ {
+		if i < len(path) && path[i] != '/' {
+			continue
+		}
+		dir := path[:max(strings.LastIndexByte(path[:i], '/'), 0)]
+		if dir == "" {
+			dir = "."
+		}
+		how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: noLinks | unix.RESOLVE_BENEATH}
+		fd, err := unix.Openat2(tree, path[:i], &how)
+		if err == nil {
+			unix.Close(fd)
+			continue
+		}
+		if err != unix.EACCES {
+			return false
+		}
+		if fd, err = unix.Openat2(tree, dir, &how); err != nil {
+			return false
+		}
+		defer unix.Close(fd)
+		var st unix.Stat_t
+		return unix.Fstat(fd, &st) == nil && st.Uid != uint32(unix.Geteuid())
+	}
+	return false
+}
