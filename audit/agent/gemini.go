@@ -16,7 +16,7 @@ var geminiTargets = targets{
 	"run_shell_command": "command",
 	"read_file":         "file_path", "write_file": "file_path", "replace": "file_path",
 	"list_directory": "dir_path", "grep_search": "dir_path", "search_file_content": "dir_path", "glob": "dir_path",
-	"web_fetch": "url", "google_web_search": "query",
+	"web_fetch": "prompt", "google_web_search": "query",
 	"invoke_agent": "agent_name", "activate_skill": "name",
 }
 
@@ -118,10 +118,26 @@ func (e *geminiLine) call(t *tally) {
 	name := e.name.text(maxName)
 	w := Wish{Name: name, ID: e.id.text(maxID), As: claudeNames(spec.Gemini, name)}
 	w.Targets, w.Cut = geminiTargets.of(name, &e.parameters)
-	if name == "invoke_agent" {
+	switch name {
+	case "invoke_agent":
 		t.subs = true
+	case "web_fetch":
+		w.Targets = urlsIn(w.Targets)
 	}
 	t.asked(w, name == "run_shell_command")
+}
+
+// urlsIn is the URLs in a text, which is how web_fetch is told them.
+func urlsIn(texts []string) []string {
+	var urls []string
+	for _, s := range texts {
+		for _, word := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`<>(),", r) }) {
+			if strings.Contains(word, "://") && len(urls) < maxTargets {
+				urls = append(urls, word)
+			}
+		}
+	}
+	return urls
 }
 
 func (e *geminiLine) verdict() verdict {

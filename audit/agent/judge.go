@@ -1,0 +1,176 @@
+package agent
+
+import (
+	"path"
+	"strings"
+
+	"sbx/spec"
+)
+
+// Rules are tools_allowed and tools_denied, ready to judge wishes by. They say
+// what the agent should have kept to; the sandbox holds nothing of it.
+type Rules struct {
+	agent   spec.Agent
+	at      spec.Place
+	limited bool // tools_allowed is there
+	allowed []spec.Tool
+	denied  []spec.Tool
+}
+
+// Verdict is what rules say of a wish.
+type Verdict struct {
+	Outside   bool
+	Rule      string // the line that the wish breaks
+	AllowWith string // the line that would allow it; "" where no single one does
+}
+
+// NewRules takes the patterns of a spec, which its decoder has checked; one
+// that is none is never matched. at is what paths in them count from.
+func NewRules(a spec.Agent, allowed, denied spec.Opt[[]string], at spec.Place) *Rules {
+	r := &Rules{agent: a, at: at, limited: allowed.Set}
+	for _, s := range allowed.Value {
+		if t, ok := spec.ParseTool(s); ok {
+			r.allowed = append(r.allowed, t)
+		}
+	}
+	for _, s := range denied.Value {
+		if t, ok := spec.ParseTool(s); ok {
+			r.denied = append(r.denied, t)
+		}
+	}
+	return r
+}
+
+// Judge tells whether a wish lies outside the rules. Denied wins. Each tool
+// that the wish amounts to must be allowed, and each of its targets.
+//
+// A rule in parentheses allows what it is known to match: a command line is
+// allowed where each command in it is, and where nothing else happens in it (a
+// substitution, a group, a file that is written to). It denies what it may
+// match: a command anywhere in the line, and a target that was not seen whole.
+func (r *Rules) Judge(w Wish) Verdict {
+	for _, as := range w.As {
+		for _, t := range r.denied {
+			if r.names(t, as, w.Name) && r.denies(t, as, &w) {
+				return Verdict{Outside: true, Rule: line("tools_denied", t.String())}
+			}
+		}
+	}
+	for _, as := range w.As {
+		if r.limited && !r.allows(as, &w) {
+			return Verdict{Outside: true, Rule: "tools_allowed", AllowWith: line("tools_allowed", as)}
+		}
+	}
+	return Verdict{}
+}
+
+func line(field, pattern string) string { return field + `: ["` + pattern + `"]` }
+
+// names tells whether t is about the tool, which Claude calls as and the agent
+// native. gemini joins a server and its tool by one underscore.
+func (r *Rules) names(t spec.Tool, as, native string) bool {
+	if t.Names(as) || t.Names(native) {
+		return true
+	}
+	rest, ok := strings.CutPrefix(t.Name, "mcp__")
+	if r.agent != spec.Gemini || !ok {
+		return false
+	}
+	name := strings.ReplaceAll(rest, "__", "_")
+	one := spec.Tool{Name: "mcp_" + name}
+	return one.Names(native) || !strings.Contains(rest, "__") && strings.HasPrefix(native, one.Name+"_")
+}
+
+func (r *Rules) allows(as string, w *Wish) bool {
+	var about []spec.Tool
+	for _, t := range r.allowed {
+		if r.names(t, as, w.Name) {
+			if t.Rule == "" {
+				return true
+			}
+			about = append(about, t)
+		}
+	}
+	targets := r.targets(as, w)
+	if len(about) == 0 || w.Cut || len(targets) == 0 {
+		return false
+	}
+	for _, target := range targets {
+		if !r.covered(about, as, target) {
+			return false
+		}
+	}
+	return true
+}
+
+// covered tells whether one of the patterns allows the target.
+func (r *Rules) covered(about []spec.Tool, as, target string) bool {
+	parts := []string{target}
+	if isShell(as) {
+		for _, t := range about {
+			if t.Rule == target { // a whole line may be allowed to the letter
+				return true
+			}
+		}
+		var plain bool
+		if parts, plain = shellCommands(target); !plain {
+			return false
+		}
+	}
+	for _, part := range parts {
+		if !r.matched(about, part) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *Rules) matched(about []spec.Tool, target string) bool {
+	for _, t := range about {
+		if t.Matches(target, r.at) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Rules) denies(t spec.Tool, as string, w *Wish) bool {
+	if t.Rule == "" || w.Cut {
+		return true
+	}
+	for _, target := range r.targets(as, w) {
+		suspects := []string{target}
+		if isShell(as) {
+			suspects = append(suspects, shellSuspects(target, 0)...)
+		}
+		for _, s := range suspects {
+			if t.Matches(s, r.at) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isShell(as string) bool { return as == "Bash" || as == "Monitor" }
+
+// targets are a wish's, paths absolute.
+func (r *Rules) targets(as string, w *Wish) []string {
+	switch as {
+	case "Read", "Edit", "Write", "NotebookEdit":
+	case "Grep", "Glob", "LS":
+		if len(w.Targets) == 0 {
+			return []string{r.at.Dir}
+		}
+	default:
+		return w.Targets
+	}
+	paths := make([]string, 0, len(w.Targets))
+	for _, p := range w.Targets {
+		if !strings.HasPrefix(p, "/") {
+			p = r.at.Dir + "/" + p
+		}
+		paths = append(paths, path.Clean(p))
+	}
+	return paths
+}

@@ -1,0 +1,198 @@
+package spec
+
+import "strings"
+
+// A pattern becomes globs: lists of characters and stars, one of which must
+// match the whole of a text. That one covers another is decided by matching the
+// other one's text with its stars left in it as characters that no literal
+// equals: since a star may stand for a character that is in neither pattern,
+// that is the only way to cover it.
+
+// The marks stand above Unicode's last character.
+const (
+	starAll rune = 0x110000 + iota // any characters
+	starSegment
+	oneOf // ?
+)
+
+type glob []rune
+
+type globs []glob
+
+func (gs globs) matches(text string) bool {
+	r := []rune(text)
+	for _, g := range gs {
+		if g.match(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// cover tells whether each of others is covered by one of gs.
+func (gs globs) cover(others globs) bool {
+	for _, other := range others {
+		covered := false
+		for _, g := range gs {
+			covered = covered || g.match(other)
+		}
+		if !covered {
+			return false
+		}
+	}
+	return true
+}
+
+// match walks the text with all places of the glob that it may be at.
+func (g glob) match(text []rune) bool {
+	here, next := make([]bool, len(g)+1), make([]bool, len(g)+1)
+	g.reach(here, 0)
+	for _, c := range text {
+		clear(next)
+		some := false
+		for i, at := range here[:len(g)] {
+			if !at || !takes(g[i], c) {
+				continue
+			}
+			some = true
+			if g[i] == starAll || g[i] == starSegment {
+				g.reach(next, i)
+			} else {
+				g.reach(next, i+1)
+			}
+		}
+		if !some {
+			return false
+		}
+		here, next = next, here
+	}
+	return here[len(g)]
+}
+
+// reach marks a place, and those behind stars that stand for nothing.
+func (g glob) reach(at []bool, i int) {
+	for at[i] = true; i < len(g) && (g[i] == starAll || g[i] == starSegment); {
+		i++
+		at[i] = true
+	}
+}
+
+// takes tells whether one piece of a glob stands for the character c, which is
+// a star where another glob is the text.
+func takes(piece, c rune) bool {
+	switch piece {
+	case starAll:
+		return true
+	case starSegment:
+		return c != '/' && c != starAll
+	case oneOf:
+		return c != '/' && c != starAll && c != starSegment
+	}
+	return piece == c
+}
+
+// globs is what the rule means.
+func (t Tool) globs(at Place) globs {
+	switch t.kind() {
+	case shellTarget:
+		return commandGlobs(t.Rule)
+	case fileTarget:
+		return pathGlobs(t.Rule, at)
+	case urlTarget:
+		return wild(strings.ToLower(t.Rule))
+	}
+	return wild(t.Rule)
+}
+
+// wild is a text in which * stands for any characters.
+func wild(s string) globs {
+	var g glob
+	for _, c := range s {
+		if c == '*' {
+			c = starAll
+		}
+		g = append(g, c)
+	}
+	return globs{g}
+}
+
+// commandGlobs is the rule of a shell's tool.
+func commandGlobs(rule string) globs {
+	rule = strings.Join(strings.Fields(rule), " ")
+	if prefix, ok := strings.CutSuffix(rule, ":*"); ok && prefix != "" {
+		return globs{glob(prefix), append(glob(prefix), ' ', starAll)}
+	}
+	var g glob
+	stars := 0
+	for i, r := 0, []rune(rule); i < len(r); i++ {
+		c := r[i]
+		switch {
+		case c == '\\' && i+1 < len(r) && (r[i+1] == '*' || r[i+1] == '\\'):
+			i++
+			c = r[i]
+		case c == '*':
+			c = starAll
+			stars++
+		}
+		g = append(g, c)
+	}
+	if n := len(g); stars == 1 && n > 2 && g[n-1] == starAll && g[n-2] == ' ' {
+		return globs{g, g[: n-2 : n-2]}
+	}
+	return globs{g}
+}
+
+// maxForks bounds how many "**/" of a path are read as both some folders and
+// none; further ones stand for some.
+const maxForks = 4
+
+// pathGlobs is the rule of a tool of files.
+func pathGlobs(rule string, at Place) globs {
+	folder := strings.TrimSuffix(rule, "/")
+	switch {
+	case strings.HasPrefix(rule, "//"):
+		folder = folder[1:]
+	case rule == "~" || strings.HasPrefix(rule, "~/"):
+		folder = at.Home + folder[1:]
+	case strings.HasPrefix(rule, "/"):
+		folder = at.Dir + folder
+	case strings.HasPrefix(rule, "./"):
+		folder = at.Dir + folder[1:]
+	case strings.Contains(folder, "/"):
+		folder = at.Dir + "/" + folder
+	default:
+		folder = at.Dir + "/**/" + folder
+	}
+	all := globs{nil}
+	forks := 0
+	for i, r := 0, []rune(folder); i < len(r); i++ {
+		fork := false
+		c := r[i]
+		switch {
+		case c == '*' && i+1 < len(r) && r[i+1] == '*':
+			c = starAll
+			i++
+			if i+1 < len(r) && r[i+1] == '/' && forks < maxForks {
+				forks++
+				fork = true
+				i++
+			}
+		case c == '*':
+			c = starSegment
+		case c == '?':
+			c = oneOf
+		}
+		for j := range all {
+			if fork {
+				all = append(all, append(glob(nil), all[j]...))
+				all[j] = append(all[j], starAll, '/')
+				continue
+			}
+			all[j] = append(all[j], c)
+		}
+	}
+	for _, g := range all { // and what is beneath
+		all = append(all, append(append(glob(nil), g...), '/', starAll))
+	}
+	return all
+}
