@@ -1,161 +1,175 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
-// newShop is a box whose workspace is a workshop: src and docs in it, and a
-// folder of workers.
-func newShop(t *testing.T, sandbox string) *box {
-	t.Helper()
-	needSandbox(t)
-	b := newBox(t)
-	b.write("ws/src/lib/part", "part\n")
-	b.write("ws/docs/page", "page\n")
-	b.write("ws/workshop.yaml", "name: a shop\n"+sandbox)
-	b.write("out/secret", "outside\n")
-	for name, front := range map[string]string{
-		"analyzer": "name: analyzer\nsandbox:\n  restrict: /src\n  readonly: true\n",
-		"editor":   "name: editor\n",
-		"reader":   "sandbox: {readonly: true}\n",
-		"writer":   "sandbox: {readonly: false}\n",
-		"lib":      "sandbox: {restrict: /lib}\n",
-		"out":      "sandbox: {restrict: /../out}\n",
-		"link":     "sandbox: {restrict: /leak}\n",
-	} {
-		b.write("ws/workers/"+name+".worker", "---\n"+front+"---\nThe prompt.\n")
-	}
-	must(t, os.Symlink(b.out, b.ws+"/leak"))
-	return b
-}
-
-// work runs a script under the workshop and workers of those names.
-func (b *box) work(script string, workers ...string) result {
+// shop makes a workshop's tree in the box's workspace. Its names are such as no
+// host has at its root.
+func (b *box) shop() {
 	b.t.Helper()
-	args := []string{"--workshop", b.ws + "/workshop.yaml"}
-	for _, w := range workers {
-		args = append(args, "--worker", b.ws+"/workers/"+w+".worker")
-	}
-	b.args = args
-	return b.run("", "/bin/sh", "-c", script)
+	b.write(b.ws+"/sbx-src/main", "MAIN")
+	b.write(b.ws+"/sbx-src/lib/part", "PART")
+	b.write(b.ws+"/sbx-docs/page", "PAGE")
+	b.write(b.ws+"/sbx-note", "NOTE")
+	b.write(b.out+"/file", "HOST")
+	must(b.t, os.Symlink("sbx-src", b.ws+"/sbx-in"))
+	b.copyProbe(b.ws + "/sbx-src/lib/probe.bin")
 }
 
-const look = `pwd; cat "$WS/src/lib/part" 2>/dev/null; cat "$WS/docs/page" 2>/dev/null; cat "$OUT/secret" 2>/dev/null; touch "$WS/src/new" 2>/dev/null; echo end`
-
-// wrote tells whether the script of look could write into the workshop, and
-// undoes it.
-func (b *box) wrote() bool { return os.Remove(b.ws+"/src/new") == nil }
-
-// TestWorkshopTable is the table of what a worker gets, row by row.
-func TestWorkshopTable(t *testing.T) {
-	rw, ro := "sandbox: {root: .}\n", "sandbox: {root: ., readonly: true}\n"
-	for _, row := range []struct {
-		name, shop string
-		workers    []string
-		want       string // what the script prints; "" where it is refused
-		field      string
-	}{
-		{"read-write, nothing", rw, []string{"editor"}, "/ part page written", ""},
-		{"read-write, no worker", rw, nil, "/ part page written", ""},
-		{"read-write, readonly", rw, []string{"reader"}, "/ part page", ""},
-		{"read-write, writable", rw, []string{"writer"}, "/ part page written", ""},
-		{"read-only, nothing", ro, []string{"editor"}, "/ part page", ""},
-		{"read-only, writable", ro, []string{"writer"}, "", "readonly"},
-		{"no sandbox, nothing", "", []string{"editor"}, "", "-"},
-		{"no sandbox, restrict", "", []string{"analyzer"}, "", "-"},
-		{"restrict and readonly", rw, []string{"analyzer"}, "/src part", ""},
-		{"delegated", rw, []string{"analyzer", "lib"}, "/src/lib part", ""},
-		{"delegated, writable again", rw, []string{"analyzer", "writer"}, "", "readonly"},
-		{"leaves by ..", rw, []string{"out"}, "", "restrict"},
-		{"leaves by a link", rw, []string{"link"}, "", "restrict"},
-		{"leaves its caller's", rw, []string{"lib"}, "", "restrict"},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			b := newShop(t, row.shop)
-			b.env = append(b.env, "WS="+b.ws, "OUT="+b.out)
-			// The control: without a sandbox all of it is there.
-			if r := b.plain("/bin/sh", "-c", look); !strings.Contains(r.out, "outside") || !b.wrote() {
-				t.Fatalf("outside: %v", r)
-			}
-			r := b.work(look, row.workers...)
-			switch row.field {
-			case "":
-				want := strings.Replace(row.want, "/", b.ws+"/", 1)
-				got := strings.Join(strings.Fields(strings.TrimSuffix(r.ended().out, "end\n")), " ")
-				if b.wrote() {
-					got += " written"
-				}
-				if got != strings.Replace(want, "/ ", " ", 1) {
-					t.Errorf("got %q, want %q: %v", got, want, r)
-				}
-			case "-": // no files but @system: the working directory is not in view
-				if strings.Contains(r.out, "part") || strings.Contains(r.out, "page") || b.wrote() || !strings.Contains(r.out, "end") {
-					t.Errorf("%v", r)
-				}
-			default:
-				r.refused(row.field)
-			}
-		})
-	}
+// inShop runs attempts of the probe under a spec of the workshop.
+func (b *box) inShop(more string, attempts ...string) map[string]string {
+	b.t.Helper()
+	argv := append([]string{b.ws + "/sbx-src/lib/probe.bin", "try"}, attempts...)
+	return b.run(`{"sandbox": {"root": "`+b.ws+`"}`+more+`}`, argv...).ended().lines()
 }
 
-// A lone worker has nothing that it could restrict.
-func TestWorkerWithoutWorkshop(t *testing.T) {
-	b := newShop(t, "sandbox: {root: .}\n")
-	b.env = append(b.env, "WS="+b.ws, "OUT="+b.out)
-	b.args = []string{"--worker", b.ws + "/workers/analyzer.worker"}
-	r := b.run("", "/bin/sh", "-c", look)
-	r.refused("restrict")
-	if !strings.Contains(r.err, "it declares restrictions and has no parent sandbox") {
-		t.Errorf("%v", r)
-	}
-	b.args = append(b.args, "--best-effort", "restrict", "--best-effort", "readonly")
-	b.run("", "/bin/sh", "-c", look).ended()
-	b.args = []string{"--worker", b.ws + "/workers/reader.worker"}
-	b.run(`{"access_mode":"workspace-write"}`, "/bin/sh", "-c", look).ended()
-}
-
-// A workshop's root lies in the workshop, by links too.
-func TestWorkshopRootStaysInside(t *testing.T) {
-	for root, word := range map[string]string{"../out": "workshop", "leak": "workshop", "nowhere": "does not exist"} {
-		b := newShop(t, "sandbox: {root: "+root+"}\n")
-		if r := b.work("echo end", "editor"); r.code != 125 || !strings.Contains(r.err, word) {
-			t.Errorf("%s: %v", root, r)
+// What lies in the root is in view at its own path and at its virtual one, and
+// at no other: the table of a workshop, a column a worker.
+func TestWorkshop(t *testing.T) {
+	needSandbox(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		b.shop()
+		rows := []struct{ attempt, plain, all, readonly, part string }{
+			{"cwd", b.ws, b.ws, b.ws, b.ws + "/sbx-src"},
+			{"read|" + b.ws + "/sbx-src/main", "read:MAIN", "read:MAIN", "read:MAIN", "read:MAIN"},
+			{"read|/sbx-src/main", "ENOENT", "read:MAIN", "read:MAIN", "read:MAIN"},
+			{"read|/sbx-src/lib/part", "ENOENT", "read:PART", "read:PART", "read:PART"},
+			{"read|/sbx-docs/page", "ENOENT", "read:PAGE", "read:PAGE", "ENOENT"},
+			{"read|" + b.ws + "/sbx-docs/page", "read:PAGE", "read:PAGE", "read:PAGE", "ENOENT"},
+			{"read|/sbx-note", "ENOENT", "read:NOTE", "read:NOTE", "ENOENT"},
+			{"read|/sbx-in/main", "ENOENT", "read:MAIN", "read:MAIN", "ENOENT"},
+			{"read|" + b.out + "/file", "read:HOST", "ENOENT", "ENOENT", "ENOENT"},
+			{"create|/sbx-src/one", "ENOENT", "ok", "EROFS", "EROFS"},
+			{"create|" + b.ws + "/sbx-src/two", "ok", "ok", "EROFS", "EROFS"},
+			{"write|/sbx-note", "ENOENT", "ok", "EROFS", "ENOENT"},
+			{"create|/sbx-new", "", "EROFS", "EROFS", "EROFS"},
+			{"open|/etc/passwd", "ok", "ok", "ok", "ok"},
 		}
-	}
+		var attempts []string
+		for _, r := range rows {
+			attempts = append(attempts, r.attempt)
+		}
+		for _, c := range []struct {
+			what, spec string
+			want       func(int) string
+		}{
+			{"readonly", `, "readonly": true`, func(i int) string { return rows[i].readonly }},
+			{"part", `, "restrict": "/sbx-src", "readonly": true`, func(i int) string { return rows[i].part }},
+			{"all", "", func(i int) string { return rows[i].all }},
+		} {
+			got := b.inShop(c.spec, attempts...)
+			for i, r := range rows {
+				if got[r.attempt] != c.want(i) {
+					t.Errorf("%s: %s: got %s, want %s", c.what, r.attempt, got[r.attempt], c.want(i))
+				}
+			}
+		}
+		for _, made := range []string{"/sbx-src/one", "/sbx-src/two"} {
+			must(t, os.Remove(b.ws+made)) // by the last run, where it may
+		}
+		b.write(b.ws+"/sbx-note", "NOTE")
+		got := b.control(attempts...)
+		for _, r := range rows {
+			if r.plain != "" && got[r.attempt] != r.plain {
+				t.Errorf("without a sandbox: %s: got %s, want %s", r.attempt, got[r.attempt], r.plain)
+			}
+		}
+	})
 }
 
-// The example documents run as they are.
-func TestExampleWorkshop(t *testing.T) {
+// What another file replaces, as editors do, is seen at its virtual path too.
+func TestVirtualFileIsTheNewOne(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
-	must(t, os.CopyFS(b.ws, os.DirFS(filepath.Join(moduleDir, "testdata/workshop"))))
-	for _, config := range []string{"workshop.yaml", "golem-forge.config.yaml"} {
-		b.args = []string{"--workshop", b.ws + "/" + config, "--worker", b.ws + "/workers/analyzer.worker"}
-		r := b.run("", "/bin/sh", "-c", "cat main.txt /src/lib/part.txt; touch x 2>/dev/null && echo written; ls ../docs 2>/dev/null && echo seen; echo end").ended()
-		if strings.Contains(r.out, "written") || strings.Contains(r.out, "seen") {
-			t.Errorf("%s: %v", config, r)
-		}
-		b.args[3] = b.ws + "/workers/editor.worker"
-		r = b.run("", "/bin/sh", "-c", "cat src/main.txt; touch docs/x && echo written; echo end").ended()
-		if !strings.Contains(r.out, "written") {
-			t.Errorf("%s: %v", config, r)
+	b.shop()
+	r := b.sh(`{"sandbox": {"root": "`+b.ws+`"}}`, `echo NEW > sbx-note.new && mv sbx-note.new sbx-note && cat /sbx-note`).ended()
+	if !strings.HasPrefix(r.out, "NEW\n") {
+		t.Error(r)
+	}
+}
+
+// A part that is named by a link is in view at the name that the worker's text
+// has, and at its own.
+func TestRestrictByLink(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	b.shop()
+	got := b.inShop(`, "restrict": "/sbx-in/lib"`, "cwd", "read|/sbx-in/lib/part", "read|/sbx-src/lib/part", "read|/sbx-src/main", "create|/sbx-in/lib/new")
+	for attempt, want := range map[string]string{
+		"cwd": b.ws + "/sbx-src/lib", "read|/sbx-in/lib/part": "read:PART", "read|/sbx-src/lib/part": "read:PART", "read|/sbx-src/main": "ENOENT", "create|/sbx-in/lib/new": "ok",
+	} {
+		if got[attempt] != want {
+			t.Errorf("%s: got %s, want %s", attempt, got[attempt], want)
 		}
 	}
-	// In the old style: told on stderr and in the record.
-	b.args = []string{"--workshop", b.ws + "/workshop.yaml", "--worker", b.ws + "/workers/old-style.worker"}
-	r := b.run("", "/bin/sh", "-c", "touch docs/y && echo written; echo end").ended()
-	if !strings.Contains(r.err, "--migrate") || len(r.rec.list("warnings")) == 0 && r.rec["warnings"] == nil || r.rec.status("sandbox.paths") != "unavailable" || !strings.Contains(r.out, "written") {
-		t.Errorf("%v; %v", r, r.rec["warnings"])
+	b.holds(b.ws+"/sbx-src/lib/new", "")
+}
+
+// A name of the root that something else has inside is refused, and named with
+// what has it; the same tree without it runs.
+func TestVirtualPathIsTaken(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	b.shop()
+	spec := `{"sandbox": {"root": "` + b.ws + `"}}`
+	for _, name := range []string{"usr", "etc", "proc", "dev", "sys", "tmp", "run", "var", strings.Split(b.home, "/")[1]} {
+		must(t, os.Mkdir(b.ws+"/"+name, 0o755))
+		r := b.sh(spec, "true").refused("cannot show " + b.ws + "/" + name + " at /" + name + "\n")
+		if !strings.Contains(r.err, " /"+name) {
+			t.Errorf("%s: what has it is not named: %v", name, r)
+		}
+		must(t, os.Remove(b.ws+"/"+name))
 	}
-	// Where the workshop has no sandbox, its paths are the workshop's.
-	must(t, os.WriteFile(b.ws+"/bare.yaml", []byte("name: bare\n"), 0o644))
-	b.args[1] = b.ws + "/bare.yaml"
-	r = b.run("", "/bin/sh", "-c", "cd "+b.ws+"; cat input/letter.txt; touch input/x 2>/dev/null && echo written; touch output/x && echo out; ls src 2>/dev/null && echo seen; echo end").ended()
-	if strings.Contains(r.out, "written") || !strings.Contains(r.out, "out\n") || strings.Contains(r.out, "seen") {
-		t.Errorf("%v", r)
+	b.sh(spec, "true").ended()
+	b.sh(`{"sandbox": {"root": "`+b.ws+`"}, "filesystem": {"mounts": [{"source": "`+b.out+`", "target": "/sbx-src", "mode": "ro"}]}}`, "true").refused("a mount has /sbx-src there")
+	b.sh(`{"sandbox": {"root": "`+b.ws+`"}, "restrict": "/sbx-none"}`, "true").refused(b.ws + "/sbx-none does not exist")
+}
+
+// A root of many names has a virtual path for each.
+func TestVirtualPathsOfManyNames(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	b.shop()
+	for i := range 600 {
+		b.write(fmt.Sprintf("%s/sbx-%d-a-name-that-makes-the-folder-large", b.ws, i), "")
+	}
+	r := b.sh(`{"sandbox": {"root": "`+b.ws+`"}}`, "ls -d /sbx-*-large | wc -l; cat /sbx-src/main; echo").ended()
+	if !strings.HasPrefix(r.out, "600\nMAIN") {
+		t.Error(r)
+	}
+}
+
+// A mount beneath another is seen in whatever order the spec has them, and makes
+// nothing on the host.
+func TestMountBeneathAMount(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	b.write(b.out+"/inner/file", "HIDDEN")
+	b.write(b.home+"/file", "SEEN")
+	outer := `{"source": "` + b.out + `", "target": "/sbx-a", "mode": "rw"}`
+	spec := func(list ...string) string {
+		return `{"filesystem": {"mounts": [` + strings.Join(list, ", ") + `]}}`
+	}
+	inner := func(name string) string {
+		return `{"source": "` + b.home + `", "target": "/sbx-a/` + name + `", "mode": "ro"}`
+	}
+	for _, s := range []string{spec(outer, inner("inner")), spec(inner("inner"), outer)} {
+		if r := b.sh(s, "cat /sbx-a/inner/file; echo").ended(); !strings.HasPrefix(r.out, "SEEN") {
+			t.Errorf("%s: %v", s, r)
+		}
+	}
+	if r := b.sh(spec(outer), "cat /sbx-a/inner/file; echo").ended(); !strings.HasPrefix(r.out, "HIDDEN") {
+		t.Error(r)
+	}
+	b.sh(spec(outer, inner("none")), "true").refused("sbx makes nothing in a folder of the host")
+	b.sh(spec(inner("none"), outer), "true").refused("sbx makes nothing in a folder of the host")
+	b.absent(b.out + "/none")
+	tmpfs := `{"target": "/sbx-a", "mode": "tmpfs"}`
+	if r := b.sh(spec(inner("none"), tmpfs), "cat /sbx-a/none/file; echo").ended(); !strings.HasPrefix(r.out, "SEEN") {
+		t.Error(r)
 	}
 }

@@ -30,9 +30,9 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.plan.KeepCaps = true
 	b.notYet()
 	b.globs()
+	b.plan.Opening = Open(r, h)
 	b.gather()
 	b.named = b.openedNames()
-	b.plan.Opening = Open(r, h)
 	b.counter()
 	b.limits()
 	if b.plan.Rung == RungFree {
@@ -61,6 +61,7 @@ type builder struct {
 	held     int             // slots handed out
 	slots    map[taken]int   // clones taken
 	binds    []spec.MountAt  // the spec's mounts, and what a job or a workshop puts in place
+	namings  [][2]string     // links of a workshop's tree: the virtual path and the own
 	made     map[string]bool // what was made in the new tree
 	private  []string        // folders that are private, by their path inside
 	writable []spec.Path     // what is bound in writable, a folder before what is in it
@@ -188,6 +189,9 @@ func (b *builder) bare() {
 		left := why + "; Landlock alone leaves names and metadata of other files in view, and chmod, chown, times and extended attributes open" + b.oldLandlock()
 		if b.h.LandlockABI == 0 {
 			left = why + ", and no Landlock: " + b.h.LandlockWhy
+		}
+		if f == "sandbox.root" {
+			left += "; virtual paths are unavailable: what lies in the root is in view at its own path alone"
 		}
 		b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "hold " + string(f), Why: left,
 			Help: "allow user namespaces, or list \"" + string(f) + "\" in best_effort"}, b.bareStatus())

@@ -1,54 +1,28 @@
 package wrap
 
-import "sbx/spec"
+import (
+	"slices"
+
+	"sbx/spec"
+)
 
 // gather lists what is bound at a path of its own: the spec's mounts, the two
-// folders of a job, and a workshop's tree at its virtual path, where its
-// workers' texts speak of it ("/src" for ROOT/src).
+// folders of a job, and a workshop's tree at its virtual path. A mount beneath
+// another's target comes after it, in whatever order the spec has them.
 func (b *builder) gather() {
 	b.binds = append(b.binds, b.r.Mounts...)
 	if j := b.r.Job; j != nil {
 		b.bind(j.Input, "/input", spec.MountRO)
 		b.bind(j.Output, "/output", spec.MountRW)
 	}
-	root, part := b.r.Root.Real, b.r.Restricted
-	if root == "" {
-		return
-	}
-	mode := spec.MountRO
-	if !b.r.ReadOnly {
-		mode = spec.MountRW
-	}
-	if part.Real != root {
-		b.virtual(part, part.Real[len(root):], mode)
-		return
-	}
-	if list := b.h.listing(root); list != nil {
-		for _, e := range list.Entries {
-			if e.Kind == Dir || e.Kind == File {
-				b.virtual(spec.Path{Abs: root + "/" + e.Name, Real: root + "/" + e.Name, Exists: true, IsDir: e.Kind == Dir}, "/"+e.Name, mode)
-			}
-		}
-	}
+	b.virtual()
+	slices.SortStableFunc(b.binds, func(x, y spec.MountAt) int { return len(x.Target) - len(y.Target) })
 }
 
 func (b *builder) bind(source spec.Path, target string, mode spec.MountMode) {
 	if source.Real != "" {
 		b.binds = append(b.binds, spec.MountAt{Mount: spec.Mount{Mode: mode}, Source: source, Target: target, Field: source.Field, At: source.At})
 	}
-}
-
-// virtual binds a part of the workshop's tree at its path from the root.
-func (b *builder) virtual(source spec.Path, target string, mode spec.MountMode) {
-	for _, s := range b.h.System {
-		if under(s.Path, target) || under(target, s.Path) {
-			b.problems = append(b.problems, &spec.Problem{Field: "sandbox.root", On: b.r.At("sandbox.root"), Do: "show " + source.Real + " at " + target,
-				Why: "the system has " + s.Path + " there", Help: "rename it, or choose another root"})
-			return
-		}
-	}
-	source.Field = "sandbox.root"
-	b.bind(source, target, mode)
 }
 
 // images are the paths inside at which a path of the host shows: its own, and
@@ -115,6 +89,21 @@ func (b *builder) mayWrite(image string) bool {
 		return b.binds[i].Mode != spec.MountRO
 	}
 	return b.inWritable(image)
+}
+
+// boundOver is the path of the host that shows at a path inside because a bind
+// of a folder above it does.
+func (b *builder) boundOver(path string) (source string, bound bool) {
+	top := -1
+	for i := range b.binds {
+		if m := &b.binds[i]; path != m.Target && under(path, m.Target) && (top < 0 || len(m.Target) > len(b.binds[top].Target)) {
+			top = i
+		}
+	}
+	if top < 0 || b.binds[top].Mode == spec.MountTmpfs {
+		return "", false
+	}
+	return b.binds[top].Source.Real + path[len(b.binds[top].Target):], true
 }
 
 func (b *builder) isMasked(path string) bool {

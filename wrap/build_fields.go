@@ -51,6 +51,9 @@ func (b *builder) fields() {
 		b.line("network", net)
 	}
 	b.implied(files)
+	if b.plan.Rung == RungParent && b.r.Root.Real != "" {
+		b.note("sandbox.root", "inside another sandbox nothing is mounted: virtual paths are those that the outer one has")
+	}
 	for _, n := range b.r.Notes {
 		f, _, _ := strings.Cut(string(n.Field), "[")
 		if f == "network.mode" {

@@ -37,6 +37,7 @@ func (b *builder) mounts() {
 	b.scratch()
 	if p.Base == BaseEmpty {
 		b.emptyRoot()
+		b.placeVirtual()
 	}
 	b.hideByName()
 	if p.Base == BasePlace {

@@ -223,6 +223,19 @@ func (b *builder) cut() string {
 
 // mountPoint makes sure that there is something to mount m on.
 func (b *builder) mountPoint(m *spec.MountAt, kind Kind) {
+	if source, bound := b.boundOver(m.Target); bound {
+		why := ""
+		switch have := b.h.Kind(source); {
+		case have == Absent:
+			why = source + " is not there, and sbx makes nothing in a folder of the host"
+		case (have == Dir) != (kind == Dir):
+			why = "a " + kind.String() + " cannot be mounted on a " + have.String()
+		}
+		if why != "" {
+			b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount at " + m.Target, Why: why, Help: "make it first, or choose another target"})
+		}
+		return
+	}
 	if have := b.h.Kind(m.Target); !b.covered(m.Target) && (have == Dir) != (kind == Dir) && have != Absent {
 		b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount at " + m.Target,
 			Why: "a " + kind.String() + " cannot be mounted on a " + have.String(), Help: "choose another target"})

@@ -280,6 +280,15 @@ func (w *world) targets(h *Host, r *spec.Resolved) {
 		if h.Paths[r.Mounts[i].Target] == Absent {
 			w.list(h, p)
 		}
+		for _, m := range r.Mounts {
+			if t := r.Mounts[i].Target; t != m.Target && under(t, m.Target) {
+				w.look(h, m.Source.Real+t[len(m.Target):])
+			}
+		}
+		w.look(h, r.Root.Real+r.Mounts[i].Target)
+	}
+	if r.Root.Real != "" {
+		w.listAll(h, r.Root.Real)
 	}
 	for i := range r.Hide {
 		if p := &r.Hide[i]; p.Exists && !p.IsDir {
@@ -289,7 +298,13 @@ func (w *world) targets(h *Host, r *spec.Resolved) {
 }
 
 func (w *world) list(h *Host, dir string) {
-	if h.listing(dir) != nil || w.nodes[dir].kind != Dir || w.large[dir] && h.Overlay.State != No {
+	if !w.large[dir] || h.Overlay.State == No {
+		w.listAll(h, dir)
+	}
+}
+
+func (w *world) listAll(h *Host, dir string) {
+	if h.listing(dir) != nil || w.nodes[dir].kind != Dir {
 		return
 	}
 	l := Listing{Dir: dir, Mode: 0o755}

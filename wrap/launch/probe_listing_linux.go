@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -42,12 +43,22 @@ func (p *prober) listings() {
 
 func (p *prober) mayOverlay() bool { return p.h.Overlay.State != wrap.No }
 
-// list reads one folder whole, once.
+// list reads one folder whole, once, where it is small or nothing else would do.
 func (p *prober) list(dir string) {
-	if slices.Contains(p.tried, dir) || slices.ContainsFunc(p.h.Listing, func(l wrap.Listing) bool { return l.Dir == dir }) {
+	if slices.Contains(p.tried, dir) {
 		return
 	}
 	p.tried = append(p.tried, dir)
+	p.listUpTo(dir, smallFolder)
+}
+
+// listAll reads one folder whole, however large it is.
+func (p *prober) listAll(dir string) { p.listUpTo(dir, math.MaxInt64) }
+
+func (p *prober) listUpTo(dir string, size int64) {
+	if slices.ContainsFunc(p.h.Listing, func(l wrap.Listing) bool { return l.Dir == dir }) {
+		return
+	}
 	fd, readable, err := openDir(unix.AT_FDCWD, dir)
 	if err != nil {
 		return
@@ -57,7 +68,7 @@ func (p *prober) list(dir string) {
 	if !readable || unix.Fstat(fd, &st) != nil {
 		return
 	}
-	if p.mayOverlay() && st.Size > smallFolder {
+	if p.mayOverlay() && st.Size > size {
 		return
 	}
 	l := wrap.Listing{Dir: dir, Mode: st.Mode & 0o7777}

@@ -19,6 +19,7 @@ func (p *prober) targets() {
 		if p.h.Paths[p.r.Mounts[i].Target] == wrap.Absent {
 			p.list(path)
 		}
+		p.beneathOthers(p.r.Mounts[i].Target)
 	}
 	for i := range p.r.Read {
 		if p.r.Read[i].Real == "/" {
@@ -26,7 +27,7 @@ func (p *prober) targets() {
 		}
 	}
 	if root := p.r.Root.Real; root != "" {
-		p.list(root)
+		p.listAll(root) // each name has a virtual path
 	}
 	for i := range p.r.Hide {
 		if host, mapped := p.r.Outside(p.r.Hide[i].Abs); mapped {
@@ -35,5 +36,17 @@ func (p *prober) targets() {
 		if h := &p.r.Hide[i]; h.Exists && !h.IsDir {
 			p.list(parent(h.Real))
 		}
+	}
+}
+
+// beneathOthers looks at what a mount or a workshop's tree has at a target.
+func (p *prober) beneathOthers(target string) {
+	for i := range p.r.Mounts {
+		if m := &p.r.Mounts[i]; target != m.Target && within(target, m.Target) {
+			p.look(m.Source.Real + target[len(m.Target):])
+		}
+	}
+	if root := p.r.Root.Real; root != "" {
+		p.look(root + target)
 	}
 }

@@ -1,0 +1,161 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// newShop is a box whose workspace is a workshop: src and docs in it, and a
+// folder of workers.
+func newShopOf(t *testing.T, sandbox string) *box {
+	t.Helper()
+	needSandbox(t)
+	b := newBox(t)
+	b.write("ws/src/lib/part", "part\n")
+	b.write("ws/docs/page", "page\n")
+	b.write("ws/workshop.yaml", "name: a shop\n"+sandbox)
+	b.write("out/secret", "outside\n")
+	for name, front := range map[string]string{
+		"analyzer": "name: analyzer\nsandbox:\n  restrict: /src\n  readonly: true\n",
+		"editor":   "name: editor\n",
+		"reader":   "sandbox: {readonly: true}\n",
+		"writer":   "sandbox: {readonly: false}\n",
+		"lib":      "sandbox: {restrict: /lib}\n",
+		"out":      "sandbox: {restrict: /../out}\n",
+		"link":     "sandbox: {restrict: /leak}\n",
+	} {
+		b.write("ws/workers/"+name+".worker", "---\n"+front+"---\nThe prompt.\n")
+	}
+	must(t, os.Symlink(b.out, b.ws+"/leak"))
+	return b
+}
+
+// work runs a script under the workshop and workers of those names.
+func (b *box) work(script string, workers ...string) result {
+	b.t.Helper()
+	args := []string{"--workshop", b.ws + "/workshop.yaml"}
+	for _, w := range workers {
+		args = append(args, "--worker", b.ws+"/workers/"+w+".worker")
+	}
+	b.args = args
+	return b.run("", "/bin/sh", "-c", script)
+}
+
+const look = `pwd; cat "$WS/src/lib/part" 2>/dev/null; cat "$WS/docs/page" 2>/dev/null; cat "$OUT/secret" 2>/dev/null; touch "$WS/src/new" 2>/dev/null; echo end`
+
+// wrote tells whether the script of look could write into the workshop, and
+// undoes it.
+func (b *box) wrote() bool { return os.Remove(b.ws+"/src/new") == nil }
+
+// TestWorkshopTable is the table of what a worker gets, row by row.
+func TestWorkshopTable(t *testing.T) {
+	rw, ro := "sandbox: {root: .}\n", "sandbox: {root: ., readonly: true}\n"
+	for _, row := range []struct {
+		name, shop string
+		workers    []string
+		want       string // what the script prints; "" where it is refused
+		field      string
+	}{
+		{"read-write, nothing", rw, []string{"editor"}, "/ part page written", ""},
+		{"read-write, no worker", rw, nil, "/ part page written", ""},
+		{"read-write, readonly", rw, []string{"reader"}, "/ part page", ""},
+		{"read-write, writable", rw, []string{"writer"}, "/ part page written", ""},
+		{"read-only, nothing", ro, []string{"editor"}, "/ part page", ""},
+		{"read-only, writable", ro, []string{"writer"}, "", "readonly"},
+		{"no sandbox, nothing", "", []string{"editor"}, "", "-"},
+		{"no sandbox, restrict", "", []string{"analyzer"}, "", "-"},
+		{"restrict and readonly", rw, []string{"analyzer"}, "/src part", ""},
+		{"delegated", rw, []string{"analyzer", "lib"}, "/src/lib part", ""},
+		{"delegated, writable again", rw, []string{"analyzer", "writer"}, "", "readonly"},
+		{"leaves by ..", rw, []string{"out"}, "", "restrict"},
+		{"leaves by a link", rw, []string{"link"}, "", "restrict"},
+		{"leaves its caller's", rw, []string{"lib"}, "", "restrict"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			b := newShopOf(t, row.shop)
+			b.env = append(b.env, "WS="+b.ws, "OUT="+b.out)
+			// The control: without a sandbox all of it is there.
+			if r := b.plain("/bin/sh", "-c", look); !strings.Contains(r.out, "outside") || !b.wrote() {
+				t.Fatalf("outside: %v", r)
+			}
+			r := b.work(look, row.workers...)
+			switch row.field {
+			case "":
+				want := strings.Replace(row.want, "/", b.ws+"/", 1)
+				got := strings.Join(strings.Fields(strings.TrimSuffix(r.ended().out, "end\n")), " ")
+				if b.wrote() {
+					got += " written"
+				}
+				if got != strings.Replace(want, "/ ", " ", 1) {
+					t.Errorf("got %q, want %q: %v", got, want, r)
+				}
+			case "-": // no files but @system: the working directory is not in view
+				if strings.Contains(r.out, "part") || strings.Contains(r.out, "page") || b.wrote() || !strings.Contains(r.out, "end") {
+					t.Errorf("%v", r)
+				}
+			default:
+				r.refused(row.field)
+			}
+		})
+	}
+}
+
+// A lone worker has nothing that it could restrict.
+func TestWorkerWithoutWorkshop(t *testing.T) {
+	b := newShopOf(t, "sandbox: {root: .}\n")
+	b.env = append(b.env, "WS="+b.ws, "OUT="+b.out)
+	b.args = []string{"--worker", b.ws + "/workers/analyzer.worker"}
+	r := b.run("", "/bin/sh", "-c", look)
+	r.refused("restrict")
+	if !strings.Contains(r.err, "it declares restrictions and has no parent sandbox") {
+		t.Errorf("%v", r)
+	}
+	b.args = append(b.args, "--best-effort", "restrict", "--best-effort", "readonly")
+	b.run("", "/bin/sh", "-c", look).ended()
+	b.args = []string{"--worker", b.ws + "/workers/reader.worker"}
+	b.run(`{"access_mode":"workspace-write"}`, "/bin/sh", "-c", look).ended()
+}
+
+// A workshop's root lies in the workshop, by links too.
+func TestWorkshopRootStaysInside(t *testing.T) {
+	for root, word := range map[string]string{"../out": "workshop", "leak": "workshop", "nowhere": "does not exist"} {
+		b := newShopOf(t, "sandbox: {root: "+root+"}\n")
+		if r := b.work("echo end", "editor"); r.code != 125 || !strings.Contains(r.err, word) {
+			t.Errorf("%s: %v", root, r)
+		}
+	}
+}
+
+// The example documents run as they are.
+func TestExampleWorkshop(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	must(t, os.CopyFS(b.ws, os.DirFS(filepath.Join(moduleDir, "testdata/workshop"))))
+	for _, config := range []string{"workshop.yaml", "golem-forge.config.yaml"} {
+		b.args = []string{"--workshop", b.ws + "/" + config, "--worker", b.ws + "/workers/analyzer.worker"}
+		r := b.run("", "/bin/sh", "-c", "cat main.txt /src/lib/part.txt; touch x 2>/dev/null && echo written; ls ../docs 2>/dev/null && echo seen; echo end").ended()
+		if strings.Contains(r.out, "written") || strings.Contains(r.out, "seen") {
+			t.Errorf("%s: %v", config, r)
+		}
+		b.args[3] = b.ws + "/workers/editor.worker"
+		r = b.run("", "/bin/sh", "-c", "cat src/main.txt; touch docs/x && echo written; echo end").ended()
+		if !strings.Contains(r.out, "written") {
+			t.Errorf("%s: %v", config, r)
+		}
+	}
+	// In the old style: told on stderr and in the record.
+	b.args = []string{"--workshop", b.ws + "/workshop.yaml", "--worker", b.ws + "/workers/old-style.worker"}
+	r := b.run("", "/bin/sh", "-c", "touch docs/y && echo written; echo end").ended()
+	if !strings.Contains(r.err, "--migrate") || len(r.rec.list("warnings")) == 0 && r.rec["warnings"] == nil || r.rec.status("sandbox.paths") != "unavailable" || !strings.Contains(r.out, "written") {
+		t.Errorf("%v; %v", r, r.rec["warnings"])
+	}
+	// Where the workshop has no sandbox, its paths are the workshop's.
+	must(t, os.WriteFile(b.ws+"/bare.yaml", []byte("name: bare\n"), 0o644))
+	b.args[1] = b.ws + "/bare.yaml"
+	r = b.run("", "/bin/sh", "-c", "cd "+b.ws+"; cat input/letter.txt; touch input/x 2>/dev/null && echo written; touch output/x && echo out; ls src 2>/dev/null && echo seen; echo end").ended()
+	if strings.Contains(r.out, "written") || !strings.Contains(r.out, "out\n") || strings.Contains(r.out, "seen") {
+		t.Errorf("%v", r)
+	}
+}
