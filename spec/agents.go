@@ -1,37 +1,66 @@
 package spec
 
-import "strings"
+import "slices"
 
-// agentNeed is what a known agent needs of its own to work at all.
-type agentNeed struct {
-	agent   Agent
-	program string   // the last component of its command's name
-	pass    []string // its own key and base-URL variables, which look like credentials
+// AgentNeeds is what a known agent needs of its own to work at all. The caller
+// finds it out (package agent); under an access_mode that guards, Resolve opens
+// it, and nothing more.
+type AgentNeeds struct {
+	Agent Agent
+	// Pass are its own key and base-URL variables, which look like credentials.
+	Pass []string
+	// Files are the paths of its state and settings that exist.
+	Files []OwnFile
 }
 
-var agentNeeds = []agentNeed{
-	{Claude, "claude", []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"}},
-	{Codex, "codex", []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY"}},
-	{Gemini, "gemini", []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"}},
+// OwnFile is a path that an agent needs: its own, which no document names.
+type OwnFile struct {
+	Path string // absolute
+	Mode OwnMode
 }
 
-// knownAgent tells which agent a command is by its name.
-func knownAgent(command string) *agentNeed {
-	name := command[strings.LastIndexByte(command, '/')+1:]
-	for i := range agentNeeds {
-		if agentNeeds[i].program == name {
-			return &agentNeeds[i]
-		}
-	}
-	return nil
+// OwnMode is what an agent does with a path of its own.
+type OwnMode uint8
+
+// The modes. A locked path lies in a written one and may only be read: what
+// stands there makes the host run something later.
+const (
+	OwnRead OwnMode = iota + 1
+	OwnWrite
+	OwnLocked
+)
+
+// OwnPath is an OwnFile with its links resolved.
+type OwnPath struct {
+	Path
+	Mode OwnMode
 }
 
-// agent finds the command's agent. A document that says agent: none has none.
+// guarded tells whether an access mode constrains files.
+func guarded(m AccessMode) bool { return m == ReadOnly || m == WorkspaceWrite }
+
+// agent opens what the command's agent needs. A document that says agent: none
+// has none.
 func (r *resolver) agent() {
-	if r.spec.Agent.Set {
+	need := r.in.Agent
+	if need == nil || need.Agent == NoAgent || r.spec.Agent.Or(need.Agent) != need.Agent {
 		return
 	}
-	if need := knownAgent(r.in.Command); need != nil {
-		r.need, r.out.Agent = need, need.agent
+	r.out.Agent = need.Agent
+	if !guarded(r.out.AccessMode) || r.out.Job != nil {
+		return
+	}
+	r.need = need
+	r.out.HomeLayer = r.in.Home != ""
+	for _, f := range need.Files {
+		p, err := resolvePath(r.in.Paths, f.Path)
+		if err != nil || !p.Exists {
+			continue
+		}
+		p.Asked = f.Path
+		r.out.Own = append(r.out.Own, OwnPath{Path: p, Mode: f.Mode})
 	}
 }
+
+// passesOwn tells whether a variable is one of the agent's own.
+func (n *AgentNeeds) passesOwn(name string) bool { return n != nil && slices.Contains(n.Pass, name) }

@@ -49,7 +49,7 @@ var fields = []FieldInfo{
 	{"on_exceed", "deny, kill or record", "what happens at max_commands and max_turns", false},
 	{"best_effort", "list of fields", "fields that may be enforced less than asked; * for all", false},
 	{"require_available", "true or false", "false is the same as best_effort: [\"*\"]", false},
-	{"agent", "claude, codex, gemini or none", "the agent; absent: told from the command's name", true},
+	{"agent", "claude, codex, gemini or none", "the agent; absent: told from the command's name", false},
 }
 
 // lookUp returns the node of a field, or nil where the document has none.

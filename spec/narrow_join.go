@@ -26,10 +26,9 @@ func (m *merger) ownNetwork() bool {
 func (m *merger) withoutCredentials(parent *Node) *Node {
 	left := *parent
 	left.Items = nil
-	need := knownAgent(m.in.Command)
 	for _, name := range m.parent.Passed {
 		_, looks := LooksLikeCredential(name)
-		if looks && (need == nil || !slices.Contains(need.pass, name)) {
+		if looks && !m.in.Agent.passesOwn(name) {
 			continue
 		}
 		left.Items = append(left.Items, &Node{Kind: String, Text: name, Pos: parent.Pos, In: parent.In})

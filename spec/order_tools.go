@@ -24,11 +24,11 @@ func (o *order) tools() {
 
 // coveredBy tells whether one of the patterns covers all that asked does.
 func coveredBy(patterns []string, asked string) bool {
+	a, ok := ParseTool(asked)
 	for _, p := range patterns {
-		if toolCovers(p, asked) {
+		if t, readable := ParseTool(p); ok && readable && t.Covers(a) {
 			return true
 		}
 	}
 	return false
 }
-func toolCovers(p, c string) bool { return p == c || strings.HasPrefix(c, p+"(") }

@@ -13,8 +13,8 @@ type Inputs struct {
 	Environ []string // NAME=value
 	UID     int      // the caller's, for what a later room decides by it
 	Paths   Paths
-	Job     *JobAsk // nil without --input and --output
-	Command string  // the command's name, which may be a known agent's
+	Job     *JobAsk     // nil without --input and --output
+	Agent   *AgentNeeds // the command's agent; nil for none that is known
 	// Inside tells that the first document is what an outer sandbox holds: the
 	// next starts in the current folder, where it names none.
 	Inside bool
@@ -59,7 +59,7 @@ func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 type resolver struct {
 	spec     *SandboxSpec
 	in       Inputs
-	need     *agentNeed // of a known agent
+	need     *AgentNeeds // of a known agent whose needs are opened
 	out      Resolved
 	problems Problems
 }
@@ -146,7 +146,7 @@ func (r *resolver) network() {
 		out.Network = n.Mode.Value
 	case n.Allow.Set:
 		out.Network = NetworkAllow
-	case r.need != nil && out.Job == nil && (out.AccessMode == ReadOnly || out.AccessMode == WorkspaceWrite):
+	case r.need != nil:
 		out.Network, out.AgentNetwork = NetworkHost, true
 	case out.AccessMode == ReadOnly, out.AccessMode == WorkspaceWrite:
 		out.Network = NetworkNone
@@ -183,8 +183,6 @@ func (r *resolver) notYet() {
 			asks = n.Text == "allow"
 		case "on_exceed": // without a budget nothing is exceeded
 			asks = r.spec.MaxTurns.Set
-		case "agent":
-			asks = n.Text != "none"
 		case "network.listen", "tools_denied":
 			asks = len(n.Items) > 0 // an empty list denies and offers nothing
 		}

@@ -59,7 +59,7 @@ func (r *resolver) passes(name string) bool {
 	case r.out.Job != nil:
 		return slices.Contains(jobPass, name)
 	case r.out.AccessMode == ReadOnly, r.out.AccessMode == WorkspaceWrite:
-		if r.need != nil && slices.Contains(r.need.pass, name) {
+		if r.need.passesOwn(name) {
 			return true
 		}
 		_, looks := LooksLikeCredential(name)

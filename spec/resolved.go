@@ -49,7 +49,12 @@ type Resolved struct {
 	// document says otherwise and it could not reach its model without one.
 	Agent        Agent
 	AgentNetwork bool
-	Listen       []int
+	// Own is what that agent needs of its own, in view and writable by its mode
+	// whatever the lists say. HomeLayer tells that its home is a private layer
+	// over the caller's: what it writes there beside Own ends with the sandbox.
+	Own       []OwnPath
+	HomeLayer bool
+	Listen    []int
 
 	// Limited is true when commands.allow is present: nothing but what Allow
 	// names may be started. Deny wins over it.
