@@ -101,7 +101,7 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 	if err != nil {
 		return nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 	}
-	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Command: c.rest[0], Lists: wrap.Lists()}
+	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Agent: c.agentNeeds(), Lists: wrap.Lists()}
 	if c.has("input") || c.has("output") {
 		in.Job = &spec.JobAsk{Input: c.value("input"), Output: c.value("output")}
 	}
