@@ -17,13 +17,9 @@ func (b *builder) virtual() {
 	if root == "" || root == "/" || b.plan.Rung > RungRoot {
 		return // no tree, one that is at its virtual path, or no mounts
 	}
-	mode := spec.MountRO
-	if !b.r.ReadOnly {
-		mode = spec.MountRW
-	}
 	if part.Real != root {
 		at := part.Real[len(root):]
-		b.virtualBind(part, at, mode)
+		b.virtualBind(part, at)
 		if asked := "/" + strings.Trim(lexical(part.Asked), "/"); asked != at {
 			b.virtualLink(asked, part.Real)
 		}
@@ -39,15 +35,20 @@ func (b *builder) virtual() {
 	for _, e := range list.Entries {
 		own := root + "/" + e.Name
 		if e.Kind == Dir {
-			b.virtualBind(spec.Path{Abs: own, Real: own, Exists: true, IsDir: true}, "/"+e.Name, mode)
+			b.virtualBind(spec.Path{Abs: own, Real: own, Exists: true, IsDir: true}, "/"+e.Name)
 		} else {
 			b.virtualLink("/"+e.Name, own)
 		}
 	}
 }
 
-// virtualBind binds a folder of the workshop's tree at its path from the root.
-func (b *builder) virtualBind(source spec.Path, at string, mode spec.MountMode) {
+// virtualBind binds a folder of the workshop's tree at its path from the root. It
+// can be written there where it can be at its own path.
+func (b *builder) virtualBind(source spec.Path, at string) {
+	mode := spec.MountRO
+	if !b.r.ReadOnly && b.inWritable(source.Real) {
+		mode = spec.MountRW
+	}
 	if b.free(source.Real, at) {
 		source.Field = "sandbox.root"
 		b.bind(source, at, mode)
