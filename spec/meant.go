@@ -1,5 +1,8 @@
 package spec
 
+// Nearest is the one of the known names that was probably meant; "" for none.
+func Nearest(name string, known []string) string { return nearest(name, known) }
+
 // nearest finds the name that was probably meant: the same but for case and
 // separators, or at most two changes away.
 func nearest(name string, known []string) string {

@@ -1,0 +1,34 @@
+package spec
+
+// PermissionMode is how an agent asks before it acts, in Claude's words.
+type PermissionMode uint8
+
+// The permission modes, narrowest first.
+const (
+	PlanOnly PermissionMode = iota + 1
+	AskDefault
+	AcceptEdits
+	BypassPermissions
+)
+
+// String is the mode as Claude writes it.
+func (m PermissionMode) String() string {
+	switch m {
+	case PlanOnly:
+		return "plan"
+	case AskDefault:
+		return "default"
+	case AcceptEdits:
+		return "acceptEdits"
+	case BypassPermissions:
+		return "bypassPermissions"
+	}
+	return ""
+}
+
+// ParsePermissionMode is the mode that a word names.
+func ParsePermissionMode(s string) (PermissionMode, bool) {
+	return parseWord(s, PlanOnly, BypassPermissions, PermissionMode.String)
+}
+
+var permissionModes = []string{"plan", "default", "acceptEdits", "bypassPermissions"}

@@ -1,0 +1,116 @@
+package spec
+
+import (
+	_ "embed" // the profiles are a document
+	"slices"
+	"strings"
+)
+
+//go:embed profiles.yaml
+var builtinProfiles []byte
+
+// BuiltinProfiles is the document of the profiles, agents and launch points
+// that sbx knows.
+func BuiltinProfiles() *ProfilesFile {
+	f, err := DecodeProfiles("profiles.yaml", builtinProfiles)
+	if err != nil {
+		panic("spec: the built-in profiles: " + err.Error()) // a test reads them
+	}
+	return f
+}
+
+// ProfileSpec is the document that a built-in profile stands for: what Document
+// says of its row.
+func ProfileSpec(p Profile, project string) *SandboxSpec {
+	rows := BuiltinProfiles().Profiles
+	i := slices.IndexFunc(rows, func(r ProfileRow) bool { return r.Name == p.String() })
+	if i < 0 {
+		return &SandboxSpec{}
+	}
+	return rows[i].Document(project)
+}
+
+// Document is the spec that the profile stands for. project is absolute, or ""
+// where it is the folder that relative paths count from anyway. Two things are
+// not in it, since they depend on the host: the agent's own needs, and the
+// files of WriteExisting.
+func (r *ProfileRow) Document(project string) *SandboxSpec {
+	s := &SandboxSpec{}
+	if r.Spec.Set {
+		*s = *r.Spec.Value
+	}
+	s.Source = Source{Name: "profile " + r.Name}
+	s.ToolsAllowed = Some(r.Tools())
+	fs := s.Filesystem.Value
+	fs.Read, fs.Write, fs.Hide = inProject(fs.Read, project), inProject(fs.Write, project), inProject(fs.Hide, project)
+	if fs.Mounts.Set {
+		fs.Mounts.Value = slices.Clone(fs.Mounts.Value)
+		for i := range fs.Mounts.Value {
+			if m := &fs.Mounts.Value[i]; m.Source != "" {
+				m.Source = pathInProject(m.Source, project)
+			}
+		}
+	}
+	if r.Scoped.Value {
+		in := project
+		if in == "" {
+			in = "."
+		} else {
+			s.WorkingDir = Some(project)
+		}
+		fs.Read = Some(withoutTwins(append([]string{System, in}, fs.Read.Value...)))
+	}
+	if fs.Read.Set || fs.Write.Set || fs.Hide.Set || fs.Mounts.Set {
+		s.Filesystem = Some(fs)
+	}
+	return s
+}
+
+// Tools are the profile's tools with a bare Bash replaced by what bash_policy
+// lists. An empty policy grants Bash no command, so that it is left out.
+func (r *ProfileRow) Tools() []string { return r.Expand(r.AllowedTools.Value) }
+
+// Expand replaces a bare Bash among tools by what bash_policy lists.
+func (r *ProfileRow) Expand(tools []string) []string {
+	all := make([]string, 0, len(tools)+len(r.BashPolicy.Value))
+	for _, t := range tools {
+		if t != "Bash" || !r.BashPolicy.Set {
+			all = append(all, t)
+			continue
+		}
+		for _, p := range r.BashPolicy.Value {
+			all = append(all, "Bash("+p+")")
+		}
+	}
+	return withoutTwins(all)
+}
+
+// withoutTwins keeps the first of equal strings.
+func withoutTwins(all []string) []string {
+	kept := make([]string, 0, len(all))
+	for _, s := range all {
+		if !slices.Contains(kept, s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+func inProject(paths Opt[[]string], project string) Opt[[]string] {
+	if !paths.Set {
+		return paths
+	}
+	all := make([]string, len(paths.Value))
+	for i, p := range paths.Value {
+		all[i] = pathInProject(p, project)
+	}
+	return Some(all)
+}
+
+// pathInProject is p as counted from the project.
+func pathInProject(p, project string) string {
+	if project == "" || p[0] == '/' || p[0] == '~' || p == System || strings.HasPrefix(p, "**/") {
+		return p
+	}
+	return clean(project + "/" + p)
+}
