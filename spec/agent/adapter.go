@@ -1,0 +1,163 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// Ask is what an agent's command line is to say.
+type Ask struct {
+	Allowed spec.Opt[[]string]  // Claude's names and patterns; absent: every tool
+	Denied  []string            // the same; denied wins
+	Mode    spec.PermissionMode // 0: the agent's own default
+	Access  spec.AccessMode     // what the kernel lets the agent's tools write,
+	Writes  []string            // and what beside: a read-only project's documents
+	Folders []string            // absolute; what the agent works in beside its current folder
+
+	// Inside tells that the agent runs under sbx, where its own sandbox could
+	// not start and the kernel keeps what that would.
+	Inside bool
+	// PolicyFile is where the caller puts what Policy returns; "" for nowhere.
+	PolicyFile string
+}
+
+// Keeper is who holds a line.
+type Keeper uint8
+
+// The keepers.
+const (
+	ByAgent Keeper = iota + 1
+	ByKernel
+	ByBoth
+)
+
+// String is the keeper in a word.
+func (k Keeper) String() string {
+	switch k {
+	case ByAgent:
+		return "agent"
+	case ByKernel:
+		return "kernel"
+	case ByBoth:
+		return "both"
+	}
+	return ""
+}
+
+// Kept is one promise, who keeps it, and how.
+type Kept struct {
+	Line string
+	By   Keeper
+	How  string
+}
+
+// Lack is a tool, in Claude's words, that was to be withheld or granted, and
+// why the agent's command line cannot say so.
+type Lack struct{ Tool, Why string }
+
+// Need is a path that an agent wants to find, "~" being the home folder.
+type Need struct {
+	Path string
+	Mode NeedMode
+	Why  string
+}
+
+// NeedMode is what an agent does with a path that it needs.
+type NeedMode uint8
+
+// The modes of needs. A locked path lies in a written one and may only be
+// read: what stands there makes the host run something later.
+const (
+	Read NeedMode = iota + 1
+	Write
+	Locked
+)
+
+// adapter is what sbx knows of one agent's command line.
+type adapter struct {
+	agent  spec.Agent
+	flags  func(*answer, Ask)
+	bypass []string // every permission check off
+	policy func(Ask) string
+	home   string // the variable that moves state
+	state  string // and what it moves
+	needs  []Need
+}
+
+var adapters = []*adapter{&claude, &codex, &gemini}
+
+func find(a spec.Agent) *adapter {
+	for _, ad := range adapters {
+		if ad.agent == a {
+			return ad
+		}
+	}
+	return nil
+}
+
+// Flags are an agent's flags for what is asked: the arguments to put right
+// after its program's name, what is kept by them, and what is not. An agent
+// that nobody knows has none and keeps nothing.
+func Flags(a spec.Agent, ask Ask) (args []string, kept []Kept, lacking []Lack) {
+	ad := find(a)
+	if ad == nil {
+		return nil, nil, nil
+	}
+	w := answer{agent: a, ask: ask}
+	ad.flags(&w, ask)
+	return w.args, w.kept, w.lacking
+}
+
+// Bypass are the flags that turn an agent's permission checks off.
+func Bypass(a spec.Agent) []string {
+	if ad := find(a); ad != nil {
+		return slices.Clone(ad.bypass)
+	}
+	return nil
+}
+
+// Policy is the text of the file that Ask.PolicyFile names; "" for an agent
+// that reads none.
+func Policy(a spec.Agent, ask Ask) string {
+	if ad := find(a); ad != nil && ad.policy != nil && ask.Allowed.Set {
+		return ad.policy(ask)
+	}
+	return ""
+}
+
+// Needs are the paths that an agent wants to find, absolute. get reads the
+// caller's environment: a variable may have moved the agent's state.
+func Needs(a spec.Agent, home string, get func(name string) string) []Need {
+	ad := find(a)
+	if ad == nil || home == "" {
+		return nil
+	}
+	moved := strings.TrimRight(get(ad.home), "/")
+	needs := make([]Need, 0, len(ad.needs)+len(tools))
+	for _, n := range ad.needs {
+		rest, ok := strings.CutPrefix(n.Path, ad.state)
+		if ok = ok && strings.HasPrefix(moved, "/") && (rest == "" || rest[0] == '/'); ok {
+			n.Path = moved + rest
+		}
+		needs = append(needs, n)
+	}
+	needs = append(needs, tools...)
+	for i := range needs {
+		if rest, ok := strings.CutPrefix(needs[i].Path, "~"); ok {
+			needs[i].Path = home + rest
+		}
+	}
+	return needs
+}
+
+// tools are where agents, and node for them, are installed in a home folder.
+var tools = []Need{
+	{"~/.local/bin", Read, "programs that were installed for this user"},
+	{"~/.npm-global", Read, "npm's global packages, as its manual puts them"},
+	{"~/.nvm/versions", Read, "node by nvm"},
+	{"~/.volta", Read, "node by volta"},
+	{"~/.local/share/fnm", Read, "node by fnm"},
+	{"~/.bun", Read, "bun and its global packages"},
+}

@@ -1,0 +1,87 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+var claude = adapter{
+	agent:  spec.Claude,
+	flags:  claudeFlags,
+	bypass: []string{"--dangerously-skip-permissions"},
+	home:   "CLAUDE_CONFIG_DIR",
+	state:  "~/.claude",
+	// Its settings, hooks, commands, agents and skills may only be read: it runs
+	// without writing there, and keeps what it can.
+	needs: []Need{
+		{"~/.claude", Read, "settings, sign-in, skills"},
+		{"~/.claude/.credentials.json", Write, "a sign-in that is renewed while it runs"},
+		{"~/.claude/projects", Write, "transcripts of its sessions"},
+		{"~/.claude/todos", Write, "what it means to do"},
+		{"~/.claude/shell-snapshots", Write, "the shell's state for its commands"},
+		{"~/.claude/session-env", Write, "the environment of its commands"},
+		{"~/.claude/file-history", Write, "what files held before its edits"},
+		{"~/.claude/backups", Write, "its own state, kept"},
+		{"~/.claude.json", Write, "its state; written in place, since the home is not in view"},
+		{"~/.claude/.claude.json", Write, "the same, where CLAUDE_CONFIG_DIR has moved it"},
+		{"~/.local/share/claude", Read, "the program, as its installer puts it"},
+	},
+}
+
+// claudeFlags takes away by --tools, which is the real allow-list of built-in
+// tools, by --disallowedTools, which blocks in every mode and in sub-agents, and
+// by --strict-mcp-config, which leaves only the servers of the same command
+// line. --allowedTools adds grants. The line ends in a flag of one value: those
+// of several would take a prompt behind them for one more.
+func claudeFlags(w *answer, ask Ask) {
+	denied := slices.Clone(ask.Denied)
+	for _, t := range ask.withheld() {
+		if !slices.Contains(denied, t) {
+			denied = append(denied, t)
+		}
+	}
+	if ask.Allowed.Set {
+		tools := names(ask.granted())
+		if granted := ask.granted(); len(granted) > 0 {
+			w.flag("--allowedTools")
+			w.flag(granted...)
+		}
+		w.flag("--tools", strings.Join(slices.DeleteFunc(slices.Clone(tools), isMCP), ","))
+		w.keep(ByAgent, "tools: "+list(tools)+", and no others", "--tools takes the others away, by name")
+	}
+	if len(denied) > 0 {
+		w.flag("--disallowedTools")
+		w.flag(denied...)
+	}
+	w.keepWithheld(ask.withheld(), "--tools and --disallowedTools")
+	if rules := ask.deniedRules(); len(rules) > 0 {
+		w.keep(ByAgent, "not "+strings.Join(rules, ", "), "--disallowedTools; matched against the command's text, and paths hold for its file tools alone")
+	}
+	if ask.Allowed.Set && !slices.ContainsFunc(ask.granted(), isMCP) {
+		w.flag("--strict-mcp-config")
+		w.keep(ByAgent, "no tools of MCP servers", "--strict-mcp-config; a --mcp-config of the caller's adds its own")
+	}
+	if rules, whole := ask.rules("Bash"); !whole && len(rules) > 0 {
+		w.keep(ByAgent, "Bash unasked: "+strings.Join(rules, ", "),
+			"--allowedTools; matched against the command's text, and commands that claude takes for harmless run anyway")
+	}
+	if len(ask.Folders) > 0 {
+		w.flag("--add-dir")
+		w.flag(ask.Folders...)
+	}
+	if ask.Mode != 0 {
+		w.flag("--permission-mode", ask.Mode.String())
+		w.keep(ByAgent, "permission mode "+ask.Mode.String(), "--permission-mode")
+	}
+}
+
+func isMCP(tool string) bool { return strings.HasPrefix(tool, "mcp__") }
+
+func list(all []string) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,119 @@
+package agent
+
+import (
+	"strings"
+
+	"sbx/spec"
+)
+
+var codex = adapter{
+	agent:  spec.Codex,
+	flags:  codexFlags,
+	bypass: []string{"--dangerously-bypass-approvals-and-sandbox"},
+	home:   "CODEX_HOME",
+	state:  "~/.codex",
+	// It ends at once where its state cannot be written.
+	needs: []Need{
+		{"~/.codex", Write, "its databases, sessions and sign-in"},
+		{"~/.codex/config.toml", Locked, "names MCP servers and programs to notify"},
+		{"~/.codex/hooks.json", Locked, "programs that it runs"},
+		{"~/.codex/AGENTS.md", Locked, "what it is told in every project"},
+		{"~/.codex/prompts", Locked, "what it is told by name"},
+		{"~/.codex/skills", Locked, "what it runs by name"},
+		{"~/.codex/rules", Locked, "which commands it runs unasked"},
+	},
+}
+
+// codexFlags takes away by codex's own sandbox (-s), which is for its commands
+// and patches alike, and by features that are switched off. It has no list of
+// tools: reading is its shell, and patches have no switch.
+func codexFlags(w *answer, ask Ask) {
+	mode := codexSandbox(ask)
+	if mode != "" {
+		w.flag("-s", mode)
+	}
+	withheld := ask.withheld()
+	var gone, writes []string
+	for _, t := range withheld {
+		switch t {
+		case "Bash":
+			w.flag("-c", "features.shell_tool=false")
+			gone = append(gone, t)
+		case "Task":
+			w.flag("-c", "agents.enabled=false")
+			gone = append(gone, t)
+		case "WebSearch":
+			w.flag("-c", `web_search="disabled"`)
+			gone = append(gone, t)
+		case "Write", "Edit":
+			writes = append(writes, t)
+		}
+	}
+	w.keepWithheld(gone, "switched off by -c")
+	codexWrites(w, mode, writes)
+	if !ask.has("Bash") {
+		for _, t := range []string{"Read", "Grep", "Glob"} {
+			if ask.has(t) {
+				w.lack(t, "codex reads by its shell, which is off")
+			}
+		}
+	} else if rules, whole := ask.rules("Bash"); !whole && len(rules) > 0 {
+		w.lack("Bash", "codex's command line has no patterns of commands ("+strings.Join(rules, ", ")+"): its shell runs any")
+	}
+	for _, t := range ask.deniedRules() {
+		w.lack(t, "codex's command line has no patterns")
+	}
+	w.codexUnheard()
+	if mode == "workspace-write" {
+		for _, f := range ask.Folders {
+			w.flag("--add-dir", f)
+		}
+	}
+}
+
+// codexSandbox is codex's own sandbox mode; "" for its default.
+func codexSandbox(ask Ask) string {
+	switch {
+	case ask.Inside: // it cannot start one within another, and every command would fail
+		return "danger-full-access"
+	case ask.Mode == spec.PlanOnly, ask.closed():
+		return "read-only"
+	case ask.Access == spec.DangerFullAccess:
+		return "danger-full-access"
+	case ask.Access != spec.AccessUnset: // documents alone it cannot say
+		return "workspace-write"
+	}
+	return ""
+}
+
+// codexWrites says who keeps the tools that write from writing.
+func codexWrites(w *answer, mode string, withheld []string) {
+	closed := w.ask.closed()
+	switch {
+	case mode == "read-only" && closed:
+		w.keep(ByBoth, "writes nothing in the project", "-s read-only, for patches and commands; the kernel")
+	case mode == "read-only":
+		w.keep(ByAgent, "writes nothing", "-s read-only, for patches and commands")
+	case mode == "workspace-write":
+		w.keep(ByAgent, "writes the project alone", "-s workspace-write, for patches and commands")
+	case mode == "danger-full-access" && closed && w.ask.Inside:
+		w.keep(ByKernel, "writes nothing in the project", "codex's own sandbox is off under sbx, where it cannot start")
+		return
+	}
+	if len(withheld) > 0 && mode != "read-only" && !closed {
+		for _, t := range withheld {
+			w.lack(t, "codex has no switch for patches, and what its shell may write it may patch")
+		}
+	}
+}
+
+// codexUnheard are allowed tools that codex has no counterpart of. Reading and
+// searching it does by its shell.
+func (w *answer) codexUnheard() {
+	for _, name := range names(w.ask.granted()) {
+		if _, ok := spec.ToolNames(spec.Codex, name); ok || isMCP(name) || name == "Read" || name == "Grep" || name == "Glob" {
+			continue
+		}
+		w.lack(name, "codex has no such tool")
+	}
+}

@@ -1,0 +1,179 @@
+package agent
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"sbx/spec"
+)
+
+var gemini = adapter{
+	agent:  spec.Gemini,
+	flags:  geminiFlags,
+	bypass: []string{"--approval-mode", "yolo"},
+	policy: geminiPolicy,
+	home:   "GEMINI_CLI_HOME",
+	state:  "~",
+	// It ends at once where its state cannot be written.
+	needs: []Need{
+		{"~/.gemini", Write, "its registry of projects, history and sign-in"},
+		{"~/.gemini/settings.json", Locked, "names MCP servers and hooks"},
+		{"~/.gemini/trustedFolders.json", Locked, "whose settings it believes"},
+		{"~/.gemini/GEMINI.md", Locked, "what it is told in every project"},
+		{"~/.gemini/extensions", Locked, "programs that it runs"},
+		{"~/.gemini/commands", Locked, "what it is told by name"},
+		{"~/.gemini/skills", Locked, "what it runs by name"},
+		{"~/.gemini/policies", Locked, "which tools it uses unasked"},
+	},
+}
+
+// geminiAsks are the tools that are not there in the default mode, headless,
+// unless they are granted. The others that the table of tools has always are,
+// but for a policy that denies them.
+var geminiAsks = []string{"Bash", "Write", "Edit", "WebFetch", "Skill"}
+
+// geminiFlags takes away by the approval mode: default has neither shell nor
+// writing, and --allowed-tools adds the granted ones back. auto_edit brings
+// all that write and web_fetch, so it stands only where those are allowed. With
+// a policy file the rest is taken away too.
+func geminiFlags(w *answer, ask Ask) {
+	mode := geminiMode(ask)
+	w.flag("--approval-mode", mode)
+	grants := geminiGrants(w, mode)
+	if len(grants) > 0 {
+		w.flag("--allowed-tools", strings.Join(grants, ","))
+	}
+	policed := ask.PolicyFile != "" && ask.Allowed.Set
+	var gone []string
+	for _, t := range ask.withheld() {
+		_, there := spec.ToolNames(spec.Gemini, t)
+		switch {
+		case !there:
+		case policed, mode != "yolo" && slices.Contains(geminiAsks, t):
+			gone = append(gone, t)
+		default:
+			w.lack(t, "gemini takes it away by a policy file alone")
+		}
+	}
+	how := "--approval-mode " + mode
+	if policed {
+		w.flag("--policy", ask.PolicyFile)
+		how += " and --policy"
+		w.keep(ByAgent, "tools: "+list(names(ask.granted()))+", and no others", "--policy")
+	} else if ask.Allowed.Set {
+		for _, t := range []string{"Read", "Grep", "Glob"} {
+			if !ask.has(t) {
+				w.lack(t, "gemini takes it away by a policy file alone")
+			}
+		}
+	}
+	w.keepWithheld(gone, how)
+	if rules, whole := ask.rules("Bash"); !whole && len(rules) > 0 {
+		w.keep(ByAgent, "Bash: "+strings.Join(rules, ", ")+", and no others", "--allowed-tools; matched against the command's text")
+	}
+	for _, t := range ask.deniedRules() {
+		w.lack(t, "gemini's command line has no patterns that deny")
+	}
+	w.unheard()
+	for _, f := range ask.Folders {
+		if strings.Contains(f, ",") { // the flag's value is a list
+			w.lack(f, "gemini's --include-directories takes no name with a comma")
+			continue
+		}
+		w.flag("--include-directories", f)
+	}
+}
+
+func geminiMode(ask Ask) string {
+	switch {
+	case ask.Mode == spec.PlanOnly:
+		return "plan"
+	case ask.Mode == spec.BypassPermissions && !ask.Allowed.Set && len(ask.Denied) == 0:
+		return "yolo"
+	case ask.Mode == spec.AcceptEdits && ask.has("Write") && ask.has("Edit") && ask.has("WebFetch"):
+		return "auto_edit"
+	}
+	return "default"
+}
+
+// geminiGrants are gemini's names for what --allowed-tools is to add.
+func geminiGrants(w *answer, mode string) []string {
+	if !w.ask.Allowed.Set || mode == "plan" || mode == "yolo" {
+		return nil
+	}
+	var grants []string
+	for _, t := range geminiAsks {
+		if !w.ask.has(t) || mode == "auto_edit" && t != "Bash" && t != "Skill" {
+			continue
+		}
+		native, _ := spec.ToolNames(spec.Gemini, t)
+		if t != "Bash" {
+			grants = append(grants, native[0])
+			continue
+		}
+		rules, whole := w.ask.rules(t)
+		if whole {
+			grants = append(grants, native[0])
+			continue
+		}
+		for _, prefix := range geminiPrefixes(w, rules) {
+			grants = append(grants, native[0]+"("+prefix+")")
+		}
+	}
+	return grants
+}
+
+// geminiPrefixes are rules of Bash as gemini has them, the words that a command
+// begins with. What is no such beginning is not granted.
+func geminiPrefixes(w *answer, rules []string) []string {
+	var all []string
+	for _, r := range rules {
+		prefix, open := strings.CutSuffix(r, ":*")
+		if !open {
+			prefix, open = strings.CutSuffix(r, " *")
+		}
+		switch {
+		case strings.ContainsAny(prefix, "*,()"):
+			w.lack("Bash("+r+")", "gemini grants by the words that a command begins with, so it is not granted")
+			continue
+		case !open:
+			w.lack("Bash("+r+")", "gemini grants it with further words, too")
+		}
+		all = append(all, prefix)
+	}
+	return all
+}
+
+// geminiPolicy is a policy that denies every tool but the allowed ones.
+func geminiPolicy(ask Ask) string {
+	var b strings.Builder
+	b.WriteString("[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 900\n")
+	var tools []string
+	for _, t := range names(ask.granted()) {
+		native, _ := spec.ToolNames(spec.Gemini, t)
+		if t != "Bash" {
+			tools = append(tools, native...)
+		}
+	}
+	if len(tools) > 0 {
+		b.WriteString("\n[[rule]]\ntoolName = " + tomlList(tools) + "\ndecision = \"allow\"\npriority = 950\n")
+	}
+	rules, whole := ask.rules("Bash")
+	if prefixes := geminiPrefixes(&answer{}, rules); whole || len(prefixes) > 0 {
+		b.WriteString("\n[[rule]]\ntoolName = \"run_shell_command\"\n")
+		if !whole {
+			b.WriteString("commandPrefix = " + tomlList(prefixes) + "\n")
+		}
+		b.WriteString("decision = \"allow\"\npriority = 950\n")
+	}
+	return b.String()
+}
+
+func tomlList(all []string) string {
+	quoted := make([]string, len(all))
+	for i, s := range all {
+		quoted[i] = strconv.Quote(s) // names of tools and commands are plain text
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
