@@ -47,6 +47,23 @@ func table() []verb {
 			flags: withSpec(
 				flag{name: "json", help: "one JSON object"},
 				flag{name: "migrate", arg: "FILE", help: "print the new form of a worker's file in the old style"})},
+		{name: "profile", args: "list | show NAME | flags AGENT|FILE.md", run: runProfile,
+			short: "the profiles of agents, and their permission flags",
+			long: "Lists the profiles, shows one, or prints the permission flags for an agent's\n" +
+				"command line as one line for a shell. AGENT is the name of an agent or of a\n" +
+				"launch point, FILE.md an agent's own file, whose front matter is the truth for\n" +
+				"its tools. Profiles are built in, changed by ~/.config/sbx/profiles.yaml and\n" +
+				"narrowed by .sbx/profiles.yaml of the project.\n\n" +
+				"ORCHESTRATOR_SANDBOX_ENABLED=false turns profiles off, for debugging.\n\n" +
+				"Exit status: 0; 1 for an agent or a profile that is not known, or a file that\n" +
+				"does not hold; 2 for a bad command line.",
+			example: "sbx profile flags code-reviewer --project .",
+			flags: []flag{{name: "project", arg: "DIR", help: "the project; the current folder"},
+				{name: "point", arg: "NAME", help: "the launch point; its profile holds, if it has one"},
+				{name: "agent", arg: "claude|codex|gemini", help: "whose command line; claude"},
+				{name: "inside", help: "the agent runs under sbx exec: no sandbox of its own"},
+				{name: "json", help: "flags: a list; otherwise one JSON object"},
+				{name: "v", help: "tell on stderr which profile was chosen, and why"}}},
 		{name: "show", args: "ID | FILE | last", run: runShow,
 			short:   "print a record for people",
 			long:    "Prints what was asked, what held, what was refused and how it ended.",
@@ -74,7 +91,7 @@ func table() []verb {
 }
 
 // later are the verbs that come later.
-var later = []string{"wrap", "profile", "selftest", "dispatch", "broker", "oci"}
+var later = []string{"wrap", "selftest", "dispatch", "broker", "oci"}
 
 func find(name string) *verb {
 	verbs := table()

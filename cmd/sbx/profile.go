@@ -1,0 +1,151 @@
+package main
+
+import (
+	"sbx/spec"
+	"sbx/spec/agent"
+	"sbx/spec/profile"
+)
+
+// runProfile is `sbx profile`.
+func runProfile(c *call) int {
+	words := map[string]int{"list": 1, "show": 2, "flags": 2}
+	if len(c.rest) == 1 && c.rest[0] == "flags" && c.has("point") {
+		c.rest = append(c.rest, "") // a launch point without an agent
+	}
+	if len(c.rest) == 0 || words[c.rest[0]] != len(c.rest) {
+		c.std.say("profile: want list, show NAME or flags AGENT")
+		return exitUsage
+	}
+	p, err := c.profiles()
+	if err == nil {
+		switch c.rest[0] {
+		case "list":
+			err = p.list()
+		case "show":
+			err = p.show(c.rest[1])
+		case "flags":
+			err = p.flags(c.rest[1])
+		}
+	}
+	if usage, ok := err.(usageError); ok {
+		c.std.say(usage.Error())
+		return exitUsage
+	}
+	if err != nil {
+		for _, q := range asProblem(err) {
+			c.std.problem(q)
+		}
+		return exitFailed
+	}
+	return exitOK
+}
+
+// profiles is one use of the verb: where the project is, and for whom.
+type profiles struct {
+	*call
+	env   profile.Env
+	place profile.Place
+}
+
+func (c *call) profiles() (*profiles, error) {
+	a := spec.Claude
+	if name := c.value("agent"); c.has("agent") {
+		if a, _ = spec.ParseAgent(name); a == 0 || a == spec.NoAgent {
+			return nil, usageError("profile: --agent wants claude, codex or gemini, not " + quote(name))
+		}
+	}
+	cwd, err := getwd()
+	if err != nil {
+		return nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+	}
+	abs, _, err := profile.ProjectDir(c.value("project"), cwd, spec.HostPaths{})
+	if err != nil {
+		return nil, err
+	}
+	get := func(name string) string { return variable(c.environ, name) }
+	return &profiles{call: c,
+		env: profile.Env{Home: c.home(), Config: get("XDG_CONFIG_HOME"), Project: abs, Reader: profile.Read,
+			In: spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}}},
+		place: profile.Place{Project: abs, Home: c.home(), Agent: a, Getenv: get, Paths: spec.HostPaths{}}}, nil
+}
+
+func (p *profiles) list() error {
+	catalog, err := profile.Load(p.env)
+	if err != nil {
+		return err
+	}
+	if p.has("json") {
+		p.std.print(catalog.JSON())
+	} else {
+		p.std.print(catalog.Text())
+	}
+	return nil
+}
+
+func (p *profiles) show(name string) error {
+	catalog, err := profile.Load(p.env)
+	if err != nil {
+		return err
+	}
+	row, err := catalog.Find(name)
+	if err != nil {
+		return err
+	}
+	found, err := row.Prepare(p.place.Project, spec.HostPaths{}, profile.Host{}, profile.LeaveOut)
+	if err != nil {
+		return err
+	}
+	view := catalog.View(row, p.place, found)
+	if p.has("json") {
+		p.std.print(view.JSON())
+	} else {
+		p.std.print(view.Text())
+	}
+	return nil
+}
+
+func (p *profiles) flags(name string) error {
+	debug := profile.ReadSwitch(variable(p.environ, profile.SwitchName))
+	if debug.Note != "" {
+		p.std.say(debug.Note)
+	}
+	if debug.Off {
+		p.printFlags(agent.Bypass(p.place.Agent))
+		return nil
+	}
+	catalog, err := profile.Load(p.env)
+	if err != nil {
+		return err
+	}
+	asked, err := p.env.Asked(name, p.value("point"))
+	if err != nil {
+		return err
+	}
+	choice, err := catalog.Choose(asked)
+	if err != nil {
+		return err
+	}
+	if p.has("v") {
+		for _, why := range choice.Why {
+			p.std.say(why)
+		}
+	}
+	ask := choice.Ask(p.place.Project)
+	if p.has("inside") {
+		ask.Inside = true
+	}
+	flags := choice.Flags(p.place.Agent, ask)
+	for _, w := range choice.Warnings(p.place.Agent, flags) {
+		p.std.say(w)
+	}
+	p.printFlags(flags.Args)
+	return nil
+}
+
+func (p *profiles) printFlags(args []string) {
+	if p.has("json") {
+		p.std.print(profile.ListJSON(args))
+	} else {
+		p.std.print(profile.Line(args) + "\n")
+	}
+}

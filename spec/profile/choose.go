@@ -1,0 +1,154 @@
+package profile
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// Asked is what a profile is wanted for.
+type Asked struct {
+	Name  string // of an agent, or of a launch point
+	Point string // the launch point; "" for none
+	// File is the agent's own .md file, where it has one, and FileName its name.
+	File     *spec.AgentFile
+	FileName string
+}
+
+// Choice is the profile that an agent gets, and why.
+type Choice struct {
+	Row   *Row
+	Agent string   // "" at a launch point without one
+	Point string   // "" for none
+	Tools []string // with what bash_policy stands for
+	Why   []string // one sentence each: of the profile, of the tools
+	// Asides are what somebody may not expect.
+	Asides []string
+}
+
+// Choose finds the profile of an agent or a launch point. An agent that is in no
+// profile needs front matter with tools, which then say what it gets.
+func (c *Catalog) Choose(a Asked) (*Choice, error) {
+	agent, point := a.Name, a.Point
+	if c.of(agent) == nil && a.File == nil && point == "" && c.point(agent) != nil {
+		agent, point = "", agent
+	}
+	ch := &Choice{Agent: agent, Point: point}
+	own := c.of(agent)
+	tools := frontTools(a.File)
+	if agent != "" && own == nil && !tools.Set {
+		return nil, c.unknown(agent, a)
+	}
+	fixed := ""
+	if point != "" {
+		p := c.point(point)
+		if p == nil {
+			return nil, &spec.Problem{On: point, Do: "find the launch point", Why: "there is none of that name", Help: "known: " + strings.Join(c.pointNames(), ", ")}
+		}
+		if fixed = p.Profile; fixed == spec.Own && agent == "" {
+			return nil, &spec.Problem{On: point, Do: "choose a profile", Why: "at " + point + " holds the agent's own profile, and no agent is named",
+				Help: "name it: sbx profile flags AGENT --point " + point}
+		}
+	}
+	switch {
+	case fixed != "" && fixed != spec.Own:
+		ch.Row = c.row(fixed)
+		ch.why("profile " + fixed + ": it holds at " + point + " (" + c.point(point).From + ")")
+	case own != nil:
+		ch.Row = own
+		ch.why("profile " + own.Name + ": " + agent + " is one of its agents (" + own.From + ")")
+	default:
+		name, why := byTools(tools.Value)
+		ch.Row = c.row(name)
+		ch.why("profile " + name + ": " + agent + " is in no profile, and its front matter has " + why)
+	}
+	if a.File != nil {
+		for _, w := range a.File.Warnings {
+			ch.aside(w.String())
+		}
+	}
+	ch.tools(tools, a.FileName, fixed != "" && fixed != spec.Own)
+	return ch, nil
+}
+
+func (ch *Choice) why(text string)   { ch.Why = append(ch.Why, text) }
+func (ch *Choice) aside(text string) { ch.Asides = append(ch.Asides, text) }
+
+// tools decides the tools: the front matter is the truth for an agent's own,
+// and a launch point with a profile of its own narrows them.
+func (ch *Choice) tools(front spec.Opt[[]string], file string, fixed bool) {
+	own := ch.Row.Tools()
+	if !front.Set {
+		ch.Tools = own
+		ch.why("tools: those of the profile")
+		return
+	}
+	ch.why("tools: those of " + file)
+	var foreign []string
+	for _, t := range ch.Row.Expand(front.Value) {
+		switch {
+		case covered(own, t):
+			ch.Tools = append(ch.Tools, t)
+		case fixed:
+			foreign = append(foreign, t)
+		default:
+			ch.Tools, foreign = append(ch.Tools, t), append(foreign, t)
+		}
+	}
+	if ch.Tools == nil {
+		ch.Tools = []string{}
+	}
+	switch list := strings.Join(foreign, ", "); {
+	case list == "":
+	case fixed:
+		ch.aside(file + " lists " + list + ", left out: at " + ch.Point + " holds " + ch.Row.Name + ", which has no such tools")
+	default:
+		ch.aside(file + " lists " + list + ", which " + ch.Row.Name + " has not: the agent gets them, and the kernel keeps it to " + ch.Row.Name + " all the same")
+	}
+}
+
+// frontTools are the tools of an agent's file. "*" is all there are, which is
+// what a file without tools means too: neither says anything.
+func frontTools(f *spec.AgentFile) spec.Opt[[]string] {
+	if f == nil || slices.Contains(f.Tools.Value, "*") {
+		return spec.Opt[[]string]{}
+	}
+	return f.Tools
+}
+
+// byTools is the profile for tools of an agent that is in none.
+func byTools(tools []string) (profile, why string) {
+	for _, t := range tools {
+		if edits(t) {
+			return spec.ProfileWrite.String(), t
+		}
+	}
+	return spec.ProfileReadOnly.String(), "nothing that writes"
+}
+
+func (c *Catalog) unknown(agent string, a Asked) error {
+	p := &spec.Problem{On: agent, Do: "choose a profile", Why: "no profile has an agent of that name, and no .md file with tools was found for it"}
+	if a.File != nil {
+		p.On, p.Why = a.FileName, "no profile has an agent "+agent+", and the file's front matter has no tools"
+	}
+	var known []string
+	for i := range c.Rows {
+		for _, n := range c.Rows[i].Agents {
+			known = append(known, n.Name)
+		}
+	}
+	if meant := spec.Nearest(agent, append(known, c.pointNames()...)); meant != "" {
+		p.Why += " (did you mean " + meant + "?)"
+	}
+	p.Help = "name it in a profile's agents in ~/.config/sbx/profiles.yaml, or give its .md file front matter with tools"
+	return p
+}
+
+func (c *Catalog) pointNames() []string {
+	var all []string
+	for _, p := range c.Points {
+		all = append(all, p.Name)
+	}
+	return all
+}

@@ -1,0 +1,158 @@
+package profile
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"sbx/spec"
+)
+
+// The bounds of the search for files that exist: each found one becomes a mount.
+const (
+	maxFiles   = 256
+	maxFolders = 4096
+	maxEntries = 65536
+	maxDepth   = 8
+)
+
+// Lister lists folders, and makes them.
+type Lister interface {
+	List(dir string) ([]Entry, error) // at most maxEntries
+	Mkdir(dir string) error
+}
+
+// Entry is one name in a folder. What is neither a plain file nor a folder,
+// links among them, is Other.
+type Entry struct {
+	Name string
+	Kind Kind
+}
+
+// Kind is what an Entry is.
+type Kind uint8
+
+// The kinds of entries.
+const (
+	Other Kind = iota
+	File
+	Folder
+)
+
+// Found is what a project has of that which a profile speaks of.
+type Found struct {
+	Files []string // absolute; each may be written in place
+	Made  []string // folders that were missing and were made
+	Lacks []string // folders that are missing still: paths as the profile has them
+	Cut   string   // why the search ended early; "" where it did not
+	Odd   int      // files whose names a spec cannot hold
+}
+
+// Missing says what becomes of a folder that a profile promises and the project
+// lacks.
+type Missing uint8
+
+// What becomes of a missing folder.
+const (
+	LeaveOut Missing = iota
+	MakeIt
+)
+
+// Prepare looks at the project for what the profile writes in it: its folders,
+// which must not lead out of the project, and the files that exist. project is
+// absolute and resolved.
+func (r *Row) Prepare(project string, paths spec.Paths, host Lister, missing Missing) (Found, error) {
+	var f Found
+	var inside []string
+	for _, asked := range r.written() {
+		at := project + "/" + asked
+		real, err := spec.Real(at, paths)
+		switch {
+		case err == spec.NoEntry && missing == MakeIt && slices.Contains(r.Make.Value, asked):
+			if err := host.Mkdir(at); err != nil {
+				return f, &spec.Problem{Field: "filesystem.write", On: at, Do: "make the folder that profile " + r.Name + " writes", Why: err.Error()}
+			}
+			f.Made, inside = append(f.Made, at), append(inside, at)
+		case err == spec.NoEntry:
+			f.Lacks = append(f.Lacks, asked)
+		case err != nil:
+			return f, &spec.Problem{Field: "filesystem.write", On: at, Do: "find what profile " + r.Name + " writes", Why: err.Error()}
+		case real != project && !strings.HasPrefix(real, project+"/"):
+			return f, &spec.Problem{Field: "filesystem.write", On: at, Do: "let profile " + r.Name + " write it",
+				Why: "it leads out of the project, to " + real, Help: "put a folder in its place"}
+		default:
+			inside = append(inside, real)
+		}
+	}
+	if len(r.WriteExisting.Value) > 0 {
+		search{host: host, ends: r.WriteExisting.Value, covered: inside}.run(project, &f)
+	}
+	return f, nil
+}
+
+// written are the paths of the profile's spec that count from the project.
+func (r *Row) written() []string {
+	var all []string
+	for _, p := range r.Spec.Value.Filesystem.Value.Write.Value {
+		if p[0] != '/' && p[0] != '~' && !strings.HasPrefix(p, "**/") {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// search looks for files by the ends of their names.
+type search struct {
+	host    Lister
+	ends    []string // "*.md"
+	covered []string // folders that may be written whole
+}
+
+// run goes through the project a level at a time, so that what is cut off is
+// what lies deepest. Folders whose names begin with a dot belong to tools, and
+// node_modules to others. Links are not followed.
+func (s search) run(project string, f *Found) {
+	level, folders, entries := []string{project}, 0, 0
+	for depth := 0; len(level) > 0; depth++ {
+		if depth > maxDepth {
+			f.Cut = "more than " + strconv.Itoa(maxDepth) + " folders deep"
+			return
+		}
+		var next []string
+		for _, dir := range level {
+			if folders++; folders > maxFolders {
+				f.Cut = "more than " + strconv.Itoa(maxFolders) + " folders"
+				return
+			}
+			list, err := s.host.List(dir)
+			if err != nil {
+				continue // whoever may not read a folder writes nothing in it
+			}
+			if entries += len(list); entries > maxEntries {
+				f.Cut = "more than " + strconv.Itoa(maxEntries) + " names"
+				return
+			}
+			slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
+			for _, e := range list {
+				at := dir + "/" + e.Name
+				switch {
+				case e.Kind == Folder && e.Name[0] != '.' && e.Name != "node_modules" && !slices.Contains(s.covered, at):
+					next = append(next, at)
+				case e.Kind != File || !s.matches(e.Name):
+				case strings.ContainsAny(at, "*?"): // a spec has no such paths
+					f.Odd++
+				case len(f.Files) == maxFiles:
+					f.Cut = "more than " + strconv.Itoa(maxFiles) + " files"
+					return
+				default:
+					f.Files = append(f.Files, at)
+				}
+			}
+		}
+		level = next
+	}
+}
+
+func (s search) matches(name string) bool {
+	return slices.ContainsFunc(s.ends, func(end string) bool { return len(name) >= len(end) && strings.HasSuffix(name, end[1:]) })
+}

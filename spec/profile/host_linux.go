@@ -1,0 +1,111 @@
+package profile
+
+import (
+	"syscall"
+
+	"sbx/spec"
+)
+
+// Host is the host's file system.
+type Host struct{}
+
+// List is what a folder holds. A link in its place is an error.
+func (Host) List(dir string) ([]Entry, error) {
+	fd, err := open(dir, syscall.O_DIRECTORY|syscall.O_NOFOLLOW)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = syscall.Close(fd) }()
+	var all []Entry
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := syscall.ReadDirent(fd, buf)
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err != nil:
+			return nil, err
+		case n == 0 || len(all) > maxEntries:
+			return all, nil
+		}
+		all = appendEntries(all, dir, buf[:n])
+	}
+}
+
+// appendEntries reads struct linux_dirent64 (getdents64(2)): inode and offset of
+// eight bytes each, the length of two (little-endian, as every machine that sbx
+// knows is), the type of one, and the name.
+func appendEntries(all []Entry, dir string, b []byte) []Entry {
+	const head = 8 + 8 + 2 + 1
+	for len(b) > head {
+		size := int(b[16]) | int(b[17])<<8
+		if size <= head || size > len(b) {
+			break
+		}
+		name := b[head:size]
+		for i, c := range name {
+			if c == 0 {
+				name = name[:i]
+				break
+			}
+		}
+		if s := string(name); s != "." && s != ".." && s != "" {
+			all = append(all, Entry{Name: s, Kind: kindOf(b[18], dir+"/"+s)})
+		}
+		b = b[size:]
+	}
+	return all
+}
+
+func kindOf(dtype byte, path string) Kind {
+	switch dtype {
+	case syscall.DT_REG:
+		return File
+	case syscall.DT_DIR:
+		return Folder
+	case syscall.DT_UNKNOWN: // some file systems do not tell
+		var st syscall.Stat_t
+		if syscall.Lstat(path, &st) != nil {
+			return Other
+		}
+		switch st.Mode & syscall.S_IFMT {
+		case syscall.S_IFREG:
+			return File
+		case syscall.S_IFDIR:
+			return Folder
+		}
+	}
+	return Other
+}
+
+// Mkdir makes a folder.
+func (Host) Mkdir(dir string) error { return syscall.Mkdir(dir, 0o777) }
+
+// Read reads a document, at most 1 MiB of a plain file: these are looked for
+// without being asked for by name, and a FIFO would be waited for. There is
+// none where found is false.
+func Read(path string) (text []byte, found bool, err error) {
+	fd, err := open(path, syscall.O_NONBLOCK|syscall.O_NOCTTY)
+	if err == syscall.ENOENT || err == syscall.ENOTDIR {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, &spec.DecodeError{Name: path, Why: err.Error()}
+	}
+	defer func() { _ = syscall.Close(fd) }()
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return nil, false, &spec.DecodeError{Name: path, Why: "is no plain file"}
+	}
+	text, err = spec.ReadFD(fd, path)
+	return text, err == nil, err
+}
+
+func open(path string, flags int) (fd int, err error) {
+	for {
+		fd, err = syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|flags, 0)
+		if err != syscall.EINTR {
+			return fd, err
+		}
+	}
+}

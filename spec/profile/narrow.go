@@ -1,0 +1,188 @@
+package profile
+
+import (
+	"slices"
+
+	"sbx/spec"
+)
+
+// Narrow is the catalog with a project's document laid over it. Whoever works
+// in the project may write that document, so it can only take away: a row that
+// is wider than the profile it changes or extends is an error, and so is an
+// agent or a launch point that would come to a wider profile, or that nobody
+// outside the project knows.
+//
+// in is what the specs are resolved with, to be compared.
+func (c *Catalog) Narrow(f *spec.ProfilesFile, project string, in spec.Inputs) (*Catalog, error) {
+	o := order{project, in}
+	n := c.clone()
+	if err := agentsOnce(f); err != nil {
+		return nil, err
+	}
+	for i := range f.Profiles {
+		row := &f.Profiles[i]
+		base, err := n.base(f, row)
+		if err != nil {
+			return nil, err
+		}
+		made, err := narrowed(base, row, f.Name, o)
+		if err != nil {
+			return nil, err
+		}
+		n.put(made)
+	}
+	for i := range f.Profiles {
+		for _, agent := range f.Profiles[i].Agents {
+			if err := n.mayMove(c, f, agent, f.Profiles[i].Name, o); err != nil {
+				return nil, err
+			}
+			n.move(agent, f.Profiles[i].Name)
+		}
+	}
+	for _, p := range f.Points {
+		if err := n.known(f, p); err != nil {
+			return nil, err
+		}
+		if err := n.mayPoint(f, p, o); err != nil {
+			return nil, err
+		}
+		*n.point(p.Point) = Point{p.Point, p.Profile, f.Name}
+	}
+	return n, nil
+}
+
+// narrowed is base with what row says, which must not be wider.
+func narrowed(base *Row, row *spec.ProfileRow, from string, o order) (Row, error) {
+	plain := *row
+	plain.Spec = spec.Opt[*spec.SandboxSpec]{} // lists in a spec meet, and are not replaced
+	r, err := overlay(base, &plain, from)
+	if err != nil {
+		return r, err
+	}
+	fail := func(field, why string) error {
+		on, ok := row.Places[field]
+		if !ok {
+			on = row.On
+		}
+		return &spec.DecodeError{Name: from, Pos: on, Field: path(row.Name, field), Why: why,
+			Help: "a project's profiles can only narrow; the user's own file may widen"}
+	}
+	if field, why := wider(base, &r); why != "" {
+		return r, fail(field, why)
+	}
+	if !row.Spec.Set {
+		return r, nil
+	}
+	// The documents stay apart: whoever resolves them narrows one by the next.
+	r.Narrowing = append(slices.Clip(r.Narrowing), row.Spec.Value)
+	_, err = o.resolve(&r)
+	return r, err
+}
+
+// wider tells in which field, and why, a profile is wider than another, but for
+// their specs.
+func wider(than, r *Row) (field, why string) {
+	for _, t := range r.Tools() {
+		if !covered(than.Tools(), t) {
+			if name, _ := parts(t); name == "Bash" {
+				field = "bash_policy"
+			} else {
+				field = "allowed_tools"
+			}
+			return field, than.Name + " has no " + t
+		}
+	}
+	switch {
+	case r.Mode.Value > than.Mode.Value:
+		return "permission_mode", r.Mode.Value.String() + " is wider than " + than.Mode.Value.String()
+	case than.Scoped.Value && !r.Scoped.Value:
+		return "project_scoped", than.Name + " is project-scoped"
+	}
+	for _, m := range r.Make.Value {
+		if !slices.Contains(than.Make.Value, m) {
+			return "make", than.Name + " does not make " + m
+		}
+	}
+	for _, m := range r.WriteExisting.Value {
+		if !slices.Contains(than.WriteExisting.Value, m) {
+			return "write_existing", than.Name + " does not write " + m
+		}
+	}
+	return "", ""
+}
+
+// mayMove refuses to move an agent to a profile that is wider than the one that
+// was has it in.
+func (c *Catalog) mayMove(was *Catalog, f *spec.ProfilesFile, agent spec.Named, to string, o order) error {
+	fail := func(why, help string) error {
+		return &spec.DecodeError{Name: f.Name, Pos: agent.On, Field: path(to, "agents"), Why: why, Help: help}
+	}
+	from := was.of(agent.Name)
+	if from == nil {
+		return fail("no profile outside the project has an agent "+agent.Name,
+			"give its .md file front matter with tools, or name it in ~/.config/sbx/profiles.yaml")
+	}
+	if why := c.notWithin(from, c.row(to), o); why != "" {
+		return fail(agent.Name+" is an agent of "+from.Name+", and "+to+" is wider: "+why,
+			"write a profile that extends "+from.Name)
+	}
+	return nil
+}
+
+// mayPoint refuses to widen what holds at a launch point.
+func (c *Catalog) mayPoint(f *spec.ProfilesFile, p spec.PointRow, o order) error {
+	fail := func(why, help string) error {
+		return &spec.DecodeError{Name: f.Name, Pos: p.On, Field: "points." + p.Point, Why: why, Help: help}
+	}
+	at := c.point(p.Point)
+	switch {
+	case at == nil:
+		return fail("nobody outside the project knows this launch point", "name it in ~/.config/sbx/profiles.yaml")
+	case at.Profile == p.Profile:
+		return nil
+	case at.Profile == spec.Own || p.Profile == spec.Own:
+		return fail("at "+p.Point+" holds "+at.Profile+", which no other profile is sure to narrow", "narrow the agents' own profiles")
+	}
+	if why := c.notWithin(c.row(at.Profile), c.row(p.Profile), o); why != "" {
+		return fail("at "+p.Point+" holds "+at.Profile+", and "+p.Profile+" is wider: "+why, "write a profile that extends "+at.Profile)
+	}
+	return nil
+}
+
+// notWithin tells why a profile is wider than another; "" where it is not.
+func (c *Catalog) notWithin(than, r *Row, o order) string {
+	if _, why := wider(than, r); why != "" {
+		return why
+	}
+	has, err := o.resolve(than)
+	if err != nil {
+		return err.Error()
+	}
+	asks, err := o.resolve(r)
+	if err != nil {
+		return err.Error()
+	}
+	if wide := spec.Wider(&has, &asks, o.in); len(wide) > 0 {
+		return wide[0].Error()
+	}
+	return ""
+}
+
+// order compares specs as they are at one project.
+type order struct {
+	project string
+	in      spec.Inputs
+}
+
+// resolve is the profile's spec, without what only a launch needs.
+func (o order) resolve(r *Row) (spec.Resolved, error) {
+	bare := *r
+	bare.WriteExisting = spec.Opt[[]string]{}
+	found, err := bare.Prepare(o.project, o.in.Paths, nil, LeaveOut)
+	if err != nil {
+		return spec.Resolved{}, err
+	}
+	docs := bare.SpecsAt(Place{Project: o.project}, found)
+	docs[0].ToolsAllowed = spec.Opt[[]string]{} // wider compares them
+	return spec.ResolveAll(docs, o.in)
+}

@@ -1,0 +1,157 @@
+package profile
+
+import (
+	"strings"
+
+	"sbx/spec"
+	"sbx/spec/agent"
+)
+
+// View is one profile as it is shown: with its flags for one agent, and its
+// specs at one place.
+type View struct {
+	Row     *Row
+	Points  []string
+	Agent   spec.Agent // whose flags they are
+	Flags   Flags
+	Specs   []*spec.SandboxSpec
+	Found   Found
+	Project string
+}
+
+// View is the profile for an agent at a place.
+func (c *Catalog) View(r *Row, at Place, found Found) View {
+	ch := &Choice{Row: r, Tools: r.Tools()}
+	there := found
+	there.Lacks = nil // the spec as it will be once they are made
+	return View{Row: r, Points: c.PointsOf(r.Name), Agent: at.Agent, Project: at.Project, Found: found,
+		Flags: ch.Flags(at.Agent, ch.Ask(at.Project)), Specs: r.SpecsAt(at, there)}
+}
+
+// Text is the view for a person.
+func (v View) Text() string {
+	var b strings.Builder
+	r := v.Row
+	b.WriteString("profile " + r.Name + ": " + r.Why.Value + " (" + r.From + ")\n")
+	line := func(name, text string) {
+		if text != "" {
+			b.WriteString("  " + pad(name, 17) + text + "\n")
+		}
+	}
+	scoped := "no"
+	if r.Scoped.Value {
+		scoped = "yes"
+	}
+	line("agents", strings.Join(named(r.Agents), ", "))
+	line("launch points", strings.Join(v.Points, ", "))
+	line("allowed tools", strings.Join(r.AllowedTools.Value, ", "))
+	line("bash policy", strings.Join(r.BashPolicy.Value, ", "))
+	line("permission mode", r.Mode.Value.String())
+	line("project-scoped", scoped)
+	for i, s := range v.Specs {
+		name := "spec"
+		if i > 0 {
+			name = "narrowed by"
+		}
+		line(name, string(s.Node().AppendJSON(nil, nil)))
+	}
+	line("flags, "+v.Agent.String(), Line(v.Flags.Args))
+	b.WriteString("kept by\n")
+	for _, k := range v.Flags.Kept {
+		b.WriteString("  " + pad(k.By.String(), 8) + k.Line + "\n" + "          " + k.How + "\n")
+	}
+	if len(v.Flags.Lacking) > 0 {
+		b.WriteString("not kept by " + v.Agent.String() + "'s flags\n")
+		for _, l := range v.Flags.Lacking {
+			b.WriteString("  " + pad(l.Tool, 10) + l.Why + "\n")
+		}
+	}
+	for _, note := range v.Found.Notes() {
+		b.WriteString("note: " + note + "\n")
+	}
+	return b.String()
+}
+
+// Notes tell what was found in a project, where that is not what one may
+// expect.
+func (f Found) Notes() []string {
+	var all []string
+	for _, m := range f.Made {
+		all = append(all, m+" was made")
+	}
+	for _, l := range f.Lacks {
+		all = append(all, l+" is missing, and is made when a command starts under the profile")
+	}
+	if f.Cut != "" {
+		all = append(all, "the search for files that exist ended early: "+f.Cut)
+	}
+	if f.Odd > 0 {
+		all = append(all, "files with * or ? in their paths stay read-only")
+	}
+	return all
+}
+
+// Line is arguments as one line that a shell reads back as they are.
+func Line(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = quote(a)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// quote puts an argument into quotes where a shell would not take it as it is:
+// double ones where nothing in them means anything to a shell.
+func quote(s string) string {
+	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=,./:@%"
+	switch {
+	case s != "" && strings.Trim(s, plain) == "":
+		return s
+	case !strings.ContainsAny(s, "\"$`\\!\n"):
+		return `"` + s + `"`
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func pad(s string, n int) string {
+	if len(s) >= n {
+		return s + " "
+	}
+	return s + strings.Repeat(" ", n-len(s))
+}
+
+func named(all []spec.Named) []string {
+	names := []string{}
+	for _, n := range all {
+		names = append(names, n.Name)
+	}
+	return names
+}
+
+// Text is the catalog for a person: each profile with its agents and launch
+// points.
+func (c *Catalog) Text() string {
+	var b strings.Builder
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		b.WriteString(pad(r.Name, 14) + r.Why.Value + "\n")
+		if len(r.Agents) > 0 {
+			b.WriteString("  agents: " + strings.Join(named(r.Agents), ", ") + "\n")
+		}
+		if points := c.PointsOf(r.Name); len(points) > 0 {
+			b.WriteString("  launch points: " + strings.Join(points, ", ") + "\n")
+		}
+		if r.From != builtIn {
+			b.WriteString("  from: " + r.From + "\n")
+		}
+	}
+	if own := c.PointsOf(spec.Own); len(own) > 0 {
+		b.WriteString("the agent's own profile holds at: " + strings.Join(own, ", ") + "\n")
+	}
+	return b.String()
+}
+
+// keptNode is a promise as JSON.
+func keptNode(k agent.Kept) *spec.Node {
+	return object(text("line", k.Line), text("by", k.By.String()), text("how", k.How))
+}
