@@ -84,6 +84,28 @@ type adapter struct {
 	home   string // the variable that moves state
 	state  string // and what it moves
 	needs  []Need
+
+	npm       string   // its package
+	installed []string // parts of the path that its program lies at
+	pass      []string // its own key and base-URL variables, which look like credentials
+
+	options       []option // its flags that mean something to sbx
+	bypassModes   []string // permission modes that turn every check off
+	writingModes  []string // those that write the project
+	enforcesTools bool     // an allow-list holds with every check off, too
+	// replaced tells that its checks are a sandbox of its own, in whose place
+	// sbx's stands: turning it off asks for nothing more.
+	replaced bool
+	// streams tells whether its arguments make a stream at all; nil for always.
+	streams func(args []string) bool
+}
+
+// Pass are the variables that an agent needs: its own key and base URL.
+func Pass(a spec.Agent) []string {
+	if ad := find(a); ad != nil {
+		return ad.pass
+	}
+	return nil
 }
 
 var adapters = []*adapter{&claude, &codex, &gemini}

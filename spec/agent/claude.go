@@ -8,11 +8,23 @@ import (
 )
 
 var claude = adapter{
-	agent:  spec.Claude,
-	flags:  claudeFlags,
-	bypass: []string{"--dangerously-skip-permissions"},
-	home:   "CLAUDE_CONFIG_DIR",
-	state:  "~/.claude",
+	agent:     spec.Claude,
+	flags:     claudeFlags,
+	bypass:    []string{"--dangerously-skip-permissions"},
+	home:      "CLAUDE_CONFIG_DIR",
+	state:     "~/.claude",
+	npm:       "@anthropic-ai/claude-code",
+	installed: []string{"/@anthropic-ai/claude-code/", "/share/claude/versions/"},
+	pass:      []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"},
+	options: []option{
+		{names: []string{"--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"}, means: isBypass},
+		{names: []string{"--permission-mode"}, means: isMode, value: true},
+		{names: []string{"--allowedTools", "--allowed-tools", "--tools"}, means: isTools, value: true, list: true},
+		{names: []string{"--output-format"}, means: isStream, is: "stream-json", value: true},
+	},
+	enforcesTools: true,
+	bypassModes:   []string{"bypassPermissions"},
+	writingModes:  []string{"acceptEdits", "bypassPermissions", "auto"},
 	// Its settings, hooks, commands, agents and skills may only be read: it runs
 	// without writing there, and keeps what it can.
 	needs: []Need{
@@ -51,9 +63,13 @@ func claudeFlags(w *answer, ask Ask) {
 		w.flag("--tools", strings.Join(slices.DeleteFunc(slices.Clone(tools), isMCP), ","))
 		w.keep(ByAgent, "tools: "+list(tools)+", and no others", "--tools takes the others away, by name")
 	}
-	if len(denied) > 0 {
+	switch {
+	case len(denied) == 0:
+	case ask.Allowed.Set || ask.Mode != 0:
 		w.flag("--disallowedTools")
 		w.flag(denied...)
+	default: // nothing comes behind it that would end its list
+		w.flag("--disallowedTools=" + strings.Join(denied, ","))
 	}
 	w.keepWithheld(ask.withheld(), "--tools and --disallowedTools")
 	if rules := ask.deniedRules(); len(rules) > 0 {
@@ -67,9 +83,15 @@ func claudeFlags(w *answer, ask Ask) {
 		w.keep(ByAgent, "Bash unasked: "+strings.Join(rules, ", "),
 			"--allowedTools; matched against the command's text, and commands that claude takes for harmless run anyway")
 	}
-	if len(ask.Folders) > 0 {
+	switch {
+	case len(ask.Folders) == 0:
+	case ask.Mode != 0:
 		w.flag("--add-dir")
 		w.flag(ask.Folders...)
+	default:
+		for _, f := range ask.Folders {
+			w.flag("--add-dir=" + f)
+		}
 	}
 	if ask.Mode != 0 {
 		w.flag("--permission-mode", ask.Mode.String())

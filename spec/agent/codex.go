@@ -1,17 +1,31 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/spec"
 )
 
 var codex = adapter{
-	agent:  spec.Codex,
-	flags:  codexFlags,
-	bypass: []string{"--dangerously-bypass-approvals-and-sandbox"},
-	home:   "CODEX_HOME",
-	state:  "~/.codex",
+	agent:     spec.Codex,
+	flags:     codexFlags,
+	bypass:    []string{"--dangerously-bypass-approvals-and-sandbox"},
+	home:      "CODEX_HOME",
+	state:     "~/.codex",
+	npm:       "@openai/codex",
+	installed: []string{"/@openai/codex"},
+	pass:      []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY"},
+	options: []option{
+		{names: []string{"--dangerously-bypass-approvals-and-sandbox", "--yolo"}, means: isBypass},
+		{names: []string{"-s", "--sandbox"}, means: isMode, value: true},
+		{names: []string{"--full-auto"}, means: isMode, is: "workspace-write"},
+		{names: []string{"--json", "--experimental-json"}, means: isStream},
+	},
+	replaced:     true,
+	bypassModes:  []string{"danger-full-access"},
+	writingModes: []string{"workspace-write"},
+	streams:      func(args []string) bool { return slices.Contains(args, "exec") || slices.Contains(args, "e") },
 	// It ends at once where its state cannot be written.
 	needs: []Need{
 		{"~/.codex", Write, "its databases, sessions and sign-in"},

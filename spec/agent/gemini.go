@@ -9,12 +9,23 @@ import (
 )
 
 var gemini = adapter{
-	agent:  spec.Gemini,
-	flags:  geminiFlags,
-	bypass: []string{"--approval-mode", "yolo"},
-	policy: geminiPolicy,
-	home:   "GEMINI_CLI_HOME",
-	state:  "~",
+	agent:     spec.Gemini,
+	flags:     geminiFlags,
+	bypass:    []string{"--approval-mode", "yolo"},
+	policy:    geminiPolicy,
+	home:      "GEMINI_CLI_HOME",
+	state:     "~",
+	npm:       "@google/gemini-cli",
+	installed: []string{"/@google/gemini-cli/"},
+	pass:      []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"},
+	options: []option{
+		{names: []string{"-y", "--yolo"}, means: isBypass},
+		{names: []string{"--approval-mode"}, means: isMode, value: true},
+		{names: []string{"--allowed-tools"}, means: isTools, value: true, list: true},
+		{names: []string{"-o", "--output-format"}, means: isStream, is: "stream-json", value: true},
+	},
+	bypassModes:  []string{"yolo"},
+	writingModes: []string{"auto_edit", "yolo"},
 	// It ends at once where its state cannot be written.
 	needs: []Need{
 		{"~/.gemini", Write, "its registry of projects, history and sign-in"},
@@ -39,7 +50,9 @@ var geminiAsks = []string{"Bash", "Write", "Edit", "WebFetch", "Skill"}
 // a policy file the rest is taken away too.
 func geminiFlags(w *answer, ask Ask) {
 	mode := geminiMode(ask)
-	w.flag("--approval-mode", mode)
+	if ask.Allowed.Set || len(ask.Denied) > 0 || ask.Mode != 0 {
+		w.flag("--approval-mode", mode)
+	}
 	grants := geminiGrants(w, mode)
 	if len(grants) > 0 {
 		w.flag("--allowed-tools", strings.Join(grants, ","))

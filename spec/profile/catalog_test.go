@@ -126,11 +126,11 @@ points:
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := spec.ResolveAll(row.SpecsAt(w.place(0), found), w.env().In)
+		chain, err := spec.Chain(row.SpecsAt(w.place(0), found), w.env().In)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r
+		return chain[len(chain)-1]
 	}
 	r := resolve("write")
 	if r.AccessMode != spec.WorkspaceWrite || r.Network != spec.NetworkNone || r.Spec.MaxCommands.Value != 100 || r.Hide[0].Abs != "/p/keys" {
@@ -169,7 +169,7 @@ func TestNarrowKeepsNeeds(t *testing.T) {
 	if got := strings.Join(fs.Write.Value, " "); got != "docs /p/a.md /home/u/.codex" {
 		t.Error(got)
 	}
-	if _, err := spec.ResolveAll(docs, w.env().In); err != nil {
+	if _, err := spec.Chain(docs, w.env().In); err != nil {
 		t.Error(err)
 	}
 }

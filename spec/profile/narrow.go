@@ -184,5 +184,9 @@ func (o order) resolve(r *Row) (spec.Resolved, error) {
 	}
 	docs := bare.SpecsAt(Place{Project: o.project}, found)
 	docs[0].ToolsAllowed = spec.Opt[[]string]{} // wider compares them
-	return spec.ResolveAll(docs, o.in)
+	chain, err := spec.Chain(docs, o.in)
+	if err != nil {
+		return spec.Resolved{}, err
+	}
+	return chain[len(chain)-1], nil
 }

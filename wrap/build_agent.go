@@ -1,0 +1,101 @@
+package wrap
+
+import (
+	"strings"
+
+	"sbx/spec"
+)
+
+// AgentSeen is what the caller of Build found out of the command's agent.
+type AgentSeen struct {
+	Agent  spec.Agent
+	Stream bool // its JSON stream is read
+	Turns  bool // its turns can be told while it runs
+	// Lacking are tools that its command line cannot withhold or grant.
+	Lacking []AgentLack
+	Said    []string // what was changed of the caller's own flags, a sentence each
+	Opened  []string // its own variables that are passed
+	Policy  string   // the text of a file of rules for it, at PolicyPath
+}
+
+// AgentLack is a tool, in Claude's words, and why the agent cannot be kept to it.
+type AgentLack struct{ Tool, Why string }
+
+// PolicyPath is where an agent's own file of rules stands inside.
+const PolicyPath = "/run/sbx/policy.toml"
+
+// agent writes the lines of what only the agent and its stream can hold: its
+// tools and its turns.
+func (b *builder) agent() {
+	a := &b.req.Agent
+	for _, f := range []spec.Field{"tools_allowed", "tools_denied", "max_turns"} {
+		if !b.set(f) {
+			continue
+		}
+		why, help := "", ""
+		switch {
+		case a.Agent == 0:
+			why, help = "the command is no agent that sbx knows", `say which by "agent"`
+		case !a.Stream:
+			why, help = a.Agent.String()+" writes no JSON stream on stdout that could be read", "give it its stream's flag: "+streamFlags(a.Agent)
+		case f == "max_turns" && !a.Turns:
+			why, help = a.Agent.String()+"'s turns stand in a file that is not in view", "let its state folder be"
+		}
+		if why != "" {
+			b.unwatched(f, why, help)
+			continue
+		}
+		if f == "max_turns" {
+			if b.r.Spec.OnExceed.Or(spec.Deny) == spec.RecordOnly {
+				b.fault(f, Observed, "on_exceed is record: turns are counted and nothing is ended")
+			}
+			continue
+		}
+		b.fault(f, Observed, a.Agent.String()+" keeps to them by its own flags; its stream is watched, and a tool outside of them is a violation")
+	}
+	for _, l := range a.Lacking {
+		f := spec.Field("tools_allowed")
+		if !b.set(f) {
+			f = "tools_denied"
+		}
+		b.unwatched(f, l.Tool+": "+l.Why, "leave the tool out")
+	}
+}
+
+func (b *builder) set(f spec.Field) bool {
+	switch f {
+	case "tools_allowed":
+		return b.r.Spec.ToolsAllowed.Set
+	case "tools_denied":
+		return len(b.r.Spec.ToolsDenied.Value) > 0
+	}
+	return b.r.Spec.MaxTurns.Set
+}
+
+// unwatched says that nobody holds field: a refusal, but where a profile asks,
+// whose promise the kernel keeps without it.
+func (b *builder) unwatched(f spec.Field, why, help string) {
+	if strings.HasPrefix(b.r.At(f), "profile ") {
+		b.fault(f, Unavailable, why)
+		return
+	}
+	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "hold " + string(f), Why: why, Help: help + `, or list "` + string(f) + `" in best_effort`}, Unavailable)
+}
+
+func streamFlags(a spec.Agent) string {
+	return map[spec.Agent]string{spec.Claude: "-p --output-format stream-json --verbose", spec.Codex: "exec --json", spec.Gemini: "-p --output-format stream-json"}[a]
+}
+
+// agentLines note what was opened and changed for the agent.
+func (b *builder) agentLines() {
+	a := &b.req.Agent
+	if a.Agent == 0 {
+		return
+	}
+	if len(a.Opened) > 0 {
+		b.note("environment.pass", a.Agent.String()+" gets its own "+strings.Join(a.Opened, ", "))
+	}
+	for _, s := range a.Said {
+		b.note("agent", s)
+	}
+}
