@@ -80,6 +80,9 @@ func (r *Record) appendCommand(w *writer) {
 	if n := len(argv) - maxArgv; n > 0 {
 		w.keyNum("argv_omitted", int64(n))
 	}
+	if asked := r.Command.Asked; len(asked) > 0 {
+		w.keyList("asked", Redact(asked[:min(len(asked), maxArgv)]))
+	}
 	w.keyText("cwd", r.Command.Cwd)
 	w.keyText("executable", r.Command.Executable)
 	w.close('}')
@@ -102,6 +105,17 @@ func (r *Record) appendError(w *writer) {
 // of what they say. Where one of them could not be read, neither is known.
 func (r *Record) appendRequested(w *writer) {
 	w.keyList("sources", r.Sources)
+	if p := &r.Profile; p.Name != "" || p.Off {
+		w.key("profile")
+		w.open('{')
+		w.keyText("name", p.Name)
+		w.keyList("why", p.Why)
+		if p.Off {
+			w.key("off")
+			w.bool(true)
+		}
+		w.close('}')
+	}
 	if len(r.Warnings) > 0 {
 		lines := make([]string, len(r.Warnings))
 		for i := range r.Warnings {

@@ -30,6 +30,7 @@ type Record struct {
 	Sources   []string            // their names, also of those that could not be read
 	Resolved  *spec.Resolved      // nil when a refusal came before it
 
+	Profile  Profile        // the profile that holds; zero for none
 	Warnings []spec.Warning // what the readers of the documents noted
 
 	ToolsUsed     spec.Opt[[]string]
@@ -54,9 +55,17 @@ type Record struct {
 	Error *Refusal
 }
 
-// Command is what ran. Argv is redacted when the record is written.
+// Profile is the profile that holds, and why.
+type Profile struct {
+	Name string
+	Why  []string
+	Off  bool // one was asked for, and profiles are switched off
+}
+
+// Command is what ran. Argv and Asked are redacted when the record is written.
 type Command struct {
 	Argv       []string
+	Asked      []string // what was typed, where sbx changed it
 	Cwd        string
 	Executable string
 }

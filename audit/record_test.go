@@ -20,7 +20,8 @@ func sample() Record {
 	r := Record{
 		ID: "20261121T140102.345-0123abcd", StartedAt: at, EndedAt: at.Add(time.Second), Version: "0.1.0",
 		Supervisor: Process{PID: 4242, Start: spec.Some[int64](99), BootID: "b-o-o-t", Namespace: spec.Some[int64](4026531836)},
-		Command:    Command{Argv: []string{"make", "--token=abc", "\xffodd\x1b[31m"}, Cwd: "/w", Executable: "/usr/bin/make"},
+		Command:    Command{Argv: []string{"make", "--token=abc", "\xffodd\x1b[31m"}, Asked: []string{"make"}, Cwd: "/w", Executable: "/usr/bin/make"},
+		Profile:    Profile{Name: "read-only", Why: []string{"it is named"}, Off: true},
 		Warnings:   []spec.Warning{{Field: "sandbox", On: "a.worker:2:1", Text: "old style"}},
 		ToolsUsed:  spec.Some([]string{"Read"}), AccessMode: spec.WorkspaceWrite, TurnsUsed: spec.Some(0),
 		Commands:      spec.Some(Commands{Attempted: 7, Started: 3, Refused: 2, Programs: []ProgramCount{{"make", 2}, {"sh", 1}}, Overcharged: spec.Some(0), By: "ptrace"}),

@@ -9,7 +9,8 @@ type AgentNeeds struct {
 	Agent Agent
 	// Pass are its own key and base-URL variables, which look like credentials.
 	Pass []string
-	// Files are the paths of its state and settings that exist.
+	// Files are the paths of its state and settings that exist, and locked ones
+	// that need not.
 	Files []OwnFile
 }
 
@@ -54,7 +55,7 @@ func (r *resolver) agent() {
 	r.out.HomeLayer = r.in.Home != ""
 	for _, f := range need.Files {
 		p, err := resolvePath(r.in.Paths, f.Path)
-		if err != nil || !p.Exists {
+		if err != nil || !p.Exists && f.Mode != OwnLocked {
 			continue
 		}
 		p.Asked = f.Path

@@ -17,13 +17,13 @@ type FieldInfo struct {
 func Fields() []FieldInfo { return slices.Clone(fields) }
 
 var fields = []FieldInfo{
-	{"tools_allowed", "list of tools", "the agent's tools that may be used; patterns as Bash(git:*)", true},
-	{"tools_denied", "list of tools", "the agent's tools that may not be used; denied wins", true},
+	{"tools_allowed", "list of tools", "the agent's tools that may be used; patterns as Bash(git:*)", false},
+	{"tools_denied", "list of tools", "the agent's tools that may not be used; denied wins", false},
 	{"working_dir", "path", "where the command starts, and what workspace-write may write", false},
 	{"access_mode", "read-only, workspace-write or danger-full-access", "how much of the host's files may be changed", false},
-	{"max_turns", "whole number", "model turns of the agent", true},
+	{"max_turns", "whole number", "model turns of the agent", false},
 	{"max_commands", "whole number", "programs that the command and its descendants may start", false},
-	{"profile", "read-only, write, verification or design", "a named starting point that the spec's own fields narrow", true},
+	{"profile", "read-only, write, verification or design", "a named starting point that the spec's own fields narrow", false},
 	{"sandbox.root", "path", "the workshop's tree that restrict counts from, relative to the spec's file", false},
 	{"sandbox.readonly", "true or false", "the workshop's tree may only be read", false},
 	{"restrict", "path from the root", "the worker's subtree of the workshop's tree", false},

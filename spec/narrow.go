@@ -121,8 +121,6 @@ func (m *merger) put(f Field, n *Node) {
 // it sets them: whether it may is asked of the whole result.
 func (m *merger) join(f Field, parent, child *Node) *Node {
 	switch f {
-	case "profile": // filled in before documents are compared
-		return nil
 	case "tools_denied", "commands.deny", "filesystem.hide":
 		if f == "filesystem.hide" {
 			parent = m.hideDropped(parent)

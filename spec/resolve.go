@@ -181,9 +181,7 @@ func (r *resolver) notYet() {
 		switch f.Field {
 		case "network.mode":
 			asks = n.Text == "allow"
-		case "on_exceed": // without a budget nothing is exceeded
-			asks = r.spec.MaxTurns.Set
-		case "network.listen", "tools_denied":
+		case "network.listen":
 			asks = len(n.Items) > 0 // an empty list denies and offers nothing
 		}
 		if asks {

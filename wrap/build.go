@@ -14,7 +14,8 @@ type Request struct {
 	Counter Counter // which is asked for, CounterAuto for the best there is
 	// Describe is how much of what is refused is to be described.
 	Describe Describe
-	Sources  []string // the files that made the spec, links resolved
+	Agent    AgentSeen // what the command's agent is, and what of it can be seen
+	Sources  []string  // the files that made the spec, links resolved
 }
 
 // Build combines a spec with a host into a Plan. It is pure: the same values
@@ -35,6 +36,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.named = b.openedNames()
 	b.counter()
 	b.limits()
+	b.agent()
 	if b.plan.Rung == RungFree {
 		b.plan.Base = BaseHost
 	} else {

@@ -26,6 +26,8 @@ func (b *builder) fields() {
 			b.line(f, "the command's environment")
 		case f == "working_dir":
 			b.line(f, "chdir")
+		case f == "tools_allowed" || f == "tools_denied" || f == "max_turns":
+			b.line(f, b.req.Agent.Agent.String()+"'s flags and stream")
 		case f == "max_commands" || f == "on_exceed":
 			b.line(f, b.plan.Counter.by())
 		case within(f, "limits"):
@@ -51,6 +53,7 @@ func (b *builder) fields() {
 		b.line("network", net)
 	}
 	b.implied(files)
+	b.agentLines()
 	if b.plan.Rung == RungParent && b.r.Root.Real != "" {
 		b.note("sandbox.root", "inside another sandbox nothing is mounted: virtual paths are those that the outer one has")
 	}

@@ -285,6 +285,9 @@ func (b *builder) placeRun() {
 	}
 	b.folder(parent(ParentPath), 0o755)
 	b.op(Mount{Op: OpContent, Source: string(b.parentOf().AppendJSON(make([]byte, 0, 1<<10))), Target: b.in(ParentPath)})
+	if policy := b.req.Agent.Policy; policy != "" {
+		b.op(Mount{Op: OpContent, Source: policy, Target: b.in(PolicyPath)})
+	}
 	b.op(Mount{Op: OpBind, Source: b.in(parent(ParentPath)), Target: b.in(parent(ParentPath)), Mode: ModeRO,
 		Why: "what holds here is nobody's to change"})
 	b.op(Mount{Op: OpMkdir, Target: b.in("/run/lock"), Perm: 0o1777})

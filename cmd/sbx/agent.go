@@ -1,7 +1,147 @@
 package main
 
-import "sbx/spec"
+import (
+	"strings"
+
+	"sbx/spec"
+	"sbx/spec/agent"
+	"sbx/wrap"
+)
+
+// identify finds out which agent the command is: by its name, or because a
+// document says so.
+func (c *call) identify(docs []*spec.SandboxSpec) {
+	c.agent = agent.Identify(c.rest, c.programFile)
+	for _, d := range docs {
+		switch {
+		case !d.Agent.Set:
+		case d.Agent.Value == spec.NoAgent:
+			c.agent = agent.Command{}
+		case d.Agent.Value != c.agent.Agent:
+			c.agent = agent.Command{Agent: d.Agent.Value, At: 1}
+		}
+	}
+}
+
+// programFile is the file that a program's name or path leads to.
+func (c *call) programFile(name string) string {
+	dirs := []string{""}
+	if !strings.Contains(name, "/") {
+		dirs = strings.Split(variable(c.environ, "PATH"), ":")
+	}
+	for _, dir := range dirs {
+		path := name
+		if dir != "" {
+			path = dir + "/" + name
+		} else if !strings.Contains(name, "/") {
+			continue
+		}
+		if !strings.HasPrefix(path, "/") {
+			cwd, err := getwd()
+			if err != nil {
+				continue
+			}
+			path = cwd + "/" + path
+		}
+		if real, err := spec.Real(path, spec.HostPaths{}); err == nil {
+			return real
+		}
+	}
+	return ""
+}
 
 // agentNeeds is what the command's agent needs of its own, nil where it is no
 // agent that is known.
-func (c *call) agentNeeds() *spec.AgentNeeds { return nil }
+func (c *call) agentNeeds() *spec.AgentNeeds {
+	if c.agent.Agent == 0 {
+		return nil
+	}
+	return agent.Needs(c.agent.Agent, c.home(), func(name string) string { return variable(c.environ, name) }, spec.HostPaths{})
+}
+
+// instruct puts the flags into the agent's command line by which it keeps to
+// the spec itself, and tells what of that it cannot.
+func (x *execution) instruct() error {
+	a := x.agent.Agent
+	if a == 0 {
+		return nil
+	}
+	r := x.resolved
+	seen := &x.seen
+	own := x.agent.Args(x.rest)
+	typed := agent.ReadArgs(a, own)
+	ask := x.agentAsk()
+	if wider := agent.Escalations(a, typed, ask); len(wider) > 0 {
+		return wider
+	}
+	flags, _, lacking := agent.Flags(a, ask)
+	for _, l := range lacking {
+		seen.Lacking = append(seen.Lacking, wrap.AgentLack{Tool: l.Tool, Why: l.Why})
+	}
+	seen.Agent, seen.Policy = a, ""
+	if ask.PolicyFile != "" {
+		seen.Policy = agent.Policy(a, ask)
+	}
+	seen.Stream = typed.Stream && !isTerminal(x.std.out)
+	seen.Turns = a != spec.Codex || x.rolloutDir() != ""
+	if r.Spec.Environment.Value.Pass.Set {
+		seen.Opened = nil
+	} else if r.AccessMode == spec.ReadOnly || r.AccessMode == spec.WorkspaceWrite {
+		for _, name := range r.Passed {
+			if _, looks := spec.LooksLikeCredential(name); looks {
+				seen.Opened = append(seen.Opened, name)
+			}
+		}
+	}
+	args, said := agent.Rewrite(a, own, flags)
+	seen.Said = said
+	if len(flags) > 0 || len(said) > 0 {
+		x.record.Command.Asked = x.rest
+		x.rest = append(append([]string{}, x.rest[:x.agent.At]...), args...)
+		x.record.Command.Argv = x.rest
+		x.verbose(a.String() + " gets " + strings.Join(flags, " "))
+		for _, s := range said {
+			if !x.has("q") {
+				x.std.say(s)
+			}
+		}
+	}
+	return nil
+}
+
+// agentAsk is what the spec asks of the agent's command line.
+func (x *execution) agentAsk() agent.Ask {
+	r := x.resolved
+	ask := agent.Ask{Allowed: r.Spec.ToolsAllowed, Denied: r.Spec.ToolsDenied.Value, Mode: x.mode}
+	if r.AccessMode != spec.ReadOnly && r.AccessMode != spec.WorkspaceWrite {
+		return ask
+	}
+	ask.Access, ask.Inside = r.AccessMode, true
+	if r.ReadOnly {
+		ask.Access = spec.ReadOnly
+	}
+	for _, w := range r.Write {
+		if w.Field == "" || w.Field == "working_dir" {
+			continue
+		}
+		ask.Writes = append(ask.Writes, w.Abs)
+		if w.IsDir && strings.HasPrefix(string(w.Field), "filesystem.write") {
+			ask.Folders = append(ask.Folders, w.Abs)
+		}
+	}
+	if x.agent.Agent == spec.Gemini && ask.Allowed.Set {
+		ask.PolicyFile = wrap.PolicyPath
+	}
+	return ask
+}
+
+// rolloutDir is where codex's own records of sessions are on the host; "" where
+// they are not in view, and so not written there.
+func (x *execution) rolloutDir() string {
+	for _, o := range x.resolved.Own {
+		if o.Mode == spec.OwnWrite {
+			return o.Real + "/sessions"
+		}
+	}
+	return ""
+}

@@ -3,7 +3,9 @@ package main
 import (
 	"strings"
 
+	"sbx/audit"
 	"sbx/spec"
+	"sbx/spec/agent"
 	"sbx/wrap"
 )
 
@@ -38,8 +40,11 @@ type call struct {
 	homeDir spec.Opt[string] // once home was asked for
 	// readStdin tells that a spec came from stdin.
 	readStdin bool
-	warnings  []spec.Warning     // of the documents' readers
-	lost      []wrap.Enforcement // what a document asks in a way that is no field
+	agent     agent.Command       // which the command is
+	mode      spec.PermissionMode // of the profile, for the agent's command line
+	chosen    audit.Profile       // the profile that holds
+	warnings  []spec.Warning      // of the documents' readers
+	lost      []wrap.Enforcement  // what a document asks in a way that is no field
 }
 
 // given is a flag as it stands on the command line.

@@ -47,6 +47,10 @@ func (x *execution) trial() (*wrap.Plan, error) {
 	if x.resolved, err = x.resolve(docs); err != nil {
 		return nil, err
 	}
+	x.record.Command.Argv = x.rest
+	if err := x.instruct(); err != nil {
+		return nil, err
+	}
 	x.host = launch.Facts()
 	x.survey()
 	var found launch.Search
@@ -60,7 +64,7 @@ func (x *execution) trial() (*wrap.Plan, error) {
 // climb finds the rung that this host holds.
 func (x *execution) climb() (*wrap.Plan, error) {
 	for {
-		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Counter: wrap.CounterAuto})
+		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Counter: wrap.CounterAuto, Agent: x.seen})
 		if err != nil {
 			return nil, err
 		}

@@ -40,7 +40,9 @@ func (c *call) documents() ([]*spec.SandboxSpec, error) {
 	if err != nil {
 		return append(docs, more...), err
 	}
-	if len(docs) == 0 && !c.has("workshop") && (len(more) == 0 || more[0].Source.Kind != spec.OldWorkerFile) {
+	c.profilesOff(docs)
+	profiled := (c.has("profile") || c.has("agent")) && !c.chosen.Off
+	if len(docs) == 0 && !profiled && !c.has("workshop") && (len(more) == 0 || more[0].Source.Kind != spec.OldWorkerFile) {
 		s, err := spec.Decode("the default spec", []byte(defaultSpec))
 		if err != nil {
 			return nil, err
@@ -101,6 +103,10 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 	if err != nil {
 		return nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 	}
+	if docs, err = c.withProfiles(docs, cwd); err != nil {
+		return nil, err
+	}
+	c.identify(docs)
 	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Agent: c.agentNeeds(), Lists: wrap.Lists()}
 	if c.has("input") || c.has("output") {
 		in.Job = &spec.JobAsk{Input: c.value("input"), Output: c.value("output")}

@@ -39,7 +39,9 @@ func (c *call) files(cwd string) (docs []*spec.SandboxSpec, err error) {
 			return docs, err
 		}
 		c.warnings = append(c.warnings, a.Warnings...)
-		docs = append(docs, a.Spec())
+		s := a.Spec()
+		s.Source.Dir = folderOf(c.value("agent"), cwd)
+		docs = append(docs, s)
 	}
 	return docs, nil
 }

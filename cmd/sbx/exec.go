@@ -39,6 +39,7 @@ type execution struct {
 	mixed    bool             // stderr goes where stdout does, to a program
 	told     []string         // the kinds of refusals that a person was told of
 	ended    string           // why sbx ended everything; "" where it did not
+	seen     wrap.AgentSeen   // what is known of the command's agent
 	bounds   launch.Bounds    // the limits that the supervisor holds itself
 }
 
@@ -102,7 +103,7 @@ func (x *execution) ask() error {
 	for _, s := range docs {
 		x.record.Sources = append(x.record.Sources, s.Source.Name)
 	}
-	x.record.Warnings = x.warnings
+	defer func() { x.record.Warnings = x.warnings }()
 	if err != nil {
 		return err
 	}
@@ -116,6 +117,10 @@ func (x *execution) ask() error {
 		return err
 	}
 	x.record.Resolved = x.resolved
+	x.record.Profile = x.chosen
+	if err := x.instruct(); err != nil {
+		return err
+	}
 	x.record.Command.Cwd = x.resolved.WorkingDir.Real
 	if x.counter, err = x.counterAsked(); err != nil {
 		return err

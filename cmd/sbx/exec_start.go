@@ -18,7 +18,7 @@ import (
 func (x *execution) start() error {
 	for {
 		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Record: x.recordPath(),
-			Sources: x.sourcePaths(), Counter: x.counter, Describe: x.describe})
+			Sources: x.sourcePaths(), Counter: x.counter, Describe: x.describe, Agent: x.seen})
 		if err != nil {
 			return err
 		}
@@ -186,8 +186,8 @@ func (x *execution) release() (int, error) {
 	return status, &spec.Problem{On: x.rest[0], Do: "execute the command", Why: why}
 }
 
-func (x *execution) verbose(text string) {
-	if x.has("v") {
-		x.std.say(text)
+func (c *call) verbose(text string) {
+	if c.has("v") {
+		c.std.say(text)
 	}
 }

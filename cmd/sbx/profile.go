@@ -4,6 +4,7 @@ import (
 	"sbx/spec"
 	"sbx/spec/agent"
 	"sbx/spec/profile"
+	"sbx/wrap"
 )
 
 // runProfile is `sbx profile`.
@@ -43,8 +44,9 @@ func runProfile(c *call) int {
 // profiles is one use of the verb: where the project is, and for whom.
 type profiles struct {
 	*call
-	env   profile.Env
-	place profile.Place
+	env     profile.Env
+	project string
+	agent   spec.Agent
 }
 
 func (c *call) profiles() (*profiles, error) {
@@ -62,11 +64,9 @@ func (c *call) profiles() (*profiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	get := func(name string) string { return variable(c.environ, name) }
-	return &profiles{call: c,
-		env: profile.Env{Home: c.home(), Config: get("XDG_CONFIG_HOME"), Project: abs, Reader: profile.Read,
-			In: spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}}},
-		place: profile.Place{Project: abs, Home: c.home(), Agent: a, Getenv: get, Paths: spec.HostPaths{}}}, nil
+	return &profiles{call: c, project: abs, agent: a,
+		env: profile.Env{Home: c.home(), Config: variable(c.environ, "XDG_CONFIG_HOME"), Project: abs, Reader: profile.Read,
+			In: spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists()}}}, nil
 }
 
 func (p *profiles) list() error {
@@ -91,11 +91,12 @@ func (p *profiles) show(name string) error {
 	if err != nil {
 		return err
 	}
-	found, err := row.Prepare(p.place.Project, spec.HostPaths{}, profile.Host{}, profile.LeaveOut)
+	found, err := row.Prepare(p.project, spec.HostPaths{}, profile.Host{}, profile.LeaveOut)
 	if err != nil {
 		return err
 	}
-	view := catalog.View(row, p.place, found)
+	get := func(name string) string { return variable(p.environ, name) }
+	view := catalog.View(row, p.project, agent.Needs(p.agent, p.home(), get, spec.HostPaths{}), found)
 	if p.has("json") {
 		p.std.print(view.JSON())
 	} else {
@@ -110,7 +111,7 @@ func (p *profiles) flags(name string) error {
 		p.std.say(debug.Note)
 	}
 	if debug.Off {
-		p.printFlags(agent.Bypass(p.place.Agent))
+		p.printFlags(agent.Bypass(p.agent))
 		return nil
 	}
 	catalog, err := profile.Load(p.env)
@@ -130,12 +131,12 @@ func (p *profiles) flags(name string) error {
 			p.std.say(why)
 		}
 	}
-	ask := choice.Ask(p.place.Project)
+	ask := choice.Ask(p.project)
 	if p.has("inside") {
 		ask.Inside = true
 	}
-	flags := choice.Flags(p.place.Agent, ask)
-	for _, w := range choice.Warnings(p.place.Agent, flags) {
+	flags := choice.Flags(p.agent, ask)
+	for _, w := range choice.Warnings(p.agent, flags) {
 		p.std.say(w)
 	}
 	p.printFlags(flags.Args)

@@ -11,7 +11,7 @@ var specFlags = []flag{
 	{name: "workshop", arg: "FILE", help: "a workshop's file: its sandbox is what workers have"},
 	{name: "worker", arg: "FILE", many: true, help: "a worker's file; a further one is what it delegates to"},
 	{name: "agent", arg: "FILE", help: "an agent's .md file: its tools are what it may use"},
-	{name: "profile", arg: "NAME", help: "a named starting point", late: true},
+	{name: "profile", arg: "NAME", help: "a profile: a named starting point that the specs narrow"},
 }
 
 func withSpec(more ...flag) []flag { return append(append([]flag{}, specFlags...), more...) }

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"slices"
-	"strings"
 
 	"sbx/spec"
 )
@@ -57,37 +56,19 @@ type Kept struct {
 // why the agent's command line cannot say so.
 type Lack struct{ Tool, Why string }
 
-// Need is a path that an agent wants to find, "~" being the home folder.
-type Need struct {
-	Path string
-	Mode NeedMode
-	Why  string
-}
-
-// NeedMode is what an agent does with a path that it needs.
-type NeedMode uint8
-
-// The modes of needs. A locked path lies in a written one and may only be
-// read: what stands there makes the host run something later.
-const (
-	Read NeedMode = iota + 1
-	Write
-	Locked
-)
-
 // adapter is what sbx knows of one agent's command line.
 type adapter struct {
 	agent  spec.Agent
 	flags  func(*answer, Ask)
 	bypass []string // every permission check off
 	policy func(Ask) string
-	home   string // the variable that moves state
-	state  string // and what it moves
-	needs  []Need
+	pass   []string // its own key and base-URL variables, which look like credentials
+	home   string   // the variable that moves state
+	state  string   // and what it moves
+	needs  []need
 
 	npm       string   // its package
 	installed []string // parts of the path that its program lies at
-	pass      []string // its own key and base-URL variables, which look like credentials
 
 	options       []option // its flags that mean something to sbx
 	bypassModes   []string // permission modes that turn every check off
@@ -98,14 +79,6 @@ type adapter struct {
 	replaced bool
 	// streams tells whether its arguments make a stream at all; nil for always.
 	streams func(args []string) bool
-}
-
-// Pass are the variables that an agent needs: its own key and base URL.
-func Pass(a spec.Agent) []string {
-	if ad := find(a); ad != nil {
-		return ad.pass
-	}
-	return nil
 }
 
 var adapters = []*adapter{&claude, &codex, &gemini}
@@ -147,39 +120,4 @@ func Policy(a spec.Agent, ask Ask) string {
 		return ad.policy(ask)
 	}
 	return ""
-}
-
-// Needs are the paths that an agent wants to find, absolute. get reads the
-// caller's environment: a variable may have moved the agent's state.
-func Needs(a spec.Agent, home string, get func(name string) string) []Need {
-	ad := find(a)
-	if ad == nil || home == "" {
-		return nil
-	}
-	moved := strings.TrimRight(get(ad.home), "/")
-	needs := make([]Need, 0, len(ad.needs)+len(tools))
-	for _, n := range ad.needs {
-		rest, ok := strings.CutPrefix(n.Path, ad.state)
-		if ok = ok && strings.HasPrefix(moved, "/") && (rest == "" || rest[0] == '/'); ok {
-			n.Path = moved + rest
-		}
-		needs = append(needs, n)
-	}
-	needs = append(needs, tools...)
-	for i := range needs {
-		if rest, ok := strings.CutPrefix(needs[i].Path, "~"); ok {
-			needs[i].Path = home + rest
-		}
-	}
-	return needs
-}
-
-// tools are where agents, and node for them, are installed in a home folder.
-var tools = []Need{
-	{"~/.local/bin", Read, "programs that were installed for this user"},
-	{"~/.npm-global", Read, "npm's global packages, as its manual puts them"},
-	{"~/.nvm/versions", Read, "node by nvm"},
-	{"~/.volta", Read, "node by volta"},
-	{"~/.local/share/fnm", Read, "node by fnm"},
-	{"~/.bun", Read, "bun and its global packages"},
 }

@@ -11,11 +11,11 @@ var claude = adapter{
 	agent:     spec.Claude,
 	flags:     claudeFlags,
 	bypass:    []string{"--dangerously-skip-permissions"},
+	pass:      []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"},
 	home:      "CLAUDE_CONFIG_DIR",
 	state:     "~/.claude",
 	npm:       "@anthropic-ai/claude-code",
 	installed: []string{"/@anthropic-ai/claude-code/", "/share/claude/versions/"},
-	pass:      []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"},
 	options: []option{
 		{names: []string{"--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"}, means: isBypass},
 		{names: []string{"--permission-mode"}, means: isMode, value: true},
@@ -27,18 +27,18 @@ var claude = adapter{
 	writingModes:  []string{"acceptEdits", "bypassPermissions", "auto"},
 	// Its settings, hooks, commands, agents and skills may only be read: it runs
 	// without writing there, and keeps what it can.
-	needs: []Need{
-		{"~/.claude", Read, "settings, sign-in, skills"},
-		{"~/.claude/.credentials.json", Write, "a sign-in that is renewed while it runs"},
-		{"~/.claude/projects", Write, "transcripts of its sessions"},
-		{"~/.claude/todos", Write, "what it means to do"},
-		{"~/.claude/shell-snapshots", Write, "the shell's state for its commands"},
-		{"~/.claude/session-env", Write, "the environment of its commands"},
-		{"~/.claude/file-history", Write, "what files held before its edits"},
-		{"~/.claude/backups", Write, "its own state, kept"},
-		{"~/.claude.json", Write, "its state; written in place, since the home is not in view"},
-		{"~/.claude/.claude.json", Write, "the same, where CLAUDE_CONFIG_DIR has moved it"},
-		{"~/.local/share/claude", Read, "the program, as its installer puts it"},
+	needs: []need{
+		{"~/.claude", spec.OwnRead, "settings, sign-in, skills"},
+		{"~/.claude/.credentials.json", spec.OwnWrite, "a sign-in that is renewed while it runs"},
+		{"~/.claude/projects", spec.OwnWrite, "transcripts of its sessions"},
+		{"~/.claude/todos", spec.OwnWrite, "what it means to do"},
+		{"~/.claude/shell-snapshots", spec.OwnWrite, "the shell's state for its commands"},
+		{"~/.claude/session-env", spec.OwnWrite, "the environment of its commands"},
+		{"~/.claude/file-history", spec.OwnWrite, "what files held before its edits"},
+		{"~/.claude/backups", spec.OwnWrite, "its own state, kept"},
+		{"~/.claude.json", spec.OwnRead, "its state, which it replaces: a copy of its own"},
+		{"~/.claude/.claude.json", spec.OwnRead, "the same, where CLAUDE_CONFIG_DIR has moved it"},
+		{"~/.local/share/claude", spec.OwnRead, "the program, as its installer puts it"},
 	},
 }
 
@@ -54,6 +54,7 @@ func claudeFlags(w *answer, ask Ask) {
 			denied = append(denied, t)
 		}
 	}
+	strict := ask.Allowed.Set && !slices.ContainsFunc(ask.granted(), isMCP)
 	if ask.Allowed.Set {
 		tools := names(ask.granted())
 		if granted := ask.granted(); len(granted) > 0 {
@@ -65,7 +66,7 @@ func claudeFlags(w *answer, ask Ask) {
 	}
 	switch {
 	case len(denied) == 0:
-	case ask.Allowed.Set || ask.Mode != 0:
+	case strict || ask.Mode != 0:
 		w.flag("--disallowedTools")
 		w.flag(denied...)
 	default: // nothing comes behind it that would end its list
@@ -75,7 +76,7 @@ func claudeFlags(w *answer, ask Ask) {
 	if rules := ask.deniedRules(); len(rules) > 0 {
 		w.keep(ByAgent, "not "+strings.Join(rules, ", "), "--disallowedTools; matched against the command's text, and paths hold for its file tools alone")
 	}
-	if ask.Allowed.Set && !slices.ContainsFunc(ask.granted(), isMCP) {
+	if strict {
 		w.flag("--strict-mcp-config")
 		w.keep(ByAgent, "no tools of MCP servers", "--strict-mcp-config; a --mcp-config of the caller's adds its own")
 	}
@@ -85,7 +86,7 @@ func claudeFlags(w *answer, ask Ask) {
 	}
 	switch {
 	case len(ask.Folders) == 0:
-	case ask.Mode != 0:
+	case ask.Mode != 0: // which ends the list
 		w.flag("--add-dir")
 		w.flag(ask.Folders...)
 	default:

@@ -11,11 +11,11 @@ var codex = adapter{
 	agent:     spec.Codex,
 	flags:     codexFlags,
 	bypass:    []string{"--dangerously-bypass-approvals-and-sandbox"},
+	pass:      []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY"},
 	home:      "CODEX_HOME",
 	state:     "~/.codex",
 	npm:       "@openai/codex",
 	installed: []string{"/@openai/codex"},
-	pass:      []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY"},
 	options: []option{
 		{names: []string{"--dangerously-bypass-approvals-and-sandbox", "--yolo"}, means: isBypass},
 		{names: []string{"-s", "--sandbox"}, means: isMode, value: true},
@@ -27,14 +27,14 @@ var codex = adapter{
 	writingModes: []string{"workspace-write"},
 	streams:      func(args []string) bool { return slices.Contains(args, "exec") || slices.Contains(args, "e") },
 	// It ends at once where its state cannot be written.
-	needs: []Need{
-		{"~/.codex", Write, "its databases, sessions and sign-in"},
-		{"~/.codex/config.toml", Locked, "names MCP servers and programs to notify"},
-		{"~/.codex/hooks.json", Locked, "programs that it runs"},
-		{"~/.codex/AGENTS.md", Locked, "what it is told in every project"},
-		{"~/.codex/prompts", Locked, "what it is told by name"},
-		{"~/.codex/skills", Locked, "what it runs by name"},
-		{"~/.codex/rules", Locked, "which commands it runs unasked"},
+	needs: []need{
+		{"~/.codex", spec.OwnWrite, "its databases, sessions and sign-in"},
+		{"~/.codex/config.toml", spec.OwnLocked, "names MCP servers and programs to notify"},
+		{"~/.codex/hooks.json", spec.OwnLocked, "programs that it runs"},
+		{"~/.codex/AGENTS.md", spec.OwnLocked, "what it is told in every project"},
+		{"~/.codex/prompts", spec.OwnLocked, "what it is told by name"},
+		{"~/.codex/skills", spec.OwnLocked, "what it runs by name"},
+		{"~/.codex/rules", spec.OwnLocked, "which commands it runs unasked"},
 	},
 }
 

@@ -38,10 +38,10 @@ func TestFlags(t *testing.T) {
 		{spec.Claude, "nothing", "", ""},
 		{spec.Claude, "no tools", "--tools||--disallowedTools|Write|Edit|NotebookEdit|Bash|WebFetch|WebSearch|Task|--strict-mcp-config", ""},
 		{spec.Claude, "reading", "--allowedTools|Read|Grep|Bash(git log:*)|Bash(ls)|--tools|Read,Grep,Bash|--disallowedTools|Write|Edit|NotebookEdit|WebFetch|WebSearch|Task|--strict-mcp-config|--add-dir|/p|--permission-mode|default", ""},
-		{spec.Claude, "denied", "--disallowedTools|Bash|Agent|Read(//etc/**)|Task", ""},
+		{spec.Claude, "denied", "--disallowedTools=Bash,Agent,Read(//etc/**),Task", ""},
 		{spec.Claude, "deny wins", "--allowedTools|Read|--tools|Read|--disallowedTools|Bash|Edit|Write|NotebookEdit|WebFetch|WebSearch|Task|--strict-mcp-config", ""},
 		{spec.Claude, "planning", "--permission-mode|plan", ""},
-		{spec.Claude, "mcp", "--allowedTools|Read|mcp__x__y|--tools|Read|--disallowedTools|Write|Edit|NotebookEdit|Bash|WebFetch|WebSearch|Task", ""},
+		{spec.Claude, "mcp", "--allowedTools|Read|mcp__x__y|--tools|Read|--disallowedTools=Write,Edit,NotebookEdit,Bash,WebFetch,WebSearch,Task", ""},
 
 		{spec.Codex, "nothing", "", ""},
 		{spec.Codex, "no tools", "-c|features.shell_tool=false|-c|web_search=\"disabled\"|-c|agents.enabled=false", "Write Edit"},
@@ -55,7 +55,7 @@ func TestFlags(t *testing.T) {
 		{spec.Codex, "bypassing", "-s|danger-full-access", ""},
 		{spec.Codex, "everything", "-s|workspace-write", "WebFetch"},
 
-		{spec.Gemini, "nothing", "--approval-mode|default", ""},
+		{spec.Gemini, "nothing", "", ""},
 		{spec.Gemini, "reading", "--approval-mode|default|--allowed-tools|run_shell_command(git log),run_shell_command(ls)|--include-directories|/p", "WebSearch Task Glob Bash(ls)"},
 		{spec.Gemini, "writing", "--approval-mode|default|--allowed-tools|run_shell_command(make),write_file,replace|--include-directories|/p", "Bash(a*b) WebSearch Task Grep Glob /q,r"},
 		{spec.Gemini, "documents", "--approval-mode|default|--allowed-tools|write_file", "WebSearch Task Grep Glob"},
@@ -180,29 +180,58 @@ func TestBypass(t *testing.T) {
 	}
 }
 
+// there is a file system where everything exists but what is named.
+type there map[string]bool
+
+func (t there) Lstat(path string) (spec.Info, error) {
+	if t[path] {
+		return spec.Info{}, spec.NoEntry
+	}
+	return spec.Info{IsDir: true}, nil
+}
+
+func (there) Readlink(string) (string, error) { return "", spec.NoEntry }
+
 func TestNeeds(t *testing.T) {
 	none := func(string) string { return "" }
-	has := func(needs []Need, path string, mode NeedMode) bool {
-		return slices.ContainsFunc(needs, func(n Need) bool { return n.Path == path && n.Mode == mode && n.Why != "" })
+	has := func(n *spec.AgentNeeds, path string, mode spec.OwnMode) bool {
+		return slices.Contains(n.Files, spec.OwnFile{Path: path, Mode: mode})
 	}
-	if n := Needs(spec.Claude, "/home/u", none); !has(n, "/home/u/.claude", Read) || !has(n, "/home/u/.claude/projects", Write) ||
-		!has(n, "/home/u/.claude.json", Write) || !has(n, "/home/u/.local/bin", Read) {
-		t.Errorf("%v", n)
+	n := Needs(spec.Claude, "/home/u", none, there{"/home/u/.bun": true})
+	if !has(n, "/home/u/.claude", spec.OwnRead) || !has(n, "/home/u/.claude/projects", spec.OwnWrite) ||
+		!has(n, "/home/u/.claude.json", spec.OwnRead) || !has(n, "/home/u/.local/bin", spec.OwnRead) || has(n, "/home/u/.bun", spec.OwnRead) {
+		t.Errorf("%+v", n)
+	}
+	if n.Agent != spec.Claude || !slices.Contains(n.Pass, "ANTHROPIC_API_KEY") {
+		t.Errorf("%+v", n)
 	}
 	moved := func(name string) string {
 		return map[string]string{"CODEX_HOME": "/c/", "CLAUDE_CONFIG_DIR": "/k", "GEMINI_CLI_HOME": "/g"}[name]
 	}
-	if n := Needs(spec.Codex, "/home/u", moved); !has(n, "/c", Write) || !has(n, "/c/config.toml", Locked) || !has(n, "/home/u/.local/bin", Read) {
-		t.Errorf("%v", n)
+	if n := Needs(spec.Codex, "/home/u", moved, there{}); !has(n, "/c", spec.OwnWrite) || !has(n, "/c/config.toml", spec.OwnLocked) || !has(n, "/home/u/.local/bin", spec.OwnRead) {
+		t.Errorf("%+v", n)
 	}
-	if n := Needs(spec.Claude, "/home/u", moved); !has(n, "/k/projects", Write) || !has(n, "/home/u/.claude.json", Write) {
-		t.Errorf("%v", n)
+	if n := Needs(spec.Claude, "/home/u", moved, there{}); !has(n, "/k/projects", spec.OwnWrite) || !has(n, "/home/u/.claude.json", spec.OwnRead) {
+		t.Errorf("%+v", n)
 	}
-	if n := Needs(spec.Gemini, "/home/u", moved); !has(n, "/g/.gemini", Write) || !has(n, "/home/u/.local/bin", Read) {
-		t.Errorf("%v", n)
+	if n := Needs(spec.Gemini, "/home/u", moved, there{}); !has(n, "/g/.gemini", spec.OwnWrite) || !has(n, "/home/u/.local/bin", spec.OwnRead) {
+		t.Errorf("%+v", n)
 	}
-	if Needs(spec.NoAgent, "/home/u", none) != nil || Needs(spec.Claude, "", none) != nil {
+	if n := Needs(spec.Claude, "", none, there{}); len(n.Files) != 0 || len(n.Pass) == 0 {
+		t.Errorf("%+v", n)
+	}
+	if Needs(spec.NoAgent, "/home/u", none, there{}) != nil {
 		t.Error("needs of nobody")
+	}
+}
+
+func TestOfCommand(t *testing.T) {
+	for command, want := range map[string]spec.Agent{
+		"claude": spec.Claude, "/usr/bin/codex": spec.Codex, "./gemini": spec.Gemini, "claude.sh": 0, "none": 0, "": 0, "/": 0,
+	} {
+		if got := OfCommand(command); got != want {
+			t.Errorf("%q: %s", command, got)
+		}
 	}
 }
 
@@ -210,7 +239,7 @@ func TestNeeds(t *testing.T) {
 func TestAdaptersAreComplete(t *testing.T) {
 	for a := spec.Claude; a < spec.NoAgent; a++ {
 		ad := find(a)
-		if ad == nil || ad.flags == nil || len(ad.bypass) == 0 || len(ad.needs) == 0 || ad.home == "" || ad.state == "" {
+		if ad == nil || ad.flags == nil || len(ad.bypass) == 0 || len(ad.needs) == 0 || len(ad.pass) == 0 || ad.home == "" || ad.state == "" {
 			t.Errorf("%s: %+v", a, ad)
 		}
 	}

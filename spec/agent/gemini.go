@@ -13,11 +13,11 @@ var gemini = adapter{
 	flags:     geminiFlags,
 	bypass:    []string{"--approval-mode", "yolo"},
 	policy:    geminiPolicy,
+	pass:      []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"},
 	home:      "GEMINI_CLI_HOME",
 	state:     "~",
 	npm:       "@google/gemini-cli",
 	installed: []string{"/@google/gemini-cli/"},
-	pass:      []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"},
 	options: []option{
 		{names: []string{"-y", "--yolo"}, means: isBypass},
 		{names: []string{"--approval-mode"}, means: isMode, value: true},
@@ -27,15 +27,15 @@ var gemini = adapter{
 	bypassModes:  []string{"yolo"},
 	writingModes: []string{"auto_edit", "yolo"},
 	// It ends at once where its state cannot be written.
-	needs: []Need{
-		{"~/.gemini", Write, "its registry of projects, history and sign-in"},
-		{"~/.gemini/settings.json", Locked, "names MCP servers and hooks"},
-		{"~/.gemini/trustedFolders.json", Locked, "whose settings it believes"},
-		{"~/.gemini/GEMINI.md", Locked, "what it is told in every project"},
-		{"~/.gemini/extensions", Locked, "programs that it runs"},
-		{"~/.gemini/commands", Locked, "what it is told by name"},
-		{"~/.gemini/skills", Locked, "what it runs by name"},
-		{"~/.gemini/policies", Locked, "which tools it uses unasked"},
+	needs: []need{
+		{"~/.gemini", spec.OwnWrite, "its registry of projects, history and sign-in"},
+		{"~/.gemini/settings.json", spec.OwnLocked, "names MCP servers and hooks"},
+		{"~/.gemini/trustedFolders.json", spec.OwnLocked, "whose settings it believes"},
+		{"~/.gemini/GEMINI.md", spec.OwnLocked, "what it is told in every project"},
+		{"~/.gemini/extensions", spec.OwnLocked, "programs that it runs"},
+		{"~/.gemini/commands", spec.OwnLocked, "what it is told by name"},
+		{"~/.gemini/skills", spec.OwnLocked, "what it runs by name"},
+		{"~/.gemini/policies", spec.OwnLocked, "which tools it uses unasked"},
 	},
 }
 

@@ -126,11 +126,11 @@ points:
 		if err != nil {
 			t.Fatal(err)
 		}
-		chain, err := spec.Chain(row.SpecsAt(w.place(0), found), w.env().In)
+		all, err := spec.Chain(row.SpecsAt("/p", found), w.env().In)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return chain[len(chain)-1]
+		return all[len(all)-1]
 	}
 	r := resolve("write")
 	if r.AccessMode != spec.WorkspaceWrite || r.Network != spec.NetworkNone || r.Spec.MaxCommands.Value != 100 || r.Hide[0].Abs != "/p/keys" {
@@ -156,20 +156,22 @@ points:
 	}
 }
 
-// What narrows a profile's files keeps what its agent needs to work.
-func TestNarrowKeepsNeeds(t *testing.T) {
-	w := world{"/p/docs": folder, "/home/u/.codex/config.toml": "", "/p/a.md": "", projectFile: "profiles: {design: {spec: {filesystem: {write: [docs, design], read: [\"@system\", docs]}}}}"}
+// What narrows a profile's files speaks of its folders: the files that exist may
+// still be written, and a folder that is missing is no error.
+func TestNarrowKeepsWhatExists(t *testing.T) {
+	w := world{"/p/docs": folder, "/p/a.md": "", projectFile: "profiles: {design: {spec: {filesystem: {write: [docs, design], read: [\"@system\", docs, a.md]}}}}"}
 	row := load(t, w).row("design")
 	found, err := row.Prepare("/p", w, w, LeaveOut)
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs := row.SpecsAt(w.place(spec.Codex), found)
-	fs := docs[1].Filesystem.Value
-	if got := strings.Join(fs.Write.Value, " "); got != "docs /p/a.md /home/u/.codex" {
+	docs := row.SpecsAt("/p", found)
+	if got := strings.Join(docs[1].Filesystem.Value.Write.Value, " "); got != "docs /p/a.md" {
 		t.Error(got)
 	}
-	if _, err := spec.Chain(docs, w.env().In); err != nil {
+	in := w.env().In
+	in.Agent = w.needs(spec.Codex)
+	if _, err := spec.Chain(docs, in); err != nil {
 		t.Error(err)
 	}
 }

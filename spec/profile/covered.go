@@ -1,36 +1,27 @@
 package profile
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/spec"
 )
 
-// covered tells whether a tool lies within what parent's patterns allow: it is
-// there itself, its name is there without a rule, or a rule that ends in ":*"
-// begins it. A rule that may be several commands is covered by no beginning.
+// covered tells whether a tool lies within what parent's patterns allow. Rules
+// of Bash that may be several commands are covered by the same or by the whole
+// tool alone: what one of their commands does is no matter of how they begin.
 func covered(parent []string, tool string) bool {
-	name, rule := parts(tool)
-	for _, p := range parent {
-		pname, prule := parts(p)
-		if pname != name {
-			continue
-		}
-		if prule == "" || prule == rule {
-			return true
-		}
-		prefix, open := strings.CutSuffix(prule, ":*")
-		inner, _ := strings.CutSuffix(rule, ":*")
-		if open && !strings.ContainsAny(inner, ",;&|<>$`*()\n") && (inner == prefix || strings.HasPrefix(inner, prefix+" ")) {
-			return true
-		}
-	}
-	return false
+	t, ok := spec.ParseTool(tool)
+	several := ok && t.Names("Bash") && strings.ContainsAny(t.Rule, ",;&|<>$`()\n")
+	return ok && slices.ContainsFunc(parent, func(p string) bool {
+		has, ok := spec.ParseTool(p)
+		return ok && has.Covers(t) && (!several || has.Rule == "" || has.Rule == t.Rule)
+	})
 }
 
-// parts are a tool's name, as the table of tools has it, and its rule.
-func parts(tool string) (name, rule string) {
-	name, rule, _ = strings.Cut(tool, "(")
+// bare is a tool's name, as the table of tools has it.
+func bare(tool string) string {
+	name, _, _ := strings.Cut(tool, "(")
 	name, _ = spec.ClaudeTool(spec.Claude, name)
-	return name, strings.TrimSuffix(rule, ")")
+	return name
 }

@@ -4,7 +4,7 @@
 //	c, err := profile.Load(env)                   // built in, the user's, the project's
 //	choice, err := c.Choose(profile.Asked{Name: "code-reviewer"})
 //	found, err := choice.Row.Prepare(project, spec.HostPaths{}, profile.Host{}, profile.LeaveOut)
-//	documents := choice.Row.SpecsAt(place, found)                  // the kernel's part
+//	documents := choice.Row.SpecsAt(project, found)                // the kernel's part
 //	flags := choice.Flags(spec.Claude, choice.Ask(project))        // the agent's part
 //
 // The profiles, their agents and the launch points are data (spec/profiles.yaml).

@@ -33,7 +33,7 @@ func TestPrepare(t *testing.T) {
 	if err != nil || strings.Join(f.Made, " ") != "/p/design" || f.Lacks != nil || w["/p/design"] != folder {
 		t.Errorf("%+v %v", f, err)
 	}
-	fs := design(t).SpecsAt(w.place(0), f)[0].Filesystem.Value
+	fs := design(t).SpecsAt("/p", f)[0].Filesystem.Value
 	if got := strings.Join(fs.Write.Value, " "); got != "/p/docs /p/design /p/.notes.md /p/README.md /p/a/b.md" {
 		t.Error(got)
 	}

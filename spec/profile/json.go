@@ -31,12 +31,16 @@ func (v View) JSON() string {
 	for _, l := range v.Flags.Lacking {
 		lacking.Items = append(lacking.Items, object(text("tool", l.Tool), text("why", l.Why)))
 	}
+	own := &spec.Node{Kind: spec.Object}
+	for _, m := range ownModes {
+		own.Members = append(own.Members, texts(m.word, v.own(m.mode)))
+	}
 	return line(object(text("name", r.Name), text("why", r.Why.Value), text("from", r.From),
 		texts("agents", named(r.Agents)), texts("launch_points", v.Points),
 		texts("allowed_tools", r.AllowedTools.Value), texts("bash_policy", r.BashPolicy.Value),
 		text("permission_mode", r.Mode.Value.String()),
 		member("project_scoped", &spec.Node{Kind: spec.Bool, Text: strconv.FormatBool(r.Scoped.Value)}),
-		member("spec", v.Specs[0].Node()), member("narrowed_by", narrowing), text("agent", v.Agent.String()), texts("flags", v.Flags.Args),
+		member("spec", v.Specs[0].Node()), member("narrowed_by", narrowing), text("agent", v.Agent.String()), member("own", own), texts("flags", v.Flags.Args),
 		member("kept", kept), member("lacking", lacking), texts("notes", v.Found.Notes())))
 }
 

@@ -84,7 +84,7 @@ func narrowed(base *Row, row *spec.ProfileRow, from string, o order) (Row, error
 func wider(than, r *Row) (field, why string) {
 	for _, t := range r.Tools() {
 		if !covered(than.Tools(), t) {
-			if name, _ := parts(t); name == "Bash" {
+			if bare(t) == "Bash" {
 				field = "bash_policy"
 			} else {
 				field = "allowed_tools"
@@ -176,17 +176,17 @@ type order struct {
 
 // resolve is the profile's spec, without what only a launch needs.
 func (o order) resolve(r *Row) (spec.Resolved, error) {
-	bare := *r
-	bare.WriteExisting = spec.Opt[[]string]{}
-	found, err := bare.Prepare(o.project, o.in.Paths, nil, LeaveOut)
+	plain := *r
+	plain.WriteExisting = spec.Opt[[]string]{}
+	found, err := plain.Prepare(o.project, o.in.Paths, nil, LeaveOut)
 	if err != nil {
 		return spec.Resolved{}, err
 	}
-	docs := bare.SpecsAt(Place{Project: o.project}, found)
+	docs := plain.SpecsAt(o.project, found)
 	docs[0].ToolsAllowed = spec.Opt[[]string]{} // wider compares them
-	chain, err := spec.Chain(docs, o.in)
+	all, err := spec.Chain(docs, o.in)
 	if err != nil {
 		return spec.Resolved{}, err
 	}
-	return chain[len(chain)-1], nil
+	return all[len(all)-1], nil
 }

@@ -135,6 +135,6 @@ func (r *Row) writing(writes []string) string {
 }
 
 func edits(tool string) bool {
-	name, _ := parts(tool)
+	name := bare(tool)
 	return name == "Write" || name == "Edit" || name == "NotebookEdit"
 }

@@ -10,22 +10,22 @@ import (
 // View is one profile as it is shown: with its flags for one agent, and its
 // specs at one place.
 type View struct {
-	Row     *Row
-	Points  []string
-	Agent   spec.Agent // whose flags they are
-	Flags   Flags
-	Specs   []*spec.SandboxSpec
-	Found   Found
-	Project string
+	Row    *Row
+	Points []string
+	Agent  spec.Agent // whose flags they are
+	Flags  Flags
+	Specs  []*spec.SandboxSpec
+	Needs  *spec.AgentNeeds
+	Found  Found
 }
 
-// View is the profile for an agent at a place.
-func (c *Catalog) View(r *Row, at Place, found Found) View {
+// View is the profile for an agent, whose needs are known, at a project.
+func (c *Catalog) View(r *Row, project string, needs *spec.AgentNeeds, found Found) View {
 	ch := &Choice{Row: r, Tools: r.Tools()}
 	there := found
-	there.Lacks = nil // the spec as it will be once they are made
-	return View{Row: r, Points: c.PointsOf(r.Name), Agent: at.Agent, Project: at.Project, Found: found,
-		Flags: ch.Flags(at.Agent, ch.Ask(at.Project)), Specs: r.SpecsAt(at, there)}
+	there.Lacks = nil // the specs as they will be once they are made
+	return View{Row: r, Points: c.PointsOf(r.Name), Agent: needs.Agent, Needs: needs, Found: found,
+		Flags: ch.Flags(needs.Agent, ch.Ask(project)), Specs: r.SpecsAt(project, there)}
 }
 
 // Text is the view for a person.
@@ -35,7 +35,7 @@ func (v View) Text() string {
 	b.WriteString("profile " + r.Name + ": " + r.Why.Value + " (" + r.From + ")\n")
 	line := func(name, text string) {
 		if text != "" {
-			b.WriteString("  " + pad(name, 17) + text + "\n")
+			b.WriteString("  " + pad(name, 21) + text + "\n")
 		}
 	}
 	scoped := "no"
@@ -55,6 +55,9 @@ func (v View) Text() string {
 		}
 		line(name, string(s.Node().AppendJSON(nil, nil)))
 	}
+	for _, m := range ownModes {
+		line(v.Agent.String()+"'s own, "+m.word, strings.Join(v.own(m.mode), ", "))
+	}
 	line("flags, "+v.Agent.String(), Line(v.Flags.Args))
 	b.WriteString("kept by\n")
 	for _, k := range v.Flags.Kept {
@@ -70,6 +73,23 @@ func (v View) Text() string {
 		b.WriteString("note: " + note + "\n")
 	}
 	return b.String()
+}
+
+// ownModes are the modes of what an agent needs, in words.
+var ownModes = []struct {
+	mode spec.OwnMode
+	word string
+}{{spec.OwnRead, "read"}, {spec.OwnWrite, "write"}, {spec.OwnLocked, "locked"}}
+
+// own are the paths that the agent needs in one mode.
+func (v View) own(mode spec.OwnMode) []string {
+	all := []string{}
+	for _, f := range v.Needs.Files {
+		if f.Mode == mode {
+			all = append(all, f.Path)
+		}
+	}
+	return all
 }
 
 // Notes tell what was found in a project, where that is not what one may

@@ -20,7 +20,7 @@ func TestGoldenShow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v := c.View(row, w.place(a), found)
+			v := c.View(row, "/p", w.needs(a), found)
 			text.WriteString(v.Text() + "\n")
 			json.WriteString(v.JSON())
 			for _, s := range v.Specs {
@@ -36,8 +36,7 @@ func TestGoldenShow(t *testing.T) {
 	golden(t, "list.json", c.JSON())
 }
 
-// Every line of a profile has a keeper, and what the issue of a profile is, is
-// the kernel's.
+// What a profile is about is the kernel's to keep.
 func TestPromises(t *testing.T) {
 	c := Builtin()
 	for name, want := range map[string]string{
@@ -72,7 +71,7 @@ func TestShowAProjectsOwn(t *testing.T) {
 	w := world{userFile: "profiles: {write: {spec: {max_commands: 50, environment: {set: {TOKEN: secret}}}}}",
 		projectFile: "profiles: {write: {spec: {access_mode: read-only}}}"}
 	c := load(t, w)
-	v := c.View(c.row("write"), w.place(spec.Claude), Found{})
+	v := c.View(c.row("write"), "/p", w.needs(spec.Claude), Found{})
 	golden(t, "show.own.txt", v.Text())
 	if !strings.Contains(v.JSON(), `"narrowed_by":[{"access_mode":"read-only"}]`) {
 		t.Error(v.JSON())

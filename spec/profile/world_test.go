@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sbx/spec"
+	"sbx/spec/agent"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -94,8 +95,8 @@ func (w world) env() Env {
 		In: spec.Inputs{Home: "/home/u", Cwd: "/p", Paths: w}}
 }
 
-func (w world) place(a spec.Agent) Place {
-	return Place{Project: "/p", Home: "/home/u", Agent: a, Getenv: func(string) string { return "" }, Paths: w}
+func (w world) needs(a spec.Agent) *spec.AgentNeeds {
+	return agent.Needs(a, "/home/u", func(string) string { return "" }, w)
 }
 
 func load(t *testing.T, w world) *Catalog {

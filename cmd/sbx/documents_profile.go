@@ -1,0 +1,161 @@
+package main
+
+import (
+	"sbx/spec"
+	"sbx/spec/profile"
+	"sbx/wrap"
+)
+
+// withProfiles puts before each document the profile that it names, and behind
+// all the agent's of --agent, with its profile.
+func (c *call) withProfiles(docs []*spec.SandboxSpec, cwd string) ([]*spec.SandboxSpec, error) {
+	named := c.has("profile") || c.has("agent")
+	for _, d := range docs {
+		named = named || d.Profile.Set
+	}
+	if !named {
+		return docs, nil
+	}
+	if c.chosen.Off {
+		return docs, nil
+	}
+	var all []*spec.SandboxSpec
+	if c.has("profile") {
+		more, err := c.profileNamed(c.value("profile"), cwd, cwd, "--profile names it")
+		if err != nil {
+			return docs, err
+		}
+		all = append(all, more...)
+	}
+	for _, d := range docs {
+		if d.Source.Kind == spec.AgentDefinition {
+			more, err := c.profileOf(d.Source.Name, cwd)
+			if err != nil {
+				return docs, err
+			}
+			all = append(all, more...)
+			continue
+		}
+		if d.Profile.Set {
+			project := cwd
+			if dir := d.WorkingDir; dir.Set {
+				switch project = dir.Value; project[0] {
+				case '/':
+				case '~':
+					project = c.home() + project[1:]
+				default:
+					project = d.Source.Dir + "/" + project
+				}
+			}
+			more, err := c.profileNamed(d.Profile.Value.String(), project, cwd, d.Source.Name+" names it")
+			if err != nil {
+				return docs, err
+			}
+			all = append(all, more...)
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// profilesOff reads the switch that drops profiles, where one is asked for.
+func (c *call) profilesOff(docs []*spec.SandboxSpec) {
+	asked := c.has("profile") || c.has("agent")
+	for _, d := range docs {
+		asked = asked || d.Profile.Set
+	}
+	if !asked {
+		return
+	}
+	debug := profile.ReadSwitch(variable(c.environ, profile.SwitchName))
+	if debug.Note != "" {
+		c.std.say(debug.Note)
+	}
+	if c.chosen.Off = debug.Off; debug.Off {
+		c.chosen.Why = append(c.chosen.Why, debug.Note)
+	}
+}
+
+// catalog is the profiles that hold in a project.
+func (c *call) catalog(project, cwd string) (*profile.Catalog, profile.Env, string, error) {
+	abs, real, err := profile.ProjectDir(project, cwd, spec.HostPaths{})
+	if err != nil {
+		return nil, profile.Env{}, "", err
+	}
+	env := profile.Env{Home: c.home(), Config: variable(c.environ, "XDG_CONFIG_HOME"), Project: abs, Reader: profile.Read,
+		In: spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists()}}
+	catalog, err := profile.Load(env)
+	return catalog, env, real, err
+}
+
+func (c *call) profileNamed(name, project, cwd, why string) ([]*spec.SandboxSpec, error) {
+	catalog, env, real, err := c.catalog(project, cwd)
+	if err != nil {
+		return nil, err
+	}
+	row, err := catalog.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	c.choose(row, why)
+	return c.profileDocs(row, env.Project, real)
+}
+
+// profileOf is the profile of the agent whose file is given, with the tools of
+// that file.
+func (c *call) profileOf(file, cwd string) ([]*spec.SandboxSpec, error) {
+	catalog, env, real, err := c.catalog("", cwd)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := env.Asked(file, "")
+	if err != nil {
+		return nil, err
+	}
+	choice, err := catalog.Choose(asked)
+	if err != nil {
+		return nil, err
+	}
+	for _, why := range choice.Why {
+		c.choose(choice.Row, why)
+	}
+	for _, aside := range choice.Asides {
+		c.warnings = append(c.warnings, spec.Warning{Field: "tools_allowed", Text: aside})
+	}
+	docs, err := c.profileDocs(choice.Row, env.Project, real)
+	if err == nil && len(docs) > 0 {
+		own := *docs[0]
+		own.ToolsAllowed = spec.Some(choice.Tools)
+		own.Source.Root = nil
+		docs[0] = &own
+	}
+	return docs, err
+}
+
+// choose notes which profile holds, and why: for the record, and at -v.
+func (c *call) choose(row *profile.Row, why string) {
+	c.chosen.Name = row.Name
+	c.chosen.Why = append(c.chosen.Why, why)
+	c.mode = row.Mode.Value
+	c.verbose("profile " + row.Name + ": " + why)
+}
+
+// profileDocs are the documents that a profile stands for in a project. The
+// folders that it writes are made, unless nothing is to be run.
+func (c *call) profileDocs(row *profile.Row, project, real string) ([]*spec.SandboxSpec, error) {
+	missing := profile.MakeIt
+	if c.name == "check" || c.has("dry-run") {
+		missing = profile.LeaveOut
+	}
+	found, err := row.Prepare(real, spec.HostPaths{}, profile.Host{}, missing)
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range found.Notes() {
+		if !c.has("q") {
+			c.std.say("profile " + row.Name + ": " + note)
+		}
+		c.chosen.Why = append(c.chosen.Why, note)
+	}
+	return row.SpecsAt(project, found), nil
+}

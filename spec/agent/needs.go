@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// need is a path that an agent wants to find, "~" being the home folder.
+type need struct {
+	path string
+	mode spec.OwnMode
+	why  string
+}
+
+// OfCommand is the agent that a command is, told from its program's name; 0 for
+// one that nobody knows.
+func OfCommand(command string) spec.Agent {
+	name := command[strings.LastIndexByte(command, '/')+1:]
+	for _, ad := range adapters {
+		if ad.agent.String() == name {
+			return ad.agent
+		}
+	}
+	return 0
+}
+
+// Needs is what an agent needs of its own: its variables, and those of its paths
+// that exist, or are locked and must not come into being. get reads the caller's environment: a variable may have moved the
+// agent's state. nil for an agent that nobody knows.
+func Needs(a spec.Agent, home string, get func(name string) string, paths spec.Paths) *spec.AgentNeeds {
+	ad := find(a)
+	if ad == nil {
+		return nil
+	}
+	needs := &spec.AgentNeeds{Agent: a, Pass: slices.Clone(ad.pass)}
+	moved := strings.TrimRight(get(ad.home), "/")
+	add := func(n need, path string) {
+		if rest, ok := strings.CutPrefix(path, "~"); ok {
+			if home == "" {
+				return
+			}
+			path = home + rest
+		}
+		if _, err := spec.Real(path, paths); err == nil || n.mode == spec.OwnLocked {
+			needs.Files = append(needs.Files, spec.OwnFile{Path: path, Mode: n.mode})
+		}
+	}
+	for _, n := range ad.needs {
+		rest, ok := strings.CutPrefix(n.path, ad.state)
+		if ok && strings.HasPrefix(moved, "/") && (rest == "" || rest[0] == '/') {
+			add(n, moved+rest)
+		} else {
+			add(n, n.path)
+		}
+	}
+	for _, n := range tools {
+		add(n, n.path)
+	}
+	return needs
+}
+
+// tools are where agents, and node for them, are installed in a home folder.
+var tools = []need{
+	{"~/.local/bin", spec.OwnRead, "programs that were installed for this user"},
+	{"~/.npm-global", spec.OwnRead, "npm's global packages, as its manual puts them"},
+	{"~/.nvm/versions", spec.OwnRead, "node by nvm"},
+	{"~/.volta", spec.OwnRead, "node by volta"},
+	{"~/.local/share/fnm", spec.OwnRead, "node by fnm"},
+	{"~/.bun", spec.OwnRead, "bun and its global packages"},
+}
