@@ -21,6 +21,7 @@ type guarded struct {
 	loose   time.Time // since when what stands there has lacked its mount; zero: it has it, or nothing stands there
 	sound   time.Time // when its mount was last known to be there; zero: at launch
 	blind   bool      // nothing watches it
+	over    bool      // it was removed inside, and is protected no more
 	asked   bool      // the renewal under way began after it fell
 	stuck   bool      // the last renewal could not mount it, and nothing happened since
 	why     string    // why not
@@ -43,9 +44,11 @@ type identity struct {
 	born unix.StatxTimestamp
 }
 
-func identify(path string) identity {
+func identify(path string) identity { return identifyIn(unix.AT_FDCWD, path) }
+
+func identifyIn(dir int, name string) identity {
 	var st unix.Statx_t
-	if statx(unix.AT_FDCWD, path, &st) != nil {
+	if statx(dir, name, &st) != nil {
 		return identity{}
 	}
 	return identity{[2]uint32{st.Dev_major, st.Dev_minor}, st.Ino, st.Btime}
@@ -56,7 +59,7 @@ func (x *Watch) compare(list []Notice, i int, now, since time.Time) []Notice {
 	g := &x.files[i]
 	is := identify(g.path)
 	switch {
-	case is == g.id:
+	case is == g.id, g.over:
 		return list
 	case is == identity{}:
 		list = x.note(list, i, Removed, now)
@@ -68,6 +71,24 @@ func (x *Watch) compare(list []Notice, i int, now, since time.Time) []Notice {
 	}
 	g.id = is
 	return list
+}
+
+// forget takes note that the supervisor removed a path at the command's wish:
+// whatever stands there from now on is none of the host's.
+func (x *Watch) forget(path string) {
+	i := x.at[path] - 1
+	if i < 0 || x.files[i].over {
+		return
+	}
+	x.files[i].over = true
+	x.note(nil, i, RemovedInside, time.Now())
+	for _, d := range x.dirs {
+		for name, file := range d.names {
+			if file == i {
+				delete(d.names, name)
+			}
+		}
+	}
 }
 
 // guard watches the folder of a file for what happens to that file.
@@ -102,7 +123,7 @@ func (x *Watch) guard(path string, file int) error {
 func (x *Watch) regard(list []Notice, folder string, now time.Time) []Notice {
 	for i := range x.files {
 		g := &x.files[i]
-		if rel, ok := beneath(g.path, folder); !ok || rel == "" {
+		if rel, ok := beneath(g.path, folder); !ok || rel == "" || g.over {
 			continue
 		}
 		for _, d := range x.dirs {
@@ -133,7 +154,7 @@ func (x *Watch) note(list []Notice, i int, what What, now time.Time) []Notice {
 	switch {
 	case what == Replaced && g.loose.IsZero():
 		g.loose = g.since(now)
-	case what == Removed:
+	case what == Removed, what == RemovedInside:
 		g.settle(now)
 	}
 	return append(list, n)

@@ -33,9 +33,11 @@ const (
 	// Overflow: more happened than the kernel kept. Every mount is to be
 	// looked at again; the sweep at the end covers the rest.
 	Overflow
+	// RemovedInside: the command removed it, with its worktree.
+	RemovedInside
 )
 
 // String is the word for it in a record.
 func (w What) String() string {
-	return [...]string{"", "replaced", "removed", "appeared", "overflow"}[w]
+	return [...]string{"", "replaced", "removed", "appeared", "overflow", "removed inside"}[w]
 }

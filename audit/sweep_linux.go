@@ -91,6 +91,14 @@ func (s *Sweep) Forbids(path string) bool {
 	return t != nil && (s.forbidden(path, rel) || s.leads(path, rel) || s.isFixed(path)) && !s.allowed(path, rel)
 }
 
+// forget takes note that what stood at a path is gone for good.
+func (s *Sweep) forget(path string) {
+	s.prepare()
+	delete(s.known, path)
+	delete(s.fixed, path)
+	delete(s.links, path)
+}
+
 // Guards tells whether an absolute path of the host is, or lies in, what is
 // read-only inside while its mount is there.
 func (s *Sweep) Guards(path string) bool {

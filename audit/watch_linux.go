@@ -83,6 +83,9 @@ func (x *Watch) Begin(now time.Time) error {
 	x.events, x.buf = make([]byte, 4<<10), make([]byte, 4<<10)
 	for i := range x.files {
 		g := &x.files[i]
+		if g.over {
+			continue
+		}
 		if err := x.guard(g.path, i); err != nil {
 			x.Close()
 			return err

@@ -78,12 +78,17 @@ func (b *box) protected(path string) record {
 	b.t.Helper()
 	rec, err := readRecord(b.rec)
 	must(b.t, err)
-	for _, p := range rec.list("protected") {
+	return rec.protected(b.t, path)
+}
+
+func (r record) protected(t *testing.T, path string) record {
+	t.Helper()
+	for _, p := range r.list("protected") {
 		if p.text("path") == path {
 			return p
 		}
 	}
-	b.t.Fatalf("the record does not tell of %s: %v", path, rec["protected"])
+	t.Fatalf("the record does not tell of %s: %v", path, r["protected"])
 	return nil
 }
 

@@ -205,6 +205,7 @@ func (b *builder) watch() {
 	}
 	b.sockets()
 	w.Git = b.gitFolders()
+	b.worktrees()
 	w.Allowed = slices.Concat(b.named, b.r.Globs)
 	for i := range b.h.Unmade {
 		if p := b.h.Unmade[i].Path; !b.allowed(p) {

@@ -264,6 +264,11 @@ func (w *printer) watch(x *Watch) {
 	w.open('{')
 	w.list("trees", x.Trees)
 	w.list("git_folders", x.Git)
+	var linked []string
+	for i := range x.Worktrees {
+		linked = append(linked, x.Worktrees[i].Admin)
+	}
+	w.list("worktrees", linked)
 	w.list("allowed", x.Allowed)
 	var paths []string
 	for i := range x.Protected {

@@ -238,6 +238,7 @@ type Watch struct {
 	Masked    []string    // files hidden by a mount that the host may replace
 	Trees     []string    // writable trees swept for protected names at the end
 	Git       []string    // git folders in them: names count from there as well
+	Worktrees []Worktree  // that can be removed inside
 	Allowed   []string    // names and paths that the spec lets come into being
 	Views     []View      // where the trees are seen inside; the longest path counts
 	Sockets   []string    // pathname sockets of the host that may be connected to, as they are seen inside

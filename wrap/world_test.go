@@ -140,6 +140,9 @@ func (w *world) line(line string) {
 	case "worktree": // worktree TOP GITDIR COMMON OTHER
 		f := strings.Fields(rest)
 		w.repos = append(w.repos, Repository{Top: f[0], GitDir: f[1], Common: f[2], Others: f[3:], Outside: true})
+	case "admin": // admin ADMIN DOT…
+		f := strings.Fields(rest)
+		w.host.Worktrees = append(w.host.Worktrees, Worktree{Admin: f[0], Dots: f[1:]})
 	default:
 		if !w.programLine(word, first, more) {
 			w.t.Fatalf("%q is no fact of a host", line)

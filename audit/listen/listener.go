@@ -30,6 +30,10 @@ type Listener struct {
 	// Guards tells whether one is read-only while the mount on it, or above it,
 	// is there. Until a mount that fell off is there again it is not to be written.
 	Guards func(path string) bool
+	// Remove removes a path of the host that is mounted on inside, where the kernel
+	// would refuse that, or says that it is not its own to remove; nil for nothing.
+	// dir is the folder that the path is in.
+	Remove func(path string, dir int, folder bool) (e unix.Errno, ours bool)
 	// Exceeded is told that everything is to be ended.
 	Exceeded func()
 	// Refused is told of each call that was refused, or is about to be. What it

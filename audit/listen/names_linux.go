@@ -36,8 +36,11 @@ var nameCalls = map[string]nameCall{
 	"renameat2": {spot{2, 3}, spot{0, 1}, 4, "rename"},
 	"unlink":    {nowhere, spot{-1, 0}, -1, "remove"},
 	"unlinkat":  {nowhere, spot{0, 1}, -1, "remove"},
-	"rmdir":     {nowhere, spot{-1, 0}, -1, "remove a folder"},
+	"rmdir":     {nowhere, spot{-1, 0}, -1, removeFolder},
 }
+
+// removeFolder is what rmdir does.
+const removeFolder = "remove a folder"
 
 // names rules on a call that makes or takes a name.
 func (l *Listener) names(c *nameCall) {
@@ -65,6 +68,9 @@ func (l *Listener) names(c *nameCall) {
 		}
 		l.report(ByName, c.action, d.text())
 		l.n.Fail(l.FD, unix.EPERM)
+		return
+	}
+	if c.makes == nowhere && l.removes(c, &taken) {
 		return
 	}
 	l.foresee(c, &made, &taken)

@@ -29,8 +29,9 @@ type execution struct {
 	held     *audit.Held
 	sweep    *audit.Sweep // nil where there is nothing to look after
 	watch    *audit.Watch
-	again    *renewer     // nil before the watch begins
-	counter  wrap.Counter // which is asked for
+	linked   *audit.Worktrees // that can be removed inside; nil for none
+	again    *renewer         // nil before the watch begins
+	counter  wrap.Counter     // which is asked for
 	describe wrap.Describe
 	ledger   audit.Ledger
 	programs *listen.Programs // which may be executed; nil for any

@@ -57,6 +57,9 @@ func (x *execution) listen(h *launch.Hooks) {
 	if x.sweep != nil {
 		l.Forbids, l.Guards = x.sweep.Forbids, x.sweep.Guards
 	}
+	if x.linked != nil {
+		l.Remove = x.linked.Remove
+	}
 	h.Wait = append(h.Wait, launch.Waiter{FD: l.FD, Event: l.Serve})
 	if l.Sockets {
 		x.listenSockets(l, h)

@@ -53,6 +53,9 @@ func (x *execution) guard() {
 	x.sweep = &audit.Sweep{Watch: w, Held: x.held, Known: x.host.Known(), Cut: x.host.SearchCut != "",
 		Match: isProtected, Leads: leads, Run: x.sink.Run}
 	x.watch = audit.NewWatch(w, x.sweep)
+	if len(w.Worktrees) > 0 {
+		x.linked = audit.NewWorktrees(x.sweep, x.watch)
+	}
 }
 
 // supervise waits for the command, looks after what must be looked after while
@@ -123,6 +126,7 @@ func (x *execution) swept(found *audit.Swept) {
 	}
 	x.record.Protected = x.watch.Finish(time.Now())
 	x.noteBare()
+	x.noteRemoved()
 	x.watch.Close()
 	if len(x.plan.Watch.Trees) > 0 { // else there was nothing to sweep
 		found.Add(x.sweep.End())
@@ -141,6 +145,20 @@ func (x *execution) unwatched(p *spec.Problem) {
 	for i := range x.record.Enforcement {
 		if e := &x.record.Enforcement[i]; e.Field == wrap.FieldProtected {
 			e.Weaken(wrap.Degraded, "nothing was watched while the command ran: "+p.Why)
+		}
+	}
+}
+
+// noteRemoved says whose protections went with what the command removed.
+func (x *execution) noteRemoved() {
+	if x.linked == nil {
+		return
+	}
+	for _, admin := range x.linked.Removed() {
+		for i := range x.record.Enforcement {
+			if e := &x.record.Enforcement[i]; e.Field == wrap.FieldProtected {
+				e.Weaken(wrap.Degraded, "the worktree of "+admin+" was removed inside, and its protections with it")
+			}
 		}
 	}
 }

@@ -17,6 +17,7 @@ type gitSearch struct {
 	seen   []string // git folders that were looked at
 	later  []string // folders of submodules' git folders
 	git    []string // git folders that were found
+	admins []string // folders of linked worktrees
 	left   []string // protected names that are left as they are
 	cutWhy string
 
@@ -68,6 +69,7 @@ func (p *prober) protectedNames() {
 	p.h.Unmade = s.missing(p.h.Protected)
 	p.h.Repositories = s.repos
 	p.h.GitFolders, p.h.Left = s.git, s.left
+	p.h.Worktrees = s.linked()
 	p.h.SearchCut = s.cutWhy
 }
 

@@ -97,6 +97,7 @@ func (s *gitSearch) worktrees(repo *wrap.Repository, here bool) {
 			continue
 		}
 		if f, ok := s.look(name); ok {
+			s.admins = append(s.admins, name)
 			s.gitNames(&f, true)
 			if f.has("modules") {
 				s.later = append(s.later, join(name, "modules"))

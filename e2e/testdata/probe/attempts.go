@@ -30,6 +30,13 @@ func init() {
 		"mkdir":  func(a []string) (string, error) { return "", unix.Mkdir(a[0], 0o755) },
 		"rmdir":  func(a []string) (string, error) { return "", unix.Rmdir(a[0]) },
 		"unlink": func(a []string) (string, error) { return "", unix.Unlink(a[0]) },
+		"barely": func(a []string) (string, error) { // by a thread without capabilities
+			runtime.LockOSThread()
+			if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &make([]unix.CapUserData, 2)[0]); err != nil {
+				return "", err
+			}
+			return "", unix.Unlink(a[0])
+		},
 		"rename": func(a []string) (string, error) { return "", unix.Rename(a[0], a[1]) },
 		"link":   func(a []string) (string, error) { return "", unix.Link(a[0], a[1]) },
 		"mknod":  func(a []string) (string, error) { return "", unix.Mknod(a[0], unix.S_IFIFO|0o644, 0) },

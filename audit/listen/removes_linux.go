@@ -1,0 +1,100 @@
+package listen
+
+import (
+	"bytes"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/seccomp"
+)
+
+// removes answers the removal of a name that is mounted on and that may be removed
+// all the same. The supervisor does it, with no more rights than the caller has.
+func (l *Listener) removes(c *nameCall, d *landing) bool {
+	if l.Remove == nil || !d.ok || !d.exists || !d.mounted || l.fixed(d) {
+		return false
+	}
+	folder := c.action == removeFolder
+	if c.takes.dir >= 0 { // unlinkat
+		flags := l.call.Args[2]
+		if flags&^unix.AT_REMOVEDIR != 0 {
+			return false // EINVAL
+		}
+		folder = flags != 0
+	}
+	asked := &l.work[1].path
+	if n := bytes.IndexByte(asked[:], 0); n > 0 && asked[n-1] == '/' && !folder {
+		return false // ENOTDIR
+	}
+	path, ok := l.host(text(d.path))
+	if !ok {
+		return false
+	}
+	back, ok := l.lower()
+	if !ok {
+		return false
+	}
+	e, ours := l.Remove(path, d.dir, folder)
+	back()
+	switch {
+	case !ours:
+		return false
+	case e != 0:
+		l.n.Fail(l.FD, e)
+	default:
+		l.n.Answer(l.FD, 0)
+	}
+	return true
+}
+
+// lower takes from this thread the capabilities that the caller does not have,
+// until back is called. It fails where the caller is another user than the
+// supervisor, or cannot be looked at.
+func (l *Listener) lower() (back func(), ok bool) {
+	var buf [2048]byte
+	fd, e := openFile(l.proc("status", -1))
+	if e != 0 {
+		return nil, false
+	}
+	defer unix.Close(fd)
+	n, err := unix.Read(fd, buf[:])
+	if err != nil || !seccomp.Valid(l.FD, l.n.ID) {
+		return nil, false
+	}
+	caps, ok := sameUser(buf[:n], unix.Geteuid(), unix.Getegid())
+	if !ok {
+		return nil, false
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var own [2]unix.CapUserData
+	if unix.Capget(&header, &own[0]) != nil {
+		return nil, false
+	}
+	less := own
+	less[0].Effective &= uint32(caps)
+	less[1].Effective &= uint32(caps >> 32)
+	if less == own {
+		return func() {}, true
+	}
+	if unix.Capset(&header, &less[0]) != nil {
+		return nil, false
+	}
+	return func() { _ = unix.Capset(&header, &own[0]) }, true // they are permitted still
+}
+
+// sameUser tells from a status file, proc_pid_status(5), whether a thread reaches
+// files as a user and group, and gives its capabilities.
+func sameUser(status []byte, uid, gid int) (caps uint64, ok bool) {
+	caps, err := strconv.ParseUint(string(field(status, "\nCapEff:\t")), 16, 64)
+	return caps, err == nil && lastWord(field(status, "\nUid:\t")) == strconv.Itoa(uid) && lastWord(field(status, "\nGid:\t")) == strconv.Itoa(gid)
+}
+
+func field(status []byte, name string) []byte {
+	_, rest, _ := bytes.Cut(status, []byte(name))
+	line, _, _ := bytes.Cut(rest, []byte{'\n'})
+	return line
+}
+
+// lastWord of Uid and Gid is the one that counts for files.
+func lastWord(line []byte) string { return string(line[bytes.LastIndexByte(line, '\t')+1:]) }
