@@ -3,6 +3,7 @@ package audit
 import (
 	"time"
 
+	"sbx/audit/agent"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -33,6 +34,7 @@ type Record struct {
 	Profile  Profile        // the profile that holds; zero for none
 	Warnings []spec.Warning // what the readers of the documents noted
 
+	Agent         *agent.Summary // what its own stream said; nil where none was read
 	ToolsUsed     spec.Opt[[]string]
 	AccessMode    spec.AccessMode // what held; AccessUnset when nothing was constrained
 	TurnsUsed     spec.Opt[int]

@@ -60,6 +60,9 @@ func (s *Stream) Close() error {
 	return nil
 }
 
+// Session is what the agent calls its session; "" before the stream has told.
+func (s *Stream) Session() string { return s.tally.session }
+
 // Supplement lets r, codex's rollout file, say what the stream does not.
 func (s *Stream) Supplement(r *Rollout) { s.rollout = r }
 

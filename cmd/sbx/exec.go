@@ -41,6 +41,7 @@ type execution struct {
 	told     []string         // the kinds of refusals that a person was told of
 	ended    string           // why sbx ended everything; "" where it did not
 	seen     wrap.AgentSeen   // what is known of the command's agent
+	watched  *watched         // nil where no stream of an agent's is read
 	bounds   launch.Bounds    // the limits that the supervisor holds itself
 }
 
@@ -71,6 +72,9 @@ func (x *execution) run() int {
 		return x.refuse(err)
 	}
 	x.clock.lap("decode")
+	if err := x.tapAgent(); err != nil {
+		return x.refuse(err)
+	}
 	if err := x.begin(); err != nil {
 		return x.refuse(err)
 	}
@@ -88,6 +92,7 @@ func (x *execution) run() int {
 		x.refuse(err)
 		return status
 	}
+	x.untap()
 	return x.supervise()
 }
 

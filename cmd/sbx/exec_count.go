@@ -130,4 +130,7 @@ func (x *execution) counted() {
 		x.record.Commands = spec.Some(x.tracer.Commands())
 	}
 	x.record.ObservedKinds = x.plan.Observed()
+	if x.watched != nil {
+		x.record.ObservedKinds = append(x.record.ObservedKinds, "tool")
+	}
 }

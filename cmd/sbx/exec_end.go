@@ -81,6 +81,7 @@ func (x *execution) supervise() (status int) {
 	defer x.bounds.Close()
 	hooks.Wait = x.bounds.Waiters()
 	x.listen(hooks)
+	x.listenAgent(hooks)
 	hooks.Stop = x.settle
 	x.process.Supervise(hooks)
 	x.clock.lap("teardown")
@@ -199,6 +200,7 @@ func (x *execution) finish(e launch.Exit) int {
 	r := &x.record
 	r.EndedAt = time.Now()
 	x.outerCounted()
+	x.agentEnded()
 	by, status := x.endedBy(e)
 	r.Exit = audit.Exit{EndedBy: by, Code: spec.Some(status)}
 	if e.Signal != 0 && e.Known {

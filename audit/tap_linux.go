@@ -1,0 +1,157 @@
+package audit
+
+import (
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit/agent"
+)
+
+// Tap stands between an agent's stdout and the caller's: bytes pass as they are
+// and at once, and a copy is read. A reader that is slow slows the agent;
+// nothing is dropped.
+type Tap struct {
+	Wake int // an eventfd that is readable when Next has something
+
+	from, to int
+	mu       sync.Mutex
+	stream   *agent.Stream
+	events   []TapEvent
+	done     bool
+}
+
+// TapEvent is something that the stream tells and that cannot wait for its end.
+type TapEvent struct {
+	Turn int         // the n-th turn has begun; 0 for none
+	Wish *agent.Wish // a tool that was asked for; nil for none
+	Done bool        // the stream is at its end
+}
+
+// maxTapEvents bounds what waits to be fetched: the agent waits meanwhile.
+const maxTapEvents = 1 << 10
+
+// tapBuffer is how much is read at once; the pipe is asked to hold as much.
+const tapBuffer = 256 << 10
+
+// NewTap makes a tap before the descriptor to. write is the end that the agent
+// gets as its stdout; Start begins once the caller has closed its own.
+func NewTap(s func(agent.Hooks) (*agent.Stream, bool), to int) (t *Tap, write int, err error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return nil, -1, err
+	}
+	_, _ = unix.FcntlInt(uintptr(ends[0]), unix.F_SETPIPE_SZ, tapBuffer) // a smaller one does
+	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		unix.Close(ends[0])
+		unix.Close(ends[1])
+		return nil, -1, err
+	}
+	t = &Tap{Wake: wake, from: ends[0], to: to}
+	stream, ok := s(agent.Hooks{
+		Turn: func(n int) { t.add(TapEvent{Turn: n}) },
+		Tool: func(w agent.Wish) { t.add(TapEvent{Wish: &w}) },
+	})
+	if !ok {
+		t.Close()
+		unix.Close(ends[1])
+		return nil, -1, unix.EINVAL
+	}
+	t.stream = stream
+	return t, ends[1], nil
+}
+
+// Start passes bytes on, on a thread of its own.
+func (t *Tap) Start() { go t.run() }
+
+func (t *Tap) run() {
+	buf := make([]byte, tapBuffer)
+	for {
+		n, err := unix.Read(t.from, buf)
+		if err == unix.EINTR {
+			continue
+		}
+		if n <= 0 || err != nil {
+			break
+		}
+		if !t.pass(buf[:n]) {
+			break
+		}
+		t.mu.Lock()
+		_, _ = t.stream.Write(buf[:n]) // it takes all
+		t.mu.Unlock()
+		for t.full() { // the supervisor is behind: so is the agent then
+			_, _ = unix.Poll(nil, 1)
+		}
+	}
+	unix.Close(t.from) // where the caller's end is gone the agent learns of it as it would have
+	t.mu.Lock()
+	_ = t.stream.Close() // it never fails
+	t.done = true
+	t.events = append(t.events, TapEvent{Done: true})
+	t.mu.Unlock()
+	t.ring()
+}
+
+// pass writes all of b; false where nobody reads any more.
+func (t *Tap) pass(b []byte) bool {
+	for len(b) > 0 {
+		n, err := unix.Write(t.to, b)
+		switch {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN: // the caller's descriptor does not block
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(t.to), Events: unix.POLLOUT}}, -1)
+		case err != nil || n <= 0:
+
+			return false
+		default:
+			b = b[n:]
+		}
+	}
+	return true
+}
+
+// add is called with the lock held, from within the stream's Write.
+func (t *Tap) add(e TapEvent) {
+	t.events = append(t.events, e)
+	t.ring()
+}
+
+func (t *Tap) full() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.events) >= maxTapEvents
+}
+
+func (t *Tap) ring() {
+	_, _ = unix.Write(t.Wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // a full counter is readable already
+}
+
+// Next gives what came since the last call.
+func (t *Tap) Next() []TapEvent {
+	var n [8]byte
+	_, _ = unix.Read(t.Wake, n[:])
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	events := t.events
+	t.events = nil
+	return events
+}
+
+// Done tells whether the stream is at its end and all of it passed on.
+func (t *Tap) Done() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.done
+}
+
+// With lets f use the stream while nothing is written to it.
+func (t *Tap) With(f func(*agent.Stream)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f(t.stream)
+}
+
+// Close frees the eventfd. The pipe closes at its end.
+func (t *Tap) Close() { unix.Close(t.Wake) }
