@@ -28,6 +28,7 @@ func (r Record) AppendJSON(dst []byte) []byte {
 	if r.Commands.Set {
 		r.Commands.Value.append(&w)
 	}
+	r.appendAgent(&w)
 	r.appendError(&w)
 	r.appendRequested(&w)
 	if r.Resolved != nil {

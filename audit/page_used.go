@@ -15,6 +15,7 @@ func used(n *spec.Node) []row {
 		}
 	}
 	rows = append(rows, commands(n)...)
+	rows = append(rows, agentRows(n)...)
 	add("turns", whole(n.Get("turns_used")), "")
 	if t := n.Get("tools_used"); t != nil {
 		rows = append(rows, cells("tools", quoteArgs(t)))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"sbx/audit/agent"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -24,7 +25,11 @@ func sample() Record {
 		Profile:    Profile{Name: "read-only", Why: []string{"it is named"}, Off: true},
 		Warnings:   []spec.Warning{{Field: "sandbox", On: "a.worker:2:1", Text: "old style"}},
 		ToolsUsed:  spec.Some([]string{"Read"}), AccessMode: spec.WorkspaceWrite, TurnsUsed: spec.Some(0),
-		Commands:      spec.Some(Commands{Attempted: 7, Started: 3, Refused: 2, Programs: []ProgramCount{{"make", 2}, {"sh", 1}}, Overcharged: spec.Some(0), By: "ptrace"}),
+		Commands: spec.Some(Commands{Attempted: 7, Started: 3, Refused: 2, Programs: []ProgramCount{{"make", 2}, {"sh", 1}}, Overcharged: spec.Some(0), By: "ptrace"}),
+		Agent: &agent.Summary{Name: "codex", Version: "0.169.0", Session: "01a1", Turns: spec.Some(0),
+			Tools: spec.Some([]agent.Tool{{Name: "file_change", Asked: 3, Ran: 1, Refused: 2}, {Name: "odd\"\x1b", Asked: 1}}), Called: spec.Some([]agent.Tool{}), Shell: spec.Some(0),
+			Tokens: spec.Some(agent.Tokens{Input: 5, Cached: 4, Output: 3}), End: spec.Some(agent.End{Reason: "bad key ghp_0123456789abcdef0123456789abcdef0123"}),
+			Unseen: []agent.Unseen{{What: "subagents", Why: "not in the stream"}}},
 		ObservedKinds: []string{"filesystem"},
 		Enforcement:   []wrap.Enforcement{{Field: "access_mode", Asked: "workspace-write", By: "mount namespace"}, {Field: "limits.memory", Asked: "2GiB", Status: wrap.Degraded, Reason: "no cgroup"}},
 		Host:          &wrap.Host{Release: "6.18.44", Arch: "amd64", LandlockABI: 7, UID: 0}, Rung: spec.Some(wrap.RungUser),
@@ -77,6 +82,8 @@ func TestRecordValues(t *testing.T) {
 		"command.argv": []any{"make", "--token=<redacted>", `\xffodd` + "\x1b[31m"}, "command.cwd": "/w",
 		"violations.0.target": "1.2.3.4:80", "violations.0.count": 1.0, "violations.0.pid": 5.0,
 		"enforcement.1.status": "degraded", "enforcement.0.by": "mount namespace", "enforcement.0.reason": nil,
+		"agent.name": "codex", "agent.turns": 0.0, "agent.tools.file_change.refused": 2.0, "agent.tools.odd\"\x1b.asked": 1.0, "agent.called": map[string]any{},
+		"agent.tokens.cached": 4.0, "agent.end.completed": false, "agent.end.reason": "bad key <redacted>", "agent.unseen.0.what": "subagents",
 		"exit.code": 137.0, "exit.signal": 9.0, "usage.user_ms": 0.0, "usage.max_rss_bytes": float64(1 << 33),
 		"host.uid": 0.0, "host.rung": "user namespace", "artifacts.0.path": `a\xff`, "artifacts.1.mode": "4755", "artifacts.1.sha256": nil,
 		"protected.0.events.0.what": "removed", "protected.0.digest_after": nil, "swept.0.kind": "folder", "new_repositories.0": "/w/new/.git",
@@ -286,7 +293,7 @@ func TestSchemaRefuses(t *testing.T) {
 	for _, edit := range []string{
 		`"state": "exited"|"state": "done"`, `"record_version": 1|"record_version": 2`, `"pid": 4242|"pid": 0`,
 		`"uid": 0|"uid": -1`, `"Z": "<redacted>"|"Z": "s3cret"`, `"status": "degraded"|"status": "fine"`, `"mode": "0644"|"mode": 420`,
-		`"state": "exited"|"state": "refused"`,
+		`"state": "exited"|"state": "refused"`, `"ran": 1|"ran": -1`, `"name": "codex"|"name": "none"`, `"completed": false|"completed": null`,
 	} {
 		from, to, _ := strings.Cut(edit, "|")
 		b := string(sample().AppendJSON(nil))

@@ -26,6 +26,8 @@ type claudeLine struct {
 	kind, subtype, session, parent field
 	call                           field // tool_use_id, of a refusal
 	event                          field // where it stands before type
+	begun                          bool  // an event says that a message has
+	begunID, begunModel            field
 
 	message   bool // seen
 	content   bool // the message's was
@@ -40,11 +42,11 @@ type claudeLine struct {
 // claudeTargets is what a pattern is held against, by the member of a call's
 // input that has it.
 var claudeTargets = targets{
-	"Bash": "command", "Monitor": "command",
-	"Read": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "Write": "file_path",
-	"NotebookEdit": "notebook_path", "Grep": "path", "Glob": "path", "LS": "path",
-	"WebFetch": "url", "WebSearch": "query",
-	"Task": "subagent_type", "Agent": "subagent_type", "Skill": "skill",
+	{"Bash", "command"}, {"Monitor", "command"},
+	{"Read", "file_path"}, {"Edit", "file_path"}, {"MultiEdit", "file_path"}, {"Write", "file_path"},
+	{"NotebookEdit", "notebook_path"}, {"Grep", "path"}, {"Glob", "path"}, {"LS", "path"},
+	{"WebFetch", "url"}, {"WebSearch", "query"},
+	{"Task", "subagent_type"}, {"Agent", "subagent_type"}, {"Skill", "skill"},
 }
 
 func claudeEvent(t *tally, c *cursor) bool {
@@ -63,7 +65,7 @@ func claudeEvent(t *tally, c *cursor) bool {
 			// Parts of a message as they come: the bulk of a stream that has them.
 			if !e.kind.set {
 				e.event.read(c)
-			} else if !e.kind.is("stream_event") || e.message || e.event.set {
+			} else if !e.kind.is("stream_event") || e.event.set || e.begun {
 				c.skip()
 			} else if !e.readPart(c) {
 				return !c.bad
@@ -102,10 +104,9 @@ func claudeEvent(t *tally, c *cursor) bool {
 	if c.bad {
 		return false
 	}
-	if e.event.set && e.kind.is("stream_event") && !e.message {
-		if part := e.event.sub(); !e.readPart(&part) {
-			e.message = false
-		}
+	if e.event.set && e.kind.is("stream_event") {
+		part := e.event.sub()
+		e.readPart(&part)
 	}
 	known := e.act(t)
 	clear(e.blocks) // they point into what was written
@@ -129,7 +130,7 @@ func (e *claudeLine) enough(t *tally) bool {
 				return false
 			}
 		}
-		return e.parent.set || e.id.str && t.recent.has(&e.id)
+		return e.parent.set || e.id.str && !e.id.escaped && hash(e.id.b) == t.recent.last
 	}
 	return false
 }
@@ -140,9 +141,13 @@ func (e *claudeLine) act(t *tally) bool {
 		t.session = e.session.text(maxString)
 	}
 	switch {
-	case e.kind.is("assistant"), e.kind.is("stream_event"):
+	case e.kind.is("assistant"):
 		if e.message {
 			e.assistant(t)
+		}
+	case e.kind.is("stream_event"):
+		if e.begun {
+			e.begins(t, &e.begunID, &e.begunModel)
 		}
 	case e.kind.is("user"):
 		e.results(t)
@@ -161,12 +166,21 @@ func (e *claudeLine) act(t *tally) bool {
 	return true
 }
 
-func (e *claudeLine) assistant(t *tally) {
-	if e.model.is("<synthetic>") {
-		return
+// begins takes a message into account, the first time that it is told; false
+// for one that no model wrote.
+func (e *claudeLine) begins(t *tally, id, model *field) bool {
+	if model.is("<synthetic>") {
+		return false
 	}
-	if e.id.str && t.recent.add(e.id.text(maxID)) && e.parent.null() {
+	if id.str && t.recent.add(id.bytes()) && e.parent.null() {
 		t.turn()
+	}
+	return true
+}
+
+func (e *claudeLine) assistant(t *tally) {
+	if !e.begins(t, &e.id, &e.model) {
+		return
 	}
 	for i := range e.blocks {
 		b := &e.blocks[i]

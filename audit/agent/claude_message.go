@@ -23,6 +23,10 @@ func (e *claudeLine) readMessage(c *cursor) {
 			}
 			e.content = true
 			e.readBlocks(c)
+			if e.id.set && e.model.set {
+				c.leave()
+				return
+			}
 		default:
 			c.skip()
 		}
@@ -36,25 +40,27 @@ func (e *claudeLine) readPart(c *cursor) bool {
 		c.skip()
 		return false
 	}
-	var kind field
+	var kind, message field
 	for first := true; c.more('}', &first); {
 		k := c.key()
 		switch string(k) {
 		case "type":
-			kind.read(c)
-			if !kind.is("message_start") {
+			if kind.read(c); !kind.is("message_start") {
 				return false
 			}
 		case "message":
-			e.readMessage(c)
+			message.read(c)
 		default:
 			c.skip()
 		}
 	}
-	if !kind.set {
-		e.message = false
+	if c.bad || !kind.set {
+		return false
 	}
-	return !c.bad
+	m := message.sub()
+	f := m.fields("id", "model")
+	e.begun, e.begunID, e.begunModel = true, f[0], f[1]
+	return true
 }
 
 func (e *claudeLine) readBlocks(c *cursor) {

@@ -9,7 +9,9 @@
 //
 // It is fed bytes and gives a value. It starts nothing, opens nothing, asks no
 // time and changes no byte: passing the stream on is the caller's, and so is
-// ending the agent where a hook says that it went too far.
+// ending the agent where a hook says that it went too far. A caller passes a
+// chunk on before it is read here; a pipe of 1 MiB (F_SETPIPE_SZ) lets the agent
+// go on writing meanwhile.
 //
 // A stream is the agent's word, not an observation. Any line of the standard
 // output that has the form of an event counts as one, whoever wrote it; text

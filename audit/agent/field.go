@@ -1,5 +1,10 @@
 package agent
 
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
 // field is a member that is looked for: the text of its value, of the first one
 // where the key stands twice. It is a piece of the line.
 type field struct {
@@ -26,13 +31,26 @@ func (f *field) read(c *cursor) {
 
 // text is the string's value, at most limit bytes; "" of anything else.
 func (f *field) text(limit int) string {
-	switch {
-	case !f.str:
+	if !f.str {
 		return ""
-	case f.escaped:
-		return string(unescape(f.b, limit))
 	}
-	return string(clip(f.b, limit))
+	b := clip(f.b, limit)
+	if f.escaped {
+		b = unescape(f.b, limit)
+	}
+	if !utf8.Valid(b) { // no two names may look alike in the record
+		b = clip(bytes.ToValidUTF8(b, []byte("\uFFFD")), limit)
+	}
+	return string(b)
+}
+
+// bytes is the string's value without a bound. It does not allocate but for a
+// value with escapes.
+func (f *field) bytes() []byte {
+	if f.escaped {
+		return unescape(f.b, len(f.b))
+	}
+	return f.b
 }
 
 // is tells whether the string's value is the word s. It does not allocate but

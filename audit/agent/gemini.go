@@ -13,11 +13,11 @@ import (
 
 // geminiTargets is what a pattern is held against, by the parameter that has it.
 var geminiTargets = targets{
-	"run_shell_command": "command",
-	"read_file":         "file_path", "write_file": "file_path", "replace": "file_path",
-	"list_directory": "dir_path", "grep_search": "dir_path", "search_file_content": "dir_path", "glob": "dir_path",
-	"web_fetch": "prompt", "google_web_search": "query",
-	"invoke_agent": "agent_name", "activate_skill": "name",
+	{"run_shell_command", "command"},
+	{"read_file", "file_path"}, {"write_file", "file_path"}, {"replace", "file_path"},
+	{"list_directory", "dir_path"}, {"grep_search", "dir_path"}, {"search_file_content", "dir_path"}, {"glob", "dir_path"},
+	{"web_fetch", "prompt"}, {"google_web_search", "query"},
+	{"invoke_agent", "agent_name"}, {"activate_skill", "name"},
 }
 
 // geminiRefusals are the errors of calls that never ran. An error that the tool

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -74,7 +75,7 @@ func oracleOf(text []byte) (o *oracle, ok bool) {
 		d.UseNumber()
 		v, once := onlyOnce(d)
 		event, isObject := v.(map[string]any)
-		if !once || !isObject || d.More() || len(line) > 3000 {
+		if _, err := d.Token(); err != io.EOF || !once || !isObject || len(line) > 3000 {
 			return nil, false
 		}
 		o.events = append(o.events, event)
@@ -172,7 +173,7 @@ func (o *oracle) claude() (turns int, tools string) {
 				}
 			}
 			for _, b := range list(message, "content") {
-				if str(b, "type") == "tool_use" {
+				if kind == "assistant" && str(b, "type") == "tool_use" {
 					o.ask(str(b, "id"), str(b, "name"))
 				}
 			}

@@ -101,7 +101,7 @@ func (d dice) claude() string {
 		meta := "[" + d.object("id", id, "permission_decision", d.value(d.object("decision", d.of(`"accept"`, `"reject"`)))) + "]"
 		return d.object("type", `"user"`, "message", d.object("content", "["+block+"]"), "tool_result_meta", d.value(meta), "parent_tool_use_id", parent)
 	case 5:
-		return d.object("type", `"stream_event"`, "event", d.object("type", d.of(`"message_start"`, `"content_block_delta"`), "message", d.object("id", d.id(), "content", "[]")), "parent_tool_use_id", parent)
+		return d.object("type", `"stream_event"`, "message", d.object("id", d.id()), "event", d.object("type", d.of(`"message_start"`, `"content_block_delta"`), "message", d.object("id", d.id(), "content", "[]")), "parent_tool_use_id", parent)
 	case 6:
 		return d.object("type", `"system"`, "subtype", d.of(`"init"`, `"permission_denied"`), "tool_use_id", d.id())
 	}

@@ -1,6 +1,10 @@
 package agent
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
 
 // cursor walks over one JSON text without allocating. It checks what it needs
 // to keep its place (strings, and that brackets balance) and no more. Where the
@@ -84,41 +88,35 @@ func (c *cursor) key() []byte {
 // raw reads a string: what stands between its quotes, and whether there are
 // escapes in it. The cursor stands on the opening quote.
 func (c *cursor) raw() (s []byte, escaped bool) {
-	b, i := c.b, c.i+1
-	start := i
-	// Keys and most words are short: a loop beats a search for them.
-	for end := min(i+24, len(b)); i < end; i++ {
-		if b[i] == '"' {
-			c.i = i + 1
-			return b[start:i], false
-		}
-		if b[i] == '\\' {
-			break
-		}
+	start := c.i + 1
+	if end := plainEnd(c.b, start); end >= 0 {
+		c.i = end + 1
+		return c.b[start:end], false
 	}
-	end := stringEnd(b, i)
+	end := stringEnd(c.b, start)
 	if end < 0 {
 		c.fail()
 		return nil, false
 	}
 	c.i = end + 1
-	s = b[start:end]
+	s = c.b[start:end]
 	return s, bytes.IndexByte(s, '\\') >= 0
 }
 
-// stringEnd is the place of the quote that closes the string which b[i] is in,
-// or -1. A quote closes it unless an odd number of backslashes stands before
-// it; none before i belongs to an escape that reaches beyond i.
+// stringEnd is the place of the quote that closes the string whose first byte
+// is b[i], or -1. A quote closes it unless an odd number of backslashes stands
+// before it.
 func stringEnd(b []byte, i int) int {
 	start := i
 	for {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
+		if i = quote(b, i); i < 0 {
 			return -1
 		}
-		i += n
-		slashes := 0
-		for j := i - 1; j >= start && b[j] == '\\'; j-- {
+		if i == start || b[i-1] != '\\' {
+			return i
+		}
+		slashes := 1
+		for j := i - 2; j >= start && b[j] == '\\'; j-- {
 			slashes++
 		}
 		if slashes%2 == 0 {
@@ -126,6 +124,55 @@ func stringEnd(b []byte, i int) int {
 		}
 		i++
 	}
+}
+
+// Most strings are short: a few words of eight bytes are looked at before a
+// search is begun, whose call costs more than those.
+const (
+	shortWords = 4
+	ones       = 0x0101010101010101
+	highs      = 0x8080808080808080
+)
+
+// zeros marks the bytes of x that are 0; the lowest mark is always right.
+func zeros(x uint64) uint64 { return (x - ones) & ^x & highs }
+
+// plainEnd is the place of the closing quote of a short string without
+// escapes, or -1 where that cannot be told.
+func plainEnd(b []byte, i int) int {
+	for range shortWords {
+		if i+8 > len(b) {
+			return -1
+		}
+		x := binary.LittleEndian.Uint64(b[i:])
+		quotes, slashes := zeros(x^'"'*ones), zeros(x^'\\'*ones)
+		if quotes|slashes != 0 {
+			at := bits.TrailingZeros64(quotes | slashes)
+			if b[i+at>>3] != '"' {
+				return -1
+			}
+			return i + at>>3
+		}
+		i += 8
+	}
+	return -1
+}
+
+// quote is the place of the first quote from i on, or -1.
+func quote(b []byte, i int) int {
+	for range shortWords {
+		if i+8 > len(b) {
+			break
+		}
+		if found := zeros(binary.LittleEndian.Uint64(b[i:]) ^ '"'*ones); found != 0 {
+			return i + bits.TrailingZeros64(found)>>3
+		}
+		i += 8
+	}
+	if n := bytes.IndexByte(b[i:], '"'); n >= 0 {
+		return i + n
+	}
+	return -1
 }
 
 // skip steps over one value.
@@ -147,8 +194,18 @@ func (c *cursor) skip() {
 }
 
 // skipNested steps over an object or a list of any depth.
-func (c *cursor) skipNested() {
-	b, depth := c.b, 0
+func (c *cursor) skipNested() { c.close(0) }
+
+// leave steps behind the object or list that the cursor is in.
+func (c *cursor) leave() {
+	if !c.bad {
+		c.close(1)
+	}
+}
+
+// close steps behind the bracket that brings the depth back to 0.
+func (c *cursor) close(depth int) {
+	b := c.b
 	for i := c.i; i < len(b); i++ {
 		switch class[b[i]] {
 		case '{':

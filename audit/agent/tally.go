@@ -3,9 +3,8 @@ package agent
 // The bounds of what is kept while reading. Together with one line (maxLine)
 // and a rollout's (maxRollout) they stay below 8 MiB.
 const (
-	maxTools    = 200
-	maxCalls    = 512  // calls whose result may still come, or came lately
-	maxMessages = 1024 // ids of messages, whose events come close together
+	maxTools = 200
+	maxCalls = 512 // calls whose result may still come, or came lately
 )
 
 // Wish is a call that the model asked for. Whether it runs is told later.
@@ -82,7 +81,7 @@ type tally struct {
 	calls  []call // a ring
 	next   int
 	byID   map[string]int
-	recent ring
+	recent recent
 
 	blocks []block // claude's, kept for the next line
 
@@ -211,37 +210,37 @@ func (t *tally) over(completed bool, reason string) {
 	t.ended, t.end = true, End{Completed: completed, Reason: reason}
 }
 
-// ring is a set that forgets its oldest members.
-type ring struct {
-	ids  []string
-	next int
-	set  map[string]struct{}
-}
-
-// has tells whether f's text is a member. It does not allocate.
-func (r *ring) has(f *field) bool {
-	if f.escaped || len(f.b) > maxID {
-		return false // not known to be one: the caller then reads on
-	}
-	_, ok := r.set[string(f.b)]
-	return ok
+// recent is a set of ids that forgets the oldest. It keeps hashes: an id that
+// comes again would have to meet another one's in 2^64.
+type recent struct {
+	last uint64 // the id that was added or asked about last
+	sets [256][8]uint64
+	next [256]uint8
 }
 
 // add tells whether id is new.
-func (r *ring) add(id string) bool {
-	if _, ok := r.set[id]; ok {
+func (r *recent) add(id []byte) bool {
+	h := hash(id)
+	if h == r.last {
 		return false
 	}
-	if r.set == nil {
-		r.set = map[string]struct{}{}
+	r.last = h
+	set := &r.sets[h%256]
+	for _, known := range set {
+		if known == h {
+			return false
+		}
 	}
-	if len(r.ids) < maxMessages {
-		r.ids = append(r.ids, id)
-	} else {
-		delete(r.set, r.ids[r.next])
-		r.ids[r.next] = id
-		r.next = (r.next + 1) % maxMessages
-	}
-	r.set[id] = struct{}{}
+	set[r.next[h%256]%8] = h
+	r.next[h%256]++
 	return true
+}
+
+// hash is FNV-1a, never 0.
+func hash(b []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return max(h, 1)
 }

@@ -8,17 +8,18 @@ const (
 
 // targets says, for each tool of an agent, which member of a call's input is
 // its target.
-type targets map[string]string
+type targets []struct{ tool, key string }
 
 // of is the target of a call.
 func (t targets) of(tool string, input *field) (targets []string, cut bool) {
-	key := t[tool]
-	if key == "" {
-		return nil, false
+	for i := range t {
+		if t[i].tool == tool {
+			c := input.sub()
+			f := c.fields(t[i].key)
+			return f[0].target()
+		}
 	}
-	c := input.sub()
-	f := c.fields(key)
-	return f[0].target()
+	return nil, false
 }
 
 // target is a string's value where it is short enough.

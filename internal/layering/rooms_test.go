@@ -20,7 +20,7 @@ var rooms = []room{
 	{"wrap", []string{"spec", "landlock", "seccomp"}},
 	{"wrap/launch/cgroup", []string{"wrap", "spec"}},
 	{"wrap/launch", []string{"wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
-	{"audit", []string{"wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
+	{"audit", []string{"audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit/agent", []string{"spec"}},
 	{"audit/listen", []string{"audit", "wrap", "spec", "seccomp"}},
 	{"audit/trace", []string{"audit", "spec", "seccomp"}},
