@@ -38,7 +38,6 @@ type Record struct {
 	ToolsUsed     spec.Opt[[]string]
 	AccessMode    spec.AccessMode // what held; AccessUnset when nothing was constrained
 	TurnsUsed     spec.Opt[int]
-	Agent         *agent.Summary     // what its own stream said; nil where none was read
 	Commands      spec.Opt[Commands] // what was counted, commands_used with it
 	Violations    Violations
 	ObservedKinds []string // the kinds of violations that could be seen at all

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"runtime"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -62,30 +63,63 @@ func NewTap(s func(agent.Hooks) (*agent.Stream, bool), to int) (t *Tap, write in
 	return t, ends[1], nil
 }
 
-// Start passes bytes on, on a thread of its own.
-func (t *Tap) Start() { go t.run() }
+// tapBuffers is how many pieces may be passed on and not yet read.
+const tapBuffers = 8
 
-func (t *Tap) run() {
-	buf := make([]byte, tapBuffer)
-	for {
-		n, err := unix.Read(t.from, buf)
-		if err == unix.EINTR {
-			continue
+// Start passes bytes on, on a thread of its own, and reads them on another.
+func (t *Tap) Start() {
+	// A goroutine that waits in the kernel keeps its place until the runtime's
+	// watchdog takes it away, which here looks every few milliseconds: there are
+	// places enough for all that wait.
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), 6))
+	full, free := make(chan []byte, tapBuffers), make(chan []byte, tapBuffers)
+	for range tapBuffers {
+		free <- nil // made when it is needed: most streams need one
+	}
+	go t.copy(full, free)
+	go t.read(full, free)
+}
+
+// ownThread keeps a goroutine on a thread that sleeps as short as it asks to.
+// Those of the runtime do not here: that spares a start some time, and would
+// cost whoever waits for another a tick each time.
+func ownThread() {
+	runtime.LockOSThread()
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 50_000, 0, 0, 0) // it takes any number
+}
+
+// copy passes the stream on, piece by piece.
+func (t *Tap) copy(full chan<- []byte, free <-chan []byte) {
+	ownThread()
+	for buf := range free {
+		if buf == nil {
+			buf = make([]byte, tapBuffer)
 		}
-		if n <= 0 || err != nil {
+		n, err := unix.Read(t.from, buf[:tapBuffer])
+		for err == unix.EINTR {
+			n, err = unix.Read(t.from, buf[:tapBuffer])
+		}
+		if n <= 0 || err != nil || !t.pass(buf[:n]) {
 			break
 		}
-		if !t.pass(buf[:n]) {
-			break
-		}
+		full <- buf[:n]
+	}
+	unix.Close(t.from) // where the caller's end is gone the agent learns of it as it would have
+	close(full)
+}
+
+// read gives each piece to the stream's reader.
+func (t *Tap) read(full <-chan []byte, free chan<- []byte) {
+	ownThread()
+	for buf := range full {
 		t.mu.Lock()
-		_, _ = t.stream.Write(buf[:n]) // it takes all
+		_, _ = t.stream.Write(buf) // it takes all
 		t.mu.Unlock()
+		free <- buf
 		for t.full() { // the supervisor is behind: so is the agent then
 			_, _ = unix.Poll(nil, 1)
 		}
 	}
-	unix.Close(t.from) // where the caller's end is gone the agent learns of it as it would have
 	t.mu.Lock()
 	_ = t.stream.Close() // it never fails
 	t.done = true
