@@ -339,7 +339,7 @@ func toText(v reflect.Value) string {
 	if l, ok := v.Interface().([]string); ok {
 		return strings.Join(l, ",")
 	}
-	return strconv.FormatInt(int64(reflectInt(v)), 10)
+	return strconv.FormatInt(reflectInt(v), 10)
 }
 
 func reflectInt(v reflect.Value) int64 {
