@@ -64,7 +64,7 @@ func NewTap(s func(agent.Hooks) (*agent.Stream, bool), to int) (t *Tap, write in
 }
 
 // tapBuffers is how many pieces may be passed on and not yet read.
-const tapBuffers = 8
+const tapBuffers = 4
 
 // Start passes bytes on, on a thread of its own, and reads them on another.
 func (t *Tap) Start() {

@@ -15,6 +15,7 @@ type AgentSeen struct {
 	Lacking []AgentLack
 	Said    []string // what was changed of the caller's own flags, a sentence each
 	Opened  []string // its own variables that are passed
+	Starts  string   // how many programs it starts of its own, in words
 	Policy  string   // the text of a file of rules for it, at PolicyPath
 }
 
@@ -86,6 +87,9 @@ func streamFlags(a spec.Agent) string {
 	return map[spec.Agent]string{spec.Claude: "-p --output-format stream-json --verbose", spec.Codex: "exec --json", spec.Gemini: "-p --output-format stream-json"}[a]
 }
 
+// nearOwn is a budget that an agent's own programs could use up.
+const nearOwn = 150
+
 // agentLines note what was opened and changed for the agent.
 func (b *builder) agentLines() {
 	a := &b.req.Agent
@@ -94,6 +98,9 @@ func (b *builder) agentLines() {
 	}
 	if len(a.Opened) > 0 {
 		b.note("environment.pass", a.Agent.String()+" gets its own "+strings.Join(a.Opened, ", "))
+	}
+	if n := b.r.Spec.MaxCommands; n.Set && n.Value < nearOwn && a.Starts != "" {
+		b.note("max_commands", a.Agent.String()+" starts "+a.Starts+" programs of its own in a small task, and they count")
 	}
 	for _, s := range a.Said {
 		b.note("agent", s)

@@ -43,6 +43,9 @@ func (c *call) programFile(name string) string {
 			}
 			path = cwd + "/" + path
 		}
+		if !exists(path) { // one question for a folder, not one for each part of its path
+			continue
+		}
 		if real, err := spec.Real(path, spec.HostPaths{}); err == nil {
 			return real
 		}
@@ -78,7 +81,7 @@ func (x *execution) instruct() error {
 	for _, l := range lacking {
 		seen.Lacking = append(seen.Lacking, wrap.AgentLack{Tool: l.Tool, Why: l.Why})
 	}
-	seen.Agent, seen.Policy = a, ""
+	seen.Agent, seen.Starts = a, agent.Starts(a)
 	if ask.PolicyFile != "" {
 		seen.Policy = agent.Policy(a, ask)
 	}

@@ -67,6 +67,8 @@ type adapter struct {
 	state  string   // and what it moves
 	needs  []need
 
+	starts string // how many programs it starts of its own in a small task
+
 	npm       string   // its package
 	installed []string // parts of the path that its program lies at
 
@@ -90,6 +92,15 @@ func find(a spec.Agent) *adapter {
 		}
 	}
 	return nil
+}
+
+// Starts is how many programs an agent starts of its own in a small task, in
+// words; "" for one that nobody knows.
+func Starts(a spec.Agent) string {
+	if ad := find(a); ad != nil {
+		return ad.starts
+	}
+	return ""
 }
 
 // Flags are an agent's flags for what is asked: the arguments to put right

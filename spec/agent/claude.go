@@ -14,6 +14,7 @@ var claude = adapter{
 	pass:      []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"},
 	home:      "CLAUDE_CONFIG_DIR",
 	state:     "~/.claude",
+	starts:    "about 15",
 	npm:       "@anthropic-ai/claude-code",
 	installed: []string{"/@anthropic-ai/claude-code/", "/share/claude/versions/"},
 	options: []option{

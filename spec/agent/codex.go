@@ -14,6 +14,7 @@ var codex = adapter{
 	pass:      []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY"},
 	home:      "CODEX_HOME",
 	state:     "~/.codex",
+	starts:    "40 to 75",
 	npm:       "@openai/codex",
 	installed: []string{"/@openai/codex"},
 	options: []option{

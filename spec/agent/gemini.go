@@ -16,6 +16,7 @@ var gemini = adapter{
 	pass:      []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"},
 	home:      "GEMINI_CLI_HOME",
 	state:     "~",
+	starts:    "7 to 15",
 	npm:       "@google/gemini-cli",
 	installed: []string{"/@google/gemini-cli/"},
 	options: []option{
