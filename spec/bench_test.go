@@ -1,6 +1,9 @@
 package spec
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 // What one start of a sandbox pays for its document: a few tens of
 // microseconds.
@@ -18,5 +21,33 @@ func BenchmarkDecodeResolve(b *testing.B) {
 				_ = s.AppendCanonical(nil)
 			}
 		})
+	}
+}
+
+// BenchmarkNarrow narrows one document by another, with the paths of both
+// resolved: a pair takes 0.1 ms at most.
+func BenchmarkNarrow(b *testing.B) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	in := listed()
+	var pairs [][]*SandboxSpec
+	for len(pairs) < 100 {
+		var docs []*SandboxSpec
+		for _, name := range []string{"p.json", "c.json"} {
+			s, err := Decode(name, []byte(document(rng, groups)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			s.Source.Dir = "/p"
+			docs = append(docs, s)
+		}
+		if _, err := Chain(docs, in); err == nil {
+			pairs = append(pairs, docs)
+		}
+	}
+	b.ResetTimer()
+	for i := range b.N {
+		if _, err := Chain(pairs[i%len(pairs)], in); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -26,10 +26,11 @@ func (b *builder) commands() {
 	}
 	if b.plan.Rung == RungParent {
 		const why = "inside another sandbox nothing new is mounted or restricted"
-		if b.r.Limited {
+		held := b.h.Parent
+		if b.r.Limited && !(held.names("allow", b.r.Allow) && held.namesOnly("allow", b.r.Allow)) {
 			b.noCommands(fieldAllow, why, Unavailable)
 		}
-		if len(b.r.Deny) > 0 {
+		if !held.names("deny", b.r.Deny) {
 			b.noCommands(fieldDeny, why, Unavailable)
 		}
 		return

@@ -32,6 +32,8 @@ func (b *builder) fields() {
 			b.line(f, b.plan.Counter.by())
 		case within(f, "limits"):
 			b.line(f, b.heldBy[f])
+		case within(f, "commands") && files == "parent":
+			b.line(f, files)
 		case f == fieldAllow:
 			b.line(f, "landlock, seccomp")
 		case f == fieldDeny:

@@ -52,6 +52,33 @@ func programNodes(all []spec.ProgramAt) *spec.Node {
 	return list
 }
 
+// names tells whether a list of the outer sandbox's commands has all of these.
+func (p *Parent) names(list string, all []spec.ProgramAt) bool {
+	for _, n := range programNodes(all).Items {
+		if !slices.ContainsFunc(p.listed(list), func(has *spec.Node) bool { return has.Text == n.Text }) {
+			return false
+		}
+	}
+	return true
+}
+
+// namesOnly tells whether it has nothing else.
+func (p *Parent) namesOnly(list string, all []spec.ProgramAt) bool {
+	for _, has := range p.listed(list) {
+		if !slices.ContainsFunc(programNodes(all).Items, func(n *spec.Node) bool { return n.Text == has.Text }) {
+			return false
+		}
+	}
+	return p.asked.Get("commands").Get(list) != nil
+}
+
+func (p *Parent) listed(list string) []*spec.Node {
+	if n := p.asked.Get("commands").Get(list); n != nil {
+		return n.Items
+	}
+	return nil
+}
+
 // appendSpec writes what tellSpec gathered.
 func (p *Parent) appendSpec(w *printer) {
 	w.text("working_dir", p.Dir)
