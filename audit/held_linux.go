@@ -93,6 +93,16 @@ func (h *Held) find(path string) (t *tree, rel string) {
 	return t, rel
 }
 
+// has tells whether path is the top of a tree.
+func (h *Held) has(path string) bool {
+	for i := range h.trees {
+		if h.trees[i].path == path {
+			return true
+		}
+	}
+	return false
+}
+
 // beneath tells whether path is dir or lies beneath it, and how it is called
 // from there.
 func beneath(path, dir string) (rel string, ok bool) {

@@ -154,41 +154,23 @@ func (s *Sweep) End() Swept {
 	}
 	s.finish(&out)
 	for i := range s.Held.trees {
-		t := &s.Held.trees[i]
-		if s.within(t) {
-			continue
-		}
-		w.tree(t)
+		w.tree(&s.Held.trees[i])
 	}
 	return out
 }
 
-// within tells whether the walk of another tree goes through this one.
-func (s *Sweep) within(t *tree) bool {
-	var mine, other unix.Stat_t
+// isTop tells whether a name in the open folder fd is the top of a tree by itself,
+// which was there at launch: names beneath count from there, and it is walked
+// by itself. What only stands in its place is not.
+func (s *Sweep) isTop(path string, fd int, name string) bool {
+	var st, top unix.Stat_t
 	for i := range s.Held.trees {
-		o := &s.Held.trees[i]
-		if r, ok := beneath(t.path, o.path); !ok || r == "" {
-			continue
-		}
-		if unix.Fstat(t.fd, &mine) == nil && unix.Fstat(o.fd, &other) == nil && mine.Dev == other.Dev {
-			if rel, _ := beneath(t.path, o.path); s.reaches(o, rel, &mine) {
-				return true
-			}
+		if t := &s.Held.trees[i]; t.path == path {
+			return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && unix.Fstat(t.fd, &top) == nil &&
+				st.Dev == top.Dev && st.Ino == top.Ino
 		}
 	}
 	return false
-}
-
-// reaches tells whether rel beneath o is still the folder that st describes.
-func (s *Sweep) reaches(o *tree, rel string, st *unix.Stat_t) bool {
-	fd, err := openBeneath(o.fd, rel, unix.O_PATH|unix.O_DIRECTORY)
-	if err != nil {
-		return false
-	}
-	defer closeFD(fd)
-	var now unix.Stat_t
-	return unix.Fstat(fd, &now) == nil && now.Dev == st.Dev && now.Ino == st.Ino
 }
 
 // allowed tells whether the spec lets path come into being: it or a folder
@@ -213,7 +195,7 @@ func (s *Sweep) allowed(path, rel string) bool {
 // is to go on beneath it.
 func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bool) (enter bool) {
 	path := under(t.path, rel)
-	if s.fixed[path] {
+	if s.fixed[path] || s.isTop(path, fd, name) {
 		return false
 	}
 	forbidden := s.forbidden(path, rel)

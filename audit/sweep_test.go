@@ -239,7 +239,42 @@ func TestSweepSeveralTrees(t *testing.T) {
 	plant(t, second, ".envrc")
 	out := g.sweep.End()
 	// .vscode counts from the top of a tree: inner/ is one as well.
-	if len(out.Moved) != 2 || exists(second+"/.envrc") || exists(g.tree+"/inner/.git") {
+	if len(out.Moved) != 3 || exists(second+"/.envrc") || exists(g.tree+"/inner/.git") || exists(g.tree+"/inner/.vscode") {
+		t.Errorf("%+v", out)
+	}
+}
+
+// A tree that lies in another under a protected name stays where it is, and what
+// is in it counts from its own top. What stands in its place does not.
+func TestSweepTreeOfAProtectedName(t *testing.T) {
+	g := newGround(t, ".codex/sessions/")
+	top := g.tree + "/.codex"
+	g.w.Trees = append(g.w.Trees, top)
+	g.w.Unmade = []string{top + "/config.toml"}
+	g.launch()
+	for path, want := range map[string]bool{top + "/config.toml": true, top + "/sessions/new": false, top + "/new/.git": true, top + "/.envrc": true,
+		g.tree + "/.gemini/new": true, g.tree + "/new": false} {
+		if g.sweep.Forbids(path) != want {
+			t.Errorf("%s: forbidden is %v", path, !want)
+		}
+	}
+	plant(t, top, "sessions/s", "log", "config.toml", "new/.git/config")
+	if out := g.sweep.At(top); len(out.Moved) != 0 {
+		t.Errorf("%+v", out)
+	}
+	if out := g.sweep.At(top + "/config.toml"); len(out.Moved) != 1 || exists(top+"/config.toml") {
+		t.Errorf("%+v", out)
+	}
+	out := g.sweep.End()
+	if len(out.Moved) != 1 || exists(top+"/new/.git") || !exists(top+"/sessions/s") || !exists(top+"/log") {
+		t.Errorf("%+v", out)
+	}
+	if err := os.Rename(top, g.tree+"/elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	plant(t, top, "config.toml")
+	plant(t, g.tree, "elsewhere/.envrc")
+	if out := g.sweep.End(); exists(top) || exists(g.tree+"/elsewhere/.envrc") {
 		t.Errorf("%+v", out)
 	}
 }

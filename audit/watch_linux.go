@@ -178,7 +178,7 @@ func (x *Watch) follow(p place, appeared func(path string)) {
 // worth leaves out folders in which nothing that matters appears, so that the
 // watches last for those where it does.
 func (x *Watch) worth(path, name, rel string) bool {
-	if x.sweep.fixed[path] || name == "node_modules" {
+	if x.sweep.fixed[path] || x.sweep.Held.has(path) || name == "node_modules" {
 		return false
 	}
 	return !strings.Contains("/"+rel, "/.git/objects") && !strings.Contains("/"+rel, "/.git/refs") &&

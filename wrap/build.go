@@ -23,7 +23,7 @@ type Request struct {
 // the spec asks for is in the Plan, or the document let it be less and the
 // Plan's Enforcement says so, or there is no Plan.
 func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
-	b := &builder{r: r, h: h, req: req, made: map[string]bool{}, slots: map[taken]int{}, openedAt: map[string]int{}}
+	b := &builder{r: WithOwn(r), h: h, req: req, made: map[string]bool{}, slots: map[taken]int{}, openedAt: map[string]int{}}
 	b.plan.Mounts = make([]Mount, 0, 128)
 	b.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.WorkingDir.Real}
 	b.plan.Env = environment(r.Env, h.DropEnv)
@@ -78,6 +78,8 @@ type builder struct {
 	runs     []*Executable   // what commands.allow names
 	faults   []fault         // what makes a line other than enforced
 	heldBy   heldBy          // by which mechanism a limit is held
+	home     homeKind        // what an agent's home is
+	copies   []homeCopy      // of its files there
 }
 
 // fault is a reason why a field's line is not Enforced.

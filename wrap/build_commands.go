@@ -202,13 +202,18 @@ func (b *builder) files(writable func(image string, f spec.Field)) {
 		}
 		if e.Kind == Dir {
 			p.Folders = append(p.Folders, images...)
+			for _, image := range images { // of the host's own, it could not be written either
+				if b.inLayer(image) && !b.mayWrite(image) {
+					writable(image, fieldAllow)
+				}
+			}
 			loaders = append(loaders, b.h.Loaders...)
 			continue
 		}
 		loaders = append(loaders, e.Loader)
 		for _, image := range images {
 			p.Files = append(p.Files, image)
-			open := e.Changeable && b.mayWrite(image)
+			open := e.Changeable && b.mayChange(image)
 			if open {
 				writable(image, fieldAllow)
 			}
@@ -224,7 +229,7 @@ func (b *builder) files(writable func(image string, f spec.Field)) {
 				continue
 			}
 			p.Files = append(p.Files, image)
-			if b.mayWrite(image) && (b.h.UID == 0 || b.restricted()) {
+			if b.mayChange(image) && (b.h.UID == 0 || b.restricted()) {
 				writable(image, fieldAllow)
 			}
 		}

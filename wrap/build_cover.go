@@ -16,6 +16,9 @@ type cover struct {
 	hide []string // paths relative to dir, with the slash; most are a name
 	make []Entry  // mount points that the host lacks, the same
 	f    spec.Field
+	// layer is true for the home of an agent: it is covered so that it can be
+	// written, whether or not anything in it is hidden.
+	layer bool
 }
 
 // fewEntries is up to how many entries a folder is put together anew, from
@@ -26,6 +29,14 @@ const fewEntries = 8
 func (b *builder) hideByName() {
 	for i, c := range b.covers() {
 		list := b.h.listing(c.dir)
+		switch {
+		case c.layer && b.home == homeRebuilt:
+			b.rebuild(i, c, list)
+			continue
+		case c.layer:
+			b.overlay(i, c)
+			continue
+		}
 		if list != nil && !c.deep() && (len(list.Entries) <= fewEntries || b.h.Overlay.State == No || !b.restricted()) {
 			b.rebuild(i, c, list)
 		} else {
@@ -74,6 +85,9 @@ func (b *builder) covers() []cover {
 			c.make = append(c.make, Entry{Name: rest, Kind: bindKind(m)})
 		}
 	}
+	if b.home == homeOverlay || b.home == homeRebuilt {
+		at(b.h.HomeReal, FieldSecrets).layer = true
+	}
 	slices.SortStableFunc(covers, func(x, y cover) int { return len(x.dir) - len(y.dir) })
 	if b.h.Overlay.State == No || !b.restricted() {
 		return covers
@@ -87,9 +101,12 @@ func (b *builder) merge(covers []cover) []cover {
 	var top []cover
 next:
 	for _, c := range covers {
-		for i := range top {
+		for i := len(top) - 1; i >= 0 && !c.layer; i-- {
 			t := &top[i]
 			if under(c.dir, t.dir) && b.oneMount(t.dir, c.dir) {
+				if t.layer && b.home == homeRebuilt {
+					break // what is put together from binds hides names of its own alone
+				}
 				for _, n := range c.hide {
 					t.hide = append(t.hide, c.dir[len(t.dir):]+n)
 				}
@@ -104,7 +121,10 @@ next:
 	}
 	for i := range top {
 		t := &top[i]
-		if list := b.h.listing(t.dir); !t.deep() && list != nil && len(list.Entries) <= fewEntries {
+		if t.layer && b.home == homeRebuilt {
+			continue
+		}
+		if list := b.h.listing(t.dir); !t.layer && !t.deep() && list != nil && len(list.Entries) <= fewEntries {
 			continue // it is put together anew
 		}
 		for _, s := range b.h.Secrets {

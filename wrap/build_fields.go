@@ -105,9 +105,15 @@ func (b *builder) implied(files string) {
 		b.fault(FieldSecrets, Unavailable, why)
 		b.fault(FieldPrivate, Unavailable, why)
 		b.fault(FieldProtected, Unavailable, why)
+		b.fault(FieldHome, Degraded, "the agent's home is no layer of its own: "+why)
 	}
 	b.line(FieldSecrets, files)
 	b.line(FieldPrivate, files)
+	if b.r.HomeLayer && b.plan.Base != BaseHost {
+		b.line(FieldHome, b.homeBy())
+	} else if b.r.HomeLayer {
+		b.line(FieldHome, files)
+	}
 	if len(b.plan.Watch.Trees) > 0 || b.plan.Base == BaseHost {
 		b.line(FieldProtected, "mount namespace, inotify, sweep")
 	}
@@ -124,6 +130,7 @@ func (b *builder) nestedLines() {
 	if b.r.Private {
 		b.line(FieldSecrets, "parent")
 		b.line(FieldPrivate, "parent")
+		b.nestedHome()
 		b.line(FieldProtected, "parent")
 	}
 }

@@ -163,7 +163,7 @@ func (b *builder) visible(path string) bool {
 			return true
 		}
 	}
-	if b.showsWorkDir() && under(path, b.r.WorkingDir.Real) || b.prefix != "" && b.shownAt(path) {
+	if b.showsWorkDir() && under(path, b.r.WorkingDir.Real) || b.shownAt(path) {
 		return true
 	}
 	if b.covered(path) {

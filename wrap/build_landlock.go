@@ -102,6 +102,9 @@ func (b *builder) writeRules(r *landlock.Ruleset) {
 	b.allow(r, "/dev", Dir, device, "harmless devices")
 	b.allow(r, "/dev/shm", Dir, landlock.FSAll&^(landlock.MakeChar|landlock.MakeBlock), "private")
 	b.allow(r, "/proc", Dir, landlock.FSRead|landlock.WriteFile|landlock.Truncate, "the processes' own files")
+	if b.home == homeOverlay || b.home == homeRebuilt {
+		b.allow(r, b.h.HomeReal, Dir, landlock.FSAll&^(landlock.MakeChar|landlock.MakeBlock), "the agent's home is its own")
+	}
 	if b.prefix != "" && b.h.Home != "" && !b.inView(b.h.Home) {
 		b.allow(r, b.h.Home, Dir, landlock.FSAll, "a private home")
 	}

@@ -27,6 +27,7 @@ func (b *builder) mounts() {
 		b.prefix = p.Root + partRoot
 	}
 	b.privates()
+	b.layHome()
 	b.op(Mount{Op: OpPrivate, Target: "/"})
 	if p.Base == BasePlace {
 		b.take()
@@ -42,13 +43,16 @@ func (b *builder) mounts() {
 	b.hideByName()
 	if p.Base == BasePlace {
 		b.placeParts()
+		b.writeCopies()
 	}
 	b.dev()
 	b.proc()
 	b.placeRun()
+	b.placeOwn()
 	b.placeWritable()
 	b.openSecrets()
 	b.placeMounts()
+	b.closeWorkDir()
 	b.maskSecrets()
 	b.protect()
 	b.hide()

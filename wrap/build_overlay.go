@@ -23,7 +23,15 @@ func (b *builder) overlay(n int, c cover) {
 	for _, s := range subs {
 		b.clone(s, s, ModeRO, c.f, true)
 	}
-	b.op(Mount{Op: OpOverlay, Source: layer, Lower: c.dir, Target: b.in(c.dir), For: c.f})
+	m := Mount{Op: OpOverlay, Source: layer, Lower: c.dir, Target: b.in(c.dir), For: c.f}
+	if c.layer {
+		m.For = FieldHome
+		m.Upper = b.scratchAt() + "/written"
+		m.Work = b.scratchAt() + "/work" + itoa(n)
+		b.op(Mount{Op: OpMkdir, Target: m.Upper, Perm: b.h.HomeMode | 0o700})
+		b.op(Mount{Op: OpMkdir, Target: m.Work, Perm: 0o700})
+	}
+	b.op(m)
 	for _, s := range subs {
 		b.put(s, s, ModeRO, c.f, true)
 	}
@@ -81,6 +89,9 @@ func (b *builder) rebuild(n int, c cover, list *Listing) {
 			b.masked = append(b.masked, path)
 			continue
 		}
+		if c.layer && b.isCopied(path) {
+			continue
+		}
 		at := dir + "/" + e.Name
 		switch e.Kind {
 		case Symlink:
@@ -96,7 +107,12 @@ func (b *builder) rebuild(n int, c cover, list *Listing) {
 	for _, e := range c.make {
 		b.makeIn(dir, e)
 	}
-	b.op(Mount{Op: OpBind, Source: dir, Target: b.in(c.dir), Mode: b.baseMode(), For: c.f})
+	mode := b.baseMode()
+	if c.layer {
+		b.copyTo(dir)
+		mode = ModeRW
+	}
+	b.op(Mount{Op: OpBind, Source: dir, Target: b.in(c.dir), Mode: mode, For: c.f})
 	if !b.restricted() {
 		b.op(Mount{Op: OpSeal, Target: b.in(c.dir), Why: "what would be made in it would be lost"})
 	}

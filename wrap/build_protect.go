@@ -98,7 +98,7 @@ func (b *builder) allowed(path string) bool {
 // openedNames are the protected names that filesystem.write names, and so opens.
 func (b *builder) openedNames() (names []string) {
 	for _, w := range b.r.Write {
-		if w.Field != "" && b.isProtected(w.Real) {
+		if w.Field != "" && w.Field != FieldAgent && b.isProtected(w.Real) {
 			names = append(names, w.Real)
 		}
 	}
@@ -140,7 +140,7 @@ func (b *builder) trees() []string {
 			t = append(t, m.Source.Real)
 		}
 	}
-	return t
+	return append(t, b.innerTrees()...)
 }
 
 // ownRecord keeps the record out of the sandbox's reach where its place can be

@@ -27,6 +27,8 @@ func (b *builder) emptyRoot() {
 	b.op(Mount{Op: OpPin, Target: b.prefix, Why: "pivot_root(2) wants a mount point"})
 	b.placeHome()
 	b.placeParts()
+	b.readCopies()
+	b.writeCopies()
 	if b.whole {
 		b.wholeRoot()
 	}
@@ -43,8 +45,8 @@ func (b *builder) emptyRoot() {
 	}
 	slices.SortStableFunc(read, func(x, y spec.Path) int { return len(x.Real) - len(y.Real) })
 	for _, p := range read {
-		if p.Real == "/" || b.r.Job != nil && under(p.Real, "/work") || b.isHidden(p.Real) {
-			continue // shown whole; the job's own, which the host need not have; hidden, which is stronger
+		if p.Real == "/" || b.r.Job != nil && under(p.Real, "/work") || b.isHidden(p.Real) || b.isCopied(p.Real) {
+			continue // shown whole; the job's own, which the host need not have; hidden, which is stronger; copied
 		}
 		kind := File
 		if p.IsDir {

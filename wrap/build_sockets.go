@@ -27,7 +27,7 @@ func (b *builder) sockets() {
 	// A folder is not meant: naming one above opens no socket, as it opens no
 	// secret.
 	for _, w := range b.r.Write {
-		if w.Field != "" && !w.IsDir && !b.planted(w) {
+		if w.Field != "" && w.Field != FieldAgent && !w.IsDir && !b.planted(w) {
 			name(w.Real)
 		}
 	}

@@ -115,6 +115,17 @@ func (r random) facts() string {
 	add(2, r.one(groupsV2, noGroups, strings.ReplaceAll(hosts["groups-v1"], " swap", ""), hosts["groups-leaf"]))
 	add(8, "file /media/stick/key\nremovable /media")
 	add(8, "cwd /tmp/x")
+	if r.IntN(3) == 0 {
+		for _, own := range r.some("write /home/u/.codex", "locked /home/u/.codex/config.toml", "read /home/u/.claude", "write /home/u/.claude/projects", "read /home/u/.bashrc",
+			"read /home/u/lib", "write /tmp/x/state", "read /tmp/x/file", "write /home/u/w/out", "write /srv/data", "read /home/u/.ssh", "read /home/u/.docker/config.json", "locked /home/u/lib/util.go") {
+			lines = append(lines, "own "+own)
+		}
+		lines = append(lines, "file /home/u/.codex/config.toml", "file /home/u/.codex/log", "dir /home/u/.claude/projects", "dir /tmp/x/state")
+		add(8, "cwd /home/u")
+		add(8, "cwd /srv/data\nown write /srv")
+		add(8, "home /tmp/x")
+	}
+	add(6, "layer no it cannot be written")
 	add(8, "job /srv/data /home/u/w/out")
 	add(4, "record "+r.one("/home/u/w/r.json", "/home/u/w/out/r.json", "/srv/data/r.json", "/home/u/lib/r.json"))
 	return strings.Join(lines, "\n")
@@ -141,6 +152,7 @@ func eachPlan(t *testing.T, seed uint64, f func(t *testing.T, c *planned)) {
 		if c.r, err = c.w.resolve(c.doc); err != nil {
 			continue
 		}
+		c.own = WithOwn(c.r)
 		c.h = c.w.probed(c.r)
 		c.plan, c.err = Build(c.r, c.h, c.w.req)
 		if c.err == nil {
@@ -166,6 +178,7 @@ type planned struct {
 	doc, facts string
 	w          *world
 	r          *spec.Resolved
+	own        *spec.Resolved // r with what the agent needs of its own
 	h          *Host
 	plan       *Plan
 	err        error
@@ -321,7 +334,7 @@ func (c *planned) checkHidden(t *testing.T, s seen) {
 	if s.identity == c.w.req.Record {
 		t.Errorf("the record can be reached at %s", s.path)
 	}
-	if c.r.Network == spec.NetworkNone && s.kind == Socket && !named(c.r, s.identity, s.identity) {
+	if c.r.Network == spec.NetworkNone && s.kind == Socket && !named(c.own, s.identity, s.identity) {
 		t.Errorf("the socket %s can be reached at %s", s.identity, s.path)
 	}
 }
@@ -329,7 +342,7 @@ func (c *planned) checkHidden(t *testing.T, s seen) {
 // leadsToNamed tells whether the spec names id, or something beneath it, in a
 // secret folder.
 func (c *planned) leadsToNamed(id, secret string) bool {
-	for _, l := range [][]spec.Path{c.r.Read, c.r.Write} {
+	for _, l := range [][]spec.Path{c.own.Read, c.own.Write} {
 		for _, n := range l {
 			if n.Field != "" && under(n.Real, secret) && (under(id, n.Real) || under(n.Real, id)) {
 				return true
@@ -345,12 +358,17 @@ func (c *planned) checkWritable(t *testing.T, s seen) {
 	if s.readOnly || s.kind == Device || !c.r.Confined {
 		return
 	}
-	may := slices.ContainsFunc(c.r.Write, func(p spec.Path) bool { return p.Exists && under(s.identity, p.Real) })
+	may := slices.ContainsFunc(c.own.Write, func(p spec.Path) bool { return p.Exists && under(s.identity, p.Real) })
 	for _, m := range c.r.Mounts {
 		may = may || m.Mode == spec.MountRW && under(s.identity, m.Source.Real)
 	}
 	if j := c.r.Job; j != nil && j.Output.Real != "" {
 		may = may || under(s.identity, j.Output.Real)
+	}
+	if wd := c.r.WorkingDir.Real; c.r.AccessMode == spec.ReadOnly && s.path == s.identity && under(s.identity, wd) { // in whatever it lies
+		may = slices.ContainsFunc(c.own.Write, func(p spec.Path) bool {
+			return p.Exists && under(s.identity, p.Real) && (p.Field != FieldAgent || under(p.Real, wd))
+		}) || c.byMount(s.path)
 	}
 	if !may {
 		t.Errorf("%s can be written at %s", s.identity, s.path)
@@ -363,7 +381,7 @@ func (c *planned) checkWritable(t *testing.T, s seen) {
 }
 
 func (c *planned) opensProtected(p string) bool {
-	for _, w := range c.r.Write {
+	for _, w := range c.own.Write {
 		if w.Field != "" && under(p, w.Real) && strings.Contains(w.Real, "/.git") {
 			return true
 		}
@@ -382,7 +400,7 @@ func (c *planned) checkInView(t *testing.T, s seen) {
 		return
 	}
 	ok := false
-	for _, l := range [][]spec.Path{c.r.Read, c.r.Write, {c.r.Restricted}} {
+	for _, l := range [][]spec.Path{c.own.Read, c.own.Write, {c.r.Restricted}} {
 		ok = ok || slices.ContainsFunc(l, func(p spec.Path) bool { return p.Real != "" && under(s.identity, p.Real) })
 	}
 	for _, l := range [][]Found{c.h.System, c.h.Keep} {
@@ -411,12 +429,13 @@ func (c *planned) checkOpen(t *testing.T, tr *tree) {
 			t.Errorf("%s of %s cannot be written", p, field)
 		}
 	}
-	for _, p := range c.r.Read {
-		if p.Exists && !beaten(p.Real) {
+	for _, p := range c.own.Read {
+		copied := p.Field == FieldAgent && slices.ContainsFunc(c.plan.Mounts, func(m Mount) bool { return m.Op == OpCopy && m.Source == p.Real })
+		if p.Exists && !beaten(p.Real) && !copied {
 			look(p.Real, p.Real, "filesystem.read", false)
 		}
 	}
-	for _, p := range c.r.Write {
+	for _, p := range c.own.Write {
 		if p.Exists && !beaten(p.Real) {
 			look(p.Real, p.Real, "filesystem.write", true)
 		}

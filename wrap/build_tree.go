@@ -85,6 +85,10 @@ func (b *builder) take() {
 	for _, w := range b.writables() {
 		b.clone(w.Real, w.Real, ModeRW, w.Field, false)
 	}
+	for _, p := range b.ownReads() {
+		b.clone(p.Real, p.Real, ModeRO, FieldAgent, true)
+	}
+	b.readCopies()
 	for _, m := range b.binds {
 		if m.Mode != spec.MountTmpfs {
 			b.clone(m.Source.Real, m.Target, bindMode(m.Mode), m.Field, false)
@@ -164,6 +168,7 @@ func (b *builder) placeWritable() {
 	}
 	for _, w := range b.writables() {
 		b.target(w.Real, pathKind(w))
+		b.pinOwn(w)
 		b.put(w.Real, w.Real, ModeRW, w.Field, false)
 		b.links(w)
 	}

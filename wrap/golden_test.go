@@ -27,6 +27,7 @@ var hosts = map[string]string{
 	"newest":     "landlock 10",
 	"no-overlay": "overlay no an overlay cannot be mounted",
 	"no-setattr": noSetAttr,
+	"no-layer":   "layer no an overlay cannot be written",
 	"linux-5.10": "linux 5.10\nlandlock 0\nlistener no the kernel's notifications are interrupted by signals (before Linux 6.0)\n" +
 		"overlay no overlay mounts in a user namespace need Linux 5.11\n" + noSetAttr,
 	"no-userns":      noUser,
@@ -57,6 +58,14 @@ const groupsV2 = "group memory 2 /sys/fs/cgroup/user.slice/app.slice swap\ngroup
 
 const noGroups = "group memory no uid 1000 cannot write /sys/fs/cgroup: permission denied\n" +
 	"group cpu no /sys/fs/cgroup does not have the cpu controller\ngroup pids no uid 1000 cannot write /sys/fs/cgroup: permission denied"
+
+// What an agent needs of its own, after codex and claude.
+const (
+	codexFacts = "own write /home/u/.codex\nown locked /home/u/.codex/config.toml\nown locked /home/u/.codex/rules/x\nown locked /home/u/.codex/hooks.json\n" +
+		"file /home/u/.codex/config.toml\nfile /home/u/.codex/rules/x\nfile /home/u/.codex/log"
+	claudeFacts = "own read /home/u/.claude\nown write /home/u/.claude/projects\nown read /home/u/.claude.json\nown write /home/u/.config/claude/state\n" +
+		"file /home/u/.claude/settings.json\nfile /home/u/.claude/projects/p\nfile /home/u/.claude.json\ndir /home/u/.config/claude/state\nfile /home/u/.netrc"
+)
 
 const noSetAttr = "setattr no mount_setattr needs Linux 5.12"
 
@@ -152,6 +161,23 @@ var goldens = []golden{
 	{"deny", `{"access_mode": "workspace-write", "commands": {"deny": ["sh", "curl", "./main.go"]}}`, "", "all root abi0 no-userns no-userns+"},
 	{"deny-alone", `{"commands": {"deny": ["sh"]}}`, "", "all no-userns"},
 	{"deny-the-command", `{"commands": {"deny": ["make"]}}`, "", "all"},
+	{"agent-codex", `{"access_mode": "workspace-write"}`, codexFacts, "all no-overlay no-layer abi0 no-userns+ root"},
+	{"agent-codex-read-only", `{"access_mode": "read-only"}`, codexFacts, "all"},
+	{"agent-codex-read-list", `{"access_mode": "workspace-write", "filesystem": {"read": ["@system"]}}`, codexFacts, "all"},
+	{"agent-codex-read-home", `{"access_mode": "read-only", "filesystem": {"read": ["@system", "~"]}}`, codexFacts, "all"},
+	{"agent-codex-in-home", `{"access_mode": "workspace-write"}`, codexFacts + "\ncwd /home/u", "all"},
+	{"agent-codex-in-home-read-only", `{"access_mode": "read-only"}`, codexFacts + "\ncwd /home/u", "all"},
+	{"agent-codex-in-its-own", `{"access_mode": "workspace-write"}`, codexFacts + "\ncwd /home/u/.codex/trees/x\nfile /home/u/.codex/trees/x/.envrc", "all"},
+	{"agent-codex-in-its-own-read-only", `{"access_mode": "read-only", "filesystem": {"write": ["out"]}}`, codexFacts + "\ncwd /home/u/.codex/trees/x\ndir /home/u/.codex/trees/x/out", "all"},
+	{"agent-claude", `{"access_mode": "workspace-write"}`, claudeFacts, "all no-layer"},
+	{"agent-claude-read-list", `{"access_mode": "read-only", "filesystem": {"read": ["@system"]}}`, claudeFacts, "all"},
+	{"agent-claude-tmp", `{"access_mode": "workspace-write"}`, strings.ReplaceAll(claudeFacts, "/home/u", "/tmp/h") + "\nhome /tmp/h\ncwd /tmp/h/w\ndir /tmp/h/w", "all"},
+	{"agent-claude-linked-home", `{"access_mode": "workspace-write", "filesystem": {"read": ["@system"]}}`, strings.ReplaceAll(claudeFacts, "/home/u", "/srv/h") + "\nwithout /home/u\nlink /home/u ../srv/h\ncwd /srv/w\ndir /srv/w", "all"},
+	{"agent-home-root", `{"access_mode": "workspace-write"}`, "own write /.codex\nfile /.codex/log\nhome /", "all"},
+	{"agent-home-hidden", `{"access_mode": "workspace-write", "filesystem": {"hide": ["~"]}}`, codexFacts + "\ncwd /srv/data", "all"},
+	{"agent-programs", `{"access_mode": "workspace-write", "commands": {"allow": ["make", "~/.cargo/bin/cargo", "~/lib/"]}}`, codexFacts, "all"},
+	{"agent-secret", `{"access_mode": "workspace-write"}`, "own write /home/u/.ssh/codex\ndir /home/u/.ssh/codex\nown read /home/u/.docker", "all"},
+	{"agent-astray", `{"access_mode": "workspace-write"}`, codexFacts + "\nfile /home/u/.codex/log\nlink /home/u/.codex/more ../.ssh\nown write /home/u/.codex/more", "all"},
 	{"script", `{"filesystem": {"read": ["@system", "."]}}`, "program /home/u/w/run /opt/python/bin/python3", "all"},
 }
 

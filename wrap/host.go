@@ -132,6 +132,7 @@ type Host struct {
 	ProfileWhy  string    // why the profile that the spec names cannot be used; "" where it can
 	Rungs       [3]Answer // by Rung; RungBare is always Yes
 	Overlay     Answer    // overlay mounts in a user namespace
+	Layer       Answer    // such overlays that can be written
 	SetAttr     Answer    // mount_setattr(2), which changes a tree of mounts at once
 
 	Parent *Parent // what an outer sandbox holds; nil where there is none
@@ -139,9 +140,13 @@ type Host struct {
 	// where a limit asks for one.
 	Groups [Controllers]GroupHost
 
-	Home    string
-	State   string  // sbx's own state folder, a private one inside; "" for none
-	Secrets []Found // the default secrets that exist and that the spec opens none of
+	Home string
+	// HomeReal is Home with links resolved, where it is a folder, and HomeMode its
+	// permission bits; looked at only where an agent's home is a layer.
+	HomeReal string
+	HomeMode uint32
+	State    string  // sbx's own state folder, a private one inside; "" for none
+	Secrets  []Found // the default secrets that exist and that the spec opens none of
 	// SecretsCut says which secrets were not looked for, where there are too
 	// many homes; "" where all were.
 	SecretsCut string
@@ -207,6 +212,7 @@ const (
 	FieldProtected  spec.Field = "protected_names"
 	FieldSecrets    spec.Field = "secrets"
 	FieldPrivate    spec.Field = "private_folders"
+	FieldHome       spec.Field = "home"
 	FieldSideDoors  spec.Field = "side_doors"
 	FieldProcesses  spec.Field = "processes"
 	FieldRecord     spec.Field = "record"

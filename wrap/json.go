@@ -197,6 +197,8 @@ func (w *printer) mount(m *Mount) {
 	w.text("op", m.Op.String())
 	w.text("source", m.Source)
 	w.text("lower", m.Lower)
+	w.text("upper", m.Upper)
+	w.text("work", m.Work)
 	w.text("target", m.Target)
 	if m.Slot != 0 {
 		w.num("slot", int64(m.Slot))

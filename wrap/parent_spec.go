@@ -19,6 +19,9 @@ func (b *builder) tellSpec(p *Parent) {
 	if p.Private = b.private; b.prefix != "" && b.h.Home != "" && !b.inView(b.h.Home) {
 		p.Private = append(slices.Clone(p.Private), b.h.Home)
 	}
+	if b.home == homeOverlay || b.home == homeRebuilt {
+		p.Private = append(slices.Clone(p.Private), b.h.HomeReal)
+	}
 	asked := &spec.Node{Kind: spec.Object}
 	doc := b.r.Spec.Node()
 	for _, f := range toldFields {

@@ -145,10 +145,12 @@ const (
 	OpProc               // Target: a proc of the new pid namespace
 	OpDevpts             // Target
 	OpWhiteout           // Target: a whiteout for an overlay
-	OpOverlay            // Source (the layer of whiteouts), Lower, Target: a read-only overlay
+	OpOverlay            // Source (the layer of whiteouts), Lower, Target: an overlay, read-only where Upper and Work are empty
 	OpOpen               // Source, Slot: a descriptor of a folder or file, kept in Slot
 	OpPlace              // Slot (of OpOpen), Target, Mode: bound from the descriptor
 	OpSeal               // Target's own mount becomes read-only, none beneath it
+	OpRead               // Source, Slot: a descriptor for reading a file, kept in Slot
+	OpCopy               // Slot (of OpRead), Target, Perm: a file with that content
 	OpUncover            // Target: the mount on top is detached
 	OpPivot              // Target becomes the root, the old one is detached
 )
@@ -170,6 +172,8 @@ type Mount struct {
 	Op     Op
 	Source string
 	Lower  string
+	Upper  string
+	Work   string
 	Target string
 	Mode   Mode
 	Slot   int

@@ -157,14 +157,19 @@ var errMissing = fmt.Errorf("nothing is there")
 
 func (t *tree) one(m *Mount) error {
 	switch m.Op {
+	case OpCopy:
+		if _, ok := t.fds[m.Slot]; !ok {
+			return soft(m, errMissing)
+		}
+		return t.make(m)
 	case OpMkdir, OpFile, OpSymlink, OpWhiteout, OpContent:
 		return t.make(m)
-	case OpClone, OpOpen:
+	case OpClone, OpOpen, OpRead:
 		at, ok := t.lookUp(m.Source)
 		if !ok {
 			return soft(m, errMissing)
 		}
-		if m.Op == OpOpen {
+		if m.Op != OpClone {
 			t.fds[m.Slot] = at
 			return nil
 		}
@@ -262,7 +267,7 @@ func attach(c *mounted, at place) error {
 func (t *tree) make(m *Mount) error {
 	at, ok := t.lookUp(m.Target)
 	if ok || at.m.fs.kind(at.name) == Symlink {
-		if m.Op == OpWhiteout || m.Op == OpContent {
+		if m.Op == OpWhiteout || m.Op == OpContent || m.Op == OpCopy {
 			return fmt.Errorf("it is there already")
 		}
 		return nil
@@ -273,7 +278,7 @@ func (t *tree) make(m *Mount) error {
 	if at.m.fs.name == "host" || at.m.readOnly {
 		return fmt.Errorf("it would be made on the host")
 	}
-	kind := map[Op]Kind{OpMkdir: Dir, OpFile: File, OpContent: File, OpSymlink: Symlink, OpWhiteout: Device}[m.Op]
+	kind := map[Op]Kind{OpMkdir: Dir, OpFile: File, OpContent: File, OpCopy: File, OpSymlink: Symlink, OpWhiteout: Device}[m.Op]
 	at.m.fs.nodes[at.name] = kind
 	return nil
 }
@@ -295,7 +300,10 @@ func (t *tree) overlay(m *Mount, at place) error {
 			fs.nodes[rel] = k
 		}
 	}
-	return attach(&mounted{fs: fs, root: "/", readOnly: true}, at)
+	if _, ok := t.lookUp(m.Upper); m.Upper != "" && !ok {
+		return errMissing
+	}
+	return attach(&mounted{fs: fs, root: "/", readOnly: m.Upper == ""}, at)
 }
 
 func (t *tree) uncover(at place) error {
@@ -331,7 +339,8 @@ func (t *tree) walk() (all []seen) {
 	var visit func(p string, at place)
 	visit = func(p string, at place) {
 		if id := at.m.fs.identity(at.name); id != "" {
-			all = append(all, seen{p, id, at.m.fs.kind(at.name), at.m.readOnly})
+			// What is written through an overlay is written to its own layer.
+			all = append(all, seen{p, id, at.m.fs.kind(at.name), at.m.readOnly || at.m.fs.lower != nil})
 		}
 		if at.m.fs.kind(at.name) != Dir {
 			return

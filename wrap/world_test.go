@@ -135,6 +135,15 @@ func (w *world) line(line string) {
 		}
 	case "kernel":
 		h.Kernel = Version{number(), 0}
+	case "own": // own read|write|locked PATH: what the command's agent needs of its own
+		if w.in.Agent == nil {
+			w.in.Agent = &spec.AgentNeeds{Agent: spec.Codex}
+		}
+		if mode := map[string]spec.OwnMode{"read": spec.OwnRead, "write": spec.OwnWrite, "locked": spec.OwnLocked}[first]; mode != 0 {
+			w.in.Agent.Files = append(w.in.Agent.Files, spec.OwnFile{Path: more, Mode: mode})
+		}
+	case "layer":
+		h.Layer = w.answer(first, more)
 	case "drop":
 		w.host.DropEnv = append(w.host.DropEnv, first)
 	case "worktree": // worktree TOP GITDIR COMMON OTHER
@@ -216,6 +225,7 @@ func (w *world) resolve(doc string) (*spec.Resolved, error) {
 // probed is the Host as Probe leaves it for r.
 func (w *world) probed(r *spec.Resolved) *Host {
 	h := w.host
+	r = WithOwn(r)
 	h.Home, h.Users = r.Home, []int{h.UID}
 	if r.Network != spec.NetworkHost {
 		for _, p := range w.sorted() {
@@ -235,6 +245,7 @@ func (w *world) probed(r *spec.Resolved) *Host {
 	}
 	w.look(&h, r.Home)
 	w.targets(&h, r)
+	w.homeLayer(&h, r)
 	h.Keep, h.Devices = w.rows(RunKept()), w.rows(Devices())
 	if h.UID == 0 {
 		h.ProcRO, h.ProcMask = w.names(ProcReadOnly()), w.names(ProcMasked())
@@ -251,6 +262,7 @@ func (w *world) probed(r *spec.Resolved) *Host {
 		}
 		h.Repositories = w.repos
 		w.protected(&h, r)
+		w.locked(&h, r)
 	}
 	return &h
 }
@@ -429,10 +441,15 @@ func (w *world) protected(h *Host, r *spec.Resolved) {
 	for _, repo := range w.repos {
 		trees = append(trees, repo.Common)
 	}
+	inner := func(p string) bool {
+		return slices.ContainsFunc(r.Write, func(o spec.Path) bool {
+			return o.Field == FieldAgent && under(p, o.Real) && !slices.Contains(trees, o.Real)
+		})
+	}
 	shared := map[string]bool{}
 	for _, p := range w.sorted() {
 		for _, tree := range trees {
-			if p == tree || !under(p, tree) {
+			if p == tree || !under(p, tree) || inner(p) {
 				continue
 			}
 			rel := p[len(tree)+1:]

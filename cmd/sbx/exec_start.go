@@ -63,7 +63,7 @@ func (x *execution) taught(plan *wrap.Plan, err error) error {
 	if !ok {
 		return x.stepProblem(step)
 	}
-	if next.Overlay.State == wrap.No && x.host.Overlay.State != wrap.No {
+	if next.Overlay.State != x.host.Overlay.State || next.Layer.State != x.host.Layer.State {
 		launch.Listings(&next)
 	}
 	x.host = next

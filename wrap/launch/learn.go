@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"strings"
+
 	"golang.org/x/sys/unix"
 
 	"sbx/wrap"
@@ -39,6 +41,10 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 	}
 	if e.Step.Name == "mount_setattr" && e.Errno == Errno(unix.ENOSYS) {
 		h.SetAttr = wrap.Answer{State: wrap.No, Why: why}
+		return h, true
+	}
+	if isOverlay(e) && strings.Contains(e.Step.Args[4].Text, upperOption) && h.Layer.State != wrap.No {
+		h.Layer = wrap.Answer{State: wrap.No, Why: why}
 		return h, true
 	}
 	if isOverlay(e) && h.Overlay.State != wrap.No {

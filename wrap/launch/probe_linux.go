@@ -27,7 +27,7 @@ func Facts() wrap.Host {
 
 // Survey adds to the facts what stands in the workspace and around it.
 func Survey(r *spec.Resolved, facts wrap.Host) wrap.Host {
-	p := prober{r: r, h: facts, env: syscall.Getenv, root: "/"}
+	p := prober{r: wrap.WithOwn(r), h: facts, env: syscall.Getenv, root: "/"}
 	return p.probe()
 }
 
@@ -58,6 +58,7 @@ func (p *prober) probe() wrap.Host {
 	p.mounts()
 	p.places()
 	p.targets()
+	p.homeLayer()
 	if p.r.System {
 		p.system()
 	}

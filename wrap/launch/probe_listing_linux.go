@@ -18,9 +18,9 @@ const maxListing = 65536
 const smallFolder = 4096
 
 // Listings reads the folders in which something must be hidden by its name: all
-// secrets that are no folders. Probe itself leaves out large ones where an
-// overlay may do, which needs no listing: a caller whose overlay failed sets
-// h.Overlay to No and calls Listings before it plans again.
+// secrets that are no folders, and an agent's home. Probe itself leaves out large
+// ones where an overlay may do, which needs no listing: a caller whose overlay
+// failed sets h.Overlay or h.Layer to No and calls Listings before it plans again.
 func Listings(h *wrap.Host) {
 	p := prober{h: *h}
 	p.listings()
@@ -38,6 +38,9 @@ func (p *prober) listings() {
 			continue // /etc and its like are always large
 		}
 		p.list(dir)
+	}
+	if p.h.HomeReal != "" && (!p.mayOverlay() || p.h.Layer.State == wrap.No) {
+		p.listAll(p.h.HomeReal)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 // guarded is what a search found to protect in some writable trees.
 type guarded struct {
 	trees  []string // writable folders, none beneath another
+	inner  []string // those of an agent's own that lie in one, and those that lie in one of an agent's own
 	opened []string // protected names that the spec writes
 	globs  []string // names that the spec writes at any depth
 	items  []wrap.Protected
@@ -36,11 +37,29 @@ func (g *guarded) addTree(dir string) {
 	g.trees = append(g.trees, dir)
 }
 
+// addOwn makes a folder of an agent's own a tree. One that lies in another tree,
+// or in which another lies, leaves both what they are: protected names count
+// from the top of each.
+func (g *guarded) addOwn(dir string) {
+	switch {
+	case slices.Contains(g.trees, dir) || slices.Contains(g.inner, dir):
+	case anyWithin(dir, g.trees):
+		g.inner = append(g.inner, dir)
+	default:
+		for _, t := range g.trees {
+			if within(t, dir) {
+				g.inner = append(g.inner, t)
+			}
+		}
+		g.addTree(dir)
+	}
+}
+
 // add protects path, which has no link on the way but may be one itself.
 // What lies in no writable tree needs no protection; what the spec writes gets
 // none.
 func (g *guarded) add(path string, kind wrap.Kind, why string) {
-	if g.tree(path) == "" || g.isOpened(path) {
+	if g.tree(path) == "" || g.isOpened(path) || slices.Contains(g.inner, path) {
 		return
 	}
 	p := wrap.Protected{Path: path, Kind: kind, Why: why, Link: kind == wrap.Symlink}
@@ -69,6 +88,11 @@ func (g *guarded) isOpened(path string) bool {
 
 func (g *guarded) isProtectedName(path string) bool {
 	tree := g.tree(path)
+	for _, t := range g.inner {
+		if beneath(path, t) && len(t) > len(tree) {
+			tree = t
+		}
+	}
 	if tree == "" {
 		return false
 	}

@@ -43,7 +43,7 @@ func (p *prober) protectedNames() {
 	s := gitSearch{p: p, home: p.r.Home}
 	for i := range p.r.Write {
 		w := &p.r.Write[i]
-		if w.Exists && w.IsDir && !(isWriteEntry(w.Field) && isInGit(w.Real)) {
+		if w.Exists && w.IsDir && w.Field != wrap.FieldAgent && !(isWriteEntry(w.Field) && isInGit(w.Real)) {
 			s.addTree(w.Real)
 		}
 		if isWriteEntry(w.Field) {
@@ -58,6 +58,7 @@ func (p *prober) protectedNames() {
 	if j := p.r.Job; j != nil && j.Output.Real != "" {
 		s.addTree(j.Output.Real)
 	}
+	s.ownTrees()
 	if len(s.trees) == 0 {
 		return
 	}
@@ -65,6 +66,7 @@ func (p *prober) protectedNames() {
 		s.globs = append(s.globs, trimGlob(g))
 	}
 	s.search()
+	s.locked()
 	p.h.Protected = s.rows()
 	p.h.Unmade = s.missing(p.h.Protected)
 	p.h.Repositories = s.repos
@@ -75,6 +77,9 @@ func (p *prober) protectedNames() {
 
 func (s *gitSearch) search() {
 	s.userConfig()
+	for _, tree := range s.inner { // which the walk of the other may not come to
+		s.top(tree)
+	}
 	for _, tree := range append([]string(nil), s.trees...) {
 		s.above(tree)
 		s.walk(tree)

@@ -82,9 +82,7 @@ func (l *list) mounts(ops []wrap.Mount) {
 			l.add(unix.SYS_MOUNT, "mount", text("devpts"), text(m.Target), text("devpts"),
 				num(unix.MS_NOSUID|unix.MS_NOEXEC), text("newinstance,ptmxmode=0666,mode=620"))
 		case wrap.OpOverlay:
-			l.add(unix.SYS_MOUNT, "mount", text("overlay"), text(m.Target), text("overlay"),
-				num(unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV),
-				text("lowerdir="+overlayPath(m.Source)+":"+overlayPath(m.Lower)+",userxattr"))
+			l.overlay(m)
 		case wrap.OpOpen:
 			if fixed, ok := l.mask(m.Slot); ok {
 				l.openAt(fixed, m.Source)
@@ -96,6 +94,11 @@ func (l *list) mounts(ops []wrap.Mount) {
 			l.place(m, held[m.Slot])
 		case wrap.OpSeal:
 			l.readOnly(m.Target, false)
+		case wrap.OpRead:
+			held[m.Slot] = l.read(m)
+		case wrap.OpCopy:
+			l.copy(m, held[m.Slot])
+			delete(held, m.Slot)
 		case wrap.OpUncover:
 			l.add(unix.SYS_UMOUNT2, "umount2", text(m.Target), num(unix.MNT_DETACH))
 		case wrap.OpPivot:
@@ -219,17 +222,4 @@ func (l *list) pivot(target string) {
 	l.add(unix.SYS_PIVOT_ROOT, "pivot_root", text("."), text("."))
 	l.add(unix.SYS_UMOUNT2, "umount2", text("."), num(unix.MNT_DETACH))
 	l.add(unix.SYS_CHDIR, "chdir", text("/"))
-}
-
-// overlayPath writes a path for overlay's options, where ':' parts the layers
-// and ',' the options.
-func overlayPath(p string) string {
-	b := make([]byte, 0, len(p)+4)
-	for i := 0; i < len(p); i++ {
-		if p[i] == ':' || p[i] == ',' || p[i] == '\\' {
-			b = append(b, '\\')
-		}
-		b = append(b, p[i])
-	}
-	return string(b)
 }

@@ -1,0 +1,225 @@
+package wrap
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// homeKind is what an agent's home is to it.
+type homeKind uint8
+
+const (
+	homeAsIs    homeKind = iota // no layer
+	homePrivate                 // a private folder, as the spec has it without an agent
+	homeOverlay                 // a writable overlay: what is written lands in the sandbox's own layer
+	homeRebuilt                 // a private folder into which what the host's has is bound
+)
+
+// maxRebuilt is up to how many names a home is put together from.
+const maxRebuilt = 1024
+
+// layHome decides what the home of a known agent becomes. Agents replace their
+// files there by rename, so the folder has to be writable; what they write is
+// kept in a layer that ends with the sandbox.
+func (b *builder) layHome() {
+	if !b.r.HomeLayer {
+		return
+	}
+	home := b.h.HomeReal
+	without := func(why string) { b.fault(FieldHome, Degraded, "the agent's home is no layer of its own: "+why) }
+	switch {
+	case home == "":
+		without(b.r.Home + " is no folder")
+	case home == "/":
+		without("it is /")
+	case b.isHidden(home):
+		without("filesystem.hide hides it")
+	case b.onTop(home) >= 0:
+		without("a mount shows there")
+	case b.inWritable(home):
+		without(home + " itself may be written, and what is written there stays")
+	case b.readOnlyTree(home):
+		without(home + " is the working directory, or lies in it, and may only be read")
+	case b.prefix != "" && !b.inView(home), b.covered(home):
+		b.home = homePrivate
+		b.homeCopies(home)
+	case b.h.Overlay.State != No && b.h.Layer.State != No:
+		b.home = homeOverlay
+	default:
+		b.rebuiltHome(home, without)
+	}
+	if b.home == homePrivate || b.home == homeOverlay {
+		b.fault(FieldHome, Enforced, b.ends())
+	}
+}
+
+// rebuiltHome takes what works without a writable overlay.
+func (b *builder) rebuiltHome(home string, without func(why string)) {
+	why := b.h.Layer.Why
+	if b.h.Overlay.State == No {
+		why = b.h.Overlay.Why
+	}
+	switch list := b.h.listing(home); {
+	case list == nil || list.Cut:
+		without(why + ", and its names cannot be read")
+	case len(list.Entries) > maxRebuilt:
+		without(why + ", and it has more than " + itoa(maxRebuilt) + " names")
+	default:
+		b.home = homeRebuilt
+		b.homeCopies(home)
+		b.fault(FieldHome, Degraded, b.ends()+"; what the home has already may only be read, its own state apart: "+why)
+	}
+}
+
+// readOnlyTree tells whether path is, or holds, or is the tree that the command
+// works in and may only read: nothing it seems to write there is to vanish.
+func (b *builder) readOnlyTree(path string) bool {
+	return under(path, b.r.WorkingDir.Real) || b.r.Restricted.Real != "" && under(path, b.r.Restricted.Real)
+}
+
+// ends says what becomes of what the agent writes in its home.
+func (b *builder) ends() string {
+	text := "what the agent writes in its home"
+	var own []string
+	for i := range b.r.Write {
+		if w := &b.r.Write[i]; w.Field == FieldAgent && under(w.Real, b.h.HomeReal) {
+			own = append(own, "~"+w.Real[len(b.h.HomeReal):])
+		}
+	}
+	if len(own) > 0 {
+		text += " beside " + strings.Join(own, ", ")
+	}
+	return text + " is its own copy and ends with it"
+}
+
+// homeCopies are the agent's files directly in its home: it gets copies, since
+// nothing can be renamed onto a file that is bound in.
+func (b *builder) homeCopies(home string) {
+	for i := range b.r.Read {
+		p := &b.r.Read[i]
+		if p.Field == FieldAgent && !p.IsDir && (parent(p.Abs) == home || parent(p.Abs) == b.r.Home) && b.h.Kind(p.Real) == File && !b.isHidden(p.Real) {
+			b.copies = append(b.copies, homeCopy{p.Real, p.Abs[strings.LastIndexByte(p.Abs, '/')+1:], 0})
+		}
+	}
+}
+
+// homeCopy is a file of the host that the private home begins with a copy of.
+type homeCopy struct {
+	source, name string
+	slot         int // where it is open for reading; 0 before
+}
+
+// isCopied tells whether the agent gets a copy of a file instead of the file.
+func (b *builder) isCopied(path string) bool {
+	return slices.ContainsFunc(b.copies, func(c homeCopy) bool { return c.source == path })
+}
+
+// readCopies opens what is to be copied, while it can be reached.
+func (b *builder) readCopies() {
+	for i := range b.copies {
+		c := &b.copies[i]
+		c.slot = b.hold()
+		b.op(Mount{Op: OpRead, Source: c.source, Slot: c.slot, Soft: true, For: FieldHome})
+	}
+}
+
+// writeCopies puts the copies into the private home.
+func (b *builder) writeCopies() {
+	if len(b.copies) == 0 || b.home != homePrivate {
+		return
+	}
+	b.folder(b.h.HomeReal, 0o700)
+	b.copyTo(b.in(b.h.HomeReal))
+}
+
+func (b *builder) copyTo(dir string) {
+	for _, c := range b.copies {
+		b.op(Mount{Op: OpCopy, Source: c.source, Slot: c.slot, Target: dir + "/" + c.name, Perm: 0o600, Soft: true, For: FieldHome,
+			Why: "it is replaced by rename, which a bound file cannot be"})
+	}
+}
+
+// inLayer tells whether path can be changed inside because it lies in the
+// home's layer, which is no change of the host's.
+func (b *builder) inLayer(path string) bool {
+	return b.home == homeOverlay && under(path, b.h.HomeReal) && b.onTop(path) < 0
+}
+
+// mayChange tells whether what stands at a path inside can be another than the
+// host has there.
+func (b *builder) mayChange(image string) bool { return b.mayWrite(image) || b.inLayer(image) }
+
+// placeOwn binds in what the agent reads where a private folder covers it, and
+// keeps the layer from seeming to take what is written in the working directory.
+func (b *builder) placeOwn() {
+	if wd := b.r.WorkingDir.Real; b.inLayer(wd) && !b.inWritable(wd) && !b.isHidden(wd) {
+		b.op(Mount{Op: OpBind, Source: b.in(wd), Target: b.in(wd), Mode: ModeRO, For: b.modeField(), Why: "the working directory may only be read"})
+	}
+	for _, p := range b.ownReads() {
+		b.target(p.Real, pathKind(p))
+		b.put(p.Real, p.Real, ModeRO, FieldAgent, true)
+		b.shown = append(b.shown, p.Real)
+	}
+}
+
+// ownReads are the paths that the agent reads and that a private folder of the
+// host's root covers, but for what lies in another.
+func (b *builder) ownReads() (paths []spec.Path) {
+	if b.prefix != "" || len(b.r.Own) == 0 {
+		return nil
+	}
+	for _, p := range b.r.Read {
+		if p.Field == FieldAgent && b.coveredStrictly(p.Real) && !b.inWritable(p.Real) && !b.isHidden(p.Real) && !b.isCopied(p.Real) {
+			paths = append(paths, p)
+		}
+	}
+	slices.SortStableFunc(paths, func(x, y spec.Path) int { return strings.Compare(x.Real, y.Real) })
+	top := ""
+	return slices.DeleteFunc(paths, func(p spec.Path) bool {
+		if top != "" && under(p.Real, top) {
+			return true
+		}
+		top = p.Real
+		return false
+	})
+}
+
+// pinOwn keeps the folders on the way to one of the agent's own, in a private
+// home, from being renamed: what is written there is told by its path.
+func (b *builder) pinOwn(w spec.Path) {
+	if b.home != homePrivate || w.Field != FieldAgent {
+		return
+	}
+	for i := len(b.h.HomeReal) + 1; i < len(w.Real); i++ {
+		dir := w.Real[:i]
+		if w.Real[i] == '/' && under(w.Real, b.h.HomeReal) && b.made[dir] && !b.shownAt(dir) && !b.isPinned(dir) {
+			b.op(Mount{Op: OpPin, Target: b.in(dir), Why: "on the way to what the agent writes"})
+		}
+	}
+}
+
+func (b *builder) isPinned(dir string) bool {
+	return slices.ContainsFunc(b.plan.Mounts, func(m Mount) bool { return m.Op == OpPin && m.Target == b.in(dir) })
+}
+
+// homeBy is what holds the home's line.
+func (b *builder) homeBy() string {
+	if b.home == homeOverlay {
+		return "overlay"
+	}
+	return "mount namespace"
+}
+
+// nestedHome is the line of an agent inside another sandbox: its home is what
+// the outer one made of it.
+func (b *builder) nestedHome() {
+	if !b.r.HomeLayer {
+		return
+	}
+	if b.h.HomeReal == "" || !slices.ContainsFunc(b.h.Parent.Private, func(d string) bool { return under(b.h.HomeReal, d) }) {
+		b.fault(FieldHome, Degraded, "the agent's home is no layer of its own: the outer sandbox has none, and nothing can be mounted there")
+	}
+	b.line(FieldHome, "parent")
+}

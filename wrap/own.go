@@ -1,0 +1,105 @@
+package wrap
+
+import (
+	"slices"
+
+	"sbx/spec"
+)
+
+// FieldAgent names the paths that no document does: the agent's own.
+const FieldAgent spec.Field = "agent"
+
+// WithOwn is r with what the command's agent needs of its own among what is
+// read and written, as if a document named it there. Where a link leads to that
+// a command of an earlier run may have left, nothing is opened. A locked path
+// that lies in what the agent writes is in view with that.
+func WithOwn(r *spec.Resolved) *spec.Resolved {
+	if len(r.Own) == 0 {
+		return r
+	}
+	all := *r
+	all.Read, all.Write = slices.Clone(r.Read), slices.Clone(r.Write)
+	for i := range r.Own {
+		o := &r.Own[i]
+		if !o.Exists || astray(r, o) {
+			continue
+		}
+		p := o.Path
+		p.Field = FieldAgent
+		switch {
+		case o.Mode == spec.OwnWrite:
+			all.Write = append(all.Write, p)
+		case o.Mode == spec.OwnRead || !writesOwn(r, p.Real):
+			all.Read = append(all.Read, p)
+		}
+	}
+	return &all
+}
+
+// astray tells whether a path of the agent's own leads where it does by a link
+// in a folder that commands write.
+func astray(r *spec.Resolved, o *spec.OwnPath) bool {
+	return slices.ContainsFunc(o.Links, func(l spec.Link) bool {
+		return under(l.Path, r.WorkingDir.Real) || writesOwn(r, l.Path) ||
+			slices.ContainsFunc(r.Write, func(w spec.Path) bool { return w.Exists && under(l.Path, w.Real) })
+	})
+}
+
+// writesOwn tells whether path lies in a folder that the agent writes.
+func writesOwn(r *spec.Resolved, path string) bool {
+	return slices.ContainsFunc(r.Own, func(o spec.OwnPath) bool {
+		return o.Mode == spec.OwnWrite && o.Exists && under(path, o.Real)
+	})
+}
+
+// inOwnTree tells whether path lies in a folder of the agent's own that is bound
+// in writable.
+func (b *builder) inOwnTree(path string) bool {
+	return slices.ContainsFunc(b.writables(), func(w spec.Path) bool { return w.Field == FieldAgent && under(path, w.Real) })
+}
+
+// innerTrees are the writable folders that lie in another and are trees all the
+// same, since protected names count from their tops: a folder of the agent's own
+// in the workspace, the workspace in one of the agent's own.
+func (b *builder) innerTrees() (t []string) {
+	if len(b.r.Own) == 0 {
+		return nil
+	}
+	for _, w := range b.r.Write {
+		if !w.Exists || !w.IsDir || b.isHidden(w.Real) || slices.Contains(t, w.Real) {
+			continue
+		}
+		for _, top := range b.writables() {
+			if w.Real != top.Real && under(w.Real, top.Real) && (w.Field == FieldAgent || top.Field == FieldAgent) {
+				t = append(t, w.Real)
+				break
+			}
+		}
+	}
+	return t
+}
+
+// closeWorkDir makes a working directory read-only that may only be read and
+// lies in a folder that the agent writes. What the document writes beneath it
+// stays.
+func (b *builder) closeWorkDir() {
+	wd := b.r.WorkingDir.Real
+	if !b.r.ReadOnly || !b.inOwnTree(wd) || slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Real == wd || w.Field != FieldAgent && under(wd, w.Real) }) {
+		return
+	}
+	b.pinsAbove(wd, wd)
+	slots := map[int]int{}
+	for i, w := range b.r.Write {
+		if w.Exists && w.Real != wd && under(w.Real, wd) && !b.isHidden(w.Real) {
+			slots[i] = b.hold()
+			b.op(Mount{Op: OpClone, Source: b.in(w.Real), Slot: slots[i], Mode: ModeRW, For: w.Field})
+		}
+	}
+	b.keep(wd, wd, Mount{Op: OpBind, Mode: ModeRO, For: b.modeField(), Why: "it may only be read"})
+	b.plan.Watch.Closed = append(b.plan.Watch.Closed, wd)
+	for i, w := range b.r.Write {
+		if slot := slots[i]; slot != 0 {
+			b.op(Mount{Op: OpAttach, Slot: slot, Source: w.Real, Target: b.in(w.Real), For: w.Field})
+		}
+	}
+}
