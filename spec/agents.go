@@ -7,6 +7,9 @@ import "slices"
 // it, and nothing more.
 type AgentNeeds struct {
 	Agent Agent
+	// Named tells that documents alone say so, not the command: then it is that
+	// agent only for a document that does.
+	Named bool
 	// Pass are its own key and base-URL variables, which look like credentials.
 	Pass []string
 	// Files are the paths of its state and settings that exist, and locked ones
@@ -44,7 +47,7 @@ func guarded(m AccessMode) bool { return m == ReadOnly || m == WorkspaceWrite }
 // has none.
 func (r *resolver) agent() {
 	need := r.in.Agent
-	if need == nil || need.Agent == NoAgent || r.spec.Agent.Or(need.Agent) != need.Agent {
+	if need == nil || need.Agent == NoAgent || r.spec.Agent.Or(need.Agent) != need.Agent || need.Named && !r.spec.Agent.Set {
 		return
 	}
 	r.out.Agent = need.Agent

@@ -30,6 +30,7 @@ func narrowed(t testing.TB, docs ...string) (Resolved, error) {
 func listed() Inputs {
 	in := inputs()
 	in.Environ = []string{"PATH=/bin:/opt", "HOME=/home/u", "LANG=C", "AWS_SECRET_ACCESS_KEY=s"}
+	in.Agent = &AgentNeeds{Agent: Gemini, Named: true, Pass: []string{"GEMINI_API_KEY"}}
 	in.Lists = Lists{
 		Secret: func(path, home string) bool { return within(home+"/.netrc", path) },
 		Holds:  func(path, home string) bool { return within(path, home+"/.netrc") },
@@ -147,6 +148,7 @@ func TestEscalations(t *testing.T) {
 		{`{"access_mode":"read-only"}`, `{"best_effort":["*"]}`, "best_effort", "cannot have * by best effort"},
 		{`{"limits":{"memory":1},"best_effort":["limits.memory"]}`, `{"best_effort":["limits.memory","limits.cpus"]}`, "best_effort", "limits.cpus"},
 		{`{"access_mode":"read-only"}`, `{"require_available":false}`, "require_available", "*"},
+		{`{"access_mode":"workspace-write"}`, `{"agent":"gemini"}`, "agent", "cannot have what gemini needs of its own opened: the parent has no agent"},
 		{`{"agent":"claude"}`, `{"agent":"codex"}`, "agent", "cannot have codex: the parent has claude"},
 	} {
 		_, err := narrowed(t, test.parent, test.child)

@@ -16,9 +16,9 @@ func (c *call) identify(docs []*spec.SandboxSpec) {
 		switch {
 		case !d.Agent.Set:
 		case d.Agent.Value == spec.NoAgent:
-			c.agent = agent.Command{}
+			c.agent, c.named = agent.Command{}, false
 		case d.Agent.Value != c.agent.Agent:
-			c.agent = agent.Command{Agent: d.Agent.Value, At: 1}
+			c.agent, c.named = agent.Command{Agent: d.Agent.Value, At: 1}, true
 		}
 	}
 }
@@ -59,7 +59,9 @@ func (c *call) agentNeeds() *spec.AgentNeeds {
 	if c.agent.Agent == 0 {
 		return nil
 	}
-	return agent.Needs(c.agent.Agent, c.home(), func(name string) string { return variable(c.environ, name) }, spec.HostPaths{})
+	needs := agent.Needs(c.agent.Agent, c.home(), func(name string) string { return variable(c.environ, name) }, spec.HostPaths{})
+	needs.Named = c.named
+	return needs
 }
 
 // instruct puts the flags into the agent's command line by which it keeps to

@@ -41,6 +41,7 @@ type call struct {
 	// readStdin tells that a spec came from stdin.
 	readStdin bool
 	agent     agent.Command       // which the command is
+	named     bool                // it is one by a document's word alone
 	mode      spec.PermissionMode // of the profile, for the agent's command line
 	chosen    audit.Profile       // the profile that holds
 	warnings  []spec.Warning      // of the documents' readers
