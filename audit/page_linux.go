@@ -43,6 +43,7 @@ func layOut(v View) page {
 	p := page{title: "run " + text(n.Get("id")) + ": " + v.State, tone: stateTone(v)}
 	p.add("", overview(v))
 	p.add("refused to start", refusal(n.Get("error")))
+	p.add("warnings", warnings(n.Get("warnings")))
 	p.add("asked", asked(n.Get("requested")))
 	p.add("held", held(n.Get("enforcement")))
 	p.add("refused", violations(n))
@@ -80,6 +81,7 @@ func overview(v View) []row {
 		cells("program", text(n.Get("command").Get("executable"))),
 		cells("in", text(n.Get("command").Get("cwd"))),
 		cells("access mode", text(n.Get("access_mode"))),
+		profileRow(n.Get("profile")),
 		cells("started", text(n.Get("started_at"))),
 		cells("ended", ended(v)),
 	}

@@ -8,7 +8,7 @@ func (r *Resolved) At(f Field) string {
 	if r.Spec == nil {
 		return ""
 	}
-	return r.Spec.Source.place(r.Spec.Source.Root.lookUp(f))
+	return r.Spec.Source.place(r.Spec.node().lookUp(f))
 }
 
 // place is where a node of the document stands, as "spec.json:4:12"; "" where

@@ -76,7 +76,7 @@ func (r *resolver) note(f Field, text string) {
 // it is in none.
 func (r *resolver) at(f Field) string {
 	name, item, indexed := strings.Cut(string(f), "[")
-	n := r.spec.Source.Root.lookUp(Field(name))
+	n := r.spec.node().lookUp(Field(name))
 	if n != nil && indexed {
 		index, member, _ := strings.Cut(item, "]")
 		i, err := strconv.Atoi(index)

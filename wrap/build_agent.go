@@ -43,7 +43,12 @@ func (b *builder) agent() {
 			why, help = a.Agent.String()+"'s turns stand in a file that is not in view", "let its state folder be"
 		}
 		if why != "" {
-			b.unwatched(f, why, help)
+			held := Unavailable
+			if a.Agent != 0 && f != "max_turns" {
+				held = Degraded
+				why += "; it keeps to them by its own flags, unseen"
+			}
+			b.unwatched(f, why, help, held)
 			continue
 		}
 		if f == "max_turns" {
@@ -59,7 +64,7 @@ func (b *builder) agent() {
 		if !b.set(f) {
 			f = "tools_denied"
 		}
-		b.unwatched(f, l.Tool+": "+l.Why, "leave the tool out")
+		b.unwatched(f, l.Tool+": "+l.Why, "leave the tool out", Unavailable)
 	}
 }
 
@@ -75,12 +80,12 @@ func (b *builder) set(f spec.Field) bool {
 
 // unwatched says that nobody holds field: a refusal, but where a profile asks,
 // whose promise the kernel keeps without it.
-func (b *builder) unwatched(f spec.Field, why, help string) {
+func (b *builder) unwatched(f spec.Field, why, help string, s Status) {
 	if strings.HasPrefix(b.r.At(f), "profile ") {
-		b.fault(f, Unavailable, why)
+		b.fault(f, s, why)
 		return
 	}
-	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "hold " + string(f), Why: why, Help: help + `, or list "` + string(f) + `" in best_effort`}, Unavailable)
+	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "hold " + string(f), Why: why, Help: help + `, or list "` + string(f) + `" in best_effort`}, s)
 }
 
 func streamFlags(a spec.Agent) string {

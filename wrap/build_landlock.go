@@ -121,3 +121,25 @@ func (b *builder) writeRules(r *landlock.Ruleset) {
 		}
 	}
 }
+
+// executeRules leaves the right to execute to what commands.allow names.
+func (b *builder) executeRules(r *landlock.Ruleset) {
+	if r.FS == 0 { // else a domain that is about files shuts moving them from folder to folder
+		r.FS = landlock.Refer
+		b.allow(r, "/", Dir, landlock.Refer, "files may be moved")
+	}
+	for i := range r.Rules {
+		r.Rules[i].Allow &^= landlock.Execute
+	}
+	r.FS |= landlock.Execute
+	exact := func(path string, kind Kind) {
+		b.allow(r, path, kind, landlock.Execute, "commands.allow")
+		r.Rules[len(r.Rules)-1].Exact = true
+	}
+	for _, path := range b.plan.Programs.Files {
+		exact(path, File)
+	}
+	for _, path := range b.plan.Programs.Folders {
+		exact(path, Dir)
+	}
+}

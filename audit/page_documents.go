@@ -1,0 +1,36 @@
+package audit
+
+import "sbx/spec"
+
+func warnings(n *spec.Node) (rows []row) {
+	for _, w := range texts(n) {
+		r := cells(w)
+		r.tone = weak
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// texts are the strings of a list; none where there is no list.
+func texts(n *spec.Node) (all []string) {
+	if n != nil {
+		for _, item := range n.Items {
+			all = append(all, text(item))
+		}
+	}
+	return all
+}
+
+// profileRow is the profile that held, with why below it.
+func profileRow(n *spec.Node) row {
+	if n == nil {
+		return cells("profile", "")
+	}
+	name := text(n.Get("name"))
+	if n.Get("off") != nil {
+		name = "off"
+	}
+	r := cells("profile", name)
+	r.notes = texts(n.Get("why"))
+	return r
+}
