@@ -68,13 +68,19 @@ func (v *verb) parse(args []string) (*call, error) {
 	for len(args) > 0 {
 		word := args[0]
 		if word == "--" {
-			c.rest = append(c.rest, args[1:]...)
+			if args = args[1:]; v.args == "" && len(args) > 0 {
+				return nil, v.extra(args[0])
+			}
+			c.rest = append(c.rest, args...)
 			return c, nil
 		}
 		if len(word) < 2 || word[0] != '-' {
 			if v.command() {
 				c.rest = args
 				return c, nil
+			}
+			if v.args == "" {
+				return nil, v.extra(word)
 			}
 			c.rest, args = append(c.rest, word), args[1:]
 			continue
@@ -87,21 +93,25 @@ func (v *verb) parse(args []string) (*call, error) {
 		}
 		switch {
 		case f.arg == "" && hasValue:
-			return nil, usageError(v.name + ": --" + name + " takes no value")
+			return nil, usageError(v.name + ": " + dashed(name) + " takes no value")
 		case f.arg == "":
 			value = "true"
 		case !hasValue && len(args) == 0:
-			return nil, usageError(v.name + ": --" + name + " wants " + f.arg)
+			return nil, usageError(v.name + ": " + dashed(name) + " wants " + f.arg)
 		case !hasValue:
 			value, args = args[0], args[1:]
 		}
 		if !f.many && c.has(name) {
-			return nil, usageError(v.name + ": --" + name + " is given twice")
+			return nil, usageError(v.name + ": " + dashed(name) + " is given twice")
 		}
 		c.values[name] = append(c.values[name], value)
 		c.given = append(c.given, given{name, value})
 	}
 	return c, nil
+}
+
+func (v *verb) extra(word string) error {
+	return usageError(v.name + " takes no argument, and not " + quote(word))
 }
 
 // command tells whether what follows the flags is a command with flags of its
@@ -122,10 +132,25 @@ func (v *verb) flag(name string) *flag {
 
 // near suggests the flag that was meant.
 func near(name string, flags []flag) string {
+	known := make([]string, len(flags))
 	for i := range flags {
-		f := flags[i].name
-		if strings.HasPrefix(f, name) || strings.HasPrefix(name, f) && len(f) > 2 || strings.ReplaceAll(name, "_", "-") == f {
-			return " (did you mean --" + f + "?)"
+		known[i] = flags[i].name
+	}
+	if f := meant(name, known); f != "" {
+		return " (did you mean " + dashed(f) + "?)"
+	}
+	return ""
+}
+
+// meant is the one of the known words that was probably meant: one that is a
+// slip away, or that begins like it; "" for none.
+func meant(word string, known []string) string {
+	if k := spec.Nearest(word, known); k != "" || word == "" {
+		return k
+	}
+	for _, k := range known {
+		if strings.HasPrefix(k, word) || len(k) > 2 && strings.HasPrefix(word, k) {
+			return k
 		}
 	}
 	return ""

@@ -55,14 +55,23 @@ func dashed(name string) string {
 func fishCompletion() string {
 	var b strings.Builder
 	for _, v := range table() {
-		b.WriteString("complete -c sbx -n __fish_use_subcommand -a " + v.name + " -d '" + strings.ReplaceAll(v.short, "'", "") + "'\n")
+		b.WriteString("complete -c sbx -n __fish_use_subcommand -a " + v.name + " -d '" + fishQuote(v.short) + "'\n")
 		for _, f := range v.flags {
-			b.WriteString("complete -c sbx -n '__fish_seen_subcommand_from " + v.name + "' -l " + f.name)
+			short := "-l "
+			if len(f.name) == 1 {
+				short = "-s "
+			}
+			b.WriteString("complete -c sbx -n '__fish_seen_subcommand_from " + v.name + "' " + short + f.name)
 			if f.arg != "" {
 				b.WriteString(" -r")
 			}
-			b.WriteString(" -d '" + strings.ReplaceAll(f.help, "'", "") + "'\n")
+			b.WriteString(" -d '" + fishQuote(f.help) + "'\n")
 		}
 	}
 	return b.String()
+}
+
+// fishQuote is text as fish reads it between single quotes.
+func fishQuote(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s)
 }

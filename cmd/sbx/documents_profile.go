@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"sbx/spec"
 	"sbx/spec/profile"
 	"sbx/wrap"
@@ -137,7 +139,8 @@ func (c *call) choose(row *profile.Row, why string) {
 	c.chosen.Name = row.Name
 	c.chosen.Why = append(c.chosen.Why, why)
 	c.mode = row.Mode.Value
-	c.verbose("profile " + row.Name + ": " + why)
+	head := "profile " + row.Name + ": "
+	c.verbose(head + strings.TrimPrefix(why, head))
 }
 
 // profileDocs are the documents that a profile stands for in a project. The

@@ -22,6 +22,7 @@ func help(args []string, std streams) int {
 	v := find(args[0])
 	if v == nil {
 		std.say("no verb " + quote(args[0]) + nearVerb(args[0]))
+		std.say("hint: sbx help")
 		return exitUsage
 	}
 	std.print(v.help())

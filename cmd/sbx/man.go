@@ -8,8 +8,12 @@ func runMan(c *call) int {
 		c.std.print(manual())
 		return exitOK
 	}
+	if len(c.rest) > 1 {
+		c.std.say("man: one verb at a time")
+		return exitUsage
+	}
 	v := find(c.rest[0])
-	if v == nil || len(c.rest) > 1 {
+	if v == nil {
 		c.std.say("man: no verb " + quote(c.rest[0]) + nearVerb(c.rest[0]))
 		return exitUsage
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"sbx/audit"
 	"sbx/spec"
 )
@@ -20,6 +22,6 @@ func runSchema(c *call) int {
 		c.std.print(audit.Schema())
 		return exitOK
 	}
-	c.std.say("schema: want spec or record, not " + quote(which))
+	c.std.say("schema: want spec or record, not " + quote(strings.Join(c.rest, " ")))
 	return exitUsage
 }

@@ -1,7 +1,5 @@
 package main
 
-import "strings"
-
 var specFlags = []flag{
 	{name: "spec", arg: "FILE", many: true, help: "a SandboxSpec, JSON or YAML; - is stdin; each narrows the one before"},
 	{name: "spec-json", arg: "JSON", many: true, help: "a SandboxSpec itself"},
@@ -109,10 +107,12 @@ func nearVerb(name string) string {
 			return ": it is not there yet"
 		}
 	}
+	var known []string
 	for _, v := range table() {
-		if strings.HasPrefix(v.name, name) || strings.HasPrefix(name, v.name) {
-			return " (did you mean " + v.name + "?)"
-		}
+		known = append(known, v.name)
+	}
+	if v := meant(name, append(known, "help", "version")); v != "" {
+		return " (did you mean " + v + "?)"
 	}
 	return ""
 }
