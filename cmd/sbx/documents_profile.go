@@ -125,13 +125,13 @@ func (c *call) profileOf(file, cwd string) ([]*spec.SandboxSpec, error) {
 		c.warnings = append(c.warnings, spec.Warning{Field: "tools_allowed", Text: aside})
 	}
 	docs, err := c.profileDocs(choice.Row, env.Project, real)
-	if err == nil && len(docs) > 0 {
-		own := *docs[0]
-		own.ToolsAllowed = spec.Some(choice.Tools)
-		own.Source.Root = nil
-		docs[0] = &own
+	if err != nil || asked.File == nil || !asked.File.Tools.Set {
+		return docs, err
 	}
-	return docs, err
+	own := *docs[0] // the file is the truth for the tools, and answers for them
+	own.ToolsAllowed, own.Source.Root = spec.Opt[[]string]{}, nil
+	docs[0] = &own
+	return append(docs, &spec.SandboxSpec{ToolsAllowed: spec.Some(choice.Tools), Source: spec.Source{Name: file, Dir: cwd}}), nil
 }
 
 // choose notes which profile holds, and why: for the record, and at -v.
