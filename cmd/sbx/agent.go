@@ -61,7 +61,24 @@ func (c *call) agentNeeds() *spec.AgentNeeds {
 	}
 	needs := agent.Needs(c.agent.Agent, c.home(), func(name string) string { return variable(c.environ, name) }, spec.HostPaths{})
 	needs.Named = c.named
+	if in := c.installedIn(); in != "" {
+		needs.Files = append(needs.Files, spec.OwnFile{Path: in, Mode: spec.OwnRead})
+	}
 	return needs
+}
+
+// installedIn is the folder that the agent's program lies in, its packages with
+// it; "" where every sandbox has it in view.
+func (c *call) installedIn() string {
+	file := c.programFile(c.rest[max(c.agent.At-1, 0)])
+	if file == "" || wrap.Lists().System(file) {
+		return ""
+	}
+	const modules = "/node_modules"
+	if i := strings.Index(file, modules+"/"); i >= 0 {
+		return file[:i+len(modules)]
+	}
+	return file
 }
 
 // instruct puts the flags into the agent's command line by which it keeps to

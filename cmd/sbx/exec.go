@@ -228,6 +228,9 @@ func (x *execution) find() (int, error) {
 		}
 		return status, &spec.Problem{On: x.rest[0], Do: "run the command", Why: why}
 	}
+	if x.agent.Agent != 0 {
+		prog.Path = prog.Real // which is in view; a link to it may not be
+	}
 	x.program = prog
 	x.record.Command.Executable = prog.Real
 	return 0, nil
