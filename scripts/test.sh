@@ -9,10 +9,11 @@ cd "$(dirname "$0")/.."
 scripts/deps.sh || echo "test: tests that need what is missing are skipped"
 work=$(mktemp -d "${TMPDIR:-/tmp}/sbx-test.XXXXXX")
 user=''
+elsewhere=''
 cleanup() {
 	[ -z "$user" ] || userdel "$user" >/dev/null 2>&1 || true
 	chmod -R u+w "$work" 2>/dev/null || true
-	rm -rf "$work"
+	rm -rf "$work" ${elsewhere:+"$elsewhere"}
 }
 trap cleanup EXIT
 trap 'exit 130' INT
@@ -63,6 +64,9 @@ as_user() {
 			go list -tags "$tags" -deps -test ./... >/dev/null
 	)
 	chown -R "$user:" "$work/home" "$work/src"
+	# Beneath /tmp all is private in a sandbox: some tests want another place.
+	elsewhere=$(mktemp -d /srv/sbx-test.XXXXXX 2>/dev/null) || elsewhere=''
+	[ -z "$elsewhere" ] || chown "$user:" "$elsewhere"
 	cat >"$work/exec/run" <<-EOF
 		#!/bin/bash
 		# go builds where its user alone may look: run a copy of the test binary.
@@ -73,7 +77,7 @@ as_user() {
 		status=0
 		env -i PATH="$PATH" HOME="$work/home" USER=$user LOGNAME=$user LANG="${LANG:-C.UTF-8}" TERM="${TERM:-dumb}" \\
 			GOMODCACHE="$work/home/mod" GOCACHE="$work/home/cache" GOFLAGS=-buildvcs=false \\
-			SBX_TEST_MUST_RUN="${SBX_TEST_MUST_RUN:-}" \\
+			SBX_TEST_MUST_RUN="${SBX_TEST_MUST_RUN:-}" SBX_TEST_ELSEWHERE="$elsewhere" \\
 			setpriv --reuid=$user --regid=$user --clear-groups -- "\$copy" "\$@" || status=\$?
 		rm -f "\$copy"
 		exit \$status

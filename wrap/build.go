@@ -79,7 +79,7 @@ type builder struct {
 	faults   []fault         // what makes a line other than enforced
 	heldBy   heldBy          // by which mechanism a limit is held
 	home     homeKind        // what an agent's home is
-	copies   []homeCopy      // of its files there
+	copies   []homeCopy      // of its files
 }
 
 // fault is a reason why a field's line is not Enforced.

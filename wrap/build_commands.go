@@ -201,11 +201,7 @@ func (b *builder) files(writable func(image string, f spec.Field)) {
 		}
 		if e.Kind == Dir {
 			p.Folders = append(p.Folders, images...)
-			for _, image := range images { // of the host's own, it could not be written either
-				if b.inLayer(image) && !b.mayWrite(image) {
-					writable(image, fieldAllow)
-				}
-			}
+			b.layered(images, writable)
 			loaders = append(loaders, b.h.Loaders...)
 			continue
 		}

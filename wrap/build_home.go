@@ -141,6 +141,22 @@ func (b *builder) copyTo(dir string) {
 	}
 }
 
+// placeHome gives an empty root a private home, before anything in it is shown.
+func (b *builder) placeHome() {
+	home := b.h.Home
+	if b.home == homePrivate { // what the agent has of its own lies there without links
+		home = b.h.HomeReal
+	}
+	if home == "" || home == "/" || b.inView(home) || b.covered(home) {
+		return
+	}
+	b.folder(home, 0o755)
+	b.op(Mount{Op: OpBind, Source: b.scratchAt() + partHome, Target: b.in(home), For: FieldPrivate})
+	if home != b.h.Home && !b.inView(b.h.Home) {
+		b.symlink(b.h.Home, home)
+	}
+}
+
 // inLayer tells whether path can be changed inside because it lies in the
 // home's layer, which is no change of the host's.
 func (b *builder) inLayer(path string) bool {
@@ -151,16 +167,36 @@ func (b *builder) inLayer(path string) bool {
 // host has there.
 func (b *builder) mayChange(image string) bool { return b.mayWrite(image) || b.inLayer(image) }
 
-// placeOwn binds in what the agent reads where a private folder covers it, and
-// keeps the layer from seeming to take what is written in the working directory.
+// layered gives those of the folders that may be executed from which could be
+// written in the home's layer alone: what the document lets be written it knows.
+func (b *builder) layered(folders []string, writable func(image string, f spec.Field)) {
+	for _, dir := range folders {
+		if b.inLayer(dir) && !b.mayWrite(dir) {
+			writable(dir, fieldAllow)
+		}
+	}
+}
+
+// placeOwn binds in what the agent reads where a private folder covers it.
 func (b *builder) placeOwn() {
-	if wd := b.r.WorkingDir.Real; b.inLayer(wd) && !b.inWritable(wd) && !b.isHidden(wd) {
-		b.op(Mount{Op: OpBind, Source: b.in(wd), Target: b.in(wd), Mode: ModeRO, For: b.modeField(), Why: "the working directory may only be read"})
+	if b.home == homeOverlay {
+		b.closeInLayer(b.r.WorkingDir.Real)
+		if b.r.Restricted.Real != b.r.WorkingDir.Real {
+			b.closeInLayer(b.r.Restricted.Real)
+		}
 	}
 	for _, p := range b.ownReads() {
 		b.target(p.Real, pathKind(p))
 		b.put(p.Real, p.Real, ModeRO, FieldAgent, true)
 		b.shown = append(b.shown, p.Real)
+	}
+}
+
+// closeInLayer makes a folder of the layer read-only in which the command works
+// and which it may only read: that is told by an error, and not by a copy.
+func (b *builder) closeInLayer(dir string) {
+	if dir != "" && b.inLayer(dir) && !b.inWritable(dir) && !b.isHidden(dir) {
+		b.op(Mount{Op: OpBind, Source: b.in(dir), Target: b.in(dir), Mode: ModeRO, For: b.modeField(), Why: "it may only be read"})
 	}
 }
 

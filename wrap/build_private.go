@@ -210,22 +210,6 @@ func (b *builder) placeParts() {
 	}
 }
 
-// placeHome gives an empty root a private home, before anything in it is shown.
-func (b *builder) placeHome() {
-	home := b.h.Home
-	if b.home == homePrivate { // what the agent has of its own lies there without links
-		home = b.h.HomeReal
-	}
-	if home == "" || home == "/" || b.inView(home) || b.covered(home) {
-		return
-	}
-	b.folder(home, 0o755)
-	b.op(Mount{Op: OpBind, Source: b.scratchAt() + partHome, Target: b.in(home), For: FieldPrivate})
-	if home != b.h.Home && !b.inView(b.h.Home) {
-		b.symlink(b.h.Home, home)
-	}
-}
-
 // deviceLinks are the links of /dev that programs expect.
 var deviceLinks = [...][2]string{
 	{"/dev/fd", "/proc/self/fd"}, {"/dev/stdin", "/proc/self/fd/0"}, {"/dev/stdout", "/proc/self/fd/1"},

@@ -27,6 +27,7 @@ func (b *builder) protect() {
 		case p.Link:
 			b.fault(FieldProtected, Degraded, p.Path+" is a link: what it points to is protected, the link itself is not")
 			b.plan.Watch.Protected = append(b.plan.Watch.Protected, p)
+			b.plan.Watch.Unmade = append(b.plan.Watch.Unmade, p.Path) // whatever else would take its place
 		default:
 			for _, at := range spots[i] {
 				m := Mount{Op: OpBind, Mode: ModeRO, Soft: true, For: FieldProtected, Why: p.Why}
