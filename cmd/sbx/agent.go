@@ -17,8 +17,10 @@ func (c *call) identify(docs []*spec.SandboxSpec) {
 		case !d.Agent.Set:
 		case d.Agent.Value == spec.NoAgent:
 			c.agent, c.named = agent.Command{}, false
-		case d.Agent.Value != c.agent.Agent:
-			c.agent, c.named = agent.Command{Agent: d.Agent.Value, At: 1}, true
+		default:
+			byName := c.agent.Agent
+			c.agent = agent.Named(d.Agent.Value, c.rest, c.programFile)
+			c.named = c.named || d.Agent.Value != byName
 		}
 	}
 }

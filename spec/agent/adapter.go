@@ -72,6 +72,7 @@ type adapter struct {
 	npm       string   // its package
 	installed []string // parts of the path that its program lies at
 
+	parser        parser   // who reads its command line
 	options       []option // its flags that mean something to sbx
 	bypassModes   []string // permission modes that turn every check off
 	writingModes  []string // those that write the project

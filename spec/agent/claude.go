@@ -17,6 +17,7 @@ var claude = adapter{
 	starts:    "about 15",
 	npm:       "@anthropic-ai/claude-code",
 	installed: []string{"/@anthropic-ai/claude-code/", "/share/claude/versions/"},
+	parser:    commander,
 	options: []option{
 		{names: []string{"--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"}, means: isBypass},
 		{names: []string{"--permission-mode"}, means: isMode, value: true},

@@ -16,7 +16,8 @@ var codex = adapter{
 	state:     "~/.codex",
 	starts:    "40 to 75",
 	npm:       "@openai/codex",
-	installed: []string{"/@openai/codex"},
+	installed: []string{"/@openai/codex/", "/@openai/codex-"},
+	parser:    clap,
 	options: []option{
 		{names: []string{"--dangerously-bypass-approvals-and-sandbox", "--yolo"}, means: isBypass},
 		{names: []string{"-s", "--sandbox"}, means: isMode, value: true},

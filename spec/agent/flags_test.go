@@ -225,21 +225,11 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-func TestOfCommand(t *testing.T) {
-	for command, want := range map[string]spec.Agent{
-		"claude": spec.Claude, "/usr/bin/codex": spec.Codex, "./gemini": spec.Gemini, "claude.sh": 0, "none": 0, "": 0, "/": 0,
-	} {
-		if got := OfCommand(command); got != want {
-			t.Errorf("%q: %s", command, got)
-		}
-	}
-}
-
 // A fourth agent is one file and one row.
 func TestAdaptersAreComplete(t *testing.T) {
 	for a := spec.Claude; a < spec.NoAgent; a++ {
 		ad := find(a)
-		if ad == nil || ad.flags == nil || len(ad.bypass) == 0 || len(ad.needs) == 0 || len(ad.pass) == 0 || ad.home == "" || ad.state == "" {
+		if ad == nil || ad.flags == nil || len(ad.bypass) == 0 || len(ad.needs) == 0 || len(ad.pass) == 0 || ad.home == "" || ad.state == "" || ad.parser == 0 || ad.npm == "" || len(ad.installed) == 0 || len(ad.options) == 0 {
 			t.Errorf("%s: %+v", a, ad)
 		}
 	}

@@ -19,6 +19,7 @@ var gemini = adapter{
 	starts:    "7 to 15",
 	npm:       "@google/gemini-cli",
 	installed: []string{"/@google/gemini-cli/"},
+	parser:    yargs,
 	options: []option{
 		{names: []string{"-y", "--yolo"}, means: isBypass},
 		{names: []string{"--approval-mode"}, means: isMode, value: true},

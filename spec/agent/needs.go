@@ -14,18 +14,6 @@ type need struct {
 	why  string
 }
 
-// OfCommand is the agent that a command is, told from its program's name; 0 for
-// one that nobody knows.
-func OfCommand(command string) spec.Agent {
-	name := command[strings.LastIndexByte(command, '/')+1:]
-	for _, ad := range adapters {
-		if ad.agent.String() == name {
-			return ad.agent
-		}
-	}
-	return 0
-}
-
 // Needs is what an agent needs of its own: its variables, and those of its paths
 // that exist, or are locked and must not come into being. get reads the caller's environment: a variable may have moved the
 // agent's state. nil for an agent that nobody knows.

@@ -35,44 +35,57 @@ type Typed struct {
 	Stream bool     // a JSON stream is written on stdout
 }
 
-// ReadArgs tells what the caller's own arguments to an agent say.
+// parser is who reads an agent's command line: each has spellings of its own.
+type parser uint8
+
+const (
+	commander parser = iota + 1 // of node; claude's
+	clap                        // of Rust; codex's
+	yargs                       // of node; gemini's
+)
+
+// ReadArgs tells what the caller's own arguments to an agent say. What would ask
+// for more counts behind "--" too: an option may have taken that for its value.
 func ReadArgs(a spec.Agent, args []string) Typed {
 	ad := find(a)
 	var t Typed
 	if ad == nil {
 		return t
 	}
+	behind := false // what stands behind "--" is the agent's prompt, or meant to be
 	for i := 0; i < len(args); i++ {
-		word, value, given := strings.Cut(args[i], "=")
-		if word == "--" {
-			break
-		}
-		at := slices.IndexFunc(ad.options, func(o option) bool { return slices.Contains(o.names, word) })
-		if at < 0 {
+		if args[i] == "--" {
+			behind = true
 			continue
 		}
-		o := &ad.options[at]
+		o, word, value, given := ad.option(args[i])
+		if o == nil {
+			continue
+		}
 		if o.value && !given && i+1 < len(args) {
 			i++
 			value = args[i]
 		}
-		switch o.means {
-		case isBypass:
+		switch {
+		case o.means == isBypass:
 			t.Bypass = word
-		case isMode:
-			if t.Mode, t.ModeAt = value, word; !o.value {
-				t.Mode = o.is
-			}
+		case o.means == isMode:
 			if slices.Contains(ad.bypassModes, value) {
 				t.Bypass = word + " " + value
 			}
-		case isTools:
+			if behind {
+				break
+			}
+			if t.Mode, t.ModeAt = value, word; !o.value {
+				t.Mode = o.is
+			}
+		case o.means == isTools:
 			t.Tools = append(t.Tools, tools1(value)...)
 			for o.list && !given && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && looksTool(args[i+1]) {
 				i++
 				t.Tools = append(t.Tools, tools1(args[i])...)
 			}
-		case isStream:
+		case o.means == isStream && !behind:
 			t.Stream = t.Stream || o.is == "" || value == o.is
 		}
 	}
@@ -80,6 +93,48 @@ func ReadArgs(a spec.Agent, args []string) Typed {
 		t.Stream = false
 	}
 	return t
+}
+
+// option is the option that a word is, as the agent's own parser reads it, and
+// the value that is part of the word; nil for none.
+func (ad *adapter) option(word string) (o *option, name, value string, given bool) {
+	name, value, given = strings.Cut(word, "=")
+	single := len(name) > 2 && name[0] == '-' && name[1] != '-'
+	switch ad.parser {
+	case clap:
+		if single { // -sread-only
+			name, value, given = word[:2], strings.TrimPrefix(word[2:], "="), true
+		}
+	case yargs:
+		if single { // -yp: each letter is an option
+			if strings.IndexByte(name, 'y') > 0 {
+				name = "-y"
+			} else {
+				name = "-" + name[len(name)-1:]
+			}
+		} else if strings.HasPrefix(name, "--") { // --approvalMode
+			name = dashes(name)
+		}
+	}
+	at := slices.IndexFunc(ad.options, func(o option) bool { return slices.Contains(o.names, name) })
+	if at < 0 {
+		return nil, "", "", false
+	}
+	return &ad.options[at], name, value, given
+}
+
+// dashes is a flag with capitals as one with dashes.
+func dashes(flag string) string {
+	var b strings.Builder
+	for i := range len(flag) {
+		if c := flag[i]; 'A' <= c && c <= 'Z' {
+			b.WriteByte('-')
+			b.WriteByte(c - 'A' + 'a')
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // tools1 are the tools of one word: they may be divided by commas, but not
@@ -131,7 +186,12 @@ func Escalations(a spec.Agent, typed Typed, ask Ask) spec.Problems {
 	limited := ask.Allowed.Set || len(ask.Denied) > 0
 	patterns := slices.ContainsFunc(append(slices.Clone(ask.Allowed.Value), ask.Denied...), func(t string) bool { return strings.Contains(t, "(") })
 	switch {
-	case typed.Bypass == "", ad.replaced:
+	case typed.Bypass == "", ad.replaced && ask.Inside:
+	case ad.replaced:
+		flags, _, _ := Flags(a, ask)
+		if ours := ReadArgs(a, flags).Mode; ours != "" && !slices.Contains(ad.bypassModes, ours) {
+			refuse("tools_allowed", typed.Bypass, "what the spec says of its tools is kept by its sandbox "+ours)
+		}
 	case limited && (patterns || !ad.enforcesTools):
 		refuse("tools_allowed", typed.Bypass, "it turns off the checks by which the agent keeps to its tools")
 	case ask.Access == spec.ReadOnly && !slices.Contains(ad.bypassModes, typed.Mode):
