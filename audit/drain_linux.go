@@ -61,6 +61,9 @@ func (x *Watch) event(out []Notice, wd int32, mask uint32, name string, now time
 		}
 		return out
 	}
+	if m := x.masks[wd]; m != nil {
+		return x.opened(out, wd, m, mask, now)
+	}
 	d := x.dirs[wd]
 	if d == nil {
 		return out

@@ -35,9 +35,12 @@ const (
 	Overflow
 	// RemovedInside: the command removed it, with its worktree.
 	RemovedInside
+	// Opened: a folder that is masked was opened, and was empty. Path is what it
+	// is called inside, and "" where that cannot be told.
+	Opened
 )
 
 // String is the word for it in a record.
 func (w What) String() string {
-	return [...]string{"", "replaced", "removed", "appeared", "overflow", "removed inside"}[w]
+	return [...]string{"", "replaced", "removed", "appeared", "overflow", "removed inside", "opened"}[w]
 }

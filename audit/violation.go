@@ -51,6 +51,9 @@ func (vs *Violations) Add(v Violation) {
 	vs.list = append(vs.list, v)
 }
 
+// Omit counts what is left out on purpose.
+func (vs *Violations) Omit(n int) { vs.omitted += n }
+
 // List is the violations in the order in which each was first seen, and how
 // many more there were.
 func (vs *Violations) List() (list []Violation, omitted int) { return vs.list, vs.omitted }

@@ -26,6 +26,7 @@ type Watch struct {
 	files []guarded
 	at    map[string]int // of files, by path, counted from 1
 	early []string       // what was there already as a folder came under watch
+	masks map[int32]*masked
 
 	events []byte // read from fd
 	buf    []byte // names of a folder

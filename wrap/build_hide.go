@@ -52,6 +52,7 @@ func (b *builder) maskImages(path string, k Kind, f spec.Field, bindsOnly bool) 
 func (b *builder) maskAt(image, path string, k Kind, f spec.Field) {
 	b.masked = append(b.masked, image)
 	b.keep(path, image, maskOf(k, f))
+	b.folderMasked(image, path, k, f)
 	if k == File {
 		b.plan.Watch.Masked = append(b.plan.Watch.Masked, path)
 		b.fault(f, Degraded, image+" is masked: when the host replaces it, it shows until it is masked again")
@@ -73,6 +74,7 @@ func (b *builder) mask(path string, k Kind, f spec.Field) {
 	m.Target = b.in(path)
 	b.masked = append(b.masked, path)
 	b.op(m)
+	b.folderMasked(path, path, k, f)
 }
 
 // masks makes the empty folder and the empty file, and opens them. Their mount
@@ -81,7 +83,7 @@ func (b *builder) mask(path string, k Kind, f spec.Field) {
 func (b *builder) masks(at string) {
 	b.op(Mount{Op: OpMkdir, Target: at + partEmpty, Perm: 0o555})
 	b.op(Mount{Op: OpFile, Target: at + partNone, Perm: 0o444})
-	b.op(Mount{Op: OpOpen, Source: at + partEmpty, Slot: slotEmpty})
+	b.op(Mount{Op: OpOpen, Source: at + partEmpty, Slot: SlotEmpty})
 	b.op(Mount{Op: OpOpen, Source: at + partNone, Slot: slotNone})
 }
 
@@ -89,7 +91,7 @@ func (b *builder) masks(at string) {
 func maskOf(k Kind, f spec.Field) Mount {
 	slot := slotNone
 	if k == Dir {
-		slot = slotEmpty
+		slot = SlotEmpty
 	}
 	return Mount{Op: OpPlace, Slot: slot, Mode: ModeRO, Soft: true, For: f}
 }

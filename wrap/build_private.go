@@ -22,7 +22,7 @@ const (
 
 // The slots of the two masks, beyond what hold hands out.
 const (
-	slotEmpty = maxHeld + 1
+	SlotEmpty = maxHeld + 1 // the folder
 	slotNone  = maxHeld + 2
 )
 

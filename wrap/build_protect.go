@@ -259,6 +259,7 @@ func (b *builder) mountPoint(m *spec.MountAt, kind Kind) {
 
 // finish seals an empty root and goes there.
 func (b *builder) finish() {
+	b.ownFolders()
 	if b.prefix != "" {
 		b.op(Mount{Op: OpSeal, Target: b.prefix, Why: "the new root itself is nobody's to write"})
 		b.op(Mount{Op: OpPivot, Target: b.prefix})

@@ -203,6 +203,9 @@ func (w *printer) mount(m *Mount) {
 	if m.Slot != 0 {
 		w.num("slot", int64(m.Slot))
 	}
+	if m.Own != 0 {
+		w.num("own", int64(m.Own))
+	}
 	if m.Mode != ModeKeep {
 		w.text("mode", m.Mode.String())
 	}
@@ -280,6 +283,11 @@ func (w *printer) watch(x *Watch) {
 	w.list("unmade", x.Unmade)
 	w.list("views", x.elsewhere())
 	w.list("masked", x.Masked)
+	var folders []string
+	for i := range x.Folders {
+		folders = append(folders, x.Folders[i].Inside)
+	}
+	w.list("folders", folders)
 	w.list("sockets", x.Sockets)
 	w.text("record", x.Record)
 	w.close('}')

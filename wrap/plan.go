@@ -147,7 +147,7 @@ const (
 	OpWhiteout           // Target: a whiteout for an overlay
 	OpOverlay            // Source (the layer of whiteouts), Lower, Target: an overlay, read-only where Upper and Work are empty
 	OpOpen               // Source, Slot: a descriptor of a folder or file, kept in Slot
-	OpPlace              // Slot (of OpOpen), Target, Mode: bound from the descriptor
+	OpPlace              // Slot (of OpOpen), Own, Target, Mode: bound from the descriptor
 	OpSeal               // Target's own mount becomes read-only, none beneath it
 	OpRead               // Source, Slot: a descriptor for reading a file, kept in Slot
 	OpCopy               // Slot (of OpRead), Target, Perm: a file with that content
@@ -177,6 +177,7 @@ type Mount struct {
 	Target string
 	Mode   Mode
 	Slot   int
+	Own    int // not 0: of what Slot holds, the folder of this number
 	Perm   uint32
 	Size   int64 // bytes; 0 is the kernel's own default
 	Soft   bool  // not being there any more is no failure
@@ -221,6 +222,14 @@ type Enforcement struct {
 	Reason string // why it is not Enforced; may be empty
 }
 
+// Folder is a folder of the sandbox that an empty one lies over.
+type Folder struct {
+	Inside string     // as it is called there
+	Path   string     // of the host
+	Own    int        // of the mount that masks it; several may share one
+	For    spec.Field // that hides it
+}
+
 // View is a folder of the sandbox and the writable tree of the host that it is,
 // "" where it is none of the trees.
 type View struct{ Inside, Tree string }
@@ -240,6 +249,7 @@ type Watch struct {
 	Unmade    []string    // further paths that must not come into being
 	Closed    []string    // folders that are read-only inside, whole: other worktrees' git folders
 	Masked    []string    // files hidden by a mount that the host may replace
+	Folders   []Folder    // folders that are hidden by a mount: whoever opens one gets an empty one
 	Trees     []string    // writable trees swept for protected names at the end
 	Git       []string    // git folders in them: names count from there as well
 	Worktrees []Worktree  // that can be removed inside

@@ -14,35 +14,36 @@ import (
 // execution is one run of exec, from the documents to the record.
 type execution struct {
 	*call
-	clock    *stopwatch
-	caller   launch.Caller
-	signals  int
-	keep     []int
-	resolved *spec.Resolved
-	sink     *audit.Sink
-	later    string // where the record will stand, before sink is opened
-	record   audit.Record
-	host     wrap.Host
-	program  wrap.Program
-	plan     *wrap.Plan
-	process  *launch.Process
-	held     *audit.Held
-	sweep    *audit.Sweep // nil where there is nothing to look after
-	watch    *audit.Watch
-	linked   *audit.Worktrees // that can be removed inside; nil for none
-	again    *renewer         // nil before the watch begins
-	counter  wrap.Counter     // which is asked for
-	describe wrap.Describe
-	ledger   audit.Ledger
-	programs *listen.Programs // which may be executed; nil for any
-	budget   launch.Budget    // where an outer sbx counts
-	tracer   *trace.Tracer    // nil where programs are not counted by ptrace
-	mixed    bool             // stderr goes where stdout does, to a program
-	told     []string         // the kinds of refusals that a person was told of
-	ended    string           // why sbx ended everything; "" where it did not
-	seen     wrap.AgentSeen   // what is known of the command's agent
-	watched  *watched         // nil where no stream of an agent's is read
-	bounds   launch.Bounds    // the limits that the supervisor holds itself
+	clock       *stopwatch
+	caller      launch.Caller
+	signals     int
+	keep        []int
+	resolved    *spec.Resolved
+	sink        *audit.Sink
+	later       string // where the record will stand, before sink is opened
+	record      audit.Record
+	host        wrap.Host
+	program     wrap.Program
+	plan        *wrap.Plan
+	process     *launch.Process
+	held        *audit.Held
+	sweep       *audit.Sweep // nil where there is nothing to look after
+	watch       *audit.Watch
+	linked      *audit.Worktrees // that can be removed inside; nil for none
+	again       *renewer         // nil before the watch begins
+	counter     wrap.Counter     // which is asked for
+	describe    wrap.Describe
+	ledger      audit.Ledger
+	programs    *listen.Programs // which may be executed; nil for any
+	budget      launch.Budget    // where an outer sbx counts
+	tracer      *trace.Tracer    // nil where programs are not counted by ptrace
+	mixed       bool             // stderr goes where stdout does, to a program
+	told        []string         // the kinds of refusals that a person was told of
+	masksOpened []string         // masked folders that were opened, as they are inside
+	ended       string           // why sbx ended everything; "" where it did not
+	seen        wrap.AgentSeen   // what is known of the command's agent
+	watched     *watched         // nil where no stream of an agent's is read
+	bounds      launch.Bounds    // the limits that the supervisor holds itself
 }
 
 // runExec is `sbx exec`.

@@ -96,6 +96,7 @@ func (x *execution) look(hooks *launch.Hooks, found *audit.Swept) {
 	if err := x.watch.Begin(time.Now()); err != nil {
 		x.unwatched(asProblem(err)[0])
 	}
+	x.watch.Masks(x.process.MaskFolder(), x.plan.Watch.Folders)
 	drain := func() { x.drain(found) }
 	x.again = &renewer{x: x, hooks: hooks, drain: drain, timer: -1}
 	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: x.watch.FD(), Event: func() { drain(); x.again.look() }})
@@ -105,11 +106,14 @@ func (x *execution) look(hooks *launch.Hooks, found *audit.Swept) {
 	drain() // what came into being before the watch began
 }
 
-// drain sweeps at once what the watch tells of.
+// drain sweeps at once what the watch tells of, and notes what it is told.
 func (x *execution) drain(found *audit.Swept) {
 	for _, n := range x.watch.Drain(time.Now()) {
-		if n.What == audit.Appeared {
+		switch n.What {
+		case audit.Appeared:
 			found.Add(x.sweep.At(n.Path))
+		case audit.Opened:
+			x.opened(n.Path, n.At)
 		}
 	}
 }

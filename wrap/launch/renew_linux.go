@@ -32,6 +32,16 @@ func (r *renewal) close() {
 	r.in = noRenewal.in
 }
 
+// MaskFolder is a descriptor of the empty folder that masks, -1 for none.
+func (pr *Process) MaskFolder() int {
+	for i, slot := range masks(pr.renewal.list) {
+		if slot == wrap.SlotEmpty {
+			return pr.renewal.in.masks[i]
+		}
+	}
+	return -1
+}
+
 // Renewal is a child under way that mounts again what fell off in a running
 // sandbox, and whatever else of the Plan's renewals is not mounted.
 type Renewal struct {

@@ -12,6 +12,7 @@ type list struct {
 	used    uint64 // slots in use
 	remount bool   // each mount by itself
 	masks   []int  // slots of the Plan whose descriptors stay open for the supervisor
+	own     []int  // the masks' own folders that are made
 	on      string // the object of the steps that follow
 	field   spec.Field
 	out     *program // what finished steps become part of; nil to keep them

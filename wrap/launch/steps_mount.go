@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -152,9 +153,12 @@ func (l *list) create(path, content string) {
 }
 
 // clone makes a detached copy of the tree at an O_PATH descriptor.
-func (l *list) clone(from Slot, mode wrap.Mode) Slot {
+func (l *list) clone(from Slot, mode wrap.Mode) Slot { return l.cloneOf(from, "", mode) }
+
+// cloneOf is clone of a name beneath the descriptor.
+func (l *list) cloneOf(from Slot, name string, mode wrap.Mode) Slot {
 	s := l.slot()
-	l.add(unix.SYS_OPEN_TREE, "open_tree", kept(from), text(""), num(treeFlags)).Save = s
+	l.add(unix.SYS_OPEN_TREE, "open_tree", kept(from), text(name), num(treeFlags)).Save = s
 	if set := attributes(mode); set != 0 && !l.remount {
 		l.setattr(kept(s), "", atEmpty|atTree, set)
 	}
@@ -184,11 +188,25 @@ func (l *list) bind(m *wrap.Mount) {
 	l.soften(m, first)
 }
 
-// place binds what an open descriptor shows at a target.
+// own is the name of a mask's own folder beneath the empty one; "" for none.
+func own(m *wrap.Mount) string {
+	if m.Own == 0 {
+		return ""
+	}
+	return strconv.Itoa(m.Own)
+}
+
+// place binds what an open descriptor shows at a target. The mask's own folder is
+// made even if nothing is there to be masked: it may be there when the mask is
+// mounted again.
 func (l *list) place(m *wrap.Mount, from Slot) {
+	if m.Own != 0 && !slices.Contains(l.own, m.Own) {
+		l.own = append(l.own, m.Own)
+		l.add(unix.SYS_MKDIRAT, "mkdirat", kept(from), text(own(m)), num(0o555))
+	}
 	to := l.open(m.Target)
 	first := len(l.steps) - 1
-	tree := l.clone(from, m.Mode)
+	tree := l.cloneOf(from, own(m), m.Mode)
 	l.move(tree, to)
 	l.settle(tree, m.Mode)
 	l.close(tree)
