@@ -101,8 +101,9 @@ func (b *builder) agentLines() {
 	if a.Agent == 0 {
 		return
 	}
+	b.line("agent", a.Agent.String()+"'s name and flags")
 	if len(a.Opened) > 0 {
-		b.note("environment.pass", a.Agent.String()+" gets its own "+strings.Join(a.Opened, ", "))
+		b.note("agent", a.Agent.String()+" gets its own "+strings.Join(a.Opened, ", "))
 	}
 	if n := b.r.Spec.MaxCommands; n.Set && n.Value < nearOwn && a.Starts != "" {
 		b.note("max_commands", a.Agent.String()+" starts "+a.Starts+" programs of its own in a small task, and they count")

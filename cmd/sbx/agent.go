@@ -118,14 +118,16 @@ func (x *execution) instruct() error {
 		}
 	}
 	args, said := agent.Rewrite(a, own, flags)
-	seen.Said = said
+	if seen.Said = said; ask.Inside && agent.Replaces(a) {
+		seen.Said = append(seen.Said, a.String()+"'s own sandbox is off: it cannot start inside this one, which holds as much")
+	}
 	if len(flags) > 0 || len(said) > 0 {
 		x.record.Command.Asked = x.rest
 		x.rest = append(append([]string{}, x.rest[:x.agent.At]...), args...)
 		x.record.Command.Argv = x.rest
 		x.verbose(a.String() + " gets " + strings.Join(flags, " "))
-		for _, s := range said {
-			if !x.has("q") {
+		if !x.has("q") {
+			for _, s := range said {
 				x.std.say(s)
 			}
 		}

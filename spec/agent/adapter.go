@@ -104,6 +104,12 @@ func Starts(a spec.Agent) string {
 	return ""
 }
 
+// Replaces tells whether sbx's sandbox stands in the place of the agent's own.
+func Replaces(a spec.Agent) bool {
+	ad := find(a)
+	return ad != nil && ad.replaced
+}
+
 // Flags are an agent's flags for what is asked: the arguments to put right
 // after its program's name, what is kept by them, and what is not. An agent
 // that nobody knows has none and keeps nothing.
