@@ -63,6 +63,23 @@ func (s *Sweep) leads(path, rel string) bool {
 	return ok && wrap.LeadsInGit(in, !s.Cut)
 }
 
+// Part tells whether a name, without its folder, may be part of a path that must
+// not come into being.
+func (s *Sweep) Part(name string) bool {
+	s.prepare()
+	if wrap.IsProtectedPart(name) {
+		return true
+	}
+	for _, set := range []map[string]bool{s.unmade, s.toward} {
+		for path := range set {
+			if path[strings.LastIndexByte(path, '/')+1:] == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // ambiguous tells whether a path may be a branch of a submodule that the search
 // at launch did not come to ("modules/a/logs/refs/heads/config").
 func (s *Sweep) ambiguous(path, rel string) bool {

@@ -258,6 +258,11 @@ func TestSweepTreeOfAProtectedName(t *testing.T) {
 			t.Errorf("%s: forbidden is %v", path, !want)
 		}
 	}
+	for name, want := range map[string]bool{"config.toml": true, ".git": true, "log": false} {
+		if g.sweep.Part(name) != want {
+			t.Errorf("%s: a part is %v", name, !want)
+		}
+	}
 	plant(t, top, "sessions/s", "log", "config.toml", "new/.git/config")
 	if out := g.sweep.At(top); len(out.Moved) != 0 {
 		t.Errorf("%+v", out)

@@ -65,9 +65,26 @@ func TestAgentLockedNamesAreSwept(t *testing.T) {
 	r := b.agent("codex", specWW, "echo x >~/.codex/hooks.json; echo y >~/.codex/fine").ended()
 	b.absent(b.home + "/.codex/hooks.json")
 	b.holds(b.home+"/.codex/fine", "y\n")
+	must(t, os.Remove(b.home+"/.codex/fine"))
 	if moved := r.rec.list("swept"); len(moved) != 1 || moved[0].text("path") != b.home+"/.codex/hooks.json" {
 		t.Errorf("swept: %v", r)
 	}
+}
+
+// A folder that is reached through /proc has no path to be told; its names are
+// refused by themselves.
+func TestAgentLockedNamesThroughProc(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	b.furnish()
+	r := b.agent("codex", specWW, `cd ~/.codex
+echo >/proc/self/cwd/hooks.json && echo made
+mkdir /proc/self/cwd/prompts && echo made
+echo >/proc/self/cwd/fine && echo fine`).ended()
+	if strings.Contains(r.out, "made") || !strings.Contains(r.out, "fine") || len(r.rec.list("swept")) > 0 {
+		t.Errorf("%v", r)
+	}
+	b.absent(b.home + "/.codex/hooks.json")
 }
 
 // The host may replace what is locked; it is locked again.

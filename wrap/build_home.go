@@ -50,6 +50,11 @@ func (b *builder) layHome() {
 	default:
 		b.rebuiltHome(home, without)
 	}
+	for i := range b.r.Own {
+		if o := &b.r.Own[i]; o.Exists && o.Mode != spec.OwnLocked && !b.opensOwn(o.Abs) {
+			b.fault(FieldHome, Degraded, o.Abs+" is not opened for the agent: it holds the home, or a link leads there that a command may have left")
+		}
+	}
 	if b.home == homePrivate || b.home == homeOverlay {
 		b.fault(FieldHome, Enforced, b.ends())
 	}

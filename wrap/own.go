@@ -11,7 +11,8 @@ const FieldAgent spec.Field = "agent"
 
 // WithOwn is r with what the command's agent needs of its own among what is
 // read and written, as if a document named it there. Where a link leads to that
-// a command of an earlier run may have left, nothing is opened. A locked path
+// a command of an earlier run may have left, and what holds the home, is not
+// opened. A locked path
 // that lies in what the agent writes is in view with that.
 func WithOwn(r *spec.Resolved) *spec.Resolved {
 	if len(r.Own) == 0 {
@@ -37,9 +38,10 @@ func WithOwn(r *spec.Resolved) *spec.Resolved {
 }
 
 // astray tells whether a path of the agent's own leads where it does by a link
-// in a folder that commands write.
+// in a folder that commands write, or is no folder of its own: one that holds
+// the home.
 func astray(r *spec.Resolved, o *spec.OwnPath) bool {
-	return slices.ContainsFunc(o.Links, func(l spec.Link) bool {
+	return o.Real == "/" || r.Home != "" && (under(r.Home, o.Real) || under(r.Home, o.Abs)) || slices.ContainsFunc(o.Links, func(l spec.Link) bool {
 		return under(l.Path, r.WorkingDir.Real) || writesOwn(r, l.Path) ||
 			slices.ContainsFunc(r.Write, func(w spec.Path) bool { return w.Exists && under(l.Path, w.Real) })
 	})
@@ -50,6 +52,12 @@ func writesOwn(r *spec.Resolved, path string) bool {
 	return slices.ContainsFunc(r.Own, func(o spec.OwnPath) bool {
 		return o.Mode == spec.OwnWrite && o.Exists && under(path, o.Real)
 	})
+}
+
+// opensOwn tells whether a path of the agent's own is opened for it.
+func (b *builder) opensOwn(abs string) bool {
+	own := func(p spec.Path) bool { return p.Field == FieldAgent && p.Abs == abs }
+	return slices.ContainsFunc(b.r.Read, own) || slices.ContainsFunc(b.r.Write, own)
 }
 
 // inOwnTree tells whether path lies in a folder of the agent's own that is bound

@@ -25,6 +25,9 @@ type Listener struct {
 	Programs *Programs
 	// Forbids tells whether a name of the host must not come into being.
 	Forbids func(path string) bool
+	// Part tells whether a name may be one that must not come into being, where its
+	// folder cannot be told.
+	Part func(name string) bool
 	// Closed tells whether a path may not be written although its mount may.
 	Closed func(path string) bool
 	// Guards tells whether one is read-only while the mount on it, or above it,

@@ -4,8 +4,6 @@ import (
 	"bytes"
 
 	"golang.org/x/sys/unix"
-
-	"sbx/wrap"
 )
 
 // spot says which of a call's arguments are a descriptor and a path. dir is -1
@@ -270,7 +268,7 @@ func (l *Listener) stops(d *landing) bool {
 	case d.unread:
 		return true
 	case d.odd:
-		return wrap.IsProtectedPart(d.text())
+		return l.Part(d.text())
 	case !d.ok || d.mounted:
 		return false
 	}

@@ -49,13 +49,13 @@ func (x *execution) listen(h *launch.Hooks) {
 	}
 	l := &listen.Listener{FD: x.process.Listener(), Root: x.process.Root(), Views: x.plan.Watch.Views,
 		Sockets: x.plan.Sockets, Programs: x.programs,
-		Forbids: func(string) bool { return false }, Guards: func(string) bool { return false }, Closed: x.plan.Closed,
+		Forbids: func(string) bool { return false }, Guards: func(string) bool { return false }, Part: wrap.IsProtectedPart, Closed: x.plan.Closed,
 		Exceeded: func() { x.end("max_commands") }, Refused: x.refused}
 	if x.plan.Counter == wrap.CounterNotify {
 		l.Ledger = &x.ledger
 	}
 	if x.sweep != nil {
-		l.Forbids, l.Guards = x.sweep.Forbids, x.sweep.Guards
+		l.Forbids, l.Guards, l.Part = x.sweep.Forbids, x.sweep.Guards, x.sweep.Part
 	}
 	if x.linked != nil {
 		l.Remove = x.linked.Remove
