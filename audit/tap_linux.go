@@ -56,6 +56,7 @@ func NewTap(s func(agent.Hooks) (*agent.Stream, bool), to int) (t *Tap, write in
 	})
 	if !ok {
 		t.Close()
+		unix.Close(ends[0])
 		unix.Close(ends[1])
 		return nil, -1, unix.EINVAL
 	}
@@ -137,7 +138,6 @@ func (t *Tap) pass(b []byte) bool {
 		case err == unix.EAGAIN: // the caller's descriptor does not block
 			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(t.to), Events: unix.POLLOUT}}, -1)
 		case err != nil || n <= 0:
-
 			return false
 		default:
 			b = b[n:]

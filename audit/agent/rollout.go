@@ -24,6 +24,7 @@ type Rollout struct {
 	tally tally
 	take  func([]byte)
 
+	cut     bool
 	counted int64 // tokens of the session when the last turn was over
 }
 
@@ -39,6 +40,9 @@ func (r *Rollout) Write(p []byte) (int, error) {
 	r.lines.write(p, r.take)
 	return len(p), nil
 }
+
+// Cut says that the file went on and was not read to its end.
+func (r *Rollout) Cut() { r.cut = true }
 
 // Turns is how many turns have begun.
 func (r *Rollout) Turns() int { return r.tally.turns }
@@ -60,6 +64,9 @@ func (r *Rollout) into(s *Summary) {
 	s.Called = spec.Some(append([]Tool{}, t.tools...))
 	if s.Version = t.version; s.Version == "" {
 		s.unseen("version", "the rollout file's first line was not read")
+	}
+	if r.cut {
+		s.unseen("turns", "the rollout file was not read to its end")
 	}
 	s.unseenCount("turns", r.lines.skipped, "lines of the rollout file longer than 1 MiB and not read")
 	s.unseenCount("turns", t.damaged, "lines of the rollout file that are no JSON object and not read")

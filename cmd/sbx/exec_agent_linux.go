@@ -16,8 +16,8 @@ import (
 type watched struct {
 	tap     *audit.Tap
 	rules   *agent.Rules
-	real    int // the caller's stdout, while descriptor 1 is the pipe
-	rollout *rollout
+	real    int             // the caller's stdout, while descriptor 1 is the pipe
+	rollout *audit.Follower // of codex; nil for none
 	turns   int
 }
 
@@ -48,7 +48,7 @@ func (x *execution) tapAgent() error {
 		rules: agent.NewRules(a, s.ToolsAllowed, s.ToolsDenied, spec.Place{Dir: x.resolved.WorkingDir.Real, Home: x.home()})}
 	x.std.out = real
 	if dir := x.rolloutDir(); a == spec.Codex && dir != "" {
-		x.watched.rollout = newRollout(dir, x.record.StartedAt)
+		x.watched.rollout = audit.Follow(dir, x.record.StartedAt)
 	}
 	return nil
 }
@@ -70,8 +70,8 @@ func (x *execution) listenAgent(h *launch.Hooks) {
 	}
 	h.Wait = append(h.Wait, launch.Waiter{FD: w.tap.Wake, Event: x.heard})
 	if w.rollout != nil {
-		if fd := w.rollout.tick(); fd >= 0 {
-			h.Wait = append(h.Wait, launch.Waiter{FD: fd, Event: x.follow})
+		if fd := w.rollout.Tick(); fd >= 0 {
+			h.Wait = append(h.Wait, launch.Waiter{FD: fd, Event: func() { x.follow(w.rollout.Look) }})
 		}
 	}
 }
@@ -160,14 +160,25 @@ func (x *execution) agentEnded() {
 		}
 	}
 	x.heard()
-	x.follow()
+	if w.rollout != nil {
+		x.follow(w.rollout.Finish)
+	}
 	w.tap.With(func(s *agent.Stream) {
-		if w.rollout != nil && w.rollout.found() {
-			s.Supplement(w.rollout.reader)
+		if w.rollout != nil && w.rollout.Found() != nil {
+			s.Supplement(w.rollout.Found())
 		}
 		sum := s.Summary()
 		x.record.Agent, x.record.TurnsUsed, x.record.ToolsUsed = &sum, sum.Turns, sum.ToolsUsed()
 	})
+}
+
+// follow hears of the turns that codex's own file tells of.
+func (x *execution) follow(look func(session string) (turns int)) {
+	session := ""
+	x.watched.tap.With(func(s *agent.Stream) { session = s.Session() })
+	if turns := look(session); turns > x.watched.turns {
+		x.turn(turns)
+	}
 }
 
 func (x *execution) toldOf(kind string) bool {

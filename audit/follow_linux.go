@@ -1,0 +1,183 @@
+package audit
+
+import (
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit/agent"
+)
+
+// Follower reads the file in which codex records its session while that grows:
+// it names the turns that the stream does not. The file is the sandbox's to
+// write: nothing of it is believed but that it was said.
+type Follower struct {
+	dir    string // sessions, in codex's state folder on the host
+	since  time.Time
+	reader *agent.Rollout
+	fd     int // of the file, -1 before it is found
+	clock  int // the timer, -1 for none
+	turns  int
+}
+
+// followEvery is how often the file is looked at; a turn takes seconds.
+const followEvery = 250 * time.Millisecond
+
+// Follow makes a follower of a session that begins at since or later.
+func Follow(sessions string, since time.Time) *Follower {
+	f := &Follower{dir: sessions, since: since, fd: -1, clock: -1}
+	f.reader = agent.NewRollout(agent.Hooks{Turn: func(n int) { f.turns = n }})
+	return f
+}
+
+// Tick is a descriptor that is readable when it is time to look; -1 where there
+// can be none.
+func (f *Follower) Tick() int {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
+	if err != nil {
+		return -1
+	}
+	every := unix.NsecToTimespec(int64(followEvery))
+	if err := unix.TimerfdSettime(fd, 0, &unix.ItimerSpec{Interval: every, Value: every}, nil); err != nil {
+		unix.Close(fd)
+		return -1
+	}
+	f.clock = fd
+	return fd
+}
+
+// Close frees the descriptors.
+func (f *Follower) Close() {
+	for _, fd := range []*int{&f.fd, &f.clock} {
+		if *fd >= 0 {
+			unix.Close(*fd)
+		}
+		*fd = -1
+	}
+}
+
+// Found is the reader of the file; nil where none was found.
+func (f *Follower) Found() *agent.Rollout {
+	if f.fd < 0 {
+		return nil
+	}
+	return f.reader
+}
+
+// What is read at a look, and at the end, when nobody writes any more: a file
+// may be as long as its writer pleases.
+const (
+	followLook = 1 << 20
+	followEnd  = 64 << 20
+)
+
+// Look reads what was added since to the file of the stream's session, "" while
+// that is not known, and tells how many turns have begun.
+func (f *Follower) Look(session string) (turns int) {
+	if f.clock >= 0 {
+		var n [8]byte
+		_, _ = unix.Read(f.clock, n[:]) // takes note of the timer
+	}
+	f.read(session, followLook)
+	return f.turns
+}
+
+// Finish reads what is left, once the session is over.
+func (f *Follower) Finish(session string) (turns int) {
+	if f.read(session, followEnd) {
+		f.reader.Cut()
+	}
+	return f.turns
+}
+
+// read reads at most limit bytes, and tells whether there are more.
+func (f *Follower) read(session string, limit int) (more bool) {
+	if f.fd < 0 && (session == "" || !f.find(session)) {
+		return false
+	}
+	buf := make([]byte, 64<<10)
+	for limit > 0 {
+		n, err := unix.Read(f.fd, buf[:min(len(buf), limit)])
+		if err == unix.EINTR {
+			continue
+		}
+		if n <= 0 || err != nil {
+			return false
+		}
+		_, _ = f.reader.Write(buf[:n]) // it takes all
+		limit -= n
+	}
+	var st unix.Stat_t
+	at, err := unix.Seek(f.fd, 0, unix.SEEK_CUR)
+	return err == nil && unix.Fstat(f.fd, &st) == nil && st.Size > at
+}
+
+// find opens the session's file beneath the folders of the last days. No link is
+// followed: the sandbox can write there.
+func (f *Follower) find(session string) bool {
+	if strings.ContainsAny(session, "/*?[") || len(session) > 200 {
+		return false
+	}
+	top, err := unix.Open(f.dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(top)
+	now := time.Now()
+	for _, day := range []time.Time{f.since, now, f.since.UTC(), now.UTC()} {
+		dir, err := openInside(top, day.Format("2006/01/02"), unix.O_RDONLY|unix.O_DIRECTORY)
+		if err != nil {
+			continue
+		}
+		if name := fileOf(dir, session); name != "" {
+			// A FIFO or device is not waited for.
+			if fd, err := openInside(dir, name, unix.O_RDONLY|unix.O_NONBLOCK); err == nil {
+				if f.isNew(fd) {
+					f.fd = fd
+				} else {
+					unix.Close(fd)
+				}
+			}
+		}
+		unix.Close(dir)
+		if f.fd >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// isNew tells whether a regular file came into being in this run. In one that
+// goes on from an earlier session the turns before cannot be told apart.
+func (f *Follower) isNew(fd int) bool {
+	var st unix.Statx_t
+	if unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BTIME|unix.STATX_TYPE, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return false
+	}
+	born := time.Unix(st.Btime.Sec, int64(st.Btime.Nsec))
+	return st.Mask&unix.STATX_BTIME == 0 || !born.Before(f.since.Add(-time.Second))
+}
+
+func openInside(dir int, path string, flags int) (int, error) {
+	return unix.Openat2(dir, path, &unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC | unix.O_NOFOLLOW),
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
+}
+
+// fileOf is the name of a session's file in a folder of a day; "" for none.
+func fileOf(dir int, session string) string {
+	buf := make([]byte, 32<<10)
+	for range 64 {
+		n, err := unix.ReadDirent(dir, buf)
+		if n <= 0 || err != nil {
+			return ""
+		}
+		_, _, names := unix.ParseDirent(buf[:n], -1, nil)
+		for _, name := range names {
+			if strings.HasPrefix(name, "rollout-") && strings.HasSuffix(name, "-"+session+".jsonl") {
+				return name
+			}
+		}
+	}
+	return ""
+}
