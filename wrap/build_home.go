@@ -17,6 +17,10 @@ const (
 	homeRebuilt                 // a private folder into which what the host's has is bound
 )
 
+// tmpfsKernel is the first whose tmpfs has the attributes by which an overlay
+// notes that a folder stands for no other.
+var tmpfsKernel = Version{6, 6}
+
 // maxRebuilt is up to how many names a home is put together from.
 const maxRebuilt = 1024
 
@@ -57,6 +61,9 @@ func (b *builder) layHome() {
 	}
 	if b.home == homePrivate || b.home == homeOverlay {
 		b.fault(FieldHome, Enforced, b.ends())
+	}
+	if b.home == homeOverlay && b.h.Kernel.Less(tmpfsKernel) {
+		b.fault(FieldHome, Enforced, "folders that the host has there cannot be removed (before Linux 6.6)")
 	}
 }
 

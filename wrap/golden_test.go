@@ -161,7 +161,7 @@ var goldens = []golden{
 	{"deny", `{"access_mode": "workspace-write", "commands": {"deny": ["sh", "curl", "./main.go"]}}`, "", "all root abi0 no-userns no-userns+"},
 	{"deny-alone", `{"commands": {"deny": ["sh"]}}`, "", "all no-userns"},
 	{"deny-the-command", `{"commands": {"deny": ["make"]}}`, "", "all"},
-	{"agent-codex", `{"access_mode": "workspace-write"}`, codexFacts, "all no-overlay no-layer abi0 no-userns+ root"},
+	{"agent-codex", `{"access_mode": "workspace-write"}`, codexFacts, "all no-overlay no-layer old-kernel abi0 no-userns+ root"},
 	{"agent-codex-read-only", `{"access_mode": "read-only"}`, codexFacts, "all"},
 	{"agent-codex-read-list", `{"access_mode": "workspace-write", "filesystem": {"read": ["@system"]}}`, codexFacts, "all"},
 	{"agent-codex-read-home", `{"access_mode": "read-only", "filesystem": {"read": ["@system", "~"]}}`, codexFacts, "all"},

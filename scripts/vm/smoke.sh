@@ -111,6 +111,45 @@ check 'workspace-write: the repository is not moved away' eval 'said end && ! sa
 run "$ww" 'echo x >.git/index && echo wrote'
 check 'workspace-write: the index is written' said wrote
 
+# An agent's home is a layer of its own, beside what is its state.
+mkdir -p "$HOME/.codex" "$HOME/d/e"
+echo model >"$HOME/.codex/config.toml"
+echo rc >"$HOME/.rc"
+printf '#!/bin/sh\n. "%s"\n' "$base/ws/agent.sh" >"$base/ws/codex"
+chmod 755 "$base/ws/codex"
+cat >"$base/ws/agent.sh" <<-'EOF'
+	cd
+	echo x >>.rc && echo changed
+	echo new >.tmp && mv .tmp .rc && echo replaced
+	rm -r d && echo removed
+	mkdir d && echo again
+	echo s >.codex/s && echo own
+	echo x >.codex/config.toml && echo unlocked
+	echo x >.codex/hooks.json && echo made
+	rm -rf .ssh; mknod .ssh c 0 0; cat .ssh/id_ed25519
+	echo end
+EOF
+agent() { # agent SPEC
+	printf '%s\n' "$1" >"$base/spec.json"
+	rm -f "$base/rec.json"
+	(cd "$base/ws" && exec "$SBX" exec --spec "$base/spec.json" --effective "$base/rec.json" -- "$base/ws/codex") \
+		>"$base/stdout" 2>"$base/err" </dev/null
+	status=$?
+}
+agent "$ww"
+check 'an agent: its own is written, but for what is locked' eval 'said end && said own && [ -e "$HOME/.codex/s" ] && ! said unlocked && [ "$(cat "$HOME/.codex/config.toml")" = model ] && [ ! -e "$HOME/.codex/hooks.json" ]'
+check 'an agent: the secret is hidden' eval '! said secret'
+check 'an agent: its home is not changed' eval '[ "$(cat "$HOME/.rc")" = rc ] && [ -d "$HOME/d/e" ]'
+if line home enforced; then
+	check 'an agent: its home seems changed' eval 'said changed && said replaced'
+	said again || skip 'an agent: a folder of the host is not removed in its home (before Linux 6.6)'
+else
+	skip 'an agent: no writable overlay'
+fi
+mv "$base/ws/codex" "$base/ws/other"
+(cd "$base/ws" && exec "$SBX" exec --spec "$base/spec.json" -- "$base/ws/other") >"$base/stdout" 2>"$base/err" </dev/null
+check 'control: no agent, and the home is closed' eval 'said end && ! said changed && ! said own'
+
 # A listener of this machine's own, on its loopback.
 port=18$((who % 1000 + 100))
 mkdir -p "$base/www"
