@@ -1,0 +1,87 @@
+package e2e
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// newProject is a box with an agent and something beside its project.
+func newProject(t *testing.T) *actor {
+	t.Helper()
+	a := newActor(t, "claude", "claude-basic.jsonl")
+	a.write("beside", "beside\n")
+	a.write("home/note", "note\n")
+	return a
+}
+
+// profiled runs a script as the agent would, under a profile.
+func (a *actor) profiled(profile, script string) result {
+	a.t.Helper()
+	a.args = []string{"--profile", profile, "--best-effort", "tools_allowed"}
+	return a.run("", "/bin/sh", "-c", script+"\necho end")
+}
+
+// A profile's project is all that there is, whoever looks.
+func TestProfileShowsItsProjectAlone(t *testing.T) {
+	a := newProject(t)
+	const script = "cat ../beside; cat ~/note; cat stream >/dev/null && echo project; touch new && echo written"
+	for _, profile := range []string{"read-only", "write", "verification", "design"} {
+		r := a.profiled(profile, script).ended()
+		if strings.Contains(r.out, "beside") || strings.Contains(r.out, "note") || !strings.Contains(r.out, "project") {
+			t.Errorf("%s: %v", profile, r)
+		}
+		wrote := os.Remove(a.ws+"/new") == nil
+		if writes := profile == "write" || profile == "verification"; wrote != writes || wrote != strings.Contains(r.out, "written") {
+			t.Errorf("%s writes: %v", profile, wrote)
+		}
+		if got := r.rec.text("profile", "name"); got != profile {
+			t.Errorf("the record has profile %q", got)
+		}
+	}
+	// The control.
+	if r := a.plain("/bin/sh", "-c", script); !strings.Contains(r.out, "beside\nnote\nproject\nwritten\n") {
+		t.Errorf("%v", r)
+	}
+}
+
+// The design profile makes the folders that it writes, and says so.
+func TestDesignMakesItsFolders(t *testing.T) {
+	a := newProject(t)
+	a.write("ws/README.md", "read me\n")
+	r := a.profiled("design", "echo plan >docs/plan.md; echo logo >design/logo.svg; echo changed >README.md; touch new.md && echo new").ended()
+	if strings.Contains(r.out, "new") || !strings.Contains(r.err, "docs") || !strings.Contains(r.err, "design") {
+		t.Errorf("%v", r)
+	}
+	a.holds("ws/docs/plan.md", "plan\n")
+	a.holds("ws/design/logo.svg", "logo\n")
+	a.holds("ws/README.md", "changed\n")
+	a.absent("ws/new.md")
+	if r = a.profiled("design", "true").ended(); r.err != "" {
+		t.Errorf("once they are there nothing is said: %v", r)
+	}
+	// Not where nothing is run.
+	b := newProject(t)
+	b.args = []string{"--profile", "design", "--best-effort", "tools_allowed", "--dry-run"}
+	if r := b.run("", "true"); r.code != 0 {
+		t.Errorf("%v", r)
+	}
+	b.absent("ws/docs")
+}
+
+// An agent under its profile: the flags of the profile, the view of the kernel.
+func TestAgentUnderAProfile(t *testing.T) {
+	a := newProject(t)
+	a.args = []string{"--profile", "read-only"}
+	r := a.run("", a.as("")...)
+	// It cannot note its arguments: the project is read-only.
+	if r.out != a.stream || a.given() != nil {
+		t.Fatalf("%q: %v", a.given(), r)
+	}
+	argv := texts(r.rec.at("command", "argv"))
+	if !strings.HasPrefix(argv, `["./claude","--allowedTools","Read","Grep","Glob",`) || !strings.Contains(argv, `"--permission-mode","default"`) {
+		t.Errorf("%s", argv)
+	}
+	a.args = []string{"--profile", "read-only"}
+	a.run("", a.as("", "--permission-mode", "bypassPermissions")...).refused("tools_allowed")
+}
