@@ -7,10 +7,14 @@ import "golang.org/x/sys/unix"
 const (
 	CreateRuleset = unix.SYS_LANDLOCK_CREATE_RULESET // (*RulesetAttr, AttrSize(abi), 0) → descriptor
 	AddRule       = unix.SYS_LANDLOCK_ADD_RULE       // (descriptor, PathBeneath or NetPort, attr, 0)
-	RestrictSelf  = unix.SYS_LANDLOCK_RESTRICT_SELF  // (descriptor, 0), after no_new_privs
+	RestrictSelf  = unix.SYS_LANDLOCK_RESTRICT_SELF  // (descriptor, 0 or LogNewExec), after no_new_privs
 
 	PathBeneath = unix.LANDLOCK_RULE_PATH_BENEATH // the rule is a *PathBeneathAttr
 	NetPort     = 2                               // the rule is a *NetPortAttr (enum landlock_rule_type)
+
+	// LogNewExec has the kernel's audit log, if it is on, also what is refused to
+	// programs that are executed later (ABI 7).
+	LogNewExec = 1 << 1 // LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON
 )
 
 // RulesetAttr is struct landlock_ruleset_attr as of ABI 6. Kernels before know

@@ -7,6 +7,9 @@ import (
 	"sbx/spec"
 )
 
+// logsABI is the first whose refusals can be logged after an exec (Linux 6.15).
+const logsABI = 7
+
 // device is what may be done with a device node.
 const device = landlock.ReadFile | landlock.WriteFile | landlock.ReadDir | landlock.IoctlDev
 
@@ -35,6 +38,7 @@ func (b *builder) landlock() {
 	// bare and noScopes.
 	b.plan.Landlock, _ = r.Downgrade(b.h.LandlockABI)
 	b.plan.LandlockABI = b.h.LandlockABI
+	b.plan.LandlockLogs = b.h.AuditReader && b.h.LandlockABI >= logsABI && b.req.Describe != DescribeNone
 }
 
 // noScopes says what stays open without Landlock's scopes.

@@ -25,6 +25,7 @@ var hosts = map[string]string{
 	"abi3":       "landlock 3",
 	"abi6":       "landlock 6",
 	"newest":     "landlock 10",
+	"root-audit": "root\naudit",
 	"no-overlay": "overlay no an overlay cannot be mounted",
 	"no-setattr": noSetAttr,
 	"no-layer":   "layer no an overlay cannot be written",
@@ -88,7 +89,7 @@ const (
 
 var goldens = []golden{
 	{"read-only", `{"access_mode": "read-only"}`, "", everyHost + " linux-5.10"},
-	{"workspace-write", `{"access_mode": "workspace-write"}`, "", everyHost + " no-setattr linux-5.10"},
+	{"workspace-write", `{"access_mode": "workspace-write"}`, "", everyHost + " no-setattr linux-5.10 root-audit"},
 	{"danger-full-access", `{"access_mode": "danger-full-access"}`, "", "all no-userns nothing"},
 	{"empty", `{}`, "", "all nothing"},
 	{"workspace-write-readonly", `{"access_mode": "workspace-write", "readonly": true}`, "", "all no-userns no-userns+"},

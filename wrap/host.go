@@ -121,6 +121,9 @@ type Host struct {
 	UIDs     []IDRange // the ids that the caller's own user namespace has
 	GIDs     []IDRange
 	SysAdmin bool // the caller has CAP_SYS_ADMIN
+	// AuditReader: the caller may read the kernel's audit records, and ask whether
+	// there are any.
+	AuditReader bool
 
 	LandlockABI int
 	LandlockWhy string // why LandlockABI is 0

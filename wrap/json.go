@@ -229,6 +229,7 @@ func (w *printer) landlock(p *Plan) {
 	w.key("landlock")
 	w.open('{')
 	w.num("abi", int64(p.LandlockABI))
+	w.flag("logs", p.LandlockLogs)
 	w.text("fs", p.Landlock.FS.String())
 	w.text("scope", p.Landlock.Scope.String())
 	w.key("rules")

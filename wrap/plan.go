@@ -44,18 +44,19 @@ type Plan struct {
 	Root    string // where BaseEmpty is put together before pivot_root
 	Remount bool   // no mount_setattr(2): each mount of a tree is made read-only by itself
 
-	NoNewPrivs  bool
-	Landlock    landlock.Ruleset
-	LandlockABI int   // what Landlock was downgraded to
-	Caps        []Cap // kept, all others dropped; nil with KeepCaps
-	KeepCaps    bool  // capabilities are left as they are (no sandbox)
-	Bounding    bool  // the bounding set and securebits are emptied as well
-	Filter      Filter
-	Counter     Counter        // what counts the programs that are started
-	Notify      seccomp.Notify // which calls the supervisor answers
-	Sockets     bool           // which pathname sockets are connected to is the supervisor's to decide
-	OwnGroup    bool           // the command gets a process group of its own
-	Limits      Limits
+	NoNewPrivs   bool
+	Landlock     landlock.Ruleset
+	LandlockABI  int   // what Landlock was downgraded to
+	LandlockLogs bool  // what it refuses goes to the host's audit, if that is on
+	Caps         []Cap // kept, all others dropped; nil with KeepCaps
+	KeepCaps     bool  // capabilities are left as they are (no sandbox)
+	Bounding     bool  // the bounding set and securebits are emptied as well
+	Filter       Filter
+	Counter      Counter        // what counts the programs that are started
+	Notify       seccomp.Notify // which calls the supervisor answers
+	Sockets      bool           // which pathname sockets are connected to is the supervisor's to decide
+	OwnGroup     bool           // the command gets a process group of its own
+	Limits       Limits
 
 	Env   []string
 	Watch Watch

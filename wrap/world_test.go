@@ -84,6 +84,8 @@ func (w *world) line(line string) {
 		h.UIDs, h.GIDs = []IDRange{{0, 1<<32 - 1}}, []IDRange{{0, 1<<32 - 1}}
 		h.Rungs[RungRoot] = Answer{}
 		w.in.Home = "/root"
+	case "audit":
+		h.AuditReader = true
 	case "landlock":
 		if h.LandlockABI = number(); h.LandlockABI == 0 {
 			h.LandlockWhy = "the kernel has no Landlock"

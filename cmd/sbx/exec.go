@@ -34,16 +34,17 @@ type execution struct {
 	counter     wrap.Counter     // which is asked for
 	describe    wrap.Describe
 	ledger      audit.Ledger
-	programs    *listen.Programs // which may be executed; nil for any
-	budget      launch.Budget    // where an outer sbx counts
-	tracer      *trace.Tracer    // nil where programs are not counted by ptrace
-	mixed       bool             // stderr goes where stdout does, to a program
-	told        []string         // the kinds of refusals that a person was told of
-	masksOpened []string         // masked folders that were opened, as they are inside
-	ended       string           // why sbx ended everything; "" where it did not
-	seen        wrap.AgentSeen   // what is known of the command's agent
-	watched     *watched         // nil where no stream of an agent's is read
-	bounds      launch.Bounds    // the limits that the supervisor holds itself
+	programs    *listen.Programs   // which may be executed; nil for any
+	budget      launch.Budget      // where an outer sbx counts
+	tracer      *trace.Tracer      // nil where programs are not counted by ptrace
+	mixed       bool               // stderr goes where stdout does, to a program
+	told        []string           // the kinds of refusals that a person was told of
+	masksOpened []string           // masked folders that were opened, as they are inside
+	ended       string             // why sbx ended everything; "" where it did not
+	seen        wrap.AgentSeen     // what is known of the command's agent
+	watched     *watched           // nil where no stream of an agent's is read
+	landlog     *audit.LandlockLog // nil where nothing reads what Landlock refuses
+	bounds      launch.Bounds      // the limits that the supervisor holds itself
 }
 
 // runExec is `sbx exec`.

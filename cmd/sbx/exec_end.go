@@ -69,11 +69,13 @@ func (x *execution) supervise() (status int) {
 	hooks := &launch.Hooks{Signals: x.signals}
 	hooks.Idle = func() {
 		x.look(hooks, &found)
+		x.listenAudit(hooks)
 		audit.Mend(audit.StateDir(x.environ, x.home()))
 		launch.Slim()
 	}
 	hooks.Ended = func(e launch.Exit) {
 		x.clock.lap("run")
+		x.auditEnded()
 		x.swept(&found)
 		status = x.finish(e)
 		x.clock.lap("finish")

@@ -29,5 +29,8 @@ func (pr *Process) Listener() int { return pr.listener }
 // the supervisor's own or each process may have another.
 func (pr *Process) Root() int { return pr.root }
 
+// Child is the pid of the child that makes the sandbox.
+func (pr *Process) Child() int { return pr.pid }
+
 // End kills the sandbox; Supervise sees its end.
 func (pr *Process) End() { _ = unix.PidfdSendSignal(pr.pidfd, unix.SIGKILL, nil, 0) }

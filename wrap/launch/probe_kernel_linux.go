@@ -24,7 +24,12 @@ func (p *prober) kernel() {
 	if h.UID == 0 { // others map their own ids alone
 		h.UIDs, h.GIDs = idRanges("/proc/self/uid_map"), idRanges("/proc/self/gid_map")
 	}
-	h.SysAdmin = sysAdmin()
+	caps := effective()
+	h.SysAdmin = caps&(1<<unix.CAP_SYS_ADMIN) != 0
+	// In another user namespace than the first, which has all ids, the kernel tells
+	// nobody of audit.
+	const readers = 1<<unix.CAP_AUDIT_READ | 1<<unix.CAP_AUDIT_CONTROL
+	h.AuditReader = caps&readers == readers && len(h.UIDs) == 1 && h.UIDs[0] == wrap.IDRange{Count: 1<<32 - 1}
 	if support := landlock.Probe(); support.State == landlock.Available {
 		h.LandlockABI = support.ABI
 	} else {
@@ -81,10 +86,14 @@ func number(s string) uint32 {
 	return uint32(n)
 }
 
-func sysAdmin() bool {
+// effective is the caller's effective capabilities.
+func effective() uint64 {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
-	return unix.Capget(&head, &data[0]) == nil && data[0].Effective&(1<<unix.CAP_SYS_ADMIN) != 0
+	if unix.Capget(&head, &data[0]) != nil {
+		return 0
+	}
+	return uint64(data[0].Effective) | uint64(data[1].Effective)<<32
 }
 
 // overlay tells what the version says: whether the file system is there, and

@@ -23,7 +23,7 @@ func (l *list) restrict(p *wrap.Plan) {
 		l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_NO_NEW_PRIVS), num(1))
 	}
 	if p.Landlock.FS != 0 || p.Landlock.Net != 0 || p.Landlock.Scope != 0 {
-		l.landlock(p.Landlock, p.LandlockABI)
+		l.landlock(p.Landlock, p.LandlockABI, p.LandlockLogs)
 	}
 	l.done()
 	if !p.KeepCaps {
@@ -64,7 +64,7 @@ func (l *list) filter(program string, listener bool) {
 	l.on, l.field = "", ""
 }
 
-func (l *list) landlock(r landlock.Ruleset, abi int) {
+func (l *list) landlock(r landlock.Ruleset, abi int, logs bool) {
 	l.field = "access_mode"
 	rs := l.slot()
 	a := r.Attr()
@@ -87,7 +87,11 @@ func (l *list) landlock(r landlock.Ruleset, abi int) {
 		l.close(at)
 	}
 	l.on = ""
-	l.add(landlock.RestrictSelf, "landlock_restrict_self", kept(rs), num(0))
+	flags := 0
+	if logs {
+		flags = landlock.LogNewExec
+	}
+	l.add(landlock.RestrictSelf, "landlock_restrict_self", kept(rs), num(flags))
 	l.close(rs)
 }
 

@@ -315,9 +315,12 @@ func TestLandlockSteps(t *testing.T) {
 		r := landlock.Ruleset{FS: landlock.FSAll, Scope: landlock.ScopeAll, Rules: []landlock.Rule{{Path: "/a", Allow: landlock.FSRead}, {Path: "/b", Allow: landlock.FSRead}}}
 		down, _ := r.Downgrade(abi)
 		l := &list{}
-		l.landlock(down, abi)
+		l.landlock(down, abi, false)
 		if n := len(l.steps[0].Args[0].Text); n != size || int(l.steps[0].Args[1].Num) != size {
 			t.Errorf("ABI %d: the structure has %d bytes", abi, n)
+		}
+		if s := l.steps[len(l.steps)-2]; s.Name != "landlock_restrict_self" || s.Args[1].Num != 0 {
+			t.Errorf("ABI %d: %v", abi, s)
 		}
 		names := ""
 		for _, s := range l.steps {
@@ -328,6 +331,20 @@ func TestLandlockSteps(t *testing.T) {
 		}
 		if s := l.steps[1]; s.Pass != Errno(unix.ENOENT) || s.Skip != 2 {
 			t.Errorf("%v", s)
+		}
+	}
+}
+
+// What Landlock refuses is logged for programs that are executed only where the
+// plan says so.
+func TestLandlockLogsWhereAsked(t *testing.T) {
+	for logs, want := range map[bool]uintptr{false: 0, true: landlock.LogNewExec} {
+		plan := madeUp(t)
+		plan.LandlockLogs = logs
+		for _, s := range Steps(plan, Input{Sock: 9, Filter: "8 bytes."}).Setup {
+			if s.Name == "landlock_restrict_self" && s.Args[1].Num != want {
+				t.Errorf("logs %v: %v", logs, s)
+			}
 		}
 	}
 }

@@ -1,0 +1,203 @@
+package audit
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+// The types of the kernel's audit records that tell of Landlock (linux/audit.h,
+// Documentation/admin-guide/LSM/landlock.rst).
+const (
+	recordSyscall        = 1300
+	recordLandlockAccess = 1423
+	recordLandlockDomain = 1424
+)
+
+// maxDenials is how many records of one event are kept; the kernel gives a few.
+const maxDenials = 16
+
+// Denial is what Landlock refused, as the kernel's audit tells of it.
+type Denial struct {
+	Blockers []string // what was missing: "fs.read_file", "scope.signal"
+	Target   string   // a path as it is inside, or who a signal was for
+	PID      int      // outside; 0 where the event does not tell
+	Program  string
+
+	domain uint64
+}
+
+// Denials makes out of audit records what the domains of one process refused. An
+// event's records come one after another, and the one that tells whose a domain
+// is comes after the first refusal.
+type Denials struct {
+	Creator int // the process that made the domains
+
+	ours    map[uint64]bool
+	event   string // the time and serial number of the one at hand
+	denials []Denial
+	pid     int
+	program string
+}
+
+// Record takes a record, and gives the event before it where it begins another.
+func (d *Denials) Record(kind uint16, text []byte) (before []Denial) {
+	event, fields, ok := cutEvent(text)
+	if !ok {
+		return nil
+	}
+	if event != d.event {
+		before = d.Flush()
+		d.event = event
+	}
+	switch kind {
+	case recordLandlockAccess:
+		if denial, ok := parseDenial(fields); ok && len(d.denials) < maxDenials {
+			d.denials = append(d.denials, denial)
+		}
+	case recordLandlockDomain:
+		d.allocated(fields)
+	case recordSyscall:
+		for f := range fieldsOf(fields) {
+			switch f.key {
+			case "pid":
+				d.pid, _ = strconv.Atoi(f.text())
+			case "comm":
+				d.program = f.text()
+			}
+		}
+	}
+	return before
+}
+
+// Flush ends the event at hand.
+func (d *Denials) Flush() (out []Denial) {
+	for _, n := range d.denials {
+		if d.ours[n.domain] {
+			n.PID, n.Program = d.pid, d.program
+			out = append(out, n)
+		}
+	}
+	d.event, d.denials, d.pid, d.program = "", d.denials[:0], 0, ""
+	return out
+}
+
+// allocated takes note of a domain that the creator made.
+func (d *Denials) allocated(fields []byte) {
+	var domain uint64
+	status, pid := "", 0
+	for f := range fieldsOf(fields) {
+		switch f.key {
+		case "domain":
+			domain = f.domain()
+		case "status":
+			status = f.text()
+		case "pid":
+			pid, _ = strconv.Atoi(f.text())
+		}
+	}
+	if status != "allocated" || domain == 0 || pid != d.Creator || len(d.ours) >= maxDenials {
+		return
+	}
+	if d.ours == nil {
+		d.ours = map[uint64]bool{}
+	}
+	d.ours[domain] = true
+}
+
+func parseDenial(fields []byte) (n Denial, ok bool) {
+	for f := range fieldsOf(fields) {
+		switch f.key {
+		case "domain":
+			n.domain = f.domain()
+		case "blockers":
+			n.Blockers = strings.Split(f.text(), ",")
+		case "path", "name", "ocomm", "daddr":
+			n.Target = f.text()
+		case "dest":
+			n.Target = strings.TrimPrefix(n.Target+":"+f.text(), ":")
+		}
+	}
+	return n, n.domain != 0 && len(n.Blockers) > 0
+}
+
+// cutEvent parts "audit(1729738800.268:30): fields".
+func cutEvent(text []byte) (event string, fields []byte, ok bool) {
+	rest, ok := bytes.CutPrefix(text, []byte("audit("))
+	if !ok {
+		return "", nil, false
+	}
+	head, fields, ok := bytes.Cut(rest, []byte("): "))
+	return string(head), bytes.TrimRight(fields, "\x00\n"), ok && len(head) > 0 && len(head) < 64
+}
+
+// field is one of a record's. A value that holds blanks, quotes or control
+// characters has the hexadecimal digits of its bytes for a text, without quotes
+// (audit_log_untrustedstring of the kernel).
+type field struct {
+	key, value string
+	quoted     bool
+}
+
+// fieldsOf goes through a record's fields.
+func fieldsOf(b []byte) func(func(field) bool) {
+	return func(yield func(field) bool) {
+		for {
+			b = bytes.TrimLeft(b, " ")
+			key, rest, ok := bytes.Cut(b, []byte{'='})
+			if !ok {
+				return
+			}
+			if i := bytes.LastIndexByte(key, ' '); i >= 0 { // a word that is no field
+				key = key[i+1:]
+			}
+			f := field{key: string(key)}
+			var value []byte
+			if f.quoted = len(rest) > 0 && rest[0] == '"'; f.quoted {
+				value, b, _ = bytes.Cut(rest[1:], []byte{'"'})
+			} else {
+				value, b, _ = bytes.Cut(rest, []byte{' '})
+			}
+			f.value = string(value)
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+func (f field) domain() uint64 {
+	n, err := strconv.ParseUint(f.value, 16, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// text is a field's value as it was before the kernel wrote it down.
+func (f field) text() string {
+	switch f.key {
+	case "path", "name", "comm", "ocomm":
+		if f.quoted {
+			break
+		}
+		return unhex(f.value)
+	}
+	return f.value
+}
+
+// unhex is "" for what are no hexadecimal digits: "(null)", "<no_memory>".
+func unhex(s string) string {
+	out := make([]byte, 0, len(s)/2)
+	for i := 0; i+1 < len(s); i += 2 {
+		b, err := strconv.ParseUint(s[i:i+2], 16, 8)
+		if err != nil {
+			return ""
+		}
+		out = append(out, byte(b))
+	}
+	if len(s)%2 != 0 {
+		return ""
+	}
+	return string(out)
+}

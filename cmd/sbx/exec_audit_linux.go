@@ -1,0 +1,128 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"sbx/audit"
+	"sbx/seccomp"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// listenAudit reads what the kernel's audit tells of Landlock's refusals, where
+// the launch asked for that. It describes and holds nothing: without, they stay
+// undescribed.
+func (x *execution) listenAudit(hooks *launch.Hooks) {
+	if !x.plan.LandlockLogs {
+		return
+	}
+	log, err := audit.OpenLandlockLog(x.process.Child())
+	if err != nil {
+		return
+	}
+	at := len(hooks.Wait)
+	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: log.FD(), Event: func() {
+		for _, d := range log.Read() {
+			x.denied(&d)
+		}
+		hooks.Wait[at].FD = log.FD()
+	}})
+	x.landlog = log
+}
+
+// denied notes what Landlock refused, unless the listener has described it
+// already.
+func (x *execution) denied(d *audit.Denial) {
+	known, ok := seenAs(d.Blockers[0])
+	for i := 1; i < len(d.Blockers) && !ok; i++ {
+		known, ok = seenAs(d.Blockers[i])
+	}
+	if known.by != seccomp.NotifyNone && x.plan.Notify >= known.by {
+		return
+	}
+	v := audit.Violation{At: time.Now(), PID: d.PID, Program: d.Program, Kind: known.kind, Action: known.action, Target: d.Target}
+	switch {
+	case v.Kind == "network":
+		v.Rule, v.AllowWith = x.networkRule(), "network.mode: host"
+	case v.Kind == "syscall":
+		v.Rule = string(wrap.FieldSideDoors)
+	case strings.HasPrefix(known.blocker, "fs.read"):
+		v.Rule, v.AllowWith = "filesystem.read", "filesystem.read: ["+quoteJSON(x.relative(v.Target))+"]"
+	case known.blocker == "fs.execute":
+		v.Rule, v.AllowWith = x.executeRule(v.Target)
+	default:
+		v.Rule, v.AllowWith = x.readOnlyRule(v.Target)
+	}
+	if v.Target == "" {
+		v.AllowWith = ""
+	}
+	x.record.Violations.Add(v)
+	what := clean(v.Target)
+	if what != "" {
+		what += ": "
+	}
+	x.once("landlock "+v.Kind+v.Rule+v.Action, v, what+"Landlock refuses to "+v.Action)
+}
+
+// executeRule is the line by which a file may not be executed.
+func (x *execution) executeRule(path string) (rule, allow string) {
+	if x.resolved.Limited {
+		return "commands.allow", "commands.allow: [" + quoteJSON(path) + "]"
+	}
+	return "filesystem.read", "filesystem.read: [" + quoteJSON(x.relative(path)) + "]"
+}
+
+// seen is how a violation calls what Landlock blocked, and from where on the
+// listener describes it itself.
+type seen struct {
+	blocker, kind, action string
+	by                    seccomp.Notify // NotifyNone: never
+}
+
+var blocked = [...]seen{
+	{"fs.execute", "command", "execute", seccomp.NotifyExec},
+	{"fs.read_file", "filesystem", "open for reading", seccomp.NotifyNone},
+	{"fs.read_dir", "filesystem", "open", seccomp.NotifyNone},
+	{"fs.write_file", "filesystem", "open for writing", seccomp.NotifyOpens},
+	{"fs.truncate", "filesystem", "truncate", seccomp.NotifyNone},
+	{"fs.ioctl_dev", "filesystem", "ioctl", seccomp.NotifyNone},
+	{"fs.remove_dir", "filesystem", "remove a folder", seccomp.NotifyRefused},
+	{"fs.remove_file", "filesystem", "remove", seccomp.NotifyRefused},
+	{"fs.make_char", "filesystem", "create", seccomp.NotifyRefused},
+	{"fs.make_block", "filesystem", "create", seccomp.NotifyRefused},
+	{"fs.make_fifo", "filesystem", "create", seccomp.NotifyRefused},
+	{"fs.make_sock", "filesystem", "create", seccomp.NotifyNone},
+	{"fs.make_reg", "filesystem", "create", seccomp.NotifyOpens},
+	{"fs.make_dir", "filesystem", "create a folder", seccomp.NotifyRefused},
+	{"fs.make_sym", "filesystem", "create a link", seccomp.NotifyRefused},
+	{"fs.refer", "filesystem", "rename", seccomp.NotifyRefused},
+	{"fs.change_topology", "syscall", "mount", seccomp.NotifyRefused},
+	{"net.bind_tcp", "network", "bind", seccomp.NotifyNone},
+	{"net.connect_tcp", "network", "connect", seccomp.NotifyNone},
+	{"net.bind_udp", "network", "bind", seccomp.NotifyNone},
+	{"net.connect_send_udp", "network", "connect", seccomp.NotifyNone},
+	{"scope.abstract_unix_socket", "network", "connect", seccomp.NotifyNone},
+	{"scope.signal", "syscall", "kill", seccomp.NotifyNone},
+	{"ptrace", "syscall", "ptrace", seccomp.NotifyNone},
+}
+
+func seenAs(blocker string) (seen, bool) {
+	for i := range blocked {
+		if blocked[i].blocker == blocker {
+			return blocked[i], true
+		}
+	}
+	return seen{blocker: blocker, kind: "syscall", action: blocker}, false
+}
+
+// auditEnded takes what has come until the end.
+func (x *execution) auditEnded() {
+	if x.landlog == nil {
+		return
+	}
+	for _, d := range x.landlog.Read() {
+		x.denied(&d)
+	}
+	x.landlog.Close()
+}
