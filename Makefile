@@ -14,8 +14,9 @@ build: ## build bin/sbx, static
 demo: ## a real job in a sandbox and three refused attempts, each with its control
 	@scripts/demo.sh
 
-deps: ## install what the tests need (root), or say what is missing
+deps: ## install what the tests need (root), or say what is missing; the agents that they run
 	@scripts/deps.sh
+	@scripts/clients.sh || [ $$? = 3 ]
 
 test: ## every test, as root and as an ordinary user
 	@scripts/test.sh

@@ -384,7 +384,13 @@ func (s *started) wait() int {
 // eventually asks until the answer is yes, for ten seconds.
 func eventually(t *testing.T, what string, ask func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	within(t, 10*time.Second, what, ask)
+}
+
+// within asks until the answer is yes, so long.
+func within(t *testing.T, long time.Duration, what string, ask func() bool) {
+	t.Helper()
+	for end := time.Now().Add(long); ; time.Sleep(10 * time.Millisecond) {
 		if ask() {
 			return
 		}

@@ -25,6 +25,7 @@ need bsdutils script        # a terminal for the tests
 need iproute2 ip
 need busybox-static busybox # the smallest root, here and in the virtual machine
 command -v node >/dev/null 2>&1 || need nodejs node
+need npm npm                # scripts/clients.sh installs the agents by it
 # The library that the shipped filters are held against.
 [ -e /usr/include/seccomp.h ] || need libseccomp-dev "/usr/lib/$arch-linux-gnu/libseccomp.a"
 need passwd useradd
