@@ -1,9 +1,7 @@
 package e2e
 
 import (
-	"encoding/json"
-	"os"
-	"os/exec"
+	"context"
 	"slices"
 	"strings"
 	"syscall"
@@ -11,390 +9,205 @@ import (
 	"time"
 )
 
-// play is an agent that prints a kept stream: $HOW tells how, and what else it
-// does. It notes its arguments, its input, and that it came to its end.
-const play = `#!/bin/sh
-printf '%s\n' "$@" >args
-[ -t 1 ] && echo stdout is a terminal
-[ -n "$INPUT" ] && cat >input
-echo a word on stderr >&2
-case $HOW in
-slowly) while IFS= read -r l; do printf '%s\n' "$l"; sleep 0.01; done <stream ;;
-lingering) cat stream; sleep 20 ;;
-cut) head -c "$CUT" stream; kill -KILL $$ ;;
-orphans) cat stream; sleep 20 & sleep 20 </dev/null & ;;
-endlessly) cat stream; exec cat /dev/zero ;;
-recording)
-	day=$HOME/.codex/sessions/$(date +%Y/%m/%d)
-	mkdir -p "$day" && cp rollout "$day/rollout-now-$SESSION.jsonl"
-	cat stream; sleep "${LINGER:-0}" ;;
-*) cat stream ;;
-esac
-touch ended
-exit "${STATUS:-0}"
-`
-
-// streamFlags make each agent write its stream.
-var streamFlags = map[string][]string{
-	"claude": {"-p", "x", "--output-format", "stream-json", "--verbose"},
-	"codex":  {"exec", "--json", "x"},
-	"gemini": {"-p", "x", "-o", "stream-json"},
+// The real agents, offline. What the record says of them is held to what the
+// model server saw.
+func TestAgents(t *testing.T) {
+	eachClient(t, func(t *testing.T, c *client) {
+		t.Run("without a sandbox", c.testPlain)
+		t.Run("a task", c.testTask)
+		t.Run("programs", c.testCounted)
+		t.Run("turns", c.testTurns)
+		t.Run("in parallel", c.testParallel)
+		t.Run("a sub-agent", c.testSubagent)
+		t.Run("an error of the service", c.testError)
+		t.Run("a signal", c.testSignal)
+		t.Run("ways to start it", c.testWays)
+		if c.name == "codex" { // the others can withhold every tool
+			t.Run("a tool that it cannot withhold", c.testLack)
+		}
+	})
 }
 
-// actor is a box with such an agent in its workspace.
-type actor struct {
-	*box
-	name, stream string
-}
-
-func newActor(t *testing.T, name, stream string) *actor {
+// inside runs the agent under sbx exec.
+func (c *client) inside(t *testing.T, scenario, spec string, more ...string) agentRun {
 	t.Helper()
 	needSandbox(t)
-	a := &actor{newBox(t), name, ""}
-	text, err := os.ReadFile(moduleDir + "/audit/agent/testdata/" + stream)
-	must(t, err)
-	a.stream = string(text)
-	a.write("ws/stream", a.stream)
-	must(t, os.WriteFile(a.ws+"/"+name, []byte(play), 0o755))
-	return a
-}
-
-// act runs the agent with its stream's flags and some before them.
-func (a *actor) act(spec, how string, flags ...string) result {
-	a.t.Helper()
-	return a.run(spec, a.as(how, flags...)...)
-}
-
-func (a *actor) as(how string, flags ...string) []string {
-	os.Remove(a.ws + "/ended")
-	os.Remove(a.ws + "/args")
-	a.env = append(slices.DeleteFunc(a.env, func(v string) bool { return strings.HasPrefix(v, "HOW=") }), "HOW="+how)
-	return slices.Concat([]string{"./" + a.name}, flags, streamFlags[a.name])
-}
-
-// args are the agent's arguments; nil where it did not run.
-func (a *actor) given() []string {
-	text, err := os.ReadFile(a.ws + "/args")
-	if err != nil {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
-}
-
-// finished tells whether the agent came to its own end.
-func (a *actor) finished() bool {
-	_, err := os.Stat(a.ws + "/ended")
-	return err == nil
-}
-
-func texts(v any) string {
-	b, _ := json.Marshal(v)
-	return string(b)
-}
-
-// The stream passes as it is, with stdin and stderr untouched, and the record
-// has what it says.
-func TestAgentStreamPasses(t *testing.T) {
-	for name, want := range map[string]struct{ turns, tools string }{
-		"claude": {"4", `["Bash","Write","Read"]`},
-		"codex":  {"null", `["command_execution","file_change"]`},
-		"gemini": {"4", `["run_shell_command","write_file","read_file"]`},
-	} {
-		for _, how := range []string{"quickly", "slowly"} {
-			t.Run(name+" "+how, func(t *testing.T) {
-				a := newActor(t, name, name+"-basic.jsonl")
-				a.env = append(a.env, "INPUT=1", "STATUS=3")
-				r := a.runIn(a.ws, "the caller's input\n", `{"access_mode": "workspace-write"}`, a.as(how)...)
-				if r.code != 3 || r.out != a.stream || r.err != "a word on stderr\n" {
-					t.Fatalf("%d bytes of %d: %v", len(r.out), len(a.stream), r)
-				}
-				a.holds("ws/input", "the caller's input\n")
-				rec := r.rec
-				if got := rec.text("agent", "name"); got != name {
-					t.Errorf("the agent is %q", got)
-				}
-				if turns, tools := texts(rec["turns_used"]), texts(rec["tools_used"]); turns != want.turns || tools != want.tools {
-					t.Errorf("turns %s, tools %s", turns, tools)
-				}
-				if texts(rec.at("exit")) != `{"code":3,"ended_by":"command"}` || len(rec.list("violations")) != 0 {
-					t.Errorf("%v", r)
-				}
-			})
+	b := c.box(t)
+	s := c.ready(b, scenario)
+	r := agentRun{result: b.run(spec, append([]string{c.name}, c.argv(t, scenario, more...)...)...), b: b}
+	r.truth = s.truth()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%v", r)
 		}
-	}
+	})
+	return r
 }
 
-// Flags go right behind the program's name; the record tells what was typed.
-func TestAgentGetsItsFlags(t *testing.T) {
-	a := newActor(t, "claude", "claude-basic.jsonl")
-	typed := append([]string{"./claude"}, streamFlags["claude"]...)
-	r := a.act(`{"access_mode": "workspace-write", "tools_allowed": ["Read", "Write", "Bash(ls:*)", "Bash(git:*)", "Bash(cat:*)"]}`, "")
-	given := a.given()
-	if r.code != 0 || len(given) < 8 || given[0] != "--allowedTools" || !slices.Equal(given[len(given)-5:], typed[1:]) {
-		t.Fatalf("%q; %v", given, r)
-	}
-	if asked := texts(r.rec.at("command", "asked")); asked != texts(typed) {
-		t.Errorf("asked: %s", asked)
-	}
-	if argv := texts(r.rec.at("command", "argv")); argv != texts(append([]string{"./claude"}, given...)) {
-		t.Errorf("argv: %s", argv)
-	}
-	// Where nothing is said of tools, or the command is to be no agent, it gets
-	// what was typed.
-	for _, spec := range []string{`{"access_mode": "workspace-write"}`, `{"access_mode": "workspace-write", "agent": "none"}`} {
-		r = a.act(spec, "")
-		if !slices.Equal(a.given(), typed[1:]) || r.rec.at("command", "asked") != nil {
-			t.Errorf("%s: %q; %v", spec, a.given(), r)
-		}
-	}
-	if r.rec["agent"] != nil || r.rec["tools_used"] != nil || r.out != a.stream {
-		t.Errorf("none is watched: %v", r)
-	}
-	// A program of any name is an agent where a document says so.
-	must(t, os.Rename(a.ws+"/claude", a.ws+"/wrapper"))
-	a.name = "wrapper"
-	r = a.run(`{"access_mode": "workspace-write", "agent": "claude", "tools_allowed": ["Read"]}`, append([]string{"env", "A=b", "./wrapper"}, typed[1:]...)...)
-	if given = a.given(); len(given) == 0 || given[0] != "--allowedTools" || r.rec.text("agent", "name") != "claude" {
-		t.Errorf("%q; %v", given, r)
-	}
-}
-
-func TestMaxTurns(t *testing.T) {
-	for _, name := range []string{"claude", "gemini"} {
-		for _, c := range []struct {
-			spec    string
-			code    int
-			endedBy string
-		}{
-			{`"max_turns": 2`, 124, "max_turns"},
-			{`"max_turns": 0`, 124, "max_turns"},
-			{`"max_turns": 2, "on_exceed": "deny"`, 124, "max_turns"},
-			{`"max_turns": 2, "on_exceed": "kill"`, 124, "max_turns"},
-			{`"max_turns": 2, "on_exceed": "record"`, 0, "command"},
-			{`"max_turns": 4`, 0, "command"}, // the control
-		} {
-			t.Run(name+" "+c.spec, func(t *testing.T) {
-				a := newActor(t, name, name+"-basic.jsonl")
-				how := "slowly"
-				if c.code != 0 {
-					how = "lingering" // what ends it is sbx, or the test takes long
-				}
-				from := time.Now()
-				r := a.act(`{"access_mode": "workspace-write", `+c.spec+`}`, how)
-				if r.code != c.code || r.rec.text("exit", "ended_by") != c.endedBy || a.finished() != (c.code == 0) {
-					t.Fatalf("finished %v: %v", a.finished(), r)
-				}
-				if c.code != 0 && time.Since(from) > 15*time.Second {
-					t.Error("it went on to its own end")
-				}
-				if !strings.HasPrefix(a.stream, r.out) || c.code == 0 && r.out != a.stream {
-					t.Errorf("other bytes passed: %v", r)
-				}
-				if said := strings.Contains(r.err, "max_turns: 0: the agent is ended") || strings.Contains(r.err, "max_turns: 2: the agent is ended"); said != (c.code != 0) {
-					t.Errorf("%v", r)
-				}
-				limits := 0
-				for _, v := range r.rec.list("violations") {
-					if v.text("kind") == "limit" && strings.HasPrefix(v.text("rule"), "max_turns: ") {
-						limits++
-					}
-				}
-				if limits != 0 != (c.code != 0) {
-					t.Errorf("%d violations: %v", limits, r.rec["violations"])
-				}
-			})
-		}
-	}
-}
-
-// codex's turns are in a file of its own, which is read while it grows.
-func TestMaxTurnsOfCodex(t *testing.T) {
-	for _, c := range []struct {
-		spec, linger string
-		code         int
-	}{{`{"access_mode": "workspace-write", "max_turns": 3}`, "20", 124}, {`{"access_mode": "workspace-write", "max_turns": 4}`, "0", 0}} {
-		a := newActor(t, "codex", "rollout-basic.stream")
-		text, err := os.ReadFile(moduleDir + "/audit/agent/testdata/rollout-basic.rollout")
-		must(t, err)
-		a.write("ws/rollout", string(text))
-		must(t, os.MkdirAll(a.home+"/.codex", 0o755))
-		a.env = append(a.env, "LINGER="+c.linger, "SESSION=01a1ffb6-ef62-7162-8db3-76a67cc44288")
-		r := a.act(c.spec, "recording")
-		if r.code != c.code || r.out != a.stream || a.finished() != (c.code == 0) || texts(r.rec["turns_used"]) != "4" {
-			t.Errorf("%s: turns %v: %v", c.spec, r.rec["turns_used"], r)
-		}
-	}
-}
-
-// A tool that is not allowed is a violation, and the end under kill.
-func TestToolsOutside(t *testing.T) {
-	for _, c := range []struct {
-		spec    string
-		code    int
-		outside string // what is told of
-	}{
-		{`"tools_allowed": ["Read", "Bash", "Write"]`, 0, ""},
-		{`"tools_allowed": ["Read", "Bash"]`, 0, "Write"},
-		{`"tools_denied": ["Write"]`, 0, "Write"},
-		{`"tools_allowed": ["Read", "Bash"], "on_exceed": "record"`, 0, "Write"},
-		{`"tools_allowed": ["Read", "Bash"], "on_exceed": "kill"`, 124, "Write"},
-	} {
-		t.Run(c.spec, func(t *testing.T) {
-			a := newActor(t, "claude", "claude-basic.jsonl")
-			how := "quickly"
-			if c.code != 0 {
-				how = "lingering"
-			}
-			r := a.act(`{"access_mode": "workspace-write", `+c.spec+`}`, how)
-			if r.code != c.code || a.finished() != (c.code == 0) {
-				t.Fatalf("%v", r)
-			}
-			if c.code != 0 && r.rec.text("exit", "ended_by") != "tool" {
-				t.Errorf("%v", r.rec["exit"])
-			}
-			found := ""
-			for _, v := range r.rec.list("violations") {
-				if v.text("kind") == "tool" {
-					found = strings.SplitN(v.text("target"), ":", 2)[0]
-				}
-			}
-			if found != c.outside || (c.outside != "") != strings.Contains(r.err, "the agent asks for Write") {
-				t.Errorf("outside: %q; %v", found, r)
-			}
-		})
-	}
-}
-
-// Turns and tools of what is no agent, or writes no stream, cannot be held.
-func TestNoStreamToRead(t *testing.T) {
-	a := newActor(t, "claude", "claude-basic.jsonl")
-	const turns = `{"access_mode": "workspace-write", "max_turns": 9}`
-	for what, c := range map[string]struct{ argv, word string }{
-		"no flag":     {"./claude -p x", "--output-format stream-json"},
-		"no agent":    {"sh -c true", "no agent that sbx knows"},
-		"the control": {"./claude -p x --output-format stream-json --verbose", ""},
-	} {
-		a.as("")
-		r := a.run(turns, strings.Fields(c.argv)...)
-		if c.word == "" {
-			if r.code != 0 || !a.finished() {
-				t.Errorf("%s: %v", what, r)
-			}
-			continue
-		}
-		r.refused(c.word)
-		if a.given() != nil {
-			t.Errorf("%s: it ran", what)
-		}
-		if rec := r.rec; rec.text("error", "field") != "max_turns" || !strings.Contains(rec.text("error", "help"), "best_effort") {
-			t.Errorf("%s: %v", what, rec["error"])
-		}
-		a.as("")
-		r = a.run(`{"access_mode": "workspace-write", "max_turns": 9, "best_effort": ["max_turns"]}`, strings.Fields(c.argv)...)
-		r.rec.hasStatus(t, "max_turns", "unavailable")
-		if r.code != 0 || r.rec["turns_used"] != nil {
-			t.Errorf("%s, best effort: %v", what, r)
-		}
-	}
-	a.as("")
-	a.run(`{"access_mode": "workspace-write", "tools_allowed": ["Read"]}`, "sh", "-c", "true").refused("tools_allowed")
-}
-
-// A flag of the caller's that is wider than the spec is refused.
-func TestAgentsFlagIsWider(t *testing.T) {
-	for _, c := range []struct{ agent, spec, flag, field string }{
-		{"claude", `{"access_mode": "workspace-write", "tools_allowed": ["Read", "Bash(git:*)"]}`, "--dangerously-skip-permissions", "tools_allowed"},
-		{"claude", `{"access_mode": "workspace-write", "tools_allowed": ["Read"]}`, "--allowedTools=Bash", "tools_allowed"},
-		{"claude", `{"access_mode": "read-only"}`, "--permission-mode=acceptEdits", "access_mode"},
-		{"gemini", `{"access_mode": "workspace-write", "tools_denied": ["Bash"]}`, "--approvalMode=yolo", "tools_allowed"},
-	} {
-		a := newActor(t, c.agent, c.agent+"-basic.jsonl")
-		a.act(c.spec, "", c.flag).refused(c.field)
-		if a.given() != nil {
-			t.Errorf("%s %s ran", c.agent, c.flag)
-		}
-		r := a.act(`{}`, "", c.flag) // the control
-		if r.code != 0 || !slices.Contains(a.given(), c.flag) {
-			t.Errorf("%s %s under no spec: %v", c.agent, c.flag, r)
-		}
-	}
-}
-
-// A terminal is never taken for a stream: the agent has it itself.
-func TestAgentOnATerminal(t *testing.T) {
-	a := newActor(t, "claude", "claude-basic.jsonl")
-	x := a.onTerminal(a.sbxOn(`{"access_mode": "workspace-write"}`, a.as("")...)...)
-	x.expect("stdout is a terminal")
-	if code := x.wait(); code != 0 || !a.finished() {
-		t.Errorf("status %d: %q", code, x.all())
-	}
-	// Then its turns cannot be seen.
-	x = a.onTerminal(a.sbxOn(`{"access_mode": "workspace-write", "max_turns": 9}`, a.as("")...)...)
-	x.expect("cannot hold max_turns")
-	if code := x.wait(); code != 125 || a.given() != nil {
-		t.Errorf("status %d: %q", code, x.all())
-	}
-}
-
-// A signal reaches the agent while its stream is read, and what it said is kept.
-func TestSignalDuringAStream(t *testing.T) {
-	a := newActor(t, "claude", "claude-basic.jsonl")
-	s := a.start(`{"access_mode": "workspace-write"}`, a.as("lingering")...)
-	lines := strings.Split(strings.TrimSuffix(a.stream, "\n"), "\n")
-	s.expect(lines[len(lines)-1])
-	must(t, s.cmd.Process.Signal(syscall.SIGTERM))
-	if code := s.wait(); code != 143 || a.finished() {
-		t.Errorf("status %d; %s", code, s.err)
-	}
-	rec, err := readRecord(a.rec)
-	must(t, err)
-	if texts(rec["turns_used"]) != "4" || rec.text("exit", "ended_by") != "signal" {
-		t.Errorf("%v, %v", rec["turns_used"], rec["exit"])
-	}
-}
-
-// A stream that is cut off says so; the part that came is all there.
-func TestStreamIsCutOff(t *testing.T) {
-	a := newActor(t, "claude", "claude-basic.jsonl")
-	a.env = append(a.env, "CUT=9000")
-	r := a.act(`{"access_mode": "workspace-write"}`, "cut")
-	if r.code != 137 || r.out != a.stream[:9000] {
+// The control of everything that agents are refused in the sandbox: without it
+// they read, write, run commands, write outside and hand on a part, and the
+// server sees the scenario's turns.
+func (c *client) testPlain(t *testing.T) {
+	r := c.plain(t, "task")
+	if r.code != 0 {
 		t.Fatalf("%v", r)
 	}
-	if unseen := texts(r.rec.at("agent", "unseen")); !strings.Contains(unseen, "cut off") {
-		t.Errorf("%s", unseen)
+	if got, want := r.truth.turns(), c.taskTurns(); got != want {
+		t.Errorf("%d turns, want %d", got, want)
+	}
+	r.b.holds("ws/NOTE.txt", "a note\n")
+	r.b.holds("out/shell.txt", "leaked\n")
+	if c.name != "gemini" { // its file tools stay in the workspace by themselves
+		r.b.holds("out/tool.txt", "leaked\n")
+	}
+	r.says(t, "read", "A project")
+	r.says(t, "command", "a note")
+	r.says(t, "outside", "went out")
+	if call := r.truth.call("denied"); call == nil || call.Result == nil || call.Result.Error || strings.Contains(call.Result.Text, "unsupported") {
+		t.Error("the part was not handed on")
+	}
+	if t.Failed() {
+		t.Logf("%v", r)
 	}
 }
 
-// What is left behind with stdout in its hands does not keep the run open.
-func TestOrphansHoldStdout(t *testing.T) {
-	for _, spec := range []string{`{"access_mode": "workspace-write"}`, `{"access_mode": "danger-full-access"}`} {
-		a := newActor(t, "claude", "claude-basic.jsonl")
-		from := time.Now()
-		r := a.act(spec, "orphans")
-		if r.code != 0 || r.out != a.stream || !a.finished() || time.Since(from) > 15*time.Second {
-			t.Errorf("%s, after %s: %v", spec, time.Since(from), r)
-		}
+// taskTurns is how often the model answers in the task.
+func (c *client) taskTurns() int {
+	if c.name == "gemini" {
+		return 6
+	}
+	return 7
+}
+
+// says demands that a call's result has these words.
+func (r agentRun) says(t *testing.T, name, words string) {
+	t.Helper()
+	if got := r.truth.said(name); !strings.Contains(got, words) {
+		t.Errorf("%s came to %q, want %q in it", name, got, words)
 	}
 }
 
-// Where nobody reads the stream any more the agent ends as it would have.
-func TestReaderOfTheStreamIsGone(t *testing.T) {
-	a := newActor(t, "claude", "claude-basic.jsonl")
-	for _, argv := range [][]string{a.as("endlessly"), append([]string{sbxPath}, a.execArgs(`{"access_mode": "workspace-write"}`, a.as("endlessly")...)...)} {
-		cmd := exec.Command(argv[0], argv[1:]...)
-		cmd.Dir, cmd.Env = a.ws, a.env
-		out, err := cmd.StdoutPipe()
-		must(t, err)
-		must(t, cmd.Start())
-		buf := make([]byte, len(a.stream))
-		if n, err := out.Read(buf); err != nil || !strings.HasPrefix(a.stream, string(buf[:n])) {
-			t.Errorf("%v, %q", err, buf[:n])
+// specTask allows all that the task needs but a sub-agent.
+const specTask = `{"access_mode": "workspace-write", "tools_allowed": ["Read", "Write", "Edit", "Bash"]}`
+
+// Reads, writes and commands in the workspace do what they do without the
+// sandbox; writing outside and a tool that the spec lacks are refused.
+func (c *client) testTask(t *testing.T) {
+	r := c.inside(t, "task", specTask)
+	if r.code != 0 {
+		t.Errorf("status %d", r.code)
+	}
+	if got, want := r.truth.turns(), c.taskTurns(); got != want {
+		t.Errorf("%d turns, want %d", got, want)
+	}
+	r.b.holds("ws/NOTE.txt", "a note\n")
+	r.says(t, "read", "A project")
+	r.says(t, "command", "a note")
+	r.b.absent("out/shell.txt")
+	r.b.absent("out/tool.txt")
+	r.says(t, "outside", "stayed in")
+	if !r.violation("filesystem", r.b.out+"/shell.txt") {
+		t.Error("no violation for what the shell wrote outside")
+	}
+	if r.truth.call("outside-tool") != nil && !r.violation("filesystem", "/tool.txt") {
+		t.Error("no violation for what the tool wrote outside")
+	}
+	if slices.ContainsFunc(r.truth.Answers, func(a answer) bool { return a.Thread == "part" }) {
+		t.Error("the sub-agent was started")
+	}
+	if !r.violation("tool", "") {
+		t.Error("no violation for the tool that is not allowed")
+	}
+	r.rec.hasStatus(t, "network", "degraded")
+	c.matches(t, r, "denied")
+	c.paid(t, r)
+}
+
+// At max_turns the agent is ended as its next turn begins.
+func (c *client) testTurns(t *testing.T) {
+	r := c.inside(t, "loop", `{"access_mode": "workspace-write", "max_turns": 3}`, c.free...)
+	if r.code != 124 || r.rec.text("exit", "ended_by") != "max_turns" {
+		t.Errorf("status %d, exit %v", r.code, r.rec["exit"])
+	}
+	if n := r.truth.turns(); n != 4 {
+		t.Errorf("the model answered %d times, want 4", n)
+	}
+	r.b.holds("ws/LOG", "1\n2\n3\n")
+	if !r.violation("limit", "") {
+		t.Error("no violation for the turn that is too many")
+	}
+	c.matches(t, r)
+}
+
+// Calls that the model asks for at once are one turn.
+func (c *client) testParallel(t *testing.T) {
+	r := c.inside(t, "parallel", `{"access_mode": "workspace-write"}`, c.free...)
+	if r.code != 0 || r.truth.turns() != 2 {
+		t.Errorf("status %d, %d turns", r.code, r.truth.turns())
+	}
+	r.b.holds("ws/ONE", "one\n")
+	r.b.holds("ws/TWO", "two\n")
+	c.matches(t, r)
+	c.paid(t, r)
+}
+
+// What a sub-agent does is held and counted by the kernel whatever its parent's
+// stream tells.
+func (c *client) testSubagent(t *testing.T) {
+	r := c.inside(t, "subagent", `{"access_mode": "workspace-write"}`, c.free...)
+	if r.code != 0 {
+		t.Errorf("status %d", r.code)
+	}
+	r.b.holds("ws/PARENT", "parent\n")
+	r.b.holds("ws/CHILD", "child\n")
+	c.matches(t, r)
+	c.paid(t, r)
+}
+
+// An error of the service is no turn, and the status is the agent's own.
+func (c *client) testError(t *testing.T) {
+	r := c.inside(t, "api-error", `{"access_mode": "workspace-write"}`, c.free...)
+	if want := map[string]int{"claude": 1, "codex": 1, "gemini": 144}[c.name]; r.code != want {
+		t.Errorf("status %d, want %d", r.code, want)
+	}
+	if r.truth.turns() != 1 {
+		t.Errorf("%d turns", r.truth.turns())
+	}
+	c.matches(t, r)
+}
+
+// An agent that is ended while it runs a command leaves nothing behind: by
+// itself gemini leaves the command. At SIGTERM gemini goes on, with a sandbox
+// or without: there it is the supervisor that is killed.
+func (c *client) testSignal(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "python3")
+	b := c.box(t)
+	s := c.ready(b, "slow")
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	p := b.launch(b.command(ctx, `{"access_mode": "workspace-write"}`, append([]string{c.name}, c.argv(t, "slow", c.free...)...)...), cancel)
+	p.stdin.Close() // codex reads it to its end first
+	within(t, limit/2, "the command is started", func() bool { return len(withArg(b.ws)) > 0 })
+	sig := syscall.SIGTERM
+	if c.name == "gemini" {
+		sig = syscall.SIGKILL
+	}
+	must(t, p.cmd.Process.Signal(sig))
+	begun := time.Now()
+	code := p.wait()
+	if late := time.Since(begun); late > 15*time.Second {
+		t.Errorf("it took %v to end", late)
+	}
+	eventually(t, "nothing is left", func() bool { return len(withArg(b.ws)) == 0 })
+	b.absent("ws/OVER")
+	r := agentRun{result: result{t: t, code: code, out: strings.Join(p.out.all(), "\n"), err: p.err.String()}, b: b, truth: s.truth()}
+	r.rec, _ = readRecord(b.rec)
+	if sig == syscall.SIGTERM {
+		if code == 0 || r.rec.text("state") != "exited" || r.rec.whole("agent", "turns") != 1 {
+			t.Errorf("status %d, state %s", code, r.rec.text("state"))
 		}
-		out.Close()
-		cmd.Wait()
-		if code := statusOf(cmd.ProcessState); code != -141 && code != 141 {
-			t.Errorf("%v: status %d, want SIGPIPE", argv, code)
-		}
+	}
+	if t.Failed() {
+		t.Logf("%v", r)
 	}
 }

@@ -1,0 +1,42 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The programs of a whole agent, its own and its tools', are counted as strace
+// counts them from within the same sandbox. To sbx the command is strace, so
+// that the document says what an agent would get by itself.
+func (c *client) testCounted(t *testing.T) {
+	needSandbox(t)
+	strace := needPrograms(t, "strace")
+	b := c.box(t)
+	s := c.ready(b, "task")
+	spec := fmt.Sprintf(`{"access_mode": "workspace-write", "network": {"mode": "host"}, "environment": {"pass": ["*"]}, "filesystem": {"write": [%s, %s]}}`,
+		quoted(b.home), quoted(b.home+"/."+c.name)) // which is a protected name unless it is written by name
+	log := b.ws + "/strace.log"
+	words := []string{strace, "-f", "-qq", "-e", "trace=execve,execveat", "-e", "signal=none", "-o", log, "--", c.name}
+	r := agentRun{result: b.run(spec, append(words, c.argv(t, "task", c.free...)...)...), b: b}
+	r.truth = s.truth()
+	text, err := os.ReadFile(log)
+	must(t, err)
+	started := 0
+	for line := range strings.Lines(string(text)) {
+		if execEnd.MatchString(line) && strings.HasSuffix(strings.TrimSpace(line), "= 0") {
+			started++
+		}
+	}
+	// What the tools start is a floor that strace must have seen, too.
+	if r.code != 0 || r.truth.turns() != c.taskTurns() || started < 6 {
+		t.Errorf("status %d, %d turns, %d programs", r.code, r.truth.turns(), started)
+	}
+	if got := r.rec.whole("commands_used"); got != started {
+		t.Errorf("commands_used %d, strace %d\n%v", got, started, r.rec["commands"])
+	}
+	if t.Failed() {
+		t.Logf("%v", r)
+	}
+}
