@@ -19,7 +19,11 @@ type Follower struct {
 	fd     int // of the file, -1 before it is found
 	clock  int // the timer, -1 for none
 	turns  int
+	wishes []agent.Wish // not fetched yet
 }
+
+// maxWishes bounds what waits to be fetched: more comes at the next look.
+const maxWishes = 1 << 10
 
 // followEvery is how often the file is looked at; a turn takes seconds.
 const followEvery = 250 * time.Millisecond
@@ -27,7 +31,11 @@ const followEvery = 250 * time.Millisecond
 // Follow makes a follower of a session that begins at since or later.
 func Follow(sessions string, since time.Time) *Follower {
 	f := &Follower{dir: sessions, since: since, fd: -1, clock: -1}
-	f.reader = agent.NewRollout(agent.Hooks{Turn: func(n int) { f.turns = n }})
+	f.reader = agent.NewRollout(agent.Hooks{Turn: func(n int) { f.turns = n }, Tool: func(w agent.Wish) {
+		if len(f.wishes) < maxWishes {
+			f.wishes = append(f.wishes, w)
+		}
+	}})
 	return f
 }
 
@@ -55,6 +63,14 @@ func (f *Follower) Close() {
 		}
 		*fd = -1
 	}
+}
+
+// Wishes are the tools that were asked for since the last call, of those that
+// the stream does not show.
+func (f *Follower) Wishes() []agent.Wish {
+	w := f.wishes
+	f.wishes = nil
+	return w
 }
 
 // Found is the reader of the file; nil where none was found.

@@ -34,6 +34,17 @@ func TestNestedWiderIsAnEscalation(t *testing.T) {
 	}
 }
 
+// What is asked of an outer agent is the outer sandbox's to watch: a program that
+// the agent runs under sbx is no agent, and starts.
+func TestNestedUnderAnAgentsBudget(t *testing.T) {
+	outer := `{"access_mode": "workspace-write", "tools_allowed": ["Bash"], "max_turns": 3, "best_effort": ["tools_allowed", "max_turns"]}`
+	r, rec := newNest(t).run(outer, `{}`, "echo end")
+	r.ended()
+	if rec.by("tools_allowed") != "parent" || rec.by("max_turns") != "parent" {
+		t.Errorf("%v", rec["enforcement"])
+	}
+}
+
 // What the outer sandbox shows is not hidden by it.
 func TestNestedSecretsThatTheParentOpened(t *testing.T) {
 	n := newNest(t)

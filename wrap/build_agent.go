@@ -30,8 +30,8 @@ const PolicyPath = "/run/sbx/policy.toml"
 func (b *builder) agent() {
 	a := &b.req.Agent
 	for _, f := range []spec.Field{"tools_allowed", "tools_denied", "max_turns"} {
-		if !b.set(f) {
-			continue
+		if !b.set(f) || b.fromOutside(f) {
+			continue // an outer sbx watches its agent, whatever that runs
 		}
 		why, help := "", ""
 		switch {
@@ -67,6 +67,9 @@ func (b *builder) agent() {
 		b.unwatched(f, l.Tool+": "+l.Why, "leave the tool out", Unavailable)
 	}
 }
+
+// fromOutside tells whether a field is only what an outer sandbox has.
+func (b *builder) fromOutside(f spec.Field) bool { return strings.HasPrefix(b.r.At(f), ParentPath) }
 
 func (b *builder) set(f spec.Field) bool {
 	switch f {

@@ -26,6 +26,8 @@ func (b *builder) fields() {
 			b.line(f, "the command's environment")
 		case f == "working_dir":
 			b.line(f, "chdir")
+		case within(f, "tools_allowed", "tools_denied", "max_turns") && b.fromOutside(f):
+			b.line(f, "parent")
 		case f == "tools_allowed" || f == "tools_denied" || f == "max_turns":
 			b.line(f, b.req.Agent.Agent.String()+"'s flags and stream")
 		case f == "max_commands" || f == "on_exceed":

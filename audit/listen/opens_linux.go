@@ -59,13 +59,36 @@ func (l *Listener) opens(c *openCall) {
 		l.report(ByName, "open for writing", d.text())
 		l.n.Fail(l.FD, unix.EPERM)
 		return
-	case !d.ok:
-	case d.exists && writes && !exclusive && l.readOnly(&d):
-		l.report(ReadOnly, "open for writing", d.text())
-	case !d.exists && makes && l.fixed(&d):
-		l.report(ReadOnly, "create", d.text())
+	}
+	told := &d
+	if d.odd { // claude, for one, writes as /proc/self/fd/7/name
+		behind := l.landBehind(l.argument(c.at), &l.work[1], !exclusive && flags&unix.O_NOFOLLOW == 0)
+		defer behind.close()
+		told = &behind
+	}
+	switch {
+	case !told.ok:
+	case told.exists && writes && !exclusive && l.readOnly(told):
+		l.report(ReadOnly, "open for writing", told.text())
+	case !told.exists && makes && l.fixed(told):
+		l.report(ReadOnly, "create", told.text())
 	}
 	l.proceed()
+}
+
+// landBehind is land for a path beneath one of the caller's descriptors, by way
+// of /proc. It is good for telling alone: a thread with descriptors of its own
+// has others than /proc/self does.
+func (l *Listener) landBehind(a argument, b *scratch, follow bool) landing {
+	path, e := l.readInto(a.addr, b.path[:])
+	if e != 0 {
+		return landing{unread: true}
+	}
+	dirfd, rest, ok := ownFolder(path)
+	if !ok {
+		return landing{odd: true}
+	}
+	return l.landAt(dirfd, rest, b, follow)
 }
 
 // bare tells whether what lands is to be read-only and lacks the mount that

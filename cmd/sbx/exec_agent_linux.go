@@ -172,12 +172,16 @@ func (x *execution) agentEnded() {
 	})
 }
 
-// follow hears of the turns that codex's own file tells of.
+// follow hears of the turns that codex's own file tells of, and of the tools that
+// its stream does not show.
 func (x *execution) follow(look func(session string) (turns int)) {
 	session := ""
 	x.watched.tap.With(func(s *agent.Stream) { session = s.Session() })
 	if turns := look(session); turns > x.watched.turns {
 		x.turn(turns)
+	}
+	for _, wish := range x.watched.rollout.Wishes() {
+		x.wish(wish)
 	}
 }
 

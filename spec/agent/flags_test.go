@@ -155,7 +155,7 @@ func TestPolicy(t *testing.T) {
 			"\n[[rule]]\ntoolName = [\"read_file\", \"read_many_files\"]\ndecision = \"allow\"\npriority = 950\n" +
 			"\n[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = [\"git\"]\ndecision = \"allow\"\npriority = 950\n"},
 		{[]string{"Bash(x*y)"}, deny}, // a rule without prefixes would allow any command
-		{[]string{"Bash"}, deny + "\n[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"allow\"\npriority = 950\n"},
+		{[]string{"Bash"}, deny + "\n[[rule]]\ntoolName = \"run_shell_command\"\nallowRedirection = true\ndecision = \"allow\"\npriority = 950\n"},
 	} {
 		if got := Policy(spec.Gemini, Ask{Allowed: some(c.tools)}); got != c.want {
 			t.Errorf("%v:\n%s", c.tools, got)

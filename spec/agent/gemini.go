@@ -177,7 +177,9 @@ func geminiPolicy(ask Ask) string {
 	rules, whole := ask.rules("Bash")
 	if prefixes := geminiPrefixes(&answer{}, rules); whole || len(prefixes) > 0 {
 		b.WriteString("\n[[rule]]\ntoolName = \"run_shell_command\"\n")
-		if !whole {
+		if whole { // else a redirection is one of the things that it asks about
+			b.WriteString("allowRedirection = true\n")
+		} else {
 			b.WriteString("commandPrefix = " + tomlList(prefixes) + "\n")
 		}
 		b.WriteString("decision = \"allow\"\npriority = 950\n")
