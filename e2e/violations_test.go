@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -131,5 +132,25 @@ func TestViolationsAreFolded(t *testing.T) {
 	r = b.sh(specWW, "i=0; while [ $i -lt 300 ]; do (: >.git/hooks/x$i) 2>/dev/null; i=$((i+1)); done; echo end").ended()
 	if n := len(r.rec.list("violations")); n != 200 || fmt.Sprint(r.rec["violations_omitted"]) != "100" {
 		t.Errorf("%d are listed, %v left out", n, r.rec["violations_omitted"])
+	}
+}
+
+// A path through one of the caller's own descriptors is told by the name that
+// everybody knows it by.
+func TestViolationsBeneathDescriptors(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	if b.private() {
+		t.Skip("no place that no private folder covers")
+	}
+	r := b.sh(specWW, `exec 7<`+b.out+`
+		(echo x >/proc/self/fd/7/one) 2>/dev/null || :
+		(echo x >/dev/fd/7/two) 2>/dev/null || :
+		mkdir /proc/self/fd/7/three 2>/dev/null || :`).ended()
+	for _, name := range []string{"one", "two", "three"} {
+		b.absent("out/" + name)
+		if !slices.ContainsFunc(r.rec.list("violations"), func(v record) bool { return v.text("target") == b.out+"/"+name }) {
+			t.Errorf("no violation for %s: %v", name, r.rec["violations"])
+		}
 	}
 }

@@ -80,7 +80,7 @@ for name in claude codex gemini; do
 		give_up "$name does not start (node $(node --version))"
 	echo "clients: $name $version" >&2
 done
-rm -rf "$work/home"
+rm -rf "${work:?}/home"
 : >"$work/complete"
 chmod -R a+rX "$work"
 # Another run may have been faster.
