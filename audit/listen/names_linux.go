@@ -71,14 +71,7 @@ func (l *Listener) names(c *nameCall) {
 	if c.makes == nowhere && l.removes(c, &taken) {
 		return
 	}
-	if made.odd { // nothing but the telling depends on where it is now
-		made = l.landBehind(l.argument(c.makes), &l.work[0], false)
-		defer made.close()
-	}
-	if taken.odd {
-		taken = l.landBehind(l.argument(c.takes), &l.work[1], false)
-		defer taken.close()
-	}
+	l.lookBehind(c, &made, &taken)
 	l.foresee(c, &made, &taken)
 	l.proceed()
 }

@@ -76,21 +76,6 @@ func (l *Listener) opens(c *openCall) {
 	l.proceed()
 }
 
-// landBehind is land for a path beneath one of the caller's descriptors, by way
-// of /proc. It is good for telling alone: a thread with descriptors of its own
-// has others than /proc/self does.
-func (l *Listener) landBehind(a argument, b *scratch, follow bool) landing {
-	path, e := l.readInto(a.addr, b.path[:])
-	if e != 0 {
-		return landing{unread: true}
-	}
-	dirfd, rest, ok := ownFolder(path)
-	if !ok {
-		return landing{odd: true}
-	}
-	return l.landAt(dirfd, rest, b, follow)
-}
-
 // bare tells whether what lands is to be read-only and lacks the mount that
 // makes it so: the host has replaced it, and it is not mounted again yet.
 func (l *Listener) bare(d *landing) bool {
