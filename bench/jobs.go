@@ -22,7 +22,17 @@ type job struct {
 	on     string // the contestant that is judged
 	gate   float64
 	aim    float64
+	minus  bool    // what is judged is the difference to base, not the ratio
+	also   []bound // of further contestants
+	share  bool    // what answering takes of its processor time is told as well
 	before func() error
+	fresh  []string // what is removed from the workspace before each sample, untimed
+}
+
+// bound is the bound of a further contestant's ratio to base.
+type bound struct {
+	on        string
+	gate, aim float64
 }
 
 const (
@@ -52,7 +62,7 @@ func (b *bencher) jobs() []job {
 			argv: []string{filepath.Join(b.own.workspace, helper), "loop", "200000", "a/b/c/d/e/f"}, told: true,
 			rounds: 15, quick: 5, of: all, base: "none", on: "sbx", gate: 1.40, aim: 1.30},
 	}
-	list = append(list, b.watching()...)
+	list = append(append(list, b.watching()...), b.building()...)
 	if !b.root {
 		return append(list[:1:1], list[2:]...)
 	}

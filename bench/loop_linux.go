@@ -50,3 +50,40 @@ func refused(n string) {
 	}
 	fmt.Println(time.Since(begin).Nanoseconds() / int64(times))
 }
+
+// answered makes a call n times that the supervisor of a sandbox is asked about,
+// and prints the nanoseconds of one: an exec of what is not there, or an open for
+// writing of a file of the current folder's.
+func answered(args []string) {
+	n := 0
+	if len(args) == 2 {
+		n, _ = strconv.Atoi(args[1])
+	}
+	const file = "answered.file"
+	try := map[string]func() error{
+		"exec": func() error { return syscall.Exec("no-such-program", []string{"x"}, nil) },
+		"open": func() error {
+			fd, err := syscall.Open(file, syscall.O_RDWR|syscall.O_CREAT, 0o644)
+			if err == nil {
+				err = syscall.Close(fd)
+			}
+			return err
+		},
+	}
+	if n == 0 || try[args[0]] == nil {
+		fmt.Fprintln(os.Stderr, "usage: answered exec|open N")
+		os.Exit(2)
+	}
+	call, want := try[args[0]], error(nil)
+	if args[0] == "exec" {
+		want = syscall.ENOENT
+	}
+	begin := time.Now()
+	for range n {
+		if err := call(); err != want {
+			fmt.Fprintln(os.Stderr, "answered:", err)
+			os.Exit(1)
+		}
+	}
+	fmt.Println(time.Since(begin).Nanoseconds() / int64(n))
+}

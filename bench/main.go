@@ -27,6 +27,10 @@ func main() {
 		refused(os.Args[2])
 		return
 	}
+	if len(os.Args) > 2 && os.Args[1] == "answered" {
+		answered(os.Args[2:])
+		return
+	}
 	if len(os.Args) > 2 && os.Args[1] == "loop" {
 		loop(os.Args[2:])
 		return
@@ -70,11 +74,16 @@ func bench(o options, where bool) error {
 			continue
 		}
 		r, err := b.run(j)
+		if err == nil && j.share {
+			var more []result
+			more, err = b.shares(j)
+			r = append(r, more...)
+		}
+		results = append(results, r...)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", j.name, err))
 			continue
 		}
-		results = append(results, r)
 		fmt.Fprintf(os.Stderr, "bench: %s done\n", j.name)
 	}
 	if b.root && o.only.MatchString("memory") {

@@ -28,7 +28,8 @@ type bencher struct {
 	big  place // the caller's, with 50,000 files: what sbx looks for in a workspace costs there too
 	user place // an ordinary user's; the caller's own where it is one
 
-	swept int // how often sweep was called
+	swept int  // how often sweep was called
+	cost  cost // of an answer, once it was measured
 }
 
 // helper is this program's name in a workspace: a folder that is in view.

@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -46,11 +49,11 @@ func report(o options, results []result) error {
 
 func table(w io.Writer, results []result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "job\trounds\tnone\tbase\tjudged\tof medians\tof minima\tgate\taim\t")
+	fmt.Fprintln(t, "job\trounds\tnone\tbase\tjudged\tof medians\tof minima\tgate\taim\t\tbeside")
 	for _, r := range results {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.title(), r.Rounds,
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.title(), r.Rounds,
 			r.cell("none"), r.cell(r.Base), r.cell(r.On),
-			number(r.OfMedians), number(r.OfMinima), number(r.Gate), number(r.Aim), r.verdict())
+			number(r.OfMedians), number(r.OfMinima), number(r.Gate), number(r.Aim), r.verdict(), r.beside())
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -76,6 +79,20 @@ func (r result) cell(name string) string {
 		return fmt.Sprintf("%.2f %s", s.Median, r.Unit)
 	}
 	return "-"
+}
+
+// beside is the ratios to base of those that are not judged.
+func (r result) beside() string {
+	if r.OfMedians == 0 {
+		return ""
+	}
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(r.Of)) {
+		if name != r.On && name != r.Base && name != "none" {
+			words = append(words, fmt.Sprintf("%s %.2f", name, r.Of[name].Median/r.Of[r.Base].Median))
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 func number(f float64) string {

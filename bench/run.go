@@ -35,10 +35,10 @@ type stats struct {
 const enough = 15
 
 // run has the contestants take turns, a different one first each round.
-func (b *bencher) run(j job) (result, error) {
+func (b *bencher) run(j job) ([]result, error) {
 	if j.before != nil {
 		if err := j.before(); err != nil {
-			return result{}, err
+			return nil, err
 		}
 	}
 	rounds := j.rounds
@@ -56,7 +56,7 @@ func (b *bencher) run(j job) (result, error) {
 			argv := c.wrap(b, j.place, j.argv)
 			d, err := b.sample(j, argv)
 			if err != nil {
-				return result{}, fmt.Errorf("%s: %w: %s", c.name, err, b.explain(j.place, argv))
+				return nil, fmt.Errorf("%s: %w: %s", c.name, err, b.explain(j.place, argv))
 			}
 			if round >= 0 {
 				samples[c.name] = append(samples[c.name], d)
@@ -66,14 +66,32 @@ func (b *bencher) run(j job) (result, error) {
 			b.sweep(j.place)
 		}
 	}
-	return j.result(samples, rounds), nil
+	results := []result{j.result(samples, rounds)}
+	for _, a := range j.also {
+		j.on, j.gate, j.aim = a.on, a.gate, a.aim
+		results = append(results, j.result(samples, rounds))
+	}
+	return results, nil
 }
 
 func (b *bencher) sample(j job, argv []string) (time.Duration, error) {
+	if err := j.clean(); err != nil {
+		return 0, err
+	}
 	if j.told {
 		return b.told(j.place, argv)
 	}
 	return b.once(j.place, argv, j.many)
+}
+
+// clean removes what a sample before has made.
+func (j *job) clean() error {
+	for _, name := range j.fresh {
+		if err := os.RemoveAll(filepath.Join(j.place.workspace, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sweep puts the records of the runs so far aside: a folder of thousands is no
@@ -104,6 +122,11 @@ func (j job) result(samples map[string][]time.Duration, rounds int) result {
 	r.Judged = r.OfMinima
 	if rounds >= enough {
 		r.Judged = r.OfMedians
+	}
+	if j.minus {
+		if r.Judged = on.Min - base.Min; rounds >= enough {
+			r.Judged = on.Median - base.Median
+		}
 	}
 	return r
 }

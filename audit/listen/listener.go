@@ -42,6 +42,8 @@ type Listener struct {
 	// Refused is told of each call that was refused, or is about to be. What it
 	// points to is valid until it returns.
 	Refused func(*Refusal)
+	// Answered is how many notifications came so far.
+	Answered int
 
 	made     made
 	flights  flights
@@ -98,6 +100,7 @@ func (l *Listener) Serve() {
 	if seccomp.Receive(l.FD, &l.n) != 0 {
 		return // its thread was killed
 	}
+	l.Answered++
 	l.call, l.tries = l.n.Call(), 0
 	if is, at := seccomp.Exec(seccomp.Native, l.call); is {
 		l.exec(l.call, at)

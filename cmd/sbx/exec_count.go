@@ -60,6 +60,7 @@ func (x *execution) listen(h *launch.Hooks) {
 	if x.linked != nil {
 		l.Remove = x.linked.Remove
 	}
+	x.clock.counts(&l.Answered)
 	h.Wait = append(h.Wait, launch.Waiter{FD: l.FD, Event: l.Serve})
 	if l.Sockets {
 		x.listenSockets(l, h)

@@ -7,11 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stopwatch tells where the start's time went, under --timings; nil otherwise.
+// stopwatch tells where the start's time went and how many calls were answered,
+// under --timings; nil otherwise.
 type stopwatch struct {
 	last  time.Time
 	names []string
 	spans []time.Duration
+	calls *int // that the listener answered; nil for no listener
 }
 
 func newStopwatch(c *call) *stopwatch {
@@ -35,9 +37,19 @@ func (w *stopwatch) lap(name string) {
 	w.last = now
 }
 
+// counts tells of the listener's calls at the end.
+func (w *stopwatch) counts(calls *int) {
+	if w != nil {
+		w.calls = calls
+	}
+}
+
 func (w *stopwatch) report(std streams) {
 	if w == nil {
 		return
+	}
+	if w.calls != nil {
+		writeAll(std.err, "answered "+strconv.Itoa(*w.calls)+"\n")
 	}
 	for i, name := range w.names {
 		writeAll(std.err, "timing "+name+" "+strconv.FormatInt(w.spans[i].Microseconds(), 10)+"\n")

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// shares tells what answering its notifications takes of a job's processor time:
+// their number, times what one costs on this machine, over what the job uses
+// without a sandbox. It scatters less than the ratio of two times does.
+func (b *bencher) shares(j job) ([]result, error) {
+	cost, err := b.costs()
+	if err != nil {
+		return nil, err
+	}
+	used, err := b.processorTime(j)
+	if err != nil {
+		return nil, err
+	}
+	var results []result
+	for _, s := range []struct {
+		flags []string
+		on    string
+		each  time.Duration
+		gate  float64
+	}{
+		{[]string{"--violations", "off"}, "sbx --violations off", cost.exec, 2},
+		{nil, "sbx", max(cost.exec, cost.open), 3},
+	} {
+		n, err := b.answeredBy(j, s.flags)
+		if err != nil {
+			return nil, err
+		}
+		share := 100 * float64(n) * float64(s.each) / float64(used)
+		results = append(results, result{Name: j.name + "-share", Unit: "%", Rounds: 1, On: s.on, Gate: s.gate, Judged: share,
+			What: fmt.Sprintf("%s: %d answers at %.1f us, of %.2f s", j.what, n, float64(s.each)/1e3, used.Seconds()),
+			Of:   map[string]stats{s.on: {share, share, share}}})
+	}
+	return results, nil
+}
+
+// cost is what answering a call takes, more than the call unanswered.
+type cost struct{ exec, open time.Duration }
+
+// costs measures it once for all jobs.
+func (b *bencher) costs() (cost, error) {
+	if b.cost != (cost{}) {
+		return b.cost, nil
+	}
+	for _, c := range []struct {
+		call string
+		to   *time.Duration
+	}{{"exec", &b.cost.exec}, {"open", &b.cost.open}} {
+		j := b.answer(c.call)
+		var with, without []time.Duration
+		for range 7 {
+			for _, k := range []struct {
+				c  contestant
+				to *[]time.Duration
+			}{{uncounted, &without}, {sbx, &with}} {
+				d, err := b.told(j.place, k.c.wrap(b, j.place, j.argv))
+				if err != nil {
+					return cost{}, err
+				}
+				*k.to = append(*k.to, d)
+			}
+		}
+		slices.Sort(with)
+		slices.Sort(without)
+		*c.to = max(with[len(with)/2]-without[len(without)/2], 1)
+	}
+	return b.cost, nil
+}
+
+// processorTime is what the job uses without a sandbox, the least of three.
+func (b *bencher) processorTime(j job) (time.Duration, error) {
+	var least time.Duration
+	for range 3 {
+		if err := j.clean(); err != nil {
+			return 0, err
+		}
+		cmd := b.command(j.place, j.argv)
+		if err := cmd.Run(); err != nil {
+			return 0, fmt.Errorf("%q: %w", j.argv, err)
+		}
+		if used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(); least == 0 || used < least {
+			least = used
+		}
+	}
+	return max(least, 1), nil
+}
+
+// answeredBy is how many calls sbx answered, as it says under --timings.
+func (b *bencher) answeredBy(j job, flags []string) (int, error) {
+	if err := j.clean(); err != nil {
+		return 0, err
+	}
+	argv := append(append([]string{b.sbx, "exec", "-q", "--timings"}, flags...), "--spec", j.place.spec, "--")
+	cmd := b.command(j.place, append(argv, j.argv...))
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		return 0, fmt.Errorf("%w: %s", err, stderr.String())
+	}
+	sc := bufio.NewScanner(&stderr)
+	for sc.Scan() {
+		if word, found := strings.CutPrefix(sc.Text(), "answered "); found {
+			return strconv.Atoi(word)
+		}
+	}
+	return 0, fmt.Errorf("sbx exec --timings told of no answers")
+}
+
+// command is argv as the caller of p would start it.
+func (b *bencher) command(p place, argv []string) *exec.Cmd {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = p.workspace, p.env
+	return cmd
+}
