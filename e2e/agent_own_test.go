@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // What an agent writes of its own is the host's, whatever the access mode, and
@@ -146,6 +147,10 @@ func TestAgentOwnLinksAreNotFollowed(t *testing.T) {
 	must(t, os.Remove(b.home+"/.codex/config.toml"))
 	must(t, os.Symlink("../.ssh", b.home+"/.codex/rules"))
 	must(t, os.Symlink("../.ssh/id", b.home+"/.codex/config.toml"))
+	// What was made in the clock tick of a launch cannot be told from what was made
+	// after it, and is swept.
+	tick := func() { time.Sleep(50 * time.Millisecond) }
+	tick()
 	for _, spec := range []string{specWW, `{"access_mode": "workspace-write", "filesystem": {"read": ["@system"]}}`} {
 		r := b.agent("codex", spec, "cd ~; cat .codex/config.toml .codex/rules/id .ssh/id; ls .ssh").ended()
 		if strings.Contains(r.out, "s3cret") || strings.Contains(r.out, "id\n") {
@@ -162,6 +167,7 @@ func TestAgentOwnLinksAreNotFollowed(t *testing.T) {
 		b.absent(c + "/config.toml")
 		b.args = nil
 		must(t, os.Symlink("../.ssh/id", c+"/config.toml"))
+		tick()
 	}
 	if r := b.plain("cat", b.home+"/.codex/rules/id"); r.out != "s3cret\n" {
 		t.Errorf("control: %v", r)
