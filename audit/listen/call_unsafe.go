@@ -13,29 +13,37 @@ import (
 // readInto reads the path at an address of the waiting thread's into buf, of
 // pathMax bytes. EFAULT and ENAMETOOLONG are the kernel's own answers; any other
 // error means that the memory is not the supervisor's to read.
-// process_vm_readv(2) reads an element of the vector whole or not at all, so what
-// lies behind the page's end is an element of its own.
+// process_vm_readv(2) reads what it is asked for whole or not at all, so that is
+// up to the page's end, and what lies behind it only for a path that goes on there.
 func (l *Listener) readInto(addr uint64, buf []byte) ([]byte, unix.Errno) {
-	first := pageSize - addr%pageSize
-	local := unix.Iovec{Base: &buf[0], Len: pathMax}
-	remote := [2]unix.RemoteIovec{{Base: uintptr(addr), Len: int(first)}, {Base: uintptr(addr + first), Len: int(pathMax - first)}}
-	vectors := uintptr(2)
-	if first == pathMax {
-		vectors = 1
+	have := uint64(0)
+	for part := min(pageSize-addr%pageSize, pathMax); ; part = min(pathMax-have, pageSize) {
+		e := l.copyIn(buf[have:have+part], addr+have)
+		if e == unix.EFAULT || e != 0 && have == 0 {
+			return nil, e
+		}
+		if e != 0 { // the thread is gone
+			return nil, unix.EFAULT
+		}
+		if i := bytes.IndexByte(buf[have:have+part], 0); i >= 0 {
+			return buf[:have+uint64(i)+1], 0
+		}
+		if have += part; have == pathMax {
+			return nil, unix.ENAMETOOLONG
+		}
 	}
-	n, _, e := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(l.n.TID), uintptr(unsafe.Pointer(&local)), 1,
-		uintptr(unsafe.Pointer(&remote)), vectors, 0)
-	if e != 0 {
-		return nil, e
+}
+
+// copyIn copies from the waiting thread's memory. What lies across the end of
+// what is mapped is EFAULT.
+func (l *Listener) copyIn(buf []byte, addr uint64) unix.Errno {
+	local := unix.Iovec{Base: &buf[0], Len: uint64(len(buf))}
+	remote := unix.RemoteIovec{Base: uintptr(addr), Len: len(buf)}
+	n, _, e := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(l.n.TID), uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
+	if e == 0 && int(n) < len(buf) {
+		e = unix.EFAULT
 	}
-	i := bytes.IndexByte(buf[:n], 0)
-	switch {
-	case i >= 0:
-		return buf[:i+1], 0
-	case n == pathMax:
-		return nil, unix.ENAMETOOLONG
-	}
-	return nil, unix.EFAULT
+	return e
 }
 
 // readHow reads openat2's arguments from the waiting thread's memory.
@@ -94,6 +102,13 @@ func readlinkat(dir int, path, buf []byte) int {
 	return int(r)
 }
 
+// accessAt asks what the supervisor's effective user may do with a name in a
+// folder, which is no link.
+func accessAt(dir int, name []byte, mode uintptr) unix.Errno {
+	_, _, e := unix.Syscall6(unix.SYS_FACCESSAT2, uintptr(dir), uintptr(unsafe.Pointer(&name[0])), mode, unix.AT_SYMLINK_NOFOLLOW|unix.AT_EACCESS, 0, 0)
+	return e
+}
+
 // access asks what the supervisor's effective user may do with a file.
 func access(fd int, mode uintptr) unix.Errno {
 	empty := [1]byte{}
@@ -101,14 +116,17 @@ func access(fd int, mode uintptr) unix.Errno {
 	return e
 }
 
-// stands tells what a name in a folder is, zero for nothing, and whether it is a
-// mount (STATX_ATTR_MOUNT_ROOT, Linux 5.8).
-func stands(dir int, name []byte) (file node, mounted bool) {
-	st, e := statx(dir, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE|unix.STATX_INO)
+// stands fills in what a landing's name is, and whether it is a mount
+// (STATX_ATTR_MOUNT_ROOT, Linux 5.8).
+func (d *landing) stands() {
+	st, e := statx(d.dir, d.name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE|unix.STATX_INO)
 	if e != 0 {
-		return node{}, false
+		return
 	}
-	return node{unix.Mkdev(st.Dev_major, st.Dev_minor) + 1, st.Ino}, st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
+	d.exists, d.kind = true, uint32(st.Mode)&unix.S_IFMT
+	d.file = node{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino}
+	d.mounted = st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
+	d.onDisk = !d.mounted && st.Dev_major != 0
 }
 
 // lstat is the mode of a name in a folder.

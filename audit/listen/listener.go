@@ -45,6 +45,8 @@ type Listener struct {
 	// Answered is how many notifications came so far.
 	Answered int
 
+	own      int // the folder of the supervisor's descriptors; 0 as long as nobody asked
+	user     int // the supervisor's, and one; 0 as long as nobody asked
 	made     made
 	flights  flights
 	discards discards

@@ -120,8 +120,10 @@ type landing struct {
 	path    []byte // the whole path inside, a NUL at the end
 	base    int    // where the name begins in path
 	exists  bool
-	file    node // what is there
-	mounted bool // something is mounted on it: it can be neither replaced nor removed
+	file    node   // what is there
+	kind    uint32 // its S_IFMT
+	onDisk  bool   // and the folder is on the same file system, which has a device
+	mounted bool   // something is mounted on it: it can be neither replaced nor removed
 	// unread: the caller's memory or descriptor is not to be read. odd: the way
 	// leads through a link of /proc, or else is not the supervisor's to follow,
 	// and name is all that is known.
@@ -224,8 +226,9 @@ func (l *Listener) landOnce(dirfd int32, path []byte, b *scratch) landing {
 // named is the landing of a name in a folder, whose descriptor it takes over.
 func (l *Listener) named(dir int, name []byte, b *scratch) landing {
 	d := landing{ok: true, dir: dir, name: name}
-	n := readlink(ownFD(dir), b.whole[:pathMax])
-	if n <= 0 || b.whole[0] != '/' || bytes.HasSuffix(b.whole[:n], []byte(" (deleted)")) || isProc(dir) {
+	n := l.pathOf(dir, b.whole[:pathMax])
+	d.stands() // what is on a device is not in /proc
+	if n <= 0 || b.whole[0] != '/' || bytes.HasSuffix(b.whole[:n], []byte(" (deleted)")) || !d.onDisk && isProc(dir) {
 		unix.Close(dir)
 		return landing{odd: true, name: name}
 	}
@@ -235,14 +238,15 @@ func (l *Listener) named(dir int, name []byte, b *scratch) landing {
 	}
 	d.base = n
 	d.path = append(b.whole[:n], name...)
-	d.file, d.mounted = stands(dir, name)
-	d.exists = d.file != node{}
 	return d
 }
 
 // target is the path that a link at a landing names, absolute; it may be longer
 // than a path can be.
 func (l *Listener) target(d *landing, b *scratch) (path []byte, isLink bool) {
+	if d.kind != unix.S_IFLNK {
+		return nil, false
+	}
 	n := readlinkat(d.dir, d.name, b.path[:])
 	if n < 0 {
 		return nil, false

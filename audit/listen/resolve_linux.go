@@ -33,6 +33,9 @@ func (l *Listener) resolve(dirfd int32, path []byte, nofollow bool) resolved {
 	if e != 0 {
 		return failed(e, e == unix.EBADF)
 	}
+	if string(path) == ".\x00" && dirfd == unix.AT_FDCWD { // a folder, and open already
+		return resolved{fd: base}
+	}
 	defer unix.Close(base)
 	fd, e := openat2(base, path, nofollow, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_SYMLINKS)
 	switch e {

@@ -49,8 +49,23 @@ func (l *Listener) closesOnExec(number int32) bool {
 // nameOf is the path that a descriptor of the listener's own leads to.
 func (l *Listener) nameOf(fd int) string {
 	var buf [pathMax]byte
-	n := readlink(ownFD(fd), buf[:])
+	n := l.pathOf(fd, buf[:])
 	return string(bytes.TrimSuffix(buf[:max(n, 0)], []byte(" (deleted)")))
+}
+
+// pathOf is nameOf into a buffer: its length, negative where there is none. The
+// folder of the supervisor's descriptors stays open, which spares the kernel half
+// of the way there.
+func (l *Listener) pathOf(fd int, buf []byte) int {
+	if l.own == 0 {
+		dir, e := openPath([]byte("/proc/self/fd\x00"))
+		if e != 0 {
+			return readlink(ownFD(fd), buf)
+		}
+		l.own = dir // never 0: that is open from the start
+	}
+	var name [24]byte
+	return readlinkat(l.own, append(strconv.AppendInt(name[:0], int64(fd), 10), 0), buf)
 }
 
 // ownFD is the path of a descriptor of the supervisor's own.
@@ -76,7 +91,10 @@ func (l *Listener) header(fd int) (h []byte, ok bool) {
 // mayExecute tells whether the supervisor's user may execute the file, who is
 // the sandbox's too. Root may where any execute bit is set.
 func (l *Listener) mayExecute(fd int) bool {
-	return unix.Geteuid() == 0 || access(fd, unix.X_OK) != unix.EACCES
+	if l.user == 0 {
+		l.user = unix.Geteuid() + 1
+	}
+	return l.user == 1 || access(fd, unix.X_OK) != unix.EACCES
 }
 
 // isProc tells whether a folder is one of /proc, where names lead each process
