@@ -103,3 +103,22 @@ func isProc(fd int) bool {
 	var fs unix.Statfs_t
 	return unix.Fstatfs(fd, &fs) != nil || fs.Type == unix.PROC_SUPER_MAGIC
 }
+
+// host is a path of a writable tree as the host has it.
+func (l *Listener) host(inside string) (path string, ok bool) {
+	best := -1
+	for i, v := range l.Views {
+		if len(inside) > len(v.Inside) && inside[:len(v.Inside)] == v.Inside && (v.Inside == "/" || inside[len(v.Inside)] == '/') &&
+			(best < 0 || len(v.Inside) > len(l.Views[best].Inside)) {
+			best = i
+		}
+	}
+	if best < 0 || l.Views[best].Tree == "" {
+		return "", false
+	}
+	v := &l.Views[best]
+	if v.Inside == v.Tree {
+		return inside, true
+	}
+	return v.Tree + inside[len(v.Inside):], true
+}
