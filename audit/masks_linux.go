@@ -49,7 +49,7 @@ func (x *Watch) Masks(dir int, list []wrap.Folder) {
 }
 
 func (x *Watch) opened(out []Notice, wd int32, m *masked, mask uint32, now time.Time) []Notice {
-	if mask&unix.IN_OPEN == 0 {
+	if mask&unix.IN_OPEN == 0 || m.times == maxOpened { // one that was under way when the watch ended
 		return out
 	}
 	if m.times++; m.times == maxOpened {
