@@ -113,15 +113,9 @@ func (x *execution) wish(w agent.Wish) {
 	if len(w.Targets) > 0 {
 		target += ": " + cutTo(w.Targets[0], 200)
 	}
-	first := !x.toldOf("tool" + v.Rule + w.Name)
-	x.record.Violations.Add(audit.Violation{Kind: "tool", At: time.Now(), Action: "use", Target: target, Rule: v.Rule, AllowWith: v.AllowWith, Count: 1})
-	if first && !x.quiet() {
-		line := v.Rule + ": the agent asks for " + clean(target)
-		if v.AllowWith != "" {
-			line += "; " + v.AllowWith + " would allow it"
-		}
-		x.std.say(line)
-	}
+	violation := audit.Violation{Kind: "tool", At: time.Now(), Action: "use", Target: target, Rule: v.Rule, AllowWith: v.AllowWith, Count: 1}
+	x.record.Violations.Add(violation)
+	x.once("tool"+v.Rule+w.Name, violation, "the agent asks for "+clean(target))
 	if x.resolved.Spec.OnExceed.Value == spec.Kill {
 		x.end("tool")
 	}
@@ -183,16 +177,4 @@ func (x *execution) follow(look func(session string) (turns int)) {
 	for _, wish := range x.watched.rollout.Wishes() {
 		x.wish(wish)
 	}
-}
-
-func (x *execution) toldOf(kind string) bool {
-	for _, t := range x.told {
-		if t == kind {
-			return true
-		}
-	}
-	if len(x.told) < 1000 {
-		x.told = append(x.told, kind)
-	}
-	return false
 }

@@ -71,13 +71,7 @@ func (x *execution) quiet() bool { return x.has("q") || x.mixed }
 // once tells a person of a kind of refusal the first time that it is met, in a
 // line.
 func (x *execution) once(kind string, v audit.Violation, what string) {
-	for _, k := range x.told {
-		if k == kind {
-			return
-		}
-	}
-	x.told = append(x.told, kind)
-	if x.quiet() {
+	if x.toldOf(kind) || x.quiet() {
 		return
 	}
 	by := ""
@@ -89,6 +83,22 @@ func (x *execution) once(kind string, v audit.Violation, what string) {
 		line += "; " + clean(v.AllowWith) + " would allow it"
 	}
 	x.std.say(line)
+}
+
+// maxTold bounds the kinds that are remembered: an agent's stream may name any.
+const maxTold = 1000
+
+// toldOf tells whether a kind was met before, and remembers it.
+func (x *execution) toldOf(kind string) bool {
+	for _, t := range x.told {
+		if t == kind {
+			return true
+		}
+	}
+	if len(x.told) < maxTold {
+		x.told = append(x.told, kind)
+	}
+	return false
 }
 
 // beneath tells whether path is dir or lies in it.
