@@ -99,6 +99,9 @@ func unicodeEscape(b []byte) (r rune, size int, why string) {
 	return (hi-0xD800)<<10 | (lo - 0xDC00) + 0x10000, 12, ""
 }
 
+// HexFour reads the four digits of an escape \uXXXX that b begins with.
+func HexFour(b []byte) (rune, bool) { return hexRune(b, 2, 4) }
+
 // hexRune reads n hexadecimal digits of b from i.
 func hexRune(b []byte, i, n int) (rune, bool) {
 	if len(b) < i+n {

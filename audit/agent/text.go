@@ -3,6 +3,8 @@ package agent
 import (
 	"strings"
 	"unicode/utf8"
+
+	"sbx/spec"
 )
 
 // What is kept of strings, in bytes.
@@ -62,38 +64,16 @@ func unescape(s []byte, limit int) []byte {
 
 // unicodeEscape reads \uXXXX, or two of them that make a surrogate pair.
 func unicodeEscape(s []byte) (r rune, size int) {
-	hi, ok := hexFour(s)
+	hi, ok := spec.HexFour(s)
 	switch {
 	case !ok:
 		return utf8.RuneError, 2
 	case hi < 0xD800 || hi > 0xDFFF:
 		return hi, 6
 	case hi <= 0xDBFF && len(s) >= 12 && s[6] == '\\' && s[7] == 'u':
-		if lo, ok := hexFour(s[6:]); ok && lo >= 0xDC00 && lo <= 0xDFFF {
+		if lo, ok := spec.HexFour(s[6:]); ok && lo >= 0xDC00 && lo <= 0xDFFF {
 			return (hi-0xD800)<<10 | (lo - 0xDC00) + 0x10000, 12
 		}
 	}
 	return utf8.RuneError, 6
-}
-
-// hexFour reads the four digits of \uXXXX.
-func hexFour(s []byte) (rune, bool) {
-	if len(s) < 6 {
-		return 0, false
-	}
-	var r rune
-	for _, c := range s[2:6] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
 }
