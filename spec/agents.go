@@ -40,9 +40,6 @@ type OwnPath struct {
 	Mode OwnMode
 }
 
-// guarded tells whether an access mode constrains files.
-func guarded(m AccessMode) bool { return m == ReadOnly || m == WorkspaceWrite }
-
 // agent opens what the command's agent needs. A document that says agent: none
 // has none.
 func (r *resolver) agent() {
@@ -51,7 +48,7 @@ func (r *resolver) agent() {
 		return
 	}
 	r.out.Agent = need.Agent
-	if !guarded(r.out.AccessMode) || r.out.Job != nil {
+	if !r.out.AccessMode.Guards() || r.out.Job != nil {
 		return
 	}
 	r.need = need

@@ -64,6 +64,10 @@ const (
 	NoAgent
 )
 
+// Guards tells whether the mode constrains files and implies the fields beside
+// it: a network, an environment, private folders.
+func (m AccessMode) Guards() bool { return m == ReadOnly || m == WorkspaceWrite }
+
 // String is the mode as specs write it; "" when unset.
 func (m AccessMode) String() string {
 	switch m {

@@ -8,8 +8,7 @@ import (
 // guards tells whether the child sets an access_mode that implies the fields
 // beside it: what follows from it counts as if the child had written it.
 func (m *merger) guards() bool {
-	mode := m.child.AccessMode.Value
-	return mode == ReadOnly || mode == WorkspaceWrite
+	return m.child.AccessMode.Value.Guards()
 }
 
 // ownNetwork tells whether the child's network is not what its parent says.

@@ -163,7 +163,7 @@ func (o *order) agents() {
 	if p, c := o.p.Spec.Agent, o.c.Spec.Agent; p.Set && (!c.Set || c.Value != p.Value) {
 		o.wider("agent", orElse(c.Value.String(), "no agent"), p.Value.String(), o.at("agent"))
 	}
-	if o.p.Agent == 0 && o.c.Agent != 0 && guarded(o.p.AccessMode) {
+	if o.p.Agent == 0 && o.c.Agent != 0 && o.p.AccessMode.Guards() {
 		o.wider("agent", "what "+o.c.Agent.String()+" needs of its own opened", "no agent, by the command's name", "")
 	}
 }

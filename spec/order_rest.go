@@ -8,7 +8,7 @@ import (
 
 func (o *order) network() {
 	p, c := o.p, o.c
-	byAgent := c.AgentNetwork && p.Agent == 0 && guarded(p.AccessMode) // which is told of the agent
+	byAgent := c.AgentNetwork && p.Agent == 0 && p.AccessMode.Guards() // which is told of the agent
 	if c.Network > p.Network && !byAgent {
 		f := Field("network.mode")
 		if c.At(f) == "" && c.At("network.allow") != "" {

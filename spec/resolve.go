@@ -109,7 +109,7 @@ func (r *resolver) modes() {
 	s, out := r.spec, &r.out
 	fs := s.Filesystem.Value
 	workshop := out.Root.Abs != ""
-	guarded := out.AccessMode == ReadOnly || out.AccessMode == WorkspaceWrite
+	guarded := out.AccessMode.Guards()
 	down := r.downgraded()
 
 	out.Visible = fs.Read.Set || workshop || out.Job != nil

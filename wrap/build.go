@@ -175,7 +175,7 @@ func (b *builder) capabilities() {
 func (b *builder) bare() {
 	why := "no namespaces: " + b.h.rungWhy()
 	b.plan.Bounding = false
-	if b.r.AccessMode == spec.ReadOnly || b.r.AccessMode == spec.WorkspaceWrite {
+	if b.r.AccessMode.Guards() {
 		b.lack(&spec.Problem{Field: "access_mode", On: b.r.At("access_mode"), Do: "keep " + b.r.AccessMode.String() + " in full",
 			Why:  why + "; Landlock alone hides nothing, and leaves chmod, chown, times and extended attributes, sockets by path" + b.oldLandlock(),
 			Help: "allow user namespaces for this program, or list \"access_mode\" in best_effort"}, b.bareStatus())

@@ -108,9 +108,7 @@ func (x *execution) instruct() error {
 	}
 	seen.Stream = typed.Stream && !isTerminal(x.std.out)
 	seen.Turns = a != spec.Codex || x.rolloutDir() != ""
-	if r.Spec.Environment.Value.Pass.Set {
-		seen.Opened = nil
-	} else if r.AccessMode == spec.ReadOnly || r.AccessMode == spec.WorkspaceWrite {
+	if !r.Spec.Environment.Value.Pass.Set && r.AccessMode.Guards() {
 		for _, name := range r.Passed {
 			if _, looks := spec.LooksLikeCredential(name); looks {
 				seen.Opened = append(seen.Opened, name)
@@ -139,7 +137,7 @@ func (x *execution) instruct() error {
 func (x *execution) agentAsk() agent.Ask {
 	r := x.resolved
 	ask := agent.Ask{Allowed: r.Spec.ToolsAllowed, Denied: r.Spec.ToolsDenied.Value, Mode: x.mode}
-	if r.AccessMode != spec.ReadOnly && r.AccessMode != spec.WorkspaceWrite {
+	if !r.AccessMode.Guards() {
 		return ask
 	}
 	ask.Access, ask.Inside = r.AccessMode, true
