@@ -53,12 +53,7 @@ func (x *execution) trial() (*wrap.Plan, error) {
 	}
 	x.host = launch.Facts()
 	x.survey()
-	var found launch.Search
-	x.program, found = launch.LookUp(x.rest[0], x.resolved)
-	if x.agent.Agent != 0 {
-		x.program.Path = x.program.Real
-	}
-	if found != launch.Found {
+	if x.lookUp() != launch.Found {
 		return nil, &spec.Problem{On: x.rest[0], Do: "run the command", Why: "it is not there or not executable"}
 	}
 	return x.climb()

@@ -222,18 +222,23 @@ func (x *execution) survey() {
 
 // find finds the program that the command names.
 func (x *execution) find() (int, error) {
-	prog, found := launch.LookUp(x.rest[0], x.resolved)
-	if found != launch.Found {
+	if found := x.lookUp(); found != launch.Found {
 		status, why := exitNotFound, "it is not there"
 		if found == launch.NotExecutable {
 			status, why = exitNoExec, "it is not executable"
 		}
 		return status, &spec.Problem{On: x.rest[0], Do: "run the command", Why: why}
 	}
-	if x.agent.Agent != 0 {
-		prog.Path = prog.Real // which is in view; a link to it may not be
-	}
-	x.program = prog
-	x.record.Command.Executable = prog.Real
+	x.record.Command.Executable = x.program.Real
 	return 0, nil
+}
+
+// lookUp looks for the program. An agent's is executed by the file itself, which
+// is in view; a link to it may not be.
+func (x *execution) lookUp() (found launch.Search) {
+	x.program, found = launch.LookUp(x.rest[0], x.resolved)
+	if x.agent.Agent != 0 {
+		x.program.Path = x.program.Real
+	}
+	return found
 }
