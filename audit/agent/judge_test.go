@@ -179,7 +179,7 @@ func TestJudgeSamples(t *testing.T) {
 	}
 	for _, c := range cases {
 		a := agentOf(t, c.file)
-		r := NewRules(a, spec.Some(strings.Split(c.allowed, "|")), spec.Opt[[]string]{}, spec.Place{Dir: "/work/project"})
+		r := NewRules(a, spec.Some(strings.Split(c.allowed, "|")), spec.Opt[[]string]{}, spec.Place{Dir: "/home/user/project"})
 		var got []string
 		s, _ := New(a, Hooks{Tool: func(w Wish) {
 			if v := r.Judge(w); v.Outside {
