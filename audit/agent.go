@@ -6,6 +6,7 @@ import (
 
 	"sbx/audit/agent"
 	"sbx/spec"
+	"sbx/spec/redact"
 )
 
 // appendAgent writes what the agent's own stream said.
@@ -36,7 +37,7 @@ func (r *Record) appendAgent(w *writer) {
 		w.open('{')
 		w.key("completed")
 		w.bool(a.End.Value.Completed)
-		w.keyText("reason", redactText(a.End.Value.Reason)) // a service's own words
+		w.keyText("reason", redact.Text(a.End.Value.Reason)) // a service's own words
 		w.close('}')
 	}
 	w.key("unseen")

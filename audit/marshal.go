@@ -5,10 +5,8 @@ import (
 	"time"
 
 	"sbx/spec"
+	"sbx/spec/redact"
 )
-
-// redacted stands where a secret stood.
-const redacted = "<redacted>"
 
 // timeLayout is RFC 3339 in UTC, to the millisecond.
 const timeLayout = "2006-01-02T15:04:05.000Z"
@@ -77,12 +75,12 @@ func (r *Record) appendCommand(w *writer) {
 	argv := r.Command.Argv
 	w.key("command")
 	w.open('{')
-	w.keyList("argv", Redact(argv[:min(len(argv), maxArgv)]))
+	w.keyList("argv", redact.Args(argv[:min(len(argv), maxArgv)]))
 	if n := len(argv) - maxArgv; n > 0 {
 		w.keyNum("argv_omitted", int64(n))
 	}
 	if asked := r.Command.Asked; len(asked) > 0 {
-		w.keyList("asked", Redact(asked[:min(len(asked), maxArgv)]))
+		w.keyList("asked", redact.Args(asked[:min(len(asked), maxArgv)]))
 	}
 	w.keyText("cwd", r.Command.Cwd)
 	w.keyText("executable", r.Command.Executable)

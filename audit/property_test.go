@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"sbx/spec/redact"
 	"slices"
 	"strings"
 	"testing"
@@ -203,7 +204,7 @@ func TestRedactProperty(t *testing.T) {
 		for range rng.IntN(4) {
 			argv = append(argv, plainWords[rng.IntN(len(plainWords))])
 		}
-		if got := strings.Join(Redact(argv), " "); strings.Contains(got, string(secret)) || !strings.Contains(got, redacted) {
+		if got := strings.Join(redact.Args(argv), " "); strings.Contains(got, string(secret)) || !strings.Contains(got, redact.Mark) {
 			t.Fatalf("%q\nbecame %q", argv, got)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sbx/spec"
+	"sbx/spec/redact"
 )
 
 // appendResolved writes what the documents came to, in the words of a spec.
@@ -134,7 +135,7 @@ func appendEnvironment(w *writer, r *spec.Resolved) {
 		slices.Sort(names)
 		for _, n := range names {
 			w.name(n)
-			w.str(redacted)
+			w.str(redact.Mark)
 		}
 	}
 	w.close('}')

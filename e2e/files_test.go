@@ -512,3 +512,27 @@ func TestReadOnlyMembers(t *testing.T) {
 	}
 	b.holds(b.ws+"/f", "WS")
 }
+
+// A folder above a private one that is bound into a root of the sandbox's own
+// does not bring the host's back.
+func TestFoldersBeneathWhatIsBoundStayPrivate(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	shared := "/var/tmp/" + uniqueName(t)
+	must(t, os.WriteFile(shared, []byte("HOST"), 0o644))
+	t.Cleanup(func() { os.Remove(shared) })
+	b.write(b.base+"/data/file", "DATA")
+	if got := b.control("read|" + shared)["read|"+shared]; got != "read:HOST" {
+		t.Fatalf("control: %q", got)
+	}
+	for _, spec := range []string{
+		`{"access_mode":"read-only","filesystem":{"mounts":[{"label":"d","source":"` + b.base + `/data","target":"/` + uniqueName(t) + `","mode":"ro"},{"label":"w","source":"` + b.ws + `","target":"` + b.ws + `","mode":"ro"}]}}`,
+		`{"access_mode":"workspace-write","filesystem":{"read":["@system","/var"]}}`,
+		`{"access_mode":"workspace-write","filesystem":{"read":["/"]}}`,
+	} {
+		got := b.tries(spec, "read|"+shared, "create|"+shared+".new", "list|/var/tmp")
+		if got["read|"+shared] != "ENOENT" || got["create|"+shared+".new"] != "ok" {
+			t.Errorf("%s: %q", spec, got)
+		}
+	}
+}

@@ -11,13 +11,40 @@ var jobPass = []string{"PATH", "HOME", "LANG", "TERM"}
 // environment makes the command's environment: what is passed of the caller's,
 // in its order, with what is set in its place or behind.
 func (r *resolver) environment() {
-	e, out := r.spec.Environment.Value, &r.out
-	seen := make(map[string]struct{}, len(r.in.Environ))
-	add := func(name, value string) {
-		out.Env = append(out.Env, name+"="+value)
-		out.Passed = append(out.Passed, name)
+	e := r.out.filter(r.in.Environ, r.need.passesOwn)
+	r.out.Env, r.out.Passed, r.out.Dropped = e.env, e.passed, e.dropped
+	for _, name := range e.loaders {
+		r.note("commands.allow", name+" is kept from the command")
 	}
-	for _, v := range r.in.Environ {
+	for _, name := range e.refused {
+		r.refuse("environment.set", "set "+name, "commands.allow keeps the loader's variables (LD_*) from the command", "take "+name+" out of environment.set")
+	}
+}
+
+// Environ is what the command gets of another environment than the caller's that
+// r was resolved with, by the same rules and in that one's order. What only an
+// agent's own needs pass is not passed.
+func (r *Resolved) Environ(environ []string) []string {
+	return r.filter(environ, func(string) bool { return false }).env
+}
+
+// filtered is an environment that went through a spec's rules.
+type filtered struct {
+	env, passed, dropped []string
+	loaders              []string // dropped because they are the loader's
+	refused              []string // that the spec sets, and must not
+}
+
+// filter applies the rules to an environment; own tells which names pass though
+// they look like credentials.
+func (r *Resolved) filter(environ []string, own func(string) bool) (f filtered) {
+	set := r.Spec.Environment.Value.Set.Value
+	seen := make(map[string]struct{}, len(environ))
+	add := func(name, value string) {
+		f.env = append(f.env, name+"="+value)
+		f.passed = append(f.passed, name)
+	}
+	for _, v := range environ {
 		name, value, ok := strings.Cut(v, "=")
 		if !ok || name == "" {
 			continue // getenv(3) finds none of them
@@ -26,40 +53,40 @@ func (r *resolver) environment() {
 			continue // getenv(3) finds the first
 		}
 		seen[name] = struct{}{}
-		if set, ok := e.Set.Value[name]; ok {
-			add(name, set)
+		if given, ok := set[name]; ok {
+			add(name, given)
 			continue
 		}
-		if out.Limited && isLoaders(name) {
-			out.Dropped = append(out.Dropped, name)
-			r.note("commands.allow", name+" is kept from the command")
+		if r.Limited && isLoaders(name) {
+			f.dropped, f.loaders = append(f.dropped, name), append(f.loaders, name)
 			continue
 		}
-		if !r.passes(name) {
-			out.Dropped = append(out.Dropped, name)
+		if !r.passes(name, own) {
+			f.dropped = append(f.dropped, name)
 			continue
 		}
 		add(name, value)
 	}
-	for _, name := range r.setOrder() {
-		if out.Limited && isLoaders(name) {
-			r.refuse("environment.set", "set "+name, "commands.allow keeps the loader's variables (LD_*) from the command", "take "+name+" out of environment.set")
+	for _, name := range r.Spec.setOrder() {
+		if r.Limited && isLoaders(name) {
+			f.refused = append(f.refused, name)
 		}
 		if _, there := seen[name]; !there {
-			add(name, e.Set.Value[name])
+			add(name, set[name])
 		}
 	}
+	return f
 }
 
-func (r *resolver) passes(name string) bool {
-	pass := r.spec.Environment.Value.Pass
+func (r *Resolved) passes(name string, own func(string) bool) bool {
+	pass := r.Spec.Environment.Value.Pass
 	switch {
 	case pass.Set:
 		return slices.ContainsFunc(pass.Value, func(p string) bool { return matchName(p, name) })
-	case r.out.Job != nil:
+	case r.Job != nil:
 		return slices.Contains(jobPass, name)
-	case r.out.AccessMode == ReadOnly, r.out.AccessMode == WorkspaceWrite:
-		if r.need.passesOwn(name) {
+	case r.AccessMode == ReadOnly, r.AccessMode == WorkspaceWrite:
+		if own(name) {
 			return true
 		}
 		_, looks := LooksLikeCredential(name)
@@ -69,8 +96,8 @@ func (r *resolver) passes(name string) bool {
 }
 
 // setOrder is the names of environment.set, in the document's order.
-func (r *resolver) setOrder() []string {
-	set := r.spec.Node().lookUp("environment.set")
+func (s *SandboxSpec) setOrder() []string {
+	set := s.Node().lookUp("environment.set")
 	if set == nil {
 		return nil
 	}

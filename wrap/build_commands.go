@@ -72,6 +72,9 @@ func (b *builder) deny() {
 
 // needed are the files that are executed to start the command.
 func (b *builder) needed() []string {
+	if b.req.Program.Real == "" { // another tool looks for it
+		return nil
+	}
 	return append([]string{b.req.Program.Real}, b.req.Program.Interpreters...)
 }
 

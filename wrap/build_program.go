@@ -33,10 +33,10 @@ type Executable struct {
 // program makes sure that what the command needs to start is in view: to be
 // told which line to add is worth more than the shell's "not found".
 func (b *builder) program() {
-	if b.plan.Base == BaseHost {
+	p := &b.req.Program
+	if b.plan.Base == BaseHost || p.Real == "" { // not known: another tool looks for it
 		return
 	}
-	p := &b.req.Program
 	var lacking []string
 	if !p.Mapped && !b.seen(p.Real) {
 		lacking = append(lacking, p.Real)

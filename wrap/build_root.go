@@ -89,6 +89,12 @@ func (b *builder) show(source, path string, kind Kind, f spec.Field) {
 	b.target(path, kind)
 	b.shown = append(b.shown, path)
 	b.op(Mount{Op: OpBind, Source: source, Target: b.in(path), Mode: b.baseMode(), For: f})
+	for _, dir := range b.private { // which path now lies over
+		if path != dir && under(dir, path) && b.h.Kind(dir) == Dir {
+			part, _ := b.part(dir)
+			b.op(Mount{Op: OpBind, Source: b.scratchAt() + part, Target: b.in(dir), For: FieldPrivate})
+		}
+	}
 }
 
 // baseMode is how what is in view by itself is seen.
@@ -99,10 +105,11 @@ func (b *builder) baseMode() Mode {
 	return ModeKeep
 }
 
-// shownAt tells whether path is in view already.
+// shownAt tells whether path is in view already, and no private folder of the
+// sandbox's own lies over it.
 func (b *builder) shownAt(path string) bool {
 	for _, s := range b.shown {
-		if under(path, s) {
+		if under(path, s) && !slices.ContainsFunc(b.private, func(dir string) bool { return dir != s && under(dir, s) && under(path, dir) }) {
 			return true
 		}
 	}

@@ -176,6 +176,10 @@ type Host struct {
 	Mounts       []MountPoint // the host's mounts, in the order of /proc/self/mountinfo
 	Listing      []Listing    // of folders in which a file must be hidden by name
 
+	// Tools are the sandboxes of others that this host has. Only who wraps a command
+	// for one looks for them.
+	Tools []Tool
+
 	Allow   []Executable // what commands.allow names
 	Deny    []Executable // and commands.deny: a name as often as PATH has it
 	Loaders []string     // this machine's dynamic loaders, links resolved
@@ -183,6 +187,9 @@ type Host struct {
 	Paths map[string]Kind // kinds of further paths that a Plan asks for: /tmp, /run …
 	Users []int           // uids whose /run/user folder is made; the caller's own
 }
+
+// Tool is another sandbox's program, as PATH leads to it.
+type Tool struct{ Name, Path string }
 
 // Listing is the content of a folder, in name order.
 type Listing struct {

@@ -91,6 +91,21 @@ const (
 	CapFsetid      Cap = 4
 )
 
+// String is a kept capability's name, as capabilities(7) has it.
+func (c Cap) String() string {
+	switch c {
+	case CapChown:
+		return "CAP_CHOWN"
+	case CapDACOverride:
+		return "CAP_DAC_OVERRIDE"
+	case CapFowner:
+		return "CAP_FOWNER"
+	case CapFsetid:
+		return "CAP_FSETID"
+	}
+	return "CAP_" + itoa(int(c))
+}
+
 // Filter says which seccomp filter is loaded.
 type Filter struct {
 	On      bool

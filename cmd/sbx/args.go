@@ -38,6 +38,8 @@ type call struct {
 	std     streams
 	environ []string
 	homeDir spec.Opt[string] // once home was asked for
+	// startDir is where the command is to start, if that is not the current folder.
+	startDir string
 	// readStdin tells that a spec came from stdin.
 	readStdin bool
 	agent     agent.Command       // which the command is

@@ -10,7 +10,10 @@ import (
 )
 
 // defaultSpec is what exec runs under when it is given no spec.
-const defaultSpec = `{"access_mode": "workspace-write"}`
+const (
+	defaultSpec = `{"access_mode": "workspace-write"}`
+	defaultName = "the default spec"
+)
 
 // documents reads the specs of a command line, in the order in which they narrow
 // each other. What could be read comes back with an error too.
@@ -43,7 +46,7 @@ func (c *call) documents() ([]*spec.SandboxSpec, error) {
 	c.profilesOff(docs)
 	profiled := (c.has("profile") || c.has("agent")) && !c.chosen.Off
 	if len(docs) == 0 && !profiled && !c.has("workshop") && (len(more) == 0 || more[0].Source.Kind != spec.OldWorkerFile) {
-		s, err := spec.Decode("the default spec", []byte(defaultSpec))
+		s, err := spec.Decode(defaultName, []byte(defaultSpec))
 		if err != nil {
 			return nil, err
 		}
@@ -99,9 +102,9 @@ func (c *call) notYet() error {
 
 // resolve fills in what follows from the documents.
 func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
-	cwd, err := getwd()
+	cwd, err := c.startsIn()
 	if err != nil {
-		return nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+		return nil, err
 	}
 	if docs, err = c.withProfiles(docs, cwd); err != nil {
 		return nil, err
@@ -134,6 +137,18 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 		}
 	}
 	return &chain[len(chain)-1], nil
+}
+
+// startsIn is the folder in which the command starts where no document says.
+func (c *call) startsIn() (string, error) {
+	if c.startDir != "" {
+		return c.startDir, nil
+	}
+	cwd, err := getwd()
+	if err != nil {
+		return "", &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+	}
+	return cwd, nil
 }
 
 // home is the caller's home folder.

@@ -64,13 +64,21 @@ func readFile(path string, max int) string {
 	return string(b)
 }
 
+// selfPath is this program's own file; "" where that is not known.
+func selfPath() string {
+	var buf [unix.PathMax]byte
+	n, err := unix.Readlink("/proc/self/exe", buf[:])
+	if err != nil {
+		return ""
+	}
+	return string(buf[:n])
+}
+
 // besideAndPath lists where a program of that name may stand: beside this one,
 // then along PATH.
 func besideAndPath(name string, environ []string) []string {
 	var list []string
-	var buf [unix.PathMax]byte
-	if n, err := unix.Readlink("/proc/self/exe", buf[:]); err == nil {
-		self := string(buf[:n])
+	if self := selfPath(); self != "" {
 		list = append(list, self[:strings.LastIndexByte(self, '/')+1]+name)
 	}
 	for _, dir := range strings.Split(variable(environ, "PATH"), ":") {
@@ -104,6 +112,16 @@ func writeAll(fd int, text string) bool {
 		b = b[n:]
 	}
 	return true
+}
+
+// readSome reads what there is, up to the buffer's length; 0 at the end.
+func readSome(fd int, into []byte) (int, error) {
+	for {
+		n, err := unix.Read(fd, into)
+		if err != unix.EINTR {
+			return max(n, 0), err
+		}
+	}
 }
 
 // isTerminal tells whether fd is one.

@@ -45,6 +45,25 @@ func table() []verb {
 			flags: withSpec(
 				flag{name: "json", help: "one JSON object"},
 				flag{name: "migrate", arg: "FILE", help: "print the new form of a worker's file in the old style"})},
+		{name: "wrap", args: "[-- command [args]]", run: runWrap,
+			short: "rewrite a command line so that a sandbox of choice runs it",
+			long: "Prints the command line that runs the command in the sandbox NAME: sbx itself,\n" +
+				"bubblewrap, nsjail, Docker, gVisor as Docker's runtime, podman, or none. Nothing\n" +
+				"is run. What NAME cannot hold of the spec is an error, or, where best_effort\n" +
+				"lists it, told on stderr and in the audit. Without a spec it is workspace-write\n" +
+				"over the working directory and the rw mounts, with no network.\n\n" +
+				"With --json the command comes on stdin, as {cmd, args, env, cwd, mounts}, and\n" +
+				"{wrapped, audit} or {error, problems} goes to stdout; with --stream one line\n" +
+				"for each line.\n\n" +
+				"Exit status: 0; 1 if the spec does not hold or NAME cannot hold it; 2 for a bad\n" +
+				"command line or invocation.",
+			example: "echo '{\"cmd\": \"make\", \"cwd\": \"/srv/app\"}' | sbx wrap --wrapper bwrap --json",
+			flags: withSpec(
+				flag{name: "wrapper", arg: "NAME", help: "sbx, bwrap, nsjail, runsc, docker, podman or none"},
+				flag{name: "image", arg: "REF", help: "the image for docker, podman and runsc; nothing is pulled"},
+				flag{name: "json", help: "one invocation on stdin, one answer on stdout"},
+				flag{name: "stream", help: "an invocation a line, an answer a line"},
+				flag{name: "q", help: "no warnings on stderr"})},
 		{name: "profile", args: "list | show NAME | flags AGENT|FILE.md", run: runProfile,
 			short: "the profiles of agents, and their permission flags",
 			long: "Lists the profiles, shows one, or prints the permission flags for an agent's\n" +
@@ -89,7 +108,7 @@ func table() []verb {
 }
 
 // later are the verbs that come later.
-var later = []string{"wrap", "selftest", "dispatch", "broker", "oci"}
+var later = []string{"selftest", "dispatch", "broker", "oci"}
 
 func find(name string) *verb {
 	verbs := table()

@@ -14,7 +14,18 @@ import (
 // The workspace may have been written by an earlier command of a sandbox:
 // searches in it are bounded in number, depth and size, and follow a link only
 // to protect what it leads to.
-func Probe(r *spec.Resolved) wrap.Host { return Survey(r, Facts()) }
+//
+// What exec learns by trying is not known here, and what only other tools want
+// is: the names in folders in which something must be hidden, and the tools.
+func Probe(r *spec.Resolved) wrap.Host {
+	facts := Facts()
+	facts.Overlay = wrap.Answer{State: wrap.No}
+	h := Survey(r, facts)
+	h.Overlay = wrap.Answer{}
+	p := prober{h: h, env: syscall.Getenv}
+	p.tools()
+	return p.h
+}
 
 // Facts is the part of a Host that no spec and no workspace enters: what the
 // kernel and the caller's ids allow.

@@ -1,4 +1,4 @@
-package audit
+package redact
 
 import (
 	"reflect"
@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-const r = redacted
+const r = Mark
 
-func TestRedact(t *testing.T) {
+func TestArgs(t *testing.T) {
 	for _, c := range []struct{ in, want []string }{
 		{[]string{"x", "--token=abc"}, []string{"x", "--token=" + r}},
 		{[]string{"x", "--token", "abc", "abc"}, []string{"x", "--token", r, "abc"}},
@@ -44,14 +44,14 @@ func TestRedact(t *testing.T) {
 		{[]string{"sh", "-c", "curl -H 'Authorization: Basic bWU6cHc=' https://u:p@h/"}, []string{"sh", "-c", "curl -H 'Authorization: " + r + "' https://u:" + r + "@h/"}},
 		{nil, []string{}},
 	} {
-		if got := Redact(c.in); !reflect.DeepEqual(got, c.want) {
+		if got := Args(c.in); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q\n got %q\nwant %q", c.in, got, c.want)
 		}
 	}
 }
 
-// TestRedactLeaves is what must stay readable, or nobody can tell what ran.
-func TestRedactLeaves(t *testing.T) {
+// TestLeaves is what must stay readable, or nobody can tell what ran.
+func TestLeaves(t *testing.T) {
 	for _, a := range []string{
 		"", "-", "--", "=", "go", "build", "./...", "-v", "--max-tokens", "--max-tokens=4096", "--author=me <me@x>",
 		"PWD=/home/me", "OLDPWD=/x", "--keyboard=de", "--monkey", "KEY_COUNT=3", "--password-file=/run/x", "--password-stdin",
@@ -60,13 +60,13 @@ func TestRedactLeaves(t *testing.T) {
 		"s/token/word/", "--cache-key=abc", "-Dkey=value", "basic training", "the bearer arrived", "--sort-key", "compass=1", "bypass",
 		"credential.helper=store", "--secretary=x", "--passive",
 	} {
-		if got := Redact([]string{"x", a, "next"}); got[1] != a || got[2] != "next" {
+		if got := Args([]string{"x", a, "next"}); got[1] != a || got[2] != "next" {
 			t.Errorf("%q became %q", a, got[1:])
 		}
 	}
 }
 
-func TestRedactTablesHaveReasons(t *testing.T) {
+func TestTablesHaveReasons(t *testing.T) {
 	seen := map[string]bool{}
 	for _, table := range [][]secretWord{secretWords[:], harmlessEnds[:]} {
 		for _, w := range table {
@@ -91,8 +91,8 @@ func TestRedactTablesHaveReasons(t *testing.T) {
 	}
 	for _, s := range tokenShapes {
 		token := s.prefix + strings.Repeat("Ab3", 20)[:s.least]
-		if s.why == "" || Redact([]string{"x", token})[1] != redacted || strings.Contains(Redact([]string{"x", "say '" + token + "'"})[1], "Ab3") {
-			t.Errorf("%+v: %q is not redacted", s, token)
+		if s.why == "" || Args([]string{"x", token})[1] != Mark || strings.Contains(Args([]string{"x", "say '" + token + "'"})[1], "Ab3") {
+			t.Errorf("%+v: %q is not Mark", s, token)
 		}
 	}
 	for _, f := range shortFlags {
@@ -100,46 +100,46 @@ func TestRedactTablesHaveReasons(t *testing.T) {
 		if !f.joined {
 			argv = []string{f.program, f.flag, "hunter2"}
 		}
-		if f.why == "" || strings.Contains(strings.Join(Redact(argv), " "), "hunter2") {
-			t.Errorf("%+v: %q", f, Redact(argv))
+		if f.why == "" || strings.Contains(strings.Join(Args(argv), " "), "hunter2") {
+			t.Errorf("%+v: %q", f, Args(argv))
 		}
 	}
 }
 
-func TestRedactLongArguments(t *testing.T) {
+func TestLongArguments(t *testing.T) {
 	token := "ghp_" + strings.Repeat("x", 36)
-	for _, at := range []int{maxString - 10, maxScan - 10, maxScan - 3, 1 << 20} {
-		got := Redact([]string{"x", strings.Repeat("a ", at/2) + token})[1]
-		if strings.Contains(got, "ghp_") || strings.Contains(string(appendString(nil, got)), "xxx") {
+	for _, at := range []int{maxScan/2 - 10, maxScan - 10, maxScan - 3, 1 << 20} {
+		got := Args([]string{"x", strings.Repeat("a ", at/2) + token})[1]
+		if strings.Contains(got, "ghp_") || strings.Contains(got, "xxx") {
 			t.Errorf("at %d a token shows: %q", at, got[len(got)-50:])
 		}
 	}
 }
 
-func FuzzRedact(f *testing.F) {
+func FuzzArgs(f *testing.F) {
 	for _, s := range []string{"--token\x00abc", "mysql\x00-px", "sh\x00-c\x00A=1 TOKEN=2 x", "https://a:b@c", "\"password\":\"", "TOKEN=", "://@", "bearer ", ":::=== token=", "\xff=\xfe"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		argv := strings.Split(s, "\x00")
 		before := strings.Join(argv, "\x00")
-		out := Redact(argv)
+		out := Args(argv)
 		if len(out) != len(argv) || strings.Join(argv, "\x00") != before {
 			t.Fatal("arguments were lost or changed in place")
 		}
 		const secret = "hunter2hunter2"
 		for _, a := range [][]string{{"x", "--password=" + secret}, {"x", "--token", secret}, {"x", "https://u:" + secret + "@h"}} {
-			if got := strings.Join(Redact(append(a, argv...)), " "); strings.Contains(got, secret) && !strings.Contains(s, "hunter") {
+			if got := strings.Join(Args(append(a, argv...)), " "); strings.Contains(got, secret) && !strings.Contains(s, "hunter") {
 				t.Fatalf("%q leaves %q", a, got)
 			}
 		}
 	})
 }
 
-func BenchmarkRedact(b *testing.B) {
+func BenchmarkArgs(b *testing.B) {
 	argv := []string{"claude", "-p", "Fix the failing test in pkg/foo and explain what you did", "--output-format", "stream-json", "--allowedTools", "Bash(git:*),Read"}
 	b.ReportAllocs()
 	for b.Loop() {
-		Redact(argv)
+		Args(argv)
 	}
 }

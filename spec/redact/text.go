@@ -1,4 +1,4 @@
-package audit
+package redact
 
 import "strings"
 
@@ -20,8 +20,8 @@ func redactScheme(s, scheme string) string {
 			end++
 		}
 		if word := s[from:end]; strings.ContainsAny(word, "0123456789=") && len(word) >= 6 || len(word) >= 20 {
-			s = s[:from] + redacted + s[end:]
-			from += len(redacted)
+			s = s[:from] + Mark + s[end:]
+			from += len(Mark)
 		}
 	}
 }
@@ -69,10 +69,10 @@ func redactURLs(s string) string {
 		}
 		user, pass, has := strings.Cut(s[from:from+at], ":")
 		switch {
-		case has && pass != "" && pass != redacted:
-			s = s[:from] + user + ":" + redacted + s[from+at:]
-		case !has && len(user) >= 16 && user != redacted:
-			s = s[:from] + redacted + s[from+at:]
+		case has && pass != "" && pass != Mark:
+			s = s[:from] + user + ":" + Mark + s[from+at:]
+		case !has && len(user) >= 16 && user != Mark:
+			s = s[:from] + Mark + s[from+at:]
 		}
 	}
 }
@@ -98,8 +98,8 @@ func redactTokens(s string) string {
 				end++
 			}
 			if end-i-len(t.prefix) >= t.least {
-				s = s[:i] + redacted + s[end:]
-				i += len(redacted) - 1
+				s = s[:i] + Mark + s[end:]
+				i += len(Mark) - 1
 				break
 			}
 		}
@@ -119,11 +119,11 @@ func redactPairs(s string) string {
 			continue
 		}
 		from, end := valueAfter(s, i, quoted)
-		if end > from && !strings.HasPrefix(s[from:], redacted) {
-			s = s[:from] + redacted + s[end:]
+		if end > from && !strings.HasPrefix(s[from:], Mark) {
+			s = s[:from] + Mark + s[end:]
 		}
 		if end > from {
-			i = from + len(redacted) - 1
+			i = from + len(Mark) - 1
 		}
 	}
 	return s

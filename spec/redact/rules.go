@@ -1,4 +1,4 @@
-package audit
+package redact
 
 // The tables of Redact. Each row says why it is there.
 

@@ -1,22 +1,22 @@
-package audit
+package redact
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// Redact returns the arguments of a command with what looks like a credential
-// replaced by "<redacted>", the flag or key before it kept. It errs towards
+// Args returns the arguments of a command with what looks like a credential
+// replaced by "<Mark>", the flag or key before it kept. It errs towards
 // hiding: an argument that shows less than it could is no leak. It knows
 // names, not values: a password under a name that says nothing stays.
-func Redact(argv []string) []string {
+func Args(argv []string) []string {
 	out := make([]string, len(argv))
 	programs := make([]string, 0, 4)
 	hide := hideNothing
 	for i, a := range argv {
 		switch {
 		case hide == hideAlways, hide == hideUnlessFlag && !strings.HasPrefix(a, "--"):
-			out[i], hide = redacted, hideNothing
+			out[i], hide = Mark, hideNothing
 			continue
 		}
 		out[i], hide = redactArg(a, programs)
@@ -36,10 +36,10 @@ const (
 	hideAlways
 )
 
-// maxScan is how much of an argument is looked at. A record keeps less of it.
-const maxScan = 2 * maxString
+// maxScan is how much of an argument is looked at. Whoever keeps arguments keeps less of them.
+const maxScan = 8 << 10
 
-// redactArg is one argument redacted, and what is to become of the next.
+// redactArg is one argument Mark, and what is to become of the next.
 func redactArg(a string, programs []string) (string, hide) {
 	if len(a) > maxScan {
 		// What is cut off must not leave half a token that no rule knows.
@@ -51,7 +51,7 @@ func redactArg(a string, programs []string) (string, hide) {
 	}
 	if flag, joined, ok := shortOf(a, programs); ok {
 		if joined {
-			return flag + redacted, hideNothing
+			return flag + Mark, hideNothing
 		}
 		return a, hideAlways
 	}
@@ -59,12 +59,12 @@ func redactArg(a string, programs []string) (string, hide) {
 	if !strings.ContainsAny(name, " \t\n\"'/?&") && secretName(name) {
 		switch {
 		case has && value != "":
-			return name + "=" + redacted, hideNothing
+			return name + "=" + Mark, hideNothing
 		case !has && strings.HasPrefix(name, "-"):
 			return a, hideUnlessFlag
 		}
 	}
-	return redactText(a), hideNothing
+	return Text(a), hideNothing
 }
 
 // shortOf finds a short flag of one of the programs named so far.
@@ -151,11 +151,11 @@ func nameParts(name string, parts []string) int {
 	return n
 }
 
-// redactText hides credentials inside a longer text: headers, URLs, tokens of
+// Text hides credentials inside a longer text: headers, URLs, tokens of
 // known shape, and KEY=value or "key": "value" in scripts and JSON.
-func redactText(s string) string {
+func Text(s string) string {
 	if strings.Contains(s, "PRIVATE KEY-----") {
-		return redacted
+		return Mark
 	}
 	s = redactScheme(s, "bearer ")
 	s = redactScheme(s, "basic ")
@@ -187,13 +187,13 @@ func redactWords(s string) string {
 		word := s[:i]
 		s = s[i:]
 		if hide == hideAlways || hide == hideUnlessFlag && !strings.HasPrefix(word, "--") {
-			b.WriteString(redacted)
+			b.WriteString(Mark)
 			hide = hideNothing
 			continue
 		}
 		bare := strings.Trim(word, `"'`)
 		if flag, joined, ok := shortOf(bare, programs); ok && joined {
-			word = flag + redacted
+			word = flag + Mark
 		} else if ok {
 			hide = hideAlways
 		} else if strings.HasPrefix(bare, "-") && !strings.Contains(bare, "=") && secretName(bare) {

@@ -1,0 +1,7 @@
+// Package redact hides credentials in the arguments of commands and in other
+// texts that are kept for later readers: records, audits. It knows the names and
+// the shapes of credentials, not their values.
+package redact
+
+// Mark stands where a credential stood.
+const Mark = "<redacted>"

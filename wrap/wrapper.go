@@ -1,0 +1,242 @@
+package wrap
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// Wrapper rewrites an invocation so that it runs in a sandbox. Wrap is pure: the
+// same values give the same answer, and nothing is opened, asked or started. What
+// of the machine matters is in the Host that the Wrapper was made with.
+type Wrapper interface {
+	// Name is the wrapper's, one of Wrappers.
+	Name() string
+	// Wrap gives the invocation that runs inv inside, and the audit of it. The
+	// error is spec.Problems.
+	Wrap(inv Invocation) (Invocation, Audit, error)
+}
+
+// Invocation is a command as a caller would start it.
+type Invocation struct {
+	Cmd    string
+	Args   []string
+	Env    []string // NAME=value, in the caller's order
+	Cwd    string   // absolute; "" where the caller does not say
+	Mounts []DirMount
+}
+
+// DirMount is a folder of the host that a command works on. Inside it is in view
+// at HostPath, which the command's arguments name, and at GuestPath.
+type DirMount struct {
+	Label     string // what an audit calls the folder
+	HostPath  string // absolute
+	GuestPath string // absolute
+	Mode      spec.MountMode
+}
+
+// Lack is something that a tool does not hold: a field of the spec that the
+// documents let be less, or what is no field.
+type Lack struct {
+	Field spec.Field
+	Why   string
+}
+
+// Ask is what a Wrapper is made from.
+type Ask struct {
+	Resolved *spec.Resolved
+	Host     *Host
+	// Image is the image whose files the command sees, for the tools that want one.
+	Image string
+	// Mounts are the folders that invocations will name.
+	Mounts []DirMount
+	// Supervised: an sbx outside holds what it can hold for any tool: the time, the
+	// limits of a process and, where it can make groups, those of the tree.
+	Supervised bool
+	Record     string // see Request
+	Sources    []string
+}
+
+// NewWrapper makes the wrapper of that name. The error is spec.Problems: what
+// the tool cannot hold and the documents do not let be less, by field and tool.
+func NewWrapper(name string, a Ask) (Wrapper, error) { return newWrapper(name, a) }
+
+// tool is a sandbox that is told by its command line what it is to do.
+type tool struct {
+	name  string
+	image bool // it shows an image's files, not the host's
+	args  func(*wrapper)
+	needs string // the least version that knows each of the arguments
+	// cannot says why a field cannot be told to the tool; "" where it can.
+	cannot func(w *wrapper, f spec.Field) string
+	// without is what it does not do that is no field.
+	without []Lack
+}
+
+// The names of the tools that the common parts know.
+const (
+	nameSbx    = "sbx"
+	nameRunsc  = "runsc"
+	nameDocker = "docker"
+	namePodman = "podman"
+	nameNone   = "none"
+)
+
+// tools are the wrappers, in the order of the help.
+var tools = [...]*tool{&sbxTool, &bwrapTool, &nsjailTool, &runscTool, &dockerTool, &podmanTool, &noneTool}
+
+// ToolNames are the names of the programs that wrappers start.
+func ToolNames() []string { return []string{nameSbx, "bwrap", "nsjail", nameDocker, namePodman} }
+
+// Wrappers are the names of the wrappers.
+func Wrappers() []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.name
+	}
+	return names
+}
+
+// wrapper is a tool with all that is known before there is an invocation.
+type wrapper struct {
+	*tool
+	a     Ask
+	plan  *Plan
+	nodes []Node
+	line  []Word // the arguments
+	lacks []Lack
+	hide  []alias // how an audit calls paths of the host
+
+	problems spec.Problems
+}
+
+func newWrapper(name string, a Ask) (*wrapper, error) {
+	i := slices.IndexFunc(tools[:], func(t *tool) bool { return t.name == name })
+	if i < 0 {
+		return nil, spec.Problems{{On: name, Do: "wrap by it", Why: "it is none of " + strings.Join(Wrappers(), ", ")}}
+	}
+	w := &wrapper{tool: tools[i], a: a}
+	if w.image && a.Image == "" {
+		w.refuse("", "run an image by "+w.name, "none is named", "give --image REF")
+	}
+	w.askTool()
+	if err := w.build(); err != nil {
+		return nil, err
+	}
+	w.checkMounts(a.Mounts)
+	w.args(w)
+	for _, l := range w.without {
+		w.note(l)
+	}
+	if len(w.problems) > 0 {
+		return nil, w.problems
+	}
+	w.hide = w.aliases()
+	return w, nil
+}
+
+// Name implements Wrapper.
+func (w *wrapper) Name() string { return w.name }
+
+// askTool asks the tool about each field that the documents set, and what an
+// access_mode implies.
+func (w *wrapper) askTool() {
+	r := w.a.Resolved
+	asked := r.Spec.Asked()
+	if r.Network != spec.NetworkHost && !slices.Contains(asked, "network.mode") {
+		asked = append(asked, "network.mode")
+	}
+	for _, f := range asked {
+		if why := w.cannot(w, f); why != "" {
+			w.lack(f, why)
+		}
+	}
+}
+
+// lack is a field that the tool cannot hold: a refusal, or a Lack where the
+// documents let it be.
+func (w *wrapper) lack(f spec.Field, why string) {
+	if name, _, item := strings.Cut(string(f), "["); item {
+		f = spec.Field(name)
+	}
+	if w.a.Resolved.AllowsLess(f) {
+		w.note(Lack{f, why})
+		return
+	}
+	w.problems = append(w.problems, &spec.Problem{Field: f, On: w.a.Resolved.At(f), Do: "have " + w.name + " hold " + string(f), Why: why,
+		Help: "use another wrapper (sbx holds every field), or list \"" + string(f) + "\" in best_effort"})
+}
+
+func (w *wrapper) note(l Lack) {
+	if !slices.Contains(w.lacks, l) {
+		w.lacks = append(w.lacks, l)
+	}
+}
+
+func (w *wrapper) refuse(f spec.Field, do, why, help string) {
+	w.problems = append(w.problems, &spec.Problem{Field: f, Do: do, Why: why, Help: help})
+}
+
+// build makes the Plan that the tool is to carry out.
+func (w *wrapper) build() error {
+	r, h := *w.a.Resolved, w.host()
+	if w.image { // what lies outside of the spec's own paths is the image's
+		r.Visible, r.System, r.FileRules = true, false, true
+		if !r.Confined {
+			r.Confined = true
+			r.Write = append(slices.Clone(r.Write), r.WorkingDir)
+		}
+	}
+	// What the tool does not hold has been told, or refused, by its own name.
+	for _, l := range w.lacks {
+		r.BestEffort = append(slices.Clone(r.BestEffort), l.Field)
+	}
+	for _, p := range w.problems {
+		r.BestEffort = append(slices.Clone(r.BestEffort), p.Field)
+	}
+	req := Request{Argv: []string{""}, Record: w.a.Record, Sources: w.a.Sources, Counter: CounterNone, Describe: DescribeNone}
+	if w.name == nameSbx {
+		req.Counter, req.Describe = CounterAuto, DescribeAll
+	}
+	plan, err := Build(&r, &h, req)
+	if err != nil {
+		if p, ok := err.(spec.Problems); ok {
+			return append(w.problems, p...)
+		}
+		return err
+	}
+	w.plan = plan
+	var lacks []Lack
+	w.nodes, lacks = plan.Tree()
+	for _, l := range lacks {
+		w.lack(l.Field, w.name+": "+l.Why)
+	}
+	return nil
+}
+
+// host is the host as a tool has it: the mechanisms of the top rung, none of
+// those that only sbx has.
+func (w *wrapper) host() Host {
+	h := *w.a.Host
+	if w.name == nameSbx {
+		return h
+	}
+	h.Rungs = [3]Answer{{State: Yes}, {State: Yes}, {State: Yes}}
+	h.Overlay = Answer{No, w.name + " lays no overlays"}
+	h.Layer = h.Overlay
+	h.Parent, h.Outer = nil, false
+	h.Seccomp = Answer{State: Yes}
+	h.Listener = Answer{No, w.name + " answers no calls"}
+	h.Tracer = Answer{No, w.name + " does not trace"}
+	h.LandlockABI = max(h.LandlockABI, 1)
+	if w.image { // which has its own of these
+		h.System, h.Keep, h.Devices, h.ProcRO, h.ProcMask = nil, nil, nil, nil, nil
+	}
+	if !w.a.Supervised {
+		for i := range h.Groups {
+			h.Groups[i] = GroupHost{Answer: Answer{State: Yes}, Version: 2}
+		}
+	}
+	return h
+}

@@ -1,0 +1,152 @@
+package wrap
+
+import (
+	"strconv"
+
+	"sbx/spec"
+)
+
+// bwrapTool is bubblewrap, bwrap(1). 0.8.0 is the first that has --size and
+// --disable-userns.
+var bwrapTool = tool{name: "bwrap", needs: "0.8.0", args: bwrapArgs, cannot: unsupervised,
+	without: []Lack{
+		{FieldSideDoors, "bwrap takes no seccomp filter on a command line: of the system calls only those for namespaces are shut"},
+		{FieldProtected, noWatch},
+		{"max_commands", noCount},
+	}}
+
+// What no tool does that is told by a command line.
+const (
+	noWatch = "protected names that exist are read-only; that others come into being is neither refused nor noticed"
+	noCount = "nothing counts the programs that are started"
+)
+
+// unsupervised is what a tool that only makes namespaces and mounts cannot hold.
+func unsupervised(w *wrapper, f spec.Field) string {
+	switch {
+	case within(f, "limits") && !w.a.Supervised:
+		return w.name + " has no such limit"
+	case f == "commands.allow":
+		return w.name + " has no rule about which files are executed"
+	case f == "syscalls":
+		return w.name + " takes no list of system calls on a command line"
+	}
+	return unwatched(w, f)
+}
+
+// unwatched is what every tool but sbx lacks: somebody who watches.
+func unwatched(w *wrapper, f spec.Field) string {
+	switch {
+	case f == "max_commands":
+		return w.name + " counts no programs"
+	case f == "max_turns", f == "tools_allowed", f == "tools_denied":
+		return w.name + " reads no agent's stream"
+	}
+	return ""
+}
+
+func bwrapArgs(w *wrapper) {
+	if w.plan.Base == BaseHost { // nothing is constrained
+		w.add("--dev-bind", "/", "/")
+		w.bwrapCommand()
+		return
+	}
+	if w.a.Host.UID == 0 {
+		w.note(Lack{FieldSideDoors, "bwrap's user namespace has a single id, with which root could not work on what others own: root has none, and four capabilities"})
+	} else {
+		w.add("--unshare-user", "--disable-userns")
+	}
+	w.add("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
+	if w.a.Resolved.Network != spec.NetworkHost {
+		w.add("--unshare-net")
+	}
+	w.add("--die-with-parent", "--new-session", "--cap-drop", "ALL")
+	for _, c := range w.plan.Caps {
+		w.add("--cap-add", c.String())
+	}
+	for i := range w.nodes {
+		w.bwrapNode(&w.nodes[i])
+	}
+	w.bwrapCommand()
+}
+
+func (w *wrapper) bwrapCommand() {
+	w.slot(SlotCwd, "--chdir")
+	w.add("--")
+	w.slot(SlotCmd, "")
+	w.slot(SlotArgs, "")
+}
+
+func (w *wrapper) bwrapNode(n *Node) {
+	switch {
+	case n.Path == "/dev" && n.Kind == NodeTmpfs:
+		w.add("--dev", "/dev")
+		return
+	case bwrapDev(n):
+		return // --dev has made it
+	case n.Path != "/proc" && under(n.Path, "/proc"):
+		w.bwrapProc(n)
+		return
+	}
+	try := ""
+	if n.Soft {
+		try = "-try"
+	}
+	switch n.Kind {
+	case NodeBind:
+		flag := "--bind"
+		switch {
+		case n.Mode == ModeRO:
+			flag = "--ro-bind"
+		case n.Mode == ModeDevice, n.Path == "/": // with its devices
+			flag = "--dev-bind"
+		}
+		w.add(flag+try, n.Source, n.Path)
+	case NodeTmpfs:
+		if n.Perm != 0 {
+			w.add("--perms", perms(n.Perm))
+		}
+		if n.Size > 0 {
+			w.add("--size", strconv.FormatInt(n.Size, 10))
+		}
+		w.add("--tmpfs", n.Path)
+	case NodeDir:
+		if n.Perm != 0 {
+			w.add("--perms", perms(n.Perm))
+		}
+		w.add("--dir", n.Path)
+	case NodeLink:
+		w.add("--symlink", n.Text, n.Path)
+	case NodeEmptyDir:
+		w.add("--perms", "0555", "--tmpfs", n.Path, "--remount-ro", n.Path)
+	case NodeEmptyFile:
+		w.add("--dev-bind", "/dev/null", n.Path)
+	case NodeReadOnly:
+		w.add("--remount-ro", n.Path)
+	case NodeProc:
+		w.add("--proc", n.Path)
+	case NodeFile, NodeDevpts: // a place to mount on, which bwrap makes; its --dev has the other
+	}
+}
+
+// bwrapDev tells whether --dev makes what n is. What the spec itself puts into
+// /dev it does not.
+func bwrapDev(n *Node) bool {
+	return under(n.Path, "/dev") && (n.For == FieldPrivate || n.Kind == NodeLink || n.Kind == NodeDevpts || n.Kind == NodeFile || n.Kind == NodeDir)
+}
+
+// bwrapProc covers what a new /proc leaves open to uid 0. bwrap's own cover passes
+// over sys, whose folder says that nobody may write it while its files let uid 0.
+// Bound from the host's /proc they show the same: none of them is a process's.
+func (w *wrapper) bwrapProc(n *Node) {
+	if n.Path == "/proc/1" || w.a.Host.Kind(n.Path) == Absent {
+		return // bwrap's own
+	}
+	if n.Kind == NodeEmptyFile {
+		w.add("--dev-bind", "/dev/null", n.Path)
+		return
+	}
+	w.add("--ro-bind", n.Path, n.Path)
+}
+
+func perms(p uint32) string { return "0" + strconv.FormatUint(uint64(p), 8) }

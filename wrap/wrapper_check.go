@@ -1,0 +1,140 @@
+package wrap
+
+import (
+	"strings"
+
+	"sbx/spec"
+)
+
+// Check refuses what is no invocation, whatever the sandbox. It gives nil for
+// one that is.
+func (inv *Invocation) Check() (ps spec.Problems) {
+	refuse := func(field, on, do, why, help string) {
+		ps = append(ps, &spec.Problem{Field: spec.Field(field), On: on, Do: do, Why: why, Help: help})
+	}
+	text := func(field, s string) {
+		if strings.IndexByte(s, 0) >= 0 {
+			refuse(field, "", "pass it on", "it has a NUL byte, which ends an argument", "")
+		}
+	}
+	if inv.Cmd == "" {
+		refuse("cmd", "", "wrap a command", "it is empty", "name a program")
+	}
+	text("cmd", inv.Cmd)
+	for i, a := range inv.Args {
+		text("args["+itoa(i)+"]", a)
+	}
+	for i, v := range inv.Env {
+		name, _, ok := strings.Cut(v, "=")
+		if text("env["+itoa(i)+"]", v); !ok || name == "" {
+			refuse("env["+itoa(i)+"]", "", "pass it on", "it is no NAME=value", "")
+		}
+	}
+	if why := unclean(inv.Cwd); inv.Cwd != "" && why != "" {
+		refuse("cwd", inv.Cwd, "start in it", why, "give an absolute path without . and ..")
+	}
+	for i := range inv.Mounts {
+		m, at := &inv.Mounts[i], "mounts["+itoa(i)+"]"
+		if m.Mode != spec.MountRO && m.Mode != spec.MountRW {
+			refuse(at+".mode", "", "mount it", "its mode is neither ro nor rw", "")
+		}
+		text(at+".label", m.Label)
+		for _, p := range []struct{ field, path string }{{at + ".hostPath", m.HostPath}, {at + ".guestPath", m.GuestPath}} {
+			if why := unclean(p.path); why != "" {
+				refuse(p.field, p.path, "mount it", why, "give an absolute path without . and ..")
+			}
+		}
+		for j := range i {
+			if inv.Mounts[j].GuestPath == m.GuestPath {
+				refuse(at+".guestPath", m.GuestPath, "mount it", "mounts["+itoa(j)+"] has the same", "give each mount a path of its own")
+			}
+		}
+	}
+	return ps
+}
+
+// unclean says why a path is not the one way to name what it names; "" where it
+// is absolute and clean.
+func unclean(path string) string {
+	switch {
+	case path == "":
+		return "it is empty"
+	case path[0] != '/':
+		return "it is relative"
+	case strings.IndexByte(path, 0) >= 0:
+		return "it has a NUL byte"
+	case path == "/":
+		return ""
+	}
+	for part := range strings.SplitSeq(path[1:], "/") {
+		switch part {
+		case "..":
+			return `it has ".."`
+		case "", ".":
+			return "it is not clean"
+		}
+	}
+	return ""
+}
+
+// MountList is what the folders of an invocation are as filesystem.mounts: each
+// at its guest path, and a read-only one at its own path too, which may be
+// writable otherwise. A guest path at which nothing can be mounted is the
+// command's own affair, as wasmtime's --dir makes it, and is in left.
+func MountList(mounts []DirMount) (list []spec.Mount, left []Lack) {
+	add := func(m *DirMount, target string) {
+		for _, have := range list {
+			if have.Target == target {
+				return
+			}
+		}
+		list = append(list, spec.Mount{Label: m.Label, Source: m.HostPath, Target: target, Mode: m.Mode})
+	}
+	for i := range mounts { // a writable one first: two may be of one folder
+		if m := &mounts[i]; m.Mode == spec.MountRW {
+			add(m, m.HostPath)
+		}
+	}
+	for i := range mounts {
+		m := &mounts[i]
+		add(m, m.HostPath)
+		if why := noPlace(m.GuestPath, mounts); why != "" {
+			left = append(left, Lack{spec.Field("mounts[" + itoa(i) + "].guestPath"), why + ": the folder is in view at its own path alone"})
+			continue
+		}
+		add(m, m.GuestPath)
+	}
+	return list, left
+}
+
+// noPlace says why nothing is mounted at a guest path.
+func noPlace(guest string, mounts []DirMount) string {
+	if guest == "/" {
+		return "/ is the sandbox's root"
+	}
+	for _, dir := range []string{"/proc", "/sys", "/dev"} {
+		if under(guest, dir) {
+			return guest + " is the kernel's own"
+		}
+	}
+	lists := Lists()
+	if lists.System(guest) || systemBeneath(guest) {
+		return guest + " is what the system's own programs need"
+	}
+	for i := range mounts {
+		if h := mounts[i].HostPath; h != guest && under(h, guest) {
+			return guest + " holds " + h
+		}
+	}
+	return ""
+}
+
+// systemBeneath tells whether a part of @system lies beneath path.
+func systemBeneath(path string) bool {
+	for i := range system {
+		if under(system[i].Path, path) {
+			return true
+		}
+	}
+	return false
+}

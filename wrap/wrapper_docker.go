@@ -1,0 +1,220 @@
+package wrap
+
+import (
+	"strconv"
+	"strings"
+
+	"sbx/spec"
+)
+
+// The tools that run a container from an image, by one command line: docker-run(1)
+// and podman-run(1). runsc is gVisor as a runtime of Docker's engine.
+var (
+	dockerTool = tool{name: nameDocker, needs: "20.10", image: true, args: dockerArgs, cannot: imageCannot, without: imageWithout}
+	podmanTool = tool{name: namePodman, needs: "4.3", image: true, args: dockerArgs, cannot: imageCannot, without: imageWithout}
+	runscTool  = tool{name: nameRunsc, needs: "20221219", image: true, args: dockerArgs, cannot: imageCannot, without: imageWithout}
+)
+
+var imageWithout = []Lack{
+	{"filesystem", "the files in view are the image's, and of the host's what the spec names"},
+	{FieldSideDoors, "the system calls that are shut are those of the engine's own default list"},
+	{FieldProtected, noWatch},
+	{"max_commands", noCount},
+}
+
+// imageCannot is what a container cannot be told.
+func imageCannot(w *wrapper, f spec.Field) string {
+	r := w.a.Resolved
+	switch {
+	case f == "limits.timeout" && !w.a.Supervised:
+		return w.name + " has no such limit"
+	case within(f, "commands"):
+		return "the programs are the image's, not those that the names lead to on the host"
+	case f == "syscalls" && len(r.MoreSyscalls) > 0:
+		return w.name + " takes one list of system calls"
+	case f == "filesystem.read":
+		for _, p := range r.Read {
+			if p.Real == "/" {
+				return "the image has a root of its own"
+			}
+		}
+	}
+	return unwatched(w, f)
+}
+
+// dockerArgs is `docker run`. Whatever the image says is overridden: its
+// entry point, its user, its working directory.
+func dockerArgs(w *wrapper) {
+	w.add("run", "--rm", "--interactive", "--pull", "never", "--log-driver", "none")
+	switch w.name {
+	case nameRunsc:
+		w.add("--runtime", "runsc")
+	case namePodman:
+		w.add("--read-only-tmpfs=false", "--http-proxy=false")
+	}
+	network := "none"
+	if w.a.Resolved.Network == spec.NetworkHost {
+		network = "host"
+	}
+	w.add("--network", network, "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges")
+	if s := w.a.Resolved.Syscalls; s != "" && s != "default" {
+		w.add("--security-opt", "seccomp="+s)
+	}
+	w.add("--ipc", "private", "--cgroupns", "private", "--user", itoa(w.a.Host.UID)+":"+itoa(w.a.Host.GID))
+	w.imageLimits()
+	for _, n := range w.flat() {
+		w.imageNode(&n)
+	}
+	w.slot(SlotEnv, "--env")
+	w.slot(SlotCwd, "--workdir")
+	w.slot(SlotCmd, "--entrypoint")
+	w.add(w.a.Image)
+	w.slot(SlotArgs, "")
+}
+
+// imageLimits are the limits of a container, swap included in its memory.
+func (w *wrapper) imageLimits() {
+	l := &w.a.Resolved.Spec.Limits.Value
+	if l.Memory.Set {
+		n := strconv.FormatInt(int64(l.Memory.Value), 10)
+		w.add("--memory", n, "--memory-swap", n)
+	}
+	if l.CPUs.Set {
+		w.add("--cpus", strconv.FormatFloat(l.CPUs.Value, 'f', -1, 64))
+	}
+	if l.PIDs.Set {
+		w.add("--pids-limit", itoa(l.PIDs.Value))
+	}
+	if l.OpenFiles.Set {
+		n := itoa(l.OpenFiles.Value)
+		w.add("--ulimit", "nofile="+n+":"+n)
+	} else if w.name == namePodman { // which else asks for more than a caller may have
+		w.add("--ulimit", "host")
+	}
+	if l.FileSize.Set {
+		n := strconv.FormatInt(int64(l.FileSize.Value), 10)
+		w.add("--ulimit", "fsize="+n+":"+n)
+	}
+}
+
+// flat is the tree without order, as an engine has it: it mounts by the depth of
+// the targets, each once. What something later covers is left out.
+func (w *wrapper) flat() []Node {
+	var flat []Node
+	for _, n := range w.nodes {
+		if n.Path == "/" || under(n.Path, "/dev") || under(n.Path, "/proc") || under(n.Path, "/sys") {
+			continue // a container's own
+		}
+		switch n.Kind {
+		case NodeDir, NodeFile, NodeProc, NodeDevpts:
+			continue // a place to mount on, which the engine makes
+		case NodeReadOnly:
+			for i := range flat {
+				if flat[i].Path == n.Path {
+					flat[i].Mode = ModeRO
+				}
+			}
+			continue
+		case NodeLink:
+			linked, ok := w.linked(&n)
+			if !ok {
+				continue
+			}
+			n = linked
+		}
+		kept := flat[:0]
+		for _, f := range flat {
+			if !under(f.Path, n.Path) {
+				kept = append(kept, f)
+			}
+		}
+		flat = append(kept, n)
+	}
+	return flat
+}
+
+// linked binds, where a link would stand, what it leads to: an engine makes no
+// links.
+func (w *wrapper) linked(n *Node) (Node, bool) {
+	target := n.Text
+	if !strings.HasPrefix(target, "/") {
+		target = strings.TrimSuffix(parent(n.Path), "/") + "/" + target
+	}
+	if strings.Contains(target+"/", "/../") {
+		w.lack(w.fieldOf(n), w.name+" makes no link at "+n.Path)
+		return Node{}, false
+	}
+	for i := len(w.nodes) - 1; i >= 0; i-- {
+		b := &w.nodes[i]
+		if b.Kind == NodeBind && under(target, b.Path) {
+			return Node{Kind: NodeBind, Path: n.Path, Source: b.Source + strings.TrimPrefix(target, b.Path), Mode: b.Mode, For: n.For}, true
+		}
+	}
+	return Node{}, false
+}
+
+// imageNode is one mount of a container.
+func (w *wrapper) imageNode(n *Node) {
+	tmpfs := func(options string) {
+		if strings.ContainsAny(n.Path, ":,") {
+			w.lack(w.fieldOf(n), w.name+" cannot be told of a tmpfs at "+n.Path+`, whose name has ":" or ","`)
+			return
+		}
+		w.add("--tmpfs", n.Path+":"+options)
+	}
+	switch n.Kind {
+	case NodeBind:
+		w.add("--mount", w.bindOption(n.Source, n.Path, n.Mode == ModeRO))
+	case NodeEmptyFile:
+		w.add("--mount", w.bindOption("/dev/null", n.Path, true))
+	case NodeEmptyDir:
+		tmpfs("ro,nosuid,nodev,mode=0555,size=4k")
+	case NodeTmpfs:
+		o := "rw"
+		if n.Mode == ModeRO {
+			o = "ro"
+		}
+		o += ",exec,nosuid,nodev,mode=" + perms(max(n.Perm, 0o700))
+		if n.Perm&0o002 == 0 { // else it is root's, whoever the command is
+			o += ",uid=" + itoa(w.a.Host.UID) + ",gid=" + itoa(w.a.Host.GID)
+		}
+		if n.Size > 0 {
+			o += ",size=" + strconv.FormatInt(n.Size, 10)
+		}
+		tmpfs(o)
+	}
+}
+
+// fieldOf is the field that a node stands for.
+func (w *wrapper) fieldOf(n *Node) spec.Field {
+	if n.For == "" {
+		return "filesystem"
+	}
+	return n.For
+}
+
+// bindOption is the value of --mount: a line of comma-separated values, as
+// encoding/csv reads it. Mounts of the host beneath the source come along only
+// where they can be written anyway: a bind that is read-only says so of its own
+// mount alone (Docker before 25).
+func (w *wrapper) bindOption(source, target string, readOnly bool) string {
+	o := "type=bind," + field("source="+source) + "," + field("destination="+target)
+	if !readOnly {
+		return o
+	}
+	o += ",readonly"
+	for _, m := range w.a.Host.Mounts {
+		if m.Path != source && under(m.Path, source) {
+			return o + ",bind-nonrecursive"
+		}
+	}
+	return o
+}
+
+// field is one value of comma-separated ones (RFC 4180).
+func field(s string) string {
+	if !strings.ContainsAny(s, ",\"\r\n") && s[0] != ' ' {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}

@@ -1,0 +1,251 @@
+package wrap
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// DecodeInvocation reads {cmd, args, env, cwd, mounts: [{kind, label, hostPath,
+// guestPath, mode}]}, JSON as strict as a spec's. All but cmd may be left out; env
+// is an object, a mount's kind is "dir", its label the last name of its guest path
+// where it has none. hasEnv tells whether env was there. The error is
+// spec.Problems or a *spec.DecodeError.
+func DecodeInvocation(name string, text []byte) (inv Invocation, hasEnv bool, err error) {
+	root, err := spec.ParseJSON(name, text)
+	if err != nil {
+		return inv, false, err
+	}
+	d := invocationReader{name: name}
+	for _, m := range d.object("", root, "cmd", "args", "env", "cwd", "mounts") {
+		switch m.Key {
+		case "cmd":
+			inv.Cmd = d.str("cmd", m.Value)
+		case "args":
+			inv.Args = []string{}
+			for i, a := range d.list("args", m.Value) {
+				inv.Args = append(inv.Args, d.str(spec.Field("args["+itoa(i)+"]"), a))
+			}
+		case "env":
+			inv.Env, hasEnv = d.env(m.Value), true
+		case "cwd":
+			inv.Cwd = cleanEnd(d.str("cwd", m.Value))
+		case "mounts":
+			for i, n := range d.list("mounts", m.Value) {
+				inv.Mounts = append(inv.Mounts, d.mount("mounts["+itoa(i)+"]", n))
+			}
+		}
+	}
+	if len(d.problems) == 0 {
+		d.problems = inv.Check()
+	}
+	if len(d.problems) > 0 {
+		return inv, hasEnv, d.problems
+	}
+	return inv, hasEnv, nil
+}
+
+// invocationReader takes a document apart and gathers what is wrong with it.
+type invocationReader struct {
+	name     string
+	problems spec.Problems
+}
+
+func (d *invocationReader) refuse(f spec.Field, n *spec.Node, why, help string) {
+	on := d.name
+	if n != nil && n.Pos.Line > 0 {
+		on += ":" + itoa(n.Pos.Line) + ":" + itoa(n.Pos.Col)
+	}
+	d.problems = append(d.problems, &spec.Problem{Field: f, On: on, Do: "take the invocation", Why: why, Help: help})
+}
+
+// kind refuses a value of another kind.
+func (d *invocationReader) kind(f spec.Field, n *spec.Node, want spec.Kind) bool {
+	if n.Kind == want {
+		return true
+	}
+	d.refuse(f, n, "it is "+n.Kind.String()+", and not "+want.String(), "")
+	return false
+}
+
+// object is the members of an object, whose keys must be among those known.
+func (d *invocationReader) object(f spec.Field, n *spec.Node, known ...string) []spec.Member {
+	if !d.kind(f, n, spec.Object) {
+		return nil
+	}
+	for _, m := range n.Members {
+		if !slices.Contains(known, m.Key) {
+			help := "the fields are " + strings.Join(known, ", ")
+			if near := spec.Nearest(m.Key, known); near != "" {
+				help = "did you mean " + near + "?"
+			}
+			at := spec.Field(m.Key)
+			if f != "" {
+				at = f + "." + at
+			}
+			d.refuse(at, m.Value, "there is no such field", help)
+		}
+	}
+	return n.Members
+}
+
+func (d *invocationReader) str(f spec.Field, n *spec.Node) string {
+	if !d.kind(f, n, spec.String) {
+		return ""
+	}
+	return n.Text
+}
+
+func (d *invocationReader) list(f spec.Field, n *spec.Node) []*spec.Node {
+	if !d.kind(f, n, spec.List) {
+		return nil
+	}
+	return n.Items
+}
+
+// env is an object of names and values; the order of the answer is that of the
+// names, since an object has none.
+func (d *invocationReader) env(n *spec.Node) []string {
+	env := []string{}
+	if !d.kind("env", n, spec.Object) {
+		return env
+	}
+	for _, m := range n.Members {
+		f := spec.Field("env." + m.Key)
+		if m.Key == "" || strings.ContainsAny(m.Key, "=\x00") {
+			d.refuse("env", m.Value, "a variable's name is empty, or has = or a NUL byte", "")
+			continue
+		}
+		env = append(env, m.Key+"="+d.str(f, m.Value))
+	}
+	slices.Sort(env)
+	return env
+}
+
+func (d *invocationReader) mount(at string, n *spec.Node) (m DirMount) {
+	f := spec.Field(at)
+	have := map[string]bool{}
+	for _, v := range d.object(f, n, "kind", "label", "hostPath", "guestPath", "mode") {
+		have[v.Key] = true
+		text := ""
+		if slices.Contains([]string{"kind", "label", "hostPath", "guestPath", "mode"}, v.Key) {
+			text = d.str(f+"."+spec.Field(v.Key), v.Value)
+		}
+		switch v.Key {
+		case "kind":
+			if text != "dir" {
+				d.refuse(f+".kind", v.Value, "the one kind is dir", "")
+			}
+		case "label":
+			m.Label = text
+		case "hostPath":
+			m.HostPath = cleanEnd(text)
+		case "guestPath":
+			m.GuestPath = cleanEnd(text)
+		case "mode":
+			switch text {
+			case "ro":
+				m.Mode = spec.MountRO
+			case "rw":
+				m.Mode = spec.MountRW
+			default:
+				d.refuse(f+".mode", v.Value, "it is neither ro nor rw", "")
+			}
+		}
+	}
+	for _, key := range []string{"hostPath", "guestPath", "mode"} {
+		if n.Kind == spec.Object && !have[key] {
+			d.refuse(f+"."+spec.Field(key), n, "it is missing", "")
+		}
+	}
+	if m.Label == "" {
+		m.Label = strings.Trim(m.GuestPath[strings.LastIndexByte(m.GuestPath, '/')+1:], "/")
+	}
+	return m
+}
+
+// cleanEnd takes the slashes off the end of a path.
+func cleanEnd(path string) string {
+	if trimmed := strings.TrimRight(path, "/"); trimmed != "" || path == "" {
+		return trimmed
+	}
+	return "/"
+}
+
+// AppendAnswer appends {"wrapped": {cmd, args, env, cwd?}, "audit": {…}} on one
+// line, without its end.
+func AppendAnswer(dst []byte, out *Invocation, a *Audit) []byte {
+	dst = append(dst, `{"wrapped": {"cmd": `...)
+	dst = AppendString(dst, out.Cmd)
+	dst = append(dst, `, "args": `...)
+	dst = appendStrings(dst, out.Args)
+	dst = append(dst, `, "env": {`...)
+	for i, v := range out.Env {
+		if i > 0 {
+			dst = append(dst, `, `...)
+		}
+		name, value, _ := strings.Cut(v, "=")
+		dst = AppendString(dst, name)
+		dst = append(dst, `: `...)
+		dst = AppendString(dst, value)
+	}
+	dst = append(dst, '}')
+	if out.Cwd != "" {
+		dst = append(dst, `, "cwd": `...)
+		dst = AppendString(dst, out.Cwd)
+	}
+	dst = append(dst, `}, "audit": `...)
+	return append(a.AppendJSON(dst), '}')
+}
+
+// AppendJSON appends the audit as an object on one line.
+func (a *Audit) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"kind": "`+AuditKind+`", "wrapperName": `...)
+	dst = AppendString(dst, a.WrapperName)
+	dst = append(dst, `, "wrappedCmd": `...)
+	dst = AppendString(dst, a.WrappedCmd)
+	dst = append(dst, `, "wrappedArgs": `...)
+	dst = appendStrings(dst, a.WrappedArgs)
+	dst = append(dst, `, "mounts": [`...)
+	for i := range a.Mounts {
+		m := &a.Mounts[i]
+		if i > 0 {
+			dst = append(dst, `, `...)
+		}
+		dst = append(dst, `{"label": `...)
+		dst = AppendString(dst, m.Label)
+		dst = append(dst, `, "guestPath": `...)
+		dst = AppendString(dst, m.GuestPath)
+		dst = append(dst, `, "mode": "`+m.Mode.String()+`"}`...)
+	}
+	dst = append(dst, `], "truncated": `...)
+	if a.Truncated {
+		dst = append(dst, "true"...)
+	} else {
+		dst = append(dst, "false"...)
+	}
+	dst = append(dst, `, "notHeld": [`...)
+	for i, l := range a.NotHeld {
+		if i > 0 {
+			dst = append(dst, `, `...)
+		}
+		dst = append(dst, `{"field": `...)
+		dst = AppendString(dst, string(l.Field))
+		dst = append(dst, `, "reason": `...)
+		dst = AppendString(dst, l.Why)
+		dst = append(dst, '}')
+	}
+	return append(dst, "]}"...)
+}
+
+func appendStrings(dst []byte, list []string) []byte {
+	dst = append(dst, '[')
+	for i, s := range list {
+		if i > 0 {
+			dst = append(dst, `, `...)
+		}
+		dst = AppendString(dst, s)
+	}
+	return append(dst, ']')
+}

@@ -1,0 +1,214 @@
+package wrap
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// Slot is a place in a wrapped command line for something of the invocation's.
+type Slot uint8
+
+// The slots.
+const (
+	SlotNone Slot = iota // the Word is its Text
+	SlotCwd              // Text, the working directory inside
+	SlotEnv              // Text and a variable's name, for each variable
+	SlotCmd              // Text, the command
+	SlotArgs             // the command's arguments
+)
+
+// Word is an argument of a wrapped command line, or several.
+type Word struct {
+	Slot Slot
+	// Text is the argument. Where the slot is one of the invocation's it is the flag
+	// before it, an argument of its own; "" for none.
+	Text string
+}
+
+// add appends arguments that are the same for every invocation.
+func (w *wrapper) add(args ...string) {
+	for _, a := range args {
+		w.line = append(w.line, Word{Text: a})
+	}
+}
+
+func (w *wrapper) slot(s Slot, flag string) { w.line = append(w.line, Word{s, flag}) }
+
+// Wrap implements Wrapper.
+func (w *wrapper) Wrap(inv Invocation) (Invocation, Audit, error) {
+	if err := w.check(&inv); err != nil {
+		return Invocation{}, Audit{}, err
+	}
+	out := Invocation{Cmd: w.program(), Env: w.environ(inv.Env), Cwd: inv.Cwd, Mounts: inv.Mounts}
+	if w.name == nameNone {
+		out = inv
+	} else {
+		out.Args = w.fill(&inv, out.Env)
+	}
+	return out, w.audit(&inv, &out), nil
+}
+
+// fill puts an invocation into the line.
+func (w *wrapper) fill(inv *Invocation, env []string) []string {
+	args := make([]string, 0, len(w.line)+len(inv.Args)+2*len(env))
+	for i := range w.line {
+		word := &w.line[i]
+		if word.Slot != SlotNone && word.Slot != SlotArgs && word.Slot != SlotEnv && word.Text != "" {
+			args = append(args, word.Text)
+		}
+		switch word.Slot {
+		case SlotNone:
+			args = append(args, word.Text)
+		case SlotCwd:
+			args = append(args, w.dir(inv.Cwd))
+		case SlotCmd:
+			args = append(args, inv.Cmd)
+		case SlotArgs:
+			args = append(args, inv.Args...)
+		case SlotEnv:
+			for _, v := range env {
+				name, _, _ := strings.Cut(v, "=")
+				if !w.toolsOwn(name) {
+					args = append(args, word.Text, name)
+				}
+			}
+		}
+	}
+	return args
+}
+
+// dir is where the command starts: where the caller says, if that is in view, as
+// sbx does it.
+func (w *wrapper) dir(cwd string) string {
+	if cwd == "" || w.name == nameSbx {
+		cwd = w.plan.Command.Dir
+	}
+	if _, seen := w.view(cwd); !seen {
+		return "/"
+	}
+	return cwd
+}
+
+// environ is what of the caller's variables the command gets. An image's tool is
+// a client that keeps the variables by which it finds its daemon.
+func (w *wrapper) environ(environ []string) []string {
+	if w.name == nameSbx { // which applies the rules itself
+		return environ
+	}
+	env := environment(w.a.Resolved.Environ(environ), w.a.Host.DropEnv)
+	if !w.image {
+		return env
+	}
+	for _, v := range environ {
+		if name, _, _ := strings.Cut(v, "="); w.toolsOwn(name) && !slices.Contains(env, v) {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// toolsOwn tells whether a variable is one by which a client finds its daemon:
+// it has it, the command has not.
+func (w *wrapper) toolsOwn(name string) bool {
+	return w.image && (strings.HasPrefix(name, "DOCKER_") || strings.HasPrefix(name, "CONTAINER_") || name == "XDG_RUNTIME_DIR")
+}
+
+// program is the tool's file, or its name where the host does not have it.
+func (w *wrapper) program() string {
+	name := w.name
+	if w.name == nameRunsc {
+		name = nameDocker
+	}
+	for _, t := range w.a.Host.Tools {
+		if t.Name == name && t.Path != "" {
+			return t.Path
+		}
+	}
+	return name
+}
+
+// check refuses an invocation that cannot be, or is more than the wrapper was
+// made for.
+func (w *wrapper) check(inv *Invocation) error {
+	ps := inv.Check()
+	if len(ps) > 0 {
+		return ps
+	}
+	for i := range inv.Mounts {
+		if p := w.unknown(&inv.Mounts[i], i); p != nil {
+			ps = append(ps, p)
+		}
+	}
+	if len(ps) > 0 {
+		return ps
+	}
+	return nil
+}
+
+// unknown refuses a mount that the sandbox does not show so.
+func (w *wrapper) unknown(m *DirMount, i int) *spec.Problem {
+	if w.name == nameNone || slices.Contains(w.a.Mounts, *m) {
+		return nil
+	}
+	rw, seen := w.view(m.HostPath)
+	why := "the sandbox does not show it"
+	switch {
+	case seen && rw == (m.Mode == spec.MountRW):
+		return nil
+	case seen && rw:
+		why = "the sandbox lets it be written"
+	case seen:
+		why = "the sandbox shows it read-only"
+	}
+	return &spec.Problem{Field: spec.Field("mounts[" + itoa(i) + "]"), On: m.HostPath, Do: "mount it " + m.Mode.String(), Why: why,
+		Help: "name the mount when the wrapper is made, or open it in the spec"}
+}
+
+// view tells whether a path of the host is seen inside under the same name, and
+// whether it can be written there.
+func (w *wrapper) view(path string) (rw, seen bool) {
+	for i := len(w.nodes) - 1; i >= 0; i-- {
+		n := &w.nodes[i]
+		if n.Kind == NodeReadOnly || !under(path, n.Path) {
+			continue
+		}
+		if n.Kind == NodeTmpfs || n.Kind == NodeDir {
+			return n.Kind == NodeTmpfs, path == n.Path
+		}
+		return n.Kind == NodeBind && n.Mode != ModeRO, n.Kind == NodeBind
+	}
+	return false, false
+}
+
+// checkMounts refuses folders that the Plan does not show as they are asked for.
+func (w *wrapper) checkMounts(all []DirMount) {
+	if w.name == nameNone {
+		return
+	}
+	for i := range all {
+		m := &all[i]
+		if rw, seen := w.view(w.real(m.HostPath)); seen && (rw == (m.Mode == spec.MountRW) || m.Mode == spec.MountRO && writableElsewhere(m, all)) {
+			continue
+		}
+		w.refuse(spec.Field("mounts["+itoa(i)+"]"), "show "+m.HostPath+" "+m.Mode.String(), "the spec does not open it so", "name it in filesystem.mounts")
+	}
+}
+
+// writableElsewhere tells whether another of the mounts has the same folder to
+// write: a command that is given both may.
+func writableElsewhere(m *DirMount, all []DirMount) bool {
+	return slices.ContainsFunc(all, func(o DirMount) bool { return o.HostPath == m.HostPath && o.Mode == spec.MountRW })
+}
+
+// real is a folder of the host with its links resolved, as the spec's mounts have
+// it.
+func (w *wrapper) real(path string) string {
+	for i := range w.a.Resolved.Mounts {
+		if s := &w.a.Resolved.Mounts[i].Source; s.Abs == path {
+			return s.Real
+		}
+	}
+	return path
+}
