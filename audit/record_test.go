@@ -80,17 +80,17 @@ func TestRecordValues(t *testing.T) {
 		"record_version": 1.0, "state": "exited", "access_mode": "workspace-write", "turns_used": 0.0, "commands_used": 3.0,
 		"commands.by": "ptrace", "commands.attempted": 7.0, "commands.refused": 2.0, "commands.programs.1.name": "sh", "commands.overcharged": 0.0,
 		"started_at": "2026-11-21T14:01:02.345Z", "ended_at": "2026-11-21T14:01:03.345Z",
-		"command.argv": []any{"make", "--token=<redact.Mark>", `\xffodd` + "\x1b[31m"}, "command.cwd": "/w",
+		"command.argv": []any{"make", "--token=<redacted>", `\xffodd` + "\x1b[31m"}, "command.cwd": "/w",
 		"violations.0.target": "1.2.3.4:80", "violations.0.count": 1.0, "violations.0.pid": 5.0,
 		"enforcement.1.status": "degraded", "enforcement.0.by": "mount namespace", "enforcement.0.reason": nil,
 		"agent.name": "codex", "agent.turns": 0.0, "agent.tools.file_change.refused": 2.0, "agent.tools.odd\"\x1b.asked": 1.0, "agent.called": map[string]any{},
-		"agent.tokens.cached": 4.0, "agent.end.completed": false, "agent.end.reason": "bad key <redact.Mark>", "agent.unseen.0.what": "subagents",
+		"agent.tokens.cached": 4.0, "agent.end.completed": false, "agent.end.reason": "bad key <redacted>", "agent.unseen.0.what": "subagents",
 		"exit.code": 137.0, "exit.signal": 9.0, "usage.user_ms": 0.0, "usage.max_rss_bytes": float64(1 << 33),
 		"host.uid": 0.0, "host.rung": "user namespace", "artifacts.0.path": `a\xff`, "artifacts.1.mode": "4755", "artifacts.1.sha256": nil,
 		"protected.0.events.0.what": "removed", "protected.0.digest_after": nil, "swept.0.kind": "folder", "new_repositories.0": "/w/new/.git",
 		"pid": 4242.0, "pid_start": 99.0, "sbx.version": "0.1.0", "resolved.write": []any{"/w", "**/.git"},
 		"resolved.read": []any{"@system", "/usr"}, "resolved.limits.cpus": 1.5, "resolved.limits.timeout": "30m0s",
-		"resolved.environment.set.A": "<redact.Mark>", "resolved.environment.passed": []any{"PATH"}, "resolved.tools_denied": []any{},
+		"resolved.environment.set.A": "<redacted>", "resolved.environment.passed": []any{"PATH"}, "resolved.tools_denied": []any{},
 		"error": nil, "requested": map[string]any{}, "sources": []any{},
 	} {
 		if got := at(m, path); !reflect.DeepEqual(got, want) {
@@ -293,7 +293,7 @@ func TestSchemaRefuses(t *testing.T) {
 	s := compiled(t)
 	for _, edit := range []string{
 		`"state": "exited"|"state": "done"`, `"record_version": 1|"record_version": 2`, `"pid": 4242|"pid": 0`,
-		`"uid": 0|"uid": -1`, `"Z": "<redact.Mark>"|"Z": "s3cret"`, `"status": "degraded"|"status": "fine"`, `"mode": "0644"|"mode": 420`,
+		`"uid": 0|"uid": -1`, `"Z": "<redacted>"|"Z": "s3cret"`, `"status": "degraded"|"status": "fine"`, `"mode": "0644"|"mode": 420`,
 		`"state": "exited"|"state": "refused"`, `"ran": 1|"ran": -1`, `"name": "codex"|"name": "none"`, `"completed": false|"completed": null`,
 	} {
 		from, to, _ := strings.Cut(edit, "|")

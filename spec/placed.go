@@ -1,24 +1,20 @@
 package spec
 
-import (
-	"strings"
-
-	"sbx/spec/redact"
-)
+import "strings"
 
 // Document is the spec as one that can be read anywhere: its paths absolute, its
 // working directory said, and the profile that was filled in left out.
 func (r *Resolved) Document() *Node { return r.document(func(_ Field, n *Node) *Node { return n }) }
 
-// Redacted is Document without the values of environment.set.
-func (r *Resolved) Redacted() *Node {
+// Redacted is Document with mark in place of the values of environment.set.
+func (r *Resolved) Redacted(mark string) *Node {
 	return r.document(func(f Field, n *Node) *Node {
 		if f != "environment.set" {
 			return n
 		}
 		hidden := &Node{Kind: Object}
 		for _, m := range n.Members {
-			hidden.Members = append(hidden.Members, Member{Key: m.Key, Value: stringNode(redact.Mark)})
+			hidden.Members = append(hidden.Members, Member{Key: m.Key, Value: stringNode(mark)})
 		}
 		return hidden
 	})

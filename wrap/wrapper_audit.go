@@ -40,7 +40,7 @@ func (w *wrapper) audit(inv, out *Invocation) Audit {
 	args := out.Args
 	if w.name == nameSbx && len(args) > 2 {
 		args = slices.Clone(args)
-		args[2] = string(w.a.Resolved.Redacted().AppendJSON(nil, nil))
+		args[2] = string(w.a.Resolved.Redacted(redact.Mark).AppendJSON(nil, nil))
 	}
 	argv := redact.Args(append([]string{out.Cmd}, args...))[1:]
 	a.WrappedArgs = make([]string, 0, min(len(argv), maxAuditArgs))

@@ -51,7 +51,7 @@ func TestKernelFacts(t *testing.T) {
 
 // Nothing but the kernel's facts is looked at without rules.
 func TestNothingIsLookedAtWithoutRules(t *testing.T) {
-	h := Probe(&spec.Resolved{Spec: &spec.SandboxSpec{}, Home: "/root", Network: spec.NetworkHost})
+	h := Survey(&spec.Resolved{Spec: &spec.SandboxSpec{}, Home: "/root", Network: spec.NetworkHost}, Facts())
 	if h.Mounts != nil || h.Secrets != nil || h.Paths != nil || h.Sockets != nil || h.Devices != nil || h.Protected != nil {
 		t.Errorf("%+v", h)
 	}
