@@ -1,6 +1,11 @@
 package wrap
 
-import "sbx/spec"
+import (
+	"math"
+	"strconv"
+
+	"sbx/spec"
+)
 
 // State is the answer to a question about a host.
 type State uint8
@@ -176,9 +181,11 @@ type Host struct {
 	Mounts       []MountPoint // the host's mounts, in the order of /proc/self/mountinfo
 	Listing      []Listing    // of folders in which a file must be hidden by name
 
-	// Tools are the sandboxes of others that this host has. Only who wraps a command
-	// for one looks for them.
-	Tools []Tool
+	// Tools are the sandboxes of others that this host has, Files and Procs the
+	// caller's RLIMIT_NOFILE and RLIMIT_NPROC. Only who wraps a command for one looks
+	// for them.
+	Tools        []Tool
+	Files, Procs Rlimit
 
 	Allow   []Executable // what commands.allow names
 	Deny    []Executable // and commands.deny: a name as often as PATH has it
@@ -188,8 +195,26 @@ type Host struct {
 	Users []int           // uids whose /run/user folder is made; the caller's own
 }
 
-// Tool is another sandbox's program, as PATH leads to it.
-type Tool struct{ Name, Path string }
+// Tool is another sandbox's program, as PATH leads to it; Path is "" where it does
+// not.
+type Tool struct {
+	Name, Path string
+	Options    []string // its own, on this host, before the rest
+	Init       string   // the first process of its containers, where it must be told
+}
+
+// Rlimit is a limit of the caller's processes (getrlimit(2)).
+type Rlimit struct{ Soft, Hard uint64 }
+
+// String is the limit as --ulimit takes it, -1 for none.
+func (l Rlimit) String() string { return rlimit(l.Soft) + ":" + rlimit(l.Hard) }
+
+func rlimit(n uint64) string {
+	if n == math.MaxUint64 {
+		return "-1"
+	}
+	return strconv.FormatUint(n, 10)
+}
 
 // Listing is the content of a folder, in name order.
 type Listing struct {

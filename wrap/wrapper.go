@@ -54,8 +54,11 @@ type Ask struct {
 	// Supervised: an sbx outside holds what it can hold for any tool: the time, the
 	// limits of a process and, where it can make groups, those of the tree.
 	Supervised bool
-	Record     string // see Request
-	Sources    []string
+	// Container is the name of a container, Terminal that it gets a terminal.
+	Container string
+	Terminal  bool
+	Record    string // see Request
+	Sources   []string
 }
 
 // NewWrapper makes the wrapper of that name. The error is spec.Problems: what

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"slices"
 	"strconv"
 
 	"sbx/spec"
@@ -67,6 +68,9 @@ func bwrapArgs(w *wrapper) {
 	for i := range w.nodes {
 		w.bwrapNode(&w.nodes[i])
 	}
+	if slices.ContainsFunc(w.nodes, func(n Node) bool { return n.Path == "/dev" && n.Kind == NodeTmpfs }) {
+		w.add("--remount-ro", "/dev") // which has no size otherwise
+	}
 	w.bwrapCommand()
 }
 
@@ -80,7 +84,7 @@ func (w *wrapper) bwrapCommand() {
 func (w *wrapper) bwrapNode(n *Node) {
 	switch {
 	case n.Path == "/dev" && n.Kind == NodeTmpfs:
-		w.add("--dev", "/dev")
+		w.add("--dev", "/dev", "--perms", "01777", "--tmpfs", "/dev/shm")
 		return
 	case bwrapDev(n):
 		return // --dev has made it

@@ -28,6 +28,8 @@ func imageCannot(w *wrapper, f spec.Field) string {
 	switch {
 	case f == "limits.timeout" && !w.a.Supervised:
 		return w.name + " has no such limit"
+	case f == "limits.pids" && w.name == nameRunsc:
+		return "the engine counts gVisor's own threads as well"
 	case within(f, "commands"):
 		return "the programs are the image's, not those that the names lead to on the host"
 	case f == "syscalls" && len(r.MoreSyscalls) > 0:
@@ -45,12 +47,22 @@ func imageCannot(w *wrapper, f spec.Field) string {
 // dockerArgs is `docker run`. Whatever the image says is overridden: its
 // entry point, its user, its working directory.
 func dockerArgs(w *wrapper) {
+	if t := w.found(); t != nil {
+		w.add(t.Options...)
+	}
 	w.add("run", "--rm", "--interactive", "--pull", "never", "--log-driver", "none")
+	w.init()
 	switch w.name {
 	case nameRunsc:
 		w.add("--runtime", "runsc")
 	case namePodman:
 		w.add("--read-only-tmpfs=false", "--http-proxy=false")
+	}
+	if w.a.Container != "" {
+		w.add("--name", w.a.Container)
+	}
+	if w.a.Terminal {
+		w.add("--tty")
 	}
 	network := "none"
 	if w.a.Resolved.Network == spec.NetworkHost {
@@ -72,6 +84,19 @@ func dockerArgs(w *wrapper) {
 	w.slot(SlotArgs, "")
 }
 
+// init asks for a first process of the engine's own: the kernel passes over
+// signals of a pid 1 that has no handler for them. podman wants to know where one
+// is.
+func (w *wrapper) init() {
+	t := w.found()
+	switch {
+	case w.name != namePodman:
+		w.add("--init")
+	case t != nil && t.Init != "":
+		w.add("--init", "--init-path", t.Init)
+	}
+}
+
 // imageLimits are the limits of a container, swap included in its memory.
 func (w *wrapper) imageLimits() {
 	l := &w.a.Resolved.Spec.Limits.Value
@@ -88,8 +113,14 @@ func (w *wrapper) imageLimits() {
 	if l.OpenFiles.Set {
 		n := itoa(l.OpenFiles.Value)
 		w.add("--ulimit", "nofile="+n+":"+n)
-	} else if w.name == namePodman { // which else asks for more than a caller may have
-		w.add("--ulimit", "host")
+	}
+	if w.name == namePodman { // which asks for more than the caller may have where it is told nothing
+		if f := w.a.Host.Files; !l.OpenFiles.Set && f.Hard > 0 {
+			w.add("--ulimit", "nofile="+f.String())
+		}
+		if p := w.a.Host.Procs; p.Hard > 0 {
+			w.add("--ulimit", "nproc="+p.String())
+		}
 	}
 	if l.FileSize.Set {
 		n := strconv.FormatInt(int64(l.FileSize.Value), 10)
@@ -168,7 +199,7 @@ func (w *wrapper) imageNode(n *Node) {
 	case NodeEmptyFile:
 		w.add("--mount", w.bindOption("/dev/null", n.Path, true))
 	case NodeEmptyDir:
-		tmpfs("ro,nosuid,nodev,mode=0555,size=4k")
+		tmpfs("ro,nosuid,nodev,mode=0555,size=4k" + w.noCopy())
 	case NodeTmpfs:
 		o := "rw"
 		if n.Mode == ModeRO {
@@ -181,8 +212,17 @@ func (w *wrapper) imageNode(n *Node) {
 		if n.Size > 0 {
 			o += ",size=" + strconv.FormatInt(n.Size, 10)
 		}
-		tmpfs(o)
+		tmpfs(o + w.noCopy())
 	}
+}
+
+// noCopy keeps podman from filling a tmpfs with what lies beneath it: what is to
+// be hidden would show.
+func (w *wrapper) noCopy() string {
+	if w.name == namePodman {
+		return ",notmpcopyup"
+	}
+	return ""
 }
 
 // fieldOf is the field that a node stands for.

@@ -107,7 +107,7 @@ func made(t *testing.T, text, on, name, doc, facts string, mounts []DirMount) (W
 	h := w.probed(r)
 	h.Overlay = Answer{}
 	for _, tool := range ToolNames() {
-		h.Tools = append(h.Tools, Tool{tool, "/usr/bin/" + tool})
+		h.Tools = append(h.Tools, Tool{Name: tool, Path: "/usr/bin/" + tool})
 	}
 	return NewWrapper(name, Ask{Resolved: r, Host: h, Image: "example/image:1", Mounts: mounts})
 }

@@ -115,18 +115,29 @@ func (w *wrapper) toolsOwn(name string) bool {
 	return w.image && (strings.HasPrefix(name, "DOCKER_") || strings.HasPrefix(name, "CONTAINER_") || name == "XDG_RUNTIME_DIR")
 }
 
-// program is the tool's file, or its name where the host does not have it.
-func (w *wrapper) program() string {
+// found is the tool's program on this host; nil where it has none.
+func (w *wrapper) found() *Tool {
 	name := w.name
-	if w.name == nameRunsc {
+	if name == nameRunsc {
 		name = nameDocker
 	}
-	for _, t := range w.a.Host.Tools {
-		if t.Name == name && t.Path != "" {
-			return t.Path
+	for i := range w.a.Host.Tools {
+		if t := &w.a.Host.Tools[i]; t.Name == name && t.Path != "" {
+			return t
 		}
 	}
-	return name
+	return nil
+}
+
+// program is the tool's file, or its name where the host does not have it.
+func (w *wrapper) program() string {
+	if t := w.found(); t != nil {
+		return t.Path
+	}
+	if w.name == nameRunsc {
+		return nameDocker
+	}
+	return w.name
 }
 
 // check refuses an invocation that cannot be, or is more than the wrapper was

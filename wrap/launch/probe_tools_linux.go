@@ -15,12 +15,44 @@ func (p *prober) tools() {
 	for _, name := range wrap.ToolNames() {
 		p.h.Tools = append(p.h.Tools, wrap.Tool{Name: name, Path: onPath(name, path)})
 	}
+	p.podman(path)
+	p.h.Files, p.h.Procs = limitOf(unix.RLIMIT_NOFILE), limitOf(unix.RLIMIT_NPROC)
 	if p.h.Paths == nil {
 		p.h.Paths = map[string]wrap.Kind{}
 	}
 	for _, name := range append(names(wrap.ProcReadOnly()), names(wrap.ProcMasked())...) {
 		p.look("/proc/" + name)
 	}
+}
+
+// podman learns what podman must be told on this host: crun, its first choice,
+// wants control groups of version 2 alone, and its own first process is seldom
+// installed.
+func (p *prober) podman(path string) {
+	t := &p.h.Tools[len(p.h.Tools)-1]
+	if t.Name != "podman" || t.Path == "" {
+		return
+	}
+	if kindAt("/sys/fs/cgroup/cgroup.controllers") == wrap.Absent {
+		t.Options = append(t.Options, "--cgroup-manager", "cgroupfs")
+		if onPath("runc", path) != "" {
+			t.Options = append(t.Options, "--runtime", "runc")
+		}
+	}
+	for _, init := range []string{"/usr/libexec/podman/catatonit", "/usr/bin/catatonit", "/usr/bin/docker-init", "/usr/libexec/docker/docker-init"} {
+		if kindAt(init) == wrap.File {
+			t.Init = init
+			return
+		}
+	}
+}
+
+func limitOf(resource int) wrap.Rlimit {
+	var r unix.Rlimit
+	if unix.Getrlimit(resource, &r) != nil {
+		return wrap.Rlimit{}
+	}
+	return wrap.Rlimit{Soft: r.Cur, Hard: r.Max}
 }
 
 // onPath is the first file of that name along path that may be executed; "" for
