@@ -200,6 +200,7 @@ type Host struct {
 type Tool struct {
 	Name, Path string
 	Options    []string // its own, on this host, before the rest
+	NoLimits   bool     // it cannot bound memory, processors and processes here
 	Init       string   // the first process of its containers, where it must be told
 }
 

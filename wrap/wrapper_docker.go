@@ -28,6 +28,8 @@ func imageCannot(w *wrapper, f spec.Field) string {
 	switch {
 	case f == "limits.timeout" && !w.a.Supervised:
 		return w.name + " has no such limit"
+	case within(f, "limits.memory", "limits.cpus", "limits.pids") && w.found() != nil && w.found().NoLimits:
+		return "podman makes no control groups for an ordinary user on this host, and only says so"
 	case f == "limits.pids" && w.name == nameRunsc:
 		return "the engine counts gVisor's own threads as well"
 	case within(f, "commands"):
@@ -57,6 +59,9 @@ func dockerArgs(w *wrapper) {
 		w.add("--runtime", "runsc")
 	case namePodman:
 		w.add("--read-only-tmpfs=false", "--http-proxy=false")
+		if w.a.Host.UID != 0 { // else the caller's id inside is a subordinate one outside
+			w.add("--userns", "keep-id")
+		}
 	}
 	if w.a.Container != "" {
 		w.add("--name", w.a.Container)
@@ -119,7 +124,7 @@ func (w *wrapper) imageLimits() {
 			w.add("--ulimit", "nofile="+f.String())
 		}
 		if p := w.a.Host.Procs; p.Hard > 0 {
-			w.add("--ulimit", "nproc="+p.String())
+			w.add("--ulimit", "nproc="+Rlimit{min(p.Soft, podmanProcs), min(p.Hard, podmanProcs)}.String())
 		}
 	}
 	if l.FileSize.Set {
@@ -127,6 +132,10 @@ func (w *wrapper) imageLimits() {
 		w.add("--ulimit", "fsize="+n+":"+n)
 	}
 }
+
+// podmanProcs is the most processes that podman lets a container's user have: it
+// lowers its own limit to the kernel's usual pid_max.
+const podmanProcs = 32768
 
 // flat is the tree without order, as an engine has it: it mounts by the depth of
 // the targets, each once. What something later covers is left out.
@@ -205,10 +214,15 @@ func (w *wrapper) imageNode(n *Node) {
 		if n.Mode == ModeRO {
 			o = "ro"
 		}
-		o += ",exec,nosuid,nodev,mode=" + perms(max(n.Perm, 0o700))
-		if n.Perm&0o002 == 0 { // else it is root's, whoever the command is
-			o += ",uid=" + itoa(w.a.Host.UID) + ",gid=" + itoa(w.a.Host.GID)
+		perm := max(n.Perm, 0o700)
+		owner := ""
+		if w.a.Host.UID != 0 && perm&0o002 == 0 { // it is root's, whoever the command is
+			owner = ",uid=" + itoa(w.a.Host.UID) + ",gid=" + itoa(w.a.Host.GID)
+			if w.name == namePodman { // which does not know these
+				perm, owner = 0o1777, ""
+			}
 		}
+		o += ",exec,nosuid,nodev,mode=" + perms(perm) + owner
 		if n.Size > 0 {
 			o += ",size=" + strconv.FormatInt(n.Size, 10)
 		}
