@@ -33,6 +33,7 @@ func (r Record) AppendJSON(dst []byte) []byte {
 		w.key("resolved")
 		appendResolved(&w, r.Resolved)
 	}
+	r.appendBackend(&w)
 	r.appendEnforcement(&w)
 	r.appendExit(&w)
 	r.appendUsage(&w)
@@ -171,6 +172,24 @@ func digestHex(b []byte) string {
 	h := newHash()
 	h.write(b)
 	return h.sum()
+}
+
+func (r *Record) appendBackend(w *writer) {
+	b := &r.Backend
+	if b.Asked == "" {
+		return
+	}
+	w.key("backend")
+	w.open('{')
+	w.keyStr("asked", b.Asked)
+	w.keyStr("used", b.Used)
+	w.keyText("version", b.Version)
+	w.keyText("image", b.Image)
+	w.keyText("reason", b.Reason)
+	if len(b.Unseen) > 0 {
+		w.keyList("unseen", b.Unseen)
+	}
+	w.close('}')
 }
 
 func (r *Record) appendEnforcement(w *writer) {

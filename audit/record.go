@@ -42,6 +42,7 @@ type Record struct {
 	Violations    Violations
 	ObservedKinds []string // the kinds of violations that could be seen at all
 
+	Backend     Backend // of another tool; zero for sbx alone
 	Enforcement []wrap.Enforcement
 	Host        *wrap.Host
 	Rung        spec.Opt[wrap.Rung]
@@ -55,6 +56,17 @@ type Record struct {
 	Swept            spec.Opt[Swept] // set when the sweep has run
 
 	Error *Refusal
+}
+
+// Backend is the tool that held the sandbox, where one was asked for.
+type Backend struct {
+	Asked   string
+	Used    string // Asked, "native", or "none" where nothing was held at all
+	Version string // as the tool tells it
+	Image   string
+	Reason  string // why Used is not Asked
+	// Unseen is what could not be seen of the run: commands, refusals, usage.
+	Unseen []string
 }
 
 // Profile is the profile that holds, and why.

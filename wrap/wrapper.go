@@ -57,8 +57,10 @@ type Ask struct {
 	// Container is the name of a container, Terminal that it gets a terminal.
 	Container string
 	Terminal  bool
-	Record    string // see Request
-	Sources   []string
+	// StatusFD is where bwrap tells whether the command was started; 0 for nowhere.
+	StatusFD int
+	Record   string // see Request
+	Sources  []string
 }
 
 // NewWrapper makes the wrapper of that name. The error is spec.Problems: what
@@ -129,7 +131,7 @@ func newWrapper(name string, a Ask) (*wrapper, error) {
 	}
 	w.checkMounts(a.Mounts)
 	w.args(w)
-	for _, l := range w.without {
+	for _, l := range w.supervisedLacks() {
 		w.note(l)
 	}
 	if len(w.problems) > 0 {
@@ -236,9 +238,9 @@ func (w *wrapper) host() Host {
 	if w.image { // which has its own of these
 		h.System, h.Keep, h.Devices, h.ProcRO, h.ProcMask = nil, nil, nil, nil, nil
 	}
-	if !w.a.Supervised {
+	if !w.a.Supervised || w.image {
 		for i := range h.Groups {
-			h.Groups[i] = GroupHost{Answer: Answer{State: Yes}, Version: 2}
+			h.Groups[i] = GroupHost{Answer: Answer{State: Yes}, Version: 2, Swap: true}
 		}
 	}
 	return h

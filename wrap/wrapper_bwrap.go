@@ -27,6 +27,8 @@ func unsupervised(w *wrapper, f spec.Field) string {
 	switch {
 	case within(f, "limits") && !w.a.Supervised:
 		return w.name + " has no such limit"
+	case f == "limits.pids" && w.a.Host.Groups[PIDs].State != Yes:
+		return "no control group can be made to count in: " + w.a.Host.Groups[PIDs].Why
 	case f == "commands.allow":
 		return w.name + " has no rule about which files are executed"
 	case f == "syscalls":
@@ -75,6 +77,9 @@ func bwrapArgs(w *wrapper) {
 }
 
 func (w *wrapper) bwrapCommand() {
+	if w.a.StatusFD > 0 {
+		w.add("--json-status-fd", itoa(w.a.StatusFD))
+	}
 	w.slot(SlotCwd, "--chdir")
 	w.add("--")
 	w.slot(SlotCmd, "")

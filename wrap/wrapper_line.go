@@ -41,11 +41,15 @@ func (w *wrapper) Wrap(inv Invocation) (Invocation, Audit, error) {
 	if err := w.check(&inv); err != nil {
 		return Invocation{}, Audit{}, err
 	}
-	out := Invocation{Cmd: w.program(), Env: w.environ(inv.Env), Cwd: inv.Cwd, Mounts: inv.Mounts}
-	if w.name == nameNone {
+	out := Invocation{Cmd: w.program(), Cwd: inv.Cwd, Mounts: inv.Mounts}
+	switch w.name {
+	case nameNone:
 		out = inv
-	} else {
-		out.Args = w.fill(&inv, out.Env)
+	case nameSbx: // which applies the environment's rules itself
+		out.Env, out.Args = inv.Env, w.fill(&inv, nil)
+	default:
+		env := environment(w.a.Resolved.Environ(inv.Env), w.a.Host.DropEnv)
+		out.Env, out.Args = w.clients(env, inv.Env), w.fill(&inv, env)
 	}
 	return out, w.audit(&inv, &out), nil
 }
@@ -70,9 +74,10 @@ func (w *wrapper) fill(inv *Invocation, env []string) []string {
 		case SlotEnv:
 			for _, v := range env {
 				name, _, _ := strings.Cut(v, "=")
-				if !w.toolsOwn(name) {
-					args = append(args, word.Text, name)
+				if w.image && ownsName(name) {
+					name = v // the client's may be another
 				}
+				args = append(args, word.Text, name)
 			}
 		}
 	}
@@ -91,28 +96,30 @@ func (w *wrapper) dir(cwd string) string {
 	return cwd
 }
 
-// environ is what of the caller's variables the command gets. An image's tool is
-// a client that keeps the variables by which it finds its daemon.
-func (w *wrapper) environ(environ []string) []string {
-	if w.name == nameSbx { // which applies the rules itself
-		return environ
-	}
-	env := environment(w.a.Resolved.Environ(environ), w.a.Host.DropEnv)
+// clients is the environment of the tool itself. Most hand theirs on, and have
+// the command's; the client of an engine has besides what it needs to find that.
+func (w *wrapper) clients(env, callers []string) []string {
 	if !w.image {
 		return env
 	}
-	for _, v := range environ {
-		if name, _, _ := strings.Cut(v, "="); w.toolsOwn(name) && !slices.Contains(env, v) {
-			env = append(env, v)
+	var own []string
+	for _, v := range callers {
+		if name, _, _ := strings.Cut(v, "="); ownsName(name) || strings.HasPrefix(name, "DOCKER_") || strings.HasPrefix(name, "CONTAINER_") {
+			own = append(own, v)
 		}
 	}
-	return env
+	for _, v := range env {
+		if name, _, _ := strings.Cut(v, "="); !ownsName(name) && !slices.Contains(own, v) {
+			own = append(own, v)
+		}
+	}
+	return own
 }
 
-// toolsOwn tells whether a variable is one by which a client finds its daemon:
-// it has it, the command has not.
-func (w *wrapper) toolsOwn(name string) bool {
-	return w.image && (strings.HasPrefix(name, "DOCKER_") || strings.HasPrefix(name, "CONTAINER_") || name == "XDG_RUNTIME_DIR")
+// ownsName tells whether a variable is one that a client of an engine keeps the
+// caller's value of, whatever the command's is.
+func ownsName(name string) bool {
+	return name == "PATH" || name == "HOME" || name == "XDG_RUNTIME_DIR"
 }
 
 // found is the tool's program on this host; nil where it has none.

@@ -20,13 +20,15 @@ var nsjailTool = tool{name: "nsjail", needs: "3.0", args: nsjailArgs, cannot: ns
 func nsjailCannot(w *wrapper, f spec.Field) string {
 	l := &w.a.Resolved.Spec.Limits.Value
 	switch {
+	case w.a.Supervised:
+		return unsupervised(w, f)
 	case f == "limits.timeout", f == "limits.open_files":
 		return ""
 	case f == "limits.file_size" && l.FileSize.Value%mebibyte == 0 && l.FileSize.Value > 0:
 		return ""
-	case f == "limits.file_size" && !w.a.Supervised:
+	case f == "limits.file_size":
 		return "nsjail counts the size of a file in whole MiB"
-	case within(f, "limits") && !w.a.Supervised:
+	case within(f, "limits"):
 		return "nsjail's groups are made where the host lets it, which it does not look for"
 	}
 	return unsupervised(w, f)
@@ -76,6 +78,9 @@ func (w *wrapper) nsjailLimits() {
 	l := &w.a.Resolved.Spec.Limits.Value
 	limit := func(name, value string) { w.add("--rlimit_"+name, value) }
 	size, files, timeout := "soft", "soft", int64(0)
+	if w.a.Supervised { // the limits are sbx's to hold, and nsjail's to pass on
+		l = &spec.Limits{}
+	}
 	if l.FileSize.Set && l.FileSize.Value%mebibyte == 0 {
 		size = strconv.FormatInt(int64(l.FileSize.Value)/mebibyte, 10)
 	}

@@ -11,6 +11,9 @@ import (
 // identify finds out which agent the command is: by its name, or because a
 // document says so.
 func (c *call) identify(docs []*spec.SandboxSpec) {
+	if c.backed() { // what another tool runs is not watched
+		return
+	}
 	c.agent = agent.Identify(c.rest, c.programFile)
 	for _, d := range docs {
 		switch {

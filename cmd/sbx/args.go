@@ -15,7 +15,6 @@ type flag struct {
 	arg  string // the name of its argument; "" for none
 	many bool   // it may be repeated
 	help string
-	late bool // known, and refused as not there yet
 }
 
 // verb is a word of the command line.

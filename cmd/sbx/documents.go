@@ -18,9 +18,6 @@ const (
 // documents reads the specs of a command line, in the order in which they narrow
 // each other. What could be read comes back with an error too.
 func (c *call) documents() ([]*spec.SandboxSpec, error) {
-	if err := c.notYet(); err != nil {
-		return nil, err
-	}
 	cwd, err := getwd()
 	if err != nil {
 		return nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
@@ -82,22 +79,6 @@ func (c *call) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
 	}
 	s.Source.Dir = dir
 	return s, nil
-}
-
-// notYet refuses what the command line knows and nothing stands behind yet.
-func (c *call) notYet() error {
-	refuse := func(name, help string) error {
-		return &spec.Problem{On: "--" + name, Do: "use it", Why: "it is not there yet", Help: help}
-	}
-	for i := range c.flags {
-		if f := &c.flags[i]; f.late && c.has(f.name) {
-			return refuse(f.name, "leave it out")
-		}
-	}
-	if v := c.value("backend"); v != "" && v != "native" {
-		return refuse("backend "+v, "--backend native")
-	}
-	return nil
 }
 
 // resolve fills in what follows from the documents.

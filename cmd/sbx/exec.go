@@ -45,6 +45,8 @@ type execution struct {
 	watched     *watched           // nil where no stream of an agent's is read
 	landlog     *audit.LandlockLog // nil where nothing reads what Landlock refuses
 	bounds      launch.Bounds      // the limits that the supervisor holds itself
+	status      int                // where bwrap tells whether the command was started; 0 for nowhere
+	remover     *remover           // of a container; nil for none
 }
 
 // runExec is `sbx exec`.
@@ -74,6 +76,11 @@ func (x *execution) run() int {
 		return x.refuse(err)
 	}
 	x.clock.lap("decode")
+	if x.backed() {
+		if status, done := x.runBacked(); done {
+			return status
+		}
+	}
 	if err := x.tapAgent(); err != nil {
 		return x.refuse(err)
 	}
@@ -106,6 +113,9 @@ func (x *execution) ask() error {
 		return err
 	}
 	x.record = audit.Record{ID: id, StartedAt: now, Version: version, Command: audit.Command{Argv: x.rest}}
+	if err := x.checkBackend(); err != nil {
+		return err
+	}
 	docs, err := x.documents()
 	x.record.Documents = docs
 	for _, s := range docs {
@@ -181,7 +191,9 @@ func (x *execution) announce() error {
 	x.record.Supervisor = audit.Self()
 	x.record.Enforcement = append(x.plan.Enforcement, x.lost...)
 	x.record.Host = &x.host
-	x.record.Rung = spec.Some(x.plan.Rung)
+	if x.record.Backend.Used == "" || x.record.Backend.Used == native {
+		x.record.Rung = spec.Some(x.plan.Rung)
+	}
 	x.record.AccessMode = x.plan.Held(x.resolved)
 	return x.sink.Write(x.record)
 }

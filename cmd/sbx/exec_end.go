@@ -208,6 +208,11 @@ func (x *execution) finish(e launch.Exit) int {
 	x.outerCounted()
 	x.agentEnded()
 	by, status := x.endedBy(e)
+	x.remove(e)
+	if x.neverStarted(e) {
+		by, status = "supervisor", exitRefused
+		x.std.say("bwrap ended before the command was started")
+	}
 	r.Exit = audit.Exit{EndedBy: by, Code: spec.Some(status)}
 	if e.Signal != 0 && e.Known {
 		r.Exit.Signal = spec.Some(e.Signal)

@@ -105,6 +105,9 @@ func (x *execution) noteChanged(file string) {
 func (x *execution) noteUsage(e launch.Exit) {
 	u := &x.record.Usage
 	u.WallMS = spec.Some(x.record.EndedAt.Sub(x.record.StartedAt).Milliseconds())
+	if x.record.Backend.Image != "" { // what is known is the client's
+		return
+	}
 	if e.Known {
 		u.UserMS, u.SystemMS = spec.Some(e.User/1000), spec.Some(e.System/1000)
 		u.MaxRSS = spec.Some(e.MaxRSS * 1024)

@@ -24,6 +24,7 @@ func (x *execution) start() error {
 		}
 		x.clock.lap("plan")
 		x.plan = plan
+		x.noteUnsandboxed()
 		if x.has("dry-run") {
 			x.std.print(string(plan.AppendJSON(nil)) + "\n")
 			return errDryRun

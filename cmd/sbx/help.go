@@ -43,11 +43,7 @@ func (v *verb) help() string {
 		b.WriteString("\n")
 	}
 	for _, f := range v.flags {
-		b.WriteString("  " + pad(f.usage(), 30) + f.help)
-		if f.late {
-			b.WriteString(" (not there yet)")
-		}
-		b.WriteString("\n")
+		b.WriteString("  " + pad(f.usage(), 30) + f.help + "\n")
 	}
 	b.WriteString("\nExample:\n\n  " + v.example + "\n")
 	return b.String()

@@ -34,6 +34,8 @@ func run(args, environ []string, std streams) int {
 	}
 	name := args[1]
 	switch name {
+	case removeVerb:
+		return runRemover(args[2:], environ)
 	case "-h", "--help", "help":
 		return help(args[2:], std)
 	case "-V", "--version", "version":

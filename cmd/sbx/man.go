@@ -52,11 +52,7 @@ func (v *verb) manual() string {
 		"\n.SH SYNOPSIS\n.B sbx " + v.name + "\n[flags] " + roff(v.args) + "\n.SH DESCRIPTION\n" +
 		strings.ReplaceAll(roff(v.long), "\n\n", "\n.PP\n") + "\n.SH OPTIONS\n")
 	for _, f := range v.flags {
-		help := f.help
-		if f.late {
-			help += " (not there yet)"
-		}
-		b.WriteString(".TP\n.B " + roff(f.usage()) + "\n" + roff(help) + "\n")
+		b.WriteString(".TP\n.B " + roff(f.usage()) + "\n" + roff(f.help) + "\n")
 	}
 	b.WriteString(".SH EXAMPLE\n.EX\n" + roff(v.example) + "\n.EE\n")
 	return b.String()

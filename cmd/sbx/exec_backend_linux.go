@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+	"sbx/wrap/launch"
+)
+
+// askTimeout is how long a tool may take to say that it is there.
+const askTimeout = 20 * time.Second
+
+// maxAnswer is how much of what a tool says is read.
+const maxAnswer = 64 << 10
+
+// askTool runs a tool for what it prints.
+func askTool(path string, args, env []string) (string, error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return "", err
+	}
+	defer unix.Close(ends[0])
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		unix.Close(ends[1])
+		return "", err
+	}
+	pid, err := syscall.ForkExec(path, append([]string{path}, args...), &syscall.ProcAttr{Env: env,
+		Files: []uintptr{uintptr(null), uintptr(ends[1]), uintptr(ends[1])}, Sys: &syscall.SysProcAttr{Setsid: true}})
+	unix.Close(ends[1])
+	unix.Close(null)
+	if err != nil {
+		return "", err
+	}
+	out, late := readUntil(ends[0], time.Now().Add(askTimeout))
+	if late {
+		_ = unix.Kill(pid, unix.SIGKILL)
+	}
+	var status unix.WaitStatus
+	for {
+		if _, err := unix.Wait4(pid, &status, 0, nil); err != unix.EINTR {
+			break
+		}
+	}
+	said := strings.TrimSpace(string(out))
+	switch {
+	case late:
+		return "", errors.New("no answer within " + askTimeout.String())
+	case !status.Exited() || status.ExitStatus() != 0:
+		line, _, _ := strings.Cut(said, "\n")
+		return "", errors.New(clean(line))
+	}
+	return said, nil
+}
+
+// readUntil reads to the end of a pipe, or until it is too late.
+func readUntil(fd int, until time.Time) (out []byte, late bool) {
+	var buf [4096]byte
+	for len(out) < maxAnswer {
+		left := time.Until(until)
+		if left <= 0 {
+			return out, true
+		}
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(left.Milliseconds())+1)
+		if err == unix.EINTR || n == 0 && err == nil {
+			continue
+		}
+		if n, err = readSome(fd, buf[:]); n == 0 || err != nil {
+			return out, false
+		}
+		out = append(out, buf[:n]...)
+	}
+	return out, false
+}
+
+// statusFile is where bwrap tells what became of the command: a file in memory
+// that it inherits. 0 where there is none.
+func statusFile() int {
+	fd, err := unix.MemfdCreate("bwrap-status", 0)
+	if err != nil {
+		return 0
+	}
+	return fd
+}
+
+// neverStarted tells whether bwrap ended without having started the command, by
+// what it says itself: its exit status is that of many commands.
+func (x *execution) neverStarted(e launch.Exit) bool {
+	if x.status <= 0 || e.Signal != 0 || x.ended != "" || x.bounds.TimedOut() {
+		return false
+	}
+	var buf [4096]byte
+	n, err := unix.Pread(x.status, buf[:], 0)
+	return err == nil && !bytes.Contains(buf[:n], []byte(`"exit-code"`))
+}
+
+// remover is a process that outlives sbx, and removes a container when sbx is
+// gone: the engine goes on with it when its client is ended.
+type remover struct {
+	lifeline int // closed by the end of sbx
+	pid      int
+	argv     []string
+}
+
+// removeVerb is what the remover is called by: no verb of a person's.
+const removeVerb = " remove"
+
+// removeLater starts the remover, before there is a container.
+func (x *execution) removeLater() error {
+	fail := func(err error) error {
+		return &spec.Problem{On: "--backend " + x.value("backend"), Do: "see to it that the container is removed", Why: err.Error()}
+	}
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return fail(err)
+	}
+	defer unix.Close(ends[0])
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fail(err)
+	}
+	defer unix.Close(null)
+	argv := append([]string{x.plan.Command.Executable}, x.toolOptions(x.plan.Command.Executable[strings.LastIndexByte(x.plan.Command.Executable, '/')+1:])...)
+	argv = append(argv, "rm", "--force", "sbx-"+x.record.ID)
+	pid, err := syscall.ForkExec("/proc/self/exe", append([]string{"sbx", removeVerb}, argv...), &syscall.ProcAttr{Env: x.environ,
+		Files: []uintptr{uintptr(ends[0]), uintptr(null), uintptr(null)}, Sys: &syscall.SysProcAttr{Setsid: true}})
+	if err != nil {
+		unix.Close(ends[1])
+		return fail(err)
+	}
+	x.remover = &remover{lifeline: ends[1], pid: pid, argv: argv}
+	return nil
+}
+
+// remove removes the container of a command that sbx ended, or whose client was
+// ended; of any other the engine has done it. The remover is not needed any more,
+// and has been ended with everything else.
+func (x *execution) remove(e launch.Exit) {
+	if x.remover == nil {
+		return
+	}
+	unix.Close(x.remover.lifeline)
+	if e.Signal != 0 || x.ended != "" || x.bounds.TimedOut() || !e.Known {
+		_, _ = askTool(x.remover.argv[0], x.remover.argv[1:], x.environ) // that it is gone already is no error
+	}
+}
+
+// runRemover waits for the end of stdin, and becomes the tool that removes.
+func runRemover(argv, environ []string) int {
+	var buf [1]byte
+	for {
+		if n, err := readSome(0, buf[:]); n == 0 || err != nil {
+			break
+		}
+	}
+	if len(argv) == 0 || become(argv[0], argv[1:], environ) != nil {
+		return exitFailed
+	}
+	return exitOK
+}

@@ -1,0 +1,91 @@
+package wrap
+
+import (
+	"slices"
+)
+
+// Backing is how sbx runs a command through another tool: the tool is the one
+// that holds the sandbox, sbx stays outside, waits, bounds the time, keeps what it
+// can keep for any process, and writes down what the tool promised.
+type Backing struct {
+	Line  Invocation
+	Plan  *Plan    // of the tool's own process; its Enforcement is the record's
+	Blind []string // what sbx cannot see of such a run
+}
+
+// Back makes the Backing of one invocation. Ask.Supervised is implied.
+func Back(name string, a Ask, inv Invocation) (*Backing, error) {
+	a.Supervised = true
+	w, err := newWrapper(name, a)
+	if err != nil {
+		return nil, err
+	}
+	line, audit, err := w.Wrap(inv)
+	if err != nil {
+		return nil, err
+	}
+	in := w.plan.Watch
+	p := &Plan{
+		Opening: Opening{Rung: RungFree},
+		Command: Command{Argv: append([]string{line.Cmd}, line.Args...), Executable: line.Cmd, Dir: inv.Cwd},
+		Base:    BaseHost, KeepCaps: true, Env: line.Env, Limits: w.plan.Limits,
+		// What falls off inside cannot be mounted again; what comes into being is
+		// seen and moved away all the same.
+		Watch: Watch{Protected: in.Protected, Unmade: in.Unmade, Closed: in.Closed, Trees: in.Trees, Git: in.Git, Allowed: in.Allowed},
+	}
+	if w.image {
+		p.Limits = Limits{Timeout: w.plan.Limits.Timeout}
+	}
+	p.Enforcement = w.promised(audit.NotHeld)
+	b := &Backing{Line: line, Plan: p, Blind: []string{"commands", "refusals"}}
+	if w.image {
+		b.Blind = append(b.Blind, "usage")
+	}
+	return b, nil
+}
+
+// promised are the lines of the record: by the tool, where it is the one that
+// holds a field, and weaker where it does not.
+func (w *wrapper) promised(notHeld []Lack) []Enforcement {
+	lines := slices.Clone(w.plan.Enforcement)
+	for i := range lines {
+		e := &lines[i]
+		switch {
+		case e.Status == Unavailable, e.Field == "limits.timeout", within(e.Field, "limits") && !w.image:
+		case e.Field == FieldProtected:
+			e.By = w.name + ", inotify, sweep"
+		case e.Field == FieldSideDoors, e.Field == FieldNoNewPrivs, e.By != "":
+			e.By = w.name
+		}
+	}
+	for _, l := range notHeld {
+		i := slices.IndexFunc(lines, func(e Enforcement) bool { return e.Field == l.Field })
+		switch {
+		case i >= 0 && w.a.Resolved.Spec.Text(l.Field) != "":
+			lines[i].Weaken(Unavailable, l.Why)
+			lines[i].By = ""
+		case i >= 0:
+			lines[i].Weaken(Degraded, l.Why)
+		case l.Field == "max_commands" && !w.a.Resolved.Spec.MaxCommands.Set: // said by Blind
+		default:
+			lines = append(lines, Enforcement{Field: l.Field, Asked: "default", Status: Degraded, By: w.name, Reason: l.Why})
+		}
+	}
+	return lines
+}
+
+// NeedsOf is the least version of a tool whose every argument is known to it, and
+// whether it runs images; ok is false for what is no tool of others.
+func NeedsOf(name string) (version string, image, ok bool) {
+	for _, t := range tools {
+		if t.name == name && t.needs != "" {
+			return t.needs, t.image, true
+		}
+	}
+	return "", false, false
+}
+
+// supervisedLacks is what a tool lacks though sbx stays outside.
+func (w *wrapper) supervisedLacks() []Lack {
+	return slices.DeleteFunc(slices.Clone(w.without), func(l Lack) bool { return w.a.Supervised && l.Field == FieldProtected })
+}
