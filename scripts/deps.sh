@@ -1,6 +1,8 @@
 #!/bin/sh
 # Installs what the tests need and this machine lacks; quick where nothing is
-# missing. Only root installs; anyone else is told what to install.
+# missing. Only root installs; anyone else is told what to install. The other
+# sandboxes, which sbx wrap writes for, are not in every release: what cannot be
+# had is said, and its tests say so again.
 set -eu
 
 missing=''
@@ -31,19 +33,66 @@ need npm npm                # scripts/clients.sh installs the agents by it
 need passwd useradd
 need cpio cpio
 
-if [ -z "$missing" ]; then
-	exit 0
-fi
+# The other sandboxes, PACKAGE COMMAND a line. scripts/dockerd.sh starts an engine;
+# runsc is gVisor; uidmap is what podman needs as an ordinary user.
+others='runc runc
+docker.io dockerd
+docker-cli docker
+podman podman
+runsc runsc
+uidmap newuidmap'
+lacking() { # the packages of $others whose command is not there
+	echo "$others" | while read -r package command; do
+		command -v "$command" >/dev/null 2>&1 || printf ' %s' "$package"
+	done
+}
+wanted=$(lacking)
+
+[ -n "$missing$wanted" ] || exit 0
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+	[ -z "$wanted" ] || echo "deps: tests of other sandboxes are skipped without:$wanted" >&2
+	[ -n "$missing" ] || exit 0
 	echo "deps: missing:$missing" >&2
 	echo "deps: as root on Debian or Ubuntu: apt-get install$missing" >&2
 	exit 1
 fi
-echo "deps: installing$missing"
 export DEBIAN_FRONTEND=noninteractive
-# An old list of packages may do; it is renewed only where it does not.
-# shellcheck disable=SC2086 # a list of names
-apt-get install -y -q --no-install-recommends $missing </dev/null >/dev/null 2>&1 || {
-	apt-get update -q </dev/null >/dev/null
-	apt-get install -y -q --no-install-recommends $missing </dev/null >/dev/null
+# No service is started for what the tests start themselves.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+	trap 'rm -f "$policy"' EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	printf '#!/bin/sh\nexit 101\n' >"$policy"
+	chmod 755 "$policy"
+fi
+install() {
+	apt-get install -y -q --no-install-recommends "$@" </dev/null >/dev/null 2>&1
 }
+if [ -n "$missing" ]; then
+	echo "deps: installing$missing"
+	# An old list of packages may do; it is renewed only where it does not.
+	# shellcheck disable=SC2086 # a list of names
+	install $missing || {
+		apt-get update -q </dev/null >/dev/null
+		apt-get install -y -q --no-install-recommends $missing </dev/null >/dev/null
+	}
+fi
+known() { # those of them that the list of packages has: older releases have no docker-cli
+	for package in $(lacking); do
+		[ -z "$(apt-cache show --no-all-versions "$package" 2>/dev/null)" ] || printf ' %s' "$package"
+	done
+}
+if [ -n "$wanted" ]; then
+	echo "deps: installing$wanted"
+	# shellcheck disable=SC2046 # a list of names
+	install $(known) || true
+	if [ -n "$(lacking)" ]; then
+		apt-get update -q </dev/null >/dev/null 2>&1 || true
+		for package in $(known); do
+			install "$package" || true
+		done
+	fi
+	wanted=$(lacking)
+	[ -z "$wanted" ] || echo "deps: not to be had:$wanted: their tests are skipped" >&2
+fi
