@@ -6,7 +6,7 @@ FUZZTIME ?= 10s
 BENCHFLAGS ?=
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench generate install fuzz test-vm release clean help deps
+.PHONY: build demo test check bench generate install fuzz test-vm image release clean help deps
 
 build: ## build bin/sbx, static
 	@scripts/build.sh bin
@@ -38,6 +38,9 @@ fuzz: ## a short run of each fuzzer; FUZZTIME=10s each
 
 test-vm: ## the kernel tests on Debian's own kernel, in a virtual machine
 	@scripts/vm/run.sh
+
+image: ## the image sbx-sandbox:latest, for jobs in docker or podman; nothing is pulled
+	@scripts/image.sh
 
 release: ## static binaries for amd64 and arm64 with checksums, in dist/
 	@scripts/release.sh dist
