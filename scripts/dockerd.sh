@@ -102,9 +102,8 @@ start() {
 
 	local runtimes=''
 	if command -v runsc >/dev/null 2>&1; then
-		# ptrace is the one platform that needs nothing of the machine. The other
-		# runtimes have the engine's groups; gVisor's own do not know mixed versions.
-		runtimes="\"runsc\": {\"path\": \"$(command -v runsc)\", \"runtimeArgs\": [\"--platform=ptrace\", \"--ignore-cgroups\", \"--network=none\"]}"
+		# ptrace is the one platform that needs nothing of the machine.
+		runtimes="\"runsc\": {\"path\": \"$(command -v runsc)\", \"runtimeArgs\": [\"--platform=ptrace\", \"--network=none\"]}"
 	fi
 	printf '{"runtimes": {%s}}\n' "$runtimes" >"$dir/daemon.json"
 	echo "$group" >"$dir/group"
