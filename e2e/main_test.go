@@ -50,6 +50,7 @@ func testMain(m *testing.M) int {
 	if elsewhere = findElsewhere(); elsewhere != "" {
 		defer os.RemoveAll(elsewhere)
 	}
+	defer endOuter()
 	return m.Run()
 }
 

@@ -7,7 +7,7 @@
 #   image.sh docker      by docker alone; podman likewise
 #   image.sh tar FILE    writes the file system alone, for tools that take no image
 #
-# SBX=FILE puts another build of sbx in it; $PODMAN has podman's own options.
+# SBX=FILE puts another build of sbx in it.
 # Where it cannot be done: one line on stderr, and 3.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -57,19 +57,18 @@ changes() {
 	sed -n 's/^\(USER\|WORKDIR\|CMD\) /&/p' docker/sandbox/Dockerfile.sandbox
 }
 
-by() { # by COMMAND [ARG…]: docker or podman, with its own options
+by() { # by docker|podman
 	local change list=()
 	while IFS= read -r change; do list+=(--change "$change"); done < <(changes)
 	write_tar "$work/context/root.tar"
 	# The builder of old: the newer one is a program of its own, often not there.
-	DOCKER_BUILDKIT=0 timeout 120 "$@" build -q -t "$ref" -f docker/sandbox/Dockerfile.sandbox "$work/context" >/dev/null 2>"$work/why" ||
-		timeout 120 "$@" import "${list[@]}" "$work/context/root.tar" "$ref" >/dev/null 2>>"$work/why" ||
+	DOCKER_BUILDKIT=0 timeout 120 "$1" build -q -t "$ref" -f docker/sandbox/Dockerfile.sandbox "$work/context" >/dev/null 2>"$work/why" ||
+		timeout 120 "$1" import "${list[@]}" "$work/context/root.tar" "$ref" >/dev/null 2>>"$work/why" ||
 		give_up "$1 can neither build nor import it: $(grep . "$work/why" | tail -1)"
 	echo "$ref"
 }
 
 docker_answers() { command -v docker >/dev/null 2>&1 && timeout 10 docker version >/dev/null 2>&1; }
-read -r -a podman <<<"podman ${PODMAN:-}"
 
 mkdir "$work/context"
 case ${1:-} in
@@ -78,12 +77,12 @@ tar)
 	write_tar "$2"
 	;;
 docker) docker_answers || give_up "docker does not answer"; by docker ;;
-podman) command -v podman >/dev/null 2>&1 || give_up "podman is not installed"; by "${podman[@]}" ;;
+podman) command -v podman >/dev/null 2>&1 || give_up "podman is not installed"; by podman ;;
 '')
 	if docker_answers; then
 		by docker
 	elif command -v podman >/dev/null 2>&1; then
-		by "${podman[@]}"
+		by podman
 	else
 		give_up "docker does not answer, and podman is not installed"
 	fi
