@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -36,6 +37,24 @@ func TestOuterTools(t *testing.T) {
 		}
 	})
 	t.Run("bwrap", func(t *testing.T) { bwrapReady(t) })
+	t.Run("nsjail", func(t *testing.T) {
+		if _, err := outerRun(nil, nsjailReady(t), "-Mo", "--really_quiet", "--chroot", "/", "--", "/bin/true"); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("wazero", func(t *testing.T) {
+		runner, module := wasiReady(t)
+		data, out := t.TempDir(), t.TempDir()
+		if err := os.WriteFile(filepath.Join(data, "in.txt"), []byte("hello"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := outerRun(nil, runner, "run", "-mount", data+":/data:ro", "-mount", out+":/out", module); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(out, "x")); string(got) != "HELLO" {
+			t.Errorf("the module wrote %q, %v", got, err)
+		}
+	})
 	t.Run("the image's files", func(t *testing.T) {
 		for _, name := range []string{"/bin/sh", "/usr/bin/sbx", "/work"} {
 			if _, err := os.Lstat(imageRoot(t) + name); err != nil {

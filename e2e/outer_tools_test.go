@@ -1,19 +1,16 @@
 package e2e
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // sandboxImage is what scripts/image.sh builds.
@@ -80,145 +77,6 @@ func outerRun(env []string, name string, args ...string) (string, error) {
 
 func script(name string) string { return filepath.Join(moduleDir, "scripts", name) }
 
-// dockerHost is the environment under which docker reaches an engine of this
-// run's own, which has sandboxImage: DOCKER_HOST=… The engine sees no mounts
-// that are made on the host after its start.
-func dockerHost(t *testing.T) string {
-	t.Helper()
-	if !isRoot() {
-		t.Skip("the engine of the tests is root's alone")
-	}
-	needPrograms(t, "docker", "dockerd", "busybox")
-	host, err := engine()
-	if err != nil {
-		lacks(t, "no engine of docker: "+err.Error())
-	}
-	return host
-}
-
-// dockerRunsc is dockerHost where the engine has gVisor as the runtime runsc.
-func dockerRunsc(t *testing.T) string {
-	t.Helper()
-	host := dockerHost(t)
-	needPrograms(t, "runsc")
-	if err := dockerTries(host); err != nil {
-		lacks(t, "gVisor does not run in docker: "+err.Error())
-	}
-	return host
-}
-
-// dockerTries tells what keeps the engine from running gVisor; the host is the
-// same in each call.
-func dockerTries(host string) error {
-	triedRunsc.Do(func() {
-		_, triedRunsc.err = outerRun([]string{host}, "docker", "run", "--rm", "--pull", "never", "--network", "none",
-			"--runtime", "runsc", sandboxImage, "true")
-	})
-	return triedRunsc.err
-}
-
-var triedRunsc struct {
-	sync.Once
-	err error
-}
-
-var engine = sync.OnceValues(func() (string, error) {
-	dir, err := outerDir("d")
-	if err != nil {
-		return "", err
-	}
-	cmd := exec.Command(script("dockerd.sh"), "serve", dir)
-	stdin, err := cmd.StdinPipe() // it ends with this process, and the engine with it
-	if err != nil {
-		return "", err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return "", err
-	}
-	var errs bytes.Buffer
-	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		return "", err
-	}
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		stdin.Close()
-		err = errors.Join(err, cmd.Wait())
-		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(errs.String()))
-	}
-	go io.Copy(io.Discard, stdout)
-	atEnd(func() {
-		stdin.Close()
-		late := time.AfterFunc(limit, func() { cmd.Process.Kill() })
-		defer late.Stop()
-		if err := cmd.Wait(); err != nil {
-			fmt.Fprintf(os.Stderr, "e2e: the engine: %v: %s\n", err, errs.String())
-		}
-	})
-	host := strings.TrimSpace(line)
-	if _, err := outerRun([]string{host, "SBX=" + sbxPath}, script("image.sh"), "docker"); err != nil {
-		return "", err
-	}
-	return host, nil
-})
-
-// podmanReady is the environment under which podman has storage of this run's
-// own with sandboxImage in it, and runtimes that know this host.
-func podmanReady(t *testing.T) []string {
-	t.Helper()
-	needPrograms(t, "podman", "runc", "busybox")
-	env, err := podman()
-	switch {
-	case err != nil && !isRoot(): // who has no ids of his own to give away has no podman
-		t.Skip("podman does not run for this user: " + err.Error())
-	case err != nil:
-		lacks(t, "podman does not run: "+err.Error())
-	}
-	return env
-}
-
-var podman = sync.OnceValues(func() ([]string, error) {
-	dir, err := outerDir("p")
-	if err != nil {
-		return nil, err
-	}
-	write := func(name, text string) {
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)
-		}
-	}
-	write("storage.conf", fmt.Sprintf("[storage]\ndriver = \"vfs\"\ngraphroot = \"%s/root\"\nrootless_storage_path = \"%[1]s/root\"\nrunroot = \"%[1]s/run\"\n", dir))
-	// crun refuses control groups of mixed versions; no journal or bus is asked for.
-	write("containers.conf", fmt.Sprintf("[engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\ntmp_dir = \"%s/tmp\"\n", dir))
-	if err != nil {
-		return nil, err
-	}
-	env := []string{
-		"CONTAINERS_STORAGE_CONF=" + filepath.Join(dir, "storage.conf"),
-		"CONTAINERS_CONF=" + filepath.Join(dir, "containers.conf"),
-		"XDG_RUNTIME_DIR=" + dir,
-	}
-	atEnd(func() {
-		if isRoot() {
-			return
-		}
-		// Files of the user's other ids are only theirs to remove.
-		if _, err := outerRun(env, "podman", "unshare", "rm", "-rf", filepath.Join(dir, "root"), filepath.Join(dir, "run")); err != nil {
-			fmt.Fprintln(os.Stderr, "e2e:", err)
-		}
-	})
-	if _, err := outerRun(append(env, "SBX="+sbxPath), script("image.sh"), "podman"); err != nil {
-		return nil, err
-	}
-	// Both limits, since podman would raise them beyond what the host allows.
-	if _, err := outerRun(env, "podman", "run", "--rm", "--pull", "never", "--network", "none",
-		"--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024", sandboxImage, "true"); err != nil {
-		return nil, err
-	}
-	return env, nil
-})
-
 // imageRoot is the file system of sandboxImage as a folder, for tools that take
 // no image. Nothing may be written to it.
 func imageRoot(t *testing.T) string {
@@ -282,6 +140,33 @@ func bwrapReady(t *testing.T) string {
 	}
 	return path
 }
+
+// wasiReady is a WASI runner, wazero, and the module of testdata/wasi. The runner
+// follows links out of what it mounts: what then stops the module is the sandbox.
+func wasiReady(t *testing.T) (runner, module string) {
+	t.Helper()
+	dir, err := wasi()
+	if err != nil {
+		lacks(t, "no WASI runner: "+err.Error())
+	}
+	return filepath.Join(dir, "wazero"), filepath.Join(dir, "job.wasm")
+}
+
+var wasi = sync.OnceValues(func() (string, error) {
+	switch dir := os.Getenv("SBX_TEST_WASI"); dir {
+	case "none":
+		return "", errors.New("scripts/wasi.sh could not build it")
+	case "":
+	default:
+		return dir, nil
+	}
+	dir, err := outerDir("wasi")
+	if err != nil {
+		return "", err
+	}
+	_, err = outerRun(nil, script("wasi.sh"), dir)
+	return dir, err
+})
 
 // nsjailReady is the path of nsjail, which no distribution packages: it is run
 // where it is found.

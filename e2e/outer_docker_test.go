@@ -1,0 +1,98 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// dockerHost is the environment under which docker reaches an engine of this
+// run's own, which has sandboxImage: DOCKER_HOST=… The engine sees no mounts
+// that are made on the host after its start.
+func dockerHost(t *testing.T) string {
+	t.Helper()
+	if !isRoot() {
+		t.Skip("the engine of the tests is root's alone")
+	}
+	needPrograms(t, "docker", "dockerd", "busybox")
+	host, err := engine()
+	if err != nil {
+		lacks(t, "no engine of docker: "+err.Error())
+	}
+	return host
+}
+
+// dockerRunsc is dockerHost where the engine has gVisor as the runtime runsc.
+func dockerRunsc(t *testing.T) string {
+	t.Helper()
+	host := dockerHost(t)
+	needPrograms(t, "runsc")
+	if err := dockerTries(host); err != nil {
+		lacks(t, "gVisor does not run in docker: "+err.Error())
+	}
+	return host
+}
+
+// dockerTries tells what keeps the engine from running gVisor; the host is the
+// same in each call.
+func dockerTries(host string) error {
+	triedRunsc.Do(func() {
+		_, triedRunsc.err = outerRun([]string{host}, "docker", "run", "--rm", "--pull", "never", "--network", "none",
+			"--runtime", "runsc", sandboxImage, "true")
+	})
+	return triedRunsc.err
+}
+
+var triedRunsc struct {
+	sync.Once
+	err error
+}
+
+var engine = sync.OnceValues(func() (string, error) {
+	dir, err := outerDir("d")
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(script("dockerd.sh"), "serve", dir)
+	stdin, err := cmd.StdinPipe() // it ends with this process, and the engine with it
+	if err != nil {
+		return "", err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		stdin.Close()
+		err = errors.Join(err, cmd.Wait())
+		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(errs.String()))
+	}
+	go io.Copy(io.Discard, stdout)
+	atEnd(func() {
+		stdin.Close()
+		late := time.AfterFunc(limit, func() { cmd.Process.Kill() })
+		defer late.Stop()
+		if err := cmd.Wait(); err != nil {
+			fmt.Fprintf(os.Stderr, "e2e: the engine: %v: %s\n", err, errs.String())
+		}
+	})
+	host := strings.TrimSpace(line)
+	if _, err := outerRun([]string{host, "SBX=" + sbxPath}, script("image.sh"), "docker"); err != nil {
+		return "", err
+	}
+	return host, nil
+})
