@@ -16,6 +16,9 @@ type Request struct {
 	Describe Describe
 	Agent    AgentSeen // what the command's agent is, and what of it can be seen
 	Sources  []string  // the files that made the spec, links resolved
+	// NewRoot asks for a root of the sandbox's own where the host's would do, for who
+	// cannot make that read-only with all that is mounted beneath.
+	NewRoot bool
 }
 
 // Build combines a spec with a host into a Plan. It is pure: the same values

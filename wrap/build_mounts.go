@@ -20,7 +20,7 @@ func (b *builder) mounts() {
 	p.Base = BasePlace
 	p.Remount = b.h.SetAttr.State == No
 	b.kernelsOwn()
-	b.whole = !b.r.Visible && b.addsToRoot() || b.readsRoot()
+	b.whole = !b.r.Visible && (b.addsToRoot() || b.req.NewRoot && b.h.listing("/") != nil) || b.readsRoot()
 	if b.r.Visible || b.whole {
 		p.Base = BaseEmpty
 		p.Root = b.stage()

@@ -71,6 +71,7 @@ func NewWrapper(name string, a Ask) (Wrapper, error) { return newWrapper(name, a
 type tool struct {
 	name  string
 	image bool // it shows an image's files, not the host's
+	root  bool // it wants a root of its own: Request.NewRoot
 	args  func(*wrapper)
 	needs string // the least version that knows each of the arguments
 	// cannot says why a field cannot be told to the tool; "" where it can.
@@ -200,7 +201,7 @@ func (w *wrapper) build() error {
 	for _, p := range w.problems {
 		r.BestEffort = append(slices.Clone(r.BestEffort), p.Field)
 	}
-	req := Request{Argv: []string{""}, Record: w.a.Record, Sources: w.a.Sources, Counter: CounterNone, Describe: DescribeNone}
+	req := Request{NewRoot: w.root, Argv: []string{""}, Record: w.a.Record, Sources: w.a.Sources, Counter: CounterNone, Describe: DescribeNone}
 	if w.name == nameSbx {
 		req.Counter, req.Describe = CounterAuto, DescribeAll
 	}
@@ -212,6 +213,9 @@ func (w *wrapper) build() error {
 		return err
 	}
 	w.plan = plan
+	if w.root && plan.Base == BasePlace {
+		w.refuse("filesystem", "have "+w.name+" show the host's files", "the names in / are not known", "probe the host for it")
+	}
 	var lacks []Lack
 	w.nodes, lacks = plan.Tree()
 	for _, l := range lacks {

@@ -106,6 +106,7 @@ func made(t *testing.T, text, on, name, doc, facts string, mounts []DirMount) (W
 	}
 	h := w.probed(r)
 	h.Overlay = Answer{}
+	w.listAll(h, "/")
 	for _, tool := range ToolNames() {
 		h.Tools = append(h.Tools, Tool{Name: tool, Path: "/usr/bin/" + tool})
 	}

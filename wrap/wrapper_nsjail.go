@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 // nsjailTool is nsjail (its --help and README are its reference). It makes a
 // user namespace of the caller's own ids, sets no_new_privs and drops every
 // capability by itself.
-var nsjailTool = tool{name: "nsjail", needs: "3.0", args: nsjailArgs, cannot: nsjailCannot,
+var nsjailTool = tool{name: "nsjail", needs: "3.0", root: true, args: nsjailArgs, cannot: nsjailCannot,
 	without: []Lack{
 		{FieldSideDoors, "no seccomp policy is told to nsjail: of the system calls only those that want capabilities are shut"},
 		{FieldProtected, noWatch},
@@ -39,12 +40,12 @@ const mebibyte = 1 << 20
 func nsjailArgs(w *wrapper) {
 	r := w.a.Resolved
 	// One command, no log but what goes wrong, and in the caller's own session.
-	w.add("--mode", "o", "--quiet", "--forward_signals")
+	w.add("--mode", "o", "--really_quiet", "--forward_signals", "--nice_level", "0")
 	if w.plan.Base == BaseHost { // nothing is constrained
 		for _, ns := range []string{"net", "user", "ns", "pid", "ipc", "uts", "cgroup"} {
 			w.add("--disable_clone_new" + ns)
 		}
-		w.add("--keep_caps", "--disable_proc")
+		w.add("--keep_caps", "--disable_proc", "--chroot", "/", "--rw")
 		w.nsjailLimits()
 		w.nsjailCommand()
 		return
@@ -52,12 +53,21 @@ func nsjailArgs(w *wrapper) {
 	if r.Network == spec.NetworkHost {
 		w.add("--disable_clone_newnet")
 	}
-	w.add("--user", itoa(w.a.Host.UID), "--group", itoa(w.a.Host.GID))
+	for _, m := range []struct {
+		flag string
+		id   int
+		all  []IDRange
+	}{{"--user", w.a.Host.UID, w.a.Host.UIDs}, {"--group", w.a.Host.GID, w.a.Host.GIDs}} {
+		id := itoa(m.id)
+		if w.a.Host.UID == 0 && len(m.all) == 1 && m.all[0].First == 0 { // all ids, as sbx maps them
+			id = "0:0:" + strconv.FormatUint(uint64(m.all[0].Count), 10)
+		}
+		w.add(m.flag, id)
+	}
 	for _, c := range w.plan.Caps {
 		w.add("--cap", c.String())
 	}
 	w.nsjailLimits()
-	w.add("--disable_proc")
 	for i := range w.nodes {
 		w.nsjailNode(&w.nodes[i])
 	}
@@ -101,28 +111,26 @@ func (w *wrapper) nsjailLimits() {
 	}
 }
 
+// nsjailNode is one mount. The /proc that nsjail mounts itself is read-only,
+// whole.
 func (w *wrapper) nsjailNode(n *Node) {
-	if under(n.Path, "/proc") && n.Path != "/proc" {
-		return // the /proc that nsjail mounts is read-only, whole
+	if under(n.Path, "/proc") {
+		return
 	}
 	if strings.Contains(n.Path+n.Source+n.Text, ":") {
 		w.lack(w.fieldOf(n), `nsjail cannot be told of a path with ":", as `+n.Path)
 		return
 	}
+	if n.Kind == NodeDir && n.Path == "/dev/shm" { // in a tmpfs whose folders cannot be told
+		n = &Node{Kind: NodeTmpfs, Path: n.Path, Perm: n.Perm}
+	}
 	switch n.Kind {
 	case NodeBind:
-		flag := "--bindmount"
 		if n.Mode == ModeRO {
-			flag = "--bindmount_ro"
+			w.nsjailReadOnly(n)
+		} else {
+			w.add("--bindmount", n.Source+":"+n.Path)
 		}
-		if n.Path == "/" {
-			w.add("--chroot", "/")
-			if n.Mode != ModeRO {
-				w.add("--rw")
-			}
-			return
-		}
-		w.add(flag, n.Source+":"+n.Path)
 	case NodeTmpfs:
 		o := "mode=" + perms(max(n.Perm, 0o700))
 		if n.Size > 0 {
@@ -130,15 +138,50 @@ func (w *wrapper) nsjailNode(n *Node) {
 		}
 		w.add("--mount", "none:"+n.Path+":tmpfs:"+o)
 	case NodeEmptyDir:
-		w.add("--mount", "none:"+n.Path+":tmpfs:mode=0555,size=4096")
+		w.add("--mount", "none:"+n.Path+":tmpfs:size=4096,mode=0555,ro")
 	case NodeEmptyFile:
+		if w.isSocket(n.Path) {
+			w.nsjailSocket(n)
+			return
+		}
 		w.add("--bindmount_ro", "/dev/null:"+n.Path)
 	case NodeLink:
 		w.add("--symlink", n.Text+":"+n.Path)
-	case NodeProc:
-		w.add("--mount", "none:/proc:proc:ro")
 	case NodeDevpts:
 		w.add("--mount", "none:"+n.Path+":devpts:newinstance,ptmxmode=0666,mode=0620")
-	case NodeDir, NodeFile, NodeReadOnly: // places to mount on, which nsjail makes
+	case NodeProc, NodeDir, NodeFile, NodeReadOnly: // what nsjail makes, and places to mount on
 	}
+}
+
+// nsjailReadOnly binds a tree: --bindmount_ro makes its top alone read-only, and
+// each mount beneath must be told.
+func (w *wrapper) nsjailReadOnly(n *Node) {
+	w.add("--bindmount_ro", n.Source+":"+n.Path)
+	for _, m := range w.a.Host.Mounts {
+		if m.Path == n.Source || !under(m.Path, n.Source) || strings.Contains(m.Path, ":") {
+			continue
+		}
+		if at := n.Path + m.Path[len(n.Source):]; !under(at, "/proc") && !under(at, "/dev") {
+			w.add("--bindmount_ro", m.Path+":"+at)
+		}
+	}
+}
+
+// isSocket tells whether a socket of the host is hidden at path.
+func (w *wrapper) isSocket(path string) bool {
+	is := func(f Found) bool { return f.Kind == Socket && (f.Real == path || f.Path == path) }
+	return slices.ContainsFunc(w.a.Host.Sockets, is) || slices.ContainsFunc(w.a.Host.Secrets, is)
+}
+
+// nsjailSocket hides a socket with the folder that it is in: nsjail can lay nothing
+// over one. A folder that the command works in, or the spec binds, cannot be hidden.
+func (w *wrapper) nsjailSocket(n *Node) {
+	dir := parent(n.Path)
+	rw, _ := w.view(dir)
+	if rw || under(w.plan.Command.Dir, dir) || slices.ContainsFunc(w.nodes, func(o Node) bool { return o.Kind == NodeBind && o.Path != dir && under(o.Path, dir) }) {
+		w.lack(w.fieldOf(n), "nsjail can lay nothing over a socket, as "+n.Path)
+		return
+	}
+	w.note(Lack{"filesystem", "nsjail can lay nothing over a socket: the folders of some are hidden whole"})
+	w.add("--mount", "none:"+dir+":tmpfs:size=4096,mode=0555,ro")
 }

@@ -16,6 +16,7 @@ func (p *prober) tools() {
 		p.h.Tools = append(p.h.Tools, wrap.Tool{Name: name, Path: onPath(name, path)})
 	}
 	p.podman(path)
+	p.listAll("/") // for who wants a root of its own
 	p.h.Files, p.h.Procs = limitOf(unix.RLIMIT_NOFILE), limitOf(unix.RLIMIT_NPROC)
 	if p.h.Paths == nil {
 		p.h.Paths = map[string]wrap.Kind{}
