@@ -3,6 +3,7 @@ package wrap
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"sbx/spec"
 )
@@ -218,6 +219,9 @@ func (w *wrapper) build() error {
 	}
 	var lacks []Lack
 	w.nodes, lacks = plan.Tree()
+	w.nodes = slices.DeleteFunc(w.nodes, func(n Node) bool { // no line of text can name it: it stays hidden
+		return n.Soft && !utf8.ValidString(n.Path)
+	})
 	for _, l := range lacks {
 		w.lack(l.Field, w.name+": "+l.Why)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"sbx/spec"
 	"sbx/spec/agent"
@@ -104,6 +105,12 @@ func (w *wrapping) answer(name string, text []byte) ([]byte, int) {
 	out, audit, err := w.wrap(&inv)
 	if err != nil {
 		return appendProblem(nil, err), exitFailed
+	}
+	for _, a := range out.Args {
+		if !utf8.ValidString(a) {
+			return appendProblem(nil, &spec.Problem{On: quote(a), Do: "answer in JSON", Why: "it has bytes that are no UTF-8, which JSON cannot carry",
+				Help: "let the spec name no such path"}), exitFailed
+		}
 	}
 	return wrap.AppendAnswer(nil, &out, &audit), exitOK
 }
