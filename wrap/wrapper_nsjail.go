@@ -136,6 +136,9 @@ func (w *wrapper) nsjailNode(n *Node) {
 		if n.Size > 0 {
 			o += ",size=" + strconv.FormatInt(n.Size, 10)
 		}
+		if slices.ContainsFunc(w.nodes, func(r Node) bool { return r.Kind == NodeReadOnly && r.Path == n.Path }) {
+			o += ",ro" // once all is mounted, as nsjail does it
+		}
 		w.add("--mount", "none:"+n.Path+":tmpfs:"+o)
 	case NodeEmptyDir:
 		w.add("--mount", "none:"+n.Path+":tmpfs:size=4096,mode=0555,ro")
