@@ -137,7 +137,7 @@ func (w *wrapper) nsjailNode(n *Node) {
 			o += ",size=" + strconv.FormatInt(n.Size, 10)
 		}
 		if slices.ContainsFunc(w.nodes, func(r Node) bool { return r.Kind == NodeReadOnly && r.Path == n.Path }) {
-			o += ",ro" // once all is mounted, as nsjail does it
+			w.note(Lack{FieldSecrets, "a folder in which something is hidden by its name can be written; what is written there ends with the sandbox"})
 		}
 		w.add("--mount", "none:"+n.Path+":tmpfs:"+o)
 	case NodeEmptyDir:
