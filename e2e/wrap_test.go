@@ -102,7 +102,7 @@ try plant-hook sh -c 'echo x > .git/hooks/pre-commit'
 try move-git sh -c 'mv .git g && mkdir .git'
 try read-tmp cat $SHARED
 try write-tmp touch /tmp/x
-try connect bash -c 'exec 3<>/dev/tcp/127.0.0.1/'$PORT
+try connect $CONNECT
 try sysctl sh -c 'read x < /proc/sys/kernel/core_pattern && echo "$x" > /proc/sys/kernel/core_pattern'
 try signal kill -0 $SELF
 try hidden grep hidden $OUT/hidden
@@ -111,9 +111,47 @@ try mount-write touch /data/new
 echo the end
 `
 
+// outerTool is another sandbox, ready to be used.
+type outerTool struct {
+	name  string
+	image bool     // its files are an image's
+	env   []string // by which it is found
+}
+
+// outerTools are the names that ready knows.
+var outerTools = []string{"sbx", "bwrap", "nsjail", "docker", "podman", "runsc"}
+
+// ready is a tool, or a skip that says why not.
+func ready(t *testing.T, name string) outerTool {
+	t.Helper()
+	tool := outerTool{name: name}
+	switch name {
+	case "bwrap":
+		bwrapReady(t)
+	case "nsjail":
+		nsjailReady(t)
+	case "docker":
+		tool.image, tool.env = true, []string{dockerHost(t)}
+	case "runsc":
+		tool.image, tool.env = true, []string{dockerRunsc(t)}
+	case "podman":
+		tool.image, tool.env = true, podmanReady(t)
+	}
+	return tool
+}
+
+// flags are what names the tool.
+func (o outerTool) flags(flag string) []string {
+	if o.image {
+		return []string{flag, o.name, "--image", sandboxImage}
+	}
+	return []string{flag, o.name}
+}
+
 // probed is a box with all that refusals tries, and the script.
-func probed(t *testing.T) (b *box, argv []string) {
+func probed(t *testing.T, tool outerTool) (b *box, argv []string) {
 	b = newBoxElsewhere(t)
+	b.env = append(b.env, tool.env...)
 	b.write(b.out+"/file", "outside")
 	b.write(b.out+"/hidden", "hidden")
 	b.write(b.base+"/data/file", "data")
@@ -126,9 +164,19 @@ func probed(t *testing.T) (b *box, argv []string) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	must(t, err)
 	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.Close()
+		}
+	}()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	vars := "OUT=" + b.out + "\nHOME=" + b.home + "\nSHARED=" + shared + "\nPORT=" + port + "\nSELF=" + strconv.Itoa(os.Getpid()) + "\n"
-	return b, []string{"bash", "-c", vars + refusals}
+	vars := "OUT=" + b.out + "\nHOME=" + b.home + "\nSHARED=" + shared + "\nSELF=" + strconv.Itoa(os.Getpid()) +
+		"\nCONNECT='busybox nc -w 5 127.0.0.1 " + port + "'\n"
+	return b, []string{"/bin/sh", "-c", vars + refusals}
 }
 
 // gitFolder makes the workspace's repository as it was.
@@ -155,15 +203,51 @@ func told(t *testing.T, r result) map[string]string {
 	return all
 }
 
-// TestWrappedRefusals runs the attempts as they are, in sbx exec, and wrapped:
-// what the one refuses the other refuses, what it allows works.
+// promise is a spec, and which of the attempts it lets be. What is not named is
+// refused.
+type promise struct {
+	spec string
+	ok   []string
+}
+
+// promises are the specs that every tool holds alike.
+func (b *box) promises() []promise {
+	return []promise{
+		{"", []string{"read-outside", "write-workspace", "write-tmp", "hidden", "mount-read"}},
+		{`{"access_mode": "read-only", "filesystem": {"hide": ["` + b.out + `/hidden"]}}`, []string{"read-outside", "write-tmp", "mount-read"}},
+		{`{"access_mode": "workspace-write", "filesystem": {"write": ["` + b.out + `", ".git"], "hide": ["` + b.out + `/hidden"]}}`,
+			[]string{"read-outside", "write-outside", "write-workspace", "write-tmp", "mount-read", "change-config", "plant-hook", "move-git"}},
+		{`{"access_mode": "workspace-write", "filesystem": {"read": ["@system", "` + b.base + `/data"]}}`, []string{"write-workspace", "write-tmp", "mount-read"}},
+		{`{"access_mode": "workspace-write", "network": {"mode": "host"}}`, []string{"read-outside", "write-workspace", "write-tmp", "hidden", "mount-read", "connect"}},
+	}
+}
+
+// hold compares what the script said with what the spec promises.
+func (p *promise) hold(t *testing.T, b *box, tool outerTool, got map[string]string) {
+	t.Helper()
+	for name, how := range got {
+		want := "refused"
+		if slices.Contains(p.ok, name) {
+			want = "ok"
+		}
+		if (b.private() || tool.image) && !strings.Contains(p.spec, `"write"`) && (name == "read-outside" || name == "hidden") {
+			want = "refused" // what lies in a private folder, or is no part of the image
+		}
+		if name != "the" && how != want {
+			t.Errorf("%s: %s: %s is %s, want %s", tool.name, p.spec, name, how, want)
+		}
+	}
+}
+
+// TestWrappedRefusals runs the attempts as they are, in sbx exec, and wrapped for
+// each tool: what the one refuses the others refuse, what it allows works.
 func TestWrappedRefusals(t *testing.T) {
 	needSandbox(t)
-	needPrograms(t, "bash")
-	for _, w := range []string{"sbx", "bwrap"} {
-		t.Run(w, func(t *testing.T) {
-			needPrograms(t, programsOf(w)...)
-			b, argv := probed(t)
+	needPrograms(t, "busybox")
+	for _, name := range outerTools {
+		t.Run(name, func(t *testing.T) {
+			tool := ready(t, name)
+			b, argv := probed(t, tool)
 			mounts := []map[string]string{{"kind": "dir", "label": "data", "hostPath": b.base + "/data", "guestPath": "/data", "mode": "ro"}}
 			control := told(t, b.plain(argv...))
 			for _, name := range []string{"read-outside", "read-secret", "read-key", "read-tmp", "connect", "signal", "hidden", "write-outside", "plant-hook", "change-config", "move-git"} {
@@ -171,48 +255,21 @@ func TestWrappedRefusals(t *testing.T) {
 					t.Errorf("control: %s is %s without a sandbox", name, control[name])
 				}
 			}
-			for _, c := range []struct {
-				spec string
-				ok   []string
-			}{
-				{"", []string{"read-outside", "write-workspace", "write-tmp", "hidden", "mount-read"}},
-				{`{"access_mode": "read-only", "filesystem": {"hide": ["` + b.out + `/hidden"]}}`, []string{"read-outside", "write-tmp", "mount-read"}},
-				{`{"access_mode": "workspace-write", "filesystem": {"write": ["` + b.out + `", ".git"], "hide": ["` + b.out + `/hidden"]}}`,
-					[]string{"read-outside", "write-outside", "write-workspace", "write-tmp", "mount-read", "change-config", "plant-hook", "move-git"}},
-				{`{"access_mode": "workspace-write", "filesystem": {"read": ["@system", "` + b.base + `/data"]}}`, []string{"write-workspace", "write-tmp", "mount-read"}},
-				{`{"access_mode": "workspace-write", "network": {"mode": "host"}}`, []string{"read-outside", "write-workspace", "write-tmp", "hidden", "mount-read", "connect"}},
-			} {
+			for _, p := range b.promises() {
+				if name == "runsc" && slices.Contains(p.ok, "connect") {
+					continue // the engine of the tests gives gVisor no network
+				}
 				b.gitFolder()
-				flags := []string{"--wrapper", w}
-				if c.spec != "" {
-					flags = append(flags, "--spec-json", c.spec)
+				flags := tool.flags("--wrapper")
+				if p.spec != "" {
+					flags = append(flags, "--spec-json", p.spec)
 				}
 				a, status := b.wrap(b.invoked(mounts, argv...), flags...)
 				if status != 0 {
-					t.Fatalf("%s: status %d: %+v", c.spec, status, a.Problems)
+					t.Fatalf("%s: status %d: %+v", p.spec, status, a.Problems)
 				}
-				got := told(t, a.start(b))
-				for name, how := range got {
-					want := "refused"
-					if slices.Contains(c.ok, name) {
-						want = "ok"
-					}
-					if b.private() && !strings.Contains(c.spec, `"write"`) && (name == "read-outside" || name == "hidden") {
-						want = "refused" // the whole box lies in a private folder
-					}
-					if name != "the" && how != want {
-						t.Errorf("%s: %s is %s, want %s", c.spec, name, how, want)
-					}
-				}
+				p.hold(t, b, tool, told(t, a.start(b)))
 			}
 		})
 	}
-}
-
-// programsOf is what must be installed for a wrapper.
-func programsOf(w string) []string {
-	if w == "sbx" {
-		return nil
-	}
-	return []string{w}
 }

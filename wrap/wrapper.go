@@ -220,7 +220,7 @@ func (w *wrapper) build() error {
 	var lacks []Lack
 	w.nodes, lacks = plan.Tree()
 	w.nodes = slices.DeleteFunc(w.nodes, func(n Node) bool { // no line of text can name it: it stays hidden
-		return n.Soft && !utf8.ValidString(n.Path)
+		return !utf8.ValidString(n.Path) && (n.Soft || n.Kind == NodeDir || n.Kind == NodeFile || n.Kind == NodeLink)
 	})
 	for _, l := range lacks {
 		w.lack(l.Field, w.name+": "+l.Why)

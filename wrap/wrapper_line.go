@@ -104,7 +104,7 @@ func (w *wrapper) clients(env, callers []string) []string {
 	}
 	var own []string
 	for _, v := range callers {
-		if name, _, _ := strings.Cut(v, "="); ownsName(name) || strings.HasPrefix(name, "DOCKER_") || strings.HasPrefix(name, "CONTAINER_") {
+		if name, _, _ := strings.Cut(v, "="); ownsName(name) || strings.HasPrefix(name, "DOCKER_") || strings.HasPrefix(name, "CONTAINER_") || strings.HasPrefix(name, "CONTAINERS_") {
 			own = append(own, v)
 		}
 	}
