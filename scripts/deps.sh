@@ -34,11 +34,12 @@ need passwd useradd
 need cpio cpio
 
 # The other sandboxes, PACKAGE COMMAND a line. scripts/dockerd.sh starts an engine;
-# runsc is gVisor; uidmap is what podman needs as an ordinary user.
+# runsc is gVisor; podman needs catatonit for --init, and uidmap as an ordinary user.
 others='runc runc
 docker.io dockerd
 docker-cli docker
 podman podman
+catatonit catatonit
 runsc runsc
 uidmap newuidmap'
 lacking() { # the packages of $others whose command is not there
