@@ -4,6 +4,7 @@
 # sandboxes, which sbx wrap writes for, are not in every release: what cannot be
 # had is said, and its tests say so again.
 set -eu
+PATH=$PATH:/usr/sbin:/sbin # where an ordinary user's may not lead
 
 missing=''
 need() { # need PACKAGE COMMAND-OR-FILE

@@ -120,7 +120,8 @@ start() {
 		# A place to mount on; empty, it is left behind as the packages leave it.
 		mkdir -p "$d"
 	done
-	env -i PATH="$PATH" HOME="$dir" LANG=C \
+	# A shell's background ignores signals, and what is ignored is so in containers.
+	env -i --default-signal=INT,QUIT,PIPE PATH="$PATH" HOME="$dir" LANG=C \
 		setsid unshare --mount --propagation slave --pid --fork --kill-child --mount-proc \
 		sh "$dir/inside" dockerd \
 		--config-file "$dir/daemon.json" --host "unix://$dir/docker.sock" --group 0 \
@@ -146,17 +147,18 @@ start() {
 		why=$(grep -v '^time=.*level=warning' "$dir/log" | tail -1 | cut -c1-300)
 		give_up "the engine does not answer: ${why:-$(tail -1 "$dir/log" | cut -c1-300)}"
 	fi
-	trap - EXIT
 	echo "DOCKER_HOST=unix://$dir/docker.sock"
+	trap - EXIT
 }
 
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap '' PIPE # who does not wait for the answer gets no engine either
 case $verb in
 start) start ;;
 stop) stop ;;
 serve)
 	start
-	trap 'exit 130' INT
-	trap 'exit 143' TERM
 	# In the background, since a trap waits for what is in the foreground.
 	cat <&0 >/dev/null &
 	reader=$!
