@@ -22,6 +22,7 @@ func dockerHost(t *testing.T) string {
 	if !isRoot() {
 		t.Skip("the engine of the tests is root's alone")
 	}
+	takesSeconds(t)
 	needPrograms(t, "docker", "dockerd", "busybox")
 	host, err := engine()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 // own with sandboxImage in it, and runtimes that know this host.
 func podmanReady(t *testing.T) []string {
 	t.Helper()
+	takesSeconds(t)
 	needPrograms(t, "podman", "runc", "busybox")
 	env, err := podman()
 	switch {

@@ -75,12 +75,22 @@ func outerRun(env []string, name string, args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
+// takesSeconds skips a -short run, which has no time to make ready what its test
+// leans on.
+func takesSeconds(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds to make ready")
+	}
+}
+
 func script(name string) string { return filepath.Join(moduleDir, "scripts", name) }
 
 // imageRoot is the file system of sandboxImage as a folder, for tools that take
 // no image. Nothing may be written to it.
 func imageRoot(t *testing.T) string {
 	t.Helper()
+	takesSeconds(t)
 	needPrograms(t, "busybox", "tar")
 	dir, err := unpacked()
 	if err != nil {
@@ -145,6 +155,7 @@ func bwrapReady(t *testing.T) string {
 // follows links out of what it mounts: what then stops the module is the sandbox.
 func wasiReady(t *testing.T) (runner, module string) {
 	t.Helper()
+	takesSeconds(t)
 	dir, err := wasi()
 	if err != nil {
 		lacks(t, "no WASI runner: "+err.Error())
