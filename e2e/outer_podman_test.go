@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,8 +36,9 @@ var podman = sync.OnceValues(func() ([]string, error) {
 		}
 	}
 	write("storage.conf", fmt.Sprintf("[storage]\ndriver = \"vfs\"\ngraphroot = \"%s/root\"\nrootless_storage_path = \"%[1]s/root\"\nrunroot = \"%[1]s/run\"\n", dir))
-	// crun refuses control groups of mixed versions; no journal or bus is asked for.
-	write("containers.conf", fmt.Sprintf("[engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\ntmp_dir = \"%s/tmp\"\n", dir))
+	// crun refuses control groups of mixed versions; no journal or bus is asked for,
+	// and the locks are not those in /dev/shm that the host's own podman uses.
+	write("containers.conf", fmt.Sprintf("[engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\nlock_type = \"file\"\ntmp_dir = \"%s/tmp\"\n", dir))
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +51,11 @@ var podman = sync.OnceValues(func() ([]string, error) {
 		if isRoot() {
 			return
 		}
-		// Files of the user's other ids are only theirs to remove.
-		if _, err := outerRun(env, "podman", "unshare", "rm", "-rf", filepath.Join(dir, "root"), filepath.Join(dir, "run")); err != nil {
+		// Files of the user's other ids are only theirs to remove. A process that
+		// holds the user's namespace stays behind until it is told to go.
+		_, removed := outerRun(env, "podman", "unshare", "rm", "-rf", filepath.Join(dir, "root"), filepath.Join(dir, "run"))
+		_, ended := outerRun(env, "podman", "system", "migrate")
+		if err := errors.Join(removed, ended); err != nil {
 			fmt.Fprintln(os.Stderr, "e2e:", err)
 		}
 	})
