@@ -233,6 +233,14 @@ func (p *promise) hold(t *testing.T, b *box, tool outerTool, got map[string]stri
 		if (b.private() || tool.image) && !strings.Contains(p.spec, `"write"`) && (name == "read-outside" || name == "hidden") {
 			want = "refused" // what lies in a private folder, or is no part of the image
 		}
+		if tool.name == "nsjail" && name == "write-outside" && !slices.Contains(p.ok, name) {
+			// The folder of what is hidden is put together anew, and nsjail does not seal it:
+			// what is written there does not reach the host.
+			if _, err := os.Lstat(b.out + "/new"); err == nil {
+				t.Errorf("%s: it reached the host", p.spec)
+			}
+			continue
+		}
 		if name != "the" && how != want {
 			t.Errorf("%s: %s: %s is %s, want %s", tool.name, p.spec, name, how, want)
 		}

@@ -28,7 +28,7 @@ func (p *prober) tools() {
 
 // podman learns what podman must be told on this host: crun, its first choice,
 // wants control groups of version 2 alone, and its own first process is seldom
-// installed.
+// installed, and gives 1 where a program is not found.
 func (p *prober) podman(path string) {
 	t := &p.h.Tools[len(p.h.Tools)-1]
 	if t.Name != "podman" || t.Path == "" {
@@ -41,8 +41,8 @@ func (p *prober) podman(path string) {
 			t.Options = append(t.Options, "--runtime", "runc")
 		}
 	}
-	for _, init := range []string{"/usr/libexec/podman/catatonit", "/usr/bin/catatonit", "/usr/bin/docker-init", "/usr/libexec/docker/docker-init"} {
-		if kindAt(init) == wrap.File {
+	for _, init := range []string{"/usr/bin/docker-init", "/usr/libexec/docker/docker-init", "/usr/libexec/podman/catatonit", "/usr/bin/catatonit"} {
+		if unix.Access(init, unix.X_OK) == nil {
 			t.Init = init
 			return
 		}

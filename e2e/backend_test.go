@@ -1,0 +1,294 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// backends are what --backend names besides native.
+var backends = []string{"bwrap", "nsjail", "docker", "podman", "runsc"}
+
+// eachBackend runs a test through each tool that this host has.
+func eachBackend(t *testing.T, f func(t *testing.T, b *box, tool outerTool)) {
+	t.Helper()
+	needSandbox(t)
+	for _, name := range backends {
+		t.Run(name, func(t *testing.T) {
+			tool := ready(t, name)
+			b := newBoxElsewhere(t)
+			b.env = append(b.env, tool.env...)
+			b.args = append(b.args, tool.flags("--backend")...)
+			f(t, b, tool)
+		})
+	}
+}
+
+// fullRecord is what these tests look at of a record.
+type fullRecord struct {
+	State       string
+	Enforcement []struct{ Field, Status, By, Reason string }
+	Backend     struct {
+		Asked, Used, Image, Reason string
+		Unseen                     []string
+	}
+	Exit struct {
+		EndedBy string `json:"ended_by"`
+	}
+	CommandsUsed *int `json:"commands_used"`
+	Artifacts    []struct {
+		Path string
+		Size int
+	}
+}
+
+func (r *result) full() (f fullRecord) {
+	r.t.Helper()
+	text, err := json.Marshal(r.rec)
+	must(r.t, err)
+	must(r.t, json.Unmarshal(text, &f))
+	return f
+}
+
+// line is the record's line on a field.
+func (r *result) line(field string) (status, by, reason string) {
+	for _, e := range r.full().Enforcement {
+		if e.Field == field {
+			return e.Status, e.By, e.Reason
+		}
+	}
+	return "", "", ""
+}
+
+// What a spec refuses is refused through every tool, and the record says who
+// promised it and what could not be seen.
+func TestBackendRefusals(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "busybox")
+	for _, name := range backends {
+		t.Run(name, func(t *testing.T) {
+			tool := ready(t, name)
+			b, argv := probed(t, tool)
+			b.args = append(b.args, tool.flags("--backend")...)
+			for _, p := range b.promises() {
+				if p.spec == "" || name == "runsc" && slices.Contains(p.ok, "connect") {
+					continue
+				}
+				b.gitFolder()
+				r := b.run(p.spec, argv...)
+				p.hold(t, b, tool, without(told(t, r), "mount-read")) // an invocation's alone
+				status, by, _ := r.line("access_mode")
+				if status != "enforced" || by != name {
+					t.Errorf("access_mode is %s by %s", status, by)
+				}
+				if status, by, _ := r.line("network"); status != "enforced" || by != name {
+					t.Errorf("network is %s by %s", status, by)
+				}
+				if status, _, reason := r.line("side_doors"); status != "degraded" || reason == "" {
+					t.Errorf("side_doors is %s: %s", status, reason)
+				}
+				back := r.full().Backend
+				if back.Asked != name || back.Used != name || !slices.Contains(back.Unseen, "commands") || tool.image != (back.Image == sandboxImage) || tool.image != slices.Contains(back.Unseen, "usage") {
+					t.Errorf("%+v", back)
+				}
+				if r.full().CommandsUsed != nil || r.code != 0 || r.full().Exit.EndedBy != "command" {
+					t.Errorf("%d, %+v, commands_used %v", r.code, r.full().Exit, r.full().CommandsUsed)
+				}
+			}
+		})
+	}
+}
+
+func without(all map[string]string, name string) map[string]string {
+	delete(all, name)
+	return all
+}
+
+// The command's streams, environment, folder and exit status are its own.
+func TestBackendPassThrough(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
+		b.env = append(b.env, "KEPT=a b\nc", "MY_TOKEN=hunter2")
+		r := b.runIn(b.ws, "in\n", `{"access_mode":"workspace-write"}`, "/bin/sh", "-c", `cat; echo err >&2; pwd; echo "$KEPT,$MY_TOKEN,$1"; exit 9`, "sh", "it's $odd")
+		if r.code != 9 || r.out != "in\n"+b.ws+"\na b\nc,,it's $odd\n" || !strings.Contains(r.err, "err\n") {
+			t.Errorf("%d %q %q", r.code, r.out, r.err)
+		}
+		if r = b.run(`{"access_mode":"workspace-write"}`, "/bin/sh", "-c", "kill -9 $$"); tool.name != "nsjail" && r.code != 137 { // there the command is pid 1
+			t.Errorf("killed: %d", r.code)
+		}
+		if r = b.run(`{"access_mode":"workspace-write"}`, "no-such-program"); r.code != 127 {
+			t.Errorf("not found: %d", r.code)
+		}
+		if strings.Contains(b.recordText(), "hunter2") {
+			t.Error("the record has a secret")
+		}
+	})
+}
+
+func (b *box) recordText() string {
+	text, _ := os.ReadFile(b.rec)
+	return string(text)
+}
+
+// Limits hold, by the tool or by sbx, and what cannot be is refused.
+func TestBackendLimits(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
+		start := time.Now()
+		r := b.run(`{"access_mode":"read-only","limits":{"timeout":"1s"}}`, "/bin/sh", "-c", "sleep 60")
+		if r.code != 124 || r.full().Exit.EndedBy != "timeout" || time.Since(start) > 40*time.Second {
+			t.Errorf("timeout: %d %+v", r.code, r.full().Exit)
+		}
+		r = b.run(`{"access_mode":"read-only","limits":{"open_files":64}}`, "/bin/sh", "-c", "ulimit -n")
+		if r.code != 0 || r.out != "64\n" {
+			t.Errorf("open_files: %d %q %s", r.code, r.out, r.err)
+		}
+		if r = b.run(`{"max_commands":5}`, "/bin/true"); r.code != 125 || !strings.Contains(r.err, "max_commands") || !strings.Contains(r.err, tool.name) {
+			t.Errorf("max_commands: %d %s", r.code, r.err)
+		}
+		r = b.run(`{"access_mode":"read-only","max_commands":5,"best_effort":["max_commands"]}`, "/bin/true")
+		if status, _, reason := r.line("max_commands"); r.code != 0 || status != "unavailable" || !strings.Contains(reason, tool.name) {
+			t.Errorf("best effort: %d %s %s", r.code, status, reason)
+		}
+		if !isRoot() { // who has no control groups
+			return
+		}
+		r = b.run(`{"access_mode":"read-only","limits":{"memory":"48MiB"}}`, "/bin/sh", "-c", `x=$(head -c 200000000 /dev/zero | tr '\0' x); echo ${#x}`)
+		if r.code == 0 && strings.Contains(r.out, "200000000") {
+			t.Errorf("memory: %d %q", r.code, r.out)
+		}
+	})
+}
+
+// The job layout is the same everywhere.
+func TestBackendJob(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b *box, _ outerTool) {
+		b.write(b.base+"/in/a", "b\na\n")
+		must(t, os.Mkdir(b.base+"/job", 0o755))
+		b.args = append(b.args, "--input", b.base+"/in", "--output", b.base+"/job")
+		b.env = append(b.env, "MY_NAME=x")
+		r := b.run("", "/bin/sh", "-c", "pwd; sort /input/a > /output/sorted; echo x > here && ls; touch /input/no || echo kept; ls "+b.ws+" 2>/dev/null; echo [$MY_NAME]")
+		if r.code != 0 || r.out != "/work\nhere\nkept\n[]\n" {
+			t.Errorf("%d %q %s", r.code, r.out, r.err)
+		}
+		if text, _ := os.ReadFile(b.base + "/job/sorted"); string(text) != "a\nb\n" {
+			t.Errorf("the output is %q", text)
+		}
+		if len(r.full().Artifacts) != 1 || r.full().Artifacts[0].Path != "sorted" || r.full().Artifacts[0].Size != 4 {
+			t.Errorf("%+v", r.full().Artifacts)
+		}
+	})
+}
+
+// Nothing outlives sbx, whatever ends it: no process, no container.
+func TestBackendEnds(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
+		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+			marker := b.ws + "/alive"
+			os.Remove(marker)
+			ctx, cancel := context.WithTimeout(context.Background(), limit)
+			cmd := b.command(ctx, `{"access_mode":"workspace-write"}`, "/bin/sh", "-c", "while :; do echo x >> alive; sleep 0.1 2>/dev/null || sleep 1; done")
+			cmd.Dir = b.ws
+			must(t, cmd.Start())
+			eventually(t, "the command runs", func() bool { return size(marker) > 0 })
+			must(t, cmd.Process.Signal(signal))
+			_ = cmd.Wait()
+			cancel()
+			still := func() bool {
+				was := size(marker)
+				time.Sleep(1500 * time.Millisecond)
+				return size(marker) != was
+			}
+			for try := 0; still(); try++ {
+				if try == 8 {
+					t.Errorf("the command runs on after %v", signal)
+					break
+				}
+			}
+			if tool.image {
+				eventually(t, "no container is left", func() bool { return !tool.containers(t) })
+			}
+		}
+	})
+}
+
+// containers tells whether the engine has a container of sbx's.
+func (o outerTool) containers(t *testing.T) bool {
+	t.Helper()
+	program := o.name
+	if program == "runsc" {
+		program = "docker"
+	}
+	out, err := outerRun(o.env, program, "ps", "--all", "--format", "{{.Names}}")
+	must(t, err)
+	return strings.Contains(out, "sbx-")
+}
+
+func size(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// A tool that is not to be had is an error, or gives way where the spec lets it.
+func TestBackendMissing(t *testing.T) {
+	needSandbox(t)
+	for _, c := range []struct{ name, script, why string }{
+		{"bwrap", "", "not on PATH"},
+		{"bwrap", "echo bubblewrap 0.3.0", "0.8.0"},
+		{"docker", "echo 'Cannot connect to the Docker daemon' >&2; exit 1", "Cannot connect"},
+		{"docker", `[ "$1" = version ] && echo 19.3 || exit 1`, "20.10"},
+		{"docker", `[ "$1" = version ] && echo 24.0.7 || exit 1`, "no image"},
+		{"runsc", `echo '{"runc":{}}'`, "no runtime"},
+		{"podman", "exit 1", "does not answer"},
+	} {
+		b := newBoxElsewhere(t)
+		bin := b.base + "/bin"
+		must(t, os.Mkdir(bin, 0o755))
+		program := c.name
+		if program == "runsc" {
+			program = "docker"
+		}
+		if c.script != "" {
+			b.write(bin+"/"+program, "#!/bin/sh\n"+c.script+"\n")
+			must(t, os.Chmod(bin+"/"+program, 0o755))
+		}
+		for _, tool := range []string{"sh", "true", "touch"} {
+			path, err := exec.LookPath(tool)
+			must(t, err)
+			must(t, os.Symlink(path, bin+"/"+tool))
+		}
+		b.env = append([]string{"PATH=" + bin}, b.env[1:]...)
+		b.args = []string{"--backend", c.name}
+		r := b.run(`{"access_mode":"workspace-write"}`, "touch", "ran")
+		if r.code != 125 || !strings.Contains(r.err, c.why) || size(b.ws+"/ran") != 0 || r.full().State != "refused" {
+			t.Errorf("%+v: %d %s", c, r.code, r.err)
+		}
+		r = b.run(`{"access_mode":"workspace-write","require_available":false}`, "sh", "-c", "echo y > ran; echo z > "+b.out+"/no")
+		status, by, _ := r.line("access_mode")
+		if size(b.ws+"/ran") != 2 || size(b.out+"/no") != 0 || status != "enforced" || by == c.name ||
+			r.full().Backend.Asked != c.name || r.full().Backend.Used != "native" || !strings.Contains(r.full().Backend.Reason, c.why) || !strings.Contains(r.err, "sbx itself") {
+			t.Errorf("%+v: %d %s %+v %s by %s", c, r.code, r.err, r.full().Backend, status, by)
+		}
+	}
+}
+
+// A command line that cannot be is refused before anything is run.
+func TestBackendUsage(t *testing.T) {
+	b := newBox(t)
+	for _, flags := range [][]string{
+		{"--backend", "lxc"}, {"--backend", "none"}, {"--image", "x"}, {"--backend", "bwrap", "--image", "x"},
+		{"--backend", "docker", "--counter", "ptrace"}, {"--backend", "docker", "--keep-fd", "5"}, {"--backend", "bwrap", "--violations", "on"},
+	} {
+		b.args = flags
+		if r := b.run(`{}`, "true"); r.code != 2 {
+			t.Errorf("%q: %d %s", flags, r.code, r.err)
+		}
+	}
+}
