@@ -158,6 +158,10 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 		if child == nil && parent != nil && m.guards() {
 			return &Node{Kind: List, In: m.child.Source.Name} // beside the working directory
 		}
+	case "filesystem.mounts":
+		if child == nil && parent != nil && m.guards() {
+			return readOnlyMounts(parent)
+		}
 	case "require_available":
 		if child == nil && m.child.BestEffort.Set {
 			return nil // the child's list is the whole of it

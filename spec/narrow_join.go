@@ -45,6 +45,26 @@ func (m *merger) withoutSecrets(parent *Node) *Node {
 	return &left
 }
 
+// readOnlyMounts are the parent's mounts under an access_mode of the child's, which
+// lets what they show be written as little as what filesystem.write names.
+func readOnlyMounts(parent *Node) *Node {
+	all := *parent
+	all.Items = nil
+	for _, item := range parent.Items {
+		mount := *item
+		mount.Members = slices.Clone(item.Members)
+		for i, member := range mount.Members {
+			if member.Key == "mode" && member.Value.Text == MountRW.String() {
+				mode := *member.Value
+				mode.Text = MountRO.String()
+				mount.Members[i].Value = &mode
+			}
+		}
+		all.Items = append(all.Items, &mount)
+	}
+	return &all
+}
+
 // union is both lists, the parent's first, each item once.
 func union(parent, child *Node) *Node {
 	switch {

@@ -70,6 +70,9 @@ func TestNarrow(t *testing.T) {
 		// A mount that is left out leaves nothing to see.
 		{`{"filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"rw"}]}}`, `{"filesystem":{"mounts":[]}}`, "files doors net=host cwd=/p/w h=/opt"},
 		{`{"filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"rw"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"ro"}]}}`, "files doors net=host cwd=/p/w m=/srv/data:/opt:ro"},
+		// An access_mode of the child's lets them be written no more than filesystem.write.
+		{`{"filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"rw"},{"target":"/mnt","mode":"tmpfs"}]}}`, `{"access_mode":"read-only"}`, "readonly confined private files doors net=none cwd=/p/w m=/srv/data:/opt:ro m=:/mnt:tmpfs"},
+		{`{"access_mode":"workspace-write","filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"rw"}]}}`, `{"max_turns":1}`, "confined private files doors net=none cwd=/p/w w=/p/w m=/srv/data:/opt:rw"},
 		// A worker's restrict counts from its caller's.
 		{`{"sandbox":{"root":"root"}}`, `{"restrict":"/src"}`, "confined visible system private files doors net=host cwd=/p/root/src r=/p/root/src w=/p/root/src"},
 		{`{"sandbox":{"root":"root"},"restrict":"/src"}`, `{"restrict":"/lib","readonly":true}`, "readonly confined visible system private files doors net=host cwd=/p/root/src/lib r=/p/root/src/lib"},
