@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -60,4 +61,21 @@ func TestNestedProtectedNamesThatTheParentOpened(t *testing.T) {
 	if rec.status("protected_names") == "enforced" {
 		t.Error("protected_names is told as enforced; the outer line itself is degraded, and .git is open")
 	}
+}
+
+// A command whose folder is not in view starts in /: to stand there asks for
+// nothing, and a document that narrows nothing runs.
+func TestNestedWhereTheFolderIsNotInView(t *testing.T) {
+	n := newNestElsewhere(t)
+	must(t, os.Mkdir(n.ws+"/in", 0o755))
+	must(t, os.Rename(n.inner, n.ws+"/in/sbx"))
+	n.inner = n.ws + "/in/sbx"
+	outer := `{"filesystem": {"read": ["@system", ` + quoted(n.ws+"/in") + `]}}`
+	for _, inner := range []string{`{}`, outer, `{"filesystem": {"read": ["@system", ` + quoted(n.ws+"/in") + `]}, "working_dir": "/usr"}`} {
+		if r, _ := n.run(outer, inner, "echo end"); r.ended().code != 0 {
+			t.Errorf("%s: %v", inner, r)
+		}
+	}
+	r, _ := n.run(outer, `{"filesystem": {"read": ["@system", `+quoted(n.ws)+`]}}`, "echo end")
+	r.refused("filesystem.read")
 }

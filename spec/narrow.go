@@ -140,6 +140,7 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 		case m.child.Restrict.Set, m.child.Sandbox.Value.Root.Set:
 			return nil // a worker starts in its root, or what is left of it
 		case m.in.Inside:
+			m.in.unseenCwd = (&order{p: m.parent, lists: m.in.Lists}).unseen(m.in.Cwd) != ""
 			return &Node{Kind: String, Text: m.in.Cwd, In: m.child.Source.Name}
 		}
 	case "network.mode", "network.allow":

@@ -18,6 +18,9 @@ type Inputs struct {
 	// Inside tells that the first document is what an outer sandbox holds: the
 	// next starts in the current folder, where it names none.
 	Inside bool
+	// unseenCwd tells that the outer sandbox does not show the current folder:
+	// starting there opens nothing.
+	unseenCwd bool
 	// BestEffort are fields that the caller lets be enforced less than asked,
 	// whatever the documents say.
 	BestEffort []Field

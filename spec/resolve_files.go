@@ -132,7 +132,7 @@ func (r *resolver) files() {
 	// The working directory is in view where a document says something of it; the
 	// folder that sbx happens to be started in is not.
 	named := r.out.AccessMode == ReadOnly || r.spec.WorkingDir.Set && r.out.AccessMode != WorkspaceWrite
-	if named && r.out.Visible && r.out.Job == nil && r.out.Root.Abs == "" && r.out.WorkingDir.Exists {
+	if named && !r.in.unseenCwd && r.out.Visible && r.out.Job == nil && r.out.Root.Abs == "" && r.out.WorkingDir.Exists {
 		r.out.Read = append(r.out.Read, implied(r.out.WorkingDir))
 	}
 	r.write(fs.Write.Value)
