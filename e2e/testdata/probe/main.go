@@ -35,6 +35,9 @@ func main() {
 		"become":  become,
 		"swap":    swap,
 		"say":     say,
+		"fence":   fence,
+		"reach":   reach,
+		"nest":    nest,
 	}
 	f, ok := verbs[os.Args[1]]
 	if !ok {
