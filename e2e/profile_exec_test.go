@@ -85,3 +85,34 @@ func TestAgentUnderAProfile(t *testing.T) {
 	a.args = []string{"--profile", "read-only"}
 	a.run("", a.as("", "--permission-mode", "bypassPermissions")...).refused("tools_allowed")
 }
+
+// In a home that is a workspace, where sbx reads the person's own profiles is
+// protected: what is written there would widen the next sandbox.
+func TestTheUsersProfilesAreProtected(t *testing.T) {
+	needSandbox(t)
+	const plainly = `mkdir -p .config/sbx; echo "profiles: {}" >.config/sbx/profiles.yaml
+`
+	ways := []string{plainly, `mkdir -p new/sbx; echo "profiles: {}" >new/sbx/profiles.yaml; rm -rf .config/sbx; mkdir .config; mv new/sbx .config/sbx`,
+		`mkdir -p new/sbx; echo "profiles: {}" >new/sbx/profiles.yaml; mv .config old; mv new .config`}
+	for name, make := range map[string]func(b *box){
+		"there":   func(b *box) { b.write("home/.config/sbx/profiles.yaml", "points: {}\n") },
+		"missing": func(b *box) { must(b.t, os.Mkdir(b.home+"/.config", 0o755)) },
+		"nothing": func(*box) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBoxElsewhere(t)
+			make(b)
+			b.ws = b.home
+			for _, way := range ways {
+				b.sh(`{"access_mode": "workspace-write"}`, way).ended()
+				if text, err := os.ReadFile(b.home + "/.config/sbx/profiles.yaml"); err == nil && string(text) != "points: {}\n" {
+					t.Errorf("the next run reads %q by %s", text, way)
+				}
+				must(t, os.RemoveAll(b.home+"/new"))
+			}
+			// The spec may write it, and as the hint says so.
+			b.sh(`{"access_mode": "workspace-write", "filesystem": {"write": [".config/sbx", ".config"]}}`, plainly).ended()
+			b.holds("home/.config/sbx/profiles.yaml", "profiles: {}\n")
+		})
+	}
+}

@@ -64,7 +64,10 @@ func (g *guarded) add(path string, kind wrap.Kind, why string) {
 	}
 	p := wrap.Protected{Path: path, Kind: kind, Why: why, Link: kind == wrap.Symlink}
 	if kind == wrap.Absent {
-		g.unmade = append(g.unmade, p)
+		// Who writes a folder on the way that is missing, too, writes what comes of it.
+		if !slices.ContainsFunc(g.opened, func(o string) bool { return within(path, o) && kindAt(o) == wrap.Absent }) {
+			g.unmade = append(g.unmade, p)
+		}
 	} else {
 		g.items = append(g.items, p)
 	}

@@ -77,6 +77,7 @@ func (p *prober) protectedNames() {
 
 func (s *gitSearch) search() {
 	s.userConfig()
+	s.userProfiles()
 	for _, tree := range s.inner { // which the walk of the other may not come to
 		s.top(tree)
 	}
@@ -113,6 +114,18 @@ func (s *gitSearch) userConfig() {
 		at := s.protectPath("/", file, "git reads it as the user's configuration")
 		s.user = s.gitConfig(folderOf("/", file), at.path, 0, s.user)
 	}
+}
+
+// userProfiles protects where sbx itself reads what a person widens its profiles
+// by: in a home that is a workspace the command could write its next sandbox.
+func (s *gitSearch) userProfiles() {
+	dir, ok := s.p.env("XDG_CONFIG_HOME")
+	if !ok || dir == "" || dir[0] != '/' {
+		if dir = join(s.home, ".config"); s.home == "" {
+			return
+		}
+	}
+	s.protectPath("/", join(dir, "sbx"), "sbx: profiles.yaml widens what later runs may do")
 }
 
 // above looks for the repositories that a tree lies in: they stay read-only,
