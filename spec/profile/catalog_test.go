@@ -199,6 +199,9 @@ func TestNarrowRefuses(t *testing.T) {
 		"profiles: {read-only: {spec: {readonly: false}}}":                          "readonly",
 		"profiles: {read-only: {spec: {network: {mode: host}}}}":                    "network.mode",
 		"profiles: {read-only: {spec: {best_effort: [\"*\"]}}}":                     "best_effort",
+
+		"profiles: {read-only: {spec: {environment: {set: {ANTHROPIC_BASE_URL: x}}}}}":                 "profiles.read-only.spec.environment.set",
+		"profiles: {read-only: {spec: {filesystem: {mounts: [{source: ., target: /opt, mode: ro}]}}}}": "profiles.read-only.spec.filesystem.mounts",
 	} {
 		w := world{projectFile: text, "/etc": folder}
 		_, err := Load(w.env())

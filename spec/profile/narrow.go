@@ -73,10 +73,30 @@ func narrowed(base *Row, row *spec.ProfileRow, from string, o order) (Row, error
 	if !row.Spec.Set {
 		return r, nil
 	}
+	if field, at, why := puts(row.Spec.Value); why != "" {
+		return r, &spec.DecodeError{Name: from, Pos: at, Field: path(row.Name, "spec."+field), Why: why,
+			Help: "a project's profiles can only narrow; the user's own file may say it"}
+	}
 	// The documents stay apart: whoever resolves them narrows one by the next.
 	r.Narrowing = append(slices.Clip(r.Narrowing), row.Spec.Value)
 	_, err = o.resolve(&r)
 	return r, err
+}
+
+// puts tells where a spec sets something in the place of what there is, and why
+// that is no narrowing: it opens nothing, but what the agent and its programs
+// obey would be the choice of whoever worked in the project last.
+func puts(s *spec.SandboxSpec) (field string, at spec.Pos, why string) {
+	if set := s.Node().Get("environment").Get("set"); len(s.Environment.Value.Set.Value) > 0 {
+		return "environment.set", set.Pos, "the value of a variable takes nothing away: it could be another address of the model, or what is loaded into each program"
+	}
+	for i, m := range s.Filesystem.Value.Mounts.Value {
+		if m.Mode != spec.MountTmpfs {
+			return "filesystem.mounts", s.Node().Get("filesystem").Get("mounts").Items[i].Pos,
+				"what is mounted over " + m.Target + " takes nothing away: it could stand in for a program"
+		}
+	}
+	return "", spec.Pos{}, ""
 }
 
 // wider tells in which field, and why, a profile is wider than another, but for
