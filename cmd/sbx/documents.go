@@ -42,7 +42,7 @@ func (c *call) documents() ([]*spec.SandboxSpec, error) {
 	}
 	c.profilesOff(docs)
 	profiled := (c.has("profile") || c.has("agent")) && !c.chosen.Off
-	if len(docs) == 0 && !profiled && !c.has("workshop") && (len(more) == 0 || more[0].Source.Kind != spec.OldWorkerFile) {
+	if (len(docs) == 0 || c.chosen.Off && profilesAlone(docs)) && !profiled && !c.has("workshop") && (len(more) == 0 || more[0].Source.Kind != spec.OldWorkerFile) {
 		s, err := spec.Decode(defaultName, []byte(defaultSpec))
 		if err != nil {
 			return nil, err
@@ -52,6 +52,19 @@ func (c *call) documents() ([]*spec.SandboxSpec, error) {
 	}
 	c.warn()
 	return append(docs, more...), nil
+}
+
+// profilesAlone tells whether no document asks for anything but a profile: where
+// profiles are off, nothing would be left of them.
+func profilesAlone(docs []*spec.SandboxSpec) bool {
+	for _, d := range docs {
+		for _, f := range d.Asked() {
+			if f != "profile" {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // document reads one spec. Stdin can be read once, and the command does not get
