@@ -126,7 +126,15 @@ func (m *merger) rootOf() string {
 	if at := m.parent.At("restrict"); at != "" {
 		return "the subtree " + odd(m.parent.Restricted.Abs) + " that its caller has (" + at + ")"
 	}
-	return "the root " + odd(m.parent.Root.Abs)
+	return "the root " + rooted(&m.parent.Root)
+}
+
+// rooted is a root or a subtree of one, with the place where it is set.
+func rooted(p *Path) string {
+	if p.At == "" {
+		return odd(p.Abs)
+	}
+	return odd(p.Abs) + " (" + p.At + ")"
 }
 
 // rootTwice refuses a second root: it is the parent's alone.

@@ -64,15 +64,28 @@ func (o *order) wider(f Field, asked, has, where string) {
 	if where != "" {
 		why += " (" + where + ")"
 	}
-	o.problems = append(o.problems, &Problem{Field: f, On: o.c.At(f), Do: "have " + asked, Why: "the parent has " + why, Help: narrowHelp})
+	o.problems = append(o.problems, &Problem{Field: f, On: o.on(f), Do: "have " + asked, Why: "the parent has " + why, Help: narrowHelp})
+}
+
+// on is where the child sets f or, where it follows from its access_mode, that.
+func (o *order) on(f Field) string {
+	at := o.c.At(f)
+	if at == "" && byMode(f) {
+		at = o.c.At("access_mode")
+	}
+	return at
+}
+
+// byMode tells whether an access_mode implies f where no document sets it.
+func byMode(f Field) bool {
+	outer, _, _ := strings.Cut(string(f), ".")
+	return outer == "network" || outer == "filesystem" || outer == "environment" || outer == "working_dir"
 }
 
 // at is where the parent sets f or, where it follows from its access_mode, that.
 func (o *order) at(f Field) string {
 	at := o.p.At(f)
-	outer, _, _ := strings.Cut(string(f), ".")
-	implied := outer == "network" || outer == "filesystem" || outer == "environment" || outer == "working_dir"
-	if at == "" && implied && o.p.AccessMode != AccessUnset {
+	if at == "" && byMode(f) && o.p.AccessMode != AccessUnset {
 		return "from access_mode " + o.p.AccessMode.String() + ", " + o.p.At("access_mode")
 	}
 	return at
@@ -180,7 +193,7 @@ func (o *order) leniency() {
 			if o.c.At(from) == "" {
 				from = "require_available"
 			}
-			o.wider(from, string(f)+" by best effort", "it enforced", o.at(from))
+			o.wider(from, string(f)+" by best effort", "it enforced", orElse(o.at(from), o.p.At(o.p.Spec.Asked()[0])))
 		}
 	}
 }

@@ -62,26 +62,29 @@ func (r *resolver) orphan() {
 func (r *resolver) restrict(root Path, asked string) {
 	do := "restrict the files to " + odd(asked)
 	if leavesRoot(asked) {
-		r.refuse("restrict", do, "it leaves the root "+odd(root.Abs), "")
+		r.refuse("restrict", do, "it leaves the root "+rooted(&root), subtreeHelp)
 		return
 	}
 	p, why := r.walk("restrict", inFolder(root.Real, "./"+asked), "/")
 	p.Asked = asked
+	help := ""
 	switch {
 	case why != "":
 	case !within(root.Real, p.Real):
-		why = "it leaves the root " + odd(root.Abs) + ": it is " + odd(p.Real)
+		why, help = "it leaves the root "+rooted(&root)+": it is "+odd(p.Real), subtreeHelp
 	case !p.Exists:
 		why = missing(p)
 	case !p.IsDir:
 		why = odd(p.Abs) + " is not a folder"
 	}
 	if why != "" {
-		r.refuse("restrict", do, why, "")
+		r.refuse("restrict", do, why, help)
 		return
 	}
 	r.out.Restricted = p
 }
+
+const subtreeHelp = "name a folder that lies in it"
 
 // leavesRoot tells whether p goes above where it starts, be it for a moment.
 func leavesRoot(p string) bool {
@@ -113,7 +116,7 @@ func (r *resolver) restricted() {
 		return
 	}
 	if dir := r.out.WorkingDir; dir.Field != "" && dir.Real != "" && !within(sub.Real, dir.Real) {
-		r.refuse(dir.Field, "start in "+odd(dir.Asked), "it lies outside of "+odd(sub.Abs), "leave working_dir out to start there")
+		r.refuse(dir.Field, "start in "+odd(dir.Asked), "it lies outside of "+rooted(&sub), "leave working_dir out to start there")
 	}
 	if sub.Real == root.Real {
 		return
