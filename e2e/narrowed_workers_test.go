@@ -113,7 +113,9 @@ func TestWorkerWithoutWorkshop(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	b.args = append(b.args, "--best-effort", "restrict", "--best-effort", "readonly")
-	b.run("", "/bin/sh", "-c", look).ended()
+	r = b.run("", "/bin/sh", "-c", look).ended()
+	r.rec.hasStatus(t, "restrict", "unavailable")
+	r.rec.hasStatus(t, "readonly", "enforced")
 	b.args = []string{"--worker", b.ws + "/workers/reader.worker"}
 	b.run(`{"access_mode":"workspace-write"}`, "/bin/sh", "-c", look).ended()
 }

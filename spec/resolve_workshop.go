@@ -45,18 +45,20 @@ func (r *resolver) inWorkshop(p Path) bool {
 	return false
 }
 
+// OrphanWhy is why a restrict that counts from nothing cannot be held.
+const OrphanWhy = "it declares restrictions and has no parent sandbox"
+
 // orphan is a restrict that counts from nothing.
 func (r *resolver) orphan() {
 	if r.spec.Source.Kind == WorkshopFile {
 		r.note("restrict", "the workshop has no sandbox: there are no files but @system")
 		return
 	}
-	const why = "it declares restrictions and has no parent sandbox"
 	if r.out.AllowsLess("restrict") {
-		r.note("restrict", why)
+		r.out.Orphan = true
 		return
 	}
-	r.refuse("restrict", "restrict the files to "+odd(r.spec.Restrict.Value), why, `give the workshop that has sandbox.root, or list "restrict" in best_effort`)
+	r.refuse("restrict", "restrict the files to "+odd(r.spec.Restrict.Value), OrphanWhy, `give the workshop that has sandbox.root, or list "restrict" in best_effort`)
 }
 
 func (r *resolver) restrict(root Path, asked string) {

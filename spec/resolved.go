@@ -77,6 +77,8 @@ type Resolved struct {
 	// in Root is also in view at its virtual path, "/src" for Root/src.
 	Root       Path
 	Restricted Path
+	// Orphan is true for a restrict without a Root that best_effort lets be.
+	Orphan bool
 
 	BestEffort []Field // fields that may be degraded; "*" for all
 	NotYet     []Field // fields that are set and whose enforcement does not exist yet

@@ -18,6 +18,9 @@ func (b *builder) fields() {
 		switch {
 		case b.isNotYet(f):
 			b.line(f, "")
+		case f == "restrict" && b.r.Orphan:
+			b.fault(f, Unavailable, spec.OrphanWhy)
+			b.line(f, "")
 		case within(f, "filesystem", "sandbox", "access_mode", "readonly", "restrict"):
 			b.line(f, files)
 		case f == "network.mode":
