@@ -85,6 +85,17 @@ type Resolved struct {
 	Notes      []Note  // what Resolve decided and a record's line should say
 }
 
+// WritesWorkDir tells whether the working directory is among what may be written
+// as itself, not only as part of a larger folder.
+func (r *Resolved) WritesWorkDir() bool {
+	for i := range r.Write {
+		if w := &r.Write[i]; w.Exists && w.IsDir && w.Real == r.WorkingDir.Real {
+			return true
+		}
+	}
+	return false
+}
+
 // Path is a path that a spec names.
 type Path struct {
 	Asked  string // as written

@@ -68,17 +68,14 @@ func (b *builder) inOwnTree(path string) bool {
 
 // innerTrees are the writable folders that lie in another and are trees all the
 // same, since protected names count from their tops: a folder of the agent's own
-// in the workspace, the workspace in one of the agent's own.
+// in the workspace, the workspace in one of the agent's own or in any other.
 func (b *builder) innerTrees() (t []string) {
-	if len(b.r.Own) == 0 {
-		return nil
-	}
 	for _, w := range b.r.Write {
 		if !w.Exists || !w.IsDir || b.isHidden(w.Real) || slices.Contains(t, w.Real) {
 			continue
 		}
 		for _, top := range b.writables() {
-			if w.Real != top.Real && under(w.Real, top.Real) && (w.Field == FieldAgent || top.Field == FieldAgent) {
+			if w.Real != top.Real && under(w.Real, top.Real) && (w.Field == FieldAgent || top.Field == FieldAgent || w.Real == b.r.WorkingDir.Real) {
 				t = append(t, w.Real)
 				break
 			}

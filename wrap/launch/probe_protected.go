@@ -10,7 +10,7 @@ import (
 // guarded is what a search found to protect in some writable trees.
 type guarded struct {
 	trees  []string // writable folders, none beneath another
-	inner  []string // those of an agent's own that lie in one, and those that lie in one of an agent's own
+	inner  []string // those that lie in one and are trees all the same, see addOwn
 	opened []string // protected names that the spec writes
 	globs  []string // names that the spec writes at any depth
 	items  []wrap.Protected
@@ -37,9 +37,9 @@ func (g *guarded) addTree(dir string) {
 	g.trees = append(g.trees, dir)
 }
 
-// addOwn makes a folder of an agent's own a tree. One that lies in another tree,
-// or in which another lies, leaves both what they are: protected names count
-// from the top of each.
+// addOwn makes a folder a tree that is an agent's own, the working directory or
+// what a mount shows. One that lies in another tree, or in which another lies,
+// leaves both what they are: protected names count from the top of each.
 func (g *guarded) addOwn(dir string) {
 	switch {
 	case slices.Contains(g.trees, dir) || slices.Contains(g.inner, dir):

@@ -50,13 +50,16 @@ func (p *prober) protectedNames() {
 			s.opened = append(s.opened, w.Real)
 		}
 	}
-	for i := range p.r.Mounts {
-		if m := &p.r.Mounts[i]; m.Mode == spec.MountRW && m.Source.IsDir {
-			s.addTree(m.Source.Real)
-		}
-	}
 	if j := p.r.Job; j != nil && j.Output.Real != "" {
 		s.addTree(j.Output.Real)
+	}
+	for i := range p.r.Mounts {
+		if m := &p.r.Mounts[i]; m.Mode == spec.MountRW && m.Source.IsDir {
+			s.addOwn(m.Source.Real)
+		}
+	}
+	if p.r.WritesWorkDir() { // it stays a tree in a larger one
+		s.addOwn(p.r.WorkingDir.Real)
 	}
 	s.ownTrees()
 	if len(s.trees) == 0 {
