@@ -1,0 +1,130 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+)
+
+// commands compares which programs may be started.
+func (o *order) commands() {
+	p, c := o.p, o.c
+	if p.Limited && !c.Limited {
+		o.wider("commands.allow", "any program", "only what is named", o.at("commands.allow"))
+		return
+	}
+	for i := range c.Allow {
+		a := &c.Allow[i]
+		switch {
+		case p.Limited && !o.hasProgram(p.Allow, a, p, c) && o.named(p.Allow, a):
+			o.otherProgram(a, "commands.allow")
+		case p.Limited && !o.hasProgram(p.Allow, a, p, c):
+			o.problems = append(o.problems, &Problem{Field: a.Field, On: a.At, Do: "start " + odd(a.Asked),
+				Why: "the parent does not allow it (" + o.at("commands.allow") + ")", Help: narrowHelp})
+		case !a.Path.IsDir && (o.named(p.Deny, a) || o.hasProgram(p.Deny, a, p, c)):
+			o.problems = append(o.problems, &Problem{Field: a.Field, On: a.At, Do: "start " + odd(a.Asked),
+				Why: "the parent denies it (" + o.at("commands.deny") + ")", Help: narrowHelp})
+		}
+	}
+	for i := range p.Deny {
+		switch d := &p.Deny[i]; {
+		case o.hasProgram(c.Deny, d, c, p), o.named(c.Deny, d) && len(o.places(p, d.Name)) == 0:
+		case o.named(c.Deny, d):
+			o.otherProgram(d, "commands.deny")
+		default:
+			o.wider("commands.deny", odd(d.Asked)+" started", "it denied", d.At)
+		}
+	}
+}
+
+// named tells whether a list has an entry's own name.
+func (o *order) named(list []ProgramAt, a *ProgramAt) bool {
+	return a.Name != "" && slices.ContainsFunc(list, func(h ProgramAt) bool { return h.Name == a.Name })
+}
+
+// otherProgram refuses to let a name of the parent's lead to another file, by
+// the PATH of the child's environment or by what it mounts there.
+func (o *order) otherProgram(a *ProgramAt, list Field) {
+	files := func(r *Resolved) string {
+		all := o.places(r, a.Name)
+		for i := range all {
+			all[i] = odd(all[i])
+		}
+		return orElse(strings.Join(all, ", "), "nothing")
+	}
+	f := Field("filesystem.mounts")
+	if o.p.searchPath() != o.c.searchPath() {
+		if f = "environment.set"; o.c.Spec.Environment.Value.Set.Value["PATH"] == "" {
+			f = "environment.pass"
+		}
+	}
+	o.problems = append(o.problems, &Problem{Field: f, On: o.on(f), Do: "have " + odd(a.Name) + " mean " + files(o.c),
+		Why: "the parent has it mean " + files(o.p) + " (" + o.at(list) + ")", Help: "leave PATH and what lies in its folders as the parent has them"})
+}
+
+// hasProgram tells whether the entries has of one document name all that a of
+// another may lead to. A name is looked up as the document's own command would.
+func (o *order) hasProgram(has []ProgramAt, a *ProgramAt, hasIn, aIn *Resolved) bool {
+	files := []string{a.Path.Real}
+	if a.Name != "" {
+		named := o.named(has, a)
+		if named && hasIn.looksUpLike(aIn) {
+			return true
+		}
+		files = o.places(aIn, a.Name)
+		if named && slices.Equal(files, o.places(hasIn, a.Name)) {
+			return true
+		}
+	}
+	for _, file := range files {
+		if !slices.ContainsFunc(has, func(h ProgramAt) bool { return o.leadsTo(hasIn, &h, file) }) {
+			return false
+		}
+	}
+	return len(files) > 0
+}
+
+// leadsTo tells whether an entry of a document leads to a file. Of a name's places
+// the first is what may be started, and each is denied.
+func (o *order) leadsTo(in *Resolved, h *ProgramAt, file string) bool {
+	if h.Name == "" {
+		return h.Path.Real == file || h.Path.IsDir && within(h.Path.Real, file)
+	}
+	places := o.places(in, h.Name)
+	if strings.HasPrefix(string(h.Field), "commands.deny") {
+		return slices.Contains(places, file)
+	}
+	return len(places) > 0 && places[0] == file
+}
+
+// looksUpLike tells whether names lead to the same files in both.
+func (r *Resolved) looksUpLike(other *Resolved) bool {
+	return r.searchPath() == other.searchPath() && r.WorkingDir.Abs == other.WorkingDir.Abs &&
+		slices.EqualFunc(r.Mounts, other.Mounts, func(x, y MountAt) bool { return x.Target == y.Target && x.Source.Real == y.Source.Real })
+}
+
+// searchPath is what the command's programs are looked up along.
+func (r *Resolved) searchPath() string {
+	for _, v := range r.Env {
+		if dirs, ok := strings.CutPrefix(v, "PATH="); ok && dirs != "" {
+			return dirs
+		}
+	}
+	return "/bin:/usr/bin" // execvp(3)
+}
+
+// places are the files that a name may lead to along PATH, links resolved, in
+// order and each once.
+func (o *order) places(r *Resolved, name string) (all []string) {
+	for dir := range strings.SplitSeq(r.searchPath(), ":") {
+		path := dir + "/" + name
+		if dir == "" || dir[0] != '/' {
+			path = inFolder(r.WorkingDir.Abs, "./"+path)
+		}
+		host, _ := r.Outside(clean(path))
+		at, err := resolvePath(o.paths, host)
+		if err == nil && at.Exists && !at.IsDir && !slices.Contains(all, at.Real) {
+			all = append(all, at.Real)
+		}
+	}
+	return all
+}
