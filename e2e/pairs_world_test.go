@@ -65,7 +65,7 @@ func (w *pairWorld) listens(l net.Listener, err error) net.Listener {
 // what a mount could show there.
 func (w *pairWorld) paths() {
 	names := []string{"", "w", "o", "m", "home"}
-	tails := []string{"", "/f", "/c", "/c/f", "/p", "/p/f", "/sock", "/.git/config", "/.git", "/.ssh/id", "/.netrc", "/.envrc", "/a", "/a/f", "/a/sock", "/a/c", "/a/c/f", "/b", "/b/f", "/b/.git/config", "/li/f", "/lf", "/.ssh", "/keys/id"}
+	tails := []string{"", "/f", "/c", "/c/f", "/p", "/p/f", "/sock", "/.git/config", "/.git/HEAD", "/.git", "/.ssh/id", "/.netrc", "/.envrc", "/a", "/a/f", "/a/sock", "/a/c", "/a/c/f", "/b", "/b/f", "/b/.git/config", "/li/f", "/lf", "/.ssh", "/keys/id"}
 	for _, d := range []string{"w", "w/a", "w/a/c", "w/b", "w/la", "w/lout", "w/a/lb", "w/a/c/up", "o", "o/p", "m", "home"} {
 		for _, tail := range tails {
 			names = append(names, d+tail)

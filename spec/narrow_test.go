@@ -35,9 +35,10 @@ func listed() Inputs {
 		Secret: func(path, home string) bool { return within(home+"/.netrc", path) },
 		Holds:  func(path, home string) bool { return within(path, home+"/.netrc") },
 		Protected: func(rel string) bool {
-			return rel == ".git" || strings.HasPrefix(rel, ".git/") || strings.HasSuffix(rel, "/.git")
+			return rel == ".envrc" || rel == ".git" || strings.HasPrefix(rel, ".git/") || strings.HasSuffix(rel, "/.git")
 		},
-		System: func(path string) bool { return within("/opt", path) },
+		System:  func(path string) bool { return within("/opt", path) },
+		Private: []string{"/tmp"},
 	}
 	return in
 }
@@ -130,6 +131,11 @@ func TestEscalations(t *testing.T) {
 		{`{"access_mode":"read-only"}`, `{"filesystem":{"read":["~/.netrc"]}}`, "filesystem.read[0]", "secret"},
 		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":[".git"]}}`, "filesystem.write[0]", "protected"},
 		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":["**/.git"]}}`, "filesystem.write[0]", "protected"},
+		{`{"access_mode":"workspace-write","filesystem":{"write":["/p"]}}`, `{"filesystem":{"write":["/p/w/.envrc"]}}`, "filesystem.write[0]", ".envrc protected"},
+		{`{"access_mode":"read-only"}`, `{"filesystem":{"read":["/tmp/x"]}}`, "filesystem.read[0]", "cannot have /tmp/x in view: the parent has /tmp private and empty (p.json:1:16)"},
+		{`{"access_mode":"read-only"}`, `{"filesystem":{"mounts":[{"source":"/tmp","target":"/x","mode":"ro"}]}}`, "filesystem.mounts[0]", "/tmp private"},
+		{`{"filesystem":{"read":["/"]}}`, `{"filesystem":{"mounts":[{"source":"/","target":"/x","mode":"ro"}]}}`, "filesystem.mounts[0]", "secrets in it hidden (p.json:1:23)"},
+		{`{"access_mode":"workspace-write","working_dir":"/"}`, `{"working_dir":"/tmp/x"}`, "working_dir", "/tmp private"},
 		{`{"filesystem":{"hide":["/srv/f"]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}]}}`, "filesystem.mounts[0]", "/srv/f in it hidden"},
 		{`{"filesystem":{"write":["/opt"]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "read-only"},
 		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}],"write":[]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "read-only"},
@@ -207,6 +213,9 @@ func TestNoEscalation(t *testing.T) {
 		{`{"best_effort":["limits"],"access_mode":"read-only"}`, `{"best_effort":["limits.memory"]}`},
 		{`{"access_mode":"read-only"}`, `{"working_dir":"/srv"}`},
 		{`{"readonly":true}`, `{"readonly":true}`},
+		{`{"access_mode":"workspace-write","working_dir":"/tmp/x"}`, `{"filesystem":{"read":["/tmp/x"]}}`},
+		{`{"access_mode":"read-only"}`, `{"filesystem":{"read":["/"]}}`},
+		{`{"access_mode":"workspace-write","filesystem":{"write":["/p","/p/w/.envrc"]}}`, `{"filesystem":{"write":["/p/w/.envrc"]}}`},
 		{`{"filesystem":{"write":["/srv"]}}`, `{"access_mode":"read-only"}`},
 		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/y","mode":"rw"},{"target":"/z","mode":"tmpfs"}]}}`},
 	} {

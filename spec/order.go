@@ -38,6 +38,9 @@ type Lists struct {
 	// Holds tells whether something that is hidden by default may lie beneath
 	// an absolute path.
 	Holds func(path, home string) bool
+	// Private are the folders that the sandbox has its own of, empty ones, where
+	// an access_mode or filesystem.read is set and nothing opens the host's.
+	Private []string
 	// Protected tells whether a path relative to a writable tree is a protected
 	// name, lies beneath one or leads to one.
 	Protected func(rel string) bool

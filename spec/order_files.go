@@ -1,9 +1,6 @@
 package spec
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // view compares what is in view.
 func (o *order) view() {
@@ -23,7 +20,11 @@ func (o *order) view() {
 			if inList(p.Read, list[i].Real) || inList(p.Write, list[i].Real) || o.shadowed(list[i].Real) {
 				continue
 			}
-			if why := o.unseen(list[i].Real); why != "" {
+			why := o.unseen(list[i].Real)
+			if why == "" && list[i].Real != "/" { // in the whole root they stay
+				why = o.coversPrivate(list[i].Real)
+			}
+			if why != "" {
 				o.widerPath(&list[i], "in view", why)
 			}
 		}
@@ -85,7 +86,10 @@ func (o *order) unseen(real string) string {
 		}
 	}
 	if p.Private && o.isSecret(real) && !o.opened(real) {
-		return "it hidden: it is a secret (" + o.at("access_mode") + ")"
+		return "it hidden: it is a secret (" + o.privateBy() + ")"
+	}
+	if dir := o.privateAt(real); dir != "" && !o.showsHost(real) && (o.lists.System == nil || !o.lists.System(real)) {
+		return o.itsOwn(dir)
 	}
 	if !p.Visible || o.shown(real) || p.System && o.lists.System != nil && o.lists.System(real) {
 		return ""
@@ -172,41 +176,6 @@ func (o *order) writable(real string) bool {
 	return o.p.Job != nil && (within("/work", real) || within("/output", real))
 }
 
-// unprotects is the protected name that writing real by name would open and
-// parent keeps; "" for none.
-func (o *order) unprotects(real string) string {
-	if !o.p.Private || o.lists.Protected == nil {
-		return ""
-	}
-	named := false
-	best := ""
-	for i := range o.p.Write {
-		w := &o.p.Write[i]
-		if !within(w.Real, real) {
-			continue
-		}
-		rel := strings.TrimPrefix(strings.TrimPrefix(real, w.Real), "/")
-		switch {
-		case rel == "" || !o.lists.Protected(rel):
-			named = true // by the parent itself, or nothing on the way is protected
-		default:
-			best = rel
-		}
-	}
-	if named || best == "" {
-		return ""
-	}
-	for _, g := range o.p.Globs {
-		name := strings.TrimPrefix(g, "**/")
-		for part := range strings.SplitSeq(best, "/") {
-			if part == name {
-				return ""
-			}
-		}
-	}
-	return best
-}
-
 // mounts compares what is put where.
 func (o *order) mounts() {
 	for i := range o.c.Mounts {
@@ -220,6 +189,9 @@ func (o *order) mounts() {
 		why := o.unseen(m.Source.Real)
 		if why == "" {
 			why = o.covers(m.Source.Real, m.Target)
+		}
+		if why == "" {
+			why = o.coversPrivate(m.Source.Real)
 		}
 		if why == "" && m.Mode == MountRW && o.p.Confined && !o.writable(m.Source.Real) {
 			why = "it read-only (" + orElse(o.at("filesystem.write"), o.at("filesystem.mounts")) + ")"
@@ -278,7 +250,7 @@ func (o *order) covers(source, target string) string {
 		}
 	}
 	if o.p.Private && o.lists.Holds != nil && !o.opened(source) && o.lists.Holds(source, o.p.Home) {
-		return "secrets in it hidden (" + o.at("access_mode") + ")"
+		return "secrets in it hidden (" + o.privateBy() + ")"
 	}
 	for i := range o.p.Mounts {
 		if m := &o.p.Mounts[i]; within(source, m.Target) {

@@ -15,7 +15,7 @@ var host = tree{
 	"/p": "dir", "/p/w": "dir", "/p/w/src": "dir", "/p/w/src/main.go": "file", "/p/w/link": "-> /srv/data", "/p/w/out": "-> /nowhere",
 	"/p/root": "dir", "/p/root/src": "dir", "/p/root/src/lib": "dir", "/p/root/file": "file", "/p/root/leak": "-> /srv", "/p/root/in": "-> src",
 	"/srv": "dir", "/srv/data": "dir", "/srv/f": "file", "/opt": "dir", "/shut": "shut", "/shut/x": "dir",
-	"/in": "dir", "/outdir": "dir", "/p/prof.json": "file", "/p/w/prof.json": "file", "/p/w/[slug]": "file",
+	"/tmp": "dir", "/tmp/x": "dir", "/in": "dir", "/outdir": "dir", "/p/prof.json": "file", "/p/w/prof.json": "file", "/p/w/[slug]": "file",
 }
 
 func inputs() Inputs {

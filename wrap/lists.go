@@ -17,6 +17,7 @@ func Lists() spec.Lists {
 		Holds: func(folder, home string) bool {
 			return anySecret(home, folder, func(at string) bool { return under(at, folder) })
 		},
+		Private: []string{"/dev/shm", "/run", "/tmp", "/var/tmp"},
 		Protected: func(rel string) bool {
 			if _, is := IsProtectedName(rel); is {
 				return true

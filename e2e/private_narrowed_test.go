@@ -1,0 +1,36 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is private and empty in a sandbox is not opened by a document that narrows
+// it: neither by name, nor as the source of a mount, nor from above.
+func TestNarrowedPrivateFoldersStay(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	if !b.private() {
+		t.Skip("temporary files lie where nothing is private")
+	}
+	b.write("out/file", "beside")
+	top := "/" + strings.SplitN(b.base, "/", 3)[1]
+	mount := func(source string) string {
+		return `{"filesystem": {"mounts": [{"label": "l", "source": "` + source + `", "target": "/opt/new", "mode": "ro"}]}}`
+	}
+	for name, child := range map[string]string{
+		"read":  `{"filesystem": {"read": ["@system", "` + b.ws + `", "` + b.out + `"]}}`,
+		"top":   `{"filesystem": {"read": ["@system", "` + top + `"]}}`,
+		"mount": mount(b.out), "mount of the top": mount(top), "mount of all": mount("/"),
+	} {
+		b.args = []string{"--spec-json", `{"access_mode": "workspace-write"}`, "--spec-json", child}
+		if r := b.run("", "/bin/sh", "-c", "cat "+b.out+"/file; echo end"); r.code != 125 || !strings.Contains(r.err, "the parent has") {
+			t.Errorf("%s: %v", name, r)
+		}
+	}
+	// What the parent itself names there is the host's.
+	b.args = []string{"--spec-json", `{"access_mode": "workspace-write", "filesystem": {"write": ["` + b.out + `"]}}`, "--spec-json", `{"filesystem": {"read": ["@system", "` + b.ws + `", "` + b.out + `"]}}`}
+	if r := b.run("", "/bin/sh", "-c", "cat "+b.out+"/file; echo; echo end").ended(); !strings.Contains(r.out, "beside") {
+		t.Errorf("%v", r)
+	}
+}

@@ -1,0 +1,120 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+)
+
+// privateAt is the folder that the parent's sandbox has its own of and in which
+// real lies; "" for none. Inside a sandbox the outer one's are what there is.
+func (o *order) privateAt(real string) string {
+	if !o.p.Private || o.inside {
+		return ""
+	}
+	for _, dir := range o.lists.Private {
+		if within(dir, real) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// coversPrivate tells what the parent has private beneath a folder, which the host's
+// own would come into view with.
+func (o *order) coversPrivate(folder string) string {
+	if !o.p.Private || o.inside {
+		return ""
+	}
+	for _, dir := range o.lists.Private {
+		if dir != folder && within(folder, dir) && !o.showsHost(dir) {
+			return o.itsOwn(dir)
+		}
+	}
+	return ""
+}
+
+// showsHost tells whether the parent shows the host's own at a path that is private
+// otherwise: what it names, if not as part of the whole root, or mounts.
+func (o *order) showsHost(real string) bool {
+	for _, list := range [][]Path{o.p.Read, o.p.Write} {
+		for i := range list {
+			if list[i].Real != "/" && within(list[i].Real, real) {
+				return true
+			}
+		}
+	}
+	for i := range o.p.Mounts {
+		if m := &o.p.Mounts[i]; m.Mode != MountTmpfs && within(m.Source.Real, real) {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *order) itsOwn(dir string) string {
+	return odd(dir) + " private and empty (" + o.privateBy() + ")"
+}
+
+// privateBy is where the parent says what makes such folders private and hides
+// secrets.
+func (o *order) privateBy() string {
+	if o.p.AccessMode.Guards() {
+		return o.at("access_mode")
+	}
+	return orElse(o.at("filesystem.read"), o.at("sandbox.root"))
+}
+
+// unprotects is the protected name that writing real by name would open and
+// parent keeps; "" for none.
+func (o *order) unprotects(real string) string {
+	if !o.p.Private || o.lists.Protected == nil {
+		return ""
+	}
+	named := false
+	best := ""
+	inner := o.innerTrees(real)
+	for i := range o.p.Write {
+		w := &o.p.Write[i]
+		if !within(w.Real, real) || slices.ContainsFunc(inner, func(t string) bool { return t != w.Real && within(w.Real, t) }) {
+			continue
+		}
+		rel := strings.TrimPrefix(strings.TrimPrefix(real, w.Real), "/")
+		switch {
+		case rel == "" || !o.lists.Protected(rel):
+			named = true // by the parent itself, or nothing on the way is protected
+		default:
+			best = rel
+		}
+	}
+	for _, t := range inner {
+		if rel := strings.TrimPrefix(strings.TrimPrefix(real, t), "/"); rel != "" && o.lists.Protected(rel) && !inList(o.p.Write, t) {
+			best = rel
+		}
+	}
+	if named || best == "" {
+		return ""
+	}
+	for _, g := range o.p.Globs {
+		name := strings.TrimPrefix(g, "**/")
+		for part := range strings.SplitSeq(best, "/") {
+			if part == name {
+				return ""
+			}
+		}
+	}
+	return best
+}
+
+// innerTrees are the parent's writable folders above real whose tops count though
+// they may lie in a larger one: the working directory, and what mounts show.
+func (o *order) innerTrees(real string) (all []string) {
+	if dir := o.p.WorkingDir.Real; o.p.WritesWorkDir() && within(dir, real) {
+		all = append(all, dir)
+	}
+	for i := range o.p.Mounts {
+		if m := &o.p.Mounts[i]; m.Mode == MountRW && m.Source.IsDir && within(m.Source.Real, real) {
+			all = append(all, m.Source.Real)
+		}
+	}
+	return all
+}
