@@ -34,3 +34,13 @@ func TestNarrowedPrivateFoldersStay(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 }
+
+// A document that names /run has the host's, with nothing of sbx's in it.
+func TestTheHostsRunIsShown(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	r := b.sh(`{"filesystem": {"read": ["@system", "/run", "`+b.ws+`"]}}`, "ls -d /run /run/sbx 2>/dev/null").ended()
+	if !strings.HasPrefix(r.out, "/run\nend") {
+		t.Errorf("%v", r)
+	}
+}
