@@ -166,6 +166,7 @@ func asked(c can, parent, child string) can {
 	json.Unmarshal([]byte(child), &d)
 	guards := func(mode string) bool { return mode == "read-only" || mode == "workspace-write" }
 	inherits := !guards(d.Mode) && (guards(p.Mode) || p.Sandbox != nil || p.Filesystem.Write != nil || p.Filesystem.Mounts != nil)
+	mounts := p.Filesystem.Mounts != nil && d.Filesystem.Mounts == nil // read-only then
 	c = maps.Clone(c)
 	maps.DeleteFunc(c, func(fact, _ string) bool {
 		what, name, _ := strings.Cut(fact, " ")
@@ -175,7 +176,9 @@ func asked(c can, parent, child string) can {
 			return set
 		case "starts":
 			return p.OnExceed == "record" && d.OnExceed == ""
-		case "read", "write", "make", "mode", "talk", "repository":
+		case "read", "talk":
+			return inherits || mounts
+		case "write", "make", "mode", "repository":
 			return inherits
 		}
 		return false
@@ -205,7 +208,7 @@ func (w *pairWorld) reach(seed uint64, docs ...string) (can, string) {
 
 func (w *pairWorld) reacher(seed uint64) []string {
 	bin := w.base + "/bin/"
-	return []string{bin + "probe", "reach", w.list, "made-" + strconv.FormatUint(seed, 10), w.port, bin + "probe", bin + "tool"}
+	return []string{bin + "probe", "reach", w.list, "made-" + strconv.FormatUint(seed, 10), w.port, bin + "probe", bin + "tool", bin + "other/tool"}
 }
 
 func (w *pairWorld) look(argv []string) (can, string) {

@@ -32,10 +32,11 @@ func newPairWorld(t *testing.T, root string) *pairWorld {
 	for link, to := range map[string]string{"w/la": "a", "w/lout": "../o", "w/a/lb": "../b", "w/a/c/up": "..", "o/li": "../w/a", "w/lf": "../o/f", "home/keys": ".ssh"} {
 		must(t, os.Symlink(to, w.base+"/"+link))
 	}
-	for _, d := range []string{"bin", "rec"} {
+	for _, d := range []string{"bin", "rec", "bin/other"} {
 		must(t, os.Mkdir(w.base+"/"+d, 0o755))
 	}
-	for _, name := range []string{"probe", "tool"} {
+	w.env[0] = "PATH=" + w.base + "/bin:" + strings.TrimPrefix(w.env[0], "PATH=")
+	for _, name := range []string{"probe", "tool", "other/tool"} {
 		w.copyProbe(w.base + "/bin/" + name)
 	}
 	text, err := os.ReadFile(sbxPath)
@@ -154,7 +155,7 @@ func (m *pairMaker) document(child bool) string {
 	add(10, "best_effort", func() string { return m.of(`["*"]`, `["access_mode"]`, `["filesystem.read", "network"]`) })
 	add(20, "network", func() string { return `{"mode": ` + m.of(`"none"`, `"host"`) + "}" })
 	add(30, "environment", m.environment)
-	add(12, "commands", m.commands)
+	add(20, "commands", m.commands)
 	add(70, "filesystem", m.filesystem)
 	if child {
 		add(12, "restrict", word("/", "/a", "/la", "/a/c", "/lout", "/a/../b", "/c", "/a/c/up"))
@@ -180,6 +181,8 @@ func (m *pairMaker) environment() string {
 	}
 	if m.chance(40) {
 		parts = append(parts, `"set": {`+quoted(m.of("PAIR_A", "PAIR_NEW", "API_TOKEN", "LD_PRELOAD"))+`: ""}`)
+	} else if m.chance(30) {
+		parts = append(parts, `"set": {"PATH": `+quoted(m.at+m.of("/bin", "/bin/other", "/bin/other:"+m.at+"/bin"))+"}")
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
@@ -187,11 +190,11 @@ func (m *pairMaker) environment() string {
 func (m *pairMaker) commands() string {
 	bin := m.at + "/bin/"
 	if m.chance(50) {
-		return `{"deny": [` + quoted(m.of(bin+"tool", bin+"probe2", "true")) + "]}"
+		return `{"deny": [` + quoted(m.of(bin+"tool", bin+"probe2", "true", "tool", "tool")) + "]}"
 	}
 	allow := []string{quoted(bin + "probe"), quoted(bin + "sbx")}
 	if m.chance(50) {
-		allow = append(allow, quoted(m.of(bin+"tool", bin, "true")))
+		allow = append(allow, quoted(m.of(bin+"tool", bin, "true", "tool", "tool")))
 	}
 	return `{"allow": [` + strings.Join(allow, ", ") + "]}"
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -76,7 +75,7 @@ func reach(a []string) {
 				started++
 			}
 		}
-		fmt.Printf("starts\t%s\t%d\n", filepath.Base(program), started)
+		fmt.Printf("starts\t%s\t%d\n", program, started)
 	}
 	fmt.Println("end")
 }
