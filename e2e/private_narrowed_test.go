@@ -20,7 +20,7 @@ func TestNarrowedPrivateFoldersStay(t *testing.T) {
 	}
 	for name, child := range map[string]string{
 		"read":  `{"filesystem": {"read": ["@system", "` + b.ws + `", "` + b.out + `"]}}`,
-		"top":   `{"filesystem": {"read": ["@system", "` + top + `"]}}`,
+		"top":   `{"filesystem": {"read": ["@system", "` + top + `"]}}`, // itself private
 		"mount": mount(b.out), "mount of the top": mount(top), "mount of all": mount("/"),
 	} {
 		b.args = []string{"--spec-json", `{"access_mode": "workspace-write"}`, "--spec-json", child}

@@ -15,13 +15,14 @@ func (o *order) view() {
 	if p.Visible && c.System && !p.System {
 		o.wider("filesystem.read", System, "no "+System, o.at("filesystem.read"))
 	}
-	for _, list := range [][]Path{c.Read, c.Write} {
+	for k, list := range [][]Path{c.Read, c.Write} {
 		for i := range list {
 			if inList(p.Read, list[i].Real) || inList(p.Write, list[i].Real) || o.shadowed(list[i].Real) {
 				continue
 			}
 			why := o.unseen(list[i].Real)
-			if why == "" && list[i].Real != "/" { // in the whole root they stay
+			// In a folder above that is only read, and in the whole root, they stay.
+			if why == "" && (k == 1 && list[i].Real != "/" || list[i].Real == "/dev") {
 				why = o.coversPrivate(list[i].Real)
 			}
 			if why != "" {

@@ -34,13 +34,17 @@ func (o *order) coversPrivate(folder string) string {
 }
 
 // showsHost tells whether the parent shows the host's own at a path that is private
-// otherwise: what it names, if not as part of the whole root, or mounts.
+// otherwise: what it reads there, writes there or above, if not as part of the
+// whole root, or mounts.
 func (o *order) showsHost(real string) bool {
-	for _, list := range [][]Path{o.p.Read, o.p.Write} {
-		for i := range list {
-			if list[i].Real != "/" && within(list[i].Real, real) {
-				return true
-			}
+	for i := range o.p.Read {
+		if n := o.p.Read[i].Real; within(n, real) && o.privateAt(n) != "" {
+			return true
+		}
+	}
+	for i := range o.p.Write {
+		if n := o.p.Write[i].Real; n != "/" && within(n, real) {
+			return true
 		}
 	}
 	for i := range o.p.Mounts {
