@@ -116,10 +116,11 @@ type outerTool struct {
 	name  string
 	image bool     // its files are an image's
 	env   []string // by which it is found
+	line  []string // of a runtime: what its line begins with
 }
 
 // outerTools are the names that ready knows.
-var outerTools = []string{"sbx", "bwrap", "nsjail", "docker", "podman", "runsc"}
+var outerTools = []string{"sbx", "bwrap", "nsjail", "docker", "podman", "runsc", "oci"}
 
 // ready is a tool, or a skip that says why not.
 func ready(t *testing.T, name string) outerTool {
@@ -130,6 +131,8 @@ func ready(t *testing.T, name string) outerTool {
 		bwrapReady(t)
 	case "nsjail":
 		nsjailReady(t)
+	case "oci":
+		tool.line = runcReady(t)
 	case "docker":
 		tool.image, tool.env = true, []string{dockerHost(t)}
 	case "runsc":
@@ -142,11 +145,18 @@ func ready(t *testing.T, name string) outerTool {
 
 // flags are what names the tool.
 func (o outerTool) flags(flag string) []string {
+	if o.line != nil {
+		bundles++
+		return []string{flag, o.name, "--bundle", filepath.Join(o.line[len(o.line)-1], "bundle"+strconv.Itoa(bundles))}
+	}
 	if o.image {
 		return []string{flag, o.name, "--image", sandboxImage}
 	}
 	return []string{flag, o.name}
 }
+
+// bundles counts the bundles of the run, each of which has a folder.
+var bundles int
 
 // probed is a box with all that refusals tries, and the script.
 func probed(t *testing.T, tool outerTool) (b *box, argv []string) {
@@ -275,6 +285,9 @@ func TestWrappedRefusals(t *testing.T) {
 				a, status := b.wrap(b.invoked(mounts, argv...), flags...)
 				if status != 0 {
 					t.Fatalf("%s: status %d: %+v", p.spec, status, a.Problems)
+				}
+				if tool.line != nil { // runc itself has options of its own here
+					a.Wrapped.Cmd, a.Wrapped.Args = tool.line[0], append(slices.Clone(tool.line[1:]), a.Wrapped.Args...)
 				}
 				p.hold(t, b, tool, told(t, a.start(b)))
 			}

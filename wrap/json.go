@@ -160,6 +160,9 @@ func (w *printer) list(k string, v []string) {
 	w.close(']')
 }
 
+// raw writes a value that is JSON already.
+func (w *printer) raw(s string) { w.b = append(w.b, s...) }
+
 func (w *printer) str(s string) { w.b = AppendString(w.b, s) }
 
 // AppendString appends s as a JSON string (RFC 8259, section 7); bytes that are

@@ -124,23 +124,31 @@ func newWrapper(name string, a Ask) (*wrapper, error) {
 		return nil, spec.Problems{{On: name, Do: "wrap by it", Why: "it is none of " + strings.Join(Wrappers(), ", ")}}
 	}
 	w := &wrapper{tool: tools[i], a: a}
-	if w.image && a.Image == "" {
+	if err := w.finish(); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// finish makes all of a wrapper that depends on no invocation.
+func (w *wrapper) finish() error {
+	if w.image && w.a.Image == "" {
 		w.refuse("", "run an image by "+w.name, "none is named", "give --image REF")
 	}
 	w.askTool()
 	if err := w.build(); err != nil {
-		return nil, err
+		return err
 	}
-	w.checkMounts(a.Mounts)
+	w.checkMounts(w.a.Mounts)
 	w.args(w)
 	for _, l := range w.supervisedLacks() {
 		w.note(l)
 	}
 	if len(w.problems) > 0 {
-		return nil, w.problems
+		return w.problems
 	}
 	w.hide = w.aliases()
-	return w, nil
+	return nil
 }
 
 // Name implements Wrapper.
@@ -214,6 +222,9 @@ func (w *wrapper) build() error {
 		return err
 	}
 	w.plan = plan
+	if w.name == ociTool.name && plan.Base == BaseHost {
+		w.refuse("access_mode", "make a bundle", "the spec constrains no files, and a bundle has a root of its own", "set access_mode")
+	}
 	if w.root && plan.Base == BasePlace {
 		w.refuse("filesystem", "have "+w.name+" show the host's files", "the names in / are not known", "probe the host for it")
 	}

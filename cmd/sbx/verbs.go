@@ -59,7 +59,8 @@ func table() []verb {
 				"command line or invocation.",
 			example: "echo '{\"cmd\": \"make\", \"cwd\": \"/srv/app\"}' | sbx wrap --wrapper bwrap --json",
 			flags: withSpec(
-				flag{name: "wrapper", arg: "NAME", help: "sbx, bwrap, nsjail, runsc, docker, podman or none"},
+				flag{name: "wrapper", arg: "NAME", help: "sbx, bwrap, nsjail, runsc, docker, podman, none or oci"},
+				flag{name: "bundle", arg: "DIR", help: "where --wrapper oci writes config.json and rootfs, for runc and crun"},
 				flag{name: "image", arg: "REF", help: "the image for docker, podman and runsc; nothing is pulled"},
 				flag{name: "json", help: "one invocation on stdin, one answer on stdout"},
 				flag{name: "stream", help: "an invocation a line, an answer a line"},

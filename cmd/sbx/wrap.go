@@ -25,6 +25,9 @@ func runWrap(c *call) int {
 	case (c.has("json") || c.has("stream")) && len(c.rest) > 0:
 		c.std.say("wrap: with --json or --stream the command comes on stdin, and not " + quote(c.rest[0]))
 		return exitUsage
+	case c.has("bundle") != (name == "oci") || name == "oci" && c.has("stream"):
+		c.std.say("wrap: --bundle DIR goes with --wrapper oci, one invocation at a time")
+		return exitUsage
 	case c.has("stream"):
 		return c.wrapStream()
 	case c.has("json"):
@@ -116,6 +119,9 @@ func (w *wrapping) answer(name string, text []byte) ([]byte, int) {
 }
 
 func (w *wrapping) wrap(inv *wrap.Invocation) (out wrap.Invocation, audit wrap.Audit, err error) {
+	if w.value("wrapper") == "oci" {
+		return w.bundle(inv)
+	}
 	if w.wrapper == nil || w.made != madeFor(inv) {
 		if w.wrapper, err = w.make(inv); err != nil {
 			w.wrapper = nil
@@ -137,22 +143,31 @@ func madeFor(inv *wrap.Invocation) string {
 	return key
 }
 
-// make makes the wrapper for an invocation, from the documents to the host.
+// make makes the wrapper for an invocation.
 func (w *wrapping) make(inv *wrap.Invocation) (wrap.Wrapper, error) {
+	ask, err := w.ask(inv)
+	if err != nil {
+		return nil, err
+	}
+	return wrap.NewWrapper(w.value("wrapper"), ask)
+}
+
+// ask is what a wrapper is made from, from the documents to the host.
+func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, error) {
 	cwd := inv.Cwd
 	if cwd == "" {
 		var err error
 		if cwd, err = getwd(); err != nil {
-			return nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+			return wrap.Ask{}, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 		}
 	}
 	r, err := w.resolveFor(inv, cwd)
 	if err != nil {
-		return nil, err
+		return wrap.Ask{}, err
 	}
 	host := launch.Probe(r)
 	host.Tools = w.ownProgram(host.Tools)
-	return wrap.NewWrapper(w.value("wrapper"), wrap.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts, Sources: nil})
+	return wrap.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts}, nil
 }
 
 // ownProgram says where this very program is, which PATH may not know.

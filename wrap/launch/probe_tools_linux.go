@@ -65,7 +65,8 @@ func onPath(name, path string) string {
 			continue
 		}
 		file := join(dir, name)
-		if kindAt(file) == wrap.File && unix.Access(file, unix.X_OK) == nil {
+		var st unix.Stat_t // of what a link leads to
+		if unix.Stat(file, &st) == nil && kindOf(st.Mode) == wrap.File && unix.Access(file, unix.X_OK) == nil {
 			return file
 		}
 	}

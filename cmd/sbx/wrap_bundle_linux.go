@@ -1,0 +1,81 @@
+package main
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// bundle writes the bundle of an invocation, and gives the line by which runc
+// runs it; crun takes the same.
+func (w *wrapping) bundle(inv *wrap.Invocation) (out wrap.Invocation, audit wrap.Audit, err error) {
+	dir := w.value("bundle")
+	if dir == "" {
+		return out, audit, usageError("wrap: --wrapper oci wants --bundle DIR")
+	}
+	ask, err := w.ask(inv)
+	if err != nil {
+		return out, audit, err
+	}
+	b, err := wrap.OCI(ask, *inv)
+	if err != nil {
+		return out, audit, err
+	}
+	if err := writeBundle(dir, b); err != nil {
+		return out, audit, err
+	}
+	b.Audit.NotHeld = append(b.Audit.NotHeld, w.left...)
+	return wrap.Invocation{Cmd: "runc", Args: []string{"run", "--bundle", dir, containerID(dir)}, Env: inv.Env, Cwd: inv.Cwd}, b.Audit, nil
+}
+
+// containerID is a name for the container of a bundle, as runtimes take it.
+func containerID(dir string) string {
+	name := strings.TrimRight(dir, "/")
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	return "sbx-" + strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// writeBundle makes the folder, rootfs in it and config.json last: a runtime that
+// finds that finds all of it.
+func writeBundle(dir string, b *wrap.Bundle) error {
+	fail := func(on string, err error) error {
+		return &spec.Problem{On: on, Do: "write the bundle", Why: err.Error(), Help: "name a folder that is not there yet, or is empty"}
+	}
+	if err := unix.Mkdir(dir, 0o755); err != nil && err != unix.EEXIST {
+		return fail(dir, err)
+	}
+	root := dir + "/rootfs"
+	if err := unix.Mkdir(root, 0o755); err != nil { // also where one is there, which may hold anything
+		return fail(root, err)
+	}
+	for i := range b.Root {
+		n := &b.Root[i]
+		var err error
+		if n.Kind == wrap.NodeLink {
+			err = unix.Symlink(n.Text, root+n.Path)
+		} else {
+			err = unix.Mkdir(root+n.Path, 0o755)
+		}
+		if err != nil && err != unix.EEXIST {
+			return fail(root+n.Path, err)
+		}
+	}
+	// Of the caller's alone: the environment is in it.
+	fd, err := unix.Open(dir+"/config.json", unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return fail(dir+"/config.json", err)
+	}
+	defer unix.Close(fd)
+	if !writeAll(fd, string(b.Config)) {
+		return fail(dir+"/config.json", unix.EIO)
+	}
+	return nil
+}

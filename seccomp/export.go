@@ -1,0 +1,198 @@
+package seccomp
+
+import (
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// AppendOCI appends the default filter as linux.seccomp of a runtime-spec
+// config.json, for the runtimes that load one themselves (runc, crun). What the
+// filter decides by arguments becomes lists of what is allowed: such a profile is
+// compared in 64 bits, and conditions on one argument are alternatives there, so
+// that a list of what is refused would leave doors open.
+func AppendOCI(dst []byte, o Options, a Arch) []byte {
+	o.Notify = NotifyNone // a profile has nobody to ask
+	f := Default(o)
+	w := profileWriter{b: dst}
+	w.b = append(w.b, `{"defaultAction": "SCMP_ACT_ERRNO", "defaultErrnoRet": 1, "architectures": ["`+ociArch[a]+`"], "syscalls": [`...)
+	var allowed, absent []string
+	var asked []string
+	for nr := range arches[a].byNumber {
+		name, ok := a.Name(uint32(nr))
+		if !ok {
+			continue
+		}
+		if f.conditional(name) {
+			asked = append(asked, name)
+			continue
+		}
+		switch do, _ := f.Verdict(Call{Arch: arches[a].audit, Nr: uint32(nr)}); {
+		case do.Kind == Allow:
+			allowed = append(allowed, name)
+		case do == noSuchCall:
+			absent = append(absent, name)
+		}
+	}
+	w.rule(allowed, "SCMP_ACT_ALLOW", 0, nil)
+	w.rule(absent, "SCMP_ACT_ERRNO", int(unix.ENOSYS), nil)
+	for _, name := range asked {
+		for _, args := range f.allows(a, name) {
+			w.rule([]string{name}, "SCMP_ACT_ALLOW", 0, args)
+		}
+	}
+	return append(w.b, "]}"...)
+}
+
+var ociArch = [...]string{AMD64: "SCMP_ARCH_X86_64", ARM64: "SCMP_ARCH_AARCH64"}
+
+// conditional tells whether the verdict on a call depends on its arguments.
+func (f Filter) conditional(name string) bool {
+	return slices.ContainsFunc(f.Rules, func(r Rule) bool { return len(r.Args) > 0 && slices.Contains(r.Calls, name) })
+}
+
+// part is a class of values of one argument: those whose bits of Mask are Value.
+type part struct {
+	index       int
+	mask, value uint64
+}
+
+// dimension parts an argument into classes on each of which every rule of the
+// filter is constant. What lies in none of them is refused.
+type dimension struct {
+	index  int
+	mask   uint64
+	values []uint64
+	rest   bool // values outside of the classes may be allowed as well: then the argument is not asked about
+}
+
+const low = 0xffffffff
+
+// dimensions are the arguments that the filter asks about, call by call.
+// export_test.go holds that each such call is here.
+func dimensions(name string) []dimension {
+	upTo := func(n uint64) (all []uint64) {
+		for v := range n {
+			all = append(all, v)
+		}
+		return all
+	}
+	formats := upTo(16) // of S_IFMT, also those that the kernel does not have
+	for i := range formats {
+		formats[i] <<= 12
+	}
+	switch name {
+	case "clone":
+		return []dimension{{0, newNamespaces, []uint64{0}, false}}
+	case "prlimit64":
+		return []dimension{{0, low, []uint64{0}, false}}
+	case "socket", "socketpair":
+		return []dimension{
+			{0, low, []uint64{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}, false},
+			{1, sockType, upTo(sockType + 1), false},
+			{2, low, []uint64{unix.NETLINK_ROUTE}, true},
+		}
+	case "mknod":
+		return []dimension{{1, unix.S_IFMT, formats, false}, {2, low, []uint64{0}, true}}
+	case "mknodat":
+		return []dimension{{2, unix.S_IFMT, formats, false}, {3, low, []uint64{0}, true}}
+	}
+	return nil
+}
+
+// allows lists the conditions under which a call is allowed, each a rule.
+func (f Filter) allows(a Arch, name string) (rules [][]part) {
+	nr := uint32(slices.Index(arches[a].byNumber[:], name))
+	verdict := func(args [6]uint64) bool {
+		do, _ := f.Verdict(Call{Arch: arches[a].audit, Nr: nr, Args: args})
+		return do.Kind == Allow
+	}
+	if name == "ioctl" {
+		for _, p := range outside(1, unix.TIOCSTI, tioclinux) {
+			rules = append(rules, []part{p})
+		}
+		return rules
+	}
+	dims := dimensions(name)
+	var walk func(i int, args [6]uint64, so []part)
+	walk = func(i int, args [6]uint64, so []part) {
+		if i == len(dims) {
+			if verdict(args) {
+				rules = append(rules, slices.Clone(so))
+			}
+			return
+		}
+		d := dims[i]
+		if d.rest {
+			other := args
+			other[d.index] = 1 << 20 // in none of the classes
+			if verdict(other) {
+				walk(i+1, other, so)
+				return
+			}
+		}
+		for _, v := range d.values {
+			args[d.index] = v
+			walk(i+1, args, append(so, part{d.index, d.mask, v}))
+		}
+	}
+	walk(0, [6]uint64{}, nil)
+	return rules
+}
+
+// outside are classes that together are all values of an argument, in 32 bits,
+// but these.
+func outside(index int, but ...uint64) (parts []part) {
+	var walk func(bit int, mask, value uint64)
+	walk = func(bit int, mask, value uint64) {
+		within := func(v uint64) bool { return v&mask == value }
+		switch {
+		case !slices.ContainsFunc(but, within):
+			parts = append(parts, part{index, mask, value})
+		case bit < 0: // one of them
+		default:
+			b := uint64(1) << bit
+			walk(bit-1, mask|b, value)
+			walk(bit-1, mask|b, value|b)
+		}
+	}
+	walk(31, 0, 0)
+	return parts
+}
+
+// profileWriter writes the rules of a profile.
+type profileWriter struct {
+	b    []byte
+	some bool
+}
+
+func (w *profileWriter) rule(names []string, action string, errno int, args []part) {
+	if len(names) == 0 {
+		return
+	}
+	if w.some {
+		w.b = append(w.b, ", "...)
+	}
+	w.some = true
+	w.b = append(w.b, `{"names": [`...)
+	for i, n := range names {
+		if i > 0 {
+			w.b = append(w.b, ", "...)
+		}
+		w.b = append(w.b, `"`+n+`"`...)
+	}
+	w.b = append(w.b, `], "action": "`+action+`"`...)
+	if errno != 0 {
+		w.b = append(w.b, `, "errnoRet": `+strconv.Itoa(errno)...)
+	}
+	for i, p := range args {
+		w.b = append(w.b, []string{`, "args": [`, `, `}[min(i, 1)]...)
+		w.b = append(w.b, `{"index": `+strconv.Itoa(p.index)+`, "value": `+strconv.FormatUint(p.mask, 10)+
+			`, "valueTwo": `+strconv.FormatUint(p.value, 10)+`, "op": "SCMP_CMP_MASKED_EQ"}`...)
+	}
+	if len(args) > 0 {
+		w.b = append(w.b, ']')
+	}
+	w.b = append(w.b, '}')
+}

@@ -1,0 +1,225 @@
+package wrap
+
+import (
+	"strconv"
+
+	"sbx/seccomp"
+	"sbx/spec"
+)
+
+// ociTool is a runtime of the Open Container Initiative, told by a bundle: the
+// folder rootfs and a config.json (runtime-spec, config.md). It is no Wrapper of
+// its own, since a bundle is more than a line.
+var ociTool = tool{name: "oci", root: true, args: func(*wrapper) {}, cannot: ociCannot,
+	without: []Lack{
+		{FieldProtected, noWatch},
+		{"max_commands", noCount},
+	}}
+
+func ociCannot(w *wrapper, f spec.Field) string {
+	switch {
+	case f == "limits.timeout":
+		return "a runtime has no such limit"
+	case within(f, "limits.memory", "limits.cpus", "limits.pids") && w.a.Host.UID != 0:
+		return "a runtime makes no control groups for an ordinary user"
+	case f == "commands.allow":
+		return "a runtime has no rule about which files are executed"
+	case f == "syscalls":
+		return "the bundle has sbx's own list of system calls"
+	}
+	return unwatched(w, f)
+}
+
+// Bundle is what a runtime is given.
+type Bundle struct {
+	Config []byte // config.json
+	// Root is what stands in rootfs before anything is mounted: folders, empty
+	// files and links. Runtimes make mount points, but no links.
+	Root  []Node
+	Audit Audit
+}
+
+// OCI makes the bundle that runs an invocation. It is pure, as a Wrapper is. The
+// error is spec.Problems.
+func OCI(a Ask, inv Invocation) (*Bundle, error) {
+	w := &wrapper{tool: &ociTool, a: a}
+	if err := w.finish(); err != nil {
+		return nil, err
+	}
+	if err := w.check(&inv); err != nil {
+		return nil, err
+	}
+	env := environment(a.Resolved.Environ(inv.Env), a.Host.DropEnv)
+	b := &Bundle{Config: w.config(&inv, env)}
+	for _, n := range w.nodes {
+		if (n.Kind == NodeLink || n.Kind == NodeDir) && w.inRoot(n.Path) {
+			b.Root = append(b.Root, n)
+		}
+	}
+	line := Invocation{Cmd: inv.Cmd, Args: inv.Args}
+	b.Audit = w.audit(&inv, &line)
+	return b, nil
+}
+
+// inRoot tells whether a path lies in rootfs itself, and in nothing that is
+// mounted.
+func (w *wrapper) inRoot(path string) bool {
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		if n.Path != path && under(path, n.Path) && n.Kind != NodeDir && n.Kind != NodeLink && n.Kind != NodeReadOnly {
+			return false
+		}
+	}
+	return true
+}
+
+// config writes config.json.
+func (w *wrapper) config(inv *Invocation, env []string) []byte {
+	p := &printer{}
+	p.open('{')
+	p.text("ociVersion", "1.0.2")
+	p.key("process")
+	p.open('{')
+	p.key("user")
+	p.raw(`{"uid": ` + itoa(w.insideID(w.a.Host.UID)) + `, "gid": ` + itoa(w.insideID(w.a.Host.GID)) + `}`)
+	p.key("args")
+	p.raw(string(appendStrings(nil, append([]string{inv.Cmd}, inv.Args...))))
+	p.key("env")
+	p.raw(string(appendStrings(nil, env)))
+	p.text("cwd", w.dir(inv.Cwd))
+	p.key("capabilities")
+	p.raw(w.ociCaps())
+	p.key("rlimits")
+	p.raw(w.ociLimits())
+	p.flag("noNewPrivileges", true)
+	p.close('}')
+	p.key("root")
+	p.raw(`{"path": "rootfs", "readonly": true}`)
+	p.key("mounts")
+	p.raw(w.ociMounts())
+	p.key("linux")
+	p.open('{')
+	p.key("namespaces")
+	p.raw(w.ociNamespaces())
+	for _, m := range []struct {
+		key    string
+		id     int
+		ranges []IDRange
+	}{{"uidMappings", w.a.Host.UID, w.a.Host.UIDs}, {"gidMappings", w.a.Host.GID, w.a.Host.GIDs}} {
+		p.key(m.key)
+		p.raw(w.ociIDs(m.id, m.ranges))
+	}
+	if r := w.ociResources(); r != "" {
+		p.key("resources")
+		p.raw(r)
+	}
+	p.key("maskedPaths")
+	p.raw(string(appendStrings(nil, w.ociMasked())))
+	p.key("readonlyPaths")
+	p.raw(string(appendStrings(nil, w.ociReadOnly())))
+	if w.plan.Filter.On {
+		p.key("seccomp")
+		p.raw(string(seccomp.AppendOCI(nil, w.plan.Filter.Options(), seccomp.Native)))
+	}
+	p.close('}')
+	p.close('}')
+	return append(p.b, '\n')
+}
+
+// insideID is an id as it is called inside: an ordinary user's only one is 0 there,
+// which runtimes want to be.
+func (w *wrapper) insideID(id int) int {
+	if w.a.Host.UID == 0 {
+		return id
+	}
+	return 0
+}
+
+func (w *wrapper) ociIDs(id int, ranges []IDRange) string {
+	if w.a.Host.UID != 0 {
+		return `[{"containerID": 0, "hostID": ` + itoa(id) + `, "size": 1}]`
+	}
+	s := "["
+	for i, r := range ranges {
+		if i > 0 {
+			s += ", "
+		}
+		first := strconv.FormatUint(uint64(r.First), 10)
+		s += `{"containerID": ` + first + `, "hostID": ` + first + `, "size": ` + strconv.FormatUint(uint64(r.Count), 10) + `}`
+	}
+	return s + "]"
+}
+
+func (w *wrapper) ociNamespaces() string {
+	names := []string{"user", "mount", "pid", "ipc", "uts", "cgroup"}
+	if w.a.Resolved.Network != spec.NetworkHost {
+		names = append(names, "network")
+	}
+	s := "["
+	for i, n := range names {
+		if i > 0 {
+			s += ", "
+		}
+		s += `{"type": "` + n + `"}`
+	}
+	return s + "]"
+}
+
+func (w *wrapper) ociCaps() string {
+	var names []string
+	for _, c := range w.plan.Caps {
+		names = append(names, c.String())
+	}
+	list := string(appendStrings(nil, names))
+	return `{"bounding": ` + list + `, "effective": ` + list + `, "permitted": ` + list + `}`
+}
+
+func (w *wrapper) ociLimits() string {
+	l := &w.a.Resolved.Spec.Limits.Value
+	s := ""
+	add := func(kind string, n int64) {
+		if s != "" {
+			s += ", "
+		}
+		v := strconv.FormatInt(n, 10)
+		s += `{"type": "` + kind + `", "hard": ` + v + `, "soft": ` + v + `}`
+	}
+	if l.OpenFiles.Set {
+		add("RLIMIT_NOFILE", int64(l.OpenFiles.Value))
+	}
+	if l.FileSize.Set {
+		add("RLIMIT_FSIZE", int64(l.FileSize.Value))
+	}
+	return "[" + s + "]"
+}
+
+// ociResources are the limits of the container's control groups; memory and swap
+// together are as much as memory.
+func (w *wrapper) ociResources() string {
+	l := &w.a.Resolved.Spec.Limits.Value
+	s := ""
+	add := func(text string) {
+		if s != "" {
+			s += ", "
+		}
+		s += text
+	}
+	if w.a.Host.UID != 0 {
+		return ""
+	}
+	if l.Memory.Set {
+		n := strconv.FormatInt(int64(l.Memory.Value), 10)
+		add(`"memory": {"limit": ` + n + `, "swap": ` + n + `}`)
+	}
+	if l.CPUs.Set {
+		us, of := quota(l.CPUs.Value)
+		add(`"cpu": {"quota": ` + strconv.FormatInt(us, 10) + `, "period": ` + strconv.FormatInt(of, 10) + `}`)
+	}
+	if l.PIDs.Set {
+		add(`"pids": {"limit": ` + itoa(l.PIDs.Value) + `}`)
+	}
+	if s == "" {
+		return ""
+	}
+	return "{" + s + "}"
+}

@@ -1,0 +1,84 @@
+package wrap
+
+import "strconv"
+
+// ociMounts are the mounts of a bundle, in order. Runtimes make the nodes of /dev
+// by themselves.
+func (w *wrapper) ociMounts() string {
+	m := ociList{}
+	m.add("/proc", "proc", "proc", "nosuid", "noexec", "nodev")
+	m.add("/dev", "tmpfs", "tmpfs", "nosuid", "strictatime", "mode=755", "size=65536k")
+	m.add("/dev/pts", "devpts", "devpts", "nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620")
+	m.add("/dev/shm", "tmpfs", "shm", "nosuid", "noexec", "nodev", "mode=1777")
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		if under(n.Path, "/proc") || n.Path == "/" || under(n.Path, "/dev") && n.For == FieldPrivate {
+			continue
+		}
+		switch n.Kind {
+		case NodeBind:
+			m.add(n.Path, "bind", n.Source, w.ociBind(n)...)
+		case NodeTmpfs:
+			o := []string{"nosuid", "nodev", "mode=" + perms(max(n.Perm, 0o700))}
+			if n.Size > 0 {
+				o = append(o, "size="+strconv.FormatInt(n.Size, 10))
+			}
+			m.add(n.Path, "tmpfs", "tmpfs", o...)
+		case NodeEmptyDir:
+			m.add(n.Path, "tmpfs", "tmpfs", "ro", "nosuid", "nodev", "mode=0555", "size=4k")
+		case NodeEmptyFile:
+			m.add(n.Path, "bind", "/dev/null", "bind", "ro", "nosuid")
+		}
+	}
+	return "[" + m.text + "]"
+}
+
+// ociBind is how a tree is bound. Read-only with all that is mounted beneath it
+// (rro, runc 1.1 and crun 1.4) is asked for only where something is, as gVisor,
+// which makes it so anyway, did not always know the word.
+func (w *wrapper) ociBind(n *Node) []string {
+	o := []string{"rbind", "rprivate", "nosuid", "nodev"}
+	if n.Mode != ModeRO {
+		return append(o, "rw")
+	}
+	for _, m := range w.a.Host.Mounts {
+		if m.Path != n.Source && under(m.Path, n.Source) {
+			return append(o, "ro", "rro")
+		}
+	}
+	return append(o, "ro")
+}
+
+// ociMasked is what of /proc is hidden, ociReadOnly what is read-only: names that
+// a kernel does not have are passed over by runtimes.
+func (w *wrapper) ociMasked() (paths []string) {
+	for i := range procMasked {
+		paths = append(paths, "/proc/"+procMasked[i].Path)
+	}
+	return paths
+}
+
+func (w *wrapper) ociReadOnly() (paths []string) {
+	for i := range procReadOnly {
+		if name := procReadOnly[i].Path; name != "1" { // of sbx alone
+			paths = append(paths, "/proc/"+name)
+		}
+	}
+	for i := range w.nodes {
+		if n := &w.nodes[i]; n.Kind == NodeReadOnly && !under(n.Path, "/proc") && n.Path != "/" {
+			paths = append(paths, n.Path)
+		}
+	}
+	return paths
+}
+
+// ociList is a list of mounts while it is written.
+type ociList struct{ text string }
+
+func (m *ociList) add(target, kind, source string, options ...string) {
+	if m.text != "" {
+		m.text += ",\n    "
+	}
+	m.text += `{"destination": ` + string(AppendString(nil, target)) + `, "type": "` + kind + `", "source": ` + string(AppendString(nil, source)) +
+		`, "options": ` + string(appendStrings(nil, options)) + "}"
+}
