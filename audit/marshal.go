@@ -182,7 +182,7 @@ func (r *Record) appendBackend(w *writer) {
 	w.key("backend")
 	w.open('{')
 	w.keyStr("asked", b.Asked)
-	w.keyStr("used", b.Used)
+	w.keyText("used", b.Used)
 	w.keyText("version", b.Version)
 	w.keyText("image", b.Image)
 	w.keyText("reason", b.Reason)

@@ -31,6 +31,7 @@ func sample() Record {
 			Tools: spec.Some([]agent.Tool{{Name: "file_change", Asked: 3, Ran: 1, Refused: 2}, {Name: "odd\"\x1b", Asked: 1}}), Called: spec.Some([]agent.Tool{}), Shell: spec.Some(0),
 			Tokens: spec.Some(agent.Tokens{Input: 5, Cached: 4, Output: 3}), End: spec.Some(agent.End{Reason: "bad key ghp_0123456789abcdef0123456789abcdef0123"}),
 			Unseen: []agent.Unseen{{What: "subagents", Why: "not in the stream"}}},
+		Backend:       Backend{Asked: "docker", Used: "native", Version: "20.10", Image: "sbx-sandbox:latest", Reason: "it does not answer", Unseen: []string{"commands"}},
 		ObservedKinds: []string{"filesystem"},
 		Enforcement:   []wrap.Enforcement{{Field: "access_mode", Asked: "workspace-write", By: "mount namespace"}, {Field: "limits.memory", Asked: "2GiB", Status: wrap.Degraded, Reason: "no cgroup"}},
 		Host:          &wrap.Host{Release: "6.18.44", Arch: "amd64", LandlockABI: 7, UID: 0}, Rung: spec.Some(wrap.RungUser),
