@@ -81,7 +81,3 @@ func (r *resolver) program(f Field, verb, asked string) (ProgramAt, bool) {
 func isProgramName(asked string) bool {
 	return !strings.Contains(asked, "/") && asked != "~" && asked != "." && asked != ".."
 }
-
-// isLoaders tells whether a variable of that name is the dynamic loader's own
-// (ld.so(8)): most of them make it load other code. GLIBC_TUNABLES does not.
-func isLoaders(name string) bool { return strings.HasPrefix(name, "LD_") }

@@ -165,24 +165,6 @@ func (w *printer) raw(s string) { w.b = append(w.b, s...) }
 
 func (w *printer) str(s string) { w.b = AppendString(w.b, s) }
 
-// AppendString appends s as a JSON string (RFC 8259, section 7); bytes that are
-// no UTF-8 become U+FFFD.
-func AppendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r < ' ' || r == 0x7f:
-			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
-		default:
-			dst = append(dst, string(r)...)
-		}
-	}
-	return append(dst, '"')
-}
-
 func (w *printer) ids(m IDMap) {
 	switch {
 	case m.All:

@@ -14,7 +14,7 @@ import (
 // around it. It answers spec.Resolve as the kernel would, and makes the Host
 // that Probe would have made: what a Plan may count on is what Probe looks at.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	nodes map[string]node
 	large map[string]bool // folders that Probe leaves unlisted
 	host  Host
@@ -32,7 +32,7 @@ type node struct {
 }
 
 // newWorld reads lines of "kind path" and of facts; later lines win.
-func newWorld(t *testing.T, texts ...string) *world {
+func newWorld(t testing.TB, texts ...string) *world {
 	t.Helper()
 	w := &world{t: t, nodes: map[string]node{"/": {kind: Dir}}, large: map[string]bool{}}
 	w.host = Host{Kernel: Version{6, 18}, Release: "6.18.0", Arch: "amd64", UID: 1000, GID: 1000, LandlockABI: 8,

@@ -88,6 +88,7 @@ const (
 	nameDocker = "docker"
 	namePodman = "podman"
 	nameNone   = "none"
+	nameOCI    = "oci"
 )
 
 // tools are the wrappers, in the order of the help.
@@ -114,6 +115,7 @@ type wrapper struct {
 	line  []Word // the arguments
 	lacks []Lack
 	hide  []alias // how an audit calls paths of the host
+	head  auditArgs
 
 	problems spec.Problems
 }
@@ -148,6 +150,7 @@ func (w *wrapper) finish() error {
 		return w.problems
 	}
 	w.hide = w.aliases()
+	w.head = w.auditHead()
 	return nil
 }
 
@@ -222,7 +225,7 @@ func (w *wrapper) build() error {
 		return err
 	}
 	w.plan = plan
-	if w.name == ociTool.name && plan.Base == BaseHost {
+	if w.name == nameOCI && plan.Base == BaseHost {
 		w.refuse("access_mode", "make a bundle", "the spec constrains no files, and a bundle has a root of its own", "set access_mode")
 	}
 	if w.root && plan.Base == BasePlace {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"sbx/spec"
 	"sbx/spec/redact"
 )
 
@@ -31,35 +30,86 @@ const (
 	maxAudit     = 64 << 10
 )
 
-// audit is the audit of a wrapped invocation.
-func (w *wrapper) audit(inv, out *Invocation) Audit {
-	a := Audit{WrapperName: w.name, WrappedCmd: w.label(out.Cmd), NotHeld: w.lacks}
-	if strings.HasPrefix(a.WrappedCmd, "<") {
-		a.WrappedCmd = out.Cmd[strings.LastIndexByte(out.Cmd, '/')+1:]
+// auditArgs gathers the arguments of an audit.
+type auditArgs struct {
+	args      []string
+	left      int // bytes
+	most      int // arguments
+	truncated bool
+	scan      redact.Scanner
+}
+
+// add takes the next argument. Nothing follows what was left out.
+func (g *auditArgs) add(w *wrapper, arg string) {
+	if g.left <= 0 || len(g.args) >= g.most {
+		g.left, g.truncated = 0, true
+		return
 	}
-	args := out.Args
-	if w.name == nameSbx && len(args) > 2 {
-		args = slices.Clone(args)
-		args[2] = string(w.a.Resolved.Redacted(redact.Mark).AppendJSON(nil, nil))
+	whole := w.label(g.scan.Next(arg))
+	cut := clip(whole, min(maxAuditArg, g.left))
+	g.truncated = g.truncated || cut != whole
+	g.left -= len(cut)
+	g.args = append(g.args, cut)
+}
+
+// same is how many of the line's words are the same for every invocation, from
+// its beginning on.
+func (w *wrapper) same() int {
+	if i := slices.IndexFunc(w.line, func(word Word) bool { return word.Slot != SlotNone }); i >= 0 {
+		return i
 	}
-	argv := redact.Args(append([]string{out.Cmd}, args...))[1:]
-	a.WrappedArgs = make([]string, 0, min(len(argv), maxAuditArgs))
-	left := maxAudit
-	for _, arg := range argv {
-		if len(a.WrappedArgs) == maxAuditArgs || left <= 0 {
-			a.Truncated = true
-			break
+	return len(w.line)
+}
+
+// auditHead is the audit of what same tells of, which is looked at once. It may be
+// long: half of the audit is kept for what follows, the command above all.
+func (w *wrapper) auditHead() (g auditArgs) {
+	g = auditArgs{left: maxAudit / 2, most: maxAuditArgs / 2}
+	if w.name != nameNone && w.name != nameOCI {
+		g.scan.Next(w.program())
+	}
+	var args []string
+	for i, word := range w.line[:w.same()] {
+		text := word.Text
+		if w.name == nameSbx && i == sbxDocument {
+			text = string(w.a.Resolved.Redacted(redact.Mark).AppendJSON(nil, nil))
 		}
-		whole := w.label(arg)
-		cut := clip(whole, min(maxAuditArg, left))
-		a.Truncated = a.Truncated || cut != whole
-		left -= len(cut)
-		a.WrappedArgs = append(a.WrappedArgs, cut)
+		args = append(args, text)
 	}
+	for _, a := range args {
+		g.add(w, a)
+	}
+	if len(g.args) < len(args) {
+		g.args = append(g.args, "…")
+	}
+	g.left, g.most = g.left+maxAudit/2, maxAuditArgs
+	return g
+}
+
+// audit is the audit of a wrapped invocation; rest is what rewrite gave.
+func (w *wrapper) audit(inv, out *Invocation, rest []string) Audit {
+	g := w.head
+	g.args = append(make([]string, 0, len(g.args)+min(len(rest), maxAuditArgs)), g.args...)
+	g.scan = g.scan.Fork()
+	if w.name == nameNone || w.name == nameOCI {
+		g.scan.Next(out.Cmd)
+	}
+	for _, arg := range rest {
+		g.add(w, arg)
+	}
+	a := Audit{WrapperName: w.name, WrappedCmd: w.auditCmd(out.Cmd), WrappedArgs: g.args, Truncated: g.truncated, NotHeld: w.lacks}
 	for _, m := range inv.Mounts {
 		a.Mounts = append(a.Mounts, DirMount{Label: m.Label, GuestPath: m.GuestPath, Mode: m.Mode})
 	}
 	return a
+}
+
+// auditCmd is a program's path, or its name where the path tells something.
+func (w *wrapper) auditCmd(cmd string) string {
+	if label := w.label(cmd); !strings.HasPrefix(label, "<") {
+		return label
+	}
+	return cmd[strings.LastIndexByte(cmd, '/')+1:]
 }
 
 // clip cuts s to at most n bytes, at a character, and marks that it did.
@@ -73,114 +123,4 @@ func clip(s string, n int) string {
 		n--
 	}
 	return s[:n] + mark
-}
-
-// alias is what an audit calls a folder of the host; all tells that it calls what
-// lies in it the same, whose names are nobody's business.
-type alias struct {
-	path, label string
-	all         bool
-}
-
-// aliases are the folders that have a name for others, the deepest first.
-func (w *wrapper) aliases() []alias {
-	var all []alias
-	r := w.a.Resolved
-	add := func(path, label string) {
-		if path == "" || path == "/" || label == "" {
-			return
-		}
-		if !slices.ContainsFunc(all, func(a alias) bool { return a.path == path }) {
-			all = append(all, alias{path: path, label: label, all: label == "<home>"})
-		}
-	}
-	for _, m := range w.a.Mounts {
-		add(m.HostPath, "<"+m.Label+">")
-	}
-	for _, m := range w.a.Mounts {
-		add(m.GuestPath, m.GuestPath)
-	}
-	for i := range r.Mounts {
-		m := &r.Mounts[i]
-		add(m.Source.Real, "<"+m.Label+">")
-		add(m.Source.Abs, "<"+m.Label+">")
-	}
-	if r.Job != nil {
-		add(r.Job.Input.Real, "<input>")
-		add(r.Job.Output.Real, "<output>")
-		for _, dir := range []string{"/input", "/output", "/work"} {
-			add(dir, dir)
-		}
-	}
-	for _, p := range []spec.Path{r.WorkingDir, r.Root} {
-		add(p.Real, "<cwd>")
-		add(p.Abs, "<cwd>")
-	}
-	add(w.a.Host.Home, "<home>")
-	add(w.a.Host.HomeReal, "<home>")
-	for i := range all {
-		if all[i].label == "<>" {
-			all[i].label = "<mount>"
-		}
-	}
-	slices.SortStableFunc(all, func(a, b alias) int { return len(b.path) - len(a.path) })
-	return all
-}
-
-// common are the folders that every system has: their paths tell nothing.
-var common = [...]string{"/bin", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/sbin", "/sys", "/usr"}
-
-// label is an argument with the paths of the host in it replaced.
-func (w *wrapper) label(arg string) string {
-	if strings.IndexByte(arg, '/') < 0 {
-		return arg
-	}
-	var b strings.Builder
-	for i := 0; i < len(arg); {
-		if arg[i] != '/' || i > 0 && !strings.ContainsRune("=:,;\"'`()[]{}<>|&@! \t\n", rune(arg[i-1])) {
-			b.WriteByte(arg[i])
-			i++
-			continue
-		}
-		n, name := w.named(arg[i:], i == 0)
-		b.WriteString(name)
-		i += n
-	}
-	return b.String()
-}
-
-// named is how much of text is a path, and what it is called. A path that is
-// the whole argument may have any character.
-func (w *wrapper) named(text string, whole bool) (int, string) {
-	ends := ":,;\"'`()[]{}<>|&\\ \t\n"
-	if whole {
-		ends = ":,;\"'`"
-	}
-	end := strings.IndexAny(text, ends)
-	if end < 0 {
-		end = len(text)
-	}
-	for _, a := range w.hide {
-		if n := len(a.path); strings.HasPrefix(text, a.path) && (len(text) == n || text[n] == '/' || strings.IndexByte(ends, text[n]) >= 0) {
-			end = n + max(strings.IndexAny(text[n:]+ends[:1], ends), 0)
-			if a.all {
-				return end, a.label
-			}
-			return end, a.label + text[n:end]
-		}
-	}
-	path := strings.TrimRight(text[:end], "/")
-	switch path {
-	case "", "/tmp", "/var/tmp", "/run", "/var/run", "/home", "/root", "/var", "/opt", "/srv", "/boot":
-		return end, text[:end]
-	}
-	if strings.HasPrefix(text, "//") { // of a URL
-		return end, text[:end]
-	}
-	for _, dir := range common {
-		if under(path, dir) {
-			return end, text[:end]
-		}
-	}
-	return end, "<path>"
 }

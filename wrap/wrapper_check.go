@@ -8,7 +8,10 @@ import (
 
 // Check refuses what is no invocation, whatever the sandbox. It gives nil for
 // one that is.
-func (inv *Invocation) Check() (ps spec.Problems) {
+func (inv *Invocation) Check() spec.Problems { return inv.check(true) }
+
+// check is Check, for a command or the folders alone.
+func (inv *Invocation) check(command bool) (ps spec.Problems) {
 	refuse := func(field, on, do, why, help string) {
 		ps = append(ps, &spec.Problem{Field: spec.Field(field), On: on, Do: do, Why: why, Help: help})
 	}
@@ -17,7 +20,7 @@ func (inv *Invocation) Check() (ps spec.Problems) {
 			refuse(field, "", "pass it on", "it has a NUL byte, which ends an argument", "")
 		}
 	}
-	if inv.Cmd == "" {
+	if command && inv.Cmd == "" {
 		refuse("cmd", "", "wrap a command", "it is empty", "name a program")
 	}
 	text("cmd", inv.Cmd)

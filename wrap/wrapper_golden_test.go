@@ -93,7 +93,7 @@ func TestWrapperGolden(t *testing.T) {
 }
 
 // made is a wrapper on the made-up machine.
-func made(t *testing.T, text, on, name, doc, facts string, mounts []DirMount) (Wrapper, error) {
+func made(t testing.TB, text, on, name, doc, facts string, mounts []DirMount) (Wrapper, error) {
 	t.Helper()
 	on, effort := strings.CutSuffix(on, "+")
 	if effort {

@@ -13,12 +13,25 @@ import (
 // where it has none. hasEnv tells whether env was there. The error is
 // spec.Problems or a *spec.DecodeError.
 func DecodeInvocation(name string, text []byte) (inv Invocation, hasEnv bool, err error) {
+	return decodeInvocation(name, text, "cmd", "args", "env", "cwd", "mounts")
+}
+
+// DecodeFolders reads {cwd, mounts} of invocations that are to come.
+func DecodeFolders(name string, text []byte) (inv Invocation, err error) {
+	inv, _, err = decodeInvocation(name, text, "cwd", "mounts")
+	return inv, err
+}
+
+func decodeInvocation(name string, text []byte, fields ...string) (inv Invocation, hasEnv bool, err error) {
 	root, err := spec.ParseJSON(name, text)
 	if err != nil {
 		return inv, false, err
 	}
 	d := invocationReader{name: name}
-	for _, m := range d.object("", root, "cmd", "args", "env", "cwd", "mounts") {
+	for _, m := range d.object("", root, fields...) {
+		if !slices.Contains(fields, m.Key) {
+			continue
+		}
 		switch m.Key {
 		case "cmd":
 			inv.Cmd = d.str("cmd", m.Value)
@@ -38,7 +51,7 @@ func DecodeInvocation(name string, text []byte) (inv Invocation, hasEnv bool, er
 		}
 	}
 	if len(d.problems) == 0 {
-		d.problems = inv.Check()
+		d.problems = inv.check(slices.Contains(fields, "cmd"))
 	}
 	if len(d.problems) > 0 {
 		return inv, hasEnv, d.problems
@@ -117,7 +130,11 @@ func (d *invocationReader) env(n *spec.Node) []string {
 			d.refuse("env", m.Value, "a variable's name is empty, or has = or a NUL byte", "")
 			continue
 		}
-		env = append(env, m.Key+"="+d.str(f, m.Value))
+		value := d.str(f, m.Value)
+		if strings.IndexByte(value, 0) >= 0 { // Check would name its number
+			d.refuse(f, m.Value, "it has a NUL byte, which ends a variable", "")
+		}
+		env = append(env, m.Key+"="+value)
 	}
 	slices.Sort(env)
 	return env
@@ -171,81 +188,4 @@ func cleanEnd(path string) string {
 		return trimmed
 	}
 	return "/"
-}
-
-// AppendAnswer appends {"wrapped": {cmd, args, env, cwd?}, "audit": {…}} on one
-// line, without its end.
-func AppendAnswer(dst []byte, out *Invocation, a *Audit) []byte {
-	dst = append(dst, `{"wrapped": {"cmd": `...)
-	dst = AppendString(dst, out.Cmd)
-	dst = append(dst, `, "args": `...)
-	dst = appendStrings(dst, out.Args)
-	dst = append(dst, `, "env": {`...)
-	for i, v := range out.Env {
-		if i > 0 {
-			dst = append(dst, `, `...)
-		}
-		name, value, _ := strings.Cut(v, "=")
-		dst = AppendString(dst, name)
-		dst = append(dst, `: `...)
-		dst = AppendString(dst, value)
-	}
-	dst = append(dst, '}')
-	if out.Cwd != "" {
-		dst = append(dst, `, "cwd": `...)
-		dst = AppendString(dst, out.Cwd)
-	}
-	dst = append(dst, `}, "audit": `...)
-	return append(a.AppendJSON(dst), '}')
-}
-
-// AppendJSON appends the audit as an object on one line.
-func (a *Audit) AppendJSON(dst []byte) []byte {
-	dst = append(dst, `{"kind": "`+AuditKind+`", "wrapperName": `...)
-	dst = AppendString(dst, a.WrapperName)
-	dst = append(dst, `, "wrappedCmd": `...)
-	dst = AppendString(dst, a.WrappedCmd)
-	dst = append(dst, `, "wrappedArgs": `...)
-	dst = appendStrings(dst, a.WrappedArgs)
-	dst = append(dst, `, "mounts": [`...)
-	for i := range a.Mounts {
-		m := &a.Mounts[i]
-		if i > 0 {
-			dst = append(dst, `, `...)
-		}
-		dst = append(dst, `{"label": `...)
-		dst = AppendString(dst, m.Label)
-		dst = append(dst, `, "guestPath": `...)
-		dst = AppendString(dst, m.GuestPath)
-		dst = append(dst, `, "mode": "`+m.Mode.String()+`"}`...)
-	}
-	dst = append(dst, `], "truncated": `...)
-	if a.Truncated {
-		dst = append(dst, "true"...)
-	} else {
-		dst = append(dst, "false"...)
-	}
-	dst = append(dst, `, "notHeld": [`...)
-	for i, l := range a.NotHeld {
-		if i > 0 {
-			dst = append(dst, `, `...)
-		}
-		dst = append(dst, `{"field": `...)
-		dst = AppendString(dst, string(l.Field))
-		dst = append(dst, `, "reason": `...)
-		dst = AppendString(dst, l.Why)
-		dst = append(dst, '}')
-	}
-	return append(dst, "]}"...)
-}
-
-func appendStrings(dst []byte, list []string) []byte {
-	dst = append(dst, '[')
-	for i, s := range list {
-		if i > 0 {
-			dst = append(dst, `, `...)
-		}
-		dst = AppendString(dst, s)
-	}
-	return append(dst, ']')
 }

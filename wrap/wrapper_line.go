@@ -38,27 +38,46 @@ func (w *wrapper) slot(s Slot, flag string) { w.line = append(w.line, Word{s, fl
 
 // Wrap implements Wrapper.
 func (w *wrapper) Wrap(inv Invocation) (Invocation, Audit, error) {
-	if err := w.check(&inv); err != nil {
+	out, rest, err := w.rewrite(&inv)
+	if err != nil {
 		return Invocation{}, Audit{}, err
 	}
-	out := Invocation{Cmd: w.program(), Cwd: inv.Cwd, Mounts: inv.Mounts}
-	switch w.name {
-	case nameNone:
-		out = inv
-	case nameSbx: // which applies the environment's rules itself
-		out.Env, out.Args = inv.Env, w.fill(&inv, nil)
-	default:
-		env := environment(w.a.Resolved.Environ(inv.Env), w.a.Host.DropEnv)
-		out.Env, out.Args = w.clients(env, inv.Env), w.fill(&inv, env)
+	a := w.audit(&inv, &out, rest)
+	if w.name != nameNone {
+		out.Args = make([]string, 0, w.same()+len(rest))
+		for i := range w.line[:w.same()] {
+			out.Args = append(out.Args, w.line[i].Text)
+		}
+		out.Args = append(out.Args, rest...)
 	}
-	return out, w.audit(&inv, &out), nil
+	return out, a, nil
 }
 
-// fill puts an invocation into the line.
-func (w *wrapper) fill(inv *Invocation, env []string) []string {
-	args := make([]string, 0, len(w.line)+len(inv.Args)+2*len(env))
-	for i := range w.line {
-		word := &w.line[i]
+// rewrite gives the invocation without its arguments, and of these what follows
+// those that are the same for every invocation.
+func (w *wrapper) rewrite(inv *Invocation) (out Invocation, rest []string, err error) {
+	if err := w.check(inv); err != nil {
+		return out, nil, err
+	}
+	if w.name == nameNone {
+		return *inv, inv.Args, nil
+	}
+	out = Invocation{Cmd: w.program(), Env: inv.Env, Cwd: inv.Cwd, Mounts: inv.Mounts}
+	if w.name == nameSbx { // which applies the environment's rules itself
+		return out, w.fill(inv, nil, nil), nil
+	}
+	env := environment(w.a.Resolved.Environ(inv.Env), w.a.Host.DropEnv)
+	out.Env = w.clients(env, inv.Env)
+	return out, w.fill(inv, env, out.Env), nil
+}
+
+// fill puts an invocation into the line, from its first slot on; env is the
+// command's environment, clients that of the tool.
+func (w *wrapper) fill(inv *Invocation, env, clients []string) []string {
+	line := w.line[w.same():]
+	args := make([]string, 0, 2*len(line)+len(inv.Args)+2*len(env))
+	for i := range line {
+		word := &line[i]
 		if word.Slot != SlotNone && word.Slot != SlotArgs && word.Slot != SlotEnv && word.Text != "" {
 			args = append(args, word.Text)
 		}
@@ -74,8 +93,8 @@ func (w *wrapper) fill(inv *Invocation, env []string) []string {
 		case SlotEnv:
 			for _, v := range env {
 				name, _, _ := strings.Cut(v, "=")
-				if w.image && ownsName(name) {
-					name = v // the client's may be another
+				if w.toolsOwn(name) && (slices.Contains(clientsNeed[:], name) || !slices.Contains(clients, v)) {
+					name = v // the client's is another
 				}
 				args = append(args, word.Text, name)
 			}
@@ -97,29 +116,41 @@ func (w *wrapper) dir(cwd string) string {
 }
 
 // clients is the environment of the tool itself. Most hand theirs on, and have
-// the command's; the client of an engine has besides what it needs to find that.
+// the command's; the client of an engine has besides what it needs to find that,
+// as the caller has it.
 func (w *wrapper) clients(env, callers []string) []string {
 	if !w.image {
 		return env
 	}
-	var own []string
+	own := func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return w.toolsOwn(name)
+	}
+	all := make([]string, 0, len(env)+len(callers))
 	for _, v := range callers {
-		if name, _, _ := strings.Cut(v, "="); ownsName(name) || strings.HasPrefix(name, "DOCKER_") || strings.HasPrefix(name, "CONTAINER_") || strings.HasPrefix(name, "CONTAINERS_") {
-			own = append(own, v)
+		if own(v) {
+			all = append(all, v)
 		}
 	}
 	for _, v := range env {
-		if name, _, _ := strings.Cut(v, "="); !ownsName(name) && !slices.Contains(own, v) {
-			own = append(own, v)
+		if !own(v) {
+			all = append(all, v)
 		}
 	}
-	return own
+	return all
 }
 
-// ownsName tells whether a variable is one that a client of an engine keeps the
-// caller's value of, whatever the command's is.
-func ownsName(name string) bool {
-	return name == "PATH" || name == "HOME" || name == "XDG_RUNTIME_DIR"
+// What a client of an engine keeps the caller's value of, whatever the command's
+// is: what every program needs, and how it finds its engine.
+var (
+	clientsNeed   = [...]string{"PATH", "HOME", "XDG_RUNTIME_DIR"}
+	clientsEngine = [...]string{"DOCKER_", "CONTAINER_", "CONTAINERS_"} // with anything behind
+)
+
+// toolsOwn tells whether a variable is one of those.
+func (w *wrapper) toolsOwn(name string) bool {
+	return w.image && (slices.Contains(clientsNeed[:], name) ||
+		slices.ContainsFunc(clientsEngine[:], func(prefix string) bool { return strings.HasPrefix(name, prefix) }))
 }
 
 // found is the tool's program on this host; nil where it has none.
@@ -192,10 +223,11 @@ func (w *wrapper) view(path string) (rw, seen bool) {
 		if n.Kind == NodeReadOnly || !under(path, n.Path) {
 			continue
 		}
-		if n.Kind == NodeTmpfs || n.Kind == NodeDir {
-			return n.Kind == NodeTmpfs, path == n.Path
+		how := n.shown()
+		if how == "tmpfs" || how == "dir" {
+			return how == "tmpfs", path == n.Path
 		}
-		return n.Kind == NodeBind && n.Mode != ModeRO, n.Kind == NodeBind
+		return how == "rw", how != "no"
 	}
 	return false, false
 }

@@ -10,7 +10,7 @@ import (
 // ociTool is a runtime of the Open Container Initiative, told by a bundle: the
 // folder rootfs and a config.json (runtime-spec, config.md). It is no Wrapper of
 // its own, since a bundle is more than a line.
-var ociTool = tool{name: "oci", root: true, args: func(*wrapper) {}, cannot: ociCannot,
+var ociTool = tool{name: nameOCI, root: true, args: func(*wrapper) {}, cannot: ociCannot,
 	without: []Lack{
 		{FieldProtected, noWatch},
 		{"max_commands", noCount},
@@ -57,7 +57,7 @@ func OCI(a Ask, inv Invocation) (*Bundle, error) {
 		}
 	}
 	line := Invocation{Cmd: inv.Cmd, Args: inv.Args}
-	b.Audit = w.audit(&inv, &line)
+	b.Audit = w.audit(&inv, &line, inv.Args)
 	return b, nil
 }
 
@@ -83,9 +83,9 @@ func (w *wrapper) config(inv *Invocation, env []string) []byte {
 	p.key("user")
 	p.raw(`{"uid": ` + itoa(w.insideID(w.a.Host.UID)) + `, "gid": ` + itoa(w.insideID(w.a.Host.GID)) + `}`)
 	p.key("args")
-	p.raw(string(appendStrings(nil, append([]string{inv.Cmd}, inv.Args...))))
+	p.raw(bracketed(append([]string{inv.Cmd}, inv.Args...)))
 	p.key("env")
-	p.raw(string(appendStrings(nil, env)))
+	p.raw(bracketed(env))
 	p.text("cwd", w.dir(inv.Cwd))
 	p.key("capabilities")
 	p.raw(w.ociCaps())
@@ -114,9 +114,9 @@ func (w *wrapper) config(inv *Invocation, env []string) []byte {
 		p.raw(r)
 	}
 	p.key("maskedPaths")
-	p.raw(string(appendStrings(nil, w.ociMasked())))
+	p.raw(bracketed(w.ociMasked()))
 	p.key("readonlyPaths")
-	p.raw(string(appendStrings(nil, w.ociReadOnly())))
+	p.raw(bracketed(w.ociReadOnly()))
 	if w.plan.Filter.On {
 		p.key("seccomp")
 		p.raw(string(seccomp.AppendOCI(nil, w.plan.Filter.Options(), seccomp.Native)))
@@ -170,7 +170,7 @@ func (w *wrapper) ociCaps() string {
 	for _, c := range w.plan.Caps {
 		names = append(names, c.String())
 	}
-	list := string(appendStrings(nil, names))
+	list := bracketed(names)
 	return `{"bounding": ` + list + `, "effective": ` + list + `, "permitted": ` + list + `}`
 }
 

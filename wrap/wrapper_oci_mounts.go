@@ -80,5 +80,10 @@ func (m *ociList) add(target, kind, source string, options ...string) {
 		m.text += ",\n    "
 	}
 	m.text += `{"destination": ` + string(AppendString(nil, target)) + `, "type": "` + kind + `", "source": ` + string(AppendString(nil, source)) +
-		`, "options": ` + string(appendStrings(nil, options)) + "}"
+		`, "options": ` + bracketed(options) + "}"
+}
+
+// bracketed is a list of strings as JSON.
+func bracketed(list []string) string {
+	return string(append(appendList([]byte{'['}, list), ']'))
 }

@@ -11,6 +11,9 @@ var sbxTool = tool{name: nameSbx, args: sbxArgs, cannot: func(w *wrapper, f spec
 	return ""
 }}
 
+// sbxDocument is where the line has the spec.
+const sbxDocument = 2
+
 func sbxArgs(w *wrapper) {
 	r := w.a.Resolved
 	w.add("exec", "--spec-json", string(r.Document().AppendJSON(nil, nil)))

@@ -99,17 +99,19 @@ func variable(environ []string, name string) string {
 }
 
 // writeAll writes text; false where the reader is gone.
-func writeAll(fd int, text string) bool {
+func writeAll[T string | []byte](fd int, text T) bool {
 	b := []byte(text)
 	for len(b) > 0 {
 		n, err := unix.Write(fd, b)
-		if err == unix.EINTR || err == unix.EAGAIN {
-			continue
-		}
-		if err != nil {
+		switch err {
+		case nil:
+			b = b[n:]
+		case unix.EINTR:
+		case unix.EAGAIN: // the caller's descriptor does not block
+			await(fd, unix.POLLOUT)
+		default:
 			return false
 		}
-		b = b[n:]
 	}
 	return true
 }
@@ -118,10 +120,19 @@ func writeAll(fd int, text string) bool {
 func readSome(fd int, into []byte) (int, error) {
 	for {
 		n, err := unix.Read(fd, into)
-		if err != unix.EINTR {
+		switch err {
+		case unix.EINTR:
+		case unix.EAGAIN:
+			await(fd, unix.POLLIN)
+		default:
 			return max(n, 0), err
 		}
 	}
+}
+
+// await waits until a descriptor that does not block can be used again.
+func await(fd int, what int16) {
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: what}}, -1)
 }
 
 // isTerminal tells whether fd is one.

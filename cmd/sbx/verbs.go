@@ -64,6 +64,7 @@ func table() []verb {
 				flag{name: "image", arg: "REF", help: "the image for docker, podman and runsc; nothing is pulled"},
 				flag{name: "json", help: "one invocation on stdin, one answer on stdout"},
 				flag{name: "stream", help: "an invocation a line, an answer a line"},
+				flag{name: "template", help: "for {cwd, mounts} on stdin, what another program wraps by"},
 				flag{name: "q", help: "no warnings on stderr"})},
 		{name: "profile", args: "list | show NAME | flags AGENT|FILE.md", run: runProfile,
 			short: "the profiles of agents, and their permission flags",

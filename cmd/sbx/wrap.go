@@ -1,8 +1,9 @@
 package main
 
 import (
+	"slices"
 	"strings"
-	"unicode/utf8"
+	"time"
 
 	"sbx/spec"
 	"sbx/spec/agent"
@@ -19,15 +20,17 @@ func runWrap(c *call) int {
 		c.std.say("wrap: no wrapper")
 		c.std.say("hint: --wrapper " + strings.Join(wrap.Wrappers(), "|") + "|oci")
 		return exitUsage
-	case c.has("json") && c.has("stream"):
-		c.std.say("wrap: --json is one answer, --stream one for each line")
+	case c.has("json") && c.has("stream"), c.has("template") && (c.has("json") || c.has("stream")):
+		c.std.say("wrap: --json is one answer, --stream one for each line, --template what makes them: give one of the three")
 		return exitUsage
-	case (c.has("json") || c.has("stream")) && len(c.rest) > 0:
-		c.std.say("wrap: with --json or --stream the command comes on stdin, and not " + quote(c.rest[0]))
+	case (c.has("json") || c.has("stream") || c.has("template")) && len(c.rest) > 0:
+		c.std.say("wrap: with --json, --stream or --template the command does not stand on the command line, as " + quote(c.rest[0]) + " does")
 		return exitUsage
 	case c.has("bundle") != (name == "oci") || name == "oci" && c.has("stream"):
 		c.std.say("wrap: --bundle DIR goes with --wrapper oci, one invocation at a time")
 		return exitUsage
+	case c.has("template"):
+		return c.wrapTemplate()
 	case c.has("stream"):
 		return c.wrapStream()
 	case c.has("json"):
@@ -36,7 +39,7 @@ func runWrap(c *call) int {
 			return c.answerProblem(err, exitUsage)
 		}
 		w := wrapping{call: c}
-		answer, status := w.answer("stdin", text)
+		answer, status := w.answer(nil, "stdin", text)
 		c.std.print(string(answer) + "\n")
 		return status
 	case len(c.rest) == 0 || c.rest[0] == "":
@@ -87,50 +90,88 @@ func (c *call) answerProblem(err error, status int) int {
 	return status
 }
 
-// wrapping makes wrappers for invocations, and keeps the last: a server's
+// wrapping makes wrappers for invocations, and keeps them for a while: a server's
 // invocations often differ in their arguments alone.
 type wrapping struct {
 	*call
-	wrapper wrap.Wrapper
-	made    string // what of the invocation the wrapper was made for
-	left    []wrap.Lack
+	made map[string]readyWrapper // by what of an invocation they are made for
 }
 
-// answer is the answer to one invocation, and the exit status that it stands for.
-func (w *wrapping) answer(name string, text []byte) ([]byte, int) {
+// readyWrapper is a wrapper as it was made.
+type readyWrapper struct {
+	wrap.Wrapper
+	answers *wrap.Answers
+	left    []wrap.Lack
+	at      time.Time
+}
+
+// How many wrappers are kept, and how long: what stands in the folders changes, and
+// a name that is protected must not stay open for longer.
+const (
+	keptWrappers = 256
+	keptFor      = time.Second
+)
+
+// answer appends the answer to one invocation, and gives the exit status that it
+// stands for.
+func (w *wrapping) answer(dst []byte, name string, text []byte) ([]byte, int) {
 	inv, hasEnv, err := wrap.DecodeInvocation(name, text)
 	if err != nil {
-		return appendProblem(nil, err), exitUsage
+		return appendProblem(dst, err), exitUsage
 	}
 	if !hasEnv {
-		inv.Env = w.environ
+		inv.Env = w.own()
 	}
-	out, audit, err := w.wrap(&inv)
+	r, err := w.ready(&inv)
+	if err == nil {
+		dst, err = r.answers.Append(dst, &inv)
+	}
 	if err != nil {
-		return appendProblem(nil, err), exitFailed
+		return appendProblem(dst, err), exitFailed
 	}
-	for _, a := range out.Args {
-		if !utf8.ValidString(a) {
-			return appendProblem(nil, &spec.Problem{On: quote(a), Do: "answer in JSON", Why: "it has bytes that are no UTF-8, which JSON cannot carry",
-				Help: "let the spec name no such path"}), exitFailed
-		}
+	return dst, exitOK
+}
+
+// own is the environment of sbx itself, as getenv(3) finds it: an object has no
+// name twice.
+func (w *wrapping) own() []string {
+	seen := make(map[string]bool, len(w.environ))
+	return slices.DeleteFunc(slices.Clone(w.environ), func(v string) bool {
+		name, _, ok := strings.Cut(v, "=")
+		again := seen[name]
+		seen[name] = true
+		return !ok || name == "" || again
+	})
+}
+
+// ready is a wrapper for the invocation.
+func (w *wrapping) ready(inv *wrap.Invocation) (readyWrapper, error) {
+	key := madeFor(inv)
+	now := time.Now()
+	if r, ok := w.made[key]; ok && now.Sub(r.at) < keptFor {
+		return r, nil
 	}
-	return wrap.AppendAnswer(nil, &out, &audit), exitOK
+	of, left, err := w.make(inv)
+	if err != nil {
+		return readyWrapper{}, err
+	}
+	if w.made == nil || len(w.made) >= keptWrappers {
+		w.made = make(map[string]readyWrapper)
+	}
+	w.made[key] = readyWrapper{of, wrap.NewAnswers(of, left), left, now}
+	return w.made[key], nil
 }
 
 func (w *wrapping) wrap(inv *wrap.Invocation) (out wrap.Invocation, audit wrap.Audit, err error) {
 	if w.value("wrapper") == "oci" {
 		return w.bundle(inv)
 	}
-	if w.wrapper == nil || w.made != madeFor(inv) {
-		if w.wrapper, err = w.make(inv); err != nil {
-			w.wrapper = nil
-			return out, audit, err
-		}
-		w.made = madeFor(inv)
+	r, err := w.ready(inv)
+	if err != nil {
+		return out, audit, err
 	}
-	out, audit, err = w.wrapper.Wrap(*inv)
-	audit.NotHeld = append(audit.NotHeld[:len(audit.NotHeld):len(audit.NotHeld)], w.left...)
+	out, audit, err = r.Wrap(*inv)
+	audit.NotHeld = append(audit.NotHeld[:len(audit.NotHeld):len(audit.NotHeld)], r.left...)
 	return out, audit, err
 }
 
@@ -143,31 +184,33 @@ func madeFor(inv *wrap.Invocation) string {
 	return key
 }
 
-// make makes the wrapper for an invocation.
-func (w *wrapping) make(inv *wrap.Invocation) (wrap.Wrapper, error) {
-	ask, err := w.ask(inv)
+// make makes the wrapper for an invocation. The Lacks are what of the invocation's
+// folders it does not show.
+func (w *wrapping) make(inv *wrap.Invocation) (wrap.Wrapper, []wrap.Lack, error) {
+	ask, left, err := w.ask(inv)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return wrap.NewWrapper(w.value("wrapper"), ask)
+	of, err := wrap.NewWrapper(w.value("wrapper"), ask)
+	return of, left, err
 }
 
 // ask is what a wrapper is made from, from the documents to the host.
-func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, error) {
+func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, []wrap.Lack, error) {
 	cwd := inv.Cwd
 	if cwd == "" {
 		var err error
 		if cwd, err = getwd(); err != nil {
-			return wrap.Ask{}, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+			return wrap.Ask{}, nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 		}
 	}
-	r, err := w.resolveFor(inv, cwd)
+	r, left, err := w.resolveFor(inv, cwd)
 	if err != nil {
-		return wrap.Ask{}, err
+		return wrap.Ask{}, nil, err
 	}
 	host := launch.Probe(r)
 	host.Tools = w.ownProgram(host.Tools)
-	return wrap.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts}, nil
+	return wrap.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts}, left, nil
 }
 
 // ownProgram says where this very program is, which PATH may not know.
@@ -181,34 +224,36 @@ func (c *call) ownProgram(tools []wrap.Tool) []wrap.Tool {
 }
 
 // resolveFor is what the documents and the invocation's folders come to.
-func (w *wrapping) resolveFor(inv *wrap.Invocation, cwd string) (*spec.Resolved, error) {
+func (w *wrapping) resolveFor(inv *wrap.Invocation, cwd string) (r *spec.Resolved, left []wrap.Lack, err error) {
 	c := *w.call
 	c.startDir, c.agent, c.chosen = cwd, agent.Command{}, w.chosen
 	docs, err := c.documents()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(docs) == 1 && docs[0].Source.Name == defaultName {
 		if c.value("wrapper") == "none" {
 			s, err := spec.Decode(defaultName, []byte("{}"))
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			return c.resolve([]*spec.SandboxSpec{s})
+			r, err = c.resolve([]*spec.SandboxSpec{s})
+			return r, nil, err
 		}
 		at := *inv
 		at.Cwd = cwd
-		docs[0], w.left = wrap.DefaultSpec(&at)
-		return c.resolve(docs)
+		docs[0], left = wrap.DefaultSpec(&at)
+		r, err = c.resolve(docs)
+		return r, left, err
 	}
-	r, err := c.resolve(docs)
+	r, err = c.resolve(docs)
 	if err != nil || len(inv.Mounts) == 0 {
-		return r, err
+		return r, nil, err
 	}
 	more, left := wrap.MountSpec(inv, r)
-	w.left = left
 	more.Source.Dir = cwd
-	return c.resolve(append(docs, more))
+	r, err = c.resolve(append(docs, more))
+	return r, left, err
 }
 
 // appendProblem appends {"error": {field, on, reason, help}, "problems": [all of

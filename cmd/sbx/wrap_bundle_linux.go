@@ -16,7 +16,7 @@ func (w *wrapping) bundle(inv *wrap.Invocation) (out wrap.Invocation, audit wrap
 	if dir == "" {
 		return out, audit, usageError("wrap: --wrapper oci wants --bundle DIR")
 	}
-	ask, err := w.ask(inv)
+	ask, left, err := w.ask(inv)
 	if err != nil {
 		return out, audit, err
 	}
@@ -27,7 +27,7 @@ func (w *wrapping) bundle(inv *wrap.Invocation) (out wrap.Invocation, audit wrap
 	if err := writeBundle(dir, b); err != nil {
 		return out, audit, err
 	}
-	b.Audit.NotHeld = append(b.Audit.NotHeld, w.left...)
+	b.Audit.NotHeld = append(b.Audit.NotHeld, left...)
 	return wrap.Invocation{Cmd: "runc", Args: []string{"run", "--bundle", dir, containerID(dir)}, Env: inv.Env, Cwd: inv.Cwd}, b.Audit, nil
 }
 

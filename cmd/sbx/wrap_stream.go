@@ -7,75 +7,108 @@ import (
 	"sbx/spec"
 )
 
-// maxLine is the longest line of a stream, as long as a document may be.
-const maxLine = 1 << 20
+// maxLine is the longest line of a stream, as long as a document may be; maxUnsent
+// is how much is kept of the answers to lines that came at once.
+const (
+	maxLine   = 1 << 20
+	maxUnsent = 256 << 10
+)
 
 // wrapStream answers each line of stdin with a line, in order, as they come.
 // Lines without an invocation are answered as well: a server that waits for an
 // answer must get one.
 func (c *call) wrapStream() int {
 	w := wrapping{call: c}
-	in := make([]byte, 0, 64<<10)
+	in := lines{fd: c.std.in}
 	var out []byte
-	line, skipping := 0, false
 	for {
-		if len(in) == cap(in) {
-			in = append(in, 0)[:len(in)]
-		}
-		n, err := readSome(c.std.in, in[len(in):cap(in)])
-		if err != nil {
-			c.std.say("wrap: cannot read stdin: " + err.Error())
-			return exitFailed
-		}
-		in = in[:len(in)+n]
-		ended := n == 0
-		for {
-			i := bytes.IndexByte(in, '\n')
-			if i < 0 && (!ended || len(in) == 0) {
-				break
-			}
-			rest := in[len(in):]
-			text := in
-			if i >= 0 {
-				text, rest = in[:i], in[i+1:]
-			}
-			line++
-			if !skipping {
-				out = append(w.line(out, line, text), '\n')
-			}
-			skipping = false
-			in = in[:copy(in[:cap(in)], rest)]
-			if len(out) > maxLine && !c.flush(&out) {
+		text, found := in.next()
+		if !found || len(out) > maxUnsent {
+			if len(out) > 0 && !writeAll(c.std.out, out) {
 				return exitOK // nobody reads any more
 			}
+			out = out[:0]
 		}
-		if len(in) > maxLine {
-			if !skipping {
-				out = append(appendProblem(out, tooLong(line+1)), '\n')
+		if !found {
+			more, err := in.more()
+			if err != nil {
+				c.std.say("wrap: cannot read stdin: " + err.Error())
+				return exitFailed
 			}
-			in, skipping = in[:0], true
+			if !more {
+				return exitOK
+			}
+			continue
 		}
-		if !c.flush(&out) || ended {
-			return exitOK
+		name := "line " + strconv.Itoa(in.number)
+		if text == nil {
+			out = appendProblem(out, &spec.Problem{On: name, Do: "take the invocation", Why: "larger than 1 MiB"})
+		} else {
+			out, _ = w.answer(out, name, text)
 		}
+		out = append(out, '\n')
 	}
 }
 
-func (c *call) flush(out *[]byte) bool {
-	ok := len(*out) == 0 || c.std.print(string(*out))
-	*out = (*out)[:0]
-	return ok
+// lines takes a stream apart, holding a line of it at most.
+type lines struct {
+	fd     int
+	buf    []byte // what is read and not taken: buf[from:]
+	from   int
+	number int  // of the line that next gave
+	inside bool // of a line that is too long, and told of
+	ended  bool
 }
 
-// line appends the answer to one line.
-func (w *wrapping) line(out []byte, number int, text []byte) []byte {
-	if len(text) > maxLine {
-		return appendProblem(out, tooLong(number))
+// next is the next line that is there, without its end; nil for one that is too
+// long, which is told once, without waiting for its end.
+func (l *lines) next() (text []byte, found bool) {
+	for {
+		rest := l.buf[l.from:]
+		i := bytes.IndexByte(rest, '\n')
+		switch {
+		case i < 0 && len(rest) > maxLine:
+			l.from = len(l.buf)
+			if l.inside {
+				return nil, false
+			}
+			l.inside = true
+			l.number++
+			return nil, true
+		case i < 0 && (!l.ended || len(rest) == 0):
+			return nil, false
+		case i < 0:
+			i = len(rest)
+			l.from = len(l.buf)
+		default:
+			l.from += i + 1
+		}
+		if l.inside { // the end of the long one
+			l.inside = false
+			continue
+		}
+		l.number++
+		if i > maxLine {
+			return nil, true
+		}
+		return rest[:i:i], true
 	}
-	answer, _ := w.answer("line "+strconv.Itoa(number), text)
-	return append(out, answer...)
 }
 
-func tooLong(line int) error {
-	return &spec.Problem{On: "line " + strconv.Itoa(line), Do: "take the invocation", Why: "larger than 1 MiB"}
+// more reads on; false at the end of the stream.
+func (l *lines) more() (bool, error) {
+	if l.ended {
+		return false, nil
+	}
+	l.buf = l.buf[:copy(l.buf, l.buf[l.from:])]
+	l.from = 0
+	if len(l.buf) == cap(l.buf) {
+		grown := make([]byte, len(l.buf), max(64<<10, 2*cap(l.buf)))
+		copy(grown, l.buf)
+		l.buf = grown
+	}
+	n, err := readSome(l.fd, l.buf[len(l.buf):cap(l.buf)])
+	l.buf = l.buf[:len(l.buf)+n]
+	l.ended = n == 0
+	return true, err
 }

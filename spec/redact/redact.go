@@ -10,21 +10,45 @@ import (
 // hiding: an argument that shows less than it could is no leak. It knows
 // names, not values: a password under a name that says nothing stays.
 func Args(argv []string) []string {
+	var s Scanner
 	out := make([]string, len(argv))
-	programs := make([]string, 0, 4)
-	hide := hideNothing
 	for i, a := range argv {
-		switch {
-		case hide == hideAlways, hide == hideUnlessFlag && !strings.HasPrefix(a, "--"):
-			out[i], hide = Mark, hideNothing
-			continue
-		}
-		out[i], hide = redactArg(a, programs)
-		if i < 64 && !strings.HasPrefix(a, "-") {
-			programs = append(programs, baseName(a))
-		}
+		out[i] = s.Next(a)
 	}
 	return out
+}
+
+// Scanner is Args, an argument at a time.
+type Scanner struct {
+	programs []string // that a flag may be of
+	seen     int      // arguments
+	hide     hide     // what is to become of the next
+}
+
+// maxPrograms is how many arguments are taken for programs.
+const maxPrograms = 64
+
+// Next is the next argument as Args has it.
+func (s *Scanner) Next(a string) string {
+	s.seen++
+	if s.hide == hideAlways || s.hide == hideUnlessFlag && !strings.HasPrefix(a, "--") {
+		s.hide = hideNothing
+		return Mark
+	}
+	out, hide := redactArg(a, s.programs)
+	s.hide = hide
+	if s.seen <= maxPrograms && !strings.HasPrefix(a, "-") {
+		s.programs = append(s.programs, baseName(a))
+	}
+	return out
+}
+
+// Fork is a Scanner that goes on by itself from here: arguments that are the same
+// every time need be looked at once.
+func (s *Scanner) Fork() Scanner {
+	f := *s
+	f.programs = f.programs[:len(f.programs):len(f.programs)]
+	return f
 }
 
 // hide is what an argument says about the one after it.
@@ -43,7 +67,11 @@ const maxScan = 8 << 10
 func redactArg(a string, programs []string) (string, hide) {
 	if len(a) > maxScan {
 		// What is cut off must not leave half a token that no rule knows.
-		a = a[:maxScan]
+		end := maxScan
+		for end > 0 && !utf8.RuneStart(a[end]) { // nor half a character
+			end--
+		}
+		a = a[:end]
 		for len(a) > 0 && tokenByte(a[len(a)-1]) {
 			a = a[:len(a)-1]
 		}
@@ -199,7 +227,7 @@ func redactWords(s string) string {
 		} else if strings.HasPrefix(bare, "-") && !strings.Contains(bare, "=") && secretName(bare) {
 			hide = hideUnlessFlag
 		}
-		if len(programs) < 64 && !strings.HasPrefix(bare, "-") {
+		if len(programs) < maxPrograms && !strings.HasPrefix(bare, "-") {
 			programs = append(programs, baseName(bare))
 		}
 		b.WriteString(word)

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// wrapTemplate prints what another program needs to wrap by itself. On stdin is
+// {cwd, mounts}, the folders of the invocations to come.
+func (c *call) wrapTemplate() int {
+	text, err := spec.ReadFD(c.std.in, "stdin")
+	if err != nil {
+		return c.answerProblem(err, exitUsage)
+	}
+	inv, err := wrap.DecodeFolders("stdin", text)
+	if err != nil {
+		return c.answerProblem(err, exitUsage)
+	}
+	w := wrapping{call: c}
+	of, left, err := w.make(&inv)
+	var answer []byte
+	if err == nil {
+		answer, err = wrap.AppendTemplate(nil, of, left)
+	}
+	if err != nil {
+		return c.answerProblem(err, exitFailed)
+	}
+	c.std.print(string(answer) + "\n")
+	return exitOK
+}

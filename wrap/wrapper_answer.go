@@ -1,0 +1,153 @@
+package wrap
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"sbx/spec"
+)
+
+// Answers makes the answers of one wrapper: {"wrapped": {cmd, args, env, cwd?},
+// "audit": {…}} on one line. What is the same in all of them it writes once.
+type Answers struct {
+	w     *wrapper
+	args  []byte // the beginning of the arguments, from the bracket on
+	audit []byte // and as the audit has them
+	left  []byte // the end of the audit: what is not held
+
+	unsayable error
+}
+
+// NewAnswers is for a wrapper of NewWrapper's; left is what else its audits have
+// as not held.
+func NewAnswers(of Wrapper, left []Lack) *Answers {
+	w := of.(*wrapper)
+	a := &Answers{w: w, unsayable: w.unsayable(), left: appendLacks(nil, append(w.lacks[:len(w.lacks):len(w.lacks)], left...))}
+	var head []string
+	for i := range w.line[:w.same()] {
+		head = append(head, w.line[i].Text)
+	}
+	a.args, a.audit = appendList(nil, head), appendList(nil, w.head.args)
+	return a
+}
+
+// unsayable refuses a line that JSON cannot carry: a path need not be UTF-8.
+func (w *wrapper) unsayable() error {
+	for i := range w.line {
+		if text := w.line[i].Text; !utf8.ValidString(text) {
+			return spec.Problems{{On: strconv.QuoteToASCII(text), Do: "answer in JSON", Why: "it has bytes that are no UTF-8, which JSON cannot carry",
+				Help: "let the spec name no such path"}}
+		}
+	}
+	return nil
+}
+
+// Append appends the answer to an invocation, without the end of its line. The
+// error is spec.Problems.
+func (a *Answers) Append(dst []byte, inv *Invocation) ([]byte, error) {
+	out, rest, err := a.w.rewrite(inv)
+	if err == nil {
+		err = a.unsayable
+	}
+	if err != nil {
+		return dst, err
+	}
+	audit := a.w.audit(inv, &out, rest)
+	dst = append(dst, `{"wrapped": {"cmd": `...)
+	dst = AppendString(dst, out.Cmd)
+	dst = append(dst, `, "args": [`...)
+	dst = appendMore(append(dst, a.args...), rest)
+	dst = appendEnv(append(dst, `], "env": {`...), out.Env)
+	if out.Cwd != "" {
+		dst = append(dst, `, "cwd": `...)
+		dst = AppendString(dst, out.Cwd)
+	}
+	dst = append(dst, `}, "audit": `...)
+	dst = audit.appendStart(dst)
+	dst = appendMore(append(dst, a.audit...), audit.WrappedArgs[len(a.w.head.args):])
+	dst = audit.appendEnd(dst)
+	return append(append(dst, a.left...), "}}"...), nil
+}
+
+// appendEnv appends the members of an environment, and the brace behind them.
+func appendEnv(dst []byte, env []string) []byte {
+	for i, v := range env {
+		if i > 0 {
+			dst = append(dst, `, `...)
+		}
+		name, value, _ := strings.Cut(v, "=")
+		dst = AppendString(dst, name)
+		dst = append(dst, `: `...)
+		dst = AppendString(dst, value)
+	}
+	return append(dst, '}')
+}
+
+// AppendJSON appends the audit as an object on one line.
+func (a *Audit) AppendJSON(dst []byte) []byte {
+	dst = appendList(a.appendStart(dst), a.WrappedArgs)
+	return append(appendLacks(a.appendEnd(dst), a.NotHeld), '}')
+}
+
+// appendStart appends an audit up to the bracket of its arguments.
+func (a *Audit) appendStart(dst []byte) []byte {
+	dst = append(dst, `{"kind": "`+AuditKind+`", "wrapperName": `...)
+	dst = AppendString(dst, a.WrapperName)
+	dst = append(dst, `, "wrappedCmd": `...)
+	dst = AppendString(dst, a.WrappedCmd)
+	return append(dst, `, "wrappedArgs": [`...)
+}
+
+// appendEnd appends what stands between the arguments and what is not held.
+func (a *Audit) appendEnd(dst []byte) []byte {
+	dst = append(dst, `], "mounts": [`...)
+	for i := range a.Mounts {
+		m := &a.Mounts[i]
+		if i > 0 {
+			dst = append(dst, `, `...)
+		}
+		dst = append(dst, `{"label": `...)
+		dst = AppendString(dst, m.Label)
+		dst = append(dst, `, "guestPath": `...)
+		dst = AppendString(dst, m.GuestPath)
+		dst = append(dst, `, "mode": "`+m.Mode.String()+`"}`...)
+	}
+	dst = append(dst, `], "truncated": `...)
+	dst = strconv.AppendBool(dst, a.Truncated)
+	return append(dst, `, "notHeld": `...)
+}
+
+func appendLacks(dst []byte, lacks []Lack) []byte {
+	dst = append(dst, '[')
+	for i, l := range lacks {
+		if i > 0 {
+			dst = append(dst, `, `...)
+		}
+		dst = append(dst, `{"field": `...)
+		dst = AppendString(dst, string(l.Field))
+		dst = append(dst, `, "reason": `...)
+		dst = AppendString(dst, l.Why)
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
+}
+
+// appendList appends the items of a list, without its brackets.
+func appendList(dst []byte, list []string) []byte {
+	for i, s := range list {
+		if i > 0 {
+			dst = append(dst, `, `...)
+		}
+		dst = AppendString(dst, s)
+	}
+	return dst
+}
+
+// appendMore goes on with a list, which may be empty so far.
+func appendMore(dst []byte, list []string) []byte {
+	if len(list) > 0 && dst[len(dst)-1] != '[' {
+		dst = append(dst, `, `...)
+	}
+	return appendList(dst, list)
+}
