@@ -186,7 +186,7 @@ func (t *template) environment() {
 func (t *template) audit() {
 	w := t.w
 	g := &w.head
-	programs, seen, next := g.scan.State()
+	programs, next := g.scan.State()
 	t.lead(`{"cmd": `)
 	t.str(w.auditCmd(w.program()))
 	t.lead(`, "args": `)
@@ -197,8 +197,6 @@ func (t *template) audit() {
 	t.flag(g.truncated)
 	t.lead(`, "programs": `)
 	t.list(programs)
-	t.lead(`, "seen": `)
-	t.num(seen)
 	t.lead(`, "next": `)
 	t.num(next)
 	t.lead(`, "maxArg": `)
@@ -226,8 +224,6 @@ func (t *template) redact(r redact.Tables) {
 	t.str(r.Mark)
 	t.lead(`, "maxScan": `)
 	t.num(r.MaxScan)
-	t.lead(`, "maxPrograms": `)
-	t.num(r.MaxPrograms)
 	t.lead(`, "words": `)
 	t.list(r.Words)
 	t.lead(`, "keys": `)

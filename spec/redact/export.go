@@ -2,14 +2,13 @@ package redact
 
 // Tables are the rules as data, for those who follow them in another language.
 type Tables struct {
-	Mark        string
-	MaxScan     int // bytes of an argument that are looked at
-	MaxPrograms int // arguments that may be programs
-	Words       []string
-	Keys        []string // words that make a "key" after them a credential
-	Harmless    []string // last words of names that hold none
-	Shapes      []Shape
-	Flags       []Flag
+	Mark     string
+	MaxScan  int // bytes of an argument that are looked at
+	Words    []string
+	Keys     []string // words that make a "key" after them a credential
+	Harmless []string // last words of names that hold none
+	Shapes   []Shape
+	Flags    []Flag
 }
 
 // Shape is a kind of token: how it begins, and how many further characters it
@@ -35,7 +34,7 @@ func Rules() Tables {
 		}
 		return all
 	}
-	t := Tables{Mark: Mark, MaxScan: maxScan, MaxPrograms: maxPrograms,
+	t := Tables{Mark: Mark, MaxScan: maxScan,
 		Words: words(secretWords[:]), Keys: words(secretKeys[:]), Harmless: words(harmlessEnds[:])}
 	for _, s := range tokenShapes {
 		t.Shapes = append(t.Shapes, Shape{s.prefix, s.least})
@@ -46,9 +45,8 @@ func Rules() Tables {
 	return t
 }
 
-// State is how far a Scanner has come: the programs that it knows, how many
-// arguments it saw, and whether the next is a credential: 0 no, 1 unless it is a
-// flag, 2 yes.
-func (s *Scanner) State() (programs []string, seen, next int) {
-	return s.programs, s.seen, int(s.hide)
+// State is how far a Scanner has come: the programs that it knows, and whether the
+// next argument is a credential: 0 no, 1 unless it is a flag, 2 yes.
+func (s *Scanner) State() (programs []string, next int) {
+	return s.programs, int(s.hide)
 }

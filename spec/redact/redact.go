@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,26 +21,34 @@ func Args(argv []string) []string {
 
 // Scanner is Args, an argument at a time.
 type Scanner struct {
-	programs []string // that a flag may be of
-	seen     int      // arguments
-	hide     hide     // what is to become of the next
+	programs programs
+	hide     hide // what is to become of the next
 }
 
-// maxPrograms is how many arguments are taken for programs.
-const maxPrograms = 64
+// programs are those of shortFlags that were named so far, each once. Behind the
+// arguments of a sandbox, of which there are many, they still count.
+type programs []string
+
+func (p programs) with(arg string) programs {
+	if strings.HasPrefix(arg, "-") {
+		return p
+	}
+	name := baseName(arg)
+	if slices.Contains(p, name) || !slices.ContainsFunc(shortFlags[:], func(f shortFlag) bool { return f.program == name }) {
+		return p
+	}
+	return append(p, name)
+}
 
 // Next is the next argument as Args has it.
 func (s *Scanner) Next(a string) string {
-	s.seen++
 	if s.hide == hideAlways || s.hide == hideUnlessFlag && !strings.HasPrefix(a, "--") {
 		s.hide = hideNothing
 		return Mark
 	}
 	out, hide := redactArg(a, s.programs)
 	s.hide = hide
-	if s.seen <= maxPrograms && !strings.HasPrefix(a, "-") {
-		s.programs = append(s.programs, baseName(a))
-	}
+	s.programs = s.programs.with(a)
 	return out
 }
 
@@ -64,7 +73,7 @@ const (
 const maxScan = 8 << 10
 
 // redactArg is one argument Mark, and what is to become of the next.
-func redactArg(a string, programs []string) (string, hide) {
+func redactArg(a string, named programs) (string, hide) {
 	if len(a) > maxScan {
 		// What is cut off must not leave half a token that no rule knows.
 		end := maxScan
@@ -77,7 +86,7 @@ func redactArg(a string, programs []string) (string, hide) {
 		}
 		a += "…"
 	}
-	if flag, joined, ok := shortOf(a, programs); ok {
+	if flag, joined, ok := shortOf(a, named); ok {
 		if joined {
 			return flag + Mark, hideNothing
 		}
@@ -96,11 +105,11 @@ func redactArg(a string, programs []string) (string, hide) {
 }
 
 // shortOf finds a short flag of one of the programs named so far.
-func shortOf(a string, programs []string) (flag string, joined, ok bool) {
+func shortOf(a string, named programs) (flag string, joined, ok bool) {
 	if len(a) < 2 || a[0] != '-' {
 		return "", false, false
 	}
-	for _, p := range programs {
+	for _, p := range named {
 		for i := range shortFlags {
 			f := &shortFlags[i]
 			if f.program != p || !strings.HasPrefix(a, f.flag) {
@@ -200,7 +209,7 @@ func redactWords(s string) string {
 		return s
 	}
 	var b strings.Builder
-	var programs []string
+	var named programs
 	hide := hideNothing
 	for len(s) > 0 {
 		i := strings.IndexAny(s, " \t\n")
@@ -220,16 +229,14 @@ func redactWords(s string) string {
 			continue
 		}
 		bare := strings.Trim(word, `"'`)
-		if flag, joined, ok := shortOf(bare, programs); ok && joined {
+		if flag, joined, ok := shortOf(bare, named); ok && joined {
 			word = flag + Mark
 		} else if ok {
 			hide = hideAlways
 		} else if strings.HasPrefix(bare, "-") && !strings.Contains(bare, "=") && secretName(bare) {
 			hide = hideUnlessFlag
 		}
-		if len(programs) < maxPrograms && !strings.HasPrefix(bare, "-") {
-			programs = append(programs, baseName(bare))
-		}
+		named = named.with(bare)
 		b.WriteString(word)
 	}
 	return b.String()

@@ -143,3 +143,19 @@ func BenchmarkArgs(b *testing.B) {
 		Args(argv)
 	}
 }
+
+// TestProgramsBehindManyArguments: a sandbox's own arguments come before the
+// command's.
+func TestProgramsBehindManyArguments(t *testing.T) {
+	argv := make([]string, 500, 600)
+	for i := range argv {
+		argv[i] = "--bind"
+		if i%3 > 0 {
+			argv[i] = "/a/b" + strings.Repeat("c", i)
+		}
+	}
+	got := Args(append(argv, "mysql", "-ps3cret", "sh -c '"+strings.Repeat("word ", 100)+"curl -u me:s3cret'"))
+	if told := strings.Join(got[500:], "\n"); strings.Contains(told, "s3cret") || !strings.Contains(told, "curl -u") {
+		t.Errorf("it tells %s", told)
+	}
+}
