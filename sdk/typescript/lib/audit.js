@@ -30,7 +30,7 @@ export class Auditor {
    */
   audit(cmd, rest, mounts) {
     const { audit, wrapper, notHeld } = this.template;
-    const scanner = new Scanner(this.rules, this.programs, audit.seen, audit.next);
+    const scanner = new Scanner(this.rules, this.programs, audit.next);
     const bare = wrapper === 'none'; // which has no command of its own
     if (bare) scanner.next(toBytes(cmd));
     const args = [...audit.args];

@@ -1,4 +1,4 @@
-import { baseName, isTokenByte, next } from './redact.js';
+import { isTokenByte, next } from './redact.js';
 
 /** @typedef {import('./redact.js').Rules} Rules */
 
@@ -184,7 +184,7 @@ function redactWords(s, rules) {
     if (short?.joined) word = short.flag + rules.mark;
     else if (short) hide = next.always;
     else if (bare.startsWith('-') && !bare.includes('=') && rules.isSecret(bare)) hide = next.unlessFlag;
-    if (programs.length < rules.maxPrograms && !bare.startsWith('-')) programs.push(baseName(bare));
+    rules.note(bare, programs);
     return word;
   });
 }

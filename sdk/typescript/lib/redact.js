@@ -17,7 +17,6 @@ export class Rules {
   constructor(t) {
     this.mark = t.mark;
     this.maxScan = t.maxScan;
-    this.maxPrograms = t.maxPrograms;
     this.words = new Set(t.words);
     this.keys = new Set(t.keys);
     this.harmless = new Set(t.harmless);
@@ -45,6 +44,16 @@ export class Rules {
   }
 
   /**
+   * Adds an argument to the programs named so far, if it is one that has such flags.
+   * @param {string} arg
+   * @param {string[]} programs
+   */
+  note(arg, programs) {
+    const name = arg.slice(arg.lastIndexOf('/') + 1);
+    if (!arg.startsWith('-') && this.flags.has(name) && !programs.includes(name)) programs.push(name);
+  }
+
+  /**
    * Finds a short flag of one of the programs named so far.
    * @param {string} a
    * @param {string[]} programs
@@ -68,13 +77,11 @@ export class Scanner {
   /**
    * @param {Rules} rules
    * @param {string[]} programs
-   * @param {number} seen
    * @param {number} hide
    */
-  constructor(rules, programs, seen, hide) {
+  constructor(rules, programs, hide) {
     this.rules = rules;
     this.programs = [...programs];
-    this.seen = seen;
     this.hide = hide;
   }
 
@@ -83,13 +90,12 @@ export class Scanner {
    * @param {string} a
    */
   next(a) {
-    this.seen++;
     if (this.hide === next.always || (this.hide === next.unlessFlag && !a.startsWith('--'))) {
       this.hide = next.nothing;
       return this.rules.mark;
     }
     const out = this.argument(a);
-    if (this.seen <= this.rules.maxPrograms && !a.startsWith('-')) this.programs.push(baseName(a));
+    this.rules.note(a, this.programs);
     return out;
   }
 
@@ -122,11 +128,6 @@ export class Scanner {
     }
     return redactText(a, rules);
   }
-}
-
-/** @param {string} s */
-export function baseName(s) {
-  return s.slice(s.lastIndexOf('/') + 1);
 }
 
 /**

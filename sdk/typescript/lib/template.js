@@ -30,7 +30,6 @@ import { ProcessSandboxError, problem } from './problems.js';
  *     left: number,
  *     truncated: boolean,
  *     programs: string[],
- *     seen: number,
  *     next: number,
  *     maxArg: number,
  *     maxArgs: number,
@@ -41,7 +40,6 @@ import { ProcessSandboxError, problem } from './problems.js';
  *   redact: {
  *     mark: string,
  *     maxScan: number,
- *     maxPrograms: number,
  *     words: string[],
  *     keys: string[],
  *     harmless: string[],
