@@ -2,7 +2,8 @@
 # Every test: as root (where the caller is root) and as an ordinary user. The
 # last line is the count; it ends with non-zero where anything failed.
 # SBX_TEST_MUST_RUN=1 turns the skips of kernel tests into failures.
-# TESTFLAGS is passed on to go test, PACKAGES replaces ./...
+# TESTFLAGS is passed on to go test, PACKAGES replaces ./..., which has
+# ./sdk/typescript, whose tests are node's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,7 +37,7 @@ trap 'exit 143' TERM
 echo "test: build"
 scripts/build.sh bin
 case " ${PACKAGES:-./...} " in
-*e2e* | *...*)
+*e2e* | *...* | *sdk*)
 	# Built here, since the ordinary user has only the modules of sbx itself.
 	export SBX_TEST_WASI=$work/wasi
 	scripts/wasi.sh "$SBX_TEST_WASI" || SBX_TEST_WASI=none # it has said why
@@ -61,10 +62,30 @@ runs=()
 run() { # run LABEL FLAG…
 	local label=$1
 	shift
+	[ "${packages[*]}" != ./sdk/typescript ] || return 0 # which is not Go's
 	echo "test: as $label"
 	runs+=("$work/$label.json")
 	"$work/testsum" -label "$label" -save "$work/$label.json" -- \
 		go test "${flags[@]}" "$@" ${more[@]+"${more[@]}"} "${packages[@]}" || true
+}
+
+# The tests of sdk/typescript, whoever runs them.
+run_node() { # run_node LABEL PROGRAM…
+	local label=node-$1
+	shift
+	case " ${packages[*]} " in
+	*" ./sdk/typescript "* | *" ./... "*) ;;
+	*) return 0 ;;
+	esac
+	if ! command -v node >/dev/null 2>&1; then
+		echo "test: no node: the tests of sdk/typescript are left out"
+		[ "${SBX_TEST_MUST_RUN:-}" != 1 ] || exit 1
+		return 0
+	fi
+	echo "test: as $label"
+	runs+=("$work/$label.json")
+	"$work/testsum" -label "$label" -save "$work/$label.json" -- \
+		timeout 900 "$@" node --test --test-reporter "$PWD/scripts/node-events.mjs" sdk/typescript/test/*.test.js || true
 }
 
 # The ordinary user has an account, a home, a copy of the sources and the
@@ -96,21 +117,28 @@ as_user() {
 		install -m 755 "\$1" "\$copy"
 		shift
 		status=0
-		env -i PATH="$PATH" HOME="$work/home" USER=$user LOGNAME=$user LANG="${LANG:-C.UTF-8}" TERM="${TERM:-dumb}" \\
-			GOMODCACHE="$work/home/mod" GOCACHE="$work/home/cache" GOFLAGS=-buildvcs=false \\
-			SBX_TEST_CLIENTS="${SBX_TEST_CLIENTS:-}" SBX_TEST_WASI="${SBX_TEST_WASI:-}" SBX_TEST_MUST_RUN="${SBX_TEST_MUST_RUN:-}" SBX_TEST_ELSEWHERE="$elsewhere" \\
-			setpriv --reuid=$user --regid=$user --clear-groups -- "\$copy" "\$@" || status=\$?
+		"$work/exec/as" "\$copy" "\$@" || status=\$?
 		rm -f "\$copy"
 		exit \$status
 	EOF
-	chmod 755 "$work/exec/run"
+	cat >"$work/exec/as" <<-EOF
+		#!/bin/bash
+		# A program as the ordinary user.
+		exec env -i PATH="$PATH" HOME="$work/home" USER=$user LOGNAME=$user LANG="${LANG:-C.UTF-8}" TERM="${TERM:-dumb}" \\
+			GOMODCACHE="$work/home/mod" GOCACHE="$work/home/cache" GOFLAGS=-buildvcs=false \\
+			SBX_TEST_CLIENTS="${SBX_TEST_CLIENTS:-}" SBX_TEST_WASI="${SBX_TEST_WASI:-}" SBX_TEST_MUST_RUN="${SBX_TEST_MUST_RUN:-}" SBX_TEST_ELSEWHERE="$elsewhere" \\
+			setpriv --reuid=$user --regid=$user --clear-groups -- "\$@"
+	EOF
+	chmod 755 "$work/exec/run" "$work/exec/as"
 	cd "$work/src"
 	run user -exec "$work/exec/run"
+	run_node user "$work/exec/as"
 	cd - >/dev/null
 }
 
 if [ "$(id -u)" -eq 0 ]; then
 	run root
+	run_node root env
 	if command -v useradd >/dev/null 2>&1 && command -v setpriv >/dev/null 2>&1; then
 		as_user
 	elif [ "${SBX_TEST_MUST_RUN:-}" = 1 ]; then
@@ -119,5 +147,6 @@ if [ "$(id -u)" -eq 0 ]; then
 	fi
 else
 	run user
+	run_node user env
 fi
 "$work/testsum" -may-skip scripts/may-skip.txt "${runs[@]}"

@@ -1,9 +1,10 @@
 #!/bin/bash
 # Installs TypeScript's compiler, by which the tests check the types of
 # sdk/typescript, and node's types, at the versions of
-# testdata/typescript/package-lock.json, and prints the folder of its modules. It goes beside the agents of scripts/clients.sh, once
-# for each lock file. Where it cannot be installed it says why and ends with 3; with
-# CI=true, or SBX_TEST_MUST_RUN=1, with 1.
+# testdata/typescript/package-lock.json, and prints the folder of its modules. They
+# go beside the agents of scripts/clients.sh, once for each lock file. Where they
+# cannot be installed it says why and ends with 3; with CI=true, or
+# SBX_TEST_MUST_RUN=1, with 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lock=testdata/typescript/package-lock.json
@@ -14,13 +15,11 @@ give_up() {
 	exit 3
 }
 
-if [ "$(id -u)" -eq 0 ]; then
-	cache=/var/cache
-else
-	cache=${XDG_CACHE_HOME:-$HOME/.cache}
-fi
-to=$cache/sbx-typescript/$(sha256sum "$lock" | cut -c1-16)
+# What root has installed serves the ordinary user as well.
+id=sbx-typescript/$(sha256sum "$lock" | cut -c1-16)
 tsc=node_modules/typescript/lib/tsc.js
+to=/var/cache/$id
+[ "$(id -u)" -eq 0 ] || [ -e "$to/$tsc" ] || to=${XDG_CACHE_HOME:-$HOME/.cache}/$id
 if [ ! -e "$to/$tsc" ]; then
 	for program in node npm; do
 		command -v "$program" >/dev/null 2>&1 || give_up "no $program"

@@ -167,7 +167,7 @@ func (t *tally) run(label string) Run {
 	return r
 }
 
-var logLine = regexp.MustCompile(`^\s*[\w.-]+\.go:\d+: (.*)`)
+var logLine = regexp.MustCompile(`^\s*[\w.-]+\.(?:go|js):\d+: (.*)`)
 
 // reason is the last line that a skipped test logged.
 func reason(output []string) string {
