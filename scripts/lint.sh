@@ -1,6 +1,6 @@
 #!/bin/sh
-# The syntax of what is JavaScript, and golangci-lint with .golangci.yml, at the version that scripts/tools/go.mod
-# pins, built into .cache on first use.
+# The syntax of what is JavaScript, and golangci-lint with .golangci.yml, at the
+# version that scripts/tools/go.mod pins, built into .cache on first use.
 set -eu
 cd "$(dirname "$0")/.."
 if command -v node >/dev/null 2>&1; then

@@ -6,6 +6,13 @@ import (
 	"sbx/spec"
 )
 
+// The most mounts that an invocation may have, each of which is held against the
+// others, and the most problems that are told of one.
+const (
+	maxMounts   = 256
+	maxProblems = 100
+)
+
 // Check refuses what is no invocation, whatever the sandbox. It gives nil for
 // one that is.
 func (inv *Invocation) Check() spec.Problems { return inv.check(true) }
@@ -13,6 +20,9 @@ func (inv *Invocation) Check() spec.Problems { return inv.check(true) }
 // check is Check, for a command or the folders alone.
 func (inv *Invocation) check(command bool) (ps spec.Problems) {
 	refuse := func(field, on, do, why, help string) {
+		if len(ps) == maxProblems {
+			return
+		}
 		ps = append(ps, &spec.Problem{Field: spec.Field(field), On: on, Do: do, Why: why, Help: help})
 	}
 	text := func(field, s string) {
@@ -35,6 +45,10 @@ func (inv *Invocation) check(command bool) (ps spec.Problems) {
 	}
 	if why := unclean(inv.Cwd); inv.Cwd != "" && why != "" {
 		refuse("cwd", inv.Cwd, "start in it", why, "give an absolute path without . and ..")
+	}
+	if n := len(inv.Mounts); n > maxMounts {
+		refuse("mounts", "", "mount them", "they are "+itoa(n)+", more than "+itoa(maxMounts), "mount a folder that holds them")
+		return ps
 	}
 	for i := range inv.Mounts {
 		m, at := &inv.Mounts[i], "mounts["+itoa(i)+"]"

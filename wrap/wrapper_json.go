@@ -66,6 +66,9 @@ type invocationReader struct {
 }
 
 func (d *invocationReader) refuse(f spec.Field, n *spec.Node, why, help string) {
+	if len(d.problems) == maxProblems {
+		return
+	}
 	on := d.name
 	if n != nil && n.Pos.Line > 0 {
 		on += ":" + itoa(n.Pos.Line) + ":" + itoa(n.Pos.Col)

@@ -13,6 +13,10 @@ const mountFields = ['kind', 'label', 'hostPath', 'guestPath', 'mode'];
 const taking = 'take the invocation';
 const from = 'the invocation';
 
+// The most mounts that an invocation may have, and the most problems that are told.
+const maxMounts = 256;
+const maxProblems = 100;
+
 /**
  * Takes an invocation apart, as strictly as sbx reads one from stdin.
  * @param {Invocation} inv
@@ -35,7 +39,7 @@ class Reader {
    * @param {string} why
    */
   refuse(field, why, help = '') {
-    this.problems.push(problem(field, from, taking, why, help));
+    if (this.problems.length < maxProblems) this.problems.push(problem(field, from, taking, why, help));
   }
 
   /**
@@ -170,7 +174,9 @@ class Reader {
 function check(inv) {
   /** @type {Problem[]} */
   const problems = [];
-  const refuse = (/** @type {Parameters<typeof problem>} */ ...p) => problems.push(problem(...p));
+  const refuse = (/** @type {Parameters<typeof problem>} */ ...p) => {
+    if (problems.length < maxProblems) problems.push(problem(...p));
+  };
   const text = (/** @type {string} */ field, /** @type {string} */ s) => {
     if (s.includes('\0')) refuse(field, '', 'pass it on', 'it has a NUL byte, which ends an argument');
   };
@@ -179,6 +185,10 @@ function check(inv) {
   inv.args.forEach((a, i) => text(`args[${i}]`, a));
   if (inv.cwd !== '' && unclean(inv.cwd)) {
     refuse('cwd', inv.cwd, 'start in it', unclean(inv.cwd), 'give an absolute path without . and ..');
+  }
+  if (inv.mounts.length > maxMounts) {
+    refuse('mounts', '', 'mount them', `they are ${inv.mounts.length}, more than ${maxMounts}`, 'mount a folder that holds them');
+    return problems;
   }
   inv.mounts.forEach((m, i) => {
     const at = `mounts[${i}]`;

@@ -84,7 +84,8 @@ test('bad invocations are refused as by sbx', async (t) => {
     { cmd: '' }, { cmd: 1 }, { cmd: null }, { cmd: 'a\0b' }, { args: 'x' }, { args: [1] }, { args: ['a', 'b\0'] }, { args: {} }, { env: [] }, { env: { A: 1 } }, { env: { 'A=B': '' } },
     { env: { '': '' } }, { env: { A: '\0' } }, { env: { 'A\0': '' } }, { cwd: 'x' }, { cwd: '/a/../b' }, { cwd: '/a//b' }, { cwd: 1 }, { cwd: '/a\0b' }, { mounts: {} }, { mounts: ['x'] },
     { mounts: [{ ...mount, guestPath: 'data' }] }, { mounts: [{ ...mount, guestPath: '/../x' }] }, { mounts: [{ ...mount, hostPath: '' }] }, { mounts: [mount, mount] }, { mounts: [{ ...mount, mode: 'rwx' }] },
-    { mounts: [{ ...mount, kind: 'file' }] }, { mounts: [{}] }, { mounts: [{ ...mount, label: 'a\0' }] }, { mounts: [{ ...mount, hostPath: '/a\0' }] }, { xyzzy: 1 }, { mounts: [{ ...mount, xyzzy: 1 }] }];
+    { mounts: [{ ...mount, kind: 'file' }] }, { mounts: [{}] }, { mounts: [{ ...mount, label: 'a\0' }] }, { mounts: [{ ...mount, hostPath: '/a\0' }] }, { xyzzy: 1 }, { mounts: [{ ...mount, xyzzy: 1 }] },
+    { args: Array(200).fill(1) }, { args: Array(200).fill('\0') }, { mounts: Array.from({ length: 257 }, (_, i) => ({ ...mount, guestPath: `/${i}` })) }];
   for (const change of bad) {
     const inv = { ...base, ...change };
     const answer = JSON.parse((await run(['wrap', '--wrapper', 'bwrap', '--json'], JSON.stringify(inv))).out);
