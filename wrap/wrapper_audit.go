@@ -47,7 +47,7 @@ func (g *auditArgs) add(w *wrapper, arg string) {
 	}
 	whole := w.label(g.scan.Next(arg))
 	cut := clip(whole, min(maxAuditArg, g.left))
-	g.truncated = g.truncated || cut != whole
+	g.truncated = g.truncated || cut != whole || len(arg) > redact.MaxScan
 	g.left -= len(cut)
 	g.args = append(g.args, cut)
 }

@@ -14,7 +14,11 @@ func BenchmarkWrap(b *testing.B) {
 	}
 	for _, name := range Wrappers() {
 		b.Run(name, func(b *testing.B) {
-			w, err := made(b, string(text), "root", name, `{"access_mode": "workspace-write"}`, "", nil)
+			on := "root"
+			if name == nameNone {
+				on = "root+" // which holds nothing
+			}
+			w, err := made(b, string(text), on, name, `{"access_mode": "workspace-write"}`, "", nil)
 			if err != nil {
 				b.Fatal(err)
 			}

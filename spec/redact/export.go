@@ -34,7 +34,7 @@ func Rules() Tables {
 		}
 		return all
 	}
-	t := Tables{Mark: Mark, MaxScan: maxScan,
+	t := Tables{Mark: Mark, MaxScan: MaxScan,
 		Words: words(secretWords[:]), Keys: words(secretKeys[:]), Harmless: words(harmlessEnds[:])}
 	for _, s := range tokenShapes {
 		t.Shapes = append(t.Shapes, Shape{s.prefix, s.least})

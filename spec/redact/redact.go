@@ -69,14 +69,14 @@ const (
 	hideAlways
 )
 
-// maxScan is how much of an argument is looked at. Whoever keeps arguments keeps less of them.
-const maxScan = 8 << 10
+// MaxScan is how much of an argument is looked at. Whoever keeps arguments keeps less of them.
+const MaxScan = 8 << 10
 
 // redactArg is one argument Mark, and what is to become of the next.
 func redactArg(a string, named programs) (string, hide) {
-	if len(a) > maxScan {
+	if len(a) > MaxScan {
 		// What is cut off must not leave half a token that no rule knows.
-		end := maxScan
+		end := MaxScan
 		for end > 0 && !utf8.RuneStart(a[end]) { // nor half a character
 			end--
 		}

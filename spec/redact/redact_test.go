@@ -108,7 +108,7 @@ func TestTablesHaveReasons(t *testing.T) {
 
 func TestLongArguments(t *testing.T) {
 	token := "ghp_" + strings.Repeat("x", 36)
-	for _, at := range []int{maxScan/2 - 10, maxScan - 10, maxScan - 3, 1 << 20} {
+	for _, at := range []int{MaxScan/2 - 10, MaxScan - 10, MaxScan - 3, 1 << 20} {
 		got := Args([]string{"x", strings.Repeat("a ", at/2) + token})[1]
 		if strings.Contains(got, "ghp_") || strings.Contains(got, "xxx") {
 			t.Errorf("at %d a token shows: %q", at, got[len(got)-50:])

@@ -40,9 +40,10 @@ export class Auditor {
         truncated = true;
         break;
       }
-      const whole = this.labels.apply(scanner.next(toBytes(arg)));
+      const bytes = toBytes(arg);
+      const whole = this.labels.apply(scanner.next(bytes));
       const cut = clip(whole, Math.min(audit.maxArg, left));
-      truncated ||= cut !== whole;
+      truncated ||= cut !== whole || bytes.length > this.rules.maxScan;
       left -= cut.length;
       args.push(fromBytes(cut));
     }
