@@ -23,7 +23,7 @@ func folders(b *testing.B, n int) []string {
 	return all
 }
 
-func asked(dir string, i int) string {
+func invocationLine(dir string, i int) string {
 	return fmt.Sprintf(`{"cmd": "wasmtime", "args": ["run", "--dir", "%s::/data", "mod.wasm", "%d"], "env": {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}, "cwd": "%s", "mounts": [{"kind": "dir", "label": "data", "hostPath": "%s", "guestPath": "/data", "mode": "rw"}]}`+"\n", dir, i, dir, dir)
 }
 
@@ -34,7 +34,7 @@ func BenchmarkWrapCommand(b *testing.B) {
 		b.Run(w, func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				cmd := exec.Command(sbxPath, "wrap", "--json", "--wrapper", w, "--image", "example/image:1")
-				cmd.Stdin = strings.NewReader(asked(dir, i))
+				cmd.Stdin = strings.NewReader(invocationLine(dir, i))
 				if out, err := cmd.Output(); err != nil || !bytes.HasPrefix(out, []byte(`{"wrapped"`)) {
 					b.Fatalf("%v: %s", err, out)
 				}
@@ -68,7 +68,7 @@ func BenchmarkWrapStream(b *testing.B) {
 				go func() {
 					lines := bufio.NewWriterSize(in, 64<<10)
 					for i := range b.N {
-						_, _ = lines.WriteString(asked(dirs[i%n], i))
+						_, _ = lines.WriteString(invocationLine(dirs[i%n], i))
 					}
 					_ = lines.Flush()
 					_ = in.Close()

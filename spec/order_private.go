@@ -34,9 +34,12 @@ func (o *order) coversPrivate(folder string) string {
 }
 
 // showsHost tells whether the parent shows the host's own at a path that is private
-// otherwise: what it reads there, writes there or above, if not as part of the
+// otherwise: where its command starts, what it reads there, writes there or above, if not as part of the
 // whole root, or mounts.
 func (o *order) showsHost(real string) bool {
+	if dir := o.p.WorkingDir.Real; dir != "" && dir != "/" && within(dir, real) {
+		return true // bound in, whatever else is
+	}
 	for i := range o.p.Read {
 		if n := o.p.Read[i].Real; within(n, real) && o.privateAt(n) != "" {
 			return true

@@ -151,3 +151,15 @@ func appendMore(dst []byte, list []string) []byte {
 	}
 	return appendList(dst, list)
 }
+
+// AppendAnswer appends one answer, of a line that no Answers made.
+func AppendAnswer(dst []byte, out *Invocation, audit *Audit) []byte {
+	dst = append(dst, `{"wrapped": {"cmd": `...)
+	dst = AppendString(dst, out.Cmd)
+	dst = appendList(append(dst, `, "args": [`...), out.Args)
+	dst = appendEnv(append(dst, `], "env": {`...), out.Env)
+	if out.Cwd != "" {
+		dst = AppendString(append(dst, `, "cwd": `...), out.Cwd)
+	}
+	return append(audit.AppendJSON(append(dst, `}, "audit": `...)), '}')
+}

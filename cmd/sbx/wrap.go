@@ -122,6 +122,9 @@ func (w *wrapping) answer(dst []byte, name string, text []byte) ([]byte, int) {
 	if !hasEnv {
 		inv.Env = w.own()
 	}
+	if w.value("wrapper") == "oci" {
+		return w.answerBundle(dst, &inv)
+	}
 	r, err := w.ready(&inv)
 	if err == nil {
 		dst, err = r.answers.Append(dst, &inv)

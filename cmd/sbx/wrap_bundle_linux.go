@@ -31,6 +31,15 @@ func (w *wrapping) bundle(inv *wrap.Invocation) (out wrap.Invocation, audit wrap
 	return wrap.Invocation{Cmd: "runc", Args: []string{"run", "--bundle", dir, containerID(dir)}, Env: inv.Env, Cwd: inv.Cwd}, b.Audit, nil
 }
 
+// answerBundle answers with the line that runs a bundle, which is then there.
+func (w *wrapping) answerBundle(dst []byte, inv *wrap.Invocation) ([]byte, int) {
+	out, audit, err := w.bundle(inv)
+	if err != nil {
+		return appendProblem(dst, err), exitFailed
+	}
+	return wrap.AppendAnswer(dst, &out, &audit), exitOK
+}
+
 // containerID is a name for the container of a bundle, as runtimes take it.
 func containerID(dir string) string {
 	name := strings.TrimRight(dir, "/")
