@@ -1,0 +1,145 @@
+package dispatch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sbx/spec"
+)
+
+// column is one column of the table: how a ledger of our own declares it, and
+// the field of a Dispatch that it is. Exactly one of text and number is set.
+type column struct {
+	name   string
+	decl   string
+	needed bool // a foreign ledger without it cannot be used
+	text   func(*Dispatch) *spec.Opt[string]
+	number func(*Dispatch) *spec.Opt[int64]
+}
+
+const (
+	specColumn      = "sandbox_spec"
+	effectiveColumn = "sandbox_effective"
+)
+
+// columns are Intercore's, in its order. Those that its version 2 had are
+// needed; what came later is used where it is there.
+var columns = []column{
+	{"prompt_file", "TEXT", true, func(d *Dispatch) *spec.Opt[string] { return &d.PromptFile }, nil},
+	{"prompt_hash", "TEXT", false, func(d *Dispatch) *spec.Opt[string] { return &d.PromptHash }, nil},
+	{"output_file", "TEXT", true, func(d *Dispatch) *spec.Opt[string] { return &d.OutputFile }, nil},
+	{"verdict_file", "TEXT", true, func(d *Dispatch) *spec.Opt[string] { return &d.VerdictFile }, nil},
+	{"pid", "INTEGER", true, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.PID }},
+	{"exit_code", "INTEGER", true, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.ExitCode }},
+	{"name", "TEXT", true, func(d *Dispatch) *spec.Opt[string] { return &d.Name }, nil},
+	{"model", "TEXT", true, func(d *Dispatch) *spec.Opt[string] { return &d.Model }, nil},
+	{"sandbox", "TEXT DEFAULT 'workspace-write'", true, func(d *Dispatch) *spec.Opt[string] { return &d.Sandbox }, nil},
+	{specColumn, "TEXT", false, func(d *Dispatch) *spec.Opt[string] { return &d.SandboxSpec }, nil},
+	{effectiveColumn, "TEXT", false, func(d *Dispatch) *spec.Opt[string] { return &d.SandboxEffective }, nil},
+	{"timeout_sec", "INTEGER", true, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.TimeoutSec }},
+	{"turns", "INTEGER DEFAULT 0", true, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.Turns }},
+	{"commands", "INTEGER DEFAULT 0", true, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.Commands }},
+	{"messages", "INTEGER DEFAULT 0", true, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.Messages }},
+	{"input_tokens", "INTEGER DEFAULT 0", true, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.InputTokens }},
+	{"output_tokens", "INTEGER DEFAULT 0", true, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.OutputTokens }},
+	{"cache_hits", "INTEGER", false, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.CacheHits }},
+	{"created_at", "INTEGER NOT NULL DEFAULT (unixepoch())", true, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.CreatedAt }},
+	{"started_at", "INTEGER", true, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.StartedAt }},
+	{"completed_at", "INTEGER", true, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.CompletedAt }},
+	{"verdict_status", "TEXT", true, func(d *Dispatch) *spec.Opt[string] { return &d.VerdictStatus }, nil},
+	{"verdict_summary", "TEXT", true, func(d *Dispatch) *spec.Opt[string] { return &d.VerdictSummary }, nil},
+	{"error_message", "TEXT", true, func(d *Dispatch) *spec.Opt[string] { return &d.ErrorMessage }, nil},
+	{"scope_id", "TEXT", false, func(d *Dispatch) *spec.Opt[string] { return &d.ScopeID }, nil},
+	{"parent_id", "TEXT", false, func(d *Dispatch) *spec.Opt[string] { return &d.ParentID }, nil},
+	{"base_repo_commit", "TEXT", false, func(d *Dispatch) *spec.Opt[string] { return &d.BaseRepoCommit }, nil},
+	{"retry_count", "INTEGER NOT NULL DEFAULT 0", false, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.RetryCount }},
+	{"conflict_type", "TEXT", false, func(d *Dispatch) *spec.Opt[string] { return &d.ConflictType }, nil},
+	{"quarantine_reason", "TEXT", false, func(d *Dispatch) *spec.Opt[string] { return &d.QuarantineReason }, nil},
+	{"spawn_depth", "INTEGER NOT NULL DEFAULT 0", false, nil, func(d *Dispatch) *spec.Opt[int64] { return &d.SpawnDepth }},
+	{"parent_dispatch_id", "TEXT NOT NULL DEFAULT ''", false, func(d *Dispatch) *spec.Opt[string] { return &d.ParentDispatchID }, nil},
+}
+
+// first are the columns that every row has.
+var first = []struct{ name, decl string }{
+	{"id", "TEXT NOT NULL PRIMARY KEY"},
+	{"agent_type", "TEXT NOT NULL DEFAULT 'codex'"},
+	{"status", "TEXT NOT NULL DEFAULT 'spawned'"},
+	{"project_dir", "TEXT NOT NULL"},
+}
+
+// among are the columns that a ledger has.
+func among(names []string) []column {
+	var kept []column
+	for _, c := range columns {
+		if hasName(names, c.name) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// hasName finds a column as SQLite does, whatever its case.
+func hasName(names []string, name string) bool {
+	for _, n := range names {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// put stores what a database gave into the column's field. A number that is
+// none is absent.
+func (c *column) put(d *Dispatch, v any) {
+	if c.text != nil {
+		*c.text(d) = asText(v)
+		return
+	}
+	*c.number(d) = asNumber(v)
+}
+
+// value is the column's field as a database takes it.
+func (c *column) value(d *Dispatch) any {
+	if c.text != nil {
+		if v := *c.text(d); v.Set {
+			return v.Value
+		}
+		return nil
+	}
+	if v := *c.number(d); v.Set {
+		return v.Value
+	}
+	return nil
+}
+
+// set tells whether the field has a value.
+func (c *column) set(d *Dispatch) bool { return c.value(d) != nil }
+
+func asText(v any) spec.Opt[string] {
+	switch v := v.(type) {
+	case nil:
+		return spec.Opt[string]{}
+	case string:
+		return spec.Some(v)
+	case []byte:
+		return spec.Some(string(v))
+	}
+	return spec.Some(fmt.Sprint(v))
+}
+
+func asNumber(v any) spec.Opt[int64] {
+	switch v := v.(type) {
+	case int64:
+		return spec.Some(v)
+	case string:
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+			return spec.Some(n)
+		}
+	case float64:
+		if n := int64(v); float64(n) == v {
+			return spec.Some(n)
+		}
+	}
+	return spec.Opt[int64]{}
+}

@@ -1,0 +1,120 @@
+package dispatch
+
+import (
+	"database/sql"
+	"strings"
+
+	"sbx/spec"
+)
+
+// NotFound is the error for an id that the ledger does not have.
+type NotFound struct{ ID, Path string }
+
+// Error says which.
+func (e *NotFound) Error() string { return "no dispatch " + e.ID + " in " + e.Path }
+
+// Filter says which dispatches are listed.
+type Filter struct {
+	Active bool             // those that have not ended
+	Scope  spec.Opt[string] // those of a scope
+	Output spec.Opt[string] // those with this output file
+}
+
+func (l *Ledger) names() []string {
+	names := make([]string, 0, len(first)+len(l.cols))
+	for _, c := range first {
+		names = append(names, c.name)
+	}
+	for _, c := range l.cols {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// Get reads one dispatch. The error is a *NotFound where there is none.
+func (l *Ledger) Get(id string) (Dispatch, error) {
+	list, err := l.query("WHERE id = ?", id)
+	if err != nil {
+		return Dispatch{}, err
+	}
+	if len(list) == 0 {
+		return Dispatch{}, &NotFound{ID: id, Path: l.path}
+	}
+	return list[0], nil
+}
+
+// List reads the dispatches that a filter lets through, the newest first.
+func (l *Ledger) List(f Filter) ([]Dispatch, error) {
+	var where []string
+	var args []any
+	if f.Active {
+		where = append(where, "status NOT IN "+endedList)
+	}
+	if f.Scope.Set {
+		if !l.Has("scope_id") {
+			return nil, lacksColumn(l.path, "list by scope", "scope_id")
+		}
+		where, args = append(where, "scope_id = ?"), append(args, f.Scope.Value)
+	}
+	if f.Output.Set {
+		where, args = append(where, "output_file = ?"), append(args, f.Output.Value)
+	}
+	text := ""
+	if len(where) > 0 {
+		text = "WHERE " + strings.Join(where, " AND ") + " "
+	}
+	return l.query(text+"ORDER BY created_at DESC, rowid DESC", args...)
+}
+
+// Has tells whether the ledger has a column.
+func (l *Ledger) Has(name string) bool {
+	for i := range l.cols {
+		if l.cols[i].name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func lacksColumn(path, do, name string) error {
+	return &spec.Problem{On: path, Do: do, Why: "its table dispatches has no column " + name, Help: "let its owner bring it up to date (ic init)"}
+}
+
+// query reads rows. Whatever a foreign ledger holds is taken as far as it makes
+// sense.
+func (l *Ledger) query(rest string, args ...any) (list []Dispatch, err error) {
+	names := l.names()
+	err = again(func() error {
+		list = nil
+		rows, err := l.db.Query("SELECT "+strings.Join(names, ", ")+" FROM dispatches "+rest, args...)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			d, err := l.scan(rows, len(names))
+			if err != nil {
+				return err
+			}
+			list = append(list, d)
+		}
+		return rows.Err()
+	})
+	return list, trouble(l.path, "read the ledger", err)
+}
+
+func (l *Ledger) scan(rows *sql.Rows, n int) (Dispatch, error) {
+	values, into := make([]any, n), make([]any, n)
+	for i := range values {
+		into[i] = &values[i]
+	}
+	if err := rows.Scan(into...); err != nil {
+		return Dispatch{}, err
+	}
+	d := Dispatch{ID: asText(values[0]).Value, AgentType: asText(values[1]).Value,
+		Status: Status(asText(values[2]).Value), ProjectDir: asText(values[3]).Value}
+	for i := range l.cols {
+		l.cols[i].put(&d, values[len(first)+i])
+	}
+	return d, nil
+}

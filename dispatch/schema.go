@@ -1,0 +1,66 @@
+package dispatch
+
+import "strings"
+
+// application marks a ledger of our own in its header (PRAGMA application_id):
+// the letters "sbxd".
+const application = 0x73627864
+
+// ownVersion is the newest version of a ledger of our own (PRAGMA
+// user_version). The numbers are ours, and not Intercore's.
+const ownVersion = 1
+
+// The versions of Intercore's that matter here.
+const (
+	foreignOldest = 2  // the first with dispatches
+	foreignBefore = 17 // the last without the two columns
+	foreignWith   = 18 // the first with them
+)
+
+// createTable is the table of a ledger of our own.
+func createTable() string {
+	var lines []string
+	for _, c := range first {
+		lines = append(lines, c.name+" "+c.decl)
+	}
+	for _, c := range columns {
+		lines = append(lines, c.name+" "+c.decl)
+	}
+	return "CREATE TABLE IF NOT EXISTS dispatches (\n\t" + strings.Join(lines, ",\n\t") + "\n)"
+}
+
+// rules are what holds in a ledger of our own, whoever writes to it. Each has
+// its trigger's name, when it looks, and what it refuses with which words.
+var rules = []struct{ name, on, when, says string }{
+	{"sandbox_spec_is_kept", "UPDATE OF sandbox_spec", "NEW.sandbox_spec IS NOT OLD.sandbox_spec",
+		"sandbox_spec cannot be changed after creation"},
+	{"sandbox_effective_is_set_once", "UPDATE OF sandbox_effective",
+		"OLD.sandbox_effective IS NOT NULL AND NEW.sandbox_effective IS NOT OLD.sandbox_effective",
+		"sandbox_effective is set already, and is set once"},
+	{"sandbox_effective_is_set_at_the_end", "UPDATE OF sandbox_effective",
+		"NEW.sandbox_effective IS NOT NULL AND NEW.status NOT IN " + endedList,
+		"sandbox_effective is set at a terminal status"},
+	{"sandbox_effective_does_not_begin", "INSERT", "NEW.sandbox_effective IS NOT NULL AND NEW.status NOT IN " + endedList,
+		"sandbox_effective is set at a terminal status"},
+	{"status_stays_ended", "UPDATE OF status", "OLD.status IN " + endedList + " AND NEW.status IS NOT OLD.status",
+		"the dispatch has ended already"},
+	{"id_is_kept", "UPDATE OF id", "NEW.id IS NOT OLD.id", "the id of a dispatch cannot be changed"},
+	// INSERT OR REPLACE would delete the old row without any other trigger.
+	{"id_is_not_replaced", "INSERT", "EXISTS (SELECT 1 FROM dispatches WHERE id = NEW.id)", "there is a dispatch with this id"},
+}
+
+// ownSteps bring a ledger of our own from any older version to ownVersion. Each
+// may be done again.
+func ownSteps() []string {
+	steps := []string{
+		createTable(),
+		"CREATE INDEX IF NOT EXISTS idx_dispatches_status ON dispatches(status) WHERE status IN ('spawned', 'running')",
+		"CREATE INDEX IF NOT EXISTS idx_dispatches_scope ON dispatches(scope_id) WHERE scope_id IS NOT NULL",
+		"CREATE INDEX IF NOT EXISTS idx_dispatches_output ON dispatches(output_file) WHERE output_file IS NOT NULL",
+	}
+	for _, r := range rules {
+		steps = append(steps, "CREATE TRIGGER IF NOT EXISTS "+r.name+" BEFORE "+r.on+" ON dispatches WHEN "+r.when+
+			" BEGIN SELECT RAISE(ABORT, '"+r.says+"'); END")
+	}
+	return steps
+}
