@@ -49,6 +49,9 @@ func (l *Ledger) Charge(path string) Ruling {
 	return Proceed
 }
 
+// Started is how many were charged so far: commands_used, while it grows.
+func (l *Ledger) Started() int { return l.started }
+
 // Spent tells whether the budget is used up, so that the next Charge refuses.
 func (l *Ledger) Spent() bool {
 	return l.Max.Set && l.started >= l.Max.Value && l.OnExceed != spec.RecordOnly

@@ -47,6 +47,7 @@ type execution struct {
 	bounds      launch.Bounds      // the limits that the supervisor holds itself
 	status      int                // where bwrap tells whether the command was started; 0 for nowhere
 	remover     *remover           // of a container; nil for none
+	progress    *progress          // nil where no program asked for it
 }
 
 // runExec is `sbx exec`.
@@ -148,6 +149,9 @@ func (x *execution) ask() error {
 	}
 	x.keep, err = keepFDs(x.values["keep-fd"])
 	if err != nil {
+		return err
+	}
+	if err := x.progressAsked(); err != nil {
 		return err
 	}
 	if x.resolved.SideDoors {

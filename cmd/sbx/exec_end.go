@@ -84,6 +84,7 @@ func (x *execution) supervise() (status int) {
 	hooks.Wait = x.bounds.Waiters()
 	x.listen(hooks)
 	x.listenAgent(hooks)
+	x.listenProgress(hooks)
 	hooks.Stop = x.settle
 	x.process.Supervise(hooks)
 	x.clock.lap("teardown")

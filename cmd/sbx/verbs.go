@@ -33,6 +33,7 @@ func table() []verb {
 				flag{name: "backend", arg: "NAME", help: "native, or the tool that holds the sandbox: bwrap, nsjail, docker, podman, runsc"},
 				flag{name: "image", arg: "REF", help: "the image for docker, podman and runsc; " + defaultImage + ", and nothing is pulled"},
 				flag{name: "keep-fd", arg: "N", many: true, help: "let the command have descriptor N"},
+				flag{name: "progress", arg: "N", help: "write to descriptor N what was used so far, a JSON line at each change"},
 				flag{name: "dry-run", help: "print the plan as JSON and run nothing"},
 				flag{name: "timings", help: "tell on stderr where the start's time went"},
 				flag{name: "q", help: "no warnings on stderr"},

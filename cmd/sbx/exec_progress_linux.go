@@ -1,0 +1,105 @@
+package main
+
+import (
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// progressEvery is how often a program that asked is told what was used.
+const progressEvery = 500 * time.Millisecond
+
+// progress tells a program by a descriptor what the command has used so far.
+type progress struct {
+	fd    int
+	clock int    // a timer; -1 where none could be had
+	told  string // the last line
+}
+
+// progressAsked reads --progress, and keeps its descriptor from the command.
+func (x *execution) progressAsked() error {
+	if !x.has("progress") {
+		return nil
+	}
+	v := x.value("progress")
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 3 || n > 1<<20 {
+		return usageError("exec: --progress wants the number of a descriptor, of 3 or more, and not " + quote(v))
+	}
+	if _, err := unix.FcntlInt(uintptr(n), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
+		return &spec.Problem{On: "--progress " + v, Do: "tell what is used", Why: "the descriptor is not open"}
+	}
+	for _, kept := range x.keep {
+		if kept == n {
+			return usageError("exec: --progress and --keep-fd name the same descriptor")
+		}
+	}
+	x.progress = &progress{fd: n, clock: -1}
+	return nil
+}
+
+// listenProgress begins to tell.
+func (x *execution) listenProgress(h *launch.Hooks) {
+	p := x.progress
+	if p == nil {
+		return
+	}
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
+	if err != nil {
+		return // the record will tell
+	}
+	every := unix.NsecToTimespec(int64(progressEvery))
+	if unix.TimerfdSettime(fd, 0, &unix.ItimerSpec{Interval: every, Value: every}, nil) != nil {
+		unix.Close(fd)
+		return
+	}
+	p.clock = fd
+	h.Wait = append(h.Wait, launch.Waiter{FD: fd, Event: func() { x.tellProgress() }})
+}
+
+// tellProgress writes a line where something has changed since the last one. A
+// reader that is slow misses lines; one that is gone is told nothing more.
+func (x *execution) tellProgress() {
+	p := x.progress
+	var ticks [8]byte
+	_, _ = unix.Read(p.clock, ticks[:])
+	line := x.usedSoFar()
+	if p.fd < 0 || line == p.told {
+		return
+	}
+	room := []unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLOUT}}
+	if n, err := unix.Poll(room, 0); err != nil || n != 1 {
+		return
+	}
+	// A write to a pipe that nobody reads would raise SIGPIPE, which is handed on
+	// to the command as any signal.
+	if room[0].Revents != unix.POLLOUT || !writeAll(p.fd, line) {
+		p.fd = -1
+		return
+	}
+	p.told = line
+}
+
+// usedSoFar is one JSON object: what nobody counts is absent.
+func (x *execution) usedSoFar() string {
+	s := "{"
+	switch x.plan.Counter {
+	case wrap.CounterNotify, wrap.CounterPtrace:
+		s += `"commands_used": ` + strconv.Itoa(x.ledger.Started())
+	case wrap.CounterOuter:
+		_, started, _, _ := x.budget.Commands()
+		s += `"commands_used": ` + strconv.Itoa(started)
+	}
+	if x.watched != nil && x.seen.Turns {
+		if len(s) > 1 {
+			s += ", "
+		}
+		s += `"turns_used": ` + strconv.Itoa(x.watched.turns)
+	}
+	return s + "}\n"
+}
