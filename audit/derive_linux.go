@@ -12,13 +12,7 @@ func (v View) derive(self Process) string {
 	if v.State != stateRunning {
 		return v.State
 	}
-	p := Process{
-		PID:       int(whole(v.Node.Get("pid")).Value),
-		Start:     whole(v.Node.Get("pid_start")),
-		Namespace: whole(v.Node.Get("pid_namespace")),
-		BootID:    text(v.Node.Get("boot_id")),
-	}
-	if p.life(self) == lifeEnded {
+	if v.Supervisor().life(self) == lifeEnded {
 		return stateLost
 	}
 	return v.State

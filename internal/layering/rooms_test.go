@@ -28,10 +28,10 @@ var rooms = []room{
 	{"cmd/sbx", []string{"egress", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 
 	// Programs with heavy dependencies, and their rooms, which nobody imports.
-	{"dispatch", []string{"audit", "audit/agent", "spec"}},
+	{"dispatch", []string{"audit", "spec"}},
 	{"broker", []string{"audit", "spec", "wrap"}},
 	{"oci", []string{"audit", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
-	{"cmd/sbx-dispatch", []string{"dispatch", "audit", "audit/agent", "spec"}},
+	{"cmd/sbx-dispatch", []string{"dispatch", "audit", "spec"}},
 	{"cmd/sbx-broker", []string{"broker", "audit", "spec", "wrap"}},
 	{"cmd/sbx-oci", []string{"oci", "audit", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 
