@@ -18,6 +18,7 @@ const (
 	locked     = 6
 	readOnly   = 8
 	damaged    = 11
+	failing    = 10
 	full       = 13
 	cannotOpen = 14
 	constraint = 19
@@ -32,6 +33,13 @@ func code(err error) int {
 		return e.Code() & 0xff
 	}
 	return 0
+}
+
+// noRoom tells the disk errors that are a full disk: the index of the log could
+// not grow (SQLITE_IOERR_SHMSIZE), or a write came short (SQLITE_IOERR_WRITE).
+func noRoom(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && (e.Code() == 4874 || e.Code() == 778)
 }
 
 // again does what another process's lock may stop, until it is done or patience
@@ -70,8 +78,16 @@ func trouble(path, do string, err error) error {
 	case full:
 		p.Why = "the disk is full"
 		p.Help = "make room, and try again"
+	case failing:
+		p.Why = "the disk fails (" + err.Error() + ")"
+		if noRoom(err) {
+			p.Why, p.Help = "the disk is full", "make room, and try again"
+		}
 	case cannotOpen:
 		p.Why = "it cannot be opened, or its log cannot be made beside it"
+		if why := closed(path); why != "" {
+			p.Why = "its folder may only be read (" + why + ")"
+		}
 		p.Help = "make the file and its folder readable and writable"
 	case constraint:
 		p.Why = said(err)

@@ -1,0 +1,79 @@
+// Sbx-dispatch is `sbx dispatch`: it sends commands off under a sandbox, keeps a
+// ledger of them with what was asked and what held, and is the driver that
+// Intercore starts.
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"sbx/audit"
+	"sbx/dispatch/life"
+	"sbx/spec"
+)
+
+// version is set by the linker.
+var version = "devel"
+
+// The exit statuses, beside a driver's, which is its command's.
+const (
+	exitOK      = 0
+	exitFailed  = 1   // there is no such dispatch, or the one waited for failed
+	exitUsage   = 2   // the command line
+	exitRefused = 125 // it could not be done
+)
+
+func main() {
+	os.Exit(run(os.Args, os.Environ()))
+}
+
+// run is the program.
+func run(args, environ []string) int {
+	w := world(environ)
+	if len(args) == 3 && args[1] == keepVerb {
+		return w.Keep(args[2], os.Stdin)
+	}
+	p := &program{world: w}
+	if err := p.app().Run(p.arrange(args)); err != nil {
+		return p.fail(err)
+	}
+	return p.status
+}
+
+// keepVerb is the word by which this program becomes a keeper.
+const keepVerb = "keep"
+
+// world is the machine as dispatches see it.
+func world(environ []string) *life.World {
+	home := spec.HomeDir(environ, passwdHome, spec.HostPaths{})
+	w := &life.World{Sbx: "sbx", Self: []string{os.Args[0], keepVerb}, StateDir: audit.StateDir(environ, home), Live: "/tmp",
+		Environ: environ, Version: version, Errors: os.Stderr}
+	if self, err := os.Executable(); err == nil {
+		w.Self[0] = self
+		w.Sbx = filepath.Join(filepath.Dir(self), "sbx")
+	}
+	if _, err := os.Stat(w.Sbx); err != nil {
+		if found, err := exec.LookPath("sbx"); err == nil {
+			w.Sbx = found
+		}
+	}
+	return w
+}
+
+// passwdHome is the caller's home folder by /etc/passwd, or "".
+func passwdHome() string {
+	b, err := os.ReadFile("/etc/passwd")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		f := strings.Split(strings.TrimRight(line, "\n"), ":")
+		if len(f) >= 7 && f[2] == strconv.Itoa(os.Getuid()) {
+			return f[5]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"sbx/dispatch"
+	"sbx/dispatch/life"
+	"sbx/spec"
+	"sbx/spec/agent"
+)
+
+// spawn is `sbx dispatch spawn`.
+func (p *program) spawn(c *cli.Context) error {
+	if err := none(c); err != nil {
+		return err
+	}
+	if p.bare && (len(p.command) == 0 || p.command[0] == "") {
+		return usageError("spawn: no command behind --")
+	}
+	j, row, err := p.asked(c)
+	if err != nil {
+		return err
+	}
+	if j.Ledger, err = p.place(c, j.Project); err != nil {
+		return err
+	}
+	row, err = p.world.Spawn(j, row)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		fmt.Printf("{\"id\": \"%s\", \"pid\": %d}\n", row.ID, row.PID.Value)
+	} else {
+		fmt.Println(row.ID)
+	}
+	return nil
+}
+
+// asked is the job and the row of a spawn's command line.
+func (p *program) asked(c *cli.Context) (*life.Job, dispatch.Dispatch, error) {
+	j := &life.Job{Argv: p.command, Name: c.String("name"), Model: c.String("model"), Agent: c.String("type"), HasSandbox: true, Sandbox: "workspace-write"}
+	row := dispatch.Dispatch{Name: given(c, "name"), Model: given(c, "model"), ScopeID: given(c, "scope-id"), ParentID: given(c, "parent-id")}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, row, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+	}
+	j.Project = filepath.Clean(life.Absolute(c.String("project"), cwd))
+	if !c.IsSet("project") {
+		j.Project = cwd
+	}
+	if info, err := os.Stat(j.Project); err != nil || !info.IsDir() {
+		return nil, row, &spec.Problem{On: j.Project, Do: "start the command in the project", Why: "it is no folder", Help: "name the project's folder: --project DIR"}
+	}
+	if c.IsSet("sandbox") {
+		if _, ok := spec.ParseAccessMode(c.String("sandbox")); !ok {
+			return nil, row, usageError("spawn: --sandbox is read-only, workspace-write or danger-full-access, and not " + quote(c.String("sandbox")))
+		}
+		j.Sandbox = c.String("sandbox")
+	}
+	if j.Timeout, err = duration(c, "timeout"); err != nil {
+		return nil, row, err
+	}
+	if j.Timeout > 0 {
+		row.TimeoutSec = spec.Some(int64((j.Timeout + time.Second - 1) / time.Second))
+	}
+	if err := readSpec(c, j); err != nil {
+		return nil, row, err
+	}
+	j.Prompt, j.Output = life.Absolute(c.String("prompt-file"), cwd), life.Absolute(c.String("output"), cwd)
+	switch {
+	case j.Argv == nil && j.Prompt == "":
+		return nil, row, usageError("spawn: neither a command behind -- nor a --prompt-file for the agent")
+	case j.Agent == "" && j.Argv == nil:
+		j.Agent = spec.Codex.String()
+	case j.Agent == "":
+		j.Agent = typeOf(j.Argv)
+	}
+	if j.Prompt != "" {
+		hash, err := life.HashPrompt(j.Prompt)
+		if err != nil {
+			return nil, row, err
+		}
+		row.PromptFile, row.PromptHash = spec.Some(j.Prompt), spec.Some(hash)
+	}
+	if j.Output != "" {
+		row.OutputFile = spec.Some(j.Output)
+		if j.Argv == nil {
+			row.VerdictFile = spec.Some(j.Output + ".verdict")
+		}
+	}
+	row.AgentType, row.ProjectDir, row.Sandbox = j.Agent, j.Project, spec.Some(j.Sandbox)
+	if j.HasSpec {
+		row.SandboxSpec = spec.Some(j.Spec)
+	}
+	return j, row, nil
+}
+
+// readSpec takes the spec as it is given.
+func readSpec(c *cli.Context, j *life.Job) error {
+	if !c.IsSet("sandbox-spec") {
+		return nil
+	}
+	j.Spec, j.HasSpec = c.String("sandbox-spec"), true
+	if name, isFile := strings.CutPrefix(j.Spec, "@"); isFile {
+		b, err := spec.Read(name)
+		if err != nil {
+			return err
+		}
+		j.Spec = string(b)
+	}
+	if c.Bool("no-validate") {
+		return nil
+	}
+	return life.Validate(j.Spec)
+}
+
+// given is a flag's value; absent where the flag is.
+func given(c *cli.Context, name string) spec.Opt[string] {
+	if !c.IsSet(name) {
+		return spec.Opt[string]{}
+	}
+	return spec.Some(c.String(name))
+}
+
+// typeOf is what a command is called in the ledger: the agent that it is, or its
+// program.
+func typeOf(argv []string) string {
+	if a := agent.Identify(argv, func(string) string { return "" }).Agent; a != 0 {
+		return a.String()
+	}
+	return filepath.Base(argv[0])
+}
+
+// place is where the ledger of a project is.
+func (p *program) place(c *cli.Context, project string) (dispatch.Place, error) {
+	return dispatch.Find(c.String("db"), project, p.world.StateDir, os.Getuid(), dispatch.OwnerOf)
+}
+
+// open opens the ledger of the current folder's project.
+func (p *program) open(c *cli.Context, mode dispatch.Mode) (*dispatch.Ledger, dispatch.Place, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, dispatch.Place{}, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+	}
+	at, err := p.place(c, cwd)
+	if err != nil {
+		return nil, at, err
+	}
+	l, err := dispatch.Open(at, mode)
+	return l, at, err
+}
+
+// drive is `sbx dispatch driver`.
+func (p *program) drive(c *cli.Context) error {
+	if err := none(c); err != nil {
+		return err
+	}
+	timeout, err := duration(c, "timeout")
+	if err != nil {
+		return err
+	}
+	d := life.Driver{Ledger: c.String("db"), Dir: c.String("cd"), Output: c.String("output-last-message"), Prompt: c.String("prompt-file"),
+		Name: c.String("name"), Model: c.String("model"), Sandbox: given(c, "sandbox"), Timeout: timeout, LeaveStatus: c.Bool("leave-status")}
+	if d.Ledger == "" {
+		d.Ledger = os.Getenv("SBX_DISPATCH_DB")
+	}
+	p.status = p.world.Drive(d)
+	return nil
+}

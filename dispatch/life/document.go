@@ -1,0 +1,128 @@
+package life
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"sbx/spec"
+)
+
+// decode reads a stored spec strictly. It is JSON: what else sbx exec would read
+// is nothing to the other readers of the ledger.
+func decode(text string) (*spec.SandboxSpec, error) {
+	root, err := spec.ParseJSON("sandbox_spec", []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return spec.DecodeNode("sandbox_spec", root)
+}
+
+// Validate tells what is wrong with a spec that is to be stored.
+func Validate(text string) error {
+	_, err := decode(text)
+	return err
+}
+
+// document is what sbx exec is to read of a job: its spec, with the plain mode
+// where that has something to say, or the mode alone.
+func (j *Job) document() (text string, s *spec.SandboxSpec, err error) {
+	mode := j.Sandbox
+	if !j.HasSandbox {
+		mode = "workspace-write"
+	}
+	known, ok := spec.ParseAccessMode(mode)
+	if !ok {
+		return "", nil, &spec.Problem{Field: "access_mode", On: "sandbox", Do: "take " + quote(mode) + " for a mode", Why: "it is none of read-only, workspace-write and danger-full-access",
+			Help: "ask for one of these"}
+	}
+	text = j.Spec
+	if !j.HasSpec {
+		text = "{}"
+	}
+	if s, err = decode(text); err != nil {
+		return "", nil, err
+	}
+	if j.HasSpec && !modeAdds(s, known) {
+		return text, s, nil
+	}
+	text = withMember(text, `"access_mode": "`+known.String()+`"`)
+	s, err = decode(text)
+	return text, s, err
+}
+
+// modeAdds tells whether the plain mode narrows a spec. The spec's own access
+// mode, or a profile's, supersedes it; beside other rules on files
+// workspace-write would open the working directory.
+func modeAdds(s *spec.SandboxSpec, mode spec.AccessMode) bool {
+	switch {
+	case s.AccessMode.Set || s.Profile.Set:
+		return false
+	case mode == spec.ReadOnly:
+		return true
+	case mode == spec.WorkspaceWrite:
+		return !s.Filesystem.Set && !s.Sandbox.Set && !s.Restrict.Set && !s.Readonly.Set
+	}
+	return false
+}
+
+// withMember appends a member to the text of an object, whose own members stay
+// where they are.
+func withMember(text, member string) string {
+	i := strings.LastIndexByte(text, '}')
+	if before := strings.TrimRight(text[:i], " \t\r\n"); !strings.HasSuffix(before, "{") {
+		member = ", " + member
+	}
+	return text[:i] + member + text[i:]
+}
+
+// kept is a ledger that a command could else change.
+type kept struct {
+	files  []string // its own; hidden
+	folder string   // where they are, read-only inside; "" where that cannot be
+}
+
+// beside is the second document, which narrows the first: the dispatch's own
+// timeout where the spec has none that is shorter, and the ledger, where that is
+// in the command's reach. Its folder is read-only as a whole: a file that is put
+// beside a database of SQLite's by the name of its journal becomes part of it.
+// "" for none.
+func beside(s *spec.SandboxSpec, timeout time.Duration, ledger kept) string {
+	doc := map[string]any{}
+	if own := s.Limits.Value.Timeout; timeout > 0 && (!own.Set || own.Value > timeout) {
+		doc["limits"] = map[string]float64{"timeout": timeout.Seconds()}
+	}
+	files := map[string]any{}
+	if len(ledger.files) > 0 {
+		files["hide"] = ledger.files
+	}
+	if dir := ledger.folder; dir != "" && !slices.ContainsFunc(s.Filesystem.Value.Mounts.Value, func(m spec.Mount) bool { return m.Target == dir }) {
+		files["mounts"] = []map[string]string{{"label": "ledger", "source": dir, "target": dir, "mode": "ro"}}
+	}
+	if len(files) > 0 {
+		doc["filesystem"] = files
+	}
+	if len(doc) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(doc)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// standsAlone tells that a document means the same wherever its file lies.
+func standsAlone(s *spec.SandboxSpec) bool {
+	dir := s.WorkingDir
+	return (!dir.Set || strings.HasPrefix(dir.Value, "/") || strings.HasPrefix(dir.Value, "~")) && !s.Sandbox.Set && !s.Syscalls.Set
+}
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil || len(b) > 200 {
+		return "what it says"
+	}
+	return string(b)
+}

@@ -1,0 +1,169 @@
+package life
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sbx/audit"
+	"sbx/dispatch"
+	"sbx/spec"
+)
+
+// Driver is how Intercore calls its dispatch.sh.
+type Driver struct {
+	Ledger  string // --db; "" where it is to be found
+	Dir     string // -C: the project
+	Output  string // -o
+	Prompt  string // --prompt-file
+	Name    string // -n
+	Model   string // -m
+	Sandbox spec.Opt[string]
+	Timeout time.Duration
+	// LeaveStatus leaves the row's status to Intercore, whose own poll ends it by
+	// the verdict.
+	LeaveStatus bool
+}
+
+// Drive runs the agent of the row that has this output file, in the calling
+// process, and gives the exit status. Without its row nothing is run: the
+// contract would be another's, or nobody's.
+func (w *World) Drive(d Driver) int {
+	k, err := w.drive(d)
+	if err != nil {
+		for _, p := range problems(err) {
+			fmt.Fprintf(w.Errors, "sbx-dispatch: %s\nsbx-dispatch: why: %s\n", p.Head(), p.Why)
+			if p.Help != "" {
+				fmt.Fprintf(w.Errors, "sbx-dispatch: hint: %s\n", p.Help)
+			}
+		}
+		w.decline(d, problems(err)[0])
+		return 125
+	}
+	return k.keep()
+}
+
+// decline tells Intercore, which looks at the files alone, that nothing was run.
+func (w *World) decline(d Driver, why *spec.Problem) {
+	cwd, err := os.Getwd()
+	if err != nil || d.Output == "" {
+		return
+	}
+	t, err := openTarget(Absolute(d.Output, cwd))
+	if err != nil {
+		return
+	}
+	defer func() { _ = t.Close() }()
+	_ = t.replace(".verdict", []byte(verdict{"fail", oneLine("it was refused: " + why.Error())}.text())) // the exit status tells too
+}
+
+func (w *World) drive(d Driver) (*keeper, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, problem("the current folder", "find it", err.Error(), "")
+	}
+	if d.Output == "" {
+		return nil, problem("-o", "find the dispatch", "the output file, by which its row is found, is not named", "dispatch.sh -C DIR -o OUT --prompt-file F")
+	}
+	project := Absolute(d.Dir, cwd)
+	if project == "" {
+		project = cwd
+	}
+	at, err := w.ledgerOf(d.Ledger, filepath.Clean(project), cwd)
+	if err != nil {
+		return nil, err
+	}
+	l, err := dispatch.Open(at, dispatch.Write)
+	if err != nil {
+		return nil, err
+	}
+	row, err := byOutput(l, d.Output, Absolute(d.Output, cwd))
+	if err == nil {
+		var k *keeper
+		if k, err = w.take(l, at, d, row, cwd, project); err == nil {
+			return k, nil
+		}
+	}
+	_ = l.Close()
+	return nil, err
+}
+
+// ledgerOf is the project's database, else that of the current folder, where
+// Intercore looks for it. A ledger of the caller's own has no row of Intercore's.
+func (w *World) ledgerOf(named, project, cwd string) (dispatch.Place, error) {
+	if named != "" {
+		named = Absolute(named, cwd)
+	}
+	for _, dir := range []string{project, cwd} {
+		at, err := dispatch.Find(named, dir, w.StateDir, os.Getuid(), dispatch.OwnerOf)
+		if err != nil || !at.Home {
+			return at, err
+		}
+	}
+	return dispatch.Place{}, problem(project, "find the project's ledger", "there is no .clavain/intercore.db from there upwards",
+		"name it: SBX_DISPATCH_DB=FILE, or --db FILE")
+}
+
+// byOutput is the newest dispatch with this output file that has not ended.
+func byOutput(l *dispatch.Ledger, names ...string) (dispatch.Dispatch, error) {
+	ended := ""
+	for i, name := range names {
+		if i > 0 && name == names[0] {
+			continue
+		}
+		list, err := l.List(dispatch.Filter{Output: spec.Some(name)})
+		if err != nil {
+			return dispatch.Dispatch{}, err
+		}
+		for _, row := range list {
+			if !row.Status.Ended() && !row.SandboxEffective.Set {
+				return row, nil
+			}
+			ended = ", but for " + row.ID + ", which has ended"
+		}
+	}
+	return dispatch.Dispatch{}, problem(l.Path(), "find the dispatch by its output "+names[0], "there is none with this output"+ended,
+		"start it by ic dispatch spawn, or run the command by sbx exec")
+}
+
+// take makes the calling process the keeper of a row.
+func (w *World) take(l *dispatch.Ledger, at dispatch.Place, d Driver, row dispatch.Dispatch, cwd, project string) (*keeper, error) {
+	j := &Job{Ledger: at, ID: row.ID, Project: project, Agent: row.AgentType, Name: row.Name.Or(d.Name), Model: d.Model, Driver: true, LeaveStatus: d.LeaveStatus,
+		Prompt: Absolute(d.Prompt, cwd), Output: Absolute(d.Output, cwd), Timeout: d.Timeout,
+		Spec: row.SandboxSpec.Value, HasSpec: row.SandboxSpec.Set}
+	if row.ProjectDir != "" {
+		j.Project = Absolute(row.ProjectDir, cwd)
+	}
+	if d.Model == "" {
+		j.Model = row.Model.Value
+	}
+	if j.Prompt == "" {
+		j.Prompt = Absolute(row.PromptFile.Value, cwd)
+	}
+	if d.Timeout == 0 && row.TimeoutSec.Value > 0 {
+		j.Timeout = time.Duration(row.TimeoutSec.Value) * time.Second
+	}
+	if mode := row.Sandbox; mode.Set {
+		j.Sandbox, j.HasSandbox = mode.Value, true
+	} else {
+		j.Sandbox, j.HasSandbox = d.Sandbox.Value, d.Sandbox.Set
+	}
+	if w.StateDir == "" {
+		return nil, problem("the state folder", "find it", "there is no home folder, and XDG_STATE_HOME is not set to an absolute path", "set HOME")
+	}
+	w.step("driver: row found")
+	f := w.folderOf(l.Path(), row.ID)
+	if err := f.makeWith(j, audit.Self()); isThere(err) {
+		return nil, problem(row.ID, "run the dispatch", "it was run already, or runs now", "look at it: sbx dispatch poll "+row.ID)
+	} else if err != nil {
+		return nil, problem(string(f), "make the dispatch's folder", plain(err), "make room, or set XDG_STATE_HOME to a folder that can be written")
+	}
+	w.step("driver: folder made")
+	if l.Own() {
+		if _, err := l.Claim(row.ID, os.Getpid(), time.Now()); err != nil {
+			return nil, err
+		}
+	}
+	return &keeper{World: w, f: f, j: j, ledger: l, own: l.Own()}, nil
+}

@@ -1,0 +1,84 @@
+package life
+
+import (
+	"strings"
+
+	"sbx/spec"
+)
+
+// execution is one call of sbx exec, as data.
+type execution struct {
+	args  []string // after the program's name
+	stdin carried
+	text  string // the spec, where it goes by stdin or by a file
+	agent spec.Agent
+	spec  *spec.SandboxSpec
+	argv  []string // the command itself
+}
+
+// carried is what stands on the stdin of sbx exec.
+type carried struct {
+	spec bool   // the spec; the command has nothing
+	file string // a file for the command; "" for nothing
+}
+
+// progressFD is where sbx exec tells what was used so far: the first descriptor
+// after the three.
+const progressFD = "3"
+
+// place is what an execution needs to know of the host.
+type place struct {
+	folder folder
+	prompt string // the prompt's text
+	root   bool
+	real   func(program string) string // the file that a program's name leads to
+	ledger kept
+}
+
+// execution says how a job is run. The spec goes by stdin, where the command
+// does not need that: the arguments of a process are everybody's to read.
+func (j *Job) execution(at place) (*execution, error) {
+	text, s, err := j.document()
+	if err != nil {
+		return nil, err
+	}
+	argv, input, err := j.command(s, at.prompt, at.root)
+	if err != nil {
+		return nil, err
+	}
+	x := &execution{spec: s, text: text, argv: argv, agent: watched(s, argv, at.real)}
+	x.args = []string{"exec", "--effective", at.folder.path(recordFile), "--progress", progressFD}
+	switch {
+	case input == "":
+		x.stdin.spec = true
+		x.args = append(x.args, "--spec", "-")
+	case standsAlone(s):
+		x.stdin.file = input
+		x.args = append(x.args, "--spec", at.folder.path(specFile))
+	case len(text) <= maxWord:
+		x.stdin.file = input
+		x.args = append(x.args, "--spec-json", text)
+	default:
+		return nil, problem("sandbox_spec", "hand it on", "it is larger than 100 KiB, has a relative path, and stdin has the prompt",
+			"write working_dir as an absolute path")
+	}
+	if doc := beside(s, j.Timeout, at.ledger); doc != "" {
+		x.args = append(x.args, "--spec-json", doc)
+	}
+	if x.agent == 0 {
+		for _, f := range advisory {
+			x.args = append(x.args, "--best-effort", f)
+		}
+	}
+	x.args = append(append(x.args, "--"), argv...)
+	return x, nil
+}
+
+// guards tells whether a spec has any rule on files, so that hiding the ledger
+// from the command takes nothing from it that it was to have.
+func guards(s *spec.SandboxSpec) bool {
+	return s.AccessMode.Value.Guards() || s.Profile.Set || s.Filesystem.Set || s.Sandbox.Set || s.Restrict.Set || s.Readonly.Set
+}
+
+// beneath tells whether path lies in dir.
+func beneath(path, dir string) bool { return strings.HasPrefix(path, strings.TrimRight(dir, "/")+"/") }

@@ -1,0 +1,177 @@
+package life
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"sbx/audit"
+	"sbx/dispatch"
+	"sbx/spec"
+)
+
+// end writes what a dispatch leaves and ends its row. why is the refusal of a
+// keeper that could not start sbx exec. The exit status is the command's.
+func (k *keeper) end(status spec.Opt[int64], why error) int {
+	record, view := k.record(status, why)
+	e := outcome(record, view, time.Now(), status, k.stop())
+	words := ""
+	if k.stream != nil {
+		var n int64
+		k.stream.finish()
+		n, _, words = k.stream.now()
+		e.Counts.Messages = spec.Some(n)
+	} else if k.output != nil {
+		words = tail(k.output, 64<<10)
+	}
+	k.leave(words, &e)
+	k.step("keeper: output written")
+	// Whoever stops a driver by a signal, as Intercore, has a status in mind.
+	e.KeepStatus = k.j.Driver && !k.own && k.f.read(stopFile) == nil && (k.stopped || k.j.LeaveStatus)
+	k.close(e)
+	k.step("keeper: row ended")
+	if k.live != nil {
+		k.live.remove()
+	}
+	if k.target != nil {
+		_ = k.target.Close()
+	}
+	if !e.ExitCode.Set {
+		return 128 + 9
+	}
+	return int(e.ExitCode.Value)
+}
+
+// record is the record of the run that has ended: sbx exec's, or one that says
+// what is known where it has left none.
+func (k *keeper) record(status spec.Opt[int64], why error) ([]byte, audit.View) {
+	if why == nil {
+		if b, v, ok := k.f.recordNow(); ok {
+			return b, v
+		}
+		if status.Set { // it ended by itself, and not well: it could not write its record
+			why = problem("sbx exec", "run the command", lastLine(string(k.f.read(errorsFile))), "")
+		}
+	}
+	if k.j.Driver && why != nil && k.Errors != nil {
+		for _, p := range problems(why) {
+			fmt.Fprintf(k.Errors, "sbx-dispatch: %s\n", p.Head())
+			fmt.Fprintf(k.Errors, "sbx-dispatch: why: %s\n", p.Why)
+		}
+	}
+	var first *spec.Problem
+	if why != nil {
+		first = problems(why)[0]
+	}
+	b := k.bare(k.j, k.started, first)
+	_ = k.f.write(recordFile, b) // for a poll, should the row not be reached
+	v, err := audit.Parse(b)
+	if err != nil {
+		v = audit.View{State: "lost"}
+	}
+	return b, v
+}
+
+// problems gives any error the one shape that is told.
+func problems(err error) spec.Problems {
+	var all spec.Problems
+	var one *spec.Problem
+	var doc *spec.DecodeError
+	switch {
+	case errors.As(err, &all):
+		return all
+	case errors.As(err, &one):
+		return spec.Problems{one}
+	case errors.As(err, &doc):
+		return spec.Problems{doc.Problem()}
+	}
+	return spec.Problems{{Do: "go on", Why: err.Error()}}
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	s = oneLine(s[strings.LastIndexByte(s, '\n')+1:])
+	if s == "" {
+		return "it has left no record and said nothing"
+	}
+	return strings.TrimPrefix(s, "sbx: ")
+}
+
+// stop is the status that whoever stopped the dispatch wants for it; "" where
+// nobody did.
+func (k *keeper) stop() dispatch.Status {
+	if s := k.f.stop(); s != "" {
+		return s
+	}
+	if k.stopped {
+		return dispatch.Cancelled
+	}
+	return ""
+}
+
+func (f folder) stop() dispatch.Status {
+	switch s := dispatch.Status(f.read(stopFile)); s {
+	case dispatch.Cancelled, dispatch.TimedOut:
+		return s
+	}
+	return ""
+}
+
+// leave writes the output and what stands beside it.
+func (k *keeper) leave(words string, e *dispatch.End) {
+	aside := k.j.Driver || k.j.Argv == nil
+	v := judge(words, e)
+	if aside {
+		e.Counts.VerdictStatus, e.Counts.VerdictText = spec.Some(v.status), spec.Some(v.summary)
+		if v.status == "fail" && e.Status == dispatch.Completed {
+			e.Status, e.Error = dispatch.Failed, spec.Some("its verdict is fail: "+v.summary)
+		}
+	}
+	t := k.target
+	if t == nil { // the refusal came before the folder was looked at, or is about it
+		var err error
+		if t, err = openTarget(k.j.Output); err != nil {
+			return
+		}
+		k.target = t
+	}
+	var failed error
+	if k.output == nil {
+		if words != "" {
+			words = strings.TrimRight(words, "\n") + "\n"
+		}
+		failed = t.replace("", []byte(words))
+	}
+	if aside && t.root != nil {
+		name := k.j.Name
+		if name == "" {
+			name = k.j.Agent
+		}
+		failed = errors.Join(failed, t.replace(".summary", []byte(summary(name, time.Since(k.started), e.Counts))), t.replace(".verdict", []byte(v.text())))
+	}
+	if failed != nil && !e.Error.Set {
+		e.Error = spec.Some("its output could not be written: " + oneLine(failed.Error()))
+	}
+}
+
+// close ends the row. A ledger that cannot be written is tried for a while;
+// afterwards the record is there for a poll.
+func (k *keeper) close(e dispatch.End) {
+	for until := time.Now().Add(retryFor); ; time.Sleep(time.Second) {
+		err := k.openLedger()
+		if err == nil {
+			_, err = k.ledger.End(k.j.ID, e)
+		}
+		if err == nil {
+			_ = k.ledger.Close()
+			return
+		}
+		if time.Now().After(until) {
+			if k.Errors != nil {
+				fmt.Fprintf(k.Errors, "sbx-dispatch: %v\nsbx-dispatch: hint: sbx dispatch poll %s ends the row when the ledger can be written\n", err, k.j.ID)
+			}
+			return
+		}
+	}
+}

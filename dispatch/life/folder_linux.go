@@ -1,0 +1,152 @@
+package life
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"sbx/audit"
+)
+
+// folder is where a dispatch's own files are, out of every sandbox's sight.
+type folder string
+
+// The files of a folder.
+const (
+	jobFile     = "job.json"
+	processFile = "process.json"
+	recordFile  = "effective.json"
+	specFile    = "spec.json"
+	errorsFile  = "stderr"
+	outputFile  = "output"
+	stopFile    = "stop" // the status that whoever stopped the dispatch wants
+)
+
+// folderOf is the folder of a dispatch. An id of a foreign ledger may be any
+// text: one that is no plain name stands for itself by its digest.
+func (w *World) folderOf(ledger, id string) folder {
+	return folder(filepath.Join(w.folders(ledger), folderName(id)))
+}
+
+// folders holds the folders of one ledger.
+func (w *World) folders(ledger string) string {
+	return filepath.Join(w.StateDir, "dispatches", digest(ledger)[:16])
+}
+
+func folderName(id string) string {
+	if len(id) > 64 || id == "" {
+		return "x-" + digest(id)
+	}
+	for i := range len(id) {
+		if c := id[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return "x-" + digest(id)
+		}
+	}
+	return id
+}
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// make makes the folder, which must be new: whoever makes it runs the dispatch.
+func (f folder) make() error {
+	if err := os.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
+		return err
+	}
+	return os.Mkdir(string(f), 0o700)
+}
+
+// makeWith makes the folder with its job and its process in it, all at once: a
+// folder that is there says who runs the dispatch.
+func (f folder) makeWith(j *Job, p audit.Process) error {
+	if err := os.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(string(f)), ".new-")
+	if err != nil {
+		return err
+	}
+	if err = folder(temp).writeProcess(p); err == nil {
+		err = folder(temp).writeJob(j)
+	}
+	if err == nil {
+		err = os.Rename(temp, string(f)) // which fails where there is one, with something in it
+	}
+	if err != nil {
+		_ = os.RemoveAll(temp)
+	}
+	return err
+}
+
+func (f folder) path(name string) string { return filepath.Join(string(f), name) }
+
+// write puts a file in place, whole or not at all.
+func (f folder) write(name string, b []byte) error {
+	temp := f.path("." + name)
+	if err := os.WriteFile(temp, b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temp, f.path(name))
+}
+
+// read reads a file of the folder up to a record's size; nil where there is none.
+func (f folder) read(name string) []byte {
+	file, err := os.OpenFile(f.path(name), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 64<<20 {
+		return nil
+	}
+	b, err := os.ReadFile(f.path(name))
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func (f folder) writeJob(j *Job) error {
+	b, err := json.Marshal(j)
+	if err != nil {
+		return err
+	}
+	return f.write(jobFile, b)
+}
+
+// readJob is what the keeper of a folder is to do; nil where that is not known.
+func (f folder) readJob() *Job {
+	j := new(Job)
+	if b := f.read(jobFile); b == nil || json.Unmarshal(b, j) != nil {
+		return nil
+	}
+	return j
+}
+
+func (f folder) writeProcess(p audit.Process) error {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return f.write(processFile, b)
+}
+
+// process is the keeper; false where nobody has noted one.
+func (f folder) process() (p audit.Process, noted bool) {
+	b := f.read(processFile)
+	if b == nil || json.Unmarshal(b, &p) != nil || p.PID <= 0 {
+		return audit.Process{}, false
+	}
+	return p, true
+}
+
+// isThere tells that somebody else has made the folder.
+func isThere(err error) bool { return errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTEMPTY) }

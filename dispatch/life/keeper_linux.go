@@ -1,0 +1,221 @@
+package life
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"syscall"
+	"time"
+
+	"sbx/audit"
+	"sbx/dispatch"
+	"sbx/spec"
+)
+
+// keeper looks after one dispatch from its command's start to the row's end.
+type keeper struct {
+	*World
+	f       folder
+	j       *Job
+	ledger  *dispatch.Ledger // nil until it is needed
+	own     bool             // the ledger is one of our own
+	started time.Time
+
+	x      *execution
+	target *target
+	output *os.File // what the command writes to; nil where a stream is read
+	stream *stream  // nil where none is read
+	live   *live    // nil for nobody
+	cmd    *exec.Cmd
+	used   chan dispatch.Counts
+	done   chan error
+
+	stopped bool // somebody wants it to end
+	told    dispatch.Counts
+	last    dispatch.Counts
+	toldAt  time.Time
+}
+
+// tellEvery is how often at most the row is told of what is used.
+const tellEvery = time.Second
+
+// Patience of a keeper that is asked to end: whoever asks, as Intercore, kills
+// it after five seconds.
+const (
+	stopAfter = 3 * time.Second
+	retryFor  = 30 * time.Second
+)
+
+// Keep is the keeper of the folder's job. It does nothing before the spawning
+// process says "go" on stdin; where that ends first, nothing is run.
+func (w *World) Keep(path string, stdin io.Reader) int {
+	f := folder(path)
+	j := f.readJob()
+	word, _ := bufio.NewReader(stdin).ReadString('\n')
+	if j == nil {
+		return 1
+	}
+	w.step("keeper: told to go")
+	if word != "go\n" {
+		_ = f.write(recordFile, w.bare(j, time.Now(), problem("", "start the dispatch", "the process that spawned it was ended before it could", "")))
+		return 1
+	}
+	k := &keeper{World: w, f: f, j: j}
+	return k.keep()
+}
+
+// keep runs the job and ends its row. The thread that starts sbx exec stays: the
+// kernel ends sbx exec when that thread ends, and so when this process does,
+// however that comes about.
+func (k *keeper) keep() int {
+	runtime.LockOSThread()
+	k.started = time.Now()
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	if err := k.start(); err != nil {
+		return k.end(spec.Some(int64(125)), err)
+	}
+	k.step("keeper: command started")
+	status := k.watch(signals)
+	k.step("keeper: command ended")
+	return k.end(status, nil)
+}
+
+// start starts sbx exec.
+func (k *keeper) start() error {
+	at, err := k.look()
+	if err != nil {
+		return err
+	}
+	if k.x, err = k.j.execution(at); err != nil {
+		return err
+	}
+	if err := k.f.write(specFile, []byte(k.x.text)); err != nil {
+		return problem(string(k.f), "keep the spec", plain(err), "make room in the state folder")
+	}
+	if k.target, err = openTarget(k.j.Output); err != nil {
+		return err
+	}
+	k.cmd = exec.Command(k.Sbx, k.x.args...)
+	k.cmd.Dir, k.cmd.Env, k.cmd.WaitDelay = k.j.Project, k.Environ, 5*time.Second
+	k.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := k.streams(); err != nil {
+		return err
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return problem(k.Sbx, "start it", err.Error(), "")
+	}
+	k.cmd.ExtraFiles = []*os.File{write}
+	err = k.cmd.Start()
+	_ = write.Close()
+	if f, ok := k.cmd.Stdin.(*os.File); ok {
+		_ = f.Close()
+	}
+	if err != nil {
+		_ = read.Close()
+		return problem(k.Sbx, "start it", plain(err), "install sbx beside sbx-dispatch, or in PATH")
+	}
+	k.used, k.done = make(chan dispatch.Counts, 1), make(chan error, 1)
+	go readUsed(read, k.used)
+	go func() { k.done <- k.cmd.Wait() }()
+	return nil
+}
+
+// streams gives the command its three streams.
+func (k *keeper) streams() error {
+	input := os.DevNull
+	switch {
+	case k.x.stdin.spec:
+		input = k.f.path(specFile)
+	case k.x.stdin.file != "":
+		input = k.x.stdin.file
+	}
+	stdin, err := os.Open(input)
+	if err != nil {
+		return problem(input, "read it for the command", plain(err), "name another file with --prompt-file")
+	}
+	k.cmd.Stdin = stdin
+	k.cmd.Stderr = k.errors()
+	if k.j.Argv == nil && k.x.agent != 0 {
+		k.stream = &stream{agent: k.x.agent, activity: "starting"}
+		k.cmd.Stdout = k.stream
+		return nil
+	}
+	if k.output, err = k.target.create(""); err != nil {
+		return err
+	}
+	k.cmd.Stdout = k.output
+	return nil
+}
+
+// errors is where stderr goes: to a file of the dispatch's, up to a size, and to
+// who waits for a driver.
+func (k *keeper) errors() io.Writer {
+	f, err := os.OpenFile(k.f.path(errorsFile), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return k.Errors
+	}
+	if k.j.Driver && k.Errors != nil {
+		return io.MultiWriter(&capped{f, maxErrors}, k.Errors)
+	}
+	return &capped{f, maxErrors}
+}
+
+const maxErrors = 1 << 20
+
+// capped takes everything and keeps the beginning.
+type capped struct {
+	to   io.Writer
+	left int
+}
+
+// Write never fails: what is kept is for people.
+func (c *capped) Write(p []byte) (int, error) {
+	if n := min(len(p), c.left); n > 0 {
+		_, _ = c.to.Write(p[:n])
+		c.left -= n
+	}
+	return len(p), nil
+}
+
+// readUsed reads what sbx exec tells, and keeps the newest for who asks.
+func readUsed(from *os.File, to chan dispatch.Counts) {
+	defer func() { _ = from.Close() }()
+	lines := bufio.NewScanner(from)
+	for lines.Scan() {
+		var u struct {
+			Commands *int64 `json:"commands_used"`
+			Turns    *int64 `json:"turns_used"`
+		}
+		if json.Unmarshal(lines.Bytes(), &u) != nil {
+			continue
+		}
+		var c dispatch.Counts
+		if u.Commands != nil {
+			c.Commands = spec.Some(*u.Commands)
+		}
+		if u.Turns != nil {
+			c.Turns = spec.Some(*u.Turns)
+		}
+		select {
+		case <-to:
+		default:
+		}
+		to <- c
+	}
+}
+
+// recordNow is the record as it stands, if there is one.
+func (f folder) recordNow() ([]byte, audit.View, bool) {
+	b := f.read(recordFile)
+	if b == nil {
+		return nil, audit.View{}, false
+	}
+	v, err := audit.Parse(b)
+	return b, v, err == nil
+}

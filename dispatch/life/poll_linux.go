@@ -1,0 +1,177 @@
+package life
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"sbx/audit"
+	"sbx/dispatch"
+	"sbx/spec"
+)
+
+// Poll looks at a dispatch and, where its processes are gone, brings its row to
+// the end that its record tells of. It gives the row as it then is.
+func (w *World) Poll(l *dispatch.Ledger, id string) (dispatch.Dispatch, error) {
+	d, err := l.Get(id)
+	if err != nil || d.Status.Ended() && d.SandboxEffective.Set {
+		return d, err
+	}
+	e, ok := w.settle(l, &d)
+	if !ok {
+		return d, nil
+	}
+	if _, err := l.End(id, e); err != nil {
+		return d, err
+	}
+	return l.Get(id)
+}
+
+// settle tells how a dispatch has ended; false where it runs, where nobody can
+// tell, or where it is another's to tell.
+func (w *World) settle(l *dispatch.Ledger, d *dispatch.Dispatch) (dispatch.End, bool) {
+	f := w.folderOf(l.Path(), d.ID)
+	who, noted := f.process()
+	switch {
+	case noted && !who.Gone():
+		return dispatch.End{}, false
+	case !noted && (d.Status.Ended() || !abandoned(d)):
+		return dispatch.End{}, false
+	case !noted && !l.Own():
+		// Another driver's, or one that was ended before it began: no sandbox of
+		// ours is known, and so no record.
+		return dispatch.End{At: time.Now(), Status: dispatch.Failed, Error: spec.Some("its process is gone")}, true
+	}
+	record, view, ok := f.recordNow()
+	if !ok {
+		j := f.readJob()
+		record = w.bare(j, started(d), nil)
+		var err error
+		if view, err = audit.Parse(record); err != nil {
+			return dispatch.End{}, false
+		}
+		return outcome(record, view, time.Now(), spec.Opt[int64]{}, f.stop()), true
+	}
+	// sbx exec dies with its keeper, in a moment.
+	if view.State == "running" && !view.Supervisor().Gone() {
+		return dispatch.End{}, false
+	}
+	return outcome(record, view, time.Now(), spec.Opt[int64]{}, f.stop()), true
+}
+
+// abandoned tells that a row for which no keeper is noted certainly has no
+// process: it is of before the machine's start, or nothing has its number.
+func abandoned(d *dispatch.Dispatch) bool {
+	if boot := bootTime(); boot > 0 && d.StartedAt.Set && d.StartedAt.Value < boot-1 {
+		return true
+	}
+	pid := int(d.PID.Value)
+	return d.PID.Set && pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+}
+
+func started(d *dispatch.Dispatch) time.Time {
+	return time.Unix(d.StartedAt.Or(d.CreatedAt.Or(time.Now().Unix())), 0)
+}
+
+// bootTime is when the machine was started, in seconds since 1970; 0 where that
+// is not told.
+func bootTime() int64 {
+	b, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if v, ok := strings.CutPrefix(line, "btime "); ok {
+			n, _ := strconv.ParseInt(strings.TrimSpace(v), 10, 64) // 0 where it is no number
+			return n
+		}
+	}
+	return 0
+}
+
+// Wait polls a dispatch until it has ended. After the timeout, if there is one,
+// it is stopped and ends so.
+func (w *World) Wait(l *dispatch.Ledger, id string, every, timeout time.Duration) (dispatch.Dispatch, error) {
+	begun := time.Now()
+	for {
+		d, err := w.Poll(l, id)
+		if err != nil || d.Status.Ended() {
+			return d, err
+		}
+		pause := every
+		if timeout > 0 {
+			left := timeout - time.Since(begun)
+			if left <= 0 {
+				return w.Stop(l, id, dispatch.TimedOut)
+			}
+			pause = min(pause, left)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// Stop ends a dispatch that runs, with a status of the caller's. It asks first,
+// and uses force five seconds later.
+func (w *World) Stop(l *dispatch.Ledger, id string, as dispatch.Status) (dispatch.Dispatch, error) {
+	d, err := w.Poll(l, id)
+	if err != nil || d.Status.Ended() {
+		return d, err
+	}
+	f := w.folderOf(l.Path(), id)
+	who, noted := f.process()
+	if !noted {
+		if d.PID.Set || d.Status != dispatch.Spawned {
+			return d, problem(id, "stop the dispatch", "its process was not started by sbx, or by another user", "let who started it end it, as ic dispatch kill")
+		}
+		e := dispatch.End{Status: as, At: time.Now(), Error: spec.Some("it was stopped before it was started"),
+			Effective: spec.Some(strings.TrimSpace(string(w.bare(nil, time.Now(), problem("", "start the dispatch", "it was stopped before", "")))))}
+		if _, err := l.End(id, e); err != nil {
+			return d, err
+		}
+		return l.Get(id)
+	}
+	if err := f.write(stopFile, []byte(as)); err != nil {
+		return d, problem(string(f), "note why it is stopped", plain(err), "")
+	}
+	if err := signalUntilGone(who); err != nil {
+		return d, problem(id, "stop the dispatch", err.Error(), "")
+	}
+	// sbx exec dies with its keeper; its record and the row come a moment later.
+	for range 200 {
+		if d, err = w.Poll(l, id); err != nil || d.Status.Ended() {
+			return d, err
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	return d, problem(id, "stop the dispatch", "its process does not end", "")
+}
+
+// signalUntilGone asks a process to end, and kills it five seconds later. The
+// process is held by a descriptor, so that its number cannot be another's.
+func signalUntilGone(who audit.Process) error {
+	p, err := os.FindProcess(who.PID)
+	if err != nil {
+		return nil // it is gone
+	}
+	defer func() { _ = p.Release() }()
+	if !who.Runs() {
+		if who.Gone() {
+			return nil
+		}
+		return errors.New("its process is out of sight, as in another pid namespace")
+	}
+	if err := p.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	for range 200 {
+		if who.Gone() {
+			return nil
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	_ = p.Signal(syscall.SIGKILL) // it may be gone by now
+	return nil
+}

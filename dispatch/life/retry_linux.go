@@ -1,0 +1,110 @@
+package life
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"sbx/dispatch"
+	"sbx/spec"
+)
+
+// How often a dispatch is tried again, and how long is waited before: as
+// Intercore does.
+const (
+	maxRetries  = 3
+	firstPause  = 5 * time.Second
+	longestWait = 5 * time.Minute
+)
+
+// Again is what a retry has made.
+type Again struct {
+	ID      string
+	Attempt int64
+	Backoff time.Duration // to be waited before it is started
+}
+
+// Retry makes a new row for a dispatch that failed or timed out, with the same
+// contract. It starts nothing; Again tells how long to wait before.
+func (w *World) Retry(l *dispatch.Ledger, at dispatch.Place, id string) (Again, *Job, error) {
+	d, err := l.Get(id)
+	if err != nil {
+		return Again{}, nil, err
+	}
+	cannot := func(why, help string) error { return problem(id, "retry the dispatch", why, help) }
+	switch {
+	case !l.Has("retry_count") || !l.Has("parent_dispatch_id"):
+		return Again{}, nil, cannot("its ledger keeps no count of retries", "let its owner bring it up to date (ic init)")
+	case d.RetryCount.Value >= maxRetries:
+		return Again{}, nil, cannot("it was tried "+strconv.FormatInt(d.RetryCount.Value, 10)+" times again, which is the most", "spawn it anew")
+	case d.Status != dispatch.Failed && d.Status != dispatch.TimedOut:
+		return Again{}, nil, cannot("its status is "+string(d.Status), "only what failed or timed out is retried")
+	}
+	next := dispatch.Dispatch{AgentType: d.AgentType, Status: dispatch.Spawned, ProjectDir: d.ProjectDir, PromptFile: d.PromptFile,
+		PromptHash: d.PromptHash, Name: d.Name, Model: d.Model, Sandbox: d.Sandbox, SandboxSpec: d.SandboxSpec, TimeoutSec: d.TimeoutSec,
+		ScopeID: d.ScopeID, ParentID: d.ParentID, RetryCount: spec.Some(d.RetryCount.Value + 1), ParentDispatchID: spec.Some(id), SpawnDepth: d.SpawnDepth}
+	if next.ID, err = dispatch.NewID(); err != nil {
+		return Again{}, nil, cannot(err.Error(), "")
+	}
+	if err := l.Insert(&next); err != nil {
+		return Again{}, nil, err
+	}
+	a := Again{ID: next.ID, Attempt: next.RetryCount.Value, Backoff: backoff(d.RetryCount.Value)}
+	return a, w.jobAgain(at, l, &d, &next), nil
+}
+
+// backoff grows with each attempt.
+func backoff(retries int64) time.Duration {
+	return min(time.Duration(float64(firstPause)*math.Pow(2, float64(max(retries, 0)))), longestWait)
+}
+
+// jobAgain is the job of a dispatch that is tried again: the command is in the
+// folder of the first, where that was started here; else the agent's.
+func (w *World) jobAgain(at dispatch.Place, l *dispatch.Ledger, d, next *dispatch.Dispatch) *Job {
+	j := w.folderOf(l.Path(), d.ID).readJob()
+	if j == nil {
+		j = &Job{Project: d.ProjectDir, Agent: d.AgentType, Name: d.Name.Value, Model: d.Model.Value, Prompt: d.PromptFile.Value,
+			Timeout: time.Duration(d.TimeoutSec.Value) * time.Second, Sandbox: d.Sandbox.Value, HasSandbox: d.Sandbox.Set}
+	}
+	// The contract is the row's, whatever else is known.
+	j.Spec, j.HasSpec = next.SandboxSpec.Value, next.SandboxSpec.Set
+	j.Ledger, j.ID, j.Driver, j.LeaveStatus = at, next.ID, false, false
+	j.Output = w.folderOf(l.Path(), next.ID).path(outputFile)
+	return j
+}
+
+// Clear removes the folders of dispatches that were pruned, and those of spawns
+// that were cut off before there was a row.
+func (w *World) Clear(l *dispatch.Ledger, ids []string) error {
+	for _, id := range ids {
+		if err := os.RemoveAll(string(w.folderOf(l.Path(), id))); err != nil {
+			return problem(string(w.folderOf(l.Path(), id)), "remove the dispatch's folder", plain(err), "")
+		}
+	}
+	rows, err := l.List(dispatch.Filter{})
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, d := range rows {
+		known[folderName(d.ID)] = true
+	}
+	all, err := os.ReadDir(w.folders(l.Path()))
+	if err != nil {
+		return nil // there are none
+	}
+	for _, e := range all {
+		f := folder(filepath.Join(w.folders(l.Path()), e.Name()))
+		info, err := e.Info()
+		if known[e.Name()] || err != nil || time.Since(info.ModTime()) < time.Hour {
+			continue
+		}
+		if who, noted := f.process(); noted && !who.Gone() {
+			continue
+		}
+		_ = os.RemoveAll(string(f)) // the next time, then
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package life
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"sbx/audit"
+	"sbx/dispatch"
+	"sbx/spec"
+)
+
+// Spawn starts a job and adds its row, and returns while the command runs. Where
+// it fails nothing runs, and there is no row. The job's ID is set.
+//
+// The keeper is started first, while the ledger is opened, and waits for the
+// row: what its pid and start time are stands in the dispatch's folder before
+// the row is there, so that a row without a process is never in doubt.
+func (w *World) Spawn(j *Job, row dispatch.Dispatch) (dispatch.Dispatch, error) {
+	id, err := dispatch.NewID()
+	if err != nil {
+		return row, problem("", "make an id", err.Error(), "")
+	}
+	j.ID = id
+	insert := func(l *dispatch.Ledger, pid int) error {
+		row.ID, row.Status = id, dispatch.Running
+		row.PID, row.StartedAt = spec.Some(int64(pid)), spec.Some(time.Now().Unix())
+		return l.Insert(&row)
+	}
+	return row, w.launch(j, &row, insert)
+}
+
+// Start starts a dispatch whose row is there and that nobody has started, as
+// Retry leaves one.
+func (w *World) Start(j *Job) error {
+	return w.launch(j, nil, func(l *dispatch.Ledger, pid int) error {
+		claimed, err := l.Claim(j.ID, pid, time.Now())
+		if err == nil && !claimed {
+			err = problem(j.ID, "start the dispatch", "it was started already, or has ended", "")
+		}
+		return err
+	})
+}
+
+// launch starts the keeper of a job, has its row made, and lets it go on.
+func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledger, int) error) (err error) {
+	if w.StateDir == "" {
+		return problem("the state folder", "find it", "there is no home folder, and XDG_STATE_HOME is not set to an absolute path", "set HOME")
+	}
+	f := w.folderOf(j.Ledger.Path, j.ID)
+	if err := f.make(); err != nil {
+		return problem(string(f), "make the dispatch's folder", plain(err), "make room, or set XDG_STATE_HOME to a folder that can be written")
+	}
+	w.step("spawn: folder made")
+	if row != nil && !row.OutputFile.Set {
+		j.Output = f.path(outputFile)
+		row.OutputFile = spec.Some(j.Output)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(string(f))
+		}
+	}()
+	if err := f.writeJob(j); err != nil {
+		return problem(string(f), "write the job", plain(err), "make room in the state folder")
+	}
+	w.step("spawn: job written")
+	keeper, say, err := w.startKeeper(f, j.Project)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		_ = say.Close()
+		if err != nil { // it has not been told to go, and ends by itself
+			_, _ = keeper.Process.Wait()
+			return
+		}
+		_ = keeper.Process.Release()
+	}()
+	w.step("spawn: keeper started")
+	if err := f.writeProcess(audit.ProcessOf(keeper.Process.Pid)); err != nil {
+		return problem(string(f), "note the keeper", plain(err), "make room in the state folder")
+	}
+	w.step("spawn: keeper noted")
+	l, err := dispatch.Open(j.Ledger, dispatch.Write)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }()
+	if err := enter(l, keeper.Process.Pid); err != nil {
+		return err
+	}
+	w.step("spawn: row added")
+	if _, e := io.WriteString(say, "go\n"); e != nil {
+		// The keeper is gone, and the row is there: it ends as any that is lost.
+		w.step("spawn: keeper lost")
+	}
+	w.step("spawn: keeper told")
+	return nil
+}
+
+// startKeeper starts this program again as a keeper, out of the caller's session:
+// no terminal's signal reaches it.
+func (w *World) startKeeper(f folder, project string) (*exec.Cmd, *os.File, error) {
+	cannot := func(err error) error { return problem(w.Self[0], "start the keeper", plain(err), "") }
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, nil, cannot(err)
+	}
+	cmd := exec.Command(w.Self[0], append(append([]string{}, w.Self[1:]...), string(f))...)
+	cmd.Dir, cmd.Env, cmd.Stdin = project, w.Environ, read
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = cmd.Start()
+	_ = read.Close()
+	if err != nil {
+		_ = write.Close()
+		return nil, nil, cannot(err)
+	}
+	return cmd, write, nil
+}
+
+// HashPrompt is the short digest of a prompt that a row has, as Intercore's.
+func HashPrompt(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", problem(path, "read the prompt", plain(err), "")
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", problem(path, "read the prompt", "it is no regular file", "")
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", problem(path, "read the prompt", plain(err), "")
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// Absolute is a path as a row has it; a relative one counts from dir.
+func Absolute(path, dir string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}

@@ -1,0 +1,171 @@
+package life
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"sbx/spec"
+)
+
+// The bounds of what is kept of an agent's stream.
+const (
+	maxLine  = 4 << 20
+	maxWords = 1 << 20
+)
+
+// stream reads an agent's JSON lines for what the ledger wants to know beside
+// sbx's own counts: its messages, the last of them, and what it is at.
+type stream struct {
+	mu       sync.Mutex
+	agent    spec.Agent
+	line     []byte
+	skip     bool // the line is longer than any that is read
+	messages int64
+	words    string // the last message
+	joined   bool   // gemini's next piece belongs to it
+	activity string
+}
+
+// event has the keys of all agents' events that matter here.
+type event struct {
+	Type string `json:"type"`
+	Item struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"item"`
+	Message json.RawMessage `json:"message"`
+	Result  json.RawMessage `json:"result"`
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+// Write reads the next bytes. It takes them all.
+func (s *stream) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(p)
+	for len(p) > 0 {
+		i := bytes.IndexByte(p, '\n')
+		part := p
+		if i >= 0 {
+			part = p[:i]
+		}
+		if s.skip = s.skip || len(s.line)+len(part) > maxLine; !s.skip {
+			s.line = append(s.line, part...)
+		}
+		if i < 0 {
+			break
+		}
+		s.end()
+		p = p[i+1:]
+	}
+	return n, nil
+}
+
+// end reads the line that is complete.
+func (s *stream) end() {
+	line := s.line
+	s.line, s.skip = s.line[:0], false
+	if len(line) == 0 || line[0] != '{' {
+		return
+	}
+	var e event
+	if json.Unmarshal(line, &e) != nil {
+		return
+	}
+	switch s.agent {
+	case spec.Codex:
+		s.codex(&e)
+	case spec.Claude:
+		s.claude(&e)
+	case spec.Gemini:
+		s.gemini(&e)
+	}
+}
+
+func (s *stream) codex(e *event) {
+	switch {
+	case e.Type == "turn.started" || e.Type == "turn.completed":
+		s.activity = "thinking"
+	case e.Type == "item.started" && e.Item.Type == "command_execution":
+		s.activity = "running command"
+	case e.Type == "item.completed" && e.Item.Type == "agent_message":
+		s.say(e.Item.Text)
+	}
+}
+
+func (s *stream) claude(e *event) {
+	switch e.Type {
+	case "assistant":
+		var m struct {
+			Content []struct{ Type, Text string } `json:"content"`
+		}
+		if json.Unmarshal(e.Message, &m) != nil {
+			return
+		}
+		for _, c := range m.Content {
+			switch c.Type {
+			case "text":
+				s.say(c.Text)
+			case "tool_use":
+				s.activity = "running tool"
+			default:
+				s.activity = "thinking"
+			}
+		}
+	case "result":
+		var last string
+		if json.Unmarshal(e.Result, &last) == nil && last != "" {
+			s.words = cut(last)
+		}
+	}
+}
+
+func (s *stream) gemini(e *event) {
+	switch {
+	case e.Type == "message" && e.Role == "assistant":
+		var piece string
+		if json.Unmarshal(e.Content, &piece) != nil {
+			return
+		}
+		if s.joined {
+			s.words = cut(s.words + piece)
+			return
+		}
+		s.say(piece)
+		s.joined = true
+	case strings.HasPrefix(e.Type, "tool_"):
+		s.activity, s.joined = "running tool", false
+	}
+}
+
+func (s *stream) say(words string) {
+	s.messages++
+	s.words = cut(words)
+	s.activity = "writing"
+}
+
+func cut(s string) string {
+	if len(s) > maxWords {
+		return strings.ToValidUTF8(s[:maxWords], "")
+	}
+	return s
+}
+
+// finish reads a last line that has no newline.
+func (s *stream) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.skip {
+		s.end()
+	}
+}
+
+// now is what has been seen so far.
+func (s *stream) now() (messages int64, activity, words string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.messages, s.activity, s.words
+}

@@ -1,0 +1,125 @@
+package life
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"sbx/spec"
+)
+
+// target is a file that is written for others, in a folder that was opened
+// before the command ran: whatever the command makes of the folder's name or of
+// the file's, nothing outside is written.
+type target struct {
+	root *os.Root
+	name string // "" where what is written goes nowhere: /dev/null
+	path string
+}
+
+// openTarget opens the folder that a file is to be in.
+func openTarget(path string) (*target, error) {
+	cannot := func(why, help string) error {
+		return &spec.Problem{On: path, Do: "write the output", Why: why, Help: help}
+	}
+	if path == os.DevNull {
+		return &target{path: path}, nil
+	}
+	dir, name := filepath.Split(path)
+	if name == "" || name == "." || name == ".." {
+		return nil, cannot("it names a folder", "name a file in it")
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil && (real == "/dev" || beneath(real, "/dev") && !beneath(real, "/dev/shm") && real != "/dev/shm") {
+		return nil, cannot("what is in /dev is the machine's", "name a file elsewhere, or /dev/null")
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, cannot("its folder cannot be opened: "+plain(err), "make the folder first")
+	}
+	t := &target{root: root, name: name, path: path}
+	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&os.ModeSymlink == 0 {
+		_ = t.Close()
+		return nil, cannot("it is no regular file, and the output would take its place", "name another file")
+	}
+	return t, nil
+}
+
+// Close gives the folder back.
+func (t *target) Close() error {
+	if t.root == nil {
+		return nil
+	}
+	return t.root.Close()
+}
+
+// create puts a new, empty file in the target's place, and gives it open.
+func (t *target) create(suffix string) (*os.File, error) {
+	if t.root == nil {
+		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	}
+	var temp string
+	var f *os.File
+	var err error
+	for range 100 {
+		temp = ".sbx-" + strconv.FormatUint(rand.Uint64(), 36)
+		if f, err = t.root.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); !errors.Is(err, os.ErrExist) {
+			break
+		}
+	}
+	if err == nil {
+		if err = t.root.Rename(temp, t.name+suffix); err != nil {
+			_ = f.Close()
+			_ = t.root.Remove(temp)
+		}
+	}
+	if err != nil {
+		return nil, &spec.Problem{On: t.path + suffix, Do: "write the output", Why: plain(err), Help: "make the folder writable, or name another file"}
+	}
+	return f, nil
+}
+
+// replace makes b the content of the target, or of its neighbour by a suffix.
+func (t *target) replace(suffix string, b []byte) error {
+	if t.root == nil {
+		return nil
+	}
+	f, err := t.create(suffix)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// tail is the end of a file that the command has written.
+func tail(f *os.File, size int64) string {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	from := max(info.Size()-size, 0)
+	b, err := io.ReadAll(io.NewSectionReader(f, from, size))
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// plain is an error of package os without the paths, which are told beside.
+func plain(err error) string {
+	var p *os.PathError
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		return p.Err.Error()
+	case errors.As(err, &l):
+		return l.Err.Error()
+	}
+	return err.Error()
+}

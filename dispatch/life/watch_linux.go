@@ -1,0 +1,159 @@
+package life
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"sbx/dispatch"
+	"sbx/spec"
+)
+
+// look learns of the host what the execution needs.
+func (k *keeper) look() (place, error) {
+	at := place{folder: k.f, root: os.Getuid() == 0, real: k.programFile}
+	if k.j.Prompt != "" && k.j.Argv == nil {
+		info, err := os.Stat(k.j.Prompt)
+		if err != nil {
+			return at, problem(k.j.Prompt, "read the prompt", plain(err), "")
+		}
+		if !info.Mode().IsRegular() || info.Size() > 16<<20 {
+			return at, problem(k.j.Prompt, "read the prompt", "it is no regular file of 16 MiB at most", "name another file with --prompt-file")
+		}
+		b, err := os.ReadFile(k.j.Prompt)
+		if err != nil {
+			return at, problem(k.j.Prompt, "read the prompt", plain(err), "")
+		}
+		at.prompt = string(b)
+	}
+	_, s, err := k.j.document()
+	if err != nil {
+		return at, err
+	}
+	if guards(s) && beneath(k.j.Ledger.Path, k.j.Project) {
+		at.ledger, err = k.keepFrom(s)
+	}
+	return at, err
+}
+
+// keepFrom says what of the ledger is to be kept from a command. Its files must
+// be there when they are hidden, so it is opened first.
+func (k *keeper) keepFrom(s *spec.SandboxSpec) (kept, error) {
+	var ledger kept
+	if err := k.openLedger(); err != nil {
+		return ledger, err
+	}
+	path := k.j.Ledger.Path
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if _, err := os.Lstat(path + suffix); err == nil {
+			ledger.files = append(ledger.files, path+suffix)
+		}
+	}
+	// The folder where the command starts is not closed for the ledger's sake.
+	if dir := Absolute(s.WorkingDir.Value, k.j.Project); filepath.Dir(path) != k.j.Project && (dir == "" || beneath(filepath.Dir(path), filepath.Clean(dir))) {
+		ledger.folder = filepath.Dir(path)
+	}
+	return ledger, nil
+}
+
+// programFile is the file that a program's name or path leads to, "" for none.
+func (k *keeper) programFile(name string) string {
+	path := name
+	if filepath.Base(name) == name {
+		path = ""
+		for _, dir := range filepath.SplitList(k.variable("PATH")) {
+			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+				path = filepath.Join(dir, name)
+				break
+			}
+		}
+	} else if !filepath.IsAbs(path) {
+		path = filepath.Join(k.j.Project, path)
+	}
+	if path == "" {
+		return ""
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	return real
+}
+
+func (k *keeper) openLedger() error {
+	if k.ledger != nil {
+		return nil
+	}
+	l, err := dispatch.Open(k.j.Ledger, dispatch.Write)
+	if err != nil {
+		return err
+	}
+	k.ledger, k.own = l, l.Own()
+	return nil
+}
+
+// watch waits for sbx exec, hands signals on and tells what is used meanwhile.
+// It gives the exit status; absent where a signal ended sbx exec.
+func (k *keeper) watch(signals chan os.Signal) spec.Opt[int64] {
+	// A ledger that cannot be opened now may be when the row is to end.
+	_ = k.openLedger()
+	if k.j.Driver || k.ledger != nil && !k.own {
+		name := k.j.Name
+		if name == "" {
+			name = k.j.Agent
+		}
+		k.live = newLive(k.Live, os.Getpid(), name, k.j.Project, k.started)
+		k.live.write()
+	}
+	tick := time.NewTicker(tellEvery / 2)
+	defer tick.Stop()
+	var force <-chan time.Time
+	for {
+		select {
+		case err := <-k.done:
+			return exitStatus(k.cmd, err)
+		case c := <-k.used:
+			k.last.Commands, k.last.Turns = c.Commands, c.Turns
+			k.tell()
+		case <-tick.C:
+			k.tell()
+		case <-signals:
+			_ = k.cmd.Process.Signal(syscall.SIGTERM)
+			if k.stopped = true; force == nil {
+				force = time.After(stopAfter)
+			}
+		case <-force:
+			_ = k.cmd.Process.Kill()
+		}
+	}
+}
+
+func exitStatus(cmd *exec.Cmd, err error) spec.Opt[int64] {
+	if cmd.ProcessState == nil || err != nil && cmd.ProcessState.ExitCode() < 0 {
+		return spec.Opt[int64]{}
+	}
+	return spec.Some(int64(cmd.ProcessState.ExitCode()))
+}
+
+// tell tells the live file and the row what is used, where that has changed.
+func (k *keeper) tell() {
+	activity := "running"
+	if k.stream != nil {
+		var messages int64
+		messages, activity, _ = k.stream.now()
+		k.last.Messages = spec.Some(messages)
+	}
+	if k.live != nil {
+		k.live.Activity, k.live.Turns, k.live.Commands, k.live.Messages = activity, k.last.Turns.Value, k.last.Commands.Value, k.last.Messages.Value
+		k.live.write()
+	}
+	if k.last == k.told || time.Since(k.toldAt) < tellEvery || k.openLedger() != nil {
+		return
+	}
+	k.toldAt = time.Now()
+	if k.ledger.Progress(k.j.ID, k.last) == nil {
+		k.told = k.last
+	}
+}

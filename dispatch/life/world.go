@@ -1,0 +1,68 @@
+package life
+
+import (
+	"io"
+	"time"
+
+	"sbx/dispatch"
+	"sbx/spec"
+)
+
+// World is what a dispatch needs of the machine.
+type World struct {
+	Sbx      string   // the program sbx
+	Self     []string // this program, and the words by which it becomes a keeper; a job's folder follows
+	StateDir string   // sbx's own state folder; "" for none
+	Live     string   // the folder of live files, /tmp
+	Environ  []string
+	Version  string
+	Errors   io.Writer // for who waits for the driver
+
+	// Step is called where a crash would leave something half done, with the
+	// step's name: tests stop there.
+	Step func(name string)
+}
+
+func (w *World) step(name string) {
+	if w.Step != nil {
+		w.Step(name)
+	}
+}
+
+// variable is a variable's value, "" where it is not set.
+func (w *World) variable(name string) string {
+	for _, e := range w.Environ {
+		if len(e) > len(name) && e[len(name)] == '=' && e[:len(name)] == name {
+			return e[len(name)+1:]
+		}
+	}
+	return ""
+}
+
+// Job is what a keeper is to do. It is written to the dispatch's folder.
+type Job struct {
+	Ledger  dispatch.Place
+	ID      string
+	Project string   // absolute
+	Argv    []string // the command; nil: the agent of the type Agent
+	Agent   string   // agent_type
+	Name    string
+	Model   string
+	Prompt  string // the file; "" for none
+	Output  string // the file that stdout, or an agent's last message, goes to
+	Verdict string // the file for the verdict; "" for none
+	Timeout time.Duration
+	Driver  bool // somebody else started the keeper, and looks at its live file
+	// LeaveStatus leaves the row's status to who started the driver.
+	LeaveStatus bool
+
+	Sandbox    string // the plain mode
+	HasSandbox bool
+	Spec       string // sandbox_spec
+	HasSpec    bool
+}
+
+// problem is an error in the one shape that errors have.
+func problem(on, do, why, help string) *spec.Problem {
+	return &spec.Problem{On: on, Do: do, Why: why, Help: help}
+}
