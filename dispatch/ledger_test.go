@@ -236,7 +236,7 @@ func TestHostileRow(t *testing.T) {
 
 func TestReadOnlyDatabase(t *testing.T) {
 	if os.Getuid() == 0 {
-		t.Log("as root a mode does not make a file read-only; the full and read-only disks are in package life")
+		t.Log("as root no mode makes a file read-only; package life has disks that are")
 	}
 	l := own(t)
 	if err := l.Insert(&Dispatch{ID: "a", Status: Running}); err != nil {

@@ -77,7 +77,7 @@ func Open(at Place, mode Mode) (*Ledger, error) {
 		return nil, trouble(at.Path, "open the ledger", err)
 	}
 	facts, err := l.facts()
-	if code(err) == cannotOpen && mode == Read {
+	if c := code(err); mode == Read && (c == cannotOpen || c == readOnly) {
 		// A database with a write-ahead log in a folder that cannot be written
 		// can be read where the log is empty: then nobody is writing.
 		if info, e := os.Stat(at.Path + "-wal"); e != nil || info.Size() == 0 {

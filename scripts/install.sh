@@ -8,6 +8,9 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/sbx-install.XXXXXX")
 trap 'rm -rf "$work"' EXIT INT TERM
 scripts/manual.sh bin/sbx "$work"
 
+# The driver for Intercore finds sbx-dispatch two folders up.
+install -d "$to/share/sbx"
+install -m 755 scripts/dispatch.sh "$to/share/sbx/dispatch.sh"
 install -d "$to/bin" "$to/share/man/man1" "$to/share/bash-completion/completions" \
 	"$to/share/zsh/site-functions" "$to/share/fish/vendor_completions.d"
 install -m 755 bin/* "$to/bin/"

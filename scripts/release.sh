@@ -17,7 +17,7 @@ scripts/manual.sh "$work/bin/sbx" "$work"
 for arch in amd64 arm64; do
 	name=sbx-$version-linux-$arch
 	GOOS=linux GOARCH=$arch scripts/build.sh "$out/$name"
-	cp -r LICENSE "$work/man" "$work/completions" "$out/$name/"
+	cp -r LICENSE scripts/dispatch.sh "$work/man" "$work/completions" "$out/$name/"
 	[ ! -e README.md ] || cp README.md "$out/$name/"
 	tar -C "$out" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$stamp" -cf - "$name" | gzip -n9 >"$out/$name.tar.gz"
 	rm -rf "${out:?}/$name"

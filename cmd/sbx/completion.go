@@ -31,7 +31,7 @@ func bashCompletion() string {
 	for _, v := range table() {
 		b.WriteString(v.name + " ")
 	}
-	b.WriteString("help version\"\n\telse\n\t\tcase ${COMP_WORDS[1]} in\n")
+	b.WriteString("dispatch help version\"\n\telse\n\t\tcase ${COMP_WORDS[1]} in\n")
 	for _, v := range table() {
 		b.WriteString("\t\t" + v.name + ") words=\"")
 		for i := range v.flags {
@@ -54,6 +54,7 @@ func dashed(name string) string {
 
 func fishCompletion() string {
 	var b strings.Builder
+	b.WriteString("complete -c sbx -n __fish_use_subcommand -a dispatch -d 'send commands off, and keep a ledger of them'\n")
 	for _, v := range table() {
 		b.WriteString("complete -c sbx -n __fish_use_subcommand -a " + v.name + " -d '" + fishQuote(v.short) + "'\n")
 		for _, f := range v.flags {

@@ -9,7 +9,7 @@ func overview() string {
 	for _, v := range table() {
 		b.WriteString("  " + pad(v.name, 12) + v.short + "\n")
 	}
-	b.WriteString("\n`sbx help VERB` tells more. Example:\n\n  sbx exec --spec spec.json -- make test\n")
+	b.WriteString("\n`sbx dispatch --help` tells of dispatches, `sbx help VERB` more of a verb. Example:\n\n  sbx exec --spec spec.json -- make test\n")
 	return b.String()
 }
 

@@ -111,7 +111,7 @@ func table() []verb {
 }
 
 // later are the verbs that come later.
-var later = []string{"selftest", "dispatch", "broker", "oci"}
+var later = []string{"selftest", "broker", "oci"}
 
 func find(name string) *verb {
 	verbs := table()
@@ -124,6 +124,9 @@ func find(name string) *verb {
 }
 
 func nearVerb(name string) string {
+	if name == "dispatch" {
+		return ": sbx-dispatch is a program of its own (sbx dispatch --help), beside sbx or in PATH"
+	}
 	for _, l := range later {
 		if l == name {
 			return ": it is not there yet"

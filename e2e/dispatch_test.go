@@ -1,0 +1,233 @@
+package e2e
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	_ "modernc.org/sqlite" // the ledgers of others
+)
+
+// dispatch runs `sbx dispatch` in the workspace.
+func (b *box) dispatch(args ...string) result {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, sbxPath, append([]string{"dispatch"}, args...)...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = b.ws, b.env, 2*time.Second
+	return b.finish(cmd)
+}
+
+// row is a dispatch as `status --json` prints it.
+func (b *box) row(id string) record {
+	b.t.Helper()
+	r := b.dispatch("status", id, "--json")
+	var row record
+	if err := json.Unmarshal([]byte(r.out), &row); r.code != 0 || err != nil {
+		b.t.Fatalf("%v: %v", err, r)
+	}
+	return row
+}
+
+// effective is the record that a row nests.
+func (r record) effective() record {
+	e, _ := r["sandbox_effective"].(map[string]any)
+	return e
+}
+
+// intercore makes a database of Intercore's in the workspace at a version, by
+// the facts of its columns.
+func (b *box) intercore(version int) {
+	b.t.Helper()
+	must(b.t, os.MkdirAll(b.ws+"/.clavain", 0o755))
+	columns := `id TEXT NOT NULL PRIMARY KEY, agent_type TEXT NOT NULL DEFAULT 'codex', status TEXT NOT NULL DEFAULT 'spawned',
+		project_dir TEXT NOT NULL, prompt_file TEXT, prompt_hash TEXT, output_file TEXT, verdict_file TEXT, pid INTEGER, exit_code INTEGER,
+		name TEXT, model TEXT, sandbox TEXT DEFAULT 'workspace-write', timeout_sec INTEGER, turns INTEGER DEFAULT 0, commands INTEGER DEFAULT 0,
+		messages INTEGER DEFAULT 0, input_tokens INTEGER DEFAULT 0, output_tokens INTEGER DEFAULT 0, created_at INTEGER NOT NULL DEFAULT (unixepoch()),
+		started_at INTEGER, completed_at INTEGER, verdict_status TEXT, verdict_summary TEXT, error_message TEXT, scope_id TEXT, parent_id TEXT`
+	if version >= 18 {
+		columns += ", sandbox_spec TEXT, sandbox_effective TEXT"
+	}
+	b.sql("CREATE TABLE dispatches (" + columns + ")")
+	b.sql(fmt.Sprintf("PRAGMA user_version = %d", version))
+}
+
+func (b *box) sql(statement string, args ...any) {
+	b.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+b.ws+"/.clavain/intercore.db?_pragma=busy_timeout(10000)")
+	must(b.t, err)
+	defer db.Close()
+	_, err = db.Exec(statement, args...)
+	must(b.t, err)
+}
+
+// driver is scripts/dispatch.sh as Intercore calls it, not started.
+func (b *box) driver(out, prompt string, more ...string) *exec.Cmd {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	b.t.Cleanup(cancel)
+	args := append([]string{filepath.Join(moduleDir, "scripts", "dispatch.sh"), "-C", b.ws, "-o", out, "--prompt-file", prompt}, more...)
+	cmd := exec.CommandContext(ctx, "bash", args...)
+	cmd.Dir, cmd.WaitDelay = b.ws, 2*time.Second
+	cmd.Env = append(append([]string{}, b.env...), "PATH="+filepath.Dir(sbxPath)+":"+os.Getenv("PATH"))
+	return cmd
+}
+
+// insert adds a row as Intercore's spawn does.
+func (b *box) insert(id, agent, out, prompt string, spec any) {
+	b.t.Helper()
+	b.sql("INSERT INTO dispatches (id, agent_type, project_dir, prompt_file, output_file, verdict_file, sandbox_spec) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		id, agent, b.ws, prompt, out, out+".verdict", spec)
+}
+
+// The driver, called as Intercore calls it: it finds its row by the output file,
+// keeps to its contract, tells what it is at, and leaves the files that
+// Intercore reads, and the record.
+func TestDispatchDriver(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	b.intercore(39)
+	prompt := b.write("task.md", "ls -A .clavain; /bin/true; sleep 2; (: >new) 2>/dev/null || echo refused\n"+
+		"echo '--- VERDICT ---'; echo 'STATUS: warn'; echo 'SUMMARY: mind the gap'; echo ---\n")
+	out := b.out + "/re port.md"
+	b.insert("other", "sh", b.out+"/other.md", prompt, nil)
+	b.insert("mine", "sh", out, prompt, `{"access_mode": "read-only", "tools_allowed": ["Read"], "max_turns": 3}`)
+	cmd := b.driver(out, prompt, "-n", "job", "-m", "model", "--sandbox", "workspace-write", "--timeout", "30")
+	done := make(chan result, 1)
+	live := ""
+	go func() { done <- b.finish(cmd) }()
+	within(t, limit/2, "the live file is there", func() bool {
+		files, _ := filepath.Glob("/tmp/clavain-dispatch-*.json")
+		for _, f := range files {
+			if text, err := os.ReadFile(f); err == nil && strings.Contains(string(text), `"workdir":"`+b.ws+`"`) && strings.Contains(string(text), `"commands":3`) {
+				live = f
+				return strings.Contains(string(text), `"name":"job"`) && strings.Contains(string(text), `"turns":0`)
+			}
+		}
+		return false
+	})
+	r := <-done
+	if want := fmt.Sprintf("/tmp/clavain-dispatch-%d.json", cmd.Process.Pid); live != want {
+		t.Errorf("the live file is %s, want %s", live, want)
+	}
+	b.absent(live)
+	if r.code != 0 {
+		t.Fatalf("%v", r)
+	}
+	row := b.row("mine")
+	e := row.effective()
+	if row.text("status") != "completed" || row.text("verdict_status") != "warn" || row.text("verdict_summary") != "mind the gap" || row.whole("exit_code") != 0 {
+		t.Errorf("%v", row)
+	}
+	if e.text("access_mode") != "read-only" || e.status("tools_allowed") != "unavailable" || e.status("max_turns") != "unavailable" || e.whole("commands_used") < 3 {
+		t.Errorf("%v", e)
+	}
+	if spec, _ := row["sandbox_spec"].(map[string]any); record(spec).text("access_mode") != "read-only" {
+		t.Errorf("%v", row["sandbox_spec"])
+	}
+	text, err := os.ReadFile(out)
+	if err != nil || !strings.Contains(string(text), "refused") {
+		t.Errorf("%q, %v", text, err)
+	}
+	verdict, _ := os.ReadFile(out + ".verdict")
+	if !strings.Contains(string(verdict), "\nSTATUS: warn\nSUMMARY: mind the gap\n") {
+		t.Errorf("%q", verdict)
+	}
+	if b.row("other").text("status") != "spawned" {
+		t.Error("another's row was touched")
+	}
+	// Its row is found once: what has ended is not run again.
+	if r := b.finish(b.driver(out, prompt)); r.code != 125 || !strings.Contains(r.err, "which has ended") {
+		t.Errorf("a second run: %v", r)
+	}
+}
+
+// What the driver cannot do it says, to the caller by its status and to
+// Intercore by the verdict; and it never takes less for more.
+func TestDispatchDriverRefuses(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	prompt := b.write("task.md", ": >ran\n")
+	refused := func(name, want string, cmd *exec.Cmd) {
+		t.Helper()
+		r := b.finish(cmd)
+		if r.code != 125 || !strings.Contains(r.err, want) {
+			t.Errorf("%s: %v, want %q", name, r, want)
+		}
+		b.absent("ws/ran")
+	}
+	out := b.out + "/o.md"
+	refused("no ledger", ".clavain/intercore.db", b.driver(out, prompt))
+	b.intercore(17)
+	refused("no row", "there is none with this output", b.driver(out, prompt))
+	verdict, _ := os.ReadFile(out + ".verdict")
+	if !strings.Contains(string(verdict), "STATUS: fail\nSUMMARY: it was refused: ") {
+		t.Errorf("%q", verdict)
+	}
+	b.insert("mode", "sh", out, prompt, nil)
+	b.sql("UPDATE dispatches SET sandbox = 'everything' WHERE id = 'mode'")
+	refused("another mode", "none of read-only", b.driver(out, prompt))
+	row := b.row("mode")
+	if row.text("status") != "failed" || row.effective().text("state") != "refused" {
+		t.Errorf("%v", row)
+	}
+	b.insert("text", "sh", b.out+"/text.md", prompt, "not JSON")
+	refused("no spec", "cannot read the spec", b.driver(b.out+"/text.md", prompt))
+	if row := b.row("text"); row.text("sandbox_spec_invalid") != "not JSON" || row.effective().text("state") != "refused" {
+		t.Errorf("%v", row)
+	}
+	b.insert("type", "../bin/sh", b.out+"/type.md", prompt, nil)
+	refused("no program's name", "no name of a program", b.driver(b.out+"/type.md", prompt))
+	if r := b.finish(b.driver(out, prompt, "--faster")); r.code != 2 {
+		t.Errorf("an unknown flag: %v", r)
+	}
+}
+
+// The driver under a signal: the agent ends with it, and the status is left to
+// who sent it, as Intercore's kill does.
+func TestDispatchDriverIsStopped(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	b.intercore(20)
+	prompt := b.write("task.md", "sleep 60 # "+b.base+"\n")
+	out := b.out + "/o.md"
+	b.insert("slow", "sh", out, prompt, nil)
+	cmd := b.driver(out, prompt)
+	must(t, cmd.Start())
+	within(t, limit/2, "it runs", func() bool { return b.row("slow").whole("commands") == 1 })
+	must(t, cmd.Process.Signal(os.Interrupt))
+	cmd.Wait()
+	row := b.row("slow")
+	if row.text("status") != "spawned" || row.effective().text("state") != "exited" {
+		t.Errorf("%v", row)
+	}
+	if r := b.dispatch("poll", "slow"); r.code != 0 || b.row("slow").text("status") == "spawned" {
+		t.Errorf("%v %v", r, b.row("slow"))
+	}
+}
+
+// The ledger is out of reach of what it keeps books on.
+func TestDispatchLedgerIsOutOfReach(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	b.intercore(39)
+	r := b.dispatch("spawn", "--sandbox-spec", `{"access_mode": "workspace-write"}`, "--output", "out", "--", "sh", "-c",
+		`wc -c <.clavain/intercore.db; for f in db db-journal db-wal db-shm; do (: >.clavain/intercore.$f) 2>/dev/null && echo wrote $f; done
+		mv .clavain x 2>/dev/null && echo moved; rm -rf .clavain/* 2>/dev/null; ls .clavain | grep -c intercore; : >beside && echo free`)
+	if r.code != 0 {
+		t.Fatalf("%v", r)
+	}
+	id := strings.TrimSpace(r.out)
+	b.dispatch("wait", id)
+	b.holds("ws/out", "0\n3\nfree\n")
+	if row := b.row(id); row.text("status") != "completed" || row.effective().status("filesystem.hide") != "enforced" {
+		t.Errorf("%v", row)
+	}
+}
