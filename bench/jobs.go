@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // A job is what every contestant does, and the bound of the ratio of the last
@@ -26,7 +27,8 @@ type job struct {
 	also   []bound // of further contestants
 	share  bool    // what answering takes of its processor time is told as well
 	before func() error
-	fresh  []string // what is removed from the workspace before each sample, untimed
+	fresh  []string      // what is removed from the workspace before each sample, untimed
+	pause  time.Duration // before each sample, beside the bencher's own
 }
 
 // bound is the bound of a further contestant's ratio to base.
@@ -62,7 +64,7 @@ func (b *bencher) jobs() []job {
 			argv: []string{filepath.Join(b.own.workspace, helper), "loop", "200000", "a/b/c/d/e/f"}, told: true,
 			rounds: 15, quick: 5, of: all, base: "none", on: "sbx", gate: 1.40, aim: 1.30},
 	}
-	list = append(append(list, b.watching()...), b.building()...)
+	list = append(append(append(list, b.dispatching()...), b.watching()...), b.building()...)
 	if !b.root {
 		return append(list[:1:1], list[2:]...)
 	}

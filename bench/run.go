@@ -78,6 +78,7 @@ func (b *bencher) sample(j job, argv []string) (time.Duration, error) {
 	if err := j.clean(); err != nil {
 		return 0, err
 	}
+	time.Sleep(j.pause)
 	if j.told {
 		return b.told(j.place, argv)
 	}

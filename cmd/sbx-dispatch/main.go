@@ -50,7 +50,7 @@ const keepVerb = "keep"
 func world(environ []string) *life.World {
 	home := spec.HomeDir(environ, passwdHome, spec.HostPaths{})
 	w := &life.World{Sbx: "sbx", Self: []string{os.Args[0], keepVerb}, StateDir: audit.StateDir(environ, home), Live: "/tmp",
-		Environ: environ, Version: version, Errors: os.Stderr}
+		Environ: environ, Version: version, Errors: os.Stderr, Brief: true}
 	if self, err := os.Executable(); err == nil {
 		w.Self[0] = self
 		w.Sbx = filepath.Join(filepath.Dir(self), "sbx")

@@ -164,7 +164,9 @@ func (k *keeper) close(e dispatch.End) {
 			_, err = k.ledger.End(k.j.ID, e)
 		}
 		if err == nil {
-			_ = k.ledger.Close()
+			if !k.Brief {
+				_ = k.ledger.Close()
+			}
 			return
 		}
 		if time.Now().After(until) {

@@ -91,7 +91,9 @@ func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledg
 	if err != nil {
 		return err
 	}
-	defer func() { _ = l.Close() }()
+	if !w.Brief {
+		defer func() { _ = l.Close() }()
+	}
 	if err := enter(l, keeper.Process.Pid); err != nil {
 		return err
 	}
