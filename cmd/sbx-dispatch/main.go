@@ -32,6 +32,7 @@ func main() {
 
 // run is the program.
 func run(args, environ []string) int {
+	closeOnExec()
 	w := world(environ)
 	if len(args) == 3 && args[1] == keepVerb {
 		return w.Keep(args[2], os.Stdin)

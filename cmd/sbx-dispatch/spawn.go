@@ -148,7 +148,11 @@ func (p *program) open(c *cli.Context, mode dispatch.Mode) (*dispatch.Ledger, di
 	if err != nil {
 		return nil, dispatch.Place{}, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 	}
-	at, err := p.place(c, cwd)
+	project := cwd
+	if c.IsSet("project") {
+		project = filepath.Clean(life.Absolute(c.String("project"), cwd))
+	}
+	at, err := p.place(c, project)
 	if err != nil {
 		return nil, at, err
 	}

@@ -13,6 +13,11 @@ func word(name, usage string, aliases ...string) cli.Flag {
 
 func yes(name, usage string) cli.Flag { return &cli.BoolFlag{Name: name, Usage: usage} }
 
+// projectFlag is every verb's but spawn's and the driver's: whose ledger it is.
+func projectFlag() cli.Flag {
+	return word("project", "the `DIR` whose ledger it is; the current folder")
+}
+
 // ledgerFlag is every verb's.
 func ledgerFlag() cli.Flag {
 	return word("db", "the ledger's `FILE`; else the nearest .clavain/intercore.db from the project upwards, else the caller's own")
@@ -39,23 +44,23 @@ func (p *program) verbs() []*cli.Command {
 				word("parent-id", "the `ID` of what it belongs to"),
 				yes("json", "print {id, pid}"), ledgerFlag()}},
 		{Name: "status", Usage: "print a dispatch", ArgsUsage: "ID", Action: p.show,
-			Flags: []cli.Flag{yes("json", "one JSON object, sandbox_spec and sandbox_effective nested in it"), ledgerFlag()}},
+			Flags: []cli.Flag{yes("json", "one JSON object, sandbox_spec and sandbox_effective nested in it"), projectFlag(), ledgerFlag()}},
 		{Name: "list", Usage: "list the dispatches, the newest first", Action: p.list,
-			Flags: []cli.Flag{yes("active", "those that have not ended"), word("scope", "those of a scope's `ID`"), yes("json", "a list of JSON objects"), ledgerFlag()}},
+			Flags: []cli.Flag{yes("active", "those that have not ended"), word("scope", "those of a scope's `ID`"), yes("json", "a list of JSON objects"), projectFlag(), ledgerFlag()}},
 		{Name: "poll", Usage: "find the truth for a dispatch, or for all that have not ended", ArgsUsage: "[ID]", Action: p.poll,
-			Flags: []cli.Flag{yes("json", "as status"), ledgerFlag()}},
+			Flags: []cli.Flag{yes("json", "as status"), projectFlag(), ledgerFlag()}},
 		{Name: "wait", Usage: "wait for a dispatch to end", ArgsUsage: "ID", Action: p.wait,
 			Description: "Exit status: 0, or 1 where it failed or timed out.",
 			Flags: []cli.Flag{word("timeout", "stop it after `TIME`, with the status timeout"), word("poll", "look every `TIME`; 100ms"),
-				yes("json", "as status"), ledgerFlag()}},
-		{Name: "kill", Usage: "end a dispatch: by SIGTERM, five seconds later by SIGKILL", ArgsUsage: "ID", Action: p.kill, Flags: []cli.Flag{ledgerFlag()}},
+				yes("json", "as status"), projectFlag(), ledgerFlag()}},
+		{Name: "kill", Usage: "end a dispatch: by SIGTERM, five seconds later by SIGKILL", ArgsUsage: "ID", Action: p.kill, Flags: []cli.Flag{projectFlag(), ledgerFlag()}},
 		{Name: "tokens", Usage: "set a dispatch's counts of tokens", ArgsUsage: "ID", Action: p.tokens,
-			Flags: []cli.Flag{word("in", "read: `N`"), word("out", "written: `N`"), word("cache", "read from a cache: `N`"), yes("set", "as without it"), yes("json", "print JSON"), ledgerFlag()}},
+			Flags: []cli.Flag{word("in", "read: `N`"), word("out", "written: `N`"), word("cache", "read from a cache: `N`"), yes("set", "as without it"), yes("json", "print JSON"), projectFlag(), ledgerFlag()}},
 		{Name: "retry", Usage: "make a new row for a dispatch that failed or timed out", ArgsUsage: "ID", Action: p.retry,
 			Description: "Prints the new id, the attempt and how long to wait before it is started; starts\nnothing by itself. Three times at most.",
-			Flags:       []cli.Flag{yes("start", "start it at once"), yes("json", "print {new_id, attempt, backoff_ms}"), ledgerFlag()}},
+			Flags:       []cli.Flag{yes("start", "start it at once"), yes("json", "print {new_id, attempt, backoff_ms}"), projectFlag(), ledgerFlag()}},
 		{Name: "prune", Usage: "delete dispatches that have ended", Action: p.prune,
-			Flags: []cli.Flag{word("older-than", "those made longer ago than `TIME`"), ledgerFlag()}},
+			Flags: []cli.Flag{word("older-than", "those made longer ago than `TIME`"), projectFlag(), ledgerFlag()}},
 		{Name: "driver", Usage: "be what Intercore starts as dispatch.sh", Action: p.drive,
 			Description: "Finds the row by the output file in the project's ledger ($SBX_DISPATCH_DB where\nthat is another), runs its agent under its sandbox_spec, and ends the row.\nscripts/dispatch.sh calls it.",
 			Flags: []cli.Flag{word("cd", "the project's `DIR`", "C"), word("output-last-message", "the `FILE` for the agent's last message", "o"),

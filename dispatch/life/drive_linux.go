@@ -127,6 +127,9 @@ func byOutput(l *dispatch.Ledger, names ...string) (dispatch.Dispatch, error) {
 		"start it by ic dispatch spawn, or run the command by sbx exec")
 }
 
+// longest is the timeout in seconds beyond which none is told from another.
+const longest = 1 << 31
+
 // take makes the calling process the keeper of a row.
 func (w *World) take(l *dispatch.Ledger, at dispatch.Place, d Driver, row dispatch.Dispatch, cwd, project string) (*keeper, error) {
 	j := &Job{Ledger: at, ID: row.ID, Project: project, Agent: row.AgentType, Name: row.Name.Or(d.Name), Model: d.Model, Driver: true, LeaveStatus: d.LeaveStatus,
@@ -142,7 +145,7 @@ func (w *World) take(l *dispatch.Ledger, at dispatch.Place, d Driver, row dispat
 		j.Prompt = Absolute(row.PromptFile.Value, cwd)
 	}
 	if d.Timeout == 0 && row.TimeoutSec.Value > 0 {
-		j.Timeout = time.Duration(row.TimeoutSec.Value) * time.Second
+		j.Timeout = time.Duration(min(row.TimeoutSec.Value, longest)) * time.Second
 	}
 	if mode := row.Sandbox; mode.Set {
 		j.Sandbox, j.HasSandbox = mode.Value, true

@@ -128,16 +128,15 @@ func (k *keeper) start() error {
 
 // streams gives the command its three streams.
 func (k *keeper) streams() error {
-	input := os.DevNull
-	switch {
-	case k.x.stdin.spec:
-		input = k.f.path(specFile)
-	case k.x.stdin.file != "":
-		input = k.x.stdin.file
+	var stdin *os.File
+	var err error
+	if k.x.stdin.file != "" {
+		stdin, err = openPrompt(k.x.stdin.file)
+	} else if stdin, err = os.Open(k.f.path(specFile)); err != nil {
+		err = problem(string(k.f), "read the spec", plain(err), "")
 	}
-	stdin, err := os.Open(input)
 	if err != nil {
-		return problem(input, "read it for the command", plain(err), "name another file with --prompt-file")
+		return err
 	}
 	k.cmd.Stdin = stdin
 	k.cmd.Stderr = k.errors()

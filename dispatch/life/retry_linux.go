@@ -66,7 +66,7 @@ func (w *World) jobAgain(at dispatch.Place, l *dispatch.Ledger, d, next *dispatc
 	j := w.folderOf(l.Path(), d.ID).readJob()
 	if j == nil {
 		j = &Job{Project: d.ProjectDir, Agent: d.AgentType, Name: d.Name.Value, Model: d.Model.Value, Prompt: d.PromptFile.Value,
-			Timeout: time.Duration(d.TimeoutSec.Value) * time.Second, Sandbox: d.Sandbox.Value, HasSandbox: d.Sandbox.Set}
+			Timeout: time.Duration(max(min(d.TimeoutSec.Value, longest), 0)) * time.Second, Sandbox: d.Sandbox.Value, HasSandbox: d.Sandbox.Set}
 	}
 	// The contract is the row's, whatever else is known.
 	j.Spec, j.HasSpec = next.SandboxSpec.Value, next.SandboxSpec.Set

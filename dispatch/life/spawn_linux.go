@@ -128,19 +128,33 @@ func (w *World) startKeeper(f folder, project string) (*exec.Cmd, *os.File, erro
 
 // HashPrompt is the short digest of a prompt that a row has, as Intercore's.
 func HashPrompt(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := openPrompt(path)
 	if err != nil {
-		return "", problem(path, "read the prompt", plain(err), "")
+		return "", err
 	}
 	defer func() { _ = f.Close() }()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", problem(path, "read the prompt", "it is no regular file", "")
-	}
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", problem(path, "read the prompt", plain(err), "")
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// maxPrompt bounds a prompt; what a row of another's names may be anything.
+const maxPrompt = 16 << 20
+
+// openPrompt opens a regular file, and waits for no other: a FIFO that nobody
+// writes would be waited for without end.
+func openPrompt(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, problem(path, "read the prompt", plain(err), "name another file with --prompt-file")
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxPrompt {
+		_ = f.Close()
+		return nil, problem(path, "read the prompt", "it is no regular file of 16 MiB at most", "name another file with --prompt-file")
+	}
+	return f, nil
 }
 
 // Absolute is a path as a row has it; a relative one counts from dir.

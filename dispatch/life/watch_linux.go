@@ -1,6 +1,7 @@
 package life
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,14 +16,12 @@ import (
 func (k *keeper) look() (place, error) {
 	at := place{folder: k.f, root: os.Getuid() == 0, real: k.programFile}
 	if k.j.Prompt != "" && k.j.Argv == nil {
-		info, err := os.Stat(k.j.Prompt)
+		f, err := openPrompt(k.j.Prompt)
 		if err != nil {
-			return at, problem(k.j.Prompt, "read the prompt", plain(err), "")
+			return at, err
 		}
-		if !info.Mode().IsRegular() || info.Size() > 16<<20 {
-			return at, problem(k.j.Prompt, "read the prompt", "it is no regular file of 16 MiB at most", "name another file with --prompt-file")
-		}
-		b, err := os.ReadFile(k.j.Prompt)
+		defer func() { _ = f.Close() }()
+		b, err := io.ReadAll(io.LimitReader(f, maxPrompt))
 		if err != nil {
 			return at, problem(k.j.Prompt, "read the prompt", plain(err), "")
 		}
