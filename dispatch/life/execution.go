@@ -1,6 +1,8 @@
 package life
 
 import (
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"sbx/spec"
@@ -78,6 +80,28 @@ func (j *Job) execution(at place) (*execution, error) {
 // from the command takes nothing from it that it was to have.
 func guards(s *spec.SandboxSpec) bool {
 	return s.AccessMode.Value.Guards() || s.Profile.Set || s.Filesystem.Set || s.Sandbox.Set || s.Restrict.Set || s.Readonly.Set
+}
+
+// closable tells whether a folder can be made read-only for a command: it is not
+// the one where that starts, and the spec has it in view. Out of view it needs
+// no closing, and could not be asked for.
+func closable(s *spec.SandboxSpec, project, dir string) bool {
+	start := project
+	if s.WorkingDir.Set {
+		start = filepath.Clean(Absolute(s.WorkingDir.Value, project))
+	}
+	covers := func(entry string) bool {
+		at := filepath.Clean(Absolute(entry, start))
+		return at == dir || beneath(dir, at)
+	}
+	files := &s.Filesystem.Value
+	switch {
+	case dir == start || !beneath(dir, start) || slices.ContainsFunc(files.Hide.Value, covers):
+		return false
+	case s.AccessMode.Set || s.Profile.Set || !files.Read.Set:
+		return true
+	}
+	return slices.ContainsFunc(files.Read.Value, covers) || slices.ContainsFunc(files.Write.Value, covers)
 }
 
 // beneath tells whether path lies in dir.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -107,7 +108,7 @@ func (f folder) read(name string) []byte {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 64<<20 {
 		return nil
 	}
-	b, err := os.ReadFile(f.path(name))
+	b, err := io.ReadAll(file)
 	if err != nil {
 		return nil
 	}

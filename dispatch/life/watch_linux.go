@@ -31,28 +31,36 @@ func (k *keeper) look() (place, error) {
 	if err != nil {
 		return at, err
 	}
-	if guards(s) && beneath(k.j.Ledger.Path, k.j.Project) {
-		at.ledger, err = k.keepFrom(s)
+	// By whichever names: a ledger may be named through a link.
+	ledger, project := real(k.j.Ledger.Path), real(k.j.Project)
+	if guards(s) && beneath(ledger, project) {
+		at.ledger, err = k.keepFrom(s, ledger, project)
 	}
 	return at, err
 }
 
+// real is where a path leads; the path itself where that cannot be told.
+func real(path string) string {
+	if r, err := filepath.EvalSymlinks(path); err == nil {
+		return r
+	}
+	return path
+}
+
 // keepFrom says what of the ledger is to be kept from a command. Its files must
 // be there when they are hidden, so it is opened first.
-func (k *keeper) keepFrom(s *spec.SandboxSpec) (kept, error) {
+func (k *keeper) keepFrom(s *spec.SandboxSpec, path, project string) (kept, error) {
 	var ledger kept
 	if err := k.openLedger(); err != nil {
 		return ledger, err
 	}
-	path := k.j.Ledger.Path
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if _, err := os.Lstat(path + suffix); err == nil {
 			ledger.files = append(ledger.files, path+suffix)
 		}
 	}
-	// The folder where the command starts is not closed for the ledger's sake.
-	if dir := Absolute(s.WorkingDir.Value, k.j.Project); filepath.Dir(path) != k.j.Project && (dir == "" || beneath(filepath.Dir(path), filepath.Clean(dir))) {
-		ledger.folder = filepath.Dir(path)
+	if dir := filepath.Dir(path); closable(s, project, dir) {
+		ledger.folder = dir
 	}
 	return ledger, nil
 }
