@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -185,6 +186,21 @@ func TestDispatchDriverRefuses(t *testing.T) {
 	}
 	b.insert("type", "../bin/sh", b.out+"/type.md", prompt, nil)
 	refused("no program's name", "no name of a program", b.driver(b.out+"/type.md", prompt))
+	// What another's row holds may be anything.
+	b.insert("x", "sh", b.out+"/x.md", prompt, nil)
+	b.sql("UPDATE dispatches SET id = '../x' || char(10), project_dir = '/no/such', timeout_sec = -9223372036854775808, name = char(27) || '[2J', pid = 'p', model = '--yolo' WHERE id = 'x'")
+	refused("a project that is not there", "it is no folder", b.driver(b.out+"/x.md", prompt))
+	if row := b.row("../x\n"); row.text("status") != "failed" || row.effective().text("state") != "refused" {
+		t.Errorf("%v", row)
+	}
+	if r := b.dispatch("list"); strings.ContainsAny(r.out, "\x1b") || strings.Count(r.out, "\n") != 4 {
+		t.Errorf("%q", r.out)
+	}
+	b.insert("fifo", "sh", b.out+"/fifo.md", b.base+"/fifo", nil)
+	must(t, syscall.Mkfifo(b.base+"/fifo", 0o600))
+	refused("a prompt that nobody writes", "no regular file", b.driver(b.out+"/fifo.md", b.base+"/fifo"))
+	b.insert("out", "sh", b.out+"/missing/o.md", prompt, nil)
+	refused("no folder for the output", "its folder cannot be opened", b.driver(b.out+"/missing/o.md", prompt))
 	if r := b.finish(b.driver(out, prompt, "--faster")); r.code != 2 {
 		t.Errorf("an unknown flag: %v", r)
 	}

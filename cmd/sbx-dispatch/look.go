@@ -43,7 +43,11 @@ func (p *program) list(c *cli.Context) error {
 	if err := none(c); err != nil {
 		return err
 	}
-	l, _, err := p.open(c, dispatch.Read)
+	l, at, err := p.open(c, dispatch.Read)
+	if _, there := dispatch.OwnerOf(at.Path); err != nil && at.Home && !there {
+		printRows(c, nil) // nothing was sent off yet
+		return nil
+	}
 	if err != nil {
 		return err
 	}

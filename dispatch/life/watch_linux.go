@@ -15,6 +15,9 @@ import (
 // look learns of the host what the execution needs.
 func (k *keeper) look() (place, error) {
 	at := place{folder: k.f, root: os.Getuid() == 0, real: k.programFile}
+	if info, err := os.Stat(k.j.Project); err != nil || !info.IsDir() {
+		return at, problem(k.j.Project, "start the command in the project", "it is no folder", "name the project's folder: --project DIR")
+	}
 	if k.j.Prompt != "" && k.j.Argv == nil {
 		f, err := openPrompt(k.j.Prompt)
 		if err != nil {
