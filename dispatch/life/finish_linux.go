@@ -164,9 +164,7 @@ func (k *keeper) close(e dispatch.End) {
 			_, err = k.ledger.End(k.j.ID, e)
 		}
 		if err == nil {
-			if !k.Brief {
-				_ = k.ledger.Close()
-			}
+			_ = k.ledger.Close()
 			return
 		}
 		if time.Now().After(until) {

@@ -18,9 +18,10 @@ type World struct {
 	Version  string
 	Errors   io.Writer // for who waits for the driver
 
-	// Brief tells that the process ends after a spawn, or a keeper's work. The
-	// ledger is left to that: the last to close it empties its log to the disk,
-	// waits for that, and has the next one make a new log, with more waiting.
+	// Brief tells that the process ends after a spawn. The ledger is left to that:
+	// the last to close it empties its log to the disk and waits for that, and the
+	// keeper is about to open it. The keeper does close it: a log that nobody
+	// empties is read anew by each who opens it.
 	Brief bool
 
 	// Step is called where a crash would leave something half done, with the
