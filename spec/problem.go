@@ -1,6 +1,9 @@
 package spec
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
 
 // Field is the path of a field in a spec, as "limits.memory". Fields lists
 // them all.
@@ -70,4 +73,20 @@ func (ps Problems) one() error {
 		return ps[0]
 	}
 	return ps
+}
+
+// AsProblems gives any error the one shape that is told.
+func AsProblems(err error) Problems {
+	var all Problems
+	var one *Problem
+	var doc *DecodeError
+	switch {
+	case errors.As(err, &all):
+		return all
+	case errors.As(err, &one):
+		return Problems{one}
+	case errors.As(err, &doc):
+		return Problems{doc.Problem()}
+	}
+	return Problems{{Do: "go on", Why: err.Error()}}
 }

@@ -120,7 +120,7 @@ func (p *program) fail(err error) int {
 		p.status = exitFailed
 		say(os.Stderr, clean(err.Error()))
 	default:
-		for _, problem := range asProblems(err) {
+		for _, problem := range spec.AsProblems(err) {
 			tell(os.Stderr, problem)
 		}
 	}
@@ -143,20 +143,4 @@ func tell(to io.Writer, p *spec.Problem) {
 	if p.Help != "" {
 		say(to, "hint: "+clean(p.Help))
 	}
-}
-
-// asProblems gives any error the one shape that is told.
-func asProblems(err error) spec.Problems {
-	var all spec.Problems
-	var one *spec.Problem
-	var doc *spec.DecodeError
-	switch {
-	case errors.As(err, &all):
-		return all
-	case errors.As(err, &one):
-		return spec.Problems{one}
-	case errors.As(err, &doc):
-		return spec.Problems{doc.Problem()}
-	}
-	return spec.Problems{{Do: "go on", Why: err.Error()}}
 }

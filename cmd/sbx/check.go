@@ -28,7 +28,7 @@ func runCheck(c *call) int {
 	} else if err == nil {
 		c.std.print(checkText(plan, &x.host) + x.programText(plan))
 	} else {
-		for _, p := range asProblem(err) {
+		for _, p := range spec.AsProblems(err) {
 			c.std.problem(p)
 		}
 	}
@@ -105,7 +105,7 @@ func checkJSON(x *execution, p *wrap.Plan, err error) string {
 	}
 	var b strings.Builder
 	b.WriteString("{\"ok\": false, \"problems\": [")
-	for i, q := range asProblem(err) {
+	for i, q := range spec.AsProblems(err) {
 		if i > 0 {
 			b.WriteString(", ")
 		}

@@ -26,7 +26,7 @@ func (c *call) migrate() int {
 	if c.has("json") {
 		c.std.print(migrateJSON(out, warns, err))
 	} else if err != nil {
-		for _, p := range asProblem(err) {
+		for _, p := range spec.AsProblems(err) {
 			c.std.problem(p)
 		}
 	} else {

@@ -159,16 +159,3 @@ func folderOf(name, cwd string) string {
 	}
 	return name[:strings.LastIndexByte(name, '/')+1]
 }
-
-// asProblem gives any error the one shape that is told.
-func asProblem(err error) spec.Problems {
-	switch e := err.(type) {
-	case spec.Problems:
-		return e
-	case *spec.Problem:
-		return spec.Problems{e}
-	case *spec.DecodeError:
-		return spec.Problems{e.Problem()}
-	}
-	return spec.Problems{{Do: "go on", Why: err.Error()}}
-}

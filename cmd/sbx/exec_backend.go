@@ -52,7 +52,7 @@ func (x *execution) runBacked() (status int, done bool) {
 		if x.resolved.Spec.RequireAvailable.Or(true) {
 			return x.refuse(err), true
 		}
-		p := asProblem(err)[0]
+		p := spec.AsProblems(err)[0]
 		x.record.Backend = audit.Backend{Asked: x.value("backend"), Used: native, Reason: p.Error()}
 		if !x.has("q") {
 			x.std.problem(p)

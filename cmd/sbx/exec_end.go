@@ -25,7 +25,7 @@ func (x *execution) refuse(err error) int {
 	if x.process != nil {
 		x.process.Kill()
 	}
-	problems := asProblem(err)
+	problems := spec.AsProblems(err)
 	for _, p := range problems {
 		x.std.problem(p)
 	}
@@ -38,7 +38,7 @@ func (x *execution) refuse(err error) int {
 	}
 	x.record.Supervisor = audit.Self()
 	if err := x.sink.Close(x.record); err != nil && !x.has("q") {
-		x.std.problem(asProblem(err)[0])
+		x.std.problem(spec.AsProblems(err)[0])
 	}
 	return exitRefused
 }
@@ -97,7 +97,7 @@ func (x *execution) look(hooks *launch.Hooks, found *audit.Swept) {
 		return
 	}
 	if err := x.watch.Begin(time.Now()); err != nil {
-		x.unwatched(asProblem(err)[0])
+		x.unwatched(spec.AsProblems(err)[0])
 	}
 	x.watch.Masks(x.process.MaskFolder(), x.plan.Watch.Folders)
 	drain := func() { x.drain(found) }
@@ -223,7 +223,7 @@ func (x *execution) finish(e launch.Exit) int {
 	x.noteUsage(e)
 	x.artifacts()
 	if err := x.sink.Close(*r); err != nil {
-		x.std.problem(asProblem(err)[0])
+		x.std.problem(spec.AsProblems(err)[0])
 	}
 	x.held.Close()
 	return status

@@ -33,7 +33,7 @@ func runProfile(c *call) int {
 		return exitUsage
 	}
 	if err != nil {
-		for _, q := range asProblem(err) {
+		for _, q := range spec.AsProblems(err) {
 			c.std.problem(q)
 		}
 		return exitFailed

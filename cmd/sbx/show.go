@@ -17,7 +17,7 @@ func runShow(c *call) int {
 	}
 	text, path, err := audit.Load(audit.StateDir(c.environ, c.home()), name)
 	if err != nil {
-		c.std.problem(asProblem(err)[0])
+		c.std.problem(spec.AsProblems(err)[0])
 		return exitFailed
 	}
 	view, err := audit.Parse(text)

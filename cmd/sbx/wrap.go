@@ -78,7 +78,7 @@ func (c *call) tell(err error) int {
 		c.std.say(usage.Error())
 		return exitUsage
 	}
-	for _, p := range asProblem(err) {
+	for _, p := range spec.AsProblems(err) {
 		c.std.problem(p)
 	}
 	return exitFailed
@@ -269,7 +269,7 @@ func appendProblem(dst []byte, err error) []byte {
 		}
 		return "{\"field\": " + quoteJSON(string(p.Field)) + ", \"on\": " + quoteJSON(p.On) + ", \"reason\": " + quoteJSON(reason) + ", \"help\": " + quoteJSON(p.Help) + "}"
 	}
-	all := asProblem(err)
+	all := spec.AsProblems(err)
 	dst = append(dst, "{\"error\": "+object(all[0])+", \"problems\": ["...)
 	for i, p := range all {
 		if i > 0 {

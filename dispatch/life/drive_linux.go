@@ -32,13 +32,13 @@ type Driver struct {
 func (w *World) Drive(d Driver) int {
 	k, err := w.drive(d)
 	if err != nil {
-		for _, p := range problems(err) {
+		for _, p := range spec.AsProblems(err) {
 			fmt.Fprintf(w.Errors, "sbx-dispatch: %s\nsbx-dispatch: why: %s\n", p.Head(), p.Why)
 			if p.Help != "" {
 				fmt.Fprintf(w.Errors, "sbx-dispatch: hint: %s\n", p.Help)
 			}
 		}
-		w.decline(d, problems(err)[0])
+		w.decline(d, spec.AsProblems(err)[0])
 		return 125
 	}
 	return k.keep()

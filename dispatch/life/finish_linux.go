@@ -55,14 +55,14 @@ func (k *keeper) record(status spec.Opt[int64], why error) ([]byte, audit.View) 
 		}
 	}
 	if k.j.Driver && why != nil && k.Errors != nil {
-		for _, p := range problems(why) {
+		for _, p := range spec.AsProblems(why) {
 			fmt.Fprintf(k.Errors, "sbx-dispatch: %s\n", p.Head())
 			fmt.Fprintf(k.Errors, "sbx-dispatch: why: %s\n", p.Why)
 		}
 	}
 	var first *spec.Problem
 	if why != nil {
-		first = problems(why)[0]
+		first = spec.AsProblems(why)[0]
 	}
 	b := k.bare(k.j, k.started, first)
 	_ = k.f.write(recordFile, b) // for a poll, should the row not be reached
@@ -71,22 +71,6 @@ func (k *keeper) record(status spec.Opt[int64], why error) ([]byte, audit.View) 
 		v = audit.View{State: "lost"}
 	}
 	return b, v
-}
-
-// problems gives any error the one shape that is told.
-func problems(err error) spec.Problems {
-	var all spec.Problems
-	var one *spec.Problem
-	var doc *spec.DecodeError
-	switch {
-	case errors.As(err, &all):
-		return all
-	case errors.As(err, &one):
-		return spec.Problems{one}
-	case errors.As(err, &doc):
-		return spec.Problems{doc.Problem()}
-	}
-	return spec.Problems{{Do: "go on", Why: err.Error()}}
 }
 
 func lastLine(s string) string {
