@@ -95,7 +95,8 @@ func TestDispatchDriver(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
 	b.intercore(39)
-	prompt := b.write("task.md", "ls -A .clavain; /bin/true; sleep 2; (: >new) 2>/dev/null || echo refused\n"+
+	// The sleep is as long as a busy machine needs for the live file to be seen.
+	prompt := b.write("task.md", "ls -A .clavain; /bin/true; sleep 6; (: >new) 2>/dev/null || echo refused\n"+
 		"echo '--- VERDICT ---'; echo 'STATUS: warn'; echo 'SUMMARY: mind the gap'; echo ---\n")
 	out := b.out + "/re port.md"
 	b.insert("other", "sh", b.out+"/other.md", prompt, nil)
@@ -127,7 +128,7 @@ func TestDispatchDriver(t *testing.T) {
 	if row.text("status") != "completed" || row.text("verdict_status") != "warn" || row.text("verdict_summary") != "mind the gap" || row.whole("exit_code") != 0 {
 		t.Errorf("%v", row)
 	}
-	if e.text("access_mode") != "read-only" || e.status("tools_allowed") != "unavailable" || e.status("max_turns") != "unavailable" || e.whole("commands_used") < 3 {
+	if e.text("access_mode") != "read-only" || e.status("tools_allowed") != "unavailable" || e.status("max_turns") != "unavailable" || e.whole("commands_used") != 3 {
 		t.Errorf("%v", e)
 	}
 	if spec, _ := row["sandbox_spec"].(map[string]any); record(spec).text("access_mode") != "read-only" {
