@@ -106,6 +106,11 @@ func TestDispatchDriver(t *testing.T) {
 	live := ""
 	go func() { done <- b.finish(cmd) }()
 	within(t, limit/2, "the live file is there", func() bool {
+		select {
+		case r := <-done:
+			t.Fatalf("it has ended before: %v\n%v", r, b.row("mine"))
+		default:
+		}
 		files, _ := filepath.Glob("/tmp/clavain-dispatch-*.json")
 		for _, f := range files {
 			if text, err := os.ReadFile(f); err == nil && strings.Contains(string(text), `"workdir":"`+b.ws+`"`) && strings.Contains(string(text), `"commands":3`) {

@@ -82,9 +82,10 @@ func guards(s *spec.SandboxSpec) bool {
 	return s.AccessMode.Value.Guards() || s.Profile.Set || s.Filesystem.Set || s.Sandbox.Set || s.Restrict.Set || s.Readonly.Set
 }
 
-// closable tells whether a folder can be made read-only for a command: it is not
-// the one where that starts, and the spec has it in view. Out of view it needs
-// no closing, and could not be asked for.
+// closable tells whether a folder is to be made read-only for a command, and can
+// be: it is not the one where that starts, the spec has it in view, and does not
+// keep it from being written already. What is out of view needs no closing, and
+// could not be asked for.
 func closable(s *spec.SandboxSpec, project, dir string) bool {
 	start := project
 	if s.WorkingDir.Set {
@@ -98,7 +99,11 @@ func closable(s *spec.SandboxSpec, project, dir string) bool {
 	switch {
 	case dir == start || !beneath(dir, start) || slices.ContainsFunc(files.Hide.Value, covers):
 		return false
-	case s.AccessMode.Set || s.Profile.Set || !files.Read.Set:
+	case s.AccessMode.Set:
+		return s.AccessMode.Value == spec.WorkspaceWrite
+	case s.Profile.Set:
+		return s.Profile.Value == spec.ProfileWrite
+	case !files.Read.Set:
 		return true
 	}
 	return slices.ContainsFunc(files.Read.Value, covers) || slices.ContainsFunc(files.Write.Value, covers)
