@@ -214,7 +214,7 @@ func TestWrapStatus1(t *testing.T) {
 		{"access_mode", []string{"--wrapper", "bwrap", "--spec", b.ws + "/bad.json"}},
 		{"missing.json", []string{"--wrapper", "bwrap", "--spec", b.ws + "/missing.json"}},
 		{"bwrap", []string{"--wrapper", "bwrap", "--spec-json", `{"limits": {"memory": "1MiB"}}`}},
-		{"read", []string{"--wrapper", "bwrap", "--spec-json", `{"access_mode": "read-only"}`}}, // the mount is wider
+		{"filesystem.mounts", []string{"--wrapper", "bwrap", "--spec-json", `{"access_mode": "read-only"}`}}, // the mount is wider
 		{"firejail", []string{"--wrapper", "firejail"}},
 		{"--image", []string{"--wrapper", "docker"}},
 	} {

@@ -148,3 +148,19 @@ func TestWrapAudits(t *testing.T) {
 		}
 	}
 }
+
+// TestWrapBundleAnswers: a bundle has an answer in JSON as every wrapper has.
+func TestWrapBundleAnswers(t *testing.T) {
+	b := newBoxElsewhere(t)
+	out, code, _ := b.rawWrap(strings.NewReader(`{"cmd": "true", "args": ["--token=s3cret"], "cwd": "`+b.ws+`"}`), "--wrapper", "oci", "--bundle", b.base+"/bundle", "--json")
+	var a wrapAnswer
+	must(t, json.Unmarshal([]byte(out), &a))
+	if code != 0 || a.Wrapped.Cmd != "runc" || a.Audit.WrapperName != "oci" || !slices.Equal(a.Audit.WrappedArgs, []string{"--token=<redacted>"}) {
+		t.Errorf("status %d: %s", code, out)
+	}
+	for _, how := range []string{"--stream", "--template"} {
+		if out, code, _ := b.rawWrap(strings.NewReader(`{}`), "--wrapper", "oci", "--bundle", b.base+"/other", how); code != 2 || out != "" {
+			t.Errorf("%s of bundles: status %d: %s", how, code, out)
+		}
+	}
+}

@@ -26,7 +26,7 @@ func runWrap(c *call) int {
 	case (c.has("json") || c.has("stream") || c.has("template")) && len(c.rest) > 0:
 		c.std.say("wrap: with --json, --stream or --template the command does not stand on the command line, as " + quote(c.rest[0]) + " does")
 		return exitUsage
-	case c.has("bundle") != (name == "oci") || name == "oci" && c.has("stream"):
+	case c.has("bundle") != (name == "oci") || name == "oci" && (c.has("stream") || c.has("template")):
 		c.std.say("wrap: --bundle DIR goes with --wrapper oci, one invocation at a time")
 		return exitUsage
 	case c.has("template"):
