@@ -22,7 +22,7 @@ func TestWrapStream(t *testing.T) {
 	}
 	want := []string{"first", "line 2", "line 3:1:9", "crlf", "line 5", "line 6", "after", "folder", "x", "line 10", "line 11", "blanks", "last"}
 	for _, end := range []string{"", "\n"} {
-		out, code, _ := b.rawWrap(strings.NewReader(strings.Join(in, "\n")+end), "--wrapper", "sbx", "--stream")
+		out, code := b.rawWrap(strings.NewReader(strings.Join(in, "\n")+end), "--wrapper", "sbx", "--stream")
 		lines := strings.SplitAfter(out, "\n")
 		if code != 0 || len(lines) != len(want)+1 || lines[len(want)] != "" {
 			t.Fatalf("status %d, %d lines: %.1000s", code, len(lines)-1, out)
@@ -41,7 +41,7 @@ func TestWrapStream(t *testing.T) {
 			}
 		}
 	}
-	if out, code, _ := b.rawWrap(strings.NewReader(""), "--wrapper", "none", "--stream"); out != "" || code != 0 {
+	if out, code := b.rawWrap(strings.NewReader(""), "--wrapper", "none", "--stream"); out != "" || code != 0 {
 		t.Errorf("a stream without a line: %d %q", code, out)
 	}
 }
@@ -109,14 +109,14 @@ func TestWrapAudits(t *testing.T) {
 			if w == "docker" || w == "podman" || w == "runsc" {
 				flags = append(flags, "--image", "example/image:1")
 			}
-			out, code, _ := b.rawWrap(strings.NewReader(string(text)), flags...)
-			again, _, _ := b.rawWrap(strings.NewReader(string(text)), flags...)
+			out, code := b.rawWrap(strings.NewReader(string(text)), flags...)
+			again, _ := b.rawWrap(strings.NewReader(string(text)), flags...)
 			for range 20 { // a name may come into being in / meanwhile
 				if out == again {
 					break
 				}
 				out = again
-				again, _, _ = b.rawWrap(strings.NewReader(string(text)), flags...)
+				again, _ = b.rawWrap(strings.NewReader(string(text)), flags...)
 			}
 			if code != 0 || out != again {
 				t.Fatalf("%s: status %d, and the same again: %v: %.500s", w, code, out == again, out)
@@ -152,14 +152,14 @@ func TestWrapAudits(t *testing.T) {
 // TestWrapBundleAnswers: a bundle has an answer in JSON as every wrapper has.
 func TestWrapBundleAnswers(t *testing.T) {
 	b := newBoxElsewhere(t)
-	out, code, _ := b.rawWrap(strings.NewReader(`{"cmd": "true", "args": ["--token=s3cret"], "cwd": "`+b.ws+`"}`), "--wrapper", "oci", "--bundle", b.base+"/bundle", "--json")
+	out, code := b.rawWrap(strings.NewReader(`{"cmd": "true", "args": ["--token=s3cret"], "cwd": "`+b.ws+`"}`), "--wrapper", "oci", "--bundle", b.base+"/bundle", "--json")
 	var a wrapAnswer
 	must(t, json.Unmarshal([]byte(out), &a))
 	if code != 0 || a.Wrapped.Cmd != "runc" || a.Audit.WrapperName != "oci" || !slices.Equal(a.Audit.WrappedArgs, []string{"--token=<redacted>"}) {
 		t.Errorf("status %d: %s", code, out)
 	}
 	for _, how := range []string{"--stream", "--template"} {
-		if out, code, _ := b.rawWrap(strings.NewReader(`{}`), "--wrapper", "oci", "--bundle", b.base+"/other", how); code != 2 || out != "" {
+		if out, code := b.rawWrap(strings.NewReader(`{}`), "--wrapper", "oci", "--bundle", b.base+"/other", how); code != 2 || out != "" {
 			t.Errorf("%s of bundles: status %d: %s", how, code, out)
 		}
 	}
