@@ -114,7 +114,8 @@ type wrapper struct {
 	nodes []Node
 	line  []Word // the arguments
 	lacks []Lack
-	hide  []alias // how an audit calls paths of the host
+	shut  []string // folders that are hidden whole for what is in them
+	hide  []alias  // how an audit calls paths of the host
 	head  auditArgs
 
 	problems spec.Problems

@@ -37,6 +37,7 @@ var wrapped = []struct {
 	{"odd-names", `{"access_mode": "workspace-write", "filesystem": {"write": ["/srv/a,b", "/srv/q\"uote"], "mounts": [{"label": "c", "source": "/srv/c:d", "target": "/opt/c:d", "mode": "ro"}, {"label": "t", "target": "/opt/t", "mode": "tmpfs"}]}}`,
 		"dir /srv/a,b\ndir /srv/q\"uote\ndir /srv/c:d\ndir /opt/c:d\ndir /opt/t", "all", nil},
 	{"submounts", `{"access_mode": "read-only", "filesystem": {"read": ["@system", "/srv"]}}`, "mounted /srv/data ext4", "all", nil},
+	{"sockets", `{"access_mode": "workspace-write"}`, "dir /srv/e/d\nsocket /srv/e/d/s\nsocket /srv/e/s\ndir /srv/e/d/k\nsocket /srv/e/d/k/s", "all", nil},
 	{"wasmtime-dir", `{"access_mode": "workspace-write", "network": {"mode": "none"}, "filesystem": {"write": ["/home/u/w/out"], "mounts": [{"label": "in", "source": "/srv/data", "target": "/srv/data", "mode": "ro"}, {"label": "in", "source": "/srv/data", "target": "/data", "mode": "ro"}, {"label": "out", "source": "/home/u/w/out", "target": "/out", "mode": "rw"}]}}`, "", "all",
 		[]DirMount{{"in", "/srv/data", "/data", spec.MountRO}, {"out", "/home/u/w/out", "/out", spec.MountRW}}},
 }

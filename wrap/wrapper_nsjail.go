@@ -68,8 +68,12 @@ func nsjailArgs(w *wrapper) {
 		w.add("--cap", c.String())
 	}
 	w.nsjailLimits()
+	w.nsjailSockets()
 	for i := range w.nodes {
 		w.nsjailNode(&w.nodes[i])
+	}
+	for _, dir := range w.shut {
+		w.add("--mount", "none:"+dir+":tmpfs:size=4096,mode=0555,ro")
 	}
 	w.nsjailCommand()
 }
@@ -114,7 +118,7 @@ func (w *wrapper) nsjailLimits() {
 // nsjailNode is one mount. The /proc that nsjail mounts itself is read-only,
 // whole.
 func (w *wrapper) nsjailNode(n *Node) {
-	if under(n.Path, "/proc") {
+	if under(n.Path, "/proc") || w.isShut(n.Path) {
 		return
 	}
 	if strings.Contains(n.Path+n.Source+n.Text, ":") {
@@ -143,11 +147,9 @@ func (w *wrapper) nsjailNode(n *Node) {
 	case NodeEmptyDir:
 		w.add("--mount", "none:"+n.Path+":tmpfs:size=4096,mode=0555,ro")
 	case NodeEmptyFile:
-		if w.isSocket(n.Path) {
-			w.nsjailSocket(n)
-			return
+		if !w.isSocket(n.Path) {
+			w.add("--bindmount_ro", "/dev/null:"+n.Path)
 		}
-		w.add("--bindmount_ro", "/dev/null:"+n.Path)
 	case NodeLink:
 		w.add("--symlink", n.Text+":"+n.Path)
 	case NodeDevpts:
@@ -176,15 +178,30 @@ func (w *wrapper) isSocket(path string) bool {
 	return slices.ContainsFunc(w.a.Host.Sockets, is) || slices.ContainsFunc(w.a.Host.Secrets, is)
 }
 
-// nsjailSocket hides a socket with the folder that it is in: nsjail can lay nothing
-// over one. A folder that the command works in, or the spec binds, cannot be hidden.
-func (w *wrapper) nsjailSocket(n *Node) {
-	dir := parent(n.Path)
-	rw, _ := w.view(dir)
-	if rw || under(w.plan.Command.Dir, dir) || slices.ContainsFunc(w.nodes, func(o Node) bool { return o.Kind == NodeBind && o.Path != dir && under(o.Path, dir) }) {
-		w.lack(w.fieldOf(n), "nsjail can lay nothing over a socket, as "+n.Path)
-		return
+// nsjailSockets finds the folders that are hidden for a socket in them: nsjail can
+// lay nothing over one. A folder that the command works in, or the spec binds,
+// cannot be hidden. Of one in another the outer is enough, and nothing else is
+// mounted in it: nsjail looks at each mount again in the end, and wants to find it.
+func (w *wrapper) nsjailSockets() {
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		if n.Kind != NodeEmptyFile || !w.isSocket(n.Path) || strings.Contains(n.Path, ":") {
+			continue
+		}
+		dir := parent(n.Path)
+		rw, _ := w.view(dir)
+		if rw || under(w.plan.Command.Dir, dir) || slices.ContainsFunc(w.nodes, func(o Node) bool { return o.Kind == NodeBind && o.Path != dir && under(o.Path, dir) }) {
+			w.lack(w.fieldOf(n), "nsjail can lay nothing over a socket, as "+n.Path)
+			continue
+		}
+		w.note(Lack{"filesystem", "nsjail can lay nothing over a socket: the folders of some are hidden whole"})
+		if !w.isShut(dir) {
+			w.shut = append(slices.DeleteFunc(w.shut, func(in string) bool { return under(in, dir) }), dir)
+		}
 	}
-	w.note(Lack{"filesystem", "nsjail can lay nothing over a socket: the folders of some are hidden whole"})
-	w.add("--mount", "none:"+dir+":tmpfs:size=4096,mode=0555,ro")
+}
+
+// isShut tells whether a path lies in a folder that is hidden for a socket.
+func (w *wrapper) isShut(path string) bool {
+	return slices.ContainsFunc(w.shut, func(dir string) bool { return under(path, dir) })
 }
