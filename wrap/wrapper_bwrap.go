@@ -80,6 +80,7 @@ func (w *wrapper) bwrapCommand() {
 	if w.a.StatusFD > 0 {
 		w.add("--json-status-fd", itoa(w.a.StatusFD))
 	}
+	w.slot(SlotHeeded, "--setenv")
 	w.slot(SlotCwd, "--chdir")
 	w.add("--")
 	w.slot(SlotCmd, "")

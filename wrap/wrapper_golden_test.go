@@ -33,6 +33,7 @@ var wrapped = []struct {
 	{"budget", `{"access_mode": "read-only", "max_commands": 5}`, "", "all all+", nil},
 	{"allow", `{"access_mode": "workspace-write", "commands": {"allow": ["make"]}}`, "", "all all+", nil},
 	{"deny", `{"access_mode": "workspace-write", "commands": {"deny": ["sh"]}}`, "", "all", nil},
+	{"loaders", `{"access_mode": "read-only", "environment": {"pass": ["*"], "set": {"LD_LIBRARY_PATH": "/home/u/w/lib", "DOCKER_HOST": "tcp://other", "GODEBUG": "x=1"}}}`, "", "all", nil},
 	{"syscalls", `{"access_mode": "read-only", "syscalls": "/srv/profile.json"}`, "file /srv/profile.json", "all all+", nil},
 	{"odd-names", `{"access_mode": "workspace-write", "filesystem": {"write": ["/srv/a,b", "/srv/q\"uote"], "mounts": [{"label": "c", "source": "/srv/c:d", "target": "/opt/c:d", "mode": "ro"}, {"label": "t", "target": "/opt/t", "mode": "tmpfs"}]}}`,
 		"dir /srv/a,b\ndir /srv/q\"uote\ndir /srv/c:d\ndir /opt/c:d\ndir /opt/t", "all", nil},

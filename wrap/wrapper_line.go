@@ -12,11 +12,12 @@ type Slot uint8
 
 // The slots.
 const (
-	SlotNone Slot = iota // the Word is its Text
-	SlotCwd              // Text, the working directory inside
-	SlotEnv              // Text and a variable's name, for each variable
-	SlotCmd              // Text, the command
-	SlotArgs             // the command's arguments
+	SlotNone   Slot = iota // the Word is its Text
+	SlotCwd                // Text, the working directory inside
+	SlotEnv                // Text and a variable's name, for each variable
+	SlotHeeded             // Text, name and value, for each variable that the tool must not have itself
+	SlotCmd                // Text, the command
+	SlotArgs               // the command's arguments
 )
 
 // Word is an argument of a wrapped command line, or several.
@@ -67,18 +68,18 @@ func (w *wrapper) rewrite(inv *Invocation) (out Invocation, rest []string, err e
 		return out, w.fill(inv, nil, nil), nil
 	}
 	env := environment(w.a.Resolved.Environ(inv.Env), w.a.Host.DropEnv)
-	out.Env = w.clients(env, inv.Env)
+	out.Env = w.tools(env, inv.Env)
 	return out, w.fill(inv, env, out.Env), nil
 }
 
 // fill puts an invocation into the line, from its first slot on; env is the
-// command's environment, clients that of the tool.
-func (w *wrapper) fill(inv *Invocation, env, clients []string) []string {
+// command's environment, own that of the tool.
+func (w *wrapper) fill(inv *Invocation, env, own []string) []string {
 	line := w.line[w.same():]
 	args := make([]string, 0, 2*len(line)+len(inv.Args)+2*len(env))
 	for i := range line {
 		word := &line[i]
-		if word.Slot != SlotNone && word.Slot != SlotArgs && word.Slot != SlotEnv && word.Text != "" {
+		if (word.Slot == SlotCwd || word.Slot == SlotCmd) && word.Text != "" {
 			args = append(args, word.Text)
 		}
 		switch word.Slot {
@@ -93,10 +94,16 @@ func (w *wrapper) fill(inv *Invocation, env, clients []string) []string {
 		case SlotEnv:
 			for _, v := range env {
 				name, _, _ := strings.Cut(v, "=")
-				if w.toolsOwn(name) && (slices.Contains(clientsNeed[:], name) || !slices.Contains(clients, v)) {
-					name = v // the client's is another
+				if w.image && ownsName(name) || !slices.Contains(own, v) {
+					name = v // the tool's may be another, or is, or it has none
 				}
 				args = append(args, word.Text, name)
+			}
+		case SlotHeeded:
+			for _, v := range env {
+				if name, value, _ := strings.Cut(v, "="); heeded(name) {
+					args = append(args, word.Text, name, value)
+				}
 			}
 		}
 	}
@@ -113,44 +120,6 @@ func (w *wrapper) dir(cwd string) string {
 		return "/"
 	}
 	return cwd
-}
-
-// clients is the environment of the tool itself. Most hand theirs on, and have
-// the command's; the client of an engine has besides what it needs to find that,
-// as the caller has it.
-func (w *wrapper) clients(env, callers []string) []string {
-	if !w.image {
-		return env
-	}
-	own := func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return w.toolsOwn(name)
-	}
-	all := make([]string, 0, len(env)+len(callers))
-	for _, v := range callers {
-		if own(v) {
-			all = append(all, v)
-		}
-	}
-	for _, v := range env {
-		if !own(v) {
-			all = append(all, v)
-		}
-	}
-	return all
-}
-
-// What a client of an engine keeps the caller's value of, whatever the command's
-// is: what every program needs, and how it finds its engine.
-var (
-	clientsNeed   = [...]string{"PATH", "HOME", "XDG_RUNTIME_DIR"}
-	clientsEngine = [...]string{"DOCKER_", "CONTAINER_", "CONTAINERS_"} // with anything behind
-)
-
-// toolsOwn tells whether a variable is one of those.
-func (w *wrapper) toolsOwn(name string) bool {
-	return w.image && (slices.Contains(clientsNeed[:], name) ||
-		slices.ContainsFunc(clientsEngine[:], func(prefix string) bool { return strings.HasPrefix(name, prefix) }))
 }
 
 // found is the tool's program on this host; nil where it has none.

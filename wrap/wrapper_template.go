@@ -77,7 +77,7 @@ func (t *template) rows(n int, row func(i int)) {
 }
 
 // slotNames are what a template calls the slots; a word without one is its text.
-var slotNames = [...]string{SlotCwd: "cwd", SlotEnv: "env", SlotCmd: "cmd", SlotArgs: "args"}
+var slotNames = [...]string{SlotCwd: "cwd", SlotEnv: "env", SlotHeeded: "heeded", SlotCmd: "cmd", SlotArgs: "args"}
 
 func (t *template) word(w *Word) {
 	if w.Slot == SlotNone {
@@ -179,6 +179,10 @@ func (t *template) environment() {
 	t.list(need)
 	t.lead(`, "clientsEngine": `)
 	t.list(engine)
+	t.lead(`, "heededPrefixes": `)
+	t.list(loadedPrefixes[:])
+	t.lead(`, "heeded": `)
+	t.list(loaded[:])
 	t.lead(`}`)
 }
 

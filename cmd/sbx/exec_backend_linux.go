@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/spec"
+	"sbx/wrap"
 	"sbx/wrap/launch"
 )
 
@@ -31,7 +32,7 @@ func askTool(path string, args, env []string) (string, error) {
 		unix.Close(ends[1])
 		return "", err
 	}
-	pid, err := syscall.ForkExec(path, append([]string{path}, args...), &syscall.ProcAttr{Env: env,
+	pid, err := syscall.ForkExec(path, append([]string{path}, args...), &syscall.ProcAttr{Env: wrap.ToolEnviron(env),
 		Files: []uintptr{uintptr(null), uintptr(ends[1]), uintptr(ends[1])}, Sys: &syscall.SysProcAttr{Setsid: true}})
 	unix.Close(ends[1])
 	unix.Close(null)
@@ -128,7 +129,7 @@ func (x *execution) removeLater() error {
 	defer unix.Close(null)
 	argv := append([]string{x.plan.Command.Executable}, x.toolOptions(x.plan.Command.Executable[strings.LastIndexByte(x.plan.Command.Executable, '/')+1:])...)
 	argv = append(argv, "rm", "--force", "sbx-"+x.record.ID)
-	pid, err := syscall.ForkExec("/proc/self/exe", append([]string{"sbx", removeVerb}, argv...), &syscall.ProcAttr{Env: x.environ,
+	pid, err := syscall.ForkExec("/proc/self/exe", append([]string{"sbx", removeVerb}, argv...), &syscall.ProcAttr{Env: wrap.ToolEnviron(x.environ),
 		Files: []uintptr{uintptr(ends[0]), uintptr(null), uintptr(null)}, Sys: &syscall.SysProcAttr{Setsid: true}})
 	if err != nil {
 		unix.Close(ends[1])

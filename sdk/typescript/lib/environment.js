@@ -14,6 +14,8 @@ export class Environment {
     this.drop = new Set(rules.drop);
     this.clientsNeed = rules.clientsNeed;
     this.clientsEngine = rules.clientsEngine;
+    this.heededPrefixes = rules.heededPrefixes;
+    this.heeded = new Set(rules.heeded);
   }
 
   /**
@@ -34,13 +36,14 @@ export class Environment {
   }
 
   /**
-   * The environment of the tool itself: the command's, and for the client of an engine
-   * what it needs to find that, as the caller has it.
+   * The environment of the tool itself: the command's, but for what would change the
+   * tool, which runs outside; and for the client of an engine what it needs to find
+   * that, as the caller has it.
    * @param {[string, string][]} env the command's
    * @param {[string, string][]} callers
    */
   clients(env, callers) {
-    return [...callers.filter(([name]) => this.toolsOwn(name)), ...env.filter(([name]) => !this.toolsOwn(name))];
+    return [...callers.filter(([name]) => this.toolsOwn(name)), ...env.filter(([name]) => !this.toolsOwn(name) && !this.isHeeded(name))];
   }
 
   /**
@@ -50,8 +53,15 @@ export class Environment {
    * @param {Map<string, string>} clients
    */
   told([name, value], clients) {
-    const another = this.clientsNeed.includes(name) || clients.get(name) !== value;
-    return this.toolsOwn(name) && another ? `${name}=${value}` : name;
+    return this.clientsNeed.includes(name) || clients.get(name) !== value ? `${name}=${value}` : name;
+  }
+
+  /**
+   * Whether a variable is one that the loader or the library of any program heeds.
+   * @param {string} name
+   */
+  isHeeded(name) {
+    return this.heeded.has(name) || this.heededPrefixes.some((prefix) => name.startsWith(prefix));
   }
 
   /** @param {string} name */

@@ -3,7 +3,7 @@ import { ProcessSandboxError, problem } from './problems.js';
 /**
  * What `sbx wrap --template` prints: all that a wrapper knows.
  *
- * @typedef {{slot: 'cwd' | 'env' | 'cmd' | 'args', flag: string}} Slot
+ * @typedef {{slot: 'cwd' | 'env' | 'heeded' | 'cmd' | 'args', flag: string}} Slot
  * @typedef {{
  *   template: number,
  *   wrapper: string,
@@ -23,6 +23,8 @@ import { ProcessSandboxError, problem } from './problems.js';
  *     drop: string[],
  *     clientsNeed: string[],
  *     clientsEngine: string[],
+ *     heededPrefixes: string[],
+ *     heeded: string[],
  *   } | null,
  *   audit: {
  *     cmd: string,

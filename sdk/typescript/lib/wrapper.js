@@ -77,6 +77,9 @@ export class TemplateSandbox {
         case 'args':
           for (const a of inv.args) args.push(a);
           break;
+        case 'heeded':
+          for (const [name, value] of env) if (this.#environment?.isHeeded(name)) args.push(word.flag, name, value);
+          break;
         case 'env':
           for (const variable of env) args.push(word.flag, this.#environment ? this.#environment.told(variable, clients) : variable[0]);
           break;
