@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"net"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -39,6 +41,51 @@ func TestWrappedSockets(t *testing.T) {
 		}
 		a, _ := b.wrap(b.invoked(nil, argv...), tool.flags("--wrapper")...)
 		if r := a.start(b); r.code != 0 || r.out != want {
+			t.Errorf("%d %q %q", r.code, r.out, r.err)
+		}
+	})
+}
+
+// What the command's loader is told to load is not loaded into the tool, which runs
+// outside, and the client of an engine goes where its caller says.
+func TestWrappedEnvironment(t *testing.T) {
+	needPrograms(t, "gcc")
+	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
+		b.write(b.ws+"/e.c", `#include <fcntl.h>
+__attribute__((constructor)) static void loaded(void) { open("`+b.base+`/loaded", O_CREAT|O_WRONLY, 0666); }
+`)
+		if r := b.plain("gcc", "-shared", "-fPIC", "-o", b.ws+"/e.so", b.ws+"/e.c"); r.code != 0 {
+			t.Skip("no library can be made: " + r.err)
+		}
+		spec := `{"access_mode": "workspace-write", "environment": {"pass": ["*"], "set": {"LD_PRELOAD": "` + b.ws + `/e.so", "DOCKER_HOST": "tcp://127.0.0.1:1", "CONTAINERS_CONF": "/nowhere"}}}`
+		argv := []string{"/bin/sh", "-c", `echo "$LD_PRELOAD $DOCKER_HOST $CONTAINERS_CONF"`}
+		want := b.ws + "/e.so tcp://127.0.0.1:1 /nowhere\n"
+		a, _ := b.wrap(b.invoked(nil, argv...), append(tool.flags("--wrapper"), "--spec-json", spec)...)
+		if r := a.start(b); r.code != 0 || r.out != want {
+			t.Errorf("%d %q %q", r.code, r.out, r.err)
+		}
+		if tool.name != "sbx" {
+			b.args = append(b.args, tool.flags("--backend")...)
+			b.env = append(b.env, "LD_PRELOAD="+b.ws+"/e.so")
+			if r := b.run(spec, argv...); r.code != 0 || r.out != want {
+				t.Errorf("as a backend: %d %q %q", r.code, r.out, r.err)
+			}
+		}
+		if _, err := os.Lstat(b.base + "/loaded"); err == nil {
+			t.Error("it was loaded outside of the sandbox")
+		}
+	})
+}
+
+// The line for a shell keeps back what the answer in JSON keeps back.
+func TestWrappedLine(t *testing.T) {
+	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
+		b.env = append(b.env, "SERVICE_TOKEN=hunter2", "KEPT=a b")
+		spec := `{"access_mode": "workspace-write", "environment": {"set": {"ADDED": "c d"}}}`
+		flags := append(tool.flags("--wrapper"), "-q", "--spec-json", spec, "--", "/bin/sh", "-c", `echo "$SERVICE_TOKEN,$KEPT,$ADDED"`)
+		line := b.plain(append([]string{sbxPath, "wrap"}, flags...)...)
+		r := b.plain("/bin/sh", "-c", line.out)
+		if want := ",a b,c d\n"; line.code != 0 || r.code != 0 || r.out != want || strings.Contains(line.out, "hunter2") {
 			t.Errorf("%d %q %q", r.code, r.out, r.err)
 		}
 	})

@@ -68,8 +68,29 @@ func (c *call) wrapLine() int {
 			c.std.say(strings.TrimPrefix(string(l.Field)+": ", ": ") + "not held by " + audit.WrapperName + ": " + l.Why)
 		}
 	}
-	c.std.print(profile.Line(append([]string{out.Cmd}, out.Args...)) + "\n")
+	c.std.print(profile.Line(append(envArgs(c.environ, out.Env), append([]string{out.Cmd}, out.Args...)...)) + "\n")
 	return exitOK
+}
+
+// envArgs is the start of a line that makes the environment what it is to be:
+// env(1), or nothing where it is the same. No value of the caller's is shown.
+func envArgs(have, want []string) []string {
+	args := []string{"env"}
+	for _, v := range have {
+		name, _, _ := strings.Cut(v, "=")
+		if !slices.ContainsFunc(want, func(w string) bool { return strings.HasPrefix(w, name+"=") }) {
+			args = append(args, "-u", name)
+		}
+	}
+	for _, v := range want {
+		if !slices.Contains(have, v) {
+			args = append(args, v)
+		}
+	}
+	if len(args) == 1 {
+		return nil
+	}
+	return args
 }
 
 // tell tells a person why nothing was wrapped.
