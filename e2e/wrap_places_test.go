@@ -90,3 +90,22 @@ func TestWrappedLine(t *testing.T) {
 		}
 	})
 }
+
+// The file that a spec came from is not to be changed by what runs under it, as it
+// is not in sbx exec: the next wrapping reads it.
+func TestWrappedSpecFile(t *testing.T) {
+	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
+		const text = `{"access_mode": "workspace-write"}`
+		b.write(b.ws+"/spec.json", text)
+		script := "echo x > new && echo x > spec.json; mv spec.json old; rm -f spec.json; echo the end"
+		a, _ := b.wrap(b.invoked(nil, "/bin/sh", "-c", script), append(tool.flags("--wrapper"), "--spec", b.ws+"/spec.json")...)
+		r := a.start(b)
+		got, err := os.ReadFile(b.ws + "/spec.json")
+		if err != nil || string(got) != text || r.out != "the end\n" {
+			t.Errorf("%q %v: %d %q %q", got, err, r.code, r.out, r.err)
+		}
+		if _, err := os.Lstat(b.ws + "/new"); err != nil {
+			t.Error("nothing can be written at all")
+		}
+	})
+}

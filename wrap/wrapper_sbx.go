@@ -1,6 +1,10 @@
 package wrap
 
-import "sbx/spec"
+import (
+	"slices"
+
+	"sbx/spec"
+)
 
 // sbxTool is sbx itself, which holds every field and looks at the host anew when
 // the command is started.
@@ -16,7 +20,7 @@ const sbxDocument = 2
 
 func sbxArgs(w *wrapper) {
 	r := w.a.Resolved
-	w.add("exec", "--spec-json", string(r.Document().AppendJSON(nil, nil)))
+	w.add("exec", "--spec-json", string(w.withSources(r.Document()).AppendJSON(nil, nil)))
 	if j := r.Job; j != nil {
 		if j.Input.Real != "" {
 			w.add("--input", j.Input.Real)
@@ -28,4 +32,32 @@ func sbxArgs(w *wrapper) {
 	w.add("--")
 	w.slot(SlotCmd, "")
 	w.slot(SlotArgs, "")
+}
+
+// withSources adds to a document, as mounts to read, the files that made it and
+// could be written inside: the sbx that is told the one document does not know them,
+// and the next wrapping reads them.
+func (w *wrapper) withSources(doc *spec.Node) *spec.Node {
+	for _, path := range w.a.Sources {
+		if !slices.ContainsFunc(w.nodes, func(n Node) bool { return n.Kind == NodeBind && n.Mode == ModeRO && n.Path == path }) ||
+			slices.ContainsFunc(w.a.Resolved.Mounts, func(m spec.MountAt) bool { return m.Target == path }) {
+			continue
+		}
+		m := &spec.Node{Kind: spec.Object}
+		for _, v := range [][2]string{{"label", "spec"}, {"source", path}, {"target", path}, {"mode", "ro"}} {
+			m.Members = append(m.Members, spec.Member{Key: v[0], Value: &spec.Node{Kind: spec.String, Text: v[1]}})
+		}
+		list := member(member(doc, "filesystem", spec.Object), "mounts", spec.List)
+		list.Items = append(list.Items, m)
+	}
+	return doc
+}
+
+// member is a member of an object, made where it is missing.
+func member(n *spec.Node, key string, k spec.Kind) *spec.Node {
+	if have := n.Get(key); have != nil {
+		return have
+	}
+	n.Members = append(n.Members, spec.Member{Key: key, Value: &spec.Node{Kind: k}})
+	return n.Get(key)
 }

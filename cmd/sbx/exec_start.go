@@ -110,9 +110,11 @@ func (x *execution) launch() error {
 }
 
 // sourcePaths are the files that made the spec, links resolved.
-func (x *execution) sourcePaths() []string {
+func (x *execution) sourcePaths() []string { return sourceFiles(x.record.Documents) }
+
+func sourceFiles(docs []*spec.SandboxSpec) []string {
 	var files []string
-	for _, d := range x.record.Documents {
+	for _, d := range docs {
 		src := &d.Source
 		if src.Name == "-" || strings.HasPrefix(src.Name, "--") {
 			continue

@@ -115,7 +115,8 @@ func (c *call) answerProblem(err error, status int) int {
 // invocations often differ in their arguments alone.
 type wrapping struct {
 	*call
-	made map[string]readyWrapper // by what of an invocation they are made for
+	made    map[string]readyWrapper // by what of an invocation they are made for
+	sources []string                // the files that made the spec
 }
 
 // readyWrapper is a wrapper as it was made.
@@ -234,7 +235,7 @@ func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, []wrap.Lack, error) {
 	}
 	host := launch.Probe(r)
 	host.Tools = w.ownProgram(host.Tools)
-	return wrap.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts}, left, nil
+	return wrap.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts, Sources: w.sources}, left, nil
 }
 
 // ownProgram says where this very program is, which PATH may not know.
