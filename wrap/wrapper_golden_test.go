@@ -39,6 +39,7 @@ var wrapped = []struct {
 		"dir /srv/a,b\ndir /srv/q\"uote\ndir /srv/c:d\ndir /opt/c:d\ndir /opt/t", "all", nil},
 	{"submounts", `{"access_mode": "read-only", "filesystem": {"read": ["@system", "/srv"]}}`, "mounted /srv/data ext4", "all", nil},
 	{"sockets", `{"access_mode": "workspace-write"}`, "dir /srv/e/d\nsocket /srv/e/d/s\nsocket /srv/e/s\ndir /srv/e/d/k\nsocket /srv/e/d/k/s", "all", nil},
+	{"submount-colon", `{"access_mode": "read-only", "filesystem": {"read": ["@system", "/srv"]}}`, "dir /srv/a:b\nmounted /srv/a:b ext4", "all", nil},
 	{"wasmtime-dir", `{"access_mode": "workspace-write", "network": {"mode": "none"}, "filesystem": {"write": ["/home/u/w/out"], "mounts": [{"label": "in", "source": "/srv/data", "target": "/srv/data", "mode": "ro"}, {"label": "in", "source": "/srv/data", "target": "/data", "mode": "ro"}, {"label": "out", "source": "/home/u/w/out", "target": "/out", "mode": "rw"}]}}`, "", "all",
 		[]DirMount{{"in", "/srv/data", "/data", spec.MountRO}, {"out", "/home/u/w/out", "/out", spec.MountRW}}},
 }

@@ -163,10 +163,14 @@ func (w *wrapper) nsjailNode(n *Node) {
 func (w *wrapper) nsjailReadOnly(n *Node) {
 	w.add("--bindmount_ro", n.Source+":"+n.Path)
 	for _, m := range w.a.Host.Mounts {
-		if m.Path == n.Source || !under(m.Path, n.Source) || strings.Contains(m.Path, ":") {
+		if m.Path == n.Source || !under(m.Path, n.Source) {
 			continue
 		}
-		if at := n.Path + m.Path[len(n.Source):]; !under(at, "/proc") && !under(at, "/dev") {
+		switch at := strings.TrimSuffix(n.Path, "/") + strings.TrimPrefix(m.Path, strings.TrimSuffix(n.Source, "/")); {
+		case under(at, "/proc") || under(at, "/dev"):
+		case strings.Contains(m.Path+at, ":"): // it would stay writable
+			w.lack(w.fieldOf(n), `nsjail cannot be told of a path with ":", as `+m.Path)
+		default:
 			w.add("--bindmount_ro", m.Path+":"+at)
 		}
 	}
