@@ -20,7 +20,7 @@ func Back(name string, a Ask, inv Invocation) (*Backing, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, audit, err := w.Wrap(inv)
+	line, _, err := w.Wrap(inv)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func Back(name string, a Ask, inv Invocation) (*Backing, error) {
 	if w.image {
 		p.Limits = Limits{Timeout: w.plan.Limits.Timeout}
 	}
-	p.Enforcement = w.promised(audit.NotHeld)
+	p.Enforcement = w.promised(w.lacks)
 	b := &Backing{Line: line, Plan: p, Blind: []string{"commands", "refusals"}}
 	if w.image {
 		b.Blind = append(b.Blind, "usage")

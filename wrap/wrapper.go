@@ -114,6 +114,7 @@ type wrapper struct {
 	nodes []Node
 	line  []Word // the arguments
 	lacks []Lack
+	told  []Lack   // lacks as an audit has them
 	shut  []string // folders that are hidden whole for what is in them
 	hide  []alias  // how an audit calls paths of the host
 	head  auditArgs
@@ -151,6 +152,9 @@ func (w *wrapper) finish() error {
 		return w.problems
 	}
 	w.hide = w.aliases()
+	for _, l := range w.lacks {
+		w.told = append(w.told, Lack{l.Field, w.label(l.Why)})
+	}
 	w.head = w.auditHead()
 	return nil
 }

@@ -23,7 +23,7 @@ type Answers struct {
 // as not held.
 func NewAnswers(of Wrapper, left []Lack) *Answers {
 	w := of.(*wrapper)
-	a := &Answers{w: w, unsayable: w.unsayable(), left: appendLacks(nil, append(w.lacks[:len(w.lacks):len(w.lacks)], left...))}
+	a := &Answers{w: w, unsayable: w.unsayable(), left: appendLacks(nil, append(w.told[:len(w.told):len(w.told)], left...))}
 	var head []string
 	for i := range w.line[:w.same()] {
 		head = append(head, w.line[i].Text)

@@ -97,7 +97,7 @@ func (w *wrapper) audit(inv, out *Invocation, rest []string) Audit {
 	for _, arg := range rest {
 		g.add(w, arg)
 	}
-	a := Audit{WrapperName: w.name, WrappedCmd: w.auditCmd(out.Cmd), WrappedArgs: g.args, Truncated: g.truncated, NotHeld: w.lacks}
+	a := Audit{WrapperName: w.name, WrappedCmd: w.auditCmd(out.Cmd), WrappedArgs: g.args, Truncated: g.truncated, NotHeld: w.told}
 	for _, m := range inv.Mounts {
 		a.Mounts = append(a.Mounts, DirMount{Label: m.Label, GuestPath: m.GuestPath, Mode: m.Mode})
 	}

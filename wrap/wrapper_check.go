@@ -140,7 +140,7 @@ func noPlace(guest string, mounts []DirMount) string {
 	}
 	for i := range mounts {
 		if h := mounts[i].HostPath; h != guest && under(h, guest) {
-			return guest + " holds " + h
+			return guest + " holds the folder of a mount"
 		}
 	}
 	return ""

@@ -41,7 +41,7 @@ func AppendTemplate(dst []byte, of Wrapper, left []Lack) ([]byte, error) {
 	t.lead(`, "redact": `)
 	t.redact(redact.Rules())
 	t.lead(`, "notHeld": `)
-	return append(appendLacks(t.b, append(t.w.lacks[:len(t.w.lacks):len(t.w.lacks)], left...)), '}'), nil
+	return append(appendLacks(t.b, append(t.w.told[:len(t.w.told):len(t.w.told)], left...)), '}'), nil
 }
 
 // template writes a wrapper down.

@@ -271,6 +271,7 @@ func (w *wrapping) resolveFor(inv *wrap.Invocation, cwd string) (r *spec.Resolve
 		r, err = c.resolve(docs)
 		return r, left, err
 	}
+	w.sources = sourceFiles(docs)
 	r, err = c.resolve(docs)
 	if err != nil || len(inv.Mounts) == 0 {
 		return r, nil, err
