@@ -109,3 +109,33 @@ func TestWrappedSpecFile(t *testing.T) {
 		}
 	})
 }
+
+// What is hidden or protected stays so where a folder above it becomes a mount
+// point, or read-only, for something else: the spec's file, the record, a name that
+// is protected itself.
+func TestBackendPinnedLater(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
+		sub := b.ws + "/sub"
+		spec := `{"access_mode": "workspace-write", "working_dir": "` + b.ws + `", "filesystem": {"hide": ["` + sub + `/file", "` + sub + `/dir", "` + b.ws + `/.vscode/file"]}}`
+		b.write(sub+"/spec.json", spec)
+		b.write(sub+"/file", "hidden")
+		b.write(sub+"/dir/file", "hidden")
+		b.write(b.ws+"/.vscode/file", "hidden")
+		b.write(sub+"/r/.git/config", "[core]\n")
+		b.write(sub+"/r/.git/HEAD", "ref: refs/heads/main\n")
+		b.write(sub+"/r/.git/refs/x", "")
+		b.write(sub+"/r/.git/objects/x", "")
+		b.args = append(b.args, "--spec", sub+"/spec.json")
+		b.rec = sub + "/rec.json"
+		r := b.run("", "/bin/sh", "-c", "cat sub/file sub/dir/file .vscode/file; echo x >> sub/r/.git/config; echo x > .vscode/new; mv sub other; echo x > sub/new; echo the end")
+		if r.out != "the end\n" || r.code != 0 {
+			t.Errorf("%d %q %q", r.code, r.out, r.err)
+		}
+		if text, err := os.ReadFile(sub + "/r/.git/config"); err != nil || string(text) != "[core]\n" {
+			t.Errorf("%q %v", text, err)
+		}
+		if _, err := os.Lstat(sub + "/new"); err != nil {
+			t.Error("nothing can be written at all")
+		}
+	})
+}

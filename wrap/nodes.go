@@ -153,7 +153,7 @@ func (t *treeing) step(m *Mount) {
 		t.bind(m)
 	case OpPin:
 		if source := t.host(t.inside(m.Target)); source != "" {
-			t.emit(Node{Kind: NodeBind, Path: m.Target, Source: source, Mode: ModeKeep, Soft: m.Soft, For: m.For})
+			t.onto(Node{Kind: NodeBind, Path: m.Target, Source: source, Mode: ModeKeep, Soft: m.Soft, For: m.For})
 		}
 	case OpReadOnly:
 		t.readOnly(m)
@@ -198,6 +198,10 @@ func (t *treeing) bind(m *Mount) {
 			if m.Mode == ModeRO {
 				t.emit(Node{Kind: NodeReadOnly, Path: m.Target, Soft: m.Soft, For: m.For})
 			}
+			return
+		}
+		if at == t.inside(m.Target) {
+			t.onto(Node{Kind: NodeBind, Path: m.Target, Source: source, Mode: m.Mode, Soft: m.Soft, For: m.For})
 			return
 		}
 	}
