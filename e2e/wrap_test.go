@@ -193,6 +193,7 @@ func probed(t *testing.T, tool outerTool) (b *box, argv []string) {
 func (b *box) gitFolder() {
 	os.RemoveAll(b.ws + "/.git")
 	os.RemoveAll(b.ws + "/g")
+	os.Remove(b.out + "/new") // what was written outside, where it may be
 	b.write(b.ws+"/.git/config", "[core]\n")
 	b.write(b.ws+"/.git/hooks/x", "")
 	b.write(b.ws+"/.git/HEAD", "ref: refs/heads/main\n")
