@@ -80,7 +80,7 @@ func (w *wrapper) label(arg string) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(arg); {
-		if arg[i] != '/' || !beginsPath(arg, i) {
+		if arg[i] != '/' || !beginsPath(arg, i) && !w.known(arg[i:]) {
 			b.WriteByte(arg[i])
 			i++
 			continue
@@ -90,6 +90,15 @@ func (w *wrapper) label(arg string) string {
 		i += n
 	}
 	return b.String()
+}
+
+// known tells whether text begins with a folder of the host that has a name for
+// others, whatever stands before it.
+func (w *wrapper) known(text string) bool {
+	return slices.ContainsFunc(w.hide, func(a alias) bool {
+		n := len(a.path)
+		return a.path != a.label && strings.HasPrefix(text, a.path) && (len(text) == n || text[n] == '/' || strings.IndexByte(pathEnds, text[n]) >= 0)
+	})
 }
 
 // beginsPath tells whether the slash at i is the first of an absolute path: no

@@ -23,7 +23,7 @@ export class Labels {
     if (!arg.includes('/')) return arg;
     let out = '';
     for (let i = 0; i < arg.length;) {
-      if (arg[i] !== '/' || !beginsPath(arg, i)) {
+      if (arg[i] !== '/' || (!beginsPath(arg, i) && !this.known(arg.slice(i)))) {
         out += arg[i++];
         continue;
       }
@@ -32,6 +32,16 @@ export class Labels {
       i += n;
     }
     return out;
+  }
+
+  /**
+   * Whether a text begins with a folder of the host that has a name for others,
+   * whatever stands before it.
+   * @param {string} text
+   */
+  known(text) {
+    return this.labels.some(({ path, label }) => path !== label && text.startsWith(path) &&
+      (text.length === path.length || text[path.length] === '/' || pathEnds.includes(text[path.length])));
   }
 
   /**
