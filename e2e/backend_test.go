@@ -210,7 +210,7 @@ func TestBackendEnds(t *testing.T) {
 				}
 			}
 			if tool.image {
-				eventually(t, "no container is left", func() bool { return !tool.containers(t) })
+				within(t, limit, "no container is left", func() bool { return !tool.containers(t) })
 			}
 		}
 	})

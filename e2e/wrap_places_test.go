@@ -139,3 +139,28 @@ func TestBackendPinnedLater(t *testing.T) {
 		}
 	})
 }
+
+// A folder above what is hidden cannot be renamed where it could be written: under
+// its new name the next run would show what is in it.
+func TestFoldersAboveHiddenOnesStay(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	b.write(b.ws+"/a/b/secret", "S")
+	b.write(b.ws+"/a/deep/file", "F")
+	b.write(b.ws+"/.config/gh/hosts.yml", "S")
+	b.env = append(b.env, "HOME="+b.ws)
+	for i, kv := range b.env {
+		if kv == "HOME="+b.home {
+			b.env[i] = "HOME=" + b.ws
+		}
+	}
+	script := "mv a a2 && echo moved-a; mv .config c2 && echo moved-config; mv a/deep a/d2 && echo moved-deep; mv a/d2 a/deep; cat a/b/secret a/deep/secret .config/gh/hosts.yml 2>/dev/null; echo the end"
+	if r := b.plain("/bin/sh", "-c", script+"; mv a2 a; mv c2 .config"); !strings.Contains(r.out, "moved-a") || !strings.Contains(r.out, "moved-config") {
+		t.Fatalf("control: %s", r)
+	}
+	for _, spec := range []string{`{"access_mode":"workspace-write","filesystem":{"hide":["a/b"]}}`, `{"access_mode":"workspace-write","filesystem":{"hide":["a/b/secret"]}}`} {
+		if r := b.run(spec, "/bin/sh", "-c", script); r.out != "moved-deep\nthe end\n" {
+			t.Errorf("%s: %s", spec, r)
+		}
+	}
+}

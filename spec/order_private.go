@@ -34,8 +34,8 @@ func (o *order) coversPrivate(folder string) string {
 }
 
 // showsHost tells whether the parent shows the host's own at a path that is private
-// otherwise: where its command starts, what it reads there, writes there or above, if not as part of the
-// whole root, or mounts.
+// otherwise: where its command starts, what it reads there, writes there or above,
+// if not as part of the whole root, or mounts.
 func (o *order) showsHost(real string) bool {
 	if dir := o.p.WorkingDir.Real; dir != "" && dir != "/" && within(dir, real) {
 		return true // bound in, whatever else is

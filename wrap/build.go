@@ -11,7 +11,7 @@ import (
 // the spec asks for is in the Plan, or the document let it be less and the
 // Plan's Enforcement says so, or there is no Plan.
 func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
-	b := &builder{r: WithOwn(r), h: h, req: req, made: map[string]bool{}, slots: map[taken]int{}, openedAt: map[string]int{}}
+	b := &builder{r: WithOwn(r), h: h, req: req, made: map[string]bool{}, pinned: map[string]bool{}, slots: map[taken]int{}, openedAt: map[string]int{}}
 	b.plan.Mounts = make([]Mount, 0, 128)
 	b.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.WorkingDir.Real}
 	b.plan.Env = environment(r.Env, h.DropEnv)
@@ -53,6 +53,7 @@ type builder struct {
 	binds    []spec.MountAt  // the spec's mounts, and what a job or a workshop puts in place
 	namings  [][2]string     // links of a workshop's tree: the virtual path and the own
 	made     map[string]bool // what was made in the new tree
+	pinned   map[string]bool // folders that cannot be renamed, for what is in them
 	private  []string        // folders that are private, by their path inside
 	writable []spec.Path     // what is bound in writable, a folder before what is in it
 	shown    []string        // what is bound into an empty root

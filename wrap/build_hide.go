@@ -50,6 +50,9 @@ func (b *builder) maskImages(path string, k Kind, f spec.Field, bindsOnly bool) 
 
 // maskAt masks one image of a path of the host.
 func (b *builder) maskAt(image, path string, k Kind, f spec.Field) {
+	if b.restricted() && b.mayWrite(parent(image)) { // a folder above could be renamed, and the next run would see what is in it
+		b.pinsAbove(path, image)
+	}
 	b.masked = append(b.masked, image)
 	b.keep(path, image, maskOf(k, f))
 	b.folderMasked(image, path, k, f)

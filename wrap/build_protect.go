@@ -175,7 +175,8 @@ func (b *builder) ownSources() {
 // mount points.
 func (b *builder) pinsAbove(path, at string) {
 	for i := 1; i < len(at); i++ {
-		if dir := at[:i]; at[i] == '/' && b.mayWrite(dir) && (b.mayWrite(parent(dir)) || !b.restricted()) && b.onTop(dir) == b.onTop(parent(dir)) {
+		if dir := at[:i]; at[i] == '/' && !b.pinned[dir] && b.mayWrite(dir) && (b.mayWrite(parent(dir)) || !b.restricted()) && b.onTop(dir) == b.onTop(parent(dir)) {
+			b.pinned[dir] = true
 			m := Mount{Op: OpPin, Soft: true, Why: "on the way to what must stay"}
 			if up := len(at) - len(dir); strings.HasSuffix(path, at[len(dir):]) && up < len(path) {
 				b.keep(path[:len(path)-up], dir, m)

@@ -37,6 +37,9 @@ type call struct {
 	std     streams
 	environ []string
 	homeDir spec.Opt[string] // once home was asked for
+	// mounting tells that the last document is the folders that a caller of wrap names
+	// itself: of the host's /tmp and its like it may show some.
+	mounting bool
 	// startDir is where the command is to start, if that is not the current folder.
 	startDir string
 	// readStdin tells that a spec came from stdin.

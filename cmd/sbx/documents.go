@@ -105,6 +105,9 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 	}
 	c.identify(docs)
 	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Agent: c.agentNeeds(), Lists: wrap.Lists()}
+	if c.mounting {
+		in.Lists.Private = nil
+	}
 	if c.has("input") || c.has("output") {
 		in.Job = &spec.JobAsk{Input: c.value("input"), Output: c.value("output")}
 	}

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createProcessSandbox, ProcessSandboxError } from '../index.js';
 import { ownFolder, random, run, sbx, wrappers } from './helpers.js';
 
-const spec = { access_mode: 'workspace-write', environment: { pass: ['PATH', 'LANG', 'A*', 'É*', '[*'], set: { SET: 'é "x"', API_KEY: 's3cret' } } };
+const spec = { access_mode: 'workspace-write', environment: { pass: ['PATH', 'LANG', 'A*', 'É*', '[*', 'LD_*', 'TZDIR'], set: { SET: 'é "x"', API_KEY: 's3cret' } } };
 
 /** A random invocation in dir, of which a part has credentials. */
 function invocation({ below, pick }, dir, mounts) {
@@ -16,7 +16,7 @@ function invocation({ below, pick }, dir, mounts) {
     `Authorization: Bearer ${secret}9`, `{"token": "${secret}"}`, ['mysql', `-p${secret}`], `it's "odd"`, '', ' ', '$(x)', 'é漢😀', '\n', '/home/other/x y', '/usr/bin/env', `${dir}/sub`, '/data/x',
     'é'.repeat(511 + below(4)), `${'x'.repeat(below(4))}${'😀'.repeat(256)}`, `${'x'.repeat(8190)}漢字`, 'TO\u212aEN=x', '<redacted>', '--', '-I/home/o'];
   const plain = pieces.filter((p) => typeof p === 'string');
-  const names = ['PATH', 'LANG', 'A', 'A-B', 'A1', 'SET', 'API_KEY', 'TOKEN', 'DOCKER_HOST', 'XDG_RUNTIME_DIR', 'HOME', 'É', '[x', '1', '__proto__', '\u{1f600}', '\uff5e', 'LD_PRELOAD'];
+  const names = ['PATH', 'LANG', 'A', 'A-B', 'A1', 'SET', 'API_KEY', 'TOKEN', 'DOCKER_HOST', 'XDG_RUNTIME_DIR', 'HOME', 'É', '[x', '1', '__proto__', '\u{1f600}', '\uff5e', 'LD_PRELOAD', 'TZDIR'];
   const inv = { cmd: pick(['/usr/bin/wasmtime', 'wasmtime', `${dir}/tool`, 'mysql']), args: Array.from({ length: below(10) }, () => pick(pieces)).flat(), cwd: dir, mounts };
   if (below(30) === 0) inv.args = Array.from({ length: 1100 }, () => pick(pieces)).flat();
   if (below(4) > 0) inv.env = Object.fromEntries(Array.from({ length: below(9) }, () => [pick(names), pick(plain)]));
