@@ -18,7 +18,7 @@ var bwrapTool = tool{name: "bwrap", needs: "0.8.0", args: bwrapArgs, cannot: uns
 
 // What no tool does that is told by a command line.
 const (
-	noWatch = "protected names that exist are read-only; that others come into being is neither refused nor noticed"
+	noWatch = "protected names that exist are read-only; that others come into being is neither refused nor noticed; a socket that is made outside afterwards can be connected to by its path"
 	noCount = "nothing counts the programs that are started"
 )
 

@@ -13,7 +13,7 @@ import (
 // capability by itself.
 var nsjailTool = tool{name: "nsjail", needs: "3.0", root: true, args: nsjailArgs, cannot: nsjailCannot,
 	without: []Lack{
-		{FieldSideDoors, "no seccomp policy is told to nsjail: of the system calls only those that want capabilities are shut"},
+		{FieldSideDoors, "no seccomp policy is told to nsjail: of the system calls only those that want capabilities are shut; root can open device nodes outside of /dev"},
 		{FieldProtected, noWatch},
 		{"max_commands", noCount},
 	}}
