@@ -19,7 +19,7 @@ var backends = []string{"bwrap", "nsjail", "docker", "podman", "runsc"}
 func eachBackend(t *testing.T, f func(t *testing.T, b *box, tool outerTool)) {
 	t.Helper()
 	needSandbox(t)
-	for _, name := range backends {
+	for _, name := range found(backends) {
 		t.Run(name, func(t *testing.T) {
 			tool := ready(t, name)
 			b := newBoxElsewhere(t)
@@ -71,7 +71,7 @@ func (r *result) line(field string) (status, by, reason string) {
 func TestBackendRefusals(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "busybox")
-	for _, name := range backends {
+	for _, name := range found(backends) {
 		t.Run(name, func(t *testing.T) {
 			tool := ready(t, name)
 			b, argv := probed(t, tool)
@@ -270,7 +270,7 @@ func TestBackendMissing(t *testing.T) {
 		if r.code != 125 || !strings.Contains(r.err, c.why) || size(b.ws+"/ran") != 0 || r.full().State != "refused" {
 			t.Errorf("%+v: %d %s", c, r.code, r.err)
 		}
-		r = b.run(`{"access_mode":"workspace-write","require_available":false}`, "sh", "-c", "echo y > ran; echo z > "+b.out+"/no")
+		r = b.run(`{"access_mode":"workspace-write","require_available":false}`, "/bin/sh", "-c", "echo y > ran; echo z > "+b.out+"/no")
 		status, by, _ := r.line("access_mode")
 		if size(b.ws+"/ran") != 2 || size(b.out+"/no") != 0 || status != "enforced" || by == c.name ||
 			r.full().Backend.Asked != c.name || r.full().Backend.Used != "native" || !strings.Contains(r.full().Backend.Reason, c.why) || !strings.Contains(r.err, "sbx itself") {

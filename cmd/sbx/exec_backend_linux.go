@@ -140,14 +140,15 @@ func (x *execution) removeLater() error {
 }
 
 // remove removes the container of a command that sbx ended, or whose client was
-// ended; of any other the engine has done it. The remover is not needed any more,
-// and has been ended with everything else.
+// ended; of any other the engine has done it. podman has no engine: what cleans up
+// after its containers is a process of this tree, and has been ended with everything
+// else, as the remover, which is not needed any more.
 func (x *execution) remove(e launch.Exit) {
 	if x.remover == nil {
 		return
 	}
 	unix.Close(x.remover.lifeline)
-	if e.Signal != 0 || x.ended != "" || x.bounds.TimedOut() || !e.Known {
+	if x.value("backend") == "podman" || e.Signal != 0 || x.ended != "" || x.bounds.TimedOut() || !e.Known {
 		_, _ = askTool(x.remover.argv[0], x.remover.argv[1:], x.environ) // that it is gone already is no error
 	}
 }
