@@ -103,7 +103,7 @@ func dimensions(name string) []dimension {
 
 // allows lists the conditions under which a call is allowed, each a rule.
 func (f Filter) allows(a Arch, name string) (rules [][]part) {
-	nr := uint32(slices.Index(arches[a].byNumber[:], name))
+	nr, _ := a.Number(name) // the caller has it from the table
 	verdict := func(args [6]uint64) bool {
 		do, _ := f.Verdict(Call{Arch: arches[a].audit, Nr: nr, Args: args})
 		return do.Kind == Allow

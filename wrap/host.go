@@ -204,6 +204,16 @@ type Tool struct {
 	Init       string   // the first process of its containers, where it must be told
 }
 
+// Tool is the host's program of that name; nil where it has none.
+func (h *Host) Tool(name string) *Tool {
+	for i := range h.Tools {
+		if t := &h.Tools[i]; t.Name == name && t.Path != "" {
+			return t
+		}
+	}
+	return nil
+}
+
 // Rlimit is a limit of the caller's processes (getrlimit(2)).
 type Rlimit struct{ Soft, Hard uint64 }
 

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -257,12 +258,15 @@ func (w *wrapper) bindOption(source, target string, readOnly bool) string {
 		return o
 	}
 	o += ",readonly"
-	for _, m := range w.a.Host.Mounts {
-		if m.Path != source && under(m.Path, source) {
-			return o + ",bind-nonrecursive"
-		}
+	if w.mountsBeneath(source) {
+		o += ",bind-nonrecursive"
 	}
 	return o
+}
+
+// mountsBeneath tells whether the host has mounts beneath a folder.
+func (w *wrapper) mountsBeneath(dir string) bool {
+	return slices.ContainsFunc(w.a.Host.Mounts, func(m MountPoint) bool { return m.Path != dir && under(m.Path, dir) })
 }
 
 // field is one value of comma-separated ones (RFC 4180).

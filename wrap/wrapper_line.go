@@ -128,12 +128,7 @@ func (w *wrapper) found() *Tool {
 	if name == nameRunsc {
 		name = nameDocker
 	}
-	for i := range w.a.Host.Tools {
-		if t := &w.a.Host.Tools[i]; t.Name == name && t.Path != "" {
-			return t
-		}
-	}
-	return nil
+	return w.a.Host.Tool(name)
 }
 
 // program is the tool's file, or its name where the host does not have it.

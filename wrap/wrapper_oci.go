@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"strconv"
+	"strings"
 
 	"sbx/seccomp"
 	"sbx/spec"
@@ -155,14 +156,10 @@ func (w *wrapper) ociNamespaces() string {
 	if w.a.Resolved.Network != spec.NetworkHost {
 		names = append(names, "network")
 	}
-	s := "["
 	for i, n := range names {
-		if i > 0 {
-			s += ", "
-		}
-		s += `{"type": "` + n + `"}`
+		names[i] = `{"type": "` + n + `"}`
 	}
-	return s + "]"
+	return "[" + strings.Join(names, ", ") + "]"
 }
 
 func (w *wrapper) ociCaps() string {
@@ -176,13 +173,10 @@ func (w *wrapper) ociCaps() string {
 
 func (w *wrapper) ociLimits() string {
 	l := &w.a.Resolved.Spec.Limits.Value
-	s := ""
+	var all []string
 	add := func(kind string, n int64) {
-		if s != "" {
-			s += ", "
-		}
 		v := strconv.FormatInt(n, 10)
-		s += `{"type": "` + kind + `", "hard": ` + v + `, "soft": ` + v + `}`
+		all = append(all, `{"type": "`+kind+`", "hard": `+v+`, "soft": `+v+`}`)
 	}
 	if l.OpenFiles.Set {
 		add("RLIMIT_NOFILE", int64(l.OpenFiles.Value))
@@ -190,36 +184,30 @@ func (w *wrapper) ociLimits() string {
 	if l.FileSize.Set {
 		add("RLIMIT_FSIZE", int64(l.FileSize.Value))
 	}
-	return "[" + s + "]"
+	return "[" + strings.Join(all, ", ") + "]"
 }
 
 // ociResources are the limits of the container's control groups; memory and swap
 // together are as much as memory.
 func (w *wrapper) ociResources() string {
-	l := &w.a.Resolved.Spec.Limits.Value
-	s := ""
-	add := func(text string) {
-		if s != "" {
-			s += ", "
-		}
-		s += text
-	}
 	if w.a.Host.UID != 0 {
 		return ""
 	}
+	l := &w.a.Resolved.Spec.Limits.Value
+	var all []string
 	if l.Memory.Set {
 		n := strconv.FormatInt(int64(l.Memory.Value), 10)
-		add(`"memory": {"limit": ` + n + `, "swap": ` + n + `}`)
+		all = append(all, `"memory": {"limit": `+n+`, "swap": `+n+`}`)
 	}
 	if l.CPUs.Set {
 		us, of := quota(l.CPUs.Value)
-		add(`"cpu": {"quota": ` + strconv.FormatInt(us, 10) + `, "period": ` + strconv.FormatInt(of, 10) + `}`)
+		all = append(all, `"cpu": {"quota": `+strconv.FormatInt(us, 10)+`, "period": `+strconv.FormatInt(of, 10)+`}`)
 	}
 	if l.PIDs.Set {
-		add(`"pids": {"limit": ` + itoa(l.PIDs.Value) + `}`)
+		all = append(all, `"pids": {"limit": `+itoa(l.PIDs.Value)+`}`)
 	}
-	if s == "" {
+	if len(all) == 0 {
 		return ""
 	}
-	return "{" + s + "}"
+	return "{" + strings.Join(all, ", ") + "}"
 }

@@ -41,12 +41,11 @@ func (w *wrapper) ociBind(n *Node) []string {
 	if n.Mode != ModeRO {
 		return append(o, "rw")
 	}
-	for _, m := range w.a.Host.Mounts {
-		if m.Path != n.Source && under(m.Path, n.Source) {
-			return append(o, "ro", "rro")
-		}
+	o = append(o, "ro")
+	if w.mountsBeneath(n.Source) {
+		o = append(o, "rro")
 	}
-	return append(o, "ro")
+	return o
 }
 
 // ociMasked is what of /proc is hidden, ociReadOnly what is read-only: names that

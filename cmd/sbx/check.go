@@ -103,15 +103,5 @@ func checkJSON(x *execution, p *wrap.Plan, err error) string {
 	if err == nil {
 		return "{\"ok\": true, \"plan\": " + string(p.AppendJSON(nil)) + ", " + x.programJSON() + "}\n"
 	}
-	var b strings.Builder
-	b.WriteString("{\"ok\": false, \"problems\": [")
-	for i, q := range spec.AsProblems(err) {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString("{\"field\": " + quoteJSON(string(q.Field)) + ", \"on\": " + quoteJSON(q.On) +
-			", \"reason\": " + quoteJSON("cannot "+q.Do+": "+q.Why) + ", \"help\": " + quoteJSON(q.Help) + "}")
-	}
-	b.WriteString("]}\n")
-	return b.String()
+	return "{\"ok\": false, \"problems\": [" + problemsJSON(spec.AsProblems(err)) + "]}\n"
 }

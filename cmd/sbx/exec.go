@@ -47,6 +47,7 @@ type execution struct {
 	bounds      launch.Bounds      // the limits that the supervisor holds itself
 	status      int                // where bwrap tells whether the command was started; 0 for nowhere
 	remover     *remover           // of a container; nil for none
+	tool        *wrap.Tool         // of the backend; nil for sbx itself
 	progress    *progress          // nil where no program asked for it
 }
 

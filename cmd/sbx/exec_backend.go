@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -164,17 +165,13 @@ func (x *execution) findTool() (audit.Backend, error) {
 	if name == "runsc" {
 		program = "docker"
 	}
-	path := ""
-	for _, t := range x.host.Tools {
-		if t.Name == program {
-			path = t.Path
-		}
-	}
-	if path == "" {
+	tool := x.host.Tool(program)
+	if tool == nil {
 		return lacks(program+" is not on PATH", "install "+program+orElse)
 	}
+	x.tool = tool
 	if ask := asking[name]; ask != nil {
-		out, err := askTool(path, ask, x.environ)
+		out, err := askTool(tool.Path, ask, x.environ)
 		if err != nil {
 			return lacks("it does not answer: "+err.Error(), "start it, or give this user access to it"+orElse)
 		}
@@ -195,19 +192,10 @@ func (x *execution) findTool() (audit.Backend, error) {
 	if b.Image = x.value("image"); b.Image == "" {
 		b.Image = defaultImage
 	}
-	if _, err := askTool(path, append(x.toolOptions(program), "image", "inspect", "--format", "{{.Id}}", b.Image), x.environ); err != nil {
+	if _, err := askTool(tool.Path, append(slices.Clip(tool.Options), "image", "inspect", "--format", "{{.Id}}", b.Image), x.environ); err != nil {
 		return lacks("it has no image "+quote(b.Image)+", and nothing is pulled", "make image builds "+defaultImage+"; --image names another")
 	}
 	return b, nil
-}
-
-func (x *execution) toolOptions(name string) []string {
-	for _, t := range x.host.Tools {
-		if t.Name == name {
-			return t.Options[:len(t.Options):len(t.Options)]
-		}
-	}
-	return nil
 }
 
 // asking is by what a tool tells its version, and whether its engine runs.

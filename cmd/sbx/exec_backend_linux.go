@@ -127,7 +127,7 @@ func (x *execution) removeLater() error {
 		return fail(err)
 	}
 	defer unix.Close(null)
-	argv := append([]string{x.plan.Command.Executable}, x.toolOptions(x.plan.Command.Executable[strings.LastIndexByte(x.plan.Command.Executable, '/')+1:])...)
+	argv := append([]string{x.tool.Path}, x.tool.Options...)
 	argv = append(argv, "rm", "--force", "sbx-"+x.record.ID)
 	pid, err := syscall.ForkExec("/proc/self/exe", append([]string{"sbx", removeVerb}, argv...), &syscall.ProcAttr{Env: wrap.ToolEnviron(x.environ),
 		Files: []uintptr{uintptr(ends[0]), uintptr(null), uintptr(null)}, Sys: &syscall.SysProcAttr{Setsid: true}})
