@@ -2,31 +2,42 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"sbx/dispatch"
-	"sbx/spec"
 )
 
-// show is `sbx dispatch status`. It changes nothing.
-func (p *program) show(c *cli.Context) error {
-	name, err := id(c)
-	if err != nil {
-		return err
-	}
-	l, _, err := p.open(c, dispatch.Read)
+// with does something with the ledger of the current folder's project, and
+// closes it.
+func (p *program) with(c *cli.Context, mode dispatch.Mode, do func(*dispatch.Ledger, dispatch.Place) error) error {
+	l, at, err := p.open(c, mode)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	d, err := l.Get(name)
+	return do(l, at)
+}
+
+// withID does something with one dispatch of it.
+func (p *program) withID(c *cli.Context, mode dispatch.Mode, do func(*dispatch.Ledger, dispatch.Place, string) error) error {
+	name, err := id(c)
 	if err != nil {
 		return err
 	}
-	return print(c, &d)
+	return p.with(c, mode, func(l *dispatch.Ledger, at dispatch.Place) error { return do(l, at, name) })
+}
+
+// show is `sbx dispatch status`. It changes nothing.
+func (p *program) show(c *cli.Context) error {
+	return p.withID(c, dispatch.Read, func(l *dispatch.Ledger, _ dispatch.Place, name string) error {
+		d, err := l.Get(name)
+		if err != nil {
+			return err
+		}
+		return print(c, &d)
+	})
 }
 
 func print(c *cli.Context, d *dispatch.Dispatch) error {
@@ -88,49 +99,39 @@ func (p *program) poll(c *cli.Context) error {
 
 // pollAll polls what has not ended.
 func (p *program) pollAll(c *cli.Context) error {
-	l, _, err := p.open(c, dispatch.Write)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = l.Close() }()
-	rows, err := l.List(dispatch.Filter{Active: true})
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		if rows[i], err = p.world.Poll(l, rows[i].ID); err != nil {
+	return p.with(c, dispatch.Write, func(l *dispatch.Ledger, _ dispatch.Place) error {
+		rows, err := l.List(dispatch.Filter{Active: true})
+		if err != nil {
 			return err
 		}
-	}
-	printRows(c, rows)
-	return nil
+		for i := range rows {
+			if rows[i], err = p.world.Poll(l, rows[i].ID); err != nil {
+				return err
+			}
+		}
+		printRows(c, rows)
+		return nil
+	})
 }
 
 // withOne does something to a dispatch and prints it.
 func (p *program) withOne(c *cli.Context, do func(*dispatch.Ledger, string) (dispatch.Dispatch, error)) error {
-	name, err := id(c)
-	if err != nil {
-		return err
-	}
-	l, _, err := p.open(c, dispatch.Write)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = l.Close() }()
-	d, err := do(l, name)
-	if err != nil {
-		return err
-	}
-	if d.Status == dispatch.Failed || d.Status == dispatch.TimedOut {
-		if c.Command.Name == "wait" {
-			p.status = exitFailed
+	return p.withID(c, dispatch.Write, func(l *dispatch.Ledger, _ dispatch.Place, name string) error {
+		d, err := do(l, name)
+		if err != nil {
+			return err
 		}
-	}
-	if c.Command.Name == "kill" {
-		p.killed(&d)
-		return nil
-	}
-	return print(c, &d)
+		if d.Status == dispatch.Failed || d.Status == dispatch.TimedOut {
+			if c.Command.Name == "wait" {
+				p.status = exitFailed
+			}
+		}
+		if c.Command.Name == "kill" {
+			p.killed(&d)
+			return nil
+		}
+		return print(c, &d)
+	})
 }
 
 // killed tells what came of a kill: the dispatch may have been faster.
@@ -165,91 +166,4 @@ func (p *program) kill(c *cli.Context) error {
 	return p.withOne(c, func(l *dispatch.Ledger, name string) (dispatch.Dispatch, error) {
 		return p.world.Stop(l, name, dispatch.Cancelled)
 	})
-}
-
-// tokens is `sbx dispatch tokens`.
-func (p *program) tokens(c *cli.Context) error {
-	name, err := id(c)
-	if err != nil {
-		return err
-	}
-	var counts dispatch.Counts
-	for flag, into := range map[string]*spec.Opt[int64]{"in": &counts.Input, "out": &counts.Output, "cache": &counts.Cached} {
-		if !c.IsSet(flag) {
-			continue
-		}
-		n, err := strconv.ParseInt(c.String(flag), 10, 64)
-		if err != nil || n < 0 {
-			return usageError("tokens: --" + flag + " wants a number, and not " + quote(c.String(flag)))
-		}
-		*into = spec.Some(n)
-	}
-	if counts == (dispatch.Counts{}) {
-		return usageError("tokens: one of --in, --out and --cache at least")
-	}
-	l, _, err := p.open(c, dispatch.Write)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = l.Close() }()
-	if err := l.Tokens(name, counts); err != nil {
-		return err
-	}
-	if c.Bool("json") {
-		fmt.Println(`{"status": "updated"}`)
-	} else {
-		fmt.Println("updated")
-	}
-	return nil
-}
-
-// retry is `sbx dispatch retry`.
-func (p *program) retry(c *cli.Context) error {
-	name, err := id(c)
-	if err != nil {
-		return err
-	}
-	l, at, err := p.open(c, dispatch.Write)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = l.Close() }()
-	again, j, err := p.world.Retry(l, at, name)
-	if err != nil {
-		return err
-	}
-	if c.Bool("json") {
-		fmt.Printf("{\"new_id\": \"%s\", \"attempt\": %d, \"backoff_ms\": %d}\n", again.ID, again.Attempt, again.Backoff.Milliseconds())
-	} else {
-		fmt.Printf("%s\tattempt=%d\tbackoff_ms=%d\n", again.ID, again.Attempt, again.Backoff.Milliseconds())
-	}
-	if c.Bool("start") {
-		return p.world.Start(j)
-	}
-	return nil
-}
-
-// prune is `sbx dispatch prune`.
-func (p *program) prune(c *cli.Context) error {
-	if err := none(c); err != nil {
-		return err
-	}
-	if !c.IsSet("older-than") {
-		return usageError("prune: --older-than says which")
-	}
-	age, err := duration(c, "older-than")
-	if err != nil {
-		return err
-	}
-	l, _, err := p.open(c, dispatch.Write)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = l.Close() }()
-	ids, err := l.Prune(time.Now().Add(-age))
-	if err != nil {
-		return err
-	}
-	fmt.Printf("%d pruned\n", len(ids))
-	return p.world.Clear(l, ids)
 }

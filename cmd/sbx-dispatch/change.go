@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"sbx/dispatch"
+	"sbx/spec"
+)
+
+// tokens is `sbx dispatch tokens`.
+func (p *program) tokens(c *cli.Context) error {
+	if _, err := id(c); err != nil {
+		return err
+	}
+	counts, err := counted(c)
+	if err != nil {
+		return err
+	}
+	return p.withID(c, dispatch.Write, func(l *dispatch.Ledger, _ dispatch.Place, name string) error {
+		if err := l.Tokens(name, counts); err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			fmt.Println(`{"status": "updated"}`)
+		} else {
+			fmt.Println("updated")
+		}
+		return nil
+	})
+}
+
+// counted are the counts of a command line of tokens.
+func counted(c *cli.Context) (counts dispatch.Counts, err error) {
+	for flag, into := range map[string]*spec.Opt[int64]{"in": &counts.Input, "out": &counts.Output, "cache": &counts.Cached} {
+		if !c.IsSet(flag) {
+			continue
+		}
+		n, err := strconv.ParseInt(c.String(flag), 10, 64)
+		if err != nil || n < 0 {
+			return counts, usageError("tokens: --" + flag + " wants a number, and not " + quote(c.String(flag)))
+		}
+		*into = spec.Some(n)
+	}
+	if counts == (dispatch.Counts{}) {
+		return counts, usageError("tokens: one of --in, --out and --cache at least")
+	}
+	return counts, nil
+}
+
+// retry is `sbx dispatch retry`.
+func (p *program) retry(c *cli.Context) error {
+	return p.withID(c, dispatch.Write, func(l *dispatch.Ledger, at dispatch.Place, name string) error {
+		again, j, err := p.world.Retry(l, at, name)
+		if err != nil {
+			return err
+		}
+		if c.Bool("json") {
+			fmt.Printf("{\"new_id\": \"%s\", \"attempt\": %d, \"backoff_ms\": %d}\n", again.ID, again.Attempt, again.Backoff.Milliseconds())
+		} else {
+			fmt.Printf("%s\tattempt=%d\tbackoff_ms=%d\n", again.ID, again.Attempt, again.Backoff.Milliseconds())
+		}
+		if c.Bool("start") {
+			return p.world.Start(j)
+		}
+		return nil
+	})
+}
+
+// prune is `sbx dispatch prune`.
+func (p *program) prune(c *cli.Context) error {
+	if err := none(c); err != nil {
+		return err
+	}
+	if !c.IsSet("older-than") {
+		return usageError("prune: --older-than says which")
+	}
+	age, err := duration(c, "older-than")
+	if err != nil {
+		return err
+	}
+	return p.with(c, dispatch.Write, func(l *dispatch.Ledger, _ dispatch.Place) error {
+		ids, err := l.Prune(time.Now().Add(-age))
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%d pruned\n", len(ids))
+		return p.world.Clear(l, ids)
+	})
+}
