@@ -89,14 +89,14 @@ func (p *program) asked(c *cli.Context) (*life.Job, dispatch.Dispatch, error) {
 		row.PromptFile, row.PromptHash = spec.Some(j.Prompt), spec.Some(hash)
 	}
 	if j.Output != "" {
-		row.OutputFile = spec.Some(j.Output)
-		if j.Argv == nil {
-			row.VerdictFile = spec.Some(j.Output + ".verdict")
-		}
+		row.OutputFile, row.VerdictFile = spec.Some(j.Output), j.VerdictFile()
 	}
 	row.AgentType, row.ProjectDir, row.Sandbox = j.Agent, j.Project, spec.Some(j.Sandbox)
 	if j.HasSpec {
 		row.SandboxSpec = spec.Some(j.Spec)
+	}
+	if commit := life.BaseCommit(j.Project, os.Getuid(), dispatch.OwnerOf); commit != "" {
+		row.BaseRepoCommit = spec.Some(commit)
 	}
 	return j, row, nil
 }

@@ -161,7 +161,7 @@ func TestRetry(t *testing.T) {
 	}
 	d := s.ended(l, again.ID)
 	out, _ := os.ReadFile(s.world.folderOf(l.Path(), again.ID).path(outputFile))
-	if d.Status != dispatch.Completed || string(out) != "words" {
+	if d.Status != dispatch.Completed || string(out) != "words" || d.OutputFile.Value != next.Output {
 		t.Errorf("%+v, output %q", d, out)
 	}
 	if _, _, err := s.world.Retry(l, s.db, again.ID); err == nil || !strings.Contains(err.Error(), "completed") {
@@ -239,7 +239,7 @@ func TestOutputIsNotFollowed(t *testing.T) {
 		must(t, os.Symlink(victim, filepath.Join(dir, name)))
 		j := s.job()
 		j.Argv, j.Agent, j.Output = nil, "sh", filepath.Join(dir, name)
-		j.Verdict, j.Prompt = j.Output+".verdict", filepath.Join(s.dir, "prompt")
+		j.Prompt = filepath.Join(s.dir, "prompt")
 		// The folder is moved away and a link to another put in its place.
 		must(t, os.WriteFile(j.Prompt, []byte("echo words; ln -s "+victim+" "+filepath.Base(dir)+"/x.verdict; mv "+filepath.Base(dir)+" moved"+fmt.Sprint(i)+"; ln -s "+s.dir+" "+filepath.Base(dir)+"\n"), 0o644))
 		d := s.ended(l, s.spawn(j))

@@ -48,11 +48,12 @@ func (w *World) Retry(l *dispatch.Ledger, at dispatch.Place, id string) (Again, 
 	if next.ID, err = dispatch.NewID(); err != nil {
 		return Again{}, nil, cannot(err.Error(), "")
 	}
+	j := w.jobAgain(at, l, &d, &next)
+	next.OutputFile, next.VerdictFile = spec.Some(j.Output), j.VerdictFile()
 	if err := l.Insert(&next); err != nil {
 		return Again{}, nil, err
 	}
-	a := Again{ID: next.ID, Attempt: next.RetryCount.Value, Backoff: backoff(d.RetryCount.Value)}
-	return a, w.jobAgain(at, l, &d, &next), nil
+	return Again{ID: next.ID, Attempt: next.RetryCount.Value, Backoff: backoff(d.RetryCount.Value)}, j, nil
 }
 
 // backoff grows with each attempt.

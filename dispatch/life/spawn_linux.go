@@ -59,7 +59,7 @@ func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledg
 	w.step("spawn: folder made")
 	if row != nil && !row.OutputFile.Set {
 		j.Output = f.path(outputFile)
-		row.OutputFile = spec.Some(j.Output)
+		row.OutputFile, row.VerdictFile = spec.Some(j.Output), j.VerdictFile()
 	}
 	defer func() {
 		if err != nil {

@@ -56,7 +56,6 @@ type Job struct {
 	Model   string
 	Prompt  string // the file; "" for none
 	Output  string // the file that stdout, or an agent's last message, goes to
-	Verdict string // the file for the verdict; "" for none
 	Timeout time.Duration
 	Driver  bool // somebody else started the keeper, and looks at its live file
 	// LeaveStatus leaves the row's status to who started the driver.
@@ -66,6 +65,15 @@ type Job struct {
 	HasSandbox bool
 	Spec       string // sandbox_spec
 	HasSpec    bool
+}
+
+// VerdictFile is where the verdict is to stand; absent for a command, which
+// gives none.
+func (j *Job) VerdictFile() spec.Opt[string] {
+	if j.Argv != nil {
+		return spec.Opt[string]{}
+	}
+	return spec.Some(j.Output + ".verdict")
 }
 
 // problem is an error in the one shape that errors have.
