@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"time"
 
@@ -29,8 +30,24 @@ func (p *program) tokens(c *cli.Context) error {
 		} else {
 			fmt.Println("updated")
 		}
-		return nil
+		return overBudget(l, name)
 	})
+}
+
+// overBudget tells where the run that a dispatch belongs to is at its budget.
+func overBudget(l *dispatch.Ledger, name string) error {
+	d, err := l.Get(name)
+	if err != nil || !d.ScopeID.Set {
+		return err
+	}
+	b, has, err := l.Budget(d.ScopeID.Value)
+	if err != nil || !has {
+		return err
+	}
+	if b.Used >= b.Most || b.Used >= b.Warn {
+		say(os.Stderr, clean(fmt.Sprintf("the run %s has used %d of its %d tokens", d.ScopeID.Value, b.Used, b.Most)))
+	}
+	return nil
 }
 
 // counted are the counts of a command line of tokens.
@@ -49,25 +66,6 @@ func counted(c *cli.Context) (counts dispatch.Counts, err error) {
 		return counts, usageError("tokens: one of --in, --out and --cache at least")
 	}
 	return counts, nil
-}
-
-// retry is `sbx dispatch retry`.
-func (p *program) retry(c *cli.Context) error {
-	return p.withID(c, dispatch.Write, func(l *dispatch.Ledger, at dispatch.Place, name string) error {
-		again, j, err := p.world.Retry(l, at, name)
-		if err != nil {
-			return err
-		}
-		if c.Bool("json") {
-			fmt.Printf("{\"new_id\": \"%s\", \"attempt\": %d, \"backoff_ms\": %d}\n", again.ID, again.Attempt, again.Backoff.Milliseconds())
-		} else {
-			fmt.Printf("%s\tattempt=%d\tbackoff_ms=%d\n", again.ID, again.Attempt, again.Backoff.Milliseconds())
-		}
-		if c.Bool("start") {
-			return p.world.Start(j)
-		}
-		return nil
-	})
 }
 
 // prune is `sbx dispatch prune`.

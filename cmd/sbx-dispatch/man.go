@@ -17,7 +17,7 @@ func (p *program) manual(*cli.Context) error {
 		if v.Description != "" {
 			b.WriteString(".PP\n" + roff(v.Description) + "\n")
 		}
-		for _, f := range v.Flags {
+		for _, f := range v.VisibleFlags() {
 			name, help := cli.FlagNamePrefixer(f.Names(), ""), ""
 			if d, ok := f.(cli.DocGenerationFlag); ok {
 				help = strings.ReplaceAll(d.GetUsage(), "`", "")

@@ -20,6 +20,12 @@ func (p *program) spawn(c *cli.Context) error {
 	if err := none(c); err != nil {
 		return err
 	}
+	switch {
+	case c.IsSet("scheduled"), c.IsSet("scheduler-session"):
+		return usageError("spawn: --scheduled and --scheduler-session are of Intercore's queue, whose scheduler starts what is in it: ic dispatch spawn --scheduled")
+	case c.IsSet("dispatch-sh"):
+		return usageError("spawn: --dispatch-sh names Intercore's driver, and here sbx is the driver: ic dispatch spawn --dispatch-sh=scripts/dispatch.sh")
+	}
 	if p.bare && (len(p.command) == 0 || p.command[0] == "") {
 		return usageError("spawn: no command behind --")
 	}

@@ -13,6 +13,14 @@ func word(name, usage string, aliases ...string) cli.Flag {
 
 func yes(name, usage string) cli.Flag { return &cli.BoolFlag{Name: name, Usage: usage} }
 
+// foreign is a flag of Intercore's that is known, to be refused with its reason.
+func foreign(name string) cli.Flag {
+	if name == "scheduled" {
+		return &cli.BoolFlag{Name: name, Hidden: true}
+	}
+	return &cli.StringFlag{Name: name, Hidden: true}
+}
+
 // projectFlag is every verb's but spawn's and the driver's: whose ledger it is.
 func projectFlag() cli.Flag {
 	return word("project", "the `DIR` whose ledger it is; the current folder")
@@ -42,6 +50,7 @@ func (p *program) verbs() []*cli.Command {
 				word("timeout", "end it after `TIME`: 90s, 30m, or seconds"),
 				word("scope-id", "an `ID` that dispatches are listed by"),
 				word("parent-id", "the `ID` of what it belongs to"),
+				foreign("scheduled"), foreign("scheduler-session"), foreign("dispatch-sh"),
 				yes("json", "print {id, pid}"), ledgerFlag()}},
 		{Name: "status", Usage: "print a dispatch", ArgsUsage: "ID", Action: p.show,
 			Flags: []cli.Flag{yes("json", "one JSON object, sandbox_spec and sandbox_effective nested in it"), projectFlag(), ledgerFlag()}},
@@ -57,8 +66,10 @@ func (p *program) verbs() []*cli.Command {
 		{Name: "tokens", Usage: "set a dispatch's counts of tokens", ArgsUsage: "ID", Action: p.tokens,
 			Flags: []cli.Flag{word("in", "read: `N`"), word("out", "written: `N`"), word("cache", "read from a cache: `N`"), yes("set", "as without it"), yes("json", "print JSON"), projectFlag(), ledgerFlag()}},
 		{Name: "retry", Usage: "make a new row for a dispatch that failed or timed out", ArgsUsage: "ID", Action: p.retry,
-			Description: "Prints the new id, the attempt and how long to wait before it is started; starts\nnothing by itself. Three times at most.",
-			Flags:       []cli.Flag{yes("start", "start it at once"), yes("json", "print {new_id, attempt, backoff_ms}"), projectFlag(), ledgerFlag()}},
+			Description: "Prints the new id, the attempt and how long to wait before it is started; starts\nnothing by itself. Three times at most; with --escalate as long as there is a model:\ntwo attempts by each of sonnet, opus and (CLAVAIN_FABLE_AVAILABLE=1) fable, from the\ndispatch's own on.",
+			Flags: []cli.Flag{yes("start", "start it at once"), yes("escalate", "an agent's: by the next model where the last has failed twice, and with what failed in its prompt"),
+				word("failure-mode", "how it failed: `MODE` is timeout, error, verdict-fail or criteria-fail"), word("failure-detail", "what failed: a `TEXT` for the prompt"), foreign("chain-key"),
+				yes("json", "print {new_id, attempt, backoff_ms}, with --escalate model and escalated too"), projectFlag(), ledgerFlag()}},
 		{Name: "prune", Usage: "delete dispatches that have ended", Action: p.prune,
 			Flags: []cli.Flag{word("older-than", "those made longer ago than `TIME`"), projectFlag(), ledgerFlag()}},
 		{Name: "driver", Usage: "be what Intercore starts as dispatch.sh", Action: p.drive,
@@ -71,7 +82,8 @@ func (p *program) verbs() []*cli.Command {
 	}
 }
 
-// duration reads a time: as Go writes it, or as seconds.
+// duration reads a time: as Go writes it, or as seconds. 0 is what it is for
+// Intercore: no timeout, no pause of the caller's own, however young.
 func duration(c *cli.Context, name string) (time.Duration, error) {
 	s := c.String(name)
 	if !c.IsSet(name) {
@@ -82,7 +94,7 @@ func duration(c *cli.Context, name string) (time.Duration, error) {
 		n, e := strconv.ParseInt(s, 10, 32)
 		d, err = time.Duration(n)*time.Second, e
 	}
-	if err != nil || d <= 0 {
+	if err != nil || d < 0 {
 		return 0, usageError(c.Command.Name + ": --" + name + " wants a time as 90s, 30m or a number of seconds, and not " + quote(s))
 	}
 	return d, nil

@@ -24,6 +24,10 @@ type Again struct {
 	ID      string
 	Attempt int64
 	Backoff time.Duration // to be waited before it is started
+
+	// What Escalate has chosen.
+	Model     string
+	Escalated bool // it is another than the last
 }
 
 // Retry makes a new row for a dispatch that failed or timed out, with the same
@@ -41,16 +45,29 @@ func (w *World) Retry(l *dispatch.Ledger, at dispatch.Place, id string) (Again, 
 		return Again{}, nil, cannot("it was tried "+strconv.FormatInt(d.RetryCount.Value, 10)+" times again, which is the most", "spawn it anew")
 	case d.Status != dispatch.Failed && d.Status != dispatch.TimedOut:
 		return Again{}, nil, cannot("its status is "+string(d.Status), "only what failed or timed out is retried")
+	case !w.isKnown(l, &d):
+		return Again{}, nil, cannot("what it ran is not known: its folder is gone, or is another user's", "spawn it anew")
 	}
-	next := dispatch.Dispatch{AgentType: d.AgentType, Status: dispatch.Spawned, ProjectDir: d.ProjectDir, PromptFile: d.PromptFile,
-		PromptHash: d.PromptHash, Name: d.Name, Model: d.Model, Sandbox: d.Sandbox, SandboxSpec: d.SandboxSpec, TimeoutSec: d.TimeoutSec,
-		ScopeID: d.ScopeID, ParentID: d.ParentID, RetryCount: spec.Some(d.RetryCount.Value + 1), ParentDispatchID: spec.Some(id), SpawnDepth: d.SpawnDepth}
-	if next.ID, err = dispatch.NewID(); err != nil {
+	next, err := repeat(&d)
+	if err != nil {
 		return Again{}, nil, cannot(err.Error(), "")
 	}
-	j := w.jobAgain(at, l, &d, &next)
+	return w.addAgain(l, at, &d, &next)
+}
+
+// repeat is the row of a dispatch that repeats another, with its contract.
+func repeat(d *dispatch.Dispatch) (dispatch.Dispatch, error) {
+	id, err := dispatch.NewID()
+	return dispatch.Dispatch{ID: id, AgentType: d.AgentType, Status: dispatch.Spawned, ProjectDir: d.ProjectDir, PromptFile: d.PromptFile,
+		PromptHash: d.PromptHash, Name: d.Name, Model: d.Model, Sandbox: d.Sandbox, SandboxSpec: d.SandboxSpec, TimeoutSec: d.TimeoutSec,
+		ScopeID: d.ScopeID, ParentID: d.ParentID, RetryCount: spec.Some(d.RetryCount.Value + 1), ParentDispatchID: spec.Some(d.ID), SpawnDepth: d.SpawnDepth}, err
+}
+
+// addAgain adds the row of a dispatch that repeats another.
+func (w *World) addAgain(l *dispatch.Ledger, at dispatch.Place, d, next *dispatch.Dispatch) (Again, *Job, error) {
+	j := w.jobAgain(at, l, d, next)
 	next.OutputFile, next.VerdictFile = spec.Some(j.Output), j.VerdictFile()
-	if err := l.Insert(&next); err != nil {
+	if err := l.Insert(next); err != nil {
 		return Again{}, nil, err
 	}
 	return Again{ID: next.ID, Attempt: next.RetryCount.Value, Backoff: backoff(d.RetryCount.Value)}, j, nil
@@ -59,6 +76,12 @@ func (w *World) Retry(l *dispatch.Ledger, at dispatch.Place, id string) (Again, 
 // backoff grows with each attempt.
 func backoff(retries int64) time.Duration {
 	return min(time.Duration(float64(firstPause)*math.Pow(2, float64(max(retries, 0)))), longestWait)
+}
+
+// isKnown tells whether it is known what a dispatch has run: an agent has a file
+// for its verdict in the row, a command stands in the dispatch's folder alone.
+func (w *World) isKnown(l *dispatch.Ledger, d *dispatch.Dispatch) bool {
+	return d.VerdictFile.Set || w.folderOf(l.Path(), d.ID).readJob() != nil
 }
 
 // jobAgain is the job of a dispatch that is tried again: the command is in the

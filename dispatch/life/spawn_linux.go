@@ -3,6 +3,7 @@ package life
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -28,11 +29,31 @@ func (w *World) Spawn(j *Job, row dispatch.Dispatch) (dispatch.Dispatch, error) 
 	}
 	j.ID = id
 	insert := func(l *dispatch.Ledger, pid int) error {
+		if err := w.admit(l, row.ScopeID); err != nil {
+			return err
+		}
 		row.ID, row.Status = id, dispatch.Running
 		row.PID, row.StartedAt = spec.Some(int64(pid)), spec.Some(time.Now().Unix())
 		return l.Insert(&row)
 	}
 	return row, w.launch(j, &row, insert)
+}
+
+// admit asks the portfolio of the run that is the dispatch's scope, if there is
+// one. As Intercore's own check it is advice: the count is some seconds old.
+func (w *World) admit(l *dispatch.Ledger, scope spec.Opt[string]) error {
+	if !scope.Set {
+		return nil
+	}
+	p, has, err := l.Portfolio(scope.Value)
+	if err != nil || !has {
+		return err
+	}
+	if !p.Active.Set && w.Errors != nil {
+		fmt.Fprintf(w.Errors, "sbx-dispatch: portfolio %s allows %d dispatches at once, and nobody has counted them: this one is not held to that\n"+
+			"sbx-dispatch: hint: ic portfolio relay counts them\n", quote(p.ID), p.Most)
+	}
+	return p.Allows()
 }
 
 // Start starts a dispatch whose row is there and that nobody has started, as

@@ -1,0 +1,148 @@
+package life
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/dispatch"
+	"sbx/spec"
+)
+
+// Escalate makes a new row as Retry does, with a more able model where the last
+// has failed twice, and a prompt that tells what failed. The error is an
+// *Exhausted where no model is left. Attempts are counted by the rows, each of
+// which names the one that it repeats: in another's ledger that count is kept
+// in tables that are not ours to write.
+func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Escalation) (Again, *Job, error) {
+	d, err := l.Get(id)
+	if err != nil {
+		return Again{}, nil, err
+	}
+	first := w.folderOf(l.Path(), id).readJob()
+	cannot := func(why, help string) error { return problem(id, "escalate the dispatch", why, help) }
+	judged := d.Status == dispatch.Completed && (e.Mode == "verdict-fail" || e.Mode == "criteria-fail")
+	switch {
+	case !l.Own():
+		return Again{}, nil, cannot("its ledger is another's, who counts the attempts in tables of his own", "ic dispatch retry "+id+" --escalate")
+	case d.Status != dispatch.Failed && d.Status != dispatch.TimedOut && !judged:
+		return Again{}, nil, cannot("its status is "+string(d.Status), "only what failed or timed out is retried; of what completed say how it failed: --failure-mode verdict-fail")
+	case first == nil || first.Argv != nil || !d.PromptFile.Set:
+		return Again{}, nil, cannot("it is no agent's whose prompt and model are known here", "retry it without --escalate")
+	}
+	chain, err := lineage(l, d)
+	if err != nil {
+		return Again{}, nil, err
+	}
+	models := make([]string, len(chain))
+	for i := range chain {
+		models[i] = chain[i].Model.Value
+	}
+	model, ok := climb(models, e.Open)
+	if !ok {
+		out := &Exhausted{ID: id, Attempts: len(chain)}
+		out.Lesson, err = handOver(chain, e)
+		if err != nil {
+			return Again{}, nil, err
+		}
+		return Again{}, nil, out
+	}
+	next, err := repeat(&d)
+	if err != nil {
+		return Again{}, nil, cannot(err.Error(), "")
+	}
+	if model != "" {
+		next.Model = spec.Some(model)
+	}
+	prompt, err := taught(chain, &next, e)
+	if err != nil {
+		return Again{}, nil, err
+	}
+	hash, err := HashPrompt(prompt)
+	if err == nil {
+		next.PromptFile, next.PromptHash = spec.Some(prompt), spec.Some(hash)
+		var again Again
+		var j *Job
+		if again, j, err = w.addAgain(l, at, &d, &next); err == nil {
+			again.Model, again.Escalated = model, model != d.Model.Value
+			j.Model, j.Prompt = model, prompt
+			return again, j, nil
+		}
+	}
+	_ = os.Remove(prompt)
+	return Again{}, nil, err
+}
+
+// taught writes the prompt of the next attempt beside the first one's, readable
+// for whom that was.
+func taught(chain []dispatch.Dispatch, next *dispatch.Dispatch, e Escalation) (string, error) {
+	last := &chain[len(chain)-1]
+	f, err := openPrompt(last.PromptFile.Value)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, maxPrompt))
+	if err != nil {
+		return "", problem(last.PromptFile.Value, "read the prompt", plain(err), "")
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return "", problem(last.PromptFile.Value, "read the prompt", plain(err), "")
+	}
+	path := chain[0].PromptFile.Or(last.PromptFile.Value) + ".retry" + strconv.FormatInt(next.RetryCount.Value, 10) + "." + next.ID
+	text = append(text, lesson(len(chain), last, e, lastLines(last.OutputFile.Value, taughtLines))...)
+	return path, writeBeside(path, text, info.Mode().Perm())
+}
+
+// handOver writes what was tried into the project.
+func handOver(chain []dispatch.Dispatch, e Escalation) (string, error) {
+	path := filepath.Join(chain[0].ProjectDir, "escalation-chain-"+folderName(chain[0].ID)+".md")
+	return path, writeBeside(path, []byte(handover(chain, e)), 0o666)
+}
+
+func writeBeside(path string, b []byte, mode os.FileMode) error {
+	t, err := openTarget(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = t.Close() }()
+	f, err := t.create("")
+	if err != nil {
+		return err
+	}
+	if mode&0o077 == 0 {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		_, err = f.Write(b)
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		_ = os.Remove(path)
+		return problem(path, "write it", plain(err), "make room there")
+	}
+	return nil
+}
+
+// taughtLines is how many lines of an output the next attempt is shown.
+const taughtLines = 50
+
+// lastLines is the end of an output; "" where there is none, and where a link
+// leads to it: the agent could have put that there, for a file of the user's.
+func lastLines(path string, n int) string {
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	if err != nil {
+		return ""
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer func() { _ = f.Close() }()
+	lines := strings.SplitAfter(strings.TrimRight(strings.ToValidUTF8(tail(f, 64<<10), "?"), "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "")
+}
