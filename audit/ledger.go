@@ -31,7 +31,10 @@ const maxPrograms = 500
 type Ledger struct {
 	Max      spec.Opt[int] // max_commands; absent: any number
 	OnExceed spec.OnExceed // zero is Deny
+	// Own is how many were charged before Reach; absent where nobody would call it.
+	Own spec.Opt[int]
 
+	reached bool
 	started int
 	failed  int
 	refused int
@@ -45,8 +48,22 @@ func (l *Ledger) Charge(path string) Ruling {
 		return l.Exceed()
 	}
 	l.started++
+	l.own(1)
 	l.name(path, 1)
 	return Proceed
+}
+
+// Reach says that something inside has connected to something: from now on an
+// agent may start what its model asks for.
+func (l *Ledger) Reach() { l.reached = true }
+
+// Alone tells whether Own still grows.
+func (l *Ledger) Alone() bool { return l.Own.Set && !l.reached }
+
+func (l *Ledger) own(n int) {
+	if l.Alone() {
+		l.Own.Value += n
+	}
 }
 
 // Started is how many were charged so far: commands_used, while it grows.
@@ -69,6 +86,7 @@ func (l *Ledger) Exceed() Ruling {
 // Return takes a charge back: the program did not start.
 func (l *Ledger) Return(path string) {
 	l.started--
+	l.own(-1)
 	l.failed++
 	l.name(path, -1)
 }
@@ -102,7 +120,9 @@ type Commands struct {
 	// Overcharged is how many were charged and did not start, where the
 	// counter sees how each exec ends.
 	Overcharged spec.Opt[int]
-	By          string // the counter: "notify", "ptrace", "outer supervisor"
+	// Own is how many of the started an agent's model cannot have asked for.
+	Own spec.Opt[int]
+	By  string // the counter: "notify", "ptrace", "outer supervisor"
 }
 
 // ProgramCount says how often a program was started, by its file's name.
@@ -116,7 +136,7 @@ const shownPrograms = 50
 
 // Commands is what was counted, the most used programs first.
 func (l *Ledger) Commands(by string) Commands {
-	c := Commands{Attempted: l.started + l.failed + l.refused, Started: l.started, Refused: l.refused, By: by}
+	c := Commands{Attempted: l.started + l.failed + l.refused, Started: l.started, Refused: l.refused, Own: l.Own, By: by}
 	for name, n := range l.names {
 		if *n > 0 {
 			c.Programs = append(c.Programs, ProgramCount{name, *n})
@@ -140,6 +160,7 @@ func (c *Commands) append(w *writer) {
 	w.keyNum("started", int64(c.Started))
 	w.keyNum("refused", int64(c.Refused))
 	w.keyOptInt("overcharged", c.Overcharged)
+	w.keyOptInt("own", c.Own)
 	if len(c.Programs) > 0 {
 		w.key("programs")
 		w.open('[')

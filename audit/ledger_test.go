@@ -50,6 +50,35 @@ func TestLedgerReturn(t *testing.T) {
 	}
 }
 
+// Own is what was charged, and not taken back, before the first connect, and
+// only where somebody tells of that.
+func TestLedgerOwn(t *testing.T) {
+	for _, asked := range []bool{true, false} {
+		l := Ledger{Max: spec.Some(4)}
+		if asked {
+			l.Own = spec.Some(0)
+		}
+		l.Charge("/bin/a")
+		l.Charge("/bin/a")
+		l.Return("/bin/a")
+		l.Charge("/bin/b")
+		if l.Alone() != asked {
+			t.Errorf("alone %v, want %v", l.Alone(), asked)
+		}
+		l.Reach()
+		l.Charge("/bin/c")
+		l.Return("/bin/c")
+		l.Charge("/bin/d")
+		want := spec.Opt[int]{}
+		if asked {
+			want = spec.Some(2)
+		}
+		if c := l.Commands(""); c.Own != want || c.Started != 3 || l.Alone() {
+			t.Errorf("asked %v: %+v", asked, c)
+		}
+	}
+}
+
 func TestLedgerIsBounded(t *testing.T) {
 	var l Ledger
 	for i := range 3 * maxPrograms {

@@ -58,6 +58,9 @@ func commands(n *spec.Node) []row {
 	if len(most) > 0 {
 		r.notes = append(r.notes, strings.Join(most, ", "))
 	}
+	if whole(c.Get("own")).Set {
+		r.notes = append(r.notes, count(c.Get("own"))+" of them by the agent itself, before it had connected to anything")
+	}
 	return []row{r}
 }
 

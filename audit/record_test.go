@@ -26,7 +26,7 @@ func sample() Record {
 		Profile:    Profile{Name: "read-only", Why: []string{"it is named"}, Off: true},
 		Warnings:   []spec.Warning{{Field: "sandbox", On: "a.worker:2:1", Text: "old style"}},
 		ToolsUsed:  spec.Some([]string{"Read"}), AccessMode: spec.WorkspaceWrite, TurnsUsed: spec.Some(0),
-		Commands: spec.Some(Commands{Attempted: 7, Started: 3, Refused: 2, Programs: []ProgramCount{{"make", 2}, {"sh", 1}}, Overcharged: spec.Some(0), By: "ptrace"}),
+		Commands: spec.Some(Commands{Attempted: 7, Started: 3, Refused: 2, Programs: []ProgramCount{{"make", 2}, {"sh", 1}}, Overcharged: spec.Some(0), Own: spec.Some(1), By: "ptrace"}),
 		Agent: &agent.Summary{Name: "codex", Version: "0.169.0", Session: "01a1", Turns: spec.Some(0),
 			Tools: spec.Some([]agent.Tool{{Name: "file_change", Asked: 3, Ran: 1, Refused: 2}, {Name: "odd\"\x1b", Asked: 1}}), Called: spec.Some([]agent.Tool{}), Shell: spec.Some(0),
 			Tokens: spec.Some(agent.Tokens{Input: 5, Cached: 4, Output: 3}), End: spec.Some(agent.End{Reason: "bad key ghp_0123456789abcdef0123456789abcdef0123"}),
@@ -79,7 +79,7 @@ func TestRecordValues(t *testing.T) {
 	m := decode(t, b)
 	for path, want := range map[string]any{
 		"record_version": 1.0, "state": "exited", "access_mode": "workspace-write", "turns_used": 0.0, "commands_used": 3.0,
-		"commands.by": "ptrace", "commands.attempted": 7.0, "commands.refused": 2.0, "commands.programs.1.name": "sh", "commands.overcharged": 0.0,
+		"commands.by": "ptrace", "commands.attempted": 7.0, "commands.refused": 2.0, "commands.programs.1.name": "sh", "commands.overcharged": 0.0, "commands.own": 1.0,
 		"started_at": "2026-11-21T14:01:02.345Z", "ended_at": "2026-11-21T14:01:03.345Z",
 		"command.argv": []any{"make", "--token=<redacted>", `\xffodd` + "\x1b[31m"}, "command.cwd": "/w",
 		"violations.0.target": "1.2.3.4:80", "violations.0.count": 1.0, "violations.0.pid": 5.0,

@@ -16,6 +16,7 @@ func TestAgents(t *testing.T) {
 		t.Run("without a sandbox", c.testPlain)
 		t.Run("a task", c.testTask)
 		t.Run("programs", c.testCounted)
+		t.Run("programs of its own", c.testOwnPrograms)
 		t.Run("turns", c.testTurns)
 		t.Run("in parallel", c.testParallel)
 		t.Run("a sub-agent", c.testSubagent)

@@ -17,12 +17,14 @@ type Options struct {
 	// execveat are not among them, whatever the level.
 	Notify    Notify
 	Uncounted bool
+	// Reach also notifies of connect where Unix does not.
+	Reach bool
 	// Seal says what becomes of memory that could be executed as a file.
 	Seal Seal
 }
 
 // Variants lists the Options whose programs are embedded, in their order: all
-// but those with Uncounted or a Seal.
+// but those with Uncounted, Reach or a Seal.
 func Variants() []Options {
 	all := make([]Options, 8*(NotifyOpens+1))
 	for i := range all {

@@ -48,6 +48,9 @@ func (o Options) notifications() []Rule {
 	if o.Unix {
 		add(NotifyExec, "the supervisor tells sockets of the sandbox from others", "connect", "bind")
 	}
+	if o.Reach && !o.Unix {
+		add(NotifyExec, "the supervisor notes when an agent first connects to something", "connect")
+	}
 	add(NotifyNames, "a protected name must not come into being", "mkdir", "mkdirat", "mknod", "mknodat",
 		"symlink", "symlinkat", "link", "linkat", "rename", "renameat", "renameat2")
 	add(NotifyNames, "its flags lie in memory: it may make a protected name", "openat2")

@@ -6,6 +6,41 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Connect is noted for Reach, where the level notifies of anything, and allowed
+// without it; Unix has it already.
+func TestReach(t *testing.T) {
+	connect, ok := Native.Number("connect")
+	if !ok {
+		t.Fatal("no connect")
+	}
+	call := Call{Nr: connect, Arch: Native.Audit()}
+	for _, row := range []struct {
+		o    Options
+		want Action
+	}{
+		{Options{Notify: NotifyExec}, Action{Kind: Allow}},
+		{Options{Reach: true}, Action{Kind: Allow}},
+		{Options{Reach: true, Notify: NotifyExec}, Action{Kind: KindNotify}},
+		{Options{Reach: true, Notify: NotifyOpens, Root: true}, Action{Kind: KindNotify}},
+		{Options{Reach: true, Unix: true, Notify: NotifyExec}, Action{Kind: KindNotify}},
+		{Options{Reach: true, Uncounted: true, Notify: NotifyExec}, Action{Kind: KindNotify}},
+	} {
+		for _, f := range []Filter{Default(row.o), Notifications(row.o)} {
+			prog, err := Program(f, Native)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := Run(prog, call); got != row.want {
+				t.Errorf("%+v, %s: %v, want %v", row.o, f.Name, got, row.want)
+			}
+		}
+		prog, _ := Program(Default(row.o), Native)
+		if Shipped(row.o, Native) != string(Encode(prog)) {
+			t.Errorf("%+v: what is shipped is another program", row.o)
+		}
+	}
+}
+
 // What lies in memory and could be executed goes to the supervisor, or fails;
 // what is sealed passes, and nothing else changes.
 func TestSeal(t *testing.T) {

@@ -118,6 +118,7 @@ func (b *builder) sandbox() {
 	p.KeepCaps = false
 	p.Filter = Filter{On: true, Profile: b.r.Syscalls, Root: b.h.UID == 0,
 		Unix: b.r.Network != spec.NetworkHost, Code: b.h.Profile}
+	p.Filter.Reach = b.req.Agent.Agent != 0 && p.Counter == CounterNotify && !p.Filter.Unix
 	if b.h.ProfileWhy != "" {
 		b.problems = append(b.problems, &spec.Problem{Field: "syscalls", On: b.r.At("syscalls"), Do: "use the profile " + b.r.Syscalls,
 			Why: b.h.ProfileWhy, Help: "mend the profile, or leave syscalls out"})

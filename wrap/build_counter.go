@@ -90,6 +90,11 @@ func (b *builder) notify() seccomp.Notify {
 	return seccomp.NotifyOpens
 }
 
+// SeesReach tells whether the counter sees when something inside first connects.
+func (p *Plan) SeesReach() bool {
+	return p.Counter == CounterNotify && p.Filter.On && (p.Filter.Unix || p.Filter.Reach)
+}
+
 // Closed tells whether Landlock alone, without mounts, keeps a path from being
 // written, made or removed. The path has no links.
 func (p *Plan) Closed(path string) bool {

@@ -30,6 +30,9 @@ func (w *printer) filter(f *Filter) {
 	if f.Seal != seccomp.SealNone {
 		w.text("memfd_create", f.Seal.String())
 	}
+	if f.Reach {
+		w.flag("connect_noted", f.Reach)
+	}
 	if f.Code == nil {
 		n := len(seccomp.Shipped(f.Options(), seccomp.Native)) / 8
 		w.num("instructions", int64(n))

@@ -114,12 +114,13 @@ type Filter struct {
 	Unix    bool         // AF_UNIX datagram sockets are refused
 	NoInet  bool         // inet sockets are refused: there is no network namespace
 	Seal    seccomp.Seal // what becomes of memory that could be executed as a file
+	Reach   bool         // connect is noted: what an agent started before it was its own
 	Code    []byte       // the compiled filter of an OCI profile; nil for the default
 }
 
 // Options are the shipped filter's, notifications left out.
 func (f *Filter) Options() seccomp.Options {
-	return seccomp.Options{Root: f.Root, Unix: f.Unix, NoInet: f.NoInet, Seal: f.Seal}
+	return seccomp.Options{Root: f.Root, Unix: f.Unix, NoInet: f.NoInet, Seal: f.Seal, Reach: f.Reach}
 }
 
 // BudgetPath begins the paths by which an sbx inside another's sandbox asks that

@@ -21,6 +21,9 @@ type Listener struct {
 	Named   []string
 	// Interrupt ends a system call in which a thread of this process waits.
 	Interrupt func(tid int)
+	// Aside are programs, by their files' names, whose connecting is not the
+	// agent's.
+	Aside []string
 	// Programs is which files may be executed; nil for any.
 	Programs *Programs
 	// Forbids tells whether a name of the host must not come into being.

@@ -11,6 +11,7 @@ import (
 // reads it. A socket of the caller's is copied, its address read once, and what
 // was looked at is connected by a helper.
 func (l *Listener) connect() {
+	l.reach()
 	if !l.Sockets {
 		l.proceed()
 		return

@@ -6,6 +6,7 @@ import (
 	"sbx/audit"
 	"sbx/audit/listen"
 	"sbx/spec"
+	"sbx/spec/agent"
 	"sbx/wrap"
 	"sbx/wrap/launch"
 )
@@ -53,6 +54,10 @@ func (x *execution) listen(h *launch.Hooks) {
 		Exceeded: func() { x.end("max_commands") }, Refused: x.refused}
 	if x.plan.Counter == wrap.CounterNotify {
 		l.Ledger = &x.ledger
+		// A descriptor that is kept may lead to a model.
+		if x.plan.SeesReach() && x.agent.Agent != 0 && len(x.keep) == 0 {
+			x.ledger.Own, l.Aside = spec.Some(0), agent.Aside(x.agent.Agent)
+		}
 	}
 	if x.sweep != nil {
 		l.Forbids, l.Guards, l.Part = x.sweep.Forbids, x.sweep.Guards, x.sweep.Part

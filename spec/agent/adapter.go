@@ -68,6 +68,9 @@ type adapter struct {
 	needs  []need
 
 	starts string // how many programs it starts of its own in a small task
+	// aside are programs, by their files' names, that connect before the agent
+	// itself does and bring it no answer of its model's.
+	aside []string
 
 	npm       string   // its package
 	installed []string // parts of the path that its program lies at
@@ -102,6 +105,15 @@ func Starts(a spec.Agent) string {
 		return ad.starts
 	}
 	return ""
+}
+
+// Aside are the programs of an agent's, by their files' names, whose connecting
+// asks no model.
+func Aside(a spec.Agent) []string {
+	if ad := find(a); ad != nil {
+		return slices.Clone(ad.aside)
+	}
+	return nil
 }
 
 // Replaces tells whether sbx's sandbox stands in the place of the agent's own.

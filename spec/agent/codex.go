@@ -15,6 +15,7 @@ var codex = adapter{
 	home:      "CODEX_HOME",
 	state:     "~/.codex",
 	starts:    "40 to 75",
+	aside:     []string{"git-remote-http", "git-remote-https"}, // its list of plugins
 	npm:       "@openai/codex",
 	installed: []string{"/@openai/codex/", "/@openai/codex-"},
 	parser:    clap,
