@@ -206,6 +206,26 @@ func TestSweepListsBareRepositories(t *testing.T) {
 	}
 }
 
+// A folder with other things in it is not left a repository that it was not.
+func TestSweepTakesRepositoriesApart(t *testing.T) {
+	g := newGround(t, "src/x", "was/HEAD", "was/objects/", "was/refs/", "was/x", "half/HEAD", "half/x", "top")
+	g.w.Git = []string{g.tree + "/was"}
+	g.launch()
+	plant(t, g.tree, "HEAD", "commondir", "src/HEAD", "src/objects/", "src/refs/", "src/config", "was/ORIG_HEAD",
+		"new/HEAD", "new/commondir", "new/x", "half/objects/", "half/refs/", "free/HEAD", "free/x", "not/HEAD", "not/objects/", "not/x")
+	out := g.sweep.End()
+	if got, want := g.moved(out), []string{"HEAD", "half/objects", "half/refs", "new/HEAD", "src/HEAD"}; !slices.Equal(got, want) {
+		t.Errorf("%q went, want %q: %+v", got, want, out)
+	}
+	g = newGround(t, "src/x")
+	g.cut = true
+	g.launch()
+	plant(t, g.tree, "src/HEAD", "src/objects/", "src/refs/")
+	if out = g.sweep.End(); len(out.Moved) != 0 || len(out.Cuts) != 1 || !slices.Equal(out.Repositories, []string{g.tree + "/src"}) {
+		t.Errorf("after a cut search: %+v", out)
+	}
+}
+
 func TestSweepAt(t *testing.T) {
 	g := newGround(t, "sub/")
 	g.launch()

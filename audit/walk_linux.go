@@ -115,8 +115,8 @@ func (w *walk) folder(t *tree, rel string) error {
 			list = append(list, found{name, dir})
 		}
 	}
-	if marks.all() && rel != "" {
-		w.bare(t, fd, rel)
+	if marks.all() {
+		w.bare(t, fd, rel, marks.others)
 	}
 	for _, e := range list {
 		sub := join(rel, e.name)
@@ -143,33 +143,4 @@ func (w *walk) worth(t *tree, fd int, rel, name string) bool {
 		return false
 	}
 	return st.Nlink != 2 || st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 || w.s.Held.ageOf(t, &st) != ageOld
-}
-
-// bare is what a folder must hold for git to take it for a repository.
-type bare struct{ head, objects, refs bool }
-
-func (b *bare) see(e entry) {
-	switch string(e.name) {
-	case "HEAD":
-		b.head = true
-	case "objects":
-		b.objects = true
-	case "refs":
-		b.refs = true
-	}
-}
-
-func (b *bare) all() bool { return b.head && b.objects && b.refs }
-
-// bare lists a bare repository that is new. It is no protected name, since
-// any folder may become one.
-func (w *walk) bare(t *tree, fd int, rel string) {
-	var st unix.Statx_t
-	path := under(t.path, rel)
-	if w.s.known[path] || unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st) != nil {
-		return
-	}
-	if w.s.Held.ageOf(t, &st) == ageNew {
-		w.out.repository(path)
-	}
 }

@@ -84,7 +84,7 @@ func (s *gitSearch) gitNames(l *gitLook, linked bool) {
 // isGit tells whether a folder is a git folder by what is in it, as git's
 // is_git_directory does.
 func (l *gitLook) isGit() bool {
-	return l.has("HEAD") && l.kind("objects") != wrap.File && l.has("objects") && l.has("refs")
+	return l.has("HEAD") && (l.has("commondir") || l.kind("objects") != wrap.File && l.has("objects") && l.has("refs"))
 }
 
 // isInGit tells whether path is or lies in a .git folder by its name.

@@ -82,9 +82,11 @@ func (s *gitSearch) search() {
 	s.userConfig()
 	s.userProfiles()
 	for _, tree := range s.inner { // which the walk of the other may not come to
+		s.noHead(tree)
 		s.top(tree)
 	}
 	for _, tree := range append([]string(nil), s.trees...) {
+		s.noHead(tree)
 		s.above(tree)
 		s.walk(tree)
 	}
@@ -189,6 +191,9 @@ func (s *gitSearch) gitFolder(dir, top string) {
 		return
 	}
 	s.git = append(s.git, dir)
+	if top != "" {
+		s.noHead(top)
+	}
 	repo := wrap.Repository{Top: top, GitDir: dir, Common: dir}
 	if f.has("commondir") {
 		repo.Common = s.commonOf(dir)
@@ -219,6 +224,15 @@ func (s *gitSearch) gitFolder(dir, top string) {
 	}
 	if repo.Common != dir {
 		s.gitFolder(repo.Common, mainTop(repo.Common))
+	}
+}
+
+// noHead keeps a working tree's top, or a writable tree's, from becoming a bare
+// repository: git takes it for one, with the configuration beside it, as soon as
+// its .git is spoilt.
+func (s *gitSearch) noHead(top string) {
+	if kindAt(join(top, "HEAD")) == wrap.Absent {
+		s.add(join(top, "HEAD"), wrap.Absent, "git would take the folder itself for a repository, and its configuration from there")
 	}
 }
 

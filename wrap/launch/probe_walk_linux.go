@@ -105,13 +105,24 @@ func (w *walker) visit(b branch) {
 	if named && (b.rel == "" || dot != wrap.Absent) {
 		s.namesIn(path)
 	}
-	if l.isGit() { // a bare repository: nothing in it is a working tree
-		w.next, w.late = w.next[:queued], w.late[:lateQueued]
+	if l.isGit() { // a bare repository, or a folder that was made to look like one
+		w.next = append(w.next[:queued], slices.DeleteFunc(w.next[queued:], isGitsOwn)...)
+		w.late = append(w.late[:lateQueued], slices.DeleteFunc(w.late[lateQueued:], isGitsOwn)...)
 		s.gitFolder(path, "")
 	}
 	if dot != wrap.Absent {
 		s.repository(path, dot)
 	}
+}
+
+// isGitsOwn tells whether a folder of a bare repository is git's, where no working
+// tree is.
+func isGitsOwn(b branch) bool {
+	switch base(b.rel) {
+	case "branches", "hooks", "info", "lfs", "logs", "modules", "objects", "refs", "worktrees":
+		return true
+	}
+	return false
 }
 
 // isTreeName tells whether a row of ProtectedInTree begins with name.

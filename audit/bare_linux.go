@@ -1,0 +1,74 @@
+package audit
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// bare is what a folder must hold for git to take it for a repository
+// (is_git_directory), and whether it holds anything that git would not put there.
+type bare struct{ head, objects, refs, commondir, others bool }
+
+func (b *bare) see(e entry) {
+	switch string(e.name) {
+	case "HEAD":
+		b.head = true
+	case "objects":
+		b.objects = true
+	case "refs":
+		b.refs = true
+	case "commondir":
+		b.commondir = true
+	case "config", "config.worktree", "description", "hooks", "info", "branches", "packed-refs", "logs", "index",
+		"modules", "worktrees", "shallow", "gitdir", "FETCH_HEAD", "ORIG_HEAD", ".", "..":
+	default:
+		b.others = true
+	}
+}
+
+func (b *bare) all() bool { return b.head && (b.commondir || b.objects && b.refs) }
+
+// bare deals with a bare repository that is new. It is no protected name, since
+// any folder may become one, and one that is nothing else is listed. A folder
+// with other things in it is one that people work in: there git would read the
+// configuration beside them, so what makes it a repository is moved away.
+func (w *walk) bare(t *tree, fd int, rel string, others bool) {
+	s, path := w.s, under(t.path, rel)
+	if _, in := s.inGit(path); in || s.known[path] || s.git[path] || strings.Contains(strings.ToLower("/"+rel+"/"), "/.git/") {
+		return
+	}
+	if !others {
+		var st unix.Statx_t
+		if rel != "" && unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st) == nil && s.Held.ageOf(t, &st) == ageNew {
+			w.out.repository(path)
+		}
+		return
+	}
+	// HEAD first: without it the rest is nothing.
+	for _, name := range [...]string{"HEAD", "commondir", "objects", "refs"} {
+		var st unix.Statx_t
+		at := join(rel, name)
+		if statx(fd, name, &st) != nil || s.forbidden(under(t.path, at), at) || s.fixed[under(t.path, at)] {
+			continue // a forbidden one is dealt with by itself
+		}
+		switch a := s.Held.ageOf(t, &st); {
+		case a == ageOld || s.allowed(under(t.path, at), at):
+			continue
+		case a == ageUnsure || s.Cut:
+			w.out.repository(path)
+			w.out.cut(path + ": git takes it for a repository, and it may have been one at launch; it was left")
+			return
+		}
+		m, err := s.move(t, fd, at, name, kindOf(uint32(st.Mode)), false)
+		if err != nil {
+			w.out.cut(under(t.path, at) + ": it could not be moved away: " + err.Error())
+			w.out.repository(path)
+			return
+		}
+		w.out.take(m)
+		if name == "HEAD" {
+			return
+		}
+	}
+}

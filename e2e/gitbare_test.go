@@ -1,0 +1,106 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+)
+
+// makeBare turns a folder into a repository, with no name that is protected by
+// itself, and spoils the one above so that git comes to look. git runs what the
+// configuration beside the folder's other files names.
+const makeBare = `rm -f .git/HEAD
+	if [ "$2" = objects ]; then
+		mkdir -p $1/objects $1/refs
+		printf '[core]\nrepositoryformatversion = 0\nbare = false\nworktree = %s\nfsmonitor = "touch %s; false"\n' "$PWD" "$3" >$1/config
+	else
+		mkdir -p store/objects store/refs && echo "$PWD/store" >$1/commondir
+		printf '[core]\nrepositoryformatversion = 1\nfsmonitor = "touch %s; false"\n[extensions]\nworktreeConfig = true\n' "$3" >store/config
+		printf '[core]\nbare = false\nworktree = %s\n' "$PWD" >$1/config.worktree
+	fi
+	(echo "ref: refs/heads/main" >$1/HEAD) 2>/dev/null
+	echo end`
+
+// A working tree's top, or a folder in it, does not become a repository that a
+// plain git status on the host takes its configuration from.
+func TestFoldersDoNotBecomeRepositories(t *testing.T) {
+	needSandbox(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		b.repository(b.ws)
+		head, err := os.ReadFile(b.ws + "/.git/HEAD")
+		must(t, err)
+		ran := b.base + "/ran"
+		for _, at := range []string{".", "sub"} {
+			for _, how := range []string{"objects", "commondir"} {
+				attack := []string{"/bin/sh", "-c", makeBare, "sh", at, how, ran}
+				prepare := func() {
+					for _, dir := range []string{"sub", "store", "objects", "refs", "commondir", "config", "config.worktree", "HEAD"} {
+						must(t, os.RemoveAll(b.ws+"/"+dir))
+					}
+					must(t, os.RemoveAll(ran))
+					b.write(b.ws+"/sub/main.c", "")
+					must(t, os.Mkdir(b.ws+"/store", 0o755))
+					must(t, os.WriteFile(b.ws+"/.git/HEAD", head, 0o644))
+				}
+				status := func() { b.plain("git", "-C", b.ws+"/"+at, "status") }
+
+				prepare()
+				b.plain(attack...)
+				if status(); !exists(ran) {
+					t.Errorf("control: %s by %s: git ran nothing", at, how)
+				}
+				prepare()
+				r := b.run(specWW, attack...).ended()
+				if status(); exists(ran) {
+					t.Errorf("%s by %s: git on the host ran what the command named: %v", at, how, r)
+				}
+				name := b.ws + "/HEAD"
+				if at == "sub" {
+					name = b.ws + "/sub/HEAD"
+				}
+				if !r.rec.refused("filesystem", name) {
+					t.Errorf("%s by %s: the record does not tell of %s: %v", at, how, name, r)
+				}
+				if moved := r.rec.moved(); at == "sub" && !slices.Contains(moved, name) {
+					t.Errorf("%s by %s: moved %v", at, how, moved)
+				}
+			}
+		}
+		// One that is nothing else is listed, and a file called HEAD is free.
+		must(t, os.WriteFile(b.ws+"/.git/HEAD", head, 0o644))
+		for _, dir := range []string{"sub", "store", "objects", "refs", "commondir", "config", "config.worktree", "HEAD"} {
+			must(t, os.RemoveAll(b.ws+"/"+dir))
+		}
+		r := b.sh(b.withConfig(specWW), "git init -q --bare made.git && mkdir d && echo x >d/HEAD && cat d/HEAD && git status -s").ended()
+		if len(r.rec.moved()) != 0 || !exists(b.ws+"/made.git/HEAD") || !exists(b.ws+"/d/HEAD") {
+			t.Errorf("a bare repository: %v; moved %v", r, r.rec.moved())
+		}
+		if got := fmt.Sprint(r.rec.at("new_repositories")); got != "["+b.ws+"/made.git]" {
+			t.Errorf("new repositories: %s", got)
+		}
+		r = b.sh(specWith(specWW, `"filesystem":{"write":["HEAD"]}`), "echo x >HEAD && cat HEAD").ended()
+		if !exists(b.ws+"/HEAD") || len(r.rec.moved()) != 0 {
+			t.Errorf("HEAD in write: %v", r)
+		}
+	})
+}
+
+// What a folder that looks like a repository holds besides is protected all the same.
+func TestRepositoriesInALookAlike(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	b.repository(b.ws + "/all/one")
+	for _, dir := range []string{"objects", "refs"} {
+		must(t, os.Mkdir(b.ws+"/all/"+dir, 0o755))
+	}
+	b.write(b.ws+"/all/HEAD", "ref: refs/heads/main\n")
+	config := b.ws + "/all/one/.git/config"
+	try := "append|" + config
+	if got := b.control(try)[try]; got != "ok" {
+		t.Errorf("control: %s", got)
+	}
+	if got := b.tries(specWW, try)[try]; got != "EROFS" {
+		t.Errorf("%s", got)
+	}
+}
