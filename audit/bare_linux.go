@@ -20,11 +20,22 @@ func (b *bare) see(e entry) {
 		b.refs = true
 	case "commondir":
 		b.commondir = true
-	case "config", "config.worktree", "description", "hooks", "info", "branches", "packed-refs", "logs", "index",
-		"modules", "worktrees", "shallow", "gitdir", "FETCH_HEAD", "ORIG_HEAD", ".", "..":
 	default:
-		b.others = true
+		b.others = b.others || !gitsOwn(string(e.name))
 	}
+}
+
+// gitsOwn tells whether git, or git-lfs, puts a name into a repository's folder
+// (gitrepository-layout(5)).
+func gitsOwn(name string) bool {
+	switch name {
+	case ".", "..", "config", "config.worktree", "description", "hooks", "info", "branches", "packed-refs", "logs", "index",
+		"modules", "worktrees", "shallow", "gitdir", "lfs", "gc.pid", "gc.log", "rebase-merge", "rebase-apply", "rebased-patches",
+		"sequencer", "AUTO_MERGE", "MERGE_MODE", "MERGE_RR", "rr-cache", "reftable":
+		return true
+	}
+	return strings.HasSuffix(name, "_HEAD") || strings.HasSuffix(name, "_MSG") || strings.HasSuffix(name, "_EDITMSG") ||
+		strings.HasPrefix(name, "BISECT_") || strings.HasPrefix(name, "sharedindex.") || strings.HasSuffix(name, ".lock")
 }
 
 func (b *bare) all() bool { return b.head && (b.commondir || b.objects && b.refs) }

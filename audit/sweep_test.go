@@ -212,7 +212,8 @@ func TestSweepTakesRepositoriesApart(t *testing.T) {
 	g.w.Git = []string{g.tree + "/was"}
 	g.launch()
 	plant(t, g.tree, "HEAD", "commondir", "src/HEAD", "src/objects/", "src/refs/", "src/config", "was/ORIG_HEAD",
-		"new/HEAD", "new/commondir", "new/x", "half/objects/", "half/refs/", "free/HEAD", "free/x", "not/HEAD", "not/objects/", "not/x")
+		"new/HEAD", "new/commondir", "new/x",
+		"own/HEAD", "own/objects/", "own/refs/", "own/COMMIT_EDITMSG", "own/lfs/", "own/gc.pid", "half/objects/", "half/refs/", "free/HEAD", "free/x", "not/HEAD", "not/objects/", "not/x")
 	out := g.sweep.End()
 	if got, want := g.moved(out), []string{"HEAD", "half/objects", "half/refs", "new/HEAD", "src/HEAD"}; !slices.Equal(got, want) {
 		t.Errorf("%q went, want %q: %+v", got, want, out)
