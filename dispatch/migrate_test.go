@@ -142,6 +142,10 @@ func TestRefusedDatabases(t *testing.T) {
 	if err := os.Mkdir(pipe, 0o700); err != nil {
 		t.Fatal(err)
 	}
+	dangling := filepath.Join(dir, "dangling.db")
+	if err := os.Symlink("nowhere.db", dangling); err != nil {
+		t.Fatal(err)
+	}
 	torn := file("torn.db", "")
 	whole, err := os.ReadFile(foreign(t, 17))
 	if err != nil {
@@ -165,6 +169,7 @@ func TestRefusedDatabases(t *testing.T) {
 		{"no database", file("text.db", strings.Repeat("no database ", 100)), "no database of SQLite's", Place{}},
 		{"damaged", torn, "damaged", Place{}},
 		{"a folder", pipe, "no regular file", Place{}},
+		{"a link to nothing", dangling, "a link that leads nowhere", Place{}},
 		{"empty, in a project", file("empty.db", ""), "there is nothing in it", Place{Found: true}},
 		{"no folder", filepath.Join(dir, "no", "such.db"), "its folder must be there", Place{}},
 	} {

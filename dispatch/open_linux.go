@@ -141,6 +141,9 @@ func prepare(at Place, mode Mode) error {
 			return &spec.Problem{On: at.Path, Do: "make the ledger", Why: plain(err), Help: "name another file with --db"}
 		}
 	}
+	if info, err := os.Lstat(at.Path); err == nil && info.Mode()&fs.ModeSymlink != 0 { // it is known by its own name
+		return &spec.Problem{On: at.Path, Do: "make the ledger", Why: "it is a link that leads nowhere", Help: "name the file itself with --db"}
+	}
 	// SQLite would make it readable for others. Another process may be faster.
 	f, err := os.OpenFile(at.Path, os.O_WRONLY|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
 	if err != nil {

@@ -65,16 +65,17 @@ func countBackups(files []os.DirEntry) int {
 	return n
 }
 
-// Of two drivers for one row one runs it.
+// Of two drivers for one row one runs it, by whichever name they find it.
 func TestDispatchDriverOnce(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
 	b.intercore(20)
 	prompt := b.write("task.sh", "echo run >>log; sleep 1\n")
 	b.insert("one", "sh", b.out+"/o", prompt, nil)
+	must(t, os.Symlink(b.ws, b.base+"/link"))
 	codes := make(chan int, 4)
-	for range 4 {
-		cmd := b.driver(b.out+"/o", prompt)
+	for i := range 4 {
+		cmd := b.driver(b.out+"/o", prompt, "-C", b.base+[]string{"/link", "/ws"}[i%2])
 		go func() {
 			_ = cmd.Run()
 			codes <- statusOf(cmd.ProcessState)

@@ -46,9 +46,20 @@ func (p *program) app() *cli.App {
 		Commands: p.verbs(),
 	}
 	for _, c := range app.Commands {
-		c.OnUsageError, c.HideHelpCommand = usage, true
+		c.OnUsageError, c.HideHelpCommand, c.Before = usage, true, named
 	}
 	return app
+}
+
+// named refuses a path that is empty, as a variable that is not set: another
+// would be taken in its place.
+func named(c *cli.Context) error {
+	for _, name := range []string{"db", "project", "prompt-file", "output", "cd", "output-last-message"} {
+		if c.IsSet(name) && c.String(name) == "" {
+			return usageError(c.Command.Name + ": --" + name + " names nothing")
+		}
+	}
+	return nil
 }
 
 // arrange puts the words into the order that the library reads: the flags of a

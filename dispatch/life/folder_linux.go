@@ -36,7 +36,21 @@ func (w *World) folderOf(ledger, id string) folder {
 
 // folders holds the folders of one ledger.
 func (w *World) folders(ledger string) string {
-	return filepath.Join(w.StateDir, "dispatches", digest(ledger)[:16])
+	return filepath.Join(w.StateDir, "dispatches", digest(realFile(ledger))[:16])
+}
+
+// realFile is the one path of a file that may be named by several, through
+// links: who drives a row must find whoever does so already. Neither the file
+// nor its folder need be there yet.
+func realFile(path string) string {
+	for dir, rest := path, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
+		if at, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(at, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return path
+		}
+	}
 }
 
 func folderName(id string) string {

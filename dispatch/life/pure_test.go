@@ -235,6 +235,20 @@ func TestFolderNames(t *testing.T) {
 	if w.folderOf("/a.db", "abc") == w.folderOf("/b.db", "abc") {
 		t.Error("two ledgers share a folder")
 	}
+	// One ledger has one, by whichever of its names, and before it is there.
+	dir := t.TempDir()
+	must(t, os.Symlink(dir, filepath.Join(dir, "link")))
+	for _, name := range []string{"l.db", "none/below/l.db"} {
+		if w.folders(filepath.Join(dir, name)) != w.folders(filepath.Join(dir, "link", "link", name)) {
+			t.Errorf("%s has two folders", name)
+		}
+	}
+	before := w.folders(filepath.Join(dir, "link", "l.db"))
+	must(t, os.WriteFile(filepath.Join(dir, "l.db"), nil, 0o600))
+	must(t, os.Symlink("l.db", filepath.Join(dir, "other.db")))
+	if now := w.folders(filepath.Join(dir, "other.db")); now != before || now != w.folders(filepath.Join(dir, "l.db")) {
+		t.Error("a file has several folders")
+	}
 }
 
 func TestLiveFile(t *testing.T) {

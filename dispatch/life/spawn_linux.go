@@ -23,6 +23,13 @@ import (
 // row: what its pid and start time are stands in the dispatch's folder before
 // the row is there, so that a row without a process is never in doubt.
 func (w *World) Spawn(j *Job, row dispatch.Dispatch) (dispatch.Dispatch, error) {
+	if j.Output != "" {
+		t, err := openTarget(j.Output)
+		if err != nil {
+			return row, err
+		}
+		_ = t.Close()
+	}
 	id, err := dispatch.NewID()
 	if err != nil {
 		return row, problem("", "make an id", err.Error(), "")

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"golang.org/x/sys/unix"
+
 	"sbx/spec"
 )
 
@@ -38,6 +40,10 @@ func openTarget(path string) (*target, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, cannot("its folder cannot be opened: "+plain(err), "make the folder first")
+	}
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil { // told before the work is done, and not after
+		_ = root.Close()
+		return nil, cannot("its folder may not be written: "+err.Error(), "make the folder writable, or name another file")
 	}
 	t := &target{root: root, name: name, path: path}
 	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&os.ModeSymlink == 0 {
