@@ -54,8 +54,8 @@ const (
 // process says "go" on stdin; where that ends first, nothing is run.
 func (w *World) Keep(path string, stdin io.Reader) int {
 	f := folder(path)
-	j := f.readJob()
 	word, _ := bufio.NewReader(stdin).ReadString('\n')
+	j := f.readJob()
 	if j == nil {
 		return 1
 	}

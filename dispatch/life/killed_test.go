@@ -55,8 +55,8 @@ func TestKilledAtEachStep(t *testing.T) {
 		want      []truth // none: there is no row
 	}{
 		{"spawn", "spawn: folder made", nil},
-		{"spawn", "spawn: job written", nil},
 		{"spawn", "spawn: keeper started", nil},
+		{"spawn", "spawn: job written", nil},
 		{"spawn", "spawn: keeper noted", nil},
 		{"spawn", "spawn: row added", []truth{{dispatch.Failed, "refused"}, {dispatch.Failed, "lost"}}},
 		{"spawn", "spawn: keeper told", []truth{{dispatch.Completed, "exited"}}},

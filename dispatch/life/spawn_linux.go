@@ -19,9 +19,10 @@ import (
 // Spawn starts a job and adds its row, and returns while the command runs. Where
 // it fails nothing runs, and there is no row. The job's ID is set.
 //
-// The keeper is started first, while the ledger is opened, and waits for the
-// row: what its pid and start time are stands in the dispatch's folder before
-// the row is there, so that a row without a process is never in doubt.
+// The keeper is started first, while its job is written and the ledger opened, and
+// waits for the row: what its pid and start time are stands in the dispatch's
+// folder before the row is there, so that a row without a process is never in
+// doubt.
 func (w *World) Spawn(j *Job, row dispatch.Dispatch) (dispatch.Dispatch, error) {
 	if j.Output != "" {
 		t, err := openTarget(j.Output)
@@ -94,10 +95,6 @@ func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledg
 			_ = os.RemoveAll(string(f))
 		}
 	}()
-	if err := f.writeJob(j); err != nil {
-		return problem(string(f), "write the job", plain(err), "make room in the state folder")
-	}
-	w.step("spawn: job written")
 	keeper, say, err := w.startKeeper(f, j.Project)
 	if err != nil {
 		return err
@@ -111,6 +108,10 @@ func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledg
 		_ = keeper.Process.Release()
 	}()
 	w.step("spawn: keeper started")
+	if err := f.writeJob(j); err != nil {
+		return problem(string(f), "write the job", plain(err), "make room in the state folder")
+	}
+	w.step("spawn: job written")
 	if err := f.writeProcess(audit.ProcessOf(keeper.Process.Pid)); err != nil {
 		return problem(string(f), "note the keeper", plain(err), "make room in the state folder")
 	}
