@@ -239,16 +239,21 @@ func TestDispatchDriverIsStopped(t *testing.T) {
 func TestDispatchLedgerIsOutOfReach(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
-	b.intercore(39)
+	b.intercore(17) // which is copied before it is changed
+	b.write("ws/.clavain/intercore.db.backup-20260101-000000", "a copy of Intercore's")
+	b.write("ws/.clavain/intercore.db.notes", "words\n")
 	r := b.dispatch("spawn", "--sandbox-spec", `{"access_mode": "workspace-write"}`, "--output", "out", "--", "sh", "-c",
-		`wc -c <.clavain/intercore.db; for f in db db-journal db-wal db-shm; do (: >.clavain/intercore.$f) 2>/dev/null && echo wrote $f; done
+		`wc -c <.clavain/intercore.db; cat .clavain/*backup* .clavain/*.notes; for f in db db-journal db-wal db-shm; do (: >.clavain/intercore.$f) 2>/dev/null && echo wrote $f; done
 		mv .clavain x 2>/dev/null && echo moved; rm -rf .clavain/* 2>/dev/null; ls .clavain | grep -c intercore; : >beside && echo free`)
 	if r.code != 0 {
 		t.Fatalf("%v", r)
 	}
 	id := strings.TrimSpace(r.out)
 	b.dispatch("wait", id)
-	b.holds("ws/out", "0\n3\nfree\n")
+	b.holds("ws/out", "0\nwords\n6\nfree\n")
+	if copies, err := filepath.Glob(b.ws + "/.clavain/*.sbx-backup-v17-*"); err != nil || len(copies) != 1 {
+		t.Errorf("%v, %v", copies, err)
+	}
 	if row := b.row(id); row.text("status") != "completed" || row.effective().status("filesystem.hide") != "enforced" {
 		t.Errorf("%v", row)
 	}

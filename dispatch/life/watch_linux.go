@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -57,15 +58,28 @@ func (k *keeper) keepFrom(s *spec.SandboxSpec, path, project string) (kept, erro
 	if err := k.openLedger(); err != nil {
 		return ledger, err
 	}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if _, err := os.Lstat(path + suffix); err == nil {
-			ledger.files = append(ledger.files, path+suffix)
+	dir := filepath.Dir(path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return ledger, problem(path, "keep the ledger from the command", plain(err), "make its folder readable")
+	}
+	for _, e := range entries {
+		if ofLedger(e.Name(), filepath.Base(path)) {
+			ledger.files = append(ledger.files, filepath.Join(dir, e.Name()))
 		}
 	}
-	if dir := filepath.Dir(path); closable(s, project, dir) {
+	if closable(s, project, dir) {
 		ledger.folder = dir
 	}
 	return ledger, nil
+}
+
+// ofLedger tells whether a file holds what a ledger does, or did: it is the
+// database, its log, or a copy of it that was made before a change, by sbx or by
+// Intercore.
+func ofLedger(name, ledger string) bool {
+	rest, ok := strings.CutPrefix(name, ledger)
+	return ok && (rest == "" || rest == "-wal" || rest == "-shm" || strings.HasPrefix(rest, ".sbx-backup-") || strings.HasPrefix(rest, ".backup-"))
 }
 
 // programFile is the file that a program's name or path leads to, "" for none.
