@@ -207,6 +207,13 @@ func TestDispatchDriverRefuses(t *testing.T) {
 	refused("a prompt that nobody writes", "no regular file", b.driver(b.out+"/fifo.md", b.base+"/fifo"))
 	b.insert("out", "sh", b.out+"/missing/o.md", prompt, nil)
 	refused("no folder for the output", "its folder cannot be opened", b.driver(b.out+"/missing/o.md", prompt))
+	// A relative output is another file in each project: its row is the project's own.
+	b.insert("own", "sh", "o.md", b.write("own.md", ": >own"), nil)
+	b.insert("theirs", "sh", "o.md", prompt, nil)
+	b.sql("UPDATE dispatches SET project_dir = '/elsewhere', created_at = created_at + 10 WHERE id = 'theirs'")
+	if r := b.finish(b.driver("o.md", b.base+"/own.md")); r.code != 0 || b.row("own").text("status") != "completed" || b.row("theirs").text("status") != "spawned" {
+		t.Errorf("a project's own: %v, %v", r, b.row("theirs"))
+	}
 	if r := b.finish(b.driver(out, prompt, "--faster")); r.code != 2 {
 		t.Errorf("an unknown flag: %v", r)
 	}

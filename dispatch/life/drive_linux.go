@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"sbx/audit"
@@ -78,7 +79,7 @@ func (w *World) drive(d Driver) (*keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	row, err := byOutput(l, d.Output, Absolute(d.Output, cwd))
+	row, err := byOutput(l, []string{d.Dir, filepath.Clean(project)}, d.Output, Absolute(d.Output, cwd))
 	if err == nil {
 		var k *keeper
 		if k, err = w.take(l, at, d, row, cwd, project); err == nil {
@@ -105,9 +106,12 @@ func (w *World) ledgerOf(named, project, cwd string) (dispatch.Place, error) {
 		"name it: SBX_DISPATCH_DB=FILE, or --db FILE")
 }
 
-// byOutput is the newest dispatch with this output file that has not ended.
-func byOutput(l *dispatch.Ledger, names ...string) (dispatch.Dispatch, error) {
+// byOutput is the newest dispatch with this output file that has not ended, of
+// the project where there is one: projects that lie in each other share a
+// ledger, and a relative name is another file in each.
+func byOutput(l *dispatch.Ledger, projects []string, names ...string) (dispatch.Dispatch, error) {
 	ended := ""
+	var found []dispatch.Dispatch
 	for i, name := range names {
 		if i > 0 && name == names[0] {
 			continue
@@ -118,10 +122,19 @@ func byOutput(l *dispatch.Ledger, names ...string) (dispatch.Dispatch, error) {
 		}
 		for _, row := range list {
 			if !row.Status.Ended() && !row.SandboxEffective.Set {
-				return row, nil
+				found = append(found, row)
+				continue
 			}
 			ended = ", but for " + row.ID + ", which has ended"
 		}
+	}
+	for _, row := range found {
+		if slices.Contains(projects, row.ProjectDir) {
+			return row, nil
+		}
+	}
+	if len(found) > 0 {
+		return found[0], nil
 	}
 	return dispatch.Dispatch{}, problem(l.Path(), "find the dispatch by its output "+names[0], "there is none with this output"+ended,
 		"start it by ic dispatch spawn, or run the command by sbx exec")
