@@ -23,6 +23,7 @@ type Mode uint8
 const (
 	Read  Mode = iota // nothing of the file changes, not even what it lacks
 	Write             // it is made or brought up to date where it needs that
+	Alter             // as Write, of a ledger that is there: a wrong name makes none
 )
 
 // patience is how long a ledger that others hold is waited for.
@@ -60,7 +61,7 @@ func OwnerOf(path string) (uid int, there bool) {
 	return int(st.Uid), true
 }
 
-// Open opens a ledger. With Write a file that is missing or empty becomes one of
+// Open opens a ledger. With Write alone a file that is missing or empty becomes one of
 // our own, unless it was found in a project.
 func Open(at Place, mode Mode) (*Ledger, error) {
 	if err := prepare(at, mode); err != nil {
@@ -103,13 +104,13 @@ func (l *Ledger) ready(at Place, mode Mode, facts Facts) error {
 	if err != nil {
 		return err
 	}
-	if change.Make && facts.Empty && (at.Found || mode == Read) {
+	if change.Make && facts.Empty && (at.Found || mode != Write) {
 		return refuse(at.Path, "there is nothing in it", "let its owner make it (ic init), or name another file with --db")
 	}
 	if mode == Read && change.Make {
 		return refuse(at.Path, "it is older than this program", "run a command that writes, as sbx dispatch poll")
 	}
-	if mode == Write {
+	if mode != Read {
 		if !change.None() {
 			if facts, err = l.migrate(at.Path); err != nil {
 				return err
@@ -133,7 +134,7 @@ func prepare(at Place, mode Mode) error {
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return &spec.Problem{On: at.Path, Do: "open the ledger", Why: plain(err)}
-	case mode == Read:
+	case mode != Write:
 		return &spec.Problem{On: at.Path, Do: "open the ledger", Why: "it is not there", Help: "sbx dispatch spawn makes one"}
 	}
 	if at.Home {

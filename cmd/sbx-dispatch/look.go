@@ -9,24 +9,34 @@ import (
 	"sbx/dispatch"
 )
 
-// with does something with the ledger of the current folder's project, and
-// closes it.
-func (p *program) with(c *cli.Context, mode dispatch.Mode, do func(*dispatch.Ledger, dispatch.Place) error) error {
+// withAny does something with all of the ledger of the current folder's project, and
+// otherwise where nothing was
+// sent off yet: the caller's own ledger is made by the first spawn.
+func (p *program) withAny(c *cli.Context, mode dispatch.Mode, otherwise func(), do func(*dispatch.Ledger) error) error {
 	l, at, err := p.open(c, mode)
+	if _, there := dispatch.OwnerOf(at.Path); err != nil && at.Home && !there {
+		otherwise()
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	return do(l, at)
+	return do(l)
 }
 
-// withID does something with one dispatch of it.
+// withID does something with one dispatch of the ledger.
 func (p *program) withID(c *cli.Context, mode dispatch.Mode, do func(*dispatch.Ledger, dispatch.Place, string) error) error {
 	name, err := id(c)
 	if err != nil {
 		return err
 	}
-	return p.with(c, mode, func(l *dispatch.Ledger, at dispatch.Place) error { return do(l, at, name) })
+	l, at, err := p.open(c, mode)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }()
+	return do(l, at, name)
 }
 
 // show is `sbx dispatch status`. It changes nothing.
@@ -54,21 +64,14 @@ func (p *program) list(c *cli.Context) error {
 	if err := none(c); err != nil {
 		return err
 	}
-	l, at, err := p.open(c, dispatch.Read)
-	if _, there := dispatch.OwnerOf(at.Path); err != nil && at.Home && !there {
-		printRows(c, nil) // nothing was sent off yet
+	return p.withAny(c, dispatch.Read, func() { printRows(c, nil) }, func(l *dispatch.Ledger) error {
+		rows, err := l.List(dispatch.Filter{Active: c.Bool("active"), Scope: given(c, "scope")})
+		if err != nil {
+			return err
+		}
+		printRows(c, rows)
 		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = l.Close() }()
-	rows, err := l.List(dispatch.Filter{Active: c.Bool("active"), Scope: given(c, "scope")})
-	if err != nil {
-		return err
-	}
-	printRows(c, rows)
-	return nil
+	})
 }
 
 func printRows(c *cli.Context, rows []dispatch.Dispatch) {
@@ -99,7 +102,7 @@ func (p *program) poll(c *cli.Context) error {
 
 // pollAll polls what has not ended.
 func (p *program) pollAll(c *cli.Context) error {
-	return p.with(c, dispatch.Write, func(l *dispatch.Ledger, _ dispatch.Place) error {
+	return p.withAny(c, dispatch.Alter, func() { printRows(c, nil) }, func(l *dispatch.Ledger) error {
 		rows, err := l.List(dispatch.Filter{Active: true})
 		if err != nil {
 			return err
@@ -116,7 +119,7 @@ func (p *program) pollAll(c *cli.Context) error {
 
 // withOne does something to a dispatch and prints it.
 func (p *program) withOne(c *cli.Context, do func(*dispatch.Ledger, string) (dispatch.Dispatch, error)) error {
-	return p.withID(c, dispatch.Write, func(l *dispatch.Ledger, _ dispatch.Place, name string) error {
+	return p.withID(c, dispatch.Alter, func(l *dispatch.Ledger, _ dispatch.Place, name string) error {
 		d, err := do(l, name)
 		if err != nil {
 			return err

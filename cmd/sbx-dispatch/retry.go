@@ -25,7 +25,7 @@ func (p *program) retry(c *cli.Context) error {
 	case c.IsSet("failure-mode") && !slices.Contains(life.FailureModes, e.Mode):
 		return usageError("retry: --failure-mode is one of " + strings.Join(life.FailureModes, ", ") + ", and not " + quote(e.Mode))
 	}
-	return p.withID(c, dispatch.Write, func(l *dispatch.Ledger, at dispatch.Place, name string) (err error) {
+	return p.withID(c, dispatch.Alter, func(l *dispatch.Ledger, at dispatch.Place, name string) (err error) {
 		var again life.Again
 		var j *life.Job
 		if c.Bool("escalate") {

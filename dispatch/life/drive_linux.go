@@ -75,7 +75,7 @@ func (w *World) drive(d Driver) (*keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := dispatch.Open(at, dispatch.Write)
+	l, err := dispatch.Open(at, dispatch.Alter)
 	if err != nil {
 		return nil, err
 	}

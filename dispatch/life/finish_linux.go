@@ -3,6 +3,7 @@ package life
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,9 @@ import (
 func (k *keeper) end(status spec.Opt[int64], why error) int {
 	record, view := k.record(status, why)
 	e := outcome(record, view, time.Now(), status, k.stop())
+	if status.Set && view.State != "exited" && view.State != "refused" {
+		e.Error = spec.Some("it is lost: it ended with status " + strconv.FormatInt(status.Value, 10) + ", and has left no finished record")
+	}
 	words := ""
 	if k.stream != nil {
 		var n int64
@@ -50,9 +54,7 @@ func (k *keeper) record(status spec.Opt[int64], why error) ([]byte, audit.View) 
 		if b, v, ok := k.f.recordNow(); ok {
 			return b, v
 		}
-		if status.Set { // it ended by itself, and not well: it could not write its record
-			why = problem("sbx exec", "run the command", lastLine(string(k.f.read(errorsFile))), "")
-		}
+		why = unrecorded(status, string(k.f.read(errorsFile)))
 	}
 	if k.j.Driver && why != nil && k.Errors != nil {
 		for _, p := range spec.AsProblems(why) {
@@ -73,13 +75,24 @@ func (k *keeper) record(status spec.Opt[int64], why error) ([]byte, audit.View) 
 	return b, v
 }
 
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	s = oneLine(s[strings.LastIndexByte(s, '\n')+1:])
-	if s == "" {
-		return "it has left no record and said nothing"
+// unrecorded is the refusal of an sbx exec that could not even write its record,
+// by its status and what it said last; nil where it may have run the command,
+// whose record is lost then.
+func unrecorded(status spec.Opt[int64], said string) error {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	why := ""
+	for i := len(lines) - 1; i >= 0 && status == spec.Some(int64(125)); i-- {
+		line, own := strings.CutPrefix(lines[i], "sbx: ")
+		if !own {
+			return nil
+		}
+		if reason, is := strings.CutPrefix(line, "why: "); is {
+			why = ": " + reason
+		} else if !strings.HasPrefix(line, "hint: ") {
+			return problem("sbx exec", "run the command", oneLine(line+why), "")
+		}
 	}
-	return strings.TrimPrefix(s, "sbx: ")
+	return nil
 }
 
 // stop is the status that whoever stopped the dispatch wants for it; "" where

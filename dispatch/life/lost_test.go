@@ -82,3 +82,48 @@ func TestOneFolder(t *testing.T) {
 		t.Error("a link was followed")
 	}
 }
+
+// Whoever removes a dispatch's folder while it runs takes its record away: the
+// command has run, and what held is lost. It was not refused.
+func TestFolderIsRemoved(t *testing.T) {
+	needSandbox(t)
+	s := newScene(t)
+	l := s.ledger()
+	j := s.job(s.task()...)
+	j.Output = s.dir + "/out"
+	id := s.spawn(j)
+	within(t, "the command has begun", func() bool { return s.has("begun") })
+	must(t, os.RemoveAll(string(s.world.folderOf(l.Path(), id))))
+	var d dispatch.Dispatch
+	within(t, "the row has ended", func() (is bool) {
+		var err error
+		d, err = l.Get(id)
+		return err == nil && d.Status.Ended()
+	})
+	if !s.has("through") || d.Status != dispatch.Failed || d.ExitCode != spec.Some(int64(0)) || record(t, d)["state"] != "lost" || !strings.Contains(d.ErrorMessage.Value, "ended with status 0") {
+		t.Errorf("%+v", d)
+	}
+}
+
+// An sbx exec without a record has refused only where it says so.
+func TestUnrecorded(t *testing.T) {
+	for _, c := range []struct {
+		status spec.Opt[int64]
+		said   string
+		want   string
+	}{
+		{spec.Some(int64(125)), "noise\nsbx: cannot make the record: no space\n", "cannot make the record: no space"},
+		{spec.Some(int64(125)), "sbx: /x: cannot write the record\nsbx: why: its folder is gone\nsbx: hint: make it\n", "/x: cannot write the record: its folder is gone"},
+		{spec.Some(int64(125)), "sbx: hint: make it\n", ""},
+		{spec.Some(int64(125)), "", ""},
+		{spec.Some(int64(125)), "sbx: earlier\nthe command's own words\n", ""},
+		{spec.Some(int64(0)), "sbx: a warning", ""},
+		{spec.Some(int64(1)), "", ""},
+		{spec.Opt[int64]{}, "sbx: killed", ""},
+	} {
+		err := unrecorded(c.status, c.said)
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v %q: %v", c.status, c.said, err)
+		}
+	}
+}

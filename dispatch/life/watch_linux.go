@@ -110,7 +110,7 @@ func (k *keeper) openLedger() error {
 	if k.ledger != nil {
 		return nil
 	}
-	l, err := dispatch.Open(k.j.Ledger, dispatch.Write)
+	l, err := dispatch.Open(k.j.Ledger, dispatch.Alter)
 	if err != nil {
 		return err
 	}
