@@ -93,31 +93,47 @@ func (l *Ledger) endFields(e End) (sets []string, args []any) {
 	return sets, args
 }
 
-// Prune deletes the dispatches that ended and were made before a time, and
-// gives their ids.
-func (l *Ledger) Prune(before time.Time) (ids []string, err error) {
+// Prune deletes the dispatches that ended and were made before a time, and gives
+// their ids, and how many are kept since another table names them, as Intercore's
+// queue does.
+func (l *Ledger) Prune(before time.Time) (ids []string, kept int, err error) {
 	err = l.change("prune the ledger", func(tx *sql.Tx) error {
-		ids = nil
-		rows, err := tx.Query("SELECT id FROM dispatches WHERE created_at < ? AND status NOT IN ('spawned', 'running')", before.Unix())
+		ids, kept = nil, 0
+		old, err := column0(tx, "SELECT id FROM dispatches WHERE created_at < ? AND status NOT IN ('spawned', 'running')", before.Unix())
 		if err != nil {
 			return err
 		}
-		for rows.Next() {
-			var id any
-			if err := rows.Scan(&id); err != nil {
-				_ = rows.Close()
+		for _, id := range old {
+			switch _, err := affected(tx, "DELETE FROM dispatches WHERE id = ?", id); {
+			case named(err):
+				kept++
+			case err != nil:
 				return err
+			default:
+				ids = append(ids, asText(id).Value)
 			}
-			ids = append(ids, asText(id).Value)
 		}
-		if err := rows.Close(); err != nil {
-			return err
-		}
-		_, err = tx.Exec("DELETE FROM dispatches WHERE created_at < ? AND status NOT IN ('spawned', 'running')", before.Unix())
-		return err
+		return nil
 	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return ids, kept, nil
+}
+
+// column0 is the first column of all rows.
+func column0(tx *sql.Tx, query string, args ...any) (all []any, err error) {
+	rows, err := tx.Query(query, args...)
 	if err != nil {
 		return nil, err
 	}
-	return ids, nil
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var v any
+		if err := rows.Scan(&v); err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, rows.Err()
 }

@@ -54,6 +54,36 @@ func TestSpecIsKeptByteForByte(t *testing.T) {
 	})
 }
 
+// What another table names stays when the rest is pruned.
+func TestPruneKeepsWhatIsNamed(t *testing.T) {
+	path := foreign(t, currentForeign)
+	l := open(t, path)
+	for _, id := range []string{"a", "b", "c"} {
+		if err := l.Insert(&Dispatch{ID: id, Status: Failed, CreatedAt: spec.Some(int64(100))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, path, "INSERT INTO scheduler_jobs VALUES ('j', 'b')",
+		"CREATE TRIGGER held BEFORE DELETE ON dispatches WHEN OLD.id = 'held' BEGIN SELECT RAISE(ABORT, 'it is held'); END")
+	ids, kept, err := l.Prune(time.Unix(200, 0))
+	if err != nil || kept != 1 || fmt.Sprint(ids) != "[old1 a c]" {
+		t.Errorf("%v, %d, %v", ids, kept, err)
+	}
+	run(t, path, "DELETE FROM scheduler_jobs")
+	if ids, kept, err := l.Prune(time.Unix(200, 0)); err != nil || kept != 0 || fmt.Sprint(ids) != "[b]" {
+		t.Errorf("%v, %d, %v", ids, kept, err)
+	}
+	// Another refusal leaves all as it was.
+	for _, id := range []string{"free", "held"} {
+		if err := l.Insert(&Dispatch{ID: id, Status: Failed, CreatedAt: spec.Some(int64(100))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ids, _, err := l.Prune(time.Unix(200, 0)); err == nil || !strings.Contains(err.Error(), "it is held") || len(ids) != 0 || get(t, l, "free").ID != "free" {
+		t.Errorf("%v, %v", ids, err)
+	}
+}
+
 // In a ledger of our own nobody changes what is not to change, whoever writes.
 func TestTriggers(t *testing.T) {
 	l := own(t)
@@ -210,7 +240,7 @@ func TestListAndPrune(t *testing.T) {
 		if got := ids(Filter{Output: spec.Some("/out")}); got != "failed spawned completed running" {
 			t.Errorf("by output: %s", got)
 		}
-		gone, err := l.Prune(time.Unix(1003, 0))
+		gone, _, err := l.Prune(time.Unix(1003, 0))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -35,6 +35,13 @@ func code(err error) int {
 	return 0
 }
 
+// named tells that a row cannot go, since another table names it
+// (SQLITE_CONSTRAINT_FOREIGNKEY).
+func named(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code() == 787
+}
+
 // noRoom tells the disk errors that are a full disk: the index of the log could
 // not grow (SQLITE_IOERR_SHMSIZE), or a write came short (SQLITE_IOERR_WRITE).
 func noRoom(err error) bool {

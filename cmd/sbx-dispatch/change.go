@@ -81,11 +81,14 @@ func (p *program) prune(c *cli.Context) error {
 		return err
 	}
 	return p.withAny(c, dispatch.Alter, func() { fmt.Println("0 pruned") }, func(l *dispatch.Ledger) error {
-		ids, err := l.Prune(time.Now().Add(-age))
+		ids, kept, err := l.Prune(time.Now().Add(-age))
 		if err != nil {
 			return err
 		}
 		fmt.Printf("%d pruned\n", len(ids))
+		if kept > 0 {
+			say(os.Stderr, fmt.Sprintf("%d kept, which another table of the ledger names", kept))
+		}
 		return p.world.Clear(l, ids)
 	})
 }

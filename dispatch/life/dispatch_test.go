@@ -176,7 +176,7 @@ func TestRetry(t *testing.T) {
 	if d, err := s.world.Stop(l, other.ID, dispatch.Cancelled); err != nil || d.Status != dispatch.Cancelled || record(t, d)["state"] != "refused" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	ids, err := l.Prune(time.Now().Add(time.Hour))
+	ids, _, err := l.Prune(time.Now().Add(time.Hour))
 	must(t, err)
 	must(t, s.world.Clear(l, ids))
 	if left, _ := os.ReadDir(s.world.folders(l.Path())); len(ids) != 3 || len(left) != 0 {
