@@ -121,13 +121,16 @@ func TestDispatchIntercore(t *testing.T) {
 		}
 	}
 	b.write("ws/slow.sh", "sleep 60\n")
-	id = run("dispatch", "spawn", "--type=sh", "--prompt-file=slow.sh", "--output="+b.out+"/s.md")
-	within(t, limit/2, "it runs", func() bool { return strings.Contains(run("dispatch", "poll", id, "--json"), `"commands":1`) })
-	if got := run("dispatch", "kill", id); got != "killed" {
-		t.Errorf("%q", got)
-	}
-	if row := b.row(id); row.text("status") != "cancelled" || row.effective().text("state") != "exited" {
-		t.Errorf("%v", row)
+	// It ends what its own spawn has started, and what sbx has.
+	for _, id := range []string{run("dispatch", "spawn", "--type=sh", "--prompt-file=slow.sh", "--output="+b.out+"/s.md"),
+		strings.TrimSpace(b.dispatch("spawn", "--", "sh", "slow.sh").out)} {
+		within(t, limit/2, "it runs", func() bool { return strings.Contains(run("dispatch", "poll", id, "--json"), `"commands":1`) })
+		if got := run("dispatch", "kill", id); got != "killed" {
+			t.Errorf("%q", got)
+		}
+		if row := b.row(id); row.text("status") != "cancelled" || row.effective().text("state") != "exited" {
+			t.Errorf("%v", row)
+		}
 	}
 	// What sbx left is sound to its owner.
 	run("health")

@@ -240,6 +240,25 @@ func TestDispatchDriverIsStopped(t *testing.T) {
 	if r := b.dispatch("poll", "slow"); r.code != 0 || b.row("slow").text("status") == "spawned" {
 		t.Errorf("%v %v", r, b.row("slow"))
 	}
+	// So is what sbx itself has started in that ledger; sbx's own kill says how it ends.
+	for _, own := range []bool{false, true} {
+		id := strings.TrimSpace(b.dispatch("spawn", "--", "sh", "-c", "sleep 60").out)
+		within(t, limit/2, "it runs", func() bool { return b.row(id).whole("commands") == 1 })
+		if own {
+			if r := b.dispatch("kill", id); r.out != "killed\n" || b.row(id).text("status") != "cancelled" {
+				t.Errorf("%v, %v", r, b.row(id))
+			}
+			continue
+		}
+		must(t, syscall.Kill(b.row(id).whole("pid"), syscall.SIGTERM))
+		within(t, limit/2, "it has its record", func() bool { return b.row(id).effective() != nil })
+		if row := b.row(id); row.text("status") != "running" || row.effective().text("state") != "exited" {
+			t.Errorf("%v", row)
+		}
+		if r := b.dispatch("poll", id); r.code != 0 || b.row(id).text("status") != "failed" {
+			t.Errorf("%v, %v", r, b.row(id))
+		}
+	}
 }
 
 // The ledger is out of reach of what it keeps books on.

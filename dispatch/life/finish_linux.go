@@ -31,8 +31,6 @@ func (k *keeper) end(status spec.Opt[int64], why error) int {
 	}
 	k.leave(words, &e)
 	k.step("keeper: output written")
-	// Whoever stops a driver by a signal, as Intercore, has a status in mind.
-	e.KeepStatus = k.j.Driver && !k.own && k.f.read(stopFile) == nil && (k.stopped || k.j.LeaveStatus)
 	k.close(e)
 	k.step("keeper: row ended")
 	if k.live != nil {
@@ -158,6 +156,8 @@ func (k *keeper) close(e dispatch.End) {
 	for until := time.Now().Add(retryFor); ; time.Sleep(time.Second) {
 		err := k.openLedger()
 		if err == nil {
+			// Whoever stops a row of Intercore's by a signal, as ic, has a status in mind.
+			e.KeepStatus = !k.own && k.f.read(stopFile) == nil && (k.stopped || k.j.LeaveStatus)
 			_, err = k.ledger.End(k.j.ID, e)
 		}
 		if err == nil {
