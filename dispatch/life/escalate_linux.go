@@ -58,6 +58,9 @@ func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Esc
 	if model != "" {
 		next.Model = spec.Some(model)
 	}
+	if _, err := promptNow(&d); err != nil {
+		return Again{}, nil, err
+	}
 	prompt, err := taught(chain, &next, e)
 	if err != nil {
 		return Again{}, nil, err

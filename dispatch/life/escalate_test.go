@@ -156,6 +156,37 @@ func TestEscalateRefuses(t *testing.T) {
 	d := s.failed(l, "agent000", "claude", "", 0)
 	must(t, os.Remove(prompt))
 	refused("no prompt", d.ID, "cannot read the prompt", Escalation{})
+	// A prompt may be written anew; a link that an agent has put there is none.
+	must(t, os.WriteFile(prompt, []byte("do it\n"), 0o644))
+	hash, err := HashPrompt(prompt)
+	must(t, err)
+	must(t, l.Insert(&dispatch.Dispatch{ID: "hashed00", AgentType: "claude", Status: dispatch.Failed, ProjectDir: s.dir, PromptFile: spec.Some(prompt), PromptHash: spec.Some(hash), VerdictFile: spec.Some("v")}))
+	for _, c := range []struct {
+		do   func()
+		want string
+	}{
+		{func() {}, hash},
+		{func() { must(t, os.WriteFile(prompt, []byte("better\n"), 0o644)) }, "new"},
+		{func() { must(t, os.Remove(prompt)) }, hash},
+		{func() { must(t, os.Symlink(filepath.Join(s.dir, "secret0"), prompt)) }, hash},
+		{func() { must(t, os.WriteFile(filepath.Join(s.dir, "secret0"), []byte("key\n"), 0o600)) }, ""},
+	} {
+		c.do()
+		again, _, err := s.world.Retry(l, s.db, "hashed00")
+		if c.want == "" {
+			if err == nil || !strings.Contains(err.Error(), "a link leads to it") {
+				t.Errorf("a link: %v", err)
+			}
+			continue
+		}
+		must(t, err)
+		d, err := l.Get(again.ID)
+		must(t, err)
+		if now, _ := HashPrompt(prompt); d.PromptHash.Value != c.want && (c.want != "new" || d.PromptHash.Value != now || now == hash) {
+			t.Errorf("%s: %+v", c.want, d)
+		}
+	}
+	must(t, os.Remove(prompt))
 	// The output is no file of the user's that the agent has put a link to.
 	must(t, os.WriteFile(prompt, []byte("do it\n"), 0o644))
 	secret := filepath.Join(s.dir, "secret")

@@ -52,6 +52,9 @@ func (w *World) Retry(l *dispatch.Ledger, at dispatch.Place, id string) (Again, 
 	if err != nil {
 		return Again{}, nil, cannot(err.Error(), "")
 	}
+	if next.PromptHash, err = promptNow(&d); err != nil {
+		return Again{}, nil, err
+	}
 	return w.addAgain(l, at, &d, &next)
 }
 
@@ -61,6 +64,24 @@ func repeat(d *dispatch.Dispatch) (dispatch.Dispatch, error) {
 	return dispatch.Dispatch{ID: id, AgentType: d.AgentType, Status: dispatch.Spawned, ProjectDir: d.ProjectDir, PromptFile: d.PromptFile,
 		PromptHash: d.PromptHash, Name: d.Name, Model: d.Model, Sandbox: d.Sandbox, SandboxSpec: d.SandboxSpec, TimeoutSec: d.TimeoutSec,
 		ScopeID: d.ScopeID, ParentID: d.ParentID, RetryCount: spec.Some(d.RetryCount.Value + 1), ParentDispatchID: spec.Some(d.ID), SpawnDepth: d.SpawnDepth}, err
+}
+
+// promptNow is the digest of a dispatch's prompt as it is now: it may have been
+// written anew since. Where it is another it must be what its name says: an agent
+// that may write there could have put a link to a file of the user's in its place.
+func promptNow(d *dispatch.Dispatch) (spec.Opt[string], error) {
+	path := d.PromptFile.Value
+	if path == "" {
+		return d.PromptHash, nil
+	}
+	hash, err := HashPrompt(path)
+	if err != nil || d.PromptHash == spec.Some(hash) {
+		return d.PromptHash, nil // what is not there now may be when it is started
+	}
+	if realFile(path) != filepath.Clean(path) {
+		return d.PromptHash, problem(path, "take it for the prompt again", "a link leads to it, and its text is another than the one that was dispatched", "spawn it anew")
+	}
+	return spec.Some(hash), nil
 }
 
 // addAgain adds the row of a dispatch that repeats another.
