@@ -79,3 +79,37 @@ func TestNestedWhereTheFolderIsNotInView(t *testing.T) {
 	r, _ := n.run(outer, `{"filesystem": {"read": ["@system", `+quoted(n.ws)+`]}}`, "echo end")
 	r.refused("filesystem.read")
 }
+
+// What is asked for nothing is what its parent is, in every folder: it starts
+// where its caller stands, and what may be written there stays the parent's.
+func TestNestedInherits(t *testing.T) {
+	n := newNest(t)
+	must(t, os.MkdirAll(n.ws+"/sub", 0o755))
+	const tries = `(echo x >here) 2>/dev/null && echo here; (echo x >"$WS/there") 2>/dev/null && echo there; pwd; echo end`
+	for _, row := range []struct{ outer, asked, cd, want string }{
+		{specWW, ``, n.ws, "here there " + n.ws},
+		{specWW, ``, n.ws + "/sub", "here there " + n.ws + "/sub"},
+		{specWW, `{"max_commands": 9}`, n.ws + "/sub", "here there " + n.ws + "/sub"},
+		{specWW, ``, "/usr", "there /usr"},
+		{specRO, ``, n.ws, n.ws},
+		{specRO, ``, n.ws + "/sub", n.ws + "/sub"},
+		{specRO, ``, "/", "/"},
+		{`{"filesystem": {"read": ["@system", ` + quoted(n.ws) + `]}}`, ``, n.ws + "/sub", n.ws + "/sub"},
+	} {
+		if row.outer == specRO && n.private() {
+			continue // the workspace is out of view
+		}
+		more := ""
+		if row.asked != "" {
+			more = "--spec-json '" + row.asked + "' "
+		}
+		r := n.box.run(row.outer, "/bin/sh", "-c", `export WS=$PWD; cd "$1" && "$WS/sbx" exec -q --effective /tmp/inner.json `+more+`-- /bin/sh -c "$2"`, "sh", row.cd, tries)
+		if got := strings.Join(strings.Fields(r.out), " "); r.code != 0 || got != row.want+" end" {
+			t.Errorf("%s in %s under %s: %q, want %q: %v", row.asked, row.cd, row.outer, got, row.want, r)
+		}
+		os.Remove(n.ws + "/there")
+	}
+	// What it asks for it gets, or nothing runs: the workspace is not among it.
+	r := n.box.run(specWW, "/bin/sh", "-c", `./sbx exec --effective /tmp/inner.json --spec-json '{"filesystem": {"write": ["sub"]}}' -- /bin/sh -c 'echo end'`)
+	r.refused("inside another sandbox")
+}

@@ -28,6 +28,7 @@ func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
 	if err != nil {
 		return Resolved{}, err
 	}
+	r.start = m.start
 	r.chainFilters(parent)
 	if wider := Wider(parent, &r, in); len(wider) > 0 {
 		return Resolved{}, wider.one()
@@ -70,6 +71,7 @@ type merger struct {
 	child    *SandboxSpec
 	in       *Inputs
 	root     Node
+	start    string // see Resolved
 	problems Problems
 }
 
@@ -77,13 +79,7 @@ type merger struct {
 // of its values with the place where it was written.
 func (m *merger) merge() (*SandboxSpec, error) {
 	outer := placer{doc: m.parent.Spec, base: m.parent.WorkingDir.Abs, home: m.in.Home}
-	inner := placer{doc: m.child, base: m.parent.WorkingDir.Abs, home: m.in.Home}
-	switch {
-	case m.child.WorkingDir.Set:
-		inner.base = inner.absolute(m.child.WorkingDir.Value, m.child.Source.folder(m.in))
-	case m.in.Inside:
-		inner.base = m.in.Cwd
-	}
+	inner := m.placed()
 	m.root.Kind = Object
 	for _, name := range []string{"sandbox", "filesystem", "network", "environment", "commands", "limits"} {
 		if m.parent.Spec.node().Get(name) != nil || m.child.node().Get(name) != nil {
@@ -139,9 +135,16 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 		case child != nil:
 		case m.child.Restrict.Set, m.child.Sandbox.Value.Root.Set:
 			return nil // a worker starts in its root, or what is left of it
-		case m.in.Inside:
-			m.in.unseenCwd = (&order{p: m.parent, lists: m.in.Lists}).unseen(m.in.Cwd) != ""
-			return &Node{Kind: String, Text: m.in.Cwd, In: m.child.Source.Name}
+		case m.startsIn() == "":
+		case m.parent.AccessMode == WorkspaceWrite && !m.child.AccessMode.Set:
+			m.start = m.startsIn() // what may be written stays the parent's
+		default:
+			m.in.unseenCwd = (&order{p: m.parent, lists: m.in.Lists}).unseen(m.startsIn()) != ""
+			return &Node{Kind: String, Text: m.startsIn(), In: m.child.Source.Name}
+		}
+	case "access_mode":
+		if child == nil && m.closesWorkspace() {
+			return &Node{Kind: String, Text: ReadOnly.String(), Pos: m.child.node().lookUp("filesystem.write").Pos, In: m.child.Source.Name}
 		}
 	case "network.mode", "network.allow":
 		if child == nil && m.ownNetwork() {

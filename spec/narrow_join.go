@@ -11,6 +11,55 @@ func (m *merger) guards() bool {
 	return m.child.AccessMode.Value.Guards()
 }
 
+// placed makes the child's values independent of where it lies.
+func (m *merger) placed() placer {
+	p := placer{doc: m.child, base: orElse(m.startsIn(), m.parent.WorkingDir.Abs), home: m.in.Home}
+	if m.child.WorkingDir.Set {
+		p.base = p.absolute(m.child.WorkingDir.Value, m.child.Source.folder(m.in))
+	}
+	return p
+}
+
+// startsIn is the folder in which the command starts inside another sandbox,
+// where the child does not say; "" outside of one.
+func (m *merger) startsIn() string {
+	if m.in.Inside {
+		return m.in.Cwd
+	}
+	return m.parent.start
+}
+
+// closesWorkspace tells whether the child lists what may be written and says
+// nothing of the workspace that its parent writes: by itself it would write only
+// what it lists. What holds the workspace leaves it open, and so does a protected
+// name, which is opened in a workspace that is written.
+func (m *merger) closesWorkspace() bool {
+	if m.parent.AccessMode != WorkspaceWrite || m.parent.Job != nil || !m.child.Filesystem.Value.Write.Set {
+		return false
+	}
+	inner, dir := m.placed(), m.parent.WorkingDir.Real
+	if p, err := resolvePath(m.in.Paths, inner.base); err == nil && m.child.WorkingDir.Set {
+		dir = p.Real
+	}
+	return !slices.ContainsFunc(m.child.Filesystem.Value.Write.Value, func(path string) bool {
+		if strings.HasPrefix(path, "**/") {
+			return true
+		}
+		p, err := resolvePath(m.in.Paths, inner.absolute(path, inner.base))
+		return err == nil && (within(p.Real, dir) || m.protects(p.Real))
+	})
+}
+
+// protects tells whether a path is, or lies beneath, a protected name of what
+// the parent writes.
+func (m *merger) protects(real string) bool {
+	protected := m.in.Lists.Protected
+	return protected != nil && slices.ContainsFunc(m.parent.Write, func(w Path) bool {
+		rel := strings.TrimPrefix(strings.TrimPrefix(real, w.Real), "/")
+		return within(w.Real, real) && rel != "" && protected(rel)
+	})
+}
+
 // ownNetwork tells whether the child's network is not what its parent says.
 func (m *merger) ownNetwork() bool {
 	n := &m.child.Network.Value

@@ -188,6 +188,14 @@ func TestTheMeetIsBelowBoth(t *testing.T) {
 		mr, mw := opens(&m, in.Lists)
 		ok := subset(t, "reads more than its parent", mr, pr) && subset(t, "writes more than its parent", mw, pw)
 		ok = ok && below(t, "the parent", m.Spec, parent.Spec) && below(t, "the child", m.Spec, decodeAt(t, c))
+		// A list of what may be written is the whole of it, whatever the parent's
+		// access_mode implies; mounts are inherited.
+		if d := decodeAt(t, c); d.Filesystem.Value.Write.Set && !d.AccessMode.Set && !strings.Contains(c+p, "mounts") && !strings.Contains(c, ".git") {
+			if alone, err := narrowed(t, c); err == nil {
+				_, aw := opens(&alone, in.Lists)
+				ok = ok && subset(t, "writes more than it lists", mw, aw)
+			}
+		}
 		if m.Network > parent.Network || !ok {
 			t.Fatalf("%s under %s", c, p)
 		}

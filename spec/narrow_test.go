@@ -64,7 +64,14 @@ func TestNarrow(t *testing.T) {
 		// A list of the child's is the whole of it, where the parent covers it.
 		{`{"filesystem":{"write":["/srv"]}}`, `{"filesystem":{"write":["/srv/data"]}}`, "readonly confined files doors net=host cwd=/p/w w=/srv/data"},
 		{`{"filesystem":{"read":["@system"]}}`, `{"filesystem":{"read":["/opt"]}}`, "readonly confined visible private files doors net=host cwd=/p/w r=/opt"},
-		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":["src"]}}`, "confined private files doors net=none cwd=/p/w w=/p/w,/p/w/src"},
+		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":["src"]}}`, "readonly confined private files doors net=none cwd=/p/w w=/p/w/src"},
+		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":[]}}`, "readonly confined private files doors net=none cwd=/p/w"},
+		{`{"access_mode":"workspace-write"}`, `{"access_mode":"workspace-write","filesystem":{"write":["src"]}}`, "confined private files doors net=none cwd=/p/w w=/p/w,/p/w/src"},
+		{`{"access_mode":"workspace-write","working_dir":"/p"}`, `{"working_dir":"w","filesystem":{"write":["src"]}}`, "readonly confined private files doors net=none cwd=/p/w w=/p/w/src"},
+		{`{"access_mode":"workspace-write","working_dir":"/p"}`, `{"working_dir":"w","filesystem":{"write":["."]}}`, "confined private files doors net=none cwd=/p/w w=/p/w,/p/w"},
+		{`{"access_mode":"workspace-write","filesystem":{"write":["/srv"]}}`, `{"filesystem":{"write":["/srv/data"]}}`, "readonly confined private files doors net=none cwd=/p/w w=/srv/data"},
+		// A protected name is opened in the workspace, and does not close it.
+		{`{"access_mode":"workspace-write","filesystem":{"write":["**/.git"]}}`, `{"filesystem":{"write":[".git","src"]}}`, "confined private files doors net=none cwd=/p/w w=/p/w,/p/w/src,/p/w/.git?"},
 		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":["link"]}}`, "!link"},
 		// Both hide.
 		{`{"filesystem":{"hide":["/srv/f"]}}`, `{"filesystem":{"hide":["/opt"]}}`, "files doors net=host cwd=/p/w h=/srv/f,/opt"},

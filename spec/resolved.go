@@ -10,7 +10,10 @@ type Resolved struct {
 
 	AccessMode AccessMode // AccessUnset when no document sets it
 	Home       string     // absolute; "" when the caller has none
-	WorkingDir Path       // where the command starts; always set
+	WorkingDir Path       // where the command starts, but for Start; always set
+	// start is where it starts instead: inside another sandbox, whose workspace a
+	// document inherits that says nothing of it. "" for WorkingDir.
+	start string
 
 	// Confined is true when nothing but private folders, explicit mounts and
 	// what Write names may be written: an access_mode other than
@@ -83,6 +86,14 @@ type Resolved struct {
 	BestEffort []Field // fields that may be degraded; "*" for all
 	NotYet     []Field // fields that are set and whose enforcement does not exist yet
 	Notes      []Note  // what Resolve decided and a record's line should say
+}
+
+// Start is the folder in which the command starts.
+func (r *Resolved) Start() string {
+	if r.start != "" {
+		return r.start
+	}
+	return r.WorkingDir.Real
 }
 
 // WritesWorkDir tells whether the working directory is among what may be written

@@ -13,7 +13,7 @@ import (
 func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b := &builder{r: WithOwn(r), h: h, req: req, made: map[string]bool{}, pinned: map[string]bool{}, slots: map[taken]int{}, openedAt: map[string]int{}}
 	b.plan.Mounts = make([]Mount, 0, 128)
-	b.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.WorkingDir.Real}
+	b.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.Start()}
 	b.plan.Env = environment(r.Env, h.DropEnv)
 	b.plan.NoNewPrivs = true
 	b.plan.KeepCaps = true

@@ -43,7 +43,11 @@ func (c *call) documents() ([]*spec.SandboxSpec, error) {
 	c.profilesOff(docs)
 	profiled := (c.has("profile") || c.has("agent")) && !c.chosen.Off
 	if (len(docs) == 0 || c.chosen.Off && profilesAlone(docs)) && !profiled && !c.has("workshop") && (len(more) == 0 || more[0].Source.Kind != spec.OldWorkerFile) {
-		s, err := spec.Decode(defaultName, []byte(defaultSpec))
+		text := defaultSpec
+		if launch.Parent() != nil {
+			text = "{}" // what is asked for nothing inherits
+		}
+		s, err := spec.Decode(defaultName, []byte(text))
 		if err != nil {
 			return nil, err
 		}

@@ -141,7 +141,7 @@ func (x *execution) ask() error {
 	if err := x.instruct(); err != nil {
 		return err
 	}
-	x.record.Command.Cwd = x.resolved.WorkingDir.Real
+	x.record.Command.Cwd = x.resolved.Start()
 	if x.counter, err = x.counterAsked(); err != nil {
 		return err
 	}

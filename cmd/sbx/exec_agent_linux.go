@@ -45,7 +45,7 @@ func (x *execution) tapAgent() error {
 	}
 	s := x.resolved.Spec
 	x.watched = &watched{tap: tap, real: real,
-		rules: agent.NewRules(a, s.ToolsAllowed, s.ToolsDenied, spec.Place{Dir: x.resolved.WorkingDir.Real, Home: x.home()})}
+		rules: agent.NewRules(a, s.ToolsAllowed, s.ToolsDenied, spec.Place{Dir: x.resolved.Start(), Home: x.home()})}
 	x.std.out = real
 	if dir := x.rolloutDir(); a == spec.Codex && dir != "" {
 		x.watched.rollout = audit.Follow(dir, x.record.StartedAt)

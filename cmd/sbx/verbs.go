@@ -21,7 +21,8 @@ func table() []verb {
 			short: "run a command under a SandboxSpec",
 			long: "Runs the command under the spec, passes stdin, stdout, stderr, the terminal,\n" +
 				"signals and the exit status through, and leaves an effective record. Without\n" +
-				"a spec it is {\"access_mode\": \"workspace-write\"} in the current folder.\n\n" +
+				"a spec it is {\"access_mode\": \"workspace-write\"} in the current folder; inside\n" +
+				"another sandbox of sbx what that one is.\n\n" +
 				"Exit status: the command's own; 128+n if signal n ended it; 124 if a limit\n" +
 				"did; 125 if sbx refused or failed before it ran; 126 if it was found but could\n" +
 				"not be executed; 127 if it was not found; 2 for a bad command line.",

@@ -44,7 +44,7 @@ func fromWorkDir(r *spec.Resolved, path string) string {
 	if path != "" && path[0] == '/' {
 		return path
 	}
-	return strings.TrimRight(r.WorkingDir.Real, "/") + "/" + path
+	return strings.TrimRight(r.Start(), "/") + "/" + path
 }
 
 // candidate is where a name may be along PATH.
