@@ -363,3 +363,25 @@ func TestDelegatedGroup(t *testing.T) {
 	}
 	noGroupsLeft(t)
 }
+
+// A command that a limit ended does not end without a word, unless it is to be
+// quiet.
+func TestLimitsAreSaid(t *testing.T) {
+	b := newBox(t)
+	needSandbox(t)
+	for _, row := range []struct{ limit, script, want string }{
+		{`"timeout": "300ms"`, "exec sleep 60", "sbx: limits.timeout: 300ms: the command was ended; limits.timeout: 600ms would allow more\n"},
+		{`"file_size": "1KiB"`, "exec head -c 4000 /dev/zero >big", "sbx: limits.file_size: 1KiB: a process that wrote a larger file was ended; limits.file_size: 2KiB would allow more\n"},
+		{`"timeout": "60s"`, "exec true", ""},
+	} {
+		spec := `{"access_mode": "workspace-write", "limits": {` + row.limit + `}}`
+		if r := b.run(spec, "/bin/sh", "-c", row.script); r.err != row.want || (r.code == 0) != (row.want == "") {
+			t.Errorf("%s: status %d, stderr %q, want %q", row.limit, r.code, r.err, row.want)
+		}
+		b.args = []string{"-q"}
+		if r := b.run(spec, "/bin/sh", "-c", row.script); r.err != "" {
+			t.Errorf("%s, quiet: %q", row.limit, r.err)
+		}
+		b.args = nil
+	}
+}

@@ -63,26 +63,37 @@ func (x *execution) outOfMemory(e launch.Exit) int {
 // noteLimits turns what the limits ended or refused into violations.
 func (x *execution) noteLimits(e launch.Exit, at time.Time) {
 	l := &x.resolved.Spec.Limits.Value
-	add := func(f spec.Field, action, more string, count int) {
-		x.record.Violations.Add(audit.Violation{Kind: "limit", At: at, Action: action, Count: count,
-			Rule: string(f) + ": " + x.resolved.Spec.Text(f), AllowWith: string(f) + ": " + more})
+	add := func(f spec.Field, action, more string, count int, what string) {
+		rule, allow := string(f)+": "+x.resolved.Spec.Text(f), string(f)+": "+more
+		x.record.Violations.Add(audit.Violation{Kind: "limit", At: at, Action: action, Count: count, Rule: rule, AllowWith: allow})
+		if !x.quiet() {
+			x.std.say(rule + ": " + what + "; " + allow + " would allow more")
+		}
 	}
 	if x.bounds.TimedOut() {
-		add("limits.timeout", "run on", durationText(2*l.Timeout.Value), 1)
+		add("limits.timeout", "run on", durationText(2*l.Timeout.Value), 1, "the command was ended")
 	}
 	if n := x.outOfMemory(e); n > 0 {
-		add("limits.memory", "use more memory", (2 * l.Memory.Value).String(), n)
+		add("limits.memory", "use more memory", (2 * l.Memory.Value).String(), n, times(n, "process was ended", "processes were ended"))
 	}
 	if n := int(e.Use.Refused.Value); n > 0 && l.PIDs.Set {
-		add("limits.pids", "start a process or thread", strconv.Itoa(2*l.PIDs.Value), n)
+		add("limits.pids", "start a process or thread", strconv.Itoa(2*l.PIDs.Value), n, times(n, "process or thread was refused", "processes or threads were refused"))
 	}
 	if l.FileSize.Set && (e.Signal == int(unix.SIGXFSZ) || e.Code == 128+int(unix.SIGXFSZ)) {
-		add("limits.file_size", "write a larger file", (2 * l.FileSize.Value).String(), 1)
+		add("limits.file_size", "write a larger file", (2 * l.FileSize.Value).String(), 1, "a process that wrote a larger file was ended")
 	}
 	if x.plan.Limits.Timeout > 0 || x.plan.Limits.Memory > 0 || len(x.plan.Limits.Groups) > 0 {
 		x.record.ObservedKinds = append(x.record.ObservedKinds, "limit")
 	}
 	x.noteChanged(e.Changed)
+}
+
+// times is a number with the words for it.
+func times(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + more
 }
 
 // noteChanged says of a limit that somebody took away while the command ran.
