@@ -40,3 +40,18 @@ func (c *client) testCounted(t *testing.T) {
 		t.Logf("%v", r)
 	}
 }
+
+// What is denied alone is withheld alone, by a pattern with a star and by the
+// agent's own name as well; without it the agent uses both.
+func (c *client) testDenied(t *testing.T) {
+	read, task := c.tools["read"], c.tools["task"]
+	control := c.inside(t, "task", `{"access_mode": "workspace-write"}`).rec.uses()
+	if control[read].ran != 1 || control[task].ran != 1 {
+		t.Fatalf("nothing is denied: %v", control)
+	}
+	r := c.inside(t, "task", `{"access_mode": "workspace-write", "tools_denied": [`+quoted(read)+`, "Ta*"]}`)
+	if got := r.rec.uses(); r.code != 0 || got[read] != (use{1, 0, 1}) || got[task] != (use{1, 0, 1}) {
+		t.Errorf("status %d, %v", r.code, got)
+	}
+	r.rec.hasStatus(t, "tools_denied", "observed")
+}

@@ -25,6 +25,8 @@ func TestAgents(t *testing.T) {
 		t.Run("ways to start it", c.testWays)
 		if c.name == "codex" { // the others can withhold every tool
 			t.Run("a tool that it cannot withhold", c.testLack)
+		} else {
+			t.Run("tools that are denied", c.testDenied)
 		}
 	})
 }

@@ -86,6 +86,18 @@ func ClaudeTool(a Agent, native string) (name string, ok bool) {
 	return native, false
 }
 
+// ToolsNamed is what Claude calls the tools of the table that a pattern's name
+// is about, as "Web*".
+func ToolsNamed(pattern string) []string {
+	var names []string
+	for i := range agentTools {
+		if t := agentTools[i].name; (Tool{Name: pattern}).Names(t) {
+			names = append(names, t)
+		}
+	}
+	return names
+}
+
 // ClaudeTools is all that the tool may be in Claude's words: codex's
 // apply_patch is Edit and Write. It is empty for a name that the table lacks.
 func ClaudeTools(a Agent, native string) []string {

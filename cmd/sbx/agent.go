@@ -156,7 +156,7 @@ func (x *execution) agentAsk() agent.Ask {
 			ask.Folders = append(ask.Folders, w.Abs)
 		}
 	}
-	if x.agent.Agent == spec.Gemini && ask.Allowed.Set {
+	if x.agent.Agent == spec.Gemini && (ask.Allowed.Set || len(ask.Denied) > 0) {
 		ask.PolicyFile = wrap.PolicyPath
 	}
 	return ask

@@ -130,7 +130,8 @@ func Flags(a spec.Agent, ask Ask) (args []string, kept []Kept, lacking []Lack) {
 	if ad == nil {
 		return nil, nil, nil
 	}
-	w := answer{agent: a, ask: ask}
+	ask, unknown := ask.spelled(a)
+	w := answer{agent: a, ask: ask, lacking: unknown}
 	ad.flags(&w, ask)
 	return w.args, w.kept, w.lacking
 }
@@ -146,7 +147,8 @@ func Bypass(a spec.Agent) []string {
 // Policy is the text of the file that Ask.PolicyFile names; "" for an agent
 // that reads none.
 func Policy(a spec.Agent, ask Ask) string {
-	if ad := find(a); ad != nil && ad.policy != nil && ask.Allowed.Set {
+	ask, _ = ask.spelled(a)
+	if ad := find(a); ad != nil && ad.policy != nil && (ask.Allowed.Set || len(ask.Denied) > 0) {
 		return ad.policy(ask)
 	}
 	return ""

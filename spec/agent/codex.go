@@ -80,6 +80,15 @@ func codexFlags(w *answer, ask Ask) {
 	for _, t := range ask.deniedRules() {
 		w.lack(t, "codex's command line has no patterns")
 	}
+	for _, t := range ask.deniedQuietly() {
+		_, there := spec.ToolNames(spec.Codex, t)
+		switch {
+		case ask.has("Bash") && (t == "Read" || t == "Grep" || t == "Glob" || t == "LS"):
+			w.lack(t, "codex reads by its shell")
+		case there || !known(t):
+			w.lack(t, "codex has no switch for it")
+		}
+	}
 	w.codexUnheard()
 	if mode == "workspace-write" {
 		for _, f := range ask.Folders {

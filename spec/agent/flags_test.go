@@ -26,6 +26,18 @@ var asks = map[string]Ask{
 	"with policy": {Allowed: some([]string{"Read", "Bash(git:*)"}), PolicyFile: "/run/p.toml"},
 	"everything":  {Allowed: some([]string{"Write", "Edit", "WebFetch", "Bash", "WebSearch", "Task"}), Mode: spec.AcceptEdits, Access: spec.WorkspaceWrite},
 	"mcp":         {Allowed: some([]string{"Read", "mcp__x__y"})},
+
+	"stars":           {Allowed: some([]string{"Web*", "Read", "mcp__*"})},
+	"a star":          {Allowed: some([]string{"Read", "*"})},
+	"an odd star":     {Allowed: some([]string{"Read", "Cron*"})},
+	"own names":       {Allowed: some([]string{"run_shell_command(git:*)", "exec_command", "read_file"}), PolicyFile: "/run/p.toml"},
+	"denied stars":    {Denied: []string{"Web*", "*Edit"}},
+	"denied an odd":   {Denied: []string{"Cron*"}},
+	"denied own":      {Denied: []string{"web_search", "apply_patch", "google_web_search", "Frob"}},
+	"denied quietly":  {Denied: []string{"Read", "TodoWrite", "mcp__x"}},
+	"denied, policy":  {Denied: []string{"Read", "Task", "mcp__x", "Bash(rm:*)"}, PolicyFile: "/run/p.toml"},
+	"denied a rule":   {Denied: []string{"Bash(rm:*)"}, PolicyFile: "/run/p.toml"},
+	"denied them all": {Denied: []string{"*"}, PolicyFile: "/run/p.toml"},
 }
 
 func TestFlags(t *testing.T) {
@@ -43,7 +55,20 @@ func TestFlags(t *testing.T) {
 		{spec.Claude, "planning", "--permission-mode|plan", ""},
 		{spec.Claude, "mcp", "--allowedTools|Read|mcp__x__y|--tools|Read|--disallowedTools=Write,Edit,NotebookEdit,Bash,WebFetch,WebSearch,Task", ""},
 
+		{spec.Claude, "stars", "--allowedTools|WebFetch|WebSearch|Read|mcp__*|--tools|WebFetch,WebSearch,Read|--disallowedTools=Write,Edit,NotebookEdit,Bash,Task", ""},
+		{spec.Claude, "a star", "", ""},
+		{spec.Claude, "an odd star", "--allowedTools|Read|--tools|Read|--disallowedTools|Write|Edit|NotebookEdit|Bash|WebFetch|WebSearch|Task|--strict-mcp-config", "Cron*"},
+		{spec.Claude, "denied stars", "--disallowedTools=Web*,WebFetch,WebSearch,*Edit,Edit,NotebookEdit", ""},
+		{spec.Claude, "denied an odd", "--disallowedTools=Cron*", ""},
+		{spec.Claude, "denied quietly", "--disallowedTools=Read,TodoWrite,mcp__x", ""},
+
 		{spec.Codex, "nothing", "", ""},
+		{spec.Codex, "a star", "", ""},
+		{spec.Codex, "own names", "-c|web_search=\"disabled\"|-c|agents.enabled=false", "Write Edit run_shell_command read_file"},
+		{spec.Codex, "denied stars", "-c|web_search=\"disabled\"", "Edit"},
+		{spec.Codex, "denied an odd", "", "Cron*"},
+		{spec.Codex, "denied own", "-c|web_search=\"disabled\"", "Edit Write google_web_search Frob"},
+		{spec.Codex, "denied quietly", "", "Read TodoWrite mcp__x"},
 		{spec.Codex, "no tools", "-c|features.shell_tool=false|-c|web_search=\"disabled\"|-c|agents.enabled=false", "Write Edit"},
 		{spec.Codex, "reading", "-s|read-only|-c|web_search=\"disabled\"|-c|agents.enabled=false", "Bash"},
 		{spec.Codex, "writing", "-s|workspace-write|-c|web_search=\"disabled\"|-c|agents.enabled=false|--add-dir|/p|--add-dir|/q,r", "Bash"},
@@ -56,6 +81,14 @@ func TestFlags(t *testing.T) {
 		{spec.Codex, "everything", "-s|workspace-write", "WebFetch"},
 
 		{spec.Gemini, "nothing", "", ""},
+		{spec.Gemini, "a star", "", ""},
+		{spec.Gemini, "own names", "--approval-mode|default|--allowed-tools|run_shell_command(git)|--policy|/run/p.toml", "exec_command"},
+		{spec.Gemini, "denied stars", "--approval-mode|default", "WebSearch"},
+		{spec.Gemini, "denied own", "--approval-mode|default", "WebSearch web_search apply_patch Frob"},
+		{spec.Gemini, "denied quietly", "--approval-mode|default", "Read TodoWrite mcp__x"},
+		{spec.Gemini, "denied, policy", "--approval-mode|default|--policy|/run/p.toml", "mcp__x Bash(rm:*)"},
+		{spec.Gemini, "denied a rule", "--approval-mode|default", "Bash(rm:*)"},
+		{spec.Gemini, "denied them all", "--approval-mode|default|--policy|/run/p.toml", ""},
 		{spec.Gemini, "reading", "--approval-mode|default|--allowed-tools|run_shell_command(git log),run_shell_command(ls)|--include-directories|/p", "WebSearch Task Glob Bash(ls)"},
 		{spec.Gemini, "writing", "--approval-mode|default|--allowed-tools|run_shell_command(make),write_file,replace|--include-directories|/p", "Bash(a*b) WebSearch Task Grep Glob /q,r"},
 		{spec.Gemini, "documents", "--approval-mode|default|--allowed-tools|write_file", "WebSearch Task Grep Glob"},
@@ -109,6 +142,7 @@ func TestNothingIsDroppedInSilence(t *testing.T) {
 			for _, l := range lacking {
 				said += "\n" + l.Tool
 			}
+			ask, _ := ask.spelled(ad.agent)
 			for _, tool := range ask.withheld() {
 				if _, has := spec.ToolNames(ad.agent, tool); !has {
 					continue
@@ -161,7 +195,17 @@ func TestPolicy(t *testing.T) {
 			t.Errorf("%v:\n%s", c.tools, got)
 		}
 	}
-	if Policy(spec.Gemini, Ask{}) != "" || Policy(spec.Claude, asks["reading"]) != "" {
+	// What is denied alone leaves the rest as it is.
+	const gone = "[[rule]]\ntoolName = [\"read_file\", \"read_many_files\", \"google_web_search\"]\ndecision = \"deny\"\npriority = 950\n"
+	for _, ask := range []Ask{{Denied: []string{"Read", "google_web_search", "Bash(rm:*)", "NotebookEdit"}}, {Allowed: some([]string{"*"}), Denied: []string{"read_file", "WebSearch"}}} {
+		if got := Policy(spec.Gemini, ask); got != gone {
+			t.Errorf("%v:\n%s", ask, got)
+		}
+	}
+	if got := Policy(spec.Gemini, Ask{Denied: []string{"*"}}); got != deny {
+		t.Errorf("all denied:\n%s", got)
+	}
+	if Policy(spec.Gemini, Ask{}) != "" || Policy(spec.Gemini, asks["denied a rule"]) != "" || Policy(spec.Claude, asks["reading"]) != "" {
 		t.Error("a policy for nobody")
 	}
 }

@@ -59,7 +59,7 @@ func geminiFlags(w *answer, ask Ask) {
 	if len(grants) > 0 {
 		w.flag("--allowed-tools", strings.Join(grants, ","))
 	}
-	policed := ask.PolicyFile != "" && ask.Allowed.Set
+	policed := ask.PolicyFile != "" && geminiPolicy(ask) != ""
 	var gone []string
 	for _, t := range ask.withheld() {
 		_, there := spec.ToolNames(spec.Gemini, t)
@@ -75,12 +75,27 @@ func geminiFlags(w *answer, ask Ask) {
 	if policed {
 		w.flag("--policy", ask.PolicyFile)
 		how += " and --policy"
+	}
+	switch {
+	case ask.Allowed.Set && policed:
 		w.keep(ByAgent, "tools: "+list(names(ask.granted()))+", and no others", "--policy")
-	} else if ask.Allowed.Set {
+	case ask.Allowed.Set:
 		for _, t := range []string{"Read", "Grep", "Glob"} {
 			if !ask.has(t) {
 				w.lack(t, "gemini takes it away by a policy file alone")
 			}
+		}
+	}
+	for _, t := range ask.deniedQuietly() {
+		switch _, there := spec.ToolNames(spec.Gemini, t); {
+		case ask.Allowed.Set && policed: // all but the allowed are gone
+		case !there && !known(t):
+			w.lack(t, "gemini has no such tool that is known")
+		case !there:
+		case policed:
+			gone = append(gone, t)
+		case !slices.Contains(geminiAsks, t):
+			w.lack(t, "gemini takes it away by a policy file alone")
 		}
 	}
 	w.keepWithheld(gone, how)
@@ -160,9 +175,22 @@ func geminiPrefixes(w *answer, rules []string) []string {
 	return all
 }
 
-// geminiPolicy is a policy that denies every tool but the allowed ones.
+// geminiPolicy is a policy that denies every tool but the allowed ones, or the
+// denied ones alone where all others are.
 func geminiPolicy(ask Ask) string {
 	var b strings.Builder
+	if !ask.Allowed.Set {
+		var tools []string
+		for _, t := range names(ask.Denied) {
+			if native, ok := spec.ToolNames(spec.Gemini, t); ok && ask.denies(t) {
+				tools = append(tools, native...)
+			}
+		}
+		if len(tools) > 0 {
+			b.WriteString("[[rule]]\ntoolName = " + tomlList(tools) + "\ndecision = \"deny\"\npriority = 950\n")
+		}
+		return b.String()
+	}
 	b.WriteString("[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 900\n")
 	var tools []string
 	for _, t := range names(ask.granted()) {
