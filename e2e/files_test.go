@@ -356,6 +356,47 @@ func TestFileRules(t *testing.T) {
 	})
 }
 
+// What a command leaves in the workspace does not choose what the next one may
+// write or see by the same spec.
+func TestLinksThatACommandLeft(t *testing.T) {
+	needSandbox(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		must(t, os.Mkdir(b.home+"/.ssh", 0o700))
+		b.write(b.home+"/.ssh/id", "secret\n")
+		specs := []struct{ spec, attack string }{
+			{specWith(specWW, `"filesystem":{"write":["made"]}`), "echo x >made/new"},
+			{specWith(specWW, `"filesystem":{"mounts":[{"label":"m","source":"made","target":"/mnt","mode":"rw"}]}`), "echo x >/mnt/new"},
+			{specWith(specWW, `"filesystem":{"mounts":[{"label":"m","source":"made","target":"/mnt","mode":"ro"}]}`), "cat /mnt/id"},
+			{`{"access_mode":"read-only","filesystem":{"write":["made"]}}`, "echo x >made/new"},
+		}
+		for _, c := range specs {
+			os.Remove(b.ws + "/made")
+			must(t, os.Mkdir(b.ws+"/made", 0o755))
+			if r := b.sh(c.spec, "ls made").ended(); r.code != 0 {
+				t.Errorf("control: a folder: %v", r)
+			}
+			os.RemoveAll(b.ws + "/made")
+			if r := b.sh(specWW, "ln -s "+b.home+"/.ssh made").ended(); r.code != 0 {
+				t.Fatalf("%v", r)
+			}
+			r := b.sh(c.spec, c.attack)
+			if r.code != 125 || !strings.Contains(r.err, "leads out of the workspace") || strings.Contains(r.out, "secret") {
+				t.Errorf("%s: %v", c.spec, r)
+			}
+			b.absent(b.home + "/.ssh/new")
+		}
+		// Within the workspace, and to what the spec names itself, a link is no way out.
+		os.Remove(b.ws + "/made")
+		must(t, os.Mkdir(b.ws+"/real", 0o755))
+		must(t, os.Symlink("real", b.ws+"/made"))
+		must(t, os.Symlink(b.out, b.ws+"/far"))
+		r := b.sh(specWith(specWW, `"filesystem":{"write":["made","far",`+quoted(b.out)+`]}`), "echo x >made/new && echo x >far/new && echo wrote").ended()
+		if !strings.Contains(r.out, "wrote") || !exists(b.ws+"/real/new") || !exists(b.out+"/new") {
+			t.Errorf("%v", r)
+		}
+	})
+}
+
 func TestFileRulesThatAreErrors(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

@@ -47,6 +47,7 @@ func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 	r.agent()
 	r.modes()
 	r.files()
+	r.astray()
 	r.restricted()
 	r.commands()
 	r.network()

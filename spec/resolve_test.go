@@ -178,6 +178,8 @@ func TestResolveErrors(t *testing.T) {
 		{`{"sandbox":{"root":"root"},"restrict":"/file"}`, "restrict (spec.json:1:39): cannot restrict the files to /file: /p/root/file is not a folder"},
 		{`{"sandbox":{"root":"root"},"restrict":"/.."}`, "restrict (spec.json:1:39): cannot restrict the files to /..: it leaves the root /p/root (spec.json:1:20)"},
 		{`{"sandbox":{"root":"root"},"restrict":"/src/../../root/src"}`, "restrict (spec.json:1:39): cannot restrict the files to /src/../../root/src: it leaves the root /p/root (spec.json:1:20)"},
+		{`{"access_mode":"read-only","filesystem":{"write":["link"]}}`, "filesystem.write[0] (spec.json:1:51): cannot write link: /p/w/link is a link that leads out of the workspace, to /srv/data: an earlier command may have left it"},
+		{`{"access_mode":"read-only","filesystem":{"mounts":[{"source":"link","target":"/data","mode":"ro"}]}}`, "filesystem.mounts[0].source (spec.json:1:62): cannot mount at /data: /p/w/link is a link that leads out of the workspace, to /srv/data: an earlier command may have left it"},
 		{`{"sandbox":{"root":"root"},"restrict":"/leak/data"}`, "restrict (spec.json:1:39): cannot restrict the files to /leak/data: it leaves the root /p/root (spec.json:1:20): it is /srv/data"},
 		{`{"sandbox":{"root":"root","readonly":true},"readonly":false}`, "readonly (spec.json:1:55): cannot make the workshop writable by readonly: false: sandbox.readonly is true"},
 		{`{"sandbox":{"root":"root"},"working_dir":"w"}`, "working_dir (spec.json:1:42): cannot start in w: it lies outside of /p/root (spec.json:1:20)"},
