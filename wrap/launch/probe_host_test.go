@@ -94,9 +94,9 @@ func TestMountLine(t *testing.T) {
 		"36 35 0:5 / /p rw - ext4 /dev/x rw,ro\n":  {Path: "/p", Type: "ext4"},
 		"36 35 0:5 / /p rw - fuse.x my - dev ro\n": {Path: "/p", Type: "fuse.x"},
 	} {
-		m, _, ok := mountLine(line)
-		if !ok || m != want {
-			t.Errorf("%q is %+v", line, m)
+		m, on, ok := mountLine(line)
+		if !ok || m != want || on.path != m.Path || on.root != "/" && on.root != "/r" || !strings.Contains(line, " "+on.dev+" ") {
+			t.Errorf("%q is %+v, %+v", line, m, on)
 		}
 	}
 	for _, line := range []string{"", "\n", "1 2 3", "36 35 0:5 / /p rw tmpfs tmpfs rw\n"} {

@@ -49,7 +49,9 @@ type prober struct {
 	env  func(string) (string, bool)
 	dirs []byte // the buffer of getdents64
 
-	tried []string // folders that list has opened, whatever came of it
+	unseen []wrap.Found // secrets that are out of view where they stand
+	seats  []seat       // where file systems are mounted, in the order of mountinfo
+	tried  []string     // folders that list has opened, whatever came of it
 
 	root string // "/" but in tests: where the absolute paths of tables begin
 }

@@ -16,12 +16,13 @@ const maxMounts = 16 << 20
 func (p *prober) mounts() {
 	b, _ := readProc("/proc/self/mountinfo", maxMounts)
 	for line := range strings.Lines(string(b)) {
-		m, dev, ok := mountLine(line)
+		m, on, ok := mountLine(line)
 		if !ok {
 			continue
 		}
 		p.h.Mounts = append(p.h.Mounts, m)
-		p.noteMedia(m.Path, dev)
+		p.seats = append(p.seats, on)
+		p.noteMedia(m.Path, on.dev)
 	}
 }
 
@@ -46,30 +47,31 @@ func (p *prober) noteMedia(path, dev string) {
 // mountLine reads a line of mountinfo, proc_pid_mountinfo(5):
 //
 //	36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/root rw
-func mountLine(line string) (m wrap.MountPoint, dev string, ok bool) {
-	var path string
+func mountLine(line string) (m wrap.MountPoint, on seat, ok bool) {
 	rest := strings.TrimSuffix(line, "\n")
 	for i := 0; i < 6; i++ {
 		var word string
 		word, rest, ok = strings.Cut(rest, " ")
 		if !ok {
-			return m, "", false
+			return m, on, false
 		}
 		switch i {
 		case 2:
-			dev = word
+			on.dev = word
+		case 3:
+			on.root = unescape(word)
 		case 4:
-			path = word
+			on.path = unescape(word)
 		}
 	}
 	rest = " " + rest
 	i := strings.Index(rest, " - ")
 	if i < 0 {
-		return m, "", false
+		return m, on, false
 	}
-	m.Path = unescape(path)
+	m.Path = on.path
 	m.Type, _, _ = strings.Cut(rest[i+3:], " ")
-	return m, dev, m.Path != ""
+	return m, on, m.Path != ""
 }
 
 // unescape undoes mangle_path's \040 for space, tab, newline and backslash.

@@ -38,6 +38,7 @@ func (p *prober) secrets() {
 	p.movedFolders(table[tilde:])
 	p.movedSecrets()
 	p.socketVars()
+	p.again()
 	p.prune()
 }
 
@@ -64,7 +65,11 @@ func (p *prober) hide(f wrap.Found) {
 	} else {
 		f.Path = join(resolve(parent(f.Path)).path, base(f.Path))
 	}
-	if p.isOpened(f.Path, f.Real) || p.isHidden(f.Path) || !p.inView(f.Path) {
+	if p.isOpened(f.Path, f.Real) || p.isHidden(f.Path) {
+		return
+	}
+	if !p.inView(f.Path) {
+		p.unseen = append(p.unseen, f) // here, if not by another mount
 		return
 	}
 	if f.Target != "" && p.tooWide(f.Real) { // by its name alone
