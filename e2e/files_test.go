@@ -268,6 +268,28 @@ func TestHomeAsWorkspace(t *testing.T) {
 	})
 }
 
+// A home by another name, which is a link, is the same home.
+func TestHomeThatIsALink(t *testing.T) {
+	needSandbox(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		link := b.base + "/link"
+		must(t, os.Symlink(b.home, link))
+		b.write(b.home+"/.netrc", "machine\n")
+		b.env = append(b.env, "HOME="+link, "XDG_STATE_HOME=")
+		inside := "cat ~/.netrc " + b.home + "/.netrc 2>/dev/null; ls .local/state/sbx; echo x >wrote && echo end"
+		for range 2 { // the state folder is there from the second on
+			os.Remove(b.home + "/wrote")
+			r := b.plain("/bin/sh", "-c", `cd "$1" && exec "$2" exec -- /bin/sh -c "$3"`, "sh", link, sbxPath, inside)
+			if r.code != 0 || r.out != "end\n" || !exists(b.home+"/wrote") {
+				t.Errorf("%v", r)
+			}
+		}
+		if r := b.plain("/bin/cat", link+"/.netrc"); r.out != "machine\n" {
+			t.Errorf("control: %v", r)
+		}
+	})
+}
+
 // Rules about paths: which are in view, which of two rules holds.
 func TestFileRules(t *testing.T) {
 	needSandbox(t)

@@ -20,7 +20,7 @@ type execution struct {
 	keep        []int
 	resolved    *spec.Resolved
 	sink        *audit.Sink
-	later       string // where the record will stand, before sink is opened
+	later       string // where the record will stand, links resolved, before sink is opened
 	record      audit.Record
 	host        wrap.Host
 	program     wrap.Program
@@ -168,7 +168,11 @@ func (x *execution) place() error {
 	if x.has("effective") || variable(x.environ, "SBX_EFFECTIVE") != "" || !exists(state+"/runs") {
 		return x.open()
 	}
-	x.later = state + "/runs/" + x.record.ID + "/effective.json"
+	runs, err := spec.Real(state+"/runs", spec.HostPaths{})
+	if err != nil {
+		return x.open()
+	}
+	x.later = runs + "/" + x.record.ID + "/effective.json"
 	return nil
 }
 
