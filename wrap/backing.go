@@ -2,6 +2,8 @@ package wrap
 
 import (
 	"slices"
+
+	"sbx/seccomp"
 )
 
 // Backing is how sbx runs a command through another tool: the tool is the one
@@ -11,6 +13,8 @@ type Backing struct {
 	Line  Invocation
 	Plan  *Plan    // of the tool's own process; its Enforcement is the record's
 	Blind []string // what sbx cannot see of such a run
+	// Filter is the seccomp program that the tool reads from Ask.FilterFD.
+	Filter []byte
 }
 
 // Back makes the Backing of one invocation. Ask.Supervised is implied.
@@ -40,6 +44,11 @@ func Back(name string, a Ask, inv Invocation) (*Backing, error) {
 	b := &Backing{Line: line, Plan: p, Blind: []string{"commands", "refusals"}}
 	if w.image {
 		b.Blind = append(b.Blind, "usage")
+	}
+	if f := &w.plan.Filter; a.FilterFD != 0 && f.On {
+		if b.Filter = f.Code; b.Filter == nil {
+			b.Filter = []byte(seccomp.Shipped(f.Options(), seccomp.Native))
+		}
 	}
 	return b, nil
 }

@@ -60,6 +60,9 @@ type Ask struct {
 	Terminal  bool
 	// StatusFD is where bwrap tells whether the command was started; 0 for nowhere.
 	StatusFD int
+	// FilterFD is where bwrap is given Backing.Filter; 0 for nowhere, -1 where it will
+	// be and the line does not say so.
+	FilterFD int
 	Record   string // see Request
 	Sources  []string
 }
@@ -145,6 +148,7 @@ func (w *wrapper) finish() error {
 	}
 	w.checkMounts(w.a.Mounts)
 	w.args(w)
+	w.openDoors()
 	for _, l := range w.supervisedLacks() {
 		w.note(l)
 	}

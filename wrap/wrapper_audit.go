@@ -71,8 +71,11 @@ func (w *wrapper) auditHead() (g auditArgs) {
 	var args []string
 	for i, word := range w.line[:w.same()] {
 		text := word.Text
-		if w.name == nameSbx && i == sbxDocument {
+		switch {
+		case w.name == nameSbx && i == sbxDocument:
 			text = string(w.a.Resolved.Redacted(redact.Mark).AppendJSON(nil, nil))
+		case i > 0 && w.line[i-1].Text == nsjailPolicy:
+			text = nsjailShut
 		}
 		args = append(args, text)
 	}

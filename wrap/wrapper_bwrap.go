@@ -11,7 +11,6 @@ import (
 // --disable-userns.
 var bwrapTool = tool{name: "bwrap", needs: "0.8.0", args: bwrapArgs, cannot: unsupervised,
 	without: []Lack{
-		{FieldSideDoors, "bwrap takes no seccomp filter on a command line: of the system calls only those for namespaces are shut"},
 		{FieldProtected, noWatch},
 		{"max_commands", noCount},
 	}}
@@ -31,6 +30,8 @@ func unsupervised(w *wrapper, f spec.Field) string {
 		return "no control group can be made to count in: " + w.a.Host.Groups[PIDs].Why
 	case f == "commands.allow":
 		return w.name + " has no rule about which files are executed"
+	case f == "syscalls" && w.a.FilterFD != 0:
+		return ""
 	case f == "syscalls":
 		return w.name + " takes no list of system calls on a command line"
 	}
@@ -59,6 +60,9 @@ func bwrapArgs(w *wrapper) {
 	} else {
 		w.add("--unshare-user", "--disable-userns")
 	}
+	if w.a.FilterFD == 0 && w.plan.Filter.On {
+		w.note(Lack{FieldSideDoors, bwrapUnfiltered(w.a.Host.UID == 0)})
+	}
 	w.add("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
 	if w.a.Resolved.Network != spec.NetworkHost {
 		w.add("--unshare-net")
@@ -76,9 +80,22 @@ func bwrapArgs(w *wrapper) {
 	w.bwrapCommand()
 }
 
+// bwrapUnfiltered is what stays open where bwrap is handed no filter, which it wants
+// to read from a descriptor.
+func bwrapUnfiltered(root bool) string {
+	const why = "bwrap takes no seccomp filter on a command line: "
+	if root {
+		return why + "no system call is shut, those for namespaces included"
+	}
+	return why + "of the system calls only those for namespaces are shut"
+}
+
 func (w *wrapper) bwrapCommand() {
 	if w.a.StatusFD > 0 {
 		w.add("--json-status-fd", itoa(w.a.StatusFD))
+	}
+	if w.a.FilterFD > 0 && w.plan.Filter.On {
+		w.add("--seccomp", itoa(w.a.FilterFD))
 	}
 	w.slot(SlotHeeded, "--setenv")
 	w.slot(SlotCwd, "--chdir")

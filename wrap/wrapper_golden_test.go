@@ -133,7 +133,10 @@ func wrapGolden(t *testing.T, text, on, name, doc, facts string, mounts []DirMou
 		t.Error("a second answer differs from the first")
 	}
 	got += out.Cmd + "\n"
-	for _, a := range out.Args {
+	for i, a := range out.Args {
+		if i > 0 && out.Args[i-1] == nsjailPolicy { // seccomp's tests hold it
+			a = nsjailShut
+		}
 		got += "\t" + a + "\n"
 	}
 	got += "env: " + strings.Join(out.Env, " ") + "\ncwd: " + out.Cwd + "\n"

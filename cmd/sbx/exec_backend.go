@@ -106,9 +106,14 @@ func (x *execution) behind(image string) (int, error) {
 			return status, err
 		}
 		inv.Cmd = x.program.Path
-		if x.value("backend") == "bwrap" && !x.has("dry-run") {
-			x.status = statusFile()
-			ask.StatusFD = x.status
+		if x.value("backend") == "bwrap" {
+			ask.FilterFD = -1
+			if !x.has("dry-run") {
+				var err error
+				if ask.StatusFD, ask.FilterFD, err = x.bwrapFiles(); err != nil {
+					return exitRefused, err
+				}
+			}
 		}
 	} else {
 		ask.Container = "sbx-" + x.record.ID
@@ -127,6 +132,9 @@ func (x *execution) behind(image string) (int, error) {
 	}
 	cwd, err := getwd()
 	if err != nil {
+		return exitRefused, err
+	}
+	if err := fill(ask.FilterFD, b.Filter); err != nil {
 		return exitRefused, err
 	}
 	b.Plan.Command.Dir = cwd

@@ -80,14 +80,32 @@ func readUntil(fd int, until time.Time) (out []byte, late bool) {
 	return out, false
 }
 
-// statusFile is where bwrap tells what became of the command: a file in memory
-// that it inherits. 0 where there is none.
-func statusFile() int {
-	fd, err := unix.MemfdCreate("bwrap-status", 0)
-	if err != nil {
-		return 0
+// bwrapFiles are files in memory that bwrap inherits: where it tells what became of
+// the command, and what it reads the list of system calls from.
+func (x *execution) bwrapFiles() (status, filter int, err error) {
+	for _, fd := range []*int{&status, &filter} {
+		if *fd, err = unix.MemfdCreate("sbx-bwrap", 0); err != nil {
+			return 0, 0, &spec.Problem{On: "--backend bwrap", Do: "make a file in memory for it", Why: err.Error()}
+		}
+		x.handed = append(x.handed, *fd)
 	}
-	return fd
+	x.status = status
+	return status, filter, nil
+}
+
+// fill writes what a tool is to read from a file in memory, from its beginning on.
+func fill(fd int, text []byte) error {
+	if fd <= 0 {
+		return nil
+	}
+	for off := 0; off < len(text); {
+		n, err := unix.Pwrite(fd, text[off:], int64(off))
+		if err != nil {
+			return &spec.Problem{On: "a file in memory", Do: "write what the tool reads", Why: err.Error()}
+		}
+		off += n
+	}
+	return nil
 }
 
 // neverStarted tells whether bwrap ended without having started the command, by

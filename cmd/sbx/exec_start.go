@@ -80,7 +80,7 @@ func (x *execution) launch() error {
 			return err
 		}
 	}
-	err := x.process.Load(x.plan, launch.Options{Caller: x.caller, Keep: x.keep, KeepAll: !x.plan.Filter.On})
+	err := x.process.Load(x.plan, launch.Options{Caller: x.caller, Keep: append(x.keep, x.handed...), KeepAll: !x.resolved.SideDoors})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,112 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// callsScript makes system calls that are side doors, and tells of each whether the
+// filter refused it: none of them changes anything.
+const callsScript = `
+import ctypes, errno, os, socket
+libc = ctypes.CDLL(None, use_errno=True)
+def tell(name, r, refused):
+    print(name, 'refused' if r < 0 and ctypes.get_errno() == refused else 'ok', flush=True)
+def inside(name, f):
+    pid = os.fork()
+    if pid == 0:
+        tell(name, f(), errno.EPERM)
+        os._exit(0)
+    os.waitpid(pid, 0)
+inside('new-namespace', lambda: libc.unshare(0x10000000))
+inside('clone-namespace', lambda: libc.syscall(%CLONE%, 0x10000000 | 17, 0, 0, 0, 0) or os._exit(0))
+tell('keyring', libc.syscall(%KEYCTL%, 0, -3, 0, 0, 0), errno.EPERM)
+tell('bpf', libc.syscall(%BPF%, 9999, 0, 0), errno.EPERM)
+tell('io-uring', libc.syscall(425, 1, None), errno.ENOSYS)
+tell('clone3', libc.syscall(435, None, 0), errno.ENOSYS)
+tell('vsock', libc.socket(40, 99, 0), errno.EPERM)
+tell('netlink', libc.socket(16, 3, 99), errno.EPERM)
+tell('type-at-terminal', libc.ioctl(-1, 0x5412, None), errno.EPERM)
+tell('stream', libc.socket(1, 1, 0), errno.EPERM)
+print('the end')
+`
+
+func callsArgv(t *testing.T) []string {
+	t.Helper()
+	needPrograms(t, "python3")
+	numbers := strings.NewReplacer("%CLONE%", "56", "%KEYCTL%", "250", "%BPF%", "321")
+	if runtime.GOARCH == "arm64" {
+		numbers = strings.NewReplacer("%CLONE%", "220", "%KEYCTL%", "219", "%BPF%", "280")
+	}
+	return []string{"/usr/bin/python3", "-c", numbers.Replace(callsScript)}
+}
+
+// holdCalls expects all of them refused but one, which every program makes.
+func holdCalls(t *testing.T, r result, control map[string]string) {
+	t.Helper()
+	got := told(t, r)
+	delete(got, "the")
+	for name, how := range got {
+		if want := map[bool]string{true: "ok", false: "refused"}[name == "stream"]; how != want {
+			t.Errorf("%s is %s", name, how)
+		}
+		if control[name] != "ok" {
+			t.Errorf("control: %s is %s without a sandbox", name, control[name])
+		}
+	}
+}
+
+// The tools that can be told sbx's own list of system calls hold it.
+func TestWrappedSystemCalls(t *testing.T) {
+	argv := callsArgv(t)
+	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
+		control := told(t, b.plain(argv...))
+		a, _ := b.wrap(b.invoked(nil, argv...), tool.flags("--wrapper")...)
+		holdCalls(t, a.start(b), control)
+	}, "bwrap", "docker", "podman", "runsc")
+}
+
+// So do the backends.
+func TestBackendSystemCalls(t *testing.T) {
+	argv := callsArgv(t)
+	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
+		if slices.Contains([]string{"docker", "podman", "runsc"}, tool.name) {
+			t.Skip("an engine has a list of its own")
+		}
+		control := told(t, b.plain(argv...))
+		r := b.run(`{"access_mode":"workspace-write"}`, argv...)
+		holdCalls(t, r, control)
+	})
+}
+
+// A descriptor that the caller of sbx left open does not reach the command: where it
+// is a folder, it leads out of any sandbox.
+func TestBackendDescriptors(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
+		b.write(b.out+"/file", "outside")
+		script := "cat /proc/self/fd/3/file; echo the end"
+		dir, err := os.Open(b.out)
+		must(t, err)
+		defer dir.Close()
+		run := func(spec string) result {
+			ctx, cancel := context.WithTimeout(context.Background(), limit)
+			defer cancel()
+			cmd := b.command(ctx, spec, "/bin/sh", "-c", script)
+			cmd.Dir, cmd.ExtraFiles = b.ws, []*os.File{dir}
+			return b.finish(cmd)
+		}
+		if r := run(`{"access_mode":"workspace-write"}`); r.out != "the end\n" {
+			t.Errorf("%s", r)
+		}
+		if tool.name != "bwrap" { // the others hand nothing on in any case
+			return
+		}
+		if r := run(`{}`); r.out != "outsidethe end\n" {
+			t.Errorf("control: %s", r)
+		}
+	})
+}
