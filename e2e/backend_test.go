@@ -217,6 +217,38 @@ func TestBackendEnds(t *testing.T) {
 	})
 }
 
+// A signal that sbx gets is the command's: it ends who has no handler for it, and is
+// heeded by who has one.
+func TestBackendSignals(t *testing.T) {
+	eachBackend(t, func(t *testing.T, b *box, _ outerTool) {
+		for _, c := range []struct {
+			script, out string
+			code        int
+		}{
+			{"echo x > ready; exec sleep 60", "", 143},
+			{"trap 'echo heeded; exit 7' TERM; echo x > ready; while :; do sleep 0.1 2>/dev/null || sleep 1; done", "heeded\n", 7},
+		} {
+			ready := b.ws + "/ready"
+			os.Remove(ready)
+			ctx, cancel := context.WithTimeout(context.Background(), limit)
+			cmd := b.command(ctx, `{"access_mode":"workspace-write"}`, "/bin/sh", "-c", c.script)
+			cmd.Dir = b.ws
+			var out, errs strings.Builder
+			cmd.Stdout, cmd.Stderr = &out, &errs
+			must(t, cmd.Start())
+			eventually(t, "the command runs", func() bool { return size(ready) > 0 })
+			time.Sleep(200 * time.Millisecond) // for the exec of sleep
+			must(t, cmd.Process.Signal(syscall.SIGTERM))
+			start := time.Now()
+			_ = cmd.Wait()
+			cancel()
+			if code := cmd.ProcessState.ExitCode(); code != c.code || out.String() != c.out || time.Since(start) > 40*time.Second {
+				t.Errorf("%q: %d %q %q", c.script, code, out.String(), errs.String())
+			}
+		}
+	})
+}
+
 // containers tells whether the engine has a container of sbx's.
 func (o outerTool) containers(t *testing.T) bool {
 	t.Helper()

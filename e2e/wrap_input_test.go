@@ -224,7 +224,8 @@ func TestWrapStatus1(t *testing.T) {
 		}
 	}
 	for _, flags := range [][]string{{"--json"}, {"--wrapper", "none", "--json", "--stream"}, {"--wrapper", "none", "--template", "--json"},
-		{"--wrapper", "none", "--json", "--", "true"}, {"--wrapper", "none", "--stream", "x"}, {"--wrapper", "none"}, {"--wrapper", "none", "--json=1"}, {"--wrapper", "none", "--josn"}} {
+		{"--wrapper", "none", "--json", "--", "true"}, {"--wrapper", "none", "--stream", "x"}, {"--wrapper", "none"}, {"--wrapper", "none", "--json", "--spec", "-"},
+		{"--wrapper", "none", "--stream", "--spec", "-"}, {"--wrapper", "none", "--template", "--spec-json", "{}", "--spec", "-"}, {"--wrapper", "none", "--json=1"}, {"--wrapper", "none", "--josn"}} {
 		if out, code := b.rawWrap(strings.NewReader(inv), flags...); code != 2 || out != "" {
 			t.Errorf("%q: status %d: %s", flags, code, out)
 		}

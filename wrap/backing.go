@@ -15,6 +15,9 @@ type Backing struct {
 	Blind []string // what sbx cannot see of such a run
 	// Filter is the seccomp program that the tool reads from Ask.FilterFD.
 	Filter []byte
+	// Below is how many processes of the tool's wait for the command: signals are not
+	// for them. It is 0 where the tool passes them on.
+	Below int
 }
 
 // Back makes the Backing of one invocation. Ask.Supervised is implied.
@@ -41,7 +44,10 @@ func Back(name string, a Ask, inv Invocation) (*Backing, error) {
 		p.Limits = Limits{Timeout: w.plan.Limits.Timeout}
 	}
 	p.Enforcement = w.promised(w.lacks)
-	b := &Backing{Line: line, Plan: p, Blind: []string{"commands", "refusals"}}
+	b := &Backing{Line: line, Plan: p, Blind: []string{"commands", "refusals"}, Below: w.below}
+	if w.name == namePodman && w.a.Host.UID != 0 { // a second process makes the container; the first ends with 0 at a signal
+		b.Below = 1
+	}
 	if w.image {
 		b.Blind = append(b.Blind, "usage")
 	}

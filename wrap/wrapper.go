@@ -77,6 +77,7 @@ type tool struct {
 	image bool // it shows an image's files, not the host's
 	root  bool // it wants a root of its own: Request.NewRoot
 	args  func(*wrapper)
+	below int    // how many of its processes wait for the command
 	needs string // the least version that knows each of the arguments
 	// cannot says why a field cannot be told to the tool; "" where it can.
 	cannot func(w *wrapper, f spec.Field) string

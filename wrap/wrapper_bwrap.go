@@ -9,7 +9,7 @@ import (
 
 // bwrapTool is bubblewrap, bwrap(1). 0.8.0 is the first that has --size and
 // --disable-userns.
-var bwrapTool = tool{name: "bwrap", needs: "0.8.0", args: bwrapArgs, cannot: unsupervised,
+var bwrapTool = tool{name: "bwrap", needs: "0.8.0", below: 2, args: bwrapArgs, cannot: unsupervised,
 	without: []Lack{
 		{FieldProtected, noWatch},
 		{"max_commands", noCount},

@@ -12,7 +12,7 @@ import (
 // nsjailTool is nsjail (its --help and README are its reference). It makes a
 // user namespace of the caller's own ids, sets no_new_privs and drops every
 // capability by itself.
-var nsjailTool = tool{name: "nsjail", needs: "3.0", root: true, args: nsjailArgs, cannot: nsjailCannot,
+var nsjailTool = tool{name: "nsjail", needs: "3.0", below: 1, root: true, args: nsjailArgs, cannot: nsjailCannot,
 	without: []Lack{
 		{FieldProtected, noWatch},
 		{"max_commands", noCount},

@@ -47,6 +47,7 @@ type execution struct {
 	bounds      launch.Bounds      // the limits that the supervisor holds itself
 	status      int                // where bwrap tells whether the command was started; 0 for nowhere
 	handed      []int              // descriptors for the tool that runs the command
+	below       int                // how many processes of its own wait for the command
 	remover     *remover           // of a container; nil for none
 	tool        *wrap.Tool         // of the backend; nil for sbx itself
 	progress    *progress          // nil where no program asked for it

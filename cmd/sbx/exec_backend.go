@@ -140,6 +140,7 @@ func (x *execution) behind(image string) (int, error) {
 	b.Plan.Command.Dir = cwd
 	x.plan = b.Plan
 	x.record.Backend.Unseen = b.Blind
+	x.below = b.Below
 	return 0, nil
 }
 

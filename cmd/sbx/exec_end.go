@@ -66,7 +66,7 @@ func (x *execution) supervise() (status int) {
 		leave(0, 1)
 	}
 	var found audit.Swept
-	hooks := &launch.Hooks{Signals: x.signals}
+	hooks := &launch.Hooks{Signals: x.signals, Below: x.below}
 	hooks.Idle = func() {
 		x.look(hooks, &found)
 		x.listenAudit(hooks)

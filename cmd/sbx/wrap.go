@@ -26,6 +26,9 @@ func runWrap(c *call) int {
 	case (c.has("json") || c.has("stream") || c.has("template")) && len(c.rest) > 0:
 		c.std.say("wrap: with --json, --stream or --template the command does not stand on the command line, as " + quote(c.rest[0]) + " does")
 		return exitUsage
+	case (c.has("json") || c.has("stream") || c.has("template")) && slices.Contains(c.values["spec"], "-"):
+		c.std.say("wrap: --spec - reads stdin, from which --json, --stream and --template have what is wrapped: give --spec a file, or --spec-json")
+		return exitUsage
 	case c.has("bundle") != (name == "oci") || name == "oci" && (c.has("stream") || c.has("template")):
 		c.std.say("wrap: --bundle DIR goes with --wrapper oci, one invocation at a time")
 		return exitUsage

@@ -36,7 +36,8 @@ type Process struct {
 	groups   *cgroup.Set // that hold limits; nil for none
 	confined bool        // one of them bounds the memory
 	attended []Waiter
-	ended    *ended // set where another has collected the child's end
+	by       unix.Signal // what deliver ended the command for; 0 for nothing
+	ended    *ended      // set where another has collected the child's end
 }
 
 // Start is Begin and Load in one.

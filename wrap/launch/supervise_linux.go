@@ -39,6 +39,9 @@ type Hooks struct {
 	// Stop is called before the supervisor stops itself, as the terminal wants
 	// all to stop.
 	Stop func()
+	// Below is how many processes of another tool's wait for the command, the child
+	// itself among them.
+	Below int
 }
 
 // Waiter is a descriptor and what is to be done whenever it is readable. One
@@ -158,7 +161,9 @@ func (pr *Process) forward(h *Hooks, all bool) {
 				continue
 			}
 		}
-		unix.PidfdSendSignal(pr.target, sig, nil, 0)
+		if h.Below == 0 || !pr.deliver(sig, h.Below) {
+			unix.PidfdSendSignal(pr.target, sig, nil, 0)
+		}
 	}
 }
 
@@ -208,6 +213,9 @@ func (pr *Process) finish(h *Hooks, e *Exit) {
 func (pr *Process) exit(ws unix.WaitStatus, ru *unix.Rusage) Exit {
 	if pr.begun == nil {
 		sweepProcesses()
+		if pr.by != 0 && ws.ExitStatus() == 128+int(unix.SIGKILL) { // the tool knows no better
+			ws = unix.WaitStatus(128+int(pr.by)) << 8
+		}
 		e := ending(ws, ru.Utime.Sec*1e6+ru.Utime.Usec, ru.Stime.Sec*1e6+ru.Stime.Usec, ru.Maxrss)
 		e.Read, e.Wrote = ru.Inblock*blockSize, ru.Oublock*blockSize
 		return e

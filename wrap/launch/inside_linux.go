@@ -1,0 +1,73 @@
+package launch
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// deliver gives a signal to the command. Where it stands behind another tool's
+// processes these are passed over: some end everything at a signal that the command
+// would have heeded. False where there is no such process yet.
+func (pr *Process) deliver(sig unix.Signal, below int) bool {
+	pid, above := pidOf(pr.target), 0
+	for range below {
+		next := childrenOf(strconv.Itoa(pid))
+		if len(next) == 0 {
+			return false
+		}
+		pid, above = next[0], pid
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	if parentOf(pid) != above { // another process's by now
+		return false
+	}
+	status, _ := readProc("/proc/"+strconv.Itoa(pid)+"/status", 1<<13)
+	if fatal(sig) && isFirst(string(status)) && !heeds(string(status), sig) {
+		pr.by = sig
+		sig = unix.SIGKILL
+	}
+	return unix.PidfdSendSignal(fd, sig, nil, 0) == nil
+}
+
+// fatal tells whether a signal ends who has no handler for it (signal(7)).
+func fatal(sig unix.Signal) bool {
+	switch sig {
+	case unix.SIGCHLD, unix.SIGCONT, unix.SIGURG, unix.SIGWINCH, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
+		return false
+	}
+	return true
+}
+
+// isFirst tells whether a process is pid 1 of a namespace, over whose lack of a
+// handler the kernel passes (pid_namespaces(7)).
+func isFirst(status string) bool {
+	all := strings.Fields(statusLine(status, "NSpid:"))
+	return len(all) > 1 && all[len(all)-1] == "1"
+}
+
+// heeds tells whether a process has a handler for a signal, or ignores it.
+func heeds(status string, sig unix.Signal) bool {
+	bit := uint64(1) << (sig - 1)
+	for _, name := range []string{"SigCgt:", "SigIgn:"} {
+		if set, err := strconv.ParseUint(statusLine(status, name), 16, 64); err != nil || set&bit != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// statusLine is a value of /proc/PID/status.
+func statusLine(status, name string) string {
+	for line := range strings.Lines(status) {
+		if v, ok := strings.CutPrefix(line, name); ok {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
+}
