@@ -49,7 +49,7 @@ func (w *walk) bare(t *tree, fd int, rel string, others bool) {
 	if _, in := s.inGit(path); in || s.known[path] || s.git[path] || strings.Contains(strings.ToLower("/"+rel+"/"), "/.git/") {
 		return
 	}
-	if !others {
+	if !others || s.allowed(under(t.path, join(rel, ".git")), join(rel, ".git")) {
 		var st unix.Statx_t
 		if rel != "" && unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st) == nil && s.Held.ageOf(t, &st) == ageNew {
 			w.out.repository(path)

@@ -231,7 +231,7 @@ func (s *gitSearch) gitFolder(dir, top string) {
 // repository: git takes it for one, with the configuration beside it, as soon as
 // its .git is spoilt.
 func (s *gitSearch) noHead(top string) {
-	if kindAt(join(top, "HEAD")) == wrap.Absent {
+	if kindAt(join(top, "HEAD")) == wrap.Absent && !s.isOpened(join(top, ".git")) {
 		s.add(join(top, "HEAD"), wrap.Absent, "git would take the folder itself for a repository, and its configuration from there")
 	}
 }
