@@ -19,15 +19,16 @@ func (s *scene) task() []string {
 	return []string{"sh", "-c", "echo begun; : >begun; sleep 1; : >through # " + s.dir}
 }
 
-// left are the processes that have the scene's folder among their arguments, the
-// test's own apart.
+// left are the processes that have something in the scene's folder, or its task,
+// among their arguments. The folder itself may be among those of a stranger, who
+// runs something over all that lies beside it.
 func (s *scene) left() (all []string) {
 	dirs, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	for _, f := range dirs {
-		if b, err := os.ReadFile(f); err == nil && strings.Contains(string(b), s.dir) {
+		if b, err := os.ReadFile(f); err == nil && (strings.Contains(string(b), s.dir+"/") || strings.Contains(string(b), "# "+s.dir)) {
 			all = append(all, strings.ReplaceAll(string(b), "\x00", " "))
 		}
 	}
