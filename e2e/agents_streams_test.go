@@ -306,9 +306,12 @@ func TestAgentsFlagIsWider(t *testing.T) {
 		{"claude", `{"access_mode": "workspace-write", "tools_allowed": ["Read", "Bash(git:*)"]}`, "--dangerously-skip-permissions", "tools_allowed"},
 		{"claude", `{"access_mode": "workspace-write", "tools_allowed": ["Read"]}`, "--allowedTools=Bash", "tools_allowed"},
 		{"claude", `{"access_mode": "read-only"}`, "--permission-mode=acceptEdits", "access_mode"},
+		{"claude", `{"access_mode": "workspace-write", "tools_allowed": ["Bash(git:*)"]}`, "--settings=wide.json", "tools_allowed"},
+		{"claude", `{"access_mode": "workspace-write", "tools_allowed": ["Read"]}`, `--mcp-config={"mcpServers": {"x": {}}}`, "tools_allowed"},
 		{"gemini", `{"access_mode": "workspace-write", "tools_denied": ["Bash"]}`, "--approvalMode=yolo", "tools_allowed"},
 	} {
 		a := newActor(t, c.agent, c.agent+"-basic.jsonl")
+		a.write("ws/wide.json", `{"permissions": {"allow": ["Bash"]}}`)
 		a.act(c.spec, "", c.flag).refused(c.field)
 		if a.given() != nil {
 			t.Errorf("%s %s ran", c.agent, c.flag)

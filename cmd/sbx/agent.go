@@ -96,7 +96,7 @@ func (x *execution) instruct() error {
 	r := x.resolved
 	seen := &x.seen
 	own := x.agent.Args(x.rest)
-	typed := agent.ReadArgs(a, own)
+	typed := agent.ReadArgs(a, own).WithFiles(x.fromStart)
 	ask := x.agentAsk()
 	if wider := agent.Escalations(a, typed, ask); len(wider) > 0 {
 		return wider
@@ -134,6 +134,15 @@ func (x *execution) instruct() error {
 		}
 	}
 	return nil
+}
+
+// fromStart is what a regular file says, by its path as the command has it: a pipe
+// is read once, and by the command.
+func (x *execution) fromStart(path string) []byte {
+	if !strings.HasPrefix(path, "/") {
+		path = x.resolved.Start() + "/" + path
+	}
+	return []byte(readFile(path, 1<<20))
 }
 
 // agentAsk is what the spec asks of the agent's command line.

@@ -23,6 +23,8 @@ var claude = adapter{
 		{names: []string{"--permission-mode"}, means: isMode, value: true},
 		{names: []string{"--allowedTools", "--allowed-tools", "--tools"}, means: isTools, value: true, list: true},
 		{names: []string{"--output-format"}, means: isStream, is: "stream-json", value: true},
+		{names: []string{"--settings"}, means: isSettings, value: true},
+		{names: []string{"--mcp-config"}, means: isServers, value: true, list: true},
 	},
 	enforcesTools: true,
 	bypassModes:   []string{"bypassPermissions"},

@@ -20,10 +20,14 @@ type option struct {
 type meaning uint8
 
 const (
-	isBypass meaning = iota + 1 // every permission check off
-	isMode                      // a permission mode, or codex's sandbox
-	isTools                     // an allow-list of tools
-	isStream                    // what is written on stdout
+	isBypass   meaning = iota + 1 // every permission check off
+	isMode                        // a permission mode, or codex's sandbox
+	isTools                       // an allow-list of tools
+	isStream                      // what is written on stdout
+	isSettings                    // a file, or JSON, that says of permissions what flags do
+	isServers                     // the same of servers whose tools it gets
+	isConfig                      // key=value of its configuration
+	isFeature                     // a feature that is switched
 )
 
 // Typed is what a caller's own arguments say.
@@ -33,6 +37,11 @@ type Typed struct {
 	ModeAt string   // the flag that says so
 	Tools  []string // of an allow-list
 	Stream bool     // a JSON stream is written on stdout
+	// Servers are those of MCP that its arguments bring.
+	Servers  []string
+	Switches map[string]string // of codex's configuration
+
+	settings, serverLists []string // values that name them, for WithFiles
 }
 
 // parser is who reads an agent's command line: each has spellings of its own.
@@ -85,12 +94,23 @@ func ReadArgs(a spec.Agent, args []string) Typed {
 				i++
 				t.Tools = append(t.Tools, tools1(args[i])...)
 			}
+		case o.means == isSettings && !behind:
+			t.settings = append(t.settings, value)
+		case o.means == isServers && !behind:
+			t.serverLists = append(t.serverLists, value)
+			for !given && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+				i++
+				t.serverLists = append(t.serverLists, args[i])
+			}
 		case o.means == isStream && !behind:
 			t.Stream = t.Stream || o.is == "" || value == o.is
 		}
 	}
 	if ad.streams != nil && !ad.streams(args) {
 		t.Stream = false
+	}
+	if ad == &codex {
+		t.Switches = switches(args)
 	}
 	return t
 }
@@ -209,6 +229,27 @@ func Escalations(a spec.Agent, typed Typed, ask Ask) spec.Problems {
 		})
 		if !covered || denied {
 			refuse("tools_allowed", t, "the spec does not let the agent have that tool")
+		}
+	}
+	for _, s := range typed.Servers {
+		if ask.Allowed.Set && !slices.ContainsFunc(ask.Allowed.Value, func(has string) bool {
+			h, fine := spec.ParseTool(has)
+			return fine && (strings.HasPrefix(h.Name, "mcp__"+s+"__") || h.Names("mcp__"+s+"__x"))
+		}) {
+			refuse("tools_allowed", "the MCP server "+s, "the spec lets the agent have none of its tools")
+		}
+	}
+	if len(typed.Switches) > 0 {
+		flags, _, _ := Flags(a, ask)
+		own := switches(flags)
+		for _, key := range keys(own) {
+			table, _, _ := strings.Cut(key, ".")
+			for _, k := range []string{key, table} {
+				if theirs, set := typed.Switches[k]; set && theirs != own[key] {
+					refuse("tools_allowed", k+"="+theirs, "the spec makes "+key+" "+own[key])
+					break
+				}
+			}
 		}
 	}
 	if typed.Mode != "" && ask.Access == spec.ReadOnly && slices.Contains(ad.writingModes, typed.Mode) {

@@ -76,6 +76,12 @@ func TestReadArgs(t *testing.T) {
 }
 
 func TestEscalations(t *testing.T) {
+	files := func(path string) []byte {
+		return []byte(map[string]string{
+			"wide.json":    `{"permissions": {"defaultMode": "bypassPermissions", "allow": ["Bash"]}}`,
+			"servers.json": `{"mcpServers": {"x": {"command": "y"}}}`,
+		}[path])
+	}
 	list := func(tools ...string) spec.Opt[[]string] { return spec.Some(tools) }
 	for _, c := range []struct {
 		agent spec.Agent
@@ -99,6 +105,27 @@ func TestEscalations(t *testing.T) {
 		{spec.Claude, "--tools|Bash", Ask{Denied: []string{"Bash"}}, "tools_allowed"},
 		{spec.Claude, "--allowedTools|Bash", Ask{}, ""},
 
+		// Settings and lists of servers say what flags do, as JSON or in a file.
+		{spec.Claude, `--settings|{"permissions": {"allow": ["Bash(git log:*)"]}}`, Ask{Allowed: list("Bash(git:*)")}, ""},
+		{spec.Claude, `--settings={"permissions": {"allow": ["Read", "Bash"]}}`, Ask{Allowed: list("Read", "Bash(git:*)")}, "tools_allowed"},
+		{spec.Claude, "--settings|wide.json", Ask{Allowed: list("Bash(git:*)")}, "tools_allowed tools_allowed"},
+		{spec.Claude, "--settings|wide.json", Ask{Access: spec.ReadOnly, Inside: true}, "access_mode"},
+		{spec.Claude, "--settings|wide.json|--permission-mode|plan", Ask{Denied: []string{"Read(//etc/**)"}}, ""},
+		{spec.Claude, "--settings|wide.json", Ask{}, ""},
+		{spec.Claude, "--settings|none.json", Ask{Allowed: list("Bash(git:*)")}, ""},
+		{spec.Claude, "-p|--|--settings|wide.json", Ask{Allowed: list("Bash(git:*)")}, ""},
+		{spec.Claude, `--mcp-config|{"mcpServers": {}}`, Ask{Allowed: list("Read")}, ""},
+		{spec.Claude, `--mcp-config|servers.json|{"mcpServers": {"y": {}}}`, Ask{Allowed: list("Read")}, "tools_allowed tools_allowed"},
+		{spec.Claude, "--mcp-config|servers.json", Ask{Allowed: list("Read", "mcp__x__find")}, ""},
+		{spec.Claude, "--mcp-config|servers.json", Ask{Allowed: list("mcp__*")}, ""},
+		{spec.Claude, "--mcp-config|servers.json", Ask{Denied: []string{"Bash"}}, ""},
+		{spec.Codex, "-c|features.shell_tool=true", Ask{Denied: []string{"Bash"}, Inside: true}, "tools_allowed"},
+		{spec.Codex, "-cfeatures.shell_tool=true", Ask{Denied: []string{"Bash"}, Inside: true}, "tools_allowed"},
+		{spec.Codex, "--config=features={shell_tool=true}", Ask{Denied: []string{"Bash"}, Inside: true}, "tools_allowed"},
+		{spec.Codex, "--enable|shell_tool", Ask{Denied: []string{"Bash"}, Inside: true}, "tools_allowed"},
+		{spec.Codex, "--disable|shell_tool|-c|web_search='disabled'|-c|model=x", Ask{Denied: []string{"Bash", "WebSearch"}, Inside: true}, ""},
+		{spec.Codex, "--enable|shell_tool", Ask{Inside: true}, ""},
+
 		// codex's own sandbox is off inside, and all that there is outside.
 		{spec.Codex, "--yolo", Ask{Allowed: list("Read", "Bash"), Access: spec.ReadOnly, Inside: true}, ""},
 		{spec.Codex, "--yolo", Ask{}, ""},
@@ -114,7 +141,7 @@ func TestEscalations(t *testing.T) {
 		{spec.NoAgent, "--yolo", Ask{Allowed: list("Read")}, ""},
 	} {
 		var got []string
-		for _, p := range Escalations(c.agent, ReadArgs(c.agent, words(c.line)), c.ask) {
+		for _, p := range Escalations(c.agent, ReadArgs(c.agent, words(c.line)).WithFiles(files), c.ask) {
 			if p.Why == "" || p.Help == "" || p.On == "" {
 				t.Errorf("%s: %+v", c.line, p)
 			}
