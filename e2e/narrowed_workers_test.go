@@ -109,7 +109,7 @@ func TestWorkerWithoutWorkshop(t *testing.T) {
 	b.args = []string{"--worker", b.ws + "/workers/analyzer.worker"}
 	r := b.run("", "/bin/sh", "-c", look)
 	r.refused("restrict")
-	if !strings.Contains(r.err, "it declares restrictions and has no parent sandbox") {
+	if !strings.Contains(r.err, "it declares restrictions and has no parent sandbox") || !strings.Contains(r.err, "restrict ("+b.ws+"/workers/analyzer.worker:") {
 		t.Errorf("%v", r)
 	}
 	b.args = append(b.args, "--best-effort", "restrict", "--best-effort", "readonly")

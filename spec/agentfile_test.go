@@ -39,6 +39,8 @@ func TestAgentFile(t *testing.T) {
 		{"no value", "---\ntools:\nname: a\n---\n", "a", some(), ""},
 		{"an empty line", "---\ntools: \"\"\n---\n", "", some(), ""},
 		{"all", "---\ntools: \"*\"\n---\n", "", some("*"), ""},
+		{"all, without quotes", "---\nname: a\ntools: *\nmodel: sonnet\n---\n", "a", some("*"), ""},
+		{"all, without quotes, and CRLF", "---\r\ntools: *\r\n---\r\n", "", some("*"), ""},
 		{"CRLF", "---\r\nname: a\r\ntools: Read, Grep\r\n---\r\nText\r\n", "a", some("Read", "Grep"), ""},
 		{"blanks behind the markers", "--- \ntools: Read\n---\t\n", "", some("Read"), ""},
 		{"no line break at the end", "---\ntools: Read\n---", "", some("Read"), ""},
@@ -99,7 +101,10 @@ func TestAgentFileRefused(t *testing.T) {
 		{"---\ndescription: a: b\n\"tools\": Read\ntools: Write\n---\n", `a.md:4:1: the key "tools" is there twice`},
 
 		// What is no YAML may not hide a key of sbx's.
-		{"---\ntools: *\n---\n", "a.md:2:8: aliases are not supported"},
+		{"---\ntools: *x\n---\n", "a.md:2:8: aliases are not supported"},
+		{"---\ntools: *, Read\n---\n", "a.md:2:8: aliases are not supported"},
+		{"---\ntools: *\n  Read\n---\n", "a.md:2:8: aliases are not supported"},
+		{"---\ntools: *\ntools: Read\n---\n", `a.md:3:1: the key "tools" is there twice`},
 		{"---\ntools:Read\n---\n", "a.md:2:1: want keys and values, got a string"},
 		{"---\nname: a\ntools:Read\n---\n", "a.md:3:1: want tools: and its value"},
 		{"---\ndescription: a\n  tools: Read\n---\n", "a.md:3:3: a key inside a value of several lines"},

@@ -125,6 +125,12 @@ func (p *pieces) cut(to int) error {
 		p.whole.Members = append(p.whole.Members, Member{Key: p.key, KeyPos: at, Value: &Node{Kind: Null, Pos: at}})
 		return nil
 	}
+	if all := p.key + ": *"; p.key == "tools" && strings.TrimSpace(string(p.b[p.from:to])) == all {
+		// No YAML, and what agents take for every tool.
+		l := newLocator(p.b)
+		p.whole.Members = append(p.whole.Members, Member{Key: p.key, KeyPos: l.at(p.from), Value: &Node{Kind: String, Text: "*", Pos: l.at(p.from + len(all) - 1)}})
+		return nil
+	}
 	n, err := parseFrom(p.name, p.b, p.from, to)
 	if err != nil {
 		return err

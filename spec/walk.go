@@ -139,8 +139,12 @@ func (w *walker) follow(at string, part walkPart) error {
 }
 
 func inFolder(folder, name string) string {
-	if folder == "/" {
-		return "/" + name
+	folder = strings.TrimRight(folder, "/")
+	for strings.HasPrefix(name, "./") {
+		name = name[2:]
+	}
+	if name == "." && folder != "" {
+		return folder
 	}
 	return folder + "/" + name
 }

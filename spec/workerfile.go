@@ -47,6 +47,14 @@ func (w *Worker) Declares() []Field {
 	return all
 }
 
+// At tells where the file sets one of those, as "a.worker:3:21".
+func (w *Worker) At(f Field) string {
+	if at := w.Source.place(w.Source.Root.Get("sandbox").Get(string(f))); at != "" {
+		return at
+	}
+	return w.Source.Name
+}
+
 // Spec is the worker's file as the spec that says the same, but for Old.
 func (w *Worker) Spec() *SandboxSpec {
 	s := &SandboxSpec{ToolsAllowed: w.Tools, Restrict: w.Restrict, Readonly: w.Readonly, Source: w.Source}

@@ -120,7 +120,7 @@ func (c *call) orphan(w *spec.Worker) error {
 			allowed = allowed || b == "*" || b == string(f)
 		}
 		if !allowed {
-			problems = append(problems, &spec.Problem{Field: f, On: w.Source.Name, Do: "run the worker with " + string(f),
+			problems = append(problems, &spec.Problem{Field: f, On: w.At(f), Do: "run the worker with " + string(f),
 				Why:  "it declares restrictions and has no parent sandbox",
 				Help: "give its workshop by --workshop, or a spec by --spec"})
 		}
