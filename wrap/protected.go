@@ -64,8 +64,8 @@ var decidedAgainst = [...]Row{
 // IsProtectedName tells whether rel, a path relative to the top of a writable
 // tree, must not come into being there: .git at any depth, what a git folder
 // runs or obeys, and the names of ProtectedInTree at the top and all beneath
-// them. Letters are compared without regard to case, as some file systems do
-// (WSL's, ext4 with casefold); elsewhere that refuses a name nobody uses.
+// them. Names are compared as some file systems do (WSL's, ext4 with casefold), see
+// same; elsewhere that refuses a name nobody uses.
 func IsProtectedName(rel string) (Row, bool) {
 	if row, ok := protectedGitName(rel); ok {
 		return row, true
@@ -84,8 +84,15 @@ func IsProtectedName(rel string) (Row, bool) {
 func LeadsToProtected(rel string) (Row, bool) {
 	for i := range protectedInTree {
 		path := protectedInTree[i].Path
-		if len(path) > len(rel) && path[len(rel)] == '/' && strings.EqualFold(path[:len(rel)], rel) {
-			return protectedInTree[i], true
+		for at := strings.IndexByte(path, '/'); at > 0; {
+			if strings.Count(rel, "/") == strings.Count(path[:at], "/") && Beneath(rel, path[:at]) {
+				return protectedInTree[i], true
+			}
+			next := strings.IndexByte(path[at+1:], '/')
+			if next < 0 {
+				break
+			}
+			at += 1 + next
 		}
 	}
 	return Row{}, false
@@ -94,7 +101,7 @@ func LeadsToProtected(rel string) (Row, bool) {
 // IsProtectedPart tells whether name, without its folder, may be part of a
 // protected path: where the folder cannot be told.
 func IsProtectedPart(name string) bool {
-	if strings.EqualFold(name, ".git") {
+	if same(name, ".git") {
 		return true
 	}
 	if _, ok := gitRow(name); ok {
@@ -134,7 +141,10 @@ func Beneath(rel, pattern string) bool {
 func Matches(name, pattern string) bool {
 	star := strings.IndexByte(pattern, '*')
 	if star < 0 {
-		return strings.EqualFold(name, pattern)
+		return same(name, pattern)
+	}
+	if isOdd(name) {
+		name = plain(name)
 	}
 	head, tail := pattern[:star], pattern[star+1:]
 	return len(name) >= len(head)+len(tail) &&
@@ -149,14 +159,14 @@ func protectedGitName(rel string) (Row, bool) {
 	for at := 0; at <= len(rel); {
 		end := strings.IndexByte(rel[at:], '/')
 		if end < 0 {
-			if strings.EqualFold(rel[at:], ".git") {
+			if same(rel[at:], ".git") {
 				return Row{".git", "a repository that a git command on the host would read its configuration from"}, true
 			}
 			return Row{}, false
 		}
 		part := rel[at : at+end]
 		at += end + 1
-		if strings.EqualFold(part, ".git") {
+		if same(part, ".git") {
 			return inGitFolder(rel[at:], false)
 		}
 	}
@@ -182,9 +192,9 @@ func LeadsInGit(rel string, all bool) bool {
 	name, rest, more := strings.Cut(rel, "/")
 	_, beneath, deeper := strings.Cut(rest, "/")
 	switch {
-	case name == "modules":
+	case same(name, "modules"):
 		return !more || !deeper || all
-	case name == "worktrees":
+	case same(name, "worktrees"):
 		return !more || !deeper || LeadsInGit(beneath, all)
 	}
 	return false
@@ -197,14 +207,14 @@ func LeadsInGit(rel string, all bool) bool {
 // submodule above; strict takes them for the former.
 func inGitFolder(rel string, strict bool) (Row, bool) {
 	name, rest, more := strings.Cut(rel, "/")
-	if more && name == "worktrees" {
+	if more && same(name, "worktrees") {
 		_, rest, _ = strings.Cut(rest, "/")
 		return inGitFolder(rest, strict)
 	}
 	if row, ok := gitRow(name); ok {
 		return row, true
 	}
-	if !more || name != "modules" {
+	if !more || !same(name, "modules") {
 		return Row{}, false
 	}
 	for first := true; rest != ""; first = false {
@@ -224,7 +234,7 @@ func inGitFolder(rel string, strict bool) (Row, bool) {
 
 func gitRow(name string) (Row, bool) {
 	for i := range protectedInGit {
-		if protectedInGit[i].Path == name {
+		if same(name, protectedInGit[i].Path) {
 			return protectedInGit[i], true
 		}
 	}

@@ -104,7 +104,9 @@ func TestIsProtectedName(t *testing.T) {
 		".git/worktrees/w/modules/sub/config", ".git/modules/logs/config", ".git/modules/logs/x/config", ".git/modules/refs/hooks/x",
 		".git/modules/objects/commondir",
 		".vscode", ".vscode/tasks.json", ".VSCode", ".envrc", ".mcp.json", ".husky/_/pre-commit",
-		".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/x", ".codex", ".gemini/settings.json",
+		".git/Commondir", ".git/HOOKS/x", ".git/CONFIG.WORKTREE", ".git/Modules/sub/Config", ".git/WORKTREES/w/gitdir",
+		".g\u200cit/config", ".git.", ".git ", "a/.GIT. ./config", ".git/hoo\u212as", ".git/con\ufb01g", ".v\u017fcode", ".envrc.", ".env\ufeffrc",
+		".claude./settings\u200b.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/x", ".codex", ".gemini/settings.json",
 	}
 	for _, rel := range yes {
 		if row, ok := IsProtectedName(rel); !ok || row.Why == "" {
@@ -115,7 +117,7 @@ func TestIsProtectedName(t *testing.T) {
 		"", ".", "git", "a.git", ".gitignore", ".github", "src/.vscode", "a/.envrc", ".claude", ".claude/notes.md",
 		".claude/settings", ".claude/x/settings.json", ".git/index", ".git/HEAD", ".git/refs/heads/config",
 		".git/refs/heads/hooks", ".git/logs/refs/heads/config", ".git/objects/ab", ".git/modules/sub/refs/heads/config",
-		".git/modules/sub/HEAD", ".git/worktrees/w", ".git/worktrees", ".git/worktrees/config", ".git/config.lock", "package.json", "Makefile",
+		".git/modules/sub/HEAD", ".gît", ".git.x", ". git", "\u200b", "...", "con\ufb01g", ".git/refs/heads/Hooks", ".git/worktrees/w", ".git/worktrees", ".git/worktrees/config", ".git/config.lock", "package.json", "Makefile",
 	}
 	for _, rel := range no {
 		if row, ok := IsProtectedName(rel); ok {
@@ -150,7 +152,7 @@ func TestLeadsInGit(t *testing.T) {
 }
 
 func TestLeadsToProtected(t *testing.T) {
-	for rel, want := range map[string]bool{".claude": true, ".CLAUDE": true, ".vscode": false, ".clau": false, "": false, "src": false} {
+	for rel, want := range map[string]bool{".claude": true, ".CLAUDE": true, ".claude.": true, ".claude/x": false, ".vscode": false, ".clau": false, "": false, "src": false} {
 		if _, got := LeadsToProtected(rel); got != want {
 			t.Errorf("LeadsToProtected(%q) is %v", rel, got)
 		}

@@ -1,0 +1,62 @@
+package wrap
+
+import "strings"
+
+// same tells whether a file system may take name for want, which is ASCII. Letters
+// are compared without regard to case; what some file systems drop is dropped: dots
+// and spaces at the end (FAT, Windows' by CIFS and WSL), what is not seen (HFS+, ext4
+// with casefold), and ligatures and their like are what they stand for.
+func same(name, want string) bool {
+	return strings.EqualFold(name, want) || isOdd(name) && strings.EqualFold(plain(name), want)
+}
+
+// isOdd tells whether plain would change name.
+func isOdd(name string) bool {
+	if name == "" {
+		return false
+	}
+	if last := name[len(name)-1]; last == '.' || last == ' ' {
+		return true
+	}
+	for i := 0; i < len(name); i++ {
+		if name[i] >= 0x80 {
+			return true
+		}
+	}
+	return false
+}
+
+func plain(name string) string {
+	var b strings.Builder
+	for _, r := range strings.TrimRight(name, ". ") {
+		switch {
+		case isIgnored(r):
+		case r == 'ß' || r == 'ẞ':
+			b.WriteString("ss")
+		case r >= 'ﬀ' && r <= 'ﬆ':
+			b.WriteString(ligatures[r-'ﬀ'])
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// ligatures are those of the block of presentation forms that begins at U+FB00.
+var ligatures = [...]string{"ff", "fi", "fl", "ffi", "ffl", "st", "st"}
+
+// isIgnored tells of Unicode's Default_Ignorable_Code_Point.
+func isIgnored(r rune) bool {
+	for _, x := range ignored {
+		if r >= x[0] && r <= x[1] {
+			return true
+		}
+	}
+	return false
+}
+
+var ignored = [...][2]rune{
+	{0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f},
+	{0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff},
+	{0xffa0, 0xffa0}, {0xfff0, 0xfff8}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+}
