@@ -26,7 +26,7 @@ func TestProtectedNamesAreRefused(t *testing.T) {
 	eachPlace(t, func(t *testing.T, b *box) {
 		must(t, os.Mkdir(b.ws+"/sub", 0o755))
 		b.write("ws/file", "x")
-		for _, name := range []string{".envrc", ".vscode", "sub/.git", ".claude", ".claude/settings.json", ".GIT"} {
+		for _, name := range []string{".envrc", ".vscode", "sub/.git", ".claude", ".claude/settings.json", ".GIT", ".git.", ".hg", ".jj"} {
 			if strings.HasPrefix(name, ".claude/") {
 				must(t, os.Mkdir(b.ws+"/.claude", 0o755))
 			}

@@ -103,7 +103,7 @@ func TestIsProtectedName(t *testing.T) {
 		".git/modules/sub/modules/inner/config", ".git/worktrees/w/commondir", ".git/worktrees/w/gitdir",
 		".git/worktrees/w/modules/sub/config", ".git/modules/logs/config", ".git/modules/logs/x/config", ".git/modules/refs/hooks/x",
 		".git/modules/objects/commondir",
-		".vscode", ".vscode/tasks.json", ".VSCode", ".envrc", ".mcp.json", ".husky/_/pre-commit",
+		".hg/hgrc", ".hg/sharedpath", ".jj/repo/config.toml", ".sl/config", ".vscode", ".vscode/tasks.json", ".VSCode", ".envrc", ".mcp.json", ".husky/_/pre-commit",
 		".git/Commondir", ".git/HOOKS/x", ".git/CONFIG.WORKTREE", ".git/Modules/sub/Config", ".git/WORKTREES/w/gitdir",
 		".g\u200cit/config", ".git.", ".git ", "a/.GIT. ./config", ".git/hoo\u212as", ".git/con\ufb01g", ".v\u017fcode", ".envrc.", ".env\ufeffrc",
 		".claude./settings\u200b.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/x", ".codex", ".gemini/settings.json",
@@ -152,7 +152,7 @@ func TestLeadsInGit(t *testing.T) {
 }
 
 func TestLeadsToProtected(t *testing.T) {
-	for rel, want := range map[string]bool{".claude": true, ".CLAUDE": true, ".claude.": true, ".claude/x": false, ".vscode": false, ".clau": false, "": false, "src": false} {
+	for rel, want := range map[string]bool{".claude": true, ".CLAUDE": true, ".claude.": true, ".claude/x": false, ".hg": true, ".jj": true, ".jj/repo": true, ".jj/repo/store": false, ".vscode": false, ".clau": false, "": false, "src": false} {
 		if _, got := LeadsToProtected(rel); got != want {
 			t.Errorf("LeadsToProtected(%q) is %v", rel, got)
 		}
