@@ -312,6 +312,36 @@ func TestBackendMissing(t *testing.T) {
 	}
 }
 
+// An engine that takes limits and drops them, as Docker's without root and without
+// control groups, is not said to hold them.
+func TestBackendDroppedLimits(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	b.write(b.base+"/bin/docker", "#!/bin/sh\ncase $1 in version) echo 24.0.7;; info) echo WARNING: odd >&2; echo \"limits: $DOCKER_SAYS\";; run) echo ran;; esac\n")
+	must(t, os.Chmod(b.base+"/bin/docker", 0o755))
+	b.env = append([]string{"PATH=" + b.base + "/bin:/usr/bin:/bin"}, b.env[1:]...)
+	b.args = []string{"--backend", "docker"}
+	env := b.env
+	all := []string{"limits.memory", "limits.cpus", "limits.pids"}
+	for said, drops := range map[string][]string{"none false false false": all, "none true true true": all, "": all, "cgroupfs true true true": nil, "systemd true false true": {"limits.cpus"}} {
+		b.env = append(slices.Clone(env), "DOCKER_SAYS="+said)
+		const limits = `{"access_mode":"read-only","limits":{"memory":"64MiB","cpus":0.5,"pids":16}`
+		r := b.run(limits+"}", "true")
+		for _, f := range all {
+			if (r.code == 125 && strings.Contains(r.err, f)) != slices.Contains(drops, f) {
+				t.Errorf("%q: %s: %d %s", said, f, r.code, r.err)
+			}
+		}
+		r = b.run(limits+`,"best_effort":["limits"]}`, "true")
+		for _, f := range all {
+			want := map[bool]string{true: "unavailable", false: "enforced"}[slices.Contains(drops, f)]
+			if status, _, _ := r.line(f); status != want || r.out != "ran\n" {
+				t.Errorf("%q: %s is %s: %s", said, f, status, r)
+			}
+		}
+	}
+}
+
 // A command line that cannot be is refused before anything is run.
 func TestBackendUsage(t *testing.T) {
 	b := newBox(t)

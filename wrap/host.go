@@ -199,10 +199,13 @@ type Host struct {
 // not.
 type Tool struct {
 	Name, Path string
-	Options    []string // its own, on this host, before the rest
-	NoLimits   bool     // it cannot bound memory, processors and processes here
-	Init       string   // the first process of its containers, where it must be told
+	Options    []string     // its own, on this host, before the rest
+	Drops      []spec.Field // limits that it takes and does not hold here
+	Init       string       // the first process of its containers, where it must be told
 }
+
+// GroupLimits are the limits that want control groups.
+func GroupLimits() []spec.Field { return []spec.Field{"limits.memory", "limits.cpus", "limits.pids"} }
 
 // Tool is the host's program of that name; nil where it has none.
 func (h *Host) Tool(name string) *Tool {

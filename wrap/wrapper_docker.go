@@ -29,8 +29,8 @@ func imageCannot(w *wrapper, f spec.Field) string {
 	switch {
 	case f == "limits.timeout" && !w.a.Supervised:
 		return w.name + " has no such limit"
-	case within(f, "limits.memory", "limits.cpus", "limits.pids") && w.found() != nil && w.found().NoLimits:
-		return "podman makes no control groups for an ordinary user on this host, and only says so"
+	case w.found() != nil && slices.Contains(w.found().Drops, f):
+		return w.name + " has no control groups for it on this host, and only says so"
 	case f == "limits.pids" && w.name == nameRunsc:
 		return "the engine counts gVisor's own threads as well"
 	case within(f, "commands"):

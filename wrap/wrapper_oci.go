@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,7 +22,7 @@ func ociCannot(w *wrapper, f spec.Field) string {
 	switch {
 	case f == "limits.timeout":
 		return "a runtime has no such limit"
-	case within(f, "limits.memory", "limits.cpus", "limits.pids") && w.a.Host.UID != 0:
+	case slices.Contains(GroupLimits(), f) && w.a.Host.UID != 0:
 		return "a runtime makes no control groups for an ordinary user"
 	case f == "commands.allow":
 		return "a runtime has no rule about which files are executed"

@@ -158,9 +158,9 @@ func appendLine(dst []byte, inv *wrap.Invocation) []byte {
 
 // findTool looks at the machine, finds the tool of the backend and asks it
 // whether it is there, runs, and is young enough.
-func (x *execution) findTool() (audit.Backend, error) {
+func (x *execution) findTool() (b audit.Backend, err error) {
 	name := x.value("backend")
-	b := audit.Backend{Asked: name, Used: name}
+	b = audit.Backend{Asked: name, Used: name}
 	lacks := func(why, help string) (audit.Backend, error) {
 		return b, &spec.Problem{On: "--backend " + name, Do: "run the command by it", Why: why, Help: help}
 	}
@@ -197,6 +197,11 @@ func (x *execution) findTool() (audit.Backend, error) {
 	}
 	if !image {
 		return b, nil
+	}
+	if program == "docker" {
+		if tool.Drops, err = x.droppedLimits(tool.Path); err != nil {
+			return lacks("its engine does not say which limits it holds: "+err.Error(), "use --backend native, or ask for none")
+		}
 	}
 	if b.Image = x.value("image"); b.Image == "" {
 		b.Image = defaultImage

@@ -60,6 +60,29 @@ func askTool(path string, args, env []string) (string, error) {
 	return said, nil
 }
 
+// droppedLimits are the limits that Docker's engine takes and does not hold, as one
+// without root does where it has no control groups. Warnings may stand beside what
+// it says.
+func (x *execution) droppedLimits(docker string) (drops []spec.Field, err error) {
+	l := &x.resolved.Spec.Limits.Value
+	if !l.Memory.Set && !l.CPUs.Set && !l.PIDs.Set {
+		return nil, nil
+	}
+	said, err := askTool(docker, []string{"info", "--format", "limits: {{.CgroupDriver}} {{.MemoryLimit}} {{.CPUCfsQuota}} {{.PidsLimit}}"}, x.environ)
+	if err != nil {
+		return nil, err
+	}
+	_, said, _ = strings.Cut(said, "limits: ")
+	said, _, _ = strings.Cut(said, "\n")
+	words := append(strings.Fields(said), "", "", "", "")
+	for i, f := range wrap.GroupLimits() {
+		if words[0] == "none" || words[i+1] != "true" {
+			drops = append(drops, f)
+		}
+	}
+	return drops, nil
+}
+
 // readUntil reads to the end of a pipe, or until it is too late.
 func readUntil(fd int, until time.Time) (out []byte, late bool) {
 	var buf [4096]byte

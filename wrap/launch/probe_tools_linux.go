@@ -35,7 +35,9 @@ func (p *prober) podman(path string) {
 		return
 	}
 	if kindAt("/sys/fs/cgroup/cgroup.controllers") == wrap.Absent {
-		t.NoLimits = p.h.UID != 0
+		if p.h.UID != 0 {
+			t.Drops = wrap.GroupLimits()
+		}
 		t.Options = append(t.Options, "--cgroup-manager", "cgroupfs")
 		if onPath("runc", path) != "" {
 			t.Options = append(t.Options, "--runtime", "runc")
