@@ -40,8 +40,21 @@ func TestWrappedSockets(t *testing.T) {
 			t.Cleanup(func() { l.Close() })
 			argv, want = append(argv, dir+"/s"), want+"refused\n"
 		}
+		// One for datagrams, which looks connected once somebody has been.
+		at := &net.UnixAddr{Name: b.out + "/e/datagrams", Net: "unixgram"}
+		l, err := net.ListenUnixgram("unixgram", at)
+		must(t, err)
+		t.Cleanup(func() { l.Close() })
+		c, err := net.DialUnix("unixgram", nil, at)
+		must(t, err)
+		c.Close()
+		argv[2] += "try:\n s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)\n s.connect('" + at.Name + "')\n print('connected')\nexcept OSError: print('refused')\n"
+		control := b.plain(argv...)
+		if strings.Contains(control.out, "refused") {
+			t.Errorf("control: %s", control)
+		}
 		a, _ := b.wrap(b.invoked(nil, argv...), tool.flags("--wrapper")...)
-		if r := a.start(b); r.code != 0 || r.out != want {
+		if r := a.start(b); r.code != 0 || r.out != want+"refused\n" {
 			t.Errorf("%d %q %q", r.code, r.out, r.err)
 		}
 	}, "docker", "podman", "runsc") // an image has none of these folders

@@ -37,14 +37,14 @@ func (p *prober) sockets() {
 //	0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/x.sock
 //
 // State 03 is a connected stream, which repeats the path of the socket that
-// accepted it.
+// accepted it, or a datagram socket (type 0002) that another was once connected to.
 func socketPath(line string) (string, bool) {
 	i := strings.IndexByte(line, '/')
 	if i < 1 || line[i-1] != ' ' {
 		return "", false
 	}
 	f := strings.Fields(line[:i])
-	if len(f) != 7 || f[5] == "03" {
+	if len(f) != 7 || f[5] == "03" && f[4] != "0002" {
 		return "", false
 	}
 	return strings.TrimSuffix(line[i:], "\n"), true
