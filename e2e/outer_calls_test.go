@@ -110,3 +110,33 @@ func TestBackendDescriptors(t *testing.T) {
 		}
 	})
 }
+
+// A folder that both the spec and the invocation name at one place is there once, as
+// the narrower of the two has it; wider it is refused.
+func TestWrapMountThatTheSpecHas(t *testing.T) {
+	b := newBoxElsewhere(t)
+	b.write(b.base+"/data/file", "data")
+	for _, c := range []struct {
+		spec, asked string
+		ok          bool
+	}{{"ro", "ro", true}, {"rw", "ro", true}, {"rw", "rw", true}, {"ro", "rw", false}} {
+		mount := map[string]string{"kind": "dir", "label": "d", "hostPath": b.base + "/data", "guestPath": "/data", "mode": c.asked}
+		spec := `{"access_mode": "workspace-write", "filesystem": {"mounts": [{"label": "d", "source": "` + b.base + `/data", "target": "/data", "mode": "` + c.spec + `"}]}}`
+		a, status := b.wrap(b.invoked([]map[string]string{mount}, "true"), "--wrapper", "bwrap", "--spec-json", spec)
+		if !c.ok {
+			if status != 1 || !strings.Contains(a.Error.Reason, "read-only") {
+				t.Errorf("%+v: %d %+v", c, status, a.Error)
+			}
+			continue
+		}
+		var flags []string
+		for i, arg := range a.Wrapped.Args {
+			if arg == "/data" && i > 1 {
+				flags = append(flags, a.Wrapped.Args[i-2])
+			}
+		}
+		if want := map[string]string{"ro": "--ro-bind", "rw": "--bind"}[c.asked]; status != 0 || !slices.Equal(flags, []string{want}) {
+			t.Errorf("%+v: %d %q %+v", c, status, flags, a.Problems)
+		}
+	}
+}

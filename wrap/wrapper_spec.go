@@ -1,6 +1,10 @@
 package wrap
 
-import "sbx/spec"
+import (
+	"slices"
+
+	"sbx/spec"
+)
 
 // DefaultSpec is what an invocation runs under where nobody says anything else:
 // workspace-write over its working directory and the folders that it may write,
@@ -42,6 +46,11 @@ func MountSpec(inv *Invocation, parent *spec.Resolved) (*spec.SandboxSpec, []Lac
 	for i := range parent.Mounts {
 		m := parent.Mounts[i].Mount
 		m.Source, m.Target = parent.Mounts[i].Source.Abs, parent.Mounts[i].Target
+		// Where the invocation names the same place it is the one to be no wider.
+		if j := slices.IndexFunc(list, func(l spec.Mount) bool { return l.Target == m.Target }); j >= 0 {
+			m = list[j]
+			list = slices.Delete(list, j, j+1)
+		}
 		all = append(all, m)
 	}
 	s := &spec.SandboxSpec{Filesystem: spec.Some(spec.Filesystem{Mounts: spec.Some(append(all, list...))})}
