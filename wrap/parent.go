@@ -2,7 +2,6 @@ package wrap
 
 import (
 	"slices"
-	"strings"
 
 	"sbx/spec"
 )
@@ -79,16 +78,8 @@ func (b *builder) parentOf() *Parent {
 }
 
 // isSecret tells whether a path is, or lies in, one of the default secrets of
-// the caller's home or of the system.
-func (b *builder) isSecret(path string) bool {
-	return slices.ContainsFunc(Secrets(), func(s Secret) bool {
-		at := s.Path
-		if rest, ok := strings.CutPrefix(at, "~/"); ok {
-			at = strings.TrimRight(b.h.Home, "/") + "/" + rest
-		}
-		return under(path, at)
-	})
-}
+// the system or of any home: a root may open those of others.
+func (b *builder) isSecret(path string) bool { return Lists().Secret(path, b.h.Home) }
 
 // AppendJSON writes p as ParseParent reads it.
 func (p *Parent) AppendJSON(dst []byte) []byte {
