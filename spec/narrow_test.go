@@ -139,6 +139,8 @@ func TestEscalations(t *testing.T) {
 		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":[".git"]}}`, "filesystem.write[0]", "protected"},
 		{`{"access_mode":"workspace-write"}`, `{"filesystem":{"write":["**/.git"]}}`, "filesystem.write[0]", "protected"},
 		{`{"access_mode":"workspace-write","filesystem":{"write":["/p"]}}`, `{"filesystem":{"write":["/p/w/.envrc"]}}`, "filesystem.write[0]", ".envrc protected"},
+		{`{"tools_allowed":["Read","Bash(git:*)"]}`, `{"tools_allowed":["Bash"]}`, "tools_allowed[0]", `cannot have Bash: the parent has Read, Bash(git:*) (p.json:1:18)`},
+		{`{"tools_denied":["Bash"]}`, `{"tools_allowed":["Bash(git:*)"]}`, "tools_allowed[0]", `cannot have Bash(git:*): the parent has it denied (p.json:1:17)`},
 		{`{"access_mode":"read-only"}`, `{"filesystem":{"read":["/tmp/x"]}}`, "filesystem.read[0]", "cannot have /tmp/x in view: the parent has /tmp private and empty (p.json:1:16)"},
 		{`{"access_mode":"read-only"}`, `{"filesystem":{"mounts":[{"source":"/tmp","target":"/x","mode":"ro"}]}}`, "filesystem.mounts[0]", "/tmp private"},
 		{`{"filesystem":{"read":["/"]}}`, `{"filesystem":{"mounts":[{"source":"/","target":"/x","mode":"ro"}]}}`, "filesystem.mounts[0]", "secrets in it hidden (p.json:1:23)"},

@@ -20,28 +20,28 @@ func (o *order) network() {
 		has := p.Spec.Network.Value.Allow.Value
 		for i, asked := range c.Spec.Network.Value.Allow.Value {
 			if !reachable(has, asked) {
-				o.item("network.allow", i, asked, strings.Join(has, ", "))
+				o.item("network.allow", i, asked, strings.Join(has, ", "), o.at("network.allow"))
 			}
 		}
 	}
 	if p.Spec.Network.Value.Listen.Set || p.Network != NetworkHost {
 		for i, port := range c.Listen {
 			if !slices.Contains(p.Listen, port) {
-				o.item("network.listen", i, strconv.Itoa(port), "not that port")
+				o.item("network.listen", i, strconv.Itoa(port), "not that port", o.at("network.listen"))
 			}
 		}
 	}
 }
 
-// item refuses one item of a list.
-func (o *order) item(f Field, i int, asked, has string) {
+// item refuses one item of a list; where is where the parent says so.
+func (o *order) item(f Field, i int, asked, has, where string) {
 	at := item(f, i)
 	on := o.c.Spec.Source.place(o.c.Spec.node().lookUp(f))
 	if n := o.c.Spec.node().lookUp(f); n != nil && i < len(n.Items) {
 		on = o.c.Spec.Source.place(n.Items[i])
 	}
 	why := "the parent has " + orElse(has, "none")
-	if where := o.at(f); where != "" && !strings.HasSuffix(has, ")") {
+	if where != "" {
 		why += " (" + where + ")"
 	}
 	o.problems = append(o.problems, &Problem{Field: at, On: on, Do: "have " + odd(asked), Why: why, Help: narrowHelp})

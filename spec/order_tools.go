@@ -10,9 +10,9 @@ func (o *order) tools() {
 	}
 	for i, asked := range c.ToolsAllowed.Value {
 		if p.ToolsAllowed.Set && !coveredBy(p.ToolsAllowed.Value, asked) {
-			o.item("tools_allowed", i, asked, strings.Join(p.ToolsAllowed.Value, ", "))
+			o.item("tools_allowed", i, asked, strings.Join(p.ToolsAllowed.Value, ", "), o.at("tools_allowed"))
 		} else if coveredBy(p.ToolsDenied.Value, asked) {
-			o.item("tools_allowed", i, asked, "it denied ("+o.p.At("tools_denied")+")")
+			o.item("tools_allowed", i, asked, "it denied", o.p.At("tools_denied"))
 		}
 	}
 	for _, has := range p.ToolsDenied.Value {
