@@ -350,6 +350,26 @@ func specWith(spec, members string) string {
 	return strings.TrimSuffix(spec, "}") + "," + members + "}"
 }
 
+// A file of the host that is handed in to be read is not opened anew to be written,
+// though its descriptor stands on the host's own mount.
+func TestInputIsNotWritten(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	file := b.write(b.out+"/input", "as it was\n")
+	const inside = `cat; (echo changed >/proc/self/fd/0) 2>/dev/null; (echo changed >/dev/stdin) 2>/dev/null; echo end`
+	for _, spec := range []string{specWW, b.inView("read-only")} {
+		r := b.plain("/bin/sh", "-c", `exec "$1" exec --effective "$2" --spec-json "$3" -- /bin/sh -c "$4" <"$5"`, "sh", sbxPath, b.rec, spec, inside, file)
+		if r.out != "as it was\nend\n" {
+			t.Errorf("%s: %v", spec, r)
+		}
+		b.holds(file, "as it was\n")
+	}
+	if r := b.plain("/bin/sh", "-c", `exec /bin/sh -c "$1" <"$2"`, "sh", inside, file); r.code != 0 {
+		t.Errorf("control: %v", r)
+	}
+	b.holds(file, "changed\n")
+}
+
 func TestFurtherDescriptors(t *testing.T) {
 	inEach(t, func(t *testing.T, b *box, spec string) {
 		file := b.write("kept", "kept\n")
