@@ -76,7 +76,7 @@ func TestProcAndSysAreNotWritten(t *testing.T) {
 		"/proc/sys/kernel/ns_last_pid", "/proc/sys/kernel/randomize_va_space", "/proc/sys/net/ipv4/ip_forward",
 		"/proc/sysrq-trigger", "/sys/kernel/mm/transparent_hugepage/enabled", "/sys/kernel/uevent_helper", "/sys/kernel/profiling",
 		"/sys/power/state", "/sys/module/kernel/parameters/consoleblank",
-		"/proc/irq/default_smp_affinity", "/proc/kcore", "/proc/mtrr",
+		"/proc/irq/default_smp_affinity", "/proc/kcore", "/proc/mtrr", "/proc/dynamic_debug/control",
 	}
 	var argv []string
 	for _, p := range paths {
@@ -104,6 +104,26 @@ func TestProcAndSysAreNotWritten(t *testing.T) {
 	// A process's own files stay writable.
 	if got := b.tries(specWW, "write|/proc/self/oom_score_adj", "write|/proc/self/comm")["write|/proc/self/comm"]; got != "ok" {
 		t.Errorf("/proc/self/comm: %s", got)
+	}
+}
+
+// Whatever else a kernel has in /proc that root may write by its mode is read-only,
+// but for what every user may write.
+func TestProcHasNothingElseToWrite(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "find")
+	b := newBoxElsewhere(t)
+	list := func(dir string) string { // opened, never written
+		return "find " + dir + ` -path '/proc/[0-9]*' -prune -o -type f -perm /222 ! -perm /002 -print 2>/dev/null |
+			while read -r f; do (exec 9>>"$f") 2>/dev/null && echo "$f"; done`
+	}
+	for _, spec := range []string{b.inView("read-only"), specWW} {
+		if r := b.sh(spec, list("/proc")).ended(); r.out != "end\n" {
+			t.Errorf("%s: can be written: %v", spec, r)
+		}
+	}
+	if r := b.plain("/bin/sh", "-c", list("/proc/sys/kernel")); isRoot() && !strings.Contains(r.out, "/proc/sys/kernel/core_pattern\n") {
+		t.Errorf("control: %v", r)
 	}
 }
 

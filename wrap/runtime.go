@@ -47,12 +47,15 @@ func ProcReadOnly() []Row { return procReadOnly[:] }
 
 var procReadOnly = [...]Row{
 	{"acpi", "wakeup sources of the machine"},
+	{"asound", "mixers and buffers of sound cards"},
 	{"bus", "bus/pci writes to the configuration space of devices"},
 	{"driver", "drivers' own controls (rtc, nvram, snd-page-alloc)"},
+	{"dynamic_debug", "dynamic_debug/control turns on what the kernel writes to the log"},
 	{"fs", "switches of file systems of the whole host (nfsd, xfs, ext4, jbd2)"},
 	{"irq", "affinity of interrupts"},
 	{"mtrr", "memory types of physical memory"},
 	{"scsi", "scsi/scsi adds and removes disks"},
+	{"spl", "switches of ZFS, for the whole host"},
 	{"sys", "kernel.core_pattern, kernel.modprobe and others name programs that the kernel runs as root outside every namespace"},
 	{"sysrq-trigger", "reboots, ends all processes, writes memory to the log"},
 	{"tty/driver", "serial lines and what goes over them"},
