@@ -13,20 +13,21 @@ const (
 	maxArtifactDepth  = 64
 	maxArtifactNames  = 100_000
 	maxArtifactHashed = 16 << 30 // bytes read in all
+	maxArtifactHoles  = 1 << 30  // of these, bytes that take no room: a hole costs its maker nothing
 )
 
 // Artifacts lists the regular files of an output folder in the order of their
 // paths, and says how many it left out: files beyond the bound, and folders
 // that it could not or would not look into, one for each. Links are neither
 // listed nor followed, devices, FIFOs and sockets not opened, other mounts not
-// entered. A file too large for what is read in all has no digest.
+// entered. A file too large for what is read in all, or all holes, has no digest.
 func Artifacts(dirfd int) (list []Artifact, omitted int, err error) {
 	top, err := openBeneath(dirfd, "", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer closeFD(top)
-	g := gatherer{top: top, names: maxArtifactNames, budget: maxArtifactHashed,
+	g := gatherer{top: top, names: maxArtifactNames, budget: maxArtifactHashed, holes: maxArtifactHoles,
 		buf: make([]byte, 32<<10), block: make([]byte, 128<<10)}
 	g.walk(top, "", 0)
 	slices.SortFunc(g.list, func(a, b Artifact) int { return strings.Compare(a.Path, b.Path) })
@@ -39,6 +40,7 @@ type gatherer struct {
 	omitted int
 	names   int   // that may still be read
 	budget  int64 // bytes that may still be hashed
+	holes   int64 // and bytes of holes among them
 	buf     []byte
 	block   []byte
 }
@@ -95,8 +97,9 @@ func (g *gatherer) file(fd int, name, rel string, st *unix.Stat_t) {
 	f, err := openat(fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err == nil {
 		var now unix.Stat_t
-		if unix.Fstat(f, &now) == nil && now.Mode&unix.S_IFMT == unix.S_IFREG && now.Size <= g.budget {
+		if unix.Fstat(f, &now) == nil && now.Mode&unix.S_IFMT == unix.S_IFREG && now.Size <= g.budget && holes(&now) <= g.holes {
 			g.budget -= now.Size
+			g.holes -= holes(&now)
 			a.Size, a.Mode = now.Size, now.Mode&0o7777
 			a.SHA256 = digestFD(f, now.Size, g.block)
 		}
@@ -104,6 +107,9 @@ func (g *gatherer) file(fd int, name, rel string, st *unix.Stat_t) {
 	}
 	g.list = append(g.list, a)
 }
+
+// holes is how much of a file takes no room.
+func holes(st *unix.Stat_t) int64 { return max(st.Size-st.Blocks*512, 0) }
 
 // digestFD is the sha256 of a file of a known size in hex; "" where it cannot
 // be read or has another size by now.
