@@ -140,3 +140,21 @@ func TestWrapMountThatTheSpecHas(t *testing.T) {
 		}
 	}
 }
+
+// The root is not mounted at another place: the host's /proc would be in it.
+func TestRootIsMountedNowhere(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	for _, mode := range []string{"ro", "rw"} {
+		mount := map[string]string{"kind": "dir", "label": "r", "hostPath": "/", "guestPath": "/g", "mode": mode}
+		for _, name := range []string{"sbx", "bwrap", "nsjail", "docker"} {
+			if a, status := b.wrap(b.invoked([]map[string]string{mount}, "true"), "--wrapper", name, "--image", "x"); status != 1 || !strings.HasPrefix(a.Error.Field, "filesystem.mounts") {
+				t.Errorf("%s %s: %d %+v", name, mode, status, a.Error)
+			}
+		}
+		r := b.run(`{"access_mode": "workspace-write", "filesystem": {"mounts": [{"label": "r", "source": "/", "target": "/g", "mode": "`+mode+`"}]}}`, "true")
+		if r.code != 125 || !strings.Contains(r.err, "the host's own /proc") {
+			t.Errorf("%s: %s", mode, r)
+		}
+	}
+}

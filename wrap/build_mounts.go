@@ -82,8 +82,12 @@ func (b *builder) kernelsOwn() {
 		}
 	}
 	for i := range b.binds {
-		if m := &b.binds[i]; under(m.Source.Real, "/proc") || m.Mode == spec.MountRW && kernels(m.Source.Real) {
+		switch m := &b.binds[i]; {
+		case under(m.Source.Real, "/proc") || m.Mode == spec.MountRW && kernels(m.Source.Real):
 			refuse(m.Field, m.At, m.Source.Real)
+		case m.Source.Real == "/": // what is mounted beneath comes along
+			b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount / at " + m.Target,
+				Why: "the host's own /proc and all that is hidden would be in it", Help: "name the folders that are needed"})
 		}
 	}
 }
