@@ -20,6 +20,11 @@ const sbxDocument = 2
 
 func sbxArgs(w *wrapper) {
 	r := w.a.Resolved
+	for name := range r.Spec.Environment.Value.Set.Value {
+		if _, looks := spec.LooksLikeCredential(name); looks {
+			w.note(Lack{"environment.set", "its values stand on the line, where every user of the host can read them"})
+		}
+	}
 	w.add("exec", "--spec-json", string(w.withSources(r.Document()).AppendJSON(nil, nil)))
 	if j := r.Job; j != nil {
 		if j.Input.Real != "" {
