@@ -131,7 +131,7 @@ func TestWrapMountThatTheSpecHas(t *testing.T) {
 		}
 		var flags []string
 		for i, arg := range a.Wrapped.Args {
-			if arg == "/data" && i > 1 {
+			if arg == "/data" && i > 1 && strings.HasSuffix(a.Wrapped.Args[i-2], "bind") {
 				flags = append(flags, a.Wrapped.Args[i-2])
 			}
 		}
