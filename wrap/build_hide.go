@@ -35,6 +35,7 @@ func (b *builder) maskSecrets() {
 			b.maskImages(m, Dir, FieldSecrets, false)
 		}
 	}
+	b.maskKernels()
 }
 
 // maskImages masks a path wherever it shows, or only where a bind shows it once

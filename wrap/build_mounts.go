@@ -62,36 +62,6 @@ func (b *builder) mounts() {
 	b.finish()
 }
 
-// kernelsOwn refuses what would show or open the host's /proc, /sys or /dev: the
-// sandbox has its own, and those of the host are ways out for a root.
-func (b *builder) kernelsOwn() {
-	refuse := func(f spec.Field, at, path string) {
-		b.problems = append(b.problems, &spec.Problem{Field: f, On: at, Do: "open " + path,
-			Why: "it is the kernel's own, which every sandbox has a safe one of", Help: "name another path"})
-	}
-	kernels := func(path string) bool {
-		return under(path, "/proc") || under(path, "/sys") || under(path, "/dev") && !under(path, "/dev/shm")
-	}
-	for _, w := range b.r.Write {
-		if kernels(w.Real) {
-			f := w.Field
-			if f == "" {
-				f = "working_dir"
-			}
-			refuse(f, w.At, w.Real)
-		}
-	}
-	for i := range b.binds {
-		switch m := &b.binds[i]; {
-		case under(m.Source.Real, "/proc") || m.Mode == spec.MountRW && kernels(m.Source.Real):
-			refuse(m.Field, m.At, m.Source.Real)
-		case m.Source.Real == "/": // what is mounted beneath comes along
-			b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount / at " + m.Target,
-				Why: "the host's own /proc and all that is hidden would be in it", Help: "name the folders that are needed"})
-		}
-	}
-}
-
 // readsRoot tells whether filesystem.read names the root, and so all of it.
 func (b *builder) readsRoot() bool {
 	for _, p := range b.r.Read {

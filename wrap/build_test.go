@@ -112,6 +112,8 @@ func (r random) facts() string {
 	add(6, "mounted /home/u/.local ext4")
 	add(8, "mounted /home/u/.ssh ext4")
 	add(8, "mounted /etc/ssl ext4")
+	add(6, "file /srv/data/jail/proc/sys\nmounted /srv/data/jail/proc proc")
+	add(6, "file /home/u/w/jail/stat\nfile /home/u/w/out/tty\nmounted /home/u/w/jail sysfs\nmounted /home/u/w/out/tty devtmpfs")
 	add(2, r.one(groupsV2, noGroups, strings.ReplaceAll(hosts["groups-v1"], " swap", ""), hosts["groups-leaf"]))
 	add(8, "file /media/stick/key\nremovable /media")
 	add(8, "cwd /tmp/x")
@@ -226,7 +228,7 @@ func TestEveryAskedFieldHasItsLine(t *testing.T) {
 				if p.Do == "" || p.Why == "" || p.Field == "" {
 					t.Errorf("a problem lacks something: %+v", p)
 				}
-				if c.r.AllowsLess(p.Field) && p.Do != "start the command" && !strings.HasPrefix(p.Do, "mount at") {
+				if c.r.AllowsLess(p.Field) && p.Do != "start the command" && !strings.HasPrefix(p.Do, "mount at") && !strings.HasPrefix(p.Do, "open /") {
 					t.Errorf("refused, and best_effort has it: %v", p)
 				}
 			}
@@ -324,6 +326,11 @@ func (c *planned) checkHidden(t *testing.T, s seen) {
 				continue // the name of a masked folder may be seen; the folder is another
 			}
 			t.Errorf("the secret %s can be reached at %s", s.identity, s.path)
+		}
+	}
+	for _, m := range c.h.Mounts {
+		if m.Kernels() && under(s.identity, m.Path) && (s.identity != m.Path || c.h.Kind(m.Path) != Dir) {
+			t.Errorf("the kernel's %s can be reached at %s", s.identity, s.path)
 		}
 	}
 	for _, p := range c.r.Hide {

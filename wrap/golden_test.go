@@ -117,6 +117,8 @@ var goldens = []golden{
 	{"secret-opened-beneath", `{"access_mode": "workspace-write", "filesystem": {"write": ["~/.ssh/known_hosts"]}}`, "", "all"},
 	{"secret-few-entries", `{"access_mode": "read-only"}`, "without /home/u\nfile /home/u/.netrc\nfile /home/u/.bashrc\nlink /home/u/profile .bashrc\ndir /home/u/w\nrecord /var/lib/r.json", "all"},
 	{"secret-submount", `{"access_mode": "read-only"}`, "mounted /home/u/lib ext4\nmounted /home/u/lib/deep ext4", "all"},
+	{"kernel-mounts", `{"access_mode": "workspace-write", "filesystem": {"mounts": [{"label": "d", "source": "/srv/data", "target": "/opt/d", "mode": "ro"}]}}`,
+		"file /srv/data/jail/proc/sys\nmounted /srv/data/jail/proc proc\nfile /home/u/w/jail/stat\nmounted /home/u/w/jail sysfs", "all root"},
 	{"removable", `{"access_mode": "read-only"}`, "file /media/stick/key\nremovable /media", "all"},
 	{"hide", `{"access_mode": "read-only", "filesystem": {"hide": ["/srv/data", "~/lib/util.go", "~/absent"]}}`, "", twoHosts},
 	{"hide-alone", `{"filesystem": {"hide": ["/srv/data"]}}`, "without /tmp\nwithout /var/tmp\nwithout /run", "all no-userns+"},

@@ -246,6 +246,11 @@ func (w *world) probed(r *spec.Resolved) *Host {
 		w.look(&h, p)
 	}
 	w.look(&h, r.Home)
+	for i := range h.Mounts {
+		if m := &h.Mounts[i]; m.Kernels() {
+			w.look(&h, m.Path)
+		}
+	}
 	w.targets(&h, r)
 	w.homeLayer(&h, r)
 	h.Keep, h.Devices = w.rows(RunKept()), w.rows(Devices())

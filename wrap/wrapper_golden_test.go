@@ -38,6 +38,7 @@ var wrapped = []struct {
 	{"odd-names", `{"access_mode": "workspace-write", "filesystem": {"write": ["/srv/a,b", "/srv/q\"uote"], "mounts": [{"label": "c", "source": "/srv/c:d", "target": "/opt/c:d", "mode": "ro"}, {"label": "t", "target": "/opt/t", "mode": "tmpfs"}]}}`,
 		"dir /srv/a,b\ndir /srv/q\"uote\ndir /srv/c:d\ndir /opt/c:d\ndir /opt/t", "all", nil},
 	{"submounts", `{"access_mode": "read-only", "filesystem": {"read": ["@system", "/srv"]}}`, "mounted /srv/data ext4", "all", nil},
+	{"kernel-mounts", `{"access_mode": "workspace-write"}`, "file /srv/data/jail/proc/sys\nmounted /srv/data/jail/proc proc\nfile /home/u/w/jail/stat\nmounted /home/u/w/jail sysfs", "all", nil},
 	{"sockets", `{"access_mode": "workspace-write"}`, "dir /srv/e/d\nsocket /srv/e/d/s\nsocket /srv/e/s\ndir /srv/e/d/k\nsocket /srv/e/d/k/s", "all", nil},
 	{"submount-colon", `{"access_mode": "read-only", "filesystem": {"read": ["@system", "/srv"]}}`, "dir /srv/a:b\nmounted /srv/a:b ext4", "all", nil},
 	{"wasmtime-dir", `{"access_mode": "workspace-write", "network": {"mode": "none"}, "filesystem": {"write": ["/home/u/w/out"], "mounts": [{"label": "in", "source": "/srv/data", "target": "/srv/data", "mode": "ro"}, {"label": "in", "source": "/srv/data", "target": "/data", "mode": "ro"}, {"label": "out", "source": "/home/u/w/out", "target": "/out", "mode": "rw"}]}}`, "", "all",

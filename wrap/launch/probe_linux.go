@@ -93,6 +93,11 @@ func (p *prober) places() {
 	if p.r.Home != "" {
 		p.look(p.r.Home)
 	}
+	for i := range p.h.Mounts {
+		if m := &p.h.Mounts[i]; m.Kernels() {
+			p.look(m.Path)
+		}
+	}
 	p.h.Keep = p.rows(wrap.RunKept(), "/run", true)
 	p.h.Devices = p.rows(wrap.Devices(), "/dev", true)
 	if p.h.UID == 0 { // others cannot write there anyway

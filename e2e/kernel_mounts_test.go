@@ -1,0 +1,39 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+// The kernel's file systems that the host has in view at other places, as a chroot
+// has in its folder, are not the sandbox's: a root could write sysctl files there.
+func TestKernelsFileSystemsElsewhere(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	jail := b.ws + "/jail"
+	host := mounting(t, "mkdir -p "+jail+"/proc "+jail+"/sys "+srv+"/jail; mount --rbind /proc "+jail+"/proc; mount --rbind /sys "+jail+"/sys; "+
+		"mount --bind /proc "+srv+"/jail; touch "+jail+"/one; mount --bind /proc/version "+jail+"/one; touch "+jail+"/plain")
+	script := "for f in " + jail + "/proc/version " + jail + "/one " + srv + "/jail/version /opt/jail/proc/version /opt/jail/one; do\n" +
+		"grep -s Linux $f >/dev/null && echo read $f; done\n" +
+		"for f in " + jail + "/proc/sys/kernel/core_pattern " + srv + "/jail/sys/kernel/core_pattern " + jail + "/sys/kernel/mm/transparent_hugepage/enabled; do\n" +
+		"(exec 9>>$f) 2>/dev/null && echo open $f; done\n" + // never written
+		"ls -d " + jail + "/sys/kernel 2>/dev/null; ls " + jail + "/plain; echo end\n"
+	want := 4
+	if isRoot() {
+		want = 7
+	}
+	if got := b.on(host, `{}`, "/bin/sh", "-c", script).ended().out; strings.Count(got, "\n") != want+2 {
+		t.Errorf("control: %q", got)
+	}
+	for _, spec := range []string{modeOnly, specWith(specRO, `"filesystem":{"mounts":[{"label":"a","source":"`+jail+`","target":"/opt/jail","mode":"ro"}]}`),
+		`{"filesystem":{"hide":["~/absent"]}}`, `{"access_mode":"danger-full-access","network":{"mode":"none"}}`,
+		`{"filesystem":{"read":["@system","` + b.ws + `","` + srv + `"]}}`} {
+		if r := b.on(host, spec, "/bin/sh", "-c", script).ended(); r.out != jail+"/plain\nend\n" {
+			t.Errorf("%s: %v", spec, r)
+		}
+	}
+	// Nor are they opened by name.
+	for field, path := range map[string]string{"write": jail + "/proc/sys", "read": srv + "/jail"} {
+		b.on(host, `{"access_mode":"read-only","filesystem":{"`+field+`":["`+path+`"]}}`, "/bin/true").refused("filesystem." + field)
+	}
+}

@@ -1,0 +1,76 @@
+package wrap
+
+import (
+	"slices"
+
+	"sbx/spec"
+)
+
+// kernels are the file systems by which the kernel shows itself and is told what
+// to do. A sandbox has its own of those that it needs, at their usual places; one
+// that the host has elsewhere, as in the folder of a chroot, is the host's.
+var kernels = []string{
+	"proc",               // sysctl files that uid 0 may write, the host's processes
+	"sysfs",              // the same of devices and modules
+	"devtmpfs", "devpts", // every device; the terminals of others
+	"cgroup", "cgroup2", // other control groups' limits, release_agent (CVE-2022-0492)
+	"debugfs", "tracefs", // the kernel's inside
+	"securityfs", "efivarfs", "configfs", "pstore", "bpf", "resctrl",
+	"binfmt_misc",          // interpreters that the host runs
+	"selinuxfs", "smackfs", // policies
+	"mqueue", // the host's message queues
+	"nfsd", "rpc_pipefs", "fusectl", "functionfs", "binder",
+}
+
+// Kernels tells whether it is one of those, at an unusual place.
+func (m *MountPoint) Kernels() bool {
+	return slices.Contains(kernels, m.Type) && !under(m.Path, "/proc") && !under(m.Path, "/sys") && !under(m.Path, "/dev")
+}
+
+// maskKernels hides the kernel's file systems that lie in view.
+func (b *builder) maskKernels() {
+	for i := range b.h.Mounts {
+		if m := &b.h.Mounts[i]; m.Kernels() && b.h.Kind(m.Path) != Absent {
+			b.maskImages(m.Path, b.h.Kind(m.Path), FieldProcesses, false)
+		}
+	}
+}
+
+// kernelsOwn refuses what would show or open the host's /proc, /sys or /dev, where
+// the host has them and wherever else: the sandbox has its own, and those of the
+// host are ways out for a root.
+func (b *builder) kernelsOwn() {
+	refuse := func(f spec.Field, at, path string) {
+		b.problems = append(b.problems, &spec.Problem{Field: f, On: at, Do: "open " + path,
+			Why: "it is the kernel's own, which every sandbox has a safe one of", Help: "name another path"})
+	}
+	elsewhere := func(path string) bool {
+		return slices.ContainsFunc(b.h.Mounts, func(m MountPoint) bool { return under(path, m.Path) && m.Kernels() })
+	}
+	own := func(path string) bool {
+		return under(path, "/proc") || under(path, "/sys") || under(path, "/dev") && !under(path, "/dev/shm") || elsewhere(path)
+	}
+	for _, w := range b.r.Write {
+		if own(w.Real) {
+			f := w.Field
+			if f == "" {
+				f = "working_dir"
+			}
+			refuse(f, w.At, w.Real)
+		}
+	}
+	for _, p := range b.r.Read {
+		if elsewhere(p.Real) {
+			refuse(p.Field, p.At, p.Real)
+		}
+	}
+	for i := range b.binds {
+		switch m := &b.binds[i]; {
+		case under(m.Source.Real, "/proc") || elsewhere(m.Source.Real) || m.Mode == spec.MountRW && own(m.Source.Real):
+			refuse(m.Field, m.At, m.Source.Real)
+		case m.Source.Real == "/": // what is mounted beneath comes along
+			b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount / at " + m.Target,
+				Why: "the host's own /proc and all that is hidden would be in it", Help: "name the folders that are needed"})
+		}
+	}
+}
