@@ -320,7 +320,7 @@ func TestDying(t *testing.T) {
 	plan := newSite(t).plan(workspaceWrite, "/bin/sh", "-c", "setsid sh -c 'sleep 1000; : "+word+"' & sh -c 'sleep 1000; : "+word+"'; : "+word)
 	pr, err := startWith(plan, Options{}, func(p *Programs) {
 		if phase == "start" { // it stops half-way for ever
-			p.Setup = slices.Insert(slices.Clone(p.Setup), len(p.Setup)/3, Step{Name: "pause", Call: unix.SYS_PPOLL})
+			p.Setup = slices.Insert(slices.Clone(p.Setup), between(p.Setup, len(p.Setup)/3), Step{Name: "pause", Call: unix.SYS_PPOLL})
 		}
 	})
 	if phase == "start" {
@@ -338,6 +338,19 @@ func TestDying(t *testing.T) {
 	}
 	os.Stdout.WriteString("pid " + strconv.Itoa(pr.Pid()) + "\n")
 	time.Sleep(time.Minute)
+}
+
+// between is where a step can be put in, from at on: not among those that one
+// before may have left out.
+func between(steps []Step, at int) int {
+	next := 0
+	for i := range steps {
+		if i >= at && i >= next {
+			return i
+		}
+		next = max(next, i+1+int(steps[i].Skip))
+	}
+	return len(steps)
 }
 
 // Whatever kills the supervisor ends all that is inside.
