@@ -45,7 +45,7 @@ type Node struct {
 // What sbx itself puts there for an sbx inside is left out; what no other tool can
 // be told is as well, and named in lacks.
 func (p *Plan) Tree() (nodes []Node, lacks []Lack) {
-	t := treeing{slots: map[int]slot{}, scratch: "\x00"}
+	t := treeing{slots: map[int]slot{}, scratch: "\x00", nodes: make([]Node, 0, 2*len(p.Mounts))}
 	if p.Base == BaseEmpty {
 		t.prefix = p.Root + partRoot
 	} else {

@@ -3,6 +3,8 @@ package wrap
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -26,6 +28,40 @@ func BenchmarkWrap(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, _, err := w.Wrap(inv); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkNewWrapper is what is done once for a folder: the Plan and all of a line that
+// no invocation changes, on a machine whose /etc is put together from its entries.
+func BenchmarkNewWrapper(b *testing.B) {
+	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var more strings.Builder
+	for i := range 180 {
+		more.WriteString("file /etc/entry" + strconv.Itoa(i) + "\n")
+	}
+	w := newWorld(b, string(text), hosts["root"], "overlay no it is listed whole", more.String())
+	r, err := w.resolve(`{"access_mode": "workspace-write"}`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := w.probed(r)
+	h.Overlay = Answer{}
+	w.listAll(h, "/")
+	for _, name := range Wrappers() {
+		if name == nameNone {
+			continue // which holds nothing
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := newWrapper(name, Ask{Resolved: r, Host: h, Image: "example/image:1"}); err != nil {
 					b.Fatal(err)
 				}
 			}
