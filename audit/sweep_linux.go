@@ -91,6 +91,14 @@ func (s *Sweep) Forbids(path string) bool {
 	return t != nil && (s.forbidden(path, rel) || s.leads(path, rel) || s.isFixed(path)) && !s.allowed(path, rel)
 }
 
+// Empty tells whether a folder that Forbids names may be made all the same, since
+// what it is on the way to is forbidden in its turn.
+func (s *Sweep) Empty(path string) bool {
+	s.prepare()
+	t, rel := s.Held.find(path)
+	return t != nil && wrap.MayBeMade(rel) && !s.forbidden(path, rel) && !s.toward[path] && !s.isFixed(path)
+}
+
 // forget takes note that what stood at a path is gone for good.
 func (s *Sweep) forget(path string) {
 	s.prepare()

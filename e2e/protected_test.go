@@ -125,7 +125,11 @@ func TestToolSettingsAreProtected(t *testing.T) {
 	eachPlace(t, func(t *testing.T, b *box) {
 		files := []string{".vscode/tasks.json", ".idea/workspace.xml", ".zed/tasks.json", ".cursor/mcp.json", ".devcontainer/devcontainer.json",
 			".envrc", ".mcp.json", ".husky/pre-commit", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/h", ".claude/commands/c.md",
-			".claude/agents/a.md", ".claude/skills/s/SKILL.md", ".codex/config.toml", ".gemini/settings.json"}
+			".claude/agents/a.md", ".claude/skills/s/SKILL.md", ".codex/config.toml", ".gemini/settings.json",
+			".claude/launch.json", ".claude/workflows/w.js", ".agents/skills/s/SKILL.md", ".aider.conf.yml", ".config/mise.toml", ".config/mise/conf.d/x.toml",
+			".continue/mcpServers/m.yaml", ".crush.json", "crush.json", ".devcontainer.json", ".github/hooks/h.json", ".helix/languages.toml",
+			".jj/workspace-config.toml", ".kiro/hooks/h", ".kiro/settings/mcp.json", ".mise.toml", ".mise/config.local.toml", "mise.toml", "mise.dev.toml",
+			"mise/config.toml", ".opencode/plugins/p.ts", "opencode.jsonc", ".qwen/settings.json", ".roo/mcp.json", ".sbx/profiles.yaml", ".windsurf/hooks.json"}
 		for _, f := range files {
 			b.write(b.ws+"/"+f, "kept\n")
 		}

@@ -23,7 +23,7 @@ func Lists() spec.Lists {
 				return true
 			}
 			_, leads := LeadsToProtected(rel)
-			return leads
+			return leads && !MayBeMade(rel)
 		},
 		System: func(path string) bool {
 			for i := range system {

@@ -23,30 +23,54 @@ var protectedInGit = [...]Row{
 func ProtectedInTree() []Row { return protectedInTree[:] }
 
 var protectedInTree = [...]Row{
+	{".agents", "Codex and Gemini: skills bring programs along; lists of plugins"},
+	{".aider.conf.yml", "Aider: names the linter and the tests, which it runs after its edits"},
 	{".claude/agents", "Claude Code: agents with tools of their own"},
 	{".claude/commands", "Claude Code: commands may run a shell when they are called"},
 	{".claude/hooks", "Claude Code: programs that its settings run at each tool call"},
+	{".claude/launch.json", "Claude Code: the programs that a preview starts"},
 	{".claude/settings*.json", "Claude Code: hooks, permissions, the command that gives the key"},
 	{".claude/skills", "Claude Code: skills bring programs along"},
+	{".claude/workflows", "Claude Code: scripts that start agents"},
 	{".codex", "Codex: config.toml names MCP servers and programs to notify"},
+	{".config/mise*", "mise: as mise.toml"},
+	{".continue/mcpServers", "Continue: names MCP servers, programs that it starts"},
+	{".crush.json", "Crush: MCP servers, hooks, and commands in values, which it runs as it reads them"},
 	{".cursor", "Cursor: mcp.json and hooks.json name programs that it starts"},
 	{".devcontainer", "editors build and start what it says, with commands for the host (initializeCommand)"},
+	{".devcontainer.json", "the same, in a file of its own"},
 	{".envrc", "direnv runs it when a shell enters the folder"},
 	{".gemini", "Gemini: settings.json names MCP servers and programs"},
+	{".github/hooks", "Copilot's command line runs what they name, as a session begins and at each tool call"},
+	{".helix", "Helix: languages.toml names language servers, which start when a file is opened"},
 	{".hg/hgrc", "Mercurial: hooks, extensions and aliases, which any hg command runs"},
 	{".hg/hgrc-not-shared", "the same, for one of several working copies"},
 	{".hg/sharedpath", "Mercurial takes the repository and its settings from the folder that it names"},
 	{".husky", "git hooks that core.hooksPath points to"},
 	{".idea", "JetBrains: run configurations, file watchers, start-up tasks"},
 	{".jj/repo/config.toml", "Jujutsu: the pager, editors and diff tools that jj runs"},
+	{".jj/workspace-config.toml", "the same, for one of several working copies"},
+	{".kiro/hooks", "Kiro: commands that it runs when files are saved or made"},
+	{".kiro/settings", "Kiro: mcp.json names programs that it starts"},
 	{".mcp.json", "names MCP servers, programs that agents start"},
+	{".mise*.toml", "mise: as mise.toml"},
+	{".mise/config*.toml", "mise: as mise.toml"},
+	{".opencode", "OpenCode: plugins, programs that run as it starts"},
+	{".qwen", "Qwen Code: settings.json names MCP servers and programs"},
+	{".roo/mcp.json", "Roo Code: names MCP servers, programs that it starts"},
+	{".sbx/profiles.yaml", "sbx: narrows what later runs in the project may do"},
 	{".sl/config", "Sapling: hooks and extensions, which any sl command runs"},
 	{".vscode", "VS Code: tasks that run when the folder is opened, settings that name programs"},
+	{".windsurf/hooks.json", "Windsurf: commands that it runs at each of its steps"},
 	{".zed", "Zed: tasks, and settings that name programs"},
+	{"crush.json", "Crush: as .crush.json"},
+	{"mise*.toml", "mise: hooks, and scripts that set variables, run as a shell enters the folder; it trusts the folder, not the file's content"},
+	{"mise/config*.toml", "mise: as mise.toml"},
+	{"opencode.json*", "OpenCode: names plugins and MCP servers, programs that it starts"},
 }
 
 // DecidedAgainst is what was weighed for the lists above and left writable.
-// docs/ prints it.
+// docs/protected.md prints all three.
 func DecidedAgainst() []Row { return decidedAgainst[:] }
 
 var decidedAgainst = [...]Row{
@@ -56,11 +80,17 @@ var decidedAgainst = [...]Row{
 	{".git/objects/info/alternates", "more objects to read, nothing to run"},
 	{".git/refs, .git/packed-refs, .git/index", "committing is what the workspace is writable for"},
 	{".gitattributes, .gitmodules, .gitignore", "part of the content; git takes no program from them (update = !command is refused since 2.20)"},
-	{".github, .gitlab-ci.yml", "run on a CI service after a push, where they are reviewed; not on this host"},
+	{".env", "variables of the project's own programs, which their set-up writes; Gemini takes any from it in a folder that it trusts, NODE_OPTIONS among them: --ignore-env there, or advanced.ignoreLocalEnv"},
+	{".exrc, .nvim.lua, .dir-locals.el, .gdbinit, .lldbinit", "their programs ask, or read them only for who has switched that on"},
+	{".github/workflows, .gitlab-ci.yml", "run on a CI service after a push, where they are reviewed; not on this host"},
 	{".pre-commit-config.yaml, lefthook.yml", "part of the project like a Makefile; they run only through a hook that the user installed"},
+	{".Rprofile, .irbrc, .pryrc, .pdbrc", "a language's own shell or debugger runs them, which is started to run the project's code"},
+	{".npmrc, .yarnrc.yml, .pnpmfile.cjs, .cargo/config.toml, .mvn, .bazelrc", "what builds obey, beside scripts and plugins of the same project that they run"},
+	{".tool-versions, .python-version, rust-toolchain.toml", "choose a version of a tool; a folder with one runs when that tool is called there"},
 	{"AGENTS.md, CLAUDE.md, GEMINI.md, .cursorrules", "text that agents read; the next agent's sandbox is the answer to it"},
 	{"Makefile, CMakeLists.txt, build.rs, setup.py, conftest.py", "the project's own build: it is written to be changed, and runs when somebody builds"},
 	{"core.excludesFile, commit.template", "lists and texts that a git configuration names"},
+	{"documents of specs, workshop.yaml, golem-forge.config.yaml, *.worker", "what made a run stays as it is in it; others are content, and may be written by whoever writes workers: keep what is to bind later runs outside of what they write"},
 	{"git aliases, difftool, mergetool", "an alias runs when somebody types it, as a Makefile's target does; the tools' programs are protected where they are files of the workspace"},
 	{"node_modules, vendor, .venv", "dependencies, as the project's own code"},
 	{"package.json, Cargo.toml, pyproject.toml, go.mod", "scripts in them run when somebody builds or installs, which is what they are edited for"},
@@ -101,6 +131,16 @@ func LeadsToProtected(rel string) (Row, bool) {
 		}
 	}
 	return Row{}, false
+}
+
+// MayBeMade tells whether a folder on the way to a protected name may be made,
+// though not put there with what is in it: projects keep much else in it.
+func MayBeMade(rel string) bool {
+	switch rel {
+	case ".config", ".github", "mise":
+		return true
+	}
+	return false
 }
 
 // IsProtectedPart tells whether name, without its folder, may be part of a

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -106,6 +107,7 @@ func TestIsProtectedName(t *testing.T) {
 		".hg/hgrc", ".hg/sharedpath", ".jj/repo/config.toml", ".sl/config", ".vscode", ".vscode/tasks.json", ".VSCode", ".envrc", ".mcp.json", ".husky/_/pre-commit",
 		".git/Commondir", ".git/HOOKS/x", ".git/CONFIG.WORKTREE", ".git/Modules/sub/Config", ".git/WORKTREES/w/gitdir",
 		".g\u200cit/config", ".git.", ".git ", "a/.GIT. ./config", ".git/hoo\u212as", ".git/con\ufb01g", ".v\u017fcode", ".envrc.", ".env\ufeffrc",
+		".github/hooks/x.json", ".config/mise.toml", ".config/mise/conf.d/x.toml", "mise.toml", "mise.local.toml", "mise/config.toml", ".mise.dev.toml", "opencode.jsonc", ".devcontainer.json", ".sbx/profiles.yaml",
 		".claude./settings\u200b.json", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/x", ".codex", ".gemini/settings.json",
 	}
 	for _, rel := range yes {
@@ -115,6 +117,7 @@ func TestIsProtectedName(t *testing.T) {
 	}
 	no := []string{
 		"", ".", "git", "a.git", ".gitignore", ".github", "src/.vscode", "a/.envrc", ".claude", ".claude/notes.md",
+		".github", ".github/workflows/ci.yml", ".config/nextest.toml", "mise", "mise/main.go", "src/mise.toml", "crush", ".sbx", ".env",
 		".claude/settings", ".claude/x/settings.json", ".git/index", ".git/HEAD", ".git/refs/heads/config",
 		".git/refs/heads/hooks", ".git/logs/refs/heads/config", ".git/objects/ab", ".git/modules/sub/refs/heads/config",
 		".git/modules/sub/HEAD", ".gît", ".git.x", ". git", "\u200b", "...", "con\ufb01g", ".git/refs/heads/Hooks", ".git/worktrees/w", ".git/worktrees", ".git/worktrees/config", ".git/config.lock", "package.json", "Makefile",
@@ -156,6 +159,47 @@ func TestLeadsToProtected(t *testing.T) {
 		if _, got := LeadsToProtected(rel); got != want {
 			t.Errorf("LeadsToProtected(%q) is %v", rel, got)
 		}
+	}
+}
+
+// What may be made though it leads to a protected name is no such name itself.
+func TestMayBeMade(t *testing.T) {
+	for rel, want := range map[string]bool{".config": true, ".github": true, "mise": true, ".claude": false, ".hg": false, ".MISE": false, "": false, "x/.config": false} {
+		_, leads := LeadsToProtected(rel)
+		_, is := IsProtectedName(rel)
+		if got := MayBeMade(rel); got != want || want && (!leads || is) {
+			t.Errorf("MayBeMade(%q) is %v; it leads: %v, is one: %v", rel, got, leads, is)
+		}
+	}
+}
+
+// docs/protected.md lists the tables, each row with its reason.
+func TestProtectedNamesAreDocumented(t *testing.T) {
+	const path, mark = "../docs/protected.md", "<!-- the tables of wrap/protected.go -->\n"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, ok := strings.Cut(string(text), mark)
+	if !ok {
+		t.Fatalf("%s lacks %q", path, mark)
+	}
+	want := head + mark
+	for _, list := range []struct {
+		title string
+		rows  []Row
+	}{{"In a git folder", ProtectedInGit()}, {"At the top of a workspace, and of each repository in it", ProtectedInTree()}, {"Decided against", DecidedAgainst()}} {
+		want += "\n## " + list.title + "\n\n| name | why |\n|---|---|\n"
+		for _, r := range list.rows {
+			want += "| `" + strings.ReplaceAll(r.Path, ", ", "`, `") + "` | " + r.Why + " |\n"
+		}
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(text) != want {
+		t.Errorf("%s is not what the tables say; write it with: go test ./wrap -run Documented -update", path)
 	}
 }
 

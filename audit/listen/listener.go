@@ -28,6 +28,9 @@ type Listener struct {
 	Programs *Programs
 	// Forbids tells whether a name of the host must not come into being.
 	Forbids func(path string) bool
+	// Empty tells whether it may be all the same where it is a new folder's; nil for
+	// never.
+	Empty func(path string) bool
 	// Part tells whether a name may be one that must not come into being, where its
 	// folder cannot be told.
 	Part func(name string) bool

@@ -21,8 +21,8 @@ type nameCall struct {
 
 // nameCalls are those of seccomp.NotifyNames and NotifyRefused.
 var nameCalls = map[string]nameCall{
-	"mkdir":     {spot{-1, 0}, nowhere, -1, "create a folder"},
-	"mkdirat":   {spot{0, 1}, nowhere, -1, "create a folder"},
+	"mkdir":     {spot{-1, 0}, nowhere, -1, makeFolder},
+	"mkdirat":   {spot{0, 1}, nowhere, -1, makeFolder},
 	"mknod":     {spot{-1, 0}, nowhere, -1, "create"},
 	"mknodat":   {spot{0, 1}, nowhere, -1, "create"},
 	"symlink":   {spot{-1, 1}, nowhere, -1, "create a link"},
@@ -37,8 +37,11 @@ var nameCalls = map[string]nameCall{
 	"rmdir":     {nowhere, spot{-1, 0}, -1, removeFolder},
 }
 
-// removeFolder is what rmdir does.
-const removeFolder = "remove a folder"
+// What mkdir and rmdir do.
+const (
+	makeFolder   = "create a folder"
+	removeFolder = "remove a folder"
+)
 
 // names rules on a call that makes or takes a name.
 func (l *Listener) names(c *nameCall) {
@@ -61,7 +64,7 @@ func (l *Listener) names(c *nameCall) {
 	// What is there already answers EEXIST, but to what replaces it.
 	replaces := c.takes != nowhere
 	for _, d := range []*landing{&made, &taken} {
-		if d == &taken && !swaps || d.exists && !replaces || !l.stops(d) {
+		if d == &taken && !swaps || d.exists && !replaces || !l.stops(d) || c.action == makeFolder && l.mayMake(d) {
 			continue
 		}
 		l.report(ByName, c.action, d.text())

@@ -60,7 +60,7 @@ func (x *execution) listen(h *launch.Hooks) {
 		}
 	}
 	if x.sweep != nil {
-		l.Forbids, l.Guards, l.Part = x.sweep.Forbids, x.sweep.Guards, x.sweep.Part
+		l.Forbids, l.Empty, l.Guards, l.Part = x.sweep.Forbids, x.sweep.Empty, x.sweep.Guards, x.sweep.Part
 	}
 	if x.linked != nil {
 		l.Remove = x.linked.Remove

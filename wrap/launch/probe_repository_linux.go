@@ -153,6 +153,9 @@ func (s *gitSearch) namesIn(dir string) {
 			s.protectPath("/", f.Path, f.Why)
 		}
 	}
+	if kindAt(join(dir, ".jj/repo")) == wrap.File { // one of several working copies
+		s.protectPath(dir, ".jj/repo", "Jujutsu takes the repository and its settings from the folder that it names")
+	}
 }
 
 // repository looks at the repository whose .git stands in the folder top.

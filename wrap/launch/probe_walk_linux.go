@@ -127,11 +127,13 @@ func isGitsOwn(b branch) bool {
 
 // isTreeName tells whether a row of ProtectedInTree begins with name.
 func isTreeName(name []byte) bool {
-	if name[0] != '.' {
-		return false
-	}
 	for _, row := range wrap.ProtectedInTree() {
-		if first, _, _ := strings.Cut(row.Path, "/"); first == string(name) {
+		if row.Path[0] != name[0] { // nearly every other name ends here
+			continue
+		}
+		first, _, _ := strings.Cut(row.Path, "/")
+		if head, tail, star := strings.Cut(first, "*"); first == string(name) ||
+			star && len(name) >= len(first)-1 && strings.HasPrefix(string(name), head) && strings.HasSuffix(string(name), tail) {
 			return true
 		}
 	}
