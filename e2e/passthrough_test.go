@@ -370,6 +370,41 @@ func TestInputIsNotWritten(t *testing.T) {
 	b.holds(file, "changed\n")
 }
 
+// One that is protected in the workspace, which Landlock lets be written, is read
+// through a pipe; any other stays what it is.
+func TestProtectedInputIsNotWritten(t *testing.T) {
+	needSandbox(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		const inside = `read line; echo "$line"; (echo changed >>/proc/self/fd/0) 2>/dev/null; (echo changed >/dev/stdin) 2>/dev/null; cat >/dev/null; echo end`
+		spec := b.write("ws/spec.json", specWW)
+		for _, name := range []string{".git/config", "sub/.git/config", ".vscode/tasks.json", "spec.json", "free"} {
+			const text = specWW + "\nsecond\n"
+			file := b.write("ws/"+name, text)
+			if name == "spec.json" {
+				must(t, os.WriteFile(file, []byte(specWW+"\n"), 0o644))
+			}
+			before, err := os.ReadFile(file)
+			must(t, err)
+			run := func() result {
+				return b.plain("/bin/sh", "-c", `cd "$1" && exec "$2" exec --effective "$3" --spec "$4" -- /bin/sh -c "$5" <"$6"`, "sh", b.ws, sbxPath, b.rec, spec, inside, file)
+			}
+			if r := run(); !strings.HasPrefix(r.out, specWW+"\n") || !strings.HasSuffix(r.out, "end\n") {
+				t.Errorf("%s: %v", name, r)
+			}
+			after, err := os.ReadFile(file)
+			must(t, err)
+			if (string(after) != string(before)) != (name == "free") { // the control
+				t.Errorf("%s was %q and is %q", name, before, after)
+			}
+		}
+		big := b.write("ws/.envrc", strings.Repeat("x", 2<<20))
+		r := b.plain("/bin/sh", "-c", `cd "$1" && exec "$2" exec --effective "$3" --spec "$4" -- /bin/cat <"$5"`, "sh", b.ws, sbxPath, b.rec, spec, big)
+		if r.code != 125 || !strings.Contains(r.err, "pipe it in") {
+			t.Errorf("%v", r)
+		}
+	})
+}
+
 func TestFurtherDescriptors(t *testing.T) {
 	inEach(t, func(t *testing.T, b *box, spec string) {
 		file := b.write("kept", "kept\n")

@@ -158,7 +158,11 @@ func (x *execution) ask() error {
 		return err
 	}
 	if x.resolved.SideDoors {
-		return checkFDs(append([]int{0, 1, 2}, x.keep...))
+		fds := append([]int{0, 1, 2}, x.keep...)
+		if err := checkFDs(fds); err != nil || x.has("dry-run") {
+			return err
+		}
+		return x.handOver(fds)
 	}
 	return nil
 }

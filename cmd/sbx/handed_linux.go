@@ -1,0 +1,127 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// maxHanded is how much of a protected file is handed over: as much as a pipe
+// holds where nobody has changed /proc/sys/fs/pipe-max-size.
+const maxHanded = 1 << 20
+
+// handOver puts a pipe with what is left of it in the place of each descriptor that
+// is a protected file, or a document of the spec, open for reading. The file's own
+// would stand on the host's mount, where it can be written; /proc/self/fd opens it
+// again for that, and Landlock cannot deny beneath the workspace, which it grants.
+func (x *execution) handOver(fds []int) error {
+	for _, fd := range fds {
+		path, ok := x.isProtectedInput(fd)
+		if !ok {
+			continue
+		}
+		if err := throughPipe(fd); err != nil {
+			return &spec.Problem{On: "descriptor " + strconv.Itoa(fd), Do: "hand " + path + " to the command",
+				Why: "it may only be read inside, but could be opened again for writing: " + err.Error(), Help: "pipe it in, as with cat " + path + " |"}
+		}
+	}
+	return nil
+}
+
+// isProtectedInput tells whether a descriptor is a file that may only be read
+// although it lies in a folder that may be written.
+func (x *execution) isProtectedInput(fd int) (path string, is bool) {
+	var st unix.Stat_t
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_ACCMODE != unix.O_RDONLY || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return "", false
+	}
+	var buf [unix.PathMax]byte
+	n, err := unix.Readlink("/proc/self/fd/"+strconv.Itoa(fd), buf[:])
+	if err != nil || n == 0 || buf[0] != '/' {
+		return "", false
+	}
+	path = string(buf[:n])
+	for _, s := range x.sourcePaths() {
+		if isFile(s, &st) {
+			return path, true
+		}
+	}
+	trees := []string{}
+	for i := range x.resolved.Write {
+		if w := &x.resolved.Write[i]; w.IsDir {
+			trees = append(trees, w.Real)
+		}
+	}
+	if x.resolved.WritesWorkDir() {
+		trees = append(trees, x.resolved.WorkingDir.Real)
+	}
+	// The folder's inode is compared, since another mount may show it, too.
+	for end := strings.LastIndexByte(path, '/'); end > 0; end = strings.LastIndexByte(path[:end], '/') {
+		rel := path[end+1:]
+		if _, is := wrap.IsProtectedName(rel); !is {
+			continue
+		}
+		var dir unix.Stat_t
+		if unix.Stat(path[:end], &dir) != nil {
+			continue
+		}
+		for _, t := range trees {
+			if isFile(t, &dir) {
+				return path, true
+			}
+		}
+	}
+	return "", false
+}
+
+func isFile(path string, as *unix.Stat_t) bool {
+	var st unix.Stat_t
+	return unix.Stat(path, &st) == nil && st.Dev == as.Dev && st.Ino == as.Ino
+}
+
+// throughPipe puts a pipe that holds what is left of a file in its place.
+func throughPipe(fd int) error {
+	text := make([]byte, 0, 4096)
+	for {
+		if len(text) == cap(text) {
+			text = append(text, 0)[:len(text)]
+		}
+		n, err := unix.Read(fd, text[len(text):cap(text)])
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return err
+		}
+		if text = text[:len(text)+n]; len(text) > maxHanded {
+			return unix.EFBIG
+		}
+		if n == 0 {
+			break
+		}
+	}
+	var p [2]int
+	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return err
+	}
+	defer unix.Close(p[0])
+	defer unix.Close(p[1])
+	if size, err := unix.FcntlInt(uintptr(p[1]), unix.F_GETPIPE_SZ, 0); err != nil || size < len(text) {
+		if _, err := unix.FcntlInt(uintptr(p[1]), unix.F_SETPIPE_SZ, len(text)); err != nil {
+			return err
+		}
+	}
+	for rest := text; len(rest) > 0; {
+		n, err := unix.Write(p[1], rest)
+		if err != nil && err != unix.EINTR {
+			return err
+		}
+		rest = rest[max(n, 0):]
+	}
+	return unix.Dup3(p[0], fd, 0)
+}
