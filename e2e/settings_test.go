@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -75,4 +76,18 @@ func TestProfilesOfAProjectStay(t *testing.T) {
 			t.Errorf("control: %s", now)
 		}
 	})
+}
+
+// A FIFO that takes the place of a profile of system calls is not waited for.
+func TestProfileOfSystemCallsIsAPlainFile(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	const asks = `{"access_mode":"read-only","syscalls":"calls.json"}`
+	must(t, syscall.Mkfifo(b.ws+"/calls.json", 0o600))
+	if r := b.sh(asks, "true"); r.code != 125 || !strings.Contains(r.err, "is no plain file") {
+		t.Errorf("%v", r)
+	}
+	must(t, os.Remove(b.ws+"/calls.json"))
+	b.write("ws/calls.json", `{"defaultAction":"SCMP_ACT_ALLOW"}`)
+	b.sh(asks, "true").ended()
 }
