@@ -64,7 +64,7 @@ func (b *bencher) jobs() []job {
 			argv: []string{filepath.Join(b.own.workspace, helper), "loop", "200000", "a/b/c/d/e/f"}, told: true,
 			rounds: 15, quick: 5, of: all, base: "none", on: "sbx", gate: 1.40, aim: 1.30},
 	}
-	list = append(append(append(list, b.dispatching()...), b.watching()...), b.building()...)
+	list = append(append(append(append(list, b.dispatching()...), b.watching()...), b.building()...), b.streaming()...)
 	if !b.root {
 		return append(list[:1:1], list[2:]...)
 	}
