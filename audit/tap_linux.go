@@ -32,7 +32,7 @@ type TapEvent struct {
 // maxTapEvents bounds what waits to be fetched: the agent waits meanwhile.
 const maxTapEvents = 1 << 10
 
-// tapBuffer is how much is read at once; the pipe is asked to hold as much.
+// tapBuffer is how much is read at once; the pipes are asked to hold as much.
 const tapBuffer = 256 << 10
 
 // NewTap makes a tap before the descriptor to. write is the end that the agent
@@ -42,7 +42,8 @@ func NewTap(s func(agent.Hooks) (*agent.Stream, bool), to int) (t *Tap, write in
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 		return nil, -1, err
 	}
-	_, _ = unix.FcntlInt(uintptr(ends[0]), unix.F_SETPIPE_SZ, tapBuffer) // a smaller one does
+	widen(ends[0])
+	widen(to)
 	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		unix.Close(ends[0])
@@ -62,6 +63,14 @@ func NewTap(s func(agent.Hooks) (*agent.Stream, bool), to int) (t *Tap, write in
 	}
 	t.stream = stream
 	return t, ends[1], nil
+}
+
+// widen lets a pipe hold a whole piece: one of the usual 64 KiB has whoever passes
+// pieces on wait four times for each. A smaller one does, and what is no pipe too.
+func widen(fd int) {
+	if size, err := unix.FcntlInt(uintptr(fd), unix.F_GETPIPE_SZ, 0); err == nil && size < tapBuffer {
+		_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, tapBuffer)
+	}
 }
 
 // tapBuffers is how many pieces may be passed on and not yet read.
