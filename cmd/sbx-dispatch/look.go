@@ -10,8 +10,8 @@ import (
 )
 
 // withAny does something with all of the ledger of the current folder's project, and
-// otherwise where nothing was
-// sent off yet: the caller's own ledger is made by the first spawn.
+// otherwise where nothing was sent off yet: the caller's own ledger is made by the
+// first spawn.
 func (p *program) withAny(c *cli.Context, mode dispatch.Mode, otherwise func(), do func(*dispatch.Ledger) error) error {
 	l, at, err := p.open(c, mode)
 	if _, there := dispatch.OwnerOf(at.Path); err != nil && at.Home && !there {

@@ -57,9 +57,6 @@ func (x *execution) isProtectedInput(fd int) (path string, is bool) {
 			trees = append(trees, w.Real)
 		}
 	}
-	if x.resolved.WritesWorkDir() {
-		trees = append(trees, x.resolved.WorkingDir.Real)
-	}
 	// The folder's inode is compared, since another mount may show it, too.
 	for end := strings.LastIndexByte(path, '/'); end > 0; end = strings.LastIndexByte(path[:end], '/') {
 		rel := path[end+1:]
