@@ -96,7 +96,7 @@ func (s *Sweep) Forbids(path string) bool {
 func (s *Sweep) Empty(path string) bool {
 	s.prepare()
 	t, rel := s.Held.find(path)
-	return t != nil && wrap.MayBeMade(rel) && !s.forbidden(path, rel) && !s.toward[path] && !s.isFixed(path)
+	return t != nil && wrap.MayBeMade(rel) && !s.forbidden(path, rel) && !s.isFixed(path)
 }
 
 // forget takes note that what stood at a path is gone for good.

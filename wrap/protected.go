@@ -1,6 +1,9 @@
 package wrap
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // ProtectedInGit is what in a git folder (.git, a submodule's, a linked
 // worktree's, a bare repository) makes git on the host run something, or read
@@ -70,7 +73,7 @@ var protectedInTree = [...]Row{
 }
 
 // DecidedAgainst is what was weighed for the lists above and left writable.
-// docs/protected.md prints all three.
+// docs/protected.md prints all four.
 func DecidedAgainst() []Row { return decidedAgainst[:] }
 
 var decidedAgainst = [...]Row{
@@ -136,11 +139,7 @@ func LeadsToProtected(rel string) (Row, bool) {
 // MayBeMade tells whether a folder on the way to a protected name may be made,
 // though not put there with what is in it: projects keep much else in it.
 func MayBeMade(rel string) bool {
-	switch rel {
-	case ".config", ".github", "mise":
-		return true
-	}
-	return false
+	return slices.Contains(mayBeMade[:], rel)
 }
 
 // IsProtectedPart tells whether name, without its folder, may be part of a

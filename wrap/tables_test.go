@@ -11,7 +11,7 @@ func tables() map[string][]Row {
 	t := map[string][]Row{
 		"run": RunKept(), "devices": Devices(), "proc read-only": ProcReadOnly(),
 		"proc masked": ProcMasked(), "system": System(), "in git": ProtectedInGit(),
-		"in tree": ProtectedInTree(), "private": PrivateFolders(), "loaders": Loaders(), "socket variables": SocketVars(),
+		"in tree": ProtectedInTree(), "in home": ProtectedInHome(), "private": PrivateFolders(), "loaders": Loaders(), "socket variables": SocketVars(),
 	}
 	for _, s := range Secrets() {
 		t["secrets"] = append(t["secrets"], Row{s.Path, s.Why})
@@ -45,7 +45,7 @@ func TestTablesAreSortedUniqueAndReasoned(t *testing.T) {
 
 // No row lies beneath another of the same list: the outer one hides or shows it.
 func TestNoRowBeneathAnother(t *testing.T) {
-	for _, name := range []string{"secrets", "system", "in tree", "proc read-only", "private"} {
+	for _, name := range []string{"secrets", "system", "in tree", "in home", "proc read-only", "private"} {
 		rows := tables()[name]
 		for _, a := range rows {
 			for _, b := range rows {
@@ -188,7 +188,7 @@ func TestProtectedNamesAreDocumented(t *testing.T) {
 	for _, list := range []struct {
 		title string
 		rows  []Row
-	}{{"In a git folder", ProtectedInGit()}, {"At the top of a workspace, and of each repository in it", ProtectedInTree()}, {"Decided against", DecidedAgainst()}} {
+	}{{"In a git folder", ProtectedInGit()}, {"At the top of a workspace, and of each repository in it", ProtectedInTree()}, {"In a home", ProtectedInHome()}, {"Decided against", DecidedAgainst()}} {
 		want += "\n## " + list.title + "\n\n| name | why |\n|---|---|\n"
 		for _, r := range list.rows {
 			want += "| `" + strings.ReplaceAll(r.Path, ", ", "`, `") + "` | " + r.Why + " |\n"

@@ -51,6 +51,7 @@ type prober struct {
 
 	unseen []wrap.Found // secrets that are out of view where they stand
 	seats  []seat       // where file systems are mounted, in the order of mountinfo
+	known  []string     // homes, once they were looked for
 	tried  []string     // folders that list has opened, whatever came of it
 
 	root string // "/" but in tests: where the absolute paths of tables begin

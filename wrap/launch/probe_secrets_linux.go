@@ -152,6 +152,13 @@ next:
 // homes is the caller's home and, for root, every home of the password file and
 // every folder of /home.
 func (p *prober) homes() []string {
+	if p.known == nil {
+		p.known = p.findHomes()
+	}
+	return p.known
+}
+
+func (p *prober) findHomes() []string {
 	var homes []string
 	add := func(home string) {
 		for _, h := range homes {

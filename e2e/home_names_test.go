@@ -1,0 +1,69 @@
+package e2e
+
+import (
+	"os"
+	"path"
+	"strings"
+	"testing"
+)
+
+// plantAtHome writes what a login, a shell or a tool of the host runs, and says
+// what it could. The folders are made in place and brought along by a rename.
+const plantAtHome = `cd "$HOME"
+	for f in .bashrc dot/profile .zshrc .ssh/authorized_keys .config/systemd/user/x.service .local/bin/ls bin/ls .aws/config; do
+		{ mkdir -p ${f%/*}; [ "$f" != "${f%/*}" ] || rmdir $f; echo x >>$f; } 2>/dev/null && echo wrote $f
+	done
+	mkdir -p made/bin && mv -T made .cargo 2>/dev/null && echo moved .cargo
+	rm -f .bashrc 2>/dev/null && echo removed .bashrc
+	rm -rf made
+	for f in .local/share/tool/x .config/tool/x .cache/x notes; do mkdir -p $(dirname $f) && echo x >$f && echo kept $f; done
+	echo end`
+
+// A home that is the workspace, or lies in it, keeps what is run from it.
+func TestHomesInAWorkspace(t *testing.T) {
+	needSandbox(t)
+	for _, home := range []string{"", "/people/one"} {
+		eachPlace(t, func(t *testing.T, b *box) {
+			home := b.ws + home
+			prepare := func() {
+				must(t, os.RemoveAll(b.ws))
+				b.write(home+"/.bashrc", "")
+				b.write(home+"/dot/profile", "")
+				must(t, os.Symlink("dot/profile", home+"/.profile"))
+			}
+			b.env = append(b.env, "HOME="+home)
+			shell := []string{"/bin/sh", "-c", plantAtHome}
+			prepare()
+			free := b.plain(shell...).ended()
+			prepare()
+			held := b.run(specWW, shell...).ended()
+			free.holdsLines(t, "control", "wrote .bashrc", "wrote dot/profile", "wrote .zshrc", "wrote .ssh/authorized_keys",
+				"wrote .config/systemd/user/x.service", "wrote .local/bin/ls", "wrote bin/ls", "wrote .aws/config", "moved .cargo", "removed .bashrc",
+				"kept .local/share/tool/x", "kept .config/tool/x", "kept .cache/x", "kept notes", "end")
+			want := []string{"kept .local/share/tool/x", "kept .config/tool/x", "kept .cache/x", "kept notes", "end"}
+			if home != b.ws { // the folders on the way are free at the top alone
+				want = []string{"kept .cache/x", "kept notes", "end"}
+			}
+			held.holdsLines(t, "sandbox", want...)
+			for _, f := range []string{".zshrc", ".ssh", ".local/bin", "bin", ".aws", ".cargo/bin"} {
+				if exists(path.Join(home, f)) {
+					t.Errorf("%s came into being: %v", f, held)
+				}
+			}
+			if !held.rec.refused("filesystem", home+"/.zshrc") {
+				t.Errorf("the record does not tell of .zshrc: %v", held)
+			}
+			name := strings.TrimPrefix(home+"/.bashrc", b.ws+"/")
+			b.sh(specWith(specWW, `"filesystem":{"write":["`+name+`"]}`), "echo opened >"+name+"; echo end").ended()
+			b.holds(home+"/.bashrc", "opened\n")
+		})
+	}
+}
+
+// holdsLines wants these lines of output and no others.
+func (r result) holdsLines(t *testing.T, what string, want ...string) {
+	t.Helper()
+	if got := strings.TrimSpace(r.out); got != strings.Join(want, "\n") {
+		t.Errorf("%s: got\n%s\nwant\n%s\n%v", what, got, strings.Join(want, "\n"), r)
+	}
+}
