@@ -62,7 +62,7 @@ func (p *program) verbs() []*cli.Command {
 			Description: "Exit status: 0, or 1 where it failed or timed out.",
 			Flags: []cli.Flag{word("timeout", "stop it after `TIME`, with the status timeout"), word("poll", "look every `TIME`; 100ms"),
 				yes("json", "as status"), projectFlag(), ledgerFlag()}},
-		{Name: "kill", Usage: "end a dispatch: by SIGTERM, five seconds later by SIGKILL", ArgsUsage: "ID", Action: p.kill, Flags: []cli.Flag{projectFlag(), ledgerFlag()}},
+		{Name: "kill", Usage: "end a dispatch: by SIGTERM, three seconds later by force", ArgsUsage: "ID", Action: p.kill, Flags: []cli.Flag{projectFlag(), ledgerFlag()}},
 		{Name: "tokens", Usage: "set a dispatch's counts of tokens", ArgsUsage: "ID", Action: p.tokens,
 			Flags: []cli.Flag{word("in", "read: `N`"), word("out", "written: `N`"), word("cache", "read from a cache: `N`"), yes("set", "as without it"), yes("json", "print JSON"), projectFlag(), ledgerFlag()}},
 		{Name: "retry", Usage: "make a new row for a dispatch that failed or timed out", ArgsUsage: "ID", Action: p.retry,

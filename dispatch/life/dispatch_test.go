@@ -130,8 +130,8 @@ func TestStopAndWait(t *testing.T) {
 		t.Errorf("the wait took %v", took)
 	}
 	d, err = s.world.Stop(l, stubborn, dispatch.Cancelled)
-	if err != nil || d.Status != dispatch.Cancelled || record(t, d)["state"] != "lost" {
-		t.Errorf("by force: %+v, %v", d, err)
+	if end, _ := record(t, d)["exit"].(map[string]any); err != nil || d.Status != dispatch.Cancelled || record(t, d)["state"] != "exited" || end["code"] != 137.0 {
+		t.Errorf("by force: %+v, %v, %v", d, err, record(t, d)["exit"])
 	}
 	within(t, "nothing is left", func() bool { return len(s.left()) == 0 })
 }

@@ -47,6 +47,7 @@ const tellEvery = time.Second
 // it after five seconds.
 const (
 	stopAfter = 3 * time.Second
+	lastFor   = time.Second // that sbx exec has to write its record
 	retryFor  = 30 * time.Second
 )
 

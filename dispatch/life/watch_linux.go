@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -134,6 +136,7 @@ func (k *keeper) watch(signals chan os.Signal) spec.Opt[int64] {
 	tick := time.NewTicker(tellEvery / 2)
 	defer tick.Stop()
 	var force <-chan time.Time
+	forced := false
 	for {
 		select {
 		case err := <-k.done:
@@ -149,9 +152,40 @@ func (k *keeper) watch(signals chan os.Signal) spec.Opt[int64] {
 				force = time.After(stopAfter)
 			}
 		case <-force:
-			_ = k.cmd.Process.Kill()
+			if forced || !endChildren(k.cmd.Process.Pid) {
+				_ = k.cmd.Process.Kill()
+			}
+			forced, force = true, time.After(lastFor)
 		}
 	}
+}
+
+// endChildren kills what a process has started, the first process of a sandbox
+// and so all that is in it: sbx exec is left to write its record. It tells whether
+// there was anything.
+func endChildren(parent int) bool {
+	tasks := "/proc/" + strconv.Itoa(parent) + "/task/"
+	list, _ := os.ReadDir(tasks)
+	any := false
+	for _, task := range list {
+		b, _ := os.ReadFile(tasks + task.Name() + "/children") // proc_pid_children(5), CONFIG_PROC_CHILDREN
+		for word := range strings.FieldsSeq(string(b)) {
+			pid, err := strconv.Atoi(word)
+			if err != nil {
+				continue
+			}
+			// The descriptor is of the child only if that is still one afterwards.
+			p, err := os.FindProcess(pid)
+			if err != nil {
+				continue
+			}
+			if now, _ := os.ReadFile(tasks + task.Name() + "/children"); slices.Contains(strings.Fields(string(now)), word) {
+				any = p.Kill() == nil || any
+			}
+			_ = p.Release()
+		}
+	}
+	return any
 }
 
 func exitStatus(cmd *exec.Cmd, err error) spec.Opt[int64] {
