@@ -60,8 +60,12 @@ func answered(args []string) {
 		n, _ = strconv.Atoi(args[1])
 	}
 	const file = "answered.file"
+	run := func(program string) func() error {
+		return func() error { return syscall.Exec(program, []string{"x"}, nil) }
+	}
 	try := map[string]func() error{
-		"exec": func() error { return syscall.Exec("no-such-program", []string{"x"}, nil) },
+		"exec":          run("/usr/bin/no-such-program"),
+		"relative-exec": run("no-such-program"),
 		"open": func() error {
 			fd, err := syscall.Open(file, syscall.O_RDWR|syscall.O_CREAT, 0o644)
 			if err == nil {
@@ -71,11 +75,11 @@ func answered(args []string) {
 		},
 	}
 	if n == 0 || try[args[0]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: answered exec|open N")
+		fmt.Fprintln(os.Stderr, "usage: answered exec|relative-exec|open N")
 		os.Exit(2)
 	}
 	call, want := try[args[0]], error(nil)
-	if args[0] == "exec" {
+	if args[0] != "open" {
 		want = syscall.ENOENT
 	}
 	begin := time.Now()

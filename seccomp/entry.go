@@ -13,19 +13,25 @@ type entry struct {
 	clone3           []uint32
 }
 
+// The ways in, as data: they are looked through for each notification.
+var (
+	amd64Entries = [...]entry{
+		{unix.AUDIT_ARCH_X86_64, []uint32{59, x32Bit | 520}, []uint32{322, x32Bit | 545}, []uint32{101, x32Bit | 521}, []uint32{56, x32Bit | 56}, []uint32{435, x32Bit | 435}},
+		{unix.AUDIT_ARCH_I386, []uint32{11}, []uint32{358}, []uint32{26}, []uint32{120}, []uint32{435}},
+	}
+	arm64Entries = [...]entry{
+		{unix.AUDIT_ARCH_AARCH64, []uint32{221}, []uint32{281}, []uint32{117}, []uint32{220}, []uint32{435}},
+		{unix.AUDIT_ARCH_ARM, []uint32{11}, []uint32{387}, []uint32{26}, []uint32{120}, []uint32{435}},
+	}
+)
+
 // entries lists every way in that a program of this architecture can use.
 func (a Arch) entries() []entry {
 	switch a {
 	case AMD64:
-		return []entry{
-			{unix.AUDIT_ARCH_X86_64, []uint32{59, x32Bit | 520}, []uint32{322, x32Bit | 545}, []uint32{101, x32Bit | 521}, []uint32{56, x32Bit | 56}, []uint32{435, x32Bit | 435}},
-			{unix.AUDIT_ARCH_I386, []uint32{11}, []uint32{358}, []uint32{26}, []uint32{120}, []uint32{435}},
-		}
+		return amd64Entries[:]
 	case ARM64:
-		return []entry{
-			{unix.AUDIT_ARCH_AARCH64, []uint32{221}, []uint32{281}, []uint32{117}, []uint32{220}, []uint32{435}},
-			{unix.AUDIT_ARCH_ARM, []uint32{11}, []uint32{387}, []uint32{26}, []uint32{120}, []uint32{435}},
-		}
+		return arm64Entries[:]
 	}
 	return nil
 }

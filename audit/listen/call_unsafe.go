@@ -14,10 +14,11 @@ import (
 // pathMax bytes. EFAULT and ENAMETOOLONG are the kernel's own answers; any other
 // error means that the memory is not the supervisor's to read.
 // process_vm_readv(2) reads what it is asked for whole or not at all, so that is
-// up to the page's end, and what lies behind it only for a path that goes on there.
+// up to the page's end, and what lies behind it only for a path that goes on
+// there. Most paths are short, and a page takes longer to be copied.
 func (l *Listener) readInto(addr uint64, buf []byte) ([]byte, unix.Errno) {
 	have := uint64(0)
-	for part := min(pageSize-addr%pageSize, pathMax); ; part = min(pathMax-have, pageSize) {
+	for part := min(pageSize-addr%pageSize, shortPath); ; part = min(pathMax-have, pageSize-(addr+have)%pageSize) {
 		e := l.copyIn(buf[have:have+part], addr+have)
 		if e == unix.EFAULT || e != 0 && have == 0 {
 			return nil, e
@@ -56,6 +57,9 @@ func (l *Listener) readHow(addr uint64) (w unix.OpenHow, e unix.Errno) {
 	}
 	return w, e
 }
+
+// shortPath is as much of a path as is read at first.
+const shortPath = 256
 
 // pageSize is the smallest that both architectures have; with larger pages a
 // path is read in one piece more than it must be.

@@ -132,6 +132,9 @@ func (l *Listener) walk(root int, path []byte, nofollow bool, links int) resolve
 	if e != unix.ENOENT && e != unix.ENOTDIR {
 		return failed(e, l.final(e))
 	}
+	if l.Root >= 0 && isPlain(root, path, e) {
+		return failed(e, true)
+	}
 	// Which name is missing, and is it so for the caller?
 	for end := len(path) - 1; ; {
 		for end > 0 && path[end-1] == '/' {
@@ -155,6 +158,17 @@ func (l *Listener) walk(root int, path []byte, nofollow bool, links int) resolve
 		defer unix.Close(dir)
 		return l.missing(root, dir, path, cut, end, links)
 	}
+}
+
+// isPlain tells whether a path fails alike where no link and no mount is on the
+// way: no /proc then, whose names mean another thing to everybody. Most of a
+// search along PATH ends so.
+func isPlain(root int, path []byte, e unix.Errno) bool {
+	fd, again := openat2(root, path, false, beneath|unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_XDEV)
+	if again == 0 {
+		unix.Close(fd)
+	}
+	return again == e
 }
 
 // missing rules on path[cut+1:end], the first name that does not lead on from
