@@ -23,6 +23,7 @@ func TestAgents(t *testing.T) {
 		t.Run("an error of the service", c.testError)
 		t.Run("a signal", c.testSignal)
 		t.Run("ways to start it", c.testWays)
+		t.Run("servers of its own", c.testServers)
 		if c.name == "codex" { // the others can withhold every tool
 			t.Run("a tool that it cannot withhold", c.testLack)
 		} else {

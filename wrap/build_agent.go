@@ -16,6 +16,7 @@ type AgentSeen struct {
 	Said    []string // what was changed of the caller's own flags, a sentence each
 	Opened  []string // its own variables that are passed
 	Starts  string   // how many programs it starts of its own, in words
+	Servers []string // what of its own MCP servers is withheld, and by which flag
 	Policy  string   // the text of a file of rules for it, at PolicyPath
 }
 
@@ -110,6 +111,9 @@ func (b *builder) agentLines() {
 	}
 	if n := b.r.Spec.MaxCommands; n.Set && n.Value < nearOwn && a.Starts != "" {
 		b.note("max_commands", a.Agent.String()+" starts "+a.Starts+" programs of its own in a small task, and they count")
+	}
+	for _, s := range a.Servers {
+		b.note("agent", a.Agent.String()+"'s flags: "+s)
 	}
 	for _, s := range a.Said {
 		b.note("agent", s)

@@ -98,10 +98,18 @@ func (x *execution) instruct() error {
 	own := x.agent.Args(x.rest)
 	typed := agent.ReadArgs(a, own).WithFiles(x.fromStart)
 	ask := x.agentAsk()
+	if ask.Allowed.Set || len(ask.Denied) > 0 {
+		ask.Servers = x.findServers(typed)
+	}
 	if wider := agent.Escalations(a, typed, ask); len(wider) > 0 {
 		return wider
 	}
-	flags, _, lacking := agent.Flags(a, ask)
+	flags, kept, lacking := agent.Flags(a, ask)
+	for _, k := range kept {
+		if k.Servers {
+			seen.Servers = append(seen.Servers, k.Line+" ("+k.How+")")
+		}
+	}
 	for _, l := range lacking {
 		seen.Lacking = append(seen.Lacking, wrap.AgentLack{Tool: l.Tool, Why: l.Why})
 	}

@@ -135,6 +135,7 @@ func (p *profiles) flags(name string) error {
 	if p.has("inside") {
 		ask.Inside = true
 	}
+	ask.Servers = p.serversAt(p.project)
 	flags := choice.Flags(p.agent, ask)
 	for _, w := range choice.Warnings(p.agent, flags) {
 		p.std.say(w)

@@ -14,6 +14,7 @@ type Ask struct {
 	Access  spec.AccessMode     // what the kernel lets the agent's tools write,
 	Writes  []string            // and what beside: a read-only project's documents
 	Folders []string            // absolute; what the agent works in beside its current folder
+	Servers *Servers            // of MCP, that the agent gets by itself; nil where nobody looked
 
 	// Inside tells that the agent runs under sbx, where its own sandbox could
 	// not start and the kernel keeps what that would.
@@ -50,6 +51,8 @@ type Kept struct {
 	Line string
 	By   Keeper
 	How  string
+	// Servers tells that it is about MCP servers that the agent gets by itself.
+	Servers bool
 }
 
 // Lack is a tool, in Claude's words, that was to be withheld or granted, and

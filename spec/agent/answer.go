@@ -22,6 +22,10 @@ func (w *answer) keep(by Keeper, line, how string) {
 	w.kept = append(w.kept, Kept{Line: line, By: by, How: how})
 }
 
+func (w *answer) keepServers(line, how string) {
+	w.kept = append(w.kept, Kept{Line: line, By: ByAgent, How: how, Servers: true})
+}
+
 func (w *answer) lack(tool, why string) {
 	if !slices.Contains(w.lacking, Lack{tool, why}) {
 		w.lacking = append(w.lacking, Lack{tool, why})

@@ -59,11 +59,15 @@ func claudeFlags(w *answer, ask Ask) {
 		}
 	}
 	strict := ask.Allowed.Set && !slices.ContainsFunc(ask.granted(), isMCP)
+	if ask.Allowed.Set && !strict {
+		denied = append(denied, w.claudeServers()...)
+	}
 	if ask.Allowed.Set {
 		tools := names(ask.granted())
 		if granted := ask.granted(); len(granted) > 0 {
 			w.flag("--allowedTools")
 			w.flag(granted...)
+			w.flag(ask.claudeGrants()...)
 		}
 		w.flag("--tools", strings.Join(slices.DeleteFunc(slices.Clone(tools), isMCP), ","))
 		w.keep(ByAgent, "tools: "+list(tools)+", and no others", "--tools takes the others away, by name")
@@ -82,7 +86,7 @@ func claudeFlags(w *answer, ask Ask) {
 	}
 	if strict {
 		w.flag("--strict-mcp-config")
-		w.keep(ByAgent, "no tools of MCP servers", "--strict-mcp-config; a --mcp-config of the caller's adds its own")
+		w.keepServers("no tools of MCP servers", "--strict-mcp-config; a --mcp-config of the caller's adds its own")
 	}
 	if rules, whole := ask.rules("Bash"); !whole && len(rules) > 0 {
 		w.keep(ByAgent, "Bash unasked: "+strings.Join(rules, ", "),

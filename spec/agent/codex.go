@@ -27,6 +27,8 @@ var codex = adapter{
 		{names: []string{"-c", "--config"}, means: isConfig, value: true},
 		{names: []string{"--enable"}, means: isFeature, is: "true", value: true},
 		{names: []string{"--disable"}, means: isFeature, is: "false", value: true},
+		{names: []string{"-C", "--cd"}, means: isStart, value: true},
+		{names: []string{"-p", "--profile"}, means: isProfile, value: true},
 	},
 	replaced:     true,
 	bypassModes:  []string{"danger-full-access"},
@@ -83,7 +85,11 @@ func codexFlags(w *answer, ask Ask) {
 	for _, t := range ask.deniedRules() {
 		w.lack(t, "codex's command line has no patterns")
 	}
+	w.codexServers()
 	for _, t := range ask.deniedQuietly() {
+		if isMCP(t) {
+			continue
+		}
 		_, there := spec.ToolNames(spec.Codex, t)
 		switch {
 		case ask.has("Bash") && (t == "Read" || t == "Grep" || t == "Glob" || t == "LS"):

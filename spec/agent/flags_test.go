@@ -53,7 +53,7 @@ func TestFlags(t *testing.T) {
 		{spec.Claude, "denied", "--disallowedTools=Bash,Agent,Read(//etc/**),Task", ""},
 		{spec.Claude, "deny wins", "--allowedTools|Read|--tools|Read|--disallowedTools|Bash|Edit|Write|NotebookEdit|WebFetch|WebSearch|Task|--strict-mcp-config", ""},
 		{spec.Claude, "planning", "--permission-mode|plan", ""},
-		{spec.Claude, "mcp", "--allowedTools|Read|mcp__x__y|--tools|Read|--disallowedTools=Write,Edit,NotebookEdit,Bash,WebFetch,WebSearch,Task", ""},
+		{spec.Claude, "mcp", "--allowedTools|Read|mcp__x__y|--tools|Read|--disallowedTools=Write,Edit,NotebookEdit,Bash,WebFetch,WebSearch,Task,mcp__plugin_*,mcp__claude_ai_*", ""},
 
 		{spec.Claude, "stars", "--allowedTools|WebFetch|WebSearch|Read|mcp__*|--tools|WebFetch,WebSearch,Read|--disallowedTools=Write,Edit,NotebookEdit,Bash,Task", ""},
 		{spec.Claude, "a star", "", ""},
@@ -64,21 +64,21 @@ func TestFlags(t *testing.T) {
 
 		{spec.Codex, "nothing", "", ""},
 		{spec.Codex, "a star", "", ""},
-		{spec.Codex, "own names", "-c|web_search=\"disabled\"|-c|agents.enabled=false", "Write Edit run_shell_command read_file"},
+		{spec.Codex, "own names", "-c|web_search=\"disabled\"|-c|agents.enabled=false|-c|features.plugins=false|-c|features.apps=false", "Write Edit run_shell_command read_file"},
 		{spec.Codex, "denied stars", "-c|web_search=\"disabled\"", "Edit"},
 		{spec.Codex, "denied an odd", "", "Cron*"},
 		{spec.Codex, "denied own", "-c|web_search=\"disabled\"", "Edit Write google_web_search Frob"},
-		{spec.Codex, "denied quietly", "", "Read TodoWrite mcp__x"},
-		{spec.Codex, "no tools", "-c|features.shell_tool=false|-c|web_search=\"disabled\"|-c|agents.enabled=false", "Write Edit"},
-		{spec.Codex, "reading", "-s|read-only|-c|web_search=\"disabled\"|-c|agents.enabled=false", "Bash"},
-		{spec.Codex, "writing", "-s|workspace-write|-c|web_search=\"disabled\"|-c|agents.enabled=false|--add-dir|/p|--add-dir|/q,r", "Bash"},
-		{spec.Codex, "documents", "-s|workspace-write|-c|features.shell_tool=false|-c|web_search=\"disabled\"|-c|agents.enabled=false", "Edit Read"},
-		{spec.Codex, "testing", "-s|workspace-write|-c|web_search=\"disabled\"|-c|agents.enabled=false", "Write Edit"},
-		{spec.Codex, "inside", "-s|danger-full-access|-c|web_search=\"disabled\"|-c|agents.enabled=false", ""},
+		{spec.Codex, "denied quietly", "", "Read TodoWrite"},
+		{spec.Codex, "no tools", "-c|features.shell_tool=false|-c|web_search=\"disabled\"|-c|agents.enabled=false|-c|features.plugins=false|-c|features.apps=false", "Write Edit"},
+		{spec.Codex, "reading", "-s|read-only|-c|web_search=\"disabled\"|-c|agents.enabled=false|-c|features.plugins=false|-c|features.apps=false", "Bash"},
+		{spec.Codex, "writing", "-s|workspace-write|-c|web_search=\"disabled\"|-c|agents.enabled=false|-c|features.plugins=false|-c|features.apps=false|--add-dir|/p|--add-dir|/q,r", "Bash"},
+		{spec.Codex, "documents", "-s|workspace-write|-c|features.shell_tool=false|-c|web_search=\"disabled\"|-c|agents.enabled=false|-c|features.plugins=false|-c|features.apps=false", "Edit Read"},
+		{spec.Codex, "testing", "-s|workspace-write|-c|web_search=\"disabled\"|-c|agents.enabled=false|-c|features.plugins=false|-c|features.apps=false", "Write Edit"},
+		{spec.Codex, "inside", "-s|danger-full-access|-c|web_search=\"disabled\"|-c|agents.enabled=false|-c|features.plugins=false|-c|features.apps=false", ""},
 		{spec.Codex, "denied", "-c|features.shell_tool=false|-c|agents.enabled=false", "Read Grep Glob Read(//etc/**)"},
 		{spec.Codex, "planning", "-s|read-only", ""},
 		{spec.Codex, "bypassing", "-s|danger-full-access", ""},
-		{spec.Codex, "everything", "-s|workspace-write", "WebFetch"},
+		{spec.Codex, "everything", "-s|workspace-write|-c|features.plugins=false|-c|features.apps=false", "WebFetch"},
 
 		{spec.Gemini, "nothing", "", ""},
 		{spec.Gemini, "a star", "", ""},
@@ -86,7 +86,7 @@ func TestFlags(t *testing.T) {
 		{spec.Gemini, "denied stars", "--approval-mode|default", "WebSearch"},
 		{spec.Gemini, "denied own", "--approval-mode|default", "WebSearch web_search apply_patch Frob"},
 		{spec.Gemini, "denied quietly", "--approval-mode|default", "Read TodoWrite mcp__x"},
-		{spec.Gemini, "denied, policy", "--approval-mode|default|--policy|/run/p.toml", "mcp__x Bash(rm:*)"},
+		{spec.Gemini, "denied, policy", "--approval-mode|default|--policy|/run/p.toml", "Bash(rm:*)"},
 		{spec.Gemini, "denied a rule", "--approval-mode|default", "Bash(rm:*)"},
 		{spec.Gemini, "denied them all", "--approval-mode|default|--policy|/run/p.toml", ""},
 		{spec.Gemini, "reading", "--approval-mode|default|--allowed-tools|run_shell_command(git log),run_shell_command(ls)|--include-directories|/p", "WebSearch Task Glob Bash(ls)"},
@@ -101,6 +101,7 @@ func TestFlags(t *testing.T) {
 		if !ok {
 			t.Fatal(c.ask)
 		}
+		ask.Servers = &Servers{}
 		before := strings.Join(ask.Allowed.Value, "|") + strings.Join(ask.Denied, "|")
 		args, kept, lacking := Flags(c.agent, ask)
 		if got := strings.Join(args, "|"); got != c.args {

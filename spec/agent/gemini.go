@@ -2,7 +2,6 @@ package agent
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"sbx/spec"
@@ -88,6 +87,8 @@ func geminiFlags(w *answer, ask Ask) {
 	}
 	for _, t := range ask.deniedQuietly() {
 		switch _, there := spec.ToolNames(spec.Gemini, t); {
+		case isMCP(t):
+			w.geminiServers(t, policed, "takes it away")
 		case ask.Allowed.Set && policed: // all but the allowed are gone
 		case !there && !known(t):
 			w.lack(t, "gemini has no such tool that is known")
@@ -99,6 +100,11 @@ func geminiFlags(w *answer, ask Ask) {
 		}
 	}
 	w.keepWithheld(gone, how)
+	for _, t := range ask.granted() {
+		if ask.Allowed.Set && isMCP(t) {
+			w.geminiServers(t, policed, "grants it")
+		}
+	}
 	if rules, whole := ask.rules("Bash"); !whole && len(rules) > 0 {
 		w.keep(ByAgent, "Bash: "+strings.Join(rules, ", ")+", and no others", "--allowed-tools; matched against the command's text")
 	}
@@ -189,6 +195,7 @@ func geminiPolicy(ask Ask) string {
 		if len(tools) > 0 {
 			b.WriteString("[[rule]]\ntoolName = " + tomlList(tools) + "\ndecision = \"deny\"\npriority = 950\n")
 		}
+		b.WriteString(geminiServerRules(ask.Denied, "deny", "960"))
 		return b.String()
 	}
 	b.WriteString("[[rule]]\ntoolName = \"*\"\ndecision = \"deny\"\npriority = 900\n")
@@ -212,13 +219,7 @@ func geminiPolicy(ask Ask) string {
 		}
 		b.WriteString("decision = \"allow\"\npriority = 950\n")
 	}
+	b.WriteString(geminiServerRules(ask.granted(), "allow", "950"))
+	b.WriteString(geminiServerRules(ask.Denied, "deny", "960"))
 	return b.String()
-}
-
-func tomlList(all []string) string {
-	quoted := make([]string, len(all))
-	for i, s := range all {
-		quoted[i] = strconv.Quote(s) // names of tools and commands are plain text
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
 }

@@ -28,6 +28,8 @@ const (
 	isServers                     // the same of servers whose tools it gets
 	isConfig                      // key=value of its configuration
 	isFeature                     // a feature that is switched
+	isStart                       // the folder that it starts in
+	isProfile                     // a named part of its configuration
 )
 
 // Typed is what a caller's own arguments say.
@@ -40,6 +42,9 @@ type Typed struct {
 	// Servers are those of MCP that its arguments bring.
 	Servers  []string
 	Switches map[string]string // of codex's configuration
+	// Dir is the folder that it is to start in, and Profile the part of its
+	// configuration; "" where they do not say.
+	Dir, Profile string
 
 	settings, serverLists []string // values that name them, for WithFiles
 }
@@ -102,6 +107,10 @@ func ReadArgs(a spec.Agent, args []string) Typed {
 				i++
 				t.serverLists = append(t.serverLists, args[i])
 			}
+		case o.means == isStart:
+			t.Dir = value
+		case o.means == isProfile:
+			t.Profile = value
 		case o.means == isStream && !behind:
 			t.Stream = t.Stream || o.is == "" || value == o.is
 		}
@@ -111,6 +120,7 @@ func ReadArgs(a spec.Agent, args []string) Typed {
 	}
 	if ad == &codex {
 		t.Switches = switches(args)
+		t.Servers = switchedServers(t.Switches)
 	}
 	return t
 }
@@ -204,7 +214,7 @@ func Escalations(a spec.Agent, typed Typed, ask Ask) spec.Problems {
 		all = append(all, &spec.Problem{Field: f, On: on, Do: "give " + a.String() + " " + on, Why: why, Help: "leave the flag out: sbx gives " + a.String() + " what the spec says"})
 	}
 	limited := ask.Allowed.Set || len(ask.Denied) > 0
-	patterns := slices.ContainsFunc(append(slices.Clone(ask.Allowed.Value), ask.Denied...), func(t string) bool { return strings.Contains(t, "(") })
+	patterns := a == spec.Claude && ask.asksForServers() || slices.ContainsFunc(append(slices.Clone(ask.Allowed.Value), ask.Denied...), func(t string) bool { return strings.Contains(t, "(") })
 	switch {
 	case typed.Bypass == "", ad.replaced && ask.Inside:
 	case ad.replaced:
@@ -243,8 +253,7 @@ func Escalations(a spec.Agent, typed Typed, ask Ask) spec.Problems {
 		flags, _, _ := Flags(a, ask)
 		own := switches(flags)
 		for _, key := range keys(own) {
-			table, _, _ := strings.Cut(key, ".")
-			for _, k := range []string{key, table} {
+			for k := key; k != ""; k = k[:max(strings.LastIndexByte(k, '.'), 0)] { // and the tables it stands in
 				if theirs, set := typed.Switches[k]; set && theirs != own[key] {
 					refuse("tools_allowed", k+"="+theirs, "the spec makes "+key+" "+own[key])
 					break

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sbx/spec"
+	"sbx/spec/agent"
 )
 
 // agentsOf are all agents of the catalog, in its order.
@@ -24,7 +25,9 @@ func flagsOf(t *testing.T, c *Catalog, a spec.Agent, asked Asked) string {
 	if err != nil {
 		return "error: " + err.Error() + "\n"
 	}
-	f := ch.Flags(a, ch.Ask("/p"))
+	ask := ch.Ask("/p")
+	ask.Servers = &agent.Servers{}
+	f := ch.Flags(a, ask)
 	var b strings.Builder
 	b.WriteString("  " + Line(f.Args) + "\n")
 	for _, why := range ch.Why {
@@ -55,9 +58,9 @@ func TestGoldenFlags(t *testing.T) {
 			}
 			who[out] += strings.TrimSpace(name+"@"+point) + "\n"
 		}
-		for _, agent := range append(agents, "nobody") {
+		for _, name := range append(agents, "nobody") {
 			for _, point := range append([]string{""}, points...) {
-				add(agent, point)
+				add(name, point)
 			}
 		}
 		for _, point := range append(points, "nowhere") {

@@ -51,8 +51,8 @@ export function calls(wanted, asked) {
   const nested = asked.tools.includes('exec') && !asked.tools.includes('exec_command');
   return wanted.map((c, i) => {
     let [tool, input] = named(c);
-    if (nested && (tool === 'exec_command' || tool === 'apply_patch')) {
-      input = `const r = await tools.${tool}(${JSON.stringify(input)});\ntext(r?.output ?? r ?? "");\n`;
+    if (nested && (tool === 'exec_command' || tool === 'apply_patch' || c.do === 'mcp')) {
+      input = `const r = await tools.${tool}(${JSON.stringify(input)});\ntext(r?.output ?? r?.content?.[0]?.text ?? r ?? "");\n`;
       tool = 'exec';
     }
     const def = asked.defs.find((d) => d.name === tool);
@@ -70,6 +70,7 @@ function named(c) {
     case 'search': return shell(`grep -rn ${quoted(c.pattern)} .`);
     case 'write': return ['apply_patch', `*** Begin Patch\n*** Add File: ${c.path}\n${c.content.replace(/\n$/, '').split('\n').map((l) => `+${l}`).join('\n')}\n*** End Patch\n`];
     case 'task': return ['spawn_agent', { message: c.prompt, task_name: c.thread }];
+    case 'mcp': return [`mcp__${c.server}__${c.tool}`, {}];
     case 'wait': return ['wait_agent', { timeout_ms: 10000 }];
   }
   throw new Error(`codex has no tool to ${c.do}`);

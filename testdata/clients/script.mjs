@@ -9,13 +9,14 @@
 //   CALL {"do": "shell", "command": "…"}             {"do": "read", "path": "…"}
 //        {"do": "write", "path": "…", "content": ""} {"do": "search", "pattern": "…"}
 //        {"do": "task", "thread": "NAME"}            {"do": "wait"}
+//        {"do": "mcp", "server": "…", "tool": "…"}
 //
 // each with a "name" of its own by which a test finds it, and "only" like a turn.
 // After its last turn a conversation hears "Done.", which ends it. The server
 // keeps no state: which turn it is is read from the history that the agent sends.
 
 const providers = ['anthropic', 'openai', 'gemini'];
-const kinds = ['shell', 'read', 'write', 'search', 'task', 'wait'];
+const kinds = ['shell', 'read', 'write', 'search', 'task', 'wait', 'mcp'];
 
 export class Script {
   constructor(scenario, vars) {

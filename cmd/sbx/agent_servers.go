@@ -1,0 +1,42 @@
+package main
+
+import (
+	"strings"
+
+	"sbx/spec/agent"
+	"sbx/spec/profile"
+)
+
+// findServers is what the agent's own configuration says of MCP servers, as it
+// will find it: by the environment inside, and what env in front of it changes.
+func (x *execution) findServers(typed agent.Typed) *agent.Servers {
+	environ := x.resolved.Env
+front:
+	for _, word := range x.rest[:x.agent.At] {
+		switch name := word[strings.LastIndexByte(word, '/')+1:]; {
+		case strings.HasPrefix(word, "-"):
+			return &agent.Servers{Unsure: "env " + word + " in front of it may change what it reads"}
+		case strings.Contains(word, "="):
+			environ = append([]string{word}, environ...)
+		case name != "env":
+			break front // what stands behind is not env's
+		}
+	}
+	home := variable(environ, "HOME")
+	if !strings.HasPrefix(home, "/") {
+		home = x.home()
+	}
+	return agent.FindServers(x.agent.Agent, agent.Place{Home: home, Start: x.resolved.Start(), Typed: typed,
+		Get:  func(name string) string { return variable(environ, name) },
+		Read: profile.Read, There: exists})
+}
+
+// serversAt is the same for flags that are printed, for a start in dir.
+func (p *profiles) serversAt(dir string) *agent.Servers {
+	if dir == "" {
+		dir = p.env.In.Cwd
+	}
+	return agent.FindServers(p.agent, agent.Place{Home: p.home(), Start: dir,
+		Get:  func(name string) string { return variable(p.environ, name) },
+		Read: profile.Read, There: exists})
+}
