@@ -89,13 +89,13 @@ func TestFlags(t *testing.T) {
 		{spec.Gemini, "denied, policy", "--approval-mode|default|--policy|/run/p.toml", "Bash(rm:*)"},
 		{spec.Gemini, "denied a rule", "--approval-mode|default", "Bash(rm:*)"},
 		{spec.Gemini, "denied them all", "--approval-mode|default|--policy|/run/p.toml", ""},
-		{spec.Gemini, "reading", "--approval-mode|default|--allowed-tools|run_shell_command(git log),run_shell_command(ls)|--include-directories|/p", "WebSearch Task Glob Bash(ls)"},
-		{spec.Gemini, "writing", "--approval-mode|default|--allowed-tools|run_shell_command(make),write_file,replace|--include-directories|/p", "Bash(a*b) WebSearch Task Grep Glob /q,r"},
-		{spec.Gemini, "documents", "--approval-mode|default|--allowed-tools|write_file", "WebSearch Task Grep Glob"},
+		{spec.Gemini, "reading", "--approval-mode|default|--allowed-tools|run_shell_command(git log),run_shell_command(ls)|--include-directories|/p", "WebSearch Task Glob Bash(ls) mcp__*"},
+		{spec.Gemini, "writing", "--approval-mode|default|--allowed-tools|run_shell_command(make),write_file,replace|--include-directories|/p", "Bash(a*b) WebSearch Task Grep Glob /q,r mcp__*"},
+		{spec.Gemini, "documents", "--approval-mode|default|--allowed-tools|write_file", "WebSearch Task Grep Glob mcp__*"},
 		{spec.Gemini, "planning", "--approval-mode|plan", ""},
 		{spec.Gemini, "bypassing", "--approval-mode|yolo", ""},
 		{spec.Gemini, "with policy", "--approval-mode|default|--allowed-tools|run_shell_command(git)|--policy|/run/p.toml", ""},
-		{spec.Gemini, "everything", "--approval-mode|auto_edit|--allowed-tools|run_shell_command", "Read Grep Glob"},
+		{spec.Gemini, "everything", "--approval-mode|auto_edit|--allowed-tools|run_shell_command", "Read Grep Glob mcp__*"},
 	} {
 		ask, ok := asks[c.ask]
 		if !ok {

@@ -85,6 +85,9 @@ func geminiFlags(w *answer, ask Ask) {
 			}
 		}
 	}
+	if ask.Allowed.Set && !policed && ask.limitsServers() {
+		w.lack(mcp+"*", "gemini takes tools of MCP servers that its settings trust away by a policy file alone")
+	}
 	for _, t := range ask.deniedQuietly() {
 		switch _, there := spec.ToolNames(spec.Gemini, t); {
 		case isMCP(t):

@@ -101,7 +101,7 @@ func TestServersAreWithheld(t *testing.T) {
 		{spec.Gemini, Ask{Denied: []string{"mcp__one"}}, ``, "mcp__one"},
 		{spec.Gemini, Ask{Denied: []string{"mcp__one", "mcp__o*"}, PolicyFile: "/p"}, ``, "mcp__o*"},
 		{spec.Gemini, Ask{Allowed: some([]string{"mcp__one__a"}), PolicyFile: "/p"}, ``, ""},
-		{spec.Gemini, Ask{Allowed: some([]string{"mcp__one__a", "Bash", "Read", "Grep", "Glob", "WebSearch", "Task"})}, ``, "mcp__one__a"},
+		{spec.Gemini, Ask{Allowed: some([]string{"mcp__one__a", "Bash", "Read", "Grep", "Glob", "WebSearch", "Task"})}, ``, "mcp__* mcp__one__a"},
 	} {
 		c.ask.Servers = servers
 		args, kept, lacking := Flags(c.agent, c.ask)
