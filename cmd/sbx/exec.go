@@ -120,7 +120,8 @@ func (x *execution) ask() error {
 	if err := x.checkBackend(); err != nil {
 		return err
 	}
-	docs, err := x.documents()
+	docs, err := x.documents() // which a pipe may bring, or never
+	launch.CatchEnding()
 	x.record.Documents = docs
 	for _, s := range docs {
 		x.record.Sources = append(x.record.Sources, s.Source.Name)

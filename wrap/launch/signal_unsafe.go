@@ -36,8 +36,12 @@ const (
 	saRestart  = 0x10000000
 )
 
+// endsBy are the signals by which a person or a supervisor ends a program.
+const endsBy = 1<<(unix.SIGHUP-1) | 1<<(unix.SIGINT-1) | 1<<(unix.SIGQUIT-1) | 1<<(unix.SIGTERM-1)
+
 // Catch takes over every signal that is forwarded and returns the descriptor on
-// which noted ones are read. A signalfd would not do: the Go runtime unblocks
+// which noted ones are read. Those that end a program still end this one, until
+// CatchEnding: a document may be waited for. A signalfd would not do: the Go runtime unblocks
 // HUP, INT, QUIT and TERM in each of its threads, where they would end the
 // program.
 func Catch() (int, error) {
@@ -47,7 +51,11 @@ func Catch() (int, error) {
 	}
 	signalPipe = uint64(ends[1])
 	for sig := uintptr(1); sig <= 64; sig++ {
-		if uint64(forwarded)&(1<<(sig-1)) != 0 {
+		switch bit := uint64(1) << (sig - 1); {
+		case forwarded&bit == 0:
+		case endsBy&^Inherited().Ignored&bit != 0:
+			byDefault(sig) // the runtime's handler of QUIT prints its stacks
+		default:
 			handle(sig)
 		}
 	}
@@ -56,6 +64,15 @@ func Catch() (int, error) {
 	set := [2]uint64{forwarded}
 	sigmask(unix.SIG_UNBLOCK, &set, nil)
 	return ends[0], nil
+}
+
+// CatchEnding takes over the rest of what Catch is for.
+func CatchEnding() {
+	for sig := uintptr(1); sig <= 64; sig++ {
+		if endsBy&(uint64(1)<<(sig-1)) != 0 {
+			handle(sig)
+		}
+	}
 }
 
 // Children returns a descriptor that becomes readable with every SIGCHLD: when
