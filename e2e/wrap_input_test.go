@@ -232,6 +232,26 @@ func TestWrapStatus1(t *testing.T) {
 	}
 }
 
+// TestWrapForAgents: a document may say that the command is an agent before there is
+// one: with --json, --stream and --template it does not stand on the command line.
+func TestWrapForAgents(t *testing.T) {
+	b := newBox(t)
+	for _, agent := range []string{"claude", "codex", "gemini", "none"} {
+		for _, wrapper := range []string{"sbx", "bwrap", "nsjail", "docker"} {
+			flags := []string{"--wrapper", wrapper, "--image", "x", "--spec-json", `{"access_mode": "read-only", "agent": "` + agent + `"}`}
+			for how, want := range map[string]string{"--json": `{"wrapped": `, "--stream": `{"wrapped": `, "--template": `{"template": `} {
+				in := `{"cmd": "true"}`
+				if how == "--template" {
+					in = "{}"
+				}
+				if out, code := b.rawWrap(strings.NewReader(in), append(flags, how)...); code != 0 || !strings.HasPrefix(out, want) {
+					t.Errorf("%q %s: status %d: %.300s", flags, how, code, out)
+				}
+			}
+		}
+	}
+}
+
 // TestWrapClosedStdout: nobody who reads is no reason to go on.
 func TestWrapClosedStdout(t *testing.T) {
 	b := newBox(t)

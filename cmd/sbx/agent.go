@@ -75,6 +75,9 @@ func (c *call) agentNeeds() *spec.AgentNeeds {
 // installedIn is the folder that the agent's program lies in, its packages with
 // it; "" where every sandbox has it in view.
 func (c *call) installedIn() string {
+	if len(c.rest) == 0 { // wrap makes a wrapper for folders, of which commands are told later
+		return ""
+	}
 	file := c.programFile(c.rest[max(c.agent.At-1, 0)])
 	if file == "" || wrap.Lists().System(file) {
 		return ""
