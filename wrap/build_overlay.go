@@ -82,6 +82,8 @@ next:
 // names are bound.
 func (b *builder) rebuild(n int, c cover, list *Listing) {
 	dir := b.scratchAt() + "/folder" + itoa(n)
+	const others = 96 // what a Plan has besides, so that this is not copied again
+	b.plan.Mounts = slices.Grow(b.plan.Mounts, 2*len(list.Entries)+others)
 	b.op(Mount{Op: OpMkdir, Target: dir, Perm: list.Mode | 0o700})
 	for _, e := range list.Entries {
 		path := c.dir + "/" + e.Name

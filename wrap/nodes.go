@@ -45,13 +45,14 @@ type Node struct {
 // What sbx itself puts there for an sbx inside is left out; what no other tool can
 // be told is as well, and named in lacks.
 func (p *Plan) Tree() (nodes []Node, lacks []Lack) {
-	t := treeing{slots: map[int]slot{}, scratch: "\x00", nodes: make([]Node, 0, 2*len(p.Mounts))}
+	t := treeing{slots: map[int]slot{}, scratch: "\x00", nodes: make([]Node, 0, len(p.Mounts)+16)}
 	if p.Base == BaseEmpty {
 		t.prefix = p.Root + partRoot
 	} else {
 		t.nodes = append(t.nodes, Node{Kind: NodeBind, Path: "/", Source: "/", Mode: ModeRW})
 	}
 	for i := range p.Mounts {
+		t.rest = p.Mounts[i+1:]
 		t.step(&p.Mounts[i])
 	}
 	t.nodes = slices.DeleteFunc(t.nodes, func(n Node) bool { return n.Path == "/" && n.Kind == NodeDir || under(n.Path, parent(ParentPath)) })
@@ -66,6 +67,7 @@ type treeing struct {
 	slots   map[int]slot
 	nodes   []Node
 	lacks   []Lack
+	rest    []Mount // what follows
 }
 
 // part is a folder of the scratch tmpfs: a private folder to come.
@@ -177,7 +179,11 @@ func (t *treeing) step(m *Mount) {
 // mkdir makes a part of the scratch tmpfs, or a folder.
 func (t *treeing) mkdir(m *Mount) {
 	if under(m.Target, t.scratch) && parent(m.Target) == t.scratch && t.inside(m.Target) == m.Target {
-		t.parts = append(t.parts, part{name: m.Target, perm: m.Perm})
+		n := 0 // what it is given, mostly
+		for n < len(t.rest) && under(t.rest[n].Target, m.Target) {
+			n++
+		}
+		t.parts = append(t.parts, part{name: m.Target, perm: m.Perm, nodes: make([]Node, 0, n)})
 		return
 	}
 	t.emit(Node{Kind: NodeDir, Path: m.Target, Perm: m.Perm, For: m.For})
@@ -210,8 +216,7 @@ func (t *treeing) bind(m *Mount) {
 
 // private puts a part in place: an empty tmpfs, and what it was given.
 func (t *treeing) private(p *part, target string, f spec.Field) {
-	given := slices.Clone(p.nodes)
-	perm := p.perm
+	given, perm := p.nodes, p.perm
 	t.covered(target)
 	t.emit(Node{Kind: NodeTmpfs, Path: target, Perm: perm, For: f})
 	for _, n := range given {

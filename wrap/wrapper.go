@@ -101,6 +101,17 @@ var tools = [...]*tool{&sbxTool, &bwrapTool, &nsjailTool, &runscTool, &dockerToo
 // ToolNames are the names of the programs that wrappers start.
 func ToolNames() []string { return []string{nameSbx, "bwrap", "nsjail", nameDocker, namePodman} }
 
+// ToolsOf is which of ToolNames the wrapper of that name starts.
+func ToolsOf(wrapper string) []string {
+	if wrapper == nameRunsc {
+		wrapper = nameDocker
+	}
+	if !slices.Contains(ToolNames(), wrapper) {
+		return nil
+	}
+	return []string{wrapper}
+}
+
 // Wrappers are the names of the wrappers.
 func Wrappers() []string {
 	names := make([]string, len(tools))
@@ -148,6 +159,7 @@ func (w *wrapper) finish() error {
 		return err
 	}
 	w.checkMounts(w.a.Mounts)
+	w.line = make([]Word, 0, 3*len(w.nodes)+64)
 	w.args(w)
 	w.openDoors()
 	for _, l := range w.supervisedLacks() {

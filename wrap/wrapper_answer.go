@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,12 +25,21 @@ type Answers struct {
 func NewAnswers(of Wrapper, left []Lack) *Answers {
 	w := of.(*wrapper)
 	a := &Answers{w: w, unsayable: w.unsayable(), left: appendLacks(nil, append(w.told[:len(w.told):len(w.told)], left...))}
-	var head []string
+	head := make([]string, 0, w.same())
 	for i := range w.line[:w.same()] {
 		head = append(head, w.line[i].Text)
 	}
-	a.args, a.audit = appendList(nil, head), appendList(nil, w.head.args)
+	a.args, a.audit = appendList(room(head), head), appendList(room(w.head.args), w.head.args)
 	return a
+}
+
+// room is where a list fits in, unless most of it is escaped.
+func room(list []string) []byte {
+	n := 0
+	for _, s := range list {
+		n += len(s) + len(`"", `)
+	}
+	return make([]byte, 0, n+n/16)
 }
 
 // unsayable refuses a line that JSON cannot carry: a path need not be UTF-8.
@@ -54,6 +64,8 @@ func (a *Answers) Append(dst []byte, inv *Invocation) ([]byte, error) {
 		return dst, err
 	}
 	audit := a.w.audit(inv, &out, rest)
+	const others = 2 << 10 // what an invocation has of its own, mostly
+	dst = slices.Grow(dst, len(a.args)+len(a.audit)+len(a.left)+others)
 	dst = append(dst, `{"wrapped": {"cmd": `...)
 	dst = AppendString(dst, out.Cmd)
 	dst = append(dst, `, "args": [`...)

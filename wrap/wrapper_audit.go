@@ -37,6 +37,8 @@ type auditArgs struct {
 	most      int // arguments
 	truncated bool
 	scan      redact.Scanner
+
+	labelled [2]string // what label was last given, and what it made of that
 }
 
 // add takes the next argument. Nothing follows what was left out.
@@ -45,11 +47,19 @@ func (g *auditArgs) add(w *wrapper, arg string) {
 		g.left, g.truncated = 0, true
 		return
 	}
-	whole := w.label(g.scan.Next(arg))
+	whole := g.label(w, g.scan.Next(arg))
 	cut := clip(whole, min(maxAuditArg, g.left))
 	g.truncated = g.truncated || cut != whole || len(arg) > redact.MaxScan
 	g.left -= len(cut)
 	g.args = append(g.args, cut)
+}
+
+// label is w.label, asked once for a path that is bound onto itself.
+func (g *auditArgs) label(w *wrapper, arg string) string {
+	if arg != g.labelled[0] {
+		g.labelled = [2]string{arg, w.label(arg)}
+	}
+	return g.labelled[1]
 }
 
 // same is how many of the line's words are the same for every invocation, from
@@ -68,7 +78,7 @@ func (w *wrapper) auditHead() (g auditArgs) {
 	if w.name != nameNone && w.name != nameOCI {
 		g.scan.Next(w.program())
 	}
-	var args []string
+	args := make([]string, 0, w.same())
 	for i, word := range w.line[:w.same()] {
 		text := word.Text
 		switch {
@@ -79,6 +89,7 @@ func (w *wrapper) auditHead() (g auditArgs) {
 		}
 		args = append(args, text)
 	}
+	g.args = make([]string, 0, min(len(args), g.most)+1)
 	for _, a := range args {
 		g.add(w, a)
 	}

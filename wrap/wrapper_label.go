@@ -75,8 +75,13 @@ const (
 
 // label is an argument with the paths of the host in it replaced.
 func (w *wrapper) label(arg string) string {
-	if strings.IndexByte(arg, '/') < 0 {
+	switch strings.IndexByte(arg, '/') {
+	case -1:
 		return arg
+	case 0:
+		if n, name := w.named(arg, 0); n == len(arg) {
+			return name
+		}
 	}
 	var b strings.Builder
 	for i := 0; i < len(arg); {

@@ -43,7 +43,7 @@ func runWrap(c *call) int {
 		}
 		w := wrapping{call: c}
 		answer, status := w.answer(nil, "stdin", text)
-		c.std.print(string(answer) + "\n")
+		writeAll(c.std.out, append(answer, '\n'))
 		return status
 	case len(c.rest) == 0 || c.rest[0] == "":
 		c.std.say("wrap: no command")
@@ -236,19 +236,20 @@ func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, []wrap.Lack, error) {
 	if err != nil {
 		return wrap.Ask{}, nil, err
 	}
-	host := launch.Probe(r)
-	host.Tools = w.ownProgram(host.Tools)
+	host := w.probe(r)
 	return wrap.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts, Sources: w.sources}, left, nil
 }
 
-// ownProgram says where this very program is, which PATH may not know.
-func (c *call) ownProgram(tools []wrap.Tool) []wrap.Tool {
-	for i := range tools {
-		if self := selfPath(); tools[i].Name == "sbx" && self != "" {
-			tools[i].Path = self
-		}
+// probe is the host with the one tool that matters; sbx, where PATH may not lead,
+// has it as `sbx exec` will.
+func (c *call) probe(r *spec.Resolved) wrap.Host {
+	tools := wrap.ToolsOf(c.value("wrapper"))
+	if self := selfPath(); self != "" && slices.Contains(tools, "sbx") {
+		h := launch.Survey(r, launch.Facts())
+		h.Tools = []wrap.Tool{{Name: "sbx", Path: self}}
+		return h
 	}
-	return tools
+	return launch.ProbeFor(r, tools...)
 }
 
 // resolveFor is what the documents and the invocation's folders come to.

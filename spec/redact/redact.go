@@ -93,13 +93,12 @@ func redactArg(a string, named programs) (string, hide) {
 		return a, hideAlways
 	}
 	name, value, has := strings.Cut(a, "=")
-	if !strings.ContainsAny(name, " \t\n\"'/?&") && secretName(name) {
-		switch {
-		case has && value != "":
-			return name + "=" + Mark, hideNothing
-		case !has && strings.HasPrefix(name, "-"):
+	flag := !has && strings.HasPrefix(name, "-")
+	if (flag || value != "") && !strings.ContainsAny(name, " \t\n\"'/?&") && secretName(name) {
+		if flag {
 			return a, hideUnlessFlag
 		}
+		return name + "=" + Mark, hideNothing
 	}
 	return Text(a), hideNothing
 }
@@ -191,11 +190,14 @@ func nameParts(name string, parts []string) int {
 // Text hides credentials inside a longer text: headers, URLs, tokens of
 // known shape, and KEY=value or "key": "value" in scripts and JSON.
 func Text(s string) string {
-	if strings.Contains(s, "PRIVATE KEY-----") {
+	blanks := strings.IndexByte(s, ' ') >= 0
+	if blanks && strings.Contains(s, "PRIVATE KEY-----") {
 		return Mark
 	}
-	s = redactScheme(s, "bearer ")
-	s = redactScheme(s, "basic ")
+	if blanks {
+		s = redactScheme(s, "bearer ")
+		s = redactScheme(s, "basic ")
+	}
 	s = redactPairs(s)
 	s = redactURLs(s)
 	s = redactTokens(s)

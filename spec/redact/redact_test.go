@@ -90,6 +90,9 @@ func TestTablesHaveReasons(t *testing.T) {
 		}
 	}
 	for _, s := range tokenShapes {
+		if len(s.prefix)+s.least < shortestToken || strings.Trim(s.prefix, tokenBytes) != "" {
+			t.Errorf("%+v: shorter than the shortest, or not of a token's bytes", s)
+		}
 		token := s.prefix + strings.Repeat("Ab3", 20)[:s.least]
 		if s.why == "" || Args([]string{"x", token})[1] != Mark || strings.Contains(Args([]string{"x", "say '" + token + "'"})[1], "Ab3") {
 			t.Errorf("%+v: %q is not Mark", s, token)
@@ -102,6 +105,24 @@ func TestTablesHaveReasons(t *testing.T) {
 		}
 		if f.why == "" || strings.Contains(strings.Join(Args(argv), " "), "hunter2") {
 			t.Errorf("%+v: %q", f, Args(argv))
+		}
+	}
+}
+
+// tokenBytes are those that tokenByte allows.
+const tokenBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
+
+// TestTokensInRuns: a token is seen where a run of its characters begins, or behind a
+// dot in one, and takes the rest of the run with it.
+func TestTokensInRuns(t *testing.T) {
+	token := "ghp_" + strings.Repeat("x", 16)
+	for in, want := range map[string]string{
+		token: r, "a." + token: "a." + r, token + ".a": r, "a.." + token: "a.." + r, "." + token: "." + r, "a" + token: "a" + token, "-" + token: "-" + token,
+		token + "/" + token: r + "/" + r, token[:19]: token[:19], "a.b." + token + "/x": "a.b." + r + "/x", "ghp_." + token: r,
+		"ghp_.aaaaaaaaaaaaaaa." + token: r, token + "é" + token: r + "é" + r,
+	} {
+		if got := Text(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
 		}
 	}
 }

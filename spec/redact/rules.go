@@ -80,6 +80,10 @@ type tokenShape struct {
 	why    string
 }
 
+// shortestToken is the length of the shortest of tokenShapes: most of what a
+// command line has is shorter, and need not be held against them.
+const shortestToken = 15
+
 var tokenShapes = [...]tokenShape{
 	{"sk-", 16, "OpenAI and Anthropic keys"},
 	{"sk_live_", 10, "Stripe"},

@@ -82,29 +82,39 @@ func tokenByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
 }
 
-// redactTokens hides tokens that are known by how they begin.
+// redactTokens hides tokens that are known by how they begin: where a run of a
+// token's characters does, or behind a dot in it.
 func redactTokens(s string) string {
-	for i := 0; i < len(s); i++ {
-		if i > 0 && tokenByte(s[i-1]) && s[i-1] != '.' {
-			continue
+	for i := 0; i < len(s); {
+		end := i
+		for end < len(s) && tokenByte(s[end]) {
+			end++
 		}
-		for j := range tokenShapes {
-			t := &tokenShapes[j]
-			if !strings.HasPrefix(s[i:], t.prefix) {
-				continue
-			}
-			end := i + len(t.prefix)
-			for end < len(s) && tokenByte(s[end]) {
-				end++
-			}
-			if end-i-len(t.prefix) >= t.least {
-				s = s[:i] + Mark + s[end:]
-				i += len(Mark) - 1
+		for at := i; end-at >= shortestToken; {
+			if isToken(s[at:end]) {
+				s = s[:at] + Mark + s[end:]
+				end = at + len(Mark) - 1
 				break
 			}
+			dot := strings.IndexByte(s[at:end], '.')
+			if dot < 0 {
+				break
+			}
+			at += dot + 1
 		}
+		i = end + 1
 	}
 	return s
+}
+
+// isToken tells whether a text that has a token's characters alone is one.
+func isToken(s string) bool {
+	for i := range tokenShapes {
+		if t := &tokenShapes[i]; strings.HasPrefix(s, t.prefix) && len(s) >= len(t.prefix)+t.least {
+			return true
+		}
+	}
+	return false
 }
 
 // redactPairs hides the values of secret keys within a text: TOKEN=x,

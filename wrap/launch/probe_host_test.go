@@ -13,6 +13,34 @@ import (
 	"sbx/wrap"
 )
 
+// TestProbeForTools: the tools that are asked for, and no others.
+func TestProbeForTools(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range wrap.ToolNames() {
+		if err := os.WriteFile(dir+"/"+name, nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+	r := &spec.Resolved{Spec: &spec.SandboxSpec{}}
+	for _, wrapper := range wrap.Wrappers() {
+		want := wrap.ToolsOf(wrapper)
+		var got []string
+		for _, tool := range ProbeFor(r, want...).Tools {
+			got = append(got, tool.Name)
+			if tool.Path != dir+"/"+tool.Name {
+				t.Errorf("%+v", tool)
+			}
+		}
+		if !slices.Equal(got, want) || len(want) == 0 != (wrapper == "none") {
+			t.Errorf("%s: %q, want %q", wrapper, got, want)
+		}
+	}
+	if h := Probe(r); len(h.Tools) != len(wrap.ToolNames()) {
+		t.Errorf("%+v", h.Tools)
+	}
+}
+
 func TestKernelFacts(t *testing.T) {
 	p := prober{r: &spec.Resolved{}}
 	p.kernel()

@@ -17,13 +17,17 @@ import (
 //
 // What exec learns by trying is not known here, and what only other tools want
 // is: the names in folders in which something must be hidden, and the tools.
-func Probe(r *spec.Resolved) wrap.Host {
+func Probe(r *spec.Resolved) wrap.Host { return ProbeFor(r, wrap.ToolNames()...) }
+
+// ProbeFor is Probe for who wants to know of those tools alone: along PATH, where
+// each costs a call for every folder, no other is looked for.
+func ProbeFor(r *spec.Resolved, tools ...string) wrap.Host {
 	facts := Facts()
 	facts.Overlay = wrap.Answer{State: wrap.No}
 	h := Survey(r, facts)
 	h.Overlay = wrap.Answer{}
 	p := prober{h: h, env: syscall.Getenv}
-	p.tools()
+	p.tools(tools)
 	return p.h
 }
 

@@ -10,12 +10,15 @@ import (
 
 // tools finds the programs of other sandboxes along PATH, and what of /proc they
 // have to be told of one by one.
-func (p *prober) tools() {
+func (p *prober) tools(wanted []string) {
 	path, _ := p.env("PATH")
-	for _, name := range wrap.ToolNames() {
-		p.h.Tools = append(p.h.Tools, wrap.Tool{Name: name, Path: onPath(name, path)})
+	for _, name := range wanted {
+		t := wrap.Tool{Name: name, Path: onPath(name, path)}
+		if name == "podman" && t.Path != "" {
+			p.podman(&t, path)
+		}
+		p.h.Tools = append(p.h.Tools, t)
 	}
-	p.podman(path)
 	p.listAll("/") // for who wants a root of its own
 	p.h.Files, p.h.Procs = limitOf(unix.RLIMIT_NOFILE), limitOf(unix.RLIMIT_NPROC)
 	if p.h.Paths == nil {
@@ -29,11 +32,7 @@ func (p *prober) tools() {
 // podman learns what podman must be told on this host: crun, its first choice,
 // wants control groups of version 2 alone, and its own first process is seldom
 // installed, and gives 1 where a program is not found.
-func (p *prober) podman(path string) {
-	t := &p.h.Tools[len(p.h.Tools)-1]
-	if t.Name != "podman" || t.Path == "" {
-		return
-	}
+func (p *prober) podman(t *wrap.Tool, path string) {
 	if kindAt("/sys/fs/cgroup/cgroup.controllers") == wrap.Absent {
 		if p.h.UID != 0 {
 			t.Drops = wrap.GroupLimits()
