@@ -36,6 +36,7 @@ func TestOuterTools(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("crun", func(t *testing.T) { crunReady(t) })
 	t.Run("bwrap", func(t *testing.T) { bwrapReady(t) })
 	t.Run("nsjail", func(t *testing.T) {
 		if _, err := outerRun(nil, nsjailReady(t), "-Mo", "--really_quiet", "--chroot", "/", "--", "/bin/true"); err != nil {

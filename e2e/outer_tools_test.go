@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -139,6 +140,27 @@ func runcReady(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	return []string{needPrograms(t, "runc"), "--root", dir}
+}
+
+// crunReady is the start of a command line of crun, with state of the run's own. It
+// refuses control groups of mixed versions at sight: it is shown those of version 2
+// alone, and makes none.
+func crunReady(t *testing.T) []string {
+	t.Helper()
+	dir, err := outerDir("crun")
+	if err != nil {
+		t.Fatal(err)
+	}
+	crun := needPrograms(t, "crun", "unshare")
+	line := []string{"unshare", "--mount"}
+	if !isRoot() { // who keeps his ids, and the capabilities in a namespace of his own
+		line = append(line, "--user", "--cgroup", "--keep-caps", "--map-user="+strconv.Itoa(os.Getuid()), "--map-group="+strconv.Itoa(os.Getgid()))
+	}
+	line = append(line, "sh", "-c", `mount -t cgroup2 none /sys/fs/cgroup && exec "$@"`, "sh", crun, "--cgroup-manager=disabled", "--root", dir)
+	if _, err := outerRun(nil, line[0], append(line[1:len(line):len(line)], "list", "--quiet")...); err != nil {
+		lacks(t, "crun does not run: "+err.Error())
+	}
+	return line
 }
 
 // bwrapReady is the path of bwrap where it can make a sandbox.

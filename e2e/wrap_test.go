@@ -121,7 +121,7 @@ type outerTool struct {
 }
 
 // outerTools are the names that ready knows.
-var outerTools = []string{"sbx", "bwrap", "nsjail", "docker", "podman", "runsc", "oci"}
+var outerTools = []string{"sbx", "bwrap", "nsjail", "docker", "podman", "runsc", "oci", "crun"}
 
 // found is the names without nsjail's where it is not installed, which no
 // distribution packages: TestOuterTools says so.
@@ -143,6 +143,8 @@ func ready(t *testing.T, name string) outerTool {
 		nsjailReady(t)
 	case "oci":
 		tool.line = runcReady(t)
+	case "crun":
+		tool.line = crunReady(t)
 	case "docker":
 		tool.image, tool.env = true, []string{dockerHost(t)}
 	case "runsc":
@@ -160,7 +162,7 @@ func ready(t *testing.T, name string) outerTool {
 func (o outerTool) flags(flag string) []string {
 	if o.line != nil {
 		bundles++
-		return []string{flag, o.name, "--bundle", filepath.Join(o.line[len(o.line)-1], "bundle"+strconv.Itoa(bundles))}
+		return []string{flag, "oci", "--bundle", filepath.Join(o.line[len(o.line)-1], "bundle"+strconv.Itoa(bundles))}
 	}
 	if o.image {
 		return []string{flag, o.name, "--image", sandboxImage}
@@ -300,7 +302,7 @@ func TestWrappedRefusals(t *testing.T) {
 				if status != 0 {
 					t.Fatalf("%s: status %d: %+v", p.spec, status, a.Problems)
 				}
-				if tool.line != nil { // runc itself has options of its own here
+				if tool.line != nil { // the runtime itself has options of its own here
 					a.Wrapped.Cmd, a.Wrapped.Args = tool.line[0], append(slices.Clone(tool.line[1:]), a.Wrapped.Args...)
 				}
 				p.hold(t, b, tool, told(t, a.start(b)))

@@ -37,6 +37,7 @@ need cpio cpio
 # The other sandboxes, PACKAGE COMMAND a line. scripts/dockerd.sh starts an engine;
 # runsc is gVisor; podman needs catatonit for --init, and uidmap as an ordinary user.
 others='runc runc
+crun crun
 docker.io dockerd
 docker-cli docker
 podman podman

@@ -17,11 +17,14 @@ func (w *wrapper) ociMounts() string {
 		}
 		switch n.Kind {
 		case NodeBind:
-			m.add(n.Path, "bind", n.Source, w.ociBind(n)...)
+			m.add(n.Path, "bind", n.Source, w.ociBind(n, n.Mode == ModeRO || w.sealed(i))...)
 		case NodeTmpfs:
 			o := []string{"nosuid", "nodev", "mode=" + perms(max(n.Perm, 0o700))}
 			if n.Size > 0 {
 				o = append(o, "size="+strconv.FormatInt(n.Size, 10))
+			}
+			if w.sealed(i) {
+				o = append(o, "ro")
 			}
 			m.add(n.Path, "tmpfs", "tmpfs", o...)
 		case NodeEmptyDir:
@@ -36,9 +39,9 @@ func (w *wrapper) ociMounts() string {
 // ociBind is how a tree is bound. Read-only with all that is mounted beneath it
 // (rro, runc 1.1 and crun 1.4) is asked for only where something is, as gVisor,
 // which makes it so anyway, did not always know the word.
-func (w *wrapper) ociBind(n *Node) []string {
+func (w *wrapper) ociBind(n *Node, ro bool) []string {
 	o := []string{"rbind", "rprivate", "nosuid", "nodev"}
-	if n.Mode != ModeRO {
+	if !ro {
 		return append(o, "rw")
 	}
 	o = append(o, "ro")
@@ -46,6 +49,29 @@ func (w *wrapper) ociBind(n *Node) []string {
 		o = append(o, "rro")
 	}
 	return o
+}
+
+// sealed tells whether what node i mounts becomes read-only later. Runtimes make it so
+// when everything is mounted; a path of readonlyPaths crun binds onto itself, with all
+// mounts beneath it, before it has made those read-only.
+func (w *wrapper) sealed(i int) bool {
+	path := w.nodes[i].Path
+	for _, n := range w.nodes[i+1:] {
+		if n.Path == path {
+			return n.Kind == NodeReadOnly
+		}
+	}
+	return false
+}
+
+// sealedAt tells whether one of the first n nodes is sealed by the next.
+func (w *wrapper) sealedAt(n int) bool {
+	for i := n - 1; i >= 0; i-- {
+		if w.nodes[i].Path == w.nodes[n].Path {
+			return w.nodes[i].Kind == NodeBind || w.nodes[i].Kind == NodeTmpfs
+		}
+	}
+	return false
 }
 
 // ociMasked is what of /proc is hidden, ociReadOnly what is read-only: names that
@@ -64,7 +90,7 @@ func (w *wrapper) ociReadOnly() (paths []string) {
 		}
 	}
 	for i := range w.nodes {
-		if n := &w.nodes[i]; n.Kind == NodeReadOnly && !under(n.Path, "/proc") && n.Path != "/" {
+		if n := &w.nodes[i]; n.Kind == NodeReadOnly && !under(n.Path, "/proc") && n.Path != "/" && !w.sealedAt(i) {
 			paths = append(paths, n.Path)
 		}
 	}
