@@ -18,6 +18,7 @@ test('the package has what it needs, and no more', (t) => {
   equal(readFileSync(join(folder, 'LICENSE'), 'utf8'), readFileSync(join(root, 'LICENSE'), 'utf8'));
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   for (const key of ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies']) equal(manifest[key], undefined);
+  match(manifest.scripts.test, /test\/\*\.test\.js$/); // a folder's every file would run: oracle.js waits for its stdin
 });
 
 const consumer = `
