@@ -139,7 +139,7 @@ func TestWrapRefusesBadInput(t *testing.T) {
 		if code != 2 {
 			t.Errorf("%.80q: status %d", c.text, code)
 		}
-		if a.Error.Field != c.field || !strings.Contains(a.Error.Reason+" "+a.Error.Help, c.says) || !strings.HasPrefix(a.Error.Reason, "cannot ") {
+		if a.Error.Field != c.field || !strings.Contains(a.Error.Reason+" "+a.Error.Help, c.says) || !strings.HasPrefix(a.Error.Reason, "cannot ") || strings.Contains(a.Error.Reason, "the spec") {
 			t.Errorf("%.80q: field %q, want %q: %s; %s; want %q", c.text, a.Error.Field, c.field, a.Error.Reason, a.Error.Help, c.says)
 		}
 		if !utf8.ValidString(out) || len(out) > 64<<10 {
@@ -244,8 +244,12 @@ func TestWrapForAgents(t *testing.T) {
 				if how == "--template" {
 					in = "{}"
 				}
-				if out, code := b.rawWrap(strings.NewReader(in), append(flags, how)...); code != 0 || !strings.HasPrefix(out, want) {
+				out, code := b.rawWrap(strings.NewReader(in), append(flags, how)...)
+				if code != 0 || !strings.HasPrefix(out, want) {
 					t.Errorf("%q %s: status %d: %.300s", flags, how, code, out)
+				}
+				if open := strings.Contains(out, `{"field": "network", "reason": "`+agent+" reaches its model over the host's network"); open != (agent != "none") {
+					t.Errorf("%q %s: told of the host's network: %v", flags, how, open)
 				}
 			}
 		}

@@ -54,7 +54,7 @@ func (b *builder) fields() {
 		}
 	}
 	if b.r.AgentNetwork {
-		b.fault("network", Degraded, b.r.Agent.String()+" reaches its model over the host's network: allowing the model's hosts alone is not there yet; network: {mode: none} shuts it")
+		b.fault("network", Degraded, wholeNetwork(b.r.Agent))
 	}
 	if b.r.Network != spec.NetworkHost || b.r.Spec.Network.Set || b.r.AgentNetwork {
 		b.line("network", net)
@@ -232,4 +232,9 @@ func within(f spec.Field, fields ...spec.Field) bool {
 		}
 	}
 	return false
+}
+
+// wholeNetwork is why an agent has more of the network than its model's hosts.
+func wholeNetwork(a spec.Agent) string {
+	return a.String() + " reaches its model over the host's network: allowing the model's hosts alone is not there yet; network: {mode: none} shuts it"
 }

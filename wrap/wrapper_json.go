@@ -11,7 +11,7 @@ import (
 // guestPath, mode}]}, JSON as strict as a spec's. All but cmd may be left out; env
 // is an object, a mount's kind is "dir", its label the last name of its guest path
 // where it has none. hasEnv tells whether env was there. The error is
-// spec.Problems or a *spec.DecodeError.
+// spec.Problems.
 func DecodeInvocation(name string, text []byte) (inv Invocation, hasEnv bool, err error) {
 	return decodeInvocation(name, text, "cmd", "args", "env", "cwd", "mounts")
 }
@@ -25,7 +25,7 @@ func DecodeFolders(name string, text []byte) (inv Invocation, err error) {
 func decodeInvocation(name string, text []byte, fields ...string) (inv Invocation, hasEnv bool, err error) {
 	root, err := spec.ParseJSON(name, text)
 	if err != nil {
-		return inv, false, err
+		return inv, false, Unread(err)
 	}
 	d := invocationReader{name: name}
 	for _, m := range d.object("", root, fields...) {
@@ -57,6 +57,16 @@ func decodeInvocation(name string, text []byte, fields ...string) (inv Invocatio
 		return inv, hasEnv, d.problems
 	}
 	return inv, hasEnv, nil
+}
+
+// Unread is why no invocation could be read: what package spec says of a document,
+// which it calls a spec.
+func Unread(err error) error {
+	all := spec.AsProblems(err)
+	for _, p := range all {
+		p.Do = "read the invocation"
+	}
+	return all
 }
 
 // invocationReader takes a document apart and gathers what is wrong with it.

@@ -39,7 +39,7 @@ func runWrap(c *call) int {
 	case c.has("json"):
 		text, err := spec.ReadFD(c.std.in, "stdin")
 		if err != nil {
-			return c.answerProblem(err, exitUsage)
+			return c.answerProblem(wrap.Unread(err), exitUsage)
 		}
 		w := wrapping{call: c}
 		answer, status := w.answer(nil, "stdin", text)

@@ -10,7 +10,7 @@ import (
 func (c *call) wrapTemplate() int {
 	text, err := spec.ReadFD(c.std.in, "stdin")
 	if err != nil {
-		return c.answerProblem(err, exitUsage)
+		return c.answerProblem(wrap.Unread(err), exitUsage)
 	}
 	inv, err := wrap.DecodeFolders("stdin", text)
 	if err != nil {
