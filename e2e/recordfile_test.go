@@ -3,6 +3,8 @@ package e2e
 import (
 	"encoding/json"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -73,5 +75,28 @@ func (r record) hasStatus(t *testing.T, field, want string) {
 	t.Helper()
 	if got := r.status(field); got != want {
 		t.Errorf("the record's line for %s says %q, want %q", field, got, want)
+	}
+}
+
+// TestRecordBesideSecrets: the record lies in the home, whose secrets are hidden by
+// their names: where the home is put together anew from its entries the record, which
+// is younger than they, is none of them.
+func TestRecordBesideSecrets(t *testing.T) {
+	needSandbox(t)
+	for _, entries := range []int{0, 20} {
+		b := newBoxElsewhere(t)
+		b.write(b.home+"/.netrc", "secret")
+		for i := range entries {
+			b.write(b.home+"/entry"+strconv.Itoa(i), "")
+		}
+		path := b.home + "/record.json"
+		for range 2 { // it is there already at the second
+			r := b.plain(sbxPath, "exec", "-q", "--effective", path, "--spec-json", specWW, "--",
+				"/bin/sh", "-c", `grep state "$0"; echo x >> "$0"; rm -f "$0"; cat "$1"; echo the end`, path, b.home+"/.netrc")
+			text, err := os.ReadFile(path)
+			if r.code != 0 || r.out != "the end\n" || err != nil || !strings.Contains(string(text), `"exited"`) {
+				t.Errorf("%d entries: status %d: %s%s\n%v", entries, r.code, r.out, r.err, err)
+			}
+		}
 	}
 }

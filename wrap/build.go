@@ -69,6 +69,10 @@ type builder struct {
 	heldBy   heldBy          // by which mechanism a limit is held
 	home     homeKind        // what an agent's home is
 	copies   []homeCopy      // of its files
+
+	// The record would lie directly in a folder that is put together anew, where it is
+	// left out: the list of that folder's names is older than the record.
+	recordOut bool
 }
 
 // fault is a reason why a field's line is not Enforced.

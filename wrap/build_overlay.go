@@ -91,7 +91,7 @@ func (b *builder) rebuild(n int, c cover, list *Listing) {
 			b.masked = append(b.masked, path)
 			continue
 		}
-		if c.layer && b.isCopied(path) {
+		if c.layer && b.isCopied(path) || path == b.req.Record {
 			continue
 		}
 		at := dir + "/" + e.Name
@@ -106,6 +106,7 @@ func (b *builder) rebuild(n int, c cover, list *Listing) {
 		}
 		b.op(Mount{Op: OpBind, Source: path, Target: at, Mode: b.baseMode(), Soft: true, For: c.f})
 	}
+	b.recordOut = b.recordOut || parent(b.req.Record) == c.dir
 	for _, e := range c.make {
 		b.makeIn(dir, e)
 	}

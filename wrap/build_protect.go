@@ -153,6 +153,9 @@ func (b *builder) ownRecord() {
 		return
 	}
 	for _, at := range b.images(path) {
+		if b.recordOut && at == path && b.onTop(at) < 0 && (!b.restricted() || !b.inWritable(at)) {
+			continue // nothing is bound over it that would show it again
+		}
 		b.pinsAbove(path, at)
 		b.keep(path, at, Mount{Op: OpPlace, Slot: slotNone, Mode: ModeRO, For: FieldRecord, Why: "the record"})
 		b.masked = append(b.masked, at)
