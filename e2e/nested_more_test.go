@@ -11,16 +11,17 @@ import (
 func TestNestedWiderIsAnEscalation(t *testing.T) {
 	ww := `{"access_mode": "workspace-write"}`
 	for name, c := range map[string][3]string{
-		"mode":    {`{"access_mode": "workspace-write", "readonly": true, "filesystem": {"read": ["@system", "."]}}`, ww, "access_mode"},
-		"danger":  {ww, `{"access_mode": "danger-full-access"}`, "access_mode"},
-		"network": {ww, `{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "network"},
-		"budget":  {`{"access_mode": "workspace-write", "max_commands": 9}`, `{"max_commands": 10}`, "max_commands"},
-		"limit":   {`{"access_mode": "workspace-write", "limits": {"open_files": 90}}`, `{"limits": {"open_files": 91}}`, "limits.open_files"},
-		"write":   {ww, `{"filesystem": {"write": ["/usr"]}}`, "filesystem.write"},
-		"secret":  {ww, `{"filesystem": {"read": ["~/.ssh"]}}`, "filesystem.read"},
-		"git":     {ww, `{"filesystem": {"write": ["**/.git"]}}`, "filesystem.write"},
-		"tool":    {`{"access_mode": "workspace-write", "tools_allowed": ["Read"], "best_effort": ["tools_allowed"]}`, `{"tools_allowed": ["Bash"]}`, "tools_allowed"},
-		"command": {`{"access_mode": "workspace-write", "commands": {"deny": ["git"]}}`, `{"commands": {"allow": ["git"]}}`, "commands.allow"},
+		"mode":     {`{"access_mode": "workspace-write", "readonly": true, "filesystem": {"read": ["@system", "."]}}`, ww, "access_mode"},
+		"danger":   {ww, `{"access_mode": "danger-full-access"}`, "access_mode"},
+		"network":  {ww, `{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "network"},
+		"budget":   {`{"access_mode": "workspace-write", "max_commands": 9}`, `{"max_commands": 10}`, "max_commands"},
+		"limit":    {`{"access_mode": "workspace-write", "limits": {"open_files": 90}}`, `{"limits": {"open_files": 91}}`, "limits.open_files"},
+		"write":    {ww, `{"filesystem": {"write": ["/usr"]}}`, "filesystem.write"},
+		"secret":   {ww, `{"filesystem": {"read": ["~/.ssh"]}}`, "filesystem.read"},
+		"git":      {ww, `{"filesystem": {"write": ["**/.git"]}}`, "filesystem.write"},
+		"tool":     {`{"access_mode": "workspace-write", "tools_allowed": ["Read"], "best_effort": ["tools_allowed"]}`, `{"tools_allowed": ["Bash"]}`, "tools_allowed"},
+		"command":  {`{"access_mode": "workspace-write", "commands": {"deny": ["git"]}}`, `{"commands": {"allow": ["git"]}}`, "commands.allow"},
+		"variable": {specWithVariables, `{"environment": {"set": {"KEPT": "x"}}}`, "environment.set"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNest(t)
@@ -32,6 +33,32 @@ func TestNestedWiderIsAnEscalation(t *testing.T) {
 				t.Errorf("%v", r)
 			}
 		})
+	}
+}
+
+// specWithVariables passes a few variables and sets one.
+const specWithVariables = `{"access_mode": "workspace-write", "environment": {"pass": ["PATH", "HOME", "A*"], "set": {"SET": "outer"}}}`
+
+// What the outer sandbox keeps from its command a nested one has not either; what
+// it passes or sets may have another value.
+func TestNestedVariables(t *testing.T) {
+	n := newNest(t)
+	n.env = append(n.env, "KEPT=host", "AS=host")
+	for _, row := range []struct{ asked, want string }{
+		{``, "AS=inside SET=inside"},
+		{`{}`, "AS=inside SET=inside"},
+		{`{"environment": {"set": {"AS": "asked", "AGAIN": "asked"}}}`, "AGAIN=asked AS=asked SET=inside"},
+		{`{"environment": {"pass": ["PATH", "SET"]}}`, "SET=inside"},
+	} {
+		more := ""
+		if row.asked != "" {
+			more = "--spec-json '" + row.asked + "' "
+		}
+		r := n.box.run(specWithVariables, "/bin/sh", "-c", `KEPT=inside AS=inside SET=inside; export KEPT AS SET
+			./sbx exec -q --effective /tmp/inner.json `+more+`-- /bin/sh -c 'env | grep -E "^(KEPT|AS|SET|AGAIN)=" | sort; echo end'`)
+		if got := strings.Join(strings.Fields(r.ended().out), " "); got != row.want+" end" {
+			t.Errorf("%s: %q, want %q: %v", row.asked, got, row.want, r)
+		}
 	}
 }
 

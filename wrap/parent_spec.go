@@ -31,6 +31,10 @@ func (b *builder) tellSpec(p *Parent) {
 			asked.Members = append(asked.Members, spec.Member{Key: string(f), Value: n})
 		}
 	}
+	if names := environmentNames(doc.Get("environment")); names != nil {
+		pass := spec.Member{Key: "pass", Value: names}
+		asked.Members = append(asked.Members, spec.Member{Key: "environment", Value: &spec.Node{Kind: spec.Object, Members: []spec.Member{pass}}})
+	}
 	if b.r.Limited || len(b.r.Deny) > 0 {
 		commands := &spec.Node{Kind: spec.Object}
 		if b.r.Limited {
@@ -40,6 +44,23 @@ func (b *builder) tellSpec(p *Parent) {
 		asked.Members = append(asked.Members, spec.Member{Key: "commands", Value: commands})
 	}
 	p.asked = asked
+}
+
+// environmentNames are the variables that a command may have, as environment.pass
+// names them; nil for any. The values of those that are set are the command's to
+// change.
+func environmentNames(environment *spec.Node) *spec.Node {
+	pass := environment.Get("pass")
+	if pass == nil {
+		return nil
+	}
+	list := &spec.Node{Kind: spec.List, Items: slices.Clone(pass.Items)}
+	if set := environment.Get("set"); set != nil {
+		for i := range set.Members {
+			list.Items = append(list.Items, &spec.Node{Kind: spec.String, Text: set.Members[i].Key})
+		}
+	}
+	return list
 }
 
 // programNodes are programs as they are named inside.
