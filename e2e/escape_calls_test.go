@@ -75,6 +75,10 @@ func TestRefusedCalls(t *testing.T) {
 		{"settimeofday", unix.SYS_SETTIMEOFDAY, []uint64{8, 0}, "EPERM", true},
 		{"sethostname", unix.SYS_SETHOSTNAME, []uint64{0, bad >> 32}, "EPERM", true},
 		{"syslog", unix.SYS_SYSLOG, []uint64{99, 0, 0}, "EPERM", true},
+		{"a snapshot by btrfs", unix.SYS_IOCTL, []uint64{bad, 0x50009401, 0}, "EPERM", false},
+		{"a snapshot by btrfs, the second version", unix.SYS_IOCTL, []uint64{bad, 1<<32 | 0x50009417, 0}, "EPERM", false},
+		{"a subvolume of btrfs", unix.SYS_IOCTL, []uint64{bad, 0x5000940e, 0}, "EPERM", false},
+		{"a subvolume of bcachefs", unix.SYS_IOCTL, []uint64{bad, 0x4020bc10, 0}, "EPERM", false},
 	}
 	b := newBoxElsewhere(t)
 	var argv []string

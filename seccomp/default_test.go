@@ -178,6 +178,15 @@ func TestVerdicts(t *testing.T) {
 		{"ioctl", Options{}, [6]uint64{0, unix.TCGETS}, []int{0, 1}, allow},
 		{"ioctl", Options{}, [6]uint64{0, unix.TIOCSTI}, []int{0, 1}, eperm},
 		{"ioctl", Options{}, [6]uint64{0, 0x541c}, []int{0, 1}, eperm},
+		{"ioctl", Options{}, [6]uint64{0, 0x50009401}, []int{0, 1}, eperm}, // BTRFS_IOC_SNAP_CREATE
+		{"ioctl", Options{}, [6]uint64{0, 0x50009417}, []int{0, 1}, eperm}, // BTRFS_IOC_SNAP_CREATE_V2
+		{"ioctl", Options{}, [6]uint64{0, 0x5000940e}, []int{0, 1}, eperm}, // BTRFS_IOC_SUBVOL_CREATE
+		{"ioctl", Options{}, [6]uint64{0, 0x50009418}, []int{0, 1}, eperm}, // BTRFS_IOC_SUBVOL_CREATE_V2
+		{"ioctl", Options{}, [6]uint64{0, 0x5000943f}, []int{0, 1}, eperm}, // BTRFS_IOC_SNAP_DESTROY_V2
+		{"ioctl", Options{}, [6]uint64{0, 0x40049409}, []int{0, 1}, allow}, // FICLONE
+		{"ioctl", Options{}, [6]uint64{0, 0x4020940d}, []int{0, 1}, allow}, // FICLONERANGE
+		{"ioctl", Options{}, [6]uint64{0, 0xc0189436}, []int{0, 1}, allow}, // FIDEDUPERANGE
+		{"ioctl", Options{}, [6]uint64{0, 0x4020bc10}, []int{0, 1}, eperm}, // BCH_IOCTL_SUBVOLUME_CREATE
 		{"prlimit64", Options{}, [6]uint64{0, 7}, []int{0}, allow},
 		{"prlimit64", Options{}, [6]uint64{1, 7}, []int{0}, eperm},
 		{"socket", all, sock(unix.AF_UNIX, unix.SOCK_STREAM, 0), []int{0, 1, 2}, allow},
@@ -289,7 +298,7 @@ var differences = map[string]string{
 	"epoll_ctl_old":     "no kernel has it",
 	"epoll_wait_old":    "no kernel has it",
 	"fanotify_mark":     "no use without fanotify_init",
-	"ioctl":             "TIOCSTI, TIOCLINUX",
+	"ioctl":             "TIOCSTI, TIOCLINUX, subvolumes and snapshots",
 	"prlimit64":         "other processes' limits",
 	"socket":            "address families, raw sockets",
 	"socketpair":        "address families, raw sockets",

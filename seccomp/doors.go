@@ -82,6 +82,14 @@ func sideDoors(eperm Action) []Rule {
 			Why: "TIOCLINUX pastes at a console, for the shell outside to read",
 		},
 		{
+			Calls: []string{"ioctl"}, Do: eperm, Args: []Arg{{Index: 1, Op: MaskedEqual, Mask: btrfsVolumes.mask, Value: btrfsVolumes.value}},
+			Why: "a snapshot by btrfs has what is hidden by a mount, and a subvolume is a name that no call makes",
+		},
+		{
+			Calls: []string{"ioctl"}, Do: eperm, Args: []Arg{{Index: 1, Op: MaskedEqual, Mask: bcachefsVolumes.mask, Value: bcachefsVolumes.value}},
+			Why: "a snapshot by bcachefs has what is hidden by a mount, and a subvolume is a name that no call makes",
+		},
+		{
 			Calls: []string{"prlimit64"}, Do: eperm, Args: []Arg{{Index: 0, Op: NotEqual, Value: 0}},
 			Why: "another process's limits are not the caller's to set",
 		},
@@ -95,6 +103,18 @@ const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUT
 
 // tioclinux is TIOCLINUX of asm-generic/ioctls.h, for amd64 and arm64 alike.
 const tioclinux = 0x541c
+
+// requests are numbers of ioctl(2) that have some bits in common.
+type requests struct{ mask, value uint64 }
+
+// btrfsVolumes are _IOW(0x94, N, struct btrfs_ioctl_vol_args) of linux/btrfs.h,
+// whatever N, and with its second version, which is as large: what makes and
+// removes subvolumes and snapshots, and what administers devices. bcachefsVolumes
+// are _IOW(0xbc, N, SIZE), whatever N and SIZE: the same of bcachefs.
+var (
+	btrfsVolumes    = requests{0xffffff00, 0x50009400}
+	bcachefsVolumes = requests{0xc000ff00, 0x4000bc00}
+)
 
 // socketCalls make sockets. socketpair makes them of AF_UNIX only; that it
 // has the same rules costs nothing and depends on no kernel.

@@ -1,6 +1,7 @@
 package seccomp
 
 import (
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -109,7 +110,7 @@ func (f Filter) allows(a Arch, name string) (rules [][]part) {
 		return do.Kind == Allow
 	}
 	if name == "ioctl" {
-		for _, p := range outside(1, unix.TIOCSTI, tioclinux) {
+		for _, p := range outside(1, only(unix.TIOCSTI), only(tioclinux), btrfsVolumes, bcachefsVolumes) {
 			rules = append(rules, []part{p})
 		}
 		return rules
@@ -141,23 +142,34 @@ func (f Filter) allows(a Arch, name string) (rules [][]part) {
 	return rules
 }
 
+// only is one request.
+func only(v uint64) requests { return requests{low, v} }
+
 // outside are classes that together are all values of an argument, in 32 bits,
 // but these.
-func outside(index int, but ...uint64) (parts []part) {
-	var walk func(bit int, mask, value uint64)
-	walk = func(bit int, mask, value uint64) {
-		within := func(v uint64) bool { return v&mask == value }
-		switch {
-		case !slices.ContainsFunc(but, within):
-			parts = append(parts, part{index, mask, value})
-		case bit < 0: // one of them
-		default:
-			b := uint64(1) << bit
-			walk(bit-1, mask|b, value)
-			walk(bit-1, mask|b, value|b)
+func outside(index int, but ...requests) (parts []part) {
+	var walk func(mask, value uint64)
+	walk = func(mask, value uint64) {
+		bit := uint64(0)
+		for _, r := range but {
+			if (r.value^value)&r.mask&mask != 0 {
+				continue // they have nothing in common
+			}
+			if r.mask&^mask == 0 {
+				return // all of them are refused
+			}
+			if bit == 0 {
+				bit = 1 << (bits.Len64(r.mask&^mask) - 1)
+			}
 		}
+		if bit == 0 {
+			parts = append(parts, part{index, mask, value})
+			return
+		}
+		walk(mask|bit, value)
+		walk(mask|bit, value|bit)
 	}
-	walk(31, 0, 0)
+	walk(0, 0)
 	return parts
 }
 

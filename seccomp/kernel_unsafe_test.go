@@ -115,6 +115,8 @@ func attempts() []attempt {
 		{"ioctl", [6]uintptr{bad, unix.TIOCSTI, 0}, unix.EPERM, []unix.Errno{unix.EBADF}},
 		{"ioctl", [6]uintptr{bad, unix.TIOCSTI | high, 0}, unix.EPERM, []unix.Errno{unix.EBADF}},
 		{"ioctl", [6]uintptr{bad, tioclinux, 0}, unix.EPERM, []unix.Errno{unix.EBADF}},
+		{"ioctl", [6]uintptr{bad, 0x50009401, 0}, unix.EPERM, []unix.Errno{unix.EBADF}},
+		{"ioctl", [6]uintptr{bad, 0x50009417 | high, 0}, unix.EPERM, []unix.Errno{unix.EBADF}},
 		{"ioctl", [6]uintptr{bad, unix.TCGETS, 0}, unix.EBADF, []unix.Errno{unix.EBADF}},
 		{"socket", sock(unix.AF_UNIX, unix.SOCK_STREAM, 0), 0, ok},
 		{"socket", sock(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0), unix.EPERM, ok},
