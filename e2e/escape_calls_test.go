@@ -75,6 +75,7 @@ func TestRefusedCalls(t *testing.T) {
 		{"settimeofday", unix.SYS_SETTIMEOFDAY, []uint64{8, 0}, "EPERM", true},
 		{"sethostname", unix.SYS_SETHOSTNAME, []uint64{0, bad >> 32}, "EPERM", true},
 		{"syslog", unix.SYS_SYSLOG, []uint64{99, 0, 0}, "EPERM", true},
+		{"a delegation", unix.SYS_FCNTL, []uint64{bad, 1<<32 | unix.F_SETLEASE + 16, 0}, "EPERM", false},
 		{"a snapshot by btrfs", unix.SYS_IOCTL, []uint64{bad, 0x50009401, 0}, "EPERM", false},
 		{"a snapshot by btrfs, the second version", unix.SYS_IOCTL, []uint64{bad, 1<<32 | 0x50009417, 0}, "EPERM", false},
 		{"a subvolume of btrfs", unix.SYS_IOCTL, []uint64{bad, 0x5000940e, 0}, "EPERM", false},
@@ -107,6 +108,28 @@ func TestRefusedCalls(t *testing.T) {
 			continue
 		}
 		t.Errorf("control: %s: %s outside", r.name, out)
+	}
+}
+
+// A process group is its caller's, of whom some may be another user's: for that
+// reason each has one of its own here, in which nobody else is.
+func TestPrioritiesOfGroups(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	argv := []string{"owngroup", callOf(unix.SYS_SETPRIORITY, unix.PRIO_PGRP, 0, 0), callOf(unix.SYS_IOPRIO_SET, 2, 0, 0),
+		callOf(unix.SYS_SETPRIORITY, unix.PRIO_PROCESS, 0, 0), callOf(unix.SYS_IOPRIO_SET, 1, 0, 0)}
+	for a, got := range b.control(argv...) {
+		if got != "ok" {
+			t.Errorf("control: %s: %s", a, got)
+		}
+	}
+	for _, spec := range []string{b.inView("read-only"), specWW} {
+		got := b.tries(spec, argv...)
+		for i, want := range []string{"ok", "EPERM", "EPERM", "ok", "ok"} {
+			if got[argv[i]] != want {
+				t.Errorf("%s: %s: %s, want %s", spec, argv[i], got[argv[i]], want)
+			}
+		}
 	}
 }
 

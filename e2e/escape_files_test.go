@@ -103,6 +103,7 @@ func TestFilesOutsideStayAsTheyAre(t *testing.T) {
 			{"setxattr|" + f, "ok", "EROFS"},
 			{"truncate|" + f, "ok", "EROFS"},
 			{"access|" + b.out + "/other", "ok", "EROFS"},
+			{"lease|" + b.out + "/other", "ok", "EPERM"},
 			{"unlink|" + b.out + "/other", "ok", "EROFS"},
 			{"rmdir|" + d, "ok", "EROFS"},
 		}

@@ -187,6 +187,15 @@ func TestVerdicts(t *testing.T) {
 		{"ioctl", Options{}, [6]uint64{0, 0x4020940d}, []int{0, 1}, allow}, // FICLONERANGE
 		{"ioctl", Options{}, [6]uint64{0, 0xc0189436}, []int{0, 1}, allow}, // FIDEDUPERANGE
 		{"ioctl", Options{}, [6]uint64{0, 0x4020bc10}, []int{0, 1}, eperm}, // BCH_IOCTL_SUBVOLUME_CREATE
+		{"fcntl", Options{}, [6]uint64{0, unix.F_SETFD}, []int{0, 1}, allow},
+		{"fcntl", Options{}, [6]uint64{0, unix.F_GETLEASE}, []int{0, 1}, allow},
+		{"fcntl", Options{}, [6]uint64{0, unix.F_SETLEASE}, []int{0, 1}, eperm},
+		{"fcntl", Options{}, [6]uint64{0, unix.F_SETLEASE + 16}, []int{0, 1}, eperm},
+		{"setpriority", Options{}, [6]uint64{unix.PRIO_PROCESS}, []int{0}, allow},
+		{"setpriority", Options{}, [6]uint64{unix.PRIO_PGRP}, []int{0}, eperm},
+		{"setpriority", Options{}, [6]uint64{unix.PRIO_USER}, []int{0}, allow},
+		{"ioprio_set", Options{}, [6]uint64{1}, []int{0}, allow},
+		{"ioprio_set", Options{}, [6]uint64{2}, []int{0}, eperm},
 		{"prlimit64", Options{}, [6]uint64{0, 7}, []int{0}, allow},
 		{"prlimit64", Options{}, [6]uint64{1, 7}, []int{0}, eperm},
 		{"socket", all, sock(unix.AF_UNIX, unix.SOCK_STREAM, 0), []int{0, 1, 2}, allow},
@@ -300,6 +309,9 @@ var differences = map[string]string{
 	"fanotify_mark":     "no use without fanotify_init",
 	"ioctl":             "TIOCSTI, TIOCLINUX, subvolumes and snapshots",
 	"prlimit64":         "other processes' limits",
+	"fcntl":             "leases",
+	"setpriority":       "process groups",
+	"ioprio_set":        "process groups",
 	"socket":            "address families, raw sockets",
 	"socketpair":        "address families, raw sockets",
 }

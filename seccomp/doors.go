@@ -73,6 +73,14 @@ func sideDoors(eperm Action) []Rule {
 			Calls: []string{"lsm_set_self_attr"}, Do: eperm,
 			Why: "it changes the profile of the host's security module",
 		},
+	}
+	return append(append(rules, singled(eperm)...), families(eperm)...)
+}
+
+// singled are side doors of calls that are refused with some values of an
+// argument alone.
+func singled(eperm Action) []Rule {
+	return []Rule{
 		{
 			Calls: []string{"ioctl"}, Do: eperm, Args: []Arg{{Index: 1, Op: Equal, Value: unix.TIOCSTI}},
 			Why: "TIOCSTI types at the terminal, for the shell outside to read",
@@ -93,8 +101,19 @@ func sideDoors(eperm Action) []Rule {
 			Calls: []string{"prlimit64"}, Do: eperm, Args: []Arg{{Index: 0, Op: NotEqual, Value: 0}},
 			Why: "another process's limits are not the caller's to set",
 		},
+		{
+			Calls: []string{"setpriority"}, Do: eperm, Args: []Arg{{Index: 0, Op: Equal, Value: unix.PRIO_PGRP}},
+			Why: "the command is in its caller's process group, and an ordinary user's processes outside would be slowed down",
+		},
+		{
+			Calls: []string{"ioprio_set"}, Do: eperm, Args: []Arg{{Index: 0, Op: Equal, Value: ioprioGroup}},
+			Why: "the command is in its caller's process group, and an ordinary user's processes outside would be slowed down",
+		},
+		{
+			Calls: []string{"fcntl"}, Do: eperm, Args: []Arg{{Index: 1, Op: MaskedEqual, Mask: leases.mask, Value: leases.value}},
+			Why: "a lease on a file that may only be read holds up whoever opens it on the host",
+		},
 	}
-	return append(rules, families(eperm)...)
 }
 
 // newNamespaces are the flags of clone(2) that make a namespace.
@@ -104,7 +123,10 @@ const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUT
 // tioclinux is TIOCLINUX of asm-generic/ioctls.h, for amd64 and arm64 alike.
 const tioclinux = 0x541c
 
-// requests are numbers of ioctl(2) that have some bits in common.
+// ioprioGroup is IOPRIO_WHO_PGRP of linux/ioprio.h.
+const ioprioGroup = 2
+
+// requests are numbers of ioctl(2) or fcntl(2) that have some bits in common.
 type requests struct{ mask, value uint64 }
 
 // btrfsVolumes are _IOW(0x94, N, struct btrfs_ioctl_vol_args) of linux/btrfs.h,
@@ -115,6 +137,9 @@ var (
 	btrfsVolumes    = requests{0xffffff00, 0x50009400}
 	bcachefsVolumes = requests{0xc000ff00, 0x4000bc00}
 )
+
+// leases are F_SETLEASE, and F_SETDELEG (Linux 6.19), which is 16 more.
+var leases = requests{low &^ 16, unix.F_SETLEASE}
 
 // socketCalls make sockets. socketpair makes them of AF_UNIX only; that it
 // has the same rules costs nothing and depends on no kernel.

@@ -102,6 +102,21 @@ func dimensions(name string) []dimension {
 	return nil
 }
 
+// exceptions are the values of a call's argument with which alone it is refused.
+func exceptions(name string) (index int, but []requests) {
+	switch name {
+	case "ioctl":
+		return 1, []requests{only(unix.TIOCSTI), only(tioclinux), btrfsVolumes, bcachefsVolumes}
+	case "fcntl":
+		return 1, []requests{leases}
+	case "setpriority":
+		return 0, []requests{only(unix.PRIO_PGRP)}
+	case "ioprio_set":
+		return 0, []requests{only(ioprioGroup)}
+	}
+	return 0, nil
+}
+
 // allows lists the conditions under which a call is allowed, each a rule.
 func (f Filter) allows(a Arch, name string) (rules [][]part) {
 	nr, _ := a.Number(name) // the caller has it from the table
@@ -109,8 +124,8 @@ func (f Filter) allows(a Arch, name string) (rules [][]part) {
 		do, _ := f.Verdict(Call{Arch: arches[a].audit, Nr: nr, Args: args})
 		return do.Kind == Allow
 	}
-	if name == "ioctl" {
-		for _, p := range outside(1, only(unix.TIOCSTI), only(tioclinux), btrfsVolumes, bcachefsVolumes) {
+	if index, but := exceptions(name); but != nil {
+		for _, p := range outside(index, but...) {
 			rules = append(rules, []part{p})
 		}
 		return rules

@@ -54,6 +54,14 @@ func init() {
 		"chownto":  func(a []string) (string, error) { return "", unix.Lchown(a[0], number(a[1]), number(a[1])) },
 		"utimes":   func(a []string) (string, error) { return "", unix.Utimes(a[0], make([]unix.Timeval, 2)) },
 		"setxattr": func(a []string) (string, error) { return "", unix.Setxattr(a[0], "user.probe", []byte("x"), 0) },
+		"lease": func(a []string) (string, error) {
+			fd, err := unix.Open(a[0], unix.O_RDONLY|unix.O_CLOEXEC, 0)
+			if err != nil {
+				return "", err
+			}
+			_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
+			return "", err
+		},
 		"truncate": func(a []string) (string, error) { return "", unix.Truncate(a[0], 0) },
 		"mkfifo":   func(a []string) (string, error) { return "", unix.Mkfifo(a[0], 0o600) },
 		"mkblock": func(a []string) (string, error) {
@@ -70,10 +78,11 @@ func init() {
 		"upwards":  upwards,
 		"fdlinks":  fdLinks,
 
-		"kill":    func(a []string) (string, error) { return "", unix.Kill(number(a[0]), unix.Signal(number(a[1]))) },
-		"seize":   func(a []string) (string, error) { return "", seize(number(a[0])) },
-		"readmem": func(a []string) (string, error) { return "", readMemory(number(a[0])) },
-		"onchild": onChild,
+		"kill":     func(a []string) (string, error) { return "", unix.Kill(number(a[0]), unix.Signal(number(a[1]))) },
+		"owngroup": func([]string) (string, error) { return "", unix.Setpgid(0, 0) },
+		"seize":    func(a []string) (string, error) { return "", seize(number(a[0])) },
+		"readmem":  func(a []string) (string, error) { return "", readMemory(number(a[0])) },
+		"onchild":  onChild,
 
 		"call":     call,
 		"ioctl":    ioctl,
