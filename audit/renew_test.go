@@ -179,4 +179,14 @@ func TestSweepGuards(t *testing.T) {
 			t.Errorf("%s: forbidden %v", path, got)
 		}
 	}
+	for path, want := range map[string]bool{"other/.git/config": true, "other/.git/hooks/x": true, "other/.git/index": false, "other/file": false} {
+		g.sweep.Cut = false
+		if g.sweep.Guards(g.tree + "/" + path) {
+			t.Errorf("%s: guarded where the search was not cut", path)
+		}
+		g.sweep.Cut = true
+		if got := g.sweep.Guards(g.tree + "/" + path); got != want {
+			t.Errorf("%s: guarded %v where the search was cut", path, got)
+		}
+	}
 }

@@ -108,10 +108,17 @@ func (s *Sweep) forget(path string) {
 }
 
 // Guards tells whether an absolute path of the host is, or lies in, what is
-// read-only inside while its mount is there.
+// read-only inside while its mount is there, or would be had the search at launch
+// come to it.
 func (s *Sweep) Guards(path string) bool {
 	s.prepare()
-	return s.isFixed(path)
+	return s.isFixed(path) || s.Cut && s.isMissed(path)
+}
+
+// isMissed tells whether a path has a protected name that was not found at launch.
+func (s *Sweep) isMissed(path string) bool {
+	t, rel := s.Held.find(path)
+	return t != nil && !s.known[path] && s.forbidden(path, rel) && !s.ambiguous(path, rel) && !s.allowed(path, rel)
 }
 
 func (s *Sweep) isFixed(path string) bool {

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"testing"
@@ -103,4 +104,59 @@ func TestRepositoriesInALookAlike(t *testing.T) {
 	if got := b.tries(specWW, try)[try]; got != "EROFS" {
 		t.Errorf("%s", got)
 	}
+}
+
+// What an earlier command left in the workspace, as many folders and bare
+// repositories as it likes, does not keep the search from what it could not make:
+// the repositories and submodules that are there.
+func TestManyFoldersOfAnEarlierRun(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	b.repository(b.ws)
+	b.repository(b.out + "/source")
+	b.git(b.ws, "submodule", "--quiet", "add", b.out+"/source", "a/b/c/sub")
+	b.repository(b.ws + "/zz")
+	b.git(b.ws+"/zz", "config", "core.hooksPath", "tools")
+	must(t, os.Mkdir(b.ws+"/zz/tools", 0o755))
+	spec := b.withConfig(specWW)
+	plant := func(script string) {
+		if r := b.sh(spec, script+"; echo end").ended(); r.code != 0 {
+			t.Fatal(r)
+		}
+	}
+	at := func(what string, want map[string]string) {
+		t.Helper()
+		for a, got := range b.tries(spec, slices.Collect(maps.Keys(want))...) {
+			if want[a] != "" && got != want[a] {
+				t.Errorf("%s: %s: %s, want %s", what, a, got, want[a])
+			}
+		}
+	}
+	zz, sub := b.ws+"/zz/", b.ws+"/.git/modules/a/b/c/sub/"
+	mounted := map[string]string{
+		"write|" + zz + ".git/config": "EROFS", "mkfifo|" + zz + "tools/pre-commit": "EROFS",
+		"write|" + sub + "config": "EROFS", "mkfifo|" + sub + "hooks/pre-commit": "EROFS",
+	}
+	for a, got := range b.control(slices.Collect(maps.Keys(mounted))...) {
+		if got != "ok" {
+			t.Errorf("control: %s: %s", a, got)
+		}
+	}
+	for _, name := range []string{zz + "tools", sub + "hooks"} {
+		must(t, os.Remove(name+"/pre-commit"))
+	}
+	at("as it was", mounted)
+
+	plant(`for i in $(seq 300); do mkdir -p "b$i/objects" "b$i/refs"; echo "ref: refs/heads/main" >"b$i/HEAD"; printf '[include]\npath = config\n' >"b$i/config"; done`)
+	at("300 bare repositories", mounted)
+	for i := range 300 {
+		must(t, os.RemoveAll(fmt.Sprintf("%s/b%d", b.ws, i+1)))
+	}
+
+	// A repository beyond the bound is not found any more. Of submodules it is the
+	// .git file, which the supervisor refuses to open for writing.
+	plant(`mkdir d; for i in $(seq 2100); do mkdir "d/$i"; done`)
+	mounted["write|"+b.ws+"/a/b/c/sub/.git"] = "EPERM"
+	mounted["truncate|"+b.ws+"/a/b/c/sub/file"] = "ok"
+	at("2100 folders", mounted)
 }

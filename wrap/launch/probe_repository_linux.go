@@ -16,14 +16,19 @@ type gitSearch struct {
 	repos  []wrap.Repository
 	seen   []string // git folders that were looked at
 	later  []string // folders of submodules' git folders
+	bare   []string // folders that are bare repositories, or look like one
 	git    []string // git folders that were found
 	admins []string // folders of linked worktrees
 	left   []string // protected names that are left as they are
 	cutWhy string
 
 	configs, named, words int
-	folders, entries      int
+	seenOf
+	inGit seenOf // in folders of submodules' git folders
 }
+
+// seenOf is how much was looked at.
+type seenOf struct{ folders, entries int }
 
 // maxRepositories bounds the git folders of one search.
 const maxRepositories = 256
@@ -91,6 +96,17 @@ func (s *gitSearch) search() {
 		s.above(tree)
 		s.walk(tree)
 	}
+	s.submodules()
+	// Any folder can be made a bare repository inside, while no .git can: those
+	// that an earlier command left must not use up what the others need.
+	for _, dir := range s.bare {
+		s.gitFolder(dir, "")
+	}
+	s.submodules()
+}
+
+// submodules looks at what was found of them so far.
+func (s *gitSearch) submodules() {
 	for len(s.later) > 0 {
 		dir := s.later[0]
 		s.later = s.later[1:]

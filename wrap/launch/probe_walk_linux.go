@@ -108,7 +108,7 @@ func (w *walker) visit(b branch) {
 	if l.isGit() { // a bare repository, or a folder that was made to look like one
 		w.next = append(w.next[:queued], slices.DeleteFunc(w.next[queued:], isGitsOwn)...)
 		w.late = append(w.late[:lateQueued], slices.DeleteFunc(w.late[lateQueued:], isGitsOwn)...)
-		s.gitFolder(path, "")
+		s.bare = append(s.bare, path)
 	}
 	if dot != wrap.Absent {
 		s.repository(path, dot)
@@ -174,11 +174,12 @@ func isDependencies(name []byte) bool {
 
 // modules looks at the git folders of submodules, which lie in modules of
 // their repository's, under names of one or more parts, and may hold such
-// folders again.
+// folders again. Their bounds are their own: of the workspace's folders a command
+// can make as many as it likes, here it can make none.
 func (s *gitSearch) modules(dir string) {
 	next := []branch{{rel: dir}}
 	for len(next) > 0 {
-		if s.folders >= maxFolders || s.entries >= maxEntries {
+		if s.inGit.folders >= maxFolders || s.inGit.entries >= maxEntries {
 			s.cut("not all submodules of " + dir + " were looked at")
 			return
 		}
@@ -191,12 +192,12 @@ func (s *gitSearch) modules(dir string) {
 			}
 			continue
 		}
-		s.folders++
+		s.inGit.folders++
 		l := gitLook{dir: b.rel}
 		var links []string
 		n := len(next)
 		s.p.entries(fd, func(name []byte, dtype byte) bool {
-			s.entries++
+			s.inGit.entries++
 			l.note(fd, name, dtype)
 			switch kindIn(fd, string(name), dtype) {
 			case wrap.Dir:
@@ -208,10 +209,10 @@ func (s *gitSearch) modules(dir string) {
 			case wrap.Symlink:
 				links = append(links, join(b.rel, string(name)))
 			}
-			return s.entries < maxEntries
+			return s.inGit.entries < maxEntries
 		})
 		unix.Close(fd)
-		if s.entries >= maxEntries {
+		if s.inGit.entries >= maxEntries {
 			s.cut("not all submodules of " + dir + " were looked at")
 		}
 		if l.isGit() {
