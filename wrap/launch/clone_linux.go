@@ -25,7 +25,7 @@ func (pr *Process) clone(p *program, flags uintptr) error {
 		flags |= namespaceFlags[n]
 	}
 	var pidfd int32 = -1
-	pid, errno := p.clone(flags, &pidfd)
+	pid, errno := pr.reserving(func() (int, syscall.Errno) { return p.clone(flags, &pidfd) })
 	if errno != 0 {
 		e := stepError("clone", errno)
 		e.Step.On = "namespaces"
