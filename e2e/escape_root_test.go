@@ -145,6 +145,14 @@ func TestRootsFilesAndDevices(t *testing.T) {
 		{"open|/etc/shadow", "ok", "ENOENT"},
 		{"id", "0", "0"},
 	})
+	// The nodes of /dev are the host's, to be used and not to be changed. What is
+	// tried changes nothing where it succeeds: they are root's.
+	hold(t, b, []string{specRO, specWW}, func() {}, []escape{
+		{"chown|/dev/null", "ok", "EROFS"},
+		{"chown|/dev/tty", "ok", "EROFS"},
+		{"write|/dev/null", "ok", "ok"},
+		{"append|/dev/full", "ENOSPC", "ENOSPC"},
+	})
 	if got := b.tries(specRO, "open|/etc/shadow", "open|/etc/passwd"); got["open|/etc/shadow"] != "ENOENT" || got["open|/etc/passwd"] != "ok" {
 		t.Errorf("read-only: %v", got)
 	}

@@ -180,7 +180,7 @@ const (
 	ModeKeep   Mode = iota // flags as they are
 	ModeRO                 // read-only, nosuid, nodev
 	ModeRW                 // nosuid, nodev, as writable as on the host
-	ModeDevice             // as it is: a device node
+	ModeDevice             // a device node: it can be used, and neither its owner nor its mode changed
 )
 
 // Mount is one operation on the mount tree. Paths are absolute; they are

@@ -32,6 +32,8 @@ func attributes(m wrap.Mode) uint64 {
 		return unix.MOUNT_ATTR_RDONLY | quiet
 	case wrap.ModeRW:
 		return quiet
+	case wrap.ModeDevice: // which may be written for all that: not changed, as chmod would
+		return unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID
 	}
 	return 0
 }
