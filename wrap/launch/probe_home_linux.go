@@ -25,3 +25,20 @@ func (p *prober) homeLayer() {
 		}
 	}
 }
+
+// homeNames protects what is run from a home that lies in a writable tree, or is
+// one.
+func (s *gitSearch) homeNames() {
+	for _, home := range s.p.homes() {
+		at := resolve(home)
+		if at.kind != wrap.Dir || !anyWithin(at.path, s.trees) {
+			continue
+		}
+		s.namesIn(at.path)
+		for _, row := range wrap.ProtectedInHome() {
+			if path := join(at.path, row.Path); !s.p.isHidden(path) {
+				s.protectPath("/", path, row.Why)
+			}
+		}
+	}
+}

@@ -150,23 +150,6 @@ func (s *gitSearch) userProfiles() {
 	s.protectPath("/", join(dir, "sbx"), "sbx: profiles.yaml widens what later runs may do")
 }
 
-// homeNames protects what is run from a home that lies in a writable tree, or is
-// one.
-func (s *gitSearch) homeNames() {
-	for _, home := range s.p.homes() {
-		at := resolve(home)
-		if at.kind != wrap.Dir || !anyWithin(at.path, s.trees) {
-			continue
-		}
-		s.namesIn(at.path)
-		for _, row := range wrap.ProtectedInHome() {
-			if path := join(at.path, row.Path); !s.p.isHidden(path) {
-				s.protectPath("/", path, row.Why)
-			}
-		}
-	}
-}
-
 // above looks for the repositories that a tree lies in: they stay read-only,
 // but what they run may lie in the tree.
 func (s *gitSearch) above(tree string) {
