@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -168,6 +169,48 @@ func TestRootsFilesAndDevices(t *testing.T) {
 	// No device of the host's disks is in view.
 	if r := b.sh(specRO, `find /dev -type b; find /dev -maxdepth 1 -type c | sort`).ended(); strings.Contains(r.out, "vd") || strings.Contains(r.out, "mem") {
 		t.Errorf("devices inside: %s", r.out)
+	}
+}
+
+// A device that root's sbx was given as a standard stream is used and not changed:
+// its mode would be so for the whole host.
+func TestRootsStreamsAreNotTheHostsNodes(t *testing.T) {
+	needSandbox(t)
+	if !isRoot() {
+		t.Skip("an ordinary user can change no device of the host's")
+	}
+	b := newBoxElsewhere(t)
+	node := b.base + "/null"
+	must(t, unix.Mknod(node, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))))
+	if f, err := os.OpenFile(node, os.O_RDWR, 0); err != nil {
+		t.Skip("this file system has no devices: ", err)
+	} else {
+		f.Close()
+	}
+	with := func(cmd *exec.Cmd) (result, string) {
+		f, err := os.OpenFile(node, os.O_RDWR, 0)
+		must(t, err)
+		defer f.Close()
+		must(t, os.Chmod(node, 0o666))
+		cmd.Stdin = f
+		r := b.finish(cmd)
+		st, err := os.Stat(node)
+		must(t, err)
+		return r, st.Mode().String()
+	}
+	script := []string{"/bin/sh", "-c", "chmod 600 /dev/stdin; chmod 600 /proc/self/fd/0; echo x >/dev/stdin && cat /dev/stdin && readlink /proc/self/fd/0; echo end"}
+	plain := exec.Command(script[0], script[1:]...)
+	plain.Dir, plain.Env = b.ws, b.env
+	if r, mode := with(plain); mode != "Dcrw-------" {
+		t.Errorf("control: %s: %v", mode, r)
+	}
+	for _, spec := range []string{specRO, specWW, `{"filesystem":{"read":["@system","."]}}`} {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		r, mode := with(b.command(ctx, spec, script...))
+		cancel()
+		if mode != "Dcrw-rw-rw-" || r.ended().out != "/dev/null\nend\n" || strings.Count(r.err, "Read-only file system") != 2 {
+			t.Errorf("%s: %s: %v", spec, mode, r)
+		}
 	}
 }
 

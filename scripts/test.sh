@@ -25,7 +25,11 @@ esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/sbx-test.XXXXXX")
 user=''
 elsewhere=''
+# An engine may make a container's user the owner of its standard streams, the
+# host's /dev/null among them.
+null=$([ "$(id -u)" != 0 ] || stat -c %u:%g /dev/null)
 cleanup() {
+	[ -z "$null" ] || chown "$null" /dev/null 2>/dev/null || true
 	[ -z "$user" ] || userdel "$user" >/dev/null 2>&1 || true
 	chmod -R u+w "$work" 2>/dev/null || true
 	rm -rf "$work" ${elsewhere:+"$elsewhere"}

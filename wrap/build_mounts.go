@@ -24,7 +24,7 @@ func (b *builder) mounts() {
 	if b.r.Visible || b.whole {
 		p.Base = BaseEmpty
 		p.Root = b.stage()
-		b.prefix = p.Root + partRoot
+		b.prefix = p.Staged("")
 	}
 	b.privates()
 	b.layHome()

@@ -47,7 +47,7 @@ type Node struct {
 func (p *Plan) Tree() (nodes []Node, lacks []Lack) {
 	t := treeing{slots: map[int]slot{}, scratch: "\x00", nodes: make([]Node, 0, len(p.Mounts)+16)}
 	if p.Base == BaseEmpty {
-		t.prefix = p.Root + partRoot
+		t.prefix = p.Staged("")
 	} else {
 		t.nodes = append(t.nodes, Node{Kind: NodeBind, Path: "/", Source: "/", Mode: ModeRW})
 	}

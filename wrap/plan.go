@@ -66,6 +66,14 @@ type Plan struct {
 	Enforcement []Enforcement
 }
 
+// Staged is where a path of the inside stands while the mounts are made.
+func (p *Plan) Staged(path string) string {
+	if p.Base == BaseEmpty {
+		return p.Root + partRoot + path
+	}
+	return path
+}
+
 // Command is what is started.
 type Command struct {
 	Argv       []string

@@ -16,6 +16,11 @@ func (pr *Process) adopt() {
 	}
 	pr.listener, pr.root = take(slotListener), take(slotRoot)
 	pr.renewal.adopt(take)
+	for fd := range 3 { // the command has its own
+		if d := take(slotStream + Slot(fd)); d >= 0 {
+			unix.Close(d)
+		}
+	}
 	if pr.listener >= 0 {
 		seccomp.Sync(pr.listener)
 	}

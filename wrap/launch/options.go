@@ -25,7 +25,7 @@ func uncounted(p *wrap.Plan) bool { return p.Counter == wrap.CounterNone && !p.P
 
 // input is what the steps need of the caller and of the filters that are shipped.
 func input(p *wrap.Plan, o Options, sock int) Input {
-	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: sock, Terminal: terminal(p), Limits: rlimits(&p.Limits, o.Caller.Files)}
+	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: sock, Terminal: terminal(p), Limits: rlimits(&p.Limits, o.Caller.Files), Devices: devices(p, o)}
 	own := p.Filter.Options()
 	if p.Notify != seccomp.NotifyNone {
 		own.Uncounted = uncounted(p)

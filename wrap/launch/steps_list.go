@@ -30,12 +30,13 @@ func (l *list) done() {
 const (
 	slotUmask    Slot = 1
 	slotCommand  Slot = 2
-	slotListener Slot = 3 // of seccomp, for the supervisor
-	slotRoot     Slot = 4 // the sandbox's root, for the supervisor
-	slotUser     Slot = 5 // the sandbox's user namespace, for the supervisor
-	slotMounts   Slot = 6 // its mount namespace, the same
-	slotMask     Slot = 7 // the empty file or folder that masks, the same; two of them
-	slotFirst    Slot = 9 // the first that is handed out
+	slotListener Slot = 3  // of seccomp, for the supervisor
+	slotRoot     Slot = 4  // the sandbox's root, for the supervisor
+	slotUser     Slot = 5  // the sandbox's user namespace, for the supervisor
+	slotMounts   Slot = 6  // its mount namespace, the same
+	slotMask     Slot = 7  // the empty file or folder that masks, the same; two of them
+	slotStream   Slot = 9  // what takes the place of 0, 1 and 2; three of them
+	slotFirst    Slot = 12 // the first that is handed out
 )
 
 func num(v int) Arg     { return Arg{Num: uintptr(v)} }
@@ -76,7 +77,7 @@ func (l *list) slot() Slot {
 			return s
 		}
 	}
-	panic("launch: a plan holds more than 55 descriptors at once") // see wrap.maxHeld
+	panic("launch: a plan holds more than 52 descriptors at once") // see wrap.maxHeld
 }
 
 func (l *list) close(s Slot) {

@@ -31,6 +31,8 @@ type Input struct {
 	// profile and nothing answers calls.
 	Seal   string
 	Limits []Rlimit // that the command gets
+	// Devices are standard streams that the command gets from the sandbox's /dev.
+	Devices []Device
 }
 
 // Programs are the steps of a launch. With a pid namespace Opening and Setup are
@@ -99,6 +101,7 @@ func (l *list) setup(p *wrap.Plan, in Input) {
 	}
 	l.mounts(p.Mounts)
 	l.enter(p)
+	l.openDevices(in.Devices)
 	if p.Notify != seccomp.NotifyNone && p.Has(wrap.PidNS) {
 		l.add(unix.SYS_OPENAT, "openat", fdcwd, text("/"), num(unix.O_PATH|unix.O_CLOEXEC)).Save = slotRoot
 	}
@@ -203,9 +206,11 @@ func (l *list) enter(p *wrap.Plan) {
 // process makes: what it inherits is put back as the caller had it. What it
 // closes, it closes in a descriptor table of its own.
 func (l *list) command(p *wrap.Plan, in Input) {
-	if in.KeepAll {
+	if in.KeepAll || len(in.Devices) > 0 { // a table of its own, with all that is in it
 		l.add(unix.SYS_CLOSE_RANGE, "close_range", word(0xffffffff), word(0xffffffff), num(unix.CLOSE_RANGE_UNSHARE))
-	} else {
+	}
+	l.placeDevices(in.Devices)
+	if !in.KeepAll {
 		l.closeOthers(in)
 	}
 	l.add(unix.SYS_UMASK, "umask", kept(slotUmask))
