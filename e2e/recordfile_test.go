@@ -100,3 +100,36 @@ func TestRecordBesideSecrets(t *testing.T) {
 		}
 	}
 }
+
+// A link that an earlier command left in the workspace does not choose where the
+// record goes.
+func TestRecordIsNotLedAstray(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	must(t, os.Mkdir(b.ws+"/sub", 0o755))
+	must(t, os.Symlink(b.out, b.ws+"/out"))
+	must(t, os.Symlink("sub", b.ws+"/in"))
+	must(t, os.Symlink(b.ws+"/sub", b.base+"/mine"))
+	for rec, want := range map[string]string{
+		"out/rec.json": "", b.ws + "/out/rec.json": "", "../ws/out/rec.json": "",
+		"in/rec.json": b.ws + "/sub/rec.json", b.base + "/mine/rec.json": b.ws + "/sub/rec.json", b.out + "/rec.json": b.out + "/rec.json",
+	} {
+		for _, f := range []string{b.out, b.ws + "/sub"} {
+			os.Remove(f + "/rec.json")
+		}
+		b.rec = rec
+		r := b.sh(specWW, "echo end")
+		if want == "" {
+			if r.refused("leads out of the workspace"); exists(b.out + "/rec.json") {
+				t.Errorf("%s: written where the link leads", rec)
+			}
+		} else if r.ended(); !exists(want) {
+			t.Errorf("%s: not at %s: %v", rec, want, r)
+		}
+	}
+	// The control: under a spec that closes nothing the same name is followed.
+	b.rec = "out/rec.json"
+	if r := b.sh(specNone, "echo end").ended(); !exists(b.out + "/rec.json") {
+		t.Errorf("control: %v", r)
+	}
+}
