@@ -133,3 +133,33 @@ func TestRecordIsNotLedAstray(t *testing.T) {
 		t.Errorf("control: %v", r)
 	}
 }
+
+// A refusal has a record, too, and who left the link may have brought it about.
+func TestRecordOfARefusalIsNotLedAstray(t *testing.T) {
+	b := newBoxElsewhere(t)
+	must(t, os.Mkdir(b.ws+"/sub", 0o755))
+	must(t, os.Symlink(b.out, b.ws+"/out"))
+	must(t, os.Symlink("sub", b.ws+"/in"))
+	gone := `"filesystem":{"read":["` + b.ws + `/gone"]}}`
+	for _, c := range []struct{ dir, spec, rec, want string }{
+		{b.ws, `{"access_mode":"workspace-write",` + gone, "out/rec.json", ""},
+		{b.ws, `{"access_mode":"workspace-write","working_dir":"gone"}`, "out/rec.json", ""},
+		{b.ws, `{"access_mode":"workspace-write","filesystem":{"write":["out"]}}`, "out/rec.json", ""},
+		{b.ws, `{`, "out/rec.json", ""},
+		{b.base, `{"access_mode":"workspace-write","working_dir":"` + b.ws + `",` + gone, "ws/out/rec.json", ""},
+		// Controls: another place is taken.
+		{b.ws, `{"access_mode":"workspace-write",` + gone, "in/rec.json", b.ws + "/sub/rec.json"},
+		{b.home, `{"access_mode":"workspace-write",` + gone, b.ws + "/out/rec.json", b.out + "/rec.json"},
+	} {
+		must(t, os.RemoveAll(b.out))
+		must(t, os.Mkdir(b.out, 0o755))
+		b.rec = c.rec
+		b.runIn(c.dir, "", c.spec, "/bin/echo", "end").refused("")
+		if c.want == "" && exists(b.out+"/rec.json") {
+			t.Errorf("%s: %s: written where the link leads", c.spec, c.rec)
+		}
+		if c.want != "" && !exists(c.want) {
+			t.Errorf("%s: %s: not at %s", c.spec, c.rec, c.want)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 	"time"
 
 	"sbx/audit"
@@ -201,30 +200,6 @@ func (x *execution) open() error {
 		x.sink = sink
 	}
 	return err
-}
-
-// leadsAstray refuses a place for the record that a link of the workspace leads
-// to: who left that would choose what sbx writes to outside of it.
-func (x *execution) leadsAstray(named string) error {
-	i := strings.LastIndexByte(named, '/')
-	if i <= 0 || x.resolved == nil {
-		return nil
-	}
-	dir := named[:i+1]
-	if dir[0] != '/' {
-		cwd, err := getwd()
-		if err != nil {
-			return nil // its folder cannot be opened then
-		}
-		dir = cwd + "/" + dir
-	}
-	link, real := x.resolved.Astray(dir, spec.HostPaths{})
-	if link == "" {
-		return nil
-	}
-	return &spec.Problem{On: named, Do: "write the record",
-		Why:  clean(link) + " is a link that leads out of the workspace, to " + clean(real) + ": an earlier command may have left it",
-		Help: "name " + clean(real) + " itself, if that is meant"}
 }
 
 // announce writes the record of a run that is about to start.
