@@ -61,8 +61,11 @@ func (s *Servers) add(one Server) {
 }
 
 func (s *Servers) unsure(path, why string) {
+	if !strings.HasPrefix(why, path+":") { // as a reader's error does
+		why = path + ": " + why
+	}
 	if s.Unsure == "" {
-		s.Unsure = path + ": " + why
+		s.Unsure = why
 	}
 }
 
@@ -204,7 +207,7 @@ func (s *Servers) claude(at Place) {
 			doc, err = spec.ParseJSON(path, text)
 		}
 		if err != nil {
-			s.unsure(path, "it cannot be read")
+			s.unsure(path, err.Error())
 			continue
 		}
 		s.claudeServers(doc)

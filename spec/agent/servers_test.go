@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +17,7 @@ func found(a spec.Agent, files map[string]string, typed ...string) *Servers {
 		Read: func(path string) ([]byte, bool, error) {
 			text, there := files[path]
 			if there && text == "" {
-				return nil, false, errors.New("is no plain file")
+				return nil, false, &spec.DecodeError{Name: path, Why: "is no plain file"}
 			}
 			return []byte(text), there, nil
 		},
@@ -54,7 +54,7 @@ func TestFindServers(t *testing.T) {
 
 		{"claude's", spec.Claude, files{"/home/u/.claude.json": `{"mcpServers": {"one": {}}, "projects": {"/x": {"mcpServers": {"two": {}}}}}`, "/p/.mcp.json": `{"mcpServers": {"three": {}}}`}, "", "one two three;;;"},
 		{"claude's, moved", spec.Claude, files{"$CLAUDE_CONFIG_DIR": "/k", "/k/.claude.json": `{"mcpServers": {"one": {}}}`, "/home/u/.claude.json": `{"mcpServers": {"no": {}}}`}, "", "one;;;"},
-		{"claude's, broken", spec.Claude, files{"/home/u/.claude.json": `{`}, "", ";;/home/u/.claude.json: it cannot be read;"},
+		{"claude's, broken", spec.Claude, files{"/home/u/.claude.json": `{`}, "", ";;/home/u/.claude.json:1:2: want a key in double quotes, got the end of the document;"},
 	} {
 		s := found(c.agent, c.files, words(c.typed)...)
 		var names []string
@@ -131,6 +131,25 @@ func TestServersAreWithheld(t *testing.T) {
 			if k.Line == "" || k.How == "" {
 				t.Errorf("%+v", k)
 			}
+		}
+	}
+}
+
+// Of servers that claude's file may name and sbx cannot read, its asking alone keeps
+// it: that is said, and what turns its asking off is refused for that reason.
+func TestClaudesServersUnknown(t *testing.T) {
+	const why = "/home/u/.claude.json: larger than 1 MiB"
+	ask := Ask{Allowed: some([]string{"mcp__one"}), Inside: true}
+	for _, unsure := range []string{why, ""} {
+		ask.Servers = &Servers{All: []Server{{Name: "one"}}, Unsure: unsure}
+		_, kept, _ := Flags(spec.Claude, ask)
+		said := slices.ContainsFunc(kept, func(k Kept) bool { return k.Servers && k.How == why })
+		refused := Escalations(spec.Claude, ReadArgs(spec.Claude, []string{"--dangerously-skip-permissions"}), ask)
+		if said != (unsure != "") || len(refused) > 0 != (unsure != "") {
+			t.Errorf("%q: %+v, %v", unsure, kept, refused)
+		}
+		if len(refused) > 0 && !strings.Contains(refused[0].Why, why) {
+			t.Errorf("%v", refused)
 		}
 	}
 }

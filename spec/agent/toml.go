@@ -136,8 +136,8 @@ func (s *tomlScanner) pair(table []string) {
 	s.value(key)
 }
 
-// value passes over a value; the keys of an inline table count from its own key.
-// An array's are nobody's: key is nil in one.
+// value passes over a value; the keys of an inline table count from its own key,
+// those in an array from one that no table has.
 func (s *tomlScanner) value(key []string) {
 	if s.deep++; s.deep > maxTables {
 		s.stop("too many values stand in each other")

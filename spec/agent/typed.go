@@ -223,7 +223,11 @@ func Escalations(a spec.Agent, typed Typed, ask Ask) spec.Problems {
 			refuse("tools_allowed", typed.Bypass, "what the spec says of its tools is kept by its sandbox "+ours)
 		}
 	case limited && (patterns || !ad.enforcesTools):
-		refuse("tools_allowed", typed.Bypass, "it turns off the checks by which the agent keeps to its tools")
+		why := "it turns off the checks by which the agent keeps to its tools"
+		if a == spec.Claude && ask.Servers != nil && ask.Servers.Unsure != "" {
+			why += ", and which MCP servers it has cannot be told: " + ask.Servers.Unsure
+		}
+		refuse("tools_allowed", typed.Bypass, why)
 	case ask.Access == spec.ReadOnly && !slices.Contains(ad.bypassModes, typed.Mode):
 		refuse("access_mode", typed.Bypass, "access_mode is read-only")
 	}

@@ -33,6 +33,9 @@ func (w *answer) claudeServers() []string {
 	if len(off) > 0 {
 		w.keepServers("no "+strings.Join(off, ", "), "--disallowedTools")
 	}
+	if ask.Servers != nil && ask.Servers.Unsure != "" {
+		w.keepServers("its asking alone keeps it from MCP servers that could not be told", ask.Servers.Unsure)
+	}
 	return off
 }
 
