@@ -96,7 +96,20 @@ func (s *Sweep) Forbids(path string) bool {
 func (s *Sweep) Empty(path string) bool {
 	s.prepare()
 	t, rel := s.Held.find(path)
-	return t != nil && wrap.MayBeMade(rel) && !s.forbidden(path, rel) && !s.isFixed(path)
+	return t != nil && s.mayBeMade(path, rel) && !s.forbidden(path, rel) && !s.isFixed(path)
+}
+
+// mayBeMade tells whether much else is kept in a folder: one of a tree's top, or of
+// a home in it.
+func (s *Sweep) mayBeMade(path, rel string) bool {
+	for !wrap.MayBeMade(rel) {
+		cut := strings.IndexByte(rel, '/')
+		if cut < 0 || !s.toward[path] {
+			return false
+		}
+		rel = rel[cut+1:]
+	}
+	return true
 }
 
 // forget takes note that what stood at a path is gone for good.

@@ -16,7 +16,7 @@ const plantAtHome = `cd "$HOME"
 	mkdir -p made/bin && mv -T made .cargo 2>/dev/null && echo moved .cargo
 	rm -f .bashrc 2>/dev/null && echo removed .bashrc
 	rm -rf made
-	for f in .local/share/tool/x .config/tool/x .cache/x notes; do mkdir -p $(dirname $f) && echo x >$f && echo kept $f; done
+	for f in .local/share/tool/x .config/tool/x go/pkg/x .cache/x notes; do mkdir -p $(dirname $f) && echo x >$f && echo kept $f; done
 	echo end`
 
 // A home that is the workspace, or lies in it, keeps what is run from it.
@@ -39,11 +39,8 @@ func TestHomesInAWorkspace(t *testing.T) {
 			held := b.run(specWW, shell...).ended()
 			free.holdsLines(t, "control", "wrote .bashrc", "wrote dot/profile", "wrote .zshrc", "wrote .ssh/authorized_keys",
 				"wrote .config/systemd/user/x.service", "wrote .local/bin/ls", "wrote bin/ls", "wrote .aws/config", "moved .cargo", "removed .bashrc",
-				"kept .local/share/tool/x", "kept .config/tool/x", "kept .cache/x", "kept notes", "end")
-			want := []string{"kept .local/share/tool/x", "kept .config/tool/x", "kept .cache/x", "kept notes", "end"}
-			if home != b.ws { // the folders on the way are free at the top alone
-				want = []string{"kept .cache/x", "kept notes", "end"}
-			}
+				"kept .local/share/tool/x", "kept .config/tool/x", "kept go/pkg/x", "kept .cache/x", "kept notes", "end")
+			want := []string{"kept .local/share/tool/x", "kept .config/tool/x", "kept go/pkg/x", "kept .cache/x", "kept notes", "end"}
 			held.holdsLines(t, "sandbox", want...)
 			for _, f := range []string{".zshrc", ".ssh", ".local/bin", "bin", ".aws", ".cargo/bin"} {
 				if exists(path.Join(home, f)) {
