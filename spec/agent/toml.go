@@ -128,6 +128,16 @@ func bareKey(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
+// isBare tells whether a name needs no quotes as a key.
+func isBare(name string) bool {
+	for i := range len(name) {
+		if !bareKey(name[i]) {
+			return false
+		}
+	}
+	return name != ""
+}
+
 func (s *tomlScanner) pair(table []string) {
 	key := append(table[:len(table):len(table)], s.key()...)
 	s.keys = append(s.keys, key)

@@ -132,12 +132,12 @@ func (w *answer) codexServers() {
 			}
 			sets = append(sets, s.define)
 		}
-		for _, set := range sets {
-			if strings.Trim(s.Name, bareKeys) == "" && s.Name != "" {
+		switch {
+		case isBare(s.Name):
+			for _, set := range sets {
 				plain = append(plain, "-c", "mcp_servers."+s.Name+"."+set)
 			}
-		}
-		if len(sets) > 0 && strings.Trim(s.Name, bareKeys) != "" || s.Name == "" && len(sets) > 0 {
+		case len(sets) > 0:
 			odd = append(odd, tomlText(s.Name)+"={"+strings.Join(sets, ",")+"}")
 		}
 	}
@@ -149,8 +149,6 @@ func (w *answer) codexServers() {
 		w.keepServers("no MCP servers "+strings.Join(off, ", "), "switched off by -c mcp_servers")
 	}
 }
-
-const bareKeys = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 // tomlText is a text as TOML has it.
 func tomlText(s string) string {
