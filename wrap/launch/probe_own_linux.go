@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"strings"
+
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -15,11 +17,19 @@ func (s *gitSearch) ownTrees() {
 }
 
 // locked protects what of an agent's own makes the host run something later,
-// there or to come.
+// there or to come; of names that a pattern means, those that are there.
 func (s *gitSearch) locked() {
+	const why = "an agent on the host runs what it says"
 	for i := range s.p.r.Own {
-		if o := &s.p.r.Own[i]; o.Mode == spec.OwnLocked {
-			s.protectPath("/", o.Abs, "an agent on the host runs what it says")
+		o := &s.p.r.Own[i]
+		switch name := base(o.Abs); {
+		case o.Mode != spec.OwnLocked:
+		case strings.Contains(name, "*"):
+			for _, f := range s.p.rows([]wrap.Row{{Path: name, Why: why}}, parent(o.Real), false) {
+				s.protectPath("/", f.Path, why)
+			}
+		default:
+			s.protectPath("/", o.Abs, why)
 		}
 	}
 }
