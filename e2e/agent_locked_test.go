@@ -7,8 +7,8 @@ import "testing"
 func TestAgentLockedNames(t *testing.T) {
 	for agent, its := range map[string]struct{ absent, there []string }{
 		"codex": {
-			[]string{".env", "environments.toml", "AGENTS.override.md", "agents", "plugins", "packages", "hooks.json"},
-			[]string{".env", "environments.toml", "AGENTS.override.md", "work.config.toml", "agents/a.toml", "plugins/cache/p/hooks.json", "packages/standalone/codex"},
+			[]string{".env", "environments.toml", "AGENTS.override.md", ".tmp", "agents", "plugins", "packages", "hooks.json"},
+			[]string{".env", "environments.toml", "AGENTS.override.md", "work.config.toml", ".tmp/plugins/p/hooks.json", "agents/a.toml", "plugins/cache/p/hooks.json", "packages/standalone/codex"},
 		},
 		"gemini": {
 			[]string{".env", "agents", "bin", "trusted_hooks.json", "acknowledgments", "mcp-server-enablement.json"},
@@ -53,4 +53,46 @@ func TestAgentLockedNames(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Where an agent's sessions on the host find programs and scripts that they run,
+// each sandbox has a folder of its own, or a copy.
+func TestAgentPrivateState(t *testing.T) {
+	for agent, folders := range map[string][]string{"codex": {"tmp", "shell_snapshots"}, "claude": {"shell-snapshots", "session-env"}} {
+		for _, spec := range []string{specWW, `{"access_mode": "read-only", "filesystem": {"read": ["@system", "."]}}`} {
+			t.Run(agent, func(t *testing.T) {
+				eachPlace(t, func(t *testing.T, b *box) {
+					needSandbox(t)
+					state := b.home + "/." + agent + "/"
+					var attempts []string
+					for _, f := range folders {
+						b.write(state+f+"/host.sh", "host\n")
+						b.write(state+f+"/r/.git/config", "") // what is protected on the host is not there
+						attempts = append(attempts, "create|"+state+f+"/new", "rename|"+state+f+"|"+state+f+"2")
+					}
+					before := b.snapshot(b.home)
+					r := b.agent(agent, spec, "cd "+state+`
+for f in `+folders[0]+" "+folders[1]+`; do
+	echo x >>$f/host.sh; echo x >$f/new.sh && mkdir $f/d && mv $f/new.sh $f/d/ && cat $f/d/new.sh; mv $f $f.2
+done`).ended()
+					if r.out != "x\nx\nend\n" {
+						t.Errorf("%v", r)
+					}
+					if names := differ(before, b.snapshot(b.home)); len(names) > 0 {
+						t.Errorf("the host's home was changed: %q", names)
+					}
+					for a, answer := range b.control(attempts...) {
+						if answer != "ok" {
+							t.Errorf("control: %s: %s", a, answer)
+						}
+					}
+				})
+			})
+		}
+	}
+	needSandbox(t)
+	b := newBox(t) // what a document names is the host's
+	b.write(b.home+"/.codex/tmp/log", "")
+	b.agent("codex", `{"access_mode": "workspace-write", "filesystem": {"write": ["~/.codex/tmp"]}}`, "echo x >~/.codex/tmp/log").ended()
+	b.holds(b.home+"/.codex/tmp/log", "x\n")
 }

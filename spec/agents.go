@@ -27,11 +27,13 @@ type OwnFile struct {
 type OwnMode uint8
 
 // The modes. A locked path lies in a written one and may only be read: what
-// stands there makes the host run something later.
+// stands there makes the host run something later. A private one is a folder
+// that each sandbox has its own of: sessions on the host run what stands there.
 const (
 	OwnRead OwnMode = iota + 1
 	OwnWrite
 	OwnLocked
+	OwnPrivate
 )
 
 // OwnPath is an OwnFile with its links resolved.

@@ -55,7 +55,7 @@ func (b *builder) layHome() {
 		b.rebuiltHome(home, without)
 	}
 	for i := range b.r.Own {
-		if o := &b.r.Own[i]; o.Exists && o.Mode != spec.OwnLocked && !b.opensOwn(o.Abs) {
+		if o := &b.r.Own[i]; o.Exists && o.Mode != spec.OwnLocked && o.Mode != spec.OwnPrivate && !b.opensOwn(o.Abs) {
 			b.fault(FieldHome, Degraded, o.Abs+" is not opened for the agent: it holds the home, or a link leads there that a command may have left")
 		}
 	}

@@ -28,6 +28,7 @@ func (b *builder) mounts() {
 	}
 	b.privates()
 	b.layHome()
+	b.privateOwn()
 	b.op(Mount{Op: OpPrivate, Target: "/"})
 	if p.Base == BasePlace {
 		b.take()

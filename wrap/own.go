@@ -28,6 +28,7 @@ func WithOwn(r *spec.Resolved) *spec.Resolved {
 		p := o.Path
 		p.Field = FieldAgent
 		switch {
+		case o.Mode == spec.OwnPrivate:
 		case o.Mode == spec.OwnWrite:
 			all.Write = append(all.Write, p)
 		case o.Mode == spec.OwnRead || !writesOwn(r, p.Real):
@@ -105,6 +106,24 @@ func (b *builder) closeWorkDir() {
 	for i, w := range b.r.Write {
 		if slot := slots[i]; slot != 0 {
 			b.op(Mount{Op: OpAttach, Slot: slot, Source: w.Real, Target: b.in(w.Real), For: w.Field})
+		}
+	}
+}
+
+// privateOwn gives the sandbox folders of its own where the agent's sessions on
+// the host find programs and scripts that they run. What the home's layer holds
+// is the sandbox's own already; what a document names there stays the host's.
+func (b *builder) privateOwn() {
+	for i := range b.r.Own {
+		o := &b.r.Own[i]
+		if o.Mode != spec.OwnPrivate || !o.IsDir || len(o.Links) > 0 || b.isHidden(o.Real) || slices.Contains(b.opened, o.Real) {
+			continue
+		}
+		opened := b.onTop(o.Real) >= 0 || under(b.r.WorkingDir.Real, o.Real) || slices.ContainsFunc(b.r.Write, func(w spec.Path) bool {
+			return w.Field != FieldAgent && under(w.Real, o.Real)
+		})
+		if written := b.inWritable(o.Real); !opened && (written || b.home != homeOverlay) {
+			b.opened = append(b.opened, o.Real)
 		}
 	}
 }

@@ -37,6 +37,9 @@ var codex = adapter{
 	// It ends at once where its state cannot be written.
 	needs: []need{
 		{"~/.codex", spec.OwnWrite, "its databases, sessions and sign-in"},
+		{"~/.codex/tmp", spec.OwnPrivate, "programs that its commands find first, of each session"},
+		{"~/.codex/shell_snapshots", spec.OwnPrivate, "what its shells begin with, in sessions on the host too"},
+		{"~/.codex/.tmp", spec.OwnLocked, "what plugins and lists of them are taken from"},
 		{"~/.codex/config.toml", spec.OwnLocked, "names MCP servers and programs to notify"},
 		{"~/.codex/*.config.toml", spec.OwnLocked, "the same, for each of its profiles"},
 		{"~/.codex/hooks.json", spec.OwnLocked, "programs that it runs"},

@@ -79,7 +79,7 @@ func (v View) Text() string {
 var ownModes = []struct {
 	mode spec.OwnMode
 	word string
-}{{spec.OwnRead, "read"}, {spec.OwnWrite, "write"}, {spec.OwnLocked, "locked"}}
+}{{spec.OwnRead, "read"}, {spec.OwnWrite, "write"}, {spec.OwnLocked, "locked"}, {spec.OwnPrivate, "private"}}
 
 // own are the paths that the agent needs in one mode.
 func (v View) own(mode spec.OwnMode) []string {
