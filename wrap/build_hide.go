@@ -105,6 +105,7 @@ func (b *builder) hide() {
 	for _, p := range b.r.Hide {
 		b.hideInBind(p)
 		if !p.Exists {
+			b.hideTargets(p)
 			continue
 		}
 		if under(p.Real, "/proc") || b.ownDev() && under(p.Real, "/dev") {
@@ -119,6 +120,18 @@ func (b *builder) hide() {
 				kind = b.kindOf(image)
 			}
 			b.maskAt(image, p.Real, kind, "filesystem.hide")
+		}
+		b.hideTargets(p)
+	}
+}
+
+// hideTargets hides what binds of the spec show beneath a hidden path that is not
+// there itself, or that a root of the sandbox's own has for their sake alone.
+func (b *builder) hideTargets(p spec.Path) {
+	for i := range b.binds {
+		m := &b.binds[i]
+		if m.Mode != spec.MountTmpfs && (under(m.Target, p.Abs) || under(m.Target, p.Real)) && b.onTop(m.Target) == i && !b.isMasked(m.Target) {
+			b.mask(m.Target, bindKind(m), "filesystem.hide")
 		}
 	}
 }
