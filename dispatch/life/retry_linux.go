@@ -87,6 +87,10 @@ func promptNow(d *dispatch.Dispatch) (spec.Opt[string], error) {
 // addAgain adds the row of a dispatch that repeats another.
 func (w *World) addAgain(l *dispatch.Ledger, at dispatch.Place, d, next *dispatch.Dispatch) (Again, *Job, error) {
 	j := w.jobAgain(at, l, d, next)
+	if j == nil {
+		return Again{}, nil, problem(d.ID, "try the dispatch again", "its sandbox_spec in "+l.Path()+" is another than the one that it ran under",
+			"see who writes that ledger, and spawn it anew")
+	}
 	next.OutputFile, next.VerdictFile = spec.Some(j.Output), j.VerdictFile()
 	if err := l.Insert(next); err != nil {
 		return Again{}, nil, err
@@ -106,14 +110,17 @@ func (w *World) isKnown(l *dispatch.Ledger, d *dispatch.Dispatch) bool {
 }
 
 // jobAgain is the job of a dispatch that is tried again: the command is in the
-// folder of the first, where that was started here; else the agent's.
+// folder of the first, where that was started here; else the agent's. It is nil where
+// the row has another contract than was asked for: whoever may write a project may write
+// a ledger that is found there, and triggers into it.
 func (w *World) jobAgain(at dispatch.Place, l *dispatch.Ledger, d, next *dispatch.Dispatch) *Job {
 	j := w.folderOf(l.Path(), d.ID).readJob()
 	if j == nil {
 		j = &Job{Project: d.ProjectDir, Agent: d.AgentType, Name: d.Name.Value, Model: d.Model.Value, Prompt: d.PromptFile.Value,
 			Timeout: time.Duration(max(min(d.TimeoutSec.Value, longest), 0)) * time.Second, Sandbox: d.Sandbox.Value, HasSandbox: d.Sandbox.Set}
+	} else if j.Spec != next.SandboxSpec.Value || j.HasSpec != next.SandboxSpec.Set {
+		return nil
 	}
-	// The contract is the row's, whatever else is known.
 	j.Spec, j.HasSpec = next.SandboxSpec.Value, next.SandboxSpec.Set
 	j.Ledger, j.ID, j.Driver, j.LeaveStatus = at, next.ID, false, false
 	j.Output = w.folderOf(l.Path(), next.ID).path(outputFile)
