@@ -31,7 +31,7 @@ func TestHomesInAWorkspace(t *testing.T) {
 				b.write(home+"/dot/profile", "")
 				must(t, os.Symlink("dot/profile", home+"/.profile"))
 			}
-			b.env = append(b.env, "HOME="+home)
+			b.env = append(b.env, "HOME="+home, "PATH="+home+"/bin:"+searchable(os.Getenv("PATH")))
 			shell := []string{"/bin/sh", "-c", plantAtHome}
 			prepare()
 			free := b.plain(shell...).ended()
@@ -53,6 +53,9 @@ func TestHomesInAWorkspace(t *testing.T) {
 			name := strings.TrimPrefix(home+"/.bashrc", b.ws+"/")
 			b.sh(specWith(specWW, `"filesystem":{"write":["`+name+`"]}`), "echo opened >"+name+"; echo end").ended()
 			b.holds(home+"/.bashrc", "opened\n")
+			// Where it is not searched for programs, bin is a folder like others.
+			b.env = append(b.env, "PATH="+searchable(os.Getenv("PATH")))
+			b.sh(specWW, `mkdir "$HOME/bin" && echo x >"$HOME/bin/x" && echo end`).ended()
 		})
 	}
 }

@@ -128,7 +128,7 @@ var protectedInHome = [...]Row{
 	{".zprofile", "zsh runs it at login"},
 	{".zshenv", "zsh runs it whenever it starts"},
 	{".zshrc", "zsh runs it as it starts"},
-	{"bin", "Debian's .profile puts it on the PATH"},
+	{"bin", "where the caller's PATH has it"},
 	{"go/bin", "on the PATH of who has Go"},
 }
 

@@ -1,6 +1,9 @@
 package launch
 
 import (
+	"slices"
+	"strings"
+
 	"golang.org/x/sys/unix"
 
 	"sbx/spec"
@@ -29,6 +32,7 @@ func (p *prober) homeLayer() {
 // homeNames protects what is run from a home that lies in a writable tree, or is
 // one.
 func (s *gitSearch) homeNames() {
+	path, _ := s.p.env("PATH")
 	for _, home := range s.p.homes() {
 		at := resolve(home)
 		if at.kind != wrap.Dir || !anyWithin(at.path, s.trees) {
@@ -36,9 +40,12 @@ func (s *gitSearch) homeNames() {
 		}
 		s.namesIn(at.path)
 		for _, row := range wrap.ProtectedInHome() {
-			if path := join(at.path, row.Path); !s.p.isHidden(path) {
-				s.protectPath("/", path, row.Why)
+			name := join(at.path, row.Path)
+			// A project whose folder is the home has a bin of its own.
+			if row.Path == "bin" && !slices.Contains(strings.Split(path, ":"), join(home, "bin")) || s.p.isHidden(name) {
+				continue
 			}
+			s.protectPath("/", name, row.Why)
 		}
 	}
 }
