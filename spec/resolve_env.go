@@ -114,6 +114,10 @@ func matchName(glob, name string) bool {
 	// without brackets needs no more than one place to go back to.
 	star, retry := -1, 0
 	g, n := 0, 0
+	// Most names are of another end, which is told at once.
+	if last := len(glob) - 1; last >= 0 && glob[last] != '*' && glob[last] != '?' && (name == "" || name[len(name)-1] != glob[last]) {
+		return false
+	}
 	for n < len(name) {
 		switch {
 		case g < len(glob) && glob[g] == '*':

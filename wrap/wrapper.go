@@ -58,6 +58,8 @@ type Ask struct {
 	// Container is the name of a container, Terminal that it gets a terminal.
 	Container string
 	Terminal  bool
+	// Unlisted: audits list no arguments, for a caller that shows none.
+	Unlisted bool
 	// StatusFD is where bwrap tells whether the command was started; 0 for nowhere.
 	StatusFD int
 	// FilterFD is where bwrap is given Backing.Filter; 0 for nowhere, -1 where it will
@@ -172,7 +174,9 @@ func (w *wrapper) finish() error {
 	for _, l := range w.lacks {
 		w.told = append(w.told, Lack{l.Field, w.label(l.Why)})
 	}
-	w.head = w.auditHead()
+	if !w.a.Unlisted {
+		w.head = w.auditHead()
+	}
 	return nil
 }
 

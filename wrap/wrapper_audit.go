@@ -102,6 +102,9 @@ func (w *wrapper) auditHead() (g auditArgs) {
 
 // audit is the audit of a wrapped invocation; rest is what rewrite gave.
 func (w *wrapper) audit(inv, out *Invocation, rest []string) Audit {
+	if w.a.Unlisted {
+		return Audit{WrapperName: w.name, WrappedCmd: w.auditCmd(out.Cmd), NotHeld: w.told}
+	}
 	g := w.head
 	g.args = append(make([]string, 0, len(g.args)+min(len(rest), maxAuditArgs)), g.args...)
 	g.scan = g.scan.Fork()

@@ -61,7 +61,7 @@ func (c *call) wrapLine() int {
 		return exitFailed
 	}
 	inv := wrap.Invocation{Cmd: c.rest[0], Args: c.rest[1:], Env: c.environ, Cwd: cwd}
-	w := wrapping{call: c}
+	w := wrapping{call: c, unlisted: true}
 	out, audit, err := w.wrap(&inv)
 	if err != nil {
 		return c.tell(err)
@@ -118,8 +118,9 @@ func (c *call) answerProblem(err error, status int) int {
 // invocations often differ in their arguments alone.
 type wrapping struct {
 	*call
-	made    map[string]readyWrapper // by what of an invocation they are made for
-	sources []string                // the files that made the spec
+	made     map[string]readyWrapper // by what of an invocation they are made for
+	sources  []string                // the files that made the spec
+	unlisted bool                    // no audit is shown
 }
 
 // readyWrapper is a wrapper as it was made.
@@ -183,6 +184,9 @@ func (w *wrapping) ready(inv *wrap.Invocation) (readyWrapper, error) {
 	if err != nil {
 		return readyWrapper{}, err
 	}
+	if w.unlisted { // one line, and no answer
+		return readyWrapper{Wrapper: of, left: left}, nil
+	}
 	if w.made == nil || len(w.made) >= keptWrappers {
 		w.made = make(map[string]readyWrapper)
 	}
@@ -237,7 +241,7 @@ func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, []wrap.Lack, error) {
 		return wrap.Ask{}, nil, err
 	}
 	host := w.probe(r)
-	return wrap.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts, Sources: w.sources}, left, nil
+	return wrap.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts, Sources: w.sources, Unlisted: w.unlisted}, left, nil
 }
 
 // probe is the host with the one tool that matters; sbx, where PATH may not lead,

@@ -123,14 +123,26 @@ func Line(args []string) string {
 // quote puts an argument into quotes where a shell would not take it as it is:
 // double ones where nothing in them means anything to a shell.
 func quote(s string) string {
-	const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=,./:@%"
 	switch {
-	case s != "" && strings.Trim(s, plain) == "":
+	case s != "" && isPlain(s):
 		return s
 	case !strings.ContainsAny(s, "\"$`\\!\n"):
 		return `"` + s + `"`
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// isPlain tells whether a shell takes every byte as it is.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '/', c == '-', c == '_', c == '.', c == ',', c == ':', c == '=', c == '+', c == '@', c == '%':
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 func pad(s string, n int) string {
