@@ -1,6 +1,9 @@
 package spec
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+)
 
 // Read reads the document at path: a file, or a FIFO until its writers close
 // it. A folder, and more than 1 MiB, are errors.
@@ -15,6 +18,28 @@ func Read(path string) ([]byte, error) {
 	}
 	defer func() { _ = syscall.Close(fd) }()
 	return ReadFD(fd, path)
+}
+
+// errNotPlain is what OpenPlain says of all that is no regular file.
+var errNotPlain = errors.New("is no plain file")
+
+// OpenPlain opens a regular file to read it. A FIFO in its place, which an earlier
+// command may have left, is not waited for: nobody could end sbx by a signal
+// meanwhile. The error is the kernel's own, or says what the file is not.
+func OpenPlain(path string) (fd int, err error) {
+	err = ignoringEINTR(func() (err error) {
+		fd, err = syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
+		return err
+	})
+	if err != nil {
+		return -1, err
+	}
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		_ = syscall.Close(fd)
+		return -1, errNotPlain
+	}
+	return fd, nil
 }
 
 // ReadFD reads the document that fd is open on, to its end.

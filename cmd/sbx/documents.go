@@ -98,6 +98,11 @@ func (c *call) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
 	return s, nil
 }
 
+// inputs are what documents are resolved with, for a start in cwd.
+func (c *call) inputs(cwd string) spec.Inputs {
+	return spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists()}
+}
+
 // resolve fills in what follows from the documents.
 func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 	cwd, err := c.startsIn()
@@ -108,7 +113,8 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 		return nil, err
 	}
 	c.identify(docs)
-	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Agent: c.agentNeeds(), Lists: wrap.Lists()}
+	in := c.inputs(cwd)
+	in.Agent = c.agentNeeds()
 	if c.mounting {
 		in.Lists.Private = nil
 	}

@@ -5,7 +5,6 @@ import (
 
 	"sbx/spec"
 	"sbx/spec/profile"
-	"sbx/wrap"
 )
 
 // withProfiles puts before each document the profile that it names, and behind
@@ -85,7 +84,7 @@ func (c *call) catalog(project, cwd string) (*profile.Catalog, profile.Env, stri
 		return nil, profile.Env{}, "", err
 	}
 	env := profile.Env{Home: c.home(), Config: variable(c.environ, "XDG_CONFIG_HOME"), Project: abs, Reader: profile.Read,
-		In: spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists()}}
+		In: c.inputs(cwd)}
 	catalog, err := profile.Load(env)
 	return catalog, env, real, err
 }

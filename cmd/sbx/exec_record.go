@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"sbx/spec"
-	"sbx/wrap"
 )
 
 // leadsAstray refuses a place for the record that a link of the workspace leads
@@ -44,7 +43,7 @@ func (x *execution) confined() (all []*spec.Resolved) {
 	if err != nil {
 		return nil
 	}
-	in := spec.Inputs{Home: x.home(), Cwd: cwd, Environ: x.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists()}
+	in := x.inputs(cwd)
 	folder := spec.SandboxSpec{AccessMode: spec.Some(spec.WorkspaceWrite)}
 	starts := []spec.SandboxSpec{folder}
 	for _, d := range x.record.Documents {

@@ -10,10 +10,6 @@ import (
 	"sbx/wrap"
 )
 
-// maxHanded is how much of a protected file is handed over: as much as a pipe
-// holds where nobody has changed /proc/sys/fs/pipe-max-size.
-const maxHanded = 1 << 20
-
 // handOver puts a pipe with what is left of it in the place of each descriptor that
 // is a protected file, or a document of the spec, open for reading. The file's own
 // would stand on the host's mount, where it can be written; /proc/self/fd opens it
@@ -83,24 +79,9 @@ func isFile(path string, as *unix.Stat_t) bool {
 
 // throughPipe puts a pipe that holds what is left of a file in its place.
 func throughPipe(fd int) error {
-	text := make([]byte, 0, 4096)
-	for {
-		if len(text) == cap(text) {
-			text = append(text, 0)[:len(text)]
-		}
-		n, err := unix.Read(fd, text[len(text):cap(text)])
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err != nil:
-			return err
-		}
-		if text = text[:len(text)+n]; len(text) > maxHanded {
-			return unix.EFBIG
-		}
-		if n == 0 {
-			break
-		}
+	text, err := spec.ReadFD(fd, "") // at most 1 MiB, which a pipe holds where nobody changed /proc/sys/fs/pipe-max-size
+	if err != nil {
+		return err
 	}
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {

@@ -4,7 +4,6 @@ import (
 	"sbx/spec"
 	"sbx/spec/agent"
 	"sbx/spec/profile"
-	"sbx/wrap"
 )
 
 // runProfile is `sbx profile`.
@@ -66,7 +65,7 @@ func (c *call) profiles() (*profiles, error) {
 	}
 	return &profiles{call: c, project: abs, agent: a,
 		env: profile.Env{Home: c.home(), Config: variable(c.environ, "XDG_CONFIG_HOME"), Project: abs, Reader: profile.Read,
-			In: spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists()}}}, nil
+			In: c.inputs(cwd)}}, nil
 }
 
 func (p *profiles) list() error {

@@ -125,9 +125,7 @@ type wrapping struct {
 
 // readyWrapper is a wrapper as it was made.
 type readyWrapper struct {
-	wrap.Wrapper
 	answers *wrap.Answers
-	left    []wrap.Lack
 	at      time.Time
 }
 
@@ -184,26 +182,24 @@ func (w *wrapping) ready(inv *wrap.Invocation) (readyWrapper, error) {
 	if err != nil {
 		return readyWrapper{}, err
 	}
-	if w.unlisted { // one line, and no answer
-		return readyWrapper{Wrapper: of, left: left}, nil
-	}
 	if w.made == nil || len(w.made) >= keptWrappers {
 		w.made = make(map[string]readyWrapper)
 	}
-	w.made[key] = readyWrapper{of, wrap.NewAnswers(of, left), left, now}
+	w.made[key] = readyWrapper{wrap.NewAnswers(of, left), now}
 	return w.made[key], nil
 }
 
+// wrap rewrites one invocation, of which no answer is made.
 func (w *wrapping) wrap(inv *wrap.Invocation) (out wrap.Invocation, audit wrap.Audit, err error) {
 	if w.value("wrapper") == "oci" {
 		return w.bundle(inv)
 	}
-	r, err := w.ready(inv)
+	of, left, err := w.make(inv)
 	if err != nil {
 		return out, audit, err
 	}
-	out, audit, err = r.Wrap(*inv)
-	audit.NotHeld = append(audit.NotHeld[:len(audit.NotHeld):len(audit.NotHeld)], r.left...)
+	out, audit, err = of.Wrap(*inv)
+	audit.NotHeld = append(audit.NotHeld[:len(audit.NotHeld):len(audit.NotHeld)], left...)
 	return out, audit, err
 }
 

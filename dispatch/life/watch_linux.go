@@ -166,7 +166,7 @@ func (k *keeper) watch(signals chan os.Signal) spec.Opt[int64] {
 func endChildren(parent int) bool {
 	tasks := "/proc/" + strconv.Itoa(parent) + "/task/"
 	list, _ := os.ReadDir(tasks)
-	any := false
+	found := false
 	for _, task := range list {
 		b, _ := os.ReadFile(tasks + task.Name() + "/children") // proc_pid_children(5), CONFIG_PROC_CHILDREN
 		for word := range strings.FieldsSeq(string(b)) {
@@ -180,12 +180,12 @@ func endChildren(parent int) bool {
 				continue
 			}
 			if now, _ := os.ReadFile(tasks + task.Name() + "/children"); slices.Contains(strings.Fields(string(now)), word) {
-				any = p.Kill() == nil || any
+				found = p.Kill() == nil || found
 			}
 			_ = p.Release()
 		}
 	}
-	return any
+	return found
 }
 
 func exitStatus(cmd *exec.Cmd, err error) spec.Opt[int64] {

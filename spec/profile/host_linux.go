@@ -85,7 +85,7 @@ func (Host) Mkdir(dir string) error { return syscall.Mkdir(dir, 0o777) }
 // without being asked for by name, and a FIFO would be waited for. There is
 // none where found is false.
 func Read(path string) (text []byte, found bool, err error) {
-	fd, err := open(path, syscall.O_NONBLOCK|syscall.O_NOCTTY)
+	fd, err := spec.OpenPlain(path)
 	if err == syscall.ENOENT || err == syscall.ENOTDIR {
 		return nil, false, nil
 	}
@@ -93,10 +93,6 @@ func Read(path string) (text []byte, found bool, err error) {
 		return nil, false, &spec.DecodeError{Name: path, Why: err.Error()}
 	}
 	defer func() { _ = syscall.Close(fd) }()
-	var st syscall.Stat_t
-	if err := syscall.Fstat(fd, &st); err != nil || st.Mode&syscall.S_IFMT != syscall.S_IFREG {
-		return nil, false, &spec.DecodeError{Name: path, Why: "is no plain file"}
-	}
 	text, err = spec.ReadFD(fd, path)
 	return text, err == nil, err
 }

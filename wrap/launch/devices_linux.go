@@ -18,23 +18,35 @@ func devices(p *wrap.Plan, o Options) (list []Device) {
 		if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFCHR {
 			continue
 		}
-		name, ok := deviceNames[st.Rdev]
+		path := devicePath(st.Rdev)
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
-		if path := "/dev/" + name; ok && err == nil && hasDevice(p, path) {
+		if path != "" && err == nil && hasDevice(p, path) {
 			list = append(list, Device{FD: fd, Path: path, Flags: flags & (unix.O_ACCMODE | unix.O_APPEND | unix.O_NONBLOCK)})
 		}
 	}
 	return list
 }
 
-// deviceNames are devices by their numbers (Documentation/admin-guide/devices.txt
-// of Linux). A terminal is the caller's own.
-var deviceNames = map[uint64]string{
-	unix.Mkdev(1, 3): "null",
-	unix.Mkdev(1, 5): "zero",
-	unix.Mkdev(1, 7): "full",
-	unix.Mkdev(1, 8): "random",
-	unix.Mkdev(1, 9): "urandom",
+// devicePath is where a device stands, by its numbers
+// (Documentation/admin-guide/devices.txt of Linux), "" for any other than those
+// of memory. A terminal is the caller's own.
+func devicePath(rdev uint64) string {
+	if unix.Major(rdev) != 1 {
+		return ""
+	}
+	switch unix.Minor(rdev) {
+	case 3:
+		return "/dev/null"
+	case 5:
+		return "/dev/zero"
+	case 7:
+		return "/dev/full"
+	case 8:
+		return "/dev/random"
+	case 9:
+		return "/dev/urandom"
+	}
+	return ""
 }
 
 // hasDevice tells whether the sandbox mounts a device in a /dev of its own.

@@ -29,20 +29,22 @@ func (p *prober) homeLayer() {
 	}
 }
 
+// home is a home as it is called, and without links.
+type home struct{ path, real string }
+
 // homeNames protects what is run from a home that lies in a writable tree, or is
 // one.
 func (s *gitSearch) homeNames() {
 	path, _ := s.p.env("PATH")
-	for _, home := range s.p.homes() {
-		at := resolve(home)
-		if at.kind != wrap.Dir || !anyWithin(at.path, s.trees) {
+	for _, h := range s.p.seen {
+		if !anyWithin(h.real, s.trees) {
 			continue
 		}
-		s.namesIn(at.path)
+		s.namesIn(h.real)
 		for _, row := range wrap.ProtectedInHome() {
-			name := join(at.path, row.Path)
+			name := join(h.real, row.Path)
 			// A project whose folder is the home has a bin of its own.
-			if row.Path == "bin" && !slices.Contains(strings.Split(path, ":"), join(home, "bin")) || s.p.isHidden(name) {
+			if row.Path == "bin" && !slices.Contains(strings.Split(path, ":"), join(h.path, "bin")) || s.p.isHidden(name) {
 				continue
 			}
 			s.protectPath("/", name, row.Why)

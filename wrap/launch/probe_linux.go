@@ -55,7 +55,7 @@ type prober struct {
 
 	unseen []wrap.Found // secrets that are out of view where they stand
 	seats  []seat       // where file systems are mounted, in the order of mountinfo
-	known  []string     // homes, once they were looked for
+	seen   []home       // the homes that were looked at for secrets
 	tried  []string     // folders that list has opened, whatever came of it
 
 	root string // "/" but in tests: where the absolute paths of tables begin

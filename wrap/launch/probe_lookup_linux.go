@@ -45,11 +45,11 @@ type match struct {
 const few = 32
 
 // from looks for all rows beneath the folder dir. real is its path without
-// links; "" where that is not known.
-func (l *lookup) from(dir, real string) {
+// links; "" where that is not known. The result is that path, "" for none.
+func (l *lookup) from(dir, real string) string {
 	fd, readable, plain, err := openAt(dir)
 	if err != nil {
-		return
+		return ""
 	}
 	defer unix.Close(fd)
 	if real == "" && !plain {
@@ -59,6 +59,7 @@ func (l *lookup) from(dir, real string) {
 		real = dir
 	}
 	l.in(place{fd, readable, dir, real}, 0, l.n, 0)
+	return real
 }
 
 // in looks in one folder for the rows from lo to hi, whose first skip bytes

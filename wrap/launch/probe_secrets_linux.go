@@ -32,8 +32,10 @@ func (p *prober) secrets() {
 	in := p.secretRows(absolute, len("/"))
 	in.from(p.root, p.root)
 	in = p.secretRows(table[tilde:], len("~/"))
-	for _, home := range p.homes() {
-		in.from(home, "")
+	for _, path := range p.homes() {
+		if real := in.from(path, ""); real != "" {
+			p.seen = append(p.seen, home{path, real})
+		}
 	}
 	p.movedFolders(table[tilde:])
 	p.movedSecrets()
@@ -152,13 +154,6 @@ next:
 // homes is the caller's home and, for root, every home of the password file and
 // every folder of /home.
 func (p *prober) homes() []string {
-	if p.known == nil {
-		p.known = p.findHomes()
-	}
-	return p.known
-}
-
-func (p *prober) findHomes() []string {
 	var homes []string
 	add := func(home string) {
 		for _, h := range homes {

@@ -1,8 +1,6 @@
 package launch
 
 import (
-	"errors"
-
 	"golang.org/x/sys/unix"
 
 	"sbx/seccomp"
@@ -62,20 +60,12 @@ func compileList(path string, network spec.NetworkMode, h *wrap.Host) ([]unix.So
 	return seccomp.Program(seccomp.WithSideDoors(f, doors), seccomp.Native)
 }
 
-// readProfile reads a profile. A FIFO in its place, which an earlier command may have
-// left, is not waited for: nobody could end sbx by a signal meanwhile.
+// readProfile reads a profile.
 func readProfile(path string) ([]byte, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	fd, err := spec.OpenPlain(path)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(fd)
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return nil, err
-	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return nil, errors.New("is no plain file")
-	}
 	return spec.ReadFD(fd, path)
 }

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"slices"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -22,7 +21,7 @@ const reserve = 96
 // command's.
 func (pr *Process) reserving(clone func() (int, syscall.Errno)) (pid int, e syscall.Errno) {
 	var own unix.Rlimit
-	if !slices.Contains(pr.opening.Namespaces, wrap.UserNS) || unix.Prlimit(0, unix.RLIMIT_NPROC, nil, &own) != nil || own.Cur == unix.RLIM_INFINITY {
+	if !pr.opening.Has(wrap.UserNS) || unix.Prlimit(0, unix.RLIMIT_NPROC, nil, &own) != nil || own.Cur == unix.RLIM_INFINITY {
 		return clone()
 	}
 	less := unix.Rlimit{Cur: own.Cur - min(reserve, own.Cur/2), Max: own.Max}
