@@ -266,13 +266,16 @@ static int ownTable(char **a)
 	return 0;
 }
 
-/* crowd N: that many wait for a place in a queue. The others go on. */
+/* crowd N: that many wait for a place in a queue. The others go on. Who asks
+   meanwhile whether one more may wait takes up a place for as long as that takes,
+   so that one of the crowd may have to ask again. */
 static pid_t *waiting(const char *at, int n)
 {
 	pid_t *pids = calloc(n, sizeof *pids);
 	for (int i = 0; i < n; i++)
 		if ((pids[i] = fork()) == 0) {
-			reach(at);
+			while (reach(at) < 0 && errno == EAGAIN)
+				usleep(1000);
 			_exit(0);
 		}
 	return pids;
