@@ -30,6 +30,7 @@ func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
 	}
 	r.start = m.start
 	r.chainFilters(parent)
+	r.Tops = parent.tops()
 	if wider := Wider(parent, &r, in); len(wider) > 0 {
 		return Resolved{}, wider.one()
 	}

@@ -71,6 +71,9 @@ func (o *order) privateBy() string {
 	return orElse(o.at("filesystem.read"), o.at("sandbox.root"))
 }
 
+// GuardedBy is where the documents say what hides secrets and protects names.
+func (r *Resolved) GuardedBy() string { return (&order{p: r}).privateBy() }
+
 // unprotects is the protected name that writing real by name would open and
 // parent keeps; "" for none.
 func (o *order) unprotects(real string) string {
@@ -114,13 +117,27 @@ func (o *order) unprotects(real string) string {
 
 // innerTrees are the parent's writable folders above real whose tops count though
 // they may lie in a larger one: the working directory, and what mounts show.
-func (o *order) innerTrees(real string) (all []string) {
-	if dir := o.p.WorkingDir.Real; o.p.WritesWorkDir() && within(dir, real) {
-		all = append(all, dir)
+func (o *order) innerTrees(real string) []string {
+	return slices.DeleteFunc(o.p.tops(), func(t string) bool { return !within(t, real) })
+}
+
+// tops are the folders from whose tops protected names count in what narrows r.
+func (r *Resolved) tops() []string {
+	if !r.Private {
+		return nil
 	}
-	for i := range o.p.Mounts {
-		if m := &o.p.Mounts[i]; m.Mode == MountRW && m.Source.IsDir && within(m.Source.Real, real) {
-			all = append(all, m.Source.Real)
+	all := slices.Clone(r.Tops)
+	add := func(dir string) {
+		if !slices.Contains(all, dir) {
+			all = append(all, dir)
+		}
+	}
+	if r.WritesWorkDir() {
+		add(r.WorkingDir.Real)
+	}
+	for i := range r.Mounts {
+		if m := &r.Mounts[i]; m.Mode == MountRW && m.Source.IsDir {
+			add(m.Source.Real)
 		}
 	}
 	return all

@@ -45,6 +45,9 @@ type Resolved struct {
 	// Globs are the "**/name" entries of filesystem.write: protected names
 	// that may come into being or be written at any depth.
 	Globs []string
+	// Tops are folders from which protected names count since they do so in a
+	// document that this one narrows: its workspace, and what its mounts show.
+	Tops []string
 
 	Network NetworkMode // never NetworkUnset
 	// Agent is the agent that the command is known to be, unset for any other,

@@ -69,7 +69,8 @@ func (b *builder) inOwnTree(path string) bool {
 
 // innerTrees are the writable folders that lie in another and are trees all the
 // same, since protected names count from their tops: a folder of the agent's own
-// in the workspace, the workspace in one of the agent's own or in any other.
+// in the workspace, the workspace in one of the agent's own or in any other, what a
+// mount shows, and what was a tree in a document that this one narrows.
 func (b *builder) innerTrees() (t []string) {
 	for _, w := range b.r.Write {
 		if !w.Exists || !w.IsDir || b.isHidden(w.Real) || slices.Contains(t, w.Real) {
@@ -82,7 +83,25 @@ func (b *builder) innerTrees() (t []string) {
 			}
 		}
 	}
+	for _, top := range b.tops() {
+		if b.inWritable(top) && !b.isHidden(top) && !slices.Contains(t, top) &&
+			!slices.ContainsFunc(b.writables(), func(w spec.Path) bool { return w.Real == top }) {
+			t = append(t, top)
+		}
+	}
 	return t
+}
+
+// tops are what the spec's mounts show to be written, and what were tops in
+// documents that it narrows.
+func (b *builder) tops() []string {
+	all := slices.Clone(b.r.Tops)
+	for i := range b.r.Mounts {
+		if m := &b.r.Mounts[i]; m.Mode == spec.MountRW && m.Source.IsDir {
+			all = append(all, m.Source.Real)
+		}
+	}
+	return all
 }
 
 // closeWorkDir makes a working directory read-only that may only be read and

@@ -139,7 +139,7 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 		return nil, err
 	}
 	for i := 1; i < len(chain); i++ {
-		if err := launch.KeepsSecrets(&chain[i-1], &chain[i]); err != nil {
+		if err := launch.Keeps(&chain[i-1], &chain[i]); err != nil {
 			return nil, err
 		}
 	}

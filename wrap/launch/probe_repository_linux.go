@@ -70,6 +70,11 @@ func (p *prober) protectedNames() {
 	if len(s.trees) == 0 {
 		return
 	}
+	for _, t := range p.r.Tops {
+		if s.tree(t) != "" {
+			s.addOwn(t)
+		}
+	}
 	for _, g := range p.r.Globs {
 		s.globs = append(s.globs, trimGlob(g))
 	}
