@@ -214,11 +214,16 @@ func TestWrapStatus1(t *testing.T) {
 		{"filesystem.mounts", []string{"--wrapper", "bwrap", "--spec-json", `{"access_mode": "read-only"}`}}, // the mount is wider
 		{"firejail", []string{"--wrapper", "firejail"}},
 		{"--image", []string{"--wrapper", "docker"}},
+		{"flag", []string{"--wrapper", "docker", "--image=--privileged"}},
 	} {
+		json := 1
+		if len(c.flags) == 2 || c.says == "flag" { // of the command line, whatever stands on stdin
+			json = 2
+		}
 		for _, how := range []string{"--json", "--stream"} {
 			out, code := b.rawWrap(strings.NewReader(inv+"\n"), append(c.flags, how)...)
 			refusedLine(t, out)
-			if want := map[string]int{"--json": 1, "--stream": 0}[how]; code != want || !strings.Contains(out, c.says) {
+			if want := map[string]int{"--json": json, "--stream": 0}[how]; code != want || !strings.Contains(out, c.says) {
 				t.Errorf("%q %s: status %d, want %d and %q: %s", c.flags, how, code, want, c.says, out)
 			}
 		}

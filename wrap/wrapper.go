@@ -140,11 +140,11 @@ type wrapper struct {
 }
 
 func newWrapper(name string, a Ask) (*wrapper, error) {
-	i := slices.IndexFunc(tools[:], func(t *tool) bool { return t.name == name })
-	if i < 0 {
-		return nil, spec.Problems{{On: name, Do: "wrap by it", Why: "it is none of " + strings.Join(Wrappers(), ", ")}}
+	t := toolOf(name)
+	if t == nil {
+		return nil, Choice(name, a.Image)
 	}
-	w := &wrapper{tool: tools[i], a: a}
+	w := &wrapper{tool: t, a: a}
 	if err := w.finish(); err != nil {
 		return nil, err
 	}
@@ -153,8 +153,10 @@ func newWrapper(name string, a Ask) (*wrapper, error) {
 
 // finish makes all of a wrapper that depends on no invocation.
 func (w *wrapper) finish() error {
-	if w.image && w.a.Image == "" {
-		w.refuse("", "run an image by "+w.name, "none is named", "give --image REF")
+	if w.image {
+		if err := Choice(w.name, w.a.Image); err != nil {
+			return err
+		}
 	}
 	w.askTool()
 	if err := w.build(); err != nil {

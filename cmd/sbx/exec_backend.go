@@ -36,6 +36,8 @@ func (c *call) checkBackend() error {
 		return usageError("exec: --backend is native, bwrap, nsjail, docker, podman or runsc, and not " + quote(name))
 	} else if c.has("image") && !image {
 		return usageError("exec: --image is for docker, podman and runsc, and not for " + name)
+	} else if strings.HasPrefix(c.value("image"), "-") {
+		return usageError("exec: --image wants REF, and not " + quote(c.value("image")) + ", which " + name + " would take for a flag")
 	}
 	for _, f := range []string{"counter", "violations", "keep-fd"} {
 		if c.has(f) && !(f == "counter" && c.value(f) == "none") && !(f == "violations" && c.value(f) == "off") {

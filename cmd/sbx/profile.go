@@ -12,7 +12,7 @@ func runProfile(c *call) int {
 	if len(c.rest) == 1 && c.rest[0] == "flags" && c.has("point") {
 		c.rest = append(c.rest, "") // a launch point without an agent
 	}
-	if len(c.rest) == 0 || words[c.rest[0]] != len(c.rest) {
+	if len(c.rest) == 0 || words[c.rest[0]] != len(c.rest) || len(c.rest) == 2 && c.rest[1] == "" && c.value("point") == "" {
 		c.std.say("profile: want list, show NAME or flags AGENT")
 		return exitUsage
 	}

@@ -32,10 +32,19 @@ func runWrap(c *call) int {
 	case c.has("bundle") != (name == "oci") || name == "oci" && (c.has("stream") || c.has("template")):
 		c.std.say("wrap: --bundle DIR goes with --wrapper oci, one invocation at a time")
 		return exitUsage
-	case c.has("template"):
-		return c.wrapTemplate()
 	case c.has("stream"):
 		return c.wrapStream()
+	}
+	if err := wrap.Choice(name, c.value("image")); err != nil && name != "oci" {
+		if c.has("json") || c.has("template") {
+			return c.answerProblem(err, exitUsage)
+		}
+		c.tell(err)
+		return exitUsage
+	}
+	switch {
+	case c.has("template"):
+		return c.wrapTemplate()
 	case c.has("json"):
 		text, err := spec.ReadFD(c.std.in, "stdin")
 		if err != nil {

@@ -131,6 +131,9 @@ func (c *Catalog) unknown(agent string, a Asked) error {
 	p := &spec.Problem{On: agent, Do: "choose a profile", Why: "no profile has an agent of that name, and no .md file with tools was found for it"}
 	if a.File != nil {
 		p.On, p.Why = a.FileName, "no profile has an agent "+agent+", and the file's front matter has no tools"
+		if a.File.Tools.Set {
+			p.Why = "no profile has an agent " + agent + ", and * in the file's front matter is every tool there is, as without tools"
+		}
 	}
 	var known []string
 	for i := range c.Rows {
