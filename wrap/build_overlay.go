@@ -19,7 +19,7 @@ func (b *builder) overlay(n int, c cover) {
 	for _, e := range c.make {
 		b.makeIn(layer, e)
 	}
-	subs := b.submounts(c.dir)
+	subs := b.bindsOver(&c)
 	for _, s := range subs {
 		b.clone(s, s, ModeRO, c.f, true)
 	}
@@ -58,6 +58,28 @@ func (b *builder) makeIn(layer string, e Entry) {
 	} else {
 		b.op(Mount{Op: OpFile, Target: layer + e.Name, Perm: 0o644})
 	}
+}
+
+// bindsOver is what is bound over an overlay again: the mounts beneath it, and the
+// repositories around a writable tree, since git looks no further up than the file
+// system goes and an overlay is one of its own. A repository in which the overlay
+// hides or makes something stays its part.
+func (b *builder) bindsOver(c *cover) []string {
+	subs := b.submounts(c.dir)
+	for _, top := range slices.Backward(b.h.Around) {
+		if top == c.dir || !under(top, c.dir) || b.covered(top) || !b.oneMount(c.dir, top) || c.touches(top) ||
+			slices.ContainsFunc(subs, func(s string) bool { return under(top, s) }) {
+			continue
+		}
+		subs = append(slices.DeleteFunc(subs, func(s string) bool { return under(s, top) }), top)
+	}
+	return subs
+}
+
+// touches tells whether something is hidden or made in dir, or above it.
+func (c *cover) touches(dir string) bool {
+	near := func(name string) bool { return under(c.dir+name, dir) || under(dir, c.dir+name) }
+	return slices.ContainsFunc(c.hide, near) || slices.ContainsFunc(c.make, func(e Entry) bool { return near(e.Name) })
 }
 
 // submounts are the topmost mount points beneath dir.

@@ -113,6 +113,8 @@ var goldens = []golden{
 	{"worktree", `{"access_mode": "workspace-write"}`, "cwd /home/u/t\nfile /home/u/t/.git\nfile /home/u/w/.git/worktrees/t/commondir\nfile /home/u/w/.git/worktrees/t/gitdir\ndir /home/u/w/.git/worktrees/o\nworktree /home/u/t /home/u/w/.git/worktrees/t /home/u/w/.git /home/u/w/.git/worktrees/o", "all root"},
 	{"worktree-inside", `{"access_mode": "workspace-write"}`, "file /home/u/w/t/.git\nfile /home/u/w/.git/worktrees/t/commondir\nfile /home/u/w/.git/worktrees/t/gitdir\n" +
 		"admin /home/u/w/.git/worktrees/t /home/u/w/t/.git\nadmin /home/u/w/.git/worktrees/o /srv/o/.git", "all no-listener no-userns+"},
+	{"repository-around", `{"access_mode": "workspace-write", "filesystem": {"hide": ["/home/u/lib/util.go"]}}`, "cwd /home/u/lib/in/w\ndir /home/u/lib/in/w\naround /home/u/lib/in\naround /home/u/lib\naround /home/u", "all no-overlay root"},
+	{"agent-repository-around", `{"access_mode": "workspace-write"}`, codexFacts + "\ncwd /home/u/w/out\naround /home/u/w", "all"},
 	{"secret-opened", `{"access_mode": "workspace-write", "filesystem": {"write": ["~/.docker"]}}`, "", "all"},
 	{"secret-opened-beneath", `{"access_mode": "workspace-write", "filesystem": {"write": ["~/.ssh/known_hosts"]}}`, "", "all"},
 	{"secret-few-entries", `{"access_mode": "read-only"}`, "without /home/u\nfile /home/u/.netrc\nfile /home/u/.bashrc\nlink /home/u/profile .bashrc\ndir /home/u/w\nrecord /var/lib/r.json", "all"},

@@ -173,6 +173,7 @@ type Host struct {
 	Unmade       []Protected
 	Repositories []Repository // known at launch
 	GitFolders   []string     // every git folder that the search looked at, submodules' too
+	Around       []string     // tops of repositories that a writable tree lies in, the nearest first
 	Worktrees    []Worktree   // linked worktrees that are as git makes them, in the writable trees
 	Left         []string     // protected names that were there and are not mounted on
 	SearchCut    string       // why the search for repositories was cut; "" if it was not

@@ -22,6 +22,8 @@ type world struct {
 	req   Request
 	repos []Repository
 
+	around []string
+
 	scripts map[string][]string // programs that are scripts, with their interpreters
 	linked  []string            // programs with another name
 }
@@ -151,6 +153,8 @@ func (w *world) line(line string) {
 	case "worktree": // worktree TOP GITDIR COMMON OTHER
 		f := strings.Fields(rest)
 		w.repos = append(w.repos, Repository{Top: f[0], GitDir: f[1], Common: f[2], Others: f[3:], Outside: true})
+	case "around": // around TOP: a repository that a writable tree lies in
+		w.around = append(w.around, first)
 	case "admin": // admin ADMIN DOT…
 		f := strings.Fields(rest)
 		w.host.Worktrees = append(w.host.Worktrees, Worktree{Admin: f[0], Dots: f[1:]})
@@ -267,7 +271,7 @@ func (w *world) probed(r *spec.Resolved) *Host {
 				w.list(&h, parent(s.Path))
 			}
 		}
-		h.Repositories = w.repos
+		h.Repositories, h.Around = w.repos, w.around
 		w.protected(&h, r)
 		w.locked(&h, r)
 	}

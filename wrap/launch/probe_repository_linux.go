@@ -18,6 +18,7 @@ type gitSearch struct {
 	later  []string // folders of submodules' git folders
 	bare   []string // folders that are bare repositories, or look like one
 	git    []string // git folders that were found
+	around []string // tops of repositories that a tree lies in
 	admins []string // folders of linked worktrees
 	left   []string // protected names that are left as they are
 	cutWhy string
@@ -83,7 +84,7 @@ func (p *prober) protectedNames() {
 	p.h.Protected = s.rows()
 	p.h.Unmade = s.missing(p.h.Protected)
 	p.h.Repositories = s.repos
-	p.h.GitFolders, p.h.Left = s.git, s.left
+	p.h.GitFolders, p.h.Around, p.h.Left = s.git, s.around, s.left
 	p.h.Worktrees = s.linked()
 	p.h.SearchCut = s.cutWhy
 }
@@ -161,6 +162,7 @@ func (s *gitSearch) above(tree string) {
 	for dir := tree; dir != "/"; {
 		dir = parent(dir)
 		if kind := kindAt(join(dir, ".git")); kind != wrap.Absent {
+			s.around = append(s.around, dir)
 			s.repository(dir, kind)
 		}
 	}

@@ -339,6 +339,9 @@ func TestRepositoryAbove(t *testing.T) {
 	if len(h.Repositories) != 0 {
 		t.Errorf("%+v", h.Repositories)
 	}
+	if !slices.Equal(h.Around, []string{s.root}) {
+		t.Errorf("%q", h.Around)
+	}
 }
 
 func TestWhatTheSpecWritesIsOpen(t *testing.T) {
