@@ -154,3 +154,53 @@ func TestViolationsBeneathDescriptors(t *testing.T) {
 		}
 	}
 }
+
+// The line that is said to allow what was refused does allow it, in a spec of its
+// own: so it names no file that is not there, for a name that comes or goes the folder
+// that it is in, and nothing where no line would.
+func TestTheLineThatAllowsDoes(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	if b.private() {
+		t.Skip("no place that no private folder covers")
+	}
+	b.write("out/there", "")
+	b.write("out/gone", "")
+	b.write("out/old", "")
+	b.write("out/hidden/x", "")
+	for script, want := range map[string]string{
+		"echo x >>" + b.out + "/there":        b.out + "/there",
+		"echo x >" + b.out + "/new":           b.out,
+		"mkdir -p " + b.out + "/a/b/c":        b.out,
+		"rm " + b.out + "/gone":               b.out,
+		"mv " + b.out + "/old " + b.ws + "/x": b.out,
+		"echo x >" + b.out + "/hidden/new":    "",
+		"echo x >/sys/kernel/uevent_helper":   "",
+		"echo x >/none-such":                  "",
+	} {
+		spec := specWith(specWW, `"filesystem":{"hide":["`+b.out+`/hidden"]}`)
+		refused := b.sh(spec, script+" || echo refused")
+		if !strings.Contains(refused.out, "refused") {
+			t.Fatalf("%s: %v", script, refused)
+		}
+		list := refused.rec.list("violations")
+		if len(list) == 0 && want == "" { // what this user could not do anyway is no violation
+			continue
+		}
+		if len(list) == 0 {
+			t.Errorf("%s: no violation: %v", script, refused)
+			continue
+		}
+		allow := ""
+		if want != "" {
+			allow = `filesystem.write: ["` + want + `"]`
+		}
+		if got := list[0].text("allow_with"); got != allow {
+			t.Errorf("%s: %q, not %q", script, got, allow)
+			continue
+		}
+		if want != "" {
+			b.sh(specWith(specWW, `"filesystem":{"write":["`+want+`"]}`), script).ended()
+		}
+	}
+}

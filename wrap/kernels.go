@@ -27,6 +27,15 @@ func (m *MountPoint) Kernels() bool {
 	return slices.Contains(kernels, m.Type) && !under(m.Path, "/proc") && !under(m.Path, "/sys") && !under(m.Path, "/dev")
 }
 
+// OwnKernel tells whether path is the kernel's own, which no field opens.
+func (h *Host) OwnKernel(path string) bool {
+	return under(path, "/proc") || under(path, "/sys") || under(path, "/dev") && !under(path, "/dev/shm") || h.kernelElsewhere(path)
+}
+
+func (h *Host) kernelElsewhere(path string) bool {
+	return slices.ContainsFunc(h.Mounts, func(m MountPoint) bool { return under(path, m.Path) && m.Kernels() })
+}
+
 // maskKernels hides the kernel's file systems that lie in view.
 func (b *builder) maskKernels() {
 	for i := range b.h.Mounts {
@@ -44,12 +53,7 @@ func (b *builder) kernelsOwn() {
 		b.problems = append(b.problems, &spec.Problem{Field: f, On: at, Do: "open " + path,
 			Why: "it is the kernel's own, which every sandbox has a safe one of", Help: "name another path"})
 	}
-	elsewhere := func(path string) bool {
-		return slices.ContainsFunc(b.h.Mounts, func(m MountPoint) bool { return under(path, m.Path) && m.Kernels() })
-	}
-	own := func(path string) bool {
-		return under(path, "/proc") || under(path, "/sys") || under(path, "/dev") && !under(path, "/dev/shm") || elsewhere(path)
-	}
+	own, elsewhere := b.h.OwnKernel, b.h.kernelElsewhere
 	for _, w := range b.r.Write {
 		if own(w.Real) {
 			f := w.Field

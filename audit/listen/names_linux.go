@@ -43,6 +43,12 @@ const (
 	removeFolder = "remove a folder"
 )
 
+// TakesName tells whether an action removes or replaces a name, for which the folder
+// must be writable that the name is in.
+func TakesName(action string) bool {
+	return action == "rename" || action == "remove" || action == removeFolder
+}
+
 // names rules on a call that makes or takes a name.
 func (l *Listener) names(c *nameCall) {
 	swaps := c.swap >= 0 && l.call.Args[c.swap]&unix.RENAME_EXCHANGE != 0

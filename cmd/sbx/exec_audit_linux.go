@@ -52,7 +52,7 @@ func (x *execution) denied(d *audit.Denial) {
 	case known.blocker == "fs.execute":
 		v.Rule, v.AllowWith = x.executeRule(v.Target)
 	default:
-		v.Rule, v.AllowWith = x.readOnlyRule(v.Target)
+		v.Rule, v.AllowWith = x.readOnlyRule(v.Action, v.Target)
 	}
 	if v.Target == "" {
 		v.AllowWith = ""

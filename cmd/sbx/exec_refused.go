@@ -29,7 +29,7 @@ func (x *execution) refused(r *listen.Refusal) {
 		what += " is a protected name"
 	case listen.ReadOnly:
 		v.Kind = "filesystem"
-		v.Rule, v.AllowWith = x.readOnlyRule(v.Target)
+		v.Rule, v.AllowWith = x.readOnlyRule(v.Action, v.Target)
 		what += " may only be read"
 	case listen.BySocket:
 		v.Kind, v.Rule, v.AllowWith = "network", x.networkRule(), "network.mode: host"
@@ -99,38 +99,4 @@ func (x *execution) toldOf(kind string) bool {
 		x.told = append(x.told, kind)
 	}
 	return false
-}
-
-// beneath tells whether path is dir or lies in it.
-func beneath(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
-
-// readOnlyRule is the line of the spec by which a path may only be read, and
-// the one that would let it be written.
-func (x *execution) readOnlyRule(path string) (rule, allow string) {
-	allow = "filesystem.write: [" + quoteJSON(x.relative(path)) + "]"
-	for i := range x.plan.Watch.Protected {
-		if p := x.plan.Watch.Protected[i].Path; beneath(path, p) {
-			return string(wrap.FieldProtected), "filesystem.write: [" + quoteJSON(x.relative(p)) + "]"
-		}
-	}
-	r := x.resolved
-	for i := range r.Mounts {
-		if m := &r.Mounts[i]; m.Mode == spec.MountRO && beneath(path, m.Target) {
-			return string(m.Field) + ": mode ro", string(m.Field) + ": mode rw"
-		}
-	}
-	switch {
-	case r.Spec.Readonly.Or(false):
-		return "readonly: true", "readonly: false"
-	case r.AccessMode != spec.AccessUnset:
-		rule = "access_mode: " + r.AccessMode.String()
-	case r.Spec.Filesystem.Value.Write.Set:
-		rule = "filesystem.write"
-	case r.Spec.Filesystem.Value.Read.Set:
-		rule = "filesystem.read"
-	}
-	if r.AccessMode == spec.ReadOnly && beneath(path, r.WorkingDir.Real) {
-		allow = "access_mode: workspace-write"
-	}
-	return rule, allow
 }

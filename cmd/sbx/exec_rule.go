@@ -1,0 +1,67 @@
+package main
+
+import (
+	"path"
+	"strings"
+
+	"sbx/audit/listen"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// beneath tells whether path is dir or lies in it.
+func beneath(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+
+// readOnlyRule is the line of the spec by which what was attempted on a target is
+// refused, and the one that would let it be done; "" where none would.
+func (x *execution) readOnlyRule(action, target string) (rule, allow string) {
+	for i := range x.plan.Watch.Protected {
+		if p := x.plan.Watch.Protected[i].Path; beneath(target, p) {
+			return string(wrap.FieldProtected), "filesystem.write: [" + quoteJSON(x.relative(p)) + "]"
+		}
+	}
+	r := x.resolved
+	for i := range r.Hide {
+		if h := &r.Hide[i]; beneath(target, h.Abs) || beneath(target, h.Real) {
+			return string(h.Field), ""
+		}
+	}
+	for i := range r.Mounts {
+		if m := &r.Mounts[i]; m.Mode == spec.MountRO && beneath(target, m.Target) {
+			return string(m.Field) + ": mode ro", string(m.Field) + ": mode rw"
+		}
+	}
+	switch {
+	case r.Spec.Readonly.Or(false):
+		return "readonly: true", "readonly: false"
+	case r.AccessMode != spec.AccessUnset:
+		rule = "access_mode: " + r.AccessMode.String()
+	case r.Spec.Filesystem.Value.Write.Set:
+		rule = "filesystem.write"
+	case r.Spec.Filesystem.Value.Read.Set:
+		rule = "filesystem.read"
+	}
+	if r.AccessMode == spec.ReadOnly && beneath(target, r.WorkingDir.Real) {
+		return rule, "access_mode: workspace-write"
+	}
+	if top := writableFor(action, target); top != "" && !x.host.OwnKernel(top) {
+		allow = "filesystem.write: [" + quoteJSON(x.relative(top)) + "]"
+	}
+	return rule, allow
+}
+
+// writableFor is what must be writable for an action on a target: what is there to be
+// written itself, and for a name that is to come or go the nearest folder that is
+// there. What is not there cannot be named in filesystem.write. It is "" for the
+// root, which is no folder to open.
+func writableFor(action, target string) string {
+	if listen.TakesName(action) {
+		target = path.Dir(target)
+	}
+	for ; target != "/" && target != "."; target = path.Dir(target) {
+		if _, err := (spec.HostPaths{}).Lstat(target); err == nil {
+			return target
+		}
+	}
+	return ""
+}
