@@ -25,6 +25,7 @@ type Moved struct {
 	Path    string
 	MovedTo string
 	Kind    string // file, folder, link, other
+	Why     string // where its name alone does not say
 }
 
 // The most that a sweep lists of each.
@@ -168,6 +169,7 @@ func (r *Record) appendSwept(w *writer) {
 			w.keyStr("path", m.Path)
 			w.keyStr("moved_to", m.MovedTo)
 			w.keyStr("kind", m.Kind)
+			w.keyText("reason", m.Why)
 			w.close('}')
 		}
 		w.close(']')

@@ -255,7 +255,11 @@ func protected(n *spec.Node) []row {
 		rows = append(rows, r)
 	}
 	for _, m := range items(n.Get("swept")) {
-		rows = append(rows, row{tone: bad, cells: []string{text(m.Get("path")), "moved to " + text(m.Get("moved_to"))}})
+		r := row{tone: bad, cells: []string{text(m.Get("path")), "moved to " + text(m.Get("moved_to"))}}
+		if why := text(m.Get("reason")); why != "" {
+			r.notes = append(r.notes, why)
+		}
+		rows = append(rows, r)
 	}
 	for _, m := range items(n.Get("new_repositories")) {
 		rows = append(rows, row{tone: weak, cells: []string{text(m), "new repository"}})

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
 )
 
 // names are what random trees are made of: ordinary ones, protected ones, and
@@ -66,7 +68,8 @@ func standing(t *testing.T, dir string) map[string]fs.FileMode {
 }
 
 // TestSweepProperty: of a random tree that changes at random, exactly the new
-// protected names go, with all beneath them, and nothing else.
+// protected names go, with all beneath them, the new links in git folders, and
+// nothing else.
 func TestSweepProperty(t *testing.T) {
 	rounds := 60
 	if testing.Short() {
@@ -90,7 +93,9 @@ func TestSweepProperty(t *testing.T) {
 		for rel := range after {
 			goes := false
 			for top := rel; top != "."; top = filepath.Dir(top) {
-				if _, old := before[top]; !old && match(top) {
+				_, old := before[top]
+				_, git := wrap.InGitFolder(top)
+				if !old && (match(top) || git && after[top]&fs.ModeSymlink != 0) {
 					goes = true
 				}
 			}

@@ -41,7 +41,7 @@ func sample() Record {
 		Protected: []Change{{Path: "/w/.git/config", DigestBefore: strings.Repeat("b", 64), Events: []Notice{{At: at, What: Removed},
 			{At: at, What: Replaced, Found: strings.Repeat("c", 64), Renewed: at.Add(time.Second), Lacked: 1500 * time.Microsecond, Kept: strings.Repeat("d", 64)}},
 			Omitted: 3, Unprotected: time.Second, Bare: true, Why: "move_mount: no space left on device"}},
-		Swept: spec.Some(Swept{Moved: []Moved{{"/w/ev/.git", "/s/swept/1-.git", "folder"}}, Omitted: 1,
+		Swept: spec.Some(Swept{Moved: []Moved{{"/w/ev/.git", "/s/swept/1-.git", "folder", ""}}, Omitted: 1,
 			Cuts: []string{"/w/deep: nested too deep"}, Repositories: []string{"/w/new/.git"}}),
 		Resolved: &spec.Resolved{
 			AccessMode: spec.WorkspaceWrite, WorkingDir: spec.Path{Abs: "/w"}, Visible: true, System: true, Private: true, SideDoors: true,

@@ -87,7 +87,7 @@ func hostileRecord() Record {
 	r.Violations.Add(Violation{Kind: hostile, Program: hostile, Action: hostile, Target: hostile, Rule: hostile, AllowWith: hostile})
 	r.Artifacts.Value[0].Path = hostile
 	r.Protected[0].Path = hostile
-	r.Swept.Value.Moved[0] = Moved{hostile, hostile, hostile}
+	r.Swept.Value.Moved[0] = Moved{hostile, hostile, hostile, hostile}
 	r.Swept.Value.Cuts[0], r.Swept.Value.Repositories[0] = hostile, hostile
 	r.Error = &Refusal{hostile, hostile, hostile, hostile}
 	r.ID = hostile

@@ -174,13 +174,23 @@ func (s *Sweep) At(path string) Swept {
 // End walks the writable trees. It is to be called when nothing of the
 // command runs any more.
 func (s *Sweep) End() Swept {
-	s.prepare()
-	var out Swept
-	w := walk{s: s, out: &out, names: maxNames, folders: maxFolders, buf: make([]byte, 32<<10)}
+	w := walk{names: maxNames, folders: maxFolders}
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC_COARSE, &w.until) == nil {
 		w.until.Sec += maxSeconds
 	}
+	return s.end(w)
+}
+
+// end is End within the bounds of a walk.
+func (s *Sweep) end(w walk) (out Swept) {
+	s.prepare()
+	w.s, w.out, w.buf = s, &out, make([]byte, 32<<10)
 	s.finish(&out)
+	for _, g := range s.Watch.Git { // first, since an index is not looked at before, and a walk can be made too long
+		if t, rel := s.Held.find(g); t != nil {
+			_ = w.folder(t, rel) // what cannot be opened is met again
+		}
+	}
 	for i := range s.Held.trees {
 		w.tree(&s.Held.trees[i])
 	}

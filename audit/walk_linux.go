@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
 )
 
 // walk goes through a tree breadth first, so that what lies near the top, and
@@ -90,8 +92,8 @@ func (w *walk) open(t *tree, rel string) (int, error) {
 // found is a name that is to be looked at when the folder has been read: to
 // rename while reading could hide others from the reader.
 type found struct {
-	name string
-	dir  bool
+	name             string
+	dir, link, index bool
 }
 
 func (w *walk) folder(t *tree, rel string) error {
@@ -106,13 +108,15 @@ func (w *walk) folder(t *tree, rel string) error {
 	var marks bare
 	var list []found
 	f := folder{fd: fd, buf: w.buf}
+	_, git := w.s.ofGit(under(t.path, join(rel, "x")), join(rel, "x"))
 	for e, ok := f.next(); ok && w.names > 0; e, ok = f.next() {
 		w.names--
 		marks.see(e)
 		name := string(e.name)
 		dir := e.kind == unix.DT_DIR || e.kind == unix.DT_UNKNOWN
-		if at := join(rel, name); dir || w.s.forbidden(under(t.path, at), at) || e.kind == unix.DT_LNK && w.s.leads(under(t.path, at), at) {
-			list = append(list, found{name, dir})
+		link, index := git && (e.kind == unix.DT_LNK || e.kind == unix.DT_UNKNOWN), git && wrap.IsIndex(name)
+		if at := join(rel, name); dir || link || index || w.s.forbidden(under(t.path, at), at) || e.kind == unix.DT_LNK && w.s.leads(under(t.path, at), at) {
+			list = append(list, found{name, dir, link, index})
 		}
 	}
 	if marks.all() {
@@ -120,6 +124,12 @@ func (w *walk) folder(t *tree, rel string) error {
 	}
 	for _, e := range list {
 		sub := join(rel, e.name)
+		if e.link && w.s.link(w.out, t, fd, sub, e.name) {
+			continue
+		}
+		if e.index {
+			w.s.index(w.out, t, fd, sub, e.name)
+		}
 		if w.s.consider(w.out, t, fd, sub, e.name, false) && e.dir && w.worth(t, fd, sub, e.name) {
 			if len(w.queue) < 2*maxFolders {
 				w.queue = append(w.queue, sub)
@@ -141,6 +151,9 @@ func (w *walk) worth(t *tree, fd int, rel, name string) bool {
 	var st unix.Statx_t
 	if statx(fd, name, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		return false
+	}
+	if _, git := w.s.ofGit(under(t.path, rel), rel); git && w.s.cameAlong(t, rel) {
+		return true
 	}
 	return st.Nlink != 2 || st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 || w.s.Held.ageOf(t, &st) != ageOld
 }

@@ -81,7 +81,7 @@ var decidedAgainst = [...]Row{
 	{".git/info/attributes", "it chooses among filters; the programs of filters stand in config, which is protected"},
 	{".git/info/exclude, .git/info/sparse-checkout", "lists of files"},
 	{".git/objects/info/alternates", "more objects to read, nothing to run"},
-	{".git/refs, .git/packed-refs, .git/index", "committing is what the workspace is writable for"},
+	{".git/refs, .git/packed-refs, .git/index", "committing is what the workspace is writable for; an index that leads elsewhere is moved away at the end"},
 	{".gitattributes, .gitmodules, .gitignore", "part of the content; git takes no program from them (update = !command is refused since 2.20)"},
 	{".env", "variables of the project's own programs, which their set-up writes; Gemini takes any from it in a folder that it trusts, NODE_OPTIONS among them: --ignore-env there, or advanced.ignoreLocalEnv"},
 	{".exrc, .nvim.lua, .dir-locals.el, .gdbinit, .lldbinit", "their programs ask, or read them only for who has switched that on"},

@@ -31,6 +31,9 @@ type Listener struct {
 	// Empty tells whether it may be all the same where it is a new folder's; nil for
 	// never.
 	Empty func(path string) bool
+	// Links tells whether no symbolic link must come to stand at a path; nil for
+	// anywhere.
+	Links func(path string) bool
 	// Part tells whether a name may be one that must not come into being, where its
 	// folder cannot be told.
 	Part func(name string) bool

@@ -16,29 +16,31 @@ var nowhere = spot{-1, -1}
 type nameCall struct {
 	makes, takes spot
 	swap         int8 // the argument with RENAME_EXCHANGE; -1 for none
+	copies       spot // what gets a further name, and not another place
 	action       string
 }
 
 // nameCalls are those of seccomp.NotifyNames and NotifyRefused.
 var nameCalls = map[string]nameCall{
-	"mkdir":     {spot{-1, 0}, nowhere, -1, makeFolder},
-	"mkdirat":   {spot{0, 1}, nowhere, -1, makeFolder},
-	"mknod":     {spot{-1, 0}, nowhere, -1, "create"},
-	"mknodat":   {spot{0, 1}, nowhere, -1, "create"},
-	"symlink":   {spot{-1, 1}, nowhere, -1, "create a link"},
-	"symlinkat": {spot{1, 2}, nowhere, -1, "create a link"},
-	"link":      {spot{-1, 1}, nowhere, -1, "create a link"},
-	"linkat":    {spot{2, 3}, nowhere, -1, "create a link"},
-	"rename":    {spot{-1, 1}, spot{-1, 0}, -1, "rename"},
-	"renameat":  {spot{2, 3}, spot{0, 1}, -1, "rename"},
-	"renameat2": {spot{2, 3}, spot{0, 1}, 4, "rename"},
-	"unlink":    {nowhere, spot{-1, 0}, -1, "remove"},
-	"unlinkat":  {nowhere, spot{0, 1}, -1, "remove"},
-	"rmdir":     {nowhere, spot{-1, 0}, -1, removeFolder},
+	"mkdir":     {spot{-1, 0}, nowhere, -1, nowhere, makeFolder},
+	"mkdirat":   {spot{0, 1}, nowhere, -1, nowhere, makeFolder},
+	"mknod":     {spot{-1, 0}, nowhere, -1, nowhere, "create"},
+	"mknodat":   {spot{0, 1}, nowhere, -1, nowhere, "create"},
+	"symlink":   {spot{-1, 1}, nowhere, -1, nowhere, makeLink},
+	"symlinkat": {spot{1, 2}, nowhere, -1, nowhere, makeLink},
+	"link":      {spot{-1, 1}, nowhere, -1, spot{-1, 0}, makeLink},
+	"linkat":    {spot{2, 3}, nowhere, -1, spot{0, 1}, makeLink},
+	"rename":    {spot{-1, 1}, spot{-1, 0}, -1, nowhere, "rename"},
+	"renameat":  {spot{2, 3}, spot{0, 1}, -1, nowhere, "rename"},
+	"renameat2": {spot{2, 3}, spot{0, 1}, 4, nowhere, "rename"},
+	"unlink":    {nowhere, spot{-1, 0}, -1, nowhere, "remove"},
+	"unlinkat":  {nowhere, spot{0, 1}, -1, nowhere, "remove"},
+	"rmdir":     {nowhere, spot{-1, 0}, -1, nowhere, removeFolder},
 }
 
-// What mkdir and rmdir do.
+// What some of them do.
 const (
+	makeLink     = "create a link"
 	makeFolder   = "create a folder"
 	removeFolder = "remove a folder"
 )
@@ -81,6 +83,11 @@ func (l *Listener) names(c *nameCall) {
 		return
 	}
 	l.lookBehind(c, &made, &taken)
+	if d := l.plants(c, &made, &taken, swaps); d != nil {
+		l.report(ByName, c.action, d.text())
+		l.n.Fail(l.FD, unix.EPERM)
+		return
+	}
 	l.foresee(c, &made, &taken)
 	l.proceed()
 }

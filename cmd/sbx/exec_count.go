@@ -61,6 +61,7 @@ func (x *execution) listen(h *launch.Hooks) {
 	}
 	if x.sweep != nil {
 		l.Forbids, l.Empty, l.Guards, l.Part = x.sweep.Forbids, x.sweep.Empty, x.sweep.Guards, x.sweep.Part
+		l.Links = x.sweep.Links
 	}
 	if x.linked != nil {
 		l.Remove = x.linked.Remove

@@ -182,7 +182,11 @@ func (x *execution) noteSwept(found audit.Swept) {
 		x.record.Violations.Add(audit.Violation{Kind: "filesystem", At: time.Now(), Action: "create", Target: m.Path,
 			Rule: "protected_names", AllowWith: "filesystem.write: [" + quoteJSON(x.relative(m.Path)) + "]"})
 		if !x.has("q") {
-			x.std.say(clean(m.Path) + " came into being and was moved to " + clean(m.MovedTo))
+			what := clean(m.Path) + " came into being and was moved to " + clean(m.MovedTo)
+			if m.Why != "" {
+				what += ": " + m.Why
+			}
+			x.std.say(what)
 			x.std.say("hint: list " + clean(quoteJSON(x.relative(m.Path))) + " in filesystem.write to allow it")
 		}
 	}

@@ -1,0 +1,45 @@
+package listen
+
+import "golang.org/x/sys/unix"
+
+// plants is the landing where a call would have a symbolic link stand that must
+// not be there; nil for none. A path through /proc is told by lookBehind, and so
+// by the thread's descriptors as they are now: what is wrong then is swept.
+func (l *Listener) plants(c *nameCall, made, taken *landing, swaps bool) *landing {
+	if l.Links == nil || c.makes == nowhere {
+		return nil
+	}
+	isLink := func(d *landing) bool { return d.ok && d.exists && d.kind == unix.S_IFLNK }
+	switch {
+	case c.copies != nowhere:
+		if follows := c.copies.dir >= 0 && l.call.Args[4]&unix.AT_SYMLINK_FOLLOW != 0; made.exists || follows {
+			return nil
+		}
+		from := l.land(l.argument(c.copies), &l.work[1], false)
+		defer from.close()
+		if !isLink(&from) {
+			return nil
+		}
+	case c.takes != nowhere:
+		if swaps && isLink(made) && l.linkStops(taken) {
+			return taken
+		}
+		if !isLink(taken) {
+			return nil
+		}
+	case c.action != makeLink || made.exists:
+		return nil
+	}
+	if l.linkStops(made) {
+		return made
+	}
+	return nil
+}
+
+func (l *Listener) linkStops(d *landing) bool {
+	if !d.ok || d.mounted {
+		return false
+	}
+	host, ok := l.host(text(d.path))
+	return ok && l.Links(host) && access(d.dir, unix.W_OK) != unix.EROFS
+}

@@ -1,0 +1,118 @@
+package audit
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// Git on the host writes its own files through links: a commit writes
+// COMMIT_EDITMSG, logs and index to wherever links of those names lead, with
+// names and texts in them that the command chose.
+
+// Links tells whether no symbolic link must come to stand at an absolute path of
+// the host: it lies in a git folder, and the spec does not let it.
+func (s *Sweep) Links(path string) bool {
+	s.prepare()
+	t, rel := s.Held.find(path)
+	if t == nil {
+		return false
+	}
+	in, ok := s.ofGit(path, rel)
+	return ok && !wrap.MayLink(in) && !s.allowed(path, rel)
+}
+
+// ofGit is a path relative to the git folder that it lies in, where the search at
+// launch did not come to that one, too.
+func (s *Sweep) ofGit(path, rel string) (in string, ok bool) {
+	if in, ok = s.inGit(path); !ok {
+		in, ok = wrap.InGitFolder(rel)
+	}
+	return in, ok
+}
+
+// link moves a symbolic link away that came to stand in a git folder.
+func (s *Sweep) link(out *Swept, t *tree, fd int, rel, name string) (gone bool) {
+	path := under(t.path, rel)
+	var st unix.Statx_t
+	if s.fixed[path] || !s.Links(path) || statx(fd, name, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return false
+	}
+	a := s.Held.ageOf(t, &st)
+	switch {
+	case a == ageOld && !s.cameAlong(t, rel):
+		return false
+	case a == ageUnsure && !t.clocked:
+		out.cut(path + ": git writes through this link, and it may have been there at launch; it was left")
+		return false
+	}
+	return s.take(out, t, fd, rel, name, Moved{Kind: "link", Why: "git writes through such a link"})
+}
+
+// take moves away and lists, or tells why not.
+func (s *Sweep) take(out *Swept, t *tree, fd int, rel, name string, as Moved) (gone bool) {
+	m, err := s.move(t, fd, rel, name, as.Kind, false)
+	if err != nil {
+		if err != unix.ENOENT {
+			out.cut(under(t.path, rel) + ": it could not be moved away: " + err.Error())
+		}
+		return false
+	}
+	m.Why = as.Why
+	out.take(m)
+	return true
+}
+
+// cameAlong tells whether something in a git folder may have come to its place
+// with a folder above, which leaves its own times as they were. The git folder
+// itself was there, and cannot be renamed. Objects come and go all the time, and
+// in their folders git writes no text.
+func (s *Sweep) cameAlong(t *tree, rel string) bool {
+	in, _ := s.ofGit(under(t.path, rel), rel)
+	if wrap.Beneath(in, "objects") {
+		return false
+	}
+	for in = dirOf(in); in != ""; in = dirOf(in) {
+		if rel = dirOf(rel); !s.isOld(t, rel) {
+			return true
+		}
+	}
+	return false
+}
+
+// index moves an index of git's away that changed and names files of a git
+// folder, or outside of the working tree: "git checkout ." writes what an index
+// names, and does not look.
+func (s *Sweep) index(out *Swept, t *tree, fd int, rel, name string) {
+	path := under(t.path, rel)
+	in, ok := s.ofGit(path, rel)
+	if !ok || wrap.MayLink(in) || s.fixed[path] || s.allowed(path, rel) {
+		return
+	}
+	at, err := openBeneath(fd, name, unix.O_RDONLY|unix.O_NONBLOCK)
+	if err != nil {
+		if err != unix.ELOOP && err != unix.ENOENT {
+			out.cut(path + ": " + err.Error())
+		}
+		return
+	}
+	defer closeFD(at)
+	var st unix.Statx_t
+	if unix.Statx(at, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st) != nil ||
+		st.Mode&unix.S_IFMT != unix.S_IFREG || s.Held.ageOf(t, &st) == ageOld && !s.cameAlong(t, rel) {
+		return
+	}
+	if st.Size > maxIndex {
+		out.cut(path + ": an index too large to be looked at")
+		return
+	}
+	b := make([]byte, st.Size)
+	n, err := readFull(at, b)
+	if err != nil {
+		out.cut(path + ": " + err.Error())
+		return
+	}
+	if indexLeads(b[:n]) {
+		s.take(out, t, fd, rel, name, Moved{Kind: "file", Why: "it names what git would write into a repository, or outside of the working tree"})
+	}
+}

@@ -1,0 +1,121 @@
+package audit
+
+import (
+	"os"
+	"testing"
+)
+
+func (g *ground) symlink(names ...string) {
+	g.t.Helper()
+	for _, n := range names {
+		if err := os.Symlink("/elsewhere", g.tree+"/"+n); err != nil {
+			g.t.Fatal(err)
+		}
+	}
+}
+
+// What git on the host would write through is moved away, however it came to its
+// place, and what was there stays.
+func TestSweepLinksInAGitFolder(t *testing.T) {
+	g := newGround(t, ".git/config", ".git/logs/refs/heads/", ".git/refs/heads/", ".git/annex/", "x/refs/heads/", "deep/.git/config", "common/refs/")
+	g.known = []string{g.tree + "/.git", g.tree + "/.git/config", g.tree + "/deep/.git"}
+	g.w.Git = []string{g.tree + "/.git", g.tree + "/common"}
+	g.w.Allowed = []string{g.tree + "/.git/MINE"}
+	g.symlink(".git/old", ".git/refs/old", "x/refs/heads/main", "other", "third")
+	g.launch()
+	for p, want := range map[string]bool{".git/index": true, ".git/logs/HEAD": true, "deep/.git/x": true, "common/index": true,
+		".git/MINE": false, ".git/annex/x": false, "index": false, "deep/index": false} {
+		if g.sweep.Links(g.tree+"/"+p) != want {
+			t.Errorf("%s: %v", p, !want)
+		}
+	}
+	g.symlink(".git/index", ".git/logs/HEAD", ".git/logs/refs/heads/new", ".git/MINE", ".git/annex/x", "deep/.git/ORIG_HEAD", "common/refs/x", "free")
+	g.rename("other", ".git/FETCH_HEAD")
+	if err := os.Link(g.tree+"/third", g.tree+"/.git/MERGE_MSG"); err != nil {
+		t.Fatal(err)
+	}
+	g.rename(".git/logs/refs", ".git/logs/was")
+	g.rename("x/refs", ".git/logs/refs") // with a link from before the launch
+	plant(t, g.tree, ".git/COMMIT_EDITMSG")
+	g.swept(".git/index", ".git/logs/HEAD", ".git/logs/was/heads/new", ".git/FETCH_HEAD", ".git/MERGE_MSG", ".git/logs/refs/heads/main",
+		"deep/.git/ORIG_HEAD", "common/refs/x")
+	for _, kept := range []string{".git/old", ".git/refs/old", ".git/MINE", ".git/annex/x", "third", "free"} {
+		if _, err := os.Lstat(g.tree + "/" + kept); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Where the times of a file system do not tell, a link is left and told.
+func TestSweepLinksWithoutTimes(t *testing.T) {
+	g := newGround(t, ".git/config")
+	g.known = []string{g.tree + "/.git", g.tree + "/.git/config"}
+	g.launch()
+	g.sweep.Held.trees[0].clocked = false
+	g.symlink(".git/index")
+	if out := g.sweep.End(); len(out.Cuts) != 1 || len(out.Moved) != 0 {
+		t.Errorf("%+v", out)
+	}
+}
+
+// An index that names what git would write elsewhere goes, an honest one stays, as
+// does one that nobody changed.
+func TestSweepIndexes(t *testing.T) {
+	dir, git := withGit(t)
+	plant(t, dir, ".fit/x", "a")
+	git("add", ".")
+	honest, err := os.ReadFile(dir + "/.git/index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	evil := spoil(t, honest, ".fit/x", ".git/x")
+	put := func(g *ground, name string, b []byte) {
+		t.Helper()
+		if err := os.WriteFile(g.tree+"/"+name, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := newGround(t, ".git/config", ".git/worktrees/w/HEAD", ".git/worktrees/old/HEAD", ".git/modules/m/HEAD", "sub/")
+	g.known = []string{g.tree + "/.git", g.tree + "/.git/config"}
+	g.w.Git = []string{g.tree + "/.git", g.tree + "/.git/worktrees/w", g.tree + "/.git/worktrees/old", g.tree + "/.git/modules/m"}
+	put(g, ".git/worktrees/old/index", evil)
+	g.launch()
+	put(g, ".git/index", evil)
+	put(g, ".git/sharedindex.0123", evil)
+	put(g, ".git/worktrees/w/index", evil)
+	put(g, ".git/modules/m/index", honest)
+	put(g, "sub/index", evil)
+	out := g.sweep.End()
+	for _, m := range out.Moved {
+		if m.Why == "" {
+			t.Errorf("%s: no reason", m.Path)
+		}
+	}
+	if got := g.moved(out); len(got) != 3 || len(out.Cuts) != 0 || exists(g.tree+"/.git/index") || exists(g.tree+"/.git/worktrees/w/index") ||
+		!exists(g.tree+"/.git/modules/m/index") || !exists(g.tree+"/.git/worktrees/old/index") || !exists(g.tree+"/sub/index") {
+		t.Errorf("moved %q; %q", got, out.Cuts)
+	}
+}
+
+// Folders by the thousand, which end the walk early, do not keep an index from
+// being looked at.
+func TestSweepIndexesFirst(t *testing.T) {
+	dir, git := withGit(t)
+	plant(t, dir, ".fit/x")
+	git("add", ".")
+	honest, err := os.ReadFile(dir + "/.git/index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGround(t, "a/.git/config")
+	g.known = []string{g.tree + "/a/.git", g.tree + "/a/.git/config"}
+	g.w.Git = []string{g.tree + "/a/.git"}
+	g.launch()
+	if err := os.WriteFile(g.tree+"/a/.git/index", spoil(t, honest, ".fit/x", ".git/x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out := g.sweep.end(walk{names: maxNames, folders: 1})
+	if got := g.moved(out); len(got) != 1 || len(out.Cuts) == 0 {
+		t.Errorf("moved %q, cuts %q", got, out.Cuts)
+	}
+}
