@@ -180,6 +180,10 @@ func TestVerdicts(t *testing.T) {
 		{"ioctl", Options{}, [6]uint64{0, 0x541c}, []int{0, 1}, eperm},
 		{"ioctl", Options{}, [6]uint64{0, 0x50009401}, []int{0, 1}, eperm}, // BTRFS_IOC_SNAP_CREATE
 		{"ioctl", Options{}, [6]uint64{0, 0x50009417}, []int{0, 1}, eperm}, // BTRFS_IOC_SNAP_CREATE_V2
+		{"ioctl", Options{}, [6]uint64{0, 0xc0506617}, []int{0, 1}, eperm}, // FS_IOC_ADD_ENCRYPTION_KEY
+		{"ioctl", Options{}, [6]uint64{0, 0xc0406618}, []int{0, 1}, eperm}, // FS_IOC_REMOVE_ENCRYPTION_KEY
+		{"ioctl", Options{}, [6]uint64{0, 0xc0406619}, []int{0, 1}, eperm}, // FS_IOC_REMOVE_ENCRYPTION_KEY_ALL_USERS
+		{"ioctl", Options{}, [6]uint64{0, 0xc0096616}, []int{0, 1}, allow}, // FS_IOC_GET_ENCRYPTION_POLICY_EX
 		{"ioctl", Options{}, [6]uint64{0, 0x5000940e}, []int{0, 1}, eperm}, // BTRFS_IOC_SUBVOL_CREATE
 		{"ioctl", Options{}, [6]uint64{0, 0x50009418}, []int{0, 1}, eperm}, // BTRFS_IOC_SUBVOL_CREATE_V2
 		{"ioctl", Options{}, [6]uint64{0, 0x5000943f}, []int{0, 1}, eperm}, // BTRFS_IOC_SNAP_DESTROY_V2

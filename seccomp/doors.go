@@ -98,6 +98,14 @@ func singled(eperm Action) []Rule {
 			Why: "a snapshot by bcachefs has what is hidden by a mount, and a subvolume is a name that no call makes",
 		},
 		{
+			Calls: []string{"ioctl"}, Do: eperm, Args: []Arg{{Index: 1, Op: Equal, Value: addFileKey}},
+			Why: "the keys of encrypted folders are the file system's, for the host as well",
+		},
+		{
+			Calls: []string{"ioctl"}, Do: eperm, Args: []Arg{{Index: 1, Op: MaskedEqual, Mask: removeFileKey.mask, Value: removeFileKey.value}},
+			Why: "without its key the host cannot read an encrypted folder of the same user's any more",
+		},
+		{
 			Calls: []string{"prlimit64"}, Do: eperm, Args: []Arg{{Index: 0, Op: NotEqual, Value: 0}},
 			Why: "another process's limits are not the caller's to set",
 		},
@@ -137,6 +145,13 @@ var (
 	btrfsVolumes    = requests{0xffffff00, 0x50009400}
 	bcachefsVolumes = requests{0xc000ff00, 0x4000bc00}
 )
+
+// addFileKey is FS_IOC_ADD_ENCRYPTION_KEY of linux/fscrypt.h, removeFileKey are
+// FS_IOC_REMOVE_ENCRYPTION_KEY and FS_IOC_REMOVE_ENCRYPTION_KEY_ALL_USERS. Each
+// works on any descriptor of the file system.
+const addFileKey = 0xc0506617
+
+var removeFileKey = requests{low &^ 1, 0xc0406618}
 
 // leases are F_SETLEASE, and F_SETDELEG (Linux 6.19), which is 16 more.
 var leases = requests{low &^ 16, unix.F_SETLEASE}

@@ -106,7 +106,7 @@ func dimensions(name string) []dimension {
 func exceptions(name string) (index int, but []requests) {
 	switch name {
 	case "ioctl":
-		return 1, []requests{only(unix.TIOCSTI), only(tioclinux), btrfsVolumes, bcachefsVolumes}
+		return 1, []requests{only(unix.TIOCSTI), only(tioclinux), btrfsVolumes, bcachefsVolumes, only(addFileKey), removeFileKey}
 	case "fcntl":
 		return 1, []requests{leases}
 	case "setpriority":

@@ -14,7 +14,7 @@ import (
 // allows and nothing else, whatever the arguments and their high bits.
 func TestExportedProfileIsTheDefaultFilter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	values := []uint64{0, 1, 2, 3, 5, 10, 16, 17, 40, 44, unix.TIOCSTI, tioclinux, unix.TIOCSTI + 1, 0x50009401, 0x50009417, 0x40209417, 0x4020bc10, 0x8020bc10, unix.F_SETLEASE, unix.F_SETLEASE + 16, unix.S_IFBLK, unix.S_IFCHR | 0o644, unix.S_IFREG,
+	values := []uint64{0, 1, 2, 3, 5, 10, 16, 17, 40, 44, unix.TIOCSTI, tioclinux, unix.TIOCSTI + 1, 0x50009401, 0x50009417, 0x40209417, 0x4020bc10, 0x8020bc10, 0xc0506617, 0xc0406618, 0xc0406619, 0xc080661a, unix.F_SETLEASE, unix.F_SETLEASE + 16, unix.S_IFBLK, unix.S_IFCHR | 0o644, unix.S_IFREG,
 		unix.S_IFIFO, unix.CLONE_NEWUSER, unix.CLONE_NEWNS, unix.CLONE_VM, unix.SOCK_RAW | unix.SOCK_CLOEXEC, unix.SOCK_DGRAM | unix.SOCK_NONBLOCK}
 	for _, a := range []Arch{AMD64, ARM64} {
 		for _, o := range []Options{{}, {Root: true}, {Unix: true}, {Root: true, Unix: true}, {NoInet: true, Unix: true}} {

@@ -115,6 +115,7 @@ func attempts() []attempt {
 		{"ioctl", [6]uintptr{bad, unix.TIOCSTI, 0}, unix.EPERM, []unix.Errno{unix.EBADF}},
 		{"ioctl", [6]uintptr{bad, unix.TIOCSTI | high, 0}, unix.EPERM, []unix.Errno{unix.EBADF}},
 		{"ioctl", [6]uintptr{bad, tioclinux, 0}, unix.EPERM, []unix.Errno{unix.EBADF}},
+		{"ioctl", [6]uintptr{bad, 0xc0406618, 0}, unix.EPERM, []unix.Errno{unix.EBADF}},
 		{"ioctl", [6]uintptr{bad, 0x50009401, 0}, unix.EPERM, []unix.Errno{unix.EBADF}},
 		{"ioctl", [6]uintptr{bad, 0x50009417 | high, 0}, unix.EPERM, []unix.Errno{unix.EBADF}},
 		{"ioctl", [6]uintptr{bad, unix.TCGETS, 0}, unix.EBADF, []unix.Errno{unix.EBADF}},
