@@ -124,7 +124,7 @@ func TestToolSettingsAreProtected(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
 		files := []string{".vscode/tasks.json", ".idea/workspace.xml", ".zed/tasks.json", ".cursor/mcp.json", ".devcontainer/devcontainer.json",
-			".envrc", ".mcp.json", ".husky/pre-commit", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/h", ".claude/commands/c.md",
+			".direnv/bin/ls", ".direnv/flake-profile-0.rc", ".envrc", ".envrc.local", ".mcp.json", ".husky/pre-commit", ".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/h", ".claude/commands/c.md",
 			".claude/agents/a.md", ".claude/skills/s/SKILL.md", ".codex/config.toml", ".gemini/settings.json",
 			".claude/launch.json", ".claude/workflows/w.js", ".agents/skills/s/SKILL.md", ".aider.conf.yml", ".config/mise.toml", ".config/mise/conf.d/x.toml",
 			".continue/mcpServers/m.yaml", ".crush.json", "crush.json", ".devcontainer.json", ".github/hooks/h.json", ".helix/languages.toml",

@@ -133,4 +133,4 @@ var protectedInHome = [...]Row{
 }
 
 // mayBeMade are folders on the way to protected names in which much else is kept.
-var mayBeMade = [...]string{".cargo", ".config", ".github", ".gradle", ".julia", ".local", ".local/share", ".m2", ".rustup", "go", "mise"}
+var mayBeMade = [...]string{".cargo", ".config", ".direnv", ".github", ".gradle", ".julia", ".local", ".local/share", ".m2", ".rustup", "go", "mise"}
