@@ -65,6 +65,8 @@ func (x *execution) supervise() (status int) {
 	if !x.plan.OwnGroup { // a terminal there is to be taken back
 		leave(0, 1)
 	}
+	x.std.voice = &voice{}
+	defer x.std.finish()
 	var found audit.Swept
 	hooks := &launch.Hooks{Signals: x.signals, Below: x.below}
 	hooks.Idle = func() {

@@ -6,19 +6,29 @@ import (
 
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/launch"
 )
 
 // streams are the descriptors that a verb reads and writes. This file is the
 // one place of sbx that prints. On stderr every line begins with "sbx: ", in
 // lower case and without a full stop; stdout is for what was asked for, and
 // under exec for the command alone.
-type streams struct{ in, out, err int }
+type streams struct {
+	in, out, err int
+	voice        *voice // while a command runs
+}
 
 // say writes lines for the person to stderr.
 func (s streams) say(text string) {
+	all := ""
 	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		writeAll(s.err, "sbx: "+line+"\n")
+		all += "sbx: " + line + "\n"
 	}
+	if s.voice != nil {
+		s.voice.say(s.err, all)
+		return
+	}
+	launch.Unstopped(func() { writeAll(s.err, all) })
 }
 
 // print writes to stdout.

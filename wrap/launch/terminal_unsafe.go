@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"runtime"
 	"syscall"
 	"unsafe"
 
@@ -19,12 +20,31 @@ func Terminal() int {
 	return -1
 }
 
-// takeBack makes this process's group the terminal's foreground again. A group
-// in the background may do that only with SIGTTOU blocked (tty_ioctl(4)).
+// takeBack makes this process's group the terminal's foreground again.
 func takeBack(fd int) {
 	own := int32(unix.Getpgrp())
+	Unstopped(func() {
+		_, _, _ = syscall.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCSPGRP, uintptr(unsafe.Pointer(&own)))
+	})
+}
+
+// Unstopped does what a group in the background may do to its terminal only with
+// SIGTTOU blocked (tty_ioctl(4)): to write, too, where the terminal is set to stop
+// who does (tostop). The kernel would begin the write again after each signal.
+func Unstopped(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	set, old := [2]uint64{1 << (unix.SIGTTOU - 1)}, [2]uint64{}
 	sigmask(unix.SIG_BLOCK, &set, &old)
-	_, _, _ = syscall.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCSPGRP, uintptr(unsafe.Pointer(&own)))
-	sigmask(unix.SIG_SETMASK, &old, nil)
+	defer sigmask(unix.SIG_SETMASK, &old, nil)
+	f()
 }
+
+// GoOn has a terminal go on with its output that a program has held (TCOOFF of
+// tcflow(3)), which no key does. What a person has held stays so.
+func GoOn(fd int) {
+	Unstopped(func() { _ = unix.IoctlSetInt(fd, unix.TCXONC, tcoOn) })
+}
+
+// tcoOn is TCOON of asm-generic/termbits.h.
+const tcoOn = 1

@@ -1,0 +1,68 @@
+package e2e
+
+import (
+	"context"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A command that keeps the supervisor's lines from the terminal has no more time
+// for that: it takes the foreground and has the terminal stop who writes behind it,
+// or holds the terminal's output.
+func TestHeldTerminalHoldsNoLimit(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "stty")
+	for name, hold := range map[string]string{
+		"nothing": "",
+		"tostop":  "stty tostop; set -m",
+		"output":  `"$1" try "$2" >/dev/null`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBoxElsewhere(t)
+			spec := specWith(specWW, `"limits":{"timeout":"1s"}`)
+			x := b.onTerminal(b.sbxOn(spec, "/bin/sh", "-c", hold+"\n(: >.envrc)\nsleep 60", "sh", b.probe(), callOf(unix.SYS_IOCTL, 0, unix.TCXONC, 0))...)
+			if got := x.wait(); got != 124 {
+				t.Errorf("status %d; %q", got, x.all())
+			}
+			x.expect("limits.timeout: 1s: the command was ended")
+			if !strings.Contains(x.all(), ".envrc is a protected name") {
+				t.Errorf("%q", x.all())
+			}
+		})
+	}
+}
+
+// Nor has one by filling the pipe that both write to: it is ended, and the record
+// written, before anybody reads.
+func TestFullPipeHoldsNoLimit(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	r, w, err := os.Pipe()
+	must(t, err)
+	defer r.Close()
+	size, err := unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 4096)
+	must(t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := b.command(ctx, specWith(specWW, `"limits":{"timeout":"1s"}`), "/bin/sh", "-c",
+		`head -c "$1" /dev/zero >&2; (: >.envrc) 2>/dev/null; sleep 60`, "sh", strconv.Itoa(size))
+	cmd.Stderr = w
+	must(t, cmd.Start())
+	w.Close()
+	eventually(t, "the record of a run whose stderr nobody reads", func() bool {
+		text, _ := os.ReadFile(b.rec)
+		return strings.Contains(string(text), `"ended_by": "timeout"`)
+	})
+	said, err := io.ReadAll(r)
+	must(t, err)
+	cmd.Wait()
+	if got := statusOf(cmd.ProcessState); got != 124 || !strings.Contains(string(said), ".envrc is a protected name") ||
+		!strings.HasSuffix(string(said), "limits.timeout: 2s would allow more\n") {
+		t.Errorf("status %d; %q", got, strings.TrimLeft(string(said), "\x00"))
+	}
+}
