@@ -66,3 +66,23 @@ func TestFullPipeHoldsNoLimit(t *testing.T) {
 		t.Errorf("status %d; %q", got, strings.TrimLeft(string(said), "\x00"))
 	}
 }
+
+// Who takes the foreground and has another process read behind it does not have
+// the supervisor stopped, and does not go on without it.
+func TestStopsOfACommandStopNoSupervisor(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	spec := specWith(specWW, `"limits":{"timeout":"1s"}`)
+	// The shell's first job keeps the group; the shell with set -m has one of its own.
+	const script = `sh -c 'while sleep 0.05; do head -c 1 </dev/tty; done' & sh -c 'set -m; sleep 60'`
+	x := b.onTerminal("/bin/sh", "-i")
+	x.expect("$ ")
+	x.send(b.typed(spec, "/bin/sh", "-c", strings.ReplaceAll(script, "'", `'"'"'`)) + "; echo status $?\n")
+	x.expect("limits.timeout: 1s: the command was ended")
+	x.expect("status 124")
+	x.send("exit\n")
+	x.wait()
+	if strings.Contains(x.all(), "topped") {
+		t.Errorf("%q", x.all())
+	}
+}

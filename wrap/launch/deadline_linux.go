@@ -2,7 +2,6 @@ package launch
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -133,11 +132,6 @@ func (pr *Process) signalTree(signals ...unix.Signal) {
 // is none.
 func parentOf(pid int) int {
 	b, _ := readProc("/proc/"+strconv.Itoa(pid)+"/stat", 1<<12)
-	s := string(b)
-	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
-	if len(f) < 2 {
-		return 0
-	}
-	n, _ := strconv.Atoi(f[1])
+	n, _ := strconv.Atoi(statField(string(b), 1))
 	return n
 }

@@ -151,6 +151,9 @@ func (pr *Process) forward(h *Hooks, all bool) {
 					continue
 				}
 			case unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
+				if sig != unix.SIGTSTP && !givenUp() {
+					continue
+				}
 				if all {
 					unix.PidfdSendSignal(pr.target, sig, nil, 0)
 				}
