@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -67,4 +68,23 @@ func TestGitHooksPathToCome(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	b.absent(b.ws + "/tools")
+}
+
+// A document that writes a git folder and nothing else opens all that is in it, and
+// nothing of it is moved away, whatever stands beside git's own names.
+func TestGitFolderAlone(t *testing.T) {
+	needSandbox(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		b.repository(b.ws + "/repo")
+		b.write("ws/repo/.git/annex", "no name of git's\n")
+		b.write("ws/repo/.git/.envrc", "nor this\n")
+		for _, write := range []string{".git", "**/.git", b.ws + "/repo/.git"} {
+			spec := `{"access_mode": "read-only", "working_dir": "` + b.ws + `/repo", "filesystem": {"write": ["` + write + `"]}}`
+			r := b.sh(spec, "git checkout -q -B side && git checkout -q -B main && echo more >>.git/.envrc && echo written").ended()
+			if want := write != "**/.git"; want != strings.Contains(r.out, "written") || len(r.rec.moved()) != 0 {
+				t.Errorf("%s: %v; moved %v", write, r, r.rec.moved())
+			}
+			b.git(b.ws+"/repo", "status", "-s")
+		}
+	})
 }

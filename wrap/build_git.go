@@ -3,6 +3,8 @@ package wrap
 import (
 	"slices"
 	"strings"
+
+	"sbx/spec"
 )
 
 // gitFolders are the git folders of the writable trees, sorted. A linked
@@ -45,4 +47,10 @@ func (b *builder) isProtectedInGit(path string) bool {
 	}
 	_, ok := IsProtectedInGit(path[len(best)+1:])
 	return ok
+}
+
+// OpensGit tells whether filesystem.write names a git folder, or something in one:
+// the document opens it, with all that is in it.
+func OpensGit(w *spec.Path) bool {
+	return strings.HasPrefix(string(w.Field), "filesystem.write") && strings.Contains(w.Real+"/", "/.git/")
 }

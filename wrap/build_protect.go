@@ -132,7 +132,7 @@ func (b *builder) isProtected(path string) bool {
 func (b *builder) trees() []string {
 	var t []string
 	for _, w := range b.writables() {
-		if w.IsDir {
+		if w.IsDir && !OpensGit(&w) {
 			t = append(t, w.Real)
 		}
 	}

@@ -87,8 +87,5 @@ func (l *gitLook) isGit() bool {
 	return l.has("HEAD") && (l.has("commondir") || l.kind("objects") != wrap.File && l.has("objects") && l.has("refs"))
 }
 
-// isInGit tells whether path is or lies in a .git folder by its name.
-func isInGit(path string) bool { return strings.Contains(path+"/", "/.git/") }
-
 // trimGlob is the name of "**/name".
 func trimGlob(g string) string { return strings.TrimPrefix(g, "**/") }

@@ -49,7 +49,7 @@ func (p *prober) protectedNames() {
 	s := gitSearch{p: p, home: p.r.Home}
 	for i := range p.r.Write {
 		w := &p.r.Write[i]
-		if w.Exists && w.IsDir && w.Field != wrap.FieldAgent && !(isWriteEntry(w.Field) && isInGit(w.Real)) {
+		if w.Exists && w.IsDir && w.Field != wrap.FieldAgent && !wrap.OpensGit(w) {
 			s.addTree(w.Real)
 		}
 		if isWriteEntry(w.Field) {
