@@ -178,3 +178,47 @@ func TestFoldersAboveHiddenOnesStay(t *testing.T) {
 		}
 	}
 }
+
+// Where the host's own /dev stays in view, its devices can be used, though the root
+// is put together anew for a mount that has no place on the host.
+func TestWrappedDevices(t *testing.T) {
+	needSandbox(t)
+	for _, name := range []string{"sbx", "bwrap", "oci"} {
+		t.Run(name, func(t *testing.T) {
+			tool := ready(t, name)
+			b := newBoxElsewhere(t)
+			b.env = append(b.env, tool.env...)
+			spec := `{"filesystem": {"mounts": [{"label": "l", "source": "` + b.out + `", "target": "/` + uniqueName(t) + `", "mode": "ro"}]}}`
+			argv := []string{"/bin/sh", "-c", "echo x >/dev/null && head -c 2 /dev/zero | wc -c"}
+			if r := b.plain(argv...); r.code != 0 || strings.TrimSpace(r.out) != "2" {
+				t.Fatalf("the control: %v", r)
+			}
+			a, _ := b.wrap(b.invoked(nil, argv...), append(tool.flags("--wrapper"), "--spec-json", spec)...)
+			if tool.line != nil { // the runtime itself has options of its own here
+				a.Wrapped.Cmd, a.Wrapped.Args = tool.line[0], append(slices.Clone(tool.line[1:]), a.Wrapped.Args...)
+			}
+			if r := a.start(b); r.code != 0 || strings.TrimSpace(r.out) != "2" {
+				t.Errorf("%d %q %q", r.code, r.out, r.err)
+			}
+		})
+	}
+}
+
+// A line starts the command where sbx exec does, and shows what that shows: not the
+// folder in which it is asked for, where the spec has that out of view.
+func TestWrappedStart(t *testing.T) {
+	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
+		b.write("ws/file", "of the folder")
+		b.write("ws/in/part", "of a part")
+		for _, spec := range []string{`{"filesystem": {"read": ["@system", "in"]}}`, `{"filesystem": {"read": ["@system"], "write": ["in"]}}`,
+			`{"access_mode": "workspace-write", "working_dir": "in"}`, `{"sandbox": {"root": "in"}}`, `{"access_mode": "read-only"}`} {
+			argv := []string{"/bin/sh", "-c", "pwd; cat " + b.ws + "/file " + b.ws + "/in/part 2>/dev/null; echo"}
+			b.args = []string{"--spec-json", spec}
+			want := b.run("", argv...)
+			line := b.plain(append([]string{sbxPath, "wrap", "-q", "--wrapper", tool.name, "--spec-json", spec, "--"}, argv...)...)
+			if r := b.plain("/bin/sh", "-c", line.out); r.code != 0 || r.out != want.out {
+				t.Errorf("%s: %d %q %q, and under sbx exec %q", spec, r.code, r.out, r.err, want.out)
+			}
+		}
+	}, "nsjail", "docker", "podman", "runsc") // an image shows its own files
+}

@@ -20,6 +20,22 @@ func (r *Resolved) Redacted(mark string) *Node {
 	})
 }
 
+// startsUnseen tells whether the command starts in a folder that no document names
+// and that is not in view: to name it would open it.
+func (r *Resolved) startsUnseen() bool {
+	if !r.Visible || r.Spec.WorkingDir.Set || r.AccessMode.Guards() || r.Root.Abs != "" {
+		return false
+	}
+	for _, list := range [][]Path{r.Read, r.Write} {
+		for i := range list {
+			if within(list[i].Real, r.WorkingDir.Real) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func (r *Resolved) document(each func(Field, *Node) *Node) *Node {
 	p := placer{doc: r.Spec, base: r.WorkingDir.Abs, home: r.Home}
 	in := Inputs{Home: r.Home, Cwd: r.WorkingDir.Abs}
@@ -42,7 +58,7 @@ func (r *Resolved) document(each func(Field, *Node) *Node) *Node {
 		case "profile", "require_available":
 			continue
 		case "working_dir":
-			if r.Job == nil {
+			if r.Job == nil && !r.startsUnseen() {
 				n = stringNode(r.WorkingDir.Abs)
 			}
 		case "best_effort":

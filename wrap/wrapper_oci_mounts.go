@@ -41,6 +41,9 @@ func (w *wrapper) ociMounts() string {
 // which makes it so anyway, did not always know the word.
 func (w *wrapper) ociBind(n *Node, ro bool) []string {
 	o := []string{"rbind", "rprivate", "nosuid", "nodev"}
+	if n.Path == "/dev" { // the host's own, with its devices
+		o = o[:3]
+	}
 	if !ro {
 		return append(o, "rw")
 	}

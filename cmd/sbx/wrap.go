@@ -64,12 +64,7 @@ func runWrap(c *call) int {
 
 // wrapLine prints the line that runs the command, for a shell.
 func (c *call) wrapLine() int {
-	cwd, err := getwd()
-	if err != nil {
-		c.std.problem(&spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()})
-		return exitFailed
-	}
-	inv := wrap.Invocation{Cmd: c.rest[0], Args: c.rest[1:], Env: c.environ, Cwd: cwd}
+	inv := wrap.Invocation{Cmd: c.rest[0], Args: c.rest[1:], Env: c.environ} // it starts where the spec says
 	w := wrapping{call: c, unlisted: true}
 	out, audit, err := w.wrap(&inv)
 	if err != nil {
