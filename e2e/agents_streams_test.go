@@ -265,6 +265,21 @@ func TestToolsOutside(t *testing.T) {
 	}
 }
 
+// codex's turns stand in its state folder: one that is not there yet would come into
+// being in the layer of its home, where nobody reads it, and the refusal says so.
+func TestTurnsWithoutStateFolder(t *testing.T) {
+	a := newActor(t, "codex", "codex-basic.jsonl")
+	argv := []string{"./codex", "exec", "--json", "x"}
+	const turns = `{"access_mode": "workspace-write", "max_turns": 9}`
+	must(t, os.RemoveAll(a.home+"/.codex"))
+	a.as("")
+	a.run(turns, argv...).refused("make that folder")
+	must(t, os.Mkdir(a.home+"/.codex", 0o700))
+	if r := a.run(turns, argv...); r.code != 0 {
+		t.Errorf("the control: %v", r)
+	}
+}
+
 // Turns and tools of what is no agent, or writes no stream, cannot be held.
 func TestNoStreamToRead(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/spec"
@@ -41,7 +42,7 @@ func (b *builder) agent() {
 		case !a.Stream:
 			why, help = a.Agent.String()+" writes no JSON stream on stdout that could be read", "give it its stream's flag: "+streamFlags(a.Agent)
 		case f == "max_turns" && !a.Turns:
-			why, help = a.Agent.String()+"'s turns stand in a file that is not in view", "let its state folder be"
+			why, help = b.turnsUnseen()
 		}
 		if why != "" {
 			held := Unavailable
@@ -67,6 +68,16 @@ func (b *builder) agent() {
 		}
 		b.unwatched(f, l.Tool+": "+l.Why, "leave the tool out", Unavailable)
 	}
+}
+
+// turnsUnseen says why the file in which the agent's turns stand cannot be read.
+func (b *builder) turnsUnseen() (why, help string) {
+	name := b.req.Agent.Agent.String()
+	if b.r.HomeLayer && !slices.ContainsFunc(b.r.Own, func(o spec.OwnPath) bool { return o.Mode == spec.OwnWrite }) {
+		return name + "'s turns stand in a file of its state folder, which is not there: what comes of it inside is the sandbox's own",
+			"make that folder, or let " + name + " run once without sbx"
+	}
+	return name + "'s turns stand in a file that is not in view", "let its state folder be"
 }
 
 // fromOutside tells whether a field is only what an outer sandbox has.
