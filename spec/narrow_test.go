@@ -233,3 +233,26 @@ func TestNoEscalation(t *testing.T) {
 		}
 	}
 }
+
+// What a workshop implies that narrows a spec is told by the workshop's own place.
+func TestNarrowedByAWorkshop(t *testing.T) {
+	for _, c := range []struct{ parent, child, want string }{
+		{`{"working_dir":"/p/w/src"}`, `{"sandbox":{"root":"/p/w"}}`, "working_dir c.json:1:20"},
+		{`{"access_mode":"workspace-write","working_dir":"/p/w/src"}`, `{"sandbox":{"root":"/p/w"}}`, "working_dir c.json:1:20, sandbox.root c.json:1:20"},
+		{`{"filesystem":{"read":["@system"]}}`, `{"sandbox":{"root":"/p/w"},"restrict":"/src"}`, "restrict c.json:1:39"},
+	} {
+		_, err := narrowed(t, c.parent, c.child)
+		var got []string
+		for _, p := range AsProblems(err) {
+			if at := string(p.Field) + " " + p.On; len(got) == 0 || got[len(got)-1] != at {
+				got = append(got, at)
+			}
+			if !strings.Contains(p.Why, "p.json:1:") {
+				t.Errorf("%s: the parent's place is missing: %s", c.child, p.Why)
+			}
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s under %s: %q", c.child, c.parent, got)
+		}
+	}
+}

@@ -73,10 +73,25 @@ func (o *order) wider(f Field, asked, has, where string) {
 // on is where the child sets f or, where it follows from its access_mode, that.
 func (o *order) on(f Field) string {
 	at := o.c.At(f)
+	if at == "" && (f == "working_dir" || strings.HasPrefix(string(f), "filesystem.")) {
+		_, at = o.byRoot()
+	}
 	if at == "" && byMode(f) {
 		at = o.c.At("access_mode")
 	}
 	return at
+}
+
+// byRoot is the field, and its place, by which a child that brings a workshop says
+// where the command starts and what it sees; "" where it brings none.
+func (o *order) byRoot() (f Field, at string) {
+	if o.c.Root.Abs == "" || o.p.Root.Abs != "" {
+		return "", ""
+	}
+	if at := o.c.At("restrict"); at != "" {
+		return "restrict", at
+	}
+	return "sandbox.root", o.c.At("sandbox.root")
 }
 
 // byMode tells whether an access_mode implies f where no document sets it.

@@ -58,14 +58,15 @@ func (o *order) shadowed(real string) bool {
 
 // widerPath refuses a path that a list of the child names.
 func (o *order) widerPath(at *Path, what, why string) {
-	f := at.Field
+	f, on := at.Field, at.At
 	if f == "" { // implied: the working directory, or what is restricted to
 		f = "working_dir"
-		if !o.c.Spec.WorkingDir.Set && o.c.AccessMode != AccessUnset {
+		if root, place := o.byRoot(); place != "" {
+			f, on = root, place
+		} else if !o.c.Spec.WorkingDir.Set && o.c.AccessMode != AccessUnset {
 			f = "access_mode"
 		}
 	}
-	on := at.At
 	if on == "" {
 		on = o.c.At(f)
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -96,8 +98,9 @@ func (c *call) worker(name, cwd string, workshop *spec.SandboxSpec) (s, old *spe
 				Reason: "the workshop has no sandbox, so nothing but @system is in view"})
 		}
 		s.Restrict, s.Readonly = spec.Opt[string]{}, spec.Opt[bool]{}
-		s.Source.Root = nil
-		s.Source.Root = s.Node()
+		root := *s.Source.Root
+		root.Members = slices.DeleteFunc(slices.Clone(root.Members), func(m spec.Member) bool { return m.Key == "restrict" || m.Key == "readonly" })
+		s.Source.Root = &root
 	case workshop == nil && !c.hasSpec() && len(w.Declares()) > 0:
 		return s, nil, c.orphan(w)
 	}
