@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 )
@@ -35,5 +37,28 @@ func TestKernelsFileSystemsElsewhere(t *testing.T) {
 	// Nor are they opened by name.
 	for field, path := range map[string]string{"write": jail + "/proc/sys", "read": srv + "/jail"} {
 		b.on(host, `{"access_mode":"read-only","filesystem":{"`+field+`":["`+path+`"]}}`, "/bin/true").refused("filesystem." + field)
+	}
+}
+
+// The root holds the host's own /proc, /sys and /dev: no field makes it writable, and
+// where a command starts there it is no workspace.
+func TestTheRootIsNoWorkspace(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	file := b.write("out/file", "")
+	look := fmt.Sprintf("[ -d /proc/%d ] && echo the test is there; echo x >%s && echo wrote; echo end", os.Getpid(), file)
+	b.plain("/bin/sh", "-c", look).ended().holdsLines(t, "control", "the test is there", "wrote", "end")
+	for _, spec := range []string{specWW, specWith(specWW, `"filesystem":{"read":["@system","`+b.out+`"]}`)} {
+		r := b.runIn("/", "", spec, "/bin/sh", "-c", look).ended()
+		r.holdsLines(t, spec, "end")
+		if !strings.Contains(r.rec.reason("access_mode"), "the current folder is /") {
+			t.Errorf("%s: %q", spec, r.rec.reason("access_mode"))
+		}
+		b.runIn("/", "", specWith(specWW, `"filesystem":{"write":["`+b.out+`"]}`), "/bin/sh", "-c", look).ended().holdsLines(t, "named", "wrote", "end")
+	}
+	for _, spec := range []string{
+		specWith(specWW, `"filesystem":{"write":["/"]}`), `{"filesystem":{"write":["/"]}}`, specWith(specWW, `"working_dir":"/"`), `{"sandbox":{"root":"/"}}`,
+	} {
+		b.run(spec, "/bin/sh", "-c", look).refused("cannot make / writable")
 	}
 }

@@ -203,4 +203,9 @@ func TestTheLineThatAllowsDoes(t *testing.T) {
 			b.sh(specWith(specWW, `"filesystem":{"write":["`+want+`"]}`), script).ended()
 		}
 	}
+	r := b.sh(`{"sandbox":{"root":"`+b.ws+`","readonly":true}}`, "echo x >new || :").ended()
+	list := r.rec.list("violations")
+	if len(list) != 1 || list[0].text("rule") != "sandbox.readonly: true" || list[0].text("allow_with") != "sandbox.readonly: false" {
+		t.Errorf("a workshop that may only be read: %v", list)
+	}
 }

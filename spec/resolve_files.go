@@ -153,6 +153,9 @@ func (r *resolver) write(asked []string) {
 	if !r.downgraded() {
 		switch {
 		case out.Job != nil: // /work and /output are no paths of the host
+		case out.AccessMode == WorkspaceWrite && out.WorkingDir.Real == "/" && !r.spec.WorkingDir.Set:
+			// Where containers and services begin: nobody asked for all of the host.
+			r.note("access_mode", "the current folder is /, which is no workspace: nothing of it can be written but what filesystem.write names")
 		case out.AccessMode == WorkspaceWrite:
 			out.Write = append(out.Write, out.WorkingDir)
 		case out.Root.Abs != "" && out.AccessMode != ReadOnly:

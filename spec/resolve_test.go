@@ -213,6 +213,11 @@ func TestResolveInputs(t *testing.T) {
 		t.Error(err)
 	}
 	in = inputs()
+	in.Cwd = "/"
+	if r, err := Resolve(decodeAt(t, `{"access_mode":"workspace-write"}`), in); err != nil || len(r.Write) != 0 || len(r.Notes) == 0 {
+		t.Errorf("the root is a workspace: %+v, %v", r.Write, err)
+	}
+	in = inputs()
 	in.Home = ""
 	_, err := Resolve(decodeAt(t, `{"filesystem":{"read":["~/.cache"]}}`), in)
 	if err == nil || !strings.Contains(err.Error(), "no home folder is known") {

@@ -55,12 +55,16 @@ func (b *builder) kernelsOwn() {
 	}
 	own, elsewhere := b.h.OwnKernel, b.h.kernelElsewhere
 	for _, w := range b.r.Write {
-		if own(w.Real) {
-			f := w.Field
-			if f == "" {
-				f = "working_dir"
-			}
+		f := w.Field
+		if f == "" {
+			f = "working_dir"
+		}
+		switch {
+		case own(w.Real):
 			refuse(f, w.At, w.Real)
+		case w.Real == "/":
+			b.problems = append(b.problems, &spec.Problem{Field: f, On: w.At, Do: "make / writable",
+				Why: "the host's own /proc, /sys and /dev lie in it", Help: "name the folders that are to be written"})
 		}
 	}
 	for _, p := range b.r.Read {

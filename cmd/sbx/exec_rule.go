@@ -31,15 +31,26 @@ func (x *execution) readOnlyRule(action, target string) (rule, allow string) {
 			return string(m.Field) + ": mode ro", string(m.Field) + ": mode rw"
 		}
 	}
+	for _, line := range [...]struct {
+		set  bool
+		name string
+	}{{r.Spec.Readonly.Or(false), "readonly"}, {r.Spec.Sandbox.Value.Readonly.Or(false), "sandbox.readonly"}} {
+		if line.set {
+			if r.AccessMode != spec.ReadOnly && (beneath(target, r.WorkingDir.Real) || r.Root.Abs != "" && beneath(target, r.Root.Real)) {
+				allow = line.name + ": false"
+			}
+			return line.name + ": true", allow
+		}
+	}
 	switch {
-	case r.Spec.Readonly.Or(false):
-		return "readonly: true", "readonly: false"
 	case r.AccessMode != spec.AccessUnset:
 		rule = "access_mode: " + r.AccessMode.String()
 	case r.Spec.Filesystem.Value.Write.Set:
 		rule = "filesystem.write"
 	case r.Spec.Filesystem.Value.Read.Set:
 		rule = "filesystem.read"
+	case r.Root.Abs != "":
+		rule = "sandbox.root"
 	}
 	if r.AccessMode == spec.ReadOnly && beneath(target, r.WorkingDir.Real) {
 		return rule, "access_mode: workspace-write"
