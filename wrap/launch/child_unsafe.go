@@ -183,15 +183,15 @@ func (p *program) defaultSignals(ignored uint64) {
 	}
 }
 
-// reap is the rest of pid 1's life: it waits for every child, and when the
-// command is gone it reports how it ended and what its tree used, and ends,
-// which ends every process of the namespace (pid_namespaces(7)).
+// reap is the rest of pid 1's life: it waits for every child, and tells when the
+// command is stopped. When that is gone it reports how it ended and what its tree
+// used, and ends, which ends every process of the namespace (pid_namespaces(7)).
 //
 //go:nosplit
 //go:norace
 func (p *program) reap(command uintptr) {
 	for {
-		r, _, e := syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&p.status)), unix.WALL, 0, 0, 0)
+		r, _, e := syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&p.status)), unix.WALL|unix.WUNTRACED, 0, 0, 0)
 		if e == syscall.EINTR {
 			continue
 		}
@@ -199,6 +199,12 @@ func (p *program) reap(command uintptr) {
 			syscall.RawSyscall(unix.SYS_EXIT_GROUP, 125, 0, 0)
 		}
 		if r != command {
+			continue
+		}
+		if p.status&0xff == 0x7f { // WIFSTOPPED
+			p.rep.kind = reportStopped
+			p.rep.value = int64(p.status)
+			p.tell()
 			continue
 		}
 		p.rep.index = p.alone()

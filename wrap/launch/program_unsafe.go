@@ -39,7 +39,8 @@ const (
 	reportStarted // of the command; a renewal is through
 	reportExited
 	reportFailedRenewal
-	reportEach // a step waits to be told which mounts to change
+	reportStopped // the command is stopped; value is its wait status
+	reportEach    // a step waits to be told which mounts to change
 )
 
 // reportAlone is the index of a report of the command's end after which nothing

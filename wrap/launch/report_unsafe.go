@@ -26,7 +26,11 @@ func (pr *Process) receive() (*report, error) {
 			return nil, stepError("poll", err)
 		}
 		if pf[0].Revents != 0 {
-			return pr.take()
+			rep, err := pr.take()
+			if rep != nil && rep.kind == reportStopped { // it goes on, or Supervise stays stopped with it
+				continue
+			}
+			return rep, err
 		}
 		if pf[1].Revents != 0 {
 			return nil, errGone

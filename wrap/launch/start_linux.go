@@ -32,6 +32,7 @@ type Process struct {
 	allowed  bool
 	last     *report     // pid 1's, of the command's end
 	first    bool        // the listener's first notification was answered
+	stale    bool        // what stops came before the next SIGCONT are those of a stop that is over
 	terminal int         // whose foreground is to be taken back at the end; -1 for none
 	groups   *cgroup.Set // that hold limits; nil for none
 	confined bool        // one of them bounds the memory

@@ -101,8 +101,12 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		serve(h.Wait, hooks)
 		serve(pr.attended, pf[3+len(hooks):])
 		if pf[2].Revents != 0 {
-			told = -1
-			pr.last, _ = pr.take() // the end of pid 1 without a word shows by its pidfd
+			rep, _ := pr.take() // the end of pid 1 without a word shows by its pidfd
+			if rep != nil && rep.kind == reportStopped {
+				pr.stopped(h)
+				continue
+			}
+			told, pr.last = -1, rep
 			if pr.last != nil && pr.last.kind == reportExited && pr.last.index == reportAlone {
 				break
 			}
@@ -144,6 +148,9 @@ func (pr *Process) forward(h *Hooks, all bool) {
 			return
 		}
 		sig := unix.Signal(si.signo)
+		if sig == unix.SIGCONT {
+			pr.stale = false
+		}
 		if si.code == siKernel {
 			switch sig {
 			case unix.SIGINT, unix.SIGQUIT, unix.SIGWINCH:
@@ -151,7 +158,7 @@ func (pr *Process) forward(h *Hooks, all bool) {
 					continue
 				}
 			case unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
-				if sig != unix.SIGTSTP && !givenUp() {
+				if pr.stale || sig != unix.SIGTSTP && !givenUp() {
 					continue
 				}
 				if all {
@@ -223,8 +230,10 @@ func (pr *Process) exit(ws unix.WaitStatus, ru *unix.Rusage) Exit {
 		e.Read, e.Wrote = ru.Inblock*blockSize, ru.Oublock*blockSize
 		return e
 	}
-	if pr.last == nil {
-		pr.last, _ = pr.take()
+	for pr.last == nil || pr.last.kind == reportStopped {
+		if pr.last, _ = pr.take(); pr.last == nil {
+			break
+		}
 	}
 	if pr.last != nil && pr.last.kind == reportExited {
 		return pr.last.exit()

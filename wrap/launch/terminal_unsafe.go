@@ -21,10 +21,13 @@ func Terminal() int {
 }
 
 // takeBack makes this process's group the terminal's foreground again.
-func takeBack(fd int) {
-	own := int32(unix.Getpgrp())
+func takeBack(fd int) { handOver(fd, unix.Getpgrp()) }
+
+// handOver makes a process group the terminal's foreground.
+func handOver(fd, group int) {
+	id := int32(group)
 	Unstopped(func() {
-		_, _, _ = syscall.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCSPGRP, uintptr(unsafe.Pointer(&own)))
+		_, _, _ = syscall.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCSPGRP, uintptr(unsafe.Pointer(&id)))
 	})
 }
 

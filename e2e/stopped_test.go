@@ -1,0 +1,100 @@
+package e2e
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// A command that stops itself, or its group as an editor does at Ctrl-Z, is a stopped
+// job of the shell that sbx was started from, as often as it does so.
+func TestCommandsThatStopThemselves(t *testing.T) {
+	needSandbox(t)
+	bash := needPrograms(t, "bash")
+	for _, whom := range []string{"0", "$$"} {
+		t.Run(whom, func(t *testing.T) {
+			b := newBox(t)
+			// The supervisor answers when a program is started, and has by then seen the
+			// SIGCONT that let it go on, which it passes on.
+			script := "kill -TSTP " + whom + "; /bin/echo one $((40+2)); kill -TSTP " + whom + "; /bin/echo two $((41+2)); exit 5"
+			for _, job := range []string{"/bin/sh -c '" + script + "'", b.typed(specWW, "/bin/sh", "-c", script)} {
+				x := b.onTerminal(bash, "--norc", "--noprofile", "-i")
+				x.expect("$ ")
+				x.send(job + "\n")
+				x.expect("Stopped")
+				x.send("echo shell''is back\n")
+				x.expect("shellis back")
+				x.send("fg\n")
+				x.expect("one 42")
+				x.expect("Stopped")
+				x.send("fg\n")
+				x.expect("two 43")
+				x.send("echo status''=$?\n")
+				x.expect("status=5")
+				x.send("exit\n")
+				x.wait()
+			}
+		})
+	}
+}
+
+// Nobody would let the supervisor go on where no shell waits for it.
+func TestStopsWithoutATerminal(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	script := "(while [ ! -e go ]; do sleep 0.05; done; kill -CONT $$) & : >go; kill -TSTP $$; wait; echo end"
+	b.plain("/bin/sh", "-c", script).ended()
+	b.run(specWW, "/bin/sh", "-c", "rm -f go; "+script).ended()
+}
+
+// What a command that stops itself has left running stops with it, since nobody would
+// hold a limit against it, and goes on with it.
+func TestWhatIsLeftRunningStopsWithItsCommand(t *testing.T) {
+	needSandbox(t)
+	bash := needPrograms(t, "bash", "setsid")
+	b := newBoxElsewhere(t)
+	const script = `setsid /bin/sh -c 'while [ ! -e over ]; do echo x >>ticks; sleep 0.01; done' & until [ -s ticks ]; do sleep 0.01; done; kill -TSTP $$; : >over; wait; echo ended $((40+2))`
+	size := func() int64 {
+		info, err := os.Stat(b.ws + "/ticks")
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	// grows tells whether more was written after a while in which much would be.
+	grows := func() bool {
+		before := size()
+		for range 50 {
+			time.Sleep(10 * time.Millisecond)
+			if size() > before {
+				return true
+			}
+		}
+		return false
+	}
+	b.write("ws/script", script)
+	for _, c := range []struct {
+		name, job string
+		goesOn    bool
+	}{
+		{"control", "cd " + b.ws + " && /bin/sh ./script", true},
+		{"sandbox", b.typed(specWW, "/bin/sh", "./script"), false},
+	} {
+		x := b.onTerminal(bash, "--norc", "--noprofile", "-i")
+		x.expect("$ ")
+		x.send(c.job + "\n")
+		x.expect("Stopped")
+		x.send("echo shell''is back\n")
+		x.expect("shellis back")
+		if got := grows(); got != c.goesOn {
+			t.Errorf("%s: what was left running goes on: %v", c.name, got)
+		}
+		x.send("fg\n")
+		x.expect("ended 42")
+		x.send("exit\n")
+		x.wait()
+		for _, name := range []string{"ticks", "over"} {
+			must(t, os.Remove(b.ws+"/"+name))
+		}
+	}
+}

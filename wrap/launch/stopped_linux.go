@@ -1,0 +1,123 @@
+package launch
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// stopped stops the supervisor where the command has stopped itself, as an editor
+// does at Ctrl-Z: the shell that waits for the supervisor sees nobody else. What the
+// terminal stops it stops together with the supervisor, unless the command has a
+// group of its own.
+func (pr *Process) stopped(h *Hooks) {
+	pid := pidOf(pr.target)
+	if !isStopped(pid) {
+		return // it goes on already, as it does after a stop that the supervisor had, too
+	}
+	if pr.terminal < 0 {
+		if Terminal() >= 0 { // elsewhere nobody would let the supervisor go on
+			pr.stop(h)
+		}
+		return
+	}
+	switch fg, err := unix.IoctlGetInt(pr.terminal, unix.TIOCGPGRP); {
+	case err != nil:
+		return
+	case fg == unix.Getpgrp(): // a shell brought it to the foreground without a stop
+	case fg == pid:
+		takeBack(pr.terminal)
+		pr.stop(h)
+	default:
+		pr.stop(h)
+	}
+	if fg, err := unix.IoctlGetInt(pr.terminal, unix.TIOCGPGRP); err == nil && fg == unix.Getpgrp() {
+		handOver(pr.terminal, pid)
+	}
+	_ = unix.Kill(-pid, unix.SIGCONT)
+}
+
+// stop stops the supervisor, after everything inside: no limit is held meanwhile, no
+// call answered, and nothing that falls off is mounted again. A command that stops
+// itself does not get that for what it has left running.
+func (pr *Process) stop(h *Hooks) {
+	held, all := pr.hold()
+	if all {
+		if h.Stop != nil {
+			h.Stop()
+		}
+		stopSelf(unix.SIGTSTP)
+		pr.stale = true
+	}
+	for _, fd := range held {
+		unix.PidfdSendSignal(fd, unix.SIGCONT, nil, 0)
+		unix.Close(fd)
+	}
+}
+
+// The most that hold does until nothing runs any more.
+const (
+	holdRounds = 50
+	holdPause  = 2 * time.Millisecond
+)
+
+// hold stops every process of the tree and gives pidfds of those that were not
+// stopped before. It is over with a round in which nothing ran: until then one that
+// still runs can make others, or let them go on. It fails where that does not end.
+func (pr *Process) hold() (held []int, all bool) {
+	seen := map[int]bool{}
+	command := pidOf(pr.target)
+	for range holdRounds {
+		pids := pr.tree()
+		all = slices.Contains(pids, command) // else the kernel does not tell who is in the tree
+		in := map[int]bool{unix.Getpid(): true, pr.pid: true}
+		for _, pid := range pids {
+			in[pid] = true
+		}
+		for _, pid := range pids {
+			state := stateOf(pid)
+			if isHeld(state) {
+				continue
+			}
+			// Who sleeps uninterruptibly does nothing before it has met its signals.
+			all = all && state == 'D'
+			fd, err := unix.PidfdOpen(pid, 0)
+			if err != nil {
+				continue
+			}
+			if in[parentOf(pid)] {
+				unix.PidfdSendSignal(fd, unix.SIGSTOP, nil, 0)
+			}
+			if seen[pid] {
+				unix.Close(fd)
+				continue
+			}
+			seen[pid] = true
+			held = append(held, fd)
+		}
+		if all {
+			return held, true
+		}
+		time.Sleep(holdPause)
+	}
+	return held, false
+}
+
+// isHeld tells whether a process in that state runs no further by itself: it is
+// stopped, by a tracer too, or has ended.
+func isHeld(state byte) bool { return strings.IndexByte("TtZX", state) >= 0 }
+
+// stateOf is the state of a process (proc_pid_stat(5)), X for one that is gone.
+func stateOf(pid int) byte {
+	b, ok := readProc("/proc/"+strconv.Itoa(pid)+"/stat", 1<<12)
+	if !ok {
+		return 'X'
+	}
+	return (statField(string(b), 0) + "X")[0]
+}
+
+// isStopped tells whether a process is stopped, by no tracer.
+func isStopped(pid int) bool { return pid > 0 && stateOf(pid) == 'T' }
