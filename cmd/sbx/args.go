@@ -48,6 +48,7 @@ type call struct {
 	named     bool                // it is one by a document's word alone
 	mode      spec.PermissionMode // of the profile, for the agent's command line
 	chosen    audit.Profile       // the profile that holds
+	made      []string            // folders that a profile writes and that were made
 	warnings  []spec.Warning      // of the documents' readers
 	lost      []wrap.Enforcement  // what a document asks in a way that is no field
 }

@@ -142,6 +142,13 @@ func (c *call) choose(row *profile.Row, why string) {
 	c.verbose(head + strings.TrimPrefix(why, head))
 }
 
+// unmake removes the folders that a profile's documents made, where nothing is
+// started after all.
+func (c *call) unmake() {
+	profile.Unmake(c.made)
+	c.made = nil
+}
+
 // profileDocs are the documents that a profile stands for in a project. The
 // folders that it writes are made, unless nothing is to be run.
 func (c *call) profileDocs(row *profile.Row, project, real string) ([]*spec.SandboxSpec, error) {
@@ -153,6 +160,7 @@ func (c *call) profileDocs(row *profile.Row, project, real string) ([]*spec.Sand
 	if err != nil {
 		return nil, err
 	}
+	c.made = append(c.made, found.Made...)
 	for _, note := range found.Notes() {
 		if !c.has("q") {
 			c.std.say("profile " + row.Name + ": " + note)

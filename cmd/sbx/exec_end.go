@@ -18,6 +18,7 @@ func (x *execution) refuse(err error) int {
 	if err == errDryRun {
 		return exitOK
 	}
+	defer x.unmake() // the command does not write what a profile made for it
 	if usage, ok := err.(usageError); ok {
 		x.std.say(usage.Error())
 		return exitUsage

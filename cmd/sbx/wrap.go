@@ -220,11 +220,15 @@ func madeFor(inv *wrap.Invocation) string {
 // folders it does not show.
 func (w *wrapping) make(inv *wrap.Invocation) (wrap.Wrapper, []wrap.Lack, error) {
 	ask, left, err := w.ask(inv)
+	var of wrap.Wrapper
+	if err == nil {
+		of, err = wrap.NewWrapper(w.value("wrapper"), ask)
+	}
 	if err != nil {
+		w.unmake()
 		return nil, nil, err
 	}
-	of, err := wrap.NewWrapper(w.value("wrapper"), ask)
-	return of, left, err
+	return of, left, nil
 }
 
 // ask is what a wrapper is made from, from the documents to the host.
@@ -259,7 +263,8 @@ func (c *call) probe(r *spec.Resolved) wrap.Host {
 // resolveFor is what the documents and the invocation's folders come to.
 func (w *wrapping) resolveFor(inv *wrap.Invocation, cwd string) (r *spec.Resolved, left []wrap.Lack, err error) {
 	c := *w.call
-	c.startDir, c.agent, c.chosen = cwd, agent.Command{}, w.chosen
+	c.startDir, c.agent, c.chosen, c.made = cwd, agent.Command{}, w.chosen, nil
+	defer func() { w.call.made = c.made }()
 	docs, err := c.documents()
 	if err != nil {
 		return nil, nil, err

@@ -81,6 +81,14 @@ func kindOf(dtype byte, path string) Kind {
 // Mkdir makes a folder.
 func (Host) Mkdir(dir string) error { return syscall.Mkdir(dir, 0o777) }
 
+// Unmake removes folders that Prepare made and that are still empty, the last
+// first: what they were made for does not come to be.
+func Unmake(made []string) {
+	for i := len(made) - 1; i >= 0; i-- {
+		_ = syscall.Rmdir(made[i]) // one that is written already stays
+	}
+}
+
 // Read reads a document, at most 1 MiB of a plain file: these are looked for
 // without being asked for by name, and a FIFO would be waited for. There is
 // none where found is false.
