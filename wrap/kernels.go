@@ -54,17 +54,15 @@ func (b *builder) kernelsOwn() {
 			Why: "it is the kernel's own, which every sandbox has a safe one of", Help: "name another path"})
 	}
 	own, elsewhere := b.h.OwnKernel, b.h.kernelElsewhere
-	for _, w := range b.r.Write {
-		f := w.Field
-		if f == "" {
-			f = "working_dir"
+	field := func(w *spec.Path) spec.Field {
+		if w.Field == "" {
+			return "working_dir"
 		}
-		switch {
-		case own(w.Real):
-			refuse(f, w.At, w.Real)
-		case w.Real == "/":
-			b.problems = append(b.problems, &spec.Problem{Field: f, On: w.At, Do: "make / writable",
-				Why: "the host's own /proc, /sys and /dev lie in it", Help: "name the folders that are to be written"})
+		return w.Field
+	}
+	for i := range b.r.Write {
+		if w := &b.r.Write[i]; own(w.Real) {
+			refuse(field(w), w.At, w.Real)
 		}
 	}
 	for _, p := range b.r.Read {
@@ -79,6 +77,12 @@ func (b *builder) kernelsOwn() {
 		case m.Source.Real == "/": // what is mounted beneath comes along
 			b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount / at " + m.Target,
 				Why: "the host's own /proc and all that is hidden would be in it", Help: "name the folders that are needed"})
+		}
+	}
+	for i := range b.r.Write { // behind the mounts, since who wraps makes writable what is mounted so
+		if w := &b.r.Write[i]; w.Real == "/" {
+			b.problems = append(b.problems, &spec.Problem{Field: field(w), On: w.At, Do: "make / writable",
+				Why: "the host's own /proc, /sys and /dev lie in it", Help: "name the folders that are to be written"})
 		}
 	}
 }
