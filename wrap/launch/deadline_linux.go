@@ -100,13 +100,10 @@ func (pr *Process) tree() []int {
 }
 
 // signalTree sends signals to every process of the tree, the command in any
-// case. A pid that was taken by another process meanwhile is passed over.
+// case.
 func (pr *Process) signalTree(signals ...unix.Signal) {
-	in := map[int]bool{unix.Getpid(): true, pr.pid: true}
 	pids := pr.tree()
-	for _, pid := range pids {
-		in[pid] = true
-	}
+	in := pr.membership(pids)
 	for _, sig := range signals { // first: it may do more than notice that its children end
 		unix.PidfdSendSignal(pr.target, sig, nil, 0)
 	}
@@ -115,17 +112,38 @@ func (pr *Process) signalTree(signals ...unix.Signal) {
 		if pid == command {
 			continue
 		}
-		fd, err := unix.PidfdOpen(pid, 0)
-		if err != nil {
+		fd, ok := openIn(in, pid)
+		if !ok {
 			continue
 		}
-		if in[parentOf(pid)] {
-			for _, sig := range signals {
-				unix.PidfdSendSignal(fd, sig, nil, 0)
-			}
+		for _, sig := range signals {
+			unix.PidfdSendSignal(fd, sig, nil, 0)
 		}
 		unix.Close(fd)
 	}
+}
+
+// membership is who may be a parent in the tree.
+func (pr *Process) membership(pids []int) map[int]bool {
+	in := map[int]bool{unix.Getpid(): true, pr.pid: true}
+	for _, pid := range pids {
+		in[pid] = true
+	}
+	return in
+}
+
+// openIn opens a pidfd of a process of the tree; false for one that is gone, or
+// whose pid was taken by another process meanwhile.
+func openIn(in map[int]bool, pid int) (fd int, ok bool) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return -1, false
+	}
+	if !in[parentOf(pid)] {
+		unix.Close(fd)
+		return -1, false
+	}
+	return fd, true
 }
 
 // parentOf is the parent of a process, field 4 of /proc/pid/stat; 0 where there

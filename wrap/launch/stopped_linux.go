@@ -73,10 +73,7 @@ func (pr *Process) hold() (held []int, all bool) {
 	for range holdRounds {
 		pids := pr.tree()
 		all = slices.Contains(pids, command) // else the kernel does not tell who is in the tree
-		in := map[int]bool{unix.Getpid(): true, pr.pid: true}
-		for _, pid := range pids {
-			in[pid] = true
-		}
+		in := pr.membership(pids)
 		for _, pid := range pids {
 			state := stateOf(pid)
 			if isHeld(state) {
@@ -84,13 +81,11 @@ func (pr *Process) hold() (held []int, all bool) {
 			}
 			// Who sleeps uninterruptibly does nothing before it has met its signals.
 			all = all && state == 'D'
-			fd, err := unix.PidfdOpen(pid, 0)
-			if err != nil {
+			fd, ok := openIn(in, pid)
+			if !ok {
 				continue
 			}
-			if in[parentOf(pid)] {
-				unix.PidfdSendSignal(fd, unix.SIGSTOP, nil, 0)
-			}
+			unix.PidfdSendSignal(fd, unix.SIGSTOP, nil, 0)
 			if seen[pid] {
 				unix.Close(fd)
 				continue
