@@ -46,21 +46,21 @@ func (s *Sweep) link(out *Swept, t *tree, fd int, rel, name string) (gone bool) 
 		out.cut(path + ": git writes through this link, and it may have been there at launch; it was left")
 		return false
 	}
-	return s.take(out, t, fd, rel, name, Moved{Kind: "link", Why: "git writes through such a link"})
+	return s.take(out, t, fd, rel, name, Moved{Kind: "link", Why: "git writes through such a link"}, false) == nil
 }
 
-// take moves away and lists, or tells why not.
-func (s *Sweep) take(out *Swept, t *tree, fd int, rel, name string, as Moved) (gone bool) {
-	m, err := s.move(t, fd, rel, name, as.Kind, false)
+// take moves away and lists, or tells why not: ENOENT where it is gone by itself.
+func (s *Sweep) take(out *Swept, t *tree, fd int, rel, name string, as Moved, quick bool) error {
+	m, err := s.move(t, fd, rel, name, as.Kind, quick)
 	if err != nil {
 		if err != unix.ENOENT {
 			out.cut(under(t.path, rel) + ": it could not be moved away: " + err.Error())
 		}
-		return false
+		return err
 	}
 	m.Why = as.Why
 	out.take(m)
-	return true
+	return nil
 }
 
 // cameAlong tells whether something in a git folder may have come to its place
@@ -113,6 +113,6 @@ func (s *Sweep) index(out *Swept, t *tree, fd int, rel, name string) {
 		return
 	}
 	if indexLeads(b[:n]) {
-		s.take(out, t, fd, rel, name, Moved{Kind: "file", Why: "it names what git would write into a repository, or outside of the working tree"})
+		_ = s.take(out, t, fd, rel, name, Moved{Kind: "file", Why: "it names what git would write into a repository, or outside of the working tree"}, false)
 	}
 }

@@ -268,16 +268,9 @@ func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bo
 		out.cut(path + ": it may have been there at launch, where the search was cut; it was left")
 		return true
 	}
-	m, err := s.move(t, fd, rel, name, kindOf(uint32(st.Mode)), quick)
-	if err != nil {
-		if err != unix.ENOENT {
-			out.cut(path + ": it could not be moved away: " + err.Error())
-			if repository {
-				out.repository(path)
-			}
-		}
-		return false
+	err := s.take(out, t, fd, rel, name, Moved{Kind: kindOf(uint32(st.Mode))}, quick)
+	if err != nil && err != unix.ENOENT && repository {
+		out.repository(path)
 	}
-	out.take(m)
 	return false
 }
