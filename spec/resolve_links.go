@@ -1,7 +1,5 @@
 package spec
 
-import "strings"
-
 // astray refuses what may be written, or is mounted, where a link leads out of the
 // folder that the command works in: an earlier command may have left that link,
 // and would choose what a later one may do.
@@ -16,7 +14,7 @@ func (r *resolver) astray() {
 		}
 	}
 	for i := range r.out.Write {
-		if w := &r.out.Write[i]; strings.HasPrefix(string(w.Field), "filesystem.write") {
+		if w := &r.out.Write[i]; w.InWrite() {
 			check(w, w.Field, "write "+odd(w.Asked))
 		}
 	}

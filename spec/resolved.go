@@ -1,5 +1,7 @@
 package spec
 
+import "strings"
+
 // Resolved is a spec with everything filled in that follows from the document
 // alone: defaults that an access mode implies, absolute paths with links
 // resolved, the command's environment. It depends on the host only through
@@ -121,6 +123,9 @@ type Path struct {
 	Field  Field  // "filesystem.write[0]": where it comes from; "" for implied
 	At     string // "spec.json:4:12"; "" for implied
 }
+
+// InWrite tells whether an entry of filesystem.write names it.
+func (p *Path) InWrite() bool { return strings.HasPrefix(string(p.Field), "filesystem.write") }
 
 // Link is a symbolic link met while a path was resolved: Path holds Target.
 type Link struct{ Path, Target string }

@@ -52,5 +52,5 @@ func (b *builder) isProtectedInGit(path string) bool {
 // OpensGit tells whether filesystem.write names a git folder, or something in one:
 // the document opens it, with all that is in it.
 func OpensGit(w *spec.Path) bool {
-	return strings.HasPrefix(string(w.Field), "filesystem.write") && strings.Contains(w.Real+"/", "/.git/")
+	return w.InWrite() && strings.Contains(w.Real+"/", "/.git/")
 }

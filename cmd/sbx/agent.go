@@ -172,7 +172,7 @@ func (x *execution) agentAsk() agent.Ask {
 			continue
 		}
 		ask.Writes = append(ask.Writes, w.Abs)
-		if w.IsDir && strings.HasPrefix(string(w.Field), "filesystem.write") {
+		if w.IsDir && w.InWrite() {
 			ask.Folders = append(ask.Folders, w.Abs)
 		}
 	}

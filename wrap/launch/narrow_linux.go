@@ -50,7 +50,7 @@ func keepsProtected(parent, child *spec.Resolved, outer *wrap.Host) error {
 				continue
 			}
 			for j := range child.Write {
-				if p := &child.Write[j]; isWriteEntry(p.Field) && (p.Real == k.Path || within(p.Real, k.Path)) {
+				if p := &child.Write[j]; p.InWrite() && (p.Real == k.Path || within(p.Real, k.Path)) {
 					return opensMore(p, "writable", k.Path+" protected ("+parent.GuardedBy()+"): "+k.Why)
 				}
 			}

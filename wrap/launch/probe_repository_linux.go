@@ -1,8 +1,6 @@
 package launch
 
 import (
-	"strings"
-
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -34,9 +32,6 @@ type seenOf struct{ folders, entries int }
 // maxRepositories bounds the git folders of one search.
 const maxRepositories = 256
 
-// isWriteEntry tells whether a field is an entry of filesystem.write.
-func isWriteEntry(f spec.Field) bool { return strings.HasPrefix(string(f), "filesystem.write") }
-
 // cut notes that something was not looked at; the first reason stays.
 func (s *gitSearch) cut(why string) {
 	if s.cutWhy == "" {
@@ -52,7 +47,7 @@ func (p *prober) protectedNames() {
 		if w.Exists && w.IsDir && w.Field != wrap.FieldAgent && !wrap.OpensGit(w) {
 			s.addTree(w.Real)
 		}
-		if isWriteEntry(w.Field) {
+		if w.InWrite() {
 			s.opened = append(s.opened, w.Real)
 		}
 	}
