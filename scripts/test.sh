@@ -57,8 +57,9 @@ echo "test: vet"
 go vet -tags "$tags" ./...
 go build -o "$work/testsum" ./scripts/testsum
 # One package at a time: some look for processes and mounts that outlive them,
-# some hold what they do to a time.
-flags=(-json -count=1 -p 1 -tags "$tags" -timeout 15m)
+# some hold what they do to a time. The timeout is for what hangs, on a host that
+# is several times slower than one on which e2e takes ten minutes.
+flags=(-json -count=1 -p 1 -tags "$tags" -timeout 35m)
 read -r -a more <<<"${TESTFLAGS:-}"
 read -r -a packages <<<"${PACKAGES:-./...}"
 
