@@ -131,12 +131,6 @@ func (f *Filter) Options() seccomp.Options {
 	return seccomp.Options{Root: f.Root, Unix: f.Unix, NoInet: f.NoInet, Seal: f.Seal, Reach: f.Reach}
 }
 
-// BudgetPath begins the paths by which an sbx inside another's sandbox asks that
-// one to count for it: execve of a path that no kernel has, and that the outer
-// listener answers. "here" is 0, "open/MAX/WORD" begins a budget and gives its number N,
-// "started/N", "refused/N", "attempted/N" and "exceeded/N" tell of it.
-const BudgetPath = "/proc/self/sbx/budget/1/"
-
 // Counter is what counts the programs that a command and its descendants start.
 type Counter uint8
 

@@ -5,6 +5,7 @@ import (
 
 	"sbx/audit"
 	"sbx/seccomp"
+	"sbx/wrap"
 )
 
 // atExecveCheck asks whether a file could be executed and executes nothing
@@ -21,14 +22,15 @@ func (l *Listener) exec(c seccomp.Call, at bool) {
 	if at {
 		x = attempt{dirfd: int32(c.Args[0]), addr: c.Args[1], flags: uint32(c.Args[4])}
 	}
+	if x.flags == wrap.BudgetFlags && l.Ledger != nil {
+		l.ask(c.Args[0], c.Args[2], c.Args[3])
+		return
+	}
 	if x.flags&atExecveCheck != 0 {
 		seccomp.Continue(l.FD, l.n.ID)
 		return
 	}
 	e := l.look(&x)
-	if len(x.path) > 0 && l.ask(text(x.path)) {
-		return
-	}
 	if e != 0 {
 		l.fails(&x, e)
 		return

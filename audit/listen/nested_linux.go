@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 
 // An sbx inside this sandbox can have no listener of its own: there is one in a
 // chain of filters. It asks this one to keep a budget for its own process tree,
-// by executing a path that no kernel has (wrap.BudgetPath) and reading the
+// by an execveat with flags that no kernel has (wrap.BudgetFlags), and reads the
 // result, as the listener answers it. A program that asks so can only narrow
 // what it may do itself.
 
@@ -47,70 +48,59 @@ func (b *nested) gone() bool {
 	return true
 }
 
-// ask answers a request; ok is false where the path is none.
-func (l *Listener) ask(path string) (ok bool) {
-	verb, ok := strings.CutPrefix(path, wrap.BudgetPath)
-	if !ok {
-		return false
-	}
-	result, e := l.answer(verb)
+// ask answers a request.
+func (l *Listener) ask(on, request, number uint64) {
+	n, e := l.answer(on, request, number)
 	if e != 0 {
 		l.n.Fail(l.FD, e)
-	} else {
-		l.n.Answer(l.FD, result)
+		return
 	}
-	return true
+	l.n.Answer(l.FD, n)
 }
 
-func (l *Listener) answer(request string) (int64, unix.Errno) {
-	verb, rest, _ := strings.Cut(request, "/")
+func (l *Listener) answer(on, request, number uint64) (int64, unix.Errno) {
 	pid := l.process()
-	if pid <= 0 || l.Ledger == nil || !seccomp.Valid(l.FD, l.n.ID) {
+	if pid <= 0 || request > uint64(wrap.BudgetExceeded) || !seccomp.Valid(l.FD, l.n.ID) {
 		return 0, unix.ENOENT
 	}
-	switch verb {
-	case "here":
+	switch wrap.BudgetRequest(request) {
+	case wrap.BudgetHere:
 		return 0, 0
-	case "open":
-		return l.open(pid, rest)
+	case wrap.BudgetOpen:
+		return l.open(pid, on, number)
 	}
-	id, err := strconv.Atoi(rest)
-	if err != nil || id < 1 || id > len(l.nested) || l.nested[id-1].pid != pid {
+	if number < 1 || number > uint64(len(l.nested)) || l.nested[number-1].pid != pid {
 		return 0, unix.ENOENT
 	}
-	b := &l.nested[id-1]
+	b := &l.nested[number-1]
 	c := b.ledger.Commands("")
-	switch verb {
-	case "started":
-		return int64(c.Started), 0
-	case "refused":
-		return int64(c.Refused), 0
-	case "attempted":
+	switch wrap.BudgetRequest(request) {
+	case wrap.BudgetAttempted:
 		return int64(c.Attempted), 0
-	case "exceeded":
-		if b.reached {
-			return 1, 0
-		}
-		return 0, 0
+	case wrap.BudgetStarted:
+		return int64(c.Started), 0
+	case wrap.BudgetRefused:
+		return int64(c.Refused), 0
 	}
-	return 0, unix.ENOENT
+	if b.reached {
+		return 1, 0
+	}
+	return 0, 0
 }
 
-// open begins a budget: "MAX/WORD", MAX empty for none.
-func (l *Listener) open(pid int, rest string) (int64, unix.Errno) {
-	number, word, _ := strings.Cut(rest, "/")
-	b := nested{pid: pid, command: -1}
-	on, ok := spec.ParseOnExceed(word)
-	if !ok {
+// open begins a budget.
+func (l *Listener) open(pid int, on, limit uint64) (int64, unix.Errno) {
+	if on < uint64(spec.Deny) || on > uint64(spec.RecordOnly) {
 		return 0, unix.EINVAL
 	}
-	b.ledger.OnExceed = on
-	if number != "" {
-		n, err := strconv.Atoi(number)
-		if err != nil || n < 0 {
-			return 0, unix.EINVAL
-		}
-		b.ledger.Max = spec.Some(n)
+	b := nested{pid: pid, command: -1}
+	b.ledger.OnExceed = spec.OnExceed(on)
+	switch {
+	case limit == wrap.BudgetNone:
+	case limit > math.MaxInt64:
+		return 0, unix.EINVAL
+	default:
+		b.ledger.Max = spec.Some(int(limit))
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

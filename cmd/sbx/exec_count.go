@@ -112,7 +112,13 @@ func (x *execution) outerCounted() {
 	if x.plan.Counter != wrap.CounterOuter {
 		return
 	}
-	attempted, started, refused, exceeded := x.budget.Commands()
+	if x.budget.Exceeded() {
+		x.ended = "max_commands"
+	}
+	attempted, started, refused, ok := x.budget.Commands()
+	if !ok {
+		return
+	}
 	x.record.Commands = spec.Some(audit.Commands{Attempted: attempted, Started: started, Refused: refused, By: wrap.CounterOuter.String()})
 	n := x.resolved.Spec.MaxCommands
 	if refused > 0 && n.Set {
@@ -122,9 +128,6 @@ func (x *execution) outerCounted() {
 		if !x.quiet() {
 			x.std.say(rule + ": " + strconv.Itoa(refused) + " more were refused")
 		}
-	}
-	if exceeded {
-		x.ended = "max_commands"
 	}
 }
 

@@ -92,8 +92,9 @@ func (x *execution) usedSoFar() string {
 	case wrap.CounterNotify, wrap.CounterPtrace:
 		s += `"commands_used": ` + strconv.Itoa(x.ledger.Started())
 	case wrap.CounterOuter:
-		_, started, _, _ := x.budget.Commands()
-		s += `"commands_used": ` + strconv.Itoa(started)
+		if _, started, _, ok := x.budget.Commands(); ok {
+			s += `"commands_used": ` + strconv.Itoa(started)
+		}
 	}
 	if x.watched != nil && x.seen.Turns {
 		if len(s) > 1 {

@@ -1,0 +1,26 @@
+package wrap
+
+// BudgetFlags are the flags by which an sbx inside another's sandbox asks that one
+// to count for it: an execveat that no kernel makes (EINVAL), and that the outer
+// listener answers. Its third argument is a BudgetRequest, its fourth a number, its
+// first, to open one, a spec.OnExceed. Nothing of it lies in memory: the outer
+// supervisor cannot read that of one which has made a user namespace beneath itself.
+const BudgetFlags = 0x7362_0078
+
+// BudgetRequest is what is asked of an outer sbx about a budget.
+type BudgetRequest uint8
+
+// The requests. BudgetHere is answered with 0, BudgetOpen with the budget's number,
+// the others, about that number, with what was counted; BudgetExceeded with 1 where
+// everything is to be ended.
+const (
+	BudgetHere BudgetRequest = iota
+	BudgetOpen
+	BudgetAttempted
+	BudgetStarted
+	BudgetRefused
+	BudgetExceeded
+)
+
+// BudgetNone is the number that opens a budget without a limit.
+const BudgetNone = 1<<64 - 1
