@@ -78,6 +78,7 @@ type execCase struct {
 var execCases = []execCase{
 	{"nothing", []string{"/bin/true"}, false},
 	{"missing folders of PATH", []string{"env", "PATH=/no/such:/bin:/nor/this", "true"}, false},
+	{"folders of PATH that may not be entered", []string{"sh", "-c", "PATH=$PWD/shut:$PWD/shut/further:$PATH; ls; env true; ./shut/true; env shut/true; exec ls"}, false},
 	{"a script", []string{"./script.sh"}, false},
 	{"a script by env", []string{"./env.sh"}, false},
 	{"a script run by a script", []string{"sh", "-c", "./chain.sh"}, false},
@@ -122,6 +123,7 @@ func (b *box) execFiles() {
 		must(b.t, os.Symlink(to, b.ws+"/"+name))
 	}
 	must(b.t, os.Mkdir(b.ws+"/root", 0o755))
+	must(b.t, os.Mkdir(b.ws+"/shut", 0))
 }
 
 // command puts the compiled programs into the workspace, which is in view

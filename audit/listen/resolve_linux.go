@@ -2,6 +2,7 @@ package listen
 
 import (
 	"bytes"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -74,9 +75,22 @@ func (l *Listener) final(e unix.Errno) bool {
 	case unix.ENOENT, unix.ENOTDIR, unix.ENAMETOOLONG:
 		return true
 	case unix.EACCES:
-		return l.Root >= 0 // one's own namespaces may give a process rights
+		return l.Root >= 0 || l.mayNoMore()
 	}
 	return false
+}
+
+// mayNoMore tells whether the thread may enter no more than the supervisor: it is
+// the same user's, and no user namespace of its own gives it rights.
+func (l *Listener) mayNoMore() bool {
+	var st unix.Stat_t
+	if unix.Geteuid() == 0 || unix.Stat("/proc/"+strconv.Itoa(int(l.n.TID)), &st) != nil ||
+		int(st.Uid) != unix.Geteuid() || int(st.Gid) != unix.Getegid() {
+		return false
+	}
+	theirs, e := place(l.proc("ns/user", -1))
+	own, e2 := place([]byte("/proc/self/ns/user\x00"))
+	return e == 0 && e2 == 0 && theirs == own
 }
 
 // namesAreTheirs tells whether the kernel's name for a folder is what the thread

@@ -88,13 +88,13 @@ func (l *Listener) header(fd int) (h []byte, ok bool) {
 	return l.head[:n], true
 }
 
-// mayExecute tells whether the supervisor's user may execute the file, who is
-// the sandbox's too. Root may where any execute bit is set.
+// mayExecute tells whether the thread may execute the file: the supervisor's user
+// is the sandbox's too. Root may where any execute bit is set.
 func (l *Listener) mayExecute(fd int) bool {
 	if l.user == 0 {
 		l.user = unix.Geteuid() + 1
 	}
-	return l.user == 1 || access(fd, unix.X_OK) != unix.EACCES
+	return l.user == 1 || access(fd, unix.X_OK) != unix.EACCES || !l.final(unix.EACCES)
 }
 
 // isProc tells whether a folder is one of /proc, where names lead each process
