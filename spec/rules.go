@@ -1,6 +1,9 @@
 package spec
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // The rules of strings. Each answers why a string is refused, what was
 // probably meant and what would help; why is "" where it is fine. schema.json
@@ -54,6 +57,15 @@ func listedPath(s string) (why, meant, help string) {
 		return "globs are not supported here", "", "name the folder that holds them"
 	}
 	return "", "", ""
+}
+
+// Spelled is a path as a list of filesystem has it; ok is false where no document can
+// name it.
+func Spelled(path string) (named string, ok bool) {
+	if path != "" && (path[0] == '@' || path[0] == '~') {
+		path = "./" + path
+	}
+	return path, utf8.ValidString(path) && !strings.ContainsAny(path, "*?")
 }
 
 func readRule(s string) (why, meant, help string) {

@@ -4,6 +4,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// OpenInRoot is the open with RESOLVE_IN_ROOT that could write: refused, whatever it
+// names.
+const OpenInRoot = "open with RESOLVE_IN_ROOT"
+
 // openCall says where the arguments of an open are; flags is -1 where they
 // follow from the call, how that of an open_how.
 type openCall struct {
@@ -39,7 +43,7 @@ func (l *Listener) opens(c *openCall) {
 	if rooted { // its names mean something else than everybody's
 		path, e := l.readInto(l.argument(c.at).addr, l.work[0].path[:])
 		if e == 0 {
-			l.report(ByName, "open with RESOLVE_IN_ROOT", text(path))
+			l.report(ByName, OpenInRoot, text(path))
 		}
 		l.n.Fail(l.FD, unix.EPERM)
 		return

@@ -25,8 +25,16 @@ func (x *execution) refused(r *listen.Refusal) {
 		x.record.Violations.Add(v)
 		return
 	case listen.ByName:
-		v.Kind, v.Rule, v.AllowWith = "filesystem", string(wrap.FieldProtected), "filesystem.write: ["+quoteJSON(x.relative(v.Target))+"]"
-		what += " is a protected name"
+		v.Kind = "filesystem"
+		v.Rule, v.AllowWith = x.protectedRule(v.Action, v.Target)
+		switch {
+		case v.Rule != string(wrap.FieldProtected):
+			what += " may only be read"
+		case v.Action == listen.OpenInRoot:
+			what += ": an open with RESOLVE_IN_ROOT may not write"
+		default:
+			what += " is a protected name"
+		}
 	case listen.ReadOnly:
 		v.Kind = "filesystem"
 		v.Rule, v.AllowWith = x.readOnlyRule(v.Action, v.Target)
@@ -34,7 +42,7 @@ func (x *execution) refused(r *listen.Refusal) {
 	case listen.BySocket:
 		v.Kind, v.Rule, v.AllowWith = "network", x.networkRule(), "network.mode: host"
 		if v.Target != "" {
-			v.AllowWith = "filesystem.write: [" + quoteJSON(x.relative(v.Target)) + "]"
+			v.AllowWith = x.writeLine(v.Target)
 			what += " is a socket from outside"
 		} else {
 			what = "a program that cannot be looked at may not connect"

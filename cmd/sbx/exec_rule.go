@@ -17,8 +17,11 @@ func beneath(path, dir string) bool { return path == dir || strings.HasPrefix(pa
 func (x *execution) readOnlyRule(action, target string) (rule, allow string) {
 	for i := range x.plan.Watch.Protected {
 		if p := x.plan.Watch.Protected[i].Path; beneath(target, p) {
-			return string(wrap.FieldProtected), "filesystem.write: [" + quoteJSON(x.relative(p)) + "]"
+			return string(wrap.FieldProtected), x.writeLine(p)
 		}
+	}
+	if rule, own := x.ownMount(target); own {
+		return rule, ""
 	}
 	r := x.resolved
 	for i := range r.Hide {
@@ -56,7 +59,7 @@ func (x *execution) readOnlyRule(action, target string) (rule, allow string) {
 		return rule, "access_mode: workspace-write"
 	}
 	if top := writableFor(action, target); top != "" && !x.host.OwnKernel(top) {
-		allow = "filesystem.write: [" + quoteJSON(x.relative(top)) + "]"
+		allow = x.writeLine(top)
 	}
 	return rule, allow
 }

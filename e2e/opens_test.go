@@ -1,0 +1,109 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// openedBox is a workspace with what is protected in it, and what is on the way.
+func openedBox(t *testing.T) *box {
+	b := newBox(t)
+	b.repository(b.ws)
+	b.repository(b.ws + "/repo")
+	b.write("ws/.claude/settings.json", "{}")
+	return b
+}
+
+// The line that is said to let a protected name come or go does that, however the
+// name is spelled; there is none where nothing in filesystem.write would.
+func TestTheLineThatOpensAProtectedNameDoes(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "git", "mv", "mkdir", "ln", "tee")
+	for script, want := range map[string]string{
+		"mkdir .git/modules":                       ".git",
+		"mkdir .git/worktrees":                     ".git",
+		"ln -s file .git/link":                     ".git",
+		"mv repo moved":                            "repo/.git",
+		"echo x >.git/hooks/post-commit":           ".git/hooks",
+		"git config a.b c":                         ".git/config",
+		"echo x >.git/commondir":                   ".git/commondir",
+		"echo x >.mcp.json":                        ".mcp.json",
+		"mkdir .claude/hooks":                      ".claude/hooks",
+		"mkdir 'a b'; echo x >'a b/.git'":          "a b/.git",
+		"mkdir '~'; mkdir './~/.git'":              "./~/.git",
+		"mkdir @system; mkdir @system/.git":        "./@system/.git",
+		"mkdir 'a*'; mkdir 'a*/.git'":              "", // no document can name it
+		"d=$(printf '\\377'); mkdir $d $d/.git":    "",
+		"tee /proc/self/cwd/.mcp.json </dev/null":  "", // the way there is refused
+		"mv .claude other":                         "",
+		"mv $PWD $PWD-moved && mv $PWD-moved $PWD": "",
+	} {
+		if out := openedBox(t).plain("/bin/sh", "-ec", script); out.code != 0 {
+			t.Fatalf("the control: %s: %v", script, out)
+		}
+		b := openedBox(t)
+		r := b.run(specWW, "/bin/sh", "-ec", script)
+		list := r.rec.list("violations")
+		if r.code == 0 || len(list) != 1 || list[0].text("rule") != "protected_names" {
+			t.Errorf("%s: %v", script, r)
+			continue
+		}
+		allow := ""
+		if want != "" {
+			allow = `filesystem.write: ["` + want + `"]`
+		}
+		if got := list[0].text("allow_with"); got != allow {
+			t.Errorf("%s: %q, not %q", script, got, allow)
+		}
+		if strings.Contains(r.err, "would allow") != (want != "") {
+			t.Errorf("%s: %s", script, r.err)
+		}
+		name, err := json.Marshal(want)
+		must(t, err)
+		if want != "" {
+			r := openedBox(t).run(specWith(specWW, `"filesystem":{"write":[`+string(name)+`]}`), "/bin/sh", "-ec", script)
+			if r.code != 0 {
+				t.Errorf("%s, with %s: %v", script, want, r)
+			}
+		}
+	}
+}
+
+// What no line of filesystem.write opens is not said to be opened by one: an open with
+// RESOLVE_IN_ROOT, a program of commands.allow, the document of the spec itself.
+func TestNoLineIsNamedWhereNoneAllows(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "gcc", "rm")
+	b := newBox(t)
+	b.inBox("x", 0o755)
+	r := b.run(specWW, "./x", "unseen")
+	seen := false
+	for _, v := range r.rec.list("violations") {
+		if v.text("action") == "open with RESOLVE_IN_ROOT" {
+			seen = true
+			if v.text("allow_with") != "" {
+				t.Errorf("an open in a root: %v", v)
+			}
+		}
+	}
+	if !seen {
+		t.Errorf("no open in a root: %v", r)
+	}
+	b.args = []string{"--spec", b.ws + "/spec.json"}
+	for _, spec := range []string{specWW, specWith(specWW, `"filesystem":{"write":["x","spec.json"]}`)} {
+		b.write("ws/spec.json", spec)
+		r = b.run(specWith(spec, `"commands":{"allow":["sh","rm","./x"]}`), "/bin/sh", "-c", "echo >>x; rm x; echo >>spec.json; rm spec.json; :")
+		rules := map[string]string{b.ws + "/x": "commands.allow", b.ws + "/spec.json": "protected_names"}
+		n := 0
+		for _, v := range r.rec.list("violations") {
+			n += v.whole("count")
+			if v.text("rule") != rules[v.text("target")] || v.text("allow_with") != "" {
+				t.Errorf("%v", v)
+			}
+		}
+		if n != 4 {
+			t.Errorf("%d refusals: %v", n, r)
+		}
+	}
+}
