@@ -156,15 +156,19 @@ func TestMemoryOfTheTree(t *testing.T) {
 // it still shares its memory then.
 func TestMemoryTooSmallToStart(t *testing.T) {
 	big := strings.Repeat("x", 100_000)
-	for _, size := range []string{"4KiB", "64KiB", "1MiB"} {
+	for _, size := range []string{"1B", "4KiB", "64KiB", "1MiB"} {
 		eachBounded(t, "limits.memory", `"memory": "`+size+`"`, func(t *testing.T, b *box, spec string) {
 			argv := []string{"/bin/echo"}
 			for range 12 {
 				argv = append(argv, big)
 			}
 			r := b.run(spec, argv...)
-			if r.code != 125 && r.rec.text("exit", "ended_by") != "memory" || r.code == 0 {
+			by := r.rec.text("exit", "ended_by")
+			if r.code != 125 && by != "memory" || r.code == 0 {
 				t.Errorf("%v", r.code)
+			}
+			if r.code == 125 && (by == "command" || !strings.Contains(r.err, "limits.memory")) {
+				t.Errorf("%s: the record and stderr do not say why: %v", size, r)
 			}
 			if state := r.rec.text("state"); state != "refused" && state != "exited" {
 				t.Errorf("the record was not finished: %q", state)

@@ -226,6 +226,10 @@ func (x *execution) finish(e launch.Exit) int {
 		by, status = "supervisor", exitRefused
 		x.std.say("bwrap ended before the command was started")
 	}
+	if p := x.tooLarge(); p != nil && by == "command" && status == exitRefused { // pid 1 had no memory left to say so
+		by = "supervisor"
+		x.std.problem(p)
+	}
 	r.Exit = audit.Exit{EndedBy: by, Code: spec.Some(status)}
 	if e.Signal != 0 && e.Known {
 		r.Exit.Signal = spec.Some(e.Signal)
