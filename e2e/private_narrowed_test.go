@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -32,6 +33,34 @@ func TestNarrowedPrivateFoldersStay(t *testing.T) {
 	b.args = []string{"--spec-json", `{"access_mode": "workspace-write", "filesystem": {"write": ["` + b.out + `"]}}`, "--spec-json", `{"filesystem": {"read": ["@system", "` + b.ws + `", "` + b.out + `"]}}`}
 	if r := b.run("", "/bin/sh", "-c", "cat "+b.out+"/file; echo; echo end").ended(); !strings.Contains(r.out, "beside") {
 		t.Errorf("%v", r)
+	}
+}
+
+// A folder that a document mounts read-only on itself is not written under one that
+// narrows it, by whatever name that mounts it again.
+func TestNarrowedReadOnlyMountsStay(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	b.write("ws/kept/f", "")
+	script := "touch " + b.ws + "/kept/new 2>/dev/null || touch /opt/new/new; echo end"
+	for _, mode := range []string{"", `"access_mode": "workspace-write", `} {
+		mount := func(from, at, how string) string {
+			return `{` + mode + `"filesystem": {"mounts": [{"label": "l", "source": "` + b.ws + from + `", "target": "` + at + `", "mode": "` + how + `"}]}}`
+		}
+		parent := mount("/kept", b.ws+"/kept", "ro")
+		b.args = []string{"--spec-json", mount("/kept", b.ws+"/kept", "rw")}
+		b.run("", "/bin/sh", "-c", script).ended()
+		b.holds("ws/kept/new", "")
+		must(t, os.Remove(b.ws+"/kept/new"))
+		b.args = []string{"--spec-json", parent}
+		b.run("", "/bin/sh", "-c", script).ended()
+		for _, child := range []string{mount("/kept", b.ws+"/kept", "rw"), mount("/kept", "/opt/new", "rw"), mount("/", b.ws, "rw")} {
+			b.args = []string{"--spec-json", parent, "--spec-json", child}
+			if r := b.run("", "/bin/sh", "-c", script); child != mount("/", b.ws, "rw") && (r.code != 125 || !strings.Contains(r.err, "filesystem.mounts[0]")) {
+				t.Errorf("%s: %v", child, r)
+			}
+		}
+		b.absent("ws/kept/new")
 	}
 }
 

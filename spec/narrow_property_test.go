@@ -213,6 +213,46 @@ func TestTheMeetIsBelowBoth(t *testing.T) {
 	}
 }
 
+// TestMountsOpenNoMore tries the pairs that random documents seldom come to: mounts
+// on the very folders that they show.
+func TestMountsOpenNoMore(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	in, met := listed(), 0
+	document := func() string {
+		var all []string
+		for _, target := range []string{"/opt", "/srv", "/srv/data", "/mnt"} {
+			if mode := pick(rng, "ro", "rw", "", ""); mode != `""` {
+				all = append(all, `{"target":"`+target+`","source":`+pick(rng, "/srv", "/srv/data", target)+`,"mode":`+mode+`}`)
+			}
+		}
+		doc := `{"filesystem":{"mounts":[` + strings.ReplaceAll(strings.Join(all, ","), `"source":"/mnt"`, `"source":"/opt"`) + `]}`
+		if mode := pick(rng, "", "", "workspace-write"); mode != `""` {
+			doc += `,"access_mode":` + mode + `,"working_dir":"/srv"`
+		}
+		return doc + "}"
+	}
+	for range propertyRounds {
+		p, c := document(), document()
+		parent, err := narrowed(t, p)
+		if err != nil {
+			t.Fatalf("%s: %v", p, err)
+		}
+		m, err := narrowed(t, p, c)
+		if err != nil {
+			continue
+		}
+		met++
+		pr, pw := opens(&parent, in.Lists)
+		mr, mw := opens(&m, in.Lists)
+		if !subset(t, "reads more than its parent", mr, pr) || !subset(t, "writes more than its parent", mw, pw) {
+			t.Fatalf("%s under %s", c, p)
+		}
+	}
+	if met < propertyRounds/20 {
+		t.Errorf("only %d of %d pairs have a meet", met, propertyRounds)
+	}
+}
+
 // below compares the fields that are plain values with an order of its own.
 func below(t *testing.T, whom string, m, d *SandboxSpec) bool {
 	t.Helper()

@@ -149,6 +149,14 @@ func TestEscalations(t *testing.T) {
 		{`{"filesystem":{"write":["/opt"]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "read-only"},
 		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}],"write":[]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "read-only"},
 		{`{"filesystem":{"mounts":[{"target":"/srv","mode":"tmpfs"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}]}}`, "filesystem.mounts[0]", "something else mounted"},
+		// A mount that is only read keeps its folder from being written, though nothing else does.
+		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/srv","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/srv","mode":"rw"}]}}`, "filesystem.mounts[0]", "filesystem.mounts[0] (c.json:1:26): cannot mount /srv at /srv rw: the parent has that target read-only (p.json:1:26)"},
+		{`{"access_mode":"workspace-write","filesystem":{"mounts":[{"source":"src","target":"/p/w/src","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"src","target":"/p/w/src","mode":"rw"}]}}`, "filesystem.mounts[0]", "that target read-only"},
+		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/srv","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "cannot mount /srv/data at /x rw: the parent has it read-only (p.json:1:26)"},
+		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "that target read-only"},
+		{`{"filesystem":{"write":[],"mounts":[{"source":"/srv","target":"/x","mode":"rw"},{"source":"/opt","target":"/x/data","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/y","mode":"rw"}]}}`, "filesystem.mounts[0]", "cannot mount /srv/data at /y rw: the parent has it read-only (p.json:1:24)"},
+		// What a link leads to is named as well.
+		{`{"filesystem":{"read":["/p/w/src"]}}`, `{"filesystem":{"read":["/p/w/link"]}}`, "filesystem.read[0]", "cannot have /p/w/link in view: the parent has only what is named in view (p.json:1:23); it is /srv/data"},
 		{`{"readonly":true}`, `{"readonly":false}`, "readonly", "readonly (c.json:1:13): cannot have readonly: false: it is read-only by readonly: true (p.json:1:13)"},
 		{`{"access_mode":"read-only"}`, `{"readonly":false}`, "readonly", "access_mode: read-only (p.json:1:16)"},
 		{`{"sandbox":{"root":"root","readonly":true}}`, `{"readonly":false}`, "readonly", "sandbox.readonly: true (p.json:1:38)"},
@@ -227,6 +235,8 @@ func TestNoEscalation(t *testing.T) {
 		{`{"access_mode":"workspace-write","filesystem":{"write":["/p","/p/w/.envrc"]}}`, `{"filesystem":{"write":["/p/w/.envrc"]}}`},
 		{`{"filesystem":{"write":["/srv"]}}`, `{"access_mode":"read-only"}`},
 		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/y","mode":"rw"},{"target":"/z","mode":"tmpfs"}]}}`},
+		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/srv","mode":"ro"},{"source":"/srv","target":"/x","mode":"rw"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/y","mode":"rw"}]}}`},
+		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/y","mode":"rw"}]}}`},
 	} {
 		if _, err := narrowed(t, test.parent, test.child); err != nil {
 			t.Errorf("%s under %s: %v", test.child, test.parent, err)

@@ -1,6 +1,9 @@
 package spec
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // view compares what is in view.
 func (o *order) view() {
@@ -70,7 +73,21 @@ func (o *order) widerPath(at *Path, what, why string) {
 	if on == "" {
 		on = o.c.At(f)
 	}
-	o.problems = append(o.problems, &Problem{Field: f, On: on, Do: "have " + odd(at.Abs) + " " + what, Why: "the parent has " + why, Help: narrowHelp})
+	p := &Problem{Field: f, On: on, Do: "have " + odd(at.Abs) + " " + what, Why: "the parent has " + why, Help: narrowHelp}
+	if at.Real != at.Abs {
+		p.Why += "; it is " + odd(at.Real)
+	}
+	// What a workshop implies is in two lists, and once is enough.
+	if !slices.ContainsFunc(o.problems, func(q *Problem) bool { return *q == *p }) {
+		o.problems = append(o.problems, p)
+	}
+}
+
+// writesBy is where the parent says what may be written, or what may be seen of
+// which that is a part.
+func (o *order) writesBy() string {
+	at := orElse(o.at("filesystem.write"), o.at("filesystem.read"))
+	return orElse(at, orElse(o.p.At("restrict"), o.p.At("sandbox.root")))
 }
 
 // unseen tells why parent does not show a path of the host; "" where it does.
@@ -137,7 +154,7 @@ func (o *order) opened(real string) bool {
 func (o *order) writes() {
 	p, c := o.p, o.c
 	if p.Confined && !c.Confined {
-		o.wider("filesystem.write", "everything writable", "only what is named", orElse(o.at("filesystem.write"), o.at("filesystem.read")))
+		o.wider("filesystem.write", "everything writable", "only what is named", o.writesBy())
 		return
 	}
 	if !p.Confined {
@@ -149,7 +166,7 @@ func (o *order) writes() {
 			continue
 		}
 		if !o.writable(w.Real) {
-			o.widerPath(w, "writable", "it read-only or out of view ("+orElse(o.at("filesystem.write"), o.at("filesystem.read"))+")")
+			o.widerPath(w, "writable", "it read-only or out of view ("+o.writesBy()+")")
 		} else if name := o.unprotects(w.Real); name != "" && w.Field != "" {
 			o.widerPath(w, "writable", odd(name)+" protected ("+orElse(o.at("filesystem.write"), o.at("access_mode"))+")")
 		}
@@ -163,72 +180,27 @@ func (o *order) writes() {
 	}
 }
 
-// writable tells whether parent lets a path of the host be written.
+// writable tells whether parent lets a path of the host be written: through a
+// mount, or by its own name where no mount stands on that.
 func (o *order) writable(real string) bool {
+	for i := range o.p.Mounts {
+		m := &o.p.Mounts[i]
+		if m.Mode == MountRW && within(m.Source.Real, real) && standingAt(o.p, clean(m.Target+"/"+strings.TrimPrefix(real, m.Source.Real))) == m {
+			return true
+		}
+	}
+	if standingAt(o.p, real) != nil {
+		return false
+	}
+	if !o.p.Confined {
+		return true
+	}
 	for i := range o.p.Write {
 		if w := &o.p.Write[i]; within(w.Real, real) && (w.IsDir || w.Real == real) {
 			return true
 		}
 	}
-	for i := range o.p.Mounts {
-		if m := &o.p.Mounts[i]; m.Mode == MountRW && within(m.Source.Real, real) {
-			return true
-		}
-	}
 	return o.p.Job != nil && (within("/work", real) || within("/output", real))
-}
-
-// mounts compares what is put where.
-func (o *order) mounts() {
-	for i := range o.c.Mounts {
-		m := &o.c.Mounts[i]
-		if same := mountAt(o.p, m.Target); same != nil && same.Source.Real == m.Source.Real && rank(m.Mode) <= rank(same.Mode) {
-			continue
-		}
-		if m.Mode == MountTmpfs {
-			continue // private and empty: nothing of the host's
-		}
-		why := o.unseen(m.Source.Real)
-		if why == "" {
-			why = o.covers(m.Source.Real, m.Target)
-		}
-		if why == "" {
-			why = o.coversPrivate(m.Source.Real)
-		}
-		if why == "" && m.Mode == MountRW && o.p.Confined && !o.writable(m.Source.Real) {
-			why = "it read-only (" + orElse(o.at("filesystem.write"), o.at("filesystem.mounts")) + ")"
-		}
-		if why != "" {
-			o.problems = append(o.problems, &Problem{Field: m.Field, On: m.At, Do: "mount " + odd(m.Source.Abs) + " at " + odd(m.Target),
-				Why: "the parent has " + why, Help: narrowHelp})
-		}
-	}
-	for i := range o.p.Mounts {
-		m := &o.p.Mounts[i]
-		if mountAt(o.c, m.Target) == nil && !hides(o.c, m.Target) {
-			o.wider("filesystem.mounts", "what lies beneath "+odd(m.Target)+" in view", "a mount on it", m.At)
-		}
-	}
-}
-
-// rank orders the modes of mounts: a private tmpfs shows nothing of the host.
-func rank(m MountMode) int {
-	switch m {
-	case MountRO:
-		return 1
-	case MountRW:
-		return 2
-	}
-	return 0
-}
-
-func mountAt(r *Resolved, target string) *MountAt {
-	for i := range r.Mounts {
-		if r.Mounts[i].Target == target {
-			return &r.Mounts[i]
-		}
-	}
-	return nil
 }
 
 func hides(r *Resolved, path string) bool {
@@ -238,28 +210,6 @@ func hides(r *Resolved, path string) bool {
 		}
 	}
 	return false
-}
-
-// covers tells what of parent's lies beneath a source and would be in view at
-// another target, where neither mask nor mount of its own stands.
-func (o *order) covers(source, target string) string {
-	if source == target {
-		return ""
-	}
-	for i := range o.p.Hide {
-		if h := &o.p.Hide[i]; within(source, h.Real) {
-			return odd(h.Abs) + " in it hidden (" + h.At + ")"
-		}
-	}
-	if o.p.Private && o.lists.Holds != nil && !o.opened(source) && o.lists.Holds(source, o.p.Home) {
-		return "secrets in it hidden (" + o.privateBy() + ")"
-	}
-	for i := range o.p.Mounts {
-		if m := &o.p.Mounts[i]; within(source, m.Target) {
-			return "a mount at " + odd(m.Target) + " in it (" + m.At + ")"
-		}
-	}
-	return ""
 }
 
 // hidden compares what is hidden.
