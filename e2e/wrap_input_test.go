@@ -96,6 +96,10 @@ var badInvocations = []struct{ text, field, says string }{
 	{`{"cmd": "x", "mounts": [{"kind": "file", "hostPath": "/usr", "guestPath": "/g", "mode": "ro"}]}`, "mounts[0].kind", "dir"},
 	{`{"cmd": "x", "mounts": [{"hostPath": "/usr", "guestPath": "/g", "mode": "ro"}, {"hostPath": "/opt", "guestPath": "/g/", "mode": "rw"}]}`, "mounts[1].guestPath", "mounts[0] has the same"},
 	{`{"cmd": "x", "mounts": [{"host_path": "/usr", "guestPath": "/g", "mode": "ro"}]}`, "mounts[0].host_path", "did you mean hostPath?"},
+	{`{"cmd": "x", "mounts": [{"hostPath": "/usr", "guestPath": "/f", "mode": "ro"}, {"hostPath": "/etc/passwd", "guestPath": "/etc/passwd", "mode": "ro"}]}`, "mounts[1].hostPath", "it is not a folder"},
+	{`{"cmd": "x", "mounts": [{"hostPath": "/no/such", "guestPath": "/g", "mode": "rw"}]}`, "mounts[0].hostPath", "no such file or folder"},
+	{`{"cmd": "x", "cwd": "/no/such"}`, "cwd", "does not exist"},
+	{`{"cmd": "x", "cwd": "/etc/passwd"}`, "cwd", "is not a folder"},
 	{`{"cmd": "x", "arg": []}`, "arg", "did you mean args?"},
 	{`{"cmd": "x", "Cwd": "/"}`, "Cwd", "did you mean cwd?"},
 	{`{"cmd": "x", "stdin": ""}`, "stdin", "the fields are cmd, args, env, cwd, mounts"},
@@ -146,7 +150,8 @@ func TestWrapRefusesBadInput(t *testing.T) {
 			t.Errorf("%.80q: an answer of %d bytes", c.text, len(out))
 		}
 	}
-	for _, text := range []string{``, `[]`, `{"cmd": "x"}`, `{"cwd": "rel"}`, `{"mounts": [1]}`} {
+	for _, text := range []string{``, `[]`, `{"cmd": "x"}`, `{"cwd": "rel"}`, `{"cwd": "/no/such"}`, `{"mounts": [1]}`,
+		`{"mounts": [{"hostPath": "/etc/passwd", "guestPath": "/g", "mode": "ro"}]}`} {
 		out, code := b.rawWrap(strings.NewReader(text), "--wrapper", "bwrap", "--template")
 		if refusedLine(t, out); code != 2 {
 			t.Errorf("--template of %q: status %d", text, code)

@@ -158,7 +158,7 @@ func (w *wrapping) answer(dst []byte, name string, text []byte) ([]byte, int) {
 		dst, err = r.answers.Append(dst, &inv)
 	}
 	if err != nil {
-		return appendProblem(dst, err), exitFailed
+		return appendProblem(dst, err), wrapStatus(err)
 	}
 	return dst, exitOK
 }
@@ -240,9 +240,12 @@ func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, []wrap.Lack, error) {
 			return wrap.Ask{}, nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 		}
 	}
+	if err := w.checkFolders(inv.Mounts, spec.HostPaths{}); err != nil {
+		return wrap.Ask{}, nil, err
+	}
 	r, left, err := w.resolveFor(inv, cwd)
 	if err != nil {
-		return wrap.Ask{}, nil, err
+		return wrap.Ask{}, nil, byItsFields(err, inv)
 	}
 	host := w.probe(r)
 	return wrap.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts, Sources: w.sources, Unlisted: w.unlisted}, left, nil

@@ -35,7 +35,7 @@ func (w *wrapping) bundle(inv *wrap.Invocation) (out wrap.Invocation, audit wrap
 func (w *wrapping) answerBundle(dst []byte, inv *wrap.Invocation) ([]byte, int) {
 	out, audit, err := w.bundle(inv)
 	if err != nil {
-		return appendProblem(dst, err), exitFailed
+		return appendProblem(dst, err), wrapStatus(err)
 	}
 	return wrap.AppendAnswer(dst, &out, &audit), exitOK
 }

@@ -23,7 +23,7 @@ func (c *call) wrapTemplate() int {
 		answer, err = wrap.AppendTemplate(nil, of, left)
 	}
 	if err != nil {
-		return c.answerProblem(err, exitFailed)
+		return c.answerProblem(err, wrapStatus(err))
 	}
 	c.std.print(string(answer) + "\n")
 	return exitOK

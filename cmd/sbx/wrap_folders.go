@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// badFolders are the folders of an invocation that are none on this host: it is the
+// invocation that is bad then, and no spec.
+type badFolders struct{ spec.Problems }
+
+func (e badFolders) Unwrap() error { return e.Problems }
+
+// wrapStatus is the exit status of what could not be wrapped.
+func wrapStatus(err error) int {
+	if bad := (badFolders{}); errors.As(err, &bad) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// checkFolders refuses mounts of what is no folder, which would otherwise be told
+// by fields of a document that the caller never wrote, or not at all.
+func (c *call) checkFolders(mounts []wrap.DirMount, paths spec.Paths) error {
+	if c.value("wrapper") == "none" { // which shows them nowhere
+		return nil
+	}
+	var bad badFolders
+	for i, m := range mounts {
+		real, err := spec.Real(m.HostPath, paths)
+		if err == nil {
+			var info spec.Info
+			if info, err = paths.Lstat(real); err == nil && !info.IsDir {
+				err = errors.New("it is not a folder, and the one kind is dir")
+			}
+		}
+		if err != nil {
+			bad.Problems = append(bad.Problems, &spec.Problem{Field: spec.Field("mounts[" + strconv.Itoa(i) + "].hostPath"),
+				On: m.HostPath, Do: "mount it", Why: err.Error(), Help: "name a folder that is there"})
+		}
+	}
+	if len(bad.Problems) == 0 {
+		return nil
+	}
+	return bad
+}
+
+// byItsFields tells of the working directory that an invocation names by that name.
+func byItsFields(err error, inv *wrap.Invocation) error {
+	if err == nil || inv.Cwd == "" {
+		return err
+	}
+	all := spec.AsProblems(err)
+	if len(all) != 1 || all[0].Field != "working_dir" || all[0].On != "" && all[0].On != defaultName {
+		return err
+	}
+	return badFolders{spec.Problems{{Field: "cwd", On: inv.Cwd, Do: "start in it", Why: all[0].Why, Help: "name a folder that is there"}}}
+}
