@@ -14,6 +14,7 @@ type flag struct {
 	name string // without the dashes
 	arg  string // the name of its argument; "" for none
 	many bool   // it may be repeated
+	some bool   // an empty argument, as of a variable that is not set, would be taken for none
 	help string
 }
 
@@ -105,6 +106,9 @@ func (v *verb) parse(args []string) (*call, error) {
 			return nil, usageError(v.name + ": " + dashed(name) + " wants " + f.arg)
 		case !hasValue:
 			value, args = args[0], args[1:]
+		}
+		if f.some && value == "" {
+			return nil, usageError(v.name + ": " + dashed(name) + " wants " + f.arg + ", and not \"\"")
 		}
 		if !f.many && c.has(name) {
 			return nil, usageError(v.name + ": " + dashed(name) + " is given twice")

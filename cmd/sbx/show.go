@@ -11,6 +11,10 @@ func runShow(c *call) int {
 		c.std.say("show: one record at a time")
 		return exitUsage
 	}
+	if len(c.rest) == 1 && c.rest[0] == "" { // of which every id is a continuation
+		c.std.say("show: want ID, FILE or last, and not \"\"")
+		return exitUsage
+	}
 	name := "last"
 	if len(c.rest) == 1 {
 		name = c.rest[0]
