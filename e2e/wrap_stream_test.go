@@ -18,9 +18,9 @@ func TestWrapStream(t *testing.T) {
 	b := newBox(t)
 	in := []string{
 		`{"cmd": "first"}`, ``, `{"cmd": 1}`, `{"cmd": "crlf"}` + "\r", "\r", `{"cmd": "` + strings.Repeat("x", 1<<20) + `"}`, `{"cmd": "after"}`,
-		`{"cmd": "folder", "cwd": "` + b.home + `"}`, `{"cmd": "relative", "cwd": "x"}`, `nonsense`, "\x00\xff", strings.Repeat(" ", 1<<19) + `{"cmd": "blanks"}`, `{"cmd": "last"}`,
+		`{"cmd": "folder", "cwd": "` + b.home + `"}`, `{"cmd": "relative", "cwd": "x"}`, `nonsense`, "\x00\xff", strings.Repeat(" ", 1<<19) + `{"cmd": "blanks"}`, `{"cmd": "nul\u0000"}`, `{"cmd": "nowhere", "cwd": "/no/such"}`, `{"cmd": "last"}`,
 	}
-	want := []string{"first", "line 2", "line 3:1:9", "crlf", "line 5", "line 6", "after", "folder", "x", "line 10", "line 11", "blanks", "last"}
+	want := []string{"first", "line 2", "line 3:1:9", "crlf", "line 5", "line 6", "after", "folder", "line 9: x", "line 10", "line 11", "blanks", "line 13", "line 14: /no/such", "last"}
 	for _, end := range []string{"", "\n"} {
 		out, code := b.rawWrap(strings.NewReader(strings.Join(in, "\n")+end), "--wrapper", "sbx", "--stream")
 		lines := strings.SplitAfter(out, "\n")

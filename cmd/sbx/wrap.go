@@ -145,7 +145,7 @@ const (
 func (w *wrapping) answer(dst []byte, name string, text []byte) ([]byte, int) {
 	inv, hasEnv, err := wrap.DecodeInvocation(name, text)
 	if err != nil {
-		return appendProblem(dst, err), exitUsage
+		return appendProblem(dst, w.inLine(name, err)), exitUsage
 	}
 	if !hasEnv {
 		inv.Env = w.own()
@@ -158,7 +158,7 @@ func (w *wrapping) answer(dst []byte, name string, text []byte) ([]byte, int) {
 		dst, err = r.answers.Append(dst, &inv)
 	}
 	if err != nil {
-		return appendProblem(dst, err), wrapStatus(err)
+		return appendProblem(dst, w.inLine(name, err)), wrapStatus(err)
 	}
 	return dst, exitOK
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"sbx/spec"
 )
@@ -48,6 +49,24 @@ func (c *call) wrapStream() int {
 		}
 		out = append(out, '\n')
 	}
+}
+
+// inLine tells of problems with a line of a stream by which it is.
+func (w *wrapping) inLine(name string, err error) error {
+	if !w.has("stream") {
+		return err
+	}
+	all := spec.Problems{}
+	for _, p := range spec.AsProblems(err) {
+		in := *p
+		if in.On == "" {
+			in.On = name
+		} else if !strings.HasPrefix(in.On, name) {
+			in.On = name + ": " + in.On
+		}
+		all = append(all, &in)
+	}
+	return all
 }
 
 // lines takes a stream apart, holding a line of it at most.
