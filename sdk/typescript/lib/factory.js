@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { ProcessSandboxError, problem } from './problems.js';
+import { checkTimeout, ProcessSandboxError, problem } from './problems.js';
 import { parseTemplate } from './template.js';
 import { TemplateSandbox } from './wrapper.js';
 
@@ -40,6 +40,7 @@ function question(options) {
     throw refusal('the options', `there is no ${unknown}`, `the options are ${known.join(', ')}`);
   }
   const { wrapper, spec, specJson, image, mounts, cwd, sbx, timeout } = options ?? {};
+  checkTimeout(timeout);
   if (typeof wrapper !== 'string') throw refusal('the options', 'there is no wrapper', 'name sbx, bwrap, nsjail, runsc, docker, podman or none');
   if (spec !== undefined && specJson !== undefined) throw refusal('the options', 'there are both spec and specJson', 'give one of the two');
   const args = ['wrap', '--wrapper', wrapper, '--template'];

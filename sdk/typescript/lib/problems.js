@@ -27,3 +27,13 @@ function line(p) {
 export function problem(field, on, doing, why, help = '') {
   return { field, on, reason: `cannot ${doing}: ${why}`, help };
 }
+
+/**
+ * A timeout of another type is told as such: node says of it that it is out of range.
+ * @param {unknown} timeout
+ */
+export function checkTimeout(timeout) {
+  if (timeout != null && typeof timeout !== 'number') {
+    throw new TypeError(`timeout is to be a number of milliseconds, and is a ${typeof timeout}`);
+  }
+}

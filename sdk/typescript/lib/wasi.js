@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { ProcessSandboxError, problem } from './problems.js';
+import { checkTimeout, ProcessSandboxError, problem } from './problems.js';
 
 /**
  * @typedef {import('../index.js').RunWasiOptions} RunWasiOptions
@@ -15,6 +15,7 @@ import { ProcessSandboxError, problem } from './problems.js';
  */
 export async function runWasi(options) {
   const { processSandbox, stdin, timeout } = options;
+  checkTimeout(timeout);
   let invocation = invocationOf(options);
   /** @type {WasiResult['sandboxAudits']} */
   let sandboxAudits;

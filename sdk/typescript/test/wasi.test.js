@@ -73,6 +73,7 @@ test('a runner that cannot be told is refused', async (t) => {
   await rejects(runWasi({ module: 'm', runner: join(dir, 'wasmtime') }), /ENOENT.*install it/);
   const mounts = [{ kind: 'dir', label: 'd', hostPath: '/a:b', guestPath: '/d', mode: 'ro' }];
   await rejects(runWasi({ module: 'm', runner: 'wazero', mounts }), /a path with ":"/);
+  await rejects(runWasi({ module: 'm', runner: 'wazero', timeout: '5' }), TypeError);
 });
 
 for (const runner of ['wazero', 'wasmtime']) {
