@@ -64,6 +64,36 @@ func TestNarrowedReadOnlyMountsStay(t *testing.T) {
 	}
 }
 
+// What a document covers where it mounts a folder, none that narrows it mounts
+// elsewhere.
+func TestNarrowedCoversStay(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	b.write("out/kept/f", "covered")
+	mount := func(at string) string {
+		return `{"label": "l", "source": "` + b.out + `", "target": "` + at + `", "mode": "ro"}`
+	}
+	doc := func(mounts string) string {
+		return `{"filesystem": {"read": ["@system", "` + b.ws + `"], "mounts": [` + mounts + `]}}`
+	}
+	cover := doc(mount("/opt/new") + `, {"label": "c", "target": "/opt/new/kept", "mode": "tmpfs"}`)
+	cat := func(at string) result { return b.run("", "/bin/sh", "-c", "cat "+at+"/kept/f; echo; echo end") }
+	for _, child := range []string{"", doc(mount("/opt/other"))} {
+		b.args = []string{"--spec-json", doc(mount("/opt/new"))}
+		at := "/opt/new"
+		if child != "" {
+			b.args, at = append(b.args, "--spec-json", child), "/opt/other"
+		}
+		if r := cat(at).ended(); !strings.Contains(r.out, "covered") {
+			t.Errorf("control: %v", r)
+		}
+		b.args[1] = cover
+		if r := cat(at); strings.Contains(r.out, "covered") || child != "" && r.code != 125 {
+			t.Errorf("%s: %v", child, r)
+		}
+	}
+}
+
 // A document that names /run has the host's, with nothing of sbx's in it.
 func TestTheHostsRunIsShown(t *testing.T) {
 	needSandbox(t)

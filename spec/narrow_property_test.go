@@ -104,8 +104,8 @@ func opens(r *Resolved, lists Lists) (read, write map[string]bool) {
 		if !strings.HasPrefix(what, "->") && !within("/shut", path) {
 			names = append(names, path)
 		}
-		for _, source := range []string{"/srv", "/p/w", "/home/u"} {
-			for _, target := range []string{"/mnt", "/opt", "/srv/data"} {
+		for _, source := range []string{"/srv", "/srv/data", "/opt", "/p/w", "/home/u"} {
+			for _, target := range []string{"/mnt", "/mnt/data", "/opt", "/srv", "/srv/data"} {
 				names = append(names, target+strings.TrimPrefix(path, source))
 			}
 		}
@@ -220,14 +220,28 @@ func TestMountsOpenNoMore(t *testing.T) {
 	in, met := listed(), 0
 	document := func() string {
 		var all []string
-		for _, target := range []string{"/opt", "/srv", "/srv/data", "/mnt"} {
-			if mode := pick(rng, "ro", "rw", "", ""); mode != `""` {
-				all = append(all, `{"target":"`+target+`","source":`+pick(rng, "/srv", "/srv/data", target)+`,"mode":`+mode+`}`)
+		for _, target := range []string{"/opt", "/srv", "/srv/data", "/mnt", "/mnt/data"} {
+			switch mode := pick(rng, "ro", "rw", "tmpfs", "", ""); mode {
+			case `""`:
+			case `"tmpfs"`:
+				all = append(all, `{"target":"`+target+`","mode":"tmpfs"}`)
+			default:
+				all = append(all, `{"target":"`+target+`","source":`+pick(rng, "/srv", "/srv/data", "/opt")+`,"mode":`+mode+`}`)
 			}
 		}
-		doc := `{"filesystem":{"mounts":[` + strings.ReplaceAll(strings.Join(all, ","), `"source":"/mnt"`, `"source":"/opt"`) + `]}`
-		if mode := pick(rng, "", "", "workspace-write"); mode != `""` {
-			doc += `,"access_mode":` + mode + `,"working_dir":"/srv"`
+		doc := `{"filesystem":{"mounts":[` + strings.Join(all, ",") + `]`
+		if rng.IntN(3) == 0 {
+			doc += `,"read":` + words(rng, "@system", "/srv")
+		}
+		if rng.IntN(3) == 0 {
+			doc += `,"hide":` + words(rng, "/srv/data", "/opt", "/mnt/data")
+		}
+		if rng.IntN(3) == 0 {
+			doc += `,"write":` + words(rng, "/srv/data", "/opt", "/srv")
+		}
+		doc += "}"
+		if rng.IntN(3) == 0 {
+			doc += `,"access_mode":"workspace-write","working_dir":"/srv"`
 		}
 		return doc + "}"
 	}

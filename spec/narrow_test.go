@@ -155,6 +155,10 @@ func TestEscalations(t *testing.T) {
 		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/srv","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "cannot mount /srv/data at /x rw: the parent has it read-only (p.json:1:26)"},
 		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "that target read-only"},
 		{`{"filesystem":{"write":[],"mounts":[{"source":"/srv","target":"/x","mode":"rw"},{"source":"/opt","target":"/x/data","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/y","mode":"rw"}]}}`, "filesystem.mounts[0]", "cannot mount /srv/data at /y rw: the parent has it read-only (p.json:1:24)"},
+		// What it covers where a mount shows it, it does not show.
+		{`{"filesystem":{"read":["@system"],"mounts":[{"source":"/srv","target":"/x","mode":"ro"},{"target":"/x/data","mode":"tmpfs"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/y","mode":"ro"}]}}`, "filesystem.mounts[0]", "cannot mount /srv/data at /y: the parent has only what is named in view"},
+		{`{"filesystem":{"read":["@system"],"mounts":[{"source":"/srv","target":"/x","mode":"ro"}],"hide":["/x/data"]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/y","mode":"ro"}]}}`, "filesystem.mounts[0]", "only what is named in view"},
+		{`{"access_mode":"workspace-write","filesystem":{"mounts":[{"source":"/tmp","target":"/x","mode":"ro"},{"target":"/x/x","mode":"tmpfs"}]}}`, `{"filesystem":{"mounts":[{"source":"/tmp/x","target":"/y","mode":"ro"}]}}`, "filesystem.mounts[0]", "/tmp private"},
 		// What a link leads to is named as well.
 		{`{"filesystem":{"read":["/p/w/src"]}}`, `{"filesystem":{"read":["/p/w/link"]}}`, "filesystem.read[0]", "cannot have /p/w/link in view: the parent has only what is named in view (p.json:1:23); it is /srv/data"},
 		{`{"readonly":true}`, `{"readonly":false}`, "readonly", "readonly (c.json:1:13): cannot have readonly: false: it is read-only by readonly: true (p.json:1:13)"},

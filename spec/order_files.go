@@ -1,9 +1,6 @@
 package spec
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // view compares what is in view.
 func (o *order) view() {
@@ -126,7 +123,7 @@ func (o *order) shown(real string) bool {
 		}
 	}
 	for i := range o.p.Mounts {
-		if m := &o.p.Mounts[i]; m.Mode != MountTmpfs && within(m.Source.Real, real) {
+		if o.through(&o.p.Mounts[i], real) {
 			return true
 		}
 	}
@@ -185,7 +182,7 @@ func (o *order) writes() {
 func (o *order) writable(real string) bool {
 	for i := range o.p.Mounts {
 		m := &o.p.Mounts[i]
-		if m.Mode == MountRW && within(m.Source.Real, real) && standingAt(o.p, clean(m.Target+"/"+strings.TrimPrefix(real, m.Source.Real))) == m {
+		if m.Mode == MountRW && o.through(m, real) {
 			return true
 		}
 	}

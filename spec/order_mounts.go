@@ -1,5 +1,7 @@
 package spec
 
+import "strings"
+
 // mounts compares what is put where.
 func (o *order) mounts() {
 	for i := range o.c.Mounts {
@@ -68,6 +70,29 @@ func mountAt(r *Resolved, target string) *MountAt {
 		}
 	}
 	return nil
+}
+
+// through tells whether a mount of parent's shows the whole of a path of the host: at
+// the name that it has there no deeper mount and no mask stands, and none beneath it.
+func (o *order) through(m *MountAt, real string) bool {
+	if m.Mode == MountTmpfs || !within(m.Source.Real, real) {
+		return false
+	}
+	name := clean(m.Target + "/" + strings.TrimPrefix(real, m.Source.Real))
+	if standingAt(o.p, name) != m || hides(o.p, name) {
+		return false
+	}
+	for i := range o.p.Mounts {
+		if other := &o.p.Mounts[i]; other != m && within(name, other.Target) {
+			return false
+		}
+	}
+	for i := range o.p.Hide {
+		if h := &o.p.Hide[i]; within(name, h.Real) || within(name, h.Abs) {
+			return false
+		}
+	}
+	return true
 }
 
 // standingAt is the mount that a name leads into: of those above it the deepest.

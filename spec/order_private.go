@@ -51,7 +51,7 @@ func (o *order) showsHost(real string) bool {
 		}
 	}
 	for i := range o.p.Mounts {
-		if m := &o.p.Mounts[i]; m.Mode != MountTmpfs && within(m.Source.Real, real) {
+		if o.through(&o.p.Mounts[i], real) {
 			return true
 		}
 	}
