@@ -161,3 +161,36 @@ func TestExampleWorkshop(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 }
+
+// The project of an agent's profile is where the documents before it have the command
+// start, wherever sbx is called: with them it narrows, and alone it is the current folder.
+func TestAnAgentsProfileIsScopedToTheirFolder(t *testing.T) {
+	b := newShopOf(t, "sandbox: {root: .}\n")
+	b.write("agent.md", "---\nname: frontend-coder\ntools: Read, Write\n---\n")
+	agent := []string{"--agent", b.base + "/agent.md", "--best-effort", "tools_allowed"}
+	shop := []string{"--workshop", b.ws + "/workshop.yaml"}
+	for name, c := range map[string]struct {
+		args []string
+		dir  string
+	}{
+		"the current folder": {nil, b.out},
+		"a working_dir":      {[]string{"--spec-json", `{"access_mode": "workspace-write", "working_dir": "` + b.ws + `/src"}`}, b.ws + "/src"},
+		"a workshop":         {shop, b.ws},
+		"a worker":           {append(shop, "--worker", b.ws+"/workers/lib.worker"), ""}, // there is no lib at the top
+		"workers":            {append(shop, "--worker", b.ws+"/workers/src.worker", "--worker", b.ws+"/workers/lib.worker"), b.ws + "/src/lib"},
+	} {
+		b.write("ws/workers/src.worker", "---\nsandbox: {restrict: /src}\n---\n")
+		b.args = append(append([]string{}, c.args...), agent...)
+		r := b.runIn(b.out, "", "", "/bin/sh", "-c", "pwd; touch new; cat "+b.ws+"/docs/page; echo end")
+		if c.dir == "" {
+			r.refused("restrict")
+			continue
+		}
+		if r.ended(); !strings.HasPrefix(r.out, c.dir+"\n") || strings.Contains(r.out, "page") != (c.dir == b.ws) {
+			t.Errorf("%s: %v", name, r)
+		}
+		if os.Remove(c.dir+"/new") != nil {
+			t.Errorf("%s: the project is not written: %v", name, r)
+		}
+	}
+}

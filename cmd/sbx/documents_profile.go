@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/spec"
@@ -30,7 +31,7 @@ func (c *call) withProfiles(docs []*spec.SandboxSpec, cwd string) ([]*spec.Sandb
 	}
 	for _, d := range docs {
 		if d.Source.Kind == spec.AgentDefinition {
-			more, err := c.profileOf(d.Source.Name, cwd)
+			more, err := c.profileOf(d.Source.Name, c.startOf(all, cwd), cwd)
 			if err != nil {
 				return docs, err
 			}
@@ -38,7 +39,7 @@ func (c *call) withProfiles(docs []*spec.SandboxSpec, cwd string) ([]*spec.Sandb
 			continue
 		}
 		if d.Profile.Set {
-			project := cwd
+			var project string
 			if dir := d.WorkingDir; dir.Set {
 				switch project = dir.Value; project[0] {
 				case '/':
@@ -47,6 +48,8 @@ func (c *call) withProfiles(docs []*spec.SandboxSpec, cwd string) ([]*spec.Sandb
 				default:
 					project = d.Source.Dir + "/" + project
 				}
+			} else {
+				project = c.startOf(all, cwd)
 			}
 			more, err := c.profileNamed(d.Profile.Value.String(), project, cwd, d.Source.Name+" names it")
 			if err != nil {
@@ -57,6 +60,19 @@ func (c *call) withProfiles(docs []*spec.SandboxSpec, cwd string) ([]*spec.Sandb
 		all = append(all, d)
 	}
 	return all, nil
+}
+
+// startOf is where documents have the command start: the project of a profile that
+// comes behind them. Documents that do not hold are refused as a whole, later.
+func (c *call) startOf(docs []*spec.SandboxSpec, cwd string) string {
+	if !slices.ContainsFunc(docs, func(d *spec.SandboxSpec) bool { return d.WorkingDir.Set || d.Sandbox.Set || d.Restrict.Set }) {
+		return cwd
+	}
+	chain, err := spec.Chain(docs, c.inputs(cwd))
+	if err != nil {
+		return cwd
+	}
+	return chain[len(chain)-1].WorkingDir.Abs
 }
 
 // profilesOff reads the switch that drops profiles, where one is asked for.
@@ -104,8 +120,8 @@ func (c *call) profileNamed(name, project, cwd, why string) ([]*spec.SandboxSpec
 
 // profileOf is the profile of the agent whose file is given, with the tools of
 // that file.
-func (c *call) profileOf(file, cwd string) ([]*spec.SandboxSpec, error) {
-	catalog, env, real, err := c.catalog("", cwd)
+func (c *call) profileOf(file, project, cwd string) ([]*spec.SandboxSpec, error) {
+	catalog, env, real, err := c.catalog(project, cwd)
 	if err != nil {
 		return nil, err
 	}
