@@ -74,6 +74,8 @@ func TestExtendRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"profiles: {x: {}}":                                          ":1:12: profiles.x: a new profile starts from another",
 		"profiles: {x: {extends: y}}":                                ":1:25: profiles.x.extends: there is no profile y",
+		"profiles: {x: {extends: x}}":                                ":1:25: profiles.x.extends: there is no profile x",
+		"profiles: {x: {extends: y}, y: {extends: write}}":           ":1:25: profiles.x.extends: y comes behind it",
 		"profiles: {write: {extends: read-only}}":                    ":1:29: profiles.write.extends: write is there already, and starts from itself",
 		"profiles: {own: {extends: write}}":                          ":1:12: profiles.own: own stands for the agent's own profile at a launch point",
 		"points: {x: y}":                                             ":1:13: points.x: there is no profile y",

@@ -64,6 +64,9 @@ func (c *Catalog) base(f *spec.ProfilesFile, row *spec.ProfileRow) (*Row, error)
 	}
 	from := c.row(row.Extends.Value)
 	if from == nil {
+		if slices.ContainsFunc(f.Profiles, func(r spec.ProfileRow) bool { return r.Name == row.Extends.Value && r.Name != row.Name }) {
+			return nil, fail("extends", row.Extends.Value+" comes behind it", "write "+row.Extends.Value+" first")
+		}
 		return nil, fail("extends", "there is no profile "+row.Extends.Value, "")
 	}
 	return from, nil
