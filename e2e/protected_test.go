@@ -129,7 +129,9 @@ func TestToolSettingsAreProtected(t *testing.T) {
 			".claude/launch.json", ".claude/workflows/w.js", ".agents/skills/s/SKILL.md", ".aider.conf.yml", ".config/mise.toml", ".config/mise/conf.d/x.toml",
 			".continue/mcpServers/m.yaml", ".crush.json", "crush.json", ".devcontainer.json", ".github/hooks/h.json", ".helix/languages.toml",
 			".jj/workspace-config.toml", ".kiro/hooks/h", ".kiro/settings/mcp.json", ".mise.toml", ".mise/config.local.toml", "mise.toml", "mise.dev.toml",
-			"mise/config.toml", ".opencode/plugins/p.ts", "opencode.jsonc", ".qwen/settings.json", ".roo/mcp.json", ".sbx/profiles.yaml", ".windsurf/hooks.json"}
+			"mise/config.toml", ".opencode/plugins/p.ts", "opencode.jsonc", ".qwen/settings.json", ".roo/mcp.json", ".sbx/profiles.yaml", ".windsurf/hooks.json",
+			".amazonq/cli-agents/a.json", ".amazonq/mcp.json", ".amp/settings.json", ".clinerules/hooks/PreToolUse", ".factory/settings.json",
+			".kilo/kilo.json", ".kilocode/mcp.json", ".kiro/agents/a.json", ".pi/extensions/e.ts", ".shadowenv.d/500.lisp", "kilo.jsonc", "p.code-workspace"}
 		for _, f := range files {
 			b.write(b.ws+"/"+f, "kept\n")
 		}

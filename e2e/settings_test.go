@@ -12,7 +12,7 @@ import (
 func TestFoldersOnTheWayThatMayBeMade(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
-		for dir, in := range map[string]string{".direnv": "flake-profile-0.rc", ".github": "hooks", ".config": "mise.toml", "mise": "config.toml"} {
+		for dir, in := range map[string]string{".direnv": "flake-profile-0.rc", ".github": "hooks", ".clinerules": "hooks", ".config": "mise.toml", "mise": "config.toml"} {
 			at := b.ws + "/" + dir
 			got := b.tries(specWW, "mkdir|"+at, "mkdir|"+at+"/"+in, "create|"+at+"/"+in, "create|"+at+"/other")
 			for try, want := range map[string]string{"mkdir|" + at: "ok", "mkdir|" + at + "/" + in: "EPERM", "create|" + at + "/" + in: "EPERM", "create|" + at + "/other": "ok"} {

@@ -1,9 +1,6 @@
 package wrap
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // ProtectedInGit is what in a git folder (.git, a submodule's, a linked
 // worktree's, a bare repository) makes git on the host run something, or read
@@ -26,8 +23,12 @@ var protectedInGit = [...]Row{
 func ProtectedInTree() []Row { return protectedInTree[:] }
 
 var protectedInTree = [...]Row{
+	{"*.code-workspace", "VS Code: tasks and settings as in .vscode, for whoever opens the project by it"},
 	{".agents", "Codex and Gemini: skills bring programs along; lists of plugins"},
 	{".aider.conf.yml", "Aider: names the linter and the tests, which it runs after its edits"},
+	{".amazonq/*agents", "Amazon Q: agents with hooks, and MCP servers, programs that it starts"},
+	{".amazonq/mcp.json", "Amazon Q: names MCP servers, programs that it starts"},
+	{".amp/settings.json*", "Amp: names MCP servers, programs that it starts"},
 	{".claude/agents", "Claude Code: agents with tools of their own"},
 	{".claude/commands", "Claude Code: commands may run a shell when they are called"},
 	{".claude/hooks", "Claude Code: programs that its settings run at each tool call"},
@@ -35,6 +36,7 @@ var protectedInTree = [...]Row{
 	{".claude/settings*.json", "Claude Code: hooks, permissions, the command that gives the key"},
 	{".claude/skills", "Claude Code: skills bring programs along"},
 	{".claude/workflows", "Claude Code: scripts that start agents"},
+	{".clinerules/hooks", "Cline: programs that it runs at each of its steps"},
 	{".codex", "Codex: config.toml names MCP servers and programs to notify"},
 	{".config/mise*", "mise: as mise.toml"},
 	{".continue/mcpServers", "Continue: names MCP servers, programs that it starts"},
@@ -45,6 +47,7 @@ var protectedInTree = [...]Row{
 	{".direnv/*.rc", "nix-direnv runs what it keeps there as a shell enters the folder, or shows its next prompt"},
 	{".direnv/bin", "nix-direnv puts it on the PATH, before all else"},
 	{".envrc*", "direnv runs .envrc when a shell enters the folder; others of that name (.envrc.local) are run by it, and direnv does not ask about them"},
+	{".factory", "Factory: hooks that its settings name, MCP servers, skills"},
 	{".gemini", "Gemini: settings.json names MCP servers and programs"},
 	{".github/hooks", "Copilot's command line runs what they name, as a session begins and at each tool call"},
 	{".helix", "Helix: languages.toml names language servers, which start when a file is opened"},
@@ -55,20 +58,26 @@ var protectedInTree = [...]Row{
 	{".idea", "JetBrains: run configurations, file watchers, start-up tasks"},
 	{".jj/repo/config.toml", "Jujutsu: the pager, editors and diff tools that jj runs"},
 	{".jj/workspace-config.toml", "the same, for one of several working copies"},
+	{".kilo", "Kilo Code: as kilo.json"},
+	{".kilocode/mcp.json", "Kilo Code: names MCP servers, programs that it starts"},
+	{".kiro/agents", "Kiro: agents with hooks, and MCP servers"},
 	{".kiro/hooks", "Kiro: commands that it runs when files are saved or made"},
 	{".kiro/settings", "Kiro: mcp.json names programs that it starts"},
 	{".mcp.json", "names MCP servers, programs that agents start"},
 	{".mise*.toml", "mise: as mise.toml"},
 	{".mise/config*.toml", "mise: as mise.toml"},
 	{".opencode", "OpenCode: plugins, programs that run as it starts"},
+	{".pi", "pi: extensions, programs that run as it starts"},
 	{".qwen", "Qwen Code: settings.json names MCP servers and programs"},
 	{".roo/mcp.json", "Roo Code: names MCP servers, programs that it starts"},
 	{".sbx/profiles.yaml", "sbx: narrows what later runs in the project may do"},
+	{".shadowenv.d", "Shadowenv sets variables by what is in it as a shell enters the folder, the PATH among them; it trusts the folder, not what is in it"},
 	{".sl/config", "Sapling: hooks and extensions, which any sl command runs"},
 	{".vscode", "VS Code: tasks that run when the folder is opened, settings that name programs"},
 	{".windsurf/hooks.json", "Windsurf: commands that it runs at each of its steps"},
 	{".zed", "Zed: tasks, and settings that name programs"},
 	{"crush.json", "Crush: as .crush.json"},
+	{"kilo.json*", "Kilo Code: names MCP servers, programs that it starts"},
 	{"mise*.toml", "mise: hooks, and scripts that set variables, run as a shell enters the folder; it trusts the folder, not the file's content"},
 	{"mise/config*.toml", "mise: as mise.toml"},
 	{"opencode.json*", "OpenCode: names plugins and MCP servers, programs that it starts"},
@@ -137,12 +146,6 @@ func LeadsToProtected(rel string) (Row, bool) {
 		}
 	}
 	return Row{}, false
-}
-
-// MayBeMade tells whether a folder on the way to a protected name may be made,
-// though not put there with what is in it: projects keep much else in it.
-func MayBeMade(rel string) bool {
-	return slices.Contains(mayBeMade[:], rel)
 }
 
 // IsProtectedPart tells whether name, without its folder, may be part of a

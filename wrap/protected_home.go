@@ -1,5 +1,7 @@
 package wrap
 
+import "slices"
+
 // ProtectedInHome is what makes the host run something later by its name in a
 // home: whoever makes a home, or a folder above it, the workspace would otherwise
 // let a command write its own next start, outside of any sandbox. Secrets that
@@ -133,4 +135,10 @@ var protectedInHome = [...]Row{
 }
 
 // mayBeMade are folders on the way to protected names in which much else is kept.
-var mayBeMade = [...]string{".cargo", ".config", ".direnv", ".github", ".gradle", ".julia", ".local", ".local/share", ".m2", ".rustup", "go", "mise"}
+var mayBeMade = [...]string{".cargo", ".clinerules", ".config", ".direnv", ".github", ".gradle", ".julia", ".local", ".local/share", ".m2", ".rustup", "go", "mise"}
+
+// MayBeMade tells whether a folder on the way to a protected name may be made,
+// though not put there with what is in it: projects keep much else in it.
+func MayBeMade(rel string) bool {
+	return slices.Contains(mayBeMade[:], rel)
+}

@@ -164,7 +164,7 @@ func TestLeadsToProtected(t *testing.T) {
 
 // What may be made though it leads to a protected name is no such name itself.
 func TestMayBeMade(t *testing.T) {
-	for rel, want := range map[string]bool{".config": true, ".github": true, "mise": true, ".claude": false, ".hg": false, ".MISE": false, "": false, "x/.config": false} {
+	for rel, want := range map[string]bool{".config": true, ".github": true, ".clinerules": true, "mise": true, ".claude": false, ".hg": false, ".MISE": false, "": false, "x/.config": false} {
 		_, leads := LeadsToProtected(rel)
 		_, is := IsProtectedName(rel)
 		if got := MayBeMade(rel); got != want || want && (!leads || is) {
