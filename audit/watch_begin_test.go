@@ -87,3 +87,45 @@ func TestWatchThatNeverBegan(t *testing.T) {
 		x.Close()
 	}
 }
+
+// TestWatchThatCouldNotBegin tells of each thing once, until it changes again.
+func TestWatchThatCouldNotBegin(t *testing.T) {
+	g := newGround(t, "kept", "replaced", "removed", "sub/")
+	for _, n := range []string{"kept", "replaced", "removed"} {
+		g.w.Protected = append(g.w.Protected, wrap.Protected{Path: g.tree + "/" + n, Kind: wrap.File})
+	}
+	g.launch()
+	x := NewWatch(g.w, g.sweep)
+	if got := x.Look(time.Now()); len(got) != 0 {
+		t.Errorf("nothing happened: %+v", got)
+	}
+	tell := func() string {
+		var all []string
+		for _, n := range x.Look(time.Now()) {
+			all = append(all, n.What.String()+" "+strings.TrimPrefix(n.Path, g.tree+"/"))
+		}
+		return strings.Join(all, ", ")
+	}
+	plant(t, g.tree, "new", "sub/.git/")
+	for _, err := range []error{os.Rename(g.tree+"/new", g.tree+"/replaced"), os.Remove(g.tree + "/removed")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := tell(), "replaced replaced, removed removed, appeared sub/.git"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := tell(); got != "" {
+		t.Errorf("told again: %q", got)
+	}
+	if err := os.Rename(g.tree+"/sub/.git", g.tree+"/away"); err != nil {
+		t.Fatal(err)
+	}
+	plant(t, g.tree, "sub/.git/")
+	if got := tell(); got != "appeared sub/.git" {
+		t.Errorf("another is told of as %q", got)
+	}
+	if !x.Fallen() {
+		t.Error("nothing lacks its mount")
+	}
+}

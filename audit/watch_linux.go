@@ -17,7 +17,8 @@ const maxWatched = 64
 // file and when a protected name appears in a writable tree. It is used by one
 // thread: NewWatch once the command runs, Begin when it has run for a while,
 // Widen while there is nothing better to do, Drain when FD is readable, Finish
-// and Close at the end. A watch that never began compares at the end instead.
+// and Close at the end. A watch that could not begin looks by itself (Look), one that
+// never began compares at the end.
 type Watch struct {
 	fd    int
 	sweep *Sweep
@@ -27,6 +28,9 @@ type Watch struct {
 	at    map[string]int // of files, by path, counted from 1
 	early []string       // what was there already as a folder came under watch
 	masks map[int32]*masked
+
+	looked time.Time           // when Look was called last
+	told   map[string]identity // what it told of
 
 	events []byte // read from fd
 	buf    []byte // names of a folder
@@ -155,12 +159,14 @@ func (x *Watch) follow(p place, appeared func(path string)) {
 		return
 	}
 	defer closeFD(fd)
-	d, err := x.add(fd, 0)
-	if err != nil {
-		x.next = nil // no more to be had
-		return
+	if x.fd >= 0 {
+		d, err := x.add(fd, 0)
+		if err != nil {
+			x.next = nil // no more to be had
+			return
+		}
+		d.in, d.rel = p.t, p.rel
 	}
-	d.in, d.rel = p.t, p.rel
 	f := folder{fd: fd, buf: x.buf}
 	left := 4 * maxWatched
 	for e, ok := f.next(); ok && left > 0; e, ok = f.next() {

@@ -103,8 +103,12 @@ func (x *execution) look(hooks *launch.Hooks, found *audit.Swept) {
 		x.unwatched(spec.AsProblems(err)[0])
 	}
 	x.watch.Masks(x.process.MaskFolder(), x.plan.Watch.Folders)
-	drain := func() { x.drain(found) }
+	drain := func() { x.sweepAt(x.watch.Drain(time.Now()), found) }
 	x.again = &renewer{x: x, hooks: hooks, drain: drain, timer: -1}
+	if x.watch.FD() < 0 {
+		x.lookByItself(hooks, found)
+		return
+	}
 	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: x.watch.FD(), Event: func() { drain(); x.again.look() }})
 	x.again.look()
 	for x.watch.Widen(64) {
@@ -112,9 +116,9 @@ func (x *execution) look(hooks *launch.Hooks, found *audit.Swept) {
 	drain() // what came into being before the watch began
 }
 
-// drain sweeps at once what the watch tells of, and notes what it is told.
-func (x *execution) drain(found *audit.Swept) {
-	for _, n := range x.watch.Drain(time.Now()) {
+// sweepAt sweeps at once what the watch tells of, and notes what it is told.
+func (x *execution) sweepAt(told []audit.Notice, found *audit.Swept) {
+	for _, n := range told {
 		switch n.What {
 		case audit.Appeared:
 			found.Add(x.sweep.At(n.Path))
@@ -130,7 +134,7 @@ func (x *execution) swept(found *audit.Swept) {
 		return
 	}
 	if x.watch.FD() >= 0 {
-		x.drain(found)
+		x.sweepAt(x.watch.Drain(time.Now()), found)
 	}
 	if x.again != nil {
 		x.again.end()
@@ -146,18 +150,6 @@ func (x *execution) swept(found *audit.Swept) {
 	}
 	x.sweep.Close()
 	x.clock.lap("sweep")
-}
-
-// unwatched says that protected names are looked for at the end only.
-func (x *execution) unwatched(p *spec.Problem) {
-	if !x.has("q") {
-		x.std.problem(p)
-	}
-	for i := range x.record.Enforcement {
-		if e := &x.record.Enforcement[i]; e.Field == wrap.FieldProtected {
-			e.Weaken(wrap.Degraded, "nothing was watched while the command ran: "+p.Why)
-		}
-	}
 }
 
 // noteRemoved says whose protections went with what the command removed.

@@ -29,6 +29,7 @@ var refusals = map[string][]seccomp.Rule{
 	"seccomp":  {{Calls: []string{"seccomp"}, Args: []seccomp.Arg{{Index: 0, Op: seccomp.Equal, Value: unix.SECCOMP_SET_MODE_FILTER}}, Do: seccomp.Fail(unix.EPERM)}},
 	"listener": {{Calls: []string{"seccomp"}, Args: []seccomp.Arg{{Index: 1, Op: seccomp.AnyBits, Mask: unix.SECCOMP_FILTER_FLAG_NEW_LISTENER}}, Do: seccomp.Fail(unix.EBUSY)}},
 	"whiteout": {{Calls: []string{"mknodat"}, Args: []seccomp.Arg{{Index: 2, Op: seccomp.AnyBits, Mask: unix.S_IFCHR}}, Do: seccomp.Fail(unix.EPERM)}},
+	"inotify":  {{Calls: []string{"inotify_init", "inotify_init1"}, Do: seccomp.Fail(unix.EMFILE)}},
 	"nothing":  {}, // the control
 }
 
