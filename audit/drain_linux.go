@@ -59,7 +59,7 @@ func (x *Watch) event(out []Notice, wd int32, mask uint32, name string, now time
 		for i := range x.files {
 			out = x.compare(out, i, now, now)
 		}
-		return out
+		return x.around(out, now)
 	}
 	if m := x.masks[wd]; m != nil {
 		return x.opened(out, wd, m, mask, now)

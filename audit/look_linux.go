@@ -5,7 +5,8 @@ import "time"
 // LookEvery is how often a watch that could not begin is to look by itself.
 const LookEvery = 500 * time.Millisecond
 
-// maxTold is how many names that appeared are remembered between two looks.
+// maxTold is how many names that appeared are remembered between two looks, lest they
+// be told of each time. Beyond them all are told of once more.
 const maxTold = 1000
 
 // Look tells what happened since the last look, for a watch that could not begin.
@@ -20,18 +21,26 @@ func (x *Watch) Look(now time.Time) (out []Notice) {
 	for i := range x.files {
 		out = x.compare(out, i, now, since)
 	}
+	return x.around(out, now)
+}
+
+// around tells of protected names in the folders that are watched, or would be.
+func (x *Watch) around(out []Notice, now time.Time) []Notice {
 	if x.buf == nil {
-		x.buf, x.told = make([]byte, 4<<10), map[string]identity{}
+		x.buf = make([]byte, 4<<10)
 	}
-	x.next = x.next[:0]
+	x.next = nil
 	for i := range x.sweep.Held.trees {
 		x.next = append(x.next, place{&x.sweep.Held.trees[i], ""})
 	}
 	for n := 0; n < maxWatched && n < len(x.next); n++ {
 		x.follow(x.next[n], func(path string) {
 			is := identify(path)
-			if x.told[path] == is || len(x.told) >= maxTold {
-				return // it was told, and is there still
+			if was, ok := x.told[path]; ok && was == is {
+				return // it could not be moved away, or is old
+			}
+			if x.told == nil || len(x.told) >= maxTold {
+				x.told = map[string]identity{}
 			}
 			x.told[path] = is
 			out = append(out, Notice{Path: path, At: now, What: Appeared})

@@ -30,8 +30,8 @@ const (
 	// Appeared: a protected name came into being that was not there at launch.
 	// Sweep.At moves it away.
 	Appeared
-	// Overflow: more happened than the kernel kept. Every mount is to be
-	// looked at again; the sweep at the end covers the rest.
+	// Overflow: more happened than the kernel kept. What was protected and the
+	// folders under watch were looked at anew; the sweep at the end covers the rest.
 	Overflow
 	// RemovedInside: the command removed it, with its worktree.
 	RemovedInside

@@ -159,7 +159,7 @@ func (x *Watch) follow(p place, appeared func(path string)) {
 		return
 	}
 	defer closeFD(fd)
-	if x.fd >= 0 {
+	if x.fd >= 0 && len(x.dirs) < maxWatched {
 		d, err := x.add(fd, 0)
 		if err != nil {
 			x.next = nil // no more to be had
