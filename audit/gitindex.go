@@ -14,11 +14,21 @@ const (
 )
 
 // maxIndex is the longest index that is looked at, of about a million files, and
-// maxIndexNames how long its names may be together: each may repeat the last one's.
+// maxIndexes how long those may be together that are not the index of a repository
+// which was there at launch.
 const (
-	maxIndex      = 128 << 20
-	maxIndexNames = 4 * maxIndex
+	maxIndex   = 128 << 20
+	maxIndexes = 4 * maxIndex
 )
+
+// isIndex tells whether a file that begins so is read as an index.
+func isIndex(b []byte) bool {
+	if len(b) < indexHeader || string(b[:4]) != "DIRC" {
+		return false
+	}
+	version := binary.BigEndian.Uint32(b[4:])
+	return version >= 2 && version <= 4
+}
 
 // indexLeads tells whether an index names a file that no git puts into one. Which
 // hash a repository has stands in its configuration: either is tried, and of the
@@ -30,29 +40,23 @@ func indexLeads(b []byte) bool {
 }
 
 func indexLeadsBy(b []byte, hash int) bool {
-	if len(b) < indexHeader || string(b[:4]) != "DIRC" {
+	if !isIndex(b) {
 		return false
 	}
 	version, count := binary.BigEndian.Uint32(b[4:]), int(binary.BigEndian.Uint32(b[8:]))
-	if version < 2 || version > 4 {
-		return false
-	}
 	r := indexReader{b: b, at: indexHeader, hash: hash, version: version}
 	end, blocks := indexBlocks(b, hash)
-	leads, first, length := false, 0, 0
+	leads, first := false, 0
 	for i := range count {
 		if len(blocks) > 0 && i == first { // by many threads, each from where a table says
 			leads = leads || blocks[0].at != r.at
 			first, blocks = first+blocks[0].entries, blocks[1:]
 		}
-		name, ok := r.next()
+		name, whole, ok := r.next()
 		if !ok {
 			return false
 		}
-		if length += len(name); length > maxIndexNames {
-			return true
-		}
-		leads = leads || leadsOut(name)
+		leads = leads || leadsOut(name, whole)
 	}
 	return leads || end > 0 && end != r.at || len(blocks) > 0
 }
@@ -65,11 +69,12 @@ type indexReader struct {
 	name     []byte // of the last entry
 }
 
-// next is the path that git takes an entry for, until the next one is read.
-func (r *indexReader) next() ([]byte, bool) {
+// next is the path that git takes an entry for, until the next one is read: without the
+// folders that it shares with the last entry's, which may be long, and those many.
+func (r *indexReader) next() (name []byte, whole, ok bool) {
 	fixed := indexStat + r.hash + 2
 	if len(r.b)-r.at < fixed+2 {
-		return nil, false
+		return nil, false, false
 	}
 	flags := binary.BigEndian.Uint16(r.b[r.at+fixed-2:])
 	if r.version >= 3 && flags&indexExtended != 0 {
@@ -79,7 +84,7 @@ func (r *indexReader) next() ([]byte, bool) {
 	if r.version == 4 {
 		drop, n := indexVarint(r.b[next:])
 		if n == 0 || drop > uint64(len(r.name)) {
-			return nil, false
+			return nil, false, false
 		}
 		next, kept = next+n, len(r.name)-int(drop)
 	}
@@ -88,17 +93,21 @@ func (r *indexReader) next() ([]byte, bool) {
 		length = bytes.IndexByte(r.b[next:], 0)
 	}
 	if length < 0 || length >= len(r.b)-next {
-		return nil, false
+		return nil, false, false
 	}
 	r.name = append(r.name[:kept], r.b[next:next+length]...)
 	if r.at = next + length + 1; r.version < 4 {
 		r.at = next - fixed + (fixed+length+8)&^7
 	}
 	if r.at > len(r.b) {
-		return nil, false
+		return nil, false, false
 	}
-	name, _, _ := bytes.Cut(r.name, []byte{0})
-	return name, true
+	from := kept
+	for from > 0 && kept-from <= len(".git") && r.name[from-1] != '/' {
+		from-- // to where a part begins, or one that is longer than any that leads out
+	}
+	name, _, _ = bytes.Cut(r.name[from:], []byte{0})
+	return name, from == 0, true
 }
 
 // indexVarint is a number as git's packs have offsets, and its length; 0 for none.
@@ -143,11 +152,11 @@ func indexBlocks(b []byte, hash int) (end int, blocks []indexBlock) {
 
 // leadsOut tells whether git would write outside of the working tree, or into its
 // repository, where it took a name of an index for a path.
-func leadsOut(name []byte) bool {
+func leadsOut(name []byte, whole bool) bool {
 	for part := range bytes.SplitSeq(name, []byte{'/'}) {
 		if string(part) == ".." || len(part) == 4 && bytes.EqualFold(part, []byte(".git")) {
 			return true
 		}
 	}
-	return len(name) > 0 && name[0] == '/'
+	return whole && len(name) > 0 && name[0] == '/'
 }

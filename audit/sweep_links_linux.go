@@ -99,20 +99,49 @@ func (s *Sweep) index(out *Swept, t *tree, fd int, rel, name string) {
 	defer closeFD(at)
 	var st unix.Statx_t
 	if unix.Statx(at, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st) != nil ||
-		st.Mode&unix.S_IFMT != unix.S_IFREG || s.Held.ageOf(t, &st) == ageOld && !s.cameAlong(t, rel) {
+		st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size < indexHeader || s.Held.ageOf(t, &st) == ageOld && !s.cameAlong(t, rel) {
 		return
 	}
 	if st.Size > maxIndex {
 		out.cut(path + ": an index too large to be looked at")
 		return
 	}
-	b := make([]byte, st.Size)
-	n, err := readFull(at, b)
+	head := make([]byte, indexHeader)
+	n, err := readFull(at, head)
+	if err == nil && !isIndex(head[:n]) {
+		return
+	}
+	if !s.git[under(t.path, dirOf(rel))] || name != "index" {
+		if s.indexes += st.Size; s.indexes > maxIndexes {
+			s.unlooked(out, t, fd, rel, name)
+			return
+		}
+	}
+	if uint64(cap(s.block)) < st.Size {
+		s.block = make([]byte, st.Size)
+	}
+	b := s.block[:st.Size]
+	copy(b, head)
+	if err == nil {
+		n, err = readFull(at, b[indexHeader:])
+	}
 	if err != nil {
 		out.cut(path + ": " + err.Error())
 		return
 	}
-	if indexLeads(b[:n]) {
+	b = b[:indexHeader+n]
+	if indexLeads(b) {
 		_ = s.take(out, t, fd, rel, name, Moved{Kind: "file", Why: "it names what git would write into a repository, or outside of the working tree"}, false)
 	}
+}
+
+// unlooked deals with an index for which there is no time, after too many others. Of
+// those that an index shares its entries with git makes few.
+func (s *Sweep) unlooked(out *Swept, t *tree, fd int, rel, name string) {
+	const why = "there are more indexes than can be looked at"
+	if name == "index" {
+		out.cut(under(t.path, rel) + ": " + why)
+		return
+	}
+	_ = s.take(out, t, fd, rel, name, Moved{Kind: "file", Why: why}, false)
 }

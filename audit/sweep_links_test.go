@@ -1,7 +1,10 @@
 package audit
 
 import (
+	"encoding/binary"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -117,5 +120,65 @@ func TestSweepIndexesFirst(t *testing.T) {
 	out := g.sweep.end(walk{names: maxNames, folders: 1})
 	if got := g.moved(out); len(got) != 1 || len(out.Cuts) == 0 {
 		t.Errorf("moved %q, cuts %q", got, out.Cuts)
+	}
+}
+
+// However many indexes a command leaves, and however large they are, they are done with
+// soon: the repository's own is looked at, of the others as many as there is time for.
+func TestSweepIndexesBounded(t *testing.T) {
+	dir, git := withGit(t)
+	plant(t, dir, ".fit/x")
+	git("add", ".")
+	honest, err := os.ReadFile(dir + "/.git/index")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGround(t, ".git/config")
+	g.known = []string{g.tree + "/.git", g.tree + "/.git/config"}
+	g.w.Git = []string{g.tree + "/.git"}
+	g.launch()
+	put := func(name string, b []byte, size int64) {
+		t.Helper()
+		if err := os.WriteFile(g.tree+"/"+name, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(g.tree+"/"+name, max(size, int64(len(b)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const many = 50
+	for i := range many {
+		put(fmt.Sprintf(".git/sharedindex.%040d", i), honest[:indexHeader], maxIndex)
+		put(fmt.Sprintf(".git/sharedindex.zeros%d", i), nil, maxIndex) // none at all
+	}
+	put(".git/index", spoil(t, honest, ".fit/x", ".git/x"), 0)
+	out := g.sweep.End()
+	moved := map[string]int{}
+	for _, m := range out.Moved {
+		moved[m.Why]++
+	}
+	if exists(g.tree+"/.git/index") || moved["there are more indexes than can be looked at"] != many-maxIndexes/maxIndex || len(out.Moved) != 1+many-maxIndexes/maxIndex {
+		t.Errorf("%v; cuts %q", moved, out.Cuts)
+	}
+}
+
+// An index whose names are long and much alike is read in a time that goes by its
+// length, not by theirs: this one's are of forty gigabytes together.
+func TestIndexOfLongNames(t *testing.T) {
+	const entries = 400_000
+	entry := append(make([]byte, indexStat+20), 0x0f, 0xff)
+	build := func(last string) []byte {
+		b := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("DIRC"), 4), entries+1)
+		b = append(append(append(b, entry...), 0), strings.Repeat("a/", 50_000)+"\x00"...)
+		for range entries - 1 {
+			b = append(append(b, entry...), 0, 0)
+		}
+		return append(append(append(b, entry...), 0), last+"\x00"...)
+	}
+	if indexLeads(build("b/c")) {
+		t.Error("an honest one leads")
+	}
+	if !indexLeads(build(".git/x")) {
+		t.Error("the last name is not seen")
 	}
 }

@@ -42,9 +42,12 @@ type Sweep struct {
 	fixed  map[string]bool // protected and read-only inside: nothing beneath is the command's
 	moved  int
 	later  []later
-	dest   int // the folder "swept", -1 before the first move
-	path   string
-	ready  bool
+	// indexes is how long those are together that were looked at, block where they are read.
+	indexes uint64
+	block   []byte
+	dest    int // the folder "swept", -1 before the first move
+	path    string
+	ready   bool
 }
 
 // prepare makes what the lookups need, once.
@@ -184,11 +187,11 @@ func (s *Sweep) End() Swept {
 // end is End within the bounds of a walk.
 func (s *Sweep) end(w walk) (out Swept) {
 	s.prepare()
-	w.s, w.out, w.buf = s, &out, make([]byte, 32<<10)
+	w.s, w.out, w.buf, w.seen = s, &out, make([]byte, 32<<10), map[string]bool{}
 	s.finish(&out)
 	for _, g := range s.Watch.Git { // first, since an index is not looked at before, and a walk can be made too long
 		if t, rel := s.Held.find(g); t != nil {
-			_ = w.folder(t, rel) // what cannot be opened is met again
+			w.seen[g] = w.folder(t, rel) == nil // what cannot be opened is met again
 		}
 	}
 	for i := range s.Held.trees {

@@ -19,6 +19,7 @@ type walk struct {
 	until   unix.Timespec
 	buf     []byte
 	queue   []string
+	seen    map[string]bool // folders of git's that were read before
 }
 
 func (w *walk) tree(t *tree) {
@@ -109,12 +110,13 @@ func (w *walk) folder(t *tree, rel string) error {
 	var list []found
 	f := folder{fd: fd, buf: w.buf}
 	_, git := w.s.ofGit(under(t.path, join(rel, "x")), join(rel, "x"))
+	seen := w.seen[under(t.path, rel)]
 	for e, ok := f.next(); ok && w.names > 0; e, ok = f.next() {
 		w.names--
 		marks.see(e)
 		name := string(e.name)
 		dir := e.kind == unix.DT_DIR || e.kind == unix.DT_UNKNOWN
-		link, index := git && (e.kind == unix.DT_LNK || e.kind == unix.DT_UNKNOWN), git && wrap.IsIndex(name)
+		link, index := git && (e.kind == unix.DT_LNK || e.kind == unix.DT_UNKNOWN), git && !seen && wrap.IsIndex(name)
 		if at := join(rel, name); dir || link || index || w.s.forbidden(under(t.path, at), at) || e.kind == unix.DT_LNK && w.s.leads(under(t.path, at), at) {
 			list = append(list, found{name, dir, link, index})
 		}
