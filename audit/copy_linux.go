@@ -2,8 +2,10 @@ package audit
 
 import "golang.org/x/sys/unix"
 
-// The bounds of a copy, which a move from another mount is.
+// The bounds of a copy, which a move from another mount is, and how many as large as
+// that a sweep makes: what is moved away may be holes, which cost their maker nothing.
 const (
+	maxCopies    = 4
 	maxCopyBytes = 256 << 20
 	maxCopyNames = 20_000
 	maxCopyDepth = 40

@@ -214,6 +214,42 @@ func TestSweepToAnotherMount(t *testing.T) {
 	}
 }
 
+// TestSweepCopiesAreBounded: what is beyond them is out of the way all the same.
+func TestSweepCopiesAreBounded(t *testing.T) {
+	for _, c := range []struct {
+		used   copier
+		copies int
+	}{{copier{}, 3}, {copier{names: maxCopies*maxCopyNames - 1}, 1}, {copier{bytes: maxCopies * maxCopyBytes}, 0}} {
+		g := newGround(t)
+		run, err := os.MkdirTemp("/dev/shm", "sbx-test")
+		if err != nil {
+			t.Skip(err)
+		}
+		defer os.RemoveAll(run)
+		var a, b unix.Stat_t
+		if unix.Stat(g.tree, &a) != nil || unix.Stat(run, &b) != nil || a.Dev == b.Dev {
+			t.Skip("one file system for both")
+		}
+		g.run = run
+		g.launch()
+		g.sweep.copied = c.used
+		plant(t, g.tree, ".envrc", ".mcp.json", "a/.git")
+		out := g.sweep.End()
+		copies := 0
+		for _, m := range out.Moved {
+			if exists(m.Path) || !exists(m.MovedTo) {
+				t.Errorf("%+v", m)
+			}
+			if strings.HasPrefix(m.MovedTo, run) {
+				copies++
+			}
+		}
+		if len(out.Moved) != 3 || copies != c.copies || len(out.Cuts) != 3-c.copies {
+			t.Errorf("after %+v: %d copies; %+v", c.used, copies, out)
+		}
+	}
+}
+
 func TestSweepWithNoRunFolder(t *testing.T) {
 	g := newGround(t)
 	g.launch()

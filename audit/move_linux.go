@@ -95,8 +95,16 @@ func (s *Sweep) fetch(fd int, inert, to string, dest int, m movedOut) movedOut {
 		m.left = m.MovedTo + ": it was renamed only, since the run's folder cannot be opened"
 		return m
 	}
-	c := copier{bytes: maxCopyBytes, names: maxCopyNames}
-	if err := c.copy(fd, inert, dest, to, 0); err != nil {
+	room := copier{bytes: min(maxCopyBytes, maxCopies*maxCopyBytes-s.copied.bytes), names: min(maxCopyNames, maxCopies*maxCopyNames-s.copied.names)}
+	if room.bytes <= 0 || room.names <= 0 {
+		m.left = m.MovedTo + ": it was renamed only, since too much has been copied already"
+		return m
+	}
+	c := room
+	err := c.copy(fd, inert, dest, to, 0)
+	s.copied.bytes += room.bytes - max(c.bytes, 0)
+	s.copied.names += room.names - max(c.names, 0)
+	if err != nil {
 		_ = removeAll(dest, to, maxCopyNames)
 		m.left = m.MovedTo + ": it was renamed only, since it cannot be copied: " + err.Error()
 		return m

@@ -44,6 +44,7 @@ type Sweep struct {
 	later  []later
 	// indexes is how long those are together that were looked at, block where they are read.
 	indexes uint64
+	copied  copier // how much was
 	block   []byte
 	dest    int // the folder "swept", -1 before the first move
 	path    string
