@@ -71,6 +71,10 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 	if pr.begun != nil {
 		told = int32(pr.sock)
 	}
+	back := func() {}
+	if pr.listener >= 0 {
+		back = goAhead()
+	}
 	early := true
 	began := time.Now()
 	pf := make([]unix.PollFd, 0, 8)
@@ -116,6 +120,7 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		}
 		early = false
 	}
+	back()
 	return pr.wait(h)
 }
 
