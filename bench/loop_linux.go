@@ -52,14 +52,17 @@ func refused(n string) {
 }
 
 // answered makes a call n times that the supervisor of a sandbox is asked about,
-// and prints the nanoseconds of one: an exec of what is not there, or an open for
-// writing of a file of the current folder's.
+// and prints the nanoseconds of one: an exec of what is not there, an open for
+// writing of a file of the current folder's, the making of a folder that is there or,
+// turn about, the making of one that is not and its removal.
 func answered(args []string) {
 	n := 0
 	if len(args) == 2 {
 		n, _ = strconv.Atoi(args[1])
 	}
 	const file = "answered.file"
+	here, _ := os.Getwd()
+	there, folder, made := here+"/answered.there", here+"/answered.folder", false
 	run := func(program string) func() error {
 		return func() error { return syscall.Exec(program, []string{"x"}, nil) }
 	}
@@ -73,14 +76,25 @@ func answered(args []string) {
 			}
 			return err
 		},
+		"present": func() error { return syscall.Mkdir(there, 0o755) },
+		"name": func() error {
+			if made = !made; made {
+				return syscall.Mkdir(folder, 0o755)
+			}
+			return syscall.Rmdir(folder)
+		},
 	}
 	if n == 0 || try[args[0]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: answered exec|relative-exec|open N")
+		fmt.Fprintln(os.Stderr, "usage: answered exec|relative-exec|open|present|name N")
 		os.Exit(2)
 	}
 	call, want := try[args[0]], error(nil)
-	if args[0] != "open" {
+	switch args[0] {
+	case "exec", "relative-exec":
 		want = syscall.ENOENT
+	case "present":
+		want = syscall.EEXIST
+		_ = syscall.Mkdir(there, 0o755)
 	}
 	begin := time.Now()
 	for range n {

@@ -27,26 +27,46 @@ func (b *bencher) shares(j job) ([]result, error) {
 	for _, s := range []struct {
 		flags []string
 		on    string
-		each  time.Duration
 		gate  float64
 	}{
-		{[]string{"--violations", "off"}, "sbx --violations off", cost.exec, 2},
-		{nil, "sbx", max(cost.exec, cost.open), 3},
+		{[]string{"--violations", "off"}, "sbx --violations off", 2},
+		{nil, "sbx", 3},
 	} {
 		n, err := b.answeredBy(j, s.flags)
 		if err != nil {
 			return nil, err
 		}
-		share := 100 * float64(n) * float64(s.each) / float64(used)
+		total, all := 0, time.Duration(0)
+		for kind, times := range n {
+			total += times
+			all += time.Duration(times) * cost.of(kind)
+		}
+		share := 100 * float64(all) / float64(used)
 		results = append(results, result{Name: j.name + "-share", Unit: "%", Rounds: 1, On: s.on, Gate: s.gate, Judged: share,
-			What: fmt.Sprintf("%s: %d answers at %.1f us, of %.2f s", j.what, n, float64(s.each)/1e3, used.Seconds()),
+			What: fmt.Sprintf("%s: %d answers at %.1f us, of %.2f s", j.what, total, float64(all)/1e3/float64(max(total, 1)), used.Seconds()),
 			Of:   map[string]stats{s.on: {share, share, share}}})
 	}
 	return results, nil
 }
 
-// cost is what answering a call takes, more than the call unanswered.
-type cost struct{ exec, open time.Duration }
+// cost is what answering a call takes, more than the call unanswered, by the kinds of
+// sbx exec --timings.
+type cost struct{ exec, name, present, open time.Duration }
+
+// of is the cost of a kind; what none is measured for counts as the dearest.
+func (c *cost) of(kind string) time.Duration {
+	switch kind {
+	case "execs":
+		return c.exec
+	case "names":
+		return c.name
+	case "present":
+		return c.present
+	case "opens":
+		return c.open
+	}
+	return max(c.exec, c.name, c.present, c.open)
+}
 
 // costs measures it once for all jobs.
 func (b *bencher) costs() (cost, error) {
@@ -56,7 +76,7 @@ func (b *bencher) costs() (cost, error) {
 	for _, c := range []struct {
 		call string
 		to   *time.Duration
-	}{{"exec", &b.cost.exec}, {"open", &b.cost.open}} {
+	}{{"exec", &b.cost.exec}, {"name", &b.cost.name}, {"present", &b.cost.present}, {"open", &b.cost.open}} {
 		j := b.answer(c.call)
 		var with, without []time.Duration
 		for range 7 {
@@ -96,25 +116,33 @@ func (b *bencher) processorTime(j job) (time.Duration, error) {
 	return max(least, 1), nil
 }
 
-// answeredBy is how many calls sbx answered, as it says under --timings.
-func (b *bencher) answeredBy(j job, flags []string) (int, error) {
+// answeredBy is how many calls sbx answered of each kind, as it says under --timings.
+func (b *bencher) answeredBy(j job, flags []string) (map[string]int, error) {
 	if err := j.clean(); err != nil {
-		return 0, err
+		return nil, err
 	}
 	argv := append(append([]string{b.sbx, "exec", "-q", "--timings"}, flags...), "--spec", j.place.spec, "--")
 	cmd := b.command(j.place, append(argv, j.argv...))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
-		return 0, fmt.Errorf("%w: %s", err, stderr.String())
+		return nil, fmt.Errorf("%w: %s", err, stderr.String())
 	}
+	n := map[string]int{}
 	sc := bufio.NewScanner(&stderr)
 	for sc.Scan() {
-		if word, found := strings.CutPrefix(sc.Text(), "answered "); found {
-			return strconv.Atoi(word)
+		if words := strings.Fields(sc.Text()); len(words) == 3 && words[0] == "answered" {
+			times, err := strconv.Atoi(words[2])
+			if err != nil {
+				return nil, fmt.Errorf("%q: %w", sc.Text(), err)
+			}
+			n[words[1]] = times
 		}
 	}
-	return 0, fmt.Errorf("sbx exec --timings told of no answers")
+	if len(n) > 0 {
+		return n, nil
+	}
+	return nil, fmt.Errorf("sbx exec --timings told of no answers")
 }
 
 // command is argv as the caller of p would start it.

@@ -19,7 +19,7 @@ func (b *bencher) watching() []job {
 	return []job{
 		{name: "counting", what: "1000 programs, counted", place: b.own, argv: sh(fmt.Sprintf(forks, 1000)), many: 1,
 			rounds: 15, quick: 4, of: counting, base: "sbx uncounted", on: "sbx", gate: 1.10, aim: 1.05},
-		b.answer("exec"), b.answer("relative-exec"), b.answer("open"),
+		b.answer("exec"), b.answer("relative-exec"), b.answer("open"), b.answer("name"), b.answer("present"),
 		{name: "untar", what: "tar -x of 20,000 small files, described", place: b.own, argv: sh("mkdir out && tar -xf small.tar -C out"), many: 1, fresh: []string{"out"},
 			rounds: 15, quick: 3, of: []contestant{none, uncounted, names, sbx}, base: "sbx uncounted", on: "sbx", gate: 1.60, aim: 1.30, before: b.archive,
 			also: []bound{{on: "sbx --violations names", gate: 1.05}}},
@@ -32,8 +32,8 @@ func (b *bencher) watching() []job {
 }
 
 // answer is a job of calls that the supervisor answers: an exec that fails as in a
-// search along PATH, one that counts from the current folder, or an open that can
-// write. Uncounted and undescribed, the same is not notified.
+// search along PATH, one that counts from the current folder, an open that can write,
+// the making and the removal of a folder, or its making where it is there. Uncounted and undescribed, the same is not notified.
 func (b *bencher) answer(call string) job {
 	j := job{name: "answered-" + call, what: "answering one " + call + ", more than unanswered", place: b.own,
 		argv: []string{filepath.Join(b.own.workspace, helper), "answered", call, "10000"}, told: true, minus: true,

@@ -89,6 +89,7 @@ func DecidedAgainst() []Row { return decidedAgainst[:] }
 
 var decidedAgainst = [...]Row{
 	{".git/BISECT_*, .git/rebase-merge, .git/sequencer", "rebase and bisect have to work inside; a todo list with exec lines runs only when somebody continues that rebase"},
+	{".git/branches, .git/remotes", "remotes that configuration does not have, for who fetches from or pushes to one by its name; branches have such names too (refs/remotes), and in a submodule's folder the one is not told from the other"},
 	{".git/info/attributes", "it chooses among filters; the programs of filters stand in config, which is protected"},
 	{".git/info/exclude, .git/info/sparse-checkout", "lists of files"},
 	{".git/objects/info/alternates", "more objects to read, nothing to run"},

@@ -54,7 +54,7 @@ func (l *Listener) badAddress() unix.Errno {
 // note of the socket.
 func (l *Listener) bindPath(path []byte) bool {
 	b := &l.work[0]
-	d := l.landAt(unix.AT_FDCWD, b.path[:copy(b.path[:], path)], b, false)
+	d := l.landAt(unix.AT_FDCWD, b.path[:copy(b.path[:], path)], b, stays)
 	defer d.close()
 	switch {
 	case len(l.Views) > 0 && !d.exists && l.stops(&d):

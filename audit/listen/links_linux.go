@@ -15,7 +15,7 @@ func (l *Listener) plants(c *nameCall, made, taken *landing, swaps bool) *landin
 		if follows := c.copies.dir >= 0 && l.call.Args[4]&unix.AT_SYMLINK_FOLLOW != 0; made.exists || follows {
 			return nil
 		}
-		from := l.land(l.argument(c.copies), &l.work[1], false)
+		from := l.land(l.argument(c.copies), &l.work[1], stays)
 		defer from.close()
 		if !isLink(&from) {
 			return nil

@@ -51,8 +51,8 @@ type Listener struct {
 	// Refused is told of each call that was refused, or is about to be. What it
 	// points to is valid until it returns.
 	Refused func(*Refusal)
-	// Answered is how many notifications came so far.
-	Answered int
+	// Answered is what notifications came so far.
+	Answered Answered
 
 	own      int // the folder of the supervisor's descriptors; 0 as long as nobody asked
 	user     int // the supervisor's, and one; 0 as long as nobody asked
@@ -71,12 +71,18 @@ type Listener struct {
 	joined   [pathMax]byte // made absolute
 	work     [2]scratch    // of what comes into being, and of what goes
 	head     [headSize]byte
-	tries    int // folders opened for this notification, see maxTries
+	tries    int  // folders opened for this notification, see maxTries
+	searches bool // the last path was not there, on a plain way: that is tried first
 	refusal  Refusal
 	nested   []nested
 	asked    []*nested       // those that were charged for the exec at hand
 	programs map[fileID]bool // files that are programs by their first bytes
 }
+
+// Answered is how many notifications came, by what they cost: execs, calls that make
+// or take names, those of them that would make one that is there already, opens, and
+// all others.
+type Answered struct{ Execs, Names, Present, Opens, Others int }
 
 // Refusal is one call that does not succeed.
 type Refusal struct {
@@ -111,21 +117,24 @@ func (l *Listener) Serve() {
 	if seccomp.Receive(l.FD, &l.n) != 0 {
 		return // its thread was killed
 	}
-	l.Answered++
 	l.call, l.tries = l.n.Call(), 0
 	if is, at := seccomp.Exec(seccomp.Native, l.call); is {
+		l.Answered.Execs++
 		l.exec(l.call, at)
 		return
 	}
 	name, _ := seccomp.Native.Name(l.call.Nr)
 	if c, ok := nameCalls[name]; ok {
+		l.Answered.Names++
 		l.names(&c)
 		return
 	}
 	if c, ok := openCalls[name]; ok {
+		l.Answered.Opens++
 		l.opens(&c)
 		return
 	}
+	l.Answered.Others++
 	switch name {
 	case "connect":
 		l.connect()

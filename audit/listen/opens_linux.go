@@ -49,7 +49,11 @@ func (l *Listener) opens(c *openCall) {
 		return
 	}
 	exclusive := makes && flags&unix.O_EXCL != 0
-	d := l.land(l.argument(c.at), &l.work[0], !exclusive && flags&unix.O_NOFOLLOW == 0)
+	how := follows
+	if exclusive || flags&unix.O_NOFOLLOW != 0 {
+		how = stays
+	}
+	d := l.land(l.argument(c.at), &l.work[0], how)
 	defer d.close()
 	switch {
 	case d.errno != 0:
@@ -66,7 +70,7 @@ func (l *Listener) opens(c *openCall) {
 	}
 	told := &d
 	if d.odd { // claude, for one, writes as /proc/self/fd/7/name
-		behind := l.landBehind(l.argument(c.at), &l.work[1], !exclusive && flags&unix.O_NOFOLLOW == 0)
+		behind := l.landBehind(l.argument(c.at), &l.work[1], how)
 		defer behind.close()
 		told = &behind
 	}

@@ -132,6 +132,15 @@ const (
 
 // walk resolves a path beneath root and finds out how certain a failure is.
 func (l *Listener) walk(root int, path []byte, nofollow bool, links int) resolved {
+	if l.searches {
+		switch fd, e := openat2(root, path, nofollow, plainly); e {
+		case 0:
+			return resolved{fd: fd}
+		case unix.ENOENT, unix.ENOTDIR:
+			return failed(e, true)
+		}
+		l.searches = false
+	}
 	fd, e := openat2(root, path, nofollow, beneath)
 	if e == 0 {
 		return resolved{fd: fd}
@@ -147,6 +156,7 @@ func (l *Listener) walk(root int, path []byte, nofollow bool, links int) resolve
 		return failed(e, l.final(e))
 	}
 	if l.Root >= 0 && isPlain(root, path, e) {
+		l.searches = true
 		return failed(e, true)
 	}
 	// Which name is missing, and is it so for the caller?
@@ -174,11 +184,14 @@ func (l *Listener) walk(root int, path []byte, nofollow bool, links int) resolve
 	}
 }
 
-// isPlain tells whether a path fails alike where no link and no mount is on the
-// way: no /proc then, whose names mean another thing to everybody. Most of a
-// search along PATH ends so.
+// plainly is a way with no link and no mount on it: no /proc then, whose names mean
+// another thing to everybody.
+const plainly = beneath | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV
+
+// isPlain tells whether a path fails alike on a plain way. Most of a search along
+// PATH ends so.
 func isPlain(root int, path []byte, e unix.Errno) bool {
-	fd, again := openat2(root, path, false, beneath|unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_XDEV)
+	fd, again := openat2(root, path, false, plainly)
 	if again == 0 {
 		unix.Close(fd)
 	}

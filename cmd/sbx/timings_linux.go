@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/audit/listen"
 )
 
 // stopwatch tells where the start's time went and how many calls were answered,
@@ -13,7 +15,7 @@ type stopwatch struct {
 	last  time.Time
 	names []string
 	spans []time.Duration
-	calls *int // that the listener answered; nil for no listener
+	calls *listen.Answered // nil for no listener
 }
 
 func newStopwatch(c *call) *stopwatch {
@@ -38,7 +40,7 @@ func (w *stopwatch) lap(name string) {
 }
 
 // counts tells of the listener's calls at the end.
-func (w *stopwatch) counts(calls *int) {
+func (w *stopwatch) counts(calls *listen.Answered) {
 	if w != nil {
 		w.calls = calls
 	}
@@ -49,7 +51,12 @@ func (w *stopwatch) report(std streams) {
 		return
 	}
 	if w.calls != nil {
-		writeAll(std.err, "answered "+strconv.Itoa(*w.calls)+"\n")
+		for _, k := range []struct {
+			kind string
+			n    int
+		}{{"execs", w.calls.Execs}, {"names", w.calls.Names - w.calls.Present}, {"present", w.calls.Present}, {"opens", w.calls.Opens}, {"others", w.calls.Others}} {
+			writeAll(std.err, "answered "+k.kind+" "+strconv.Itoa(k.n)+"\n")
+		}
 	}
 	for i, name := range w.names {
 		writeAll(std.err, "timing "+name+" "+strconv.FormatInt(w.spans[i].Microseconds(), 10)+"\n")

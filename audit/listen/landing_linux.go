@@ -1,0 +1,185 @@
+package listen
+
+import (
+	"bytes"
+
+	"golang.org/x/sys/unix"
+)
+
+// argument is a path as a call's arguments have it.
+type argument struct {
+	dirfd int32
+	addr  uint64
+}
+
+func (l *Listener) argument(s spot) argument {
+	a := argument{dirfd: unix.AT_FDCWD, addr: l.call.Args[s.path]}
+	if s.dir >= 0 {
+		a.dirfd = int32(l.call.Args[s.dir])
+	}
+	return a
+}
+
+// landing is where a name would come into being or go.
+type landing struct {
+	ok      bool   // dir and path are known
+	dir     int    // the folder that it is in (O_PATH)
+	path    []byte // the whole path inside, a NUL at the end
+	base    int    // where the name begins in path
+	exists  bool
+	file    node   // what is there
+	kind    uint32 // its S_IFMT
+	onDisk  bool   // and the folder is on the same file system, which has a device
+	mounted bool   // something is mounted on it: it can be neither replaced nor removed
+	// unread: the caller's memory or descriptor is not to be read. odd: the way
+	// leads through a link of /proc, or else is not the supervisor's to follow,
+	// and name is all that is known.
+	unread, odd bool
+	// errno is why the path cannot be read by anybody: it is answered. The call
+	// may not go on, since the kernel reads some memory that others cannot
+	// (memfd_secret(2), pages that may only be written).
+	errno unix.Errno
+	name  []byte // a NUL at the end
+}
+
+// scratch is where a path is worked on, so that a call costs no memory.
+type scratch struct {
+	path  [pathMax]byte       // as the caller has it
+	next  [2*pathMax + 1]byte // where a link leads
+	dir   [pathMax]byte       // the folder that the last name is in
+	whole [pathMax + nameMax + 2]byte
+	name  [nameMax + 2]byte
+}
+
+// nameMax is NAME_MAX: the longest name, without its NUL.
+const nameMax = 255
+
+func (d *landing) close() {
+	if d.ok {
+		unix.Close(d.dir)
+	}
+}
+
+func (d *landing) text() string {
+	if d.ok {
+		return text(d.path)
+	}
+	if len(d.name) == 0 {
+		return ""
+	}
+	return text(d.name)
+}
+
+// maxFollowed is how many links at the end of a path are followed: no fewer than
+// the kernel would (MAXSYMLINKS of linux/namei.h).
+const maxFollowed = 40
+
+// aim is what is asked of a landing.
+type aim uint8
+
+const (
+	stays   aim = iota // where the last name lies
+	follows            // and where it leads if it is a link, as an open that creates asks
+	fresh              // only whether it is there, if it is: where it lies if not
+)
+
+// land finds where a path's last name lies.
+func (l *Listener) land(a argument, b *scratch, how aim) landing {
+	path, e := l.readInto(a.addr, b.path[:])
+	switch e {
+	case 0:
+	case unix.EFAULT, unix.ENAMETOOLONG:
+		return landing{errno: e}
+	default:
+		return landing{unread: true}
+	}
+	return l.landAt(a.dirfd, path, b, how)
+}
+
+// landAt is land for a path that was read.
+func (l *Listener) landAt(dirfd int32, path []byte, b *scratch, how aim) landing {
+	for links := 0; ; links++ {
+		d := l.landOnce(dirfd, path, b, how)
+		if !d.ok || !d.exists || how != follows || links >= maxFollowed {
+			return d
+		}
+		next, isLink := l.target(&d, b)
+		if !isLink {
+			return d
+		}
+		d.close()
+		if len(next) > pathMax { // and yet the kernel may follow it, from the link's folder
+			return landing{odd: true, name: b.lastName(next)}
+		}
+		path, dirfd = next, unix.AT_FDCWD
+	}
+}
+
+// landOnce is land without following the last name.
+func (l *Listener) landOnce(dirfd int32, path []byte, b *scratch, how aim) landing {
+	end := len(path) - 1
+	for end > 0 && path[end-1] == '/' {
+		end--
+	}
+	cut := bytes.LastIndexByte(path[:end], '/') + 1
+	name := path[cut:end]
+	if len(name) == 0 || len(name) > nameMax || string(name) == "." || string(name) == ".." {
+		return landing{} // never a name that is made
+	}
+	name = append(append(b.name[:0], name...), 0)
+	dir := append(b.dir[:0], path[:cut]...)
+	if cut == 0 {
+		dir = append(dir, '.')
+	}
+	f := l.resolve(dirfd, append(dir, 0), false)
+	if f.errno != 0 {
+		return landing{odd: !f.certain, name: name}
+	}
+	return l.named(f.fd, name, b, how)
+}
+
+// named is the landing of a name in a folder, whose descriptor it takes over.
+func (l *Listener) named(dir int, name []byte, b *scratch, how aim) landing {
+	d := landing{ok: true, dir: dir, name: name}
+	d.stands() // what is on a device is not in /proc
+	if how == fresh && d.exists {
+		unix.Close(dir)
+		return landing{exists: true, name: name}
+	}
+	n := l.pathOf(dir, b.whole[:pathMax])
+	if n <= 0 || b.whole[0] != '/' || bytes.HasSuffix(b.whole[:n], []byte(" (deleted)")) || !d.onDisk && isProc(dir) {
+		unix.Close(dir)
+		return landing{odd: true, name: name}
+	}
+	if n > 1 {
+		b.whole[n] = '/'
+		n++
+	}
+	d.base = n
+	d.path = append(b.whole[:n], name...)
+	return d
+}
+
+// target is the path that a link at a landing names, absolute; it may be longer
+// than a path can be.
+func (l *Listener) target(d *landing, b *scratch) (path []byte, isLink bool) {
+	if d.kind != unix.S_IFLNK {
+		return nil, false
+	}
+	n := readlinkat(d.dir, d.name, b.path[:])
+	if n < 0 {
+		return nil, false
+	}
+	next := b.next[:0]
+	if n == 0 || b.path[0] != '/' {
+		next = append(next, d.path[:d.base]...)
+	}
+	return append(append(next, b.path[:n]...), 0), true
+}
+
+// lastName is a path's last name, copied.
+func (b *scratch) lastName(path []byte) []byte {
+	path = bytes.TrimRight(path[:len(path)-1], "/")
+	name := path[bytes.LastIndexByte(path, '/')+1:]
+	return append(append(b.name[:0], name[:min(len(name), nameMax)]...), 0)
+}
