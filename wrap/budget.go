@@ -7,7 +7,7 @@ package wrap
 // supervisor cannot read that of one which has made a user namespace beneath itself.
 const BudgetFlags = 0x7362_0078
 
-// BudgetRequest is what is asked of an outer sbx about a budget.
+// BudgetRequest is what is asked of an outer sbx, about a budget but for BudgetSpec.
 type BudgetRequest uint8
 
 // The requests. BudgetHere is answered with 0, BudgetOpen with the budget's number,
@@ -20,6 +20,8 @@ const (
 	BudgetStarted
 	BudgetRefused
 	BudgetExceeded
+	// BudgetSpec is answered with a descriptor of Plan.Tells, to be read from its start.
+	BudgetSpec
 )
 
 // BudgetNone is the number that opens a budget without a limit.

@@ -27,6 +27,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.agent()
 	if b.plan.Rung == RungFree {
 		b.plan.Base = BaseHost
+		b.tell()
 	} else {
 		b.sandbox()
 	}

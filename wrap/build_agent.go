@@ -81,7 +81,10 @@ func (b *builder) turnsUnseen() (why, help string) {
 }
 
 // fromOutside tells whether a field is only what an outer sandbox has.
-func (b *builder) fromOutside(f spec.Field) bool { return strings.HasPrefix(b.r.At(f), ParentPath) }
+func (b *builder) fromOutside(f spec.Field) bool {
+	at := b.r.At(f)
+	return strings.HasPrefix(at, ParentPath) || strings.HasPrefix(at, FreeParent)
+}
 
 func (b *builder) set(f spec.Field) bool {
 	switch f {

@@ -54,6 +54,8 @@ func (b *builder) memory(bytes spec.Bytes) {
 			return
 		}
 		why, help = outer(f, p.Memory > 0, spec.Bytes(p.Memory).String())
+	} else if b.heldOutside(f, func(p *Parent) bool { return p.Memory > 0 && p.Memory <= int64(bytes) }) {
+		return
 	} else if h := &b.h.Groups[Memory]; h.State == Yes {
 		b.group(f, Memory, memorySettings(h, int64(bytes)))
 		return
@@ -79,6 +81,8 @@ func (b *builder) cpus(cpus float64) {
 			return
 		}
 		why, help = outer(f, p.CPUs > 0, strconv.FormatFloat(p.CPUs, 'g', -1, 64))
+	} else if b.heldOutside(f, func(p *Parent) bool { return p.CPUs > 0 && p.CPUs <= cpus }) {
+		return
 	} else if h := &b.h.Groups[CPU]; h.State == Yes {
 		b.group(f, CPU, cpuSettings(h, cpus))
 		return
@@ -106,6 +110,8 @@ func (b *builder) pids(n int) {
 			return
 		}
 		why, help = outer(f, p.PIDs > 0, strconv.FormatInt(p.PIDs, 10))
+	} else if b.heldOutside(f, func(p *Parent) bool { return p.PIDs > 0 && p.PIDs <= int64(n) }) {
+		return
 	} else if b.h.Groups[PIDs].State == Yes {
 		b.group(f, PIDs, pidsSettings(n))
 		return
@@ -128,6 +134,22 @@ func (b *builder) pids(n int) {
 		}
 	}
 	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "cap processes at " + strconv.Itoa(n), Why: why, Help: help}, Unavailable)
+}
+
+// heldOutside tells whether an outer sandbox that mounts nothing holds a limit. One
+// that it only watches is not held anew where nobody inside asks.
+func (b *builder) heldOutside(f spec.Field, holds func(*Parent) bool) bool {
+	switch {
+	case b.h.FreeParent == nil:
+		return false
+	case holds(b.h.FreeParent):
+	case b.fromOutside(f):
+		b.fault(f, Degraded, "the outer sandbox watches it, and no more")
+	default:
+		return false
+	}
+	b.heldBy[f] = "parent"
+	return true
 }
 
 // outer says why an outer sandbox does not hold a limit of this one.

@@ -133,15 +133,18 @@ type Host struct {
 	LandlockABI int
 	LandlockWhy string // why LandlockABI is 0
 	Seccomp     Answer
-	Outer       bool      // an outer sbx answers, and counts for those inside
-	Listener    Answer    // a filter may have a listener, and signals leave its calls waiting
-	Tracer      Answer    // the command may be traced, and its calls stop for the tracer
-	Profile     []byte    // the compiled filter of an OCI profile that the spec names; nil for the default
-	ProfileWhy  string    // why the profile that the spec names cannot be used; "" where it can
-	Rungs       [3]Answer // by Rung; RungBare is always Yes
-	Overlay     Answer    // overlay mounts in a user namespace
-	Layer       Answer    // such overlays that can be written
-	SetAttr     Answer    // mount_setattr(2), which changes a tree of mounts at once
+	// FreeParent is what an outer sandbox holds that mounts nothing (Parent.Free); nil
+	// where there is none.
+	FreeParent *Parent
+	Outer      bool      // an outer sbx answers, and counts for those inside
+	Listener   Answer    // a filter may have a listener, and signals leave its calls waiting
+	Tracer     Answer    // the command may be traced, and its calls stop for the tracer
+	Profile    []byte    // the compiled filter of an OCI profile that the spec names; nil for the default
+	ProfileWhy string    // why the profile that the spec names cannot be used; "" where it can
+	Rungs      [3]Answer // by Rung; RungBare is always Yes
+	Overlay    Answer    // overlay mounts in a user namespace
+	Layer      Answer    // such overlays that can be written
+	SetAttr    Answer    // mount_setattr(2), which changes a tree of mounts at once
 
 	Parent *Parent // what an outer sandbox holds; nil where there is none
 	// Groups is where control groups can be made, by Controller; looked at only

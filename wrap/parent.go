@@ -29,6 +29,10 @@ type Parent struct {
 	Private  []string // folders that are the sandbox's own
 	asked    *spec.Node
 
+	// Free: it constrains no files and no network, and an sbx inside makes a sandbox of
+	// its own. Only asked and the limits below count then.
+	Free bool
+
 	// What the limits of the whole tree hold, of it or one further out; 0 where
 	// nothing does.
 	Memory, PIDs int64
@@ -77,6 +81,16 @@ func (b *builder) parentOf() *Parent {
 	return p
 }
 
+// tell has the supervisor tell those inside what a free sandbox asks for.
+func (b *builder) tell() {
+	p := &Parent{Free: true, Network: spec.NetworkHost}
+	b.tellLimits(p)
+	b.tellAsked(p)
+	if len(p.asked.Members) > 0 {
+		b.plan.Tells = string(p.AppendJSON(nil))
+	}
+}
+
 // isSecret tells whether a path is, or lies in, one of the default secrets of
 // the system or of any home: a root may open those of others.
 func (b *builder) isSecret(path string) bool { return Lists().Secret(path, b.h.Home) }
@@ -98,6 +112,7 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	w.list("allowed", p.Allowed)
 	w.list("opened", p.Opened)
 	w.flag("confined", p.Confined)
+	w.flag("free", p.Free)
 	p.appendLimits(w)
 	p.appendSpec(w)
 	w.close('}')
@@ -133,6 +148,7 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 		}
 	}
 	p.Confined = n.Get("confined") != nil && n.Get("confined").Text == "true"
+	p.Free = n.Get("free") != nil && n.Get("free").Text == "true"
 	p.parseSpec(n)
 	return p, p.parseLimits(n)
 }

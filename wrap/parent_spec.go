@@ -24,6 +24,11 @@ func (b *builder) tellSpec(p *Parent) {
 	if b.home == homeOverlay || b.home == homeRebuilt {
 		p.Private = append(slices.Clone(p.Private), b.h.HomeReal)
 	}
+	b.tellAsked(p)
+}
+
+// tellAsked is the part of it that holds whatever is mounted.
+func (b *builder) tellAsked(p *Parent) {
 	asked := &spec.Node{Kind: spec.Object}
 	doc := b.r.Spec.Node()
 	for _, f := range toldFields {
@@ -130,6 +135,9 @@ func (p *Parent) parseSpec(n *spec.Node) {
 	p.asked = n.Get("asked")
 }
 
+// FreeParent is what errors call the spec of an outer sandbox that mounts nothing.
+const FreeParent = "the outer sbx's spec"
+
 // Document is the outer sandbox's resolved spec as the document that an sbx
 // inside narrows: its paths are those inside. there tells whether something
 // stands at a path; what is not in view there cannot be named.
@@ -143,6 +151,10 @@ func (p *Parent) Document(there func(path string) bool) (*spec.SandboxSpec, erro
 		return nil, err
 	}
 	s.Source.Root = nil // made here
+	if p.Free {
+		s.Source.Name, s.Source.Root = FreeParent, s.Node()
+		return s, nil
+	}
 	if p.AccessMode != spec.AccessUnset {
 		s.AccessMode = spec.Some(p.AccessMode)
 	}

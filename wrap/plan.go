@@ -57,6 +57,9 @@ type Plan struct {
 	Sockets      bool           // which pathname sockets are connected to is the supervisor's to decide
 	OwnGroup     bool           // the command gets a process group of its own
 	Limits       Limits
+	// Tells is what the supervisor tells an sbx inside, as Parent.AppendJSON writes
+	// it, where no file can: nothing is mounted. "" for nothing that narrows.
+	Tells string
 
 	Env   []string
 	Watch Watch

@@ -51,6 +51,8 @@ type Listener struct {
 	// Refused is told of each call that was refused, or is about to be. What it
 	// points to is valid until it returns.
 	Refused func(*Refusal)
+	// Tells is what an sbx inside is told that asks (wrap.BudgetSpec); "" for nothing.
+	Tells string
 	// Answered is what notifications came so far.
 	Answered Answered
 

@@ -127,7 +127,11 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 		}
 		in.BestEffort = append(in.BestEffort, spec.Field(f))
 	}
-	if outer := launch.Parent(); outer != nil {
+	outer := launch.Parent()
+	if outer == nil {
+		outer = launch.FreeParent()
+	}
+	if outer != nil {
 		held, err := outer.Document(exists)
 		if err != nil {
 			return nil, err

@@ -53,7 +53,7 @@ func (x *execution) listen(h *launch.Hooks) {
 		Forbids: func(string) bool { return false }, Guards: func(string) bool { return false }, Part: wrap.IsProtectedPart, Closed: x.plan.Closed,
 		Exceeded: func() { x.end("max_commands") }, Refused: x.refused}
 	if x.plan.Counter == wrap.CounterNotify {
-		l.Ledger = &x.ledger
+		l.Ledger, l.Tells = &x.ledger, x.plan.Tells
 		// A descriptor that is kept may lead to a model.
 		if x.plan.SeesReach() && x.agent.Agent != 0 && len(x.keep) == 0 {
 			x.ledger.Own, l.Aside = spec.Some(0), agent.Aside(x.agent.Agent)

@@ -36,7 +36,7 @@ func ProbeFor(r *spec.Resolved, tools ...string) wrap.Host {
 func Facts() wrap.Host {
 	p := prober{}
 	p.kernel()
-	p.h.Parent = Parent()
+	p.h.Parent, p.h.FreeParent = Parent(), FreeParent()
 	return p.h
 }
 
