@@ -25,15 +25,8 @@ func TestGoAhead(t *testing.T) {
 	asked := 0
 	var exit Exit
 	onThread(func() {
-		pr, err := startWith(plan, Options{Caller: Inherited()}, func(*Programs) {})
-		if err == nil {
-			err = pr.Ready()
-		}
-		if err == nil {
-			err = pr.Go()
-		}
-		if err != nil {
-			t.Error(err)
+		pr := running(t, plan)
+		if pr == nil {
 			return
 		}
 		hooks := lenient(pr)

@@ -112,15 +112,8 @@ func TestChildren(t *testing.T) {
 	for read() {
 	}
 	onThread(func() {
-		pr, err := Start(plan, Options{Caller: Inherited()})
-		if err == nil {
-			err = pr.Ready()
-		}
-		if err == nil {
-			err = pr.Go()
-		}
-		if err != nil {
-			t.Error(err)
+		pr := running(t, plan)
+		if pr == nil {
 			return
 		}
 		pr.Supervise(&Hooks{Signals: -1})

@@ -203,6 +203,23 @@ func withWord(word string) (pids []int) {
 	return pids
 }
 
+// running starts a Plan's command; nil where that fails, which is told.
+func running(t *testing.T, plan *wrap.Plan) *Process {
+	t.Helper()
+	pr, err := Start(plan, Options{Caller: Inherited()})
+	if err == nil {
+		err = pr.Ready()
+	}
+	if err == nil {
+		err = pr.Go()
+	}
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	return pr
+}
+
 // lenient answers every notification by letting the call go on.
 func lenient(pr *Process) *Hooks {
 	return &Hooks{Signals: -1, Wait: []Waiter{{FD: pr.Listener(), Event: func() {

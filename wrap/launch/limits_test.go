@@ -144,15 +144,8 @@ func TestHogWithoutLimit(t *testing.T) {
 	s := newSite(t)
 	plan := s.plan(workspaceWrite, "/bin/sh", "-c", hog+"echo went on >marker")
 	onThread(func() {
-		pr, err := Start(plan, Options{Caller: Inherited()})
-		if err == nil {
-			err = pr.Ready()
-		}
-		if err == nil {
-			err = pr.Go()
-		}
-		if err != nil {
-			t.Error(err)
+		pr := running(t, plan)
+		if pr == nil {
 			return
 		}
 		pr.Supervise(lenient(pr))

@@ -103,15 +103,8 @@ func eachStepOfARenewalFails(t *testing.T, s *site) {
 	s.mustHaveNamespaces()
 	plan := s.plan(workspaceWrite, "/bin/sh", "-c", "while ! test -e go; do sleep 0.05; done; exit 7")
 	onThread(func() {
-		pr, err := Start(plan, Options{Caller: Inherited()})
-		if err == nil {
-			err = pr.Ready()
-		}
-		if err == nil {
-			err = pr.Go()
-		}
-		if err != nil {
-			t.Error(err)
+		pr := running(t, plan)
+		if pr == nil {
 			return
 		}
 		s.failRenewals(pr)

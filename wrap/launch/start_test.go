@@ -27,15 +27,8 @@ func TestLaunch(t *testing.T) {
 			before := descriptors(t)
 			var exit Exit
 			onThread(func() {
-				pr, err := startWith(plan, Options{Caller: Inherited()}, func(*Programs) {})
-				if err == nil {
-					err = pr.Ready()
-				}
-				if err == nil {
-					err = pr.Go()
-				}
-				if err != nil {
-					t.Error(err)
+				pr := running(t, plan)
+				if pr == nil {
 					return
 				}
 				exit = pr.Supervise(lenient(pr))

@@ -38,15 +38,8 @@ func TestEnded(t *testing.T) {
 			var exit Exit
 			var then, later int64
 			onThread(func() {
-				pr, err := startWith(plan, Options{Caller: Inherited()}, func(*Programs) {})
-				if err == nil {
-					err = pr.Ready()
-				}
-				if err == nil {
-					err = pr.Go()
-				}
-				if err != nil {
-					t.Error(err)
+				pr := running(t, plan)
+				if pr == nil {
 					return
 				}
 				hooks := lenient(pr)
