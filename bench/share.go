@@ -83,7 +83,7 @@ func (b *bencher) costs() (cost, error) {
 			for _, k := range []struct {
 				c  contestant
 				to *[]time.Duration
-			}{{uncounted, &without}, {sbx, &with}} {
+			}{{j.of[0], &without}, {sbx, &with}} {
 				d, err := b.told(j.place, k.c.wrap(b, j.place, j.argv))
 				if err != nil {
 					return cost{}, err

@@ -33,13 +33,17 @@ func (b *bencher) watching() []job {
 
 // answer is a job of calls that the supervisor answers: an exec that fails as in a
 // search along PATH, one that counts from the current folder, an open that can write,
-// the making and the removal of a folder, or its making where it is there. Uncounted and undescribed, the same is not notified.
+// the removal of a name, or the making of a folder that is there. Uncounted and
+// undescribed, the same is not notified, but for the last, which protected names need.
 func (b *bencher) answer(call string) job {
 	j := job{name: "answered-" + call, what: "answering one " + call + ", more than unanswered", place: b.own,
 		argv: []string{filepath.Join(b.own.workspace, helper), "answered", call, "10000"}, told: true, minus: true,
 		rounds: 15, quick: 3, of: []contestant{uncounted, sbx}, base: "sbx uncounted", on: "sbx"}
-	if call == "exec" {
+	switch call {
+	case "exec":
 		j.gate, j.aim = 15, 10
+	case "present":
+		j.of, j.base = []contestant{none, sbx}, "none"
 	}
 	return j
 }
