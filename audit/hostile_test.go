@@ -152,20 +152,25 @@ func TestSweepUnreadableFolder(t *testing.T) {
 	_ = os.Chmod(g.tree+"/readonly", 0o700)
 }
 
-// TestSweepToAnotherMount: a rename does not reach, so that it copies.
-func TestSweepToAnotherMount(t *testing.T) {
-	const other = "/dev/shm"
-	g := newGround(t)
-	run, err := os.MkdirTemp(other, "sbx-test")
+// runElsewhere puts the run's folder on another file system than the tree.
+func (g *ground) runElsewhere() {
+	g.t.Helper()
+	run, err := os.MkdirTemp("/dev/shm", "sbx-test")
 	if err != nil {
-		t.Skip(err)
+		g.t.Skip(err)
 	}
-	defer os.RemoveAll(run)
+	g.t.Cleanup(func() { os.RemoveAll(run) })
 	var a, b unix.Stat_t
 	if unix.Stat(g.tree, &a) != nil || unix.Stat(run, &b) != nil || a.Dev == b.Dev {
-		t.Skip("one file system for both")
+		g.t.Skip("one file system for both")
 	}
 	g.run = run
+}
+
+// TestSweepToAnotherMount: a rename does not reach, so that it copies.
+func TestSweepToAnotherMount(t *testing.T) {
+	g := newGround(t)
+	g.runElsewhere()
 	g.launch()
 	plant(t, g.tree, ".git/config", ".git/hooks/pre-commit", ".envrc", "huge/.git/big")
 	if err := os.Symlink("/etc/passwd", g.tree+"/.git/link"); err != nil {
@@ -221,16 +226,7 @@ func TestSweepCopiesAreBounded(t *testing.T) {
 		copies int
 	}{{copier{}, 3}, {copier{names: maxCopies*maxCopyNames - 1}, 1}, {copier{bytes: maxCopies * maxCopyBytes}, 0}} {
 		g := newGround(t)
-		run, err := os.MkdirTemp("/dev/shm", "sbx-test")
-		if err != nil {
-			t.Skip(err)
-		}
-		defer os.RemoveAll(run)
-		var a, b unix.Stat_t
-		if unix.Stat(g.tree, &a) != nil || unix.Stat(run, &b) != nil || a.Dev == b.Dev {
-			t.Skip("one file system for both")
-		}
-		g.run = run
+		g.runElsewhere()
 		g.launch()
 		g.sweep.copied = c.used
 		plant(t, g.tree, ".envrc", ".mcp.json", "a/.git")
@@ -240,7 +236,7 @@ func TestSweepCopiesAreBounded(t *testing.T) {
 			if exists(m.Path) || !exists(m.MovedTo) {
 				t.Errorf("%+v", m)
 			}
-			if strings.HasPrefix(m.MovedTo, run) {
+			if strings.HasPrefix(m.MovedTo, g.run) {
 				copies++
 			}
 		}

@@ -108,7 +108,11 @@ func (s *Sweep) index(out *Swept, t *tree, fd int, rel, name string) {
 	}
 	head := make([]byte, indexHeader)
 	n, err := readFull(at, head)
-	if err == nil && !isIndex(head[:n]) {
+	if err != nil {
+		out.cut(path + ": " + err.Error())
+		return
+	}
+	if !isIndex(head[:n]) {
 		return
 	}
 	if !s.git[under(t.path, dirOf(rel))] || name != "index" {
@@ -122,15 +126,11 @@ func (s *Sweep) index(out *Swept, t *tree, fd int, rel, name string) {
 	}
 	b := s.block[:st.Size]
 	copy(b, head)
-	if err == nil {
-		n, err = readFull(at, b[indexHeader:])
-	}
-	if err != nil {
+	if n, err = readFull(at, b[indexHeader:]); err != nil {
 		out.cut(path + ": " + err.Error())
 		return
 	}
-	b = b[:indexHeader+n]
-	if indexLeads(b) {
+	if indexLeads(b[:indexHeader+n]) {
 		_ = s.take(out, t, fd, rel, name, Moved{Kind: "file", Why: "it names what git would write into a repository, or outside of the working tree"}, false)
 	}
 }

@@ -61,16 +61,23 @@ func TestSweepLinksWithoutTimes(t *testing.T) {
 	}
 }
 
-// An index that names what git would write elsewhere goes, an honest one stays, as
-// does one that nobody changed.
-func TestSweepIndexes(t *testing.T) {
+// indexOf is git's own index of files.
+func indexOf(t *testing.T, files ...string) []byte {
+	t.Helper()
 	dir, git := withGit(t)
-	plant(t, dir, ".fit/x", "a")
+	plant(t, dir, files...)
 	git("add", ".")
-	honest, err := os.ReadFile(dir + "/.git/index")
+	b, err := os.ReadFile(dir + "/.git/index")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return b
+}
+
+// An index that names what git would write elsewhere goes, an honest one stays, as
+// does one that nobody changed.
+func TestSweepIndexes(t *testing.T) {
+	honest := indexOf(t, ".fit/x", "a")
 	evil := spoil(t, honest, ".fit/x", ".git/x")
 	put := func(g *ground, name string, b []byte) {
 		t.Helper()
@@ -103,13 +110,7 @@ func TestSweepIndexes(t *testing.T) {
 // Folders by the thousand, which end the walk early, do not keep an index from
 // being looked at.
 func TestSweepIndexesFirst(t *testing.T) {
-	dir, git := withGit(t)
-	plant(t, dir, ".fit/x")
-	git("add", ".")
-	honest, err := os.ReadFile(dir + "/.git/index")
-	if err != nil {
-		t.Fatal(err)
-	}
+	honest := indexOf(t, ".fit/x")
 	g := newGround(t, "a/.git/config")
 	g.known = []string{g.tree + "/a/.git", g.tree + "/a/.git/config"}
 	g.w.Git = []string{g.tree + "/a/.git"}
@@ -126,13 +127,7 @@ func TestSweepIndexesFirst(t *testing.T) {
 // However many indexes a command leaves, and however large they are, they are done with
 // soon: the repository's own is looked at, of the others as many as there is time for.
 func TestSweepIndexesBounded(t *testing.T) {
-	dir, git := withGit(t)
-	plant(t, dir, ".fit/x")
-	git("add", ".")
-	honest, err := os.ReadFile(dir + "/.git/index")
-	if err != nil {
-		t.Fatal(err)
-	}
+	honest := indexOf(t, ".fit/x")
 	g := newGround(t, ".git/config")
 	g.known = []string{g.tree + "/.git", g.tree + "/.git/config"}
 	g.w.Git = []string{g.tree + "/.git"}

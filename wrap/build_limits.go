@@ -47,15 +47,12 @@ func (b *builder) rlimit(f spec.Field, by string) {
 
 func (b *builder) memory(bytes spec.Bytes) {
 	const f = "limits.memory"
+	if b.heldOutside(f, func(p *Parent) bool { return p.Memory > 0 && p.Memory <= int64(bytes) }) {
+		return
+	}
 	why, help := "", ""
 	if p := b.h.Parent; p != nil {
-		if p.Memory > 0 && p.Memory <= int64(bytes) {
-			b.heldBy[f] = "parent"
-			return
-		}
 		why, help = outer(f, p.Memory > 0, spec.Bytes(p.Memory).String())
-	} else if b.heldOutside(f, func(p *Parent) bool { return p.Memory > 0 && p.Memory <= int64(bytes) }) {
-		return
 	} else if h := &b.h.Groups[Memory]; h.State == Yes {
 		b.group(f, Memory, memorySettings(h, int64(bytes)))
 		return
@@ -74,15 +71,12 @@ func (b *builder) memory(bytes spec.Bytes) {
 
 func (b *builder) cpus(cpus float64) {
 	const f = "limits.cpus"
+	if b.heldOutside(f, func(p *Parent) bool { return p.CPUs > 0 && p.CPUs <= cpus }) {
+		return
+	}
 	why, help := "", ""
 	if p := b.h.Parent; p != nil {
-		if p.CPUs > 0 && p.CPUs <= cpus {
-			b.heldBy[f] = "parent"
-			return
-		}
 		why, help = outer(f, p.CPUs > 0, strconv.FormatFloat(p.CPUs, 'g', -1, 64))
-	} else if b.heldOutside(f, func(p *Parent) bool { return p.CPUs > 0 && p.CPUs <= cpus }) {
-		return
 	} else if h := &b.h.Groups[CPU]; h.State == Yes {
 		b.group(f, CPU, cpuSettings(h, cpus))
 		return
@@ -103,15 +97,12 @@ func (b *builder) cpus(cpus float64) {
 // exempts (setrlimit(2), RLIMIT_NPROC).
 func (b *builder) pids(n int) {
 	const f = "limits.pids"
+	if b.heldOutside(f, func(p *Parent) bool { return p.PIDs > 0 && p.PIDs <= int64(n) }) {
+		return
+	}
 	why, help := "", ""
 	if p := b.h.Parent; p != nil {
-		if p.PIDs > 0 && p.PIDs <= int64(n) {
-			b.heldBy[f] = "parent"
-			return
-		}
 		why, help = outer(f, p.PIDs > 0, strconv.FormatInt(p.PIDs, 10))
-	} else if b.heldOutside(f, func(p *Parent) bool { return p.PIDs > 0 && p.PIDs <= int64(n) }) {
-		return
 	} else if b.h.Groups[PIDs].State == Yes {
 		b.group(f, PIDs, pidsSettings(n))
 		return
@@ -136,14 +127,18 @@ func (b *builder) pids(n int) {
 	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "cap processes at " + strconv.Itoa(n), Why: why, Help: help}, Unavailable)
 }
 
-// heldOutside tells whether an outer sandbox that mounts nothing holds a limit. One
-// that it only watches is not held anew where nobody inside asks.
+// heldOutside tells whether an outer sandbox holds a limit. One that it only watches
+// is not held anew where nobody inside asks of one that mounts nothing.
 func (b *builder) heldOutside(f spec.Field, holds func(*Parent) bool) bool {
+	p := b.h.Parent
+	if p == nil {
+		p = b.h.FreeParent
+	}
 	switch {
-	case b.h.FreeParent == nil:
+	case p == nil:
 		return false
-	case holds(b.h.FreeParent):
-	case b.fromOutside(f):
+	case holds(p):
+	case p.Free && b.fromOutside(f):
 		b.fault(f, Degraded, "the outer sandbox watches it, and no more")
 	default:
 		return false

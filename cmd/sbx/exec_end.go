@@ -174,19 +174,17 @@ func isProtected(rel string) bool {
 // noteSwept turns what was moved away into violations and tells of it.
 func (x *execution) noteSwept(found audit.Swept) {
 	for _, m := range found.Moved {
-		opener := x.opener(m.Path)
-		allow := x.writeLine(opener)
+		entry := x.entry(x.opener(m.Path))
 		x.record.Violations.Add(audit.Violation{Kind: "filesystem", At: time.Now(), Action: "create", Target: m.Path,
-			Rule: "protected_names", AllowWith: allow})
+			Rule: "protected_names", AllowWith: writeEntry(entry)})
 		if !x.has("q") {
 			what := clean(m.Path) + " came into being and was moved to " + clean(m.MovedTo)
 			if m.Why != "" {
 				what += ": " + m.Why
 			}
 			x.std.say(what)
-			if allow != "" {
-				named, _ := spec.Spelled(x.relative(opener))
-				x.std.say("hint: list " + clean(quoteJSON(named)) + " in filesystem.write to allow it")
+			if entry != "" {
+				x.std.say("hint: list " + clean(entry) + " in filesystem.write to allow it")
 			}
 		}
 	}

@@ -3,8 +3,6 @@ package main
 import (
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"sbx/audit"
 	"sbx/spec"
 	"sbx/wrap"
@@ -13,19 +11,15 @@ import (
 
 // lookByItself looks every now and then, where nothing can be watched.
 func (x *execution) lookByItself(hooks *launch.Hooks, found *audit.Swept) {
-	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
-	if err != nil {
-		return
-	}
 	look := func() {
-		var b [8]byte
-		_, _ = unix.Read(fd, b[:])
 		x.sweepAt(x.watch.Look(time.Now()), found)
 		x.again.look()
 	}
-	every := unix.NsecToTimespec(int64(audit.LookEvery))
-	_ = unix.TimerfdSettime(fd, 0, &unix.ItimerSpec{Interval: every, Value: every}, nil)
-	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: fd, Event: look})
+	w, ok := launch.Every(audit.LookEvery, look)
+	if !ok {
+		return
+	}
+	hooks.Wait = append(hooks.Wait, w)
 	look()
 }
 

@@ -16,9 +16,8 @@ const progressEvery = 500 * time.Millisecond
 
 // progress tells a program by a descriptor what the command has used so far.
 type progress struct {
-	fd    int
-	clock int    // a timer; -1 where none could be had
-	told  string // the last line
+	fd   int
+	told string // the last line
 }
 
 // progressAsked reads --progress, and keeps its descriptor from the command.
@@ -39,35 +38,24 @@ func (x *execution) progressAsked() error {
 			return usageError("exec: --progress and --keep-fd name the same descriptor")
 		}
 	}
-	x.progress = &progress{fd: n, clock: -1}
+	x.progress = &progress{fd: n}
 	return nil
 }
 
 // listenProgress begins to tell.
 func (x *execution) listenProgress(h *launch.Hooks) {
-	p := x.progress
-	if p == nil {
+	if x.progress == nil {
 		return
 	}
-	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
-	if err != nil {
-		return // the record will tell
+	if w, ok := launch.Every(progressEvery, x.tellProgress); ok { // else the record will tell
+		h.Wait = append(h.Wait, w)
 	}
-	every := unix.NsecToTimespec(int64(progressEvery))
-	if unix.TimerfdSettime(fd, 0, &unix.ItimerSpec{Interval: every, Value: every}, nil) != nil {
-		unix.Close(fd)
-		return
-	}
-	p.clock = fd
-	h.Wait = append(h.Wait, launch.Waiter{FD: fd, Event: func() { x.tellProgress() }})
 }
 
 // tellProgress writes a line where something has changed since the last one. A
 // reader that is slow misses lines; one that is gone is told nothing more.
 func (x *execution) tellProgress() {
 	p := x.progress
-	var ticks [8]byte
-	_, _ = unix.Read(p.clock, ticks[:])
 	line := x.usedSoFar()
 	if p.fd < 0 || line == p.told {
 		return

@@ -72,6 +72,20 @@ func timer(after, every time.Duration) (int, error) {
 	return fd, arm(fd, after, every)
 }
 
+// Every is a Waiter that calls f every so often; false where there can be no timer.
+func Every(d time.Duration, f func()) (Waiter, bool) {
+	fd, err := timer(d, d)
+	if err != nil {
+		unix.Close(fd)
+		return Waiter{}, false
+	}
+	return Waiter{FD: fd, Event: func() {
+		if ticked(fd) {
+			f()
+		}
+	}}, true
+}
+
 func arm(fd int, after, every time.Duration) error {
 	return unix.TimerfdSettime(fd, 0, &unix.ItimerSpec{
 		Value: unix.NsecToTimespec(max(int64(after), 1)), Interval: unix.NsecToTimespec(int64(every))}, nil)

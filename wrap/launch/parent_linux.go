@@ -2,6 +2,7 @@ package launch
 
 import (
 	"bytes"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -11,7 +12,13 @@ import (
 
 // Parent is what an outer sbx left for those inside its sandbox, or nil. Only
 // a file on a read-only mount counts: inside, nobody could have put it there.
-func Parent() *wrap.Parent {
+// It is looked for once, as what FreeParent tells is asked once: no process
+// leaves a sandbox, or comes into one.
+func Parent() *wrap.Parent { return parentOnce() }
+
+var parentOnce, freeParentOnce = sync.OnceValue(parentLeft), sync.OnceValue(parentAsked)
+
+func parentLeft() *wrap.Parent {
 	b, ok := readRegular(wrap.ParentPath, 1<<20)
 	if !ok {
 		return nil
@@ -31,7 +38,9 @@ func Parent() *wrap.Parent {
 
 // FreeParent is what an outer sbx's supervisor tells those inside where nothing is
 // mounted, or nil: where there is a Parent, and before Linux 5.14.
-func FreeParent() *wrap.Parent {
+func FreeParent() *wrap.Parent { return freeParentOnce() }
+
+func parentAsked() *wrap.Parent {
 	fd, ok := askOuter(wrap.BudgetSpec, 0, 0)
 	if !ok {
 		return nil
