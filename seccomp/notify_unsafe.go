@@ -77,6 +77,21 @@ func Receive(fd int, n *Notification) unix.Errno {
 	}
 }
 
+// Next takes the next notification and waits for it. Where it took none, the thread
+// whose call it was is gone, or over says that no thread has the filter any more, which
+// ends a wait since Linux 6.11.
+func Next(fd int, n *Notification) (taken, over bool) {
+	switch e := Receive(fd, n); e {
+	case 0:
+		return true, false
+	case unix.ENOENT:
+		pf := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		_, err := unix.Poll(pf, 0)
+		return false, err == nil && pf[0].Revents&unix.POLLHUP != 0
+	}
+	return false, true
+}
+
 // Continue lets the call run as if nobody had asked. What the answer rested on
 // may have changed since it was read: see seccomp_unotify(2), "Caveats". ENOENT
 // means that the thread was killed first, and that the call did not run.

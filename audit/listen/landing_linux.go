@@ -40,6 +40,27 @@ type landing struct {
 	// (memfd_secret(2), pages that may only be written).
 	errno unix.Errno
 	name  []byte // a NUL at the end
+
+	system system // that dir is on, once asked for
+}
+
+// system is the part of statfs(2) that matters of what a folder is on.
+type system struct{ asked, isProc, fixed bool }
+
+// on is the file system that a landing's folder is on, or what is safe to take it for.
+func (d *landing) on() system {
+	if !d.system.asked {
+		var fs unix.Statfs_t
+		e := unix.Fstatfs(d.dir, &fs)
+		d.system = system{true, e != nil || fs.Type == unix.PROC_SUPER_MAGIC, e != nil || fs.Flags&unix.ST_RDONLY != 0}
+	}
+	return d.system
+}
+
+// isFixed tells whether nothing can come into being in a landing's folder or go, be it
+// that the user might write there otherwise.
+func (d *landing) isFixed() bool {
+	return d.on().fixed && access(d.dir, unix.W_OK) == unix.EROFS
 }
 
 // scratch is where a path is worked on, so that a call costs no memory.
@@ -81,6 +102,7 @@ const (
 	stays   aim = iota // where the last name lies
 	follows            // and where it leads if it is a link, as an open that creates asks
 	fresh              // only whether it is there, if it is: where it lies if not
+	leaves             // where it lies, if there is more to say than that it can go
 )
 
 // land finds where a path's last name lies.
@@ -93,7 +115,27 @@ func (l *Listener) land(a argument, b *scratch, how aim) landing {
 	default:
 		return landing{unread: true}
 	}
-	return l.landAt(a.dirfd, path, b, how)
+	if how != fresh {
+		return l.landAt(a.dirfd, path, b, how)
+	}
+	if l.there && l.isThere(path) { // as the last one was: most of a mkdir -p is
+		return landing{exists: true}
+	}
+	d := l.landAt(a.dirfd, path, b, how)
+	l.there = d.exists
+	return d
+}
+
+// isThere tells whether an absolute path is there for sure; a link at its end is.
+func (l *Listener) isThere(path []byte) bool {
+	if l.Root < 0 || path[0] != '/' {
+		return false
+	}
+	fd, e := openat2(l.Root, path, true, beneath)
+	if e == 0 {
+		unix.Close(fd)
+	}
+	return e == 0
 }
 
 // landAt is land for a path that was read.
@@ -146,8 +188,12 @@ func (l *Listener) named(dir int, name []byte, b *scratch, how aim) landing {
 		unix.Close(dir)
 		return landing{exists: true, name: name}
 	}
+	if how == leaves && (!d.exists || d.onDisk && l.Closed == nil && !d.on().fixed) {
+		unix.Close(dir)
+		return landing{exists: d.exists, name: name}
+	}
 	n := l.pathOf(dir, b.whole[:pathMax])
-	if n <= 0 || b.whole[0] != '/' || bytes.HasSuffix(b.whole[:n], []byte(" (deleted)")) || !d.onDisk && isProc(dir) {
+	if n <= 0 || b.whole[0] != '/' || bytes.HasSuffix(b.whole[:n], []byte(" (deleted)")) || !d.onDisk && d.on().isProc {
 		unix.Close(dir)
 		return landing{odd: true, name: name}
 	}

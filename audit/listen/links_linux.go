@@ -41,5 +41,5 @@ func (l *Listener) linkStops(d *landing) bool {
 		return false
 	}
 	host, ok := l.host(text(d.path))
-	return ok && l.Links(host) && access(d.dir, unix.W_OK) != unix.EROFS
+	return ok && l.Links(host) && !d.isFixed()
 }

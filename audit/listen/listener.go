@@ -8,8 +8,9 @@ import (
 	"sbx/wrap"
 )
 
-// Listener answers the notifications of one sandbox. It is for the one thread
-// that polls its descriptor.
+// Listener answers the notifications of one sandbox. Its methods are not to be called
+// at the same time, but for Take, which may wait beside what is not about the
+// notification that it took last.
 type Listener struct {
 	FD     int           // seccomp's listener
 	Root   int           // the sandbox's root (O_PATH); -1: each process has its own
@@ -37,7 +38,8 @@ type Listener struct {
 	// Part tells whether a name may be one that must not come into being, where its
 	// folder cannot be told.
 	Part func(name string) bool
-	// Closed tells whether a path may not be written although its mount may.
+	// Closed tells whether a path may not be written although its mount may; nil for
+	// none.
 	Closed func(path string) bool
 	// Guards tells whether one is read-only while the mount on it, or above it,
 	// is there. Until a mount that fell off is there again it is not to be written.
@@ -75,6 +77,7 @@ type Listener struct {
 	head     [headSize]byte
 	tries    int  // folders opened for this notification, see maxTries
 	searches bool // the last path was not there, on a plain way: that is tried first
+	there    bool // what was to be made last was there
 	refusal  Refusal
 	nested   []nested
 	asked    []*nested       // those that were charged for the exec at hand
@@ -114,11 +117,12 @@ const (
 // pathMax is PATH_MAX: the longest path that a call takes, its NUL included.
 const pathMax = 4096
 
-// Serve answers one notification, if there is one.
-func (l *Listener) Serve() {
-	if seccomp.Receive(l.FD, &l.n) != 0 {
-		return // its thread was killed
-	}
+// Take takes the next notification at fd, the listener's descriptor or a copy of it, as
+// seccomp.Next does.
+func (l *Listener) Take(fd int) (taken, over bool) { return seccomp.Next(fd, &l.n) }
+
+// Answer answers the notification that was taken.
+func (l *Listener) Answer() {
 	l.call, l.tries = l.n.Call(), 0
 	if is, at := seccomp.Exec(seccomp.Native, l.call); is {
 		l.Answered.Execs++

@@ -65,7 +65,11 @@ func (l *Listener) names(c *nameCall) {
 		}
 	}
 	if c.takes != nowhere {
-		taken = l.land(l.argument(c.takes), &l.work[1], stays)
+		how := stays
+		if c.makes == nowhere {
+			how = leaves
+		}
+		taken = l.land(l.argument(c.takes), &l.work[1], how)
 		defer taken.close()
 	}
 	for _, d := range []*landing{&made, &taken} {
@@ -117,8 +121,11 @@ func (l *Listener) foresee(c *nameCall, made, taken *landing) {
 
 // fixed tells whether nothing can be made or removed where a name lands.
 func (l *Listener) fixed(d *landing) bool {
-	return d.ok && (access(d.dir, unix.W_OK) == unix.EROFS || l.Closed(d.text()) && access(d.dir, unix.W_OK) == 0)
+	return d.ok && (d.isFixed() || l.closes(d) && access(d.dir, unix.W_OK) == 0)
 }
+
+// closes tells whether where a name lands may not be written although its mount may.
+func (l *Listener) closes(d *landing) bool { return l.Closed != nil && l.Closed(d.text()) }
 
 // stops tells whether a name must not come into being where it lands. What is
 // mounted there nobody can replace, and in a folder that may only be read
@@ -133,5 +140,5 @@ func (l *Listener) stops(d *landing) bool {
 		return false
 	}
 	host, ok := l.host(text(d.path))
-	return ok && l.Forbids(host) && access(d.dir, unix.W_OK) != unix.EROFS
+	return ok && l.Forbids(host) && !d.isFixed()
 }

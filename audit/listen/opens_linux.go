@@ -91,7 +91,7 @@ func (l *Listener) bare(d *landing) bool {
 		return false
 	}
 	host, ok := l.host(text(d.path))
-	return ok && l.Guards(host) && access(d.dir, unix.W_OK) != unix.EROFS
+	return ok && l.Guards(host) && !d.isFixed()
 }
 
 // openFlags reads an open's flags, and whether an absolute path is to count from
@@ -114,6 +114,10 @@ func (l *Listener) readOnly(d *landing) bool {
 	if d.kind != unix.S_IFREG {
 		return false
 	}
+	closed := l.closes(d)
+	if !closed && !d.mounted && !d.on().fixed {
+		return false
+	}
 	e := accessAt(d.dir, d.name, unix.W_OK)
-	return e == unix.EROFS || e == 0 && l.Closed(d.text())
+	return e == unix.EROFS || e == 0 && closed
 }

@@ -17,7 +17,7 @@ func self(t testing.TB, root bool) *Listener {
 	t.Helper()
 	runtime.LockOSThread()
 	t.Cleanup(runtime.UnlockOSThread)
-	l := &Listener{FD: -1, Root: -1, Ledger: &audit.Ledger{}, Forbids: func(string) bool { return false }, Closed: func(string) bool { return false }}
+	l := &Listener{FD: -1, Root: -1, Ledger: &audit.Ledger{}, Forbids: func(string) bool { return false }}
 	l.n.TID = uint32(unix.Gettid())
 	if root {
 		fd, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)

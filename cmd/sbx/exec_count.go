@@ -50,7 +50,7 @@ func (x *execution) listen(h *launch.Hooks) {
 	}
 	l := &listen.Listener{FD: x.process.Listener(), Root: x.process.Root(), Views: x.plan.Watch.Views,
 		Sockets: x.plan.Sockets, Programs: x.programs,
-		Forbids: func(string) bool { return false }, Guards: func(string) bool { return false }, Part: wrap.IsProtectedPart, Closed: x.plan.Closed,
+		Forbids: func(string) bool { return false }, Guards: func(string) bool { return false }, Part: wrap.IsProtectedPart,
 		Exceeded: func() { x.end("max_commands") }, Refused: x.refused}
 	if x.plan.Counter == wrap.CounterNotify {
 		l.Ledger, l.Tells = &x.ledger, x.plan.Tells
@@ -63,11 +63,14 @@ func (x *execution) listen(h *launch.Hooks) {
 		l.Forbids, l.Empty, l.Guards, l.Part = x.sweep.Forbids, x.sweep.Empty, x.sweep.Guards, x.sweep.Part
 		l.Links = x.sweep.Links
 	}
+	if x.plan.Base == wrap.BaseHost {
+		l.Closed = x.plan.Closed
+	}
 	if x.linked != nil {
 		l.Remove = x.linked.Remove
 	}
 	x.clock.counts(&l.Answered)
-	h.Wait = append(h.Wait, launch.Waiter{FD: l.FD, Event: l.Serve})
+	h.Calls = &launch.Calls{FD: l.FD, Take: l.Take, Answer: l.Answer}
 	if l.Sockets {
 		x.listenSockets(l, h)
 	}

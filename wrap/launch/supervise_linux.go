@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -26,11 +27,13 @@ type Exit struct {
 // blockSize is what rusage counts input and output in (getrusage(2)).
 const blockSize = 512
 
-// Hooks are what a supervisor does while the command runs. A hook may change
-// them. No hook may wait for anything that the sandbox controls.
+// Hooks are what a supervisor does while the command runs, one at a time, in whatever
+// thread. A hook may change them, but for Calls's, which only knows of its calls. No
+// hook may wait for anything that the sandbox controls.
 type Hooks struct {
 	Signals int      // where Catch's signals are read; -1 for none
 	Wait    []Waiter // further descriptors, a handful
+	Calls   *Calls   // of programs that wait for an answer; nil for none
 	Idle    func()   // called once, when the command has run for a while
 	// Ended is called once, when nothing of the sandbox runs any more. If pid 1
 	// could tell so itself, the kernel takes the namespaces apart meanwhile,
@@ -71,17 +74,16 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 	if pr.begun != nil {
 		told = int32(pr.sock)
 	}
-	back := func() {}
-	if pr.listener >= 0 {
-		back = goAhead()
-	}
+	var turn sync.Mutex // held but for the time in poll
+	turn.Lock()
+	calls := answersTo(h.Calls, &turn)
 	early := true
 	began := time.Now()
 	pf := make([]unix.PollFd, 0, 8)
 	for {
 		pf = append(pf[:0], unix.PollFd{Fd: int32(pr.pidfd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(h.Signals), Events: unix.POLLIN},
 			unix.PollFd{Fd: told, Events: unix.POLLIN})
-		pf = polled(polled(pf, h.Wait), pr.attended)
+		pf = polled(polled(polled(pf, h.Wait), pr.attended), calls.waiters)
 		hooks := pf[3 : 3+len(h.Wait)] // who is added below waits for the next round
 		timeout := -1
 		switch {
@@ -90,7 +92,9 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		case h.Idle != nil:
 			timeout = int(max(idleAfter-time.Since(began)+time.Millisecond-1, 0) / time.Millisecond)
 		}
+		turn.Unlock()
 		_, err := unix.Poll(pf, timeout)
+		turn.Lock()
 		if err != nil && err != unix.EINTR {
 			break
 		}
@@ -103,7 +107,8 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 			pr.forward(h, early)
 		}
 		serve(h.Wait, hooks)
-		serve(pr.attended, pf[3+len(hooks):])
+		serve(pr.attended, pf[3+len(hooks):len(pf)-len(calls.waiters)])
+		serve(calls.waiters, pf[len(pf)-len(calls.waiters):])
 		if pf[2].Revents != 0 {
 			rep, _ := pr.take() // the end of pid 1 without a word shows by its pidfd
 			if rep != nil && rep.kind == reportStopped {
@@ -120,8 +125,8 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		}
 		early = false
 	}
-	back()
-	return pr.wait(h)
+	calls.back()
+	return pr.wait(h) // in this turn: nobody is left whose call could be answered
 }
 
 // polled adds waiters to what is polled.

@@ -1,0 +1,88 @@
+package launch
+
+import (
+	"runtime"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Calls are those that wait for an answer, at seccomp's listener.
+type Calls struct {
+	FD int // readable when one waits
+	// Take waits for the next one, at FD or a copy of it, and takes it, unless its
+	// thread is gone by then; over: none will come any more.
+	Take   func(fd int) (taken, over bool)
+	Answer func() // answers the one that was taken
+}
+
+// aloneAfter is how many calls the supervising thread answers. What comes then has a
+// thread to itself, which waits in the kernel for the next call and for nothing else:
+// a poll(2) of all that a supervisor looks after takes a fifth of an answer's time,
+// and as long as the supervisor is awake beside the command that it has answered, the
+// scheduler may part them. A thread takes as long to start as it saves in so many.
+const aloneAfter = 32
+
+// answers are given by the supervising thread at first.
+type answers struct {
+	*Calls
+	turn  *sync.Mutex // held by whoever does anything for the sandbox but wait
+	given int
+	// waiters is who waits for calls in the supervising thread: one, or none where
+	// there are no calls.
+	waiters []Waiter
+	back    func() // takes the lead from the supervising thread
+}
+
+// answersTo prepares the calling thread to answer calls, which may be nil.
+func answersTo(c *Calls, turn *sync.Mutex) *answers {
+	a := &answers{Calls: c, turn: turn, back: func() {}}
+	if c != nil {
+		a.back = goAhead()
+		a.waiters = []Waiter{{FD: c.FD, Event: a.answer}}
+	}
+	return a
+}
+
+// answer answers one call, and hands over what follows when there were enough.
+func (a *answers) answer() {
+	if taken, _ := a.Take(a.FD); !taken {
+		return
+	}
+	a.Answer()
+	if a.given++; a.given == aloneAfter {
+		a.handOver()
+	}
+}
+
+// handOver starts the thread. It has a copy of the descriptor to wait at: on kernels
+// before 6.11 it waits there for ever when nothing of the sandbox is left, and the
+// number of one that is closed would be somebody else's soon.
+func (a *answers) handOver() {
+	fd, err := unix.FcntlInt(uintptr(a.FD), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return // answered here, then
+	}
+	a.waiters[0].FD = -1
+	a.back()
+	a.back = func() {}
+	go a.serve(fd)
+	runtime.Gosched() // to whoever runs it: this thread is about to wait
+}
+
+func (a *answers) serve(fd int) {
+	runtime.LockOSThread() // and never unlocked: the thread ends with its lead
+	defer unix.Close(fd)
+	goAhead()
+	for {
+		taken, over := a.Take(fd)
+		if over {
+			return
+		}
+		if taken {
+			a.turn.Lock()
+			a.Answer()
+			a.turn.Unlock()
+		}
+	}
+}
