@@ -128,6 +128,11 @@ func TestProtectedNamesAgainstARacer(t *testing.T) {
 		t.Errorf("it stayed (%s), and nothing was moved away", r.out)
 	}
 	r.rec.hasStatus(t, "protected_names", "degraded")
+	// However often it was refused and moved away, each is a line.
+	refused, moved := strings.Count(r.err, "is a protected name"), strings.Count(r.err, "came into being")
+	if lines := strings.Count(r.err, "\n"); refused != 1 || moved != min(len(r.rec.moved()), 1) || lines != refused+moved {
+		t.Errorf("%d lines, %d of refusals and %d of %d names that were moved away:\n%.2000s", lines, refused, moved, len(r.rec.moved()), r.err)
+	}
 }
 
 // A program whose memory cannot be read, since it is another user's and may only

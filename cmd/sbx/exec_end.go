@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"strconv"
 	"time"
 
 	"sbx/audit"
@@ -171,28 +172,39 @@ func isProtected(rel string) bool {
 	return ok
 }
 
-// noteSwept turns what was moved away into violations and tells of it.
+// noteSwept turns what was moved away into violations, and tells of the first and of
+// how many there are.
 func (x *execution) noteSwept(found audit.Swept) {
 	for _, m := range found.Moved {
-		entry := x.entry(x.opener(m.Path))
 		x.record.Violations.Add(audit.Violation{Kind: "filesystem", At: time.Now(), Action: "create", Target: m.Path,
-			Rule: "protected_names", AllowWith: writeEntry(entry)})
-		if !x.has("q") {
-			what := clean(m.Path) + " came into being and was moved to " + clean(m.MovedTo)
-			if m.Why != "" {
-				what += ": " + m.Why
-			}
-			x.std.say(what)
-			if entry != "" {
-				x.std.say("hint: list " + clean(entry) + " in filesystem.write to allow it")
-			}
-		}
+			Rule: string(wrap.FieldProtected), AllowWith: x.writeLine(x.opener(m.Path))})
 	}
-	for _, c := range found.Cuts {
-		if !x.has("q") {
-			x.std.say("not all was looked at for protected names: " + clean(c))
-		}
+	if x.quiet() {
+		return
 	}
+	if len(found.Moved) > 0 {
+		m := &found.Moved[0]
+		line := string(wrap.FieldProtected) + ": " + clean(m.Path) + " came into being and was moved to " + clean(m.MovedTo)
+		if m.Why != "" {
+			line += ": " + m.Why
+		}
+		line += andMore(len(found.Moved) - 1 + found.Omitted)
+		if entry := x.entry(x.opener(m.Path)); entry != "" {
+			line += "; " + clean(writeEntry(entry)) + " would allow it"
+		}
+		x.std.say(line)
+	}
+	if len(found.Cuts) > 0 {
+		x.std.say("not all was looked at for protected names: " + clean(found.Cuts[0]) + andMore(len(found.Cuts)-1))
+	}
+}
+
+// andMore tells of what the record alone lists.
+func andMore(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return " (and " + strconv.Itoa(n) + " more, see the record)"
 }
 
 // relative is a path as a spec would name it.
