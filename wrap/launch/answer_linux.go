@@ -28,6 +28,7 @@ type answers struct {
 	*Calls
 	turn  *sync.Mutex // held by whoever does anything for the sandbox but wait
 	given int
+	ended bool // nobody is left whose call could be answered
 	// waiters is who waits for calls in the supervising thread: one, or none where
 	// there are no calls.
 	waiters []Waiter
@@ -79,10 +80,17 @@ func (a *answers) serve(fd int) {
 		if over {
 			return
 		}
-		if taken {
-			a.turn.Lock()
-			a.Answer()
-			a.turn.Unlock()
+		if taken && !a.answerInTurn() {
+			return
 		}
 	}
+}
+
+func (a *answers) answerInTurn() (more bool) {
+	a.turn.Lock()
+	defer a.turn.Unlock()
+	if !a.ended {
+		a.Answer()
+	}
+	return !a.ended
 }

@@ -126,7 +126,9 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		early = false
 	}
 	calls.back()
-	return pr.wait(h) // in this turn: nobody is left whose call could be answered
+	defer turn.Unlock()
+	calls.ended = true
+	return pr.wait(h)
 }
 
 // polled adds waiters to what is polled.
