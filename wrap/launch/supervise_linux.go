@@ -27,9 +27,9 @@ type Exit struct {
 // blockSize is what rusage counts input and output in (getrusage(2)).
 const blockSize = 512
 
-// Hooks are what a supervisor does while the command runs, one at a time, in whatever
-// thread. A hook may change them, but for Calls's, which only knows of its calls. No
-// hook may wait for anything that the sandbox controls.
+// Hooks are what a supervisor does while the command runs, one at a time, though not
+// all in one thread. A hook may change them, unless it is Calls.Answer: poll(2) waits
+// meanwhile for what there was. No hook may wait for anything that the sandbox controls.
 type Hooks struct {
 	Signals int      // where Catch's signals are read; -1 for none
 	Wait    []Waiter // further descriptors, a handful
