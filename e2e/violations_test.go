@@ -135,6 +135,26 @@ func TestViolationsAreFolded(t *testing.T) {
 	}
 }
 
+// mv asks first to make its target anew (RENAME_NOREPLACE, coreutils 9): that a folder
+// is there is no refusal, be it a mount. One that is refused is told of all the same.
+func TestMovingIntoAMountedFolderIsNoViolation(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "git")
+	b := newBox(t)
+	b.repository(b.ws)
+	b.write("ws/a", "a")
+	r := b.sh(specWW, "mv a .git/ && mv .git/a b && echo moved").ended()
+	if v := r.rec.list("violations"); r.out != "moved\nend\n" || r.err != "" || len(v) != 0 {
+		t.Errorf("%v; violations %v", r, v)
+	}
+	r = b.sh(specWW, "mv -T b .git/config; mv b .git/hooks/").ended()
+	for _, name := range []string{"config", "hooks/b"} {
+		if !slices.ContainsFunc(r.rec.list("violations"), func(v record) bool { return v.text("target") == b.ws+"/.git/"+name }) {
+			t.Errorf("no violation for %s: %v", name, r.rec["violations"])
+		}
+	}
+}
+
 // A path through one of the caller's own descriptors is told by the name that
 // everybody knows it by.
 func TestViolationsBeneathDescriptors(t *testing.T) {

@@ -13,7 +13,7 @@ var nowhere = spot{-1, -1}
 // nameCall is a call that makes a name, takes one away, or both.
 type nameCall struct {
 	makes, takes spot
-	swap         int8 // the argument with RENAME_EXCHANGE; -1 for none
+	swap         int8 // the argument with RENAME_EXCHANGE and RENAME_NOREPLACE; -1 for none
 	copies       spot // what gets a further name, and not another place
 	action       string
 }
@@ -105,8 +105,10 @@ func (l *Listener) names(c *nameCall) {
 func (l *Listener) foresee(c *nameCall, made, taken *landing) {
 	gone := c.takes != nowhere && !taken.exists
 	replaces := c.takes != nowhere && made.exists
+	keeps := c.swap >= 0 && l.call.Args[c.swap]&unix.RENAME_NOREPLACE != 0
 	switch {
 	case gone: // ENOENT, whatever else holds
+	case replaces && keeps && !l.fixed(made): // EEXIST, before mounts count: mv asks so of a folder
 	case replaces && made.file == taken.file: // nothing is done, and that succeeds (rename(2))
 	case taken.exists && taken.mounted:
 		l.report(ByName, c.action, taken.text())
