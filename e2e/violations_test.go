@@ -135,6 +135,40 @@ func TestViolationsAreFolded(t *testing.T) {
 	}
 }
 
+// What is read-only refuses to take a name that is not there (EROFS, before ENOENT) and
+// to hold a file without one, and that is told; what fails for another reason is not.
+func TestRefusalsWithoutAName(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "git", "python3")
+	b := newBox(t)
+	b.repository(b.ws)
+	b.write("ws/file", "x")
+	script := `import os, errno
+def tries(what, *args):
+    try: what(*args); print("ok")
+    except OSError as e: print(errno.errorcode[e.errno])
+tries(os.unlink, ".git/hooks/nosuch")
+tries(os.rmdir, os.getcwd() + "/.git/hooks/none")
+tries(os.open, ".git/hooks", os.O_TMPFILE | os.O_WRONLY)
+tries(os.unlink, "nosuch")
+tries(os.unlink, os.getcwd() + "/nosuch/x")
+tries(os.open, ".git/config", os.O_TMPFILE | os.O_WRONLY)
+tries(os.open, ".git/config", os.O_DIRECTORY | os.O_WRONLY)
+tries(os.open, ".", os.O_TMPFILE | os.O_WRONLY)
+`
+	r := b.run(specWW, "python3", "-c", script)
+	if want := "EROFS\nEROFS\nEROFS\nENOENT\nENOENT\nENOTDIR\nENOTDIR\nok\n"; r.out != want {
+		t.Errorf("%v, want %q", r, want)
+	}
+	var told []string
+	for _, v := range r.rec.list("violations") {
+		told = append(told, v.text("action")+" "+strings.TrimPrefix(v.text("target"), b.ws+"/"))
+	}
+	if got, want := strings.Join(told, ", "), "remove .git/hooks/nosuch, remove a folder .git/hooks/none, create .git/hooks"; got != want {
+		t.Errorf("violations: %s; want %s", got, want)
+	}
+}
+
 // mv asks first to make its target anew (RENAME_NOREPLACE, coreutils 9): that a folder
 // is there is no refusal, be it a mount. One that is refused is told of all the same.
 func TestMovingIntoAMountedFolderIsNoViolation(t *testing.T) {

@@ -107,6 +107,8 @@ func (l *Listener) foresee(c *nameCall, made, taken *landing) {
 	replaces := c.takes != nowhere && made.exists
 	keeps := c.swap >= 0 && l.call.Args[c.swap]&unix.RENAME_NOREPLACE != 0
 	switch {
+	case gone && c.makes == nowhere && taken.ok && taken.isFixed(): // EROFS comes before ENOENT
+		l.report(ReadOnly, c.action, taken.text())
 	case gone: // ENOENT, whatever else holds
 	case replaces && keeps && !l.fixed(made): // EEXIST, before mounts count: mv asks so of a folder
 	case replaces && made.file == taken.file: // nothing is done, and that succeeds (rename(2))

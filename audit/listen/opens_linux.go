@@ -76,6 +76,11 @@ func (l *Listener) opens(c *openCall) {
 	}
 	switch {
 	case !told.ok:
+	case told.exists && flags&unix.O_TMPFILE == unix.O_TMPFILE: // a file in that folder
+		if told.kind == unix.S_IFDIR && accessAt(told.dir, told.name, unix.W_OK) == unix.EROFS {
+			l.report(ReadOnly, "create", told.text())
+		}
+	case told.exists && flags&unix.O_DIRECTORY != 0: // EISDIR or ENOTDIR
 	case told.exists && writes && !exclusive && l.readOnly(told):
 		l.report(ReadOnly, "open for writing", told.text())
 	case !told.exists && makes && l.fixed(told):
