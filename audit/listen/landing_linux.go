@@ -188,7 +188,7 @@ func (l *Listener) named(dir int, name []byte, b *scratch, how aim) landing {
 		unix.Close(dir)
 		return landing{exists: true, name: name}
 	}
-	if how == leaves && (!d.exists || d.onDisk && l.Closed == nil) && !d.on().fixed {
+	if how == leaves && (!d.exists || !d.mounted && l.Closed == nil && !d.on().isProc) && !d.on().fixed {
 		unix.Close(dir)
 		return landing{exists: d.exists, name: name}
 	}
