@@ -58,15 +58,14 @@ func (a *answers) answer() {
 
 // handOver starts the thread. It has a copy of the descriptor to wait at: on kernels
 // before 6.11 it waits there for ever when nothing of the sandbox is left, and the
-// number of one that is closed would be somebody else's soon.
+// number of one that is closed would be somebody else's soon. The supervising thread
+// keeps its lead: an answer waits for its turns.
 func (a *answers) handOver() {
 	fd, err := unix.FcntlInt(uintptr(a.FD), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return // answered here, then
 	}
 	a.waiters[0].FD = -1
-	a.back()
-	a.back = func() {}
 	go a.serve(fd)
 	runtime.Gosched() // to whoever runs it: this thread is about to wait
 }
