@@ -44,15 +44,10 @@ type landing struct {
 	system system // that dir is on, once asked for
 }
 
-// system is the part of statfs(2) that matters of what a folder is on.
-type system struct{ asked, isProc, fixed bool }
-
-// on is the file system that a landing's folder is on, or what is safe to take it for.
+// on is the file system that a landing's folder is on.
 func (d *landing) on() system {
 	if !d.system.asked {
-		var fs unix.Statfs_t
-		e := unix.Fstatfs(d.dir, &fs)
-		d.system = system{true, e != nil || fs.Type == unix.PROC_SUPER_MAGIC, e != nil || fs.Flags&unix.ST_RDONLY != 0}
+		d.system = systemOf(d.dir)
 	}
 	return d.system
 }

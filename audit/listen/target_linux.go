@@ -97,12 +97,20 @@ func (l *Listener) mayExecute(fd int) bool {
 	return l.user == 1 || access(fd, unix.X_OK) != unix.EACCES || !l.final(unix.EACCES)
 }
 
-// isProc tells whether a folder is one of /proc, where names lead each process
-// elsewhere, or is not to be told from one.
-func isProc(fd int) bool {
+// system is the part of statfs(2) that matters of what a folder is on: whether it is
+// /proc, where names lead each process elsewhere, and whether it may only be read. What
+// cannot be told is taken for both.
+type system struct{ asked, isProc, fixed bool }
+
+func systemOf(fd int) system {
 	var fs unix.Statfs_t
-	return unix.Fstatfs(fd, &fs) != nil || fs.Type == unix.PROC_SUPER_MAGIC
+	if unix.Fstatfs(fd, &fs) != nil {
+		return system{true, true, true}
+	}
+	return system{true, fs.Type == unix.PROC_SUPER_MAGIC, fs.Flags&unix.ST_RDONLY != 0}
 }
+
+func isProc(fd int) bool { return systemOf(fd).isProc }
 
 // host is a path of a writable tree as the host has it.
 func (l *Listener) host(inside string) (path string, ok bool) {

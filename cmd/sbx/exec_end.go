@@ -189,8 +189,8 @@ func (x *execution) noteSwept(found audit.Swept) {
 			line += ": " + m.Why
 		}
 		line += andMore(len(found.Moved) - 1 + found.Omitted)
-		if entry := x.entry(x.opener(m.Path)); entry != "" {
-			line += "; " + clean(writeEntry(entry)) + " would allow it"
+		if allow := x.writeLine(x.opener(m.Path)); allow != "" {
+			line += "; " + clean(allow) + " would allow it"
 		}
 		x.std.say(line)
 	}

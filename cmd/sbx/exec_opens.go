@@ -10,24 +10,14 @@ import (
 	"sbx/wrap"
 )
 
-// entry is a path as filesystem.write would have it, quoted; "" for none, and for a
-// path that no document can name.
-func (x *execution) entry(path string) string {
+// writeLine is the line of a spec that lets a path be written; "" for none, and for
+// a path that no document can name.
+func (x *execution) writeLine(path string) string {
 	named, ok := spec.Spelled(x.relative(path))
 	if path == "" || !ok {
 		return ""
 	}
-	return quoteJSON(named)
-}
-
-// writeLine is the line of a spec with such an entry.
-func (x *execution) writeLine(path string) string { return writeEntry(x.entry(path)) }
-
-func writeEntry(entry string) string {
-	if entry == "" {
-		return ""
-	}
-	return "filesystem.write: [" + entry + "]"
+	return "filesystem.write: [" + quoteJSON(named) + "]"
 }
 
 // protectedRule is the line by which a protected name may not come or go, and the one
