@@ -39,7 +39,13 @@ func (g *invocations) word() string {
 		return strings.ToUpper(pick(g, g.rules.Keys)) + "_KEY=" + secret
 	case 5:
 		s := pick(g, g.rules.Shapes)
-		return pick(g, []string{"", "x", "a.", "/", "\""}) + s.Prefix + strings.Repeat("a7", (s.Least+g.IntN(3))/2)
+		token := s.Prefix
+		for _, p := range s.Parts {
+			for range p.N - g.IntN(8)/7 { // one too few, now and then
+				token += string(p.Ranges[g.IntN(len(p.Ranges))])
+			}
+		}
+		return pick(g, []string{"", "x", "a.", "/", "\""}) + token + pick(g, []string{"", "", "a7", "/x", "=="})
 	case 6:
 		f := pick(g, g.rules.Flags)
 		return pick(g, []string{f.Program, "/usr/bin/" + f.Program, f.Flag, f.Flag + secret, f.Program + " " + f.Flag + " " + secret, f.Program + " " + f.Flag + secret + " -x"})

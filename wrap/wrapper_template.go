@@ -237,8 +237,12 @@ func (t *template) redact(r redact.Tables) {
 	t.lead(`, "shapes": `)
 	t.rows(len(r.Shapes), func(i int) {
 		t.str(r.Shapes[i].Prefix)
-		t.lead(`, `)
-		t.num(r.Shapes[i].Least)
+		for _, p := range r.Shapes[i].Parts {
+			t.lead(`, `)
+			t.str(p.Ranges)
+			t.lead(`, `)
+			t.num(p.N)
+		}
 	})
 	t.lead(`, "flags": `)
 	t.rows(len(r.Flags), func(i int) {

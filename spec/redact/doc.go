@@ -3,5 +3,7 @@
 // the shapes of credentials, not their values.
 package redact
 
+//go:generate go run ./gen
+
 // Mark stands where a credential stood.
 const Mark = "<redacted>"

@@ -11,11 +11,16 @@ type Tables struct {
 	Flags    []Flag
 }
 
-// Shape is a kind of token: how it begins, and how many further characters it
-// has at least.
+// Shape is a kind of token: a text that it begins with, and what follows it at least.
 type Shape struct {
 	Prefix string
-	Least  int
+	Parts  []Part
+}
+
+// Part is N bytes, each of one of the ranges: "09az" is a digit or a small letter.
+type Part struct {
+	Ranges string
+	N      int
 }
 
 // Flag is a short flag of one program that takes a credential, be it in the same
@@ -36,8 +41,14 @@ func Rules() Tables {
 	}
 	t := Tables{Mark: Mark, MaxScan: MaxScan,
 		Words: words(secretWords[:]), Keys: words(secretKeys[:]), Harmless: words(harmlessEnds[:])}
-	for _, s := range tokenShapes {
-		t.Shapes = append(t.Shapes, Shape{s.prefix, s.least})
+	for _, table := range [...][]shape{shapes[:], gitleaks[:]} {
+		for _, row := range table {
+			of := Shape{Prefix: row.prefix}
+			for _, p := range row.parts {
+				of.Parts = append(of.Parts, Part{p.set.ranges(), p.n})
+			}
+			t.Shapes = append(t.Shapes, of)
+		}
 	}
 	for _, f := range shortFlags {
 		t.Flags = append(t.Flags, Flag{f.program, f.flag, f.joined})
@@ -49,4 +60,18 @@ func Rules() Tables {
 // next argument is a credential: 0 no, 1 unless it is a flag, 2 yes.
 func (s *Scanner) State() (programs []string, next int) {
 	return s.programs, int(s.hide)
+}
+
+// ranges is the set as the ends of its ranges.
+func (s *set) ranges() string {
+	var b []byte
+	for c := byte(0); c < 128; c++ {
+		if s.has(c) && (c == 0 || !s.has(c-1)) {
+			b = append(b, c)
+		}
+		if s.has(c) && !s.has(c+1) {
+			b = append(b, c)
+		}
+	}
+	return string(b)
 }

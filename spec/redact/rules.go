@@ -73,51 +73,130 @@ var harmlessEnds = [...]secretWord{
 	{"mode", "how, not what"},
 }
 
-// tokenShape is a kind of token that can be told by how it begins.
-type tokenShape struct {
+// shape is how a kind of token begins: a text, then bytes of certain sets. What belongs
+// to a token's characters behind them belongs to the token.
+type shape struct {
 	prefix string
-	least  int // further characters of a token at least
+	parts  []part
 	why    string
 }
 
-// shortestToken is the length of the shortest of tokenShapes: most of what a
-// command line has is shorter, and need not be held against them.
-const shortestToken = 15
+// part is n bytes of a set.
+type part struct {
+	set *set
+	n   int
+}
 
-var tokenShapes = [...]tokenShape{
-	{"sk-", 16, "OpenAI and Anthropic keys"},
-	{"sk_live_", 10, "Stripe"},
-	{"sk_test_", 10, "Stripe"},
-	{"rk_live_", 10, "Stripe"},
-	{"whsec_", 16, "webhook secrets"},
-	{"ghp_", 16, "GitHub"},
-	{"gho_", 16, "GitHub"},
-	{"ghu_", 16, "GitHub"},
-	{"ghs_", 16, "GitHub"},
-	{"ghr_", 16, "GitHub"},
-	{"github_pat_", 16, "GitHub"},
-	{"glpat-", 16, "GitLab"},
-	{"gldt-", 16, "GitLab"},
-	{"AKIA", 16, "AWS"},
-	{"ASIA", 16, "AWS"},
-	{"AIza", 30, "Google"},
-	{"ya29.", 16, "Google"},
-	{"xoxb-", 10, "Slack"},
-	{"xoxp-", 10, "Slack"},
-	{"xoxa-", 10, "Slack"},
-	{"xoxr-", 10, "Slack"},
-	{"xoxs-", 10, "Slack"},
-	{"xapp-", 10, "Slack"},
-	{"npm_", 30, "npm"},
-	{"pypi-", 30, "PyPI"},
-	{"hf_", 24, "Hugging Face"},
-	{"dop_v1_", 16, "DigitalOcean"},
-	{"shpat_", 16, "Shopify"},
-	{"SG.", 30, "SendGrid"},
-	{"AGE-SECRET-KEY-1", 16, "age"},
-	{"eyJ", 24, "JSON web tokens"},
-	{"xai-", 24, "xAI"},
-	{"gsk_", 24, "Groq"},
+// set is bytes of ASCII: bit i of the first word is byte i, of the second 64+i.
+type set [2]uint64
+
+func (s *set) has(c byte) bool { return c < 128 && s[c/64]&(1<<(c%64)) != 0 }
+
+var (
+	tokens = set{0x03ff600000000000, 0x07fffffe87fffffe} // a token's characters: letters, digits, "_", "-" and "."
+	paths  = set{0x03ffe00000000000, 0x07fffffe87fffffe} // and "/"
+	alnums = set{0x03ff000000000000, 0x07fffffe07fffffe} // letters and digits
+	jwts   = set{0x23ffe80000000000, 0x07fffffe97fffffe} // a token's characters, "/", "\\", "+" and "="
+)
+
+// shortestToken is the length of the shortest token of a shape: most of what a
+// command line has is shorter, and need not be held against them.
+const shortestToken = 13
+
+// shapes are those that shapes.go lacks, or knows at their full length alone, by prefix.
+var shapes = [...]shape{
+	{"1//0", []part{{&tokens, 30}}, "Google, to get another with"},
+	{"AGE-SECRET-KEY-1", []part{{&tokens, 16}}, "age"},
+	{"AIza", []part{{&tokens, 30}}, "Google"},
+	{"AKIA", []part{{&tokens, 16}}, "AWS"},
+	{"AQ.", []part{{&tokens, 40}}, "Google"},
+	{"ASIA", []part{{&tokens, 16}}, "AWS"},
+	{"ATATT3", []part{{&tokens, 20}}, "Atlassian"},
+	{"ATBB", []part{{&tokens, 28}}, "Bitbucket"},
+	{"ATCTT3", []part{{&tokens, 20}}, "Atlassian"},
+	{"CFPAT-", []part{{&tokens, 20}}, "Contentful"},
+	{"GOCSPX-", []part{{&tokens, 20}}, "Google"},
+	{"NRAK-", []part{{&tokens, 20}}, "New Relic"},
+	{"PMAK-", []part{{&tokens, 16}}, "Postman"},
+	{"SG.", []part{{&tokens, 30}}, "SendGrid"},
+	{"atlasv1.", []part{{&tokens, 30}}, "HCP Terraform"},
+	{"csk-", []part{{&tokens, 40}}, "Cerebras"},
+	{"dckr_oat_", []part{{&tokens, 16}}, "Docker"},
+	{"dckr_pat_", []part{{&tokens, 16}}, "Docker"},
+	{"discord.com/api/webhooks/", []part{{&paths, 20}}, "Discord: who knows the address may post there"},
+	{"discordapp.com/api/webhooks/", []part{{&paths, 20}}, "the same"},
+	{"dop_v1_", []part{{&tokens, 16}}, "DigitalOcean"},
+	{"dp.audit.", []part{{&tokens, 16}}, "Doppler"},
+	{"dp.ct.", []part{{&tokens, 16}}, "Doppler"},
+	{"dp.sa.", []part{{&tokens, 16}}, "Doppler"},
+	{"dp.scim.", []part{{&tokens, 16}}, "Doppler"},
+	{"dp.st.", []part{{&tokens, 16}}, "Doppler"},
+	{"e2b_", []part{{&tokens, 30}}, "E2B"},
+	{"ey", []part{{&alnums, 17}, {&jwts, 8}}, "JSON web tokens, and what is written like one"},
+	{"eyJ", []part{{&tokens, 24}}, "JSON web tokens"},
+	{"figd_", []part{{&tokens, 20}}, "Figma"},
+	{"figo", []part{{&tokens, 40}}, "Figma"},
+	{"fw_", []part{{&tokens, 20}}, "Fireworks"},
+	{"gho_", []part{{&tokens, 16}}, "GitHub"},
+	{"ghp_", []part{{&tokens, 16}}, "GitHub"},
+	{"ghr_", []part{{&tokens, 16}}, "GitHub"},
+	{"ghs_", []part{{&tokens, 16}}, "GitHub"},
+	{"ghu_", []part{{&tokens, 16}}, "GitHub"},
+	{"github_pat_", []part{{&tokens, 16}}, "GitHub"},
+	{"glcbt-", []part{{&tokens, 16}}, "GitLab's jobs"},
+	{"gldt-", []part{{&tokens, 16}}, "GitLab"},
+	{"glpat-", []part{{&tokens, 16}}, "GitLab"},
+	{"glsa_", []part{{&tokens, 16}}, "Grafana"},
+	{"gsk_", []part{{&tokens, 24}}, "Groq"},
+	{"hf_", []part{{&tokens, 24}}, "Hugging Face"},
+	{"hvb.", []part{{&tokens, 20}}, "HashiCorp Vault"},
+	{"hvr.", []part{{&tokens, 20}}, "HashiCorp Vault"},
+	{"hvs.", []part{{&tokens, 20}}, "HashiCorp Vault"},
+	{"jina_", []part{{&tokens, 24}}, "Jina"},
+	{"key-", []part{{&tokens, 32}}, "Mailgun"},
+	{"lin_oauth_", []part{{&tokens, 16}}, "Linear"},
+	{"lsv2_", []part{{&tokens, 20}}, "LangSmith"},
+	{"nfp_", []part{{&tokens, 24}}, "Netlify"},
+	{"npm_", []part{{&tokens, 30}}, "npm"},
+	{"ntn_", []part{{&tokens, 40}}, "Notion"},
+	{"nvapi-", []part{{&tokens, 20}}, "NVIDIA"},
+	{"pcsk_", []part{{&tokens, 20}}, "Pinecone"},
+	{"phx_", []part{{&tokens, 30}}, "PostHog"},
+	{"pk_live_", []part{{&tokens, 10}}, "Stripe"},
+	{"pul-", []part{{&tokens, 40}}, "Pulumi"},
+	{"pypi-", []part{{&tokens, 30}}, "PyPI"},
+	{"r8_", []part{{&tokens, 30}}, "Replicate"},
+	{"rk_live_", []part{{&tokens, 10}}, "Stripe"},
+	{"rnd_", []part{{&tokens, 24}}, "Render"},
+	{"rpa_", []part{{&tokens, 30}}, "RunPod"},
+	{"sb_secret_", []part{{&tokens, 16}}, "Supabase"},
+	{"sbp_", []part{{&tokens, 30}}, "Supabase"},
+	{"secret_", []part{{&tokens, 40}}, "Notion"},
+	{"sgp_", []part{{&tokens, 40}}, "Sourcegraph"},
+	{"shpat_", []part{{&tokens, 16}}, "Shopify"},
+	{"sk-", []part{{&tokens, 16}}, "OpenAI and Anthropic keys"},
+	{"sk_live_", []part{{&tokens, 10}}, "Stripe"},
+	{"sk_test_", []part{{&tokens, 10}}, "Stripe"},
+	{"sl.", []part{{&tokens, 60}}, "Dropbox"},
+	{"sntrys_", []part{{&jwts, 20}}, "Sentry, with what it is for in base64"},
+	{"sq0csp-", []part{{&tokens, 20}}, "Square"},
+	{"tskey-", []part{{&tokens, 16}}, "Tailscale"},
+	{"tvly-", []part{{&tokens, 20}}, "Tavily"},
+	{"vcp_", []part{{&tokens, 24}}, "Vercel"},
+	{"vercel_blob_rw_", []part{{&tokens, 16}}, "Vercel"},
+	{"webhookb2/", []part{{&paths, 20}}, "Microsoft Teams, the same"},
+	{"whsec_", []part{{&tokens, 16}}, "webhook secrets"},
+	{"xai-", []part{{&tokens, 24}}, "xAI"},
+	{"xapp-", []part{{&tokens, 10}}, "Slack"},
+	{"xoxa-", []part{{&tokens, 8}}, "Slack"},
+	{"xoxb-", []part{{&tokens, 8}}, "Slack"},
+	{"xoxc-", []part{{&tokens, 8}}, "Slack"},
+	{"xoxd-", []part{{&tokens, 8}}, "Slack"},
+	{"xoxo-", []part{{&tokens, 8}}, "Slack"},
+	{"xoxp-", []part{{&tokens, 8}}, "Slack"},
+	{"xoxr-", []part{{&tokens, 8}}, "Slack"},
+	{"xoxs-", []part{{&tokens, 8}}, "Slack"},
+	{"ya29.", []part{{&tokens, 16}}, "Google"},
 }
 
 // shortFlag is a flag of one letter that takes a credential, of certain

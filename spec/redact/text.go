@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // redactScheme hides what follows the name of an HTTP authentication scheme.
 func redactScheme(s, scheme string) string {
@@ -78,43 +81,62 @@ func redactURLs(s string) string {
 }
 
 // tokenByte tells whether a byte may be part of a token or a name.
-func tokenByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
-}
+func tokenByte(c byte) bool { return tokens.has(c) }
 
 // redactTokens hides tokens that are known by how they begin: where a run of a
 // token's characters does, or behind a dot in it.
 func redactTokens(s string) string {
-	for i := 0; i < len(s); {
-		end := i
-		for end < len(s) && tokenByte(s[end]) {
-			end++
+	for i := 0; len(s)-i >= shortestToken; i++ {
+		if !tokenByte(s[i]) || i > 0 && tokenByte(s[i-1]) && s[i-1] != '.' {
+			continue
 		}
-		for at := i; end-at >= shortestToken; {
-			if isToken(s[at:end]) {
-				s = s[:at] + Mark + s[end:]
-				end = at + len(Mark) - 1
-				break
-			}
-			dot := strings.IndexByte(s[at:end], '.')
-			if dot < 0 {
-				break
-			}
-			at += dot + 1
+		if end := endOfToken(s, i); end > i {
+			s = s[:i] + Mark + s[end:]
+			i += len(Mark) - 1
 		}
-		i = end + 1
 	}
 	return s
 }
 
-// isToken tells whether a text that has a token's characters alone is one.
-func isToken(s string) bool {
-	for i := range tokenShapes {
-		if t := &tokenShapes[i]; strings.HasPrefix(s, t.prefix) && len(s) >= len(t.prefix)+t.least {
-			return true
+// endOfToken is where the token ends that begins at i; i where none does.
+func endOfToken(s string, i int) int {
+	end := i
+	for _, table := range [...][]shape{shapes[:], gitleaks[:]} {
+		for _, t := range beginningWith(table, s[i]) {
+			end = max(end, i+t.match(s[i:]))
 		}
 	}
-	return false
+	return end
+}
+
+// beginningWith is the rows of a table, which is in order, whose prefix begins with c.
+func beginningWith(table []shape, c byte) []shape {
+	from, _ := slices.BinarySearchFunc(table, c, func(t shape, c byte) int { return int(t.prefix[0]) - int(c) })
+	to := from
+	for to < len(table) && table[to].prefix[0] == c {
+		to++
+	}
+	return table[from:to]
+}
+
+// match is how many bytes at the beginning of s are such a token; 0 for none.
+func (t *shape) match(s string) int {
+	if !strings.HasPrefix(s, t.prefix) {
+		return 0
+	}
+	n, last := len(t.prefix), &tokens
+	for _, p := range t.parts {
+		for end := n + p.n; n < end; n++ {
+			if n >= len(s) || !p.set.has(s[n]) {
+				return 0
+			}
+		}
+		last = p.set
+	}
+	for n < len(s) && (last.has(s[n]) || tokenByte(s[n])) {
+		n++
+	}
+	return n
 }
 
 // redactPairs hides the values of secret keys within a text: TOKEN=x,

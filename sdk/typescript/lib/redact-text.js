@@ -147,17 +147,15 @@ function redactURLs(s, { mark }) {
  */
 function redactTokens(s, { shapes, mark }) {
   for (let i = 0; i < s.length; i++) {
-    if (i > 0 && isTokenByte(s.charCodeAt(i - 1)) && s[i - 1] !== '.') continue;
-    for (const [prefix, least] of shapes) {
-      if (!s.startsWith(prefix, i)) continue;
-      let end = i + prefix.length;
-      while (end < s.length && isTokenByte(s.charCodeAt(end))) end++;
-      if (end - i - prefix.length >= least) {
-        s = s.slice(0, i) + mark + s.slice(end);
-        i += mark.length - 1;
-        break;
-      }
+    if (!isTokenByte(s.charCodeAt(i)) || (i > 0 && isTokenByte(s.charCodeAt(i - 1)) && s[i - 1] !== '.')) continue;
+    let end = i;
+    for (const shape of shapes.get(s[i]) ?? []) {
+      shape.lastIndex = i;
+      if (shape.test(s)) end = Math.max(end, shape.lastIndex);
     }
+    if (end === i) continue;
+    s = s.slice(0, i) + mark + s.slice(end);
+    i += mark.length - 1;
   }
   return s;
 }

@@ -20,7 +20,7 @@ export class Rules {
     this.words = new Set(t.words);
     this.keys = new Set(t.keys);
     this.harmless = new Set(t.harmless);
-    this.shapes = t.shapes;
+    this.shapes = byFirst(t.shapes);
     /** @type {Map<string, [string, boolean][]>} */
     this.flags = new Map();
     for (const [program, flag, joined] of t.flags) {
@@ -70,6 +70,37 @@ export class Rules {
     }
     return undefined;
   }
+}
+
+/**
+ * The kinds of token by the first character, as expressions that match one to its end.
+ * @param {Tables['shapes']} shapes
+ */
+function byFirst(shapes) {
+  /** @type {Map<string, RegExp[]>} */
+  const all = new Map();
+  for (const [prefix, ...parts] of shapes) {
+    let source = prefix.replace(/[^A-Za-z0-9]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
+    let last = '';
+    for (let i = 0; i < parts.length; i += 2) {
+      last = ranges(String(parts[i]));
+      source += `[${last}]{${parts[i + 1]}}`;
+    }
+    const of = all.get(prefix[0]) ?? [];
+    all.set(prefix[0], [...of, new RegExp(`${source}[${last}A-Za-z0-9_.-]*`, 'y')]);
+  }
+  return all;
+}
+
+/**
+ * A set of bytes, given as the ends of its ranges, as an expression has it in brackets.
+ * @param {string} ends
+ */
+function ranges(ends) {
+  const hex = (/** @type {number} */ i) => `\\x${ends.charCodeAt(i).toString(16).padStart(2, '0')}`;
+  let source = '';
+  for (let i = 0; i < ends.length; i += 2) source += `${hex(i)}-${hex(i + 1)}`;
+  return source;
 }
 
 /** The arguments of a command, one at a time. */

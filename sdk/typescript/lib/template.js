@@ -45,7 +45,7 @@ import { ProcessSandboxError, problem } from './problems.js';
  *     words: string[],
  *     keys: string[],
  *     harmless: string[],
- *     shapes: [prefix: string, least: number][],
+ *     shapes: [prefix: string, ...parts: (string | number)[]][],
  *     flags: [program: string, flag: string, joined: boolean][],
  *   },
  *   notHeld: import('../index.js').NotHeld[],
