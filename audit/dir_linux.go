@@ -21,6 +21,22 @@ func openat(dir int, name string, flags int, perm uint32) (int, error) {
 // error, and the descriptor is gone either way.
 func closeFD(fd int) { _ = unix.Close(fd) }
 
+// openReal opens an absolute path in which no link stands; one that was put there since
+// it was resolved is refused.
+func openReal(path string, flags int) (int, error) {
+	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC | unix.O_NOFOLLOW), Resolve: unix.RESOLVE_NO_SYMLINKS}
+	for {
+		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
+		switch err {
+		case unix.EINTR:
+		case unix.ENOSYS, unix.EPERM: // a filter around us
+			return openat(unix.AT_FDCWD, path, flags|unix.O_NOFOLLOW, 0)
+		default:
+			return fd, err
+		}
+	}
+}
+
 // openBeneath opens rel, which is beneath dir and has no "..", following no
 // link in any component and entering no other mount. "" is dir itself.
 func openBeneath(dir int, rel string, flags int) (int, error) {

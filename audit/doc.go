@@ -5,9 +5,9 @@
 //
 // One run uses it so:
 //
-//	sink, err := audit.Open(effective, environ, home, id) // fails: nothing starts
+//	sink, err := audit.Open(effective, folder, environ, home, id) // fails: nothing starts
 //	held, err := audit.Hold(plan.Watch)
-//	err = sink.Write(record)                              // state "running"
+//	err = sink.Write(record)                                      // state "running"
 //	… the command starts …
 //	sweep := &audit.Sweep{Watch: plan.Watch, Held: held, Known: known, Match: match, Run: sink.Run}
 //	watch := audit.NewWatch(plan.Watch, sweep)

@@ -24,9 +24,10 @@ type Sink struct {
 
 // Open finds where the record goes: effective (--effective), else
 // $SBX_EFFECTIVE, else effective.json in the run's own folder. It opens that
-// folder and makes those of the state, but writes nothing yet. Whatever fails
-// is a *spec.Problem, and the command must not start.
-func Open(effective spec.Opt[string], environ []string, home, id string) (*Sink, error) {
+// folder and makes those of the state, but writes nothing yet. folder is that of the
+// file that is named, as the caller has found it, links resolved; "" leaves that to
+// Open. Whatever fails is a *spec.Problem, and the command must not start.
+func Open(effective spec.Opt[string], folder string, environ []string, home, id string) (*Sink, error) {
 	s := &Sink{state: StateDir(environ, home), id: id, dir: -1, run: -1}
 	if !effective.Set {
 		if v := lookup(environ, "SBX_EFFECTIVE"); v != "" {
@@ -35,7 +36,7 @@ func Open(effective spec.Opt[string], environ []string, home, id string) (*Sink,
 	}
 	var err error
 	if effective.Set {
-		err = s.openNamed(effective.Value)
+		err = s.openNamed(effective.Value, folder)
 	} else {
 		err = s.openRun()
 	}
@@ -61,7 +62,7 @@ func cannotWrite(path, why, help string) error {
 }
 
 // openNamed takes a file that somebody named. Its parents are not made.
-func (s *Sink) openNamed(path string) error {
+func (s *Sink) openNamed(path, folder string) error {
 	s.path, s.named = path, true
 	i := strings.LastIndexByte(path, '/')
 	parent := "."
@@ -78,7 +79,12 @@ func (s *Sink) openNamed(path string) error {
 		return cannotWrite(path, "it is a folder", "name a file in it: "+strings.TrimRight(path, "/")+"/effective.json")
 	}
 	var err error
-	if s.dir, err = openat(unix.AT_FDCWD, parent, unix.O_PATH|unix.O_DIRECTORY, 0); err != nil {
+	if folder != "" {
+		s.dir, err = openReal(folder, unix.O_PATH|unix.O_DIRECTORY)
+	} else {
+		s.dir, err = openat(unix.AT_FDCWD, parent, unix.O_PATH|unix.O_DIRECTORY, 0)
+	}
+	if err != nil {
 		return cannotWrite(path, "its folder cannot be opened: "+err.Error(), "make the folder first, sbx does not")
 	}
 	return s.mayReplace()

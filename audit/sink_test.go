@@ -45,7 +45,7 @@ func open(t *testing.T, state, effective string) *Sink {
 	if effective != "" {
 		opt = spec.Some(effective)
 	}
-	s, err := Open(opt, []string{"XDG_STATE_HOME=" + state}, "", id(t))
+	s, err := Open(opt, "", []string{"XDG_STATE_HOME=" + state}, "", id(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestSinkByEnvironment(t *testing.T) {
 		{spec.Some(dir + "/flag.json"), env, dir + "/flag.json"},
 		{spec.Opt[string]{}, []string{"SBX_EFFECTIVE=", "XDG_STATE_HOME=" + dir}, dir + "/sbx/runs/x/effective.json"},
 	} {
-		s, err := Open(c.flag, c.env, "", "x")
+		s, err := Open(c.flag, "", c.env, "", "x")
 		if err != nil || s.Path() != c.want {
 			t.Errorf("%v, %v, want %s", s, err, c.want)
 			continue
@@ -169,7 +169,7 @@ func TestSinkRefuses(t *testing.T) {
 		dir + "/folder/..": "folder", dir + "/no/out.json": "no such file", dir + "/file/out.json": "not a directory", dir + "/fifo": "regular",
 		"/dev/null": "regular", "/dev/stdout": "regular", dir + "/a\x00b": "null byte",
 	} {
-		s, err := Open(spec.Some(name), nil, dir, "x")
+		s, err := Open(spec.Some(name), "", nil, dir, "x")
 		var p *spec.Problem
 		if err == nil {
 			s.free()
@@ -181,7 +181,7 @@ func TestSinkRefuses(t *testing.T) {
 	if exists(dir + "/no") {
 		t.Error("a parent was made")
 	}
-	if _, err := Open(spec.Opt[string]{}, nil, "", "x"); err == nil {
+	if _, err := Open(spec.Opt[string]{}, "", nil, "", "x"); err == nil {
 		t.Error("a caller with no home and no state folder has a sink")
 	}
 }
@@ -241,10 +241,10 @@ func TestSinkReadOnlyFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.Chmod(dir, 0o700)
-	if _, err := Open(spec.Opt[string]{}, nil, dir, "x"); err == nil || !strings.Contains(err.Error(), "permission denied") {
+	if _, err := Open(spec.Opt[string]{}, "", nil, dir, "x"); err == nil || !strings.Contains(err.Error(), "permission denied") {
 		t.Errorf("state folder: %v", err)
 	}
-	s, err := Open(spec.Some(dir+"/x"), nil, dir, "x")
+	s, err := Open(spec.Some(dir+"/x"), "", nil, dir, "x")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +315,7 @@ func BenchmarkOpenAndFirstWrite(b *testing.B) {
 	for b.Loop() {
 		id, _ := NewID(time.Now())
 		r.Supervisor = Self()
-		s, err := Open(spec.Opt[string]{}, env, "", id)
+		s, err := Open(spec.Opt[string]{}, "", env, "", id)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -190,7 +190,7 @@ func TestLoad(t *testing.T) {
 	dir := temp(t)
 	var ids []string
 	for i := range 3 {
-		s, err := Open(spec.Opt[string]{}, []string{"XDG_STATE_HOME=" + dir}, "", "20260101T00000"+strconv.Itoa(i)+".000-0000000"+strconv.Itoa(i))
+		s, err := Open(spec.Opt[string]{}, "", []string{"XDG_STATE_HOME=" + dir}, "", "20260101T00000"+strconv.Itoa(i)+".000-0000000"+strconv.Itoa(i))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,6 +41,10 @@ func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
 // what each of them leaves, the last of which is in force.
 func Chain(docs []*SandboxSpec, in Inputs) ([]Resolved, error) {
 	all := make([]Resolved, 0, len(docs))
+	in.Folders = slices.Clone(in.Folders)
+	for _, d := range docs {
+		in.Folders = append(in.Folders, d.Source.folder(&in))
+	}
 	r, err := Resolve(docs[0], in)
 	for i := 0; err == nil; {
 		all = append(all, r)

@@ -45,10 +45,10 @@ var groups = []func(*rand.Rand) string{
 	func(rng *rand.Rand) string {
 		var s []string
 		if rng.IntN(3) == 0 {
-			s = append(s, `"read":`+words(rng, "@system", "/srv", "/srv/data", "/p/w/link", "~/.netrc", "/p", "/p/w/src"))
+			s = append(s, `"read":`+words(rng, "@system", "/srv", "/srv/data", "/ways/link", "~/.netrc", "/p", "/p/w/src"))
 		}
 		if rng.IntN(3) == 0 {
-			s = append(s, `"write":`+words(rng, "/srv/data", "/srv", "/opt", "/p/w/link", "/p/w/src", "/p/root", "**/.git", "/p/w/.git"))
+			s = append(s, `"write":`+words(rng, "/srv/data", "/srv", "/opt", "/ways/link", "/p/w/src", "/p/root", "**/.git", "/p/w/.git"))
 		}
 		if rng.IntN(3) == 0 {
 			s = append(s, `"hide":`+words(rng, "/srv/f", "/p/w/src", "/opt"))
@@ -61,7 +61,7 @@ var groups = []func(*rand.Rand) string{
 			doc += `,"access_mode":` + pick(rng, "read-only", "workspace-write", "danger-full-access")
 		}
 		if rng.IntN(3) == 0 {
-			doc += `,"working_dir":` + pick(rng, "/p", "/p/w", "/p/w/src", "/srv/data", "/p/w/link")
+			doc += `,"working_dir":` + pick(rng, "/p", "/p/w", "/p/w/src", "/srv/data", "/ways/link")
 		}
 		if rng.IntN(5) == 0 {
 			doc += `,"readonly":` + pick(rng, "true", "false")

@@ -24,7 +24,10 @@ type Inputs struct {
 	// BestEffort are fields that the caller lets be enforced less than asked,
 	// whatever the documents say.
 	BestEffort []Field
-	Lists      Lists // what the rooms above know of paths; only Narrow asks
+	Lists      Lists // what the rooms above know of paths
+	// Folders are more of those whose content may be an earlier command's: Chain adds
+	// the ones that its documents lie in.
+	Folders []string
 }
 
 // JobAsk is --input and --output as given; "" where one is not.
@@ -47,11 +50,11 @@ func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 	r.agent()
 	r.modes()
 	r.files()
-	r.astray()
 	r.restricted()
 	r.commands()
 	r.network()
 	r.syscalls()
+	r.astray()
 	r.environment()
 	if len(r.problems) > 0 {
 		return Resolved{}, r.problems.one()
@@ -65,6 +68,7 @@ type resolver struct {
 	in       Inputs
 	need     *AgentNeeds // of a known agent whose needs are opened
 	out      Resolved
+	led      []led
 	problems Problems
 }
 
@@ -166,7 +170,7 @@ func (r *resolver) syscalls() {
 	r.out.Syscalls = "default"
 	if asked := r.spec.Syscalls.Or("default"); asked != "default" {
 		if p, ok := r.mustExist("syscalls", "use the profile "+odd(asked), asked, r.out.WorkingDir.Abs); ok {
-			r.out.Syscalls = p.Abs
+			r.out.Syscalls = p.Real
 		}
 	}
 }

@@ -51,7 +51,11 @@ func (r *resolver) program(f Field, verb, asked string) (ProgramAt, bool) {
 	if strings.HasSuffix(asked, "/") {
 		host += "/"
 	}
-	p.Path, why = r.walk(f, host, "/")
+	if verb == "deny" { // which only narrows
+		p.Path, why = r.walk(f, host, "/")
+	} else {
+		p.Path, why = r.follow(f, do, host, "/")
+	}
 	switch own := !p.Mapped && r.inJob(p.Inside); {
 	case own:
 		p.Path.IsDir = true // /work is a folder, and all in it comes later

@@ -52,7 +52,7 @@ func (r *resolver) inJob(p string) bool {
 
 // mustExist resolves a path that has to be there.
 func (r *resolver) mustExist(f Field, do, asked, base string) (Path, bool) {
-	p, why := r.walk(f, asked, base)
+	p, why := r.follow(f, do, asked, base)
 	if why == "" && !p.Exists && !r.inJob(p.Abs) {
 		why = missing(p)
 	}
@@ -169,10 +169,11 @@ func (r *resolver) write(asked []string) {
 			continue
 		}
 		f := item("filesystem.write", i)
-		p, why := r.walk(f, path, out.WorkingDir.Abs)
+		do := "write " + odd(path)
+		p, why := r.follow(f, do, path, out.WorkingDir.Abs)
 		switch {
 		case why != "":
-			r.refuse(f, "write "+odd(path), why, "")
+			r.refuse(f, do, why, "")
 		case r.downgraded():
 			r.keepReading(p)
 		case !p.Exists:

@@ -1,76 +1,34 @@
 package spec
 
-// astray refuses what may be written, or is mounted, where a link leads out of the
-// folder that the command works in: an earlier command may have left that link,
-// and would choose what a later one may do.
+import "slices"
+
+// led is a path with links on the way, and what it is asked for.
+type led struct {
+	Path
+	do string
+}
+
+// follow resolves a path by which something is opened. astray looks at the links that
+// led there, once all that a command could write is known.
+func (r *resolver) follow(f Field, do, asked, base string) (Path, string) {
+	p, why := r.walk(f, asked, base)
+	if len(p.Links) > 0 {
+		r.led = append(r.led, led{p, do})
+	}
+	return p, why
+}
+
+// astray refuses what a link leads to that an earlier command may have left.
 func (r *resolver) astray() {
-	if !r.out.Confined {
-		return // it may write there anyway
+	if len(r.led) == 0 {
+		return
 	}
-	own := r.out.own()
-	check := func(p *Path, f Field, do string) {
-		if l := linkIn(p, own); l != nil && !staysIn(p, own) {
-			r.refuse(f, do, odd(l.Path)+" is a link that leads out of the workspace, to "+odd(p.Real)+": an earlier command may have left it", "name "+odd(p.Real)+" itself, if that is meant")
+	trees := TreesOf(r.in, r.spec)
+	for i := range r.led {
+		l := &r.led[i]
+		known := slices.ContainsFunc(r.problems, func(p *Problem) bool { return p.Field == l.Field })
+		if why, help := trees.astray(&l.Path); why != "" && !known {
+			r.refuse(l.Field, l.do, why, help)
 		}
 	}
-	for i := range r.out.Write {
-		if w := &r.out.Write[i]; w.InWrite() {
-			check(w, w.Field, "write "+odd(w.Asked))
-		}
-	}
-	for i := range r.out.Mounts {
-		if m := &r.out.Mounts[i]; m.Mode != MountTmpfs {
-			check(&m.Source, m.Source.Field, "mount at "+odd(m.Mount.Target))
-		}
-	}
-}
-
-// own are the folders whose content is the command's.
-func (r *Resolved) own() (own []*Path) {
-	if r.WorkingDir.Exists {
-		own = append(own, &r.WorkingDir)
-	}
-	for i := range r.Write {
-		if w := &r.Write[i]; w.Exists && w.IsDir && linkIn(w, own[:min(len(own), 1)]) == nil {
-			own = append(own, w)
-		}
-	}
-	return own
-}
-
-// Astray is the link by which a path of the caller's leads out of the folders
-// whose content is the command's, and where it leads: an earlier command may have
-// left it. Both are "" where there is none.
-func (r *Resolved) Astray(path string, paths Paths) (link, real string) {
-	p, err := resolvePath(paths, path)
-	if err != nil || !r.Confined {
-		return "", ""
-	}
-	own := r.own()
-	if l := linkIn(&p, own); l != nil && !staysIn(&p, own) {
-		return l.Path, p.Real
-	}
-	return "", ""
-}
-
-// linkIn is the first link on the way to p that stands in one of the folders.
-func linkIn(p *Path, own []*Path) *Link {
-	for i := range p.Links {
-		for _, o := range own {
-			if o != p && p.Links[i].Path != o.Real && within(o.Real, p.Links[i].Path) {
-				return &p.Links[i]
-			}
-		}
-	}
-	return nil
-}
-
-// staysIn tells whether p lies in one of the folders all the same.
-func staysIn(p *Path, own []*Path) bool {
-	for _, o := range own {
-		if o != p && within(o.Real, p.Real) {
-			return true
-		}
-	}
-	return false
 }

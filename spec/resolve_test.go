@@ -14,7 +14,7 @@ var host = tree{
 	"/home": "dir", "/home/u": "dir", "/home/u/.cache": "dir", "/home/u/.netrc": "file",
 	"/p": "dir", "/p/w": "dir", "/p/w/src": "dir", "/p/w/src/main.go": "file", "/p/w/link": "-> /srv/data", "/p/w/out": "-> /nowhere",
 	"/p/root": "dir", "/p/root/src": "dir", "/p/root/src/lib": "dir", "/p/root/file": "file", "/p/root/leak": "-> /srv", "/p/root/in": "-> src",
-	"/srv": "dir", "/srv/data": "dir", "/srv/f": "file", "/opt": "dir", "/shut": "shut", "/shut/x": "dir",
+	"/ways": "dir", "/ways/link": "-> /srv/data", "/srv": "dir", "/srv/data": "dir", "/srv/f": "file", "/opt": "dir", "/shut": "shut", "/shut/x": "dir",
 	"/tmp": "dir", "/tmp/x": "dir", "/in": "dir", "/outdir": "dir", "/p/prof.json": "file", "/p/w/prof.json": "file", "/p/w/[slug]": "file",
 }
 
@@ -99,7 +99,7 @@ func TestResolveFiles(t *testing.T) {
 		{`{"filesystem":{"hide":["~/.netrc","/no/such","/srv/f/x"]}}`, "files doors net=host cwd=/p/w h=/home/u/.netrc,/no/such?,/srv/f/x?"},
 		{`{"filesystem":{"hide":[]}}`, "net=host cwd=/p/w"},
 		{`{"filesystem":{"hide":["link/x","[slug]"]}}`, "files doors net=host cwd=/p/w h=/srv/data/x?,/p/w/[slug]"},
-		{`{"filesystem":{"mounts":[{"source":"link","target":"/data/","mode":"rw"},{"target":"~/t","mode":"tmpfs"}]}}`,
+		{`{"filesystem":{"mounts":[{"source":"/ways/link","target":"/data/","mode":"rw"},{"target":"~/t","mode":"tmpfs"}]}}`,
 			"files doors net=host cwd=/p/w m=/srv/data:/data:rw m=:/home/u/t:tmpfs"},
 		{`{"access_mode":"danger-full-access","filesystem":{"read":["@system"]}}`, "readonly confined visible system private files doors net=host cwd=/p/w"},
 		// The network.
@@ -116,11 +116,11 @@ func TestResolveFiles(t *testing.T) {
 		{`{"filesystem":{"write":["/srv/new","/srv"]}}`, "readonly confined files doors net=host cwd=/p/w w=/srv,/srv/new?"},
 		{`{"filesystem":{"write":["link/new","/srv"]}}`, "readonly confined files doors net=host cwd=/p/w w=/srv,/srv/data/new?"},
 		// Where things count from.
-		{`{"working_dir":"w/src","filesystem":{"read":["main.go","../link"]}}`, "readonly confined visible private files doors net=host cwd=/p/w/src r=/p/w/src/main.go,/srv/data,/p/w/src"},
+		{`{"working_dir":"w/src","filesystem":{"read":["main.go","/ways/link"]}}`, "readonly confined visible private files doors net=host cwd=/p/w/src r=/p/w/src/main.go,/srv/data,/p/w/src"},
 		{`{"working_dir":"~"}`, "net=host cwd=/home/u"},
 		{`{"working_dir":"~/.cache/"}`, "net=host cwd=/home/u/.cache"},
-		{`{"working_dir":"w/link/.."}`, "net=host cwd=/srv"},
-		{`{"working_dir":"w/link","access_mode":"workspace-write"}`, "confined private files doors net=none cwd=/srv/data w=/srv/data"},
+		{`{"working_dir":"../ways/link/.."}`, "net=host cwd=/srv"},
+		{`{"working_dir":"/ways/link","access_mode":"workspace-write"}`, "confined private files doors net=none cwd=/srv/data w=/srv/data"},
 		// Workshops.
 		{`{"sandbox":{"root":"root"}}`, "confined visible system private files doors net=host cwd=/p/root r=/p/root w=/p/root"},
 		{`{"sandbox":{"root":"./root/","readonly":true}}`, "readonly confined visible system private files doors net=host cwd=/p/root r=/p/root"},
@@ -227,11 +227,11 @@ func TestResolveInputs(t *testing.T) {
 
 // What a path says of itself: as asked, where from, by which links.
 func TestResolvedPath(t *testing.T) {
-	r, err := Resolve(decodeAt(t, `{"filesystem":{"read":["@system","./link/"]}}`), inputs())
+	r, err := Resolve(decodeAt(t, `{"filesystem":{"read":["@system","/ways/./link/"]}}`), inputs())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Path{Asked: "./link/", Abs: "/p/w/link", Real: "/srv/data", Links: []Link{{"/p/w/link", "/srv/data"}}, Exists: true, IsDir: true,
+	want := Path{Asked: "/ways/./link/", Abs: "/ways/link", Real: "/srv/data", Links: []Link{{"/ways/link", "/srv/data"}}, Exists: true, IsDir: true,
 		Field: "filesystem.read[1]", At: "spec.json:1:34"}
 	if !reflect.DeepEqual(r.Read[0], want) {
 		t.Errorf("got %+v\nwant %+v", r.Read[0], want)

@@ -67,7 +67,7 @@ func (r *resolver) restrict(root Path, asked string) {
 		r.refuse("restrict", do, "it leaves the root "+rooted(&root), subtreeHelp)
 		return
 	}
-	p, why := r.walk("restrict", inFolder(root.Real, "./"+asked), "/")
+	p, why := r.follow("restrict", do, inFolder(root.Real, "./"+asked), "/")
 	p.Asked = asked
 	help := ""
 	switch {

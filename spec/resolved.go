@@ -74,7 +74,7 @@ type Resolved struct {
 	Dropped []string // names of the caller's variables kept from the command
 	Passed  []string // names of the variables it gets
 
-	Syscalls string // "default" or an absolute path of a profile
+	Syscalls string // "default" or the path of a profile, links resolved
 	// MoreSyscalls are the further lists that apply as well, each as Syscalls:
 	// those of the documents that this one narrows.
 	MoreSyscalls []string

@@ -50,7 +50,7 @@ const keepVerb = "keep"
 // world is the machine as dispatches see it.
 func world(environ []string) *life.World {
 	home := spec.HomeDir(environ, passwdHome, spec.HostPaths{})
-	w := &life.World{Sbx: "sbx", Self: []string{os.Args[0], keepVerb}, StateDir: audit.StateDir(environ, home), Live: "/tmp",
+	w := &life.World{Sbx: "sbx", Self: []string{os.Args[0], keepVerb}, StateDir: audit.StateDir(environ, home), Home: home, Live: "/tmp",
 		Environ: environ, Version: version, Errors: os.Stderr, Brief: true}
 	if self, err := os.Executable(); err == nil {
 		w.Self[0] = self

@@ -33,7 +33,7 @@ func (p *program) spawn(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if j.Ledger, err = p.place(c, j.Project); err != nil {
+	if j.Ledger, err = p.world.Ledger(c.String("db"), j); err != nil {
 		return err
 	}
 	row, err = p.world.Spawn(j, row)
@@ -56,12 +56,12 @@ func (p *program) asked(c *cli.Context) (*life.Job, dispatch.Dispatch, error) {
 	if err != nil {
 		return nil, row, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 	}
-	j.Project = filepath.Clean(life.Absolute(c.String("project"), cwd))
+	j.Cwd, j.Project = cwd, filepath.Clean(life.Absolute(c.String("project"), cwd))
 	if !c.IsSet("project") {
 		j.Project = cwd
 	}
-	if info, err := os.Stat(j.Project); err != nil || !info.IsDir() {
-		return nil, row, &spec.Problem{On: j.Project, Do: "start the command in the project", Why: "it is no folder", Help: "name the project's folder: --project DIR"}
+	if _, err := p.world.Project(j); err != nil {
+		return nil, row, err
 	}
 	if c.IsSet("sandbox") {
 		if _, ok := spec.ParseAccessMode(c.String("sandbox")); !ok {
@@ -75,7 +75,7 @@ func (p *program) asked(c *cli.Context) (*life.Job, dispatch.Dispatch, error) {
 	if j.Timeout > 0 {
 		row.TimeoutSec = spec.Some(int64((j.Timeout + time.Second - 1) / time.Second))
 	}
-	if err := readSpec(c, j); err != nil {
+	if err := p.readSpec(c, j); err != nil {
 		return nil, row, err
 	}
 	j.Prompt, j.Output = life.Absolute(c.String("prompt-file"), cwd), life.Absolute(c.String("output"), cwd)
@@ -88,7 +88,7 @@ func (p *program) asked(c *cli.Context) (*life.Job, dispatch.Dispatch, error) {
 		j.Agent = typeOf(j.Argv)
 	}
 	if j.Prompt != "" {
-		hash, err := life.HashPrompt(j.Prompt)
+		hash, err := p.world.HashPrompt(j, j.Prompt)
 		if err != nil {
 			return nil, row, err
 		}
@@ -108,12 +108,16 @@ func (p *program) asked(c *cli.Context) (*life.Job, dispatch.Dispatch, error) {
 }
 
 // readSpec takes the spec as it is given.
-func readSpec(c *cli.Context, j *life.Job) error {
+func (p *program) readSpec(c *cli.Context, j *life.Job) error {
 	if !c.IsSet("sandbox-spec") {
 		return nil
 	}
 	j.Spec, j.HasSpec = c.String("sandbox-spec"), true
 	if name, isFile := strings.CutPrefix(j.Spec, "@"); isFile {
+		if _, refusal := p.world.Follow(j, life.Absolute(name, j.Cwd)); refusal != nil && refusal.Help != "" {
+			refusal.On, refusal.Do = name, "read the spec"
+			return refusal
+		}
 		b, err := spec.Read(name)
 		if err != nil {
 			return err
@@ -143,11 +147,6 @@ func typeOf(argv []string) string {
 	return filepath.Base(argv[0])
 }
 
-// place is where the ledger of a project is.
-func (p *program) place(c *cli.Context, project string) (dispatch.Place, error) {
-	return dispatch.Find(c.String("db"), project, p.world.StateDir, os.Getuid(), dispatch.OwnerOf)
-}
-
 // open opens the ledger of the current folder's project.
 func (p *program) open(c *cli.Context, mode dispatch.Mode) (*dispatch.Ledger, dispatch.Place, error) {
 	cwd, err := os.Getwd()
@@ -158,7 +157,7 @@ func (p *program) open(c *cli.Context, mode dispatch.Mode) (*dispatch.Ledger, di
 	if c.IsSet("project") {
 		project = filepath.Clean(life.Absolute(c.String("project"), cwd))
 	}
-	at, err := p.place(c, project)
+	at, err := p.world.Ledger(c.String("db"), &life.Job{Cwd: cwd, Project: project})
 	if err != nil {
 		return nil, at, err
 	}

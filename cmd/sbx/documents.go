@@ -100,7 +100,21 @@ func (c *call) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
 
 // inputs are what documents are resolved with, for a start in cwd.
 func (c *call) inputs(cwd string) spec.Inputs {
-	return spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists()}
+	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists()}
+	if c.startDir != "" { // which a program names
+		if own, err := getwd(); err == nil {
+			in.Folders = []string{own}
+		}
+	}
+	return in
+}
+
+// job is --input and --output, nil without both.
+func (c *call) job() *spec.JobAsk {
+	if !c.has("input") && !c.has("output") {
+		return nil
+	}
+	return &spec.JobAsk{Input: c.value("input"), Output: c.value("output")}
 }
 
 // resolve fills in what follows from the documents.
@@ -118,9 +132,7 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 	if c.mounting {
 		in.Lists.Private = nil
 	}
-	if c.has("input") || c.has("output") {
-		in.Job = &spec.JobAsk{Input: c.value("input"), Output: c.value("output")}
-	}
+	in.Job = c.job()
 	for _, f := range c.values["best-effort"] {
 		if !spec.Known(spec.Field(f)) {
 			return nil, usageError("--best-effort: no field " + quote(f))

@@ -39,17 +39,13 @@ func (c *call) withProfiles(docs []*spec.SandboxSpec, cwd string) ([]*spec.Sandb
 			continue
 		}
 		if d.Profile.Set {
-			var project string
-			if dir := d.WorkingDir; dir.Set {
-				switch project = dir.Value; project[0] {
-				case '/':
-				case '~':
-					project = c.home() + project[1:]
-				default:
-					project = d.Source.Dir + "/" + project
+			project := c.startOf(all, cwd)
+			if d.WorkingDir.Set {
+				at, err := spec.Resolve(&spec.SandboxSpec{WorkingDir: d.WorkingDir, Source: d.Source}, c.inputs(cwd))
+				if err != nil {
+					return docs, err
 				}
-			} else {
-				project = c.startOf(all, cwd)
+				project = at.WorkingDir.Abs
 			}
 			more, err := c.profileNamed(d.Profile.Value.String(), project, cwd, d.Source.Name+" names it")
 			if err != nil {

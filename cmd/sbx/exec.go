@@ -192,10 +192,11 @@ func (x *execution) open() error {
 	if x.has("effective") {
 		named = spec.Some(x.value("effective"))
 	}
-	if err := x.leadsAstray(named.Or(variable(x.environ, "SBX_EFFECTIVE"))); err != nil {
+	folder, err := x.recordFolder(named.Or(variable(x.environ, "SBX_EFFECTIVE")))
+	if err != nil {
 		return err
 	}
-	sink, err := audit.Open(named, x.environ, x.home(), x.record.ID)
+	sink, err := audit.Open(named, folder, x.environ, x.home(), x.record.ID)
 	if err == nil {
 		x.sink = sink
 	}

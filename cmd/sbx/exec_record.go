@@ -6,54 +6,43 @@ import (
 	"sbx/spec"
 )
 
-// leadsAstray refuses a place for the record that a link of the workspace leads
-// to: who left that would choose what sbx writes to outside of it.
-func (x *execution) leadsAstray(named string) error {
+// recordFolder is the folder of the record that is named, links resolved; "" where
+// that is the current one. No link that an earlier command may have left leads there:
+// who left it would choose what sbx writes to. That holds for the record of a spec
+// that is refused, too: who left the link may have brought that about.
+func (x *execution) recordFolder(named string) (string, error) {
 	i := strings.LastIndexByte(named, '/')
-	if i <= 0 {
-		return nil
-	}
-	dir := named[:i+1]
-	if dir[0] != '/' {
-		cwd, err := getwd()
-		if err != nil {
-			return nil // its folder cannot be opened then
-		}
-		dir = cwd + "/" + dir
-	}
-	for _, r := range x.confined() {
-		if link, real := r.Astray(dir, spec.HostPaths{}); link != "" {
-			return &spec.Problem{On: named, Do: "write the record",
-				Why:  clean(link) + " is a link that leads out of the workspace, to " + clean(real) + ": an earlier command may have left it",
-				Help: "name " + clean(real) + " itself, if that is meant"}
-		}
-	}
-	return nil
-}
-
-// confined is what says where a command may write. A spec that is refused has a
-// record as well, and who left a link may have brought the refusal about, by taking
-// away what the spec names: its folders are those that the documents start in, and
-// the one that sbx was started in.
-func (x *execution) confined() (all []*spec.Resolved) {
-	if x.resolved != nil {
-		return []*spec.Resolved{x.resolved}
+	if i < 0 {
+		return "", nil
 	}
 	cwd, err := x.startsIn()
-	if err != nil {
-		return nil
+	if err != nil && named[0] != '/' {
+		return "", nil // which cannot be opened
 	}
-	in := x.inputs(cwd)
-	folder := spec.SandboxSpec{AccessMode: spec.Some(spec.WorkspaceWrite)}
-	starts := []spec.SandboxSpec{folder}
-	for _, d := range x.record.Documents {
-		folder.WorkingDir, folder.Source = d.WorkingDir, d.Source
-		starts = append(starts, folder)
+	docs := x.record.Documents
+	if x.resolved != nil {
+		docs = append(docs[:len(docs):len(docs)], x.resolved.Spec)
 	}
-	for i := range starts {
-		if r, err := spec.Resolve(&starts[i], in); err == nil {
-			all = append(all, &r)
-		}
+	p, refusal := x.reach(named[:i+1], cwd, docs)
+	switch {
+	case refusal == nil && !p.Exists:
+		refusal = &spec.Problem{Why: "its folder cannot be opened: " + spec.NoEntry.Error(), Help: "make the folder first, sbx does not"}
+	case refusal == nil:
+		return p.Real, nil
+	case refusal.Help == "":
+		refusal.Why = "its folder cannot be opened: " + refusal.Why
 	}
-	return all
+	refusal.On, refusal.Do = named, "write the record"
+	return "", refusal
+}
+
+// reach resolves what a flag names, for a start in cwd under the documents.
+func (c *call) reach(path, cwd string, docs []*spec.SandboxSpec) (spec.Path, *spec.Problem) {
+	if !strings.HasPrefix(path, "/") {
+		path = cwd + "/" + path
+	}
+	in := c.inputs(cwd)
+	in.Job = c.job()
+	trees := spec.TreesOf(in, docs...)
+	return trees.Follow(path)
 }

@@ -24,7 +24,16 @@ func (w *wrapping) bundle(inv *wrap.Invocation) (out wrap.Invocation, audit wrap
 	if err != nil {
 		return out, audit, err
 	}
-	if err := writeBundle(dir, b); err != nil {
+	cwd, err := getwd()
+	if err != nil {
+		return out, audit, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+	}
+	at, refusal := w.reach(dir, cwd, []*spec.SandboxSpec{ask.Resolved.Spec})
+	if refusal != nil {
+		refusal.On, refusal.Do = dir, "write the bundle"
+		return out, audit, refusal
+	}
+	if err := writeBundle(at.Real, b); err != nil {
 		return out, audit, err
 	}
 	b.Audit.NotHeld = append(b.Audit.NotHeld, left...)

@@ -45,13 +45,21 @@ func (w *World) Drive(d Driver) int {
 	return k.keep()
 }
 
+// project is the folder that the driver was told to start in, cwd without one.
+func (d *Driver) project(cwd string) string {
+	if d.Dir == "" {
+		return cwd
+	}
+	return Absolute(d.Dir, cwd)
+}
+
 // decline tells Intercore, which looks at the files alone, that nothing was run.
 func (w *World) decline(d Driver, why *spec.Problem) {
 	cwd, err := os.Getwd()
 	if err != nil || d.Output == "" {
 		return
 	}
-	t, err := openTarget(Absolute(d.Output, cwd))
+	t, err := w.openTarget(&Job{Cwd: cwd, Project: d.project(cwd)}, Absolute(d.Output, cwd))
 	if err != nil {
 		return
 	}
@@ -67,10 +75,7 @@ func (w *World) drive(d Driver) (*keeper, error) {
 	if d.Output == "" {
 		return nil, problem("-o", "find the dispatch", "the output file, by which its row is found, is not named", "dispatch.sh -C DIR -o OUT --prompt-file F")
 	}
-	project := Absolute(d.Dir, cwd)
-	if project == "" {
-		project = cwd
-	}
+	project := d.project(cwd)
 	at, err := w.ledgerOf(d.Ledger, filepath.Clean(project), cwd)
 	if err != nil {
 		return nil, err
@@ -97,7 +102,7 @@ func (w *World) ledgerOf(named, project, cwd string) (dispatch.Place, error) {
 		named = Absolute(named, cwd)
 	}
 	for _, dir := range []string{project, cwd} {
-		at, err := dispatch.Find(named, dir, w.StateDir, os.Getuid(), dispatch.OwnerOf)
+		at, err := w.Ledger(named, &Job{Cwd: cwd, Project: dir})
 		if err != nil || !at.Home {
 			return at, err
 		}
@@ -145,7 +150,7 @@ const longest = 1 << 31
 
 // take makes the calling process the keeper of a row.
 func (w *World) take(l *dispatch.Ledger, at dispatch.Place, d Driver, row dispatch.Dispatch, cwd, project string) (*keeper, error) {
-	j := &Job{Ledger: at, ID: row.ID, Project: project, Agent: row.AgentType, Name: row.Name.Or(d.Name), Model: d.Model, Driver: true, LeaveStatus: d.LeaveStatus,
+	j := &Job{Ledger: at, ID: row.ID, Project: project, Cwd: cwd, Agent: row.AgentType, Name: row.Name.Or(d.Name), Model: d.Model, Driver: true, LeaveStatus: d.LeaveStatus,
 		Prompt: Absolute(d.Prompt, cwd), Output: Absolute(d.Output, cwd), Timeout: d.Timeout,
 		Spec: row.SandboxSpec.Value, HasSpec: row.SandboxSpec.Set}
 	if row.ProjectDir != "" {

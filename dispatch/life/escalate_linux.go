@@ -45,7 +45,7 @@ func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Esc
 	model, ok := climb(models, e.Open)
 	if !ok {
 		out := &Exhausted{ID: id, Attempts: len(chain)}
-		out.Lesson, err = handOver(chain, e)
+		out.Lesson, err = w.handOver(first, chain, e)
 		if err != nil {
 			return Again{}, nil, err
 		}
@@ -58,14 +58,14 @@ func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Esc
 	if model != "" {
 		next.Model = spec.Some(model)
 	}
-	if _, err := promptNow(&d); err != nil {
+	if _, err := w.promptNow(first, &d); err != nil {
 		return Again{}, nil, err
 	}
-	prompt, err := taught(chain, &next, e)
+	prompt, err := w.taught(first, chain, &next, e)
 	if err != nil {
 		return Again{}, nil, err
 	}
-	hash, err := HashPrompt(prompt)
+	hash, err := w.HashPrompt(first, prompt)
 	if err == nil {
 		next.PromptFile, next.PromptHash = spec.Some(prompt), spec.Some(hash)
 		var again Again
@@ -82,9 +82,9 @@ func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Esc
 
 // taught writes the prompt of the next attempt beside the first one's, readable
 // for whom that was.
-func taught(chain []dispatch.Dispatch, next *dispatch.Dispatch, e Escalation) (string, error) {
+func (w *World) taught(j *Job, chain []dispatch.Dispatch, next *dispatch.Dispatch, e Escalation) (string, error) {
 	last := &chain[len(chain)-1]
-	f, err := openPrompt(last.PromptFile.Value)
+	f, err := w.openPrompt(j, last.PromptFile.Value)
 	if err != nil {
 		return "", err
 	}
@@ -99,17 +99,17 @@ func taught(chain []dispatch.Dispatch, next *dispatch.Dispatch, e Escalation) (s
 	}
 	path := chain[0].PromptFile.Or(last.PromptFile.Value) + ".retry" + strconv.FormatInt(next.RetryCount.Value, 10) + "." + next.ID
 	text = append(text, lesson(len(chain), last, e, lastLines(last.OutputFile.Value, taughtLines))...)
-	return path, writeBeside(path, text, info.Mode().Perm())
+	return path, w.writeBeside(j, path, text, info.Mode().Perm())
 }
 
 // handOver writes what was tried into the project.
-func handOver(chain []dispatch.Dispatch, e Escalation) (string, error) {
+func (w *World) handOver(j *Job, chain []dispatch.Dispatch, e Escalation) (string, error) {
 	path := filepath.Join(chain[0].ProjectDir, "escalation-chain-"+folderName(chain[0].ID)+".md")
-	return path, writeBeside(path, []byte(handover(chain, e)), 0o666)
+	return path, w.writeBeside(j, path, []byte(handover(chain, e)), 0o666)
 }
 
-func writeBeside(path string, b []byte, mode os.FileMode) error {
-	t, err := openTarget(path)
+func (w *World) writeBeside(j *Job, path string, b []byte, mode os.FileMode) error {
+	t, err := w.openTarget(j, path)
 	if err != nil {
 		return err
 	}
@@ -140,11 +140,10 @@ const taughtLines = 50
 // lastLines is the end of an output; "" where there is none, and where a link
 // leads to it: the agent could have put that there, for a file of the user's.
 func lastLines(path string, n int) string {
-	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+	f, err := openReal(path, unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {
 		return ""
 	}
-	f := os.NewFile(uintptr(fd), path)
 	defer func() { _ = f.Close() }()
 	lines := strings.SplitAfter(strings.TrimRight(strings.ToValidUTF8(tail(f, 64<<10), "?"), "\n"), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "")

@@ -79,7 +79,7 @@ func TestEscalate(t *testing.T) {
 		}
 		text, err := os.ReadFile(next.PromptFile.Value)
 		must(t, err)
-		hash, err := HashPrompt(next.PromptFile.Value)
+		hash, err := s.world.HashPrompt(&Job{}, next.PromptFile.Value)
 		if err != nil || next.PromptHash.Value != hash || filepath.Dir(next.PromptFile.Value) != s.dir {
 			t.Errorf("%d: %+v, %v", i, next, err)
 		}
@@ -158,7 +158,7 @@ func TestEscalateRefuses(t *testing.T) {
 	refused("no prompt", d.ID, "cannot read the prompt", Escalation{})
 	// A prompt may be written anew; a link that an agent has put there is none.
 	must(t, os.WriteFile(prompt, []byte("do it\n"), 0o644))
-	hash, err := HashPrompt(prompt)
+	hash, err := s.world.HashPrompt(&Job{}, prompt)
 	must(t, err)
 	must(t, l.Insert(&dispatch.Dispatch{ID: "hashed00", AgentType: "claude", Status: dispatch.Failed, ProjectDir: s.dir, PromptFile: spec.Some(prompt), PromptHash: spec.Some(hash), VerdictFile: spec.Some("v")}))
 	for _, c := range []struct {
@@ -182,7 +182,7 @@ func TestEscalateRefuses(t *testing.T) {
 		must(t, err)
 		d, err := l.Get(again.ID)
 		must(t, err)
-		if now, _ := HashPrompt(prompt); d.PromptHash.Value != c.want && (c.want != "new" || d.PromptHash.Value != now || now == hash) {
+		if now, _ := s.world.HashPrompt(&Job{}, prompt); d.PromptHash.Value != c.want && (c.want != "new" || d.PromptHash.Value != now || now == hash) {
 			t.Errorf("%s: %+v", c.want, d)
 		}
 	}

@@ -98,11 +98,15 @@ func (k *keeper) start() error {
 	if err := k.f.write(specFile, []byte(k.x.text)); err != nil {
 		return problem(string(k.f), "keep the spec", plain(err), "make room in the state folder")
 	}
-	if k.target, err = openTarget(k.j.Output); err != nil {
+	if k.target, err = k.openTarget(k.j, k.j.Output); err != nil {
+		return err
+	}
+	project, err := k.Project(k.j)
+	if err != nil {
 		return err
 	}
 	k.cmd = exec.Command(k.Sbx, k.x.args...)
-	k.cmd.Dir, k.cmd.Env, k.cmd.WaitDelay = k.j.Project, k.Environ, 5*time.Second
+	k.cmd.Dir, k.cmd.Env, k.cmd.WaitDelay = project, k.Environ, 5*time.Second
 	k.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := k.streams(); err != nil {
 		return err
@@ -132,7 +136,7 @@ func (k *keeper) streams() error {
 	var stdin *os.File
 	var err error
 	if k.x.stdin.file != "" {
-		stdin, err = openPrompt(k.x.stdin.file)
+		stdin, err = k.openPrompt(k.j, k.x.stdin.file)
 	} else if stdin, err = os.Open(k.f.path(specFile)); err != nil {
 		err = problem(string(k.f), "read the spec", plain(err), "")
 	}

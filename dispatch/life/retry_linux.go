@@ -52,7 +52,7 @@ func (w *World) Retry(l *dispatch.Ledger, at dispatch.Place, id string) (Again, 
 	if err != nil {
 		return Again{}, nil, cannot(err.Error(), "")
 	}
-	if next.PromptHash, err = promptNow(&d); err != nil {
+	if next.PromptHash, err = w.promptNow(w.sent(l, &d), &d); err != nil {
 		return Again{}, nil, err
 	}
 	return w.addAgain(l, at, &d, &next)
@@ -69,12 +69,16 @@ func repeat(d *dispatch.Dispatch) (dispatch.Dispatch, error) {
 // promptNow is the digest of a dispatch's prompt as it is now: it may have been
 // written anew since. Where it is another it must be what its name says: an agent
 // that may write there could have put a link to a file of the user's in its place.
-func promptNow(d *dispatch.Dispatch) (spec.Opt[string], error) {
+func (w *World) promptNow(j *Job, d *dispatch.Dispatch) (spec.Opt[string], error) {
 	path := d.PromptFile.Value
 	if path == "" {
 		return d.PromptHash, nil
 	}
-	hash, err := HashPrompt(path)
+	if _, refusal := w.Follow(j, path); refusal != nil && refusal.Help != "" {
+		refusal.On, refusal.Do = path, "take it for the prompt again"
+		return d.PromptHash, refusal
+	}
+	hash, err := w.HashPrompt(j, path)
 	if err != nil || d.PromptHash == spec.Some(hash) {
 		return d.PromptHash, nil // what is not there now may be when it is started
 	}
@@ -109,19 +113,26 @@ func (w *World) isKnown(l *dispatch.Ledger, d *dispatch.Dispatch) bool {
 	return d.VerdictFile.Set || w.folderOf(l.Path(), d.ID).readJob() != nil
 }
 
+// sent is the job of a dispatch as it was sent off; what its row says of it where it
+// was not started here.
+func (w *World) sent(l *dispatch.Ledger, d *dispatch.Dispatch) *Job {
+	if j := w.folderOf(l.Path(), d.ID).readJob(); j != nil {
+		return j
+	}
+	return &Job{Project: d.ProjectDir, Agent: d.AgentType, Name: d.Name.Value, Model: d.Model.Value, Prompt: d.PromptFile.Value,
+		Timeout: time.Duration(max(min(d.TimeoutSec.Value, longest), 0)) * time.Second, Sandbox: d.Sandbox.Value, HasSandbox: d.Sandbox.Set,
+		Spec: d.SandboxSpec.Value, HasSpec: d.SandboxSpec.Set}
+}
+
 // jobAgain is the job of a dispatch that is tried again: the command is in the
 // folder of the first, where that was started here; else the agent's. It is nil where
 // the row has another contract than was asked for: whoever may write a project may write
 // a ledger that is found there, and triggers into it.
 func (w *World) jobAgain(at dispatch.Place, l *dispatch.Ledger, d, next *dispatch.Dispatch) *Job {
-	j := w.folderOf(l.Path(), d.ID).readJob()
-	if j == nil {
-		j = &Job{Project: d.ProjectDir, Agent: d.AgentType, Name: d.Name.Value, Model: d.Model.Value, Prompt: d.PromptFile.Value,
-			Timeout: time.Duration(max(min(d.TimeoutSec.Value, longest), 0)) * time.Second, Sandbox: d.Sandbox.Value, HasSandbox: d.Sandbox.Set}
-	} else if j.Spec != next.SandboxSpec.Value || j.HasSpec != next.SandboxSpec.Set {
+	j := w.sent(l, d)
+	if j.Spec != next.SandboxSpec.Value || j.HasSpec != next.SandboxSpec.Set {
 		return nil
 	}
-	j.Spec, j.HasSpec = next.SandboxSpec.Value, next.SandboxSpec.Set
 	j.Ledger, j.ID, j.Driver, j.LeaveStatus = at, next.ID, false, false
 	j.Output = w.folderOf(l.Path(), next.ID).path(outputFile)
 	return j

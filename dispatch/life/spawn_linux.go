@@ -25,7 +25,7 @@ import (
 // doubt.
 func (w *World) Spawn(j *Job, row dispatch.Dispatch) (dispatch.Dispatch, error) {
 	if j.Output != "" {
-		t, err := openTarget(j.Output)
+		t, err := w.openTarget(j, j.Output)
 		if err != nil {
 			return row, err
 		}
@@ -156,8 +156,8 @@ func (w *World) startKeeper(f folder, project string) (*exec.Cmd, *os.File, erro
 }
 
 // HashPrompt is the short digest of a prompt that a row has, as Intercore's.
-func HashPrompt(path string) (string, error) {
-	f, err := openPrompt(path)
+func (w *World) HashPrompt(j *Job, path string) (string, error) {
+	f, err := w.openPrompt(j, path)
 	if err != nil {
 		return "", err
 	}
@@ -174,8 +174,16 @@ const maxPrompt = 16 << 20
 
 // openPrompt opens a regular file, and waits for no other: a FIFO that nobody
 // writes would be waited for without end.
-func openPrompt(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func (w *World) openPrompt(j *Job, path string) (*os.File, error) {
+	p, refusal := w.Follow(j, path)
+	if refusal != nil {
+		if refusal.Help == "" {
+			refusal.Help = "name another file with --prompt-file"
+		}
+		refusal.On, refusal.Do = path, "read the prompt"
+		return nil, refusal
+	}
+	f, err := openReal(p.Real, syscall.O_RDONLY|syscall.O_NONBLOCK)
 	if err != nil {
 		return nil, problem(path, "read the prompt", plain(err), "name another file with --prompt-file")
 	}

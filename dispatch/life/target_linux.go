@@ -22,8 +22,8 @@ type target struct {
 	path string
 }
 
-// openTarget opens the folder that a file is to be in.
-func openTarget(path string) (*target, error) {
+// openTarget opens the folder that a file of a job's is to be in.
+func (w *World) openTarget(j *Job, path string) (*target, error) {
 	cannot := func(why, help string) error {
 		return &spec.Problem{On: path, Do: "write the output", Why: why, Help: help}
 	}
@@ -34,14 +34,22 @@ func openTarget(path string) (*target, error) {
 	if name == "" || name == "." || name == ".." {
 		return nil, cannot("it names a folder", "name a file in it")
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil && (real == "/dev" || beneath(real, "/dev") && !beneath(real, "/dev/shm") && real != "/dev/shm") {
+	p, refusal := w.Follow(j, dir)
+	if refusal != nil {
+		if refusal.Help == "" {
+			refusal.Why, refusal.Help = "its folder cannot be opened: "+refusal.Why, "make the folder first"
+		}
+		refusal.On, refusal.Do = path, "write the output"
+		return nil, refusal
+	}
+	if real := p.Real; real == "/dev" || beneath(real, "/dev") && !beneath(real, "/dev/shm") && real != "/dev/shm" {
 		return nil, cannot("what is in /dev is the machine's", "name a file elsewhere, or /dev/null")
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := openRoot(p.Real)
 	if err != nil {
 		return nil, cannot("its folder cannot be opened: "+plain(err), "make the folder first")
 	}
-	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil { // told before the work is done, and not after
+	if err := unix.Access(p.Real, unix.W_OK|unix.X_OK); err != nil { // told before the work is done, and not after
 		_ = root.Close()
 		return nil, cannot("its folder may not be written: "+err.Error(), "make the folder writable, or name another file")
 	}

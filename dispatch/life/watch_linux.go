@@ -18,11 +18,12 @@ import (
 // look learns of the host what the execution needs.
 func (k *keeper) look() (place, error) {
 	at := place{folder: k.f, root: os.Getuid() == 0, real: k.programFile}
-	if info, err := os.Stat(k.j.Project); err != nil || !info.IsDir() {
-		return at, problem(k.j.Project, "start the command in the project", "it is no folder", "name the project's folder: --project DIR")
+	project, err := k.Project(k.j)
+	if err != nil {
+		return at, err
 	}
 	if k.j.Prompt != "" && k.j.Argv == nil {
-		f, err := openPrompt(k.j.Prompt)
+		f, err := k.openPrompt(k.j, k.j.Prompt)
 		if err != nil {
 			return at, err
 		}
@@ -38,7 +39,7 @@ func (k *keeper) look() (place, error) {
 		return at, err
 	}
 	// By whichever names: a ledger may be named through a link.
-	ledger, project := real(k.j.Ledger.Path), real(k.j.Project)
+	ledger := real(k.j.Ledger.Path)
 	if guards(s) && beneath(ledger, project) {
 		at.ledger, err = k.keepFrom(s, ledger, project)
 	}

@@ -13,6 +13,7 @@ type World struct {
 	Sbx      string   // the program sbx
 	Self     []string // this program, and the words by which it becomes a keeper; a job's folder follows
 	StateDir string   // sbx's own state folder; "" for none
+	Home     string   // the caller's; "" for none
 	Live     string   // the folder of live files, /tmp
 	Environ  []string
 	Version  string
@@ -50,6 +51,7 @@ type Job struct {
 	Ledger  dispatch.Place
 	ID      string
 	Project string   // absolute
+	Cwd     string   // where it was sent off from; "" where that is not known
 	Argv    []string // the command; nil: the agent of the type Agent
 	Agent   string   // agent_type
 	Name    string

@@ -28,7 +28,7 @@ var rooms = []room{
 	{"cmd/sbx", []string{"egress", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 
 	// Programs with heavy dependencies, and their rooms, which nobody imports.
-	{"dispatch", []string{"audit", "spec"}},
+	{"dispatch", []string{"audit", "wrap", "spec"}},
 	{"broker", []string{"audit", "spec", "wrap"}},
 	{"oci", []string{"audit", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"cmd/sbx-dispatch", []string{"dispatch", "audit", "spec"}},

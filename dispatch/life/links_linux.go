@@ -1,0 +1,75 @@
+package life
+
+import (
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/dispatch"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// Follow resolves an absolute path of a job's. A link that an earlier command may have
+// left does not lead it: where the job starts or was sent off from, or where its spec
+// has it write. The Problem is without what was attempted.
+func (w *World) Follow(j *Job, path string) (spec.Path, *spec.Problem) {
+	in := spec.Inputs{Home: w.Home, Cwd: j.Project, Paths: spec.HostPaths{}, Lists: wrap.Lists(), Folders: []string{j.Cwd}}
+	var docs []*spec.SandboxSpec
+	if _, s, err := j.document(); err == nil {
+		docs = append(docs, s)
+	}
+	trees := spec.TreesOf(in, docs...)
+	return trees.Follow(path)
+}
+
+// Project is the folder that a job starts in, links resolved.
+func (w *World) Project(j *Job) (string, error) {
+	p, refusal := w.Follow(j, j.Project)
+	if refusal == nil && !p.IsDir {
+		refusal = &spec.Problem{Why: "it is no folder", Help: "name the project's folder: --project DIR"}
+	}
+	if refusal != nil {
+		refusal.On, refusal.Do = j.Project, "start the command in the project"
+		return "", refusal
+	}
+	return p.Real, nil
+}
+
+// Ledger is where the ledger of a job's project is; named is --db, "" for none.
+func (w *World) Ledger(named string, j *Job) (dispatch.Place, error) {
+	at, err := dispatch.Find(named, j.Project, w.StateDir, os.Getuid(), dispatch.OwnerOf)
+	if err != nil || named == "" {
+		return at, err
+	}
+	if _, refusal := w.Follow(j, at.Path); refusal != nil && refusal.Help != "" { // else Open tells
+		refusal.On, refusal.Do = at.Path, "open the ledger"
+		return at, refusal
+	}
+	return at, nil
+}
+
+// openReal opens an absolute path in which no link stands; one that was put there
+// since it was resolved is not followed.
+func openReal(path string, flags int) (*os.File, error) {
+	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_NO_SYMLINKS}
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
+	if err == unix.ENOSYS || err == unix.EPERM { // a filter around us
+		fd, err = unix.Open(path, flags|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	}
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+// openRoot opens a folder as openReal does.
+func openRoot(path string) (*os.Root, error) {
+	f, err := openReal(path, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return os.OpenRoot("/proc/self/fd/" + strconv.Itoa(int(f.Fd()))) // which follows a link at the path itself
+}

@@ -1,0 +1,157 @@
+package spec
+
+import "strings"
+
+// Trees are the folders whose content may be a command's. An earlier command may
+// have left a link there, and would choose by it what a document or a flag names.
+type Trees struct {
+	in  Inputs
+	all []grown
+}
+
+// grown is one of them, links resolved.
+type grown struct {
+	Path
+	written bool // by what a document asks for, so that a link may lead there
+}
+
+// TreesOf are the folder that the caller stands in, those that the documents lie in,
+// and what the documents have a command start in or write. It takes what they ask
+// for, whether they hold or not. The whole root is none.
+func TreesOf(in Inputs, docs ...*SandboxSpec) Trees {
+	t := Trees{in: in}
+	t.add(in.Cwd, in.Cwd, false)
+	for _, dir := range in.Folders {
+		t.add(dir, in.Cwd, false)
+	}
+	if in.Agent != nil {
+		for _, f := range in.Agent.Files {
+			if f.Mode == OwnWrite {
+				t.add(f.Path, in.Cwd, false)
+			}
+		}
+	}
+	if in.Job != nil {
+		t.add(in.Job.Output, in.Cwd, true)
+	}
+	base := in.Cwd
+	for _, d := range docs {
+		base = t.addDocument(d, base)
+	}
+	for i := range t.all { // where a planted link leads, nobody has asked for
+		t.all[i].written = t.all[i].written && len(t.planted(&t.all[i].Path)) == 0
+	}
+	return t
+}
+
+// addDocument adds what a document asks for. Relative paths of a document count
+// from its own working directory or, without one, from base; of the next one too.
+func (t *Trees) addDocument(d *SandboxSpec, base string) string {
+	from := d.Source.folder(&t.in)
+	t.add(from, "/", false)
+	writes := d.AccessMode.Value != ReadOnly && !d.Readonly.Value && !d.Sandbox.Value.Readonly.Value
+	if root := d.Sandbox.Value.Root; root.Set {
+		base = t.add(root.Value, from, writes && !d.Restrict.Set)
+		if d.Restrict.Set {
+			base = t.add("./"+d.Restrict.Value, base, writes)
+		}
+	}
+	if d.WorkingDir.Set {
+		base = t.add(d.WorkingDir.Value, from, false)
+	}
+	if d.AccessMode.Value == WorkspaceWrite {
+		t.add(base, "/", writes)
+	}
+	for _, w := range d.Filesystem.Value.Write.Value {
+		t.add(w, base, writes)
+	}
+	for _, m := range d.Filesystem.Value.Mounts.Value {
+		if m.Mode == MountRW {
+			t.add(m.Source, base, writes)
+		}
+	}
+	return base
+}
+
+// add adds a folder, if it is one, and gives its absolute path.
+func (t *Trees) add(path, base string, written bool) string {
+	p := placer{home: t.in.Home}
+	abs := p.absolute(path, base)
+	if !strings.HasPrefix(abs, "/") {
+		return base
+	}
+	if at, err := resolvePath(t.in.Paths, abs); err == nil && at.IsDir && at.Real != "/" {
+		t.all = append(t.all, grown{at, written})
+	}
+	return abs
+}
+
+// Follow resolves an absolute path, which need not exist. The Problem, without what
+// was attempted, is that the path cannot be resolved, or that a planted link leads it
+// away. What is opened afterwards is to be Real, through no link.
+func (t *Trees) Follow(abs string) (Path, *Problem) {
+	p, err := resolvePath(t.in.Paths, abs)
+	if err != nil {
+		return p, &Problem{Why: err.Error()}
+	}
+	if why, help := t.astray(&p); why != "" {
+		return p, &Problem{Why: why, Help: help}
+	}
+	return p, nil
+}
+
+// planted are the links on the way to p that stand in one of the trees.
+func (t *Trees) planted(p *Path) (links []*Link) {
+	for i := range p.Links {
+		if l := &p.Links[i]; t.holding(l.Path, func(a *grown) bool { return l.Path != a.Real }) {
+			links = append(links, l)
+		}
+	}
+	return links
+}
+
+// holding tells whether one of the trees that hold path is such a one.
+func (t *Trees) holding(path string, is func(*grown) bool) bool {
+	for i := range t.all {
+		if a := &t.all[i]; within(a.Real, path) && is(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// astray tells why p is not followed; "" where it is. A planted link may lead to
+// where the documents have the command write. From a tree that they do not have it
+// write it may lead to what lies in the same one. It opens nothing that is opened by
+// its own name alone.
+func (t *Trees) astray(p *Path) (why, help string) {
+	written := func(a *grown) bool { return a.written }
+	for _, l := range t.planted(p) {
+		same := func(a *grown) bool { return within(a.Real, p.Real) }
+		switch {
+		case !t.holding(p.Real, written) && (t.holding(l.Path, written) || !t.holding(l.Path, same)):
+			why = " is a link that leads out of the workspace, to "
+		case t.kept(p.Real):
+			why = " is a link to what only its own name opens, "
+		default:
+			continue
+		}
+		return odd(l.Path) + why + odd(p.Real) + ": an earlier command may have left it", "name " + odd(p.Real) + " itself, if that is meant"
+	}
+	return "", ""
+}
+
+// kept tells whether a path is kept from commands that may reach what lies around
+// it: a secret, or a protected name of one of the trees.
+func (t *Trees) kept(real string) bool {
+	lists := &t.in.Lists
+	if lists.Secret != nil {
+		home, err := resolvePath(t.in.Paths, t.in.Home)
+		if lists.Secret(real, t.in.Home) || err == nil && lists.Secret(real, home.Real) {
+			return true
+		}
+	}
+	return lists.Protected != nil && t.holding(real, func(a *grown) bool {
+		return real != a.Real && lists.Protected(strings.TrimPrefix(real, a.Real+"/"))
+	})
+}

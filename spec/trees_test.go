@@ -1,0 +1,147 @@
+package spec
+
+import (
+	"strings"
+	"testing"
+)
+
+// links is a world with links that an earlier command may have left, in the folder
+// that the caller stands in (/ws), in that of the spec (/specs) and in what specs have
+// written (/data), and with such as the host has elsewhere.
+var links = tree{
+	"/home": "dir", "/home/u": "dir", "/home/u/.ssh": "dir", "/home/u/.ssh/id": "file", "/home/u/proj": "-> /ws", "/home/u/keys": "-> .ssh",
+	"/bin": "-> usr/bin", "/usr": "dir", "/usr/bin": "dir", "/usr/bin/tool": "file", "/host": "-> /out",
+	"/out": "dir", "/out/f": "file", "/out/back": "-> /ws/sub", "/specs": "dir", "/specs/out": "-> /out", "/specs/in": "-> deep", "/specs/deep": "dir",
+	"/data": "dir", "/data/far": "-> /out", "/data/near": "-> sub", "/data/sub": "dir", "/data/ws": "-> /ws/sub",
+	"/ws": "dir", "/ws/sub": "dir", "/ws/out": "-> /out", "/ws/in": "-> sub", "/ws/f": "-> /out/f", "/ws/tool": "-> /usr/bin/tool", "/ws/data": "-> /data/sub",
+	"/ws/round": "-> /out/back", "/ws/chain": "-> out", "/ws/self": "-> sub/../sub", "/ws/.git": "dir", "/ws/.git/hooks": "dir", "/ws/hooks": "-> .git/hooks", "/ws/gone": "-> /out/gone",
+	"/ws/sub/up": "-> ../in", "/ws/prof": "-> /out/f",
+}
+
+func linkInputs(cwd string) Inputs {
+	return Inputs{Home: "/home/u", Cwd: cwd, Paths: links, Lists: Lists{
+		Secret:    func(path, home string) bool { return within(home+"/.ssh", path) },
+		Protected: func(rel string) bool { return within(".git/hooks", rel) },
+	}}
+}
+
+// What an earlier command may have left leads no path of a document astray; a link
+// that stays, or that stands where no command writes, is followed. bad is the link.
+func TestPlantedLinks(t *testing.T) {
+	for _, c := range []struct{ doc, bad string }{
+		// Each path that opens something.
+		{`{"working_dir":"/ws/out"}`, "/ws/out"},
+		{`{"working_dir":"out"}`, "/specs/out"}, // which counts from the spec's own folder
+		{`{"access_mode":"danger-full-access","working_dir":"/ws/out"}`, "/ws/out"},
+		{`{"access_mode":"workspace-write","working_dir":"/ws/chain"}`, "/ws/chain"},
+		{`{"sandbox":{"root":"out"}}`, "/specs/out"},
+		{`{"sandbox":{"root":"/data"},"restrict":"/near"}`, ""},
+		{`{"filesystem":{"write":["out"]}}`, "/ws/out"},
+		{`{"filesystem":{"read":["out"]}}`, "/ws/out"},
+		{`{"access_mode":"workspace-write","filesystem":{"read":["out"]}}`, "/ws/out"},
+		{`{"filesystem":{"mounts":[{"source":"out","target":"/m","mode":"ro"}]}}`, "/ws/out"},
+		{`{"filesystem":{"mounts":[{"source":"out","target":"/m","mode":"rw"}]}}`, "/ws/out"},
+		{`{"commands":{"allow":["./tool"]}}`, "/ws/tool"},
+		{`{"syscalls":"prof"}`, "/ws/prof"},
+		// Those that only narrow.
+		{`{"filesystem":{"hide":["out"]}}`, ""},
+		{`{"commands":{"deny":["./tool"]}}`, ""},
+		// The real path itself, and a link that stays.
+		{`{"working_dir":"/out"}`, ""},
+		{`{"working_dir":"/ws/in"}`, ""},
+		{`{"working_dir":"in"}`, ""},
+		{`{"filesystem":{"read":["in","self","sub/up","round"]}}`, ""},
+		// A link that stands where no command writes.
+		{`{"working_dir":"~/proj"}`, ""},
+		{`{"filesystem":{"write":["/host"],"read":["/bin"]}}`, ""},
+		{`{"commands":{"allow":["/bin/tool"]}}`, ""},
+		// What documents have written is theirs, wherever it lies.
+		{`{"filesystem":{"write":["/data"],"read":["/data/far"]}}`, "/data/far"},
+		{`{"working_dir":"/data/far"}`, ""}, // nobody says that anything is written there
+		{`{"filesystem":{"write":["/data"],"read":["/data/near"]}}`, ""},
+		{`{"filesystem":{"mounts":[{"source":"/data","target":"/m","mode":"rw"}],"read":["/data/far"]}}`, "/data/far"},
+		{`{"filesystem":{"mounts":[{"source":"/data","target":"/m","mode":"ro"}],"read":["/data/far"]}}`, ""},
+		{`{"readonly":true,"filesystem":{"write":["/data"],"read":["/data/far"]}}`, "/data/far"},
+		// From one of them to another, where that is named without a planted link.
+		{`{"filesystem":{"write":["/data"],"read":["data"]}}`, ""},
+		{`{"filesystem":{"write":["out","/out"]}}`, ""},
+		{`{"filesystem":{"write":["out","chain"]}}`, "/ws/out"},
+		{`{"access_mode":"workspace-write","filesystem":{"write":["/data","/data/ws"]}}`, ""},
+		{`{"access_mode":"read-only","filesystem":{"write":["/data","/data/ws"]}}`, "/data/ws"},
+		{`{"access_mode":"read-only","filesystem":{"write":["sub","sub/up"]}}`, ""},
+		// Within the tree, to what is opened by its own name alone.
+		{`{"access_mode":"workspace-write","filesystem":{"write":["hooks"]}}`, "/ws/hooks"},
+		{`{"access_mode":"workspace-write","filesystem":{"write":[".git/hooks"]}}`, ""},
+		{`{"access_mode":"workspace-write","working_dir":"/home/u","filesystem":{"read":["keys"]}}`, "/home/u/keys"},
+		{`{"access_mode":"workspace-write","working_dir":"/home/u","filesystem":{"read":[".ssh"]}}`, ""},
+	} {
+		s := decodeAt(t, c.doc)
+		s.Source.Dir = "/specs"
+		_, err := Resolve(s, linkInputs("/ws"))
+		if c.bad == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.doc, err)
+			}
+			continue
+		}
+		p := AsProblems(err)
+		if err == nil || !strings.HasPrefix(p[0].Why, c.bad+" is a link ") || !strings.HasSuffix(p[0].Why, ": an earlier command may have left it") ||
+			!strings.HasPrefix(p[0].Help, "name /") || p[0].Field == "" || p[0].On == "" {
+			t.Errorf("%s: %v", c.doc, err)
+		}
+	}
+}
+
+// Where all of the host is the current folder, or a spec's, no link is a command's.
+func TestTheRootIsNoTree(t *testing.T) {
+	s := decodeAt(t, `{"working_dir":"/ws/out","filesystem":{"read":["/bin"]}}`)
+	s.Source.Dir = "/"
+	if _, err := Resolve(s, linkInputs("/")); err != nil {
+		t.Error(err)
+	}
+}
+
+// The folder of each document counts for all of them.
+func TestChainKnowsAllFolders(t *testing.T) {
+	parent, child := decodeAt(t, `{}`), decodeAt(t, `{"working_dir":"/specs/out"}`)
+	parent.Source.Dir, child.Source.Dir = "/specs", "/data"
+	if _, err := Chain([]*SandboxSpec{parent, child}, linkInputs("/ws")); err == nil || !strings.Contains(err.Error(), "/specs/out is a link") {
+		t.Error(err)
+	}
+	parent.Source.Dir = "/usr"
+	if _, err := Chain([]*SandboxSpec{parent, child}, linkInputs("/ws")); err != nil {
+		t.Error(err)
+	}
+}
+
+// --input and --output, and what else a flag names.
+func TestPlantedLinksOfFlags(t *testing.T) {
+	for _, c := range []struct {
+		job JobAsk
+		bad string
+	}{
+		{JobAsk{Input: "out"}, "/ws/out"}, {JobAsk{Output: "out"}, "/ws/out"}, {JobAsk{Input: "/data/far", Output: "/data"}, "/data/far"},
+		{JobAsk{Input: "in", Output: "/host"}, ""}, {JobAsk{Input: "/out", Output: "/data"}, ""},
+	} {
+		in := linkInputs("/ws")
+		in.Job = &c.job
+		s := decodeAt(t, `{}`)
+		s.Source.Dir = ""
+		_, err := Resolve(s, in)
+		if c.bad == "" && err != nil || c.bad != "" && (err == nil || !strings.Contains(err.Error(), c.bad+" is a link")) {
+			t.Errorf("%+v: %v", c.job, err)
+		}
+	}
+	s := decodeAt(t, `{"access_mode":"workspace-write","working_dir":"missing","filesystem":{"write":["/data"]}}`)
+	s.Source.Dir = "/specs"
+	trees := TreesOf(linkInputs("/ws"), s) // though the document does not hold
+	for path, bad := range map[string]string{
+		"/ws/out/": "/ws/out", "/ws/gone": "/ws/gone", "/data/far/new": "/data/far", "/specs/out": "/specs/out", "/ws/.git/hooks": "", "/ws/hooks": "/ws/hooks",
+		"/ws/in/new": "", "/out/new": "", "/host/new": "", "/home/u/keys": "",
+	} {
+		p, refusal := trees.Follow(path)
+		if bad == "" && (refusal != nil || p.Real == "") || bad != "" && (refusal == nil || !strings.HasPrefix(refusal.Why, bad+" is a link")) {
+			t.Errorf("%s: %+v, %v", path, p, refusal)
+		}
+	}
+}
