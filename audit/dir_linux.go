@@ -21,9 +21,9 @@ func openat(dir int, name string, flags int, perm uint32) (int, error) {
 // error, and the descriptor is gone either way.
 func closeFD(fd int) { _ = unix.Close(fd) }
 
-// openReal opens an absolute path in which no link stands; one that was put there since
+// OpenReal opens an absolute path in which no link stands; one that was put there since
 // it was resolved is refused.
-func openReal(path string, flags int) (int, error) {
+func OpenReal(path string, flags int) (int, error) {
 	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC | unix.O_NOFOLLOW), Resolve: unix.RESOLVE_NO_SYMLINKS}
 	for {
 		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)

@@ -80,7 +80,7 @@ func (s *Sink) openNamed(path, folder string) error {
 	}
 	var err error
 	if folder != "" {
-		s.dir, err = openReal(folder, unix.O_PATH|unix.O_DIRECTORY)
+		s.dir, err = OpenReal(folder, unix.O_PATH|unix.O_DIRECTORY)
 	} else {
 		s.dir, err = openat(unix.AT_FDCWD, parent, unix.O_PATH|unix.O_DIRECTORY, 0)
 	}

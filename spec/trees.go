@@ -5,12 +5,14 @@ import "strings"
 // Trees are the folders whose content may be a command's. An earlier command may
 // have left a link there, and would choose by it what a document or a flag names.
 type Trees struct {
-	in  Inputs
-	all []grown
+	in    Inputs
+	docs  []*SandboxSpec
+	all   []treeAt
+	known bool // all is gathered, which only a link on the way asks for
 }
 
-// grown is one of them, links resolved.
-type grown struct {
+// treeAt is one of them, links resolved.
+type treeAt struct {
 	Path
 	written bool // by what a document asks for, so that a link may lead there
 }
@@ -19,7 +21,13 @@ type grown struct {
 // and what the documents have a command start in or write. It takes what they ask
 // for, whether they hold or not. The whole root is none.
 func TreesOf(in Inputs, docs ...*SandboxSpec) Trees {
-	t := Trees{in: in}
+	return Trees{in: in, docs: docs}
+}
+
+// gather finds the trees.
+func (t *Trees) gather() {
+	in := &t.in
+	t.known = true
 	t.add(in.Cwd, in.Cwd, false)
 	for _, dir := range in.Folders {
 		t.add(dir, in.Cwd, false)
@@ -35,13 +43,12 @@ func TreesOf(in Inputs, docs ...*SandboxSpec) Trees {
 		t.add(in.Job.Output, in.Cwd, true)
 	}
 	base := in.Cwd
-	for _, d := range docs {
+	for _, d := range t.docs {
 		base = t.addDocument(d, base)
 	}
 	for i := range t.all { // where a planted link leads, nobody has asked for
 		t.all[i].written = t.all[i].written && len(t.planted(&t.all[i].Path)) == 0
 	}
-	return t
 }
 
 // addDocument adds what a document asks for. Relative paths of a document count
@@ -81,7 +88,7 @@ func (t *Trees) add(path, base string, written bool) string {
 		return base
 	}
 	if at, err := resolvePath(t.in.Paths, abs); err == nil && at.IsDir && at.Real != "/" {
-		t.all = append(t.all, grown{at, written})
+		t.all = append(t.all, treeAt{at, written})
 	}
 	return abs
 }
@@ -102,8 +109,11 @@ func (t *Trees) Follow(abs string) (Path, *Problem) {
 
 // planted are the links on the way to p that stand in one of the trees.
 func (t *Trees) planted(p *Path) (links []*Link) {
+	if !t.known && len(p.Links) > 0 {
+		t.gather()
+	}
 	for i := range p.Links {
-		if l := &p.Links[i]; t.holding(l.Path, func(a *grown) bool { return l.Path != a.Real }) {
+		if l := &p.Links[i]; t.holding(l.Path, func(a *treeAt) bool { return l.Path != a.Real }) {
 			links = append(links, l)
 		}
 	}
@@ -111,7 +121,7 @@ func (t *Trees) planted(p *Path) (links []*Link) {
 }
 
 // holding tells whether one of the trees that hold path is such a one.
-func (t *Trees) holding(path string, is func(*grown) bool) bool {
+func (t *Trees) holding(path string, is func(*treeAt) bool) bool {
 	for i := range t.all {
 		if a := &t.all[i]; within(a.Real, path) && is(a) {
 			return true
@@ -125,9 +135,9 @@ func (t *Trees) holding(path string, is func(*grown) bool) bool {
 // write it may lead to what lies in the same one. It opens nothing that is opened by
 // its own name alone.
 func (t *Trees) astray(p *Path) (why, help string) {
-	written := func(a *grown) bool { return a.written }
+	written := func(a *treeAt) bool { return a.written }
 	for _, l := range t.planted(p) {
-		same := func(a *grown) bool { return within(a.Real, p.Real) }
+		same := func(a *treeAt) bool { return within(a.Real, p.Real) }
 		switch {
 		case !t.holding(p.Real, written) && (t.holding(l.Path, written) || !t.holding(l.Path, same)):
 			why = " is a link that leads out of the workspace, to "
@@ -151,7 +161,7 @@ func (t *Trees) kept(real string) bool {
 			return true
 		}
 	}
-	return lists.Protected != nil && t.holding(real, func(a *grown) bool {
+	return lists.Protected != nil && t.holding(real, func(a *treeAt) bool {
 		return real != a.Real && lists.Protected(strings.TrimPrefix(real, a.Real+"/"))
 	})
 }

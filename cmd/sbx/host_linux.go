@@ -152,7 +152,7 @@ func become(path string, args, environ []string) error {
 
 // artifactsOf lists what lies in a job's output folder.
 func artifactsOf(dir string) ([]audit.Artifact, int, error) {
-	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	fd, err := audit.OpenReal(dir, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, 0, err
 	}

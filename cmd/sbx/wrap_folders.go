@@ -57,5 +57,9 @@ func byItsFields(err error, inv *wrap.Invocation) error {
 	if len(all) != 1 || all[0].Field != "working_dir" || all[0].On != "" && all[0].On != defaultName {
 		return err
 	}
-	return badFolders{spec.Problems{{Field: "cwd", On: inv.Cwd, Do: "start in it", Why: all[0].Why, Help: "name a folder that is there"}}}
+	help := all[0].Help
+	if help == "" {
+		help = "name a folder that is there"
+	}
+	return badFolders{spec.Problems{{Field: "cwd", On: inv.Cwd, Do: "start in it", Why: all[0].Why, Help: help}}}
 }

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/audit"
 	"sbx/dispatch"
 	"sbx/spec"
 	"sbx/wrap"
@@ -50,14 +51,9 @@ func (w *World) Ledger(named string, j *Job) (dispatch.Place, error) {
 	return at, nil
 }
 
-// openReal opens an absolute path in which no link stands; one that was put there
-// since it was resolved is not followed.
+// openReal opens an absolute path in which no link stands.
 func openReal(path string, flags int) (*os.File, error) {
-	how := unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC), Resolve: unix.RESOLVE_NO_SYMLINKS}
-	fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
-	if err == unix.ENOSYS || err == unix.EPERM { // a filter around us
-		fd, err = unix.Open(path, flags|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
-	}
+	fd, err := audit.OpenReal(path, flags)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
