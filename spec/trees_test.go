@@ -84,8 +84,12 @@ func TestPlantedLinks(t *testing.T) {
 			}
 			continue
 		}
+		if err == nil {
+			t.Errorf("%s: %s is followed", c.doc, c.bad)
+			continue
+		}
 		p := AsProblems(err)
-		if err == nil || !strings.HasPrefix(p[0].Why, c.bad+" is a link ") || !strings.HasSuffix(p[0].Why, ": an earlier command may have left it") ||
+		if !strings.HasPrefix(p[0].Why, c.bad+" is a link ") || !strings.HasSuffix(p[0].Why, ": an earlier command may have left it") ||
 			!strings.HasPrefix(p[0].Help, "name /") || p[0].Field == "" || p[0].On == "" {
 			t.Errorf("%s: %v", c.doc, err)
 		}
