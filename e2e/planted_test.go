@@ -118,6 +118,31 @@ func TestPlantedLinksToWhatIsKept(t *testing.T) {
 	}
 }
 
+// The repository around the current folder may have been a command's workspace.
+func TestPlantedLinksAround(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	must(t, os.Mkdir(b.ws+"/sub", 0o755))
+	keys, _ := b.treasures()
+	input := func(at string) result {
+		cmd := b.command(t.Context(), "", "/bin/cat", "/input/id")
+		cmd.Args = append([]string{sbxPath, "exec", "--effective", b.rec, "--input", at}, "--", "/bin/cat", "/input/id")
+		cmd.Dir = b.ws + "/sub"
+		return b.finish(cmd)
+	}
+	// Without one nothing says that commands write there.
+	if r := input("../data"); r.out != "KEY\n" {
+		t.Errorf("control: no repository: %v", r)
+	}
+	must(t, os.Mkdir(b.ws+"/.git", 0o755))
+	input("../data").refused(keys.planted + " is a link that leads out")
+	for _, at := range []string{keys.real, keys.elsewhere} {
+		if r := input(at); r.out != "KEY\n" {
+			t.Errorf("control: %s: %v", at, r)
+		}
+	}
+}
+
 // Which programs may start is nothing that a planted link says either; which may not,
 // it may.
 func TestPlantedPrograms(t *testing.T) {

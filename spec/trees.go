@@ -8,18 +8,22 @@ type Trees struct {
 	in    Inputs
 	docs  []*SandboxSpec
 	all   []treeAt
-	known bool // all is gathered, which only a link on the way asks for
+	home  string // links resolved
+	known bool   // all is gathered, which only a link on the way asks for
 }
 
 // treeAt is one of them, links resolved.
 type treeAt struct {
 	Path
 	written bool // by what a document asks for, so that a link may lead there
+	above   bool // a repository that another tree lies in
 }
 
 // TreesOf are the folder that the caller stands in, those that the documents lie in,
-// and what the documents have a command start in or write. It takes what they ask
-// for, whether they hold or not. The whole root is none.
+// what the documents have a command start in or write, and the repositories that these
+// lie in: another command may have had those as its workspace. It takes what the
+// documents ask for, whether they hold or not. The whole root is none, and a home that
+// is a repository is none for what lies in it.
 func TreesOf(in Inputs, docs ...*SandboxSpec) Trees {
 	return Trees{in: in, docs: docs}
 }
@@ -27,7 +31,10 @@ func TreesOf(in Inputs, docs ...*SandboxSpec) Trees {
 // gather finds the trees.
 func (t *Trees) gather() {
 	in := &t.in
-	t.known = true
+	t.known, t.home = true, in.Home
+	if home, err := resolvePath(in.Paths, in.Home); err == nil {
+		t.home = home.Real
+	}
 	t.add(in.Cwd, in.Cwd, false)
 	for _, dir := range in.Folders {
 		t.add(dir, in.Cwd, false)
@@ -46,6 +53,7 @@ func (t *Trees) gather() {
 	for _, d := range t.docs {
 		base = t.addDocument(d, base)
 	}
+	t.addAbove()
 	for i := range t.all { // where a planted link leads, nobody has asked for
 		t.all[i].written = t.all[i].written && len(t.planted(&t.all[i].Path)) == 0
 	}
@@ -88,9 +96,20 @@ func (t *Trees) add(path, base string, written bool) string {
 		return base
 	}
 	if at, err := resolvePath(t.in.Paths, abs); err == nil && at.IsDir && at.Real != "/" {
-		t.all = append(t.all, treeAt{at, written})
+		t.all = append(t.all, treeAt{Path: at, written: written})
 	}
 	return abs
+}
+
+// addAbove adds the repositories that the trees lie in.
+func (t *Trees) addAbove() {
+	for _, a := range t.all {
+		for dir := parent(a.Real); a.Real != t.home && dir != "/" && dir != t.home; dir = parent(dir) {
+			if _, err := t.in.Paths.Lstat(dir + "/.git"); err == nil {
+				t.all = append(t.all, treeAt{Path: Path{Abs: dir, Real: dir, Exists: true, IsDir: true}, above: true})
+			}
+		}
+	}
 }
 
 // Follow resolves an absolute path, which need not exist. The Problem, without what
@@ -132,12 +151,13 @@ func (t *Trees) holding(path string, is func(*treeAt) bool) bool {
 
 // astray tells why p is not followed; "" where it is. A planted link may lead to
 // where the documents have the command write. From a tree that they do not have it
-// write it may lead to what lies in the same one. It opens nothing that is opened by
-// its own name alone.
+// write it may lead to what lies in the same one; the repository around a tree is not
+// the same. It opens nothing that is opened by its own name alone.
 func (t *Trees) astray(p *Path) (why, help string) {
 	written := func(a *treeAt) bool { return a.written }
 	for _, l := range t.planted(p) {
-		same := func(a *treeAt) bool { return within(a.Real, p.Real) }
+		inner := t.holding(l.Path, func(a *treeAt) bool { return !a.above })
+		same := func(a *treeAt) bool { return within(a.Real, p.Real) && a.above != inner }
 		switch {
 		case !t.holding(p.Real, written) && (t.holding(l.Path, written) || !t.holding(l.Path, same)):
 			why = " is a link that leads out of the workspace, to "
@@ -155,11 +175,8 @@ func (t *Trees) astray(p *Path) (why, help string) {
 // it: a secret, or a protected name of one of the trees.
 func (t *Trees) kept(real string) bool {
 	lists := &t.in.Lists
-	if lists.Secret != nil {
-		home, err := resolvePath(t.in.Paths, t.in.Home)
-		if lists.Secret(real, t.in.Home) || err == nil && lists.Secret(real, home.Real) {
-			return true
-		}
+	if lists.Secret != nil && (lists.Secret(real, t.in.Home) || lists.Secret(real, t.home)) {
+		return true
 	}
 	return lists.Protected != nil && t.holding(real, func(a *treeAt) bool {
 		return real != a.Real && lists.Protected(strings.TrimPrefix(real, a.Real+"/"))

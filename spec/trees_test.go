@@ -96,6 +96,32 @@ func TestPlantedLinks(t *testing.T) {
 	}
 }
 
+// A command may have had the repository around the current folder as its workspace: a
+// link there stays in it, and one in the current folder stays in that. A home that is
+// a repository says nothing of the links in it.
+func TestRepositoriesAround(t *testing.T) {
+	for _, c := range []struct{ cwd, read, bad string }{
+		{"/ws/sub", "../out", "/ws/out"}, {"/ws/sub", "../in", ""}, {"/ws/sub", "../hooks", "/ws/hooks"}, {"/ws/sub", "up", "/ws/sub/up"},
+		{"/ws", "sub/up", ""}, {"/data/sub", "../far", ""}, // no repository
+		{"/home/u/work", "../way", ""}, {"/home/u", "way", "/home/u/way"},
+	} {
+		world := tree{"/home/u/.git": "dir", "/home/u/work": "dir", "/home/u/way": "-> /out", "/ws/sub/up": "-> ../.git"}
+		for path, what := range links {
+			if world[path] == "" {
+				world[path] = what
+			}
+		}
+		in := linkInputs(c.cwd)
+		in.Paths = world
+		s := decodeAt(t, `{"filesystem":{"read":["`+c.read+`"]}}`)
+		s.Source.Dir = ""
+		_, err := Resolve(s, in)
+		if c.bad == "" && err != nil || c.bad != "" && (err == nil || !strings.Contains(err.Error(), c.bad+" is a link")) {
+			t.Errorf("%s from %s: %v", c.read, c.cwd, err)
+		}
+	}
+}
+
 // Where all of the host is the current folder, or a spec's, no link is a command's.
 func TestTheRootIsNoTree(t *testing.T) {
 	s := decodeAt(t, `{"working_dir":"/ws/out","filesystem":{"read":["/bin"]}}`)
