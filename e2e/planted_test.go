@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -253,4 +254,35 @@ func TestPlantedLinksInDispatch(t *testing.T) {
 	if r := b.dispatch("retry", id); r.code != 125 || !strings.Contains(r.err, leftIt) {
 		t.Errorf("retry: %v", r)
 	}
+}
+
+// The driver holds what Intercore hands it to the same.
+func TestPlantedLinksForTheDriver(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	keys, precious := b.treasures()
+	b.intercore(20)
+	prompt := b.write("task.sh", "echo ran\n")
+	for i, c := range []struct {
+		out, prompt string
+		code        int
+	}{
+		{precious.planted + "/o", prompt, 125}, {b.out + "/o", keys.planted + "/id", 125},
+		{precious.real + "/o", prompt, 0}, {precious.elsewhere + "/p", prompt, 0},
+	} {
+		b.insert("row"+strconv.Itoa(i), "sh", c.out, c.prompt, nil)
+		cmd := b.driver(c.out, c.prompt)
+		_ = cmd.Run()
+		if code := statusOf(cmd.ProcessState); code != c.code {
+			t.Errorf("%+v: status %d", c, code)
+		}
+		effective := b.row("row" + strconv.Itoa(i)).effective()
+		if why := effective.text("error", "reason"); strings.Contains(why, leftIt) != (c.code != 0) {
+			t.Errorf("%+v: %v", c, effective)
+		}
+		if c.code != 0 && (exists(precious.real+"/o") || exists(precious.real+"/o.verdict")) {
+			t.Errorf("%+v: written where the link leads", c)
+		}
+	}
+	b.holds(precious.real+"/o", "ran\n")
 }
