@@ -29,7 +29,3 @@ func (v View) Supervisor() Process {
 		BootID:    text(v.Node.Get("boot_id")),
 	}
 }
-
-// Lost is the record of a run whose supervisor is gone: its state is "lost", all
-// else is as it was.
-func (v View) Lost() []byte { return v.lost() }

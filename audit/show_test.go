@@ -72,7 +72,11 @@ func TestShowAsked(t *testing.T) {
 func TestShowLost(t *testing.T) {
 	gone := Self()
 	gone.Start.Value--
-	out := Show(view(t, Record{Supervisor: gone}).Derive(), false)
+	_, v, err := Settled(func() ([]byte, error) { return Record{Supervisor: gone}.AppendJSON(nil), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := Show(v, false)
 	if !strings.Contains(out, ": lost") || !strings.Contains(out, "sbx itself was killed") {
 		t.Error(out)
 	}

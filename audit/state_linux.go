@@ -1,19 +1,14 @@
 package audit
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
-	"sbx/spec"
 )
 
 // effectiveName is a record's name in its run's folder.
 const effectiveName = "effective.json"
-
-// maxMend is how many of the newest runs Mend looks at.
-const maxMend = 32
 
 // StateDir is sbx's own state folder: $XDG_STATE_HOME/sbx where that is
 // absolute, else ~/.local/state/sbx; "" for a caller with no home.
@@ -59,7 +54,13 @@ func (s *Sink) Run() (fd int, path string, err error) {
 	return s.run, path, err
 }
 
-// makeRun makes and opens runs/<id>, and what is missing above it, all 0700.
+// MakeState makes a state folder, and what is missing above it.
+func MakeState(state string) error { return makeParents(state + "/runs/") }
+
+// makeRun makes and opens runs/<id>, and what is missing above it, all 0700. The
+// folder is locked until its descriptor is closed, which tells who mends records
+// that the run goes on: also on another machine that shares the state folder, and
+// in another pid namespace. Where there are no locks its process must do.
 func makeRun(state, id string) (int, string, error) {
 	dir := state + "/runs/" + id
 	err := unix.Mkdir(dir, 0o700)
@@ -71,7 +72,14 @@ func makeRun(state, id string) (int, string, error) {
 	if err != nil && err != unix.EEXIST {
 		return -1, dir, err
 	}
-	fd, err := openat(unix.AT_FDCWD, dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	fd, err := openat(unix.AT_FDCWD, dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err == unix.EACCES { // by an umask that leaves no right to read
+		fd, err = openat(unix.AT_FDCWD, dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+		return fd, dir, err
+	}
+	if err == nil {
+		_ = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
+	}
 	return fd, dir, err
 }
 
@@ -92,146 +100,30 @@ func makeParents(path string) error {
 	return nil
 }
 
-// Mend finishes the records of runs in a state folder whose supervisor is
-// gone: their state becomes "lost". It looks at the newest runs only, leaves
-// what it cannot tell, and is to be called while a command runs, never before.
-func Mend(stateDir string) (mended int) {
-	runs, err := openat(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return 0
-	}
-	defer closeFD(runs)
-	self := Self()
-	for _, id := range newest(runs, maxMend) {
-		if mendRun(runs, id, self) {
-			mended++
-		}
-	}
-	return mended
-}
-
-// beginsRunning tells by its first bytes whether a run's record may say that it
-// is running: nearly all do not, and need not be read.
-func beginsRunning(dir int) bool {
-	fd, err := openat(dir, effectiveName, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return false
-	}
-	defer closeFD(fd)
-	var head [512]byte
-	n, _ := readFull(fd, head[:])
-	return bytes.Contains(head[:n], []byte(`"`+stateRunning+`"`))
-}
-
-func mendRun(runs int, id string, self Process) bool {
-	dir, err := openat(runs, id, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
-	if err != nil {
-		return false
-	}
-	defer closeFD(dir)
-	if !beginsRunning(dir) {
-		return false
-	}
-	b, err := readRecord(dir, effectiveName, unix.O_NOFOLLOW)
-	if err != nil {
-		return false
-	}
-	v, err := Parse(b)
-	if err != nil || v.derive(self) != stateLost {
-		return false
-	}
-	return replaceAt(dir, effectiveName, launchName, v.lost(), false) == nil
-}
-
-// lost is the record with its state changed, and all else as it was.
-func (v View) lost() []byte {
-	w := writer{}
-	w.open('{')
-	for _, m := range v.Node.Members {
-		w.name(m.Key)
-		if m.Key == "state" {
-			w.str(stateLost)
-			continue
-		}
-		w.b = m.Value.AppendJSON(w.b, nil)
-		w.comma = true
-	}
-	w.close('}')
-	return append(w.b, '\n')
-}
-
-// newest is the names of the newest n runs, newest first.
-func newest(runs, n int) []string {
-	f := folder{fd: runs, buf: make([]byte, 8<<10)}
-	var ids []string
-	for e, ok := f.next(); ok; e, ok = f.next() {
-		name := string(e.name)
-		if !isID(name) || len(ids) == n && name < ids[n-1] {
-			continue
-		}
-		at, _ := slices.BinarySearchFunc(ids, name, func(a, b string) int { return strings.Compare(b, a) })
-		if ids = slices.Insert(ids, at, name); len(ids) > n {
-			ids = ids[:n]
-		}
-	}
-	return ids
-}
-
-// Load reads a record: a file by its path, a run by its id or the beginning
-// of one, or the newest by "last". What it returns beside is where it stood.
-func Load(stateDir, name string) ([]byte, string, error) {
-	if strings.ContainsRune(name, '/') || strings.HasSuffix(name, ".json") {
-		b, err := readRecord(unix.AT_FDCWD, name, 0)
-		return b, name, noRecord(name, err)
-	}
-	runs, err := openat(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return nil, "", noRecord(name, err)
-	}
-	defer closeFD(runs)
-	for _, id := range newest(runs, 1<<30) {
-		if name != "last" && !strings.HasPrefix(id, name) {
-			continue
-		}
-		at := id + "/" + effectiveName
-		b, err := readRecord(runs, at, 0)
-		if err == unix.ENOENT && name == "last" {
-			continue // its record was named with --effective
-		}
-		at = stateDir + "/runs/" + at
-		return b, at, noRecord(at, err)
-	}
-	return nil, "", noRecord(name, unix.ENOENT)
-}
-
-func noRecord(name string, err error) error {
-	if err == nil {
+// newest is the names of the newest n runs of those that are older than before
+// ("" for all), newest first.
+func newest(runs, n int, before string) []string {
+	if _, err := unix.Seek(runs, 0, unix.SEEK_SET); err != nil {
 		return nil
 	}
-	return &spec.Problem{On: name, Do: "read a record", Why: err.Error(),
-		Help: `name a file, the id of a run, or "last"`}
-}
-
-// readRecord reads a regular file of a record's size.
-func readRecord(dir int, name string, flags int) ([]byte, error) {
-	fd, err := openat(dir, name, unix.O_RDONLY|unix.O_NONBLOCK|flags, 0)
-	if err != nil {
-		return nil, err
+	f := folder{fd: runs, buf: make([]byte, 8<<10)}
+	var ids []string
+	least := "" // what is older is not among them
+	sort := func() {
+		slices.SortFunc(ids, func(a, b string) int { return strings.Compare(b, a) })
+		if len(ids) >= n {
+			ids = ids[:n]
+			least = ids[n-1]
+		}
 	}
-	defer closeFD(fd)
-	var st unix.Stat_t
-	if err = unix.Fstat(fd, &st); err != nil {
-		return nil, err
+	for e, ok := f.next(); ok; e, ok = f.next() {
+		if string(e.name) < least || before != "" && string(e.name) >= before || !isID(string(e.name)) {
+			continue
+		}
+		if ids = append(ids, string(e.name)); len(ids) >= 2*n {
+			sort()
+		}
 	}
-	switch {
-	case st.Mode&unix.S_IFMT == unix.S_IFDIR:
-		return nil, unix.EISDIR
-	case st.Mode&unix.S_IFMT != unix.S_IFREG:
-		return nil, unix.EINVAL
-	case st.Size > maxRecord:
-		return nil, unix.EFBIG
-	}
-	b := make([]byte, st.Size)
-	n, err := readFull(fd, b)
-	return b[:n], err
+	sort()
+	return ids
 }

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"sbx/spec"
 )
 
@@ -81,110 +79,6 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-func TestMend(t *testing.T) {
-	noLeak(t)
-	dir := temp(t)
-	self := Self()
-	gone := self
-	gone.Start.Value--
-	write := func(p Process, r Record) string {
-		t.Helper()
-		s := open(t, dir, "")
-		r.ID, r.Supervisor = s.id, p
-		if err := s.Close(r); err != nil {
-			t.Fatal(err)
-		}
-		return s.Path()
-	}
-	alive := write(self, Record{})
-	lost := write(gone, Record{Command: Command{Argv: []string{"make", "all"}}, Usage: Usage{WallMS: spec.Some[int64](5)}})
-	exited := write(gone, Record{EndedAt: time.Now()})
-	refused := write(gone, Record{Error: &Refusal{Reason: "x"}})
-	elsewhere := gone
-	elsewhere.Namespace.Value++
-	other := write(elsewhere, Record{})
-	broken := write(gone, Record{})
-	if err := os.WriteFile(broken, []byte(`{"record_version": 1, "state": "running"`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	link := write(gone, Record{})
-	victim := dir + "/victim"
-	if err := os.Rename(link, victim); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(victim, link); err != nil {
-		t.Fatal(err)
-	}
-	fifo := write(gone, Record{})
-	if err := os.Remove(fifo); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	plant(t, dir, "sbx/runs/other/effective.json", "sbx/runs/20260101T000000.000-00000000/")
-
-	if n := Mend(dir + "/sbx"); n != 1 {
-		t.Errorf("%d mended, want 1", n)
-	}
-	for path, want := range map[string]string{alive: "running", lost: "lost", exited: "exited", refused: "refused", other: "running", victim: "running"} {
-		if got := state(t, path); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-	b, err := os.ReadFile(lost)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := decode(t, b)
-	if at(m, "command.argv.1") != "all" || at(m, "usage.wall_ms") != 5.0 || at(m, "pid") != float64(self.PID) {
-		t.Errorf("something was lost of %s", b)
-	}
-	if n := Mend(dir + "/sbx"); n != 0 {
-		t.Errorf("%d mended again", n)
-	}
-	if n := Mend(dir + "/nowhere"); n != 0 {
-		t.Errorf("%d mended nowhere", n)
-	}
-}
-
-func TestMendIsBounded(t *testing.T) {
-	dir := temp(t)
-	gone := Self()
-	gone.Start.Value--
-	for range 2 * maxMend {
-		s := open(t, dir, "")
-		if err := s.Close(Record{ID: s.id, Supervisor: gone}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := Mend(dir + "/sbx"); n != maxMend {
-		t.Errorf("%d mended, want %d", n, maxMend)
-	}
-}
-
-func TestDerive(t *testing.T) {
-	gone := Self()
-	gone.Start.Value--
-	for _, c := range []struct {
-		r    Record
-		want string
-	}{
-		{Record{Supervisor: Self()}, "running"},
-		{Record{Supervisor: gone}, "lost"},
-		{Record{Supervisor: gone, EndedAt: time.Now()}, "exited"},
-		{Record{}, "running"},
-	} {
-		v, err := Parse(c.r.AppendJSON(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := v.Derive().State; got != c.want {
-			t.Errorf("%s, want %s", got, c.want)
-		}
-	}
-}
-
 func TestLoad(t *testing.T) {
 	noLeak(t)
 	dir := temp(t)
@@ -203,17 +97,74 @@ func TestLoad(t *testing.T) {
 	for name, want := range map[string]string{
 		"last": ids[2], ids[0]: ids[0], "20260101T000001": ids[1], dir + "/sbx/runs/" + ids[0] + "/effective.json": ids[0],
 	} {
-		b, path, err := Load(dir+"/sbx", name)
+		b, _, path, err := Load(dir+"/sbx", name)
 		if err != nil || !strings.Contains(string(b), want) || !strings.Contains(path, want) {
 			t.Errorf("%s: %s, %v", name, path, err)
 		}
 	}
 	for _, name := range []string{"nothing", dir, dir + "/no.json", "20270101", ".."} {
-		if _, _, err := Load(dir+"/sbx", name); err == nil {
+		if _, _, _, err := Load(dir+"/sbx", name); err == nil {
 			t.Errorf("%s was loaded", name)
 		}
 	}
-	if _, _, err := Load(dir+"/empty", "last"); err == nil {
+	if _, _, _, err := Load(dir+"/empty", "last"); err == nil {
 		t.Error("the last of nothing was loaded")
+	}
+}
+
+// A run's folder is sbx's own: no link, nobody else's to write, and the record in
+// it is that run's.
+func TestLoadOwnRecordsAlone(t *testing.T) {
+	dir := temp(t)
+	s := open(t, dir, "")
+	if err := s.Close(Record{ID: s.id}); err != nil {
+		t.Fatal(err)
+	}
+	runs := dir + "/sbx/runs/"
+	const later = "99990101T000000.000-00000000"
+	for _, c := range []struct {
+		name, want string
+		make       func() error
+	}{
+		{"a link to a folder", "link", func() error { return os.Symlink(runs+s.id, runs+later) }},
+		{"another run's record", "another run", func() error { return os.CopyFS(runs+later, os.DirFS(runs+s.id)) }},
+		{"a link to a record", "link", func() error {
+			if err := os.Mkdir(runs+later, 0o700); err != nil {
+				return err
+			}
+			return os.Symlink(s.Path(), runs+later+"/effective.json")
+		}},
+		{"a folder that others write", "others may write", func() error {
+			if err := os.Mkdir(runs+later, 0o700); err != nil {
+				return err
+			}
+			if err := os.WriteFile(runs+later+"/effective.json", Record{ID: later}.AppendJSON(nil), 0o600); err != nil {
+				return err
+			}
+			return os.Chmod(runs+later, 0o777)
+		}},
+	} {
+		if err := c.make(); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"last", later, "9999"} {
+			if _, _, _, err := Load(dir+"/sbx", name); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s by %s: %v", c.name, name, err)
+			}
+		}
+		if c.name == "a folder that others write" { // the control
+			if err := os.Chmod(runs+later, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, path, err := Load(dir+"/sbx", "last"); err != nil || !strings.Contains(path, later) {
+				t.Errorf("%s, %v", path, err)
+			}
+		}
+		if err := os.RemoveAll(runs + later); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, v, _, err := Load(dir+"/sbx", "last"); err != nil || text(v.Node.Get("id")) != s.id {
+		t.Error(err)
 	}
 }

@@ -19,23 +19,18 @@ func runShow(c *call) int {
 	if len(c.rest) == 1 {
 		name = c.rest[0]
 	}
-	text, path, err := audit.Load(audit.StateDir(c.environ, c.home()), name)
+	text, view, _, err := audit.Load(audit.StateDir(c.environ, c.home()), name)
 	if err != nil {
 		c.std.problem(spec.AsProblems(err)[0])
-		return exitFailed
-	}
-	view, err := audit.Parse(text)
-	if err != nil {
-		c.std.problem(&spec.Problem{On: path, Do: "read the record", Why: err.Error()})
 		return exitFailed
 	}
 	switch {
 	case c.has("json"):
 		c.std.print(string(text))
 	case c.has("html"):
-		c.std.print(audit.ShowHTML(view.Derive()))
+		c.std.print(audit.ShowHTML(view))
 	default:
-		c.std.print(audit.Show(view.Derive(), c.colour()))
+		c.std.print(audit.Show(view, c.colour()))
 	}
 	return exitOK
 }

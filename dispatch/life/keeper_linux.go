@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -214,10 +215,18 @@ func readUsed(from *os.File, to chan dispatch.Counts) {
 	}
 }
 
+// record is the text of the record as it stands.
+func (f folder) record() ([]byte, error) {
+	if b := f.read(recordFile); b != nil {
+		return b, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
 // recordNow is the record as it stands, if there is one.
 func (f folder) recordNow() ([]byte, audit.View, bool) {
-	b := f.read(recordFile)
-	if b == nil {
+	b, err := f.record()
+	if err != nil {
 		return nil, audit.View{}, false
 	}
 	v, err := audit.Parse(b)

@@ -45,18 +45,14 @@ func (w *World) settle(l *dispatch.Ledger, d *dispatch.Dispatch) (dispatch.End, 
 		// ours is known, and so no record.
 		return dispatch.End{At: time.Now(), Status: dispatch.Failed, Error: spec.Some("its process is gone")}, true
 	}
-	record, view, ok := f.recordNow()
-	if !ok {
-		j := f.readJob()
-		record = w.bare(j, started(d), nil)
-		var err error
+	record, view, err := audit.Settled(f.record)
+	switch {
+	case err != nil:
+		record = w.bare(f.readJob(), started(d), nil)
 		if view, err = audit.Parse(record); err != nil {
 			return dispatch.End{}, false
 		}
-		return outcome(record, view, time.Now(), spec.Opt[int64]{}, f.stop()), true
-	}
-	// sbx exec dies with its keeper, in a moment.
-	if view.State == "running" && !view.Supervisor().Gone() {
+	case view.State == "running": // sbx exec dies with its keeper, in a moment
 		return dispatch.End{}, false
 	}
 	return outcome(record, view, time.Now(), spec.Opt[int64]{}, f.stop()), true
