@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+	"sbx/wrap"
 )
 
 // effectiveName is a record's name in its run's folder.
@@ -13,13 +14,7 @@ const effectiveName = "effective.json"
 // StateDir is sbx's own state folder: $XDG_STATE_HOME/sbx where that is
 // absolute, else ~/.local/state/sbx; "" for a caller with no home.
 func StateDir(environ []string, home string) string {
-	if x := lookup(environ, "XDG_STATE_HOME"); strings.HasPrefix(x, "/") {
-		return strings.TrimRight(x, "/") + "/sbx"
-	}
-	if !strings.HasPrefix(home, "/") {
-		return ""
-	}
-	return strings.TrimRight(home, "/") + "/.local/state/sbx"
+	return wrap.StateDir(lookup(environ, "XDG_STATE_HOME"), home)
 }
 
 // openRun makes the run's own folder the record's.

@@ -51,7 +51,7 @@ func (b *builder) maskImages(path string, k Kind, f spec.Field, bindsOnly bool) 
 
 // maskAt masks one image of a path of the host.
 func (b *builder) maskAt(image, path string, k Kind, f spec.Field) {
-	if b.restricted() && b.mayWrite(parent(image)) { // a folder above could be renamed, and the next run would see what is in it
+	if b.restricted() { // a folder above could be renamed, and the next run would see what is in it
 		b.pinsAbove(path, image)
 	}
 	b.masked = append(b.masked, image)
@@ -143,7 +143,11 @@ func (b *builder) hideInBind(p spec.Path) {
 		return
 	}
 	m := &b.binds[i]
-	switch kind := b.h.Kind(m.Source.Real + p.Abs[len(m.Target):]); {
+	source := m.Source.Real + p.Abs[len(m.Target):]
+	if b.restricted() {
+		b.pinsAbove(source, p.Abs)
+	}
+	switch kind := b.h.Kind(source); {
 	case p.Abs == m.Target:
 		b.mask(p.Abs, pathKind(m.Source), "filesystem.hide")
 	case kind != Absent:

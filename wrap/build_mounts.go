@@ -53,6 +53,7 @@ func (b *builder) mounts() {
 	b.placeWritable()
 	b.openSecrets()
 	b.placeMounts()
+	b.wayToState()
 	b.closeWorkDir()
 	b.maskSecrets()
 	b.protect()

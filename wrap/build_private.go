@@ -28,12 +28,11 @@ const (
 
 // privates lists the folders that the sandbox has its own of.
 func (b *builder) privates() {
-	if !b.r.Private && !b.r.Visible {
-		return
-	}
-	for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
-		if b.prefix != "" || b.h.Kind(dir) == Dir {
-			b.private = append(b.private, dir)
+	if b.r.Private || b.r.Visible {
+		for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
+			if b.prefix != "" || b.h.Kind(dir) == Dir {
+				b.private = append(b.private, dir)
+			}
 		}
 	}
 	// A secret folder in which something is opened, and sbx's own state: an sbx
@@ -68,6 +67,7 @@ func (b *builder) openSecrets() {
 				opened, slots = append(opened, p), append(slots, slot)
 			}
 		}
+		b.pinsAbove(dir, dir)
 		b.op(Mount{Op: OpPlace, Slot: b.openedAt[dir], Target: b.in(dir), For: FieldSecrets})
 		b.private = append(b.private, dir)
 		b.replaced = append(b.replaced, dir)

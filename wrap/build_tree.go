@@ -210,6 +210,9 @@ func (b *builder) placeMounts() {
 			b.op(Mount{Op: OpTmpfs, Target: b.in(m.Target), Perm: 0o755, Size: b.tmpfsSize(), For: m.Field, Why: m.Label})
 			continue
 		}
+		if m.Mode == spec.MountRO && m.Source.Real == m.Target { // it keeps what is there, which is to stay there
+			b.pinsAbove(m.Target, m.Target)
+		}
 		b.put(m.Source.Real, m.Target, bindMode(m.Mode), m.Field, false)
 	}
 }

@@ -156,8 +156,13 @@ type Host struct {
 	// permission bits; looked at only where an agent's home is a layer.
 	HomeReal string
 	HomeMode uint32
-	State    string  // sbx's own state folder, a private one inside; "" for none
-	Secrets  []Found // the default secrets that exist and that the spec opens none of
+	// State is sbx's own state folder, links resolved, a private one inside; "" for
+	// none. StateLinks are the links on the way to it, StateWhy why it is not there,
+	// where sbx has tried to make it.
+	State      string
+	StateLinks []string
+	StateWhy   string
+	Secrets    []Found // the default secrets that exist and that the spec opens none of
 	// SecretsCut says which secrets were not looked for, where there are too
 	// many homes; "" where all were.
 	SecretsCut string

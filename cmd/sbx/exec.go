@@ -20,6 +20,7 @@ type execution struct {
 	keep        []int
 	resolved    *spec.Resolved
 	sink        *audit.Sink
+	unmadeWhy   string // why there is no state folder, and none could be made
 	later       string // where the record will stand, links resolved, before sink is opened
 	record      audit.Record
 	host        wrap.Host
@@ -172,7 +173,11 @@ func (x *execution) ask() error {
 // the run's own folder can wait until the child is busy with its mounts.
 func (x *execution) place() error {
 	state := audit.StateDir(x.environ, x.home())
-	if x.has("effective") || variable(x.environ, "SBX_EFFECTIVE") != "" || !exists(state+"/runs") {
+	if x.has("effective") || variable(x.environ, "SBX_EFFECTIVE") != "" {
+		x.makeState(state)
+		return x.open()
+	}
+	if !exists(state + "/runs") {
 		return x.open()
 	}
 	runs, err := spec.Real(state+"/runs", spec.HostPaths{})
@@ -249,7 +254,7 @@ func (x *execution) reopen() error {
 // survey learns what stands in the workspace and around it.
 func (x *execution) survey() {
 	x.host = launch.Survey(x.resolved, x.host)
-	x.host.State = audit.StateDir(x.environ, x.home())
+	x.host.StateWhy = x.unmadeWhy
 }
 
 // find finds the program that the command names.

@@ -64,7 +64,7 @@ func (x *execution) runBacked() (status int, done bool) {
 		return 0, false
 	}
 	x.record.Backend = tool
-	x.host.State = audit.StateDir(x.environ, x.home())
+	x.host.StateWhy = x.unmadeWhy
 	if err := launch.Subreap(); err != nil {
 		return x.refuse(err), true
 	}

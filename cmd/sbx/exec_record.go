@@ -3,8 +3,22 @@ package main
 import (
 	"strings"
 
+	"sbx/audit"
 	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
 )
+
+// makeState makes sbx's own state folder where the record goes elsewhere, and the
+// command could make it: what that left there would be believed.
+func (x *execution) makeState(state string) {
+	if state == "" || exists(state) || x.has("dry-run") || !wrap.Writes(x.resolved, launch.Leads(state)) {
+		return
+	}
+	if err := audit.MakeState(state); err != nil {
+		x.unmadeWhy = err.Error()
+	}
+}
 
 // recordFolder is the folder of the record that is named, links resolved; "" where
 // that is the current one. No link that an earlier command may have left leads there:

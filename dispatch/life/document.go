@@ -80,7 +80,8 @@ func withMember(text, member string) string {
 // kept is a ledger that a command could else change.
 type kept struct {
 	files  []string // its own; hidden
-	folder string   // where they are, read-only inside; "" where that cannot be
+	folder string   // where they are
+	at     []string // where a command sees that folder, and it is to be read-only
 }
 
 // beside is the second document, which narrows the first: the dispatch's own
@@ -97,8 +98,14 @@ func beside(s *spec.SandboxSpec, timeout time.Duration, ledger kept) string {
 	if len(ledger.files) > 0 {
 		files["hide"] = ledger.files
 	}
-	if dir := ledger.folder; dir != "" && !slices.ContainsFunc(s.Filesystem.Value.Mounts.Value, func(m spec.Mount) bool { return m.Target == dir }) {
-		files["mounts"] = []map[string]string{{"label": "ledger", "source": dir, "target": dir, "mode": "ro"}}
+	var mounts []map[string]string
+	for _, at := range ledger.at {
+		if !slices.ContainsFunc(s.Filesystem.Value.Mounts.Value, func(m spec.Mount) bool { return m.Target == at }) {
+			mounts = append(mounts, map[string]string{"label": "ledger", "source": ledger.folder, "target": at, "mode": "ro"})
+		}
+	}
+	if mounts != nil {
+		files["mounts"] = mounts
 	}
 	if len(files) > 0 {
 		doc["filesystem"] = files

@@ -83,10 +83,10 @@ func guards(s *spec.SandboxSpec) bool {
 }
 
 // closable tells whether a folder is to be made read-only for a command, and can
-// be: it is not the one where that starts, the spec has it in view, and does not
+// be: it is none of those that it writes as a whole, the spec has it in view, and does not
 // keep it from being written already. What is out of view needs no closing, and
 // could not be asked for.
-func closable(s *spec.SandboxSpec, project, dir string) bool {
+func closable(s *spec.SandboxSpec, project, dir string, trees []shown) bool {
 	start := project
 	if s.WorkingDir.Set {
 		start = filepath.Clean(Absolute(s.WorkingDir.Value, project))
@@ -95,9 +95,12 @@ func closable(s *spec.SandboxSpec, project, dir string) bool {
 		at := filepath.Clean(Absolute(entry, start))
 		return at == dir || beneath(dir, at)
 	}
+	elsewhere := func(t shown) bool { return t.at == t.source && beneath(dir, t.source) }
 	files := &s.Filesystem.Value
 	switch {
-	case dir == start || !beneath(dir, start) || slices.ContainsFunc(files.Hide.Value, covers):
+	case dir == start || slices.Contains(trees, shown{dir, dir}) || slices.ContainsFunc(files.Hide.Value, covers):
+		return false
+	case !beneath(dir, start) && !slices.ContainsFunc(trees, elsewhere):
 		return false
 	case s.AccessMode.Set:
 		return s.AccessMode.Value == spec.WorkspaceWrite
@@ -106,7 +109,7 @@ func closable(s *spec.SandboxSpec, project, dir string) bool {
 	case !files.Read.Set:
 		return true
 	}
-	return slices.ContainsFunc(files.Read.Value, covers) || slices.ContainsFunc(files.Write.Value, covers)
+	return slices.ContainsFunc(files.Read.Value, covers) || slices.ContainsFunc(files.Write.Value, covers) || slices.ContainsFunc(trees, elsewhere)
 }
 
 // beneath tells whether path lies in dir.

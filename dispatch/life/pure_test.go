@@ -51,9 +51,9 @@ func TestBeside(t *testing.T) {
 		{time.Minute, kept{}, ""},
 		{1500 * time.Millisecond, kept{}, `{"limits":{"timeout":1.5}}`},
 		{0, kept{files: []string{"/p/l.db"}}, `{"filesystem":{"hide":["/p/l.db"]}}`},
-		{0, kept{files: []string{"/p/a/l.db"}, folder: "/p/a"},
+		{0, kept{files: []string{"/p/a/l.db"}, folder: "/p/a", at: []string{"/p/a"}},
 			`{"filesystem":{"hide":["/p/a/l.db"],"mounts":[{"label":"ledger","mode":"ro","source":"/p/a","target":"/p/a"}]}}`},
-		{0, kept{folder: "/taken"}, ""},
+		{0, kept{folder: "/taken", at: []string{"/taken"}}, ""},
 	} {
 		got := beside(s, c.timeout, c.ledger)
 		if got != c.want {

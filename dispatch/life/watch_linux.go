@@ -40,10 +40,36 @@ func (k *keeper) look() (place, error) {
 	}
 	// By whichever names: a ledger may be named through a link.
 	ledger := real(k.j.Ledger.Path)
-	if guards(s) && beneath(ledger, project) {
-		at.ledger, err = k.keepFrom(s, ledger, project)
+	trees := k.trees(s, project)
+	if guards(s) && !beneath(ledger, real(k.StateDir)) && (beneath(ledger, project) || slices.ContainsFunc(trees, func(t shown) bool { return beneath(ledger, t.source) })) {
+		at.ledger, err = k.keepFrom(s, ledger, project, trees)
 	}
 	return at, err
+}
+
+// shown is a folder that a command writes, and where it sees that.
+type shown struct{ source, at string }
+
+// trees are the folders that a spec lets be written. Of a profile nothing is known
+// here but the project, and a spec that is refused writes nothing.
+func (k *keeper) trees(s *spec.SandboxSpec, project string) (trees []shown) {
+	home := spec.HomeDir(k.Environ, func() string { return "" }, spec.HostPaths{})
+	r, err := spec.Resolve(s, spec.Inputs{Home: home, Cwd: project, Environ: k.Environ, UID: os.Getuid(), Paths: spec.HostPaths{}})
+	if err != nil || s.Profile.Set {
+		return nil
+	}
+	if !r.Confined {
+		trees = append(trees, shown{"/", "/"})
+	}
+	for i := range r.Write {
+		trees = append(trees, shown{r.Write[i].Real, r.Write[i].Real})
+	}
+	for i := range r.Mounts {
+		if m := &r.Mounts[i]; m.Mode == spec.MountRW {
+			trees = append(trees, shown{m.Source.Real, m.Target})
+		}
+	}
+	return trees
 }
 
 // real is where a path leads; the path itself where that cannot be told.
@@ -56,7 +82,7 @@ func real(path string) string {
 
 // keepFrom says what of the ledger is to be kept from a command. Its files must
 // be there when they are hidden, so it is opened first.
-func (k *keeper) keepFrom(s *spec.SandboxSpec, path, project string) (kept, error) {
+func (k *keeper) keepFrom(s *spec.SandboxSpec, path, project string, trees []shown) (kept, error) {
 	var ledger kept
 	if err := k.openLedger(); err != nil {
 		return ledger, err
@@ -71,8 +97,14 @@ func (k *keeper) keepFrom(s *spec.SandboxSpec, path, project string) (kept, erro
 			ledger.files = append(ledger.files, filepath.Join(dir, e.Name()))
 		}
 	}
-	if closable(s, project, dir) {
-		ledger.folder = dir
+	ledger.folder = dir
+	if closable(s, project, dir, trees) {
+		ledger.at = []string{dir}
+	}
+	for _, t := range trees {
+		if at := filepath.Join(t.at, strings.TrimPrefix(dir, t.source)); t.at != t.source && beneath(dir, t.source) && !slices.Contains(ledger.at, at) {
+			ledger.at = append(ledger.at, at)
+		}
 	}
 	return ledger, nil
 }

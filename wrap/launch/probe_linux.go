@@ -84,6 +84,9 @@ func (p *prober) probe() wrap.Host {
 		p.secrets()
 		p.listings()
 		p.protectedNames()
+	} else {
+		p.hideState()
+		p.again()
 	}
 	return p.h
 }
@@ -98,6 +101,7 @@ func (p *prober) places() {
 	if p.r.Home != "" {
 		p.look(p.r.Home)
 	}
+	p.state()
 	for i := range p.h.Mounts {
 		if m := &p.h.Mounts[i]; m.Kernels() {
 			p.look(m.Path)

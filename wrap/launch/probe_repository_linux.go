@@ -88,6 +88,7 @@ func (s *gitSearch) search() {
 	s.userConfig()
 	s.userProfiles()
 	s.homeNames()
+	s.wayToState()
 	for _, tree := range s.inner { // which the walk of the other may not come to
 		s.noHead(tree)
 		s.top(tree)

@@ -40,6 +40,7 @@ func (p *prober) secrets() {
 	p.movedFolders(table[tilde:])
 	p.movedSecrets()
 	p.socketVars()
+	p.hideState()
 	p.again()
 	p.prune()
 }

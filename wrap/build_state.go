@@ -1,0 +1,57 @@
+package wrap
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// StateDir is sbx's own state folder: $XDG_STATE_HOME/sbx where that is absolute,
+// else ~/.local/state/sbx; "" for a caller with no home.
+func StateDir(stateHome, home string) string {
+	if strings.HasPrefix(stateHome, "/") {
+		return strings.TrimRight(stateHome, "/") + "/sbx"
+	}
+	if !strings.HasPrefix(home, "/") {
+		return ""
+	}
+	return strings.TrimRight(home, "/") + "/.local/state/sbx"
+}
+
+// Writes tells whether a sandbox that mounts lets what stands at a path of the
+// host, links resolved, be written.
+func Writes(r *spec.Resolved, path string) bool {
+	switch {
+	case !r.FileRules && !r.SideDoors: // nothing is mounted
+		return false
+	case !r.Confined:
+		return true
+	}
+	return slices.ContainsFunc(WithOwn(r).Write, func(w spec.Path) bool { return under(path, w.Real) }) ||
+		slices.ContainsFunc(r.Mounts, func(m spec.MountAt) bool { return m.Mode == spec.MountRW && under(path, m.Source.Real) })
+}
+
+// wayToState keeps a command that may write the folders above sbx's own state from
+// putting another in its place: what stands there is believed. openSecrets has
+// pinned those above one that is there.
+func (b *builder) wayToState() {
+	for _, link := range b.h.StateLinks {
+		if len(b.writableImages(link)) > 0 {
+			b.fault(FieldRecord, Degraded, link+" is a link on the way to sbx's own records, which a command can replace, and then leave records of its own")
+		}
+	}
+	at := b.h.State
+	for at != "/" && at != "" && b.h.Kind(at) == Absent {
+		at = parent(at)
+	}
+	if at == b.h.State {
+		return
+	}
+	for _, image := range b.images(at) {
+		b.pinsAbove(at+"/", image+"/")
+		if b.h.StateWhy != "" && b.mayWrite(image) {
+			b.fault(FieldRecord, Degraded, b.h.State+", where sbx's own records are, could not be made ("+b.h.StateWhy+"): a command can make it, and leave records of its own")
+		}
+	}
+}
