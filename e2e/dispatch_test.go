@@ -284,3 +284,41 @@ func TestDispatchLedgerIsOutOfReach(t *testing.T) {
 		t.Errorf("%v", row)
 	}
 }
+
+// Neither are the folders above it, wherever the command writes them.
+func TestDispatchLedgerStaysWhereItIs(t *testing.T) {
+	needSandbox(t)
+	for _, c := range []struct{ name, dir, inside, spec string }{
+		{"in the project", "/ws/a/b", "/ws/a/b", specWW},
+		{"in another writable folder", "/out/a/b", "/out/a/b", `{"access_mode": "workspace-write", "filesystem": {"write": ["../out"]}}`},
+		{"in what a mount shows", "/out/a/b", "/mnt/a/b", `{"access_mode": "workspace-write", "filesystem": {"mounts": [{"label": "out", "source": "../out", "target": "/mnt", "mode": "rw"}]}}`},
+		{"where all may be written", "/out/a/b", "/out/a/b", `{"filesystem": {"hide": ["nothing"]}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBoxElsewhere(t)
+			must(t, os.MkdirAll(b.base+c.dir, 0o755))
+			dir, db := c.inside, b.base+c.dir+"/led.db"
+			if !strings.HasPrefix(dir, "/mnt") {
+				dir = b.base + dir
+			}
+			script := fmt.Sprintf(`cd %s/.. || exit; mv b b2 2>/dev/null && echo moved it; cd ..; mv a a2 2>/dev/null && echo moved above
+				mkdir -p a/b; cd a/b || exit; (echo forged >led.db) 2>/dev/null && echo written; (: >led.db-journal) 2>/dev/null && echo beside
+				grep -q SQLite led.db && echo read; cd ../..; mkdir c && mv c d && echo control`, dir)
+			r := b.dispatch("spawn", "--db", db, "--sandbox-spec", c.spec, "--output", b.ws+"/said", "--", "sh", "-c", script)
+			if r.code != 0 {
+				t.Fatalf("%v", r)
+			}
+			b.dispatch("wait", strings.TrimSpace(r.out), "--db", db)
+			b.holds("ws/said", "control\n")
+			if r := b.dispatch("list", "--db", db, "--json"); r.code != 0 || !strings.Contains(r.out, `"completed"`) {
+				t.Errorf("%v", r)
+			}
+			if c.inside == c.dir {
+				b.sh(specFull, "rmdir "+dir+"/../../d; "+script).ended()
+				if text, err := os.ReadFile(db); string(text) != "forged\n" {
+					t.Errorf("control: %q, %v", text, err)
+				}
+			}
+		})
+	}
+}

@@ -79,9 +79,10 @@ func withMember(text, member string) string {
 
 // kept is a ledger that a command could else change.
 type kept struct {
-	files  []string // its own; hidden
-	folder string   // where they are
-	at     []string // where a command sees that folder, and it is to be read-only
+	files  []string       // its own; hidden
+	folder string         // where they are
+	at     []string       // where a command sees that folder, and it is to be read-only
+	mounts []spec.MountAt // the spec's own, which a list that narrows has to repeat
 }
 
 // beside is the second document, which narrows the first: the dispatch's own
@@ -105,6 +106,14 @@ func beside(s *spec.SandboxSpec, timeout time.Duration, ledger kept) string {
 		}
 	}
 	if mounts != nil {
+		for i := range ledger.mounts {
+			m := &ledger.mounts[i]
+			own := map[string]string{"label": m.Label, "target": m.Target, "mode": m.Mode.String()}
+			if m.Source.Real != "" {
+				own["source"] = m.Source.Real
+			}
+			mounts = append(mounts, own)
+		}
 		files["mounts"] = mounts
 	}
 	if len(files) > 0 {

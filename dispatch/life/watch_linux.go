@@ -40,9 +40,10 @@ func (k *keeper) look() (place, error) {
 	}
 	// By whichever names: a ledger may be named through a link.
 	ledger := real(k.j.Ledger.Path)
-	trees := k.trees(s, project)
+	trees, mounts := k.trees(s, project)
 	if guards(s) && !beneath(ledger, real(k.StateDir)) && (beneath(ledger, project) || slices.ContainsFunc(trees, func(t shown) bool { return beneath(ledger, t.source) })) {
 		at.ledger, err = k.keepFrom(s, ledger, project, trees)
+		at.ledger.mounts = mounts
 	}
 	return at, err
 }
@@ -50,13 +51,17 @@ func (k *keeper) look() (place, error) {
 // shown is a folder that a command writes, and where it sees that.
 type shown struct{ source, at string }
 
-// trees are the folders that a spec lets be written. Of a profile nothing is known
-// here but the project, and a spec that is refused writes nothing.
-func (k *keeper) trees(s *spec.SandboxSpec, project string) (trees []shown) {
+// trees are the folders that a spec lets be written, and what it mounts. Of a
+// profile nothing is known here but the project, and a spec that is refused writes
+// nothing.
+func (k *keeper) trees(s *spec.SandboxSpec, project string) (trees []shown, mounts []spec.MountAt) {
 	home := spec.HomeDir(k.Environ, func() string { return "" }, spec.HostPaths{})
 	r, err := spec.Resolve(s, spec.Inputs{Home: home, Cwd: project, Environ: k.Environ, UID: os.Getuid(), Paths: spec.HostPaths{}})
-	if err != nil || s.Profile.Set {
-		return nil
+	if err != nil {
+		return nil, nil
+	}
+	if s.Profile.Set {
+		return nil, r.Mounts
 	}
 	if !r.Confined {
 		trees = append(trees, shown{"/", "/"})
@@ -69,7 +74,7 @@ func (k *keeper) trees(s *spec.SandboxSpec, project string) (trees []shown) {
 			trees = append(trees, shown{m.Source.Real, m.Target})
 		}
 	}
-	return trees
+	return trees, r.Mounts
 }
 
 // real is where a path leads; the path itself where that cannot be told.
