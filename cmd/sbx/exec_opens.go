@@ -33,10 +33,13 @@ func (x *execution) protectedRule(action, target string) (rule, allow string) {
 }
 
 // ownMount is the rule of what is read-only by a mount that filesystem.write takes
-// nothing from: a program that commands.allow names, a document of the spec.
+// nothing from: a program that commands.allow names, a document of the spec, a folder above one.
 func (x *execution) ownMount(target string) (rule string, ok bool) {
 	for i := range x.plan.Mounts {
 		m := &x.plan.Mounts[i]
+		if m.Op == wrap.OpPin && m.For == "" && m.Target == x.plan.Staged(target) { // on the way to what is sbx's own, or hidden
+			return string(wrap.FieldProtected), true
+		}
 		if m.Op != wrap.OpBind || m.Mode != wrap.ModeRO || m.Target != target {
 			continue
 		}
