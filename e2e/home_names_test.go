@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -10,7 +11,8 @@ import (
 // plantAtHome writes what a login, a shell or a tool of the host runs, and says
 // what it could. The folders are made in place and brought along by a rename.
 const plantAtHome = `cd "$HOME"
-	for f in .bashrc dot/profile .zshrc .ssh/authorized_keys .config/systemd/user/x.service .local/bin/ls bin/ls .aws/config; do
+	for f in .bashrc dot/profile .zshrc .ssh/authorized_keys .config/systemd/user/x.service .local/bin/ls bin/ls .aws/config \
+			.gitconfig .exrc .lesskey .gvimrc .nanorc .forward .config/lesskey .sbt/1.0/plugins/p.sbt; do
 		{ mkdir -p ${f%/*}; [ "$f" != "${f%/*}" ] || rmdir $f; echo x >>$f; } 2>/dev/null && echo wrote $f
 	done
 	mkdir -p made/bin && mv -T made .cargo 2>/dev/null && echo moved .cargo
@@ -38,11 +40,14 @@ func TestHomesInAWorkspace(t *testing.T) {
 			prepare()
 			held := b.run(specWW, shell...).ended()
 			free.holdsLines(t, "control", "wrote .bashrc", "wrote dot/profile", "wrote .zshrc", "wrote .ssh/authorized_keys",
-				"wrote .config/systemd/user/x.service", "wrote .local/bin/ls", "wrote bin/ls", "wrote .aws/config", "moved .cargo", "removed .bashrc",
+				"wrote .config/systemd/user/x.service", "wrote .local/bin/ls", "wrote bin/ls", "wrote .aws/config",
+				"wrote .gitconfig", "wrote .exrc", "wrote .lesskey", "wrote .gvimrc", "wrote .nanorc", "wrote .forward", "wrote .config/lesskey",
+				"wrote .sbt/1.0/plugins/p.sbt", "moved .cargo", "removed .bashrc",
 				"kept .local/share/tool/x", "kept .config/tool/x", "kept go/pkg/x", "kept .cache/x", "kept notes", "end")
 			want := []string{"kept .local/share/tool/x", "kept .config/tool/x", "kept go/pkg/x", "kept .cache/x", "kept notes", "end"}
 			held.holdsLines(t, "sandbox", want...)
-			for _, f := range []string{".zshrc", ".ssh", ".local/bin", "bin", ".aws", ".cargo/bin"} {
+			for _, f := range []string{".zshrc", ".ssh", ".local/bin", "bin", ".aws", ".cargo/bin",
+				".gitconfig", ".exrc", ".lesskey", ".gvimrc", ".nanorc", ".forward", ".config/lesskey", ".sbt/1.0"} {
 				if exists(path.Join(home, f)) {
 					t.Errorf("%s came into being: %v", f, held)
 				}
@@ -58,6 +63,29 @@ func TestHomesInAWorkspace(t *testing.T) {
 			b.sh(specWW, `mkdir "$HOME/bin" && echo x >"$HOME/bin/x" && echo end`).ended()
 		})
 	}
+}
+
+// The user's own configuration of git, made in a home that is the workspace, would
+// have the next git on the host run what it names.
+func TestGitConfigurationOfAHome(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "git")
+	eachPlace(t, func(t *testing.T, b *box) {
+		env := slices.Clone(b.env)
+		b.repository(b.base + "/elsewhere")
+		b.env = append(env, "HOME="+b.ws, "GIT_CONFIG_NOSYSTEM=1")
+		const script = `printf '[core]\n\tfsmonitor = touch ran;:\n' >.gitconfig; mkdir -p .config/git; printf '[core]\n\tfsmonitor = touch ran;:\n' >.config/git/config`
+		ran := func() bool { b.git(b.base+"/elsewhere", "status"); return exists(b.base + "/elsewhere/ran") }
+		b.sh(specWW, "("+script+") 2>/dev/null").ended()
+		if ran() {
+			t.Error("git ran what the command named")
+		}
+		b.absent(b.ws + "/.gitconfig")
+		b.sh(specNone, script).ended()
+		if !ran() {
+			t.Error("the control: git ran nothing")
+		}
+	})
 }
 
 // holdsLines wants these lines of output and no others.

@@ -26,7 +26,8 @@ func TestProtectedNamesAreRefused(t *testing.T) {
 	eachPlace(t, func(t *testing.T, b *box) {
 		must(t, os.Mkdir(b.ws+"/sub", 0o755))
 		b.write("ws/file", "x")
-		for _, name := range []string{".envrc", ".vscode", "sub/.git", ".claude", ".claude/settings.json", ".GIT", ".git.", ".hg", ".jj"} {
+		for _, name := range []string{".envrc", ".vscode", "sub/.git", ".claude", ".claude/settings.json", ".GIT", ".git.", ".hg", ".jj",
+			".lazygit.yml", ".junie", ".openhands", ".prototools", ".pijul", "_darcs", "p.sublime-project", ".vim"} {
 			if strings.HasPrefix(name, ".claude/") {
 				must(t, os.Mkdir(b.ws+"/.claude", 0o755))
 			}

@@ -131,7 +131,11 @@ func TestToolSettingsAreProtected(t *testing.T) {
 			".jj/workspace-config.toml", ".kiro/hooks/h", ".kiro/settings/mcp.json", ".mise.toml", ".mise/config.local.toml", "mise.toml", "mise.dev.toml",
 			"mise/config.toml", ".opencode/plugins/p.ts", "opencode.jsonc", ".qwen/settings.json", ".roo/mcp.json", ".sbx/profiles.yaml", ".windsurf/hooks.json",
 			".amazonq/cli-agents/a.json", ".amazonq/mcp.json", ".amp/settings.json", ".clinerules/hooks/PreToolUse", ".factory/settings.json",
-			".kilo/kilo.json", ".kilocode/mcp.json", ".kiro/agents/a.json", ".pi/extensions/e.ts", ".shadowenv.d/500.lisp", "kilo.jsonc", "p.code-workspace"}
+			".kilo/kilo.json", ".kilocode/mcp.json", ".kiro/agents/a.json", ".pi/extensions/e.ts", ".shadowenv.d/500.lisp", "kilo.jsonc", "p.code-workspace",
+			".augment/settings.json", ".codebuddy/settings.json", ".continue/agents/a.yaml", ".continuerc.json", ".devin/hooks.json", ".github/agents/a.md",
+			".github/extensions/e/extension.mjs", ".github/mcp.json", ".gitlab/duo/mcp.json", ".iflow/settings.json", ".junie/mcp/mcp.json", ".kimi-code/mcp.json",
+			".lazygit.yml", ".openhands/setup.sh", ".pijul/config", ".prototools", ".tabnine/mcp_servers.json", ".trae/mcp.json", ".vibe/config.toml",
+			".vim-lsp-settings/settings.json", ".vim/coc-settings.json", "_darcs/prefs/defaults", "p.sublime-project"}
 		for _, f := range files {
 			b.write(b.ws+"/"+f, "kept\n")
 		}
@@ -168,6 +172,23 @@ func TestToolSettingsAreProtected(t *testing.T) {
 			t.Errorf("control: %v", r)
 		}
 	})
+}
+
+// A name that only a pattern means holds where it is the only one.
+func TestNamesByPatternAlone(t *testing.T) {
+	needSandbox(t)
+	for _, name := range []string{"p.code-workspace", "p.sublime-project", "mise.toml", ".envrc.local"} {
+		eachPlace(t, func(t *testing.T, b *box) {
+			file := b.write("ws/"+name, "kept\n")
+			script := "(echo x >" + name + ") 2>/dev/null || echo refused"
+			if r := b.sh(specWW, script).ended(); r.out != "refused\nend\n" || len(r.rec.moved()) != 0 {
+				t.Errorf("%v; moved %v", r, r.rec.moved())
+			}
+			b.holds(file, "kept\n")
+			b.sh(specWith(specWW, `"filesystem":{"write":["`+name+`"]}`), script).ended()
+			b.holds(file, "x\n")
+		})
+	}
 }
 
 func TestGitWorksInside(t *testing.T) {

@@ -135,12 +135,12 @@ func FuzzGitConfig(f *testing.F) {
 			if v.Key == "" || v.Key != strings.ToLower(v.Key) || strings.Contains(v.Value, "\x00") {
 				t.Errorf("%q gives %+v", text, v)
 			}
-			use, _ := keyUse(&v)
+			use, text, _ := keyUse(&v)
 			if use == command {
 				words := 0
-				commandWords(v.Value, func(word string) {
+				commandWords(text, func(word string) {
 					if words++; word == "" || strings.ContainsAny(word, commandBreaks) {
-						t.Errorf("%q gives the word %q", v.Value, word)
+						t.Errorf("%q gives the word %q", text, word)
 					}
 				})
 				if words > maxWords {
@@ -158,20 +158,35 @@ func FuzzGitConfig(f *testing.F) {
 }
 
 func TestKeyUse(t *testing.T) {
-	for text, want := range map[string]use{
-		"[core]\nfsmonitor=x":              command,
-		"[core \"x\"]\nfsmonitor=x":        unused,
-		"[Core]\nHooksPath=x":              path,
-		"[include]\npath=x":                include,
-		"[includeIf \"onbranch:m\"]path=x": include,
-		"[filter \"lfs\"]\nclean=x":        command,
-		"[pager]\nlog=x":                   command,
-		"[alias]\nx=!y":                    unused,
-		"[core]\nexcludesFile=x":           unused,
+	type used struct {
+		use  use
+		text string
+	}
+	for text, want := range map[string]used{
+		"[core]\nfsmonitor=x":                           {command, "x"},
+		"[core \"x\"]\nfsmonitor=x":                     {},
+		"[Core]\nHooksPath=x":                           {path, "x"},
+		"[include]\npath=x":                             {include, "x"},
+		"[includeIf \"onbranch:m\"]path=x":              {include, "x"},
+		"[filter \"lfs\"]\nclean=x":                     {command, "x"},
+		"[pager]\nlog=x":                                {command, "x"},
+		"[alias]\nx=!y":                                 {},
+		"[core]\nexcludesFile=x":                        {},
+		"[lfs \"extension.a\"]\nclean=x":                {command, "x"},
+		"[lfs \"customtransfer.a\"]\npath=x":            {command, "x"},
+		"[lfs \"customtransfer.a\"]\nargs=x":            {operands, "x"},
+		"[remote \"o\"]\nurl=ext::sh -c ./x":            {command, "sh -c ./x"},
+		"[remote \"o\"]\nurl=https://example.com":       {},
+		"[url \"ext::./x %S \"]\ninsteadOf=https://a.b": {command, "./x %S "},
+		"[url \"https://c.d\"]\ninsteadOf=ext::x":       {},
+		"[branch \"b\"]\nremote=ext::./x":               {command, "./x"},
+		"[branch \"b\"]\nremote=origin":                 {},
+		"[sendemail \"i\"]\nsmtpServer=/x":              {command, "/x"},
+		"[sendemail]\ntoCmd=./x":                        {command, "./x"},
 	} {
 		parseGitConfig(text, func(v gitVar) {
-			if got, _ := keyUse(&v); got != want {
-				t.Errorf("%q is %v, not %v", text, got, want)
+			if got, word, why := keyUse(&v); got != want.use || word != want.text || (why == "") != (got == unused) {
+				t.Errorf("%q is %v, %q (%q), not %v", text, got, word, why, want)
 			}
 		})
 	}

@@ -41,15 +41,15 @@ func (s *gitSearch) gitConfig(dir, file string, depth int, list []named) []named
 		return list
 	}
 	parseGitConfig(string(b), func(v gitVar) {
-		use, why := keyUse(&v)
-		if use == unused || v.Value == "" {
+		use, text, why := keyUse(&v)
+		if use == unused || text == "" {
 			return
 		}
 		if s.named++; s.named > maxNamed {
 			s.cut("more than " + itoa(maxNamed) + " programs and paths in configurations of git")
 			return
 		}
-		text := homePath(v.Value, s.home)
+		text = homePath(text, s.home)
 		if use != include {
 			list = append(list, named{text: text, use: use, why: why, hooks: v.Key == "hookspath"})
 			return
@@ -89,7 +89,7 @@ func (s *gitSearch) apply(list []named, dir string) {
 	for i := range list {
 		n := &list[i]
 		switch {
-		case n.use == command:
+		case n.use == command || n.use == operands:
 			s.applyCommand(n, dir)
 		case n.hooks:
 			s.applyHooks(n, dir)
@@ -102,7 +102,7 @@ func (s *gitSearch) apply(list []named, dir string) {
 // applyCommand protects the files of a writable tree among a command's words.
 // A first word without a slash is looked for in PATH, not here.
 func (s *gitSearch) applyCommand(n *named, dir string) {
-	first := true
+	first := n.use == command
 	commandWords(n.text, func(word string) {
 		if inPath := first && strings.IndexByte(word, '/') < 0; inPath || s.words >= maxNamed {
 			first = false

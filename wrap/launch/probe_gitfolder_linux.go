@@ -15,8 +15,8 @@ type gitLook struct {
 }
 
 // lookedFor is the names in a git folder that are asked for; those up to
-// "hooks" are the rows of wrap.ProtectedInGit in its order.
-var lookedFor = [...]string{"commondir", "config", "config.worktree", "gitdir", "hooks", "HEAD", "modules", "objects", "refs", "worktrees"}
+// "lazygit.yml" are the rows of wrap.ProtectedInGit in its order.
+var lookedFor = [...]string{"commondir", "config", "config.worktree", "gitdir", "hooks", "lazygit.yml", "HEAD", "modules", "objects", "refs", "worktrees"}
 
 func (l *gitLook) kind(name string) wrap.Kind {
 	for i := range lookedFor {

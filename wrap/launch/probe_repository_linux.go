@@ -132,9 +132,6 @@ func (s *gitSearch) userConfig() {
 		if file == "" || file[0] != '/' {
 			continue
 		}
-		if kindAt(file) == wrap.Absent {
-			continue
-		}
 		at := s.protectPath("/", file, "git reads it as the user's configuration")
 		s.user = s.gitConfig(folderOf("/", file), at.path, 0, s.user)
 	}

@@ -128,7 +128,7 @@ func isGitsOwn(b branch) bool {
 // isTreeName tells whether a row of ProtectedInTree begins with name.
 func isTreeName(name []byte) bool {
 	for _, row := range wrap.ProtectedInTree() {
-		if row.Path[0] != name[0] { // nearly every other name ends here
+		if row.Path[0] != name[0] && row.Path[0] != '*' { // nearly every other name ends here
 			continue
 		}
 		first, _, _ := strings.Cut(row.Path, "/")

@@ -1,0 +1,109 @@
+package wrap
+
+import "strings"
+
+// ProtectedInGit is what in a git folder (.git, a submodule's, a linked
+// worktree's, a bare repository) makes git on the host run something, or read
+// another configuration that does.
+//
+// config.lock, index and refs stay writable: git needs them, and replacing
+// config itself is a rename onto a mount point, which the kernel refuses.
+func ProtectedInGit() []Row { return protectedInGit[:] }
+
+var protectedInGit = [...]Row{
+	{"commondir", "git takes configuration and hooks from the folder that it names"},
+	{"config", "names programs that git runs: core.fsmonitor at every status, core.pager, filters, credential helpers"},
+	{"config.worktree", "the same, for one worktree (extensions.worktreeConfig)"},
+	{"gitdir", "where a linked worktree is; git worktree acts on that folder"},
+	{"hooks", "programs that git runs at commit, checkout, merge, push"},
+	{"lazygit.yml", "names programs that lazygit runs: the pager, the editor, commands in its menus"},
+}
+
+// protectedGitName looks for .git as the last part of rel, or for a name of
+// ProtectedInGit in the git folder, submodule's or worktree's folder that rel
+// leads into.
+func protectedGitName(rel string) (Row, bool) {
+	for at := 0; at <= len(rel); {
+		end := strings.IndexByte(rel[at:], '/')
+		if end < 0 {
+			if same(rel[at:], ".git") {
+				return Row{".git", "a repository that a git command on the host would read its configuration from"}, true
+			}
+			return Row{}, false
+		}
+		part := rel[at : at+end]
+		at += end + 1
+		if same(part, ".git") {
+			return inGitFolder(rel[at:], false)
+		}
+	}
+	return Row{}, false
+}
+
+// IsProtectedInGit is IsProtectedName for a path relative to a folder that is
+// known to be a git folder, where no other that is known lies between: what is
+// in modules belongs to a submodule that is new, and its refs and logs, which
+// may be called config or hooks, are not told from a submodule of that name.
+func IsProtectedInGit(rel string) (Row, bool) {
+	if row, ok := protectedGitName(rel); ok {
+		return row, true
+	}
+	return inGitFolder(rel, true)
+}
+
+// LeadsInGit tells whether rel, relative to such a folder, is on the way to a
+// protected name in it: a folder that is renamed there may bring one along. Of
+// what is in modules only the first part counts where not all submodules are
+// known, since the rest may be one's that was there.
+func LeadsInGit(rel string, all bool) bool {
+	name, rest, more := strings.Cut(rel, "/")
+	_, beneath, deeper := strings.Cut(rest, "/")
+	switch {
+	case same(name, "modules"):
+		return !more || !deeper || all
+	case same(name, "worktrees"):
+		return !more || !deeper || LeadsInGit(beneath, all)
+	}
+	return false
+}
+
+// inGitFolder judges a path relative to a git folder. Submodules' folders lie
+// in modules, to any depth and with names of several parts; a linked worktree's
+// is worktrees/NAME. Where it is not known which folders are submodules', refs
+// and logs may be the first part of a submodule's name, or those of the
+// submodule above; strict takes them for the former.
+func inGitFolder(rel string, strict bool) (Row, bool) {
+	name, rest, more := strings.Cut(rel, "/")
+	if more && same(name, "worktrees") {
+		_, rest, _ = strings.Cut(rest, "/")
+		return inGitFolder(rest, strict)
+	}
+	if row, ok := gitRow(name); ok {
+		return row, true
+	}
+	if !more || !same(name, "modules") {
+		return Row{}, false
+	}
+	for first := true; rest != ""; first = false {
+		name, rest, _ = strings.Cut(rest, "/")
+		switch name {
+		case "refs", "logs", "objects": // branches may be called config or hooks
+			if !strict && !first {
+				return Row{}, false
+			}
+		}
+		if row, ok := gitRow(name); ok {
+			return row, true
+		}
+	}
+	return Row{}, false
+}
+
+func gitRow(name string) (Row, bool) {
+	for i := range protectedInGit {
+		if same(name, protectedInGit[i].Path) {
+			return protectedInGit[i], true
+		}
+	}
+	return Row{}, false
+}
