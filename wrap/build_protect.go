@@ -202,6 +202,9 @@ func (b *builder) watch() {
 	}
 	if len(w.Trees) > 0 {
 		b.fault(FieldProtected, Degraded, b.unmade()+b.cut())
+		if why := b.namedPrograms(); why != "" {
+			b.fault(FieldProtected, Degraded, why)
+		}
 		for _, m := range b.h.Mounts {
 			if b.isWritable(m.Path) && !slices.Contains(w.Trees, m.Path) {
 				b.fault(FieldProtected, Degraded, m.Path+" is another file system, where none is looked for")

@@ -86,6 +86,17 @@ type Protected struct {
 	// Shared is true for a folder that is only made a mount point (".git"
 	// itself), so that it cannot be renamed away, and stays writable.
 	Shared bool
+	// By is the settings file that names it, as seen from the top of its folder;
+	// "" for what is protected by its own name.
+	By string
+}
+
+// Reason is why it is protected.
+func (p *Protected) Reason() string {
+	if p.By == "" {
+		return p.Why
+	}
+	return p.By + " names it: " + p.Why
 }
 
 // Repository is a git repository met in a writable tree at launch.
@@ -185,6 +196,7 @@ type Host struct {
 	Worktrees    []Worktree   // linked worktrees that are as git makes them, in the writable trees
 	Left         []string     // protected names that were there and are not mounted on
 	SearchCut    string       // why the search for repositories was cut; "" if it was not
+	NamedCut     string       // why not all programs that settings name were looked for; "" if they were
 	Sockets      []Found      // pathname sockets in view at launch
 	Removable    []string     // mount points of removable devices
 	Mounts       []MountPoint // the host's mounts, in the order of /proc/self/mountinfo

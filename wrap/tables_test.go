@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -164,7 +165,7 @@ func TestLeadsToProtected(t *testing.T) {
 
 // What may be made though it leads to a protected name is no such name itself.
 func TestMayBeMade(t *testing.T) {
-	for rel, want := range map[string]bool{".config": true, ".github": true, ".clinerules": true, "mise": true, ".claude": false, ".hg": false, ".MISE": false, "": false, "x/.config": false} {
+	for rel, want := range map[string]bool{".config": true, ".github": true, ".clinerules": true, "mise": true, ".gitlab/duo": true, ".git/sl": true, ".claude": false, ".hg": false, ".MISE": false, "": false, "x/.config": false} {
 		_, leads := LeadsToProtected(rel)
 		_, is := IsProtectedName(rel)
 		if got := MayBeMade(rel); got != want || want && (!leads || is) {
@@ -184,7 +185,17 @@ func TestProtectedNamesAreDocumented(t *testing.T) {
 	if !ok {
 		t.Fatalf("%s lacks %q", path, mark)
 	}
-	want := head + mark
+	want := head + mark + "\n## Settings that name programs\n\n| file | under | why |\n|---|---|---|\n"
+	for _, n := range Namings() {
+		under := "all of it"
+		if len(n.Keys) > 0 {
+			under = "`" + strings.Join(n.Keys, "`, `") + "`"
+		}
+		if n.When != "" {
+			under += ", where it says `" + n.When + "`"
+		}
+		want += "| `" + n.Path + "` | " + under + " | " + n.Why + " |\n"
+	}
 	for _, list := range []struct {
 		title string
 		rows  []Row
@@ -200,6 +211,37 @@ func TestProtectedNamesAreDocumented(t *testing.T) {
 		}
 	} else if string(text) != want {
 		t.Errorf("%s is not what the tables say; write it with: go test ./wrap -run Documented -update", path)
+	}
+}
+
+// A file that names programs is protected itself, or else a command would name its own.
+func TestNamingsAreProtected(t *testing.T) {
+	for i, n := range Namings() {
+		if n.Path == "" || n.Why == "" || slices.Contains(n.Keys, "") {
+			t.Errorf("row %d (%q) lacks something", i, n.Path)
+		}
+		for _, pattern := range append(strings.Split(n.Path, "/"), n.Keys...) {
+			if strings.Count(pattern, "*") > 1 {
+				t.Errorf("%q: %q has more than one *", n.Path, pattern)
+			}
+		}
+		if i > 0 && Namings()[i-1].Path > n.Path {
+			t.Errorf("%q does not come after %q", n.Path, Namings()[i-1].Path)
+		}
+		if _, ok := IsProtectedName(strings.ReplaceAll(n.Path, "*", "x")); !ok {
+			t.Errorf("%q is not protected", n.Path)
+		}
+	}
+}
+
+func TestTakes(t *testing.T) {
+	for rel, want := range map[string]bool{
+		"x": true, "a/x.py": true, "a/x.JSON": true, ".envrc.local": true, "env": true, "vendored/x": true,
+		"a.md": false, "a/b.DB": false, ".env": false, ".env.local": false, "node_modules/x/cli.js": false, "a/.venv/bin/x": false, "vendor/x": false,
+	} {
+		if got := Takes(rel); got != want {
+			t.Errorf("Takes(%q) is %v", rel, got)
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // refused notes a call that does not succeed, and tells of the first of a kind.
 func (x *execution) refused(r *listen.Refusal) {
 	v := audit.Violation{At: time.Now(), PID: r.TID, Program: audit.ProgramOf(r.TID), Action: r.Action, Target: strings.Clone(r.Target)}
-	what := clean(v.Target)
+	what, by := clean(v.Target), ""
 	switch r.Cause {
 	case listen.ByBudget:
 		n := x.resolved.Spec.MaxCommands.Value
@@ -39,6 +39,12 @@ func (x *execution) refused(r *listen.Refusal) {
 		v.Kind = "filesystem"
 		v.Rule, v.AllowWith = x.readOnlyRule(v.Action, v.Target)
 		what += " may only be read"
+		if p := x.protectedAbove(v.Target); p != nil {
+			by = p.By // each settings file is another reason
+			if p.Why != "" {
+				what += ", since " + clean(p.Reason())
+			}
+		}
 	case listen.BySocket:
 		v.Kind, v.Rule, v.AllowWith = "network", x.networkRule(), "network.mode: host"
 		if v.Target != "" {
@@ -59,7 +65,7 @@ func (x *execution) refused(r *listen.Refusal) {
 		what += " may not be started"
 	}
 	x.record.Violations.Add(v)
-	x.once(v.Kind+v.Rule, v, what)
+	x.once(v.Kind+v.Rule+by, v, what)
 }
 
 // networkRule is the line of the spec by which the network is shut.

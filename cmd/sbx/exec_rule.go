@@ -12,13 +12,22 @@ import (
 // beneath tells whether path is dir or lies in it.
 func beneath(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
+// protectedAbove is what is protected and is target, or has it beneath; nil for
+// none.
+func (x *execution) protectedAbove(target string) *wrap.Protected {
+	for i := range x.plan.Watch.Protected {
+		if p := &x.plan.Watch.Protected[i]; beneath(target, p.Path) {
+			return p
+		}
+	}
+	return nil
+}
+
 // readOnlyRule is the line of the spec by which what was attempted on a target is
 // refused, and the one that would let it be done; "" where none would.
 func (x *execution) readOnlyRule(action, target string) (rule, allow string) {
-	for i := range x.plan.Watch.Protected {
-		if p := x.plan.Watch.Protected[i].Path; beneath(target, p) {
-			return string(wrap.FieldProtected), x.writeLine(p)
-		}
+	if p := x.protectedAbove(target); p != nil {
+		return string(wrap.FieldProtected), x.writeLine(p.Path)
 	}
 	if rule, own := x.ownMount(target); own {
 		return rule, ""

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -143,7 +144,7 @@ func (s *gitSearch) applyHooks(n *named, dir string) {
 			}
 		}
 	}
-	s.hookLinks(at.path)
+	s.hooks(at.path, dir)
 }
 
 // hookNames is githooks(5).
@@ -156,16 +157,20 @@ var hookNames = [...]string{
 	"sendemail-validate", "update",
 }
 
-// hookLinks protects what links in a folder of hooks lead to.
-func (s *gitSearch) hookLinks(dir string) {
+// hooks protects what links in a folder of hooks lead to, and what hooks that are
+// scripts run, from the folder top.
+func (s *gitSearch) hooks(dir, top string) {
 	fd, err := openBeneath(unix.AT_FDCWD, dir)
 	if err != nil {
 		return
 	}
-	var links []string
+	var links, scripts []string
 	s.p.entries(fd, func(name []byte, dtype byte) bool {
 		if kindIn(fd, string(name), dtype) == wrap.Symlink {
 			links = append(links, string(name))
+		}
+		if slices.Contains(hookNames[:], string(name)) {
+			scripts = append(scripts, join(dir, string(name)))
 		}
 		return len(links) < maxHookLinks
 	})
@@ -175,6 +180,9 @@ func (s *gitSearch) hookLinks(dir string) {
 	}
 	for _, link := range links {
 		s.protectPath(dir, link, "a hook is a link to it")
+	}
+	for _, script := range scripts {
+		s.names(&hook, script, top, maxChain)
 	}
 }
 

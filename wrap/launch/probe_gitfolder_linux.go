@@ -57,20 +57,21 @@ func (s *gitSearch) look(dir string) (l gitLook, ok bool) {
 
 // gitNames protects the names of a git folder, those that are there and those
 // that would take effect if they came into being. A linked worktree's folder
-// has neither configuration nor hooks of its own but config.worktree.
-func (s *gitSearch) gitNames(l *gitLook, linked bool) {
+// has neither configuration nor hooks of its own but config.worktree. Hooks are run
+// in the folder top.
+func (s *gitSearch) gitNames(l *gitLook, linked bool, top string) {
 	for _, row := range wrap.ProtectedInGit() {
 		kind := l.kind(row.Path)
 		path := join(l.dir, row.Path)
 		switch {
 		case kind == wrap.Symlink:
 			if at := s.protectPath(l.dir, row.Path, row.Why); at.kind == wrap.Dir {
-				s.hookLinks(at.path)
+				s.hooks(at.path, top)
 			}
 		case kind != wrap.Absent:
 			s.add(path, kind, row.Why)
 			if row.Path == "hooks" && kind == wrap.Dir {
-				s.hookLinks(path)
+				s.hooks(path, top)
 			}
 		case linked == (row.Path == "gitdir") || row.Path == "config.worktree":
 			s.add(path, wrap.Absent, row.Why)

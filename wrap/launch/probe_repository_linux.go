@@ -22,6 +22,7 @@ type gitSearch struct {
 	cutWhy string
 
 	configs, named, words int
+	programs              programs
 	seenOf
 	inGit seenOf // in folders of submodules' git folders
 }
@@ -81,7 +82,7 @@ func (p *prober) protectedNames() {
 	p.h.Repositories = s.repos
 	p.h.GitFolders, p.h.Around, p.h.Left = s.git, s.around, s.left
 	p.h.Worktrees = s.linked()
-	p.h.SearchCut = s.cutWhy
+	p.h.SearchCut, p.h.NamedCut = s.cutWhy, s.programs.short
 }
 
 func (s *gitSearch) search() {
@@ -163,12 +164,16 @@ func (s *gitSearch) above(tree string) {
 
 // namesIn protects the names of the table that stand in dir.
 func (s *gitSearch) namesIn(dir string) {
-	for _, f := range s.p.rows(wrap.ProtectedInTree(), dir, false) {
+	found := s.p.rows(wrap.ProtectedInTree(), dir, false)
+	for _, f := range found {
 		if f.Target == "" && f.Path == f.Real {
 			s.add(f.Path, f.Kind, f.Why)
 		} else {
 			s.protectPath("/", f.Path, f.Why)
 		}
+	}
+	for i := range found {
+		s.settings(dir, &found[i])
 	}
 	if kindAt(join(dir, ".jj/repo")) == wrap.File { // one of several working copies
 		s.protectPath(dir, ".jj/repo", "Jujutsu takes the repository and its settings from the folder that it names")
@@ -219,7 +224,11 @@ func (s *gitSearch) gitFolder(dir, top string) {
 		repo.Common = s.commonOf(dir)
 	}
 	s.reach(&repo)
-	s.gitNames(&f, repo.Common != dir)
+	from := top
+	if from == "" {
+		from = dir
+	}
+	s.gitNames(&f, repo.Common != dir, from)
 	var list []named
 	if repo.Common != dir {
 		list = s.gitConfig(repo.Common, join(repo.Common, "config"), 0, list)
@@ -228,10 +237,6 @@ func (s *gitSearch) gitFolder(dir, top string) {
 	}
 	if f.has("config.worktree") {
 		list = s.gitConfig(dir, join(dir, "config.worktree"), 0, list)
-	}
-	from := top
-	if from == "" {
-		from = dir
 	}
 	s.apply(list, from)
 	s.apply(s.user, from)

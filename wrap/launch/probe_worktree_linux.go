@@ -98,7 +98,7 @@ func (s *gitSearch) worktrees(repo *wrap.Repository, here bool) {
 		}
 		if f, ok := s.look(name); ok {
 			s.admins = append(s.admins, name)
-			s.gitNames(&f, true)
+			s.gitNames(&f, true, name)
 			if f.has("modules") {
 				s.later = append(s.later, join(name, "modules"))
 			}

@@ -1,0 +1,39 @@
+package wrap
+
+import (
+	"strconv"
+	"strings"
+)
+
+// maxListed bounds the programs that a record's line lists.
+const maxListed = 16
+
+// namedPrograms tells which files are read-only because settings name them, and
+// whether all of those were looked for; "" where there is nothing to tell.
+func (b *builder) namedPrograms() string {
+	var list []string
+	more := 0
+	for i := range b.plan.Watch.Protected {
+		switch p := &b.plan.Watch.Protected[i]; {
+		case p.By == "":
+		case len(list) == maxListed:
+			more++
+		default:
+			list = append(list, strings.TrimPrefix(p.Path, b.r.WorkingDir.Real+"/")+" ("+p.By+")")
+		}
+	}
+	why := ""
+	if len(list) > 0 {
+		why = "read-only too, since settings name them as programs: " + strings.Join(list, ", ")
+	}
+	if more > 0 {
+		why += " and " + strconv.Itoa(more) + " more"
+	}
+	if b.h.NamedCut != "" {
+		if why != "" {
+			why += "; "
+		}
+		why += "not all programs that settings name were looked for: " + b.h.NamedCut
+	}
+	return why
+}

@@ -1,0 +1,159 @@
+package wrap
+
+import (
+	"slices"
+	"strings"
+)
+
+// Format is how a settings file holds the programs that it names.
+type Format uint8
+
+// The formats.
+const (
+	Strings Format = iota // JSON, comments or not: the words of its strings
+	Lines                 // TOML, YAML and their like: the words of its lines
+	Script                // a shell's: the words that are run or read, and names of executable files
+)
+
+// Naming is a settings file of ProtectedInTree, or a file in a protected folder,
+// whose programs run by themselves as what it says does. Those that are files of
+// the workspace are read-only with it. What runs only where somebody asks for it by
+// name is no row: a task of an editor's, a script of package.json.
+type Naming struct {
+	Path   string // relative to the top; each part may hold one "*"
+	Format Format
+	Keys   []string // only what stands under one of these, at any depth, as Matches has it; none for all
+	When   string   // only where the file has this text; "" for any
+	Why    string   // who runs what it names
+}
+
+// Namings is the table of settings that name programs.
+func Namings() []Naming { return namings[:] }
+
+// Keys that several rows share.
+var (
+	claudeKeys = []string{"apiKeyHelper", "aws*", "fileSuggestion", "gcp*", "hooks", "mcpServers", "otelHeadersHelper", "*statusLine"}
+	codeKeys   = []string{"formatter", "hooks", "lsp", "mcp", "plugin"}
+	editorKeys = []string{"*.command", "*.executable", "*.server", "*path"}
+	geminiKeys = []string{"*command", "hooks", "mcpServers"}
+	hgKeys     = []string{"extensions", "hooks", "ui"}
+	miseKeys   = []string{"env", "hooks", "plugins"}
+	taskKeys   = []string{"args", "command", "options"}
+)
+
+// Reasons that several rows share.
+const (
+	aMCPServer  = "an agent starts the servers in it"
+	claudeWhy   = "Claude Code runs its hooks, its status line and what gives keys"
+	folderOpens = "VS Code runs tasks as the folder is opened"
+	geminiWhy   = "Gemini runs its hooks and starts its MCP servers"
+	hgWhy       = "Mercurial runs its hooks and loads its extensions"
+	miseWhy     = "mise runs its hooks and what sets variables as a shell enters the folder"
+)
+
+var namings = [...]Naming{
+	{"*.code-workspace", Strings, taskKeys, "folderOpen", folderOpens},
+	{"*.code-workspace", Strings, editorKeys, "", "VS Code starts what its settings name"},
+	{".aider.conf.yml", Lines, []string{"lint-cmd", "notifications-command", "test-cmd"}, "", "Aider runs the linter and the tests after its edits"},
+	{".amazonq/*agents/*.json", Strings, []string{"hooks", "mcpServers"}, "", "Amazon Q runs its hooks and starts its MCP servers"},
+	{".amazonq/mcp.json", Strings, nil, "", aMCPServer},
+	{".amp/settings.json*", Strings, []string{"*mcpServers"}, "", aMCPServer},
+	{".augment/settings*.json", Strings, claudeKeys, "", "Auggie runs its hooks and starts its MCP servers"},
+	{".claude/hooks/*", Script, nil, "", "Claude Code runs it as a hook"},
+	{".claude/settings*.json", Strings, claudeKeys, "", claudeWhy},
+	{".codebuddy/settings*.json", Strings, claudeKeys, "", "CodeBuddy runs its hooks and its status line"},
+	{".codex/config.toml", Lines, []string{"hooks", "mcp_servers", "notify"}, "", "Codex starts its MCP servers and runs what it notifies"},
+	{".codex/hooks.json", Strings, nil, "", "Codex runs its hooks"},
+	{".config/mise*.toml", Lines, miseKeys, "", miseWhy},
+	{".config/mise/*.toml", Lines, miseKeys, "", miseWhy},
+	{".config/mise/conf.d/*.toml", Lines, miseKeys, "", miseWhy},
+	{".continue/agents/*", Lines, []string{"mcpServers"}, "", aMCPServer},
+	{".continue/mcpServers/*", Lines, nil, "", aMCPServer},
+	{".crush.json", Strings, codeKeys, "", "Crush starts its servers and runs its hooks"},
+	{".cursor/hooks.json", Strings, nil, "", "Cursor runs its hooks"},
+	{".cursor/mcp.json", Strings, nil, "", aMCPServer},
+	{".devcontainer.json", Strings, []string{"initializeCommand"}, "", "an editor runs initializeCommand on the host"},
+	{".devcontainer/*/devcontainer.json", Strings, []string{"initializeCommand"}, "", "an editor runs initializeCommand on the host"},
+	{".devcontainer/devcontainer.json", Strings, []string{"initializeCommand"}, "", "an editor runs initializeCommand on the host"},
+	{".envrc*", Script, nil, "", "direnv runs it as a shell enters the folder"},
+	{".factory/*.json", Strings, []string{"hooks", "mcpServers", "statusLine"}, "", "Factory runs its hooks and starts its MCP servers"},
+	{".gemini/settings.json", Strings, geminiKeys, "", geminiWhy},
+	{".github/hooks/*.json", Strings, nil, "", "Copilot's command line runs its hooks"},
+	{".github/mcp.json", Strings, nil, "", aMCPServer},
+	{".gitlab/duo/mcp.json", Strings, nil, "", aMCPServer},
+	{".helix/languages.toml", Lines, []string{"language", "language-server"}, "", "Helix starts language servers and formatters"},
+	{".hg/hgrc", Lines, hgKeys, "", hgWhy},
+	{".hg/hgrc-not-shared", Lines, hgKeys, "", hgWhy},
+	{".husky/*", Script, nil, "", "git runs it as a hook"},
+	{".idea/watcherTasks.xml", Lines, nil, "", "a JetBrains editor runs it as files are saved"},
+	{".iflow/settings.json", Strings, geminiKeys, "", "iFlow runs its hooks and starts its MCP servers"},
+	{".jj/repo/config.toml", Lines, []string{"fix", "fsmonitor", "merge-tools", "ui"}, "", "Jujutsu runs them"},
+	{".junie/mcp/mcp.json", Strings, nil, "", aMCPServer},
+	{".kilo/*.json", Strings, codeKeys, "", "Kilo Code starts its servers"},
+	{".kilo/*.jsonc", Strings, codeKeys, "", "Kilo Code starts its servers"},
+	{".kilocode/mcp.json", Strings, nil, "", aMCPServer},
+	{".kimi-code/*.json", Strings, []string{"hooks", "mcpServers"}, "", aMCPServer},
+	{".kiro/agents/*.json", Strings, []string{"hooks", "mcpServers"}, "", "Kiro runs its hooks and starts its MCP servers"},
+	{".kiro/hooks/*", Strings, []string{"command", "then"}, "", "Kiro runs its hooks"},
+	{".kiro/settings/mcp.json", Strings, nil, "", aMCPServer},
+	{".mcp.json", Strings, nil, "", aMCPServer},
+	{".mise*.toml", Lines, miseKeys, "", miseWhy},
+	{".mise/config*.toml", Lines, miseKeys, "", miseWhy},
+	{".opencode/*.json", Strings, codeKeys, "", "OpenCode starts its servers and loads its plugins"},
+	{".opencode/*.jsonc", Strings, codeKeys, "", "OpenCode starts its servers and loads its plugins"},
+	{".openhands/*.sh", Script, nil, "", "OpenHands runs it"},
+	{".openhands/hooks.json", Strings, nil, "", "OpenHands runs its hooks"},
+	{".qwen/settings.json", Strings, geminiKeys, "", "Qwen Code runs its hooks and starts its MCP servers"},
+	{".roo/mcp.json", Strings, nil, "", aMCPServer},
+	{".shadowenv.d/*.lisp", Lines, nil, "", "Shadowenv runs it as a shell enters the folder"},
+	{".sl/config", Lines, hgKeys, "", "Sapling runs its hooks and loads its extensions"},
+	{".tabnine/*.json", Strings, nil, "", aMCPServer},
+	{".trae/mcp.json", Strings, nil, "", aMCPServer},
+	{".vibe/config.toml", Lines, []string{"mcp_servers"}, "", aMCPServer},
+	{".vim/coc-settings.json", Strings, []string{"*command", "*path", "args", "languageserver"}, "", "coc.nvim starts language servers"},
+	{".vscode/mcp.json", Strings, nil, "", aMCPServer},
+	{".vscode/settings.json", Strings, editorKeys, "", "VS Code starts what its settings name"},
+	{".vscode/tasks.json", Strings, taskKeys, "folderOpen", folderOpens},
+	{".windsurf/hooks.json", Strings, nil, "", "Windsurf runs its hooks"},
+	{".zed/settings.json", Strings, []string{"context_servers", "formatter", "lsp"}, "", "Zed starts language servers, MCP servers and formatters"},
+	{"_darcs/prefs/defaults", Lines, nil, "", "Darcs runs its hooks"},
+	{"crush.json", Strings, codeKeys, "", "Crush starts its servers and runs its hooks"},
+	{"kilo.json*", Strings, codeKeys, "", "Kilo Code starts its servers"},
+	{"mise*.toml", Lines, miseKeys, "", miseWhy},
+	{"mise/config*.toml", Lines, miseKeys, "", miseWhy},
+	{"opencode.json*", Strings, codeKeys, "", "OpenCode starts its servers and loads its plugins"},
+}
+
+// HasKey tells whether key is one of the row's.
+func (n *Naming) HasKey(key string) bool {
+	return slices.ContainsFunc(n.Keys, func(k string) bool { return Matches(key, k) })
+}
+
+// Takes tells whether a file that a settings file names may be a program, or what
+// one reads as such: it is none by its name where that says that it holds data, which
+// programs write, or that it is a dependency of the project's.
+func Takes(rel string) bool {
+	dir, name := "", rel
+	if cut := strings.LastIndexByte(rel, '/'); cut >= 0 {
+		dir, name = rel[:cut], rel[cut+1:]
+	}
+	for part := range strings.SplitSeq(dir, "/") {
+		if slices.Contains(dependencies[:], part) {
+			return false
+		}
+	}
+	if strings.HasPrefix(name, ".env") && !strings.HasPrefix(name, ".envrc") {
+		return false
+	}
+	dot := strings.LastIndexByte(name, '.')
+	return dot < 0 || !slices.Contains(dataEndings[:], strings.ToLower(name[dot+1:]))
+}
+
+// dependencies are folders of others' code, as in DecidedAgainst.
+var dependencies = [...]string{".venv", "node_modules", "vendor", "venv"}
+
+// dataEndings are those of files that hold data or text.
+var dataEndings = [...]string{
+	"cert", "crt", "csv", "db", "db3", "duckdb", "jsonl", "key", "lock", "log", "md", "mdx", "ndjson",
+	"pem", "pid", "rst", "sqlite", "sqlite3", "tsv", "txt",
+}
