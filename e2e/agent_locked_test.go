@@ -11,8 +11,10 @@ func TestAgentLockedNames(t *testing.T) {
 			[]string{".env", "environments.toml", "AGENTS.override.md", "work.config.toml", ".tmp/plugins/p/hooks.json", "agents/a.toml", "plugins/cache/p/hooks.json", "packages/standalone/codex"},
 		},
 		"gemini": {
-			[]string{".env", "agents", "bin", "trusted_hooks.json", "acknowledgments", "mcp-server-enablement.json"},
-			[]string{".env", "agents/a.md", "bin/litert/run", "trusted_hooks.json", "acknowledgments/agents.json", "mcp-server-enablement.json"},
+			[]string{".env", "agents", "bin", "trusted_hooks.json", "acknowledgments", "mcp-server-enablement.json",
+				"antigravity", "config", "history/q/git"},
+			[]string{".env", "agents/a.md", "bin/litert/run", "trusted_hooks.json", "acknowledgments/agents.json", "mcp-server-enablement.json",
+				"antigravity/mcp_config.json", "config/mcp_config.json", "history/p/git/config"},
 		},
 	} {
 		t.Run(agent, func(t *testing.T) {
@@ -20,6 +22,7 @@ func TestAgentLockedNames(t *testing.T) {
 				needSandbox(t)
 				state := b.home + "/." + agent + "/"
 				b.write(state+"log", "log\n")
+				b.write(state+"history/q/log", "log\n")
 				attempts := []string{"append|" + state + "log"}
 				for _, n := range its.absent {
 					attempts = append(attempts, "create|"+state+n)

@@ -43,6 +43,9 @@ var gemini = adapter{
 		{"~/.gemini/commands", spec.OwnLocked, "what it is told by name"},
 		{"~/.gemini/skills", spec.OwnLocked, "what it runs by name"},
 		{"~/.gemini/policies", spec.OwnLocked, "which tools it uses unasked"},
+		{"~/.gemini/antigravity/mcp_config.json", spec.OwnLocked, "names MCP servers of Antigravity's"},
+		{"~/.gemini/config/mcp_config.json", spec.OwnLocked, "names MCP servers of Antigravity's"},
+		{"~/.gemini/history/*/git/config", spec.OwnLocked, "names programs that git runs for its checkpoints"},
 	},
 }
 

@@ -17,19 +17,28 @@ func (s *gitSearch) ownTrees() {
 }
 
 // locked protects what of an agent's own makes the host run something later,
-// there or to come; of names that a pattern means, those that are there.
+// there or to come; of names that a pattern means, those that are there, and what
+// may be in them.
 func (s *gitSearch) locked() {
 	const why = "an agent on the host runs what it says"
 	for i := range s.p.r.Own {
 		o := &s.p.r.Own[i]
-		switch name := base(o.Abs); {
-		case o.Mode != spec.OwnLocked:
-		case strings.Contains(name, "*"):
-			for _, f := range s.p.rows([]wrap.Row{{Path: name, Why: why}}, parent(o.Real), false) {
-				s.protectPath("/", f.Path, why)
-			}
-		default:
+		if o.Mode != spec.OwnLocked {
+			continue
+		}
+		before, after, pattern := strings.Cut(o.Real, "*")
+		if !pattern {
 			s.protectPath("/", o.Abs, why)
+			continue
+		}
+		dir := parent(before + "*")
+		tail, in, beneath := strings.Cut(after, "/")
+		for _, f := range s.p.rows([]wrap.Row{{Path: base(before) + "*" + tail}}, dir, false) {
+			path := f.Path
+			if beneath {
+				path = join(path, in)
+			}
+			s.protectPath("/", path, why)
 		}
 	}
 }
