@@ -182,6 +182,9 @@ func (s *gitSearch) hooks(dir, top string) {
 		s.protectPath(dir, link, "a hook is a link to it")
 	}
 	for _, script := range scripts {
+		if s.isOpened(script) {
+			continue // the command may have it run whatever it likes
+		}
 		s.names(&hook, script, top, maxChain)
 	}
 }

@@ -11,10 +11,10 @@ import (
 
 // Bounds on what settings files may send the search to.
 const (
-	maxSettings      = 64 // files that are read for the programs they name
+	maxSettings      = 256 // files that are read for the programs they name
 	maxSettingsBytes = 256 << 10
-	maxProgramWords  = 4096
-	maxPrograms      = 128
+	maxProgramWords  = 8192
+	maxPrograms      = 256
 	maxNamedFolders  = 8 // of one file: where what else it names is looked for
 	maxChain         = 3 // a settings file, a script that it names, what that runs
 )
@@ -58,7 +58,7 @@ func (s *gitSearch) settings(top string, f *wrap.Found) {
 // folder that the file names as well, or an absolute one.
 func (s *gitSearch) names(n *wrap.Naming, file, top string, chain int) {
 	known := file + "\x00" + n.Path + n.When
-	if chain == 0 || slices.Contains(s.programs.read, known) {
+	if slices.Contains(s.programs.read, known) || isKernelPath(file) || n.Format == wrap.Script && isBinary(file) {
 		return
 	}
 	if len(s.programs.read) == maxSettings {
@@ -71,9 +71,6 @@ func (s *gitSearch) names(n *wrap.Naming, file, top string, chain int) {
 		if kindAt(file) == wrap.File {
 			s.short(file + " could not be read, or is larger than 256 KiB")
 		}
-		return
-	}
-	if n == &hook && !isScript(b) {
 		return
 	}
 	w := naming{s: s, n: n, file: file, top: top, chain: chain, from: []string{top}}
@@ -135,7 +132,7 @@ func (w *naming) at(at resolved, runs bool) {
 			w.from = append(w.from, at.path)
 		}
 	case wrap.File:
-		if at.path == w.file || !runs && !looksRunnable(at.path) {
+		if at.path == w.file || isKernelPath(at.path) || !runs && !looksRunnable(at.path) {
 			return
 		}
 		for _, link := range at.links {
@@ -194,12 +191,23 @@ func isShellScript(path string) bool {
 	return false
 }
 
-// isScript tells whether a file that may be any program holds text.
-func isScript(b []byte) bool { return !strings.ContainsRune(string(b[:min(len(b), 512)]), 0) }
+// isBinary tells whether a file that may be any program is none that can be read.
+func isBinary(path string) bool { return strings.IndexByte(beginning(path), 0) >= 0 }
 
 // firstLine is what of a file's first line says what runs it.
 func firstLine(path string) string {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	line, _, _ := strings.Cut(beginning(path), "\n")
+	return line
+}
+
+// beginning is the first bytes of a regular file; others are not opened, see
+// readRegular.
+func beginning(path string) string {
+	var st unix.Stat_t
+	if unix.Fstatat(unix.AT_FDCWD, path, &st, 0) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return ""
+	}
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return ""
 	}
@@ -209,6 +217,5 @@ func firstLine(path string) string {
 	if err != nil || n <= 0 {
 		return ""
 	}
-	line, _, _ := strings.Cut(string(b[:n]), "\n")
-	return line
+	return string(b[:n])
 }
