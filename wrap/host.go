@@ -91,12 +91,15 @@ type Protected struct {
 	By string
 }
 
-// Reason is why it is protected.
+// Reason is why it is protected, as the end of a sentence; "" where that is not known.
 func (p *Protected) Reason() string {
-	if p.By == "" {
-		return p.Why
+	switch {
+	case p.Why == "":
+		return ""
+	case p.By == "":
+		return ": " + p.Why
 	}
-	return p.By + " names it: " + p.Why
+	return ", since " + p.By + " names it: " + p.Why
 }
 
 // Repository is a git repository met in a writable tree at launch.

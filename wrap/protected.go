@@ -108,7 +108,7 @@ var decidedAgainst = [...]Row{
 	{".gitattributes, .gitmodules, .gitignore", "part of the content; git takes no program from them (update = !command is refused since 2.20)"},
 	{".env", "variables of the project's own programs, which their set-up writes; direnv takes any from it where .envrc or its own settings say so (dotenv), and Gemini takes any from it in a folder that it trusts, NODE_OPTIONS among them: --ignore-env there, or advanced.ignoreLocalEnv"},
 	{"flake.nix, flake.lock, shell.nix, default.nix", "the project's own build; nix-direnv evaluates them again as they change and does not ask, unless .envrc says nix_direnv_manual_reload: where it is used, and for what else a .envrc loads, a mount of mode ro keeps them"},
-	{".exrc, .nvim.lua, .dir-locals.el, .gdbinit, .lldbinit", "their programs ask, or read them only for who has switched that on; in a home they are read unasked, and are protected there"},
+	{".exrc, .nvim.lua, .dir-locals.el, .gdbinit, .lldbinit", "their programs ask, or read them only for who has switched that on; .exrc, .gdbinit and .lldbinit of a home are read unasked, and are protected there"},
 	{".github/workflows, .gitlab-ci.yml", "run on a CI service after a push, where they are reviewed; not on this host"},
 	{".pre-commit-config.yaml, lefthook.yml", "part of the project like a Makefile; they run only through a hook that the user installed"},
 	{".Rprofile, .irbrc, .pryrc, .pdbrc", "a language's own shell or debugger runs them, which is started to run the project's code"},

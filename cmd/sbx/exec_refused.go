@@ -41,9 +41,7 @@ func (x *execution) refused(r *listen.Refusal) {
 		what += " may only be read"
 		if p := x.protectedAbove(v.Target); p != nil {
 			by = p.By // each settings file is another reason
-			if p.Why != "" {
-				what += ", since " + clean(p.Reason())
-			}
+			what += clean(p.Reason())
 		}
 	case listen.BySocket:
 		v.Kind, v.Rule, v.AllowWith = "network", x.networkRule(), "network.mode: host"
