@@ -66,15 +66,10 @@ func jsonStrings(n *wrap.Naming, text string, each func(value string)) {
 	all := len(n.Keys) == 0
 	depth, within, keyed := 0, -1, false
 	for at := 0; at < len(text); {
+		if at = afterComments(text, at); at == len(text) {
+			return
+		}
 		switch c := text[at]; {
-		case c == '/' && strings.HasPrefix(text[at:], "//"):
-			at += lineLength(text[at:])
-		case c == '/' && strings.HasPrefix(text[at:], "/*"):
-			end := strings.Index(text[at+2:], "*/")
-			if end < 0 {
-				return
-			}
-			at += 2 + end + 2
 		case c == '{' || c == '[':
 			depth++
 			if keyed && within < 0 {
@@ -94,11 +89,11 @@ func jsonStrings(n *wrap.Naming, text string, each func(value string)) {
 			at++
 		case c == '"' || c == '\'' || isLetter(int(c)) || c == '_' || c == '$':
 			value, size := jsonWord(text[at:])
-			at += size
-			switch rest := strings.TrimLeft(text[at:], " \t\r\n"); {
-			case strings.HasPrefix(rest, ":"):
+			at = afterComments(text, at+size)
+			switch {
+			case strings.HasPrefix(text[at:], ":"):
 				keyed = n.HasKey(value)
-				at = len(text) - len(rest) + 1
+				at++
 			case (all || within >= 0 || keyed) && value != "" && (c == '"' || c == '\''):
 				each(value)
 			}
@@ -108,11 +103,22 @@ func jsonStrings(n *wrap.Naming, text string, each func(value string)) {
 	}
 }
 
-func lineLength(text string) int {
-	if end := strings.IndexByte(text, '\n'); end >= 0 {
-		return end
+// afterComments is where after at neither blanks nor comments go on.
+func afterComments(text string, at int) int {
+	for {
+		rest := strings.TrimLeft(text[at:], " \t\r\n")
+		end := ""
+		switch {
+		case strings.HasPrefix(rest, "//"):
+			end = "\n"
+		case strings.HasPrefix(rest, "/*"):
+			end = "*/"
+		default:
+			return len(text) - len(rest)
+		}
+		_, rest, _ = strings.Cut(rest[2:], end)
+		at = len(text) - len(rest)
 	}
-	return len(text)
 }
 
 // jsonWord is the string, or the word without quotes, that a text begins with, and

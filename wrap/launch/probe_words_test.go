@@ -44,6 +44,7 @@ func TestNamedWords(t *testing.T) {
 		{hooks, `{"b": {"hooks": "x"}, "hooksy": "y", HOOKS: [1, "z"], "c": "w"}`, "x z"},
 		{hooks, `{"b": "hooks", "c": "x", "hooks" : /*`, ""},
 		{hooks, `{"hooks": [], "b": "x"}`, ""},
+		{hooks, `{"hooks" /* "n" */ : // "n"` + "\n" + `"x"}`, "x"},
 		{hooks, `{"hooks": {"a": {}, "b": "x"}, "c": "y"}`, "x"},
 		{row(wrap.Lines, "hooks"), "a = 'n'\nhooks.enter = 'x y'\n[tasks.b]\nrun = 'n'\n[[hooks.leave]]\nrun = \"z\"\nhooks = 1", "x_y hooks.enter x y hooks.leave z run z hooks 1"},
 		{row(wrap.Lines, "hooks"), "hooks = \"\"\"\nx/y\n\"\"\"\na = 'n'", "hooks x/y"},
