@@ -1,6 +1,7 @@
 package seccomp
 
 import (
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -115,6 +116,18 @@ func send(fd int, r *response) unix.Errno {
 		if e != unix.EINTR {
 			return e
 		}
+	}
+}
+
+// RawAnswer answers call id with e, 0 for success, from a thread that the Go runtime
+// knows nothing of.
+//
+//go:nosplit
+//go:norace
+func RawAnswer(fd int, id uint64, e unix.Errno) {
+	r := response{id: id, errno: -int32(e)}
+	for again := unix.EINTR; again == unix.EINTR; {
+		_, _, again = syscall.RawSyscall(unix.SYS_IOCTL, uintptr(fd), notifSend, uintptr(unsafe.Pointer(&r)))
 	}
 }
 

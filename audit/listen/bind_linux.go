@@ -76,6 +76,7 @@ func (l *Listener) bindPath(path []byte) bool {
 	if domain, e := optionOf(sock, unix.SO_DOMAIN); e == 0 && domain == unix.AF_UNIX {
 		if at, e := boundTo(sock); e == unix.ENOENT {
 			l.made.expect(sock, &l.discards)
+			l.clock.within(l.made.wait)
 			return true
 		} else if e == 0 { // by whomever; the kernel refuses it another
 			unix.Close(at)

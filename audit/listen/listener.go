@@ -20,8 +20,10 @@ type Listener struct {
 	// are connected to is decided here. Named are those of the host that may be.
 	Sockets bool
 	Named   []string
-	// Interrupt ends a system call in which a thread of this process waits.
-	Interrupt func(tid int)
+	// Interrupt is a signal whose handler does nothing: it ends a system call.
+	Interrupt unix.Signal
+	// Describes: what the sandbox's network refuses is told of.
+	Describes bool
 	// Aside are programs, by their files' names, whose connecting is not the
 	// agent's.
 	Aside []string
@@ -61,7 +63,8 @@ type Listener struct {
 	own      int // the folder of the supervisor's descriptors; 0 as long as nobody asked
 	user     int // the supervisor's, and one; 0 as long as nobody asked
 	made     made
-	flights  flights
+	clock    clock
+	flights  helpers
 	discards discards
 	thread   thread
 	// network is the supervisor's network namespace, 0 as long as nobody asked;

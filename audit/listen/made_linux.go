@@ -2,7 +2,6 @@ package listen
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,10 +20,10 @@ const (
 // copied before and asked afterwards which file it was bound to. Nothing that a
 // program changes meanwhile can make another's file one of these.
 type made struct {
-	mu       sync.Mutex
 	discards *discards // where copies go that are not needed any more
 	pending  []bound
-	asking   bool // somebody asks those that are pending
+	wait     time.Duration // until those that are pending are asked again
+	due      time.Time     // when that is
 	files    map[inode]int
 	order    []inode // of files, as a ring
 	next     int
@@ -52,8 +51,6 @@ const (
 
 // expect takes over a copy of a socket that is about to be bound.
 func (m *made) expect(sock int, d *discards) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.discards = d
 	m.settle(false)
 	if len(m.pending) == maxPending {
@@ -61,25 +58,26 @@ func (m *made) expect(sock int, d *discards) {
 		m.pending = slices.Delete(m.pending, 0, 1)
 	}
 	m.pending = append(m.pending, bound{sock: sock})
-	if !m.asking {
-		m.asking = true
-		go m.ask()
+	if m.wait == 0 {
+		m.wait, m.due = askFirst, time.Now().Add(askFirst)
 	}
 }
 
-// ask settles what is pending, until nothing is.
-func (m *made) ask() {
-	for wait := askFirst; ; wait = min(2*wait, askLast) {
-		time.Sleep(wait)
-		m.mu.Lock()
-		m.settle(true)
-		m.asking = len(m.pending) > 0
-		over := !m.asking
-		m.mu.Unlock()
-		if over {
-			return
-		}
+// ask settles what is pending, where it is time to. It gives when it is to be called
+// again, 0 for never.
+func (m *made) ask(now time.Time) time.Duration {
+	if m.wait == 0 {
+		return 0
 	}
+	if left := m.due.Sub(now); left > 0 {
+		return left
+	}
+	m.settle(true)
+	if m.wait = min(2*m.wait, askLast); len(m.pending) == 0 {
+		m.wait = 0
+	}
+	m.due = now.Add(m.wait)
+	return m.wait
 }
 
 // settle remembers the files of the sockets that are bound by now, and gives up
@@ -145,8 +143,6 @@ func (m *made) pin(id inode, fd int) {
 
 // has tells whether a file is one of these.
 func (m *made) has(id inode) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.settle(false)
 	if m.files[id] > 0 {
 		return true

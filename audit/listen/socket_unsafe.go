@@ -30,12 +30,6 @@ func pidfdGetfd(pidfd int, number int32) (int, unix.Errno) {
 	return fdOr(r, e)
 }
 
-// connect makes the call, which may block for as long as the sandbox likes.
-func connect(fd int, a *address) unix.Errno {
-	_, _, e := unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&a.b)), uintptr(a.n))
-	return e
-}
-
 // boundTo opens, by name only, the file that a socket is bound to. ENOENT: it is
 // bound to none.
 func boundTo(sock int) (int, unix.Errno) {

@@ -202,24 +202,22 @@ func TestBindsThatFail(t *testing.T) {
 	for range 2 * maxPending {
 		m.expect(socket(t), d)
 	}
-	m.mu.Lock()
-	n := len(m.pending)
-	m.mu.Unlock()
-	if n > maxPending {
+	if n := len(m.pending); n > maxPending {
 		t.Errorf("%d are waited for", n)
 	}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		m.mu.Lock()
-		n, asking := len(m.pending), m.asking
-		m.mu.Unlock()
-		d.mu.Lock()
-		left := len(d.fds)
-		d.mu.Unlock()
-		if n == 0 && !asking && left == 0 {
-			return
+	now, asked := time.Now(), 0
+	for wait := m.ask(now.Add(askFirst)); wait > 0; wait = m.ask(now.Add(askFirst)) {
+		if m.ask(now); asked == maxAsked {
+			t.Fatalf("%d are still waited for", len(m.pending))
 		}
+		now, asked = now.Add(wait), asked+1
+	}
+	if asked == 0 || len(m.pending) != 0 {
+		t.Errorf("asked %d times, %d are waited for", asked, len(m.pending))
+	}
+	for end := time.Now().Add(20 * time.Second); d.count() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%d are still waited for", n)
+			t.Fatalf("%d are not closed", d.count())
 		}
 	}
 }

@@ -78,13 +78,8 @@ func (x *execution) listen(h *launch.Hooks) {
 
 // listenSockets gives the listener what it needs to connect sockets.
 func (x *execution) listenSockets(l *listen.Listener, h *launch.Hooks) {
-	l.Named, l.Interrupt = x.plan.Watch.Sockets, launch.Interrupt
-	if x.describe == wrap.DescribeNone {
-		return
-	}
-	if fd := l.OpenRefused(); fd >= 0 {
-		h.Wait = append(h.Wait, launch.Waiter{FD: fd, Event: l.Landed})
-	}
+	l.Named, l.Interrupt, l.Describes = x.plan.Watch.Sockets, launch.Interrupt, x.describe != wrap.DescribeNone
+	h.Wait = append(h.Wait, launch.Waiter{FD: l.OpenClock(), Event: l.Tick})
 }
 
 // end ends everything, for a reason that the record has as exit.ended_by.

@@ -107,22 +107,18 @@ func handleWith(sig, handler uintptr) {
 	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
 }
 
-// interrupt is the signal that ends a system call of this process's. It was for
+// Interrupt is the signal that ends a system call of this process's. It was for
 // stack faults of a coprocessor, and no kernel sends it; it is not forwarded. Go
 // leaves it unblocked in every thread. Of the real-time signals, only so many
 // wait for all of a user's processes, which a sandbox could use up.
-const interrupt = unix.SIGSTKFLT
+const Interrupt = unix.SIGSTKFLT
 
-// interrupts makes Interrupt work.
+// interrupts has Interrupt end a call and nothing else.
 func interrupts() {
 	_, ignore, restorer := handlerAddresses()
 	act := sigaction{handler: ignore, flags: saSiginfo | saOnStack | saRestorer, restorer: restorer}
-	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(interrupt), uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
+	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(Interrupt), uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
 }
-
-// Interrupt makes the system call in which a thread of this process waits end
-// with EINTR. Catch was called before.
-func Interrupt(tid int) { _ = unix.Tgkill(unix.Getpid(), tid, interrupt) }
 
 // byDefault gives sig its default disposition.
 func byDefault(sig uintptr) {

@@ -64,7 +64,7 @@ const siKernel = 0x80
 
 // forwarded are the signals that a supervisor forwards, bit n-1 is signal n: all
 // but KILL, STOP, CHLD, the synchronous SEGV BUS FPE ILL TRAP SYS ABRT, which the
-// Go runtime needs, URG, with which it signals itself, and interrupt.
+// Go runtime needs, URG, with which it signals itself, and Interrupt.
 const forwarded = 0xffffffffbfba7a07
 
 // Supervise forwards signals to the command and waits until it has ended and
