@@ -76,12 +76,11 @@ func widen(fd int) {
 // tapBuffers is how many pieces may be passed on and not yet read.
 const tapBuffers = 4
 
+// TapThreads is how many threads a tap has.
+const TapThreads = 2
+
 // Start passes bytes on, on a thread of its own, and reads them on another.
 func (t *Tap) Start() {
-	// A goroutine that waits in the kernel keeps its place until the runtime's
-	// watchdog takes it away, which here looks every few milliseconds: there are
-	// places enough for all that wait.
-	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), 6))
 	full, free := make(chan []byte, tapBuffers), make(chan []byte, tapBuffers)
 	for range tapBuffers {
 		free <- nil // made when it is needed: most streams need one

@@ -16,6 +16,7 @@ import (
 type watched struct {
 	tap     *audit.Tap
 	rules   *agent.Rules
+	passes  bool            // what comes is passed on
 	real    int             // the caller's stdout, while descriptor 1 is the pipe
 	rollout *audit.Follower // of codex; nil for none
 	turns   int
@@ -59,7 +60,6 @@ func (x *execution) untap() {
 		return
 	}
 	_ = unix.Dup3(x.watched.real, 1, 0) // it was 1
-	x.watched.tap.Start()
 }
 
 // listenAgent hears what the stream tells while the agent runs.
@@ -135,11 +135,8 @@ func (x *execution) agentEnded() {
 	if w == nil {
 		return
 	}
-	var patience <-chan time.Time
-	if x.ended != "" || x.bounds.TimedOut() {
-		patience = time.After(5 * time.Second)
-	}
-	cut := false
+	impatient := x.ended != "" || x.bounds.TimedOut()
+	until, cut := time.Now().Add(5*time.Second), false
 	for !w.tap.Done() && !cut {
 		pf := []unix.PollFd{{Fd: int32(w.tap.Wake), Events: unix.POLLIN}, {Fd: int32(x.signals), Events: unix.POLLIN}}
 		_, _ = unix.Poll(pf, 100)
@@ -147,11 +144,7 @@ func (x *execution) agentEnded() {
 		if pf[1].Revents&unix.POLLIN != 0 {
 			cut = launch.Asked(x.signals)
 		}
-		select {
-		case <-patience:
-			cut = true
-		default:
-		}
+		cut = cut || impatient && time.Now().After(until)
 	}
 	x.heard()
 	if w.rollout != nil {

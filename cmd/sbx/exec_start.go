@@ -90,12 +90,14 @@ func (x *execution) launch() error {
 			return err
 		}
 	}
+	threads := x.threads()
 	x.clock.lap("record")
 	x.guard()
 	if err := x.outer(); err != nil {
 		return err
 	}
 	x.openLedger()
+	<-threads
 	if x.plan.Counter != wrap.CounterPtrace { // which must attach first
 		x.process.Allow()
 	}
@@ -107,6 +109,19 @@ func (x *execution) launch() error {
 		x.programs = listen.Learn(x.process.Root(), &x.plan.Programs)
 	}
 	return err
+}
+
+// threads has every thread that is wanted while the command runs start before it does.
+func (x *execution) threads() (started <-chan struct{}) {
+	if x.watched == nil {
+		return launch.Threads(0)
+	}
+	started = launch.Threads(audit.TapThreads)
+	if !x.watched.passes { // not for another rung
+		x.watched.passes = true
+		x.watched.tap.Start()
+	}
+	return started
 }
 
 // sourcePaths are the files that made the spec, links resolved.

@@ -7,11 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/wrap/launch"
 )
 
 // The program does without package os: its start costs every sandbox fifty
 // microseconds.
-func environ() []string { return unix.Environ() }
+func environ() []string { return launch.Environ() }
 func exit(status int)   { unix.Exit(status) }
 
 func getuid() int { return unix.Getuid() }

@@ -64,8 +64,87 @@ next:
 
 	MOVD	$1, R4
 	MOVD	R4, 0(R21)
-	ADD	$64, RSP
+
+	MOVD	$·abandon(SB), R4
+	MOVD	R4, 0(RSP)
+	MOVD	$0x08000000, R4 // SA_ONSTACK
+	MOVD	R4, 8(RSP)
+	MOVD	ZR, 16(RSP) // the mask: there is no restorer here
+	MOVD	$6, R0      // SIGABRT
+	MOVD	RSP, R1
+	MOVD	$0, R2
+	MOVD	$8, R3
+	MOVD	$134, R8 // rt_sigaction
+	SVC
+
+	MOVD	48(R21), R1
+	MOVD	0(R1), R2
+	ADD	$2, R2 // words up to the environment
+	ADD	R2<<3, R1, R3
+environment:
+	ADD	$8, R3
+	MOVD	-8(R3), R4
+	CBNZ	R4, environment
+auxiliary:
+	ADD	$16, R3
+	MOVD	-16(R3), R4
+	CBNZ	R4, auxiliary
+	SUB	R1, R3, R3 // bytes
+	LSR	$3, R3, R5
+	SUB	R2, R5, R5 // words from the environment on
+	SUB	R3, R1, R6
+	SUB	$8, R6
+	AND	$~15, R6
+	MOVD	R6, RSP
+head:
+	MOVD.P	8(R1), R4
+	MOVD.P	R4, 8(R6)
+	SUB	$1, R2
+	CBNZ	R2, head
+	MOVD	·traceback(SB), R4
+	MOVD.P	R4, 8(R6)
+rest:
+	MOVD.P	8(R1), R4
+	MOVD.P	R4, 8(R6)
+	SUB	$1, R5
+	CBNZ	R5, rest
 	JMP	_rt0_arm64_linux(SB)
+
+// abandon: see entry_amd64.s.
+TEXT ·abandon(SB), NOSPLIT|NOFRAME, $0
+	MOVD	·started(SB), R0
+	CBNZ	R0, ends
+	MOVD	$2, R0
+	MOVD	·abandoned+0(SB), R1
+	MOVD	·abandoned+8(SB), R2
+	MOVD	$64, R8 // write
+	SVC
+	MOVD	$125, R0
+	MOVD	$94, R8 // exit_group
+	SVC
+ends:
+	MOVD	$4, R0 // PR_SET_DUMPABLE: no core
+	MOVD	$0, R1
+	MOVD	$167, R8 // prctl
+	SVC
+	MOVD	$6, R0
+	MOVD	$·byDefaultAction(SB), R1
+	MOVD	$0, R2
+	MOVD	$8, R3
+	MOVD	$134, R8 // rt_sigaction
+	SVC
+	MOVD	$172, R8 // getpid
+	SVC
+	MOVD	$6, R1
+	MOVD	$129, R8 // kill: it comes when this one returns
+	SVC
+	RET
+
+// func abandonHandler() uintptr
+TEXT ·abandonHandler(SB), NOSPLIT, $0-8
+	MOVD	$·abandon(SB), R0
+	MOVD	R0, ret+0(FP)
+	RET
 
 // func entryWord(i int) uint64
 TEXT ·entryWord(SB), NOSPLIT, $0-16

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"slices"
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -87,13 +89,45 @@ func Args() []string {
 	if entryWord(0) != 1 {
 		return arguments()
 	}
-	word := entryWord(6)
-	at := *(*unsafe.Pointer)(unsafe.Pointer(&word)) // on the stack the process began with, which stays
-	n := *(*int)(at)
-	args := make([]string, n)
-	for i := range args {
-		p := *(**byte)(unsafe.Add(at, 8*(i+1)))
-		args[i] = unix.BytePtrToString(p)
+	argc, argv := began()
+	return texts(argv, argc)
+}
+
+// Environ is the environment as the caller gave it, of a name that is there twice the
+// first, as os.Environ has it.
+func Environ() []string {
+	if entryWord(0) != 1 {
+		return unix.Environ()
 	}
-	return args
+	argc, argv := began()
+	envp, n := unsafe.Add(argv, 8*(argc+1)), 0
+	for *(*unsafe.Pointer)(unsafe.Add(envp, 8*n)) != nil {
+		n++
+	}
+	seen := make(map[string]bool, n)
+	return slices.DeleteFunc(texts(envp, n), func(kv string) bool {
+		name, _, ok := strings.Cut(kv, "=")
+		twice := ok && seen[name]
+		seen[name] = true
+		return twice || kv == ""
+	})
+}
+
+// began is where the arguments stand on the stack the process began with, which stays.
+func began() (argc int, argv unsafe.Pointer) {
+	word := entryWord(6)
+	at := *(*unsafe.Pointer)(unsafe.Pointer(&word))
+	return *(*int)(at), unsafe.Add(at, 8)
+}
+
+func texts(at unsafe.Pointer, n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		p, length := *(**byte)(unsafe.Add(at, 8*i)), 0
+		for *(*byte)(unsafe.Add(unsafe.Pointer(p), length)) != 0 {
+			length++
+		}
+		list[i] = unsafe.String(p, length)
+	}
+	return list
 }

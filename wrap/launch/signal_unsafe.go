@@ -60,7 +60,8 @@ func Catch() (int, error) {
 		}
 	}
 	interrupts()
-	byDefault(uintptr(unix.SIGCHLD)) // nobody asks for it, and the runtime's handler costs
+	handleWith(uintptr(unix.SIGABRT), abandonHandler()) // who sends it need not wait for stacks
+	byDefault(uintptr(unix.SIGCHLD))                    // nobody asks for it, and the runtime's handler costs
 	set := [2]uint64{forwarded}
 	sigmask(unix.SIG_UNBLOCK, &set, nil)
 	return ends[0], nil

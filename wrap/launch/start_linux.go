@@ -222,7 +222,7 @@ func (pr *Process) Allow() {
 	if pr.groups != nil || pr.remounts.needed {
 		return // the command must be moved first; the child waits for other words before
 	}
-	pr.allowed = true
+	pr.allowed, started = true, 1
 	_ = pr.word() // a child that is gone tells by that
 }
 
@@ -230,6 +230,7 @@ func (pr *Process) Allow() {
 // *StepError whose step is execve tells why the command could not be executed.
 func (pr *Process) Go() error {
 	if !pr.allowed {
+		started = 1
 		if err := pr.word(); err != nil {
 			pr.Kill()
 			return err

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -61,7 +60,7 @@ func (pr *Process) stop(h *Hooks) {
 // The most that hold does until nothing runs any more.
 const (
 	holdRounds = 50
-	holdPause  = 2 * time.Millisecond
+	holdPause  = 2 // milliseconds
 )
 
 // hold stops every process of the tree and gives pidfds of those that were not
@@ -96,7 +95,7 @@ func (pr *Process) hold() (held []int, all bool) {
 		if all {
 			return held, true
 		}
-		time.Sleep(holdPause)
+		_, _ = unix.Poll(nil, holdPause)
 	}
 	return held, false
 }
