@@ -32,6 +32,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 		b.sandbox()
 	}
 	b.program()
+	b.exposed()
 	b.fields()
 	if len(b.problems) > 0 {
 		return nil, b.problems

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"sbx/landlock"
 	"sbx/spec"
 )
 
@@ -36,6 +37,22 @@ func (b *builder) limits() {
 		b.heldBy["limits.timeout"] = "the supervisor"
 	}
 	b.accounting()
+}
+
+// exposed weakens what the supervisor alone holds where a process of the command's sees
+// the supervisor and may signal it.
+func (b *builder) exposed() {
+	if b.plan.Has(PidNS) || b.plan.Landlock.Scope&landlock.Signal != 0 {
+		return
+	}
+	const why = "nothing keeps a process of the command's from stopping or ending the supervisor, which holds it"
+	if b.plan.Limits.Timeout > 0 {
+		b.fault("limits.timeout", Degraded, why)
+	}
+	if b.r.Spec.MaxCommands.Set && b.plan.Counter != CounterNone && b.plan.Counter != CounterOuter &&
+		b.r.Spec.OnExceed.Or(spec.Deny) != spec.RecordOnly {
+		b.fault("max_commands", Degraded, why)
+	}
 }
 
 func (b *builder) rlimit(f spec.Field, by string) {

@@ -70,7 +70,7 @@ func (x *execution) listen(h *launch.Hooks) {
 		l.Remove = x.linked.Remove
 	}
 	x.clock.counts(&l.Answered)
-	h.Calls = &launch.Calls{FD: l.FD, Take: l.Take, Answer: l.Answer}
+	h.Calls = &launch.Calls{FD: l.FD, Take: l.Take, Answer: l.Answer, Apart: !x.resolved.SideDoors}
 	if l.Sockets {
 		x.listenSockets(l, h)
 	}

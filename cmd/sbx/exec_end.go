@@ -85,7 +85,7 @@ func (x *execution) supervise() (status int) {
 		x.clock.lap("finish")
 	}
 	defer x.bounds.Close()
-	hooks.Wait = x.bounds.Waiters()
+	hooks.Limits = x.bounds.Waiters()
 	x.listen(hooks)
 	x.listenAgent(hooks)
 	x.listenProgress(hooks)

@@ -14,6 +14,10 @@ type Calls struct {
 	// thread is gone by then; over: none will come any more.
 	Take   func(fd int) (taken, over bool)
 	Answer func() // answers the one that was taken
+	// Apart: the sandbox can have an answer wait for as long as it likes, for its memory
+	// (userfaultfd(2)) or a file system of its own (fuse(4)). The supervising thread gives
+	// none then: it has limits to hold, and the sandbox ends with it.
+	Apart bool
 }
 
 // aloneAfter is how many calls the supervising thread answers. What comes then has a
@@ -26,7 +30,7 @@ const aloneAfter = 32
 // answers are given by the supervising thread at first.
 type answers struct {
 	*Calls
-	turn  *sync.Mutex // held by whoever does anything for the sandbox but wait
+	turn  sync.Mutex // held by whoever does what a hook does
 	given int
 	ended bool // nobody is left whose call could be answered
 	// waiters is who waits for calls in the supervising thread: one, or none where
@@ -36,13 +40,33 @@ type answers struct {
 }
 
 // answersTo prepares the calling thread to answer calls, which may be nil.
-func answersTo(c *Calls, turn *sync.Mutex) *answers {
-	a := &answers{Calls: c, turn: turn, back: func() {}}
+func answersTo(c *Calls) *answers {
+	a := &answers{Calls: c, back: func() {}}
 	if c != nil {
 		a.back = goAhead()
 		a.waiters = []Waiter{{FD: c.FD, Event: a.answer}}
+		if c.Apart {
+			a.handOver()
+		}
 	}
 	return a
+}
+
+// inTurn calls f, unless another has the turn, who may be answering for a long time.
+func (a *answers) inTurn(f func()) bool {
+	if !a.turn.TryLock() {
+		return false
+	}
+	defer a.turn.Unlock()
+	f()
+	return true
+}
+
+// end is for when nothing of the sandbox is left: nothing more is answered.
+func (a *answers) end() {
+	a.turn.Lock()
+	defer a.turn.Unlock()
+	a.ended = true
 }
 
 // answer answers one call, and hands over what follows when there were enough.

@@ -45,7 +45,7 @@ func (s *site) limited(doc, script string, between func(dirs []string)) Exit {
 			return
 		}
 		hooks := lenient(pr)
-		hooks.Wait = append(hooks.Wait, bounds.Waiters()...)
+		hooks.Limits = bounds.Waiters()
 		exit = pr.Supervise(hooks)
 		bounds.Close()
 	})
@@ -218,7 +218,7 @@ func TestDeadlineEndsAStoppedPid1(t *testing.T) {
 		}
 		unix.Kill(pr.Pid(), unix.SIGSTOP)
 		hooks := lenient(pr)
-		hooks.Wait = append(hooks.Wait, bounds.Waiters()...)
+		hooks.Limits = bounds.Waiters()
 		pr.Supervise(hooks)
 		bounds.Close()
 		if !bounds.TimedOut() {

@@ -1,7 +1,7 @@
 package launch
 
 import (
-	"sync"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -29,9 +29,11 @@ const blockSize = 512
 
 // Hooks are what a supervisor does while the command runs, one at a time, though not
 // all in one thread. A hook may change them, unless it is Calls.Answer: poll(2) waits
-// meanwhile for what there was. No hook may wait for anything that the sandbox controls.
+// meanwhile for what there was. No hook may wait for anything that the sandbox controls,
+// unless it is Calls.Answer and that is Apart.
 type Hooks struct {
 	Signals int      // where Catch's signals are read; -1 for none
+	Limits  []Waiter // what ends the command: it waits for no hook, and shares nothing with one
 	Wait    []Waiter // further descriptors, a handful
 	Calls   *Calls   // of programs that wait for an answer; nil for none
 	Idle    func()   // called once, when the command has run for a while
@@ -74,41 +76,40 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 	if pr.begun != nil {
 		told = int32(pr.sock)
 	}
-	var turn sync.Mutex // held but for the time in poll
-	turn.Lock()
-	calls := answersTo(h.Calls, &turn)
-	early := true
+	calls := answersTo(h.Calls)
+	early, behind := true, false
 	began := time.Now()
 	pf := make([]unix.PollFd, 0, 8)
 	for {
 		pf = append(pf[:0], unix.PollFd{Fd: int32(pr.pidfd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(h.Signals), Events: unix.POLLIN},
 			unix.PollFd{Fd: told, Events: unix.POLLIN})
-		pf = polled(polled(polled(pf, h.Wait), pr.attended), calls.waiters)
-		hooks := pf[3 : 3+len(h.Wait)] // who is added below waits for the next round
+		pf = polled(polled(pf, h.Limits), pr.attended)
 		timeout := -1
 		switch {
+		case behind: // another has the turn: what needs none is waited for meanwhile
+			timeout = 1
 		case early: // signals from before the command was there are its own, too
 			timeout = 0
 		case h.Idle != nil:
 			timeout = int(max(idleAfter-time.Since(began)+time.Millisecond-1, 0) / time.Millisecond)
 		}
-		turn.Unlock()
+		own := len(pf)
+		if !behind {
+			pf = polled(polled(pf, h.Wait), calls.waiters)
+		}
 		_, err := unix.Poll(pf, timeout)
-		turn.Lock()
 		if err != nil && err != unix.EINTR {
 			break
-		}
-		if h.Idle != nil && !early && pf[0].Revents == 0 && time.Since(began) >= idleAfter { // however busy the listener is
-			idle := h.Idle
-			h.Idle = nil
-			idle()
 		}
 		if pf[1].Revents&unix.POLLIN != 0 {
 			pr.forward(h, early)
 		}
-		serve(h.Wait, hooks)
-		serve(pr.attended, pf[3+len(hooks):len(pf)-len(calls.waiters)])
-		serve(calls.waiters, pf[len(pf)-len(calls.waiters):])
+		serve(h.Limits, pf[3:3+len(h.Limits)])
+		serve(pr.attended, pf[3+len(h.Limits):own])
+		idles := h.Idle != nil && !early && pf[0].Revents == 0 && time.Since(began) >= idleAfter // however busy the listener is
+		if behind || idles || ready(pf[own:]) {
+			behind = !calls.inTurn(func() { h.work(calls.waiters, pf[own:], idles) })
+		}
 		if pf[2].Revents != 0 {
 			rep, _ := pr.take() // the end of pid 1 without a word shows by its pidfd
 			if rep != nil && rep.kind == reportStopped {
@@ -126,9 +127,28 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		early = false
 	}
 	calls.back()
-	defer turn.Unlock()
-	calls.ended = true
-	return pr.wait(h)
+	return pr.wait(h, calls)
+}
+
+// work does what takes a turn. Where it had to wait for that it asks anew what there
+// is to do.
+func (h *Hooks) work(calls []Waiter, pf []unix.PollFd, idles bool) {
+	if idles {
+		idle := h.Idle
+		h.Idle = nil
+		idle()
+	}
+	if len(pf) == 0 {
+		pf = polled(polled(nil, h.Wait), calls)
+		_, _ = unix.Poll(pf, 0)
+	}
+	hooks := len(pf) - len(calls) // who was added since waits for the next round
+	serve(h.Wait, pf[:hooks])
+	serve(calls, pf[hooks:])
+}
+
+func ready(polled []unix.PollFd) bool {
+	return slices.ContainsFunc(polled, func(p unix.PollFd) bool { return p.Revents != 0 })
 }
 
 // polled adds waiters to what is polled.
@@ -198,18 +218,18 @@ func stopSelf(sig unix.Signal) {
 }
 
 // wait reaps the child and, without a pid namespace, all that it left.
-func (pr *Process) wait(h *Hooks) Exit {
+func (pr *Process) wait(h *Hooks, calls *answers) Exit {
 	pr.renewal.close() // which would keep the mounts until the end of what follows
 	var exit Exit
 	over := pr.last != nil && pr.last.kind == reportExited && pr.last.index == reportAlone
 	if over {
 		exit = pr.last.exit()
-		pr.finish(h, &exit)
+		pr.finish(h, calls, &exit)
 	}
 	ws, ru := pr.collect()
 	if !over {
 		exit = pr.exit(ws, &ru)
-		pr.finish(h, &exit)
+		pr.finish(h, calls, &exit)
 	}
 	pr.closeAll()
 	return exit
@@ -217,8 +237,9 @@ func (pr *Process) wait(h *Hooks) Exit {
 
 // finish is what is done when nothing of the sandbox runs any more: the terminal
 // is taken back, so that what is said then reaches it, the groups tell what was
-// used, and Ended is called.
-func (pr *Process) finish(h *Hooks, e *Exit) {
+// used, and Ended is called. Whatever an answer waited for in the sandbox is gone.
+func (pr *Process) finish(h *Hooks, calls *answers, e *Exit) {
+	calls.end()
 	if pr.terminal >= 0 {
 		takeBack(pr.terminal)
 	}
@@ -269,29 +290,4 @@ func ending(ws unix.WaitStatus, user, system, maxrss int64) Exit {
 		e.Code = ws.ExitStatus()
 	}
 	return e
-}
-
-// Subreap makes the orphans of a sandbox without a pid namespace this
-// process's children, so that they can be ended with it (prctl(2)).
-func Subreap() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
-
-// sweepProcesses ends every descendant: those of a killed child become this
-// process's own, and are ended in the next round. What this process traces is
-// held by its stops, which nobody serves any more.
-func sweepProcesses() {
-	for round := 0; round < 1000; round++ {
-		for { // all that there is, so that a round is a generation
-			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
-			if err == unix.ECHILD {
-				return // none is left
-			}
-			if pid <= 0 && err != unix.EINTR {
-				break
-			}
-		}
-		for _, pid := range children() {
-			unix.Kill(pid, unix.SIGKILL)
-		}
-		_, _ = unix.Wait4(-1, nil, 0, nil) // ECHILD ends the next round
-	}
 }

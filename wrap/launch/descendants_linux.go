@@ -1,0 +1,28 @@
+package launch
+
+import "golang.org/x/sys/unix"
+
+// Subreap makes the orphans of a sandbox without a pid namespace this
+// process's children, so that they can be ended with it (prctl(2)).
+func Subreap() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+
+// sweepProcesses ends every descendant: those of a killed child become this
+// process's own, and are ended in the next round. What this process traces is
+// held by its stops, which nobody serves any more.
+func sweepProcesses() {
+	for round := 0; round < 1000; round++ {
+		for { // all that there is, so that a round is a generation
+			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+			if err == unix.ECHILD {
+				return // none is left
+			}
+			if pid <= 0 && err != unix.EINTR {
+				break
+			}
+		}
+		for _, pid := range children() {
+			unix.Kill(pid, unix.SIGKILL)
+		}
+		_, _ = unix.Wait4(-1, nil, 0, nil) // ECHILD ends the next round
+	}
+}
