@@ -177,7 +177,7 @@ func (b *builder) makeable(dir string) bool {
 	if b.restricted() {
 		return !b.inWritable(dir)
 	}
-	return b.h.listing(dir) != nil
+	return b.h.listing(dir) != nil && !under(dir, "/dev") // shared memory is bound in as it was
 }
 
 // inWritable tells whether path lies in a tree that is writable inside.

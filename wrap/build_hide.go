@@ -108,7 +108,7 @@ func (b *builder) hide() {
 			b.hideTargets(p)
 			continue
 		}
-		if under(p.Real, "/proc") || b.ownDev() && under(p.Real, "/dev") {
+		if under(p.Real, "/proc") || b.ownDev(p.Real) {
 			b.mask(p.Real, pathKind(p), "filesystem.hide") // the sandbox's own has it, too
 			continue
 		}

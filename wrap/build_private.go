@@ -123,9 +123,17 @@ func (b *builder) part(dir string) (string, uint32) {
 	return "/secret" + itoa(slices.Index(b.opened, dir)), 0o700
 }
 
-// ownDev tells whether the sandbox has a /dev of its own: wherever the host's
-// would be made read-only, and its devices with it.
-func (b *builder) ownDev() bool { return b.restricted() }
+// ownDev tells whether path lies in the sandbox's own /dev: a disk, a terminal or
+// /dev/kvm is a way past any rule. Shared memory stays the host's where nothing
+// makes files private.
+func (b *builder) ownDev(path string) bool {
+	return under(path, "/dev") && !(b.hostShm() && under(path, hostShm))
+}
+
+const hostShm = "/dev/shm"
+
+// hostShm tells whether the host's shared memory is bound into the own /dev.
+func (b *builder) hostShm() bool { return !b.restricted() && b.h.Kind(hostShm) == Dir }
 
 // covered tells whether path lies in a folder that the sandbox has its own of.
 func (b *builder) covered(path string) bool {
@@ -134,7 +142,7 @@ func (b *builder) covered(path string) bool {
 			return true
 		}
 	}
-	return under(path, "/proc") || b.ownDev() && under(path, "/dev")
+	return under(path, "/proc") || b.ownDev(path)
 }
 
 // scratchAt is where the scratch tmpfs is mounted. In place it is a folder that
@@ -159,9 +167,7 @@ func (b *builder) scratch() {
 	if b.prefix == "" {
 		b.masks(at)
 	}
-	if b.ownDev() {
-		mkdir(partDev, 0o755)
-	}
+	mkdir(partDev, 0o755)
 	for _, dir := range b.private {
 		mkdir(b.part(dir))
 	}
@@ -187,9 +193,7 @@ func (b *builder) placeParts() {
 		b.folder(target, 0o755)
 		b.op(Mount{Op: OpBind, Source: at + part, Target: b.in(target), For: f})
 	}
-	if b.ownDev() {
-		place(partDev, "/dev", FieldPrivate)
-	}
+	place(partDev, "/dev", FieldPrivate)
 	last := ""
 	for _, dir := range b.private {
 		part, _ := b.part(dir)
@@ -218,9 +222,6 @@ var deviceLinks = [...][2]string{
 
 // dev fills the private /dev: the harmless devices, a devpts of its own, shm.
 func (b *builder) dev() {
-	if !b.ownDev() {
-		return
-	}
 	for _, d := range b.h.Devices {
 		b.op(Mount{Op: OpFile, Target: b.in(d.Path), Perm: 0o666})
 		b.put(d.Real, d.Path, ModeDevice, FieldPrivate, false)
@@ -228,7 +229,11 @@ func (b *builder) dev() {
 	for _, l := range deviceLinks {
 		b.op(Mount{Op: OpSymlink, Source: l[1], Target: b.in(l[0])})
 	}
-	b.op(Mount{Op: OpMkdir, Target: b.in("/dev/shm"), Perm: 0o1777})
+	b.op(Mount{Op: OpMkdir, Target: b.in(hostShm), Perm: 0o1777})
+	if b.hostShm() {
+		b.put(hostShm, hostShm, ModeKeep, "", false)
+		b.shown = append(b.shown, hostShm)
+	}
 	b.op(Mount{Op: OpMkdir, Target: b.in("/dev/pts"), Perm: 0o755})
 	b.op(Mount{Op: OpDevpts, Target: b.in("/dev/pts")})
 }

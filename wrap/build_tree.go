@@ -41,7 +41,7 @@ func (b *builder) coveredStrictly(path string) bool {
 			return true
 		}
 	}
-	return b.ownDev() && path != "/dev" && under(path, "/dev")
+	return path != "/dev" && b.ownDev(path)
 }
 
 // taken is what a clone is of, and where it goes.
@@ -74,10 +74,11 @@ func (b *builder) clone(source, path string, mode Mode, f spec.Field, soft bool)
 
 // take clones what the steps to come would cover or make read-only.
 func (b *builder) take() {
-	if b.ownDev() {
-		for _, d := range b.h.Devices {
-			b.clone(d.Real, d.Path, ModeDevice, FieldPrivate, false)
-		}
+	for _, d := range b.h.Devices {
+		b.clone(d.Real, d.Path, ModeDevice, FieldPrivate, false)
+	}
+	if b.hostShm() {
+		b.clone(hostShm, hostShm, ModeKeep, "", false)
 	}
 	if b.showsWorkDir() {
 		b.clone(b.r.WorkingDir.Real, b.r.WorkingDir.Real, ModeRO, "working_dir", false)

@@ -185,7 +185,7 @@ type Host struct {
 	DropEnv  []string
 	System   []Found  // what @system is here
 	Keep     []Found  // what of /run stays in view
-	Devices  []Found  // the device nodes of a private /dev
+	Devices  []Found  // the device nodes of a private /dev, and the caller's terminal
 	ProcRO   []string // names beneath /proc that are made read-only
 	ProcMask []string // names beneath /proc that are masked
 

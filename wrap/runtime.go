@@ -27,6 +27,9 @@ var runKept = [...]Row{
 	{"/run/wrappers", "NixOS: PATH begins with it; its set-id programs gain nothing under no_new_privs"},
 }
 
+// TerminalPath is what the caller's terminal is called inside, as in a container.
+const TerminalPath = "/dev/console"
+
 // Devices is what a private /dev holds. /dev/ptmx, /dev/pts, /dev/fd, stdin,
 // stdout and stderr are made by the Plan and are no nodes of the host.
 func Devices() []Row { return devices[:] }

@@ -125,7 +125,7 @@ func (w *wrapper) bwrapNode(n *Node) {
 		switch {
 		case n.Mode == ModeRO:
 			flag = "--ro-bind"
-		case n.Mode == ModeDevice, n.Path == "/", n.Path == "/dev": // with its devices
+		case n.Mode == ModeDevice, n.Path == "/":
 			flag = "--dev-bind"
 		}
 		w.add(flag+try, n.Source, n.Path)

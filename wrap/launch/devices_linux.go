@@ -2,6 +2,8 @@ package launch
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -47,6 +49,23 @@ func devicePath(rdev uint64) string {
 		return "/dev/urandom"
 	}
 	return ""
+}
+
+// terminals is the caller's terminal, if a standard stream is one: under a name by
+// which ttyname(3) finds it, since the sandbox's own /dev/pts has others.
+func terminals() []wrap.Found {
+	for fd := range 3 {
+		if _, err := unix.IoctlGetTermios(fd, unix.TCGETS); err != nil {
+			continue
+		}
+		var st, at unix.Stat_t
+		name := linkAt("/proc/self/fd/" + strconv.Itoa(fd))
+		if !strings.HasPrefix(name, "/dev/") || unix.Fstat(fd, &st) != nil || unix.Lstat(name, &at) != nil || at.Dev != st.Dev || at.Ino != st.Ino {
+			continue // of another mount namespace
+		}
+		return []wrap.Found{{Path: wrap.TerminalPath, Real: name, Kind: wrap.Device, Why: "the caller's terminal"}}
+	}
+	return nil
 }
 
 // hasDevice tells whether the sandbox mounts a device in a /dev of its own.
