@@ -37,8 +37,10 @@ type Process struct {
 	groups   *cgroup.Set // that hold limits; nil for none
 	confined bool        // one of them bounds the memory
 	attended []Waiter
-	by       unix.Signal // what deliver ended the command for; 0 for nothing
-	ended    *ended      // set where another has collected the child's end
+	by       unix.Signal      // what deliver ended the command for; 0 for nothing
+	ended    *unix.WaitStatus // the child's end, once it is collected
+	largest  int64            // KiB, of the processes whose end was collected
+	before   unix.Rusage      // what this process's children had used before
 }
 
 // Start is Begin and Load in one.
@@ -162,6 +164,7 @@ func (pr *Process) alone() error {
 		// cgroup): this child gets a copy, as it is no vfork.
 		share = 0
 	}
+	_ = unix.Getrusage(unix.RUSAGE_CHILDREN, &pr.before)
 	if err := pr.clone(pr.command, share|unix.CLONE_FILES); err != nil {
 		pr.closeAll()
 		return err

@@ -77,6 +77,7 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		told = int32(pr.sock)
 	}
 	calls := answersTo(h.Calls)
+	pr.reaps()
 	early, behind := true, false
 	began := time.Now()
 	pf := make([]unix.PollFd, 0, 8)
@@ -226,9 +227,9 @@ func (pr *Process) wait(h *Hooks, calls *answers) Exit {
 		exit = pr.last.exit()
 		pr.finish(h, calls, &exit)
 	}
-	ws, ru := pr.collect()
+	ws := pr.collect()
 	if !over {
-		exit = pr.exit(ws, &ru)
+		exit = pr.exit(ws)
 		pr.finish(h, calls, &exit)
 	}
 	pr.closeAll()
@@ -253,14 +254,15 @@ func (pr *Process) finish(h *Hooks, calls *answers, e *Exit) {
 
 // exit is how the command ended, by what the child that is gone told or,
 // without a pid namespace, by its own end.
-func (pr *Process) exit(ws unix.WaitStatus, ru *unix.Rusage) Exit {
+func (pr *Process) exit(ws unix.WaitStatus) Exit {
 	if pr.begun == nil {
+		used := pr.used()
 		sweepProcesses()
 		if pr.by != 0 && ws.ExitStatus() == 128+int(unix.SIGKILL) { // the tool knows no better
 			ws = unix.WaitStatus(128+int(pr.by)) << 8
 		}
-		e := ending(ws, ru.Utime.Sec*1e6+ru.Utime.Usec, ru.Stime.Sec*1e6+ru.Stime.Usec, ru.Maxrss)
-		e.Read, e.Wrote = ru.Inblock*blockSize, ru.Oublock*blockSize
+		e := ending(ws, microseconds(used.Utime), microseconds(used.Stime), pr.largest)
+		e.Read, e.Wrote = used.Inblock*blockSize, used.Oublock*blockSize
 		return e
 	}
 	for pr.last == nil || pr.last.kind == reportStopped {
