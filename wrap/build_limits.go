@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -65,6 +66,9 @@ func (b *builder) rlimit(f spec.Field, by string) {
 func (b *builder) memory(bytes spec.Bytes) {
 	const f = "limits.memory"
 	if b.heldOutside(f, func(p *Parent) bool { return p.Memory > 0 && p.Memory <= int64(bytes) }) {
+		if p := cmp.Or(b.h.Parent, b.h.FreeParent); p.SocketsApart {
+			b.fault(f, Degraded, socketsApart)
+		}
 		return
 	}
 	why, help := "", ""
@@ -72,6 +76,13 @@ func (b *builder) memory(bytes spec.Bytes) {
 		why, help = outer(f, p.Memory > 0, spec.Bytes(p.Memory).String())
 	} else if h := &b.h.Groups[Memory]; h.State == Yes {
 		b.group(f, Memory, memorySettings(h, int64(bytes)))
+		switch {
+		case !h.Sockets:
+			b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "cap memory at " + bytes.String(), Why: "the kernel does not count the buffers of sockets",
+				Help: "start Linux without cgroup.memory=nosocket, or list \"" + string(f) + "\" in best_effort"}, Degraded)
+		case h.Version == 1:
+			b.fault(f, Degraded, socketsApart)
+		}
 		return
 	} else {
 		why, help = b.noGroup(f, Memory)
@@ -85,6 +96,10 @@ func (b *builder) memory(bytes spec.Bytes) {
 	b.plan.Limits.Memory = int64(bytes)
 	b.fault(f, Degraded, why+"; the supervisor looks at the processes' memory four times a second and ends the largest where it is more, which a quick one can be for a moment; what lies in tmpfs is not counted")
 }
+
+// socketsApart is what version 1 does with the buffers of sockets. It lets every
+// connection have a first packet, of 64 KiB at most, however many there are.
+const socketsApart = "version 1 counts the buffers of sockets apart: a sixteenth of the limit is for them, and each connection may have 64 KiB beyond it"
 
 func (b *builder) cpus(cpus float64) {
 	const f = "limits.cpus"

@@ -76,6 +76,7 @@ type GroupHost struct {
 	Enable  bool   // Dir does not hand the controller down yet
 	Leaf    bool   // the supervisor alone is in Dir, and must leave it for that
 	Swap    bool   // swap can be bounded as well
+	Sockets bool   // and the buffers of sockets
 }
 
 // The shortest time that the scheduler gives at once, and the period by which
@@ -97,10 +98,19 @@ func quota(cpus float64) (us, of int64) {
 	return max(int64(cpus*longPeriod), minQuota), longPeriod
 }
 
+// socketShare is the part of a group's memory that is for the buffers of sockets
+// where version 1 counts them apart: both together are what was asked for. Who has
+// filled it waits, or sends less at once; nothing fails. It is of whole pages.
+func socketShare(bytes int64) int64 { return bytes / 16 &^ (64<<10 - 1) }
+
 // memorySettings bound the memory of a group, swap included: what is swapped
 // out is the tree's, too.
 func memorySettings(h *GroupHost, bytes int64) []Setting {
-	n := strconv.FormatInt(bytes, 10)
+	share := int64(0)
+	if h.Version == 1 && h.Sockets {
+		share = socketShare(bytes)
+	}
+	n := strconv.FormatInt(bytes-share, 10)
 	set := []Setting{{"memory.limit_in_bytes", n}}
 	if h.Version == 2 {
 		set[0].File = "memory.max"
@@ -110,8 +120,14 @@ func memorySettings(h *GroupHost, bytes int64) []Setting {
 	} else if h.Swap { // of memory and swap together; not below the other
 		set = append(set, Setting{"memory.memsw.limit_in_bytes", n})
 	}
+	if h.Version == 1 && h.Sockets {
+		set = append(set, Setting{SocketsFile, strconv.FormatInt(share, 10)})
+	}
 	return set
 }
+
+// SocketsFile bounds, in a group of version 1, the buffers of its sockets, TCP's and UDP's.
+const SocketsFile = "memory.kmem.tcp.limit_in_bytes"
 
 func cpuSettings(h *GroupHost, cpus float64) []Setting {
 	us, of := quota(cpus)

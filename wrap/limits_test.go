@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,7 +73,8 @@ func TestSettingsV1(t *testing.T) {
 			"cpu.cfs_quota_us", "cpu.cfs_period_us", "pids.max")
 		us, of := quota(c.cpus)
 		n := int64(c.pids)
-		r := &cgroups.Resources{Memory: c.memory, MemorySwap: c.memory, CpuQuota: us, CpuPeriod: uint64(of), PidsLimit: &n}
+		share := socketShare(c.memory) // of which the library knows nothing
+		r := &cgroups.Resources{Memory: c.memory - share, MemorySwap: c.memory - share, CpuQuota: us, CpuPeriod: uint64(of), PidsLimit: &n}
 		for _, g := range []interface {
 			Set(string, *cgroups.Resources) error
 		}{&fs.MemoryGroup{}, &fs.CpuGroup{}, &fs.PidsGroup{}} {
@@ -80,8 +82,12 @@ func TestSettingsV1(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		h := &GroupHost{Version: 1, Swap: true}
-		holds(t, dir, memorySettings(h, c.memory))
+		h := &GroupHost{Version: 1, Swap: true, Sockets: true}
+		set := memorySettings(h, c.memory)
+		if last := set[len(set)-1]; last != (Setting{SocketsFile, strconv.FormatInt(share, 10)}) {
+			t.Errorf("%v", last)
+		}
+		holds(t, dir, set[:len(set)-1])
 		holds(t, dir, cpuSettings(h, c.cpus))
 		holds(t, dir, pidsSettings(c.pids))
 	}
@@ -112,9 +118,23 @@ func TestSwapThatIsNotCounted(t *testing.T) {
 			t.Errorf("version %d: %v", version, set)
 		}
 	}
-	m, err := linesFor(t, `{"limits": {"memory": "1GiB"}}`, "group memory 1 /sys/fs/cgroup/memory")
+	m, err := linesFor(t, `{"limits": {"memory": "1GiB"}}`, "group memory 2 /sys/fs/cgroup/memory")
 	if e := m["limits.memory"]; err != nil || e.Status != Enforced || !strings.Contains(e.Reason, "does not count swap") {
 		t.Errorf("%v, %+v", err, e)
+	}
+}
+
+// Where nothing counts the buffers of sockets a limit of memory is refused, or weaker.
+func TestSocketsThatAreNotCounted(t *testing.T) {
+	for _, version := range []string{"1", "2"} {
+		facts := "group memory " + version + " /sys/fs/cgroup/memory swap nosocket"
+		if _, err := linesFor(t, `{"limits": {"memory": "1GiB"}}`, facts); err == nil || !strings.Contains(err.Error(), "buffers of sockets") {
+			t.Errorf("version %s: %v", version, err)
+		}
+		m, err := linesFor(t, `{"limits": {"memory": "1GiB"}, "best_effort": ["limits.memory"]}`, facts)
+		if e := m["limits.memory"]; err != nil || e.Status != Degraded || !strings.Contains(e.Reason, "buffers of sockets") {
+			t.Errorf("version %s: %v, %+v", version, err, e)
+		}
 	}
 }
 

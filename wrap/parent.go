@@ -37,6 +37,7 @@ type Parent struct {
 	// nothing does.
 	Memory, PIDs int64
 	CPUs         float64
+	SocketsApart bool // Memory holds, but for socketsApart
 }
 
 // parentOf is what this Plan's sandbox tells those inside.

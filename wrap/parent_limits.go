@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"slices"
 	"strconv"
 
 	"sbx/spec"
@@ -15,7 +16,7 @@ func (b *builder) tellLimits(p *Parent) {
 			return false
 		}
 		for _, x := range b.faults {
-			if x.field == f && x.status != Enforced {
+			if x.field == f && x.status != Enforced && x.reason != socketsApart {
 				return false
 			}
 		}
@@ -23,6 +24,7 @@ func (b *builder) tellLimits(p *Parent) {
 	}
 	if l.Memory.Set && holds("limits.memory") {
 		p.Memory = int64(l.Memory.Value)
+		p.SocketsApart = slices.Contains(b.faults, fault{"limits.memory", Degraded, socketsApart})
 	}
 	if l.CPUs.Set && holds("limits.cpus") {
 		p.CPUs = l.CPUs.Value
@@ -35,6 +37,7 @@ func (b *builder) tellLimits(p *Parent) {
 func (p *Parent) appendLimits(w *printer) {
 	if p.Memory > 0 {
 		w.num("memory", p.Memory)
+		w.flag("sockets_apart", p.SocketsApart)
 	}
 	if p.CPUs > 0 {
 		w.key("cpus")
@@ -54,6 +57,7 @@ func (p *Parent) parseLimits(n *spec.Node) bool {
 	}
 	var err, err2, err3 error
 	p.Memory, err = whole("memory")
+	p.SocketsApart = n.Get("sockets_apart") != nil && n.Get("sockets_apart").Text == "true"
 	p.PIDs, err2 = whole("pids")
 	if m := n.Get("cpus"); m != nil {
 		p.CPUs, err3 = strconv.ParseFloat(m.Text, 64)

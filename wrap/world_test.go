@@ -182,7 +182,7 @@ func (w *world) group(name, rest string) {
 			w.t.Fatal(err)
 		}
 		*g = GroupHost{Answer: Answer{State: Yes}, Version: version, Dir: f[1], Enable: slices.Contains(f, "enable"),
-			Leaf: slices.Contains(f, "leaf"), Swap: slices.Contains(f, "swap")}
+			Leaf: slices.Contains(f, "leaf"), Swap: slices.Contains(f, "swap"), Sockets: !slices.Contains(f, "nosocket")}
 		return
 	}
 	w.t.Fatalf("there is no controller %q", name)

@@ -292,7 +292,7 @@ func (w *wrapper) host() Host {
 	}
 	if !w.a.Supervised || w.image {
 		for i := range h.Groups {
-			h.Groups[i] = GroupHost{Answer: Answer{State: Yes}, Version: 2, Swap: true}
+			h.Groups[i] = GroupHost{Answer: Answer{State: Yes}, Version: 2, Swap: true, Sockets: true}
 		}
 	}
 	return h

@@ -30,6 +30,49 @@ func hog(a []string) {
 	fmt.Println("end")
 }
 
+// stuff leaves up to that many MiB in the buffers of TCP connections to itself,
+// which nobody reads, and tells how many they are.
+func stuff(a []string) {
+	bound := number(a[0]) << 20
+	server, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+	local := &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}
+	if err == nil {
+		err = unix.Bind(server, local)
+	}
+	if err == nil {
+		err = unix.Listen(server, 8)
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	at, _ := unix.Getsockname(server)
+	held, piece := 0, make([]byte, 64<<10)
+	for c := 0; c < number(a[1]) && held < bound; c++ {
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
+		if err == nil {
+			err = unix.Connect(fd, at)
+		}
+		if err == nil {
+			_, _, err = unix.Accept(server)
+		}
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		for tries := 0; tries < 3 && held < bound; {
+			n, err := unix.SendmsgN(fd, piece, nil, nil, unix.MSG_DONTWAIT)
+			if err != nil {
+				time.Sleep(2 * time.Millisecond)
+				tries++
+				continue
+			}
+			held += n
+		}
+	}
+	fmt.Printf("held\t%d\nend\n", held>>20)
+}
+
 // forks starts children that wait, at most so many, and tells how many came to
 // be beside its own threads.
 func forks(a []string) {

@@ -27,6 +27,7 @@ func main() {
 		"sleep":     sleep,
 		"tty":       tty,
 		"hog":       hog,
+		"stuff":     stuff,
 		"forks":     forks,
 		"bomb":      bomb,
 		"spin":      spin,

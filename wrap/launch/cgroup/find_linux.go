@@ -69,6 +69,7 @@ func (f *finder) v1(c wrap.Controller) wrap.GroupHost {
 	}
 	h := wrap.GroupHost{Answer: wrap.Answer{State: wrap.Yes}, Version: 1, Dir: f.root + p.own}
 	h.Swap = c == wrap.Memory && exists(h.Dir+"/memory.memsw.limit_in_bytes")
+	h.Sockets = c == wrap.Memory && exists(h.Dir+"/"+wrap.SocketsFile)
 	return h
 }
 
@@ -175,9 +176,21 @@ func (f *finder) offer(dir string, own bool, want Want) (out [wrap.Controllers]w
 		}
 		out[c].State, out[c].Version, out[c].Dir = wrap.Yes, 2, f.root+dir
 		out[c].Swap = c == int(wrap.Memory) && exists("/proc/swaps")
+		out[c].Sockets = c == int(wrap.Memory) && countsSockets(text("/proc/cmdline"))
 		given++
 	}
 	return out, given, wanted
+}
+
+// countsSockets tells whether a kernel that was started so counts the buffers of
+// sockets as memory (Documentation/admin-guide/kernel-parameters.txt, cgroup.memory).
+func countsSockets(cmdline string) bool {
+	for _, word := range words(cmdline) {
+		if list, found := strings.CutPrefix(word, "cgroup.memory="); found && listed(list, "nosocket") {
+			return false
+		}
+	}
+	return true
 }
 
 // enables tells whether sbx may tell a group to hand controllers down, whether

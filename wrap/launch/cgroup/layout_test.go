@@ -42,3 +42,11 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+func TestCountsSockets(t *testing.T) {
+	for line, want := range map[string]bool{"": true, "quiet cgroup.memory=nokmem": true, "cgroup.memory=nokmem,nosocket quiet\n": false, "x=cgroup.memory=nosocket": true} {
+		if got := countsSockets(line); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+	}
+}
