@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -244,5 +245,30 @@ func TestCountingEndsUnderStress(t *testing.T) {
 		if n := rec.whole("commands_used"); n != 2000 {
 			t.Errorf("%d are counted: %v", n, rec["commands"])
 		}
+	}
+}
+
+// A call by x32's numbers is no program where the kernel does not have them.
+func TestX32IsNotCharged(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("x32 is a part of amd64")
+	}
+	const execve, execveat = "call|0x40000208|0|0|0", "call|0x40000221|-100|0|0|0|0"
+	b := newBox(t)
+	absent := b.control(execve)[execve] == "ENOSYS"
+	for _, name := range []string{"notify", "ptrace"} {
+		b.args = []string{"--counter", name}
+		r := b.run(`{"max_commands": 1}`, b.probe(), "try", execve, execveat, execve, "run|/bin/true", execve, "run|/bin/true").ended()
+		for _, a := range []string{execve, execveat} {
+			if got := r.lines()[a]; absent && got != "ENOSYS" {
+				t.Errorf("%s: %s: %s", name, a, got)
+			}
+		}
+		if absent && (r.rec.whole("commands_used") != 1 || r.rec.whole("commands", "started") != 1) {
+			t.Errorf("%s: %d used: %v", name, r.rec.whole("commands_used"), r)
+		}
+	}
+	if !absent {
+		lacks(t, "this kernel has x32, whose calls are counted as any other")
 	}
 }

@@ -403,3 +403,24 @@ if (cluster.isPrimary) {
 `)
 	b.works("python3 manager.py; rm -f conn; node net.js", "90\nsent conn\nover /tmp/node.sock\n")
 }
+
+// A server is handed no descriptor of the supervisor, who makes the connects.
+func TestPeersAreNoDescriptors(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	a := "peer|" + b.ws + "/server"
+	for _, spec := range []string{specWW, `{"network": {"mode": "none"}}`} {
+		if got := b.tries(spec, a)[a]; got != "ENOPROTOOPT" {
+			t.Errorf("%s: %s", spec, got)
+		}
+		os.Remove(b.ws + "/server")
+	}
+	if got := b.control(a)[a]; got != "ok" {
+		lacks(t, "outside: "+got+" (SO_PEERPIDFD is of Linux 6.5)")
+	}
+	os.Remove(b.ws + "/server")
+	// The host's network leaves connects to the caller.
+	if got := b.tries(`{"filesystem": {"hide": ["/srv"]}}`, a)[a]; got != "ok" {
+		t.Errorf("with the host's network: %s", got)
+	}
+}

@@ -63,7 +63,7 @@ func WithSideDoors(f Filter, o Options) Filter {
 		rules = append(rules, deviceNodes()...)
 	}
 	if o.Unix {
-		rules = append(rules, datagrams()...)
+		rules = append(rules, pathnames()...)
 	}
 	if o.NoInet {
 		rules = append(rules, inet()...)

@@ -208,14 +208,20 @@ func families(eperm Action) []Rule {
 	}
 }
 
-// datagrams are the rules of Options.Unix.
-func datagrams() []Rule {
+// pathnames are the rules of Options.Unix.
+func pathnames() []Rule {
 	why := "a datagram goes to a socket of the host by its path, with no connect at which to stop it"
 	return []Rule{
 		{Calls: socketCalls, Do: Fail(unix.EPERM), Args: []Arg{family(unix.AF_UNIX), kind(unix.SOCK_DGRAM)}, Why: why},
 		{
 			// The kernel makes a datagram socket of SOCK_RAW (unix_create).
 			Calls: socketCalls, Do: Fail(unix.EPERM), Args: []Arg{family(unix.AF_UNIX), kind(unix.SOCK_RAW)}, Why: why,
+		},
+		{
+			// As a kernel answers that does not have the option yet (before Linux 6.5).
+			Calls: []string{"getsockopt"}, Do: Fail(unix.ENOPROTOOPT),
+			Args: []Arg{{Index: 1, Op: Equal, Value: unix.SOL_SOCKET}, {Index: 2, Op: Equal, Value: unix.SO_PEERPIDFD}},
+			Why:  "the supervisor makes the connects, and a descriptor of its process is nobody's inside",
 		},
 	}
 }

@@ -22,6 +22,10 @@ func (l *Listener) exec(c seccomp.Call, at bool) {
 	if at {
 		x = attempt{dirfd: int32(c.Args[0]), addr: c.Args[1], flags: uint32(c.Args[4])}
 	}
+	if seccomp.Absent(c) {
+		l.fails(&x, unix.ENOSYS)
+		return
+	}
 	if x.flags == wrap.BudgetFlags && l.Ledger != nil {
 		l.ask(c.Args[0], c.Args[2], c.Args[3])
 		return

@@ -33,6 +33,9 @@ func (t *Tracer) entered(tid int) {
 		proceed(tid, 0)
 	case at && c.Args[4]&atExecveCheck != 0: // starts nothing
 		proceed(tid, 0)
+	case is && seccomp.Absent(c): // the kernel's answer
+		t.ledger.Fail()
+		proceed(tid, 0)
 	case is:
 		t.starting(tid, c, at)
 	case !seccomp.Ptrace(seccomp.Native, c): // a filter of somebody inside, who has no tracer

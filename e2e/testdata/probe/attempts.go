@@ -89,6 +89,7 @@ func init() {
 		"socket":   socket,
 		"pair":     pair,
 		"connect":  connect,
+		"peer":     peer,
 		"tcp":      tcp,
 		"datagram": datagram,
 		"clone3":   clone3,
@@ -292,6 +293,33 @@ func connect(a []string) (string, error) {
 	}
 	defer unix.Close(fd)
 	return "", unix.Connect(fd, &unix.SockaddrUnix{Name: a[0]})
+}
+
+// peer is whether a server that listens at a path gets a descriptor of the process
+// that connects to it.
+func peer(a []string) (string, error) {
+	server, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err == nil {
+		err = unix.Bind(server, &unix.SockaddrUnix{Name: a[0]})
+	}
+	if err == nil {
+		err = unix.Listen(server, 1)
+	}
+	if err != nil {
+		return "", err
+	}
+	if _, err = connect(a); err != nil {
+		return "", err
+	}
+	fd, _, err := unix.Accept(server)
+	if err != nil {
+		return "", err
+	}
+	if _, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED); err != nil {
+		return "", err
+	}
+	_, err = unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+	return "", err
 }
 
 func tcp(a []string) (string, error) {
