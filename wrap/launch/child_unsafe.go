@@ -55,6 +55,8 @@ func childMain(p *program) {
 			p.defaultSignals(uint64(o.a[0]))
 		case DoReady:
 			e = p.ready()
+		case DoParent:
+			e = p.orphaned()
 		case DoReap:
 			p.reap(p.slots[o.save])
 		case DoEach:
@@ -143,8 +145,22 @@ func (p *program) ready() syscall.Errno {
 	return p.await()
 }
 
-// await waits for one packet of the supervisor, a minute at most: a supervisor
-// that died before the child could ask to die with it must not leave it here.
+// orphaned tells whether the supervisor is gone.
+//
+//go:nosplit
+//go:norace
+func (p *program) orphaned() syscall.Errno {
+	pf := unix.PollFd{Fd: p.parent, Events: unix.POLLIN}
+	var now unix.Timespec
+	n, _, e := syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&pf)), 1, uintptr(unsafe.Pointer(&now)), 0, 0, 0)
+	if e == 0 && n > 0 {
+		return syscall.ESRCH
+	}
+	return e
+}
+
+// await waits for one packet of the supervisor, a minute at most where no pidfd of
+// it could be had to tell whether it died before the child asked to die with it.
 //
 //go:nosplit
 //go:norace

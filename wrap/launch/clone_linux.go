@@ -20,6 +20,7 @@ var namespaceFlags = [...]uintptr{
 // clone starts the child that runs p.
 func (pr *Process) clone(p *program, flags uintptr) error {
 	p.sock = uintptr(pr.far)
+	p.parent = int32(pr.own)
 	flags |= unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
 	for _, n := range pr.opening.Namespaces {
 		flags |= namespaceFlags[n]

@@ -57,6 +57,7 @@ type program struct {
 	failed    int32 // the kind of report for a failed step
 	slots     *[64]uintptr
 	sock      uintptr  // the child's end of the socket
+	parent    int32    // a pidfd of the supervisor; -1 where none could be had
 	next      *program // what DoNext goes on with
 	spawn     *program // what DoSpawn starts
 	flags     uintptr  // its clone flags
@@ -87,7 +88,7 @@ func newProgram(steps []Step, failed int32) *program {
 
 // makeProgram is a program that about n steps will be added to.
 func makeProgram(n int, failed int32) *program {
-	p := &program{ops: make([]op, 0, n), failed: failed, pidfd: -1, slots: new([64]uintptr)}
+	p := &program{ops: make([]op, 0, n), failed: failed, parent: -1, pidfd: -1, slots: new([64]uintptr)}
 	for s := range p.slots {
 		p.slots[s] = noFD
 	}

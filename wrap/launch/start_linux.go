@@ -22,6 +22,7 @@ type Process struct {
 	command  *program
 	pid      int // pid 1 of the sandbox, or the command; 0 before there is a child
 	pidfd    int // of pid
+	own      int // of this process; -1 for none
 	target   int // pidfd of the command, which signals go to
 	sock     int // the supervisor's end
 	far      int // the child's end, while the descriptor table is shared
@@ -69,7 +70,10 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	if err != nil {
 		return nil, stepError("socketpair", err)
 	}
-	pr := &Process{opening: o, sock: ends[0], far: ends[1], pidfd: -1, target: -1, terminal: -1, listener: -1, root: -1, renewal: noRenewal}
+	pr := &Process{opening: o, sock: ends[0], far: ends[1], own: -1, pidfd: -1, target: -1, terminal: -1, listener: -1, root: -1, renewal: noRenewal}
+	if fd, err := unix.PidfdOpen(unix.Getpid(), 0); err == nil {
+		pr.own = fd
+	}
 	if steps == nil {
 		return pr, nil
 	}

@@ -44,6 +44,7 @@ const (
 	DoStarted    // tell that the command has been executed
 	DoDefault    // set every signal but those in Args[0] to its default
 	DoReady      // tell that all is set up, and wait for the supervisor's word
+	DoParent     // fail where the supervisor is gone
 	DoReap       // pid 1: reap until the command is gone, report, end
 	DoEach       // the tree of mounts at slot Args[0] gets the flags Args[1], those beneath too with Args[2]
 	DoOne        // the mount at slot Args[0], also called Args[1], gets the flags Args[2]

@@ -61,6 +61,7 @@ func Open(o *wrap.Opening) []Step {
 // begin ties the process to the supervisor and frees it of the caller's umask.
 func (l *list) begin() {
 	l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_PDEATHSIG), num(int(unix.SIGKILL)))
+	l.special(DoParent, "supervisor") // which may have died before that; getppid(2) says 0 in a new pid namespace
 	l.add(unix.SYS_UMASK, "umask", num(0)).Save = slotUmask
 }
 
