@@ -66,6 +66,7 @@ func runExec(c *call) int {
 		c.std.say("hint: sbx exec --spec spec.json -- command args")
 		return exitUsage
 	}
+	launch.Forget(c.rest)
 	x := &execution{call: c, caller: launch.Inherited(), signals: signals, clock: newStopwatch(c)}
 	status := x.run()
 	x.clock.report(c.std)

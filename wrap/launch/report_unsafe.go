@@ -90,7 +90,11 @@ func Args() []string {
 		return arguments()
 	}
 	argc, argv := began()
-	return texts(argv, argc)
+	args := texts(argv, argc)
+	for i := range args {
+		args[i] = strings.Clone(args[i]) // Forget writes over them
+	}
+	return args
 }
 
 // Environ is the environment as the caller gave it, of a name that is there twice the
@@ -130,4 +134,37 @@ func texts(at unsafe.Pointer, n int) []string {
 		list[i] = unsafe.String(p, length)
 	}
 	return list
+}
+
+// ownWords is the program's argument vector, on the stack the process began with,
+// which stays.
+func ownWords() []*byte {
+	argc, argv := began()
+	return unsafe.Slice((**byte)(argv), argc)
+}
+
+// Forget leaves of the program's arguments, as other processes see them, the first
+// two words and the command's: pid 1 of a sandbox shares this process's memory, and
+// its /proc/1/cmdline would tell the documents inside. What Args gave is a copy.
+func Forget(command []string) {
+	if entryWord(0) != 1 {
+		return
+	}
+	words := ownWords()
+	if len(words) < 3 {
+		return
+	}
+	last := words[len(words)-1]
+	end := uintptr(unsafe.Pointer(last)) + uintptr(len(unix.BytePtrToString(last))) + 1 // the kernel puts one behind the other
+	room := unsafe.Slice(words[2], end-uintptr(unsafe.Pointer(words[2])))
+	n := 0
+	for _, w := range append([]string{"--"}, command...) {
+		if n+len(w) >= len(room) {
+			break
+		}
+		n += copy(room[n:], w)
+		room[n] = 0
+		n++
+	}
+	clear(room[n:])
 }
