@@ -1,10 +1,6 @@
 package seccomp
 
-import (
-	"sync"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // entry is one way into the kernel, by its AUDIT_ARCH word, with the numbers
 // that the calls have there which start programs and trace processes. x32
@@ -39,15 +35,3 @@ func (a Arch) entries() []entry {
 	}
 	return nil
 }
-
-// Absent tells whether this kernel answers ENOSYS to a call by x32's numbers: most
-// are built without it (CONFIG_X86_X32_ABI).
-func Absent(c Call) bool {
-	return c.Arch == unix.AUDIT_ARCH_X86_64 && c.Nr&x32Bit != 0 && noX32()
-}
-
-var noX32 = sync.OnceValue(func() bool {
-	const getpid = 39 // of amd64 and x32 alike
-	_, _, e := unix.RawSyscall(x32Bit|getpid, 0, 0, 0)
-	return e == unix.ENOSYS
-})

@@ -30,6 +30,9 @@ func (b *builder) maskSecrets() {
 			b.maskImages(s.Real, Socket, "network", false)
 		}
 	}
+	for _, s := range b.h.Services {
+		b.maskImages(s.Real, Socket, b.modeField(), false)
+	}
 	for _, m := range b.h.Removable {
 		if !b.names(m) {
 			b.maskImages(m, Dir, FieldSecrets, false)

@@ -201,6 +201,7 @@ type Host struct {
 	SearchCut    string       // why the search for repositories was cut; "" if it was not
 	NamedCut     string       // why not all programs that settings name were looked for; "" if they were
 	Sockets      []Found      // pathname sockets in view at launch
+	Services     []Found      // those of services by which the host can be changed, where files are confined and not private
 	Removable    []string     // mount points of removable devices
 	Mounts       []MountPoint // the host's mounts, in the order of /proc/self/mountinfo
 	Listing      []Listing    // of folders in which a file must be hidden by name

@@ -13,6 +13,7 @@ func tables() map[string][]Row {
 		"run": RunKept(), "devices": Devices(), "proc read-only": ProcReadOnly(),
 		"proc masked": ProcMasked(), "system": System(), "in git": ProtectedInGit(),
 		"in tree": ProtectedInTree(), "in home": ProtectedInHome(), "private": PrivateFolders(), "loaders": Loaders(), "socket variables": SocketVars(),
+		"services": Services(),
 	}
 	for _, s := range Secrets() {
 		t["secrets"] = append(t["secrets"], Row{s.Path, s.Why})

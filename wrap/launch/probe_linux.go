@@ -86,6 +86,9 @@ func (p *prober) probe() wrap.Host {
 		p.protectedNames()
 	} else {
 		p.hideState()
+		if p.r.Confined {
+			p.services()
+		}
 		p.again()
 	}
 	return p.h
