@@ -2,8 +2,8 @@ package wrap
 
 // Services is the sockets of services that act on the host for who may connect to
 // them: by each of them a command writes whatever it likes, past any mount. They
-// are hidden wherever writing is confined, be the rest of /run in view or not. What
-// beneath /run/user is called UID is a number.
+// are hidden where writing is confined and the rest of /run stays in view. UID stands
+// for a user's number.
 //
 // Decided against: /run/systemd/resolve, /run/nscd and /run/systemd/userdb (they
 // answer questions), /run/systemd/journal and /dev/log (they take lines of a log).
