@@ -36,3 +36,38 @@ func TestSecretsSeenByASecondMount(t *testing.T) {
 		t.Errorf("opened by its other name: %v", r)
 	}
 }
+
+// An overlay shows what lies in its layers once more, and its layers what lies in it.
+func TestSecretsSeenByAnOverlay(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	for _, file := range []string{"/.ssh/id", "/.netrc", "/notes/one", "/plain/one"} {
+		b.write(b.home+file, "kept\n")
+	}
+	host := mounting(t, "mkdir all part keys empty up up/up up/work home base base/.ssh && echo kept >base/.ssh/id && echo kept >base/shown && "+
+		"mount -t overlay -o lowerdir="+b.home+":empty none all && mount -t overlay -o lowerdir="+b.home+"/plain:empty none part && "+
+		"mount -t overlay -o lowerdir=empty:"+b.home+"/.ssh none keys && mount -t overlay -o lowerdir=$PWD/base:$PWD/empty none home")
+	hidden := []string{b.home + "/.ssh/id", srv + "/all/.ssh/id", srv + "/all/.netrc", srv + "/all/notes/one", srv + "/keys/id"}
+	open := []string{srv + "/all/plain/one", srv + "/part/one"}
+	read := func(files ...string) string {
+		return "cat " + strings.Join(files, " ") + " 2>/dev/null; echo end"
+	}
+	script := read(append(append([]string{}, hidden...), open...)...)
+	r := b.on(host, `{}`, "/bin/sh", "-c", script).ended()
+	if got := strings.Count(r.out, "kept"); got != len(hidden)+len(open) {
+		t.Errorf("control: %d of them are seen: %v", got, r)
+	}
+	r = b.on(host, specWith(specWW, `"filesystem":{"hide":["~/notes"]}`), "/bin/sh", "-c", script).ended()
+	if got := strings.Count(r.out, "kept"); got != len(open) {
+		t.Errorf("%d are seen: %v", got, r)
+	}
+	// The home is an overlay itself.
+	b.env = append(b.env, "HOME="+srv+"/home")
+	script = read(srv+"/home/.ssh/id", srv+"/base/.ssh/id", srv+"/home/shown", srv+"/base/shown")
+	if r = b.on(host, `{}`, "/bin/sh", "-c", script).ended(); strings.Count(r.out, "kept") != 4 {
+		t.Errorf("control: %v", r)
+	}
+	if r = b.on(host, specWW, "/bin/sh", "-c", script).ended(); strings.Count(r.out, "kept") != 2 {
+		t.Errorf("of the home that is an overlay: %v", r)
+	}
+}

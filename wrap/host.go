@@ -67,11 +67,12 @@ const (
 // Found is something of a table (a secret, a part of @system, a device) that
 // stands on this host.
 type Found struct {
-	Path   string // absolute, as it is called
-	Real   string // Path with links resolved; equal to Path where there is none
-	Kind   Kind   // of Real; Symlink is never the kind of Real
-	Target string // what the link at Path says, where Path itself is a link
-	Why    string // the table's reason
+	Path   string     // absolute, as it is called
+	Real   string     // Path with links resolved; equal to Path where there is none
+	Kind   Kind       // of Real; Symlink is never the kind of Real
+	Target string     // what the link at Path says, where Path itself is a link
+	Why    string     // the table's reason
+	Agent  spec.Agent // whose own secret it is, see Secret
 }
 
 // Protected is a name in a writable tree that makes the host run something

@@ -21,6 +21,8 @@ type Parent struct {
 	Secrets    []string // what is hidden by default
 	Allowed    []string // protected names that may be written
 	Opened     []string // secrets that the spec names, and so shows
+	// Agent is the agent that the command is, whose own keys are in view.
+	Agent spec.Agent
 
 	// What a nested document is compared with, see tellSpec.
 	Confined bool     // nothing but Writable and Private may be written
@@ -42,7 +44,7 @@ type Parent struct {
 
 // parentOf is what this Plan's sandbox tells those inside.
 func (b *builder) parentOf() *Parent {
-	p := &Parent{AccessMode: b.r.AccessMode, Network: b.r.Network, Visible: b.r.Visible, Confined: b.r.Confined}
+	p := &Parent{AccessMode: b.r.AccessMode, Network: b.r.Network, Visible: b.r.Visible, Confined: b.r.Confined, Agent: b.r.Agent}
 	if b.r.ReadOnly && p.AccessMode == spec.WorkspaceWrite {
 		p.AccessMode = spec.ReadOnly
 	}
@@ -93,8 +95,9 @@ func (b *builder) tell() {
 }
 
 // isSecret tells whether a path is, or lies in, one of the default secrets of
-// the system or of any home: a root may open those of others.
-func (b *builder) isSecret(path string) bool { return Lists().Secret(path, b.h.Home) }
+// the system or of any home: a root may open those of others. The command's
+// agent has its own in view.
+func (b *builder) isSecret(path string) bool { return isSecret(path, b.h.Home, b.r.Agent) }
 
 // AppendJSON writes p as ParseParent reads it.
 func (p *Parent) AppendJSON(dst []byte) []byte {
@@ -112,6 +115,9 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	w.list("secrets", p.Secrets)
 	w.list("allowed", p.Allowed)
 	w.list("opened", p.Opened)
+	if p.Agent != 0 {
+		w.text("agent", p.Agent.String())
+	}
 	w.flag("confined", p.Confined)
 	w.flag("free", p.Free)
 	p.appendLimits(w)
@@ -146,6 +152,11 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 			for _, item := range list.Items {
 				*l.to = append(*l.to, item.Text)
 			}
+		}
+	}
+	if m := n.Get("agent"); m != nil {
+		if p.Agent, ok = spec.ParseAgent(m.Text); !ok {
+			return nil, false
 		}
 	}
 	p.Confined = n.Get("confined") != nil && n.Get("confined").Text == "true"
@@ -192,6 +203,10 @@ func (b *builder) nestedSecrets(held *Parent) {
 		b.narrower("access_mode", "the outer sandbox shows "+path, Unavailable)
 	}
 	for _, s := range b.h.Secrets {
+		if s.Agent != 0 && s.Agent == held.Agent && s.Kind != Absent {
+			b.fault(FieldSecrets, Degraded, "the outer sandbox shows "+s.Path+", which is its agent's own")
+			continue
+		}
 		own := slices.ContainsFunc(held.Private, func(d string) bool { return under(s.Real, d) }) && !slices.Contains(held.Opened, s.Path)
 		if s.Kind != Absent && !own && !slices.ContainsFunc(held.Secrets, func(d string) bool { return under(s.Real, d) }) {
 			shows(s.Path)

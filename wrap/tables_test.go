@@ -33,7 +33,12 @@ func TestTablesAreSortedUniqueAndReasoned(t *testing.T) {
 			if strings.HasSuffix(r.Path, "/") || strings.Contains(r.Path, "//") {
 				t.Errorf("%s: %q is not clean", name, r.Path)
 			}
-			if dir := r.Path[:strings.LastIndexByte(r.Path, '/')+1]; strings.Contains(dir, "*") {
+			for part := range strings.SplitSeq(r.Path, "/") {
+				if strings.Count(part, "*") > 1 {
+					t.Errorf("%s: %q has a part with more than one *", name, r.Path)
+				}
+			}
+			if dir := r.Path[:strings.LastIndexByte(r.Path, '/')+1]; name != "secrets" && strings.Contains(dir, "*") {
 				t.Errorf("%s: %q has a * before its last part", name, r.Path)
 			}
 		}
@@ -60,9 +65,7 @@ func TestNoRowBeneathAnother(t *testing.T) {
 }
 
 func TestSecretsHoldWhatTheContractNames(t *testing.T) {
-	have := map[string]Secret{}
 	for _, s := range Secrets() {
-		have[s.Path] = s
 		if !strings.HasPrefix(s.Path, "~/") && !strings.HasPrefix(s.Path, "/") {
 			t.Errorf("%q begins with neither ~/ nor /", s.Path)
 		}
@@ -75,13 +78,25 @@ func TestSecretsHoldWhatTheContractNames(t *testing.T) {
 		~/.bitcoin ~/.mozilla ~/.config/google-chrome ~/.bash_history ~/.zsh_history ~/.local/state/sbx
 		/etc/shadow /etc/gshadow /etc/ssh/ssh_host_*_key /etc/ssl/private /etc/kubernetes
 		/var/lib/docker /var/lib/containerd /var/lib/kubelet /boot`) {
-		if _, ok := have[path]; !ok {
+		if !Lists().Secret(strings.Replace(path, "~", "/home/u", 1), "/home/u") {
 			t.Errorf("%s is missing", path)
 		}
 	}
-	for _, path := range []string{"~/.claude", "~/.codex", "~/.gemini", "~/.gitconfig"} {
-		if _, ok := have[path]; ok {
-			t.Errorf("%s is the agents' state and no secret", path)
+	for _, path := range []string{"/home/u/.claude", "/home/u/.codex/config.toml", "/home/u/.gemini/settings.json", "/home/u/.gitconfig"} {
+		if Lists().Secret(path, "/home/u") {
+			t.Errorf("%s is no secret", path)
+		}
+	}
+}
+
+// What may hold a secret is told by the table's patterns as well.
+func TestListsHold(t *testing.T) {
+	for folder, holds := range map[string]bool{
+		"/home/u": true, "/home/u/.config": true, "/home/u/.config/JetBrains/IDE": true, "/home/u/.config/JetBrains/IDE/c.kdbx": true,
+		"/home/u/.config/JetBrains/IDE/options": false, "/home/u/src": false, "/": true, "/srv": false,
+	} {
+		if got := Lists().Holds(folder, "/home/u"); got != holds {
+			t.Errorf("%s: %v", folder, got)
 		}
 	}
 }

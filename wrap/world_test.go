@@ -143,6 +143,9 @@ func (w *world) line(line string) {
 		if w.in.Agent == nil {
 			w.in.Agent = &spec.AgentNeeds{Agent: spec.Codex}
 		}
+		if strings.Contains(more, "/.claude") {
+			w.in.Agent.Agent = spec.Claude
+		}
 		if mode := map[string]spec.OwnMode{"read": spec.OwnRead, "write": spec.OwnWrite, "locked": spec.OwnLocked}[first]; mode != 0 {
 			w.in.Agent.Files = append(w.in.Agent.Files, spec.OwnFile{Path: more, Mode: mode})
 		}

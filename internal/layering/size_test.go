@@ -13,7 +13,7 @@ const (
 )
 
 // tables are files that may be longer: data, a row a thing.
-var tables = map[string]string{}
+var tables = map[string]string{"wrap/secrets_table.go": "the default secrets"}
 
 func TestFilesAndFunctionsStaySmall(t *testing.T) {
 	all := sources(t)

@@ -1,21 +1,24 @@
 package launch
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
 
 	"sbx/wrap"
 )
 
 // seat is where a part of a file system is mounted: what lies at root there is
-// seen at path.
-type seat struct{ dev, root, path string }
+// seen at path. options are the file system's own, as mountinfo has them, of an
+// overlay alone.
+type seat struct{ dev, root, path, options string }
 
 // maxAgain bounds the further names of what is hidden.
 const maxAgain = 64
 
 // again hides what is hidden wherever another mount of the host shows it once
 // more: the disk that homes are bound from, the top of a file system beside its
-// subvolumes, a folder of a home that is bound to another place.
+// subvolumes, a folder of a home that is bound to another place, an overlay of one.
 func (p *prober) again() {
 	if len(p.seats) == 0 {
 		return
@@ -27,32 +30,35 @@ func (p *prober) again() {
 		}
 	}
 	left := maxAgain
-	for _, f := range found {
+	overlays := p.overlays()
+	for i := 0; i < len(found); i++ {
+		f := found[i]
 		if f.Target != "" || f.Kind != wrap.Dir && f.Kind != wrap.File && f.Kind != wrap.Socket {
 			continue
 		}
-		for _, path := range p.elsewhere(f.Path) {
+		for _, path := range append(p.elsewhere(f.Path), p.layered(f.Path, overlays)...) {
+			if slices.ContainsFunc(found, func(o wrap.Found) bool { return o.Path == path }) {
+				continue
+			}
 			if left--; left < 0 {
 				p.h.SecretsCut = "more than " + itoa(maxAgain) + " are seen by a second mount: the others were left"
 				return
 			}
-			p.hide(wrap.Found{Path: path, Real: path, Kind: kindAt(path), Why: f.Why + " (" + f.Path + ", seen once more)"})
+			shown := wrap.Found{Path: path, Real: path, Kind: kindAt(path), Why: f.Why + " (" + f.Path + ", seen once more)"}
+			p.hide(shown)
+			shown.Why = f.Why
+			found = append(found, shown)
 		}
 	}
 }
 
 // elsewhere lists the other paths at which path, or something beneath it, is seen.
 func (p *prober) elsewhere(path string) (list []string) {
-	var on *seat
-	for i := range p.seats {
-		if s := &p.seats[i]; within(path, s.path) && (on == nil || len(s.path) >= len(on.path)) {
-			on = s
-		}
-	}
+	on := p.seatOf(path)
 	if on == nil {
 		return nil
 	}
-	inside := put(on.root, behind(path, on.path))
+	inside := on.inside(path)
 	for i := range p.seats {
 		s := &p.seats[i]
 		at, was := "", path
@@ -73,6 +79,19 @@ func (p *prober) elsewhere(path string) (list []string) {
 	}
 	return list
 }
+
+// seatOf is the mount that path lies on.
+func (p *prober) seatOf(path string) (on *seat) {
+	for i := range p.seats {
+		if s := &p.seats[i]; within(path, s.path) && (on == nil || len(s.path) >= len(on.path)) {
+			on = s
+		}
+	}
+	return on
+}
+
+// inside is the path in the file system of what is seen at path.
+func (s *seat) inside(path string) string { return put(s.root, behind(path, s.path)) }
 
 // behind is what of path comes after the folder that it lies in, "" for the
 // folder itself; put adds it to another folder.

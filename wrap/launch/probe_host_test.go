@@ -134,6 +134,21 @@ func TestMountLine(t *testing.T) {
 	}
 }
 
+func TestLayersOf(t *testing.T) {
+	for line, want := range map[string]string{
+		"36 35 0:5 / /p rw - overlay none ro,lowerdir=/home/u:/b,upperdir=/c,workdir=/w,xino=off\n": "/home/u /b /c",
+		"36 35 0:5 / /p rw - overlay overlay rw,lowerdir=/a\\040b:/c\\134:d:l/E::/data\n":           "/a b /c:d /data",
+		"36 35 0:5 / /p rw - overlay none ro,lowerdir+=/a:b,lowerdir+=/c\\054d,datadir+=/e\n":       "/a:b /c,d /e",
+		"36 35 0:5 / /p rw - overlay none rw,metacopy=on\n":                                         "",
+		"36 35 0:5 / /p rw - ext4 none rw,lowerdir=/a\n":                                            "",
+	} {
+		_, on, ok := mountLine(line)
+		if got := strings.Join(layersOf(on.options), " "); !ok || got != want {
+			t.Errorf("%q has the layers %q, not %q", line, got, want)
+		}
+	}
+}
+
 // Every mount of this host is found, at the path that the kernel knows.
 func TestMounts(t *testing.T) {
 	p := prober{r: &spec.Resolved{}}

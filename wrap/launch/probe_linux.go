@@ -56,6 +56,7 @@ type prober struct {
 	unseen []wrap.Found // secrets that are out of view where they stand
 	seats  []seat       // where file systems are mounted, in the order of mountinfo
 	seen   []home       // the homes that were looked at for secrets
+	agent  spec.Agent   // whose own secrets stay in view where they are looked for
 	tried  []string     // folders that list has opened, whatever came of it
 
 	root string // "/" but in tests: where the absolute paths of tables begin

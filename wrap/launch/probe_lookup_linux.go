@@ -146,15 +146,15 @@ func (l *lookup) groups(lo, hi, skip int) []group {
 // matches is which groups stand in the folder, in the groups' order.
 func (l *lookup) matches(at place, groups []group) []match {
 	var ms []match
-	globs := 0
+	var globs []int
 	for i := range groups {
 		if strings.IndexByte(groups[i].name, '*') >= 0 {
-			globs++
+			globs = append(globs, i)
 		}
 	}
-	if at.readable && (globs > 0 || len(groups) > few) {
+	if at.readable && (len(globs) > 0 || len(groups) > few) {
 		var all bool
-		if ms, all = l.list(at, groups, globs > 0); all {
+		if ms, all = l.list(at, groups, globs); all {
 			slices.SortStableFunc(ms, func(a, b match) int { return a.group - b.group })
 			return ms
 		}
@@ -170,16 +170,17 @@ func (l *lookup) matches(at place, groups []group) []match {
 }
 
 // list reads the folder. A long one is read to its end only for the sake of
-// patterns, and then to a bound; all tells whether it was.
-func (l *lookup) list(at place, groups []group, globs bool) (ms []match, all bool) {
+// patterns, the groups that globs names, and then to a bound; all tells whether it
+// was.
+func (l *lookup) list(at place, groups []group, globs []int) (ms []match, all bool) {
 	names := 0
 	note := func(name []byte, dtype byte) bool {
 		names++
 		for i := search(groups, name); i < len(groups) && groups[i].name == string(name); i++ {
 			ms = append(ms, match{i, string(name), dtype})
 		}
-		for i := 0; globs && i < len(groups); i++ {
-			if strings.IndexByte(groups[i].name, '*') >= 0 && wrap.Matches(string(name), groups[i].name) {
+		for _, i := range globs {
+			if wrap.Matches(string(name), groups[i].name) {
 				ms = append(ms, match{i, string(name), dtype})
 			}
 		}
@@ -190,7 +191,7 @@ func (l *lookup) list(at place, groups []group, globs bool) (ms []match, all boo
 		if len(b) == 0 {
 			return ms, true
 		}
-		if round > 0 && !globs || names > maxListing {
+		if round > 0 && len(globs) == 0 || names > maxListing {
 			return nil, false
 		}
 		eachEntry(b, note)

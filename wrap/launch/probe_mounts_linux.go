@@ -70,7 +70,10 @@ func mountLine(line string) (m wrap.MountPoint, on seat, ok bool) {
 		return m, on, false
 	}
 	m.Path = on.path
-	m.Type, _, _ = strings.Cut(rest[i+3:], " ")
+	m.Type, rest, _ = strings.Cut(rest[i+3:], " ")
+	if m.Type == "overlay" {
+		_, on.options, _ = strings.Cut(rest, " ")
+	}
 	return m, on, m.Path != ""
 }
 

@@ -8,33 +8,30 @@ import (
 	"sbx/wrap"
 )
 
-// xdg is the variables that move a home's folders; the tables name the usual
-// places, XDG Base Directory Specification.
-var xdg = [...]struct{ name, usual string }{
-	{"XDG_CACHE_HOME", "~/.cache/"},
-	{"XDG_CONFIG_HOME", "~/.config/"},
-	{"XDG_DATA_HOME", "~/.local/share/"},
-	{"XDG_STATE_HOME", "~/.local/state/"},
-}
-
-// movedFolders looks for the secrets of ~/.config and its like where the
-// caller's environment says they are.
+// movedFolders looks for secrets of a home where the caller's environment says
+// that their folder is.
 func (p *prober) movedFolders(ofHome []wrap.Secret) {
-	for _, x := range xdg {
-		dir, ok := p.env(x.name)
-		if !ok || !strings.HasPrefix(dir, "/") || p.r.Home != "" && dir == join(p.r.Home, x.usual[2:len(x.usual)-1]) {
+	for _, m := range wrap.MovedFolders() {
+		dir, ok := p.env(m.Name)
+		if dir = strings.TrimRight(dir, "/"); !ok || !strings.HasPrefix(dir, "/") {
+			continue
+		}
+		if m.Sub != "" {
+			dir = join(dir, m.Sub)
+		}
+		if p.r.Home != "" && dir == join(p.r.Home, m.Usual[2:len(m.Usual)-1]) {
 			continue
 		}
 		lo := 0
-		for lo < len(ofHome) && !strings.HasPrefix(ofHome[lo].Path, x.usual) {
+		for lo < len(ofHome) && !strings.HasPrefix(ofHome[lo].Path, m.Usual) {
 			lo++
 		}
 		hi := lo
-		for hi < len(ofHome) && strings.HasPrefix(ofHome[hi].Path, x.usual) {
+		for hi < len(ofHome) && strings.HasPrefix(ofHome[hi].Path, m.Usual) {
 			hi++
 		}
-		rows := p.secretRows(ofHome[lo:hi], len(x.usual))
-		rows.from(strings.TrimRight(dir, "/"), "")
+		rows := p.secretRows(ofHome[lo:hi], len(m.Usual))
+		rows.from(dir, "")
 	}
 }
 
@@ -47,6 +44,7 @@ func (p *prober) movedSecrets() {
 			if more = v.Name == "KUBECONFIG"; more { // a list
 				path, value, more = strings.Cut(value, ":")
 			}
+			path = strings.TrimPrefix(path, "FILE:") // of Kerberos
 			if v.Sub != "" && path != "" {
 				path = join(strings.TrimRight(path, "/"), v.Sub)
 			}

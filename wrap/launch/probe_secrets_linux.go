@@ -33,10 +33,14 @@ func (p *prober) secrets() {
 	in.from(p.root, p.root)
 	in = p.secretRows(table[tilde:], len("~/"))
 	for _, path := range p.homes() {
+		if p.agent = 0; path == p.r.Home {
+			p.agent = p.r.Agent
+		}
 		if real := in.from(path, ""); real != "" {
 			p.seen = append(p.seen, home{path, real})
 		}
 	}
+	p.agent = p.r.Agent
 	p.movedFolders(table[tilde:])
 	p.movedSecrets()
 	p.socketVars()
@@ -51,10 +55,13 @@ func (p *prober) secretRows(rows []wrap.Secret, skip int) lookup {
 	return lookup{p: p, n: len(rows), path: func(i int) string {
 		return rows[i].Path[skip:]
 	}, emit: func(i int, f wrap.Found) {
+		if rows[i].Agent != 0 && rows[i].Agent == p.agent {
+			return
+		}
 		if rows[i].Folder && (f.Target != "" || f.Kind != wrap.Dir) {
 			return
 		}
-		f.Why = rows[i].Why
+		f.Why, f.Agent = rows[i].Why, rows[i].Agent
 		p.hide(f)
 	}}
 }
@@ -80,7 +87,7 @@ func (p *prober) hide(f wrap.Found) {
 	}
 	p.h.Secrets = append(p.h.Secrets, f)
 	if f.Target != "" && f.Real != f.Path {
-		p.hide(wrap.Found{Path: f.Real, Real: f.Real, Kind: f.Kind, Why: f.Why})
+		p.hide(wrap.Found{Path: f.Real, Real: f.Real, Kind: f.Kind, Why: f.Why, Agent: f.Agent})
 	}
 }
 

@@ -1,0 +1,192 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// readEach prints the first line of each file that a list names.
+const readEach = `while IFS= read -r f; do { IFS= read -r line <"$f"; } 2>/dev/null && echo "$line"; done <list; echo end`
+
+// homeFiles are the files of testdata/secrets.txt beneath a home: what is to be
+// hidden, and what stands beside it and is not.
+func homeFiles(t *testing.T) (secret, plain []string) {
+	t.Helper()
+	f, err := os.Open("testdata/secrets.txt")
+	must(t, err)
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		switch name, isPlain := strings.CutPrefix(lines.Text(), "+"); {
+		case isPlain:
+			plain = append(plain, name)
+		case name != "" && name[0] != '#':
+			secret = append(secret, name)
+		}
+	}
+	if len(secret) < 300 || len(plain) < 50 {
+		t.Fatalf("%d secrets and %d others", len(secret), len(plain))
+	}
+	return secret, plain
+}
+
+// rowFiles is a file for each row of a home in the table of secrets.
+func rowFiles(t *testing.T) (files []string) {
+	t.Helper()
+	text, err := os.ReadFile(moduleDir + "/wrap/secrets_table.go")
+	must(t, err)
+	for _, row := range regexp.MustCompile(`\{Path: "~/([^"]*)".*`).FindAllStringSubmatch(string(text), -1) {
+		file := strings.ReplaceAll(row[1], "*", "0")
+		if !strings.Contains(row[0], "File: true") {
+			file += "/canary"
+		}
+		files = append(files, file)
+	}
+	if len(files) < 300 {
+		t.Fatalf("%d rows", len(files))
+	}
+	return files
+}
+
+// plant writes a canary into each file of a home and lists them in the workspace.
+func (b *box) plant(home string, files []string) {
+	b.t.Helper()
+	for _, f := range files {
+		b.write(home+"/"+f, f+"\n")
+	}
+	b.write(b.ws+"/list", home+"/"+strings.Join(files, "\n"+home+"/")+"\n")
+}
+
+// seen is which of the files the inside could read.
+func (r result) seen() []string {
+	lines := strings.Split(strings.TrimSuffix(r.out, "\n"), "\n")
+	return slices.Sorted(slices.Values(lines[:len(lines)-1]))
+}
+
+// compare tells which files are seen and are not to be, and which are not and are.
+func compare(t *testing.T, what string, r result, want []string) {
+	t.Helper()
+	got := r.ended().seen()
+	want = slices.Sorted(slices.Values(want))
+	for _, f := range got {
+		if _, is := slices.BinarySearch(want, f); !is {
+			t.Errorf("%s: %s can be read", what, f)
+		}
+	}
+	for _, f := range want {
+		if _, is := slices.BinarySearch(got, f); !is {
+			t.Errorf("%s: %s cannot be read", what, f)
+		}
+	}
+}
+
+// A home full of what programs keep their keys in shows none of them, and all that
+// stands beside them.
+func TestSecretsOfAHome(t *testing.T) {
+	needSandbox(t)
+	b := elsewhereBox(t)
+	secret, plain := homeFiles(t)
+	all := slices.Concat(secret, plain)
+	b.plant(b.home, all)
+	compare(t, "control", b.plain("/bin/sh", "-c", readEach), all)
+	for _, spec := range []string{specRO, specWW, specWith(specRO, `"filesystem":{"read":["/","~"]}`)} {
+		compare(t, spec, b.run(spec, "/bin/sh", "-c", readEach), plain)
+	}
+	for some := range slices.Chunk(secret, 16) { // a Plan has room for 40 folders of its own
+		opened := `"` + b.home + "/" + strings.Join(some, `","`+b.home+"/") + `"`
+		spec := specWith(specRO, `"filesystem":{"read":["/",`+opened+`]}`)
+		compare(t, "named", b.run(spec, "/bin/sh", "-c", readEach), slices.Concat(some, plain))
+	}
+}
+
+// Each row of the table hides what it names.
+func TestEachSecretIsHidden(t *testing.T) {
+	needSandbox(t)
+	b := elsewhereBox(t)
+	files := rowFiles(t)
+	b.plant(b.home, files)
+	compare(t, "control", b.plain("/bin/sh", "-c", readEach), files)
+	compare(t, "hidden", b.run(specWW, "/bin/sh", "-c", readEach), nil)
+}
+
+// An agent has its own keys, and nobody has another's.
+func TestAgentsSeeTheirOwnKeys(t *testing.T) {
+	needSandbox(t)
+	own := map[string][]string{
+		"claude": {".claude/.credentials.json", ".claude.json", ".claude/history.jsonl"},
+		"codex":  {".codex/auth.json", ".codex/history.jsonl"},
+		"gemini": {".gemini/oauth_creds.json", ".gemini/google_accounts.json", ".gemini/.env"},
+	}
+	b := elsewhereBox(t)
+	files := []string{".copilot/config.json", ".local/share/opencode/auth.json", ".ssh/id"}
+	for _, name := range []string{"claude", "codex", "gemini", "other"} {
+		files = append(files, own[name]...)
+		b.write(b.out+"/bin/"+name, "#!/bin/sh\nexec /bin/sh -c '"+readEach+"'\n")
+		must(t, os.Chmod(b.out+"/bin/"+name, 0o755))
+	}
+	b.plant(b.home, files)
+	for name := range own {
+		compare(t, "control", b.plain(b.out+"/bin/"+name), files)
+		for _, spec := range []string{specRO, specWW} {
+			compare(t, name+" "+spec, b.run(spec, b.out+"/bin/"+name), own[name])
+			compare(t, "said to be "+name, b.run(specWith(spec, `"agent":`+quoted(name)), b.out+"/bin/other"), own[name])
+		}
+	}
+	compare(t, "no agent", b.run(specWith(specWW, `"agent":"none"`), b.out+"/bin/claude"), nil)
+	moved := b.base + "/moved"
+	b.write(moved+"/auth.json", "moved\n")
+	b.write(b.ws+"/list", moved+"/auth.json\n")
+	b.env = append(b.env, "CODEX_HOME="+moved)
+	compare(t, "moved", b.run(specWW, "/bin/sh", "-c", readEach), nil)
+	compare(t, "moved, its own", b.run(specWW, b.out+"/bin/codex"), []string{"moved"})
+}
+
+// For root, an agent's own keys are those of its own home: another user's are not.
+func TestAgentsSeeNoOtherHome(t *testing.T) {
+	needSandbox(t)
+	if !isRoot() {
+		lacks(t, "only root is shown what others have in their homes")
+	}
+	b := elsewhereBox(t)
+	b.plant(b.home, []string{".claude.json"})
+	b.write(b.out+"/claude", "#!/bin/sh\nexec /bin/sh -c '"+readEach+"'\n")
+	must(t, os.Chmod(b.out+"/claude", 0o755))
+	other := srv + "/other/.claude.json"
+	b.write(b.ws+"/list", other+"\n"+b.home+"/.claude.json\n")
+	host := mounting(t, "mkdir other && echo other >other/.claude.json && { cat /etc/passwd; echo other:x:54321:54321::"+srv+"/other:/bin/sh; } >passwd && mount --bind passwd /etc/passwd")
+	compare(t, "control", b.on(host, "{}", b.out+"/claude"), []string{".claude.json", "other"})
+	compare(t, "claude", b.on(host, specWW, b.out+"/claude"), []string{".claude.json"})
+	compare(t, "no agent", b.on(host, specWW, "/bin/sh", "-c", readEach), nil)
+}
+
+// Inside an agent's sandbox another command has that agent's keys in view, as nothing
+// can be hidden there; it runs, and its record says so.
+func TestNestedSeesTheAgentsKeys(t *testing.T) {
+	n := newNestElsewhere(t)
+	n.plant(n.home, []string{".claude.json", ".codex/auth.json"})
+	n.write(n.out+"/claude", "#!/bin/sh\n"+n.inner+" exec --effective /tmp/inner.json --spec-json '"+specRO+"' -- /bin/sh -c '"+readEach+
+		"' || exit\necho '--- the inner record'; cat /tmp/inner.json\n")
+	must(t, os.Chmod(n.out+"/claude", 0o755))
+	r := n.box.run(specWith(specRO, `"network":{"mode":"none"}`), n.out+"/claude")
+	out, text, _ := strings.Cut(r.out, "--- the inner record\n")
+	r.out = out
+	compare(t, "inside claude", r, []string{".claude.json"})
+	var inner record
+	if err := json.Unmarshal([]byte(text), &inner); err != nil {
+		t.Fatalf("%v: %v", err, r)
+	}
+	inner.hasStatus(t, "secrets", "degraded")
+}
+
+// elsewhereBox is a box whose home no private folder covers.
+func elsewhereBox(t *testing.T) *box {
+	t.Helper()
+	if elsewhere == "" {
+		lacks(t, "there is no folder that no private folder covers (SBX_TEST_ELSEWHERE)")
+	}
+	return newBoxElsewhere(t)
+}
