@@ -2,87 +2,155 @@ package spec
 
 import "strings"
 
-// CredentialName is one kind of name that an environment variable with a
-// credential has.
+// CredentialName is one kind of environment variable that holds a credential,
+// told by its name or, with InURL, by its value.
 type CredentialName struct {
 	Glob string // in upper case; names are compared without regard to case
 	Why  string
 	Pass bool // a name that a later glob would take and that holds no credential
+	// InURL is true for a row that counts only where the value holds a URL with a
+	// password in it, see hasPassword.
+	InURL bool
 }
 
 // credentialNames are tried in this order; the first that matches decides.
 // Decided against: SSH_AUTH_SOCK, DOCKER_HOST and other sockets (what they
 // name is hidden instead), XAUTHORITY, KUBECONFIG, NETRC and other paths (the
-// files are hidden), HTTP_PROXY (most hold no password, and without it nothing
-// works), *_ASKPASS (a program's path).
+// files are hidden), HTTP_PROXY by its name (most hold no password, and without it
+// nothing works), GIT_CONFIG_GLOBAL and _SYSTEM (paths), *_ASKPASS (a program's path).
 var credentialNames = []CredentialName{
-	{"AWS_REGION", "a place, not a key", true},
-	{"AWS_DEFAULT_REGION", "a place, not a key", true},
-	{"AWS_DEFAULT_OUTPUT", "a format", true},
-	{"AWS_PAGER", "a program", true},
-	{"*MAX_*TOKEN*", "a number of a model's tokens", true},
-	{"AWS_*", "keys, session tokens and the files that hold them", false},
-	{"AZURE_*", "client secrets, passwords and the files that hold them", false},
-	{"ARM_CLIENT_*", "Azure's client secrets as Terraform names them", false},
-	{"GOOGLE_APPLICATION_*", "the path of a service account's key, or the key", false},
-	{"GCP_*", "service accounts' keys", false},
-	{"CLOUDSDK_AUTH_*", "gcloud's tokens", false},
-	{"VAULT_*", "tokens and addresses of a secrets store", false},
-	{"OP_SESSION_*", "an unlocked 1Password", false},
-	{"OP_SERVICE_*", "a 1Password service account", false},
-	{"BW_SESSION", "an unlocked Bitwarden", false},
-	{"VSCODE_GIT_IPC_*", "an editor's door to git credentials", false},
-	{"DOCKER_AUTH_CONFIG", "passwords of registries", false},
-	{"NPM_CONFIG_*AUTH*", "npm's tokens and passwords", false},
-	{"TF_VAR_*", "Terraform's variables, where its secrets are put", false},
-	{"*SECRET*", "says that it is one", false},
-	{"*PASSWORD*", "says that it is one", false},
-	{"*PASSWD*", "says that it is one", false},
-	{"*PASSPHRASE*", "says that it is one", false},
-	{"*CREDENTIAL*", "says that it is one", false},
-	{"*_PASS", "a password", false},
-	{"*_PWD", "a password, as MYSQL_PWD", false},
-	{"PASS", "a password", false},
-	{"TOKEN", "an access token", false},
-	{"*_TOKEN", "an access token", false},
-	{"*_TOKENS", "access tokens", false},
-	{"*_TOKEN_*", "an access token with a name behind", false},
-	{"*AUTHTOKEN*", "an access token", false},
-	{"*_PAT", "a personal access token", false},
-	{"*_JWT*", "a signed token", false},
-	{"*_KEY", "an API key or a private key", false},
-	{"*_KEYS", "API keys", false},
-	{"*_KEY_ID", "the name of a key, sent with it", false},
-	{"*API_KEY*", "an API key", false},
-	{"*APIKEY*", "an API key", false},
-	{"*ACCESS_KEY*", "an access key", false},
-	{"*ACCESSKEY*", "an access key", false},
-	{"*PRIVATE_KEY*", "a private key", false},
-	{"*PRIVATEKEY*", "a private key", false},
-	{"*_AUTH", "a user's name and password", false},
-	{"*_COOKIE", "a session", false},
-	{"*_WEBHOOK", "an address that is its own password", false},
-	{"*_WEBHOOK_URL", "an address that is its own password", false},
-	{"*_DSN", "an address with a password in it", false},
-	{"*CONNECTION_STRING*", "an address with a password in it", false},
-	{"DATABASE_URL", "an address with a password in it", false},
-	{"*_DATABASE_URL", "an address with a password in it", false},
-	{"POSTGRES*_UR?", "an address with a password in it", false},
-	{"MYSQL*_UR?", "an address with a password in it", false},
-	{"MONGO*_UR?", "an address with a password in it", false},
-	{"REDIS*_UR?", "an address with a password in it", false},
-	{"AMQP*_UR?", "an address with a password in it", false},
+	{Glob: "*", Why: "a URL with a password in it", InURL: true},
+	{Glob: "AWS_REGION", Why: "a place, not a key", Pass: true},
+	{Glob: "AWS_DEFAULT_REGION", Why: "a place, not a key", Pass: true},
+	{Glob: "AWS_DEFAULT_OUTPUT", Why: "a format", Pass: true},
+	{Glob: "AWS_PAGER", Why: "a program", Pass: true},
+	{Glob: "*MAX_*TOKEN*", Why: "a number of a model's tokens", Pass: true},
+	{Glob: "AWS_*", Why: "keys, session tokens and the files that hold them"},
+	{Glob: "AZURE_*", Why: "client secrets, passwords and the files that hold them"},
+	{Glob: "ARM_CLIENT_*", Why: "Azure's client secrets as Terraform names them"},
+	{Glob: "GOOGLE_APPLICATION_*", Why: "the path of a service account's key, or the key"},
+	{Glob: "GCP_*", Why: "service accounts' keys"},
+	{Glob: "CLOUDSDK_AUTH_*", Why: "gcloud's tokens"},
+	{Glob: "VAULT_*", Why: "tokens and addresses of a secrets store"},
+	{Glob: "OP_SESSION_*", Why: "an unlocked 1Password"},
+	{Glob: "OP_SERVICE_*", Why: "a 1Password service account"},
+	{Glob: "BW_SESSION", Why: "an unlocked Bitwarden"},
+	{Glob: "VSCODE_GIT_IPC_*", Why: "an editor's door to git credentials"},
+	{Glob: "DOCKER_AUTH_CONFIG", Why: "passwords of registries"},
+	{Glob: "NPM_CONFIG_*AUTH*", Why: "npm's tokens and passwords"},
+	{Glob: "TF_VAR_*", Why: "Terraform's variables, where its secrets are put"},
+	{Glob: "*SECRET*", Why: "says that it is one"},
+	{Glob: "*PASSWORD*", Why: "says that it is one"},
+	{Glob: "*PASSWD*", Why: "says that it is one"},
+	{Glob: "*PASSPHRASE*", Why: "says that it is one"},
+	{Glob: "*CREDENTIAL*", Why: "says that it is one"},
+	{Glob: "*_PASS", Why: "a password"},
+	{Glob: "*_PWD", Why: "a password, as MYSQL_PWD"},
+	{Glob: "PASS", Why: "a password"},
+	{Glob: "TOKEN", Why: "an access token"},
+	{Glob: "*_TOKEN", Why: "an access token"},
+	{Glob: "*_TOKENS", Why: "access tokens"},
+	{Glob: "*_TOKEN_*", Why: "an access token with a name behind"},
+	{Glob: "*AUTHTOKEN*", Why: "an access token"},
+	{Glob: "*_PAT", Why: "a personal access token"},
+	{Glob: "*_JWT*", Why: "a signed token"},
+	{Glob: "*_KEY", Why: "an API key or a private key"},
+	{Glob: "*_KEYS", Why: "API keys"},
+	{Glob: "*_KEY_ID", Why: "the name of a key, sent with it"},
+	{Glob: "*API_KEY*", Why: "an API key"},
+	{Glob: "*APIKEY*", Why: "an API key"},
+	{Glob: "*ACCESS_KEY*", Why: "an access key"},
+	{Glob: "*ACCESSKEY*", Why: "an access key"},
+	{Glob: "*PRIVATE_KEY*", Why: "a private key"},
+	{Glob: "*PRIVATEKEY*", Why: "a private key"},
+	{Glob: "*_AUTH", Why: "a user's name and password"},
+	{Glob: "*_COOKIE", Why: "a session"},
+	{Glob: "*_WEBHOOK", Why: "an address that is its own password"},
+	{Glob: "*_WEBHOOK_URL", Why: "an address that is its own password"},
+	{Glob: "*_DSN", Why: "an address with a password in it"},
+	{Glob: "*CONNECTION_STRING*", Why: "an address with a password in it"},
+	{Glob: "DATABASE_URL", Why: "an address with a password in it"},
+	{Glob: "*_DATABASE_URL", Why: "an address with a password in it"},
+	{Glob: "POSTGRES*_UR?", Why: "an address with a password in it"},
+	{Glob: "MYSQL*_UR?", Why: "an address with a password in it"},
+	{Glob: "MONGO*_UR?", Why: "an address with a password in it"},
+	{Glob: "REDIS*_UR?", Why: "an address with a password in it"},
+	{Glob: "AMQP*_UR?", Why: "an address with a password in it"},
+	{Glob: "GIT_CONFIG_COUNT", Why: "how many settings of git follow, headers with tokens among them: it reads all of them or fails"},
+	{Glob: "GIT_CONFIG_KEY_*", Why: "the name of one of them"},
+	{Glob: "GIT_CONFIG_VALUE_*", Why: "its value"},
+	{Glob: "GIT_CONFIG_PARAMETERS", Why: "settings of git, headers with tokens among them"},
+	{Glob: "SSHPASS", Why: "a password"},
+	{Glob: "*_PW", Why: "a password"},
+	{Glob: "*BINDPW", Why: "a password of a directory"},
+	{Glob: "*PASSCODE*", Why: "says that it is one"},
+	{Glob: "*_PSK", Why: "a key that both sides know"},
+	{Glob: "JWT", Why: "a signed token"},
+	{Glob: "BEARER", Why: "an access token"},
+	{Glob: "*_BEARER", Why: "an access token"},
+	{Glob: "AUTHORIZATION", Why: "a header with a token"},
+	{Glob: "*_AUTHORIZATION", Why: "a header with a token"},
+	{Glob: "*_AUTH_HEADER", Why: "a header with a token"},
+	{Glob: "COOKIE", Why: "a session"},
+	{Glob: "COOKIES", Why: "sessions"},
+	{Glob: "*_COOKIES", Why: "sessions"},
+	{Glob: "CREDS", Why: "says that it is one"},
+	{Glob: "*_CREDS", Why: "says that it is one"},
+	{Glob: "*ACCOUNT_JSON*", Why: "a service account's key"},
+	{Glob: "*SERVICE_ROLE", Why: "a key that may do all, as Supabase names it"},
+	{Glob: "*MNEMONIC", Why: "the words that make a wallet's key"},
+	{Glob: "*SEED_PHRASE", Why: "the words that make a wallet's key"},
+	{Glob: "*CONNECTIONSTRING*", Why: "an address with a password in it"},
+	{Glob: "*_CONN_STR", Why: "an address with a password in it"},
 }
 
-// LooksLikeCredential tells whether a variable of that name is likely to hold
-// a credential, and why.
-func LooksLikeCredential(name string) (why string, looks bool) {
+// LooksLikeCredential tells whether a variable is likely to hold a credential, and
+// why.
+func LooksLikeCredential(name, value string) (why string, looks bool) {
 	upper := strings.ToUpper(name)
 	for i := range credentialNames {
 		c := &credentialNames[i]
-		if matchName(c.Glob, upper) {
+		if matchName(c.Glob, upper) && (!c.InURL || hasPassword(value)) {
 			return c.Why, !c.Pass
 		}
 	}
 	return "", false
+}
+
+// hasPassword tells whether a text holds a URL with a password in it:
+// scheme://user:password@host. Of http and https a user alone is as much, since
+// that is where tokens stand.
+func hasPassword(text string) bool {
+	for {
+		before, rest, ok := strings.Cut(text, "://")
+		if !ok {
+			return false
+		}
+		text = rest
+		scheme := strings.ToLower(before[lastOutside(before):])
+		authority := rest
+		if end := strings.IndexAny(rest, "/?#\\ \t\n\"'<>"); end >= 0 {
+			authority = rest[:end]
+		}
+		at := strings.LastIndexByte(authority, '@')
+		if scheme == "" || at <= 0 {
+			continue
+		}
+		_, password, _ := strings.Cut(authority[:at], ":")
+		if password != "" || scheme == "http" || scheme == "https" {
+			return true
+		}
+	}
+}
+
+// lastOutside is where the scheme begins that a text ends with.
+func lastOutside(text string) int {
+	for i := len(text); i > 0; i-- {
+		switch c := text[i-1]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '+', c == '-', c == '.':
+		default:
+			return i
+		}
+	}
+	return 0
 }

@@ -12,8 +12,9 @@ type EnvironRules struct {
 	// Pass is the globs of which one must match; with Any all names do.
 	Pass []string
 	Any  bool
-	// Credentials decide instead, where Pass is nil and Any is not: the first glob
-	// that matches the name in upper case. Without one it passes.
+	// Credentials decide instead, where Pass is nil and Any is not: the first row
+	// whose glob matches the name in upper case and, with InURL, whose value holds a
+	// URL with a password. Without one it passes.
 	Credentials []CredentialName
 }
 

@@ -69,14 +69,14 @@ func (m *merger) ownNetwork() bool {
 	return m.guards() && m.parent.Network == NetworkHost
 }
 
-// withoutCredentials is what the parent passes but for the names that an
+// withoutCredentials is what the parent passes but for the variables that an
 // access_mode keeps from a command.
 func (m *merger) withoutCredentials(parent *Node) *Node {
 	left := *parent
 	left.Items = nil
+	look := m.parent.LookCredential()
 	for _, name := range m.parent.Passed {
-		_, looks := LooksLikeCredential(name)
-		if looks && !m.in.Agent.passesOwn(name) {
+		if slices.Contains(look, name) && !m.in.Agent.passesOwn(name) {
 			continue
 		}
 		left.Items = append(left.Items, &Node{Kind: String, Text: name, Pos: parent.Pos, In: parent.In})

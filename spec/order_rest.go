@@ -106,7 +106,7 @@ func (o *order) variables() {
 }
 
 // passesName tells whether a variable of that name would be passed, did the
-// caller have it.
+// caller have it with a harmless value.
 func (r *Resolved) passesName(name string) bool {
-	return r.passes(name, func(string) bool { return false }) && !(r.Limited && isLoaders(name))
+	return r.passes(name, "", func(string) bool { return false }) && !(r.Limited && isLoaders(name))
 }

@@ -61,7 +61,7 @@ func (r *Resolved) filter(environ []string, own func(string) bool) (f filtered) 
 			f.dropped, f.loaders = append(f.dropped, name), append(f.loaders, name)
 			continue
 		}
-		if !r.passes(name, own) {
+		if !r.passes(name, value, own) {
 			f.dropped = append(f.dropped, name)
 			continue
 		}
@@ -78,7 +78,7 @@ func (r *Resolved) filter(environ []string, own func(string) bool) (f filtered) 
 	return f
 }
 
-func (r *Resolved) passes(name string, own func(string) bool) bool {
+func (r *Resolved) passes(name, value string, own func(string) bool) bool {
 	pass := r.Spec.Environment.Value.Pass
 	switch {
 	case pass.Set:
@@ -89,7 +89,7 @@ func (r *Resolved) passes(name string, own func(string) bool) bool {
 		if own(name) {
 			return true
 		}
-		_, looks := LooksLikeCredential(name)
+		_, looks := LooksLikeCredential(name, value)
 		return !looks
 	}
 	return true
@@ -106,6 +106,26 @@ func (s *SandboxSpec) setOrder() []string {
 		all[i] = set.Members[i].Key
 	}
 	return all
+}
+
+// passedValue is the value with which a variable is passed; "" where it is not.
+func (r *Resolved) passedValue(name string) string {
+	for _, v := range r.Env {
+		if n, value, _ := strings.Cut(v, "="); n == name {
+			return value
+		}
+	}
+	return ""
+}
+
+// LookCredential are those of the passed variables that look like credentials.
+func (r *Resolved) LookCredential() (names []string) {
+	for _, name := range r.Passed {
+		if _, looks := LooksLikeCredential(name, r.passedValue(name)); looks {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // matchName matches a name with a glob of "*" and "?".

@@ -96,8 +96,11 @@ func TestLooksLikeCredential(t *testing.T) {
 		"DB_PASS", "SECRET_KEY_BASE", "DJANGO_SECRET_KEY", "DATABASE_URL", "REDIS_URL", "MONGODB_URI", "SENTRY_DSN", "npm_config__authToken",
 		"NPM_CONFIG__AUTH", "github_token", "SLACK_WEBHOOK_URL", "BW_SESSION", "OP_SESSION_my", "CI_JOB_JWT_V2", "VAULT_TOKEN", "TF_VAR_db",
 		"GPG_PASSPHRASE", "AZURE_DEVOPS_EXT_PAT", "STRIPE_APIKEY", "SSH_PRIVATE_KEY", "AZURE_STORAGE_CONNECTION_STRING", "TOKEN", "ACTIONS_ID_TOKEN_REQUEST_URL",
+		"SSHPASS", "JWT", "BEARER", "COOKIE", "LDAP_BINDPW", "SERVICE_ACCOUNT_JSON", "GCP_SERVICE_ACCOUNT_JSON", "SUPABASE_SERVICE_ROLE", "GIT_CONFIG_COUNT",
+		"GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0", "GIT_CONFIG_PARAMETERS", "UV_INDEX_PRIVATE_PASSWORD", "ConnectionStrings__Default", "SMTP_PW", "WIFI_PSK",
+		"API_BEARER", "HTTP_AUTHORIZATION", "DB_CREDS", "WALLET_MNEMONIC", "SITE_COOKIES",
 	} {
-		if why, looks := LooksLikeCredential(name); !looks || why == "" {
+		if why, looks := LooksLikeCredential(name, "x"); !looks || why == "" {
 			t.Errorf("%s passes", name)
 		}
 	}
@@ -106,8 +109,20 @@ func TestLooksLikeCredential(t *testing.T) {
 		"OLDPWD", "PWD", "INIT_CWD", "HTTP_PROXY", "no_proxy", "KUBECONFIG", "DOCKER_HOST", "DBUS_SESSION_BUS_ADDRESS", "XDG_SESSION_ID",
 		"TOKENIZERS_PARALLELISM", "CLAUDE_CODE_MAX_OUTPUT_TOKENS", "MAX_THINKING_TOKENS", "AWS_REGION", "AWS_DEFAULT_REGION", "GOPRIVATE",
 		"BYPASS", "COMPASS", "GNUPGHOME", "NETRC", "LS_COLORS", "MONKEY", "HISTFILE", "CARGO_HOME", "GOFLAGS", "",
+		"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EDITOR", "GIT_PAGER", "COOKIECUTTER_REPLAY_DIR", "BEARER_VERSION", "JWTS",
+		"PIP_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "ALL_PROXY", "SERVICE_ACCOUNT_NAME", "SERVICE_NAME", "AUTHORIZATION_MODE", "CREDSTORE",
+		"LD_LIBRARY_PATH", "MANPATH", "INFOPATH", "PKG_CONFIG_PATH", "PYTHONPATH", "GOPATH", "GOROOT", "GOPROXY", "GOSUMDB", "NODE_OPTIONS", "NODE_ENV",
+		"JAVA_HOME", "MAVEN_OPTS", "GRADLE_OPTS", "RUSTFLAGS", "RUSTUP_HOME", "CC", "CXX", "CFLAGS", "MAKEFLAGS", "DISPLAY", "WAYLAND_DISPLAY",
+		"XDG_RUNTIME_DIR", "XDG_DATA_DIRS", "XDG_CURRENT_DESKTOP", "DESKTOP_SESSION", "LANG", "LC_ALL", "TZ", "EDITOR", "VISUAL", "PAGER", "LESS", "SHELL",
+		"SHLVL", "USER", "LOGNAME", "MAIL", "HOSTNAME", "HOSTTYPE", "TMPDIR", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLUMNS", "LINES", "CI", "GITHUB_ACTIONS",
+		"GITHUB_REF", "GITHUB_SHA", "GITHUB_WORKSPACE", "RUNNER_OS", "CLICOLOR", "NO_COLOR", "FORCE_COLOR", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV",
+		"PYENV_ROOT", "NVM_DIR", "NVM_BIN", "VOLTA_HOME", "SDKMAN_DIR", "ANDROID_HOME", "DOTNET_ROOT", "WSL_DISTRO_NAME", "SYSTEMD_EXEC_PID", "JOURNAL_STREAM",
+		"INVOCATION_ID", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "TMUX", "TMUX_PANE", "STY", "WINDOWID", "GPG_TTY", "LESSOPEN", "SUDO_USER", "SUDO_UID",
+		"HISTSIZE", "HISTCONTROL", "PS1", "PROMPT_COMMAND", "KITTY_PID", "ALACRITTY_SOCKET", "VSCODE_PID", "ELECTRON_RUN_AS_NODE", "CHROME_DESKTOP",
+		"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CODEX_HOME", "PIP_CACHE_DIR", "PIP_REQUIRE_VIRTUALENV", "npm_config_cache", "npm_lifecycle_event",
+		"PSModulePath", "KUBERNETES_SERVICE_HOST", "KUBERNETES_PORT", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE",
 	} {
-		if why, looks := LooksLikeCredential(name); looks {
+		if why, looks := LooksLikeCredential(name, "http://proxy:3128/a:b@c"); looks {
 			t.Errorf("%s is kept back: %s", name, why)
 		}
 	}
@@ -120,8 +135,34 @@ func TestLooksLikeCredential(t *testing.T) {
 		if c.Why == "" || strings.ToUpper(c.Glob) != c.Glob {
 			t.Errorf("row %d: %+v", i, c)
 		}
-		if why, looks := LooksLikeCredential(name); looks == c.Pass || why == "" {
+		value := ""
+		if c.InURL {
+			value = "x://u:p@h"
+		}
+		if why, looks := LooksLikeCredential(name, value); looks == c.Pass || why == "" {
 			t.Errorf("%s of row %s: %q, %v", name, c.Glob, why, looks)
+		}
+	}
+}
+
+// A URL with a password in it makes a credential of any variable.
+func TestPasswordsInURLs(t *testing.T) {
+	for _, value := range []string{
+		"http://user:word@proxy:3128", "https://user:word@pypi.local/simple", "socks5h://u:w@h", "postgres://u:w@h/db?x=y", "redis://:word@h:6379/0",
+		"https://pypi.org/simple https://u:w@two/simple", "mongodb+srv://u:w@h", "https://token@host/simple", "HTTPS://u:@host", "http://u:w@d@h",
+		"--index-url=https://u:w@h", "a://b://c:d@e", "https://u:%40x@h", `{"url": "amqp://u:w@h"}`,
+	} {
+		if why, looks := LooksLikeCredential("SOME_NAME", value); !looks || why == "" {
+			t.Errorf("%q passes", value)
+		}
+	}
+	for _, value := range []string{
+		"", "http://proxy:3128", "https://pypi.org/simple", "ssh://git@github.com/x", "git@github.com:x/y", "u:w@h", "https://h/@scope/pkg", "https://h/a:b@c",
+		"https://h?mail=a:b@c", "https://h#a:b@c", "://u:w@h", "https://@h", "postgres://u@h/db", "postgres://u:@h/db", "direct,https://proxy.golang.org",
+		"unix:path=/run/user/1/bus", "https://h mail:a@b", "x=https://h, y:z@h", "\\u@\\h:\\w$ ", "http://[::1]:80", "file:///a:b@c", "https://",
+	} {
+		if why, looks := LooksLikeCredential("SOME_NAME", value); looks {
+			t.Errorf("%q is kept back: %s", value, why)
 		}
 	}
 }

@@ -20,8 +20,8 @@ const sbxDocument = 2
 
 func sbxArgs(w *wrapper) {
 	r := w.a.Resolved
-	for name := range r.Spec.Environment.Value.Set.Value {
-		if _, looks := spec.LooksLikeCredential(name); looks {
+	for name, value := range r.Spec.Environment.Value.Set.Value {
+		if _, looks := spec.LooksLikeCredential(name, value); looks {
 			w.note(Lack{"environment.set", "its values stand on the line, where every user of the host can read them"})
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // TemplateVersion is the version of a template's format. Whoever reads one refuses
 // another version: what a template says must not be half understood.
-const TemplateVersion = 1
+const TemplateVersion = 2
 
 // AppendTemplate appends all that a wrapper of NewWrapper's knows, as an object on
 // one line: another program wraps by it as Wrap does, without asking again. left is
@@ -168,6 +168,8 @@ func (t *template) environment() {
 		t.str(e.Credentials[i].Glob)
 		t.lead(`, `)
 		t.flag(e.Credentials[i].Pass)
+		t.lead(`, `)
+		t.flag(e.Credentials[i].InURL)
 	})
 	t.lead(`, "drop": `)
 	t.list(w.a.Host.DropEnv)

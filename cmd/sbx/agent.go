@@ -123,11 +123,7 @@ func (x *execution) instruct() error {
 	seen.Stream = typed.Stream && !isTerminal(x.std.out)
 	seen.Turns = a != spec.Codex || x.rolloutDir() != ""
 	if !r.Spec.Environment.Value.Pass.Set && r.AccessMode.Guards() {
-		for _, name := range r.Passed {
-			if _, looks := spec.LooksLikeCredential(name); looks {
-				seen.Opened = append(seen.Opened, name)
-			}
-		}
+		seen.Opened = r.LookCredential()
 	}
 	args, said := agent.Rewrite(a, own, flags)
 	if seen.Said = said; ask.Inside && agent.Replaces(a) {

@@ -28,7 +28,7 @@ export class Environment {
     for (const [name, value] of environ) {
       const given = this.set.get(name);
       if (given !== undefined) env.set(name, given);
-      else if (!this.loaders.some((l) => name.startsWith(l)) && this.passes(name)) env.set(name, value);
+      else if (!this.loaders.some((l) => name.startsWith(l)) && this.passes(name, value)) env.set(name, value);
     }
     for (const [name, value] of this.set) if (!env.has(name)) env.set(name, value);
     for (const name of this.drop) env.delete(name);
@@ -69,15 +69,36 @@ export class Environment {
     return this.clientsNeed.includes(name) || this.clientsEngine.some((prefix) => name.startsWith(prefix));
   }
 
-  /** @param {string} name */
-  passes(name) {
+  /**
+   * @param {string} name
+   * @param {string} value
+   */
+  passes(name, value) {
     if (this.any) return true;
     const bytes = toBytes(name);
     if (this.pass) return this.pass.some((g) => matches(g, bytes));
     const capital = upper(bytes);
-    const found = this.credentials.find(([g]) => matches(g, capital));
+    const found = this.credentials.find(([g, , inURL]) => matches(g, capital) && (!inURL || hasPassword(value)));
     return !found || found[1];
   }
+}
+
+/**
+ * Whether a text holds a URL with a password in it, scheme://user:password@host. Of
+ * http and https a user alone is as much.
+ * @param {string} text
+ */
+export function hasPassword(text) {
+  const parts = text.split('://');
+  return parts.slice(1).some((rest, i) => {
+    const scheme = (/[a-z0-9+.-]*$/i.exec(parts[i]) ?? [''])[0].toLowerCase();
+    // What the next "://" ends goes on to it: its first colon is then the last byte.
+    const [authority] = (i + 2 < parts.length ? `${rest}:/` : rest).split(/[/?#\\ \t\n"'<>]/);
+    const at = authority.lastIndexOf('@');
+    if (scheme === '' || at <= 0) return false;
+    const colon = authority.slice(0, at).indexOf(':');
+    return (colon >= 0 && colon + 1 < at) || scheme === 'http' || scheme === 'https';
+  });
 }
 
 /**

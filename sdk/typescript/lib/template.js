@@ -19,7 +19,7 @@ import { ProcessSandboxError, problem } from './problems.js';
  *     loaders: string[],
  *     pass: string[] | null,
  *     any: boolean,
- *     credentials: [glob: string, pass: boolean][],
+ *     credentials: [glob: string, pass: boolean, inURL: boolean][],
  *     drop: string[],
  *     clientsNeed: string[],
  *     clientsEngine: string[],
@@ -53,7 +53,7 @@ import { ProcessSandboxError, problem } from './problems.js';
  */
 
 /** The version that this package reads. */
-export const version = 1;
+export const version = 2;
 
 /**
  * Reads what sbx printed: a template, or why there is none.

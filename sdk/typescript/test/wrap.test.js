@@ -139,7 +139,7 @@ test('the factory tells why there is no sandbox', async (t) => {
   await no({ wrapper: 'bwrap', cwd: 'relative' }, /it is relative/);
   await no({ wrapper: 'bwrap', mounts: [{ kind: 'dir', label: 'l', hostPath: `${dir}/none`, guestPath: '/g', mode: 'ro' }] }, /none/);
   await no({ wrapper: 'bwrap', sbx: join(dir, 'missing') }, /ENOENT.*install sbx/);
-  await no({ wrapper: 'bwrap', sbx: fake('{"template": 2}') }, /its format is 2, and not 1/);
+  await no({ wrapper: 'bwrap', sbx: fake('{"template": 1}') }, /its format is 1, and not 2/);
   await no({ wrapper: 'bwrap', sbx: fake('hello') }, /no JSON/);
   await no({ wrapper: 'bwrap', sbx: fake('') }, /said nothing/);
   await no({ wrapper: 'bwrap', mounts: [{ kind: 'dir', label: 'l', hostPath: sbx, guestPath: sbx, mode: 'ro' }] }, /it is not a folder/);
