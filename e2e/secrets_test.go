@@ -52,8 +52,8 @@ func rowFiles(t *testing.T) (files []string) {
 	return files
 }
 
-// plant writes a canary into each file of a home and lists them in the workspace.
-func (b *box) plant(home string, files []string) {
+// canaries writes a canary into each file of a home and lists them in the workspace.
+func (b *box) canaries(home string, files []string) {
 	b.t.Helper()
 	for _, f := range files {
 		b.write(home+"/"+f, f+"\n")
@@ -91,7 +91,7 @@ func TestSecretsOfAHome(t *testing.T) {
 	b := elsewhereBox(t)
 	secret, plain := homeFiles(t)
 	all := slices.Concat(secret, plain)
-	b.plant(b.home, all)
+	b.canaries(b.home, all)
 	compare(t, "control", b.plain("/bin/sh", "-c", readEach), all)
 	for _, spec := range []string{specRO, specWW, specWith(specRO, `"filesystem":{"read":["/","~"]}`)} {
 		compare(t, spec, b.run(spec, "/bin/sh", "-c", readEach), plain)
@@ -108,7 +108,7 @@ func TestEachSecretIsHidden(t *testing.T) {
 	needSandbox(t)
 	b := elsewhereBox(t)
 	files := rowFiles(t)
-	b.plant(b.home, files)
+	b.canaries(b.home, files)
 	compare(t, "control", b.plain("/bin/sh", "-c", readEach), files)
 	compare(t, "hidden", b.run(specWW, "/bin/sh", "-c", readEach), nil)
 }
@@ -128,7 +128,7 @@ func TestAgentsSeeTheirOwnKeys(t *testing.T) {
 		b.write(b.out+"/bin/"+name, "#!/bin/sh\nexec /bin/sh -c '"+readEach+"'\n")
 		must(t, os.Chmod(b.out+"/bin/"+name, 0o755))
 	}
-	b.plant(b.home, files)
+	b.canaries(b.home, files)
 	for name := range own {
 		compare(t, "control", b.plain(b.out+"/bin/"+name), files)
 		for _, spec := range []string{specRO, specWW} {
@@ -152,7 +152,7 @@ func TestAgentsSeeNoOtherHome(t *testing.T) {
 		lacks(t, "only root is shown what others have in their homes")
 	}
 	b := elsewhereBox(t)
-	b.plant(b.home, []string{".claude.json"})
+	b.canaries(b.home, []string{".claude.json"})
 	b.write(b.out+"/claude", "#!/bin/sh\nexec /bin/sh -c '"+readEach+"'\n")
 	must(t, os.Chmod(b.out+"/claude", 0o755))
 	other := srv + "/other/.claude.json"
@@ -167,7 +167,7 @@ func TestAgentsSeeNoOtherHome(t *testing.T) {
 // can be hidden there; it runs, and its record says so.
 func TestNestedSeesTheAgentsKeys(t *testing.T) {
 	n := newNestElsewhere(t)
-	n.plant(n.home, []string{".claude.json", ".codex/auth.json"})
+	n.canaries(n.home, []string{".claude.json", ".codex/auth.json"})
 	n.write(n.out+"/claude", "#!/bin/sh\n"+n.inner+" exec --effective /tmp/inner.json --spec-json '"+specRO+"' -- /bin/sh -c '"+readEach+
 		"' || exit\necho '--- the inner record'; cat /tmp/inner.json\n")
 	must(t, os.Chmod(n.out+"/claude", 0o755))
