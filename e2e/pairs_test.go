@@ -78,7 +78,11 @@ type can map[string]string
 func (w *pairWorld) pair(sum *pairSum, seed uint64) {
 	m := &pairMaker{rand.New(rand.NewPCG(seed, 7)), w.base}
 	parent, child := m.document(false), m.document(true)
-	told := fmt.Sprintf("seed %d\nparent %s\nchild  %s", seed, parent, child)
+	w.job = nil
+	if m.chance(8) {
+		w.job = []string{"--input", w.base + "/o", "--output", w.base + "/m"}
+	}
+	told := fmt.Sprintf("seed %d\nparent %s\nchild  %s\njob    %s", seed, parent, child, w.job)
 	verbose := os.Getenv("SBX_TEST_PAIRS_VERBOSE") != ""
 	if verbose {
 		w.t.Log(told)
@@ -127,7 +131,7 @@ func (w *pairWorld) pair(sum *pairSum, seed uint64) {
 	// A program gives its own what variables it likes.
 	maps.DeleteFunc(inside, func(fact, _ string) bool { return strings.HasPrefix(fact, "env ") })
 	w.within(told, "nested, against the parent", inside, one)
-	if whole && aloneErr == "" {
+	if whole && aloneErr == "" && w.job == nil {
 		sum.add("nested, all of it enforced")
 		maps.DeleteFunc(inside, func(fact, _ string) bool { return strings.HasPrefix(fact, "repository ") }) // never promised
 		w.within(told, "nested, against the child", asked(inside, parent, child), alone)
@@ -140,8 +144,8 @@ func (w *pairWorld) alone(parent, child string) string {
 	var p, c map[string]any
 	must(w.t, json.Unmarshal([]byte(parent), &p))
 	must(w.t, json.Unmarshal([]byte(child), &c))
-	for _, f := range []string{"working_dir", "sandbox"} {
-		if c[f] == nil && p[f] != nil {
+	for _, f := range []string{"sandbox", "working_dir"} {
+		if c[f] == nil && p[f] != nil && (f == "sandbox" || c["sandbox"] == nil || p["sandbox"] != nil) {
 			c[f] = p[f]
 		}
 	}
@@ -165,8 +169,10 @@ func asked(c can, parent, child string) can {
 	json.Unmarshal([]byte(parent), &p)
 	json.Unmarshal([]byte(child), &d)
 	guards := func(mode string) bool { return mode == "read-only" || mode == "workspace-write" }
-	inherits := !guards(d.Mode) && (guards(p.Mode) || p.Sandbox != nil || p.Filesystem.Write != nil || p.Filesystem.Mounts != nil)
-	mounts := p.Filesystem.Mounts != nil && d.Filesystem.Mounts == nil // read-only then
+	brings := d.Sandbox != nil // a workshop, which shows and lets write its tree and no more
+	inherits := !brings && !guards(d.Mode) && (guards(p.Mode) || p.Sandbox != nil || p.Filesystem.Write != nil || p.Filesystem.Mounts != nil)
+	mounts := !brings && p.Filesystem.Mounts != nil && d.Filesystem.Mounts == nil // read-only then
+	listed := d.Filesystem.Write != nil && !mounts && !strings.Contains(child, ".git") && !strings.Contains(child, ".envrc")
 	c = maps.Clone(c)
 	maps.DeleteFunc(c, func(fact, _ string) bool {
 		what, name, _ := strings.Cut(fact, " ")
@@ -178,7 +184,9 @@ func asked(c can, parent, child string) can {
 			return p.OnExceed == "record" && d.OnExceed == ""
 		case "read", "talk":
 			return inherits || mounts
-		case "write", "make", "mode", "repository":
+		case "write", "make", "mode":
+			return inherits && !listed
+		case "repository":
 			return inherits
 		}
 		return false
@@ -199,7 +207,7 @@ func (w *pairWorld) fenced(ctx context.Context, argv ...string) *exec.Cmd {
 }
 
 func (w *pairWorld) reach(seed uint64, docs ...string) (can, string) {
-	argv := []string{sbxPath, "exec", "-q", "--effective", w.base + "/state/pair.json"}
+	argv := append([]string{sbxPath, "exec", "-q", "--effective", w.base + "/state/pair.json"}, w.job...)
 	for _, d := range docs {
 		argv = append(argv, "--spec-json", d)
 	}
@@ -227,8 +235,9 @@ func (w *pairWorld) look(argv []string) (can, string) {
 // nested is the child inside a sandbox of the parent, with less accepted; whole
 // tells that nothing had to be.
 func (w *pairWorld) nested(seed uint64, parent, child string) (c can, whole bool, why string) {
-	argv := []string{sbxPath, "exec", "-q", "--effective", w.base + "/state/pair.json", "--spec-json", parent, "--",
-		w.base + "/bin/probe", "nest", "/tmp", w.base + "/rec", "--", w.base + "/bin/sbx", "exec", "-q", "--best-effort", "*", "--spec-json", child, "--"}
+	argv := append([]string{sbxPath, "exec", "-q", "--effective", w.base + "/state/pair.json"}, w.job...)
+	argv = append(argv, "--spec-json", parent, "--",
+		w.base+"/bin/probe", "nest", "/tmp", w.base+"/rec", "--", w.base+"/bin/sbx", "exec", "-q", "--best-effort", "*", "--spec-json", child, "--")
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	r := w.finish(w.fenced(ctx, append(argv, w.reacher(seed)...)...))

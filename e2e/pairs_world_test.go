@@ -21,15 +21,16 @@ type pairWorld struct {
 	port string          // of a listener of the host
 	host map[string]bool // what is the host's own, as the probe names it
 
-	wrong int // pairs that broke a property
+	job   []string // the flags of a job layout, of the pair at hand
+	wrong int      // pairs that broke a property
 }
 
 func newPairWorld(t *testing.T, root string) *pairWorld {
 	w := &pairWorld{box: boxIn(t, root), host: map[string]bool{}}
-	for _, f := range []string{"w/f", "w/a/f", "w/a/c/f", "w/b/f", "w/b/.git/config", "w/b/.git/HEAD", "w/.envrc", "o/f", "o/p/f", "m/f", "home/f", "home/.ssh/id", "home/.netrc"} {
+	for _, f := range []string{"w/f", "w/a/f", "w/a/c/f", "w/b/f", "w/b/.git/config", "w/b/.git/HEAD", "w/.envrc", "o/f", "o/p/f", "m/f", "home/f", "home/p/f", "home/.ssh/id", "home/.netrc"} {
 		w.write(f, "text of "+f)
 	}
-	for link, to := range map[string]string{"w/la": "a", "w/lout": "../o", "w/a/lb": "../b", "w/a/c/up": "..", "o/li": "../w/a", "w/lf": "../o/f", "home/keys": ".ssh"} {
+	for link, to := range map[string]string{"w/la": "a", "w/lout": "../o", "w/a/lb": "../b", "w/a/c/up": "..", "o/li": "../w/a", "w/lf": "../o/f", "home/keys": ".ssh", "w/keys": "../home/.ssh", "o/p/keys": "../../home/.netrc"} {
 		must(t, os.Symlink(to, w.base+"/"+link))
 	}
 	for _, d := range []string{"bin", "rec", "bin/other"} {
@@ -88,7 +89,7 @@ func (w *pairWorld) paths() {
 	for _, n := range slices.Compact(names) {
 		all = append(all, w.base+"/"+n)
 	}
-	for _, virtual := range []string{"/a", "/b", "/w", "/la", "/c"} { // of a workshop's tree
+	for _, virtual := range []string{"/a", "/b", "/w", "/la", "/c", "/input", "/output"} { // of a workshop's tree, and a job's
 		all = append(all, virtual+"/f", virtual, virtual+"/c/f")
 	}
 	w.list = w.write("bin/list", strings.Join(all, "\n")+"\n")
@@ -107,11 +108,11 @@ type pairMaker struct {
 	at string
 }
 
-var pairFolders = []string{"w", "w/a", "w/a/c", "w/b", "w/la", "w/lout", "w/a/lb", "w/a/../b", "o", "o/p", "o/li", "home", ""}
+var pairFolders = []string{"w", "w/a", "w/a/c", "w/b", "w/la", "w/lout", "w/a/lb", "w/a/../b", "o", "o/p", "o/li", "home", "home/p", ""}
 
 var pairTargets = []string{"m", "w/b", "o", "w/a", "new/place"}
 
-var pairFiles = []string{"w/f", "w/a/f", "w/lf", "o/f", "o/p/f", "home/f", "home/.netrc", "home/.ssh", "home/keys", "w/b/.git", "w/b/.git/config", "w/.envrc"}
+var pairFiles = []string{"w/f", "w/a/f", "w/lf", "o/f", "o/p/f", "home/f", "home/.netrc", "home/.ssh", "home/keys", "w/keys", "o/p/keys", "w/b/.git", "w/b/.git/config", "w/.envrc"}
 
 func (m *pairMaker) chance(percent int) bool { return m.IntN(100) < percent }
 
@@ -120,6 +121,9 @@ func (m *pairMaker) of(words ...string) string { return words[m.IntN(len(words))
 func (m *pairMaker) path() string {
 	if m.chance(25) {
 		return m.at + "/" + m.of(pairFiles...)
+	}
+	if m.chance(15) { // from the folder that the command starts in, or one it leaves
+		return m.of("f", "keys", "p", "..", "../o", "../home/.ssh", "a", ".")
 	}
 	return m.at + "/" + m.of(pairFolders...)
 }
@@ -159,12 +163,11 @@ func (m *pairMaker) document(child bool) string {
 	add(70, "filesystem", m.filesystem)
 	if child {
 		add(12, "restrict", word("/", "/a", "/la", "/a/c", "/lout", "/a/../b", "/c", "/a/c/up"))
-	} else {
-		add(15, "sandbox", func() string {
-			root := `{"root": ` + quoted(m.at+"/"+m.of("w", "w/la", "w/lout", "o", ""))
-			return root + m.of("", "", `, "readonly": true`, `, "readonly": false`) + "}"
-		})
 	}
+	add(15, "sandbox", func() string {
+		root := `{"root": ` + quoted(m.at+"/"+m.of("w", "w/a", "w/la", "w/lout", "o", ""))
+		return root + m.of("", "", `, "readonly": true`, `, "readonly": false`) + "}"
+	})
 	return "{" + strings.Join(all, ", ") + "}"
 }
 

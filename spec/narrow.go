@@ -19,6 +19,7 @@ import (
 //
 // in must be the Inputs that parent was resolved with.
 func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
+	in.listed = parent.listed
 	m := merger{parent: parent, child: child, in: &in}
 	doc, err := m.merge()
 	if err != nil {
@@ -30,7 +31,8 @@ func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
 	}
 	r.start = m.start
 	r.chainFilters(parent)
-	r.Tops = parent.tops()
+	r.Tops, r.Earlier = parent.tops(), append(r.Earlier, parent.workedIn()...)
+	r.listed = in.listed
 	if wider := Wider(parent, &r, in); len(wider) > 0 {
 		return Resolved{}, wider.one()
 	}
@@ -76,6 +78,7 @@ type merger struct {
 	child    *SandboxSpec
 	in       *Inputs
 	root     Node
+	tree     Path   // what a workshop that the child brings leaves of its root
 	start    string // see Resolved
 	problems Problems
 }
@@ -84,6 +87,7 @@ type merger struct {
 // of its values with the place where it was written.
 func (m *merger) merge() (*SandboxSpec, error) {
 	outer := placer{doc: m.parent.Spec, base: m.parent.WorkingDir.Abs, home: m.in.Home}
+	m.tree = m.brought()
 	inner := m.placed()
 	m.root.Kind = Object
 	for _, name := range []string{"sandbox", "filesystem", "network", "environment", "commands", "limits"} {
@@ -144,11 +148,16 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 		case m.parent.AccessMode == WorkspaceWrite && !m.child.AccessMode.Set:
 			m.start = m.startsIn() // what may be written stays the parent's
 		default:
-			m.in.unseenCwd = (&order{p: m.parent, lists: m.in.Lists}).unseen(m.startsIn()) != ""
+			m.in.unseenCwd = m.child.AccessMode.Or(m.parent.AccessMode) != ReadOnly ||
+				(&order{p: m.parent, lists: m.in.Lists}).unseen(m.startsIn()) != ""
 			return &Node{Kind: String, Text: m.startsIn(), In: m.child.Source.Name}
 		}
 	case "access_mode":
-		if child == nil && m.closesWorkspace() {
+		switch {
+		case !m.closesWorkspace():
+		case m.parent.AccessMode != WorkspaceWrite:
+			m.in.listed = true
+		case child == nil:
 			return &Node{Kind: String, Text: ReadOnly.String(), Pos: m.child.node().lookUp("filesystem.write").Pos, In: m.child.Source.Name}
 		}
 	case "network.mode", "network.allow":
@@ -159,17 +168,9 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 		if child == nil && parent != nil && m.guards() {
 			return m.withoutCredentials(parent)
 		}
-	case "filesystem.read":
-		if child == nil && parent != nil && m.guards() && m.in.Lists.Secret != nil {
-			return m.withoutSecrets(parent)
-		}
-	case "filesystem.write":
-		if child == nil && parent != nil && m.guards() {
-			return &Node{Kind: List, In: m.child.Source.Name} // beside the working directory
-		}
-	case "filesystem.mounts":
-		if child == nil && parent != nil && m.guards() {
-			return readOnlyMounts(parent)
+	case "filesystem.read", "filesystem.write", "filesystem.mounts":
+		if child == nil && parent != nil {
+			return m.inheritedFiles(f, parent)
 		}
 	case "require_available":
 		if child == nil && m.child.BestEffort.Set {

@@ -14,7 +14,10 @@ func (m *merger) guards() bool {
 // placed makes the child's values independent of where it lies.
 func (m *merger) placed() placer {
 	p := placer{doc: m.child, base: orElse(m.startsIn(), m.parent.WorkingDir.Abs), home: m.in.Home}
-	if m.child.WorkingDir.Set {
+	switch {
+	case m.tree.Abs != "" && !m.child.WorkingDir.Set:
+		p.base = m.tree.Abs
+	case m.child.WorkingDir.Set:
 		p.base = p.absolute(m.child.WorkingDir.Value, m.child.Source.folder(m.in))
 	}
 	return p
@@ -29,16 +32,62 @@ func (m *merger) startsIn() string {
 	return m.parent.start
 }
 
+// brought is what a workshop that the child brings leaves of its root: the child
+// starts there, sees it and may write it. It is zero where the child brings none.
+func (m *merger) brought() Path {
+	r := resolver{spec: m.child, in: *m.in}
+	r.workshop()
+	return r.out.Restricted
+}
+
+// inheritedFiles is a list of files of the parent's that the child leaves out.
+func (m *merger) inheritedFiles(f Field, parent *Node) *Node {
+	none := &Node{Kind: List, In: m.child.Source.Name}
+	switch {
+	case m.tree.Abs != "" && f == "filesystem.write" && !m.guards():
+		return m.writesTree(none, parent)
+	case m.tree.Abs != "": // a workshop shows its tree and no more
+		return none
+	case !m.guards():
+	case f == "filesystem.write": // beside the working directory
+		return none
+	case f == "filesystem.mounts":
+		return readOnlyMounts(parent)
+	case m.in.Lists.Secret != nil:
+		return m.withoutSecrets(parent)
+	}
+	return parent
+}
+
+// writesTree keeps a workshop's tree writable where a list of its parent's has it,
+// whose access_mode alone would not.
+func (m *merger) writesTree(none, parent *Node) *Node {
+	for _, item := range parent.Items {
+		p, err := resolvePath(m.in.Paths, item.Text)
+		if err != nil || !strings.HasPrefix(item.Text, "/") || !within(p.Real, m.tree.Real) {
+			continue
+		}
+		tree := *item
+		tree.Text = m.tree.Real
+		none.Items = []*Node{&tree}
+		break
+	}
+	return none
+}
+
 // closesWorkspace tells whether the child lists what may be written and says
-// nothing of the workspace that its parent writes: by itself it would write only
-// what it lists. What holds the workspace leaves it open, and so does a protected
-// name, which is opened in a workspace that is written.
+// nothing of the workspace, or the workshop's tree, that its parent writes: by itself
+// it would write only what it lists. What holds the workspace leaves it open, and so
+// does a protected name, which is opened in a workspace that is written.
 func (m *merger) closesWorkspace() bool {
-	if m.parent.AccessMode != WorkspaceWrite || m.parent.Job != nil || !m.child.Filesystem.Value.Write.Set {
+	ofMode := m.parent.AccessMode == WorkspaceWrite
+	if !ofMode && m.parent.Root.Abs == "" || m.parent.Job != nil || m.tree.Abs != "" || !m.child.Filesystem.Value.Write.Set {
 		return false
 	}
 	inner, dir := m.placed(), m.parent.WorkingDir.Real
-	if p, err := resolvePath(m.in.Paths, inner.base); err == nil && m.child.WorkingDir.Set {
+	if !ofMode {
+		dir = m.parent.Restricted.Real
+	} else if p, err := resolvePath(m.in.Paths, inner.base); err == nil && m.child.WorkingDir.Set {
 		dir = p.Real
 	}
 	return !slices.ContainsFunc(m.child.Filesystem.Value.Write.Value, func(path string) bool {
@@ -89,7 +138,11 @@ func (m *merger) withoutCredentials(parent *Node) *Node {
 func (m *merger) withoutSecrets(parent *Node) *Node {
 	left := *parent
 	left.Items = slices.DeleteFunc(slices.Clone(parent.Items), func(n *Node) bool {
-		return n.Text != System && strings.HasPrefix(n.Text, "/") && m.in.Lists.Secret(clean(n.Text), m.in.Home)
+		if !strings.HasPrefix(n.Text, "/") { // @system
+			return false
+		}
+		p, err := resolvePath(m.in.Paths, n.Text)
+		return m.in.Lists.Secret(clean(n.Text), m.in.Home) || err == nil && m.in.Lists.Secret(p.Real, m.in.Home)
 	})
 	return &left
 }

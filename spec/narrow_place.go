@@ -122,7 +122,11 @@ func (p *placer) name(n *Node) string {
 // hideDropped hides the targets of the parent's mounts that the child's list
 // leaves out: what lies beneath them on the host was never in view.
 func (m *merger) hideDropped(hide *Node) *Node {
-	if !m.child.Filesystem.Value.Mounts.Set {
+	list := m.child.node().lookUp("filesystem.mounts")
+	if list == nil && m.tree.Abs != "" {
+		list = m.child.node().lookUp("sandbox.root")
+	}
+	if list == nil {
 		return hide
 	}
 	var dropped []*Node
@@ -133,7 +137,6 @@ func (m *merger) hideDropped(hide *Node) *Node {
 			kept = kept || clean((&placer{home: m.in.Home}).absolute(c.Target, "/")) == p.Target
 		}
 		if !kept {
-			list := m.child.node().lookUp("filesystem.mounts")
 			dropped = append(dropped, &Node{Kind: String, Text: p.Target, Pos: list.Pos, In: m.child.Source.Name})
 		}
 	}

@@ -131,6 +131,7 @@ func (o *order) workingDir() {
 	if o.p.Job != nil || p.Real == "" {
 		return
 	}
+	o.startsInView()
 	base := p.Real
 	if n := o.c.Spec.node().lookUp("working_dir"); o.inside && n != nil && n.Pos.Line == 0 {
 		return // the current folder of a program inside, wherever that is
@@ -147,6 +148,18 @@ func (o *order) workingDir() {
 	}
 	if r := o.p.Restricted.Real; r != "" && !within(r, o.c.Restricted.Real) {
 		o.wider("restrict", odd(o.c.Restricted.Abs), odd(o.p.Restricted.Abs), o.at("restrict"))
+	}
+}
+
+// startsInView refuses another working directory that the parent does not show: it
+// comes into view where the command starts in it.
+func (o *order) startsInView() {
+	c := &o.c.WorkingDir
+	if o.inside || c.Real == "" || c.Real == o.p.WorkingDir.Real || o.p.Visible {
+		return // the lists have it there
+	}
+	if why := o.unseen(c.Real); why != "" {
+		o.widerPath(c, "in view", why)
 	}
 }
 

@@ -17,13 +17,14 @@ func (o *order) view() {
 	}
 	for k, list := range [][]Path{c.Read, c.Write} {
 		for i := range list {
-			if inList(p.Read, list[i].Real) || inList(p.Write, list[i].Real) || o.shadowed(list[i].Real) {
+			real := list[i].Real
+			if (inList(p.Read, real) || inList(p.Write, real)) && (!o.keepsSecret(real) || c.Planted(&list[i])) || o.shadowed(real) {
 				continue
 			}
-			why := o.unseen(list[i].Real)
+			why := o.unseen(real)
 			// In a folder above that is only read, and in the whole root, they stay.
-			if why == "" && (k == 1 && list[i].Real != "/" || list[i].Real == "/dev") {
-				why = o.coversPrivate(list[i].Real)
+			if why == "" && (k == 1 && real != "/" || real == "/dev") {
+				why = o.coversPrivate(real)
 			}
 			if why != "" {
 				o.widerPath(&list[i], "in view", why)
@@ -101,7 +102,7 @@ func (o *order) unseen(real string) string {
 			return "something else mounted at " + odd(m.Target) + " (" + m.At + ")"
 		}
 	}
-	if p.Private && o.isSecret(real) && !o.opened(real) {
+	if o.keepsSecret(real) {
 		return "it hidden: it is a secret (" + o.privateBy() + ")"
 	}
 	if dir := o.privateAt(real); dir != "" && !o.showsHost(real) && (o.lists.System == nil || !o.lists.System(real)) {
@@ -134,12 +135,17 @@ func (o *order) isSecret(path string) bool {
 	return o.lists.Secret != nil && o.lists.Secret(path, o.p.Home)
 }
 
+// keepsSecret tells whether parent hides a path as a secret.
+func (o *order) keepsSecret(real string) bool {
+	return o.p.Private && o.isSecret(real) && !o.opened(real)
+}
+
 // opened tells whether parent shows a secret: only by its own path, or one
 // beneath it.
 func (o *order) opened(real string) bool {
 	for _, list := range [][]Path{o.p.Read, o.p.Write} {
 		for i := range list {
-			if n := &list[i]; n.Field != "" && within(n.Real, real) && (o.isSecret(n.Abs) || o.isSecret(n.Real)) {
+			if n := &list[i]; n.Field != "" && within(n.Real, real) && (o.isSecret(n.Abs) || o.isSecret(n.Real) && !o.p.Planted(n)) {
 				return true
 			}
 		}

@@ -18,9 +18,10 @@ type Inputs struct {
 	// Inside tells that the first document is what an outer sandbox holds: the
 	// next starts in the current folder, where it names none.
 	Inside bool
-	// unseenCwd tells that the outer sandbox does not show the current folder:
-	// starting there opens nothing.
+	// unseenCwd tells that starting in the current folder opens nothing: no document
+	// names it, or the outer sandbox does not show it.
 	unseenCwd bool
+	listed    bool // see Resolved
 	// BestEffort are fields that the caller lets be enforced less than asked,
 	// whatever the documents say.
 	BestEffort []Field
@@ -144,7 +145,7 @@ func (r *resolver) workspaceWritable() bool {
 	case WorkspaceWrite:
 		return true
 	}
-	return r.out.Root.Abs != "" || r.out.Job != nil
+	return r.out.Root.Abs != "" && !r.in.listed || r.out.Job != nil
 }
 
 func (r *resolver) network() {

@@ -158,7 +158,7 @@ func (r *resolver) write(asked []string) {
 			r.note("access_mode", "the current folder is /, which is no workspace: nothing of it can be written but what filesystem.write names")
 		case out.AccessMode == WorkspaceWrite:
 			out.Write = append(out.Write, out.WorkingDir)
-		case out.Root.Abs != "" && out.AccessMode != ReadOnly:
+		case out.Root.Abs != "" && out.AccessMode != ReadOnly && !r.in.listed:
 			out.Write = append(out.Write, out.Restricted)
 		}
 	}
@@ -194,6 +194,7 @@ func (r *resolver) write(asked []string) {
 // keepReading keeps in view what readonly takes out of filesystem.write.
 func (r *resolver) keepReading(p Path) {
 	r.note(p.Field, "it may only be read: readonly is true")
+	r.out.Earlier = append(r.out.Earlier, p.Real) // where it was not
 	if r.out.Visible && p.Exists {
 		r.out.Read = append(r.out.Read, p)
 	}

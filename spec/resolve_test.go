@@ -12,7 +12,7 @@ import (
 // /p, the caller stands in /p/w.
 var host = tree{
 	"/home": "dir", "/home/u": "dir", "/home/u/.cache": "dir", "/home/u/.netrc": "file",
-	"/p": "dir", "/p/w": "dir", "/p/w/src": "dir", "/p/w/src/main.go": "file", "/p/w/link": "-> /srv/data", "/p/w/out": "-> /nowhere",
+	"/p": "dir", "/p/w": "dir", "/p/w/src": "dir", "/p/w/src/main.go": "file", "/p/w/link": "-> /srv/data", "/p/w/out": "-> /nowhere", "/srv/keys": "-> /home/u/.netrc",
 	"/p/root": "dir", "/p/root/src": "dir", "/p/root/src/lib": "dir", "/p/root/file": "file", "/p/root/leak": "-> /srv", "/p/root/in": "-> src",
 	"/ways": "dir", "/ways/link": "-> /srv/data", "/srv": "dir", "/srv/data": "dir", "/srv/f": "file", "/opt": "dir", "/shut": "shut", "/shut/x": "dir",
 	"/tmp": "dir", "/tmp/x": "dir", "/in": "dir", "/outdir": "dir", "/p/prof.json": "file", "/p/w/prof.json": "file", "/p/w/[slug]": "file",

@@ -16,6 +16,9 @@ type Resolved struct {
 	// start is where it starts instead: inside another sandbox, whose workspace a
 	// document inherits that says nothing of it. "" for WorkingDir.
 	start string
+	// listed tells that a document below the workshop's lists what may be written, and
+	// the workshop's tree is not in the list.
+	listed bool
 
 	// Confined is true when nothing but private folders, explicit mounts and
 	// what Write names may be written: an access_mode other than
@@ -47,6 +50,9 @@ type Resolved struct {
 	// Globs are the "**/name" entries of filesystem.write: protected names
 	// that may come into being or be written at any depth.
 	Globs []string
+	// Earlier are more folders whose links open no secret: what readonly keeps from
+	// being written, and what commands work in of the documents that this one narrows.
+	Earlier []string
 	// Tops are folders from which protected names count since they do so in a
 	// document that this one narrows: its workspace, and what its mounts show.
 	Tops []string

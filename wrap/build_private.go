@@ -57,7 +57,7 @@ func (b *builder) openSecrets() {
 		var opened []spec.Path
 		var slots []int
 		for _, p := range append(slices.Clone(b.r.Read), b.r.Write...) {
-			if p.Exists && p.Real != dir && under(p.Real, dir) && !slices.ContainsFunc(opened, func(o spec.Path) bool { return under(p.Real, o.Real) }) {
+			if p.Exists && p.Real != dir && under(p.Real, dir) && !b.planted(p) && !slices.ContainsFunc(opened, func(o spec.Path) bool { return under(p.Real, o.Real) }) {
 				mode := ModeRO
 				if b.inWritable(p.Real) && slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Field != "" && w.Real == p.Real }) {
 					mode = ModeRW
@@ -105,9 +105,9 @@ func (b *builder) opens(dir string) bool {
 }
 
 // planted tells whether a path leads where it does by a link that a command of
-// an earlier run may have left in a writable tree.
+// an earlier run may have left, the agent's own and git's folders counted.
 func (b *builder) planted(p spec.Path) bool {
-	return slices.ContainsFunc(p.Links, func(l spec.Link) bool { return under(l.Path, b.r.WorkingDir.Real) || b.inWritable(l.Path) })
+	return b.r.Planted(&p) || slices.ContainsFunc(p.Links, func(l spec.Link) bool { return b.inWritable(l.Path) })
 }
 
 // part is the scratch folder that stands for a private folder, and its mode.

@@ -42,10 +42,8 @@ func WithOwn(r *spec.Resolved) *spec.Resolved {
 // in a folder that commands write, or is no folder of its own: one that holds
 // the home.
 func astray(r *spec.Resolved, o *spec.OwnPath) bool {
-	return o.Real == "/" || r.Home != "" && (under(r.Home, o.Real) || under(r.Home, o.Abs)) || slices.ContainsFunc(o.Links, func(l spec.Link) bool {
-		return under(l.Path, r.WorkingDir.Real) || writesOwn(r, l.Path) ||
-			slices.ContainsFunc(r.Write, func(w spec.Path) bool { return w.Exists && under(l.Path, w.Real) })
-	})
+	return o.Real == "/" || r.Home != "" && (under(r.Home, o.Real) || under(r.Home, o.Abs)) || r.Planted(&o.Path) ||
+		slices.ContainsFunc(o.Links, func(l spec.Link) bool { return writesOwn(r, l.Path) })
 }
 
 // writesOwn tells whether path lies in a folder that the agent writes.

@@ -29,12 +29,18 @@ func keepsSecrets(parent, child *spec.Resolved, outer, inner *wrap.Host) error {
 		if s.Kind == wrap.Absent || hidden[s.Real] {
 			continue
 		}
+		has := s.Path + " hidden (" + parent.GuardedBy() + "): it is a secret (" + s.Why + ")"
 		for _, list := range [][]spec.Path{child.Read, child.Write} {
 			for _, p := range list {
 				if p.Field != "" && within(p.Real, s.Real) {
-					return opensMore(&p, "in view", s.Path+" hidden ("+parent.GuardedBy()+"): it is a secret ("+s.Why+")")
+					return opensMore(&p, "in view", has)
 				}
 			}
+		}
+		// A link to what holds the folder that one works in is no secret: the
+		// parent, which starts elsewhere, knows better.
+		if within(child.WorkingDir.Real, s.Real) {
+			return opensMore(&child.WorkingDir, "in view", has)
 		}
 	}
 	return nil
@@ -64,12 +70,16 @@ func opensMore(p *spec.Path, what, has string) error {
 		Why: "the parent has " + has, Help: "ask for no more than the parent has, or leave it out"}
 }
 
-// namesMore tells whether child names a path that parent does not.
+// namesMore tells whether child names a path that parent does not, or only by a link
+// that opens nothing, or starts in another.
 func namesMore(parent, child *spec.Resolved) bool {
+	if child.WorkingDir.Real != parent.WorkingDir.Real {
+		return true
+	}
 	known := map[string]bool{}
 	for _, list := range [][]spec.Path{parent.Read, parent.Write} {
 		for _, p := range list {
-			known[p.Real] = true
+			known[p.Real] = known[p.Real] || !parent.Planted(&p)
 		}
 	}
 	for _, list := range [][]spec.Path{child.Read, child.Write} {

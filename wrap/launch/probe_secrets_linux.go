@@ -115,17 +115,7 @@ func (p *prober) names(n *spec.Path, path, real string) bool {
 	if n.Abs == path || n.Abs == real {
 		return true
 	}
-	for _, l := range n.Links {
-		if within(l.Path, p.r.WorkingDir.Real) {
-			return false
-		}
-		for i := range p.r.Write {
-			if w := &p.r.Write[i]; w.Real != n.Real && within(l.Path, w.Real) {
-				return false
-			}
-		}
-	}
-	return n.Real == path || n.Real == real
+	return (n.Real == path || n.Real == real) && !p.r.Planted(n)
 }
 
 func (p *prober) isHidden(path string) bool {
