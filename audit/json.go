@@ -2,7 +2,11 @@ package audit
 
 import (
 	"strconv"
+	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
+
+	"sbx/spec"
 )
 
 // maxString is the most bytes of one string that a record keeps.
@@ -126,10 +130,9 @@ func (w *writer) keyList(k string, list []string) {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string (RFC 8259, section 7). What a
-// terminal would act on (control characters, also those of Latin-1, and the
-// marks that turn the direction of text) is escaped; a byte that is not UTF-8
-// becomes the four characters \xNN, so that two odd names stay two names. A
+// appendString appends s as a JSON string (RFC 8259, section 7), hidden characters
+// escaped. A byte that is not UTF-8 becomes the four characters \xNN, and a backslash
+// before what would be read as such \x5c, so that two odd names stay two names. A
 // string longer than maxString is cut and ends in "…".
 func appendString(dst []byte, s string) []byte {
 	cut := false
@@ -145,12 +148,16 @@ func appendString(dst []byte, s string) []byte {
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if c >= utf8.RuneSelf && !escaped(r, size) {
+		if c >= utf8.RuneSelf && !spec.Hidden(r, size) {
 			i += size
 			continue
 		}
 		dst = append(dst, s[from:i]...)
-		dst = appendEscape(dst, r, size, c)
+		if _, is := oddByte(s[i:]); is {
+			dst = append(dst, `\\x5c`...)
+		} else {
+			dst = appendEscape(dst, r, size, c)
+		}
 		i += size
 		from = i
 	}
@@ -161,6 +168,31 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
+// oddByte is the byte that a text begins with as a record has it: one that is not
+// UTF-8, or a backslash.
+func oddByte(s string) (c byte, is bool) {
+	if len(s) < 4 || s[:2] != `\x` {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(s[2:4], 16, 8)
+	return byte(n), err == nil && (n >= utf8.RuneSelf || n == '\\')
+}
+
+// readBack is the text that appendString wrote.
+func readBack(s string) string {
+	var b strings.Builder
+	from := 0
+	for i := 0; i < len(s); i++ {
+		if c, is := oddByte(s[i:]); is {
+			b.WriteString(s[from:i])
+			b.WriteByte(c)
+			i += 3
+			from = i + 1
+		}
+	}
+	return b.String() + s[from:]
+}
+
 // runeStart is the last place at or before at where no character is cut.
 func runeStart(s string, at int) int {
 	for i := at; i > 0 && i > at-utf8.UTFMax; i-- {
@@ -169,21 +201,6 @@ func runeStart(s string, at int) int {
 		}
 	}
 	return at
-}
-
-// escaped tells whether a character is never written as it is.
-func escaped(r rune, size int) bool {
-	switch {
-	case r == utf8.RuneError && size == 1:
-		return true
-	case r < ' ', r >= 0x7f && r < 0xa0: // C0, DEL, C1
-		return true
-	case r == 0x061c, r >= 0x200e && r <= 0x200f, // direction marks
-		r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069,
-		r == 0x2028, r == 0x2029, r == 0xfeff:
-		return true
-	}
-	return false
 }
 
 func appendEscape(dst []byte, r rune, size int, c byte) []byte {
@@ -199,5 +216,8 @@ func appendEscape(dst []byte, r rune, size int, c byte) []byte {
 	case c == '\r':
 		return append(dst, `\r`...)
 	}
-	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+	for _, u := range utf16.AppendRune(nil, r) {
+		dst = append(dst, '\\', 'u', hexDigits[u>>12&15], hexDigits[u>>8&15], hexDigits[u>>4&15], hexDigits[u&15])
+	}
+	return dst
 }

@@ -19,6 +19,9 @@ func TestAppendString(t *testing.T) {
 		{"\u0085\u009b", `"\u0085\u009b"`},
 		{"a\u202eb\u2066c\u2028", `"a\u202eb\u2066c\u2028"`},
 		{"\xff\xfe", `"\\xff\\xfe"`},
+		{`\xff`, `"\\x5cxff"`},
+		{`\x5c\x41`, `"\\x5cx5c\\x41"`},
+		{"a\u00adb\u200d\ufe0f\U000e0041", `"a\u00adb\u200d\ufe0f\udb40\udc41"`},
 		{"a\xc3", `"a\\xc3"`},
 		{"\ufffd", "\"\ufffd\""}, // the replacement character itself is a character
 		{"größe €😀", `"größe €😀"`},
@@ -51,7 +54,7 @@ func TestStringsAreCutAtACharacter(t *testing.T) {
 }
 
 func FuzzString(f *testing.F) {
-	for _, s := range []string{"", "a", "\x00", "\xff", "\u202e", "\"\\", strings.Repeat("é", maxString)} {
+	for _, s := range []string{"", "a", "\x00", "\xff", "\u202e", "\"\\", `\xff\x5c\xfg`, `\x5c`, strings.Repeat("é", maxString)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -60,11 +63,11 @@ func FuzzString(f *testing.F) {
 		if err := json.Unmarshal(b, &std); err != nil {
 			t.Fatalf("%q: %v", b, err)
 		}
-		if len(s) <= maxString && utf8.ValidString(s) && std != s {
-			t.Fatalf("%q came back as %q", s, std)
+		if back := readBack(std); len(s) <= maxString && back != s {
+			t.Fatalf("%q came back as %q", s, back)
 		}
 		for _, r := range string(b) {
-			if escaped(r, 3) {
+			if spec.Hidden(r, 3) {
 				t.Fatalf("%q holds %U as it is", b, r)
 			}
 		}
@@ -72,8 +75,8 @@ func FuzzString(f *testing.F) {
 		if err != nil || n.Text != std {
 			t.Fatalf("own reader: %q, %v; encoding/json: %q", n.Text, err, std)
 		}
-		if v := visible(s); strings.ContainsFunc(v, func(r rune) bool { return r != utf8.RuneError && escaped(r, 3) }) {
-			t.Fatalf("visible(%q) = %q", s, v)
+		if v := spec.Shown(s); strings.ContainsFunc(v, func(r rune) bool { return r != utf8.RuneError && spec.Hidden(r, 3) }) {
+			t.Fatalf("Shown(%q) = %q", s, v)
 		}
 	})
 }

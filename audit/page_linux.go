@@ -78,8 +78,8 @@ func overview(v View) []row {
 	n := v.Node
 	rows := []row{
 		cells("command", quoteArgs(n.Get("command").Get("argv"))),
-		cells("program", text(n.Get("command").Get("executable"))),
-		cells("in", text(n.Get("command").Get("cwd"))),
+		cells("program", name(n.Get("command").Get("executable"))),
+		cells("in", name(n.Get("command").Get("cwd"))),
 		cells("access mode", text(n.Get("access_mode"))),
 		profileRow(n.Get("profile")),
 		cells("started", text(n.Get("started_at"))),
@@ -135,6 +135,9 @@ func signalName(n int64) string {
 	return "signal " + strconv.FormatInt(n, 10)
 }
 
+// name is a path or a program's name.
+func name(n *spec.Node) string { return spec.Name(text(n)) }
+
 // quoteArgs is a command line as a shell would take it.
 func quoteArgs(argv *spec.Node) string {
 	var b strings.Builder
@@ -145,6 +148,11 @@ func quoteArgs(argv *spec.Node) string {
 		s := text(a)
 		if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=/.,:@%+<>") == "" {
 			b.WriteString(s)
+			continue
+		}
+		if spec.Shown(s) != s {
+			q := spec.Name(s)
+			b.WriteString("$'" + strings.NewReplacer(`\"`, `"`, "'", `\'`).Replace(q[1:len(q)-1]) + "'")
 			continue
 		}
 		b.WriteString("'" + strings.ReplaceAll(s, "'", `'\''`) + "'")
@@ -212,7 +220,7 @@ func violations(n *spec.Node) []row {
 		if c := whole(v.Get("count")).Or(1); c > 1 {
 			times = strconv.FormatInt(c, 10) + " times"
 		}
-		r := row{tone: bad, cells: []string{text(v.Get("kind")), text(v.Get("action")), text(v.Get("target")), text(v.Get("program")), times}}
+		r := row{tone: bad, cells: []string{text(v.Get("kind")), text(v.Get("action")), name(v.Get("target")), name(v.Get("program")), times}}
 		if s := text(v.Get("rule")); s != "" {
 			r.notes = append(r.notes, "refused by "+s)
 		}
@@ -230,7 +238,7 @@ func violations(n *spec.Node) []row {
 func protected(n *spec.Node) []row {
 	var rows []row
 	for _, c := range items(n.Get("protected")) {
-		r := row{tone: weak, cells: []string{text(c.Get("path")), "unchanged"}}
+		r := row{tone: weak, cells: []string{name(c.Get("path")), "unchanged"}}
 		if text(c.Get("digest_before")) != text(c.Get("digest_after")) {
 			r.cells[1] = "changed"
 		}
@@ -255,14 +263,14 @@ func protected(n *spec.Node) []row {
 		rows = append(rows, r)
 	}
 	for _, m := range items(n.Get("swept")) {
-		r := row{tone: bad, cells: []string{text(m.Get("path")), "moved to " + text(m.Get("moved_to"))}}
+		r := row{tone: bad, cells: []string{name(m.Get("path")), "moved to " + name(m.Get("moved_to"))}}
 		if why := text(m.Get("reason")); why != "" {
 			r.notes = append(r.notes, why)
 		}
 		rows = append(rows, r)
 	}
 	for _, m := range items(n.Get("new_repositories")) {
-		rows = append(rows, row{tone: weak, cells: []string{text(m), "new repository"}})
+		rows = append(rows, row{tone: weak, cells: []string{name(m), "new repository"}})
 	}
 	for _, m := range items(n.Get("sweep_cuts")) {
 		rows = append(rows, row{tone: weak, cells: []string{"not looked at", text(m)}})
@@ -273,7 +281,7 @@ func protected(n *spec.Node) []row {
 func artifacts(n *spec.Node) []row {
 	var rows []row
 	for _, a := range items(n.Get("artifacts")) {
-		rows = append(rows, cells(text(a.Get("path")), strconv.FormatInt(whole(a.Get("size")).Value, 10)+" bytes", text(a.Get("sha256"))))
+		rows = append(rows, cells(name(a.Get("path")), strconv.FormatInt(whole(a.Get("size")).Value, 10)+" bytes", text(a.Get("sha256"))))
 	}
 	if c := whole(n.Get("artifacts_omitted")).Or(0); c > 0 {
 		rows = append(rows, cells("and "+strconv.FormatInt(c, 10)+" more"))

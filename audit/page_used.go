@@ -53,7 +53,7 @@ func commands(n *spec.Node) []row {
 		if i == shownInPage {
 			break
 		}
-		most = append(most, text(p.Get("name"))+" "+count(p.Get("count")))
+		most = append(most, name(p.Get("name"))+" "+count(p.Get("count")))
 	}
 	if len(most) > 0 {
 		r.notes = append(r.notes, strings.Join(most, ", "))

@@ -42,7 +42,7 @@ func text(n *spec.Node) string {
 	if n == nil || n.Kind != spec.String {
 		return ""
 	}
-	return n.Text
+	return readBack(n.Text)
 }
 
 // whole is a whole number's value.

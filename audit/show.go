@@ -3,6 +3,8 @@ package audit
 import (
 	"strings"
 	"unicode/utf8"
+
+	"sbx/spec"
 )
 
 // maxColumn is the widest that one cell makes its column.
@@ -14,7 +16,7 @@ const maxColumn = 44
 func Show(v View, colour bool) string {
 	p := layOut(v)
 	var b strings.Builder
-	paint(&b, p.tone, colour, visible(p.title))
+	paint(&b, p.tone, colour, spec.Shown(p.title))
 	b.WriteByte('\n')
 	for _, s := range p.sections {
 		if s.title != "" {
@@ -34,14 +36,14 @@ func showRow(b *strings.Builder, r row, widths []int, colour bool) {
 		if c == "" && widths[i] == 0 {
 			continue
 		}
-		c = visible(c)
+		c = spec.Shown(c)
 		line.WriteString(c + strings.Repeat(" ", max(widths[i]-width(c), 0)+2))
 	}
 	b.WriteString("  ")
 	paint(b, r.tone, colour, strings.TrimRight(line.String(), " "))
 	b.WriteByte('\n')
 	for _, n := range r.notes {
-		b.WriteString("      " + visible(n) + "\n")
+		b.WriteString("      " + spec.Shown(n) + "\n")
 	}
 }
 
@@ -53,7 +55,7 @@ func columns(rows []row) []int {
 			if i == len(out) {
 				out = append(out, 0)
 			}
-			if n := width(visible(c)); n <= maxColumn {
+			if n := width(spec.Shown(c)); n <= maxColumn {
 				out[i] = max(out[i], n)
 			}
 		}
@@ -70,43 +72,6 @@ func paint(b *strings.Builder, t tone, colour bool, s string) {
 		return
 	}
 	b.WriteString(code + s + "\x1b[0m")
-}
-
-// visible is s with every character that a terminal would act on written out:
-// \x1b, \n, \u202e.
-func visible(s string) string {
-	clean := true
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c >= 0x7f {
-			clean = false
-			break
-		}
-	}
-	if clean {
-		return s
-	}
-	out := make([]byte, 0, len(s)+8)
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case !escaped(r, size):
-			out = append(out, s[i:i+size]...)
-		case r == '\n':
-			out = append(out, `\n`...)
-		case r == '\t':
-			out = append(out, `\t`...)
-		case r < 0x100 || size == 1:
-			c := byte(r)
-			if size == 1 {
-				c = s[i]
-			}
-			out = append(out, '\\', 'x', hexDigits[c>>4], hexDigits[c&15])
-		default:
-			out = append(out, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
-		}
-		i += size
-	}
-	return string(out)
 }
 
 // style is all that the page looks like; it loads nothing.
@@ -164,7 +129,7 @@ func class(t tone) string {
 
 // escapeHTML is text for HTML's elements and quoted attributes.
 func escapeHTML(s string) string {
-	s = visible(s)
+	s = spec.Shown(s)
 	if !strings.ContainsAny(s, `&<>"'`) {
 		return s
 	}

@@ -104,7 +104,7 @@ func TestShowHostileText(t *testing.T) {
 	v := view(t, hostileRecord())
 	for name, out := range map[string]string{"text": Show(v, false), "html": ShowHTML(v)} {
 		for _, c := range out {
-			if c != '\n' && escaped(c, 3) || c == utf8.RuneError {
+			if c != '\n' && spec.Hidden(c, 3) || c == utf8.RuneError {
 				t.Errorf("%s: %U reaches the terminal", name, c)
 				break
 			}
@@ -136,17 +136,6 @@ func TestShowHostileText(t *testing.T) {
 	}
 	if out := Show(v, false); strings.ContainsAny(out, "\x1b\u009b\u202e") {
 		t.Errorf("%q", out)
-	}
-}
-
-func TestVisible(t *testing.T) {
-	for in, want := range map[string]string{
-		"": "", "abc": "abc", "é😀": "é😀", "\x1b[0m": `\x1b[0m`, "a\nb\tc\r": `a\nb\tc\x0d`, "\x7f": `\x7f`,
-		"\u009b": `\x9b`, "\u202e": `\u202e`, "\xff": `\xff`, "\u2028": `\u2028`,
-	} {
-		if got := visible(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
 	}
 }
 

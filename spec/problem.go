@@ -34,13 +34,17 @@ func (p *Problem) Error() string {
 // Head is the first of the lines shown to a person: field, place, attempt.
 func (p *Problem) Head() string {
 	var b strings.Builder
+	on := p.On // as it is, or quoted by who made it
+	if Shown(on) != on {
+		on = quote(on)
+	}
 	switch {
 	case p.Field != "" && p.On != "":
-		b.WriteString(string(p.Field) + " (" + p.On + "): ")
+		b.WriteString(string(p.Field) + " (" + on + "): ")
 	case p.Field != "":
 		b.WriteString(string(p.Field) + ": ")
 	case p.On != "":
-		b.WriteString(p.On + ": ")
+		b.WriteString(on + ": ")
 	}
 	b.WriteString("cannot " + p.Do)
 	return b.String()

@@ -2,23 +2,79 @@ package spec
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
+// Hidden tells whether a character that takes size bytes is never shown as itself:
+// what a terminal acts on, what reorders text, what nobody sees or takes for a space,
+// and bytes that are no UTF-8.
+func Hidden(r rune, size int) bool {
+	switch {
+	case r == utf8.RuneError:
+		return size == 1
+	case r < utf8.RuneSelf:
+		return r < ' ' || r == 0x7f
+	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r >= 0x180b && r <= 0x180f: // variation selectors
+		return true
+	case r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0: // joiner, fillers, silent vowels
+		return true
+	case r == 0x2800: // a braille pattern without dots
+		return true
+	}
+	return !strconv.IsPrint(r)
+}
+
+// Shown is text for people, its hidden characters written out: \x1b, \u00ad,
+// \U000e0041. Backslashes stay as they are: a name in it is written by Name.
+func Shown(s string) string {
+	from := 0
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(s[i:])
+		}
+		if Hidden(r, size) {
+			b.WriteString(s[from:i])
+			b.WriteString(escape(s[i : i+size]))
+			from = i + size
+		}
+		i += size
+	}
+	if from == 0 {
+		return s
+	}
+	return b.String() + s[from:]
+}
+
+// escape writes out one character.
+func escape(char string) string {
+	q := strconv.QuoteToASCII(char)
+	return q[1 : len(q)-1]
+}
+
+// Name is a name as people are shown it: itself or, where a character of it is
+// hidden, in double quotes with escapes. So a backslash in a bare name is the name's.
+func Name(s string) string {
+	if strings.HasPrefix(s, `"`) || Shown(s) != s {
+		return quote(s)
+	}
+	return s
+}
+
 // quote puts s into double quotes, odd characters escaped.
-func quote(s string) string { return strconv.Quote(s) }
+func quote(s string) string { return Shown(strconv.Quote(s)) }
+
+// Word is a word of a command line, quoted where a reader would stumble over it bare.
+func Word(s string) string { return odd(s) }
 
 // odd quotes s only where a reader would stumble over it bare.
 func odd(s string) string {
-	if s == "" {
-		return `""`
+	if s == "" || strings.ContainsAny(s, ` "`) {
+		return quote(s)
 	}
-	for _, r := range s {
-		if r <= ' ' || r == '"' || r == utf8.RuneError || !strconv.IsPrint(r) {
-			return quote(s)
-		}
-	}
-	return s
+	return Name(s)
 }
 
 // cut keeps a message short where a document is not.

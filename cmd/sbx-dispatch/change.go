@@ -45,7 +45,7 @@ func overBudget(l *dispatch.Ledger, name string) error {
 		return err
 	}
 	if b.Used >= b.Most || b.Used >= b.Warn {
-		say(os.Stderr, clean(fmt.Sprintf("the run %s has used %d of its %d tokens", d.ScopeID.Value, b.Used, b.Most)))
+		say(os.Stderr, spec.Shown(fmt.Sprintf("the run %s has used %d of its %d tokens", d.ScopeID.Value, b.Used, b.Most)))
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func counted(c *cli.Context) (counts dispatch.Counts, err error) {
 		}
 		n, err := strconv.ParseInt(c.String(flag), 10, 64)
 		if err != nil || n < 0 {
-			return counts, usageError("tokens: --" + flag + " wants a number, and not " + quote(c.String(flag)))
+			return counts, usageError("tokens: --" + flag + " wants a number, and not " + spec.Word(c.String(flag)))
 		}
 		*into = spec.Some(n)
 	}

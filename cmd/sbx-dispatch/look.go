@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"sbx/dispatch"
+	"sbx/spec"
 )
 
 // withAny does something with all of the ledger of the current folder's project, and
@@ -78,7 +79,7 @@ func printRows(c *cli.Context, rows []dispatch.Dispatch) {
 	if !c.Bool("json") {
 		for i := range rows {
 			d := &rows[i]
-			fmt.Printf("%s\t%s\t%s\t%s\n", clean(d.ID), clean(string(d.Status)), clean(d.AgentType), clean(d.Name.Value))
+			fmt.Printf("%s\t%s\t%s\t%s\n", spec.Name(d.ID), spec.Shown(string(d.Status)), spec.Name(d.AgentType), spec.Name(d.Name.Value))
 		}
 		return
 	}

@@ -34,10 +34,10 @@ func (p *program) app() *cli.App {
 		Version: version, HideHelpCommand: true, Writer: os.Stdout, ErrWriter: os.Stderr,
 		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return usageError(err.Error()) },
 		ExitErrHandler:  func(*cli.Context, error) {},
-		CommandNotFound: func(_ *cli.Context, name string) { p.fail(usageError("no verb " + quote(name))) },
+		CommandNotFound: func(_ *cli.Context, name string) { p.fail(usageError("no verb " + spec.Word(name))) },
 		Action: func(c *cli.Context) error {
 			if c.Args().Len() > 0 {
-				return usageError("no verb " + quote(c.Args().First()))
+				return usageError("no verb " + spec.Word(c.Args().First()))
 			}
 			c.App.Writer = os.Stderr
 			p.status = exitUsage
@@ -129,7 +129,7 @@ func (p *program) fail(err error) int {
 		say(os.Stderr, "hint: sbx dispatch --help")
 	case errors.As(err, &none):
 		p.status = exitFailed
-		say(os.Stderr, clean(err.Error()))
+		say(os.Stderr, spec.Shown(err.Error()))
 	default:
 		for _, problem := range spec.AsProblems(err) {
 			tell(os.Stderr, problem)
@@ -147,11 +147,11 @@ func say(to io.Writer, text string) {
 
 // tell tells a refusal: what was attempted, why not, what would help.
 func tell(to io.Writer, p *spec.Problem) {
-	say(to, clean(p.Head()))
+	say(to, spec.Shown(p.Head()))
 	if p.Why != "" {
-		say(to, "why: "+clean(p.Why))
+		say(to, "why: "+spec.Shown(p.Why))
 	}
 	if p.Help != "" {
-		say(to, "hint: "+clean(p.Help))
+		say(to, "hint: "+spec.Shown(p.Help))
 	}
 }

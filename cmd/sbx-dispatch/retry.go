@@ -11,6 +11,7 @@ import (
 
 	"sbx/dispatch"
 	"sbx/dispatch/life"
+	"sbx/spec"
 )
 
 // retry is `sbx dispatch retry`.
@@ -23,7 +24,7 @@ func (p *program) retry(c *cli.Context) error {
 	case !c.Bool("escalate") && (c.IsSet("failure-mode") || c.IsSet("failure-detail")):
 		return usageError("retry: --failure-mode and --failure-detail go with --escalate")
 	case c.IsSet("failure-mode") && !slices.Contains(life.FailureModes, e.Mode):
-		return usageError("retry: --failure-mode is one of " + strings.Join(life.FailureModes, ", ") + ", and not " + quote(e.Mode))
+		return usageError("retry: --failure-mode is one of " + strings.Join(life.FailureModes, ", ") + ", and not " + spec.Word(e.Mode))
 	}
 	return p.withID(c, dispatch.Alter, func(l *dispatch.Ledger, at dispatch.Place, name string) (err error) {
 		var again life.Again
@@ -47,7 +48,7 @@ func (p *program) retry(c *cli.Context) error {
 		case c.Bool("json"):
 			fmt.Printf("{\"new_id\": \"%s\", \"attempt\": %d, \"backoff_ms\": %d}\n", again.ID, again.Attempt, ms)
 		case c.Bool("escalate"):
-			fmt.Printf("%s\tmodel=%s\tescalated=%t\tbackoff_ms=%d\n", again.ID, clean(again.Model), again.Escalated, ms)
+			fmt.Printf("%s\tmodel=%s\tescalated=%t\tbackoff_ms=%d\n", again.ID, spec.Name(again.Model), again.Escalated, ms)
 		default:
 			fmt.Printf("%s\tattempt=%d\tbackoff_ms=%d\n", again.ID, again.Attempt, ms)
 		}
@@ -65,6 +66,6 @@ func (p *program) exhausted(c *cli.Context, e *life.Exhausted) {
 		fmt.Printf("{\"exhausted\": true, \"lesson_file\": %s, \"error\": %s}\n", quoted(e.Lesson), quoted(e.Error()))
 		return
 	}
-	say(os.Stderr, clean(e.Error()))
-	say(os.Stderr, clean("what was tried: "+e.Lesson))
+	say(os.Stderr, spec.Shown(e.Error()))
+	say(os.Stderr, spec.Shown("what was tried: "+e.Lesson))
 }

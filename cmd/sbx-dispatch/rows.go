@@ -134,25 +134,25 @@ func page(d *dispatch.Dispatch) string {
 		}
 		return strconv.FormatInt(v.Value, 10)
 	}
-	line("id", clean(d.ID))
-	line("status", clean(string(d.Status)))
-	line("type", clean(d.AgentType))
-	line("name", clean(d.Name.Value))
-	line("model", clean(d.Model.Value))
+	line("id", spec.Name(d.ID))
+	line("status", spec.Shown(string(d.Status)))
+	line("type", spec.Name(d.AgentType))
+	line("name", spec.Name(d.Name.Value))
+	line("model", spec.Name(d.Model.Value))
 	line("pid", num(d.PID))
-	line("project", clean(d.ProjectDir))
-	line("prompt", clean(d.PromptFile.Value))
-	line("output", clean(d.OutputFile.Value))
+	line("project", spec.Name(d.ProjectDir))
+	line("prompt", spec.Name(d.PromptFile.Value))
+	line("output", spec.Name(d.OutputFile.Value))
 	if d.Turns.Value > 0 || d.Commands.Value > 0 || d.Messages.Value > 0 {
 		line("used", num(d.Turns)+" turns, "+num(d.Commands)+" commands, "+num(d.Messages)+" messages")
 	}
 	if d.InputTokens.Value > 0 || d.OutputTokens.Value > 0 {
 		line("tokens", num(d.InputTokens)+" in, "+num(d.OutputTokens)+" out")
 	}
-	line("verdict", clean(strings.TrimSpace(d.VerdictStatus.Value+" "+d.VerdictSummary.Value)))
+	line("verdict", spec.Shown(strings.TrimSpace(d.VerdictStatus.Value+" "+d.VerdictSummary.Value)))
 	line("exit", num(d.ExitCode))
-	line("error", clean(d.ErrorMessage.Value))
-	line("sandbox", clean(d.Sandbox.Value))
+	line("error", spec.Shown(d.ErrorMessage.Value))
+	line("sandbox", spec.Name(d.Sandbox.Value))
 	if d.SandboxSpec.Set {
 		b.WriteString("\nsandbox_spec, as it was asked\n" + block(d.SandboxSpec.Value, "  "))
 	}

@@ -65,7 +65,7 @@ func (p *program) asked(c *cli.Context) (*life.Job, dispatch.Dispatch, error) {
 	}
 	if c.IsSet("sandbox") {
 		if _, ok := spec.ParseAccessMode(c.String("sandbox")); !ok {
-			return nil, row, usageError("spawn: --sandbox is read-only, workspace-write or danger-full-access, and not " + quote(c.String("sandbox")))
+			return nil, row, usageError("spawn: --sandbox is read-only, workspace-write or danger-full-access, and not " + spec.Word(c.String("sandbox")))
 		}
 		j.Sandbox = c.String("sandbox")
 	}

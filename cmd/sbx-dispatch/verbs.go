@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"sbx/spec"
 )
 
 func word(name, usage string, aliases ...string) cli.Flag {
@@ -95,7 +97,7 @@ func duration(c *cli.Context, name string) (time.Duration, error) {
 		d, err = time.Duration(n)*time.Second, e
 	}
 	if err != nil || d < 0 {
-		return 0, usageError(c.Command.Name + ": --" + name + " wants a time as 90s, 30m or a number of seconds, and not " + quote(s))
+		return 0, usageError(c.Command.Name + ": --" + name + " wants a time as 90s, 30m or a number of seconds, and not " + spec.Word(s))
 	}
 	return d, nil
 }
@@ -111,7 +113,7 @@ func id(c *cli.Context) (string, error) {
 // none demands that a verb has no arguments.
 func none(c *cli.Context) error {
 	if c.Args().Len() > 0 {
-		return usageError(c.Command.Name + ": " + quote(c.Args().First()) + " is too much")
+		return usageError(c.Command.Name + ": " + spec.Word(c.Args().First()) + " is too much")
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func (v *verb) parse(args []string) (*call, error) {
 		name, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
 		f := v.flag(name)
 		if f == nil {
-			return nil, usageError(v.name + ": no flag " + quote(word) + near(name, v.flags))
+			return nil, usageError(v.name + ": no flag " + spec.Word(word) + near(name, v.flags))
 		}
 		switch {
 		case f.arg == "" && hasValue:
@@ -120,7 +120,7 @@ func (v *verb) parse(args []string) (*call, error) {
 }
 
 func (v *verb) extra(word string) error {
-	return usageError(v.name + " takes no argument, and not " + quote(word))
+	return usageError(v.name + " takes no argument, and not " + spec.Word(word))
 }
 
 // command tells whether what follows the flags is a command with flags of its

@@ -81,18 +81,18 @@ func checkText(p *wrap.Plan, h *wrap.Host) string {
 	var b strings.Builder
 	b.WriteString("rung: " + p.Rung.String() + "\n")
 	for _, e := range p.Enforcement {
-		b.WriteString("  " + pad(string(e.Field), 20) + pad(e.Status.String(), 12) + pad(clean(e.Asked), 24))
+		b.WriteString("  " + pad(string(e.Field), 20) + pad(e.Status.String(), 12) + pad(spec.Shown(e.Asked), 24))
 		if e.By != "" {
 			b.WriteString(" by " + e.By)
 		}
 		b.WriteString("\n")
 		if e.Reason != "" {
-			b.WriteString("      " + clean(e.Reason) + "\n")
+			b.WriteString("      " + spec.Shown(e.Reason) + "\n")
 		}
 	}
 	for _, r := range h.Repositories {
 		if r.Outside {
-			b.WriteString("note: this is a linked worktree: the command can move any ref of " + clean(r.Common) + "\n")
+			b.WriteString("note: this is a linked worktree: the command can move any ref of " + spec.Name(r.Common) + "\n")
 		}
 	}
 	return b.String()

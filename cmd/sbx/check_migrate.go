@@ -31,7 +31,7 @@ func (c *call) migrate() int {
 		}
 	} else {
 		for _, w := range warns {
-			c.std.say("warning: " + clean(w.String()))
+			c.std.say("warning: " + spec.Shown(w.String()))
 		}
 		c.std.print(out)
 	}

@@ -31,7 +31,7 @@ func (x *execution) traces() []traced {
 func (x *execution) programText(p *wrap.Plan) string {
 	var b strings.Builder
 	for _, t := range x.traces() {
-		b.WriteString("program " + clean(t.name) + ":")
+		b.WriteString("program " + spec.Name(t.name) + ":")
 		for i, h := range t.hops {
 			switch h.How {
 			case "":
@@ -40,7 +40,7 @@ func (x *execution) programText(p *wrap.Plan) string {
 			default:
 				b.WriteString(", " + h.How)
 			}
-			b.WriteString(" " + clean(h.Path))
+			b.WriteString(" " + spec.Name(h.Path))
 			last := i+1 == len(t.hops) || t.hops[i+1].How != "link"
 			if last && !allowed(p, h.Path) {
 				b.WriteString(" (not in commands.allow)")

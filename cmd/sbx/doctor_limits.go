@@ -39,7 +39,7 @@ func limitFindings(in spec.Inputs) []finding {
 			if e.Status == wrap.Enforced {
 				f.state, f.detail = "yes", e.By
 				if g.State == wrap.Yes {
-					f.detail = "cgroup v" + strconv.Itoa(g.Version) + ", in " + clean(g.Dir)
+					f.detail = "cgroup v" + strconv.Itoa(g.Version) + ", in " + spec.Name(g.Dir)
 				}
 			}
 		}

@@ -135,7 +135,7 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 	in.Job = c.job()
 	for _, f := range c.values["best-effort"] {
 		if !spec.Known(spec.Field(f)) {
-			return nil, usageError("--best-effort: no field " + quote(f))
+			return nil, usageError("--best-effort: no field " + spec.Word(f))
 		}
 		in.BestEffort = append(in.BestEffort, spec.Field(f))
 	}

@@ -142,6 +142,6 @@ func (c *call) warn() {
 		return
 	}
 	for _, w := range c.warnings {
-		c.std.say("warning: " + clean(w.String()))
+		c.std.say("warning: " + spec.Shown(w.String()))
 	}
 }

@@ -115,7 +115,7 @@ func (x *execution) wish(w agent.Wish) {
 	}
 	violation := audit.Violation{Kind: "tool", At: time.Now(), Action: "use", Target: target, Rule: v.Rule, AllowWith: v.AllowWith, Count: 1}
 	x.record.Violations.Add(violation)
-	x.once("tool"+v.Rule+w.Name, violation, "the agent asks for "+clean(target))
+	x.once("tool"+v.Rule+w.Name, violation, "the agent asks for "+spec.Name(target))
 	if x.resolved.Spec.OnExceed.Value == spec.Kill {
 		x.end("tool")
 	}

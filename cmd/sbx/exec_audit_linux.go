@@ -6,6 +6,7 @@ import (
 
 	"sbx/audit"
 	"sbx/seccomp"
+	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
 )
@@ -58,7 +59,7 @@ func (x *execution) denied(d *audit.Denial) {
 		v.AllowWith = ""
 	}
 	x.record.Violations.Add(v)
-	what := clean(v.Target)
+	what := spec.Name(v.Target)
 	if what != "" {
 		what += ": "
 	}

@@ -33,11 +33,11 @@ func (c *call) checkBackend() error {
 	}
 	name := c.value("backend")
 	if _, image, ok := wrap.NeedsOf(name); !ok {
-		return usageError("exec: --backend is native, bwrap, nsjail, docker, podman or runsc, and not " + quote(name))
+		return usageError("exec: --backend is native, bwrap, nsjail, docker, podman or runsc, and not " + spec.Word(name))
 	} else if c.has("image") && !image {
 		return usageError("exec: --image is for docker, podman and runsc, and not for " + name)
 	} else if strings.HasPrefix(c.value("image"), "-") {
-		return usageError("exec: --image wants REF, and not " + quote(c.value("image")) + ", which " + name + " would take for a flag")
+		return usageError("exec: --image wants REF, and not " + spec.Word(c.value("image")) + ", which " + name + " would take for a flag")
 	}
 	for _, f := range []string{"counter", "violations", "keep-fd"} {
 		if c.has(f) && !(f == "counter" && c.value(f) == "none") && !(f == "violations" && c.value(f) == "off") {
@@ -194,7 +194,7 @@ func (x *execution) findTool() (b audit.Backend, err error) {
 		}
 		b.Version = versionIn(out)
 		if needs != "" && !atLeast(b.Version, needs) {
-			return lacks("it is version "+quote(b.Version)+", and every argument is known from "+needs+" on", "install a younger one"+orElse)
+			return lacks("it is version "+spec.Word(b.Version)+", and every argument is known from "+needs+" on", "install a younger one"+orElse)
 		}
 	}
 	if !image {
@@ -209,7 +209,7 @@ func (x *execution) findTool() (b audit.Backend, err error) {
 		b.Image = defaultImage
 	}
 	if _, err := askTool(tool.Path, append(slices.Clip(tool.Options), "image", "inspect", "--format", "{{.Id}}", b.Image), x.environ); err != nil {
-		return lacks("it has no image "+quote(b.Image)+", and nothing is pulled", "make image builds "+defaultImage+"; --image names another")
+		return lacks("it has no image "+spec.Word(b.Image)+", and nothing is pulled", "make image builds "+defaultImage+"; --image names another")
 	}
 	return b, nil
 }

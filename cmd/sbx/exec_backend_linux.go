@@ -55,7 +55,7 @@ func askTool(path string, args, env []string) (string, error) {
 		return "", errors.New("no answer within " + askTimeout.String())
 	case !status.Exited() || status.ExitStatus() != 0:
 		line, _, _ := strings.Cut(said, "\n")
-		return "", errors.New(clean(line))
+		return "", errors.New(spec.Shown(line))
 	}
 	return said, nil
 }

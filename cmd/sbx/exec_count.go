@@ -18,7 +18,7 @@ func (x *execution) counterAsked() (wrap.Counter, error) {
 	}
 	c, ok := wrap.ParseCounter(x.value("counter"))
 	if !ok {
-		return c, usageError("exec: --counter is notify, ptrace or none, and not " + quote(x.value("counter")))
+		return c, usageError("exec: --counter is notify, ptrace or none, and not " + spec.Word(x.value("counter")))
 	}
 	return c, nil
 }
@@ -33,7 +33,7 @@ func (x *execution) describeAsked() (wrap.Describe, error) {
 	case "off":
 		return wrap.DescribeNone, nil
 	default:
-		return 0, usageError("exec: --violations is on, names or off, and not " + quote(v))
+		return 0, usageError("exec: --violations is on, names or off, and not " + spec.Word(v))
 	}
 }
 

@@ -184,18 +184,18 @@ func (x *execution) noteSwept(found audit.Swept) {
 	}
 	if len(found.Moved) > 0 {
 		m := &found.Moved[0]
-		line := string(wrap.FieldProtected) + ": " + clean(m.Path) + " came into being and was moved to " + clean(m.MovedTo)
+		line := string(wrap.FieldProtected) + ": " + spec.Name(m.Path) + " came into being and was moved to " + spec.Name(m.MovedTo)
 		if m.Why != "" {
 			line += ": " + m.Why
 		}
 		line += andMore(len(found.Moved) - 1 + found.Omitted)
 		if allow := x.writeLine(x.opener(m.Path)); allow != "" {
-			line += "; " + clean(allow) + " would allow it"
+			line += "; " + spec.Shown(allow) + " would allow it"
 		}
 		x.std.say(line)
 	}
 	if len(found.Cuts) > 0 {
-		x.std.say("not all was looked at for protected names: " + clean(found.Cuts[0]) + andMore(len(found.Cuts)-1))
+		x.std.say("not all was looked at for protected names: " + spec.Shown(found.Cuts[0]) + andMore(len(found.Cuts)-1))
 	}
 }
 
@@ -257,6 +257,6 @@ func (x *execution) artifacts() {
 	if err == nil {
 		x.record.Artifacts, x.record.ArtifactsOmitted = spec.Some(list), omitted
 	} else {
-		x.std.say("cannot list " + quote(j.Output.Real) + ": " + err.Error())
+		x.std.say("cannot list " + spec.Word(j.Output.Real) + ": " + err.Error())
 	}
 }

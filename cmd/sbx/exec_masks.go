@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sbx/audit"
+	"sbx/spec"
 	"sbx/wrap"
 )
 
@@ -17,7 +18,7 @@ const maxMasked = 20
 func (x *execution) opened(inside string, at time.Time) {
 	f, what := &wrap.Folder{For: wrap.FieldSecrets}, "a folder"
 	if i := slices.IndexFunc(x.plan.Watch.Folders, func(f wrap.Folder) bool { return f.Inside == inside }); i >= 0 {
-		f, what = &x.plan.Watch.Folders[i], clean(inside)
+		f, what = &x.plan.Watch.Folders[i], spec.Name(inside)
 	}
 	if !slices.Contains(x.masksOpened, inside) {
 		if len(x.masksOpened) == maxMasked {

@@ -28,7 +28,7 @@ func (x *execution) progressAsked() error {
 	v := x.value("progress")
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 3 || n > 1<<20 {
-		return usageError("exec: --progress wants the number of a descriptor, of 3 or more, and not " + quote(v))
+		return usageError("exec: --progress wants the number of a descriptor, of 3 or more, and not " + spec.Word(v))
 	}
 	if _, err := unix.FcntlInt(uintptr(n), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
 		return &spec.Problem{On: "--progress " + v, Do: "tell what is used", Why: "the descriptor is not open"}

@@ -14,7 +14,7 @@ import (
 // refused notes a call that does not succeed, and tells of the first of a kind.
 func (x *execution) refused(r *listen.Refusal) {
 	v := audit.Violation{At: time.Now(), PID: r.TID, Program: audit.ProgramOf(r.TID), Action: r.Action, Target: strings.Clone(r.Target)}
-	what, by := clean(v.Target), ""
+	what, by := spec.Name(v.Target), ""
 	switch r.Cause {
 	case listen.ByBudget:
 		n := x.resolved.Spec.MaxCommands.Value
@@ -41,7 +41,7 @@ func (x *execution) refused(r *listen.Refusal) {
 		what += " may only be read"
 		if p := x.protectedAbove(v.Target); p != nil {
 			by = p.By // each settings file is another reason
-			what += clean(p.Reason())
+			what += spec.Shown(p.Reason())
 		}
 	case listen.BySocket:
 		v.Kind, v.Rule, v.AllowWith = "network", x.networkRule(), "network.mode: host"
@@ -88,11 +88,11 @@ func (x *execution) once(kind string, v audit.Violation, what string) {
 	}
 	by := ""
 	if v.Program != "" {
-		by = " (" + clean(v.Program) + ")"
+		by = " (" + spec.Name(v.Program) + ")"
 	}
 	line := v.Rule + ": " + what + by
 	if v.AllowWith != "" {
-		line += "; " + clean(v.AllowWith) + " would allow it"
+		line += "; " + spec.Shown(v.AllowWith) + " would allow it"
 	}
 	x.std.say(line)
 }

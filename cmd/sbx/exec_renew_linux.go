@@ -186,7 +186,7 @@ func (x *execution) noteBare() {
 		lines[f].add(c)
 		if c.Why != "" && !told && !x.has("q") {
 			told = true
-			x.std.say("cannot mount " + clean(c.Path) + " again, which the host replaced: " + clean(c.Why))
+			x.std.say("cannot mount " + spec.Name(c.Path) + " again, which the host replaced: " + spec.Shown(c.Why))
 		}
 	}
 	for i := range x.record.Enforcement {

@@ -16,7 +16,7 @@ func keepFDs(words []string) ([]int, error) {
 	for _, w := range words {
 		n, err := strconv.Atoi(w)
 		if err != nil || n < 3 || n > 1<<20 {
-			return nil, usageError("--keep-fd wants a number of 3 or more, not " + quote(w))
+			return nil, usageError("--keep-fd wants a number of 3 or more, not " + spec.Word(w))
 		}
 		flags, err := unix.FcntlInt(uintptr(n), unix.F_GETFD, 0)
 		if err != nil || flags&unix.FD_CLOEXEC != 0 { // what is closed on exec is sbx's own, not the caller's

@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"sbx/spec"
+)
 
 // overview is the help of the program as a whole.
 func overview() string {
@@ -21,7 +25,7 @@ func help(args []string, std streams) int {
 	}
 	v := find(args[0])
 	if v == nil {
-		std.say("no verb " + quote(args[0]) + nearVerb(args[0]))
+		std.say("no verb " + spec.Word(args[0]) + nearVerb(args[0]))
 		std.say("hint: sbx help")
 		return exitUsage
 	}

@@ -4,7 +4,11 @@
 //go:debug updatemaxprocs=0
 package main
 
-import "sbx/wrap/launch"
+import (
+	"sbx/wrap/launch"
+
+	"sbx/spec"
+)
 
 // version is set by the linker.
 var version = "devel"
@@ -64,7 +68,7 @@ func run(args, environ []string, std streams) int {
 // what is none of its own.
 func other(name string, args, environ []string, std streams) int {
 	if name != "" && name[0] == '-' || !plainName(name) {
-		std.say("no flag " + quote(name))
+		std.say("no flag " + spec.Word(name))
 		std.say("hint: sbx help")
 		return exitUsage
 	}
@@ -74,7 +78,7 @@ func other(name string, args, environ []string, std streams) int {
 			return exitRefused
 		}
 	}
-	std.say("no verb " + quote(name) + nearVerb(name))
+	std.say("no verb " + spec.Word(name) + nearVerb(name))
 	std.say("hint: sbx help")
 	return exitUsage
 }

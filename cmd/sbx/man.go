@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"sbx/spec"
+)
 
 // runMan is `sbx man`: the manual pages, from the same table as the help.
 func runMan(c *call) int {
@@ -14,7 +18,7 @@ func runMan(c *call) int {
 	}
 	v := find(c.rest[0])
 	if v == nil {
-		c.std.say("man: no verb " + quote(c.rest[0]) + nearVerb(c.rest[0]))
+		c.std.say("man: no verb " + spec.Word(c.rest[0]) + nearVerb(c.rest[0]))
 		return exitUsage
 	}
 	c.std.print(v.manual())

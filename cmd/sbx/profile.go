@@ -52,7 +52,7 @@ func (c *call) profiles() (*profiles, error) {
 	a := spec.Claude
 	if name := c.value("agent"); c.has("agent") {
 		if a, _ = spec.ParseAgent(name); a == 0 || a == spec.NoAgent {
-			return nil, usageError("profile: --agent wants claude, codex or gemini, not " + quote(name))
+			return nil, usageError("profile: --agent wants claude, codex or gemini, not " + spec.Word(name))
 		}
 	}
 	cwd, err := getwd()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strconv"
 	"strings"
 
 	"sbx/spec"
@@ -22,7 +21,7 @@ type streams struct {
 func (s streams) say(text string) {
 	all := ""
 	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		all += "sbx: " + line + "\n"
+		all += "sbx: " + spec.Shown(line) + "\n"
 	}
 	if s.voice != nil {
 		s.voice.say(s.err, all)
@@ -36,37 +35,13 @@ func (s streams) print(text string) bool { return writeAll(s.out, text) }
 
 // problem tells a refusal: what was attempted, why not, what would help.
 func (s streams) problem(p *spec.Problem) {
-	s.say(p.Head())
+	s.say(spec.Shown(p.Head()))
 	if p.Why != "" {
 		s.say("why: " + p.Why)
 	}
 	if p.Help != "" {
 		s.say("hint: " + p.Help)
 	}
-}
-
-// quote quotes text only where it is odd.
-func quote(s string) string {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '\'' || c == '\\' {
-			return strconv.Quote(s)
-		}
-	}
-	if s == "" {
-		return `""`
-	}
-	return s
-}
-
-// clean makes text from a document or a host safe for a terminal.
-func clean(s string) string {
-	for i := 0; i < len(s); i++ {
-		if s[i] < ' ' || s[i] == 0x7f || s[i] >= 0x80 {
-			q := strconv.QuoteToGraphic(s)
-			return q[1 : len(q)-1]
-		}
-	}
-	return s
 }
 
 // quoteJSON is s as a JSON string.

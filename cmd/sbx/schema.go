@@ -22,6 +22,6 @@ func runSchema(c *call) int {
 		c.std.print(audit.Schema())
 		return exitOK
 	}
-	c.std.say("schema: want spec or record, not " + quote(strings.Join(c.rest, " ")))
+	c.std.say("schema: want spec or record, not " + spec.Word(strings.Join(c.rest, " ")))
 	return exitUsage
 }

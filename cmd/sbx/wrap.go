@@ -24,7 +24,7 @@ func runWrap(c *call) int {
 		c.std.say("wrap: --json is one answer, --stream one for each line, --template what makes them: give one of the three")
 		return exitUsage
 	case (c.has("json") || c.has("stream") || c.has("template")) && len(c.rest) > 0:
-		c.std.say("wrap: with --json, --stream or --template the command does not stand on the command line, as " + quote(c.rest[0]) + " does")
+		c.std.say("wrap: with --json, --stream or --template the command does not stand on the command line, as " + spec.Word(c.rest[0]) + " does")
 		return exitUsage
 	case (c.has("json") || c.has("stream") || c.has("template")) && slices.Contains(c.values["spec"], "-"):
 		c.std.say("wrap: --spec - reads stdin, from which --json, --stream and --template have what is wrapped: give --spec a file, or --spec-json")
