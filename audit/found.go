@@ -16,6 +16,7 @@ type Swept struct {
 	Moved   []Moved
 	Omitted int      // moved as well, but not listed
 	Cuts    []string // what was not looked at, or could not be moved, and why
+	Early   string   // which walk ended early, and why: one of Cuts; "" where none did
 	// Repositories are the git repositories that are new and were left.
 	Repositories []string
 }
@@ -50,6 +51,9 @@ func (s *Swept) Add(t Swept) {
 	}
 	for _, r := range t.Repositories {
 		s.repository(r)
+	}
+	if s.Early == "" {
+		s.Early = t.Early
 	}
 }
 

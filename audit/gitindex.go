@@ -9,6 +9,7 @@ import (
 const (
 	indexHeader   = 12
 	indexStat     = 40 // of an entry, before its hash
+	indexMode     = 24 // of an entry, where its mode is
 	indexExtended = 0x4000
 	indexLength   = 0x0fff
 )
@@ -59,6 +60,29 @@ func indexLeadsBy(b []byte, hash int) bool {
 		leads = leads || leadsOut(name, whole)
 	}
 	return leads || end > 0 && end != r.at || len(blocks) > 0
+}
+
+// gitlink is the mode of a submodule's entry (S_IFGITLINK).
+const gitlink = 0o160000
+
+// indexModules are the paths of the submodules that an index names, with either hash.
+func indexModules(b []byte) (paths []string) {
+	for _, hash := range [...]int{20, 32} {
+		if !isIndex(b) {
+			return nil
+		}
+		r := indexReader{b: b, at: indexHeader, hash: hash, version: binary.BigEndian.Uint32(b[4:])}
+		for range binary.BigEndian.Uint32(b[8:]) {
+			mode := r.at + indexMode
+			if _, _, ok := r.next(); !ok {
+				break
+			}
+			if binary.BigEndian.Uint32(b[mode:]) == gitlink && !leadsOut(r.name, true) && len(paths) < maxModules {
+				paths = append(paths, string(r.name))
+			}
+		}
+	}
+	return paths
 }
 
 // indexReader reads an index's entries one after the other.

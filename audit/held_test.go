@@ -199,19 +199,33 @@ func TestSweepEndsInTime(t *testing.T) {
 	}
 	g.launch()
 	g.sweep.prepare()
-	for name, w := range map[string]walk{
-		"too slow":         {names: maxNames, folders: maxFolders, until: unix.Timespec{Sec: 1}},
-		"too many names":   {names: 50, folders: maxFolders},
-		"too many folders": {names: maxNames, folders: 10},
+	later := time.Now().Add(time.Hour)
+	few := bounds{maxNames, 10}
+	for _, c := range []struct {
+		why string
+		set func(w *walk)
+	}{
+		{tooSlow, func(w *walk) { w.until = time.Now().Add(-time.Minute) }},
+		{tooSlow, func(w *walk) { w.last = time.Now().Add(-time.Minute) }},
+		{tooManyNames, func(w *walk) { w.made.names = 50 }},
+		{tooManyFolders, func(w *walk) { w.made.folders = 10 }},
+		{tooManyFolders, func(w *walk) { w.room = 500 }},
+		{"", func(w *walk) { w.old = few }}, // nothing of this was there at launch
 	} {
 		for i := range 200 { // so that each is entered
 			plant(t, g.tree, "d"+strconv.Itoa(i)+"/x")
 		}
 		var out Swept
+		w := newWalk()
+		w.until, w.last = later, later
+		c.set(&w)
 		w.s, w.out, w.buf = g.sweep, &out, make([]byte, 4096)
 		w.tree(&g.sweep.Held.trees[0])
-		if len(out.Cuts) != 1 || !strings.Contains(out.Cuts[0], name) {
-			t.Errorf("%s: %q", name, out.Cuts)
+		if c.why == "" && len(out.Cuts) == 0 {
+			continue
+		}
+		if len(out.Cuts) != 1 || !strings.Contains(out.Cuts[0], c.why) || c.why == "" {
+			t.Errorf("%q: %q", c.why, out.Cuts)
 		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"sbx/wrap"
 )
 
@@ -136,7 +134,8 @@ func TestSweepTellsOfNamesInTheLastFolder(t *testing.T) {
 	g.sweep.prepare()
 	for names, want := range map[int]int{3: 1, 100: 0} {
 		var out Swept
-		w := walk{s: g.sweep, out: &out, names: names, folders: 10, until: unix.Timespec{}, buf: make([]byte, 4<<10)}
+		w := newWalk()
+		w.s, w.out, w.buf, w.made.names = g.sweep, &out, make([]byte, 4<<10), names
 		if w.tree(&g.sweep.Held.trees[0]); len(out.Cuts) != want {
 			t.Errorf("%d names: %q", names, out.Cuts)
 		}

@@ -118,7 +118,9 @@ func TestSweepIndexesFirst(t *testing.T) {
 	if err := os.WriteFile(g.tree+"/a/.git/index", spoil(t, honest, ".fit/x", ".git/x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out := g.sweep.end(walk{names: maxNames, folders: 1})
+	w := newWalk()
+	w.made.folders = 1
+	out := g.sweep.end(w)
 	if got := g.moved(out); len(got) != 1 || len(out.Cuts) == 0 {
 		t.Errorf("moved %q, cuts %q", got, out.Cuts)
 	}

@@ -2,16 +2,30 @@ package audit
 
 import (
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"sbx/wrap"
 )
 
-// The bounds of the walk at the end: what a hostile tree may cost.
+// The bounds of the walk at the end, for folders that nobody changed since the launch:
+// the command pays nothing for those.
 const (
 	maxNames   = 2_000_000
 	maxFolders = 200_000
 	maxSeconds = 10
+)
+
+// The bounds for the others. To make a folder takes longer than to look at it, so that
+// each brings the walk time along: no command hides a name behind what it made in less
+// time than these allow.
+const (
+	maxNewNames   = 40_000_000
+	maxNewFolders = 2_000_000
+	maxNewSeconds = 60 // in all
+	newFolderTime = 50 * time.Microsecond
+	newNameTime   = time.Microsecond
+	maxQueued     = 256 << 20 // bytes of what is still to be entered
 )
 
 // Sweep moves protected names that came into being out of the writable trees
@@ -178,11 +192,13 @@ func (s *Sweep) At(path string) Swept {
 // End walks the writable trees. It is to be called when nothing of the
 // command runs any more.
 func (s *Sweep) End() Swept {
-	w := walk{names: maxNames, folders: maxFolders}
-	if unix.ClockGettime(unix.CLOCK_MONOTONIC_COARSE, &w.until) == nil {
-		w.until.Sec += maxSeconds
-	}
-	return s.end(w)
+	return s.end(newWalk())
+}
+
+func newWalk() walk {
+	now := time.Now()
+	return walk{old: bounds{maxNames, maxFolders}, made: bounds{maxNewNames, maxNewFolders}, queue: queue{room: maxQueued},
+		until: now.Add(maxSeconds * time.Second), last: now.Add(maxNewSeconds * time.Second)}
 }
 
 // end is End within the bounds of a walk.
@@ -197,6 +213,9 @@ func (s *Sweep) end(w walk) (out Swept) {
 	}
 	for i := range s.Held.trees {
 		w.tree(&s.Held.trees[i])
+	}
+	if w.why != "" {
+		s.modules(&out)
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -9,34 +10,33 @@ import (
 )
 
 // walk goes through a tree breadth first, so that what lies near the top, and
-// is met first by people and their tools, is looked at first. It keeps the
-// paths of the folders still to come, never their descriptors.
+// is met first by people and their tools, is looked at first.
 type walk struct {
-	s       *Sweep
-	out     *Swept
-	names   int // that may still be read
-	folders int // that may still be entered
-	until   unix.Timespec
-	buf     []byte
-	queue   []string
-	seen    map[string]bool // folders of git's that were read before
+	queue
+	s         *Sweep
+	out       *Swept
+	old, made bounds    // of folders that nobody changed since the launch, and of the others
+	until     time.Time // later by what came into being
+	last      time.Time // but never later than that
+	why       string    // why the walk ended early, if it did
+	buf       []byte
+	seen      map[string]bool // folders of git's that were read before
 }
 
+// bounds are how many names may still be read, and folders entered.
+type bounds struct{ names, folders int }
+
 func (w *walk) tree(t *tree) {
-	w.queue = append(w.queue[:0], "")
-	for i := 0; i < len(w.queue); i++ {
-		rel := w.queue[i]
-		w.queue[i] = ""
-		if why := w.spent(); why != "" {
-			w.out.cut(t.path + ": the walk ended early: " + why)
-			return
-		}
+	w.begin(t)
+	for rel, ok := w.pop(); ok && w.why == ""; rel, ok = w.pop() {
 		if err := w.folder(t, rel); err != nil && err != unix.ENOENT && err != unix.ENOTDIR && err != unix.ELOOP {
 			w.out.cut(under(t.path, clip(rel)) + ": " + whyUnread(err))
 		}
 	}
-	if w.names <= 0 { // in the last folder, perhaps before its end
-		w.out.cut(t.path + ": the walk ended early: too many names")
+	if w.why != "" {
+		early := t.path + ": the walk ended early: " + w.why
+		w.out.cut(early)
+		w.out.Add(Swept{Early: early})
 	}
 }
 
@@ -50,20 +50,38 @@ func whyUnread(err error) string {
 	return err.Error()
 }
 
-func (w *walk) spent() string {
-	if w.names <= 0 {
-		return "too many names"
+// Why a walk ended early.
+const (
+	tooManyFolders = "too many folders"
+	tooManyNames   = "too many names"
+	tooSlow        = "too slow"
+)
+
+// enter takes note of an open folder, and gives the bounds that it counts to; nil
+// where they are met.
+func (w *walk) enter(t *tree, fd int) *bounds {
+	b := &w.made
+	var st unix.Statx_t
+	if unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st) == nil && w.s.Held.ageOf(t, &st) == ageOld {
+		b = &w.old
 	}
-	if w.folders--; w.folders < 0 {
-		return "too many folders"
+	if b.folders--; b.folders < 0 {
+		w.why = tooManyFolders
+		return nil
 	}
-	if w.folders&63 == 0 {
-		var now unix.Timespec
-		if unix.ClockGettime(unix.CLOCK_MONOTONIC_COARSE, &now) == nil && w.until.Sec > 0 && now.Nano() > w.until.Nano() {
-			return "too slow"
-		}
+	if now := time.Now(); now.After(w.until) || now.After(w.last) {
+		w.why = tooSlow
+		return nil
 	}
-	return ""
+	w.takes(b, newFolderTime)
+	return b
+}
+
+// takes has the walk take longer for what came into being.
+func (w *walk) takes(b *bounds, d time.Duration) {
+	if b == &w.made {
+		w.until = w.until.Add(d)
+	}
 }
 
 // open opens a folder that its mode closes. One that was so at launch holds
@@ -106,13 +124,21 @@ func (w *walk) folder(t *tree, rel string) error {
 		return err
 	}
 	defer closeFD(fd)
+	left := w.enter(t, fd)
+	if left == nil {
+		return nil
+	}
 	var marks bare
 	var list []found
 	f := folder{fd: fd, buf: w.buf}
 	_, git := w.s.ofGit(under(t.path, join(rel, "x")), join(rel, "x"))
 	seen := w.seen[under(t.path, rel)]
-	for e, ok := f.next(); ok && w.names > 0; e, ok = f.next() {
-		w.names--
+	for e, ok := f.next(); ok; e, ok = f.next() {
+		if left.names--; left.names < 0 {
+			w.why = tooManyNames
+			break
+		}
+		w.takes(left, newNameTime)
 		marks.see(e)
 		name := string(e.name)
 		dir := e.kind == unix.DT_DIR || e.kind == unix.DT_UNKNOWN
@@ -132,12 +158,9 @@ func (w *walk) folder(t *tree, rel string) error {
 		if e.index {
 			w.s.index(w.out, t, fd, sub, e.name)
 		}
-		if w.s.consider(w.out, t, fd, sub, e.name, false) && e.dir && w.worth(t, fd, sub, e.name) {
-			if len(w.queue) < 2*maxFolders {
-				w.queue = append(w.queue, sub)
-			} else {
-				w.folders = 0
-			}
+		if w.s.consider(w.out, t, fd, sub, e.name, false) && e.dir && w.s.worth(t, fd, sub, e.name) && !w.push(e.name) {
+			w.why = tooManyFolders
+			break
 		}
 	}
 	return f.err
@@ -146,16 +169,16 @@ func (w *walk) folder(t *tree, rel string) error {
 // worth tells whether a folder can hold anything new: one that nobody changed
 // since the launch and that holds no folders cannot, unless it was brought
 // along by one on the way to protected names.
-func (w *walk) worth(t *tree, fd int, rel, name string) bool {
-	if !t.clocked || w.s.leads(under(t.path, rel), rel) {
+func (s *Sweep) worth(t *tree, fd int, rel, name string) bool {
+	if !t.clocked || s.leads(under(t.path, rel), rel) {
 		return true
 	}
 	var st unix.Statx_t
 	if statx(fd, name, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		return false
 	}
-	if _, git := w.s.ofGit(under(t.path, rel), rel); git && w.s.cameAlong(t, rel) {
+	if _, git := s.ofGit(under(t.path, rel), rel); git && s.cameAlong(t, rel) {
 		return true
 	}
-	return st.Nlink != 2 || st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 || w.s.Held.ageOf(t, &st) != ageOld
+	return st.Nlink != 2 || st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 || s.Held.ageOf(t, &st) != ageOld
 }

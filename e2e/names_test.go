@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
@@ -133,6 +134,90 @@ func TestProtectedNamesAgainstARacer(t *testing.T) {
 	refused, moved := strings.Count(r.err, "is a protected name"), strings.Count(r.err, "came into being")
 	if lines := strings.Count(r.err, "\n"); refused != 1 || moved != min(len(r.rec.moved()), 1) || lines != refused+moved {
 		t.Errorf("%d lines, %d of refusals and %d of %d names that were moved away:\n%.2000s", lines, refused, moved, len(r.rec.moved()), r.err)
+	}
+}
+
+// project makes a hundred folders, more than are watched, and in the last one what a
+// racer makes a repository of, whose configuration names a program.
+func (b *box) project() (last, marker string) {
+	b.t.Helper()
+	for i := range 100 {
+		must(b.t, os.MkdirAll(fmt.Sprintf("%s/d%02d", b.ws, i), 0o755))
+	}
+	last, marker = b.ws+"/d99", b.base+"/ran"
+	must(b.t, os.MkdirAll(last+"/a", 0o755))
+	must(b.t, os.MkdirAll(last+"/b", 0o755))
+	b.repository(last + "/made")
+	b.git(last+"/made", "config", "core.fsmonitor", "touch "+marker+"; false")
+	must(b.t, os.Rename(last+"/made/.git/HEAD", last+"/made/.git/head"))
+	must(b.t, os.Rename(last+"/made/.git", last+"/seed"))
+	must(b.t, os.RemoveAll(last+"/made"))
+	return last, marker
+}
+
+// What a racer makes where nobody watches, by way of another folder, does not stand
+// until the end.
+func TestProtectedNamesAgainstARacerInTheDepth(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "gcc", "git")
+	told := regexp.MustCompile(`won ([01]) tries \d+ gone ([01])`)
+	for _, args := range [][]string{nil, {"--violations", "off"}} {
+		b := newBox(t)
+		last, marker := b.project()
+		b.inBox("d99/x", 0o755)
+		b.args = args
+		script := "cd d99 && ./x deep 5000; echo end"
+		m := told.FindStringSubmatch(b.run(specWW, "/bin/sh", "-c", script).ended().out)
+		if m == nil {
+			t.Fatal("the racer tells nothing")
+		}
+		if m[1] == "0" {
+			t.Logf("%q: the race was not won, so that nothing had to be found", args)
+		} else if m[2] == "0" {
+			t.Errorf("%q: it stood for five seconds", args)
+		}
+		b.absent(last + "/b/.git")
+		status := exec.Command("git", "-C", last+"/b", "status")
+		_ = status.Run() // it is no repository
+		b.absent(marker)
+
+		must(t, os.RemoveAll(last+"/seed"))
+		must(t, os.RemoveAll(last+"/a/_git"))
+		last, marker = b.project()
+		if m := told.FindStringSubmatch(b.plain("/bin/sh", "-c", script).out); m == nil || m[1] != "1" || m[2] != "0" {
+			t.Fatalf("the control: %q", m)
+		}
+		b.git(last+"/b", "status")
+		if _, err := os.Stat(marker); err != nil {
+			t.Errorf("the control: git did not run what its configuration names: %v", err)
+		}
+	}
+}
+
+// What comes into being without a call that the supervisor sees is found while the
+// command runs, in each folder.
+func TestProtectedNamesAreFoundInTheDepth(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "git")
+	for _, args := range [][]string{nil, {"--violations", "names"}, {"--violations", "off"}, {"--counter", "none"}} {
+		eachPlace(t, func(t *testing.T, b *box) {
+			last, _ := b.project()
+			b.args = args
+			k := b.talk(specWW)
+			k.settled()
+			must(t, os.Rename(last+"/seed", last+"/b/.git")) // in a racer's stead
+			if got := k.ask("mkdir made && echo made"); got != "made" {
+				t.Fatalf("%q: %q", args, got)
+			}
+			eventually(t, "it is moved away", func() bool {
+				_, err := os.Lstat(last + "/b/.git")
+				return os.IsNotExist(err)
+			})
+			k.ends()
+			if rec, _ := readRecord(b.rec); len(rec.moved()) != 1 {
+				t.Errorf("%q: moved %v", args, rec.moved())
+			}
+		})
 	}
 }
 

@@ -5,6 +5,6 @@ func (l *Listener) mayMake(d *landing) bool {
 	if l.Empty == nil || d.unread || !d.ok {
 		return false
 	}
-	host, ok := l.host(text(d.path))
+	host, ok := l.Host(text(d.path))
 	return ok && l.Empty(host)
 }

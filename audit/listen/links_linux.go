@@ -40,6 +40,6 @@ func (l *Listener) linkStops(d *landing) bool {
 	if !d.ok || d.mounted {
 		return false
 	}
-	host, ok := l.host(text(d.path))
+	host, ok := l.Host(text(d.path))
 	return ok && l.Links(host) && !d.isFixed()
 }

@@ -50,6 +50,9 @@ type Listener struct {
 	// would refuse that, or says that it is not its own to remove; nil for nothing.
 	// dir is the folder that the path is in.
 	Remove func(path string, dir int, folder bool) (e unix.Errno, ours bool)
+	// Makes is told that a call goes on which may make a name, and perhaps another one
+	// than was looked at; nil for nobody.
+	Makes func()
 	// Exceeded is told that everything is to be ended.
 	Exceeded func()
 	// Refused is told of each call that was refused, or is about to be. What it
@@ -159,6 +162,14 @@ func (l *Listener) Answer() {
 
 // proceed lets the kernel decide.
 func (l *Listener) proceed() { seccomp.Continue(l.FD, l.n.ID) }
+
+// makes is proceed for a call that may make a name.
+func (l *Listener) makes() {
+	if l.Makes != nil {
+		l.Makes()
+	}
+	l.proceed()
+}
 
 // report tells of a call that does not succeed. A thread that is gone may have
 // left its number to a process of the host's, whose memory is nobody's to tell.

@@ -98,7 +98,11 @@ func (l *Listener) names(c *nameCall) {
 		return
 	}
 	l.foresee(c, &made, &taken)
-	l.proceed()
+	if c.makes == nowhere {
+		l.proceed()
+		return
+	}
+	l.makes()
 }
 
 // foresee reports what the kernel is going to refuse.
@@ -143,6 +147,6 @@ func (l *Listener) stops(d *landing) bool {
 	case !d.ok || d.mounted:
 		return false
 	}
-	host, ok := l.host(text(d.path))
+	host, ok := l.Host(text(d.path))
 	return ok && l.Forbids(host) && !d.isFixed()
 }

@@ -86,7 +86,11 @@ func (l *Listener) opens(c *openCall) {
 	case !told.exists && makes && l.fixed(told):
 		l.report(ReadOnly, "create", told.text())
 	}
-	l.proceed()
+	if !makes {
+		l.proceed()
+		return
+	}
+	l.makes()
 }
 
 // bare tells whether what lands is to be read-only and lacks the mount that
@@ -95,7 +99,7 @@ func (l *Listener) bare(d *landing) bool {
 	if !d.ok || !d.exists || d.mounted {
 		return false
 	}
-	host, ok := l.host(text(d.path))
+	host, ok := l.Host(text(d.path))
 	return ok && l.Guards(host) && !d.isFixed()
 }
 

@@ -27,7 +27,7 @@ func (l *Listener) removes(c *nameCall, d *landing) bool {
 	if n := bytes.IndexByte(asked[:], 0); n > 0 && asked[n-1] == '/' && !folder {
 		return false // ENOTDIR
 	}
-	path, ok := l.host(text(d.path))
+	path, ok := l.Host(text(d.path))
 	if !ok {
 		return false
 	}

@@ -112,8 +112,8 @@ func systemOf(fd int) system {
 
 func isProc(fd int) bool { return systemOf(fd).isProc }
 
-// host is a path of a writable tree as the host has it.
-func (l *Listener) host(inside string) (path string, ok bool) {
+// Host is a path of a writable tree as the host has it.
+func (l *Listener) Host(inside string) (path string, ok bool) {
 	best := -1
 	for i, v := range l.Views {
 		if len(inside) > len(v.Inside) && inside[:len(v.Inside)] == v.Inside && (v.Inside == "/" || inside[len(v.Inside)] == '/') &&

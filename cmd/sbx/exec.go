@@ -32,6 +32,7 @@ type execution struct {
 	watch       *audit.Watch
 	linked      *audit.Worktrees // that can be removed inside; nil for none
 	again       *renewer         // nil before the watch begins
+	patrol      *patrol          // nil where there is no sweep
 	counter     wrap.Counter     // which is asked for
 	describe    wrap.Describe
 	ledger      audit.Ledger

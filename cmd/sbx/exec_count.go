@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"strings"
 
 	"sbx/audit"
 	"sbx/audit/listen"
@@ -61,7 +62,14 @@ func (x *execution) listen(h *launch.Hooks) {
 	}
 	if x.sweep != nil {
 		l.Forbids, l.Empty, l.Guards, l.Part = x.sweep.Forbids, x.sweep.Empty, x.sweep.Guards, x.sweep.Part
-		l.Links = x.sweep.Links
+		l.Links, l.Makes = x.sweep.Links, x.patrol.makes
+		l.Refused = func(r *listen.Refusal) {
+			x.refused(r)
+			if path, ok := l.Host(r.Target); ok && r.Cause == listen.ByName {
+				x.patrol.Refused(strings.Clone(path))
+				x.patrol.makes()
+			}
+		}
 	}
 	if x.plan.Base == wrap.BaseHost {
 		l.Closed = x.plan.Closed

@@ -55,6 +55,7 @@ func (x *execution) guard() {
 	x.sweep = &audit.Sweep{Watch: w, Held: x.held, Known: x.host.Known(), Cut: x.host.SearchCut != "",
 		Match: isProtected, Leads: leads, Run: x.sink.Run}
 	x.watch = audit.NewWatch(w, x.sweep)
+	x.patrol = newPatrol(x.sweep)
 	if len(w.Worktrees) > 0 {
 		x.linked = audit.NewWorktrees(x.sweep, x.watch)
 	}
@@ -106,6 +107,9 @@ func (x *execution) look(hooks *launch.Hooks, found *audit.Swept) {
 	x.watch.Masks(x.process.MaskFolder(), x.plan.Watch.Folders)
 	drain := func() { x.sweepAt(x.watch.Drain(time.Now()), found) }
 	x.again = &renewer{x: x, hooks: hooks, drain: drain, timer: -1}
+	if len(x.plan.Watch.Trees) > 0 {
+		x.patrols(hooks, found)
+	}
 	if x.watch.FD() < 0 {
 		x.lookByItself(hooks, found)
 		return
@@ -144,6 +148,7 @@ func (x *execution) swept(found *audit.Swept) {
 	x.noteBare()
 	x.noteRemoved()
 	x.watch.Close()
+	x.patrolled(found)
 	if len(x.plan.Watch.Trees) > 0 { // else there was nothing to sweep
 		found.Add(x.sweep.End())
 		x.record.Swept = spec.Some(*found)
@@ -159,10 +164,15 @@ func (x *execution) noteRemoved() {
 		return
 	}
 	for _, admin := range x.linked.Removed() {
-		for i := range x.record.Enforcement {
-			if e := &x.record.Enforcement[i]; e.Field == wrap.FieldProtected {
-				e.Weaken(wrap.Degraded, "the worktree of "+admin+" was removed inside, and its protections with it")
-			}
+		x.weaken(wrap.FieldProtected, "the worktree of "+admin+" was removed inside, and its protections with it")
+	}
+}
+
+// weaken says in the record's line of a field why it held less.
+func (x *execution) weaken(f spec.Field, why string) {
+	for i := range x.record.Enforcement {
+		if e := &x.record.Enforcement[i]; e.Field == f {
+			e.Weaken(wrap.Degraded, why)
 		}
 	}
 }
@@ -179,6 +189,13 @@ func (x *execution) noteSwept(found audit.Swept) {
 		x.record.Violations.Add(audit.Violation{Kind: "filesystem", At: time.Now(), Action: "create", Target: m.Path,
 			Rule: string(wrap.FieldProtected), AllowWith: x.writeLine(x.opener(m.Path))})
 	}
+	const unlooked = "not all was looked at for protected names: "
+	if found.Early != "" {
+		x.weaken(wrap.FieldProtected, unlooked+found.Early)
+		if !x.has("q") {
+			x.std.say(unlooked + spec.Shown(found.Early) + andMore(len(found.Cuts)-1))
+		}
+	}
 	if x.quiet() {
 		return
 	}
@@ -194,8 +211,8 @@ func (x *execution) noteSwept(found audit.Swept) {
 		}
 		x.std.say(line)
 	}
-	if len(found.Cuts) > 0 {
-		x.std.say("not all was looked at for protected names: " + spec.Shown(found.Cuts[0]) + andMore(len(found.Cuts)-1))
+	if len(found.Cuts) > 0 && found.Early == "" {
+		x.std.say(unlooked + spec.Shown(found.Cuts[0]) + andMore(len(found.Cuts)-1))
 	}
 }
 

@@ -28,9 +28,5 @@ func (x *execution) unwatched(p *spec.Problem) {
 	if !x.has("q") {
 		x.std.problem(p)
 	}
-	for i := range x.record.Enforcement {
-		if e := &x.record.Enforcement[i]; e.Field == wrap.FieldProtected {
-			e.Weaken(wrap.Degraded, "nothing could be watched while the command ran, and it was looked for twice a second instead: "+p.Why)
-		}
-	}
+	x.weaken(wrap.FieldProtected, "nothing could be watched while the command ran, and it was looked for twice a second instead: "+p.Why)
 }

@@ -273,6 +273,46 @@ static void names(int n)
 	printf("made %d refused %d protected %d left %d\n", made, refused, bad, access(".envrc", F_OK) == 0);
 }
 
+static union {
+	char text[16];
+	unsigned long long head;
+} elsewhere = {"./a/_git"};
+
+static void *move_it(void *arg)
+{
+	unsigned long long *paths = arg;
+	while (!stop)
+		for (int i = 0; i < 2000; i++)
+			*(volatile unsigned long long *)&elsewhere.head = paths[i < 1000];
+	return NULL;
+}
+
+/* deep: the folder seed is renamed to a name that turns into that of a repository in
+   another folder meanwhile, until that has come about. It tells how many tries that
+   took, and whether the repository is gone again before long. */
+static void deep(int n)
+{
+	pthread_t t;
+	unsigned long long paths[2];
+	int i = 0, gone = 0;
+	memcpy(&paths[0], "./a/_git", 8);
+	memcpy(&paths[1], "./b/.git", 8);
+	pthread_create(&t, NULL, move_it, paths);
+	do {
+		rename("a/_git", "seed");
+		rename("seed", elsewhere.text);
+	} while (++i < n && access("b/.git", F_OK));
+	stop = 1;
+	pthread_join(t, NULL);
+	int won = !access("b/.git", F_OK);
+	rename("b/.git/head", "b/.git/HEAD"); /* until now it was no repository, which is pinned */
+	for (int k = 0; won && k < 500 && !gone; k++) {
+		usleep(10000);
+		gone = access("b/.git", F_OK) != 0;
+	}
+	printf("won %d tries %d gone %d\n", won, i, gone);
+}
+
 /* unseen: a protected name by a path that the kernel reads and others do not,
    or resolves as others do not. */
 static void unseen(void)
@@ -359,6 +399,8 @@ int main(int argc, char **argv)
 		printf("ran %d\n", racer(a));
 	else if (!strcmp(mode, "names"))
 		names(a);
+	else if (!strcmp(mode, "deep"))
+		deep(a);
 	else if (!strcmp(mode, "unseen"))
 		unseen();
 	else if (!strcmp(mode, "fork-deep")) {

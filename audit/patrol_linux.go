@@ -1,0 +1,148 @@
+package audit
+
+import (
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Patrol looks for protected names while the command runs: at those that it was
+// refused, and then into every folder of the writable trees, a few at a time. It does
+// not ask which program may have made a name, nor by which call: one that changes a
+// path, or a folder on its way, while the supervisor looks at it can make a name
+// anywhere. It is used by one thread at a time, which uses nothing else of its Sweep
+// meanwhile.
+type Patrol struct {
+	s       *Sweep
+	targets []string
+	is      map[string]bool
+	full    bool // targets were left out
+
+	queue queue
+	tree  int  // of the trees, the next one
+	under bool // a round has begun
+	rel   string
+	f     folder // the folder that is being read; its fd -1 for none
+}
+
+// The pace of a patrol: a hundredth of a processor, however much there is to look at.
+const (
+	PatrolEvery = 50 * time.Millisecond
+	PatrolSlice = 500 * time.Microsecond
+)
+
+// maxTargets is how many names that were refused are looked at in each round, and
+// maxPatrolled how many bytes a round keeps of folders. What is beyond is left to the
+// sweep at the end.
+const (
+	maxTargets   = 256
+	maxPatrolled = 32 << 20
+)
+
+// NewPatrol makes the patrol of a sweep.
+func NewPatrol(s *Sweep) *Patrol {
+	return &Patrol{s: s, is: map[string]bool{}, f: folder{fd: -1, buf: make([]byte, 4<<10)}}
+}
+
+// Refused takes note of a path of the host that the command was not to make.
+func (p *Patrol) Refused(path string) {
+	switch {
+	case p.is[path]:
+	case len(p.targets) == maxTargets:
+		p.full = true
+	default:
+		p.is[path] = true
+		p.targets = append(p.targets, path)
+	}
+}
+
+// Full tells whether more names were refused than are looked at.
+func (p *Patrol) Full() bool { return p.full }
+
+// Look begins a round or goes on with it, and tells whether it is over.
+func (p *Patrol) Look(slice time.Duration) (found Swept, over bool) {
+	end := time.Now().Add(slice)
+	if !p.under {
+		p.begin(&found)
+	}
+	for {
+		switch {
+		case p.f.fd >= 0:
+			p.read(&found)
+		case !p.enter():
+			p.under = false
+			return found, true
+		}
+		if time.Now().After(end) {
+			return found, false
+		}
+	}
+}
+
+// begin begins a round.
+func (p *Patrol) begin(found *Swept) {
+	p.s.prepare()
+	for _, path := range p.targets {
+		found.Add(p.s.At(path))
+	}
+	p.under, p.tree, p.queue.next, p.queue.room = true, 0, len(p.queue.list), maxPatrolled
+}
+
+// enter opens the next folder if it can be opened, and tells whether there was one.
+func (p *Patrol) enter() bool {
+	rel, ok := p.queue.pop()
+	if !ok {
+		if p.tree == len(p.s.Held.trees) {
+			return false
+		}
+		p.queue.begin(&p.s.Held.trees[p.tree])
+		p.tree++
+		return true
+	}
+	fd, err := openBeneath(p.queue.at.fd, rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
+	if err == nil {
+		p.rel, p.f.fd = rel, fd
+	}
+	return true
+}
+
+// read looks at as many names of the folder as are read at once: one with many is not
+// to hold up the supervisor.
+func (p *Patrol) read(found *Swept) {
+	if !p.f.fill() {
+		p.leave()
+		return
+	}
+	t := p.queue.at
+	for p.f.at < p.f.end {
+		e, ok := p.f.next()
+		if !ok {
+			break
+		}
+		name := string(e.name)
+		sub := join(p.rel, name)
+		if !p.s.consider(found, t, p.f.fd, sub, name, true) || e.kind != unix.DT_DIR && e.kind != unix.DT_UNKNOWN {
+			continue
+		}
+		if !strings.HasSuffix("/"+sub, "/.git/objects") && p.s.worth(t, p.f.fd, sub, name) {
+			p.queue.push(name)
+		}
+	}
+}
+
+func (p *Patrol) leave() {
+	if p.f.fd >= 0 {
+		closeFD(p.f.fd)
+	}
+	p.f.fd, p.f.at, p.f.end = -1, 0, 0
+}
+
+// End looks once more at what was refused, when nothing of the command runs any more.
+func (p *Patrol) End() (found Swept) {
+	p.leave()
+	for _, path := range p.targets {
+		found.Add(p.s.At(path))
+	}
+	return found
+}
