@@ -2,6 +2,7 @@ package audit
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -170,22 +171,36 @@ func TestManyReplacements(t *testing.T) {
 func TestSweepGuards(t *testing.T) {
 	g := newGround(t, "sub/hooks/", "free")
 	g.w.Protected = []wrap.Protected{{Path: g.tree + "/sub/hooks", Kind: wrap.Dir}, {Path: g.tree + "/sub", Kind: wrap.Dir, Shared: true}}
+	g.w.Renew = []wrap.Renewal{{Path: g.tree + "/sub", Mount: wrap.Mount{Op: wrap.OpPin}}, {Path: g.tree + "/token", Mount: wrap.Mount{Op: wrap.OpPlace}}}
 	g.launch()
-	for path, want := range map[string]bool{"sub/hooks": true, "sub/hooks/x": true, "sub": false, "sub/hooksx": false, "free": false} {
-		if got := g.sweep.Guards(g.tree + "/" + path); got != want {
-			t.Errorf("%s: guarded %v", path, got)
+	for path, want := range map[string]Guard{"sub/hooks": Fixed, "sub/hooks/x": Within, "sub/hooks/x/y": Within, "sub": Pinned, "token": Fixed,
+		"sub/hooksx": Unguarded, "free": Unguarded, "sub/free": Unguarded, "../out": Unguarded} {
+		got, mount := g.sweep.Guards(filepath.Clean(g.tree + "/" + path))
+		above := map[string]string{"sub/hooks/x": "/sub/hooks", "sub/hooks/x/y": "/sub/hooks", "sub/hooks": "/sub", "sub/hooksx": "/sub", "sub/free": "/sub"}
+		if got != want || path != "../out" && mount != g.tree+above[path] {
+			t.Errorf("%s: guarded %v by %s", path, got, mount)
 		}
-		if got := g.sweep.Forbids(g.tree + "/" + path); got != want {
+		if got := g.sweep.Forbids(g.tree + "/" + path); got != strings.HasPrefix(path+"/", "sub/hooks/") {
 			t.Errorf("%s: forbidden %v", path, got)
 		}
 	}
+	for name, want := range map[string]bool{"hooks": true, "sub": true, "token": true, "x": false} {
+		if g.sweep.Guarded(name) != want {
+			t.Errorf("%s may be guarded: %v", name, !want)
+		}
+	}
+	g.sweep.forget(g.tree + "/sub")
+	if got, _ := g.sweep.Guards(g.tree + "/sub"); got != Unguarded {
+		t.Errorf("what was removed inside is guarded: %v", got)
+	}
+	missed := func(path string) bool { got, _ := g.sweep.Guards(path); return got == Missed }
 	for path, want := range map[string]bool{"other/.git/config": true, "other/.git/hooks/x": true, "other/.git/index": false, "other/file": false} {
 		g.sweep.Cut = false
-		if g.sweep.Guards(g.tree + "/" + path) {
+		if missed(g.tree + "/" + path) {
 			t.Errorf("%s: guarded where the search was not cut", path)
 		}
 		g.sweep.Cut = true
-		if got := g.sweep.Guards(g.tree + "/" + path); got != want {
+		if got := missed(g.tree + "/" + path); got != want {
 			t.Errorf("%s: guarded %v where the search was cut", path, got)
 		}
 	}

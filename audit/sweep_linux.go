@@ -53,9 +53,13 @@ type Sweep struct {
 	toward map[string]bool // the folders on the way to those that are missing too
 	git    map[string]bool // Watch.Git
 	links  map[string]bool // protected names that were links
-	fixed  map[string]bool // protected and read-only inside: nothing beneath is the command's
-	moved  int
-	later  []later
+	// mounted is what is mounted on inside, and whether that is read-only, and names the
+	// last names of those paths.
+	mounted map[string]bool
+	names   map[string]bool
+	fixed   map[string]bool // protected and read-only inside: nothing beneath is the command's
+	moved   int
+	later   []later
 	// indexes is how long those are together that were looked at, block where they are read.
 	indexes uint64
 	copied  copier // how much was
@@ -98,6 +102,7 @@ func (s *Sweep) prepare() {
 	for _, p := range s.Watch.Closed {
 		s.fixed[p] = true
 	}
+	s.mountedOn()
 }
 
 // Forbids tells whether an absolute path of the host must not come into being:
@@ -135,21 +140,8 @@ func (s *Sweep) forget(path string) {
 	s.prepare()
 	delete(s.known, path)
 	delete(s.fixed, path)
+	delete(s.mounted, path)
 	delete(s.links, path)
-}
-
-// Guards tells whether an absolute path of the host is, or lies in, what is
-// read-only inside while its mount is there, or would be had the search at launch
-// come to it.
-func (s *Sweep) Guards(path string) bool {
-	s.prepare()
-	return s.isFixed(path) || s.Cut && s.isMissed(path)
-}
-
-// isMissed tells whether a path has a protected name that was not found at launch.
-func (s *Sweep) isMissed(path string) bool {
-	t, rel := s.Held.find(path)
-	return t != nil && !s.known[path] && s.forbidden(path, rel) && !s.ambiguous(path, rel) && !s.allowed(path, rel)
 }
 
 func (s *Sweep) isFixed(path string) bool {

@@ -71,9 +71,17 @@ func openat2(dir int, path []byte, nofollow bool, resolve uint64) (int, unix.Err
 	if nofollow {
 		how.Flags |= unix.O_NOFOLLOW
 	}
-	r, _, e := unix.Syscall6(unix.SYS_OPENAT2, uintptr(dir), uintptr(unsafe.Pointer(&path[0])), uintptr(unsafe.Pointer(&how)), unix.SizeofOpenHow, 0, 0)
-	return fdOr(r, e)
+	for tries := 0; ; tries++ {
+		r, _, e := unix.Syscall6(unix.SYS_OPENAT2, uintptr(dir), uintptr(unsafe.Pointer(&path[0])), uintptr(unsafe.Pointer(&how)), unix.SizeofOpenHow, 0, 0)
+		if e != unix.EAGAIN || tries == maxAgain {
+			return fdOr(r, e)
+		}
+	}
 }
+
+// maxAgain is how often a path with ".." is tried again beside which something was
+// renamed, wherever that was (EAGAIN).
+const maxAgain = 100
 
 // openPath opens a path of the supervisor's own by name only, openFile to read
 // a regular file. O_NONBLOCK: what is none may not hold up the listener.

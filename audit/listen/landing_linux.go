@@ -169,6 +169,9 @@ func (l *Listener) landOnce(dirfd int32, path []byte, b *scratch, how aim) landi
 		dir = append(dir, '.')
 	}
 	f := l.resolve(dirfd, append(dir, 0), false)
+	if f.errno == unix.EAGAIN { // nobody can tell where it leads
+		return landing{errno: f.errno}
+	}
 	if f.errno != 0 {
 		return landing{odd: !f.certain, name: name}
 	}
@@ -183,7 +186,7 @@ func (l *Listener) named(dir int, name []byte, b *scratch, how aim) landing {
 		unix.Close(dir)
 		return landing{exists: true, name: name}
 	}
-	if how == leaves && (!d.exists || !d.mounted && l.Closed == nil && !d.on().isProc) && !d.on().fixed {
+	if how == leaves && (!d.exists || !d.mounted && l.Closed == nil && !l.isGuarded(name) && !d.on().isProc) && !d.on().fixed {
 		unix.Close(dir)
 		return landing{exists: d.exists, name: name}
 	}
@@ -200,6 +203,9 @@ func (l *Listener) named(dir int, name []byte, b *scratch, how aim) landing {
 	d.path = append(b.whole[:n], name...)
 	return d
 }
+
+// isGuarded tells whether a name, with its NUL, may be that of what is mounted on.
+func (l *Listener) isGuarded(name []byte) bool { return l.Guarded != nil && l.Guarded(text(name)) }
 
 // target is the path that a link at a landing names, absolute; it may be longer
 // than a path can be.

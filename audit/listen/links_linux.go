@@ -5,19 +5,14 @@ import "golang.org/x/sys/unix"
 // plants is the landing where a call would have a symbolic link stand that must
 // not be there; nil for none. A path through /proc is told by lookBehind, and so
 // by the thread's descriptors as they are now: what is wrong then is swept.
-func (l *Listener) plants(c *nameCall, made, taken *landing, swaps bool) *landing {
+func (l *Listener) plants(c *nameCall, made, taken, from *landing, swaps bool) *landing {
 	if l.Links == nil || c.makes == nowhere {
 		return nil
 	}
 	isLink := func(d *landing) bool { return d.ok && d.exists && d.kind == unix.S_IFLNK }
 	switch {
 	case c.copies != nowhere:
-		if follows := c.copies.dir >= 0 && l.call.Args[4]&unix.AT_SYMLINK_FOLLOW != 0; made.exists || follows {
-			return nil
-		}
-		from := l.land(l.argument(c.copies), &l.work[1], stays)
-		defer from.close()
-		if !isLink(&from) {
+		if !isLink(from) {
 			return nil
 		}
 	case c.takes != nowhere:
@@ -34,6 +29,14 @@ func (l *Listener) plants(c *nameCall, made, taken *landing, swaps bool) *landin
 		return made
 	}
 	return nil
+}
+
+// copies is how far the path of what gets a further name is followed.
+func (l *Listener) copies(c *nameCall) aim {
+	if c.copies.dir >= 0 && l.call.Args[4]&unix.AT_SYMLINK_FOLLOW != 0 { // linkat
+		return follows
+	}
+	return stays
 }
 
 func (l *Listener) linkStops(d *landing) bool {

@@ -43,9 +43,11 @@ type Listener struct {
 	// Closed tells whether a path may not be written although its mount may; nil for
 	// none.
 	Closed func(path string) bool
-	// Guards tells whether one is read-only while the mount on it, or above it,
-	// is there. Until a mount that fell off is there again it is not to be written.
-	Guards func(path string) bool
+	// Guards is how one is guarded, and the innermost mount that it lies beneath, whether
+	// the mounts are there at that moment or not. Guarded tells whether a name may be
+	// that of one on which a mount lies; nil for no name.
+	Guards  func(path string) (g audit.Guard, mount string)
+	Guarded func(name string) bool
 	// Remove removes a path of the host that is mounted on inside, where the kernel
 	// would refuse that, or says that it is not its own to remove; nil for nothing.
 	// dir is the folder that the path is in.

@@ -52,7 +52,7 @@ func TakesName(action string) bool {
 // names rules on a call that makes or takes a name.
 func (l *Listener) names(c *nameCall) {
 	swaps := c.swap >= 0 && l.call.Args[c.swap]&unix.RENAME_EXCHANGE != 0
-	var made, taken landing
+	var made, taken, from landing
 	if c.makes != nowhere {
 		how := stays
 		if c.takes == nowhere { // what is there answers EEXIST, wherever it is
@@ -72,11 +72,18 @@ func (l *Listener) names(c *nameCall) {
 		taken = l.land(l.argument(c.takes), &l.work[1], how)
 		defer taken.close()
 	}
-	for _, d := range []*landing{&made, &taken} {
+	if c.copies != nowhere && !made.exists {
+		from = l.land(l.argument(c.copies), &l.work[1], l.copies(c))
+		defer from.close()
+	}
+	for _, d := range []*landing{&made, &taken, &from} {
 		if d.errno != 0 {
 			l.n.Fail(l.FD, d.errno)
 			return
 		}
+	}
+	if c.makes == nowhere && l.removes(c, &taken) || l.guardsName(c, &made, &taken, &from) {
+		return
 	}
 	// What is there already answers EEXIST, but to what replaces it.
 	replaces := c.takes != nowhere
@@ -88,11 +95,8 @@ func (l *Listener) names(c *nameCall) {
 		l.n.Fail(l.FD, unix.EPERM)
 		return
 	}
-	if c.makes == nowhere && l.removes(c, &taken) {
-		return
-	}
 	l.lookBehind(c, &made, &taken)
-	if d := l.plants(c, &made, &taken, swaps); d != nil {
+	if d := l.plants(c, &made, &taken, &from, swaps); d != nil {
 		l.report(ByName, c.action, d.text())
 		l.n.Fail(l.FD, unix.EPERM)
 		return

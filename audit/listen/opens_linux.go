@@ -2,6 +2,8 @@ package listen
 
 import (
 	"golang.org/x/sys/unix"
+
+	"sbx/audit"
 )
 
 // OpenInRoot is the open with RESOLVE_IN_ROOT that could write: refused, whatever it
@@ -59,6 +61,8 @@ func (l *Listener) opens(c *openCall) {
 	case d.errno != 0:
 		l.n.Fail(l.FD, d.errno)
 		return
+	case l.guardsOpen(&d, flags):
+		return
 	case makes && (!d.ok || !d.exists) && l.stops(&d):
 		l.report(ByName, "create", d.text())
 		l.n.Fail(l.FD, unix.EPERM)
@@ -93,14 +97,17 @@ func (l *Listener) opens(c *openCall) {
 	l.makes()
 }
 
-// bare tells whether what lands is to be read-only and lacks the mount that
-// makes it so: the host has replaced it, and it is not mounted again yet.
+// bare tells whether what lands is to be read-only and has no mount that makes it so.
 func (l *Listener) bare(d *landing) bool {
 	if !d.ok || !d.exists || d.mounted {
 		return false
 	}
 	host, ok := l.Host(text(d.path))
-	return ok && l.Guards(host) && !d.isFixed()
+	if !ok {
+		return false
+	}
+	g, _ := l.Guards(host)
+	return g != audit.Unguarded && g != audit.Pinned && !d.isFixed()
 }
 
 // openFlags reads an open's flags, and whether an absolute path is to count from

@@ -6,26 +6,22 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/audit"
 	"sbx/seccomp"
 )
 
 // removes answers the removal of a name that is mounted on and that may be removed
 // all the same. The supervisor does it, with no more rights than the caller has.
 func (l *Listener) removes(c *nameCall, d *landing) bool {
-	if l.Remove == nil || !d.ok || !d.exists || !d.mounted || l.fixed(d) {
+	if l.Remove == nil || !d.ok || !d.exists || l.fixed(d) {
 		return false
 	}
-	folder := c.action == removeFolder
-	if c.takes.dir >= 0 { // unlinkat
-		flags := l.call.Args[2]
-		if flags&^unix.AT_REMOVEDIR != 0 {
-			return false // EINVAL
-		}
-		folder = flags != 0
+	if g, _ := l.guard(d); !d.mounted && g != audit.Pinned && g != audit.Fixed {
+		return false
 	}
-	asked := &l.work[1].path
-	if n := bytes.IndexByte(asked[:], 0); n > 0 && asked[n-1] == '/' && !folder {
-		return false // ENOTDIR
+	folder, e := l.asFolder(c, d)
+	if e != 0 {
+		return false
 	}
 	path, ok := l.Host(text(d.path))
 	if !ok {
@@ -46,6 +42,27 @@ func (l *Listener) removes(c *nameCall, d *landing) bool {
 		l.n.Answer(l.FD, 0)
 	}
 	return true
+}
+
+// asFolder tells whether a call removes folders, and why it cannot remove what is there.
+func (l *Listener) asFolder(c *nameCall, d *landing) (folder bool, e unix.Errno) {
+	folder = c.action == removeFolder
+	if c.takes.dir >= 0 { // unlinkat
+		flags := l.call.Args[2]
+		if flags&^unix.AT_REMOVEDIR != 0 {
+			return false, unix.EINVAL
+		}
+		folder = flags != 0
+	}
+	asked := &l.work[1].path
+	n := bytes.IndexByte(asked[:], 0)
+	switch isDir := d.kind == unix.S_IFDIR; {
+	case isDir && !folder:
+		return folder, unix.EISDIR
+	case !isDir && (folder || n > 0 && asked[n-1] == '/'):
+		return folder, unix.ENOTDIR
+	}
+	return folder, 0
 }
 
 // lower takes from this thread the capabilities that the caller does not have,

@@ -51,7 +51,8 @@ func (x *execution) listen(h *launch.Hooks) {
 	}
 	l := &listen.Listener{FD: x.process.Listener(), Root: x.process.Root(), Views: x.plan.Watch.Views,
 		Sockets: x.plan.Sockets, Programs: x.programs,
-		Forbids: func(string) bool { return false }, Guards: func(string) bool { return false }, Part: wrap.IsProtectedPart,
+		Forbids: func(string) bool { return false }, Part: wrap.IsProtectedPart,
+		Guards:   func(string) (audit.Guard, string) { return audit.Unguarded, "" },
 		Exceeded: func() { x.end("max_commands") }, Refused: x.refused}
 	if x.plan.Counter == wrap.CounterNotify {
 		l.Ledger, l.Tells = &x.ledger, x.plan.Tells
@@ -61,7 +62,8 @@ func (x *execution) listen(h *launch.Hooks) {
 		}
 	}
 	if x.sweep != nil {
-		l.Forbids, l.Empty, l.Guards, l.Part = x.sweep.Forbids, x.sweep.Empty, x.sweep.Guards, x.sweep.Part
+		l.Forbids, l.Empty, l.Part = x.sweep.Forbids, x.sweep.Empty, x.sweep.Part
+		l.Guards, l.Guarded = x.sweep.Guards, x.sweep.Guarded
 		l.Links, l.Makes = x.sweep.Links, x.patrol.makes
 		l.Refused = func(r *listen.Refusal) {
 			x.refused(r)

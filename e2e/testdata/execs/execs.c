@@ -313,6 +313,39 @@ static void deep(int n)
 	printf("won %d tries %d gone %d\n", won, i, gone);
 }
 
+/* replaced: what the host replaces meanwhile is opened for writing, removed, replaced,
+   renamed and linked to, without any race of its own, until a file "stop" is there. It
+   tells how often each came about, and how many calls failed in another way than by the
+   mount of what is replaced. */
+static void replaced(const char *path)
+{
+	int won[5] = {0}, other = 0, wrong = 0;
+	close(open("over", O_CREAT | O_WRONLY, 0644));
+	for (int i = 0; i < 1000000 && access("stop", F_OK); i++) {
+		int fd = open(path, O_WRONLY | O_APPEND);
+		int e[5] = {fd < 0 ? errno : 0};
+		if (fd >= 0)
+			close(fd);
+		e[1] = unlink(path) ? errno : 0;
+		e[2] = rename("over", path) ? errno : 0;
+		e[3] = rename(path, "away") ? errno : 0;
+		e[4] = link(path, "further") ? errno : 0;
+		const int expected[5] = {EROFS, EBUSY, EXDEV, EXDEV, EXDEV};
+		for (int k = 0; k < 5; k++) {
+			won[k] += e[k] == 0;
+			if (e[k] && e[k] != expected[k]) {
+				other++;
+				wrong = e[k];
+			}
+		}
+		if (i == 0) {
+			printf("ready\n");
+			fflush(stdout);
+		}
+	}
+	printf("opened %d removed %d replaced %d renamed %d linked %d other %d (%s)\n", won[0], won[1], won[2], won[3], won[4], other, strerror(wrong));
+}
+
 /* unseen: a protected name by a path that the kernel reads and others do not,
    or resolves as others do not. */
 static void unseen(void)
@@ -399,6 +432,8 @@ int main(int argc, char **argv)
 		printf("ran %d\n", racer(a));
 	else if (!strcmp(mode, "names"))
 		names(a);
+	else if (!strcmp(mode, "replaced"))
+		replaced(argv[2]);
 	else if (!strcmp(mode, "deep"))
 		deep(a);
 	else if (!strcmp(mode, "unseen"))

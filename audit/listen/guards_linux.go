@@ -1,0 +1,111 @@
+package listen
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+)
+
+// A mount that keeps a file from being changed falls off when the host replaces the
+// file, perhaps between the listener's look and the kernel's. So what the kernel
+// would refuse because of a mount is answered here, by the path alone.
+
+// guard is how what lands is guarded by a mount.
+func (l *Listener) guard(d *landing) (g audit.Guard, mount string) {
+	if !d.ok || l.Closed != nil { // without mounts nothing of the kind is answered
+		return audit.Unguarded, ""
+	}
+	host, ok := l.Host(text(d.path))
+	if !ok {
+		return audit.Unguarded, ""
+	}
+	return l.Guards(host)
+}
+
+// guardsOpen answers an open that could change what is guarded.
+func (l *Listener) guardsOpen(d *landing, flags uint64) bool {
+	g, _ := l.guard(d)
+	if g < audit.Fixed {
+		return false
+	}
+	e := unix.EROFS
+	makes := flags&unix.O_CREAT != 0
+	writes := flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0
+	temporary := flags&unix.O_TMPFILE == unix.O_TMPFILE
+	switch isDir := d.kind == unix.S_IFDIR; {
+	case !d.exists && (g == audit.Fixed || !makes): // it is not to come into being, or ENOENT
+		return false
+	case !d.exists:
+		l.report(ReadOnly, "create", d.text())
+	case makes && flags&unix.O_EXCL != 0 && !temporary:
+		e = unix.EEXIST
+	case !writes:
+		return false
+	case isDir && temporary:
+		l.report(ReadOnly, "create", d.text())
+	case isDir:
+		e = unix.EISDIR
+	case flags&unix.O_DIRECTORY != 0:
+		e = unix.ENOTDIR
+	case d.kind == unix.S_IFLNK:
+		e = unix.ELOOP
+	case d.kind != unix.S_IFREG: // a FIFO is written on a read-only mount, too
+		return false
+	case accessAt(d.dir, d.name, unix.W_OK) == unix.EACCES:
+		e = unix.EACCES
+	default:
+		l.report(ReadOnly, "open for writing", d.text())
+	}
+	l.n.Fail(l.FD, e)
+	return true
+}
+
+// guardsName answers a call that makes or takes a name, where that is guarded, or that
+// gives what is guarded a further name, by which it could be written.
+func (l *Listener) guardsName(c *nameCall, made, taken, from *landing) bool {
+	gm, in := l.guard(made)
+	gt, out := l.guard(taken)
+	gf, _ := l.guard(from)
+	var cause Cause
+	var e unix.Errno
+	d := made
+	switch {
+	case from.unread:
+		cause, e = ByName, unix.EPERM
+	case gf >= audit.Fixed && from.exists && from.kind != unix.S_IFDIR && gm != audit.Within:
+		l.n.Fail(l.FD, unix.EXDEV)
+		return true
+	case gm < audit.Pinned && gt < audit.Pinned:
+		return false
+	case c.takes == nowhere: // to make what is there answers EEXIST
+		if gm != audit.Within || made.exists {
+			return false
+		}
+		cause, e = ReadOnly, unix.EROFS
+	case c.makes != nowhere && in != out:
+		if cause, e = ReadOnly, unix.EXDEV; gm != audit.Within {
+			d = taken
+		}
+	case gt == audit.Within:
+		cause, e, d = ReadOnly, unix.EROFS, taken
+	case !taken.exists:
+		return false
+	case gt >= audit.Pinned && c.makes == nowhere:
+		if _, e = l.asFolder(c, taken); e != 0 {
+			l.n.Fail(l.FD, e)
+			return true
+		}
+		cause, e, d = ByName, unix.EBUSY, taken
+	case gt >= audit.Pinned && l.stops(made):
+		return false
+	case gt >= audit.Pinned:
+		cause, e, d = ByName, unix.EBUSY, taken
+	case !made.exists, c.swap >= 0 && l.call.Args[c.swap]&unix.RENAME_NOREPLACE != 0, made.file == taken.file:
+		return false // it is not to come into being, or EEXIST, or nothing is done
+	default:
+		cause, e = ByName, unix.EBUSY
+	}
+	l.report(cause, c.action, d.text())
+	l.n.Fail(l.FD, e)
+	return true
+}
