@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"crypto/sha256"
 	"slices"
 	"strings"
 
@@ -112,26 +113,27 @@ func (g *gatherer) file(fd int, name, rel string, st *unix.Stat_t) {
 func holes(st *unix.Stat_t) int64 { return max(st.Size-st.Blocks*512, 0) }
 
 // digestFD is the sha256 of a file of a known size in hex; "" where it cannot
-// be read or has another size by now.
+// be read or has another size by now. Holes are not read.
 func digestFD(fd int, size int64, block []byte) string {
-	h := newHash()
-	var n int64
-	for n <= size {
-		m, err := unix.Read(fd, block)
-		if err == unix.EINTR {
-			continue
+	h := sha256.New()
+	for at := int64(0); at < size; {
+		from, to := dataAt(fd, at, size)
+		clear(block)
+		for ; at < from; at += min(int64(len(block)), from-at) {
+			h.Write(block[:min(int64(len(block)), from-at)])
 		}
-		if err != nil {
-			return ""
+		for at < to {
+			n, err := pread(fd, block[:min(int64(len(block)), to-at)], at)
+			if err != nil || n == 0 {
+				return ""
+			}
+			h.Write(block[:n])
+			at += int64(n)
 		}
-		if m == 0 {
-			break
-		}
-		h.write(block[:m])
-		n += int64(m)
 	}
-	if n != size {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Size != size {
 		return ""
 	}
-	return h.sum()
+	return hexOf(string(h.Sum(nil)))
 }

@@ -3,7 +3,7 @@ package audit
 import "golang.org/x/sys/unix"
 
 // The bounds of a copy, which a move from another mount is, and how many as large as
-// that a sweep makes: what is moved away may be holes, which cost their maker nothing.
+// that a sweep makes.
 const (
 	maxCopies    = 4
 	maxCopyBytes = 256 << 20
@@ -12,7 +12,8 @@ const (
 )
 
 // copier copies within bounds, by descriptors, following nothing: files,
-// folders, and links as links. Devices, FIFOs and sockets are dropped.
+// folders, and links as links; of files what is no hole. Devices, FIFOs and sockets are
+// dropped.
 type copier struct {
 	bytes int64
 	names int
@@ -64,21 +65,29 @@ func (c *copier) file(from int, name string, to int, as string, mode uint32) err
 		return nil // swapped meanwhile for something that is dropped
 	}
 	buf := make([]byte, 64<<10)
-	for {
-		n, err := unix.Read(in, buf)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil || n == 0 {
+	for at := int64(0); at < st.Size; {
+		from, to := dataAt(in, at, st.Size)
+		if at, err = unix.Seek(out, from, unix.SEEK_SET); err != nil {
 			return err
 		}
-		if c.bytes -= int64(n); c.bytes < 0 {
-			return unix.EFBIG
-		}
-		if err = writeAll(out, buf[:n]); err != nil {
-			return err
+		for at < to {
+			n, err := pread(in, buf[:min(int64(len(buf)), to-at)], at)
+			if err != nil {
+				return err
+			}
+			if n == 0 { // it is shorter by now
+				return unix.Ftruncate(out, at)
+			}
+			if c.bytes -= int64(n); c.bytes < 0 {
+				return unix.EFBIG
+			}
+			if err = writeAll(out, buf[:n]); err != nil {
+				return err
+			}
+			at += int64(n)
 		}
 	}
+	return unix.Ftruncate(out, st.Size)
 }
 
 func (c *copier) folder(from int, name string, to int, as string, depth int) error {

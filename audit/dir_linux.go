@@ -139,6 +139,32 @@ func readFull(fd int, buf []byte) (int, error) {
 	return n, nil
 }
 
+func pread(fd int, buf []byte, at int64) (int, error) {
+	for {
+		n, err := unix.Pread(fd, buf, at)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}
+
+// dataAt is the next part of a file, from a place on, that is no hole. Where the file
+// system does not tell, all is.
+func dataAt(fd int, at, size int64) (from, to int64) {
+	from, err := unix.Seek(fd, at, unix.SEEK_DATA)
+	switch {
+	case err == unix.ENXIO:
+		return size, size
+	case err != nil:
+		return at, size
+	}
+	to, err = unix.Seek(fd, from, unix.SEEK_HOLE)
+	if from = min(max(from, at), size); err != nil || to <= from {
+		to = size
+	}
+	return from, min(to, size)
+}
+
 // writeAll writes all of b.
 func writeAll(fd int, b []byte) error {
 	for len(b) > 0 {

@@ -130,6 +130,15 @@ func (w *writer) keyList(k string, list []string) {
 
 const hexDigits = "0123456789abcdef"
 
+// hexOf is bytes in hex.
+func hexOf(s string) string {
+	out := make([]byte, 0, 2*len(s))
+	for i := range len(s) {
+		out = append(out, hexDigits[s[i]>>4], hexDigits[s[i]&15])
+	}
+	return string(out)
+}
+
 // appendString appends s as a JSON string (RFC 8259, section 7), hidden characters
 // escaped. A byte that is not UTF-8 becomes the four characters \xNN, and a backslash
 // before what would be read as such \x5c, so that two odd names stay two names. A

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"crypto/sha256"
 	"slices"
 	"time"
 
@@ -169,9 +170,8 @@ func canonicalDocument(dst []byte, d *spec.SandboxSpec) []byte {
 }
 
 func digestHex(b []byte) string {
-	h := newHash()
-	h.write(b)
-	return h.sum()
+	sum := sha256.Sum256(b)
+	return hexOf(string(sum[:]))
 }
 
 func (r *Record) appendBackend(w *writer) {
