@@ -168,6 +168,8 @@ func (x *execution) stepProblem(e *launch.StepError) error {
 	switch unix.Errno(e.Errno) {
 	case unix.ELOOP:
 		p.Why = "a link stands there now, and none did when the path was looked up"
+	case unix.EAGAIN:
+		p.Help = "where no process can be made raise their limit (ulimit -u, TasksMax=, a container's pids limit)"
 	case unix.ENOSPC:
 		p.Why = "a limit of the kernel is reached (" + p.Why + ")"
 		p.Help = "see /proc/sys/user/max_*_namespaces and /proc/sys/fs/mount-max"

@@ -4,7 +4,7 @@
 // installs a handler for most signals and raises RLIMIT_NOFILE before any Go
 // code runs; what they were is the command's due, so they are noted here.
 // Written to: ·entry, see entry_linux.go. And a runtime that fails would end the
-// program with 2, the status of a bad command line: see fatal_linux.go.
+// program with 2, the status of a bad command line: see fatal_unsafe.go.
 
 GLOBL ·entry(SB), NOPTR, $64
 
@@ -116,7 +116,7 @@ auxiliary:
 	REP; MOVSQ
 	JMP	_rt0_amd64_linux(SB)
 
-// abandon is the handler of SIGABRT, see fatal_linux.go.
+// abandon is the handler of SIGABRT, see fatal_unsafe.go.
 TEXT ·abandon(SB), NOSPLIT|NOFRAME, $0
 	CMPQ	·started(SB), $0
 	JNE	ends
