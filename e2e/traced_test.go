@@ -89,7 +89,7 @@ func TestBudgetUnderPtrace(t *testing.T) {
 		used, refused      int
 		ended, observation string
 	}{
-		{`{"max_commands":2}`, "0\n126\nend\n", 0, 2, 1, "command", "enforced"},
+		{`{"max_commands":2}`, "0\n126\nend\n", 0, 2, 1, "command", "degraded"},
 		{`{"access_mode":"workspace-write","max_commands":2}`, "0\n126\nend\n", 0, 2, 1, "command", "enforced"},
 		{`{"access_mode":"workspace-write","max_commands":3}`, "0\n0\nend\n", 0, 3, 0, "command", "enforced"},
 		{`{"access_mode":"workspace-write","max_commands":2,"on_exceed":"kill"}`, "0\n", 124, 2, 1, "max_commands", "enforced"},
