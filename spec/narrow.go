@@ -25,7 +25,9 @@ func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
 	if err != nil {
 		return Resolved{}, err
 	}
-	r, err := Resolve(doc, in)
+	under := in
+	under.Folders = append(in.Folders[:len(in.Folders):len(in.Folders)], parent.workedIn()...)
+	r, err := Resolve(doc, under)
 	if err != nil {
 		return Resolved{}, err
 	}

@@ -144,6 +144,22 @@ func TestChainKnowsAllFolders(t *testing.T) {
 	}
 }
 
+// What a parent has written is a command's for what narrows it, too, even where that
+// writes elsewhere.
+func TestNarrowKnowsTheParentsFolders(t *testing.T) {
+	in := linkInputs("/out")
+	parent := decodeAt(t, `{"access_mode":"workspace-write","working_dir":"/data"}`)
+	child := decodeAt(t, `{"access_mode":"read-only","working_dir":"/data/sub","filesystem":{"read":["@system","/data/far"]}}`)
+	all, err := Chain([]*SandboxSpec{parent, child}, in)
+	if err == nil || !strings.Contains(err.Error(), "/data/far is a link") {
+		t.Errorf("%v %v", all, err)
+	}
+	child = decodeAt(t, `{"access_mode":"read-only","working_dir":"/data/sub","filesystem":{"read":["@system","/data/near"]}}`)
+	if _, err := Chain([]*SandboxSpec{parent, child}, in); err != nil {
+		t.Error(err)
+	}
+}
+
 // --input and --output, and what else a flag names.
 func TestPlantedLinksOfFlags(t *testing.T) {
 	for _, c := range []struct {
