@@ -36,11 +36,14 @@ func limitFindings(in spec.Inputs) []finding {
 				continue
 			}
 			f.detail = e.Reason
-			if e.Status == wrap.Enforced {
+			group := "cgroup v" + strconv.Itoa(g.Version) + ", in " + spec.Name(g.Dir)
+			switch {
+			case g.State == wrap.Yes && e.Status == wrap.Degraded: // held but for what the reason says
+				f.state, f.detail = "yes", group+"; "+e.Reason
+			case g.State == wrap.Yes && e.Status == wrap.Enforced:
+				f.state, f.detail = "yes", group
+			case e.Status == wrap.Enforced:
 				f.state, f.detail = "yes", e.By
-				if g.State == wrap.Yes {
-					f.detail = "cgroup v" + strconv.Itoa(g.Version) + ", in " + spec.Name(g.Dir)
-				}
 			}
 		}
 		if f.state == "no" && h.Parent == nil {

@@ -5,9 +5,8 @@
 package main
 
 import (
-	"sbx/wrap/launch"
-
 	"sbx/spec"
+	"sbx/wrap/launch"
 )
 
 // version is set by the linker.
