@@ -125,17 +125,19 @@ func (l *lookup) anyBelow(at place, lo, hi, skip int) bool {
 // groups splits rows by their next name, in the names' order. That is not
 // always the rows' order: "a.b" comes before "a/b", but "a" before "a.b".
 func (l *lookup) groups(lo, hi, skip int) []group {
-	gs := make([]group, 0, hi-lo)
+	gs := make([]group, 0, (hi-lo+1)/2)
 	sorted := true
+	last := ""
 	for i := lo; i < hi; i++ {
-		name, _, _ := strings.Cut(l.path(i)[skip:], "/")
+		path := l.path(i)[skip:]
 		n := len(gs)
-		if n > 0 && gs[n-1].name == name {
+		if n > 0 && strings.HasPrefix(path, last) && (len(path) == len(last) || path[len(last)] == '/') {
 			gs[n-1].hi = i + 1
 			continue
 		}
-		sorted = sorted && (n == 0 || gs[n-1].name < name)
-		gs = append(gs, group{lo: i, hi: i + 1, name: name})
+		name, _, _ := strings.Cut(path, "/")
+		sorted = sorted && last < name
+		gs, last = append(gs, group{lo: i, hi: i + 1, name: name}), name
 	}
 	if !sorted {
 		slices.SortStableFunc(gs, func(a, b group) int { return strings.Compare(a.name, b.name) })
