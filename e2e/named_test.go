@@ -24,7 +24,12 @@ var namingFiles = []struct{ settings, text, program, free string }{
 	{"mise.toml", "[tasks.a]\nrun = 'p/free'\n[hooks]\nenter = 'sh p/enter.sh'\n", "p/enter.sh", "p/free"},
 	{".aider.conf.yml", "read: p/free\nlint-cmd:\n  - p/lint.py\n", "p/lint.py", "p/free"},
 	{".git/hooks/pre-commit", "#!/bin/sh\nexec p/commit \"$@\"\n", "p/commit", "p/free"},
-	{".mcp.json", `{"a": {"command": "node_modules/x/p.js", "args": ["p/run.js"]}}`, "p/run.js", "node_modules/x/p.js"},
+	{".claude/settings.json", `{"hooks": {"a": "python3 $CLAUDE_PROJECT_DIR/p/main.py; npx tsc -p p/tsconfig.json"}}`, "p/main.py", "p/tsconfig.json"},
+	{".claude/settings.json", `{"hooks": {"a": "$CLAUDE_PROJECT_DIR/p/lint.sh; jq -r .name package.json"}}`, "p/lint.sh", "package.json"},
+	{".envrc", "source_env $PWD/p/env\n", "p/env", "p/free"},
+	{".husky/pre-commit", "cd p && ./hook\n", "p/hook", "p/free"},
+	{".mcp.json", `{"a": {"command": "npx", "args": ["-p", "p/free.json", "tsx", "p/run.ts"]}}`, "p/run.ts", "p/free.json"},
+	{".mcp.json", `{"a": {"command": "node", "args": ["node_modules/x/p.js", "p/run.js"]}}`, "p/run.js", "node_modules/x/p.js"},
 }
 
 // A program that settings name is as they are: whoever changes it has it run on the

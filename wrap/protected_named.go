@@ -10,7 +10,7 @@ type Format uint8
 
 // The formats.
 const (
-	Strings Format = iota // JSON, comments or not: the words of its strings
+	Strings Format = iota // JSON, comments or not: its strings, each a name or a command as in a script
 	Lines                 // TOML, YAML and their like: the words of its lines
 	Script                // a shell's: the words that are run or read, and names of executable files
 )

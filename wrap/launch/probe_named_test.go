@@ -57,6 +57,21 @@ func TestNamedPrograms(t *testing.T) {
 			files: map[string]string{".mcp.json": `["in/x.py", "y.py", "tools/in"]`, "tools/in/y.py": "", "tools/in/in/x.py": "", "y.py": ""},
 			want:  map[string]string{"tools/in/y.py": ".mcp.json", "tools/in/in/x.py": ".mcp.json", "y.py": ".mcp.json"},
 		},
+		"behind a variable, and after cd": {
+			files: map[string]string{
+				".mcp.json": `["$ROOT/a/x", "python3 $A/a/y", "cd $B/c && ./z"]`, "a/x": "", "a/y": "", "c/z": "",
+				".envrc": "source_env $PWD/a/e\n", "a/e": "", ".husky/pre-commit": "cd d && ./h\n", "d/h": "",
+			},
+			want: map[string]string{"a/x": ".mcp.json", "a/y": ".mcp.json", "c/z": ".mcp.json", "a/e": ".envrc", "d/h": ".husky/pre-commit"},
+		},
+		"no operands that nothing runs": {
+			files: map[string]string{
+				".mcp.json":             `{"a": {"command": "npx", "args": ["-p", "tsconfig.json", "./run"]}, "b": {"command": "node", "args": ["b.js"]}}`,
+				".claude/settings.json": `{"hooks": [{"command": "npx tsc -p tsconfig.json; jq -r .name package.json; make -f Makefile src/app.ts"}]}`,
+				"tsconfig.json":         "", "package.json": "", "Makefile": "", "src/app.ts": "", "run": "#!/bin/sh\n", "b.js": "",
+			},
+			want: map[string]string{"run": ".mcp.json", "b.js": ".mcp.json"},
+		},
 		"not what the document opens": {
 			files: map[string]string{".mcp.json": `["a", "b"]`, "a": "", "b": ""},
 			prepare: func(dir string, s *gitSearch) {

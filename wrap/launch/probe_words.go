@@ -3,21 +3,34 @@ package launch
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"sbx/wrap"
 )
 
-// wordBreaks part the words of a command line, wherever it stands: "$DIR/x",
-// "${DIR}/x" and "--file=x" give /x and x. What is left of a path that began with a
-// variable begins with a slash, and is looked for in the workspace.
+// wordBreaks part the words of a command line, wherever it stands: "$DIR/x" gives /x,
+// "${DIR}/x" that and DIR, and "--file=x" x. What is left of a path that began with
+// a variable begins with a slash, and is looked for in the workspace.
 const wordBreaks = " \t\r\n;&|()<>\"'`!=${},:[]"
+
+// nameBytes are those of a shell's variable.
+const nameBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
 // fineWords calls each for the words of a text; an option names no file.
 func fineWords(text string, each func(word string)) {
-	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune(wordBreaks, c) }) {
-		if word[0] != '-' {
-			each(word)
+	for text != "" {
+		end := strings.IndexAny(text, wordBreaks)
+		if end < 0 {
+			end = len(text)
+		}
+		if end > 0 && text[0] != '-' {
+			each(text[:end])
+		}
+		switch text = text[end:]; {
+		case text == "":
+		case text[0] == '$':
+			text = strings.TrimLeft(text[1:], nameBytes)
+		default:
+			text = text[1:]
 		}
 	}
 }
@@ -29,19 +42,9 @@ func namedWords(n *wrap.Naming, text string, each func(word string, runs bool)) 
 	if n.When != "" && !strings.Contains(text, n.When) {
 		return
 	}
-	all := func(value string) {
-		if value[0] != '-' {
-			each(value, true)
-		}
-		fineWords(value, func(word string) {
-			if word != value {
-				each(word, true)
-			}
-		})
-	}
 	switch n.Format {
 	case wrap.Strings:
-		jsonStrings(n, text, all)
+		jsonStrings(n, text, func(value string, runs bool) { stringWords(value, runs, each) })
 	case wrap.Lines:
 		keyedLines(n, text, func(line string) {
 			for _, quote := range []string{`"`, `'`} {
@@ -54,118 +57,26 @@ func namedWords(n *wrap.Naming, text string, each func(word string, runs bool)) 
 			fineWords(line, func(word string) { each(word, true) })
 		})
 	case wrap.Script:
-		scriptWords(text, each)
+		scriptWords(text, false, each)
 	}
 }
 
-// jsonStrings calls each for the strings of a JSON text that stand beneath a key of
-// the row's. It is a scan for strings, brackets and colons, and not a parser: it
-// takes comments, further commas, single quotes and keys without any as they are,
-// and what no reader would take it gives all the same.
-func jsonStrings(n *wrap.Naming, text string, each func(value string)) {
-	all := len(n.Keys) == 0
-	depth, within, keyed := 0, -1, false
-	for at := 0; at < len(text); {
-		if at = afterComments(text, at); at == len(text) {
-			return
-		}
-		switch c := text[at]; {
-		case c == '{' || c == '[':
-			depth++
-			if keyed && within < 0 {
-				within = depth
-			}
-			keyed = false
-			at++
-		case c == '}' || c == ']':
-			if depth == within {
-				within = -1
-			}
-			depth--
-			keyed = false
-			at++
-		case c == ',':
-			keyed = false
-			at++
-		case c == '"' || c == '\'' || isLetter(int(c)) || c == '_' || c == '$':
-			value, size := jsonWord(text[at:])
-			at = afterComments(text, at+size)
-			switch {
-			case strings.HasPrefix(text[at:], ":"):
-				keyed = n.HasKey(value)
-				at++
-			case (all || within >= 0 || keyed) && value != "" && (c == '"' || c == '\''):
-				each(value)
-			}
-		default:
-			at++
+// stringWords calls each for a string of a JSON text and for its words. One that a
+// shell would part is a command line; in any other, runs holds for all of it.
+func stringWords(value string, runs bool, each func(word string, runs bool)) {
+	if value[0] != '-' {
+		each(value, runs)
+	}
+	rest := func(word string, runs bool) {
+		if word != value {
+			each(word, runs)
 		}
 	}
-}
-
-// afterComments is where after at neither blanks nor comments go on.
-func afterComments(text string, at int) int {
-	for {
-		rest := strings.TrimLeft(text[at:], " \t\r\n")
-		end := ""
-		switch {
-		case strings.HasPrefix(rest, "//"):
-			end = "\n"
-		case strings.HasPrefix(rest, "/*"):
-			end = "*/"
-		default:
-			return len(text) - len(rest)
-		}
-		_, rest, _ = strings.Cut(rest[2:], end)
-		at = len(text) - len(rest)
+	if strings.ContainsAny(value, " \t\n;&|()<>`") {
+		scriptWords(value, true, rest)
+		return
 	}
-}
-
-// jsonWord is the string, or the word without quotes, that a text begins with, and
-// how long it is there. A string ends with its line where it lacks a quote.
-func jsonWord(text string) (value string, size int) {
-	quote := text[0]
-	if quote != '"' && quote != '\'' {
-		for size < len(text) && (isKeyByte(int(text[size])) || text[size] == '_' || text[size] == '$') {
-			size++
-		}
-		return text[:size], size
-	}
-	var b []byte
-	for size = 1; size < len(text); size++ {
-		switch c := text[size]; {
-		case c == quote:
-			return string(b), size + 1
-		case c == '\n':
-			return string(b), size
-		case c == '\\' && size+1 < len(text):
-			size++
-			c, more := jsonEscape(text[size:])
-			b = utf8.AppendRune(b, c)
-			size += more
-		default:
-			b = append(b, c)
-		}
-	}
-	return string(b), size
-}
-
-// jsonEscape is what an escape stands for, and how much more than one byte it takes.
-func jsonEscape(text string) (c rune, more int) {
-	switch text[0] {
-	case 'n', 'r', 't', 'b', 'f':
-		return ' ', 0
-	case 'u':
-		for more < 4 && more+1 < len(text) {
-			digit := strings.IndexByte("0123456789abcdef", lower(int(text[more+1])))
-			if digit < 0 {
-				break
-			}
-			c, more = c<<4|rune(digit), more+1
-		}
-		return c, more
-	}
-	return rune(text[0]), 0
+	fineWords(value, func(word string) { rest(word, runs) })
 }
 
 // keyedLines calls each for the lines of a text that stand under a key of the
@@ -207,8 +118,9 @@ func firstKey(line string) string {
 
 // scriptWords calls each for the words of a shell's text: run are those with a
 // slash that begin a command, and what comes after a program that runs its operands.
-// In another language's nothing tells where a command begins.
-func scriptWords(text string, each func(word string, runs bool)) {
+// In another language's nothing tells where a command begins. Of the rest it gives
+// what looks like a path and the folders of cd, or every word.
+func scriptWords(text string, every bool, each func(word string, runs bool)) {
 	first, _, _ := strings.Cut(text, "\n")
 	shell := isShellLine(first)
 	text = strings.ReplaceAll(text, "\\\n", " ")
@@ -217,18 +129,17 @@ func scriptWords(text string, each func(word string, runs bool)) {
 			continue
 		}
 		for command := range strings.FieldsFuncSeq(line, func(c rune) bool { return strings.ContainsRune(";&|()`", c) }) {
-			begins, run := shell, false
+			begins, run, enters := shell, false, false
 			for field := range strings.FieldsSeq(command) {
-				next := run
+				next, entersNext := run, false
 				fineWords(field, func(word string) {
-					if slices.Contains(runners[:], base(word)) || strings.HasPrefix(base(word), "python") {
-						next = true
-					}
-					if slash := strings.IndexByte(word, '/') >= 0; slash || run || strings.IndexByte(word, '.') >= 0 {
+					next = next || isRunner(word) || begins && word == "."
+					entersNext = entersNext || word == "cd" || word == "pushd"
+					if slash := strings.IndexByte(word, '/') >= 0; every || slash || run || enters || strings.IndexByte(word, '.') >= 0 {
 						each(word, run || begins && slash)
 					}
 				})
-				run = next
+				run, enters = next, entersNext
 				begins = begins && (slices.Contains(openers[:], field) || strings.IndexByte(field, '=') > 0)
 			}
 		}
@@ -244,8 +155,20 @@ func isShellLine(first string) bool {
 var openers = [...]string{"!", "command", "do", "elif", "else", "env", "eval", "exec", "if", "nice", "sudo", "then", "time", "until", "while", "{"}
 
 // runners are programs and words of a shell's, direnv's among them, that run or read
-// what their operands name.
+// what their operands name; "." is one too where it begins a command.
 var runners = [...]string{
-	".", "bash", "bun", "dash", "deno", "fish", "go", "java", "ksh", "lua", "node", "perl", "php", "pwsh", "ruby",
-	"sh", "source", "source_env", "source_env_if_exists", "ts-node", "tsx", "uv", "zsh",
+	"bash", "bats", "bun", "dash", "deno", "fish", "go", "ipython", "java", "julia", "ksh", "lua", "node", "nodejs",
+	"perl", "php", "pwsh", "pypy3", "Rscript", "ruby", "sh", "source", "source_env", "source_env_if_exists",
+	"ts-node", "tsx", "uv", "zsh", "zx",
+}
+
+// isRunner tells whether a word is one of the runners, or a python of any version.
+func isRunner(word string) bool {
+	return slices.Contains(runners[:], base(word)) || strings.HasPrefix(base(word), "python")
+}
+
+// hasRunner tells whether one of the words of a text is a runner.
+func hasRunner(text string) (has bool) {
+	fineWords(text, func(word string) { has = has || isRunner(word) })
+	return has
 }
