@@ -46,13 +46,13 @@ func (b *box) furnish() {
 }
 
 // agent runs a shell script as if the agent of that name did: sbx knows it by
-// its name.
+// its name, where no command may have put it.
 func (b *box) agent(name, spec, script string) result {
 	b.t.Helper()
 	b.write(b.ws+"/run.sh", script+"\necho end\n")
-	b.write(b.ws+"/"+name, "#!/bin/sh\nexec /bin/sh "+b.ws+"/run.sh\n")
-	must(b.t, os.Chmod(b.ws+"/"+name, 0o755))
-	return b.run(spec, b.ws+"/"+name)
+	b.write(b.out+"/"+name, "#!/bin/sh\nexec /bin/sh "+b.ws+"/run.sh\n")
+	must(b.t, os.Chmod(b.out+"/"+name, 0o755))
+	return b.run(spec, b.out+"/"+name)
 }
 
 // agentTries runs attempts of the probe as an agent would.

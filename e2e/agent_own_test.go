@@ -94,9 +94,9 @@ func TestAgentLockedIsRenewed(t *testing.T) {
 	b := newBox(t)
 	b.furnish()
 	config := b.home + "/.codex/config.toml"
-	b.write(b.ws+"/codex", "#!/bin/sh\n"+`echo ready; while read -r line; do eval "$line"; done; echo end`+"\n")
-	must(t, os.Chmod(b.ws+"/codex", 0o755))
-	s := b.start(specWW, b.ws+"/codex")
+	b.write(b.out+"/codex", "#!/bin/sh\n"+`echo ready; while read -r line; do eval "$line"; done; echo end`+"\n")
+	must(t, os.Chmod(b.out+"/codex", 0o755))
+	s := b.start(specWW, b.out+"/codex")
 	s.expect("ready")
 	k := &talk{started: s}
 	k.settled()

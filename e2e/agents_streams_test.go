@@ -55,7 +55,7 @@ func newActor(t *testing.T, name, stream string) *actor {
 	must(t, err)
 	a.stream = string(text)
 	a.write("ws/stream", a.stream)
-	must(t, os.WriteFile(a.ws+"/"+name, []byte(play), 0o755))
+	must(t, os.WriteFile(a.out+"/"+name, []byte(play), 0o755))
 	return a
 }
 
@@ -69,7 +69,7 @@ func (a *actor) as(how string, flags ...string) []string {
 	os.Remove(a.ws + "/ended")
 	os.Remove(a.ws + "/args")
 	a.env = append(slices.DeleteFunc(a.env, func(v string) bool { return strings.HasPrefix(v, "HOW=") }), "HOW="+how)
-	return slices.Concat([]string{"./" + a.name}, flags, streamFlags[a.name])
+	return slices.Concat([]string{a.out + "/" + a.name}, flags, streamFlags[a.name])
 }
 
 // args are the agent's arguments; nil where it did not run.
@@ -127,7 +127,7 @@ func TestAgentStreamPasses(t *testing.T) {
 // Flags go right behind the program's name; the record tells what was typed.
 func TestAgentGetsItsFlags(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")
-	typed := append([]string{"./claude"}, streamFlags["claude"]...)
+	typed := append([]string{a.out + "/claude"}, streamFlags["claude"]...)
 	r := a.act(`{"access_mode": "workspace-write", "tools_allowed": ["Read", "Write", "Bash(ls:*)", "Bash(git:*)", "Bash(cat:*)"]}`, "")
 	given := a.given()
 	if r.code != 0 || len(given) < 8 || given[0] != "--allowedTools" || !slices.Equal(given[len(given)-5:], typed[1:]) {
@@ -136,12 +136,12 @@ func TestAgentGetsItsFlags(t *testing.T) {
 	if asked := texts(r.rec.at("command", "asked")); asked != texts(typed) {
 		t.Errorf("asked: %s", asked)
 	}
-	if argv := texts(r.rec.at("command", "argv")); argv != texts(append([]string{"./claude"}, given...)) {
+	if argv := texts(r.rec.at("command", "argv")); argv != texts(append([]string{a.out + "/claude"}, given...)) {
 		t.Errorf("argv: %s", argv)
 	}
 	// Where nothing is said of tools, or the command is to be no agent, it gets
 	// what was typed.
-	for _, spec := range []string{`{"access_mode": "workspace-write"}`, `{"access_mode": "workspace-write", "agent": "none"}`} {
+	for _, spec := range []string{`{"access_mode": "workspace-write"}`, `{"access_mode": "workspace-write", "agent": "none", "filesystem": {"read": ["/", "` + a.out + `"]}}`} {
 		r = a.act(spec, "")
 		if !slices.Equal(a.given(), typed[1:]) || r.rec.at("command", "asked") != nil {
 			t.Errorf("%s: %q; %v", spec, a.given(), r)
@@ -151,9 +151,9 @@ func TestAgentGetsItsFlags(t *testing.T) {
 		t.Errorf("none is watched: %v", r)
 	}
 	// A program of any name is an agent where a document says so.
-	must(t, os.Rename(a.ws+"/claude", a.ws+"/wrapper"))
+	must(t, os.Rename(a.out+"/claude", a.out+"/wrapper"))
 	a.name = "wrapper"
-	r = a.run(`{"access_mode": "workspace-write", "agent": "claude", "tools_allowed": ["Read"]}`, append([]string{"env", "A=b", "./wrapper"}, typed[1:]...)...)
+	r = a.run(`{"access_mode": "workspace-write", "agent": "claude", "tools_allowed": ["Read"]}`, append([]string{"env", "A=b", a.out + "/wrapper"}, typed[1:]...)...)
 	if given = a.given(); len(given) == 0 || given[0] != "--allowedTools" || r.rec.text("agent", "name") != "claude" {
 		t.Errorf("%q; %v", given, r)
 	}
@@ -269,7 +269,7 @@ func TestToolsOutside(t *testing.T) {
 // being in the layer of its home, where nobody reads it, and the refusal says so.
 func TestTurnsWithoutStateFolder(t *testing.T) {
 	a := newActor(t, "codex", "codex-basic.jsonl")
-	argv := []string{"./codex", "exec", "--json", "x"}
+	argv := []string{a.out + "/codex", "exec", "--json", "x"}
 	const turns = `{"access_mode": "workspace-write", "max_turns": 9}`
 	must(t, os.RemoveAll(a.home+"/.codex"))
 	a.as("")
@@ -285,9 +285,9 @@ func TestNoStreamToRead(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")
 	const turns = `{"access_mode": "workspace-write", "max_turns": 9}`
 	for what, c := range map[string]struct{ argv, word string }{
-		"no flag":     {"./claude -p x", "--output-format stream-json"},
+		"no flag":     {"../out/claude -p x", "--output-format stream-json"},
 		"no agent":    {"sh -c true", "no agent that sbx knows"},
-		"the control": {"./claude -p x --output-format stream-json --verbose", ""},
+		"the control": {"../out/claude -p x --output-format stream-json --verbose", ""},
 	} {
 		a.as("")
 		r := a.run(turns, strings.Fields(c.argv)...)

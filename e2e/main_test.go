@@ -117,13 +117,14 @@ func isFresh(bin string) bool {
 }
 
 // findElsewhere makes a folder that lies beneath none of the folders that are
-// private inside. An ordinary user without such a place tests beneath /tmp only.
+// private inside: in SBX_TEST_ELSEWHERE, if that is set. An ordinary user without such
+// a place tests beneath /tmp only.
 func findElsewhere() string {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return ""
 	}
-	for _, root := range []string{home, "/srv", "/opt", "/var/lib"} {
+	for _, root := range []string{os.Getenv("SBX_TEST_ELSEWHERE"), home, "/srv", "/opt", "/var/lib"} {
 		real, err := filepath.EvalSymlinks(root)
 		if err != nil || isPrivate(real) {
 			continue

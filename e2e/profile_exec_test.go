@@ -79,7 +79,7 @@ func TestAgentUnderAProfile(t *testing.T) {
 		t.Fatalf("%q: %v", a.given(), r)
 	}
 	argv := texts(r.rec.at("command", "argv"))
-	if !strings.HasPrefix(argv, `["./claude","--allowedTools","Read","Grep","Glob",`) || !strings.Contains(argv, `"--permission-mode","default"`) {
+	if !strings.HasPrefix(argv, `["`+a.out+`/claude","--allowedTools","Read","Grep","Glob",`) || !strings.Contains(argv, `"--permission-mode","default"`) {
 		t.Errorf("%s", argv)
 	}
 	a.args = []string{"--profile", "read-only"}

@@ -126,6 +126,16 @@ func (t *Trees) Follow(abs string) (Path, *Problem) {
 	return p, nil
 }
 
+// Holds tells whether a command may have made what an absolute path leads to, or chosen
+// where it leads: that lies in one of the trees, or a link on the way does.
+func (t *Trees) Holds(abs string) bool {
+	if !t.known {
+		t.gather()
+	}
+	p, err := resolvePath(t.in.Paths, abs)
+	return err != nil || t.holding(p.Real, func(*treeAt) bool { return true }) || len(t.planted(&p)) > 0
+}
+
 // planted are the links on the way to p that stand in one of the trees.
 func (t *Trees) planted(p *Path) (links []*Link) {
 	if !t.known && len(p.Links) > 0 {

@@ -9,27 +9,68 @@ import (
 )
 
 // identify finds out which agent the command is: by its name, or because a
-// document says so.
-func (c *call) identify(docs []*spec.SandboxSpec) {
+// document says so. A name proves nothing where a command may have put it: an agent
+// is given its keys and a network.
+func (c *call) identify(docs []*spec.SandboxSpec, cwd string) {
 	if c.backed() { // what another tool runs is not watched
 		return
 	}
-	c.agent = agent.Identify(c.rest, c.programFile)
+	c.agent, c.unproven = agent.Identify(c.rest, c.programFile), nil
+	if c.agent.Agent != 0 {
+		if file := c.forgeable(docs, cwd); file != "" {
+			name := c.agent.Agent.String()
+			c.unproven = []string{spec.Name(file) + " is not taken for " + name + ", and gets neither its keys nor its network: a command may have put it there",
+				"hint: if it is meant, say so in the spec: {\"agent\": \"" + name + "\"}"}
+			c.agent = agent.Command{}
+		}
+	}
 	for _, d := range docs {
 		switch {
 		case !d.Agent.Set:
 		case d.Agent.Value == spec.NoAgent:
-			c.agent, c.named = agent.Command{}, false
+			c.agent, c.named, c.unproven = agent.Command{}, false, nil
 		default:
 			byName := c.agent.Agent
+			c.unproven = nil
 			c.agent = agent.Named(d.Agent.Value, c.rest, c.programFile)
 			c.named = c.named || d.Agent.Value != byName
 		}
 	}
 }
 
+// forgeable is the first of the files that make the command an agent which a command
+// may have made, or led there; "" for none.
+func (c *call) forgeable(docs []*spec.SandboxSpec, cwd string) string {
+	in := c.inputs(cwd)
+	in.Job = c.job()
+	trees := spec.TreesOf(in, docs...)
+	for _, name := range c.agent.By {
+		paths := []string{c.programPath(name)}
+		if strings.HasPrefix(name, "node_modules/") {
+			paths = paths[:0]
+			for dir := cwd; dir != ""; dir = dir[:strings.LastIndexByte(dir, '/')] {
+				paths = append(paths, dir+"/"+name)
+			}
+		}
+		for _, path := range paths {
+			if path != "" && exists(path) && (trees.Holds(path) || isPublic(path)) {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
 // programFile is the file that a program's name or path leads to.
 func (c *call) programFile(name string) string {
+	if real, err := spec.Real(c.programPath(name), spec.HostPaths{}); err == nil {
+		return real
+	}
+	return ""
+}
+
+// programPath is where a program of that name or path stands, by PATH; "" for nowhere.
+func (c *call) programPath(name string) string {
 	dirs := []string{""}
 	if !strings.Contains(name, "/") {
 		dirs = strings.Split(variable(c.environ, "PATH"), ":")
@@ -46,13 +87,10 @@ func (c *call) programFile(name string) string {
 			if err != nil {
 				continue
 			}
-			path = cwd + "/" + path
+			path = cwd + "/" + strings.TrimPrefix(path, "./")
 		}
-		if !exists(path) { // one question for a folder, not one for each part of its path
-			continue
-		}
-		if real, err := spec.Real(path, spec.HostPaths{}); err == nil {
-			return real
+		if exists(path) { // one question for a folder, not one for each part of its path
+			return path
 		}
 	}
 	return ""
@@ -94,6 +132,11 @@ func (c *call) installedIn() string {
 func (x *execution) instruct() error {
 	a := x.agent.Agent
 	if a == 0 {
+		if !x.has("q") {
+			for _, line := range x.unproven {
+				x.std.say(line)
+			}
+		}
 		return nil
 	}
 	r := x.resolved

@@ -126,7 +126,7 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 	if docs, err = c.withProfiles(docs, cwd); err != nil {
 		return nil, err
 	}
-	c.identify(docs)
+	c.identify(docs, cwd)
 	in := c.inputs(cwd)
 	in.Agent = c.agentNeeds()
 	if c.mounting {

@@ -167,6 +167,13 @@ func exists(path string) bool {
 	return unix.Stat(path, &st) == nil
 }
 
+// isPublic tells whether everybody may make files where path stands: /tmp/NAME is
+// anybody's.
+func isPublic(path string) bool {
+	var st unix.Stat_t
+	return unix.Stat(path[:strings.LastIndexByte(path, '/')+1], &st) == nil && st.Mode&0o002 != 0
+}
+
 // sameFile tells whether two descriptors lead to one file.
 func sameFile(a, b int) bool {
 	var s, t unix.Stat_t

@@ -13,6 +13,11 @@ type Command struct {
 	// At is where in the arguments the agent's own begin: right after its
 	// program's name, however many words start that.
 	At int
+	// By are the programs and scripts that the command line names up to there, as
+	// typed: who may write one of them decides what runs. Those that begin with
+	// node_modules/ are what npx and its like take first, where such a file stands in
+	// the current folder or one above.
+	By []string
 }
 
 // Args are the arguments that are the agent's own.
@@ -50,6 +55,18 @@ func walk(argv []string, real func(name string) string) Command {
 	if at >= len(argv) || argv[at] == "" {
 		return Command{}
 	}
+	c := started(argv, at, real)
+	for _, word := range argv[:at] {
+		if base(word) == "env" {
+			c.By = append(c.By, word)
+		}
+	}
+	c.By = append(c.By, argv[at])
+	return c
+}
+
+// started is walk from the program on, which stands at at.
+func started(argv []string, at int, real func(name string) string) Command {
 	switch name := base(argv[at]); name {
 	case "node", "nodejs":
 		return byScript(argv, at+1, real)
@@ -120,7 +137,7 @@ func byScript(argv []string, at int, real func(name string) string) Command {
 	if !strings.Contains(script, "/") {
 		script = "./" + script
 	}
-	return Command{Agent: byFile(real(script)), At: at + 1}
+	return Command{Agent: byFile(real(script)), At: at + 1, By: []string{script}}
 }
 
 // byPackage knows an agent by the package that npx and its like run, whose
@@ -148,7 +165,11 @@ func byPackage(argv []string, at int) Command {
 			a = 0
 		}
 	}
-	return Command{Agent: a, At: at + 1}
+	c := Command{Agent: a, At: at + 1}
+	if a != 0 {
+		c.By = []string{"node_modules/.bin/" + a.String(), "node_modules/" + find(a).npm}
+	}
+	return c
 }
 
 // byNPM knows an agent behind `npm exec`. npm takes options for its own
@@ -166,7 +187,8 @@ func byNPM(argv []string, at int) Command {
 	case 0: // npm exec -- PROGRAM args
 		return byPackage(argv, at+1)
 	case end: // npm exec PACKAGE -- args
-		return Command{Agent: c.Agent, At: end + 1}
+		c.At = end + 1
+		return c
 	}
 	return Command{}
 }

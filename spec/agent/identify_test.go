@@ -199,7 +199,7 @@ func FuzzIdentify(f *testing.F) {
 			// Whatever stands behind is the agent's and changes nothing, but for
 			// what its first word may be to npm.
 			more := Identify(append(argv[:len(argv):len(argv)], "more"), asked)
-			if more != c && base(argv[0]) != "npm" && !strings.Contains(line, "npm") {
+			if (more.Agent != c.Agent || more.At != c.At) && base(argv[0]) != "npm" && !strings.Contains(line, "npm") {
 				t.Fatalf("%q: %+v, and with one more word %+v", line, c, more)
 			}
 		}

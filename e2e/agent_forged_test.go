@@ -1,0 +1,50 @@
+package e2e
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// A program is an agent, which is given keys and a network, only by a file that no
+// command may have put there: not by a name, a link or a package in the workspace.
+func TestForgedAgents(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	b.env = append(b.env, "ANTHROPIC_API_KEY=KEY-IN-VARIABLE")
+	b.write("home/.claude.json", "KEY-IN-FILE\n")
+	program := func(path string) string {
+		b.write(path, "#!/bin/sh\ncat ~/.claude.json\nprintenv ANTHROPIC_API_KEY\necho ran\n")
+		must(t, os.Chmod(path, 0o755))
+		return path
+	}
+	genuine := program(b.out + "/claude")
+	program(b.ws + "/build.sh")
+	if r := b.sh(specWW, "cp build.sh claude; ln -s claude link; mkdir -p dist node_modules/.bin node_modules/@anthropic-ai/claude-code bin; ln -s ../claude bin/tool; cp build.sh node_modules/.bin/claude; mkdir lib; ln -s /bin/sh lib/claude"); r.code != 0 {
+		t.Fatal(r)
+	}
+	for name, argv := range map[string][]string{
+		"by its name": {"./claude"}, "behind a link": {"./link"}, "behind env": {"env", "A=b", "./link"}, "a link in a folder": {"bin/tool"},
+		"by an absolute path": {b.ws + "/claude"}, "a link that leads out": {"lib/claude", "./build.sh"},
+	} {
+		r := b.run(specWW, argv...)
+		if r.code != 0 || strings.Contains(r.out, "KEY") || !strings.Contains(r.out, "ran") || !strings.Contains(r.err, "is not taken for claude") || r.rec["agent"] != nil {
+			t.Errorf("%s: %v", name, r)
+		}
+		r.rec.hasStatus(t, "network", "enforced")
+	}
+	// npx takes what the project has first.
+	if r := b.run(specWW, "npx", "--offline", "claude"); strings.Contains(r.out, "KEY") || r.rec["agent"] != nil {
+		t.Errorf("npx: %v", r)
+	}
+	// The controls: a file elsewhere, and one in the workspace that the spec speaks for.
+	for _, r := range []result{b.run(specWW, genuine), b.run(specWith(specWW, `"agent":"claude"`), "./claude")} {
+		if r.code != 0 || !strings.Contains(r.out, "KEY-IN-FILE") || !strings.Contains(r.out, "KEY-IN-VARIABLE") || strings.Contains(r.err, "is not taken") {
+			t.Errorf("the control: %v", r)
+		}
+	}
+	// What is no agent's name gets nothing and hears nothing of it.
+	if r := b.run(specWW, "./build.sh"); strings.Contains(r.out, "KEY") || strings.Contains(r.err, "sbx:") {
+		t.Errorf("another program: %v", r)
+	}
+}
