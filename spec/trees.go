@@ -1,6 +1,9 @@
 package spec
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Trees are the folders whose content may be a command's. An earlier command may
 // have left a link there, and would choose by it what a document or a flag names.
@@ -17,6 +20,7 @@ type treeAt struct {
 	Path
 	written bool // by what a document asks for, so that a link may lead there
 	above   bool // a repository that another tree lies in
+	beside  bool // only since a document lies there
 }
 
 // TreesOf are the folder that the caller stands in, those that the documents lie in,
@@ -63,7 +67,11 @@ func (t *Trees) gather() {
 // from its own working directory or, without one, from base; of the next one too.
 func (t *Trees) addDocument(d *SandboxSpec, base string) string {
 	from := d.Source.folder(&t.in)
+	n := len(t.all)
 	t.add(from, "/", false)
+	for i := n; i < len(t.all); i++ {
+		t.all[i].beside = true
+	}
 	writes := d.AccessMode.Value != ReadOnly && !d.Readonly.Value && !d.Sandbox.Value.Readonly.Value
 	if root := d.Sandbox.Value.Root; root.Set {
 		base = t.add(root.Value, from, writes && !d.Restrict.Set)
@@ -106,7 +114,7 @@ func (t *Trees) addAbove() {
 	for _, a := range t.all {
 		for dir := parent(a.Real); a.Real != t.home && dir != "/" && dir != t.home; dir = parent(dir) {
 			if _, err := t.in.Paths.Lstat(dir + "/.git"); err == nil {
-				t.all = append(t.all, treeAt{Path: Path{Abs: dir, Real: dir, Exists: true, IsDir: true}, above: true})
+				t.all = append(t.all, treeAt{Path: Path{Abs: dir, Real: dir, Exists: true, IsDir: true}, above: true, beside: a.beside})
 			}
 		}
 	}
@@ -127,13 +135,17 @@ func (t *Trees) Follow(abs string) (Path, *Problem) {
 }
 
 // Holds tells whether a command may have made what an absolute path leads to, or chosen
-// where it leads: that lies in one of the trees, or a link on the way does.
+// where it leads: that lies in one of the trees, or a link on the way does. The folder of
+// a document is none of them here: who writes there can have the document say anything.
 func (t *Trees) Holds(abs string) bool {
 	if !t.known {
 		t.gather()
 	}
+	made := func(path string) bool {
+		return t.holding(path, func(a *treeAt) bool { return !a.beside })
+	}
 	p, err := resolvePath(t.in.Paths, abs)
-	return err != nil || t.holding(p.Real, func(*treeAt) bool { return true }) || len(t.planted(&p)) > 0
+	return err != nil || made(p.Real) || slices.ContainsFunc(p.Links, func(l Link) bool { return made(l.Path) })
 }
 
 // planted are the links on the way to p that stand in one of the trees.

@@ -131,6 +131,25 @@ func TestTheRootIsNoTree(t *testing.T) {
 	}
 }
 
+// What makes a program an agent: a document's folder alone does not count.
+func TestTreesHold(t *testing.T) {
+	s := decodeAt(t, `{"access_mode":"workspace-write","filesystem":{"write":["/data"]}}`)
+	s.Source.Dir = "/specs"
+	trees := TreesOf(linkInputs("/ws"), s)
+	for path, want := range map[string]bool{
+		"/ws/sub": true, "/ws/tool": true, "/data/sub": true, "/home/u/proj/sub": true, "/out/back": true,
+		"/usr/bin/tool": false, "/bin/tool": false, "/specs/deep": false, "/specs/out/f": false, "/home/u/.ssh/id": false,
+	} {
+		if got := trees.Holds(path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+	s.Source.Dir = "/ws"
+	if trees = TreesOf(linkInputs("/ws"), s); !trees.Holds("/ws/sub") {
+		t.Error("a current folder in which a document lies counts")
+	}
+}
+
 // The folder of each document counts for all of them.
 func TestChainKnowsAllFolders(t *testing.T) {
 	parent, child := decodeAt(t, `{}`), decodeAt(t, `{"working_dir":"/specs/out"}`)
