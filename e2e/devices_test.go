@@ -61,7 +61,7 @@ func TestDevicesAreTheSandboxsOwn(t *testing.T) {
 		}
 	}
 	if others == 0 || arrived == "" {
-		lacks(t, "this host has no other devices: the control shows nothing")
+		t.Skip("this host has no other devices that the caller may open: the control shows nothing")
 	}
 }
 

@@ -20,7 +20,7 @@ func TestServicesAreShutWhereWritingIsConfined(t *testing.T) {
 	tries := []string{"connect|" + engine, "connect|" + other}
 	ws := quoted(b.ws)
 	for _, c := range []struct{ spec, engine string }{
-		{`{"filesystem": {"hide": ["/srv"]}}`, "ok"}, // the control
+		{`{"filesystem": {"hide": ["/media"]}}`, "ok"}, // the control
 		{`{"filesystem": {"write": [` + ws + `]}}`, "EACCES ECONNREFUSED"},
 		{`{"filesystem": {"write": [` + ws + `, ` + quoted(b.out) + `]}}`, "EACCES ECONNREFUSED"}, // a folder above opens nothing
 		{`{"filesystem": {"write": []}, "working_dir": ` + ws + `}`, "EACCES ECONNREFUSED"},

@@ -420,7 +420,7 @@ func TestPeersAreNoDescriptors(t *testing.T) {
 	}
 	os.Remove(b.ws + "/server")
 	// The host's network leaves connects to the caller.
-	if got := b.tries(`{"filesystem": {"hide": ["/srv"]}}`, a)[a]; got != "ok" {
+	if got := b.tries(`{"filesystem": {"hide": ["/media"]}}`, a)[a]; got != "ok" {
 		t.Errorf("with the host's network: %s", got)
 	}
 }
