@@ -126,7 +126,7 @@ func findElsewhere() string {
 	}
 	for _, root := range []string{os.Getenv("SBX_TEST_ELSEWHERE"), home, "/srv", "/opt", "/var/lib"} {
 		real, err := filepath.EvalSymlinks(root)
-		if err != nil || real == "" || isPrivate(real) {
+		if root == "" || err != nil || isPrivate(real) {
 			continue
 		}
 		if dir, err := os.MkdirTemp(real, "sbx-e2e."); err == nil {
