@@ -17,14 +17,7 @@ import (
 func agentElsewhere(t *testing.T) *box {
 	t.Helper()
 	needSandbox(t)
-	root := elsewhere
-	if root == "" {
-		root = os.Getenv("SBX_TEST_ELSEWHERE")
-	}
-	if root == "" {
-		lacks(t, "there is no folder that no private folder covers (SBX_TEST_ELSEWHERE)")
-	}
-	b := boxIn(t, root)
+	b := elsewhereBox(t)
 	b.furnish()
 	return b
 }

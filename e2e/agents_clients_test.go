@@ -129,11 +129,7 @@ type agentRun struct {
 // covers where there is such a place: codex wants none beneath /tmp.
 func (c *client) box(t *testing.T) *box {
 	t.Helper()
-	root := elsewhere
-	if root == "" {
-		root = os.Getenv("SBX_TEST_ELSEWHERE")
-	}
-	b := boxIn(t, root)
+	b := newBoxElsewhere(t)
 	b.write("ws/README.md", "# A project\n")
 	git := exec.Command("sh", "-c", "git init -q . && git add -A && git -c user.name=t -c user.email=t@localhost commit -qm start")
 	git.Dir, git.Env = b.ws, append(slices.Clone(b.env), "GIT_CONFIG_NOSYSTEM=1")

@@ -39,19 +39,19 @@ func (t *Trees) gather() {
 	if home, err := resolvePath(in.Paths, in.Home); err == nil {
 		t.home = home.Real
 	}
-	t.add(in.Cwd, in.Cwd, false)
+	t.add(in.Cwd, in.Cwd, treeAt{})
 	for _, dir := range in.Folders {
-		t.add(dir, in.Cwd, false)
+		t.add(dir, in.Cwd, treeAt{})
 	}
 	if in.Agent != nil {
 		for _, f := range in.Agent.Files {
 			if f.Mode == OwnWrite {
-				t.add(f.Path, in.Cwd, false)
+				t.add(f.Path, in.Cwd, treeAt{})
 			}
 		}
 	}
 	if in.Job != nil {
-		t.add(in.Job.Output, in.Cwd, true)
+		t.add(in.Job.Output, in.Cwd, treeAt{written: true})
 	}
 	base := in.Cwd
 	for _, d := range t.docs {
@@ -67,44 +67,41 @@ func (t *Trees) gather() {
 // from its own working directory or, without one, from base; of the next one too.
 func (t *Trees) addDocument(d *SandboxSpec, base string) string {
 	from := d.Source.folder(&t.in)
-	n := len(t.all)
-	t.add(from, "/", false)
-	for i := n; i < len(t.all); i++ {
-		t.all[i].beside = true
-	}
+	t.add(from, "/", treeAt{beside: true})
 	writes := d.AccessMode.Value != ReadOnly && !d.Readonly.Value && !d.Sandbox.Value.Readonly.Value
 	if root := d.Sandbox.Value.Root; root.Set {
-		base = t.add(root.Value, from, writes && !d.Restrict.Set)
+		base = t.add(root.Value, from, treeAt{written: writes && !d.Restrict.Set})
 		if d.Restrict.Set {
-			base = t.add("./"+d.Restrict.Value, base, writes)
+			base = t.add("./"+d.Restrict.Value, base, treeAt{written: writes})
 		}
 	}
 	if d.WorkingDir.Set {
-		base = t.add(d.WorkingDir.Value, from, false)
+		base = t.add(d.WorkingDir.Value, from, treeAt{})
 	}
 	if d.AccessMode.Value == WorkspaceWrite {
-		t.add(base, "/", writes)
+		t.add(base, "/", treeAt{written: writes})
 	}
 	for _, w := range d.Filesystem.Value.Write.Value {
-		t.add(w, base, writes)
+		t.add(w, base, treeAt{written: writes})
 	}
 	for _, m := range d.Filesystem.Value.Mounts.Value {
 		if m.Mode == MountRW {
-			t.add(m.Source, base, writes)
+			t.add(m.Source, base, treeAt{written: writes})
 		}
 	}
 	return base
 }
 
-// add adds a folder, if it is one, and gives its absolute path.
-func (t *Trees) add(path, base string, written bool) string {
+// add adds a folder, if it is one, as what it is, and gives its absolute path.
+func (t *Trees) add(path, base string, as treeAt) string {
 	p := placer{home: t.in.Home}
 	abs := p.absolute(path, base)
 	if !strings.HasPrefix(abs, "/") {
 		return base
 	}
 	if at, err := resolvePath(t.in.Paths, abs); err == nil && at.IsDir && at.Real != "/" {
-		t.all = append(t.all, treeAt{Path: at, written: written})
+		as.Path = at
+		t.all = append(t.all, as)
 	}
 	return abs
 }
