@@ -30,6 +30,7 @@ func (b *builder) landlock() {
 		r.FS = landlock.FSAll &^ landlock.ResolveUnix
 		b.readRules(&r)
 		b.writeRules(&r)
+		b.streamRules(&r)
 	}
 	if b.plan.Programs.Limited {
 		b.executeRules(&r)
@@ -123,6 +124,22 @@ func (b *builder) writeRules(r *landlock.Ruleset) {
 		case spec.MountRW:
 			b.allow(r, m.Target, pathKind(m.Source), landlock.FSAll, m.Label)
 		}
+	}
+}
+
+// streamRules lets a standard stream be opened again, as /dev/stdout and the like are,
+// for what the caller has it open for. The file is reached by the mount that the caller
+// opened it on: no other mount shows it for that.
+func (b *builder) streamRules(r *landlock.Ruleset) {
+	for _, s := range b.h.Streams {
+		rights := landlock.IoctlDev
+		if s.Read {
+			rights |= landlock.ReadFile
+		}
+		if s.Write {
+			rights |= landlock.WriteFile | landlock.Truncate
+		}
+		b.allow(r, "/proc/self/fd/"+itoa(s.FD), Other, rights, "the caller has it open")
 	}
 }
 

@@ -187,6 +187,7 @@ type Host struct {
 	System   []Found  // what @system is here
 	Keep     []Found  // what of /run stays in view
 	Devices  []Found  // the device nodes of a private /dev, and the caller's terminal
+	Streams  []Stream // the caller's standard streams, where files are confined
 	ProcRO   []string // names beneath /proc that are made read-only
 	ProcMask []string // names beneath /proc that are masked
 

@@ -30,6 +30,12 @@ var runKept = [...]Row{
 // TerminalPath is what the caller's terminal is called inside, as in a container.
 const TerminalPath = "/dev/console"
 
+// Stream is a standard stream of the caller's, and what it is open for.
+type Stream struct {
+	FD          int
+	Read, Write bool
+}
+
 // Devices is what a private /dev holds. /dev/ptmx, /dev/pts, /dev/fd, stdin,
 // stdout and stderr are made by the Plan and are no nodes of the host.
 func Devices() []Row { return devices[:] }

@@ -68,6 +68,20 @@ func terminals() []wrap.Found {
 	return nil
 }
 
+// streams are the caller's standard streams.
+func streams() (list []wrap.Stream) {
+	for fd := range 3 {
+		var st unix.Stat_t
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+		if err != nil || flags&unix.O_PATH != 0 || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT == unix.S_IFDIR {
+			continue
+		}
+		access := flags & unix.O_ACCMODE
+		list = append(list, wrap.Stream{FD: fd, Read: access == unix.O_RDONLY || access == unix.O_RDWR, Write: access == unix.O_WRONLY || access == unix.O_RDWR})
+	}
+	return list
+}
+
 // hasDevice tells whether the sandbox mounts a device in a /dev of its own.
 func hasDevice(p *wrap.Plan, path string) bool {
 	at := p.Staged(path)

@@ -113,6 +113,9 @@ func (p *prober) places() {
 	}
 	p.h.Keep = p.rows(wrap.RunKept(), "/run", true)
 	p.h.Devices = append(p.rows(wrap.Devices(), "/dev", true), terminals()...)
+	if p.r.Confined {
+		p.h.Streams = streams()
+	}
 	if p.h.UID == 0 { // others cannot write there anyway
 		p.h.ProcRO, p.h.ProcMask = names(wrap.ProcReadOnly()), names(wrap.ProcMasked())
 	}

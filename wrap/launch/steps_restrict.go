@@ -84,6 +84,7 @@ func (l *list) landlock(r landlock.Ruleset, abi int, logs bool) {
 		add := l.add(landlock.AddRule, "landlock_add_rule", kept(rs), num(landlock.PathBeneath),
 			data(words(uint64(rule.Attr(0).Allowed), 0)[:landlock.PathBeneathSize]))
 		add.Patch, add.At, add.Off = at, 2, uint8(landlock.PathBeneathParent)
+		add.Pass = Errno(unix.EBADFD) // a pipe, which is opened again under any rules
 		l.close(at)
 	}
 	l.on = ""

@@ -23,13 +23,14 @@ func init() {
 			b, err := os.ReadFile(a[0])
 			return "read:" + strings.TrimSpace(string(b)), err
 		},
-		"open":   func(a []string) (string, error) { return "", open(a[0], unix.O_RDONLY) },
-		"write":  func(a []string) (string, error) { return "", open(a[0], unix.O_WRONLY) }, // nothing is written
-		"append": appendTo,
-		"create": func(a []string) (string, error) { return "", open(a[0], unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL) },
-		"mkdir":  func(a []string) (string, error) { return "", unix.Mkdir(a[0], 0o755) },
-		"rmdir":  func(a []string) (string, error) { return "", unix.Rmdir(a[0]) },
-		"unlink": func(a []string) (string, error) { return "", unix.Unlink(a[0]) },
+		"open":      func(a []string) (string, error) { return "", open(a[0], unix.O_RDONLY) },
+		"write":     func(a []string) (string, error) { return "", open(a[0], unix.O_WRONLY) }, // nothing is written
+		"readwrite": func(a []string) (string, error) { return "", open(a[0], unix.O_RDWR) },
+		"append":    appendTo,
+		"create":    func(a []string) (string, error) { return "", open(a[0], unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL) },
+		"mkdir":     func(a []string) (string, error) { return "", unix.Mkdir(a[0], 0o755) },
+		"rmdir":     func(a []string) (string, error) { return "", unix.Rmdir(a[0]) },
+		"unlink":    func(a []string) (string, error) { return "", unix.Unlink(a[0]) },
 		"barely": func(a []string) (string, error) { // by a thread without capabilities
 			runtime.LockOSThread()
 			if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &make([]unix.CapUserData, 2)[0]); err != nil {
