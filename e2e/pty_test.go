@@ -188,12 +188,38 @@ func TestKeysArriveOnce(t *testing.T) {
 
 func TestInterruptEndsTheCommand(t *testing.T) {
 	inEach(t, func(t *testing.T, b *box, spec string) {
-		x := b.onTerminal(b.sbxOn(spec, "/bin/sh", "-c", "echo ready; exec sleep 15")...)
+		for key, want := range map[string]int{ctrlC: -130, ctrlB: -131} { // as the signal itself, by which a shell knows
+			x := b.onTerminal(b.sbxOn(spec, "/bin/sh", "-c", "echo ready; exec sleep 15")...)
+			x.expect("ready")
+			x.send(key)
+			if code := x.wait(); code != want || x.cmd.ProcessState.Sys().(syscall.WaitStatus).CoreDump() {
+				t.Errorf("status %d, want %d and no core file", code, want)
+			}
+		}
+	})
+}
+
+// A shell that runs a command again and again stops at the key that ended the command.
+// One that catches it and ends by itself stops nothing: the control.
+func TestInterruptEndsALoop(t *testing.T) {
+	bash := needPrograms(t, "bash")
+	inEach(t, func(t *testing.T, b *box, spec string) {
+		loop := func(script string) *terminal {
+			return b.onTerminal(bash, "-c", "while :; do "+b.typed(spec, "/bin/sh", "-c", script)+"; done; echo no''never")
+		}
+		x := loop("echo ready; exec sleep 15")
 		x.expect("ready")
 		x.send(ctrlC)
-		if code := x.wait(); code != 130 {
-			t.Errorf("status %d, want 130", code)
+		if code := x.wait(); code != -130 {
+			t.Errorf("status %d, want -130: %q", code, x.all())
 		}
+		if rec, err := readRecord(b.rec); err != nil || rec.text("state") != "exited" || rec.whole("exit", "code") != 130 || rec.whole("exit", "signal") != 2 {
+			t.Errorf("%v %v", rec["exit"], err)
+		}
+		x = loop(`trap "exit 130" INT; echo ready; sleep 15 & wait`)
+		x.expect("ready")
+		x.send(ctrlC)
+		x.expect("ready")
 	})
 }
 

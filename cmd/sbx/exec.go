@@ -3,6 +3,8 @@ package main
 import (
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"sbx/audit"
 	"sbx/audit/listen"
 	"sbx/audit/trace"
@@ -42,6 +44,7 @@ type execution struct {
 	mixed       bool               // stderr goes where stdout does, to a program
 	told        []string           // the kinds of refusals that a person was told of
 	masksOpened []string           // masked folders that were opened, as they are inside
+	interrupted unix.Signal        // of the terminal's, that ended the command; 0 for none
 	ended       string             // why sbx ended everything; "" where it did not
 	seen        wrap.AgentSeen     // what is known of the command's agent
 	watched     *watched           // nil where no stream of an agent's is read
@@ -71,6 +74,9 @@ func runExec(c *call) int {
 	x := &execution{call: c, caller: launch.Inherited(), signals: signals, clock: newStopwatch(c)}
 	status := x.run()
 	x.clock.report(c.std)
+	if x.interrupted != 0 {
+		launch.DieOf(x.interrupted)
+	}
 	return status
 }
 

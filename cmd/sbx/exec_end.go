@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"sbx/audit"
 	"sbx/spec"
 	"sbx/wrap"
@@ -91,7 +93,10 @@ func (x *execution) supervise() (status int) {
 	x.listenAgent(hooks)
 	x.listenProgress(hooks)
 	hooks.Stop = x.settle
-	x.process.Supervise(hooks)
+	end := x.process.Supervise(hooks)
+	if sig := unix.Signal(end.Signal); status == 128+end.Signal && x.process.Typed(x.signals, sig) {
+		x.interrupted = sig // a shell that waits ends its loop or script by that, not by the status
+	}
 	x.clock.lap("teardown")
 	return status
 }

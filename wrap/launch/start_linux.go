@@ -38,6 +38,7 @@ type Process struct {
 	groups   *cgroup.Set // that hold limits; nil for none
 	confined bool        // one of them bounds the memory
 	attended []Waiter
+	typed    uint64           // the signals that the terminal has sent, by their numbers
 	by       unix.Signal      // what deliver ended the command for; 0 for nothing
 	ended    *unix.WaitStatus // the child's end, once it is collected
 	largest  int64            // KiB, of the processes whose end was collected

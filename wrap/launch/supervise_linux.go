@@ -185,6 +185,7 @@ func (pr *Process) forward(h *Hooks, all bool) {
 			pr.stale = false
 		}
 		if si.code == siKernel {
+			pr.typed |= 1 << sig
 			switch sig {
 			case unix.SIGINT, unix.SIGQUIT, unix.SIGWINCH:
 				if !all {

@@ -1,0 +1,35 @@
+package launch
+
+import "golang.org/x/sys/unix"
+
+// Typed tells of the signal that ended the command, where that is one of a terminal's
+// keys, whether the terminal has sent it. signals is Catch's descriptor: what came with
+// the command's end may not be forwarded any more. A command with the keys to itself is
+// believed.
+func (pr *Process) Typed(signals int, sig unix.Signal) bool {
+	if sig != unix.SIGINT && sig != unix.SIGQUIT {
+		return false
+	}
+	for {
+		si, ok := signalInfo(signals)
+		if !ok {
+			return pr.terminal >= 0 || pr.typed&(1<<sig) != 0
+		}
+		if si.code == siKernel {
+			pr.typed |= 1 << uint(si.signo)
+		}
+	}
+}
+
+// DieOf ends this process by a signal, without a core file. It comes back where the
+// caller had the signal ignored.
+func DieOf(sig unix.Signal) {
+	if Inherited().Ignored&(1<<(sig-1)) != 0 {
+		return
+	}
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // a limit of 0 is no matter to a core_pattern that is a pipe
+	byDefault(uintptr(sig))
+	set := [2]uint64{1 << (sig - 1)}
+	sigmask(unix.SIG_UNBLOCK, &set, nil)
+	unix.Tgkill(unix.Getpid(), unix.Gettid(), sig)
+}
