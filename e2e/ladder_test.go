@@ -306,3 +306,29 @@ func TestLadderAsRoot(t *testing.T) {
 		})
 	}
 }
+
+// Without process_vm_readv, as under Docker 20.10's filter, the supervisor still sees
+// what a call is about, be it with namespaces or without.
+func TestListenerWithoutReadv(t *testing.T) {
+	needSandbox(t)
+	for _, what := range [][]string{{"nothing"}, {"readv"}, {"noreadv"}, {"readv", "ptrace"}, {"mount", "nothing"}, {"mount", "readv"}, {"mount", "noreadv", "ptrace"}} {
+		b := newBoxElsewhere(t)
+		new, git, folder := "create|"+b.ws+"/new", "create|"+b.ws+"/.envrc", "openat2|"+b.ws+"/second"
+		r := b.on(refusing(t, what...), modeEffort, b.probe(), "try", new, git, folder, "run|/bin/true").ended()
+		want, violations := "EPERM", 1
+		if what[0] == "mount" { // nobody looks, as the record says
+			want, violations = "ok", 0
+			r.rec.hasStatus(t, "protected_names", "unavailable")
+		}
+		got := r.lines()
+		if got[new] != "ok" || got[folder] != "ok" || got[git] != want || strings.Contains(r.err, "protected_names:  is") {
+			t.Errorf("%v: %v: %v", what, got, r)
+		}
+		if v := r.rec.list("violations"); len(v) != violations || violations == 1 && v[0].text("target") != b.ws+"/.envrc" {
+			t.Errorf("%v: %v", what, v)
+		}
+		if c, ok := r.rec.at("commands", "programs").([]any); !ok || len(c) != 1 || c[0].(map[string]any)["name"] != "true" {
+			t.Errorf("%v: %v", what, r.rec.at("commands"))
+		}
+	}
+}

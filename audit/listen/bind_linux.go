@@ -57,7 +57,7 @@ func (l *Listener) bindPath(path []byte) bool {
 	d := l.landAt(unix.AT_FDCWD, b.path[:copy(b.path[:], path)], b, stays)
 	defer d.close()
 	switch {
-	case len(l.Views) > 0 && !d.exists && l.stops(&d):
+	case !d.exists && l.stops(&d):
 		l.report(ByName, "create a socket", d.text())
 		return false
 	case !d.exists && l.fixed(&d):

@@ -70,7 +70,7 @@ func (l *Listener) guardsName(c *nameCall, made, taken, from *landing) bool {
 	var e unix.Errno
 	d := made
 	switch {
-	case from.unread:
+	case from.unread && len(l.Views) > 0:
 		cause, e = ByName, unix.EPERM
 	case gf >= audit.Fixed && from.exists && from.kind != unix.S_IFDIR && gm != audit.Within:
 		l.n.Fail(l.FD, unix.EXDEV)

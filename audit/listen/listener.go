@@ -76,6 +76,7 @@ type Listener struct {
 	// oldPidfds, that the kernel has pidfds of whole processes only.
 	network   uint64
 	oldPidfds bool
+	byFile    bool // others' memory is read by /proc alone
 
 	n        seccomp.Notification
 	call     seccomp.Call

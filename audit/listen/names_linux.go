@@ -144,6 +144,8 @@ func (l *Listener) closes(d *landing) bool { return l.Closed != nil && l.Closed(
 // nothing comes into being.
 func (l *Listener) stops(d *landing) bool {
 	switch {
+	case len(l.Views) == 0: // the record says that nobody looks
+		return false
 	case d.unread:
 		return true
 	case d.odd:

@@ -55,14 +55,7 @@ func (l *Listener) readAddress(a *address, addr uint64, length int) unix.Errno {
 	if length == 0 {
 		return 0
 	}
-	local := unix.Iovec{Base: &a.b[0], Len: uint64(length)}
-	remote := unix.RemoteIovec{Base: uintptr(addr), Len: length}
-	n, _, e := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(l.n.TID), uintptr(unsafe.Pointer(&local)), 1,
-		uintptr(unsafe.Pointer(&remote)), 1, 0)
-	if e == 0 && int(n) < length {
-		return unix.EFAULT
-	}
-	return e
+	return l.copyIn(a.b[:length], addr)
 }
 
 // inode is a file for as long as it lives, and its birth tells it from another

@@ -32,6 +32,8 @@ func (x *execution) refused(r *listen.Refusal) {
 			what += " may only be read"
 		case v.Action == listen.OpenInRoot:
 			what += ": an open with RESOLVE_IN_ROOT may not write"
+		case v.Target == "":
+			what = "a program that cannot be looked at may not " + v.Action
 		default:
 			what += " is a protected name"
 		}

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -139,5 +140,22 @@ func TestLearningEnds(t *testing.T) {
 	}
 	if learned < 100 {
 		t.Errorf("only %d lessons", learned)
+	}
+}
+
+// A supervisor that cannot read what a call points to answers none.
+func TestMemoryThatIsNotRead(t *testing.T) {
+	if a := readsMemory(); a.State == wrap.No && sysctl("/proc/sys/kernel/yama/ptrace_scope") != "3" {
+		t.Error(a.Why)
+	}
+	for _, scope := range []string{"", "0", "1", "2"} {
+		if a := memoryAnswer(nil, scope); a.State != wrap.Unknown {
+			t.Errorf("%q: %v", scope, a)
+		}
+	}
+	for _, a := range []wrap.Answer{memoryAnswer(nil, "3"), memoryAnswer(unix.EACCES, "0")} {
+		if a.State != wrap.No || !strings.Contains(a.Why, "memory") {
+			t.Error(a)
+		}
 	}
 }

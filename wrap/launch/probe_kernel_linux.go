@@ -36,7 +36,7 @@ func (p *prober) kernel() {
 		h.LandlockWhy = support.State.String()
 	}
 	h.Seccomp = seccompAnswer(unix.SECCOMP_RET_ERRNO, "the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)")
-	if h.Kernel.Less(wrap.Version{6, 0}) {
+	if h.Listener = readsMemory(); h.Kernel.Less(wrap.Version{6, 0}) {
 		h.Listener = wrap.Answer{State: wrap.No, Why: "the kernel's notifications are interrupted by signals (before Linux 6.0)"}
 	}
 	if h.Kernel.Less(wrap.Version{5, 3}) {

@@ -30,6 +30,9 @@ var refusals = map[string][]seccomp.Rule{
 	"listener": {{Calls: []string{"seccomp"}, Args: []seccomp.Arg{{Index: 1, Op: seccomp.AnyBits, Mask: unix.SECCOMP_FILTER_FLAG_NEW_LISTENER}}, Do: seccomp.Fail(unix.EBUSY)}},
 	"whiteout": {{Calls: []string{"mknodat"}, Args: []seccomp.Arg{{Index: 2, Op: seccomp.AnyBits, Mask: unix.S_IFCHR}}, Do: seccomp.Fail(unix.EPERM)}},
 	"inotify":  {{Calls: []string{"inotify_init", "inotify_init1"}, Do: seccomp.Fail(unix.EMFILE)}},
+	"readv":    {{Calls: []string{"process_vm_readv"}, Do: seccomp.Fail(unix.EPERM)}},
+	"noreadv":  {{Calls: []string{"process_vm_readv"}, Do: seccomp.Fail(unix.ENOSYS)}},
+	"ptrace":   {{Calls: []string{"ptrace"}, Do: seccomp.Fail(unix.EPERM)}},
 	"nothing":  {}, // the control
 }
 
