@@ -23,8 +23,13 @@ var ways = map[string][]way{
 	"codex": {{"env and its launcher", func(b *box) []string {
 		return []string{"env", "A=b", clientsDir() + "/launchers/codex"}
 	}}, {"npx", func(b *box) []string {
-		must(b.t, os.Symlink(clientsDir()+"/node_modules", b.ws+"/node_modules"))
-		return []string{"npx", "--offline", "@openai/codex"}
+		// As npm install -g puts it: no command writes there.
+		must(b.t, os.Mkdir(b.base+"/global", 0o755))
+		must(b.t, os.Mkdir(b.base+"/global/lib", 0o755))
+		must(b.t, os.Symlink(clientsDir()+"/node_modules", b.base+"/global/lib/node_modules"))
+		must(b.t, os.Symlink(clientsDir()+"/launchers", b.base+"/global/bin"))
+		b.env = append(b.env, "NPM_CONFIG_PREFIX="+b.base+"/global")
+		return []string{"npx", "--offline", "codex"}
 	}}},
 	"gemini": {{"node and its script", func(b *box) []string {
 		script, err := filepath.EvalSymlinks(clientsDir() + "/bin/gemini")
