@@ -25,7 +25,7 @@ func TestForgedAgents(t *testing.T) {
 	}
 	for name, argv := range map[string][]string{
 		"by its name": {"./claude"}, "behind a link": {"./link"}, "behind env": {"env", "A=b", "./link"}, "a link in a folder": {"bin/tool"},
-		"by an absolute path": {b.ws + "/claude"}, "a link that leads out": {"lib/claude", "./build.sh"},
+		"by an absolute path": {b.ws + "/claude"}, "from another folder": {"env", "-C", b.ws + "/lib", "./claude", "../build.sh"}, "by another PATH": {"env", "PATH=" + b.ws + ":/usr/bin:/bin", "claude"}, "a link that leads out": {"lib/claude", "./build.sh"},
 	} {
 		r := b.run(specWW, argv...)
 		if r.code != 0 || strings.Contains(r.out, "KEY") || !strings.Contains(r.out, "ran") || !strings.Contains(r.err, "is not taken for claude") || r.rec["agent"] != nil {
@@ -33,10 +33,19 @@ func TestForgedAgents(t *testing.T) {
 		}
 		r.rec.hasStatus(t, "network", "enforced")
 	}
-	// npx takes what the project has first.
-	if r := b.run(specWW, "npx", "--offline", "claude"); strings.Contains(r.out, "KEY") || r.rec["agent"] != nil {
-		t.Errorf("npx: %v", r)
+	// npx takes what the project has first, and from where it is told.
+	npx := func(argv ...string) {
+		t.Helper()
+		if r := b.run(specWW, argv...); strings.Contains(r.out, "KEY") || r.rec["agent"] != nil || !strings.Contains(r.err, "is not taken for claude") {
+			t.Errorf("%q: %v", argv, r)
+		}
 	}
+	npx("npx", "--offline", "claude")
+	must(t, os.Rename(b.ws+"/node_modules", b.ws+"/bin/node_modules"))
+	npx("npx", "--offline", "--prefix", "bin", "claude")
+	npx("npm", "exec", "--offline", "--prefix="+b.ws+"/bin", "--", "claude")
+	b.write("ws/package.json", `{"name": "x", "version": "1.0.0", "bin": {"claude": "build.sh"}}`)
+	npx("npx", "--offline", "claude")
 	// The controls: a file elsewhere, and one in the workspace that the spec speaks for.
 	for _, r := range []result{b.run(specWW, genuine), b.run(specWith(specWW, `"agent":"claude"`), "./claude")} {
 		if r.code != 0 || !strings.Contains(r.out, "KEY-IN-FILE") || !strings.Contains(r.out, "KEY-IN-VARIABLE") || strings.Contains(r.err, "is not taken") {

@@ -44,18 +44,18 @@ func (c *call) forgeable(docs []*spec.SandboxSpec, cwd string) string {
 	in := c.inputs(cwd)
 	in.Job = c.job()
 	trees := spec.TreesOf(in, docs...)
+	var paths []string
 	for _, name := range c.agent.By {
-		paths := []string{c.programPath(name)}
-		if strings.HasPrefix(name, "node_modules/") {
-			paths = paths[:0]
-			for dir := cwd; dir != ""; dir = dir[:strings.LastIndexByte(dir, '/')] {
-				paths = append(paths, dir+"/"+name)
-			}
+		paths = append(paths, c.programPath(name))
+	}
+	for _, name := range c.agent.Near {
+		for dir := cwd; dir != ""; dir = dir[:strings.LastIndexByte(dir, '/')] {
+			paths = append(paths, dir+"/"+name)
 		}
-		for _, path := range paths {
-			if path != "" && exists(path) && (trees.Holds(path) || isPublic(path)) {
-				return path
-			}
+	}
+	for _, path := range paths {
+		if path != "" && exists(path) && (trees.Holds(path) || isPublic(path)) {
+			return path
 		}
 	}
 	return ""

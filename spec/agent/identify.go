@@ -14,10 +14,12 @@ type Command struct {
 	// program's name, however many words start that.
 	At int
 	// By are the programs and scripts that the command line names up to there, as
-	// typed: who may write one of them decides what runs. Those that begin with
-	// node_modules/ are what npx and its like take first, where such a file stands in
-	// the current folder or one above.
+	// typed, and the folders that its options take them from: who may write there
+	// decides what runs.
 	By []string
+	// Near are the files that npx and its like take first, where one stands in the
+	// current folder or one above.
+	Near []string
 }
 
 // Args are the arguments that are the agent's own.
@@ -57,8 +59,11 @@ func walk(argv []string, real func(name string) string) Command {
 	}
 	c := started(argv, at, real)
 	for _, word := range argv[:at] {
-		if base(word) == "env" {
+		switch name, _, _ := strings.Cut(word, "="); {
+		case base(word) == "env":
 			c.By = append(c.By, word)
+		case name == "PATH", name == "--chdir", strings.HasPrefix(name, "-C"): // another folder than is looked in
+			c.By = append(c.By, "./.")
 		}
 	}
 	c.By = append(c.By, argv[at])
@@ -152,22 +157,31 @@ func byPackage(argv []string, at int) Command {
 	if a == 0 {
 		a = byName(argv[at])
 	}
+	c := Command{At: at + 1}
 	// --package says where the program comes from: an agent's is in its own.
 	for i := from; i < at; i++ {
 		word, value, given := strings.Cut(argv[i], "=")
-		if word != "-p" && word != "--package" {
-			continue
+		if !given && slices.Contains(npxValues, word) && i+1 < at {
+			i++
+			value = argv[i]
 		}
-		if !given && i+1 < at {
-			value = argv[i+1]
-		}
-		if packageAgent(value) != a {
-			a = 0
+		switch {
+		case word == "-p", word == "--package":
+			if packageAgent(value) != a {
+				a = 0
+			}
+		case strings.HasPrefix(value, "/"):
+			c.By = append(c.By, value)
+		case value != "":
+			c.By = append(c.By, "./"+value)
 		}
 	}
-	c := Command{Agent: a, At: at + 1}
-	if a != 0 {
-		c.By = []string{"node_modules/.bin/" + a.String(), "node_modules/" + find(a).npm}
+	if c.Agent = a; a != 0 {
+		// The project's own package may have a program of that name.
+		c.Near = []string{"node_modules/.bin/" + a.String(), "node_modules/" + find(a).npm, "package.json"}
+		if packageAgent(argv[at]) != 0 {
+			c.Near = c.Near[:2]
+		}
 	}
 	return c
 }
