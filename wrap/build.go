@@ -69,6 +69,7 @@ type builder struct {
 	runs     []*Executable   // what commands.allow names
 	faults   []fault         // what makes a line other than enforced
 	heldBy   heldBy          // by which mechanism a limit is held
+	bounded  string          // what bounds the number of processes without limits.pids
 	home     homeKind        // what an agent's home is
 	copies   []homeCopy      // of its files
 

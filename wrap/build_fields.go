@@ -88,10 +88,10 @@ func (b *builder) implied(files string) {
 		return
 	}
 	if b.plan.Has(PidNS) {
-		b.line(FieldProcesses, "pid namespace")
+		b.line(FieldProcesses, "pid namespace"+b.bounded)
 	} else {
 		b.fault(FieldProcesses, Degraded, "no pid namespace: what the command leaves is ended with it, but not after sbx itself was killed by SIGKILL")
-		b.line(FieldProcesses, "subreaper")
+		b.line(FieldProcesses, "subreaper"+b.bounded)
 	}
 	if b.plan.Base == BaseHost {
 		b.fault(FieldRecord, Degraded, "without a mount namespace the command can read and change the record while it runs")

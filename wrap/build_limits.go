@@ -24,6 +24,8 @@ func (b *builder) limits() {
 	}
 	if l.PIDs.Set {
 		b.pids(l.PIDs.Value)
+	} else {
+		b.processes()
 	}
 	if l.OpenFiles.Set {
 		b.plan.Limits.Files = uint64(l.OpenFiles.Value)
@@ -157,6 +159,26 @@ func (b *builder) pids(n int) {
 		}
 	}
 	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "cap processes at " + strconv.Itoa(n), Why: why, Help: help}, Unavailable)
+}
+
+// processes bounds them where the spec does not.
+func (b *builder) processes() {
+	n := b.h.mostProcesses()
+	switch {
+	case n == 0 || b.h.Parent != nil: // not known, or bounded by the outer sandbox's
+	case b.plan.Processes != 0:
+		b.bounded = ", pid_max"
+	case b.h.UID == 0 && b.plan.Has(PidNS):
+		b.fault(FieldProcesses, Enforced, "how many there are is not bounded: "+b.h.PidMax.Why+"; limits.pids bounds them")
+	case b.h.UID == 0:
+		b.fault(FieldProcesses, Enforced, "how many there are is not bounded: RLIMIT_NPROC does not count uid 0; limits.pids bounds them")
+	default:
+		if !b.plan.Has(UserNS) || b.h.Kernel.Less(Version{5, 14}) { // all of the user's are counted
+			n += b.h.Running
+		}
+		b.plan.Limits.Procs = n
+		b.bounded = ", RLIMIT_NPROC"
+	}
 }
 
 // heldOutside tells whether an outer sandbox holds a limit. One that it only watches

@@ -141,6 +141,10 @@ type Host struct {
 	UIDs     []IDRange // the ids that the caller's own user namespace has
 	GIDs     []IDRange
 	SysAdmin bool // the caller has CAP_SYS_ADMIN
+	// Processes is how many processes and threads this machine can have, and Running
+	// how many it has; 0 where that is not known.
+	Processes, Running uint64
+	PidMax             Answer // root may set kernel.pid_max of a pid namespace alone
 	// AuditReader: the caller may read the kernel's audit records, and ask whether
 	// there are any.
 	AuditReader bool

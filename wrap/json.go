@@ -25,6 +25,9 @@ func (p *Plan) AppendJSON(dst []byte) []byte {
 	w.key("ids")
 	w.ids(p.IDs)
 	w.flag("loopback", p.Loopback)
+	if p.Processes != 0 {
+		w.num("pid_max", int64(p.Processes))
+	}
 	w.key("mounts")
 	w.open('[')
 	for i := range p.Mounts {

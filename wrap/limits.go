@@ -10,8 +10,8 @@ import (
 type Limits struct {
 	Files    uint64 // RLIMIT_NOFILE, of each process
 	FileSize uint64 // RLIMIT_FSIZE, of each file
-	// Procs is RLIMIT_NPROC, counted in the sandbox's own user namespace: pid 1
-	// is one of them.
+	// Procs is RLIMIT_NPROC: counted in the sandbox's own user namespace, of which
+	// pid 1 is one, and without one all of the user's processes.
 	Procs   uint64
 	Timeout time.Duration // the supervisor ends the tree
 	// Memory is what the supervisor looks after where no group can: it ends the
@@ -86,6 +86,11 @@ const (
 	period     = 100_000
 	longPeriod = 1_000_000 // of a quota that would be too short otherwise
 )
+
+// mostProcesses bounds a sandbox whose spec has no limits.pids: more processes and
+// threads than a build has, and few enough that a command which forks without end
+// leaves half of the machine's to others.
+func (h *Host) mostProcesses() uint64 { return min(16384, h.Processes/2) }
 
 // maxPIDs is the most that pids.max takes: the kernel has no more (PID_MAX_LIMIT).
 const maxPIDs = 4 << 20

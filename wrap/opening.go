@@ -11,6 +11,8 @@ type Opening struct {
 	Namespaces []Namespace
 	IDs        IDMap
 	Loopback   bool // bring lo up in the new network namespace
+	// Processes is the new pid namespace's own kernel.pid_max; 0 leaves it.
+	Processes uint64
 }
 
 // Open is the opening of the best rung that is not known to fail.
@@ -41,6 +43,9 @@ func Open(r *spec.Resolved, h *Host) Opening {
 		o.Loopback = true
 	}
 	o.Namespaces = append(o.Namespaces, IPCNS, UTSNS, CgroupNS)
+	if h.UID == 0 && h.PidMax.State != No && !r.Spec.Limits.Value.PIDs.Set {
+		o.Processes = h.mostProcesses()
+	}
 	return o
 }
 
@@ -64,5 +69,5 @@ func (o *Opening) Same(p *Opening) bool {
 			return false
 		}
 	}
-	return true // the ids are the caller's, and follow from the rung
+	return true // the ids are the caller's, and follow from the rung; Processes follows from the host
 }

@@ -43,6 +43,10 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 		h.SetAttr = wrap.Answer{State: wrap.No, Why: why}
 		return h, true
 	}
+	if e.Step.On == pidMax {
+		h.PidMax = wrap.Answer{State: wrap.No, Why: why}
+		return h, true
+	}
 	if isOverlay(e) && strings.Contains(e.Step.Args[4].Text, upperOption) && h.Layer.State != wrap.No {
 		h.Layer = wrap.Answer{State: wrap.No, Why: why}
 		return h, true

@@ -26,6 +26,8 @@ func TestLearn(t *testing.T) {
 		layer   = "overlay"
 		notify  = "listener"
 		attr    = "setattr"
+
+		processes = "pid_max"
 	)
 	for _, row := range []struct {
 		step    Step
@@ -69,6 +71,8 @@ func TestLearn(t *testing.T) {
 		{listener, "setup", unix.EBUSY, wrap.RungUser, notify},
 		{listener, "command", unix.EINVAL, wrap.RungFree, notify},
 		{listener, "setup", unix.EPERM, wrap.RungUser, notify},
+		{Step{Name: "write", On: pidMax}, "opening", unix.EINVAL, wrap.RungUser, processes},
+		{Step{Name: "openat", On: pidMax}, "opening", unix.EACCES, wrap.RungRoot, processes},
 		{overlay, "setup", unix.EPERM, wrap.RungUser, layer},
 		{overlay, "setup", unix.ENODEV, wrap.RungUser, layer},
 		{whiteout, "setup", unix.EPERM, wrap.RungUser, layer},
@@ -90,6 +94,8 @@ func TestLearn(t *testing.T) {
 			got = layer
 		case next.SetAttr.State == wrap.No && next.SetAttr.Why == e.Error():
 			got = attr
+		case next.PidMax.State == wrap.No && next.PidMax.Why == e.Error():
+			got = processes
 		case next.Rungs[row.rung].State == wrap.No && next.Rungs[row.rung].Why == e.Error():
 			got = rung
 		}

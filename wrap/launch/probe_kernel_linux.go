@@ -2,6 +2,7 @@ package launch
 
 import (
 	"runtime"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -45,8 +46,32 @@ func (p *prober) kernel() {
 	if h.Kernel.Less(wrap.Version{5, 12}) {
 		h.SetAttr = wrap.Answer{State: wrap.No, Why: "mount_setattr needs Linux 5.12"}
 	}
+	p.processes()
 	h.Overlay = overlay(h.Kernel, h.SysAdmin)
 	h.Rungs = rungs(h)
+}
+
+// processes finds out how many the machine can have, and whether root can bound
+// those of a pid namespace: before Linux 6.14 pid_max is the whole machine's.
+func (p *prober) processes() {
+	h := &p.h
+	h.Processes = min(setting(pidMax), setting("/proc/sys/kernel/threads-max"))
+	b, _ := readProc("/proc/loadavg", maxFile) // sysinfo(2) has 16 bits for it
+	_, all, _ := strings.Cut(string(b), "/")
+	all, _, _ = strings.Cut(all, " ")
+	h.Running, _ = strconv.ParseUint(all, 10, 32)
+	if h.Kernel.Less(wrap.Version{6, 14}) {
+		h.PidMax = wrap.Answer{State: wrap.No, Why: "a pid namespace has no pid_max of its own before Linux 6.14"}
+	} else if err := unix.Faccessat(unix.AT_FDCWD, pidMax, unix.W_OK, unix.AT_EACCESS); h.UID == 0 && err != nil {
+		h.PidMax = wrap.Answer{State: wrap.No, Why: pidMax + ": " + err.Error()}
+	}
+}
+
+// setting is a whole number of /proc/sys; 0 where there is none.
+func setting(path string) uint64 {
+	b, _ := readProc(path, maxFile)
+	n, _ := strconv.ParseUint(strings.TrimSuffix(string(b), "\n"), 10, 32)
+	return n
 }
 
 // version is the first two numbers of a release, as "6.18.44-custom".

@@ -35,6 +35,9 @@ type Input struct {
 	Devices []Device
 }
 
+// pidMax bounds the processes of the pid namespace of who writes it (Linux 6.14).
+const pidMax = "/proc/sys/kernel/pid_max"
+
 // Programs are the steps of a launch. With a pid namespace Opening and Setup are
 // pid 1's, one after the other, and Command is the command's; without one all is
 // Command's.
@@ -50,6 +53,9 @@ func Open(o *wrap.Opening) []Step {
 	l.begin()
 	if o.Has(wrap.UserNS) {
 		l.ids(o)
+	}
+	if o.Processes != 0 {
+		l.write(pidMax, strconv.FormatUint(o.Processes, 10))
 	}
 	if o.Has(wrap.NetNS) {
 		l.network(o)

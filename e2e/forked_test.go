@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// few are words before a command line that make a machine of 1000 processes of it.
+func few(t *testing.T) []string {
+	t.Helper()
+	const most = `echo 1000 > /proc/sys/kernel/pid_max && test "$(cat /proc/sys/kernel/pid_max)" = 1000 && exec "$@"`
+	words := []string{needPrograms(t, "unshare"), "--pid", "--fork", "--mount-proc"}
+	if !isRoot() {
+		words = append(words, "--user", "--map-current-user", "--keep-caps")
+	}
+	if before := settingOf(t, "pid_max"); before <= 1000 || !pidMaxApart() {
+		lacks(t, "a pid namespace has no pid_max of its own before Linux 6.14")
+	}
+	return append(words, "/bin/sh", "-c", most, "sh")
+}
+
+// pidMaxApart tells whether a pid namespace has a pid_max of its own.
+func pidMaxApart() bool {
+	text, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+	v := strings.SplitN(string(text), ".", 3)
+	major, _ := strconv.Atoi(v[0])
+	minor, _ := strconv.Atoi(v[1])
+	return major > 6 || major == 6 && minor >= 14
+}
+
+func settingOf(t *testing.T, name string) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/sys/kernel/" + name)
+	must(t, err)
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	must(t, err)
+	return n
+}
+
+// A command that forks without end leaves half of the machine's processes to others.
+func TestForksAreBounded(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	host := few(t)
+	b.host = host
+	forks := func(r result) int {
+		n, err := strconv.Atoi(r.lines()["all"])
+		if err != nil {
+			t.Fatalf("%v", r)
+		}
+		return n
+	}
+	r := b.plain(append(host, b.probe(), "forks", "700")...).ended()
+	if forks(r) < 700 {
+		t.Fatalf("control: %v", r)
+	}
+	for name, spec := range map[string]string{"read-only": specRO, "workspace-write": specWW, "a rule on the network": `{"network": {"mode": "none"}}`} {
+		t.Run(name, func(t *testing.T) {
+			r := b.run(spec, b.probe(), "forks", "700").ended()
+			if got := r.lines(); got["forks"] != "EAGAIN" || forks(r) > 500 || forks(r) < 400 {
+				t.Errorf("%v", r)
+			}
+			by := map[bool]string{true: "pid_max", false: "RLIMIT_NPROC"}[isRoot()]
+			if got := r.rec.by("processes"); got != "pid namespace, "+by {
+				t.Errorf("it is bounded by %q", got)
+			}
+		})
+	}
+	// Who asks for more gets it.
+	if !isRoot() || grouped(t, newBox(t)) {
+		if r := b.run(`{"access_mode": "read-only", "limits": {"pids": 800}}`, b.probe(), "forks", "700").ended(); forks(r) < 700 {
+			t.Errorf("%v", r)
+		}
+	}
+}
+
+// Without a pid namespace an ordinary user's are bounded, and the record says that
+// root's are not.
+func TestForksWithoutASandbox(t *testing.T) {
+	b := newBox(t)
+	for name, spec := range map[string]string{"danger-full-access": specFull, "nothing": `{}`} {
+		t.Run(name, func(t *testing.T) {
+			const ask = "ulimit -Hu; echo end"
+			bash := needPrograms(t, "bash")
+			own := b.plain(bash, "-c", ask).ended().out
+			r := b.run(spec, bash, "-c", ask).ended()
+			if isRoot() {
+				if why := r.rec.reason("processes"); r.out != own || !strings.Contains(why, "how many there are is not bounded: RLIMIT_NPROC does not count uid 0") {
+					t.Errorf("%q: %v", why, r)
+				}
+				return
+			}
+			n, err := strconv.Atoi(strings.TrimSuffix(r.out, "\nend\n"))
+			if most := min(settingOf(t, "pid_max"), settingOf(t, "threads-max")); err != nil || n <= min(16384, most/2) || n > most || r.rec.by("processes") != "subreaper, RLIMIT_NPROC" {
+				t.Errorf("%v: without it is %q", r, own)
+			}
+		})
+	}
+}
