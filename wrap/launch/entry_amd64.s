@@ -1,4 +1,5 @@
 #include "textflag.h"
+#include "room.h"
 
 // The program's entry point, by the linker flag -E sbx_entry. The Go runtime
 // installs a handler for most signals and raises RLIMIT_NOFILE before any Go
@@ -10,7 +11,7 @@ GLOBL ·entry(SB), NOPTR, $64
 
 TEXT sbx_entry(SB), NOSPLIT|NOFRAME, $0
 	MOVQ	SP, ·entry+48(SB) // argc, then argv
-	SUBQ	$64, SP
+	SUBQ	$128, SP
 
 	// ignored signals: rt_sigaction(n, NULL, &old, 8) for each
 	XORQ	R13, R13
@@ -70,6 +71,95 @@ next:
 
 	MOVQ	$1, ·entry+0(SB)
 
+	// what the runtime takes at its start, see room_unsafe.go: mmap, then munmap
+	MOVQ	$0, DX // PROT_NONE
+	MOVQ	$ROOM, R12
+	JMP	map
+data:
+	MOVQ	$3, DX // PROT_READ | PROT_WRITE
+	MOVQ	$DATA, R12
+map:
+	XORQ	DI, DI
+	MOVQ	R12, SI
+	MOVQ	$0x4022, R10 // MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+	MOVQ	$-1, R8
+	XORQ	R9, R9
+	MOVQ	$9, AX
+	SYSCALL
+	MOVQ	·noMemory+0(SB), SI
+	MOVQ	·noMemory+8(SB), DX
+	CMPQ	AX, $-4095
+	JCC	small
+	MOVQ	AX, DI
+	MOVQ	R12, SI
+	MOVQ	$11, AX
+	SYSCALL
+	CMPQ	R12, $ROOM
+	JEQ	data
+
+	// prlimit64(0, RLIMIT_NPROC, NULL, &old) and sysinfo: could any be lacking?
+	MOVQ	$0, DI
+	MOVQ	$6, SI
+	XORQ	DX, DX
+	LEAQ	112(SP), R10
+	MOVQ	$302, AX
+	SYSCALL
+	MOVQ	SP, DI
+	MOVQ	$99, AX
+	SYSCALL
+	MOVWLZX	80(SP), AX // procs
+	MOVQ	$PROCESSES, R12
+	ADDQ	R12, AX
+	CMPQ	AX, 112(SP)
+	JLS	enough
+
+	// a child that makes a child, and so on, each of which waits for its own
+	XORQ	R13, R13 // 1 in a child
+	MOVQ	$0, 0(SP)
+another:
+	MOVQ	$0x4100, DI // CLONE_VM | CLONE_VFORK
+	XORQ	SI, SI
+	XORQ	DX, DX
+	XORQ	R10, R10
+	XORQ	R8, R8
+	MOVQ	$56, AX // clone
+	SYSCALL
+	CMPQ	AX, $-11 // EAGAIN
+	JEQ	none
+	TESTQ	AX, AX
+	JLT	last
+	JEQ	child
+	MOVQ	AX, DI
+	MOVQ	SP, SI
+	MOVQ	$0x40000000, DX // __WALL
+	XORQ	R10, R10
+	MOVQ	$61, AX // wait4
+	SYSCALL
+	MOVBLZX	1(SP), DI // how it ended
+	JMP	told
+child:
+	MOVQ	$1, R13
+	DECQ	R12
+	JNE	another
+last:
+	MOVQ	$0, DI
+	JMP	told
+none:
+	MOVQ	$1, DI
+told:
+	MOVQ	$231, AX // exit_group
+	TESTQ	R13, R13
+	JEQ	asked
+	SYSCALL
+asked:
+	MOVQ	·noProcesses+0(SB), SI
+	MOVQ	·noProcesses+8(SB), DX
+	TESTQ	DI, DI
+	JEQ	enough
+small:
+	JMP	·refuse(SB)
+enough:
+
 	// rt_sigaction(SIGABRT, {abandon, SA_ONSTACK | SA_RESTORER}, NULL, 8)
 	LEAQ	·abandon(SB), AX
 	MOVQ	AX, 0(SP)
@@ -116,18 +206,22 @@ auxiliary:
 	REP; MOVSQ
 	JMP	_rt0_amd64_linux(SB)
 
-// abandon is the handler of SIGABRT, see fatal_unsafe.go.
-TEXT ·abandon(SB), NOSPLIT|NOFRAME, $0
-	CMPQ	·started(SB), $0
-	JNE	ends
+// refuse ends the program with DX bytes at SI as its last word.
+TEXT ·refuse(SB), NOSPLIT|NOFRAME, $0
 	MOVQ	$2, DI
-	MOVQ	·abandoned+0(SB), SI
-	MOVQ	·abandoned+8(SB), DX
 	MOVQ	$1, AX // write
 	SYSCALL
 	MOVQ	$125, DI
 	MOVQ	$231, AX // exit_group
 	SYSCALL
+
+// abandon is the handler of SIGABRT, see fatal_unsafe.go.
+TEXT ·abandon(SB), NOSPLIT|NOFRAME, $0
+	CMPQ	·started(SB), $0
+	JNE	ends
+	MOVQ	·abandoned+0(SB), SI
+	MOVQ	·abandoned+8(SB), DX
+	JMP	·refuse(SB)
 ends:
 	MOVQ	$4, DI // PR_SET_DUMPABLE: no core
 	XORQ	SI, SI

@@ -1,4 +1,5 @@
 #include "textflag.h"
+#include "room.h"
 
 // See entry_amd64.s: the same, in the system calls of arm64.
 
@@ -8,7 +9,7 @@ TEXT sbx_entry(SB), NOSPLIT|NOFRAME, $0
 	MOVD	$·entry(SB), R21
 	MOVD	RSP, R4 // argc, then argv
 	MOVD	R4, 48(R21)
-	SUB	$64, RSP
+	SUB	$128, RSP
 
 	MOVD	$0, R20
 	MOVD	$1, R19
@@ -65,6 +66,91 @@ next:
 	MOVD	$1, R4
 	MOVD	R4, 0(R21)
 
+	// what the runtime takes at its start: mmap, then munmap
+	MOVD	$0, R2 // PROT_NONE
+	MOVD	$ROOM, R19
+	B	map
+data:
+	MOVD	$3, R2 // PROT_READ | PROT_WRITE
+	MOVD	$DATA, R19
+map:
+	MOVD	$0, R0
+	MOVD	R19, R1
+	MOVD	$0x4022, R3 // MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+	MOVD	$-1, R4
+	MOVD	$0, R5
+	MOVD	$222, R8 // mmap
+	SVC
+	MOVD	·noMemory+0(SB), R1
+	MOVD	·noMemory+8(SB), R2
+	CMN	$4095, R0
+	BCS	small
+	MOVD	R19, R1
+	MOVD	$215, R8 // munmap
+	SVC
+	MOVD	$ROOM, R4
+	CMP	R4, R19
+	BEQ	data
+
+	MOVD	$0, R0
+	MOVD	$6, R1 // RLIMIT_NPROC
+	MOVD	$0, R2
+	ADD	$112, RSP, R3
+	MOVD	$261, R8 // prlimit64
+	SVC
+	MOVD	RSP, R0
+	MOVD	$179, R8 // sysinfo
+	SVC
+	MOVHU	80(RSP), R4 // procs
+	MOVD	$PROCESSES, R19
+	ADD	R19, R4
+	MOVD	112(RSP), R5
+	CMP	R5, R4
+	BLS	enough
+
+	MOVD	$0, R20 // 1 in a child
+	MOVD	$0, R4
+	MOVD	R4, 0(RSP)
+another:
+	MOVD	$0x4100, R0 // CLONE_VM | CLONE_VFORK
+	MOVD	$0, R1
+	MOVD	$0, R2
+	MOVD	$0, R3
+	MOVD	$0, R4
+	MOVD	$220, R8 // clone
+	SVC
+	CMN	$11, R0 // EAGAIN
+	BEQ	none
+	CMP	$0, R0
+	BLT	last
+	BEQ	child
+	MOVD	RSP, R1
+	MOVD	$0x40000000, R2 // __WALL
+	MOVD	$0, R3
+	MOVD	$260, R8 // wait4
+	SVC
+	MOVBU	1(RSP), R0 // how it ended
+	B	told
+child:
+	MOVD	$1, R20
+	SUB	$1, R19
+	CBNZ	R19, another
+last:
+	MOVD	$0, R0
+	B	told
+none:
+	MOVD	$1, R0
+told:
+	MOVD	$94, R8 // exit_group
+	CBZ	R20, asked
+	SVC
+asked:
+	MOVD	·noProcesses+0(SB), R1
+	MOVD	·noProcesses+8(SB), R2
+	CBZ	R0, enough
+small:
+	B	·refuse(SB)
+enough:
 	MOVD	$·abandon(SB), R4
 	MOVD	R4, 0(RSP)
 	MOVD	$0x08000000, R4 // SA_ONSTACK
@@ -110,18 +196,21 @@ rest:
 	CBNZ	R5, rest
 	JMP	_rt0_arm64_linux(SB)
 
-// abandon: see entry_amd64.s.
-TEXT ·abandon(SB), NOSPLIT|NOFRAME, $0
-	MOVD	·started(SB), R0
-	CBNZ	R0, ends
+// refuse and abandon: see entry_amd64.s.
+TEXT ·refuse(SB), NOSPLIT|NOFRAME, $0
 	MOVD	$2, R0
-	MOVD	·abandoned+0(SB), R1
-	MOVD	·abandoned+8(SB), R2
 	MOVD	$64, R8 // write
 	SVC
 	MOVD	$125, R0
 	MOVD	$94, R8 // exit_group
 	SVC
+
+TEXT ·abandon(SB), NOSPLIT|NOFRAME, $0
+	MOVD	·started(SB), R0
+	CBNZ	R0, ends
+	MOVD	·abandoned+0(SB), R1
+	MOVD	·abandoned+8(SB), R2
+	B	·refuse(SB)
 ends:
 	MOVD	$4, R0 // PR_SET_DUMPABLE: no core
 	MOVD	$0, R1

@@ -1,0 +1,13 @@
+package launch
+
+// A Go runtime that cannot have what it takes at its start prints stacks. So the entry
+// point tries before: it maps as much, and where the user's processes could be used up
+// it makes as many, each a child of the one before, which all end at once.
+var (
+	noMemory = "sbx: cannot start\n" +
+		"sbx: why: the limit of address space or of data is too small for the Go runtime\n" +
+		"sbx: hint: raise it: ulimit -v needs some 800 MB, ulimit -d 80 MB\n"
+	noProcesses = "sbx: cannot start\n" +
+		"sbx: why: the user's limit of processes leaves too few for the threads of sbx\n" +
+		"sbx: hint: raise it (ulimit -u), or end some of the user's processes\n"
+)
