@@ -59,11 +59,17 @@ func (b *builder) covers() []cover {
 	}
 	name := func(path string, f spec.Field) {
 		dir := parent(path)
-		if dir != "/" && b.hideable(dir) {
-			c := at(dir, f)
-			if n := path[len(dir):]; !slices.Contains(c.hide, n) {
-				c.hide = append(c.hide, n)
+		if dir == "/" || !b.hideable(dir) {
+			return
+		}
+		c, n := at(dir, f), path[len(dir):]
+		switch i := b.onTop(path); {
+		case i >= 0: // a mount of the spec stands at the name: dir is none's, being hideable
+			if e := (Entry{Name: n, Kind: bindKind(&b.binds[i])}); !slices.Contains(c.make, e) {
+				c.make = append(c.make, e)
 			}
+		case !slices.Contains(c.hide, n):
+			c.hide = append(c.hide, n)
 		}
 	}
 	for _, s := range b.h.Secrets {
@@ -129,7 +135,7 @@ next:
 		}
 		for _, s := range b.h.Secrets {
 			if s.Kind == Dir && s.Path == s.Real && s.Real != t.dir && under(s.Real, t.dir) && b.oneMount(t.dir, s.Real) &&
-				!b.covered(s.Real) && !b.inWritable(s.Real) && !b.opens(s.Real) && !t.hides(s.Real) {
+				!b.covered(s.Real) && !b.inWritable(s.Real) && !b.opens(s.Real) && b.onTop(s.Real) < 0 && !t.hides(s.Real) {
 				t.hide = append(t.hide, s.Real[len(t.dir):])
 			}
 		}
@@ -156,6 +162,11 @@ func (c *cover) deep() bool {
 // hides tells whether path is hidden already, by itself or with a folder above.
 func (c *cover) hides(path string) bool {
 	return slices.ContainsFunc(c.hide, func(n string) bool { return under(path, c.dir+n) })
+}
+
+// makes tells whether name is to be a mount point, whatever the host has there.
+func (c *cover) makes(name string) bool {
+	return slices.ContainsFunc(c.make, func(e Entry) bool { return e.Name == name })
 }
 
 // hideable tells whether names can be hidden in dir: it is in view as a whole,
@@ -192,7 +203,8 @@ func (b *builder) inWritable(path string) bool {
 // lacking parts a mount's target that the host does not have into the nearest
 // folder that is there and the rest; rest is "" where nothing is to be made.
 func (b *builder) lacking(target string) (dir, rest string) {
-	if b.r.Visible && !b.inView(target) && !b.shownAt(target) || b.covered(target) || b.h.Kind(target) != Absent {
+	if b.r.Visible && !b.inView(target) && !b.shownAt(target) || b.covered(target) || b.h.Kind(target) != Absent ||
+		slices.ContainsFunc(b.opened, func(dir string) bool { return under(target, dir) }) {
 		return "", ""
 	}
 	dir = parent(target)

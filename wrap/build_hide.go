@@ -35,7 +35,7 @@ func (b *builder) maskSecrets() {
 	}
 	for _, m := range b.h.Removable {
 		if !b.names(m) {
-			b.maskImages(m, Dir, FieldSecrets, false)
+			b.maskImages(m, Dir, FieldSecrets, slices.Contains(b.opened, m))
 		}
 	}
 	b.maskKernels()
@@ -136,6 +136,24 @@ func (b *builder) hideTargets(p spec.Path) {
 		if m.Mode != spec.MountTmpfs && (under(m.Target, p.Abs) || under(m.Target, p.Real)) && b.onTop(m.Target) == i && !b.isMasked(m.Target) {
 			b.mask(m.Target, bindKind(m), "filesystem.hide")
 		}
+	}
+}
+
+// lostMounts says which mounts of the spec cannot be seen: hide goes before them,
+// and the line says so; whatever else hides one is a refusal.
+func (b *builder) lostMounts() {
+	for i := range b.r.Mounts {
+		m := &b.r.Mounts[i]
+		if !b.isMasked(m.Target) {
+			continue
+		}
+		byHide := func(h spec.Path) bool { return under(m.Target, h.Real) || under(m.Target, h.Abs) }
+		if slices.ContainsFunc(b.r.Hide, byHide) || b.r.AllowsLess(m.Field) {
+			b.fault("filesystem.mounts", Degraded, m.Target+" is not in view: it lies in what is hidden")
+			continue
+		}
+		b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount at " + m.Target,
+			Why: "it lies in a folder that is hidden, and stays so", Help: "choose another target"})
 	}
 }
 

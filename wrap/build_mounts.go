@@ -58,6 +58,7 @@ func (b *builder) mounts() {
 	b.maskSecrets()
 	b.protect()
 	b.hide()
+	b.lostMounts()
 	b.placePrograms()
 	b.ownSources()
 	b.ownRecord()

@@ -113,7 +113,7 @@ func (b *builder) rebuild(n int, c cover, list *Listing) {
 			b.masked = append(b.masked, path)
 			continue
 		}
-		if c.layer && b.isCopied(path) || path == b.req.Record {
+		if c.layer && b.isCopied(path) || path == b.req.Record || c.makes("/"+e.Name) {
 			continue
 		}
 		at := dir + "/" + e.Name

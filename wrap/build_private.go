@@ -35,13 +35,19 @@ func (b *builder) privates() {
 			}
 		}
 	}
-	// A secret folder in which something is opened, and sbx's own state: an sbx
+	// A hidden folder in which something is opened, and sbx's own state: an sbx
 	// inside has a place for its record, and sees none of the records outside.
+	hidden := slices.Clone(b.h.Removable)
 	for _, s := range b.h.Secrets {
-		if s.Kind == Dir && (b.opens(s.Real) || s.Path == b.h.State) && !b.covered(s.Real) {
-			b.opened = append(b.opened, s.Real)
-			if b.prefix == "" && !b.inWritable(s.Real) {
-				b.private = append(b.private, s.Real)
+		if s.Kind == Dir {
+			hidden = append(hidden, s.Real)
+		}
+	}
+	for _, dir := range hidden {
+		if (b.opens(dir) || dir == b.h.State) && !slices.Contains(b.opened, dir) {
+			b.opened = append(b.opened, dir)
+			if b.prefix == "" && !b.covered(dir) && !b.inWritable(dir) {
+				b.private = append(b.private, dir)
 			}
 		}
 	}
@@ -92,8 +98,12 @@ func (b *builder) beneath(dir string, p spec.Path) {
 	}
 }
 
-// opens tells whether the spec names something beneath dir.
+// opens tells whether the spec names something beneath dir, or mounts something
+// there.
 func (b *builder) opens(dir string) bool {
+	if b.onTop(dir) < 0 && slices.ContainsFunc(b.binds, func(m spec.MountAt) bool { return under(m.Target, dir) }) {
+		return true
+	}
 	for _, l := range [][]spec.Path{b.r.Read, b.r.Write} {
 		for _, p := range l {
 			if p.Exists && p.Real != dir && under(p.Real, dir) && !b.planted(p) {

@@ -264,6 +264,9 @@ func (w *wrapper) build() error {
 	w.nodes = slices.DeleteFunc(w.nodes, func(n Node) bool { // no line of text can name it: it stays hidden
 		return !utf8.ValidString(n.Path) && (n.Soft || n.Kind == NodeDir || n.Kind == NodeFile || n.Kind == NodeLink)
 	})
+	if w.name == nameSbx { // which carries out the Plan itself
+		lacks = nil
+	}
 	for _, l := range lacks {
 		w.lack(l.Field, w.name+": "+l.Why)
 	}

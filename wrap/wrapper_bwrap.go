@@ -73,6 +73,9 @@ func bwrapArgs(w *wrapper) {
 	}
 	for i := range w.nodes {
 		w.bwrapNode(&w.nodes[i])
+		if w.mountedLater(i) {
+			w.add("--ro-bind", "/dev/null", w.nodes[i].Path) // its folder may be read-only by then
+		}
 	}
 	if slices.ContainsFunc(w.nodes, func(n Node) bool { return n.Path == "/dev" && n.Kind == NodeTmpfs }) {
 		w.add("--remount-ro", "/dev") // which has no size otherwise
@@ -154,6 +157,13 @@ func (w *wrapper) bwrapNode(n *Node) {
 		w.add("--proc", n.Path)
 	case NodeFile, NodeDevpts: // a place to mount on, which bwrap makes; its --dev has the other
 	}
+}
+
+// mountedLater tells whether node i is a file that something is mounted on, and not
+// by the next node.
+func (w *wrapper) mountedLater(i int) bool {
+	n := &w.nodes[i]
+	return n.Kind == NodeFile && !bwrapDev(n) && slices.IndexFunc(w.nodes[i+1:], func(o Node) bool { return o.Kind == NodeBind && o.Path == n.Path }) > 0
 }
 
 // bwrapDev tells whether --dev makes what n is. What the spec itself puts into
