@@ -84,7 +84,7 @@ func TestDecodeEverything(t *testing.T) {
 		Network: Some(Network{
 			Mode: Some(NetworkAllow),
 			Allow: Some([]string{"example.com:443", "*.example.com:443", "10.0.0.0/8:5432", "[::1]:443",
-				"[fd00::/8]:53/udp", "localhost:3000", "db:*", "@model-hosts"}),
+				"[fd00::/8]:53/udp", "localhost:3000", "db:*"}),
 			Listen: Some([]int{3000, 8080}),
 		}),
 		Environment: Some(Environment{

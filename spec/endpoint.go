@@ -5,10 +5,9 @@ import (
 	"strings"
 )
 
-// Endpoint is one rule of network.allow. Exactly one of Set, Name and Prefix
-// says who is meant.
+// Endpoint is one rule of network.allow. Exactly one of Name and Prefix says who
+// is meant.
 type Endpoint struct {
-	Set    string // "model-hosts" of "@model-hosts": a kept set of hosts
 	Name   string // "example.com" or "*.example.com", in lower case; "localhost"
 	Prefix Prefix // an address or a range of them
 	Port   int    // 0 is any
@@ -37,15 +36,11 @@ func (e *EndpointError) Error() string {
 
 const endpointForm = "as in example.com:443, *.example.com:443, 10.0.0.0/8:5432, [::1]:443, localhost:3000, 192.0.2.1:53/udp or example.com:*"
 
-// ParseEndpoint reads "host:port", "host:port/udp" or "@set", where host is a
-// name, "*." and a name, an IPv4 address or range, or an IPv6 address or range
+// ParseEndpoint reads "host:port" or "host:port/udp", where host is a name, "*." and a name, an IPv4 address or range, or an IPv6 address or range
 // in brackets, and port is a number or "*".
 func ParseEndpoint(s string) (Endpoint, *EndpointError) {
-	if set, ok := strings.CutPrefix(s, "@"); ok {
-		if !isSetName(set) {
-			return Endpoint{}, &EndpointError{Why: "want the name of a set of hosts after @, got " + quote(cut(s))}
-		}
-		return Endpoint{Set: set}, nil
+	if strings.HasPrefix(s, "@") {
+		return Endpoint{}, &EndpointError{Why: "unknown set of hosts " + quote(cut(s)), Help: "no set is there yet; name the hosts, " + endpointForm}
 	}
 	host, port, err := splitEndpoint(s)
 	if err != nil {
@@ -115,17 +110,6 @@ func parsePort(s string) (int, bool) {
 	}
 	port, _ := strconv.Atoi(s)
 	return port, port <= 65535
-}
-
-func isSetName(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		lower := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
-		if !lower && (c != '-' || i == 0) {
-			return false
-		}
-	}
-	return s != ""
 }
 
 // looksNumeric tells an address from a name: no top-level domain is a number.

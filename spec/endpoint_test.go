@@ -16,7 +16,6 @@ func TestParseEndpoint(t *testing.T) {
 		{"*.example.com:443", Endpoint{Name: "*.example.com", Port: 443}, ""},
 		{"localhost:3000", Endpoint{Name: "localhost", Port: 3000}, ""},
 		{"_dns.1a.b-c:53/udp", Endpoint{Name: "_dns.1a.b-c", Port: 53, UDP: true}, ""},
-		{"@model-hosts", Endpoint{Set: "model-hosts"}, ""},
 		{"10.0.0.0/8:5432", Endpoint{Port: 5432}, "10.0.0.0/8"},
 		{"192.0.2.1:65535", Endpoint{Port: 65535}, "192.0.2.1"},
 		{"0.0.0.0/0:*", Endpoint{}, "0.0.0.0/0"},
@@ -76,8 +75,8 @@ func TestParseEndpointErrors(t *testing.T) {
 		{"10.0.0.0/33:1", `want a length from 0 to 32 after /, got "33"`},
 		{"10.0.0.0/08:1", `want a length from 0 to 32 after /, got "08"`},
 		{"[fd00::1/8]:1", `a range begins at its first address, got "fd00::1/8" (did you mean fd00::/8?)`},
-		{"@", `want the name of a set of hosts after @, got "@"`},
-		{"@Models", `want the name of a set of hosts after @, got "@Models"`},
+		{"@", `unknown set of hosts "@"`},
+		{"@nonsense", `unknown set of hosts "@nonsense"`},
 		{"a.b:1\x00", "want a port from 1 to 65535 or *, got \"1\\x00\""},
 		{"a\x00.b:1", "want a host name or an address, got \"a\\x00.b\""},
 	} {

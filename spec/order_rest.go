@@ -62,9 +62,6 @@ func reachable(has []string, asked string) bool {
 
 // Covers tells whether every connection that other allows is allowed by e.
 func (e Endpoint) Covers(other Endpoint) bool {
-	if e.Set != "" || other.Set != "" {
-		return e == other
-	}
 	if e.UDP != other.UDP || e.Port != 0 && e.Port != other.Port {
 		return false
 	}

@@ -56,6 +56,9 @@ func (b *builder) fields() {
 	if b.r.AgentNetwork {
 		b.fault("network", Degraded, wholeNetwork(b.r.Agent))
 	}
+	if b.r.Network == spec.NetworkAllow {
+		b.fault("network", Degraded, "none held: nothing can be reached, since what network.allow names is not let through yet")
+	}
 	if b.r.Network != spec.NetworkHost || b.r.Spec.Network.Set || b.r.AgentNetwork {
 		b.line("network", net)
 	}
@@ -175,7 +178,7 @@ func (b *builder) line(f spec.Field, by string) {
 	}
 	e := Enforcement{Field: f, Asked: b.askedText(f), Status: Enforced, By: by}
 	for _, x := range b.faults {
-		if x.field != f && !(f == "network" && x.field == "network.mode") {
+		if x.field != f {
 			continue
 		}
 		e.Weaken(x.status, x.reason)

@@ -259,16 +259,14 @@ func (w *wrapper) build() error {
 	if w.root && plan.Base == BasePlace {
 		w.refuse("filesystem", "have "+w.name+" show the host's files", "the names in / are not known", "probe the host for it")
 	}
-	var lacks []Lack
-	w.nodes, lacks = plan.Tree()
-	w.nodes = slices.DeleteFunc(w.nodes, func(n Node) bool { // no line of text can name it: it stays hidden
+	nodes, lacks := plan.Tree()
+	w.nodes = slices.DeleteFunc(nodes, func(n Node) bool { // no line of text can name it: it stays hidden
 		return !utf8.ValidString(n.Path) && (n.Soft || n.Kind == NodeDir || n.Kind == NodeFile || n.Kind == NodeLink)
 	})
-	if w.name == nameSbx { // which carries out the Plan itself
-		lacks = nil
-	}
-	for _, l := range lacks {
-		w.lack(l.Field, w.name+": "+l.Why)
+	if w.name != nameSbx { // which carries out the Plan itself
+		for _, l := range lacks {
+			w.lack(l.Field, w.name+": "+l.Why)
+		}
 	}
 	return nil
 }
