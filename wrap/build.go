@@ -217,19 +217,6 @@ func (b *builder) bareStatus() Status {
 	return Degraded
 }
 
-// oldLandlock names what the host's Landlock cannot do on top.
-func (b *builder) oldLandlock() string {
-	switch {
-	case b.h.LandlockABI == 0:
-		return "; no Landlock either: " + b.h.LandlockWhy
-	case b.h.LandlockABI < 3:
-		return ", truncate (Linux 6.2), signals and abstract sockets (Linux 6.12)"
-	case b.h.LandlockABI < 6:
-		return ", signals and abstract sockets (Linux 6.12)"
-	}
-	return ""
-}
-
 // rungWhy is why the last rung with namespaces cannot be held.
 func (h *Host) rungWhy() string {
 	why := h.Rungs[RungUser].Why

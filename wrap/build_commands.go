@@ -118,9 +118,6 @@ func (b *builder) allowOnly() {
 		}
 	}
 	b.seal()
-	if b.h.LandlockABI < 2 && !b.restricted() {
-		b.fault(fieldAllow, Enforced, "files cannot be moved from folder to folder (Landlock before Linux 5.19)")
-	}
 }
 
 func (b *builder) nothing(e *Executable, why, help string) {

@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"slices"
+	"strings"
 
 	"sbx/landlock"
 	"sbx/spec"
@@ -22,12 +23,9 @@ func (b *builder) landlock() {
 		b.noScopes("no Landlock: " + b.h.LandlockWhy)
 		return
 	}
-	if b.h.LandlockABI < scopesABI {
-		b.noScopes("Landlock ABI " + itoa(b.h.LandlockABI) + " has no scopes (Linux 6.12)")
-	}
 	r := landlock.Ruleset{Scope: landlock.ScopeAll}
 	if b.restricted() {
-		r.FS = landlock.FSAll &^ landlock.ResolveUnix
+		r.FS = fileRights
 		b.readRules(&r)
 		b.writeRules(&r)
 		b.streamRules(&r)
@@ -35,11 +33,67 @@ func (b *builder) landlock() {
 	if b.plan.Programs.Limited {
 		b.executeRules(&r)
 	}
-	// What an old Landlock lacks is held by namespaces and mounts, or named by
-	// bare and noScopes.
-	b.plan.Landlock, _ = r.Downgrade(b.h.LandlockABI)
+	var lost []landlock.Lost
+	b.plan.Landlock, lost = r.Downgrade(b.h.LandlockABI)
+	b.lost(lost)
 	b.plan.LandlockABI = b.h.LandlockABI
 	b.plan.LandlockLogs = b.h.AuditReader && b.h.LandlockABI >= logsABI && b.req.Describe != DescribeNone
+}
+
+// fileRights are the rights on files that a sandbox takes away.
+const fileRights = landlock.FSAll &^ landlock.ResolveUnix
+
+// lostRights is what the loss of a right means: what stays open, and what holds it
+// all the same where there are mounts.
+var lostRights = map[string]struct{ open, held string }{
+	"fs.refer":                   {"moving files from folder to folder", ""},
+	"fs.truncate":                {"truncate", "read-only mounts hold what it would"},
+	"fs.ioctl_dev":               {"ioctl on devices", "a /dev of its own and mounts without devices hold what it would"},
+	"scope.abstract_unix_socket": {"abstract sockets", ""},
+	"scope.signal":               {"signals", ""},
+}
+
+// lost says on the lines what Landlock lost to the kernel's age. Rights without
+// mounts are told by bare, in oldLandlock's words.
+func (b *builder) lost(lost []landlock.Lost) {
+	field := fieldAllow
+	if b.restricted() {
+		field = b.modeField()
+		asked := b.r.Spec.Asked()
+		if i := slices.IndexFunc(asked, func(f spec.Field) bool {
+			return within(f, "access_mode", "filesystem", "sandbox", "restrict", "readonly")
+		}); i >= 0 {
+			field = asked[i]
+		}
+	}
+	scopes := ""
+	for _, l := range lost {
+		has := "Landlock ABI " + itoa(b.h.LandlockABI) + " has no "
+		since := " (Linux " + landlock.Kernel(l.NeedsABI) + "): "
+		switch name, scope := strings.CutPrefix(l.Right, "scope."); {
+		case scope:
+			scopes = has + "scopes (Linux " + landlock.Kernel(l.NeedsABI) + ")"
+		case l.Stricter:
+			b.fault(field, Enforced, has+name+since+l.Why)
+		case b.plan.Base != BaseHost:
+			b.fault(field, Enforced, has+name+since+lostRights[l.Right].held)
+		}
+	}
+	if scopes != "" {
+		b.noScopes(scopes)
+	}
+}
+
+// oldLandlock names what the host's Landlock cannot do on top.
+func (b *builder) oldLandlock() (text string) {
+	if b.h.LandlockABI == 0 {
+		return "; no Landlock either: " + b.h.LandlockWhy
+	}
+	_, lost := landlock.Ruleset{FS: fileRights, Scope: landlock.ScopeAll}.Downgrade(b.h.LandlockABI)
+	for _, l := range lost {
+		text += ", " + lostRights[l.Right].open + " (Linux " + landlock.Kernel(l.NeedsABI) + ")"
+	}
+	return text
 }
 
 // noScopes says what stays open without Landlock's scopes.

@@ -1,0 +1,67 @@
+package wrap
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sbx/landlock"
+)
+
+// lostWords is what a line says of a right that is lost, with mounts and without.
+var lostWords = map[string][2]string{
+	"fs.refer":                   {"fs.refer", "fs.refer"},
+	"fs.truncate":                {"fs.truncate", "truncate ("},
+	"fs.ioctl_dev":               {"fs.ioctl_dev", "ioctl on devices"},
+	"scope.abstract_unix_socket": {"no scopes", "no scopes"},
+	"scope.signal":               {"no scopes", "no scopes"},
+}
+
+// Each right that Landlock loses to an old kernel is on a line of the record, with
+// mounts and without, and no right that it has is.
+func TestLostRightsAreOnTheLines(t *testing.T) {
+	text, err := os.ReadFile(plans + "/world.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range []string{
+		`{"access_mode": "workspace-write", "best_effort": ["*"]}`,
+		`{"access_mode": "read-only", "best_effort": ["*"]}`,
+		`{"filesystem": {"read": ["@system", "."], "write": ["out"]}, "best_effort": ["*"]}`,
+		`{"readonly": true, "best_effort": ["*"]}`,
+		`{"sandbox": {"root": "/home/u/w"}, "best_effort": ["*"]}`,
+		`{"commands": {"allow": ["make"]}, "best_effort": ["*"]}`,
+		`{"network": {"mode": "none"}, "best_effort": ["*"]}`,
+	} {
+		for bare, host := range []string{"", noUser} {
+			full := landlockOf(t, string(text), doc, host, landlock.Newest)
+			for abi := 1; abi <= 7; abi++ {
+				_, lost := full.Landlock.Downgrade(abi)
+				plan := landlockOf(t, string(text), doc, host, abi)
+				reasons := ""
+				for _, e := range plan.Enforcement {
+					reasons += e.Reason + "\n"
+				}
+				is := map[string]bool{}
+				for _, l := range lost {
+					is[l.Right] = true
+				}
+				for right, words := range lostWords {
+					if word := words[bare]; strings.Contains(reasons, word) != is[right] {
+						t.Errorf("%s, host %q, ABI %d: %s lost: %v, and the lines say\n%s", doc, host, abi, right, is[right], reasons)
+					}
+				}
+			}
+		}
+	}
+}
+
+func landlockOf(t *testing.T, world, doc, host string, abi int) *Plan {
+	t.Helper()
+	_, plan, err := newWorld(t, world, host+"\nlandlock "+strconv.Itoa(abi)).build(doc)
+	if err != nil {
+		t.Fatalf("%s: %v", doc, err)
+	}
+	return plan
+}
