@@ -14,7 +14,73 @@ func TestDispatchAgents(t *testing.T) {
 	eachClient(t, func(t *testing.T, c *client) {
 		t.Run("spawn", func(t *testing.T) { c.testDispatch(t, false) })
 		t.Run("driver", func(t *testing.T) { c.testDispatch(t, true) })
+		t.Run("contracts", c.testContracts)
+		if c.name == "codex" { // the others' streams tell their turns
+			t.Run("turns unseen", c.testTurnsUnseen)
+		}
 	})
+}
+
+// A contract that an agent's command line has no words for is kept as far as it can
+// be, and the record says how far; only a spec that requires all of it is refused.
+func (c *client) testContracts(t *testing.T) {
+	needSandbox(t)
+	for _, x := range []struct {
+		name, spec, field string
+		codex             string // the field's status, which is observed of the others; "" where it is refused
+	}{
+		{"patches", `{"tools_allowed": ["Read", "Grep"], "access_mode": "workspace-write"}`, "tools_allowed", "unavailable"},
+		{"patches that the kernel refuses", `{"tools_allowed": ["Read"], "access_mode": "read-only"}`, "tools_allowed", "observed"},
+		{"a tool that is denied", `{"tools_denied": ["Write"], "access_mode": "workspace-write"}`, "tools_denied", "unavailable"},
+		{"all of it", `{"tools_allowed": ["Read"], "access_mode": "workspace-write", "require_available": true}`, "tools_allowed", ""},
+	} {
+		want := "observed"
+		if c.name == "codex" {
+			want = x.codex
+		}
+		b := c.box(t)
+		s := c.ready(b, "hello")
+		prompt := b.write("prompt.md", scenarioPrompt(t, "hello"))
+		b.intercore(39)
+		b.insert("one", c.name, b.out+"/last.md", prompt, x.spec)
+		cmd := b.driver(b.out+"/last.md", prompt)
+		cmd.Env = append(b.env, pathBefore(b))
+		b.finish(cmd)
+		b.keepsContract(t, x.name, "one", x.field, want, s)
+	}
+}
+
+// Of the turns of a codex that has nothing on the host nobody can tell.
+func (c *client) testTurnsUnseen(t *testing.T) {
+	needSandbox(t)
+	for more, want := range map[string]string{"": "unavailable", `, "require_available": true`: ""} {
+		b := c.box(t)
+		s := c.ready(b, "hello")
+		must(t, os.RemoveAll(b.home+"/.codex"))
+		argv := []string{"codex", "exec", "--json", "--skip-git-repo-check", "-c", "model_provider=fake",
+			"-c", `model_providers.fake={name="fake", base_url="` + s.url + `/v1", env_key="OPENAI_API_KEY", wire_api="responses", supports_websockets=false}`, "go"}
+		r := b.dispatch(append([]string{"spawn", "--sandbox-spec", `{"max_turns": 9, "access_mode": "workspace-write"` + more + `}`, "--"}, argv...)...)
+		id := strings.TrimSpace(r.out)
+		b.dispatch("wait", id, "--timeout", "55s")
+		b.keepsContract(t, "turns"+more, id, "max_turns", want, s)
+		b.absent("home/.codex")
+	}
+}
+
+// keepsContract demands that a dispatch completed with that status of a field, or
+// that it was refused for it where want is "".
+func (b *box) keepsContract(t *testing.T, name, id, field, want string, s *modelServer) {
+	t.Helper()
+	row, answers := b.row(id), len(s.truth().Answers)
+	e := row.effective()
+	switch {
+	case want == "":
+		if row.text("status") != "failed" || row.whole("exit_code") != 125 || e.text("state") != "refused" || e.text("error", "field") != field || answers > 0 {
+			t.Errorf("%s: it was not refused: %v", name, row)
+		}
+	case row.text("status") != "completed" || e.status(field) != want || answers == 0:
+		t.Errorf("%s: %s is %s, want %s: %v", name, field, e.status(field), want, row)
+	}
 }
 
 func (c *client) testDispatch(t *testing.T, driver bool) {

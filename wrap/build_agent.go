@@ -22,7 +22,10 @@ type AgentSeen struct {
 }
 
 // AgentLack is a tool, in Claude's words, and why the agent cannot be kept to it.
-type AgentLack struct{ Tool, Why string }
+type AgentLack struct {
+	Tool, Why string
+	Missing   bool // the agent may use it and does not have it
+}
 
 // PolicyPath is where an agent's own file of rules stands inside.
 const PolicyPath = "/run/sbx/policy.toml"
@@ -66,7 +69,11 @@ func (b *builder) agent() {
 		if !b.set(f) {
 			f = "tools_denied"
 		}
-		b.unwatched(f, l.Tool+": "+l.Why, "leave the tool out", Unavailable)
+		held := Unavailable
+		if l.Missing {
+			held = Enforced
+		}
+		b.unwatched(f, l.Tool+": "+l.Why, "leave the tool out", held)
 	}
 }
 

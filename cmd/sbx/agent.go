@@ -157,7 +157,7 @@ func (x *execution) instruct() error {
 		}
 	}
 	for _, l := range lacking {
-		seen.Lacking = append(seen.Lacking, wrap.AgentLack{Tool: l.Tool, Why: l.Why})
+		seen.Lacking = append(seen.Lacking, wrap.AgentLack(l))
 	}
 	seen.Agent, seen.Starts = a, agent.Starts(a)
 	if ask.PolicyFile != "" {

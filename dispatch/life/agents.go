@@ -60,8 +60,8 @@ func (j *Job) command(s *spec.SandboxSpec, prompt string, root bool) (argv []str
 	if j.Model != "" {
 		argv = append(argv, l.model+"="+j.Model)
 	}
-	// claude refuses root its own checks to be off.
-	if !s.ToolsAllowed.Set && !(root && l.agent == spec.Claude) {
+	// claude refuses root its own checks to be off; gemini keeps from no tool then.
+	if !s.ToolsAllowed.Set && !(root && l.agent == spec.Claude) && !(len(s.ToolsDenied.Value) > 0 && l.agent == spec.Gemini) {
 		argv = append(argv, l.free...)
 	}
 	if len(prompt) > maxWord || strings.IndexByte(prompt, 0) >= 0 {
@@ -97,6 +97,6 @@ func watched(s *spec.SandboxSpec, argv []string, real func(string) string) spec.
 	return c.Agent
 }
 
-// advisory are the fields that a dispatch asks for as far as they can be had:
-// nobody but the agent itself can keep to them.
+// advisory are the fields that a dispatch asks for as far as they can be had, unless
+// its spec requires all that it asks for: an agent's command line may have no words for them.
 var advisory = []string{"tools_allowed", "tools_denied", "max_turns"}

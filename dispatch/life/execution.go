@@ -67,7 +67,7 @@ func (j *Job) execution(at place) (*execution, error) {
 	if doc := beside(s, j.Timeout, at.ledger); doc != "" {
 		x.args = append(x.args, "--spec-json", doc)
 	}
-	if x.agent == 0 {
+	if !s.RequireAvailable.Or(false) {
 		for _, f := range advisory {
 			x.args = append(x.args, "--best-effort", f)
 		}

@@ -87,19 +87,22 @@ func TestExecution(t *testing.T) {
 		spec   bool // on stdin
 		file   string
 	}{
-		{"codex", Job{Agent: "codex", Prompt: "/p"}, "", "codex exec --json --skip-git-repo-check -- -do it", "--spec -", "--best-effort", true, ""},
-		{"codex, a long prompt", Job{Agent: "codex", Prompt: "/p"}, long, "codex exec --json --skip-git-repo-check -", "--spec /f/spec.json", "--best-effort", false, "/p"},
-		{"claude", Job{Agent: "claude", Prompt: "/p", Model: "m"}, "", "claude -p --output-format stream-json --verbose --model=m --permission-mode bypassPermissions -- -do it", "--spec -", "--best-effort", true, ""},
-		{"claude with tools", Job{Agent: "claude", Prompt: "/p", HasSpec: true, Spec: `{"tools_allowed": ["Read"]}`}, "", "claude -p --output-format stream-json --verbose -- -do it", "--spec -", "--best-effort", true, ""},
-		{"gemini", Job{Agent: "gemini", Prompt: "/p"}, "", "gemini --output-format stream-json --approval-mode yolo --prompt=-do it", "--spec -", "--best-effort", true, ""},
+		{"codex", Job{Agent: "codex", Prompt: "/p"}, "", "codex exec --json --skip-git-repo-check -- -do it", "--spec - --best-effort tools_allowed --best-effort tools_denied --best-effort max_turns", "zzz", true, ""},
+		{"codex, a long prompt", Job{Agent: "codex", Prompt: "/p"}, long, "codex exec --json --skip-git-repo-check -", "--spec /f/spec.json", "zzz", false, "/p"},
+		{"claude", Job{Agent: "claude", Prompt: "/p", Model: "m"}, "", "claude -p --output-format stream-json --verbose --model=m --permission-mode bypassPermissions -- -do it", "--spec -", "zzz", true, ""},
+		{"claude with tools", Job{Agent: "claude", Prompt: "/p", HasSpec: true, Spec: `{"tools_allowed": ["Read"]}`}, "", "claude -p --output-format stream-json --verbose -- -do it", "--spec -", "zzz", true, ""},
+		{"gemini", Job{Agent: "gemini", Prompt: "/p"}, "", "gemini --output-format stream-json --approval-mode yolo --prompt=-do it", "--spec -", "zzz", true, ""},
 		{"another agent", Job{Agent: "goose", Prompt: "/p"}, "", "-- goose", "--spec /f/spec.json --best-effort tools_allowed --best-effort tools_denied --best-effort max_turns", "--spec -", false, "/p"},
 		{"a command", Job{Argv: []string{"sh", "-c", "x"}}, "", "-- sh -c x", "--best-effort max_turns", "max_commands", true, ""},
 		{"a command with a prompt", Job{Argv: []string{"cat"}, Prompt: "/p", HasSpec: true, Spec: `{"access_mode": "read-only", "working_dir": "a"}`}, "", "-- cat",
 			`--spec-json {"access_mode": "read-only", "working_dir": "a"}`, "/f/spec.json", false, "/p"},
-		{"an agent with a stream", Job{Argv: []string{"claude", "-p", "x", "--output-format", "stream-json", "--verbose"}}, "", "--verbose", "--spec -", "--best-effort", true, ""},
+		{"an agent with a stream", Job{Argv: []string{"claude", "-p", "x", "--output-format", "stream-json", "--verbose"}}, "", "--verbose", "--spec -", "zzz", true, ""},
 		{"an agent without a stream", Job{Argv: []string{"claude", "-p", "x"}}, "", "-- claude -p x", "--best-effort tools_allowed", "zzz", true, ""},
-		{"an agent by its document", Job{Argv: []string{"./mine", "exec", "--json"}, HasSpec: true, Spec: `{"agent": "codex"}`}, "", "-- ./mine exec --json", "--spec -", "--best-effort", true, ""},
+		{"an agent by its document", Job{Argv: []string{"./mine", "exec", "--json"}, HasSpec: true, Spec: `{"agent": "codex"}`}, "", "-- ./mine exec --json", "--spec -", "zzz", true, ""},
 		{"no agent by its document", Job{Argv: []string{"codex", "exec", "--json"}, HasSpec: true, Spec: `{"agent": "none"}`}, "", "--json", "--best-effort", "zzz", true, ""},
+		{"an agent that is to be held to all", Job{Agent: "codex", Prompt: "/p", HasSpec: true, Spec: `{"require_available": true}`}, "", "-- -do it", "--spec -", "--best-effort", true, ""},
+		{"a command that is to be held to all", Job{Argv: []string{"x"}, HasSpec: true, Spec: `{"require_available": true}`}, "", "-- x", "--spec -", "--best-effort", true, ""},
+		{"less will do in so many words", Job{Agent: "codex", Prompt: "/p", HasSpec: true, Spec: `{"require_available": false}`}, "", "-- -do it", "--best-effort tools_allowed --best-effort tools_denied --best-effort max_turns", "zzz", true, ""},
 	} {
 		where := at
 		if c.prompt != "" {

@@ -57,7 +57,12 @@ type Kept struct {
 
 // Lack is a tool, in Claude's words, that was to be withheld or granted, and
 // why the agent's command line cannot say so.
-type Lack struct{ Tool, Why string }
+type Lack struct {
+	Tool, Why string
+	// Missing tells that the tool may be used and is not there: nothing of what the
+	// agent is to keep from is open.
+	Missing bool
+}
 
 // adapter is what sbx knows of one agent's command line.
 type adapter struct {

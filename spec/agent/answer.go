@@ -26,9 +26,14 @@ func (w *answer) keepServers(line, how string) {
 	w.kept = append(w.kept, Kept{Line: line, By: ByAgent, How: how, Servers: true})
 }
 
-func (w *answer) lack(tool, why string) {
-	if !slices.Contains(w.lacking, Lack{tool, why}) {
-		w.lacking = append(w.lacking, Lack{tool, why})
+func (w *answer) lack(tool, why string) { w.add(Lack{Tool: tool, Why: why}) }
+
+// miss says of a tool that may be used that the agent does not have it.
+func (w *answer) miss(tool, why string) { w.add(Lack{Tool: tool, Why: why, Missing: true}) }
+
+func (w *answer) add(l Lack) {
+	if !slices.Contains(w.lacking, l) {
+		w.lacking = append(w.lacking, l)
 	}
 }
 
@@ -152,7 +157,7 @@ func (w *answer) keepWithheld(tools []string, how string) {
 func (w *answer) unheard() {
 	for _, name := range names(w.ask.granted()) {
 		if _, ok := spec.ToolNames(w.agent, name); !ok && !strings.HasPrefix(name, "mcp__") {
-			w.lack(name, w.agent.String()+" has no such tool")
+			w.miss(name, w.agent.String()+" has no such tool")
 		}
 	}
 }

@@ -86,7 +86,7 @@ func codexFlags(w *answer, ask Ask) {
 	if !ask.has("Bash") {
 		for _, t := range []string{"Read", "Grep", "Glob"} {
 			if ask.has(t) {
-				w.lack(t, "codex reads by its shell, which is off")
+				w.miss(t, "codex reads by its shell, which is off")
 			}
 		}
 	} else if rules, whole := ask.rules("Bash"); !whole && len(rules) > 0 {
@@ -159,6 +159,6 @@ func (w *answer) codexUnheard() {
 		if _, ok := spec.ToolNames(spec.Codex, name); ok || isMCP(name) || name == "Read" || name == "Grep" || name == "Glob" {
 			continue
 		}
-		w.lack(name, "codex has no such tool")
+		w.miss(name, "codex has no such tool")
 	}
 }

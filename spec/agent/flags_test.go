@@ -279,3 +279,19 @@ func TestAdaptersAreComplete(t *testing.T) {
 		}
 	}
 }
+
+// A tool that may be used and is not there opens nothing; one that cannot be withheld does.
+func TestMissing(t *testing.T) {
+	for access, want := range map[spec.AccessMode]string{spec.ReadOnly: "Read is missing", spec.WorkspaceWrite: "Write Edit Read is missing"} {
+		_, _, lacking := Flags(spec.Codex, Ask{Allowed: some([]string{"Read"}), Access: access, Inside: true, Servers: &Servers{}})
+		var got []string
+		for _, l := range lacking {
+			if got = append(got, l.Tool); l.Missing {
+				got = append(got, "is missing")
+			}
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s: %s, want %s", access, s, want)
+		}
+	}
+}

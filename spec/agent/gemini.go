@@ -183,7 +183,7 @@ func geminiPrefixes(w *answer, rules []string) []string {
 		}
 		switch {
 		case strings.ContainsAny(prefix, "*,()"):
-			w.lack("Bash("+r+")", "gemini grants by the words that a command begins with, so it is not granted")
+			w.miss("Bash("+r+")", "gemini grants by the words that a command begins with, so it is not granted")
 			continue
 		case !open:
 			w.lack("Bash("+r+")", "gemini grants it with further words, too")

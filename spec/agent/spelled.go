@@ -23,7 +23,7 @@ func (a Ask) spelled(ag spec.Agent) (Ask, []Lack) {
 			}
 			means := meanings(ag, t)
 			if len(means) == 0 {
-				lacking = append(lacking, Lack{t, "no tool of that form is known"})
+				lacking = append(lacking, Lack{Tool: t, Why: "no tool of that form is known", Missing: true})
 			}
 			all.Allowed.Value = append(all.Allowed.Value, means...)
 		}
@@ -36,7 +36,7 @@ func (a Ask) spelled(ag spec.Agent) (Ask, []Lack) {
 		if stars := strings.Contains(nameOf(t), "*"); stars && ag == spec.Claude {
 			all.Denied = append(all.Denied, t)
 		} else if stars && len(meanings(ag, t)) == 0 {
-			lacking = append(lacking, Lack{t, "no tool of that form is known"})
+			lacking = append(lacking, Lack{Tool: t, Why: "no tool of that form is known"})
 		}
 		for _, m := range meanings(ag, t) {
 			if !slices.Contains(all.Denied, m) {
