@@ -225,6 +225,9 @@ func violations(n *spec.Node) []row {
 			r.notes = append(r.notes, "refused by "+s)
 		}
 		if s := text(v.Get("allow_with")); s != "" {
+			if o := name(v.Get("opens")); o != "" {
+				s += ", which opens all of " + o
+			}
 			r.notes = append(r.notes, "allow with "+s)
 		}
 		rows = append(rows, r)

@@ -16,6 +16,7 @@ type Violation struct {
 	Target    string // on what
 	Rule      string // the line of the spec that refused
 	AllowWith string // the line that would allow
+	Opens     string // the folder that it opens with all that is in it, where that is not the target
 	Count     int    // how often; 0 is once
 }
 
@@ -33,7 +34,7 @@ type alike struct{ kind, program, action, target, rule, allow string }
 // Add takes one more violation.
 func (vs *Violations) Add(v Violation) {
 	v.Kind, v.Program, v.Action = clip(v.Kind), clip(v.Program), clip(v.Action)
-	v.Target, v.Rule, v.AllowWith = clip(v.Target), clip(v.Rule), clip(v.AllowWith)
+	v.Target, v.Rule, v.AllowWith, v.Opens = clip(v.Target), clip(v.Rule), clip(v.AllowWith), clip(v.Opens)
 	v.Count = max(v.Count, 1)
 	k := alike{v.Kind, v.Program, v.Action, v.Target, v.Rule, v.AllowWith}
 	if i, ok := vs.index[k]; ok {
@@ -80,6 +81,7 @@ func (v *Violation) append(w *writer) {
 	w.keyText("target", v.Target)
 	w.keyText("rule", v.Rule)
 	w.keyText("allow_with", v.AllowWith)
+	w.keyText("opens", v.Opens)
 	w.keyNum("count", int64(max(v.Count, 1)))
 	w.close('}')
 }

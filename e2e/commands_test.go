@@ -143,7 +143,7 @@ func TestRefusedProgramsAreDescribedAndNotCharged(t *testing.T) {
 	if got := r.rec.whole("commands", "refused"); got != 3 {
 		t.Errorf("%d refused: %v", got, r.rec["commands"])
 	}
-	want := map[string]string{"/usr/bin/env": `commands.allow: ["env"]`, b.ws + "/tools/x": `commands.allow: ["./tools/x"]`}
+	want := map[string]string{"/usr/bin/env": `commands.allow: ["sh", "true", "env"]`, b.ws + "/tools/x": `commands.allow: ["sh", "true", "./tools/x"]`}
 	for _, v := range r.rec.list("violations") {
 		if v.text("rule") != "commands.allow" || v.text("action") != "execute" || v.text("allow_with") != want[v.text("target")] {
 			t.Errorf("%v", v)
@@ -178,9 +178,9 @@ func TestCommandsOfASpecThatCannotBe(t *testing.T) {
 		argv []string
 		word string
 	}{
-		{only(), []string{"/bin/echo", "end"}, `add "/bin/echo" to commands.allow`},
-		{only("sh"), []string{"echo", "end"}, `add "echo" to commands.allow`},
-		{only("./run.sh"), []string{"./run.sh"}, `to commands.allow`},
+		{only(), []string{"/bin/echo", "end"}, `hint: commands.allow: ["/bin/echo"] would allow it`},
+		{only("sh"), []string{"echo", "end"}, `hint: commands.allow: ["sh", "echo"] would allow it`},
+		{only("./run.sh"), []string{"./run.sh"}, `hint: commands.allow: ["./run.sh", "`},
 		{only("echo", "ehco"), []string{"echo", "end"}, "nothing on the command's PATH has that name"},
 		{only("echo", "./none"), []string{"echo", "end"}, "does not exist"},
 		{only("echo", "./ws2/"), []string{"echo", "end"}, "does not exist"},

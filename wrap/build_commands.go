@@ -100,7 +100,7 @@ func (b *builder) allowOnly() {
 		}
 		if !b.mayRun(path) {
 			b.problems = append(b.problems, &spec.Problem{Field: fieldAllow, On: b.r.At(fieldAllow), Do: "run " + b.req.Argv[0],
-				Why: "commands.allow does not name " + path, Help: "add \"" + name + "\" to commands.allow"})
+				Why: "commands.allow does not name " + path, Help: Allows(Starting(b.r, name))})
 		}
 	}
 	if b.h.LandlockABI == 0 {

@@ -71,7 +71,7 @@ func (b *builder) outOfView(path string) *spec.Problem {
 	switch {
 	case b.r.Visible:
 		p.Field = "filesystem.read"
-		p.Help = "add \"" + path + "\" to filesystem.read"
+		p.Help = Allows(Reading(b.r, path))
 	case b.covered(path):
 		p.Field = "access_mode"
 		p.Why += ": the folder is private inside"

@@ -12,7 +12,8 @@ import (
 type Rules struct {
 	agent   spec.Agent
 	at      spec.Place
-	limited bool // tools_allowed is there
+	limited bool     // tools_allowed is there
+	listed  []string // in it, as they stand there
 	allowed []spec.Tool
 	denied  []spec.Tool
 }
@@ -27,7 +28,7 @@ type Verdict struct {
 // NewRules takes the patterns of a spec, which its decoder has checked; one
 // that is none is never matched. at is what paths in them count from.
 func NewRules(a spec.Agent, allowed, denied spec.Opt[[]string], at spec.Place) *Rules {
-	r := &Rules{agent: a, at: at, limited: allowed.Set}
+	r := &Rules{agent: a, at: at, limited: allowed.Set, listed: allowed.Value}
 	for _, s := range allowed.Value {
 		if t, ok := spec.ParseTool(s); ok {
 			r.allowed = append(r.allowed, t)
@@ -52,19 +53,17 @@ func (r *Rules) Judge(w Wish) Verdict {
 	for _, as := range w.As {
 		for _, t := range r.denied {
 			if r.names(t, as, w.Name) && r.denies(t, as, &w) {
-				return Verdict{Outside: true, Rule: line("tools_denied", t.String())}
+				return Verdict{Outside: true, Rule: spec.Line("tools_denied", []string{t.String()})}
 			}
 		}
 	}
 	for _, as := range w.As {
 		if r.limited && !r.allows(as, &w) {
-			return Verdict{Outside: true, Rule: "tools_allowed", AllowWith: line("tools_allowed", as)}
+			return Verdict{Outside: true, Rule: "tools_allowed", AllowWith: spec.Longer("tools_allowed", r.listed, as)}
 		}
 	}
 	return Verdict{}
 }
-
-func line(field, pattern string) string { return field + `: ["` + pattern + `"]` }
 
 // names tells whether t is about the tool, which Claude calls as and the agent
 // native. gemini joins a server and its tool by one underscore.

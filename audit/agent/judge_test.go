@@ -167,15 +167,15 @@ func TestJudgeSamples(t *testing.T) {
 		file, allowed string
 		outside       string // "name line" of each
 	}{
-		{"claude-basic.jsonl", "Bash|Read", `Write tools_allowed: ["Write"]`},
-		{"codex-basic.jsonl", "Bash|Read", `file_change tools_allowed: ["Write"]`},
-		{"gemini-basic.jsonl", "Bash|Read", `write_file tools_allowed: ["Write"]`},
+		{"claude-basic.jsonl", "Bash|Read", `Write tools_allowed: ["Bash", "Read", "Write"]`},
+		{"codex-basic.jsonl", "Bash|Read", `file_change tools_allowed: ["Bash", "Read", "Write"]`},
+		{"gemini-basic.jsonl", "Bash|Read", `write_file tools_allowed: ["Bash", "Read", "Write"]`},
 		{"codex-basic.jsonl", "Bash(ls:*)|Bash(wc:*)|Bash(git:*)|Bash(cat:*)|Write", ""},
 		{"gemini-basic.jsonl", "Bash(ls:*)|Bash(wc:*)|Bash(git:*)|Bash(cat:*)|Write|Read(*.txt)", ""},
-		{"claude-basic.jsonl", "Bash(ls:*)|Bash(git:*)|Write|Read", `Bash tools_allowed: ["Bash"]`},
-		{"claude-subagent.jsonl", "Bash", `Agent tools_allowed: ["Task"]`},
-		{"codex-subagent.jsonl", "Bash", `collab_tool_call tools_allowed: ["Task"]`},
-		{"gemini-subagent.jsonl", "Bash", `invoke_agent tools_allowed: ["Task"]`},
+		{"claude-basic.jsonl", "Bash(ls:*)|Bash(git:*)|Write|Read", `Bash tools_allowed: ["Bash(ls:*)", "Bash(git:*)", "Write", "Read", "Bash"]`},
+		{"claude-subagent.jsonl", "Bash", `Agent tools_allowed: ["Bash", "Task"]`},
+		{"codex-subagent.jsonl", "Bash", `collab_tool_call tools_allowed: ["Bash", "Task"]`},
+		{"gemini-subagent.jsonl", "Bash", `invoke_agent tools_allowed: ["Bash", "Task"]`},
 	}
 	for _, c := range cases {
 		a := agentOf(t, c.file)

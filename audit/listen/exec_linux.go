@@ -76,6 +76,9 @@ func (l *Listener) fails(x *attempt, e unix.Errno) {
 	case l.Ledger != nil:
 		l.Ledger.Fail()
 	}
+	if x.absent != "" {
+		l.report(OutOfView, "execute", x.absent)
+	}
 	l.failNested()
 	l.n.Fail(l.FD, e)
 }
@@ -91,6 +94,8 @@ type attempt struct {
 	forbidden bool // a rule about programs refuses it, for this cause, on this target
 	cause     Cause
 	target    string
+
+	absent string // an absolute path at which nothing stands: the program's or its interpreter's
 }
 
 // look gives the errno that the kernel is certain to give, or 0.
@@ -118,6 +123,17 @@ func (l *Listener) look(x *attempt) unix.Errno {
 	return l.lookPath(x)
 }
 
+// noFile is the errno of a path that leads to no file.
+func (x *attempt) noFile(f *resolved, path []byte) unix.Errno {
+	if !f.certain {
+		return 0
+	}
+	if f.errno == unix.ENOENT && path[0] == '/' {
+		x.absent = text(path)
+	}
+	return f.errno
+}
+
 // lookFD is look for a descriptor of the caller's.
 func (l *Listener) lookFD(x *attempt) unix.Errno {
 	if x.dirfd == unix.AT_FDCWD {
@@ -141,10 +157,7 @@ func (l *Listener) lookPath(x *attempt) unix.Errno {
 	f := l.resolve(x.dirfd, x.path, x.flags&unix.AT_SYMLINK_NOFOLLOW != 0)
 	defer f.close()
 	if f.errno != 0 {
-		if f.certain {
-			return f.errno
-		}
-		return 0
+		return x.noFile(&f, x.path)
 	}
 	return l.judge(x, &f, 0)
 }
@@ -219,10 +232,7 @@ func (l *Listener) judgeScript(x *attempt, interp []byte, depth int) unix.Errno 
 	f := l.resolve(unix.AT_FDCWD, interp, false)
 	defer f.close()
 	if f.errno != 0 {
-		if f.certain {
-			return f.errno
-		}
-		return 0
+		return x.noFile(&f, interp)
 	}
 	return l.judge(x, &f, depth+1)
 }

@@ -49,6 +49,10 @@ func TakesName(action string) bool {
 	return action == "rename" || action == "remove" || action == removeFolder
 }
 
+// MakesFile tells whether an action makes a file or folder of its own, which could as
+// well have been there before.
+func MakesFile(action string) bool { return action == "create" || action == makeFolder }
+
 // names rules on a call that makes or takes a name.
 func (l *Listener) names(c *nameCall) {
 	swaps := c.swap >= 0 && l.call.Args[c.swap]&unix.RENAME_EXCHANGE != 0

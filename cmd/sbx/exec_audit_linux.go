@@ -49,14 +49,14 @@ func (x *execution) denied(d *audit.Denial) {
 	case v.Kind == "syscall":
 		v.Rule = string(wrap.FieldSideDoors)
 	case strings.HasPrefix(known.blocker, "fs.read"):
-		v.Rule, v.AllowWith = "filesystem.read", "filesystem.read: ["+quoteJSON(x.relative(v.Target))+"]"
+		v.Rule, v.AllowWith = "filesystem.read", wrap.Reading(x.resolved, v.Target)
 	case known.blocker == "fs.execute":
 		v.Rule, v.AllowWith = x.executeRule(v.Target)
 	default:
-		v.Rule, v.AllowWith = x.readOnlyRule(v.Action, v.Target)
+		x.readOnly(&v)
 	}
 	if v.Target == "" {
-		v.AllowWith = ""
+		v.AllowWith, v.Opens = "", ""
 	}
 	x.record.Violations.Add(v)
 	what := spec.Name(v.Target)
@@ -69,9 +69,9 @@ func (x *execution) denied(d *audit.Denial) {
 // executeRule is the line by which a file may not be executed.
 func (x *execution) executeRule(path string) (rule, allow string) {
 	if x.resolved.Limited {
-		return "commands.allow", "commands.allow: [" + quoteJSON(path) + "]"
+		return "commands.allow", wrap.Starting(x.resolved, path)
 	}
-	return "filesystem.read", "filesystem.read: [" + quoteJSON(x.relative(path)) + "]"
+	return "filesystem.read", wrap.Reading(x.resolved, path)
 }
 
 // seen is how a violation calls what Landlock blocked, and from where on the

@@ -229,15 +229,6 @@ func andMore(n int) string {
 	return " (and " + strconv.Itoa(n) + " more, see the record)"
 }
 
-// relative is a path as a spec would name it.
-func (x *execution) relative(path string) string {
-	dir := x.resolved.WorkingDir.Real
-	if len(path) > len(dir)+1 && path[:len(dir)] == dir && path[len(dir)] == '/' {
-		return path[len(dir)+1:]
-	}
-	return path
-}
-
 // finish writes the record for the last time and gives the exit status.
 func (x *execution) finish(e launch.Exit) int {
 	r := &x.record

@@ -45,9 +45,9 @@ func (x *execution) maskRule(f *wrap.Folder) (rule, allow string) {
 			}
 		}
 	case f.For == wrap.FieldSecrets && slices.Contains(x.host.Removable, f.Path):
-		return string(f.For), "filesystem.write: [" + quoteJSON(f.Path) + "]"
+		return string(f.For), wrap.Writing(x.resolved, f.Path)
 	case f.For == wrap.FieldSecrets:
-		return string(f.For), "filesystem.read: [" + quoteJSON(f.Path) + "]"
+		return string(f.For), wrap.Reading(x.resolved, f.Path)
 	}
 	return string(f.For), ""
 }

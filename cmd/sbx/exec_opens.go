@@ -6,19 +6,12 @@ import (
 	"strings"
 
 	"sbx/audit/listen"
-	"sbx/spec"
 	"sbx/wrap"
 )
 
 // writeLine is the line of a spec that lets a path be written; "" for none, and for
 // a path that no document can name.
-func (x *execution) writeLine(path string) string {
-	named, ok := spec.Spelled(x.relative(path))
-	if path == "" || !ok {
-		return ""
-	}
-	return "filesystem.write: [" + quoteJSON(named) + "]"
-}
+func (x *execution) writeLine(path string) string { return wrap.Writing(x.resolved, path) }
 
 // protectedRule is the line by which a protected name may not come or go, and the one
 // that would let it; "" where none would.

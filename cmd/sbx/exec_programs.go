@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sbx/audit/listen"
+	"sbx/wrap"
 	"sbx/wrap/launch"
 )
 
@@ -12,14 +13,42 @@ import (
 func (x *execution) programRule(cause listen.Cause, path string) (rule, allow string) {
 	switch cause {
 	case listen.ByDeny:
-		return "commands.deny", "commands.deny: without " + quoteJSON(x.programName(path))
+		return "commands.deny", wrap.Undenied(x.resolved, x.programName(path))
 	case listen.ByLoader:
 		if !x.resolved.Limited {
 			return "commands.deny", "" // what it was to load may be started itself
 		}
-		return "commands.allow", "commands.allow: [" + quoteJSON(path) + "]"
+		return "commands.allow", wrap.Starting(x.resolved, path)
 	}
-	return "commands.allow", "commands.allow: [" + quoteJSON(x.programName(path)) + "]"
+	return "commands.allow", wrap.Starting(x.resolved, x.programName(path))
+}
+
+// standsOutside tells whether a program that is not there inside is there on the host,
+// where the spec says what is in view.
+func (x *execution) standsOutside(path string) bool {
+	if !x.resolved.Visible {
+		return false
+	}
+	_, found := launch.LookUp(path, x.resolved)
+	return found == launch.Found
+}
+
+// viewRule is the line of the spec by which a path is out of view, and the one that
+// would show it.
+func (x *execution) viewRule(path string) (rule, allow string) {
+	if f := x.hides(path); f != "" {
+		return f, ""
+	}
+	return "filesystem.read", wrap.Reading(x.resolved, path)
+}
+
+// lackingHint is how what the command is started by comes into view: its loader, or the
+// interpreter of a script. It is "" where the view is not the reason.
+func (x *execution) lackingHint() string {
+	if hops := launch.Trace(x.program.Path, x.resolved); x.resolved.Visible && len(hops) > 1 {
+		return wrap.Allows(wrap.Reading(x.resolved, hops[len(hops)-1].Path))
+	}
+	return ""
 }
 
 // programName is a program as a spec would name it: by its name alone where
@@ -35,7 +64,7 @@ func (x *execution) programName(path string) string {
 	if prog, found := launch.LookUp(name, x.resolved); name != "" && found == launch.Found && prog.Real == is.Real {
 		return name
 	}
-	if rel := x.relative(path); rel != path {
+	if rel := wrap.Relative(x.resolved, path); rel != path {
 		return "./" + rel
 	}
 	return path

@@ -13,6 +13,9 @@ import (
 
 // refused notes a call that does not succeed, and tells of the first of a kind.
 func (x *execution) refused(r *listen.Refusal) {
+	if r.Cause == listen.OutOfView && !x.standsOutside(r.Target) {
+		return
+	}
 	v := audit.Violation{At: time.Now(), PID: r.TID, Program: audit.ProgramOf(r.TID), Action: r.Action, Target: strings.Clone(r.Target)}
 	what, by := spec.Name(v.Target), ""
 	switch r.Cause {
@@ -39,7 +42,7 @@ func (x *execution) refused(r *listen.Refusal) {
 		}
 	case listen.ReadOnly:
 		v.Kind = "filesystem"
-		v.Rule, v.AllowWith = x.readOnlyRule(v.Action, v.Target)
+		x.readOnly(&v)
 		what += " may only be read"
 		if p := x.protectedAbove(v.Target); p != nil {
 			by = p.By // each settings file is another reason
@@ -63,6 +66,10 @@ func (x *execution) refused(r *listen.Refusal) {
 		v.Kind = "command"
 		v.Rule, v.AllowWith = x.programRule(r.Cause, v.Target)
 		what += " may not be started"
+	case listen.OutOfView:
+		v.Kind = "command"
+		v.Rule, v.AllowWith = x.viewRule(v.Target)
+		what += " is out of view"
 	}
 	x.record.Violations.Add(v)
 	x.once(v.Kind+v.Rule+by, v, what)
@@ -95,6 +102,12 @@ func (x *execution) once(kind string, v audit.Violation, what string) {
 	line := v.Rule + ": " + what + by
 	if v.AllowWith != "" {
 		line += "; " + spec.Shown(v.AllowWith) + " would allow it"
+	}
+	if v.Opens != "" {
+		line += ", and every change in " + spec.Name(v.Opens)
+		if alone := x.writeLine(v.Target); listen.MakesFile(v.Action) && alone != "" {
+			line += "\nhint: where " + spec.Name(v.Target) + " is there before the start, " + spec.Shown(alone) + " is enough"
+		}
 	}
 	x.std.say(line)
 }

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"sbx/audit"
 	"sbx/audit/listen"
 	"sbx/spec"
 	"sbx/wrap"
@@ -23,6 +24,15 @@ func (x *execution) protectedAbove(target string) *wrap.Protected {
 	return nil
 }
 
+// readOnly adds to what was attempted the line of the spec by which it is refused, the
+// one that would let it be done, and what that opens.
+func (x *execution) readOnly(v *audit.Violation) {
+	v.Rule, v.AllowWith = x.readOnlyRule(v.Action, v.Target)
+	if top := writableFor(v.Action, v.Target); top != v.Target && v.AllowWith != "" && v.AllowWith == x.writeLine(top) {
+		v.Opens = top
+	}
+}
+
 // readOnlyRule is the line of the spec by which what was attempted on a target is
 // refused, and the one that would let it be done; "" where none would.
 func (x *execution) readOnlyRule(action, target string) (rule, allow string) {
@@ -32,12 +42,10 @@ func (x *execution) readOnlyRule(action, target string) (rule, allow string) {
 	if rule, own := x.ownMount(target); own {
 		return rule, ""
 	}
-	r := x.resolved
-	for i := range r.Hide {
-		if h := &r.Hide[i]; beneath(target, h.Abs) || beneath(target, h.Real) {
-			return string(h.Field), ""
-		}
+	if f := x.hides(target); f != "" {
+		return f, ""
 	}
+	r := x.resolved
 	for i := range r.Mounts {
 		if m := &r.Mounts[i]; m.Mode == spec.MountRO && beneath(target, m.Target) {
 			return string(m.Field) + ": mode ro", string(m.Field) + ": mode rw"
@@ -71,6 +79,16 @@ func (x *execution) readOnlyRule(action, target string) (rule, allow string) {
 		allow = x.writeLine(top)
 	}
 	return rule, allow
+}
+
+// hides is the line of the spec that hides a path; "" for none.
+func (x *execution) hides(path string) string {
+	for i := range x.resolved.Hide {
+		if h := &x.resolved.Hide[i]; beneath(path, h.Abs) || beneath(path, h.Real) {
+			return string(h.Field)
+		}
+	}
+	return ""
 }
 
 // writableFor is what must be writable for an action on a target: what is there to be

@@ -192,18 +192,18 @@ func (x *execution) release() (int, error) {
 		return exitRefused, err
 	}
 	status := exitNoExec
-	why := e.Errno.Error()
+	why, help := e.Errno.Error(), ""
 	switch unix.Errno(e.Errno) {
 	case unix.ENOMEM, unix.E2BIG:
 		if p := x.tooLarge(); p != nil {
 			return exitRefused, p
 		}
 	case unix.ENOENT:
-		why = "its interpreter is missing"
+		why, help = "its interpreter is missing", x.lackingHint()
 	case unix.ENOEXEC:
 		why = "it is neither a program of this machine nor a script with #!"
 	}
-	return status, &spec.Problem{On: x.rest[0], Do: "execute the command", Why: why}
+	return status, &spec.Problem{On: x.rest[0], Do: "execute the command", Why: why, Help: help}
 }
 
 func (c *call) verbose(text string) {

@@ -1,0 +1,127 @@
+package e2e
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// advised is the line of a spec that a record says would allow what was refused: of the
+// first violation that has one, else of the refusal to start.
+func advised(r result) string {
+	for _, v := range r.rec.list("violations") {
+		if line := v.text("allow_with"); line != "" {
+			return line
+		}
+	}
+	line, _ := strings.CutSuffix(r.rec.text("error", "help"), " would allow it")
+	return line
+}
+
+// followed is a document with a line put into it to the letter.
+func followed(t *testing.T, spec, line string) string {
+	t.Helper()
+	var doc map[string]any
+	must(t, json.Unmarshal([]byte(spec), &doc))
+	field, text, _ := strings.Cut(line, ": ")
+	var value any
+	if json.Unmarshal([]byte(text), &value) != nil {
+		value = text
+	}
+	at := doc
+	for name, rest, deeper := strings.Cut(field, "."); ; name, rest, deeper = strings.Cut(rest, ".") {
+		if !deeper {
+			at[name] = value
+			break
+		}
+		if _, ok := at[name].(map[string]any); !ok {
+			at[name] = map[string]any{}
+		}
+		at, _ = at[name].(map[string]any)
+	}
+	out, err := json.Marshal(doc)
+	must(t, err)
+	return string(out)
+}
+
+// Whoever puts the lines that sbx advises into the spec, to the letter, gets there in
+// three steps, and keeps what the spec allowed before.
+func TestAdviceThatIsFollowedAllows(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "git", "touch", "mkdir", "date", "python3")
+	const shim = "home/.tool/shims/tool"
+	for _, c := range []struct {
+		name, spec, script string
+		opens              string // the folder that the first line opens as a whole
+	}{
+		{"secret", `{"access_mode":"workspace-write","filesystem":{"write":["{home}"]}}`, "sleep 0.5; ls $HOME/.ssh >seen; cat $HOME/.ssh/known_hosts && [ -s seen ]", ""},
+		{"credentials", `{"access_mode":"workspace-write","filesystem":{"write":["kept","{home}"]}}`, "sleep 0.5; ls $HOME/.aws >seen; cat $HOME/.aws/credentials && [ -s seen ] && [ -r /etc/passwd ]", ""},
+		{"secret in a list", `{"access_mode":"workspace-write","filesystem":{"read":["/"],"write":["{home}"]}}`, "sleep 0.5; ls $HOME/.ssh >seen; cat $HOME/.ssh/known_hosts && [ -r /etc/passwd ]", ""},
+		{"no system", `{"access_mode":"workspace-write","filesystem":{"read":["{home}/.cache"]}}`, "cat $HOME/.cache/file && git --version", ""},
+		{"no libraries", `{"access_mode":"workspace-write","filesystem":{"read":["/usr/bin","/bin"]}}`, "git --version", ""},
+		{"a new file", `{"access_mode":"workspace-write"}`, "touch $HOME/new", "home"},
+		{"a file that is there", `{"access_mode":"workspace-write","filesystem":{"write":["{home}/.cache"]}}`, "echo x >>$HOME/there && echo y >$HOME/.cache/x", ""},
+		{"a cache", `{"access_mode":"workspace-write"}`, "mkdir $HOME/.npm/_cacache", "home/.npm"},
+		{"a new cache", `{"access_mode":"workspace-write"}`, "mkdir -p $HOME/.yarn/x", "home"},
+		{"a shim out of view", `{"access_mode":"workspace-write","filesystem":{"read":["@system","{base}/` + shim + `"]}}`, "{base}/" + shim, ""},
+		{"a shim that may not run", `{"access_mode":"workspace-write","commands":{"allow":["sh","{base}/` + shim + `"]}}`, "{base}/" + shim, ""},
+		{"another program", `{"access_mode":"workspace-write","commands":{"allow":["sh"]}}`, "date", ""},
+		{"a worktree's configuration", `{"access_mode":"workspace-write"}`, "git config a.b c", ""},
+		{"nothing in a worktree", `{"access_mode":"workspace-write","filesystem":{"read":["@system"]}}`, "echo x >f && git add f && git -c user.name=n -c user.email=e@x commit -qm two", ""},
+		{"a socket", `{"access_mode":"workspace-write","filesystem":{"read":["/"]}}`, `python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect("{base}/out/s")'`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := adviceBox(t)
+			within := func(b *box, text string) string {
+				return strings.NewReplacer("{home}", b.home, "{base}", b.base).Replace(text) + " && echo end"
+			}
+			if free := adviceBox(t); lastLine(strings.TrimSpace(free.plain("/bin/sh", "-c", within(free, c.script)).out)) != "end" {
+				t.Fatal("the control does not end")
+			}
+			spec := strings.TrimSuffix(within(b, c.spec), " && echo end")
+			for step := range 4 {
+				r := b.run(spec, "/bin/sh", "-c", within(b, c.script))
+				if r.code == 0 && lastLine(strings.TrimSpace(r.out)) == "end" {
+					if step == 0 && !strings.HasPrefix(c.name, "nothing") {
+						t.Fatalf("nothing was refused: %v", r)
+					}
+					return
+				}
+				line := advised(r)
+				if line == "" || step == 3 {
+					t.Fatalf("step %d, %s: no way on: %v %v", step, spec, r, r.rec["violations"])
+				}
+				if step == 0 && c.opens != "" {
+					if v := r.rec.list("violations")[0]; v.text("opens") != b.base+"/"+c.opens || !strings.Contains(r.err, "and every change in "+b.base+"/"+c.opens) {
+						t.Errorf("what the line opens is not said: %v", r)
+					}
+				}
+				spec = followed(t, spec, line)
+			}
+		})
+	}
+}
+
+// adviceBox is a box with a linked worktree for its workspace, and what else the
+// advice is about.
+func adviceBox(t *testing.T) *box {
+	b := newBoxElsewhere(t)
+	if b.private() {
+		t.Skip("no place outside of the private folders")
+	}
+	b.repository(b.base + "/main")
+	b.git(b.base+"/main", "worktree", "add", "-q", b.base+"/linked")
+	b.ws = b.base + "/linked"
+	for name, text := range map[string]string{".ssh/known_hosts": "host\n", ".aws/credentials": "key\n", ".cache/file": "kept\n", "there": "x\n"} {
+		b.write("home/"+name, text)
+	}
+	b.write("linked/kept", "")
+	must(t, os.Mkdir(b.home+"/.npm", 0o755))
+	tool := b.base + "/home/.tool/"
+	for name, text := range map[string]string{"shims/tool": "exec " + tool + "libexec/tool", "libexec/tool": "exec " + tool + "versions/3/tool", "versions/3/tool": "echo tool"} {
+		must(t, os.Chmod(b.write("home/.tool/"+name, "#!/bin/sh\n"+text+"\n"), 0o755))
+	}
+	b.hostSocket(b.out + "/s")
+	return b
+}

@@ -1,0 +1,66 @@
+package wrap
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// Reading is the line of a spec that puts a path into view and keeps there what is: a
+// list where there is none would take the rest of the host away. Of the system's
+// programs and libraries one alone is of little use. It is "" for a path that no
+// document can name.
+func Reading(r *spec.Resolved, path string) string {
+	const field = "filesystem.read"
+	list := r.Spec.Filesystem.Value.Read.Value
+	switch {
+	case path != "" && !r.Visible:
+		return spec.Longer(field, []string{"/"}, spelled(r, path))
+	case path != "" && !r.System && Lists().System(path):
+		return spec.Line(field, append([]string{spec.System}, list...))
+	}
+	return spec.Longer(field, list, spelled(r, path))
+}
+
+// Writing is the line that lets a path be written, and what could be; "" for a path that
+// no document can name.
+func Writing(r *spec.Resolved, path string) string {
+	return spec.Longer("filesystem.write", r.Spec.Filesystem.Value.Write.Value, spelled(r, path))
+}
+
+// Starting is the line that lets a program be started, and those that could be.
+func Starting(r *spec.Resolved, program string) string {
+	return spec.Longer(fieldAllow, r.Spec.Commands.Value.Allow.Value, program)
+}
+
+// Undenied is the line that does not deny a program, by the name that denies it.
+func Undenied(r *spec.Resolved, name string) string {
+	list := slices.Clone(r.Spec.Commands.Value.Deny.Value)
+	return spec.Line(fieldDeny, slices.DeleteFunc(list, func(s string) bool { return s == name }))
+}
+
+// spelled is a path as a document names it; "" where none can.
+func spelled(r *spec.Resolved, path string) string {
+	if named, ok := spec.Spelled(Relative(r, path)); ok {
+		return named
+	}
+	return ""
+}
+
+// Relative is a path as it counts from the working directory; one that lies elsewhere
+// stays as it is.
+func Relative(r *spec.Resolved, path string) string {
+	if rel, ok := strings.CutPrefix(path, r.WorkingDir.Real+"/"); ok && rel != "" {
+		return rel
+	}
+	return path
+}
+
+// Allows is a line of the spec as a hint.
+func Allows(line string) string {
+	if line == "" {
+		return ""
+	}
+	return line + " would allow it"
+}
