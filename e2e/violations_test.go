@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -262,4 +263,42 @@ func TestTheLineThatAllowsDoes(t *testing.T) {
 	if len(list) != 1 || list[0].text("rule") != "sandbox.readonly: true" || list[0].text("allow_with") != "sandbox.readonly: false" {
 		t.Errorf("a workshop that may only be read: %v", list)
 	}
+}
+
+// The history that a shell keeps of itself is no matter to be told of; the same file
+// written by another program is.
+func TestAShellsHistoryIsNotTold(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "bash")
+	b := newBoxElsewhere(t)
+	if b.private() {
+		t.Skip("no place outside of the private folders")
+	}
+	const typed = "echo typed\necho end\n"
+	history := b.home + "/.bash_history"
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	free := exec.CommandContext(ctx, "bash", "--norc", "-i")
+	free.Dir, free.Env, free.Stdin = b.ws, b.env, strings.NewReader(typed)
+	if r := b.finish(free); r.code != 0 || !isFile(history) {
+		t.Fatalf("the control keeps no history: %v", r)
+	}
+	for _, there := range []bool{true, false} {
+		if !there {
+			must(t, os.Remove(history))
+		}
+		r := b.runIn(b.ws, typed, specWW, "bash", "--norc", "-i")
+		if r.code != 0 || !r.rec.refused("filesystem", history) || strings.Contains(r.err, "sbx: ") {
+			t.Errorf("there %v: %v %v", there, r, r.rec["violations"])
+		}
+		r = b.sh(specWW, "echo x 2>/dev/null >>"+history+"; touch "+b.home+"/new 2>/dev/null; echo end").ended()
+		if !strings.Contains(r.err, history+" may only be read") {
+			t.Errorf("there %v: another program's write is not told: %v", there, r)
+		}
+	}
+}
+
+func isFile(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

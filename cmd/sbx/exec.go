@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -167,6 +168,11 @@ func (x *execution) ask() error {
 	if err := x.progressAsked(); err != nil {
 		return err
 	}
+	for _, fd := range jobserver(variable(x.resolved.Env, "MAKEFLAGS")) {
+		if !slices.Contains(x.keep, fd) {
+			x.keep = append(x.keep, fd)
+		}
+	}
 	if x.resolved.SideDoors {
 		fds := append([]int{0, 1, 2}, x.keep...)
 		if err := checkFDs(fds); err != nil || x.has("dry-run") {
@@ -275,6 +281,10 @@ func (x *execution) find() (int, error) {
 		return status, &spec.Problem{On: x.rest[0], Do: "run the command", Why: why}
 	}
 	x.record.Command.Executable = x.program.Real
+	if x.startsItself() {
+		return exitRefused, &spec.Problem{On: x.rest[0], Do: "run the command", Why: "its first line starts sbx without a program, which would start this script again",
+			Help: "name the script's interpreter there, as in #!/usr/bin/env -S sbx exec -- sh"}
+	}
 	return 0, nil
 }
 

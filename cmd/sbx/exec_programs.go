@@ -51,6 +51,21 @@ func (x *execution) lackingHint() string {
 	return ""
 }
 
+// startsItself tells whether the command is a script for sbx itself that names no
+// interpreter: the kernel adds the script's path, and sbx would start it, and so on.
+func (x *execution) startsItself() bool {
+	line := launch.FirstLine(x.program.Real)
+	if len(line) < 2 || line[1] != x.name {
+		return false
+	}
+	again, err := x.verb.parse(line[2:])
+	if err != nil || len(again.rest) > 0 {
+		return false
+	}
+	program, _ := launch.LookUp(line[0], x.resolved)
+	return isItself(program.Real)
+}
+
 // programName is a program as a spec would name it: by its name alone where
 // that leads to it, else by its path from the working directory.
 func (x *execution) programName(path string) string {

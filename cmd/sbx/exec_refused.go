@@ -72,7 +72,18 @@ func (x *execution) refused(r *listen.Refusal) {
 		what += " is out of view"
 	}
 	x.record.Violations.Add(v)
-	x.once(v.Kind+v.Rule+by, v, what)
+	if !x.isOwnHistory(&v) {
+		x.once(v.Kind+v.Rule+by, v, what)
+	}
+}
+
+// isOwnHistory tells of a shell or an interpreter that keeps what was typed to it in the
+// home, as bash does in .bash_history when it ends: the record has that, and nobody has
+// to act on it.
+func (x *execution) isOwnHistory(v *audit.Violation) bool {
+	name, ok := strings.CutPrefix(v.Target, x.home()+"/.")
+	program := strings.TrimRight(v.Program, "0123456789.")
+	return ok && program != "" && strings.HasPrefix(name, program) && strings.Contains(name, "history") && !strings.Contains(name, "/")
 }
 
 // networkRule is the line of the spec by which the network is shut.

@@ -28,6 +28,34 @@ func keepFDs(words []string) ([]int, error) {
 	return slices.Compact(fds), nil
 }
 
+// jobserver is the two ends of the pipe by which make bounds the jobs of all that it
+// runs, as MAKEFLAGS names them: none where that is no pipe of the caller's. make hands
+// them on to a recipe that it takes for a make of its own.
+func jobserver(makeflags string) []int {
+	ends := ""
+	for word := range strings.FieldsSeq(makeflags) {
+		if word == "--" { // variables follow
+			break
+		}
+		for _, flag := range [...]string{"--jobserver-auth=", "--jobserver-fds="} { // the second before make 4.2
+			if value, ok := strings.CutPrefix(word, flag); ok {
+				ends = value
+			}
+		}
+	}
+	r, w, _ := strings.Cut(ends, ",")
+	fds, err := keepFDs([]string{r, w})
+	if err != nil || len(fds) != 2 {
+		return nil
+	}
+	var pipe, other unix.Stat_t
+	if unix.Fstat(fds[0], &pipe) != nil || unix.Fstat(fds[1], &other) != nil ||
+		pipe.Mode&unix.S_IFMT != unix.S_IFIFO || pipe.Dev != other.Dev || pipe.Ino != other.Ino {
+		return nil
+	}
+	return fds
+}
+
 // Kinds of file systems whose descriptors lead out of a sandbox.
 const (
 	nsfsMagic   = 0x6e736673 // NSFS_MAGIC, <linux/magic.h>

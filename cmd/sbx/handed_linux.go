@@ -77,6 +77,12 @@ func isFile(path string, as *unix.Stat_t) bool {
 	return unix.Stat(path, &st) == nil && st.Dev == as.Dev && st.Ino == as.Ino
 }
 
+// isItself tells whether a file is the program that runs.
+func isItself(path string) bool {
+	var own unix.Stat_t
+	return unix.Stat("/proc/self/exe", &own) == nil && isFile(path, &own)
+}
+
 // throughPipe puts a pipe that holds what is left of a file in its place.
 func throughPipe(fd int) error {
 	text, err := spec.ReadFD(fd, "") // at most 1 MiB, which a pipe holds where nobody changed /proc/sys/fs/pipe-max-size

@@ -132,6 +132,22 @@ func interpreter(head string) (name, rest string) {
 	return line, ""
 }
 
+// FirstLine is the words that a script's first line is executed as, those of env -S by
+// themselves; nil for what is no script.
+func FirstLine(path string) []string {
+	name, rest := interpreter(readHead(path))
+	words, split := strings.CutPrefix(rest, "-S")
+	switch {
+	case name == "":
+		return nil
+	case split && name[strings.LastIndexByte(name, '/')+1:] == "env":
+		return strings.Fields(words)
+	case rest == "":
+		return []string{name}
+	}
+	return []string{name, rest}
+}
+
 // readHead is what the kernel reads of a file to tell its format.
 func readHead(path string) string {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
