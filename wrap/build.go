@@ -3,6 +3,7 @@ package wrap
 import (
 	"strconv"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -13,6 +14,7 @@ import (
 func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b := &builder{r: WithOwn(r), h: h, req: req, made: map[string]bool{}, pinned: map[string]bool{}, slots: map[taken]int{}, openedAt: map[string]int{}}
 	b.plan.Mounts = make([]Mount, 0, 128)
+	b.view = view.New(64)
 	b.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.Start()}
 	b.plan.Env = environment(r.Env, h.DropEnv)
 	b.plan.NoNewPrivs = true
@@ -37,6 +39,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	if len(b.problems) > 0 {
 		return nil, b.problems
 	}
+	b.plan.View = b.view
 	return &b.plan, nil
 }
 
@@ -46,6 +49,7 @@ type builder struct {
 	h        *Host
 	req      Request
 	plan     Plan
+	view     view.Tree // as the Plan stands so far
 	problems spec.Problems
 
 	prefix   string          // where the new root is put together; "" in place
@@ -58,12 +62,9 @@ type builder struct {
 	pinned   map[string]bool // folders that cannot be renamed, for what is in them
 	private  []string        // folders that are private, by their path inside
 	writable []spec.Path     // what is bound in writable, a folder before what is in it
-	shown    []string        // what is bound into an empty root
 	opened   []string        // secret folders in which something is opened
 	named    []string        // protected names that filesystem.write names, and so opens
-	replaced []string        // those that a private folder has taken the place of late
 	openedAt map[string]int  // the slots of the private folders that take their place late
-	masked   []string        // paths that are hidden
 	mute     string          // why the supervisor can answer no calls
 	denied   []string        // files that commands.deny names
 	runs     []*Executable   // what commands.allow names
@@ -143,6 +144,7 @@ func (b *builder) sandbox() {
 	if p.Rung == RungBare {
 		p.Base = BaseHost
 		p.Filter.NoInet = b.r.Network != spec.NetworkHost
+		b.layBare()
 		b.bare()
 		b.barePrograms()
 	} else {

@@ -3,6 +3,7 @@ package wrap
 import (
 	"slices"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -29,18 +30,10 @@ func (b *builder) bind(source spec.Path, target string, mode spec.MountMode) {
 // where a bind of a folder above it shows it once more. Whoever mounts a path by
 // its own name means it; a workshop means no part of its tree by name.
 func (b *builder) images(path string) []string {
-	var at []string
-	if b.visible(path) {
-		at = append(at, path)
-	}
+	at := b.view.Images(path)
 	for i := range b.binds {
-		m := &b.binds[i]
-		source := m.Source.Real
-		if m.Mode == spec.MountTmpfs || !under(path, source) || path == source && m.Field != "sandbox.root" {
-			continue
-		}
-		if image := m.Target + path[len(source):]; b.onTop(image) == i && !b.isMasked(image) {
-			at = append(at, image)
+		if m := &b.binds[i]; m.Source.Real == path && m.Field != "sandbox.root" {
+			at = slices.DeleteFunc(at, func(image string) bool { return image == m.Target })
 		}
 	}
 	return at
@@ -50,22 +43,9 @@ func (b *builder) images(path string) []string {
 // mounts, whatever they name, and write and read.
 func (b *builder) allImages(path string) []string {
 	at := b.images(path)
-	for i := range b.binds {
-		if m := &b.binds[i]; m.Mode != spec.MountTmpfs && under(m.Source.Real, path) && b.onTop(m.Target) == i && !b.isMasked(m.Target) {
-			at = append(at, m.Target)
-		}
-	}
-	if b.prefix == "" || b.visible(path) {
-		return at
-	}
-	for _, s := range b.shown {
-		if under(s, path) && b.visible(s) {
-			at = append(at, s)
-		}
-	}
-	for _, w := range b.writables() {
-		if under(w.Real, path) && b.visible(w.Real) {
-			at = append(at, w.Real)
+	for _, part := range b.view.Parts(path) {
+		if !slices.ContainsFunc(at, func(image string) bool { return under(part, image) }) {
+			at = append(at, part)
 		}
 	}
 	return at
@@ -83,12 +63,10 @@ func (b *builder) onTop(path string) int {
 	return top
 }
 
-// mayWrite tells whether what stands at a path inside can be written there.
+// mayWrite tells whether what the host has at a path inside can be written there.
 func (b *builder) mayWrite(image string) bool {
-	if i := b.onTop(image); i >= 0 {
-		return b.binds[i].Mode != spec.MountRO
-	}
-	return b.inWritable(image)
+	g := b.view.At(image)
+	return g.Access == view.Write && g.Source != "" && !g.Copied
 }
 
 // boundOver is the path of the host that shows at a path inside because a bind
@@ -104,13 +82,4 @@ func (b *builder) boundOver(path string) (source string, bound bool) {
 		return "", false
 	}
 	return b.binds[top].Source.Real + path[len(b.binds[top].Target):], true
-}
-
-func (b *builder) isMasked(path string) bool {
-	for _, m := range b.masked {
-		if under(path, m) {
-			return true
-		}
-	}
-	return false
 }

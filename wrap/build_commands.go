@@ -156,7 +156,7 @@ func (b *builder) placePrograms() {
 	for _, real := range b.denied {
 		images := b.allImages(real)
 		for _, image := range images {
-			b.masked = append(b.masked, image)
+			b.layMask(image, fieldDeny, "")
 			b.keep(real, image, maskOf(File, fieldDeny))
 			p.Denied = append(p.Denied, image)
 		}
@@ -167,6 +167,7 @@ func (b *builder) placePrograms() {
 	}
 	b.files(func(image string, f spec.Field) {
 		b.op(Mount{Op: OpBind, Source: b.in(image), Target: b.in(image), Mode: ModeRO, Soft: true, For: f, Why: "it may be executed, and so not be written"})
+		b.layClosed(image, f, "it may be executed")
 	})
 }
 

@@ -27,7 +27,9 @@ const fewEntries = 8
 
 // hideByName covers the folders of hidden files.
 func (b *builder) hideByName() {
-	for i, c := range b.covers() {
+	covers := b.covers()
+	for i := range covers {
+		c := &covers[i]
 		list := b.h.listing(c.dir)
 		switch {
 		case c.layer && b.home == homeRebuilt:

@@ -3,6 +3,7 @@ package wrap
 import (
 	"slices"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -12,7 +13,7 @@ import (
 func (b *builder) maskSecrets() {
 	for _, s := range b.h.Secrets {
 		if slices.Contains(b.opened, s.Real) {
-			b.maskImages(s.Real, s.Kind, FieldSecrets, true)
+			b.maskImages(s.Real, s.Kind, FieldSecrets, s.Why, true)
 			continue
 		}
 		switch s.Kind {
@@ -22,20 +23,20 @@ func (b *builder) maskSecrets() {
 				b.fault(FieldSecrets, Degraded, s.Path+" is a link in a writable folder to more than can be hidden")
 			}
 		default:
-			b.maskImages(s.Real, s.Kind, FieldSecrets, false)
+			b.maskImages(s.Real, s.Kind, FieldSecrets, s.Why, false)
 		}
 	}
 	for _, s := range b.h.Sockets {
 		if !b.names(s.Real) {
-			b.maskImages(s.Real, Socket, "network", false)
+			b.maskImages(s.Real, Socket, "network", s.Why, false)
 		}
 	}
 	for _, s := range b.h.Services {
-		b.maskImages(s.Real, Socket, b.modeField(), false)
+		b.maskImages(s.Real, Socket, b.modeField(), s.Why, false)
 	}
 	for _, m := range b.h.Removable {
 		if !b.names(m) {
-			b.maskImages(m, Dir, FieldSecrets, slices.Contains(b.opened, m))
+			b.maskImages(m, Dir, FieldSecrets, "a removable medium", slices.Contains(b.opened, m))
 		}
 	}
 	b.maskKernels()
@@ -44,20 +45,20 @@ func (b *builder) maskSecrets() {
 // maskImages masks a path wherever it shows, or only where a bind shows it once
 // more. A file that is masked shows again when the host replaces it, unlike one
 // whose name is hidden, and the line of its field says so.
-func (b *builder) maskImages(path string, k Kind, f spec.Field, bindsOnly bool) {
+func (b *builder) maskImages(path string, k Kind, f spec.Field, why string, bindsOnly bool) {
 	for _, image := range b.images(path) {
 		if !bindsOnly || image != path {
-			b.maskAt(image, path, k, f)
+			b.maskAt(image, path, k, f, why)
 		}
 	}
 }
 
 // maskAt masks one image of a path of the host.
-func (b *builder) maskAt(image, path string, k Kind, f spec.Field) {
+func (b *builder) maskAt(image, path string, k Kind, f spec.Field, why string) {
 	if b.restricted() { // a folder above could be renamed, and the next run would see what is in it
 		b.pinsAbove(path, image)
 	}
-	b.masked = append(b.masked, image)
+	b.layMask(image, f, why)
 	b.keep(path, image, maskOf(k, f))
 	b.folderMasked(image, path, k, f)
 	if k == File {
@@ -79,7 +80,7 @@ func (b *builder) names(path string) bool {
 func (b *builder) mask(path string, k Kind, f spec.Field) {
 	m := maskOf(k, f)
 	m.Target = b.in(path)
-	b.masked = append(b.masked, path)
+	b.layMask(path, f, "")
 	b.op(m)
 	b.folderMasked(path, path, k, f)
 }
@@ -122,7 +123,7 @@ func (b *builder) hide() {
 			} else if image != p.Real && under(image, p.Real) {
 				kind = b.kindOf(image)
 			}
-			b.maskAt(image, p.Real, kind, "filesystem.hide")
+			b.maskAt(image, p.Real, kind, "filesystem.hide", "")
 		}
 		b.hideTargets(p)
 	}
@@ -133,7 +134,7 @@ func (b *builder) hide() {
 func (b *builder) hideTargets(p spec.Path) {
 	for i := range b.binds {
 		m := &b.binds[i]
-		if m.Mode != spec.MountTmpfs && (under(m.Target, p.Abs) || under(m.Target, p.Real)) && b.onTop(m.Target) == i && !b.isMasked(m.Target) {
+		if m.Mode != spec.MountTmpfs && (under(m.Target, p.Abs) || under(m.Target, p.Real)) && b.onTop(m.Target) == i && b.view.At(m.Target).Access > view.Hidden {
 			b.mask(m.Target, bindKind(m), "filesystem.hide")
 		}
 	}
@@ -144,7 +145,7 @@ func (b *builder) hideTargets(p spec.Path) {
 func (b *builder) lostMounts() {
 	for i := range b.r.Mounts {
 		m := &b.r.Mounts[i]
-		if !b.isMasked(m.Target) {
+		if g := b.view.At(m.Target); g.Access > view.Hidden && g.Source == m.Source.Real {
 			continue
 		}
 		byHide := func(h spec.Path) bool { return under(m.Target, h.Real) || under(m.Target, h.Abs) }
@@ -160,7 +161,7 @@ func (b *builder) lostMounts() {
 // hideInBind hides what only a bind of the spec puts at a hidden path.
 func (b *builder) hideInBind(p spec.Path) {
 	i := b.onTop(p.Abs)
-	if i < 0 || b.binds[i].Mode == spec.MountTmpfs || b.isMasked(p.Abs) {
+	if i < 0 || b.binds[i].Mode == spec.MountTmpfs || b.view.At(p.Abs).Access <= view.Hidden {
 		return
 	}
 	m := &b.binds[i]
@@ -196,22 +197,6 @@ func (b *builder) kindOf(path string) Kind {
 // visible tells whether the host's file at path can be seen inside, as the
 // Plan stands so far.
 func (b *builder) visible(path string) bool {
-	if b.isMasked(path) {
-		return false
-	}
-	if b.onTop(path) >= 0 || slices.ContainsFunc(b.replaced, func(dir string) bool { return under(path, dir) }) {
-		return false
-	}
-	for _, w := range b.writables() {
-		if under(path, w.Real) {
-			return true
-		}
-	}
-	if b.showsWorkDir() && under(path, b.r.WorkingDir.Real) || b.shownAt(path) {
-		return true
-	}
-	if b.covered(path) {
-		return false
-	}
-	return b.prefix == "" || b.shownAt(path)
+	g := b.view.At(path)
+	return g.Access >= view.Read && g.Source == path
 }

@@ -164,6 +164,7 @@ func (b *builder) placeHome() {
 	}
 	b.folder(home, 0o755)
 	b.op(Mount{Op: OpBind, Source: b.scratchAt() + partHome, Target: b.in(home), For: FieldPrivate})
+	b.layOwn(home, FieldPrivate)
 	if home != b.h.Home && !b.inView(b.h.Home) {
 		b.symlink(b.h.Home, home)
 	}
@@ -200,7 +201,6 @@ func (b *builder) placeOwn() {
 	for _, p := range b.ownReads() {
 		b.target(p.Real, pathKind(p))
 		b.put(p.Real, p.Real, ModeRO, FieldAgent, true)
-		b.shown = append(b.shown, p.Real)
 	}
 }
 
@@ -209,6 +209,7 @@ func (b *builder) placeOwn() {
 func (b *builder) closeInLayer(dir string) {
 	if dir != "" && b.inLayer(dir) && !b.inWritable(dir) && !b.isHidden(dir) {
 		b.op(Mount{Op: OpBind, Source: b.in(dir), Target: b.in(dir), Mode: ModeRO, For: b.modeField(), Why: "it may only be read"})
+		b.layClosed(dir, b.modeField(), "")
 	}
 }
 

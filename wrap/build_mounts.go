@@ -36,6 +36,9 @@ func (b *builder) mounts() {
 	if p.Base == BasePlace && b.restricted() {
 		b.op(Mount{Op: OpReadOnly, Target: "/", For: b.modeField()})
 	}
+	if p.Base == BasePlace {
+		b.lay("/", "/", b.baseMode(), b.modeField())
+	}
 	b.scratch()
 	if p.Base == BaseEmpty {
 		b.emptyRoot()

@@ -5,7 +5,7 @@ import "slices"
 // overlay covers a folder with a read-only overlay of itself: a layer with a
 // whiteout for each hidden name (a character device 0/0, overlayfs(5)) and a
 // folder for each new mount point lies over it. Unprivileged since Linux 5.11.
-func (b *builder) overlay(n int, c cover) {
+func (b *builder) overlay(n int, c *cover) {
 	layer := b.scratchAt() + "/layer" + itoa(n)
 	perm := uint32(0o755)
 	if list := b.h.listing(c.dir); list != nil {
@@ -19,7 +19,7 @@ func (b *builder) overlay(n int, c cover) {
 	for _, e := range c.make {
 		b.makeIn(layer, e)
 	}
-	subs := b.bindsOver(&c)
+	subs := b.bindsOver(c)
 	for _, s := range subs {
 		b.clone(s, s, ModeRO, c.f, true)
 	}
@@ -32,11 +32,9 @@ func (b *builder) overlay(n int, c cover) {
 		b.op(Mount{Op: OpMkdir, Target: m.Work, Perm: 0o700})
 	}
 	b.op(m)
+	b.layCovered(c)
 	for _, s := range subs {
 		b.put(s, s, ModeRO, c.f, true)
-	}
-	for _, name := range c.hide {
-		b.masked = append(b.masked, c.dir+name)
 	}
 }
 
@@ -102,7 +100,7 @@ next:
 
 // rebuild covers a folder with a private one into which all but the hidden
 // names are bound.
-func (b *builder) rebuild(n int, c cover, list *Listing) {
+func (b *builder) rebuild(n int, c *cover, list *Listing) {
 	dir := b.scratchAt() + "/folder" + itoa(n)
 	const others = 96 // what a Plan has besides, so that this is not copied again
 	b.plan.Mounts = slices.Grow(b.plan.Mounts, 2*len(list.Entries)+others)
@@ -110,7 +108,6 @@ func (b *builder) rebuild(n int, c cover, list *Listing) {
 	for _, e := range list.Entries {
 		path := c.dir + "/" + e.Name
 		if slices.Contains(c.hide, "/"+e.Name) {
-			b.masked = append(b.masked, path)
 			continue
 		}
 		if c.layer && b.isCopied(path) || path == b.req.Record || c.makes("/"+e.Name) {
@@ -138,6 +135,15 @@ func (b *builder) rebuild(n int, c cover, list *Listing) {
 		mode = ModeRW
 	}
 	b.op(Mount{Op: OpBind, Source: dir, Target: b.in(c.dir), Mode: mode, For: c.f})
+	b.layCovered(c)
+	for _, e := range list.Entries {
+		if path := c.dir + "/" + e.Name; !slices.Contains(c.hide, "/"+e.Name) && !(c.layer && b.isCopied(path)) {
+			b.lay(path, path, b.baseMode(), c.f)
+		}
+	}
+	if b.recordOut {
+		b.layMask(b.req.Record, FieldRecord, "")
+	}
 	if !b.restricted() {
 		b.op(Mount{Op: OpSeal, Target: b.in(c.dir), Why: "what would be made in it would be lost"})
 	}

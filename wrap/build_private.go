@@ -62,6 +62,7 @@ func (b *builder) openSecrets() {
 		}
 		var opened []spec.Path
 		var slots []int
+		var modes []Mode
 		for _, p := range append(slices.Clone(b.r.Read), b.r.Write...) {
 			if p.Exists && p.Real != dir && under(p.Real, dir) && !b.planted(p) && !slices.ContainsFunc(opened, func(o spec.Path) bool { return under(p.Real, o.Real) }) {
 				mode := ModeRO
@@ -70,16 +71,17 @@ func (b *builder) openSecrets() {
 				}
 				slot := b.hold()
 				b.op(Mount{Op: OpClone, Source: b.in(p.Real), Slot: slot, Mode: mode, For: p.Field})
-				opened, slots = append(opened, p), append(slots, slot)
+				opened, slots, modes = append(opened, p), append(slots, slot), append(modes, mode)
 			}
 		}
 		b.pinsAbove(dir, dir)
 		b.op(Mount{Op: OpPlace, Slot: b.openedAt[dir], Target: b.in(dir), For: FieldSecrets})
+		b.layOwn(dir, FieldSecrets)
 		b.private = append(b.private, dir)
-		b.replaced = append(b.replaced, dir)
 		for k, p := range opened {
 			b.beneath(dir, p)
 			b.op(Mount{Op: OpAttach, Slot: slots[k], Source: p.Real, Target: b.in(p.Real), For: p.Field})
+			b.lay(p.Real, p.Real, modes[k], p.Field)
 		}
 	}
 }
@@ -202,6 +204,7 @@ func (b *builder) placeParts() {
 	place := func(part, target string, f spec.Field) {
 		b.folder(target, 0o755)
 		b.op(Mount{Op: OpBind, Source: at + part, Target: b.in(target), For: f})
+		b.layOwn(target, f)
 	}
 	place(partDev, "/dev", FieldPrivate)
 	last := ""
@@ -242,7 +245,6 @@ func (b *builder) dev() {
 	b.op(Mount{Op: OpMkdir, Target: b.in(hostShm), Perm: 0o1777})
 	if b.hostShm() {
 		b.put(hostShm, hostShm, ModeKeep, "", false)
-		b.shown = append(b.shown, hostShm)
 	}
 	b.op(Mount{Op: OpMkdir, Target: b.in("/dev/pts"), Perm: 0o755})
 	b.op(Mount{Op: OpDevpts, Target: b.in("/dev/pts")})
@@ -258,6 +260,7 @@ func (b *builder) proc() {
 		b.masks(b.in("/proc"))
 	}
 	b.op(Mount{Op: OpProc, Target: b.in("/proc"), For: FieldProcesses})
+	b.layOwn("/proc", FieldProcesses)
 	if b.h.UID != 0 { // but for what everybody may, as ns_last_pid
 		b.op(Mount{Op: OpBind, Source: b.in("/proc/sys"), Target: b.in("/proc/sys"), Mode: ModeRO, Soft: true, For: FieldProcesses})
 		b.keepInGroups()
@@ -265,6 +268,7 @@ func (b *builder) proc() {
 	}
 	if !b.restricted() && b.h.Kind("/sys") == Dir {
 		b.op(Mount{Op: OpBind, Source: "/sys", Target: b.in("/sys"), Mode: ModeRO, For: FieldProcesses})
+		b.lay("/sys", "/sys", ModeRO, FieldProcesses)
 	}
 	// Pid 1 shares the supervisor's memory, and with it some of what these set.
 	b.op(Mount{Op: OpBind, Source: b.in("/proc/1"), Target: b.in("/proc/1"), Mode: ModeRO, Soft: true, For: FieldProcesses})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -35,6 +36,9 @@ func (b *builder) protect() {
 					m.Op, m.Mode = OpPin, ModeKeep
 				}
 				b.keep(p.Path, at, m)
+				if !p.Shared {
+					b.layClosed(at, FieldProtected, p.Why)
+				}
 			}
 			if !p.Shared {
 				b.plan.Watch.Protected = append(b.plan.Watch.Protected, p)
@@ -47,6 +51,7 @@ func (b *builder) protect() {
 				if !b.allowed(other) {
 					b.keep(other, at, Mount{Op: OpBind, Mode: ModeRO, Soft: true, For: FieldProtected,
 						Why: "another worktree of the same repository"})
+					b.layClosed(at, FieldProtected, "another worktree of the same repository")
 					b.plan.Watch.Closed = append(b.plan.Watch.Closed, other)
 				}
 			}
@@ -144,36 +149,6 @@ func (b *builder) trees() []string {
 	return append(t, b.innerTrees()...)
 }
 
-// ownRecord keeps the record out of the sandbox's reach where its place can be
-// seen inside: the file is masked and, where the folders above can be written,
-// they become mount points that cannot be renamed.
-func (b *builder) ownRecord() {
-	path := b.req.Record
-	if path == "" {
-		return
-	}
-	for _, at := range b.images(path) {
-		if b.recordOut && at == path && b.onTop(at) < 0 && (!b.restricted() || !b.inWritable(at)) {
-			continue // nothing is bound over it that would show it again
-		}
-		b.pinsAbove(path, at)
-		b.keep(path, at, Mount{Op: OpPlace, Slot: slotNone, Mode: ModeRO, For: FieldRecord, Why: "the record"})
-		b.masked = append(b.masked, at)
-		b.plan.Watch.Record = path
-	}
-}
-
-// ownSources keeps the documents that made the spec from being changed where
-// they lie in a writable tree: the next run would read them.
-func (b *builder) ownSources() {
-	for _, path := range b.req.Sources {
-		for _, at := range b.writableImages(path) {
-			b.pinsAbove(path, at)
-			b.keep(path, at, Mount{Op: OpBind, Mode: ModeRO, Soft: true, Why: "the spec itself"})
-		}
-	}
-}
-
 // pinsAbove makes the folders above an image of a path that could be renamed
 // mount points.
 func (b *builder) pinsAbove(path, at string) {
@@ -199,6 +174,7 @@ func (b *builder) watch() {
 	w := &b.plan.Watch
 	if b.r.Private {
 		w.Trees = b.trees()
+		b.layNames(w.Trees)
 	}
 	if len(w.Trees) > 0 {
 		b.fault(FieldProtected, Degraded, b.unmade()+b.cut())
@@ -267,6 +243,7 @@ func (b *builder) mountPoint(m *spec.MountAt, kind Kind) {
 // finish seals an empty root and goes there.
 func (b *builder) finish() {
 	b.ownFolders()
+	b.tellParent()
 	if b.prefix != "" {
 		b.op(Mount{Op: OpSeal, Target: b.prefix, Why: "the new root itself is nobody's to write"})
 		b.op(Mount{Op: OpPivot, Target: b.prefix})
@@ -291,8 +268,6 @@ func (b *builder) isPrivate(dir string) bool {
 // seen tells whether a folder or file of the host can be seen at its own path
 // in the finished sandbox.
 func (b *builder) seen(path string) bool {
-	if b.visible(path) {
-		return true
-	}
-	return b.onTop(path) >= 0 && !b.isMasked(path) // what is bound there is the spec's own choice
+	g := b.view.At(path)
+	return g.Access >= view.Read && (g.Source == path || b.onTop(path) >= 0) // what is bound there is the spec's own choice
 }

@@ -3,6 +3,7 @@ package wrap
 import (
 	"slices"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -25,6 +26,7 @@ func (b *builder) inView(path string) bool {
 // emptyRoot begins the new root and binds what is in view read-only.
 func (b *builder) emptyRoot() {
 	b.op(Mount{Op: OpPin, Target: b.prefix, Why: "pivot_root(2) wants a mount point"})
+	b.layNothing()
 	b.placeHome()
 	b.placeParts()
 	b.readCopies()
@@ -87,12 +89,13 @@ func (b *builder) show(source, path string, kind Kind, f spec.Field) {
 		return
 	}
 	b.target(path, kind)
-	b.shown = append(b.shown, path)
 	b.op(Mount{Op: OpBind, Source: source, Target: b.in(path), Mode: b.baseMode(), For: f})
+	b.lay(path, source, b.baseMode(), f)
 	for _, dir := range b.private { // which path now lies over
 		if path != dir && under(dir, path) && b.h.Kind(dir) == Dir {
 			part, _ := b.part(dir)
 			b.op(Mount{Op: OpBind, Source: b.scratchAt() + part, Target: b.in(dir), For: FieldPrivate})
+			b.layOwn(dir, FieldPrivate)
 		}
 	}
 }
@@ -105,13 +108,9 @@ func (b *builder) baseMode() Mode {
 	return ModeKeep
 }
 
-// shownAt tells whether path is in view already, and no private folder of the
-// sandbox's own lies over it.
+// shownAt tells whether something of the host shows at path, as the Plan stands so
+// far.
 func (b *builder) shownAt(path string) bool {
-	for _, s := range b.shown {
-		if under(path, s) && !slices.ContainsFunc(b.private, func(dir string) bool { return dir != s && under(dir, s) && under(path, dir) }) {
-			return true
-		}
-	}
-	return false
+	g := b.view.At(path)
+	return g.Access >= view.Read && g.Source != ""
 }

@@ -12,7 +12,7 @@ func (b *builder) placeRun() {
 		b.put(k.Real, k.Path, ModeRO, FieldPrivate, true)
 	}
 	b.folder(parent(ParentPath), 0o755)
-	b.op(Mount{Op: OpContent, Source: string(b.parentOf().AppendJSON(make([]byte, 0, 1<<10))), Target: b.in(ParentPath)})
+	b.op(Mount{Op: OpContent, Target: b.in(ParentPath)})
 	if policy := b.req.Agent.Policy; policy != "" {
 		b.op(Mount{Op: OpContent, Source: policy, Target: b.in(PolicyPath)})
 	}
@@ -22,5 +22,15 @@ func (b *builder) placeRun() {
 	b.folder("/run/user", 0o755)
 	for _, uid := range b.h.Users {
 		b.op(Mount{Op: OpMkdir, Target: b.in("/run/user/" + itoa(uid)), Perm: 0o700})
+	}
+}
+
+// tellParent writes what holds into the file of placeRun, now that it is decided.
+func (b *builder) tellParent() {
+	at := b.in(ParentPath)
+	for i := range b.plan.Mounts {
+		if m := &b.plan.Mounts[i]; m.Op == OpContent && m.Target == at {
+			m.Source = string(b.parentOf().AppendJSON(make([]byte, 0, 1<<10)))
+		}
 	}
 }

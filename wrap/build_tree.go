@@ -12,7 +12,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // folder makes the folders down to path where the new tree lacks them: in an
 // empty root, or in a private folder.
 func (b *builder) folder(path string, perm uint32) {
-	if path == "/" || b.made[path] || b.shownAt(path) || b.prefix == "" && !b.coveredStrictly(path) {
+	if path == "/" || b.made[path] || b.shownAt(path) {
 		return
 	}
 	b.folder(parent(path), 0o755)
@@ -27,7 +27,7 @@ func (b *builder) target(path string, k Kind) {
 		return
 	}
 	b.folder(parent(path), 0o755)
-	if !b.made[path] && !b.shownAt(path) && (b.prefix != "" || b.coveredStrictly(path)) {
+	if !b.made[path] && !b.shownAt(path) {
 		b.made[path] = true
 		b.op(Mount{Op: OpFile, Target: b.in(path), Perm: 0o644})
 	}
@@ -53,6 +53,7 @@ type taken struct {
 // put binds source at path: from the clone that was taken of it while the
 // host's tree was as it was, or directly where nothing has been covered.
 func (b *builder) put(source, path string, mode Mode, f spec.Field, soft bool) {
+	b.lay(path, source, mode, f)
 	if slot, ok := b.slots[taken{source, path}]; ok {
 		delete(b.slots, taken{source, path})
 		b.op(Mount{Op: OpAttach, Slot: slot, Source: source, Target: b.in(path), For: f, Soft: soft})
@@ -209,6 +210,7 @@ func (b *builder) placeMounts() {
 		b.mountPoint(m, bindKind(m))
 		if m.Mode == spec.MountTmpfs {
 			b.op(Mount{Op: OpTmpfs, Target: b.in(m.Target), Perm: 0o755, Size: b.tmpfsSize(), For: m.Field, Why: m.Label})
+			b.layOwn(m.Target, m.Field)
 			continue
 		}
 		if m.Mode == spec.MountRO && m.Source.Real == m.Target { // it keeps what is there, which is to stay there

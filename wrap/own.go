@@ -119,10 +119,12 @@ func (b *builder) closeWorkDir() {
 		}
 	}
 	b.keep(wd, wd, Mount{Op: OpBind, Mode: ModeRO, For: b.modeField(), Why: "it may only be read"})
+	b.layClosed(wd, b.modeField(), "")
 	b.plan.Watch.Closed = append(b.plan.Watch.Closed, wd)
 	for i, w := range b.r.Write {
 		if slot := slots[i]; slot != 0 {
 			b.op(Mount{Op: OpAttach, Slot: slot, Source: w.Real, Target: b.in(w.Real), For: w.Field})
+			b.lay(w.Real, w.Real, ModeRW, w.Field)
 		}
 	}
 }
@@ -141,6 +143,37 @@ func (b *builder) privateOwn() {
 		})
 		if written := b.inWritable(o.Real); !opened && (written || b.home != homeOverlay) {
 			b.opened = append(b.opened, o.Real)
+		}
+	}
+}
+
+// ownRecord keeps the record out of the sandbox's reach where its place can be
+// seen inside: the file is masked and, where the folders above can be written,
+// they become mount points that cannot be renamed.
+func (b *builder) ownRecord() {
+	path := b.req.Record
+	if path == "" {
+		return
+	}
+	for _, at := range b.images(path) {
+		if b.recordOut && at == path && b.onTop(at) < 0 && (!b.restricted() || !b.inWritable(at)) {
+			continue // nothing is bound over it that would show it again
+		}
+		b.pinsAbove(path, at)
+		b.keep(path, at, Mount{Op: OpPlace, Slot: slotNone, Mode: ModeRO, For: FieldRecord, Why: "the record"})
+		b.layMask(at, FieldRecord, "")
+		b.plan.Watch.Record = path
+	}
+}
+
+// ownSources keeps the documents that made the spec from being changed where
+// they lie in a writable tree: the next run would read them.
+func (b *builder) ownSources() {
+	for _, path := range b.req.Sources {
+		for _, at := range b.writableImages(path) {
+			b.pinsAbove(path, at)
+			b.keep(path, at, Mount{Op: OpBind, Mode: ModeRO, Soft: true, Why: "the spec itself"})
+			b.layClosed(at, FieldProtected, "the spec itself")
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"sbx/internal/view"
 	"sbx/landlock"
 	"sbx/seccomp"
 	"sbx/spec"
@@ -67,6 +68,10 @@ type Plan struct {
 	Programs Programs
 
 	Enforcement []Enforcement
+
+	// View is what the command may do at each path; the zero value where nothing is
+	// mounted.
+	View view.Tree
 }
 
 // Staged is where a path of the inside stands while the mounts are made.

@@ -23,10 +23,12 @@ func runCheck(c *call) int {
 		c.std.say(usage.Error())
 		return exitUsage
 	}
-	if c.has("json") {
+	if err == nil && c.has("path") {
+		c.std.print(x.pathText(plan, x.path(c.value("path"))))
+	} else if c.has("json") {
 		c.std.print(checkJSON(x, plan, err))
 	} else if err == nil {
-		c.std.print(checkText(plan, &x.host) + x.programText(plan))
+		c.std.print(checkText(plan, &x.host) + x.viewText(plan) + x.programText(plan))
 	} else {
 		for _, p := range spec.AsProblems(err) {
 			c.std.problem(p)
@@ -101,7 +103,7 @@ func checkText(p *wrap.Plan, h *wrap.Host) string {
 // checkJSON is {ok, plan, programs | problems}.
 func checkJSON(x *execution, p *wrap.Plan, err error) string {
 	if err == nil {
-		return "{\"ok\": true, \"plan\": " + string(p.AppendJSON(nil)) + ", " + x.programJSON() + "}\n"
+		return "{\"ok\": true, \"plan\": " + string(p.AppendJSON(nil)) + ", " + x.viewJSON(p) + ", " + x.programJSON() + "}\n"
 	}
 	return "{\"ok\": false, \"problems\": [" + problemsJSON(spec.AsProblems(err)) + "]}\n"
 }

@@ -46,6 +46,7 @@ func table() []verb {
 			example: "sbx check --spec spec.json",
 			flags: withSpec(
 				flag{name: "json", help: "one JSON object"},
+				flag{name: "path", arg: "PATH", help: "say of this path alone what may be done there, and why"},
 				flag{name: "migrate", arg: "FILE", help: "print the new form of a worker's file in the old style"})},
 		{name: "wrap", args: "[-- command [args]]", run: runWrap,
 			short: "rewrite a command line so that a sandbox of choice runs it",

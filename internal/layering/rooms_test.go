@@ -17,7 +17,8 @@ var rooms = []room{
 	{"spec", nil},
 	{"landlock", nil},
 	{"seccomp", nil},
-	{"wrap", []string{"spec", "landlock", "seccomp"}},
+	{"internal/view", nil},
+	{"wrap", []string{"internal/view", "spec", "landlock", "seccomp"}},
 	{"wrap/launch/cgroup", []string{"wrap", "spec"}},
 	{"wrap/launch", []string{"wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit", []string{"audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
@@ -25,7 +26,7 @@ var rooms = []room{
 	{"audit/listen", []string{"audit", "wrap", "spec", "seccomp"}},
 	{"audit/trace", []string{"audit", "spec", "seccomp"}},
 	{"egress", []string{"wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
-	{"cmd/sbx", []string{"egress", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
+	{"cmd/sbx", []string{"egress", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap", "internal/view", "spec", "landlock", "seccomp"}},
 
 	// Programs with heavy dependencies, and their rooms, which nobody imports.
 	{"dispatch", []string{"audit", "wrap", "spec"}},

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"sbx/internal/view"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// shown is a part of `sbx check`'s list of files: which grants it is about.
+type shown struct {
+	title string
+	is    func(view.Grant) bool
+}
+
+// shownAs are the parts, in the order in which they are printed. Each grant is of the
+// first that it fits.
+var shownAs = [...]shown{
+	{"may be written", func(g view.Grant) bool { return g.Access == view.Write && g.Source != "" && !g.Copied }},
+	{"protected, may be read", func(g view.Grant) bool { return g.Access == view.Read && g.Protected }},
+	{"private, ends with the sandbox", func(g view.Grant) bool { return g.Access == view.Write }},
+	{"may be read", func(g view.Grant) bool { return g.Access == view.Read }},
+	{"hidden", func(g view.Grant) bool { return g.Access == view.Hidden }},
+	{"out of view", func(view.Grant) bool { return true }},
+}
+
+// inWords is what may be done there, as the title of its part.
+func inWords(g view.Grant) string {
+	for _, s := range shownAs {
+		if s.is(g) {
+			return s.title
+		}
+	}
+	return ""
+}
+
+// because is what decides a grant: the line of the document, or the default.
+func (x *execution) because(g view.Grant) string {
+	text := g.Because.Field
+	list, _, _ := strings.Cut(text, "[")
+	if at := x.resolved.At(spec.Field(list)); at != "" {
+		text += " (" + at + ")"
+	}
+	if g.Because.Why != "" {
+		text += ": " + g.Because.Why
+	}
+	return text
+}
+
+// viewText lists what the command may do at which paths, and what else is kept from it.
+func (x *execution) viewText(p *wrap.Plan) string {
+	var b strings.Builder
+	for _, part := range shownAs {
+		title := part.title + ":\n"
+		for _, at := range p.View.Places() {
+			g := p.View.At(at)
+			if inWords(g) != part.title {
+				continue
+			}
+			b.WriteString(title + "  " + pad(spec.Name(at), 40) + " " + spec.Shown(x.because(g)))
+			if g.Source != "" && g.Source != at {
+				b.WriteString(", from " + spec.Name(g.Source))
+			}
+			b.WriteString("\n")
+			title = ""
+		}
+	}
+	if dropped := x.resolved.Dropped; len(dropped) > 0 {
+		b.WriteString("variables that are not passed:")
+		for _, name := range dropped {
+			b.WriteString(" " + spec.Name(name))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// viewJSON is the same as members of an object.
+func (x *execution) viewJSON(p *wrap.Plan) string {
+	var b strings.Builder
+	b.WriteString("\"files\": [")
+	for i, at := range p.View.Places() {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(x.grantJSON(at, p.View.At(at)))
+	}
+	b.WriteString("], \"dropped\": [")
+	for i, name := range x.resolved.Dropped {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(quoteJSON(name))
+	}
+	b.WriteString("]")
+	return b.String()
+}
+
+func (x *execution) grantJSON(at string, g view.Grant) string {
+	text := "{\"path\": " + quoteJSON(at) + ", \"access\": " + quoteJSON(g.Access.String())
+	if g.Source != "" {
+		text += ", \"source\": " + quoteJSON(g.Source)
+	}
+	if g.Access == view.Write {
+		text += ", \"kept\": " + strconv.FormatBool(g.Source != "" && !g.Copied)
+	}
+	if g.Protected {
+		text += ", \"protected\": true"
+	}
+	return text + ", \"because\": " + quoteJSON(x.because(g)) + "}"
+}
+
+// pathText is what may be done at one path, and because of what.
+func (x *execution) pathText(p *wrap.Plan, at string) string {
+	g := p.View.At(at)
+	if x.has("json") {
+		return x.grantJSON(at, g) + "\n"
+	}
+	text := spec.Name(at) + ": " + inWords(g)
+	if _, err := (spec.HostPaths{}).Lstat(g.Source); g.Source != "" && err != nil {
+		text += " (nothing is there)"
+	}
+	if why := x.because(g); why != "" {
+		text += ": " + spec.Shown(why)
+	}
+	return text + "\n"
+}
+
+// path is a path as it was given, absolute and, as far as it is there, without links.
+func (x *execution) path(given string) string {
+	if rest, ok := strings.CutPrefix(given, "~"); ok && (rest == "" || rest[0] == '/') {
+		given = x.home() + rest
+	} else if !path.IsAbs(given) {
+		given = x.resolved.Start() + "/" + given
+	}
+	given = path.Clean(given)
+	for dir := given; dir != "/"; dir = path.Dir(dir) {
+		if real, err := spec.Real(dir, spec.HostPaths{}); err == nil {
+			return path.Clean(real + given[len(dir):])
+		}
+	}
+	return given
+}

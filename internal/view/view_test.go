@@ -1,0 +1,111 @@
+package view
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func show(path string, a Access, source string) Layer {
+	return Layer{Path: path, Grant: Grant{Access: a, Source: source}}
+}
+
+func TestAt(t *testing.T) {
+	closed := Layer{Path: "/w/.git", Kind: Close, Grant: Grant{Protected: true, Because: Cause{Field: "protected_names"}}}
+	tree := New(0).With(show("/", Read, "/")).With(show("/w", Write, "/home/w")).With(show("/w/in", Read, "/srv")).
+		With(closed).With(show("/w/key", Hidden, "")).With(show("/tmp", Write, "")).
+		WithNames(Names{Top: "/home/w", Because: func(rel string) (Cause, bool) { return Cause{Why: rel}, strings.HasSuffix(rel, "/x") }})
+	for _, c := range []struct {
+		path string
+		want Grant
+	}{
+		{"/", Grant{Access: Read, Source: "/"}},
+		{"/etc/passwd", Grant{Access: Read, Source: "/etc/passwd"}},
+		{"/w", Grant{Access: Write, Source: "/home/w"}},
+		{"/wide", Grant{Access: Read, Source: "/wide"}},
+		{"/w/a/b", Grant{Access: Write, Source: "/home/w/a/b"}},
+		{"/w/a/x", Grant{Access: Read, Source: "/home/w/a/x", Protected: true, Because: Cause{Why: "a/x"}}},
+		{"/w/in/x", Grant{Access: Read, Source: "/srv/x"}},
+		{"/w/.git/config", Grant{Access: Read, Source: "/home/w/.git/config", Protected: true, Because: Cause{Field: "protected_names"}}},
+		{"/w/key", Grant{Access: Hidden}},
+		{"/w/key/in", Grant{}},
+		{"/tmp/x", Grant{Access: Write}},
+	} {
+		if got := tree.At(c.path); got != c.want {
+			t.Errorf("At(%s) is %+v, not %+v", c.path, got, c.want)
+		}
+	}
+	if g := (Tree{}).At("/x"); g != (Grant{}) {
+		t.Errorf("in an empty tree there is %+v", g)
+	}
+}
+
+func TestImages(t *testing.T) {
+	tree := New(0).With(show("/", Read, "/")).With(show("/a", Read, "/srv/data")).With(show("/b", Write, "/srv")).With(show("/b/data/k", Hidden, ""))
+	for host, want := range map[string]string{
+		"/srv":        "/srv /b",
+		"/srv/data":   "/srv/data /a /b/data",
+		"/srv/data/k": "/srv/data/k /a/k",
+		"/b":          "", // something else is mounted there
+		"/etc":        "/etc",
+	} {
+		if got := strings.Join(tree.Images(host), " "); got != want {
+			t.Errorf("Images(%s) are %s, not %s", host, got, want)
+		}
+	}
+	if got := strings.Join(tree.Parts("/srv/data"), " "); got != "/a" {
+		t.Errorf("Parts are %s", got)
+	}
+}
+
+// A Tree says what its layers say, asked one by one from the top.
+func TestTreeIsItsLayers(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	path := func() string {
+		p := ""
+		for range r.IntN(4) {
+			p += "/" + []string{"a", "b", "a-", "ab"}[r.IntN(4)]
+		}
+		if p == "" {
+			return "/"
+		}
+		return p
+	}
+	for range 2000 {
+		var layers []Layer
+		tree := New(0)
+		for range 1 + r.IntN(8) {
+			l := show(path(), []Access{Hidden, Read, Write}[r.IntN(3)], []string{"", path()}[r.IntN(2)])
+			if r.IntN(3) == 0 {
+				l = Layer{Path: path(), Kind: Close}
+			}
+			if l.Access == Hidden {
+				l.Source = ""
+			}
+			layers = append(layers, l)
+			tree = tree.With(l)
+		}
+		for range 20 {
+			p, want, closed := path(), Grant{}, false
+			for _, l := range slices.Backward(layers) {
+				if !Within(p, l.Path) {
+					continue
+				}
+				if l.Kind == Close {
+					closed = true
+					continue
+				}
+				at := place{l.Path, l.Grant}
+				want = at.under(p)
+				if want.Access == Write && closed {
+					want.Access = Read
+				}
+				break
+			}
+			if got := tree.At(p); got != want {
+				t.Fatalf("At(%s) is %+v, not %+v: %+v", p, got, want, layers)
+			}
+		}
+	}
+}
