@@ -38,6 +38,45 @@ func TestHeldTerminalHoldsNoLimit(t *testing.T) {
 	}
 }
 
+// A program that fills the screen is not written over: what there was to say is said
+// when it is over, or has the terminal give lines again.
+func TestFullScreenIsNotWrittenOver(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "stty")
+	b := newBoxElsewhere(t)
+	second := b.write("out/second", "")
+	const first = "sbx: protected_names: "
+	run := func(raw, cooked, last string) []string {
+		x := b.onTerminal(b.sbxOn(specWW, "/bin/sh", "-c", raw+"\n(: >.envrc) 2>/dev/null\necho full''screen\n"+cooked+"\n(: >"+second+") 2>/dev/null; echo la''st"+last)...)
+		if code := x.wait(); code != 0 {
+			t.Errorf("status %d: %q", code, x.all())
+		}
+		<-x.over
+		var order []string
+		for _, l := range strings.Split(x.all(), "\r\n") {
+			switch {
+			case strings.HasPrefix(l, first):
+				order = append(order, "first line")
+			case strings.HasPrefix(l, "sbx: access_mode: "):
+				order = append(order, "second line")
+			case l == "fullscreen" || l == "last":
+				order = append(order, l)
+			}
+		}
+		return order
+	}
+	for _, c := range []struct{ name, raw, cooked, last, want string }{
+		{"lines", "", "", "", "[first line fullscreen second line last]"},
+		{"a full screen", "stty -icanon", "", "; stty icanon", "[fullscreen last first line second line]"},
+		{"one that is left", "stty -icanon", "stty icanon", "", "[fullscreen first line second line last]"},
+		{"one that stays", "stty -icanon", "", "", "[fullscreen last first line second line]"},
+	} {
+		if got := fmt.Sprint(run(c.raw, c.cooked, c.last)); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
 // Nor has one by filling the pipe that both write to: it is ended, and the record
 // written, before anybody reads.
 func TestFullPipeHoldsNoLimit(t *testing.T) {

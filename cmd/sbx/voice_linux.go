@@ -11,13 +11,16 @@ import (
 
 // voice says what is to be said while a command runs: from a thread of its own,
 // since the command can keep whoever writes to the same terminal or pipe waiting
-// for as long as it likes, and the supervisor has limits to hold.
+// for as long as it likes, and the supervisor has limits to hold. While the command has
+// the terminal's keys to itself, as programs that fill the screen do, the lines are kept:
+// there they would be written over, and be gone with the screen.
 type voice struct {
 	mu    sync.Mutex
 	lines []string
 	lost  int  // lines that found no place
 	said  int  // an eventfd, readable when all is said; 0 before the first line
-	busy  bool // not all is said
+	busy  bool // a thread says what there is
+	over  bool // the command is: nothing is kept any more
 	stuck bool // nobody waits for that any more
 }
 
@@ -36,24 +39,39 @@ func (v *voice) say(fd int, lines string) {
 		return
 	}
 	v.lines = append(v.lines, lines)
-	if !v.busy {
-		v.busy = true
-		v.renew()
-		go launch.Unstopped(func() { v.speak(fd) })
-	}
-	stuck := v.stuck
+	v.begin(fd)
+	waits := v.busy && !v.stuck
 	v.mu.Unlock()
-	if !stuck && !v.isSaid() {
+	if waits && !v.isSaid() {
 		v.mu.Lock()
 		v.stuck = v.busy
 		v.mu.Unlock()
 	}
 }
 
+// begin has a thread say what there is, unless one does or it is to be kept.
+func (v *voice) begin(fd int) {
+	if v.busy || v.keeps(fd) {
+		return
+	}
+	v.busy = true
+	v.renew()
+	go launch.Unstopped(func() { v.speak(fd) })
+}
+
+// keeps tells whether there is nothing to say by now: the terminal gives keys one by one.
+func (v *voice) keeps(fd int) bool {
+	if len(v.lines) == 0 || v.over {
+		return len(v.lines) == 0
+	}
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	return err == nil && t.Lflag&unix.ICANON == 0
+}
+
 func (v *voice) speak(fd int) {
 	for {
 		v.mu.Lock()
-		if len(v.lines) == 0 {
+		if v.keeps(fd) {
 			v.busy, v.stuck = false, false
 			_, _ = unix.Write(v.said, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 			v.mu.Unlock()
@@ -99,6 +117,10 @@ func (v *voice) isBusy() bool {
 func (s *streams) finish() {
 	v := s.voice
 	s.voice = nil
+	v.mu.Lock()
+	v.over = true
+	v.begin(s.err)
+	v.mu.Unlock()
 	if v.isBusy() {
 		launch.GoOn(s.err)
 	}
@@ -106,6 +128,6 @@ func (s *streams) finish() {
 		v.isSaid()
 	}
 	if v.lost > 0 {
-		s.say(strconv.Itoa(v.lost) + " more lines were not written, since nobody read them")
+		s.say(strconv.Itoa(v.lost) + " more lines were not written: too many waited")
 	}
 }
