@@ -26,6 +26,7 @@ func TestAgents(t *testing.T) {
 		t.Run("servers of its own", c.testServers)
 		if c.name == "codex" { // the others can withhold every tool
 			t.Run("a tool that it cannot withhold", c.testLack)
+			t.Run("its own sandbox", c.testConfined)
 		} else {
 			t.Run("tools that are denied", c.testDenied)
 		}

@@ -19,6 +19,12 @@ type AgentSeen struct {
 	Starts  string   // how many programs it starts of its own, in words
 	Servers []string // what of its own MCP servers is withheld, and by which flag
 	Policy  string   // the text of a file of rules for it, at PolicyPath
+
+	// Replaced tells that sbx's sandbox stands in the place of the agent's own, and
+	// NoNetwork which of the caller's arguments have that keep the agent's commands
+	// from the network; "" for none.
+	Replaced  bool
+	NoNetwork string
 }
 
 // AgentLack is a tool, in Claude's words, and why the agent cannot be kept to it.
@@ -75,6 +81,28 @@ func (b *builder) agent() {
 		}
 		b.unwatched(f, l.Tool+": "+l.Why, "leave the tool out", held)
 	}
+	b.insteadOf()
+}
+
+// insteadOf tells what the agent's own sandbox, in whose place this one stands, would
+// hold and this one does not: the agent and its commands have one network.
+func (b *builder) insteadOf() {
+	a := &b.req.Agent
+	if !a.Replaced || b.r.Network == spec.NetworkNone {
+		return
+	}
+	name := a.Agent.String()
+	why := name + "'s own sandbox, which cannot start inside this one, is off: the commands of its model have the network that " + name + " has"
+	if a.NoNetwork == "" {
+		b.fault("agent", Degraded, why)
+		return
+	}
+	why += ", where " + a.NoNetwork + " keeps them from it"
+	b.fault("agent", Degraded, why)
+	if b.r.AgentNetwork {
+		b.lack(&spec.Problem{Field: "network", On: a.NoNetwork, Do: "keep the commands of " + name + "'s model from the network", Why: why,
+			Help: `to let them have it, leave the option out, say network: {mode: host} in the spec, or list "network" in best_effort`}, Degraded)
+	}
 }
 
 // turnsUnseen says why the file in which the agent's turns stand cannot be read.
@@ -127,6 +155,12 @@ func (b *builder) agentLines() {
 		return
 	}
 	b.line("agent", a.Agent.String()+"'s name and flags")
+	b.plan.Agent.Layer = b.home != 0
+	for i := range b.r.Own {
+		if o := &b.r.Own[i]; o.Exists && o.Mode == spec.OwnWrite && b.opensOwn(o.Abs) && !b.isHidden(o.Real) {
+			b.plan.Agent.Writes = append(b.plan.Agent.Writes, o.Asked)
+		}
+	}
 	if len(a.Opened) > 0 {
 		b.note("agent", a.Agent.String()+" gets its own "+strings.Join(a.Opened, ", "))
 	}

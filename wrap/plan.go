@@ -58,6 +58,7 @@ type Plan struct {
 	Sockets      bool           // which pathname sockets are connected to is the supervisor's to decide
 	OwnGroup     bool           // the command gets a process group of its own
 	Limits       Limits
+	Agent        AgentHome
 	// Tells is what the supervisor tells an sbx inside, as Parent.AppendJSON writes
 	// it, where no file can: nothing is mounted. "" for nothing that narrows.
 	Tells string
@@ -285,4 +286,10 @@ type Watch struct {
 	Sockets   []string    // pathname sockets of the host that may be connected to, as they are seen inside
 	Record    string      // the record's path where it is masked: it must be there before the launch
 	Renew     []Renewal   // what falls off when the host replaces what it lies on, in the order of the Mounts
+}
+
+// AgentHome is what a known agent has of its home.
+type AgentHome struct {
+	Layer  bool     // what it writes there ends with the sandbox, but for Writes
+	Writes []string // what of its own it writes on the host
 }

@@ -5,6 +5,7 @@ import (
 
 	"sbx/spec"
 	"sbx/spec/agent"
+	"sbx/spec/profile"
 	"sbx/wrap"
 )
 
@@ -36,6 +37,22 @@ func (c *call) identify(docs []*spec.SandboxSpec, cwd string) {
 			c.named = c.named || d.Agent.Value != byName
 		}
 	}
+}
+
+// confinedBy is what the caller has the agent's own sandbox keep, in whose place
+// sbx's stands.
+func (c *call) confinedBy(start string) agent.Confined {
+	a := c.agent.Agent
+	if a == 0 {
+		return agent.Confined{}
+	}
+	return agent.ConfinedBy(a, c.agentPlace(c.environ, c.home(), start, agent.ReadArgs(a, c.agent.Args(c.rest))))
+}
+
+// agentPlace is where the agent's configuration lies.
+func (c *call) agentPlace(environ []string, home, start string, typed agent.Typed) agent.Place {
+	return agent.Place{Home: home, Start: start, Typed: typed, Read: profile.Read, There: exists,
+		Get: func(name string) string { return variable(environ, name) }}
 }
 
 // forgeable is the first of the files that make the command an agent which a command
@@ -169,8 +186,11 @@ func (x *execution) instruct() error {
 		seen.Opened = r.LookCredential()
 	}
 	args, said := agent.Rewrite(a, own, flags)
-	if seen.Said = said; ask.Inside && agent.Replaces(a) {
-		seen.Said = append(seen.Said, a.String()+"'s own sandbox is off: it cannot start inside this one, which holds as much")
+	seen.Said = said
+	if own := x.confined; own.NoNetwork {
+		seen.Replaced, seen.NoNetwork = true, own.By
+	} else {
+		seen.Replaced = ask.Inside && agent.Replaces(a) && own.By == "" && typed.Bypass == ""
 	}
 	if len(flags) > 0 || len(said) > 0 {
 		x.record.Command.Asked = x.rest

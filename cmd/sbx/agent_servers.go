@@ -26,9 +26,7 @@ front:
 	if !strings.HasPrefix(home, "/") {
 		home = x.home()
 	}
-	return agent.FindServers(x.agent.Agent, agent.Place{Home: home, Start: x.resolved.Start(), Typed: typed,
-		Get:  func(name string) string { return variable(environ, name) },
-		Read: profile.Read, There: exists})
+	return agent.FindServers(x.agent.Agent, x.agentPlace(environ, home, x.resolved.Start(), typed))
 }
 
 // serversAt is the same for flags that are printed, for a start in dir.

@@ -46,6 +46,7 @@ type call struct {
 	// readStdin tells that a spec came from stdin.
 	readStdin bool
 	agent     agent.Command       // which the command is
+	confined  agent.Confined      // what its own sandbox was to keep
 	unproven  []string            // what to say where it is none though its name says so
 	named     bool                // it is one by a document's word alone
 	mode      spec.PermissionMode // of the profile, for the agent's command line

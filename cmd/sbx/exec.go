@@ -73,6 +73,7 @@ func runExec(c *call) int {
 	}
 	launch.Forget(c.rest)
 	x := &execution{call: c, caller: launch.Inherited(), signals: signals, clock: newStopwatch(c)}
+	x.mixed = sameFile(c.std.out, c.std.err) && !isTerminal(c.std.err)
 	status := x.run()
 	x.clock.report(c.std)
 	if x.interrupted != 0 {
@@ -111,6 +112,7 @@ func (x *execution) run() int {
 	if err := x.start(); err != nil {
 		return x.refuse(err)
 	}
+	x.tellAgent()
 	if status, err := x.release(); err != nil {
 		x.refuse(err)
 		return status

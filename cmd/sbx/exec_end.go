@@ -66,7 +66,6 @@ func (x *execution) guard() {
 // supervise waits for the command, looks after what must be looked after while
 // it runs and when it has ended, and gives the exit status.
 func (x *execution) supervise() (status int) {
-	x.mixed = sameFile(x.std.out, x.std.err) && !isTerminal(x.std.err)
 	if !x.plan.OwnGroup { // a terminal there is to be taken back
 		leave(0, 1)
 	}

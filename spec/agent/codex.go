@@ -22,7 +22,7 @@ var codex = adapter{
 	options: []option{
 		{names: []string{"--dangerously-bypass-approvals-and-sandbox", "--yolo"}, means: isBypass},
 		{names: []string{"-s", "--sandbox"}, means: isMode, value: true},
-		{names: []string{"--full-auto"}, means: isMode, is: "workspace-write"},
+		{names: []string{"--full-auto", "--approve-for-me"}, means: isMode, is: "workspace-write"},
 		{names: []string{"--json", "--experimental-json"}, means: isStream},
 		{names: []string{"-c", "--config"}, means: isConfig, value: true},
 		{names: []string{"--enable"}, means: isFeature, is: "true", value: true},

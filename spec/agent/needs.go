@@ -24,29 +24,38 @@ func Needs(a spec.Agent, home string, get func(name string) string, paths spec.P
 	}
 	needs := &spec.AgentNeeds{Agent: a, Pass: slices.Clone(ad.pass)}
 	moved := strings.TrimRight(get(ad.home), "/")
-	add := func(n need, path string) {
-		if rest, ok := strings.CutPrefix(path, "~"); ok {
-			if home == "" {
-				return
-			}
-			path = home + rest
+	add := func(path string, mode spec.OwnMode) {
+		if path == "" {
+			return
 		}
-		if _, err := spec.Real(path, paths); err == nil || n.mode == spec.OwnLocked {
-			needs.Files = append(needs.Files, spec.OwnFile{Path: path, Mode: n.mode})
+		if _, err := spec.Real(path, paths); err == nil || mode == spec.OwnLocked {
+			needs.Files = append(needs.Files, spec.OwnFile{Path: path, Mode: mode})
 		}
 	}
 	for _, n := range ad.needs {
-		rest, ok := strings.CutPrefix(n.path, ad.state)
-		if ok && strings.HasPrefix(moved, "/") && (rest == "" || rest[0] == '/') {
-			add(n, moved+rest)
-		} else {
-			add(n, n.path)
-		}
+		add(ad.placeOf(n, home, moved), n.mode)
 	}
 	for _, n := range tools {
-		add(n, n.path)
+		add(ad.placeOf(n, home, ""), n.mode)
 	}
 	return needs
+}
+
+// placeOf is where a need lies for a home folder, and for state that was moved; ""
+// where there is no home.
+func (ad *adapter) placeOf(n need, home, moved string) string {
+	path := n.path
+	if rest, ok := strings.CutPrefix(path, ad.state); ok && strings.HasPrefix(moved, "/") && (rest == "" || rest[0] == '/') {
+		path = moved + rest
+	}
+	rest, ok := strings.CutPrefix(path, "~")
+	switch {
+	case !ok:
+		return path
+	case home == "":
+		return ""
+	}
+	return home + rest
 }
 
 // tools are where agents, and node for them, are installed in a home folder.

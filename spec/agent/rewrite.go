@@ -20,7 +20,7 @@ func Rewrite(a spec.Agent, args, flags []string) (all, said []string) {
 		// Of two, claude takes the last, which is the caller's; gemini takes neither.
 		if typed.Mode != "" && ours != "" && ad.parser == yargs {
 			args = ad.withoutMode(args)
-			said = append(said, typed.ModeAt+" "+typed.Mode+" is left out: the spec's tools decide it")
+			said = append(said, typed.ModeAt+" is left out: the spec's tools decide it")
 		}
 	case typed.Bypass != "" && typed.Mode == "": // it says what ours would
 		flags = ad.withoutMode(flags)
@@ -29,9 +29,9 @@ func Rewrite(a spec.Agent, args, flags []string) (all, said []string) {
 		switch {
 		case typed.Mode == ours:
 		case slices.Contains(ad.bypassModes, ours):
-			said = append(said, typed.ModeAt+" "+typed.Mode+" is left out: "+a.String()+"'s own sandbox cannot start inside this one, which holds as much")
+			said = append(said, typed.ModeAt+" is left out: "+a.String()+"'s own sandbox cannot start inside this one, which stands in its place")
 		default:
-			said = append(said, typed.ModeAt+" "+typed.Mode+" is left out: the spec's tools make it "+ours)
+			said = append(said, typed.ModeAt+" is left out: the spec's tools make it "+ours)
 		}
 	}
 	return append(slices.Clone(flags), args...), said

@@ -15,9 +15,9 @@ func (t Typed) WithFiles(read func(path string) []byte) Typed {
 	for _, value := range t.settings {
 		permissions := document(value, read).Get("permissions")
 		if mode := permissions.Get("defaultMode"); mode != nil && t.Mode == "" {
-			t.Mode, t.ModeAt = mode.Text, "--settings"
+			t.Mode, t.ModeAt = mode.Text, "--settings "+mode.Text
 			if slices.Contains(claude.bypassModes, mode.Text) && t.Bypass == "" {
-				t.Bypass = "--settings " + mode.Text
+				t.Bypass = t.ModeAt
 			}
 		}
 		if allow := permissions.Get("allow"); allow != nil {

@@ -11,10 +11,17 @@ import (
 // over, but for their form, by which the next key is found. What it cannot follow
 // is an error: a key that was missed would be a server that nobody withholds.
 func tomlKeys(text string) (keys [][]string, err error) {
-	s := tomlScanner{text: strings.TrimPrefix(text, "\ufeff")}
+	keys, _, err = tomlScan(text)
+	return keys, err
+}
+
+// tomlScan is tomlKeys, with the values beside: as they are written, by the parts of
+// their key with dots between.
+func tomlScan(text string) (keys [][]string, values map[string]string, err error) {
+	s := tomlScanner{text: strings.TrimPrefix(text, "\ufeff"), values: map[string]string{}}
 	defer func() {
 		if stop, ok := recover().(tomlStop); ok {
-			keys, err = nil, errors.New("line "+strconv.Itoa(1+strings.Count(s.text[:min(s.at, len(s.text))], "\n"))+": "+string(stop))
+			keys, values, err = nil, nil, errors.New("line "+strconv.Itoa(1+strings.Count(s.text[:min(s.at, len(s.text))], "\n"))+": "+string(stop))
 		}
 	}()
 	var table []string
@@ -37,7 +44,7 @@ func tomlKeys(text string) (keys [][]string, err error) {
 			s.stop("more stands behind a value than can be read")
 		}
 	}
-	return s.keys, nil
+	return s.keys, s.values, nil
 }
 
 type tomlScanner struct {
@@ -45,6 +52,8 @@ type tomlScanner struct {
 	at   int
 	deep int
 	keys [][]string
+
+	values map[string]string
 }
 
 // tomlStop ends a reading.
@@ -143,7 +152,9 @@ func (s *tomlScanner) pair(table []string) {
 	s.keys = append(s.keys, key)
 	s.want("=")
 	s.blanks()
+	from := s.at
 	s.value(key)
+	s.values[strings.Join(key, ".")] = s.text[from:s.at]
 }
 
 // value passes over a value; the keys of an inline table count from its own key,

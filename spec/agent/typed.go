@@ -36,7 +36,7 @@ const (
 type Typed struct {
 	Bypass string   // the flag that turns the permission checks off; "" for none
 	Mode   string   // the permission mode, or codex's sandbox
-	ModeAt string   // the flag that says so
+	ModeAt string   // the words that say so
 	Tools  []string // of an allow-list
 	Stream bool     // a JSON stream is written on stdout
 	// Servers are those of MCP that its arguments bring.
@@ -90,8 +90,8 @@ func ReadArgs(a spec.Agent, args []string) Typed {
 			if behind {
 				break
 			}
-			if t.Mode, t.ModeAt = value, word; !o.value {
-				t.Mode = o.is
+			if t.Mode, t.ModeAt = value, word+" "+value; !o.value {
+				t.Mode, t.ModeAt = o.is, word
 			}
 		case o.means == isTools:
 			t.Tools = append(t.Tools, tools1(value)...)
@@ -266,7 +266,7 @@ func Escalations(a spec.Agent, typed Typed, ask Ask) spec.Problems {
 		}
 	}
 	if typed.Mode != "" && ask.Access == spec.ReadOnly && slices.Contains(ad.writingModes, typed.Mode) {
-		refuse("access_mode", typed.ModeAt+" "+typed.Mode, "access_mode is read-only")
+		refuse("access_mode", typed.ModeAt, "access_mode is read-only")
 	}
 	return all
 }

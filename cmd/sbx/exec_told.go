@@ -1,0 +1,54 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+	"sbx/spec/agent"
+)
+
+// tellAgent says what the agent is given that another command is not, in a line, and
+// what its person should know of it.
+func (x *execution) tellAgent() {
+	r := x.resolved
+	if x.agent.Agent == 0 || r.Agent == 0 || !r.AccessMode.Guards() || x.quiet() {
+		return
+	}
+	var gets []string
+	if r.AgentNetwork {
+		gets = append(gets, "the host's network")
+	}
+	gets = append(gets, x.seen.Opened...)
+	gets = append(gets, x.ownFolders()...)
+	if n := len(gets) - 1; n > 0 {
+		gets = []string{strings.Join(gets[:n], ", ") + " and " + gets[n]}
+	}
+	if len(gets) > 0 {
+		x.std.say(r.Agent.String() + " gets " + spec.Shown(gets[0]))
+	}
+	if !x.plan.Agent.Layer {
+		return
+	}
+	args := x.agent.Args(x.record.Command.Argv)
+	at := x.agentPlace(r.Env, x.home(), r.Start(), agent.ReadArgs(r.Agent, args))
+	for _, line := range agent.Advice(r.Agent, at, args, isTerminal(x.std.in) && isTerminal(x.std.out)) {
+		x.std.say(line)
+	}
+}
+
+// ownFolders are the folders of the home in which the agent writes the host's own
+// files, or other folders where its state was moved.
+func (x *execution) ownFolders() (all []string) {
+	home := x.home() + "/"
+	for _, name := range x.plan.Agent.Writes {
+		if rest, ok := strings.CutPrefix(name, home); ok {
+			first, _, _ := strings.Cut(rest, "/")
+			name = "~/" + first
+		}
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}

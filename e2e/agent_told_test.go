@@ -1,0 +1,92 @@
+package e2e
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// What an agent is given is said in one line, each time; not with -q, nor where a
+// program reads stdout and stderr as one. Another program is given nothing.
+func TestAgentsAreTold(t *testing.T) {
+	b := agentElsewhere(t)
+	b.env = append(b.env, "ANTHROPIC_API_KEY=k", "CODEX_API_KEY=k")
+	told := func(err string) (lines []string) {
+		for line := range strings.Lines(err) {
+			if strings.HasPrefix(line, "sbx: ") {
+				lines = append(lines, strings.TrimSpace(line))
+			}
+		}
+		return lines
+	}
+	for _, row := range []struct{ name, spec, want string }{
+		{"claude", specWW, "sbx: claude gets the host's network, ANTHROPIC_API_KEY and ~/.claude"},
+		{"codex", specWW, "sbx: codex gets the host's network, CODEX_API_KEY and ~/.codex"},
+		{"claude", `{"access_mode":"read-only","network":{"mode":"none"}}`, "sbx: claude gets ANTHROPIC_API_KEY and ~/.claude"},
+		{"claude", `{"access_mode":"workspace-write","environment":{"pass":["PATH","HOME"]},"filesystem":{"hide":["~/.claude"]}}`, "sbx: claude gets the host's network"},
+		{"gemini", specWW, "sbx: gemini gets the host's network"},
+		{"claude", `{"access_mode":"workspace-write","agent":"none"}`, ""},
+		{"claude", `{}`, ""},
+		{"claudius", specWW, ""},
+	} {
+		r := b.agent(row.name, row.spec, "true").ended()
+		if got := strings.Join(told(r.err), "|"); got != row.want {
+			t.Errorf("%s under %s: %q, want %q", row.name, row.spec, got, row.want)
+		}
+	}
+	b.args = append(b.args, "-q")
+	if r := b.agent("claude", specWW, "true").ended(); r.err != "" {
+		t.Errorf("-q: %v", r)
+	}
+	cmd := exec.Command("sh", "-c", `"$@" 2>&1 | cat`, "sh", sbxPath, "exec", "--spec-json", specWW, "--", b.out+"/claude")
+	cmd.Dir, cmd.Env = b.ws, b.env
+	if out, err := cmd.Output(); err != nil || string(out) != "end\n" {
+		t.Errorf("one pipe for both: %q, %v", out, err)
+	}
+}
+
+// What of an agent's own configuration will fail in the sandbox, or end with it, is
+// said where it is so, and only there.
+func TestAgentsAreAdvised(t *testing.T) {
+	b := agentElsewhere(t)
+	says := func(name, want string, yes bool, args ...string) {
+		t.Helper()
+		b.agent(name, specWW, "true").ended() // which writes the program
+		if r := b.run(specWW, append([]string{b.out + "/" + name}, args...)...).ended(); strings.Contains(r.err, want) != yes {
+			t.Errorf("%s %q: %q in it is %v: %v", name, args, want, !yes, r)
+		}
+	}
+	const own = "claude's own sandbox is on"
+	says("claude", own, false)
+	b.write("home/.claude/settings.json", `{"sandbox": {"enabled": true}}`)
+	says("claude", own+" (~/.claude/settings.json)", true)
+	says("claude", own, false, "--settings", `{"sandbox": {"enabled": false}}`)
+	b.write("ws/.claude/settings.json", `{"sandbox": {"enabled": false}}`)
+	says("claude", own, false)
+	says("claude", own+" (--settings)", true, "--settings", `{"sandbox": {"enabled": true}}`)
+	says("codex", "is not there", false)
+	b.env = append(b.env, "CODEX_HOME="+b.home+"/moved")
+	says("codex", "codex's folder ~/moved is not there", true)
+}
+
+// On a terminal, that a sign-in and an answer about trust end with the sandbox.
+func TestAgentsAreAdvisedOnATerminal(t *testing.T) {
+	b := agentElsewhere(t)
+	b.agent("claude", specWW, "true").ended()
+	says := func(want string, yes bool, args ...string) {
+		t.Helper()
+		x := b.onTerminal(append([]string{sbxPath, "exec", "--spec-json", specWW, "--", b.out + "/claude"}, args...)...)
+		x.expect("end")
+		if got := x.all(); strings.Contains(got, want) != yes {
+			t.Errorf("%q: %q in it is %v: %s", args, want, !yes, got)
+		}
+	}
+	const login, trust = "a /login in the sandbox ends with it", "is trusted"
+	says(login, true)
+	says(trust, true)
+	says(trust, false, "-p", "x")
+	b.write("home/.claude.json", `{"projects": {`+quoted(b.base)+`: {"hasTrustDialogAccepted": true}}}`)
+	b.write("home/.claude/.credentials.json", "{}")
+	says(login, false)
+	says(trust, false)
+}

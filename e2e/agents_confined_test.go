@@ -1,0 +1,38 @@
+package e2e
+
+import "testing"
+
+// What the caller has codex's own sandbox keep holds, though that cannot start inside
+// sbx's: writing is the spec's to refuse then; a network that codex's commands would
+// not have they do not get without a word of the spec's, and the record says so.
+func (c *client) testConfined(t *testing.T) {
+	const ws, host = `{"access_mode": "workspace-write"}`, `{"access_mode": "workspace-write", "network": {"mode": "host"}}`
+	wrote := func(r agentRun, status string) {
+		t.Helper()
+		if r.code != 0 {
+			t.Errorf("status %d", r.code)
+		}
+		r.b.holds("ws/NOTE.txt", "a note\n")
+		r.rec.hasStatus(t, "agent", status)
+	}
+	refused := func(r agentRun) {
+		t.Helper()
+		r.refused("network")
+		if n := len(r.truth.Answers); n > 0 {
+			t.Errorf("the model was asked %d times", n)
+		}
+	}
+	wrote(c.inside(t, "task", ws, "-s", "danger-full-access"), "enforced")
+	refused(c.inside(t, "task", ws, "-s", "workspace-write"))
+	wrote(c.inside(t, "task", host, "-s", "workspace-write"), "degraded")
+	refused(c.inside(t, "task", ws, "-c", `sandbox_mode="read-only"`))
+	r := c.inside(t, "task", `{"access_mode": "workspace-write", "best_effort": ["network"]}`, "-s", "read-only")
+	if r.code != 0 || r.truth.turns() != c.taskTurns() {
+		t.Errorf("status %d, %d turns", r.code, r.truth.turns())
+	}
+	r.b.absent("ws/NOTE.txt")
+	r.b.absent("out/shell.txt")
+	r.rec.hasStatus(t, "readonly", "enforced")
+	r.rec.hasStatus(t, "network", "degraded")
+	r.rec.hasStatus(t, "agent", "degraded")
+}

@@ -1,0 +1,106 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// Advice is what a person should know of an agent before it starts in a sandbox with
+// a private layer of its home, a line each: what of its configuration will fail there,
+// or what it would keep and cannot. asks tells that it has a terminal to ask on, if its
+// arguments let it.
+func Advice(a spec.Agent, at Place, args []string, asks bool) []string {
+	ad := find(a)
+	if ad == nil {
+		return nil
+	}
+	name := a.String()
+	var all []string
+	state := ad.placeOf(ad.needs[0], at.Home, strings.TrimRight(at.Get(ad.home), "/"))
+	asks = asks && !slices.ContainsFunc(args, func(w string) bool { return w == "-p" || w == "--print" || w == "exec" })
+	if state != "" && !at.There(state) && (asks || a == spec.Codex) {
+		what := "what it keeps, a sign-in too, ends with the sandbox"
+		if a == spec.Codex {
+			what += ", and its turns are not counted"
+		}
+		all = append(all, name+"'s folder "+tilde(state, at.Home)+" is not there: "+what, "hint: let "+name+" run once without sbx")
+	}
+	if a != spec.Claude {
+		return all
+	}
+	if from := at.claudeSandbox(state); from != "" {
+		all = append(all, "claude's own sandbox is on ("+tilde(from, at.Home)+") and cannot start inside this one: its Bash commands fail",
+			`hint: claude --settings '{"sandbox": {"enabled": false}}' turns it off for this run`)
+	}
+	if !asks {
+		return all
+	}
+	signed := at.There(state+"/.credentials.json") || slices.ContainsFunc(ad.pass, func(v string) bool { return !strings.HasSuffix(v, "_URL") && at.Get(v) != "" })
+	if len(all) == 0 && !signed {
+		all = append(all, "claude has not signed in: a /login in the sandbox ends with it", "hint: sign in once without sbx")
+	}
+	if !at.claudeTrusts() {
+		all = append(all, "claude asks in each sandbox anew whether this folder is trusted", "hint: answer it once without sbx")
+	}
+	return all
+}
+
+// claudeSandbox is the file, or the flag, that switches claude's own sandbox on; ""
+// where nothing does. The first that says so counts.
+func (at *Place) claudeSandbox(state string) string {
+	paths := []string{"/etc/claude-code/managed-settings.json"}
+	for i := range at.Typed.settings { // of which the last counts
+		paths = append(paths, at.Typed.settings[len(at.Typed.settings)-1-i])
+	}
+	paths = append(paths, at.Start+"/.claude/settings.local.json", at.Start+"/.claude/settings.json", state+"/settings.json")
+	for _, path := range paths {
+		on := document(path, at.text).Get("sandbox").Get("enabled")
+		switch {
+		case on == nil:
+		case on.Text != "true":
+			return ""
+		case slices.Contains(at.Typed.settings, path):
+			return "--settings"
+		default:
+			return path
+		}
+	}
+	return ""
+}
+
+// claudeTrusts tells whether claude has been told to trust the folder that it starts
+// in, or one above.
+func (at *Place) claudeTrusts() bool {
+	path := at.Home + "/.claude.json"
+	if moved := at.Get("CLAUDE_CONFIG_DIR"); moved != "" {
+		path = moved + "/.claude.json"
+	}
+	n, err := spec.ParseLaxJSON(path, at.text(path), 100)
+	if err != nil {
+		return false
+	}
+	projects := n.Get("projects")
+	return slices.ContainsFunc(upwards(at.Start), func(dir string) bool {
+		trusts := projects.Get(dir).Get("hasTrustDialogAccepted")
+		return trusts != nil && trusts.Text == "true"
+	})
+}
+
+// text is a file's, by its path as the agent has it; nothing where it cannot be read.
+func (at *Place) text(path string) []byte {
+	if !strings.HasPrefix(path, "/") {
+		path = at.Start + "/" + path
+	}
+	text, _, _ := at.Read(path)
+	return text
+}
+
+// tilde is a path as a person writes it.
+func tilde(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, home+"/"); ok && home != "" {
+		return "~/" + rest
+	}
+	return path
+}
