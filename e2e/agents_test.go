@@ -24,6 +24,9 @@ func TestAgents(t *testing.T) {
 		t.Run("a signal", c.testSignal)
 		t.Run("ways to start it", c.testWays)
 		t.Run("servers of its own", c.testServers)
+		if c.name == "claude" {
+			t.Run("a profile that writes", c.testProfile)
+		}
 		if c.name == "codex" { // the others can withhold every tool
 			t.Run("a tool that it cannot withhold", c.testLack)
 			t.Run("its own sandbox", c.testConfined)

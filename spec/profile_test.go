@@ -17,13 +17,13 @@ var wantProfiles = []struct {
 	write   string
 }{
 	{ProfileReadOnly, "code-reviewer systems-designer ux-reviewer spec-verifier e2e-analyzer qa-auditor code-explorer code-architect",
-		"Read Grep Glob Bash", []string{"git:*"}, AskDefault, ReadOnly, ""},
+		"Read Grep Glob Bash", []string{"git log:*", "git show:*", "git diff:*", "git status:*", "git blame:*", "git ls-files:*", "git rev-parse:*", "git grep:*"}, AskDefault, ReadOnly, ""},
 	{ProfileWrite, "coder frontend-coder",
-		"Read Grep Glob Write Edit Bash NotebookEdit", []string{"pnpm:*", "pytest:*", "tsc:*", "git add:*", "git commit:*"}, AcceptEdits, WorkspaceWrite, ""},
+		"Read Grep Glob Write Edit Bash NotebookEdit", []string{"pnpm:*", "pytest:*", "tsc:*", "git add:*", "git commit:*"}, AskDefault, WorkspaceWrite, ""},
 	{ProfileVerification, "validator issue-verifier",
 		"Read Grep Glob Bash", []string{"pnpm:*", "pytest:*", "tsc:*"}, AskDefault, WorkspaceWrite, ""},
 	{ProfileDesign, "ux-designer ux-implementer planner",
-		"Read Grep Glob Write Bash", []string{"ls:*", "grep:*"}, AcceptEdits, ReadOnly, "/p/docs /p/design"},
+		"Read Grep Glob Write Bash", []string{"ls:*", "grep:*"}, AskDefault, ReadOnly, "/p/docs /p/design"},
 }
 
 func TestBuiltinProfiles(t *testing.T) {
@@ -54,6 +54,14 @@ func TestBuiltinProfiles(t *testing.T) {
 		}
 		if _, err := Decode("p.json", s.Node().AppendJSON(nil, nil)); err != nil {
 			t.Errorf("%s is no spec: %v", want.profile, err)
+		}
+	}
+	for _, command := range []string{"git commit -m x", "git push", "git", "find . -delete", "rm x"} {
+		p, _ := ParseTool("Bash(" + command + ")")
+		for _, i := range []int{0, 3} {
+			if slices.ContainsFunc(rows[i].BashPolicy.Value, func(b string) bool { h, ok := ParseTool("Bash(" + b + ")"); return !ok || h.Covers(p) }) {
+				t.Errorf("%s: Bash(%s) is granted", rows[i].Name, command)
+			}
 		}
 	}
 	bash := strings.Join(rows[1].BashPolicy.Value, " ")
