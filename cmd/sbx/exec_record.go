@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/audit"
@@ -12,7 +13,8 @@ import (
 // makeState makes sbx's own state folder where the record goes elsewhere, and the
 // command could make it: what that left there would be believed.
 func (x *execution) makeState(state string) {
-	if state == "" || exists(state) || x.has("dry-run") || !wrap.Writes(x.resolved, launch.Leads(state)) {
+	writes := func(path string) bool { return wrap.Writes(x.resolved, path) }
+	if state == "" || exists(state) || x.has("dry-run") || !slices.ContainsFunc(launch.Leads(state), writes) {
 		return
 	}
 	if err := audit.MakeState(state); err != nil {

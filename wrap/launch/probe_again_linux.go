@@ -80,6 +80,11 @@ func (p *prober) elsewhere(path string) (list []string) {
 	return list
 }
 
+// sameElsewhere lists the other paths at which a folder itself is seen.
+func (p *prober) sameElsewhere(path string) []string {
+	return slices.DeleteFunc(p.elsewhere(path), func(at string) bool { return !sameFile(at, path) })
+}
+
 // seatOf is the mount that path lies on.
 func (p *prober) seatOf(path string) (on *seat) {
 	for i := range p.seats {

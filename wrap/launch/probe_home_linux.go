@@ -37,17 +37,23 @@ type home struct{ path, real string }
 func (s *gitSearch) homeNames() {
 	path, _ := s.p.env("PATH")
 	for _, h := range s.p.seen {
-		if !anyWithin(h.real, s.trees) {
+		for _, at := range append(s.p.sameElsewhere(h.real), h.real) {
+			if anyWithin(at, s.trees) {
+				s.namesOf(at, slices.Contains(strings.Split(path, ":"), join(h.path, "bin")))
+			}
+		}
+	}
+}
+
+// namesOf protects the names in a home as it is seen at a path. A project whose
+// folder is the home has a bin of its own, which is not on PATH.
+func (s *gitSearch) namesOf(at string, bin bool) {
+	s.namesIn(at)
+	for _, row := range wrap.ProtectedInHome() {
+		name := join(at, row.Path)
+		if row.Path == "bin" && !bin || s.p.isHidden(name) {
 			continue
 		}
-		s.namesIn(h.real)
-		for _, row := range wrap.ProtectedInHome() {
-			name := join(h.real, row.Path)
-			// A project whose folder is the home has a bin of its own.
-			if row.Path == "bin" && !slices.Contains(strings.Split(path, ":"), join(h.path, "bin")) || s.p.isHidden(name) {
-				continue
-			}
-			s.protectPath("/", name, row.Why)
-		}
+		s.protectPath("/", name, row.Why)
 	}
 }

@@ -1,12 +1,29 @@
 package launch
 
-import "sbx/wrap"
+import (
+	"sbx/spec"
+	"sbx/wrap"
+)
 
 // stateWhy is why sbx's state folder is hidden.
 const stateWhy = "sbx's own records: what ran, and what may not be rewritten"
 
-// Leads is where an absolute path leads, links resolved; it need not be there.
-func Leads(path string) string { return resolve(path).path }
+// Leads is where an absolute path leads, links resolved, and everywhere that another
+// mount shows the same; it need not be there.
+func Leads(path string) []string {
+	at := resolve(path).path
+	near := at
+	for near != "/" && kindAt(near) == wrap.Absent {
+		near = parent(near)
+	}
+	p := prober{r: &spec.Resolved{}}
+	p.mounts()
+	all := []string{at}
+	for _, other := range p.sameElsewhere(near) {
+		all = append(all, put(other, behind(at, near)))
+	}
+	return all
+}
 
 // stateDir is sbx's state folder as the caller's environment names it.
 func (p *prober) stateDir() string {
