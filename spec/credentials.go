@@ -117,30 +117,58 @@ func LooksLikeCredential(name, value string) (why string, looks bool) {
 	return "", false
 }
 
-// hasPassword tells whether a text holds a URL with a password in it:
-// scheme://user:password@host. Of http and https a user alone is as much, since
-// that is where tokens stand.
+// hasPassword tells whether a text holds a URL with a password in it, before its host
+// or as a parameter: scheme://user:password@host, the same without the scheme, and
+// jdbc:scheme://host/?password=word or ;password=word. Of http and https a user alone
+// is as much, since that is where tokens stand.
 func hasPassword(text string) bool {
-	for {
-		before, rest, ok := strings.Cut(text, "://")
-		if !ok {
-			return false
+	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune("\\ \t\n\"'<>", c) }) {
+		before, rest, more := strings.Cut(word, "//")
+		parameters := ""
+		for ; more; before, rest, more = strings.Cut(rest, "//") {
+			before, named := strings.CutSuffix(before, ":")
+			scheme := strings.ToLower(before[lastOutside(before):])
+			if named == (scheme == "") || !named && strings.HasSuffix(before, "/") {
+				continue // no scheme before the colon, or the middle of a path
+			}
+			authority := upTo(rest, "/?#")
+			at := strings.LastIndexByte(authority, '@')
+			_, password, _ := strings.Cut(authority[:max(at, 0)], ":")
+			if password != "" || at > 0 && (scheme == "http" || scheme == "https") {
+				return true
+			}
+			if parameters == "" {
+				parameters = upTo(rest, "#")
+			}
 		}
-		text = rest
-		scheme := strings.ToLower(before[lastOutside(before):])
-		authority := rest
-		if end := strings.IndexAny(rest, "/?#\\ \t\n\"'<>"); end >= 0 {
-			authority = rest[:end]
-		}
-		at := strings.LastIndexByte(authority, '@')
-		if scheme == "" || at <= 0 {
-			continue
-		}
-		_, password, _ := strings.Cut(authority[:at], ":")
-		if password != "" || scheme == "http" || scheme == "https" {
+		if passwordParameter(parameters) {
 			return true
 		}
 	}
+	return false
+}
+
+// passwordParameter tells whether a URL has a password behind its first ? or ;.
+func passwordParameter(url string) bool {
+	i := strings.IndexAny(url, "?;")
+	for i >= 0 {
+		url = url[i+1:]
+		name, word, _ := strings.Cut(upTo(url, "&;"), "=")
+		name = strings.ToLower(name)
+		if word != "" && (strings.HasSuffix(name, "password") || name == "passwd" || name == "pwd") {
+			return true
+		}
+		i = strings.IndexAny(url, "&;")
+	}
+	return false
+}
+
+// upTo is a text up to the first of some characters.
+func upTo(text, end string) string {
+	if i := strings.IndexAny(text, end); i >= 0 {
+		return text[:i]
+	}
+	return text
 }
 
 // lastOutside is where the scheme begins that a text ends with.

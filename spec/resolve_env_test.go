@@ -151,6 +151,9 @@ func TestPasswordsInURLs(t *testing.T) {
 		"http://user:word@proxy:3128", "https://user:word@pypi.local/simple", "socks5h://u:w@h", "postgres://u:w@h/db?x=y", "redis://:word@h:6379/0",
 		"https://pypi.org/simple https://u:w@two/simple", "mongodb+srv://u:w@h", "https://token@host/simple", "HTTPS://u:@host", "http://u:w@d@h",
 		"--index-url=https://u:w@h", "a://b://c:d@e", "https://u:%40x@h", `{"url": "amqp://u:w@h"}`,
+		"jdbc:postgresql://h/db?user=x&password=y", "jdbc:sqlserver://h:1433;user=sa;Password=y;encrypt=true", "jdbc:mysql://h/db?user=x&pwd=y",
+		"postgresql://h/db?sslmode=require&sslpassword=y", "//user:word@host", "//u:w@h/db", "x=//u:w@h", "--to //u:w@h", `{"to": "//u:w@h"}`,
+		"jdbc:postgresql://[::1]/db?password=y", "https://h/?passwd=y",
 	} {
 		if why, looks := LooksLikeCredential("SOME_NAME", value); !looks || why == "" {
 			t.Errorf("%q passes", value)
@@ -160,6 +163,10 @@ func TestPasswordsInURLs(t *testing.T) {
 		"", "http://proxy:3128", "https://pypi.org/simple", "ssh://git@github.com/x", "git@github.com:x/y", "u:w@h", "https://h/@scope/pkg", "https://h/a:b@c",
 		"https://h?mail=a:b@c", "https://h#a:b@c", "://u:w@h", "https://@h", "postgres://u@h/db", "postgres://u:@h/db", "direct,https://proxy.golang.org",
 		"unix:path=/run/user/1/bus", "https://h mail:a@b", "x=https://h, y:z@h", "\\u@\\h:\\w$ ", "http://[::1]:80", "file:///a:b@c", "https://",
+		"jdbc:postgresql://h/db?user=x", "jdbc:postgresql://h/db?user=x&password=", "https://h/reset?what=password", "https://h/?password_reset=1",
+		strings.Repeat("//a", 1<<16), strings.Repeat("a://b?", 1<<15), strings.Repeat("/", 1<<17),
+		"https://h/#password=y", "https://h/password=y", "jdbc:h2:mem:test;USER=sa", "https://h password=y", "https://h/a//u:w@x", "//h/share", "// a: b@c",
+		"//git@host/x", "a//u:w@h", "///u:w@h", "https://h/;v=1?x=y", "https://h/x?y=z;w", "/a//u:w@h",
 	} {
 		if why, looks := LooksLikeCredential("SOME_NAME", value); looks {
 			t.Errorf("%q is kept back: %s", value, why)
