@@ -11,6 +11,9 @@ func openedBox(t *testing.T) *box {
 	b := newBox(t)
 	b.repository(b.ws)
 	b.repository(b.ws + "/repo")
+	b.repository(b.ws + "/deep/repo")
+	b.repository(b.ws + "/two/a/x")
+	b.repository(b.ws + "/two/a/y")
 	b.write("ws/.claude/settings.json", "{}")
 	return b
 }
@@ -19,12 +22,16 @@ func openedBox(t *testing.T) *box {
 // name is spelled; there is none where nothing in filesystem.write would.
 func TestTheLineThatOpensAProtectedNameDoes(t *testing.T) {
 	needSandbox(t)
-	needPrograms(t, "git", "mv", "mkdir", "ln", "tee")
+	needPrograms(t, "git", "mv", "mkdir", "ln", "tee", "perl")
+	const away = "perl -e 'rename $ARGV[0], $ARGV[1] or exit 1' " // mv(1) copies where it may not rename
 	for script, want := range map[string]string{
 		"mkdir .git/modules":                       ".git",
 		"mkdir .git/worktrees":                     ".git",
 		"ln -s file .git/link":                     ".git",
 		"mv repo moved":                            "repo/.git",
+		away + "deep/repo moved":                   "deep/repo/.git", // from one mount to another
+		away + "deep/repo/.git moved":              "deep/repo/.git",
+		away + "two/a moved":                       "",
 		"echo x >.git/hooks/post-commit":           ".git/hooks",
 		"git config a.b c":                         ".git/config",
 		"echo x >.git/commondir":                   ".git/commondir",

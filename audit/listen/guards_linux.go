@@ -84,7 +84,9 @@ func (l *Listener) guardsName(c *nameCall, made, taken, from *landing) bool {
 		cause, e = ReadOnly, unix.EROFS
 	case c.makes != nowhere && in != out:
 		if cause, e = ReadOnly, unix.EXDEV; gm != audit.Within {
-			d = taken
+			if d = taken; gt == audit.Pinned { // it may be written, and stays where it is
+				cause = ByName
+			}
 		}
 	case gt == audit.Within:
 		cause, e, d = ReadOnly, unix.EROFS, taken
