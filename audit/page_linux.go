@@ -44,7 +44,7 @@ func layOut(v View) page {
 	p.add("", overview(v))
 	p.add("refused to start", refusal(n.Get("error")))
 	p.add("warnings", warnings(n.Get("warnings")))
-	p.add("asked", asked(n.Get("requested")))
+	p.add("asked", append(asked(n.Get("requested")), jobFolders(n.Get("resolved"))...))
 	p.add("held", held(n.Get("enforcement")))
 	p.add("refused", violations(n))
 	p.add("protected files", protected(n))
@@ -188,6 +188,16 @@ func asked(n *spec.Node) []row {
 		}
 		for _, m := range d.Members {
 			rows = append(rows, cells(m.Key, string(m.Value.AppendJSON(nil, nil))))
+		}
+	}
+	return rows
+}
+
+// jobFolders are what --input and --output named, which no document does.
+func jobFolders(resolved *spec.Node) (rows []row) {
+	for _, key := range []string{"input", "output"} {
+		if m := resolved.Get(key); m != nil && m.Text != "" {
+			rows = append(rows, cells("--"+key, string(m.AppendJSON(nil, nil))))
 		}
 	}
 	return rows

@@ -81,7 +81,6 @@ func (w *wrapper) promised(notHeld []Lack) []Enforcement {
 			lines[i].By = ""
 		case i >= 0:
 			lines[i].Weaken(Degraded, l.Why)
-		case l.Field == "max_commands" && !w.a.Resolved.Spec.MaxCommands.Set: // said by Blind
 		default:
 			lines = append(lines, Enforcement{Field: l.Field, Asked: "default", Status: Degraded, By: w.name, Reason: l.Why})
 		}
@@ -100,7 +99,9 @@ func NeedsOf(name string) (version string, image, ok bool) {
 	return "", false, false
 }
 
-// supervisedLacks is what a tool lacks though sbx stays outside.
+// supervisedLacks is what a tool lacks though sbx stays outside. Where no document
+// has names protected, none is.
 func (w *wrapper) supervisedLacks() []Lack {
-	return slices.DeleteFunc(slices.Clone(w.without), func(l Lack) bool { return w.a.Supervised && l.Field == FieldProtected })
+	protects := slices.ContainsFunc(w.plan.Enforcement, func(e Enforcement) bool { return e.Field == FieldProtected })
+	return slices.DeleteFunc(slices.Clone(w.without), func(l Lack) bool { return (w.a.Supervised || !protects) && l.Field == FieldProtected })
 }

@@ -62,6 +62,7 @@ func (b *builder) fields() {
 	if b.r.Network != spec.NetworkHost || b.r.Spec.Network.Set || b.r.AgentNetwork {
 		b.line("network", net)
 	}
+	b.job(files)
 	b.implied(files)
 	b.agentLines()
 	if b.plan.Rung == RungParent && b.r.Root.Real != "" {
@@ -74,6 +75,30 @@ func (b *builder) fields() {
 		}
 		b.note(spec.Field(f), n.Text)
 	}
+}
+
+// job writes the lines of the job layout's two folders.
+func (b *builder) job(files string) {
+	for _, f := range []spec.Field{FieldInput, FieldOutput} {
+		if b.jobFolder(f) == "" {
+			continue
+		}
+		if b.plan.Base == BaseHost {
+			b.fault(f, Unavailable, "nothing can be mounted at /"+string(f)+": "+b.h.rungWhy())
+		}
+		b.line(f, files)
+	}
+}
+
+// jobFolder is what --input or --output names; "" for nothing.
+func (b *builder) jobFolder(f spec.Field) string {
+	switch j := b.r.Job; {
+	case j != nil && f == FieldInput:
+		return j.Input.Abs
+	case j != nil && f == FieldOutput:
+		return j.Output.Abs
+	}
+	return ""
 }
 
 // implied writes the lines of what no field asks for by name.
@@ -217,6 +242,9 @@ func (b *builder) isNotYet(f spec.Field) bool {
 func (b *builder) askedText(f spec.Field) string {
 	if f == "network" {
 		return b.r.Network.String()
+	}
+	if folder := b.jobFolder(f); folder != "" {
+		return folder
 	}
 	if f == "environment.set" {
 		return strings.Join(b.r.Spec.Names(f), ", ")

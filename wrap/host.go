@@ -296,4 +296,6 @@ const (
 	FieldSideDoors  spec.Field = "side_doors"
 	FieldProcesses  spec.Field = "processes"
 	FieldRecord     spec.Field = "record"
+	FieldInput      spec.Field = "input"  // --input
+	FieldOutput     spec.Field = "output" // --output
 )

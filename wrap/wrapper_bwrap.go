@@ -12,14 +12,10 @@ import (
 var bwrapTool = tool{name: "bwrap", needs: "0.8.0", below: 2, args: bwrapArgs, cannot: unsupervised,
 	without: []Lack{
 		{FieldProtected, noWatch},
-		{"max_commands", noCount},
 	}}
 
-// What no tool does that is told by a command line.
-const (
-	noWatch = "protected names that exist are read-only; that others come into being is neither refused nor noticed; a socket that is made outside afterwards can be connected to by its path"
-	noCount = "nothing counts the programs that are started"
-)
+// noWatch is what no tool does that is told by a command line.
+const noWatch = "protected names that exist are read-only; that others come into being is neither refused nor noticed; a socket that is made outside afterwards can be connected to by its path"
 
 // unsupervised is what a tool that only makes namespaces and mounts cannot hold.
 func unsupervised(w *wrapper, f spec.Field) string {

@@ -20,7 +20,6 @@ var imageWithout = []Lack{
 	{"filesystem", "the files in view are the image's, and of the host's what the spec names"},
 	{FieldSideDoors, "the system calls that are shut are those of the engine's own default list"},
 	{FieldProtected, noWatch},
-	{"max_commands", noCount},
 }
 
 // imageCannot is what a container cannot be told.

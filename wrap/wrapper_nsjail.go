@@ -15,7 +15,6 @@ import (
 var nsjailTool = tool{name: "nsjail", needs: "3.0", below: 1, root: true, args: nsjailArgs, cannot: nsjailCannot,
 	without: []Lack{
 		{FieldProtected, noWatch},
-		{"max_commands", noCount},
 	}}
 
 func nsjailCannot(w *wrapper, f spec.Field) string {

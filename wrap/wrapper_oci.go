@@ -15,7 +15,6 @@ import (
 var ociTool = tool{name: nameOCI, root: true, args: func(*wrapper) {}, cannot: ociCannot,
 	without: []Lack{
 		{FieldProtected, noWatch},
-		{"max_commands", noCount},
 	}}
 
 func ociCannot(w *wrapper, f spec.Field) string {

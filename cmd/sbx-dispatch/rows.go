@@ -9,6 +9,7 @@ import (
 
 	"sbx/audit"
 	"sbx/dispatch"
+	"sbx/dispatch/life"
 	"sbx/spec"
 )
 
@@ -152,7 +153,7 @@ func page(d *dispatch.Dispatch) string {
 	line("verdict", spec.Shown(strings.TrimSpace(d.VerdictStatus.Value+" "+d.VerdictSummary.Value)))
 	line("exit", num(d.ExitCode))
 	line("error", spec.Shown(d.ErrorMessage.Value))
-	line("sandbox", spec.Name(d.Sandbox.Value))
+	line("sandbox", spec.Name(life.Mode(d)))
 	if d.SandboxSpec.Set {
 		b.WriteString("\nsandbox_spec, as it was asked\n" + block(d.SandboxSpec.Value, "  "))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sbx/dispatch"
 	"sbx/spec"
 )
 
@@ -50,6 +51,15 @@ func (j *Job) document() (text string, s *spec.SandboxSpec, err error) {
 	text = withMember(text, `"access_mode": "`+known.String()+`"`)
 	s, err = decode(text)
 	return text, s, err
+}
+
+// Mode is the plain mode of a dispatch; "" where its spec supersedes that.
+func Mode(d *dispatch.Dispatch) string {
+	mode, known := spec.ParseAccessMode(d.Sandbox.Value)
+	if s, err := decode(d.SandboxSpec.Value); known && d.SandboxSpec.Set && err == nil && !modeAdds(s, mode) {
+		return ""
+	}
+	return d.Sandbox.Value
 }
 
 // modeAdds tells whether the plain mode narrows a spec. The spec's own access
