@@ -18,6 +18,8 @@ package wrap
 //   - /etc/npmrc, /etc/pip.conf: they may hold tokens of a registry;
 //   - /etc/docker, /etc/kubernetes, /etc/systemd: services, not programs;
 //   - /home, /root, /srv, /var: people's and services' data;
+//   - /opt as a whole: projects lie there too. Programs of it that a command finds get
+//     their own trees (launch.Survey);
 //   - /boot, /lost+found: root's.
 //
 // Rows are in the order of their bytes; Probe relies on it.
@@ -144,7 +146,6 @@ var system = [...]Row{
 	{"/libx32", "the same"},
 	{"/nix/store", "NixOS and nix: every program and library"},
 	{"/nix/var/nix/profiles", "nix: PATH goes through these links"},
-	{"/opt", "programs that are not of the distribution: toolchains, browsers, SDKs; PATH often names it"},
 	{"/run/current-system", "NixOS and Guix: every program of the system is found through it"},
 	{"/sbin", "programs; a link to /usr/sbin on merged systems"},
 	{"/sys/devices/system/cpu", "how many processors there are; libc, OpenMP, the JVM, node"},

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"slices"
+	"strings"
 	"syscall"
 
 	"sbx/spec"
@@ -139,7 +141,11 @@ func (p *prober) look(path string) {
 }
 
 // system fills in what @system is here.
-func (p *prober) system() { p.h.System = p.rows(wrap.System(), p.root, true) }
+func (p *prober) system() {
+	rows := append(p.optional(), wrap.System()...)
+	slices.SortFunc(rows, func(a, b wrap.Row) int { return strings.Compare(a.Path, b.Path) })
+	p.h.System = p.rows(rows, p.root, true)
+}
 
 // rows is what of a table stands in the folder dir, which has no link on the
 // way. The table's paths are relative to it, or absolute.
