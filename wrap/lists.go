@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/spec"
@@ -15,7 +16,7 @@ func Lists() spec.Lists {
 			return isSecret(path, home, 0)
 		},
 		Holds: func(folder, home string) bool {
-			return anySecret(home, folder, 0, func(at string) bool { return leads(folder[1:], at[1:]) })
+			return mayHoldSecret(folder, home)
 		},
 		Private: []string{"/dev/shm", "/run", "/tmp", "/var/tmp"},
 		Protected: func(rel string) bool {
@@ -39,7 +40,18 @@ func Lists() spec.Lists {
 // isSecret tells whether path is, or lies in, a default secret. Those of the
 // agent itself are none to it.
 func isSecret(path, home string, agent spec.Agent) bool {
-	return anySecret(home, path, agent, func(at string) bool { return Beneath(path[1:], at[1:]) })
+	return anySecret(path, homesFor(path, home), agent, Beneath)
+}
+
+// mayHoldSecret tells whether a default secret may be folder or lie beneath it.
+func mayHoldSecret(folder, home string) bool {
+	homes := homesFor(folder, home)
+	for _, h := range homes {
+		if leads(folder[1:], h) {
+			return true
+		}
+	}
+	return anySecret(folder, homes, 0, leads)
 }
 
 // leads tells whether what a pattern means may lie beneath folder, or be it.
@@ -55,28 +67,52 @@ func leads(folder, pattern string) bool {
 	return true
 }
 
-// anySecret asks is of the places of all secrets but the agent's own: the
-// system's, the caller's and those of the home that path lies in.
-func anySecret(home, path string, agent spec.Agent, is func(at string) bool) bool {
-	homes := []string{home}
+// homesFor are the homes whose secrets path may be: the caller's, root's, and the
+// one in /home that path lies in. They are relative to the root.
+func homesFor(path, home string) []string {
+	homes := make([]string, 0, 3)
+	add := func(home string) {
+		if home = strings.TrimRight(home, "/"); !slices.Contains(homes, home) {
+			homes = append(homes, home)
+		}
+	}
+	if strings.HasPrefix(home, "/") {
+		add(home[1:])
+	}
 	if rest, ok := strings.CutPrefix(path, "/home/"); ok {
 		name, _, _ := strings.Cut(rest, "/")
-		homes = append(homes, "/home/"+name)
+		add("home/" + name)
 	}
-	homes = append(homes, "/root")
+	add("root")
+	return homes
+}
+
+// anySecret asks is of path and the place of each secret but the agent's own: of the
+// system's from the root on, of a home's for each of homes that path lies in, from
+// there on. Every start asks it of each folder that may be written, so it joins no paths.
+func anySecret(path string, homes []string, agent spec.Agent, is func(path, pattern string) bool) bool {
+	path = path[1:]
+	inside := make([]string, 0, len(homes))
+	for _, h := range homes {
+		if h == "" {
+			inside = append(inside, path)
+		} else if rest, ok := past(path, h); ok {
+			inside = append(inside, rest)
+		}
+	}
 	for i := range secrets {
 		if agent != 0 && secrets[i].Agent == agent {
 			continue
 		}
 		rest, inHome := strings.CutPrefix(secrets[i].Path, "~/")
 		if !inHome {
-			if is(secrets[i].Path) {
+			if is(path, rest[1:]) {
 				return true
 			}
 			continue
 		}
-		for _, h := range homes {
-			if strings.HasPrefix(h, "/") && is(strings.TrimRight(h, "/")+"/"+rest) {
+		for _, path := range inside {
+			if is(path, rest) {
 				return true
 			}
 		}

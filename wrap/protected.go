@@ -198,17 +198,24 @@ func IsProtectedPart(name string) bool {
 // Beneath tells whether rel is, or lies beneath, what pattern names. Both are
 // relative; the last part of pattern may hold one "*", and case is ignored.
 func Beneath(rel, pattern string) bool {
+	_, is := past(rel, pattern)
+	return is
+}
+
+// past is what comes in rel after what pattern names, "" where rel is just that; false
+// where it does not lie there.
+func past(rel, pattern string) (string, bool) {
 	for {
 		name, rest, more := strings.Cut(rel, "/")
 		want, after, deeper := strings.Cut(pattern, "/")
 		if !Matches(name, want) {
-			return false
+			return "", false
 		}
 		if !deeper {
-			return true
+			return rest, true
 		}
 		if !more {
-			return false
+			return "", false
 		}
 		rel, pattern = rest, after
 	}

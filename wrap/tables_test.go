@@ -89,6 +89,25 @@ func TestSecretsHoldWhatTheContractNames(t *testing.T) {
 	}
 }
 
+// A secret is one in any home: the caller's wherever it is, root's, and those of others.
+func TestListsSecretOfHomes(t *testing.T) {
+	for path, home := range map[string]string{
+		"/srv/h/.ssh/id": "/srv/h", "/.ssh": "/", "/root/.aws/x": "/home/u", "/home/other/.netrc": "/home/u", "/home/U/.SSH": "/home/u/",
+		"/etc/shadow": "", "/root/.ssh": "",
+	} {
+		if !Lists().Secret(path, home) {
+			t.Errorf("%s is no secret to who is at home in %q", path, home)
+		}
+	}
+	for path, home := range map[string]string{
+		"/srv/h/.ssh/id": "/home/u", "/.ssh": "/home/u", "/home/other": "/home/u", "/home/u": "/home/u", "/": "/", "/srv/.ssh": "/srv/h", "/home/u/w/.ssh": "/home/u",
+	} {
+		if Lists().Secret(path, home) {
+			t.Errorf("%s is a secret to who is at home in %q", path, home)
+		}
+	}
+}
+
 // What may hold a secret is told by the table's patterns as well.
 func TestListsHold(t *testing.T) {
 	for folder, holds := range map[string]bool{
