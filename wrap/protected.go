@@ -146,10 +146,14 @@ func IsProtectedName(rel string) (Row, bool) {
 // (".claude"): making it is harmless, but renaming or linking something onto it
 // may bring the protected name along.
 func LeadsToProtected(rel string) (Row, bool) {
+	deep := strings.Count(rel, "/")
 	for i := range protectedInTree {
 		path := protectedInTree[i].Path
+		if apart(rel, path) {
+			continue
+		}
 		for at := strings.IndexByte(path, '/'); at > 0; {
-			if strings.Count(rel, "/") == strings.Count(path[:at], "/") && Beneath(rel, path[:at]) {
+			if deep == strings.Count(path[:at], "/") && Beneath(rel, path[:at]) {
 				return protectedInTree[i], true
 			}
 			next := strings.IndexByte(path[at+1:], '/')
@@ -205,6 +209,9 @@ func Beneath(rel, pattern string) bool {
 // past is what comes in rel after what pattern names, "" where rel is just that; false
 // where it does not lie there.
 func past(rel, pattern string) (string, bool) {
+	if apart(rel, pattern) {
+		return "", false
+	}
 	for {
 		name, rest, more := strings.Cut(rel, "/")
 		want, after, deeper := strings.Cut(pattern, "/")

@@ -10,6 +10,21 @@ func same(name, want string) bool {
 	return strings.EqualFold(name, want) || isOdd(name) && strings.EqualFold(plain(name), want)
 }
 
+// apart tells of most names at a glance that they are not the same: by their first two
+// letters. The tables have hundreds of rows, and each name of a sweep is held to all.
+func apart(name, want string) bool {
+	for i := 0; i < 2 && i < len(name) && i < len(want); i++ {
+		a, b := name[i], want[i]
+		if a >= 0x80 || a == '/' || b == '/' || b == '*' {
+			return false
+		}
+		if a|0x20 != b|0x20 { // as letters, whatever their case
+			return true
+		}
+	}
+	return false
+}
+
 // isOdd tells whether plain would change name.
 func isOdd(name string) bool {
 	if name == "" {

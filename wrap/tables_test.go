@@ -108,6 +108,32 @@ func TestListsSecretOfHomes(t *testing.T) {
 	}
 }
 
+// A name is the same however its letters are written, at its beginning too.
+func TestProtectedNamesAreKnownAtAGlance(t *testing.T) {
+	for _, row := range ProtectedInTree() {
+		name := strings.ReplaceAll(row.Path, "*", "x")
+		as := []string{name, strings.ToUpper(name), name + "/x", name + ". ", strings.ReplaceAll(name, "/", " /")}
+		for i := range 3 {
+			as = append(as, name[:i]+"\u00ad"+name[i:])
+		}
+		for _, rel := range as {
+			if !Beneath(rel, row.Path) {
+				t.Errorf("%q is not told from its row %s", rel, row.Path)
+			}
+		}
+	}
+	for rel, pattern := range map[string]string{"a ": "a", "a./b": "a/b", "B": "b", "\u212a": "k", "x.y": "*.y", "a.b": "a*"} {
+		if !Beneath(rel, pattern) {
+			t.Errorf("%q is not told to be %s", rel, pattern)
+		}
+	}
+	for rel, pattern := range map[string]string{"a b": "a", "ab": "a", "a": "ab", "xy": "*.y", "": "a", "@a": "`a"} {
+		if Beneath(rel, pattern) {
+			t.Errorf("%q is told to be %s", rel, pattern)
+		}
+	}
+}
+
 // What may hold a secret is told by the table's patterns as well.
 func TestListsHold(t *testing.T) {
 	for folder, holds := range map[string]bool{
