@@ -1,11 +1,6 @@
 package wrap
 
-import (
-	"math"
-	"strconv"
-
-	"sbx/spec"
-)
+import "sbx/spec"
 
 // State is the answer to a question about a host.
 type State uint8
@@ -246,19 +241,6 @@ func (h *Host) Tool(name string) *Tool {
 		}
 	}
 	return nil
-}
-
-// Rlimit is a limit of the caller's processes (getrlimit(2)).
-type Rlimit struct{ Soft, Hard uint64 }
-
-// String is the limit as --ulimit takes it, -1 for none.
-func (l Rlimit) String() string { return rlimit(l.Soft) + ":" + rlimit(l.Hard) }
-
-func rlimit(n uint64) string {
-	if n == math.MaxUint64 {
-		return "-1"
-	}
-	return strconv.FormatUint(n, 10)
 }
 
 // Listing is the content of a folder, in name order.

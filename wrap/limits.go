@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"math"
 	"strconv"
 	"time"
 )
@@ -143,3 +144,16 @@ func cpuSettings(h *GroupHost, cpus float64) []Setting {
 }
 
 func pidsSettings(n int) []Setting { return []Setting{{"pids.max", strconv.Itoa(min(n, maxPIDs))}} }
+
+// Rlimit is a limit of the caller's processes (getrlimit(2)).
+type Rlimit struct{ Soft, Hard uint64 }
+
+// String is the limit as --ulimit takes it, -1 for none.
+func (l Rlimit) String() string { return rlimit(l.Soft) + ":" + rlimit(l.Hard) }
+
+func rlimit(n uint64) string {
+	if n == math.MaxUint64 {
+		return "-1"
+	}
+	return strconv.FormatUint(n, 10)
+}

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/spec"
@@ -154,4 +155,33 @@ func systemBeneath(path string) bool {
 		}
 	}
 	return false
+}
+
+// host is the host as a tool has it: the mechanisms of the top rung, none of
+// those that only sbx has.
+func (w *wrapper) host() Host {
+	h := *w.a.Host
+	if w.name == nameSbx {
+		return h
+	}
+	h.Rungs = [3]Answer{{State: Yes}, {State: Yes}, {State: Yes}}
+	h.Overlay = Answer{No, w.name + " lays no overlays"}
+	h.Layer = h.Overlay
+	h.Parent, h.FreeParent, h.Outer = nil, nil, false
+	h.Seccomp = Answer{State: Yes}
+	h.Listener = Answer{No, w.name + " answers no calls"}
+	h.Tracer = Answer{No, w.name + " does not trace"}
+	h.LandlockABI = max(h.LandlockABI, 1)
+	// The tool has the streams and the terminal that it is started on.
+	h.Streams = nil
+	h.Devices = slices.DeleteFunc(slices.Clone(h.Devices), func(d Found) bool { return d.Path == TerminalPath })
+	if w.image { // which has its own of these
+		h.System, h.Keep, h.Devices, h.ProcRO, h.ProcMask = nil, nil, nil, nil, nil
+	}
+	if !w.a.Supervised || w.image {
+		for i := range h.Groups {
+			h.Groups[i] = GroupHost{Answer: Answer{State: Yes}, Version: 2, Swap: true, Sockets: true}
+		}
+	}
+	return h
 }
