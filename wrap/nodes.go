@@ -147,7 +147,11 @@ func (t *treeing) step(m *Mount) {
 	case OpSymlink:
 		t.emit(Node{Kind: NodeLink, Path: m.Target, Text: m.Source, For: m.For})
 	case OpClone, OpOpen:
-		t.slots[m.Slot] = slot{m.Source, m.Mode}
+		source := m.Source
+		if at := t.inside(source); at != source { // of the tree that is put together
+			source = t.host(at)
+		}
+		t.slots[m.Slot] = slot{source, m.Mode}
 	case OpAttach:
 		s := t.slots[m.Slot]
 		t.emit(Node{Kind: NodeBind, Path: m.Target, Source: s.source, Mode: s.mode, Soft: m.Soft, For: m.For})

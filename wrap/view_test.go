@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"sbx/internal/view"
+	"sbx/landlock"
 )
 
 // The View says what the mounts do: each file of the host that can be reached is
@@ -17,12 +18,17 @@ func TestViewIsWhatTheMountsShow(t *testing.T) {
 		if err := tr.play(c.plan.Mounts); err != nil {
 			t.Fatal(err)
 		}
+		told := c.told()
 		reached := map[string]string{}
 		for _, s := range tr.walk() {
 			reached[s.path] = s.identity
 			g := c.plan.View.At(s.path)
 			if s.kind == Symlink {
 				continue
+			}
+			c.checkLandlock(t, s, g)
+			if o := told.At(s.path); len(told.Places()) > 0 && (o.Source != s.identity || o.Access == view.Write && g.Access != view.Write && !g.Protected) {
+				t.Errorf("other tools are told %+v of %s, and the view says %+v", o, s.path, g)
 			}
 			if g.Access < view.Read || g.Source != s.identity {
 				t.Errorf("%s is %s, and the view says %+v", s.path, s.identity, g)
@@ -33,10 +39,65 @@ func TestViewIsWhatTheMountsShow(t *testing.T) {
 		for path, n := range c.w.nodes {
 			for _, at := range append(c.plan.View.Images(path), path) {
 				_, there := tr.lookUp(at) // a folder of an overlay's layer is merged with the host's
-				if g := c.plan.View.At(at); g.Access >= view.Read && g.Source == path && reached[at] != path && n.kind != Symlink && !(there && n.kind == Dir) {
+				if g := c.plan.View.At(at); g.Access >= view.Read && !g.Copied && g.Source == path && reached[at] != path && n.kind != Symlink && !(there && n.kind == Dir) {
 					t.Errorf("%s cannot be reached at %s, and the view says %+v", path, at, g)
 				}
 			}
 		}
 	})
+}
+
+// checkLandlock: the second wall behind the mounts stands nowhere before them.
+func (c *planned) checkLandlock(t *testing.T, s seen, g view.Grant) {
+	r := &c.plan.Landlock
+	var allowed landlock.FSSet
+	for _, rule := range r.Rules {
+		if rule.Path == s.path || !rule.Exact && view.Within(s.path, rule.Path) {
+			allowed |= rule.Allow
+		}
+	}
+	want := landlock.FSSet(0)
+	switch {
+	case g.Access == view.Write && s.kind == Dir:
+		want = landlock.MakeReg | landlock.RemoveFile | landlock.ReadDir
+	case g.Access == view.Write:
+		want = landlock.WriteFile | landlock.ReadFile
+	case s.kind == Dir:
+		want = landlock.ReadDir
+	case s.kind == File:
+		want = landlock.ReadFile
+	}
+	if lacks := want & r.FS &^ allowed; lacks != 0 {
+		t.Errorf("Landlock takes %v at %s, and the view says %+v", lacks, s.path, g)
+	}
+}
+
+// told is the view that other tools are told of by their command lines; the zero value
+// where they lack something.
+func (c *planned) told() view.Tree {
+	nodes, lacks := c.plan.Tree()
+	if len(lacks) > 0 {
+		return view.Tree{}
+	}
+	tree := view.New(0)
+	for _, n := range nodes {
+		l := view.Layer{Path: n.Path}
+		switch n.Kind {
+		case NodeBind:
+			l.Access, l.Source = view.Write, n.Source
+			if have := tree.At(n.Path); n.Mode == ModeRO || n.Mode == ModeKeep && have.Source == n.Source && have.Access == view.Read {
+				l.Access = view.Read
+			}
+		case NodeTmpfs, NodeProc, NodeDevpts:
+			l.Access = view.Write
+		case NodeEmptyDir, NodeEmptyFile:
+			l.Access = view.Hidden
+		case NodeReadOnly:
+			l.Kind = view.Close
+		default:
+			continue
+		}
+		tree = tree.With(l)
+	}
+	return tree
 }
