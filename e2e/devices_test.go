@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,26 +98,53 @@ func TestSharedMemoryStaysTheHosts(t *testing.T) {
 	}
 }
 
-// The caller's terminal has a name inside, by which it can be opened again.
+// The caller's terminal has its name inside, by which it can be opened again, and no
+// other terminal has one.
 func TestTerminalHasAName(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "tty")
 	b := newBoxElsewhere(t)
+	_, other := openTerminal(t)
+	defer other.Close()
 	specs := b.rules()
-	specs["read-only"], specs["read"] = specRO, `{"filesystem":{"read":["@system"]}}`
+	specs["read-only"], specs["read"] = specRO, specRead
+	const script = `n=$(tty) && echo "it is $n." && echo again >"$n" && : </dev/console && test ! -e "$1" && echo "en""d"`
 	for name, spec := range specs {
-		x := b.onTerminal(b.sbxOn(spec, "/bin/sh", "-c", `n=$(tty) && echo "it is $n" && echo again >"$n" && echo "en""d"`)...)
-		x.expect("it is /dev/console")
+		x := b.onTerminal(b.sbxOn(spec, "/bin/sh", "-c", script, "sh", other.Name())...)
+		if n := x.number(); n < 16 {
+			x.expect(fmt.Sprintf("it is /dev/pts/%d.", n))
+		} else { // perhaps too many to count up to
+			x.expect("it is /dev/")
+		}
 		x.expect("again")
 		x.expect("end")
 		if code := x.wait(); code != 0 {
 			t.Errorf("%s: status %d: %q", name, code, x.all())
 		}
 	}
-	x := b.onTerminal(b.sbxOn(specNone, "tty")...)
-	x.expect("/dev/pts/")
+	x := b.onTerminal(b.sbxOn(specNone, "/bin/sh", "-c", `tty; test -c "$1" && echo "en""d"`, "sh", other.Name())...)
+	x.expect(fmt.Sprintf("/dev/pts/%d", x.number()))
+	x.expect("end")
 	x.wait()
-	if r := b.sh(specRO, "test ! -e /dev/console").ended(); r.code != 0 { // without a terminal
+	if r := b.sh(specRO, "test ! -e /dev/console && ls /dev/pts").ended(); r.out != "ptmx\nend\n" { // without a terminal
 		t.Error(r)
+	}
+}
+
+// A command makes terminals of its own beside it.
+func TestTerminalsOfItsOwn(t *testing.T) {
+	needSandbox(t)
+	python := needPrograms(t, "python3")
+	b := newBoxElsewhere(t)
+	const script = `import os, pty
+for i in range(5):
+    m, s = pty.openpty()
+    os.write(s, b"through"); assert os.read(m, 7) == b"through"
+    name = os.ttyname(s); assert os.stat(name).st_rdev == os.fstat(s).st_rdev and name != os.ttyname(0)
+print("en" + "d")`
+	x := b.onTerminal(b.sbxOn(specRO, python, "-c", script)...)
+	x.expect("end")
+	if code := x.wait(); code != 0 {
+		t.Errorf("status %d: %q", code, x.all())
 	}
 }

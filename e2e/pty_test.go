@@ -127,6 +127,13 @@ func (x *terminal) foreground() int {
 	return n
 }
 
+// number is the terminal's in /dev/pts.
+func (x *terminal) number() int {
+	n, err := unix.IoctlGetInt(int(x.master.Fd()), unix.TIOCGPTN)
+	must(x.t, err)
+	return n
+}
+
 const (
 	ctrlC = "\x03"
 	ctrlZ = "\x1a"

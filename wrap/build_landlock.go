@@ -142,7 +142,7 @@ func (b *builder) writeRules(r *landlock.Ruleset) {
 		b.allow(r, w.Real, pathKind(w), landlock.FSAll, "writable")
 	}
 	if b.plan.Base == BaseHost {
-		for _, d := range b.h.Devices {
+		for _, d := range b.devices() {
 			b.allow(r, d.Real, Device, device, "a harmless device")
 		}
 		if b.plan.Rung == RungParent {

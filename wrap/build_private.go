@@ -2,6 +2,8 @@ package wrap
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"sbx/spec"
 )
@@ -233,11 +235,28 @@ var deviceLinks = [...][2]string{
 	{"/dev/stderr", "/proc/self/fd/2"}, {"/dev/ptmx", "pts/ptmx"},
 }
 
+// devices are those of the private /dev, the caller's terminal by both of its names.
+func (b *builder) devices() []Found {
+	t := b.h.Terminal
+	if t == "" {
+		return b.h.Devices
+	}
+	list := append(slices.Clone(b.h.Devices), Found{Path: TerminalPath, Real: t, Kind: Device, Why: "the caller's terminal"})
+	if dir := parent(t); t != TerminalPath && (dir == "/dev" || dir == ptsFolder) {
+		list = append(list, Found{Path: t, Real: t, Kind: Device, Why: "the same, by its own name"})
+	}
+	return list
+}
+
+const ptsFolder = "/dev/pts"
+
 // dev fills the private /dev: the harmless devices, a devpts of its own, shm.
 func (b *builder) dev() {
-	for _, d := range b.h.Devices {
-		b.op(Mount{Op: OpFile, Target: b.in(d.Path), Perm: 0o666})
-		b.put(d.Real, d.Path, ModeDevice, FieldPrivate, false)
+	for _, d := range b.devices() {
+		if parent(d.Path) != ptsFolder {
+			b.op(Mount{Op: OpFile, Target: b.in(d.Path), Perm: 0o666})
+			b.put(d.Real, d.Path, ModeDevice, FieldPrivate, false)
+		}
 	}
 	for _, l := range deviceLinks {
 		b.op(Mount{Op: OpSymlink, Source: l[1], Target: b.in(l[0])})
@@ -246,8 +265,19 @@ func (b *builder) dev() {
 	if b.hostShm() {
 		b.put(hostShm, hostShm, ModeKeep, "", false)
 	}
-	b.op(Mount{Op: OpMkdir, Target: b.in("/dev/pts"), Perm: 0o755})
-	b.op(Mount{Op: OpDevpts, Target: b.in("/dev/pts")})
+	b.op(Mount{Op: OpMkdir, Target: b.in(ptsFolder), Perm: 0o755})
+	// Nothing but a terminal makes a name there, and they are numbered: those before
+	// the caller's are made with it, and go again.
+	n := 0
+	if number, is := strings.CutPrefix(b.h.Terminal, ptsFolder+"/"); is {
+		if k, err := strconv.Atoi(number); err == nil && k >= 0 && k < maxHeld-b.held {
+			n = k + 1
+		}
+	}
+	b.op(Mount{Op: OpDevpts, Target: b.in(ptsFolder), Own: n})
+	if n > 0 {
+		b.put(b.h.Terminal, b.h.Terminal, ModeDevice, FieldPrivate, true)
+	}
 }
 
 // proc mounts the pid namespace's own /proc. All but the processes' folders is

@@ -75,7 +75,7 @@ func (b *builder) clone(source, path string, mode Mode, f spec.Field, soft bool)
 
 // take clones what the steps to come would cover or make read-only.
 func (b *builder) take() {
-	for _, d := range b.h.Devices {
+	for _, d := range b.devices() {
 		b.clone(d.Real, d.Path, ModeDevice, FieldPrivate, false)
 	}
 	if b.hostShm() {

@@ -185,7 +185,8 @@ type Host struct {
 	DropEnv  []string
 	System   []Found  // what @system is here
 	Keep     []Found  // what of /run stays in view
-	Devices  []Found  // the device nodes of a private /dev, and the caller's terminal
+	Devices  []Found  // the device nodes of a private /dev
+	Terminal string   // the caller's terminal, if a standard stream is one
 	Streams  []Stream // the caller's standard streams, where files are confined
 	ProcRO   []string // names beneath /proc that are made read-only
 	ProcMask []string // names beneath /proc that are masked

@@ -171,7 +171,7 @@ const (
 	OpReadOnly           // Target and all mounts beneath: read-only, nosuid, nodev
 	OpTmpfs              // Target, Size, Perm: a tmpfs of its own
 	OpProc               // Target: a proc of the new pid namespace
-	OpDevpts             // Target
+	OpDevpts             // Target, Own: so many terminals are made, of which the last stays, never opened
 	OpWhiteout           // Target: a whiteout for an overlay
 	OpOverlay            // Source (the layer of whiteouts), Lower, Target: an overlay, read-only where Upper and Work are empty
 	OpOpen               // Source, Slot: a descriptor of a folder or file, kept in Slot

@@ -27,7 +27,8 @@ var runKept = [...]Row{
 	{"/run/wrappers", "NixOS: PATH begins with it; its set-id programs gain nothing under no_new_privs"},
 }
 
-// TerminalPath is what the caller's terminal is called inside, as in a container.
+// TerminalPath is what the caller's terminal is called inside besides its own name, as
+// in a container.
 const TerminalPath = "/dev/console"
 
 // Stream is a standard stream of the caller's, and what it is open for.

@@ -1,7 +1,6 @@
 package wrap
 
 import (
-	"slices"
 	"strings"
 
 	"sbx/spec"
@@ -173,8 +172,7 @@ func (w *wrapper) host() Host {
 	h.Tracer = Answer{No, w.name + " does not trace"}
 	h.LandlockABI = max(h.LandlockABI, 1)
 	// The tool has the streams and the terminal that it is started on.
-	h.Streams = nil
-	h.Devices = slices.DeleteFunc(slices.Clone(h.Devices), func(d Found) bool { return d.Path == TerminalPath })
+	h.Streams, h.Terminal = nil, ""
 	if w.image { // which has its own of these
 		h.System, h.Keep, h.Devices, h.ProcRO, h.ProcMask = nil, nil, nil, nil, nil
 	}

@@ -66,7 +66,7 @@ func childMain(p *program) {
 		}
 		if e != 0 {
 			switch {
-			case uintptr(e) == o.pass:
+			case uintptr(e) == o.pass, o.pass == uintptr(anyErrno):
 			case o.bear:
 				p.blame(i, e)
 			default:

@@ -51,9 +51,8 @@ func devicePath(rdev uint64) string {
 	return ""
 }
 
-// terminals is the caller's terminal, if a standard stream is one: under a name by
-// which ttyname(3) finds it, since the sandbox's own /dev/pts has others.
-func terminals() []wrap.Found {
+// terminalName is the caller's terminal, if a standard stream is one; "" for none.
+func terminalName() string {
 	for fd := range 3 {
 		if _, err := unix.IoctlGetTermios(fd, unix.TCGETS); err != nil {
 			continue
@@ -63,9 +62,9 @@ func terminals() []wrap.Found {
 		if !strings.HasPrefix(name, "/dev/") || unix.Fstat(fd, &st) != nil || unix.Lstat(name, &at) != nil || at.Dev != st.Dev || at.Ino != st.Ino {
 			continue // of another mount namespace
 		}
-		return []wrap.Found{{Path: wrap.TerminalPath, Real: name, Kind: wrap.Device, Why: "the caller's terminal"}}
+		return name
 	}
-	return nil
+	return ""
 }
 
 // streams are the caller's standard streams.

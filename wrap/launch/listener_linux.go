@@ -14,7 +14,7 @@ func (pr *Process) adopt() {
 		slots[s] = noFD
 		return fd
 	}
-	pr.listener, pr.root = take(slotListener), take(slotRoot)
+	pr.listener, pr.root, pr.named = take(slotListener), take(slotRoot), take(slotTerminal)
 	pr.renewal.adopt(take)
 	for fd := range 3 { // the command has its own
 		if d := take(slotStream + Slot(fd)); d >= 0 {

@@ -114,7 +114,7 @@ func (p *prober) places() {
 		}
 	}
 	p.h.Keep = p.rows(wrap.RunKept(), "/run", true)
-	p.h.Devices = append(p.rows(wrap.Devices(), "/dev", true), terminals()...)
+	p.h.Devices, p.h.Terminal = p.rows(wrap.Devices(), "/dev", true), terminalName()
 	if p.r.Confined {
 		p.h.Streams = streams()
 	}

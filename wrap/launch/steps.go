@@ -133,6 +133,9 @@ type StepError struct {
 // Errno is a kernel's error number; it prints as the C library's text.
 type Errno uintptr
 
+// anyErrno passes over whatever the kernel says.
+const anyErrno Errno = 4095 // MAX_ERRNO, <linux/err.h>
+
 func (e *StepError) Error() string {
 	on := ""
 	if e.Step.On != "" {

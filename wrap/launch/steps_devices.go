@@ -1,6 +1,10 @@
 package launch
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
 
 // Device is a standard stream of the caller's that is one of the devices which a
 // sandbox has in a /dev of its own.
@@ -26,5 +30,26 @@ func (l *list) openDevices(devices []Device) {
 func (l *list) placeDevices(devices []Device) {
 	for _, d := range devices {
 		l.add(unix.SYS_DUP3, "dup3", kept(slotStream+Slot(d.FD)), num(d.FD), num(0))
+	}
+}
+
+// terminals makes terminals in a new devpts, which numbers them, and keeps the last one,
+// which stays locked, for the supervisor: its name is there as long as it is open. A
+// host on which they cannot be had does without.
+func (l *list) terminals(m *wrap.Mount) {
+	if m.Own == 0 {
+		return
+	}
+	made := make([]Slot, m.Own)
+	for i := range made {
+		if made[i] = slotTerminal; i < m.Own-1 {
+			made[i] = l.slot()
+		}
+		s := l.add(unix.SYS_OPENAT, "openat", fdcwd, text(m.Target+"/ptmx"), num(unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC))
+		s.Save, s.Pass, s.Skip = made[i], anyErrno, uint8(m.Own-1-i)
+	}
+	for _, s := range made[:m.Own-1] {
+		l.close(s)
+		l.steps[len(l.steps)-1].Pass = Errno(unix.EBADF)
 	}
 }

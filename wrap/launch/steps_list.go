@@ -37,6 +37,7 @@ const (
 	slotMask     Slot = 7  // the empty file or folder that masks, the same; two of them
 	slotStream   Slot = 9  // what takes the place of 0, 1 and 2; three of them
 	slotFirst    Slot = 12 // the first that is handed out
+	slotTerminal Slot = 63 // what keeps the caller's terminal its name, for the supervisor
 )
 
 func num(v int) Arg     { return Arg{Num: uintptr(v)} }
@@ -71,13 +72,13 @@ func (l *list) add(nr uintptr, name string, args ...Arg) *Step {
 
 // slot hands out a free slot.
 func (l *list) slot() Slot {
-	for s := slotFirst; s < 64; s++ {
+	for s := slotFirst; s < slotTerminal; s++ {
 		if l.used&(1<<s) == 0 {
 			l.used |= 1 << s
 			return s
 		}
 	}
-	panic("launch: a plan holds more than 52 descriptors at once") // see wrap.maxHeld
+	panic("launch: a plan holds more than 51 descriptors at once") // see wrap.maxHeld
 }
 
 func (l *list) close(s Slot) {

@@ -82,6 +82,7 @@ func (l *list) mounts(ops []wrap.Mount) {
 		case wrap.OpDevpts:
 			l.add(unix.SYS_MOUNT, "mount", text("devpts"), text(m.Target), text("devpts"),
 				num(unix.MS_NOSUID|unix.MS_NOEXEC), text("newinstance,ptmxmode=0666,mode=620"))
+			l.terminals(m)
 		case wrap.OpOverlay:
 			l.overlay(m)
 		case wrap.OpOpen:
