@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -59,6 +60,10 @@ func TestAgentsAreAdvised(t *testing.T) {
 	const own = "claude's own sandbox is on"
 	says("claude", own, false)
 	b.write("home/.claude/settings.json", `{"sandbox": {"enabled": true}}`)
+	path := slices.IndexFunc(b.env, func(v string) bool { return strings.HasPrefix(v, "PATH=") })
+	b.env[path] = "PATH=" + b.out + "/tools:" + strings.TrimPrefix(b.env[path], "PATH=")
+	b.write("out/tools/bwrap", "")
+	b.write("out/tools/socat", "")
 	says("claude", own+" (~/.claude/settings.json)", true)
 	says("claude", own, false, "--settings", `{"sandbox": {"enabled": false}}`)
 	b.write("ws/.claude/settings.json", `{"sandbox": {"enabled": false}}`)

@@ -1,6 +1,9 @@
 package e2e
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What the caller has codex's own sandbox keep holds, though that cannot start inside
 // sbx's: writing is the spec's to refuse then; a network that codex's commands would
@@ -35,4 +38,21 @@ func (c *client) testConfined(t *testing.T) {
 	r.rec.hasStatus(t, "readonly", "enforced")
 	r.rec.hasStatus(t, "network", "degraded")
 	r.rec.hasStatus(t, "agent", "degraded")
+}
+
+// An agent whose caller has it do less than the spec lets it does that, though sbx's
+// flags for the spec's tools stand beside; testTask is the control.
+func (c *client) testModes(t *testing.T) {
+	less := map[string][][]string{
+		"claude": {{"--tools", "Read,Bash"}, {"--disallowedTools", "Write"}, {"--permission-mode", "plan"}},
+		"gemini": {{"--approval-mode", "plan"}},
+	}
+	for _, words := range less[c.name] {
+		r := c.inside(t, "task", specTask, words...)
+		r.says(t, "read", "A project")
+		r.b.absent("ws/NOTE.txt")
+		if got := r.truth.said("command"); c.name == "gemini" && strings.Contains(got, "Linux") { // claude runs harmless ones
+			t.Errorf("%q: a command ran: %s", words, got)
+		}
+	}
 }

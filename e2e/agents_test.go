@@ -32,6 +32,7 @@ func TestAgents(t *testing.T) {
 			t.Run("its own sandbox", c.testConfined)
 		} else {
 			t.Run("tools that are denied", c.testDenied)
+			t.Run("modes of its own", c.testModes)
 		}
 	})
 }

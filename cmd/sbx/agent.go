@@ -160,7 +160,7 @@ func (x *execution) instruct() error {
 	seen := &x.seen
 	own := x.agent.Args(x.rest)
 	typed := agent.ReadArgs(a, own).WithFiles(x.fromStart)
-	ask := x.agentAsk()
+	ask := typed.Under(a, x.agentAsk())
 	if ask.Allowed.Set || len(ask.Denied) > 0 {
 		ask.Servers = x.findServers(typed)
 	}

@@ -10,6 +10,7 @@ import (
 type Ask struct {
 	Allowed spec.Opt[[]string]  // Claude's names and patterns; absent: every tool
 	Denied  []string            // the same; denied wins
+	Only    spec.Opt[[]string]  // claude's names; what the caller leaves of the allowed
 	Mode    spec.PermissionMode // 0: the agent's own default
 	Access  spec.AccessMode     // what the kernel lets the agent's tools write,
 	Writes  []string            // and what beside: a read-only project's documents

@@ -30,7 +30,7 @@ func Advice(a spec.Agent, at Place, args []string, asks bool) []string {
 	if a != spec.Claude {
 		return all
 	}
-	if from := at.claudeSandbox(state); from != "" {
+	if from := at.claudeSandbox(state); from != "" && at.onPath("bwrap") && at.onPath("socat") { // else claude itself says that it has none
 		all = append(all, "claude's own sandbox is on ("+tilde(from, at.Home)+") and cannot start inside this one: its Bash commands fail",
 			`hint: claude --settings '{"sandbox": {"enabled": false}}' turns it off for this run`)
 	}
@@ -86,6 +86,11 @@ func (at *Place) claudeTrusts() bool {
 		trusts := projects.Get(dir).Get("hasTrustDialogAccepted")
 		return trusts != nil && trusts.Text == "true"
 	})
+}
+
+// onPath tells whether a program of that name stands along PATH.
+func (at *Place) onPath(name string) bool {
+	return slices.ContainsFunc(strings.Split(at.Get("PATH"), ":"), func(dir string) bool { return dir != "" && at.There(dir+"/"+name) })
 }
 
 // text is a file's, by its path as the agent has it; nothing where it cannot be read.

@@ -21,7 +21,8 @@ var claude = adapter{
 	options: []option{
 		{names: []string{"--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"}, means: isBypass},
 		{names: []string{"--permission-mode"}, means: isMode, value: true},
-		{names: []string{"--allowedTools", "--allowed-tools", "--tools"}, means: isTools, value: true, list: true},
+		{names: []string{"--allowedTools", "--allowed-tools"}, means: isTools, value: true, list: true},
+		{names: []string{"--tools"}, means: isTools, is: "only", value: true, list: true},
 		{names: []string{"--output-format"}, means: isStream, is: "stream-json", value: true},
 		{names: []string{"--settings"}, means: isSettings, value: true},
 		{names: []string{"--mcp-config"}, means: isServers, value: true, list: true},
@@ -68,6 +69,9 @@ func claudeFlags(w *answer, ask Ask) {
 			w.flag("--allowedTools")
 			w.flag(granted...)
 			w.flag(ask.claudeGrants()...)
+		}
+		if ask.Only.Set { // of two lists claude has both
+			tools = ask.Only.Value
 		}
 		w.flag("--tools", strings.Join(slices.DeleteFunc(slices.Clone(tools), isMCP), ","))
 		w.keep(ByAgent, "tools: "+list(tools)+", and no others", "--tools takes the others away, by name")

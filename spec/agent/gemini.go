@@ -222,7 +222,7 @@ func geminiPolicy(ask Ask) string {
 		b.WriteString("\n[[rule]]\ntoolName = " + tomlList(tools) + "\ndecision = \"allow\"\npriority = 950\n")
 	}
 	rules, whole := ask.rules("Bash")
-	if prefixes := geminiPrefixes(&answer{}, rules); whole || len(prefixes) > 0 {
+	if prefixes := geminiPrefixes(&answer{}, rules); ask.Mode != spec.PlanOnly && (whole || len(prefixes) > 0) {
 		b.WriteString("\n[[rule]]\ntoolName = \"run_shell_command\"\n")
 		if whole { // else a redirection is one of the things that it asks about
 			b.WriteString("allowRedirection = true\n")

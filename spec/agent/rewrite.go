@@ -20,7 +20,9 @@ func Rewrite(a spec.Agent, args, flags []string) (all, said []string) {
 		// Of two, claude takes the last, which is the caller's; gemini takes neither.
 		if typed.Mode != "" && ours != "" && ad.parser == yargs {
 			args = ad.withoutMode(args)
-			said = append(said, typed.ModeAt+" is left out: the spec's tools decide it")
+			if typed.Mode != ours {
+				said = append(said, typed.ModeAt+" is left out: the spec's tools decide it")
+			}
 		}
 	case typed.Bypass != "" && typed.Mode == "": // it says what ours would
 		flags = ad.withoutMode(flags)

@@ -34,11 +34,12 @@ const (
 
 // Typed is what a caller's own arguments say.
 type Typed struct {
-	Bypass string   // the flag that turns the permission checks off; "" for none
-	Mode   string   // the permission mode, or codex's sandbox
-	ModeAt string   // the words that say so
-	Tools  []string // of an allow-list
-	Stream bool     // a JSON stream is written on stdout
+	Bypass string             // the flag that turns the permission checks off; "" for none
+	Mode   string             // the permission mode, or codex's sandbox
+	ModeAt string             // the words that say so
+	Tools  []string           // of an allow-list
+	Only   spec.Opt[[]string] // a list beside which there are no tools
+	Stream bool               // a JSON stream is written on stdout
 	// Servers are those of MCP that its arguments bring.
 	Servers  []string
 	Switches map[string]string // of codex's configuration
@@ -94,10 +95,14 @@ func ReadArgs(a spec.Agent, args []string) Typed {
 				t.Mode, t.ModeAt = o.is, word
 			}
 		case o.means == isTools:
+			from := len(t.Tools)
 			t.Tools = append(t.Tools, tools1(value)...)
 			for o.list && !given && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") && looksTool(args[i+1]) {
 				i++
 				t.Tools = append(t.Tools, tools1(args[i])...)
+			}
+			if o.is == "only" && !behind {
+				t.Only = spec.Some(append(t.Only.Value, t.Tools[from:]...))
 			}
 		case o.means == isSettings && !behind:
 			t.settings = append(t.settings, value)
@@ -200,6 +205,16 @@ func looksTool(word string) bool {
 		}
 	}
 	return word != ""
+}
+
+// Under is what is asked of an agent, no more than its caller's own arguments ask for
+// where sbx's flags would take their place.
+func (t Typed) Under(a spec.Agent, ask Ask) Ask {
+	if a == spec.Gemini && t.Mode == "plan" && (ask.Allowed.Set || len(ask.Denied) > 0 || ask.Mode != 0) {
+		ask.Mode = spec.PlanOnly
+	}
+	ask.Only = t.Only
+	return ask
 }
 
 // Escalations are the caller's own flags that ask for more than the spec lets
