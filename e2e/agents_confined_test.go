@@ -56,3 +56,26 @@ func (c *client) testModes(t *testing.T) {
 		}
 	}
 }
+
+// codex's workspace-write leaves all of .git as it is, which sbx's alone does not.
+func TestConfinedGit(t *testing.T) {
+	b := agentElsewhere(t)
+	b.write("ws/.git/HEAD", "ref: refs/heads/main\n")
+	b.write("ws/.git/refs/heads/old", "")
+	b.write("ws/.git/objects/old", "")
+	const online = "sandbox_workspace_write.network_access=true"
+	run := func(spec, want, status string, args ...string) {
+		t.Helper()
+		b.agent("codex", `{"access_mode":"workspace-write"}`, "rm -f .git/x a; touch a; touch .git/x && echo wrote").ended()
+		r := b.run(spec, append([]string{b.out + "/codex"}, args...)...).ended()
+		if wrote := strings.Contains(r.out, "wrote"); wrote != (want == "wrote") {
+			t.Errorf("%q: .git written: %v: %v", args, wrote, r)
+		}
+		b.holds("ws/a", "")
+		r.rec.hasStatus(t, "agent", status)
+	}
+	run(specWW, "wrote", "enforced", "-s", "danger-full-access")
+	run(specWW, "not", "enforced", "-s", "workspace-write", "-c", online)
+	run(specWith(specWW, `"network":{"mode":"host"}`), "not", "degraded", "--sandbox=workspace-write")
+	run(specWith(specWW, `"filesystem":{"mounts":[{"label":"x","source":"/etc","target":"/x","mode":"ro"}]}`), "wrote", "degraded", "-s", "workspace-write", "-c", online)
+}

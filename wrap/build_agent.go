@@ -25,6 +25,9 @@ type AgentSeen struct {
 	// from the network; "" for none.
 	Replaced  bool
 	NoNetwork string
+	// Looser is what of the rest that the agent's own sandbox would hold this one does
+	// not; "" for nothing.
+	Looser string
 }
 
 // AgentLack is a tool, in Claude's words, and why the agent cannot be kept to it.
@@ -88,6 +91,9 @@ func (b *builder) agent() {
 // hold and this one does not: the agent and its commands have one network.
 func (b *builder) insteadOf() {
 	a := &b.req.Agent
+	if a.Looser != "" {
+		b.fault("agent", Degraded, a.Looser)
+	}
 	if !a.Replaced || b.r.Network == spec.NetworkNone {
 		return
 	}

@@ -151,10 +151,9 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 		docs, in.Inside = append([]*spec.SandboxSpec{held}, docs...), true
 	}
 	chain, err := spec.Chain(docs, in)
-	if err == nil && chain[len(chain)-1].AccessMode.Guards() {
-		if c.confined = c.confinedBy(cwd); c.confined.ReadOnly {
-			docs = append(docs, &spec.SandboxSpec{Readonly: spec.Some(true), Source: spec.Source{Name: c.agent.Agent.String() + " " + c.confined.By, Dir: cwd}})
-			chain, err = spec.Chain(docs, in)
+	if err == nil {
+		if own := c.confine(&chain[len(chain)-1], in.Inside); own != nil {
+			chain, err = spec.Chain(append(docs, own), in)
 		}
 	}
 	if err != nil {

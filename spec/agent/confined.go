@@ -12,6 +12,7 @@ import (
 type Confined struct {
 	By        string // the arguments that say so; "" for none
 	ReadOnly  bool   // the commands write nothing
+	NoGit     bool   // or do so but for the project's .git
 	NoNetwork bool   // and reach no network, though the agent itself does
 }
 
@@ -44,7 +45,7 @@ func ConfinedBy(a spec.Agent, at Place) Confined {
 	case "workspace", "workspace-write":
 		const open = "sandbox_workspace_write.network_access"
 		value, typed := at.Typed.Switches[open]
-		c.NoNetwork = value != "true" && (typed || set[open] != "true")
+		c.NoGit, c.NoNetwork = true, value != "true" && (typed || set[open] != "true")
 	default: // read-only, or not known
 		c.ReadOnly, c.NoNetwork = true, true
 	}
