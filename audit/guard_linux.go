@@ -51,6 +51,10 @@ func identifyIn(dir int, name string) identity {
 	if statx(dir, name, &st) != nil {
 		return identity{}
 	}
+	return identityOf(&st)
+}
+
+func identityOf(st *unix.Statx_t) identity {
 	return identity{[2]uint32{st.Dev_major, st.Dev_minor}, st.Ino, st.Btime}
 }
 

@@ -14,6 +14,34 @@ import (
 type Held struct {
 	trees []tree
 	at    unix.Timespec // by the clock that file systems stamp with
+	// links are the protected names that are links: that clock ticks in steps of
+	// milliseconds, and one that was made just before has the launch's own time.
+	links map[string]heldLink
+}
+
+// heldLink is a link as it was at launch: none that the command puts in its place
+// leads elsewhere and is the same.
+type heldLink struct {
+	identity
+	changed unix.StatxTimestamp
+	target  string
+}
+
+func linkAt(dir int, name string) (l heldLink, ok bool) {
+	var st unix.Statx_t
+	var to [unix.PathMax]byte
+	if statx(dir, name, &st) != nil || st.Mask&unix.STATX_CTIME == 0 {
+		return l, false
+	}
+	n, err := unix.Readlinkat(dir, name, to[:])
+	return heldLink{identityOf(&st), st.Ctime, string(to[:max(n, 0)])}, err == nil
+}
+
+// same tells whether a link is as it was at launch.
+func (h *Held) same(path string, dir int, name string) bool {
+	was, held := h.links[path]
+	now, ok := linkAt(dir, name)
+	return held && ok && now == was
 }
 
 type tree struct {
@@ -42,6 +70,16 @@ func Hold(w wrap.Watch) (*Held, error) {
 			t.clocked = localClock(fs.Type)
 		}
 		h.trees = append(h.trees, t)
+	}
+	for i := range w.Protected {
+		if p := &w.Protected[i]; p.Link {
+			if l, ok := linkAt(unix.AT_FDCWD, p.Path); ok {
+				if h.links == nil {
+					h.links = map[string]heldLink{}
+				}
+				h.links[p.Path] = l
+			}
+		}
 	}
 	if err := unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &h.at); err != nil {
 		h.at = unix.Timespec{}

@@ -267,7 +267,7 @@ func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bo
 	switch {
 	case !forbidden && !link:
 		return true // a folder on the way to a protected name; a link there would bring one along
-	case s.known[path] && (a != ageNew || !link && !s.links[path]):
+	case s.known[path] && (a != ageNew || !link && !s.links[path] || s.Held.same(path, fd, name)):
 		return true // a link cannot be protected: another in its place, or where a file stood, is new
 	}
 	repository := strings.EqualFold(name, ".git")
