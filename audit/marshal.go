@@ -124,15 +124,12 @@ func (r *Record) appendRequested(w *writer) {
 		}
 		w.keyList("warnings", lines)
 	}
-	if len(r.Documents) < len(r.Sources) {
+	if len(r.Documents) == 0 || len(r.Documents) < len(r.Sources) {
 		return
 	}
 	var canonical []byte
 	w.key("requested")
 	switch len(r.Documents) {
-	case 0:
-		w.raw([]byte("{}"))
-		canonical = append(canonical, "{}"...)
 	case 1:
 		w.b = appendDocument(w.b, r.Documents[0].Node())
 		w.comma = true

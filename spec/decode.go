@@ -78,6 +78,12 @@ func object[T any](d *decoder, n *Node, fields []member[T], into *T) {
 	for i := range n.Members {
 		m := &n.Members[i]
 		d.path = join(outer, m.Key)
+		if outer == "" && !d.other && m.Key == "$schema" { // which editors read
+			if !d.want(m.Value, String, "a string") {
+				return
+			}
+			continue
+		}
 		read := fieldReader(fields, m.Key)
 		if read == nil {
 			d.unknown(m, outer, names(fields))

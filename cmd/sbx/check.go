@@ -14,10 +14,10 @@ func runCheck(c *call) int {
 	if c.has("migrate") {
 		return c.migrate()
 	}
-	if len(c.rest) == 0 {
+	x := &execution{call: c, noCommand: len(c.rest) == 0}
+	if x.noCommand { // the documents are judged, and no program
 		c.rest = []string{"true"}
 	}
-	x := &execution{call: c}
 	plan, err := x.trial()
 	if usage, ok := err.(usageError); ok {
 		c.std.say(usage.Error())
@@ -55,7 +55,7 @@ func (x *execution) trial() (*wrap.Plan, error) {
 	}
 	x.host = launch.Facts()
 	x.survey()
-	if x.lookUp() != launch.Found {
+	if !x.noCommand && x.lookUp() != launch.Found {
 		return nil, &spec.Problem{On: x.rest[0], Do: "run the command", Why: "it is not there or not executable"}
 	}
 	return x.climb()

@@ -17,10 +17,13 @@ type traced struct {
 // traces are the command and what commands.allow names, each with all that it
 // leads to.
 func (x *execution) traces() []traced {
-	all := []traced{{x.rest[0], launch.Trace(x.program.Path, x.resolved)}}
+	var all []traced
+	if !x.noCommand {
+		all = append(all, traced{x.rest[0], launch.Trace(x.program.Path, x.resolved)})
+	}
 	for i := range x.host.Allow {
 		e := &x.host.Allow[i]
-		if e.Kind == wrap.File && e.Asked != x.rest[0] {
+		if e.Kind == wrap.File && (x.noCommand || e.Asked != x.rest[0]) {
 			all = append(all, traced{e.Asked, launch.Trace(e.Path, x.resolved)})
 		}
 	}

@@ -23,6 +23,7 @@ type execution struct {
 	keep        []int
 	resolved    *spec.Resolved
 	sink        *audit.Sink
+	noCommand   bool   // of check: no command was given
 	unmadeWhy   string // why there is no state folder, and none could be made
 	later       string // where the record will stand, links resolved, before sink is opened
 	record      audit.Record

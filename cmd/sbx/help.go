@@ -18,12 +18,20 @@ func overview() string {
 }
 
 // help prints the program's help or a verb's.
-func help(args []string, std streams) int {
+func help(args, environ []string, std streams) int {
 	if len(args) == 0 {
 		std.print(overview())
 		return exitOK
 	}
 	v := find(args[0])
+	if v == nil && plainName(args[0]) { // of a program of its own, as dispatch
+		for _, path := range besideAndPath("sbx-"+args[0], environ) {
+			if err := become(path, []string{"--help"}, environ); err != nil {
+				std.say("cannot run " + path + ": " + err.Error())
+				return exitRefused
+			}
+		}
+	}
 	if v == nil {
 		std.say("no verb " + spec.Word(args[0]) + nearVerb(args[0]))
 		std.say("hint: sbx help")

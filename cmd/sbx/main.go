@@ -40,7 +40,7 @@ func run(args, environ []string, std streams) int {
 	case removeVerb:
 		return runRemover(args[2:], environ)
 	case "-h", "--help", "help":
-		return help(args[2:], std)
+		return help(args[2:], environ, std)
 	case "-V", "--version", "version":
 		std.print("sbx " + version + "\n")
 		return exitOK

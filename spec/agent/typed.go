@@ -228,6 +228,10 @@ func Escalations(a spec.Agent, typed Typed, ask Ask) spec.Problems {
 	refuse := func(f spec.Field, on, why string) {
 		all = append(all, &spec.Problem{Field: f, On: on, Do: "give " + a.String() + " " + on, Why: why, Help: "leave the flag out: sbx gives " + a.String() + " what the spec says"})
 	}
+	tools := spec.Field("tools_allowed")
+	if !ask.Allowed.Set && len(ask.Denied) > 0 {
+		tools = "tools_denied"
+	}
 	limited := ask.Allowed.Set || len(ask.Denied) > 0
 	patterns := a == spec.Claude && ask.asksForServers() || slices.ContainsFunc(append(slices.Clone(ask.Allowed.Value), ask.Denied...), func(t string) bool { return strings.Contains(t, "(") })
 	switch {
@@ -235,14 +239,14 @@ func Escalations(a spec.Agent, typed Typed, ask Ask) spec.Problems {
 	case ad.replaced:
 		flags, _, _ := Flags(a, ask)
 		if ours := ReadArgs(a, flags).Mode; ours != "" && !slices.Contains(ad.bypassModes, ours) {
-			refuse("tools_allowed", typed.Bypass, "what the spec says of its tools is kept by its sandbox "+ours)
+			refuse(tools, typed.Bypass, "what the spec says of its tools is kept by its sandbox "+ours)
 		}
 	case limited && (patterns || !ad.enforcesTools):
 		why := "it turns off the checks by which the agent keeps to its tools"
 		if a == spec.Claude && ask.Servers != nil && ask.Servers.Unsure != "" {
 			why += ", and which MCP servers it has cannot be told: " + ask.Servers.Unsure
 		}
-		refuse("tools_allowed", typed.Bypass, why)
+		refuse(tools, typed.Bypass, why)
 	case ask.Access == spec.ReadOnly && !slices.Contains(ad.bypassModes, typed.Mode):
 		refuse("access_mode", typed.Bypass, "access_mode is read-only")
 	}
@@ -257,7 +261,7 @@ func Escalations(a spec.Agent, typed Typed, ask Ask) spec.Problems {
 			return fine && ok && h.Covers(p)
 		})
 		if !covered || denied {
-			refuse("tools_allowed", t, "the spec does not let the agent have that tool")
+			refuse(tools, t, "the spec does not let the agent have that tool")
 		}
 	}
 	for _, s := range typed.Servers {
@@ -265,7 +269,7 @@ func Escalations(a spec.Agent, typed Typed, ask Ask) spec.Problems {
 			h, fine := spec.ParseTool(has)
 			return fine && (strings.HasPrefix(h.Name, "mcp__"+s+"__") || h.Names("mcp__"+s+"__x"))
 		}) {
-			refuse("tools_allowed", "the MCP server "+s, "the spec lets the agent have none of its tools")
+			refuse(tools, "the MCP server "+s, "the spec lets the agent have none of its tools")
 		}
 	}
 	if len(typed.Switches) > 0 {
@@ -274,7 +278,7 @@ func Escalations(a spec.Agent, typed Typed, ask Ask) spec.Problems {
 		for _, key := range keys(own) {
 			for k := key; k != ""; k = k[:max(strings.LastIndexByte(k, '.'), 0)] { // and the tables it stands in
 				if theirs, set := typed.Switches[k]; set && theirs != own[key] {
-					refuse("tools_allowed", k+"="+theirs, "the spec makes "+key+" "+own[key])
+					refuse(tools, k+"="+theirs, "the spec makes "+key+" "+own[key])
 					break
 				}
 			}

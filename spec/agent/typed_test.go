@@ -95,14 +95,14 @@ func TestEscalations(t *testing.T) {
 		// --tools holds with every check off; patterns do not.
 		{spec.Claude, "--dangerously-skip-permissions", Ask{Allowed: list("Read", "Bash")}, ""},
 		{spec.Claude, "--dangerously-skip-permissions", Ask{Allowed: list("Read", "Bash(git:*)")}, "tools_allowed"},
-		{spec.Claude, "--permission-mode|bypassPermissions", Ask{Denied: []string{"Read(//etc/**)"}}, "tools_allowed"},
+		{spec.Claude, "--permission-mode|bypassPermissions", Ask{Denied: []string{"Read(//etc/**)"}}, "tools_denied"},
 		{spec.Claude, "--permission-mode|acceptEdits", Ask{Access: spec.ReadOnly, Inside: true}, "access_mode"},
 		{spec.Claude, "--permission-mode|bypassPermissions", Ask{Access: spec.ReadOnly, Inside: true}, "access_mode"},
 		{spec.Claude, "--permission-mode|plan", Ask{Access: spec.ReadOnly, Inside: true}, ""},
 		{spec.Claude, "--allowedTools|Bash(git log:*)", Ask{Allowed: list("Bash(git:*)")}, ""},
 		{spec.Claude, "--allowedTools|Bash", Ask{Allowed: list("Bash(git:*)")}, "tools_allowed"},
 		{spec.Claude, "--allowedTools|Read,Edit", Ask{Allowed: list("Read")}, "tools_allowed"},
-		{spec.Claude, "--tools|Bash", Ask{Denied: []string{"Bash"}}, "tools_allowed"},
+		{spec.Claude, "--tools|Bash", Ask{Denied: []string{"Bash"}}, "tools_denied"},
 		{spec.Claude, "--allowedTools|Bash", Ask{}, ""},
 
 		// Settings and lists of servers say what flags do, as JSON or in a file.
@@ -119,10 +119,10 @@ func TestEscalations(t *testing.T) {
 		{spec.Claude, "--mcp-config|servers.json", Ask{Allowed: list("Read", "mcp__x__find")}, ""},
 		{spec.Claude, "--mcp-config|servers.json", Ask{Allowed: list("mcp__*")}, ""},
 		{spec.Claude, "--mcp-config|servers.json", Ask{Denied: []string{"Bash"}}, ""},
-		{spec.Codex, "-c|features.shell_tool=true", Ask{Denied: []string{"Bash"}, Inside: true}, "tools_allowed"},
-		{spec.Codex, "-cfeatures.shell_tool=true", Ask{Denied: []string{"Bash"}, Inside: true}, "tools_allowed"},
-		{spec.Codex, "--config=features={shell_tool=true}", Ask{Denied: []string{"Bash"}, Inside: true}, "tools_allowed"},
-		{spec.Codex, "--enable|shell_tool", Ask{Denied: []string{"Bash"}, Inside: true}, "tools_allowed"},
+		{spec.Codex, "-c|features.shell_tool=true", Ask{Denied: []string{"Bash"}, Inside: true}, "tools_denied"},
+		{spec.Codex, "-cfeatures.shell_tool=true", Ask{Denied: []string{"Bash"}, Inside: true}, "tools_denied"},
+		{spec.Codex, "--config=features={shell_tool=true}", Ask{Denied: []string{"Bash"}, Inside: true}, "tools_denied"},
+		{spec.Codex, "--enable|shell_tool", Ask{Denied: []string{"Bash"}, Inside: true}, "tools_denied"},
 		{spec.Codex, "--disable|shell_tool|-c|web_search='disabled'|-c|model=x", Ask{Denied: []string{"Bash", "WebSearch"}, Inside: true}, ""},
 		{spec.Codex, "--enable|shell_tool", Ask{Inside: true}, ""},
 
@@ -134,7 +134,7 @@ func TestEscalations(t *testing.T) {
 		{spec.Codex, "-s|workspace-write", Ask{Access: spec.ReadOnly, Inside: true}, "access_mode"},
 
 		{spec.Gemini, "-yp", Ask{Allowed: list("Read")}, "tools_allowed"},
-		{spec.Gemini, "--approvalMode|yolo", Ask{Denied: []string{"Bash"}}, "tools_allowed"},
+		{spec.Gemini, "--approvalMode|yolo", Ask{Denied: []string{"Bash"}}, "tools_denied"},
 		{spec.Gemini, "-y", Ask{Access: spec.ReadOnly, Inside: true}, "access_mode"},
 		{spec.Gemini, "-y", Ask{Access: spec.WorkspaceWrite, Inside: true}, ""},
 		{spec.Gemini, "--approval-mode|auto_edit", Ask{Access: spec.ReadOnly, Inside: true}, "access_mode"},

@@ -141,7 +141,7 @@ func (c *Catalog) unknown(agent string, a Asked) error {
 			known = append(known, n.Name)
 		}
 	}
-	if meant := spec.Nearest(agent, append(known, c.pointNames()...)); meant != "" {
+	if meant := spec.Nearest(agent, append(known, c.pointNames()...)); meant != "" && meant != agent {
 		p.Why += " (did you mean " + meant + "?)"
 	}
 	p.Help = "name it in a profile's agents in ~/.config/sbx/profiles.yaml, or give its .md file front matter with tools"
