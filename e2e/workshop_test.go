@@ -109,23 +109,48 @@ func TestRestrictByLink(t *testing.T) {
 	b.holds(b.ws+"/sbx-src/lib/new", "")
 }
 
-// A name of the root that something else has inside is refused, and named with
-// what has it; the same tree without it runs.
+// A name of the root that something else has inside costs its virtual path, with a
+// word that names what has it, and nothing else: most projects have such.
 func TestVirtualPathIsTaken(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
 	b.shop()
 	spec := `{"sandbox": {"root": "` + b.ws + `"}}`
-	for _, name := range []string{"usr", "etc", "proc", "dev", "sys", "tmp", "run", "var", strings.Split(b.home, "/")[1]} {
-		must(t, os.Mkdir(b.ws+"/"+name, 0o755))
-		r := b.sh(spec, "true").refused("cannot show " + b.ws + "/" + name + " at /" + name + "\n")
-		if !strings.Contains(r.err, " /"+name) {
-			t.Errorf("%s: what has it is not named: %v", name, r)
-		}
-		must(t, os.Remove(b.ws+"/"+name))
+	const script = "cat /sbx-src/main; cat bin/own /bin/own; ls -d /usr/bin; echo end"
+	if r := b.sh(spec, script).ended(); strings.Contains(r.err, "warning") || !strings.HasPrefix(r.out, "MAIN/usr/bin\n") {
+		t.Error(r)
 	}
-	b.sh(spec, "true").ended()
-	b.sh(`{"sandbox": {"root": "`+b.ws+`"}, "filesystem": {"mounts": [{"source": "`+b.out+`", "target": "/sbx-src", "mode": "ro"}]}}`, "true").refused("a mount has /sbx-src there")
+	names := []string{"bin", "lib", "usr", "etc", "proc", "dev", "sys", "tmp", "run", "var", strings.Split(b.home, "/")[1]}
+	for _, name := range names {
+		b.write(b.ws+"/"+name+"/own", "OWN")
+	}
+	r := b.sh(spec, script).ended()
+	if !strings.HasPrefix(r.out, "MAINOWN/usr/bin\n") {
+		t.Errorf("%v", r)
+	}
+	r.rec.hasStatus(t, "sandbox.root", "enforced")
+	for _, name := range names {
+		for where, text := range map[string]string{"stderr": r.err, "the record's line": r.rec.reason("sandbox.root"), "its warnings": fmt.Sprint(r.rec["warnings"])} {
+			if !strings.Contains(text, b.ws+"/"+name+" (") || !strings.Contains(text, " /"+name) {
+				t.Errorf("%s does not name %s and what has it: %s", where, name, text)
+			}
+		}
+	}
+	if strings.Contains(r.err, b.ws+"/sbx-") {
+		t.Errorf("%v", r)
+	}
+	r = b.sh(`{"sandbox": {"root": "`+b.ws+`"}, "restrict": "/lib"}`, "cat own; pwd; cat /lib/own; echo end").ended()
+	if !strings.HasPrefix(r.out, "OWN"+b.ws+"/lib\nend") || !strings.Contains(r.err, b.ws+"/lib (") {
+		t.Errorf("%v", r)
+	}
+	b.args = []string{"-q"}
+	if r = b.sh(spec, "echo end").ended(); r.err != "" {
+		t.Errorf("%v", r)
+	}
+	r = b.sh(`{"sandbox": {"root": "`+b.ws+`"}, "filesystem": {"mounts": [{"source": "`+b.out+`", "target": "/sbx-src", "mode": "ro"}]}}`, "cat /sbx-src/file; echo end").ended()
+	if !strings.HasPrefix(r.out, "HOST") || !strings.Contains(r.rec.reason("sandbox.root"), "a mount has /sbx-src there") {
+		t.Errorf("%v", r)
+	}
 	b.sh(`{"sandbox": {"root": "`+b.ws+`"}, "restrict": "/sbx-none"}`, "true").refused(b.ws + "/sbx-none does not exist")
 }
 

@@ -58,6 +58,7 @@ type builder struct {
 	slots    map[taken]int   // clones taken
 	binds    []spec.MountAt  // the spec's mounts, and what a job or a workshop puts in place
 	namings  [][2]string     // links of a workshop's tree: the virtual path and the own
+	unplaced []string        // what of it has no virtual path, and why
 	made     map[string]bool // what was made in the new tree
 	pinned   map[string]bool // folders that cannot be renamed, for what is in them
 	private  []string        // folders that are private, by their path inside

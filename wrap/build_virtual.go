@@ -61,16 +61,24 @@ func (b *builder) virtualLink(at, own string) {
 	}
 }
 
-// free refuses a virtual path at which something else is to be seen, and one
-// that would cover what is to be seen beneath it.
+// free tells whether nothing else is to be seen at a virtual path, nor beneath it. What
+// has none is in view at its own path alone.
 func (b *builder) free(own, at string) bool {
 	why := b.taken(at)
-	if why == "" {
-		return true
+	if why != "" {
+		b.unplaced = append(b.unplaced, own+" ("+why+")")
 	}
-	b.problems = append(b.problems, &spec.Problem{Field: "sandbox.root", On: b.r.At("sandbox.root"), Do: "show " + own + " at " + at,
-		Why: why, Help: "rename it, or choose another root"})
-	return false
+	return why == ""
+}
+
+// tellUnplaced says what of a workshop's tree has no virtual path.
+func (b *builder) tellUnplaced() {
+	if len(b.unplaced) == 0 {
+		return
+	}
+	text := "in view at its own path alone: " + strings.Join(b.unplaced, ", ")
+	b.note("sandbox.root", text)
+	b.plan.Warnings = append(b.plan.Warnings, spec.Warning{Field: "sandbox.root", On: b.r.At("sandbox.root"), Text: text})
 }
 
 // ownPlaces are the folders that every sandbox with an empty root has.

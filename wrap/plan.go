@@ -73,6 +73,8 @@ type Plan struct {
 	// View is what the command may do at each path; the zero value where nothing is
 	// mounted.
 	View view.Tree
+	// Warnings are what a person is told of the Plan before the command starts.
+	Warnings []spec.Warning
 }
 
 // Staged is where a path of the inside stands while the mounts are made.

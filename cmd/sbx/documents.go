@@ -54,7 +54,7 @@ func (c *call) documents() ([]*spec.SandboxSpec, error) {
 		s.Source.Dir = cwd
 		docs = append(docs, s)
 	}
-	c.warn()
+	c.warn(c.warnings)
 	return append(docs, more...), nil
 }
 

@@ -136,12 +136,12 @@ func (c *call) orphan(w *spec.Worker) error {
 
 func (c *call) hasSpec() bool { return c.has("spec") || c.has("spec-json") }
 
-// warn tells a person of what the documents' readers noted.
-func (c *call) warn() {
+// warn tells a person of what the documents' readers, or the Plan's maker, noted.
+func (c *call) warn(warnings []spec.Warning) {
 	if c.has("q") {
 		return
 	}
-	for _, w := range c.warnings {
+	for _, w := range warnings {
 		c.std.say("warning: " + spec.Shown(w.String()))
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -24,6 +25,7 @@ func (x *execution) start() error {
 		}
 		x.clock.lap("plan")
 		x.plan = plan
+		x.record.Warnings = slices.Concat(x.warnings, plan.Warnings)
 		x.noteUnsandboxed()
 		if x.has("dry-run") {
 			x.std.print(string(plan.AppendJSON(nil)) + "\n")
@@ -36,6 +38,7 @@ func (x *execution) start() error {
 		}
 		step := x.launch()
 		if step == nil {
+			x.warn(plan.Warnings)
 			return nil
 		}
 		if err := x.taught(plan, step); err != nil {
