@@ -123,26 +123,37 @@ func (l *lookup) anyBelow(at place, lo, hi, skip int) bool {
 }
 
 // groups splits rows by their next name, in the names' order. That is not
-// always the rows' order: "a.b" comes before "a/b", but "a" before "a.b".
+// always the rows' order: "a.b" comes before "a/b", but "a" before "a.b". The rows
+// of one folder lie together, and most are passed over: to look at each takes longer
+// than to read a home.
 func (l *lookup) groups(lo, hi, skip int) []group {
 	gs := make([]group, 0, (hi-lo+1)/2)
 	sorted := true
 	last := ""
-	for i := lo; i < hi; i++ {
-		path := l.path(i)[skip:]
-		n := len(gs)
-		if n > 0 && strings.HasPrefix(path, last) && (len(path) == len(last) || path[len(last)] == '/') {
-			gs[n-1].hi = i + 1
-			continue
+	for end := lo; lo < hi; lo = end {
+		name, _, _ := strings.Cut(l.path(lo)[skip:], "/")
+		for end = lo + 1; end < hi && l.path(end)[skip:] == name; {
+			end++
 		}
-		name, _, _ := strings.Cut(path, "/")
+		for step := 1; step > 0; {
+			if end+step <= hi && leads(l.path(end + step - 1)[skip:], name) {
+				end, step = end+step, 2*step
+			} else {
+				step /= 2
+			}
+		}
 		sorted = sorted && last < name
-		gs, last = append(gs, group{lo: i, hi: i + 1, name: name}), name
+		gs, last = append(gs, group{lo: lo, hi: end, name: name}), name
 	}
 	if !sorted {
 		slices.SortStableFunc(gs, func(a, b group) int { return strings.Compare(a.name, b.name) })
 	}
 	return gs
+}
+
+// leads tells whether path begins with name and a slash.
+func leads(path, name string) bool {
+	return len(path) > len(name) && path[len(name)] == '/' && path[:len(name)] == name
 }
 
 // matches is which groups stand in the folder, in the groups' order.
