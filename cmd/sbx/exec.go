@@ -31,6 +31,7 @@ type execution struct {
 	program     wrap.Program
 	plan        *wrap.Plan
 	process     *launch.Process
+	threads     <-chan struct{} // that may be wanted while the command runs; closed once they are there
 	held        *audit.Held
 	sweep       *audit.Sweep // nil where there is nothing to look after
 	watch       *audit.Watch
@@ -250,6 +251,11 @@ func (x *execution) begin() error {
 	if err := launch.Subreap(); err != nil {
 		return err
 	}
+	own := 0
+	if x.watched != nil {
+		own = audit.TapThreads
+	}
+	x.threads = launch.Threads(own) // while the kernel makes the namespaces
 	return x.reopen()
 }
 

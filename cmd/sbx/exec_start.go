@@ -93,14 +93,17 @@ func (x *execution) launch() error {
 			return err
 		}
 	}
-	threads := x.threads()
+	if x.watched != nil && !x.watched.passes { // not for another rung
+		x.watched.passes = true
+		x.watched.tap.Start()
+	}
 	x.clock.lap("record")
 	x.guard()
 	if err := x.outer(); err != nil {
 		return err
 	}
 	x.openLedger()
-	<-threads
+	<-x.threads
 	if x.plan.Counter != wrap.CounterPtrace { // which must attach first
 		x.process.Allow()
 	}
@@ -112,19 +115,6 @@ func (x *execution) launch() error {
 		x.programs = listen.Learn(x.process.Root(), &x.plan.Programs)
 	}
 	return err
-}
-
-// threads has every thread that is wanted while the command runs start before it does.
-func (x *execution) threads() (started <-chan struct{}) {
-	if x.watched == nil {
-		return launch.Threads(0)
-	}
-	started = launch.Threads(audit.TapThreads)
-	if !x.watched.passes { // not for another rung
-		x.watched.passes = true
-		x.watched.tap.Start()
-	}
-	return started
 }
 
 // sourcePaths are the files that made the spec, links resolved.
