@@ -37,6 +37,9 @@ func OpenLandlockLog(creator int) (*LandlockLog, error) {
 // FD is the descriptor to poll for reading; -1 when it is over.
 func (l *LandlockLog) FD() int { return l.fd }
 
+// Heard tells whether the kernel's records came, or would have.
+func (l *LandlockLog) Heard() bool { return l.asked }
+
 // Close ends it.
 func (l *LandlockLog) Close() {
 	if l.fd >= 0 {
@@ -73,8 +76,8 @@ func (l *LandlockLog) message(b []byte) []Denial {
 	case l.asked:
 		return l.denials.Record(kind, text)
 	case kind == unix.AUDIT_GET && len(text) >= 8 && le32(text[4:]) != 0: // audit_status.enabled
-		l.asked = true
 		if unix.SetsockoptInt(l.fd, unix.SOL_NETLINK, unix.NETLINK_ADD_MEMBERSHIP, readLog) == nil {
+			l.asked = true
 			return nil
 		}
 	}

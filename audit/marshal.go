@@ -71,6 +71,9 @@ func (r *Record) appendEffective(w *writer) {
 		w.keyNum("violations_omitted", int64(omitted))
 	}
 	w.keyList("observed_kinds", r.ObservedKinds)
+	if len(r.ObservedFiles) > 0 {
+		w.keyList("observed_filesystem", r.ObservedFiles)
+	}
 }
 
 func (r *Record) appendCommand(w *writer) {

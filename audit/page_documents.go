@@ -1,6 +1,10 @@
 package audit
 
-import "sbx/spec"
+import (
+	"strings"
+
+	"sbx/spec"
+)
 
 func warnings(n *spec.Node) (rows []row) {
 	for _, w := range texts(n) {
@@ -33,4 +37,20 @@ func profileRow(n *spec.Node) row {
 	r := cells("profile", name)
 	r.notes = texts(n.Get("why"))
 	return r
+}
+
+// seen is which refusals could be seen, those about files by what was done to them.
+func seen(n *spec.Node) string {
+	kinds := texts(n.Get("observed_kinds"))
+	if files := texts(n.Get("observed_filesystem")); len(files) > 0 {
+		for i, k := range kinds {
+			if k == "filesystem" {
+				kinds[i] += " (" + strings.Join(files, ", ") + ")"
+			}
+		}
+	}
+	if len(kinds) == 0 {
+		return ""
+	}
+	return "refusals of " + strings.Join(kinds, ", ")
 }

@@ -81,6 +81,7 @@ func overview(v View) []row {
 		cells("program", name(n.Get("command").Get("executable"))),
 		cells("in", name(n.Get("command").Get("cwd"))),
 		cells("access mode", text(n.Get("access_mode"))),
+		cells("not passed", strings.Join(texts(n.Get("resolved").Get("environment").Get("dropped")), ", ")),
 		profileRow(n.Get("profile")),
 		cells("started", text(n.Get("started_at"))),
 		cells("ended", ended(v)),
@@ -93,7 +94,7 @@ func overview(v View) []row {
 	if r := text(h.Get("rung")); r != "" {
 		host += ", " + r
 	}
-	rows = append(rows, cells("host", host))
+	rows = append(rows, cells("host", host), cells("seen", seen(n)))
 	kept := rows[:0]
 	for _, r := range rows {
 		if r.cells[1] != "" {

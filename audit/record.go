@@ -41,6 +41,7 @@ type Record struct {
 	Commands      spec.Opt[Commands] // what was counted, commands_used with it
 	Violations    Violations
 	ObservedKinds []string // the kinds of violations that could be seen at all
+	ObservedFiles []string // which of the kind filesystem
 
 	Backend     Backend // of another tool; zero for sbx alone
 	Enforcement []wrap.Enforcement

@@ -1,6 +1,9 @@
 package spec
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // agentTool is one tool in Claude's words, which tools_allowed and
 // tools_denied speak, with the names that each agent has for it: of its tools
@@ -84,6 +87,24 @@ func ClaudeTool(a Agent, native string) (name string, ok bool) {
 		}
 	}
 	return native, false
+}
+
+// ToolMeant is the tool that a pattern's name was probably meant to be: it is none that
+// agent a is known to have, and nearly one. It is "" for any other.
+func ToolMeant(a Agent, pattern string) string {
+	t, ok := ParseTool(pattern)
+	if !ok || strings.Contains(t.Name, "*") || strings.HasPrefix(t.Name, "mcp__") {
+		return ""
+	}
+	var known []string
+	for i := range agentTools {
+		row := &agentTools[i]
+		known = append(append(append(known, row.name), row.claude...), row.of(a)...)
+	}
+	if slices.Contains(known, t.Name) {
+		return ""
+	}
+	return Nearest(t.Name, known)
 }
 
 // ToolsNamed is what Claude calls the tools of the table that a pattern's name

@@ -124,6 +124,23 @@ func (p *Plan) Observed() (kinds []string) {
 	return kinds
 }
 
+// ObservedFiles lists which refusals about files are seen, in order: no others are.
+func (p *Plan) ObservedFiles() (seen []string) {
+	if p.Notify >= seccomp.NotifyRefused {
+		seen = append(seen, "names")
+	}
+	if p.Notify >= seccomp.NotifyOpens {
+		seen = append(seen, "opens for writing")
+	}
+	if len(p.Watch.Folders) > 0 {
+		seen = append(seen, "masked folders")
+	}
+	if len(p.Watch.Trees) > 0 {
+		seen = append(seen, "protected names")
+	}
+	return seen
+}
+
 // budget writes the lines of the budget.
 func (b *builder) budget() {
 	if !b.r.Spec.MaxCommands.Set || b.isNotYet("max_commands") {

@@ -52,14 +52,17 @@ type Unseen struct {
 	Why  string
 }
 
-// ToolsUsed is the names of the tools that were asked for, for tools_used.
+// ToolsUsed is the names of the tools that ran or may have, for tools_used: a tool that
+// was refused each time was not used.
 func (s *Summary) ToolsUsed() spec.Opt[[]string] {
 	if !s.Tools.Set {
 		return spec.Opt[[]string]{}
 	}
 	names := make([]string, 0, len(s.Tools.Value))
-	for i := range s.Tools.Value {
-		names = append(names, s.Tools.Value[i].Name)
+	for _, t := range s.Tools.Value {
+		if t.Asked == 0 || t.Refused < t.Asked {
+			names = append(names, t.Name)
+		}
 	}
 	return spec.Some(names)
 }

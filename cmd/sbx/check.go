@@ -53,6 +53,7 @@ func (x *execution) trial() (*wrap.Plan, error) {
 	if err := x.instruct(); err != nil {
 		return nil, err
 	}
+	x.remark()
 	x.host = launch.Facts()
 	x.survey()
 	if !x.noCommand && x.lookUp() != launch.Found {

@@ -158,6 +158,7 @@ func (x *execution) ask() error {
 	if err := x.instruct(); err != nil {
 		return err
 	}
+	x.remark()
 	x.record.Command.Cwd = x.resolved.Start()
 	if x.counter, err = x.counterAsked(); err != nil {
 		return err

@@ -147,7 +147,10 @@ func (x *execution) counted() {
 	case wrap.CounterPtrace:
 		x.record.Commands = spec.Some(x.tracer.Commands())
 	}
-	x.record.ObservedKinds = x.plan.Observed()
+	x.record.ObservedKinds, x.record.ObservedFiles = x.plan.Observed(), x.plan.ObservedFiles()
+	if x.landlog != nil && x.landlog.Heard() {
+		x.record.ObservedFiles = append(x.record.ObservedFiles, "reads")
+	}
 	if x.watched != nil {
 		x.record.ObservedKinds = append(x.record.ObservedKinds, "tool")
 	}

@@ -58,6 +58,10 @@ func (x *execution) refused(r *listen.Refusal) {
 		}
 	case listen.ByNetwork:
 		v.Kind, v.Rule, v.AllowWith = "network", x.networkRule(), "network.mode: host"
+		if strings.HasSuffix(v.Target, ":53") { // libc connects first, and then sends the name
+			v.Action = "look up a name"
+			what = "the name server " + what
+		}
 		what += " is out of reach"
 	case listen.BySideDoor:
 		v.Kind, v.Rule = "syscall", string(wrap.FieldSideDoors)
