@@ -103,6 +103,27 @@ func TestAdviceThatIsFollowedAllows(t *testing.T) {
 	}
 }
 
+// A program out of view that was met on the way through PATH is in the record, and not
+// told: the next one of that name is found.
+func TestAProgramOutOfViewOnPathIsNotTold(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "env", "true")
+	b := adviceBox(t)
+	mine := b.write("home/bin/true", "#!/bin/sh\n")
+	must(t, os.Chmod(mine, 0o755))
+	const spec = `{"access_mode":"workspace-write","filesystem":{"read":["@system"]}}`
+	for _, c := range []struct {
+		path string
+		said int
+	}{{b.home + "/bin:/usr/bin:/bin", 0}, {"/usr/bin:/bin", 1}} {
+		b.env = append(b.env, "PATH="+c.path)
+		r := b.sh(spec, "env true; "+mine+" || :").ended()
+		if !r.rec.refused("command", mine) || strings.Count(r.err, mine+" is out of view") != c.said {
+			t.Errorf("PATH=%s: %v %v", c.path, r, r.rec["violations"])
+		}
+	}
+}
+
 // adviceBox is a box with a linked worktree for its workspace, and what else the
 // advice is about.
 func adviceBox(t *testing.T) *box {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"sbx/audit/listen"
@@ -31,6 +33,11 @@ func (x *execution) standsOutside(path string) bool {
 	}
 	_, found := launch.LookUp(path, x.resolved)
 	return found == launch.Found
+}
+
+// isOnPath tells whether a program lies where the command looks for names.
+func (x *execution) isOnPath(program string) bool {
+	return slices.Contains(strings.Split(variable(x.resolved.Env, "PATH"), ":"), path.Dir(program))
 }
 
 // viewRule is the line of the spec by which a path is out of view, and the one that

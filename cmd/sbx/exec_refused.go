@@ -76,7 +76,8 @@ func (x *execution) refused(r *listen.Refusal) {
 		what += " is out of view"
 	}
 	x.record.Violations.Add(v)
-	if !x.isOwnHistory(&v) {
+	searched := r.Cause == listen.OutOfView && x.isOnPath(v.Target) // and what comes after it in PATH may do
+	if !searched && !x.isOwnHistory(&v) {
 		x.once(v.Kind+v.Rule+by, v, what)
 	}
 }
