@@ -283,20 +283,3 @@ func (t *treeing) other(m *Mount) {
 		t.lacks = append(t.lacks, Lack{Field: FieldHome, Why: "no private copy of " + t.inside(m.Target) + " can be made"})
 	}
 }
-
-// overlay masks what the layer of an overlay hides. What it was to add cannot be.
-func (t *treeing) overlay(m *Mount) {
-	p := t.known(m.Source)
-	if p == nil {
-		return
-	}
-	for _, n := range slices.Clone(p.nodes) {
-		switch n.Kind {
-		case NodeEmptyFile:
-			n.Path = m.Target + n.Path
-			t.emit(n)
-		case NodeFile:
-			t.lacks = append(t.lacks, Lack{Field: n.For, Why: "nothing can be mounted at " + t.inside(m.Target) + n.Path + ", which the host does not have"})
-		}
-	}
-}

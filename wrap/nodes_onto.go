@@ -45,3 +45,20 @@ func (t *treeing) onto(n Node) {
 func isMount(k NodeKind) bool {
 	return k == NodeBind || k == NodeTmpfs || k == NodeEmptyDir || k == NodeEmptyFile || k == NodeProc || k == NodeDevpts
 }
+
+// overlay masks what the layer of an overlay hides. What it was to add cannot be.
+func (t *treeing) overlay(m *Mount) {
+	p := t.known(m.Source)
+	if p == nil {
+		return
+	}
+	for _, n := range slices.Clone(p.nodes) {
+		switch n.Kind {
+		case NodeEmptyFile:
+			n.Path = m.Target + n.Path
+			t.emit(n)
+		case NodeFile:
+			t.lacks = append(t.lacks, Lack{Field: n.For, Why: "nothing can be mounted at " + t.inside(m.Target) + n.Path + ", which the host does not have"})
+		}
+	}
+}
