@@ -212,7 +212,7 @@ func TestInterruptEndsALoop(t *testing.T) {
 	bash := needPrograms(t, "bash")
 	inEach(t, func(t *testing.T, b *box, spec string) {
 		loop := func(script string) *terminal {
-			return b.onTerminal(bash, "-c", "while :; do "+b.typed(spec, "/bin/sh", "-c", script)+"; done; echo no''never")
+			return b.onTerminal(bash, "-c", `for i in '`+script+`' true; do `+b.typed(spec, "/bin/sh", "-c")+` "$i"; done; echo o''ver`)
 		}
 		x := loop("echo ready; exec sleep 15")
 		x.expect("ready")
@@ -226,7 +226,7 @@ func TestInterruptEndsALoop(t *testing.T) {
 		x = loop(`trap "exit 130" INT; echo ready; sleep 15 & wait`)
 		x.expect("ready")
 		x.send(ctrlC)
-		x.expect("ready")
+		x.expect("over")
 	})
 }
 
