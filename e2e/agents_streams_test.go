@@ -103,7 +103,7 @@ func TestAgentStreamPasses(t *testing.T) {
 		for _, how := range []string{"quickly", "slowly"} {
 			t.Run(name+" "+how, func(t *testing.T) {
 				a := newActor(t, name, name+"-basic.jsonl")
-				a.env = append(a.env, "INPUT=1", "STATUS=3")
+				a.env, a.args = append(a.env, "INPUT=1", "STATUS=3"), append(a.args, "-q") // else what the agent gets is said
 				r := a.runIn(a.ws, "the caller's input\n", `{"access_mode": "workspace-write"}`, a.as(how)...)
 				if r.code != 3 || r.out != a.stream || r.err != "a word on stderr\n" {
 					t.Fatalf("%d bytes of %d: %v", len(r.out), len(a.stream), r)
