@@ -19,6 +19,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.plan.Env = environment(r.Env, h.DropEnv)
 	b.plan.NoNewPrivs = true
 	b.plan.KeepCaps = true
+	b.openDevices()
 	b.notYet()
 	b.globs()
 	b.plan.Opening = Open(r, h)

@@ -43,8 +43,9 @@ const ptsFolder = "/dev/pts"
 func (b *builder) dev() {
 	for _, d := range b.devices() {
 		if parent(d.Path) != ptsFolder {
+			b.folder(parent(d.Path), 0o755)
 			b.op(Mount{Op: OpFile, Target: b.in(d.Path), Perm: 0o666})
-			b.put(d.Real, d.Path, ModeDevice, FieldPrivate, false)
+			b.put(d.Real, d.Path, ModeDevice, deviceField(&d), false)
 		}
 	}
 	for _, l := range deviceLinks {

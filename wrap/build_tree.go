@@ -76,7 +76,7 @@ func (b *builder) clone(source, path string, mode Mode, f spec.Field, soft bool)
 // take clones what the steps to come would cover or make read-only.
 func (b *builder) take() {
 	for _, d := range b.devices() {
-		b.clone(d.Real, d.Path, ModeDevice, FieldPrivate, false)
+		b.clone(d.Real, d.Path, ModeDevice, deviceField(&d), false)
 	}
 	if b.hostShm() {
 		b.clone(hostShm, hostShm, ModeKeep, "", false)

@@ -188,11 +188,11 @@ func (w *wrapper) Name() string { return w.name }
 // askTool asks the tool about each field that the documents set, and what an
 // access_mode implies.
 func (w *wrapper) askTool() {
-	r := w.a.Resolved
-	asked := r.Spec.Asked()
+	r, asked := w.a.Resolved, w.a.Resolved.Spec.Asked()
 	if r.Network != spec.NetworkHost && !slices.Contains(asked, "network.mode") {
 		asked = append(asked, "network.mode")
 	}
+	w.askDevices()
 	for _, f := range asked {
 		if why := w.cannot(w, f); why != "" {
 			w.lack(f, why)

@@ -1,0 +1,33 @@
+package e2e
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// A device of the table is in view where filesystem.write names it, can be opened by
+// who may open it on the host, and is warned of; every other one stays out.
+func TestDevicesOpenedByName(t *testing.T) {
+	needSandbox(t)
+	if _, err := os.Lstat("/dev/fuse"); err != nil {
+		t.Skip("the host has no /dev/fuse")
+	}
+	b := newBoxElsewhere(t)
+	const script = "[ -c /dev/fuse ] && echo there; [ -e /dev/kmsg ] && echo log; ( : <>/dev/fuse ) 2>/dev/null && echo opened; echo end"
+	host := b.plain("/bin/sh", "-c", script).ended()
+	want := strings.Replace(host.out, "log\n", "", 1)
+	for _, rest := range []string{``, `"read": ["@system", "."], `} {
+		for _, mode := range []string{`"access_mode": "workspace-write", `, `"access_mode": "read-only", `, ``} {
+			with := func(write string) string { return `{` + mode + `"filesystem": {` + rest + `"write": [` + write + `]}}` }
+			if r := b.run(with(""), "/bin/sh", "-c", script).ended(); r.out != "end\n" || r.err != "" {
+				t.Errorf("control: %s: %v", with(""), r)
+			}
+			r := b.run(with(`"/dev/fuse"`), "/bin/sh", "-c", script).ended()
+			if r.out != want || !strings.Contains(r.err, "warning: /dev/fuse of the host is open") || r.rec.status("filesystem.write") != "enforced" || r.rec["warnings"] == nil {
+				t.Errorf("%s: %v", with(`"/dev/fuse"`), r)
+			}
+			b.run(with(`"/dev/kmsg"`), "/bin/sh", "-c", script).refused("/dev/kmsg")
+		}
+	}
+}

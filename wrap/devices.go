@@ -1,0 +1,73 @@
+package wrap
+
+import (
+	"slices"
+
+	"sbx/spec"
+)
+
+// openable are the devices of the host that filesystem.write opens by name, and what
+// each gives away. Every other one stays out: a disk is all files, a terminal is a way
+// to type at the caller, /dev/mem and its like are the machine.
+var openable = [...]Row{
+	{"/dev/dri/card*", "the graphics card's display controls, and the kernel's graphics driver"},
+	{"/dev/dri/renderD*", "the graphics card, its memory and the kernel's graphics driver"},
+	{"/dev/fuse", "the kernel's FUSE protocol; a file system can be mounted by it only where mount is open"},
+	{"/dev/kvm", "virtual machines: the kernel's hypervisor is in reach, and memory that they take counts as the command's"},
+	{"/dev/nvidia*", "the graphics card, its memory and NVIDIA's kernel driver"},
+}
+
+// openedDevices are the devices of the host that a spec writes by name.
+func openedDevices(r *spec.Resolved) (opened []Found) {
+	for i := range r.Write {
+		w := &r.Write[i]
+		if why := opensTo(w.Real); why != "" && w.Field != "" && w.Field != FieldAgent && w.Exists && !w.IsDir {
+			opened = append(opened, Found{Path: w.Real, Real: w.Real, Kind: Device, Why: why})
+		}
+	}
+	return opened
+}
+
+// opensTo is what a device gives away that may be opened; "" for any other path.
+func opensTo(path string) string {
+	for i := range openable {
+		if row := &openable[i]; parent(path) == parent(row.Path) && Matches(path, row.Path) {
+			return row.Why
+		}
+	}
+	return ""
+}
+
+// openDevices moves such devices from what is written to those of the sandbox's own /dev.
+func (b *builder) openDevices() {
+	opened := openedDevices(b.r)
+	if len(opened) == 0 {
+		return
+	}
+	r, h := *b.r, *b.h
+	r.Write = slices.DeleteFunc(slices.Clone(r.Write), func(w spec.Path) bool {
+		return slices.ContainsFunc(opened, func(d Found) bool { return d.Real == w.Real })
+	})
+	h.Devices = append(slices.Clone(h.Devices), opened...)
+	b.r, b.h = &r, &h
+	for _, d := range opened {
+		text := d.Path + " of the host is open: " + d.Why
+		b.fault("filesystem.write", Enforced, text)
+		b.plan.Warnings = append(b.plan.Warnings, spec.Warning{Field: "filesystem.write", Text: text})
+	}
+}
+
+// askDevices refuses devices that the tool is not handed.
+func (w *wrapper) askDevices() {
+	if len(openedDevices(w.a.Resolved)) > 0 && w.name != nameSbx && w.name != bwrapTool.name {
+		w.lack("filesystem.write", w.name+" is handed no device of the host")
+	}
+}
+
+// deviceField is the field that a device of the sandbox's /dev is there for.
+func deviceField(d *Found) spec.Field {
+	if opensTo(d.Path) != "" {
+		return "filesystem.write"
+	}
+	return FieldPrivate
+}
