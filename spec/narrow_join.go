@@ -48,6 +48,8 @@ func (m *merger) inheritedFiles(f Field, parent *Node) *Node {
 		return m.writesTree(none, parent)
 	case m.tree.Abs != "": // a workshop shows its tree and no more
 		return none
+	case m.child.Restrict.Set && f != "filesystem.mounts" && !m.guards():
+		return m.restrictedList(parent)
 	case !m.guards():
 	case f == "filesystem.write": // beside the working directory
 		return none

@@ -145,3 +145,28 @@ func (m *merger) hideDropped(hide *Node) *Node {
 	}
 	return union(hide, &Node{Kind: List, Items: dropped})
 }
+
+// restrictedList is what the child's restrict leaves of a list of its parent's: of the
+// root the subtree alone.
+func (m *merger) restrictedList(parent *Node) *Node {
+	root := m.parent.Restricted.Real
+	sub, err := resolvePath(m.in.Paths, inFolder(root, "./"+m.child.Restrict.Value))
+	if root == "" || err != nil {
+		return parent
+	}
+	left := *parent
+	left.Items = nil
+	for _, item := range parent.Items {
+		p, err := resolvePath(m.in.Paths, item.Text)
+		switch {
+		case err != nil || !strings.HasPrefix(item.Text, "/"):
+		case within(p.Real, sub.Real):
+			tree := *item
+			tree.Text, item = sub.Real, &tree
+		case within(root, p.Real) && !within(sub.Real, p.Real):
+			continue
+		}
+		left.Items = append(left.Items, item)
+	}
+	return &left
+}

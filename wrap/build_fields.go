@@ -11,8 +11,12 @@ import (
 func (b *builder) fields() {
 	b.budget()
 	files, net := b.mechanisms()
-	if b.h.Parent != nil && b.sandboxed() {
+	nested := b.h.Parent != nil && b.sandboxed()
+	if nested {
 		files, net = "parent", "parent"
+		if b.plan.Landlock.FS != 0 {
+			files += ", landlock"
+		}
 	}
 	for _, f := range b.r.Spec.Asked() {
 		switch {
@@ -37,8 +41,8 @@ func (b *builder) fields() {
 			b.line(f, b.plan.Counter.by())
 		case within(f, "limits"):
 			b.line(f, b.heldBy[f])
-		case within(f, "commands") && files == "parent":
-			b.line(f, files)
+		case within(f, "commands") && nested:
+			b.line(f, "parent")
 		case f == fieldAllow:
 			b.line(f, "landlock, seccomp")
 		case f == fieldDeny:

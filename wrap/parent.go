@@ -21,6 +21,7 @@ type Parent struct {
 	Secrets    []string // what is hidden by default
 	Allowed    []string // protected names that may be written
 	Opened     []string // secrets that the spec names, and so shows
+	Root       string   // what a worker has of its workshop's root, from which those inside count; "" for none
 	// Agent is the agent that the command is, whose own keys are in view.
 	Agent spec.Agent
 
@@ -64,6 +65,7 @@ func (b *builder) parentOf() *Parent {
 	}
 	if b.r.Restricted.Real != "" {
 		p.Read = append(p.Read, b.r.Restricted.Real)
+		p.Root = b.r.Restricted.Real
 	}
 	for _, h := range b.r.Hide {
 		p.Hidden = append(p.Hidden, h.Real)
@@ -115,6 +117,9 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	w.list("secrets", p.Secrets)
 	w.list("allowed", p.Allowed)
 	w.list("opened", p.Opened)
+	if p.Root != "" {
+		w.text("root", p.Root)
+	}
 	if p.Agent != 0 {
 		w.text("agent", p.Agent.String())
 	}
@@ -154,6 +159,9 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 			}
 		}
 	}
+	if m := n.Get("root"); m != nil {
+		p.Root = m.Text
+	}
 	if m := n.Get("agent"); m != nil {
 		if p.Agent, ok = spec.ParseAgent(m.Text); !ok {
 			return nil, false
@@ -191,6 +199,10 @@ func (b *builder) narrower(f spec.Field, why string, s Status) {
 		}
 	default:
 		s = Unavailable
+	}
+	if s == Degraded && b.req.Worker {
+		b.worker(f, why)
+		return
 	}
 	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "narrow " + string(f) + " inside another sandbox",
 		Why: why, Help: "set it in the outer spec, or list \"" + string(f) + "\" in best_effort"}, s)

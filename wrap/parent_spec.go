@@ -191,3 +191,34 @@ func (p *Parent) Document(there func(path string) bool) (*spec.SandboxSpec, erro
 	s.Source.Root = s.Node() // without places: it is named as a whole
 	return s, nil
 }
+
+// Workshop is what the outer sandbox leaves a worker of its workshop, as the document
+// that a worker inside narrows; nil where it is no workshop's.
+func (p *Parent) Workshop() *spec.SandboxSpec {
+	if p.Root == "" {
+		return nil
+	}
+	box := spec.Workshop{Root: spec.Some(p.Root)}
+	if !slices.ContainsFunc(p.Writable, func(dir string) bool { return under(p.Root, dir) }) {
+		box.Readonly = spec.Some(true)
+	}
+	s := &spec.SandboxSpec{Sandbox: spec.Some(box)}
+	s.Source.Name, s.Source.Root = ParentPath, s.Node()
+	return s
+}
+
+// worker has a worker's files held as far as they can be beside those of the worker
+// that called it, and says so once.
+func (b *builder) worker(f spec.Field, why string) {
+	warning := spec.Warning{Field: f, On: b.r.At(f), Text: why}
+	b.fault(f, Degraded, why)
+	for _, f := range []spec.Field{"sandbox.readonly", "restrict", "readonly"} {
+		if at := b.r.At(f); at != "" {
+			b.fault(f, Degraded, why)
+			warning.Field, warning.On = f, at
+		}
+	}
+	if len(b.plan.Warnings) == 0 {
+		b.plan.Warnings = append(b.plan.Warnings, warning)
+	}
+}

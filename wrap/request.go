@@ -10,6 +10,9 @@ type Request struct {
 	Describe Describe
 	Agent    AgentSeen // what the command's agent is, and what of it can be seen
 	Sources  []string  // the files that made the spec, links resolved
+	// Worker tells that nothing but a worker's file narrows an outer sandbox: its files
+	// are held as far as they can be there.
+	Worker bool
 	// NewRoot asks for a root of the sandbox's own where the host's would do, for who
 	// cannot make that read-only with all that is mounted beneath.
 	NewRoot bool

@@ -5,6 +5,7 @@ import (
 
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/launch"
 )
 
 // files reads the documents that are not specs: a workshop's, its workers' and
@@ -15,6 +16,9 @@ func (c *call) files(cwd string) (docs []*spec.SandboxSpec, err error) {
 		if workshop, err = c.workshop(c.value("workshop"), cwd); err != nil {
 			return nil, err
 		}
+	}
+	if outer := launch.Parent(); workshop == nil && c.has("worker") && outer != nil {
+		workshop = outer.Workshop()
 	}
 	var workers []*spec.SandboxSpec
 	for _, name := range c.values["worker"] {
@@ -46,6 +50,12 @@ func (c *call) files(cwd string) (docs []*spec.SandboxSpec, err error) {
 		docs = append(docs, s)
 	}
 	return docs, nil
+}
+
+// workerAlone tells that no document but a worker's, and its workshop's, says what the
+// command may do.
+func (c *call) workerAlone() bool {
+	return c.has("worker") && !c.hasSpec() && !c.has("profile") && !c.has("agent")
 }
 
 func (c *call) workshop(name, cwd string) (*spec.SandboxSpec, error) {

@@ -19,7 +19,7 @@ import (
 func (x *execution) start() error {
 	for {
 		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Record: x.recordPath(),
-			Sources: x.sourcePaths(), Counter: x.counter, Describe: x.describe, Agent: x.seen})
+			Sources: x.sourcePaths(), Counter: x.counter, Describe: x.describe, Agent: x.seen, Worker: x.workerAlone()})
 		if err != nil {
 			return err
 		}
