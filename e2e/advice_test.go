@@ -146,3 +146,36 @@ func adviceBox(t *testing.T) *box {
 	b.hostSocket(b.out + "/s")
 	return b
 }
+
+// Under a list in filesystem.read a write beside it is a violation, with the line that
+// lets it be; what would fail on the host as well is none.
+func TestWritesOutOfViewAreViolations(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "mkdir")
+	b := adviceBox(t)
+	const spec = `{"access_mode":"workspace-write","filesystem":{"read":["@system"]}}`
+	b.write("out/there", "x\n")
+	tries := "echo x >>" + b.home + "/.npm/new; echo x >>" + b.out + "/there; mkdir " + b.home + "/.npm/made"
+	if r := adviceBox(t).plain("/bin/sh", "-ec", "cd; echo x >>.npm/new; echo x >>../out/there; mkdir .npm/made; echo end"); r.code != 0 {
+		t.Fatalf("the control: %v", r)
+	}
+	r := b.sh(spec, "{ "+tries+"; echo x >"+b.base+"/nowhere/x; echo x >/tmp/none/x; mkdir /nowhere/x; } 2>/dev/null; :").ended()
+	want := map[string]string{
+		b.home + "/.npm/new":  `filesystem.write: ["` + b.home + `/.npm"]`,
+		b.out + "/there":      `filesystem.write: ["` + b.out + `/there"]`,
+		b.home + "/.npm/made": `filesystem.write: ["` + b.home + `/.npm"]`,
+	}
+	for _, v := range r.rec.list("violations") {
+		if v.text("kind") != "filesystem" || v.text("rule") != "filesystem.read" || v.text("allow_with") != want[v.text("target")] {
+			t.Errorf("%v", v)
+		}
+		delete(want, v.text("target"))
+	}
+	if len(want) > 0 || strings.Count(r.err, "is out of view") != 1 {
+		t.Errorf("nothing of %v: %v", want, r)
+	}
+	open := followed(t, spec, `filesystem.write: ["`+b.home+`/.npm", "`+b.out+`/there"]`)
+	if r = b.sh(open, tries).ended(); len(r.rec.list("violations")) != 0 || r.err != "" {
+		t.Errorf("%v %v", r, r.rec["violations"])
+	}
+}

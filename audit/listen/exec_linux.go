@@ -12,6 +12,9 @@ import (
 // (AT_EXECVE_CHECK, Linux 6.14; older kernels answer EINVAL).
 const atExecveCheck = 0x10000
 
+// Execute is the action of an exec.
+const Execute = "execute"
+
 // exec rules on execve(path, …) or execveat(dirfd, path, …, flags).
 func (l *Listener) exec(c seccomp.Call, at bool) {
 	if l.Ledger == nil && l.Programs == nil {
@@ -45,17 +48,17 @@ func (l *Listener) exec(c seccomp.Call, at bool) {
 	}
 	if l.chargeNested(x.name) != audit.Proceed {
 		l.Ledger.Forbid()
-		l.report(ByInner, "execute", x.name)
+		l.report(ByInner, Execute, x.name)
 		l.n.Fail(l.FD, unix.EPERM)
 		return
 	}
 	switch l.Ledger.Charge(x.name) {
 	case audit.Refuse:
 		l.returnNested(x.name)
-		l.report(ByBudget, "execute", x.name)
+		l.report(ByBudget, Execute, x.name)
 		l.n.Fail(l.FD, unix.EPERM)
 	case audit.EndAll: // and no answer: it waits for its end
-		l.report(ByBudget, "execute", x.name)
+		l.report(ByBudget, Execute, x.name)
 		l.Exceeded()
 	default:
 		if seccomp.Continue(l.FD, l.n.ID) != 0 { // killed before the answer: it did not run
@@ -69,7 +72,7 @@ func (l *Listener) exec(c seccomp.Call, at bool) {
 func (l *Listener) fails(x *attempt, e unix.Errno) {
 	switch {
 	case x.forbidden:
-		l.report(x.cause, "execute", x.target)
+		l.report(x.cause, Execute, x.target)
 		if l.Ledger != nil {
 			l.Ledger.Forbid()
 		}
@@ -77,7 +80,7 @@ func (l *Listener) fails(x *attempt, e unix.Errno) {
 		l.Ledger.Fail()
 	}
 	if x.absent != "" {
-		l.report(OutOfView, "execute", x.absent)
+		l.report(OutOfView, Execute, x.absent)
 	}
 	l.failNested()
 	l.n.Fail(l.FD, e)

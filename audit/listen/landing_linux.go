@@ -35,6 +35,8 @@ type landing struct {
 	// leads through a link of /proc, or else is not the supervisor's to follow,
 	// and name is all that is known.
 	unread, odd bool
+	// absent: the folder is not there, and path, which is absolute, is as the caller has it.
+	absent bool
 	// errno is why the path cannot be read by anybody: it is answered. The call
 	// may not go on, since the kernel reads some memory that others cannot
 	// (memfd_secret(2), pages that may only be written).
@@ -173,7 +175,11 @@ func (l *Listener) landOnce(dirfd int32, path []byte, b *scratch, how aim) landi
 		return landing{errno: f.errno}
 	}
 	if f.errno != 0 {
-		return landing{odd: !f.certain, name: name}
+		d := landing{odd: !f.certain, name: name}
+		if d.absent = f.certain && f.errno == unix.ENOENT && path[0] == '/'; d.absent {
+			d.path = path
+		}
+		return d
 	}
 	return l.named(f.fd, name, b, how)
 }

@@ -121,7 +121,7 @@ const (
 	ByAllow          // commands.allow does not name the program
 	ByDeny           // commands.deny names it
 	ByLoader         // it is the loader, started as a program
-	OutOfView        // there is no such file inside; whether there is one outside is not known
+	OutOfView        // there is no such program or folder inside; whether there is one outside is not known
 )
 
 // pathMax is PATH_MAX: the longest path that a call takes, its NUL included.

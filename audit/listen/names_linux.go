@@ -119,6 +119,8 @@ func (l *Listener) foresee(c *nameCall, made, taken *landing) {
 	replaces := c.takes != nowhere && made.exists
 	keeps := c.swap >= 0 && l.call.Args[c.swap]&unix.RENAME_NOREPLACE != 0
 	switch {
+	case made.absent:
+		l.report(OutOfView, c.action, text(made.path))
 	case gone && c.makes == nowhere && taken.ok && taken.isFixed(): // EROFS comes before ENOENT
 		l.report(ReadOnly, c.action, taken.text())
 	case gone: // ENOENT, whatever else holds

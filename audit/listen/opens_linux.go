@@ -83,6 +83,8 @@ func (l *Listener) opens(c *openCall) {
 		told = &behind
 	}
 	switch {
+	case told.absent && makes: // else what is not there is there nowhere, for all that is known
+		l.report(OutOfView, "create", text(told.path))
 	case !told.ok:
 	case told.exists && flags&unix.O_TMPFILE == unix.O_TMPFILE: // a file in that folder
 		if told.kind == unix.S_IFDIR && accessAt(told.dir, told.name, unix.W_OK) == unix.EROFS {

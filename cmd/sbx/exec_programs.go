@@ -25,28 +25,9 @@ func (x *execution) programRule(cause listen.Cause, path string) (rule, allow st
 	return "commands.allow", wrap.Starting(x.resolved, x.programName(path))
 }
 
-// standsOutside tells whether a program that is not there inside is there on the host,
-// where the spec says what is in view.
-func (x *execution) standsOutside(path string) bool {
-	if !x.resolved.Visible {
-		return false
-	}
-	_, found := launch.LookUp(path, x.resolved)
-	return found == launch.Found
-}
-
 // isOnPath tells whether a program lies where the command looks for names.
 func (x *execution) isOnPath(program string) bool {
 	return slices.Contains(strings.Split(variable(x.resolved.Env, "PATH"), ":"), path.Dir(program))
-}
-
-// viewRule is the line of the spec by which a path is out of view, and the one that
-// would show it.
-func (x *execution) viewRule(path string) (rule, allow string) {
-	if f := x.hides(path); f != "" {
-		return f, ""
-	}
-	return "filesystem.read", wrap.Reading(x.resolved, path)
 }
 
 // lackingHint is how what the command is started by comes into view: its loader, or the

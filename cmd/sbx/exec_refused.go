@@ -13,7 +13,7 @@ import (
 
 // refused notes a call that does not succeed, and tells of the first of a kind.
 func (x *execution) refused(r *listen.Refusal) {
-	if r.Cause == listen.OutOfView && !x.standsOutside(r.Target) {
+	if r.Cause == listen.OutOfView && !x.standsOutside(r.Action, r.Target) {
 		return
 	}
 	v := audit.Violation{At: time.Now(), PID: r.TID, Program: audit.ProgramOf(r.TID), Action: r.Action, Target: strings.Clone(r.Target)}
@@ -71,8 +71,7 @@ func (x *execution) refused(r *listen.Refusal) {
 		v.Rule, v.AllowWith = x.programRule(r.Cause, v.Target)
 		what += " may not be started"
 	case listen.OutOfView:
-		v.Kind = "command"
-		v.Rule, v.AllowWith = x.viewRule(v.Target)
+		x.outOfView(&v)
 		what += " is out of view"
 	}
 	x.record.Violations.Add(v)

@@ -167,6 +167,11 @@ func exists(path string) bool {
 	return unix.Stat(path, &st) == nil
 }
 
+// mayWrite tells whether there is a folder that the caller may write.
+func mayWrite(dir string) bool {
+	return unix.Faccessat(unix.AT_FDCWD, dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS) == nil
+}
+
 // isPublic tells whether everybody may make files where path stands: /tmp/NAME is
 // anybody's.
 func isPublic(path string) bool {
