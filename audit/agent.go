@@ -15,60 +15,60 @@ func (r *Record) appendAgent(w *writer) {
 	if a == nil {
 		return
 	}
-	w.key("agent")
-	w.open('{')
-	w.keyStr("name", a.Name)
-	w.keyText("version", a.Version)
-	w.keyText("session", a.Session)
+	w.Key("agent")
+	w.Open('{')
+	w.KeyStr("name", a.Name)
+	w.KeyText("version", a.Version)
+	w.KeyText("session", a.Session)
 	w.keyOptInt("turns", a.Turns)
 	appendTools(w, "tools", a.Tools)
 	appendTools(w, "called", a.Called)
 	w.keyOptInt("shell_commands", a.Shell)
 	if t := a.Tokens; t.Set {
-		w.key("tokens")
-		w.open('{')
-		w.keyNum("input", t.Value.Input)
-		w.keyNum("cached", t.Value.Cached)
-		w.keyNum("output", t.Value.Output)
-		w.close('}')
+		w.Key("tokens")
+		w.Open('{')
+		w.KeyInt("input", t.Value.Input)
+		w.KeyInt("cached", t.Value.Cached)
+		w.KeyInt("output", t.Value.Output)
+		w.Close('}')
 	}
 	if a.End.Set {
-		w.key("end")
-		w.open('{')
-		w.key("completed")
-		w.bool(a.End.Value.Completed)
-		w.keyText("reason", redact.Text(a.End.Value.Reason)) // a service's own words
-		w.close('}')
+		w.Key("end")
+		w.Open('{')
+		w.Key("completed")
+		w.Bool(a.End.Value.Completed)
+		w.KeyText("reason", redact.Text(a.End.Value.Reason)) // a service's own words
+		w.Close('}')
 	}
-	w.key("unseen")
-	w.open('[')
+	w.Key("unseen")
+	w.Open('[')
 	for _, u := range a.Unseen {
-		w.item()
-		w.open('{')
-		w.keyStr("what", u.What)
-		w.keyStr("why", u.Why)
-		w.close('}')
+		w.Item()
+		w.Open('{')
+		w.KeyStr("what", u.What)
+		w.KeyStr("why", u.Why)
+		w.Close('}')
 	}
-	w.close(']')
-	w.close('}')
+	w.Close(']')
+	w.Close('}')
 }
 
 func appendTools(w *writer, key string, tools spec.Opt[[]agent.Tool]) {
 	if !tools.Set {
 		return
 	}
-	w.key(key)
-	w.open('{')
+	w.Key(key)
+	w.Open('{')
 	for i := range tools.Value {
 		t := &tools.Value[i]
-		w.name(t.Name)
-		w.open('{')
-		w.keyNum("asked", int64(t.Asked))
-		w.keyNum("ran", int64(t.Ran))
-		w.keyNum("refused", int64(t.Refused))
-		w.close('}')
+		w.Key(t.Name)
+		w.Open('{')
+		w.KeyInt("asked", int64(t.Asked))
+		w.KeyInt("ran", int64(t.Ran))
+		w.KeyInt("refused", int64(t.Refused))
+		w.Close('}')
 	}
-	w.close('}')
+	w.Close('}')
 }
 
 // agentRows shows the agent's word to people.

@@ -90,19 +90,19 @@ func (r *Record) appendArtifacts(w *writer) {
 	if !r.Artifacts.Set {
 		return
 	}
-	w.key("artifacts")
-	w.open('[')
+	w.Key("artifacts")
+	w.Open('[')
 	for _, a := range r.Artifacts.Value {
-		w.line()
-		w.open('{')
-		w.keyStr("path", a.Path)
-		w.keyNum("size", a.Size)
-		w.keyText("sha256", a.SHA256)
-		w.keyStr("mode", octal(a.Mode))
-		w.close('}')
+		w.Row()
+		w.Open('{')
+		w.KeyStr("path", a.Path)
+		w.KeyInt("size", a.Size)
+		w.KeyText("sha256", a.SHA256)
+		w.KeyStr("mode", octal(a.Mode))
+		w.Close('}')
 	}
-	w.close(']')
-	w.keyNum("artifacts_omitted", int64(r.ArtifactsOmitted))
+	w.Close(']')
+	w.KeyInt("artifacts_omitted", int64(r.ArtifactsOmitted))
 }
 
 // octal is a mode as chmod takes it: "0644".
@@ -115,44 +115,44 @@ func (r *Record) appendProtected(w *writer) {
 	if len(r.Protected) == 0 {
 		return
 	}
-	w.key("protected")
-	w.open('[')
+	w.Key("protected")
+	w.Open('[')
 	for _, c := range r.Protected {
-		w.line()
-		w.open('{')
-		w.keyStr("path", c.Path)
-		w.keyText("digest_before", c.DigestBefore)
-		w.keyText("digest_after", c.DigestAfter)
+		w.Row()
+		w.Open('{')
+		w.KeyStr("path", c.Path)
+		w.KeyText("digest_before", c.DigestBefore)
+		w.KeyText("digest_after", c.DigestAfter)
 		if c.Unprotected > 0 || c.Bare {
-			w.keyNum("unprotected_ms", ceilMS(c.Unprotected))
+			w.KeyInt("unprotected_ms", ceilMS(c.Unprotected))
 		}
 		if c.Bare {
-			w.key("unprotected_at_end")
-			w.bool(true)
+			w.Key("unprotected_at_end")
+			w.Bool(true)
 		}
-		w.keyText("reason", c.Why)
-		w.key("events")
-		w.open('[')
+		w.KeyText("reason", c.Why)
+		w.Key("events")
+		w.Open('[')
 		for _, e := range c.Events {
-			w.item()
-			w.open('{')
+			w.Item()
+			w.Open('{')
 			w.keyTime("at", e.At)
-			w.keyStr("what", e.What.String())
-			w.keyText("digest", e.Found)
+			w.KeyStr("what", e.What.String())
+			w.KeyText("digest", e.Found)
 			if !e.Renewed.IsZero() {
 				w.keyTime("renewed_at", e.Renewed)
-				w.keyNum("unprotected_ms", ceilMS(e.Lacked))
-				w.keyText("digest_renewed", e.Kept)
+				w.KeyInt("unprotected_ms", ceilMS(e.Lacked))
+				w.KeyText("digest_renewed", e.Kept)
 			}
-			w.close('}')
+			w.Close('}')
 		}
-		w.close(']')
+		w.Close(']')
 		if c.Omitted > 0 {
-			w.keyNum("events_omitted", int64(c.Omitted))
+			w.KeyInt("events_omitted", int64(c.Omitted))
 		}
-		w.close('}')
+		w.Close('}')
 	}
-	w.close(']')
+	w.Close(']')
 }
 
 // ceilMS is in whole milliseconds, never 0 for what took time.
@@ -163,25 +163,25 @@ func (r *Record) appendSwept(w *writer) {
 		return
 	}
 	s := &r.Swept.Value
-	w.keyList("new_repositories", s.Repositories)
+	w.KeyList("new_repositories", s.Repositories)
 	if len(s.Moved) > 0 {
-		w.key("swept")
-		w.open('[')
+		w.Key("swept")
+		w.Open('[')
 		for _, m := range s.Moved {
-			w.line()
-			w.open('{')
-			w.keyStr("path", m.Path)
-			w.keyStr("moved_to", m.MovedTo)
-			w.keyStr("kind", m.Kind)
-			w.keyText("reason", m.Why)
-			w.close('}')
+			w.Row()
+			w.Open('{')
+			w.KeyStr("path", m.Path)
+			w.KeyStr("moved_to", m.MovedTo)
+			w.KeyStr("kind", m.Kind)
+			w.KeyText("reason", m.Why)
+			w.Close('}')
 		}
-		w.close(']')
+		w.Close(']')
 	}
 	if s.Omitted > 0 {
-		w.keyNum("swept_omitted", int64(s.Omitted))
+		w.KeyInt("swept_omitted", int64(s.Omitted))
 	}
 	if len(s.Cuts) > 0 {
-		w.keyList("sweep_cuts", s.Cuts)
+		w.KeyList("sweep_cuts", s.Cuts)
 	}
 }

@@ -3,130 +3,20 @@ package audit
 import (
 	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
-	"sbx/spec"
+	"sbx/internal/doc"
 )
 
 // maxString is the most bytes of one string that a record keeps.
 const maxString = 4 << 10
 
-// writer appends JSON: a line for each key of the outermost object and for
+// writer writes a record: a line for each key of the outermost object and for
 // each object in a list directly beneath it, so that a record reads well in a
 // pager and in a diff.
-type writer struct {
-	b     []byte
-	depth int
-	comma bool
-}
+type writer struct{ doc.Writer }
 
-func (w *writer) open(c byte) {
-	w.b = append(w.b, c)
-	w.depth++
-	w.comma = false
-}
-
-func (w *writer) close(c byte) {
-	w.depth--
-	if w.depth == 0 {
-		w.b = append(w.b, '\n')
-	}
-	w.b = append(w.b, c)
-	w.comma = true
-}
-
-// key is a key that docs/record.md names.
-func (w *writer) key(k string) {
-	w.member()
-	w.b = append(w.b, '"')
-	w.b = append(w.b, k...)
-	w.b = append(w.b, `": `...)
-}
-
-// name is a key that is data: it is escaped as a string is.
-func (w *writer) name(k string) {
-	w.member()
-	w.b = appendString(w.b, k)
-	w.b = append(w.b, ": "...)
-}
-
-// member stands before a key in an object.
-func (w *writer) member() {
-	if w.comma {
-		w.b = append(w.b, ',')
-	}
-	switch {
-	case w.depth == 1:
-		w.b = append(w.b, "\n  "...)
-	case w.comma:
-		w.b = append(w.b, ' ')
-	}
-	w.comma = false
-}
-
-// item stands before a value in a list.
-func (w *writer) item() {
-	if w.comma {
-		w.b = append(w.b, ", "...)
-	}
-	w.comma = false
-}
-
-// line stands before an object in a list.
-func (w *writer) line() {
-	if w.depth != 2 {
-		w.item()
-		return
-	}
-	if w.comma {
-		w.b = append(w.b, ',')
-	}
-	w.b = append(w.b, "\n    "...)
-	w.comma = false
-}
-
-func (w *writer) str(s string) {
-	w.b = appendString(w.b, s)
-	w.comma = true
-}
-
-func (w *writer) num(n int64) {
-	w.b = strconv.AppendInt(w.b, n, 10)
-	w.comma = true
-}
-
-func (w *writer) bool(v bool) {
-	w.b = strconv.AppendBool(w.b, v)
-	w.comma = true
-}
-
-// raw appends what is JSON already.
-func (w *writer) raw(b []byte) {
-	w.b = append(w.b, b...)
-	w.comma = true
-}
-
-func (w *writer) keyStr(k, s string) { w.key(k); w.str(s) }
-
-// keyText leaves an empty string out: it stands for unknown.
-func (w *writer) keyText(k, s string) {
-	if s != "" {
-		w.keyStr(k, s)
-	}
-}
-
-func (w *writer) keyNum(k string, n int64) { w.key(k); w.num(n) }
-
-func (w *writer) keyList(k string, list []string) {
-	w.key(k)
-	w.open('[')
-	for _, s := range list {
-		w.item()
-		w.str(s)
-	}
-	w.close(']')
-}
+func recordWriter(dst []byte) writer { return writer{doc.Writer{B: dst, Lines: 1, Text: kept}} }
 
 const hexDigits = "0123456789abcdef"
 
@@ -139,42 +29,28 @@ func hexOf(s string) string {
 	return string(out)
 }
 
-// appendString appends s as a JSON string (RFC 8259, section 7), hidden characters
-// escaped. A byte that is not UTF-8 becomes the four characters \xNN, and a backslash
-// before what would be read as such \x5c, so that two odd names stay two names. A
-// string longer than maxString is cut and ends in "…".
-func appendString(dst []byte, s string) []byte {
-	cut := false
+// kept is a string as a record has it. A byte that is not UTF-8 becomes the four
+// characters \xNN, and a backslash before what would be read as such \x5c, so that
+// two odd names stay two names. A string longer than maxString is cut and ends in "…".
+func kept(s string) string {
+	end := ""
 	if len(s) > maxString {
-		s, cut = s[:runeStart(s, maxString-len("…"))], true
+		s, end = s[:runeStart(s, maxString-len("…"))], "…"
 	}
-	dst = append(dst, '"')
-	from := 0
+	if utf8.ValidString(s) && !strings.Contains(s, `\x`) {
+		return s + end
+	}
+	var b strings.Builder
 	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
-			i++
-			continue
-		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if c >= utf8.RuneSelf && !spec.Hidden(r, size) {
-			i += size
-			continue
-		}
-		dst = append(dst, s[from:i]...)
-		if _, is := oddByte(s[i:]); is {
-			dst = append(dst, `\\x5c`...)
+		if _, odd := oddByte(s[i:]); odd || r == utf8.RuneError && size == 1 {
+			b.WriteString(`\x` + hexOf(s[i:i+1]))
 		} else {
-			dst = appendEscape(dst, r, size, c)
+			b.WriteString(s[i : i+size])
 		}
 		i += size
-		from = i
 	}
-	dst = append(dst, s[from:]...)
-	if cut {
-		dst = append(dst, "…"...)
-	}
-	return append(dst, '"')
+	return b.String() + end
 }
 
 // oddByte is the byte that a text begins with as a record has it: one that is not
@@ -187,7 +63,7 @@ func oddByte(s string) (c byte, is bool) {
 	return byte(n), err == nil && (n >= utf8.RuneSelf || n == '\\')
 }
 
-// readBack is the text that appendString wrote.
+// readBack is the text that kept wrote.
 func readBack(s string) string {
 	var b strings.Builder
 	from := 0
@@ -210,23 +86,4 @@ func runeStart(s string, at int) int {
 		}
 	}
 	return at
-}
-
-func appendEscape(dst []byte, r rune, size int, c byte) []byte {
-	switch {
-	case r == utf8.RuneError && size == 1:
-		return append(dst, '\\', '\\', 'x', hexDigits[c>>4], hexDigits[c&15])
-	case c == '"' || c == '\\':
-		return append(dst, '\\', c)
-	case c == '\n':
-		return append(dst, `\n`...)
-	case c == '\t':
-		return append(dst, `\t`...)
-	case c == '\r':
-		return append(dst, `\r`...)
-	}
-	for _, u := range utf16.AppendRune(nil, r) {
-		dst = append(dst, '\\', 'u', hexDigits[u>>12&15], hexDigits[u>>8&15], hexDigits[u>>4&15], hexDigits[u&15])
-	}
-	return dst
 }

@@ -6,8 +6,16 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
+
+// appendString appends a string as a record has it.
+func appendString(dst []byte, s string) []byte {
+	w := recordWriter(dst)
+	w.Str(s)
+	return w.B
+}
 
 func TestAppendString(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
@@ -71,7 +79,7 @@ func FuzzString(f *testing.F) {
 				t.Fatalf("%q holds %U as it is", b, r)
 			}
 		}
-		n, err := spec.ParseLaxJSON("", b, maxNested)
+		n, err := doc.ParseLaxJSON("", b, maxNested)
 		if err != nil || n.Text != std {
 			t.Fatalf("own reader: %q, %v; encoding/json: %q", n.Text, err, std)
 		}
@@ -82,28 +90,28 @@ func FuzzString(f *testing.F) {
 }
 
 func TestWriterLayout(t *testing.T) {
-	w := writer{}
-	w.open('{')
-	w.keyStr("a", "x")
-	w.key("empty")
-	w.open('[')
-	w.close(']')
-	w.key("list")
-	w.open('[')
+	w := recordWriter(nil)
+	w.Open('{')
+	w.KeyStr("a", "x")
+	w.Key("empty")
+	w.Open('[')
+	w.Close(']')
+	w.Key("list")
+	w.Open('[')
 	for range 2 {
-		w.line()
-		w.open('{')
-		w.keyNum("n", 1)
-		w.keyList("l", []string{"p", "q"})
-		w.close('}')
+		w.Row()
+		w.Open('{')
+		w.KeyInt("n", 1)
+		w.KeyList("l", []string{"p", "q"})
+		w.Close('}')
 	}
-	w.close(']')
-	w.key("object")
-	w.open('{')
-	w.close('}')
-	w.key("yes")
-	w.bool(true)
-	w.close('}')
+	w.Close(']')
+	w.Key("object")
+	w.Open('{')
+	w.Close('}')
+	w.Key("yes")
+	w.Bool(true)
+	w.Close('}')
 	const want = `{
   "a": "x",
   "empty": [],
@@ -113,7 +121,7 @@ func TestWriterLayout(t *testing.T) {
   "object": {},
   "yes": true
 }`
-	if string(w.b) != want {
-		t.Errorf("got\n%s\nwant\n%s", w.b, want)
+	if string(w.B) != want {
+		t.Errorf("got\n%s\nwant\n%s", w.B, want)
 	}
 }

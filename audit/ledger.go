@@ -153,25 +153,25 @@ func (l *Ledger) Commands(by string) Commands {
 }
 
 func (c *Commands) append(w *writer) {
-	w.key("commands")
-	w.open('{')
-	w.keyStr("by", c.By)
-	w.keyNum("attempted", int64(c.Attempted))
-	w.keyNum("started", int64(c.Started))
-	w.keyNum("refused", int64(c.Refused))
+	w.Key("commands")
+	w.Open('{')
+	w.KeyStr("by", c.By)
+	w.KeyInt("attempted", int64(c.Attempted))
+	w.KeyInt("started", int64(c.Started))
+	w.KeyInt("refused", int64(c.Refused))
 	w.keyOptInt("overcharged", c.Overcharged)
 	w.keyOptInt("own", c.Own)
 	if len(c.Programs) > 0 {
-		w.key("programs")
-		w.open('[')
+		w.Key("programs")
+		w.Open('[')
 		for _, p := range c.Programs {
-			w.item()
-			w.open('{')
-			w.keyStr("name", p.Name)
-			w.keyNum("count", int64(p.Count))
-			w.close('}')
+			w.Item()
+			w.Open('{')
+			w.KeyStr("name", p.Name)
+			w.KeyInt("count", int64(p.Count))
+			w.Close('}')
 		}
-		w.close(']')
+		w.Close(']')
 	}
-	w.close('}')
+	w.Close('}')
 }

@@ -291,14 +291,3 @@ func protected(n *spec.Node) []row {
 	}
 	return rows
 }
-
-func artifacts(n *spec.Node) []row {
-	var rows []row
-	for _, a := range items(n.Get("artifacts")) {
-		rows = append(rows, cells(name(a.Get("path")), strconv.FormatInt(whole(a.Get("size")).Value, 10)+" bytes", text(a.Get("sha256"))))
-	}
-	if c := whole(n.Get("artifacts_omitted")).Or(0); c > 0 {
-		rows = append(rows, cells("and "+strconv.FormatInt(c, 10)+" more"))
-	}
-	return rows
-}

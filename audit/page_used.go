@@ -66,3 +66,14 @@ func commands(n *spec.Node) []row {
 
 // shownInPage is how many programs a person is shown.
 const shownInPage = 8
+
+func artifacts(n *spec.Node) []row {
+	var rows []row
+	for _, a := range items(n.Get("artifacts")) {
+		rows = append(rows, cells(name(a.Get("path")), strconv.FormatInt(whole(a.Get("size")).Value, 10)+" bytes", text(a.Get("sha256"))))
+	}
+	if c := whole(n.Get("artifacts_omitted")).Or(0); c > 0 {
+		rows = append(rows, cells("and "+strconv.FormatInt(c, 10)+" more"))
+	}
+	return rows
+}

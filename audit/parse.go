@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -26,7 +27,7 @@ func Parse(b []byte) (View, error) {
 	if len(b) > maxRecord {
 		return View{}, errors.New("larger than any record")
 	}
-	n, err := spec.ParseLaxJSON("record", b, maxNested)
+	n, err := doc.ParseLaxJSON("record", b, maxNested)
 	if err != nil {
 		return View{}, err
 	}

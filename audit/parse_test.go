@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -51,7 +52,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("{\"a\":\"\xff\"}"))
 	f.Add(sample().AppendJSON(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n, err := spec.ParseLaxJSON("", b, maxNested)
+		n, err := doc.ParseLaxJSON("", b, maxNested)
 		if valid := json.Valid(b); err == nil && !valid {
 			t.Fatalf("%q is no JSON", b)
 		} else if err != nil && valid && !strings.Contains(err.Error(), "deep") {

@@ -11,38 +11,38 @@ import (
 
 // appendResolved writes what the documents came to, in the words of a spec.
 func appendResolved(w *writer, r *spec.Resolved) {
-	w.open('{')
-	w.keyText("access_mode", r.AccessMode.String())
-	w.keyText("working_dir", r.WorkingDir.Abs)
-	w.key("read_only")
-	w.bool(r.ReadOnly)
-	w.key("private_folders")
-	w.bool(r.Private)
-	w.key("side_doors")
-	w.str(word(r.SideDoors, "shut", "open"))
+	w.Open('{')
+	w.KeyText("access_mode", r.AccessMode.String())
+	w.KeyText("working_dir", r.WorkingDir.Abs)
+	w.Key("read_only")
+	w.Bool(r.ReadOnly)
+	w.Key("private_folders")
+	w.Bool(r.Private)
+	w.Key("side_doors")
+	w.Str(word(r.SideDoors, "shut", "open"))
 	appendFiles(w, r)
 	appendNetwork(w, r)
 	appendEnvironment(w, r)
-	w.keyText("syscalls", strings.Join(append([]string{r.Syscalls}, r.MoreSyscalls...), ", "))
+	w.KeyText("syscalls", strings.Join(append([]string{r.Syscalls}, r.MoreSyscalls...), ", "))
 	if r.Job != nil {
-		w.keyText("input", r.Job.Input.Abs)
-		w.keyText("output", r.Job.Output.Abs)
+		w.KeyText("input", r.Job.Input.Abs)
+		w.KeyText("output", r.Job.Output.Abs)
 	}
-	w.keyText("root", r.Root.Abs)
-	w.keyText("restricted", r.Restricted.Abs)
+	w.KeyText("root", r.Root.Abs)
+	w.KeyText("restricted", r.Restricted.Abs)
 	if r.Spec != nil {
 		appendBudgets(w, r.Spec)
 	}
 	if len(r.BestEffort) > 0 {
-		w.key("best_effort")
-		w.open('[')
+		w.Key("best_effort")
+		w.Open('[')
 		for _, f := range r.BestEffort {
-			w.item()
-			w.str(string(f))
+			w.Item()
+			w.Str(string(f))
 		}
-		w.close(']')
+		w.Close(']')
 	}
-	w.close('}')
+	w.Close('}')
 }
 
 func word(yes bool, ifYes, ifNo string) string {
@@ -56,76 +56,76 @@ func word(yes bool, ifYes, ifNo string) string {
 // is in view.
 func appendFiles(w *writer, r *spec.Resolved) {
 	if r.Visible {
-		w.key("read")
-		w.open('[')
+		w.Key("read")
+		w.Open('[')
 		if r.System {
-			w.item()
-			w.str("@system")
+			w.Item()
+			w.Str("@system")
 		}
 		appendPaths(w, r.Read)
-		w.close(']')
+		w.Close(']')
 	}
-	w.key("write")
-	w.open('[')
+	w.Key("write")
+	w.Open('[')
 	appendPaths(w, r.Write)
 	for _, g := range r.Globs {
-		w.item()
-		w.str(g)
+		w.Item()
+		w.Str(g)
 	}
-	w.close(']')
-	w.key("hide")
-	w.open('[')
+	w.Close(']')
+	w.Key("hide")
+	w.Open('[')
 	appendPaths(w, r.Hide)
-	w.close(']')
-	w.key("mounts")
-	w.open('[')
+	w.Close(']')
+	w.Key("mounts")
+	w.Open('[')
 	for i := range r.Mounts {
 		m := &r.Mounts[i]
-		w.item()
-		w.open('{')
-		w.keyText("label", m.Label)
-		w.keyText("source", m.Source.Abs)
-		w.keyStr("target", m.Target)
-		w.keyStr("mode", m.Mode.String())
-		w.close('}')
+		w.Item()
+		w.Open('{')
+		w.KeyText("label", m.Label)
+		w.KeyText("source", m.Source.Abs)
+		w.KeyStr("target", m.Target)
+		w.KeyStr("mode", m.Mode.String())
+		w.Close('}')
 	}
-	w.close(']')
+	w.Close(']')
 }
 
 func appendPaths(w *writer, paths []spec.Path) {
 	for i := range paths {
-		w.item()
-		w.str(paths[i].Abs)
+		w.Item()
+		w.Str(paths[i].Abs)
 	}
 }
 
 func appendNetwork(w *writer, r *spec.Resolved) {
-	w.key("network")
-	w.open('{')
-	w.keyStr("mode", r.Network.String())
+	w.Key("network")
+	w.Open('{')
+	w.KeyStr("mode", r.Network.String())
 	if r.Network == spec.NetworkAllow && r.Spec != nil {
-		w.keyList("allow", r.Spec.Network.Value.Allow.Value)
+		w.KeyList("allow", r.Spec.Network.Value.Allow.Value)
 	}
 	if len(r.Listen) > 0 {
-		w.key("listen")
-		w.open('[')
+		w.Key("listen")
+		w.Open('[')
 		for _, p := range r.Listen {
-			w.item()
-			w.num(int64(p))
+			w.Item()
+			w.Int(int64(p))
 		}
-		w.close(']')
+		w.Close(']')
 	}
-	w.close('}')
+	w.Close('}')
 }
 
 // appendEnvironment names variables and never says what they hold.
 func appendEnvironment(w *writer, r *spec.Resolved) {
-	w.key("environment")
-	w.open('{')
-	w.keyList("passed", r.Passed)
-	w.keyList("dropped", r.Dropped)
-	w.key("set")
-	w.open('{')
+	w.Key("environment")
+	w.Open('{')
+	w.KeyList("passed", r.Passed)
+	w.KeyList("dropped", r.Dropped)
+	w.Key("set")
+	w.Open('{')
 	if r.Spec != nil {
 		set := r.Spec.Environment.Value.Set.Value
 		names := make([]string, 0, len(set))
@@ -134,26 +134,26 @@ func appendEnvironment(w *writer, r *spec.Resolved) {
 		}
 		slices.Sort(names)
 		for _, n := range names {
-			w.name(n)
-			w.str(redact.Mark)
+			w.Key(n)
+			w.Str(redact.Mark)
 		}
 	}
-	w.close('}')
-	w.close('}')
+	w.Close('}')
+	w.Close('}')
 }
 
 func appendBudgets(w *writer, s *spec.SandboxSpec) {
 	w.keyOptInt("max_turns", s.MaxTurns)
 	w.keyOptInt("max_commands", s.MaxCommands)
-	w.keyText("on_exceed", s.OnExceed.Value.String())
+	w.KeyText("on_exceed", s.OnExceed.Value.String())
 	w.keyOptList("tools_allowed", s.ToolsAllowed)
 	w.keyOptList("tools_denied", s.ToolsDenied)
 	if s.Commands.Set {
-		w.key("commands")
-		w.open('{')
+		w.Key("commands")
+		w.Open('{')
 		w.keyOptList("allow", s.Commands.Value.Allow)
 		w.keyOptList("deny", s.Commands.Value.Deny)
-		w.close('}')
+		w.Close('}')
 	}
 	if s.Limits.Set {
 		appendLimits(w, &s.Limits.Value)
@@ -161,34 +161,34 @@ func appendBudgets(w *writer, s *spec.SandboxSpec) {
 }
 
 func appendLimits(w *writer, l *spec.Limits) {
-	w.key("limits")
-	w.open('{')
+	w.Key("limits")
+	w.Open('{')
 	if l.Memory.Set {
-		w.keyNum("memory", int64(l.Memory.Value))
+		w.KeyInt("memory", int64(l.Memory.Value))
 	}
 	if l.CPUs.Set {
-		w.key("cpus")
-		w.raw(strconv.AppendFloat(nil, l.CPUs.Value, 'g', -1, 64))
+		w.Key("cpus")
+		w.B = strconv.AppendFloat(w.B, l.CPUs.Value, 'g', -1, 64)
 	}
 	w.keyOptInt("pids", l.PIDs)
 	w.keyOptInt("open_files", l.OpenFiles)
 	if l.FileSize.Set {
-		w.keyNum("file_size", int64(l.FileSize.Value))
+		w.KeyInt("file_size", int64(l.FileSize.Value))
 	}
 	if l.Timeout.Set {
-		w.keyStr("timeout", l.Timeout.Value.String())
+		w.KeyStr("timeout", l.Timeout.Value.String())
 	}
-	w.close('}')
+	w.Close('}')
 }
 
 func (w *writer) keyOptInt(k string, n spec.Opt[int]) {
 	if n.Set {
-		w.keyNum(k, int64(n.Value))
+		w.KeyInt(k, int64(n.Value))
 	}
 }
 
 func (w *writer) keyOptList(k string, l spec.Opt[[]string]) {
 	if l.Set {
-		w.keyList(k, l.Value)
+		w.KeyList(k, l.Value)
 	}
 }

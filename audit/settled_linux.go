@@ -32,17 +32,16 @@ func settled(read func() ([]byte, error), gone func(Process) bool) (b []byte, v 
 // Lost is the record of a run whose supervisor is gone: its state is "lost", all
 // else is as it was.
 func (v View) Lost() []byte {
-	w := writer{}
-	w.open('{')
+	w := recordWriter(nil)
+	w.Open('{')
 	for _, m := range v.Node.Members {
-		w.name(m.Key)
+		w.Key(m.Key)
 		if m.Key == "state" {
-			w.str(stateLost)
+			w.Str(stateLost)
 			continue
 		}
-		w.b = m.Value.AppendJSON(w.b, nil)
-		w.comma = true
+		w.B = m.Value.AppendJSON(w.B, nil)
 	}
-	w.close('}')
-	return append(w.b, '\n')
+	w.Close('}')
+	return append(w.B, '\n')
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -51,7 +52,7 @@ func TestShowGolden(t *testing.T) {
 
 func TestShowAsked(t *testing.T) {
 	doc := func(text string) *spec.SandboxSpec {
-		n, err := spec.ParseJSON("x", []byte(text))
+		n, err := doc.ParseJSON("x", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

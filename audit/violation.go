@@ -70,18 +70,18 @@ func clip(s string) string {
 }
 
 func (v *Violation) append(w *writer) {
-	w.open('{')
-	w.keyStr("kind", v.Kind)
+	w.Open('{')
+	w.KeyStr("kind", v.Kind)
 	w.keyTime("at", v.At)
 	if v.PID > 0 {
-		w.keyNum("pid", int64(v.PID))
+		w.KeyInt("pid", int64(v.PID))
 	}
-	w.keyText("program", v.Program)
-	w.keyText("action", v.Action)
-	w.keyText("target", v.Target)
-	w.keyText("rule", v.Rule)
-	w.keyText("allow_with", v.AllowWith)
-	w.keyText("opens", v.Opens)
-	w.keyNum("count", int64(max(v.Count, 1)))
-	w.close('}')
+	w.KeyText("program", v.Program)
+	w.KeyText("action", v.Action)
+	w.KeyText("target", v.Target)
+	w.KeyText("rule", v.Rule)
+	w.KeyText("allow_with", v.AllowWith)
+	w.KeyText("opens", v.Opens)
+	w.KeyInt("count", int64(max(v.Count, 1)))
+	w.Close('}')
 }

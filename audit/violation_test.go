@@ -66,9 +66,9 @@ func TestViolationsAreBounded(t *testing.T) {
 }
 
 func TestViolationLeavesUnseenOut(t *testing.T) {
-	w := writer{depth: 3}
+	w := writer{}
 	(&Violation{Kind: "network"}).append(&w)
-	if got, want := string(w.b), `{"kind": "network", "count": 1}`; got != want {
+	if got, want := string(w.B), `{"kind": "network", "count": 1}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

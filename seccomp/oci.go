@@ -4,9 +4,10 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/doc"
 )
 
 // Conditions are the facts by which a profile's includes and excludes are
@@ -17,29 +18,9 @@ type Conditions struct {
 	Kernel [2]int // the running kernel's version and patch level, as {6, 18}
 }
 
-// ProfileError is a profile that cannot be used, and the place in it.
-type ProfileError struct {
-	Profile   string // its name
-	Line, Col int    // counted from 1; Col in bytes
-	Path      string // the field, as "syscalls[3].action"; "" for the whole
-	Err       error
-}
-
-// Error is name, place, field and cause on one line.
-func (e *ProfileError) Error() string {
-	s := e.Profile + ":" + strconv.Itoa(e.Line) + ":" + strconv.Itoa(e.Col) + ": "
-	if e.Path != "" {
-		s += e.Path + ": "
-	}
-	return s + e.Err.Error()
-}
-
-// Unwrap is the cause.
-func (e *ProfileError) Unwrap() error { return e.Err }
-
 // Profile reads a seccomp profile in the OCI runtime's or in Docker's format
 // (https://github.com/opencontainers/runtime-spec, config-linux.md). Docker's
-// conditions are resolved for h. An error is a *ProfileError: what is no JSON,
+// conditions are resolved for h. An error is a *doc.Error: what is no JSON,
 // an unknown or doubled field, a value of the wrong type, an action or an
 // operator that does not exist, a refusal about a call that does not exist,
 // and what sbx does not do: NOTIFY and TRACE, of which it is the supervisor
@@ -58,41 +39,16 @@ func (e *ProfileError) Unwrap() error { return e.Err }
 //     refused, with ENOSYS.
 //   - Architectures other than h.Arch are checked for their spelling and
 //     otherwise passed over: their entries stay shut.
-func Profile(name string, doc []byte, h Conditions) (Filter, error) {
-	f, err := readProfile(name, doc, h)
-	if err == nil {
-		return f, nil
-	}
-	var bad *syntaxError
-	e := &ProfileError{Profile: name, Line: 1, Col: 1, Err: err}
-	var at *fieldError
-	switch {
-	case errors.As(err, &at):
-		e.Path, e.Err = at.path, at.err
-		e.Line, e.Col = place(doc, at.at)
-	case errors.As(err, &bad):
-		e.Err = bad.err
-		e.Line, e.Col = place(doc, bad.at)
-	}
-	return Filter{}, e
-}
-
-// place is the line and column of an offset.
-func place(doc []byte, at int) (line, col int) {
-	before := string(doc[:min(at, len(doc))])
-	return 1 + strings.Count(before, "\n"), at - strings.LastIndexByte(before, '\n')
-}
-
-func readProfile(name string, doc []byte, h Conditions) (Filter, error) {
+func Profile(name string, text []byte, h Conditions) (Filter, error) {
 	if !h.Arch.valid() {
-		return Filter{}, errors.New("no filter can be made for this architecture")
+		return Filter{}, &doc.Error{Name: name, Why: "no filter can be made for this architecture"}
 	}
-	v, err := readJSON(doc)
+	root, err := doc.ParseJSON(name, text)
 	if err != nil {
 		return Filter{}, err
 	}
-	d := document{h: h}
-	f := Filter{Name: name, Default: d.profile(v)}
+	d := document{name: name, h: h}
+	f := Filter{Name: name, Default: d.profile(root)}
 	if d.err != nil {
 		return Filter{}, d.err
 	}

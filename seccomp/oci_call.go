@@ -1,10 +1,11 @@
 package seccomp
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
+
+	"sbx/internal/doc"
 )
 
 // conditions are includes or excludes as written.
@@ -14,22 +15,22 @@ type conditions struct {
 }
 
 // syscall reads one entry of syscalls and, where it applies, adds its rules.
-func (d *document) syscall(path string, entry value) {
+func (d *document) syscall(path string, entry *doc.Node) {
 	var r Rule
-	var act value
+	act := &doc.Node{Pos: entry.Pos}
 	var errno *uint64
 	var includes, excludes *conditions
 	var single bool
-	if entry.kind != '{' {
-		d.fail(entry.at, path, errors.New("want an object"))
+	if entry.Kind != doc.Object {
+		d.fail(entry, path, "want an object")
 		return
 	}
-	d.object(entry, path, func(name, path string, v value) bool {
+	d.object(entry, path, func(name, path string, v *doc.Node) bool {
 		switch name {
 		case "names":
 			r.Calls = append(r.Calls, d.texts(v, path)...)
 		case "name":
-			if v.text != "" {
+			if v.Text != "" {
 				r.Calls, single = append(r.Calls, d.text(v, path)), true
 			}
 		case "action":
@@ -37,7 +38,7 @@ func (d *document) syscall(path string, entry value) {
 		case "errnoRet":
 			errno = d.number(v, path)
 		case "args":
-			d.list(v, path, func(path string, v value) { r.Args = append(r.Args, d.arg(path, v)) })
+			d.list(v, path, func(path string, v *doc.Node) { r.Args = append(r.Args, d.arg(path, v)) })
 		case "comment":
 			r.Why = d.text(v, path)
 		case "includes":
@@ -50,11 +51,11 @@ func (d *document) syscall(path string, entry value) {
 		return true
 	})
 	if len(r.Calls) == 0 || single && len(r.Calls) > 1 {
-		d.fail(entry.at, path, errors.New("want either names or name"))
+		d.fail(entry, path, "want either names or name")
 	}
-	a, err := action(act.text, errno, eperm)
+	a, err := action(act.Text, errno, eperm)
 	if err != nil {
-		d.fail(max(act.at, entry.at), path+".action", err)
+		d.fail(act, path+".action", err.Error())
 	}
 	r.Do = a
 	if r.Why == "" {
@@ -63,7 +64,7 @@ func (d *document) syscall(path string, entry value) {
 	if a.Kind < Log {
 		for _, name := range r.Calls {
 			if !known(name) {
-				d.fail(entry.at, path+".names", errors.New("no system call is named "+strconv.Quote(name)))
+				d.fail(entry, path+".names", "no system call is named "+strconv.Quote(name))
 			}
 		}
 	}
@@ -95,15 +96,15 @@ func (d *document) add(r Rule) {
 
 // arg reads a condition. Of a masked comparison value is the mask, and
 // valueTwo what is left must be.
-func (d *document) arg(path string, entry value) Arg {
+func (d *document) arg(path string, entry *doc.Node) Arg {
 	g := Arg{Wide: true}
 	var v, two uint64
 	var index *uint64
-	if entry.kind != '{' {
-		d.fail(entry.at, path, errors.New("want an object"))
+	if entry.Kind != doc.Object {
+		d.fail(entry, path, "want an object")
 		return g
 	}
-	d.object(entry, path, func(name, path string, val value) bool {
+	d.object(entry, path, func(name, path string, val *doc.Node) bool {
 		n := &v
 		switch name {
 		case "index":
@@ -112,7 +113,7 @@ func (d *document) arg(path string, entry value) Arg {
 		case "op":
 			op, ok := opNamed(d.text(val, path))
 			if !ok {
-				d.fail(val.at, path, errors.New(strconv.Quote(val.text)+" is no comparison"))
+				d.fail(val, path, strconv.Quote(val.Text)+" is no comparison")
 			}
 			g.Op = op
 			return true
@@ -129,10 +130,10 @@ func (d *document) arg(path string, entry value) Arg {
 	})
 	switch {
 	case index == nil || *index > 5:
-		d.fail(entry.at, path+".index", errors.New("want the number of an argument, 0 to 5"))
+		d.fail(entry, path+".index", "want the number of an argument, 0 to 5")
 		return g
 	case g.Op == 0:
-		d.fail(entry.at, path+".op", errors.New("want a comparison"))
+		d.fail(entry, path+".op", "want a comparison")
 	case g.Op == MaskedEqual && v == 0: // true of every value, or of none
 		g = Arg{Wide: true, Op: GreaterEqual}
 	case g.Op == MaskedEqual:
@@ -145,23 +146,23 @@ func (d *document) arg(path string, entry value) Arg {
 }
 
 // conditions reads includes or excludes.
-func (d *document) conditions(v value, path string) *conditions {
+func (d *document) conditions(v *doc.Node, path string) *conditions {
 	var c conditions
-	d.object(v, path, func(name, path string, v value) bool {
+	d.object(v, path, func(name, path string, v *doc.Node) bool {
 		switch name {
 		case "caps":
 			c.caps = d.texts(v, path)
 		case "arches":
 			c.arches = d.texts(v, path)
 		case "minKernel":
-			if !d.is(v, '"', path) {
+			if !d.is(v, doc.String, path) {
 				return true
 			}
-			major, minor, _ := strings.Cut(v.text, ".")
+			major, minor, _ := strings.Cut(v.Text, ".")
 			x, err1 := strconv.ParseUint(major, 10, 16)
 			y, err2 := strconv.ParseUint(minor, 10, 16)
 			if err1 != nil || err2 != nil {
-				d.fail(v.at, path, errors.New("want a kernel's version and patch level, as 4.8"))
+				d.fail(v, path, "want a kernel's version and patch level, as 4.8")
 			}
 			c.kernel = &[2]int{int(x), int(y)}
 		default:

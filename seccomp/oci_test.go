@@ -10,6 +10,8 @@ import (
 
 	docker "github.com/moby/profiles/seccomp"
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/doc"
 )
 
 var here = Conditions{Arch: AMD64, Kernel: [2]int{6, 18}}
@@ -114,8 +116,8 @@ func TestProfile(t *testing.T) {
 
 func TestBadProfiles(t *testing.T) {
 	entry := func(more string) string { return rule(`{"names":["ioctl"],"action":"SCMP_ACT_ALLOW"` + more + `}`) }
-	for doc, want := range map[string]string{
-		``:                                    `p:1:1: the document ends too early`,
+	for text, want := range map[string]string{
+		``:                                    `p: empty document`,
 		`null`:                                `p:1:1: want an object`,
 		`[]`:                                  `p:1:1: want an object`,
 		`{}`:                                  `p:1:1: there is no defaultAction`,
@@ -124,8 +126,8 @@ func TestBadProfiles(t *testing.T) {
 		`{"defaultAction":"SCMP_ACT_NOTIFY"}`: `p:1:18: defaultAction: SCMP_ACT_NOTIFY needs a supervisor of the profile's own, and a filter can have only one: sbx's`,
 		`{"defaultAction":"SCMP_ACT_TRACE"}`:  `p:1:18: defaultAction: SCMP_ACT_TRACE needs a tracer of the profile's own, which sbx does not start`,
 		"{\n \"defaultAction\": \"SCMP_ACT_ALLOW\",\n \"syscall\": []}":     `p:3:2: there is no field "syscall"`,
-		`{"defaultAction":"SCMP_ACT_ALLOW","defaultAction":"SCMP_ACT_LOG"}`: `p:1:35: the name "defaultAction" is there twice`,
-		`{"defaultAction":"SCMP_ACT_ALLOW"}x`:                               `p:1:35: something follows the document's end`,
+		`{"defaultAction":"SCMP_ACT_ALLOW","defaultAction":"SCMP_ACT_LOG"}`: `p:1:35: the key "defaultAction" is there twice`,
+		`{"defaultAction":"SCMP_ACT_ALLOW"}x`:                               `p:1:35: more text after the end of the document`,
 		`{"defaultAction":"SCMP_ACT_ERRNO","defaultErrnoRet":0}`:            `p:1:18: defaultErrnoRet: an errno lies between 1 and 4095`,
 		`{"defaultAction":"SCMP_ACT_ERRNO","defaultErrnoRet":-1}`:           `p:1:53: defaultErrnoRet: want a whole number from 0 to 18446744073709551615`,
 		`{"defaultAction":"SCMP_ACT_ERRNO","defaultErrnoRet":1e0}`:          `p:1:53: defaultErrnoRet: want a whole number from 0 to 18446744073709551615`,
@@ -154,25 +156,25 @@ func TestBadProfiles(t *testing.T) {
 		entry(`,"includes":{"minKernel":"new"}`):                    `p:1:116: syscalls[0].includes.minKernel: want a kernel's version and patch level, as 4.8`,
 		entry(`,"includes":{"cap":[]}`):                             `p:1:104: syscalls[0].includes: there is no field "cap"`,
 		entry(`,"excludes":[]`):                                     `p:1:103: syscalls[0].excludes: want an object`,
-		`{"defaultAction":"a` + "\x01" + `"}`:                       `p:1:20: a control character stands in a string`,
-		`{"defaultAction":"` + "\xff" + `"}`:                        `p:1:19: the document is not valid UTF-8`,
-		`{"defaultAction":"\x"}`:                                    `p:1:19: there is no such escape sequence`,
-		`{"defaultAction":"\ud83d"}`:                                `p:1:19: half a character is escaped`,
-		`{"defaultAction":"\u00"}`:                                  `p:1:19: want four hexadecimal digits`,
-		`{"defaultAction":"`:                                        `p:1:19: the document ends within a string`,
-		`{"defaultAction":01}`:                                      `p:1:19: want a comma or the object's end`,
-		`{"defaultAction":tru}`:                                     `p:1:18: want a value`,
-		`{"defaultAction":-}`:                                       `p:1:19: want a digit`,
-		`{"defaultAction" "x"}`:                                     `p:1:18: want a colon`,
-		`{defaultAction:"x"}`:                                       `p:1:2: want a name in quotes`,
-		`[1,]`:                                                      `p:1:4: want a value`,
-		strings.Repeat("[", 40):                                     `p:1:33: values are nested more than 32 deep`,
-		strings.Repeat(" ", 1<<20) + `{}`:                           `p:1:1: the document is longer than 1 MiB`,
+		`{"defaultAction":"a` + "\x01" + `"}`:                       `p:1:20: a control character in a string must be written as an escape`,
+		`{"defaultAction":"` + "\xff" + `"}`:                        `p:1:19: not valid UTF-8`,
+		`{"defaultAction":"\x"}`:                                    `p:1:19: unknown escape in a string`,
+		`{"defaultAction":"\ud83d"}`:                                `p:1:19: half of a surrogate pair`,
+		`{"defaultAction":"\u00"}`:                                  `p:1:19: want four hexadecimal digits after \u`,
+		`{"defaultAction":"`:                                        `p:1:18: the string is not closed`,
+		`{"defaultAction":01}`:                                      `p:1:18: a number cannot begin with 0`,
+		`{"defaultAction":tru}`:                                     `p:1:18: want a value, got "tru"`,
+		`{"defaultAction":-}`:                                       `p:1:18: want a digit after -`,
+		`{"defaultAction" "x"}`:                                     `p:1:18: want : after the key "defaultAction", got "\""`,
+		`{defaultAction:"x"}`:                                       `p:1:2: want a key in double quotes, got "d"`,
+		`[1,]`:                                                      `p:1:4: no comma may stand before ]`,
+		strings.Repeat("[", 40):                                     `p:1:33: nested more than 32 deep`,
+		strings.Repeat(" ", 1<<20) + `{}`:                           `p: larger than 1 MiB`,
 	} {
-		f, err := Profile("p", []byte(doc), here)
-		var bad *ProfileError
+		f, err := Profile("p", []byte(text), here)
+		var bad *doc.Error
 		if !errors.As(err, &bad) || len(f.Rules) != 0 || err.Error() != want {
-			t.Errorf("%.80q:\n have %v\n want %s", doc, err, want)
+			t.Errorf("%.80q:\n have %v\n want %s", text, err, want)
 		}
 	}
 	if _, err := Profile("p", []byte(`{"defaultAction":"SCMP_ACT_ALLOW"}`), Conditions{}); err == nil {
@@ -183,7 +185,7 @@ func TestBadProfiles(t *testing.T) {
 // What Profile accepts compiles, to a program of the kernel's length or an
 // error, and never opens a side door.
 func FuzzProfile(f *testing.F) {
-	doc, err := json.Marshal(docker.DefaultProfile())
+	standard, err := json.Marshal(docker.DefaultProfile())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -191,17 +193,17 @@ func FuzzProfile(f *testing.F) {
 	if err != nil || len(kept) == 0 {
 		f.Fatalf("the corpus is empty (%v)", err)
 	}
-	f.Add(doc)
-	f.Fuzz(func(t *testing.T, doc []byte) {
-		profile, err := Profile("p", doc, here)
+	f.Add(standard)
+	f.Fuzz(func(t *testing.T, text []byte) {
+		profile, err := Profile("p", text, here)
 		if err != nil {
-			var bad *ProfileError
-			if !errors.As(err, &bad) || bad.Line < 1 || bad.Col < 1 || bad.Col > len(doc)+1 {
-				t.Fatalf("an error without a place: %v", err)
+			var bad *doc.Error
+			if !errors.As(err, &bad) || bad.Pos.Col > len(text)+1 {
+				t.Fatalf("an error of another document: %v", err)
 			}
 			return
 		}
-		if !json.Valid(doc) {
+		if !json.Valid(text) {
 			t.Fatal("what is no JSON was read")
 		}
 		p, err := Program(WithSideDoors(profile, Options{Unix: true}), AMD64)

@@ -92,8 +92,8 @@ func groups6(s string, last bool) (b []byte, ok bool) {
 			ok := parse4(group, four[:])
 			return append(b, four[:]...), ok
 		}
-		r, ok := hexRune([]byte(group), 0, len(group))
-		if !ok || group == "" || len(group) > 4 {
+		r, err := strconv.ParseUint(group, 16, 16)
+		if err != nil || len(group) > 4 {
 			return nil, false
 		}
 		b = append(b, byte(r>>8), byte(r))

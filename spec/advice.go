@@ -3,6 +3,8 @@ package spec
 import (
 	"slices"
 	"unicode/utf8"
+
+	"sbx/internal/doc"
 )
 
 // Line is a field with a list for its value, as a document has it.
@@ -12,7 +14,7 @@ func Line(f Field, list []string) string {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = appendString(b, s)
+		b = doc.AppendString(b, s)
 	}
 	return string(append(b, ']'))
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"sbx/internal/doc"
 )
 
 func TestAgentFile(t *testing.T) {
@@ -81,7 +83,7 @@ func TestAgentFileRefused(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"\xEF\xBB\xBF---\n---\n", "a.md:1:1: begins with a byte order mark"},
 		{"---\nname: \xff\n---\n", "a.md:2:7: not valid UTF-8"},
-		{strings.Repeat("a", maxBytes+1), "a.md: larger than 1 MiB"},
+		{strings.Repeat("a", doc.MaxBytes+1), "a.md: larger than 1 MiB"},
 		{"---\nname: a\n", "a.md:1:1: the front matter that begins here has no end"},
 		{"---\nname: a\n--- # end\n", "a.md:1:1: the front matter that begins here has no end"},
 		{"\n---\nname: a\n---\n", "a.md:2:1: front matter begins on the first line of a file"},
@@ -150,7 +152,7 @@ func TestAgentFileSpec(t *testing.T) {
 // The largest file is answered in time, whatever way it is bad.
 func TestFrontMatterInTime(t *testing.T) {
 	for _, line := range []string{"a: b: c\n", "tool: b: c\n", "\"a\": b: c\n", "prose\n", "\n", "- [a\n", "\"\n"} {
-		text := []byte("---\nx: y: z\n" + strings.Repeat(line, (maxBytes-100)/len(line)) + "tools: Read\n---\n")
+		text := []byte("---\nx: y: z\n" + strings.Repeat(line, (doc.MaxBytes-100)/len(line)) + "tools: Read\n---\n")
 		best := time.Hour
 		for range 3 {
 			start := time.Now()

@@ -8,7 +8,7 @@ func (r *Resolved) At(f Field) string {
 	if r.Spec == nil {
 		return ""
 	}
-	return r.Spec.Source.place(r.Spec.node().lookUp(f))
+	return r.Spec.Source.place(lookUp(r.Spec.node(), f))
 }
 
 // place is where a node of the document stands, as "spec.json:4:12"; "" where
@@ -32,7 +32,7 @@ func (s *SandboxSpec) Asked() []Field {
 	root := s.node()
 	var asked []Field
 	for _, f := range fields {
-		if root.lookUp(f.Field) != nil {
+		if lookUp(root, f.Field) != nil {
 			asked = append(asked, f.Field)
 		}
 	}
@@ -42,7 +42,7 @@ func (s *SandboxSpec) Asked() []Field {
 // Text is field's value as the document writes it, as JSON; "" where it is not
 // set.
 func (s *SandboxSpec) Text(f Field) string {
-	n := s.node().lookUp(f)
+	n := lookUp(s.node(), f)
 	if n == nil {
 		return ""
 	}
@@ -55,7 +55,7 @@ func (s *SandboxSpec) Text(f Field) string {
 // Names are the member names of field's value, without the values: what a
 // record may say of environment.set.
 func (s *SandboxSpec) Names(f Field) []string {
-	n := s.node().lookUp(f)
+	n := lookUp(s.node(), f)
 	if n == nil {
 		return nil
 	}

@@ -3,15 +3,17 @@ package spec
 import (
 	"strconv"
 	"strings"
+
+	"sbx/internal/doc"
 )
 
 // Decode reads one document. Its name says what it is: .yaml and .yml are YAML,
 // .json is JSON; any other is JSON where it begins with "{". The error is a
 // *DecodeError and names the first thing that is wrong.
 func Decode(name string, b []byte) (*SandboxSpec, error) {
-	parse := ParseYAML
+	parse := doc.ParseYAML
 	if isJSON(name, b) {
-		parse = ParseJSON
+		parse = doc.ParseJSON
 	}
 	root, err := parse(name, b)
 	if err != nil {

@@ -239,11 +239,7 @@ func TestDecodeErrors(t *testing.T) {
 // A DecodeError is a Problem for those who print and record.
 func TestDecodeErrorAsProblem(t *testing.T) {
 	_, err := Decode("spec.json", []byte("{\n \"max_turn\": 1}"))
-	var d *DecodeError
-	if !errors.As(err, &d) {
-		t.Fatalf("%T", err)
-	}
-	p := d.Problem()
+	p := AsProblems(err)[0]
 	if got, want := p.Error(), "max_turn (spec.json:2:2): cannot read the spec: unknown field (did you mean max_turns?)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

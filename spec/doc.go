@@ -13,8 +13,8 @@
 //
 // The package knows nothing of mechanisms: it asks the kernel only for the
 // bytes of a document (Read, ReadFD) and, through Paths, for the links on the
-// paths that a document names. Parsing, decoding, canonical JSON and Resolve
-// are pure; tests feed them bytes and maps.
+// paths that a document names. Decoding and Resolve are pure; tests feed them bytes
+// and maps. Package internal/doc reads JSON and YAML into the tree that is decoded.
 //
 // What always holds:
 //
@@ -28,7 +28,5 @@
 //   - Any input of up to 1 MiB is answered within 100 ms.
 //
 // The package runs at the start of every sandbox. It imports only small parts
-// of the standard library and does nothing at package initialization; the
-// readers of JSON and YAML are its own for that reason, and well-known
-// libraries are their oracles in the tests.
+// of the standard library and does nothing at package initialization.
 package spec

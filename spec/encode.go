@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"sbx/internal/doc"
 )
 
 // Node is the document: as it was read or, for a spec made in Go, as it would
@@ -52,7 +54,7 @@ func sizeNode(b Bytes) *Node    { return intNode(int(b)) }
 func wordNode[E interface{ String() string }](e E) *Node { return stringNode(e.String()) }
 
 func floatNode(f float64) *Node {
-	return &Node{Kind: Number, Text: string(appendNumber(nil, f))}
+	return &Node{Kind: Number, Text: string(doc.AppendNumber(nil, f))}
 }
 
 // durationNode writes the largest unit that divides d, or seconds where none

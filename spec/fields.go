@@ -2,7 +2,6 @@ package spec
 
 import (
 	"slices"
-	"strings"
 )
 
 // FieldInfo describes one leaf field of the spec.
@@ -50,14 +49,4 @@ var fields = []FieldInfo{
 	{"best_effort", "list of fields", "fields that may be enforced less than asked; * for all", false},
 	{"require_available", "true or false", "false is the same as best_effort: [\"*\"]", false},
 	{"agent", "claude, codex, gemini or none", "the agent; absent: told from the command's name", false},
-}
-
-// lookUp returns the node of a field, or nil where the document has none.
-func (n *Node) lookUp(f Field) *Node {
-	outer, inner, nested := strings.Cut(string(f), ".")
-	n = n.Get(outer)
-	if nested {
-		n = n.Get(inner)
-	}
-	return n
 }

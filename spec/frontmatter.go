@@ -3,6 +3,8 @@ package spec
 import (
 	"slices"
 	"strings"
+
+	"sbx/internal/doc"
 )
 
 // Front matter is the YAML between a first line "---" and the next such line;
@@ -30,10 +32,10 @@ type front struct {
 // readFront finds and reads the front matter of b. Places count from the
 // file's first line.
 func readFront(name string, b []byte) (front, error) {
-	if err := checkBytes(name, b); err != nil {
+	if err := doc.Check(name, b); err != nil {
 		return front{}, err
 	}
-	f := front{root: &Node{Kind: Object, Pos: Pos{1, 1}}}
+	f := front{root: &Node{Kind: Object, Pos: Pos{Line: 1, Col: 1}}}
 	found, err := f.find(name, b)
 	if err != nil {
 		return front{}, err
@@ -58,13 +60,13 @@ func (f *front) find(name string, b []byte) (bool, error) {
 	key, isKey := keyOf(line, frontKeys)
 	switch {
 	case isMarker(line) && first > 0:
-		return false, errorAt(name, b, first, "front matter begins on the first line of a file")
+		return false, doc.ErrorAt(name, b, first, "front matter begins on the first line of a file")
 	case isKey && slices.Contains(frontKeys, key):
-		err := errorAt(name, b, first, "want a line --- above the front matter")
+		err := doc.ErrorAt(name, b, first, "want a line --- above the front matter")
 		err.Help = "a text that is no front matter cannot begin with " + key + ":"
 		return false, err
 	case !isMarker(line) && strings.HasPrefix(line, "---") && strings.Trim(line, "- \t") != "":
-		return false, errorAt(name, b, first, "want a line of --- alone, got "+quote(cut(line)))
+		return false, doc.ErrorAt(name, b, first, "want a line of --- alone, got "+quote(cut(line)))
 	case !isMarker(line):
 		return false, nil
 	}
@@ -77,7 +79,7 @@ func (f *front) find(name string, b []byte) (bool, error) {
 		}
 		i = after
 	}
-	err := errorAt(name, b, first, "the front matter that begins here has no end")
+	err := doc.ErrorAt(name, b, first, "the front matter that begins here has no end")
 	err.Help = "end it with a line ---"
 	return false, err
 }

@@ -160,7 +160,7 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 		case m.parent.AccessMode != WorkspaceWrite:
 			m.in.listed = true
 		case child == nil:
-			return &Node{Kind: String, Text: ReadOnly.String(), Pos: m.child.node().lookUp("filesystem.write").Pos, In: m.child.Source.Name}
+			return &Node{Kind: String, Text: ReadOnly.String(), Pos: lookUp(m.child.node(), "filesystem.write").Pos, In: m.child.Source.Name}
 		}
 	case "network.mode", "network.allow":
 		if child == nil && m.ownNetwork() {

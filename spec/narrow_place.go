@@ -20,7 +20,7 @@ func (s *Source) folder(in *Inputs) string {
 
 // field is the placed node of a field, nil where the document does not set it.
 func (p *placer) field(f Field, in *Inputs) *Node {
-	n := p.doc.node().lookUp(f)
+	n := lookUp(p.doc.node(), f)
 	if n == nil {
 		return nil
 	}
@@ -122,9 +122,9 @@ func (p *placer) name(n *Node) string {
 // hideDropped hides the targets of the parent's mounts that the child's list
 // leaves out: what lies beneath them on the host was never in view.
 func (m *merger) hideDropped(hide *Node) *Node {
-	list := m.child.node().lookUp("filesystem.mounts")
+	list := lookUp(m.child.node(), "filesystem.mounts")
 	if list == nil && m.tree.Abs != "" {
-		list = m.child.node().lookUp("sandbox.root")
+		list = lookUp(m.child.node(), "sandbox.root")
 	}
 	if list == nil {
 		return hide

@@ -133,7 +133,7 @@ func (o *order) workingDir() {
 	}
 	o.startsInView()
 	base := p.Real
-	if n := o.c.Spec.node().lookUp("working_dir"); o.inside && n != nil && n.Pos.Line == 0 {
+	if n := lookUp(o.c.Spec.node(), "working_dir"); o.inside && n != nil && n.Pos.Line == 0 {
 		return // the current folder of a program inside, wherever that is
 	}
 	switch {

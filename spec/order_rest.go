@@ -36,8 +36,8 @@ func (o *order) network() {
 // item refuses one item of a list; where is where the parent says so.
 func (o *order) item(f Field, i int, asked, has, where string) {
 	at := item(f, i)
-	on := o.c.Spec.Source.place(o.c.Spec.node().lookUp(f))
-	if n := o.c.Spec.node().lookUp(f); n != nil && i < len(n.Items) {
+	on := o.c.Spec.Source.place(lookUp(o.c.Spec.node(), f))
+	if n := lookUp(o.c.Spec.node(), f); n != nil && i < len(n.Items) {
 		on = o.c.Spec.Source.place(n.Items[i])
 	}
 	why := "the parent has " + orElse(has, "none")

@@ -3,6 +3,8 @@ package spec
 import (
 	"slices"
 	"strings"
+
+	"sbx/internal/doc"
 )
 
 // Files of other programs hold keys of sbx's beside keys that are not, and
@@ -15,7 +17,7 @@ import (
 // ownKeys is the object of those members of b[start:end] that keys names.
 // Places count from the beginning of b.
 func ownKeys(name string, b []byte, start, end int, keys []string) (*Node, []Warning, error) {
-	own := &Node{Kind: Object, Pos: Pos{1, 1}}
+	own := &Node{Kind: Object, Pos: Pos{Line: 1, Col: 1}}
 	if contentAt(string(b[:end]), start) == end {
 		return own, nil, nil
 	}
@@ -61,9 +63,8 @@ func placeOf(name string, p Pos) string { return (&DecodeError{Name: name, Pos: 
 
 // parseFrom reads b[start:end] as YAML, with the places that it has in b.
 func parseFrom(name string, b []byte, start, end int) (*Node, error) {
-	l := newLocator(b)
-	above := strings.Repeat("\n", l.at(start).Line-1)
-	return ParseYAML(name, append([]byte(above), b[start:end]...))
+	above := strings.Repeat("\n", doc.PosAt(b, start).Line-1)
+	return doc.ParseYAML(name, append([]byte(above), b[start:end]...))
 }
 
 // pieces reads what is no YAML as a whole.
@@ -80,7 +81,7 @@ type pieces struct {
 // YAML, and stays the answer where the lines could hide a key of sbx's.
 func inPieces(name string, b []byte, start, end int, keys []string, why error) (*Node, error) {
 	s := string(b[:end])
-	p := pieces{name: name, b: b, keys: keys, whole: &Node{Kind: Object, Pos: Pos{1, 1}}, from: -1}
+	p := pieces{name: name, b: b, keys: keys, whole: &Node{Kind: Object, Pos: Pos{Line: 1, Col: 1}}, from: -1}
 	first := contentAt(s, start)
 	column := indentOf(s[first:])
 	for i := first; i < end; {
@@ -118,17 +119,15 @@ func (p *pieces) cut(to int) error {
 	case p.from < 0, !own && (keyMeant(p.key, p.keys) == "" || len(p.whole.Members) > few):
 		return nil
 	case own && p.whole.Get(p.key) != nil:
-		return errorAt(p.name, p.b, p.from, "the key "+quote(p.key)+" is there twice")
+		return doc.ErrorAt(p.name, p.b, p.from, "the key "+quote(p.key)+" is there twice")
 	case !own:
-		l := newLocator(p.b)
-		at := l.at(p.from)
+		at := doc.PosAt(p.b, p.from)
 		p.whole.Members = append(p.whole.Members, Member{Key: p.key, KeyPos: at, Value: &Node{Kind: Null, Pos: at}})
 		return nil
 	}
 	if all := p.key + ": *"; p.key == "tools" && strings.TrimSpace(string(p.b[p.from:to])) == all {
 		// No YAML, and what agents take for every tool.
-		l := newLocator(p.b)
-		p.whole.Members = append(p.whole.Members, Member{Key: p.key, KeyPos: l.at(p.from), Value: &Node{Kind: String, Text: "*", Pos: l.at(p.from + len(all) - 1)}})
+		p.whole.Members = append(p.whole.Members, Member{Key: p.key, KeyPos: doc.PosAt(p.b, p.from), Value: &Node{Kind: String, Text: "*", Pos: doc.PosAt(p.b, p.from+len(all)-1)}})
 		return nil
 	}
 	n, err := parseFrom(p.name, p.b, p.from, to)
@@ -136,7 +135,7 @@ func (p *pieces) cut(to int) error {
 		return err
 	}
 	if len(n.Members) == 0 || n.Members[0].Key != p.key {
-		return errorAt(p.name, p.b, p.from, "want "+p.key+": and its value")
+		return doc.ErrorAt(p.name, p.b, p.from, "want "+p.key+": and its value")
 	}
 	p.whole.Members = append(p.whole.Members, n.Members[0])
 	return nil
@@ -169,6 +168,9 @@ func contentAt(s string, i int) int {
 	}
 	return len(s)
 }
+
+func isWhite(c byte) bool { return c == ' ' || c == '\t' }
+func isBreak(c byte) bool { return c == '\n' || c == '\r' }
 
 func isBlank(line string) bool { return indentOf(line) == len(line) }
 

@@ -83,14 +83,14 @@ func (ps Problems) one() error {
 func AsProblems(err error) Problems {
 	var all Problems
 	var one *Problem
-	var doc *DecodeError
+	var bad *DecodeError
 	switch {
 	case errors.As(err, &all):
 		return all
 	case errors.As(err, &one):
 		return Problems{one}
-	case errors.As(err, &doc):
-		return Problems{doc.Problem()}
+	case errors.As(err, &bad):
+		return Problems{{Field: Field(bad.Field), On: bad.On(), Do: "read the spec", Why: bad.Reason(), Help: bad.Help}}
 	}
 	return Problems{{Do: "go on", Why: err.Error()}}
 }

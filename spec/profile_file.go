@@ -1,6 +1,10 @@
 package spec
 
-import "strings"
+import (
+	"strings"
+
+	"sbx/internal/doc"
+)
 
 // ProfilesFile is a document of profiles as it was read: the built-in one, the
 // user's or a project's.
@@ -47,9 +51,9 @@ const Own = "own"
 // DecodeProfiles reads a document of profiles, YAML or JSON by its name. The
 // error is a *DecodeError.
 func DecodeProfiles(name string, b []byte) (*ProfilesFile, error) {
-	parse := ParseYAML
+	parse := doc.ParseYAML
 	if isJSON(name, b) {
-		parse = ParseJSON
+		parse = doc.ParseJSON
 	}
 	root, err := parse(name, b)
 	if err != nil {

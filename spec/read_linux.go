@@ -3,6 +3,8 @@ package spec
 import (
 	"errors"
 	"syscall"
+
+	"sbx/internal/doc"
 )
 
 // Read reads the document at path: a file, or a FIFO until its writers close
@@ -52,7 +54,7 @@ func ReadFD(fd int, name string) ([]byte, error) {
 		return nil, &DecodeError{Name: name, Why: "is a folder, not a spec"}
 	}
 	size := 4096
-	if st.Mode&syscall.S_IFMT == syscall.S_IFREG && st.Size < maxBytes {
+	if st.Mode&syscall.S_IFMT == syscall.S_IFREG && st.Size < doc.MaxBytes {
 		size = int(st.Size) + 1 // the end shows in the first read
 	}
 	b := make([]byte, 0, size)
@@ -68,7 +70,7 @@ func ReadFD(fd int, name string) ([]byte, error) {
 		if n == 0 {
 			return b, nil
 		}
-		if b = b[:len(b)+n]; len(b) > maxBytes {
+		if b = b[:len(b)+n]; len(b) > doc.MaxBytes {
 			return nil, &DecodeError{Name: name, Why: "larger than 1 MiB"}
 		}
 	}

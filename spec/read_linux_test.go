@@ -7,11 +7,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"sbx/internal/doc"
 )
 
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
-	for _, size := range []int{0, 1, 4095, 4096, 4097, 100000, maxBytes} {
+	for _, size := range []int{0, 1, 4095, 4096, 4097, 100000, doc.MaxBytes} {
 		want := bytes.Repeat([]byte{'x'}, size)
 		path := filepath.Join(dir, "f")
 		if err := os.WriteFile(path, want, 0o600); err != nil {
@@ -26,7 +28,7 @@ func TestRead(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	dir := t.TempDir()
 	big := filepath.Join(dir, "big")
-	if err := os.WriteFile(big, make([]byte, maxBytes+1), 0o600); err != nil {
+	if err := os.WriteFile(big, make([]byte, doc.MaxBytes+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("loop", filepath.Join(dir, "loop")); err != nil {
@@ -60,7 +62,7 @@ func TestReadFIFO(t *testing.T) {
 		want string
 	}{
 		{10000, ""},
-		{maxBytes + 100000, "larger than 1 MiB"},
+		{doc.MaxBytes + 100000, "larger than 1 MiB"},
 	} {
 		done := make(chan error, 1)
 		go func() { // ends with EPIPE where the reader has had enough

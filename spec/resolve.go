@@ -85,7 +85,7 @@ func (r *resolver) note(f Field, text string) {
 // it is in none.
 func (r *resolver) at(f Field) string {
 	name, item, indexed := strings.Cut(string(f), "[")
-	n := r.spec.node().lookUp(Field(name))
+	n := lookUp(r.spec.node(), Field(name))
 	if n != nil && indexed {
 		index, member, _ := strings.Cut(item, "]")
 		i, err := strconv.Atoi(index)
@@ -182,14 +182,14 @@ func (r *resolver) notYet() {
 	root := r.spec.Node()
 	for i := range fields {
 		f := &fields[i]
-		n := root.lookUp(f.Field)
+		n := lookUp(root, f.Field)
 		if n == nil {
 			continue
 		}
 		asks := f.Later
 		switch f.Field {
 		case "network.mode":
-			asks = n.Text == "allow" && root.lookUp("network.allow") == nil // whose row says it
+			asks = n.Text == "allow" && lookUp(root, "network.allow") == nil // whose row says it
 		case "network.listen":
 			asks = len(n.Items) > 0 // an empty list denies and offers nothing
 		}

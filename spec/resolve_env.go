@@ -97,7 +97,7 @@ func (r *Resolved) passes(name, value string, own func(string) bool) bool {
 
 // setOrder is the names of environment.set, in the document's order.
 func (s *SandboxSpec) setOrder() []string {
-	set := s.Node().lookUp("environment.set")
+	set := lookUp(s.Node(), "environment.set")
 	if set == nil {
 		return nil
 	}

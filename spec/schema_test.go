@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"sbx/internal/doc"
 )
 
 func compileSchema(t testing.TB) *jsonschema.Schema {
@@ -136,7 +138,7 @@ func TestSchemaAgreesOnMutations(t *testing.T) {
 	for _, name := range append(files(t, "*/*.json"), files(t, "good/*.yaml")...) {
 		text := string(read(t, name))
 		if filepath.Ext(name) == ".yaml" {
-			n, err := ParseYAML(name, []byte(text))
+			n, err := doc.ParseYAML(name, []byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -231,7 +233,7 @@ func FuzzSchema(f *testing.F) {
 		all := Fields()
 		outer, inner, nested := strings.Cut(string(all[int(field)%len(all)].Field), ".")
 		var text []byte
-		text = appendString(text, s)
+		text = doc.AppendString(text, s)
 		if bytes.ContainsRune(text, '\uFFFD') || len(s) > 100 || strings.ContainsAny(s, "0123456789") && len(s) > 30 {
 			return // not what patterns count
 		}

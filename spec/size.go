@@ -195,3 +195,7 @@ func wholeNumber(text string) (v int64, ok bool) {
 	}
 	return v, true
 }
+
+func leadingDigits(s string) string {
+	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
+}

@@ -1,5 +1,7 @@
 package spec
 
+import "sbx/internal/doc"
+
 // workshopKeys are the keys of a workshop's file that concern sbx.
 var workshopKeys = []string{"sandbox"}
 
@@ -10,7 +12,7 @@ var workshopKeys = []string{"sandbox"}
 // Resolve refuses one that is not there or leaves it. The error is a
 // *DecodeError.
 func DecodeWorkshop(name string, text []byte) (*SandboxSpec, []Warning, error) {
-	if err := checkBytes(name, text); err != nil {
+	if err := doc.Check(name, text); err != nil {
 		return nil, nil, err
 	}
 	root, warns, err := ownKeys(name, text, 0, len(text), workshopKeys)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"sbx/seccomp"
+	"sbx/spec"
 )
 
 // Backing is how sbx runs a command through another tool: the tool is the one
@@ -104,4 +105,28 @@ func NeedsOf(name string) (version string, image, ok bool) {
 func (w *wrapper) supervisedLacks() []Lack {
 	protects := slices.ContainsFunc(w.plan.Enforcement, func(e Enforcement) bool { return e.Field == FieldProtected })
 	return slices.DeleteFunc(slices.Clone(w.without), func(l Lack) bool { return (w.a.Supervised || !protects) && l.Field == FieldProtected })
+}
+
+// listings are the folders that a tool may be told name by name. One of the system's
+// with many names (/etc, as root) is left out: a mount for each would make the line
+// ten times as long and slow, so that its secrets are masked, as masked says.
+func (w *wrapper) listings() []Listing {
+	h, r := w.a.Host, w.a.Resolved
+	return slices.DeleteFunc(slices.Clone(h.Listing), func(l Listing) bool {
+		holds := func(s Found) bool { return s.Kind != Dir && parent(s.Path) == l.Dir }
+		aim := func(m spec.MountAt) bool { return under(m.Target, l.Dir) }
+		hides := func(p spec.Path) bool { return under(p.Real, l.Dir) || under(p.Abs, l.Dir) }
+		return len(l.Entries) > fewEntries && !under(l.Dir, h.Home) && slices.ContainsFunc(h.Secrets, holds) &&
+			!slices.ContainsFunc(r.Mounts, aim) && !slices.ContainsFunc(r.Hide, hides)
+	})
+}
+
+// masked tells of secrets that are hidden by a mount on the file itself.
+func (w *wrapper) masked() {
+	secret := func(path string) bool {
+		return slices.ContainsFunc(w.a.Host.Secrets, func(s Found) bool { return s.Real == path })
+	}
+	if !w.a.Supervised && w.name != nameSbx && slices.ContainsFunc(w.plan.Watch.Masked, secret) {
+		w.note(Lack{FieldSecrets, "some hidden files are masked, each by a mount on it: one that the host replaces shows"})
+	}
 }

@@ -61,8 +61,8 @@ func (b *builder) covers() []cover {
 	}
 	name := func(path string, f spec.Field) {
 		dir := parent(path)
-		if dir == "/" || !b.hideable(dir) {
-			return
+		if dir == "/" || !b.hideable(dir) || b.h.Overlay.State == No && b.h.listing(dir) == nil {
+			return // where nothing can be laid over the folder the file itself is masked
 		}
 		c, n := at(dir, f), path[len(dir):]
 		switch i := b.onTop(path); {

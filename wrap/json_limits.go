@@ -4,45 +4,43 @@ func (w *printer) limits(l *Limits) {
 	if !l.Any() {
 		return
 	}
-	w.key("limits")
-	w.open('{')
+	w.Key("limits")
+	w.Open('{')
 	for _, n := range []struct {
 		key string
 		v   int64
 	}{{"open_files", int64(l.Files)}, {"file_size", int64(l.FileSize)}, {"processes", int64(l.Procs)}, {"watched_memory", l.Memory}} {
 		if n.v != 0 {
-			w.num(n.key, n.v)
+			w.KeyInt(n.key, n.v)
 		}
 	}
 	if l.Timeout != 0 {
-		w.text("timeout", l.Timeout.String())
+		w.KeyText("timeout", l.Timeout.String())
 	}
 	if len(l.Groups) > 0 {
-		w.key("groups")
-		w.open('[')
+		w.Key("groups")
+		w.Open('[')
 		for i := range l.Groups {
-			w.item()
+			w.Item()
 			w.group(&l.Groups[i])
 		}
-		w.close(']')
+		w.Close(']')
 	}
-	w.close('}')
+	w.Close('}')
 }
 
 func (w *printer) group(g *Group) {
-	w.flat = true
-	w.open('{')
-	w.num("version", int64(g.Version))
-	w.text("in", g.Dir)
+	w.OpenFlat('{')
+	w.KeyInt("version", int64(g.Version))
+	w.KeyText("in", g.Dir)
 	w.list("controllers", names(g.Controllers))
 	w.list("enable", names(g.Enable))
-	w.flag("leaf", g.Leaf)
-	w.flag("soft", g.Soft)
+	w.KeyFlag("leaf", g.Leaf)
+	w.KeyFlag("soft", g.Soft)
 	for _, s := range g.Write {
-		w.text(s.File, s.Value)
+		w.KeyText(s.File, s.Value)
 	}
-	w.close('}')
-	w.flat = false
+	w.Close('}')
 }
 
 func names(l []Controller) []string {

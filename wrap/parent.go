@@ -3,6 +3,7 @@ package wrap
 import (
 	"slices"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -103,14 +104,14 @@ func (b *builder) isSecret(path string) bool { return isSecret(path, b.h.Home, b
 
 // AppendJSON writes p as ParseParent reads it.
 func (p *Parent) AppendJSON(dst []byte) []byte {
-	w := &printer{b: dst, flat: true}
-	w.open('{')
-	w.num("version", 1)
+	w := &printer{doc.Writer{B: dst}}
+	w.Open('{')
+	w.KeyInt("version", 1)
 	if p.AccessMode != spec.AccessUnset {
-		w.text("access_mode", p.AccessMode.String())
+		w.KeyText("access_mode", p.AccessMode.String())
 	}
-	w.text("network", p.Network.String())
-	w.flag("visible", p.Visible)
+	w.KeyText("network", p.Network.String())
+	w.KeyFlag("visible", p.Visible)
 	w.list("writable", p.Writable)
 	w.list("read", p.Read)
 	w.list("hidden", p.Hidden)
@@ -118,17 +119,17 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	w.list("allowed", p.Allowed)
 	w.list("opened", p.Opened)
 	if p.Root != "" {
-		w.text("root", p.Root)
+		w.KeyStr("root", p.Root)
 	}
 	if p.Agent != 0 {
-		w.text("agent", p.Agent.String())
+		w.KeyText("agent", p.Agent.String())
 	}
-	w.flag("confined", p.Confined)
-	w.flag("free", p.Free)
+	w.KeyFlag("confined", p.Confined)
+	w.KeyFlag("free", p.Free)
 	p.appendLimits(w)
 	p.appendSpec(w)
-	w.close('}')
-	return append(w.b, '\n')
+	w.Close('}')
+	return append(w.B, '\n')
 }
 
 // ParseParent reads what an outer sandbox left; ok is false for what this

@@ -36,15 +36,15 @@ func (b *builder) tellLimits(p *Parent) {
 
 func (p *Parent) appendLimits(w *printer) {
 	if p.Memory > 0 {
-		w.num("memory", p.Memory)
-		w.flag("sockets_apart", p.SocketsApart)
+		w.KeyInt("memory", p.Memory)
+		w.KeyFlag("sockets_apart", p.SocketsApart)
 	}
 	if p.CPUs > 0 {
-		w.key("cpus")
-		w.b = strconv.AppendFloat(w.b, p.CPUs, 'g', -1, 64)
+		w.Key("cpus")
+		w.B = strconv.AppendFloat(w.B, p.CPUs, 'g', -1, 64)
 	}
 	if p.PIDs > 0 {
-		w.num("pids", p.PIDs)
+		w.KeyInt("pids", p.PIDs)
 	}
 }
 

@@ -112,12 +112,12 @@ func (p *Parent) listed(list string) []*spec.Node {
 
 // appendSpec writes what tellSpec gathered.
 func (p *Parent) appendSpec(w *printer) {
-	w.text("working_dir", p.Dir)
-	w.flag("system", p.System)
+	w.KeyText("working_dir", p.Dir)
+	w.KeyFlag("system", p.System)
 	w.list("private", p.Private)
 	if p.asked != nil && len(p.asked.Members) > 0 {
-		w.key("asked")
-		w.b = p.asked.AppendJSON(w.b, nil)
+		w.Key("asked")
+		w.B = p.asked.AppendJSON(w.B, nil)
 	}
 }
 

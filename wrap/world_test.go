@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -129,7 +130,7 @@ func (w *world) line(line string) {
 	case "group": // group CONTROLLER VERSION DIR [enable] [leaf] [swap], or group CONTROLLER no WHY
 		w.group(first, more)
 	case "parent": // what an outer sandbox holds, as its file says it
-		n, err := spec.ParseJSON("parent", []byte(rest))
+		n, err := doc.ParseJSON("parent", []byte(rest))
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -67,13 +68,13 @@ func (a *Answers) Append(dst []byte, inv *Invocation) ([]byte, error) {
 	const others = 2 << 10 // what an invocation has of its own, mostly
 	dst = slices.Grow(dst, len(a.args)+len(a.audit)+len(a.left)+others)
 	dst = append(dst, `{"wrapped": {"cmd": `...)
-	dst = AppendString(dst, out.Cmd)
+	dst = doc.AppendShown(dst, out.Cmd)
 	dst = append(dst, `, "args": [`...)
 	dst = appendMore(append(dst, a.args...), rest)
 	dst = appendEnv(append(dst, `], "env": {`...), out.Env)
 	if out.Cwd != "" {
 		dst = append(dst, `, "cwd": `...)
-		dst = AppendString(dst, out.Cwd)
+		dst = doc.AppendShown(dst, out.Cwd)
 	}
 	dst = append(dst, `}, "audit": `...)
 	dst = audit.appendStart(dst)
@@ -89,9 +90,9 @@ func appendEnv(dst []byte, env []string) []byte {
 			dst = append(dst, `, `...)
 		}
 		name, value, _ := strings.Cut(v, "=")
-		dst = AppendString(dst, name)
+		dst = doc.AppendShown(dst, name)
 		dst = append(dst, `: `...)
-		dst = AppendString(dst, value)
+		dst = doc.AppendShown(dst, value)
 	}
 	return append(dst, '}')
 }
@@ -105,9 +106,9 @@ func (a *Audit) AppendJSON(dst []byte) []byte {
 // appendStart appends an audit up to the bracket of its arguments.
 func (a *Audit) appendStart(dst []byte) []byte {
 	dst = append(dst, `{"kind": "`+AuditKind+`", "wrapperName": `...)
-	dst = AppendString(dst, a.WrapperName)
+	dst = doc.AppendShown(dst, a.WrapperName)
 	dst = append(dst, `, "wrappedCmd": `...)
-	dst = AppendString(dst, a.WrappedCmd)
+	dst = doc.AppendShown(dst, a.WrappedCmd)
 	return append(dst, `, "wrappedArgs": [`...)
 }
 
@@ -120,9 +121,9 @@ func (a *Audit) appendEnd(dst []byte) []byte {
 			dst = append(dst, `, `...)
 		}
 		dst = append(dst, `{"label": `...)
-		dst = AppendString(dst, m.Label)
+		dst = doc.AppendShown(dst, m.Label)
 		dst = append(dst, `, "guestPath": `...)
-		dst = AppendString(dst, m.GuestPath)
+		dst = doc.AppendShown(dst, m.GuestPath)
 		dst = append(dst, `, "mode": "`+m.Mode.String()+`"}`...)
 	}
 	dst = append(dst, `], "truncated": `...)
@@ -137,9 +138,9 @@ func appendLacks(dst []byte, lacks []Lack) []byte {
 			dst = append(dst, `, `...)
 		}
 		dst = append(dst, `{"field": `...)
-		dst = AppendString(dst, string(l.Field))
+		dst = doc.AppendShown(dst, string(l.Field))
 		dst = append(dst, `, "reason": `...)
-		dst = AppendString(dst, l.Why)
+		dst = doc.AppendShown(dst, l.Why)
 		dst = append(dst, '}')
 	}
 	return append(dst, ']')
@@ -151,7 +152,7 @@ func appendList(dst []byte, list []string) []byte {
 		if i > 0 {
 			dst = append(dst, `, `...)
 		}
-		dst = AppendString(dst, s)
+		dst = doc.AppendShown(dst, s)
 	}
 	return dst
 }
@@ -167,11 +168,11 @@ func appendMore(dst []byte, list []string) []byte {
 // AppendAnswer appends one answer, of a line that no Answers made.
 func AppendAnswer(dst []byte, out *Invocation, audit *Audit) []byte {
 	dst = append(dst, `{"wrapped": {"cmd": `...)
-	dst = AppendString(dst, out.Cmd)
+	dst = doc.AppendShown(dst, out.Cmd)
 	dst = appendList(append(dst, `, "args": [`...), out.Args)
 	dst = appendEnv(append(dst, `], "env": {`...), out.Env)
 	if out.Cwd != "" {
-		dst = AppendString(append(dst, `, "cwd": `...), out.Cwd)
+		dst = doc.AppendShown(append(dst, `, "cwd": `...), out.Cwd)
 	}
 	return append(audit.AppendJSON(append(dst, `}, "audit": `...)), '}')
 }

@@ -165,7 +165,7 @@ func (w *wrapper) host() Host {
 	}
 	h.Rungs = [3]Answer{{State: Yes}, {State: Yes}, {State: Yes}}
 	h.Overlay = Answer{No, w.name + " lays no overlays"}
-	h.Layer = h.Overlay
+	h.Layer, h.Listing = h.Overlay, w.listings()
 	h.Parent, h.FreeParent, h.Outer = nil, nil, false
 	h.Seccomp = Answer{State: Yes}
 	h.Listener = Answer{No, w.name + " answers no calls"}

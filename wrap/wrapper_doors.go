@@ -5,6 +5,7 @@ import "sbx/spec"
 // openDoors notes which side doors stay open where sbx itself would shut them: what
 // Landlock alone can shut, and what lies in the hands of who starts the tool.
 func (w *wrapper) openDoors() {
+	w.masked()
 	if w.a.Resolved.AgentNetwork && w.name != nameNone {
 		w.note(Lack{"network", wholeNetwork(w.a.Resolved.Agent)})
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -23,7 +24,7 @@ func DecodeFolders(name string, text []byte) (inv Invocation, err error) {
 }
 
 func decodeInvocation(name string, text []byte, fields ...string) (inv Invocation, hasEnv bool, err error) {
-	root, err := spec.ParseJSON(name, text)
+	root, err := doc.ParseJSON(name, text)
 	if err != nil {
 		return inv, false, Unread(err)
 	}

@@ -1,10 +1,12 @@
 package wrap
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/seccomp"
 	"sbx/spec"
 )
@@ -76,55 +78,42 @@ func (w *wrapper) inRoot(path string) bool {
 
 // config writes config.json.
 func (w *wrapper) config(inv *Invocation, env []string) []byte {
-	p := &printer{}
-	p.open('{')
-	p.text("ociVersion", "1.0.2")
-	p.key("process")
-	p.open('{')
-	p.key("user")
-	p.raw(`{"uid": ` + itoa(w.insideID(w.a.Host.UID)) + `, "gid": ` + itoa(w.insideID(w.a.Host.GID)) + `}`)
-	p.key("args")
-	p.raw(bracketed(append([]string{inv.Cmd}, inv.Args...)))
-	p.key("env")
-	p.raw(bracketed(env))
-	p.text("cwd", w.dir(inv.Cwd))
-	p.key("capabilities")
-	p.raw(w.ociCaps())
-	p.key("rlimits")
-	p.raw(w.ociLimits())
-	p.flag("noNewPrivileges", true)
-	p.close('}')
-	p.key("root")
-	p.raw(`{"path": "rootfs", "readonly": true}`)
-	p.key("mounts")
-	p.raw(w.ociMounts())
-	p.key("linux")
-	p.open('{')
-	p.key("namespaces")
-	p.raw(w.ociNamespaces())
+	p := &doc.Writer{Lines: math.MaxInt}
+	p.Open('{')
+	p.KeyText("ociVersion", "1.0.2")
+	p.Key("process")
+	p.Open('{')
+	p.KeyRaw("user", `{"uid": `+itoa(w.insideID(w.a.Host.UID))+`, "gid": `+itoa(w.insideID(w.a.Host.GID))+`}`)
+	p.KeyRaw("args", bracketed(append([]string{inv.Cmd}, inv.Args...)))
+	p.KeyRaw("env", bracketed(env))
+	p.KeyText("cwd", w.dir(inv.Cwd))
+	p.KeyRaw("capabilities", w.ociCaps())
+	p.KeyRaw("rlimits", w.ociLimits())
+	p.KeyFlag("noNewPrivileges", true)
+	p.Close('}')
+	p.KeyRaw("root", `{"path": "rootfs", "readonly": true}`)
+	p.KeyRaw("mounts", w.ociMounts())
+	p.Key("linux")
+	p.Open('{')
+	p.KeyRaw("namespaces", w.ociNamespaces())
 	for _, m := range []struct {
 		key    string
 		id     int
 		ranges []IDRange
 	}{{"uidMappings", w.a.Host.UID, w.a.Host.UIDs}, {"gidMappings", w.a.Host.GID, w.a.Host.GIDs}} {
-		p.key(m.key)
-		p.raw(w.ociIDs(m.id, m.ranges))
+		p.KeyRaw(m.key, w.ociIDs(m.id, m.ranges))
 	}
 	if r := w.ociResources(); r != "" {
-		p.key("resources")
-		p.raw(r)
+		p.KeyRaw("resources", r)
 	}
-	p.key("maskedPaths")
-	p.raw(bracketed(w.ociMasked()))
-	p.key("readonlyPaths")
-	p.raw(bracketed(w.ociReadOnly()))
+	p.KeyRaw("maskedPaths", bracketed(w.ociMasked()))
+	p.KeyRaw("readonlyPaths", bracketed(w.ociReadOnly()))
 	if w.plan.Filter.On {
-		p.key("seccomp")
-		p.raw(string(seccomp.AppendOCI(nil, w.plan.Filter.Options(), seccomp.Native)))
+		p.KeyRaw("seccomp", string(seccomp.AppendOCI(nil, w.plan.Filter.Options(), seccomp.Native)))
 	}
-	p.close('}')
-	p.close('}')
-	return append(p.b, '\n')
+	p.Close('}')
+	p.Close('}')
+	return append(p.B, '\n')
 }
 
 // insideID is an id as it is called inside: an ordinary user's only one is 0 there,

@@ -1,6 +1,10 @@
 package wrap
 
-import "strconv"
+import (
+	"strconv"
+
+	"sbx/internal/doc"
+)
 
 // ociMounts are the mounts of a bundle, in order. Runtimes make the nodes of /dev
 // by themselves.
@@ -107,7 +111,7 @@ func (m *ociList) add(target, kind, source string, options ...string) {
 	if m.text != "" {
 		m.text += ",\n    "
 	}
-	m.text += `{"destination": ` + string(AppendString(nil, target)) + `, "type": "` + kind + `", "source": ` + string(AppendString(nil, source)) +
+	m.text += `{"destination": ` + string(doc.AppendShown(nil, target)) + `, "type": "` + kind + `", "source": ` + string(doc.AppendShown(nil, source)) +
 		`, "options": ` + bracketed(options) + "}"
 }
 

@@ -1,8 +1,7 @@
 package wrap
 
 import (
-	"strconv"
-
+	"sbx/internal/doc"
 	"sbx/spec/redact"
 )
 
@@ -17,78 +16,70 @@ const TemplateVersion = 2
 // It is no audit: it has the host's paths and the spec's values. The error is
 // spec.Problems: JSON cannot carry the line.
 func AppendTemplate(dst []byte, of Wrapper, left []Lack) ([]byte, error) {
-	t := template{of.(*wrapper), dst}
+	t := template{of.(*wrapper), doc.Writer{B: dst}}
 	if err := t.w.unsayable(); err != nil {
 		return dst, err
 	}
-	t.lead(`{"template": `)
-	t.num(TemplateVersion)
-	t.lead(`, "wrapper": `)
-	t.str(t.w.name)
-	t.lead(`, "cmd": `)
-	t.str(t.w.program())
-	t.lead(`, "line": [`)
+	t.Open('{')
+	t.KeyInt("template", int64(TemplateVersion))
+	t.KeyStr("wrapper", t.w.name)
+	t.KeyStr("cmd", t.w.program())
+	t.Key("line")
+	t.Open('[')
 	for i := range t.w.line {
-		t.more(i)
+		t.Item()
 		t.word(&t.w.line[i])
 	}
-	t.lead(`], "folders": `)
+	t.Close(']')
+	t.Key("folders")
 	t.folders()
-	t.lead(`, "env": `)
+	t.Key("env")
 	t.environment()
-	t.lead(`, "audit": `)
+	t.Key("audit")
 	t.audit()
-	t.lead(`, "redact": `)
+	t.Key("redact")
 	t.redact(redact.Rules())
-	t.lead(`, "notHeld": `)
-	return append(appendLacks(t.b, append(t.w.told[:len(t.w.told):len(t.w.told)], left...)), '}'), nil
+	t.Key("notHeld")
+	return append(appendLacks(t.B, append(t.w.told[:len(t.w.told):len(t.w.told)], left...)), '}'), nil
 }
 
 // template writes a wrapper down.
 type template struct {
 	w *wrapper
-	b []byte
+	doc.Writer
 }
 
-func (t *template) lead(s string) { t.b = append(t.b, s...) }
-func (t *template) str(s string)  { t.b = AppendString(t.b, s) }
-func (t *template) num(n int)     { t.b = strconv.AppendInt(t.b, int64(n), 10) }
-func (t *template) flag(is bool)  { t.b = strconv.AppendBool(t.b, is) }
-func (t *template) list(list []string) {
-	t.b = append(appendList(append(t.b, '['), list), ']')
-}
-
-func (t *template) more(i int) {
-	if i > 0 {
-		t.lead(`, `)
-	}
-}
-
-// rows writes a list of lists.
-func (t *template) rows(n int, row func(i int)) {
-	t.lead(`[`)
+// rows writes a member that is a list of lists.
+func (t *template) rows(key string, n int, row func(i int)) {
+	t.Key(key)
+	t.Open('[')
 	for i := range n {
-		t.more(i)
-		t.lead(`[`)
+		t.Item()
+		t.Open('[')
 		row(i)
-		t.lead(`]`)
+		t.Close(']')
 	}
-	t.lead(`]`)
+	t.Close(']')
 }
+
+// The items of a row.
+
+func (t *template) str(s string) { t.Item(); t.Str(s) }
+func (t *template) num(n int)    { t.Item(); t.Int(int64(n)) }
+func (t *template) flag(is bool) { t.Item(); t.Bool(is) }
 
 // slotNames are what a template calls the slots; a word without one is its text.
 var slotNames = [...]string{SlotCwd: "cwd", SlotEnv: "env", SlotHeeded: "heeded", SlotCmd: "cmd", SlotArgs: "args"}
 
 func (t *template) word(w *Word) {
 	if w.Slot == SlotNone {
-		t.str(w.Text)
+		t.Str(w.Text)
 		return
 	}
-	t.lead(`{"slot": `)
-	t.str(slotNames[w.Slot])
-	t.lead(`, "flag": `)
-	t.str(w.Text)
-	t.lead(`}`)
+	t.Open('{')
+	t.KeyStr("slot", slotNames[w.Slot])
+	t.KeyStr("flag", w.Text)
+	t.Close('}')
 }
 
 // folders is what is in view: where the command starts if nobody says, the paths
@@ -96,32 +87,33 @@ func (t *template) word(w *Word) {
 // were asked for.
 func (t *template) folders() {
 	w := t.w
-	t.lead(`{"cwd": `)
-	t.str(w.plan.Command.Dir)
+	t.Open('{')
+	t.KeyStr("cwd", w.plan.Command.Dir)
 	var seen []Node
 	for _, n := range w.nodes {
 		if n.Kind != NodeReadOnly && w.name != nameNone {
 			seen = append(seen, n)
 		}
 	}
-	t.lead(`, "view": `)
-	t.rows(len(seen), func(i int) {
+	t.rows("view", len(seen), func(i int) {
 		t.str(seen[i].Path)
-		t.lead(`, "` + seen[i].shown() + `"`)
+		t.str(seen[i].shown())
 	})
-	t.lead(`, "mounts": [`)
+	t.Key("mounts")
+	t.Open('[')
 	for i := range w.a.Mounts {
 		m := &w.a.Mounts[i]
-		t.more(i)
-		t.lead(`{"kind": "dir", "label": `)
-		t.str(m.Label)
-		t.lead(`, "hostPath": `)
-		t.str(m.HostPath)
-		t.lead(`, "guestPath": `)
-		t.str(m.GuestPath)
-		t.lead(`, "mode": "` + m.Mode.String() + `"}`)
+		t.Item()
+		t.Open('{')
+		t.KeyStr("kind", "dir")
+		t.KeyStr("label", m.Label)
+		t.KeyStr("hostPath", m.HostPath)
+		t.KeyStr("guestPath", m.GuestPath)
+		t.KeyStr("mode", m.Mode.String())
+		t.Close('}')
 	}
-	t.lead(`]}`)
+	t.Close(']')
+	t.Close('}')
 }
 
 // shown is what view makes of a node.
@@ -143,49 +135,38 @@ func (n *Node) shown() string {
 func (t *template) environment() {
 	w := t.w
 	if w.name == nameSbx || w.name == nameNone {
-		t.lead(`null`)
+		t.B = append(t.B, "null"...)
 		return
 	}
 	e := w.a.Resolved.EnvironRules()
-	t.lead(`{"set": `)
-	t.rows(len(e.Set), func(i int) {
+	t.Open('{')
+	t.rows("set", len(e.Set), func(i int) {
 		t.str(e.Set[i][0])
-		t.lead(`, `)
 		t.str(e.Set[i][1])
 	})
-	t.lead(`, "loaders": `)
-	t.list(e.Loaders)
-	t.lead(`, "pass": `)
+	t.KeyList("loaders", e.Loaders)
 	if e.Pass == nil {
-		t.lead(`null`)
+		t.KeyRaw("pass", "null")
 	} else {
-		t.list(e.Pass)
+		t.KeyList("pass", e.Pass)
 	}
-	t.lead(`, "any": `)
-	t.flag(e.Any)
-	t.lead(`, "credentials": `)
-	t.rows(len(e.Credentials), func(i int) {
+	t.Key("any")
+	t.Bool(e.Any)
+	t.rows("credentials", len(e.Credentials), func(i int) {
 		t.str(e.Credentials[i].Glob)
-		t.lead(`, `)
 		t.flag(e.Credentials[i].Pass)
-		t.lead(`, `)
 		t.flag(e.Credentials[i].InURL)
 	})
-	t.lead(`, "drop": `)
-	t.list(w.a.Host.DropEnv)
+	t.KeyList("drop", w.a.Host.DropEnv)
 	var need, engine []string
 	if w.image {
 		need, engine = clientsNeed[:], clientsEngine[:]
 	}
-	t.lead(`, "clientsNeed": `)
-	t.list(need)
-	t.lead(`, "clientsEngine": `)
-	t.list(engine)
-	t.lead(`, "heededPrefixes": `)
-	t.list(loadedPrefixes[:])
-	t.lead(`, "heeded": `)
-	t.list(loaded[:])
-	t.lead(`}`)
+	t.KeyList("clientsNeed", need)
+	t.KeyList("clientsEngine", engine)
+	t.KeyList("heededPrefixes", loadedPrefixes[:])
+	t.KeyList("heeded", loaded[:])
+	t.Close('}')
 }
 
 // audit is the audit of the line's beginning, and what labels go by.
@@ -193,66 +174,45 @@ func (t *template) audit() {
 	w := t.w
 	g := &w.head
 	programs, next := g.scan.State()
-	t.lead(`{"cmd": `)
-	t.str(w.auditCmd(w.program()))
-	t.lead(`, "args": `)
-	t.list(g.args)
-	t.lead(`, "left": `)
-	t.num(g.left)
-	t.lead(`, "truncated": `)
-	t.flag(g.truncated)
-	t.lead(`, "programs": `)
-	t.list(programs)
-	t.lead(`, "next": `)
-	t.num(next)
-	t.lead(`, "maxArg": `)
-	t.num(maxAuditArg)
-	t.lead(`, "maxArgs": `)
-	t.num(maxAuditArgs)
-	t.lead(`, "labels": `)
-	t.rows(len(w.hide), func(i int) {
+	t.Open('{')
+	t.KeyStr("cmd", w.auditCmd(w.program()))
+	t.KeyList("args", g.args)
+	t.KeyInt("left", int64(g.left))
+	t.Key("truncated")
+	t.Bool(g.truncated)
+	t.KeyList("programs", programs)
+	t.KeyInt("next", int64(next))
+	t.KeyInt("maxArg", int64(maxAuditArg))
+	t.KeyInt("maxArgs", int64(maxAuditArgs))
+	t.rows("labels", len(w.hide), func(i int) {
 		t.str(w.hide[i].path)
-		t.lead(`, `)
 		t.str(w.hide[i].label)
-		t.lead(`, `)
 		t.flag(w.hide[i].all)
 	})
-	t.lead(`, "common": `)
-	t.list(common[:])
-	t.lead(`, "tops": `)
-	t.list(tops[:])
-	t.lead(`}`)
+	t.KeyList("common", common[:])
+	t.KeyList("tops", tops[:])
+	t.Close('}')
 }
 
 // redact is the rules about credentials.
 func (t *template) redact(r redact.Tables) {
-	t.lead(`{"mark": `)
-	t.str(r.Mark)
-	t.lead(`, "maxScan": `)
-	t.num(r.MaxScan)
-	t.lead(`, "words": `)
-	t.list(r.Words)
-	t.lead(`, "keys": `)
-	t.list(r.Keys)
-	t.lead(`, "harmless": `)
-	t.list(r.Harmless)
-	t.lead(`, "shapes": `)
-	t.rows(len(r.Shapes), func(i int) {
+	t.Open('{')
+	t.KeyStr("mark", r.Mark)
+	t.KeyInt("maxScan", int64(r.MaxScan))
+	t.KeyList("words", r.Words)
+	t.KeyList("keys", r.Keys)
+	t.KeyList("harmless", r.Harmless)
+	t.rows("shapes", len(r.Shapes), func(i int) {
 		t.str(r.Shapes[i].Prefix)
 		for _, p := range r.Shapes[i].Parts {
-			t.lead(`, `)
 			t.str(p.Ranges)
-			t.lead(`, `)
 			t.num(p.N)
 		}
 	})
-	t.lead(`, "flags": `)
-	t.rows(len(r.Flags), func(i int) {
+	t.rows("flags", len(r.Flags), func(i int) {
 		t.str(r.Flags[i].Program)
-		t.lead(`, `)
 		t.str(r.Flags[i].Flag)
-		t.lead(`, `)
 		t.flag(r.Flags[i].Joined)
 	})
-	t.lead(`}`)
+	t.Close('}')
 }

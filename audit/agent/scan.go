@@ -109,7 +109,7 @@ func (c *cursor) raw() (s []byte, escaped bool) {
 func stringEnd(b []byte, i int) int {
 	start := i
 	for {
-		if i = quote(b, i); i < 0 {
+		if i = nextQuote(b, i); i < 0 {
 			return -1
 		}
 		if i == start || b[i-1] != '\\' {
@@ -158,8 +158,8 @@ func plainEnd(b []byte, i int) int {
 	return -1
 }
 
-// quote is the place of the first quote from i on, or -1.
-func quote(b []byte, i int) int {
+// nextQuote is the place of the first quote from i on, or -1.
+func nextQuote(b []byte, i int) int {
 	for range shortWords {
 		if i+8 > len(b) {
 			break

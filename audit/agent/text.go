@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"sbx/spec"
+	"sbx/internal/doc"
 )
 
 // What is kept of strings, in bytes.
@@ -47,7 +47,7 @@ func unescape(s []byte, limit int) []byte {
 			continue
 		}
 		if s[i+1] == 'u' {
-			r, size := unicodeEscape(s[i:])
+			r, size, _ := doc.UnicodeEscape(s[i:])
 			out = utf8.AppendRune(out, r)
 			i += size
 			continue
@@ -60,20 +60,4 @@ func unescape(s []byte, limit int) []byte {
 		i += 2
 	}
 	return clip(out, limit)
-}
-
-// unicodeEscape reads \uXXXX, or two of them that make a surrogate pair.
-func unicodeEscape(s []byte) (r rune, size int) {
-	hi, ok := spec.HexFour(s)
-	switch {
-	case !ok:
-		return utf8.RuneError, 2
-	case hi < 0xD800 || hi > 0xDFFF:
-		return hi, 6
-	case hi <= 0xDBFF && len(s) >= 12 && s[6] == '\\' && s[7] == 'u':
-		if lo, ok := spec.HexFour(s[6:]); ok && lo >= 0xDC00 && lo <= 0xDFFF {
-			return (hi-0xD800)<<10 | (lo - 0xDC00) + 0x10000, 12
-		}
-	}
-	return utf8.RuneError, 6
 }

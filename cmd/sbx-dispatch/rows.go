@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -10,6 +8,7 @@ import (
 	"sbx/audit"
 	"sbx/dispatch"
 	"sbx/dispatch/life"
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -19,31 +18,25 @@ const maxNested = 200
 // object is a row as one JSON object: the keys of Intercore's, and more. Absent
 // is what is NULL.
 func object(d *dispatch.Dispatch) []byte {
-	b := []byte("{")
-	put := func(key string, value []byte) {
-		if len(b) > 1 {
-			b = append(b, ", "...)
-		}
-		b = append(strconv.AppendQuote(b, key), ": "...)
-		b = append(b, value...)
-	}
+	w := &doc.Writer{}
+	w.Open('{')
 	str := func(key string, v spec.Opt[string]) {
 		if v.Set {
-			put(key, quoted(v.Value))
+			w.KeyStr(key, v.Value)
 		}
 	}
 	num := func(key string, v spec.Opt[int64]) {
 		if v.Set {
-			put(key, strconv.AppendInt(nil, v.Value, 10))
+			w.KeyInt(key, v.Value)
 		}
 	}
 	nested := func(key string, v spec.Opt[string]) {
 		switch {
 		case !v.Set:
 		case isObject(v.Value):
-			put(key, []byte(strings.TrimSpace(v.Value)))
+			w.KeyRaw(key, strings.TrimSpace(v.Value))
 		default:
-			put(key+"_invalid", quoted(v.Value))
+			w.KeyStr(key+"_invalid", v.Value)
 		}
 	}
 	str("id", spec.Some(d.ID))
@@ -84,42 +77,18 @@ func object(d *dispatch.Dispatch) []byte {
 	str("sandbox", d.Sandbox)
 	nested("sandbox_spec", d.SandboxSpec)
 	nested("sandbox_effective", d.SandboxEffective)
-	return append(b, '}')
+	w.Close('}')
+	return w.B
 }
 
 // isObject tells whether a text can stand in JSON as the object that it is.
 func isObject(s string) bool {
-	if !utf8.ValidString(s) || !strings.HasPrefix(strings.TrimSpace(s), "{") || !json.Valid([]byte(s)) {
-		return false
-	}
-	depth := 0
-	dec := json.NewDecoder(strings.NewReader(s))
-	for {
-		t, err := dec.Token()
-		if err != nil {
-			return true // its end: it is valid
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			if depth++; depth > maxNested {
-				return false
-			}
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-	}
+	n, err := doc.ParseLaxJSON("", []byte(s), maxNested)
+	return err == nil && n.Kind == doc.Object && utf8.ValidString(s)
 }
 
-// quoted is text as a JSON string; what is no UTF-8 is replaced.
-func quoted(s string) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(strings.ToValidUTF8(s, "\uFFFD")) != nil {
-		return []byte(`""`)
-	}
-	return bytes.TrimRight(b.Bytes(), "\n")
-}
+// quoted is text as a JSON string.
+func quoted(s string) []byte { return doc.AppendShown(nil, s) }
 
 // page is a row for a person.
 func page(d *dispatch.Dispatch) string {

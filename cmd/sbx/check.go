@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
@@ -103,8 +104,17 @@ func checkText(p *wrap.Plan, h *wrap.Host) string {
 
 // checkJSON is {ok, plan, programs | problems}.
 func checkJSON(x *execution, p *wrap.Plan, err error) string {
+	w := &doc.Writer{}
+	w.Open('{')
+	w.Key("ok")
+	w.Bool(err == nil)
 	if err == nil {
-		return "{\"ok\": true, \"plan\": " + string(p.AppendJSON(nil)) + ", " + x.viewJSON(p) + ", " + x.programJSON() + "}\n"
+		w.KeyRaw("plan", string(p.AppendJSON(nil)))
+		x.writeView(w, p)
+		x.writePrograms(w)
+	} else {
+		writeProblems(w, spec.AsProblems(err))
 	}
-	return "{\"ok\": false, \"problems\": [" + problemsJSON(spec.AsProblems(err)) + "]}\n"
+	w.Close('}')
+	return string(w.B) + "\n"
 }

@@ -1,6 +1,9 @@
 package main
 
-import "sbx/spec"
+import (
+	"sbx/internal/doc"
+	"sbx/spec"
+)
 
 // migrate prints the new form of a worker's file in the old style on stdout,
 // and on stderr what the new form cannot say. The file itself stays as it is.
@@ -46,12 +49,21 @@ func migrateJSON(out string, warns []spec.Warning, err error) string {
 	if err != nil {
 		return checkJSON(nil, nil, err)
 	}
-	list := ""
-	for i, w := range warns {
-		if i > 0 {
-			list += ", "
-		}
-		list += "{\"field\": " + quoteJSON(string(w.Field)) + ", \"on\": " + quoteJSON(w.On) + ", \"reason\": " + quoteJSON(w.Text) + "}"
+	w := &doc.Writer{}
+	w.Open('{')
+	w.KeyFlag("ok", true)
+	w.KeyStr("text", out)
+	w.Key("warnings")
+	w.Open('[')
+	for _, warn := range warns {
+		w.Item()
+		w.Open('{')
+		w.KeyStr("field", string(warn.Field))
+		w.KeyStr("on", warn.On)
+		w.KeyStr("reason", warn.Text)
+		w.Close('}')
 	}
-	return "{\"ok\": true, \"text\": " + quoteJSON(out) + ", \"warnings\": [" + list + "]}\n"
+	w.Close(']')
+	w.Close('}')
+	return string(w.B) + "\n"
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
@@ -76,27 +77,25 @@ func allowed(p *wrap.Plan, path string) bool {
 	return false
 }
 
-// programJSON is the same as a member of an object.
-func (x *execution) programJSON() string {
-	var b strings.Builder
-	b.WriteString("\"programs\": [")
-	for i, t := range x.traces() {
-		if i > 0 {
-			b.WriteString(", ")
+// writePrograms writes the same as the member programs.
+func (x *execution) writePrograms(w *doc.Writer) {
+	w.Key("programs")
+	w.Open('[')
+	for _, t := range x.traces() {
+		w.Item()
+		w.Open('{')
+		w.KeyStr("name", t.name)
+		w.Key("chain")
+		w.Open('[')
+		for _, h := range t.hops {
+			w.Item()
+			w.Open('{')
+			w.KeyText("how", h.How)
+			w.KeyStr("path", h.Path)
+			w.Close('}')
 		}
-		b.WriteString("{\"name\": " + quoteJSON(t.name) + ", \"chain\": [")
-		for k, h := range t.hops {
-			if k > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString("{")
-			if h.How != "" {
-				b.WriteString("\"how\": " + quoteJSON(h.How) + ", ")
-			}
-			b.WriteString("\"path\": " + quoteJSON(h.Path) + "}")
-		}
-		b.WriteString("]}")
+		w.Close(']')
+		w.Close('}')
 	}
-	b.WriteString("]")
-	return b.String()
+	w.Close(']')
 }

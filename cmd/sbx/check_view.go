@@ -2,9 +2,9 @@ package main
 
 import (
 	"path"
-	"strconv"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
@@ -78,46 +78,39 @@ func (x *execution) viewText(p *wrap.Plan) string {
 	return b.String()
 }
 
-// viewJSON is the same as members of an object.
-func (x *execution) viewJSON(p *wrap.Plan) string {
-	var b strings.Builder
-	b.WriteString("\"files\": [")
-	for i, at := range p.View.Places() {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(x.grantJSON(at, p.View.At(at)))
+// writeView writes the same as members of an object.
+func (x *execution) writeView(w *doc.Writer, p *wrap.Plan) {
+	w.Key("files")
+	w.Open('[')
+	for _, at := range p.View.Places() {
+		w.Item()
+		x.writeGrant(w, at, p.View.At(at))
 	}
-	b.WriteString("], \"dropped\": [")
-	for i, name := range x.resolved.Dropped {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(quoteJSON(name))
-	}
-	b.WriteString("]")
-	return b.String()
+	w.Close(']')
+	w.KeyList("dropped", x.resolved.Dropped)
 }
 
-func (x *execution) grantJSON(at string, g view.Grant) string {
-	text := "{\"path\": " + quoteJSON(at) + ", \"access\": " + quoteJSON(g.Access.String())
-	if g.Source != "" {
-		text += ", \"source\": " + quoteJSON(g.Source)
-	}
+func (x *execution) writeGrant(w *doc.Writer, at string, g view.Grant) {
+	w.Open('{')
+	w.KeyStr("path", at)
+	w.KeyStr("access", g.Access.String())
+	w.KeyText("source", g.Source)
 	if g.Access == view.Write {
-		text += ", \"kept\": " + strconv.FormatBool(g.Source != "" && !g.Copied)
+		w.Key("kept")
+		w.Bool(g.Source != "" && !g.Copied)
 	}
-	if g.Protected {
-		text += ", \"protected\": true"
-	}
-	return text + ", \"because\": " + quoteJSON(x.because(g)) + "}"
+	w.KeyFlag("protected", g.Protected)
+	w.KeyStr("because", x.because(g))
+	w.Close('}')
 }
 
 // pathText is what may be done at one path, and because of what.
 func (x *execution) pathText(p *wrap.Plan, at string) string {
 	g := p.View.At(at)
 	if x.has("json") {
-		return x.grantJSON(at, g) + "\n"
+		w := &doc.Writer{}
+		x.writeGrant(w, at, g)
+		return string(w.B) + "\n"
 	}
 	text := spec.Name(at) + ": " + inWords(g)
 	if _, err := (spec.HostPaths{}).Lstat(g.Source); g.Source != "" && err != nil {

@@ -280,30 +280,3 @@ func (x *execution) survey() {
 	x.host = launch.Survey(x.resolved, x.host)
 	x.host.StateWhy = x.unmadeWhy
 }
-
-// find finds the program that the command names.
-func (x *execution) find() (int, error) {
-	if found := x.lookUp(); found != launch.Found {
-		status, why := exitNotFound, "it is not there"
-		if found == launch.NotExecutable {
-			status, why = exitNoExec, "it is not executable"
-		}
-		return status, &spec.Problem{On: x.rest[0], Do: "run the command", Why: why}
-	}
-	x.record.Command.Executable = x.program.Real
-	if x.startsItself() {
-		return exitRefused, &spec.Problem{On: x.rest[0], Do: "run the command", Why: "its first line starts sbx without a program, which would start this script again",
-			Help: "name the script's interpreter there, as in #!/usr/bin/env -S sbx exec -- sh"}
-	}
-	return 0, nil
-}
-
-// lookUp looks for the program. An agent's is executed by the file itself, which
-// is in view; a link to it may not be.
-func (x *execution) lookUp() (found launch.Search) {
-	x.program, found = launch.LookUp(x.rest[0], x.resolved)
-	if x.agent.Agent != 0 {
-		x.program.Path = x.program.Real
-	}
-	return found
-}

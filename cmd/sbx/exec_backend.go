@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sbx/audit"
+	"sbx/internal/doc"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
@@ -129,7 +130,7 @@ func (x *execution) behind(image string) (int, error) {
 		return exitRefused, err
 	}
 	if x.has("dry-run") {
-		x.std.print(string(appendLine(nil, &b.Line)) + "\n")
+		x.std.print(lineJSON(&b.Line) + "\n")
 		return exitOK, errDryRun
 	}
 	cwd, err := getwd()
@@ -146,16 +147,14 @@ func (x *execution) behind(image string) (int, error) {
 	return 0, nil
 }
 
-// appendLine appends a wrapped invocation as {cmd, args}.
-func appendLine(dst []byte, inv *wrap.Invocation) []byte {
-	dst = append(dst, "{\"cmd\": "+quoteJSON(inv.Cmd)+", \"args\": ["...)
-	for i, a := range inv.Args {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = append(dst, quoteJSON(a)...)
-	}
-	return append(dst, "]}"...)
+// lineJSON is a wrapped invocation as {cmd, args}.
+func lineJSON(inv *wrap.Invocation) string {
+	w := &doc.Writer{}
+	w.Open('{')
+	w.KeyStr("cmd", inv.Cmd)
+	w.KeyList("args", inv.Args)
+	w.Close('}')
+	return string(w.B)
 }
 
 // findTool looks at the machine, finds the tool of the backend and asks it

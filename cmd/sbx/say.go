@@ -3,8 +3,8 @@ package main
 import (
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
-	"sbx/wrap"
 	"sbx/wrap/launch"
 )
 
@@ -45,4 +45,4 @@ func (s streams) problem(p *spec.Problem) {
 }
 
 // quoteJSON is s as a JSON string.
-func quoteJSON(s string) string { return string(wrap.AppendString(nil, s)) }
+func quoteJSON(s string) string { return string(doc.AppendShown(nil, s)) }

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"strings"
-
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -10,23 +9,36 @@ import (
 // them]} on one line.
 func appendProblem(dst []byte, err error) []byte {
 	all := spec.AsProblems(err)
-	return append(dst, "{\"error\": "+problemJSON(all[0])+", \"problems\": ["+problemsJSON(all)+"]}"...)
+	w := &doc.Writer{B: dst}
+	w.Open('{')
+	w.Key("error")
+	writeProblem(w, all[0])
+	writeProblems(w, all)
+	w.Close('}')
+	return w.B
 }
 
-// problemsJSON is the items of a list of problems.
-func problemsJSON(all spec.Problems) string {
-	items := make([]string, len(all))
-	for i, p := range all {
-		items[i] = problemJSON(p)
+// writeProblems writes the member problems.
+func writeProblems(w *doc.Writer, all spec.Problems) {
+	w.Key("problems")
+	w.Open('[')
+	for _, p := range all {
+		w.Item()
+		writeProblem(w, p)
 	}
-	return strings.Join(items, ", ")
+	w.Close(']')
 }
 
-// problemJSON is a problem as a program reads it.
-func problemJSON(p *spec.Problem) string {
+// writeProblem writes a problem as a program reads it.
+func writeProblem(w *doc.Writer, p *spec.Problem) {
 	reason := "cannot " + p.Do
 	if p.Why != "" {
 		reason += ": " + p.Why
 	}
-	return "{\"field\": " + quoteJSON(string(p.Field)) + ", \"on\": " + quoteJSON(p.On) + ", \"reason\": " + quoteJSON(reason) + ", \"help\": " + quoteJSON(p.Help) + "}"
+	w.Open('{')
+	w.KeyStr("field", string(p.Field))
+	w.KeyStr("on", p.On)
+	w.KeyStr("reason", reason)
+	w.KeyStr("help", p.Help)
+	w.Close('}')
 }

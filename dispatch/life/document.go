@@ -1,19 +1,19 @@
 package life
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	"sbx/dispatch"
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
 // decode reads a stored spec strictly. It is JSON: what else sbx exec would read
 // is nothing to the other readers of the ledger.
 func decode(text string) (*spec.SandboxSpec, error) {
-	root, err := spec.ParseJSON("sandbox_spec", []byte(text))
+	root, err := doc.ParseJSON("sandbox_spec", []byte(text))
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (j *Job) document() (text string, s *spec.SandboxSpec, err error) {
 	}
 	known, ok := spec.ParseAccessMode(mode)
 	if !ok {
-		return "", nil, &spec.Problem{Field: "access_mode", On: "sandbox", Do: "take " + quote(mode) + " for a mode", Why: "it is none of read-only, workspace-write and danger-full-access",
+		return "", nil, &spec.Problem{Field: "access_mode", On: "sandbox", Do: "take " + doc.Quote(doc.Cut(mode)) + " for a mode", Why: "it is none of read-only, workspace-write and danger-full-access",
 			Help: "ask for one of these"}
 	}
 	text = j.Spec
@@ -101,54 +101,37 @@ type kept struct {
 // beside a database of SQLite's by the name of its journal becomes part of it.
 // "" for none.
 func beside(s *spec.SandboxSpec, timeout time.Duration, ledger kept) string {
-	doc := map[string]any{}
+	narrow := &spec.SandboxSpec{}
 	if own := s.Limits.Value.Timeout; timeout > 0 && (!own.Set || own.Value > timeout) {
-		doc["limits"] = map[string]float64{"timeout": timeout.Seconds()}
+		narrow.Limits = spec.Some(spec.Limits{Timeout: spec.Some(timeout)})
 	}
-	files := map[string]any{}
+	files := spec.Filesystem{}
 	if len(ledger.files) > 0 {
-		files["hide"] = ledger.files
+		files.Hide = spec.Some(ledger.files)
 	}
-	var mounts []map[string]string
+	var mounts []spec.Mount
 	for _, at := range ledger.at {
 		if !slices.ContainsFunc(s.Filesystem.Value.Mounts.Value, func(m spec.Mount) bool { return m.Target == at }) {
-			mounts = append(mounts, map[string]string{"label": "ledger", "source": ledger.folder, "target": at, "mode": "ro"})
+			mounts = append(mounts, spec.Mount{Label: "ledger", Source: ledger.folder, Target: at, Mode: spec.MountRO})
 		}
 	}
 	if mounts != nil {
 		for i := range ledger.mounts {
 			m := &ledger.mounts[i]
-			own := map[string]string{"label": m.Label, "target": m.Target, "mode": m.Mode.String()}
-			if m.Source.Real != "" {
-				own["source"] = m.Source.Real
-			}
-			mounts = append(mounts, own)
+			mounts = append(mounts, spec.Mount{Label: m.Label, Source: m.Source.Real, Target: m.Target, Mode: m.Mode})
 		}
-		files["mounts"] = mounts
+		files.Mounts = spec.Some(mounts)
 	}
-	if len(files) > 0 {
-		doc["filesystem"] = files
-	}
-	if len(doc) == 0 {
+	narrow.Filesystem = spec.Opt[spec.Filesystem]{Value: files, Set: files.Hide.Set || files.Mounts.Set}
+	n := narrow.Node()
+	if len(n.Members) == 0 {
 		return ""
 	}
-	b, err := json.Marshal(doc)
-	if err != nil {
-		return ""
-	}
-	return string(b)
+	return string(n.AppendJSON(nil, nil))
 }
 
 // standsAlone tells that a document means the same wherever its file lies.
 func standsAlone(s *spec.SandboxSpec) bool {
 	dir := s.WorkingDir
 	return (!dir.Set || strings.HasPrefix(dir.Value, "/") || strings.HasPrefix(dir.Value, "~")) && !s.Sandbox.Set && !s.Syscalls.Set
-}
-
-func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil || len(b) > 200 {
-		return "what it says"
-	}
-	return string(b)
 }

@@ -49,16 +49,16 @@ func TestBeside(t *testing.T) {
 	}{
 		{0, kept{}, ""},
 		{time.Minute, kept{}, ""},
-		{1500 * time.Millisecond, kept{}, `{"limits":{"timeout":1.5}}`},
+		{1500 * time.Millisecond, kept{}, `{"limits":{"timeout":"1500ms"}}`},
 		{0, kept{files: []string{"/p/l.db"}}, `{"filesystem":{"hide":["/p/l.db"]}}`},
 		{0, kept{files: []string{"/p/a/l.db"}, folder: "/p/a", at: []string{"/p/a"}},
-			`{"filesystem":{"hide":["/p/a/l.db"],"mounts":[{"label":"ledger","mode":"ro","source":"/p/a","target":"/p/a"}]}}`},
+			`{"filesystem":{"hide":["/p/a/l.db"],"mounts":[{"label":"ledger","source":"/p/a","target":"/p/a","mode":"ro"}]}}`},
 		{0, kept{folder: "/taken", at: []string{"/taken"}}, ""},
 		{0, kept{folder: "/q/a", at: []string{"/q/a", "/mnt/a"}, mounts: []spec.MountAt{
 			{Mount: spec.Mount{Label: "q", Mode: spec.MountRW}, Source: spec.Path{Real: "/q"}, Target: "/mnt"},
 			{Mount: spec.Mount{Label: "t", Mode: spec.MountTmpfs}, Target: "/t"}}},
-			`{"filesystem":{"mounts":[{"label":"ledger","mode":"ro","source":"/q/a","target":"/q/a"},{"label":"ledger","mode":"ro","source":"/q/a","target":"/mnt/a"},` +
-				`{"label":"q","mode":"rw","source":"/q","target":"/mnt"},{"label":"t","mode":"tmpfs","target":"/t"}]}}`},
+			`{"filesystem":{"mounts":[{"label":"ledger","source":"/q/a","target":"/q/a","mode":"ro"},{"label":"ledger","source":"/q/a","target":"/mnt/a","mode":"ro"},` +
+				`{"label":"q","source":"/q","target":"/mnt","mode":"rw"},{"label":"t","target":"/t","mode":"tmpfs"}]}}`},
 	} {
 		got := beside(s, c.timeout, c.ledger)
 		if got != c.want {

@@ -13,6 +13,7 @@ import (
 
 	"sbx/audit"
 	"sbx/dispatch"
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -59,7 +60,7 @@ func (w *World) admit(l *dispatch.Ledger, scope spec.Opt[string]) error {
 	}
 	if !p.Active.Set && w.Errors != nil {
 		fmt.Fprintf(w.Errors, "sbx-dispatch: portfolio %s allows %d dispatches at once, and nobody has counted them: this one is not held to that\n"+
-			"sbx-dispatch: hint: ic portfolio relay counts them\n", quote(p.ID), p.Most)
+			"sbx-dispatch: hint: ic portfolio relay counts them\n", doc.Quote(p.ID), p.Most)
 	}
 	return p.Allows()
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -77,7 +78,7 @@ func (at *Place) claudeTrusts() bool {
 	if moved := at.Get("CLAUDE_CONFIG_DIR"); moved != "" {
 		path = moved + "/.claude.json"
 	}
-	n, err := spec.ParseLaxJSON(path, at.text(path), 100)
+	n, err := doc.ParseLaxJSON(path, at.text(path), 100)
 	if err != nil {
 		return false
 	}

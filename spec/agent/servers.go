@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -202,16 +203,16 @@ func (s *Servers) claude(at Place) {
 		if !found && err == nil {
 			continue
 		}
-		var doc *spec.Node
+		var root *spec.Node
 		if err == nil {
-			doc, err = spec.ParseJSON(path, text)
+			root, err = doc.ParseJSON(path, text)
 		}
 		if err != nil {
 			s.unsure(path, err.Error())
 			continue
 		}
-		s.claudeServers(doc)
-		if projects := doc.Get("projects"); projects != nil {
+		s.claudeServers(root)
+		if projects := root.Get("projects"); projects != nil {
 			for _, m := range projects.Members {
 				s.claudeServers(m.Value)
 			}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -42,7 +43,7 @@ func document(value string, read func(path string) []byte) *spec.Node {
 	if !strings.HasPrefix(strings.TrimSpace(value), "{") {
 		text = read(value)
 	}
-	n, err := spec.ParseJSON("", text)
+	n, err := doc.ParseJSON("", text)
 	if err != nil {
 		return &spec.Node{Kind: spec.Object}
 	}

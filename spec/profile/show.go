@@ -115,14 +115,14 @@ func (f Found) Notes() []string {
 func Line(args []string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
-		quoted[i] = quote(a)
+		quoted[i] = shellWord(a)
 	}
 	return strings.Join(quoted, " ")
 }
 
-// quote puts an argument into quotes where a shell would not take it as it is:
+// shellWord puts an argument into quotes where a shell would not take it as it is:
 // double ones where nothing in them means anything to a shell.
-func quote(s string) string {
+func shellWord(s string) string {
 	switch {
 	case s != "" && isPlain(s):
 		return s

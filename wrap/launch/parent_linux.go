@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"sbx/spec"
+	"sbx/internal/doc"
 	"sbx/wrap"
 )
 
@@ -58,7 +58,7 @@ func parentAsked() *wrap.Parent {
 }
 
 func parsed(name string, b []byte) *wrap.Parent {
-	n, err := spec.ParseJSON(name, b)
+	n, err := doc.ParseJSON(name, b)
 	if err != nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package spec
+package doc
 
 import (
 	"strconv"
@@ -206,7 +206,7 @@ func basedNumber(s string) (k Kind, text, why string) {
 	}
 	v, err := strconv.ParseUint(s[2:], base, 64)
 	if err != nil {
-		return Number, "", "the number " + cut(s) + " is too large"
+		return Number, "", "the number " + Cut(s) + " is too large"
 	}
 	return Number, strconv.FormatUint(v, 10), ""
 }
@@ -245,7 +245,7 @@ func decimalNumber(s string) (k Kind, text, why string) {
 		return String, s, ""
 	}
 	if len(whole) > 1 && whole[0] == '0' {
-		return Number, "", "a number cannot begin with 0: some readers take " + cut(s) + " as octal"
+		return Number, "", "a number cannot begin with 0: some readers take " + Cut(s) + " as octal"
 	}
 	if whole == "" {
 		whole = "0"
@@ -257,9 +257,5 @@ func decimalNumber(s string) (k Kind, text, why string) {
 }
 
 func leadingDigits(s string) string {
-	i := 0
-	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-		i++
-	}
-	return s[:i]
+	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }

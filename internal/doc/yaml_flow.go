@@ -1,4 +1,4 @@
-package spec
+package doc
 
 func isFlow(c byte) bool { return c == '[' || c == ']' || c == '{' || c == '}' || c == ',' }
 
@@ -78,7 +78,7 @@ func (p *yamlReader) flowObject(n, depth int) (*Node, error) {
 			return nil, err
 		}
 		if keys.add(object.Members, key) {
-			return nil, p.fail(at, "the key "+quote(cut(key))+" is there twice")
+			return nil, p.fail(at, "the key "+Quote(Cut(key))+" is there twice")
 		}
 		colon := p.i
 		if err := p.flowNext(n, open); err != nil {
@@ -136,7 +136,7 @@ func (p *yamlReader) flowKey(n, open int) (string, error) {
 		p.i++
 		return key, nil
 	}
-	return "", p.fail(p.i, "want a colon and a blank after the key "+quote(cut(key))+", got "+quoteAt(p.b, p.i))
+	return "", p.fail(p.i, "want a colon and a blank after the key "+Quote(Cut(key))+", got "+quoteAt(p.b, p.i))
 }
 
 func (p *yamlReader) flowValue(n, depth int) (*Node, error) {

@@ -1,12 +1,12 @@
-package spec
+package doc
 
 import (
 	"strconv"
 	"strings"
 )
 
-// DecodeError says what is wrong with a document, and where.
-type DecodeError struct {
+// Error says what is wrong with a document, and where.
+type Error struct {
 	Name  string // the document, as given
 	Pos   Pos    // zero where the whole document is meant
 	Field string // the path of the field; "" where none is known
@@ -15,8 +15,13 @@ type DecodeError struct {
 	Help  string // what would help; may be empty
 }
 
+// ErrorAt is what is wrong at an offset of b.
+func ErrorAt(name string, b []byte, off int, why string) *Error {
+	return &Error{Name: name, Pos: PosAt(b, off), Why: why}
+}
+
 // Error is the error on one line.
-func (e *DecodeError) Error() string {
+func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.On())
 	if b.Len() > 0 {
@@ -26,26 +31,22 @@ func (e *DecodeError) Error() string {
 		b.WriteString(e.Field)
 		b.WriteString(": ")
 	}
-	b.WriteString(e.why())
+	b.WriteString(e.Reason())
 	return b.String()
 }
 
 // On is the place: "spec.json:3:5".
-func (e *DecodeError) On() string {
+func (e *Error) On() string {
 	if e.Pos.Line == 0 {
 		return e.Name
 	}
 	return e.Name + ":" + strconv.Itoa(e.Pos.Line) + ":" + strconv.Itoa(e.Pos.Col)
 }
 
-func (e *DecodeError) why() string {
+// Reason is what is wrong, with the name that was probably meant.
+func (e *Error) Reason() string {
 	if e.Meant == "" {
 		return e.Why
 	}
 	return e.Why + " (did you mean " + e.Meant + "?)"
-}
-
-// Problem is the error as a refusal.
-func (e *DecodeError) Problem() *Problem {
-	return &Problem{Field: Field(e.Field), On: e.On(), Do: "read the spec", Why: e.why(), Help: e.Help}
 }

@@ -1,4 +1,4 @@
-package spec
+package doc
 
 import (
 	"bytes"
@@ -60,7 +60,12 @@ func TestParseJSONErrors(t *testing.T) {
 		{`[1e]`, "in:1:2: want a digit in the exponent"},
 		{`[-]`, "in:1:2: want a digit after -"},
 		{`["abc`, "in:1:2: the string is not closed"},
-		{`["a\`, "in:1:4: unknown escape in a string"},
+		{`["a\`, "in:1:2: the string is not closed"},
+		{`["a\u00`, "in:1:2: the string is not closed"},
+		{`[nullx]`, `in:1:2: want a value, got "nullx"`},
+		{`true_`, `in:1:1: want a value, got "true_"`},
+		{`01`, "in:1:1: a number cannot begin with 0"},
+		{`{"a":1 "b":2}`, `in:1:8: want , or }, got "\""`},
 		{`["\x41"]`, "in:1:3: unknown escape in a string"},
 		{"[\"a\n\"]", "in:1:4: a control character in a string must be written as an escape"},
 		{"[\"\\t\n\"]", "in:1:5: a control character in a string must be written as an escape"},
@@ -113,15 +118,15 @@ func TestPositions(t *testing.T) {
 // Whatever a document of 1 MiB holds, the answer comes within 100 ms.
 func TestHostileSizes(t *testing.T) {
 	fill := func(head, body, tail string) string {
-		n := (maxBytes - len(head) - len(tail)) / len(body)
+		n := (MaxBytes - len(head) - len(tail)) / len(body)
 		return head + strings.Repeat(body, n) + tail
 	}
 	var keys strings.Builder
-	for i := 0; keys.Len() < maxBytes-40; i++ {
+	for i := 0; keys.Len() < MaxBytes-40; i++ {
 		keys.WriteString(`"` + strconv.Itoa(i) + `":0,`)
 	}
 	var lines strings.Builder
-	for i := 0; lines.Len() < maxBytes-40; i++ {
+	for i := 0; lines.Len() < MaxBytes-40; i++ {
 		lines.WriteString("k" + strconv.Itoa(i) + ":\n")
 	}
 	for name, in := range map[string]string{

@@ -1,4 +1,4 @@
-package spec
+package doc
 
 import "unicode/utf8"
 
@@ -9,7 +9,7 @@ import "unicode/utf8"
 // indentation, numbers that begin with 0 and several documents are errors. The
 // bounds are those of JSON.
 func ParseYAML(name string, b []byte) (*Node, error) {
-	if err := checkBytes(name, b); err != nil {
+	if err := Check(name, b); err != nil {
 		return nil, err
 	}
 	p := yamlReader{name: name, b: b, s: string(b)}
@@ -36,12 +36,12 @@ type yamlReader struct {
 	slab slab
 }
 
-func (p *yamlReader) fail(off int, why string) *DecodeError {
-	return errorAt(p.name, p.b, off, why)
+func (p *yamlReader) fail(off int, why string) *Error {
+	return ErrorAt(p.name, p.b, off, why)
 }
 
-func (p *yamlReader) failHelp(off int, why, help string) *DecodeError {
-	err := errorAt(p.name, p.b, off, why)
+func (p *yamlReader) failHelp(off int, why, help string) *Error {
+	err := ErrorAt(p.name, p.b, off, why)
 	err.Help = help
 	return err
 }
@@ -84,7 +84,7 @@ func (p *yamlReader) document() (*Node, error) {
 		return nil, err
 	}
 	if n.Kind == Null && n.Text == "" && p.ended() {
-		return nil, &DecodeError{Name: p.name, Why: "empty document"}
+		return nil, &Error{Name: p.name, Why: "empty document"}
 	}
 	if _, err := p.next(); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package spec
+package doc
 
 import (
 	"strconv"
@@ -58,27 +58,24 @@ func escape(char string) string {
 // hidden, in double quotes with escapes. So a backslash in a bare name is the name's.
 func Name(s string) string {
 	if strings.HasPrefix(s, `"`) || Shown(s) != s {
-		return quote(s)
+		return Quote(s)
 	}
 	return s
 }
 
-// quote puts s into double quotes, odd characters escaped.
-func quote(s string) string { return Shown(strconv.Quote(s)) }
+// Quote puts s into double quotes, odd characters escaped.
+func Quote(s string) string { return Shown(strconv.Quote(s)) }
 
 // Word is a word of a command line, quoted where a reader would stumble over it bare.
-func Word(s string) string { return odd(s) }
-
-// odd quotes s only where a reader would stumble over it bare.
-func odd(s string) string {
+func Word(s string) string {
 	if s == "" || strings.ContainsAny(s, ` "`) {
-		return quote(s)
+		return Quote(s)
 	}
 	return Name(s)
 }
 
-// cut keeps a message short where a document is not.
-func cut(s string) string {
+// Cut keeps a message short where a document is not.
+func Cut(s string) string {
 	const long = 60
 	if len(s) <= long {
 		return s
@@ -96,5 +93,5 @@ func quoteAt(b []byte, off int) string {
 		return "the end of the document"
 	}
 	r, _ := utf8.DecodeRune(b[off:])
-	return quote(string(r))
+	return Quote(string(r))
 }

@@ -1,6 +1,6 @@
 //go:build oracle
 
-package spec
+package doc
 
 import (
 	"bytes"

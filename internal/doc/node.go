@@ -1,10 +1,12 @@
-package spec
+package doc
 
 import "unicode/utf8"
 
-// The bounds of every document.
+// MaxBytes is how large a document may be.
+const MaxBytes = 1 << 20
+
+// The other bounds of every document.
 const (
-	maxBytes  = 1 << 20
 	maxDepth  = 32
 	maxValues = 1 << 16 // 1 MiB could hold eight times as many, and take too long
 )
@@ -79,6 +81,14 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
+// last is the value that a List or an Object ends with.
+func (n *Node) last() *Node {
+	if n.Kind == List {
+		return n.Items[len(n.Items)-1]
+	}
+	return n.Members[len(n.Members)-1].Value
+}
+
 // offset marks a place by its byte offset while a document is read; locate
 // turns all of them into lines and columns in one pass.
 func offset(off int) Pos { return Pos{Line: -1, Col: off} }
@@ -110,6 +120,12 @@ func (l *locator) at(off int) Pos {
 }
 
 func newLocator(b []byte) locator { return locator{b: b, pos: Pos{1, 1}} }
+
+// PosAt is the place of an offset of b.
+func PosAt(b []byte, off int) Pos {
+	l := newLocator(b)
+	return l.at(off)
+}
 
 // locate replaces the offsets below n by lines and columns. Walked in the
 // document's order, offsets never go back.
@@ -172,16 +188,16 @@ func (k *keySet) add(members []Member, key string) (duplicate bool) {
 	return false
 }
 
-// checkBytes refuses what no reader takes, before it is read.
-func checkBytes(name string, b []byte) *DecodeError {
-	if len(b) > maxBytes {
-		return &DecodeError{Name: name, Why: "larger than 1 MiB"}
+// Check refuses what no reader takes, before it is read.
+func Check(name string, b []byte) *Error {
+	if len(b) > MaxBytes {
+		return &Error{Name: name, Why: "larger than 1 MiB"}
 	}
 	if len(b) >= 3 && b[0] == 0xEF && b[1] == 0xBB && b[2] == 0xBF {
-		return &DecodeError{Name: name, Pos: Pos{1, 1}, Why: "begins with a byte order mark", Help: "save it as UTF-8 without one"}
+		return &Error{Name: name, Pos: Pos{1, 1}, Why: "begins with a byte order mark", Help: "save it as UTF-8 without one"}
 	}
 	if off := invalidUTF8(b); off >= 0 {
-		return errorAt(name, b, off, "not valid UTF-8")
+		return ErrorAt(name, b, off, "not valid UTF-8")
 	}
 	return nil
 }
@@ -198,9 +214,4 @@ func invalidUTF8(b []byte) int {
 		i += size
 	}
 	return -1
-}
-
-func errorAt(name string, b []byte, off int, why string) *DecodeError {
-	l := newLocator(b)
-	return &DecodeError{Name: name, Pos: l.at(off), Why: why}
 }

@@ -1,4 +1,4 @@
-package spec
+package doc
 
 import "unicode/utf8"
 
@@ -129,7 +129,7 @@ func (p *yamlReader) mapping(col, depth int) (*Node, error) {
 			return nil, err
 		}
 		if keys.add(n.Members, key) {
-			return nil, p.fail(at, "the key "+quote(cut(key))+" is there twice")
+			return nil, p.fail(at, "the key "+Quote(Cut(key))+" is there twice")
 		}
 		v, err := p.value(col, afterKey, depth)
 		if err != nil {
@@ -230,7 +230,7 @@ func (p *yamlReader) plainKey(flow bool) (string, error) {
 		return "", p.fail(start, "merge keys are not supported")
 	}
 	if kind, _, why := coreScalar(key); kind != String || why != "" {
-		return "", p.failHelp(start, "a key must be a string, got "+kind.String(), "put it in quotes: "+quote(cut(key)))
+		return "", p.failHelp(start, "a key must be a string, got "+kind.String(), "put it in quotes: "+Quote(Cut(key)))
 	}
 	return key, nil
 }

@@ -1,4 +1,4 @@
-package spec
+package doc
 
 import (
 	"strings"
@@ -129,7 +129,7 @@ func (p *yamlReader) escape(s *strings.Builder, n, open int) error {
 	case 'U':
 		return p.hexEscape(s, at, 8)
 	case 'u':
-		r, size, why := unicodeEscape(p.b[at:])
+		r, size, why := UnicodeEscape(p.b[at:])
 		if why != "" {
 			return p.fail(at, why)
 		}
@@ -141,7 +141,7 @@ func (p *yamlReader) escape(s *strings.Builder, n, open int) error {
 }
 
 func (p *yamlReader) hexEscape(s *strings.Builder, at, digits int) error {
-	r, ok := hexRune(p.b, at+2, digits)
+	r, ok := hexRune(p.b[at+2:], digits)
 	if !ok {
 		return p.fail(at, "want hexadecimal digits in the escape")
 	}

@@ -1,0 +1,38 @@
+package doc
+
+import (
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// UnicodeEscape reads \uXXXX, or two of them that make a surrogate pair, at the
+// beginning of b. Where why tells that it is none, r is U+FFFD and size what that
+// stands for.
+func UnicodeEscape(b []byte) (r rune, size int, why string) {
+	hi, ok := hexRune(b[min(2, len(b)):], 4)
+	switch {
+	case !ok:
+		return utf8.RuneError, 2, "want four hexadecimal digits after \\u"
+	case !utf16.IsSurrogate(hi):
+		return hi, 6, ""
+	}
+	if len(b) > 8 && b[6] == '\\' && b[7] == 'u' {
+		if lo, ok := hexRune(b[8:], 4); ok {
+			r = utf16.DecodeRune(hi, lo)
+		}
+	}
+	if r == 0 || r == utf8.RuneError {
+		return utf8.RuneError, 6, "half of a surrogate pair"
+	}
+	return r, 12, ""
+}
+
+// hexRune reads the n hexadecimal digits that b begins with.
+func hexRune(b []byte, n int) (rune, bool) {
+	if len(b) < n {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(string(b[:n]), 16, 32)
+	return rune(v), err == nil
+}

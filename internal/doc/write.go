@@ -1,0 +1,80 @@
+package doc
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// AppendCanonical appends n as canonical JSON (RFC 8785): keys sorted by their
+// UTF-16 code units, numbers as ECMAScript writes them, no blanks. Numbers are
+// doubles there, so those that no double holds come out as the nearest.
+func (n *Node) AppendCanonical(dst []byte) []byte {
+	v := jsontext.Value(n.AppendJSON(nil, nil))
+	_ = v.Canonicalize(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) // it is JSON
+	return append(dst, v...)
+}
+
+// AppendJSON appends n as plain JSON in the document's order; a value whose
+// path redact names is replaced by "<redacted>". A nil redact hides nothing.
+func (n *Node) AppendJSON(dst []byte, redact func(path string) bool) []byte {
+	return n.appendJSON(dst, "", redact)
+}
+
+func (n *Node) appendJSON(dst []byte, path string, redact func(string) bool) []byte {
+	if redact != nil && redact(path) {
+		return append(dst, `"<redacted>"`...)
+	}
+	switch n.Kind {
+	case List:
+		dst = append(dst, '[')
+		for i, item := range n.Items {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = item.appendJSON(dst, path+"["+strconv.Itoa(i)+"]", redact)
+		}
+		return append(dst, ']')
+	case Object:
+		dst = append(dst, '{')
+		for i := range n.Members {
+			m := &n.Members[i]
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(AppendString(dst, m.Key), ':')
+			dst = m.Value.appendJSON(dst, Join(path, m.Key), redact)
+		}
+		return append(dst, '}')
+	case String:
+		return AppendString(dst, n.Text)
+	case Bool:
+		return append(dst, n.Text...)
+	case Number:
+		if !strings.HasSuffix(n.Text, "inf") && n.Text != ".nan" {
+			return append(dst, n.Text...)
+		}
+	}
+	return append(dst, "null"...)
+}
+
+// Join is the path of a member of what stands at a path.
+func Join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// AppendNumber appends a number as RFC 8785 has it.
+func AppendNumber(dst []byte, f float64) []byte {
+	return jsontext.AppendFloat(dst, f+0, 64) // -0 is 0 there
+}
+
+// AppendString appends s as a JSON string, as RFC 8785 has it; bytes that are no
+// UTF-8 become U+FFFD.
+func AppendString(dst []byte, s string) []byte {
+	dst, _ = jsontext.AppendQuote(dst, s) // the error tells of such bytes
+	return dst
+}

@@ -1,0 +1,180 @@
+package doc
+
+import (
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Writer appends JSON that people may read too: hidden characters are escaped, a
+// blank stands behind each comma and colon, and what is to has a line of its own.
+type Writer struct {
+	B     []byte
+	Lines int                   // the levels, from the outermost, whose entries have a line each
+	Text  func(s string) string // what is written for a key or a string; nil for itself
+
+	depth int
+	flat  int  // the level that OpenFlat opened; 0 for none
+	some  bool // the list or object that is open has an entry
+}
+
+// Open begins an object ('{') or a list ('[').
+func (w *Writer) Open(c byte) {
+	w.B = append(w.B, c)
+	w.depth++
+	w.some = false
+}
+
+// OpenFlat begins one that stands on one line with all that is in it.
+func (w *Writer) OpenFlat(c byte) {
+	w.Open(c)
+	if w.flat == 0 {
+		w.flat = w.depth
+	}
+}
+
+// Close ends what Open began.
+func (w *Writer) Close(c byte) {
+	lines := w.some && w.onLines()
+	if w.flat == w.depth {
+		w.flat = 0
+	}
+	w.depth--
+	if lines {
+		w.line()
+	}
+	w.B = append(w.B, c)
+	w.some = true
+}
+
+// onLines tells whether each entry has a line of its own.
+func (w *Writer) onLines() bool { return w.flat == 0 && w.depth <= w.Lines }
+
+func (w *Writer) line() {
+	w.B = append(w.B, '\n')
+	for range w.depth {
+		w.B = append(w.B, "  "...)
+	}
+}
+
+// Item stands before each value of a list.
+func (w *Writer) Item() { w.entry(w.onLines()) }
+
+// Row stands before each value of a list whose bracket ends the last value's line:
+// one beneath the levels of lines has a line too.
+func (w *Writer) Row() { w.entry(w.flat == 0 && w.depth <= w.Lines+1) }
+
+func (w *Writer) entry(line bool) {
+	if w.some {
+		w.B = append(w.B, ',')
+	}
+	switch {
+	case line:
+		w.line()
+	case w.some:
+		w.B = append(w.B, ' ')
+	}
+	w.some = true
+}
+
+// Key stands before each value of an object.
+func (w *Writer) Key(k string) {
+	w.Item()
+	w.Str(k)
+	w.B = append(w.B, ": "...)
+}
+
+// Str writes a string.
+func (w *Writer) Str(s string) {
+	if w.Text != nil {
+		s = w.Text(s)
+	}
+	w.B = AppendShown(w.B, s)
+}
+
+// Int writes a number.
+func (w *Writer) Int(n int64) { w.B = strconv.AppendInt(w.B, n, 10) }
+
+// Bool writes true or false.
+func (w *Writer) Bool(v bool) { w.B = strconv.AppendBool(w.B, v) }
+
+// KeyStr writes a member that is a string.
+func (w *Writer) KeyStr(k, s string) { w.Key(k); w.Str(s) }
+
+// KeyText writes one that is left out where it is empty.
+func (w *Writer) KeyText(k, s string) {
+	if s != "" {
+		w.KeyStr(k, s)
+	}
+}
+
+// KeyInt writes a member that is a number.
+func (w *Writer) KeyInt(k string, n int64) { w.Key(k); w.Int(n) }
+
+// KeyFlag writes a member that is true, and leaves out one that is not.
+func (w *Writer) KeyFlag(k string, v bool) {
+	if v {
+		w.Key(k)
+		w.Bool(true)
+	}
+}
+
+// KeyList writes a member that is a list of strings.
+func (w *Writer) KeyList(k string, list []string) {
+	w.Key(k)
+	w.Open('[')
+	for _, s := range list {
+		w.Item()
+		w.Str(s)
+	}
+	w.Close(']')
+}
+
+// KeyRaw writes a member whose value is JSON already.
+func (w *Writer) KeyRaw(k, v string) {
+	w.Key(k)
+	w.B = append(w.B, v...)
+}
+
+// AppendShown appends s as a JSON string, hidden characters escaped; bytes that are
+// no UTF-8 become U+FFFD.
+func AppendShown(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	from := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if c >= utf8.RuneSelf && !Hidden(r, size) {
+			i += size
+			continue
+		}
+		dst = appendEscape(append(dst, s[from:i]...), r)
+		i += size
+		from = i
+	}
+	return append(append(dst, s[from:]...), '"')
+}
+
+func appendEscape(dst []byte, r rune) []byte {
+	switch r {
+	case '"', '\\':
+		return append(dst, '\\', byte(r))
+	case '\n':
+		return append(dst, `\n`...)
+	case '\t':
+		return append(dst, `\t`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case utf8.RuneError:
+		return utf8.AppendRune(dst, r)
+	}
+	const hex = "0123456789abcdef"
+	for _, u := range utf16.AppendRune(nil, r) {
+		dst = append(dst, '\\', 'u', hex[u>>12&15], hex[u>>8&15], hex[u>>4&15], hex[u&15])
+	}
+	return dst
+}
