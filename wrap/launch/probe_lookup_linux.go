@@ -130,9 +130,10 @@ func (l *lookup) groups(lo, hi, skip int) []group {
 	gs := make([]group, 0, (hi-lo+1)/2)
 	sorted := true
 	last := ""
-	for end := lo; lo < hi; lo = end {
+	for lo < hi {
 		name, _, _ := strings.Cut(l.path(lo)[skip:], "/")
-		for end = lo + 1; end < hi && l.path(end)[skip:] == name; {
+		end := lo + 1
+		for end < hi && l.path(end)[skip:] == name {
 			end++
 		}
 		for step := 1; step > 0; {
@@ -143,7 +144,7 @@ func (l *lookup) groups(lo, hi, skip int) []group {
 			}
 		}
 		sorted = sorted && last < name
-		gs, last = append(gs, group{lo: lo, hi: end, name: name}), name
+		gs, last, lo = append(gs, group{lo: lo, hi: end, name: name}), name, end
 	}
 	if !sorted {
 		slices.SortStableFunc(gs, func(a, b group) int { return strings.Compare(a.name, b.name) })
