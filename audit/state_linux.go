@@ -2,6 +2,7 @@ package audit
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -12,9 +13,27 @@ import (
 const effectiveName = "effective.json"
 
 // StateDir is sbx's own state folder: $XDG_STATE_HOME/sbx where that is
-// absolute, else ~/.local/state/sbx; "" for a caller with no home.
+// absolute, else ~/.local/state/sbx; "" for a caller with no home. Inside another
+// sandbox, in which it neither is nor can be made, it is in the private /run/user/UID:
+// what is there ends with that sandbox, as all that one keeps of its own.
 func StateDir(environ []string, home string) string {
-	return wrap.StateDir(lookup(environ, "XDG_STATE_HOME"), home)
+	state := wrap.StateDir(lookup(environ, "XDG_STATE_HOME"), home)
+	if state == "" || there(state) || !there(wrap.ParentPath) {
+		return state
+	}
+	near := state
+	for near != "/" && !there(near) {
+		near = near[:max(1, strings.LastIndexByte(near, '/'))]
+	}
+	if unix.Access(near, unix.W_OK) == nil {
+		return state
+	}
+	return "/run/user/" + strconv.Itoa(unix.Getuid()) + "/sbx"
+}
+
+func there(path string) bool {
+	var st unix.Stat_t
+	return unix.Stat(path, &st) == nil
 }
 
 // openRun makes the run's own folder the record's.

@@ -14,7 +14,7 @@ func TestAgentsAreTold(t *testing.T) {
 	b.env = append(b.env, "ANTHROPIC_API_KEY=k", "CODEX_API_KEY=k")
 	told := func(err string) (lines []string) {
 		for line := range strings.Lines(err) {
-			if strings.HasPrefix(line, "sbx: ") {
+			if strings.HasPrefix(line, "sbx: ") && strings.Contains(line, " gets ") {
 				lines = append(lines, strings.TrimSpace(line))
 			}
 		}

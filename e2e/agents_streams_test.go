@@ -323,7 +323,7 @@ func TestAgentsFlagIsWider(t *testing.T) {
 		{"claude", `{"access_mode": "read-only"}`, "--permission-mode=acceptEdits", "access_mode"},
 		{"claude", `{"access_mode": "workspace-write", "tools_allowed": ["Bash(git:*)"]}`, "--settings=wide.json", "tools_allowed"},
 		{"claude", `{"access_mode": "workspace-write", "tools_allowed": ["Read"]}`, `--mcp-config={"mcpServers": {"x": {}}}`, "tools_allowed"},
-		{"gemini", `{"access_mode": "workspace-write", "tools_denied": ["Bash"]}`, "--approvalMode=yolo", "tools_allowed"},
+		{"gemini", `{"access_mode": "workspace-write", "tools_denied": ["Bash"]}`, "--approvalMode=yolo", "tools_denied"},
 	} {
 		a := newActor(t, c.agent, c.agent+"-basic.jsonl")
 		a.write("ws/wide.json", `{"permissions": {"allow": ["Bash"]}}`)

@@ -140,3 +140,25 @@ func TestNestedInherits(t *testing.T) {
 	r := n.box.run(specWW, "/bin/sh", "-c", `./sbx exec --effective /tmp/inner.json --spec-json '{"filesystem": {"write": ["sub"]}}' -- /bin/sh -c 'echo end'`)
 	r.refused("inside another sandbox")
 }
+
+// A sandbox inside another one keeps its record where the caller has never had a state
+// folder, and what the outer one's record is elsewhere: in the private /run.
+func TestNestedRecordWithoutAStateFolder(t *testing.T) {
+	needSandbox(t)
+	for _, spec := range []string{specRO, specWW} {
+		b := newBoxElsewhere(t)
+		inner := sbxPath + " exec --spec-json '" + spec + "' -- /bin/sh -c 'exit 3'; echo $?; " + sbxPath + " show last --json | grep -c '\"code\": 3'"
+		for _, state := range []string{"none", "one"} { // the second is the control: a private one lies over it
+			if r := b.sh(spec, inner).ended(); r.out != "3\n1\nend\n" {
+				t.Errorf("%s, %s: %v", spec, state, r)
+			}
+			if state == "none" {
+				b.absent("state/sbx")
+				must(t, os.MkdirAll(b.base+"/state/sbx/runs", 0o700))
+			}
+		}
+		if entries, err := os.ReadDir(b.base + "/state/sbx/runs"); err != nil || len(entries) > 0 {
+			t.Errorf("%s: the host's own has %v, %v", spec, entries, err)
+		}
+	}
+}

@@ -79,6 +79,7 @@ func (x *execution) runBacked() (status int, done bool) {
 	if x.held, err = audit.Hold(x.plan.Watch); err != nil {
 		return x.refuse(err), true
 	}
+	x.threads = launch.Threads(0)
 	if x.process, err = launch.Begin(x.plan.Opening); err != nil {
 		return x.refuse(err), true
 	}
