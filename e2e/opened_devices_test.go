@@ -31,3 +31,29 @@ func TestDevicesOpenedByName(t *testing.T) {
 		}
 	}
 }
+
+// Under a rule that gives the sandbox a /dev of its own a child opens no device; what its
+// parent opens, or leaves to the host's /dev, it may.
+func TestNarrowedDevicesStayOut(t *testing.T) {
+	needSandbox(t)
+	if _, err := os.Lstat("/dev/fuse"); err != nil {
+		t.Skip("the host has no /dev/fuse")
+	}
+	b := newBoxElsewhere(t)
+	const opens = `{"filesystem": {"write": ["/dev/fuse"]}}`
+	under := func(parent string) result {
+		b.args = []string{"--spec-json", parent, "--spec-json", opens}
+		return b.run("", "/bin/sh", "-c", "[ -c /dev/fuse ] && echo there; echo end")
+	}
+	for _, parent := range []string{opens, `{}`, `{"limits": {"open_files": 100}}`} {
+		if r := under(parent).ended(); !strings.HasPrefix(r.out, "there\n") {
+			t.Errorf("control: under %s: %v", parent, r)
+		}
+	}
+	for _, parent := range []string{`{"network": {"mode": "none"}}`, `{"filesystem": {"hide": ["` + b.ws + `/x"]}}`, `{"commands": {"deny": ["curl"]}}`,
+		`{"syscalls": "default"}`, `{"access_mode": "danger-full-access", "network": {"mode": "none"}}`} {
+		if r := under(parent); r.code != 125 || !strings.Contains(r.err, "cannot have /dev/fuse writable") {
+			t.Errorf("under %s: %v", parent, r)
+		}
+	}
+}

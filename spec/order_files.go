@@ -160,12 +160,15 @@ func (o *order) writes() {
 		o.wider("filesystem.write", "everything writable", "only what is named", o.writesBy())
 		return
 	}
-	if !p.Confined {
-		return
-	}
 	for i := range c.Write {
 		w := &c.Write[i]
 		if inList(p.Write, w.Real) || o.shadowed(w.Real) {
+			continue
+		}
+		if !p.Confined {
+			if p.SideDoors && within("/dev", w.Real) && !within("/dev/shm", w.Real) {
+				o.widerPath(w, "writable", "a /dev of its own, without it")
+			}
 			continue
 		}
 		if !o.writable(w.Real) {
