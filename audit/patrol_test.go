@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // round has a patrol go once round, in as many looks as it takes.
@@ -120,6 +122,38 @@ func TestSweepGoesPastWhatIsNew(t *testing.T) {
 	out := g.sweep.end(w)
 	if got := g.moved(out); len(got) != 1 || out.Early != "" {
 		t.Errorf("moved %q, %q", got, out.Cuts)
+	}
+}
+
+// What is nested deeper than a path is long is not looked at, and that is said as where a
+// walk ends early; up to there nothing is.
+func TestSweepTellsOfWhatIsTooDeep(t *testing.T) {
+	for _, c := range []struct {
+		levels int
+		deep   bool
+	}{{15, false}, {24, true}} {
+		g := newGround(t)
+		g.launch()
+		at, err := unix.Open(g.tree, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		name := strings.Repeat("x", 200)
+		for i := 0; i < c.levels && err == nil; i++ {
+			if err = unix.Mkdirat(at, name, 0o755); err == nil {
+				below, no := unix.Openat(at, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+				unix.Close(at)
+				at, err = below, no
+			}
+		}
+		if err == nil {
+			err = unix.Mkdirat(at, ".git", 0o755)
+		}
+		unix.Close(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := g.sweep.End()
+		if told := strings.Contains(out.Early, "nested too deep") && contains(out.Cuts, out.Early); told != c.deep || (len(out.Moved) == 1) == c.deep {
+			t.Errorf("%d levels: %+v", c.levels, out)
+		}
 	}
 }
 

@@ -30,7 +30,11 @@ func (w *walk) tree(t *tree) {
 	w.begin(t)
 	for rel, ok := w.pop(); ok && w.why == ""; rel, ok = w.pop() {
 		if err := w.folder(t, rel); err != nil && err != unix.ENOENT && err != unix.ENOTDIR && err != unix.ELOOP {
-			w.out.cut(under(t.path, clip(rel)) + ": " + whyUnread(err))
+			cut := under(t.path, clip(rel)) + ": " + whyUnread(err)
+			w.out.cut(cut)
+			if err == unix.ENAMETOOLONG { // which only what was made a step at a time is
+				w.out.Add(Swept{Early: cut})
+			}
 		}
 	}
 	if w.why != "" {
