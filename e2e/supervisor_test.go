@@ -215,7 +215,7 @@ func TestAFailureIsNoUsageError(t *testing.T) {
 		for _, c := range []struct {
 			most, code int
 			word       string
-		}{{1, 125, "no command was started"}, {2, 125, "no command was started"}, {5000, 0, ""}} {
+		}{{1, 125, "leaves too few for the threads of sbx"}, {2, 125, "leaves too few for the threads of sbx"}, {5000, 0, ""}} {
 			ctx, cancel := context.WithTimeout(context.Background(), limit)
 			cmd := b.command(ctx, "{}", "true")
 			cmd.Path, cmd.Args = prlimit, append([]string{"prlimit", "--nproc=" + strconv.Itoa(c.most), "--"}, cmd.Args...)
