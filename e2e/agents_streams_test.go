@@ -338,6 +338,18 @@ func TestAgentsFlagIsWider(t *testing.T) {
 	}
 }
 
+// codex without its shell cannot read: that is a lack only where the spec allows reading
+// in so many words.
+func TestShellIsDenied(t *testing.T) {
+	a := newActor(t, "codex", "codex-basic.jsonl")
+	a.act(`{"access_mode": "workspace-write", "tools_allowed": ["Read", "Write", "Edit"]}`, "").refused("codex reads by its shell, which is off")
+	r := a.act(`{"access_mode": "workspace-write", "tools_denied": ["Bash"]}`, "")
+	if r.code != 0 || !slices.Contains(a.given(), "features.shell_tool=false") {
+		t.Fatalf("%v", r)
+	}
+	r.rec.hasStatus(t, "tools_denied", "observed")
+}
+
 // A terminal is never taken for a stream: the agent has it itself.
 func TestAgentOnATerminal(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")

@@ -85,7 +85,7 @@ func codexFlags(w *answer, ask Ask) {
 	codexWrites(w, mode, writes)
 	if !ask.has("Bash") {
 		for _, t := range []string{"Read", "Grep", "Glob"} {
-			if ask.has(t) {
+			if ask.Allowed.Set && ask.has(t) {
 				w.miss(t, "codex reads by its shell, which is off")
 			}
 		}

@@ -75,7 +75,7 @@ func TestFlags(t *testing.T) {
 		{spec.Codex, "documents", "-s|workspace-write|-c|features.shell_tool=false|-c|web_search=\"disabled\"|-c|agents.enabled=false|-c|features.plugins=false|-c|features.apps=false", "Edit Read"},
 		{spec.Codex, "testing", "-s|workspace-write|-c|web_search=\"disabled\"|-c|agents.enabled=false|-c|features.plugins=false|-c|features.apps=false", "Write Edit"},
 		{spec.Codex, "inside", "-s|danger-full-access|-c|web_search=\"disabled\"|-c|agents.enabled=false|-c|features.plugins=false|-c|features.apps=false", ""},
-		{spec.Codex, "denied", "-c|features.shell_tool=false|-c|agents.enabled=false", "Read Grep Glob Read(//etc/**)"},
+		{spec.Codex, "denied", "-c|features.shell_tool=false|-c|agents.enabled=false", "Read(//etc/**)"},
 		{spec.Codex, "planning", "-s|read-only", ""},
 		{spec.Codex, "bypassing", "-s|danger-full-access", ""},
 		{spec.Codex, "everything", "-s|workspace-write|-c|features.plugins=false|-c|features.apps=false", "WebFetch"},
