@@ -30,12 +30,20 @@ func Self() Process {
 	return p
 }
 
-// ProgramOf is the name that a thread goes by (the first 15 bytes of its
-// program's, unless it chose another); "" where it is gone.
-func ProgramOf(tid int) string {
-	var buf [32]byte
-	n := readInto("/proc/"+strconv.Itoa(tid)+"/comm", buf[:])
-	return string(bytes.TrimSuffix(buf[:n], []byte{'\n'}))
+// CallerOf is the process that a thread belongs to, and the name that it goes by (the
+// first 15 bytes of its program's, unless it chose another): its own, whatever its threads
+// call themselves. Where it is gone the name is "".
+func CallerOf(tid int) (pid int, program string) {
+	var buf [256]byte
+	n := readInto("/proc/"+strconv.Itoa(tid)+"/status", buf[:])
+	_, rest, _ := bytes.Cut(buf[:n], []byte("\nTgid:\t")) // a newline in the name above is escaped
+	digits, _, _ := bytes.Cut(rest, []byte{'\n'})
+	pid, err := strconv.Atoi(string(digits))
+	if err != nil {
+		return tid, ""
+	}
+	n = readInto("/proc/"+strconv.Itoa(pid)+"/comm", buf[:])
+	return pid, string(bytes.TrimSuffix(buf[:n], []byte{'\n'}))
 }
 
 func bootID() string {

@@ -136,6 +136,27 @@ func TestViolationsAreFolded(t *testing.T) {
 	}
 }
 
+// What a program's threads are refused counts as the program's, whatever they call
+// themselves: its probing is one line. Another program's is another.
+func TestThreadsAreTheirProgram(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "python3", "mkdir")
+	r := newBox(t).run(specWW, "python3", "-c", `
+import ctypes, subprocess, threading
+def probe(name):
+    ctypes.CDLL(None).prctl(15, name, 0, 0, 0) # PR_SET_NAME
+    try: __import__("os").mkdir(".vscode")
+    except PermissionError: pass
+for name in b"one", b"two":
+    t = threading.Thread(target=probe, args=(name,)); t.start(); t.join()
+print(open("/proc/self/comm").read().strip(), subprocess.run(["mkdir", ".vscode"], capture_output=True).returncode)
+`)
+	v := r.rec.list("violations")
+	if r.code != 0 || len(v) != 2 || v[0].whole("count") != 2 || v[1].text("program") != "mkdir" || r.out != v[0].text("program")+" 1\n" {
+		t.Errorf("%v; violations %v", r, v)
+	}
+}
+
 // What is read-only refuses to take a name that is not there (EROFS, before ENOENT) and
 // to hold a file without one, and that is told; what fails for another reason is not.
 func TestRefusalsWithoutAName(t *testing.T) {

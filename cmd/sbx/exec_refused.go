@@ -16,7 +16,8 @@ func (x *execution) refused(r *listen.Refusal) {
 	if r.Cause == listen.OutOfView && !x.standsOutside(r.Action, r.Target) {
 		return
 	}
-	v := audit.Violation{At: time.Now(), PID: r.TID, Program: audit.ProgramOf(r.TID), Action: r.Action, Target: strings.Clone(r.Target)}
+	v := audit.Violation{At: time.Now(), Action: r.Action, Target: strings.Clone(r.Target)}
+	v.PID, v.Program = audit.CallerOf(r.TID)
 	what, by := spec.Name(v.Target), ""
 	switch r.Cause {
 	case listen.ByBudget:
