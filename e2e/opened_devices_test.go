@@ -28,6 +28,8 @@ func TestDevicesOpenedByName(t *testing.T) {
 				t.Errorf("%s: %v", with(`"/dev/fuse"`), r)
 			}
 			b.run(with(`"/dev/kmsg"`), "/bin/sh", "-c", script).refused("/dev/kmsg")
+			b.run(with(`"/dev/nvidia*"`), "/bin/sh", "-c", script).refused("name each device")
+			b.run(with(`"/dev/dri/card99"`), "/bin/sh", "-c", script).refused("name a device that the host has")
 		}
 	}
 }

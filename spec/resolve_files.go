@@ -184,7 +184,11 @@ func (r *resolver) write(asked []string) {
 	}
 	for _, p := range absent {
 		if !r.insideWritable(p) {
-			r.refuse(p.Field, "write "+odd(p.Asked), missing(p)+", and no writable folder holds it", "create it first, or name a folder above it that exists")
+			help := "create it first, or name a folder above it that exists"
+			if strings.HasPrefix(p.Abs, "/dev/") { // where neither can be done
+				help = "name a device that the host has"
+			}
+			r.refuse(p.Field, "write "+odd(p.Asked), missing(p)+", and no writable folder holds it", help)
 			continue
 		}
 		out.Write = append(out.Write, p)

@@ -88,7 +88,11 @@ func writeRule(s string) (why, meant, help string) {
 		return "", "", ""
 	}
 	why, meant, help = listedPath(s)
-	if strings.HasPrefix(why, "globs") {
+	switch {
+	case !strings.HasPrefix(why, "globs"):
+	case strings.HasPrefix(s, "/dev/"):
+		help = "name each device, as /dev/dri/renderD128"
+	default:
 		help = "only **/NAME is, for a protected name such as **/.git"
 	}
 	return why, meant, help
