@@ -71,6 +71,25 @@ func TestWhatIsServedHoldsNothingUp(t *testing.T) {
 	}
 }
 
+// Programs that wait for each other's look-ups, and for sbx's among them, on a file
+// system that never answers cannot be ended before sbx is: it gives up, and they are
+// gone with it.
+func TestLookUpsThatCrossAreGivenUp(t *testing.T) {
+	b := newBox(t)
+	probe := b.probe()
+	if r := b.plain(probe, "fuse", "no"); !strings.HasSuffix(r.out, "execve ENOENT\n") {
+		t.Skipf("not for this user: %q", r.out)
+	}
+	r := b.run(`{"max_commands": 100, "limits": {"timeout": "1s"}}`, probe, "fuse", "cross")
+	if r.code != -128-int(unix.SIGALRM) && r.code != 124 || strings.Contains(r.out, "nothing ended it") {
+		t.Errorf("%v", r)
+	}
+	if r.code != 124 && r.rec.at("state") != "running" { // which sbx show says is lost
+		t.Errorf("the record: %v", r)
+	}
+	r.rec.hasStatus(t, "limits.timeout", "degraded")
+}
+
 // childOf is the one child of a process.
 func childOf(t *testing.T, pid int) int {
 	t.Helper()

@@ -14,6 +14,11 @@ const Grace = 2 * time.Second
 // ends with the command, unless somebody outside has stopped it.
 const lastResort = time.Second
 
+// givenUpAfter is how long after SIGKILL to all of a sandbox that can reach its supervisor
+// the supervisor ends itself: an answer of its may wait for the sandbox in the kernel,
+// and what was killed for that answer (a file system by fuse(4) that never speaks).
+const givenUpAfter = 20 * time.Second
+
 // Deadline ends a sandbox that runs for too long: SIGTERM to every process, and
 // SIGCONT, since one that is stopped cannot act on it; after a grace SIGKILL.
 type Deadline struct {
@@ -55,6 +60,7 @@ func (d *Deadline) terminate() {
 // along. Without pid 1 the sweep does.
 func (d *Deadline) kill() {
 	unix.PidfdSendSignal(d.pr.target, unix.SIGKILL, nil, 0)
+	d.pr.giveUpLater()
 	d.after(lastResort, func(d *Deadline) { unix.PidfdSendSignal(d.pr.pidfd, unix.SIGKILL, nil, 0) })
 }
 
@@ -166,4 +172,20 @@ func parentOf(pid int) int {
 	b, _ := readProc("/proc/"+strconv.Itoa(pid)+"/stat", 1<<12)
 	n, _ := strconv.Atoi(statField(string(b), 1))
 	return n
+}
+
+// giveUpLater lets the process end by SIGALRM where a sandbox that can reach it keeps
+// it from its own end.
+func (pr *Process) giveUpLater() {
+	if pr.begun == nil {
+		byDefault(uintptr(unix.SIGALRM))
+		set := [2]uint64{1 << (unix.SIGALRM - 1)}
+		sigmask(unix.SIG_UNBLOCK, &set, nil)
+		alarm(givenUpAfter)
+	}
+}
+
+// alarm has the kernel send SIGALRM after a time; zero takes that back.
+func alarm(after time.Duration) {
+	_, _ = unix.Setitimer(unix.ItimerReal, unix.Itimerval{Value: unix.NsecToTimeval(int64(after))})
 }

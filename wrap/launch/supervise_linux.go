@@ -242,6 +242,7 @@ func (pr *Process) wait(h *Hooks, calls *answers) Exit {
 // used, and Ended is called. Whatever an answer waited for in the sandbox is gone.
 func (pr *Process) finish(h *Hooks, calls *answers, e *Exit) {
 	calls.end()
+	alarm(0)
 	if pr.terminal >= 0 {
 		takeBack(pr.terminal)
 	}
@@ -258,6 +259,7 @@ func (pr *Process) finish(h *Hooks, calls *answers, e *Exit) {
 func (pr *Process) exit(ws unix.WaitStatus) Exit {
 	if pr.begun == nil {
 		used := pr.used()
+		pr.giveUpLater()
 		sweepProcesses()
 		if pr.by != 0 && ws.ExitStatus() == 128+int(unix.SIGKILL) { // the tool knows no better
 			ws = unix.WaitStatus(128+int(pr.by)) << 8

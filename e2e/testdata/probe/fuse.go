@@ -4,11 +4,37 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
+
+// crossing has six programs look up the same names on a file system that never says a
+// word, each of which keeps it alive: who waits for one waits for all.
+func crossing(dev *os.File) {
+	for i := range 6 {
+		what := []string{"execve", "mkdir"}[i%2]
+		cmd := exec.Command("/proc/self/exe", "lookup", what, "/mnt/a/b")
+		cmd.ExtraFiles = []*os.File{dev}
+		if err := cmd.Start(); err != nil {
+			fmt.Println(err)
+			os.Exit(3)
+		}
+	}
+	fmt.Println("asks")
+	time.Sleep(time.Minute)
+	fmt.Println("nothing ended it")
+	os.Exit(4)
+}
+
+func lookup(a []string) {
+	if a[0] == "execve" {
+		_ = unix.Exec(a[1], a[1:], nil)
+	}
+	_ = unix.Mkdir(a[1], 0o755)
+}
 
 // fuse executes a program on a file system of its own (fuse(4)), in a mount namespace of
 // its own, whose files it is asked for: "no" says that there is none, "wait" says nothing,
@@ -27,6 +53,9 @@ func fuse(a []string) {
 	fail("private", unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""))
 	opts := fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", dev)
 	fail("mount", unix.Mount("probe", "/mnt", "fuse", 0, opts))
+	if a[0] == "cross" {
+		crossing(os.NewFile(uintptr(dev), "fuse"))
+	}
 	go func() {
 		buf := make([]byte, 1<<17)
 		for {

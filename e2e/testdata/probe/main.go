@@ -40,6 +40,7 @@ func main() {
 		"reach":     reach,
 		"nest":      nest,
 		"fuse":      fuse,
+		"lookup":    lookup,
 		"userfault": userfault,
 	}
 	f, ok := verbs[os.Args[1]]
