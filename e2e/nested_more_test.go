@@ -144,10 +144,9 @@ func TestNestedInherits(t *testing.T) {
 // A sandbox inside another one keeps its record where the caller has never had a state
 // folder, and what the outer one's record is elsewhere: in the private /run.
 func TestNestedRecordWithoutAStateFolder(t *testing.T) {
-	needSandbox(t)
 	for _, spec := range []string{specRO, specWW} {
-		b := newBoxElsewhere(t)
-		inner := sbxPath + " exec --spec-json '" + spec + "' -- /bin/sh -c 'exit 3'; echo $?; " + sbxPath + " show last --json | grep -c '\"code\": 3'"
+		b := newNestElsewhere(t)
+		inner := b.inner + " exec --spec-json '" + spec + "' -- /bin/sh -c 'exit 3'; echo $?; " + b.inner + " show last --json | grep -c '\"code\": 3'"
 		for _, state := range []string{"none", "one"} { // the second is the control: a private one lies over it
 			if r := b.sh(spec, inner).ended(); r.out != "3\n1\nend\n" {
 				t.Errorf("%s, %s: %v", spec, state, r)
