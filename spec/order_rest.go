@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"sbx/internal/reach"
 )
 
 func (o *order) network() {
@@ -48,32 +50,16 @@ func (o *order) item(f Field, i int, asked, has, where string) {
 }
 
 func reachable(has []string, asked string) bool {
-	c, err := ParseEndpoint(asked)
+	c, err := reach.Parse(asked)
 	if err != nil {
 		return false
 	}
 	for _, h := range has {
-		if p, err := ParseEndpoint(h); err == nil && p.Covers(c) {
+		if p, err := reach.Parse(h); err == nil && p.Covers(c) {
 			return true
 		}
 	}
 	return false
-}
-
-// Covers tells whether every connection that other allows is allowed by e.
-func (e Endpoint) Covers(other Endpoint) bool {
-	if e.UDP != other.UDP || e.Port != 0 && e.Port != other.Port {
-		return false
-	}
-	if e.Name == "" || other.Name == "" { // what a name resolves to is not known here
-		return e.Name == other.Name && e.Prefix.Contains(other.Prefix)
-	}
-	domain, wild := strings.CutPrefix(e.Name, "*")
-	if !wild {
-		return e.Name == other.Name
-	}
-	// "*.example.com" covers "*.a.example.com" and itself, never the apex.
-	return strings.HasSuffix(other.Name, domain) && len(other.Name) > len(domain)
 }
 
 // variables compares the names that the command gets. What the parent sets

@@ -3,6 +3,8 @@ package spec
 import (
 	"strings"
 	"unicode/utf8"
+
+	"sbx/internal/reach"
 )
 
 // The rules of strings. Each answers why a string is refused, what was
@@ -215,7 +217,7 @@ func bestEffortRule(s string) (why, meant, help string) {
 }
 
 func endpointRule(s string) (why, meant, help string) {
-	_, err := ParseEndpoint(s)
+	_, err := reach.Parse(s)
 	if err == nil {
 		return "", "", ""
 	}

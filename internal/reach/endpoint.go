@@ -1,8 +1,10 @@
-package spec
+package reach
 
 import (
 	"strconv"
 	"strings"
+
+	"sbx/internal/doc"
 )
 
 // Endpoint is one rule of network.allow. Exactly one of Name and Prefix says who
@@ -23,24 +25,24 @@ type Prefix struct {
 	Valid bool
 }
 
-// EndpointError says what is wrong with a rule of network.allow.
-type EndpointError struct{ Why, Meant, Help string }
+// Error says what is wrong with a rule of network.allow.
+type Error struct{ Why, Meant, Help string }
 
-// Error is the error on one line.
-func (e *EndpointError) Error() string {
+// Error is the text on one line.
+func (e *Error) Error() string {
 	if e.Meant == "" {
 		return e.Why
 	}
 	return e.Why + " (did you mean " + e.Meant + "?)"
 }
 
-const endpointForm = "as in example.com:443, *.example.com:443, 10.0.0.0/8:5432, [::1]:443, localhost:3000, 192.0.2.1:53/udp or example.com:*"
+const form = "as in example.com:443, *.example.com:443, 10.0.0.0/8:5432, [::1]:443, localhost:3000, 192.0.2.1:53/udp or example.com:*"
 
-// ParseEndpoint reads "host:port" or "host:port/udp", where host is a name, "*." and a name, an IPv4 address or range, or an IPv6 address or range
+// Parse reads "host:port" or "host:port/udp", where host is a name, "*." and a name, an IPv4 address or range, or an IPv6 address or range
 // in brackets, and port is a number or "*".
-func ParseEndpoint(s string) (Endpoint, *EndpointError) {
+func Parse(s string) (Endpoint, *Error) {
 	if strings.HasPrefix(s, "@") {
-		return Endpoint{}, &EndpointError{Why: "unknown set of hosts " + quote(cut(s)), Help: "no set is there yet; name the hosts, " + endpointForm}
+		return Endpoint{}, &Error{Why: "unknown set of hosts " + doc.Quote(doc.Cut(s)), Help: "no set is there yet; name the hosts, " + form}
 	}
 	host, port, err := splitEndpoint(s)
 	if err != nil {
@@ -51,12 +53,12 @@ func ParseEndpoint(s string) (Endpoint, *EndpointError) {
 	if port != "*" {
 		var ok bool
 		if e.Port, ok = parsePort(port); !ok {
-			return Endpoint{}, &EndpointError{Why: "want a port from 1 to 65535 or *, got " + quote(cut(port)), Help: endpointForm}
+			return Endpoint{}, &Error{Why: "want a port from 1 to 65535 or *, got " + doc.Quote(doc.Cut(port)), Help: form}
 		}
 	}
 	switch {
 	case host == "*" || host == "":
-		return Endpoint{}, &EndpointError{Why: "want a host before the port, got " + quote(cut(s)), Help: "every host is 0.0.0.0/0 and [::/0], or network.mode host"}
+		return Endpoint{}, &Error{Why: "want a host before the port, got " + doc.Quote(doc.Cut(s)), Help: "every host is 0.0.0.0/0 and [::/0], or network.mode host"}
 	case host[0] == '[':
 		e.Prefix, err = parsePrefix(host[1:len(host)-1], false)
 	case looksNumeric(host):
@@ -70,36 +72,36 @@ func ParseEndpoint(s string) (Endpoint, *EndpointError) {
 }
 
 // splitEndpoint takes host and port apart; brackets stay on the host.
-func splitEndpoint(s string) (host, port string, err *EndpointError) {
-	form := &EndpointError{Why: "want host:port, got " + quote(cut(s)), Help: endpointForm}
+func splitEndpoint(s string) (host, port string, err *Error) {
+	bad := &Error{Why: "want host:port, got " + doc.Quote(doc.Cut(s)), Help: form}
 	if strings.Contains(s, "://") {
 		_, rest, _ := strings.Cut(s, "://")
 		rest, _, _ = strings.Cut(rest, "/")
 		if isHostName(rest) {
 			rest += ":443"
 		}
-		if _, bad := ParseEndpoint(rest); bad == nil {
-			form.Meant = rest
+		if _, err := Parse(rest); err == nil {
+			bad.Meant = rest
 		}
-		return "", "", form
+		return "", "", bad
 	}
 	end := 0
 	if strings.HasPrefix(s, "[") {
 		end = strings.IndexByte(s, ']') + 1
 		if end == 0 {
-			return "", "", form
+			return "", "", bad
 		}
 	}
 	colon := strings.LastIndexByte(s, ':')
 	switch {
 	case colon < end, end > 0 && colon != end:
 		if isHostName(strings.TrimPrefix(s, "*.")) {
-			form.Meant = s + ":443"
+			bad.Meant = s + ":443"
 		}
-		return "", "", form
+		return "", "", bad
 	case end == 0 && strings.Count(s, ":") > 1:
-		form.Why = "an IPv6 address is written in brackets, got " + quote(cut(s))
-		return "", "", form
+		bad.Why = "an IPv6 address is written in brackets, got " + doc.Quote(doc.Cut(s))
+		return "", "", bad
 	}
 	return s[:colon], s[colon+1:], nil
 }
@@ -140,14 +142,14 @@ func isHostName(s string) bool {
 	return true
 }
 
-func badHost(host string) *EndpointError {
-	err := &EndpointError{Why: "want a host name or an address, got " + quote(cut(host)), Help: endpointForm}
+func badHost(host string) *Error {
+	err := &Error{Why: "want a host name or an address, got " + doc.Quote(doc.Cut(host)), Help: form}
 	trimmed := strings.TrimSuffix(host, ".")
 	switch {
 	case trimmed != host && isHostName(trimmed):
-		err.Why, err.Meant = "a host name ends without a dot here, got "+quote(cut(host)), trimmed
+		err.Why, err.Meant = "a host name ends without a dot here, got "+doc.Quote(doc.Cut(host)), trimmed
 	case strings.Contains(host, "*"):
-		err.Why = "* stands for whole labels at the front only, as in *.example.com, got " + quote(cut(host))
+		err.Why = "* stands for whole labels at the front only, as in *.example.com, got " + doc.Quote(doc.Cut(host))
 	}
 	for i := range len(host) {
 		if host[i] >= 0x80 {
@@ -155,6 +157,22 @@ func badHost(host string) *EndpointError {
 		}
 	}
 	return err
+}
+
+// Covers tells whether every connection that other allows is allowed by e.
+func (e Endpoint) Covers(other Endpoint) bool {
+	if e.UDP != other.UDP || e.Port != 0 && e.Port != other.Port {
+		return false
+	}
+	if e.Name == "" || other.Name == "" { // what a name resolves to is not known here
+		return e.Name == other.Name && e.Prefix.Contains(other.Prefix)
+	}
+	domain, wild := strings.CutPrefix(e.Name, "*")
+	if !wild {
+		return e.Name == other.Name
+	}
+	// "*.example.com" covers "*.a.example.com" and itself, never the apex.
+	return strings.HasSuffix(other.Name, domain) && len(other.Name) > len(domain)
 }
 
 // Contains tells whether every address of other is one of p's.
@@ -193,4 +211,9 @@ func (p Prefix) String() string {
 		return s
 	}
 	return s + "/" + strconv.Itoa(p.Bits)
+}
+
+// leadingDigits is what of s is decimal digits at its front.
+func leadingDigits(s string) string {
+	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }

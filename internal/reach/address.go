@@ -1,12 +1,14 @@
-package spec
+package reach
 
 import (
 	"strconv"
 	"strings"
+
+	"sbx/internal/doc"
 )
 
 // parsePrefix reads an address, or a range of them as "10.0.0.0/8".
-func parsePrefix(s string, want4 bool) (Prefix, *EndpointError) {
+func parsePrefix(s string, want4 bool) (Prefix, *Error) {
 	text, length, isRange := strings.Cut(s, "/")
 	p := Prefix{Is4: want4, Valid: true, Bits: 128}
 	kind, ok := "IPv6", false
@@ -17,19 +19,19 @@ func parsePrefix(s string, want4 bool) (Prefix, *EndpointError) {
 		p.Addr, ok = parse6(text)
 	}
 	if !ok {
-		return Prefix{}, &EndpointError{Why: "want an " + kind + " address, got " + quote(cut(text)), Help: endpointForm}
+		return Prefix{}, &Error{Why: "want an " + kind + " address, got " + doc.Quote(doc.Cut(text)), Help: form}
 	}
 	if !isRange {
 		return p, nil
 	}
 	bits, err := strconv.Atoi(length)
 	if err != nil || bits < 0 || bits > p.Bits || strconv.Itoa(bits) != length {
-		return Prefix{}, &EndpointError{Why: "want a length from 0 to " + strconv.Itoa(p.Bits) + " after /, got " + quote(cut(length))}
+		return Prefix{}, &Error{Why: "want a length from 0 to " + strconv.Itoa(p.Bits) + " after /, got " + doc.Quote(doc.Cut(length))}
 	}
 	p.Bits = bits
 	if masked := p.masked(bits); masked != p.Addr {
 		p.Addr = masked
-		return Prefix{}, &EndpointError{Why: "a range begins at its first address, got " + quote(cut(s)), Meant: p.String()}
+		return Prefix{}, &Error{Why: "a range begins at its first address, got " + doc.Quote(doc.Cut(s)), Meant: p.String()}
 	}
 	return p, nil
 }

@@ -1,11 +1,11 @@
-package spec
+package reach
 
 import (
 	"net/netip"
 	"testing"
 )
 
-func TestParseEndpoint(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, test := range []struct {
 		in     string
 		want   Endpoint // without Prefix
@@ -24,7 +24,7 @@ func TestParseEndpoint(t *testing.T) {
 		{"[::/0]:*", Endpoint{}, "::/0"},
 		{"[2001:DB8::0:1]:2", Endpoint{Port: 2}, "2001:db8::1"},
 	} {
-		got, err := ParseEndpoint(test.in)
+		got, err := Parse(test.in)
 		if err != nil {
 			t.Errorf("%s: %v", test.in, err)
 			continue
@@ -40,7 +40,7 @@ func TestParseEndpoint(t *testing.T) {
 	}
 }
 
-func TestParseEndpointErrors(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
 		{"example.com", `want host:port, got "example.com" (did you mean example.com:443?)`},
 		{"https://example.com/x", `want host:port, got "https://example.com/x" (did you mean example.com:443?)`},
@@ -80,7 +80,7 @@ func TestParseEndpointErrors(t *testing.T) {
 		{"a.b:1\x00", "want a port from 1 to 65535 or *, got \"1\\x00\""},
 		{"a\x00.b:1", "want a host name or an address, got \"a\\x00.b\""},
 	} {
-		e, err := ParseEndpoint(test.in)
+		e, err := Parse(test.in)
 		if err == nil || err.Error() != test.want {
 			t.Errorf("%q:\n got %v (%+v)\nwant %s", test.in, err, e, test.want)
 		}

@@ -1,0 +1,139 @@
+package wire
+
+import (
+	"encoding/binary"
+
+	"sbx/internal/reach"
+)
+
+// MaxText is the longest text of a message in bytes; what is longer is cut.
+const MaxText = 512
+
+// Append adds the message's packet to b.
+func (m *Meant) Append(b []byte) []byte {
+	b = append(b, byte(KindMeant))
+	b = le.AppendUint32(b, m.Token)
+	b = le.AppendUint16(b, m.Rule)
+	b = append(b, m.IP[:]...)
+	b = le.AppendUint16(b, m.Port)
+	return appendText(b, m.Name)
+}
+
+// Append adds the message's packet to b.
+func (m *Named) Append(b []byte) []byte {
+	return appendText(le.AppendUint32(append(b, byte(KindNamed)), m.N), m.Name)
+}
+
+// Append adds the message's packet to b.
+func (m *Refused) Append(b []byte) []byte {
+	return appendText(le.AppendUint16(append(b, byte(KindRefused)), m.Type), m.Name)
+}
+
+// Append adds the message's packet to b.
+func (m *Ended) Append(b []byte) []byte {
+	b = append(b, byte(KindEnded))
+	b = le.AppendUint32(b, m.Token)
+	b = append(b, byte(m.Outcome), flag(m.NoSNI))
+	b = le.AppendUint64(b, m.Up)
+	b = le.AppendUint64(b, m.Down)
+	return appendText(b, m.Detail)
+}
+
+// Append adds the message's packet to b.
+func (m *Publish) Append(b []byte) []byte {
+	return le.AppendUint16(le.AppendUint16(append(b, byte(KindPublish)), m.Host), m.Inside)
+}
+
+// AppendRule adds the packet of a rule, as network.allow has it.
+func AppendRule(b []byte, text string) []byte { return appendText(append(b, byte(KindRule)), text) }
+
+// ReadMeant reads a packet of KindMeant.
+func ReadMeant(b []byte) (m Meant, ok bool) {
+	r := reader{b: b, ok: true}
+	r.kind(KindMeant)
+	m.Token, m.Rule = r.u32(), r.u16()
+	m.IP = reach.IP(r.take(16))
+	m.Port = r.u16()
+	m.Name = r.text()
+	return m, r.done()
+}
+
+// ReadNamed reads a packet of KindNamed.
+func ReadNamed(b []byte) (m Named, ok bool) {
+	r := reader{b: b, ok: true}
+	r.kind(KindNamed)
+	m.N, m.Name = r.u32(), r.text()
+	return m, r.done()
+}
+
+// ReadRefused reads a packet of KindRefused.
+func ReadRefused(b []byte) (m Refused, ok bool) {
+	r := reader{b: b, ok: true}
+	r.kind(KindRefused)
+	m.Type, m.Name = r.u16(), r.text()
+	return m, r.done()
+}
+
+// ReadEnded reads a packet of KindEnded.
+func ReadEnded(b []byte) (m Ended, ok bool) {
+	r := reader{b: b, ok: true}
+	r.kind(KindEnded)
+	m.Token = r.u32()
+	m.Outcome, m.NoSNI = Outcome(r.take(1)[0]), r.take(1)[0] != 0
+	m.Up, m.Down = r.u64(), r.u64()
+	m.Detail = r.text()
+	return m, r.done()
+}
+
+// ReadPublish reads a packet of KindPublish.
+func ReadPublish(b []byte) (m Publish, ok bool) {
+	r := reader{b: b, ok: true}
+	r.kind(KindPublish)
+	m.Host, m.Inside = r.u16(), r.u16()
+	return m, r.done()
+}
+
+// ReadRule reads a packet of KindRule.
+func ReadRule(b []byte) (text string, ok bool) {
+	r := reader{b: b, ok: true}
+	r.kind(KindRule)
+	text = r.text()
+	return text, r.done()
+}
+
+var le = binary.LittleEndian
+
+func flag(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func appendText(b []byte, s string) []byte {
+	s = s[:min(len(s), MaxText)]
+	return append(le.AppendUint16(b, uint16(len(s))), s...)
+}
+
+// reader reads a packet from its front. What is missing reads as zero, and ok says so.
+type reader struct {
+	b  []byte
+	ok bool
+}
+
+func (r *reader) take(n int) []byte {
+	if len(r.b) < n {
+		r.b, r.ok = nil, false
+		return make([]byte, n)
+	}
+	b := r.b[:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *reader) kind(k Kind)  { r.ok = r.ok && Kind(r.take(1)[0]) == k }
+func (r *reader) u16() uint16  { return le.Uint16(r.take(2)) }
+func (r *reader) u32() uint32  { return le.Uint32(r.take(4)) }
+func (r *reader) u64() uint64  { return le.Uint64(r.take(8)) }
+func (r *reader) text() string { return string(r.take(int(r.u16()))) }
+func (r *reader) done() bool   { return r.ok && len(r.b) == 0 }
