@@ -163,15 +163,21 @@ func (b *builder) pids(n int) {
 
 // processes bounds them where the spec does not.
 func (b *builder) processes() {
-	n := b.h.mostProcesses()
+	n := b.h.MostProcesses()
 	switch {
 	case n == 0 || b.h.Parent != nil: // not known, or bounded by the outer sandbox's
 	case b.plan.Processes != 0:
 		b.bounded = ", pid_max"
-	case b.h.UID == 0 && b.plan.Has(PidNS):
-		b.fault(FieldProcesses, Enforced, "how many there are is not bounded: "+b.h.PidMax.Why+"; limits.pids bounds them")
+	case b.h.UID == 0 && b.h.Groups[PIDs].State == Yes:
+		b.group(FieldProcesses, PIDs, pidsSettings(int(n)))
+		b.bounded = ", " + b.heldBy[FieldProcesses]
 	case b.h.UID == 0:
-		b.fault(FieldProcesses, Enforced, "how many there are is not bounded: RLIMIT_NPROC does not count uid 0; limits.pids bounds them")
+		why := "RLIMIT_NPROC does not count uid 0"
+		if b.plan.Has(PidNS) {
+			why = b.h.PidMax.Why
+		}
+		no, _ := b.noGroup(FieldProcesses, PIDs)
+		b.fault(FieldProcesses, Enforced, "how many there are is not bounded: "+why+", and "+no)
 	default:
 		if !b.plan.Has(UserNS) || b.h.Kernel.Less(Version{5, 14}) { // all of the user's are counted
 			n += b.h.Running

@@ -162,7 +162,7 @@ type Host struct {
 
 	Parent *Parent // what an outer sandbox holds; nil where there is none
 	// Groups is where control groups can be made, by Controller; looked at only
-	// where a limit asks for one.
+	// where a limit asks for one, or Unbounded.
 	Groups [Controllers]GroupHost
 
 	Home string

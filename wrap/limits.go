@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"sbx/spec"
 )
 
 // Limits bounds what the command and its descendants may use. What is zero is
@@ -88,10 +90,18 @@ const (
 	longPeriod = 1_000_000 // of a quota that would be too short otherwise
 )
 
-// mostProcesses bounds a sandbox whose spec has no limits.pids: more processes and
+// MostProcesses bounds a sandbox whose spec has no limits.pids: more processes and
 // threads than a build has, and few enough that a command which forks without end
 // leaves half of the machine's to others.
-func (h *Host) mostProcesses() uint64 { return min(16384, h.Processes/2) }
+func (h *Host) MostProcesses() uint64 { return min(16384, h.Processes/2) }
+
+// Unbounded tells whether that many are bounded by nothing but a control group: the
+// kernel counts no process of root's for RLIMIT_NPROC, and gives a pid namespace a
+// pid_max of its own since Linux 6.14.
+func (h *Host) Unbounded(r *spec.Resolved) bool {
+	o := Open(r, h)
+	return h.UID == 0 && h.Parent == nil && h.Processes != 0 && !r.Spec.Limits.Value.PIDs.Set && o.Processes == 0
+}
 
 // maxPIDs is the most that pids.max takes: the kernel has no more (PID_MAX_LIMIT).
 const maxPIDs = 4 << 20

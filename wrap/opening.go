@@ -44,7 +44,7 @@ func Open(r *spec.Resolved, h *Host) Opening {
 	}
 	o.Namespaces = append(o.Namespaces, IPCNS, UTSNS, CgroupNS)
 	if h.UID == 0 && h.PidMax.State != No && !r.Spec.Limits.Value.PIDs.Set {
-		o.Processes = h.mostProcesses()
+		o.Processes = h.MostProcesses()
 	}
 	return o
 }

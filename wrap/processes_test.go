@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,8 +29,9 @@ func TestProcessesAreBounded(t *testing.T) {
 		"user, free":         {free, "", 32768, 70, Answer{}, 16454, 0, "subreaper, RLIMIT_NPROC"},
 		"user, bare":         {`{"access_mode": "read-only", "best_effort": ["*"]}`, noUser, 32768, 70, no, 16454, 0, "subreaper, RLIMIT_NPROC"},
 		"root":               {mode, "root", 32768, 70, Answer{}, 0, 16384, "pid namespace, pid_max"},
-		"root before 6.14":   {mode, "root", 32768, 70, no, 0, 0, "pid namespace: not bounded: no pid_max; limits.pids bounds them"},
-		"root, free":         {free, "root", 32768, 70, Answer{}, 0, 0, "subreaper: not bounded: RLIMIT_NPROC does not count uid 0; limits.pids bounds them"},
+		"root before 6.14":   {mode, "root", 32768, 70, no, 0, 0, "pid namespace: not bounded: no pid_max, and no control group of this host was found"},
+		"root, no group":     {mode, "root\n" + noGroups, 32768, 70, no, 0, 0, "pid namespace: not bounded: no pid_max, and uid 1000 cannot write /sys/fs/cgroup: permission denied"},
+		"root, free":         {free, "root", 32768, 70, Answer{}, 0, 0, "subreaper: not bounded: RLIMIT_NPROC does not count uid 0, and no control group of this host was found"},
 		"not known":          {mode, "", 0, 0, no, 0, 0, "pid namespace"},
 		"inside another":     {free, `parent {"version": 1, "network": "none", "access_mode": "read-only"}`, 32768, 70, Answer{}, 0, 0, "subreaper"},
 		"asked for":          {`{"access_mode": "read-only", "limits": {"pids": 20000}}`, "", 32768, 70, no, 20001, 0, "pid namespace"},
@@ -54,6 +56,61 @@ func TestProcessesAreBounded(t *testing.T) {
 		}
 		if p.Limits.Procs != row.rlimit || p.Processes != row.max || line != row.line {
 			t.Errorf("%s: RLIMIT_NPROC %d, pid_max %d, %q", name, p.Limits.Procs, p.Processes, line)
+		}
+	}
+}
+
+// Root's are bounded by a control group where nothing else does it, and no group is
+// made where something else does.
+func TestProcessesInAGroup(t *testing.T) {
+	const mode, free = `{"access_mode": "read-only"}`, `{}`
+	v1, leaf, noRung := hosts["groups-v1"], hosts["groups-leaf"], "\n"+noUser+"\nrung namespaces-as-root no root lacks CAP_SYS_ADMIN here"
+	yes, no := Answer{}, Answer{No, "no pid_max"}
+	text, err := os.ReadFile(plans + "/world.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, row := range map[string]struct {
+		spec, host string
+		pidMax     Answer
+		most, line string
+	}{
+		"before 6.14, v1":   {mode, "root\n" + v1, no, "16384", "pid namespace, pids cgroup, v1"},
+		"before 6.14, v2":   {mode, "root\n" + leaf, no, "16384", "pid namespace, pids cgroup, v2"},
+		"free, v1":          {free, "root\n" + v1, yes, "16384", "subreaper, pids cgroup, v1"},
+		"free, v2":          {`{"access_mode": "danger-full-access"}`, "root\n" + leaf, yes, "16384", "subreaper, pids cgroup, v2"},
+		"bare":              {`{"access_mode": "read-only", "best_effort": ["*"]}`, "root\n" + v1 + noRung, yes, "16384", "subreaper, pids cgroup, v1"},
+		"asked for":         {`{"limits": {"pids": 100}}`, "root\n" + v1, no, "100", "subreaper"},
+		"asked for more":    {`{"access_mode": "read-only", "limits": {"pids": 20000}}`, "root\n" + v1, no, "20000", "pid namespace"},
+		"by pid_max":        {mode, "root\n" + v1, yes, "", "pid namespace, pid_max"},
+		"by RLIMIT_NPROC":   {free, v1, yes, "", "subreaper, RLIMIT_NPROC"},
+		"inside another":    {free, "root\n" + v1 + "\n" + `parent {"version": 1, "network": "none", "access_mode": "read-only"}`, no, "", "subreaper"},
+		"beside the memory": {`{"limits": {"memory": "1GiB"}}`, "root\n" + leaf, yes, "16384", "subreaper, pids cgroup, v2"},
+	} {
+		w := newWorld(t, string(text), row.host)
+		w.host.Processes, w.host.PidMax = 32768, row.pidMax
+		r, p, err := w.build(row.spec)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		most := ""
+		for _, g := range p.Limits.Groups {
+			for _, s := range g.Write {
+				if s.File == "pids.max" {
+					most += s.Value
+				}
+			}
+		}
+		i := slices.IndexFunc(p.Enforcement, func(e Enforcement) bool { return e.Field == FieldProcesses })
+		if e := p.Enforcement[i]; most != row.most || e.By != row.line || strings.Contains(e.Reason, "not bounded") {
+			t.Errorf("%s: pids.max %q, by %q: %s", name, most, e.By, e.Reason)
+		}
+		if groups := len(p.Limits.Groups); name == "beside the memory" && groups != 1 {
+			t.Errorf("%s: %d groups", name, groups)
+		}
+		if asks := w.host.Unbounded(r); asks != (row.most == "16384") {
+			t.Errorf("%s: a group is looked for: %v", name, asks)
 		}
 	}
 }

@@ -198,6 +198,8 @@ func (x *execution) findTool() (b audit.Backend, err error) {
 		}
 	}
 	if !image {
+		x.host.PidMax = wrap.Answer{State: wrap.No, Why: name + " sets no pid_max"}
+		launch.Unbounded(x.resolved, &x.host)
 		return b, nil
 	}
 	if program == "docker" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -64,7 +65,7 @@ func (x *execution) outOfMemory(e launch.Exit) int {
 func (x *execution) noteLimits(e launch.Exit, at time.Time) {
 	l := &x.resolved.Spec.Limits.Value
 	add := func(f spec.Field, action, more string, count int, what string) {
-		rule, allow := string(f)+": "+x.resolved.Spec.Text(f), string(f)+": "+more
+		rule, allow := string(f)+": "+cmp.Or(x.resolved.Spec.Text(f), "the default"), string(f)+": "+more
 		x.record.Violations.Add(audit.Violation{Kind: "limit", At: at, Action: action, Count: count, Rule: rule, AllowWith: allow})
 		if !x.quiet() {
 			x.std.say(rule + ": " + what + "; " + allow + " would allow more")
@@ -76,8 +77,9 @@ func (x *execution) noteLimits(e launch.Exit, at time.Time) {
 	if n := x.outOfMemory(e); n > 0 {
 		add("limits.memory", "use more memory", (2 * l.Memory.Value).String(), n, times(n, "process was ended", "processes were ended"))
 	}
-	if n := int(e.Use.Refused.Value); n > 0 && l.PIDs.Set {
-		add("limits.pids", "start a process or thread", strconv.Itoa(2*l.PIDs.Value), n, times(n, "process or thread was refused", "processes or threads were refused"))
+	if n := int(e.Use.Refused.Value); n > 0 {
+		most := l.PIDs.Or(int(x.host.MostProcesses()))
+		add("limits.pids", "start a process or thread", strconv.Itoa(2*most), n, times(n, "process or thread was refused", "processes or threads were refused"))
 	}
 	if l.FileSize.Set && (e.Signal == int(unix.SIGXFSZ) || e.Code == 128+int(unix.SIGXFSZ)) {
 		add("limits.file_size", "write a larger file", (2 * l.FileSize.Value).String(), 1, "a process that wrote a larger file was ended")
@@ -104,6 +106,9 @@ func (x *execution) noteChanged(file string) {
 	name := file[strings.LastIndexByte(file, '/')+1:]
 	controller, _, _ := strings.Cut(name, ".")
 	field := map[string]spec.Field{"memory": "limits.memory", "cpu": "limits.cpus", "pids": "limits.pids"}[controller]
+	if controller == "pids" && !x.resolved.Spec.Limits.Value.PIDs.Set {
+		field = wrap.FieldProcesses
+	}
 	for i := range x.record.Enforcement {
 		if l := &x.record.Enforcement[i]; l.Field == field {
 			l.Weaken(wrap.Degraded, file+" was changed while the command ran")

@@ -70,6 +70,7 @@ func (x *execution) taught(plan *wrap.Plan, err error) error {
 	if next.Overlay.State != x.host.Overlay.State || next.Layer.State != x.host.Layer.State {
 		launch.Listings(&next)
 	}
+	launch.Unbounded(x.resolved, &next)
 	x.host = next
 	return nil
 }

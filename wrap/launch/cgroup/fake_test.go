@@ -160,6 +160,28 @@ func TestFindV2(t *testing.T) {
 	}
 }
 
+// What nobody has asked for stays in the caller's own group.
+func TestFindStays(t *testing.T) {
+	f := newFake(t, "/a.slice/t.scope")
+	f.group("/a.slice", "cgroup.subtree_control=pids")
+	f.group("/a.slice/t.scope", "cgroup.procs=7\n8\n")
+	find := func(stays bool) wrap.GroupHost {
+		g := finder{want: Want{wrap.PIDs: true}, stays: stays, root: f.root, ours: func(pid int) bool { return f.ours[pid] }}
+		g.layout.v2 = place{2, top, f.own}
+		return g.find()[wrap.PIDs]
+	}
+	if h := find(false); h.Dir != f.root+top+"/a.slice" {
+		t.Errorf("control: %+v", h)
+	}
+	if h := find(true); h.State != wrap.No || !strings.Contains(h.Why, "t.scope does not hand the pids controller down") {
+		t.Errorf("%+v", h)
+	}
+	f.ours = map[int]bool{7: true, 8: true}
+	if h := find(true); h.State != wrap.Yes || h.Dir != f.root+f.own || !h.Leaf {
+		t.Errorf("%+v", h)
+	}
+}
+
 // What one group cannot give is not looked for in a second one: the tree can be
 // in one group of version 2 alone.
 func TestFindGivesOneGroup(t *testing.T) {

@@ -15,19 +15,31 @@ type Want [wrap.Controllers]bool
 
 // Find tells for each controller that is wanted where a group can be made. It
 // changes nothing: what only a try can show, Make shows.
-func Find(want Want) [wrap.Controllers]wrap.GroupHost {
-	own, _ := read("/proc/self/cgroup")
-	mounts, _ := read("/proc/self/mountinfo")
-	f := finder{layout: parse(own, mounts), want: want, ours: ours}
-	return f.find()
+func Find(want Want) [wrap.Controllers]wrap.GroupHost { return newFinder(want).find() }
+
+// Beneath tells it of one controller in the caller's own group alone: what nobody has
+// asked for takes no command out of a service or a container.
+func Beneath(c wrap.Controller) wrap.GroupHost {
+	var want Want
+	want[c] = true
+	f := newFinder(want)
+	f.stays = true
+	return f.find()[c]
 }
 
 type finder struct {
 	layout layout
 	want   Want
+	stays  bool // no group above the caller's own is looked at
 	ours   func(pid int) bool
 	root   string // "" but in tests: before every path
 	out    [wrap.Controllers]wrap.GroupHost
+}
+
+func newFinder(want Want) *finder {
+	own, _ := read("/proc/self/cgroup")
+	mounts, _ := read("/proc/self/mountinfo")
+	return &finder{layout: parse(own, mounts), want: want, ours: ours}
 }
 
 func (f *finder) find() [wrap.Controllers]wrap.GroupHost {
@@ -110,7 +122,7 @@ func (f *finder) v2(want Want) {
 				}
 			}
 		}
-		if given == wanted || dir == p.mount || f.bounded(dir, here) {
+		if given == wanted || f.stays || dir == p.mount || f.bounded(dir, here) {
 			return
 		}
 	}
