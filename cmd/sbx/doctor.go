@@ -65,8 +65,18 @@ func (c *call) examine() []finding {
 	}
 	found = append(found, abi, answer("seccomp filter", h.Seccomp, "a kernel with CONFIG_SECCOMP_FILTER"),
 		answer("seccomp notification", launch.Listener(), "Linux 6.0 or newer"),
-		finding{"built with its entry point", yesNo(launch.Inherited().Noted), "ignored signals and RLIMIT_NOFILE are passed on", ""})
+		entryPoint(launch.Inherited().Noted))
 	return append(found, limitFindings(in)...)
+}
+
+// entryPoint tells how sbx was linked, and what is lost without.
+func entryPoint(noted bool) finding {
+	const name = "built with its entry point"
+	if noted {
+		return finding{name, "yes", "ignored signals, signal mask and RLIMIT_NOFILE are passed on", ""}
+	}
+	return finding{name, "no", "commands get neither the signals that the caller ignores nor its signal mask and soft RLIMIT_NOFILE, and see sbx's command line, with --spec-json, in /proc/1/cmdline",
+		"build it with make, or with go build -ldflags '-E sbx_entry'"}
 }
 
 // rungs tries every rung with a launch that stops before the command.
@@ -135,13 +145,6 @@ func answer(name string, a wrap.Answer, help string) finding {
 		return finding{name, "no", a.Why, help}
 	}
 	return finding{name, "yes", "", ""}
-}
-
-func yesNo(v bool) string {
-	if v {
-		return "yes"
-	}
-	return "no"
 }
 
 func doctorJSON(found []finding) string {
