@@ -1,9 +1,10 @@
 package wrap
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -38,248 +39,188 @@ type Node struct {
 }
 
 // Tree is what the sandbox's files are, in the order in which it is put
-// together: the same as Plan.Mounts, without how sbx itself goes about it. It is
-// what a tool that mounts by its own command line is told. Without a Node at "/"
-// the root is empty.
+// together: a walk over Plan.Mounts, without how sbx itself goes about it, and the
+// View says what shows at a path. It is what a tool that mounts by its own command
+// line is told. Without a Node at "/" the root is empty.
 //
 // What sbx itself puts there for an sbx inside is left out; what no other tool can
 // be told is as well, and named in lacks.
 func (p *Plan) Tree() (nodes []Node, lacks []Lack) {
-	t := treeing{slots: map[int]slot{}, scratch: "\x00", nodes: make([]Node, 0, len(p.Mounts)+16)}
-	if p.Base == BaseEmpty {
-		t.prefix = p.Staged("")
-	} else {
-		t.nodes = append(t.nodes, Node{Kind: NodeBind, Path: "/", Source: "/", Mode: ModeRW})
+	w := walk{view: &p.View, nodes: make([]Node, 0, len(p.Mounts)+16)}
+	if p.Base != BaseEmpty {
+		w.nodes = append(w.nodes, Node{Kind: NodeBind, Path: "/", Source: "/", Mode: ModeRW})
 	}
+	covered := false // the scratch tmpfs, by what is in its place inside
 	for i := range p.Mounts {
-		t.rest = p.Mounts[i+1:]
-		t.step(&p.Mounts[i])
+		m := &p.Mounts[i]
+		path, inside := p.inside(m.Target)
+		switch {
+		case m.Target == "":
+			w.held = append(w.held, m)
+		case m.Op == OpScratch:
+			w.scratch = m.Target
+		case !inside || w.scratch != "" && !covered && path != w.scratch && under(path, w.scratch):
+			w.staged = append(w.staged, m)
+		case m.Op == OpReadOnly: // the whole root
+			w.nodes[0].Mode, w.nodes[0].For = ModeRO, m.For
+		case m.Op == OpMkdir && path == "/" || under(path, parent(ParentPath)):
+		default:
+			w.step(m, path)
+			covered = covered || path == w.scratch
+		}
 	}
-	t.nodes = slices.DeleteFunc(t.nodes, func(n Node) bool { return n.Path == "/" && n.Kind == NodeDir || under(n.Path, parent(ParentPath)) })
-	return t.nodes, t.lacks
+	return w.nodes, w.lacks
 }
 
-// treeing interprets the operations of a Plan.
-type treeing struct {
-	prefix  string // where an empty root is put together
-	scratch string // the tmpfs of parts, while it can be seen
-	parts   []part
-	slots   map[int]slot
+// inside is what the Target of a Mount is called inside; ok is false for what lies
+// beside an empty root.
+func (p *Plan) inside(target string) (path string, ok bool) {
+	prefix := p.Staged("")
+	if p.Base != BaseEmpty || !under(target, prefix) {
+		return target, p.Base != BaseEmpty
+	}
+	return cmp.Or(target[len(prefix):], "/"), true
+}
+
+// walk makes the Nodes of a Plan.
+type walk struct {
+	view    *view.Tree
+	scratch string   // where the scratch tmpfs is
+	staged  []*Mount // what is made in it: folders that are bound into the tree later
+	held    []*Mount // what fills the slots
 	nodes   []Node
 	lacks   []Lack
-	rest    []Mount // what follows
 }
 
-// part is a folder of the scratch tmpfs: a private folder to come.
-type part struct {
-	name  string // its path
-	perm  uint32
-	nodes []Node // what it was given, by their paths beneath it
+// simple has the operations that need only to be told.
+var simple = [OpPivot + 1]NodeKind{OpMkdir: NodeDir, OpFile: NodeFile, OpContent: NodeFile, OpSymlink: NodeLink, OpSeal: NodeReadOnly,
+	OpTmpfs: NodeTmpfs, OpProc: NodeProc, OpDevpts: NodeDevpts, OpWhiteout: NodeEmptyFile}
+
+// step tells of one operation, at a path inside.
+func (w *walk) step(m *Mount, path string) {
+	n := Node{Path: path, Perm: m.Perm, Size: m.Size, Soft: m.Soft, For: m.For}
+	switch m.Op {
+	case OpAttach:
+		w.bind(n, m.Source, w.slot(m).Mode)
+	case OpPlace:
+		switch m.Slot {
+		case slotNone:
+			n.Kind = NodeEmptyFile
+		case SlotEmpty:
+			n.Kind = NodeEmptyDir
+		default:
+			w.private(w.slot(m).Source, n)
+			return
+		}
+		w.nodes = append(w.nodes, n)
+	case OpPin:
+		w.onto(n, ModeKeep)
+	case OpBind:
+		switch {
+		case m.Source == m.Target:
+			w.onto(n, m.Mode)
+		case !w.private(m.Source, n):
+			w.bind(n, m.Source, m.Mode)
+		case m.Mode == ModeRO:
+			w.nodes = append(w.nodes, Node{Kind: NodeReadOnly, Path: path, For: m.For})
+		}
+	case OpOverlay:
+		w.overlay(m, path)
+	case OpCopy:
+		w.lacks = append(w.lacks, Lack{Field: FieldHome, Why: "no private copy of " + path + " can be made"})
+	default:
+		if n.Kind = simple[m.Op]; n.Kind == NodeBind {
+			return // every tool does it by itself
+		}
+		if n.Kind == NodeLink {
+			n.Text = m.Source
+		}
+		w.nodes = append(w.nodes, n)
+	}
 }
 
-// slot is what a slot of the Plan holds.
-type slot struct {
-	source string
-	mode   Mode
+// slot is what filled the slot of a Mount.
+func (w *walk) slot(m *Mount) *Mount {
+	return w.held[slices.IndexFunc(w.held, func(h *Mount) bool { return h.Slot == m.Slot })]
 }
 
-// inside is a path of the tree that is put together as it is called inside.
-func (t *treeing) inside(path string) string {
-	if t.prefix != "" && under(path, t.prefix) {
-		if path = path[len(t.prefix):]; path == "" {
-			path = "/"
+func (w *walk) bind(n Node, source string, mode Mode) {
+	n.Source, n.Mode = source, mode
+	w.nodes = append(w.nodes, n)
+}
+
+// private puts a folder of the scratch tmpfs in place, if source is one: an empty
+// tmpfs, and what was made in it.
+func (w *walk) private(source string, n Node) (is bool) {
+	if !under(source, w.scratch) {
+		return false
+	}
+	for _, m := range w.staged {
+		switch {
+		case m.Target == source:
+			w.nodes = append(w.nodes, Node{Kind: NodeTmpfs, Path: n.Path, Perm: m.Perm, For: n.For})
+			is = true
+		case under(m.Target, source):
+			w.step(m, n.Path+m.Target[len(source):])
 		}
 	}
-	return path
+	return is
 }
 
-// part is the part that path is, or lies in.
-func (t *treeing) part(path string) *part {
-	if t.prefix != "" && under(path, t.prefix) || !under(path, t.scratch) {
-		return nil
-	}
-	for i := range t.parts {
-		if under(path, t.parts[i].name) {
-			return &t.parts[i]
-		}
-	}
-	return nil
-}
-
-// emit appends a node, in the part that its path lies in or in the tree.
-func (t *treeing) emit(n Node) {
-	if p := t.part(n.Path); p != nil {
-		n.Path = n.Path[len(p.name):]
-		p.nodes = append(p.nodes, n)
-		return
-	}
-	n.Path = t.inside(n.Path)
-	t.nodes = append(t.nodes, n)
-}
-
-// host is the path of the host that shows at a path inside, as far as the tree
-// is put together; "" where something of the sandbox's own does.
-func (t *treeing) host(inside string) string {
-	for i := len(t.nodes) - 1; i >= 0; i-- {
-		n := &t.nodes[i]
-		if !under(inside, n.Path) {
+// overlay masks what the layer of an overlay hides, which no command line tells
+// otherwise. What it was to add cannot be.
+func (w *walk) overlay(m *Mount, path string) {
+	for _, s := range w.staged {
+		if !under(s.Target, m.Source) {
 			continue
 		}
-		switch n.Kind {
-		case NodeBind:
-			return strings.TrimSuffix(n.Source, "/") + strings.TrimPrefix(inside, strings.TrimSuffix(n.Path, "/"))
-		case NodeTmpfs, NodeProc, NodeDevpts, NodeEmptyDir, NodeEmptyFile, NodeFile:
-			return ""
+		switch at := path + s.Target[len(m.Source):]; s.Op {
+		case OpWhiteout:
+			w.nodes = append(w.nodes, Node{Kind: NodeEmptyFile, Path: at, Soft: true, For: s.For})
+		case OpFile:
+			w.lacks = append(w.lacks, Lack{Field: s.For, Why: "nothing can be mounted at " + at + ", which the host does not have"})
 		}
-	}
-	return ""
-}
-
-// step carries one operation out on the tree.
-func (t *treeing) step(m *Mount) {
-	switch m.Op {
-	case OpScratch:
-		t.scratch = m.Target
-	case OpMkdir:
-		t.mkdir(m)
-	case OpFile, OpContent:
-		t.emit(Node{Kind: NodeFile, Path: m.Target, Text: m.Source, Perm: m.Perm, For: m.For})
-	case OpSymlink:
-		t.emit(Node{Kind: NodeLink, Path: m.Target, Text: m.Source, For: m.For})
-	case OpClone, OpOpen:
-		source := m.Source
-		if at := t.inside(source); at != source { // of the tree that is put together
-			source = t.host(at)
-		}
-		t.slots[m.Slot] = slot{source, m.Mode}
-	case OpAttach:
-		s := t.slots[m.Slot]
-		t.emit(Node{Kind: NodeBind, Path: m.Target, Source: s.source, Mode: s.mode, Soft: m.Soft, For: m.For})
-	case OpBind:
-		t.bind(m)
-	case OpPin:
-		if source := t.host(t.inside(m.Target)); source != "" {
-			t.onto(Node{Kind: NodeBind, Path: m.Target, Source: source, Mode: ModeKeep, Soft: m.Soft, For: m.For})
-		}
-	case OpReadOnly:
-		t.readOnly(m)
-	case OpSeal:
-		t.emit(Node{Kind: NodeReadOnly, Path: m.Target, For: m.For})
-	case OpTmpfs:
-		t.emit(Node{Kind: NodeTmpfs, Path: m.Target, Perm: m.Perm, Size: m.Size, For: m.For})
-	case OpProc:
-		t.covered(m.Target)
-		t.emit(Node{Kind: NodeProc, Path: m.Target, For: m.For})
-	case OpDevpts:
-		t.emit(Node{Kind: NodeDevpts, Path: m.Target, For: m.For})
-	case OpPlace:
-		t.place(m)
-	case OpWhiteout, OpOverlay, OpRead, OpCopy, OpUncover:
-		t.other(m)
-	case OpPrivate, OpPivot: // every tool does
 	}
 }
 
-// mkdir makes a part of the scratch tmpfs, or a folder.
-func (t *treeing) mkdir(m *Mount) {
-	if under(m.Target, t.scratch) && parent(m.Target) == t.scratch && t.inside(m.Target) == m.Target {
-		n := 0 // what it is given, mostly
-		for n < len(t.rest) && under(t.rest[n].Target, m.Target) {
-			n++
-		}
-		t.parts = append(t.parts, part{name: m.Target, perm: m.Perm, nodes: make([]Node, 0, n)})
+// onto binds what the View has at a path onto itself. What is mounted beneath it
+// comes along, as it does for sbx; a tool binds it from the host, without that, and
+// so has to do it before it mounts anything there. What is only to be a mount
+// point, and is one, stays as it is.
+func (w *walk) onto(n Node, mode Mode) {
+	switch g := w.view.At(n.Path); {
+	case g.Access < view.Read:
+		return // something lies over it in the end
+	case g.Source != "":
+		n.Source, n.Mode = g.Source, mode
+	case mode == ModeRO: // of the sandbox's own
+		n.Kind = NodeReadOnly
+		w.nodes = append(w.nodes, n)
 		return
-	}
-	t.emit(Node{Kind: NodeDir, Path: m.Target, Perm: m.Perm, For: m.For})
-}
-
-// bind binds a part, a path of the host, or one of the tree onto itself.
-func (t *treeing) bind(m *Mount) {
-	if p := t.part(m.Source); p != nil && p.name == m.Source {
-		t.private(p, m.Target, m.For)
-		if m.Mode == ModeRO {
-			t.emit(Node{Kind: NodeReadOnly, Path: m.Target, For: m.For})
-		}
-		return
-	}
-	source := m.Source
-	if at := t.inside(source); t.prefix == "" || at != source {
-		if source = t.host(at); source == "" { // of the sandbox's own
-			if m.Mode == ModeRO {
-				t.emit(Node{Kind: NodeReadOnly, Path: m.Target, Soft: m.Soft, For: m.For})
-			}
-			return
-		}
-		if at == t.inside(m.Target) {
-			t.onto(Node{Kind: NodeBind, Path: m.Target, Source: source, Mode: m.Mode, Soft: m.Soft, For: m.For})
-			return
-		}
-	}
-	t.emit(Node{Kind: NodeBind, Path: m.Target, Source: source, Mode: m.Mode, Soft: m.Soft, For: m.For})
-}
-
-// private puts a part in place: an empty tmpfs, and what it was given.
-func (t *treeing) private(p *part, target string, f spec.Field) {
-	given, perm := p.nodes, p.perm
-	t.covered(target)
-	t.emit(Node{Kind: NodeTmpfs, Path: target, Perm: perm, For: f})
-	for _, n := range given {
-		n.Path = target + n.Path
-		t.emit(n)
-	}
-}
-
-// covered notes that the scratch tmpfs cannot be seen any more.
-func (t *treeing) covered(target string) {
-	if target == t.scratch && t.prefix == "" {
-		t.scratch = "\x00"
-	}
-}
-
-// readOnly makes what the root is read-only at one stroke.
-func (t *treeing) readOnly(m *Mount) {
-	if t.inside(m.Target) == "/" && len(t.nodes) > 0 && t.nodes[0].Path == "/" {
-		t.nodes[0].Mode = ModeRO
-		t.nodes[0].For = m.For
-		return
-	}
-	t.emit(Node{Kind: NodeReadOnly, Path: m.Target, For: m.For})
-}
-
-// place lays a mask, a part or a folder of the host over something.
-func (t *treeing) place(m *Mount) {
-	s := t.slots[m.Slot]
-	switch p := t.known(s.source); {
-	case m.Slot == slotNone:
-		t.emit(Node{Kind: NodeEmptyFile, Path: m.Target, Soft: m.Soft, For: m.For})
-	case m.Slot == SlotEmpty:
-		t.emit(Node{Kind: NodeEmptyDir, Path: m.Target, Soft: m.Soft, For: m.For})
-	case p != nil:
-		t.private(p, m.Target, m.For)
 	default:
-		t.emit(Node{Kind: NodeBind, Path: m.Target, Source: s.source, Mode: m.Mode, Soft: m.Soft, For: m.For})
+		return
 	}
-}
-
-// known is the part of that name, be the scratch tmpfs covered by now.
-func (t *treeing) known(name string) *part {
-	for i := range t.parts {
-		if t.parts[i].name == name {
-			return &t.parts[i]
+	at := len(w.nodes)
+	for i := at - 1; i >= 0; i-- {
+		o := &w.nodes[i]
+		mounts := o.Kind != NodeDir && o.Kind != NodeFile && o.Kind != NodeLink && o.Kind != NodeReadOnly
+		switch {
+		case mounts && under(n.Path, o.Path):
+			if n.Mode == ModeKeep && n.Path == o.Path {
+				return
+			}
+			i = 0
+		case n.Path == o.Path || !under(o.Path, n.Path):
+		case n.Mode != ModeRO:
+			at = i
+		default: // read-only with all in it
+			at = i
+			if o.Kind == NodeBind {
+				o.Mode = ModeRO
+			} else if o.Kind == NodeTmpfs {
+				w.nodes = append(w.nodes, Node{Kind: NodeReadOnly, Path: o.Path, For: n.For})
+			}
 		}
 	}
-	return nil
-}
-
-// other is what no command line tells: an overlay's whiteouts become masks where
-// they stand, and a copy of a file is missing.
-func (t *treeing) other(m *Mount) {
-	switch m.Op {
-	case OpWhiteout:
-		t.emit(Node{Kind: NodeEmptyFile, Path: m.Target, Soft: true, For: m.For})
-	case OpOverlay:
-		t.overlay(m)
-	case OpCopy:
-		t.lacks = append(t.lacks, Lack{Field: FieldHome, Why: "no private copy of " + t.inside(m.Target) + " can be made"})
-	}
+	w.nodes = slices.Insert(w.nodes, at, n)
 }

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"os"
 	"testing"
 
 	"sbx/internal/view"
@@ -18,7 +19,6 @@ func TestViewIsWhatTheMountsShow(t *testing.T) {
 		if err := tr.play(c.plan.Mounts); err != nil {
 			t.Fatal(err)
 		}
-		told := c.told()
 		reached := map[string]string{}
 		for _, s := range tr.walk() {
 			reached[s.path] = s.identity
@@ -27,9 +27,6 @@ func TestViewIsWhatTheMountsShow(t *testing.T) {
 				continue
 			}
 			c.checkLandlock(t, s, g)
-			if o := told.At(s.path); len(told.Places()) > 0 && (o.Source != s.identity || o.Access == view.Write && g.Access != view.Write && !g.Protected) {
-				t.Errorf("other tools are told %+v of %s, and the view says %+v", o, s.path, g)
-			}
 			if g.Access < view.Read || g.Source != s.identity {
 				t.Errorf("%s is %s, and the view says %+v", s.path, s.identity, g)
 			} else if writable := g.Access == view.Write && !g.Copied; writable == s.readOnly && (s.readOnly || !g.Protected) { // a name may be the listener's to refuse
@@ -72,13 +69,71 @@ func (c *planned) checkLandlock(t *testing.T, s seen, g view.Grant) {
 	}
 }
 
-// told is the view that other tools are told of by their command lines; the zero value
-// where they lack something.
-func (c *planned) told() view.Tree {
-	nodes, lacks := c.plan.Tree()
-	if len(lacks) > 0 {
-		return view.Tree{}
+// What other tools are told shows what the mounts of the same Plan do: no file more,
+// none less, and none to be written that they keep.
+func TestOtherToolsAreToldTheMounts(t *testing.T) {
+	held := 0
+	eachPlan(t, 6, func(t *testing.T, c *planned) {
+		h := *c.h
+		h.Overlay = Answer{No, "a tool lays none"}
+		for _, newRoot := range []bool{false, true} {
+			plan, err := Build(c.r, &h, Request{NewRoot: newRoot, Argv: []string{""}, Record: c.w.req.Record, Describe: DescribeNone})
+			if err != nil || plan.Base == BaseHost {
+				continue
+			}
+			nodes, lacks := plan.Tree()
+			if len(lacks) > 0 {
+				continue
+			}
+			tr := newTree(c.w)
+			if err := tr.play(plan.Mounts); err != nil {
+				t.Fatal(err)
+			}
+			held++
+			told, played := told(nodes), map[string]seen{}
+			for _, s := range tr.walk() {
+				played[s.path] = s
+				if o := told.At(s.path); s.kind != Symlink && (o.Source != s.identity || o.Access < view.Read || o.Access == view.Write && s.readOnly) {
+					t.Errorf("tools are told %+v of %s, and the mounts show %+v", o, s.path, s)
+				}
+			}
+			for path, n := range c.w.nodes {
+				for _, at := range told.Images(path) {
+					if o := told.At(at); n.kind != Symlink && played[at].identity != path {
+						t.Errorf("tools are told %+v of %s, and the mounts show %+v", o, at, played[at])
+					}
+				}
+			}
+		}
+	})
+	if held == 0 {
+		t.Error("no Plan was told")
 	}
+}
+
+// A folder is closed with all that was mounted in it before: a tool that closes it
+// first closes that as well.
+func TestToolsCloseWhatIsMountedInAClosedFolder(t *testing.T) {
+	text, err := os.ReadFile(plans + "/world.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, plan, err := newWorld(t, string(text), "overlay no none", "dir /home/u/w/.git/hooks/t", "dir /home/u/w/.git/hooks/s").build(`{"access_mode": "workspace-write", "filesystem": {"mounts": [
+		{"label": "t", "target": "/home/u/w/.git/hooks/t", "mode": "tmpfs"}, {"label": "s", "source": "/srv/data", "target": "/home/u/w/.git/hooks/s", "mode": "rw"}]}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, _ := plan.Tree()
+	tree := told(nodes)
+	for path, want := range map[string]view.Access{"/home/u/w": view.Write, "/home/u/w/.git/hooks": view.Read, "/home/u/w/.git/hooks/t": view.Read, "/home/u/w/.git/hooks/s": view.Read} {
+		if got := tree.At(path); got.Access != want {
+			t.Errorf("tools are told %+v of %s, want %v", got, path, want)
+		}
+	}
+}
+
+// told is what may be done in the tree that the nodes make.
+func told(nodes []Node) view.Tree {
 	tree := view.New(0)
 	for _, n := range nodes {
 		l := view.Layer{Path: n.Path}
