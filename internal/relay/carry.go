@@ -1,0 +1,202 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"time"
+
+	"sbx/internal/reach"
+	"sbx/internal/relay/wire"
+)
+
+// failure is why a connection did not come about.
+type failure struct {
+	outcome wire.Outcome
+	detail  string
+}
+
+// Error is the detail.
+func (f *failure) Error() string { return f.detail }
+
+// carry makes the connection that was meant and carries its bytes until it is over.
+func (r *Relay) carry(in *net.TCPConn, m *wire.Meant) (e wire.Ended) {
+	stop := context.AfterFunc(r.ctx, func() { reset(in) })
+	defer stop()
+	out, early, err := r.reach(m)
+	if err != nil {
+		reset(in)
+		e.Outcome, e.Detail = wire.NoAnswer, err.Error()
+		var f *failure
+		if errors.As(err, &f) {
+			e.Outcome = f.outcome
+		}
+		return e
+	}
+	stopOut := context.AfterFunc(r.ctx, func() { reset(out) })
+	defer stopOut()
+	return join(in, out, m, early)
+}
+
+// join carries bytes both ways. A side that ends is told to the other, which may go on;
+// a side that breaks breaks the other.
+func join(in, out *net.TCPConn, m *wire.Meant, early []byte) (e wire.Ended) {
+	broken := func() {
+		reset(in)
+		reset(out)
+	}
+	down := make(chan struct{})
+	go func() {
+		defer close(down)
+		n, err := write(in, early)
+		e.Down = n
+		if err == nil {
+			var more uint64
+			more, err = move(in, out)
+			e.Down += more
+		}
+		if err != nil || in.CloseWrite() != nil {
+			broken()
+		}
+	}()
+	up, err := send(in, out, m, &e)
+	e.Up = up
+	if err != nil || out.CloseWrite() != nil {
+		broken()
+	}
+	<-down
+	in.Close()
+	out.Close()
+	return e
+}
+
+// send carries what the command sends, once it was seen that TLS asks for the same name.
+func send(in, out *net.TCPConn, m *wire.Meant, e *wire.Ended) (up uint64, err error) {
+	if m.Name != "" {
+		h, err := readHello(in)
+		if err != nil {
+			return 0, err
+		}
+		switch {
+		case h.broken != "":
+			e.Outcome, e.Detail = wire.Fronted, h.broken
+			return 0, errFronted
+		case h.name != "" && h.name != m.Name:
+			e.Outcome, e.Detail = wire.Fronted, h.name
+			return 0, errFronted
+		case h.name == "" && (h.tls || m.Port == portTLS):
+			e.NoSNI = true
+		}
+		if up, err = write(out, h.bytes); err != nil {
+			return up, err
+		}
+	}
+	more, err := move(out, in)
+	return up + more, err
+}
+
+func write(c *net.TCPConn, b []byte) (uint64, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	n, err := c.Write(b)
+	return uint64(n), err
+}
+
+var errFronted = errors.New("TLS asks for another name")
+
+const portTLS = 443
+
+// How long a connection may take to come about: each address, and the time after
+// which the next is tried beside it (RFC 8305).
+const (
+	dialTime  = 10 * time.Second
+	dialAhead = 250 * time.Millisecond
+)
+
+// reach connects to what was meant. early is what has come from there already.
+func (r *Relay) reach(m *wire.Meant) (out *net.TCPConn, early []byte, err error) {
+	if r.Proxy.For(m) {
+		return r.Proxy.connect(r.ctx, m)
+	}
+	if m.Name == "" {
+		out, err = dial(r.ctx, []netip.Addr{addr(m.IP)}, m.Port)
+		return out, nil, err
+	}
+	found, err := r.outside.lookup(m.Name)
+	if err != nil {
+		return nil, nil, &failure{wire.NoName, err.Error()}
+	}
+	allowed, why := r.allowed(found, m.Port)
+	if len(allowed) == 0 {
+		return nil, nil, &failure{wire.Special, why}
+	}
+	out, err = dial(r.ctx, allowed, m.Port)
+	return out, nil, err
+}
+
+// allowed are the addresses to which a name may lead. why is for those that are left out.
+func (r *Relay) allowed(found []netip.Addr, port uint16) (list []netip.Addr, why string) {
+	for _, a := range found {
+		ip := reach.IP(a.As16())
+		if what := reach.Special(ip); what != "" {
+			if _, ok := r.rules.Addr(ip, int(port)); !ok {
+				why = ip.String() + ": " + what
+				continue
+			}
+		}
+		list = append(list, a)
+	}
+	return list, why
+}
+
+// addr is an address as net has it.
+func addr(ip reach.IP) netip.Addr { return netip.AddrFrom16(ip).Unmap() }
+
+// dial connects to the first of some addresses that answers.
+func dial(ctx context.Context, list []netip.Addr, port uint16) (*net.TCPConn, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type result struct {
+		conn net.Conn
+		err  error
+	}
+	results := make(chan result)
+	d := net.Dialer{Timeout: dialTime}
+	var err error
+	for tried, waiting := 0, 0; tried < len(list) || waiting > 0; {
+		var ahead <-chan time.Time
+		if tried < len(list) {
+			a := netip.AddrPortFrom(list[tried], port).String()
+			tried++
+			waiting++
+			go func() {
+				c, err := d.DialContext(ctx, "tcp", a)
+				select {
+				case results <- result{c, err}:
+				case <-ctx.Done():
+					if c != nil {
+						c.Close()
+					}
+				}
+			}()
+			ahead = time.After(dialAhead)
+		}
+		if tried == len(list) {
+			ahead = nil
+		}
+		select {
+		case got := <-results:
+			waiting--
+			if got.err == nil {
+				return got.conn.(*net.TCPConn), nil
+			}
+			err = got.err
+		case <-ahead:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return nil, err
+}

@@ -1,0 +1,74 @@
+package relay
+
+import (
+	"strings"
+	"sync"
+
+	"sbx/internal/reach"
+	"sbx/internal/relay/wire"
+)
+
+// maxNames is how many names get an address of the pool in one run.
+const maxNames = 1 << 14
+
+// names are those that have an address of the pool: the nth has the address n+1.
+type names struct {
+	mu     sync.Mutex
+	number map[string]uint32
+	list   []string
+}
+
+// number gives a name its address, which the supervisor knows once this returns. ok is
+// false where no more names have room.
+func (r *Relay) number(name string) (n uint32, ok bool) {
+	t := &r.names
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n, ok := t.number[name]; ok {
+		return n, true
+	}
+	if len(t.list) == maxNames {
+		return 0, false
+	}
+	n = uint32(len(t.list)) + 1
+	if r.control.send((&wire.Named{N: n, Name: name}).Append(nil)) != nil {
+		return 0, false
+	}
+	if t.number == nil {
+		t.number = map[string]uint32{}
+	}
+	t.number[name] = n
+	t.list = append(t.list, name)
+	return n, true
+}
+
+// named is the name of the nth address.
+func (t *names) named(n uint32) (string, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n == 0 || n > uint32(len(t.list)) {
+		return "", false
+	}
+	return t.list[n-1], true
+}
+
+// hostName is a name as a rule could have it: in lower case, without the dot at its end.
+// ok is false for what is no name of a host.
+func hostName(s string) (name string, ok bool) {
+	name = strings.ToLower(strings.TrimSuffix(s, "."))
+	e, err := reach.Parse(name + ":1")
+	return name, err == nil && e.Name == name && !strings.HasPrefix(name, "*")
+}
+
+// shown is a name for people, whatever its bytes.
+func shown(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		if c := name[i]; c >= ' ' && c < 0x7f {
+			b.WriteByte(c)
+		} else {
+			b.WriteByte('?')
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,262 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sbx/internal/reach"
+	"sbx/internal/relay/wire"
+)
+
+// Options are what a relay takes from its surroundings.
+type Options struct {
+	Proxy Proxy
+	// DNS dials a DNS server of the host's, as net.Resolver.Dial does; nil is by the
+	// address that the host's configuration has.
+	DNS func(ctx context.Context, network, address string) (net.Conn, error)
+	// Connections is how many may be open at once.
+	Connections int
+}
+
+// flushTime is how long the ends of connections are told once the run is over.
+const flushTime = time.Second
+
+// Relay is the relay of one sandbox.
+type Relay struct {
+	Options
+	control *control
+	ctx     context.Context
+	running sync.WaitGroup
+	open    atomic.Int64 // connections
+	unknown atomic.Int64 // connections that nobody told of
+
+	rules    reach.Reach // all of them once the sockets are there
+	publish  []wire.Publish
+	serving  bool
+	meant    meant
+	names    names
+	outside  outside
+	resolver resolver
+}
+
+// Run serves until the supervisor closes its end of the socket, which it takes over.
+func Run(file *os.File, o Options) error {
+	c, err := newControl(file)
+	if err != nil {
+		return err
+	}
+	defer c.conn.Close()
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &Relay{Options: o, control: c, ctx: ctx}
+	r.outside.dial = o.DNS
+	r.outside.ctx = ctx
+	c.handle = r.take
+	err = c.serve()
+	cancel()
+	over := make(chan struct{})
+	go func() {
+		r.running.Wait()
+		close(over)
+	}()
+	select {
+	case <-over:
+	case <-time.After(flushTime):
+	}
+	return err
+}
+
+// take does what one packet of the supervisor's says.
+func (r *Relay) take(packet []byte, fds []int) error {
+	files := make([]*os.File, len(fds))
+	for i, fd := range fds {
+		files[i] = os.NewFile(uintptr(fd), "socket")
+	}
+	defer func() {
+		for _, f := range files { // what is used of it is a copy
+			f.Close()
+		}
+	}()
+	switch kind := wire.Kind(packet[0]); {
+	case kind == wire.KindMeant:
+		if m, ok := wire.ReadMeant(packet); ok {
+			r.meant.add(m)
+			return nil
+		}
+	case kind == wire.KindRule && !r.serving:
+		if text, ok := wire.ReadRule(packet); ok {
+			e, err := reach.Parse(text)
+			if err != nil {
+				return fmt.Errorf("the rule %q: %w", text, err)
+			}
+			r.rules = append(r.rules, reach.Rule{Endpoint: e, Text: text})
+			return nil
+		}
+	case kind == wire.KindPublish && !r.serving:
+		if p, ok := wire.ReadPublish(packet); ok {
+			r.publish = append(r.publish, p)
+			return nil
+		}
+	case kind == wire.KindSockets && !r.serving:
+		return r.serve(packet[1:], files)
+	}
+	return fmt.Errorf("the supervisor sent a packet that is none: %d bytes of kind %d", len(packet), packet[0])
+}
+
+// The sockets in the order in which they come.
+const (
+	tcp4 = iota
+	tcp6
+	udpDNS4
+	tcpDNS4
+	udpDNS6
+	tcpDNS6
+	sockets
+)
+
+// serve begins with the sockets of a packet: there is one for each flag that is 1, and
+// all are there where the packet has no flags.
+func (r *Relay) serve(flags []byte, files []*os.File) error {
+	if len(flags) == 0 {
+		flags = []byte{1, 1, 1, 1, 1, 1}
+	}
+	if len(flags) != sockets {
+		return errors.New("the supervisor sent flags for other sockets")
+	}
+	r.serving = true
+	r.resolver.relay = r
+	for i, there := range flags {
+		if there == 0 {
+			continue
+		}
+		if len(files) == 0 {
+			return errors.New("the supervisor sent too few sockets")
+		}
+		file := files[0]
+		files = files[1:]
+		var err error
+		switch i {
+		case tcp4, tcp6:
+			err = r.listen(file, r.led)
+		case tcpDNS4, tcpDNS6:
+			err = r.listen(file, r.resolver.stream)
+		default:
+			err = r.resolver.listen(file, i == udpDNS6)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listen hands each connection of a listening socket to serve, which must not wait.
+func (r *Relay) listen(file *os.File, serve func(*net.TCPConn)) error {
+	l, err := net.FileListener(file)
+	if err != nil {
+		return err
+	}
+	t, ok := l.(*net.TCPListener)
+	if !ok {
+		l.Close()
+		return errors.New("the supervisor sent a socket of another kind")
+	}
+	context.AfterFunc(r.ctx, func() { t.Close() })
+	r.running.Go(func() {
+		for {
+			c, err := t.AcceptTCP()
+			switch {
+			case err == nil:
+				serve(c)
+			case r.ctx.Err() != nil:
+				return
+			default: // no descriptor is left, or the caller went away
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+	})
+	return nil
+}
+
+// maxUnknown is how many connections that nobody told of are told.
+const maxUnknown = 100
+
+// led takes a connection that the supervisor led here.
+func (r *Relay) led(in *net.TCPConn) {
+	n, ok := wire.TokenOf(localIP(in))
+	var m wire.Meant
+	if ok {
+		if m, ok = r.meant.take(n); !ok {
+			r.control.poll() // it was sent before the connection was made
+			m, ok = r.meant.take(n)
+		}
+		if !ok && r.unknown.Add(1) <= maxUnknown {
+			r.control.ended(&wire.Ended{Token: n, Outcome: wire.Unknown})
+		}
+	}
+	if !ok {
+		reset(in)
+		return
+	}
+	if r.open.Add(1) > int64(r.Connections) {
+		r.open.Add(-1)
+		reset(in)
+		r.control.ended(&wire.Ended{Token: n, Outcome: wire.NoAnswer, Detail: "too many connections at once"})
+		return
+	}
+	r.running.Go(func() {
+		defer r.open.Add(-1)
+		e := r.carry(in, &m)
+		e.Token = n
+		r.control.ended(&e)
+	})
+}
+
+// localIP is the address to which a connection was made.
+func localIP(c *net.TCPConn) (ip reach.IP) {
+	if a, ok := c.LocalAddr().(*net.TCPAddr); ok {
+		copy(ip[:], a.IP.To16())
+	}
+	return ip
+}
+
+// maxMeant is how many connections may be told of and not be there yet. The oldest is
+// forgotten then: its connect failed.
+const maxMeant = 1 << 14
+
+// meant is what connections will be for.
+type meant struct {
+	mu    sync.Mutex
+	at    map[uint32]wire.Meant
+	order []uint32 // a ring of tokens, the next to be overwritten at next
+	next  int
+}
+
+func (t *meant) add(m wire.Meant) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.at == nil {
+		t.at = map[uint32]wire.Meant{}
+	}
+	if len(t.order) < maxMeant {
+		t.order = append(t.order, m.Token)
+	} else {
+		delete(t.at, t.order[t.next])
+		t.order[t.next] = m.Token
+		t.next = (t.next + 1) % maxMeant
+	}
+	t.at[m.Token] = m
+}
+
+func (t *meant) take(n uint32) (wire.Meant, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m, ok := t.at[n]
+	delete(t.at, n)
+	return m, ok
+}

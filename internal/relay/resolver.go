@@ -1,0 +1,290 @@
+package relay
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"sbx/internal/reach"
+	"sbx/internal/relay/wire"
+)
+
+// The bounds of what is asked.
+const (
+	maxQuery    = 4096 // bytes
+	maxAsked    = 256  // at once
+	maxStreams  = 64   // connections of DNS over TCP
+	streamTime  = 10 * time.Second
+	queryRate   = 200 // a second
+	queryBurst  = 1000
+	maxTold     = 500 // names that were refused
+	answerTTL   = 60
+	serverBytes = 1232 // of UDP, as EDNS says them (RFC 6891)
+)
+
+// resolver answers the sandbox's questions for names.
+type resolver struct {
+	relay   *Relay
+	rate    bucket
+	asked   atomic.Int64
+	streams atomic.Int64
+
+	mu   sync.Mutex
+	told map[wire.Refused]bool
+}
+
+// stream serves a connection of DNS over TCP.
+func (s *resolver) stream(c *net.TCPConn) {
+	if s.streams.Add(1) > maxStreams {
+		s.streams.Add(-1)
+		reset(c)
+		return
+	}
+	s.relay.running.Go(func() {
+		defer s.streams.Add(-1)
+		defer c.Close()
+		defer context.AfterFunc(s.relay.ctx, func() { c.Close() })()
+		for {
+			c.SetDeadline(time.Now().Add(streamTime))
+			var length [2]byte
+			if _, err := io.ReadFull(c, length[:]); err != nil {
+				return
+			}
+			n := binary.BigEndian.Uint16(length[:])
+			if n > maxQuery {
+				return
+			}
+			query := make([]byte, n)
+			if _, err := io.ReadFull(c, query); err != nil {
+				return
+			}
+			reply := s.reply(query)
+			if reply == nil {
+				return
+			}
+			c.SetDeadline(time.Now().Add(streamTime))
+			if _, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(reply))), reply...)); err != nil {
+				return
+			}
+		}
+	})
+}
+
+// reply answers a question within the bounds; nil is no answer.
+func (s *resolver) reply(query []byte) []byte {
+	if !s.rate.take() {
+		return nil
+	}
+	defer s.asked.Add(-1)
+	if s.asked.Add(1) > maxAsked {
+		return nil
+	}
+	return s.answer(query)
+}
+
+// answer answers a DNS message; nil is no answer.
+func (s *resolver) answer(query []byte) []byte {
+	var p dnsmessage.Parser
+	h, err := p.Start(query)
+	if err != nil || h.Response {
+		return nil
+	}
+	m := dnsmessage.Message{Header: dnsmessage.Header{ID: h.ID, Response: true, OpCode: h.OpCode, RecursionDesired: h.RecursionDesired, RecursionAvailable: true}}
+	if h.OpCode != 0 {
+		m.RCode = dnsmessage.RCodeNotImplemented
+		return pack(&m)
+	}
+	q, err := p.Question()
+	if err == nil {
+		if _, more := p.Question(); !errors.Is(more, dnsmessage.ErrSectionDone) {
+			err = errors.New("one question at a time")
+		}
+	}
+	if err != nil {
+		m.RCode = dnsmessage.RCodeFormatError
+		return pack(&m)
+	}
+	m.Questions = []dnsmessage.Question{q}
+	body := s.body(q, &m)
+	if body != nil {
+		m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q.Name, Class: dnsmessage.ClassINET, TTL: answerTTL}, Body: body}}
+	}
+	if edns(&p) {
+		var opt dnsmessage.ResourceHeader
+		opt.SetEDNS0(serverBytes, m.RCode, false)
+		m.Additionals = []dnsmessage.Resource{{Header: opt, Body: &dnsmessage.OPTResource{}}}
+	}
+	return pack(&m)
+}
+
+func pack(m *dnsmessage.Message) []byte {
+	b, err := m.Pack()
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// edns tells whether the rest of a query has the record of EDNS.
+func edns(p *dnsmessage.Parser) bool {
+	if p.SkipAllAnswers() != nil || p.SkipAllAuthorities() != nil {
+		return false
+	}
+	for {
+		h, err := p.AdditionalHeader()
+		if err != nil {
+			return false
+		}
+		if h.Type == dnsmessage.TypeOPT {
+			return true
+		}
+		if p.SkipAdditional() != nil {
+			return false
+		}
+	}
+}
+
+// plain are the kinds of questions whose answer is that there is nothing of that kind,
+// and that carry nothing to anybody (RFC 1035, 2782, 4034, 6672, 8659, 9460).
+var plain = map[dnsmessage.Type]bool{
+	dnsmessage.TypeNS: true, dnsmessage.TypeCNAME: true, dnsmessage.TypeSOA: true, dnsmessage.TypePTR: true, dnsmessage.TypeMX: true,
+	dnsmessage.TypeSRV: true, 35: true, 39: true, 43: true, 48: true, 257: true, dnsmessage.TypeSVCB: true, dnsmessage.TypeHTTPS: true,
+}
+
+// body is the answer to a question, nil for none; m gets the code.
+func (s *resolver) body(q dnsmessage.Question, m *dnsmessage.Message) dnsmessage.ResourceBody {
+	name, ok := hostName(q.Name.String())
+	if q.Class != dnsmessage.ClassINET {
+		m.RCode = dnsmessage.RCodeRefused
+		return nil
+	}
+	if strings.HasSuffix(name, ".in-addr.arpa") || strings.HasSuffix(name, ".ip6.arpa") {
+		return s.reverse(q.Type, name, m)
+	}
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		switch q.Type {
+		case dnsmessage.TypeA:
+			return &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}}
+		case dnsmessage.TypeAAAA:
+			return &dnsmessage.AAAAResource{AAAA: [16]byte{15: 1}}
+		}
+		return nil
+	}
+	if !ok || !s.relay.rules.Asks(name) {
+		m.RCode = dnsmessage.RCodeNameError
+		if !ok || !s.relay.rules.Asks(service(name)) {
+			s.refused(name, q.Type)
+		}
+		return nil
+	}
+	switch {
+	case q.Type == dnsmessage.TypeA || q.Type == dnsmessage.TypeAAAA:
+		return s.address(q.Type, name, m)
+	case !plain[q.Type]:
+		m.RCode = dnsmessage.RCodeRefused
+		s.refused(name, q.Type)
+	}
+	return nil
+}
+
+// service is the host of the name of a service: _http._tcp.example.com, which apt asks
+// for before it asks for the host.
+func service(name string) string {
+	for strings.HasPrefix(name, "_") {
+		_, name, _ = strings.Cut(name, ".")
+	}
+	return name
+}
+
+// address answers with the address that stands for an allowed name, if the name is one
+// outside. Through a proxy the name is the proxy's to resolve.
+func (s *resolver) address(kind dnsmessage.Type, name string, m *dnsmessage.Message) dnsmessage.ResourceBody {
+	if !s.relay.Proxy.Resolves(name) {
+		if _, err := s.relay.outside.lookup(name); err != nil {
+			m.RCode = dnsmessage.RCodeServerFailure
+			var e *net.DNSError
+			if errors.As(err, &e) && e.IsNotFound {
+				m.RCode = dnsmessage.RCodeNameError
+			}
+			return nil
+		}
+	}
+	if kind != dnsmessage.TypeA {
+		return nil
+	}
+	n, ok := s.relay.number(name)
+	if !ok {
+		m.RCode = dnsmessage.RCodeServerFailure
+		return nil
+	}
+	ip := wire.Pool(n)
+	return &dnsmessage.AResource{A: [4]byte(ip[12:])}
+}
+
+// reverse answers which name an address has: those of the pool have one.
+func (s *resolver) reverse(kind dnsmessage.Type, name string, m *dnsmessage.Message) dnsmessage.ResourceBody {
+	parts := strings.Split(strings.TrimSuffix(name, ".in-addr.arpa"), ".")
+	if len(parts) == 4 && kind == dnsmessage.TypePTR {
+		ip, _ := reach.ParseIP(parts[3] + "." + parts[2] + "." + parts[1] + "." + parts[0])
+		host := ""
+		if n, ok := wire.Pooled(ip); ok {
+			host, _ = s.relay.names.named(n)
+		} else if ip == reach.V4(127, 0, 0, 1) {
+			host = "localhost"
+		}
+		if host != "" {
+			if ptr, err := dnsmessage.NewName(host + "."); err == nil {
+				return &dnsmessage.PTRResource{PTR: ptr}
+			}
+		}
+	}
+	m.RCode = dnsmessage.RCodeNameError
+	return nil
+}
+
+// refused tells the supervisor once of a question that has no answer.
+func (s *resolver) refused(name string, kind dnsmessage.Type) {
+	what := wire.Refused{Name: shown(name), Type: uint16(kind)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.told[what] || len(s.told) == maxTold {
+		return
+	}
+	if s.told == nil {
+		s.told = map[wire.Refused]bool{}
+	}
+	s.told[what] = true
+	s.relay.control.send(what.Append(nil))
+}
+
+// bucket bounds how often something is done: queryRate a second, and queryBurst at once.
+type bucket struct {
+	mu   sync.Mutex
+	left float64
+	last time.Time
+}
+
+func (b *bucket) take() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	if b.last.IsZero() {
+		b.left = queryBurst
+	} else {
+		b.left = min(b.left+now.Sub(b.last).Seconds()*queryRate, queryBurst)
+	}
+	b.last = now
+	if b.left < 1 {
+		return false
+	}
+	b.left--
+	return true
+}

@@ -1,0 +1,83 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// listen serves a socket of DNS over UDP. An answer comes from the address that was
+// asked, which is any: the sandbox's route says that all are its own.
+func (s *resolver) listen(file *os.File, v6 bool) error {
+	level, option := unix.IPPROTO_IP, unix.IP_PKTINFO
+	if v6 {
+		level, option = unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO
+	}
+	c, err := net.FilePacketConn(file)
+	if err != nil {
+		return err
+	}
+	u, ok := c.(*net.UDPConn)
+	if !ok {
+		c.Close()
+		return errors.New("the supervisor sent a socket of another kind")
+	}
+	raw, err := u.SyscallConn()
+	if err == nil {
+		e := raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), level, option, 1) })
+		err = errors.Join(e, err)
+	}
+	if err != nil {
+		u.Close()
+		return err
+	}
+	context.AfterFunc(s.relay.ctx, func() { u.Close() })
+	s.relay.running.Go(func() { s.packets(u) })
+	return nil
+}
+
+// packets answers each packet in its own time: a name may take seconds.
+func (s *resolver) packets(u *net.UDPConn) {
+	buf, beside := make([]byte, maxQuery), make([]byte, 128)
+	for {
+		n, b, flags, from, err := u.ReadMsgUDPAddrPort(buf, beside)
+		if s.relay.ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		if flags&unix.MSG_TRUNC != 0 || s.asked.Load() >= maxAsked {
+			continue
+		}
+		query, to := append([]byte(nil), buf[:n]...), answering(beside[:b])
+		s.relay.running.Go(func() {
+			if reply := s.reply(query); reply != nil {
+				u.WriteMsgUDPAddrPort(reply, to, from)
+			}
+		})
+	}
+}
+
+// answering says by control messages that an answer is to come from the address that
+// the question went to, as its control messages have it.
+func answering(beside []byte) []byte {
+	messages, err := unix.ParseSocketControlMessage(beside)
+	if err != nil {
+		return nil
+	}
+	for _, m := range messages {
+		switch {
+		case m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_PKTINFO && len(m.Data) >= unix.SizeofInet4Pktinfo:
+			return unix.PktInfo4(&unix.Inet4Pktinfo{Spec_dst: [4]byte(m.Data[8:12])}) // struct in_pktinfo: ifindex, spec_dst, addr
+		case m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_PKTINFO && len(m.Data) >= unix.SizeofInet6Pktinfo:
+			return unix.PktInfo6(&unix.Inet6Pktinfo{Addr: [16]byte(m.Data[:16])})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package relay
+
+import (
+	"io"
+	"net"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// most is what is moved at once, in bytes.
+const most = 1 << 20
+
+// move carries bytes from one socket to another until the first has no more, which is
+// nil. It holds a pipe only while there are bytes to move: an idle connection costs two
+// descriptors, and no user runs out of the pages that the kernel grants its pipes
+// (pipe-user-pages-soft), as they would by io.Copy.
+func move(to, from *net.TCPConn) (n uint64, err error) {
+	in, err := from.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	out, err := to.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	for {
+		p, held, err := fill(in)
+		if err != nil || held == 0 {
+			return n, err
+		}
+		sent, err := p.empty(out, held)
+		n += uint64(sent)
+		if err != nil {
+			p.close()
+			return n, err
+		}
+		p.keep()
+	}
+}
+
+// fill waits for bytes and takes them into a pipe; 0 is the end.
+func fill(in syscall.RawConn) (p *pipe, n int, err error) {
+	wait := in.Read(func(fd uintptr) bool {
+		if p, err = newPipe(); err != nil {
+			return true
+		}
+		n, err = splice(int(fd), p.write)
+		if err == unix.EAGAIN {
+			p.keep()
+			return false
+		}
+		return true
+	})
+	switch {
+	case wait != nil:
+		return nil, 0, wait
+	case p != nil && (err != nil || n == 0):
+		p.keep()
+	}
+	return p, n, err
+}
+
+// empty brings the n bytes of a pipe out.
+func (p *pipe) empty(out syscall.RawConn, n int) (sent int, err error) {
+	wait := out.Write(func(fd uintptr) bool {
+		for sent < n {
+			var m int
+			m, err = splice(p.read, int(fd))
+			switch {
+			case err == unix.EAGAIN:
+				return false
+			case err == nil && m == 0:
+				err = io.ErrUnexpectedEOF
+			}
+			if err != nil {
+				return true
+			}
+			sent += m
+		}
+		return true
+	})
+	if wait != nil {
+		err = wait
+	}
+	return sent, err
+}
+
+func splice(from, to int) (int, error) {
+	for {
+		n, err := unix.Splice(from, nil, to, nil, most, unix.SPLICE_F_NONBLOCK|unix.SPLICE_F_MOVE)
+		if err != unix.EINTR {
+			return int(n), err
+		}
+	}
+}
+
+// pipe is empty but between fill and empty.
+type pipe struct{ read, write int }
+
+// pipes are a few that wait for use.
+var pipes struct {
+	mu   sync.Mutex
+	idle []*pipe
+}
+
+const maxIdlePipes = 32
+
+func newPipe() (*pipe, error) {
+	pipes.mu.Lock()
+	if n := len(pipes.idle); n > 0 {
+		p := pipes.idle[n-1]
+		pipes.idle = pipes.idle[:n-1]
+		pipes.mu.Unlock()
+		return p, nil
+	}
+	pipes.mu.Unlock()
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		return nil, err
+	}
+	return &pipe{fds[0], fds[1]}, nil
+}
+
+// keep puts an empty pipe back.
+func (p *pipe) keep() {
+	pipes.mu.Lock()
+	kept := len(pipes.idle) < maxIdlePipes
+	if kept {
+		pipes.idle = append(pipes.idle, p)
+	}
+	pipes.mu.Unlock()
+	if !kept {
+		p.close()
+	}
+}
+
+func (p *pipe) close() {
+	unix.Close(p.read)
+	unix.Close(p.write)
+}
+
+// peek waits for a connection's next byte and leaves it there; 0 is the end.
+func peek(c *net.TCPConn) (byte, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var b [1]byte
+	wait := raw.Read(func(fd uintptr) bool {
+		for {
+			_, _, err = unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+			if err != unix.EINTR {
+				return err != unix.EAGAIN
+			}
+		}
+	})
+	if wait != nil {
+		err = wait
+	}
+	return b[0], err
+}
