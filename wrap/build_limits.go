@@ -161,32 +161,6 @@ func (b *builder) pids(n int) {
 	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "cap processes at " + strconv.Itoa(n), Why: why, Help: help}, Unavailable)
 }
 
-// processes bounds them where the spec does not.
-func (b *builder) processes() {
-	n := b.h.MostProcesses()
-	switch {
-	case n == 0 || b.h.Parent != nil: // not known, or bounded by the outer sandbox's
-	case b.plan.Processes != 0:
-		b.bounded = ", pid_max"
-	case b.h.UID == 0 && b.h.Groups[PIDs].State == Yes:
-		b.group(FieldProcesses, PIDs, pidsSettings(int(n)))
-		b.bounded = ", " + b.heldBy[FieldProcesses]
-	case b.h.UID == 0:
-		why := "RLIMIT_NPROC does not count uid 0"
-		if b.plan.Has(PidNS) {
-			why = b.h.PidMax.Why
-		}
-		no, _ := b.noGroup(FieldProcesses, PIDs)
-		b.fault(FieldProcesses, Enforced, "how many there are is not bounded: "+why+", and "+no)
-	default:
-		if !b.plan.Has(UserNS) || b.h.Kernel.Less(Version{5, 14}) { // all of the user's are counted
-			n += b.h.Running
-		}
-		b.plan.Limits.Procs = n
-		b.bounded = ", RLIMIT_NPROC"
-	}
-}
-
 // heldOutside tells whether an outer sandbox holds a limit. One that it only watches
 // is not held anew where nobody inside asks of one that mounts nothing.
 func (b *builder) heldOutside(f spec.Field, holds func(*Parent) bool) bool {
