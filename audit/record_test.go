@@ -12,6 +12,7 @@ import (
 
 	"sbx/audit/agent"
 	"sbx/internal/doc"
+	"sbx/internal/reach"
 	"sbx/spec"
 	"sbx/spec/redact"
 	"sbx/wrap"
@@ -48,7 +49,7 @@ func sample() Record {
 			AccessMode: spec.WorkspaceWrite, WorkingDir: spec.Path{Abs: "/w"}, Visible: true, System: true, Private: true, SideDoors: true,
 			Read: []spec.Path{{Abs: "/usr"}}, Write: []spec.Path{{Abs: "/w"}}, Hide: []spec.Path{{Abs: "/h"}}, Globs: []string{"**/.git"},
 			Mounts:  []spec.MountAt{{Mount: spec.Mount{Label: "in", Mode: spec.MountRO}, Source: spec.Path{Abs: "/in"}, Target: "/input"}},
-			Network: spec.NetworkAllow, Listen: []int{80}, Dropped: []string{"GITHUB_TOKEN"}, Passed: []string{"PATH"}, Syscalls: "default",
+			Network: spec.NetworkAllow, Reach: reach.Reach{{Text: "h:443", Cause: "network.allow[0]"}}, Listen: []reach.Listen{{Address: reach.V4(127, 0, 0, 1), Host: 80, Inside: 3000}}, Dropped: []string{"GITHUB_TOKEN"}, Passed: []string{"PATH"}, Syscalls: "default",
 			Job: &spec.Job{Input: spec.Path{Abs: "/in"}, Output: spec.Path{Abs: "/out"}}, BestEffort: []spec.Field{"limits"},
 			Spec: &spec.SandboxSpec{
 				MaxTurns: spec.Some(0), MaxCommands: spec.Some(5), OnExceed: spec.Some(spec.Deny),

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/reach"
 	"sbx/spec"
 	"sbx/spec/redact"
 )
@@ -103,19 +104,33 @@ func appendNetwork(w *writer, r *spec.Resolved) {
 	w.Key("network")
 	w.Open('{')
 	w.KeyStr("mode", r.Network.String())
-	if r.Network == spec.NetworkAllow && r.Spec != nil {
-		w.KeyList("allow", r.Spec.Network.Value.Allow.Value)
+	if r.Network == spec.NetworkAllow {
+		appendReach(w, r.Reach)
 	}
 	if len(r.Listen) > 0 {
 		w.Key("listen")
 		w.Open('[')
 		for _, p := range r.Listen {
 			w.Item()
-			w.Int(int64(p))
+			w.Str(p.String())
 		}
 		w.Close(']')
 	}
 	w.Close('}')
+}
+
+// appendReach lists the endpoints that may be reached, each with what asked for it.
+func appendReach(w *writer, rules reach.Reach) {
+	w.Key("allow")
+	w.Open('[')
+	for i := range rules {
+		w.Item()
+		w.Open('{')
+		w.KeyStr("to", rules[i].Text)
+		w.KeyStr("by", rules[i].Cause)
+		w.Close('}')
+	}
+	w.Close(']')
 }
 
 // appendEnvironment names variables and never says what they hold.

@@ -3,6 +3,8 @@ package spec
 import (
 	"slices"
 	"strings"
+
+	"sbx/internal/doc"
 )
 
 // agentTool is one tool in Claude's words, which tools_allowed and
@@ -104,7 +106,7 @@ func ToolMeant(a Agent, pattern string) string {
 	if slices.Contains(known, t.Name) {
 		return ""
 	}
-	return Nearest(t.Name, known)
+	return doc.Nearest(t.Name, known)
 }
 
 // ToolsNamed is what Claude calls the tools of the table that a pattern's name

@@ -1,6 +1,9 @@
 package spec
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // At tells where a document sets field, as "spec.json:4:12"; "" where none
 // does.
@@ -8,7 +11,26 @@ func (r *Resolved) At(f Field) string {
 	if r.Spec == nil {
 		return ""
 	}
-	return r.Spec.Source.place(lookUp(r.Spec.node(), f))
+	return r.Spec.at(f)
+}
+
+// at is the place of a field, or of an item of it, in the document: "" where
+// it is in none.
+func (s *SandboxSpec) at(f Field) string {
+	name, item, indexed := strings.Cut(string(f), "[")
+	n := lookUp(s.node(), Field(name))
+	if n != nil && indexed {
+		index, member, _ := strings.Cut(item, "]")
+		i, err := strconv.Atoi(index)
+		if err != nil || i >= len(n.Items) {
+			return ""
+		}
+		n = n.Items[i]
+		if inner := n.Get(strings.TrimPrefix(member, ".")); inner != nil {
+			n = inner
+		}
+	}
+	return s.Source.place(n)
 }
 
 // place is where a node of the document stands, as "spec.json:4:12"; "" where

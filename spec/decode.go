@@ -125,7 +125,7 @@ func join(outer, name string) string {
 func (d *decoder) unknown(m *Member, outer string, known []string) {
 	d.path = join(outer, odd(cut(m.Key)))
 	d.fail(m.KeyPos, "unknown field")
-	d.err.Meant = nearest(m.Key, known)
+	d.err.Meant = doc.Nearest(m.Key, known)
 	if d.err.Meant != "" {
 		return
 	}
@@ -219,7 +219,7 @@ func word[E ~uint8](d *decoder, n *Node, parse func(string) (E, bool), known []s
 	}
 	e, ok := parse(n.Text)
 	if !ok {
-		d.failMeant(n.Pos, "want "+what+", got "+quote(cut(n.Text)), nearest(n.Text, known), "")
+		d.failMeant(n.Pos, "want "+what+", got "+quote(cut(n.Text)), doc.Nearest(n.Text, known), "")
 	}
 	return Some(e)
 }

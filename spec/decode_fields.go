@@ -1,6 +1,10 @@
 package spec
 
-import "strconv"
+import (
+	"strconv"
+
+	"sbx/internal/reach"
+)
 
 // The tables of the decoder: one row a field, in the order of the document's
 // description. TestFieldsAgree holds them to SandboxSpec, Fields and the schema.
@@ -57,16 +61,8 @@ var networkFields = []member[Network]{
 	{"mode", func(d *decoder, n *Node, w *Network) { w.Mode = word(d, n, ParseNetworkMode, networkModes) }},
 	{"allow", func(d *decoder, n *Node, w *Network) { w.Allow = d.strings(n, endpointRule) }},
 	{"listen", func(d *decoder, n *Node, w *Network) {
-		ports := []int{}
-		d.each(n, "a list of ports", func(item *Node) {
-			port := d.whole(item, 1, 65535)
-			for _, other := range ports {
-				if other == port {
-					d.fail(item.Pos, "the port "+strconv.Itoa(port)+" is there twice")
-				}
-			}
-			ports = append(ports, port)
-		})
+		ports := []reach.Listen{}
+		d.each(n, "a list of ports", func(item *Node) { ports = append(ports, d.listen(item, ports)) })
 		w.Listen = Some(ports)
 	}},
 }
@@ -122,6 +118,25 @@ func (d *decoder) mount(n *Node, others []Mount) Mount {
 		}
 	}
 	return m
+}
+
+// listen reads one port of network.listen; others are those before it in the list.
+func (d *decoder) listen(n *Node, others []reach.Listen) reach.Listen {
+	var l reach.Listen
+	if n.Kind == String {
+		var err *reach.Error
+		if l, err = reach.ParseListen(n.Text); err != nil {
+			d.failMeant(n.Pos, err.Why, err.Meant, err.Help)
+		}
+	} else {
+		l = reach.ListenAt(d.whole(n, 1, 65535))
+	}
+	for _, other := range others {
+		if d.err == nil && l.Takes(other) {
+			d.fail(n.Pos, "the port "+strconv.Itoa(l.Host)+" is there twice")
+		}
+	}
+	return l
 }
 
 func (d *decoder) variables(n *Node) map[string]string {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sbx/internal/reach"
 )
 
 const examples = "../testdata/spec"
@@ -84,8 +86,8 @@ func TestDecodeEverything(t *testing.T) {
 		Network: Some(Network{
 			Mode: Some(NetworkAllow),
 			Allow: Some([]string{"example.com:443", "*.example.com:443", "10.0.0.0/8:5432", "[::1]:443",
-				"[fd00::/8]:53/udp", "localhost:3000", "db:*"}),
-			Listen: Some([]int{3000, 8080}),
+				"[fd00::/8]:53", "@npm", "localhost:3000", "db:*"}),
+			Listen: Some([]reach.Listen{reach.ListenAt(3000), {Address: reach.V4(0, 0, 0, 0), Host: 8080, Inside: 80}}),
 		}),
 		Environment: Some(Environment{
 			Pass: Some([]string{"PATH", "LC_*"}),
@@ -207,6 +209,11 @@ func TestDecodeErrors(t *testing.T) {
 		{`{"network": {"listen": [0]}}`, "in:1:25: network.listen[0]: want a whole number from 1 to 65535, got 0"},
 		{`{"network": {"listen": [65536]}}`, "in:1:25: network.listen[0]: want a whole number of at most 65535, got 65536"},
 		{`{"network": {"listen": [80, 8.0e1]}}`, "in:1:29: network.listen[1]: the port 80 is there twice"},
+		{`{"network": {"listen": [80, "0.0.0.0:80:3000"]}}`, "in:1:29: network.listen[1]: the port 80 is there twice"},
+		{`{"network": {"listen": ["8080"]}}`, `in:1:25: network.listen[0]: a port alone is a number, got "8080" (did you mean 8080?)`},
+		{`{"network": {"listen": ["localhost:80:80"]}}`, `in:1:25: network.listen[0]: want an address before the ports, got "localhost"`},
+		{`{"network": {"allow": ["@nmp"]}}`, `in:1:24: network.allow[0]: unknown set of hosts "@nmp" (did you mean @npm?)`},
+		{`{"network": {"allow": ["a.b:53/udp"]}}`, "in:1:24: network.allow[0]: UDP cannot be allowed, only TCP (did you mean a.b:53?)"},
 		{`{"network": {"allow": [], "mode": "host"}}`, "in:1:23: network.allow: network.mode is host, so nothing can be allowed"},
 		{`{"environment": {"set": {"": "x"}}}`, `in:1:26: environment.set."": want the name of a variable, got an empty string`},
 		{`{"environment": {"set": {"A": 1}}}`, "in:1:31: environment.set.A: want a string, got a number"},
@@ -260,18 +267,6 @@ func TestProblems(t *testing.T) {
 	}
 	if Problems.one(Problems{a}) != error(a) {
 		t.Error("one problem is not itself")
-	}
-}
-
-func TestNearest(t *testing.T) {
-	known := []string{"access_mode", "max_turns", "read", "write", "hide", "set", "pass"}
-	for in, want := range map[string]string{
-		"acces_mode": "access_mode", "ACCESS-MODE": "access_mode", "accessMode": "access_mode", "max turns": "max_turns",
-		"maxturn": "max_turns", "raed": "read", "reads": "read", "wirte": "write", "x": "", "": "", "filesystem": "", "st": "set", "é": "",
-	} {
-		if got := nearest(in, known); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sbx/internal/doc"
+	"sbx/internal/reach"
 )
 
 // Node is the document: as it was read or, for a spec made in Go, as it would
@@ -78,7 +79,6 @@ func listNode[T any](items []T, node func(T) *Node) *Node {
 }
 
 func stringList(all []string) *Node { return listNode(all, stringNode) }
-func intList(all []int) *Node       { return listNode(all, intNode) }
 
 func workshopNode(w Workshop) *Node {
 	n := &Node{Kind: Object}
@@ -109,8 +109,15 @@ func networkNode(w Network) *Node {
 	n := &Node{Kind: Object}
 	put(n, "mode", w.Mode, wordNode)
 	put(n, "allow", w.Allow, stringList)
-	put(n, "listen", w.Listen, intList)
+	put(n, "listen", w.Listen, func(all []reach.Listen) *Node { return listNode(all, listenNode) })
 	return n
+}
+
+func listenNode(l reach.Listen) *Node {
+	if l.IsPort() {
+		return intNode(l.Host)
+	}
+	return stringNode(l.String())
 }
 
 func environmentNode(e Environment) *Node {

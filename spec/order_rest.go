@@ -2,7 +2,6 @@ package spec
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"sbx/internal/reach"
@@ -19,47 +18,37 @@ func (o *order) network() {
 		o.wider(f, "network "+c.Network.String(), p.Network.String(), o.at("network.mode"))
 	}
 	if p.Network == NetworkAllow && c.Network == NetworkAllow {
-		has := p.Spec.Network.Value.Allow.Value
-		for i, asked := range c.Spec.Network.Value.Allow.Value {
-			if !reachable(has, asked) {
-				o.item("network.allow", i, asked, strings.Join(has, ", "), o.at("network.allow"))
-			}
-		}
+		o.reach()
 	}
 	if p.Spec.Network.Value.Listen.Set || p.Network != NetworkHost {
 		for i, port := range c.Listen {
-			if !slices.Contains(p.Listen, port) {
-				o.item("network.listen", i, strconv.Itoa(port), "not that port", o.at("network.listen"))
+			if !slices.ContainsFunc(p.Listen, func(has reach.Listen) bool { return has.Covers(port) }) {
+				o.item("network.listen", i, port.String(), "not that port", o.at("network.listen"))
 			}
 		}
+	}
+}
+
+// reach compares what may be reached: the hosts of a set are told one by one.
+func (o *order) reach() {
+	for _, more := range reach.Wider(o.p.Reach, o.c.Reach) {
+		at, set, _ := strings.Cut(more.Cause, ": ")
+		asked := odd(more.Text)
+		if set != "" {
+			asked += " (" + set + ")"
+		}
+		o.wider(Field(at), asked, orElse(strings.Join(o.p.Spec.Network.Value.Allow.Value, ", "), "none"), o.at("network.allow"))
 	}
 }
 
 // item refuses one item of a list; where is where the parent says so.
 func (o *order) item(f Field, i int, asked, has, where string) {
 	at := item(f, i)
-	on := o.c.Spec.Source.place(lookUp(o.c.Spec.node(), f))
-	if n := lookUp(o.c.Spec.node(), f); n != nil && i < len(n.Items) {
-		on = o.c.Spec.Source.place(n.Items[i])
-	}
 	why := "the parent has " + orElse(has, "none")
 	if where != "" {
 		why += " (" + where + ")"
 	}
-	o.problems = append(o.problems, &Problem{Field: at, On: on, Do: "have " + odd(asked), Why: why, Help: narrowHelp})
-}
-
-func reachable(has []string, asked string) bool {
-	c, err := reach.Parse(asked)
-	if err != nil {
-		return false
-	}
-	for _, h := range has {
-		if p, err := reach.Parse(h); err == nil && p.Covers(c) {
-			return true
-		}
-	}
-	return false
+	o.problems = append(o.problems, &Problem{Field: at, On: o.c.At(at), Do: "have " + odd(asked), Why: why, Help: narrowHelp})
 }
 
 // variables compares the names that the command gets. What the parent sets

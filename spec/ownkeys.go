@@ -46,7 +46,7 @@ func ownKeys(name string, b []byte, start, end int, keys []string) (*Node, []War
 // keyMeant is the key that one was probably meant to be. Only what means the
 // same counts: hooks is two letters away from tools.
 func keyMeant(key string, keys []string) string {
-	meant := bare(key)
+	meant := doc.Bare(key)
 	switch meant {
 	case "tool", "allowedtools", "toolsallowed":
 		meant = "tools"

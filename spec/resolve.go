@@ -3,7 +3,8 @@ package spec
 import (
 	"slices"
 	"strconv"
-	"strings"
+
+	"sbx/internal/reach"
 )
 
 // Inputs is what Resolve needs to know of its caller.
@@ -81,24 +82,8 @@ func (r *resolver) note(f Field, text string) {
 	r.out.Notes = append(r.out.Notes, Note{Field: f, Text: text})
 }
 
-// at is the place of a field, or of an item of it, in the document: "" where
-// it is in none.
-func (r *resolver) at(f Field) string {
-	name, item, indexed := strings.Cut(string(f), "[")
-	n := lookUp(r.spec.node(), Field(name))
-	if n != nil && indexed {
-		index, member, _ := strings.Cut(item, "]")
-		i, err := strconv.Atoi(index)
-		if err != nil || i >= len(n.Items) {
-			return ""
-		}
-		n = n.Items[i]
-		if inner := n.Get(strings.TrimPrefix(member, ".")); inner != nil {
-			n = inner
-		}
-	}
-	return r.spec.Source.place(n)
-}
+// at is the place of a field, or of an item of it, in the document.
+func (r *resolver) at(f Field) string { return r.spec.at(f) }
 
 func (r *resolver) bestEffort() {
 	r.out.BestEffort = slices.Clone(r.in.BestEffort)
@@ -163,8 +148,31 @@ func (r *resolver) network() {
 	default:
 		out.Network = NetworkHost
 	}
+	if out.Network == NetworkAllow {
+		r.reach(n.Allow.Value)
+	}
 	out.Listen = slices.Clone(n.Listen.Value)
 	out.SideDoors = out.FileRules || out.Network != NetworkHost || len(out.Listen) > 0 || r.spec.Syscalls.Set || out.Limited || len(out.Deny) > 0
+}
+
+// maxRules is how many endpoints a document may allow: each connect looks through them.
+const maxRules = 1024
+
+// reach writes out what network.allow names.
+func (r *resolver) reach(allow []string) {
+	const f Field = "network.allow"
+	for i, asked := range allow {
+		at := item(f, i)
+		rules, err := reach.Expand(asked, string(at))
+		if err != nil { // of a spec made in Go
+			r.refuse(at, "allow "+odd(cut(asked)), err.Error(), err.Help)
+			return
+		}
+		if r.out.Reach = append(r.out.Reach, rules...); len(r.out.Reach) > maxRules {
+			r.refuse(f, "allow more than "+strconv.Itoa(maxRules)+" endpoints", "each connection would be compared with all of them", "name ranges and *.domains")
+			return
+		}
+	}
 }
 
 func (r *resolver) syscalls() {

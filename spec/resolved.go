@@ -1,6 +1,10 @@
 package spec
 
-import "strings"
+import (
+	"strings"
+
+	"sbx/internal/reach"
+)
 
 // Resolved is a spec with everything filled in that follows from the document
 // alone: defaults that an access mode implies, absolute paths with links
@@ -58,6 +62,7 @@ type Resolved struct {
 	Tops []string
 
 	Network NetworkMode // never NetworkUnset
+	Reach   reach.Reach // what may be reached under NetworkAllow, sets written out
 	// Agent is the agent that the command is known to be, unset for any other,
 	// and AgentNetwork tells that it gets the host's network because no
 	// document says otherwise and it could not reach its model without one.
@@ -68,7 +73,7 @@ type Resolved struct {
 	// over the caller's: what it writes there beside Own ends with the sandbox.
 	Own       []OwnPath
 	HomeLayer bool
-	Listen    []int
+	Listen    []reach.Listen
 
 	// Limited is true when commands.allow is present: nothing but what Allow
 	// names may be started. Deny wins over it.

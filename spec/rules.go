@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"sbx/internal/doc"
 	"sbx/internal/reach"
 )
 
@@ -53,7 +54,7 @@ func listedPath(s string) (why, meant, help string) {
 		return why, meant, help
 	}
 	if s[0] == '@' {
-		return "unknown set of files", nearest(s, []string{System}), "write ./" + cut(s) + " for a file of that name"
+		return "unknown set of files", doc.Nearest(s, []string{System}), "write ./" + cut(s) + " for a file of that name"
 	}
 	if strings.ContainsAny(s, "*?") {
 		return "globs are not supported here", "", "name the folder that holds them"
@@ -213,11 +214,11 @@ func bestEffortRule(s string) (why, meant, help string) {
 		}
 		known = append(known, f)
 	}
-	return "want a field of the spec or *, got " + quote(cut(s)), nearest(s, known), ""
+	return "want a field of the spec or *, got " + quote(cut(s)), doc.Nearest(s, known), ""
 }
 
 func endpointRule(s string) (why, meant, help string) {
-	_, err := reach.Parse(s)
+	_, err := reach.Expand(s, "")
 	if err == nil {
 		return "", "", ""
 	}

@@ -1,6 +1,10 @@
 package spec
 
-import "time"
+import (
+	"time"
+
+	"sbx/internal/reach"
+)
 
 // SandboxSpec is one document as its writer meant it: every field of the
 // contract, absent or set, with nothing filled in. It is never changed once
@@ -60,7 +64,7 @@ type Mount struct {
 type Network struct {
 	Mode   Opt[NetworkMode]
 	Allow  Opt[[]string]
-	Listen Opt[[]int]
+	Listen Opt[[]reach.Listen]
 }
 
 // Environment says which variables the command gets.

@@ -104,7 +104,7 @@ func (d *invocationReader) object(f spec.Field, n *spec.Node, known ...string) [
 	for _, m := range n.Members {
 		if !slices.Contains(known, m.Key) {
 			help := "the fields are " + strings.Join(known, ", ")
-			if near := spec.Nearest(m.Key, known); near != "" {
+			if near := doc.Nearest(m.Key, known); near != "" {
 				help = "did you mean " + near + "?"
 			}
 			at := spec.Field(m.Key)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sbx/audit"
+	"sbx/internal/doc"
 	"sbx/spec"
 	"sbx/spec/agent"
 	"sbx/wrap"
@@ -156,7 +157,7 @@ func near(name string, flags []flag) string {
 // meant is the one of the known words that was probably meant: one that is a
 // slip away, or that begins like it; "" for none.
 func meant(word string, known []string) string {
-	if k := spec.Nearest(word, known); k != "" || word == "" {
+	if k := doc.Nearest(word, known); k != "" || word == "" {
 		return k
 	}
 	for _, k := range known {

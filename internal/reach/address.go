@@ -22,7 +22,7 @@ func parsePrefix(s string, want4 bool) (Prefix, *Error) {
 		return Prefix{}, &Error{Why: "want an " + kind + " address, got " + doc.Quote(doc.Cut(text)), Help: form}
 	}
 	if !isRange {
-		return p, nil
+		return p.unmapped()
 	}
 	bits, err := strconv.Atoi(length)
 	if err != nil || bits < 0 || bits > p.Bits || strconv.Itoa(bits) != length {
@@ -33,7 +33,18 @@ func parsePrefix(s string, want4 bool) (Prefix, *Error) {
 		p.Addr = masked
 		return Prefix{}, &Error{Why: "a range begins at its first address, got " + doc.Quote(doc.Cut(s)), Meant: p.String()}
 	}
-	return p, nil
+	return p.unmapped()
+}
+
+// unmapped refuses addresses of IPv4 in the form that IPv6 has for them: what is
+// asked of a Reach is never one of IPv6 then.
+func (p Prefix) unmapped() (Prefix, *Error) {
+	if !IP(p.Addr).Is4() || p.Is4 || p.Bits < 96 {
+		return p, nil
+	}
+	four := p
+	four.Is4, four.Bits = true, p.Bits-96
+	return Prefix{}, &Error{Why: "an IPv4 address is written as one, got " + doc.Quote(p.String()), Meant: four.String()}
 }
 
 // parse4 reads four decimal numbers without leading zeros into dst.

@@ -13,7 +13,6 @@ type Endpoint struct {
 	Name   string // "example.com" or "*.example.com", in lower case; "localhost"
 	Prefix Prefix // an address or a range of them
 	Port   int    // 0 is any
-	UDP    bool
 }
 
 // Prefix is the range of IP addresses that share their first Bits bits. An
@@ -36,20 +35,20 @@ func (e *Error) Error() string {
 	return e.Why + " (did you mean " + e.Meant + "?)"
 }
 
-const form = "as in example.com:443, *.example.com:443, 10.0.0.0/8:5432, [::1]:443, localhost:3000, 192.0.2.1:53/udp or example.com:*"
+const form = "as in example.com:443, *.example.com:443, 10.0.0.0/8:5432, [::1]:443, localhost:3000 or example.com:*"
 
-// Parse reads "host:port" or "host:port/udp", where host is a name, "*." and a name, an IPv4 address or range, or an IPv6 address or range
-// in brackets, and port is a number or "*".
+// Parse reads "host:port", where host is a name, "*." and a name, an IPv4 address
+// or range, or an IPv6 address or range in brackets, and port is a number or "*".
 func Parse(s string) (Endpoint, *Error) {
-	if strings.HasPrefix(s, "@") {
-		return Endpoint{}, &Error{Why: "unknown set of hosts " + doc.Quote(doc.Cut(s)), Help: "no set is there yet; name the hosts, " + form}
-	}
 	host, port, err := splitEndpoint(s)
 	if err != nil {
 		return Endpoint{}, err
 	}
 	var e Endpoint
-	port, e.UDP = strings.CutSuffix(port, "/udp")
+	if number, udp := strings.CutSuffix(port, "/udp"); udp {
+		_, err := Parse(host + ":" + number)
+		return Endpoint{}, noUDP(host+":"+number, err)
+	}
 	if port != "*" {
 		var ok bool
 		if e.Port, ok = parsePort(port); !ok {
@@ -142,6 +141,15 @@ func isHostName(s string) bool {
 	return true
 }
 
+// noUDP refuses what would be let out without the supervisor seeing where to.
+func noUDP(tcp string, err *Error) *Error {
+	refused := &Error{Why: "UDP cannot be allowed, only TCP", Help: "names are resolved without a rule, and HTTP/3 falls back to TCP; network.mode host has all of UDP"}
+	if err == nil {
+		refused.Meant = tcp
+	}
+	return refused
+}
+
 func badHost(host string) *Error {
 	err := &Error{Why: "want a host name or an address, got " + doc.Quote(doc.Cut(host)), Help: form}
 	trimmed := strings.TrimSuffix(host, ".")
@@ -161,18 +169,15 @@ func badHost(host string) *Error {
 
 // Covers tells whether every connection that other allows is allowed by e.
 func (e Endpoint) Covers(other Endpoint) bool {
-	if e.UDP != other.UDP || e.Port != 0 && e.Port != other.Port {
+	switch {
+	case e.Port != 0 && e.Port != other.Port:
 		return false
+	case other.Name != "": // what a name resolves to is not known here
+		return e.named(other.Name) // "*.example.com" has "*.a.example.com" and itself
+	case e.Name == localhost:
+		return loopback4.Contains(other.Prefix) || loopback6.Contains(other.Prefix)
 	}
-	if e.Name == "" || other.Name == "" { // what a name resolves to is not known here
-		return e.Name == other.Name && e.Prefix.Contains(other.Prefix)
-	}
-	domain, wild := strings.CutPrefix(e.Name, "*")
-	if !wild {
-		return e.Name == other.Name
-	}
-	// "*.example.com" covers "*.a.example.com" and itself, never the apex.
-	return strings.HasSuffix(other.Name, domain) && len(other.Name) > len(domain)
+	return e.Prefix.Contains(other.Prefix)
 }
 
 // Contains tells whether every address of other is one of p's.

@@ -2,6 +2,7 @@ package reach
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 )
 
@@ -15,12 +16,13 @@ func TestParse(t *testing.T) {
 		{"Example.COM:*", Endpoint{Name: "example.com"}, ""},
 		{"*.example.com:443", Endpoint{Name: "*.example.com", Port: 443}, ""},
 		{"localhost:3000", Endpoint{Name: "localhost", Port: 3000}, ""},
-		{"_dns.1a.b-c:53/udp", Endpoint{Name: "_dns.1a.b-c", Port: 53, UDP: true}, ""},
+		{"_dns.1a.b-c:53", Endpoint{Name: "_dns.1a.b-c", Port: 53}, ""},
+		{"XN--bcher-kva.Example:443", Endpoint{Name: "xn--bcher-kva.example", Port: 443}, ""},
 		{"10.0.0.0/8:5432", Endpoint{Port: 5432}, "10.0.0.0/8"},
 		{"192.0.2.1:65535", Endpoint{Port: 65535}, "192.0.2.1"},
 		{"0.0.0.0/0:*", Endpoint{}, "0.0.0.0/0"},
 		{"[::1]:443", Endpoint{Port: 443}, "::1"},
-		{"[fd00::/8]:1/udp", Endpoint{Port: 1, UDP: true}, "fd00::/8"},
+		{"[fd00::/8]:1", Endpoint{Port: 1}, "fd00::/8"},
 		{"[::/0]:*", Endpoint{}, "::/0"},
 		{"[2001:DB8::0:1]:2", Endpoint{Port: 2}, "2001:db8::1"},
 	} {
@@ -75,8 +77,16 @@ func TestParseErrors(t *testing.T) {
 		{"10.0.0.0/33:1", `want a length from 0 to 32 after /, got "33"`},
 		{"10.0.0.0/08:1", `want a length from 0 to 32 after /, got "08"`},
 		{"[fd00::1/8]:1", `a range begins at its first address, got "fd00::1/8" (did you mean fd00::/8?)`},
-		{"@", `unknown set of hosts "@"`},
-		{"@nonsense", `unknown set of hosts "@nonsense"`},
+		{"@npm", `want host:port, got "@npm"`},
+		{"a.b:53/udp", `UDP cannot be allowed, only TCP (did you mean a.b:53?)`},
+		{"a.b:*/udp", `UDP cannot be allowed, only TCP (did you mean a.b:*?)`},
+		{"-a:1/udp", `UDP cannot be allowed, only TCP`},
+		{"A.B.:443", `a host name ends without a dot here, got "A.B." (did you mean A.B?)`},
+		{"a.b..:443", `want a host name or an address, got "a.b.."`},
+		{strings.Repeat("a", 64) + ".b:1", `want a host name or an address, got "` + strings.Repeat("a", 60) + `..."`},
+		{strings.Repeat("a.", 127) + "b:1", `want a host name or an address, got "` + strings.Repeat("a.", 30) + `..."`},
+		{"[::ffff:10.0.0.1]:443", `an IPv4 address is written as one, got "::ffff:a00:1" (did you mean 10.0.0.1?)`},
+		{"[::ffff:10.0.0.0/104]:443", `an IPv4 address is written as one, got "::ffff:a00:0/104" (did you mean 10.0.0.0/8?)`},
 		{"a.b:1\x00", "want a port from 1 to 65535 or *, got \"1\\x00\""},
 		{"a\x00.b:1", "want a host name or an address, got \"a\\x00.b\""},
 	} {
@@ -102,7 +112,7 @@ func FuzzAddress(f *testing.F) {
 			if addr, notAddr := netip.ParseAddr(s); notAddr == nil && addr.Zone() == "" {
 				want, bad = netip.PrefixFrom(addr, addr.BitLen()), nil
 			}
-			fits := bad == nil && want.Addr().Is4() == want4 && want == want.Masked()
+			fits := bad == nil && want.Addr().Is4() == want4 && want == want.Masked() && !(want.Addr().Is4In6() && want.Bits() >= 96)
 			if fits != (err == nil) {
 				t.Fatalf("%q as IPv4 %v: %v, net/netip %v %v", s, want4, err, want, bad)
 			}

@@ -38,7 +38,13 @@ func (ip IP) String() string {
 }
 
 // isLocalhost tells whether it is an address that "localhost" stands for.
-func (ip IP) isLocalhost() bool { return ip == V4(127, 0, 0, 1) || ip == IP{15: 1} }
+func (ip IP) isLocalhost() bool { return loopback4.Has(ip) || loopback6.Has(ip) }
+
+// The addresses that "localhost" stands for.
+var (
+	loopback4 = Prefix{Addr: [16]byte{12: 127, 15: 1}, Bits: 32, Is4: true, Valid: true}
+	loopback6 = Prefix{Addr: [16]byte{15: 1}, Bits: 128, Valid: true}
+)
 
 // Has tells whether an address is one of the range's.
 func (p Prefix) Has(ip IP) bool {

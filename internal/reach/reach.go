@@ -1,6 +1,9 @@
 package reach
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Rule is one endpoint that may be reached.
 type Rule struct {
@@ -18,7 +21,7 @@ type Reach []Rule
 func (r Reach) Name(name string, port int) (*Rule, bool) {
 	for i := range r {
 		e := &r[i]
-		if !e.UDP && e.named(name) && (e.Port == 0 || e.Port == port) {
+		if e.named(name) && (e.Port == 0 || e.Port == port) {
 			return e, true
 		}
 	}
@@ -40,11 +43,22 @@ func (r Reach) Asks(name string) bool {
 func (r Reach) Addr(ip IP, port int) (*Rule, bool) {
 	for i := range r {
 		e := &r[i]
-		if !e.UDP && (e.Port == 0 || e.Port == port) && (e.Prefix.Has(ip) || e.Name == localhost && ip.isLocalhost()) {
+		if (e.Port == 0 || e.Port == port) && (e.Prefix.Has(ip) || e.Name == localhost && ip.isLocalhost()) {
 			return e, true
 		}
 	}
 	return nil, false
+}
+
+// Wider lists the child's rules that allow more than the parent's.
+func Wider(parent, child Reach) []*Rule {
+	var more []*Rule
+	for i := range child {
+		if !slices.ContainsFunc(parent, func(p Rule) bool { return p.Covers(child[i].Endpoint) }) {
+			more = append(more, &child[i])
+		}
+	}
+	return more
 }
 
 const localhost = "localhost"

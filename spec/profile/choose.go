@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -141,7 +142,7 @@ func (c *Catalog) unknown(agent string, a Asked) error {
 			known = append(known, n.Name)
 		}
 	}
-	if meant := spec.Nearest(agent, append(known, c.pointNames()...)); meant != "" && meant != agent {
+	if meant := doc.Nearest(agent, append(known, c.pointNames()...)); meant != "" && meant != agent {
 		p.Why += " (did you mean " + meant + "?)"
 	}
 	p.Help = "name it in a profile's agents in ~/.config/sbx/profiles.yaml, or give its .md file front matter with tools"

@@ -1,13 +1,10 @@
-package spec
+package doc
 
-// Nearest is the one of the known names that was probably meant; "" for none.
-func Nearest(name string, known []string) string { return nearest(name, known) }
-
-// nearest finds the name that was probably meant: the same but for case and
-// separators, or at most two changes away.
-func nearest(name string, known []string) string {
+// Nearest is the one of the known names that was probably meant: the same but for
+// case and separators, or at most two changes away. It is "" for none.
+func Nearest(name string, known []string) string {
 	for _, k := range known {
-		if bare(k) == bare(name) {
+		if Bare(k) == Bare(name) {
 			return k
 		}
 	}
@@ -20,8 +17,8 @@ func nearest(name string, known []string) string {
 	return found
 }
 
-// bare is s in lower case without separators.
-func bare(s string) string {
+// Bare is s in lower case without separators.
+func Bare(s string) string {
 	b := make([]byte, 0, len(s))
 	for i := range len(s) {
 		switch c := s[i]; {
