@@ -29,7 +29,7 @@ func runCheck(c *call) int {
 	} else if c.has("json") {
 		c.std.print(checkJSON(x, plan, err))
 	} else if err == nil {
-		c.std.print(checkText(plan, &x.host) + x.viewText(plan) + x.programText(plan))
+		c.std.print(checkText(plan, &x.host) + x.viewText(plan) + x.networkText() + x.programText(plan))
 	} else {
 		for _, p := range spec.AsProblems(err) {
 			c.std.problem(p)
@@ -111,6 +111,7 @@ func checkJSON(x *execution, p *wrap.Plan, err error) string {
 	if err == nil {
 		w.KeyRaw("plan", string(p.AppendJSON(nil)))
 		x.writeView(w, p)
+		x.writeNetwork(w)
 		x.writePrograms(w)
 	} else {
 		writeProblems(w, spec.AsProblems(err))

@@ -63,20 +63,23 @@ func cutLast(s string) (before, after string) {
 // IsPort tells whether a number says all of it.
 func (l Listen) IsPort() bool { return l == ListenAt(l.Host) }
 
+// HostPort is the address and the port of the host's.
+func (l Listen) HostPort() string {
+	if l.Address.Is4() {
+		return l.Address.String() + ":" + strconv.Itoa(l.Host)
+	}
+	return "[" + l.Address.String() + "]:" + strconv.Itoa(l.Host)
+}
+
 // String is the entry as network.listen has it, in its shortest form.
 func (l Listen) String() string {
-	host := strconv.Itoa(l.Host)
-	if l.IsPort() {
-		return host
-	}
-	pair := host + ":" + strconv.Itoa(l.Inside)
 	switch {
+	case l.IsPort():
+		return strconv.Itoa(l.Host)
 	case l.Address == ListenAt(0).Address:
-		return pair
-	case l.Address.Is4():
-		return l.Address.String() + ":" + pair
+		return strconv.Itoa(l.Host) + ":" + strconv.Itoa(l.Inside)
 	}
-	return "[" + l.Address.String() + "]:" + pair
+	return l.HostPort() + ":" + strconv.Itoa(l.Inside)
 }
 
 // Takes tells whether both want one port of the host.
