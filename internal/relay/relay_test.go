@@ -42,24 +42,27 @@ type bench struct {
 // start runs a relay with these rules.
 func start(t testing.TB, o Options, rules ...string) *bench {
 	t.Helper()
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := os.NewFile(uintptr(pair[1]), "supervisor")
-	conn, err := net.FileConn(file)
-	file.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{t: t, control: conn.(*net.UnixConn), over: make(chan error, 1), more: make(chan struct{})}
+	ours, theirs := pair(t)
+	b := &bench{t: t, control: ours, over: make(chan error, 1), more: make(chan struct{})}
 	if o.Connections == 0 {
 		o.Connections = maxConnections
 	}
-	go func() { b.over <- Run(os.NewFile(uintptr(pair[0]), "relay"), o) }()
+	go func() { b.over <- Run(theirs, o) }()
 	b.begin(rules)
 	t.Cleanup(b.end)
 	return b
+}
+
+// pair is a supervisor's end and a relay's.
+func pair(t testing.TB) (ours *net.UnixConn, theirs *os.File) {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	must(t, err)
+	file := os.NewFile(uintptr(fds[1]), "supervisor")
+	defer file.Close()
+	conn, err := net.FileConn(file)
+	must(t, err)
+	return conn.(*net.UnixConn), os.NewFile(uintptr(fds[0]), "relay")
 }
 
 // begin hands over rules and sockets.
