@@ -19,7 +19,12 @@ type cover struct {
 	// layer is true for the home of an agent: it is covered so that it can be
 	// written, whether or not anything in it is hidden.
 	layer bool
+	// homes is true for a folder of which other users' homes are hidden.
+	homes bool
 }
+
+// FewHomes is up to how many homes in a folder are hidden by a mount each.
+const FewHomes = 4
 
 // fewEntries is up to how many entries a folder is put together anew, from
 // binds of all that stays, instead of an overlay.
@@ -39,7 +44,7 @@ func (b *builder) hideByName() {
 			b.overlay(i, c)
 			continue
 		}
-		if list != nil && !c.deep() && (len(list.Entries) <= fewEntries || b.h.Overlay.State == No || !b.restricted()) {
+		if list != nil && !c.deep() && (c.homes || len(list.Entries) <= fewEntries || b.h.Overlay.State == No || !b.restricted()) {
 			b.rebuild(i, c, list)
 		} else {
 			b.overlay(i, c)
@@ -79,6 +84,14 @@ func (b *builder) covers() []cover {
 			name(s.Path, FieldSecrets)
 		}
 	}
+	for _, dir := range b.emptied() {
+		for _, s := range b.h.Secrets {
+			if s.Home && parent(s.Path) == dir && !slices.Contains(b.opened, s.Real) {
+				name(s.Path, FieldSecrets)
+			}
+		}
+		at(dir, FieldSecrets).homes = true
+	}
 	for _, p := range b.r.Hide {
 		if p.Exists && !p.IsDir {
 			name(p.Real, "filesystem.hide")
@@ -103,6 +116,33 @@ func (b *builder) covers() []cover {
 	return b.merge(covers)
 }
 
+// emptied are the folders of which nearly all is homes that are hidden: they are put
+// together anew, by a mount for each name that stays and not for each that does not.
+func (b *builder) emptied() (dirs []string) {
+	homes := 0
+	for i := range b.h.Secrets {
+		if b.h.Secrets[i].Home {
+			homes++
+		}
+	}
+	if homes <= FewHomes {
+		return nil
+	}
+	for i := range b.h.Listing {
+		l := &b.h.Listing[i]
+		hidden := 0
+		for j := range b.h.Secrets {
+			if s := &b.h.Secrets[j]; s.Home && parent(s.Path) == l.Dir {
+				hidden++
+			}
+		}
+		if hidden > FewHomes && len(l.Entries)-hidden <= fewEntries && !l.Cut && l.Dir != "/" && b.hideable(l.Dir) {
+			dirs = append(dirs, l.Dir)
+		}
+	}
+	return dirs
+}
+
 // merge lets one overlay hide what lies deeper as well: a whiteout further down
 // in its layer costs a twentieth of an overlay more, and a tenth of a mask.
 func (b *builder) merge(covers []cover) []cover {
@@ -112,7 +152,7 @@ next:
 		for i := len(top) - 1; i >= 0 && !c.layer; i-- {
 			t := &top[i]
 			if under(c.dir, t.dir) && b.oneMount(t.dir, c.dir) {
-				if t.layer && b.home == homeRebuilt {
+				if t.homes || t.layer && b.home == homeRebuilt {
 					break // what is put together from binds hides names of its own alone
 				}
 				for _, n := range c.hide {
@@ -129,7 +169,7 @@ next:
 	}
 	for i := range top {
 		t := &top[i]
-		if t.layer && b.home == homeRebuilt {
+		if t.homes || t.layer && b.home == homeRebuilt {
 			continue
 		}
 		if list := b.h.listing(t.dir); !t.layer && !t.deep() && list != nil && len(list.Entries) <= fewEntries {

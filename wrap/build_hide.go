@@ -11,6 +11,9 @@ import (
 // name to hide: secret folders, sockets, removable media, and files in trees
 // that stay themselves because they are writable.
 func (b *builder) maskSecrets() {
+	if b.h.SecretsCut != "" {
+		b.fault(FieldSecrets, Degraded, b.h.SecretsCut)
+	}
 	for _, s := range b.h.Secrets {
 		if slices.Contains(b.opened, s.Real) {
 			b.maskImages(s.Real, s.Kind, FieldSecrets, s.Why, true)

@@ -63,10 +63,12 @@ func (b *builder) openSecrets() {
 		var opened []spec.Path
 		var slots []int
 		var modes []Mode
-		for _, p := range append(slices.Clone(b.r.Read), b.r.Write...) {
+		outside := b.outside()
+		for _, p := range slices.Concat(b.r.Read, b.r.Write, outside) {
 			if p.Exists && p.Real != dir && under(p.Real, dir) && !b.planted(p) && !slices.ContainsFunc(opened, func(o spec.Path) bool { return under(p.Real, o.Real) }) {
 				mode := ModeRO
-				if b.inWritable(p.Real) && slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Field != "" && w.Real == p.Real }) {
+				if b.inWritable(p.Real) && (slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Field != "" && w.Real == p.Real }) ||
+					slices.ContainsFunc(outside, func(o spec.Path) bool { return o.Real == p.Real })) {
 					mode = ModeRW
 				}
 				slot := b.hold()
@@ -106,7 +108,7 @@ func (b *builder) opens(dir string) bool {
 	if b.onTop(dir) < 0 && slices.ContainsFunc(b.binds, func(m spec.MountAt) bool { return under(m.Target, dir) }) {
 		return true
 	}
-	for _, l := range [][]spec.Path{b.r.Read, b.r.Write} {
+	for _, l := range [][]spec.Path{b.r.Read, b.r.Write, b.outside()} {
 		for _, p := range l {
 			if p.Exists && p.Real != dir && under(p.Real, dir) && !b.planted(p) {
 				return true

@@ -21,6 +21,9 @@ type Program struct {
 	Changeable bool   // the caller may write it as far as its own permissions go
 }
 
+// Files are the paths by which a program is started.
+func (p *Program) Files() []string { return append([]string{p.Path, p.Real}, p.Interpreters...) }
+
 // Executable is a file or folder that commands names, as it stands on the host.
 type Executable struct {
 	Program

@@ -127,6 +127,15 @@ func (r random) facts() string {
 		add(8, "cwd /srv/data\nown write /srv")
 		add(8, "home /tmp/x")
 	}
+	if r.IntN(3) == 0 {
+		lines = append(lines, "root")
+		for _, home := range []string{"/home/o1", "/home/o2", "/home/o3", "/var/lib/db", "/home/o4", "/home/o5", "/home/o6"}[:2+5*r.IntN(2)] {
+			lines = append(lines, "other "+home)
+		}
+		add(4, "mounted /home/o2 ext4")
+		add(6, "mounted /home ext4")
+		add(4, "cwd /home/o3")
+	}
 	add(6, "layer no it cannot be written")
 	add(8, "job /srv/data /home/u/w/out")
 	add(4, "record "+r.one("/home/u/w/r.json", "/home/u/w/out/r.json", "/srv/data/r.json", "/home/u/lib/r.json"))
@@ -459,10 +468,10 @@ func (c *planned) checkOpen(t *testing.T, tr *tree) {
 	}
 }
 
-// hidesIn tells whether a name is hidden or made in dir, which is then a folder of
-// the sandbox's own.
+// hidesIn tells whether a name is hidden or made in dir, or dir is an agent's home,
+// which is then a folder of the sandbox's own.
 func (c *planned) hidesIn(dir string) bool {
-	return slices.ContainsFunc(c.h.Secrets, func(f Found) bool { return parent(f.Real) == dir }) ||
+	return dir == c.h.HomeReal || slices.ContainsFunc(c.h.Secrets, func(f Found) bool { return parent(f.Real) == dir }) ||
 		slices.ContainsFunc(c.r.Hide, func(p spec.Path) bool { return parent(p.Real) == dir }) ||
 		slices.ContainsFunc(c.r.Mounts, func(m spec.MountAt) bool { return parent(m.Target) == dir && c.h.Kind(m.Target) == Absent })
 }

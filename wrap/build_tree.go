@@ -124,11 +124,7 @@ func (b *builder) writables() []spec.Path {
 			all = append(all, w)
 		}
 	}
-	for _, repo := range b.h.Repositories {
-		if repo.Outside && !b.r.ReadOnly {
-			all = append(all, spec.Path{Abs: repo.Common, Real: repo.Common, Exists: true, IsDir: true})
-		}
-	}
+	all = append(all, b.outside()...)
 	slices.SortStableFunc(all, func(x, y spec.Path) int {
 		switch {
 		case x.Real < y.Real:
@@ -145,6 +141,16 @@ func (b *builder) writables() []spec.Path {
 		}
 	}
 	return b.writable
+}
+
+// outside are the common folders of linked worktrees, which git inside has to write.
+func (b *builder) outside() (common []spec.Path) {
+	for i := range b.h.Repositories {
+		if repo := &b.h.Repositories[i]; repo.Outside && !b.r.ReadOnly {
+			common = append(common, spec.Path{Abs: repo.Common, Real: repo.Common, Exists: true, IsDir: true})
+		}
+	}
+	return common
 }
 
 // isHidden tells whether filesystem.hide names path or a folder above it.

@@ -57,8 +57,12 @@ func (b *builder) layCovered(c *cover) {
 	} else {
 		b.lay(c.dir, c.dir, ModeRO, c.f)
 	}
+	why := ""
+	if c.homes {
+		why = OtherHome
+	}
 	for _, name := range c.hide {
-		b.layMask(c.dir+name, c.f, "")
+		b.layMask(c.dir+name, c.f, why)
 	}
 }
 

@@ -68,6 +68,9 @@ const (
 		"file /home/u/.claude/settings.json\nfile /home/u/.claude/projects/p\nfile /home/u/.claude.json\ndir /home/u/.config/claude/state\nfile /home/u/.netrc"
 )
 
+// Homes of others, as root finds them.
+const manyHomes = "root\nother /home/o1\nother /home/o2\nother /home/o3\nother /home/o4\nother /home/o5\nother /home/o6\nother /var/lib/db"
+
 const noSetAttr = "setattr no mount_setattr needs Linux 5.12"
 
 const noUser = "rung user-namespace no user namespaces are switched off"
@@ -118,6 +121,11 @@ var goldens = []golden{
 	{"secret-opened", `{"access_mode": "workspace-write", "filesystem": {"write": ["~/.docker"]}}`, "", "all"},
 	{"secret-opened-beneath", `{"access_mode": "workspace-write", "filesystem": {"write": ["~/.ssh/known_hosts"]}}`, "", "all"},
 	{"secret-few-entries", `{"access_mode": "read-only"}`, "without /home/u\nfile /home/u/.netrc\nfile /home/u/.bashrc\nlink /home/u/profile .bashrc\ndir /home/u/w\nrecord /var/lib/r.json", "all"},
+	{"homes-of-others", `{"access_mode": "workspace-write"}`, "root\nother /home/o1\nother /var/lib/db", "root no-userns-root"},
+	{"homes-of-many", `{"access_mode": "workspace-write"}`, manyHomes, "root no-overlay"},
+	{"homes-of-many-named", `{"access_mode": "workspace-write", "filesystem": {"read": ["@system", "/", "/home/o5/.netrc"]}}`, manyHomes, "root"},
+	{"homes-of-many-worktree", `{"access_mode": "workspace-write"}`, manyHomes + "\ncwd /srv/t\nfile /srv/t/.git\nfile /home/o1/w/.git/worktrees/t/gitdir\n" +
+		"worktree /srv/t /home/o1/w/.git/worktrees/t /home/o1/w/.git", "root"},
 	{"secret-submount", `{"access_mode": "read-only"}`, "mounted /home/u/lib ext4\nmounted /home/u/lib/deep ext4", "all"},
 	{"kernel-mounts", `{"access_mode": "workspace-write", "filesystem": {"mounts": [{"label": "d", "source": "/srv/data", "target": "/opt/d", "mode": "ro"}]}}`,
 		"file /srv/data/jail/proc/sys\nmounted /srv/data/jail/proc proc\nfile /home/u/w/jail/stat\nmounted /home/u/w/jail sysfs", "all root"},

@@ -68,6 +68,7 @@ type Found struct {
 	Target string     // what the link at Path says, where Path itself is a link
 	Why    string     // the table's reason
 	Agent  spec.Agent // whose own secret it is, see Secret
+	Home   bool       // another user's home, hidden whole
 }
 
 // Protected is a name in a writable tree that makes the host run something

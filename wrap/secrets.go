@@ -48,6 +48,10 @@ type Secret struct {
 // Rows are in the order of their bytes; Probe relies on it.
 func Secrets() []Secret { return secrets[:] }
 
+// OtherHome is why a home is hidden whole: only root could read it anyway, and nothing
+// of the run lies in it.
+const OtherHome = "the home of another user"
+
 // SecretVar is a variable that moves a secret elsewhere.
 type SecretVar struct {
 	Name string

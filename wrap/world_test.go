@@ -25,6 +25,8 @@ type world struct {
 
 	around []string
 
+	others []string // homes of others
+
 	scripts map[string][]string // programs that are scripts, with their interpreters
 	linked  []string            // programs with another name
 }
@@ -157,6 +159,9 @@ func (w *world) line(line string) {
 	case "worktree": // worktree TOP GITDIR COMMON OTHER
 		f := strings.Fields(rest)
 		w.repos = append(w.repos, Repository{Top: f[0], GitDir: f[1], Common: f[2], Others: f[3:], Outside: true})
+	case "other": // other PATH: another user's home, with a secret
+		w.add(first+"/.netrc", node{kind: File})
+		w.others = append(w.others, first)
 	case "around": // around TOP: a repository that a writable tree lies in
 		w.around = append(w.around, first)
 	case "admin": // admin ADMIN DOT…
@@ -422,6 +427,7 @@ func (w *world) secrets(h *Host, r *spec.Resolved) {
 	homes := []string{r.Home}
 	if h.UID == 0 {
 		homes = []string{"/root", "/home/u"}
+		homes = append(homes, w.otherHomes(h, r)...)
 	}
 	for _, s := range Secrets() {
 		at := []string{s.Path}
@@ -441,6 +447,26 @@ func (w *world) secrets(h *Host, r *spec.Resolved) {
 		}
 	}
 	slices.SortStableFunc(h.Secrets, func(a, b Found) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// otherHomes hides the homes of others whole, but for those that it gives.
+func (w *world) otherHomes(h *Host, r *spec.Resolved) (needed []string) {
+next:
+	for _, home := range w.others {
+		for _, l := range [][]spec.Path{r.Read, r.Write, {r.WorkingDir}} {
+			for _, p := range l {
+				if p.Real != "/" && (under(p.Real, home) || under(home, p.Real)) {
+					needed = append(needed, home)
+					continue next
+				}
+			}
+		}
+		h.Secrets = append(h.Secrets, Found{Path: home, Real: home, Kind: Dir, Why: OtherHome, Home: true})
+	}
+	if len(h.Secrets) > FewHomes {
+		w.listAll(h, "/home")
+	}
+	return needed
 }
 
 // protected finds the protected names by their tables alone.

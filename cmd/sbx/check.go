@@ -56,8 +56,7 @@ func (x *execution) trial() (*wrap.Plan, error) {
 	}
 	x.remark()
 	x.host = launch.Facts()
-	x.survey()
-	if !x.noCommand && x.lookUp() != launch.Found {
+	if x.survey() != launch.Found {
 		return nil, &spec.Problem{On: x.rest[0], Do: "run the command", Why: "it is not there or not executable"}
 	}
 	return x.climb()

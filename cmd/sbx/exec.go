@@ -105,9 +105,9 @@ func (x *execution) run() int {
 		return x.refuse(err)
 	}
 	x.clock.lap("clone")
-	x.survey()
+	found := x.survey()
 	x.clock.lap("probe")
-	if status, err := x.find(); err != nil {
+	if status, err := x.find(found); err != nil {
 		x.refuse(err)
 		return status
 	}
@@ -275,8 +275,12 @@ func (x *execution) reopen() error {
 	}
 }
 
-// survey learns what stands in the workspace and around it.
-func (x *execution) survey() {
-	x.host = launch.Survey(x.resolved, x.host)
+// survey looks for the program, and learns what stands in the workspace and around it.
+func (x *execution) survey() (found launch.Search) {
+	if !x.noCommand {
+		found = x.lookUp()
+	}
+	x.host = launch.Survey(x.resolved, x.host, append(x.program.Files(), x.sourcePaths()...)...)
 	x.host.StateWhy = x.unmadeWhy
+	return found
 }

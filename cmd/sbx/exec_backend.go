@@ -106,7 +106,7 @@ func (x *execution) behind(image string) (int, error) {
 	inv := wrap.Invocation{Cmd: x.rest[0], Args: x.rest[1:], Env: x.environ, Cwd: x.resolved.WorkingDir.Real}
 	ask := wrap.Ask{Resolved: x.resolved, Host: &x.host, Image: image, Record: x.recordPath(), Sources: x.sourcePaths()}
 	if image == "" { // the program is the host's
-		if status, err := x.find(); err != nil {
+		if status, err := x.find(x.lookUp()); err != nil {
 			return status, err
 		}
 		inv.Cmd = x.program.Path
@@ -170,7 +170,8 @@ func (x *execution) findTool() (b audit.Backend, err error) {
 	if launch.Parent() != nil {
 		return lacks("this is the inside of another sandbox, where no other tool can make one", "--backend native")
 	}
-	x.host = launch.Probe(x.resolved)
+	command, _ := launch.LookUp(x.rest[0], x.resolved)
+	x.host = launch.Probe(x.resolved, command.Files()...)
 	needs, image, _ := wrap.NeedsOf(name)
 	program := name
 	if name == "runsc" {

@@ -74,9 +74,9 @@ func (x *execution) programName(path string) string {
 	return path
 }
 
-// find finds the program that the command names.
-func (x *execution) find() (int, error) {
-	if found := x.lookUp(); found != launch.Found {
+// find takes the program that the command names, where it was found.
+func (x *execution) find(found launch.Search) (int, error) {
+	if found != launch.Found {
 		status, why := exitNotFound, "it is not there"
 		if found == launch.NotExecutable {
 			status, why = exitNoExec, "it is not executable"

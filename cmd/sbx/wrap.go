@@ -247,20 +247,21 @@ func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, []wrap.Lack, error) {
 	if err != nil {
 		return wrap.Ask{}, nil, byItsFields(err, inv)
 	}
-	host := w.probe(r)
+	host := w.probe(r, inv.Cmd)
 	return wrap.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts, Sources: w.sources, Unlisted: w.unlisted}, left, nil
 }
 
 // probe is the host with the one tool that matters; sbx, where PATH may not lead,
 // has it as `sbx exec` will.
-func (c *call) probe(r *spec.Resolved) wrap.Host {
+func (c *call) probe(r *spec.Resolved, program string) wrap.Host {
 	tools := wrap.ToolsOf(c.value("wrapper"))
+	found, _ := launch.LookUp(program, r)
 	if self := selfPath(); self != "" && slices.Contains(tools, "sbx") {
-		h := launch.Survey(r, launch.Facts())
+		h := launch.Survey(r, launch.Facts(), found.Files()...)
 		h.Tools = []wrap.Tool{{Name: "sbx", Path: self}}
 		return h
 	}
-	return launch.ProbeFor(r, tools...)
+	return launch.ProbeFor(r, tools, found.Files()...)
 }
 
 // resolveFor is what the documents and the invocation's folders come to.

@@ -40,11 +40,14 @@ func (p *prober) again() {
 			if slices.ContainsFunc(found, func(o wrap.Found) bool { return o.Path == path }) {
 				continue
 			}
-			if left--; left < 0 {
+			if !f.Home {
+				left--
+			}
+			if left < 0 {
 				p.h.SecretsCut = "more than " + itoa(maxAgain) + " are seen by a second mount: the others were left"
 				return
 			}
-			shown := wrap.Found{Path: path, Real: path, Kind: kindAt(path), Why: f.Why + " (" + f.Path + ", seen once more)"}
+			shown := wrap.Found{Path: path, Real: path, Kind: kindAt(path), Why: f.Why + " (" + f.Path + ", seen once more)", Home: f.Home}
 			p.hide(shown)
 			shown.Why = f.Why
 			found = append(found, shown)

@@ -26,7 +26,7 @@ func TestProbeForTools(t *testing.T) {
 	for _, wrapper := range wrap.Wrappers() {
 		want := wrap.ToolsOf(wrapper)
 		var got []string
-		for _, tool := range ProbeFor(r, want...).Tools {
+		for _, tool := range ProbeFor(r, want).Tools {
 			got = append(got, tool.Name)
 			if tool.Path != dir+"/"+tool.Name {
 				t.Errorf("%+v", tool)

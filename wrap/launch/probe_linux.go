@@ -19,14 +19,16 @@ import (
 //
 // What exec learns by trying is not known here, and what only other tools want
 // is: the names in folders in which something must be hidden, and the tools.
-func Probe(r *spec.Resolved) wrap.Host { return ProbeFor(r, wrap.ToolNames()...) }
+func Probe(r *spec.Resolved, needs ...string) wrap.Host {
+	return ProbeFor(r, wrap.ToolNames(), needs...)
+}
 
 // ProbeFor is Probe for who wants to know of those tools alone: along PATH, where
 // each costs a call for every folder, no other is looked for.
-func ProbeFor(r *spec.Resolved, tools ...string) wrap.Host {
+func ProbeFor(r *spec.Resolved, tools []string, needs ...string) wrap.Host {
 	facts := Facts()
 	facts.Overlay = wrap.Answer{State: wrap.No}
-	h := Survey(r, facts)
+	h := Survey(r, facts, needs...)
 	h.Overlay = wrap.Answer{}
 	p := prober{h: h, env: syscall.Getenv}
 	p.tools(tools)
@@ -42,9 +44,10 @@ func Facts() wrap.Host {
 	return p.h
 }
 
-// Survey adds to the facts what stands in the workspace and around it.
-func Survey(r *spec.Resolved, facts wrap.Host) wrap.Host {
-	p := prober{r: wrap.WithOwn(r), h: facts, env: syscall.Getenv, root: "/"}
+// Survey adds to the facts what stands in the workspace and around it. needs are the
+// files of the command and the documents themselves: see needed.
+func Survey(r *spec.Resolved, facts wrap.Host, needs ...string) wrap.Host {
+	p := prober{r: wrap.WithOwn(r), h: facts, env: syscall.Getenv, root: "/", needs: needs}
 	return p.probe()
 }
 
@@ -60,6 +63,9 @@ type prober struct {
 	seen   []home       // the homes that were looked at for secrets
 	agent  spec.Agent   // whose own secrets stay in view where they are looked for
 	tried  []string     // folders that list has opened, whatever came of it
+
+	needs   []string // what the command needs beside what the documents name
+	crowded []string // folders in which many homes are hidden whole
 
 	root string // "/" but in tests: where the absolute paths of tables begin
 }

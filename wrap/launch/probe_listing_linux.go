@@ -39,6 +39,9 @@ func (p *prober) listings() {
 		}
 		p.list(dir)
 	}
+	for _, dir := range p.crowded {
+		p.listAll(dir)
+	}
 	if p.h.HomeReal != "" && (!p.mayOverlay() || p.h.Layer.State == wrap.No) {
 		p.listAll(p.h.HomeReal)
 	}

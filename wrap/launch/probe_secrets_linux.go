@@ -1,16 +1,11 @@
 package launch
 
 import (
-	"strings"
-
-	"golang.org/x/sys/unix"
+	"slices"
 
 	"sbx/spec"
 	"sbx/wrap"
 )
-
-// maxHomes bounds the homes that are looked at for a root caller.
-const maxHomes = 64
 
 // secrets finds the default secrets that stand here and that the spec does not
 // open.
@@ -136,83 +131,18 @@ func (p *prober) tooWide(path string) bool {
 
 // prune takes out what lies in a hidden folder.
 func (p *prober) prune() {
-	kept := p.h.Secrets[:0:0]
-next:
-	for _, f := range p.h.Secrets {
-		for i := range p.h.Secrets {
-			if d := &p.h.Secrets[i]; d.Kind == wrap.Dir && d.Target == "" && beneath(f.Path, d.Path) {
-				continue next
+	folders := make(map[string]bool, len(p.h.Secrets))
+	for i := range p.h.Secrets {
+		if f := &p.h.Secrets[i]; f.Kind == wrap.Dir && f.Target == "" {
+			folders[f.Path] = true
+		}
+	}
+	p.h.Secrets = slices.DeleteFunc(p.h.Secrets, func(f wrap.Found) bool {
+		for dir := parent(f.Path); dir != "/"; dir = parent(dir) {
+			if folders[dir] {
+				return true
 			}
 		}
-		kept = append(kept, f)
-	}
-	p.h.Secrets = kept
-}
-
-// homes is the caller's home and, for root, every home of the password file and
-// every folder of /home.
-func (p *prober) homes() []string {
-	var homes []string
-	add := func(home string) {
-		for _, h := range homes {
-			if h == home {
-				return
-			}
-		}
-		if len(homes) == maxHomes {
-			p.h.SecretsCut = "more than " + itoa(maxHomes) + " homes: the secrets of the others were not looked for"
-			return
-		}
-		homes = append(homes, home)
-	}
-	if p.r.Home != "" {
-		add(p.r.Home)
-	}
-	if p.h.UID != 0 {
-		return homes
-	}
-	b, _ := readRegular(join(p.root, "etc/passwd"), maxFile)
-	for line := range strings.Lines(string(b)) {
-		if home := passwdHome(line); home != "" {
-			add(join(p.root, home[1:]))
-		}
-	}
-	dir := join(p.root, "home")
-	fd, _, err := openDir(unix.AT_FDCWD, dir)
-	if err != nil {
-		return homes
-	}
-	defer unix.Close(fd)
-	p.entries(fd, func(name []byte, dtype byte) bool {
-		if dtype == unix.DT_DIR || dtype == unix.DT_LNK || dtype == unix.DT_UNKNOWN {
-			add(join(dir, string(name)))
-		}
-		return p.h.SecretsCut == ""
+		return false
 	})
-	return homes
-}
-
-// passwdHome is the sixth field of a line of passwd(5), where it is a folder
-// that people or services keep something in; "" for the places that stand for
-// "none", the system's own trees among them.
-func passwdHome(line string) string {
-	for range 5 {
-		_, rest, ok := strings.Cut(line, ":")
-		if !ok {
-			return ""
-		}
-		line = rest
-	}
-	home, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
-	home = strings.TrimRight(home, "/")
-	if !strings.HasPrefix(home, "/") {
-		return ""
-	}
-	for _, dir := range [...]string{"/bin", "/sbin", "/usr", "/dev", "/proc", "/sys", "/run", "/var/run", "/etc", "/tmp", "/nonexistent",
-		"/var/backups", "/var/cache", "/var/empty", "/var/list", "/var/mail", "/var/spool"} {
-		if within(home, dir) {
-			return ""
-		}
-	}
-	return home
 }

@@ -16,6 +16,8 @@ type scene struct {
 	env              map[string]string
 	r                *spec.Resolved
 	uid              int
+	needs            []string
+	state            string
 }
 
 func newScene(t *testing.T) *scene {
