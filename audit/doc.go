@@ -41,4 +41,6 @@
 // Paths that are not UTF-8 are written with \xNN for each odd byte, in the
 // record and in the list of artifacts. A name that holds these four characters
 // itself looks the same; for telling the two apart, the file system is there.
+//
+// It is no API: see docs/go.md.
 package audit

@@ -26,4 +26,6 @@
 //     version that stands for them).
 //   - What a foreign database holds in a column may be of any type: it is read
 //     as text or as a number where it is one, and never trusted as a path.
+//
+// It is no API: see docs/go.md.
 package dispatch

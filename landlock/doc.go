@@ -25,4 +25,6 @@
 // stop chdir, stat, chmod, chown, utime, xattrs, flock and, on what was opened
 // before, anything; it cannot take away beneath what it grants; and its TCP
 // rights cover plain TCP, not Multipath TCP. See landlock(7).
+//
+// It is no API: see docs/go.md.
 package landlock

@@ -28,4 +28,6 @@
 // The package never loads a filter: the process that would be filtered is a
 // child that the launcher makes. It hands out the unix.SockFprog for it, and
 // Probe tells what the running kernel can do without changing anything.
+//
+// It is no API: see docs/go.md.
 package seccomp

@@ -21,4 +21,7 @@
 //     hidden comes last, over everything.
 //   - Paths in Mounts are absolute with links resolved; they are opened without
 //     following a link, so that one swapped since is noticed and not followed.
+//
+// Wrapper and what makes one are API: docs/go.md lists the names. The rest is for the
+// rooms above, and changes with them.
 package wrap

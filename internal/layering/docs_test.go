@@ -2,7 +2,9 @@ package layering
 
 import (
 	"encoding/json"
+	"go/format"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -84,6 +86,35 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 		for _, m := range link.FindAllStringSubmatch(string(b), -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
 				t.Errorf("%s links to %s, which is not there", filepath.Base(page), m[1])
+			}
+		}
+	}
+}
+
+// TestSamplesInGoCompile builds each whole Go program of the documents, as a program
+// outside of the module's folder that uses the module.
+func TestSamplesInGoCompile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	fence := regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
+	for _, page := range []string{"docs/go.md", "docs/wrap.md"} {
+		samples := fence.FindAllStringSubmatch(read(t, page), -1)
+		if len(samples) == 0 {
+			t.Errorf("%s has no sample in Go", page)
+		}
+		for i, m := range samples {
+			file := filepath.Join(t.TempDir(), "main.go")
+			if err := os.WriteFile(file, []byte(m[1]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if formatted, err := format.Source([]byte(m[1])); err != nil || string(formatted) != m[1] {
+				t.Errorf("%s: sample %d is not as gofmt has it: %v", page, i+1, err)
+			}
+			cmd := exec.Command("go", "build", "-trimpath", "-o", os.DevNull, file)
+			cmd.Dir, cmd.Env = root(t), append(os.Environ(), "CGO_ENABLED=0")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s: sample %d: %v\n%s", page, i+1, err, out)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package layering
 
 import (
+	"path"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,6 +31,9 @@ var rooms = []room{
 	{"audit/listen", []string{"internal/reach", "internal/relay/wire", "audit", "wrap", "spec", "seccomp"}},
 	{"audit/trace", []string{"audit", "spec", "seccomp"}},
 	{"cmd/sbx", []string{"internal/doc", "internal/reach", "internal/relay/wire", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap", "internal/view", "spec", "landlock", "seccomp"}},
+
+	// The Go API, which starts the program and imports none of its rooms.
+	{".", []string{"spec"}},
 
 	// Programs with heavy dependencies, and their rooms, which nobody imports.
 	{"dispatch", []string{"internal/doc", "audit", "wrap", "spec"}},
@@ -66,8 +70,8 @@ func TestARoomImportsNoHigherOne(t *testing.T) {
 			continue
 		}
 		for _, im := range s.imports() {
-			dir, own := strings.CutPrefix(im, "sbx/")
-			if !own {
+			dir, own := strings.CutPrefix(im+"/", "sbx/")
+			if dir = path.Clean(dir); !own {
 				continue
 			}
 			to, ok := roomOf(dir)
@@ -122,6 +126,9 @@ func TestRulesSeeWhatTheyForbid(t *testing.T) {
 		{"audit", "wrap/launch", true},
 		{"audit", "cmd/sbx", false},
 		{"cmd/sbx", "internal/layering", false},
+		{".", "spec", true},
+		{".", "wrap/launch", false},
+		{"cmd/sbx", ".", false},
 	}
 	for _, c := range cases {
 		from, _ := roomOf(c.from)

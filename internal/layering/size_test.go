@@ -3,6 +3,7 @@ package layering
 import (
 	"go/ast"
 	"go/token"
+	"path"
 	"strings"
 	"testing"
 )
@@ -56,7 +57,7 @@ func TestEveryPackageTellsWhatItIs(t *testing.T) {
 			}
 			continue
 		}
-		if !exists(files, dir+"/doc.go") {
+		if !exists(files, path.Join(dir, "doc.go")) {
 			t.Errorf("%s has no doc.go", dir)
 		} else if !anyDoc(files) {
 			t.Errorf("%s/doc.go has no package comment", dir)

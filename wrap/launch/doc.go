@@ -37,4 +37,6 @@
 // The program's entry point is this package's, see entry_amd64.s: the Go
 // runtime changes the caller's signal dispositions and RLIMIT_NOFILE before
 // any Go code runs, and a command must get them as they were.
+//
+// Of this package Probe alone is API: see docs/go.md.
 package launch
