@@ -68,18 +68,3 @@ func (b *builder) mayWrite(image string) bool {
 	g := b.view.At(image)
 	return g.Access == view.Write && g.Source != "" && !g.Copied
 }
-
-// boundOver is the path of the host that shows at a path inside because a bind
-// of a folder above it does.
-func (b *builder) boundOver(path string) (source string, bound bool) {
-	top := -1
-	for i := range b.binds {
-		if m := &b.binds[i]; path != m.Target && under(path, m.Target) && (top < 0 || len(m.Target) > len(b.binds[top].Target)) {
-			top = i
-		}
-	}
-	if top < 0 || b.binds[top].Mode == spec.MountTmpfs {
-		return "", false
-	}
-	return b.binds[top].Source.Real + path[len(b.binds[top].Target):], true
-}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -170,21 +171,18 @@ func (b *builder) placeHome() {
 	}
 }
 
-// inLayer tells whether path can be changed inside because it lies in the
-// home's layer, which is no change of the host's.
-func (b *builder) inLayer(path string) bool {
-	return b.home == homeOverlay && under(path, b.h.HomeReal) && b.onTop(path) < 0
-}
-
 // mayChange tells whether what stands at a path inside can be another than the
-// host has there.
-func (b *builder) mayChange(image string) bool { return b.mayWrite(image) || b.inLayer(image) }
+// host has there, be it in the home's layer alone.
+func (b *builder) mayChange(image string) bool {
+	g := b.view.At(image)
+	return g.Access == view.Write && g.Source != ""
+}
 
 // layered gives those of the folders that may be executed from which could be
 // written in the home's layer alone: what the document lets be written it knows.
 func (b *builder) layered(folders []string, writable func(image string, f spec.Field)) {
 	for _, dir := range folders {
-		if b.inLayer(dir) && !b.mayWrite(dir) {
+		if b.home == homeOverlay && b.view.At(dir).Copied {
 			writable(dir, fieldAllow)
 		}
 	}
@@ -207,7 +205,7 @@ func (b *builder) placeOwn() {
 // closeInLayer makes a folder of the layer read-only in which the command works
 // and which it may only read: that is told by an error, and not by a copy.
 func (b *builder) closeInLayer(dir string) {
-	if dir != "" && b.inLayer(dir) && !b.inWritable(dir) && !b.isHidden(dir) {
+	if dir != "" && b.view.At(dir).Copied && !b.inWritable(dir) && !b.isHidden(dir) {
 		b.op(Mount{Op: OpBind, Source: b.in(dir), Target: b.in(dir), Mode: ModeRO, For: b.modeField(), Why: "it may only be read"})
 		b.layClosed(dir, b.modeField(), "")
 	}

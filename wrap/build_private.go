@@ -154,7 +154,7 @@ func (b *builder) scratchAt() string {
 		return b.plan.Root
 	}
 	for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
-		if b.isPrivate(dir) {
+		if slices.Contains(b.private, dir) {
 			return dir
 		}
 	}
@@ -174,7 +174,7 @@ func (b *builder) scratch() {
 		mkdir(b.part(dir))
 	}
 	for i, dir := range b.opened {
-		if part := "/secret" + itoa(i); !b.isPrivate(dir) {
+		if part := "/secret" + itoa(i); !slices.Contains(b.private, dir) {
 			mkdir(part, 0o700)
 			b.openedAt[dir] = b.hold()
 			b.op(Mount{Op: OpOpen, Source: at + part, Slot: b.openedAt[dir]})

@@ -208,8 +208,8 @@ func (b *builder) cut() string {
 
 // mountPoint makes sure that there is something to mount m on.
 func (b *builder) mountPoint(m *spec.MountAt, kind Kind) {
-	if source, bound := b.boundOver(m.Target); bound {
-		why := ""
+	if i := b.onTop(parent(m.Target)); i >= 0 && b.binds[i].Mode != spec.MountTmpfs { // what the bind has there
+		why, source := "", b.view.At(m.Target).Source
 		switch have := b.h.Kind(source); {
 		case have == Absent:
 			why = source + " is not there, and sbx makes nothing in a folder of the host"
@@ -254,15 +254,6 @@ func (b *builder) finish() {
 	if b.r.Job != nil && b.r.WorkingDir.Real == "" {
 		b.plan.Command.Dir = "/work"
 	}
-}
-
-func (b *builder) isPrivate(dir string) bool {
-	for _, p := range b.private {
-		if p == dir {
-			return true
-		}
-	}
-	return false
 }
 
 // seen tells whether a folder or file of the host can be seen at its own path

@@ -191,7 +191,7 @@ func (w *walk) onto(n Node, mode Mode) {
 	switch g := w.view.At(n.Path); {
 	case g.Access < view.Read:
 		return // something lies over it in the end
-	case g.Source != "":
+	case g.Source != "" && !g.Copied:
 		n.Source, n.Mode = g.Source, mode
 	case mode == ModeRO: // of the sandbox's own
 		n.Kind = NodeReadOnly
