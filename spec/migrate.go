@@ -90,7 +90,7 @@ func (m *migration) narrow(at Pos) error {
 		if len(kept) == 1 {
 			m.restrict = clean("/" + p.Root)
 		}
-		for !within(m.restrict, clean("/"+p.Root)) {
+		for !under(clean("/"+p.Root), m.restrict) {
 			m.restrict = parent(m.restrict)
 		}
 	}

@@ -66,7 +66,7 @@ func (m *merger) inheritedFiles(f Field, parent *Node) *Node {
 func (m *merger) writesTree(none, parent *Node) *Node {
 	for _, item := range parent.Items {
 		p, err := resolvePath(m.in.Paths, item.Text)
-		if err != nil || !strings.HasPrefix(item.Text, "/") || !within(p.Real, m.tree.Real) {
+		if err != nil || !strings.HasPrefix(item.Text, "/") || !under(m.tree.Real, p.Real) {
 			continue
 		}
 		tree := *item
@@ -97,7 +97,7 @@ func (m *merger) closesWorkspace() bool {
 			return true
 		}
 		p, err := resolvePath(m.in.Paths, inner.absolute(path, inner.base))
-		return err == nil && (within(p.Real, dir) || m.protects(p.Real))
+		return err == nil && (under(dir, p.Real) || m.protects(p.Real))
 	})
 }
 
@@ -107,7 +107,7 @@ func (m *merger) protects(real string) bool {
 	protected := m.in.Lists.Protected
 	return protected != nil && slices.ContainsFunc(m.parent.Write, func(w Path) bool {
 		rel := strings.TrimPrefix(strings.TrimPrefix(real, w.Real), "/")
-		return within(w.Real, real) && rel != "" && protected(rel)
+		return under(real, w.Real) && rel != "" && protected(rel)
 	})
 }
 

@@ -160,10 +160,10 @@ func (m *merger) restrictedList(parent *Node) *Node {
 		p, err := resolvePath(m.in.Paths, item.Text)
 		switch {
 		case err != nil || !strings.HasPrefix(item.Text, "/"):
-		case within(p.Real, sub.Real):
+		case under(sub.Real, p.Real):
 			tree := *item
 			tree.Text, item = sub.Real, &tree
-		case within(root, p.Real) && !within(sub.Real, p.Real):
+		case under(p.Real, root) && !under(p.Real, sub.Real):
 			continue
 		}
 		left.Items = append(left.Items, item)

@@ -110,7 +110,7 @@ func opens(r *Resolved, lists Lists) (read, write map[string]bool) {
 	read, write = map[string]bool{}, map[string]bool{}
 	names := []string{"/mnt"}
 	for path, what := range host {
-		if !strings.HasPrefix(what, "->") && !within("/shut", path) {
+		if !strings.HasPrefix(what, "->") && !under(path, "/shut") {
 			names = append(names, path)
 		}
 		for _, source := range []string{"/srv", "/srv/data", "/opt", "/p/w", "/home/u"} {
@@ -136,13 +136,13 @@ func opens(r *Resolved, lists Lists) (read, write map[string]bool) {
 // before write, write before read; within one the longest path.
 func stands(r *Resolved, name string, lists Lists) (at string, writable, seen bool) {
 	for _, h := range r.Hide {
-		if within(h.Real, name) {
+		if under(name, h.Real) {
 			return "", false, false
 		}
 	}
 	best := -1
 	for i, m := range r.Mounts {
-		if within(m.Target, name) && (best < 0 || len(m.Target) > len(r.Mounts[best].Target)) {
+		if under(name, m.Target) && (best < 0 || len(m.Target) > len(r.Mounts[best].Target)) {
 			best = i
 		}
 	}
@@ -154,11 +154,11 @@ func stands(r *Resolved, name string, lists Lists) (at string, writable, seen bo
 		return m.Source.Real + strings.TrimPrefix(name, m.Target), m.Mode == MountRW, true
 	}
 	named := func(list []Path) bool {
-		return slices.ContainsFunc(list, func(p Path) bool { return within(p.Real, name) })
+		return slices.ContainsFunc(list, func(p Path) bool { return under(name, p.Real) })
 	}
 	if r.Private && lists.Secret(name, r.Home) {
 		own := func(p Path) bool {
-			return p.Field != "" && within(p.Real, name) && (lists.Secret(p.Abs, r.Home) || lists.Secret(p.Real, r.Home) && !byLeftLink(r, &p))
+			return p.Field != "" && under(name, p.Real) && (lists.Secret(p.Abs, r.Home) || lists.Secret(p.Real, r.Home) && !byLeftLink(r, &p))
 		}
 		if !slices.ContainsFunc(r.Read, own) && !slices.ContainsFunc(r.Write, own) {
 			return "", false, false
@@ -176,7 +176,7 @@ func byLeftLink(r *Resolved, p *Path) bool {
 		dirs = append(dirs, w.Real)
 	}
 	return slices.ContainsFunc(p.Links, func(l Link) bool {
-		return slices.ContainsFunc(dirs, func(dir string) bool { return within(dir, l.Path) })
+		return slices.ContainsFunc(dirs, func(dir string) bool { return under(l.Path, dir) })
 	})
 }
 

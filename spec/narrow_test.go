@@ -32,12 +32,12 @@ func listed() Inputs {
 	in.Environ = []string{"PATH=/bin:/opt", "HOME=/home/u", "LANG=C", "AWS_SECRET_ACCESS_KEY=s"}
 	in.Agent = &AgentNeeds{Agent: Gemini, Named: true, Pass: []string{"GEMINI_API_KEY"}}
 	in.Lists = Lists{
-		Secret: func(path, home string) bool { return within(home+"/.netrc", path) },
-		Holds:  func(path, home string) bool { return within(path, home+"/.netrc") },
+		Secret: func(path, home string) bool { return under(path, home+"/.netrc") },
+		Holds:  func(path, home string) bool { return under(home+"/.netrc", path) },
 		Protected: func(rel string) bool {
 			return rel == ".envrc" || rel == ".git" || strings.HasPrefix(rel, ".git/") || strings.HasSuffix(rel, "/.git")
 		},
-		System:  func(path string) bool { return within("/opt", path) },
+		System:  func(path string) bool { return under(path, "/opt") },
 		Private: []string{"/tmp"},
 	}
 	return in

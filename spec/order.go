@@ -143,10 +143,10 @@ func (o *order) workingDir() {
 	default:
 		return
 	}
-	if !within(base, c.Real) {
+	if !under(c.Real, base) {
 		o.wider("working_dir", odd(c.Abs), odd(base), o.at("working_dir"))
 	}
-	if r := o.p.Restricted.Real; r != "" && !within(r, o.c.Restricted.Real) {
+	if r := o.p.Restricted.Real; r != "" && !under(o.c.Restricted.Real, r) {
 		o.wider("restrict", odd(o.c.Restricted.Abs), odd(o.p.Restricted.Abs), o.at("restrict"))
 	}
 }

@@ -87,7 +87,7 @@ func (o *order) hasProgram(has []ProgramAt, a *ProgramAt, hasIn, aIn *Resolved) 
 // the first is what may be started, and each is denied.
 func (o *order) leadsTo(in *Resolved, h *ProgramAt, file string) bool {
 	if h.Name == "" {
-		return h.Path.Real == file || h.Path.IsDir && within(h.Path.Real, file)
+		return h.Path.Real == file || h.Path.IsDir && under(file, h.Path.Real)
 	}
 	places := o.places(in, h.Name)
 	if strings.HasPrefix(string(h.Field), "commands.deny") {

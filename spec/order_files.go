@@ -50,7 +50,7 @@ func (o *order) shadowed(real string) bool {
 		return false
 	}
 	for i := range o.c.Mounts {
-		if within(o.c.Mounts[i].Target, real) {
+		if under(real, o.c.Mounts[i].Target) {
 			return true
 		}
 	}
@@ -92,13 +92,13 @@ func (o *order) writesBy() string {
 func (o *order) unseen(real string) string {
 	p := o.p
 	for i := range p.Hide {
-		if within(p.Hide[i].Real, real) {
+		if under(real, p.Hide[i].Real) {
 			return "it hidden by " + odd(p.Hide[i].Asked) + " (" + p.Hide[i].At + ")"
 		}
 	}
 	for i := range p.Mounts {
 		m := &p.Mounts[i]
-		if within(m.Target, real) && (m.Mode == MountTmpfs || m.Source.Real != m.Target) {
+		if under(real, m.Target) && (m.Mode == MountTmpfs || m.Source.Real != m.Target) {
 			return "something else mounted at " + odd(m.Target) + " (" + m.At + ")"
 		}
 	}
@@ -118,7 +118,7 @@ func (o *order) unseen(real string) string {
 func (o *order) shown(real string) bool {
 	for _, list := range [][]Path{o.p.Read, o.p.Write} {
 		for i := range list {
-			if within(list[i].Real, real) {
+			if under(real, list[i].Real) {
 				return true
 			}
 		}
@@ -128,7 +128,7 @@ func (o *order) shown(real string) bool {
 			return true
 		}
 	}
-	return o.p.Job != nil && within("/work", real)
+	return o.p.Job != nil && under(real, "/work")
 }
 
 func (o *order) isSecret(path string) bool {
@@ -145,7 +145,7 @@ func (o *order) keepsSecret(real string) bool {
 func (o *order) opened(real string) bool {
 	for _, list := range [][]Path{o.p.Read, o.p.Write} {
 		for i := range list {
-			if n := &list[i]; n.Field != "" && within(n.Real, real) && (o.isSecret(n.Abs) || o.isSecret(n.Real) && !o.p.Planted(n)) {
+			if n := &list[i]; n.Field != "" && under(real, n.Real) && (o.isSecret(n.Abs) || o.isSecret(n.Real) && !o.p.Planted(n)) {
 				return true
 			}
 		}
@@ -166,7 +166,7 @@ func (o *order) writes() {
 			continue
 		}
 		if !p.Confined {
-			if p.SideDoors && within("/dev", w.Real) && !within("/dev/shm", w.Real) {
+			if p.SideDoors && under(w.Real, "/dev") && !under(w.Real, "/dev/shm") {
 				o.widerPath(w, "writable", "a /dev of its own, without it")
 			}
 			continue
@@ -202,16 +202,16 @@ func (o *order) writable(real string) bool {
 		return true
 	}
 	for i := range o.p.Write {
-		if w := &o.p.Write[i]; within(w.Real, real) && (w.IsDir || w.Real == real) {
+		if w := &o.p.Write[i]; under(real, w.Real) && (w.IsDir || w.Real == real) {
 			return true
 		}
 	}
-	return o.p.Job != nil && (within("/work", real) || within("/output", real))
+	return o.p.Job != nil && (under(real, "/work") || under(real, "/output"))
 }
 
 func hides(r *Resolved, path string) bool {
 	for i := range r.Hide {
-		if h := &r.Hide[i]; within(h.Real, path) || within(h.Abs, path) {
+		if h := &r.Hide[i]; under(path, h.Real) || under(path, h.Abs) {
 			return true
 		}
 	}

@@ -75,7 +75,7 @@ func mountAt(r *Resolved, target string) *MountAt {
 // through tells whether a mount of parent's shows the whole of a path of the host: at
 // the name that it has there no deeper mount and no mask stands, and none beneath it.
 func (o *order) through(m *MountAt, real string) bool {
-	if m.Mode == MountTmpfs || !within(m.Source.Real, real) {
+	if m.Mode == MountTmpfs || !under(real, m.Source.Real) {
 		return false
 	}
 	name := clean(m.Target + "/" + strings.TrimPrefix(real, m.Source.Real))
@@ -83,12 +83,12 @@ func (o *order) through(m *MountAt, real string) bool {
 		return false
 	}
 	for i := range o.p.Mounts {
-		if other := &o.p.Mounts[i]; other != m && within(name, other.Target) {
+		if other := &o.p.Mounts[i]; other != m && under(other.Target, name) {
 			return false
 		}
 	}
 	for i := range o.p.Hide {
-		if h := &o.p.Hide[i]; within(name, h.Real) || within(name, h.Abs) {
+		if h := &o.p.Hide[i]; under(h.Real, name) || under(h.Abs, name) {
 			return false
 		}
 	}
@@ -99,7 +99,7 @@ func (o *order) through(m *MountAt, real string) bool {
 func standingAt(r *Resolved, name string) *MountAt {
 	var deepest *MountAt
 	for i := range r.Mounts {
-		if m := &r.Mounts[i]; within(m.Target, name) && (deepest == nil || len(m.Target) > len(deepest.Target)) {
+		if m := &r.Mounts[i]; under(name, m.Target) && (deepest == nil || len(m.Target) > len(deepest.Target)) {
 			deepest = m
 		}
 	}
@@ -113,7 +113,7 @@ func (o *order) covers(source, target string) string {
 		return ""
 	}
 	for i := range o.p.Hide {
-		if h := &o.p.Hide[i]; within(source, h.Real) {
+		if h := &o.p.Hide[i]; under(h.Real, source) {
 			return odd(h.Abs) + " in it hidden (" + h.At + ")"
 		}
 	}
@@ -121,7 +121,7 @@ func (o *order) covers(source, target string) string {
 		return "secrets in it hidden (" + o.privateBy() + ")"
 	}
 	for i := range o.p.Mounts {
-		if m := &o.p.Mounts[i]; within(source, m.Target) {
+		if m := &o.p.Mounts[i]; under(m.Target, source) {
 			return "a mount at " + odd(m.Target) + " in it (" + m.At + ")"
 		}
 	}

@@ -12,7 +12,7 @@ func (o *order) privateAt(real string) string {
 		return ""
 	}
 	for _, dir := range o.lists.Private {
-		if within(dir, real) {
+		if under(real, dir) {
 			return dir
 		}
 	}
@@ -26,7 +26,7 @@ func (o *order) coversPrivate(folder string) string {
 		return ""
 	}
 	for _, dir := range o.lists.Private {
-		if dir != folder && within(folder, dir) && !o.showsHost(dir) {
+		if dir != folder && under(dir, folder) && !o.showsHost(dir) {
 			return o.itsOwn(dir)
 		}
 	}
@@ -37,16 +37,16 @@ func (o *order) coversPrivate(folder string) string {
 // otherwise: where its command starts, what it reads there, writes there or above,
 // if not as part of the whole root, or mounts.
 func (o *order) showsHost(real string) bool {
-	if dir := o.p.WorkingDir.Real; dir != "" && dir != "/" && within(dir, real) {
+	if dir := o.p.WorkingDir.Real; dir != "" && dir != "/" && under(real, dir) {
 		return true // bound in, whatever else is
 	}
 	for i := range o.p.Read {
-		if n := o.p.Read[i].Real; within(n, real) && o.privateAt(n) != "" {
+		if n := o.p.Read[i].Real; under(real, n) && o.privateAt(n) != "" {
 			return true
 		}
 	}
 	for i := range o.p.Write {
-		if n := o.p.Write[i].Real; n != "/" && within(n, real) {
+		if n := o.p.Write[i].Real; n != "/" && under(real, n) {
 			return true
 		}
 	}
@@ -85,7 +85,7 @@ func (o *order) unprotects(real string) string {
 	inner := o.innerTrees(real)
 	for i := range o.p.Write {
 		w := &o.p.Write[i]
-		if !within(w.Real, real) || slices.ContainsFunc(inner, func(t string) bool { return t != w.Real && within(w.Real, t) }) {
+		if !under(real, w.Real) || slices.ContainsFunc(inner, func(t string) bool { return t != w.Real && under(t, w.Real) }) {
 			continue
 		}
 		rel := strings.TrimPrefix(strings.TrimPrefix(real, w.Real), "/")
@@ -118,7 +118,7 @@ func (o *order) unprotects(real string) string {
 // innerTrees are the parent's writable folders above real whose tops count though
 // they may lie in a larger one: the working directory, and what mounts show.
 func (o *order) innerTrees(real string) []string {
-	return slices.DeleteFunc(o.p.tops(), func(t string) bool { return !within(t, real) })
+	return slices.DeleteFunc(o.p.tops(), func(t string) bool { return !under(real, t) })
 }
 
 // tops are the folders from whose tops protected names count in what narrows r.

@@ -28,7 +28,7 @@ func (r *Resolved) startsUnseen() bool {
 	}
 	for _, list := range [][]Path{r.Read, r.Write} {
 		for i := range list {
-			if within(list[i].Real, r.WorkingDir.Real) {
+			if under(r.WorkingDir.Real, list[i].Real) {
 				return false
 			}
 		}

@@ -19,7 +19,7 @@ func (r *Resolved) Planted(p *Path) bool {
 	}
 	for _, dir := range r.workedIn() {
 		for i := range p.Links {
-			if dir != "" && dir != p.Real && within(dir, p.Links[i].Path) {
+			if dir != "" && dir != p.Real && under(p.Links[i].Path, dir) {
 				return true
 			}
 		}

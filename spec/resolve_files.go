@@ -47,7 +47,7 @@ func (r *resolver) walk(f Field, asked, base string) (p Path, why string) {
 // the host stands for.
 func (r *resolver) inJob(p string) bool {
 	p = clean(p)
-	return r.out.Job != nil && (within("/work", p) || within("/input", p) || within("/output", p))
+	return r.out.Job != nil && (under(p, "/work") || under(p, "/input") || under(p, "/output"))
 }
 
 // mustExist resolves a path that has to be there.
@@ -208,11 +208,11 @@ func (r *resolver) keepReading(p Path) {
 // in a folder that may be written.
 func (r *resolver) insideWritable(p Path) bool {
 	for _, w := range r.out.Write {
-		if w.Exists && w.IsDir && within(w.Real, p.Real) {
+		if w.Exists && w.IsDir && under(p.Real, w.Real) {
 			return true
 		}
 	}
-	return r.inJob(p.Abs) && !within("/input", p.Abs)
+	return r.inJob(p.Abs) && !under(p.Abs, "/input")
 }
 
 func (r *resolver) hide(f Field, asked string) {

@@ -32,7 +32,7 @@ func (r *resolver) inWorkshop(p Path) bool {
 		return true
 	}
 	folder, why := r.walk("", r.specDir(), "/")
-	if why == "" && !within(folder.Real, p.Real) {
+	if why == "" && !under(p.Real, folder.Real) {
 		why = odd(p.Abs) + " lies outside of the workshop's folder " + odd(folder.Abs)
 		if p.Real != p.Abs {
 			why += ": it is " + odd(p.Real)
@@ -72,7 +72,7 @@ func (r *resolver) restrict(root Path, asked string) {
 	help := ""
 	switch {
 	case why != "":
-	case !within(root.Real, p.Real):
+	case !under(p.Real, root.Real):
 		why, help = "it leaves the root "+rooted(&root)+": it is "+odd(p.Real), subtreeHelp
 	case !p.Exists:
 		why = missing(p)
@@ -117,14 +117,14 @@ func (r *resolver) restricted() {
 	if root.Real == "" || sub.Real == "" {
 		return
 	}
-	if dir := r.out.WorkingDir; dir.Field != "" && dir.Real != "" && !within(sub.Real, dir.Real) {
+	if dir := r.out.WorkingDir; dir.Field != "" && dir.Real != "" && !under(dir.Real, sub.Real) {
 		r.refuse(dir.Field, "start in "+odd(dir.Asked), "it lies outside of "+rooted(&sub), "leave working_dir out to start there")
 	}
 	if sub.Real == root.Real {
 		return
 	}
 	opens := func(p Path) {
-		if p.Field != sub.Field && (within(root.Real, p.Real) && !within(sub.Real, p.Real) || within(p.Real, root.Real)) {
+		if p.Field != sub.Field && (under(p.Real, root.Real) && !under(p.Real, sub.Real) || under(root.Real, p.Real)) {
 			r.refuse(p.Field, "open "+odd(p.Asked), "restrict leaves only "+odd(sub.Abs)+" of the root", "")
 		}
 	}

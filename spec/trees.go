@@ -161,7 +161,7 @@ func (t *Trees) planted(p *Path) (links []*Link) {
 // holding tells whether one of the trees that hold path is such a one.
 func (t *Trees) holding(path string, is func(*treeAt) bool) bool {
 	for i := range t.all {
-		if a := &t.all[i]; within(a.Real, path) && is(a) {
+		if a := &t.all[i]; under(path, a.Real) && is(a) {
 			return true
 		}
 	}
@@ -176,7 +176,7 @@ func (t *Trees) astray(p *Path) (why, help string) {
 	written := func(a *treeAt) bool { return a.written }
 	for _, l := range t.planted(p) {
 		inner := t.holding(l.Path, func(a *treeAt) bool { return !a.above })
-		same := func(a *treeAt) bool { return within(a.Real, p.Real) && a.above != inner }
+		same := func(a *treeAt) bool { return under(p.Real, a.Real) && a.above != inner }
 		switch {
 		case !t.holding(p.Real, written) && (t.holding(l.Path, written) || !t.holding(l.Path, same)):
 			why = " is a link that leads out of the workspace, to "

@@ -20,8 +20,8 @@ var links = tree{
 
 func linkInputs(cwd string) Inputs {
 	return Inputs{Home: "/home/u", Cwd: cwd, Paths: links, Lists: Lists{
-		Secret:    func(path, home string) bool { return within(home+"/.ssh", path) },
-		Protected: func(rel string) bool { return within(".git/hooks", rel) },
+		Secret:    func(path, home string) bool { return under(path, home+"/.ssh") },
+		Protected: func(rel string) bool { return under(rel, ".git/hooks") },
 	}}
 }
 

@@ -1,6 +1,10 @@
 package spec
 
-import "strings"
+import (
+	"strings"
+
+	"sbx/internal/view"
+)
 
 // maxLinks is how many links the kernel follows in one path (path_resolution(7)).
 const maxLinks = 40
@@ -157,13 +161,7 @@ func parent(p string) string {
 	return p[:i]
 }
 
-// within tells whether p is folder or lies beneath it. Both are clean.
-func within(folder, p string) bool {
-	if folder == "/" || p == folder {
-		return true
-	}
-	return strings.HasPrefix(p, folder) && p[len(folder)] == '/'
-}
+func under(path, dir string) bool { return view.Within(path, dir) }
 
 // clean is the shortest path that names the same file where no link is in the
 // way: no "//", no "/./", no trailing slash, and ".." taken with what it leaves.

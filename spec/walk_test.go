@@ -238,7 +238,7 @@ func TestWithin(t *testing.T) {
 	}{
 		{"/", "/", true}, {"/", "/a", true}, {"/a", "/a", true}, {"/a", "/a/b", true}, {"/a", "/ab", false}, {"/a/b", "/a", false},
 	} {
-		if got := within(test.folder, test.p); got != test.want {
+		if got := under(test.p, test.folder); got != test.want {
 			t.Errorf("%s in %s: %v", test.p, test.folder, got)
 		}
 	}

@@ -3,6 +3,7 @@ package wrap
 import (
 	"strings"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -149,10 +150,7 @@ func (b *builder) isSource(dir string) bool {
 	return b.r.Root.Real != "" && under(b.r.Root.Real, dir)
 }
 
-// under tells whether path is dir or beneath it.
-func under(path, dir string) bool {
-	return dir == "/" || path == dir || strings.HasPrefix(path, dir) && path[len(dir)] == '/'
-}
+func under(path, dir string) bool { return view.Within(path, dir) }
 
 func parent(path string) string {
 	i := strings.LastIndexByte(path, '/')

@@ -3,15 +3,13 @@ package launch
 import (
 	"strconv"
 	"strings"
+
+	"sbx/internal/view"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// within tells whether path is dir or lies beneath it. Both are clean.
-func within(path, dir string) bool {
-	return strings.HasPrefix(path, dir) &&
-		(len(path) == len(dir) || dir == "/" || path[len(dir)] == '/')
-}
+func within(path, dir string) bool { return view.Within(path, dir) }
 
 // beneath tells whether path lies beneath dir.
 func beneath(path, dir string) bool { return len(path) > len(dir) && within(path, dir) }
