@@ -42,8 +42,9 @@ type Cmd struct {
 	// ExtraFiles are handed to the command: entry i is its descriptor 3+i. A
 	// folder is refused, as any descriptor by which a sandbox could be left.
 	ExtraFiles []*os.File
-	// Cancel is called when the context is done; nil kills sbx, and with it all
-	// that the command started: its record is then "lost".
+	// Cancel is called when the context is done; nil kills sbx. Then the record is
+	// "lost", and all that the command started is gone where its line "processes"
+	// is enforced: under a spec with a rule on files or the network.
 	Cancel func() error
 	// WaitDelay bounds the time that Wait waits after that, see exec.Cmd.
 	WaitDelay time.Duration

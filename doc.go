@@ -16,8 +16,9 @@
 //
 // What a spec asks for is enforced, or the command does not start, and the error
 // is a *Refused. The record says what held, by which mechanism, what was used and
-// what was refused while the command ran. The sandbox ends with its supervisor:
-// a context that is cancelled ends all that the command started.
+// what was refused while the command ran. A sandbox ends with its supervisor: a
+// context that is cancelled ends the command and, but for a spec that constrains
+// neither files nor the network, all that it started.
 //
 // docs/go.md has more, and the list of the names that are API.
 package sbx

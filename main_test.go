@@ -92,7 +92,7 @@ func isFresh(bin string) bool {
 	if err != nil {
 		return false
 	}
-	for _, room := range []string{"audit", "cmd/sbx", "internal/doc", "internal/view", "landlock", "seccomp", "spec", "wrap"} {
+	for _, room := range []string{"audit", "cmd/sbx", "internal", "landlock", "seccomp", "spec", "wrap"} {
 		err := filepath.WalkDir(room, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") {
 				return err
