@@ -312,6 +312,17 @@ func TestSpecIsHandedWhole(t *testing.T) {
 	}
 }
 
+func TestWorkshopCountsFromItsDocument(t *testing.T) {
+	needSandbox(t)
+	dir := t.TempDir()
+	must(t, os.MkdirAll(dir+"/at/work", 0o755))
+	s := decoded(`{"sandbox": {"root": "at/work"}, "access_mode": "workspace-write"}`)
+	s.Source.Dir = dir
+	if out, err := sbx.Command(tContext, s, "pwd").Output(); string(out) != dir+"/at/work\n" || s.Sandbox.Value.Root.Value != "at/work" {
+		t.Errorf("%q %v %+v", out, err, s.Sandbox)
+	}
+}
+
 // What cannot be written as a document is not run under another.
 func TestSpecThatIsNoText(t *testing.T) {
 	needSandbox(t)
