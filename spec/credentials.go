@@ -1,6 +1,10 @@
 package spec
 
-import "strings"
+import (
+	"strings"
+
+	"sbx/spec/redact"
+)
 
 // CredentialName is one kind of environment variable that holds a credential,
 // told by its name or, with InURL, by its value.
@@ -8,8 +12,8 @@ type CredentialName struct {
 	Glob string // in upper case; names are compared without regard to case
 	Why  string
 	Pass bool // a name that a later glob would take and that holds no credential
-	// InURL is true for a row that counts only where the value holds a URL with a
-	// password in it, see hasPassword.
+	// InURL is true for a row that counts only where the value holds a URL, or the name
+	// of a data source, with a password in it, see hasPassword.
 	InURL bool
 }
 
@@ -19,7 +23,7 @@ type CredentialName struct {
 // files are hidden), HTTP_PROXY by its name (most hold no password, and without it
 // nothing works), GIT_CONFIG_GLOBAL and _SYSTEM (paths), *_ASKPASS (a program's path).
 var credentialNames = []CredentialName{
-	{Glob: "*", Why: "a URL with a password in it", InURL: true},
+	{Glob: "*", Why: "an address with a password in it", InURL: true},
 	{Glob: "AWS_REGION", Why: "a place, not a key", Pass: true},
 	{Glob: "AWS_DEFAULT_REGION", Why: "a place, not a key", Pass: true},
 	{Glob: "AWS_DEFAULT_OUTPUT", Why: "a format", Pass: true},
@@ -120,9 +124,12 @@ func LooksLikeCredential(name, value string) (why string, looks bool) {
 // hasPassword tells whether a text holds a URL with a password in it, before its host
 // or as a parameter: scheme://user:password@host, the same without the scheme, and
 // jdbc:scheme://host/?password=word or ;password=word. Of http and https a user alone
-// is as much, since that is where tokens stand.
+// is as much, since that is where tokens stand. So is a data source's name with one.
 func hasPassword(text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune("\\ \t\n\"'<>", c) }) {
+		if _, to := redact.DataSource(word); to > 0 {
+			return true
+		}
 		before, rest, more := strings.Cut(word, "//")
 		parameters := ""
 		for ; more; before, rest, more = strings.Cut(rest, "//") {

@@ -13,8 +13,8 @@ type EnvironRules struct {
 	Pass []string
 	Any  bool
 	// Credentials decide instead, where Pass is nil and Any is not: the first row
-	// whose glob matches the name in upper case and, with InURL, whose value holds a
-	// URL with a password. Without one it passes.
+	// whose glob matches the name in upper case and, with InURL, whose value holds an
+	// address with a password. Without one it passes.
 	Credentials []CredentialName
 }
 

@@ -154,6 +154,8 @@ func TestPasswordsInURLs(t *testing.T) {
 		"jdbc:postgresql://h/db?user=x&password=y", "jdbc:sqlserver://h:1433;user=sa;Password=y;encrypt=true", "jdbc:mysql://h/db?user=x&pwd=y",
 		"postgresql://h/db?sslmode=require&sslpassword=y", "//user:word@host", "//u:w@h/db", "x=//u:w@h", "--to //u:w@h", `{"to": "//u:w@h"}`,
 		"jdbc:postgresql://[::1]/db?password=y", "https://h/?passwd=y",
+		"u:w@tcp(h:3306)/db", "u:w@unix(/run/mysqld.sock)/db?charset=utf8", "u:w@cloudsql(a:b:c)/", "u:p@w:(x)/@tcp([::1]:3306)/db", "--dsn=u:w@tcp(h)/db",
+		`{"dsn":"u:w@tcp(h)/db"}`, "root:w@/db", "DSN=root:w@/", "x u:w@/db?a=/b", ":w@tcp(h)/db",
 	} {
 		if why, looks := LooksLikeCredential("SOME_NAME", value); !looks || why == "" {
 			t.Errorf("%q passes", value)
@@ -166,6 +168,8 @@ func TestPasswordsInURLs(t *testing.T) {
 		"jdbc:postgresql://h/db?user=x", "jdbc:postgresql://h/db?user=x&password=", "https://h/reset?what=password", "https://h/?password_reset=1",
 		strings.Repeat("//a", 1<<16), strings.Repeat("a://b?", 1<<15), strings.Repeat("/", 1<<17),
 		"https://h/#password=y", "https://h/password=y", "jdbc:h2:mem:test;USER=sa", "https://h password=y", "https://h/a//u:w@x", "//h/share", "// a: b@c",
+		"u@tcp(h:3306)/db", "u:@tcp(h)/db", "tcp(h:3306)/db", "u:w@tcp(h)", "u:w@(h)/db", "root:@/db", "root@/db", "http://h/a:b@/c", "src/a:b@/c", "a:b/@/c", "C:@/x",
+		strings.Repeat("@a(", 1<<15) + ")/", strings.Repeat("a)/", 1<<15), strings.Repeat("a:", 1<<16) + "/", "/usr/bin:/opt/a@/bin",
 		"//git@host/x", "a//u:w@h", "///u:w@h", "https://h/;v=1?x=y", "https://h/x?y=z;w", "/a//u:w@h",
 	} {
 		if why, looks := LooksLikeCredential("SOME_NAME", value); looks {

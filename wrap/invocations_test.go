@@ -23,7 +23,7 @@ var oddText = []string{"", " ", "a b", "it's", `say "x"`, "-", "--", "=", "é", 
 
 var oddPaths = []string{"/", "//", "/srv/data", "/srv/data/x", "/home/u/w", "/home/u/w/sub/file", "/home/u", "/home/u/.ssh", "/home/other/x", "/usr/bin/env", "/usr/../home/o", "/tmp", "/tmp/x", "/var/tmp",
 	"/etc/passwd", "/proc/self/root/home/o", "/proc/cpuinfo", "//home/o/x", "///usr/lib", "/srv/c:d", "/srv/a,b", "/opt/é/x", "/data", "/out/y", "https://example.test/home/o", "file:///home/o", "FILE://h/home/o",
-	"sqlite:////home/o", "http://u:pw@h/p", "ssh://0123456789abcdef@h/", "./rel/x", "../up", "a/b", "-I/home/o", "-L/usr/lib", "--dir=/home/u/w", "@/home/o", "+/home/o", "x;/home/o", "~/x", "/home/u/w/../../o", "/srv/data(1)/x", "/homes/u"}
+	"sqlite:////home/o", "jdbc:postgresql://h/db?user=x&Password=y", "//u:pw@h", "a//u:pw@h", "x=https://h/#password=y", "u:pw@tcp(h:3306)/db", "--dsn=u:p@w(x)/@unix(/s)/db?a=b", "root:pw@/db", "a=b:pw@/db", "a:b/@/c", "u@tcp(h)/db", "https://h/?d=u:pw@tcp(h)/db", "http://u:pw@h/p", "ssh://0123456789abcdef@h/", "./rel/x", "../up", "a/b", "-I/home/o", "-L/usr/lib", "--dir=/home/u/w", "@/home/o", "+/home/o", "x;/home/o", "~/x", "/home/u/w/../../o", "/srv/data(1)/x", "/homes/u"}
 
 // word is a piece of an argument.
 func (g *invocations) word() string {

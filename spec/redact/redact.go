@@ -200,6 +200,7 @@ func Text(s string) string {
 	}
 	s = redactPairs(s)
 	s = redactURLs(s)
+	s = redactSources(s)
 	s = redactTokens(s)
 	return redactWords(s)
 }

@@ -30,6 +30,9 @@ func TestArgs(t *testing.T) {
 		{[]string{"git", "clone", "https://me:pw@host/x.git"}, []string{"git", "clone", "https://me:" + r + "@host/x.git"}},
 		{[]string{"git", "clone", "https://me:p@w@host/x.git"}, []string{"git", "clone", "https://me:" + r + "@host/x.git"}},
 		{[]string{"git", "clone", "https://0123456789abcdef0123@host/"}, []string{"git", "clone", "https://" + r + "@host/"}},
+		{[]string{"x", "me:pw@tcp(h:3306)/db", "--dsn=me:p@w/(x)/@unix(/s)/db?a=b"}, []string{"x", "me:" + r + "@tcp(h:3306)/db", "--dsn=me:" + r + "@unix(/s)/db?a=b"}},
+		{[]string{"x", "DSN=root:pw@/db", "mysql://me:pw@tcp(h)/db"}, []string{"x", "DSN=root:" + r + "@/db", "mysql://me:" + r + "@tcp(h)/db"}},
+		{[]string{"sh", "-c", "run 'me:pw@tcp(h)/a' \"you:pw@tcp(h)/b\""}, []string{"sh", "-c", "run 'me:" + r + "@tcp(h)/a' \"you:" + r + "@tcp(h)/b\""}},
 		{[]string{"git", "clone", "ssh://git@host/x"}, []string{"git", "clone", "ssh://git@host/x"}},
 		{[]string{"x", "https://h/p?a=1&token=abc&b=2"}, []string{"x", "https://h/p?a=1&token=" + r + "&b=2"}},
 		{[]string{"x", "sk-" + strings.Repeat("aB3", 9)}, []string{"x", r}},
@@ -59,7 +62,7 @@ func TestLeaves(t *testing.T) {
 		"--no-password", "SSH_AUTH_SOCK=/run/x", "--token-type=jwt-ish", "http://localhost:3000/a:b@c", "C:\\x", "a=b",
 		"--format={{.Name}}", "sk-learn", "AKIA", "eyJ", "task-force-of-something-long-enough", "git@github.com:o/r.git",
 		"s/token/word/", "--cache-key=abc", "-Dkey=value", "basic training", "the bearer arrived", "--sort-key", "compass=1", "bypass",
-		"credential.helper=store", "--secretary=x", "--passive",
+		"credential.helper=store", "--secretary=x", "--passive", "me@tcp(h:3306)/db", "root@/db", "a:b/@/c", "f(a:b@c(d))",
 	} {
 		if got := Args([]string{"x", a, "next"}); got[1] != a || got[2] != "next" {
 			t.Errorf("%q became %q", a, got[1:])

@@ -1,4 +1,5 @@
 import { toBytes, upper } from './bytes.js';
+import { dataSource } from './source.js';
 
 /** @typedef {import('./template.js').Template} Template */
 
@@ -84,21 +85,42 @@ export class Environment {
 }
 
 /**
- * Whether a text holds a URL with a password in it, scheme://user:password@host. Of
- * http and https a user alone is as much.
+ * Whether a text holds an address with a password in it: scheme://user:password@host, the
+ * same without the scheme, a password as a parameter, a data source's name. Of http and
+ * https a user alone is as much.
  * @param {string} text
  */
 export function hasPassword(text) {
-  const parts = text.split('://');
-  return parts.slice(1).some((rest, i) => {
-    const scheme = (/[a-z0-9+.-]*$/i.exec(parts[i]) ?? [''])[0].toLowerCase();
-    // What the next "://" ends goes on to it: its first colon is then the last byte.
-    const [authority] = (i + 2 < parts.length ? `${rest}:/` : rest).split(/[/?#\\ \t\n"'<>]/);
+  return text.split(/[\\ \t\n"'<>]/).some((word) => dataSource(word) !== undefined || passwordInURL(word));
+}
+
+/** @param {string} word */
+function passwordInURL(word) {
+  const parts = word.split('//');
+  let parameters = '';
+  for (let i = 1; i < parts.length; i++) {
+    const before = parts[i - 1].replace(/:$/, '');
+    const named = before !== parts[i - 1];
+    const scheme = (/[a-z0-9+.-]*$/i.exec(before) ?? [''])[0].toLowerCase();
+    // No scheme before the colon, or the middle of a path.
+    if (named === (scheme === '') || (!named && before.endsWith('/'))) continue;
+    const [authority] = parts[i].split(/[/?#]/);
     const at = authority.lastIndexOf('@');
-    if (scheme === '' || at <= 0) return false;
-    const colon = authority.slice(0, at).indexOf(':');
-    return (colon >= 0 && colon + 1 < at) || scheme === 'http' || scheme === 'https';
-  });
+    const colon = authority.slice(0, Math.max(at, 0)).indexOf(':');
+    if (colon >= 0 && colon + 1 < at) return true;
+    if (at > 0 && (scheme === 'http' || scheme === 'https')) return true;
+    parameters ||= parts.slice(i).join('//').split('#', 1)[0];
+  }
+  return parameters.split(/[?;]/, 1)[0] !== parameters && passwordParameter(parameters);
+}
+
+/**
+ * Whether a URL has a password behind its first ? or ;.
+ * @param {string} url
+ */
+function passwordParameter(url) {
+  const behind = url.slice(url.search(/[?;]/) + 1);
+  return behind.split(/[&;]/).some((pair) => /^(?:[^=]*password|passwd|pwd)=./is.test(pair));
 }
 
 /**

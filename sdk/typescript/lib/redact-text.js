@@ -1,4 +1,5 @@
 import { isTokenByte, next } from './redact.js';
+import { dataSource } from './source.js';
 
 /** @typedef {import('./redact.js').Rules} Rules */
 
@@ -14,6 +15,7 @@ export function redactText(s, rules) {
   s = redactScheme(s, 'basic ', rules);
   s = redactPairs(s, rules);
   s = redactURLs(s, rules);
+  s = redactSources(s, rules);
   s = redactTokens(s, rules);
   return redactWords(s, rules);
 }
@@ -138,6 +140,18 @@ function redactURLs(s, { mark }) {
       s = s.slice(0, from) + mark + s.slice(from + at);
     }
   }
+}
+
+/**
+ * Hides the passwords of data sources.
+ * @param {string} s
+ * @param {Rules} rules
+ */
+function redactSources(s, { mark }) {
+  return s.replace(/[^ \t\r\n"'`<>\\]+/g, (word) => {
+    const at = dataSource(word);
+    return at ? word.slice(0, at[0]) + mark + word.slice(at[1]) : word;
+  });
 }
 
 /**
