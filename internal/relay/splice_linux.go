@@ -97,46 +97,67 @@ func splice(from, to int) (int, error) {
 }
 
 // pipe is empty but between fill and empty.
-type pipe struct{ read, write int }
+type pipe struct {
+	read, write int
+	wide        bool
+}
 
-// pipes are a few that wait for use.
+// pipes are a few that wait for use. The first are as wide as what is moved at once, which
+// halves the work; a user may have 16384 pages in pipes before all others of theirs
+// become narrow, and there may be several relays.
 var pipes struct {
 	mu   sync.Mutex
 	idle []*pipe
+	wide int
 }
 
-const maxIdlePipes = 32
+const (
+	maxIdlePipes = 32
+	maxWidePipes = 8
+)
 
 func newPipe() (*pipe, error) {
 	pipes.mu.Lock()
+	defer pipes.mu.Unlock()
 	if n := len(pipes.idle); n > 0 {
 		p := pipes.idle[n-1]
 		pipes.idle = pipes.idle[:n-1]
-		pipes.mu.Unlock()
 		return p, nil
 	}
-	pipes.mu.Unlock()
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 		return nil, err
 	}
-	return &pipe{fds[0], fds[1]}, nil
+	p := &pipe{fds[0], fds[1], pipes.wide < maxWidePipes}
+	if p.wide {
+		pipes.wide++
+		unix.FcntlInt(uintptr(p.write), unix.F_SETPIPE_SZ, most)
+	}
+	return p, nil
 }
 
 // keep puts an empty pipe back.
 func (p *pipe) keep() {
 	pipes.mu.Lock()
-	kept := len(pipes.idle) < maxIdlePipes
-	if kept {
+	defer pipes.mu.Unlock()
+	if p.wide || len(pipes.idle) < maxIdlePipes {
 		pipes.idle = append(pipes.idle, p)
+		return
 	}
-	pipes.mu.Unlock()
-	if !kept {
-		p.close()
-	}
+	p.shut()
 }
 
+// close ends a pipe that may hold bytes.
 func (p *pipe) close() {
+	pipes.mu.Lock()
+	defer pipes.mu.Unlock()
+	if p.wide {
+		pipes.wide--
+	}
+	p.shut()
+}
+
+func (p *pipe) shut() {
 	unix.Close(p.read)
 	unix.Close(p.write)
 }
