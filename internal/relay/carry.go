@@ -156,6 +156,14 @@ func addr(ip reach.IP) netip.Addr { return netip.AddrFrom16(ip).Unmap() }
 
 // dial connects to the first of some addresses that answers.
 func dial(ctx context.Context, list []netip.Addr, port uint16) (*net.TCPConn, error) {
+	d := net.Dialer{Timeout: dialTime}
+	if len(list) == 1 {
+		c, err := d.DialContext(ctx, "tcp", netip.AddrPortFrom(list[0], port).String())
+		if err != nil {
+			return nil, err
+		}
+		return c.(*net.TCPConn), nil
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type result struct {
@@ -163,7 +171,6 @@ func dial(ctx context.Context, list []netip.Addr, port uint16) (*net.TCPConn, er
 		err  error
 	}
 	results := make(chan result)
-	d := net.Dialer{Timeout: dialTime}
 	var err error
 	for tried, waiting := 0, 0; tried < len(list) || waiting > 0; {
 		var ahead <-chan time.Time

@@ -30,7 +30,12 @@ func readHello(c *net.TCPConn) (h hello, err error) {
 		return h, err
 	}
 	c.SetReadDeadline(time.Now().Add(helloTime))
-	h, err = parseHello(c)
+	parsed := make(chan struct{})
+	go func() { // so that the stack that this takes is not the connection's for its life
+		h, err = parseHello(c)
+		close(parsed)
+	}()
+	<-parsed
 	c.SetReadDeadline(time.Time{})
 	return h, err
 }

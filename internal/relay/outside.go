@@ -116,7 +116,11 @@ func (o *outside) ask(name string, a *answer) {
 	ctx, cancel := context.WithTimeout(o.ctx, lookupTime)
 	defer cancel()
 	a.addrs, a.err = r.LookupNetIP(ctx, "ip", name)
-	a.until = time.Now().Add(t.kept())
+	kept := t.kept()
+	if a.err != nil {
+		kept = minKept
+	}
+	a.until = time.Now().Add(kept)
 }
 
 // ttl is the shortest TTL of the answers that were seen.

@@ -37,7 +37,6 @@ type Relay struct {
 	unknown atomic.Int64 // connections that nobody told of
 
 	rules    reach.Reach // all of them once the sockets are there
-	publish  []wire.Publish
 	serving  bool
 	meant    meant
 	names    names
@@ -95,11 +94,6 @@ func (r *Relay) take(packet []byte, fds []int) error {
 				return fmt.Errorf("the rule %q: %w", text, err)
 			}
 			r.rules = append(r.rules, reach.Rule{Endpoint: e, Text: text})
-			return nil
-		}
-	case kind == wire.KindPublish && !r.serving:
-		if p, ok := wire.ReadPublish(packet); ok {
-			r.publish = append(r.publish, p)
 			return nil
 		}
 	case kind == wire.KindSockets && !r.serving:
