@@ -174,7 +174,53 @@ enough:
 	MOVQ	$13, AX
 	SYSCALL
 
-	// argc, argv, environment and auxiliary vector once more, with a variable in front
+	// sched_getaffinity(0, 128, mask): is there more than one processor?
+	XORQ	R13, R13 // 1 where processors goes in front
+	XORQ	DI, DI
+	MOVQ	$128, SI
+	MOVQ	SP, DX
+	MOVQ	$204, AX
+	SYSCALL
+	TESTQ	AX, AX
+	JLE	several // more than 1024
+	XORQ	CX, CX
+word:
+	MOVQ	(DX), BX
+	ADDQ	$8, DX
+	TESTQ	BX, BX
+	JEQ	empty
+	LEAQ	-1(BX), R8
+	TESTQ	BX, R8
+	JNE	several
+	TESTQ	CX, CX
+	JNE	several
+	INCQ	CX
+empty:
+	SUBQ	$8, AX
+	JGT	word
+	JMP	copy
+several:
+	MOVQ	$1, R13
+	// the caller's GOMAXPROCS=1 is less
+	MOVQ	·entry+48(SB), SI
+	MOVQ	0(SI), BX
+	LEAQ	16(SI)(BX*8), DI
+	MOVQ	$0x4f525058414d4f47, R8 // GOMAXPRO
+variable:
+	MOVQ	(DI), BX
+	ADDQ	$8, DI
+	TESTQ	BX, BX
+	JEQ	copy
+	CMPQ	(BX), R8
+	JNE	variable
+	CMPL	8(BX), $0x313d5343 // CS=1
+	JNE	variable
+	CMPB	12(BX), $0
+	JNE	variable
+	XORQ	R13, R13
+copy:
+
+	// argc, argv, environment and auxiliary vector once more, with variables in front
 	MOVQ	·entry+48(SB), SI
 	MOVQ	0(SI), BX
 	ADDQ	$2, BX // words up to the environment
@@ -193,7 +239,7 @@ auxiliary:
 	SUBQ	BX, DX // words from the environment on
 	MOVQ	SI, SP
 	SUBQ	DI, SP
-	SUBQ	$8, SP
+	SUBQ	$16, SP
 	ANDQ	$~15, SP
 	MOVQ	SP, DI
 	CLD
@@ -202,6 +248,12 @@ auxiliary:
 	MOVQ	·traceback(SB), AX
 	MOVQ	AX, (DI)
 	ADDQ	$8, DI
+	TESTQ	R13, R13
+	JEQ	rest
+	MOVQ	·processors(SB), AX
+	MOVQ	AX, (DI)
+	ADDQ	$8, DI
+rest:
 	MOVQ	DX, CX
 	REP; MOVSQ
 	JMP	_rt0_amd64_linux(SB)

@@ -163,6 +163,51 @@ enough:
 	MOVD	$134, R8 // rt_sigaction
 	SVC
 
+	// sched_getaffinity(0, 128, mask): is there more than one processor?
+	MOVD	$0, R20 // 1 where processors goes in front
+	MOVD	$0, R0
+	MOVD	$128, R1
+	MOVD	RSP, R2
+	MOVD	$123, R8
+	SVC
+	CMP	$0, R0
+	BLE	several // more than 1024
+	MOVD	RSP, R2
+	MOVD	$0, R3
+word:
+	MOVD.P	8(R2), R4
+	CBZ	R4, empty
+	SUB	$1, R4, R5
+	TST	R4, R5
+	BNE	several
+	CBNZ	R3, several
+	MOVD	$1, R3
+empty:
+	SUBS	$8, R0
+	BGT	word
+	B	copy
+several:
+	MOVD	$1, R20
+	// the caller's GOMAXPROCS=1 is less
+	MOVD	48(R21), R1
+	MOVD	0(R1), R2
+	ADD	$2, R2
+	ADD	R2<<3, R1, R3
+	MOVD	$0x4f525058414d4f47, R5 // GOMAXPRO
+	MOVD	$0x313d5343, R6         // CS=1
+variable:
+	MOVD.P	8(R3), R4
+	CBZ	R4, copy
+	MOVD	(R4), R7
+	CMP	R5, R7
+	BNE	variable
+	MOVWU	8(R4), R7
+	CMP	R6, R7
+	BNE	variable
+	MOVBU	12(R4), R7
+	CBNZ	R7, variable
+	MOVD	$0, R20
+copy:
 	MOVD	48(R21), R1
 	MOVD	0(R1), R2
 	ADD	$2, R2 // words up to the environment
@@ -179,7 +224,7 @@ auxiliary:
 	LSR	$3, R3, R5
 	SUB	R2, R5, R5 // words from the environment on
 	SUB	R3, R1, R6
-	SUB	$8, R6
+	SUB	$16, R6
 	AND	$~15, R6
 	MOVD	R6, RSP
 head:
@@ -188,6 +233,9 @@ head:
 	SUB	$1, R2
 	CBNZ	R2, head
 	MOVD	·traceback(SB), R4
+	MOVD.P	R4, 8(R6)
+	CBZ	R20, rest
+	MOVD	·processors(SB), R4
 	MOVD.P	R4, 8(R6)
 rest:
 	MOVD.P	8(R1), R4
