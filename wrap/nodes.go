@@ -35,6 +35,7 @@ type Node struct {
 	Perm   uint32
 	Size   int64
 	Soft   bool // what is not there may stay away
+	Closed bool // a mount that is made read-only by a later Node, and that Node
 	For    spec.Field
 }
 
@@ -93,8 +94,8 @@ type walk struct {
 }
 
 // simple has the operations that need only to be told.
-var simple = [OpPivot + 1]NodeKind{OpMkdir: NodeDir, OpFile: NodeFile, OpContent: NodeFile, OpSymlink: NodeLink, OpSeal: NodeReadOnly,
-	OpTmpfs: NodeTmpfs, OpProc: NodeProc, OpDevpts: NodeDevpts, OpWhiteout: NodeEmptyFile}
+var simple = [OpPivot + 1]NodeKind{OpMkdir: NodeDir, OpFile: NodeFile, OpContent: NodeFile, OpSymlink: NodeLink, OpTmpfs: NodeTmpfs, OpProc: NodeProc,
+	OpDevpts: NodeDevpts, OpWhiteout: NodeEmptyFile}
 
 // step tells of one operation, at a path inside.
 func (w *walk) step(m *Mount, path string) {
@@ -122,8 +123,10 @@ func (w *walk) step(m *Mount, path string) {
 		case !w.private(m.Source, n):
 			w.bind(n, m.Source, m.Mode)
 		case m.Mode == ModeRO:
-			w.nodes = append(w.nodes, Node{Kind: NodeReadOnly, Path: path, For: m.For})
+			w.close(Node{Path: path, For: m.For})
 		}
+	case OpSeal:
+		w.close(n)
 	case OpOverlay:
 		w.overlay(m, path)
 	case OpCopy:
@@ -146,6 +149,19 @@ func (w *walk) slot(m *Mount) *Mount {
 
 func (w *walk) bind(n Node, source string, mode Mode) {
 	n.Source, n.Mode = source, mode
+	w.nodes = append(w.nodes, n)
+}
+
+// close makes what is mounted at a path read-only.
+func (w *walk) close(n Node) {
+	n.Kind = NodeReadOnly
+	for i := range slices.Backward(w.nodes) {
+		if o := &w.nodes[i]; o.Path == n.Path {
+			n.Closed = o.Kind == NodeBind || o.Kind == NodeTmpfs
+			o.Closed = n.Closed
+			break
+		}
+	}
 	w.nodes = append(w.nodes, n)
 }
 
@@ -194,8 +210,7 @@ func (w *walk) onto(n Node, mode Mode) {
 	case g.Source != "" && !g.Copied:
 		n.Source, n.Mode = g.Source, mode
 	case mode == ModeRO: // of the sandbox's own
-		n.Kind = NodeReadOnly
-		w.nodes = append(w.nodes, n)
+		w.close(n)
 		return
 	default:
 		return
@@ -218,7 +233,7 @@ func (w *walk) onto(n Node, mode Mode) {
 			if o.Kind == NodeBind {
 				o.Mode = ModeRO
 			} else if o.Kind == NodeTmpfs {
-				w.nodes = append(w.nodes, Node{Kind: NodeReadOnly, Path: o.Path, For: n.For})
+				w.close(Node{Path: o.Path, For: n.For})
 			}
 		}
 	}

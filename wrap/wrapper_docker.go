@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -146,15 +147,8 @@ func (w *wrapper) flat() []Node {
 			continue // a container's own
 		}
 		switch n.Kind {
-		case NodeDir, NodeFile, NodeProc, NodeDevpts:
-			continue // a place to mount on, which the engine makes
-		case NodeReadOnly:
-			for i := range flat {
-				if flat[i].Path == n.Path {
-					flat[i].Mode = ModeRO
-				}
-			}
-			continue
+		case NodeDir, NodeFile, NodeProc, NodeDevpts, NodeReadOnly:
+			continue // a place to mount on, which the engine makes; what the mount itself says
 		case NodeLink:
 			linked, ok := w.linked(&n)
 			if !ok {
@@ -184,13 +178,12 @@ func (w *wrapper) linked(n *Node) (Node, bool) {
 		w.lack(w.fieldOf(n), w.name+" makes no link at "+n.Path)
 		return Node{}, false
 	}
-	for i := len(w.nodes) - 1; i >= 0; i-- {
-		b := &w.nodes[i]
-		if b.Kind == NodeBind && under(target, b.Path) {
-			return Node{Kind: NodeBind, Path: n.Path, Source: b.Source + strings.TrimPrefix(target, b.Path), Mode: b.Mode, For: n.For}, true
-		}
+	g := w.plan.View.At(target)
+	to := Node{Kind: NodeBind, Path: n.Path, Source: g.Source, For: n.For}
+	if g.Access == view.Read {
+		to.Mode = ModeRO
 	}
-	return Node{}, false
+	return to, g.Access >= view.Read && g.Source != ""
 }
 
 // imageNode is one mount of a container.
@@ -204,14 +197,14 @@ func (w *wrapper) imageNode(n *Node) {
 	}
 	switch n.Kind {
 	case NodeBind:
-		w.add("--mount", w.bindOption(n.Source, n.Path, n.Mode == ModeRO))
+		w.add("--mount", w.bindOption(n.Source, n.Path, n.Mode == ModeRO || n.Closed))
 	case NodeEmptyFile:
 		w.add("--mount", w.bindOption("/dev/null", n.Path, true))
 	case NodeEmptyDir:
 		tmpfs("ro,nosuid,nodev,mode=0555,size=4k" + w.noCopy())
 	case NodeTmpfs:
 		o := "rw"
-		if n.Mode == ModeRO {
+		if n.Closed {
 			o = "ro"
 		}
 		perm := max(n.Perm, 0o700)

@@ -143,3 +143,25 @@ func wrapGolden(t *testing.T, text, on, name, doc, facts string, mounts []DirMou
 	got += "env: " + strings.Join(out.Env, " ") + "\ncwd: " + out.Cwd + "\n"
 	return got + string(audit.AppendJSON(nil)) + "\n"
 }
+
+// A container is shown no file by a link of the workshop's root that is hidden where
+// the link leads.
+func TestImageLinksToNothingHidden(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hide, want := range map[string]bool{"[]": true, `["/home/u/w/main.go"]`: false} {
+		w, err := made(t, string(text), "all", nameDocker, `{"sandbox": {"root": "/home/u/w"}, "filesystem": {"hide": `+hide+`}}`, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, _, err := w.Wrap(invocation(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(out.Args, func(a string) bool { return strings.Contains(a, "source=/home/u/w/main.go") }); got != want {
+			t.Errorf("hide %s: main.go is bound: %v\n%q", hide, got, out.Args)
+		}
+	}
+}

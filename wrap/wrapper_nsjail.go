@@ -152,7 +152,7 @@ func (w *wrapper) nsjailNode(n *Node) {
 		if n.Size > 0 {
 			o += ",size=" + strconv.FormatInt(n.Size, 10)
 		}
-		if slices.ContainsFunc(w.nodes, func(r Node) bool { return r.Kind == NodeReadOnly && r.Path == n.Path }) {
+		if n.Closed {
 			w.note(Lack{FieldSecrets, "a folder in which something is hidden by its name can be written; what is written there ends with the sandbox"})
 		}
 		w.add("--mount", "none:"+n.Path+":tmpfs:"+o)

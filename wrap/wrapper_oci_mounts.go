@@ -7,7 +7,9 @@ import (
 )
 
 // ociMounts are the mounts of a bundle, in order. Runtimes make the nodes of /dev
-// by themselves.
+// by themselves. A mount that is closed says so itself, which is done when everything
+// is mounted; a path of readonlyPaths crun binds onto itself, with all mounts beneath
+// it, before it has made those read-only.
 func (w *wrapper) ociMounts() string {
 	m := ociList{}
 	m.add("/proc", "proc", "proc", "nosuid", "noexec", "nodev")
@@ -21,13 +23,13 @@ func (w *wrapper) ociMounts() string {
 		}
 		switch n.Kind {
 		case NodeBind:
-			m.add(n.Path, "bind", n.Source, w.ociBind(n, n.Mode == ModeRO || w.sealed(i))...)
+			m.add(n.Path, "bind", n.Source, w.ociBind(n, n.Mode == ModeRO || n.Closed)...)
 		case NodeTmpfs:
 			o := []string{"nosuid", "nodev", "mode=" + perms(max(n.Perm, 0o700))}
 			if n.Size > 0 {
 				o = append(o, "size="+strconv.FormatInt(n.Size, 10))
 			}
-			if w.sealed(i) {
+			if n.Closed {
 				o = append(o, "ro")
 			}
 			m.add(n.Path, "tmpfs", "tmpfs", o...)
@@ -58,29 +60,6 @@ func (w *wrapper) ociBind(n *Node, ro bool) []string {
 	return o
 }
 
-// sealed tells whether what node i mounts becomes read-only later. Runtimes make it so
-// when everything is mounted; a path of readonlyPaths crun binds onto itself, with all
-// mounts beneath it, before it has made those read-only.
-func (w *wrapper) sealed(i int) bool {
-	path := w.nodes[i].Path
-	for _, n := range w.nodes[i+1:] {
-		if n.Path == path {
-			return n.Kind == NodeReadOnly
-		}
-	}
-	return false
-}
-
-// sealedAt tells whether one of the first n nodes is sealed by the next.
-func (w *wrapper) sealedAt(n int) bool {
-	for i := n - 1; i >= 0; i-- {
-		if w.nodes[i].Path == w.nodes[n].Path {
-			return w.nodes[i].Kind == NodeBind || w.nodes[i].Kind == NodeTmpfs
-		}
-	}
-	return false
-}
-
 // ociMasked is what of /proc is hidden, ociReadOnly what is read-only: names that
 // a kernel does not have are passed over by runtimes.
 func (w *wrapper) ociMasked() (paths []string) {
@@ -97,7 +76,7 @@ func (w *wrapper) ociReadOnly() (paths []string) {
 		}
 	}
 	for i := range w.nodes {
-		if n := &w.nodes[i]; n.Kind == NodeReadOnly && !under(n.Path, "/proc") && n.Path != "/" && !w.sealedAt(i) {
+		if n := &w.nodes[i]; n.Kind == NodeReadOnly && !under(n.Path, "/proc") && n.Path != "/" && !n.Closed {
 			paths = append(paths, n.Path)
 		}
 	}
