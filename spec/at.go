@@ -11,12 +11,12 @@ func (r *Resolved) At(f Field) string {
 	if r.Spec == nil {
 		return ""
 	}
-	return r.Spec.at(f)
+	return r.Spec.At(f)
 }
 
-// at is the place of a field, or of an item of it, in the document: "" where
+// At is the place of a field, or of an item of it, in the document: "" where
 // it is in none.
-func (s *SandboxSpec) at(f Field) string {
+func (s *SandboxSpec) At(f Field) string {
 	name, item, indexed := strings.Cut(string(f), "[")
 	n := lookUp(s.node(), Field(name))
 	if n != nil && indexed {

@@ -83,7 +83,7 @@ func (r *resolver) note(f Field, text string) {
 }
 
 // at is the place of a field, or of an item of it, in the document.
-func (r *resolver) at(f Field) string { return r.spec.at(f) }
+func (r *resolver) at(f Field) string { return r.spec.At(f) }
 
 func (r *resolver) bestEffort() {
 	r.out.BestEffort = slices.Clone(r.in.BestEffort)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/reach"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
@@ -55,7 +56,33 @@ func (c *call) documents() ([]*spec.SandboxSpec, error) {
 		docs = append(docs, s)
 	}
 	c.warn(c.warnings)
-	return append(docs, more...), nil
+	return c.allowing(append(docs, more...))
+}
+
+// allowing adds what --allow names to the network.allow of the last document, which
+// can have no more than those before it.
+func (c *call) allowing(docs []*spec.SandboxSpec) ([]*spec.SandboxSpec, error) {
+	items := c.values["allow"]
+	if len(items) == 0 {
+		return docs, nil
+	}
+	for _, item := range items {
+		if _, err := reach.Expand(item, ""); err != nil {
+			return nil, usageError("--allow: " + err.Error())
+		}
+	}
+	for _, d := range docs {
+		if mode := d.Network.Value.Mode; mode.Set && mode.Value != spec.NetworkAllow {
+			return docs, &spec.Problem{Field: "network.mode", On: d.At("network.mode"), Do: "let the command reach " + spec.Word(items[0]) + " (--allow)",
+				Why: "the spec has network.mode " + mode.Value.String(), Help: "leave --allow out, or write \"mode\": \"allow\" in the spec"}
+		}
+	}
+	const from = "--allow"
+	last := len(docs) - 1
+	if last < 0 || docs[last].Source.Kind == spec.AgentDefinition { // a profile takes the place of one
+		return append(docs, (&spec.SandboxSpec{Source: spec.Source{Name: from}}).Allowing(items, from)), nil
+	}
+	return append(docs[:last:last], docs[last].Allowing(items, from)), nil
 }
 
 // profilesAlone tells whether no document asks for anything but a profile: where

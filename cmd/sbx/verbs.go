@@ -4,6 +4,7 @@ var specFlags = []flag{
 	{name: "spec", arg: "FILE", many: true, help: "a SandboxSpec, JSON or YAML; - is stdin; each narrows the one before"},
 	{name: "spec-json", arg: "JSON", many: true, help: "a SandboxSpec itself"},
 	{name: "best-effort", arg: "FIELD", many: true, help: "let FIELD be enforced less than asked, as best_effort does"},
+	{name: "allow", arg: "HOST:PORT|@SET", many: true, some: true, help: "let the command reach HOST:PORT, as network.allow of the last spec does"},
 	{name: "input", arg: "DIR", some: true, help: "the job layout: DIR is /input, read-only"},
 	{name: "output", arg: "DIR", some: true, help: "the job layout: DIR is /output, writable"},
 	{name: "workshop", arg: "FILE", help: "a workshop's file: its sandbox is what workers have"},

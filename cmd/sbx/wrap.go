@@ -274,19 +274,7 @@ func (w *wrapping) resolveFor(inv *wrap.Invocation, cwd string) (r *spec.Resolve
 		return nil, nil, err
 	}
 	if len(docs) == 1 && docs[0].Source.Name == defaultName {
-		if c.value("wrapper") == "none" {
-			s, err := spec.Decode(defaultName, []byte("{}"))
-			if err != nil {
-				return nil, nil, err
-			}
-			r, err = c.resolve([]*spec.SandboxSpec{s})
-			return r, nil, err
-		}
-		at := *inv
-		at.Cwd = cwd
-		docs[0], left = wrap.DefaultSpec(&at)
-		r, err = c.resolve(docs)
-		return r, left, err
+		return c.resolveDefault(inv, cwd)
 	}
 	w.sources = sourceFiles(docs)
 	r, err = c.resolve(docs)

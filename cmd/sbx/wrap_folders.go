@@ -63,3 +63,22 @@ func byItsFields(err error, inv *wrap.Invocation) error {
 	}
 	return badFolders{spec.Problems{{Field: "cwd", On: inv.Cwd, Do: "start in it", Why: all[0].Why, Help: help}}}
 }
+
+// resolveDefault is what an invocation's folders come to where no document says
+// anything.
+func (c *call) resolveDefault(inv *wrap.Invocation, cwd string) (r *spec.Resolved, left []wrap.Lack, err error) {
+	doc := &spec.SandboxSpec{Source: spec.Source{Name: defaultName}}
+	if c.value("wrapper") != "none" {
+		at := *inv
+		at.Cwd = cwd
+		doc, left = wrap.DefaultSpec(&at)
+	}
+	if c.has("allow") {
+		doc.Network = spec.Opt[spec.Network]{}
+	}
+	docs, err := c.allowing([]*spec.SandboxSpec{doc})
+	if err == nil {
+		r, err = c.resolve(docs)
+	}
+	return r, left, err
+}
