@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"sbx/internal/reach"
 )
 
 // The properties are held over random documents in a small world, in which
@@ -35,7 +37,12 @@ var groups = []func(*rand.Rand) string{
 	func(rng *rand.Rand) string {
 		return `"limits":{"pids":` + strconv.Itoa(1+rng.IntN(3)) + `,"memory":` + strconv.Itoa(1+rng.IntN(3)) + `}`
 	},
-	func(rng *rand.Rand) string { return `"network":{"mode":` + pick(rng, "none", "allow", "host") + `}` },
+	func(rng *rand.Rand) string {
+		if rng.IntN(2) == 0 {
+			return `"network":{"mode":` + pick(rng, "none", "allow", "host") + `}`
+		}
+		return `"network":{"allow":` + words(rng, "@npm", "*.npmjs.org:443", "registry.npmjs.org:*", "localhost:*", "127.0.0.0/8:80", "10.0.0.0/8:80") + `}`
+	},
 	func(rng *rand.Rand) string {
 		return `"environment":{"pass":` + words(rng, "PATH", "LANG", "A*", "*") + `}`
 	},
@@ -210,7 +217,7 @@ func TestTheMeetIsBelowBoth(t *testing.T) {
 		ok := opensNoMore(t, &m, &parent, in.Lists)
 		ok = ok && below(t, "the parent", m.Spec, parent.Spec) && below(t, "the child", m.Spec, decodeAt(t, c))
 		ok = ok && opensNoMoreThanAlone(t, &m, p, c)
-		if m.Network > parent.Network || !ok {
+		if m.Network > parent.Network || !ok || !reachesNoMore(t, &m, &parent) {
 			t.Fatalf("%s under %s", c, p)
 		}
 		for _, name := range m.Passed {
@@ -225,6 +232,33 @@ func TestTheMeetIsBelowBoth(t *testing.T) {
 	if met < propertyRounds/20 {
 		t.Errorf("only %d of %d pairs have a meet", met, propertyRounds)
 	}
+}
+
+// reachesNoMore tells whether no connection is allowed that the parent refuses.
+func reachesNoMore(t *testing.T, m, parent *Resolved) bool {
+	t.Helper()
+	if parent.Network == NetworkHost {
+		return true
+	}
+	for _, name := range []string{"registry.npmjs.org", "registry.yarnpkg.com", "a.npmjs.org", "npmjs.org", "localhost"} {
+		for _, port := range []int{80, 443} {
+			_, may := m.Reach.Name(name, port)
+			if _, mayToo := parent.Reach.Name(name, port); may && !mayToo {
+				t.Errorf("reaches %s:%d, and its parent does not", name, port)
+				return false
+			}
+		}
+	}
+	for _, ip := range []reach.IP{reach.V4(127, 0, 0, 1), {15: 1}, reach.V4(127, 0, 0, 2), reach.V4(10, 1, 1, 1), reach.V4(1, 1, 1, 1)} {
+		for _, port := range []int{80, 443} {
+			_, may := m.Reach.Addr(ip, port)
+			if _, mayToo := parent.Reach.Addr(ip, port); may && !mayToo {
+				t.Errorf("reaches %v port %d, and its parent does not", ip, port)
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // opensNoMore tells whether nothing is read or written that the parent keeps.

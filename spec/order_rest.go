@@ -68,6 +68,7 @@ func (o *order) variables() {
 		_, sets := set[name]
 		switch {
 		case has[name]:
+		case p.withoutProxy(name) && p.passes(name, c.passedValue(name), func(string) bool { return false }):
 		case sets && !dropped[name] && p.passesName(name):
 		case sets:
 			o.wider("environment.set", name, "it kept from the command", orElse(o.at("environment.pass"), o.at("environment.set")))

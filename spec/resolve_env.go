@@ -61,7 +61,7 @@ func (r *Resolved) filter(environ []string, own func(string) bool) (f filtered) 
 			f.dropped, f.loaders = append(f.dropped, name), append(f.loaders, name)
 			continue
 		}
-		if !r.passes(name, value, own) {
+		if r.withoutProxy(name) || !r.passes(name, value, own) {
 			f.dropped = append(f.dropped, name)
 			continue
 		}
@@ -76,6 +76,22 @@ func (r *Resolved) filter(environ []string, own func(string) bool) (f filtered) 
 		}
 	}
 	return f
+}
+
+// IsProxy tells whether programs find a proxy, or the hosts that need none, by a
+// variable of that name.
+func IsProxy(name string) bool {
+	switch strings.ToUpper(name) {
+	case "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY":
+		return true
+	}
+	return false
+}
+
+// withoutProxy tells whether a variable is kept from the command since it names a
+// proxy, which under mode allow is not reached by its address: the relay uses it.
+func (r *Resolved) withoutProxy(name string) bool {
+	return r.Network == NetworkAllow && !r.Spec.Environment.Value.Pass.Set && IsProxy(name)
 }
 
 func (r *Resolved) passes(name, value string, own func(string) bool) bool {

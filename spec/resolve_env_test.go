@@ -45,6 +45,48 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// Under mode allow no variable names a proxy, which the command could not reach by its
+// address, unless a document passes or sets it.
+func TestEnvironmentWithoutProxies(t *testing.T) {
+	in := inputs()
+	in.Environ = []string{"A=b", "HTTP_PROXY=p", "https_proxy=p", "ALL_PROXY=p", "ftp_proxy=p", "No_Proxy=p", "NO_PROXY_X=p", "HTTPS_PROXY=http://u:secret@p"}
+	const all = "A=b HTTP_PROXY=p https_proxy=p ALL_PROXY=p ftp_proxy=p No_Proxy=p NO_PROXY_X=p HTTPS_PROXY=http://u:secret@p"
+	for doc, want := range map[string]string{
+		`{"network":{"mode":"allow"}}`:                                                            "A=b NO_PROXY_X=p",
+		`{"network":{"allow":["p:1"]},"environment":{"set":{"HTTP_PROXY":"q"}}}`:                  "A=b HTTP_PROXY=q NO_PROXY_X=p",
+		`{"network":{"allow":["p:1"]},"environment":{"pass":["HTTP_PROXY"]}}`:                     "HTTP_PROXY=p",
+		`{"network":{"allow":["p:1"]},"environment":{"pass":["*"]}}`:                              all,
+		`{"network":{"mode":"none"}}`:                                                             all,
+		`{"network":{"mode":"host"}}`:                                                             all,
+		`{"access_mode":"workspace-write","network":{"allow":[]},"environment":{"set":{"C":""}}}`: "A=b NO_PROXY_X=p C=",
+	} {
+		r, err := Resolve(decodeAt(t, doc), in)
+		if err != nil || strings.Join(r.Env, " ") != want {
+			t.Errorf("%s:\n got %s, %v\nwant %s", doc, r.Env, err, want)
+		}
+		for _, v := range in.Environ {
+			name, _, _ := strings.Cut(v, "=")
+			if slices.Contains(r.Passed, name) == slices.Contains(r.Dropped, name) {
+				t.Errorf("%s: dropped %s, passed %s", doc, r.Dropped, r.Passed)
+			}
+		}
+	}
+	// A child without a network passes the variables; one that has them by its own list does too,
+	// but not what the parent keeps as a credential.
+	chain := func(child string) error {
+		_, err := Chain([]*SandboxSpec{decodeAt(t, `{"access_mode":"workspace-write","network":{"mode":"allow"}}`), decodeAt(t, child)}, in)
+		return err
+	}
+	for _, child := range []string{`{"network":{"mode":"none"}}`, `{}`, `{"environment":{"pass":["HTTP_PROXY"]}}`} {
+		if err := chain(child); err != nil {
+			t.Errorf("%s: %v", child, err)
+		}
+	}
+	if err := chain(`{"environment":{"pass":["HTTPS_PROXY"]}}`); err == nil || !strings.Contains(err.Error(), "HTTPS_PROXY") {
+		t.Errorf("a credential that the parent keeps is passed: %v", err)
+	}
+}
+
 func TestEnvironmentOfJob(t *testing.T) {
 	in := inputs()
 	in.Environ = []string{"PATH=/bin", "HOME=/home/u", "LANG=e", "TERM=x", "EDITOR=vi"}
