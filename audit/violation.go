@@ -1,6 +1,10 @@
 package audit
 
-import "time"
+import (
+	"time"
+
+	"sbx/wrap"
+)
 
 // maxViolations is how many different violations a record lists.
 const maxViolations = 200
@@ -18,6 +22,9 @@ type Violation struct {
 	AllowWith string // the line that would allow
 	Opens     string // the folder that it opens with all that is in it, where that is not the target
 	Count     int    // how often; 0 is once
+
+	// Act is what AllowWith and Opens are filled in for at the end; zero where they are known.
+	Act wrap.Act
 }
 
 // Violations gathers violations in bounded space: alike ones are counted on
@@ -50,6 +57,16 @@ func (vs *Violations) Add(v Violation) {
 	}
 	vs.index[k] = len(vs.list)
 	vs.list = append(vs.list, v)
+}
+
+// Advise fills in the lines that would allow the violations which are listed.
+func (vs *Violations) Advise(on func(wrap.Act) wrap.Advice) {
+	for i := range vs.list {
+		if v := &vs.list[i]; v.Act.Kind != 0 {
+			advice := on(v.Act)
+			v.AllowWith, v.Opens = clip(advice.Line), clip(advice.Opens)
+		}
+	}
 }
 
 // Omit counts what is left out on purpose.

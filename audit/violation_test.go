@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sbx/wrap"
 )
 
 func TestViolationsFold(t *testing.T) {
@@ -70,5 +72,17 @@ func TestViolationLeavesUnseenOut(t *testing.T) {
 	(&Violation{Kind: "network"}).append(&w)
 	if got, want := string(w.B), `{"kind": "network", "count": 1}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// What would allow a violation is asked for at the end, of those alone that name an act.
+func TestViolationsAreAdvised(t *testing.T) {
+	var vs Violations
+	vs.Add(Violation{Target: "a", AllowWith: "known"})
+	vs.Add(Violation{Target: "b", Act: wrap.Act{Kind: wrap.ToMake, Path: "b"}})
+	vs.Advise(func(a wrap.Act) wrap.Advice { return wrap.Advice{Line: "for " + a.Path, Opens: "all"} })
+	list, _ := vs.List()
+	if list[0].AllowWith != "known" || list[0].Opens != "" || list[1].AllowWith != "for b" || list[1].Opens != "all" {
+		t.Errorf("%+v", list)
 	}
 }

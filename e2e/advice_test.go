@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -30,6 +31,12 @@ func followed(t *testing.T, spec, line string) string {
 		value = text
 	}
 	at := doc
+	if mount, mode, ok := strings.Cut(line, "]: mode "); ok {
+		number, err := strconv.Atoi(strings.TrimPrefix(mount, "filesystem.mounts["))
+		must(t, err)
+		at, _ = doc["filesystem"].(map[string]any)["mounts"].([]any)[number].(map[string]any)
+		field, value = "mode", mode
+	}
 	for name, rest, deeper := strings.Cut(field, "."); ; name, rest, deeper = strings.Cut(rest, ".") {
 		if !deeper {
 			at[name] = value
@@ -64,6 +71,8 @@ func TestAdviceThatIsFollowedAllows(t *testing.T) {
 		{"a file that is there", `{"access_mode":"workspace-write","filesystem":{"write":["{home}/.cache"]}}`, "echo x >>$HOME/there && echo y >$HOME/.cache/x", ""},
 		{"a cache", `{"access_mode":"workspace-write"}`, "mkdir $HOME/.npm/_cacache", "home/.npm"},
 		{"a new cache", `{"access_mode":"workspace-write"}`, "mkdir -p $HOME/.yarn/x", "home"},
+		{"a read-only workspace", `{"access_mode":"read-only"}`, "touch new", "linked"},
+		{"a mount", `{"access_mode":"workspace-write","filesystem":{"mounts":[{"label":"m","source":"{home}/.npm","target":"{home}/.cache","mode":"ro"}]}}`, "echo x >$HOME/.cache/new", "home/.cache"},
 		{"a shim out of view", `{"access_mode":"workspace-write","filesystem":{"read":["@system","{base}/` + shim + `"]}}`, "{base}/" + shim, ""},
 		{"a shim that may not run", `{"access_mode":"workspace-write","commands":{"allow":["sh","{base}/` + shim + `"]}}`, "{base}/" + shim, ""},
 		{"another program", `{"access_mode":"workspace-write","commands":{"allow":["sh"]}}`, "date", ""},

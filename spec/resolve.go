@@ -40,7 +40,7 @@ type JobAsk struct{ Input, Output string }
 // or Problems where there are several.
 func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 	r := resolver{spec: s, in: in}
-	r.out = Resolved{Spec: s, AccessMode: s.AccessMode.Or(AccessUnset), Home: in.Home}
+	r.out = Resolved{Spec: s, in: in, AccessMode: s.AccessMode.Or(AccessUnset), Home: in.Home}
 	r.bestEffort()
 	r.notYet()
 	r.workshop()

@@ -13,6 +13,7 @@ import (
 // wrap.Host's matter.
 type Resolved struct {
 	Spec *SandboxSpec
+	in   Inputs // with which it was resolved
 
 	AccessMode AccessMode // AccessUnset when no document sets it
 	Home       string     // absolute; "" when the caller has none

@@ -3,30 +3,46 @@ package wrap
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"sbx/spec"
 )
 
-// Reading is the line of a spec that puts a path into view and keeps there what is: a
-// list where there is none would take the rest of the host away. Of the system's
-// programs and libraries one alone is of little use. It is "" for a path that no
-// document can name.
+const (
+	fieldRead  spec.Field = "filesystem.read"
+	fieldWrite spec.Field = "filesystem.write"
+)
+
+// Reading is the line of a spec that puts a path into view and keeps there what is; ""
+// for a path that no document can name, and for one that is listed.
 func Reading(r *spec.Resolved, path string) string {
-	const field = "filesystem.read"
-	list := r.Spec.Filesystem.Value.Read.Value
-	switch {
-	case path != "" && !r.Visible:
-		return spec.Longer(field, []string{"/"}, spelled(r, path))
-	case path != "" && !r.System && Lists().System(path):
-		return spec.Line(field, append([]string{spec.System}, list...))
+	if lists := reading(r, path); len(lists) > 0 {
+		return spec.Line(fieldRead, lists[0])
 	}
-	return spec.Longer(field, list, spelled(r, path))
+	return ""
+}
+
+// reading are the lists of filesystem.read that put a path into view: a list where there
+// is none would take the rest of the host away. Of the system's programs and libraries
+// one alone is of little use.
+func reading(r *spec.Resolved, path string) (lists [][]string) {
+	list, name := slices.Clip(r.Spec.Filesystem.Value.Read.Value), spelled(r, path)
+	if path != "" && r.Visible && !r.System && Lists().System(path) {
+		lists = append(lists, append([]string{spec.System}, list...))
+	}
+	switch {
+	case name == "" || !utf8.ValidString(name) || slices.Contains(list, name):
+		return lists
+	case !r.Visible:
+		list = []string{"/"}
+	}
+	return append(lists, append(list, name))
 }
 
 // Writing is the line that lets a path be written, and what could be; "" for a path that
 // no document can name.
 func Writing(r *spec.Resolved, path string) string {
-	return spec.Longer("filesystem.write", r.Spec.Filesystem.Value.Write.Value, spelled(r, path))
+	return spec.Longer(fieldWrite, r.Spec.Filesystem.Value.Write.Value, spelled(r, path))
 }
 
 // Starting is the line that lets a program be started, and those that could be.

@@ -109,8 +109,10 @@ func (b *builder) restricted() bool {
 }
 
 // modeField is the field that makes the base read-only.
-func (b *builder) modeField() spec.Field {
-	if b.r.AccessMode != spec.AccessUnset {
+func (b *builder) modeField() spec.Field { return modeField(b.r) }
+
+func modeField(r *spec.Resolved) spec.Field {
+	if r.AccessMode != spec.AccessUnset {
 		return "access_mode"
 	}
 	return "filesystem.write"

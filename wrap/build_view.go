@@ -55,7 +55,8 @@ func (b *builder) layCovered(c *cover) {
 	if c.layer {
 		b.view = b.view.With(view.Layer{Path: c.dir, Grant: view.Grant{Access: view.Write, Source: c.dir, Copied: true, Because: view.Cause{Field: string(FieldHome)}}})
 	} else {
-		b.lay(c.dir, c.dir, ModeRO, c.f)
+		below := b.view.At(c.dir).Because
+		b.lay(c.dir, c.dir, ModeRO, spec.Field(below.Field))
 	}
 	why := ""
 	if c.homes {

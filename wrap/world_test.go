@@ -322,6 +322,9 @@ func (w *world) targets(h *Host, r *spec.Resolved) {
 		}
 		w.look(h, r.Root.Real+r.Mounts[i].Target)
 	}
+	if slices.ContainsFunc(r.Read, func(p spec.Path) bool { return p.Real == "/" }) {
+		w.list(h, "/")
+	}
 	if r.Root.Real != "" {
 		w.listAll(h, r.Root.Real)
 	}

@@ -58,10 +58,10 @@ func (l *Listener) bindPath(path []byte) bool {
 	defer d.close()
 	switch {
 	case !d.exists && l.stops(&d):
-		l.report(ByName, "create a socket", d.text())
+		l.report(ByName, makeSocket, d.text())
 		return false
 	case !d.exists && l.fixed(&d):
-		l.report(ReadOnly, "create a socket", d.text())
+		l.report(ReadOnly, makeSocket, d.text())
 		return true
 	case d.exists: // EADDRINUSE
 		return true

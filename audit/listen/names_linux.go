@@ -2,6 +2,8 @@ package listen
 
 import (
 	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
 )
 
 // spot says which of a call's arguments are a descriptor and a path. dir is -1
@@ -40,18 +42,24 @@ var nameCalls = map[string]nameCall{
 const (
 	makeLink     = "create a link"
 	makeFolder   = "create a folder"
+	makeSocket   = "create a socket"
 	removeFolder = "remove a folder"
 )
 
-// TakesName tells whether an action removes or replaces a name, for which the folder
-// must be writable that the name is in.
-func TakesName(action string) bool {
-	return action == "rename" || action == "remove" || action == removeFolder
+// KindOf is what an action does with the path that it names.
+func KindOf(action string) wrap.ActKind {
+	switch action {
+	case "create", makeFolder:
+		return wrap.ToMake
+	case makeLink, makeSocket:
+		return wrap.ToLink
+	case "rename", "remove", removeFolder:
+		return wrap.ToTake
+	case Execute, "open", "open for reading":
+		return wrap.ToRead
+	}
+	return wrap.ToWrite
 }
-
-// MakesFile tells whether an action makes a file or folder of its own, which could as
-// well have been there before.
-func MakesFile(action string) bool { return action == "create" || action == makeFolder }
 
 // names rules on a call that makes or takes a name.
 func (l *Listener) names(c *nameCall) {

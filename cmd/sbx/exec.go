@@ -45,6 +45,7 @@ type execution struct {
 	budget      launch.Budget      // where an outer sbx counts
 	tracer      *trace.Tracer      // nil where programs are not counted by ptrace
 	mixed       bool               // stderr goes where stdout does, to a program
+	adviser     *wrap.Adviser      // nil before the first question
 	told        []string           // the kinds of refusals that a person was told of
 	masksOpened []string           // masked folders that were opened, as they are inside
 	interrupted unix.Signal        // of the terminal's, that ended the command; 0 for none

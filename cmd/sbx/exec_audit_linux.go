@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 	"time"
 
 	"sbx/audit"
@@ -48,15 +47,13 @@ func (x *execution) denied(d *audit.Denial) {
 		v.Rule, v.AllowWith = x.networkRule(), "network.mode: host"
 	case v.Kind == "syscall":
 		v.Rule = string(wrap.FieldSideDoors)
-	case strings.HasPrefix(known.blocker, "fs.read"):
-		v.Rule, v.AllowWith = "filesystem.read", wrap.Reading(x.resolved, v.Target)
-	case known.blocker == "fs.execute":
-		v.Rule, v.AllowWith = x.executeRule(v.Target)
+	case known.blocker == "fs.execute" && x.resolved.Limited:
+		v.Rule, v.AllowWith = "commands.allow", wrap.Starting(x.resolved, v.Target)
 	default:
-		x.readOnly(&v)
+		x.explain(&v)
 	}
 	if v.Target == "" {
-		v.AllowWith, v.Opens = "", ""
+		v.AllowWith = ""
 	}
 	x.record.Violations.Add(v)
 	what := spec.Name(v.Target)
@@ -64,14 +61,6 @@ func (x *execution) denied(d *audit.Denial) {
 		what += ": "
 	}
 	x.once("landlock "+v.Kind+v.Rule+v.Action, v, what+"Landlock refuses to "+v.Action)
-}
-
-// executeRule is the line by which a file may not be executed.
-func (x *execution) executeRule(path string) (rule, allow string) {
-	if x.resolved.Limited {
-		return "commands.allow", wrap.Starting(x.resolved, path)
-	}
-	return "filesystem.read", wrap.Reading(x.resolved, path)
 }
 
 // seen is how a violation calls what Landlock blocked, and from where on the

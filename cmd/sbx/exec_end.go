@@ -191,7 +191,7 @@ func isProtected(rel string) bool {
 func (x *execution) noteSwept(found audit.Swept) {
 	for _, m := range found.Moved {
 		x.record.Violations.Add(audit.Violation{Kind: "filesystem", At: time.Now(), Action: "create", Target: m.Path,
-			Rule: string(wrap.FieldProtected), AllowWith: x.writeLine(x.opener(m.Path))})
+			Rule: string(wrap.FieldProtected), Act: x.plan.Made(m.Path, m.Kind == "link")})
 	}
 	const unlooked = "not all was looked at for protected names: "
 	if found.Early != "" {
@@ -210,10 +210,7 @@ func (x *execution) noteSwept(found audit.Swept) {
 			line += ": " + m.Why
 		}
 		line += andMore(len(found.Moved) - 1 + found.Omitted)
-		if allow := x.writeLine(x.opener(m.Path)); allow != "" {
-			line += "; " + spec.Shown(allow) + " would allow it"
-		}
-		x.std.say(line)
+		x.std.say(line + wouldAllow(x.advice(x.plan.Made(m.Path, m.Kind == "link"))))
 	}
 	if len(found.Cuts) > 0 && found.Early == "" {
 		x.std.say(unlooked + spec.Shown(found.Cuts[0]) + andMore(len(found.Cuts)-1))
@@ -252,6 +249,7 @@ func (x *execution) finish(e launch.Exit) int {
 	x.noteLimits(e, r.EndedAt)
 	x.noteUsage(e)
 	x.artifacts()
+	r.Violations.Advise(x.advice)
 	if err := x.sink.Close(*r); err != nil {
 		x.std.problem(spec.AsProblems(err)[0])
 	}

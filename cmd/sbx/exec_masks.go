@@ -28,26 +28,10 @@ func (x *execution) opened(inside string, at time.Time) {
 		x.masksOpened = append(x.masksOpened, inside)
 	}
 	v := audit.Violation{Kind: "filesystem", At: at, Action: "open", Target: inside}
-	v.Rule, v.AllowWith = x.maskRule(f)
+	v.Rule = string(f.For)
+	if inside != "" {
+		x.explain(&v)
+	}
 	x.record.Violations.Add(v)
 	x.once("open masked "+string(f.For), v, what+" is hidden, and looked empty")
-}
-
-// maskRule is the line of the spec that hides a folder, and the one that would
-// show it: none for what the spec hides itself.
-func (x *execution) maskRule(f *wrap.Folder) (rule, allow string) {
-	switch {
-	case f.Path == "": // one of several of the default
-	case f.For == "filesystem.hide":
-		for i := range x.resolved.Hide {
-			if h := &x.resolved.Hide[i]; h.Real == f.Path || h.Abs == f.Path {
-				return string(h.Field), ""
-			}
-		}
-	case f.For == wrap.FieldSecrets && slices.Contains(x.host.Removable, f.Path):
-		return string(f.For), wrap.Writing(x.resolved, f.Path)
-	case f.For == wrap.FieldSecrets:
-		return string(f.For), wrap.Reading(x.resolved, f.Path)
-	}
-	return string(f.For), ""
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"sbx/audit/listen"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/launch"
 )
 
 // refused notes a call that does not succeed, and tells of the first of a kind.
@@ -28,31 +31,27 @@ func (x *execution) refused(r *listen.Refusal) {
 		v.Kind, v.Rule = "command", "max_commands of an sbx inside"
 		x.record.Violations.Add(v)
 		return
-	case listen.ByName:
+	case listen.ByName, listen.ReadOnly:
 		v.Kind = "filesystem"
-		v.Rule, v.AllowWith = x.protectedRule(v.Action, v.Target)
+		e := x.explain(&v)
 		switch {
-		case v.Rule != string(wrap.FieldProtected):
-			what += " may only be read"
 		case v.Action == listen.OpenInRoot:
 			what += ": an open with RESOLVE_IN_ROOT may not write"
 		case v.Target == "":
 			what = "a program that cannot be looked at may not " + v.Action
-		default:
+		case r.Cause == listen.ByName && v.Rule == string(wrap.FieldProtected):
 			what += " is a protected name"
-		}
-	case listen.ReadOnly:
-		v.Kind = "filesystem"
-		x.readOnly(&v)
-		what += " may only be read"
-		if p := x.protectedAbove(v.Target); p != nil {
-			by = p.By // each settings file is another reason
-			what += spec.Shown(p.Reason())
+		default:
+			what += " may only be read"
+			if e.Protected != nil {
+				by = e.Protected.By // each settings file is another reason
+				what += spec.Shown(e.Protected.Reason())
+			}
 		}
 	case listen.BySocket:
 		v.Kind, v.Rule, v.AllowWith = "network", x.networkRule(), "network.mode: host"
 		if v.Target != "" {
-			v.AllowWith = x.writeLine(v.Target)
+			v.AllowWith, v.Act = "", wrap.Act{Kind: wrap.ToConnect, Path: v.Target}
 			what += " is a socket from outside"
 		} else {
 			what = "a program that cannot be looked at may not connect"
@@ -72,7 +71,11 @@ func (x *execution) refused(r *listen.Refusal) {
 		v.Rule, v.AllowWith = x.programRule(r.Cause, v.Target)
 		what += " may not be started"
 	case listen.OutOfView:
-		x.outOfView(&v)
+		v.Kind = "filesystem"
+		if v.Action == listen.Execute {
+			v.Kind = "command"
+		}
+		x.explain(&v)
 		what += " is out of view"
 	}
 	x.record.Violations.Add(v)
@@ -116,16 +119,59 @@ func (x *execution) once(kind string, v audit.Violation, what string) {
 		by = " (" + spec.Name(v.Program) + ")"
 	}
 	line := v.Rule + ": " + what + by
-	if v.AllowWith != "" {
-		line += "; " + spec.Shown(v.AllowWith) + " would allow it"
+	advice := wrap.Advice{Line: v.AllowWith}
+	if v.Act.Kind != 0 {
+		advice = x.advice(v.Act)
 	}
-	if v.Opens != "" {
-		line += ", and every change in " + spec.Name(v.Opens)
-		if alone := x.writeLine(v.Target); listen.MakesFile(v.Action) && alone != "" {
+	line += wouldAllow(advice)
+	if advice.Opens != "" && v.Act.Kind == wrap.ToMake {
+		if alone := x.adviser.Alone(v.Act); alone != "" {
 			line += "\nhint: where " + spec.Name(v.Target) + " is there before the start, " + spec.Shown(alone) + " is enough"
 		}
 	}
 	x.std.say(line)
+}
+
+func wouldAllow(a wrap.Advice) (text string) {
+	if a.Line != "" {
+		text = "; " + spec.Shown(a.Line) + " would allow it"
+	}
+	if a.Opens != "" {
+		text += ", and every change in " + spec.Name(a.Opens)
+	}
+	return text
+}
+
+// explain adds to what was attempted the line by which the sandbox denies it, and asks
+// for the one that would allow it.
+func (x *execution) explain(v *audit.Violation) (e wrap.Refusal) {
+	if v.Action != listen.OpenInRoot && strings.HasPrefix(v.Target, "/") { // else it is the way there that is denied
+		v.Act = wrap.Act{Kind: listen.KindOf(v.Action), Path: v.Target}
+		e = x.plan.Explain(x.resolved, v.Act)
+	}
+	v.Rule = cmp.Or(e.Rule, v.Rule, string(wrap.FieldProtected))
+	return e
+}
+
+// advice is the line that would allow an act.
+func (x *execution) advice(act wrap.Act) wrap.Advice {
+	if x.adviser == nil {
+		x.adviser = &wrap.Adviser{Plan: x.plan, Resolved: x.resolved, Host: &x.host, Request: x.request()}
+	}
+	return x.adviser.On(act)
+}
+
+// standsOutside tells whether what failed inside, since nothing is there, would not fail
+// on the host: the program, or the folder to write in, is there and not in view.
+func (x *execution) standsOutside(action, target string) bool {
+	if !x.resolved.Visible || !x.host.Shares(target) {
+		return false
+	}
+	if action == listen.Execute {
+		_, found := launch.LookUp(target, x.resolved)
+		return found == launch.Found
+	}
+	return mayWrite(path.Dir(target))
 }
 
 // maxTold bounds the kinds that are remembered: an agent's stream may name any.

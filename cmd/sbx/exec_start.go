@@ -18,8 +18,7 @@ import (
 // refuses takes the launch to what the host is then known to have.
 func (x *execution) start() error {
 	for {
-		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Record: x.recordPath(),
-			Sources: x.sourcePaths(), Counter: x.counter, Describe: x.describe, Agent: x.seen, Worker: x.workerAlone()})
+		plan, err := wrap.Build(x.resolved, &x.host, x.request())
 		if err != nil {
 			return err
 		}
@@ -49,6 +48,11 @@ func (x *execution) start() error {
 			return err
 		}
 	}
+}
+
+func (x *execution) request() wrap.Request {
+	return wrap.Request{Argv: x.rest, Program: x.program, Record: x.recordPath(), Sources: x.sourcePaths(),
+		Counter: x.counter, Describe: x.describe, Agent: x.seen, Worker: x.workerAlone()}
 }
 
 // taught takes from a launch that failed what it says of the host, and gives

@@ -1,0 +1,112 @@
+package wrap
+
+import (
+	"encoding/json"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// followed is a document with a line put into it to the letter.
+func followed(t *testing.T, doc, line string) string {
+	t.Helper()
+	var all map[string]any
+	if err := json.Unmarshal([]byte(doc), &all); err != nil {
+		t.Fatal(err)
+	}
+	field, text, _ := strings.Cut(line, ": ")
+	var value any
+	if mode, ok := strings.CutPrefix(text, "mode "); ok {
+		mounts := all["filesystem"].(map[string]any)["mounts"].([]any)
+		mounts[itemOf(field)].(map[string]any)["mode"] = mode
+		field = ""
+	} else if json.Unmarshal([]byte(text), &value) != nil {
+		value = text
+	}
+	at := all
+	for field != "" {
+		name, rest, deeper := strings.Cut(field, ".")
+		if !deeper {
+			at[name] = value
+			break
+		}
+		if at[name] == nil {
+			at[name] = map[string]any{}
+		}
+		at, field = at[name].(map[string]any), rest
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Advice that is followed, again and again, ends in a document that allows the act in at
+// most three steps, and says so where it opens a directory above what was asked.
+func TestAdviceConverges(t *testing.T) {
+	n, advised, denied := 0, 0, 0
+	lines := map[string]int{}
+	r := random{rand.New(rand.NewPCG(11, 3))}
+	eachPlan(t, 11, func(t *testing.T, c *planned) {
+		if n++; n%8 != 0 || c.err != nil || c.plan.Base == BaseHost {
+			return
+		}
+		paths := slices.Sorted(maps.Keys(c.w.nodes))
+		for range 4 {
+			act := Act{ToRead + ActKind(r.IntN(int(ToConnect))), paths[r.IntN(len(paths))]}
+			if act.Kind == ToMake || act.Kind == ToLink {
+				act.Path = strings.TrimSuffix(act.Path, "/") + "/" + r.one("new", "new", ".git", ".mcp.json")
+			}
+			if act.Kind == ToMake && c.w.nodes[act.Path].kind != Absent {
+				act.Kind = ToWrite
+			}
+			if c.plan.Allows(act) {
+				continue
+			}
+			denied++
+			if e := c.plan.Explain(c.r, act); e.Rule == "" {
+				t.Errorf("%v is denied by nothing", act)
+			}
+			doc, p, res, h := c.doc, c.plan, c.r, c.h
+			for step := 0; !p.Allows(act); step++ {
+				a := Adviser{Plan: p, Resolved: res, Host: h, Request: c.w.req}
+				advice := a.On(act)
+				if advice.Line == "" && step == 0 {
+					break
+				}
+				if advice.Line == "" || step == 3 {
+					t.Errorf("%v, step %d, %s: no way on", act, step, doc)
+					break
+				}
+				was := p
+				advised++
+				field, _, _ := strings.Cut(advice.Line, ":")
+				lines[field]++
+				doc = followed(t, doc, advice.Line)
+				var err error
+				if res, err = c.w.resolve(doc); err != nil {
+					t.Errorf("%v: %s is refused: %v", act, advice.Line, err)
+					break
+				}
+				h = c.w.probed(res)
+				if p, err = Build(res, h, c.w.req); err != nil {
+					t.Errorf("%v: %s: no plan: %v", act, advice.Line, err)
+					break
+				}
+				for up := act.Path; up != "/"; {
+					up = parent(up)
+					if p.writes(up) && !was.writes(up) && (advice.Opens == "" || !under(up, advice.Opens)) {
+						t.Errorf("%v: %s opens %s, and says %q", act, advice.Line, up, advice.Opens)
+						break
+					}
+				}
+			}
+		}
+	})
+	if advised < denied/4 || len(lines) < 3 {
+		t.Errorf("of %d acts that were denied only %d had advice: %v", denied, advised, lines)
+	}
+}

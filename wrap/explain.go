@@ -1,0 +1,126 @@
+package wrap
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sbx/internal/view"
+	"sbx/spec"
+)
+
+// Refusal says what denies an act.
+type Refusal struct {
+	Rule string // the line of a document, or what an access mode implies
+	// Protected is what makes the path read-only, or is beneath it; nil for none.
+	Protected *Protected
+}
+
+// Explain says by which line an act is denied. The Rule is "" where the Plan allows
+// the act.
+func (p *Plan) Explain(r *spec.Resolved, a Act) Refusal {
+	g, denied := p.denial(a)
+	if len(p.View.Places()) == 0 { // nothing is mounted: an outer sandbox has the files
+		g, denied = view.Grant{Access: view.Read, Because: view.Cause{Field: string(modeField(r))}}, true
+	}
+	if !denied {
+		return Refusal{}
+	}
+	e := Refusal{Rule: ruleOf(r, g, a.Path)}
+	if e.Rule != string(FieldProtected) {
+		return e
+	}
+	host := p.outside(a.Path)
+	for i := range p.Watch.Protected {
+		if w := &p.Watch.Protected[i]; under(host, w.Path) {
+			e.Protected = w
+			break
+		}
+	}
+	return e
+}
+
+// outside is the path of the host that shows, or is hidden, at a path inside.
+func (p *Plan) outside(inside string) string {
+	if g := p.View.At(inside); g.Source != "" {
+		return g.Source
+	}
+	for i := range p.Watch.Folders {
+		if f := &p.Watch.Folders[i]; f.Path != "" && f.Inside == inside {
+			return f.Path
+		}
+	}
+	return inside
+}
+
+// ruleOf is the line of the document that a grant follows from.
+func ruleOf(r *spec.Resolved, g view.Grant, path string) string {
+	f := g.Because.Field
+	list, _, _ := strings.Cut(f, "[")
+	switch list {
+	case "filesystem.hide":
+		for i := range r.Hide {
+			if h := &r.Hide[i]; under(path, h.Abs) || under(path, h.Real) {
+				return string(h.Field)
+			}
+		}
+		return list
+	case "filesystem.mounts":
+		i := itemOf(f)
+		if m := r.Spec.Filesystem.Value.Mounts.Value; i < len(m) && m[i].Mode == spec.MountRO {
+			return f + ": mode ro"
+		} else if i < len(r.Mounts) && r.Mounts[i].Mode != spec.MountRO {
+			return f
+		}
+		return readonlyLine(r) + ": true"
+	case string(FieldPrivate):
+		if r.Visible && !isPrivate(path) { // the home, which the list leaves out
+			return string(fieldRead)
+		}
+	case "", "access_mode", "filesystem.read", "filesystem.write", "working_dir", "sandbox.root", "restrict":
+		if line := readonlyLine(r); line != "" && g.Access == view.Read {
+			return line + ": true"
+		}
+	}
+	if list == "" || list == "working_dir" {
+		list = string(modeField(r))
+	}
+	if list == "access_mode" {
+		return list + ": " + r.AccessMode.String()
+	}
+	return list
+}
+
+// isPrivate tells whether a path lies in a directory of which each sandbox has its own.
+func isPrivate(path string) bool {
+	return slices.ContainsFunc(Lists().Private, func(dir string) bool { return under(path, dir) })
+}
+
+// Shares tells whether a path that is absent inside might be there if the sandbox showed
+// more of the host.
+func (h *Host) Shares(path string) bool {
+	return !isPrivate(path) && (h.State == "" || !under(path, h.State))
+}
+
+// itemOf is the number in the field of a list's item.
+func itemOf(f string) int {
+	_, n, _ := strings.Cut(f, "[")
+	i, err := strconv.Atoi(strings.TrimSuffix(n, "]"))
+	if err != nil {
+		return math.MaxInt
+	}
+	return i
+}
+
+// readonlyLine is the field that makes read-only what the rest of the document would let
+// be written; "" for none.
+func readonlyLine(r *spec.Resolved) string {
+	switch {
+	case r.Spec.Readonly.Or(false):
+		return "readonly"
+	case r.Spec.Sandbox.Value.Readonly.Or(false):
+		return "sandbox.readonly"
+	}
+	return ""
+}
