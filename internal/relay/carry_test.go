@@ -294,6 +294,17 @@ func TestSupervisorDies(t *testing.T) {
 	}
 }
 
+// A supervisor that died before it had read all is one that ended.
+func TestSupervisorDiesUnread(t *testing.T) {
+	ours, theirs := pair(t)
+	_, err := theirs.Write((&wire.Named{N: 1, Name: "a.example"}).Append(nil))
+	must(t, err)
+	ours.Close()
+	if err := Run(theirs, Options{}); err != nil {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
 // What is no packet of a supervisor's ends the relay, and it says why.
 func TestBadPackets(t *testing.T) {
 	for name, packet := range map[string][]byte{

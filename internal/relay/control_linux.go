@@ -72,10 +72,10 @@ func (c *control) drain(fd uintptr) (over bool) {
 		case err == unix.EAGAIN:
 			return false
 		case err == unix.EINTR:
+		case err == nil && n == 0, err == unix.ECONNRESET: // it ended with or without having read all
+			c.err = io.EOF
 		case err != nil:
 			c.err = err
-		case n == 0:
-			c.err = io.EOF
 		default:
 			c.err = c.handle(c.packet[:n], descriptors(c.beside[:beside]))
 		}

@@ -13,10 +13,6 @@ import (
 // listen serves a socket of DNS over UDP. An answer comes from the address that was
 // asked, which is any: the sandbox's route says that all are its own.
 func (s *resolver) listen(file *os.File, v6 bool) error {
-	level, option := unix.IPPROTO_IP, unix.IP_PKTINFO
-	if v6 {
-		level, option = unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO
-	}
 	c, err := net.FilePacketConn(file)
 	if err != nil {
 		return err
@@ -28,7 +24,7 @@ func (s *resolver) listen(file *os.File, v6 bool) error {
 	}
 	raw, err := u.SyscallConn()
 	if err == nil {
-		e := raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), level, option, 1) })
+		e := raw.Control(func(fd uintptr) { err = fromAsked(int(fd), v6) })
 		err = errors.Join(e, err)
 	}
 	if err != nil {
@@ -38,6 +34,18 @@ func (s *resolver) listen(file *os.File, v6 bool) error {
 	context.AfterFunc(s.relay.ctx, func() { u.Close() })
 	s.relay.running.Go(func() { s.packets(u) })
 	return nil
+}
+
+// fromAsked has the kernel say which address was asked, and lets answers come from it:
+// IPv6 wants IPV6_FREEBIND for an address that only a route makes local.
+func fromAsked(fd int, v6 bool) error {
+	if !v6 {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
+	}
+	if err := unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_FREEBIND, 1); err != nil {
+		return err
+	}
+	return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1)
 }
 
 // packets answers each packet in its own time: a name may take seconds.
