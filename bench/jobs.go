@@ -44,7 +44,7 @@ const (
 )
 
 // jobs is the list, in the order they are run.
-func (b *bencher) jobs() []job {
+func (b *bencher) jobs() ([]job, error) {
 	all := []contestant{none, bwrap, sbx}
 	sh := func(script string) []string { return []string{"/bin/sh", "-c", script} }
 	list := []job{
@@ -65,10 +65,12 @@ func (b *bencher) jobs() []job {
 			rounds: 15, quick: 5, of: all, base: "none", on: "sbx", gate: 1.40, aim: 1.30},
 	}
 	list = append(append(append(append(list, b.dispatching()...), b.watching()...), b.building()...), b.streaming()...)
+	network, err := b.networking()
+	list = append(list, network...)
 	if !b.root {
-		return append(list[:1:1], list[2:]...)
+		list = append(list[:1:1], list[2:]...)
 	}
-	return list
+	return list, err
 }
 
 // tree makes the 50,000 files, once.

@@ -31,6 +31,10 @@ func main() {
 		answered(os.Args[2:])
 		return
 	}
+	if len(os.Args) > 2 && os.Args[1] == "talk" {
+		talk(os.Args[2:])
+		return
+	}
 	if len(os.Args) > 2 && os.Args[1] == "loop" {
 		loop(os.Args[2:])
 		return
@@ -69,7 +73,11 @@ func bench(o options, where bool) error {
 	}
 	var results []result
 	var failed []error // one job that cannot be done hides no other
-	for _, j := range b.jobs() {
+	jobs, err := b.jobs()
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs {
 		if !o.only.MatchString(j.name) {
 			continue
 		}

@@ -61,9 +61,11 @@ func (b *bencher) furnish() error {
 	if err := copyProgram(b.sbx, sbx); err != nil {
 		return err
 	}
-	if beside := filepath.Join(filepath.Dir(b.sbx), "sbx-dispatch"); exists(beside) {
-		if err := copyProgram(beside, filepath.Join(filepath.Dir(sbx), "sbx-dispatch")); err != nil {
-			return err
+	for _, name := range []string{"sbx-dispatch", relay} {
+		if beside := filepath.Join(filepath.Dir(b.sbx), name); exists(beside) {
+			if err := copyProgram(beside, filepath.Join(filepath.Dir(sbx), name)); err != nil {
+				return err
+			}
 		}
 	}
 	b.sbx = sbx

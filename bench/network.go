@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// What the allow-list network costs: a server on the host's loopback, to which the
+// helper talks by itself, through sbx's relay, and through a CONNECT proxy from the
+// network namespace that pasta made around bwrap.
+
+// bulkSize is what a server sends, shortTimes how many connections are made one
+// after another for one figure.
+const (
+	bulkSize   = 1 << 30
+	shortTimes = 2000
+)
+
+// allowed is sbx with one rule: the server of the job.
+func (b *bencher) allowed(server string) contestant {
+	return contestant{"sbx allow", func(b *bencher, p place, argv []string) []string {
+		return append([]string{b.sbx, "exec", "-q", "--spec", p.spec, "--spec-json", `{"network": {"allow": ["` + server + `"]}}`, "--"}, argv...)
+	}}
+}
+
+// networking is the jobs; none where sbx has no relay beside it.
+func (b *bencher) networking() ([]job, error) {
+	if !exists(filepath.Join(filepath.Dir(b.sbx), relay)) {
+		return nil, nil
+	}
+	server, err := serve()
+	if err != nil {
+		return nil, err
+	}
+	allow := b.allowed(server)
+	talk := func(words ...string) []string {
+		return append([]string{filepath.Join(b.own.workspace, helper), "talk"}, words...)
+	}
+	bulk, short := []contestant{none, allow}, []contestant{none, allow}
+	if _, err := exec.LookPath("pasta"); err != nil {
+		fmt.Fprintln(os.Stderr, "bench: no pasta: nothing beside the relay")
+	} else {
+		proxy, err := connectProxy()
+		if err != nil {
+			return nil, err
+		}
+		peer := contestant{"bwrap, pasta and a proxy", func(b *bencher, p place, argv []string) []string {
+			_, port, _ := net.SplitHostPort(proxy)
+			return append([]string{"pasta", "--config-net", "-q", "-t", "none", "-u", "none", "-U", "none", "-T", port, "--", b.bwrap, "--die-with-parent",
+				"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", p.workspace, p.workspace}, append(argv, "127.0.0.1:"+port)...)
+		}}
+		bulk, short = append(bulk, peer), append(short, peer)
+	}
+	return []job{
+		{name: "allow-start", what: "start of /bin/true under network.allow, more than under none", place: b.own, argv: []string{"/bin/true"}, many: 1,
+			rounds: 60, quick: 10, of: []contestant{sbx, allow}, base: "sbx", on: allow.name, minus: true, gate: 6},
+		{name: "allow-bulk", what: "1 GiB from a server on loopback", place: b.own, argv: talk("bulk", server), told: true,
+			rounds: 15, quick: 4, of: bulk, base: "none", on: allow.name, gate: 1 / 0.70},
+		{name: "allow-short", what: "connect, one request, its answer, close", place: b.own, argv: talk("short", server), told: true,
+			rounds: 15, quick: 4, of: short, base: "none", on: allow.name, minus: true, gate: 150},
+	}, nil
+}
+
+// relay is the program that carries what network.allow lets through.
+const relay = "sbx-egress"
+
+// serve answers one letter: "b" with bulkSize bytes, "s" with one.
+func serve() (address string, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	piece := make([]byte, 256<<10)
+	answer := func(c net.Conn) {
+		defer c.Close()
+		word := []byte{0}
+		if _, err := c.Read(word); err != nil {
+			return
+		}
+		if word[0] == 's' {
+			_, _ = c.Write(word)
+			return
+		}
+		for sent := 0; sent < bulkSize; sent += len(piece) {
+			if _, err := c.Write(piece); err != nil {
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go answer(c)
+		}
+	}()
+	return l.Addr().String(), nil
+}
+
+// connectProxy is a proxy that knows CONNECT and lets everything through.
+func connectProxy() (address string, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	carry := func(c net.Conn) {
+		defer c.Close()
+		r := bufio.NewReader(c)
+		request, err := http.ReadRequest(r)
+		if err != nil {
+			return
+		}
+		far, err := net.Dial("tcp", request.Host)
+		if err != nil {
+			return
+		}
+		defer far.Close()
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
+		go func() {
+			_, _ = io.Copy(far, r)
+			_ = far.(*net.TCPConn).CloseWrite()
+		}()
+		_, _ = io.Copy(c, far)
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go carry(c)
+		}
+	}()
+	return l.Addr().String(), nil
+}
+
+// talk is the client: talk bulk SERVER [PROXY] reads what the server sends, talk
+// short SERVER [PROXY] asks it again and again. It prints the nanoseconds of the one
+// transfer, or of one request.
+func talk(args []string) {
+	err := fmt.Errorf("usage: talk bulk|short SERVER [PROXY]")
+	if len(args) >= 2 {
+		var took time.Duration
+		switch args[0] {
+		case "bulk":
+			took, err = converse("b", bulkSize, args[1:])
+		case "short":
+			begin := time.Now()
+			for i := 0; i < shortTimes; i++ {
+				if _, err = converse("s", 1, args[1:]); err != nil {
+					break
+				}
+			}
+			took = time.Since(begin) / shortTimes
+		}
+		if err == nil {
+			fmt.Println(strconv.FormatInt(took.Nanoseconds(), 10))
+			return
+		}
+	}
+	fmt.Fprintln(os.Stderr, "talk:", err)
+	os.Exit(1)
+}
+
+func converse(word string, size int64, where []string) (time.Duration, error) {
+	begin := time.Now()
+	c, err := net.Dial("tcp", where[len(where)-1])
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	if len(where) > 1 {
+		_, err = fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", where[0], where[0])
+		head := make([]byte, len("HTTP/1.1 200 OK\r\n\r\n"))
+		if err == nil {
+			_, err = io.ReadFull(c, head)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	if _, err := io.WriteString(c, word); err != nil {
+		return 0, err
+	}
+	buf, got := make([]byte, min(size, 256<<10)), int64(0)
+	for err == nil {
+		var n int
+		n, err = c.Read(buf)
+		got += int64(n)
+	}
+	if err != io.EOF || got != size {
+		return 0, fmt.Errorf("%d bytes of %d: %w", got, size, err)
+	}
+	return time.Since(begin), nil
+}
