@@ -46,6 +46,25 @@ func TestForgedAgents(t *testing.T) {
 	npx("npm", "exec", "--offline", "--prefix="+b.ws+"/bin", "--", "claude")
 	b.write("ws/package.json", `{"name": "x", "version": "1.0.0", "bin": {"claude": "build.sh"}}`)
 	npx("npx", "--offline", "claude")
+	// Nor is one beside the workspace, where another command may have left it, unless
+	// PATH leads there.
+	program(b.out + "/cli/claude")
+	const sibling = "../out/cli/claude"
+	if r := b.run(specWW, sibling); strings.Contains(r.out, "KEY") || !strings.Contains(r.err, "is not taken for claude") || r.rec["agent"] != nil {
+		t.Errorf("%s: %v", sibling, r)
+	}
+	path := len(b.env)
+	for _, dir := range []string{b.out + "/cli", b.out + "/links"} {
+		if dir != b.out+"/cli" {
+			must(t, os.Mkdir(dir, 0o755))
+			must(t, os.Symlink("../cli/claude", dir+"/claude"))
+		}
+		b.env = append(b.env[:path:path], "PATH="+dir+":/usr/bin:/bin")
+		if r := b.run(specWW, sibling); !strings.Contains(r.out, "KEY-IN-FILE") || strings.Contains(r.err, "is not taken") {
+			t.Errorf("%s with PATH %s: %v", sibling, dir, r)
+		}
+	}
+	b.env = b.env[:path]
 	// The controls: a file elsewhere, and one in the workspace that the spec speaks for.
 	for _, r := range []result{b.run(specWW, genuine), b.run(specWith(specWW, `"agent":"claude"`), "./claude")} {
 		if r.code != 0 || !strings.Contains(r.out, "KEY-IN-FILE") || !strings.Contains(r.out, "KEY-IN-VARIABLE") || strings.Contains(r.err, "is not taken") {

@@ -80,7 +80,11 @@ func (c *call) forgeable(docs []*spec.SandboxSpec, cwd string) string {
 	trees := spec.TreesOf(in, docs...)
 	var paths []string
 	for _, name := range c.agent.By {
-		paths = append(paths, c.programPath(name))
+		path := c.programPath(name)
+		if strings.Contains(name, "/") && name[0] != '/' && path != "" && !c.installed(path) {
+			return path
+		}
+		paths = append(paths, path)
 	}
 	for _, name := range c.agent.Near {
 		for dir := cwd; dir != ""; dir = dir[:strings.LastIndexByte(dir, '/')] {
@@ -93,6 +97,26 @@ func (c *call) forgeable(docs []*spec.SandboxSpec, cwd string) string {
 		}
 	}
 	return ""
+}
+
+// installed tells whether a program stands where programs are looked for: in a folder
+// of PATH or of the system's, or where the agent's name leads to from one. Of another
+// folder beside the current one nobody knows which commands have written there.
+func (c *call) installed(path string) bool {
+	dir, err := spec.Real(path[:strings.LastIndexByte(path, '/')+1], spec.HostPaths{})
+	switch {
+	case err != nil:
+		return false
+	case dir == "/", dir == "/opt", strings.HasPrefix(dir, "/opt/"), wrap.Lists().System(dir):
+		return true
+	}
+	for _, on := range strings.Split(variable(c.environ, "PATH"), ":") {
+		if real, err := spec.Real(on, spec.HostPaths{}); err == nil && strings.HasPrefix(on, "/") && real == dir {
+			return true
+		}
+	}
+	file := c.programFile(c.agent.Agent.String())
+	return file != "" && file == c.programFile(path)
 }
 
 // programFile is the file that a program's name or path leads to.
