@@ -87,7 +87,7 @@ func TestAccessModes(t *testing.T) {
 // secretFiles and secretFolders are some of those that are hidden by default.
 var (
 	secretFiles = []string{".netrc", ".npmrc", ".git-credentials", ".pypirc", ".bash_history", ".pgpass", ".vault-token",
-		".cargo/credentials.toml", ".config/git/credentials", ".m2/settings.xml", ".Xauthority", ".xauthX1"}
+		".cargo/credentials.toml", ".config/git/credentials", ".m2/settings.xml", ".Xauthority", ".xauthX1", ".sbt/1.0/.credentials"}
 	secretFolders = []string{".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".kube", ".docker", ".config/gh",
 		".password-store", ".local/share/keyrings", ".mozilla", ".config/google-chrome", ".bitcoin"}
 )

@@ -728,6 +728,7 @@ var secrets = [...]Secret{
 	{Path: "~/.s3cfg", Why: "cloud keys", File: true},
 	{Path: "~/.s3ql/authinfo2", Why: "cloud keys", File: true},
 	{Path: "~/.saml2aws", Why: "cloud sign-in", File: true},
+	{Path: "~/.sbt/*/*credentials", Why: "passwords of package servers", File: true},
 	{Path: "~/.sbt/*/credentials.sbt", Why: "passwords of package servers", File: true},
 	{Path: "~/.sbt/*credentials", Why: "passwords of package servers", File: true},
 	{Path: "~/.scwrc", Why: "cloud keys", File: true},
