@@ -90,6 +90,10 @@ func (p *Plan) isMountPoint(path string) bool {
 // forbids tells whether a name of the host must not be created although its directory
 // can be written: what is not there has no mount, and the supervisor denies it.
 func (w *Watch) forbids(path string, k ActKind) bool {
+	tree := w.treeOf(path)
+	if tree == "" {
+		return false
+	}
 	for _, name := range w.Allowed {
 		if deep, ok := strings.CutPrefix(name, "**/"); ok && strings.Contains(path+"/", "/"+deep+"/") || !ok && under(path, name) {
 			return false
@@ -102,7 +106,7 @@ func (w *Watch) forbids(path string, k ActKind) bool {
 		_, protected := IsProtectedInGit(in)
 		return protected || LeadsInGit(in, true) || k == ToLink && !MayLink(in)
 	}
-	_, leads := LeadsToProtected(strings.TrimPrefix(path, w.treeOf(path)+"/"))
+	_, leads := LeadsToProtected(strings.TrimPrefix(path, tree+"/"))
 	return leads && k != ToMake
 }
 

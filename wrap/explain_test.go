@@ -58,6 +58,7 @@ func TestExplain(t *testing.T) {
 		{"beside readonly", `{"access_mode":"workspace-write","readonly":true}`, Act{ToMake, "/srv/data/new"}, "readonly: true", "", ""},
 		{"a workshop", `{"sandbox":{"root":"/home/u/w","readonly":true}}`, Act{ToMake, "/home/u/w/new"}, "sandbox.readonly: true", "sandbox.readonly: false", "/home/u/w"},
 		{"no mode", `{"filesystem":{"write":["out"]}}`, Act{ToWrite, "/home/u/w/main.go"}, "filesystem.write", `filesystem.write: ["out", "main.go"]`, ""},
+		{"no protected names", `{"filesystem":{"write":["."]}}`, Act{ToLink, "/home/u/w/.git/link"}, "", "", ""},
 		{"hidden by the document", `{"access_mode":"workspace-write","filesystem":{"hide":["out","/srv/data"]}}`, Act{ToMake, "/srv/data/new"}, "filesystem.hide[1]", "", ""},
 		{"a mount", mounts, Act{ToWrite, "/data/set.csv"}, "filesystem.mounts[0]: mode ro", "filesystem.mounts[0]: mode rw", "/data"},
 		{"a mount that can be written", mounts, Act{ToWrite, "/home/u/w/out/util.go"}, "", "", ""},
