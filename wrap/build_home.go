@@ -241,14 +241,11 @@ func (b *builder) pinOwn(w spec.Path) {
 	}
 	for i := len(b.h.HomeReal) + 1; i < len(w.Real); i++ {
 		dir := w.Real[:i]
-		if w.Real[i] == '/' && under(w.Real, b.h.HomeReal) && b.made[dir] && !b.shownAt(dir) && !b.isPinned(dir) {
+		if w.Real[i] == '/' && under(w.Real, b.h.HomeReal) && b.made[dir] && !b.shownAt(dir) && !b.pinned[dir] {
+			b.pinned[dir] = true
 			b.op(Mount{Op: OpPin, Target: b.in(dir), Why: "on the way to what the agent writes"})
 		}
 	}
-}
-
-func (b *builder) isPinned(dir string) bool {
-	return slices.ContainsFunc(b.plan.Mounts, func(m Mount) bool { return m.Op == OpPin && m.Target == b.in(dir) })
 }
 
 // homeBy is what holds the home's line.
