@@ -15,6 +15,7 @@ const ParentPath = "/run/sbx/parent.json"
 type Parent struct {
 	AccessMode spec.AccessMode
 	Network    spec.NetworkMode
+	Reach      []string // what may be reached under NetworkAllow
 	Visible    bool     // only what is named is in view
 	Writable   []string // trees that are writable, private folders not counted
 	Read       []string // what is in view of an empty root, @system not counted
@@ -49,6 +50,9 @@ func (b *builder) parentOf() *Parent {
 	p := &Parent{AccessMode: b.r.AccessMode, Network: b.r.Network, Visible: b.r.Visible, Confined: b.r.Confined, Agent: b.r.Agent}
 	if b.r.ReadOnly && p.AccessMode == spec.WorkspaceWrite {
 		p.AccessMode = spec.ReadOnly
+	}
+	for i := range b.r.Reach {
+		p.Reach = append(p.Reach, b.r.Reach[i].Text)
 	}
 	for _, w := range b.writables() {
 		p.Writable = append(p.Writable, w.Real)
@@ -111,6 +115,7 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 		w.KeyText("access_mode", p.AccessMode.String())
 	}
 	w.KeyText("network", p.Network.String())
+	w.list("reach", p.Reach)
 	w.KeyFlag("visible", p.Visible)
 	w.list("writable", p.Writable)
 	w.list("read", p.Read)
@@ -153,7 +158,7 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 	for _, l := range []struct {
 		key string
 		to  *[]string
-	}{{"writable", &p.Writable}, {"read", &p.Read}, {"hidden", &p.Hidden}, {"secrets", &p.Secrets}, {"allowed", &p.Allowed}, {"opened", &p.Opened}} {
+	}{{"reach", &p.Reach}, {"writable", &p.Writable}, {"read", &p.Read}, {"hidden", &p.Hidden}, {"secrets", &p.Secrets}, {"allowed", &p.Allowed}, {"opened", &p.Opened}} {
 		if list := n.Get(l.key); list != nil {
 			for _, item := range list.Items {
 				*l.to = append(*l.to, item.Text)
@@ -238,14 +243,6 @@ func (b *builder) nestedSecrets(held *Parent) {
 		}
 	}
 	b.fault(FieldProtected, Degraded, "the outer sandbox notices and moves away a protected name that comes into being, it does not refuse it")
-}
-
-func (b *builder) nestedNetwork(held *Parent) {
-	if b.r.Network == spec.NetworkHost || held.Network <= b.r.Network {
-		return
-	}
-	b.plan.Filter.NoInet = b.r.Network == spec.NetworkNone && b.plan.Filter.On
-	b.narrower("network", "the outer sandbox has "+held.Network.String()+"; sockets by path stay", Degraded)
 }
 
 // nestedFiles compares the files, and tells whether Landlock is to hold what is

@@ -161,7 +161,11 @@ func (p *Parent) Document(there func(path string) bool) (*spec.SandboxSpec, erro
 	if p.Dir != "" && there(p.Dir) {
 		s.WorkingDir = spec.Some(p.Dir)
 	}
-	s.Network = spec.Some(spec.Network{Mode: spec.Some(p.Network)})
+	network := spec.Network{Mode: spec.Some(p.Network)}
+	if p.Network == spec.NetworkAllow {
+		network.Allow = spec.Some(slices.Clone(p.Reach))
+	}
+	s.Network = spec.Some(network)
 	stands := func(lists ...[]string) []string {
 		all := []string{}
 		for _, l := range lists {

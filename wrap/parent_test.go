@@ -2,8 +2,11 @@ package wrap
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
+	"sbx/internal/doc"
+	"sbx/internal/reach"
 	"sbx/spec"
 )
 
@@ -19,5 +22,49 @@ func TestParentTellsWhatIsOpened(t *testing.T) {
 	want := []string{"/home/me/.ssh/known_hosts", "/home/other/.ssh", "/root/.aws"}
 	if got := b.parentOf().Opened; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A sandbox inside is told which endpoints its network has, and may ask for those. That
+// it wants fewer of them is not held.
+func TestParentTellsItsReach(t *testing.T) {
+	allow := func(items ...string) (all reach.Reach) {
+		for _, item := range items {
+			rules, err := reach.Expand(item, "network.allow[0]")
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, rules...)
+		}
+		return all
+	}
+	outer := builder{h: &Host{}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Network: spec.NetworkAllow, Reach: allow("a.example:443", "@pypi")}}
+	n, err := doc.ParseJSON("", outer.parentOf().AppendJSON(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, ok := ParseParent(n)
+	if !ok || strings.Join(held.Reach, " ") != "a.example:443 pypi.org:443 files.pythonhosted.org:443" {
+		t.Fatalf("%+v", held)
+	}
+	d, err := held.Document(func(string) bool { return true })
+	if err != nil || d.Network.Value.Mode.Value != spec.NetworkAllow || !slices.Equal(d.Network.Value.Allow.Value, held.Reach) {
+		t.Errorf("%+v, %v", d.Network, err)
+	}
+	for _, c := range []struct {
+		network spec.NetworkMode
+		inner   reach.Reach
+		told    bool
+	}{
+		{spec.NetworkAllow, outer.r.Reach, false},
+		{spec.NetworkAllow, allow("*.example:443", "@pypi"), false},
+		{spec.NetworkAllow, allow("@pypi"), true},
+		{spec.NetworkNone, nil, true},
+	} {
+		b := builder{h: &Host{}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Network: c.network, Reach: c.inner}}
+		b.nestedNetwork(held)
+		if told := len(b.problems) > 0; told != c.told {
+			t.Errorf("%v under %v: %v", c.inner, held.Reach, b.problems)
+		}
 	}
 }

@@ -193,6 +193,9 @@ func (w *wrapper) askTool() {
 		asked = append(asked, "network.mode")
 	}
 	w.askDevices()
+	if r.Network == spec.NetworkAllow && w.name != nameSbx {
+		w.lack("network.allow", "sbx exec alone makes the connections that network.allow names: nothing could be reached")
+	}
 	for _, f := range asked {
 		if why := w.cannot(w, f); why != "" {
 			w.lack(f, why)
