@@ -70,6 +70,9 @@ func (r *Record) appendEffective(w *writer) {
 	if omitted > 0 {
 		w.KeyInt("violations_omitted", int64(omitted))
 	}
+	if r.Connections != nil {
+		r.Connections.append(w)
+	}
 	w.KeyList("observed_kinds", r.ObservedKinds)
 	if len(r.ObservedFiles) > 0 {
 		w.KeyList("observed_filesystem", r.ObservedFiles)

@@ -47,6 +47,7 @@ func layOut(v View) page {
 	p.add("asked", append(asked(n.Get("requested")), jobFolders(n.Get("resolved"))...))
 	p.add("held", held(n.Get("enforcement")))
 	p.add("refused", violations(n))
+	p.add("connections", connections(n.Get("network")))
 	p.add("protected files", protected(n))
 	p.add("used", used(n))
 	p.add("artifacts", artifacts(n))

@@ -40,8 +40,9 @@ type Record struct {
 	TurnsUsed     spec.Opt[int]
 	Commands      spec.Opt[Commands] // what was counted, commands_used with it
 	Violations    Violations
-	ObservedKinds []string // the kinds of violations that could be seen at all
-	ObservedFiles []string // which of the kind filesystem
+	Connections   *Connections // that a relay made; nil where there was none
+	ObservedKinds []string     // the kinds of violations that could be seen at all
+	ObservedFiles []string     // which of the kind filesystem
 
 	Backend     Backend // of another tool; zero for sbx alone
 	Enforcement []wrap.Enforcement

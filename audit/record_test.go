@@ -33,6 +33,7 @@ func sample() Record {
 			Tools: spec.Some([]agent.Tool{{Name: "file_change", Asked: 3, Ran: 1, Refused: 2}, {Name: "odd\"\x1b", Asked: 1}}), Called: spec.Some([]agent.Tool{}), Shell: spec.Some(0),
 			Tokens: spec.Some(agent.Tokens{Input: 5, Cached: 4, Output: 3}), End: spec.Some(agent.End{Reason: "bad key ghp_0123456789abcdef0123456789abcdef0123"}),
 			Unseen: []agent.Unseen{{What: "subagents", Why: "not in the stream"}}},
+		Connections:   &Connections{omitted: 3},
 		Backend:       Backend{Asked: "docker", Used: "native", Version: "20.10", Image: "sbx-sandbox:latest", Reason: "it does not answer", Unseen: []string{"commands"}},
 		ObservedKinds: []string{"filesystem"}, ObservedFiles: []string{"names"},
 		Enforcement: []wrap.Enforcement{{Field: "access_mode", Asked: "workspace-write", By: "mount namespace"}, {Field: "limits.memory", Asked: "2GiB", Status: wrap.Degraded, Reason: "no cgroup"}},
@@ -62,7 +63,8 @@ func sample() Record {
 			},
 		},
 	}
-	r.Violations.Add(Violation{Kind: "network", At: at, PID: 5, Program: "/usr/bin/curl", Action: "connect", Target: "1.2.3.4:80",
+	r.Connections.Add(Connection{Host: "example.com", Port: 443, Program: "curl", Made: 3, Failed: 1, NoSNI: 1, Out: 10, In: 1 << 40, Why: "no answer"})
+	r.Violations.Add(Violation{Kind: "network", At: at, PID: 5, Program: "/usr/bin/curl", Action: "connect", Target: "1.2.3.4:80", Host: "1.2.3.4", Port: 80,
 		Rule: "network.mode: none", AllowWith: `network.allow: ["1.2.3.4:80"]`})
 	return r
 }

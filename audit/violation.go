@@ -18,6 +18,8 @@ type Violation struct {
 	Program   string
 	Action    string // what was tried: "open for writing", "connect"
 	Target    string // on what
+	Host      string // of the target, where that is a host and a port
+	Port      int
 	Rule      string // the line of the spec that refused
 	AllowWith string // the line that would allow
 	Opens     string // the folder that it opens with all that is in it, where that is not the target
@@ -42,6 +44,7 @@ type alike struct{ kind, program, action, target, rule, allow string }
 func (vs *Violations) Add(v Violation) {
 	v.Kind, v.Program, v.Action = clip(v.Kind), clip(v.Program), clip(v.Action)
 	v.Target, v.Rule, v.AllowWith, v.Opens = clip(v.Target), clip(v.Rule), clip(v.AllowWith), clip(v.Opens)
+	v.Host = clip(v.Host)
 	v.Count = max(v.Count, 1)
 	k := alike{v.Kind, v.Program, v.Action, v.Target, v.Rule, v.AllowWith}
 	if i, ok := vs.index[k]; ok {
@@ -96,6 +99,10 @@ func (v *Violation) append(w *writer) {
 	w.KeyText("program", v.Program)
 	w.KeyText("action", v.Action)
 	w.KeyText("target", v.Target)
+	w.KeyText("host", v.Host)
+	if v.Port > 0 {
+		w.KeyInt("port", int64(v.Port))
+	}
 	w.KeyText("rule", v.Rule)
 	w.KeyText("allow_with", v.AllowWith)
 	w.KeyText("opens", v.Opens)

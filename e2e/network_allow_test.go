@@ -1,29 +1,226 @@
 package e2e
 
-import "testing"
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
 
-// Hosts that are not let through yet are no network at all, where the documents let
-// that be, and the record says so however the mode is written. No set of hosts is
-// known.
-func TestNetworkAllowIsNone(t *testing.T) {
+// zone is what the test's resolver knows.
+var zone = []string{"good.example=8.8.8.1", "a.wild.example=8.8.8.2", "bad.example=8.8.8.3", "rebind.example=127.0.0.1", "private.example=10.1.2.3"}
+
+// allowed is the spec of most of these tests.
+const allowed = `{"access_mode": "workspace-write", "network": {"allow": ["good.example:80", "good.example:443", "good.example:22", "*.wild.example:443",
+	"rebind.example:80", "private.example:80", "10.1.2.3:80", "8.8.4.4:80", "[2001:db8::1]:80", "localhost:8443"]}}`
+
+// newWorld is a box on a host with a network and a resolver of its own.
+func newWorld(t *testing.T) *box {
+	t.Helper()
 	needSandbox(t)
-	b := newBox(t)
-	const links = "grep -c : /proc/net/dev; echo end"
-	alone := b.run(`{"network": {"mode": "none"}}`, "/bin/sh", "-c", links).ended()
-	if host := b.plain("/bin/sh", "-c", links).ended(); host.out == alone.out {
-		t.Skip("the host has no network either")
+	b := newBoxElsewhere(t)
+	world := filepath.Join(b.base, "world")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", world, "./testdata/world")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, network := range []string{`{"allow": ["example.com:443"]}`, `{"mode": "allow", "allow": ["example.com:443"]}`, `{"mode": "allow"}`} {
-		r := b.run(`{"network": `+network+`, "best_effort": ["*"]}`, "/bin/sh", "-c", links).ended()
-		if r.out != alone.out || r.rec.status("network") != "degraded" {
-			t.Errorf("%s: %v", network, r)
+	b.host = append(append([]string{world, b.ws}, zone...), "--")
+	return b
+}
+
+// bare runs argv in the box's world without sbx, as the control.
+func (b *box) bare(argv ...string) result {
+	b.t.Helper()
+	return b.plain(append(append([]string{}, b.host...), argv...)...)
+}
+
+// attempts is what a program tries, each with a line of what came of it.
+const attempts = `
+import errno, os, socket, ssl, struct, sys
+def tries(name, f):
+    try: r = f()
+    except OSError as e: r = errno.errorcode.get(e.errno, type(e).__name__)
+    print(name, r, sep="\t", flush=True)
+def http(host, port=80, family=socket.AF_UNSPEC, name=None, tls=None):
+    def get():
+        c = socket.create_connection((host, port), 10) if family == socket.AF_UNSPEC else socket.socket(family)
+        if family != socket.AF_UNSPEC: c.settimeout(10); c.connect((host, port))
+        if tls:
+            x = ssl.create_default_context(cafile="ca.pem"); c = x.wrap_socket(c, server_hostname=tls)
+        c.sendall(("GET / HTTP/1.0\r\nHost: %s\r\n\r\n" % (name or host)).encode())
+        got = b""
+        while True:
+            more = c.recv(4096)
+            if not more: break
+            got += more
+        return got.split(b"\r\n\r\n")[-1].decode().strip() or "nothing"
+    return get
+tries("name", http("good.example"))
+tries("upper case", http("GOOD.example."))
+tries("tls", http("good.example", 443, tls="good.example"))
+tries("wild", http("a.wild.example", 443, tls="a.wild.example"))
+tries("address", http("8.8.4.4"))
+tries("v6", http("2001:db8::1"))
+tries("mapped", http("::ffff:8.8.4.4", family=socket.AF_INET6))
+tries("private", http("private.example"))
+tries("the host's loopback", http("127.0.0.1", 8443, tls="localhost"))
+def first():
+    c = socket.create_connection(("good.example", 22), 10); return c.recv(100).decode().strip()
+tries("hello first", first)
+def nonblocking():
+    c = socket.socket(); c.setblocking(False); a = socket.getaddrinfo("good.example", 80, socket.AF_INET)[0][4]
+    e = c.connect_ex(a)
+    if e != errno.EINPROGRESS and e: return errno.errorcode[e]
+    import select; select.select([], [c], [], 10)
+    e = c.connect_ex(a)
+    return "connected" if e in (0, errno.EISCONN) else errno.errorcode[e]
+tries("nonblocking", nonblocking)
+def bound():
+    c = socket.socket(); c.bind(("127.0.0.1", 0)); c.connect(("8.8.4.4", 80)); return "connected"
+tries("bound", bound)
+def twice():
+    c = socket.socket(); c.connect(("8.8.4.4", 80)); c.connect(("8.8.8.8", 80)); return "connected"
+tries("other name", http("bad.example"))
+tries("other address", http("8.8.8.3"))
+tries("the allowed name's address", http("8.8.8.1"))
+tries("other port", http("good.example", 8443))
+tries("rebinding", http("rebind.example"))
+tries("fronting", http("good.example", 443, tls="bad.example"))
+tries("mapped address", http("::ffff:8.8.8.3", family=socket.AF_INET6))
+tries("twice", twice)
+tries("the relay's port", http("127.0.0.1", 1))
+tries("a token", http("127.64.0.0", 1))
+def udp(connect):
+    def f():
+        c = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); c.settimeout(0.5)
+        if connect: c.connect(("8.8.8.3", 443)); c.send(b"x")
+        else: c.sendto(b"x", ("8.8.8.3", 443))
+        return "sent" if c.recv(10) else ""
+    return f
+tries("udp", udp(True))
+tries("udp without connect", udp(False))
+def fastopen():
+    c = socket.socket(); c.sendto(b"GET / HTTP/1.0\r\n\r\n", 0x20000000, ("8.8.8.3", 80)); return c.recv(100).decode().split("\r")[0]
+tries("fast open", fastopen)
+def relay():
+    c = socket.socket(); c.sendto(b"GET / HTTP/1.0\r\n\r\n", 0x20000000, ("127.64.0.0", 1)); return c.recv(100).decode().split("\r")[0] or "nothing"
+tries("fast open to the relay", relay)
+tries("raw", lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1) and "made")
+tries("packet", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) and "made")
+def ask(server, name, kind, stream=False):
+    def f():
+        q = struct.pack(">HHHHHH", 7, 256, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l.encode() for l in name.split(".")) + b"\0" + struct.pack(">HH", kind, 1)
+        c = socket.socket(socket.AF_INET, socket.SOCK_STREAM if stream else socket.SOCK_DGRAM); c.settimeout(10)
+        if stream: c.connect((server, 53)); c.sendall(struct.pack(">H", len(q)) + q); a = c.recv(600)[2:]
+        else:
+            c.sendto(q, (server, 53)); a, who = c.recvfrom(600)
+            if who != (server, 53): return "from %s" % (who,)
+        return "rcode %d, %d answers" % (a[3] & 15, struct.unpack(">H", a[6:8])[0])
+    return f
+tries("own resolver", ask("8.8.8.8", "bad.example", 1))
+tries("own resolver, tcp", ask("8.8.8.8", "bad.example", 1, True))
+tries("own resolver, allowed", ask("8.8.8.8", "good.example", 1))
+tries("txt", ask("8.8.8.8", "good.example", 16))
+import threading
+s = socket.create_server(("127.0.0.1", 0)); threading.Thread(target=lambda: s.accept()[0].sendall(b"own"), daemon=True).start()
+def own():
+    c = socket.create_connection(("localhost", s.getsockname()[1]), 10); return c.recv(10).decode()
+tries("own server", own)
+print("end")
+`
+
+// What network.allow names is reached by programs that know of nothing, and nothing
+// else is. Without sbx all of it can be reached.
+func TestNetworkAllow(t *testing.T) {
+	needPrograms(t, "python3")
+	b := newWorld(t)
+	b.write("ws/try.py", attempts)
+	control := b.bare("python3", "try.py").ended().lines()
+	r := b.run(allowed, "python3", "try.py").ended()
+	got := r.lines()
+	for what, want := range map[string][2]string{ // alone, and under the spec; "" is whatever
+		"name": {"good.example at 8.8.8.1:80, 0 bytes", "good.example at 8.8.8.1:80, 0 bytes"}, "upper case": {"GOOD.example. at 8.8.8.1:80, 0 bytes", "GOOD.example. at 8.8.8.1:80, 0 bytes"},
+		"tls": {"good.example at 8.8.8.1:443, 0 bytes", "good.example at 8.8.8.1:443, 0 bytes"}, "wild": {"a.wild.example at 8.8.8.2:443, 0 bytes", "a.wild.example at 8.8.8.2:443, 0 bytes"},
+		"address": {"8.8.4.4 at 8.8.4.4:80, 0 bytes", "8.8.4.4 at 8.8.4.4:80, 0 bytes"}, "v6": {"2001:db8::1 at [2001:db8::1]:80, 0 bytes", "2001:db8::1 at [2001:db8::1]:80, 0 bytes"},
+		"mapped": {"::ffff:8.8.4.4 at 8.8.4.4:80, 0 bytes", "::ffff:8.8.4.4 at 8.8.4.4:80, 0 bytes"}, "private": {"private.example at 10.1.2.3:80, 0 bytes", "private.example at 10.1.2.3:80, 0 bytes"},
+		"the host's loopback": {"127.0.0.1 at 127.0.0.1:8443, 0 bytes", "127.0.0.1 at 127.0.0.1:8443, 0 bytes"},
+		"hello first":         {"hello first", "hello first"}, "nonblocking": {"connected", "connected"}, "bound": {"", "connected"},
+		"other name": {"bad.example at 8.8.8.3:80, 0 bytes", "gaierror"}, "other address": {"8.8.8.3 at 8.8.8.3:80, 0 bytes", "ENETUNREACH"},
+		"the allowed name's address": {"8.8.8.1 at 8.8.8.1:80, 0 bytes", "ENETUNREACH"},
+		"other port":                 {"Client sent an HTTP request to an HTTPS server.", "ENETUNREACH"}, "rebinding": {"rebind.example at 127.0.0.1:80, 0 bytes", "ECONNRESET"},
+		"fronting": {"good.example at 8.8.8.1:443, 0 bytes", "ECONNRESET"}, "mapped address": {"::ffff:8.8.8.3 at 8.8.8.3:80, 0 bytes", "ENETUNREACH"},
+		"twice": {"EISCONN", "ENETUNREACH"}, "the relay's port": {"ECONNREFUSED", "ECONNREFUSED"}, "a token": {"ECONNREFUSED", "ECONNREFUSED"},
+		"udp": {"ECONNREFUSED", "ENETUNREACH"}, "udp without connect": {"", "TimeoutError"},
+		"fast open": {"HTTP/1.0 200 OK", "ECONNREFUSED"}, "fast open to the relay": {"ECONNREFUSED", "ECONNRESET"},
+		"raw": {"", "EPERM"}, "packet": {"", "EPERM"}, "own server": {"own", "own"},
+		"own resolver": {"", "rcode 3, 0 answers"}, "own resolver, tcp": {"", "rcode 3, 0 answers"}, "own resolver, allowed": {"", "rcode 0, 1 answers"}, "txt": {"", "rcode 5, 0 answers"},
+	} {
+		if want[0] != "" && control[what] != want[0] {
+			t.Errorf("%s, without sbx: %q, want %q", what, control[what], want[0])
 		}
-		b.run(`{"network": `+network+`}`, "/bin/sh", "-c", links).refused("best_effort")
-		if network != `{"mode": "allow"}` && r.rec.status("network.allow") != "unavailable" {
-			t.Errorf("%s: %v", network, r)
+		if got[what] != want[1] {
+			t.Errorf("%s: %q, want %q", what, got[what], want[1])
 		}
 	}
-	for _, network := range []string{`{"allow": ["@nonsense"]}`, `{"mode": "allow", "allow": ["@nonsense"]}`} {
-		b.run(`{"network": `+network+`, "best_effort": ["*"]}`, "/bin/sh", "-c", links).refused("unknown set of hosts")
+	r.rec.hasStatus(t, "network", "enforced")
+	for _, target := range []string{"bad.example", "8.8.8.3:80", "good.example:8443", "rebind.example:80", "bad.example:443", "8.8.8.3:443"} {
+		if !r.rec.refused("network", target) {
+			t.Errorf("no violation tells of %s", target)
+		}
+	}
+	made := map[string]record{}
+	for _, c := range record(r.rec["network"].(map[string]any)).list("connections") {
+		made[kindOf(c)] = c
+	}
+	if c := made["good.example 443 python3"]; c.whole("connections") != 2 || c.whole("failed") != 1 || c.whole("bytes_in") == 0 || c.whole("bytes_out") == 0 {
+		t.Errorf("connections: %v", r.rec["network"])
+	}
+	if t.Failed() {
+		t.Log(r)
+	}
+}
+
+func kindOf(c record) string {
+	return c.text("host") + " " + strconv.Itoa(c.whole("port")) + " " + c.text("program")
+}
+
+// What the record says would allow a connection does.
+func TestNetworkAllowWith(t *testing.T) {
+	needPrograms(t, "curl")
+	b := newWorld(t)
+	const one = `{"network": {"allow": ["good.example:80"]}}`
+	for _, url := range []string{"http://good.example:22/", "https://bad.example/", "http://8.8.8.8/", "http://[2001:db8::8]/"} {
+		argv := []string{"curl", "-gksS", "--http0.9", "--max-time", "2", url}
+		r := b.run(one, argv...)
+		list := r.rec.list("violations")
+		if r.code == 0 || len(list) == 0 {
+			t.Errorf("%s is let through, or nothing tells of it: %v", url, r)
+			continue
+		}
+		line := strings.TrimPrefix(list[0].text("allow_with"), "network.allow: ")
+		if r = b.run(`{"network": {"allow": `+line+`}}`, argv...); r.out == "" || len(r.rec.list("violations")) > 0 {
+			t.Errorf("%s is refused with %s: %v", url, line, r)
+		}
+	}
+}
+
+// Without the relay's program nothing is started, and under best_effort nothing can be
+// reached.
+func TestNetworkAllowWithoutARelay(t *testing.T) {
+	n := newNestElsewhere(t) // a copy of sbx with nothing beside it
+	const spec = `{"network": {"allow": ["localhost:1"]}, "best_effort": %s}`
+	run := func(effort string, more ...string) result {
+		args := append([]string{n.inner, "exec", "--effective", n.rec, "--spec-json", strings.Replace(spec, "%s", effort, 1)}, more...)
+		return n.box.plain(append(args, "--", "/bin/sh", "-c", "grep -c : /proc/net/dev; echo end")...)
+	}
+	if r := run(`[]`); r.code != 125 || !strings.Contains(r.err, "sbx-egress") || !strings.Contains(r.err, "hint: ") {
+		t.Errorf("%v", r)
+	}
+	r := run(`["network"]`).ended()
+	if !strings.HasPrefix(r.out, "1\n") || r.rec.status("network") != "unavailable" || r.rec.status("network.allow") != "unavailable" {
+		t.Errorf("%v", r)
 	}
 }

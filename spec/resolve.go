@@ -196,8 +196,6 @@ func (r *resolver) notYet() {
 		}
 		asks := f.Later
 		switch f.Field {
-		case "network.mode":
-			asks = n.Text == "allow" && lookUp(root, "network.allow") == nil // whose row says it
 		case "network.listen":
 			asks = len(n.Items) > 0 // an empty list denies and offers nothing
 		}

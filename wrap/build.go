@@ -16,7 +16,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.plan.Mounts = make([]Mount, 0, 128)
 	b.view = view.New(64)
 	b.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.Start()}
-	b.plan.Env = environment(r.Env, h.DropEnv)
+	b.plan.Env = environment(r.Env, append(proxied(r), h.DropEnv...))
 	b.plan.NoNewPrivs = true
 	b.plan.KeepCaps = true
 	b.openDevices()
@@ -155,6 +155,7 @@ func (b *builder) sandbox() {
 	}
 	b.landlock()
 	b.watch()
+	b.egress()
 	// kill(0) reaches the caller's process group whatever namespace it is in;
 	// where no Landlock scope stops it the command is given one of its own.
 	p.OwnGroup = b.h.LandlockABI < scopesABI
@@ -278,11 +279,22 @@ next:
 // that grows waits for the kernel's RCU, milliseconds).
 const maxHeld = 40
 
+// heldByRelay is how many fewer there may be beside the relay's sockets.
+const heldByRelay = 8
+
+// mayHold is how many clones the Plan may hold.
+func (b *builder) mayHold() int {
+	if b.plan.Egress {
+		return maxHeld - heldByRelay
+	}
+	return maxHeld
+}
+
 func (b *builder) hold() int {
 	b.held++
-	if b.held == maxHeld+1 {
+	if most := b.mayHold(); b.held == most+1 {
 		b.problems = append(b.problems, &spec.Problem{Field: "filesystem.write", Do: "bind in so many writable paths",
-			Why: "more than " + strconv.Itoa(maxHeld) + " of them", Help: "name a folder above them"})
+			Why: "more than " + strconv.Itoa(most) + " of them", Help: "name a folder above them"})
 	}
 	return b.held
 }

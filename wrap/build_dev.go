@@ -60,7 +60,7 @@ func (b *builder) dev() {
 	// the caller's are made with it, and go again.
 	n := 0
 	if number, is := strings.CutPrefix(b.h.Terminal, ptsFolder+"/"); is {
-		if k, err := strconv.Atoi(number); err == nil && k >= 0 && k < maxHeld-b.held {
+		if k, err := strconv.Atoi(number); err == nil && k >= 0 && k < b.mayHold()-b.held {
 			n = k + 1
 		}
 	}

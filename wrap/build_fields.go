@@ -27,6 +27,8 @@ func (b *builder) fields() {
 			b.line(f, "")
 		case within(f, "filesystem", "sandbox", "access_mode", "readonly", "restrict"):
 			b.line(f, files)
+		case f == "network.allow":
+			b.line(f, net)
 		case f == "network.mode":
 			// its line is "network", below
 		case f == "environment.pass" || f == "environment.set":
@@ -59,9 +61,6 @@ func (b *builder) fields() {
 	}
 	if b.r.AgentNetwork {
 		b.fault("network", Degraded, wholeNetwork(b.r.Agent))
-	}
-	if b.r.Network == spec.NetworkAllow {
-		b.fault("network", Degraded, "none held: nothing can be reached, since what network.allow names is not let through yet")
 	}
 	if b.r.Network != spec.NetworkHost || b.r.Spec.Network.Set || b.r.AgentNetwork {
 		b.line("network", net)
@@ -190,6 +189,9 @@ func (b *builder) mechanisms() (files, net string) {
 		net = "network namespace"
 		if b.plan.Sockets {
 			net += ", seccomp notify"
+		}
+		if b.plan.Relay {
+			net += ", sbx-egress"
 		}
 	}
 	files = strings.Join(f, ", ")

@@ -37,3 +37,46 @@ func (b *builder) sockets() {
 		}
 	}
 }
+
+// egress says whether what network.allow names can be reached, and nothing else: the
+// supervisor decides on every connect and a relay makes it, or there is no network.
+func (b *builder) egress() {
+	if b.r.Network != spec.NetworkAllow || b.plan.Rung == RungParent {
+		return
+	}
+	why, help := "", ""
+	switch {
+	case !b.plan.Has(NetNS):
+		why, help = "no network namespace: "+b.h.rungWhy(), "allow user namespaces for this program"
+	case b.mute != "":
+		why, help = "the supervisor cannot decide on connects: "+b.mute, "leave --counter out"
+	case b.req.NoRelay != "":
+		why, help = b.req.NoRelay, "install sbx-egress beside sbx"
+	default:
+		b.plan.Relay = true
+		return
+	}
+	b.lack(&spec.Problem{Field: "network.allow", On: b.r.At("network.allow"), Do: "let the command reach what network.allow names", Why: why,
+		Help: help + ", or list \"network\" in best_effort: then nothing can be reached"}, Unavailable)
+	if b.r.AllowsLess("network.allow") {
+		b.fault("network", Unavailable, "none held, nothing can be reached: "+why)
+	}
+}
+
+// Proxies are the variables by which programs find a proxy. The relay has those of the
+// caller; inside no proxy can be reached but one that is allowed.
+var Proxies = [...]string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"}
+
+// proxied are those that the command does not get from the caller.
+func proxied(r *spec.Resolved) (drop []string) {
+	if r.Network != spec.NetworkAllow {
+		return nil
+	}
+	env := &r.Spec.Environment.Value
+	for _, name := range Proxies {
+		if _, set := env.Set.Value[name]; !set && !slices.Contains(env.Pass.Value, name) {
+			drop = append(drop, name)
+		}
+	}
+	return drop
+}

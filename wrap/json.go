@@ -46,6 +46,7 @@ func (p *Plan) AppendJSON(dst []byte) []byte {
 	w.KeyText("counter", p.Counter.String())
 	w.KeyText("notify", p.Notify.String())
 	w.KeyFlag("sockets", p.Sockets)
+	w.KeyFlag("relay", p.Relay)
 	w.KeyFlag("own_group", p.OwnGroup)
 	w.limits(&p.Limits)
 	w.list("environment", envNames(p.Env))

@@ -56,6 +56,7 @@ type Plan struct {
 	Counter      Counter        // what counts the programs that are started
 	Notify       seccomp.Notify // which calls the supervisor answers
 	Sockets      bool           // which pathname sockets are connected to is the supervisor's to decide
+	Relay        bool           // and which hosts, which a relay connects to
 	OwnGroup     bool           // the command gets a process group of its own
 	Limits       Limits
 	Agent        AgentHome

@@ -13,6 +13,8 @@ type Request struct {
 	// Worker tells that nothing but a worker's file narrows an outer sandbox: its files
 	// are held as far as they can be there.
 	Worker bool
+	// NoRelay is why there is no relay for network.allow; "" where there is one.
+	NoRelay string
 	// NewRoot asks for a root of the sandbox's own where the host's would do, for who
 	// cannot make that read-only with all that is mounted beneath.
 	NewRoot bool

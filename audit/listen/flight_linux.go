@@ -28,6 +28,8 @@ type flight struct {
 	address  address
 	target   string // what is outside of the sandbox's network, where that is told; may be empty
 	clock    int    // what wakes Tick
+	egress   *Egress
+	token    uint32 // of egress, where that is not nil
 
 	state     uint32
 	thread    uint32 // the helper's while it connects; 0 before and after

@@ -20,6 +20,8 @@ type Listener struct {
 	// are connected to is decided here. Named are those of the host that may be.
 	Sockets bool
 	Named   []string
+	// Egress is where connects to the internet are led to; nil where they lead nowhere.
+	Egress *Egress
 	// Interrupt is a signal whose handler does nothing: it ends a system call.
 	Interrupt unix.Signal
 	// Describes: what the sandbox's network refuses is told of.

@@ -85,6 +85,12 @@ func (l *Listener) direct(f *flight) unix.Errno {
 			return unix.EPERM // as Landlock answers the caller, whose rules the supervisor has not
 		}
 	case unix.AF_INET, unix.AF_INET6:
+		if l.foreign(f.sock) { // and what the caller handed in stays as it is, connected or not
+			return unix.EPERM
+		}
+		if l.Egress != nil {
+			return l.directOut(f)
+		}
 		f.target, _ = a.outside()
 	case unix.AF_NETLINK:
 		if a.n >= unix.SizeofSockaddrNetlink && a.b[8]|a.b[9]|a.b[10]|a.b[11] != 0 {

@@ -44,7 +44,13 @@ func (h *helpers) open() bool {
 
 // count is how many flights are not over.
 func (h *helpers) count() int {
-	h.under = slices.DeleteFunc(h.under, func(f *flight) bool { return atomic.LoadUint32(&f.state) == over })
+	h.under = slices.DeleteFunc(h.under, func(f *flight) bool {
+		if atomic.LoadUint32(&f.state) != over {
+			return false
+		}
+		f.landed()
+		return true
+	})
 	return len(h.under)
 }
 
@@ -128,8 +134,8 @@ func (f *flight) fly(thread uint32) {
 			syscall.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0)
 		}
 	}
+	f.errno = e
 	if id != 0 && f.target != "" && unreachable(e) {
-		f.errno = e
 		now := unix.ItimerSpec{Value: unix.Timespec{Nsec: 1}}
 		clock := uintptr(f.clock)
 		atomic.StoreUint32(&f.state, refused)

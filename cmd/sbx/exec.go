@@ -58,6 +58,7 @@ type execution struct {
 	handed      []int              // descriptors for the tool that runs the command
 	below       int                // how many processes of its own wait for the command
 	remover     *remover           // of a container; nil for none
+	egress      egress             // by which network.allow is reached
 	tool        *wrap.Tool         // of the backend; nil for sbx itself
 	progress    *progress          // nil where no program asked for it
 }
@@ -248,6 +249,7 @@ func (x *execution) announce() error {
 func (x *execution) begin() error {
 	x.host = launch.Facts()
 	if x.has("dry-run") {
+		x.findRelay()
 		return nil
 	}
 	if err := launch.Subreap(); err != nil {
@@ -257,6 +259,7 @@ func (x *execution) begin() error {
 	if x.watched != nil {
 		own = audit.TapThreads
 	}
+	x.startRelay()
 	x.threads = launch.Threads(own) // while the kernel makes the namespaces
 	return x.reopen()
 }

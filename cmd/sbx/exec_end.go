@@ -29,6 +29,7 @@ func (x *execution) refuse(err error) int {
 	if x.process != nil {
 		x.process.Kill()
 	}
+	x.egress.relay.Kill()
 	problems := spec.AsProblems(err)
 	for _, p := range problems {
 		x.std.problem(p)
@@ -82,6 +83,7 @@ func (x *execution) supervise() (status int) {
 	hooks.Ended = func(e launch.Exit) {
 		x.clock.lap("run")
 		x.auditEnded()
+		x.relayEnded()
 		x.swept(&found)
 		status = x.finish(e)
 		x.clock.lap("finish")

@@ -58,7 +58,10 @@ func (x *execution) refused(r *listen.Refusal) {
 		}
 	case listen.ByNetwork:
 		v.Kind, v.Rule, v.AllowWith = "network", x.networkRule(), "network.mode: host"
-		if strings.HasSuffix(v.Target, ":53") { // libc connects first, and then sends the name
+		if x.plan.Relay {
+			v.Host, v.Port = apart(v.Target)
+			v.AllowWith = x.allowLine(v.Target)
+		} else if strings.HasSuffix(v.Target, ":53") { // libc connects first, and then sends the name
 			v.Action = "look up a name"
 			what = "the name server " + what
 		}
@@ -97,6 +100,9 @@ func (x *execution) isOwnHistory(v *audit.Violation) bool {
 // networkRule is the line of the spec by which the network is shut.
 func (x *execution) networkRule() string {
 	r := x.resolved
+	if r.Network == spec.NetworkAllow {
+		return "network.allow"
+	}
 	if n := &r.Spec.Network.Value; r.AccessMode != spec.AccessUnset && !n.Mode.Set && !n.Allow.Set {
 		return "access_mode: " + r.AccessMode.String()
 	}

@@ -52,7 +52,7 @@ func (x *execution) start() error {
 
 func (x *execution) request() wrap.Request {
 	return wrap.Request{Argv: x.rest, Program: x.program, Record: x.recordPath(), Sources: x.sourcePaths(),
-		Counter: x.counter, Describe: x.describe, Agent: x.seen, Worker: x.workerAlone()}
+		Counter: x.counter, Describe: x.describe, Agent: x.seen, Worker: x.workerAlone(), NoRelay: x.egress.why}
 }
 
 // taught takes from a launch that failed what it says of the host, and gives
@@ -113,6 +113,7 @@ func (x *execution) launch() error {
 		x.process.Allow()
 	}
 	if err = x.process.Ready(); err == nil {
+		x.handSockets()
 		err = x.trace()
 	}
 	x.clock.lap("setup")

@@ -46,6 +46,17 @@ var (
 	loopback6 = Prefix{Addr: [16]byte{15: 1}, Bits: 128, Valid: true}
 )
 
+// Loopback tells whether a connection to an address stays on its machine. 0.0.0.0 and ::
+// are that as well.
+func (ip IP) Loopback() bool {
+	return ip.Is4() && (ip[12] == 127 || ip == V4(0, 0, 0, 0)) || ip == IP{} || ip == IP{15: 1}
+}
+
+// isLoopback tells whether all addresses of a range are that.
+func (p Prefix) isLoopback() bool {
+	return p.Is4 && p.Bits >= 8 && p.Addr[12] == 127 || !p.Is4 && p.Bits == 128 && IP(p.Addr).Loopback() || p.Is4 && p.Bits == 32 && p.Addr == [16]byte{}
+}
+
 // Has tells whether an address is one of the range's.
 func (p Prefix) Has(ip IP) bool {
 	other := Prefix{Addr: [16]byte(ip), Bits: 128, Valid: true}

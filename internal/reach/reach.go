@@ -39,11 +39,12 @@ func (r Reach) Asks(name string) bool {
 }
 
 // Addr finds the rule that allows TCP to an address of the host's network.
-// "localhost" in a rule is 127.0.0.1 and ::1.
+// "localhost" in a rule is 127.0.0.1 and ::1. The host's loopback is meant by a range
+// of nothing else alone: 0.0.0.0/0 leaves the sandbox its own.
 func (r Reach) Addr(ip IP, port int) (*Rule, bool) {
 	for i := range r {
 		e := &r[i]
-		if (e.Port == 0 || e.Port == port) && (e.Prefix.Has(ip) || e.Name == localhost && ip.isLocalhost()) {
+		if (e.Port == 0 || e.Port == port) && (e.Prefix.Has(ip) && (e.Prefix.isLoopback() || !ip.Loopback()) || e.Name == localhost && ip.isLocalhost()) {
 			return e, true
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 func TestAt(t *testing.T) {
 	var r Reach
-	for _, s := range []string{"example.com:443", "*.example.com:*", "10.0.0.0/8:5432", "localhost:3000", "[2001:db8::/32]:1"} {
+	for _, s := range []string{"example.com:443", "*.example.com:*", "10.0.0.0/8:5432", "localhost:3000", "[2001:db8::/32]:1", "0.0.0.0/0:7", "[::/0]:7", "127.0.0.0/8:8"} {
 		e, err := Parse(s)
 		if err != nil {
 			t.Fatal(err)
@@ -25,6 +25,7 @@ func TestAt(t *testing.T) {
 		{"10.1.2.3", 5432, "10.0.0.0/8:5432"}, {"10.1.2.3", 5433, ""}, {"11.1.2.3", 5432, ""},
 		{"127.0.0.1", 3000, "localhost:3000"}, {"::1", 3000, "localhost:3000"}, {"127.0.0.2", 3000, ""},
 		{"2001:db8::5", 1, "[2001:db8::/32]:1"},
+		{"192.0.2.1", 7, "0.0.0.0/0:7"}, {"2001:db8::5", 7, "[::/0]:7"}, {"127.0.0.1", 7, ""}, {"::1", 7, ""}, {"0.0.0.0", 7, ""}, {"127.0.0.2", 8, "127.0.0.0/8:8"},
 	} {
 		find := func() (*Rule, bool) { return r.Name(c.host, c.port) }
 		if ip, ok := ParseIP(c.host); ok {

@@ -11,6 +11,7 @@ type list struct {
 	steps   []Step
 	used    uint64 // slots in use
 	remount bool   // each mount by itself
+	relay   bool   // it has its slots
 	masks   []int  // slots of the Plan whose descriptors stay open for the supervisor
 	own     []int  // the masks' own folders that are made
 	on      string // the object of the steps that follow
@@ -37,6 +38,7 @@ const (
 	slotMask     Slot = 7  // the empty file or folder that masks, the same; two of them
 	slotStream   Slot = 9  // what takes the place of 0, 1 and 2; three of them
 	slotFirst    Slot = 12 // the first that is handed out
+	slotEgress   Slot = 57 // the relay's sockets, for the supervisor, six of them, where there is a relay: wrap.heldByRelay
 	slotTerminal Slot = 63 // what keeps the caller's terminal its name, for the supervisor
 )
 
@@ -72,7 +74,7 @@ func (l *list) add(nr uintptr, name string, args ...Arg) *Step {
 
 // slot hands out a free slot.
 func (l *list) slot() Slot {
-	for s := slotFirst; s < slotTerminal; s++ {
+	for s := slotFirst; s < slotTerminal && !(l.relay && s == slotEgress); s++ {
 		if l.used&(1<<s) == 0 {
 			l.used |= 1 << s
 			return s

@@ -57,6 +57,7 @@ func Open(o *wrap.Opening) []Step {
 	if o.Processes != 0 {
 		l.write(pidMax, strconv.FormatUint(o.Processes, 10))
 	}
+	l.relay = o.Egress
 	if o.Has(wrap.NetNS) {
 		l.network(o)
 	}
@@ -103,6 +104,7 @@ func (l *list) setup(p *wrap.Plan, in Input) {
 		l.masks = masks(p.Watch.Renew)
 		l.namespaces(p)
 	}
+	l.relay = p.Egress
 	if l.remount = p.Remount; l.remount {
 		l.descriptors()
 	}
@@ -173,25 +175,6 @@ func (l *list) write(path, content string) {
 	l.add(unix.SYS_WRITE, "write", kept(fd), data(content), num(len(content)))
 	l.close(fd)
 	l.on = ""
-}
-
-// network makes the network namespace and brings lo up in it: struct ifreq
-// with IFF_UP|IFF_RUNNING.
-func (l *list) network(o *wrap.Opening) {
-	l.on, l.field = "the network namespace", "network"
-	l.add(unix.SYS_UNSHARE, "unshare", num(unix.CLONE_NEWNET))
-	l.on = "lo"
-	if !o.Loopback {
-		return
-	}
-	fd := l.slot()
-	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_INET), num(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), num(0)).Save = fd
-	ifr := make([]byte, 40)
-	copy(ifr, "lo")
-	ifr[16] = unix.IFF_UP | unix.IFF_RUNNING
-	l.add(unix.SYS_IOCTL, "ioctl", kept(fd), num(unix.SIOCSIFFLAGS), data(string(ifr)))
-	l.close(fd)
-	l.on, l.field = "", ""
 }
 
 // enter makes the command's folder the current one. It is opened without

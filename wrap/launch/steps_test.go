@@ -48,6 +48,9 @@ func TestStepsGolden(t *testing.T) {
 	stepsGolden(t, plan, "workspace-write.txt")
 	plan.Remount = true
 	stepsGolden(t, plan, "no-setattr.txt")
+	plan = madeUp(t)
+	plan.Egress = true
+	stepsGolden(t, plan, "network-allow.txt")
 }
 
 func stepsGolden(t *testing.T, plan *wrap.Plan, name string) {
@@ -92,6 +95,8 @@ func TestSlotsAreSetBeforeTheyAreUsed(t *testing.T) {
 	plan := madeUp(t)
 	slotsAreSet(t, Steps(plan, Input{Sock: 9, Filter: "8 bytes."}))
 	plan.Remount = true
+	slotsAreSet(t, Steps(plan, Input{Sock: 9, Filter: "8 bytes."}))
+	plan.Egress = true
 	slotsAreSet(t, Steps(plan, Input{Sock: 9, Filter: "8 bytes."}))
 }
 

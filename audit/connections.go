@@ -1,0 +1,88 @@
+package audit
+
+// maxConnections is how many kinds of connections a record lists.
+const maxConnections = 200
+
+// Connection is the connections of a program to one host and port, by way of the relay.
+type Connection struct {
+	Host    string // as it was asked for: a name, or an address
+	Port    int
+	Program string
+	Made    int // connections
+	Failed  int // of them, those that were not made outside
+	NoSNI   int // TLS that named no host
+	Out, In int64
+	Why     string // why the first of the failed was not made
+}
+
+// Connections gathers connections in bounded space.
+type Connections struct {
+	list    []Connection
+	index   map[alikeConnection]int
+	omitted int
+}
+
+type alikeConnection struct {
+	host    string
+	port    int
+	program string
+}
+
+// Add takes connections more.
+func (cs *Connections) Add(c Connection) {
+	k := alikeConnection{clip(c.Host), c.Port, clip(c.Program)}
+	i, ok := cs.index[k]
+	if !ok {
+		if len(cs.list) == maxConnections {
+			cs.omitted += c.Made
+			return
+		}
+		if cs.index == nil {
+			cs.index = map[alikeConnection]int{}
+		}
+		i = len(cs.list)
+		cs.index[k] = i
+		cs.list = append(cs.list, Connection{Host: k.host, Port: k.port, Program: k.program})
+	}
+	have := &cs.list[i]
+	have.Made += c.Made
+	have.Failed += c.Failed
+	have.NoSNI += c.NoSNI
+	have.Out += c.Out
+	have.In += c.In
+	if have.Why == "" {
+		have.Why = clip(c.Why)
+	}
+}
+
+// append writes the key "network", where there was a relay.
+func (cs *Connections) append(w *writer) {
+	w.Key("network")
+	w.Open('{')
+	w.Key("connections")
+	w.Open('[')
+	for i := range cs.list {
+		c := &cs.list[i]
+		w.Row()
+		w.Open('{')
+		w.KeyStr("host", c.Host)
+		w.KeyInt("port", int64(c.Port))
+		w.KeyText("program", c.Program)
+		w.KeyInt("connections", int64(c.Made))
+		w.KeyInt("bytes_out", c.Out)
+		w.KeyInt("bytes_in", c.In)
+		if c.Failed > 0 {
+			w.KeyInt("failed", int64(c.Failed))
+			w.KeyText("reason", c.Why)
+		}
+		if c.NoSNI > 0 {
+			w.KeyInt("without_sni", int64(c.NoSNI))
+		}
+		w.Close('}')
+	}
+	w.Close(']')
+	if cs.omitted > 0 {
+		w.KeyInt("connections_omitted", int64(cs.omitted))
+	}
+	w.Close('}')
+}

@@ -1,0 +1,223 @@
+package listen
+
+import (
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/internal/reach"
+	"sbx/internal/relay/wire"
+)
+
+// Egress is where connects are led to under network.allow: a relay outside, which
+// connects in their stead.
+type Egress struct {
+	FD  int         // the socket to the relay; -1 once that is gone
+	V6  bool        // it listens at addresses of IPv6 as well
+	May reach.Reach // what may be reached
+	// Hosts are the names that a file of the host's has for an address; nil for none.
+	Hosts func(reach.IP) []string
+	// Refused is told of names that were asked for and not answered, Ended of connections
+	// that are over (led is nil of one that nobody meant), Lost of a relay that is gone.
+	Refused func(*wire.Refused)
+	Ended   func(led *Led, m *wire.Ended)
+	Lost    func()
+
+	names map[uint32]string // by the number of the pool's address that stands for it
+	led   map[uint32]*Led   // by the token
+	next  uint32            // token
+	buf   [wire.Max]byte
+}
+
+// Led is a connection that the relay makes.
+type Led struct {
+	Host    string // as it was asked for: a name or an address
+	Port    int
+	PID     int
+	Program string
+}
+
+// maxLed is how many connections are remembered.
+const maxLed = 1 << 16
+
+// Hear takes what the relay has told, and says whether there may be more later.
+func (e *Egress) Hear() bool {
+	for e.FD >= 0 {
+		n, err := unix.Read(e.FD, e.buf[:])
+		switch {
+		case err == unix.EAGAIN:
+			return true
+		case err == unix.EINTR:
+		case n <= 0:
+			e.lose()
+		default:
+			e.heard(e.buf[:n])
+		}
+	}
+	return false
+}
+
+func (e *Egress) lose() {
+	e.FD = -1
+	e.Lost()
+}
+
+func (e *Egress) heard(b []byte) {
+	if m, ok := wire.ReadNamed(b); ok && m.N != 0 && m.N <= wire.PoolSize {
+		if e.names == nil {
+			e.names = map[uint32]string{}
+		}
+		e.names[m.N] = m.Name
+	} else if m, ok := wire.ReadRefused(b); ok {
+		e.Refused(&m)
+	} else if m, ok := wire.ReadEnded(b); ok {
+		led := e.led[m.Token]
+		if m.Outcome == wire.Unknown {
+			led = nil
+		} else {
+			delete(e.led, m.Token)
+		}
+		e.Ended(led, &m)
+	}
+}
+
+// Open calls f for each connection whose end the relay has not told.
+func (e *Egress) Open(f func(*Led)) {
+	for _, led := range e.led {
+		f(led)
+	}
+}
+
+// allowed finds what allows a connection: the rule's place, and the name that the
+// relay looks up; "" for the address itself.
+func (e *Egress) allowed(ip reach.IP, port int) (rule int, name string, ok bool) {
+	var names []string
+	n, pooled := wire.Pooled(ip)
+	switch {
+	case port == 0:
+		return 0, "", false
+	case pooled:
+		names = []string{e.names[n]}
+	case e.Hosts != nil && !ip.Loopback():
+		names = e.Hosts(ip)
+	}
+	for i := range e.May {
+		one := e.May[i : i+1]
+		if _, ok := one.Addr(ip, port); ok && !pooled {
+			return i, "", true
+		}
+		for _, name := range names {
+			if _, ok := one.Name(name, port); ok {
+				return i, name, true
+			}
+		}
+	}
+	return 0, "", false
+}
+
+// host is what a person would call an address: the name that it stands for.
+func (e *Egress) host(ip reach.IP) string {
+	if n, ok := wire.Pooled(ip); ok && e.names[n] != "" {
+		return e.names[n]
+	}
+	return ip.String()
+}
+
+// lead has the relay expect a connection, and says by which token.
+func (e *Egress) lead(m *wire.Meant, led *Led) (token uint32, errno unix.Errno) {
+	m.Token = e.next
+	switch err := unix.Send(e.FD, m.Append(e.buf[:0]), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT); err {
+	case nil:
+	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EINTR:
+		return 0, unix.EAGAIN
+	default:
+		return 0, unix.ECONNREFUSED // the relay is gone, as Hear will find
+	}
+	if e.led == nil {
+		e.led = map[uint32]*Led{}
+	}
+	for old := range e.led { // one that never came to the relay, most likely
+		if len(e.led) < maxLed {
+			break
+		}
+		delete(e.led, old)
+	}
+	e.led[e.next] = led
+	e.next = (e.next + 1) % wire.Tokens
+	return m.Token, 0
+}
+
+// directOut decides where a connect to the internet may go, under network.allow.
+func (l *Listener) directOut(f *flight) unix.Errno {
+	e, a := l.Egress, &f.address
+	ip, port, ok := a.internet()
+	if !ok {
+		return 0 // AF_UNSPEC, and what the kernel takes for no address
+	}
+	e.Hear() // a name is told of before its address is
+	protocol, _ := optionOf(f.sock, unix.SO_PROTOCOL)
+	isTCP := protocol == unix.IPPROTO_TCP || protocol == unix.IPPROTO_MPTCP
+	rule, name, allowed := e.allowed(ip, port)
+	_, pooled := wire.Pooled(ip)
+	switch {
+	case isTCP && allowed:
+		led := &Led{Host: e.host(ip), Port: port}
+		led.PID, led.Program = audit.CallerOf(int(l.n.TID))
+		token, errno := e.lead(&wire.Meant{Rule: uint16(rule), IP: ip, Port: uint16(port), Name: name}, led)
+		if errno == 0 {
+			f.egress, f.token = e, token
+			a.toToken(token, e.V6 && !ip.Is4())
+		}
+		return errno
+	case port == wire.Port && isTCP && ip.Loopback():
+		return unix.ECONNREFUSED
+	case port == wire.DNS || ip.Loopback() || !isTCP && (pooled || allowed): // where UDP leads nowhere, and resolvers sort by it
+		return 0
+	}
+	if l.Describes {
+		l.report(ByNetwork, "connect", Target(e.host(ip), port))
+	}
+	return unix.ENETUNREACH
+}
+
+// Target is a host and a port as network.allow has them.
+func Target(host string, port int) string {
+	if ip, ok := reach.ParseIP(host); ok && !ip.Is4() {
+		host = "[" + host + "]"
+	}
+	return host + ":" + strconv.Itoa(port)
+}
+
+// internet is an address of the internet and a port; false where it is none.
+func (a *address) internet() (ip reach.IP, port int, ok bool) {
+	switch {
+	case a.family() == unix.AF_INET && a.n >= sizeofInet4:
+		ip = reach.V4(a.b[4], a.b[5], a.b[6], a.b[7])
+	case a.family() == unix.AF_INET6 && a.n >= sizeofInet6:
+		copy(ip[:], a.b[8:24])
+	default:
+		return ip, 0, false
+	}
+	return ip, int(a.b[2])<<8 | int(a.b[3]), true
+}
+
+// toToken makes it the address by which the relay knows a connection.
+func (a *address) toToken(token uint32, v6 bool) {
+	ip := wire.Token(token, v6)
+	a.b[2], a.b[3] = wire.Port>>8, wire.Port
+	if a.family() == unix.AF_INET {
+		copy(a.b[4:8], ip[12:])
+		return
+	}
+	copy(a.b[8:24], ip[:])
+	clear(a.b[4:8])
+	clear(a.b[24:28])
+}
+
+// landed forgets a connection that came to nothing: the relay never hears of it.
+func (f *flight) landed() {
+	if f.egress != nil && f.errno != 0 && f.errno != unix.EINPROGRESS {
+		delete(f.egress.led, f.token)
+	}
+}

@@ -1,0 +1,28 @@
+package audit
+
+import (
+	"strconv"
+
+	"sbx/spec"
+)
+
+func connections(n *spec.Node) []row {
+	var rows []row
+	for _, c := range items(n.Get("connections")) {
+		count := func(key string) string { return strconv.FormatInt(whole(c.Get(key)).Or(0), 10) }
+		r := row{cells: []string{name(c.Get("host")) + ":" + count("port"), name(c.Get("program")), count("connections") + " times",
+			count("bytes_out") + " bytes out", count("bytes_in") + " bytes in"}}
+		if whole(c.Get("failed")).Set {
+			r.tone = weak
+			r.notes = append(r.notes, count("failed")+" failed: "+text(c.Get("reason")))
+		}
+		if whole(c.Get("without_sni")).Set {
+			r.notes = append(r.notes, count("without_sni")+" with TLS that named no host")
+		}
+		rows = append(rows, r)
+	}
+	if c := whole(n.Get("connections_omitted")); c.Set {
+		rows = append(rows, cells("and "+strconv.FormatInt(c.Value, 10)+" more"))
+	}
+	return rows
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/audit/listen"
+	"sbx/internal/reach"
+	"sbx/internal/relay/wire"
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// egress is how a command reaches what network.allow names.
+type egress struct {
+	relay *launch.Relay  // nil for none
+	why   string         // there is none, where one is wanted
+	lead  *listen.Egress // nil before the command runs
+	v6    bool           // the sandbox has IPv6
+	over  bool           // the command has ended
+	asked string         // the last name that was refused
+}
+
+// relayName is the relay's program, which lies beside sbx.
+const relayName = "sbx-egress"
+
+// findRelay finds the relay's program, or says why there is none; "" where none is
+// wanted.
+func (x *execution) findRelay() (path string) {
+	if x.resolved.Network != spec.NetworkAllow {
+		return ""
+	}
+	exe, err := ownProgram()
+	if err == nil {
+		path = exe[:strings.LastIndexByte(exe, '/')+1] + relayName
+		err = unix.Access(path, unix.X_OK)
+	}
+	if err != nil {
+		x.egress.why = relayName + ", which connects for the command, cannot be started beside sbx (" + path + "): " + err.Error()
+		return ""
+	}
+	return path
+}
+
+func ownProgram() (string, error) {
+	buf := make([]byte, unix.PathMax)
+	n, err := unix.Readlink("/proc/self/exe", buf)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(string(buf[:n]), " (deleted)"), nil
+}
+
+// startRelay starts the relay, whose own start passes beside the launch, and tells it
+// what may be reached.
+func (x *execution) startRelay() {
+	path := x.findRelay()
+	if opening := wrap.Open(x.resolved, &x.host); path == "" || !opening.Egress || x.counter == wrap.CounterPtrace {
+		return
+	}
+	var env []string
+	for _, name := range wrap.Proxies {
+		if value := variable(x.environ, name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	relay, err := launch.StartRelay(path, env)
+	if err != nil {
+		x.egress.why = path + " cannot be started: " + err.Error()
+		return
+	}
+	x.egress.relay = relay
+	for i := range x.resolved.Reach {
+		relay.Tell(wire.AppendRule(nil, x.resolved.Reach[i].Text), nil)
+	}
+}
+
+// handSockets gives the relay its sockets inside, and keeps none: where it is gone the
+// kernel refuses.
+func (x *execution) handSockets() {
+	if !x.plan.Egress {
+		return
+	}
+	packet, there := []byte{byte(wire.KindSockets)}, []int{}
+	for i, fd := range x.process.EgressSockets() {
+		if fd < 0 {
+			packet = append(packet, 0)
+			continue
+		}
+		packet, there = append(packet, 1), append(there, fd)
+		x.egress.v6 = x.egress.v6 || i == 1
+	}
+	if x.plan.Relay {
+		x.egress.relay.Tell(packet, there)
+	} else {
+		x.egress.relay.Kill()
+	}
+	for _, fd := range there {
+		unix.Close(fd)
+	}
+}
+
+// listenRelay has the listener lead connects to the relay, and takes down what that
+// tells.
+func (x *execution) listenRelay(h *launch.Hooks) *listen.Egress {
+	x.record.Connections = &audit.Connections{}
+	e := &listen.Egress{FD: x.egress.relay.FD, V6: x.egress.v6, May: x.resolved.Reach, Refused: x.nameRefused, Ended: x.connectionEnded, Lost: x.relayLost}
+	x.egress.lead = e
+	at := len(h.Wait)
+	h.Wait = append(h.Wait, launch.Waiter{FD: e.FD, Event: func() {
+		if !e.Hear() {
+			h.Wait[at].FD = -1
+		}
+	}})
+	return e
+}
+
+// relayLost says that nothing can be reached any more.
+func (x *execution) relayLost() {
+	if x.egress.over {
+		return
+	}
+	const why = relayName + " ended while the command ran: since then nothing can be reached"
+	for _, f := range []spec.Field{"network", "network.allow"} {
+		x.weaken(f, why)
+	}
+	if !x.quiet() {
+		x.std.say("network.allow: " + why)
+	}
+}
+
+// relayEnded takes the relay's last words, when nothing of the sandbox is left.
+func (x *execution) relayEnded() {
+	e := x.egress.lead
+	if e == nil {
+		return
+	}
+	x.egress.over = true
+	x.egress.relay.Stop(e.Hear)
+	e.Open(func(led *listen.Led) { x.record.Connections.Add(connectionOf(led)) })
+}
+
+func connectionOf(led *listen.Led) audit.Connection {
+	return audit.Connection{Host: led.Host, Port: led.Port, Program: led.Program, Made: 1}
+}
+
+// connectionEnded notes a connection that the relay made, or did not.
+func (x *execution) connectionEnded(led *listen.Led, m *wire.Ended) {
+	v := audit.Violation{At: time.Now(), Kind: "network", Action: "connect", Rule: x.networkRule()}
+	if led == nil { // a socket that no connect was made with
+		v.Target = "without a connect"
+		x.record.Violations.Add(v)
+		return
+	}
+	c := connectionOf(led)
+	c.Out, c.In = int64(m.Up), int64(m.Down)
+	if m.NoSNI {
+		c.NoSNI = 1
+	}
+	v.PID, v.Program, v.Host, v.Port = led.PID, led.Program, led.Host, led.Port
+	v.Target = listen.Target(v.Host, v.Port)
+	what := ""
+	switch m.Outcome {
+	case wire.Done:
+	case wire.Special:
+		c.Why, what = "resolves into an address that no name may lead to", v.Target+" resolves into "+m.Detail+", where no name may lead"
+		address, _, _ := strings.Cut(m.Detail, ": ")
+		v.Action = "connect to " + address + " by name"
+		if ip, ok := reach.ParseIP(address); ok {
+			v.AllowWith = x.allowLine(listen.Target(ip.String(), led.Port))
+		}
+	case wire.Fronted:
+		c.Why, what = "TLS asked for another name", "TLS to "+v.Target+" asked for "+m.Detail
+		v.Action = "connect by way of " + v.Target
+		v.Host = m.Detail
+		v.Target = listen.Target(v.Host, v.Port)
+		v.AllowWith = x.allowLine(v.Target)
+	case wire.NoName:
+		c.Why = "the name does not resolve"
+	case wire.ByProxy:
+		c.Why = "the proxy refused"
+	default:
+		c.Why = "no answer"
+	}
+	if c.Why != "" {
+		c.Failed = 1
+		if what == "" && m.Detail != "" {
+			c.Why += ": " + m.Detail
+		}
+	}
+	x.record.Connections.Add(c)
+	if what != "" {
+		x.record.Violations.Add(v)
+		x.once(v.Kind+v.Rule+v.Action, v, what)
+	}
+}
+
+// nameRefused notes a name that was asked for and has no address inside.
+func (x *execution) nameRefused(m *wire.Refused) {
+	if prev := x.egress.asked; prev != "" && strings.HasPrefix(m.Name, prev+".") { // with a domain that is searched
+		return
+	}
+	x.egress.asked = m.Name
+	v := audit.Violation{At: time.Now(), Kind: "network", Action: "look up a name", Target: m.Name, Host: m.Name, Rule: x.networkRule()}
+	what := spec.Name(m.Name) + " has no address here"
+	if x.resolved.Reach.Asks(m.Name) {
+		v.Action = "look up a record of type " + strconv.Itoa(int(m.Type))
+		what = "of " + spec.Name(m.Name) + " no record of type " + strconv.Itoa(int(m.Type)) + " is told"
+	} else {
+		v.AllowWith = x.allowLine(m.Name + ":443")
+	}
+	x.record.Violations.Add(v)
+	x.once(v.Kind+v.Rule+v.Action, v, what)
+}
+
+// allowLine is network.allow with one more.
+func (x *execution) allowLine(target string) string {
+	list := slices.Clone(x.resolved.Spec.Network.Value.Allow.Value)
+	if x.resolved.AgentNetwork { // what an agent has by itself, a list would take away
+		for _, r := range x.resolved.Reach {
+			list = append(list, r.Text)
+		}
+	}
+	if _, err := reach.Parse(target); err != nil {
+		return ""
+	}
+	return spec.Longer("network.allow", list, target)
+}
+
+// apart is a target's host and port.
+func apart(target string) (host string, port int) {
+	i := strings.LastIndexByte(target, ':')
+	if i < 0 {
+		return target, 0
+	}
+	port, _ = strconv.Atoi(target[i+1:])
+	return strings.Trim(target[:i], "[]"), port
+}

@@ -1,0 +1,248 @@
+// World is a host of its own for the tests of network.allow: a network in which every
+// address is this host's, with a resolver, web servers and a server that says hello
+// first, and a command that runs there as who started it.
+//
+//	world FOLDER NAME=ADDRESS[,ADDRESS]... -- command args
+//
+// FOLDER gets ca.pem, which the web servers' certificates are signed by.
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+	"golang.org/x/sys/unix"
+)
+
+const inside = "SBX_TEST_WORLD"
+
+func main() {
+	if os.Getenv(inside) == "" {
+		os.Exit(enter())
+	}
+	os.Unsetenv(inside)
+	folder, zone := os.Args[1], map[string][]string{}
+	rest := os.Args[2:]
+	for ; rest[0] != "--"; rest = rest[1:] {
+		name, addresses, _ := strings.Cut(rest[0], "=")
+		zone[name] = strings.Split(addresses, ",")
+	}
+	check(link())
+	check(replace(folder, "/etc/resolv.conf", "nameserver 192.0.2.53\noptions timeout:2 attempts:1\n"))
+	check(replace(folder, "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"))
+	check(replace(folder, "/etc/nsswitch.conf", "hosts: files dns\n"))
+	check(resolver(zone))
+	check(web(folder))
+	os.Exit(run(rest[1:], nil))
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "world:", err)
+		os.Exit(99)
+	}
+}
+
+// enter runs this program once more in namespaces of its own, with the capabilities
+// there that an ordinary user has nowhere else.
+func enter() int {
+	attr := &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS}
+	if os.Getuid() != 0 {
+		attr.Cloneflags |= unix.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE}
+	}
+	os.Setenv(inside, "1")
+	return run(append([]string{"/proc/self/exe"}, os.Args[1:]...), attr)
+}
+
+// run runs a command, without capabilities unless attr gives it some, and says how it
+// ended.
+func run(argv []string, attr *syscall.SysProcAttr) int {
+	if attr == nil && os.Getuid() != 0 {
+		check(clearAmbient())
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = os.Stdin, os.Stdout, os.Stderr, attr
+	if attr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	}
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		check(err)
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// clearAmbient has what this goroutine starts run without the capabilities.
+func clearAmbient() error {
+	runtime.LockOSThread()
+	return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+}
+
+// link brings lo up and has it take every address for its own.
+func link() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
+	if err != nil {
+		return err
+	}
+	ifr, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	ifr.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, ifr); err != nil {
+		return err
+	}
+	nl, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE)
+	if err != nil {
+		return err
+	}
+	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
+		m := make([]byte, 36)
+		m[0], m[4], m[6], m[7] = 36, unix.RTM_NEWROUTE, unix.NLM_F_REQUEST, unix.NLM_F_CREATE>>8
+		m[16], m[20], m[21], m[22], m[23] = family, unix.RT_TABLE_LOCAL, unix.RTPROT_STATIC, unix.RT_SCOPE_HOST, unix.RTN_LOCAL
+		m[28], m[30], m[32] = 8, unix.RTA_OIF, 1
+		if _, err := unix.Write(nl, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace lays a file over one of the host's.
+func replace(folder, path, text string) error {
+	own := filepath.Join(folder, filepath.Base(path))
+	if err := os.WriteFile(own, []byte(text), 0o644); err != nil {
+		return err
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return unix.Mount(own, path, "", unix.MS_BIND, "")
+}
+
+// resolver answers for the zone, over UDP and TCP.
+func resolver(zone map[string][]string) error {
+	answer := func(query []byte) []byte {
+		var m dnsmessage.Message
+		if m.Unpack(query) != nil || len(m.Questions) != 1 {
+			return nil
+		}
+		m.Response, m.RecursionAvailable, m.Additionals = true, true, nil
+		q := m.Questions[0]
+		name := strings.ToLower(strings.TrimSuffix(q.Name.String(), "."))
+		addresses, ok := zone[name]
+		if !ok {
+			m.RCode = dnsmessage.RCodeNameError
+		}
+		for _, a := range addresses {
+			ip := net.ParseIP(a)
+			h := dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 1}
+			switch v4 := ip.To4(); {
+			case q.Type == dnsmessage.TypeA && v4 != nil:
+				m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.AResource{A: [4]byte(v4)}})
+			case q.Type == dnsmessage.TypeAAAA && v4 == nil:
+				m.Answers = append(m.Answers, dnsmessage.Resource{Header: h, Body: &dnsmessage.AAAAResource{AAAA: [16]byte(ip)}})
+			}
+		}
+		b, err := m.Pack()
+		if err != nil {
+			return nil
+		}
+		return b
+	}
+	c, err := net.ListenPacket("udp4", "192.0.2.53:53")
+	if err != nil {
+		return err
+	}
+	go func() {
+		b := make([]byte, 4096)
+		for {
+			n, from, err := c.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			c.WriteTo(answer(b[:n]), from)
+		}
+	}()
+	return nil
+}
+
+// web serves every address: HTTP on port 80, the same over TLS on 443 and 8443, and on
+// port 22 one that says hello first.
+func web(folder string) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a test's"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature}
+	der, err := x509.CreateCertificate(rand.Reader, ca, ca, &key.PublicKey, key)
+	if err != nil {
+		return err
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	if err := os.WriteFile(filepath.Join(folder, "ca.pem"), text, 0o644); err != nil {
+		return err
+	}
+	certify := func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		leaf := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), NotBefore: ca.NotBefore, NotAfter: ca.NotAfter, DNSNames: []string{hello.ServerName}}
+		der, err := x509.CreateCertificate(rand.Reader, leaf, ca, &key.PublicKey, key)
+		return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
+	}
+	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, _ := io.Copy(io.Discard, r.Body)
+		at := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		fmt.Fprintf(w, "%s at %s, %d bytes\n", r.Host, at, n)
+	})
+	for _, at := range []string{":80", ":443", ":8443", ":22"} {
+		l, err := net.Listen("tcp", at)
+		if err != nil {
+			return err
+		}
+		switch at {
+		case ":22":
+			go func() {
+				for {
+					c, err := l.Accept()
+					if err != nil {
+						return
+					}
+					go func() {
+						fmt.Fprintln(c, "hello first")
+						io.Copy(c, c)
+						c.Close()
+					}()
+				}
+			}()
+		case ":80":
+			go http.Serve(l, page)
+		default:
+			go http.Serve(tls.NewListener(l, &tls.Config{GetCertificate: certify}), page)
+		}
+	}
+	return nil
+}

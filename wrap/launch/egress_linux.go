@@ -1,0 +1,111 @@
+package launch
+
+import (
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Relay is a program of the host's, outside of every namespace of the sandbox, by
+// which a command reaches what network.allow names: sbx-egress.
+type Relay struct {
+	FD    int // the supervisor's end of the socket between them; it is not waited for
+	pid   int // 0 once it is gone
+	pidfd int // -1 where the kernel has none
+}
+
+// relayPatience is how long the relay may take to tell how its connections ended.
+const relayPatience = 1500 * time.Millisecond
+
+// StartRelay starts the program at path, whose descriptor 3 is its end of the socket.
+// It has a session of its own, so that no terminal ends it, nothing of the caller's
+// standard streams, and no descriptor besides. It ends when its socket does.
+func StartRelay(path string, env []string) (*Relay, error) {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(ends[1])
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		unix.Close(ends[0])
+		return nil, err
+	}
+	defer unix.Close(null)
+	_ = unix.SetNonblock(ends[0], true)
+	std, pidfd := uintptr(null), -1
+	pid, err := syscall.ForkExec(path, []string{"sbx-egress"}, &syscall.ProcAttr{Dir: "/", Env: env,
+		Files: []uintptr{std, std, std, uintptr(ends[1])}, Sys: &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd}})
+	if err != nil {
+		unix.Close(ends[0])
+		return nil, err
+	}
+	return &Relay{FD: ends[0], pid: pid, pidfd: pidfd}, nil
+}
+
+// Tell sends the relay a message, with descriptors beside it, and waits for it to take
+// what came before. A relay that is gone shows by the end of the socket.
+func (r *Relay) Tell(packet []byte, fds []int) {
+	var rights []byte
+	if len(fds) > 0 {
+		rights = unix.UnixRights(fds...)
+	}
+	for {
+		err := unix.Sendmsg(r.FD, packet, rights, nil, unix.MSG_NOSIGNAL)
+		if err != unix.EAGAIN {
+			return
+		}
+		pf := []unix.PollFd{{Fd: int32(r.FD), Events: unix.POLLOUT}}
+		if n, _ := unix.Poll(pf, int(relayPatience/time.Millisecond)); n == 0 { // it is of no use
+			_ = unix.Shutdown(r.FD, unix.SHUT_RDWR)
+			return
+		}
+	}
+}
+
+// Stop tells the relay that nothing of the sandbox is left, and hands what it says
+// until it is through to hear, which tells whether there may be more.
+func (r *Relay) Stop(hear func() bool) {
+	_ = unix.Shutdown(r.FD, unix.SHUT_WR)
+	pf := []unix.PollFd{{Fd: int32(r.FD), Events: unix.POLLIN}}
+	for end := time.Now().Add(relayPatience); hear(); {
+		left := time.Until(end)
+		if left <= 0 {
+			break
+		}
+		_, _ = unix.Poll(pf, int(left/time.Millisecond)+1)
+	}
+	r.Kill()
+}
+
+// Kill ends the relay and waits for its end.
+func (r *Relay) Kill() {
+	if r == nil || r.pid == 0 {
+		return
+	}
+	unix.Close(r.FD)
+	if r.pidfd >= 0 {
+		_ = unix.PidfdSendSignal(r.pidfd, unix.SIGKILL, nil, 0)
+		unix.Close(r.pidfd)
+	}
+	for { // whoever collects a sandbox's orphans may have collected it: ECHILD
+		if _, err := unix.Wait4(r.pid, nil, 0, nil); err != unix.EINTR {
+			break
+		}
+	}
+	r.pid = 0
+}
+
+// EgressSockets are the relay's sockets in the sandbox's network, of which none stays
+// open here once Close has been called for each: a relay that is gone shows inside by
+// the kernel's refusal. -1 stands for one that the host has none of.
+func (pr *Process) EgressSockets() (fds [6]int) {
+	slots := pr.slots()
+	for i := range fds {
+		s := slotEgress + Slot(i)
+		fds[i] = int(slots[s])
+		slots[s] = noFD
+	}
+	return fds
+}

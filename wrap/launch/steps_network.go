@@ -1,0 +1,130 @@
+package launch
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// network makes the network namespace and brings lo up in it: struct ifreq
+// with IFF_UP|IFF_RUNNING.
+func (l *list) network(o *wrap.Opening) {
+	l.on, l.field = "the network namespace", "network"
+	l.add(unix.SYS_UNSHARE, "unshare", num(unix.CLONE_NEWNET))
+	l.on = "lo"
+	if !o.Loopback {
+		return
+	}
+	fd := l.slot()
+	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_INET), num(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), num(0)).Save = fd
+	ifr := make([]byte, 40)
+	copy(ifr, "lo")
+	ifr[16] = unix.IFF_UP | unix.IFF_RUNNING
+	l.add(unix.SYS_IOCTL, "ioctl", kept(fd), num(unix.SIOCSIFFLAGS), data(string(ifr)))
+	l.close(fd)
+	if o.Egress {
+		l.egress()
+	}
+	l.on, l.field = "", ""
+}
+
+// ipv4 and ipv6 are what differs between the two.
+var (
+	ipv4 = family{domain: unix.AF_INET, length: 16, aside: []option{{unix.IPPROTO_IP, unix.IP_PKTINFO}},
+		sockets: [3]Slot{slotEgress, slotEgress + 2, slotEgress + 3}}
+	ipv6 = family{domain: unix.AF_INET6, length: 28, all: []option{{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}}, aside: []option{{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO}},
+		sockets: [3]Slot{slotEgress + 1, slotEgress + 4, slotEgress + 5}}
+)
+
+// family is a kind of address.
+type family struct {
+	domain, length int      // of struct sockaddr_in or sockaddr_in6
+	all, aside     []option // of every socket, and those of UDP more
+	sockets        [3]Slot  // of connections, and the resolver's for UDP and TCP
+}
+
+type option struct{ level, name int }
+
+// The ports of the relay's sockets (package wire).
+const (
+	portLed = 1
+	portDNS = 53
+)
+
+// backlog is how many connections wait for the relay at most.
+const backlog = 4096
+
+// egress has every address be one of the sandbox's own, so that nothing leaves it, and
+// makes the sockets at which the relay is. A host without IPv6 has none of that.
+func (l *list) egress() {
+	l.on = "the routes of the network namespace"
+	fd := l.slot()
+	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_NETLINK), num(unix.SOCK_RAW|unix.SOCK_CLOEXEC), num(unix.NETLINK_ROUTE)).Save = fd
+	for _, f := range []*family{&ipv4, &ipv6} {
+		m := everywhere(f.domain)
+		l.add(unix.SYS_WRITE, "write", kept(fd), data(m), num(len(m)))
+	}
+	l.close(fd)
+	l.relaySockets(&ipv4)
+	first := len(l.steps)
+	l.relaySockets(&ipv6)
+	v6 := l.steps[first:]
+	v6[0].Pass, v6[0].Skip = Errno(unix.EAFNOSUPPORT), uint8(len(v6)-1) // no IPv6 at all
+	v6[1].Pass, v6[1].Skip = anyErrno, uint8(len(v6)-3)                 // or none here: but for the close
+}
+
+// relaySockets makes the relay's sockets of a family. Its first two steps show whether
+// the route is there: the kernel answers a message of rtnetlink(7) where nobody reads.
+func (l *list) relaySockets(f *family) {
+	l.on = "the routes of the network namespace"
+	probe := l.slot()
+	l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), num(0)).Save = probe
+	l.add(unix.SYS_CONNECT, "connect", kept(probe), data(f.address(portDNS, 0x20)), num(f.length))
+	l.on = "the relay's sockets"
+	for i, s := range f.sockets {
+		kind, port, options := unix.SOCK_STREAM, portDNS, f.all
+		switch i {
+		case 0:
+			port = portLed
+		case 1:
+			kind, options = unix.SOCK_DGRAM, append(append([]option{}, f.all...), f.aside...)
+		}
+		l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(kind|unix.SOCK_CLOEXEC), num(0)).Save = s
+		for _, o := range options {
+			l.add(unix.SYS_SETSOCKOPT, "setsockopt", kept(s), num(o.level), num(o.name), data("\x01\x00\x00\x00"), num(4))
+		}
+		l.add(unix.SYS_BIND, "bind", kept(s), data(f.address(port, 0)), num(f.length))
+		if kind == unix.SOCK_STREAM {
+			l.add(unix.SYS_LISTEN, "listen", kept(s), num(backlog))
+		}
+	}
+	l.close(probe)
+}
+
+// address is a struct sockaddr_in or sockaddr_in6 whose address begins with a byte
+// and is zero behind.
+func (f *family) address(port int, first byte) string {
+	b := make([]byte, f.length)
+	b[0], b[2], b[3] = byte(f.domain), byte(port>>8), byte(port)
+	if f.domain == unix.AF_INET {
+		b[4] = first
+	} else {
+		b[8] = first
+	}
+	return string(b)
+}
+
+// everywhere is the message that has lo take all addresses of a family for its own:
+// "ip route add local 0.0.0.0/0 dev lo".
+func everywhere(domain int) string {
+	const lo = 1 // the first of a network namespace
+	b := make([]byte, unix.SizeofNlMsghdr+unix.SizeofRtMsg+8)
+	b[0], b[4] = byte(len(b)), unix.RTM_NEWROUTE
+	flags := unix.NLM_F_REQUEST | unix.NLM_F_CREATE
+	b[6], b[7] = byte(flags), byte(flags>>8)
+	m := b[unix.SizeofNlMsghdr:]
+	m[0], m[4], m[5], m[6], m[7] = byte(domain), unix.RT_TABLE_LOCAL, unix.RTPROT_STATIC, unix.RT_SCOPE_HOST, unix.RTN_LOCAL
+	a := m[unix.SizeofRtMsg:]
+	a[0], a[2], a[4] = 8, unix.RTA_OIF, lo
+	return string(b)
+}
