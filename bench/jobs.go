@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -64,9 +65,8 @@ func (b *bencher) jobs() ([]job, error) {
 			argv: []string{filepath.Join(b.own.workspace, helper), "loop", "200000", "a/b/c/d/e/f"}, told: true,
 			rounds: 15, quick: 5, of: all, base: "none", on: "sbx", gate: 1.40, aim: 1.30},
 	}
-	list = append(append(append(append(list, b.dispatching()...), b.watching()...), b.building()...), b.streaming()...)
 	network, err := b.networking()
-	list = append(list, network...)
+	list = slices.Concat(list, b.dispatching(), b.watching(), b.building(), b.streaming(), b.hosts(), network)
 	if !b.root {
 		list = append(list[:1:1], list[2:]...)
 	}

@@ -39,6 +39,19 @@ func main() {
 		loop(os.Args[2:])
 		return
 	}
+	if len(os.Args) > 2 && (os.Args[1] == "host" || os.Args[1] == "on") {
+		err := error(nil)
+		if os.Args[1] == "host" {
+			err = host(os.Args[2:])
+		} else {
+			err = startOn(os.Args[2], os.Args[3:])
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, os.Args[1]+":", err)
+			os.Exit(1)
+		}
+		return
+	}
 	var o options
 	flag.StringVar(&o.sbx, "sbx", "bin/sbx", "the `program` to measure")
 	flag.StringVar(&o.bwrap, "bwrap", "bwrap", "the `program` to measure against")

@@ -62,11 +62,11 @@ func (p *prober) elsewhere(path string) (list []string) {
 		return nil
 	}
 	inside := on.inside(path)
-	for i := range p.seats {
+	for _, i := range p.seatsOf[on.dev] {
 		s := &p.seats[i]
 		at, was := "", path
 		switch {
-		case s == on || s.dev != on.dev:
+		case s == on:
 			continue
 		case within(inside, s.root):
 			at = put(s.path, behind(inside, s.root))
@@ -89,13 +89,15 @@ func (p *prober) sameElsewhere(path string) []string {
 }
 
 // seatOf is the mount that path lies on.
-func (p *prober) seatOf(path string) (on *seat) {
-	for i := range p.seats {
-		if s := &p.seats[i]; within(path, s.path) && (on == nil || len(s.path) >= len(on.path)) {
-			on = s
+func (p *prober) seatOf(path string) *seat {
+	for ; ; path = parent(path) {
+		if i, ok := p.seatAt[path]; ok {
+			return &p.seats[i]
+		}
+		if path == "/" {
+			return nil
 		}
 	}
-	return on
 }
 
 // inside is the path in the file system of what is seen at path.

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bytes"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -38,6 +39,39 @@ func readProc(path string, max int) ([]byte, bool) {
 	}
 	defer unix.Close(fd)
 	return readAll(fd, 4095, max)
+}
+
+// eachLine hands over the lines of a file of /proc, which may have very many, without
+// what ends them; a line is good during the call only. It stops after max bytes.
+func eachLine(path string, max int, each func(line []byte)) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, 16<<10)
+	for have := 0; max > 0; {
+		n, err := unix.Read(fd, buf[have:])
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			return
+		}
+		have, max = have+n, max-n
+		rest := buf[:have]
+		for {
+			i := bytes.IndexByte(rest, '\n')
+			if i < 0 {
+				break
+			}
+			each(rest[:i])
+			rest = rest[i+1:]
+		}
+		if have = copy(buf, rest); have == len(buf) {
+			buf = append(buf, make([]byte, len(buf))...)
+		}
+	}
 }
 
 // readAll reads fd to its end; false where there is more than max.

@@ -184,7 +184,7 @@ func TestSocketLines(t *testing.T) {
 		"/": "",
 		"Num       RefCount Protocol Flags    Type St Inode Path\n": "",
 	} {
-		if got, _ := socketPath(line); got != want {
+		if got, _ := socketPath([]byte(strings.TrimSuffix(line, "\n"))); got != want {
 			t.Errorf("%q is %q", line, got)
 		}
 	}

@@ -60,9 +60,12 @@ type prober struct {
 
 	unseen []wrap.Found // secrets that are out of view where they stand
 	seats  []seat       // where file systems are mounted, in the order of mountinfo
-	seen   []home       // the homes that were looked at for secrets
-	agent  spec.Agent   // whose own secrets stay in view where they are looked for
-	tried  []string     // folders that list has opened, whatever came of it
+	// seatAt is the last of them at a path, and seatsOf all of a device.
+	seatAt  map[string]int
+	seatsOf map[string][]int
+	seen    []home     // the homes that were looked at for secrets
+	agent   spec.Agent // whose own secrets stay in view where they are looked for
+	tried   []string   // folders that list has opened, whatever came of it
 
 	needs   []string // what the command needs beside what the documents name
 	crowded []string // folders in which many homes are hidden whole

@@ -14,16 +14,18 @@ const maxMounts = 16 << 20
 
 // mounts reads the host's mounts and finds the removable ones among them.
 func (p *prober) mounts() {
-	b, _ := readProc("/proc/self/mountinfo", maxMounts)
-	for line := range strings.Lines(string(b)) {
-		m, on, ok := mountLine(line)
+	p.seatAt, p.seatsOf = make(map[string]int, 64), make(map[string][]int, 64)
+	eachLine("/proc/self/mountinfo", maxMounts, func(line []byte) {
+		m, on, ok := mountLine(string(line))
 		if !ok {
-			continue
+			return
 		}
 		p.h.Mounts = append(p.h.Mounts, m)
+		p.seatAt[on.path] = len(p.seats)
+		p.seatsOf[on.dev] = append(p.seatsOf[on.dev], len(p.seats))
 		p.seats = append(p.seats, on)
 		p.noteMedia(m.Path, on.dev)
-	}
+	})
 }
 
 // noteMedia notes what is hidden because of a mount: the folders in which

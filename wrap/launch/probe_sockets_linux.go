@@ -1,7 +1,7 @@
 package launch
 
 import (
-	"strings"
+	"bytes"
 
 	"sbx/wrap"
 )
@@ -17,18 +17,17 @@ const (
 // network namespace only: a socket that a container made in a folder of the
 // host's is not there, and connecting is refused by the listener alone.
 func (p *prober) sockets() {
-	b, _ := readProc("/proc/net/unix", maxSocketTable)
-	for line := range strings.Lines(string(b)) {
+	eachLine("/proc/net/unix", maxSocketTable, func(line []byte) {
 		path, ok := socketPath(line)
 		if !ok || len(p.h.Sockets) >= maxSockets || p.isOpened(path, path) || !p.inView(path) || p.hasSocket(path) {
-			continue
+			return
 		}
 		if kindAt(path) == wrap.Socket {
 			res := resolve(parent(path))
 			p.h.Sockets = append(p.h.Sockets, wrap.Found{Path: path, Real: join(res.path, base(path)), Kind: wrap.Socket,
 				Why: "a socket that a program outside has made"})
 		}
-	}
+	})
 }
 
 // socketPath is the path at the end of a line of /proc/net/unix, where it is
@@ -38,16 +37,21 @@ func (p *prober) sockets() {
 //
 // State 03 is a connected stream, which repeats the path of the socket that
 // accepted it, or a datagram socket (type 0002) that another was once connected to.
-func socketPath(line string) (string, bool) {
-	i := strings.IndexByte(line, '/')
+func socketPath(line []byte) (string, bool) {
+	i := bytes.IndexByte(line, '/')
 	if i < 1 || line[i-1] != ' ' {
 		return "", false
 	}
-	f := strings.Fields(line[:i])
-	if len(f) != 7 || f[5] == "03" && f[4] != "0002" {
+	var f [7][]byte
+	rest := line[:i]
+	for n := range f {
+		word, more, _ := bytes.Cut(bytes.TrimLeft(rest, " "), []byte{' '})
+		f[n], rest = word, more
+	}
+	if len(f[6]) == 0 || len(bytes.TrimLeft(rest, " ")) > 0 || string(f[5]) == "03" && string(f[4]) != "0002" {
 		return "", false
 	}
-	return strings.TrimSuffix(line[i:], "\n"), true
+	return string(line[i:]), true
 }
 
 func (p *prober) hasSocket(path string) bool {
