@@ -21,11 +21,11 @@ func TestAgentsAreTold(t *testing.T) {
 		return lines
 	}
 	for _, row := range []struct{ name, spec, want string }{
-		{"claude", specWW, "sbx: claude gets the host's network, ANTHROPIC_API_KEY and ~/.claude"},
-		{"codex", specWW, "sbx: codex gets the host's network, CODEX_API_KEY and ~/.codex"},
+		{"claude", specWW, "sbx: claude gets the network of api.anthropic.com and 3 more, ANTHROPIC_API_KEY and ~/.claude"},
+		{"codex", specWW, "sbx: codex gets the network of api.openai.com and 2 more, CODEX_API_KEY and ~/.codex"},
 		{"claude", `{"access_mode":"read-only","network":{"mode":"none"}}`, "sbx: claude gets ANTHROPIC_API_KEY and ~/.claude"},
-		{"claude", `{"access_mode":"workspace-write","environment":{"pass":["PATH","HOME"]},"filesystem":{"hide":["~/.claude"]}}`, "sbx: claude gets the host's network"},
-		{"gemini", specWW, "sbx: gemini gets the host's network"},
+		{"claude", `{"access_mode":"workspace-write","environment":{"pass":["PATH","HOME"]},"filesystem":{"hide":["~/.claude"]}}`, "sbx: claude gets the network of api.anthropic.com and 3 more"},
+		{"gemini", specWW, "sbx: gemini gets the network of generativelanguage.googleapis.com and 4 more"},
 		{"claude", `{"access_mode":"workspace-write","agent":"none"}`, ""},
 		{"claude", `{}`, ""},
 		{"claudius", specWW, ""},

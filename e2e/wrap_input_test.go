@@ -255,11 +255,12 @@ func TestWrapForAgents(t *testing.T) {
 					in = "{}"
 				}
 				out, code := b.rawWrap(strings.NewReader(in), append(flags, how)...)
-				if code != 0 || !strings.HasPrefix(out, want) {
+				if agent != "none" && wrapper != "sbx" { // its model's hosts are sbx exec's to hold
+					if strings.HasPrefix(out, want) || !strings.Contains(out, "cannot have "+wrapper+" hold network.allow") {
+						t.Errorf("%q %s: status %d: %.300s", flags, how, code, out)
+					}
+				} else if code != 0 || !strings.HasPrefix(out, want) {
 					t.Errorf("%q %s: status %d: %.300s", flags, how, code, out)
-				}
-				if open := strings.Contains(out, `{"field": "network", "reason": "`+agent+" reaches its model over the host's network"); open != (agent != "none") {
-					t.Errorf("%q %s: told of the host's network: %v", flags, how, open)
 				}
 			}
 		}

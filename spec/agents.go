@@ -1,6 +1,10 @@
 package spec
 
-import "slices"
+import (
+	"slices"
+
+	"sbx/internal/reach"
+)
 
 // AgentNeeds is what a known agent needs of its own to work at all. The caller
 // finds it out (package agent); under an access_mode that guards, Resolve opens
@@ -10,6 +14,9 @@ type AgentNeeds struct {
 	// Named tells that documents alone say so, not the command: then it is that
 	// agent only for a document that does.
 	Named bool
+	// Hosts are the items of network.allow without which it does not reach its model; get
+	// reads the environment that it gets. nil for none.
+	Hosts func(get func(name string) string) []string
 	// Pass are its own key and base-URL variables, which look like credentials.
 	Pass []string
 	// Files are the paths of its state and settings that exist, and locked ones
@@ -67,3 +74,16 @@ func (r *resolver) agent() {
 
 // passesOwn tells whether a variable is one of the agent's own.
 func (n *AgentNeeds) passesOwn(name string) bool { return n != nil && slices.Contains(n.Pass, name) }
+
+// agentReach is what an agent reaches where no document says anything of its network.
+func (r *resolver) agentReach() {
+	if !r.out.AgentNetwork || r.need.Hosts == nil {
+		return
+	}
+	cause := "agent: " + r.need.Agent.String()
+	for _, item := range r.need.Hosts(r.out.passedValue) {
+		if rules, err := reach.Expand(item, cause); err == nil {
+			r.out.Reach = append(r.out.Reach, rules...)
+		}
+	}
+}

@@ -36,3 +36,35 @@ func TestAllowing(t *testing.T) {
 		}
 	}
 }
+
+// An agent reaches what it says its model's hosts are, where no document says anything of
+// the network; what it is told of its environment is what it gets.
+func TestAgentReach(t *testing.T) {
+	in := inputs()
+	in.Environ = []string{"BASE=caller:1"}
+	in.Agent = &AgentNeeds{Agent: Claude, Hosts: func(get func(string) string) []string { return []string{"@pypi", get("BASE"), "bad"} }}
+	for doc, want := range map[string]string{
+		`{"access_mode":"read-only"}`:                                        "pypi.org:443 files.pythonhosted.org:443 caller:1",
+		`{"access_mode":"read-only","environment":{"set":{"BASE":"set:2"}}}`: "pypi.org:443 files.pythonhosted.org:443 set:2",
+		`{"access_mode":"read-only","network":{"allow":["a.b:1"]}}`:          "a.b:1",
+		`{"access_mode":"read-only","network":{"mode":"none"}}`:              "",
+		`{"access_mode":"read-only","agent":"none"}`:                         "",
+		`{}`: "",
+	} {
+		r, err := Resolve(decodeAt(t, doc), in)
+		got := ""
+		for _, rule := range r.Reach {
+			got += rule.Text + " "
+		}
+		if got = trimmed(got); err != nil || got != want || r.AgentNetwork != (len(r.Reach) > 0 && !r.Spec.Network.Set) {
+			t.Errorf("%s: %q, %v, want %q", doc, got, err, want)
+		}
+	}
+}
+
+func trimmed(s string) string {
+	if s == "" {
+		return s
+	}
+	return s[:len(s)-1]
+}

@@ -58,6 +58,7 @@ func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 	r.syscalls()
 	r.astray()
 	r.environment()
+	r.agentReach()
 	if len(r.problems) > 0 {
 		return Resolved{}, r.problems.one()
 	}
@@ -141,7 +142,7 @@ func (r *resolver) network() {
 	case n.Allow.Set:
 		out.Network = NetworkAllow
 	case r.need != nil:
-		out.Network, out.AgentNetwork = NetworkHost, true
+		out.Network, out.AgentNetwork = NetworkAllow, true
 	case out.AccessMode == ReadOnly, out.AccessMode == WorkspaceWrite:
 		out.Network = NetworkNone
 		r.note("network.mode", "none follows from access_mode "+out.AccessMode.String())

@@ -65,7 +65,7 @@ type Resolved struct {
 	Network NetworkMode // never NetworkUnset
 	Reach   reach.Reach // what may be reached under NetworkAllow, sets written out
 	// Agent is the agent that the command is known to be, unset for any other,
-	// and AgentNetwork tells that it gets the host's network because no
+	// and AgentNetwork tells that Reach is its model's hosts because no
 	// document says otherwise and it could not reach its model without one.
 	Agent        Agent
 	AgentNetwork bool

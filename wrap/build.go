@@ -16,7 +16,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.plan.Mounts = make([]Mount, 0, 128)
 	b.view = view.New(64)
 	b.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.Start()}
-	b.plan.Env = environment(r.Env, append(proxied(r), h.DropEnv...))
+	b.plan.Env = environment(r.Env, h.DropEnv)
 	b.plan.NoNewPrivs = true
 	b.plan.KeepCaps = true
 	b.openDevices()

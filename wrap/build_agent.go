@@ -107,7 +107,7 @@ func (b *builder) insteadOf() {
 	b.fault("agent", Degraded, why)
 	if b.r.AgentNetwork {
 		b.lack(&spec.Problem{Field: "network", On: a.NoNetwork, Do: "keep the commands of " + name + "'s model from the network", Why: why,
-			Help: `to let them have it, leave the option out, say network: {mode: host} in the spec, or list "network" in best_effort`}, Degraded)
+			Help: `to let them have it, leave the option out, say network.allow or network.mode: host in the spec, or list "network" in best_effort`}, Degraded)
 	}
 }
 

@@ -59,10 +59,7 @@ func (b *builder) fields() {
 			b.line(f, "the plan")
 		}
 	}
-	if b.r.AgentNetwork {
-		b.fault("network", Degraded, wholeNetwork(b.r.Agent))
-	}
-	if b.r.Network != spec.NetworkHost || b.r.Spec.Network.Set || b.r.AgentNetwork {
+	if b.r.Network != spec.NetworkHost || b.r.Spec.Network.Set {
 		b.line("network", net)
 	}
 	b.job(files)
@@ -270,9 +267,4 @@ func within(f spec.Field, fields ...spec.Field) bool {
 		}
 	}
 	return false
-}
-
-// wholeNetwork is why an agent has more of the network than its model's hosts.
-func wholeNetwork(a spec.Agent) string {
-	return a.String() + " reaches its model over the host's network: allowing the model's hosts alone is not there yet; network: {mode: none} shuts it"
 }

@@ -62,21 +62,3 @@ func (b *builder) egress() {
 		b.fault("network", Unavailable, "none held, nothing can be reached: "+why)
 	}
 }
-
-// Proxies are the variables by which programs find a proxy. The relay has those of the
-// caller; inside no proxy can be reached but one that is allowed.
-var Proxies = [...]string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"}
-
-// proxied are those that the command does not get from the caller.
-func proxied(r *spec.Resolved) (drop []string) {
-	if r.Network != spec.NetworkAllow {
-		return nil
-	}
-	env := &r.Spec.Environment.Value
-	for _, name := range Proxies {
-		if _, set := env.Set.Value[name]; !set && !slices.Contains(env.Pass.Value, name) {
-			drop = append(drop, name)
-		}
-	}
-	return drop
-}

@@ -6,9 +6,6 @@ import "sbx/spec"
 // Landlock alone can shut, and what lies in the hands of who starts the tool.
 func (w *wrapper) openDoors() {
 	w.masked()
-	if w.a.Resolved.AgentNetwork && w.name != nameNone {
-		w.note(Lack{"network", wholeNetwork(w.a.Resolved.Agent)})
-	}
 	if !w.plan.Filter.On || w.name == nameSbx || w.name == nameNone {
 		return
 	}

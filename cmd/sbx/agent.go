@@ -39,33 +39,6 @@ func (c *call) identify(docs []*spec.SandboxSpec, cwd string) {
 	}
 }
 
-// confine finds what the caller has the agent's own sandbox keep, in whose place sbx's
-// stands, and says it as a document under those that are resolved; nil for nothing.
-func (c *call) confine(r *spec.Resolved, inside bool) *spec.SandboxSpec {
-	a := c.agent.Agent
-	if a == 0 || !r.AccessMode.Guards() {
-		return nil
-	}
-	c.confined = agent.ConfinedBy(a, c.agentPlace(c.environ, c.home(), r.Start(), agent.ReadArgs(a, c.agent.Args(c.rest))))
-	own := &spec.SandboxSpec{Source: spec.Source{Name: a.String() + " " + c.confined.By, Dir: r.Start()}}
-	git := r.WorkingDir.Abs + "/.git"
-	switch {
-	case c.confined.ReadOnly:
-		own.Readonly = spec.Some(true)
-	case !c.confined.NoGit:
-		return nil
-	case r.ReadOnly, !exists(git): // nor can it come into being
-		c.confined.NoGit = false
-		return nil
-	case inside || r.Root.Abs != "" || r.Job != nil || r.Spec.Filesystem.Value.Mounts.Set: // where no mount goes beside
-		return nil
-	default:
-		own.Filesystem = spec.Some(spec.Filesystem{Mounts: spec.Some([]spec.Mount{{Label: "git", Source: git, Target: git, Mode: spec.MountRO}})})
-		c.confined.NoGit = false
-	}
-	return own
-}
-
 // agentPlace is where the agent's configuration lies.
 func (c *call) agentPlace(environ []string, home, start string, typed agent.Typed) agent.Place {
 	return agent.Place{Home: home, Start: start, Typed: typed, Read: profile.Read, There: exists,
@@ -156,12 +129,17 @@ func (c *call) programPath(name string) string {
 
 // agentNeeds is what the command's agent needs of its own, nil where it is no
 // agent that is known.
-func (c *call) agentNeeds() *spec.AgentNeeds {
+func (c *call) agentNeeds(cwd string) *spec.AgentNeeds {
 	if c.agent.Agent == 0 {
 		return nil
 	}
 	needs := agent.Needs(c.agent.Agent, c.home(), func(name string) string { return variable(c.environ, name) }, spec.HostPaths{})
 	needs.Named = c.named
+	needs.Hosts = func(get func(name string) string) []string {
+		at := c.agentPlace(c.environ, c.home(), cwd, agent.ReadArgs(c.agent.Agent, c.agent.Args(c.rest)))
+		at.Get = get
+		return agent.Hosts(c.agent.Agent, at)
+	}
 	if in := c.installedIn(); in != "" {
 		needs.Files = append(needs.Files, spec.OwnFile{Path: in, Mode: spec.OwnRead})
 	}

@@ -155,7 +155,7 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 	}
 	c.identify(docs, cwd)
 	in := c.inputs(cwd)
-	in.Agent = c.agentNeeds()
+	in.Agent = c.agentNeeds(cwd)
 	if c.mounting {
 		in.Lists.Private = nil
 	}

@@ -65,9 +65,9 @@ func (x *execution) startRelay() {
 		return
 	}
 	var env []string
-	for _, name := range wrap.Proxies {
-		if value := variable(x.environ, name); value != "" {
-			env = append(env, name+"="+value)
+	for _, entry := range x.environ {
+		if name, _, _ := strings.Cut(entry, "="); spec.IsProxy(name) {
+			env = append(env, entry)
 		}
 	}
 	relay, err := launch.StartRelay(path, env)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"sbx/spec"
@@ -16,8 +17,12 @@ func (x *execution) tellAgent() {
 		return
 	}
 	var gets []string
-	if r.AgentNetwork {
-		gets = append(gets, "the host's network")
+	if r.AgentNetwork && len(r.Reach) > 0 {
+		first := "the network of " + strings.TrimSuffix(r.Reach[0].Text, ":443")
+		if more := len(r.Reach) - 1; more > 0 {
+			first += " and " + strconv.Itoa(more) + " more"
+		}
+		gets = append(gets, first)
 	}
 	gets = append(gets, x.seen.Opened...)
 	gets = append(gets, x.ownFolders()...)

@@ -177,7 +177,8 @@ func (e Endpoint) Covers(other Endpoint) bool {
 	case e.Name == localhost:
 		return loopback4.Contains(other.Prefix) || loopback6.Contains(other.Prefix)
 	}
-	return e.Prefix.Contains(other.Prefix)
+	// As Reach.Addr has it: a wide range leaves the sandbox its own loopback.
+	return e.Prefix.Contains(other.Prefix) && (e.Prefix.isLoopback() || !other.Prefix.isLoopback())
 }
 
 // Contains tells whether every address of other is one of p's.

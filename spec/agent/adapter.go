@@ -72,6 +72,9 @@ type adapter struct {
 	bypass []string // every permission check off
 	policy func(Ask) string
 	pass   []string // its own key and base-URL variables, which look like credentials
+	models string   // the set of its model's hosts
+	bases  []string // variables whose URLs stand in their place
+	clouds []cloud  // and who offers its model beside its maker
 	home   string   // the variable that moves state
 	state  string   // and what it moves
 	needs  []need

@@ -8,10 +8,16 @@ import (
 )
 
 var claude = adapter{
-	agent:     spec.Claude,
-	flags:     claudeFlags,
-	bypass:    []string{"--dangerously-skip-permissions"},
-	pass:      []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"},
+	agent:  spec.Claude,
+	flags:  claudeFlags,
+	bypass: []string{"--dangerously-skip-permissions"},
+	pass:   []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"},
+	models: "@anthropic",
+	bases:  []string{"ANTHROPIC_BASE_URL", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL"},
+	clouds: []cloud{
+		{"CLAUDE_CODE_USE_BEDROCK", []string{"AWS_REGION", "AWS_DEFAULT_REGION"}, "us-east-1", []string{"bedrock-runtime.{}.amazonaws.com:443", "bedrock.{}.amazonaws.com:443", "sts.{}.amazonaws.com:443"}},
+		{"CLAUDE_CODE_USE_VERTEX", []string{"CLOUD_ML_REGION"}, "us-east5", []string{"{}-aiplatform.googleapis.com:443", "aiplatform.googleapis.com:443", "oauth2.googleapis.com:443"}},
+	},
 	home:      "CLAUDE_CONFIG_DIR",
 	state:     "~/.claude",
 	starts:    "about 15",

@@ -12,6 +12,8 @@ var codex = adapter{
 	flags:     codexFlags,
 	bypass:    []string{"--dangerously-bypass-approvals-and-sandbox"},
 	pass:      []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY"},
+	models:    "@openai",
+	bases:     []string{"OPENAI_BASE_URL"},
 	home:      "CODEX_HOME",
 	state:     "~/.codex",
 	starts:    "40 to 75",

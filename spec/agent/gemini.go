@@ -8,11 +8,16 @@ import (
 )
 
 var gemini = adapter{
-	agent:     spec.Gemini,
-	flags:     geminiFlags,
-	bypass:    []string{"--approval-mode", "yolo"},
-	policy:    geminiPolicy,
-	pass:      []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"},
+	agent:  spec.Gemini,
+	flags:  geminiFlags,
+	bypass: []string{"--approval-mode", "yolo"},
+	policy: geminiPolicy,
+	pass:   []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"},
+	models: "@google-ai",
+	bases:  []string{"GOOGLE_GEMINI_BASE_URL", "CODE_ASSIST_ENDPOINT", "GOOGLE_VERTEX_BASE_URL"},
+	clouds: []cloud{
+		{"GOOGLE_GENAI_USE_VERTEXAI", []string{"GOOGLE_CLOUD_LOCATION"}, "us-central1", []string{"{}-aiplatform.googleapis.com:443", "aiplatform.googleapis.com:443", "oauth2.googleapis.com:443"}},
+	},
 	home:      "GEMINI_CLI_HOME",
 	state:     "~",
 	starts:    "7 to 15",

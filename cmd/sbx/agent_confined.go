@@ -1,0 +1,33 @@
+package main
+
+import (
+	"sbx/spec"
+	"sbx/spec/agent"
+)
+
+// confine finds what the caller has the agent's own sandbox keep, in whose place sbx's
+// stands, and says it as a document under those that are resolved; nil for nothing.
+func (c *call) confine(r *spec.Resolved, inside bool) *spec.SandboxSpec {
+	a := c.agent.Agent
+	if a == 0 || !r.AccessMode.Guards() {
+		return nil
+	}
+	c.confined = agent.ConfinedBy(a, c.agentPlace(c.environ, c.home(), r.Start(), agent.ReadArgs(a, c.agent.Args(c.rest))))
+	own := &spec.SandboxSpec{Source: spec.Source{Name: a.String() + " " + c.confined.By, Dir: r.Start()}}
+	git := r.WorkingDir.Abs + "/.git"
+	switch {
+	case c.confined.ReadOnly:
+		own.Readonly = spec.Some(true)
+	case !c.confined.NoGit:
+		return nil
+	case r.ReadOnly, !exists(git): // nor can it come into being
+		c.confined.NoGit = false
+		return nil
+	case inside || r.Root.Abs != "" || r.Job != nil || r.Spec.Filesystem.Value.Mounts.Set: // where no mount goes beside
+		return nil
+	default:
+		own.Filesystem = spec.Some(spec.Filesystem{Mounts: spec.Some([]spec.Mount{{Label: "git", Source: git, Target: git, Mode: spec.MountRO}})})
+		c.confined.NoGit = false
+	}
+	return own
+}

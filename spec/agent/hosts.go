@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"strings"
+
+	rules "sbx/internal/reach"
+	"sbx/spec"
+)
+
+// cloud is one that offers an agent's model.
+type cloud struct {
+	when    string   // the variable that asks for it
+	regions []string // those that name its region, the first counts
+	region  string   // where none does
+	hosts   []string // items of network.allow; {} is the region
+}
+
+// Hosts are the items of network.allow without which an agent does not reach its
+// model: what its environment and its configuration name or, where they name nothing,
+// its maker's.
+func Hosts(a spec.Agent, at Place) (items []string) {
+	ad := find(a)
+	if ad == nil {
+		return nil
+	}
+	for _, c := range ad.clouds {
+		if on := at.Get(c.when); on != "" && on != "0" && on != "false" {
+			items = append(items, c.in(at.Get)...)
+		}
+	}
+	for _, name := range ad.bases {
+		if item := endpoint(at.Get(name)); item != "" {
+			items = append(items, item)
+		}
+	}
+	if a == spec.Codex {
+		items = append(items, at.codexProviders()...)
+	}
+	if len(items) == 0 {
+		items = []string{ad.models}
+	}
+	return items
+}
+
+// in are the cloud's hosts in the region that the environment names.
+func (c *cloud) in(get func(name string) string) (hosts []string) {
+	region := c.region
+	for i := len(c.regions) - 1; i >= 0; i-- {
+		if named := get(c.regions[i]); named != "" {
+			region = named
+		}
+	}
+	for _, h := range c.hosts {
+		h = strings.ReplaceAll(h, "{}", region)
+		if _, err := rules.Parse(h); err == nil {
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
+// codexProviders are the hosts of the model's providers that codex's configuration
+// and its arguments choose; the maker's among them where one of them is that.
+func (at *Place) codexProviders() (items []string) {
+	values := at.codexProfile()
+	for key, value := range at.Typed.Switches {
+		_, inner, err := tomlScan(key + " = " + value)
+		if err != nil || len(inner) == 0 { // a string without its quotes
+			inner = map[string]string{key: value}
+		}
+		for k, v := range inner {
+			values[k] = strings.Trim(v, `"'`)
+		}
+	}
+	if item := endpoint(values["openai_base_url"]); item != "" {
+		items = append(items, item)
+	}
+	for _, key := range keys(values) {
+		if key != "model_provider" && !strings.HasSuffix(key, ".model_provider") {
+			continue
+		}
+		item := endpoint(values["model_providers."+values[key]+".base_url"])
+		if item == "" {
+			item = codex.models
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
+// endpoint is the item of network.allow for the host of a URL; "" for what is none.
+func endpoint(url string) string {
+	scheme, rest, _ := strings.Cut(url, "://")
+	port := ":443"
+	switch strings.ToLower(scheme) {
+	case "https", "wss":
+	case "http", "ws":
+		port = ":80"
+	default:
+		return ""
+	}
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	rest = rest[strings.LastIndexByte(rest, '@')+1:]
+	if strings.LastIndexByte(rest, ':') > strings.LastIndexByte(rest, ']') {
+		port = ""
+	}
+	item := rest + port
+	if _, err := rules.Parse(item); err != nil || strings.Contains(item, "*") {
+		return ""
+	}
+	return item
+}
