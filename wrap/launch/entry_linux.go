@@ -12,13 +12,6 @@ import (
 // timer slack.
 func entryWord(i int) uint64
 
-// processors is the variable that the entry point adds to the runtime's copy of the
-// environment, a NUL at its end, unless the caller's affinity mask or its own GOMAXPROCS
-// allows one alone. The runtime makes a structure with a cache of memory for each
-// processor: at 128 that is two thirds of a start's page faults, and sbx has work for
-// two at most, since the threads that answer are none of the scheduler's.
-var processors = &[...]byte{'G', 'O', 'M', 'A', 'X', 'P', 'R', 'O', 'C', 'S', '=', '2', 0}
-
 // Slack puts the timer slack of this thread back to what the caller had; main's
 // first call, for children and programs that are executed inherit it.
 //
