@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -223,4 +224,101 @@ func TestNetworkAllowWithoutARelay(t *testing.T) {
 	if !strings.HasPrefix(r.out, "1\n") || r.rec.status("network") != "unavailable" || r.rec.status("network.allow") != "unavailable" {
 		t.Errorf("%v", r)
 	}
+}
+
+// An inner sandbox reaches what the outer one does, if its spec asks for as much: what is
+// wider is refused, and what is narrower is not held.
+func TestNetworkAllowNested(t *testing.T) {
+	needPrograms(t, "curl")
+	b := newWorld(t)
+	n := nestIn(t, b)
+	const get = `curl -sS --max-time 5 http://good.example/; curl -sS --max-time 5 http://bad.example/; echo end`
+	outer := `{"access_mode": "workspace-write", "network": {"allow": ["good.example:80", "*.wild.example:443"]}}`
+	for allow, want := range map[string]string{
+		`["*.wild.example:443", "good.example:80"]`: "enforced",
+		`["good.example:80"]`:                       "degraded",
+		`["good.example:80", "bad.example:80"]`:     "",
+	} {
+		r, rec := n.run(outer, `{"access_mode": "workspace-write", "network": {"allow": `+allow+`}, "best_effort": ["network"]}`, get)
+		if want == "" {
+			if r.code != 125 || !strings.Contains(r.err, "bad.example:80") {
+				t.Errorf("%s: %v", allow, r)
+			}
+			continue
+		}
+		if r.out != "good.example at 8.8.8.1:80, 0 bytes\nend\n" || rec.status("network") != want || rec.by("network") == "" {
+			t.Errorf("%s: %v %v", allow, r, rec["enforcement"])
+		}
+	}
+}
+
+// relaysOf are the relays among a process's descendants.
+func relaysOf(t *testing.T, pid int) (relays []int) {
+	t.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	must(t, err)
+	for _, stat := range stats {
+		n, _ := strconv.Atoi(strings.Split(stat, "/")[2])
+		if name, _ := os.ReadFile(filepath.Dir(stat) + "/comm"); string(name) != "sbx-egress\n" {
+			continue
+		}
+		for p := n; p > 1; p = parentOf(p) {
+			if p == pid {
+				relays = append(relays, n)
+			}
+		}
+	}
+	return relays
+}
+
+// parentOf is a process's parent, 0 once it has ended.
+func parentOf(pid int) int {
+	b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	if len(f) < 2 || f[0] == "Z" {
+		return 0
+	}
+	parent, _ := strconv.Atoi(f[1])
+	return parent
+}
+
+// A relay that is killed takes the network with it, and the record says so. No relay is
+// left when the command, or sbx itself, has ended.
+func TestNetworkAllowRelayKilled(t *testing.T) {
+	needPrograms(t, "python3")
+	b := newWorld(t)
+	b.write("ws/go.py", `
+import errno, socket, sys
+def try_():
+    try: c = socket.create_connection(("8.8.4.4", 80), 10); c.sendall(b"GET / HTTP/1.0\r\n\r\n"); return c.recv(100).decode().split("\r")[0]
+    except OSError as e: return errno.errorcode.get(e.errno, str(e))
+for line in sys.stdin: print(try_(), flush=True)
+print("end")
+`)
+	s := b.start(allowed, "python3", "-u", "go.py")
+	s.say("go")
+	s.expect("HTTP/1.0 200 OK")
+	pids := relaysOf(t, s.cmd.Process.Pid)
+	if len(pids) != 1 {
+		t.Fatalf("relays: %v", pids)
+	}
+	must(t, syscall.Kill(pids[0], syscall.SIGKILL))
+	s.say("go")
+	s.expect("ECONNREFUSED")
+	if code := s.wait(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	rec, err := readRecord(b.rec)
+	must(t, err)
+	rec.hasStatus(t, "network", "degraded")
+
+	s = b.start(allowed, "python3", "-u", "go.py")
+	s.say("go")
+	s.expect("HTTP/1.0 200 OK")
+	pids = relaysOf(t, s.cmd.Process.Pid)
+	if len(pids) != 1 {
+		t.Fatalf("relays: %v", pids)
+	}
+	must(t, syscall.Kill(parentOf(pids[0]), syscall.SIGKILL))
+	eventually(t, "the relay ends with sbx", func() bool { return parentOf(pids[0]) == 0 })
 }

@@ -49,7 +49,7 @@ func (b *builder) egress() {
 	case !b.plan.Has(NetNS):
 		why, help = "no network namespace: "+b.h.rungWhy(), "allow user namespaces for this program"
 	case b.mute != "":
-		why, help = "the supervisor cannot decide on connects: "+b.mute, "leave --counter out"
+		why, help = "the supervisor cannot decide on connects: "+b.mute, "use sbx's own sandbox, with no --counter"
 	case b.req.NoRelay != "":
 		why, help = b.req.NoRelay, "install sbx-egress beside sbx"
 	default:
