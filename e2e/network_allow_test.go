@@ -303,6 +303,7 @@ print("end")
 		t.Fatalf("relays: %v", pids)
 	}
 	must(t, syscall.Kill(pids[0], syscall.SIGKILL))
+	eventually(t, "the relay is gone", func() bool { return parentOf(pids[0]) == 0 })
 	s.say("go")
 	s.expect("ECONNREFUSED")
 	if code := s.wait(); code != 0 {
