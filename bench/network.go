@@ -80,7 +80,7 @@ func serve() (address string, err error) {
 	}
 	piece := make([]byte, 256<<10)
 	answer := func(c net.Conn) {
-		defer c.Close()
+		defer func() { _ = c.Close() }()
 		word := []byte{0}
 		if _, err := c.Read(word); err != nil {
 			return
@@ -114,7 +114,7 @@ func connectProxy() (address string, err error) {
 		return "", err
 	}
 	carry := func(c net.Conn) {
-		defer c.Close()
+		defer func() { _ = c.Close() }()
 		r := bufio.NewReader(c)
 		request, err := http.ReadRequest(r)
 		if err != nil {
@@ -124,7 +124,7 @@ func connectProxy() (address string, err error) {
 		if err != nil {
 			return
 		}
-		defer far.Close()
+		defer func() { _ = far.Close() }()
 		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
 		go func() {
 			_, _ = io.Copy(far, r)
@@ -178,7 +178,7 @@ func converse(word string, size int64, where []string) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	if len(where) > 1 {
 		_, err = fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", where[0], where[0])
 		head := make([]byte, len("HTTP/1.1 200 OK\r\n\r\n"))

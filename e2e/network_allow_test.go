@@ -282,6 +282,13 @@ func parentOf(pid int) int {
 	return parent
 }
 
+// isOver tells whether a process has ended with all of its threads, which have its
+// descriptors as long as one of them is there.
+func isOver(pid int) bool {
+	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*")
+	return parentOf(pid) == 0 && len(threads) <= 1
+}
+
 // A relay that is killed takes the network with it, and the record says so. No relay is
 // left when the command, or sbx itself, has ended.
 func TestNetworkAllowRelayKilled(t *testing.T) {
@@ -303,7 +310,7 @@ print("end")
 		t.Fatalf("relays: %v", pids)
 	}
 	must(t, syscall.Kill(pids[0], syscall.SIGKILL))
-	eventually(t, "the relay is gone", func() bool { return parentOf(pids[0]) == 0 })
+	eventually(t, "the relay is gone", func() bool { return isOver(pids[0]) })
 	s.say("go")
 	s.expect("ECONNREFUSED")
 	if code := s.wait(); code != 0 {
@@ -321,5 +328,5 @@ print("end")
 		t.Fatalf("relays: %v", pids)
 	}
 	must(t, syscall.Kill(parentOf(pids[0]), syscall.SIGKILL))
-	eventually(t, "the relay ends with sbx", func() bool { return parentOf(pids[0]) == 0 })
+	eventually(t, "the relay ends with sbx", func() bool { return isOver(pids[0]) })
 }

@@ -22,7 +22,7 @@ const control = 3
 
 func main() {
 	if len(os.Args) == 2 && (os.Args[1] == "--version" || os.Args[1] == "-V" || os.Args[1] == "version") {
-		os.Stdout.WriteString("sbx-egress " + version + "\n")
+		_, _ = os.Stdout.WriteString("sbx-egress " + version + "\n")
 		return
 	}
 	file := os.NewFile(control, "control")
@@ -40,7 +40,7 @@ func main() {
 
 func fail(status int, lines ...string) {
 	for _, l := range lines {
-		os.Stderr.WriteString("sbx-egress: " + l + "\n")
+		_, _ = os.Stderr.WriteString("sbx-egress: " + l + "\n")
 	}
 	os.Exit(status)
 }

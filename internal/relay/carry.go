@@ -66,8 +66,8 @@ func join(in, out *net.TCPConn, m *wire.Meant, early []byte) (e wire.Ended) {
 		broken()
 	}
 	<-down
-	in.Close()
-	out.Close()
+	_ = in.Close()
+	_ = out.Close()
 	return e
 }
 
@@ -184,7 +184,7 @@ func dial(ctx context.Context, list []netip.Addr, port uint16) (*net.TCPConn, er
 				case results <- result{c, err}:
 				case <-ctx.Done():
 					if c != nil {
-						c.Close()
+						_ = c.Close()
 					}
 				}
 			}()

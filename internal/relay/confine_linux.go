@@ -31,12 +31,12 @@ const (
 func Prepare() (connections int) {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
 	debug.SetGCPercent(25) // little lives long, and memory is dearer here than time
-	unix.Setpgid(0, 0)     // a terminal's signals are the command's
-	unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	_ = unix.Setpgid(0, 0) // a terminal's signals are the command's
+	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	limit := unix.Rlimit{}
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil {
 		limit.Cur = max(limit.Cur, min(limit.Max, maxFiles))
-		unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)
+		_ = unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)
 	}
 	return int(min((max(limit.Cur, otherFiles)-otherFiles)/6, maxConnections))
 }

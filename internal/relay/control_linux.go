@@ -40,10 +40,10 @@ func newControl(file *os.File) (*control, error) {
 	c := &control{beside: make([]byte, unix.CmsgSpace(4*maxSockets))}
 	var ok bool
 	if c.conn, ok = conn.(*net.UnixConn); !ok {
-		conn.Close()
+		_ = conn.Close()
 		return nil, errors.New("descriptor 3 is no socket of a supervisor")
 	}
-	c.conn.SetWriteBuffer(room)
+	_ = c.conn.SetWriteBuffer(room)
 	c.raw, err = c.conn.SyscallConn()
 	return c, err
 }
@@ -60,7 +60,7 @@ func (c *control) serve() error {
 }
 
 // poll handles the packets that have arrived.
-func (c *control) poll() { c.raw.Control(func(fd uintptr) { c.drain(fd) }) }
+func (c *control) poll() { _ = c.raw.Control(func(fd uintptr) { c.drain(fd) }) }
 
 // drain handles packets until none is there, and tells whether none will come.
 func (c *control) drain(fd uintptr) (over bool) {
@@ -104,10 +104,10 @@ func (c *control) send(packet []byte) error {
 	return err
 }
 
-func (c *control) ended(e *wire.Ended) { c.send(e.Append(nil)) }
+func (c *control) ended(e *wire.Ended) { _ = c.send(e.Append(nil)) }
 
 // reset ends a connection as one that was broken off.
 func reset(c *net.TCPConn) {
-	c.SetLinger(0)
-	c.Close()
+	_ = c.SetLinger(0)
+	_ = c.Close()
 }

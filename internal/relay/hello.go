@@ -29,14 +29,14 @@ func readHello(c *net.TCPConn) (h hello, err error) {
 	if err != nil || first != recordHandshake {
 		return h, err
 	}
-	c.SetReadDeadline(time.Now().Add(helloTime))
+	_ = c.SetReadDeadline(time.Now().Add(helloTime))
 	parsed := make(chan struct{})
 	go func() { // so that the stack that this takes is not the connection's for its life
 		h, err = parseHello(c)
 		close(parsed)
 	}()
 	<-parsed
-	c.SetReadDeadline(time.Time{})
+	_ = c.SetReadDeadline(time.Time{})
 	return h, err
 }
 

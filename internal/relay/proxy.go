@@ -131,8 +131,8 @@ func (p *Proxy) connect(ctx context.Context, m *wire.Meant) (out *net.TCPConn, e
 	if err != nil {
 		return nil, nil, &failure{wire.ByProxy, err.Error()}
 	}
-	defer context.AfterFunc(ctx, func() { c.Close() })()
-	c.SetDeadline(time.Now().Add(dialTime))
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	_ = c.SetDeadline(time.Now().Add(dialTime))
 	host := m.Name
 	if host == "" {
 		host = m.IP.String()
@@ -146,10 +146,10 @@ func (p *Proxy) connect(ctx context.Context, m *wire.Meant) (out *net.TCPConn, e
 		early, err = accepted(bufio.NewReaderSize(c, maxHeaders))
 	}
 	if err != nil {
-		c.Close()
+		_ = c.Close()
 		return nil, nil, &failure{wire.ByProxy, err.Error()}
 	}
-	c.SetDeadline(time.Time{})
+	_ = c.SetDeadline(time.Time{})
 	return c.(*net.TCPConn), early, nil
 }
 
@@ -173,6 +173,6 @@ func accepted(r *bufio.Reader) (early []byte, err error) {
 		}
 	}
 	early = make([]byte, r.Buffered())
-	r.Read(early)
+	_, _ = r.Read(early)
 	return early, nil
 }

@@ -50,7 +50,7 @@ func Run(file *os.File, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer c.conn.Close()
+	defer func() { _ = c.conn.Close() }()
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Relay{Options: o, control: c, ctx: ctx}
 	r.outside.dial = o.DNS
@@ -157,10 +157,10 @@ func (r *Relay) listen(file *os.File, serve func(*net.TCPConn)) error {
 	}
 	t, ok := l.(*net.TCPListener)
 	if !ok {
-		l.Close()
+		_ = l.Close()
 		return errors.New("the supervisor sent a socket of another kind")
 	}
-	context.AfterFunc(r.ctx, func() { t.Close() })
+	context.AfterFunc(r.ctx, func() { _ = t.Close() })
 	r.running.Go(func() {
 		for {
 			c, err := t.AcceptTCP()

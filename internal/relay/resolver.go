@@ -50,10 +50,10 @@ func (s *resolver) stream(c *net.TCPConn) {
 	}
 	s.relay.running.Go(func() {
 		defer s.streams.Add(-1)
-		defer c.Close()
-		defer context.AfterFunc(s.relay.ctx, func() { c.Close() })()
+		defer func() { _ = c.Close() }()
+		defer context.AfterFunc(s.relay.ctx, func() { _ = c.Close() })()
 		for {
-			c.SetDeadline(time.Now().Add(streamTime))
+			_ = c.SetDeadline(time.Now().Add(streamTime))
 			var length [2]byte
 			if _, err := io.ReadFull(c, length[:]); err != nil {
 				return
@@ -70,7 +70,7 @@ func (s *resolver) stream(c *net.TCPConn) {
 			if reply == nil {
 				return
 			}
-			c.SetDeadline(time.Now().Add(streamTime))
+			_ = c.SetDeadline(time.Now().Add(streamTime))
 			if _, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(reply))), reply...)); err != nil {
 				return
 			}
@@ -119,7 +119,7 @@ func (s *resolver) answer(query []byte) []byte {
 	}
 	if edns(&p) {
 		var opt dnsmessage.ResourceHeader
-		opt.SetEDNS0(serverBytes, m.RCode, false)
+		_ = opt.SetEDNS0(serverBytes, m.RCode, false)
 		m.Additionals = []dnsmessage.Resource{{Header: opt, Body: &dnsmessage.OPTResource{}}}
 	}
 	return pack(&m)
@@ -262,7 +262,7 @@ func (s *resolver) refused(name string, kind dnsmessage.Type) {
 		s.told = map[wire.Refused]bool{}
 	}
 	s.told[what] = true
-	s.relay.control.send(what.Append(nil))
+	_ = s.relay.control.send(what.Append(nil))
 }
 
 // bucket bounds how often something is done: queryRate a second, and queryBurst at once.

@@ -19,7 +19,7 @@ func (s *resolver) listen(file *os.File, v6 bool) error {
 	}
 	u, ok := c.(*net.UDPConn)
 	if !ok {
-		c.Close()
+		_ = c.Close()
 		return errors.New("the supervisor sent a socket of another kind")
 	}
 	raw, err := u.SyscallConn()
@@ -28,10 +28,10 @@ func (s *resolver) listen(file *os.File, v6 bool) error {
 		err = errors.Join(e, err)
 	}
 	if err != nil {
-		u.Close()
+		_ = u.Close()
 		return err
 	}
-	context.AfterFunc(s.relay.ctx, func() { u.Close() })
+	context.AfterFunc(s.relay.ctx, func() { _ = u.Close() })
 	s.relay.running.Go(func() { s.packets(u) })
 	return nil
 }
@@ -66,7 +66,7 @@ func (s *resolver) packets(u *net.UDPConn) {
 		query, to := append([]byte(nil), buf[:n]...), answering(beside[:b])
 		s.relay.running.Go(func() {
 			if reply := s.reply(query); reply != nil {
-				u.WriteMsgUDPAddrPort(reply, to, from)
+				_, _, _ = u.WriteMsgUDPAddrPort(reply, to, from)
 			}
 		})
 	}

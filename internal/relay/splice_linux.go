@@ -131,7 +131,7 @@ func newPipe() (*pipe, error) {
 	p := &pipe{fds[0], fds[1], pipes.wide < maxWidePipes}
 	if p.wide {
 		pipes.wide++
-		unix.FcntlInt(uintptr(p.write), unix.F_SETPIPE_SZ, most)
+		_, _ = unix.FcntlInt(uintptr(p.write), unix.F_SETPIPE_SZ, most)
 	}
 	return p, nil
 }
