@@ -285,9 +285,9 @@ func TestNoStreamToRead(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")
 	const turns = `{"access_mode": "workspace-write", "max_turns": 9}`
 	for what, c := range map[string]struct{ argv, word string }{
-		"no flag":     {"../out/claude -p x", "--output-format stream-json"},
+		"no flag":     {a.out + "/claude -p x", "--output-format stream-json"},
 		"no agent":    {"sh -c true", "no agent that sbx knows"},
-		"the control": {"../out/claude -p x --output-format stream-json --verbose", ""},
+		"the control": {a.out + "/claude -p x --output-format stream-json --verbose", ""},
 	} {
 		a.as("")
 		r := a.run(turns, strings.Fields(c.argv)...)

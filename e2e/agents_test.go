@@ -127,7 +127,7 @@ func (c *client) testTask(t *testing.T) {
 	if !r.violation("tool", "") {
 		t.Error("no violation for the tool that is not allowed")
 	}
-	r.rec.hasStatus(t, "network", "degraded")
+	r.rec.hasStatus(t, "network", "enforced")
 	c.matches(t, r, "denied")
 	c.paid(t, r)
 }
