@@ -26,7 +26,7 @@ type hello struct {
 // nothing where it is no TLS.
 func readHello(c *net.TCPConn) (h hello, err error) {
 	first, err := peek(c)
-	if err != nil || first != recordHandshake {
+	if err != nil || first != recordHandshake && first != recordAlert {
 		return h, err
 	}
 	_ = c.SetReadDeadline(time.Now().Add(helloTime))
@@ -40,8 +40,10 @@ func readHello(c *net.TCPConn) (h hello, err error) {
 	return h, err
 }
 
-// How TLS begins: a record of the handshake, of a version 3.x.
+// How TLS begins: a record of the handshake, of a version 3.x. Servers pass over warnings
+// before it, crypto/tls as well.
 const (
+	recordAlert     = 0x15
 	recordHandshake = 0x16
 	versionMajor    = 3
 )

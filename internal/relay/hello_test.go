@@ -148,6 +148,7 @@ func TestTLSPieces(t *testing.T) {
 		"a byte a packet":       {whole, 1, "evil.example.net"},
 		"over several records":  {records(100), len(whole) * 2, "evil.example.net"},
 		"a byte a record":       {records(1), 1000, "evil.example.net"},
+		"behind a warning":      {append([]byte{0x15, 3, 1, 0, 2, 1, 100}, whole...), len(whole) * 2, "evil.example.net"},
 		"garbage":               {append([]byte{0x16, 3, 1, 0, 200}, bytes.Repeat([]byte{0xff}, 200)...), 300, "no ClientHello"},
 		"a record that is long": {append([]byte{0x16, 3, 1, 0xff, 0xff}, bytes.Repeat([]byte{1}, maxHello)...), 4096, "no ClientHello"},
 		"a hello without end":   {bytes.Repeat([]byte{0x16, 3, 1, 0, 4, 1, 0, 0xff, 0xff}, maxHello/9+1), 4096, "no ClientHello"},
@@ -178,7 +179,7 @@ func TestTLSPieces(t *testing.T) {
 // What is no TLS goes on at once: on 443 it is told as one that named no host.
 func TestPlain(t *testing.T) {
 	for name, sent := range map[string][]byte{
-		"text": []byte("GET / HTTP/1.0\r\n\r\n"), "a byte": {0}, "as TLS for a byte": {0x16, 0x01, 0x02, 0x03, 0x04, 0x05}, "nothing": nil,
+		"text": []byte("GET / HTTP/1.0\r\n\r\n"), "a byte": {0}, "as TLS for a byte": {0x16, 0x01, 0x02, 0x03, 0x04, 0x05}, "as an alert for a byte": {0x15, 0x01, 0x02, 0x03, 0x04, 0x05}, "nothing": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := named(t)
