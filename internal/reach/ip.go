@@ -70,12 +70,14 @@ func (p Prefix) Has(ip IP) bool {
 // special are the ranges that a name must not resolve into unless an address rule
 // allows it: a name's owner, who may be anybody, would otherwise choose what of the
 // caller's own network is reached (DNS rebinding). From the special-purpose
-// registries of IANA (RFC 6890 and its updates).
+// registries of IANA (RFC 6890 and its updates), and one public address that a cloud
+// gives its machines' metadata.
 var special = [...]struct{ prefix, what string }{
 	{"0.0.0.0/8", "this host"},
 	{"10.0.0.0/8", "private"},
 	{"100.64.0.0/10", "shared by carriers"},
 	{"127.0.0.0/8", "loopback"},
+	{"168.63.129.16/32", "where Azure tells its machines what they are"},
 	{"169.254.0.0/16", "link-local, where clouds keep their metadata"},
 	{"172.16.0.0/12", "private"},
 	{"192.0.0.0/24", "protocol assignments"},
