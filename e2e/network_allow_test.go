@@ -188,6 +188,27 @@ func kindOf(c record) string {
 	return c.text("host") + " " + strconv.Itoa(c.whole("port")) + " " + c.text("program")
 }
 
+// A name that libc asks for with a domain of resolv.conf's is told once; one that only
+// looks like it is told by itself.
+func TestNetworkAllowSearch(t *testing.T) {
+	needPrograms(t, "python3")
+	b := newWorld(t)
+	b.write("ws/ask.py", `
+import socket
+for name in ("other.test", "other.test.hidden.example"):
+    try: socket.getaddrinfo(name, 443)
+    except OSError: print("refused")
+`)
+	r := b.run(allowed, "python3", "ask.py")
+	var told []string
+	for _, v := range r.rec.list("violations") {
+		told = append(told, v.text("target"))
+	}
+	if got := strings.Join(told, " "); r.out != "refused\nrefused\n" || got != "other.test other.test.hidden.example" {
+		t.Errorf("told of %q: %v", got, r)
+	}
+}
+
 // What the record says would allow a connection does.
 func TestNetworkAllowWith(t *testing.T) {
 	needPrograms(t, "curl")

@@ -203,7 +203,7 @@ func (x *execution) connectionEnded(led *listen.Led, m *wire.Ended) {
 
 // nameRefused notes a name that was asked for and has no address inside.
 func (x *execution) nameRefused(m *wire.Refused) {
-	if prev := x.egress.asked; prev != "" && strings.HasPrefix(m.Name, prev+".") { // with a domain that is searched
+	if domain, longer := strings.CutPrefix(m.Name, x.egress.asked+"."); longer && isSearched(domain) {
 		return
 	}
 	x.egress.asked = m.Name
@@ -217,6 +217,23 @@ func (x *execution) nameRefused(m *wire.Refused) {
 	}
 	x.record.Violations.Add(v)
 	x.once(v.Kind+v.Rule+v.Action, v, what)
+}
+
+// isSearched tells whether resolvers add a domain to names that do not exist
+// (resolv.conf(5)); what the sandbox's read is the host's.
+func isSearched(domain string) bool {
+	for line := range strings.Lines(readFile("/etc/resolv.conf", 1<<16)) {
+		words := strings.Fields(line)
+		if len(words) < 2 || words[0] != "search" && words[0] != "domain" {
+			continue
+		}
+		for _, w := range words[1:] {
+			if strings.EqualFold(strings.TrimSuffix(w, "."), domain) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // allowLine is network.allow with one more.

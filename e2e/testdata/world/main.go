@@ -46,7 +46,7 @@ func main() {
 		zone[name] = strings.Split(addresses, ",")
 	}
 	check(link())
-	check(replace(folder, "/etc/resolv.conf", "nameserver 192.0.2.53\noptions timeout:2 attempts:1\n"))
+	check(replace(folder, "/etc/resolv.conf", "nameserver 192.0.2.53\nsearch corp.example\noptions timeout:2 attempts:1\n"))
 	check(replace(folder, "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"))
 	check(replace(folder, "/etc/nsswitch.conf", "hosts: files dns\n"))
 	check(resolver(zone))
