@@ -78,7 +78,9 @@ func (e *Egress) heard(b []byte) {
 		} else {
 			delete(e.led, m.Token)
 		}
-		e.Ended(led, &m)
+		if led != nil || m.Outcome != wire.Unmade { // whose connect failed
+			e.Ended(led, &m)
+		}
 	}
 }
 

@@ -185,6 +185,8 @@ func (x *execution) connectionEnded(led *listen.Led, m *wire.Ended) {
 		c.Why = "the name does not resolve"
 	case wire.ByProxy:
 		c.Why = "the proxy refused"
+	case wire.Unmade:
+		c.Why = "given up before it was made"
 	default:
 		c.Why = "no answer"
 	}

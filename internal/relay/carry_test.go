@@ -335,11 +335,18 @@ func TestBadPackets(t *testing.T) {
 	})
 }
 
-// Connections that were told of and never came are forgotten, the oldest first.
+// Connections that were told of and never came are forgotten, the oldest first, and those
+// alone are said to be.
 func TestMeantIsBounded(t *testing.T) {
 	var m meant
 	for n := range uint32(3 * maxMeant) {
-		m.add(wire.Meant{Token: n, IP: reach.V4(1, 2, 3, 4)})
+		old, forgotten := m.add(wire.Meant{Token: n, IP: reach.V4(1, 2, 3, 4)})
+		if n == 5 {
+			m.take(5)
+		}
+		if want := n >= maxMeant && n != maxMeant+5; forgotten != want || forgotten && old != n-maxMeant {
+			t.Fatalf("after the %dth, %d is forgotten: %v", n, old, forgotten)
+		}
 	}
 	if _, ok := m.take(2*maxMeant - 1); ok || len(m.at) != maxMeant {
 		t.Errorf("%d are kept", len(m.at))

@@ -84,7 +84,9 @@ func (r *Relay) take(packet []byte, fds []int) error {
 	switch kind := wire.Kind(packet[0]); {
 	case kind == wire.KindMeant:
 		if m, ok := wire.ReadMeant(packet); ok {
-			r.meant.add(m)
+			if old, forgotten := r.meant.add(m); forgotten {
+				r.control.ended(&wire.Ended{Token: old, Outcome: wire.Unmade})
+			}
 			return nil
 		}
 	case kind == wire.KindRule && !r.serving:
@@ -231,7 +233,8 @@ type meant struct {
 	next  int
 }
 
-func (t *meant) add(m wire.Meant) {
+// add says which token was forgotten, if one was that no connection has come with.
+func (t *meant) add(m wire.Meant) (old uint32, forgotten bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.at == nil {
@@ -240,11 +243,14 @@ func (t *meant) add(m wire.Meant) {
 	if len(t.order) < maxMeant {
 		t.order = append(t.order, m.Token)
 	} else {
-		delete(t.at, t.order[t.next])
+		old = t.order[t.next]
+		_, forgotten = t.at[old]
+		delete(t.at, old)
 		t.order[t.next] = m.Token
 		t.next = (t.next + 1) % maxMeant
 	}
 	t.at[m.Token] = m
+	return old, forgotten
 }
 
 func (t *meant) take(n uint32) (wire.Meant, bool) {

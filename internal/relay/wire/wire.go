@@ -104,6 +104,7 @@ const (
 	Fronted          // TLS asked for another name
 	ByProxy          // the host's proxy refused
 	Unknown          // nobody told of the connection
+	Unmade           // it was told of, and forgotten since it did not come
 )
 
 // Ended is a connection that is over.
