@@ -108,31 +108,6 @@ func TestAnAgentWithoutANetworkIsSaid(t *testing.T) {
 	}
 }
 
-// A look-up of a name is told as one.
-func TestLookUpsOfNamesAreTold(t *testing.T) {
-	needSandbox(t)
-	needPrograms(t, "python3")
-	b := newBox(t)
-	r := b.run(specWW, "python3", "-c", `import socket
-for port in 53, 443:
-    try: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("192.0.2.1", port))
-    except OSError as e: print(e.errno)
-print("end")`)
-	if r.code != 0 || r.out != "101\n101\nend\n" { // ENETUNREACH
-		t.Fatalf("%v", r)
-	}
-	actions := map[string]string{}
-	for _, v := range r.rec.list("violations") {
-		actions[v.text("target")] = v.text("action")
-	}
-	if len(actions) != 2 || actions["192.0.2.1:53"] != "look up a name" || actions["192.0.2.1:443"] != "connect" {
-		t.Errorf("%v", r.rec["violations"])
-	}
-	if !strings.Contains(r.err, "the name server 192.0.2.1:53 is out of reach") {
-		t.Errorf("%v", r)
-	}
-}
-
 // The record says which refusals about files could be seen.
 func TestWhatIsSeenOfFilesIsSaid(t *testing.T) {
 	needSandbox(t)

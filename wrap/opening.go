@@ -12,6 +12,7 @@ type Opening struct {
 	IDs        IDMap
 	Loopback   bool // bring lo up in the new network namespace
 	Egress     bool // all its addresses are local, and the relay has sockets there
+	Lookups    bool // queries for names come to a socket of the supervisor's
 	// Processes is the new pid namespace's own kernel.pid_max; 0 leaves it.
 	Processes uint64
 }
@@ -41,7 +42,7 @@ func Open(r *spec.Resolved, h *Host) Opening {
 	o.Namespaces = append(o.Namespaces, MountNS, PidNS)
 	if r.Network != spec.NetworkHost {
 		o.Namespaces = append(o.Namespaces, NetNS)
-		o.Loopback, o.Egress = true, r.Network == spec.NetworkAllow
+		o.Loopback, o.Egress, o.Lookups = true, r.Network == spec.NetworkAllow, r.Network == spec.NetworkNone
 	}
 	o.Namespaces = append(o.Namespaces, IPCNS, UTSNS, CgroupNS)
 	if h.UID == 0 && h.PidMax.State != No && !r.Spec.Limits.Value.PIDs.Set {
@@ -62,7 +63,7 @@ func (o *Opening) Has(n Namespace) bool {
 
 // Same tells whether two openings do the same.
 func (o *Opening) Same(p *Opening) bool {
-	if o.Rung != p.Rung || o.Loopback != p.Loopback || o.Egress != p.Egress || len(o.Namespaces) != len(p.Namespaces) {
+	if o.Rung != p.Rung || o.Loopback != p.Loopback || o.Egress != p.Egress || o.Lookups != p.Lookups || len(o.Namespaces) != len(p.Namespaces) {
 		return false
 	}
 	for _, n := range o.Namespaces {

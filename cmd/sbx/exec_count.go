@@ -90,6 +90,9 @@ func (x *execution) listen(h *launch.Hooks) {
 func (x *execution) listenSockets(l *listen.Listener, h *launch.Hooks) {
 	l.Named, l.Interrupt, l.Describes = x.plan.Watch.Sockets, launch.Interrupt, x.describe != wrap.DescribeNone
 	h.Wait = append(h.Wait, launch.Waiter{FD: l.OpenClock(), Event: l.Tick})
+	if q := x.egress.lookups; q != nil {
+		h.Wait = append(h.Wait, launch.Waiter{FD: q.FD, Event: q.Hear})
+	}
 	if x.plan.Relay {
 		l.Egress = x.listenRelay(h)
 	}

@@ -25,6 +25,8 @@ type egress struct {
 	v6    bool           // the sandbox has IPv6
 	over  bool           // the command has ended
 	asked string         // the last name that was refused
+
+	lookups *listen.Lookups // of names, without a network; nil where they are not told of
 }
 
 // relayName is the relay's program, which lies beside sbx.
@@ -82,8 +84,13 @@ func (x *execution) startRelay() {
 }
 
 // handSockets gives the relay its sockets inside, and keeps none: where it is gone the
-// kernel refuses.
+// kernel refuses. That of look-ups is kept where they are told of.
 func (x *execution) handSockets() {
+	if fd := x.process.LookupSocket(); fd >= 0 && x.plan.Sockets && x.describe != wrap.DescribeNone {
+		x.egress.lookups = &listen.Lookups{FD: fd, Asked: x.nameAsked}
+	} else if fd >= 0 {
+		unix.Close(fd)
+	}
 	if !x.plan.Egress {
 		return
 	}
@@ -135,8 +142,20 @@ func (x *execution) relayLost() {
 	}
 }
 
+// nameAsked notes a name that was asked for where there is no network. Names of
+// addresses, the root and localhost are nobody's to reach.
+func (x *execution) nameAsked(name string, kind uint16) {
+	if name != "" && name != "localhost" && !strings.HasSuffix(name, ".arpa") {
+		x.nameRefused(&wire.Refused{Name: name, Type: kind})
+	}
+}
+
 // relayEnded takes the relay's last words, when nothing of the sandbox is left.
 func (x *execution) relayEnded() {
+	if q := x.egress.lookups; q != nil {
+		q.Hear()
+		unix.Close(q.FD)
+	}
 	e := x.egress.lead
 	if e == nil {
 		return
@@ -240,6 +259,9 @@ func isSearched(domain string) bool {
 
 // allowLine is network.allow with one more.
 func (x *execution) allowLine(target string) string {
+	if x.resolved.Spec.Network.Value.Mode.Set && x.resolved.Network == spec.NetworkNone { // beside which there is no list
+		return "network.mode: host"
+	}
 	list := slices.Clone(x.resolved.Spec.Network.Value.Allow.Value)
 	if x.resolved.AgentNetwork { // what an agent has by itself, a list would take away
 		for _, r := range x.resolved.Reach {

@@ -97,6 +97,14 @@ func (r *Relay) Kill() {
 	r.pid = 0
 }
 
+// LookupSocket is where queries for names come to in the sandbox's network, -1 for none.
+func (pr *Process) LookupSocket() int {
+	slots := pr.slots()
+	fd := int(slots[slotLookups])
+	slots[slotLookups] = noFD
+	return fd
+}
+
 // EgressSockets are the relay's sockets in the sandbox's network, of which none stays
 // open here once Close has been called for each: a relay that is gone shows inside by
 // the kernel's refusal. -1 stands for one that the host has none of.

@@ -39,6 +39,7 @@ const (
 	slotStream   Slot = 9  // what takes the place of 0, 1 and 2; three of them
 	slotFirst    Slot = 12 // the first that is handed out
 	slotEgress   Slot = 57 // the relay's sockets, for the supervisor, six of them, where there is a relay: wrap.heldByRelay
+	slotLookups  Slot = 62 // the socket to which queries for names come, for the supervisor, where there is no relay
 	slotTerminal Slot = 63 // what keeps the caller's terminal its name, for the supervisor
 )
 
@@ -74,13 +75,13 @@ func (l *list) add(nr uintptr, name string, args ...Arg) *Step {
 
 // slot hands out a free slot.
 func (l *list) slot() Slot {
-	for s := slotFirst; s < slotTerminal && !(l.relay && s == slotEgress); s++ {
+	for s := slotFirst; s < slotLookups && !(l.relay && s == slotEgress); s++ {
 		if l.used&(1<<s) == 0 {
 			l.used |= 1 << s
 			return s
 		}
 	}
-	panic("launch: a plan holds more than 51 descriptors at once") // see wrap.maxHeld
+	panic("launch: a plan holds more than 50 descriptors at once") // see wrap.maxHeld
 }
 
 func (l *list) close(s Slot) {

@@ -25,6 +25,9 @@ func (l *list) network(o *wrap.Opening) {
 	if o.Egress {
 		l.egress()
 	}
+	if o.Lookups {
+		l.lookups()
+	}
 	l.on, l.field = "", ""
 }
 
@@ -61,7 +64,7 @@ func (l *list) egress() {
 	fd := l.slot()
 	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_NETLINK), num(unix.SOCK_RAW|unix.SOCK_CLOEXEC), num(unix.NETLINK_ROUTE)).Save = fd
 	for _, f := range []*family{&ipv4, &ipv6} {
-		m := everywhere(f.domain)
+		m := everywhere(f.domain, unix.RT_TABLE_LOCAL, 0, "")
 		l.add(unix.SYS_WRITE, "write", kept(fd), data(m), num(len(m)))
 	}
 	l.close(fd)
@@ -114,17 +117,84 @@ func (f *family) address(port int, first byte) string {
 	return string(b)
 }
 
-// everywhere is the message that has lo take all addresses of a family for its own:
-// "ip route add local 0.0.0.0/0 dev lo".
-func everywhere(domain int) string {
-	const lo = 1 // the first of a network namespace
-	b := make([]byte, unix.SizeofNlMsghdr+unix.SizeofRtMsg+8)
-	b[0], b[4] = byte(len(b)), unix.RTM_NEWROUTE
+// lookups has the queries for names, to whichever server, come to a socket of the
+// supervisor's, and nothing else: a rule of routing for UDP to port 53 (ip-rule(8)).
+// Answers come from the server that was asked, since resolvers take no others, and that
+// is no address of the sandbox's: IP_TRANSPARENT. Where one of it is not to be had, what
+// is behind is left out, and no server can be reached.
+func (l *list) lookups() {
+	l.on = "the socket for look-ups of names"
+	first := len(l.steps)
+	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_INET), num(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), num(0)).Save = slotLookups
+	for _, name := range [...]int{unix.IP_TRANSPARENT, unix.IP_PKTINFO} {
+		l.add(unix.SYS_SETSOCKOPT, "setsockopt", kept(slotLookups), num(unix.IPPROTO_IP), num(name), data("\x01\x00\x00\x00"), num(4))
+	}
+	l.add(unix.SYS_BIND, "bind", kept(slotLookups), data(ipv4.address(portDNS, 0)), num(ipv4.length))
+	fd := l.slot()
+	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_NETLINK), num(unix.SOCK_RAW|unix.SOCK_CLOEXEC), num(unix.NETLINK_ROUTE)).Save = fd
+	opened := len(l.steps)
+	rule, route := queries(), everywhere(unix.AF_INET, tableLookups, unix.RTA_PREFSRC, "\x7f\x00\x00\x01")
+	l.add(unix.SYS_WRITE, "write", kept(fd), data(rule), num(len(rule)))
+	// A kernel without such rules says so, and has but one table, which the route must not be in.
+	told := l.add(unix.SYS_RECVFROM, "recvfrom", kept(fd), num(0), num(0), num(unix.MSG_DONTWAIT))
+	told.Pass, told.Skip = Errno(unix.EAGAIN), 1
+	l.add(unix.SYS_CLOSE, "close", num(-1)) // leaves out the route
+	l.add(unix.SYS_WRITE, "write", kept(fd), data(route), num(len(route)))
+	l.close(fd)
+	end := len(l.steps)
+	for i := range l.steps[first:end] {
+		s := &l.steps[first+i]
+		switch {
+		case first+i < opened:
+			s.Pass, s.Skip = anyErrno, uint8(end-first-i-1)
+		case s.Pass == 0 && first+i < end-1:
+			s.Pass, s.Skip = anyErrno, uint8(end-first-i-2) // but for the close
+		}
+	}
+}
+
+// tableLookups is the table of routes for look-ups of names.
+const tableLookups = portDNS
+
+// queries is the message that has a table of their own ask where queries for names go:
+// "ip rule add ipproto udp dport 53 lookup 53".
+func queries() string {
+	b := message(unix.RTM_NEWRULE, 12+8+8) // struct fib_rule_hdr
+	m := b[unix.SizeofNlMsghdr:]
+	m[0], m[4], m[7] = unix.AF_INET, tableLookups, unix.FR_ACT_TO_TBL
+	a := m[12:]
+	a[0], a[2], a[4] = 5, unix.FRA_IP_PROTO, unix.IPPROTO_UDP
+	a = a[8:]
+	a[0], a[2], a[4], a[6] = 8, unix.FRA_DPORT_RANGE, portDNS, portDNS
+	return string(b)
+}
+
+// message is one of rtnetlink(7) with room for size bytes behind its header.
+func message(kind uint16, size int) []byte {
+	b := make([]byte, unix.SizeofNlMsghdr+size)
+	b[0], b[4], b[5] = byte(len(b)), byte(kind), byte(kind>>8)
 	flags := unix.NLM_F_REQUEST | unix.NLM_F_CREATE
 	b[6], b[7] = byte(flags), byte(flags>>8)
+	return b
+}
+
+// everywhere is the message that has lo take all addresses of a family for its own:
+// "ip route add local 0.0.0.0/0 dev lo table TABLE", with an attribute more where that
+// has a value, of 4 bytes.
+func everywhere(domain int, table byte, attribute byte, value string) string {
+	const lo = 1 // the first of a network namespace
+	size := unix.SizeofRtMsg + 8
+	if value != "" {
+		size += 8
+	}
+	b := message(unix.RTM_NEWROUTE, size)
 	m := b[unix.SizeofNlMsghdr:]
-	m[0], m[4], m[5], m[6], m[7] = byte(domain), unix.RT_TABLE_LOCAL, unix.RTPROT_STATIC, unix.RT_SCOPE_HOST, unix.RTN_LOCAL
+	m[0], m[4], m[5], m[6], m[7] = byte(domain), table, unix.RTPROT_STATIC, unix.RT_SCOPE_HOST, unix.RTN_LOCAL
 	a := m[unix.SizeofRtMsg:]
 	a[0], a[2], a[4] = 8, unix.RTA_OIF, lo
+	if value != "" {
+		a[8], a[10] = 8, attribute
+		copy(a[12:], value)
+	}
 	return string(b)
 }

@@ -49,7 +49,7 @@ func TestStepsGolden(t *testing.T) {
 	plan.Remount = true
 	stepsGolden(t, plan, "no-setattr.txt")
 	plan = madeUp(t)
-	plan.Egress = true
+	plan.Egress, plan.Lookups = true, false
 	stepsGolden(t, plan, "network-allow.txt")
 }
 
@@ -96,7 +96,7 @@ func TestSlotsAreSetBeforeTheyAreUsed(t *testing.T) {
 	slotsAreSet(t, Steps(plan, Input{Sock: 9, Filter: "8 bytes."}))
 	plan.Remount = true
 	slotsAreSet(t, Steps(plan, Input{Sock: 9, Filter: "8 bytes."}))
-	plan.Egress = true
+	plan.Egress, plan.Lookups = true, false
 	slotsAreSet(t, Steps(plan, Input{Sock: 9, Filter: "8 bytes."}))
 }
 
