@@ -60,7 +60,7 @@ func TestAdviceConverges(t *testing.T) {
 			if act.Kind == ToMake || act.Kind == ToLink {
 				act.Path = strings.TrimSuffix(act.Path, "/") + "/" + r.one("new", "new", ".git", ".mcp.json")
 			}
-			if act.Kind == ToMake && c.w.nodes[act.Path].kind != Absent {
+			if act.Kind == ToMake && (c.w.nodes[act.Path].kind != Absent || c.plan.isMountPoint(act.Path)) {
 				act.Kind = ToWrite
 			}
 			if c.plan.Allows(act) {
