@@ -51,7 +51,7 @@ except OSError: pass
 		{"a program that is refused", `{"access_mode": "workspace-write", "agent": "codex", "max_commands": 1}`, `/bin/true; /bin/true;`, nil, 1, 1},
 		{"no agent", `{"access_mode": "workspace-write"}`, `/bin/true;`, nil, -1, 1},
 		{"nothing asked", `{"agent": "codex"}`, `/bin/true;`, nil, -1, 1},
-		{"by ptrace", agent, `/bin/true;`, []string{"--counter", "ptrace"}, -1, 1},
+		{"by ptrace", `{"access_mode": "workspace-write", "agent": "codex", "network": {"mode": "host"}}`, `/bin/true;`, []string{"--counter", "ptrace"}, -1, 1},
 		{"a descriptor that is kept", agent, `/bin/true;`, []string{"--keep-fd", "3"}, -1, 1},
 	} {
 		b.args = row.more

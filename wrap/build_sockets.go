@@ -56,8 +56,12 @@ func (b *builder) egress() {
 		b.plan.Relay = true
 		return
 	}
+	help += ", or list \"network\" in best_effort: then nothing can be reached"
+	if b.r.AgentNetwork {
+		help += "; network.mode: host gives " + b.r.Agent.String() + " the whole network"
+	}
 	b.lack(&spec.Problem{Field: "network.allow", On: b.r.At("network.allow"), Do: "let the command reach what network.allow names", Why: why,
-		Help: help + ", or list \"network\" in best_effort: then nothing can be reached"}, Unavailable)
+		Help: help}, Unavailable)
 	if b.r.AllowsLess("network.allow") {
 		b.fault("network", Unavailable, "none held, nothing can be reached: "+why)
 	}
