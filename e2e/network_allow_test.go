@@ -15,7 +15,7 @@ var zone = []string{"good.example=8.8.8.1", "a.wild.example=8.8.8.2", "bad.examp
 
 // allowed is the spec of most of these tests.
 const allowed = `{"access_mode": "workspace-write", "network": {"allow": ["good.example:80", "good.example:443", "good.example:22", "*.wild.example:443",
-	"rebind.example:80", "private.example:80", "10.1.2.3:80", "8.8.4.4:80", "[2001:db8::1]:80", "localhost:8443"]}}`
+	"rebind.example:80", "private.example:80", "10.1.2.3:80", "8.8.4.4:80", "[2001:db8::1]:80", "localhost:8443", "table.example:80"]}}`
 
 // newWorld is a box on a host with a network and a resolver of its own.
 func newWorld(t *testing.T) *box {
@@ -61,6 +61,8 @@ def http(host, port=80, family=socket.AF_UNSPEC, name=None, tls=None):
     return get
 tries("name", http("good.example"))
 tries("upper case", http("GOOD.example."))
+tries("the host's table", http("table.example"))
+tries("the table's address, other port", http("8.8.8.2", 8443))
 tries("tls", http("good.example", 443, tls="good.example"))
 tries("wild", http("a.wild.example", 443, tls="a.wild.example"))
 tries("address", http("8.8.4.4"))
@@ -144,7 +146,9 @@ func TestNetworkAllow(t *testing.T) {
 	got := r.lines()
 	for what, want := range map[string][2]string{ // alone, and under the spec; "" is whatever
 		"name": {"good.example at 8.8.8.1:80, 0 bytes", "good.example at 8.8.8.1:80, 0 bytes"}, "upper case": {"GOOD.example. at 8.8.8.1:80, 0 bytes", "GOOD.example. at 8.8.8.1:80, 0 bytes"},
-		"tls": {"good.example at 8.8.8.1:443, 0 bytes", "good.example at 8.8.8.1:443, 0 bytes"}, "wild": {"a.wild.example at 8.8.8.2:443, 0 bytes", "a.wild.example at 8.8.8.2:443, 0 bytes"},
+		"the host's table":                {"table.example at 8.8.8.2:80, 0 bytes", "table.example at 8.8.8.2:80, 0 bytes"},
+		"the table's address, other port": {"Client sent an HTTP request to an HTTPS server.", "ENETUNREACH"},
+		"tls":                             {"good.example at 8.8.8.1:443, 0 bytes", "good.example at 8.8.8.1:443, 0 bytes"}, "wild": {"a.wild.example at 8.8.8.2:443, 0 bytes", "a.wild.example at 8.8.8.2:443, 0 bytes"},
 		"address": {"8.8.4.4 at 8.8.4.4:80, 0 bytes", "8.8.4.4 at 8.8.4.4:80, 0 bytes"}, "v6": {"2001:db8::1 at [2001:db8::1]:80, 0 bytes", "2001:db8::1 at [2001:db8::1]:80, 0 bytes"},
 		"mapped": {"::ffff:8.8.4.4 at 8.8.4.4:80, 0 bytes", "::ffff:8.8.4.4 at 8.8.4.4:80, 0 bytes"}, "private": {"private.example at 10.1.2.3:80, 0 bytes", "private.example at 10.1.2.3:80, 0 bytes"},
 		"the host's loopback": {"127.0.0.1 at 127.0.0.1:8443, 0 bytes", "127.0.0.1 at 127.0.0.1:8443, 0 bytes"},

@@ -16,7 +16,7 @@ type Egress struct {
 	FD  int         // the socket to the relay; -1 once that is gone
 	V6  bool        // it listens at addresses of IPv6 as well
 	May reach.Reach // what may be reached
-	// Hosts are the names that a file of the host's has for an address; nil for none.
+	// Hosts are the names that the host's own table has for an address.
 	Hosts func(reach.IP) []string
 	// Refused is told of names that were asked for and not answered, Ended of connections
 	// that are over (led is nil of one that nobody meant), Lost of a relay that is gone.
@@ -101,7 +101,7 @@ func (e *Egress) allowed(ip reach.IP, port int) (rule int, name string, ok bool)
 		return 0, "", false
 	case pooled:
 		names = []string{e.names[n]}
-	case e.Hosts != nil && !ip.Loopback():
+	case !ip.Loopback():
 		names = e.Hosts(ip)
 	}
 	for i := range e.May {

@@ -117,7 +117,7 @@ func (x *execution) handSockets() {
 // tells.
 func (x *execution) listenRelay(h *launch.Hooks) *listen.Egress {
 	x.record.Connections = &audit.Connections{}
-	e := &listen.Egress{FD: x.egress.relay.FD, V6: x.egress.v6, May: x.resolved.Reach, Refused: x.nameRefused, Ended: x.connectionEnded, Lost: x.relayLost}
+	e := &listen.Egress{FD: x.egress.relay.FD, V6: x.egress.v6, May: x.resolved.Reach, Hosts: hostNames(), Refused: x.nameRefused, Ended: x.connectionEnded, Lost: x.relayLost}
 	x.egress.lead = e
 	at := len(h.Wait)
 	h.Wait = append(h.Wait, launch.Waiter{FD: e.FD, Event: func() {

@@ -47,7 +47,7 @@ func main() {
 	}
 	check(link())
 	check(replace(folder, "/etc/resolv.conf", "nameserver 192.0.2.53\nsearch corp.example\noptions timeout:2 attempts:1\n"))
-	check(replace(folder, "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"))
+	check(replace(folder, "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n8.8.8.2 Table.example # of the host's own\n"))
 	check(replace(folder, "/etc/nsswitch.conf", "hosts: files dns\n"))
 	check(resolver(zone))
 	check(web(folder))

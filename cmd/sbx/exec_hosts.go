@@ -1,0 +1,37 @@
+package main
+
+import (
+	"strings"
+
+	"sbx/internal/reach"
+)
+
+// hostNames answers which names the host's own table has for an address (hosts(5)): a
+// program that finds one there, where it is in view, never asks the resolver. The table
+// is read when first asked.
+func hostNames() func(reach.IP) []string {
+	var names map[reach.IP][]string
+	return func(ip reach.IP) []string {
+		if names == nil {
+			names = readHosts(readFile("/etc/hosts", 1<<20))
+		}
+		return names[ip]
+	}
+}
+
+func readHosts(text string) map[reach.IP][]string {
+	names := map[reach.IP][]string{}
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) < 2 {
+			continue
+		}
+		if ip, ok := reach.ParseIP(words[0]); ok {
+			for _, name := range words[1:] {
+				names[ip] = append(names[ip], strings.ToLower(strings.TrimSuffix(name, ".")))
+			}
+		}
+	}
+	return names
+}
