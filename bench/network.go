@@ -7,27 +7,27 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"time"
 )
 
 // What the allow-list network costs: a server on the host's loopback, to which the
-// helper talks by itself, through sbx's relay, and through a CONNECT proxy from the
-// network namespace that pasta made around bwrap.
+// helper talks by itself, through sbx's relay, and through a CONNECT proxy from bwrap's
+// network namespace, to which a socket in the workspace leads: what sandboxes do that
+// set proxy variables.
 
 // bulkSize is what a server sends, shortTimes how many connections are made one
 // after another for one figure.
 const (
-	bulkSize   = 1 << 30
+	bulkSize   = 256 << 20
 	shortTimes = 2000
 )
 
 // allowed is sbx with one rule: the server of the job.
 func (b *bencher) allowed(server string) contestant {
 	return contestant{"sbx allow", func(b *bencher, p place, argv []string) []string {
-		return append([]string{b.sbx, "exec", "-q", "--spec", p.spec, "--spec-json", `{"network": {"allow": ["` + server + `"]}}`, "--"}, argv...)
+		return append([]string{b.sbx, "exec", "-q", "--spec", p.spec, "--allow", server, "--"}, argv...)
 	}}
 }
 
@@ -44,28 +44,21 @@ func (b *bencher) networking() ([]job, error) {
 	talk := func(words ...string) []string {
 		return append([]string{filepath.Join(b.own.workspace, helper), "talk"}, words...)
 	}
-	bulk, short := []contestant{none, allow}, []contestant{none, allow}
-	if _, err := exec.LookPath("pasta"); err != nil {
-		fmt.Fprintln(os.Stderr, "bench: no pasta: nothing beside the relay")
-	} else {
-		proxy, err := connectProxy()
-		if err != nil {
-			return nil, err
-		}
-		peer := contestant{"bwrap, pasta and a proxy", func(b *bencher, p place, argv []string) []string {
-			_, port, _ := net.SplitHostPort(proxy)
-			return append([]string{"pasta", "--config-net", "-q", "-t", "none", "-u", "none", "-U", "none", "-T", port, "--", b.bwrap, "--die-with-parent",
-				"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", p.workspace, p.workspace}, append(argv, "127.0.0.1:"+port)...)
-		}}
-		bulk, short = append(bulk, peer), append(short, peer)
+	way := filepath.Join(b.own.workspace, "proxy")
+	if err := connectProxy(way); err != nil {
+		return nil, err
 	}
+	peer := contestant{"bwrap and a proxy", func(b *bencher, p place, argv []string) []string {
+		return append(bwrap.wrap(b, p, argv), way)
+	}}
+	both := []contestant{none, allow, peer}
 	return []job{
 		{name: "allow-start", what: "start of /bin/true under network.allow, more than under none", place: b.own, argv: []string{"/bin/true"}, many: 1,
 			rounds: 60, quick: 10, of: []contestant{sbx, allow}, base: "sbx", on: allow.name, minus: true, gate: 6},
-		{name: "allow-bulk", what: "1 GiB from a server on loopback", place: b.own, argv: talk("bulk", server), told: true,
-			rounds: 15, quick: 4, of: bulk, base: "none", on: allow.name, gate: 1 / 0.70},
+		{name: "allow-bulk", what: "256 MiB from a server on loopback", place: b.own, argv: talk("bulk", server), told: true,
+			rounds: 15, quick: 4, of: both, base: "none", on: allow.name, gate: 1 / 0.70},
 		{name: "allow-short", what: "connect, one request, its answer, close", place: b.own, argv: talk("short", server), told: true,
-			rounds: 15, quick: 4, of: short, base: "none", on: allow.name, minus: true, gate: 150},
+			rounds: 15, quick: 4, of: both, base: "none", on: allow.name, minus: true, gate: 150},
 	}, nil
 }
 
@@ -74,13 +67,8 @@ const relay = "sbx-egress"
 
 // serve answers one letter: "b" with bulkSize bytes, "s" with one.
 func serve() (address string, err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
 	piece := make([]byte, 256<<10)
-	answer := func(c net.Conn) {
-		defer func() { _ = c.Close() }()
+	return accept("tcp", "127.0.0.1:0", func(c net.Conn) {
 		word := []byte{0}
 		if _, err := c.Read(word); err != nil {
 			return
@@ -94,27 +82,13 @@ func serve() (address string, err error) {
 				return
 			}
 		}
-	}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go answer(c)
-		}
-	}()
-	return l.Addr().String(), nil
+	})
 }
 
-// connectProxy is a proxy that knows CONNECT and lets everything through.
-func connectProxy() (address string, err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	carry := func(c net.Conn) {
-		defer func() { _ = c.Close() }()
+// connectProxy is a proxy at a socket that knows CONNECT and lets everything through.
+func connectProxy(path string) error {
+	_ = os.Remove(path)
+	_, err := accept("unix", path, func(c net.Conn) {
 		r := bufio.NewReader(c)
 		request, err := http.ReadRequest(r)
 		if err != nil {
@@ -124,13 +98,29 @@ func connectProxy() (address string, err error) {
 		if err != nil {
 			return
 		}
-		defer func() { _ = far.Close() }()
 		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
-		go func() {
-			_, _ = io.Copy(far, r)
-			_ = far.(*net.TCPConn).CloseWrite()
-		}()
-		_, _ = io.Copy(c, far)
+		join(c, r, far)
+	})
+	return err
+}
+
+// join carries what from and far say to each other.
+func join(c net.Conn, from io.Reader, far net.Conn) {
+	defer func() { _ = far.Close() }()
+	go func() {
+		_, _ = io.Copy(far, from)
+		if half, ok := far.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite()
+		}
+	}()
+	_, _ = io.Copy(c, far)
+}
+
+// accept serves what connects, until the program ends.
+func accept(network, address string, serve func(net.Conn)) (at string, err error) {
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return "", err
 	}
 	go func() {
 		for {
@@ -138,17 +128,33 @@ func connectProxy() (address string, err error) {
 			if err != nil {
 				return
 			}
-			go carry(c)
+			go func() {
+				serve(c)
+				_ = c.Close()
+			}()
 		}
 	}()
 	return l.Addr().String(), nil
 }
 
-// talk is the client: talk bulk SERVER [PROXY] reads what the server sends, talk
-// short SERVER [PROXY] asks it again and again. It prints the nanoseconds of the one
-// transfer, or of one request.
+// talk is the client: talk bulk SERVER [SOCKET] reads what the server sends, talk short
+// SERVER [SOCKET] asks it again and again, through a port of its own that leads to the
+// socket of a proxy. It prints the nanoseconds of the one transfer, or of one request.
 func talk(args []string) {
-	err := fmt.Errorf("usage: talk bulk|short SERVER [PROXY]")
+	err := fmt.Errorf("usage: talk bulk|short SERVER [SOCKET]")
+	if len(args) == 3 {
+		const port = "127.0.0.1:3128"
+		way := args[2]
+		args[2] = port
+		if _, err := accept("tcp", port, func(c net.Conn) {
+			if far, err := net.Dial("unix", way); err == nil {
+				join(c, c, far)
+			}
+		}); err != nil {
+			fmt.Fprintln(os.Stderr, "talk:", err)
+			os.Exit(1)
+		}
+	}
 	if len(args) >= 2 {
 		var took time.Duration
 		switch args[0] {

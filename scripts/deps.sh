@@ -35,8 +35,7 @@ need passwd useradd
 need cpio cpio
 
 # The other sandboxes, PACKAGE COMMAND a line. scripts/dockerd.sh starts an engine;
-# runsc is gVisor, pasta a contestant of the benchmark; podman needs catatonit for
-# --init, and uidmap as an ordinary user.
+# runsc is gVisor; podman needs catatonit for --init, and uidmap as an ordinary user.
 others='runc runc
 crun crun
 docker.io dockerd
@@ -44,7 +43,6 @@ docker-cli docker
 podman podman
 catatonit catatonit
 runsc runsc
-passt pasta
 uidmap newuidmap'
 lacking() { # the packages of $others whose command is not there
 	echo "$others" | while read -r package command; do
