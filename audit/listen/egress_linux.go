@@ -27,6 +27,7 @@ type Egress struct {
 	names map[uint32]string // by the number of the pool's address that stands for it
 	led   map[uint32]*Led   // by the token
 	next  uint32            // token
+	used  bool              // something was led to it, or told by it
 	buf   [wire.Max]byte
 }
 
@@ -63,7 +64,14 @@ func (e *Egress) lose() {
 	e.Lost()
 }
 
+// Idle tells whether the relay had nothing to do so far.
+func (e *Egress) Idle() bool {
+	e.Hear()
+	return !e.used
+}
+
 func (e *Egress) heard(b []byte) {
+	e.used = true
 	if m, ok := wire.ReadNamed(b); ok && m.N != 0 && m.N <= wire.PoolSize {
 		if e.names == nil {
 			e.names = map[uint32]string{}
@@ -145,6 +153,7 @@ func (e *Egress) lead(m *wire.Meant, led *Led) (token uint32, errno unix.Errno) 
 		}
 		delete(e.led, old)
 	}
+	e.used = true
 	e.led[e.next] = led
 	e.next = (e.next + 1) % wire.Tokens
 	return m.Token, 0

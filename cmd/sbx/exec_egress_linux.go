@@ -161,6 +161,10 @@ func (x *execution) relayEnded() {
 		return
 	}
 	x.egress.over = true
+	if e.Idle() { // it may not even have started
+		x.egress.relay.Kill()
+		return
+	}
 	x.egress.relay.Stop(e.Hear)
 	e.Open(func(led *listen.Led) { x.record.Connections.Add(connectionOf(led)) })
 }
