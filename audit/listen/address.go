@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/reach"
 )
 
 // The sizes of addresses: of what the kernel copies (struct sockaddr_storage)
@@ -50,63 +52,24 @@ func (a *address) abstract() bool {
 // outside is the text of an address of the internet that is not this network
 // namespace's own: "192.0.2.1:443", "[2001:db8::1]:443".
 func (a *address) outside() (string, bool) {
-	port := strconv.Itoa(int(a.b[2])<<8 | int(a.b[3]))
-	var ip [16]byte
+	ip, port, ok := a.internet()
+	if !ok || ip.Loopback() || ip.Is4() && ip[12] == 0 { // 0.0.0.0/8 is this host's
+		return "", false
+	}
+	return Target(ip.String(), port), true
+}
+
+// internet is an address of the internet and a port; false where it is none.
+func (a *address) internet() (ip reach.IP, port int, ok bool) {
 	switch {
 	case a.family() == unix.AF_INET && a.n >= sizeofInet4:
-		ip[10], ip[11] = 0xff, 0xff
-		copy(ip[12:], a.b[4:8])
+		ip = reach.V4(a.b[4], a.b[5], a.b[6], a.b[7])
 	case a.family() == unix.AF_INET6 && a.n >= sizeofInet6:
 		copy(ip[:], a.b[8:24])
 	default:
-		return "", false
+		return ip, 0, false
 	}
-	if bytes.Equal(ip[:10], make([]byte, 10)) && ip[10] == 0xff && ip[11] == 0xff {
-		if v := ip[12:]; v[0] != 127 && v[0] != 0 {
-			return dotted(v) + ":" + port, true
-		}
-		return "", false
-	}
-	if bytes.Equal(ip[:15], make([]byte, 15)) && ip[15] <= 1 { // :: is the loopback, too
-		return "", false
-	}
-	return "[" + colons(ip) + "]:" + port, true
-}
-
-func dotted(v []byte) string {
-	s := strconv.Itoa(int(v[0]))
-	for _, c := range v[1:4] {
-		s += "." + strconv.Itoa(int(c))
-	}
-	return s
-}
-
-// colons writes an address of IPv6 as RFC 5952 has it.
-func colons(ip [16]byte) string {
-	word := func(i int) uint64 { return uint64(ip[2*i])<<8 | uint64(ip[2*i+1]) }
-	from, length := 0, 1 // the longest run of zeros, of two at least
-	for i := 0; i < 8; i++ {
-		n := 0
-		for i+n < 8 && word(i+n) == 0 {
-			n++
-		}
-		if n > length {
-			from, length = i, n
-		}
-	}
-	var b []byte
-	for i := 0; i < 8; i++ {
-		if length > 1 && i == from {
-			b = append(b, ':', ':')
-			i += length - 1
-			continue
-		}
-		if len(b) > 0 && b[len(b)-1] != ':' {
-			b = append(b, ':')
-		}
-		b = strconv.AppendUint(b, word(i), 16)
-	}
-	return string(b)
+	return ip, int(a.b[2])<<8 | int(a.b[3]), true
 }
 
 // ownFolder reads the path of a file beneath one of the caller's descriptors,

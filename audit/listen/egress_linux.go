@@ -99,14 +99,14 @@ func (e *Egress) Open(f func(*Led)) {
 	}
 }
 
-// allowed finds what allows a connection: the rule's place, and the name that the
-// relay looks up; "" for the address itself.
-func (e *Egress) allowed(ip reach.IP, port int) (rule int, name string, ok bool) {
+// allowed tells whether a rule allows a connection, and by which name the relay is to
+// make it; "" for the address itself.
+func (e *Egress) allowed(ip reach.IP, port int) (name string, ok bool) {
 	var names []string
 	n, pooled := wire.Pooled(ip)
 	switch {
 	case port == 0:
-		return 0, "", false
+		return "", false
 	case pooled:
 		names = []string{e.names[n]}
 	case !ip.Loopback():
@@ -115,15 +115,15 @@ func (e *Egress) allowed(ip reach.IP, port int) (rule int, name string, ok bool)
 	for i := range e.May {
 		one := e.May[i : i+1]
 		if _, ok := one.Addr(ip, port); ok && !pooled {
-			return i, "", true
+			return "", true
 		}
 		for _, name := range names {
 			if _, ok := one.Name(name, port); ok {
-				return i, name, true
+				return name, true
 			}
 		}
 	}
-	return 0, "", false
+	return "", false
 }
 
 // host is what a person would call an address: the name that it stands for.
@@ -169,13 +169,13 @@ func (l *Listener) directOut(f *flight) unix.Errno {
 	e.Hear() // a name is told of before its address is
 	protocol, _ := optionOf(f.sock, unix.SO_PROTOCOL)
 	isTCP := protocol == unix.IPPROTO_TCP || protocol == unix.IPPROTO_MPTCP
-	rule, name, allowed := e.allowed(ip, port)
+	name, allowed := e.allowed(ip, port)
 	_, pooled := wire.Pooled(ip)
 	switch {
 	case isTCP && allowed:
 		led := &Led{Host: e.host(ip), Port: port}
 		led.PID, led.Program = audit.CallerOf(int(l.n.TID))
-		token, errno := e.lead(&wire.Meant{Rule: uint16(rule), IP: ip, Port: uint16(port), Name: name}, led)
+		token, errno := e.lead(&wire.Meant{IP: ip, Port: uint16(port), Name: name}, led)
 		if errno == 0 {
 			f.egress, f.token = e, token
 			a.toToken(token, e.V6 && !ip.Is4())
@@ -198,19 +198,6 @@ func Target(host string, port int) string {
 		host = "[" + host + "]"
 	}
 	return host + ":" + strconv.Itoa(port)
-}
-
-// internet is an address of the internet and a port; false where it is none.
-func (a *address) internet() (ip reach.IP, port int, ok bool) {
-	switch {
-	case a.family() == unix.AF_INET && a.n >= sizeofInet4:
-		ip = reach.V4(a.b[4], a.b[5], a.b[6], a.b[7])
-	case a.family() == unix.AF_INET6 && a.n >= sizeofInet6:
-		copy(ip[:], a.b[8:24])
-	default:
-		return ip, 0, false
-	}
-	return ip, int(a.b[2])<<8 | int(a.b[3]), true
 }
 
 // toToken makes it the address by which the relay knows a connection.

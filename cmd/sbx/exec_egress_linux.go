@@ -38,9 +38,10 @@ func (x *execution) findRelay() (path string) {
 	if x.resolved.Network != spec.NetworkAllow {
 		return ""
 	}
-	exe, err := ownProgram()
-	if err == nil {
-		path = exe[:strings.LastIndexByte(exe, '/')+1] + relayName
+	path = selfPath()
+	path = path[:strings.LastIndexByte(path, '/')+1] + relayName
+	err := error(unix.ENOENT)
+	if path[0] == '/' {
 		err = unix.Access(path, unix.X_OK)
 	}
 	if err != nil {
@@ -48,15 +49,6 @@ func (x *execution) findRelay() (path string) {
 		return ""
 	}
 	return path
-}
-
-func ownProgram() (string, error) {
-	buf := make([]byte, unix.PathMax)
-	n, err := unix.Readlink("/proc/self/exe", buf)
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(string(buf[:n]), " (deleted)"), nil
 }
 
 // startRelay starts the relay, whose own start passes beside the launch, and tells it

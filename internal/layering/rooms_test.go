@@ -25,7 +25,7 @@ var rooms = []room{
 	{"internal/relay", []string{"internal/doc", "internal/reach", "internal/relay/wire", "landlock", "seccomp"}},
 	{"wrap", []string{"internal/doc", "internal/view", "internal/reach", "spec", "landlock", "seccomp"}},
 	{"wrap/launch/cgroup", []string{"wrap", "spec"}},
-	{"wrap/launch", []string{"internal/doc", "internal/view", "wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
+	{"wrap/launch", []string{"internal/doc", "internal/relay/wire", "internal/view", "wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit", []string{"internal/doc", "internal/reach", "internal/relay/wire", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit/agent", []string{"internal/doc", "spec"}},
 	{"audit/listen", []string{"internal/reach", "internal/relay/wire", "audit", "wrap", "spec", "seccomp"}},

@@ -3,6 +3,7 @@ package launch
 import (
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/relay/wire"
 	"sbx/wrap"
 )
 
@@ -48,12 +49,6 @@ type family struct {
 
 type option struct{ level, name int }
 
-// The ports of the relay's sockets (package wire).
-const (
-	portLed = 1
-	portDNS = 53
-)
-
 // backlog is how many connections wait for the relay at most.
 const backlog = 4096
 
@@ -82,13 +77,13 @@ func (l *list) relaySockets(f *family) {
 	l.on = "the routes of the network namespace"
 	probe := l.slot()
 	l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), num(0)).Save = probe
-	l.add(unix.SYS_CONNECT, "connect", kept(probe), data(f.address(portDNS, 0x20)), num(f.length))
+	l.add(unix.SYS_CONNECT, "connect", kept(probe), data(f.address(wire.DNS, 0x20)), num(f.length))
 	l.on = "the relay's sockets"
 	for i, s := range f.sockets {
-		kind, port, options := unix.SOCK_STREAM, portDNS, f.all
+		kind, port, options := unix.SOCK_STREAM, wire.DNS, f.all
 		switch i {
 		case 0:
-			port = portLed
+			port = wire.Port
 		case 1:
 			kind, options = unix.SOCK_DGRAM, append(append([]option{}, f.all...), f.aside...)
 		}
@@ -129,7 +124,7 @@ func (l *list) lookups() {
 	for _, name := range [...]int{unix.IP_TRANSPARENT, unix.IP_PKTINFO} {
 		l.add(unix.SYS_SETSOCKOPT, "setsockopt", kept(slotLookups), num(unix.IPPROTO_IP), num(name), data("\x01\x00\x00\x00"), num(4))
 	}
-	l.add(unix.SYS_BIND, "bind", kept(slotLookups), data(ipv4.address(portDNS, 0)), num(ipv4.length))
+	l.add(unix.SYS_BIND, "bind", kept(slotLookups), data(ipv4.address(wire.DNS, 0)), num(ipv4.length))
 	fd := l.slot()
 	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_NETLINK), num(unix.SOCK_RAW|unix.SOCK_CLOEXEC), num(unix.NETLINK_ROUTE)).Save = fd
 	opened := len(l.steps)
@@ -154,7 +149,7 @@ func (l *list) lookups() {
 }
 
 // tableLookups is the table of routes for look-ups of names.
-const tableLookups = portDNS
+const tableLookups = wire.DNS
 
 // queries is the message that has a table of their own ask where queries for names go:
 // "ip rule add ipproto udp dport 53 lookup 53".
@@ -165,7 +160,7 @@ func queries() string {
 	a := m[12:]
 	a[0], a[2], a[4] = 5, unix.FRA_IP_PROTO, unix.IPPROTO_UDP
 	a = a[8:]
-	a[0], a[2], a[4], a[6] = 8, unix.FRA_DPORT_RANGE, portDNS, portDNS
+	a[0], a[2], a[4], a[6] = 8, unix.FRA_DPORT_RANGE, wire.DNS, wire.DNS
 	return string(b)
 }
 

@@ -13,7 +13,6 @@ const MaxText = 512
 func (m *Meant) Append(b []byte) []byte {
 	b = append(b, byte(KindMeant))
 	b = le.AppendUint32(b, m.Token)
-	b = le.AppendUint16(b, m.Rule)
 	b = append(b, m.IP[:]...)
 	b = le.AppendUint16(b, m.Port)
 	return appendText(b, m.Name)
@@ -39,19 +38,13 @@ func (m *Ended) Append(b []byte) []byte {
 	return appendText(b, m.Detail)
 }
 
-// Append adds the message's packet to b.
-func (m *Publish) Append(b []byte) []byte {
-	return le.AppendUint16(le.AppendUint16(append(b, byte(KindPublish)), m.Host), m.Inside)
-}
-
 // AppendRule adds the packet of a rule, as network.allow has it.
 func AppendRule(b []byte, text string) []byte { return appendText(append(b, byte(KindRule)), text) }
 
 // ReadMeant reads a packet of KindMeant.
 func ReadMeant(b []byte) (m Meant, ok bool) {
-	r := reader{b: b, ok: true}
-	r.kind(KindMeant)
-	m.Token, m.Rule = r.u32(), r.u16()
+	r := open(b, KindMeant)
+	m.Token = r.u32()
 	m.IP = reach.IP(r.take(16))
 	m.Port = r.u16()
 	m.Name = r.text()
@@ -60,24 +53,21 @@ func ReadMeant(b []byte) (m Meant, ok bool) {
 
 // ReadNamed reads a packet of KindNamed.
 func ReadNamed(b []byte) (m Named, ok bool) {
-	r := reader{b: b, ok: true}
-	r.kind(KindNamed)
+	r := open(b, KindNamed)
 	m.N, m.Name = r.u32(), r.text()
 	return m, r.done()
 }
 
 // ReadRefused reads a packet of KindRefused.
 func ReadRefused(b []byte) (m Refused, ok bool) {
-	r := reader{b: b, ok: true}
-	r.kind(KindRefused)
+	r := open(b, KindRefused)
 	m.Type, m.Name = r.u16(), r.text()
 	return m, r.done()
 }
 
 // ReadEnded reads a packet of KindEnded.
 func ReadEnded(b []byte) (m Ended, ok bool) {
-	r := reader{b: b, ok: true}
-	r.kind(KindEnded)
+	r := open(b, KindEnded)
 	m.Token = r.u32()
 	m.Outcome, m.NoSNI = Outcome(r.take(1)[0]), r.take(1)[0] != 0
 	m.Up, m.Down = r.u64(), r.u64()
@@ -85,18 +75,9 @@ func ReadEnded(b []byte) (m Ended, ok bool) {
 	return m, r.done()
 }
 
-// ReadPublish reads a packet of KindPublish.
-func ReadPublish(b []byte) (m Publish, ok bool) {
-	r := reader{b: b, ok: true}
-	r.kind(KindPublish)
-	m.Host, m.Inside = r.u16(), r.u16()
-	return m, r.done()
-}
-
 // ReadRule reads a packet of KindRule.
 func ReadRule(b []byte) (text string, ok bool) {
-	r := reader{b: b, ok: true}
-	r.kind(KindRule)
+	r := open(b, KindRule)
 	text = r.text()
 	return text, r.done()
 }
@@ -121,6 +102,13 @@ type reader struct {
 	ok bool
 }
 
+// open begins to read a packet that is to be of a kind.
+func open(b []byte, k Kind) *reader {
+	r := &reader{b: b, ok: true}
+	r.ok = Kind(r.take(1)[0]) == k && r.ok
+	return r
+}
+
 func (r *reader) take(n int) []byte {
 	if len(r.b) < n {
 		r.b, r.ok = nil, false
@@ -131,7 +119,6 @@ func (r *reader) take(n int) []byte {
 	return b
 }
 
-func (r *reader) kind(k Kind)  { r.ok = r.ok && Kind(r.take(1)[0]) == k }
 func (r *reader) u16() uint16  { return le.Uint16(r.take(2)) }
 func (r *reader) u32() uint32  { return le.Uint32(r.take(4)) }
 func (r *reader) u64() uint64  { return le.Uint64(r.take(8)) }

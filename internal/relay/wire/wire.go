@@ -18,7 +18,6 @@ type Kind uint8
 // The messages.
 const (
 	KindRule    Kind = iota + 1 // to the relay: a rule of network.allow
-	KindPublish                 // to the relay: a port of the host's that leads inside
 	KindSockets                 // to the relay: its sockets, as descriptors beside
 	KindMeant                   // to the relay: what a connection will be for
 	KindNamed                   // to the supervisor: a name has an address of the pool
@@ -73,7 +72,6 @@ func TokenOf(ip reach.IP) (n uint32, ok bool) {
 // Meant is what a connection is for, by its token.
 type Meant struct {
 	Token uint32
-	Rule  uint16 // the rule that allows it, by its place in the Reach
 	IP    reach.IP
 	Port  uint16
 	Name  string // the name that IP, an address of the pool, stands for; "" for an address
@@ -115,6 +113,3 @@ type Ended struct {
 	Up, Down uint64 // bytes: from the command, to the command
 	Detail   string // the other name, the address, the error
 }
-
-// Publish is a port of the host's that leads to one inside.
-type Publish struct{ Host, Inside uint16 }

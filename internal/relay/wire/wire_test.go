@@ -8,9 +8,9 @@ import (
 
 // What is written is read again, and no prefix of it is taken for it.
 func TestRoundTrip(t *testing.T) {
-	meant := Meant{7, 3, reach.V4(1, 2, 3, 4), 443, "example.com"}
+	meant := Meant{7, reach.V4(1, 2, 3, 4), 443, "example.com"}
 	ended := Ended{Tokens - 1, Fronted, true, 1 << 40, 9, "other.example"}
-	named, refused, publish := Named{PoolSize, "a.example"}, Refused{"b.example", 16}, Publish{8080, 3000}
+	named, refused := Named{PoolSize, "a.example"}, Refused{"b.example", 16}
 	for name, c := range map[string]struct {
 		packet []byte
 		read   func([]byte) bool
@@ -19,7 +19,6 @@ func TestRoundTrip(t *testing.T) {
 		"ended":   {ended.Append(nil), func(b []byte) bool { m, ok := ReadEnded(b); return ok && m == ended }},
 		"named":   {named.Append(nil), func(b []byte) bool { m, ok := ReadNamed(b); return ok && m == named }},
 		"refused": {refused.Append(nil), func(b []byte) bool { m, ok := ReadRefused(b); return ok && m == refused }},
-		"publish": {publish.Append(nil), func(b []byte) bool { m, ok := ReadPublish(b); return ok && m == publish }},
 		"rule":    {AppendRule(nil, "@npm"), func(b []byte) bool { m, ok := ReadRule(b); return ok && m == "@npm" }},
 	} {
 		if len(c.packet) > Max || !c.read(c.packet) {
