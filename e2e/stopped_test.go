@@ -14,9 +14,10 @@ func TestCommandsThatStopThemselves(t *testing.T) {
 	for _, whom := range []string{"0", "$$"} {
 		t.Run(whom, func(t *testing.T) {
 			b := newBox(t)
-			// The supervisor answers when a program is started, and has by then seen the
-			// SIGCONT that let it go on, which it passes on.
-			script := "kill -TSTP " + whom + "; /bin/echo one $((40+2)); kill -TSTP " + whom + "; /bin/echo two $((41+2)); exit 5"
+			// The supervisor answers when a program is started, in a thread of its own when
+			// there were enough, and has by then seen the SIGCONT that let it go on, which it
+			// passes on.
+			script := "n=0; while [ $n -lt 40 ]; do n=$((n+1)); /bin/true; done; kill -TSTP " + whom + "; /bin/echo one $((40+2)); kill -TSTP " + whom + "; /bin/echo two $((41+2)); exit 5"
 			for _, job := range []string{"/bin/sh -c '" + script + "'", b.typed(specWW, "/bin/sh", "-c", script)} {
 				x := b.onTerminal(bash, "--norc", "--noprofile", "-i")
 				x.expect("$ ")

@@ -48,13 +48,27 @@ func (pr *Process) stop(h *Hooks) {
 		if h.Stop != nil {
 			h.Stop()
 		}
-		stopSelf(unix.SIGTSTP)
+		stopSelf(h, unix.SIGTSTP)
 		pr.stale = true
 	}
 	for _, fd := range held {
 		unix.PidfdSendSignal(fd, unix.SIGCONT, nil, 0)
 		unix.Close(fd)
 	}
+}
+
+// continueWait is how long the SIGCONT after a stop is waited for, in milliseconds. None
+// comes where the kernel did not stop the supervisor.
+const continueWait = 200
+
+// stopSelf stops the supervisor as the terminal's signal would have, by the
+// kernel's own rules: one in an orphaned process group is not stopped. The SIGCONT that
+// ended the stop is noted afterwards, or in a moment, by the thread that it came to.
+func stopSelf(h *Hooks, sig unix.Signal) {
+	byDefault(uintptr(sig))
+	unix.Tgkill(unix.Getpid(), unix.Gettid(), sig)
+	handle(uintptr(sig))
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(h.Signals), Events: unix.POLLIN}}, continueWait)
 }
 
 // The most that hold does until nothing runs any more.

@@ -103,7 +103,7 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 			break
 		}
 		if pf[1].Revents&unix.POLLIN != 0 {
-			pr.forward(h, early)
+			calls.still(func() { pr.forward(h, early) })
 		}
 		serve(h.Limits, pf[3:3+len(h.Limits)])
 		serve(pr.attended, pf[3+len(h.Limits):own])
@@ -114,7 +114,10 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		if pf[2].Revents != 0 {
 			rep, _ := pr.take() // the end of pid 1 without a word shows by its pidfd
 			if rep != nil && rep.kind == reportStopped {
-				pr.stopped(h)
+				calls.still(func() {
+					pr.stopped(h)
+					pr.forward(h, false)
+				})
 				continue
 			}
 			told, pr.last = -1, rep
@@ -201,7 +204,7 @@ func (pr *Process) forward(h *Hooks, all bool) {
 				if h.Stop != nil {
 					h.Stop()
 				}
-				stopSelf(sig)
+				stopSelf(h, sig)
 				continue
 			}
 		}
@@ -209,14 +212,6 @@ func (pr *Process) forward(h *Hooks, all bool) {
 			unix.PidfdSendSignal(pr.target, sig, nil, 0)
 		}
 	}
-}
-
-// stopSelf stops the supervisor as the terminal's signal would have, by the
-// kernel's own rules: one in an orphaned process group is not stopped.
-func stopSelf(sig unix.Signal) {
-	byDefault(uintptr(sig))
-	unix.Tgkill(unix.Getpid(), unix.Gettid(), sig)
-	handle(uintptr(sig))
 }
 
 // wait reaps the child and, without a pid namespace, all that it left.
