@@ -16,6 +16,7 @@ import (
 type Patrol struct {
 	s       *Sweep
 	targets []string
+	turn    int // of the targets, the next one while a round lasts
 	is      map[string]bool
 	full    bool // targets were left out
 
@@ -32,7 +33,7 @@ const (
 	PatrolSlice = 500 * time.Microsecond
 )
 
-// maxTargets is how many names that were refused are looked at in each round, and
+// maxTargets is how many names that were refused are looked at again and again, and
 // maxPatrolled how many bytes a round keeps of folders. What is beyond is left to the
 // sweep at the end.
 const (
@@ -62,8 +63,11 @@ func (p *Patrol) Full() bool { return p.full }
 
 // Look begins a round or goes on with it, and tells whether it is over.
 func (p *Patrol) Look(slice time.Duration) (found Swept, over bool) {
-	end := time.Now().Add(slice)
-	if !p.under {
+	now := time.Now()
+	end := now.Add(slice)
+	if p.under {
+		p.again(&found, now.Add(slice/2))
+	} else {
 		p.begin(&found)
 	}
 	for {
@@ -87,6 +91,18 @@ func (p *Patrol) begin(found *Swept) {
 		found.Add(p.s.At(path))
 	}
 	p.under, p.tree, p.queue.next, p.queue.room = true, 0, len(p.queue.list), maxPatrolled
+}
+
+// again looks at what was refused in the midst of a round, which in large trees lasts for
+// minutes: at all of it or, in turn, at what there is time for.
+func (p *Patrol) again(found *Swept, until time.Time) {
+	for range p.targets {
+		p.turn = (p.turn + 1) % len(p.targets)
+		found.Add(p.s.At(p.targets[p.turn]))
+		if time.Now().After(until) {
+			return
+		}
+	}
 }
 
 // enter opens the next folder if it can be opened, and tells whether there was one.

@@ -108,6 +108,36 @@ func TestPatrolLooksAtWhatWasRefused(t *testing.T) {
 	}
 }
 
+// A round through a large tree does not put off what was refused: each look comes to it,
+// and with no time for all of it to one after the other.
+func TestPatrolLooksAtWhatWasRefusedInEachLook(t *testing.T) {
+	g := newGround(t, "a/", "b/", "c/")
+	for i := range 100 {
+		plant(t, g.tree, "d"+strconv.Itoa(i)+"/")
+	}
+	g.launch()
+	p := NewPatrol(g.sweep)
+	names := []string{"a/.git", "b/.git", "c/.git"}
+	for _, name := range names {
+		p.Refused(g.tree + "/" + name)
+	}
+	if found, over := p.Look(0); over || len(found.Moved) != 0 {
+		t.Fatalf("the round is over at once: %+v", found)
+	}
+	plant(t, g.tree, names...)
+	var all Swept
+	for range names {
+		found, over := p.Look(0)
+		if all.Add(found); over || len(found.Moved) != 1 {
+			t.Errorf("over %v: %+v", over, found)
+		}
+	}
+	if got := g.moved(all); !slices.Equal(got, names) {
+		t.Errorf("got %q", got)
+	}
+	p.End()
+}
+
 // What the command makes does not keep the walk from what lies behind it: only folders
 // that nobody changed since the launch count as those that were there.
 func TestSweepGoesPastWhatIsNew(t *testing.T) {
