@@ -224,7 +224,7 @@ func (b *builder) group(f spec.Field, c Controller, set []Setting) {
 	if h.Enable {
 		g.Enable = append(g.Enable, c)
 	}
-	g.Leaf = g.Leaf || h.Leaf
+	g.Leaf, g.Threaded = g.Leaf || h.Leaf, g.Threaded || h.Threaded
 	g.Write = append(g.Write, set...)
 	if c == Memory && !h.Swap {
 		b.fault(f, Enforced, "the kernel does not count swap")

@@ -36,6 +36,7 @@ func (w *printer) group(g *Group) {
 	w.list("controllers", names(g.Controllers))
 	w.list("enable", names(g.Enable))
 	w.KeyFlag("leaf", g.Leaf)
+	w.KeyFlag("threaded", g.Threaded)
 	w.KeyFlag("soft", g.Soft)
 	for _, s := range g.Write {
 		w.KeyText(s.File, s.Value)

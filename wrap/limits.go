@@ -64,8 +64,11 @@ type Group struct {
 	// hands controllers down (cgroups(7), "no internal processes").
 	Enable []Controller
 	Leaf   bool
-	Write  []Setting // in this order
-	Soft   bool      // it only counts: that it cannot be made is no failure
+	// Threaded makes a group beneath one that has processes: the rule above is for
+	// controllers of memory and the like, not for those of threads (cgroups(7)).
+	Threaded bool
+	Write    []Setting // in this order
+	Soft     bool      // it only counts: that it cannot be made is no failure
 }
 
 // Setting is a file of a group and what is written into it.
@@ -73,13 +76,14 @@ type Setting struct{ File, Value string }
 
 // GroupHost is where this host lets a group be made for one controller.
 type GroupHost struct {
-	Answer         // Unknown: not looked at
-	Version int    // 1 or 2; 0 where the host does not have the controller
-	Dir     string // in which a group can be made
-	Enable  bool   // Dir does not hand the controller down yet
-	Leaf    bool   // the supervisor alone is in Dir, and must leave it for that
-	Swap    bool   // swap can be bounded as well
-	Sockets bool   // and the buffers of sockets
+	Answer          // Unknown: not looked at
+	Version  int    // 1 or 2; 0 where the host does not have the controller
+	Dir      string // in which a group can be made
+	Enable   bool   // Dir does not hand the controller down yet
+	Leaf     bool   // the supervisor alone is in Dir, and must leave it for that
+	Threaded bool   // others are in Dir, and stay
+	Swap     bool   // swap can be bounded as well
+	Sockets  bool   // and the buffers of sockets
 }
 
 // The shortest time that the scheduler gives at once, and the period by which

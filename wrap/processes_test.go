@@ -64,6 +64,7 @@ func TestProcessesAreBounded(t *testing.T) {
 // made where something else does.
 func TestProcessesInAGroup(t *testing.T) {
 	const mode, free = `{"access_mode": "read-only"}`, `{}`
+	session := "group pids 2 /sys/fs/cgroup/user.slice/session-3.scope enable threaded"
 	v1, leaf, noRung := hosts["groups-v1"], hosts["groups-leaf"], "\n"+noUser+"\nrung namespaces-as-root no root lacks CAP_SYS_ADMIN here"
 	yes, no := Answer{}, Answer{No, "no pid_max"}
 	text, err := os.ReadFile(plans + "/world.txt")
@@ -79,6 +80,7 @@ func TestProcessesInAGroup(t *testing.T) {
 		"before 6.14, v2":   {mode, "root\n" + leaf, no, "16384", "pid namespace, pids cgroup, v2"},
 		"free, v1":          {free, "root\n" + v1, yes, "16384", "subreaper, pids cgroup, v1"},
 		"free, v2":          {`{"access_mode": "danger-full-access"}`, "root\n" + leaf, yes, "16384", "subreaper, pids cgroup, v2"},
+		"beside others, v2": {free, "root\n" + session, yes, "16384", "subreaper, pids cgroup, v2"},
 		"bare":              {`{"access_mode": "read-only", "best_effort": ["*"]}`, "root\n" + v1 + noRung, yes, "16384", "subreaper, pids cgroup, v1"},
 		"asked for":         {`{"limits": {"pids": 100}}`, "root\n" + v1, no, "100", "subreaper"},
 		"asked for more":    {`{"access_mode": "read-only", "limits": {"pids": 20000}}`, "root\n" + v1, no, "20000", "pid namespace"},
@@ -105,6 +107,11 @@ func TestProcessesInAGroup(t *testing.T) {
 		i := slices.IndexFunc(p.Enforcement, func(e Enforcement) bool { return e.Field == FieldProcesses })
 		if e := p.Enforcement[i]; most != row.most || e.By != row.line || strings.Contains(e.Reason, "not bounded") {
 			t.Errorf("%s: pids.max %q, by %q: %s", name, most, e.By, e.Reason)
+		}
+		if name == "beside others, v2" {
+			if g := p.Limits.Groups[0]; !g.Threaded || g.Leaf || !slices.Equal(g.Enable, []Controller{PIDs}) || !strings.Contains(string(p.AppendJSON(nil)), `"threaded": true`) {
+				t.Errorf("%s: %+v", name, g)
+			}
 		}
 		if groups := len(p.Limits.Groups); name == "beside the memory" && groups != 1 {
 			t.Errorf("%s: %d groups", name, groups)

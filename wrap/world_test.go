@@ -129,7 +129,7 @@ func (w *world) line(line string) {
 		w.host.Mounts = append(w.host.Mounts, MountPoint{Path: first, Type: more})
 	case "removable":
 		w.host.Removable = append(w.host.Removable, first)
-	case "group": // group CONTROLLER VERSION DIR [enable] [leaf] [swap], or group CONTROLLER no WHY
+	case "group": // group CONTROLLER VERSION DIR [enable] [leaf] [threaded] [swap], or group CONTROLLER no WHY
 		w.group(first, more)
 	case "parent": // what an outer sandbox holds, as its file says it
 		n, err := doc.ParseJSON("parent", []byte(rest))
@@ -191,7 +191,7 @@ func (w *world) group(name, rest string) {
 			w.t.Fatal(err)
 		}
 		*g = GroupHost{Answer: Answer{State: Yes}, Version: version, Dir: f[1], Enable: slices.Contains(f, "enable"),
-			Leaf: slices.Contains(f, "leaf"), Swap: slices.Contains(f, "swap"), Sockets: !slices.Contains(f, "nosocket")}
+			Leaf: slices.Contains(f, "leaf"), Threaded: slices.Contains(f, "threaded"), Swap: slices.Contains(f, "swap"), Sockets: !slices.Contains(f, "nosocket")}
 		return
 	}
 	w.t.Fatalf("there is no controller %q", name)

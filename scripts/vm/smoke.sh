@@ -200,6 +200,20 @@ if [ "$status" != 125 ]; then
 	check 'limits.memory: it is ended, the rest goes on' eval 'said end && ! said fat'
 	check 'limits.memory: the violation is recorded' eval 'flat | grep -qF "\"rule\":\"limits.memory: 24MiB\""'
 fi
+# A session's group has other processes: the default bound is in a group beneath it.
+session=/sys/fs/cgroup/sbx-smoke-session
+if [ "$who" = 0 ] && grep -qw pids /sys/fs/cgroup/cgroup.controllers 2>/dev/null &&
+	echo +pids >/sys/fs/cgroup/cgroup.subtree_control && mkdir "$session" && echo $$ >"$session/cgroup.procs"; then
+	most='read -r g </proc/self/cgroup; cat "/sys/fs/cgroup${g#0::}/pids.max" && echo end'
+	check 'a session: control, it has no bound' test "$(sh -c "$most" | head -n 1)" = max
+	run '{}' "$most"
+	check 'a session: processes are bounded' eval 'said end && ! said max && flat | grep -qF "pids cgroup, v2"'
+	check 'a session: its group is as it was' eval '[ "$(cat "$session/cgroup.type")" = domain ] && [ -z "$(cat "$session/cgroup.subtree_control")" ]'
+	echo $$ >/sys/fs/cgroup/cgroup.procs
+	rmdir "$session"
+else
+	skip 'a session: no pids controller of version 2 for this user'
+fi
 run '{"access_mode": "read-only", "limits": {"timeout": "1s"}}' 'echo ran; while :; do :; done'
 check 'limits.timeout: 124' eval '[ "$status" = 124 ] && said ran'
 

@@ -25,7 +25,8 @@ func (p *prober) groups() {
 }
 
 // Unbounded finds out where a group can be made for the default bound on processes,
-// where h has nothing else for it. A process is in one group of version 2 alone.
+// where h has nothing else for it. A process is in one group of version 2 alone: that of
+// the other limits, where there is one.
 func Unbounded(r *spec.Resolved, h *wrap.Host) {
 	if !h.Unbounded(r) || h.Groups[wrap.PIDs].State != wrap.Unknown {
 		return
@@ -33,7 +34,7 @@ func Unbounded(r *spec.Resolved, h *wrap.Host) {
 	g := cgroup.Beneath(wrap.PIDs)
 	for c := range h.Groups {
 		if o := &h.Groups[c]; g.Version == 2 && o.Version == 2 && o.Dir != g.Dir {
-			g = wrap.GroupHost{Answer: wrap.Answer{State: wrap.No, Why: "the group of the other limits is in " + o.Dir}}
+			g = cgroup.In(o.Dir, wrap.PIDs)
 		}
 	}
 	h.Groups[wrap.PIDs] = g

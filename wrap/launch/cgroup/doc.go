@@ -19,4 +19,9 @@
 // the nearest group above its own that may be written and hands the controllers
 // down, tells it to do so only where it was delegated, is the top, or holds
 // nobody but sbx, and never leaves a group that has limits of its own.
+//
+// A bound that nobody asked for (Beneath) stays in the caller's own group. Where that has
+// other processes, as a session's scope has, the kernel lets it hand down controllers of
+// threads alone, of which pids is one, and to threaded groups alone. The group of the
+// caller stays the domain of all: who lists or ends its processes means those, too.
 package cgroup

@@ -173,7 +173,7 @@ func TestFindStays(t *testing.T) {
 	if h := find(false); h.Dir != f.root+top+"/a.slice" {
 		t.Errorf("control: %+v", h)
 	}
-	if h := find(true); h.State != wrap.No || !strings.Contains(h.Why, "t.scope does not hand the pids controller down") {
+	if h := find(true); h.State != wrap.Yes || h.Dir != f.root+f.own || !h.Threaded {
 		t.Errorf("%+v", h)
 	}
 	f.ours = map[int]bool{7: true, 8: true}

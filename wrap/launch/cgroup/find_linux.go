@@ -17,20 +17,30 @@ type Want [wrap.Controllers]bool
 // changes nothing: what only a try can show, Make shows.
 func Find(want Want) [wrap.Controllers]wrap.GroupHost { return newFinder(want).find() }
 
-// Beneath tells it of one controller in the caller's own group alone: what nobody has
-// asked for takes no command out of a service or a container.
+// Beneath tells it of a controller of threads in the caller's own group alone: what nobody
+// has asked for takes no command out of a session, a service or a container, whose other
+// rules (devices, addresses, who is ended at its end) are that group's and may be in no file.
 func Beneath(c wrap.Controller) wrap.GroupHost {
-	var want Want
-	want[c] = true
-	f := newFinder(want)
+	f := newFinder(only(c))
 	f.stays = true
 	return f.find()[c]
+}
+
+// In tells it of one controller in a group of version 2 above the caller's own.
+func In(dir string, c wrap.Controller) wrap.GroupHost {
+	out, _, _ := newFinder(Want{}).offer(dir, false, only(c))
+	return out[c]
+}
+
+func only(c wrap.Controller) (want Want) {
+	want[c] = true
+	return want
 }
 
 type finder struct {
 	layout layout
 	want   Want
-	stays  bool // no group above the caller's own is looked at
+	stays  bool // in the caller's own group, whoever else is in it
 	ours   func(pid int) bool
 	root   string // "" but in tests: before every path
 	out    [wrap.Controllers]wrap.GroupHost
@@ -164,12 +174,15 @@ func (f *finder) offer(dir string, own bool, want Want) (out [wrap.Controllers]w
 		deny(why)
 		return out, 0, wanted
 	}
-	if kind := first(f.root + dir + "/cgroup.type"); kind != "" && kind != "domain" {
+	kind := first(f.root + dir + "/cgroup.type")
+	threaded := kind == "threaded" || kind == "domain threaded"
+	if kind != "" && kind != "domain" && !(threaded && f.stays) {
 		deny(dir + " is a " + kind + " group")
 		return out, 0, wanted
 	}
 	has, on := words(first(f.root+dir+"/cgroup.controllers")), words(first(f.root+dir+"/cgroup.subtree_control"))
 	enable, leaf, why := f.enables(dir, own)
+	threaded = threaded || f.stays && !enable
 	for c := range want {
 		name := wrap.Controller(c).String()
 		switch {
@@ -178,6 +191,8 @@ func (f *finder) offer(dir string, own bool, want Want) (out [wrap.Controllers]w
 		case !slices.Contains(has, name):
 			out[c] = no(dir + " does not have the " + name + " controller")
 			continue
+		case threaded:
+			out[c] = wrap.GroupHost{Enable: true, Threaded: true}
 		case slices.Contains(on, name):
 			out[c] = wrap.GroupHost{}
 		case enable:

@@ -63,8 +63,8 @@ func (m *made) begin(name string) error {
 			return err
 		}
 	}
-	for _, c := range g.Enable {
-		if err := write(g.Dir+"/cgroup.subtree_control", "+"+c.String()); err != nil {
+	if !g.Threaded {
+		if err := m.hand("+", g.Dir); err != nil {
 			return err
 		}
 	}
@@ -74,6 +74,9 @@ func (m *made) begin(name string) error {
 		e := m.mkdir(dir)
 		if e == nil {
 			m.dir = dir
+			if err := m.join(); err != nil {
+				return err
+			}
 			return m.set()
 		}
 		if err, _ = e.(unix.Errno); err != unix.EEXIST {
@@ -81,6 +84,37 @@ func (m *made) begin(name string) error {
 		}
 	}
 	return failed("mkdir", g.Dir+"/"+name, err)
+}
+
+// hand tells a group to hand down ("+") what must be enabled for this one, or not to ("-").
+func (m *made) hand(sign, dir string) error {
+	for _, c := range m.group.Enable {
+		if err := write(dir+"/cgroup.subtree_control", sign+c.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join makes a group of threads of one beneath a group that has processes. It hands the
+// controllers down itself, with which the kernel lets nobody take them from its parent
+// (EBUSY). Until then another run that ends there may: then once more.
+func (m *made) join() (err error) {
+	if !m.group.Threaded {
+		return nil
+	}
+	if err := write(m.dir+"/cgroup.type", "threaded"); err != nil {
+		return err
+	}
+	for range tries {
+		if err := m.hand("+", m.group.Dir); err != nil {
+			return err
+		}
+		if err = m.hand("+", m.dir); err == nil || err.(*Error).Err != unix.ENOENT {
+			break
+		}
+	}
+	return err
 }
 
 func (m *made) set() error {
@@ -126,8 +160,12 @@ func (s *Set) Place(pid int) error {
 	for i := range s.made {
 		m := &s.made[i]
 		procs := m.dir + "/cgroup.procs"
+		in := procs
+		if m.group.Threaded { // whose processes the group above tells
+			in = m.dir + "/cgroup.threads"
+		}
 		err := write(procs, id)
-		if err == nil && !slices.Contains(strings.Fields(text(procs)), id) {
+		if err == nil && !slices.Contains(strings.Fields(text(in)), id) {
 			err = failed("write", procs, unix.ESRCH)
 		}
 		if err != nil && !m.group.Soft {
@@ -171,7 +209,6 @@ func (s *Set) Remove() {
 	}
 	for i := len(s.made) - 1; i >= 0; i-- {
 		s.made[i].remove()
-		s.made[i].sweep(s.made[i].group.Dir)
 	}
 	s.made = nil
 }
@@ -184,12 +221,14 @@ func (m *made) remove() {
 		}
 		pause()
 	}
+	m.sweep(m.group.Dir)
+	if m.group.Threaded && len(entries(m.group.Dir)) == 0 {
+		_ = m.hand("-", m.group.Dir) // EBUSY where another run has come
+	}
 	if m.leaf == "" {
 		return
 	}
-	for _, c := range m.group.Enable {
-		_ = write(m.group.Dir+"/cgroup.subtree_control", "-"+c.String())
-	}
+	_ = m.hand("-", m.group.Dir)
 	if write(m.group.Dir+"/cgroup.procs", "0") == nil { // 0 is the writing process
 		_ = m.removeAll(m.leaf, 0)
 		m.leaf = ""
