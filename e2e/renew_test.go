@@ -191,7 +191,7 @@ func TestReplacedFilesAreRefusedByName(t *testing.T) {
 			if code := s.wait(); code != 0 {
 				t.Fatalf("status %d: %s", code, s.err)
 			}
-			if got := s.out.all(); lastLine(strings.Join(got, "\n")) != "opened 0 removed 0 replaced 0 renamed 0 linked 0 other 0 (Success)" {
+			if got := s.out.all(); lastLine(strings.Join(got, "\n")) != "opened 0 removed 0 replaced 0 renamed 0 linked 0 truncated 0 other 0 (Success)" {
 				t.Errorf("%s: %q", path, got)
 			}
 			b.holds(config, string(text))
@@ -201,7 +201,7 @@ func TestReplacedFilesAreRefusedByName(t *testing.T) {
 		b.write(b.ws+"/further", "x")
 		must(t, os.Remove(b.ws+"/further"))
 		b.write(b.ws+"/soon", "sleep 0.2; touch stop")
-		if r := b.sh(specWW, "sh ./soon & ./x replaced free; wait"); !strings.Contains(r.out, "opened ") || strings.Contains(r.out, "opened 0") {
+		if r := b.sh(specWW, "sh ./soon & ./x replaced free; wait"); !strings.Contains(r.out, "opened ") || strings.Contains(r.out, "opened 0") || strings.Contains(r.out, "truncated 0") {
 			t.Errorf("the control, a file that is not protected: %v", r)
 		}
 	})

@@ -13,7 +13,7 @@ const (
 	NotifyExec           // execve, execveat
 	NotifyNames          // and the calls by which a name comes into being
 	NotifyRefused        // and those by which one goes, and what the filter refuses with EPERM
-	NotifyOpens          // and opens that can write
+	NotifyOpens          // and opens that can write, truncate
 )
 
 // String is the level's name in a plan.
@@ -60,7 +60,7 @@ func (o Options) notifications() []Rule {
 		flags := func(arg int) []Arg { return []Arg{{Index: arg, Op: AnyBits, Mask: writing}} }
 		rules = append(rules, Rule{Calls: []string{"open"}, Do: notify, Args: flags(1), Why: why},
 			Rule{Calls: []string{"openat"}, Do: notify, Args: flags(2), Why: why})
-		add(NotifyOpens, why, "creat")
+		add(NotifyOpens, why, "creat", "truncate")
 	}
 	return rules
 }

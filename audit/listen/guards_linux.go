@@ -22,8 +22,8 @@ func (l *Listener) guard(d *landing) (g audit.Guard, mount string) {
 	return l.Guards(host)
 }
 
-// guardsOpen answers an open that could change what is guarded.
-func (l *Listener) guardsOpen(d *landing, flags uint64) bool {
+// guardsOpen answers an open, or a truncate, that could change what is guarded.
+func (l *Listener) guardsOpen(c *openCall, d *landing, flags uint64) bool {
 	g, _ := l.guard(d)
 	if g < audit.Fixed {
 		return false
@@ -54,7 +54,7 @@ func (l *Listener) guardsOpen(d *landing, flags uint64) bool {
 	case accessAt(d.dir, d.name, unix.W_OK) == unix.EACCES:
 		e = unix.EACCES
 	default:
-		l.report(ReadOnly, "open for writing", d.text())
+		l.report(ReadOnly, c.action, d.text())
 	}
 	l.n.Fail(l.FD, e)
 	return true

@@ -10,19 +10,23 @@ import (
 // names.
 const OpenInRoot = "open with RESOLVE_IN_ROOT"
 
-// openCall says where the arguments of an open are; flags is -1 where they
-// follow from the call, how that of an open_how.
+// openCall says where the arguments of an open are; flags is -1 where they are always
+// those of fixed, how that of an open_how.
 type openCall struct {
 	at         spot
 	flags, how int8
+	fixed      uint64
+	action     string // on what is there
 }
 
-// openCalls are those of seccomp.NotifyOpens, and openat2.
+// openCalls are those of seccomp.NotifyOpens, and openat2. The kernel refuses truncate
+// where it would refuse to open for writing.
 var openCalls = map[string]openCall{
-	"open":    {spot{-1, 0}, 1, -1},
-	"openat":  {spot{0, 1}, 2, -1},
-	"creat":   {spot{-1, 0}, -1, -1},
-	"openat2": {spot{0, 1}, -1, 2},
+	"open":     {at: spot{-1, 0}, flags: 1, how: -1, action: "open for writing"},
+	"openat":   {at: spot{0, 1}, flags: 2, how: -1, action: "open for writing"},
+	"creat":    {at: spot{-1, 0}, flags: -1, how: -1, fixed: unix.O_CREAT | unix.O_WRONLY | unix.O_TRUNC, action: "open for writing"},
+	"openat2":  {at: spot{0, 1}, flags: -1, how: 2, action: "open for writing"},
+	"truncate": {at: spot{-1, 0}, flags: -1, how: -1, fixed: unix.O_WRONLY, action: "truncate"},
 }
 
 // opens rules on an open that can write: it may not make a protected name, and
@@ -65,14 +69,14 @@ func (l *Listener) opens(c *openCall) {
 	case d.errno != 0:
 		l.n.Fail(l.FD, d.errno)
 		return
-	case l.guardsOpen(&d, flags):
+	case l.guardsOpen(c, &d, flags):
 		return
 	case makes && (!d.ok || !d.exists) && l.stops(&d):
 		l.report(ByName, "create", d.text())
 		l.n.Fail(l.FD, unix.EPERM)
 		return
 	case writes && l.bare(&d):
-		l.report(ByName, "open for writing", d.text())
+		l.report(ByName, c.action, d.text())
 		l.n.Fail(l.FD, unix.EPERM)
 		return
 	}
@@ -92,7 +96,7 @@ func (l *Listener) opens(c *openCall) {
 		}
 	case told.exists && flags&unix.O_DIRECTORY != 0: // EISDIR or ENOTDIR
 	case told.exists && writes && !exclusive && l.readOnly(told):
-		l.report(ReadOnly, "open for writing", told.text())
+		l.report(ReadOnly, c.action, told.text())
 	case !told.exists && makes && l.fixed(told):
 		l.report(ReadOnly, "create", told.text())
 	}
@@ -126,7 +130,7 @@ func (l *Listener) openFlags(c *openCall) (flags uint64, rooted bool, e unix.Err
 		how, e := l.readHow(l.call.Args[c.how])
 		return how.Flags, how.Resolve&unix.RESOLVE_IN_ROOT != 0, e
 	}
-	return unix.O_CREAT | unix.O_WRONLY | unix.O_TRUNC, false, 0
+	return c.fixed, false, 0
 }
 
 // readOnly tells whether the kernel refuses to open what is there for writing

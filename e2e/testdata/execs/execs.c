@@ -314,24 +314,25 @@ static void deep(int n)
 }
 
 /* replaced: what the host replaces meanwhile is opened for writing, removed, replaced,
-   renamed and linked to, without any race of its own, until a file "stop" is there. It
+   renamed, linked to and truncated, without any race of its own, until a file "stop" is there. It
    tells how often each came about, and how many calls failed in another way than by the
    mount of what is replaced. */
 static void replaced(const char *path)
 {
-	int won[5] = {0}, other = 0, wrong = 0;
+	int won[6] = {0}, other = 0, wrong = 0;
 	close(open("over", O_CREAT | O_WRONLY, 0644));
 	for (int i = 0; i < 1000000 && access("stop", F_OK); i++) {
 		int fd = open(path, O_WRONLY | O_APPEND);
-		int e[5] = {fd < 0 ? errno : 0};
+		int e[6] = {fd < 0 ? errno : 0};
 		if (fd >= 0)
 			close(fd);
+		e[5] = truncate(path, 0) ? errno : 0;
 		e[1] = unlink(path) ? errno : 0;
 		e[2] = rename("over", path) ? errno : 0;
 		e[3] = rename(path, "away") ? errno : 0;
 		e[4] = link(path, "further") ? errno : 0;
-		const int expected[5] = {EROFS, EBUSY, EXDEV, EXDEV, EXDEV};
-		for (int k = 0; k < 5; k++) {
+		const int expected[6] = {EROFS, EBUSY, EXDEV, EXDEV, EXDEV, EROFS};
+		for (int k = 0; k < 6; k++) {
 			won[k] += e[k] == 0;
 			if (e[k] && e[k] != expected[k]) {
 				other++;
@@ -343,7 +344,7 @@ static void replaced(const char *path)
 			fflush(stdout);
 		}
 	}
-	printf("opened %d removed %d replaced %d renamed %d linked %d other %d (%s)\n", won[0], won[1], won[2], won[3], won[4], other, strerror(wrong));
+	printf("opened %d removed %d replaced %d renamed %d linked %d truncated %d other %d (%s)\n", won[0], won[1], won[2], won[3], won[4], won[5], other, strerror(wrong));
 }
 
 /* unseen: a protected name by a path that the kernel reads and others do not,
