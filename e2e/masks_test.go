@@ -49,6 +49,32 @@ func TestOpenedMasksAreViolations(t *testing.T) {
 	})
 }
 
+// What is attempted in a folder or at a file that is hidden is refused because its mount
+// may only be read, whoever runs it, and is told with the line that hides it.
+func TestWritesIntoMasksAreViolations(t *testing.T) {
+	needSandbox(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		b.write(b.ws+"/one/file", "content\n")
+		b.write(b.ws+"/two", "content\n")
+		script := "mkdir one/new; echo more >one/further; echo more >>two; echo end"
+		r := b.sh(`{"access_mode":"workspace-write","filesystem":{"hide":["one","two"]}}`, script).ended()
+		var got []string
+		for _, v := range r.rec.list("violations") {
+			got = append(got, strings.TrimPrefix(v.text("target"), b.ws+"/")+" "+v.text("action")+" "+v.text("rule"))
+		}
+		slices.Sort(got)
+		want := []string{"one/further create filesystem.hide[0]", "one/new create a folder filesystem.hide[0]", "two open for writing filesystem.hide[1]"}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q: %v", got, want, r)
+		}
+		b.holds(b.ws+"/two", "content\n")
+		if r := b.sh(specWW, script).ended(); len(r.rec.list("violations")) != 0 {
+			t.Errorf("the control, nothing hidden: %v", r)
+		}
+		b.holds(b.ws+"/two", "content\nmore\n")
+	})
+}
+
 // A walk over many does not push out the rest, and one that is opened over and
 // over does not keep the supervisor.
 func TestOpenedMasksAreBounded(t *testing.T) {

@@ -90,10 +90,11 @@ func (b *builder) mask(path string, k Kind, f spec.Field) {
 
 // masks makes the empty folder and the empty file, and opens them. Their mount
 // is to stay in the tree, if covered: what was detached cannot be bound again,
-// as renewing a mask does.
+// as renewing a mask does. Their modes let their owner write, so that it is the mount
+// alone that refuses what is attempted there, which the record then tells of.
 func (b *builder) masks(at string) {
-	b.op(Mount{Op: OpMkdir, Target: at + partEmpty, Perm: 0o555})
-	b.op(Mount{Op: OpFile, Target: at + partNone, Perm: 0o444})
+	b.op(Mount{Op: OpMkdir, Target: at + partEmpty, Perm: 0o755})
+	b.op(Mount{Op: OpFile, Target: at + partNone, Perm: 0o644})
 	b.op(Mount{Op: OpOpen, Source: at + partEmpty, Slot: SlotEmpty})
 	b.op(Mount{Op: OpOpen, Source: at + partNone, Slot: slotNone})
 }

@@ -203,7 +203,7 @@ func own(m *wrap.Mount) string {
 func (l *list) place(m *wrap.Mount, from Slot) {
 	if m.Own != 0 && !slices.Contains(l.own, m.Own) {
 		l.own = append(l.own, m.Own)
-		l.add(unix.SYS_MKDIRAT, "mkdirat", kept(from), text(own(m)), num(0o555))
+		l.add(unix.SYS_MKDIRAT, "mkdirat", kept(from), text(own(m)), num(0o755))
 	}
 	to := l.open(m.Target)
 	first := len(l.steps) - 1
