@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What an agent is given is said in one line, each time; not with -q, nor where a
-// program reads stdout and stderr as one. Another program is given nothing.
+// What an agent is given is said in one line, each time, be stdout and stderr one pipe;
+// not with -q. Another program is given nothing.
 func TestAgentsAreTold(t *testing.T) {
 	b := agentElsewhere(t)
 	b.env = append(b.env, "ANTHROPIC_API_KEY=k", "CODEX_API_KEY=k")
@@ -41,7 +41,7 @@ func TestAgentsAreTold(t *testing.T) {
 	}
 	cmd := exec.Command("sh", "-c", `"$@" 2>&1 | cat`, "sh", sbxPath, "exec", "--spec-json", specWW, "--", b.out+"/claude")
 	cmd.Dir, cmd.Env = b.ws, b.env
-	if out, err := cmd.Output(); err != nil || string(out) != "end\n" {
+	if out, err := cmd.Output(); err != nil || len(told(string(out))) != 1 || !strings.HasSuffix(string(out), "\nend\n") {
 		t.Errorf("one pipe for both: %q, %v", out, err)
 	}
 }

@@ -90,22 +90,24 @@ func TestRefusedToolsWereNotUsed(t *testing.T) {
 // An agent that has no network is told of at the start, and one that has is not.
 func TestAnAgentWithoutANetworkIsSaid(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")
-	const line = "sbx: claude has no network, and so no way to its model: network.mode: none; network.mode: host would give it one\n"
-	for _, c := range []struct {
-		spec  string
-		args  []string
-		lines int
-	}{
-		{specWith(specWW, `"network":{"mode":"none"}`), nil, 1},
-		{specWith(specWW, `"network":{"mode":"none"}`), []string{"-q"}, 0},
-		{specWith(specWW, `"network":{"mode":"host"}`), nil, 0},
-		{specWW, nil, 0},
-	} {
-		a.args = c.args
-		if r := a.act(c.spec, "quickly"); r.code != 0 || strings.Count(r.err, line) != c.lines {
-			t.Errorf("%s %v: %v", c.spec, c.args, r)
+	const line = "sbx: claude has no network, and so no way to its model: "
+	says := func(spec, want string, args ...string) {
+		t.Helper()
+		a.args = args
+		r := a.act(spec, "quickly")
+		if r.code != 0 || strings.Count(r.err, line) != min(len(want), 1) || !strings.Contains(r.err, want) {
+			t.Errorf("%s %v: %v", spec, args, r)
 		}
 	}
+	none := specWith(specWW, `"network":{"mode":"none"}`)
+	says(none, line+`network.mode: none; network.allow: ["@anthropic"] in its place would give it one`+"\n")
+	says(none, "", "-q")
+	says(specWith(specWW, `"network":{"allow":[]}`), line+`network.allow; network.allow: ["@anthropic"] in its place would give it one`+"\n")
+	says(specWith(specWW, `"network":{"allow":["@anthropic"]}`), "")
+	says(specWith(specWW, `"network":{"mode":"host"}`), "")
+	says(specWW, "")
+	a.env = append(a.env, "ANTHROPIC_BASE_URL=http://127.0.0.1:8123")
+	says(none, line+`network.mode: none; network.allow: ["127.0.0.1:8123"] in its place would give it one`+"\n")
 }
 
 // The record says which refusals about files could be seen.

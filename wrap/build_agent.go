@@ -47,6 +47,10 @@ func (b *builder) agent() {
 		if !b.set(f) || b.fromOutside(f) {
 			continue // an outer sbx watches its agent, whatever that runs
 		}
+		if b.req.NoCommand && !a.Stream {
+			b.fault(f, Observed, "holds where the command is an agent that sbx knows and writes its JSON stream; none is given here")
+			continue
+		}
 		why, help := "", ""
 		switch {
 		case a.Agent == 0:

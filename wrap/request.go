@@ -13,6 +13,9 @@ type Request struct {
 	// Worker tells that nothing but a worker's file narrows an outer sandbox: its files
 	// are held as far as they can be there.
 	Worker bool
+	// NoCommand tells that Argv only stands for one: the documents are judged, for
+	// whatever command they are good for.
+	NoCommand bool
 	// NoRelay is why there is no relay for network.allow; "" where there is one.
 	NoRelay string
 	// NewRoot asks for a root of the sandbox's own where the host's would do, for who

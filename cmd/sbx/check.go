@@ -65,7 +65,7 @@ func (x *execution) trial() (*wrap.Plan, error) {
 // climb finds the rung that this host holds.
 func (x *execution) climb() (*wrap.Plan, error) {
 	for {
-		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Counter: wrap.CounterAuto, Agent: x.seen, Worker: x.workerAlone()})
+		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Counter: wrap.CounterAuto, Agent: x.seen, NoCommand: x.noCommand, Worker: x.workerAlone()})
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sbx/spec"
+	"sbx/spec/agent"
 )
 
 // remark says before the start what a person would otherwise look for later: what the
@@ -36,7 +37,8 @@ func (x *execution) remark() {
 	for _, w := range warnings {
 		x.std.say("warning: " + spec.Shown(w.String()))
 	}
-	if r.Network == spec.NetworkNone {
-		x.std.say(a.String() + " has no network, and so no way to its model: " + x.networkRule() + "; network.mode: host would give it one")
+	if r.Network == spec.NetworkNone || r.Network == spec.NetworkAllow && len(r.Reach) == 0 {
+		at := x.agentPlace(r.Env, x.home(), r.Start(), agent.ReadArgs(a, x.agent.Args(x.rest)))
+		x.std.say(a.String() + " has no network, and so no way to its model: " + x.networkRule() + "; " + spec.Line("network.allow", agent.Hosts(a, at)) + " in its place would give it one")
 	}
 }

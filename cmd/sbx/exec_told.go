@@ -13,7 +13,7 @@ import (
 // what its person should know of it.
 func (x *execution) tellAgent() {
 	r := x.resolved
-	if x.agent.Agent == 0 || r.Agent == 0 || !r.AccessMode.Guards() || x.quiet() {
+	if x.agent.Agent == 0 || r.Agent == 0 || !r.AccessMode.Guards() || x.has("q") {
 		return
 	}
 	var gets []string
