@@ -46,6 +46,8 @@ func TestArgs(t *testing.T) {
 		{[]string{"sh", "-c", "cd x; TOKEN=abc run"}, []string{"sh", "-c", "cd x; TOKEN=" + r + " run"}},
 		{[]string{"sh", "-c", "mysql -psecret db; run --token abc it"}, []string{"sh", "-c", "mysql -p" + r + " db; run --token " + r + " it"}},
 		{[]string{"sh", "-c", "curl -H 'Authorization: Basic bWU6cHc=' https://u:p@h/"}, []string{"sh", "-c", "curl -H 'Authorization: " + r + "' https://u:" + r + "@h/"}},
+		{[]string{"curl", "https://x.webhook.office.com/webhookb2/0a1b2c3d-0000@4e5f6a7b-0000/IncomingWebhook/0123456789abcdef/8c9d"}, []string{"curl", "https://x.webhook.office.com/" + r}},
+		{[]string{"curl", "https://api.telegram.org/bot123456789:AAHs-0123456789abcdef/getMe?a=b"}, []string{"curl", "https://" + r + "?a=b"}},
 		{nil, []string{}},
 	} {
 		if got := Args(c.in); !reflect.DeepEqual(got, c.want) {

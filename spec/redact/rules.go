@@ -95,6 +95,7 @@ func (s *set) has(c byte) bool { return c < 128 && s[c/64]&(1<<(c%64)) != 0 }
 var (
 	tokens = set{0x03ff600000000000, 0x07fffffe87fffffe} // a token's characters: letters, digits, "_", "-" and "."
 	paths  = set{0x03ffe00000000000, 0x07fffffe87fffffe} // and "/"
+	hooks  = set{0x07ffe00000000000, 0x07fffffe87ffffff} // and ":" and "@"
 	alnums = set{0x03ff000000000000, 0x07fffffe07fffffe} // letters and digits
 	jwts   = set{0x23ffe80000000000, 0x07fffffe97fffffe} // a token's characters, "/", "\\", "+" and "="
 )
@@ -114,12 +115,16 @@ var shapes = [...]shape{
 	{"ATATT3", []part{{&tokens, 20}}, "Atlassian"},
 	{"ATBB", []part{{&tokens, 28}}, "Bitbucket"},
 	{"ATCTT3", []part{{&tokens, 20}}, "Atlassian"},
+	{"CCIPAT_", []part{{&tokens, 16}}, "CircleCI"},
 	{"CFPAT-", []part{{&tokens, 20}}, "Contentful"},
 	{"GOCSPX-", []part{{&tokens, 20}}, "Google"},
 	{"NRAK-", []part{{&tokens, 20}}, "New Relic"},
 	{"PMAK-", []part{{&tokens, 16}}, "Postman"},
 	{"SG.", []part{{&tokens, 30}}, "SendGrid"},
+	{"api.telegram.org/bot", []part{{&hooks, 20}}, "Telegram: a bot's token is part of each address"},
 	{"atlasv1.", []part{{&tokens, 30}}, "HCP Terraform"},
+	{"bb_live_", []part{{&tokens, 16}}, "Browserbase"},
+	{"bkua_", []part{{&tokens, 24}}, "Buildkite"},
 	{"csk-", []part{{&tokens, 40}}, "Cerebras"},
 	{"dckr_oat_", []part{{&tokens, 16}}, "Docker"},
 	{"dckr_pat_", []part{{&tokens, 16}}, "Docker"},
@@ -134,6 +139,7 @@ var shapes = [...]shape{
 	{"e2b_", []part{{&tokens, 30}}, "E2B"},
 	{"ey", []part{{&alnums, 17}, {&jwts, 8}}, "JSON web tokens, and what is written like one"},
 	{"eyJ", []part{{&tokens, 24}}, "JSON web tokens"},
+	{"fc-", []part{{&alnums, 32}}, "Firecrawl"},
 	{"figd_", []part{{&tokens, 20}}, "Figma"},
 	{"figo", []part{{&tokens, 40}}, "Figma"},
 	{"fw_", []part{{&tokens, 20}}, "Fireworks"},
@@ -156,6 +162,7 @@ var shapes = [...]shape{
 	{"key-", []part{{&tokens, 32}}, "Mailgun"},
 	{"lin_oauth_", []part{{&tokens, 16}}, "Linear"},
 	{"lsv2_", []part{{&tokens, 20}}, "LangSmith"},
+	{"napi_", []part{{&tokens, 40}}, "Neon"},
 	{"nfp_", []part{{&tokens, 24}}, "Netlify"},
 	{"npm_", []part{{&tokens, 30}}, "npm"},
 	{"ntn_", []part{{&tokens, 40}}, "Notion"},
@@ -175,6 +182,7 @@ var shapes = [...]shape{
 	{"sgp_", []part{{&tokens, 40}}, "Sourcegraph"},
 	{"shpat_", []part{{&tokens, 16}}, "Shopify"},
 	{"sk-", []part{{&tokens, 16}}, "OpenAI and Anthropic keys"},
+	{"sk_", []part{{&alnums, 40}}, "ElevenLabs"},
 	{"sk_live_", []part{{&tokens, 10}}, "Stripe"},
 	{"sk_test_", []part{{&tokens, 10}}, "Stripe"},
 	{"sl.", []part{{&tokens, 60}}, "Dropbox"},
@@ -184,7 +192,7 @@ var shapes = [...]shape{
 	{"tvly-", []part{{&tokens, 20}}, "Tavily"},
 	{"vcp_", []part{{&tokens, 24}}, "Vercel"},
 	{"vercel_blob_rw_", []part{{&tokens, 16}}, "Vercel"},
-	{"webhookb2/", []part{{&paths, 20}}, "Microsoft Teams, the same"},
+	{"webhookb2/", []part{{&hooks, 20}}, "Microsoft Teams, the same"},
 	{"whsec_", []part{{&tokens, 16}}, "webhook secrets"},
 	{"xai-", []part{{&tokens, 24}}, "xAI"},
 	{"xapp-", []part{{&tokens, 10}}, "Slack"},
