@@ -100,11 +100,26 @@ func NeedsOf(name string) (version string, image, ok bool) {
 	return "", false, false
 }
 
-// supervisedLacks is what a tool lacks though sbx stays outside. Where no document
-// has names protected, none is.
+// supervisedLacks is what a tool lacks though sbx stays outside, of what the documents
+// have held.
 func (w *wrapper) supervisedLacks() []Lack {
-	protects := slices.ContainsFunc(w.plan.Enforcement, func(e Enforcement) bool { return e.Field == FieldProtected })
-	return slices.DeleteFunc(slices.Clone(w.without), func(l Lack) bool { return (w.a.Supervised || !protects) && l.Field == FieldProtected })
+	why := ""
+	switch names, sockets := len(w.plan.Watch.Trees) > 0, w.a.Resolved.Network != spec.NetworkHost; {
+	case w.a.Supervised:
+	case names && sockets:
+		why = noWatch + "; " + noSockets
+	case names:
+		why = noWatch
+	case sockets:
+		why = noSockets
+	}
+	lacks := slices.Clone(w.without)
+	for i := range lacks {
+		if lacks[i].Field == FieldProtected {
+			lacks[i].Why = why
+		}
+	}
+	return slices.DeleteFunc(lacks, func(l Lack) bool { return l.Why == "" })
 }
 
 // listings are the folders that a tool may be told name by name. One of the system's

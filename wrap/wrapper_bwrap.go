@@ -14,8 +14,12 @@ var bwrapTool = tool{name: "bwrap", needs: "0.8.0", below: 2, args: bwrapArgs, c
 		{FieldProtected, noWatch},
 	}}
 
-// noWatch is what no tool does that is told by a command line.
-const noWatch = "protected names that exist are read-only; that others come into being is neither refused nor noticed; a socket that is made outside afterwards can be connected to by its path"
+// What no tool does that is told by a command line: noWatch where names are protected,
+// noSockets where the network is not the host's.
+const (
+	noWatch   = "protected names that exist are read-only; that others come into being is neither refused nor noticed"
+	noSockets = "a socket that is made outside afterwards can be connected to by its path"
+)
 
 // unsupervised is what a tool that only makes namespaces and mounts cannot hold.
 func unsupervised(w *wrapper, f spec.Field) string {
