@@ -116,7 +116,7 @@ tries("packet", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) and 
 def ask(server, name, kind, stream=False):
     def f():
         q = struct.pack(">HHHHHH", 7, 256, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l.encode() for l in name.split(".")) + b"\0" + struct.pack(">HH", kind, 1)
-        c = socket.socket(socket.AF_INET, socket.SOCK_STREAM if stream else socket.SOCK_DGRAM); c.settimeout(10)
+        c = socket.socket(socket.AF_INET6 if ":" in server else socket.AF_INET, socket.SOCK_STREAM if stream else socket.SOCK_DGRAM); c.settimeout(10)
         if stream: c.connect((server, 53)); c.sendall(struct.pack(">H", len(q)) + q); a = c.recv(600)[2:]
         else:
             c.sendto(q, (server, 53)); a, who = c.recvfrom(600)
@@ -125,6 +125,7 @@ def ask(server, name, kind, stream=False):
     return f
 tries("own resolver", ask("8.8.8.8", "bad.example", 1))
 tries("own resolver, tcp", ask("8.8.8.8", "bad.example", 1, True))
+tries("own resolver, tcp, v6", ask("2001:db8::53", "bad.example", 1, True))
 tries("own resolver, allowed", ask("8.8.8.8", "good.example", 1))
 tries("txt", ask("8.8.8.8", "good.example", 16))
 import threading
@@ -161,7 +162,7 @@ func TestNetworkAllow(t *testing.T) {
 		"udp": {"ECONNREFUSED", "ENETUNREACH"}, "udp without connect": {"", "TimeoutError"},
 		"fast open": {"HTTP/1.0 200 OK", "ECONNREFUSED"}, "fast open to the relay": {"ECONNREFUSED", "ECONNRESET"},
 		"raw": {"", "EPERM"}, "packet": {"", "EPERM"}, "own server": {"own", "own"},
-		"own resolver": {"", "rcode 3, 0 answers"}, "own resolver, tcp": {"", "rcode 3, 0 answers"}, "own resolver, allowed": {"", "rcode 0, 1 answers"}, "txt": {"", "rcode 5, 0 answers"},
+		"own resolver": {"", "rcode 3, 0 answers"}, "own resolver, tcp": {"", "rcode 3, 0 answers"}, "own resolver, tcp, v6": {"", "rcode 3, 0 answers"}, "own resolver, allowed": {"", "rcode 0, 1 answers"}, "txt": {"", "rcode 5, 0 answers"},
 	} {
 		if want[0] != "" && control[what] != want[0] {
 			t.Errorf("%s, without sbx: %q, want %q", what, control[what], want[0])

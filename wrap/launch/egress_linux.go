@@ -99,6 +99,9 @@ func (r *Relay) Kill() {
 
 // LookupSocket is where queries for names come to in the sandbox's network, -1 for none.
 func (pr *Process) LookupSocket() int {
+	if !pr.opening.Lookups {
+		return -1 // the slot is another's
+	}
 	slots := pr.slots()
 	fd := int(slots[slotLookups])
 	slots[slotLookups] = noFD
