@@ -3,10 +3,12 @@ package audit
 // maxConnections is how many kinds of connections a record lists.
 const maxConnections = 200
 
-// Connection is the connections of a program to one host and port, by way of the relay.
+// Connection is the connections of a program to one host and port, or of anybody to a
+// published port, by way of the relay.
 type Connection struct {
 	Host    string // as it was asked for: a name, or an address
 	Port    int
+	Inside  int // where a published port leads; 0 for what the command connects to
 	Program string
 	Made    int // connections
 	Failed  int // of them, those that were not made outside
@@ -25,12 +27,13 @@ type Connections struct {
 type alikeConnection struct {
 	host    string
 	port    int
+	inside  int
 	program string
 }
 
 // Add takes connections more.
 func (cs *Connections) Add(c Connection) {
-	k := alikeConnection{clip(c.Host), c.Port, clip(c.Program)}
+	k := alikeConnection{clip(c.Host), c.Port, c.Inside, clip(c.Program)}
 	i, ok := cs.index[k]
 	if !ok {
 		if len(cs.list) == maxConnections {
@@ -42,7 +45,7 @@ func (cs *Connections) Add(c Connection) {
 		}
 		i = len(cs.list)
 		cs.index[k] = i
-		cs.list = append(cs.list, Connection{Host: k.host, Port: k.port, Program: k.program})
+		cs.list = append(cs.list, Connection{Host: k.host, Port: k.port, Inside: k.inside, Program: k.program})
 	}
 	have := &cs.list[i]
 	have.Made += c.Made
@@ -67,6 +70,10 @@ func (cs *Connections) append(w *writer) {
 		w.Open('{')
 		w.KeyStr("host", c.Host)
 		w.KeyInt("port", int64(c.Port))
+		if c.Inside != 0 {
+			w.KeyStr("direction", "in")
+			w.KeyInt("inside", int64(c.Inside))
+		}
 		w.KeyText("program", c.Program)
 		w.KeyInt("connections", int64(c.Made))
 		w.KeyInt("bytes_out", c.Out)

@@ -12,6 +12,9 @@ func connections(n *spec.Node) []row {
 		count := func(key string) string { return strconv.FormatInt(whole(c.Get(key)).Or(0), 10) }
 		r := row{cells: []string{name(c.Get("host")) + ":" + count("port"), name(c.Get("program")), count("connections") + " times",
 			count("bytes_out") + " bytes out", count("bytes_in") + " bytes in"}}
+		if inside := whole(c.Get("inside")); inside.Set {
+			r.notes = append(r.notes, "came in, to port "+strconv.FormatInt(inside.Value, 10)+" inside")
+		}
 		if whole(c.Get("failed")).Set {
 			r.tone = weak
 			r.notes = append(r.notes, count("failed")+" failed: "+text(c.Get("reason")))

@@ -63,6 +63,7 @@ func sample() Record {
 			},
 		},
 	}
+	r.Connections.Add(Connection{Host: "127.0.0.1", Port: 8080, Inside: 3000, Made: 2, Failed: 1, Out: 5, In: 6, Why: "nobody answers inside: connection refused"})
 	r.Connections.Add(Connection{Host: "example.com", Port: 443, Program: "curl", Made: 3, Failed: 1, NoSNI: 1, Out: 10, In: 1 << 40, Why: "no answer"})
 	r.Violations.Add(Violation{Kind: "network", At: at, PID: 5, Program: "/usr/bin/curl", Action: "connect", Target: "1.2.3.4:80", Host: "1.2.3.4", Port: 80,
 		Rule: "network.mode: none", AllowWith: `network.allow: ["1.2.3.4:80"]`})

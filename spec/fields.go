@@ -33,7 +33,7 @@ var fields = []FieldInfo{
 	{"filesystem.mounts", "list of mounts", "host paths, or empty folders in memory, at paths of the sandbox", false},
 	{"network.mode", "none, allow or host", "no network, that of network.allow, or the host's", false},
 	{"network.allow", "list of host:port", "what may be reached under mode allow", false},
-	{"network.listen", "list of ports", "ports that the host may reach the command on", true},
+	{"network.listen", "list of ports", "ports that the host may reach the command on", false},
 	{"environment.pass", "list of names and globs", "the caller's variables that the command gets", false},
 	{"environment.set", "object of strings", "variables that are set for the command", false},
 	{"commands.allow", "list of programs", "the only programs that may be started", false},

@@ -152,8 +152,25 @@ func (r *resolver) network() {
 	if out.Network == NetworkAllow {
 		r.reach(n.Allow.Value)
 	}
-	out.Listen = slices.Clone(n.Listen.Value)
-	out.SideDoors = out.FileRules || out.Network != NetworkHost || len(out.Listen) > 0 || r.spec.Syscalls.Set || out.Limited || len(out.Deny) > 0
+	r.listen(n.Listen.Value)
+	out.SideDoors = out.FileRules || out.Network != NetworkHost || r.spec.Syscalls.Set || out.Limited || len(out.Deny) > 0
+}
+
+// maxPorts is how many ports a document may publish.
+const maxPorts = 128
+
+// listen takes over what network.listen names.
+func (r *resolver) listen(ports []reach.Listen) {
+	const f Field = "network.listen"
+	switch {
+	case len(ports) == 0:
+	case r.out.Network == NetworkHost:
+		r.refuse(f, "publish ports", "the command has the host's network, and listens at the host's own ports itself",
+			`leave network.listen out, or give the command a network of its own: network.mode: none or allow`)
+	case len(ports) > maxPorts:
+		r.refuse(f, "publish more than "+strconv.Itoa(maxPorts)+" ports", "each is a socket of the host's", "publish those that are needed")
+	}
+	r.out.Listen = slices.Clone(ports)
 }
 
 // maxRules is how many endpoints a document may allow: each connect looks through them.
@@ -195,12 +212,7 @@ func (r *resolver) notYet() {
 		if n == nil {
 			continue
 		}
-		asks := f.Later
-		switch f.Field {
-		case "network.listen":
-			asks = len(n.Items) > 0 // an empty list denies and offers nothing
-		}
-		if asks {
+		if f.Later {
 			r.out.NotYet = append(r.out.NotYet, f.Field)
 		}
 	}

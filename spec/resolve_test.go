@@ -107,7 +107,7 @@ func TestResolveFiles(t *testing.T) {
 		{`{"network":{"mode":"none"}}`, "doors net=none cwd=/p/w"},
 		{`{"network":{"mode":"allow"}}`, "doors net=allow cwd=/p/w"},
 		{`{"network":{"allow":["a.b:1"]}}`, "doors net=allow cwd=/p/w"},
-		{`{"network":{"listen":[80]}}`, "doors net=host cwd=/p/w"},
+		{`{"network":{"mode":"none","listen":[80]}}`, "doors net=none cwd=/p/w"},
 		{`{"network":{}, "access_mode":"read-only"}`, "readonly confined private files doors net=none cwd=/p/w"},
 		{`{"access_mode":"danger-full-access","network":{"mode":"none"}}`, "doors net=none cwd=/p/w"},
 		// What does not exist yet.
@@ -170,6 +170,8 @@ func TestResolveErrors(t *testing.T) {
 		{`{"filesystem":{"read":["/x1","/x2"]}}`,
 			"filesystem.read[0] (spec.json:1:24): cannot have /x1 in view: /x1 does not exist\nfilesystem.read[1] (spec.json:1:30): cannot have /x2 in view: /x2 does not exist"},
 		{`{"syscalls":"none.json"}`, "syscalls (spec.json:1:13): cannot use the profile none.json: /p/w/none.json does not exist"},
+		{`{"network":{"listen":[80]}}`, "network.listen (spec.json:1:22): cannot publish ports: the command has the host's network, and listens at the host's own ports itself"},
+		{`{"network":{"mode":"host","listen":[80]}}`, "network.listen (spec.json:1:36): cannot publish ports: the command has the host's network, and listens at the host's own ports itself"},
 		// Workshops.
 		{`{"restrict":"/src"}`, "restrict (spec.json:1:13): cannot restrict the files to /src: it declares restrictions and has no parent sandbox"},
 		{`{"sandbox":{"root":"none"}}`, "sandbox.root (spec.json:1:20): cannot use the root none: /p/none does not exist"},
@@ -296,7 +298,7 @@ func TestNotYetAndBestEffort(t *testing.T) {
 		{`{"tools_denied":[],"commands":{"deny":[]},"network":{"listen":[]}}`, nil, nil},
 		{`{"commands":{"allow":[],"deny":["a"]},"profile":"write","agent":"codex"}`, nil, nil},
 		{`{"network":{"mode":"allow"}}`, nil, nil},
-		{`{"network":{"mode":"none","listen":[1]}}`, []Field{"network.listen"}, nil},
+		{`{"network":{"mode":"none","listen":[1]}}`, nil, nil},
 		{`{"network":{"allow":[]}}`, nil, nil},
 		{`{"limits":{"memory":1,"timeout":1},"max_turns":1}`, nil, nil},
 		{`{"best_effort":["limits","restrict","limits"]}`, nil, []Field{"limits", "restrict"}},

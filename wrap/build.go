@@ -1,8 +1,6 @@
 package wrap
 
 import (
-	"strconv"
-
 	"sbx/internal/view"
 	"sbx/spec"
 )
@@ -143,6 +141,7 @@ func (b *builder) sandbox() {
 		b.nested()
 		return
 	}
+	b.publish()
 	if p.Rung == RungBare {
 		p.Base = BaseHost
 		p.Filter.NoInet = b.r.Network != spec.NetworkHost
@@ -272,29 +271,4 @@ next:
 		out = append(out, kv)
 	}
 	return out
-}
-
-// maxHeld is how many clones a Plan may hold at once. The child shares the
-// supervisor's descriptor table, which must not grow beyond 64 (a shared table
-// that grows waits for the kernel's RCU, milliseconds).
-const maxHeld = 40
-
-// heldByRelay is how many fewer there may be beside the relay's sockets.
-const heldByRelay = 8
-
-// mayHold is how many clones the Plan may hold.
-func (b *builder) mayHold() int {
-	if b.plan.Egress {
-		return maxHeld - heldByRelay
-	}
-	return maxHeld
-}
-
-func (b *builder) hold() int {
-	b.held++
-	if most := b.mayHold(); b.held == most+1 {
-		b.problems = append(b.problems, &spec.Problem{Field: "filesystem.write", Do: "bind in so many writable paths",
-			Why: "more than " + strconv.Itoa(most) + " of them", Help: "name a folder above them"})
-	}
-	return b.held
 }

@@ -29,6 +29,12 @@ func (b *builder) fields() {
 			b.line(f, files)
 		case f == "network.allow":
 			b.line(f, net)
+		case f == "network.listen" && len(b.r.Listen) > 0:
+			by := "network namespace, sbx-egress"
+			if nested {
+				by = "parent"
+			}
+			b.line(f, by)
 		case f == "network.mode":
 			// its line is "network", below
 		case f == "environment.pass" || f == "environment.set":

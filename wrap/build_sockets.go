@@ -3,6 +3,7 @@ package wrap
 import (
 	"slices"
 
+	"sbx/internal/relay/wire"
 	"sbx/seccomp"
 	"sbx/spec"
 )
@@ -65,4 +66,30 @@ func (b *builder) egress() {
 	if b.r.AllowsLess("network.allow") {
 		b.fault("network", Unavailable, "none held, nothing can be reached: "+why)
 	}
+}
+
+// publish says whether the ports of network.listen lead inside, by the relay.
+func (b *builder) publish() {
+	if len(b.r.Listen) == 0 {
+		return
+	}
+	for i, l := range b.r.Listen {
+		if l.Inside == wire.Port || l.Inside == wire.Door || l.Inside == wire.DNS && b.plan.Egress {
+			b.problems = append(b.problems, &spec.Problem{Field: "network.listen", On: b.r.At(spec.Field("network.listen[" + itoa(i) + "]")),
+				Do: "publish the command's port " + itoa(l.Inside), Why: "that port of the sandbox is taken by sbx itself",
+				Help: "have the command listen at another one, as in \"" + itoa(l.Host) + ":3000\""})
+		}
+	}
+	why, help := b.req.NoRelay, "install sbx-egress beside sbx"
+	if !b.plan.Has(NetNS) {
+		why, help = "no network namespace: "+b.h.rungWhy(), "allow user namespaces for this program"
+	}
+	if b.plan.Publish = why == ""; !b.plan.Publish {
+		b.unpublished(why, help)
+	}
+}
+
+func (b *builder) unpublished(why, help string) {
+	b.lack(&spec.Problem{Field: "network.listen", On: b.r.At("network.listen"), Do: "publish what network.listen names", Why: why,
+		Help: help + ", or list \"network.listen\" in best_effort: then no port is published"}, Unavailable)
 }

@@ -136,6 +136,8 @@ var goldens = []golden{
 	{"network-none", `{"network": {"mode": "none"}}`, "without /tmp\nwithout /var/tmp\nwithout /run\nsocket /srv/db.sock", "all no-userns no-userns+ nothing+"},
 	{"network-host", `{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "", "all no-userns+"},
 	{"network-allow", `{"access_mode": "workspace-write", "network": {"mode": "allow", "allow": ["example.com:443"]}}`, "", "all"},
+	{"network-listen", `{"access_mode": "workspace-write", "network": {"listen": [8080, "0.0.0.0:9000:80"]}}`, "", "all no-userns no-userns+"},
+	{"network-listen-taken", `{"access_mode": "workspace-write", "network": {"mode": "allow", "listen": ["8080:53", "8081:2", 1]}}`, "", "all"},
 	{"job", `{}`, "job /srv/data /home/u/w/out", "all"},
 	{"job-input-alone", `{}`, "job /srv/data", "all"},
 	{"workshop", `{"sandbox": {"root": "/home/u/w"}}`, "", "all no-userns+"},

@@ -47,6 +47,7 @@ func (p *Plan) AppendJSON(dst []byte) []byte {
 	w.KeyText("notify", p.Notify.String())
 	w.KeyFlag("sockets", p.Sockets)
 	w.KeyFlag("relay", p.Relay)
+	w.KeyFlag("publish", p.Publish)
 	w.KeyFlag("own_group", p.OwnGroup)
 	w.limits(&p.Limits)
 	w.list("environment", envNames(p.Env))

@@ -13,6 +13,9 @@ type Opening struct {
 	Loopback   bool // bring lo up in the new network namespace
 	Egress     bool // all its addresses are local, and the relay has sockets there
 	Lookups    bool // queries for names come to a socket of the supervisor's
+	Doors      bool // the relay has sockets there by which it connects to servers inside
+	// FirstPort is the first port that anybody inside may listen at; 0 is the kernel's 1024.
+	FirstPort int
 	// Processes is the new pid namespace's own kernel.pid_max; 0 leaves it.
 	Processes uint64
 }
@@ -43,6 +46,12 @@ func Open(r *spec.Resolved, h *Host) Opening {
 	if r.Network != spec.NetworkHost {
 		o.Namespaces = append(o.Namespaces, NetNS)
 		o.Loopback, o.Egress, o.Lookups = true, r.Network == spec.NetworkAllow, r.Network == spec.NetworkNone
+		o.Doors = len(r.Listen) > 0
+		for _, l := range r.Listen {
+			if l.Inside < firstPort && (o.FirstPort == 0 || l.Inside < o.FirstPort) {
+				o.FirstPort = l.Inside
+			}
+		}
 	}
 	o.Namespaces = append(o.Namespaces, IPCNS, UTSNS, CgroupNS)
 	if h.UID == 0 && h.PidMax.State != No && !r.Spec.Limits.Value.PIDs.Set {
@@ -50,6 +59,10 @@ func Open(r *spec.Resolved, h *Host) Opening {
 	}
 	return o
 }
+
+// firstPort is the first port of a network namespace that needs no capability (ip(7),
+// ip_unprivileged_port_start).
+const firstPort = 1024
 
 // Has tells whether a namespace of kind n is made.
 func (o *Opening) Has(n Namespace) bool {
@@ -63,7 +76,7 @@ func (o *Opening) Has(n Namespace) bool {
 
 // Same tells whether two openings do the same.
 func (o *Opening) Same(p *Opening) bool {
-	if o.Rung != p.Rung || o.Loopback != p.Loopback || o.Egress != p.Egress || o.Lookups != p.Lookups || len(o.Namespaces) != len(p.Namespaces) {
+	if o.Rung != p.Rung || o.Loopback != p.Loopback || o.Egress != p.Egress || o.Lookups != p.Lookups || o.Doors != p.Doors || o.FirstPort != p.FirstPort || len(o.Namespaces) != len(p.Namespaces) {
 		return false
 	}
 	for _, n := range o.Namespaces {

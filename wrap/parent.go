@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"sbx/internal/doc"
+	"sbx/internal/reach"
 	"sbx/spec"
 )
 
@@ -15,10 +16,11 @@ const ParentPath = "/run/sbx/parent.json"
 type Parent struct {
 	AccessMode spec.AccessMode
 	Network    spec.NetworkMode
-	Reach      []string // what may be reached under NetworkAllow
-	Visible    bool     // only what is named is in view
-	Writable   []string // trees that are writable, private folders not counted
-	Read       []string // what is in view of an empty root, @system not counted
+	Reach      []string       // what may be reached under NetworkAllow
+	Listen     []reach.Listen // ports of the host that lead inside
+	Visible    bool           // only what is named is in view
+	Writable   []string       // trees that are writable, private folders not counted
+	Read       []string       // what is in view of an empty root, @system not counted
 	Hidden     []string
 	Secrets    []string // what is hidden by default
 	Allowed    []string // protected names that may be written
@@ -53,6 +55,9 @@ func (b *builder) parentOf() *Parent {
 	}
 	for i := range b.r.Reach {
 		p.Reach = append(p.Reach, b.r.Reach[i].Text)
+	}
+	if b.plan.Publish {
+		p.Listen = b.r.Listen
 	}
 	for _, w := range b.writables() {
 		p.Writable = append(p.Writable, w.Real)
@@ -116,6 +121,7 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	}
 	w.KeyText("network", p.Network.String())
 	w.list("reach", p.Reach)
+	w.list("listen", p.published())
 	w.KeyFlag("visible", p.Visible)
 	w.list("writable", p.Writable)
 	w.list("read", p.Read)
@@ -165,6 +171,9 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 			}
 		}
 	}
+	if p.Listen, ok = parsePublished(n.Get("listen")); !ok {
+		return nil, false
+	}
 	if m := n.Get("root"); m != nil {
 		p.Root = m.Text
 	}
@@ -189,6 +198,7 @@ func (b *builder) nested() {
 	held := b.h.Parent
 	b.nestedSecrets(held)
 	b.nestedNetwork(held)
+	b.nestedListen(held)
 	if b.nestedFiles(held) {
 		b.landlock()
 	}

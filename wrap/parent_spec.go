@@ -165,6 +165,9 @@ func (p *Parent) Document(there func(path string) bool) (*spec.SandboxSpec, erro
 	if p.Network == spec.NetworkAllow {
 		network.Allow = spec.Some(slices.Clone(p.Reach))
 	}
+	if len(p.Listen) > 0 {
+		network.Listen = spec.Some(slices.Clone(p.Listen))
+	}
 	s.Network = spec.Some(network)
 	stands := func(lists ...[]string) []string {
 		all := []string{}

@@ -68,3 +68,52 @@ func TestParentTellsItsReach(t *testing.T) {
 		}
 	}
 }
+
+// A sandbox inside is told which ports are published, and may ask for those.
+func TestParentTellsItsPorts(t *testing.T) {
+	ports := func(all ...string) (list []reach.Listen) {
+		for _, text := range all {
+			l, err := reach.ParseListen(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, l)
+		}
+		return list
+	}
+	outer := builder{h: &Host{}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Listen: ports("0.0.0.0:80:3000", "8080:8080")}}
+	if got := outer.parentOf().Listen; got != nil {
+		t.Errorf("ports that are not published are told: %v", got)
+	}
+	outer.plan.Publish = true
+	n, err := doc.ParseJSON("", outer.parentOf().AppendJSON(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, ok := ParseParent(n)
+	if !ok || !slices.Equal(held.Listen, outer.r.Listen) {
+		t.Fatalf("%+v", held)
+	}
+	d, err := held.Document(func(string) bool { return true })
+	if err != nil || !slices.Equal(d.Network.Value.Listen.Value, held.Listen) {
+		t.Errorf("%+v, %v", d.Network, err)
+	}
+	for _, c := range []struct {
+		inner []reach.Listen
+		told  string
+	}{
+		{held.Listen, ""},
+		{ports("0.0.0.0:80:3000"), "the outer sandbox publishes 127.0.0.1:8080:8080"},
+		{ports("0.0.0.0:80:3000", "8080:8080", "8081:8080"), "the outer sandbox does not publish 127.0.0.1:8081:8080"},
+	} {
+		b := builder{h: &Host{}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Listen: c.inner}}
+		b.nestedListen(held)
+		told := ""
+		if len(b.problems) > 0 {
+			told = b.problems[0].Why
+		}
+		if told != c.told {
+			t.Errorf("%v under %v: %q, want %q", c.inner, held.Listen, told, c.told)
+		}
+	}
+}

@@ -57,6 +57,7 @@ type Plan struct {
 	Notify       seccomp.Notify // which calls the supervisor answers
 	Sockets      bool           // which pathname sockets are connected to is the supervisor's to decide
 	Relay        bool           // and which hosts, which a relay connects to
+	Publish      bool           // ports of the host lead inside, by the relay
 	OwnGroup     bool           // the command gets a process group of its own
 	Limits       Limits
 	Agent        AgentHome

@@ -16,7 +16,7 @@ type Request struct {
 	// NoCommand tells that Argv only stands for one: the documents are judged, for
 	// whatever command they are good for.
 	NoCommand bool
-	// NoRelay is why there is no relay for network.allow; "" where there is one.
+	// NoRelay is why there is no relay for network.allow and network.listen; "" where there is one.
 	NoRelay string
 	// NewRoot asks for a root of the sandbox's own where the host's would do, for who
 	// cannot make that read-only with all that is mounted beneath.

@@ -196,6 +196,9 @@ func (w *wrapper) askTool() {
 	if r.Network == spec.NetworkAllow && w.name != nameSbx {
 		w.lack("network.allow", "sbx exec alone makes the connections that network.allow names: nothing could be reached")
 	}
+	if len(r.Listen) > 0 && w.name != nameSbx {
+		w.lack("network.listen", "it is sbx exec that brings connections into a network without a way out: nothing would be published")
+	}
 	for _, f := range asked {
 		if why := w.cannot(w, f); why != "" {
 			w.lack(f, why)

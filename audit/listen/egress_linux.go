@@ -19,9 +19,11 @@ type Egress struct {
 	// Hosts are the names that the host's own table has for an address.
 	Hosts func(reach.IP) []string
 	// Refused is told of names that were asked for and not answered, Ended of connections
-	// that are over (led is nil of one that nobody meant), Lost of a relay that is gone.
+	// that are over (led is nil of one that nobody meant), CameIn of those that were made
+	// to the nth published port, Lost of a relay that is gone.
 	Refused func(*wire.Refused)
 	Ended   func(led *Led, m *wire.Ended)
+	CameIn  func(n int, m *wire.Ended)
 	Lost    func()
 
 	names map[uint32]string // by the number of the pool's address that stands for it
@@ -80,6 +82,10 @@ func (e *Egress) heard(b []byte) {
 	} else if m, ok := wire.ReadRefused(b); ok {
 		e.Refused(&m)
 	} else if m, ok := wire.ReadEnded(b); ok {
+		if n, in := wire.PublishedOf(m.Token); in {
+			e.CameIn(n, &m)
+			return
+		}
 		led := e.led[m.Token]
 		if m.Outcome == wire.Unknown {
 			led = nil
@@ -181,7 +187,7 @@ func (l *Listener) directOut(f *flight) unix.Errno {
 			a.toToken(token, e.V6 && !ip.Is4())
 		}
 		return errno
-	case port == wire.Port && isTCP && ip.Loopback():
+	case (port == wire.Port || port == wire.Door) && isTCP && ip.Loopback():
 		return unix.ECONNREFUSED
 	case port == wire.DNS || ip.Loopback() || !isTCP && (pooled || allowed): // where UDP leads nowhere, and resolvers sort by it
 		return 0

@@ -259,7 +259,9 @@ func (x *execution) begin() error {
 	if x.watched != nil {
 		own = audit.TapThreads
 	}
-	x.startRelay()
+	if err := x.startRelay(); err != nil {
+		return err
+	}
 	x.threads = launch.Threads(own) // while the kernel makes the namespaces
 	return x.reopen()
 }

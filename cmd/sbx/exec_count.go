@@ -94,7 +94,7 @@ func (x *execution) listenSockets(l *listen.Listener, h *launch.Hooks) {
 		h.Wait = append(h.Wait, launch.Waiter{FD: q.FD, Event: q.Hear})
 	}
 	if x.plan.Relay {
-		l.Egress = x.listenRelay(h)
+		l.Egress = x.egress.lead
 	}
 }
 

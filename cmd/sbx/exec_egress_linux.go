@@ -17,7 +17,8 @@ import (
 	"sbx/wrap/launch"
 )
 
-// egress is how a command reaches what network.allow names.
+// egress is how a command reaches what network.allow names, and is reached at what
+// network.listen names.
 type egress struct {
 	relay *launch.Relay  // nil for none
 	why   string         // there is none, where one is wanted
@@ -35,7 +36,7 @@ const relayName = "sbx-egress"
 // findRelay finds the relay's program, or says why there is none; "" where none is
 // wanted.
 func (x *execution) findRelay() (path string) {
-	if x.resolved.Network != spec.NetworkAllow {
+	if x.resolved.Network != spec.NetworkAllow && len(x.resolved.Listen) == 0 {
 		return ""
 	}
 	path = selfPath()
@@ -52,27 +53,29 @@ func (x *execution) findRelay() (path string) {
 }
 
 // startRelay starts the relay, whose own start passes beside the launch, and tells it
-// what may be reached.
-func (x *execution) startRelay() {
-	path := x.findRelay()
-	if opening := wrap.Open(x.resolved, &x.host); path == "" || !opening.Egress || x.counter == wrap.CounterPtrace {
-		return
+// what may be reached and what is published. The error is of a port that cannot be.
+func (x *execution) startRelay() error {
+	path, opening := x.findRelay(), wrap.Open(x.resolved, &x.host)
+	leads := opening.Egress && x.counter != wrap.CounterPtrace
+	if path == "" || !leads && !opening.Doors {
+		return nil
 	}
 	var env []string
 	for _, entry := range x.environ {
-		if name, _, _ := strings.Cut(entry, "="); spec.IsProxy(name) {
+		if name, _, _ := strings.Cut(entry, "="); leads && spec.IsProxy(name) {
 			env = append(env, entry)
 		}
 	}
 	relay, err := launch.StartRelay(path, env)
 	if err != nil {
 		x.egress.why = path + " cannot be started: " + err.Error()
-		return
+		return nil
 	}
 	x.egress.relay = relay
 	for i := range x.resolved.Reach {
 		relay.Tell(wire.AppendRule(nil, x.resolved.Reach[i].Text), nil)
 	}
+	return x.publish()
 }
 
 // handSockets gives the relay its sockets inside, and keeps none: where it is gone the
@@ -83,11 +86,8 @@ func (x *execution) handSockets() {
 	} else if fd >= 0 {
 		unix.Close(fd)
 	}
-	if !x.plan.Egress {
-		return
-	}
 	packet, there := []byte{byte(wire.KindSockets)}, []int{}
-	for i, fd := range x.process.EgressSockets() {
+	for i, fd := range x.process.RelaySockets() {
 		if fd < 0 {
 			packet = append(packet, 0)
 			continue
@@ -95,7 +95,7 @@ func (x *execution) handSockets() {
 		packet, there = append(packet, 1), append(there, fd)
 		x.egress.v6 = x.egress.v6 || i == 1
 	}
-	if x.plan.Relay {
+	if x.plan.Relay || x.plan.Publish {
 		x.egress.relay.Tell(packet, there)
 	} else {
 		x.egress.relay.Kill()
@@ -105,11 +105,13 @@ func (x *execution) handSockets() {
 	}
 }
 
-// listenRelay has the listener lead connects to the relay, and takes down what that
-// tells.
-func (x *execution) listenRelay(h *launch.Hooks) *listen.Egress {
+// hearRelay takes down what the relay tells.
+func (x *execution) hearRelay(h *launch.Hooks) {
+	if !x.plan.Relay && !x.plan.Publish {
+		return
+	}
 	x.record.Connections = &audit.Connections{}
-	e := &listen.Egress{FD: x.egress.relay.FD, V6: x.egress.v6, May: x.resolved.Reach, Hosts: hostNames(), Refused: x.nameRefused, Ended: x.connectionEnded, Lost: x.relayLost}
+	e := &listen.Egress{FD: x.egress.relay.FD, V6: x.egress.v6, May: x.resolved.Reach, Hosts: hostNames(), Refused: x.nameRefused, Ended: x.connectionEnded, CameIn: x.cameIn, Lost: x.relayLost}
 	x.egress.lead = e
 	at := len(h.Wait)
 	h.Wait = append(h.Wait, launch.Waiter{FD: e.FD, Event: func() {
@@ -117,7 +119,6 @@ func (x *execution) listenRelay(h *launch.Hooks) *listen.Egress {
 			h.Wait[at].FD = -1
 		}
 	}})
-	return e
 }
 
 // relayLost says that nothing can be reached any more.
@@ -125,12 +126,20 @@ func (x *execution) relayLost() {
 	if x.egress.over {
 		return
 	}
-	const why = relayName + " ended while the command ran: since then nothing can be reached"
-	for _, f := range []spec.Field{"network", "network.allow"} {
-		x.weaken(f, why)
+	const ended = relayName + " ended while the command ran: since then "
+	lost := func(why string, fields ...spec.Field) {
+		for _, f := range fields {
+			x.weaken(f, why)
+		}
+		if !x.quiet() {
+			x.std.say(string(fields[0]) + ": " + why)
+		}
 	}
-	if !x.quiet() {
-		x.std.say("network.allow: " + why)
+	if x.plan.Relay {
+		lost(ended+"nothing can be reached", "network.allow", "network")
+	}
+	if x.plan.Publish {
+		lost(ended+"no port is published", "network.listen")
 	}
 }
 
@@ -153,7 +162,7 @@ func (x *execution) relayEnded() {
 		return
 	}
 	x.egress.over = true
-	if e.Idle() { // it may not even have started
+	if e.Idle() && !x.plan.Publish { // it may not even have started
 		x.egress.relay.Kill()
 		return
 	}

@@ -90,6 +90,7 @@ func (x *execution) supervise() (status int) {
 	}
 	defer x.bounds.Close()
 	hooks.Limits = x.bounds.Waiters()
+	x.hearRelay(hooks)
 	x.listen(hooks)
 	x.listenAgent(hooks)
 	x.listenProgress(hooks)

@@ -23,7 +23,7 @@ var rooms = []room{
 	{"landlock", nil},
 	{"seccomp", []string{"internal/doc"}},
 	{"internal/relay", []string{"internal/doc", "internal/reach", "internal/relay/wire", "landlock", "seccomp"}},
-	{"wrap", []string{"internal/doc", "internal/view", "internal/reach", "spec", "landlock", "seccomp"}},
+	{"wrap", []string{"internal/doc", "internal/view", "internal/reach", "internal/relay/wire", "spec", "landlock", "seccomp"}},
 	{"wrap/launch/cgroup", []string{"wrap", "spec"}},
 	{"wrap/launch", []string{"internal/doc", "internal/relay/wire", "internal/view", "wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit", []string{"internal/doc", "internal/reach", "internal/relay/wire", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},

@@ -79,8 +79,11 @@ func (l Listen) String() string {
 	case l.Address == ListenAt(0).Address:
 		return strconv.Itoa(l.Host) + ":" + strconv.Itoa(l.Inside)
 	}
-	return l.HostPort() + ":" + strconv.Itoa(l.Inside)
+	return l.Long()
 }
+
+// Long is the entry with all that a shorter form leaves out.
+func (l Listen) Long() string { return l.HostPort() + ":" + strconv.Itoa(l.Inside) }
 
 // Takes tells whether both want one port of the host.
 func (l Listen) Takes(other Listen) bool {

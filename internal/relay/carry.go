@@ -22,8 +22,7 @@ func (f *failure) Error() string { return f.detail }
 
 // carry makes the connection that was meant and carries its bytes until it is over.
 func (r *Relay) carry(in *net.TCPConn, m *wire.Meant) (e wire.Ended) {
-	stop := context.AfterFunc(r.ctx, func() { reset(in) })
-	defer stop()
+	defer r.bounded(in)()
 	out, early, err := r.reach(m)
 	if err != nil {
 		reset(in)
@@ -34,9 +33,13 @@ func (r *Relay) carry(in *net.TCPConn, m *wire.Meant) (e wire.Ended) {
 		}
 		return e
 	}
-	stopOut := context.AfterFunc(r.ctx, func() { reset(out) })
-	defer stopOut()
+	defer r.bounded(out)()
 	return join(in, out, m, early)
+}
+
+// bounded has a connection be over with the run, until it is let go.
+func (r *Relay) bounded(c *net.TCPConn) (letGo func() bool) {
+	return context.AfterFunc(r.ctx, func() { reset(c) })
 }
 
 // join carries bytes both ways. A side that ends is told to the other, which may go on;

@@ -36,12 +36,14 @@ type Relay struct {
 	open    atomic.Int64 // connections
 	unknown atomic.Int64 // connections that nobody told of
 
-	rules    reach.Reach // all of them once the sockets are there
-	serving  bool
-	meant    meant
-	names    names
-	outside  outside
-	resolver resolver
+	rules     reach.Reach // all of them once the sockets are there
+	published []published // the same
+	serving   bool
+	meant     meant
+	names     names
+	outside   outside
+	inside    inside
+	resolver  resolver
 }
 
 // Run serves until the supervisor closes its end of the socket, which it takes over.
@@ -98,6 +100,12 @@ func (r *Relay) take(packet []byte, fds []int) error {
 			r.rules = append(r.rules, reach.Rule{Endpoint: e, Text: text})
 			return nil
 		}
+	case kind == wire.KindPublish && !r.serving && len(files) == 1:
+		if port, ok := wire.ReadPublish(packet); ok {
+			l, err := r.listener(files[0])
+			r.published = append(r.published, published{l, port})
+			return err
+		}
 	case kind == wire.KindSockets && !r.serving:
 		return r.serve(packet[1:], files)
 	}
@@ -112,15 +120,15 @@ const (
 	tcpDNS4
 	udpDNS6
 	tcpDNS6
+	door4 // what listens there
+	out4  // and what connects to it
+	door6
+	out6
 	sockets
 )
 
-// serve begins with the sockets of a packet: there is one for each flag that is 1, and
-// all are there where the packet has no flags.
+// serve begins with the sockets of a packet: there is one for each flag that is 1.
 func (r *Relay) serve(flags []byte, files []*os.File) error {
-	if len(flags) == 0 {
-		flags = []byte{1, 1, 1, 1, 1, 1}
-	}
 	if len(flags) != sockets {
 		return errors.New("the supervisor sent flags for other sockets")
 	}
@@ -141,28 +149,51 @@ func (r *Relay) serve(flags []byte, files []*os.File) error {
 			err = r.listen(file, r.led)
 		case tcpDNS4, tcpDNS6:
 			err = r.listen(file, r.resolver.stream)
-		default:
+		case udpDNS4, udpDNS6:
 			err = r.resolver.listen(file, i == udpDNS6)
+		case door4, door6:
+			err = r.door(file)
+		case out4, out6:
+			err = r.way(file)
 		}
 		if err != nil {
 			return err
 		}
+	}
+	for n := range r.published {
+		r.accept(r.published[n].at, func(c *net.TCPConn) { r.comeIn(c, n) })
 	}
 	return nil
 }
 
 // listen hands each connection of a listening socket to serve, which must not wait.
 func (r *Relay) listen(file *os.File, serve func(*net.TCPConn)) error {
+	t, err := r.listener(file)
+	if err == nil {
+		r.accept(t, serve)
+	}
+	return err
+}
+
+// listener is a listening socket that is closed when the run is over.
+func (r *Relay) listener(file *os.File) (*net.TCPListener, error) {
 	l, err := net.FileListener(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t, ok := l.(*net.TCPListener)
 	if !ok {
 		_ = l.Close()
-		return errors.New("the supervisor sent a socket of another kind")
+		return nil, errOther
 	}
 	context.AfterFunc(r.ctx, func() { _ = t.Close() })
+	return t, nil
+}
+
+var errOther = errors.New("the supervisor sent a socket of another kind")
+
+// accept is listen for what listener gave.
+func (r *Relay) accept(t *net.TCPListener, serve func(*net.TCPConn)) {
 	r.running.Go(func() {
 		for {
 			c, err := t.AcceptTCP()
@@ -176,7 +207,6 @@ func (r *Relay) listen(file *os.File, serve func(*net.TCPConn)) error {
 			}
 		}
 	})
-	return nil
 }
 
 // maxUnknown is how many connections that nobody told of are told.
@@ -199,16 +229,21 @@ func (r *Relay) led(in *net.TCPConn) {
 		reset(in)
 		return
 	}
-	if r.open.Add(1) > int64(r.Connections) {
+	r.begin(in, n, r.Connections, func() wire.Ended { return r.carry(in, &m) })
+}
+
+// begin carries a connection, where fewer than most are open, and tells of its end.
+func (r *Relay) begin(c *net.TCPConn, token uint32, most int, carry func() wire.Ended) {
+	if r.open.Add(1) > int64(most) {
 		r.open.Add(-1)
-		reset(in)
-		r.control.ended(&wire.Ended{Token: n, Outcome: wire.NoAnswer, Detail: "too many connections at once"})
+		reset(c)
+		r.control.ended(&wire.Ended{Token: token, Outcome: wire.NoAnswer, Detail: "too many connections at once"})
 		return
 	}
 	r.running.Go(func() {
 		defer r.open.Add(-1)
-		e := r.carry(in, &m)
-		e.Token = n
+		e := carry()
+		e.Token = token
 		r.control.ended(&e)
 	})
 }

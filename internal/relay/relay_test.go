@@ -31,6 +31,9 @@ type bench struct {
 	control *net.UnixConn
 	led     int // ports
 	dnsPort int
+	inside  []uint16   // ports that are published
+	host    []net.Addr // where they are
+	doors   []net.Addr
 	over    chan error
 
 	mu    sync.Mutex
@@ -42,8 +45,15 @@ type bench struct {
 // start runs a relay with these rules.
 func start(t testing.TB, o Options, rules ...string) *bench {
 	t.Helper()
+	return startPublishing(t, o, nil, rules...)
+}
+
+// startPublishing is start with ports of the loopback, as if it were a sandbox's, that are
+// published at others.
+func startPublishing(t testing.TB, o Options, inside []uint16, rules ...string) *bench {
+	t.Helper()
 	ours, theirs := pair(t)
-	b := &bench{t: t, control: ours, over: make(chan error, 1), more: make(chan struct{})}
+	b := &bench{t: t, control: ours, inside: inside, over: make(chan error, 1), more: make(chan struct{})}
 	if o.Connections == 0 {
 		o.Connections = maxConnections
 	}
@@ -71,6 +81,20 @@ func (b *bench) begin(rules []string) {
 	for _, r := range rules {
 		b.send(wire.AppendRule(nil, r))
 	}
+	file := func(s interface{ File() (*os.File, error) }) int {
+		f, err := s.File()
+		must(b.t, err)
+		b.t.Cleanup(func() { f.Close() })
+		return int(f.Fd())
+	}
+	for _, port := range b.inside {
+		l, err := net.Listen("tcp4", "127.0.0.1:0")
+		must(b.t, err)
+		defer l.Close()
+		b.host = append(b.host, l.Addr())
+		_, _, err = b.control.WriteMsgUnix(wire.AppendPublish(nil, port), unix.UnixRights(file(l.(*net.TCPListener))), nil)
+		must(b.t, err)
+	}
 	led, err := net.Listen("tcp4", "0.0.0.0:0")
 	must(b.t, err)
 	defer led.Close()
@@ -83,12 +107,26 @@ func (b *bench) begin(rules []string) {
 	defer udp.Close()
 	var fds []int
 	for _, s := range []interface{ File() (*os.File, error) }{led.(*net.TCPListener), udp, tcp.(*net.TCPListener)} {
-		f, err := s.File()
-		must(b.t, err)
-		defer f.Close()
-		fds = append(fds, int(f.Fd()))
+		fds = append(fds, file(s))
 	}
-	flags := []byte{byte(wire.KindSockets), 1, 0, 1, 1, 0, 0}
+	flags := []byte{byte(wire.KindSockets), 1, 0, 1, 1, 0, 0, 1, 1, 1, 1}
+	for _, family := range []struct {
+		domain int
+		at     string
+	}{{unix.AF_INET, "127.0.0.1:0"}, {unix.AF_INET6, "[::1]:0"}} {
+		l, err := net.Listen("tcp", family.at)
+		if err != nil && family.domain == unix.AF_INET6 { // the host has none
+			flags = append(flags[:9], 0, 0)
+			continue
+		}
+		must(b.t, err)
+		defer l.Close()
+		b.doors = append(b.doors, l.Addr())
+		fd, err := unix.Socket(family.domain, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		must(b.t, err)
+		defer unix.Close(fd)
+		fds = append(fds, file(l.(*net.TCPListener)), fd)
+	}
 	_, _, err = b.control.WriteMsgUnix(flags, unix.UnixRights(fds...), nil)
 	must(b.t, err)
 	go b.hear()

@@ -108,15 +108,25 @@ func (pr *Process) LookupSocket() int {
 	return fd
 }
 
-// EgressSockets are the relay's sockets in the sandbox's network, of which none stays
-// open here once Close has been called for each: a relay that is gone shows inside by
-// the kernel's refusal. -1 stands for one that the host has none of.
-func (pr *Process) EgressSockets() (fds [6]int) {
+// RelaySockets are the relay's sockets in the sandbox's network, those of its doors last,
+// of which none stays open here once Close has been called for each: a relay that is gone
+// shows inside by the kernel's refusal. -1 stands for one that is not there.
+func (pr *Process) RelaySockets() (fds [10]int) {
 	slots := pr.slots()
-	for i := range fds {
-		s := slotEgress + Slot(i)
-		fds[i] = int(slots[s])
-		slots[s] = noFD
+	take := func(to []int, there bool, first Slot) {
+		for i := range to {
+			to[i] = -1
+			if s := first + Slot(i); there {
+				to[i] = int(slots[s])
+				slots[s] = noFD
+			}
+		}
+	}
+	take(fds[:6], pr.opening.Egress, slotEgress)
+	take(fds[6:], pr.opening.Doors, slotDoors)
+	if fds[8] >= 0 && fds[9] < 0 { // IPv6 is shut off there
+		unix.Close(fds[8])
+		fds[8] = -1
 	}
 	return fds
 }

@@ -4,6 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/spec"
+	"sbx/wrap"
 )
 
 // list is a program's steps while they are written.
@@ -11,7 +12,7 @@ type list struct {
 	steps   []Step
 	used    uint64 // slots in use
 	remount bool   // each mount by itself
-	relay   bool   // it has its slots
+	last    Slot   // it and those behind it are not handed out; 0 hands out all
 	masks   []int  // slots of the Plan whose descriptors stay open for the supervisor
 	own     []int  // the masks' own folders that are made
 	on      string // the object of the steps that follow
@@ -38,6 +39,7 @@ const (
 	slotMask     Slot = 7  // the empty file or folder that masks, the same; two of them
 	slotStream   Slot = 9  // what takes the place of 0, 1 and 2; three of them
 	slotFirst    Slot = 12 // the first that is handed out
+	slotDoors    Slot = 53 // the relay's doors, for the supervisor, two sockets for each of IPv4 and IPv6, where it has doors: wrap.heldByDoors
 	slotEgress   Slot = 57 // the relay's sockets, for the supervisor, six of them, where there is a relay: wrap.heldByRelay
 	slotLookups  Slot = 62 // the socket to which queries for names come, for the supervisor, where there is no relay
 	slotTerminal Slot = 63 // what keeps the caller's terminal its name, for the supervisor
@@ -75,13 +77,23 @@ func (l *list) add(nr uintptr, name string, args ...Arg) *Step {
 
 // slot hands out a free slot.
 func (l *list) slot() Slot {
-	for s := slotFirst; s < slotLookups && !(l.relay && s == slotEgress); s++ {
+	for s := slotFirst; s < slotLookups && s != l.last; s++ {
 		if l.used&(1<<s) == 0 {
 			l.used |= 1 << s
 			return s
 		}
 	}
 	panic("launch: a plan holds more than 50 descriptors at once") // see wrap.maxHeld
+}
+
+// reserve keeps the slots of the relay's sockets from being handed out.
+func (l *list) reserve(o *wrap.Opening) {
+	switch {
+	case o.Doors:
+		l.last = slotDoors
+	case o.Egress:
+		l.last = slotEgress
+	}
 }
 
 func (l *list) close(s Slot) {

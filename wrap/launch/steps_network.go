@@ -1,6 +1,9 @@
 package launch
 
 import (
+	"strconv"
+	"strings"
+
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/relay/wire"
@@ -29,15 +32,18 @@ func (l *list) network(o *wrap.Opening) {
 	if o.Lookups {
 		l.lookups()
 	}
+	if o.Doors {
+		l.doors(o.FirstPort)
+	}
 	l.on, l.field = "", ""
 }
 
 // ipv4 and ipv6 are what differs between the two.
 var (
 	ipv4 = family{domain: unix.AF_INET, length: 16, aside: []option{{unix.IPPROTO_IP, unix.IP_PKTINFO}},
-		sockets: [3]Slot{slotEgress, slotEgress + 2, slotEgress + 3}}
+		sockets: [3]Slot{slotEgress, slotEgress + 2, slotEgress + 3}, door: slotDoors, loopback: "\x7f\x00\x00\x01"}
 	ipv6 = family{domain: unix.AF_INET6, length: 28, all: []option{{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}}, aside: []option{{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO}},
-		sockets: [3]Slot{slotEgress + 1, slotEgress + 4, slotEgress + 5}}
+		sockets: [3]Slot{slotEgress + 1, slotEgress + 4, slotEgress + 5}, door: slotDoors + 2, loopback: strings.Repeat("\x00", 15) + "\x01"}
 )
 
 // family is a kind of address.
@@ -45,6 +51,8 @@ type family struct {
 	domain, length int      // of struct sockaddr_in or sockaddr_in6
 	all, aside     []option // of every socket, and those of UDP more
 	sockets        [3]Slot  // of connections, and the resolver's for UDP and TCP
+	door           Slot     // what listens there, and then what connects to it
+	loopback       string   // its address
 }
 
 type option struct{ level, name int }
@@ -77,7 +85,7 @@ func (l *list) relaySockets(f *family) {
 	l.on = "the routes of the network namespace"
 	probe := l.slot()
 	l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), num(0)).Save = probe
-	l.add(unix.SYS_CONNECT, "connect", kept(probe), data(f.address(wire.DNS, 0x20)), num(f.length))
+	l.add(unix.SYS_CONNECT, "connect", kept(probe), data(f.address(wire.DNS, " ")), num(f.length))
 	l.on = "the relay's sockets"
 	for i, s := range f.sockets {
 		kind, port, options := unix.SOCK_STREAM, wire.DNS, f.all
@@ -91,7 +99,7 @@ func (l *list) relaySockets(f *family) {
 		for _, o := range options {
 			l.add(unix.SYS_SETSOCKOPT, "setsockopt", kept(s), num(o.level), num(o.name), data("\x01\x00\x00\x00"), num(4))
 		}
-		l.add(unix.SYS_BIND, "bind", kept(s), data(f.address(port, 0)), num(f.length))
+		l.add(unix.SYS_BIND, "bind", kept(s), data(f.address(port, "")), num(f.length))
 		if kind == unix.SOCK_STREAM {
 			l.add(unix.SYS_LISTEN, "listen", kept(s), num(backlog))
 		}
@@ -99,15 +107,40 @@ func (l *list) relaySockets(f *family) {
 	l.close(probe)
 }
 
-// address is a struct sockaddr_in or sockaddr_in6 whose address begins with a byte
-// and is zero behind.
-func (f *family) address(port int, first byte) string {
+// doors makes sockets at the loopback of which the relay makes those that connect to
+// servers inside, and lets those listen at the ports that lead to them. A host without
+// IPv6 has none of that.
+func (l *list) doors(firstPort int) {
+	l.field = "network.listen"
+	if firstPort != 0 {
+		l.write("/proc/sys/net/ipv4/ip_unprivileged_port_start", strconv.Itoa(firstPort))
+	}
+	l.on = "the relay's doors"
+	l.doorOf(&ipv4)
+	first := len(l.steps)
+	l.doorOf(&ipv6)
+	for i := range l.steps[first:] {
+		s := &l.steps[first+i]
+		s.Pass, s.Skip = anyErrno, uint8(len(l.steps)-first-i-1)
+	}
+}
+
+func (l *list) doorOf(f *family) {
+	l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), num(0)).Save = f.door
+	l.add(unix.SYS_BIND, "bind", kept(f.door), data(f.address(wire.Door, f.loopback)), num(f.length))
+	l.add(unix.SYS_LISTEN, "listen", kept(f.door), num(backlog))
+	l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), num(0)).Save = f.door + 1
+}
+
+// address is a struct sockaddr_in or sockaddr_in6 whose address begins so and is zero
+// behind.
+func (f *family) address(port int, ip string) string {
 	b := make([]byte, f.length)
 	b[0], b[2], b[3] = byte(f.domain), byte(port>>8), byte(port)
 	if f.domain == unix.AF_INET {
-		b[4] = first
+		copy(b[4:], ip)
 	} else {
-		b[8] = first
+		copy(b[8:], ip)
 	}
 	return string(b)
 }
@@ -124,7 +157,7 @@ func (l *list) lookups() {
 	for _, name := range [...]int{unix.IP_TRANSPARENT, unix.IP_PKTINFO} {
 		l.add(unix.SYS_SETSOCKOPT, "setsockopt", kept(slotLookups), num(unix.IPPROTO_IP), num(name), data("\x01\x00\x00\x00"), num(4))
 	}
-	l.add(unix.SYS_BIND, "bind", kept(slotLookups), data(ipv4.address(wire.DNS, 0)), num(ipv4.length))
+	l.add(unix.SYS_BIND, "bind", kept(slotLookups), data(ipv4.address(wire.DNS, "")), num(ipv4.length))
 	fd := l.slot()
 	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_NETLINK), num(unix.SOCK_RAW|unix.SOCK_CLOEXEC), num(unix.NETLINK_ROUTE)).Save = fd
 	opened := len(l.steps)

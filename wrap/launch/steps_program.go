@@ -57,7 +57,7 @@ func Open(o *wrap.Opening) []Step {
 	if o.Processes != 0 {
 		l.write(pidMax, strconv.FormatUint(o.Processes, 10))
 	}
-	l.relay = o.Egress
+	l.reserve(o)
 	if o.Has(wrap.NetNS) {
 		l.network(o)
 	}
@@ -104,7 +104,7 @@ func (l *list) setup(p *wrap.Plan, in Input) {
 		l.masks = masks(p.Watch.Renew)
 		l.namespaces(p)
 	}
-	l.relay = p.Egress
+	l.reserve(&p.Opening)
 	if l.remount = p.Remount; l.remount {
 		l.descriptors()
 	}

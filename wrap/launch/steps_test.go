@@ -51,6 +51,9 @@ func TestStepsGolden(t *testing.T) {
 	plan = madeUp(t)
 	plan.Egress, plan.Lookups = true, false
 	stepsGolden(t, plan, "network-allow.txt")
+	plan = madeUp(t)
+	plan.Doors, plan.FirstPort = true, 80
+	stepsGolden(t, plan, "network-listen.txt")
 }
 
 func stepsGolden(t *testing.T, plan *wrap.Plan, name string) {
@@ -97,6 +100,8 @@ func TestSlotsAreSetBeforeTheyAreUsed(t *testing.T) {
 	plan.Remount = true
 	slotsAreSet(t, Steps(plan, Input{Sock: 9, Filter: "8 bytes."}))
 	plan.Egress, plan.Lookups = true, false
+	slotsAreSet(t, Steps(plan, Input{Sock: 9, Filter: "8 bytes."}))
+	plan.Doors = true
 	slotsAreSet(t, Steps(plan, Input{Sock: 9, Filter: "8 bytes."}))
 }
 

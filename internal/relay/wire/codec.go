@@ -41,6 +41,11 @@ func (m *Ended) Append(b []byte) []byte {
 // AppendRule adds the packet of a rule, as network.allow has it.
 func AppendRule(b []byte, text string) []byte { return appendText(append(b, byte(KindRule)), text) }
 
+// AppendPublish adds the packet of a port inside.
+func AppendPublish(b []byte, port uint16) []byte {
+	return le.AppendUint16(append(b, byte(KindPublish)), port)
+}
+
 // ReadMeant reads a packet of KindMeant.
 func ReadMeant(b []byte) (m Meant, ok bool) {
 	r := open(b, KindMeant)
@@ -80,6 +85,13 @@ func ReadRule(b []byte) (text string, ok bool) {
 	r := open(b, KindRule)
 	text = r.text()
 	return text, r.done()
+}
+
+// ReadPublish reads a packet of KindPublish.
+func ReadPublish(b []byte) (port uint16, ok bool) {
+	r := open(b, KindPublish)
+	port = r.u16()
+	return port, r.done()
 }
 
 var le = binary.LittleEndian

@@ -10,6 +10,9 @@ const (
 	Port = 1
 	// DNS is where the resolver listens, at every address.
 	DNS = 53
+	// Door is where the relay connects to itself, at the loopback alone, to have sockets
+	// of the sandbox's network.
+	Door = 2
 )
 
 // Kind says which message a packet is: its first byte.
@@ -20,6 +23,7 @@ const (
 	KindRule    Kind = iota + 1 // to the relay: a rule of network.allow
 	KindSockets                 // to the relay: its sockets, as descriptors beside
 	KindMeant                   // to the relay: what a connection will be for
+	KindPublish                 // to the relay: a port inside, and beside it a socket of the host's that leads there
 	KindNamed                   // to the supervisor: a name has an address of the pool
 	KindRefused                 // to the supervisor: a name was asked for and refused
 	KindEnded                   // to the supervisor: a connection is over
@@ -68,6 +72,12 @@ func TokenOf(ip reach.IP) (n uint32, ok bool) {
 	}
 	return 0, false
 }
+
+// Published stands for a token where a connection came in by the nth KindPublish.
+func Published(n int) (token uint32) { return Tokens + uint32(n) }
+
+// PublishedOf is the number of a token that Published made.
+func PublishedOf(token uint32) (n int, ok bool) { return int(token) - Tokens, token >= Tokens }
 
 // Meant is what a connection is for, by its token.
 type Meant struct {

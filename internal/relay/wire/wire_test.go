@@ -19,6 +19,7 @@ func TestRoundTrip(t *testing.T) {
 		"ended":   {ended.Append(nil), func(b []byte) bool { m, ok := ReadEnded(b); return ok && m == ended }},
 		"named":   {named.Append(nil), func(b []byte) bool { m, ok := ReadNamed(b); return ok && m == named }},
 		"refused": {refused.Append(nil), func(b []byte) bool { m, ok := ReadRefused(b); return ok && m == refused }},
+		"publish": {AppendPublish(nil, 3000), func(b []byte) bool { port, ok := ReadPublish(b); return ok && port == 3000 }},
 		"rule":    {AppendRule(nil, "@npm"), func(b []byte) bool { m, ok := ReadRule(b); return ok && m == "@npm" }},
 	} {
 		if len(c.packet) > Max || !c.read(c.packet) {
@@ -47,6 +48,14 @@ func TestAddresses(t *testing.T) {
 				t.Errorf("token %d is %v, %d", n, Token(n, v6), got)
 			}
 		}
+	}
+	for _, n := range []int{0, 1, 1 << 16} {
+		if got, ok := PublishedOf(Published(n)); !ok || got != n {
+			t.Errorf("published %d is %d", n, got)
+		}
+	}
+	if n, ok := PublishedOf(Tokens - 1); ok {
+		t.Errorf("the last token is the published %d", n)
 	}
 	for _, ip := range []reach.IP{reach.V4(127, 0, 0, 1), reach.V4(127, 128, 0, 0), reach.V4(198, 20, 0, 1), {15: 1}} {
 		if _, ok := TokenOf(ip); ok {

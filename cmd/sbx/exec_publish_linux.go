@@ -1,0 +1,93 @@
+package main
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/internal/reach"
+	"sbx/internal/relay/wire"
+	"sbx/spec"
+)
+
+// backlog is how many connections wait for the relay at most; the kernel may have less.
+const backlog = 4096
+
+// publish makes the sockets of the host's ports that lead inside and gives them to the
+// relay, so that a port that is not to be had is told before the command starts. None is
+// kept, and none is there when the sandbox is made.
+func (x *execution) publish() error {
+	for i, l := range x.resolved.Listen {
+		fd, err := listenAt(l)
+		if err != nil {
+			return x.unpublished(i, err)
+		}
+		x.egress.relay.Tell(wire.AppendPublish(nil, uint16(l.Inside)), []int{fd})
+		unix.Close(fd)
+	}
+	return nil
+}
+
+// listenAt is a socket that listens at the host's address and port.
+func listenAt(l reach.Listen) (fd int, err error) {
+	domain, address := unix.AF_INET6, unix.Sockaddr(&unix.SockaddrInet6{Port: l.Host, Addr: l.Address})
+	if l.Address.Is4() {
+		domain, address = unix.AF_INET, &unix.SockaddrInet4{Port: l.Host, Addr: [4]byte(l.Address[12:])}
+	}
+	fd, err = unix.Socket(domain, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return -1, err
+	}
+	if domain == unix.AF_INET6 {
+		err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
+	}
+	if err == nil { // what a run before left behind (TIME_WAIT) takes no port
+		err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
+	}
+	if err == nil {
+		err = unix.Bind(fd, address)
+	}
+	if err == nil {
+		err = unix.Listen(fd, backlog)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// unpublished says why the nth port is not to be had.
+func (x *execution) unpublished(n int, err error) error {
+	l, item := x.resolved.Listen[n], listenItem(n)
+	p := &spec.Problem{Field: spec.Field(item), On: x.resolved.At(spec.Field(item)), Do: "listen at " + l.HostPort() + " of the host", Why: err.Error()}
+	other := l
+	switch err {
+	case unix.EADDRINUSE:
+		p.Why = "another program listens there"
+		other.Host = l.Host%65535 + 1
+		p.Help = "end that (ss -ltnp shows it), or publish another port: \"" + other.String() + "\""
+	case unix.EACCES:
+		first := strings.TrimSpace(readFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", 16))
+		p.Why += ": ports below " + first + " are for root"
+		other.Host = l.Host%1024 + 8000
+		p.Help = "publish another port: \"" + other.String() + "\""
+	case unix.EADDRNOTAVAIL:
+		p.Help = "name an address of the host's, or 0.0.0.0 for all of them"
+	}
+	return p
+}
+
+// cameIn notes a connection that was made to the nth published port.
+func (x *execution) cameIn(n int, m *wire.Ended) {
+	if n >= len(x.resolved.Listen) {
+		return
+	}
+	l := x.resolved.Listen[n]
+	c := audit.Connection{Host: l.Address.String(), Port: l.Host, Inside: l.Inside, Made: 1, Out: int64(m.Up), In: int64(m.Down)}
+	if m.Outcome != wire.Done {
+		c.Failed, c.Why = 1, "nobody answers inside: "+m.Detail
+	}
+	x.record.Connections.Add(c)
+}

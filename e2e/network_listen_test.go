@@ -1,0 +1,326 @@
+package e2e
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// serverInside answers each connection with what it got, once all of that has come, at
+// each of the addresses that it is given, and says when it is there.
+const serverInside = `
+import socket, sys, threading
+def serve(c, peer):
+    got = 0
+    while True:
+        more = c.recv(65536)
+        if not more: break
+        got += len(more)
+    c.sendall(("%d bytes for %s\n" % (got, peer[0])).encode()); c.close()
+def listen(at):
+    host, _, port = at.rpartition(":")
+    s = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1); s.bind((host, int(port))); s.listen(1000)
+    while True: threading.Thread(target=serve, args=s.accept(), daemon=True).start()
+for at in sys.argv[1:]: threading.Thread(target=listen, args=(at,), daemon=True).start()
+def there(at):
+    host, _, port = at.rpartition(":")
+    while True:
+        try: return socket.create_connection((host, int(port)), 10).close()
+        except ConnectionRefusedError: pass
+for at in sys.argv[1:]: there(at)
+print("ready", flush=True)
+sys.stdin.read()
+`
+
+// freePort is a port of the host where nobody listens.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "0.0.0.0:0")
+	must(t, err)
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// listening starts the server under a network.listen, and waits until it is there.
+func (b *box) listening(network string, at ...string) *started {
+	b.t.Helper()
+	s := b.start(`{"access_mode": "workspace-write", "network": {`+network+`}}`, append([]string{"python3", "serve.py"}, at...)...)
+	s.expect("ready")
+	return s
+}
+
+// call sends to a server and gives its answer.
+func call(at string, what string) (string, error) {
+	c, err := net.DialTimeout("tcp", at, 10*time.Second)
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(limit))
+	if _, err = c.Write([]byte(what)); err == nil {
+		err = c.(*net.TCPConn).CloseWrite()
+	}
+	if err != nil {
+		return "", err
+	}
+	b := make([]byte, 100)
+	n, err := c.Read(b)
+	return string(b[:n]), err
+}
+
+func at(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
+
+// ownAddress is an address of this host's that is not the loopback's.
+func ownAddress(t *testing.T) string {
+	t.Helper()
+	all, err := net.InterfaceAddrs()
+	must(t, err)
+	for _, a := range all {
+		if ip := a.(*net.IPNet).IP; !ip.IsLoopback() && ip.To4() != nil {
+			return ip.String()
+		}
+	}
+	return ""
+}
+
+func newListenBox(t *testing.T) *box {
+	t.Helper()
+	needSandbox(t)
+	needPrograms(t, "python3")
+	b := newBox(t)
+	b.write("ws/serve.py", serverInside)
+	return b
+}
+
+// shut tells whether a connection was refused, or reset at once.
+func shut(err error) bool {
+	return err != nil && (strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "reset") || strings.Contains(err.Error(), "EOF"))
+}
+
+// A server inside is reached at the host's port that the spec names, in each mode, and
+// nothing else of the inside is. The port is gone with the run. Without network.listen
+// nothing is there.
+func TestNetworkListen(t *testing.T) {
+	for _, mode := range []string{`"mode": "none"`, `"allow": ["192.0.2.1:80"]`} {
+		b := newListenBox(t)
+		same, host, inside, other := freePort(t), freePort(t), freePort(t), freePort(t)
+		servers := []string{at("127.0.0.1", same), at("127.0.0.1", inside), at("127.0.0.1", other)}
+		s := b.listening(mode, servers...)
+		for _, port := range []int{same, host, inside, other} {
+			if _, err := call(at("127.0.0.1", port), ""); !shut(err) {
+				t.Errorf("%s: without network.listen, port %d: %v", mode, port, err)
+			}
+		}
+		s.wait()
+		s = b.listening(fmt.Sprintf(`%s, "listen": [%d, "%d:%d"]`, mode, same, host, inside), servers...)
+		for _, port := range []int{same, host} {
+			if got, err := call(at("127.0.0.1", port), "hello"); got != "5 bytes for 127.0.0.1\n" {
+				t.Errorf("%s: port %d: %q, %v", mode, port, got, err)
+			}
+		}
+		for _, to := range []string{at("127.0.0.1", inside), at("127.0.0.1", other), at("::1", same), at(ownAddress(t), same)} {
+			if got, err := call(to, "hello"); !shut(err) && !strings.Contains(err.Error(), "unreachable") {
+				t.Errorf("%s: %s can be reached: %q, %v", mode, to, got, err)
+			}
+		}
+		if code := s.wait(); code != 0 {
+			t.Errorf("exit %d: %s", code, s.err)
+		}
+		if _, err := call(at("127.0.0.1", same), ""); !shut(err) {
+			t.Errorf("%s: the port is there after the run: %v", mode, err)
+		}
+		rec, err := readRecord(b.rec)
+		must(t, err)
+		rec.hasStatus(t, "network.listen", "enforced")
+		rec.hasStatus(t, "network", "enforced")
+		for _, c := range record(rec["network"].(map[string]any)).list("connections") {
+			port := map[int]int{same: same, host: inside}[c.whole("port")]
+			if c.text("direction") != "in" || c.text("host") != "127.0.0.1" || c.whole("inside") != port || c.whole("connections") != 1 ||
+				c["failed"] != nil || c.whole("bytes_in") != 5 || c.whole("bytes_out") != 22 {
+				t.Errorf("%s: %v", mode, c)
+			}
+		}
+	}
+}
+
+// 0.0.0.0 is every address of the host's, a port below 1024 inside can be listened at, and
+// a server at ::1 alone is found.
+func TestNetworkListenPlaces(t *testing.T) {
+	b := newListenBox(t)
+	every, low, six := freePort(t), freePort(t), freePort(t)
+	s := b.listening(fmt.Sprintf(`"listen": ["0.0.0.0:%d:3000", "%d:80", "%d:3001"]`, every, low, six), "127.0.0.1:3000", "127.0.0.1:80", "::1:3001")
+	for to, want := range map[string]string{
+		at("127.0.0.1", every): "5 bytes for 127.0.0.1\n", at(ownAddress(t), every): "5 bytes for 127.0.0.1\n",
+		at("127.0.0.1", low): "5 bytes for 127.0.0.1\n", at("127.0.0.1", six): "5 bytes for ::1\n",
+	} {
+		if strings.HasPrefix(to, ":") { // there is no other address
+			continue
+		}
+		if got, err := call(to, "hello"); got != want {
+			t.Errorf("%s: %q, %v", to, got, err)
+		}
+	}
+	s.wait()
+	// What may be listened at depends on what is published alone.
+	r := b.run(`{"network": {"mode": "none", "listen": ["`+strconv.Itoa(low)+`:3000"]}}`, "python3", "-c", `
+import socket
+try: socket.socket().bind(("127.0.0.1", 80)); print("bound")
+except PermissionError: print("not permitted")`)
+	if r.out != "not permitted\n" {
+		t.Errorf("port 80, of which nobody spoke: %v", r)
+	}
+}
+
+// A port that is not to be had is told before the command starts.
+func TestNetworkListenRefused(t *testing.T) {
+	b := newListenBox(t)
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	must(t, err)
+	port := l.Addr().(*net.TCPAddr).Port
+	spec := fmt.Sprintf(`{"access_mode": "workspace-write", "network": {"listen": ["%d:3000"]}, "best_effort": ["*"]}`, port)
+	r := b.run(spec, "touch", "ran")
+	r.refused("network.listen[0]")
+	b.absent("ws/ran")
+	if !strings.Contains(r.err, "another program listens there") || !strings.Contains(r.err, fmt.Sprintf(`"%d:3000"`, port+1)) {
+		t.Errorf("%v", r)
+	}
+	l.Close()
+	if r = b.run(spec, "touch", "ran"); r.code != 0 {
+		t.Errorf("it is free again: %v", r)
+	}
+	for doc, why := range map[string]string{
+		`{"network": {"listen": [8080]}}`: "has the host's network", `{"network": {"mode": "host", "listen": [8080]}}`: "has the host's network",
+		`{"network": {"mode": "none", "listen": ["192.0.2.1:8080:80"]}}`: "cannot assign requested address",
+		`{"network": {"mode": "none", "listen": ["8080:2"]}}`:            "taken by sbx itself",
+	} {
+		if r := b.run(doc, "true"); r.code != 125 || !strings.Contains(r.err, why) || !strings.Contains(r.err, "hint: ") {
+			t.Errorf("%s: %v", doc, r)
+		}
+	}
+	if isRoot() {
+		return
+	}
+	first, _ := strconv.Atoi(strings.TrimSpace(readText(t, "/proc/sys/net/ipv4/ip_unprivileged_port_start")))
+	if r := b.run(`{"network": {"mode": "none", "listen": ["1023:3000"]}}`, "true"); first > 1023 && (r.code != 125 || !strings.Contains(r.err, "permission denied: ports below 1024 are for root")) {
+		t.Errorf("%v", r)
+	}
+}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	must(t, err)
+	return string(b)
+}
+
+// Many connections at once all come through, beside a client that reads nothing and one
+// that says nothing.
+func TestNetworkListenMany(t *testing.T) {
+	b := newListenBox(t)
+	port := freePort(t)
+	s := b.listening(fmt.Sprintf(`"listen": ["%d:3000"]`, port), "127.0.0.1:3000")
+	quiet, err := net.Dial("tcp4", at("127.0.0.1", port))
+	must(t, err)
+	defer quiet.Close()
+	const many = 200
+	what := strings.Repeat("x", 1<<18)
+	answers := make(chan string)
+	for range many {
+		go func() {
+			got, err := call(at("127.0.0.1", port), what)
+			answers <- fmt.Sprint(got, err)
+		}()
+	}
+	for range many {
+		if got := <-answers; got != "262144 bytes for 127.0.0.1\n<nil>" {
+			t.Error(got)
+		}
+	}
+	s.wait() // with a connection that is open still
+	rec, err := readRecord(b.rec)
+	must(t, err)
+	if c := record(rec["network"].(map[string]any)).list("connections"); len(c) != 1 || c[0].whole("connections") != many+1 || c[0].whole("bytes_in") != many<<18 {
+		t.Errorf("connections: %v", c)
+	}
+}
+
+// A relay that is killed takes the port with it, and the record says so; so does sbx
+// itself.
+func TestNetworkListenRelayKilled(t *testing.T) {
+	b := newListenBox(t)
+	port := freePort(t)
+	network := fmt.Sprintf(`"listen": ["%d:3000"]`, port)
+	s := b.listening(network, "127.0.0.1:3000")
+	pids := relaysOf(t, s.cmd.Process.Pid)
+	if len(pids) != 1 {
+		t.Fatalf("relays: %v", pids)
+	}
+	must(t, syscall.Kill(pids[0], syscall.SIGKILL))
+	eventually(t, "the relay is gone", func() bool { return isOver(pids[0]) })
+	if _, err := call(at("127.0.0.1", port), ""); !shut(err) { // nobody else has its socket
+		t.Errorf("the port is there without the relay: %v", err)
+	}
+	if code := s.wait(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	rec, err := readRecord(b.rec)
+	must(t, err)
+	rec.hasStatus(t, "network.listen", "degraded")
+	rec.hasStatus(t, "network", "enforced")
+
+	s = b.listening(network, "127.0.0.1:3000")
+	pids = relaysOf(t, s.cmd.Process.Pid)
+	must(t, s.cmd.Process.Kill())
+	eventually(t, "the relay ends with sbx", func() bool { return isOver(pids[0]) })
+	if _, err := call(at("127.0.0.1", port), ""); !shut(err) {
+		t.Errorf("the port is there without sbx: %v", err)
+	}
+}
+
+// Without namespaces and by another tool nothing is published, and nothing says that it is.
+func TestNetworkListenUnavailable(t *testing.T) {
+	b := newListenBox(t)
+	port := strconv.Itoa(freePort(t))
+	spec := `{"network": {"mode": "none", "listen": [` + port + `]}, "best_effort": `
+	host := refusing(t, "mount")
+	r := b.on(host, spec+`[]}`, "true")
+	if r.code != 125 || !strings.Contains(r.err, "network.listen") || !strings.Contains(r.err, "no network namespace") {
+		t.Errorf("%v", r)
+	}
+	r = b.on(host, spec+`["*"]}`, "python3", "-c", `
+import socket
+s = socket.socket(socket.AF_UNIX); print("end")`).ended()
+	r.rec.hasStatus(t, "network.listen", "unavailable")
+	for _, tool := range []string{"bwrap", "docker", "podman"} {
+		out, code := b.rawWrap(strings.NewReader(`{"cmd": "true"}`), "--wrapper", tool, "--image", "x", "--spec-json", spec+`[]}`, "--json")
+		if code == 0 || !strings.Contains(out, "cannot have "+tool+" hold network.listen") {
+			t.Errorf("%s: status %d: %s", tool, code, out)
+		}
+	}
+}
+
+// An sbx inside another may have the ports that the outer one publishes, and no others.
+func TestNetworkListenNested(t *testing.T) {
+	b := newListenBox(t)
+	n := nestIn(t, b)
+	port, other := strconv.Itoa(freePort(t)), strconv.Itoa(freePort(t))
+	outer := `{"access_mode": "workspace-write", "network": {"listen": [` + port + `]}}`
+	for listen, want := range map[string]string{`[` + port + `]`: "enforced", `["` + port + `:3000"]`: "", `[` + other + `]`: "", `[]`: "unavailable"} {
+		r, rec := n.run(outer, `{"access_mode": "workspace-write", "network": {"listen": `+listen+`}, "best_effort": ["network.listen"]}`, "echo end")
+		if want == "" {
+			if r.code != 125 || !strings.Contains(r.err, "network.listen[0]") {
+				t.Errorf("%s: %v", listen, r)
+			}
+			continue
+		}
+		if r.out != "end\n" || rec.status("network.listen") != want {
+			t.Errorf("%s: %v %v", listen, r, rec["enforcement"])
+		}
+	}
+}

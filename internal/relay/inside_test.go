@@ -1,0 +1,177 @@
+package relay
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"sbx/internal/relay/wire"
+)
+
+// call connects to the nth published port.
+func (b *bench) call(n int) *net.TCPConn {
+	b.t.Helper()
+	c, err := net.Dial("tcp4", b.host[n].String())
+	must(b.t, err)
+	b.t.Cleanup(func() { c.Close() })
+	must(b.t, c.SetDeadline(time.Now().Add(wait)))
+	return c.(*net.TCPConn)
+}
+
+func portOf(a net.Addr) uint16 { return uint16(a.(*net.TCPAddr).Port) }
+
+// nobody is a port of the loopback where nobody listens.
+func nobody(t testing.TB) uint16 {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	return portOf(l.Addr())
+}
+
+// server6 is a server of ::1 alone.
+func server6(t testing.TB) net.Addr {
+	t.Helper()
+	l, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Skip("no IPv6 here")
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() { io.Copy(c, c); c.Close() }()
+		}
+	}()
+	return l.Addr()
+}
+
+// A published port leads to the server inside, which is called from the loopback, one way
+// after the other way is shut too.
+func TestPublish(t *testing.T) {
+	peers := make(chan string, 10)
+	at := server(t, func(c *net.TCPConn) {
+		peers <- c.RemoteAddr().(*net.TCPAddr).IP.String()
+		got, _ := io.ReadAll(c)
+		c.Write([]byte("got " + string(got)))
+	})
+	b := startPublishing(t, Options{}, []uint16{nobody(t), portOf(at)})
+	for range 3 {
+		c := b.call(1)
+		c.Write([]byte("hello"))
+		must(t, c.CloseWrite())
+		if got, err := io.ReadAll(c); err != nil || string(got) != "got hello" {
+			t.Fatalf("%q, %v", got, err)
+		}
+		if peer := <-peers; peer != "127.0.0.1" {
+			t.Errorf("the server is called by %s", peer)
+		}
+	}
+	want := wire.Ended{Token: wire.Published(1), Up: 9, Down: 5}
+	if e := b.ended(wire.Published(1)); e != want {
+		t.Errorf("it ended as %+v, want %+v", e, want)
+	}
+	c := b.call(0)
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("where nobody listens: %v", err)
+	}
+	if e := b.ended(wire.Published(0)); e.Outcome != wire.NoAnswer || e.Detail != "connection refused" {
+		t.Errorf("where nobody listens: %+v", e)
+	}
+}
+
+// A server that listens at ::1 alone is found.
+func TestPublishV6(t *testing.T) {
+	b := startPublishing(t, Options{}, []uint16{portOf(server6(t))})
+	for range 3 {
+		c := b.call(0)
+		c.Write([]byte("hello"))
+		must(t, c.CloseWrite())
+		if got, err := io.ReadAll(c); err != nil || string(got) != "hello" {
+			t.Fatalf("%q, %v", got, err)
+		}
+	}
+}
+
+// Many call at once, all bytes come, and one that does not read holds up nobody.
+func TestPublishMany(t *testing.T) {
+	b := startPublishing(t, Options{}, []uint16{portOf(server(t, echo))})
+	lazy := b.call(0)
+	must(t, lazy.SetDeadline(time.Time{}))
+	go func() {
+		for { // until all buffers on the way are full
+			if _, err := lazy.Write(make([]byte, 1<<16)); err != nil {
+				return
+			}
+		}
+	}()
+	var all sync.WaitGroup
+	for i := range 200 {
+		c := b.call(0)
+		all.Go(func() {
+			sent := bytes.Repeat([]byte(strconv.Itoa(i)), 20000)
+			go func() { c.Write(sent); c.CloseWrite() }()
+			if got, err := io.ReadAll(c); err != nil || !bytes.Equal(got, sent) {
+				t.Errorf("%d: %d bytes of %d, %v", i, len(got), len(sent), err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// What comes in has half of the connections.
+func TestPublishBounded(t *testing.T) {
+	at := server(t, echo)
+	b := startPublishing(t, Options{Connections: 4}, []uint16{portOf(at)}, at.String())
+	answers := func(c *net.TCPConn) error {
+		c.Write([]byte("x"))
+		_, err := io.ReadFull(c, make([]byte, 1))
+		return err
+	}
+	for range 2 {
+		must(t, answers(b.call(0)))
+	}
+	if err := answers(b.call(0)); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("a third: %v", err)
+	}
+	if e := b.ended(wire.Published(0)); e.Outcome != wire.NoAnswer || e.Detail != "too many connections at once" {
+		t.Errorf("a third: %+v", e)
+	}
+	c, _ := b.connect(to(at))
+	must(t, answers(c))
+}
+
+// Programs inside that connect to the door get nothing of it, and hold up nobody for long.
+func TestDoorIsTheRelays(t *testing.T) {
+	b := startPublishing(t, Options{}, []uint16{portOf(server(t, echo))})
+	var strangers []net.Conn
+	for _, d := range b.doors {
+		for range 100 {
+			c, err := net.Dial("tcp", d.String())
+			must(t, err)
+			defer c.Close()
+			c.Write([]byte("hello"))
+			strangers = append(strangers, c)
+		}
+	}
+	c := b.call(0)
+	c.Write([]byte("x"))
+	if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+	for i, s := range strangers[:100] {
+		s.SetDeadline(time.Now().Add(wait))
+		if n, err := s.Read(make([]byte, 1)); n != 0 || !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("stranger %d: %d bytes, %v", i, n, err)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package wrap
+
+import (
+	"strconv"
+
+	"sbx/spec"
+)
+
+// maxHeld is how many clones a Plan may hold at once. The child shares the
+// supervisor's descriptor table, which must not grow beyond 64 (a shared table
+// that grows waits for the kernel's RCU, milliseconds).
+const maxHeld = 40
+
+// How many fewer there may be beside the relay's sockets, and those of its doors more.
+const (
+	heldByRelay = 8
+	heldByDoors = 4
+)
+
+// mayHold is how many clones the Plan may hold.
+func (b *builder) mayHold() int {
+	switch {
+	case b.plan.Doors:
+		return maxHeld - heldByRelay - heldByDoors
+	case b.plan.Egress:
+		return maxHeld - heldByRelay
+	}
+	return maxHeld
+}
+
+func (b *builder) hold() int {
+	b.held++
+	if most := b.mayHold(); b.held == most+1 {
+		b.problems = append(b.problems, &spec.Problem{Field: "filesystem.write", Do: "bind in so many writable paths",
+			Why: "more than " + strconv.Itoa(most) + " of them", Help: "name a folder above them"})
+	}
+	return b.held
+}
