@@ -196,8 +196,8 @@ func (w *wrapper) askTool() {
 	if r.Network == spec.NetworkAllow && w.name != nameSbx {
 		w.lack("network.allow", "sbx exec alone makes the connections that network.allow names: nothing could be reached")
 	}
-	if len(r.Listen) > 0 && w.name != nameSbx {
-		w.lack("network.listen", "it is sbx exec that brings connections into a network without a way out: nothing would be published")
+	if len(r.Listen) > 0 && w.name != nameSbx && w.name != nameNone {
+		w.lack("network.listen", "sbx exec alone brings connections into a network that leads nowhere: nothing would be published")
 	}
 	for _, f := range asked {
 		if why := w.cannot(w, f); why != "" {

@@ -35,26 +35,6 @@ func nobody(t testing.TB) uint16 {
 	return portOf(l.Addr())
 }
 
-// server6 is a server of ::1 alone.
-func server6(t testing.TB) net.Addr {
-	t.Helper()
-	l, err := net.Listen("tcp6", "[::1]:0")
-	if err != nil {
-		t.Skip("no IPv6 here")
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() { io.Copy(c, c); c.Close() }()
-		}
-	}()
-	return l.Addr()
-}
-
 // A published port leads to the server inside, which is called from the loopback, one way
 // after the other way is shut too.
 func TestPublish(t *testing.T) {
@@ -91,7 +71,7 @@ func TestPublish(t *testing.T) {
 
 // A server that listens at ::1 alone is found.
 func TestPublishV6(t *testing.T) {
-	b := startPublishing(t, Options{}, []uint16{portOf(server6(t))})
+	b := startPublishing(t, Options{}, []uint16{portOf(serverAt(t, "[::1]:0", echo))})
 	for range 3 {
 		c := b.call(0)
 		c.Write([]byte("hello"))

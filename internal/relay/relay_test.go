@@ -266,7 +266,15 @@ func to(a net.Addr) wire.Meant {
 // server is a TCP server on loopback.
 func server(t testing.TB, serve func(*net.TCPConn)) net.Addr {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	return serverAt(t, "127.0.0.1:0", serve)
+}
+
+func serverAt(t testing.TB, address string, serve func(*net.TCPConn)) net.Addr {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil && address[0] == '[' {
+		t.Skip("no IPv6 here")
+	}
 	must(t, err)
 	t.Cleanup(func() { l.Close() })
 	go func() {
