@@ -1,5 +1,5 @@
-// Sbx-egress carries the connections of one sandbox to the hosts that network.allow
-// names. sbx starts it, with a socket as descriptor 3; it is of no use by hand.
+// Sbx-egress carries the connections of one sandbox: to the hosts that network.allow
+// names, and from the ports that network.listen names. sbx starts it, with a socket as descriptor 3; it is of no use by hand.
 package main
 
 import (

@@ -1,6 +1,7 @@
 // Package relay carries the connections of one sandbox to the hosts that its spec
-// allows, and answers its questions for names. It is the program sbx-egress, which
-// runs outside of the sandbox, beside the supervisor, and confines itself.
+// allows, and answers its questions for names; and it carries in those that are made to
+// the ports that the spec publishes. It is the program sbx-egress, which runs outside of
+// the sandbox, beside the supervisor, and confines itself.
 //
 // Whether a connection is allowed is not decided here: the supervisor sees each
 // connect, decides, and tells the relay by a token what it is for (package wire).

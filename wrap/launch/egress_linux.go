@@ -8,7 +8,8 @@ import (
 )
 
 // Relay is a program of the host's, outside of every namespace of the sandbox, by
-// which a command reaches what network.allow names: sbx-egress.
+// which a command reaches what network.allow names, and is reached at what
+// network.listen names: sbx-egress.
 type Relay struct {
 	FD    int // the supervisor's end of the socket between them; it is not waited for
 	pid   int // 0 once it is gone

@@ -21,7 +21,7 @@ type Kind uint8
 // The messages.
 const (
 	KindRule    Kind = iota + 1 // to the relay: a rule of network.allow
-	KindSockets                 // to the relay: its sockets, as descriptors beside
+	KindSockets                 // to the relay: its sockets inside, as descriptors beside
 	KindMeant                   // to the relay: what a connection will be for
 	KindPublish                 // to the relay: a port inside, and beside it a socket of the host's that leads there
 	KindNamed                   // to the supervisor: a name has an address of the pool
