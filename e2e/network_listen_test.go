@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // serverInside answers each connection with what it got, once all of that has come, at
@@ -167,8 +169,12 @@ func TestNetworkListenPlaces(t *testing.T) {
 }
 
 func listenPlaces(t *testing.T, b *box) {
-	every, low, six := freePort(t), freePort(t), freePort(t)
-	s := b.listening(fmt.Sprintf(`"listen": ["0.0.0.0:%d:3000", "%d:80", "%d:3001"]`, every, low, six), "127.0.0.1:3000", "127.0.0.1:80", "::1:3001")
+	every, low, six, inside := freePort(t), freePort(t), freePort(t), 80
+	var fs unix.Statfs_t
+	if must(t, unix.Statfs("/proc/sys", &fs)); fs.Flags&unix.ST_RDONLY != 0 { // as in a container
+		inside = 1080
+	}
+	s := b.listening(fmt.Sprintf(`"listen": ["0.0.0.0:%d:3000", "%d:%d", "%d:3001"]`, every, low, inside, six), "127.0.0.1:3000", at("127.0.0.1", inside), "::1:3001")
 	for to, want := range map[string]string{
 		at("127.0.0.1", every): "5 bytes for 127.0.0.1\n", at(ownAddress(t), every): "5 bytes for 127.0.0.1\n",
 		at("127.0.0.1", low): "5 bytes for 127.0.0.1\n", at("127.0.0.1", six): "5 bytes for ::1\n",
@@ -218,6 +224,14 @@ func TestNetworkListenRefused(t *testing.T) {
 		}
 	}
 	if isRoot() {
+		b.host = []string{"unshare", "-m", "/bin/sh", "-c", `mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys && exec "$@"`, "sh"}
+		r := b.run(`{"network": {"mode": "none", "listen": ["`+strconv.Itoa(port)+`:80"]}}`, "true")
+		if r.code != 125 || !strings.Contains(r.err, "ip_unprivileged_port_start") || !strings.Contains(r.err, "hint: have the command listen at a port from 1024 on") {
+			t.Errorf("%v", r)
+		}
+		if r := b.run(`{"network": {"mode": "none", "listen": ["`+strconv.Itoa(port)+`:3000"]}}`, "true"); r.code != 0 {
+			t.Errorf("%v", r)
+		}
 		return
 	}
 	first, _ := strconv.Atoi(strings.TrimSpace(readText(t, "/proc/sys/net/ipv4/ip_unprivileged_port_start")))
@@ -233,8 +247,7 @@ func readText(t *testing.T, path string) string {
 	return string(b)
 }
 
-// Many connections at once all come through, beside a client that reads nothing and one
-// that says nothing.
+// Many connections at once all come through, beside a client that says and reads nothing.
 func TestNetworkListenMany(t *testing.T) {
 	b := newListenBox(t)
 	port := freePort(t)

@@ -169,6 +169,10 @@ func (x *execution) stepProblem(e *launch.StepError) error {
 		p.Why = "a link stands there now, and none did when the path was looked up"
 	case unix.EAGAIN:
 		p.Help = "where no process can be made raise their limit (ulimit -u, TasksMax=, a container's pids limit)"
+	case unix.EROFS:
+		if e.Step.For == "network.listen" {
+			p.Help = "have the command listen at a port from 1024 on, as in \"80:8080\": the kernel need not be told then"
+		}
 	case unix.ENOSPC:
 		p.Why = "a limit of the kernel is reached (" + p.Why + ")"
 		p.Help = "see /proc/sys/user/max_*_namespaces and /proc/sys/fs/mount-max"
