@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -22,15 +24,24 @@ func newWorld(t *testing.T) *box {
 	t.Helper()
 	needSandbox(t)
 	b := newBoxElsewhere(t)
-	world := filepath.Join(b.base, "world")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", world, "./testdata/world")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	needPrograms(t, "ip")
+	world, err := worldPath()
+	must(t, err)
 	b.host = append(append([]string{world, b.ws}, zone...), "--")
 	return b
 }
+
+// worldPath is the program testdata/world, which is built once.
+var worldPath = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(filepath.Dir(probePath), "world")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", path, "./testdata/world")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, err
+})
 
 // bare runs argv in the box's world without sbx, as the control.
 func (b *box) bare(argv ...string) result {

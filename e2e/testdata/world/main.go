@@ -1,10 +1,12 @@
-// World is a host of its own for the tests of network.allow: a network in which every
-// address is this host's, with a resolver, web servers and a server that says hello
-// first, and a command that runs there as who started it.
+// World is a host of its own for the tests of network.allow, and an internet: one machine
+// that has every address but the host's, with a resolver, web servers and a server that
+// says hello first. The servers are on the host as well. A command runs on the host as
+// who started it.
 //
 //	world FOLDER NAME=ADDRESS[,ADDRESS]... -- command args
 //
-// FOLDER gets ca.pem, which the web servers' certificates are signed by.
+// FOLDER gets ca.pem, which the web servers' certificates are signed by. They serve the
+// files of the folder "site" beside it.
 package main
 
 import (
@@ -22,6 +24,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -34,6 +37,23 @@ import (
 
 const inside = "SBX_TEST_WORLD"
 
+// host is what the host's network is, beside its loopback: an address of each family, and
+// a second one of IPv4, whose packets have the first for their source.
+var host = []string{
+	"link set net0 up", "addr add 9.9.9.9/24 dev net0", "addr add 9.9.9.10/24 dev net0", "route add default via 9.9.9.1",
+	"addr add 2620:fe::9/64 dev net0 nodad", "-6 route add default via 2620:fe::1",
+}
+
+// others is what the internet's is.
+var others = []string{
+	"link set lo up", "link set net0 up", "addr add 9.9.9.1/24 dev net0", "addr add 2620:fe::1/64 dev net0 nodad",
+	"route add local 0.0.0.0/0 dev lo table local", "route add 9.9.9.0/24 dev net0 table local",
+	"-6 route add local ::/0 dev lo table local", "-6 route add 2620:fe::/64 dev net0 table local",
+}
+
+// The first thread stays in the host's network, so that the process is known by it.
+func init() { runtime.LockOSThread() }
+
 func main() {
 	if os.Getenv(inside) == "" {
 		os.Exit(enter())
@@ -45,12 +65,17 @@ func main() {
 		name, addresses, _ := strings.Cut(rest[0], "=")
 		zone[name] = strings.Split(addresses, ",")
 	}
-	check(link())
 	check(replace(folder, "/etc/resolv.conf", "nameserver 192.0.2.53\nsearch corp.example\noptions timeout:2 attempts:1\n"))
 	check(replace(folder, "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n8.8.8.2 Table.example # of the host's own\n"))
 	check(replace(folder, "/etc/nsswitch.conf", "hosts: files dns\n"))
-	check(resolver(zone))
-	check(web(folder))
+	certify, err := authority(folder)
+	check(err)
+	check(ip("link set lo up"))
+	internet := make(chan error)
+	go func() { internet <- beyond(zone, folder, certify) }()
+	check(<-internet)
+	check(ip(host...))
+	check(web(folder, certify))
 	os.Exit(run(rest[1:], nil))
 }
 
@@ -99,34 +124,30 @@ func clearAmbient() error {
 	return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 }
 
-// link brings lo up and has it take every address for its own.
-func link() error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
-	if err != nil {
-		return err
-	}
-	ifr, err := unix.NewIfreq("lo")
-	if err != nil {
-		return err
-	}
-	ifr.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
-	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, ifr); err != nil {
-		return err
-	}
-	nl, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE)
-	if err != nil {
-		return err
-	}
-	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
-		m := make([]byte, 36)
-		m[0], m[4], m[6], m[7] = 36, unix.RTM_NEWROUTE, unix.NLM_F_REQUEST, unix.NLM_F_CREATE>>8
-		m[16], m[20], m[21], m[22], m[23] = family, unix.RT_TABLE_LOCAL, unix.RTPROT_STATIC, unix.RT_SCOPE_HOST, unix.RTN_LOCAL
-		m[28], m[30], m[32] = 8, unix.RTA_OIF, 1
-		if _, err := unix.Write(nl, m); err != nil {
-			return err
+// ip runs lines of ip(8).
+func ip(lines ...string) error {
+	for _, line := range lines {
+		if out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput(); err != nil {
+			return fmt.Errorf("ip %s: %w: %s", line, err, out)
 		}
 	}
 	return nil
+}
+
+// beyond makes the internet: a network namespace of this thread's, which ends with it and
+// leaves its sockets.
+func beyond(zone map[string][]string, folder string, certify certifier) error {
+	runtime.LockOSThread()
+	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		return err
+	}
+	if err := ip(append([]string{fmt.Sprintf("link add net0 type veth peer name net0 netns %d", os.Getpid())}, others...)...); err != nil {
+		return err
+	}
+	if err := resolver(zone); err != nil {
+		return err
+	}
+	return web(folder, certify)
 }
 
 // replace lays a file over one of the host's.
@@ -191,29 +212,38 @@ func resolver(zone map[string][]string) error {
 	return nil
 }
 
-// web serves every address: HTTP on port 80, the same over TLS on 443 and 8443, and on
-// port 22 one that says hello first.
-func web(folder string) error {
+// certifier makes certificates for whatever name is asked for.
+type certifier func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+
+// authority is one whose certificate the folder gets.
+func authority(folder string) (certifier, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a test's"}, NotBefore: time.Now().Add(-time.Hour),
 		NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature}
 	der, err := x509.CreateCertificate(rand.Reader, ca, ca, &key.PublicKey, key)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	if err := os.WriteFile(filepath.Join(folder, "ca.pem"), text, 0o644); err != nil {
-		return err
-	}
-	certify := func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	return func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 		leaf := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), NotBefore: ca.NotBefore, NotAfter: ca.NotAfter, DNSNames: []string{hello.ServerName}}
 		der, err := x509.CreateCertificate(rand.Reader, leaf, ca, &key.PublicKey, key)
 		return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
-	}
+	}, os.WriteFile(filepath.Join(folder, "ca.pem"), text, 0o644)
+}
+
+// web serves every address: HTTP on port 80, the same over TLS on 443 and 8443, and on
+// port 22 one that says hello first.
+func web(folder string, certify certifier) error {
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		file := filepath.Join(filepath.Dir(folder), "site", filepath.FromSlash(path.Clean("/"+r.URL.Path)))
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			http.ServeFile(w, r, file)
+			return
+		}
 		n, _ := io.Copy(io.Discard, r.Body)
 		at := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 		fmt.Fprintf(w, "%s at %s, %d bytes\n", r.Host, at, n)
