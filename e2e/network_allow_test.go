@@ -13,11 +13,13 @@ import (
 )
 
 // zone is what the test's resolver knows.
-var zone = []string{"good.example=8.8.8.1", "a.wild.example=8.8.8.2", "bad.example=8.8.8.3", "rebind.example=127.0.0.1", "private.example=10.1.2.3"}
+var zone = []string{"good.example=8.8.8.1", "a.wild.example=8.8.8.2", "bad.example=8.8.8.3", "rebind.example=127.0.0.1", "private.example=10.1.2.3",
+	"own.example=9.9.9.9", "second.example=9.9.9.10", "own6.example=2620:fe::9"}
 
 // allowed is the spec of most of these tests.
 const allowed = `{"access_mode": "workspace-write", "network": {"allow": ["good.example:80", "good.example:443", "good.example:22", "*.wild.example:443",
-	"rebind.example:80", "private.example:80", "10.1.2.3:80", "8.8.4.4:80", "[2001:db8::1]:80", "localhost:8443", "table.example:80"]}}`
+	"rebind.example:80", "private.example:80", "10.1.2.3:80", "8.8.4.4:80", "[2001:db8::1]:80", "localhost:8443", "table.example:80",
+	"own.example:*", "second.example:80", "own6.example:80", "9.9.9.9:443"]}}`
 
 // newWorld is a box on a host with a network and a resolver of its own.
 func newWorld(t *testing.T) *box {
@@ -102,6 +104,10 @@ tries("other address", http("8.8.8.3"))
 tries("the allowed name's address", http("8.8.8.1"))
 tries("other port", http("good.example", 8443))
 tries("rebinding", http("rebind.example"))
+tries("the host's own", http("own.example"))
+tries("the host's own, its second", http("second.example"))
+tries("the host's own, v6", http("own6.example"))
+tries("the host's own, with a rule", http("own.example", 443, tls="own.example"))
 tries("fronting", http("good.example", 443, tls="bad.example"))
 tries("mapped address", http("::ffff:8.8.8.3", family=socket.AF_INET6))
 tries("twice", twice)
@@ -168,7 +174,10 @@ func TestNetworkAllow(t *testing.T) {
 		"other name": {"bad.example at 8.8.8.3:80, 0 bytes", "gaierror"}, "other address": {"8.8.8.3 at 8.8.8.3:80, 0 bytes", "ENETUNREACH"},
 		"the allowed name's address": {"8.8.8.1 at 8.8.8.1:80, 0 bytes", "ENETUNREACH"},
 		"other port":                 {"Client sent an HTTP request to an HTTPS server.", "ENETUNREACH"}, "rebinding": {"rebind.example at 127.0.0.1:80, 0 bytes", "ECONNRESET"},
-		"fronting": {"good.example at 8.8.8.1:443, 0 bytes", "ECONNRESET"}, "mapped address": {"::ffff:8.8.8.3 at 8.8.8.3:80, 0 bytes", "ENETUNREACH"},
+		"the host's own": {"own.example at 9.9.9.9:80, 0 bytes", "ECONNRESET"}, "the host's own, its second": {"second.example at 9.9.9.10:80, 0 bytes", "ECONNRESET"},
+		"the host's own, v6":          {"own6.example at [2620:fe::9]:80, 0 bytes", "ECONNRESET"},
+		"the host's own, with a rule": {"own.example at 9.9.9.9:443, 0 bytes", "own.example at 9.9.9.9:443, 0 bytes"},
+		"fronting":                    {"good.example at 8.8.8.1:443, 0 bytes", "ECONNRESET"}, "mapped address": {"::ffff:8.8.8.3 at 8.8.8.3:80, 0 bytes", "ENETUNREACH"},
 		"twice": {"EISCONN", "ENETUNREACH"}, "the relay's port": {"ECONNREFUSED", "ECONNREFUSED"}, "a token": {"ECONNREFUSED", "ECONNREFUSED"},
 		"udp": {"ECONNREFUSED", "ENETUNREACH"}, "udp without connect": {"", "TimeoutError"},
 		"fast open": {"HTTP/1.0 200 OK", "ECONNREFUSED"}, "fast open to the relay": {"ECONNREFUSED", "ECONNRESET"},
@@ -183,7 +192,7 @@ func TestNetworkAllow(t *testing.T) {
 		}
 	}
 	r.rec.hasStatus(t, "network", "enforced")
-	for _, target := range []string{"bad.example", "8.8.8.3:80", "good.example:8443", "rebind.example:80", "bad.example:443", "8.8.8.3:443"} {
+	for _, target := range []string{"bad.example", "8.8.8.3:80", "good.example:8443", "rebind.example:80", "own.example:80", "second.example:80", "own6.example:80", "bad.example:443", "8.8.8.3:443"} {
 		if !r.rec.refused("network", target) {
 			t.Errorf("no violation tells of %s", target)
 		}

@@ -29,7 +29,11 @@ func main() {
 	if info, err := file.Stat(); len(os.Args) > 1 || err != nil || info.Mode()&os.ModeSocket == 0 {
 		fail(exitUsage, "it is started by sbx, for the network of a sandbox", "hint: sbx exec --allow example.com:443 -- COMMAND")
 	}
-	options := relay.Options{Connections: relay.Prepare(), Proxy: relay.ProxyFrom(os.Getenv)}
+	routes, err := relay.OpenRoutes()
+	if err != nil {
+		fail(exitRefused, "it cannot tell which addresses are the host's own", "why: "+err.Error())
+	}
+	options := relay.Options{Connections: relay.Prepare(), Proxy: relay.ProxyFrom(os.Getenv), Own: routes.Own}
 	if err := relay.Confine(); err != nil {
 		fail(exitRefused, "it cannot confine itself", "why: "+err.Error())
 	}

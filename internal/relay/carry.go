@@ -143,7 +143,11 @@ func (r *Relay) reach(m *wire.Meant) (out *net.TCPConn, early []byte, err error)
 func (r *Relay) allowed(found []netip.Addr, port uint16) (list []netip.Addr, why string) {
 	for _, a := range found {
 		ip := reach.IP(a.As16())
-		if what := reach.Special(ip); what != "" {
+		what := reach.Special(ip)
+		if what == "" && r.Own != nil {
+			what = r.Own(ip)
+		}
+		if what != "" {
 			if _, ok := r.rules.Addr(ip, int(port)); !ok {
 				why = ip.String() + ": " + what
 				continue

@@ -20,6 +20,8 @@ type Options struct {
 	// DNS dials a DNS server of the host's, as net.Resolver.Dial does; nil is by the
 	// address that the host's configuration has.
 	DNS func(ctx context.Context, network, address string) (net.Conn, error)
+	// Own says as reach.Special whether an address is the host's own; nil is that none is.
+	Own func(reach.IP) string
 	// Connections is how many may be open at once.
 	Connections int
 }

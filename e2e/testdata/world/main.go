@@ -165,7 +165,7 @@ func replace(folder, path, text string) error {
 	return unix.Mount(own, path, "", unix.MS_BIND, "")
 }
 
-// resolver answers for the zone, over UDP and TCP.
+// resolver answers for the zone, over UDP at the address that the host knows and at another.
 func resolver(zone map[string][]string) error {
 	answer := func(query []byte) []byte {
 		var m dnsmessage.Message
@@ -195,20 +195,22 @@ func resolver(zone map[string][]string) error {
 		}
 		return b
 	}
-	c, err := net.ListenPacket("udp4", "192.0.2.53:53")
-	if err != nil {
-		return err
-	}
-	go func() {
-		b := make([]byte, 4096)
-		for {
-			n, from, err := c.ReadFrom(b)
-			if err != nil {
-				return
-			}
-			c.WriteTo(answer(b[:n]), from)
+	for _, at := range []string{"192.0.2.53:53", "8.8.8.8:53"} {
+		c, err := net.ListenPacket("udp4", at)
+		if err != nil {
+			return err
 		}
-	}()
+		go func() {
+			b := make([]byte, 4096)
+			for {
+				n, from, err := c.ReadFrom(b)
+				if err != nil {
+					return
+				}
+				c.WriteTo(answer(b[:n]), from)
+			}
+		}()
+	}
 	return nil
 }
 

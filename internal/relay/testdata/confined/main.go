@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -13,11 +15,22 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/reach"
 	"sbx/internal/relay"
 )
 
 func main() {
 	server, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	routes, err := relay.OpenRoutes()
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	netlink, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
@@ -84,9 +97,35 @@ func main() {
 			var p [2]int
 			return unix.Pipe2(p[:], 0)
 		}},
+		{"ask for a route", func() error {
+			if what := routes.Own(reach.V4(127, 0, 0, 1)); what != "the host's own" {
+				return errors.New(what)
+			}
+			return nil
+		}},
+		{"delete a route", func() error { return deleteRoute(netlink) }},
 	} {
 		fmt.Printf("%s: %s\n", a.name, told(a.do()))
 	}
+}
+
+// deleteRoute has the kernel delete a route to 192.0.2.1, of which there is none.
+func deleteRoute(netlink int) error {
+	b := make([]byte, 36)
+	b[0], b[4], b[6] = 36, unix.RTM_DELROUTE, unix.NLM_F_REQUEST|unix.NLM_F_ACK
+	b[16], b[17], b[20] = unix.AF_INET, 32, unix.RT_TABLE_MAIN
+	copy(b[28:], []byte{8, 0, unix.RTA_DST, 0, 192, 0, 2, 1})
+	if err := unix.Sendto(netlink, b, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		return err
+	}
+	answer := make([]byte, 1024)
+	if n, _, err := unix.Recvfrom(netlink, answer, 0); err != nil || n < 20 {
+		return errors.Join(errors.New("no answer"), err)
+	}
+	if errno := unix.Errno(-int32(binary.NativeEndian.Uint32(answer[16:]))); errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 // told is an error as its errno says it.
