@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -90,24 +91,42 @@ func TestRefusedToolsWereNotUsed(t *testing.T) {
 // An agent that has no network is told of at the start, and one that has is not.
 func TestAnAgentWithoutANetworkIsSaid(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")
-	const line = "sbx: claude has no network, and so no way to its model: "
-	says := func(spec, want string, args ...string) {
-		t.Helper()
-		a.args = args
-		r := a.act(spec, "quickly")
-		if r.code != 0 || strings.Count(r.err, line) != min(len(want), 1) || !strings.Contains(r.err, want) {
-			t.Errorf("%s %v: %v", spec, args, r)
+	const unreached = "sbx: claude has no network, and so no way to its model: network.mode: none; network.allow: "
+	const none = unreached + `["@anthropic"] in its place would give it one` + "\n"
+	const noneBase = unreached + `["localhost:4711"] in its place would give it one` + "\n"
+	const listed = "sbx: claude has no way to its model, whose hosts network.allow leaves out; network.allow: "
+	const empty = listed + `["@anthropic"] would give it one` + "\n"
+	const hint = listed + `["@npm", "@anthropic"] would give it one` + "\n"
+	const base = listed + `["@npm", "localhost:4711"] would give it one` + "\n"
+	mode := func(m string) string { return specWith(specWW, `"network":{"mode":"`+m+`"}`) }
+	allow := func(list string) string { return specWith(specWW, `"network":{"allow":[`+list+`]}`) }
+	for _, c := range []struct {
+		spec string
+		args []string
+		base string // its model's
+		line string // "" for none of them
+	}{
+		{mode("none"), nil, "", none},
+		{mode("none"), nil, "http://localhost:4711/v1", noneBase},
+		{mode("none"), []string{"-q"}, "", ""},
+		{mode("host"), nil, "", ""},
+		{specWW, nil, "", ""},
+		{allow(``), nil, "", empty},
+		{allow(`"@npm"`), nil, "", hint},
+		{allow(`"@npm"`), []string{"-q"}, "", ""},
+		{allow(`"@npm", "@anthropic"`), nil, "", ""},
+		{allow(`"*.anthropic.com:443"`), nil, "", ""},
+		{allow(`"@npm"`), nil, "http://localhost:4711/v1", base},
+		{allow(`"127.0.0.1:4711"`), nil, "http://localhost:4711/v1", ""},
+		{specWW, nil, "http://localhost:4711/v1", ""},
+	} {
+		a.args = c.args
+		a.env = append(slices.DeleteFunc(a.env, func(v string) bool { return strings.HasPrefix(v, "ANTHROPIC_BASE_URL=") }), "ANTHROPIC_BASE_URL="+c.base)
+		r := a.act(c.spec, "quickly")
+		if r.code != 0 || !strings.Contains(r.err, c.line) || c.line == "" && strings.Contains(r.err, "no way to its model") {
+			t.Errorf("%s %v: %v", c.spec, c.args, r)
 		}
 	}
-	none := specWith(specWW, `"network":{"mode":"none"}`)
-	says(none, line+`network.mode: none; network.allow: ["@anthropic"] in its place would give it one`+"\n")
-	says(none, "", "-q")
-	says(specWith(specWW, `"network":{"allow":[]}`), line+`network.allow; network.allow: ["@anthropic"] in its place would give it one`+"\n")
-	says(specWith(specWW, `"network":{"allow":["@anthropic"]}`), "")
-	says(specWith(specWW, `"network":{"mode":"host"}`), "")
-	says(specWW, "")
-	a.env = append(a.env, "ANTHROPIC_BASE_URL=http://127.0.0.1:8123")
-	says(none, line+`network.mode: none; network.allow: ["127.0.0.1:8123"] in its place would give it one`+"\n")
 }
 
 // The record says which refusals about files could be seen.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
+	"sbx/internal/reach"
 	"sbx/spec"
 	"sbx/spec/agent"
 )
@@ -37,8 +39,21 @@ func (x *execution) remark() {
 	for _, w := range warnings {
 		x.std.say("warning: " + spec.Shown(w.String()))
 	}
-	if r.Network == spec.NetworkNone || r.Network == spec.NetworkAllow && len(r.Reach) == 0 {
-		at := x.agentPlace(r.Env, x.home(), r.Start(), agent.ReadArgs(a, x.agent.Args(x.rest)))
-		x.std.say(a.String() + " has no network, and so no way to its model: " + x.networkRule() + "; " + spec.Line("network.allow", agent.Hosts(a, at)) + " in its place would give it one")
+	at := x.agentPlace(r.Env, x.home(), r.Start(), agent.ReadArgs(a, x.agent.Args(x.rest)))
+	model := agent.Hosts(a, at)
+	switch {
+	case r.Network == spec.NetworkNone:
+		x.std.say(a.String() + " has no network, and so no way to its model: " + x.networkRule() + "; " + spec.Line("network.allow", model) + " in its place would give it one")
+	case r.Network == spec.NetworkAllow && !r.AgentNetwork && !reachesAny(r.Reach, model):
+		list := append(slices.Clip(r.Spec.Network.Value.Allow.Value), model...)
+		x.std.say(a.String() + " has no way to its model, whose hosts network.allow leaves out; " + spec.Line("network.allow", list) + " would give it one")
 	}
+}
+
+// reachesAny tells whether rules allow a host of items, each of network.allow's.
+func reachesAny(rules []reach.Rule, items []string) bool {
+	return slices.ContainsFunc(items, func(item string) bool {
+		needed, err := reach.Expand(item, "")
+		return err != nil || reach.AnyOf(rules, needed)
+	})
 }

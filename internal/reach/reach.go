@@ -62,6 +62,19 @@ func Wider(parent, child Reach) []*Rule {
 	return more
 }
 
+// AnyOf tells whether r allows one of the others, or a way to it: what localhost stands
+// for is reached by its address as well.
+func AnyOf(r, others Reach) bool {
+	return slices.ContainsFunc(others, func(other Rule) bool {
+		if other.Name == localhost {
+			if _, ok := r.Addr(V4(127, 0, 0, 1), other.Port); ok {
+				return true
+			}
+		}
+		return len(Wider(r, Reach{other})) == 0
+	})
+}
+
 const localhost = "localhost"
 
 // named tells whether an endpoint is meant by a name.

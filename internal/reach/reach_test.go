@@ -68,3 +68,34 @@ func must(t *testing.T, s string) IP {
 	}
 	return ip
 }
+
+func TestAnyOf(t *testing.T) {
+	list := func(items ...string) (all Reach) {
+		for _, item := range items {
+			r, err := Expand(item, "")
+			if err != nil {
+				t.Fatal(item, err)
+			}
+			all = append(all, r...)
+		}
+		return all
+	}
+	for _, c := range []struct {
+		r, others Reach
+		want      bool
+	}{
+		{list("@npm"), list("@anthropic"), false},
+		{list("@npm", "api.anthropic.com:443"), list("@anthropic"), true},
+		{list("*.anthropic.com:*"), list("@anthropic"), true},
+		{list("api.anthropic.com:80"), list("@anthropic"), false},
+		{list("0.0.0.0/0:443"), list("@anthropic"), false}, // a name without a rule has no address
+		{list("127.0.0.1:80"), list("localhost:80"), true},
+		{list("localhost:80"), list("127.0.0.1:80"), true},
+		{list("127.0.0.1:81"), list("localhost:80"), false},
+		{nil, list("localhost:80"), false},
+	} {
+		if got := AnyOf(c.r, c.others); got != c.want {
+			t.Errorf("%v of %v: %v", c.r, c.others, got)
+		}
+	}
+}
