@@ -376,3 +376,58 @@ print("end")
 	must(t, syscall.Kill(parentOf(pids[0]), syscall.SIGKILL))
 	eventually(t, "the relay ends with sbx", func() bool { return isOver(pids[0]) })
 }
+
+// Ten thousand connections that nobody speaks on are let in to a bound, with memory to a
+// bound; the rest are refused, and when they are gone others are served.
+func TestNetworkAllowHalfOpen(t *testing.T) {
+	needPrograms(t, "python3")
+	b := newWorld(t)
+	b.write("ws/open.py", `
+import errno, resource, socket, sys, time
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+def get():
+    c = socket.create_connection(("8.8.4.4", 80), 60); c.sendall(b"GET / HTTP/1.0\r\n\r\n"); return c.recv(100).decode().split("\r")[0]
+print(get(), flush=True)
+count = 10000 if hard > 10100 else hard - 100
+all = []
+for i in range(count):
+    c = socket.socket(); c.setblocking(False); all.append(c)
+    e = c.connect_ex(("8.8.4.4", 80))
+    if e not in (0, errno.EINPROGRESS, errno.EAGAIN): print("connection", i, errno.errorcode[e]); break
+print("open", flush=True); sys.stdin.readline()
+for c in all: c.close()
+for i in range(100): # as the relay hears of it
+    try: print(get(), flush=True); break
+    except OSError as e: last = e; time.sleep(0.05)
+else: print(last); sys.exit(1)
+print("end", flush=True)
+`)
+	s := b.start(allowed, "python3", "-u", "open.py")
+	s.expect("HTTP/1.0 200 OK")
+	s.expect("open")
+	pids := relaysOf(t, s.cmd.Process.Pid)
+	if len(pids) != 1 {
+		t.Fatalf("relays: %v", pids)
+	}
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pids[0]) + "/status")
+	must(t, err)
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	kilobytes, _ := strconv.Atoi(strings.Fields(peak)[0])
+	if kilobytes == 0 || kilobytes > 128<<10 {
+		t.Errorf("the relay has %d KiB", kilobytes)
+	}
+	t.Logf("%d KiB", kilobytes)
+	s.say("go on")
+	s.expect("HTTP/1.0 200 OK")
+	s.expect("end")
+	if code := s.wait(); code != 0 {
+		t.Errorf("exit %d: %s", code, s.err)
+	}
+	rec, err := readRecord(b.rec)
+	must(t, err)
+	rec.hasStatus(t, "network", "enforced")
+	if made := record(rec["network"].(map[string]any)).list("connections"); len(made) != 1 || made[0].whole("connections") < 1000 || made[0].whole("failed") == 0 {
+		t.Errorf("%v", made)
+	}
+}

@@ -36,6 +36,7 @@ func seeds(t testing.TB) map[string]string {
 		header + "\x3fabc":                     "no query",
 		header + "\x03a.b\x00\x00\x01\x00\x01": "no query", // a dot within a label
 		header + strings.Repeat("\x3f"+strings.Repeat("a", 63), 4) + "\x00\x00\x01\x00\x01": "no query",
+		header + strings.Repeat("\x01a", 1000) + "\x00\x00\x01\x00\x01":                     "no query",
 	}
 }
 

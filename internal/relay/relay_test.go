@@ -301,6 +301,7 @@ type zone struct {
 	ttl   uint32
 	asked map[string]int
 	addr  string
+	lie   func(asked string, answer []byte) []byte // nil for none
 }
 
 func newZone(t testing.TB, ttl uint32, names map[string]string) *zone {
@@ -370,6 +371,9 @@ func (z *zone) answer(query []byte) []byte {
 		}
 	}
 	b, _ := m.Pack()
+	if z.lie != nil {
+		b = z.lie(name, b)
+	}
 	return b
 }
 

@@ -2,7 +2,9 @@ package relay
 
 import (
 	"bytes"
+	"io"
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -148,6 +150,70 @@ func TestServerThatFails(t *testing.T) {
 	}
 	if m := b.ask("udp4", "localhost", dnsmessage.TypeA); m.RCode != dnsmessage.RCodeSuccess {
 		t.Errorf("localhost is answered %v", m.GoString())
+	}
+}
+
+// Answers of the host's server that lie about what is in them fail the name that was asked
+// for, and that alone.
+func TestAnswersThatLie(t *testing.T) {
+	const ok, fails, none = dnsmessage.RCodeSuccess, dnsmessage.RCodeServerFailure, dnsmessage.RCodeNameError
+	for name, c := range map[string]struct {
+		lie  func(answer []byte) []byte // of an answer with one record, whose data are its last 4 bytes
+		code dnsmessage.RCode
+	}{
+		"none (control)":           {func(b []byte) []byte { return b }, ok},
+		"data that are longer":     {func(b []byte) []byte { b[len(b)-6], b[len(b)-5] = 0xff, 0xff; return b }, ok}, // an address has four bytes, whatever it says,
+		"data that are shorter":    {func(b []byte) []byte { b[len(b)-5] = 1; return b }, ok},
+		"more answers than there":  {func(b []byte) []byte { b[6], b[7] = 0xff, 0xff; return b }, ok}, // those that are there are taken
+		"fewer answers than there": {func(b []byte) []byte { b[7] = 0; return b }, none},
+		"a name that leads to itself": {func(b []byte) []byte {
+			at := len(b) - 16 // the record's, which is a pointer
+			b[at], b[at+1] = 0xc0, byte(at)
+			return b
+		}, fails},
+		"half a record": {func(b []byte) []byte { return b[:len(b)-7] }, fails},
+		"much behind":   {func(b []byte) []byte { return append(b, make([]byte, 60000)...) }, ok},
+	} {
+		t.Run(name, func(t *testing.T) {
+			z := newZone(t, 60, map[string]string{"bad.example.com": "192.0.2.7", "good.example.com": "192.0.2.8"})
+			z.lie = func(asked string, b []byte) []byte {
+				if asked == "bad.example.com" && len(b) > 40 {
+					return c.lie(b)
+				}
+				return b
+			}
+			b := start(t, z.options(), "*.example.com:443")
+			if m := b.ask("udp4", "bad.example.com", dnsmessage.TypeA); m.RCode != c.code {
+				t.Errorf("answered %v, want %v", m.RCode, c.code)
+			}
+			if m := b.ask("udp4", "good.example.com", dnsmessage.TypeA); m.RCode != ok {
+				t.Errorf("another name is answered %v", m.RCode)
+			}
+		})
+	}
+}
+
+// A question over TCP whose length is a lie gets no answer, and the next one gets its.
+func TestStreamsThatLie(t *testing.T) {
+	b := start(t, Options{}, "api.example.com:443")
+	for name, sent := range map[string][]byte{
+		"more than there": {0x0f, 0xff, 0, 9, 1}, "more than there may be": {0xff, 0xff, 0, 9}, "nothing": {0, 0}, "half a length": {1}, "no end": bytes.Repeat([]byte{0, 1, 0}, 1000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := net.Dial("tcp4", net.JoinHostPort("127.0.77.53", strconv.Itoa(b.dnsPort)))
+			must(t, err)
+			defer c.Close()
+			must(t, c.SetDeadline(time.Now().Add(wait)))
+			_, err = c.Write(sent)
+			must(t, err)
+			c.(*net.TCPConn).CloseWrite() // it may be over by now
+			if got, err := io.ReadAll(c); len(got) > 0 || err != nil && !isReset(err) {
+				t.Errorf("answered %x, %v", got, err)
+			}
+			if m := b.ask("tcp4", "localhost", dnsmessage.TypeA); m.RCode != dnsmessage.RCodeSuccess {
+				t.Errorf("the next question is answered %v", m.GoString())
+			}
+		})
 	}
 }
 
