@@ -273,7 +273,7 @@ func TestNetworkAllowWithoutARelay(t *testing.T) {
 }
 
 // An inner sandbox reaches what the outer one does, if its spec asks for as much: what is
-// wider is refused, and what is narrower is not held.
+// wider is refused.
 func TestNetworkAllowNested(t *testing.T) {
 	needPrograms(t, "curl")
 	b := newWorld(t)
@@ -282,7 +282,7 @@ func TestNetworkAllowNested(t *testing.T) {
 	outer := `{"access_mode": "workspace-write", "network": {"allow": ["good.example:80", "*.wild.example:443"]}}`
 	for allow, want := range map[string]string{
 		`["*.wild.example:443", "good.example:80"]`: "enforced",
-		`["good.example:80"]`:                       "degraded",
+		`["good.example:80"]`:                       "enforced",
 		`["good.example:80", "bad.example:80"]`:     "",
 	} {
 		r, rec := n.run(outer, `{"access_mode": "workspace-write", "network": {"allow": `+allow+`}, "best_effort": ["network"]}`, get)

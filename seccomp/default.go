@@ -13,6 +13,8 @@ type Options struct {
 	// NoInet: the network is none and no network namespace could be had, so
 	// that AF_INET and AF_INET6 sockets themselves are refused.
 	NoInet bool
+	// NoFastOpen: a connection is made by connect alone, which somebody rules on.
+	NoFastOpen bool
 	// Notify says which calls go to the supervisor, Uncounted that execve and
 	// execveat are not among them, whatever the level.
 	Notify    Notify
@@ -24,7 +26,7 @@ type Options struct {
 }
 
 // Variants lists the Options whose programs are embedded, in their order: all
-// but those with Uncounted, Reach or a Seal.
+// but those with Uncounted, Reach, NoFastOpen or a Seal.
 func Variants() []Options {
 	all := make([]Options, 8*(NotifyOpens+1))
 	for i := range all {
@@ -67,6 +69,9 @@ func WithSideDoors(f Filter, o Options) Filter {
 	}
 	if o.NoInet {
 		rules = append(rules, inet()...)
+	}
+	if o.NoFastOpen {
+		rules = append(rules, fastOpen()...)
 	}
 	rules = append(rules, o.seal()...)
 	f.Rules = append(append(rules, o.notifications()...), f.Rules...)

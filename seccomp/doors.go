@@ -235,6 +235,20 @@ func inet() []Rule {
 	}
 }
 
+// fastOpen are the rules of Options.NoFastOpen. The errno is that of a kernel in which
+// fast open is off (tcp_fastopen in ip-sysctl.rst), where programs connect first.
+func fastOpen() []Rule {
+	var rules []Rule
+	for _, c := range []struct {
+		call  string
+		flags int
+	}{{"sendto", 3}, {"sendmsg", 2}, {"sendmmsg", 3}} {
+		rules = append(rules, Rule{Calls: []string{c.call}, Do: Fail(unix.EOPNOTSUPP), Args: []Arg{{Index: c.flags, Op: AnyBits, Mask: unix.MSG_FASTOPEN}},
+			Why: "a connection would be made without a connect"})
+	}
+	return rules
+}
+
 // deviceNodes are the rules of Options.Root. The kernel asks for CAP_MKNOD,
 // which is dropped; as uid 0 a disk's node would undo everything else, so it
 // is said twice. A character device 0:0 is no device: overlayfs takes it for

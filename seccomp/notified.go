@@ -65,6 +65,19 @@ func (o Options) notifications() []Rule {
 	return rules
 }
 
+// Beside is the filter of what o refuses and a profile of the caller's may not: for a
+// chain in which that is loaded as well.
+func Beside(o Options) Filter {
+	f := Filter{Name: "beside", Default: Action{Kind: Allow}, Rules: o.seal()}
+	if o.NoInet {
+		f.Rules = append(f.Rules, inet()...)
+	}
+	if o.NoFastOpen {
+		f.Rules = append(f.Rules, fastOpen()...)
+	}
+	return f
+}
+
 // Notifications is the filter that only notifies, for a chain in which another
 // filter refuses.
 func Notifications(o Options) Filter {

@@ -30,8 +30,3 @@ func (o Options) seal() []Rule {
 	}
 	return []Rule{r}
 }
-
-// SealOnly is the filter of a seal alone, for a chain in which others refuse.
-func SealOnly(s Seal) Filter {
-	return Filter{Name: "seal", Default: Action{Kind: Allow}, Rules: Options{Seal: s}.seal()}
-}

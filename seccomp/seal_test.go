@@ -64,7 +64,7 @@ func TestSeal(t *testing.T) {
 			{Options{Seal: SealRefuse}, 0, Fail(unix.EPERM)},
 			{Options{Seal: SealRefuse}, unix.MFD_NOEXEC_SEAL, Action{Kind: Allow}},
 		} {
-			for _, f := range []Filter{Default(test.o), Notifications(test.o), SealOnly(test.o.Seal)} {
+			for _, f := range []Filter{Default(test.o), Notifications(test.o), Beside(Options{Seal: test.o.Seal})} {
 				prog, err := Program(f, a)
 				if err != nil {
 					t.Fatal(err)
@@ -90,8 +90,8 @@ func (o Options) plain(t *testing.T, name string, a Arch, c Call) Action {
 	switch name {
 	case "notifications":
 		f = Notifications(o)
-	case "seal":
-		f = SealOnly(SealNone)
+	case "beside":
+		f = Beside(Options{})
 	}
 	prog, err := Program(f, a)
 	if err != nil {

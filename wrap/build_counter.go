@@ -119,7 +119,7 @@ func (p *Plan) Observed() (kinds []string) {
 	}
 	add(command, "command")
 	add(len(p.Watch.Trees) > 0 || p.Notify >= seccomp.NotifyRefused, "filesystem")
-	add(p.Notify >= seccomp.NotifyRefused && p.Sockets, "network")
+	add(p.Notify >= seccomp.NotifyRefused && p.Sockets || p.Narrow != nil && p.Narrow.Told, "network")
 	add(p.Notify >= seccomp.NotifyRefused && p.Filter.On && p.Filter.Code == nil, "syscall")
 	return kinds
 }

@@ -3,6 +3,7 @@ package wrap
 import (
 	"strings"
 
+	"sbx/landlock"
 	"sbx/spec"
 )
 
@@ -14,8 +15,11 @@ func (b *builder) fields() {
 	nested := b.h.Parent != nil && b.sandboxed()
 	if nested {
 		files, net = "parent", "parent"
-		if b.plan.Landlock.FS != 0 {
+		if b.plan.Landlock.FS&^landlock.Refer != 0 {
 			files += ", landlock"
+		}
+		if b.plan.Narrow != nil {
+			net = CounterOuter.by() + ", seccomp, landlock"
 		}
 	}
 	for _, f := range b.r.Spec.Asked() {

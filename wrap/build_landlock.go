@@ -33,6 +33,19 @@ func (b *builder) landlock() {
 	if b.plan.Programs.Limited {
 		b.executeRules(&r)
 	}
+	b.restrict(r)
+}
+
+// apart has Landlock keep the command from processes that are none of its own, and
+// nothing else.
+func (b *builder) apart() {
+	r := landlock.Ruleset{Scope: landlock.ScopeAll}
+	b.movable(&r)
+	b.restrict(r)
+}
+
+// restrict downgrades a ruleset to what the kernel has.
+func (b *builder) restrict(r landlock.Ruleset) {
 	var lost []landlock.Lost
 	b.plan.Landlock, lost = r.Downgrade(b.h.LandlockABI)
 	b.lost(lost)
@@ -197,11 +210,17 @@ func (b *builder) streamRules(r *landlock.Ruleset) {
 	}
 }
 
+// movable lets files be moved from folder to folder, which a domain that is about files
+// shuts in each of its layers, be a layer about none.
+func (b *builder) movable(r *landlock.Ruleset) {
+	r.FS = landlock.Refer
+	b.allow(r, "/", Dir, landlock.Refer, "files may be moved")
+}
+
 // executeRules leaves the right to execute to what commands.allow names.
 func (b *builder) executeRules(r *landlock.Ruleset) {
-	if r.FS == 0 { // else a domain that is about files shuts moving them from folder to folder
-		r.FS = landlock.Refer
-		b.allow(r, "/", Dir, landlock.Refer, "files may be moved")
+	if r.FS == 0 {
+		b.movable(r)
 	}
 	for i := range r.Rules {
 		r.Rules[i].Allow &^= landlock.Execute

@@ -20,9 +20,14 @@ func (b *builder) sockets() {
 		return
 	}
 	b.plan.Sockets = true
+	b.plan.Watch.Sockets = b.namedSockets()
+}
+
+// namedSockets are those of the host that the spec names, and so opens.
+func (b *builder) namedSockets() (all []string) {
 	name := func(path string) {
-		if !slices.Contains(b.plan.Watch.Sockets, path) {
-			b.plan.Watch.Sockets = append(b.plan.Watch.Sockets, path)
+		if !slices.Contains(all, path) {
+			all = append(all, path)
 		}
 	}
 	// A folder is not meant: naming one above opens no socket, as it opens no
@@ -37,6 +42,7 @@ func (b *builder) sockets() {
 			name(m.Target)
 		}
 	}
+	return all
 }
 
 // egress says whether what network.allow names can be reached, and nothing else: the

@@ -48,6 +48,13 @@ func (p *Plan) AppendJSON(dst []byte) []byte {
 	w.KeyFlag("sockets", p.Sockets)
 	w.KeyFlag("relay", p.Relay)
 	w.KeyFlag("publish", p.Publish)
+	if p.Narrow != nil {
+		w.Key("narrow")
+		w.Open('{')
+		w.list("reach", p.Narrow.Reach)
+		w.list("sockets", p.Narrow.Sockets)
+		w.Close('}')
+	}
 	w.KeyFlag("own_group", p.OwnGroup)
 	w.limits(&p.Limits)
 	w.list("environment", envNames(p.Env))

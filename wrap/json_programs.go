@@ -26,6 +26,9 @@ func (w *printer) filter(f *Filter) {
 	w.KeyFlag("root", f.Root)
 	w.KeyFlag("unix_datagrams_refused", f.Unix)
 	w.KeyFlag("inet_refused", f.NoInet)
+	if f.Slow {
+		w.KeyFlag("fast_open_refused", f.Slow)
+	}
 	if f.Seal != seccomp.SealNone {
 		w.KeyText("memfd_create", f.Seal.String())
 	}

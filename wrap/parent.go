@@ -17,6 +17,7 @@ type Parent struct {
 	AccessMode spec.AccessMode
 	Network    spec.NetworkMode
 	Reach      []string       // what may be reached under NetworkAllow
+	Narrows    bool           // and its supervisor holds less for those inside that ask for it
 	Listen     []reach.Listen // ports of the host that lead inside
 	Visible    bool           // only what is named is in view
 	Writable   []string       // trees that are writable, private folders not counted
@@ -59,6 +60,7 @@ func (b *builder) parentOf() *Parent {
 	if b.plan.Publish {
 		p.Listen = b.r.Listen
 	}
+	p.Narrows = p.Network == spec.NetworkAllow && b.plan.Counter == CounterNotify && b.req.NoRelay == ""
 	for _, w := range b.writables() {
 		p.Writable = append(p.Writable, w.Real)
 	}
@@ -122,6 +124,9 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	w.KeyText("network", p.Network.String())
 	w.list("reach", p.Reach)
 	w.list("listen", p.published())
+	if p.Narrows {
+		w.KeyFlag("narrows", true)
+	}
 	w.KeyFlag("visible", p.Visible)
 	w.list("writable", p.Writable)
 	w.list("read", p.Read)
@@ -161,6 +166,7 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 		}
 	}
 	p.Visible = n.Get("visible") != nil && n.Get("visible").Text == "true"
+	p.Narrows = n.Get("narrows") != nil && n.Get("narrows").Text == "true"
 	for _, l := range []struct {
 		key string
 		to  *[]string
@@ -201,6 +207,8 @@ func (b *builder) nested() {
 	b.nestedListen(held)
 	if b.nestedFiles(held) {
 		b.landlock()
+	} else if b.plan.Narrow != nil {
+		b.apart()
 	}
 }
 

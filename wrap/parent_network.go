@@ -5,24 +5,42 @@ import (
 	"strings"
 
 	"sbx/internal/reach"
+	"sbx/landlock"
 	"sbx/spec"
 )
 
-// nestedNetwork compares the network, of which nothing more can be taken away inside
-// than all of it.
+// nestedNetwork compares the network. No namespace can be made there: what is narrower
+// the outer supervisor holds, where it can.
 func (b *builder) nestedNetwork(held *Parent) {
-	if b.r.Network == spec.NetworkAllow && held.Network == b.r.Network {
-		if !slices.ContainsFunc(held.Reach, func(text string) bool { return !b.reaches(text) }) {
-			return
-		}
-		b.narrower("network", "the outer sandbox reaches more: "+strings.Join(held.Reach, ", "), Degraded)
+	why := "the outer sandbox has " + held.Network.String()
+	switch {
+	case b.r.Network == spec.NetworkHost || held.Network < b.r.Network:
 		return
-	}
-	if b.r.Network == spec.NetworkHost || held.Network <= b.r.Network {
+	case held.Network != b.r.Network:
+	case b.r.Network != spec.NetworkAllow || !slices.ContainsFunc(held.Reach, func(text string) bool { return !b.reaches(text) }):
 		return
+	default:
+		why = "the outer sandbox reaches more: " + strings.Join(held.Reach, ", ")
 	}
 	b.plan.Filter.NoInet = b.r.Network == spec.NetworkNone && b.plan.Filter.On
-	b.narrower("network", "the outer sandbox has "+held.Network.String()+"; sockets by path stay", Degraded)
+	switch {
+	case held.Network == spec.NetworkHost: // whose supervisor rules on no connect
+		why += "; sockets by path stay"
+	case !held.Narrows:
+		why += ", and its supervisor answers no sbx inside (--counter)"
+	case !b.plan.Filter.On:
+		why += ", and no seccomp filter can be loaded"
+	case b.h.LandlockABI < scopesABI:
+		why += ", and Landlock keeps the command from no process outside (Linux " + landlock.Kernel(scopesABI) + ")"
+	default:
+		b.plan.Filter.Slow = true
+		b.plan.Narrow = &Narrow{Sockets: b.namedSockets(), Told: b.req.Describe != DescribeNone}
+		for i := range b.r.Reach {
+			b.plan.Narrow.Reach = append(b.plan.Narrow.Reach, b.r.Reach[i].Text)
+		}
+		return
+	}
+	b.narrower("network", why, Degraded)
 }
 
 // reaches tells whether the spec allows all of an endpoint.

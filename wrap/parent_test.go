@@ -26,7 +26,7 @@ func TestParentTellsWhatIsOpened(t *testing.T) {
 }
 
 // A sandbox inside is told which endpoints its network has, and may ask for those. That
-// it wants fewer of them is not held.
+// it wants fewer of them the supervisor holds, if it answers and Landlock has scopes.
 func TestParentTellsItsReach(t *testing.T) {
 	allow := func(items ...string) (all reach.Reach) {
 		for _, item := range items {
@@ -38,7 +38,7 @@ func TestParentTellsItsReach(t *testing.T) {
 		}
 		return all
 	}
-	outer := builder{h: &Host{}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Network: spec.NetworkAllow, Reach: allow("a.example:443", "@pypi")}}
+	outer := builder{h: &Host{}, plan: Plan{Counter: CounterNotify}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Network: spec.NetworkAllow, Reach: allow("a.example:443", "@pypi")}}
 	n, err := doc.ParseJSON("", outer.parentOf().AppendJSON(nil))
 	if err != nil {
 		t.Fatal(err)
@@ -54,17 +54,45 @@ func TestParentTellsItsReach(t *testing.T) {
 	for _, c := range []struct {
 		network spec.NetworkMode
 		inner   reach.Reach
-		told    bool
+		narrow  bool
 	}{
 		{spec.NetworkAllow, outer.r.Reach, false},
 		{spec.NetworkAllow, allow("*.example:443", "@pypi"), false},
 		{spec.NetworkAllow, allow("@pypi"), true},
 		{spec.NetworkNone, nil, true},
 	} {
-		b := builder{h: &Host{}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Network: c.network, Reach: c.inner}}
-		b.nestedNetwork(held)
-		if told := len(b.problems) > 0; told != c.told {
-			t.Errorf("%v under %v: %v", c.inner, held.Reach, b.problems)
+		for name, host := range map[string]struct {
+			abi    int
+			filter bool
+			mute   bool
+			holds  bool
+		}{
+			"all":         {scopesABI, true, false, true},
+			"no scopes":   {scopesABI - 1, true, false, false},
+			"no filter":   {scopesABI, false, false, false},
+			"no listener": {scopesABI, true, true, false},
+		} {
+			b := builder{h: &Host{LandlockABI: host.abi}, plan: Plan{Filter: Filter{On: host.filter}}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Network: c.network, Reach: c.inner}}
+			held := *held
+			held.Narrows = held.Narrows && !host.mute
+			b.nestedNetwork(&held)
+			n := b.plan.Narrow
+			if (n != nil) != (c.narrow && host.holds) || (len(b.problems) > 0) != (c.narrow && !host.holds) {
+				t.Errorf("%s: %v under %v: %v, %v", name, c.inner, held.Reach, n, b.problems)
+			}
+			if n == nil {
+				continue
+			}
+			n.Sockets = []string{"/srv/a socket"}
+			back, ok := ParseNarrow(n.Text())
+			if !ok || len(back.Reach) != len(c.inner) || !slices.Equal(back.Reach, n.Reach) || !slices.Equal(back.Sockets, n.Sockets) || !b.plan.Filter.Slow {
+				t.Errorf("%+v is read as %+v, %v", n, back, ok)
+			}
+		}
+	}
+	for _, text := range []string{"a.example:443", "\x00", "\x00a.example:443\x00"} {
+		if n, ok := ParseNarrow(text); ok {
+			t.Errorf("%q is taken for %+v", text, n)
 		}
 	}
 }

@@ -26,7 +26,9 @@ func (l *Listener) bind() {
 		l.n.Fail(l.FD, unix.EPERM)
 		return
 	}
-	if path := a.path(); path != nil && !l.bindPath(path) {
+	within := l.narrows()
+	l.bindsBeneath(within)
+	if path := a.path(); path != nil && !l.bindPath(path, within) {
 		l.n.Fail(l.FD, unix.EPERM)
 		return
 	}
@@ -52,7 +54,7 @@ func (l *Listener) badAddress() unix.Errno {
 
 // bindPath rules on the name at which a socket would come into being, and takes
 // note of the socket.
-func (l *Listener) bindPath(path []byte) bool {
+func (l *Listener) bindPath(path []byte, within []*narrowed) bool {
 	b := &l.work[0]
 	d := l.landAt(unix.AT_FDCWD, b.path[:copy(b.path[:], path)], b, stays)
 	defer d.close()
@@ -75,6 +77,11 @@ func (l *Listener) bindPath(path []byte) bool {
 	}
 	if domain, e := optionOf(sock, unix.SO_DOMAIN); e == 0 && domain == unix.AF_UNIX {
 		if at, e := boundTo(sock); e == unix.ENOENT {
+			for _, n := range within {
+				if own, err := unix.FcntlInt(uintptr(sock), unix.F_DUPFD_CLOEXEC, 0); err == nil {
+					n.made.expect(own, &l.discards)
+				}
+			}
 			l.made.expect(sock, &l.discards)
 			l.clock.within(l.made.wait)
 			return true

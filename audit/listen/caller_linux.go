@@ -1,9 +1,6 @@
 package listen
 
 import (
-	"bytes"
-	"strconv"
-
 	"golang.org/x/sys/unix"
 )
 
@@ -83,23 +80,5 @@ func (l *Listener) socketOfProcess(number int32) (int, unix.Errno) {
 	return -1, e
 }
 
-// process is the number of the waiting thread's process.
-func (l *Listener) process() int {
-	var buf [2048]byte
-	fd, e := openFile(l.proc("status", -1))
-	if e != 0 {
-		return -1
-	}
-	defer unix.Close(fd)
-	n, err := unix.Read(fd, buf[:])
-	if err != nil {
-		return -1
-	}
-	_, tgid, _ := bytes.Cut(buf[:n], []byte("\nTgid:\t"))
-	tgid, _, _ = bytes.Cut(tgid, []byte{'\n'})
-	v, err := strconv.Atoi(string(tgid))
-	if err != nil {
-		return -1
-	}
-	return v
-}
+// process is the number of the waiting thread's process, -1 where that is not known.
+func (l *Listener) process() int { return l.statusOf("Tgid") }

@@ -47,6 +47,11 @@ func (l *Listener) Tick() {
 	if wait := l.made.ask(time.Now()); wait > 0 {
 		l.clock.within(wait)
 	}
+	for _, n := range l.narrowed {
+		if wait := n.made.ask(time.Now()); wait > 0 {
+			l.clock.within(wait)
+		}
+	}
 	if l.discards.work() {
 		l.clock.within(patience)
 	}

@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -30,7 +31,9 @@ type Egress struct {
 	led   map[uint32]*Led   // by the token
 	next  uint32            // token
 	used  bool              // something was led to it, or told by it
-	buf   [wire.Max]byte
+	// isUnasked: it looks up no name before that is connected to.
+	isUnasked bool
+	buf       [wire.Max]byte
 }
 
 // Led is a connection that the relay makes.
@@ -105,9 +108,21 @@ func (e *Egress) Open(f func(*Led)) {
 	}
 }
 
-// allowed tells whether a rule allows a connection, and by which name the relay is to
-// make it; "" for the address itself.
-func (e *Egress) allowed(ip reach.IP, port int) (name string, ok bool) {
+// unasked has the relay look up no name before it is connected to, or again.
+func (e *Egress) unasked(on bool) unix.Errno {
+	if e.isUnasked == on || e.FD < 0 {
+		return 0
+	}
+	if unix.Send(e.FD, wire.AppendUnasked(e.buf[:0], on), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT) != nil {
+		return unix.EAGAIN
+	}
+	e.isUnasked = on
+	return 0
+}
+
+// allowed tells whether a rule allows a connection, and all of those within do, and by
+// which name the relay is to make it; "" for the address itself.
+func (e *Egress) allowed(ip reach.IP, port int, within []*narrowed) (name string, ok bool) {
 	var names []string
 	n, pooled := wire.Pooled(ip)
 	switch {
@@ -118,13 +133,16 @@ func (e *Egress) allowed(ip reach.IP, port int) (name string, ok bool) {
 	case !ip.Loopback():
 		names = e.Hosts(ip)
 	}
+	permitted := func(name string) bool {
+		return !slices.ContainsFunc(within, func(n *narrowed) bool { return !n.permits(ip, port, name) })
+	}
 	for i := range e.May {
 		one := e.May[i : i+1]
-		if _, ok := one.Addr(ip, port); ok && !pooled {
+		if _, ok := one.Addr(ip, port); ok && !pooled && permitted("") {
 			return "", true
 		}
 		for _, name := range names {
-			if _, ok := one.Name(name, port); ok {
+			if _, ok := one.Name(name, port); ok && permitted(name) {
 				return name, true
 			}
 		}
@@ -175,13 +193,13 @@ func (l *Listener) directOut(f *flight) unix.Errno {
 	e.Hear() // a name is told of before its address is
 	protocol, _ := optionOf(f.sock, unix.SO_PROTOCOL)
 	isTCP := protocol == unix.IPPROTO_TCP || protocol == unix.IPPROTO_MPTCP
-	name, allowed := e.allowed(ip, port)
+	name, allowed := e.allowed(ip, port, f.within)
 	_, pooled := wire.Pooled(ip)
 	switch {
 	case isTCP && allowed:
 		led := &Led{Host: e.host(ip), Port: port}
 		led.PID, led.Program = audit.CallerOf(int(l.n.TID))
-		token, errno := e.lead(&wire.Meant{IP: ip, Port: uint16(port), Name: name}, led)
+		token, errno := e.lead(&wire.Meant{IP: ip, Port: uint16(port), Name: name, Plain: len(f.within) > 0}, led)
 		if errno == 0 {
 			f.egress, f.token = e, token
 			a.toToken(token, e.V6 && !ip.Is4())
@@ -189,11 +207,19 @@ func (l *Listener) directOut(f *flight) unix.Errno {
 		return errno
 	case (port == wire.Port || port == wire.Door) && isTCP && ip.Loopback():
 		return unix.ECONNREFUSED
+	case protocol != unix.IPPROTO_UDP && ip.Loopback() && port != wire.DNS && len(f.within) > 0 && !l.ownServer(f.within, ip, port):
+		return unix.ECONNREFUSED
 	case port == wire.DNS || ip.Loopback() || !isTCP && (pooled || allowed): // where UDP leads nowhere, and resolvers sort by it
 		return 0
 	}
-	if l.Describes {
-		l.report(ByNetwork, "connect", Target(e.host(ip), port))
+	target := Target(e.host(ip), port)
+	if _, outer := e.allowed(ip, port, nil); outer {
+		l.beyond(f.within, target, false)
+	} else {
+		l.beyond(f.within, target, true)
+		if l.Describes {
+			l.report(ByNetwork, "connect", target)
+		}
 	}
 	return unix.ENETUNREACH
 }

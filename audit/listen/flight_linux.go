@@ -28,6 +28,7 @@ type flight struct {
 	address  address
 	target   string // what is outside of the sandbox's network, where that is told; may be empty
 	clock    int    // what wakes Tick
+	within   []*narrowed
 	egress   *Egress
 	token    uint32 // of egress, where that is not nil
 

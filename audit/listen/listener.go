@@ -91,6 +91,7 @@ type Listener struct {
 	there    bool // what was to be made last was there
 	refusal  Refusal
 	nested   []nested
+	narrowed []*narrowed
 	asked    []*nested       // those that were charged for the exec at hand
 	programs map[fileID]bool // files that are programs by their first bytes
 }
@@ -120,6 +121,7 @@ const (
 	ByNetwork        // the sandbox's network does not lead there
 	BySideDoor       // the call is one of those that are shut
 	ByInner          // the budget of an sbx inside this sandbox
+	ByNarrow         // the network of one
 	ByAllow          // commands.allow does not name the program
 	ByDeny           // commands.deny names it
 	ByLoader         // it is the loader, started as a program

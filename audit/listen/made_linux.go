@@ -101,6 +101,17 @@ func (m *made) settle(asks bool) {
 	}
 }
 
+// forget lets go of everything.
+func (m *made) forget(d *discards) {
+	for _, p := range m.pending {
+		d.add(p.sock)
+	}
+	for _, p := range m.pinned {
+		unix.Close(p.fd)
+	}
+	*m = made{}
+}
+
 // remember takes over a descriptor of a file's name.
 func (m *made) remember(fd int) {
 	id, _, e := inodeOf(fd)

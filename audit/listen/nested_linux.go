@@ -2,8 +2,7 @@ package listen
 
 import (
 	"math"
-	"strconv"
-	"strings"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -24,26 +23,21 @@ const maxNested = 16
 
 // nested is the budget of one sbx inside.
 type nested struct {
-	pid     int // of that sbx, outside; 0 where it is gone
-	own     int // pidfd of it
+	inside
 	ledger  audit.Ledger
 	begun   bool // its command has been executed, which is free
 	command int  // pidfd of that command; -1 without
 	reached bool // the budget was exceeded, and everything is to end
 }
 
-// gone frees a budget whose sbx has ended: its number may be another's soon.
+// gone frees a budget whose sbx has ended.
 func (b *nested) gone() bool {
-	pf := []unix.PollFd{{Fd: int32(b.own), Events: unix.POLLIN}}
-	if n, _ := unix.Poll(pf, 0); n == 0 && b.pid > 0 {
+	if !b.inside.gone() {
 		return false
 	}
-	if b.pid > 0 {
-		unix.Close(b.own)
-		if b.command >= 0 {
-			unix.Close(b.command)
-		}
-		b.pid, b.own, b.command = 0, -1, -1
+	if b.command >= 0 {
+		unix.Close(b.command)
+		b.command = -1
 	}
 	return true
 }
@@ -52,6 +46,10 @@ func (b *nested) gone() bool {
 func (l *Listener) ask(on, request, number uint64) {
 	if request == uint64(wrap.BudgetSpec) {
 		l.tell()
+		return
+	}
+	if request == uint64(wrap.BudgetNarrow) {
+		l.narrow(int32(number))
 		return
 	}
 	n, e := l.answer(on, request, number)
@@ -133,7 +131,7 @@ func (l *Listener) open(pid int, on, limit uint64) (int64, unix.Errno) {
 	if on < uint64(spec.Deny) || on > uint64(spec.RecordOnly) {
 		return 0, unix.EINVAL
 	}
-	b := nested{pid: pid, command: -1}
+	b := nested{command: -1}
 	b.ledger.OnExceed = spec.OnExceed(on)
 	switch {
 	case limit == wrap.BudgetNone:
@@ -142,11 +140,10 @@ func (l *Listener) open(pid int, on, limit uint64) (int64, unix.Errno) {
 	default:
 		b.ledger.Max = spec.Some(int(limit))
 	}
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err != nil {
-		return 0, unix.EAGAIN
+	var e unix.Errno
+	if b.inside, e = openInside(pid); e != 0 {
+		return 0, e
 	}
-	b.own = fd
 	for i := range l.nested {
 		if l.nested[i].gone() {
 			l.nested[i] = b
@@ -154,7 +151,7 @@ func (l *Listener) open(pid int, on, limit uint64) (int64, unix.Errno) {
 		}
 	}
 	if len(l.nested) == maxNested {
-		unix.Close(fd)
+		b.forget()
 		return 0, unix.EAGAIN
 	}
 	l.nested = append(l.nested, b)
@@ -203,17 +200,9 @@ func (l *Listener) failNested() {
 	}
 }
 
-// maxAncestors bounds the walk up a process tree, maxClimbs how often it is begun
-// anew where a process on the way has ended meanwhile.
-const (
-	maxAncestors = 2000
-	maxClimbs    = 3
-)
-
 // above are the budgets of those among whose descendants the waiting thread's
-// process is. Orphans stay beneath an sbx, which is their subreaper (prctl(2)).
-// Where the way up cannot be told, it is beneath all of them: too much is charged
-// then, never too little.
+// process is. Where the way up cannot be told, it is beneath all of them: too much is
+// charged then, never too little.
 func (l *Listener) above() (list []*nested) {
 	live := make([]*nested, 0, len(l.nested))
 	for i := range l.nested {
@@ -224,48 +213,6 @@ func (l *Listener) above() (list []*nested) {
 	if len(live) == 0 {
 		return nil
 	}
-	for range maxClimbs {
-		if list, ok := l.climb(live); ok {
-			return list
-		}
-	}
-	return live
-}
-
-// climb goes up from the waiting thread's process to the supervisor; ok is false
-// where it does not get there.
-func (l *Listener) climb(live []*nested) (list []*nested, ok bool) {
-	own := unix.Getpid()
-	at := int(l.n.TID)
-	for range maxAncestors {
-		if at = parentOf(at); at <= 0 {
-			return nil, false
-		}
-		if at == own {
-			return list, true
-		}
-		for _, b := range live {
-			if b.pid == at {
-				list = append(list, b)
-			}
-		}
-	}
-	return nil, false
-}
-
-// parentOf is the fourth field of /proc/PID/stat, behind the command's name,
-// which may hold anything; 0 where it cannot be read.
-func parentOf(tid int) int {
-	var buf [512]byte
-	n := readFile("/proc/"+strconv.Itoa(tid)+"/stat", buf[:])
-	if n <= 0 {
-		return 0
-	}
-	text := string(buf[:n])
-	f := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(f) < 2 {
-		return 0
-	}
-	ppid, _ := strconv.Atoi(f[1])
-	return ppid
+	pids, ok := l.ancestors()
+	return slices.DeleteFunc(live, func(b *nested) bool { return ok && !slices.Contains(pids, b.pid) })
 }

@@ -76,6 +76,7 @@ func (l *Listener) unseen(e unix.Errno) unix.Errno {
 // direct decides where a connect may go.
 func (l *Listener) direct(f *flight) unix.Errno {
 	a := &f.address
+	f.within = l.narrows()
 	switch f.domain {
 	case unix.AF_UNIX:
 		if path := a.path(); path != nil {
@@ -83,6 +84,10 @@ func (l *Listener) direct(f *flight) unix.Errno {
 		}
 		if a.abstract() && l.foreign(f.sock) {
 			return unix.EPERM // as Landlock answers the caller, whose rules the supervisor has not
+		}
+		if a.abstract() && len(f.within) > 0 { // whose it is, nobody can tell
+			l.beyond(f.within, "", false)
+			return unix.EPERM
 		}
 	case unix.AF_INET, unix.AF_INET6:
 		if l.foreign(f.sock) { // and what the caller handed in stays as it is, connected or not
@@ -120,8 +125,13 @@ func (l *Listener) directPath(f *flight, path []byte) unix.Errno {
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFSOCK:
-		if !l.made.has(id) && !l.isNamed(id) {
+		if !l.made.has(id) && !l.isNamed(l.Named, id) {
 			l.report(BySocket, "connect", l.nameOf(r.fd))
+			l.beyond(f.within, l.nameOf(r.fd), true)
+			return unix.EACCES
+		}
+		if !l.mayConnect(f.within, id) {
+			l.beyond(f.within, l.nameOf(r.fd), false)
 			return unix.EACCES
 		}
 	case unix.S_IFREG:
@@ -153,10 +163,10 @@ func (r *resolved) forCaller() unix.Errno {
 	return unix.EPERM
 }
 
-// isNamed tells whether the spec names the file: what stands at that path, none
+// isNamed tells whether a spec names the file: what stands at that path, none
 // of it a link, which a program inside could have put there.
-func (l *Listener) isNamed(id inode) bool {
-	for _, name := range l.Named {
+func (l *Listener) isNamed(names []string, id inode) bool {
+	for _, name := range names {
 		fd, e := openat2(l.Root, append([]byte(name), 0), true, beneath|unix.RESOLVE_NO_SYMLINKS)
 		if e != 0 {
 			continue

@@ -43,6 +43,7 @@ type execution struct {
 	ledger      audit.Ledger
 	programs    *listen.Programs   // which may be executed; nil for any
 	budget      launch.Budget      // where an outer sbx counts
+	narrowing   *launch.Narrowing  // where an outer sbx holds the network; nil before
 	tracer      *trace.Tracer      // nil where programs are not counted by ptrace
 	mixed       bool               // stderr goes where stdout does, to a program
 	adviser     *wrap.Adviser      // nil before the first question

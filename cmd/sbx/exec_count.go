@@ -106,9 +106,12 @@ func (x *execution) end(reason string) {
 	x.process.End()
 }
 
-// outer asks the outer sbx to keep the budget, where it counts: before the
-// command is let go, whose start is free.
+// outer asks the outer sbx to keep the budget, where it counts, and what may be reached:
+// before the command is let go, whose start is free.
 func (x *execution) outer() error {
+	if err := x.narrow(); err != nil {
+		return err
+	}
 	if x.plan.Counter != wrap.CounterOuter || x.budget.Open() {
 		return nil
 	}

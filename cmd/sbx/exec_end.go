@@ -30,6 +30,7 @@ func (x *execution) refuse(err error) int {
 		x.process.Kill()
 	}
 	x.egress.relay.Kill()
+	x.narrowed()
 	problems := spec.AsProblems(err)
 	for _, p := range problems {
 		x.std.problem(p)
@@ -84,6 +85,7 @@ func (x *execution) supervise() (status int) {
 		x.clock.lap("run")
 		x.auditEnded()
 		x.relayEnded()
+		x.narrowed()
 		x.swept(&found)
 		status = x.finish(e)
 		x.clock.lap("finish")
@@ -92,6 +94,7 @@ func (x *execution) supervise() (status int) {
 	hooks.Limits = x.bounds.Waiters()
 	x.hearRelay(hooks)
 	x.listen(hooks)
+	x.listenNarrow(hooks)
 	x.listenAgent(hooks)
 	x.listenProgress(hooks)
 	hooks.Stop = x.settle

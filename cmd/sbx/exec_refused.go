@@ -31,6 +31,11 @@ func (x *execution) refused(r *listen.Refusal) {
 		v.Kind, v.Rule = "command", "max_commands of an sbx inside"
 		x.record.Violations.Add(v)
 		return
+	case listen.ByNarrow: // likewise
+		v.Kind, v.Rule = "network", "network of an sbx inside"
+		v.Host, v.Port = apart(v.Target)
+		x.record.Violations.Add(v)
+		return
 	case listen.ByName, listen.ReadOnly:
 		v.Kind = "filesystem"
 		e := x.explain(&v)

@@ -131,7 +131,11 @@ func (r *Relay) reach(m *wire.Meant) (out *net.TCPConn, early []byte, err error)
 	if err != nil {
 		return nil, nil, &failure{wire.NoName, err.Error()}
 	}
-	allowed, why := r.allowed(found, m.Port)
+	rules := r.rules
+	if m.Plain {
+		rules = nil
+	}
+	allowed, why := r.allowed(rules, found, m.Port)
 	if len(allowed) == 0 {
 		return nil, nil, &failure{wire.Special, why}
 	}
@@ -140,7 +144,7 @@ func (r *Relay) reach(m *wire.Meant) (out *net.TCPConn, early []byte, err error)
 }
 
 // allowed are the addresses to which a name may lead. why is for those that are left out.
-func (r *Relay) allowed(found []netip.Addr, port uint16) (list []netip.Addr, why string) {
+func (r *Relay) allowed(rules reach.Reach, found []netip.Addr, port uint16) (list []netip.Addr, why string) {
 	for _, a := range found {
 		ip := reach.IP(a.As16())
 		what := reach.Special(ip)
@@ -148,7 +152,7 @@ func (r *Relay) allowed(found []netip.Addr, port uint16) (list []netip.Addr, why
 			what = r.Own(ip)
 		}
 		if what != "" {
-			if _, ok := r.rules.Addr(ip, int(port)); !ok {
+			if _, ok := rules.Addr(ip, int(port)); !ok {
 				why = ip.String() + ": " + what
 				continue
 			}

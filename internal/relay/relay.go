@@ -37,6 +37,7 @@ type Relay struct {
 	running sync.WaitGroup
 	open    atomic.Int64 // connections
 	unknown atomic.Int64 // connections that nobody told of
+	unasked atomic.Bool  // names are not looked up before they are connected to
 
 	rules     reach.Reach // all of them once the sockets are there
 	published []published // the same
@@ -91,6 +92,11 @@ func (r *Relay) take(packet []byte, fds []int) error {
 			if old, forgotten := r.meant.add(m); forgotten {
 				r.control.ended(&wire.Ended{Token: old, Outcome: wire.Unmade})
 			}
+			return nil
+		}
+	case kind == wire.KindUnasked:
+		if on, ok := wire.ReadUnasked(packet); ok {
+			r.unasked.Store(on)
 			return nil
 		}
 	case kind == wire.KindRule && !r.serving:

@@ -205,9 +205,11 @@ func service(name string) string {
 }
 
 // address answers with the address that stands for an allowed name, if the name is one
-// outside. Through a proxy the name is the proxy's to resolve.
+// outside. Through a proxy the name is the proxy's to resolve; and where not all inside
+// may reach it, to ask for a name must not tell anybody of it.
 func (s *resolver) address(kind dnsmessage.Type, name string, m *dnsmessage.Message) dnsmessage.ResourceBody {
-	if !s.relay.Proxy.Resolves(name) {
+	s.relay.control.poll() // for what was sent before the question was
+	if !s.relay.Proxy.Resolves(name) && !s.relay.unasked.Load() {
 		if _, err := s.relay.outside.lookup(name); err != nil {
 			m.RCode = dnsmessage.RCodeServerFailure
 			var e *net.DNSError

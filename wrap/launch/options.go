@@ -36,9 +36,13 @@ func input(p *wrap.Plan, o Options, sock int) Input {
 		pid1 := p.Filter.Options()
 		pid1.Seal = seccomp.SealNone // it executes nothing
 		in.Own, in.Filter = seccomp.Shipped(pid1, seccomp.Native), string(p.Filter.Code)
-		if own.Seal == seccomp.SealRefuse {
-			seal, _ := seccomp.Program(seccomp.SealOnly(own.Seal), seccomp.Native) // of an own rule: it compiles
-			in.Seal = string(seccomp.Encode(seal))
+		refused := own
+		if refused.Seal == seccomp.SealAsk { // among the notifications
+			refused.Seal = seccomp.SealNone
+		}
+		if beside := seccomp.Beside(refused); len(beside.Rules) > 0 {
+			program, _ := seccomp.Program(beside, seccomp.Native) // of own rules: it compiles
+			in.Beside = string(seccomp.Encode(program))
 		}
 	case p.Filter.On:
 		own.Notify = p.Notify

@@ -27,9 +27,8 @@ type Input struct {
 	// Count tells the counter of programs that are started and allows the rest: what
 	// counts where no other filter is loaded before the command.
 	Count string
-	// Seal refuses files in memory that could be executed, where Filter is a
-	// profile and nothing answers calls.
-	Seal   string
+	// Beside refuses what a Filter that is a profile may not.
+	Beside string
 	Limits []Rlimit // that the command gets
 	// Devices are standard streams that the command gets from the sandbox's /dev.
 	Devices []Device

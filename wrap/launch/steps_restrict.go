@@ -38,8 +38,8 @@ func (l *list) filters(p *wrap.Plan, in Input) {
 	if p.Counter == wrap.CounterPtrace { // first: the next filter may lack seccomp(2)
 		l.filter(in.Count, false)
 	}
-	if in.Seal != "" {
-		l.filter(in.Seal, false)
+	if in.Beside != "" {
+		l.filter(in.Beside, false)
 	}
 	notify := p.Notify != seccomp.NotifyNone
 	if p.Filter.On && !in.Late {

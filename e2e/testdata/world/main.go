@@ -5,8 +5,8 @@
 //
 //	world FOLDER NAME=ADDRESS[,ADDRESS]... -- command args
 //
-// FOLDER gets ca.pem, which the web servers' certificates are signed by. They serve the
-// files of the folder "site" beside it.
+// FOLDER gets asked, the names that the resolver was asked for, and ca.pem, which the web
+// servers' certificates are signed by. They serve the files of the folder "site" beside it.
 package main
 
 import (
@@ -144,7 +144,7 @@ func beyond(zone map[string][]string, folder string, certify certifier) error {
 	if err := ip(append([]string{fmt.Sprintf("link add net0 type veth peer name net0 netns %d", os.Getpid())}, others...)...); err != nil {
 		return err
 	}
-	if err := resolver(zone); err != nil {
+	if err := resolver(zone, folder); err != nil {
 		return err
 	}
 	return web(folder, certify)
@@ -165,8 +165,13 @@ func replace(folder, path, text string) error {
 	return unix.Mount(own, path, "", unix.MS_BIND, "")
 }
 
-// resolver answers for the zone, over UDP at the address that the host knows and at another.
-func resolver(zone map[string][]string) error {
+// resolver answers for the zone, over UDP at the address that the host knows and at another,
+// and adds each name that it is asked for to FOLDER/asked.
+func resolver(zone map[string][]string, folder string) error {
+	asked, err := os.Create(folder + "/asked")
+	if err != nil {
+		return err
+	}
 	answer := func(query []byte) []byte {
 		var m dnsmessage.Message
 		if m.Unpack(query) != nil || len(m.Questions) != 1 {
@@ -175,6 +180,7 @@ func resolver(zone map[string][]string) error {
 		m.Response, m.RecursionAvailable, m.Additionals = true, true, nil
 		q := m.Questions[0]
 		name := strings.ToLower(strings.TrimSuffix(q.Name.String(), "."))
+		fmt.Fprintln(asked, name)
 		addresses, ok := zone[name]
 		if !ok {
 			m.RCode = dnsmessage.RCodeNameError

@@ -14,7 +14,7 @@ func (m *Meant) Append(b []byte) []byte {
 	b = append(b, byte(KindMeant))
 	b = le.AppendUint32(b, m.Token)
 	b = append(b, m.IP[:]...)
-	b = le.AppendUint16(b, m.Port)
+	b = append(le.AppendUint16(b, m.Port), flag(m.Plain))
 	return appendText(b, m.Name)
 }
 
@@ -46,12 +46,15 @@ func AppendPublish(b []byte, port uint16) []byte {
 	return le.AppendUint16(append(b, byte(KindPublish)), port)
 }
 
+// AppendUnasked adds the packet by which names are no longer looked up, or again.
+func AppendUnasked(b []byte, on bool) []byte { return append(b, byte(KindUnasked), flag(on)) }
+
 // ReadMeant reads a packet of KindMeant.
 func ReadMeant(b []byte) (m Meant, ok bool) {
 	r := open(b, KindMeant)
 	m.Token = r.u32()
 	m.IP = reach.IP(r.take(16))
-	m.Port = r.u16()
+	m.Port, m.Plain = r.u16(), r.flag()
 	m.Name = r.text()
 	return m, r.done()
 }
@@ -74,7 +77,7 @@ func ReadRefused(b []byte) (m Refused, ok bool) {
 func ReadEnded(b []byte) (m Ended, ok bool) {
 	r := open(b, KindEnded)
 	m.Token = r.u32()
-	m.Outcome, m.NoSNI = Outcome(r.take(1)[0]), r.take(1)[0] != 0
+	m.Outcome, m.NoSNI = Outcome(r.take(1)[0]), r.flag()
 	m.Up, m.Down = r.u64(), r.u64()
 	m.Detail = r.text()
 	return m, r.done()
@@ -92,6 +95,13 @@ func ReadPublish(b []byte) (port uint16, ok bool) {
 	r := open(b, KindPublish)
 	port = r.u16()
 	return port, r.done()
+}
+
+// ReadUnasked reads a packet of KindUnasked.
+func ReadUnasked(b []byte) (on, ok bool) {
+	r := open(b, KindUnasked)
+	on = r.flag()
+	return on, r.done()
 }
 
 var le = binary.LittleEndian
@@ -134,5 +144,6 @@ func (r *reader) take(n int) []byte {
 func (r *reader) u16() uint16  { return le.Uint16(r.take(2)) }
 func (r *reader) u32() uint32  { return le.Uint32(r.take(4)) }
 func (r *reader) u64() uint64  { return le.Uint64(r.take(8)) }
+func (r *reader) flag() bool   { return r.take(1)[0] != 0 }
 func (r *reader) text() string { return string(r.take(int(r.u16()))) }
 func (r *reader) done() bool   { return r.ok && len(r.b) == 0 }

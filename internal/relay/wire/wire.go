@@ -27,6 +27,7 @@ const (
 	KindNamed                   // to the supervisor: a name has an address of the pool
 	KindRefused                 // to the supervisor: a name was asked for and refused
 	KindEnded                   // to the supervisor: a connection is over
+	KindUnasked                 // to the relay: from now on names are not looked up before they are connected to, or are again
 )
 
 // Max is the longest message in bytes.
@@ -85,6 +86,7 @@ type Meant struct {
 	IP    reach.IP
 	Port  uint16
 	Name  string // the name that IP, an address of the pool, stands for; "" for an address
+	Plain bool   // no address rule lets the name lead to a special address
 }
 
 // Named says that the nth address of the pool is a name's from now on.

@@ -8,7 +8,7 @@ import (
 
 // What is written is read again, and no prefix of it is taken for it.
 func TestRoundTrip(t *testing.T) {
-	meant := Meant{7, reach.V4(1, 2, 3, 4), 443, "example.com"}
+	meant := Meant{7, reach.V4(1, 2, 3, 4), 443, "example.com", true}
 	ended := Ended{Tokens - 1, Fronted, true, 1 << 40, 9, "other.example"}
 	named, refused := Named{PoolSize, "a.example"}, Refused{"b.example", 16}
 	for name, c := range map[string]struct {
@@ -20,6 +20,7 @@ func TestRoundTrip(t *testing.T) {
 		"named":   {named.Append(nil), func(b []byte) bool { m, ok := ReadNamed(b); return ok && m == named }},
 		"refused": {refused.Append(nil), func(b []byte) bool { m, ok := ReadRefused(b); return ok && m == refused }},
 		"publish": {AppendPublish(nil, 3000), func(b []byte) bool { port, ok := ReadPublish(b); return ok && port == 3000 }},
+		"unasked": {AppendUnasked(nil, true), func(b []byte) bool { on, ok := ReadUnasked(b); return ok && on }},
 		"rule":    {AppendRule(nil, "@npm"), func(b []byte) bool { m, ok := ReadRule(b); return ok && m == "@npm" }},
 	} {
 		if len(c.packet) > Max || !c.read(c.packet) {

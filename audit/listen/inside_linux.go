@@ -1,0 +1,104 @@
+package listen
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// inside is an sbx inside this sandbox.
+type inside struct {
+	pid int // outside; 0 where it is gone
+	own int // pidfd of it
+}
+
+// openInside is the sbx whose process a number is.
+func openInside(pid int) (inside, unix.Errno) {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return inside{}, unix.EAGAIN
+	}
+	return inside{pid, fd}, 0
+}
+
+// gone tells whether it has ended, and forgets its number, which may be another's soon.
+func (s *inside) gone() bool {
+	pf := []unix.PollFd{{Fd: int32(s.own), Events: unix.POLLIN}}
+	if n, _ := unix.Poll(pf, 0); n == 0 && s.pid > 0 {
+		return false
+	}
+	s.forget()
+	return true
+}
+
+func (s *inside) forget() {
+	if s.pid > 0 {
+		unix.Close(s.own)
+		s.pid, s.own = 0, -1
+	}
+}
+
+// maxAncestors bounds the walk up a process tree, maxClimbs how often it is begun
+// anew where a process on the way has ended meanwhile.
+const (
+	maxAncestors = 2000
+	maxClimbs    = 3
+)
+
+// ancestors are the processes above the waiting thread's, the supervisor left out. ok is
+// false where the way up cannot be told: it may be beneath any then. Orphans stay beneath
+// an sbx, which is their subreaper (prctl(2)).
+func (l *Listener) ancestors() (pids []int, ok bool) {
+	own := unix.Getpid()
+	for range maxClimbs {
+		pids = pids[:0]
+		for at := parentOf(int(l.n.TID)); at > 0 && len(pids) < maxAncestors; at = parentOf(at) {
+			if at == own {
+				return pids, true
+			}
+			pids = append(pids, at)
+		}
+	}
+	return nil, false
+}
+
+// parentOf is the fourth field of /proc/PID/stat, behind the command's name,
+// which may hold anything; 0 where it cannot be read.
+func parentOf(tid int) int {
+	var buf [512]byte
+	n := readFile("/proc/"+strconv.Itoa(tid)+"/stat", buf[:])
+	if n <= 0 {
+		return 0
+	}
+	text := string(buf[:n])
+	f := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if len(f) < 2 {
+		return 0
+	}
+	ppid, _ := strconv.Atoi(f[1])
+	return ppid
+}
+
+// statusOf is a number that /proc/TID/status has of the waiting thread; -1 where it
+// cannot be read.
+func (l *Listener) statusOf(key string) int {
+	var buf [8192]byte
+	fd, e := openFile(l.proc("status", -1))
+	if e != 0 {
+		return -1
+	}
+	defer unix.Close(fd)
+	n, err := unix.Read(fd, buf[:])
+	if err != nil {
+		return -1
+	}
+	_, value, _ := bytes.Cut(buf[:n], []byte("\n"+key+":\t"))
+	value, _, _ = bytes.Cut(value, []byte{'\n'})
+	v, err := strconv.Atoi(string(value))
+	if err != nil {
+		return -1
+	}
+	return v
+}

@@ -1,0 +1,262 @@
+package listen
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/internal/reach"
+	"sbx/seccomp"
+	"sbx/wrap"
+)
+
+// An sbx inside whose spec reaches less than this sandbox does has it held for its own
+// process tree, by a request like those for a budget (wrap.BudgetNarrow). The network
+// stays this sandbox's: what differs is which connects are made for whom. Landlock keeps
+// such a tree from tracing or signalling what is outside of it. If its sbx ends without a
+// word all the same, its rules stay for every process that has more filters than it had,
+// as what it started does: nobody gets rid of a filter.
+
+// maxNarrowed is how many are kept, maxBound how many sockets are known of each.
+const (
+	maxNarrowed = 16
+	maxBound    = 8192
+)
+
+// narrowed is what one sbx inside may reach.
+type narrowed struct {
+	inside
+	sock    int // to it
+	filters int // that it has itself
+	may     reach.Reach
+	named   []string        // pathname sockets
+	made    made            // those that were bound beneath it
+	bound   map[uint64]bool // sockets that were, by their inodes
+}
+
+// narrow answers a request; sock is the caller's socket.
+func (l *Listener) narrow(sock int32) {
+	e := unix.ENOENT
+	if pid := l.process(); l.Egress != nil && l.Sockets && pid > 0 && seccomp.Valid(l.FD, l.n.ID) {
+		e = l.openNarrow(pid, sock)
+	}
+	if e != 0 {
+		l.n.Fail(l.FD, e)
+		return
+	}
+	l.n.Answer(l.FD, 0)
+}
+
+func (l *Listener) openNarrow(pid int, sock int32) (e unix.Errno) {
+	l.settleNarrowed()
+	if len(l.narrowed) == maxNarrowed || l.discards.full() {
+		return unix.EAGAIN
+	}
+	n := &narrowed{filters: l.statusOf("Seccomp_filters")}
+	if n.filters <= 0 {
+		return unix.ENOENT
+	}
+	if n.sock, e = l.socketOf(sock); e != 0 {
+		return e
+	}
+	if e = n.read(); e == 0 {
+		n.inside, e = openInside(pid)
+	}
+	if e == 0 {
+		if e = l.Egress.unasked(true); e == 0 {
+			l.narrowed = append(l.narrowed, n)
+			return 0
+		}
+		n.forget()
+	}
+	l.discards.add(n.sock)
+	return e
+}
+
+// read takes what the sbx wants, which waits in the socket.
+func (n *narrowed) read() unix.Errno {
+	b := make([]byte, wrap.MaxNarrow+1)
+	size, _, err := unix.Recvfrom(n.sock, b, unix.MSG_DONTWAIT)
+	if err != nil {
+		return errno(err)
+	}
+	want, ok := wrap.ParseNarrow(string(b[:size]))
+	if !ok || size > wrap.MaxNarrow {
+		return unix.EINVAL
+	}
+	n.named = want.Sockets
+	for _, text := range want.Reach {
+		e, err := reach.Parse(text)
+		if err != nil {
+			return unix.EINVAL
+		}
+		n.may = append(n.may, reach.Rule{Endpoint: e, Text: text})
+	}
+	return 0
+}
+
+// over tells whether its sbx has said that nothing of it is left.
+func (n *narrowed) over() bool {
+	var b [len(wrap.NarrowOver) + 1]byte
+	size, _, err := unix.Recvfrom(n.sock, b[:], unix.MSG_DONTWAIT)
+	return err == nil && string(b[:size]) == wrap.NarrowOver
+}
+
+// settleNarrowed lets go of those of which nothing is left.
+func (l *Listener) settleNarrowed() {
+	l.narrowed = slices.DeleteFunc(l.narrowed, func(n *narrowed) bool {
+		if !n.over() {
+			return false
+		}
+		n.forget()
+		n.made.forget(&l.discards)
+		l.discards.add(n.sock)
+		return true
+	})
+	if len(l.narrowed) == 0 {
+		_ = l.Egress.unasked(false)
+	}
+}
+
+// narrows are those beneath which the waiting thread's process is.
+func (l *Listener) narrows() (list []*narrowed) {
+	if len(l.narrowed) == 0 {
+		return nil
+	}
+	l.settleNarrowed()
+	above, ok := l.ancestors()
+	filters := l.statusOf("Seccomp_filters")
+	for _, n := range l.narrowed {
+		if n.gone() {
+			if filters < 0 || filters > n.filters {
+				list = append(list, n)
+			}
+		} else if !ok || slices.Contains(above, n.pid) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// permits tells whether it allows a connection, by a name or, where that is "", to the
+// address.
+func (n *narrowed) permits(ip reach.IP, port int, name string) bool {
+	_, ok := n.may.Name(name, port)
+	if name == "" {
+		_, ok = n.may.Addr(ip, port)
+	}
+	return ok
+}
+
+// mayConnect tells whether all of these let a pathname socket be connected to.
+func (l *Listener) mayConnect(within []*narrowed, id inode) bool {
+	return !slices.ContainsFunc(within, func(n *narrowed) bool { return !n.made.has(id) && !l.isNamed(n.named, id) })
+}
+
+// beyond tells those inside of a connect that is refused; outer says that the sandbox
+// itself refuses it, which tells of that by itself.
+func (l *Listener) beyond(within []*narrowed, target string, outer bool) {
+	if len(within) == 0 {
+		return
+	}
+	told := wrap.Beyond{Target: target, Outer: outer}
+	_, told.Program = audit.CallerOf(int(l.n.TID))
+	for _, n := range within { // who does not read is not told
+		_ = unix.Send(n.sock, []byte(told.Text()), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	}
+	if !outer && l.Describes {
+		l.report(ByNarrow, "connect", target)
+	}
+}
+
+// bindsBeneath takes note of a socket that is about to be bound.
+func (l *Listener) bindsBeneath(within []*narrowed) {
+	if len(within) == 0 || l.discards.full() {
+		return
+	}
+	sock, e := l.socketOf(int32(l.call.Args[0]))
+	if e != 0 {
+		return
+	}
+	defer l.discards.add(sock)
+	var st unix.Stat_t
+	if unix.Fstat(sock, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+		return
+	}
+	for _, n := range within {
+		if n.bound == nil || len(n.bound) == maxBound {
+			n.bound = map[uint64]bool{}
+		}
+		n.bound[st.Ino] = true
+	}
+}
+
+// ownServer tells whether whoever listens at a port of the sandbox's loopback is beneath
+// all of these: this is no way to what another program may reach.
+func (l *Listener) ownServer(within []*narrowed, ip reach.IP, port int) bool {
+	found, own := false, true
+	each := func(inode uint64) {
+		found = true
+		for _, n := range within {
+			own = own && n.bound[inode]
+		}
+	}
+	whole := l.listening("net/tcp", port, each) && l.listening("net/tcp6", port, each)
+	if found && !own {
+		l.beyond(within, Target(ip.String(), port), false)
+	}
+	return whole && found && own
+}
+
+// maxListed is how much is read of a table of sockets, which begins with those that
+// listen.
+const maxListed = 1 << 20
+
+// listening calls f with the inode of each socket that listens at a port, in a table of
+// the waiting thread's network (proc_pid_net(5)), and tells whether it was all of them.
+func (l *Listener) listening(table string, port int, f func(inode uint64)) bool {
+	const listen = "0A"
+	fd, e := openFile(l.proc(table, -1))
+	if e != 0 {
+		return e == unix.ENOENT // without IPv6
+	}
+	defer unix.Close(fd)
+	var rest string
+	for buf, size, first := make([]byte, 1<<14), 0, true; size < maxListed; {
+		n, err := unix.Read(fd, buf)
+		if n <= 0 {
+			return err == nil && rest == ""
+		}
+		size += n
+		rest += string(buf[:n])
+		for {
+			line, more, whole := strings.Cut(rest, "\n")
+			if !whole {
+				break
+			}
+			rest = more
+			w := strings.Fields(line)
+			switch {
+			case first: // what the columns are called
+				first = false
+				continue
+			case len(w) < 10:
+				return false
+			case w[3] != listen:
+				return true
+			}
+			at, err := strconv.ParseUint(w[1][strings.IndexByte(w[1], ':')+1:], 16, 16)
+			inode, err2 := strconv.ParseUint(w[9], 10, 64)
+			if err != nil || err2 != nil {
+				return false
+			}
+			if int(at) == port {
+				f(inode)
+			}
+		}
+	}
+	return false
+}
