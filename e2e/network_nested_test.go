@@ -232,3 +232,43 @@ python3 -c 'import socket; socket.create_connection(("bad.example", 80), 10); pr
 		t.Errorf("%v", r)
 	}
 }
+
+// Whatever a program asks for, it narrows what it starts and nothing else.
+func TestNetworkNestedRequests(t *testing.T) {
+	needPrograms(t, "python3")
+	b := newWorld(t)
+	r := b.run(wide, "python3", "-c", `
+import ctypes, os, socket
+libc = ctypes.CDLL(None, use_errno=True)
+execveat = 322 if os.uname().machine == "x86_64" else 281
+narrow, wide = 7, 8
+def ask(request, number=0):
+    n = libc.syscall(execveat, ctypes.c_long(0), None, ctypes.c_long(request), ctypes.c_long(number), ctypes.c_long(0x73620078), None)
+    return n if n >= 0 else -ctypes.get_errno()
+def pair(text, kind=socket.SOCK_SEQPACKET):
+    a, b = socket.socketpair(socket.AF_UNIX, kind)
+    if text is not None: a.send(text)
+    keep.append((a, b)); return b.fileno()
+def reach(host):
+    if os.fork() == 0:
+        try: socket.create_connection((host, 80), 10); os._exit(0)
+        except OSError: os._exit(1)
+    return os.waitstatus_to_exitcode(os.wait()[1]) == 0
+keep, inet = [], socket.socket()
+print(ask(narrow, -1), ask(narrow, os.pipe()[0]), ask(narrow, inet.fileno()), ask(narrow, pair(b"", socket.SOCK_STREAM)), flush=True)
+print(ask(narrow, pair(None)), ask(narrow, pair(b"good.example:80")), ask(narrow, pair(b"\0good")), ask(narrow, pair(b"\0" + b"/" * 66000)), ask(wide), flush=True)
+print(reach("good.example"), reach("bad.example"), ask(narrow, pair(b"\0good.example:80")), reach("good.example"), reach("bad.example"), flush=True)
+child = os.fork()
+if child == 0: print(ask(wide), ask(narrow, pair(b"\0bad.example:80")), reach("bad.example"), ask(wide), flush=True); os._exit(0)
+os.waitpid(child, 0)
+print(reach("bad.example"), ask(wide), reach("bad.example"), ask(wide), flush=True)
+print([ask(narrow, pair(b"")) for i in range(17)][-2:], reach("good.example"), [ask(wide) for i in range(17)][-2:], reach("good.example"), flush=True)
+`)
+	want := "-9 -22 -22 -22\n-11 -22 -22 -22 -2\nTrue True 0 True False\n-2 0 False 0\nFalse 0 True -2\n[0, -11] False [0, -2] True\n"
+	if r.out != want {
+		t.Errorf("got\n%swant\n%s%v", r.out, want, r)
+	}
+	if r = b.run(specWW, "python3", "-c", "import ctypes, os; libc = ctypes.CDLL(None, use_errno=True); print(libc.syscall(322 if os.uname().machine == \"x86_64\" else 281, 0, None, 7, 0, 0x73620078, None), ctypes.get_errno())"); r.out != "-1 2\n" {
+		t.Errorf("without a list: %v", r)
+	}
+}

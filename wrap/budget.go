@@ -7,7 +7,7 @@ package wrap
 // supervisor cannot read that of one which has made a user namespace beneath itself.
 const BudgetFlags = 0x7362_0078
 
-// BudgetRequest is what is asked of an outer sbx, about a budget but for the last two.
+// BudgetRequest is what is asked of an outer sbx, about a budget but for the last three.
 type BudgetRequest uint8
 
 // The requests. BudgetHere is answered with 0, BudgetOpen with the budget's number,
@@ -23,9 +23,10 @@ const (
 	// BudgetSpec is answered with a descriptor of Plan.Tells, to be read from its start.
 	BudgetSpec
 	// BudgetNarrow is about no number but a descriptor: of one end of a pair of sockets
-	// (SOCK_SEQPACKET) in which a Narrow waits. Each Beyond comes back by it, and
-	// NarrowOver ends it.
+	// (SOCK_SEQPACKET) in which a Narrow waits. Each Beyond comes back by it. BudgetWide
+	// says that all that was started has ended. Both are answered with 0.
 	BudgetNarrow
+	BudgetWide
 )
 
 // BudgetNone is the number that opens a budget without a limit.

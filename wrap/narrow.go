@@ -41,9 +41,6 @@ type Beyond struct {
 	Outer   bool // the outer sandbox refuses it as well
 }
 
-// NarrowOver is the packet by which a nested sbx says that all it started has ended.
-const NarrowOver = "over"
-
 // Text is a Beyond as ParseBeyond reads it.
 func (r *Beyond) Text() string {
 	by := "inner"

@@ -51,7 +51,6 @@ func (l *Listener) narrow(sock int32) {
 }
 
 func (l *Listener) openNarrow(pid int, sock int32) (e unix.Errno) {
-	l.settleNarrowed()
 	if len(l.narrowed) == maxNarrowed || l.discards.full() {
 		return unix.EAGAIN
 	}
@@ -76,10 +75,15 @@ func (l *Listener) openNarrow(pid int, sock int32) (e unix.Errno) {
 	return e
 }
 
-// read takes what the sbx wants, which waits in the socket.
+// read reads what the sbx wants, which stays in the socket: descriptors that came with it
+// would be closed here, and that may take as long as a program likes.
 func (n *narrowed) read() unix.Errno {
+	domain, _ := optionOf(n.sock, unix.SO_DOMAIN)
+	if kind, _ := optionOf(n.sock, unix.SO_TYPE); domain != unix.AF_UNIX || kind != unix.SOCK_SEQPACKET {
+		return unix.EINVAL
+	}
 	b := make([]byte, wrap.MaxNarrow+1)
-	size, _, err := unix.Recvfrom(n.sock, b, unix.MSG_DONTWAIT)
+	size, _, err := unix.Recvfrom(n.sock, b, unix.MSG_DONTWAIT|unix.MSG_PEEK)
 	if err != nil {
 		return errno(err)
 	}
@@ -98,27 +102,22 @@ func (n *narrowed) read() unix.Errno {
 	return 0
 }
 
-// over tells whether its sbx has said that nothing of it is left.
-func (n *narrowed) over() bool {
-	var b [len(wrap.NarrowOver) + 1]byte
-	size, _, err := unix.Recvfrom(n.sock, b[:], unix.MSG_DONTWAIT)
-	return err == nil && string(b[:size]) == wrap.NarrowOver
-}
-
-// settleNarrowed lets go of those of which nothing is left.
-func (l *Listener) settleNarrowed() {
-	l.narrowed = slices.DeleteFunc(l.narrowed, func(n *narrowed) bool {
-		if !n.over() {
-			return false
-		}
-		n.forget()
-		n.made.forget(&l.discards)
-		l.discards.add(n.sock)
-		return true
-	})
-	if len(l.narrowed) == 0 {
+// widen answers an sbx that says that nothing of what it started is left.
+func (l *Listener) widen() {
+	pid := l.process()
+	at := slices.IndexFunc(l.narrowed, func(n *narrowed) bool { return n.pid == pid && !n.gone() })
+	if at < 0 || !seccomp.Valid(l.FD, l.n.ID) {
+		l.n.Fail(l.FD, unix.ENOENT)
+		return
+	}
+	n := l.narrowed[at]
+	n.forget()
+	n.made.forget(&l.discards)
+	l.discards.add(n.sock)
+	if l.narrowed = slices.Delete(l.narrowed, at, at+1); len(l.narrowed) == 0 {
 		_ = l.Egress.unasked(false)
 	}
+	l.n.Answer(l.FD, 0)
 }
 
 // narrows are those beneath which the waiting thread's process is.
@@ -126,7 +125,6 @@ func (l *Listener) narrows() (list []*narrowed) {
 	if len(l.narrowed) == 0 {
 		return nil
 	}
-	l.settleNarrowed()
 	above, ok := l.ancestors()
 	filters := l.statusOf("Seccomp_filters")
 	for _, n := range l.narrowed {

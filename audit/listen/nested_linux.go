@@ -44,12 +44,15 @@ func (b *nested) gone() bool {
 
 // ask answers a request.
 func (l *Listener) ask(on, request, number uint64) {
-	if request == uint64(wrap.BudgetSpec) {
+	switch request {
+	case uint64(wrap.BudgetSpec):
 		l.tell()
 		return
-	}
-	if request == uint64(wrap.BudgetNarrow) {
+	case uint64(wrap.BudgetNarrow):
 		l.narrow(int32(number))
+		return
+	case uint64(wrap.BudgetWide):
+		l.widen()
 		return
 	}
 	n, e := l.answer(on, request, number)

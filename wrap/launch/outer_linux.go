@@ -89,7 +89,7 @@ func (n Narrowing) Next() (r wrap.Beyond, ok bool) {
 // Close says that nothing of what was held is left.
 func (n Narrowing) Close() {
 	if n.FD >= 0 {
-		_ = unix.Send(n.FD, []byte(wrap.NarrowOver), unix.MSG_NOSIGNAL)
+		_, _ = askOuter(wrap.BudgetWide, 0, 0)
 		unix.Close(n.FD)
 	}
 }
