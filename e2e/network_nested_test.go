@@ -272,3 +272,23 @@ print([ask(narrow, pair(b"")) for i in range(17)][-2:], reach("good.example"), [
 		t.Errorf("without a list: %v", r)
 	}
 }
+
+// A profile of the caller's takes nothing of that away.
+func TestNetworkNestedProfile(t *testing.T) {
+	needPrograms(t, "python3")
+	b := newWorld(t)
+	n := nestIn(t, b)
+	b.write("ws/profile.json", `{"defaultAction": "SCMP_ACT_ALLOW"}`)
+	const script = `python3 -c '
+import errno, socket
+def tries(f):
+    try: return f() and "done"
+    except OSError as e: return errno.errorcode[e.errno]
+print(tries(socket.socket), tries(lambda: socket.socket().sendto(b"x", 0x20000000, ("127.0.0.1", 9))))'`
+	for network, want := range map[string]string{`{"mode": "none"}`: "EPERM EPERM\n", `{"allow": ["good.example:80"]}`: "done ENOTSUP\n"} {
+		r, rec := n.run(wide, `{"access_mode": "workspace-write", "syscalls": "profile.json", "network": `+network+`}`, script)
+		if r.out != want || rec.status("network") != "enforced" {
+			t.Errorf("%s: %v %v", network, r, rec["enforcement"])
+		}
+	}
+}

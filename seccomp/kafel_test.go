@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var kafelOptions = []Options{{}, {Root: true}, {Unix: true}, {Root: true, Unix: true}, {NoInet: true, Unix: true}, {Unix: true, Seal: SealRefuse}}
+var kafelOptions = []Options{{}, {Root: true}, {Unix: true}, {Root: true, Unix: true}, {NoInet: true, Unix: true}, {Unix: true, Seal: SealRefuse}, {Unix: true, NoFastOpen: true}}
 
 // The policy says of every call, whatever its arguments, what the default filter
 // says.
