@@ -3,10 +3,13 @@ package e2e
 import (
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+
+	"sbx/landlock"
 )
 
 // lacks skips a test for something that the host does not have, and fails it
@@ -59,6 +62,15 @@ var sandboxed = sync.OnceValue(func() string {
 	}
 	return err.Error() + ": " + strings.TrimSpace(string(out))
 })
+
+// needScopes skips where Landlock cannot keep a program from processes outside of its own
+// (ABI 6, Linux 6.12).
+func needScopes(t *testing.T) {
+	t.Helper()
+	if s := landlock.Probe(); s.ABI < 6 {
+		lacks(t, "Landlock has no scopes here: ABI "+strconv.Itoa(s.ABI))
+	}
+}
 
 // needUserNamespace skips where an ordinary user cannot have a user namespace
 // for the control of a refusal.

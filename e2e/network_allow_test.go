@@ -275,6 +275,7 @@ func TestNetworkAllowWithoutARelay(t *testing.T) {
 // An inner sandbox reaches what the outer one does, if its spec asks for as much: what is
 // wider is refused.
 func TestNetworkAllowNested(t *testing.T) {
+	needScopes(t)
 	needPrograms(t, "curl")
 	b := newWorld(t)
 	n := nestIn(t, b)

@@ -100,6 +100,7 @@ echo "`+strings.TrimSpace(word)+`"; cat `+rec, "sh", inner)
 // program of the outer sandbox's that reaches more. The outer one reaches all of it, before
 // and afterwards.
 func TestNetworkNestedNarrower(t *testing.T) {
+	needScopes(t)
 	needPrograms(t, "python3")
 	b := newWorld(t)
 	r, inside := narrowing(t, b, wide, narrow, reaching)
@@ -151,6 +152,7 @@ func TestNetworkNestedNarrower(t *testing.T) {
 // One that allows nothing has no sockets of the internet, and reaches none of the outer
 // sandbox's by its path.
 func TestNetworkNestedNone(t *testing.T) {
+	needScopes(t)
 	needPrograms(t, "python3")
 	b := newWorld(t)
 	r, inside := narrowing(t, b, wide, `{"access_mode": "workspace-write", "network": {"mode": "none"}}`, reaching)
@@ -187,6 +189,7 @@ func TestNetworkNestedInHost(t *testing.T) {
 
 // One in a narrower one is held to both, whatever it believes of the outer one.
 func TestNetworkNestedTwice(t *testing.T) {
+	needScopes(t)
 	needPrograms(t, "curl")
 	b := newWorld(t)
 	n := nestIn(t, b)
@@ -206,6 +209,7 @@ func narrowTo(hosts ...string) string {
 
 // What a killed sbx leaves stays as narrow as it was, and nothing else gets so.
 func TestNetworkNestedKilled(t *testing.T) {
+	needScopes(t)
 	needPrograms(t, "python3")
 	b := newWorld(t)
 	n := nestIn(t, b)
@@ -275,6 +279,7 @@ print([ask(narrow, pair(b"")) for i in range(17)][-2:], reach("good.example"), [
 
 // A profile of the caller's takes nothing of that away.
 func TestNetworkNestedProfile(t *testing.T) {
+	needScopes(t)
 	needPrograms(t, "python3")
 	b := newWorld(t)
 	n := nestIn(t, b)
