@@ -4,31 +4,16 @@ import (
 	"context"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
 
-// refusePath is a program that runs another behind a filter: a host on which
-// something is refused.
-var refusePath = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(filepath.Dir(probePath), "refuse")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", path, "./wrap/launch/testdata/refuse")
-	cmd.Dir = moduleDir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		os.Stderr.Write(out)
-	}
-	return path, err
-})
-
-// refusing is the command line that makes such a host.
+// refusing is the command line that makes a host on which something is refused, by a
+// program that runs another behind a filter.
 func refusing(t *testing.T, what ...string) []string {
 	t.Helper()
-	path, err := refusePath()
+	path, err := refuseBuilt()
 	must(t, err)
 	return append(append([]string{path}, what...), "--")
 }

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -77,13 +78,42 @@ func build(work string) error {
 			return fmt.Errorf("cannot build sbx: %v\n%s", err, out)
 		}
 	}
-	probePath = filepath.Join(work, "probe")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", probePath, "./testdata/probe")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot build the probe: %v\n%s", err, out)
+	builtDir = filepath.Join(work, "built")
+	if err := os.Mkdir(builtDir, 0o755); err != nil {
+		return err
 	}
-	return nil
+	probePath, err = probeBuilt()
+	return err
+}
+
+// The programs that the tests run, each built on first use.
+var (
+	builtDir    string
+	probeBuilt  = program("e2e/testdata/probe")
+	worldBuilt  = program("e2e/testdata/world")
+	refuseBuilt = program("wrap/launch/testdata/refuse")
+	plainBuilt  = program("cmd/sbx") // without its entry point
+)
+
+// program gives the path of a package's program: built once, or in SBX_TEST_BUILT, where
+// scripts/test.sh has built it for both users.
+func program(pkg string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		path := filepath.Join(builtDir, filepath.Base(pkg))
+		if dir := os.Getenv("SBX_TEST_BUILT"); dir != "" { // a copy, since others' files may not be linked
+			text, err := os.ReadFile(filepath.Join(dir, filepath.Base(pkg)))
+			if err != nil {
+				return "", err
+			}
+			return path, os.WriteFile(path, text, 0o755)
+		}
+		cmd := exec.Command("go", "build", "-trimpath", "-o", path, "./"+pkg)
+		cmd.Dir, cmd.Env = moduleDir, append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("cannot build %s: %v\n%s", pkg, err, out)
+		}
+		return path, nil
+	})
 }
 
 // isFresh tells whether no source of the module is younger than bin.

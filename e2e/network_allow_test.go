@@ -1,13 +1,10 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 )
@@ -27,23 +24,11 @@ func newWorld(t *testing.T) *box {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
 	needPrograms(t, "ip")
-	world, err := worldPath()
+	world, err := worldBuilt()
 	must(t, err)
 	b.host = append(append([]string{world, b.ws}, zone...), "--")
 	return b
 }
-
-// worldPath is the program testdata/world, which is built once.
-var worldPath = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(filepath.Dir(probePath), "world")
-	cmd := exec.Command("go", "build", "-trimpath", "-o", path, "./testdata/world")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, out)
-	}
-	return path, err
-})
 
 // bare runs argv in the box's world without sbx, as the control.
 func (b *box) bare(argv ...string) result {

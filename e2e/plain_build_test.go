@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -11,12 +10,8 @@ import (
 func TestBuiltWithoutItsEntryPoint(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
-	plain := b.base + "/plain"
-	build := exec.Command("go", "build", "-trimpath", "-o", plain, "./cmd/sbx")
-	build.Dir, build.Env = moduleDir, append(build.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	plain, err := plainBuilt()
+	must(t, err)
 	const inside = `ulimit -Sn; grep '^SigIgn' /proc/self/status; cat /proc/1/cmdline; echo; echo x >made; echo x >.envrc; echo end`
 	spec := `{"access_mode": "workspace-write", "environment": {"set": {"NAMED": "in-the-document"}}}`
 	b.write("ws/.envrc", "kept\n")

@@ -149,7 +149,7 @@ func eachPlan(t *testing.T, seed uint64, f func(t *testing.T, c *planned)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, built := 4000, 0
+	n, built := 1500, 0
 	if testing.Short() {
 		n = 600
 	}
