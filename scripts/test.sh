@@ -1,6 +1,8 @@
 #!/bin/bash
-# Every test: as root (where the caller is root) and as an ordinary user. The
-# last line is the count; it ends with non-zero where anything failed.
+# Every test: as root (where the caller is root) and as an ordinary user, and what
+# asks no kernel as the latter alone. It shows how far it is: the tests that have begun
+# of those that there are, after each package and every half minute. The last line is
+# the count; it ends with non-zero where anything failed.
 # SBX_TEST_MUST_RUN=1 turns the skips of kernel tests into failures.
 # TESTFLAGS is passed on to go test, PACKAGES replaces ./..., which has
 # ./sdk/typescript, whose tests are node's.
@@ -56,12 +58,22 @@ fi
 echo "test: vet"
 go vet -tags "$tags" ./...
 go build -o "$work/testsum" ./scripts/testsum
+case " ${PACKAGES:-./...} " in
+*e2e* | *...*)
+	# Once for both users: the ordinary one has an empty cache.
+	export SBX_TEST_BUILT=$work/built
+	CGO_ENABLED=0 go build -trimpath -o "$SBX_TEST_BUILT/" ./cmd/sbx ./e2e/testdata/probe ./e2e/testdata/world ./wrap/launch/testdata/refuse
+	;;
+esac
 # One package at a time: some look for processes and mounts that outlive them,
 # some hold what they do to a time. The timeout is for what hangs, on a host that
 # is several times slower than one on which e2e takes ten minutes.
 flags=(-json -count=1 -p 1 -tags "$tags" -timeout 35m)
 read -r -a more <<<"${TESTFLAGS:-}"
 read -r -a packages <<<"${PACKAGES:-./...}"
+
+# What asks no kernel says the same to every user.
+pure='^sbx/(wrap|spec/.+|audit/agent|internal/(doc|layering|reach|view|relay/wire)|scripts/testsum)$'
 
 runs=()
 run() { # run LABEL FLAG…
@@ -72,9 +84,18 @@ run() { # run LABEL FLAG…
 		[ "$p" = ./sdk/typescript ] || of+=("$p") # which is not Go's
 	done
 	[ "${#of[@]}" -gt 0 ] || return 0
-	echo "test: as $label"
+	mapfile -t of < <(go list -tags "$tags" "${of[@]}")
+	if [ -n "$both" ] && [ "$label" = root ]; then
+		mapfile -t of < <(printf '%s\n' "${of[@]}" | grep -vE "$pure" || true)
+		[ "${#of[@]}" -gt 0 ] || return 0
+	fi
+	# How many there are, by their names: -run may choose fewer.
+	local tests
+	tests=$(go list -tags "$tags" -f '{{$d := .Dir}}{{range .TestGoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}' "${of[@]}" |
+		grep . | xargs -r -d '\n' cat | grep -cE '^func (Test[A-Z]|Fuzz|Example)' || true)
+	echo "test: as $label: ${#of[@]} packages, $tests tests"
 	runs+=("$work/$label.json")
-	"$work/testsum" -label "$label" -save "$work/$label.json" -- \
+	"$work/testsum" -label "$label" -of "$tests" -save "$work/$label.json" -- \
 		go test "${flags[@]}" "$@" ${more[@]+"${more[@]}"} "${of[@]}" || true
 }
 
@@ -135,7 +156,7 @@ as_user() {
 		# A program as the ordinary user.
 		exec env -i PATH="$PATH" HOME="$work/home" USER=$user LOGNAME=$user LANG="${LANG:-C.UTF-8}" TERM="${TERM:-dumb}" \\
 			GOMODCACHE="$work/home/mod" GOCACHE="$work/home/cache" GOFLAGS=-buildvcs=false \\
-			SBX_TEST_CLIENTS="${SBX_TEST_CLIENTS:-}" SBX_TEST_WASI="${SBX_TEST_WASI:-}" SBX_TEST_MUST_RUN="${SBX_TEST_MUST_RUN:-}" SBX_TEST_ELSEWHERE="$elsewhere" \\
+			SBX_TEST_CLIENTS="${SBX_TEST_CLIENTS:-}" SBX_TEST_WASI="${SBX_TEST_WASI:-}" SBX_TEST_BUILT="${SBX_TEST_BUILT:-}" SBX_TEST_MUST_RUN="${SBX_TEST_MUST_RUN:-}" SBX_TEST_ELSEWHERE="$elsewhere" \\
 			setpriv --reuid=$user --regid=$user --clear-groups -- "\$@"
 	EOF
 	chmod 755 "$work/exec/run" "$work/exec/as"
@@ -145,10 +166,12 @@ as_user() {
 	cd - >/dev/null
 }
 
+both=''
 if [ "$(id -u)" -eq 0 ]; then
+	! command -v useradd >/dev/null 2>&1 || ! command -v setpriv >/dev/null 2>&1 || both=yes
 	run root
 	run_node root env
-	if command -v useradd >/dev/null 2>&1 && command -v setpriv >/dev/null 2>&1; then
+	if [ -n "$both" ]; then
 		as_user
 	elif [ "${SBX_TEST_MUST_RUN:-}" = 1 ]; then
 		echo "test: no useradd or no setpriv: cannot test as an ordinary user" >&2

@@ -22,6 +22,7 @@ import (
 func main() {
 	label := flag.String("label", "", "name of the run")
 	save := flag.String("save", "", "file for the counts of the run")
+	of := flag.Int("of", 0, "how many tests there are, to show how far the run is")
 	maySkip := flag.String("may-skip", "", "file of tests that may be skipped in every run: a name and a reason a line")
 	flag.Parse()
 	if flag.NArg() == 0 {
@@ -31,7 +32,7 @@ func main() {
 	var err error
 	var ok bool
 	if *save != "" {
-		ok, err = record(*label, *save, flag.Args())
+		ok, err = record(*label, *save, *of, flag.Args())
 	} else {
 		ok, err = total(os.Stdout, flag.Args(), *maySkip, os.Getenv("SBX_TEST_MUST_RUN") == "1")
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"time"
 )
 
 // Run is what one go test run came to. A name is "package.Test/sub".
@@ -41,14 +42,22 @@ type tally struct {
 	build   map[string][]string
 	broken  []string // packages that failed with no failed test
 	failed  map[string]bool
+
+	label    string
+	of       int       // how many tests there are; 0 where nobody has counted
+	begun    int       // tests, not their parts
+	lastLine time.Time // when how far it is was last shown
 }
 
+// pause is how long a run may be silent.
+const pause = 30 * time.Second
+
 func newTally(out io.Writer) *tally {
-	return &tally{out, map[string]string{}, map[string]bool{}, map[string][]string{}, map[string][]string{}, nil, map[string]bool{}}
+	return &tally{out: out, results: map[string]string{}, parents: map[string]bool{}, output: map[string][]string{}, build: map[string][]string{}, failed: map[string]bool{}, lastLine: time.Now()}
 }
 
 // record runs argv, counts its events and saves the Run at path.
-func record(label, path string, argv []string) (bool, error) {
+func record(label, path string, of int, argv []string) (bool, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
@@ -59,6 +68,7 @@ func record(label, path string, argv []string) (bool, error) {
 		return false, err
 	}
 	t := newTally(os.Stdout)
+	t.label, t.of = label, of
 	readErr := t.read(pipe)
 	waitErr := cmd.Wait()
 	if readErr != nil {
@@ -109,6 +119,13 @@ func (t *tally) take(e event) {
 		return
 	}
 	t.results[name] = e.Action
+	if e.Action == "run" && !strings.Contains(e.Test, "/") {
+		t.begun++
+		if t.of > 0 && time.Since(t.lastLine) > pause {
+			fmt.Fprintf(t.out, "     %s: %d of %d: %s\n", t.label, t.begun, t.of, name)
+			t.lastLine = time.Now()
+		}
+	}
 	if i := strings.LastIndex(e.Test, "/"); i >= 0 {
 		t.parents[e.Package+"."+e.Test[:i]] = true
 	}
@@ -132,7 +149,12 @@ func (t *tally) endPackage(e event) {
 		}
 	}
 	word := map[string]string{"pass": "ok  ", "fail": "FAIL", "skip": "-   "}[e.Action]
-	fmt.Fprintf(t.out, "%s %s %.1fs\n", word, e.Package, e.Elapsed)
+	if t.of > 0 {
+		fmt.Fprintf(t.out, "%s %s %.1fs (%s: %d of %d)\n", word, e.Package, e.Elapsed, t.label, t.begun, t.of)
+	} else {
+		fmt.Fprintf(t.out, "%s %s %.1fs\n", word, e.Package, e.Elapsed)
+	}
+	t.lastLine = time.Now()
 }
 
 // run is what was counted: each test without subtests once; a test with

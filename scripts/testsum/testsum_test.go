@@ -113,3 +113,16 @@ func TestListNeedsReason(t *testing.T) {
 		t.Error("a name without a reason was taken")
 	}
 }
+
+func TestHowFarItIs(t *testing.T) {
+	var out strings.Builder
+	tl := newTally(&out)
+	tl.label, tl.of = "root", 9
+	tl.lastLine = tl.lastLine.Add(-2 * pause)
+	if err := tl.read(strings.NewReader(stream)); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.Contains(got, "root: 1 of 9: p.TestA\n") || strings.Contains(got, "TestA/x") || !strings.Contains(got, " of 9)\n") {
+		t.Errorf("it shows %q", got)
+	}
+}
