@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -17,24 +18,36 @@ func TestAgents(t *testing.T) {
 		t.Run("a task", c.testTask)
 		t.Run("programs", c.testCounted)
 		t.Run("programs of its own", c.testOwnPrograms)
-		t.Run("turns", c.testTurns)
-		t.Run("in parallel", c.testParallel)
-		t.Run("a sub-agent", c.testSubagent)
-		t.Run("an error of the service", c.testError)
+		t.Run("turns", byOneUser(c.testTurns))
+		t.Run("in parallel", byOneUser(c.testParallel))
+		t.Run("a sub-agent", byOneUser(c.testSubagent))
+		t.Run("an error of the service", byOneUser(c.testError))
 		t.Run("a signal", c.testSignal)
-		t.Run("ways to start it", c.testWays)
-		t.Run("servers of its own", c.testServers)
+		t.Run("ways to start it", byOneUser(c.testWays))
+		t.Run("servers of its own", byOneUser(c.testServers))
 		if c.name == "claude" {
-			t.Run("a profile that writes", c.testProfile)
+			t.Run("a profile that writes", byOneUser(c.testProfile))
 		}
 		if c.name == "codex" { // the others can withhold every tool
-			t.Run("a tool that it cannot withhold", c.testLack)
+			t.Run("a tool that it cannot withhold", byOneUser(c.testLack))
 			t.Run("its own sandbox", c.testConfined)
 		} else {
-			t.Run("tools that are denied", c.testDenied)
-			t.Run("modes of its own", c.testModes)
+			t.Run("tools that are denied", byOneUser(c.testDenied))
+			t.Run("modes of its own", byOneUser(c.testModes))
 		}
 	})
+}
+
+// byOneUser leaves a test to the ordinary user's part of a run, where one follows: it
+// holds the agent's own flags, stream and configuration to the record, in which no user
+// is another. What the kernel does to an agent is asked as both.
+func byOneUser(test func(t *testing.T)) func(t *testing.T) {
+	return func(t *testing.T) {
+		if isRoot() && os.Getenv("SBX_TEST_USER_FOLLOWS") == "1" {
+			t.Skip("the ordinary user's part of the run has it")
+		}
+		test(t)
+	}
 }
 
 // inside runs the agent under sbx exec.

@@ -169,7 +169,7 @@ as_user() {
 both=''
 if [ "$(id -u)" -eq 0 ]; then
 	! command -v useradd >/dev/null 2>&1 || ! command -v setpriv >/dev/null 2>&1 || both=yes
-	run root
+	SBX_TEST_USER_FOLLOWS=${both:+1} run root
 	run_node root env
 	if [ -n "$both" ]; then
 		as_user
