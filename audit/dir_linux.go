@@ -3,6 +3,8 @@ package audit
 import (
 	"strings"
 
+	"sbx/internal/read"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -198,32 +200,17 @@ type entry struct {
 // next gives the next entry but "." and "..".
 func (f *folder) next() (entry, bool) {
 	for {
-		if f.at >= f.end && !f.fill() {
-			return entry{}, false
-		}
-		// struct linux_dirent64, getdents(2): ino 8, off 8, reclen 2, type 1, name.
-		b := f.buf[f.at:f.end]
-		if len(b) < 19 {
-			f.at = f.end
-			continue
-		}
-		size := int(b[16]) | int(b[17])<<8
-		if size < 20 || size > len(b) {
+		name, kind, rest := read.Next(f.buf[f.at:f.end])
+		f.at = f.end - len(rest)
+		switch {
+		case name != nil:
+			return entry{name, kind}, true
+		case len(rest) > 0:
 			f.err = unix.EIO
 			return entry{}, false
+		case !f.fill():
+			return entry{}, false
 		}
-		f.at += size
-		name := b[19:size]
-		for i, c := range name {
-			if c == 0 {
-				name = name[:i]
-				break
-			}
-		}
-		if string(name) == "." || string(name) == ".." || len(name) == 0 {
-			continue
-		}
-		return entry{name, b[18]}, true
 	}
 }
 

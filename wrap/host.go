@@ -127,7 +127,7 @@ type MountPoint struct {
 type IDRange struct{ First, Count uint32 }
 
 // Host is every fact of machine and workspace that a Plan depends on.
-// launch.Probe makes it; tests make their own.
+// host.Probe makes it; tests make their own.
 type Host struct {
 	Kernel  Version
 	Release string // "6.18.44"

@@ -9,7 +9,7 @@ import (
 
 // Lists is what narrowing asks of the tables here. They know a secret by its
 // usual place, in any home: where a variable or a link moves one is for the
-// look at the host to say (launch.Survey).
+// look at the host to say (host.Survey).
 func Lists() spec.Lists {
 	return spec.Lists{
 		Secret: func(path, home string) bool {

@@ -2,6 +2,9 @@ package wrap
 
 import "sbx/spec"
 
+// PidMaxFile bounds the processes of the pid namespace of who writes it (Linux 6.14).
+const PidMaxFile = "/proc/sys/kernel/pid_max"
+
 // Opening is how a launch begins: the namespaces and what depends on nothing
 // else. It follows from the spec and a few facts of the kernel, so that the
 // child can be busy with it while the workspace is looked at. A Plan's Opening

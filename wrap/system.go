@@ -19,7 +19,7 @@ package wrap
 //   - /etc/docker, /etc/kubernetes, /etc/systemd: services, not programs;
 //   - /home, /root, /srv, /var: people's and services' data;
 //   - /opt as a whole: projects lie there too. Programs of it that a command finds get
-//     their own trees (launch.Survey);
+//     their own trees (host.Survey);
 //   - /boot, /lost+found: root's.
 //
 // Rows are in the order of their bytes; Probe relies on it.

@@ -6,6 +6,7 @@ import (
 	"sbx/internal/doc"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/host"
 	"sbx/wrap/launch"
 )
 
@@ -55,8 +56,8 @@ func (x *execution) trial() (*wrap.Plan, error) {
 		return nil, err
 	}
 	x.remark()
-	x.host = launch.Facts()
-	if x.survey() != launch.Found {
+	x.host = host.Facts()
+	if x.survey() != host.Found {
 		return nil, &spec.Problem{On: x.rest[0], Do: "run the command", Why: "it is not there or not executable"}
 	}
 	return x.climb()

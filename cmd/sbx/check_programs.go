@@ -6,13 +6,13 @@ import (
 	"sbx/internal/doc"
 	"sbx/spec"
 	"sbx/wrap"
-	"sbx/wrap/launch"
+	"sbx/wrap/host"
 )
 
 // traced is a program that the spec or the command line names.
 type traced struct {
 	name string
-	hops []launch.Hop
+	hops []host.Hop
 }
 
 // traces are the command and what commands.allow names, each with all that it
@@ -20,12 +20,12 @@ type traced struct {
 func (x *execution) traces() []traced {
 	var all []traced
 	if !x.noCommand {
-		all = append(all, traced{x.rest[0], launch.Trace(x.program.Path, x.resolved)})
+		all = append(all, traced{x.rest[0], host.Trace(x.program.Path, x.resolved)})
 	}
 	for i := range x.host.Allow {
 		e := &x.host.Allow[i]
 		if e.Kind == wrap.File && (x.noCommand || e.Asked != x.rest[0]) {
-			all = append(all, traced{e.Asked, launch.Trace(e.Path, x.resolved)})
+			all = append(all, traced{e.Asked, host.Trace(e.Path, x.resolved)})
 		}
 	}
 	return all

@@ -6,6 +6,7 @@ import (
 
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/host"
 	"sbx/wrap/launch"
 )
 
@@ -56,7 +57,7 @@ func (c *call) examine() []finding {
 	if err != nil {
 		return []finding{{"the current folder", "no", err.Error(), ""}}
 	}
-	h := launch.Probe(&r)
+	h := host.Probe(&r)
 	found := []finding{{"kernel", "", h.Release + " " + h.Arch, ""}}
 	found = append(found, rungs(&r, h)...)
 	abi := finding{name: "landlock", state: "yes", detail: "ABI " + strconv.Itoa(h.LandlockABI)}
@@ -64,7 +65,7 @@ func (c *call) examine() []finding {
 		abi = finding{"landlock", "no", h.LandlockWhy, "boot with landlock in lsm= (Linux 5.13 or newer)"}
 	}
 	found = append(found, abi, answer("seccomp filter", h.Seccomp, "a kernel with CONFIG_SECCOMP_FILTER"),
-		answer("seccomp notification", launch.Listener(), "Linux 6.0 or newer"),
+		answer("seccomp notification", host.Listener(), "Linux 6.0 or newer"),
 		entryPoint(launch.Inherited().Noted))
 	return append(found, limitFindings(in)...)
 }
@@ -135,7 +136,7 @@ func climbTo(r *spec.Resolved, h *wrap.Host, stop func() string) (plan *wrap.Pla
 			return nil, step.Error()
 		}
 		if h.Overlay.State == wrap.No {
-			launch.Listings(h)
+			host.Listings(h)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 
 	"sbx/spec"
 	"sbx/wrap"
-	"sbx/wrap/launch"
+	"sbx/wrap/host"
 )
 
 // limitFindings tell what each limit that needs more than a process's own would
@@ -19,7 +19,7 @@ func limitFindings(in spec.Inputs) []finding {
 	if err != nil {
 		return nil
 	}
-	h := launch.Probe(&r)
+	h := host.Probe(&r)
 	plan, why := climbTo(&r, &h, func() string { return "" })
 	if plan == nil {
 		return []finding{{"limits", "no", why, ""}}

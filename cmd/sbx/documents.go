@@ -4,10 +4,11 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/outer"
 	"sbx/internal/reach"
 	"sbx/spec"
 	"sbx/wrap"
-	"sbx/wrap/launch"
+	"sbx/wrap/host"
 )
 
 // defaultSpec is what exec runs under when it is given no spec.
@@ -45,7 +46,7 @@ func (c *call) documents() ([]*spec.SandboxSpec, error) {
 	profiled := (c.has("profile") || c.has("agent")) && !c.chosen.Off
 	if (len(docs) == 0 || c.chosen.Off && profilesAlone(docs)) && !profiled && !c.has("workshop") && (len(more) == 0 || more[0].Source.Kind != spec.OldWorkerFile) {
 		text := defaultSpec
-		if launch.Parent() != nil {
+		if outer.Parent() != nil {
 			text = "{}" // what is asked for nothing inherits
 		}
 		s, err := spec.Decode(defaultName, []byte(text))
@@ -166,12 +167,8 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 		}
 		in.BestEffort = append(in.BestEffort, spec.Field(f))
 	}
-	outer := launch.Parent()
-	if outer == nil {
-		outer = launch.FreeParent()
-	}
-	if outer != nil {
-		held, err := outer.Document(exists)
+	if parent := outer.Either(); parent != nil {
+		held, err := parent.Document(exists)
 		if err != nil {
 			return nil, err
 		}
@@ -187,7 +184,7 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 		return nil, err
 	}
 	for i := 1; i < len(chain); i++ {
-		if err := launch.Keeps(&chain[i-1], &chain[i]); err != nil {
+		if err := host.Keeps(&chain[i-1], &chain[i]); err != nil {
 			return nil, err
 		}
 	}

@@ -3,9 +3,9 @@ package main
 import (
 	"slices"
 
+	"sbx/internal/outer"
 	"sbx/spec"
 	"sbx/wrap"
-	"sbx/wrap/launch"
 )
 
 // files reads the documents that are not specs: a workshop's, its workers' and
@@ -17,7 +17,7 @@ func (c *call) files(cwd string) (docs []*spec.SandboxSpec, err error) {
 			return nil, err
 		}
 	}
-	if outer := launch.Parent(); workshop == nil && c.has("worker") && outer != nil {
+	if outer := outer.Parent(); workshop == nil && c.has("worker") && outer != nil {
 		workshop = outer.Workshop()
 	}
 	var workers []*spec.SandboxSpec

@@ -9,8 +9,10 @@ import (
 	"sbx/audit"
 	"sbx/audit/listen"
 	"sbx/audit/trace"
+	"sbx/internal/outer"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/host"
 	"sbx/wrap/launch"
 )
 
@@ -42,8 +44,8 @@ type execution struct {
 	describe    wrap.Describe
 	ledger      audit.Ledger
 	programs    *listen.Programs   // which may be executed; nil for any
-	budget      launch.Budget      // where an outer sbx counts
-	narrowing   *launch.Narrowing  // where an outer sbx holds the network; nil before
+	budget      outer.Budget       // where an outer sbx counts
+	narrowing   *outer.Narrowing   // where an outer sbx holds the network; nil before
 	tracer      *trace.Tracer      // nil where programs are not counted by ptrace
 	mixed       bool               // stderr goes where stdout does, to a program
 	adviser     *wrap.Adviser      // nil before the first question
@@ -248,7 +250,7 @@ func (x *execution) announce() error {
 // begin clones the child, which makes its namespaces while the workspace is
 // looked at.
 func (x *execution) begin() error {
-	x.host = launch.Facts()
+	x.host = host.Facts()
 	if x.has("dry-run") {
 		x.findRelay()
 		return nil
@@ -283,11 +285,11 @@ func (x *execution) reopen() error {
 }
 
 // survey looks for the program, and learns what stands in the workspace and around it.
-func (x *execution) survey() (found launch.Search) {
+func (x *execution) survey() (found host.Search) {
 	if !x.noCommand {
 		found = x.lookUp()
 	}
-	x.host = launch.Survey(x.resolved, x.host, append(x.program.Files(), x.sourcePaths()...)...)
+	x.host = host.Survey(x.resolved, x.host, append(x.program.Files(), x.sourcePaths()...)...)
 	x.host.StateWhy = x.unmadeWhy
 	return found
 }

@@ -7,8 +7,10 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/doc"
+	"sbx/internal/outer"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/host"
 	"sbx/wrap/launch"
 )
 
@@ -167,11 +169,11 @@ func (x *execution) findTool() (b audit.Backend, err error) {
 		return b, &spec.Problem{On: "--backend " + name, Do: "run the command by it", Why: why, Help: help}
 	}
 	const orElse = "; or use --backend native, or set require_available: false"
-	if launch.Parent() != nil {
+	if outer.Parent() != nil {
 		return lacks("this is the inside of another sandbox, where no other tool can make one", "--backend native")
 	}
-	command, _ := launch.LookUp(x.rest[0], x.resolved)
-	x.host = launch.Probe(x.resolved, command.Files()...)
+	command, _ := host.LookUp(x.rest[0], x.resolved)
+	x.host = host.Probe(x.resolved, command.Files()...)
 	needs, image, _ := wrap.NeedsOf(name)
 	program := name
 	if name == "runsc" {
@@ -200,7 +202,7 @@ func (x *execution) findTool() (b audit.Backend, err error) {
 	}
 	if !image {
 		x.host.PidMax = wrap.Answer{State: wrap.No, Why: name + " sets no pid_max"}
-		launch.Unbounded(x.resolved, &x.host)
+		host.Unbounded(x.resolved, &x.host)
 		return b, nil
 	}
 	if program == "docker" {

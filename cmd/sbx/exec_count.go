@@ -6,6 +6,7 @@ import (
 
 	"sbx/audit"
 	"sbx/audit/listen"
+	"sbx/internal/outer"
 	"sbx/spec"
 	"sbx/spec/agent"
 	"sbx/wrap"
@@ -117,7 +118,7 @@ func (x *execution) outer() error {
 	}
 	s := x.resolved.Spec
 	var ok bool
-	if x.budget, ok = launch.OpenBudget(s.MaxCommands, s.OnExceed.Or(spec.Deny)); !ok {
+	if x.budget, ok = outer.OpenBudget(s.MaxCommands, s.OnExceed.Or(spec.Deny)); !ok {
 		return &spec.Problem{Field: "max_commands", On: x.resolved.At("max_commands"), Do: "have the outer sandbox count programs",
 			Why: "its supervisor keeps no more budgets", Help: "end other runs inside it, or use --counter none"}
 	}

@@ -13,7 +13,7 @@ func hostNames() func(reach.IP) []string {
 	var names map[reach.IP][]string
 	return func(ip reach.IP) []string {
 		if names == nil {
-			names = readHosts(readFile("/etc/hosts", 1<<20))
+			names = readHosts(readFile("/etc/hosts", 16<<20))
 		}
 		return names[ip]
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sbx/audit"
+	"sbx/internal/outer"
 	"sbx/internal/reach"
 	"sbx/spec"
 	"sbx/wrap"
@@ -17,7 +18,7 @@ func (x *execution) narrow() error {
 	if x.plan.Narrow == nil || x.narrowing != nil {
 		return nil
 	}
-	n, ok := launch.OpenNarrowing(x.plan.Narrow)
+	n, ok := outer.OpenNarrowing(x.plan.Narrow)
 	if !ok {
 		return &spec.Problem{Field: "network", On: x.resolved.At("network"), Do: "narrow network inside another sandbox",
 			Why: "its supervisor holds no more for those inside", Help: "end other runs inside it, or leave network out, which is the outer one's then"}

@@ -8,7 +8,7 @@ import (
 	"sbx/audit/listen"
 	"sbx/spec"
 	"sbx/wrap"
-	"sbx/wrap/launch"
+	"sbx/wrap/host"
 )
 
 // programRule is the line of the spec by which a program may not be started,
@@ -34,7 +34,7 @@ func (x *execution) isOnPath(program string) bool {
 // lackingHint is how what the command is started by comes into view: its loader, or the
 // interpreter of a script. It is "" where the view is not the reason.
 func (x *execution) lackingHint() string {
-	if hops := launch.Trace(x.program.Path, x.resolved); x.resolved.Visible && len(hops) > 1 {
+	if hops := host.Trace(x.program.Path, x.resolved); x.resolved.Visible && len(hops) > 1 {
 		return wrap.Allows(wrap.Reading(x.resolved, hops[len(hops)-1].Path))
 	}
 	return ""
@@ -43,7 +43,7 @@ func (x *execution) lackingHint() string {
 // startsItself tells whether the command is a script for sbx itself that names no
 // interpreter: the kernel adds the script's path, and sbx would start it, and so on.
 func (x *execution) startsItself() bool {
-	line := launch.FirstLine(x.program.Real)
+	line := host.FirstLine(x.program.Real)
 	if len(line) < 2 || line[1] != x.name {
 		return false
 	}
@@ -51,7 +51,7 @@ func (x *execution) startsItself() bool {
 	if err != nil || len(again.rest) > 0 {
 		return false
 	}
-	program, _ := launch.LookUp(line[0], x.resolved)
+	program, _ := host.LookUp(line[0], x.resolved)
 	return isItself(program.Real)
 }
 
@@ -64,8 +64,8 @@ func (x *execution) programName(path string) string {
 		}
 	}
 	name := path[strings.LastIndexByte(path, '/')+1:]
-	is, _ := launch.LookUp(path, x.resolved)
-	if prog, found := launch.LookUp(name, x.resolved); name != "" && found == launch.Found && prog.Real == is.Real {
+	is, _ := host.LookUp(path, x.resolved)
+	if prog, found := host.LookUp(name, x.resolved); name != "" && found == host.Found && prog.Real == is.Real {
 		return name
 	}
 	if rel := wrap.Relative(x.resolved, path); rel != path {
@@ -75,10 +75,10 @@ func (x *execution) programName(path string) string {
 }
 
 // find takes the program that the command names, where it was found.
-func (x *execution) find(found launch.Search) (int, error) {
-	if found != launch.Found {
+func (x *execution) find(found host.Search) (int, error) {
+	if found != host.Found {
 		status, why := exitNotFound, "it is not there"
-		if found == launch.NotExecutable {
+		if found == host.NotExecutable {
 			status, why = exitNoExec, "it is not executable"
 		}
 		return status, &spec.Problem{On: x.rest[0], Do: "run the command", Why: why}
@@ -93,8 +93,8 @@ func (x *execution) find(found launch.Search) (int, error) {
 
 // lookUp looks for the program. An agent's is executed by the file itself, which
 // is in view; a link to it may not be.
-func (x *execution) lookUp() (found launch.Search) {
-	x.program, found = launch.LookUp(x.rest[0], x.resolved)
+func (x *execution) lookUp() (found host.Search) {
+	x.program, found = host.LookUp(x.rest[0], x.resolved)
 	if x.agent.Agent != 0 {
 		x.program.Path = x.program.Real
 	}

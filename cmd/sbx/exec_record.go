@@ -7,14 +7,14 @@ import (
 	"sbx/audit"
 	"sbx/spec"
 	"sbx/wrap"
-	"sbx/wrap/launch"
+	"sbx/wrap/host"
 )
 
 // makeState makes sbx's own state folder where the record goes elsewhere, and the
 // command could make it: what that left there would be believed.
 func (x *execution) makeState(state string) {
 	writes := func(path string) bool { return wrap.Writes(x.resolved, path) }
-	if state == "" || exists(state) || x.has("dry-run") || !slices.ContainsFunc(launch.Leads(state), writes) {
+	if state == "" || exists(state) || x.has("dry-run") || !slices.ContainsFunc(host.Leads(state), writes) {
 		return
 	}
 	if err := audit.MakeState(state); err != nil {

@@ -11,7 +11,7 @@ import (
 	"sbx/audit/listen"
 	"sbx/spec"
 	"sbx/wrap"
-	"sbx/wrap/launch"
+	"sbx/wrap/host"
 )
 
 // refused notes a call that does not succeed, and tells of the first of a kind.
@@ -179,8 +179,8 @@ func (x *execution) standsOutside(action, target string) bool {
 		return false
 	}
 	if action == listen.Execute {
-		_, found := launch.LookUp(target, x.resolved)
-		return found == launch.Found
+		_, found := host.LookUp(target, x.resolved)
+		return found == host.Found
 	}
 	return mayWrite(path.Dir(target))
 }

@@ -11,6 +11,7 @@ import (
 	"sbx/audit/trace"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/host"
 	"sbx/wrap/launch"
 )
 
@@ -72,9 +73,9 @@ func (x *execution) taught(plan *wrap.Plan, err error) error {
 		return x.stepProblem(step)
 	}
 	if next.Overlay.State != x.host.Overlay.State || next.Layer.State != x.host.Layer.State {
-		launch.Listings(&next)
+		host.Listings(&next)
 	}
-	launch.Unbounded(x.resolved, &next)
+	host.Unbounded(x.resolved, &next)
 	x.host = next
 	return nil
 }

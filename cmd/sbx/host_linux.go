@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/internal/read"
 	"sbx/wrap/launch"
 )
 
@@ -42,37 +43,15 @@ func passwdHome(uid int) string {
 	return ""
 }
 
-// readFile reads up to max bytes of a regular file; "" where it cannot.
+// readFile reads a regular file of at most max bytes; "" where it cannot.
 func readFile(path string, max int) string {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return ""
-	}
-	defer unix.Close(fd)
-	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return ""
-	}
-	var b []byte
-	buf := make([]byte, 4096)
-	for len(b) < max {
-		n, err := unix.Read(fd, buf)
-		if n <= 0 || err != nil {
-			break
-		}
-		b = append(b, buf[:n]...)
-	}
+	b, _ := read.Regular(path, max)
 	return string(b)
 }
 
 // selfPath is this program's own file; "" where that is not known.
 func selfPath() string {
-	var buf [unix.PathMax]byte
-	n, err := unix.Readlink("/proc/self/exe", buf[:])
-	if err != nil {
-		return ""
-	}
-	return string(buf[:n])
+	return read.Link(unix.AT_FDCWD, "/proc/self/exe")
 }
 
 // besideAndPath lists where a program of that name may stand: beside this one,

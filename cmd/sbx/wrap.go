@@ -9,7 +9,7 @@ import (
 	"sbx/spec/agent"
 	"sbx/spec/profile"
 	"sbx/wrap"
-	"sbx/wrap/launch"
+	"sbx/wrap/host"
 )
 
 // runWrap is `sbx wrap`: a command line is rewritten, and nothing is run.
@@ -255,13 +255,13 @@ func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, []wrap.Lack, error) {
 // has it as `sbx exec` will.
 func (c *call) probe(r *spec.Resolved, program string) wrap.Host {
 	tools := wrap.ToolsOf(c.value("wrapper"))
-	found, _ := launch.LookUp(program, r)
+	found, _ := host.LookUp(program, r)
 	if self := selfPath(); self != "" && slices.Contains(tools, "sbx") {
-		h := launch.Survey(r, launch.Facts(), found.Files()...)
+		h := host.Survey(r, host.Facts(), found.Files()...)
 		h.Tools = []wrap.Tool{{Name: "sbx", Path: self}}
 		return h
 	}
-	return launch.ProbeFor(r, tools, found.Files()...)
+	return host.ProbeFor(r, tools, found.Files()...)
 }
 
 // resolveFor is what the documents and the invocation's folders come to.

@@ -3,6 +3,7 @@ package profile
 import (
 	"syscall"
 
+	"sbx/internal/read"
 	"sbx/spec"
 )
 
@@ -17,44 +18,13 @@ func (Host) List(dir string) ([]Entry, error) {
 	}
 	defer func() { _ = syscall.Close(fd) }()
 	var all []Entry
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := syscall.ReadDirent(fd, buf)
-		switch {
-		case err == syscall.EINTR:
-			continue
-		case err != nil:
-			return nil, err
-		case n == 0 || len(all) > maxEntries:
-			return all, nil
-		}
-		all = appendEntries(all, dir, buf[:n])
-	}
-}
-
-// appendEntries reads struct linux_dirent64 (getdents64(2)): inode and offset of
-// eight bytes each, the length of two (little-endian, as every machine that sbx
-// knows is), the type of one, and the name.
-func appendEntries(all []Entry, dir string, b []byte) []Entry {
-	const head = 8 + 8 + 2 + 1
-	for len(b) > head {
-		size := int(b[16]) | int(b[17])<<8
-		if size <= head || size > len(b) {
-			break
-		}
-		name := b[head:size]
-		for i, c := range name {
-			if c == 0 {
-				name = name[:i]
-				break
-			}
-		}
-		if s := string(name); s != "." && s != ".." && s != "" {
-			all = append(all, Entry{Name: s, Kind: kindOf(b[18], dir+"/"+s)})
-		}
-		b = b[size:]
-	}
-	return all
+	var names read.Dir
+	err = names.Each(fd, func(name []byte, dtype byte) bool {
+		s := string(name)
+		all = append(all, Entry{Name: s, Kind: kindOf(dtype, dir+"/"+s)})
+		return len(all) <= maxEntries
+	})
+	return all, err
 }
 
 func kindOf(dtype byte, path string) Kind {

@@ -1,9 +1,6 @@
 package launch
 
 import (
-	"strconv"
-	"strings"
-
 	"golang.org/x/sys/unix"
 )
 
@@ -98,14 +95,5 @@ func (pr *Process) CommandPid() int {
 	if pr.begun == nil {
 		return pr.pid
 	}
-	// A pidfd tells its process in "Pid:" (pidfd_open(2) has it in fdinfo since
-	// Linux 5.4).
-	b, _ := readProc("/proc/self/fdinfo/"+strconv.Itoa(pr.target), 1<<12)
-	for line := range strings.Lines(string(b)) {
-		if word, found := strings.CutPrefix(line, "Pid:"); found {
-			pid, _ := strconv.Atoi(strings.TrimSpace(word))
-			return max(pid, 0)
-		}
-	}
-	return 0
+	return max(pidOf(pr.target), 0)
 }

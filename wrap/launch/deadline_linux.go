@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // Grace is how long a tree whose time is over has to end by itself.
@@ -109,12 +111,12 @@ const maxTree = 1 << 16
 
 // tree is the pids of the command and its descendants, each behind its parent.
 func (pr *Process) tree() []int {
-	pids := children() // without a pid namespace all are this process's descendants
+	pids := read.Children("self") // without a pid namespace all are this process's descendants
 	if pr.begun != nil {
-		pids = childrenOf(strconv.Itoa(pr.pid))
+		pids = read.Children(strconv.Itoa(pr.pid))
 	}
 	for i := 0; i < len(pids) && len(pids) < maxTree; i++ {
-		pids = append(pids, childrenOf(strconv.Itoa(pids[i]))...)
+		pids = append(pids, read.Children(strconv.Itoa(pids[i]))...)
 	}
 	return pids
 }
@@ -159,19 +161,11 @@ func openIn(in map[int]bool, pid int) (fd int, ok bool) {
 	if err != nil {
 		return -1, false
 	}
-	if !in[parentOf(pid)] {
+	if !in[read.Parent(pid)] {
 		unix.Close(fd)
 		return -1, false
 	}
 	return fd, true
-}
-
-// parentOf is the parent of a process, field 4 of /proc/pid/stat; 0 where there
-// is none.
-func parentOf(pid int) int {
-	b, _ := readProc("/proc/"+strconv.Itoa(pid)+"/stat", 1<<12)
-	n, _ := strconv.Atoi(statField(string(b), 1))
-	return n
 }
 
 // giveUpLater lets the process end by SIGALRM where a sandbox that can reach it keeps

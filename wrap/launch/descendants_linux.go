@@ -1,6 +1,10 @@
 package launch
 
-import "golang.org/x/sys/unix"
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+)
 
 // Subreap makes the orphans of a sandbox without a pid namespace this
 // process's children, so that they can be ended with it (prctl(2)).
@@ -20,7 +24,7 @@ func sweepProcesses() {
 				break
 			}
 		}
-		for _, pid := range children() {
+		for _, pid := range read.Children("self") {
 			unix.Kill(pid, unix.SIGKILL)
 		}
 		_, _ = unix.Wait4(-1, nil, 0, nil) // ECHILD ends the next round

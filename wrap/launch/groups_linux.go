@@ -1,44 +1,16 @@
 package launch
 
 import (
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/read"
+	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch/cgroup"
 )
-
-// groups finds out where the control groups that r's limits need can be made.
-// Where there is no such limit, and something else bounds the number of processes,
-// nothing is looked at.
-func (p *prober) groups() {
-	l := &p.r.Spec.Limits.Value
-	want := cgroup.Want{wrap.Memory: l.Memory.Set, wrap.CPU: l.CPUs.Set, wrap.PIDs: l.PIDs.Set}
-	if want != (cgroup.Want{}) && p.h.Parent == nil {
-		want[wrap.CPUAcct] = true
-		p.h.Groups = cgroup.Find(want)
-	}
-	Unbounded(p.r, &p.h)
-}
-
-// Unbounded finds out where a group can be made for the default bound on processes,
-// where h has nothing else for it. A process is in one group of version 2 alone: that of
-// the other limits, where there is one.
-func Unbounded(r *spec.Resolved, h *wrap.Host) {
-	if !h.Unbounded(r) || h.Groups[wrap.PIDs].State != wrap.Unknown {
-		return
-	}
-	g := cgroup.Beneath(wrap.PIDs)
-	for c := range h.Groups {
-		if o := &h.Groups[c]; g.Version == 2 && o.Version == 2 && o.Dir != g.Dir {
-			g = cgroup.In(o.Dir, wrap.PIDs)
-		}
-	}
-	h.Groups[wrap.PIDs] = g
-}
 
 // makeGroups makes the groups of a plan, before the command is there.
 func (pr *Process) makeGroups(p *wrap.Plan) (err error) {
@@ -71,16 +43,11 @@ func (pr *Process) enterGroups() error {
 	return nil
 }
 
-// pidOf is the pid that a pidfd stands for, as this process sees it (pidfd's
-// fdinfo, proc(5)); -1 for one that was waited for.
+// pidOf is the pid that a pidfd stands for, as this process sees it; -1 for one that
+// was waited for.
 func pidOf(pidfd int) int {
-	b, _ := readProc("/proc/self/fdinfo/"+strconv.Itoa(pidfd), 1<<12)
-	for line := range strings.Lines(string(b)) {
-		if v, ok := strings.CutPrefix(line, "Pid:"); ok {
-			if pid, err := strconv.Atoi(strings.TrimSpace(v)); err == nil {
-				return pid
-			}
-		}
+	if pid, ok := read.Descriptor(pidfd, "Pid:"); ok { // since Linux 5.4
+		return pid
 	}
 	return -1
 }
@@ -107,7 +74,7 @@ func groupError(err error) error {
 // can be made in that folder.
 func withoutGroups(h wrap.Host, e *StepError) (next wrap.Host, ok bool) {
 	for c := range h.Groups {
-		if g := &h.Groups[c]; g.State == wrap.Yes && within(e.Step.On, g.Dir) {
+		if g := &h.Groups[c]; g.State == wrap.Yes && view.Within(e.Step.On, g.Dir) {
 			*g = wrap.GroupHost{Answer: wrap.Answer{State: wrap.No, Why: e.Error()}}
 			ok = true
 		}

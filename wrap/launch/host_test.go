@@ -11,9 +11,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/read"
 	"sbx/seccomp"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/host"
 )
 
 // lacks skips a test for something that the host does not have, and fails it
@@ -91,7 +93,7 @@ func (s *site) plan(doc string, argv ...string) *wrap.Plan {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	h := Probe(&r)
+	h := host.Probe(&r)
 	if s.remount {
 		h.SetAttr = wrap.Answer{State: wrap.No, Why: "the test leaves it out"}
 	}
@@ -161,7 +163,7 @@ func leaks(t *testing.T, before []string) {
 			t.Errorf("descriptor %s is left open", fd)
 		}
 	}
-	if left := children(); len(left) > 0 {
+	if left := read.Children("self"); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 		for _, pid := range left {
 			unix.Kill(pid, unix.SIGKILL)

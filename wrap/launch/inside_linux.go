@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // deliver gives a signal to the command. Where it stands behind another tool's
@@ -13,7 +15,7 @@ import (
 func (pr *Process) deliver(sig unix.Signal, below int) bool {
 	pid, above := pidOf(pr.target), 0
 	for range below {
-		next := childrenOf(strconv.Itoa(pid))
+		next := read.Children(strconv.Itoa(pid))
 		if len(next) == 0 {
 			return false
 		}
@@ -24,11 +26,11 @@ func (pr *Process) deliver(sig unix.Signal, below int) bool {
 		return false
 	}
 	defer unix.Close(fd)
-	if parentOf(pid) != above { // another process's by now
+	if read.Parent(pid) != above { // another process's by now
 		return false
 	}
-	status, _ := readProc("/proc/"+strconv.Itoa(pid)+"/status", 1<<13)
-	if fatal(sig) && isFirst(string(status)) && !heeds(string(status), sig) {
+	status := read.Status(strconv.Itoa(pid))
+	if fatal(sig) && isFirst(status) && !heeds(status, sig) {
 		pr.by = sig
 		sig = unix.SIGKILL
 	}
@@ -47,7 +49,7 @@ func fatal(sig unix.Signal) bool {
 // isFirst tells whether a process is pid 1 of a namespace, over whose lack of a
 // handler the kernel passes (pid_namespaces(7)).
 func isFirst(status string) bool {
-	all := strings.Fields(statusLine(status, "NSpid:"))
+	all := strings.Fields(read.StatusLine(status, "NSpid:"))
 	return len(all) > 1 && all[len(all)-1] == "1"
 }
 
@@ -55,19 +57,9 @@ func isFirst(status string) bool {
 func heeds(status string, sig unix.Signal) bool {
 	bit := uint64(1) << (sig - 1)
 	for _, name := range []string{"SigCgt:", "SigIgn:"} {
-		if set, err := strconv.ParseUint(statusLine(status, name), 16, 64); err != nil || set&bit != 0 {
+		if set, err := strconv.ParseUint(read.StatusLine(status, name), 16, 64); err != nil || set&bit != 0 {
 			return true
 		}
 	}
 	return false
-}
-
-// statusLine is a value of /proc/PID/status.
-func statusLine(status, name string) string {
-	for line := range strings.Lines(status) {
-		if v, ok := strings.CutPrefix(line, name); ok {
-			return strings.TrimSpace(v)
-		}
-	}
-	return ""
 }

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/outer"
 	"sbx/wrap"
 )
 
@@ -27,7 +28,7 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 	case "seccomp":
 		if e.Step.Args[1].Num != 0 && h.Listener.State != wrap.No {
 			h.Listener = wrap.Answer{State: wrap.No, Why: listenerWhy(e)}
-			h.Outer = e.Errno == Errno(unix.EBUSY) && outerAnswers()
+			h.Outer = e.Errno == Errno(unix.EBUSY) && outer.Answers()
 			if e.Errno == Errno(unix.EBUSY) {
 				h.Tracer = wrap.Answer{State: wrap.No, Why: TracerOutranked}
 			}
@@ -43,7 +44,7 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 		h.SetAttr = wrap.Answer{State: wrap.No, Why: why}
 		return h, true
 	}
-	if e.Step.On == pidMax {
+	if e.Step.On == wrap.PidMaxFile {
 		h.PidMax = wrap.Answer{State: wrap.No, Why: why}
 		return h, true
 	}

@@ -2,7 +2,6 @@ package launch
 
 import (
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -71,8 +70,8 @@ func TestLearn(t *testing.T) {
 		{listener, "setup", unix.EBUSY, wrap.RungUser, notify},
 		{listener, "command", unix.EINVAL, wrap.RungFree, notify},
 		{listener, "setup", unix.EPERM, wrap.RungUser, notify},
-		{Step{Name: "write", On: pidMax}, "opening", unix.EINVAL, wrap.RungUser, processes},
-		{Step{Name: "openat", On: pidMax}, "opening", unix.EACCES, wrap.RungRoot, processes},
+		{Step{Name: "write", On: wrap.PidMaxFile}, "opening", unix.EINVAL, wrap.RungUser, processes},
+		{Step{Name: "openat", On: wrap.PidMaxFile}, "opening", unix.EACCES, wrap.RungRoot, processes},
 		{overlay, "setup", unix.EPERM, wrap.RungUser, layer},
 		{overlay, "setup", unix.ENODEV, wrap.RungUser, layer},
 		{whiteout, "setup", unix.EPERM, wrap.RungUser, layer},
@@ -146,22 +145,5 @@ func TestLearningEnds(t *testing.T) {
 	}
 	if learned < 100 {
 		t.Errorf("only %d lessons", learned)
-	}
-}
-
-// A supervisor that cannot read what a call points to answers none.
-func TestMemoryThatIsNotRead(t *testing.T) {
-	if a := readsMemory(); a.State == wrap.No && sysctl("/proc/sys/kernel/yama/ptrace_scope") != "3" {
-		t.Error(a.Why)
-	}
-	for _, scope := range []string{"", "0", "1", "2"} {
-		if a := memoryAnswer(nil, scope); a.State != wrap.Unknown {
-			t.Errorf("%q: %v", scope, a)
-		}
-	}
-	for _, a := range []wrap.Answer{memoryAnswer(nil, "3"), memoryAnswer(unix.EACCES, "0")} {
-		if a.State != wrap.No || !strings.Contains(a.Why, "memory") {
-			t.Error(a)
-		}
 	}
 }

@@ -3,6 +3,7 @@ package launch
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +60,7 @@ func (s *site) limited(doc, script string, between func(dirs []string)) Exit {
 // groupsOf are the folders of a plan's groups that this process has made.
 func groupsOf(p *wrap.Plan) (dirs []string) {
 	for _, g := range p.Limits.Groups {
-		found, _ := filepath.Glob(g.Dir + "/sbx-*-" + itoa(os.Getpid()) + "-*")
+		found, _ := filepath.Glob(g.Dir + "/sbx-*-" + strconv.Itoa(os.Getpid()) + "-*")
 		for _, d := range found {
 			if !strings.HasSuffix(d, "-supervisor") {
 				dirs = append(dirs, d)
@@ -78,7 +79,7 @@ func (s *site) holdsOne(pr *Process, dirs []string) {
 	}
 	for _, d := range dirs {
 		b, err := os.ReadFile(d + "/cgroup.procs")
-		if got := strings.Fields(string(b)); err != nil || len(got) != 1 || got[0] != itoa(pidOf(pr.target)) {
+		if got := strings.Fields(string(b)); err != nil || len(got) != 1 || got[0] != strconv.Itoa(pidOf(pr.target)) {
 			s.t.Errorf("in %s are %v, %v; the command is %d", d, got, err, pidOf(pr.target))
 		}
 	}

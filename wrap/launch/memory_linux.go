@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // lookEvery is how often memory is looked at where no group bounds it.
@@ -78,7 +80,7 @@ func (w *MemoryWatch) look() {
 // resident is what a process has in memory: the second number of
 // /proc/pid/statm, in pages.
 func resident(pid int) int64 {
-	b, _ := readProc("/proc/"+strconv.Itoa(pid)+"/statm", 1<<10)
+	b, _ := read.Proc("/proc/"+strconv.Itoa(pid)+"/statm", 1<<10)
 	f := strings.Fields(string(b))
 	if len(f) < 2 {
 		return 0
@@ -89,7 +91,7 @@ func resident(pid int) int64 {
 
 // proportional is the same with shared pages parted among those who share them.
 func proportional(pid int) int64 {
-	b, _ := readProc("/proc/"+strconv.Itoa(pid)+"/smaps_rollup", 1<<14)
+	b, _ := read.Proc("/proc/"+strconv.Itoa(pid)+"/smaps_rollup", 1<<14)
 	for line := range strings.Lines(string(b)) {
 		if v, ok := strings.CutPrefix(line, "Pss:"); ok {
 			n, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(v), "kB")), 10, 64)

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"unsafe"
@@ -85,7 +86,7 @@ func TestNewProgramArena(t *testing.T) {
 		if i == 250 {
 			return strings.Repeat("q", 2*arenaSize)
 		}
-		return strings.Repeat("p", i%37) + itoa(i)
+		return strings.Repeat("p", i%37) + strconv.Itoa(i)
 	}
 	var steps []Step
 	for i := range 500 {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // standing is a mount of a namespace.
@@ -33,7 +35,7 @@ func standingOf(text string) []standing {
 		if err != nil || err2 != nil {
 			continue
 		}
-		m := standing{id: id, parent: parent, path: unescape(f[4])}
+		m := standing{id: id, parent: parent, path: read.Unescape(f[4])}
 		for word := range strings.SplitSeq(f[5], ",") {
 			m.flags |= mountOptions[word]
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // Remounting is the supervisor's part in a DoEach. The child waits; the kernel
@@ -48,7 +50,7 @@ func (pr *Process) remount(rep *report) error {
 // the round before failed.
 func (r *remounting) round(pid, tree int, set uintptr, beneath bool, last unix.Errno) (steps []Step, done bool, e unix.Errno) {
 	r.close()
-	text, ok := readProc("/proc/"+strconv.Itoa(pid)+"/mountinfo", maxMounts)
+	text, ok := read.Proc("/proc/"+strconv.Itoa(pid)+"/mountinfo", read.Mountinfo)
 	all, top := standingOf(string(text)), mountOf(tree)
 	list, found := lacking(all, top, set, beneath)
 	if !ok || !found {
@@ -110,13 +112,8 @@ func openMount(tree int, path string, id int) (int, unix.Errno) {
 // mountOf is the id of the mount that a descriptor is of: fdinfo asks no file
 // system, which may not answer (statx(2) would); -1 where there is none.
 func mountOf(fd int) int {
-	b, _ := readProc("/proc/self/fdinfo/"+strconv.Itoa(fd), maxFile)
-	for line := range strings.Lines(string(b)) {
-		if word, ok := strings.CutPrefix(line, "mnt_id:"); ok {
-			if id, err := strconv.Atoi(strings.TrimSpace(word)); err == nil {
-				return id
-			}
-		}
+	if id, ok := read.Descriptor(fd, "mnt_id:"); ok {
+		return id
 	}
 	return -1
 }

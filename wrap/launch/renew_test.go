@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/read"
 	"sbx/wrap"
 )
 
@@ -138,7 +139,7 @@ func (s *site) failRenewals(pr *Process) {
 		}
 	}
 	all := renewing(pr.renewal.list, pr.renewal.in, pr.renewal.remount)
-	fds, kids := allDescriptors(t), len(children())
+	fds, kids := allDescriptors(t), len(read.Children("self"))
 	for i := range all {
 		replace()
 		steps := slices.Clone(all)
@@ -189,7 +190,7 @@ func (s *site) failRenewals(pr *Process) {
 			t.Errorf("it was killed: %v", failed)
 		}
 	}
-	if n, k := allDescriptors(t), len(children()); n != fds || k != kids {
+	if n, k := allDescriptors(t), len(read.Children("self")); n != fds || k != kids {
 		t.Errorf("%d descriptors and %d processes, before there were %d and %d", n, k, fds, kids)
 	}
 }

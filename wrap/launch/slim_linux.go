@@ -5,17 +5,19 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // Slim is for a supervisor that has nothing to do but wait: it lets go of the
 // program's own text, which the page cache holds anyway, until it is run again.
 // (A garbage collection would cost more memory than it gives back.)
 func Slim() {
-	b, ok := readProc("/proc/self/maps", 1<<16)
+	b, ok := read.Proc("/proc/self/maps", 1<<16)
 	if !ok {
 		return
 	}
-	exe := linkText(unix.AT_FDCWD, "/proc/self/exe")
+	exe := read.Link(unix.AT_FDCWD, "/proc/self/exe")
 	for line := range strings.Lines(string(b)) {
 		f := strings.Fields(line)
 		if len(f) != 6 || f[5] != exe || f[1][1] != '-' { // what may be written is not the file's any more

@@ -34,9 +34,6 @@ type Input struct {
 	Devices []Device
 }
 
-// pidMax bounds the processes of the pid namespace of who writes it (Linux 6.14).
-const pidMax = "/proc/sys/kernel/pid_max"
-
 // Programs are the steps of a launch. With a pid namespace Opening and Setup are
 // pid 1's, one after the other, and Command is the command's; without one all is
 // Command's.
@@ -54,7 +51,7 @@ func Open(o *wrap.Opening) []Step {
 		l.ids(o)
 	}
 	if o.Processes != 0 {
-		l.write(pidMax, strconv.FormatUint(o.Processes, 10))
+		l.write(wrap.PidMaxFile, strconv.FormatUint(o.Processes, 10))
 	}
 	l.reserve(o)
 	if o.Has(wrap.NetNS) {

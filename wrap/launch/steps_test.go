@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -136,11 +137,11 @@ func unset(steps []Step) string {
 		}
 		for _, a := range s.Args {
 			if a.Kind == ArgSlot && !set[Slot(a.Num)] {
-				return "step " + itoa(i) + " uses a slot that may hold nothing: " + s.String()
+				return "step " + strconv.Itoa(i) + " uses a slot that may hold nothing: " + s.String()
 			}
 		}
 		if s.Patch != 0 && !set[s.Patch] {
-			return "step " + itoa(i) + " writes a slot that may hold nothing: " + s.String()
+			return "step " + strconv.Itoa(i) + " writes a slot that may hold nothing: " + s.String()
 		}
 		if s.Do == DoCall && s.Call == unix.SYS_CLOSE && s.Args[0].Kind == ArgSlot {
 			delete(set, Slot(s.Args[0].Num))
@@ -173,11 +174,11 @@ func TestCloseOthers(t *testing.T) {
 			if s.Call != unix.SYS_CLOSE_RANGE || s.Args[2].Num != unix.CLOSE_RANGE_UNSHARE {
 				t.Errorf("%v closes in a table that is shared", s)
 			}
-			last := itoa(int(s.Args[1].Num))
+			last := strconv.Itoa(int(s.Args[1].Num))
 			if s.Args[1].Num == 0xffffffff {
 				last = ""
 			}
-			got = append(got, itoa(int(s.Args[0].Num))+"-"+last)
+			got = append(got, strconv.Itoa(int(s.Args[0].Num))+"-"+last)
 		}
 		if strings.Join(got, " ") != row.want {
 			t.Errorf("keeping %v and %d: %v, want %s", row.keep, row.sock, got, row.want)

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // stopped stops the supervisor where the command has stopped itself, as an editor
@@ -119,13 +121,7 @@ func (pr *Process) hold() (held []int, all bool) {
 func isHeld(state byte) bool { return strings.IndexByte("TtZX", state) >= 0 }
 
 // stateOf is the state of a process (proc_pid_stat(5)), X for one that is gone.
-func stateOf(pid int) byte {
-	b, ok := readProc("/proc/"+strconv.Itoa(pid)+"/stat", 1<<12)
-	if !ok {
-		return 'X'
-	}
-	return (statField(string(b), 0) + "X")[0]
-}
+func stateOf(pid int) byte { return (read.Stat(strconv.Itoa(pid), read.StatState) + "X")[0] }
 
 // isStopped tells whether a process is stopped, by no tracer.
 func isStopped(pid int) bool { return pid > 0 && stateOf(pid) == 'T' }

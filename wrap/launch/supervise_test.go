@@ -2,6 +2,7 @@ package launch
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func TestEnded(t *testing.T) {
 					then = size()
 					time.Sleep(20 * time.Millisecond)
 					later = size()
-					if left, _ := os.ReadFile("/proc/" + itoa(pr.Pid()) + "/task/" + itoa(pr.Pid()) + "/children"); strings.TrimSpace(string(left)) != "" {
+					if left, _ := os.ReadFile("/proc/" + strconv.Itoa(pr.Pid()) + "/task/" + strconv.Itoa(pr.Pid()) + "/children"); strings.TrimSpace(string(left)) != "" {
 						t.Errorf("pid 1 still has the children %s", left)
 					}
 				}

@@ -3,34 +3,15 @@ package cgroup
 import (
 	"strings"
 
+	"sbx/internal/read"
+
 	"golang.org/x/sys/unix"
 )
 
-// read is a small file's content; ok is false where it cannot be read.
-func read(path string) (string, bool) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return "", false
-	}
-	defer unix.Close(fd)
-	var b []byte
-	for len(b) < 1<<20 {
-		if len(b) == cap(b) {
-			b = append(make([]byte, 0, 2*len(b)+1024), b...)
-		}
-		n, err := unix.Read(fd, b[len(b):cap(b)])
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return "", false
-		}
-		if n == 0 {
-			break
-		}
-		b = b[:len(b)+n]
-	}
-	return string(b), true
+// text is what a file of the kernel's holds; "" where it cannot be read.
+func text(path string) string {
+	b, _ := read.Proc(path, 1<<20)
+	return string(b)
 }
 
 // write writes all at once, as the files of control groups want it.
@@ -52,27 +33,19 @@ func entries(dir string) (names []string) {
 		return nil
 	}
 	defer unix.Close(fd)
-	buf := make([]byte, 16<<10)
-	var all []string
-	for {
-		n, err := unix.Getdents(fd, buf)
-		if n <= 0 || err != nil {
-			break
+	var groups read.Dir
+	_ = groups.Each(fd, func(name []byte, dtype byte) bool {
+		if dtype == unix.DT_DIR {
+			names = append(names, string(name))
 		}
-		_, _, all = unix.ParseDirent(buf[:n], -1, all)
-	}
-	for _, name := range all {
-		var st unix.Stat_t
-		if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR {
-			names = append(names, name)
-		}
-	}
+		return true
+	})
 	return names
 }
 
 // first is the first line of a file without its end.
 func first(path string) string {
-	text, _ := read(path)
+	text := text(path)
 	line, _, _ := strings.Cut(text, "\n")
 	return line
 }

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/read"
 	"sbx/wrap"
 )
 
@@ -47,8 +48,8 @@ type finder struct {
 }
 
 func newFinder(want Want) *finder {
-	own, _ := read("/proc/self/cgroup")
-	mounts, _ := read("/proc/self/mountinfo")
+	own := text("/proc/self/cgroup")
+	mounts := text("/proc/self/mountinfo")
 	return &finder{layout: parse(own, mounts), want: want, ours: ours}
 }
 
@@ -260,14 +261,7 @@ func ours(pid int) bool {
 	if pid == self {
 		return true
 	}
-	stat := text("/proc/" + strconv.Itoa(pid) + "/stat")
-	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	return len(f) > 1 && f[1] == strconv.Itoa(self)
-}
-
-func text(path string) string {
-	s, _ := read(path)
-	return s
+	return read.Parent(pid) == self
 }
 
 func words(s string) []string { return strings.Fields(s) }

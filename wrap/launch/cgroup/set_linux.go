@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/read"
 	"sbx/wrap"
 )
 
@@ -181,11 +182,11 @@ func (s *Set) Changed() string {
 	for i := range s.made {
 		m := &s.made[i]
 		for _, set := range m.group.Write {
-			now, ok := read(m.dir + "/" + set.File)
+			b, ok := read.Proc(m.dir+"/"+set.File, 1<<20)
 			if !ok && set.File == "memory.swap.max" {
 				continue
 			}
-			if now = strings.TrimSuffix(now, "\n"); !ok || now != set.Value && !rounded(now, set.Value) {
+			if now := strings.TrimSuffix(string(b), "\n"); !ok || now != set.Value && !rounded(now, set.Value) {
 				return m.dir + "/" + set.File
 			}
 		}

@@ -1,0 +1,126 @@
+package host
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+	"sbx/wrap"
+)
+
+// maxFile bounds what is read of any file but those of /proc.
+const maxFile = 1 << 20
+
+// kindAt is what stands at path, links not followed.
+func kindAt(path string) wrap.Kind {
+	var st unix.Stat_t
+	if unix.Fstatat(unix.AT_FDCWD, path, &st, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT) != nil {
+		return wrap.Absent
+	}
+	return kindOf(st.Mode)
+}
+
+func kindOf(mode uint32) wrap.Kind {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFDIR:
+		return wrap.Dir
+	case unix.S_IFREG:
+		return wrap.File
+	case unix.S_IFSOCK:
+		return wrap.Socket
+	case unix.S_IFLNK:
+		return wrap.Symlink
+	case unix.S_IFCHR, unix.S_IFBLK:
+		return wrap.Device
+	}
+	return wrap.Other
+}
+
+// kindOfEntry is a folder's word on one of its names; false where the file
+// system does not say.
+func kindOfEntry(dtype byte) (wrap.Kind, bool) {
+	if dtype == unix.DT_UNKNOWN {
+		return wrap.Absent, false
+	}
+	return kindOf(uint32(dtype) << 12), true // DT_* are the S_IFMT bits
+}
+
+// follow opens what name in dir leads to, links followed, and tells its kind
+// and its path as the kernel has it. A dangling link is Absent.
+func follow(dir int, name string) (real string, kind wrap.Kind) {
+	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", wrap.Absent
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	real = pathOf(fd)
+	if real == "" || unix.Fstat(fd, &st) != nil {
+		return "", wrap.Absent
+	}
+	return real, kindOf(st.Mode)
+}
+
+// pathOf is the path of an open descriptor; "" where it has none in view.
+func pathOf(fd int) string {
+	path := read.Link(unix.AT_FDCWD, "/proc/self/fd/"+itoa(fd))
+	if !strings.HasPrefix(path, "/") {
+		return ""
+	}
+	return path
+}
+
+// resolved is where a path leads.
+type resolved struct {
+	path  string    // links resolved; where it does not exist, up to what does
+	kind  wrap.Kind // Absent where it does not exist
+	links []string  // every link met on the way, the last name's among them
+}
+
+// resolve is resolveIn for an absolute path.
+func resolve(path string) resolved { return resolveIn("/", path) }
+
+// resolveIn follows path one name at a time, as the kernel would, and tells of
+// each link. A relative path is counted from the folder dir, which has no link
+// on the way. At most 40 links are followed, as in path_resolution(7).
+func resolveIn(dir, path string) resolved {
+	res := resolved{path: dir, kind: wrap.Dir}
+	left := path
+	if path != "" && path[0] == '/' {
+		res.path = "/"
+	}
+	for {
+		name, rest, _ := strings.Cut(strings.TrimLeft(left, "/"), "/")
+		left = rest
+		switch name {
+		case "":
+			return res
+		case ".":
+			continue
+		case "..":
+			res.path = parent(res.path)
+			continue
+		}
+		at := join(res.path, name)
+		if res.kind == wrap.Absent {
+			res.path = at
+			continue
+		}
+		res.kind = kindAt(at)
+		if res.kind != wrap.Symlink {
+			res.path = at
+			continue
+		}
+		res.links = append(res.links, at)
+		text := read.Link(unix.AT_FDCWD, at)
+		if len(res.links) > 40 || text == "" || len(text)+len(left) > 8192 {
+			return resolved{path: at, kind: wrap.Absent, links: res.links}
+		}
+		if text[0] == '/' {
+			res.path = "/"
+		}
+		res.kind = wrap.Dir
+		left = text + "/" + left
+	}
+}

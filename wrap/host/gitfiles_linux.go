@@ -1,0 +1,207 @@
+package host
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+	"sbx/wrap"
+)
+
+// Bounds on what configurations may send the search to. Git itself follows
+// includes ten deep.
+const (
+	maxIncludes    = 10
+	maxConfigs     = 256 // files of configuration in all
+	maxNamed       = 2048
+	maxHookLinks   = 256
+	maxGitFile     = 8192 // git's own bound on .git files is PATH_MAX and some
+	maxWorktrees   = 1024
+	maxConfigBytes = 1 << 20
+)
+
+// gitConfig reads a configuration and what it includes, protects the included
+// files, and returns what the variables name. Conditions of includes are taken
+// as met: which branch is checked out is the workspace's own choice. Relative
+// includes are counted from dir, the folder that the file is called in, which
+// has no link on the way.
+func (s *gitSearch) gitConfig(dir, file string, depth int, list []named) []named {
+	if s.configs++; s.configs > maxConfigs || depth > maxIncludes {
+		s.cut("more configuration files than " + itoa(maxConfigs) + ", or deeper includes than " + itoa(maxIncludes))
+		return list
+	}
+	if isKernelPath(file) {
+		return list
+	}
+	b, ok := read.Regular(file, maxConfigBytes)
+	if !ok {
+		if len(b) > 0 || kindAt(file) == wrap.File {
+			s.cut(file + " could not be read, or is larger than 1 MiB")
+		}
+		return list
+	}
+	parseGitConfig(string(b), func(v gitVar) {
+		use, text, why := keyUse(&v)
+		if use == unused || text == "" {
+			return
+		}
+		if s.named++; s.named > maxNamed {
+			s.cut("more than " + itoa(maxNamed) + " programs and paths in configurations of git")
+			return
+		}
+		text = homePath(text, s.home)
+		if use != include {
+			list = append(list, named{text: text, use: use, why: why, hooks: v.Key == "hookspath"})
+			return
+		}
+		at := s.protectPath(dir, text, why)
+		if at.kind == wrap.File {
+			list = s.gitConfig(folderOf(dir, text), at.path, depth+1, list)
+		}
+	})
+	return list
+}
+
+// folderOf is the folder in which path, counted from dir, is called.
+func folderOf(dir, path string) string {
+	return resolveIn(dir, path[:len(path)-len(base(path))]).path
+}
+
+// isKernelPath tells whether reading path asks the kernel or a device instead
+// of a file, which may have effects.
+func isKernelPath(path string) bool {
+	return within(path, "/proc") || within(path, "/sys") || within(path, "/dev")
+}
+
+// protectPath protects what path leads to and every link on the way.
+// path is counted from the folder dir, which has no link on the way.
+func (s *gitSearch) protectPath(dir, path, why string) resolved {
+	at := resolveIn(dir, path)
+	for _, link := range at.links {
+		s.add(link, wrap.Symlink, why)
+	}
+	s.add(at.path, at.kind, why)
+	return at
+}
+
+// apply protects what variables name, counted from dir.
+func (s *gitSearch) apply(list []named, dir string) {
+	for i := range list {
+		n := &list[i]
+		switch {
+		case n.use == command || n.use == operands:
+			s.applyCommand(n, dir)
+		case n.hooks:
+			s.applyHooks(n, dir)
+		default:
+			s.protectPath(dir, n.text, n.why)
+		}
+	}
+}
+
+// applyCommand protects the files of a writable tree among a command's words.
+// A first word without a slash is looked for in PATH, not here.
+func (s *gitSearch) applyCommand(n *named, dir string) {
+	first := n.use == command
+	commandWords(n.text, func(word string) {
+		if inPath := first && strings.IndexByte(word, '/') < 0; inPath || s.words >= maxNamed {
+			first = false
+			return
+		}
+		first = false
+		s.words++
+		at := resolveIn(dir, homePath(word, s.home))
+		if at.kind == wrap.Absent && strings.IndexByte(word, '/') >= 0 && !strings.HasPrefix(word, "-") {
+			s.add(at.path, at.kind, n.why) // not there yet: it must not come into being
+			return
+		}
+		if at.kind != wrap.File {
+			return
+		}
+		for _, link := range at.links {
+			s.add(link, wrap.Symlink, n.why)
+		}
+		s.add(at.path, at.kind, n.why)
+	})
+	if s.words >= maxNamed {
+		s.cut("more than " + itoa(maxNamed) + " words in commands of git's configuration")
+	}
+}
+
+// applyHooks protects a core.hooksPath, made or to come. Where it is the top
+// of a writable tree, or holds one, the tree cannot become read-only: the
+// names of hooks in it are protected one by one.
+func (s *gitSearch) applyHooks(n *named, dir string) {
+	at := s.protectPath(dir, n.text, n.why)
+	if at.kind != wrap.Dir {
+		return
+	}
+	for _, tree := range s.trees {
+		if tree == at.path {
+			for _, hook := range hookNames {
+				s.protectPath(tree, hook, n.why)
+			}
+		}
+	}
+	s.hooks(at.path, dir)
+}
+
+// hookNames is githooks(5).
+var hookNames = [...]string{
+	"applypatch-msg", "commit-msg", "fsmonitor-watchman", "p4-changelist", "p4-post-changelist",
+	"p4-pre-submit", "p4-prepare-changelist", "post-applypatch", "post-checkout", "post-commit",
+	"post-index-change", "post-merge", "post-receive", "post-rewrite", "post-update", "pre-applypatch",
+	"pre-auto-gc", "pre-commit", "pre-merge-commit", "pre-push", "pre-rebase", "pre-receive",
+	"prepare-commit-msg", "proc-receive", "push-to-checkout", "reference-transaction",
+	"sendemail-validate", "update",
+}
+
+// hooks protects what links in a folder of hooks lead to, and what hooks that are
+// scripts run, from the folder top.
+func (s *gitSearch) hooks(dir, top string) {
+	fd, err := openBeneath(unix.AT_FDCWD, dir)
+	if err != nil {
+		return
+	}
+	var links, scripts []string
+	_ = s.p.dirs.Each(fd, func(name []byte, dtype byte) bool {
+		if kindIn(fd, string(name), dtype) == wrap.Symlink {
+			links = append(links, string(name))
+		}
+		if slices.Contains(hookNames[:], string(name)) {
+			scripts = append(scripts, join(dir, string(name)))
+		}
+		return len(links) < maxHookLinks
+	})
+	unix.Close(fd)
+	if len(links) == maxHookLinks {
+		s.cut("more than " + itoa(maxHookLinks) + " links in " + dir)
+	}
+	for _, link := range links {
+		s.protectPath(dir, link, "a hook is a link to it")
+	}
+	for _, script := range scripts {
+		if s.isOpened(script) {
+			continue // the command may have it run whatever it likes
+		}
+		s.names(&hook, script, top, maxChain)
+	}
+}
+
+// oneLine is the first line of a small file that holds a path, as .git,
+// commondir and gitdir do: trailing newlines go.
+func oneLine(path string) string {
+	b, ok := read.Regular(path, maxGitFile)
+	if !ok {
+		return ""
+	}
+	return strings.TrimRight(cString(b), "\r\n")
+}
+
+// gitFile is the folder that a .git file names, as it stands there.
+func gitFile(path string) string {
+	text, _ := strings.CutPrefix(oneLine(path), "gitdir: ")
+	return text
+}

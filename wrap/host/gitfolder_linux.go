@@ -1,0 +1,92 @@
+package host
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// gitLook is what of interest stands in a git folder.
+type gitLook struct {
+	dir   string
+	names [len(lookedFor)]wrap.Kind
+}
+
+// lookedFor is the names in a git folder that are asked for; those up to
+// "lazygit.yml" are the rows of wrap.ProtectedInGit in its order.
+var lookedFor = [...]string{"commondir", "config", "config.worktree", "gitdir", "hooks", "lazygit.yml", "HEAD", "modules", "objects", "refs", "worktrees"}
+
+func (l *gitLook) kind(name string) wrap.Kind {
+	for i := range lookedFor {
+		if lookedFor[i] == name {
+			return l.names[i]
+		}
+	}
+	return wrap.Absent
+}
+
+func (l *gitLook) has(name string) bool { return l.kind(name) != wrap.Absent }
+
+// note takes a name of the folder.
+func (l *gitLook) note(fd int, name []byte, dtype byte) {
+	for i := range lookedFor {
+		if lookedFor[i] == string(name) {
+			l.names[i] = kindIn(fd, lookedFor[i], dtype)
+		}
+	}
+}
+
+// look reads a git folder.
+func (s *gitSearch) look(dir string) (l gitLook, ok bool) {
+	l.dir = dir
+	fd, err := openBeneath(unix.AT_FDCWD, dir)
+	if err != nil {
+		return l, false
+	}
+	defer unix.Close(fd)
+	s.folders++
+	_ = s.p.dirs.Each(fd, func(name []byte, dtype byte) bool {
+		s.entries++
+		l.note(fd, name, dtype)
+		return s.entries < maxEntries
+	})
+	return l, true
+}
+
+// gitNames protects the names of a git folder, those that are there and those
+// that would take effect if they came into being. A linked worktree's folder
+// has neither configuration nor hooks of its own but config.worktree. Hooks are run
+// in the folder top.
+func (s *gitSearch) gitNames(l *gitLook, linked bool, top string) {
+	for _, row := range wrap.ProtectedInGit() {
+		kind := l.kind(row.Path)
+		path := join(l.dir, row.Path)
+		switch {
+		case kind == wrap.Symlink:
+			if at := s.protectPath(l.dir, row.Path, row.Why); at.kind == wrap.Dir {
+				s.hooks(at.path, top)
+			}
+		case kind != wrap.Absent:
+			s.add(path, kind, row.Why)
+			if row.Path == "hooks" && kind == wrap.Dir {
+				s.hooks(path, top)
+			}
+		case linked == (row.Path == "gitdir") || row.Path == "config.worktree":
+			s.add(path, wrap.Absent, row.Why)
+		}
+	}
+	if !linked && !l.has("modules") {
+		s.add(join(l.dir, "modules"), wrap.Absent, "git would take a submodule's configuration and hooks from it")
+	}
+}
+
+// isGit tells whether a folder is a git folder by what is in it, as git's
+// is_git_directory does.
+func (l *gitLook) isGit() bool {
+	return l.has("HEAD") && (l.has("commondir") || l.kind("objects") != wrap.File && l.has("objects") && l.has("refs"))
+}
+
+// trimGlob is the name of "**/name".
+func trimGlob(g string) string { return strings.TrimPrefix(g, "**/") }

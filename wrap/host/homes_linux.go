@@ -1,0 +1,188 @@
+package host
+
+import (
+	gopath "path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+	"sbx/wrap"
+)
+
+// maxHomes bounds the homes in which a root caller's secrets are looked for.
+const maxHomes = 64
+
+// homes are the homes in which secrets are looked for: the caller's and, for root,
+// those of others in which something is needed. The rest of the password file's homes
+// and of /home is hidden whole, and nothing in them is read.
+func (p *prober) homes() []string {
+	if p.h.UID != 0 {
+		if p.r.Home == "" {
+			return nil
+		}
+		return []string{p.r.Home}
+	}
+	own, others := p.accounts()
+	needed := p.needed(own)
+	known := make(map[string]bool, len(others))
+	crowded := make(map[string]int)
+	for _, home := range others {
+		real := plainFolder(home)
+		switch {
+		case real == "" || known[real]:
+			continue
+		case p.shared(real) || isNeeded(real, needed):
+			own = append(own, home)
+		default:
+			f := wrap.Found{Path: real, Real: real, Kind: wrap.Dir, Why: wrap.OtherHome, Home: true}
+			if !p.inView(real) {
+				p.unseen = append(p.unseen, f)
+				break
+			}
+			p.h.Secrets = append(p.h.Secrets, f)
+			if crowded[parent(real)]++; crowded[parent(real)] == wrap.FewHomes+1 {
+				p.crowded = append(p.crowded, parent(real))
+			}
+		}
+		known[real] = true
+	}
+	if len(own) > maxHomes {
+		own = own[:maxHomes]
+		p.h.SecretsCut = "more than " + itoa(maxHomes) + " homes: the secrets of the others were not looked for"
+	}
+	return own
+}
+
+// accounts are the homes of the caller, who may have become root by sudo(8), and all
+// others of the password file and of /home.
+func (p *prober) accounts() (own, others []string) {
+	known := map[string]bool{"": true}
+	add := func(home string, list *[]string) {
+		if !known[home] {
+			known[home] = true
+			*list = append(*list, home)
+		}
+	}
+	add(p.r.Home, &own)
+	caller, _ := p.env("SUDO_USER")
+	b, _ := read.Regular(join(p.root, "etc/passwd"), maxFile)
+	root := false
+	var rest []string
+	for line := range strings.Lines(string(b)) {
+		home, name, uid := passwdHome(line)
+		if home == "" {
+			continue
+		}
+		home = join(p.root, home[1:])
+		if first := uid == "0" && !root; first || name == caller {
+			root = root || first
+			add(home, &own)
+		} else {
+			rest = append(rest, home)
+		}
+	}
+	for _, home := range rest {
+		add(home, &others)
+	}
+	dir := join(p.root, "home")
+	fd, _, err := openDir(unix.AT_FDCWD, dir)
+	if err != nil {
+		return own, others
+	}
+	defer unix.Close(fd)
+	_ = p.dirs.Each(fd, func(name []byte, dtype byte) bool {
+		if dtype == unix.DT_DIR || dtype == unix.DT_LNK || dtype == unix.DT_UNKNOWN {
+			add(join(dir, string(name)), &others)
+		}
+		return len(others) < maxListing
+	})
+	return own, others
+}
+
+// needed are the paths for whose sake another's home is not hidden whole: what the
+// documents name, where the command starts, its program, and the folders of its PATH.
+func (p *prober) needed(own []string) (paths []string) {
+	add := func(all ...string) {
+		for _, path := range all {
+			if strings.HasPrefix(path, "/") && path != "/" {
+				paths = append(paths, path)
+			}
+		}
+	}
+	add(own...)
+	add(p.needs...)
+	add(p.h.State, p.r.Start(), p.r.WorkingDir.Real, p.r.Root.Real)
+	for i := range p.r.Read {
+		add(p.r.Read[i].Abs, p.r.Read[i].Real)
+	}
+	for i := range p.r.Write {
+		add(p.r.Write[i].Abs, p.r.Write[i].Real)
+	}
+	for i := range p.r.Mounts {
+		add(p.r.Mounts[i].Target, p.r.Mounts[i].Source.Real)
+	}
+	if j := p.r.Job; j != nil {
+		add(j.Input.Real, j.Output.Real)
+	}
+	for i := range p.h.Allow {
+		add(p.h.Allow[i].Files()...)
+	}
+	for _, c := range candidates("", p.r) {
+		folder := gopath.Clean(c.path)
+		if add(folder); !within(folder, "/usr") && !within(folder, "/bin") && !within(folder, "/sbin") {
+			add(resolve(folder).path)
+		}
+	}
+	for _, path := range paths {
+		add(p.sameElsewhere(path)...)
+	}
+	return paths
+}
+
+// isNeeded tells whether something that is needed lies in a home, or the home in that.
+func isNeeded(home string, needed []string) bool {
+	for _, path := range needed {
+		if within(path, home) || within(home, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// shared tells whether a home is also a place where others look for something: a
+// folder at the top or of /var, or a program's own in /opt.
+func (p *prober) shared(home string) bool {
+	home = join("/", relative(home, p.root))
+	return parent(home) == "/" || parent(home) == "/var" || within(home, "/opt")
+}
+
+// plainFolder is the path without links of a folder; "" where there is none.
+func plainFolder(path string) string {
+	if at := resolve(path); at.kind == wrap.Dir {
+		return at.path
+	}
+	return ""
+}
+
+// passwdHome is the home of a line of passwd(5), and whose it is. The home is "" where
+// it is no folder that people or services keep something in, but one of the places
+// that stand for "none", the system's own trees among them.
+func passwdHome(line string) (home, name, uid string) {
+	field := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 7)
+	if len(field) < 6 {
+		return "", "", ""
+	}
+	name, uid = field[0], field[2]
+	home = strings.TrimRight(field[5], "/")
+	if !strings.HasPrefix(home, "/") {
+		return "", name, uid
+	}
+	for _, dir := range [...]string{"/bin", "/sbin", "/usr", "/dev", "/proc", "/sys", "/run", "/var/run", "/etc", "/tmp", "/nonexistent",
+		"/var/backups", "/var/cache", "/var/empty", "/var/list", "/var/mail", "/var/spool"} {
+		if within(home, dir) {
+			return "", name, uid
+		}
+	}
+	return home, name, uid
+}

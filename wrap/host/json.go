@@ -1,0 +1,160 @@
+package host
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"sbx/wrap"
+)
+
+// jsonList is an object or a list of a JSON text, and what is known of the command
+// whose operands the list is, or a list in the object: whether it runs them. Nothing
+// is where the command comes after its operands, or there is none.
+type jsonList struct {
+	list, first  bool // a list; one whose next string is the command
+	known, takes bool
+}
+
+// takesValue tells whether a string of the list may be run, or read by what is.
+func (l *jsonList) takesValue(key, value string) bool {
+	switch {
+	case l.first, !l.list && isCommandKey(key):
+		l.first, l.known, l.takes = false, true, hasRunner(value)
+		return true
+	case !l.list:
+		return true
+	}
+	runs := !l.known || l.takes
+	l.takes = l.takes || hasRunner(value)
+	return runs
+}
+
+// isCommandKey tells whether a command stands under a key, and not its operands.
+func isCommandKey(key string) bool {
+	return wrap.Matches(key, "*command") || wrap.Matches(key, "cmd")
+}
+
+// jsonStrings calls each for the strings of a JSON text that stand beneath a key of
+// the row's; runs tells that they are no operands of a program that does not run
+// them. It is a scan for strings, brackets and colons, and not a parser: it
+// takes comments, further commas, single quotes and keys without any as they are,
+// and what no reader would take it gives all the same.
+func jsonStrings(n *wrap.Naming, text string, each func(value string, runs bool)) {
+	all := len(n.Keys) == 0
+	depth, within, keyed, key := 0, -1, false, ""
+	lists := []jsonList{{}}
+	for at := 0; at < len(text); {
+		if at = afterComments(text, at); at == len(text) {
+			return
+		}
+		switch c := text[at]; {
+		case c == '{' || c == '[':
+			depth++
+			if keyed && within < 0 {
+				within = depth
+			}
+			in := jsonList{list: c == '['}
+			if last := lists[len(lists)-1]; in.list {
+				in.first = isCommandKey(key)
+				in.known, in.takes = last.known, last.takes
+			}
+			lists = append(lists, in)
+			keyed, key = false, ""
+			at++
+		case c == '}' || c == ']':
+			if depth == within {
+				within = -1
+			}
+			depth--
+			if len(lists) > 1 {
+				lists = lists[:len(lists)-1]
+			}
+			keyed, key = false, ""
+			at++
+		case c == ',':
+			keyed, key = false, ""
+			at++
+		case c == '"' || c == '\'' || isLetter(int(c)) || c == '_' || c == '$':
+			value, size := jsonWord(text[at:])
+			at = afterComments(text, at+size)
+			switch {
+			case strings.HasPrefix(text[at:], ":"):
+				keyed, key = n.HasKey(value), value
+				at++
+			case value != "" && (c == '"' || c == '\''):
+				if runs := lists[len(lists)-1].takesValue(key, value); all || within >= 0 || keyed {
+					each(value, runs)
+				}
+			}
+		default:
+			at++
+		}
+	}
+}
+
+// afterComments is where after at neither blanks nor comments go on.
+func afterComments(text string, at int) int {
+	for {
+		rest := strings.TrimLeft(text[at:], " \t\r\n")
+		end := ""
+		switch {
+		case strings.HasPrefix(rest, "//"):
+			end = "\n"
+		case strings.HasPrefix(rest, "/*"):
+			end = "*/"
+		default:
+			return len(text) - len(rest)
+		}
+		_, rest, _ = strings.Cut(rest[2:], end)
+		at = len(text) - len(rest)
+	}
+}
+
+// jsonWord is the string, or the word without quotes, that a text begins with, and
+// how long it is there. A string ends with its line where it lacks a quote.
+func jsonWord(text string) (value string, size int) {
+	quote := text[0]
+	if quote != '"' && quote != '\'' {
+		for size < len(text) && (isKeyByte(int(text[size])) || text[size] == '_' || text[size] == '$') {
+			size++
+		}
+		return text[:size], size
+	}
+	var b []byte
+	for size = 1; size < len(text); size++ {
+		switch c := text[size]; {
+		case c == quote:
+			return string(b), size + 1
+		case c == '\n':
+			return string(b), size
+		case c == '\\' && size+1 < len(text):
+			size++
+			c, more := jsonEscape(text[size:])
+			b = utf8.AppendRune(b, c)
+			size += more
+		default:
+			b = append(b, c)
+		}
+	}
+	return string(b), size
+}
+
+// jsonEscape is what an escape stands for, and how much more than one byte it takes.
+func jsonEscape(text string) (c rune, more int) {
+	switch text[0] {
+	case 'n':
+		return '\n', 0
+	case 'r', 't', 'b', 'f':
+		return ' ', 0
+	case 'u':
+		for more < 4 && more+1 < len(text) {
+			digit := strings.IndexByte("0123456789abcdef", lower(int(text[more+1])))
+			if digit < 0 {
+				break
+			}
+			c, more = c<<4|rune(digit), more+1
+		}
+		return c, more
+	}
+	return rune(text[0]), 0
+}

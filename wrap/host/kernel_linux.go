@@ -1,0 +1,169 @@
+package host
+
+import (
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+	"sbx/landlock"
+	"sbx/wrap"
+)
+
+// kernel finds what the kernel and the caller's ids allow, without trying any
+// of it: a launch learns the rest from the step that fails.
+func (p *prober) kernel() {
+	h := &p.h
+	h.Arch = runtime.GOARCH
+	var uts unix.Utsname
+	if unix.Uname(&uts) == nil {
+		h.Release = unix.ByteSliceToString(uts.Release[:])
+		h.Kernel = version(h.Release)
+	}
+	h.UID, h.GID = unix.Geteuid(), unix.Getegid()
+	if h.UID == 0 { // others map their own ids alone
+		h.UIDs, h.GIDs = idRanges("/proc/self/uid_map"), idRanges("/proc/self/gid_map")
+	}
+	caps := effective()
+	h.SysAdmin = caps&(1<<unix.CAP_SYS_ADMIN) != 0
+	// In another user namespace than the first, which has all ids, the kernel tells
+	// nobody of audit.
+	const readers = 1<<unix.CAP_AUDIT_READ | 1<<unix.CAP_AUDIT_CONTROL
+	h.AuditReader = caps&readers == readers && len(h.UIDs) == 1 && h.UIDs[0] == wrap.IDRange{Count: 1<<32 - 1}
+	if support := landlock.Probe(); support.State == landlock.Available {
+		h.LandlockABI = support.ABI
+	} else {
+		h.LandlockWhy = support.State.String()
+	}
+	h.Seccomp = seccompAnswer(unix.SECCOMP_RET_ERRNO, "the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)")
+	if h.Listener = readsMemory(); h.Kernel.Less(wrap.Version{6, 0}) {
+		h.Listener = wrap.Answer{State: wrap.No, Why: "the kernel's notifications are interrupted by signals (before Linux 6.0)"}
+	}
+	if h.Kernel.Less(wrap.Version{5, 3}) {
+		h.Tracer = wrap.Answer{State: wrap.No, Why: "the kernel does not tell a tracer about a call (before Linux 5.3)"}
+	}
+	if h.Kernel.Less(wrap.Version{5, 12}) {
+		h.SetAttr = wrap.Answer{State: wrap.No, Why: "mount_setattr needs Linux 5.12"}
+	}
+	p.processes()
+	h.Overlay = overlay(h.Kernel, h.SysAdmin)
+	h.Rungs = rungs(h)
+}
+
+// processes finds out how many the machine can have, and whether root can bound
+// those of a pid namespace: before Linux 6.14 pid_max is the whole machine's.
+func (p *prober) processes() {
+	h := &p.h
+	h.Processes = min(setting(wrap.PidMaxFile), setting("/proc/sys/kernel/threads-max"))
+	b, _ := read.Proc("/proc/loadavg", maxFile) // sysinfo(2) has 16 bits for it
+	_, all, _ := strings.Cut(string(b), "/")
+	all, _, _ = strings.Cut(all, " ")
+	h.Running, _ = strconv.ParseUint(all, 10, 32)
+	if h.Kernel.Less(wrap.Version{6, 14}) {
+		h.PidMax = wrap.Answer{State: wrap.No, Why: "a pid namespace has no pid_max of its own before Linux 6.14"}
+	} else if err := unix.Faccessat(unix.AT_FDCWD, wrap.PidMaxFile, unix.W_OK, unix.AT_EACCESS); h.UID == 0 && err != nil {
+		h.PidMax = wrap.Answer{State: wrap.No, Why: wrap.PidMaxFile + ": " + err.Error()}
+	}
+}
+
+// setting is a whole number of /proc/sys; 0 where there is none.
+func setting(path string) uint64 {
+	b, _ := read.Proc(path, maxFile)
+	n, _ := strconv.ParseUint(strings.TrimSuffix(string(b), "\n"), 10, 32)
+	return n
+}
+
+// version is the first two numbers of a release, as "6.18.44-custom".
+func version(release string) (v wrap.Version) {
+	for i := range v {
+		for release != "" && release[0] >= '0' && release[0] <= '9' && v[i] < 1<<20 {
+			v[i] = v[i]*10 + int(release[0]-'0')
+			release = release[1:]
+		}
+		release = strings.TrimPrefix(release, ".")
+	}
+	return v
+}
+
+// idRanges reads /proc/self/uid_map: the ids that the caller's user namespace
+// has, its first column and its last.
+func idRanges(path string) (ranges []wrap.IDRange) {
+	b, ok := read.Proc(path, maxFile)
+	if !ok {
+		return nil
+	}
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if len(f) == 3 {
+			ranges = append(ranges, wrap.IDRange{First: number(f[0]), Count: number(f[2])})
+		}
+	}
+	return ranges
+}
+
+// number is s as the kernel prints one; what does not fit is the largest.
+func number(s string) uint32 {
+	var n uint64
+	for i := 0; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
+		n = min(n*10+uint64(s[i]-'0'), 1<<32-1)
+	}
+	return uint32(n)
+}
+
+// effective is the caller's effective capabilities.
+func effective() uint64 {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if unix.Capget(&head, &data[0]) != nil {
+		return 0
+	}
+	return uint64(data[0].Effective) | uint64(data[1].Effective)<<32
+}
+
+// overlay tells what the version says: whether the file system is there, and
+// what a security module has to say, the mount itself shows.
+func overlay(v wrap.Version, admin bool) wrap.Answer {
+	if v.Less(wrap.Version{5, 11}) && !admin {
+		return wrap.Answer{State: wrap.No, Why: "overlay mounts in a user namespace need Linux 5.11"}
+	}
+	return wrap.Answer{}
+}
+
+// rungs tells which rungs cannot be held for certain.
+func rungs(h *wrap.Host) (r [3]wrap.Answer) {
+	no := func(why string) wrap.Answer { return wrap.Answer{State: wrap.No, Why: why} }
+	switch root := h.UID == 0; {
+	case sysctl("/proc/sys/user/max_user_namespaces") == "0":
+		r[wrap.RungUser] = no("user namespaces are switched off: user.max_user_namespaces is 0")
+	case !root && sysctl("/proc/sys/kernel/unprivileged_userns_clone") == "0":
+		r[wrap.RungUser] = no("user namespaces are root's alone: kernel.unprivileged_userns_clone is 0")
+	case !h.SysAdmin && sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
+		// A profile may still allow this program; the first mount shows it.
+		r[wrap.RungUser].Why = "AppArmor restricts user namespaces: kernel.apparmor_restrict_unprivileged_userns is 1"
+	}
+	switch {
+	case h.UID != 0:
+		r[wrap.RungRoot] = no("the caller is not root")
+	case !h.SysAdmin:
+		r[wrap.RungRoot] = no("root lacks CAP_SYS_ADMIN here, as in a container")
+	}
+	r[wrap.RungBare].State = wrap.Yes
+	return r
+}
+
+// sysctl is a one-line file of /proc/sys; "" where there is none.
+func sysctl(path string) string {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	var b [64]byte
+	n, err := unix.Read(fd, b[:])
+	if err != nil || n <= 0 {
+		return ""
+	}
+	return strings.TrimSpace(string(b[:n]))
+}

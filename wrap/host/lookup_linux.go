@@ -1,0 +1,243 @@
+package host
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+	"sbx/wrap"
+)
+
+// lookup finds which paths of a sorted table exist. It goes down the table's
+// folders and reads each that exists once, instead of asking for every path: a
+// home of twenty names answers two hundred rows with a dozen calls.
+type lookup struct {
+	p    *prober
+	n    int
+	path func(i int) string // relative, clean, sorted
+	emit func(i int, f wrap.Found)
+	top  []group // of all rows: the same in every folder that is looked in
+}
+
+// place is an open folder, by the name it was reached by and its real path.
+type place struct {
+	fd         int
+	readable   bool
+	path, real string
+}
+
+// group is the rows that share their next name.
+type group struct {
+	lo, hi int
+	name   string
+}
+
+// match is a name that stands in a folder and the group it answers.
+type match struct {
+	group int
+	name  string
+	dtype byte
+}
+
+// few is how many names are asked for one by one rather than by reading the
+// whole folder: as many calls as reading /etc is worth.
+const few = 32
+
+// from looks for all rows beneath the folder dir. real is its path without
+// links; "" where that is not known. The result is that path, "" for none.
+func (l *lookup) from(dir, real string) string {
+	fd, readable, plain, err := openAt(dir)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	if real == "" && !plain {
+		real = pathOf(fd)
+	}
+	if real == "" {
+		real = dir
+	}
+	l.in(place{fd, readable, dir, real}, 0, l.n, 0)
+	return real
+}
+
+// in looks in one folder for the rows from lo to hi, whose first skip bytes
+// name it.
+func (l *lookup) in(at place, lo, hi, skip int) {
+	var groups []group
+	if skip > 0 {
+		groups = l.groups(lo, hi, skip)
+	} else {
+		if l.top == nil {
+			l.top = l.groups(lo, hi, skip)
+		}
+		groups = l.top
+	}
+	for _, m := range l.matches(at, groups) {
+		g := groups[m.group]
+		l.hit(at, g, m, skip)
+	}
+}
+
+// hit tells of the rows that end with the name and goes on with the others.
+func (l *lookup) hit(at place, g group, m match, skip int) {
+	rest := g.lo
+	for ; rest < g.hi && len(l.path(rest)) == skip+len(g.name); rest++ {
+		l.emit(rest, found(at, m.name, m.dtype))
+	}
+	if rest == g.hi || !l.anyBelow(at, rest, g.hi, skip) {
+		return
+	}
+	fd, readable, err := openDir(at.fd, m.name)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	below := place{fd, readable, join(at.path, m.name), join(at.real, m.name)}
+	if m.dtype == unix.DT_LNK || m.dtype == unix.DT_UNKNOWN {
+		if real := pathOf(fd); real != "" {
+			below.real = real
+		}
+	}
+	l.in(below, rest, g.hi, skip+len(g.name)+1)
+}
+
+// anyBelow tells whether it is worth opening the next folder: where only few
+// rows lie in it they are asked for from here.
+func (l *lookup) anyBelow(at place, lo, hi, skip int) bool {
+	if hi-lo > 4 {
+		return true
+	}
+	for i := lo; i < hi; i++ {
+		path := l.path(i)[skip:]
+		if strings.IndexByte(path, '*') >= 0 {
+			return true
+		}
+		var st unix.Stat_t
+		if unix.Fstatat(at.fd, path, &st, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// groups splits rows by their next name, in the names' order. That is not
+// always the rows' order: "a.b" comes before "a/b", but "a" before "a.b". The rows
+// of one folder lie together, and most are passed over: to look at each takes longer
+// than to read a home.
+func (l *lookup) groups(lo, hi, skip int) []group {
+	gs := make([]group, 0, (hi-lo+1)/2)
+	sorted := true
+	last := ""
+	for lo < hi {
+		name, _, _ := strings.Cut(l.path(lo)[skip:], "/")
+		end := lo + 1
+		for end < hi && l.path(end)[skip:] == name {
+			end++
+		}
+		for step := 1; step > 0; {
+			if end+step <= hi && leads(l.path(end + step - 1)[skip:], name) {
+				end, step = end+step, 2*step
+			} else {
+				step /= 2
+			}
+		}
+		sorted = sorted && last < name
+		gs, last, lo = append(gs, group{lo: lo, hi: end, name: name}), name, end
+	}
+	if !sorted {
+		slices.SortStableFunc(gs, func(a, b group) int { return strings.Compare(a.name, b.name) })
+	}
+	return gs
+}
+
+// leads tells whether path begins with name and a slash.
+func leads(path, name string) bool {
+	return len(path) > len(name) && path[len(name)] == '/' && path[:len(name)] == name
+}
+
+// matches is which groups stand in the folder, in the groups' order.
+func (l *lookup) matches(at place, groups []group) []match {
+	var ms []match
+	var globs []int
+	for i := range groups {
+		if strings.IndexByte(groups[i].name, '*') >= 0 {
+			globs = append(globs, i)
+		}
+	}
+	if at.readable && (len(globs) > 0 || len(groups) > few) {
+		var all bool
+		if ms, all = l.list(at, groups, globs); all {
+			slices.SortStableFunc(ms, func(a, b match) int { return a.group - b.group })
+			return ms
+		}
+	}
+	ms = ms[:0]
+	for i := range groups {
+		var st unix.Stat_t
+		if unix.Fstatat(at.fd, groups[i].name, &st, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT) == nil {
+			ms = append(ms, match{i, groups[i].name, byte(st.Mode & unix.S_IFMT >> 12)})
+		}
+	}
+	return ms
+}
+
+// list reads the folder. A long one is read to its end only for the sake of
+// patterns, the groups that globs names, and then to a bound; all tells whether it
+// was.
+func (l *lookup) list(at place, groups []group, globs []int) (ms []match, all bool) {
+	names := 0
+	note := func(name []byte, dtype byte) bool {
+		names++
+		for i := search(groups, name); i < len(groups) && groups[i].name == string(name); i++ {
+			ms = append(ms, match{i, string(name), dtype})
+		}
+		for _, i := range globs {
+			if wrap.Matches(string(name), groups[i].name) {
+				ms = append(ms, match{i, string(name), dtype})
+			}
+		}
+		return true
+	}
+	for round := 0; ; round++ {
+		b, _ := l.p.dirs.Part(at.fd)
+		if len(b) == 0 {
+			return ms, true
+		}
+		if round > 0 && len(globs) == 0 || names > maxListing {
+			return nil, false
+		}
+		read.Names(b, note)
+	}
+}
+
+// search is the first group whose name is not before name.
+func search(groups []group, name []byte) int {
+	lo, hi := 0, len(groups)
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if groups[mid].name < string(name) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// found describes the name in the folder at.
+func found(at place, name string, dtype byte) wrap.Found {
+	f := wrap.Found{Path: join(at.path, name), Real: join(at.real, name), Kind: kindIn(at.fd, name, dtype)}
+	if f.Kind != wrap.Symlink {
+		return f
+	}
+	f.Target = read.Link(at.fd, name)
+	real, kind := follow(at.fd, name)
+	f.Kind = kind
+	if real != "" {
+		f.Real = real
+	}
+	return f
+}

@@ -1,0 +1,116 @@
+package host
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+	"sbx/wrap"
+)
+
+// mounts reads the host's mounts and finds the removable ones among them.
+func (p *prober) mounts() {
+	p.seatAt, p.seatsOf = make(map[string]int, 64), make(map[string][]int, 64)
+	read.Lines("/proc/self/mountinfo", read.Mountinfo, func(line []byte) {
+		m, on, ok := mountLine(string(line))
+		if !ok {
+			return
+		}
+		p.h.Mounts = append(p.h.Mounts, m)
+		p.seatAt[on.path] = len(p.seats)
+		p.seatsOf[on.dev] = append(p.seatsOf[on.dev], len(p.seats))
+		p.seats = append(p.seats, on)
+		p.noteMedia(m.Path, on.dev)
+	})
+}
+
+// noteMedia notes what is hidden because of a mount: the folders in which
+// desktops mount what people plug in, as a whole and whatever it is, and of
+// /mnt, which may hold anything (/mnt/c of WSL), removable devices alone.
+func (p *prober) noteMedia(path, dev string) {
+	hide := ""
+	for _, dir := range [...]string{"/media", "/run/media"} {
+		if within(path, dir) {
+			hide = dir
+		}
+	}
+	if hide == "" && within(path, "/mnt") && removable(dev) {
+		hide = path
+	}
+	if hide != "" && !anyWithin(hide, p.h.Removable) {
+		p.h.Removable = append(p.h.Removable, hide)
+	}
+}
+
+// mountLine reads a line of mountinfo, proc_pid_mountinfo(5):
+//
+//	36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/root rw
+func mountLine(line string) (m wrap.MountPoint, on seat, ok bool) {
+	rest := strings.TrimSuffix(line, "\n")
+	for i := 0; i < 6; i++ {
+		var word string
+		word, rest, ok = strings.Cut(rest, " ")
+		if !ok {
+			return m, on, false
+		}
+		switch i {
+		case 2:
+			on.dev = word
+		case 3:
+			on.root = read.Unescape(word)
+		case 4:
+			on.path = read.Unescape(word)
+		}
+	}
+	rest = " " + rest
+	i := strings.Index(rest, " - ")
+	if i < 0 {
+		return m, on, false
+	}
+	m.Path = on.path
+	m.Type, rest, _ = strings.Cut(rest[i+3:], " ")
+	if m.Type == "overlay" {
+		_, on.options, _ = strings.Cut(rest, " ")
+	}
+	return m, on, m.Path != ""
+}
+
+// removable tells whether a block device can be carried away: its disk says
+// so, or hangs on USB, FireWire or a card reader (USB disks, unlike sticks,
+// call themselves fixed), or it is made of such a device (an encrypted stick).
+// dev is "8:17"; file systems without a device have major 0.
+func removable(dev string) bool {
+	if strings.HasPrefix(dev, "0:") {
+		return false
+	}
+	return removableDevice("/sys/dev/block/"+dev, 3)
+}
+
+func removableDevice(path string, depth int) bool {
+	real, kind := follow(unix.AT_FDCWD, path)
+	if kind != wrap.Dir || depth == 0 {
+		return false
+	}
+	for _, bus := range [...]string{"/usb", "/firewire", "/fw", "/mmc_host/"} {
+		if strings.Contains(real, bus) {
+			return true
+		}
+	}
+	// A partition's folder lies in its disk's.
+	if sysctl(real+"/removable") == "1" || sysctl(parent(real)+"/removable") == "1" {
+		return true
+	}
+	fd, _, err := openDir(unix.AT_FDCWD, real+"/slaves")
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	found := false
+	var slaves read.Dir
+	_ = slaves.Each(fd, func(name []byte, _ byte) bool {
+		found = removableDevice(real+"/slaves/"+string(name), depth-1)
+		return !found
+	})
+	return found
+}

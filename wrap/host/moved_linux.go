@@ -1,0 +1,176 @@
+package host
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+	"sbx/wrap"
+)
+
+// movedFolders looks for secrets of a home where the caller's environment says
+// that their folder is.
+func (p *prober) movedFolders(ofHome []wrap.Secret) {
+	for _, m := range wrap.MovedFolders() {
+		dir, ok := p.env(m.Name)
+		if dir = strings.TrimRight(dir, "/"); !ok || !strings.HasPrefix(dir, "/") {
+			continue
+		}
+		if m.Sub != "" {
+			dir = join(dir, m.Sub)
+		}
+		if p.r.Home != "" && dir == join(p.r.Home, m.Usual[2:len(m.Usual)-1]) {
+			continue
+		}
+		lo := 0
+		for lo < len(ofHome) && !strings.HasPrefix(ofHome[lo].Path, m.Usual) {
+			lo++
+		}
+		hi := lo
+		for hi < len(ofHome) && strings.HasPrefix(ofHome[hi].Path, m.Usual) {
+			hi++
+		}
+		rows := p.secretRows(ofHome[lo:hi], len(m.Usual))
+		rows.from(dir, "")
+	}
+}
+
+// movedSecrets hides what single variables move.
+func (p *prober) movedSecrets() {
+	for _, v := range wrap.SecretVars() {
+		value, _ := p.env(v.Name)
+		for more := value != ""; more; {
+			path := value
+			if more = v.Name == "KUBECONFIG"; more { // a list
+				path, value, more = strings.Cut(value, ":")
+			}
+			path = strings.TrimPrefix(path, "FILE:") // of Kerberos
+			if v.Sub != "" && path != "" {
+				path = join(strings.TrimRight(path, "/"), v.Sub)
+			}
+			if f, ok := p.found(path); ok && (f.Kind == wrap.Dir || f.Kind == wrap.File || f.Kind == wrap.Socket) && !p.tooWide(f.Path) {
+				f.Why = v.Why + ", by " + v.Name
+				p.hide(f)
+			}
+		}
+	}
+}
+
+// socketVars hides the sockets that variables name and drops the variables.
+func (p *prober) socketVars() {
+	for _, row := range wrap.SocketVars() {
+		value, _ := p.env(row.Path)
+		if value == "" {
+			continue
+		}
+		f, ok := p.found(p.socketOf(row.Path, value))
+		if !ok || f.Kind != wrap.Socket || p.isOpened(f.Path, f.Real) {
+			continue
+		}
+		f.Why = row.Why
+		p.hide(f)
+		if !p.setOtherwise(row.Path, value) {
+			p.h.DropEnv = append(p.h.DropEnv, row.Path)
+		}
+	}
+}
+
+// setOtherwise tells whether the command gets another value than the caller
+// has: environment.set is meant as written.
+func (p *prober) setOtherwise(name, value string) bool {
+	for _, e := range p.r.Env {
+		if len(e) > len(name) && e[len(name)] == '=' && e[:len(name)] == name {
+			return e[len(name)+1:] != value
+		}
+	}
+	return false
+}
+
+// socketOf is the path in a variable's value, in the variable's own form.
+func (p *prober) socketOf(name, value string) string {
+	switch name {
+	case "DOCKER_HOST", "CONTAINER_HOST":
+		path, ok := strings.CutPrefix(value, "unix://")
+		if !ok {
+			return ""
+		}
+		return path
+	case "GPG_AGENT_INFO": // path:pid:version
+		path, _, _ := strings.Cut(value, ":")
+		return path
+	case "WAYLAND_DISPLAY":
+		dir, _ := p.env("XDG_RUNTIME_DIR")
+		if dir == "" && value[0] != '/' {
+			return ""
+		}
+		return against(dir, value)
+	case "DBUS_SESSION_BUS_ADDRESS":
+		return busPath(value)
+	}
+	return value
+}
+
+// busPath is the first path of a list of D-Bus addresses:
+// "unix:path=/run/user/1000/bus,guid=…;unix:abstract=…".
+func busPath(list string) string {
+	for list != "" {
+		var address string
+		address, list, _ = strings.Cut(list, ";")
+		options, ok := strings.CutPrefix(address, "unix:")
+		for ok && options != "" {
+			var option string
+			option, options, _ = strings.Cut(options, ",")
+			if path, ok := strings.CutPrefix(option, "path="); ok {
+				return unpercent(path)
+			}
+		}
+	}
+	return ""
+}
+
+func unpercent(s string) string {
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) && hex(s[i+1]) < 16 && hex(s[i+2]) < 16 {
+			b = append(b, hex(s[i+1])<<4|hex(s[i+2]))
+			i += 2
+			continue
+		}
+		b = append(b, s[i])
+	}
+	return string(b)
+}
+
+func hex(c byte) byte {
+	switch {
+	case c >= '0' && c <= '9':
+		return c - '0'
+	case c|0x20 >= 'a' && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10
+	}
+	return 16
+}
+
+// found describes what stands at an absolute path; false where nothing does.
+func (p *prober) found(path string) (wrap.Found, bool) {
+	if !strings.HasPrefix(path, "/") {
+		return wrap.Found{}, false
+	}
+	path = strings.TrimRight(path, "/")
+	name := base(path)
+	if name == "" || name == "." || name == ".." {
+		return wrap.Found{}, false
+	}
+	dir := resolve(parent(path)).path
+	f := wrap.Found{Path: join(dir, name), Real: join(dir, name), Kind: kindAt(join(dir, name))}
+	if f.Kind == wrap.Symlink {
+		f.Target = read.Link(unix.AT_FDCWD, f.Path)
+		real, kind := follow(unix.AT_FDCWD, f.Path)
+		f.Kind = kind
+		if real != "" {
+			f.Real = real
+		}
+	}
+	return f, f.Kind != wrap.Absent
+}

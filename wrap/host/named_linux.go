@@ -1,0 +1,222 @@
+package host
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+	"sbx/wrap"
+)
+
+// Bounds on what settings files may send the search to.
+const (
+	maxSettings      = 256 // files that are read for the programs they name
+	maxSettingsBytes = 256 << 10
+	maxProgramWords  = 8192
+	maxPrograms      = 256
+	maxNamedFolders  = 8 // of one file: where what else it names is looked for
+	maxChain         = 3 // a settings file, a script that it names, what that runs
+)
+
+// programs is how much of what settings name was looked at.
+type programs struct {
+	read         []string
+	words, found int
+	short        string // what was not, and why; "" where all was
+}
+
+// hook is what is known of a file that git runs by its place.
+var hook = wrap.Naming{Format: wrap.Script, Why: "git runs it as a hook"}
+
+// settings looks for the programs that a file of the table names, or the files in a
+// folder of it. top is the folder that the table counts from.
+func (s *gitSearch) settings(top string, f *wrap.Found) {
+	if s.isOpened(f.Path) {
+		return // the command may have it name whatever it likes
+	}
+	rel := relative(f.Path, top)
+	depth := strings.Count(rel, "/") + 1
+	table := wrap.Namings()
+	for i := range table {
+		n := &table[i]
+		parts := strings.SplitN(n.Path, "/", depth+1)
+		switch {
+		case len(parts) < depth || !wrap.Beneath(rel, strings.Join(parts[:depth], "/")):
+		case len(parts) == depth && f.Kind == wrap.File:
+			s.names(n, f.Path, top, maxChain)
+		case len(parts) > depth && f.Kind == wrap.Dir:
+			for _, in := range s.p.rows([]wrap.Row{{Path: parts[depth]}}, f.Real, false) {
+				s.names(n, in.Path, top, maxChain)
+			}
+		}
+	}
+}
+
+// names protects the programs that a settings file names, and what those run that
+// are a shell's. A word is a path from the top, from the file's own folder, from a
+// folder that the file names as well, or an absolute one.
+func (s *gitSearch) names(n *wrap.Naming, file, top string, chain int) {
+	known := file + "\x00" + n.Path + n.When
+	if slices.Contains(s.programs.read, known) || isKernelPath(file) || n.Format == wrap.Script && isBinary(file) {
+		return
+	}
+	if len(s.programs.read) == maxSettings {
+		s.short("more than " + itoa(maxSettings) + " files name some")
+		return
+	}
+	s.programs.read = append(s.programs.read, known)
+	b, ok := read.Regular(file, maxSettingsBytes)
+	if !ok {
+		if kindAt(file) == wrap.File {
+			s.short(file + " could not be read, or is larger than 256 KiB")
+		}
+		return
+	}
+	w := naming{s: s, n: n, file: file, top: top, chain: chain, from: []string{top}}
+	if dir := parent(file); dir != top {
+		w.from = append(w.from, dir)
+	}
+	fixed := len(w.from)
+	text := string(b)
+	namedWords(n, text, func(word string, runs bool) { w.word(word, runs, w.from[:fixed]) })
+	if len(w.from) > fixed {
+		namedWords(n, text, func(word string, runs bool) { w.word(word, runs, w.from[fixed:]) })
+	}
+}
+
+// short notes that not all programs were looked for; the first reason stays.
+func (s *gitSearch) short(why string) {
+	if s.programs.short == "" {
+		s.programs.short = why
+	}
+}
+
+// naming is one settings file while its words are looked at.
+type naming struct {
+	s         *gitSearch
+	n         *wrap.Naming
+	file, top string
+	chain     int
+	from      []string // folders that words are counted from
+}
+
+func (w *naming) word(word string, runs bool, from []string) {
+	s := w.s
+	if len(word) > 4096 || strings.IndexByte(word, 0) >= 0 {
+		return
+	}
+	word = homePath(word, s.home)
+	if strings.HasPrefix(word, "/") && s.tree(word) != "" {
+		w.at(resolve(word), runs)
+		return
+	}
+	if word = strings.TrimLeft(word, "/"); word == "" { // what is left may have followed a variable
+		return
+	}
+	for _, dir := range from {
+		if s.programs.words++; s.programs.words > maxProgramWords {
+			s.short("there are more than " + itoa(maxProgramWords) + " words in the files that name some")
+			return
+		}
+		w.at(resolveIn(dir, word), runs)
+	}
+}
+
+// at takes what a word leads to: a folder is where others may be counted from, a
+// file is protected if it may be a program, and so are links on the way to it.
+func (w *naming) at(at resolved, runs bool) {
+	switch at.kind {
+	case wrap.Dir:
+		if len(w.from) < maxNamedFolders && w.s.tree(at.path) != "" && !slices.Contains(w.from, at.path) && !within(w.top, at.path) {
+			w.from = append(w.from, at.path)
+		}
+	case wrap.File:
+		if at.path == w.file || isKernelPath(at.path) || !runs && !looksRunnable(at.path) {
+			return
+		}
+		for _, link := range at.links {
+			w.take(link, wrap.Symlink)
+		}
+		if w.take(at.path, wrap.File) && w.chain > 1 && isShellScript(at.path) {
+			next := wrap.Naming{Path: at.path, Format: wrap.Script, Why: w.n.Why}
+			w.s.names(&next, at.path, w.top, w.chain-1)
+		}
+	}
+}
+
+// take protects what is a program, or a link to one, where it lies in a writable tree.
+func (w *naming) take(path string, kind wrap.Kind) bool {
+	s := w.s
+	tree := s.tree(path)
+	if tree == "" || !wrap.Takes(relative(path, tree)) {
+		return false
+	}
+	if slices.ContainsFunc(s.items, func(p wrap.Protected) bool { return p.Path == path }) {
+		return true
+	}
+	if s.programs.found++; s.programs.found > maxPrograms {
+		s.short("they name more than " + itoa(maxPrograms))
+		return false
+	}
+	before := len(s.items)
+	s.add(path, kind, w.n.Why)
+	for i := before; i < len(s.items); i++ {
+		if s.items[i].By = relative(w.file, w.top); s.items[i].By == "" {
+			s.items[i].By = w.file
+		}
+	}
+	return true
+}
+
+// looksRunnable tells whether a file may be executed, or says what runs it.
+func looksRunnable(path string) bool {
+	var st unix.Stat_t
+	if unix.Lstat(path, &st) != nil {
+		return false
+	}
+	return st.Mode&0o111 != 0 || strings.HasPrefix(firstLine(path), "#!")
+}
+
+// isShellScript tells whether a shell runs a file.
+func isShellScript(path string) bool {
+	if first := firstLine(path); strings.HasPrefix(first, "#!") {
+		return isShellLine(first)
+	}
+	for _, ending := range [...]string{".sh", ".bash", ".zsh"} {
+		if strings.HasSuffix(path, ending) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBinary tells whether a file that may be any program is none that can be read.
+func isBinary(path string) bool { return strings.IndexByte(beginning(path), 0) >= 0 }
+
+// firstLine is what of a file's first line says what runs it.
+func firstLine(path string) string {
+	line, _, _ := strings.Cut(beginning(path), "\n")
+	return line
+}
+
+// beginning is the first bytes of a regular file; others are not opened, see
+// readRegular.
+func beginning(path string) string {
+	var st unix.Stat_t
+	if unix.Fstatat(unix.AT_FDCWD, path, &st, 0) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return ""
+	}
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	var b [128]byte
+	n, err := unix.Read(fd, b[:])
+	if err != nil || n <= 0 {
+		return ""
+	}
+	return string(b[:n])
+}

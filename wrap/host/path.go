@@ -1,0 +1,67 @@
+package host
+
+import (
+	"strconv"
+	"strings"
+
+	"sbx/internal/view"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func within(path, dir string) bool { return view.Within(path, dir) }
+
+// beneath tells whether path lies beneath dir.
+func beneath(path, dir string) bool { return len(path) > len(dir) && within(path, dir) }
+
+// join puts name beneath dir.
+func join(dir, name string) string {
+	if dir == "/" {
+		return "/" + name
+	}
+	return dir + "/" + name
+}
+
+// isClean tells whether an absolute path names each folder on its way once.
+func isClean(path string) bool {
+	p := path + "/"
+	return !strings.Contains(p, "//") && !strings.Contains(p, "/./") && !strings.Contains(p, "/../")
+}
+
+// parent is the folder that path lies in; "/" for "/".
+func parent(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		return path[:i]
+	}
+	return "/"
+}
+
+// base is the last name of path.
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// relative is path as seen from dir, which it is within; "" for dir itself.
+func relative(path, dir string) string {
+	if !beneath(path, dir) {
+		return ""
+	}
+	return strings.TrimPrefix(path[len(dir):], "/")
+}
+
+// against is path, counted from dir where it is relative. The result may hold
+// ".." and "."; resolve takes them out.
+func against(dir, path string) string {
+	if strings.HasPrefix(path, "/") {
+		return path
+	}
+	return join(dir, path)
+}
+
+// anyWithin tells whether path is or lies beneath one of dirs.
+func anyWithin(path string, dirs []string) bool {
+	for _, d := range dirs {
+		if within(path, d) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,178 @@
+package host
+
+import (
+	"slices"
+	"strings"
+	"syscall"
+
+	"sbx/internal/outer"
+	"sbx/internal/read"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// Probe finds every fact of machine and workspace that Build needs for r. It
+// changes nothing, runs nothing and waits for nothing. What r does not ask
+// about is not looked at: without file rules only the kernel's facts are.
+//
+// What exec learns by trying is not known here, and what only other tools want
+// is: the names in folders in which something must be hidden, and the tools.
+func Probe(r *spec.Resolved, needs ...string) wrap.Host {
+	return ProbeFor(r, wrap.ToolNames(), needs...)
+}
+
+// ProbeFor is Probe for who wants to know of those tools alone: along PATH, where
+// each costs a call for every folder, no other is looked for.
+func ProbeFor(r *spec.Resolved, tools []string, needs ...string) wrap.Host {
+	facts := Facts()
+	facts.Overlay = wrap.Answer{State: wrap.No}
+	h := Survey(r, facts, needs...)
+	h.Overlay = wrap.Answer{}
+	p := prober{h: h, env: syscall.Getenv}
+	p.tools(tools)
+	return p.h
+}
+
+// Facts is the part of a Host that no spec and no workspace enters: what the
+// kernel and the caller's ids allow.
+func Facts() wrap.Host {
+	p := prober{}
+	p.kernel()
+	p.h.Parent, p.h.FreeParent = outer.Parent(), outer.Free()
+	return p.h
+}
+
+// Survey adds to the facts what stands in the workspace and around it. needs are the
+// files of the command and the documents themselves: see needed.
+func Survey(r *spec.Resolved, facts wrap.Host, needs ...string) wrap.Host {
+	p := prober{r: wrap.WithOwn(r), h: facts, env: syscall.Getenv, root: "/", needs: needs}
+	return p.probe()
+}
+
+// prober collects a Host.
+type prober struct {
+	r    *spec.Resolved
+	h    wrap.Host
+	env  func(string) (string, bool)
+	dirs read.Dir
+
+	unseen []wrap.Found // secrets that are out of view where they stand
+	seats  []seat       // where file systems are mounted, in the order of mountinfo
+	// seatAt is the last of them at a path, and seatsOf all of a device.
+	seatAt  map[string]int
+	seatsOf map[string][]int
+	seen    []home     // the homes that were looked at for secrets
+	agent   spec.Agent // whose own secrets stay in view where they are looked for
+	tried   []string   // folders that list has opened, whatever came of it
+
+	needs   []string // what the command needs beside what the documents name
+	crowded []string // folders in which many homes are hidden whole
+
+	root string // "/" but in tests: where the absolute paths of tables begin
+}
+
+func (p *prober) probe() wrap.Host {
+	p.h.Home = p.r.Home
+	p.h.Users = []int{p.h.UID}
+	p.groups()
+	if p.r.Network == spec.NetworkNone || p.r.Network == spec.NetworkAllow {
+		p.sockets()
+	}
+	if !p.r.FileRules && !p.r.SideDoors {
+		return p.h
+	}
+	p.profile()
+	p.programs()
+	p.mounts()
+	p.places()
+	p.targets()
+	p.homeLayer()
+	if p.r.System {
+		p.system()
+	}
+	if p.r.Private {
+		p.secrets()
+		p.listings()
+		p.protectedNames()
+	} else {
+		p.hideState()
+		if p.r.Confined {
+			p.services()
+		}
+		p.again()
+	}
+	return p.h
+}
+
+// places fills in what a private /run, /dev and /proc are made from, and what
+// stands where a Plan mounts.
+func (p *prober) places() {
+	p.h.Paths = make(map[string]wrap.Kind, 32)
+	for _, path := range wrap.Looked() {
+		p.look(path)
+	}
+	if p.r.Home != "" {
+		p.look(p.r.Home)
+	}
+	p.state()
+	for i := range p.h.Mounts {
+		if m := &p.h.Mounts[i]; m.Kernels() {
+			p.look(m.Path)
+		}
+	}
+	p.h.Keep = p.rows(wrap.RunKept(), "/run", true)
+	p.h.Devices, p.h.Terminal = p.rows(wrap.Devices(), "/dev", true), terminalName()
+	if p.r.Confined {
+		p.h.Streams = streams()
+	}
+	if p.h.UID == 0 { // others cannot write there anyway
+		p.h.ProcRO, p.h.ProcMask = names(wrap.ProcReadOnly()), names(wrap.ProcMasked())
+	}
+}
+
+// names is a table's paths. Of those beneath /proc nobody asks whether they are
+// there: the new /proc is looked at when it is mounted on, where what is absent
+// is passed over, and a name that a module brings meanwhile is not missed.
+func names(table []wrap.Row) []string {
+	list := make([]string, len(table))
+	for i := range table {
+		list[i] = table[i].Path
+	}
+	return list
+}
+
+func (p *prober) look(path string) {
+	if kind := kindAt(path); kind != wrap.Absent {
+		p.h.Paths[path] = kind
+	}
+}
+
+// system fills in what @system is here.
+func (p *prober) system() {
+	rows := append(p.optional(), wrap.System()...)
+	slices.SortFunc(rows, func(a, b wrap.Row) int { return strings.Compare(a.Path, b.Path) })
+	p.h.System = p.rows(rows, p.root, true)
+}
+
+// rows is what of a table stands in the folder dir, which has no link on the
+// way. The table's paths are relative to it, or absolute.
+func (p *prober) rows(table []wrap.Row, dir string, absolute bool) (found []wrap.Found) {
+	skip := 0
+	if absolute {
+		skip = len(dir)
+		if dir != "/" {
+			skip++
+		}
+		if p.root != "/" {
+			skip = 1
+		}
+	}
+	look := lookup{p: p, n: len(table), path: func(i int) string {
+		return table[i].Path[skip:]
+	}, emit: func(i int, f wrap.Found) {
+		f.Why = table[i].Why
+		found = append(found, f)
+	}}
+	look.from(dir, dir)
+	return found
+}

@@ -1,0 +1,173 @@
+package host
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// Search is what came of looking for a program.
+type Search uint8
+
+// The outcomes.
+const (
+	Found Search = iota
+	NotFound
+	NotExecutable
+)
+
+// LookUp finds a command as execvp(3) would with the environment that it will
+// have: along PATH where its name has no slash.
+func LookUp(name string, r *spec.Resolved) (wrap.Program, Search) {
+	if strings.Contains(name, "/") {
+		return lookAt(fromWorkDir(r, name), "", r)
+	}
+	outcome := NotFound
+	var unfit wrap.Program
+	for _, at := range candidates(name, r) {
+		p, o := lookAt(at.path, at.folder, r)
+		if o == Found {
+			return p, Found
+		}
+		if o == NotExecutable && p.Real != "" && outcome == NotFound {
+			unfit, outcome = p, o
+		}
+	}
+	return unfit, outcome
+}
+
+// fromWorkDir is a path as seen from the working directory.
+func fromWorkDir(r *spec.Resolved, path string) string {
+	if path != "" && path[0] == '/' {
+		return path
+	}
+	return strings.TrimRight(r.Start(), "/") + "/" + path
+}
+
+// candidate is where a name may be along PATH.
+type candidate struct{ path, folder string }
+
+// candidates are all places of a name along PATH, in order.
+func candidates(name string, r *spec.Resolved) []candidate {
+	path := "/bin:/usr/bin" // execvp(3), for an environment without PATH
+	for _, kv := range r.Env {
+		if v, ok := strings.CutPrefix(kv, "PATH="); ok && v != "" {
+			path = v
+			break
+		}
+	}
+	var all []candidate
+	for folder := range strings.SplitSeq(path, ":") {
+		all = append(all, candidate{fromWorkDir(r, folder+"/"+name), folder})
+		if folder == "" {
+			all[len(all)-1].path = fromWorkDir(r, name)
+		}
+	}
+	return all
+}
+
+// lookAt looks at one candidate.
+func lookAt(path, folder string, r *spec.Resolved) (wrap.Program, Search) {
+	p := wrap.Program{Path: path, Folder: folder}
+	if strings.IndexByte(path, 0) >= 0 {
+		return p, NotFound
+	}
+	path, p.Mapped = r.Outside(path)
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		if err == unix.EACCES { // along PATH, a folder that may not be entered is passed over
+			return p, NotExecutable
+		}
+		return p, NotFound
+	}
+	p.Real = path
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || unix.Faccessat(unix.AT_FDCWD, path, unix.X_OK, unix.AT_EACCESS) != nil {
+		return p, NotExecutable
+	}
+	if real, err := spec.Real(path, spec.HostPaths{}); err == nil {
+		p.Real = real
+	}
+	head := readHead(p.Real)
+	p.Interpreters = interpreters(head, 0)
+	if len(r.Deny) > 0 || r.Limited {
+		p.Loader = loader(p.Real, head)
+		p.Linked = st.Nlink > 1
+		uid := uint32(unix.Geteuid())
+		p.Owned = st.Uid == uid
+		p.Changeable = uid == 0 || p.Owned || unix.Faccessat(unix.AT_FDCWD, p.Real, unix.W_OK, unix.AT_EACCESS) == nil
+	}
+	return p, Found
+}
+
+// maxInterpreters is how deep the kernel follows "#!" (execve(2), since 5.1).
+const maxInterpreters = 4
+
+// interpreters are the programs of a script's "#!" chain, links resolved.
+func interpreters(head string, depth int) []string {
+	name, _ := interpreter(head)
+	if name == "" || name[0] != '/' || depth == maxInterpreters {
+		return nil
+	}
+	real, err := spec.Real(name, spec.HostPaths{})
+	if err != nil {
+		return nil // the kernel's own error tells
+	}
+	return append([]string{real}, interpreters(readHead(real), depth+1)...)
+}
+
+// interpreter is the program of a script's first line, and the line's rest.
+func interpreter(head string) (name, rest string) {
+	text, ok := strings.CutPrefix(head, "#!")
+	if !ok {
+		return "", ""
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	line = strings.Trim(line, " \t")
+	if i := strings.IndexAny(line, " \t"); i >= 0 {
+		return line[:i], strings.Trim(line[i:], " \t")
+	}
+	return line, ""
+}
+
+// FirstLine is the words that a script's first line is executed as, those of env -S by
+// themselves; nil for what is no script.
+func FirstLine(path string) []string {
+	name, rest := interpreter(readHead(path))
+	words, split := strings.CutPrefix(rest, "-S")
+	switch {
+	case name == "":
+		return nil
+	case split && name[strings.LastIndexByte(name, '/')+1:] == "env":
+		return strings.Fields(words)
+	case rest == "":
+		return []string{name}
+	}
+	return []string{name, rest}
+}
+
+// readHead is what the kernel reads of a file to tell its format.
+func readHead(path string) string {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	var buf [256]byte
+	return readAt(fd, buf[:], 0)
+}
+
+// readAt reads as much as there is at an offset of a regular file.
+func readAt(fd int, buf []byte, at int64) string {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return ""
+	}
+	n, err := unix.Pread(fd, buf, at)
+	if err != nil || n <= 0 {
+		return ""
+	}
+	return string(buf[:n])
+}

@@ -1,0 +1,65 @@
+package host
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// services finds the sockets by which the host could be changed though writing is
+// confined. Private folders and default secrets cover them where there are any.
+func (p *prober) services() {
+	for _, row := range wrap.Services() {
+		for _, path := range p.ofUsers(row.Path) {
+			p.service(path, row.Why)
+			if rest, ok := strings.CutPrefix(path, "/run/"); ok { // where it is no link to /run
+				p.service("/var/run/"+rest, row.Why)
+			}
+		}
+	}
+	for _, row := range wrap.SocketVars() {
+		switch value, _ := p.env(row.Path); row.Path {
+		case "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST":
+			p.service(p.socketOf(row.Path, value), row.Why)
+		}
+	}
+}
+
+// service adds a socket that the spec does not name.
+func (p *prober) service(path, why string) {
+	f, ok := p.found(path)
+	if !ok || f.Kind != wrap.Socket || p.isOpened(f.Path, f.Real) {
+		return
+	}
+	for i := range p.h.Services {
+		if p.h.Services[i].Real == f.Real {
+			return
+		}
+	}
+	f.Why = why
+	p.h.Services = append(p.h.Services, f)
+}
+
+// ofUsers is a path with the caller's number for UID, for root with those of
+// all who have a folder there.
+func (p *prober) ofUsers(path string) (paths []string) {
+	dir, name, found := strings.Cut(path, "UID")
+	if !found {
+		return []string{path}
+	}
+	if p.h.UID != 0 {
+		return []string{dir + itoa(p.h.UID) + name}
+	}
+	fd, _, err := openDir(unix.AT_FDCWD, strings.TrimSuffix(dir, "/"))
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	_ = p.dirs.Each(fd, func(user []byte, _ byte) bool {
+		paths = append(paths, dir+string(user)+name)
+		return len(paths) < maxHomes
+	})
+	return paths
+}

@@ -1,0 +1,91 @@
+package host
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+	"sbx/spec"
+)
+
+// Hop is one step on the way from a name to all that is executed for it.
+type Hop struct {
+	How  string // "", "link", "script of", "env runs", "loader"
+	Path string
+}
+
+// maxHops bounds a trace: links may go in circles.
+const maxHops = 40
+
+// Trace follows a program from the path that it was found at, over links and
+// "#!" lines, to the loader: what a shim leads to, as far as that can be told
+// without running it.
+func Trace(path string, r *spec.Resolved) []Hop {
+	t := &tracer{r: r}
+	t.follow("", strings.ReplaceAll(path, "/./", "/"))
+	return t.hops
+}
+
+type tracer struct {
+	r    *spec.Resolved
+	hops []Hop
+}
+
+func (t *tracer) add(how, path string) { t.hops = append(t.hops, Hop{how, path}) }
+
+func (t *tracer) follow(how, path string) {
+	t.add(how, path)
+	for len(t.hops) < maxHops {
+		next := linkAt(path)
+		if next == "" {
+			break
+		}
+		t.add("link", next)
+		path = next
+	}
+	host, _ := t.r.Outside(path)
+	real, err := spec.Real(host, spec.HostPaths{})
+	if err != nil || len(t.hops) >= maxHops {
+		return
+	}
+	if real != host { // a folder on the way is a link
+		t.add("link", real)
+	}
+	head := readHead(real)
+	name, rest := interpreter(head)
+	switch {
+	case name != "" && name[0] == '/':
+		t.follow("script of", name)
+		if name[strings.LastIndexByte(name, '/')+1:] == "env" {
+			t.env(rest)
+		}
+	default:
+		if l := loader(real, head); l != "" {
+			t.add("loader", l)
+		}
+	}
+}
+
+// env goes on with the program that env(1) runs.
+func (t *tracer) env(args string) {
+	for word := range strings.FieldsSeq(args) {
+		if word[0] == '-' || strings.Contains(word, "=") {
+			continue
+		}
+		if p, found := LookUp(word, t.r); found == Found {
+			t.follow("env runs", p.Path)
+		}
+		return
+	}
+}
+
+// linkAt is where the link at a path leads, links of directories left standing; ""
+// where none is.
+func linkAt(path string) string {
+	target := read.Link(unix.AT_FDCWD, path)
+	if target == "" || target[0] == '/' {
+		return target
+	}
+	return path[:strings.LastIndexByte(path, '/')+1] + target
+}

@@ -1,0 +1,243 @@
+package host
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// Bounds of the search for repositories in one launch. A folder costs 3 to 5
+// us, so that the worst workspace delays a start by some 10 ms.
+const (
+	maxFolders = 2000
+	maxEntries = 50000
+	maxDepth   = 32
+)
+
+// walk looks for repositories beneath a writable tree, the nearest first.
+// Folders of dependencies come last, so that a cut search leaves those out.
+func (s *gitSearch) walk(tree string) {
+	root, err := openBeneath(unix.AT_FDCWD, tree)
+	if err != nil {
+		s.cut(tree + " could not be read")
+		return
+	}
+	defer unix.Close(root)
+	w := walker{s: s, tree: tree, root: root, next: []branch{{}}}
+	for i := range s.p.h.Mounts {
+		if m := &s.p.h.Mounts[i]; m.Type == "autofs" && beneath(m.Path, tree) {
+			w.auto = append(w.auto, relative(m.Path, tree))
+		}
+	}
+	for {
+		if len(w.next) == 0 {
+			w.next, w.late = w.late, nil
+		}
+		if len(w.next) == 0 && s.entries < maxEntries {
+			return
+		}
+		if s.folders >= maxFolders || s.entries >= maxEntries {
+			s.cut("only the nearest " + itoa(s.folders) + " folders with " + itoa(s.entries) + " names were looked at; " +
+				itoa(len(w.next)+len(w.late)) + " more beneath " + tree + " are known and were not")
+			return
+		}
+		b := w.next[0]
+		w.next = w.next[1:]
+		w.visit(b)
+	}
+}
+
+// walker is the search in one tree. Folders are opened from the tree's own
+// descriptor, without links.
+type walker struct {
+	s          *gitSearch
+	tree       string
+	root       int
+	auto       []string // folders of the tree that are mounted on demand: reading one could wait for a server
+	next, late []branch
+}
+
+// branch is a folder to be visited, relative to the tree.
+type branch struct {
+	rel   string
+	depth int
+}
+
+// visit reads one folder, notes the folders in it and looks at a repository
+// that stands there.
+func (w *walker) visit(b branch) {
+	s := w.s
+	fd := w.root
+	if b.rel != "" {
+		var err error
+		if fd, err = openBeneath(w.root, b.rel); err != nil {
+			if err != unix.ENOENT && err != unix.ELOOP && err != unix.ENOTDIR {
+				s.cut(join(w.tree, b.rel) + " could not be read")
+			}
+			return
+		}
+		defer unix.Close(fd)
+	}
+	s.folders++
+	l := gitLook{}
+	dot, named := wrap.Absent, false
+	queued, lateQueued := len(w.next), len(w.late)
+	_ = s.p.dirs.Each(fd, func(name []byte, dtype byte) bool {
+		s.entries++
+		if string(name) == ".git" {
+			dot = kindIn(fd, ".git", dtype)
+			return true
+		}
+		l.note(fd, name, dtype)
+		named = named || isTreeName(name)
+		if dtype == unix.DT_DIR || dtype == unix.DT_UNKNOWN && kindIn(fd, string(name), dtype) == wrap.Dir {
+			w.queue(b, name)
+		}
+		return s.entries < maxEntries
+	})
+	path := w.tree
+	if b.rel != "" {
+		path = join(w.tree, b.rel)
+	}
+	if named && (b.rel == "" || dot != wrap.Absent) {
+		s.namesIn(path)
+	}
+	if l.isGit() { // a bare repository, or a folder that was made to look like one
+		w.next = append(w.next[:queued], slices.DeleteFunc(w.next[queued:], isGitsOwn)...)
+		w.late = append(w.late[:lateQueued], slices.DeleteFunc(w.late[lateQueued:], isGitsOwn)...)
+		s.bare = append(s.bare, path)
+	}
+	if dot != wrap.Absent {
+		s.repository(path, dot)
+	}
+}
+
+// isGitsOwn tells whether a folder of a bare repository is git's, where no working
+// tree is.
+func isGitsOwn(b branch) bool {
+	switch base(b.rel) {
+	case "branches", "hooks", "info", "lfs", "logs", "modules", "objects", "refs", "worktrees":
+		return true
+	}
+	return false
+}
+
+// isTreeName tells whether a row of ProtectedInTree begins with name.
+func isTreeName(name []byte) bool {
+	for _, row := range wrap.ProtectedInTree() {
+		if row.Path[0] != name[0] && row.Path[0] != '*' { // nearly every other name ends here
+			continue
+		}
+		first, _, _ := strings.Cut(row.Path, "/")
+		if head, tail, star := strings.Cut(first, "*"); first == string(name) ||
+			star && len(name) >= len(first)-1 && strings.HasPrefix(string(name), head) && strings.HasSuffix(string(name), tail) {
+			return true
+		}
+	}
+	return false
+}
+
+// queue notes a folder for later.
+func (w *walker) queue(b branch, name []byte) {
+	if b.depth >= maxDepth || len(b.rel)+len(name) > 3500 {
+		w.s.cut("folders more than " + itoa(maxDepth) + " deep in " + w.tree + " were not looked at")
+		return
+	}
+	rel := string(name)
+	if b.rel != "" {
+		rel = b.rel + "/" + rel
+	}
+	if slices.Contains(w.auto, rel) {
+		w.s.cut(join(w.tree, rel) + " is mounted on demand and was not looked at")
+		return
+	}
+	n := branch{rel, b.depth + 1}
+	if isDependencies(name) {
+		w.late = append(w.late, n)
+	} else {
+		w.next = append(w.next, n)
+	}
+}
+
+// isDependencies tells whether a folder's name is one of those that hold others'
+// code or what a build made: looked at last.
+func isDependencies(name []byte) bool {
+	switch string(name) {
+	case "node_modules", "vendor", "target", ".venv", "venv", "build", "dist", "__pycache__", ".cache", ".tox", ".gradle":
+		return true
+	}
+	return false
+}
+
+// modules looks at the git folders of submodules, which lie in modules of
+// their repository's, under names of one or more parts, and may hold such
+// folders again. Their bounds are their own: of the workspace's folders a command
+// can make as many as it likes, here it can make none.
+func (s *gitSearch) modules(dir string) {
+	next := []branch{{rel: dir}}
+	for len(next) > 0 {
+		if s.inGit.folders >= maxFolders || s.inGit.entries >= maxEntries {
+			s.cut("not all submodules of " + dir + " were looked at")
+			return
+		}
+		b := next[0]
+		next = next[1:]
+		fd, err := openBeneath(unix.AT_FDCWD, b.rel)
+		if err != nil {
+			if err != unix.ENOENT {
+				s.cut(b.rel + " could not be read")
+			}
+			continue
+		}
+		s.inGit.folders++
+		l := gitLook{dir: b.rel}
+		var links []string
+		n := len(next)
+		_ = s.p.dirs.Each(fd, func(name []byte, dtype byte) bool {
+			s.inGit.entries++
+			l.note(fd, name, dtype)
+			switch kindIn(fd, string(name), dtype) {
+			case wrap.Dir:
+				if b.depth == maxDepth {
+					s.cut("folders more than " + itoa(maxDepth) + " deep in " + dir + " were not looked at")
+				} else {
+					next = append(next, branch{join(b.rel, string(name)), b.depth + 1})
+				}
+			case wrap.Symlink:
+				links = append(links, join(b.rel, string(name)))
+			}
+			return s.inGit.entries < maxEntries
+		})
+		unix.Close(fd)
+		if s.inGit.entries >= maxEntries {
+			s.cut("not all submodules of " + dir + " were looked at")
+		}
+		if l.isGit() {
+			next = next[:n]
+			s.gitFolder(b.rel, "")
+			continue
+		}
+		s.leftovers(&l, links)
+	}
+}
+
+// leftovers protects what stands in modules and belongs to no git folder: names
+// that git would obey were one made there, and links that may lead to one. A
+// folder may be a submodule's that is called so, and is only known.
+func (s *gitSearch) leftovers(l *gitLook, links []string) {
+	for _, row := range wrap.ProtectedInGit() {
+		switch kind := l.kind(row.Path); kind {
+		case wrap.Absent, wrap.Symlink:
+		case wrap.Dir:
+			s.left = append(s.left, join(l.dir, row.Path))
+		default:
+			s.add(join(l.dir, row.Path), kind, row.Why)
+		}
+	}
+	for _, link := range links {
+		s.add(link, wrap.Symlink, "git would take a submodule's folder from it")
+	}
+}

@@ -1,0 +1,108 @@
+package host
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+	"sbx/wrap"
+)
+
+// commonOf is the folder that a linked worktree's commondir names.
+func (s *gitSearch) commonOf(dir string) string {
+	text := oneLine(join(dir, "commondir"))
+	if text == "" {
+		return dir
+	}
+	return s.linksTo(dir, text)
+}
+
+// linksTo is where path leads from dir; the links on the way are protected.
+func (s *gitSearch) linksTo(dir, path string) string {
+	at := resolveIn(dir, path)
+	for _, link := range at.links {
+		s.add(link, wrap.Symlink, "git finds its folder through it")
+	}
+	return at.path
+}
+
+// reach decides whether a common folder outside of every writable tree is to
+// be writable. Any text can stand in a .git file of the workspace, so the
+// outside has to agree: a linked worktree's folder there names this .git, a
+// submodule's configuration this working tree.
+func (s *gitSearch) reach(repo *wrap.Repository) {
+	if repo.Top == "" || !anyWithin(repo.Top, s.trees) || anyWithin(repo.Common, s.trees) {
+		return
+	}
+	// A bare repository with its worktrees in it: making it writable would make
+	// the other working trees so.
+	for _, tree := range s.trees {
+		if within(tree, repo.Common) {
+			repo.Astray = repo.Common + " holds " + tree + " and more"
+			return
+		}
+	}
+	if s.pointsBack(repo) {
+		repo.Outside = true
+		s.addTree(repo.Common)
+		return
+	}
+	repo.Astray = repo.Common + " does not point back to " + repo.Top
+}
+
+func (s *gitSearch) pointsBack(repo *wrap.Repository) bool {
+	if repo.Common != repo.GitDir {
+		if parent(repo.GitDir) != join(repo.Common, "worktrees") {
+			return false
+		}
+		text := oneLine(join(repo.GitDir, "gitdir"))
+		return text != "" && resolveIn(repo.GitDir, text).path == join(repo.Top, ".git")
+	}
+	b, ok := read.Regular(join(repo.GitDir, "config"), maxConfigBytes)
+	back := false
+	if ok {
+		parseGitConfig(string(b), func(v gitVar) {
+			if v.Section == "core" && v.Sub == "" && v.Key == "worktree" {
+				back = v.Value != "" && resolveIn(repo.GitDir, v.Value).path == repo.Top
+			}
+		})
+	}
+	return back
+}
+
+// worktrees looks at a common folder's linked worktrees. Where the folder is
+// writable only because the command runs in one of them, the others' are
+// read-only; else their own protected names are.
+func (s *gitSearch) worktrees(repo *wrap.Repository, here bool) {
+	if !here && !repo.Outside {
+		return
+	}
+	dir := join(repo.Common, "worktrees")
+	fd, err := openBeneath(unix.AT_FDCWD, dir)
+	if err != nil {
+		return
+	}
+	var names []string
+	_ = s.p.dirs.Each(fd, func(name []byte, _ byte) bool {
+		names = append(names, join(dir, string(name)))
+		return len(names) < maxWorktrees
+	})
+	unix.Close(fd)
+	if len(names) == maxWorktrees {
+		s.cut("more than " + itoa(maxWorktrees) + " linked worktrees")
+	}
+	for _, name := range names {
+		if repo.Outside && name != repo.GitDir {
+			repo.Others = append(repo.Others, name)
+		}
+		if repo.Outside || s.isOutside(name) {
+			continue
+		}
+		if f, ok := s.look(name); ok {
+			s.admins = append(s.admins, name)
+			s.gitNames(&f, true, name)
+			if f.has("modules") {
+				s.later = append(s.later, join(name, "modules"))
+			}
+		}
+	}
+}
