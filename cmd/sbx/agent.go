@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 
+	"sbx/internal/run"
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/spec/agent"
 	"sbx/spec/profile"
@@ -41,8 +43,8 @@ func (c *call) identify(docs []*spec.SandboxSpec, cwd string) {
 
 // agentPlace is where the agent's configuration lies.
 func (c *call) agentPlace(environ []string, home, start string, typed agent.Typed) agent.Place {
-	return agent.Place{Home: home, Start: start, Typed: typed, Read: profile.Read, There: exists,
-		Get: func(name string) string { return variable(environ, name) }}
+	return agent.Place{Home: home, Start: start, Typed: typed, Read: profile.Read, There: sys.Exists,
+		Get: func(name string) string { return sys.Variable(environ, name) }}
 }
 
 // forgeable is the first of the files that make the command an agent which a command
@@ -65,7 +67,7 @@ func (c *call) forgeable(docs []*spec.SandboxSpec, cwd string) string {
 		}
 	}
 	for _, path := range paths {
-		if path != "" && exists(path) && (trees.Holds(path) || isPublic(path)) {
+		if path != "" && sys.Exists(path) && (trees.Holds(path) || isPublic(path)) {
 			return path
 		}
 	}
@@ -83,7 +85,7 @@ func (c *call) installed(path string) bool {
 	case dir == "/", dir == "/opt", strings.HasPrefix(dir, "/opt/"), wrap.Lists().System(dir):
 		return true
 	}
-	for _, on := range strings.Split(variable(c.environ, "PATH"), ":") {
+	for _, on := range strings.Split(sys.Variable(c.environ, "PATH"), ":") {
 		if real, err := spec.Real(on, spec.HostPaths{}); err == nil && strings.HasPrefix(on, "/") && real == dir {
 			return true
 		}
@@ -104,7 +106,7 @@ func (c *call) programFile(name string) string {
 func (c *call) programPath(name string) string {
 	dirs := []string{""}
 	if !strings.Contains(name, "/") {
-		dirs = strings.Split(variable(c.environ, "PATH"), ":")
+		dirs = strings.Split(sys.Variable(c.environ, "PATH"), ":")
 	}
 	for _, dir := range dirs {
 		path := name
@@ -114,13 +116,13 @@ func (c *call) programPath(name string) string {
 			continue
 		}
 		if !strings.HasPrefix(path, "/") {
-			cwd, err := getwd()
+			cwd, err := sys.Getwd()
 			if err != nil {
 				continue
 			}
 			path = cwd + "/" + strings.TrimPrefix(path, "./")
 		}
-		if exists(path) { // one question for a folder, not one for each part of its path
+		if sys.Exists(path) { // one question for a folder, not one for each part of its path
 			return path
 		}
 	}
@@ -133,7 +135,7 @@ func (c *call) agentNeeds(cwd string) *spec.AgentNeeds {
 	if c.agent.Agent == 0 {
 		return nil
 	}
-	needs := agent.Needs(c.agent.Agent, c.home(), func(name string) string { return variable(c.environ, name) }, spec.HostPaths{})
+	needs := agent.Needs(c.agent.Agent, c.home(), func(name string) string { return sys.Variable(c.environ, name) }, spec.HostPaths{})
 	needs.Named = c.named
 	needs.Hosts = func(get func(name string) string) []string {
 		at := c.agentPlace(c.environ, c.home(), cwd, agent.ReadArgs(c.agent.Agent, c.agent.Args(c.rest)))
@@ -175,8 +177,8 @@ func (x *execution) instruct() error {
 		}
 		return nil
 	}
-	r := x.resolved
-	seen := &x.seen
+	r := x.Resolved
+	seen := &x.Seen
 	own := x.agent.Args(x.rest)
 	typed := agent.ReadArgs(a, own).WithFiles(x.fromStart)
 	ask := typed.Under(a, x.agentAsk())
@@ -199,8 +201,8 @@ func (x *execution) instruct() error {
 	if ask.PolicyFile != "" {
 		seen.Policy = agent.Policy(a, ask)
 	}
-	seen.Stream = typed.Stream && !isTerminal(x.std.out)
-	seen.Turns = a != spec.Codex || x.rolloutDir() != ""
+	seen.Stream = typed.Stream && !sys.IsTerminal(x.std.out)
+	seen.Turns = a != spec.Codex || run.RolloutDir(x.Resolved) != ""
 	if !r.Spec.Environment.Value.Pass.Set && r.AccessMode.Guards() {
 		seen.Opened = r.LookCredential()
 	}
@@ -215,9 +217,9 @@ func (x *execution) instruct() error {
 		seen.Looser = x.confined.By + " keeps .git from being written, of which its protected names alone are kept here"
 	}
 	if len(flags) > 0 || len(said) > 0 {
-		x.record.Command.Asked = x.rest
+		x.Typed = x.rest
 		x.rest = append(append([]string{}, x.rest[:x.agent.At]...), args...)
-		x.record.Command.Argv = x.rest
+		x.Argv = x.rest
 		x.verbose(a.String() + " gets " + strings.Join(flags, " "))
 		if !x.has("q") {
 			for _, s := range said {
@@ -232,14 +234,14 @@ func (x *execution) instruct() error {
 // is read once, and by the command.
 func (x *execution) fromStart(path string) []byte {
 	if !strings.HasPrefix(path, "/") {
-		path = x.resolved.Start() + "/" + path
+		path = x.Resolved.Start() + "/" + path
 	}
-	return []byte(readFile(path, 1<<20))
+	return []byte(sys.ReadFile(path, 1<<20))
 }
 
 // agentAsk is what the spec asks of the agent's command line.
 func (x *execution) agentAsk() agent.Ask {
-	r := x.resolved
+	r := x.Resolved
 	ask := agent.Ask{Allowed: r.Spec.ToolsAllowed, Denied: r.Spec.ToolsDenied.Value, Mode: x.mode}
 	if !r.AccessMode.Guards() {
 		return ask
@@ -261,15 +263,4 @@ func (x *execution) agentAsk() agent.Ask {
 		ask.PolicyFile = wrap.PolicyPath
 	}
 	return ask
-}
-
-// rolloutDir is where codex's own records of sessions are on the host; "" where
-// they are not in view, and so not written there.
-func (x *execution) rolloutDir() string {
-	for _, o := range x.resolved.Own {
-		if o.Mode == spec.OwnWrite {
-			return o.Real + "/sessions"
-		}
-	}
-	return ""
 }

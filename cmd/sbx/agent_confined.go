@@ -1,6 +1,7 @@
 package main
 
 import (
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/spec/agent"
 )
@@ -20,7 +21,7 @@ func (c *call) confine(r *spec.Resolved, inside bool) *spec.SandboxSpec {
 		own.Readonly = spec.Some(true)
 	case !c.confined.NoGit:
 		return nil
-	case r.ReadOnly, !exists(git): // nor can it come into being
+	case r.ReadOnly, !sys.Exists(git): // nor can it come into being
 		c.confined.NoGit = false
 		return nil
 	case inside || r.Root.Abs != "" || r.Job != nil || r.Spec.Filesystem.Value.Mounts.Set: // where no mount goes beside

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"sbx/internal/sys"
 	"sbx/spec/agent"
 	"sbx/spec/profile"
 )
@@ -10,7 +11,7 @@ import (
 // findServers is what the agent's own configuration says of MCP servers, as it
 // will find it: by the environment inside, and what env in front of it changes.
 func (x *execution) findServers(typed agent.Typed) *agent.Servers {
-	environ := x.resolved.Env
+	environ := x.Resolved.Env
 front:
 	for _, word := range x.rest[:x.agent.At] {
 		switch name := word[strings.LastIndexByte(word, '/')+1:]; {
@@ -22,11 +23,11 @@ front:
 			break front // what stands behind is not env's
 		}
 	}
-	home := variable(environ, "HOME")
+	home := sys.Variable(environ, "HOME")
 	if !strings.HasPrefix(home, "/") {
 		home = x.home()
 	}
-	return agent.FindServers(x.agent.Agent, x.agentPlace(environ, home, x.resolved.Start(), typed))
+	return agent.FindServers(x.agent.Agent, x.agentPlace(environ, home, x.Resolved.Start(), typed))
 }
 
 // serversAt is the same for flags that are printed, for a start in dir.
@@ -35,6 +36,6 @@ func (p *profiles) serversAt(dir string) *agent.Servers {
 		dir = p.env.In.Cwd
 	}
 	return agent.FindServers(p.agent, agent.Place{Home: p.home(), Start: dir,
-		Get:  func(name string) string { return variable(p.environ, name) },
-		Read: profile.Read, There: exists})
+		Get:  func(name string) string { return sys.Variable(p.environ, name) },
+		Read: profile.Read, There: sys.Exists})
 }

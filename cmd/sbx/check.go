@@ -4,10 +4,9 @@ import (
 	"strings"
 
 	"sbx/internal/doc"
+	"sbx/internal/run"
 	"sbx/spec"
 	"sbx/wrap"
-	"sbx/wrap/host"
-	"sbx/wrap/launch"
 )
 
 // runCheck is `sbx check`: everything that exec does but the command itself.
@@ -16,21 +15,21 @@ func runCheck(c *call) int {
 	if c.has("migrate") {
 		return c.migrate()
 	}
-	x := &execution{call: c, noCommand: len(c.rest) == 0}
-	if x.noCommand { // the documents are judged, and no program
+	x := newExecution(c)
+	if x.NoCommand = len(c.rest) == 0; x.NoCommand { // the documents are judged, and no program
 		c.rest = []string{"true"}
 	}
-	plan, err := x.trial()
+	err := x.trial()
 	if usage, ok := err.(usageError); ok {
 		c.std.say(usage.Error())
 		return exitUsage
 	}
 	if err == nil && c.has("path") {
-		c.std.print(x.pathText(plan, x.path(c.value("path"))))
+		c.std.print(x.pathText(x.path(c.value("path"))))
 	} else if c.has("json") {
-		c.std.print(checkJSON(x, plan, err))
+		c.std.print(checkJSON(x, err))
 	} else if err == nil {
-		c.std.print(checkText(plan, &x.host) + x.viewText(plan) + x.networkText() + x.programText(plan))
+		c.std.print(checkText(x.prepared.Plan, &x.prepared.Host) + x.viewText() + x.networkText() + x.programText())
 	} else {
 		for _, p := range spec.AsProblems(err) {
 			c.std.problem(p)
@@ -43,41 +42,16 @@ func runCheck(c *call) int {
 }
 
 // trial makes the plan and launches it, rung by rung, without the command.
-func (x *execution) trial() (*wrap.Plan, error) {
-	docs, err := x.documents()
-	if err != nil {
-		return nil, err
+func (x *execution) trial() (err error) {
+	x.Argv = x.rest
+	if x.Documents, err = x.documents(); err != nil {
+		return err
 	}
-	if x.resolved, err = x.resolve(docs); err != nil {
-		return nil, err
+	if err = x.resolveAsk(); err != nil {
+		return err
 	}
-	x.record.Command.Argv = x.rest
-	if err := x.instruct(); err != nil {
-		return nil, err
-	}
-	x.remark()
-	x.host = host.Facts()
-	if x.survey() != host.Found {
-		return nil, &spec.Problem{On: x.rest[0], Do: "run the command", Why: "it is not there or not executable"}
-	}
-	return x.climb()
-}
-
-// climb finds the rung that this host holds.
-func (x *execution) climb() (*wrap.Plan, error) {
-	for {
-		plan, err := wrap.Build(x.resolved, &x.host, wrap.Request{Argv: x.rest, Program: x.program, Counter: wrap.CounterAuto, Agent: x.seen, NoCommand: x.noCommand, Worker: x.workerAlone()})
-		if err != nil {
-			return nil, err
-		}
-		err = launch.Try(plan)
-		if err == nil {
-			return plan, nil
-		}
-		if err := x.taught(plan, err); err != nil {
-			return nil, err
-		}
-	}
+	x.prepared, err = run.Try(x.Ask)
+	return err
 }
 
 // checkText is the plan's lines as a table.
@@ -103,14 +77,14 @@ func checkText(p *wrap.Plan, h *wrap.Host) string {
 }
 
 // checkJSON is {ok, plan, programs | problems}.
-func checkJSON(x *execution, p *wrap.Plan, err error) string {
+func checkJSON(x *execution, err error) string {
 	w := &doc.Writer{}
 	w.Open('{')
 	w.Key("ok")
 	w.Bool(err == nil)
 	if err == nil {
-		w.KeyRaw("plan", string(p.AppendJSON(nil)))
-		x.writeView(w, p)
+		w.KeyRaw("plan", string(x.prepared.Plan.AppendJSON(nil)))
+		x.writeView(w)
 		x.writeNetwork(w)
 		x.writePrograms(w)
 	} else {

@@ -47,7 +47,7 @@ func (c *call) migrate() int {
 // migrateJSON is {ok, text, warnings | problems}.
 func migrateJSON(out string, warns []spec.Warning, err error) string {
 	if err != nil {
-		return checkJSON(nil, nil, err)
+		return checkJSON(nil, err)
 	}
 	w := &doc.Writer{}
 	w.Open('{')

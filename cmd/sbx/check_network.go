@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sbx/internal/doc"
+	"sbx/internal/run"
 	"sbx/spec"
 )
 
@@ -12,7 +13,7 @@ import (
 // (spec.json:4:12): @npm".
 func (x *execution) asked(cause string) string {
 	field, set, _ := strings.Cut(cause, ": ")
-	if at := x.resolved.At(spec.Field(field)); at != "" {
+	if at := x.Resolved.At(spec.Field(field)); at != "" {
 		field += " (" + at + ")"
 	}
 	if set != "" {
@@ -24,7 +25,7 @@ func (x *execution) asked(cause string) string {
 // networkText lists what network.allow and network.listen come to.
 func (x *execution) networkText() string {
 	var b strings.Builder
-	r := x.resolved
+	r := x.Resolved
 	if r.Network == spec.NetworkAllow {
 		b.WriteString("network.allow comes to:\n")
 		if len(r.Reach) == 0 {
@@ -43,16 +44,14 @@ func (x *execution) networkText() string {
 		b.WriteString("network.listen comes to:\n")
 	}
 	for i, l := range r.Listen {
-		b.WriteString("  " + pad("port "+strconv.Itoa(l.Inside)+" at "+l.HostPort()+" of the host", 40) + " " + spec.Shown(x.asked(listenItem(i))) + "\n")
+		b.WriteString("  " + pad("port "+strconv.Itoa(l.Inside)+" at "+l.HostPort()+" of the host", 40) + " " + spec.Shown(x.asked(run.ListenItem(i))) + "\n")
 	}
 	return b.String()
 }
 
-func listenItem(i int) string { return "network.listen[" + strconv.Itoa(i) + "]" }
-
 // writeNetwork writes the same as the member network.
 func (x *execution) writeNetwork(w *doc.Writer) {
-	r := x.resolved
+	r := x.Resolved
 	w.Key("network")
 	w.Open('{')
 	w.KeyStr("mode", r.Network.String())
@@ -78,7 +77,7 @@ func (x *execution) writeNetwork(w *doc.Writer) {
 			w.Open('{')
 			w.KeyStr("host", l.HostPort())
 			w.KeyInt("inside", int64(l.Inside))
-			w.KeyStr("because", x.asked(listenItem(i)))
+			w.KeyStr("because", x.asked(run.ListenItem(i)))
 			w.Close('}')
 		}
 		w.Close(']')

@@ -19,20 +19,20 @@ type traced struct {
 // leads to.
 func (x *execution) traces() []traced {
 	var all []traced
-	if !x.noCommand {
-		all = append(all, traced{x.rest[0], host.Trace(x.program.Path, x.resolved)})
+	if !x.NoCommand {
+		all = append(all, traced{x.Argv[0], host.Trace(x.prepared.Program.Path, x.Resolved)})
 	}
-	for i := range x.host.Allow {
-		e := &x.host.Allow[i]
-		if e.Kind == wrap.File && (x.noCommand || e.Asked != x.rest[0]) {
-			all = append(all, traced{e.Asked, host.Trace(e.Path, x.resolved)})
+	for i := range x.prepared.Host.Allow {
+		e := &x.prepared.Host.Allow[i]
+		if e.Kind == wrap.File && (x.NoCommand || e.Asked != x.Argv[0]) {
+			all = append(all, traced{e.Asked, host.Trace(e.Path, x.Resolved)})
 		}
 	}
 	return all
 }
 
 // programText is a line for each program.
-func (x *execution) programText(p *wrap.Plan) string {
+func (x *execution) programText() string {
 	var b strings.Builder
 	for _, t := range x.traces() {
 		b.WriteString("program " + spec.Name(t.name) + ":")
@@ -46,7 +46,7 @@ func (x *execution) programText(p *wrap.Plan) string {
 			}
 			b.WriteString(" " + spec.Name(h.Path))
 			last := i+1 == len(t.hops) || t.hops[i+1].How != "link"
-			if last && !allowed(p, h.Path) {
+			if last && !allowed(x.prepared.Plan, h.Path) {
 				b.WriteString(" (not in commands.allow)")
 			}
 		}

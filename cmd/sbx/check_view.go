@@ -7,7 +7,6 @@ import (
 	"sbx/internal/doc"
 	"sbx/internal/view"
 	"sbx/spec"
-	"sbx/wrap"
 )
 
 // shown is a part of `sbx check`'s list of files: which grants it is about.
@@ -41,7 +40,7 @@ func inWords(g view.Grant) string {
 func (x *execution) because(g view.Grant) string {
 	text := g.Because.Field
 	list, _, _ := strings.Cut(text, "[")
-	if at := x.resolved.At(spec.Field(list)); at != "" {
+	if at := x.Resolved.At(spec.Field(list)); at != "" {
 		text += " (" + at + ")"
 	}
 	if g.Because.Why != "" {
@@ -51,12 +50,12 @@ func (x *execution) because(g view.Grant) string {
 }
 
 // viewText lists what the command may do at which paths, and what else is kept from it.
-func (x *execution) viewText(p *wrap.Plan) string {
+func (x *execution) viewText() string {
 	var b strings.Builder
 	for _, part := range shownAs {
 		title := part.title + ":\n"
-		for _, at := range p.View.Places() {
-			g := p.View.At(at)
+		for _, at := range x.prepared.Plan.View.Places() {
+			g := x.prepared.Plan.View.At(at)
 			if inWords(g) != part.title {
 				continue
 			}
@@ -68,7 +67,7 @@ func (x *execution) viewText(p *wrap.Plan) string {
 			title = ""
 		}
 	}
-	if dropped := x.resolved.Dropped; len(dropped) > 0 {
+	if dropped := x.Resolved.Dropped; len(dropped) > 0 {
 		b.WriteString("variables that are not passed:")
 		for _, name := range dropped {
 			b.WriteString(" " + spec.Name(name))
@@ -79,15 +78,15 @@ func (x *execution) viewText(p *wrap.Plan) string {
 }
 
 // writeView writes the same as members of an object.
-func (x *execution) writeView(w *doc.Writer, p *wrap.Plan) {
+func (x *execution) writeView(w *doc.Writer) {
 	w.Key("files")
 	w.Open('[')
-	for _, at := range p.View.Places() {
+	for _, at := range x.prepared.Plan.View.Places() {
 		w.Item()
-		x.writeGrant(w, at, p.View.At(at))
+		x.writeGrant(w, at, x.prepared.Plan.View.At(at))
 	}
 	w.Close(']')
-	w.KeyList("dropped", x.resolved.Dropped)
+	w.KeyList("dropped", x.Resolved.Dropped)
 }
 
 func (x *execution) writeGrant(w *doc.Writer, at string, g view.Grant) {
@@ -105,8 +104,8 @@ func (x *execution) writeGrant(w *doc.Writer, at string, g view.Grant) {
 }
 
 // pathText is what may be done at one path, and because of what.
-func (x *execution) pathText(p *wrap.Plan, at string) string {
-	g := p.View.At(at)
+func (x *execution) pathText(at string) string {
+	g := x.prepared.Plan.View.At(at)
 	if x.has("json") {
 		w := &doc.Writer{}
 		x.writeGrant(w, at, g)
@@ -127,7 +126,7 @@ func (x *execution) path(given string) string {
 	if rest, ok := strings.CutPrefix(given, "~"); ok && (rest == "" || rest[0] == '/') {
 		given = x.home() + rest
 	} else if !path.IsAbs(given) {
-		given = x.resolved.Start() + "/" + given
+		given = x.Resolved.Start() + "/" + given
 	}
 	given = path.Clean(given)
 	for dir := given; dir != "/"; dir = path.Dir(dir) {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
@@ -48,7 +49,7 @@ what came with which kernel:
 // examine probes the host and tries each rung for real.
 func (c *call) examine() []finding {
 	s, _ := spec.Decode("doctor", []byte(`{"access_mode": "read-only"}`))
-	cwd, err := getwd()
+	cwd, err := sys.Getwd()
 	if err != nil {
 		cwd = "/"
 	}

@@ -6,6 +6,7 @@ import (
 
 	"sbx/internal/outer"
 	"sbx/internal/reach"
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
@@ -20,7 +21,7 @@ const (
 // documents reads the specs of a command line, in the order in which they narrow
 // each other. What could be read comes back with an error too.
 func (c *call) documents() ([]*spec.SandboxSpec, error) {
-	cwd, err := getwd()
+	cwd, err := sys.Getwd()
 	if err != nil {
 		return nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 	}
@@ -130,7 +131,7 @@ func (c *call) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
 func (c *call) inputs(cwd string) spec.Inputs {
 	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists()}
 	if c.startDir != "" { // which a program names
-		if own, err := getwd(); err == nil {
+		if own, err := sys.Getwd(); err == nil {
 			in.Folders = []string{own}
 		}
 	}
@@ -168,7 +169,7 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 		in.BestEffort = append(in.BestEffort, spec.Field(f))
 	}
 	if parent := outer.Either(); parent != nil {
-		held, err := parent.Document(exists)
+		held, err := parent.Document(sys.Exists)
 		if err != nil {
 			return nil, err
 		}
@@ -196,7 +197,7 @@ func (c *call) startsIn() (string, error) {
 	if c.startDir != "" {
 		return c.startDir, nil
 	}
-	cwd, err := getwd()
+	cwd, err := sys.Getwd()
 	if err != nil {
 		return "", &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 	}

@@ -155,3 +155,10 @@ func (c *call) warn(warnings []spec.Warning) {
 		c.std.say("warning: " + spec.Shown(w.String()))
 	}
 }
+
+// verbose tells a person what was decided, where they want to know.
+func (c *call) verbose(text string) {
+	if c.has("v") {
+		c.std.say(text)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/spec/profile"
 )
@@ -80,7 +81,7 @@ func (c *call) profilesOff(docs []*spec.SandboxSpec) {
 	if !asked {
 		return
 	}
-	debug := profile.ReadSwitch(variable(c.environ, profile.SwitchName))
+	debug := profile.ReadSwitch(sys.Variable(c.environ, profile.SwitchName))
 	if debug.Note != "" {
 		c.std.say(debug.Note)
 	}
@@ -95,7 +96,7 @@ func (c *call) catalog(project, cwd string) (*profile.Catalog, profile.Env, stri
 	if err != nil {
 		return nil, profile.Env{}, "", err
 	}
-	env := profile.Env{Home: c.home(), Config: variable(c.environ, "XDG_CONFIG_HOME"), Project: abs, Reader: profile.Read,
+	env := profile.Env{Home: c.home(), Config: sys.Variable(c.environ, "XDG_CONFIG_HOME"), Project: abs, Reader: profile.Read,
 		In: c.inputs(cwd)}
 	catalog, err := profile.Load(env)
 	return catalog, env, real, err

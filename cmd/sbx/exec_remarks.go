@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sbx/internal/reach"
+	"sbx/internal/run"
 	"sbx/spec"
 	"sbx/spec/agent"
 )
@@ -12,7 +13,7 @@ import (
 // remark says before the start what a person would otherwise look for later: what the
 // command lacks, and what in the spec is probably not meant.
 func (x *execution) remark() {
-	r := x.resolved
+	r := x.Resolved
 	if len(r.Dropped) > 0 {
 		x.verbose("variables that the command does not get: " + strings.Join(r.Dropped, ", "))
 	}
@@ -39,11 +40,11 @@ func (x *execution) remark() {
 	for _, w := range warnings {
 		x.std.say("warning: " + spec.Shown(w.String()))
 	}
-	at := x.agentPlace(r.Env, x.home(), r.Start(), agent.ReadArgs(a, x.agent.Args(x.rest)))
+	at := x.agentPlace(r.Env, x.home(), r.Start(), agent.ReadArgs(a, x.agent.Args(x.Argv)))
 	model := agent.Hosts(a, at)
 	switch {
 	case r.Network == spec.NetworkNone:
-		x.std.say(a.String() + " has no network, and so no way to its model: " + x.networkRule() + "; " + spec.Line("network.allow", model) + " in its place would give it one")
+		x.std.say(a.String() + " has no network, and so no way to its model: " + run.NetworkRule(r) + "; " + spec.Line("network.allow", model) + " in its place would give it one")
 	case r.Network == spec.NetworkAllow && !r.AgentNetwork && !reachesAny(r.Reach, model):
 		list := append(slices.Clip(r.Spec.Network.Value.Allow.Value), model...)
 		x.std.say(a.String() + " has no way to its model, whose hosts network.allow leaves out; " + spec.Line("network.allow", list) + " would give it one")

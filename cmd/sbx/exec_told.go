@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/spec/agent"
 )
@@ -12,8 +13,8 @@ import (
 // tellAgent says what the agent is given that another command is not, in a line, and
 // what its person should know of it.
 func (x *execution) tellAgent() {
-	r := x.resolved
-	if x.agent.Agent == 0 || r.Agent == 0 || !r.AccessMode.Guards() || x.has("q") {
+	r := x.Resolved
+	if x.agent.Agent == 0 || r.Agent == 0 || !r.AccessMode.Guards() || x.Voice.Quiet {
 		return
 	}
 	var gets []string
@@ -24,7 +25,7 @@ func (x *execution) tellAgent() {
 		}
 		gets = append(gets, first)
 	}
-	gets = append(gets, x.seen.Opened...)
+	gets = append(gets, x.Seen.Opened...)
 	gets = append(gets, x.ownFolders()...)
 	if n := len(gets) - 1; n > 0 {
 		gets = []string{strings.Join(gets[:n], ", ") + " and " + gets[n]}
@@ -32,12 +33,12 @@ func (x *execution) tellAgent() {
 	if len(gets) > 0 {
 		x.std.say(r.Agent.String() + " gets " + spec.Shown(gets[0]))
 	}
-	if !x.plan.Agent.Layer {
+	if !x.prepared.Plan.Agent.Layer {
 		return
 	}
-	args := x.agent.Args(x.record.Command.Argv)
+	args := x.agent.Args(x.Argv)
 	at := x.agentPlace(r.Env, x.home(), r.Start(), agent.ReadArgs(r.Agent, args))
-	for _, line := range agent.Advice(r.Agent, at, args, isTerminal(x.std.in) && isTerminal(x.std.out)) {
+	for _, line := range agent.Advice(r.Agent, at, args, sys.IsTerminal(x.std.in) && sys.IsTerminal(x.std.out)) {
 		x.std.say(line)
 	}
 }
@@ -46,7 +47,7 @@ func (x *execution) tellAgent() {
 // files, or other folders where its state was moved.
 func (x *execution) ownFolders() (all []string) {
 	home := x.home() + "/"
-	for _, name := range x.plan.Agent.Writes {
+	for _, name := range x.prepared.Plan.Agent.Writes {
 		if rest, ok := strings.CutPrefix(name, home); ok {
 			first, _, _ := strings.Cut(rest, "/")
 			name = "~/" + first

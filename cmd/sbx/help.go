@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"sbx/internal/sys"
 	"sbx/spec"
 )
 
@@ -26,7 +27,7 @@ func help(args, environ []string, std streams) int {
 	v := find(args[0])
 	if v == nil && plainName(args[0]) { // of a program of its own, as dispatch
 		for _, path := range besideAndPath("sbx-"+args[0], environ) {
-			if err := become(path, []string{"--help"}, environ); err != nil {
+			if err := sys.Become(path, []string{"--help"}, environ); err != nil {
 				std.say("cannot run " + path + ": " + err.Error())
 				return exitRefused
 			}

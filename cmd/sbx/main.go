@@ -5,6 +5,8 @@
 package main
 
 import (
+	"sbx/internal/run"
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap/launch"
 )
@@ -15,30 +17,28 @@ var version = "devel"
 func main() {
 	launch.Slack()
 	launch.Room()
-	exit(run(launch.Args(), environ(), streams{in: 0, out: 1, err: 2}))
+	exit(program(launch.Args(), environ(), streams{in: 0, out: 1, err: 2}))
 }
 
 // The exit statuses of sbx itself.
 const (
-	exitOK       = 0
-	exitFailed   = 1   // check: the documents do not hold
-	exitUsage    = 2   // the command line
-	exitEnded    = 124 // a limit ended the command
-	exitRefused  = 125 // the command did not start
-	exitNoExec   = 126
-	exitNotFound = 127
+	exitOK      = 0
+	exitFailed  = 1 // check: the documents do not hold
+	exitUsage   = 2 // the command line
+	exitRefused = run.StatusRefused
 )
 
-// run is the program: args with the name in front.
-func run(args, environ []string, std streams) int {
+// program is what the program does: args with the name in front.
+func program(args, environ []string, std streams) int {
 	if len(args) < 2 {
 		std.say(overview())
 		return exitUsage
 	}
 	name := args[1]
 	switch name {
-	case removeVerb:
-		return runRemover(args[2:], environ)
+	case run.RemoverVerb:
+		run.Remover(args[2:], environ)
+		return exitFailed
 	case "-h", "--help", "help":
 		return help(args[2:], environ, std)
 	case "-V", "--version", "version":
@@ -72,7 +72,7 @@ func other(name string, args, environ []string, std streams) int {
 		return exitUsage
 	}
 	for _, path := range besideAndPath("sbx-"+name, environ) {
-		if err := become(path, args[2:], environ); err != nil {
+		if err := sys.Become(path, args[2:], environ); err != nil {
 			std.say("cannot run " + path + ": " + err.Error())
 			return exitRefused
 		}

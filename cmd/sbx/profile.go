@@ -1,6 +1,7 @@
 package main
 
 import (
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/spec/agent"
 	"sbx/spec/profile"
@@ -55,7 +56,7 @@ func (c *call) profiles() (*profiles, error) {
 			return nil, usageError("profile: --agent wants claude, codex or gemini, not " + spec.Word(name))
 		}
 	}
-	cwd, err := getwd()
+	cwd, err := sys.Getwd()
 	if err != nil {
 		return nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 	}
@@ -64,7 +65,7 @@ func (c *call) profiles() (*profiles, error) {
 		return nil, err
 	}
 	return &profiles{call: c, project: abs, agent: a,
-		env: profile.Env{Home: c.home(), Config: variable(c.environ, "XDG_CONFIG_HOME"), Project: abs, Reader: profile.Read,
+		env: profile.Env{Home: c.home(), Config: sys.Variable(c.environ, "XDG_CONFIG_HOME"), Project: abs, Reader: profile.Read,
 			In: c.inputs(cwd)}}, nil
 }
 
@@ -94,7 +95,7 @@ func (p *profiles) show(name string) error {
 	if err != nil {
 		return err
 	}
-	get := func(name string) string { return variable(p.environ, name) }
+	get := func(name string) string { return sys.Variable(p.environ, name) }
 	view := catalog.View(row, p.project, agent.Needs(p.agent, p.home(), get, spec.HostPaths{}), found)
 	if p.has("json") {
 		p.std.print(view.JSON())
@@ -105,7 +106,7 @@ func (p *profiles) show(name string) error {
 }
 
 func (p *profiles) flags(name string) error {
-	debug := profile.ReadSwitch(variable(p.environ, profile.SwitchName))
+	debug := profile.ReadSwitch(sys.Variable(p.environ, profile.SwitchName))
 	if debug.Note != "" {
 		p.std.say(debug.Note)
 	}

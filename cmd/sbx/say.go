@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sbx/internal/doc"
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap/launch"
 )
@@ -27,11 +28,11 @@ func (s streams) say(text string) {
 		s.voice.say(s.err, all)
 		return
 	}
-	launch.Unstopped(func() { writeAll(s.err, all) })
+	launch.Unstopped(func() { sys.WriteAll(s.err, all) })
 }
 
 // print writes to stdout.
-func (s streams) print(text string) bool { return writeAll(s.out, text) }
+func (s streams) print(text string) bool { return sys.WriteAll(s.out, text) }
 
 // problem tells a refusal: what was attempted, why not, what would help.
 func (s streams) problem(p *spec.Problem) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"sbx/audit"
+	"sbx/internal/sys"
 	"sbx/spec"
 )
 
@@ -39,10 +40,10 @@ func runShow(c *call) int {
 // TERM=dumb, then whether it is a terminal.
 func (c *call) colour() bool {
 	switch {
-	case variable(c.environ, "FORCE_COLOR") != "":
+	case sys.Variable(c.environ, "FORCE_COLOR") != "":
 		return true
-	case variable(c.environ, "NO_COLOR") != "", variable(c.environ, "TERM") == "dumb":
+	case sys.Variable(c.environ, "NO_COLOR") != "", sys.Variable(c.environ, "TERM") == "dumb":
 		return false
 	}
-	return isTerminal(c.std.out)
+	return sys.IsTerminal(c.std.out)
 }

@@ -1,5 +1,7 @@
 package main
 
+import "sbx/internal/run"
+
 var specFlags = []flag{
 	{name: "spec", arg: "FILE", many: true, help: "a SandboxSpec, JSON or YAML; - is stdin; each narrows the one before"},
 	{name: "spec-json", arg: "JSON", many: true, help: "a SandboxSpec itself"},
@@ -33,7 +35,7 @@ func table() []verb {
 				flag{name: "counter", arg: "notify|ptrace|none", help: "how programs are counted; the best that the host has"},
 				flag{name: "violations", arg: "on|names|off", some: true, help: "how refusals are described: names leaves opens out, off all"},
 				flag{name: "backend", arg: "NAME", some: true, help: "native, or the tool that holds the sandbox: bwrap, nsjail, docker, podman, runsc"},
-				flag{name: "image", arg: "REF", some: true, help: "the image for docker, podman and runsc; " + defaultImage + ", and nothing is pulled"},
+				flag{name: "image", arg: "REF", some: true, help: "the image for docker, podman and runsc; " + run.DefaultImage + ", and nothing is pulled"},
 				flag{name: "keep-fd", arg: "N", many: true, help: "let the command have descriptor N"},
 				flag{name: "progress", arg: "N", help: "write to descriptor N what was used so far, a JSON line at each change"},
 				flag{name: "dry-run", help: "print the plan as JSON and run nothing"},

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/sys"
 	"sbx/wrap/launch"
 )
 
@@ -80,7 +81,7 @@ func (v *voice) speak(fd int) {
 		line := v.lines[0]
 		v.lines = v.lines[1:]
 		v.mu.Unlock()
-		writeAll(fd, line)
+		sys.WriteAll(fd, line)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"sbx/internal/run"
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/spec/agent"
 	"sbx/spec/profile"
@@ -52,7 +54,7 @@ func runWrap(c *call) int {
 		}
 		w := wrapping{call: c}
 		answer, status := w.answer(nil, "stdin", text)
-		writeAll(c.std.out, append(answer, '\n'))
+		sys.WriteAll(c.std.out, append(answer, '\n'))
 		return status
 	case len(c.rest) == 0 || c.rest[0] == "":
 		c.std.say("wrap: no command")
@@ -236,7 +238,7 @@ func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, []wrap.Lack, error) {
 	cwd := inv.Cwd
 	if cwd == "" {
 		var err error
-		if cwd, err = getwd(); err != nil {
+		if cwd, err = sys.Getwd(); err != nil {
 			return wrap.Ask{}, nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 		}
 	}
@@ -256,7 +258,7 @@ func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, []wrap.Lack, error) {
 func (c *call) probe(r *spec.Resolved, program string) wrap.Host {
 	tools := wrap.ToolsOf(c.value("wrapper"))
 	found, _ := host.LookUp(program, r)
-	if self := selfPath(); self != "" && slices.Contains(tools, "sbx") {
+	if self := sys.SelfPath(); self != "" && slices.Contains(tools, "sbx") {
 		h := host.Survey(r, host.Facts(), found.Files()...)
 		h.Tools = []wrap.Tool{{Name: "sbx", Path: self}}
 		return h
@@ -276,7 +278,7 @@ func (w *wrapping) resolveFor(inv *wrap.Invocation, cwd string) (r *spec.Resolve
 	if len(docs) == 1 && docs[0].Source.Name == defaultName {
 		return c.resolveDefault(inv, cwd)
 	}
-	w.sources = sourceFiles(docs)
+	w.sources = run.SourceFiles(docs)
 	r, err = c.resolve(docs)
 	if err != nil || len(inv.Mounts) == 0 {
 		return r, nil, err

@@ -5,6 +5,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/run"
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -24,11 +26,13 @@ func (w *wrapping) bundle(inv *wrap.Invocation) (out wrap.Invocation, audit wrap
 	if err != nil {
 		return out, audit, err
 	}
-	cwd, err := getwd()
+	cwd, err := sys.Getwd()
 	if err != nil {
 		return out, audit, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
 	}
-	at, refusal := w.reach(dir, cwd, []*spec.SandboxSpec{ask.Resolved.Spec})
+	in := w.inputs(cwd)
+	in.Job = w.job()
+	at, refusal := run.Follow(dir, in, []*spec.SandboxSpec{ask.Resolved.Spec})
 	if refusal != nil {
 		refusal.On, refusal.Do = dir, "write the bundle"
 		return out, audit, refusal
@@ -92,7 +96,7 @@ func writeBundle(dir string, b *wrap.Bundle) error {
 		return fail(dir+"/config.json", err)
 	}
 	defer unix.Close(fd)
-	if !writeAll(fd, string(b.Config)) {
+	if !sys.WriteAll(fd, string(b.Config)) {
 		return fail(dir+"/config.json", unix.EIO)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/sys"
 	"sbx/spec"
 )
 
@@ -25,7 +26,7 @@ func (c *call) wrapStream() int {
 	for {
 		text, found := in.next()
 		if !found || len(out) > maxUnsent {
-			if len(out) > 0 && !writeAll(c.std.out, out) {
+			if len(out) > 0 && !sys.WriteAll(c.std.out, out) {
 				return exitOK // nobody reads any more
 			}
 			out = out[:0]
@@ -126,7 +127,7 @@ func (l *lines) more() (bool, error) {
 		copy(grown, l.buf)
 		l.buf = grown
 	}
-	n, err := readSome(l.fd, l.buf[len(l.buf):cap(l.buf)])
+	n, err := sys.ReadSome(l.fd, l.buf[len(l.buf):cap(l.buf)])
 	l.buf = l.buf[:len(l.buf)+n]
 	l.ended = n == 0
 	return true, err

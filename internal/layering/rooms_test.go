@@ -18,6 +18,7 @@ var rooms = []room{
 	{"internal/doc", nil},
 	{"internal/view", nil},
 	{"internal/read", nil},
+	{"internal/sys", []string{"internal/read"}},
 	{"internal/reach", []string{"internal/doc"}},
 	{"internal/relay/wire", []string{"internal/reach"}},
 	{"spec", []string{"internal/doc", "internal/read", "internal/reach", "internal/view"}},
@@ -33,7 +34,8 @@ var rooms = []room{
 	{"audit/agent", []string{"internal/doc", "spec"}},
 	{"audit/listen", []string{"internal/reach", "internal/relay/wire", "audit", "wrap", "spec", "seccomp"}},
 	{"audit/trace", []string{"audit", "spec", "seccomp"}},
-	{"cmd/sbx", []string{"internal/doc", "internal/read", "internal/reach", "internal/relay/wire", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "internal/outer", "wrap", "internal/view", "spec", "landlock", "seccomp"}},
+	{"internal/run", []string{"internal/sys", "internal/doc", "internal/outer", "internal/reach", "internal/relay/wire", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap", "spec", "seccomp"}},
+	{"cmd/sbx", []string{"internal/sys", "internal/run", "internal/doc", "internal/outer", "internal/reach", "audit", "wrap/launch", "wrap/host", "wrap", "internal/view", "spec"}},
 
 	// The Go API, which starts the program and imports none of its rooms.
 	{".", []string{"spec"}},
@@ -129,6 +131,8 @@ func TestRulesSeeWhatTheyForbid(t *testing.T) {
 		{"audit", "wrap/launch", true},
 		{"audit", "cmd/sbx", false},
 		{"cmd/sbx", "internal/layering", false},
+		{"cmd/sbx", "internal/run", true},
+		{"internal/run", "cmd/sbx", false},
 		{".", "spec", true},
 		{".", "wrap/launch", false},
 		{"cmd/sbx", ".", false},

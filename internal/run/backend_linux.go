@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"bytes"
@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
-	"sbx/wrap/launch"
 )
 
 // askTimeout is how long a tool may take to say that it is there.
@@ -27,15 +27,8 @@ func askTool(path string, args, env []string) (string, error) {
 		return "", err
 	}
 	defer unix.Close(ends[0])
-	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		unix.Close(ends[1])
-		return "", err
-	}
-	pid, err := syscall.ForkExec(path, append([]string{path}, args...), &syscall.ProcAttr{Env: wrap.ToolEnviron(env),
-		Files: []uintptr{uintptr(null), uintptr(ends[1]), uintptr(ends[1])}, Sys: &syscall.SysProcAttr{Setsid: true}})
+	pid, err := spawn(path, append([]string{path}, args...), env, -1, ends[1])
 	unix.Close(ends[1])
-	unix.Close(null)
 	if err != nil {
 		return "", err
 	}
@@ -60,15 +53,32 @@ func askTool(path string, args, env []string) (string, error) {
 	return said, nil
 }
 
+// spawn starts a program in a session of its own. It reads from in and writes to out;
+// -1 is /dev/null.
+func spawn(path string, argv, env []string, in, out int) (pid int, err error) {
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer unix.Close(null)
+	files := []uintptr{uintptr(in), uintptr(out), uintptr(out)}
+	for i := range files {
+		if int(files[i]) < 0 {
+			files[i] = uintptr(null)
+		}
+	}
+	return syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: wrap.ToolEnviron(env), Files: files, Sys: &syscall.SysProcAttr{Setsid: true}})
+}
+
 // droppedLimits are the limits that Docker's engine takes and does not hold, as one
 // without root does where it has no control groups. Warnings may stand beside what
 // it says.
-func (x *execution) droppedLimits(docker string) (drops []spec.Field, err error) {
-	l := &x.resolved.Spec.Limits.Value
+func (x *Prepared) droppedLimits(docker string) (drops []spec.Field, err error) {
+	l := &x.Resolved.Spec.Limits.Value
 	if !l.Memory.Set && !l.CPUs.Set && !l.PIDs.Set {
 		return nil, nil
 	}
-	said, err := askTool(docker, []string{"info", "--format", "limits: {{.CgroupDriver}} {{.MemoryLimit}} {{.CPUCfsQuota}} {{.PidsLimit}}"}, x.environ)
+	said, err := askTool(docker, []string{"info", "--format", "limits: {{.CgroupDriver}} {{.MemoryLimit}} {{.CPUCfsQuota}} {{.PidsLimit}}"}, x.Inputs.Environ)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +105,7 @@ func readUntil(fd int, until time.Time) (out []byte, late bool) {
 		if err == unix.EINTR || n == 0 && err == nil {
 			continue
 		}
-		if n, err = readSome(fd, buf[:]); n == 0 || err != nil {
+		if n, err = sys.ReadSome(fd, buf[:]); n == 0 || err != nil {
 			return out, false
 		}
 		out = append(out, buf[:n]...)
@@ -105,14 +115,14 @@ func readUntil(fd int, until time.Time) (out []byte, late bool) {
 
 // bwrapFiles are files in memory that bwrap inherits: where it tells what became of
 // the command, and what it reads the list of system calls from.
-func (x *execution) bwrapFiles() (status, filter int, err error) {
+func (x *Prepared) bwrapFiles() (status, filter int, err error) {
 	for _, fd := range []*int{&status, &filter} {
 		if *fd, err = unix.MemfdCreate("sbx-bwrap", 0); err != nil {
 			return 0, 0, &spec.Problem{On: "--backend bwrap", Do: "make a file in memory for it", Why: err.Error()}
 		}
-		x.handed = append(x.handed, *fd)
+		x.backend.handed = append(x.backend.handed, *fd)
 	}
-	x.status = status
+	x.backend.status = status
 	return status, filter, nil
 }
 
@@ -133,12 +143,12 @@ func fill(fd int, text []byte) error {
 
 // neverStarted tells whether bwrap ended without having started the command, by
 // what it says itself: its exit status is that of many commands.
-func (x *execution) neverStarted(e launch.Exit) bool {
-	if x.status <= 0 || e.Signal != 0 || x.ended != "" || x.bounds.TimedOut() {
+func (b *backend) neverStarted(o *outcome) bool {
+	if b.status <= 0 || o.Signal != 0 || o.reason != "" || o.timedOut {
 		return false
 	}
 	var buf [4096]byte
-	n, err := unix.Pread(x.status, buf[:], 0)
+	n, err := unix.Pread(b.status, buf[:], 0)
 	return err == nil && !bytes.Contains(buf[:n], []byte(`"exit-code"`))
 }
 
@@ -150,33 +160,27 @@ type remover struct {
 	argv     []string
 }
 
-// removeVerb is what the remover is called by: no verb of a person's.
-const removeVerb = " remove"
+// RemoverVerb is what the program calls itself by to be the remover.
+const RemoverVerb = " remove"
 
 // removeLater starts the remover, before there is a container.
-func (x *execution) removeLater() error {
+func (x *Prepared) removeLater() error {
 	fail := func(err error) error {
-		return &spec.Problem{On: "--backend " + x.value("backend"), Do: "see to it that the container is removed", Why: err.Error()}
+		return &spec.Problem{On: "--backend " + x.Backend, Do: "see to it that the container is removed", Why: err.Error()}
 	}
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 		return fail(err)
 	}
 	defer unix.Close(ends[0])
-	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return fail(err)
-	}
-	defer unix.Close(null)
-	argv := append([]string{x.tool.Path}, x.tool.Options...)
+	argv := append([]string{x.backend.tool.Path}, x.backend.tool.Options...)
 	argv = append(argv, "rm", "--force", "sbx-"+x.record.ID)
-	pid, err := syscall.ForkExec("/proc/self/exe", append([]string{"sbx", removeVerb}, argv...), &syscall.ProcAttr{Env: wrap.ToolEnviron(x.environ),
-		Files: []uintptr{uintptr(ends[0]), uintptr(null), uintptr(null)}, Sys: &syscall.SysProcAttr{Setsid: true}})
+	pid, err := spawn("/proc/self/exe", append([]string{"sbx", RemoverVerb}, argv...), x.Inputs.Environ, ends[0], -1)
 	if err != nil {
 		unix.Close(ends[1])
 		return fail(err)
 	}
-	x.remover = &remover{lifeline: ends[1], pid: pid, argv: argv}
+	x.backend.remover = &remover{lifeline: ends[1], pid: pid, argv: argv}
 	return nil
 }
 
@@ -184,26 +188,26 @@ func (x *execution) removeLater() error {
 // ended; of any other the engine has done it. podman has no engine: what cleans up
 // after its containers is a process of this tree, and has been ended with everything
 // else, as the remover, which is not needed any more.
-func (x *execution) remove(e launch.Exit) {
-	if x.remover == nil {
+func (x *Prepared) remove(o *outcome) {
+	if x.backend.remover == nil {
 		return
 	}
-	unix.Close(x.remover.lifeline)
-	if x.value("backend") == "podman" || e.Signal != 0 || x.ended != "" || x.bounds.TimedOut() || !e.Known {
-		_, _ = askTool(x.remover.argv[0], x.remover.argv[1:], x.environ) // that it is gone already is no error
+	unix.Close(x.backend.remover.lifeline)
+	if x.Backend == "podman" || o.Signal != 0 || o.reason != "" || o.timedOut || !o.Known {
+		_, _ = askTool(x.backend.remover.argv[0], x.backend.remover.argv[1:], x.Inputs.Environ) // that it is gone already is no error
 	}
 }
 
-// runRemover waits for the end of stdin, and becomes the tool that removes.
-func runRemover(argv, environ []string) int {
+// Remover waits for the end of stdin, and becomes the tool that removes: it comes back
+// only where there is none.
+func Remover(argv, environ []string) {
 	var buf [1]byte
 	for {
-		if n, err := readSome(0, buf[:]); n == 0 || err != nil {
+		if n, err := sys.ReadSome(0, buf[:]); n == 0 || err != nil {
 			break
 		}
 	}
-	if len(argv) == 0 || become(argv[0], argv[1:], environ) != nil {
-		return exitFailed
+	if len(argv) > 0 {
+		_ = sys.Become(argv[0], argv[1:], environ)
 	}
-	return exitOK
 }

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"strconv"
@@ -23,15 +23,21 @@ const (
 
 // renewer has what the host replaced mounted again inside. Nothing of it waits.
 type renewer struct {
-	x     *execution
+	*events
+	watch *audit.Watch
 	hooks *launch.Hooks
 	drain func()
 	child *launch.Renewal // nil where none is under way
 	began time.Time
 	tries int // that came to nothing, in a row
 	later bool
-	timer int               // a timerfd, and behind it in hooks.Wait the child; -1 before the first renewal
-	wait  int               // its place there
+	timer int // a timerfd, and behind it in hooks.Wait the child; -1 before the first renewal
+	wait  int // its place there
+	renewed
+}
+
+// renewed is how a renewal went.
+type renewed struct {
 	fails map[string]string // why a path inside could not be mounted on
 	gone  map[string]bool   // at which nothing stands
 	all   string            // why nothing could be mounted
@@ -39,7 +45,7 @@ type renewer struct {
 
 // look begins a renewal where something lacks its mount, now or when it is time.
 func (r *renewer) look() {
-	if r.child != nil || r.later || !r.x.watch.Fallen() || !r.ready() {
+	if r.child != nil || r.later || !r.watch.Fallen() || !r.ready() {
 		return
 	}
 	if left := renewEvery - time.Since(r.began); left > 0 {
@@ -82,9 +88,9 @@ func (r *renewer) time() {
 
 func (r *renewer) begin() {
 	r.began = time.Now()
-	r.fails, r.gone, r.all = map[string]string{}, map[string]bool{}, ""
-	r.x.watch.Renewing()
-	child, err := r.x.process.Renew()
+	r.renewed = renewed{fails: map[string]string{}, gone: map[string]bool{}}
+	r.watch.Renewing()
+	child, err := r.process.Renew()
 	if err != nil {
 		r.all = err.Error()
 		r.over()
@@ -127,14 +133,14 @@ func renewWhy(e *launch.StepError) string {
 func (r *renewer) over() {
 	now := time.Now()
 	r.drain() // what was replaced meanwhile is not taken for mounted
-	r.x.watch.Renewed(now, r.outcome)
+	r.watch.Renewed(now, r.outcome)
 	if r.all == "" {
 		r.tries = 0
 		r.look()
 		return
 	}
 	if r.tries++; r.tries < renewTries {
-		r.x.watch.Again()
+		r.watch.Again()
 		r.later = true
 		r.arm(renewLater)
 	}
@@ -146,8 +152,8 @@ func (r *renewer) outcome(path string) (why string, gone bool) {
 	if r.all != "" {
 		return r.all, false
 	}
-	for i := range r.x.plan.Watch.Renew {
-		w := &r.x.plan.Watch.Renew[i]
+	for i := range r.Plan.Watch.Renew {
+		w := &r.Plan.Watch.Renew[i]
 		if w.Path != path {
 			continue
 		}
@@ -171,7 +177,7 @@ func (r *renewer) end() {
 
 // noteBare says in the record's lines, and on stderr where it was to the end,
 // what lacked its mount for a time.
-func (x *execution) noteBare() {
+func (x *events) noteBare() {
 	told := false
 	lines := map[spec.Field]*bareLine{}
 	for i := range x.record.Protected {
@@ -184,22 +190,19 @@ func (x *execution) noteBare() {
 			lines[f] = &bareLine{}
 		}
 		lines[f].add(c)
-		if c.Why != "" && !told && !x.has("q") {
+		if c.Why != "" && !told && !x.Voice.Quiet {
 			told = true
-			x.std.say("cannot mount " + spec.Name(c.Path) + " again, which the host replaced: " + spec.Shown(c.Why))
+			x.Voice.Say("cannot mount " + spec.Name(c.Path) + " again, which the host replaced: " + spec.Shown(c.Why))
 		}
 	}
-	for i := range x.record.Enforcement {
-		e := &x.record.Enforcement[i]
-		if l := lines[e.Field]; l != nil {
-			e.Weaken(wrap.Degraded, l.text())
-		}
+	for f, l := range lines {
+		x.weaken(f, l.text())
 	}
 }
 
 // renewedFor is the field whose line tells of a path.
-func (x *execution) renewedFor(path string) spec.Field {
-	w := &x.plan.Watch
+func (x *events) renewedFor(path string) spec.Field {
+	w := &x.Plan.Watch
 	for i := range w.Renew {
 		if w.Renew[i].Path == path && w.Renew[i].Mount.For != "" {
 			return w.Renew[i].Mount.For

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"time"
@@ -6,8 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
-	"sbx/seccomp"
-	"sbx/wrap"
 	"sbx/wrap/launch"
 )
 
@@ -23,14 +21,13 @@ type patrol struct {
 
 func newPatrol(s *audit.Sweep) *patrol { return &patrol{Patrol: audit.NewPatrol(s), timer: -1} }
 
-// patrols begins to look.
-func (x *execution) patrols(hooks *launch.Hooks, found *audit.Swept) {
-	p := x.patrol
+// begin begins to look. unseen tells that nobody hears of names that are made.
+func (p *patrol) begin(hooks *launch.Hooks, found *audit.Swept, unseen bool) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
 		return // the sweep at the end looks all the same
 	}
-	p.timer, p.unseen = fd, x.process.Listener() < 0 || x.plan.Notify < seccomp.NotifyOpens
+	p.timer, p.unseen = fd, unseen
 	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: fd, Event: func() { p.look(found) }})
 	p.arm(audit.PatrolEvery)
 }
@@ -69,13 +66,10 @@ func (p *patrol) look(found *audit.Swept) {
 	}
 }
 
-// patrolled ends it, when nothing runs any more.
-func (x *execution) patrolled(found *audit.Swept) {
-	found.Add(x.patrol.End())
-	if x.patrol.timer >= 0 {
-		unix.Close(x.patrol.timer)
+// end is for when nothing runs any more.
+func (p *patrol) end() audit.Swept {
+	if p.timer >= 0 {
+		unix.Close(p.timer)
 	}
-	if x.patrol.Full() {
-		x.weaken(wrap.FieldProtected, "more protected names were refused than were looked at again while the command ran")
-	}
+	return p.End()
 }

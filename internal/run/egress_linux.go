@@ -1,7 +1,6 @@
-package main
+package run
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"sbx/audit/listen"
 	"sbx/internal/reach"
 	"sbx/internal/relay/wire"
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
@@ -20,8 +20,7 @@ import (
 // egress is how a command reaches what network.allow names, and is reached at what
 // network.listen names.
 type egress struct {
-	relay *launch.Relay  // nil for none
-	why   string         // there is none, where one is wanted
+	*events
 	lead  *listen.Egress // nil before the command runs
 	v6    bool           // the sandbox has IPv6
 	over  bool           // the command has ended
@@ -30,59 +29,11 @@ type egress struct {
 	lookups *listen.Lookups // of names, without a network; nil where they are not told of
 }
 
-// relayName is the relay's program, which lies beside sbx.
-const relayName = "sbx-egress"
-
-// findRelay finds the relay's program, or says why there is none; "" where none is
-// wanted.
-func (x *execution) findRelay() (path string) {
-	if x.resolved.Network != spec.NetworkAllow && len(x.resolved.Listen) == 0 {
-		return ""
-	}
-	path = selfPath()
-	path = path[:strings.LastIndexByte(path, '/')+1] + relayName
-	err := error(unix.ENOENT)
-	if path[0] == '/' {
-		err = unix.Access(path, unix.X_OK)
-	}
-	if err != nil {
-		x.egress.why = relayName + ", which connects for the command, cannot be started beside sbx (" + path + "): " + err.Error()
-		return ""
-	}
-	return path
-}
-
-// startRelay starts the relay, whose own start passes beside the launch, and tells it
-// what may be reached and what is published. The error is of a port that cannot be.
-func (x *execution) startRelay() error {
-	path, opening := x.findRelay(), wrap.Open(x.resolved, &x.host)
-	leads := opening.Egress && x.counter != wrap.CounterPtrace
-	if path == "" || !leads && !opening.Doors {
-		return nil
-	}
-	var env []string
-	for _, entry := range x.environ {
-		if name, _, _ := strings.Cut(entry, "="); leads && spec.IsProxy(name) {
-			env = append(env, entry)
-		}
-	}
-	relay, err := launch.StartRelay(path, env)
-	if err != nil {
-		x.egress.why = path + " cannot be started: " + err.Error()
-		return nil
-	}
-	x.egress.relay = relay
-	for i := range x.resolved.Reach {
-		relay.Tell(wire.AppendRule(nil, x.resolved.Reach[i].Text), nil)
-	}
-	return x.publish()
-}
-
 // handSockets gives the relay its sockets inside, and keeps none: where it is gone the
 // kernel refuses. That of look-ups is kept where they are told of.
-func (x *execution) handSockets() {
-	if fd := x.process.LookupSocket(); fd >= 0 && x.plan.Sockets && x.describe != wrap.DescribeNone {
-		x.egress.lookups = &listen.Lookups{FD: fd, Asked: x.nameAsked}
+func (x *egress) handSockets() {
+	if fd := x.process.LookupSocket(); fd >= 0 && x.Plan.Sockets && x.Describe != wrap.DescribeNone {
+		x.lookups = &listen.Lookups{FD: fd, Asked: x.nameAsked}
 	} else if fd >= 0 {
 		unix.Close(fd)
 	}
@@ -93,26 +44,26 @@ func (x *execution) handSockets() {
 			continue
 		}
 		packet, there = append(packet, 1), append(there, fd)
-		x.egress.v6 = x.egress.v6 || i == 1
+		x.v6 = x.v6 || i == 1
 	}
-	if x.plan.Relay || x.plan.Publish {
-		x.egress.relay.Tell(packet, there)
+	if x.Plan.Relay || x.Plan.Publish {
+		x.relay.Tell(packet, there)
 	} else {
-		x.egress.relay.Kill()
+		x.relay.Kill()
 	}
 	for _, fd := range there {
 		unix.Close(fd)
 	}
 }
 
-// hearRelay takes down what the relay tells.
-func (x *execution) hearRelay(h *launch.Hooks) {
-	if !x.plan.Relay && !x.plan.Publish {
+// hear takes down what the relay tells.
+func (x *egress) hear(h *launch.Hooks) {
+	if !x.Plan.Relay && !x.Plan.Publish {
 		return
 	}
 	x.record.Connections = &audit.Connections{}
-	e := &listen.Egress{FD: x.egress.relay.FD, V6: x.egress.v6, May: x.resolved.Reach, Hosts: hostNames(), Refused: x.nameRefused, Ended: x.connectionEnded, CameIn: x.cameIn, Lost: x.relayLost}
-	x.egress.lead = e
+	e := &listen.Egress{FD: x.relay.FD, V6: x.v6, May: x.Resolved.Reach, Hosts: hostNames(), Refused: x.nameRefused, Ended: x.connectionEnded, CameIn: x.cameIn, Lost: x.relayLost}
+	x.lead = e
 	at := len(h.Wait)
 	h.Wait = append(h.Wait, launch.Waiter{FD: e.FD, Event: func() {
 		if !e.Hear() {
@@ -122,8 +73,8 @@ func (x *execution) hearRelay(h *launch.Hooks) {
 }
 
 // relayLost says that nothing can be reached any more.
-func (x *execution) relayLost() {
-	if x.egress.over {
+func (x *egress) relayLost() {
+	if x.over {
 		return
 	}
 	const ended = relayName + " ended while the command ran: since then "
@@ -131,42 +82,42 @@ func (x *execution) relayLost() {
 		for _, f := range fields {
 			x.weaken(f, why)
 		}
-		if !x.quiet() {
-			x.std.say(string(fields[0]) + ": " + why)
+		if !x.Voice.Muted() {
+			x.Voice.Say(string(fields[0]) + ": " + why)
 		}
 	}
-	if x.plan.Relay {
+	if x.Plan.Relay {
 		lost(ended+"nothing can be reached", "network.allow", "network")
 	}
-	if x.plan.Publish {
+	if x.Plan.Publish {
 		lost(ended+"no port is published", "network.listen")
 	}
 }
 
 // nameAsked notes a name that was asked for where there is no network. Names of
 // addresses, the root and localhost are nobody's to reach.
-func (x *execution) nameAsked(name string, kind uint16) {
+func (x *egress) nameAsked(name string, kind uint16) {
 	if name != "" && name != "localhost" && !strings.HasSuffix(name, ".arpa") {
 		x.nameRefused(&wire.Refused{Name: name, Type: kind})
 	}
 }
 
 // relayEnded takes the relay's last words, when nothing of the sandbox is left.
-func (x *execution) relayEnded() {
-	if q := x.egress.lookups; q != nil {
+func (x *egress) relayEnded() {
+	if q := x.lookups; q != nil {
 		q.Hear()
 		unix.Close(q.FD)
 	}
-	e := x.egress.lead
+	e := x.lead
 	if e == nil {
 		return
 	}
-	x.egress.over = true
-	if e.Idle() && !x.plan.Publish { // it may not even have started
-		x.egress.relay.Kill()
+	x.over = true
+	if e.Idle() && !x.Plan.Publish { // it may not even have started
+		x.relay.Kill()
 		return
 	}
-	x.egress.relay.Stop(e.Hear)
+	x.relay.Stop(e.Hear)
 	e.Open(func(led *listen.Led) { x.record.Connections.Add(connectionOf(led)) })
 }
 
@@ -175,8 +126,8 @@ func connectionOf(led *listen.Led) audit.Connection {
 }
 
 // connectionEnded notes a connection that the relay made, or did not.
-func (x *execution) connectionEnded(led *listen.Led, m *wire.Ended) {
-	v := audit.Violation{At: time.Now(), Kind: "network", Action: "connect", Rule: x.networkRule()}
+func (x *egress) connectionEnded(led *listen.Led, m *wire.Ended) {
+	v := audit.Violation{At: time.Now(), Kind: "network", Action: "connect", Rule: NetworkRule(x.Resolved)}
 	if led == nil { // a socket that no connect was made with
 		v.Target = "without a connect"
 		x.record.Violations.Add(v)
@@ -228,14 +179,14 @@ func (x *execution) connectionEnded(led *listen.Led, m *wire.Ended) {
 }
 
 // nameRefused notes a name that was asked for and has no address inside.
-func (x *execution) nameRefused(m *wire.Refused) {
-	if domain, longer := strings.CutPrefix(m.Name, x.egress.asked+"."); longer && isSearched(domain) {
+func (x *egress) nameRefused(m *wire.Refused) {
+	if domain, longer := strings.CutPrefix(m.Name, x.asked+"."); longer && isSearched(domain) {
 		return
 	}
-	x.egress.asked = m.Name
-	v := audit.Violation{At: time.Now(), Kind: "network", Action: "look up a name", Target: m.Name, Host: m.Name, Rule: x.networkRule()}
+	x.asked = m.Name
+	v := audit.Violation{At: time.Now(), Kind: "network", Action: "look up a name", Target: m.Name, Host: m.Name, Rule: NetworkRule(x.Resolved)}
 	what := spec.Name(m.Name) + " has no address here"
-	if x.resolved.Reach.Asks(m.Name) {
+	if x.Resolved.Reach.Asks(m.Name) {
 		v.Action = "look up a record of type " + strconv.Itoa(int(m.Type))
 		what = "of " + spec.Name(m.Name) + " no record of type " + strconv.Itoa(int(m.Type)) + " is told"
 	} else {
@@ -248,7 +199,7 @@ func (x *execution) nameRefused(m *wire.Refused) {
 // isSearched tells whether resolvers add a domain to names that do not exist
 // (resolv.conf(5)); what the sandbox's read is the host's.
 func isSearched(domain string) bool {
-	for line := range strings.Lines(readFile("/etc/resolv.conf", 1<<16)) {
+	for line := range strings.Lines(sys.ReadFile("/etc/resolv.conf", 1<<16)) {
 		words := strings.Fields(line)
 		if len(words) < 2 || words[0] != "search" && words[0] != "domain" {
 			continue
@@ -260,31 +211,4 @@ func isSearched(domain string) bool {
 		}
 	}
 	return false
-}
-
-// allowLine is network.allow with one more.
-func (x *execution) allowLine(target string) string {
-	if x.resolved.Spec.Network.Value.Mode.Set && x.resolved.Network == spec.NetworkNone { // beside which there is no list
-		return "network.mode: host"
-	}
-	list := slices.Clone(x.resolved.Spec.Network.Value.Allow.Value)
-	if x.resolved.AgentNetwork { // what an agent has by itself, a list would take away
-		for _, r := range x.resolved.Reach {
-			list = append(list, r.Text)
-		}
-	}
-	if _, err := reach.Parse(target); err != nil {
-		return ""
-	}
-	return spec.Longer("network.allow", list, target)
-}
-
-// apart is a target's host and port.
-func apart(target string) (host string, port int) {
-	i := strings.LastIndexByte(target, ':')
-	if i < 0 {
-		return target, 0
-	}
-	port, _ = strconv.Atoi(target[i+1:])
-	return strings.Trim(target[:i], "[]"), port
 }

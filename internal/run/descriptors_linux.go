@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"strconv"
@@ -10,11 +10,70 @@ import (
 	"sbx/wrap"
 )
 
+// descriptors looks at what the command gets from the caller, before anything is
+// planned.
+func (x *Prepared) descriptors() error {
+	if !x.Resolved.SideDoors {
+		return nil
+	}
+	fds := append([]int{0, 1, 2}, x.Keep...)
+	if err := checkFDs(fds); err != nil || x.DryRun {
+		return err
+	}
+	return x.handOver(fds)
+}
+
+// Kinds of file systems whose descriptors lead out of a sandbox.
+const (
+	nsfsMagic   = 0x6e736673 // NSFS_MAGIC, <linux/magic.h>
+	anonFSMagic = 0x09041934 // ANON_INODE_FS_MAGIC: what has no file system of its own, epoll and fsopen among it
+)
+
+// checkFDs refuses descriptors through which the command would get out:
+// openat(0, "../..") leaves the sandbox where 0 is a folder, setns(2) where it
+// is a namespace.
+func checkFDs(fds []int) error {
+	for _, fd := range fds {
+		what := ""
+		var st unix.Stat_t
+		if err := unix.Fstat(fd, &st); err != nil {
+			continue // closed: the Go runtime has put /dev/null there, or it was never open
+		}
+		var fs unix.Statfs_t
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+		if unix.Fstatfs(fd, &fs) != nil {
+			fs.Type = anonFSMagic // any kind may be behind it
+		}
+		switch {
+		case st.Mode&unix.S_IFMT == unix.S_IFDIR:
+			what = "a folder"
+		case err == nil && flags&unix.O_PATH != 0:
+			what = "an O_PATH descriptor"
+		case fs.Type == nsfsMagic:
+			what = "a namespace"
+		case fs.Type == anonFSMagic && isMountFD(fd):
+			what = "a mount"
+		}
+		if what != "" {
+			return &spec.Problem{On: "descriptor " + strconv.Itoa(fd), Do: "hand it to the command",
+				Why: "it is " + what + ", a way out of the sandbox", Help: "redirect it, as with " + strconv.Itoa(fd) + "</dev/null"}
+		}
+	}
+	return nil
+}
+
+// isMountFD tells a file system context of fsopen(2) or fspick(2).
+func isMountFD(fd int) bool {
+	var buf [64]byte
+	n, err := unix.Readlink("/proc/self/fd/"+strconv.Itoa(fd), buf[:])
+	return err == nil && strings.HasPrefix(string(buf[:n]), "anon_inode:[fscontext]")
+}
+
 // handOver puts a pipe with what is left of it in the place of each descriptor that
 // is a protected file, or a document of the spec, open for reading. The file's own
 // would stand on the host's mount, where it can be written; /proc/self/fd opens it
 // again for that, and Landlock cannot deny beneath the workspace, which it grants.
-func (x *execution) handOver(fds []int) error {
+func (x *Prepared) handOver(fds []int) error {
 	for _, fd := range fds {
 		path, ok := x.isProtectedInput(fd)
 		if !ok {
@@ -30,7 +89,7 @@ func (x *execution) handOver(fds []int) error {
 
 // isProtectedInput tells whether a descriptor is a file that may only be read
 // although it lies in a folder that may be written.
-func (x *execution) isProtectedInput(fd int) (path string, is bool) {
+func (x *Prepared) isProtectedInput(fd int) (path string, is bool) {
 	var st unix.Stat_t
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	if err != nil || flags&unix.O_ACCMODE != unix.O_RDONLY || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
@@ -48,8 +107,8 @@ func (x *execution) isProtectedInput(fd int) (path string, is bool) {
 		}
 	}
 	trees := []string{}
-	for i := range x.resolved.Write {
-		if w := &x.resolved.Write[i]; w.IsDir {
+	for i := range x.Resolved.Write {
+		if w := &x.Resolved.Write[i]; w.IsDir {
 			trees = append(trees, w.Real)
 		}
 	}
@@ -108,4 +167,17 @@ func throughPipe(fd int) error {
 		rest = rest[max(n, 0):]
 	}
 	return unix.Dup3(p[0], fd, 0)
+}
+
+// leave lets go of descriptors that the command has now: a pipe's reader sees
+// its end when the command closes it, not when the supervisor ends.
+func leave(fds ...int) {
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	for _, fd := range fds {
+		_ = unix.Dup3(null, fd, 0) // best effort: the command has its own
+	}
+	unix.Close(null)
 }

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"time"
@@ -10,11 +10,17 @@ import (
 	"sbx/wrap/launch"
 )
 
-// listenAudit reads what the kernel's audit tells of Landlock's refusals, where
+// landlog is what the kernel's audit tells of Landlock's refusals.
+type landlog struct {
+	*events
+	log *audit.LandlockLog // nil where nothing is read
+}
+
+// listen reads what the kernel's audit tells of Landlock's refusals, where
 // the launch asked for that. It describes and holds nothing: without, they stay
 // undescribed.
-func (x *execution) listenAudit(hooks *launch.Hooks) {
-	if !x.plan.LandlockLogs {
+func (x *landlog) listen(hooks *launch.Hooks) {
+	if !x.Plan.LandlockLogs {
 		return
 	}
 	log, err := audit.OpenLandlockLog(x.process.Child())
@@ -28,27 +34,27 @@ func (x *execution) listenAudit(hooks *launch.Hooks) {
 		}
 		hooks.Wait[at].FD = log.FD()
 	}})
-	x.landlog = log
+	x.log = log
 }
 
 // denied notes what Landlock refused, unless the listener has described it
 // already.
-func (x *execution) denied(d *audit.Denial) {
+func (x *landlog) denied(d *audit.Denial) {
 	known, ok := seenAs(d.Blockers[0])
 	for i := 1; i < len(d.Blockers) && !ok; i++ {
 		known, ok = seenAs(d.Blockers[i])
 	}
-	if known.by != seccomp.NotifyNone && x.plan.Notify >= known.by {
+	if known.by != seccomp.NotifyNone && x.Plan.Notify >= known.by {
 		return
 	}
 	v := audit.Violation{At: time.Now(), PID: d.PID, Program: d.Program, Kind: known.kind, Action: known.action, Target: d.Target}
 	switch {
 	case v.Kind == "network":
-		v.Rule, v.AllowWith = x.networkRule(), "network.mode: host"
+		v.Rule, v.AllowWith = NetworkRule(x.Resolved), "network.mode: host"
 	case v.Kind == "syscall":
 		v.Rule = string(wrap.FieldSideDoors)
-	case known.blocker == "fs.execute" && x.resolved.Limited:
-		v.Rule, v.AllowWith = "commands.allow", wrap.Starting(x.resolved, v.Target)
+	case known.blocker == "fs.execute" && x.Resolved.Limited:
+		v.Rule, v.AllowWith = "commands.allow", wrap.Starting(x.Resolved, v.Target)
 	default:
 		x.explain(&v)
 	}
@@ -106,13 +112,16 @@ func seenAs(blocker string) (seen, bool) {
 	return seen{blocker: blocker, kind: "syscall", action: blocker}, false
 }
 
-// auditEnded takes what has come until the end.
-func (x *execution) auditEnded() {
-	if x.landlog == nil {
+// end takes what has come until the end.
+func (x *landlog) end() {
+	if x.log == nil {
 		return
 	}
-	for _, d := range x.landlog.Read() {
+	for _, d := range x.log.Read() {
 		x.denied(&d)
 	}
-	x.landlog.Close()
+	x.log.Close()
 }
+
+// heard tells whether the kernel told of anything.
+func (x *landlog) heard() bool { return x.log != nil && x.log.Heard() }

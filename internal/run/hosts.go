@@ -1,9 +1,10 @@
-package main
+package run
 
 import (
 	"strings"
 
 	"sbx/internal/reach"
+	"sbx/internal/sys"
 )
 
 // hostNames answers which names the host's own table has for an address (hosts(5)): a
@@ -13,7 +14,7 @@ func hostNames() func(reach.IP) []string {
 	var names map[reach.IP][]string
 	return func(ip reach.IP) []string {
 		if names == nil {
-			names = readHosts(readFile("/etc/hosts", 16<<20))
+			names = readHosts(sys.ReadFile("/etc/hosts", 16<<20))
 		}
 		return names[ip]
 	}

@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"strings"
@@ -8,6 +8,7 @@ import (
 	"sbx/audit"
 	"sbx/internal/reach"
 	"sbx/internal/relay/wire"
+	"sbx/internal/sys"
 	"sbx/spec"
 )
 
@@ -17,13 +18,13 @@ const backlog = 4096
 // publish makes the sockets of the host's ports that lead inside and gives them to the
 // relay, so that a port that is not to be had is told before the command starts. None is
 // kept, and none is there when the sandbox is made.
-func (x *execution) publish() error {
-	for i, l := range x.resolved.Listen {
+func (x *Prepared) publish() error {
+	for i, l := range x.Resolved.Listen {
 		fd, err := listenAt(l)
 		if err != nil {
 			return x.unpublished(i, err)
 		}
-		x.egress.relay.Tell(wire.AppendPublish(nil, uint16(l.Inside)), []int{fd})
+		x.relay.Tell(wire.AppendPublish(nil, uint16(l.Inside)), []int{fd})
 		unix.Close(fd)
 	}
 	return nil
@@ -59,9 +60,9 @@ func listenAt(l reach.Listen) (fd int, err error) {
 }
 
 // unpublished says why the nth port is not to be had.
-func (x *execution) unpublished(n int, err error) error {
-	l, item := x.resolved.Listen[n], listenItem(n)
-	p := &spec.Problem{Field: spec.Field(item), On: x.resolved.At(spec.Field(item)), Do: "listen at " + l.HostPort() + " of the host", Why: err.Error()}
+func (x *Prepared) unpublished(n int, err error) error {
+	l, item := x.Resolved.Listen[n], ListenItem(n)
+	p := &spec.Problem{Field: spec.Field(item), On: x.Resolved.At(spec.Field(item)), Do: "listen at " + l.HostPort() + " of the host", Why: err.Error()}
 	other := l
 	switch err {
 	case unix.EADDRINUSE:
@@ -69,7 +70,7 @@ func (x *execution) unpublished(n int, err error) error {
 		other.Host = l.Host%65535 + 1
 		p.Help = "end that (ss -ltnp shows it), or publish another port: \"" + other.String() + "\""
 	case unix.EACCES:
-		first := strings.TrimSpace(readFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", 16))
+		first := strings.TrimSpace(sys.ReadFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", 16))
 		p.Why += ": ports below " + first + " are for root"
 		other.Host = l.Host%1024 + 8000
 		p.Help = "publish another port: \"" + other.String() + "\""
@@ -80,11 +81,11 @@ func (x *execution) unpublished(n int, err error) error {
 }
 
 // cameIn notes a connection that was made to the nth published port.
-func (x *execution) cameIn(n int, m *wire.Ended) {
-	if n >= len(x.resolved.Listen) {
+func (x *egress) cameIn(n int, m *wire.Ended) {
+	if n >= len(x.Resolved.Listen) {
 		return
 	}
-	l := x.resolved.Listen[n]
+	l := x.Resolved.Listen[n]
 	c := audit.Connection{Host: l.Address.String(), Port: l.Host, Inside: l.Inside, Made: 1, Out: int64(m.Up), In: int64(m.Down)}
 	if m.Outcome != wire.Done {
 		c.Failed, c.Why = 1, "nobody answers inside: "+m.Detail

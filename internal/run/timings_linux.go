@@ -1,4 +1,4 @@
-package main
+package run
 
 import (
 	"strconv"
@@ -9,27 +9,22 @@ import (
 	"sbx/audit/listen"
 )
 
-// stopwatch tells where the start's time went and how many calls were answered,
-// under --timings; nil otherwise.
-type stopwatch struct {
+// Timings tell where the start's time went and how many calls were answered. Of nil,
+// every method does nothing.
+type Timings struct {
 	last  time.Time
 	names []string
 	spans []time.Duration
 	calls *listen.Answered // nil for no listener
 }
 
-func newStopwatch(c *call) *stopwatch {
-	if !c.has("timings") {
-		return nil
-	}
-	w := &stopwatch{last: time.Now()}
-	w.names = append(w.names, "runtime")
-	w.spans = append(w.spans, sinceStart())
-	return w
+// NewTimings begins with what the program has used so far.
+func NewTimings() *Timings {
+	return &Timings{last: time.Now(), names: []string{"runtime"}, spans: []time.Duration{sinceStart()}}
 }
 
-// lap ends a phase.
-func (w *stopwatch) lap(name string) {
+// Lap ends a phase.
+func (w *Timings) Lap(name string) {
 	if w == nil {
 		return
 	}
@@ -40,27 +35,30 @@ func (w *stopwatch) lap(name string) {
 }
 
 // counts tells of the listener's calls at the end.
-func (w *stopwatch) counts(calls *listen.Answered) {
+func (w *Timings) counts(calls *listen.Answered) {
 	if w != nil {
 		w.calls = calls
 	}
 }
 
-func (w *stopwatch) report(std streams) {
+// String is a line for each kind of call and each phase.
+func (w *Timings) String() string {
 	if w == nil {
-		return
+		return ""
 	}
+	text := ""
 	if w.calls != nil {
 		for _, k := range []struct {
 			kind string
 			n    int
 		}{{"execs", w.calls.Execs}, {"names", w.calls.Names - w.calls.Present}, {"present", w.calls.Present}, {"opens", w.calls.Opens}, {"others", w.calls.Others}} {
-			writeAll(std.err, "answered "+k.kind+" "+strconv.Itoa(k.n)+"\n")
+			text += "answered " + k.kind + " " + strconv.Itoa(k.n) + "\n"
 		}
 	}
 	for i, name := range w.names {
-		writeAll(std.err, "timing "+name+" "+strconv.FormatInt(w.spans[i].Microseconds(), 10)+"\n")
+		text += "timing " + name + " " + strconv.FormatInt(w.spans[i].Microseconds(), 10) + "\n"
 	}
+	return text
 }
 
 // sinceStart is the processor time that this process has used: all of it went

@@ -1,21 +1,39 @@
-package main
+package run
 
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"sbx/audit"
 	"sbx/audit/listen"
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
 )
 
+// events are what happens while the command runs, noted in the record and told to a
+// person.
+type events struct {
+	*Prepared
+	adviser *wrap.Adviser // nil before the first question
+	ended   string        // why sbx ended everything; "" where it did not
+}
+
+// stop ends everything, for a reason that the record has as exit.ended_by.
+func (x *events) stop(reason string) {
+	if x.ended == "" {
+		x.ended = reason
+	}
+	x.process.End()
+}
+
 // refused notes a call that does not succeed, and tells of the first of a kind.
-func (x *execution) refused(r *listen.Refusal) {
+func (x *events) refused(r *listen.Refusal) {
 	if r.Cause == listen.OutOfView && !x.standsOutside(r.Action, r.Target) {
 		return
 	}
@@ -24,7 +42,7 @@ func (x *execution) refused(r *listen.Refusal) {
 	what, by := spec.Name(v.Target), ""
 	switch r.Cause {
 	case listen.ByBudget:
-		n := x.resolved.Spec.MaxCommands.Value
+		n := x.Resolved.Spec.MaxCommands.Value
 		v.Kind, v.Rule, v.AllowWith = "command", "max_commands: "+strconv.Itoa(n), "max_commands: "+strconv.Itoa(n+1)
 		what += " was refused, as will be what follows"
 	case listen.ByInner: // who tells the person itself
@@ -54,7 +72,7 @@ func (x *execution) refused(r *listen.Refusal) {
 			}
 		}
 	case listen.BySocket:
-		v.Kind, v.Rule, v.AllowWith = "network", x.networkRule(), "network.mode: host"
+		v.Kind, v.Rule, v.AllowWith = "network", NetworkRule(x.Resolved), "network.mode: host"
 		if v.Target != "" {
 			v.AllowWith, v.Act = "", wrap.Act{Kind: wrap.ToConnect, Path: v.Target}
 			what += " is a socket from outside"
@@ -62,8 +80,8 @@ func (x *execution) refused(r *listen.Refusal) {
 			what = "a program that cannot be looked at may not connect"
 		}
 	case listen.ByNetwork:
-		v.Kind, v.Rule, v.AllowWith = "network", x.networkRule(), "network.mode: host"
-		if x.plan.Relay {
+		v.Kind, v.Rule, v.AllowWith = "network", NetworkRule(x.Resolved), "network.mode: host"
+		if x.Plan.Relay {
 			v.Host, v.Port = apart(v.Target)
 			v.AllowWith = x.allowLine(v.Target)
 		} else if strings.HasSuffix(v.Target, ":53") { // libc connects first, and then sends the name
@@ -96,33 +114,16 @@ func (x *execution) refused(r *listen.Refusal) {
 // isOwnHistory tells of a shell or an interpreter that keeps what was typed to it in the
 // home, as bash does in .bash_history when it ends: the record has that, and nobody has
 // to act on it.
-func (x *execution) isOwnHistory(v *audit.Violation) bool {
-	name, ok := strings.CutPrefix(v.Target, x.home()+"/.")
+func (x *events) isOwnHistory(v *audit.Violation) bool {
+	name, ok := strings.CutPrefix(v.Target, x.Inputs.Home+"/.")
 	program := strings.TrimRight(v.Program, "0123456789.")
 	return ok && program != "" && strings.HasPrefix(name, program) && strings.Contains(name, "history") && !strings.Contains(name, "/")
 }
 
-// networkRule is the line of the spec by which the network is shut.
-func (x *execution) networkRule() string {
-	r := x.resolved
-	if r.Network == spec.NetworkAllow {
-		return "network.allow"
-	}
-	if n := &r.Spec.Network.Value; r.AccessMode != spec.AccessUnset && !n.Mode.Set && !n.Allow.Set {
-		return "access_mode: " + r.AccessMode.String()
-	}
-	return "network.mode: " + r.Network.String()
-}
-
-// quiet tells whether nothing is said while the command runs. Where stderr goes
-// where stdout does, and that is no terminal, a program reads both, and a line of
-// sbx's would break what it reads.
-func (x *execution) quiet() bool { return x.has("q") || x.mixed }
-
 // once tells a person of a kind of refusal the first time that it is met, in a
 // line.
-func (x *execution) once(kind string, v audit.Violation, what string) {
-	if x.toldOf(kind) || x.quiet() {
+func (x *events) once(kind string, v audit.Violation, what string) {
+	if x.toldOf(kind) || x.Voice.Muted() {
 		return
 	}
 	by := ""
@@ -140,7 +141,7 @@ func (x *execution) once(kind string, v audit.Violation, what string) {
 			line += "\nhint: where " + spec.Name(v.Target) + " is there before the start, " + spec.Shown(alone) + " is enough"
 		}
 	}
-	x.std.say(line)
+	x.Voice.Say(line)
 }
 
 func wouldAllow(a wrap.Advice) (text string) {
@@ -155,48 +156,71 @@ func wouldAllow(a wrap.Advice) (text string) {
 
 // explain adds to what was attempted the line by which the sandbox denies it, and asks
 // for the one that would allow it.
-func (x *execution) explain(v *audit.Violation) (e wrap.Refusal) {
+func (x *events) explain(v *audit.Violation) (e wrap.Refusal) {
 	if v.Action != listen.OpenInRoot && strings.HasPrefix(v.Target, "/") { // else it is the way there that is denied
 		v.Act = wrap.Act{Kind: listen.KindOf(v.Action), Path: v.Target}
-		e = x.plan.Explain(x.resolved, v.Act)
+		e = x.Plan.Explain(x.Resolved, v.Act)
 	}
 	v.Rule = cmp.Or(e.Rule, v.Rule, string(wrap.FieldProtected))
 	return e
 }
 
 // advice is the line that would allow an act.
-func (x *execution) advice(act wrap.Act) wrap.Advice {
+func (x *events) advice(act wrap.Act) wrap.Advice {
 	if x.adviser == nil {
-		x.adviser = &wrap.Adviser{Plan: x.plan, Resolved: x.resolved, Host: &x.host, Request: x.request()}
+		x.adviser = &wrap.Adviser{Plan: x.Plan, Resolved: x.Resolved, Host: &x.Host, Request: x.request()}
 	}
 	return x.adviser.On(act)
 }
 
 // standsOutside tells whether what failed inside, since nothing is there, would not fail
 // on the host: the program, or the folder to write in, is there and not in view.
-func (x *execution) standsOutside(action, target string) bool {
-	if !x.resolved.Visible || !x.host.Shares(target) {
+func (x *events) standsOutside(action, target string) bool {
+	if !x.Resolved.Visible || !x.Host.Shares(target) {
 		return false
 	}
 	if action == listen.Execute {
-		_, found := host.LookUp(target, x.resolved)
+		_, found := host.LookUp(target, x.Resolved)
 		return found == host.Found
 	}
-	return mayWrite(path.Dir(target))
+	return sys.MayWrite(path.Dir(target))
 }
 
-// maxTold bounds the kinds that are remembered: an agent's stream may name any.
-const maxTold = 1000
+// programRule is the line of the spec by which a program may not be started,
+// and the one that would let it be.
+func (x *events) programRule(cause listen.Cause, path string) (rule, allow string) {
+	switch cause {
+	case listen.ByDeny:
+		return "commands.deny", wrap.Undenied(x.Resolved, x.programName(path))
+	case listen.ByLoader:
+		if !x.Resolved.Limited {
+			return "commands.deny", "" // what it was to load may be started itself
+		}
+		return "commands.allow", wrap.Starting(x.Resolved, path)
+	}
+	return "commands.allow", wrap.Starting(x.Resolved, x.programName(path))
+}
 
-// toldOf tells whether a kind was met before, and remembers it.
-func (x *execution) toldOf(kind string) bool {
-	for _, t := range x.told {
-		if t == kind {
-			return true
+// isOnPath tells whether a program lies where the command looks for names.
+func (x *events) isOnPath(program string) bool {
+	return slices.Contains(strings.Split(sys.Variable(x.Resolved.Env, "PATH"), ":"), path.Dir(program))
+}
+
+// programName is a program as a spec would name it: by its name alone where
+// that leads to it, else by its path from the working directory.
+func (x *events) programName(path string) string {
+	for i := range x.Host.Deny {
+		if e := &x.Host.Deny[i]; e.Real == path || e.Path == path {
+			return e.Asked
 		}
 	}
-	if len(x.told) < maxTold {
-		x.told = append(x.told, kind)
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	is, _ := host.LookUp(path, x.Resolved)
+	if prog, found := host.LookUp(name, x.Resolved); name != "" && found == host.Found && prog.Real == is.Real {
+		return name
 	}
-	return false
+	if rel := wrap.Relative(x.Resolved, path); rel != path {
+		return "./" + rel
+	}
+	return path
 }

@@ -1,0 +1,130 @@
+package run
+
+import (
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/audit/agent"
+	"sbx/spec"
+	"sbx/wrap/launch"
+)
+
+// watched is an agent whose stream is read.
+type watched struct {
+	*events
+	bounds *launch.Bounds
+	turns  int
+}
+
+// listen hears what the stream tells while the agent runs.
+func (x *watched) listen(h *launch.Hooks) {
+	w := x.tap
+	if w == nil {
+		return
+	}
+	h.Wait = append(h.Wait, launch.Waiter{FD: w.Wake, Event: x.heard})
+	if w.rollout != nil {
+		if fd := w.rollout.Tick(); fd >= 0 {
+			h.Wait = append(h.Wait, launch.Waiter{FD: fd, Event: func() { x.follow(w.rollout.Look) }})
+		}
+	}
+}
+
+// heard takes what the stream told.
+func (x *watched) heard() {
+	for _, e := range x.tap.Next() {
+		switch {
+		case e.Turn > 0:
+			x.turn(e.Turn)
+		case e.Wish != nil:
+			x.wish(*e.Wish)
+		}
+	}
+}
+
+// turn ends the agent where a turn begins that it may not have.
+func (x *watched) turn(n int) {
+	s := x.Resolved.Spec
+	x.turns = max(x.turns, n)
+	if !s.MaxTurns.Set || n <= s.MaxTurns.Value || s.OnExceed.Or(spec.Deny) == spec.RecordOnly || x.ended != "" {
+		return
+	}
+	rule := "max_turns: " + strconv.Itoa(s.MaxTurns.Value)
+	x.record.Violations.Add(audit.Violation{Kind: "limit", At: time.Now(), Action: "begin a turn", Rule: rule, AllowWith: "max_turns: " + strconv.Itoa(n), Count: 1})
+	if !x.Voice.Muted() {
+		x.Voice.Say(rule + ": the agent is ended; max_turns: " + strconv.Itoa(n) + " would allow one more")
+	}
+	x.stop("max_turns")
+}
+
+// wish notes a tool that the agent should have kept from.
+func (x *watched) wish(w agent.Wish) {
+	v := x.tap.rules.Judge(w)
+	if !v.Outside {
+		return
+	}
+	target := w.Name
+	if len(w.Targets) > 0 {
+		target += ": " + cutTo(w.Targets[0], 200)
+	}
+	violation := audit.Violation{Kind: "tool", At: time.Now(), Action: "use", Target: target, Rule: v.Rule, AllowWith: v.AllowWith, Count: 1}
+	x.record.Violations.Add(violation)
+	x.once("tool"+v.Rule+w.Name, violation, "the agent asks for "+spec.Name(target))
+	if x.Resolved.Spec.OnExceed.Value == spec.Kill {
+		x.stop("tool")
+	}
+}
+
+func cutTo(s string, n int) string {
+	if len(s) > n {
+		return s[:n] + "…"
+	}
+	return s
+}
+
+// finish waits for the rest of the stream and puts what it said into the
+// record. Whoever reads may take their time; a signal ends the wait.
+func (x *watched) finish() {
+	w := x.tap
+	if w == nil {
+		return
+	}
+	impatient := x.ended != "" || x.bounds.TimedOut()
+	until, cut := time.Now().Add(5*time.Second), false
+	for !w.Done() && !cut {
+		pf := []unix.PollFd{{Fd: int32(w.Wake), Events: unix.POLLIN}, {Fd: int32(x.Signals), Events: unix.POLLIN}}
+		_, _ = unix.Poll(pf, 100)
+		x.heard()
+		if pf[1].Revents&unix.POLLIN != 0 {
+			cut = launch.Asked(x.Signals)
+		}
+		cut = cut || impatient && time.Now().After(until)
+	}
+	x.heard()
+	if w.rollout != nil {
+		x.follow(w.rollout.Finish)
+	}
+	w.With(func(s *agent.Stream) {
+		if w.rollout != nil && w.rollout.Found() != nil {
+			s.Supplement(w.rollout.Found())
+		}
+		sum := s.Summary()
+		x.record.Agent, x.record.TurnsUsed, x.record.ToolsUsed = &sum, sum.Turns, sum.ToolsUsed()
+	})
+}
+
+// follow hears of the turns that codex's own file tells of, and of the tools that
+// its stream does not show.
+func (x *watched) follow(look func(session string) (turns int)) {
+	session := ""
+	x.tap.With(func(s *agent.Stream) { session = s.Session() })
+	if turns := look(session); turns > x.turns {
+		x.turn(turns)
+	}
+	for _, wish := range x.tap.rollout.Wishes() {
+		x.wish(wish)
+	}
+}

@@ -1,0 +1,32 @@
+package run
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/spec"
+)
+
+// noteArtifacts lists what a job left in /output.
+func (x *Prepared) noteArtifacts() {
+	j := x.Resolved.Job
+	if j == nil || j.Output.Real == "" {
+		return
+	}
+	list, omitted, err := artifactsOf(j.Output.Real)
+	if err == nil {
+		x.record.Artifacts, x.record.ArtifactsOmitted = spec.Some(list), omitted
+	} else {
+		x.Voice.Say("cannot list " + spec.Word(j.Output.Real) + ": " + err.Error())
+	}
+}
+
+// artifactsOf lists what lies in a job's output folder.
+func artifactsOf(dir string) ([]audit.Artifact, int, error) {
+	fd, err := audit.OpenReal(dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer unix.Close(fd)
+	return audit.Artifacts(fd)
+}

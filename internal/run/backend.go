@@ -1,0 +1,235 @@
+package run
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"sbx/audit"
+	"sbx/internal/doc"
+	"sbx/internal/outer"
+	"sbx/internal/sys"
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/host"
+	"sbx/wrap/launch"
+)
+
+// native is what the record calls sbx itself as a backend.
+const native = "native"
+
+// DefaultImage is what docker/sandbox makes (make image).
+const DefaultImage = "sbx-sandbox:latest"
+
+// backend is another tool that runs the command.
+type backend struct {
+	tool    *wrap.Tool // nil for sbx itself
+	line    *wrap.Invocation
+	status  int      // where bwrap tells whether the command was started; 0 for nowhere
+	handed  []int    // descriptors for the tool
+	below   int      // how many processes of its own wait for the command
+	remover *remover // of a container; nil for none
+}
+
+// planBehind plans a run by another tool, of which sbx stays outside. false means that
+// the tool is not to be had, and that the documents let sbx itself do.
+func (x *Prepared) planBehind() (used bool, err error) {
+	tool, err := x.findTool()
+	if err != nil {
+		if x.Resolved.Spec.RequireAvailable.Or(true) {
+			return true, err
+		}
+		p := spec.AsProblems(err)[0]
+		x.record.Backend = audit.Backend{Asked: x.Backend, Used: native, Reason: p.Error()}
+		if !x.Voice.Quiet {
+			x.Voice.Problem(p)
+			x.Voice.Say("require_available is false: sbx itself runs the command")
+		}
+		return false, nil
+	}
+	x.record.Backend = tool
+	x.Host.StateWhy = x.unmadeWhy
+	if err := launch.Subreap(); err != nil {
+		return true, err
+	}
+	return true, x.behind(tool.Image)
+}
+
+// beginBehind clones the child that becomes the tool.
+func (x *Prepared) beginBehind() (err error) {
+	if x.held, err = audit.Hold(x.Plan.Watch); err != nil {
+		return err
+	}
+	x.threads = launch.Threads(0)
+	if x.process, err = launch.Begin(x.Plan.Opening); err != nil {
+		return err
+	}
+	if x.record.Backend.Image != "" {
+		return x.removeLater()
+	}
+	return nil
+}
+
+// behind makes the plan of the tool's own process.
+func (x *Prepared) behind(image string) error {
+	inv := wrap.Invocation{Cmd: x.Argv[0], Args: x.Argv[1:], Env: x.Inputs.Environ, Cwd: x.Resolved.WorkingDir.Real}
+	ask := wrap.Ask{Resolved: x.Resolved, Host: &x.Host, Image: image, Record: x.recordPath(), Sources: x.sourcePaths()}
+	if image == "" { // the program is the host's
+		if err := x.find(x.lookUp()); err != nil {
+			return err
+		}
+		inv.Cmd = x.Program.Path
+		if x.Backend == "bwrap" {
+			ask.FilterFD = -1
+			if !x.DryRun {
+				var err error
+				if ask.StatusFD, ask.FilterFD, err = x.bwrapFiles(); err != nil {
+					return err
+				}
+			}
+		}
+	} else {
+		ask.Container = "sbx-" + x.record.ID
+		ask.Terminal = sys.IsTerminal(0) && sys.IsTerminal(1)
+	}
+	if inv.Cwd == "" { // of a job, whose folder is inside
+		inv.Cwd = "/work"
+	}
+	b, err := wrap.Back(x.Backend, ask, inv)
+	if err != nil {
+		return err
+	}
+	x.backend.line = &b.Line
+	if x.DryRun {
+		return nil
+	}
+	cwd, err := sys.Getwd()
+	if err != nil {
+		return err
+	}
+	if err := fill(ask.FilterFD, b.Filter); err != nil {
+		return err
+	}
+	b.Plan.Command.Dir = cwd
+	x.Plan = b.Plan
+	x.record.Backend.Unseen = b.Blind
+	x.backend.below = b.Below
+	return nil
+}
+
+// Line is the tool's own command line as {cmd, args}; "" where sbx itself runs the
+// command.
+func (x *Prepared) Line() string {
+	if x.backend.line == nil {
+		return ""
+	}
+	w := &doc.Writer{}
+	w.Open('{')
+	w.KeyStr("cmd", x.backend.line.Cmd)
+	w.KeyList("args", x.backend.line.Args)
+	w.Close('}')
+	return string(w.B)
+}
+
+// findTool looks at the machine, finds the tool of the backend and asks it
+// whether it is there, runs, and is young enough.
+func (x *Prepared) findTool() (b audit.Backend, err error) {
+	name := x.Backend
+	b = audit.Backend{Asked: name, Used: name}
+	lacks := func(why, help string) (audit.Backend, error) {
+		return b, &spec.Problem{On: "--backend " + name, Do: "run the command by it", Why: why, Help: help}
+	}
+	const orElse = "; or use --backend native, or set require_available: false"
+	if outer.Parent() != nil {
+		return lacks("this is the inside of another sandbox, where no other tool can make one", "--backend native")
+	}
+	command, _ := host.LookUp(x.Argv[0], x.Resolved)
+	x.Host = host.Probe(x.Resolved, command.Files()...)
+	needs, image, _ := wrap.NeedsOf(name)
+	program := name
+	if name == "runsc" {
+		program = "docker"
+	}
+	tool := x.Host.Tool(program)
+	if tool == nil {
+		return lacks(program+" is not on PATH", "install "+program+orElse)
+	}
+	x.backend.tool = tool
+	if ask := asking[name]; ask != nil {
+		out, err := askTool(tool.Path, ask, x.Inputs.Environ)
+		if err != nil {
+			return lacks("it does not answer: "+err.Error(), "start it, or give this user access to it"+orElse)
+		}
+		if name == "runsc" {
+			if !strings.Contains(out, `"runsc"`) {
+				return lacks("Docker's engine has no runtime of that name", "add it to the engine's runtimes"+orElse)
+			}
+			needs = ""
+		}
+		b.Version = versionIn(out)
+		if needs != "" && !atLeast(b.Version, needs) {
+			return lacks("it is version "+spec.Word(b.Version)+", and every argument is known from "+needs+" on", "install a younger one"+orElse)
+		}
+	}
+	if !image {
+		x.Host.PidMax = wrap.Answer{State: wrap.No, Why: name + " sets no pid_max"}
+		host.Unbounded(x.Resolved, &x.Host)
+		return b, nil
+	}
+	if program == "docker" {
+		if tool.Drops, err = x.droppedLimits(tool.Path); err != nil {
+			return lacks("its engine does not say which limits it holds: "+err.Error(), "use --backend native, or ask for none")
+		}
+	}
+	if b.Image = x.Image; b.Image == "" {
+		b.Image = DefaultImage
+	}
+	if _, err := askTool(tool.Path, append(slices.Clip(tool.Options), "image", "inspect", "--format", "{{.Id}}", b.Image), x.Inputs.Environ); err != nil {
+		return lacks("it has no image "+spec.Word(b.Image)+", and nothing is pulled", "make image builds "+DefaultImage+"; --image names another")
+	}
+	return b, nil
+}
+
+// asking is by what a tool tells its version, and whether its engine runs.
+// nsjail tells none.
+var asking = map[string][]string{
+	"bwrap":  {"--version"},
+	"podman": {"version", "--format", "{{.Client.Version}}"},
+	"docker": {"version", "--format", "{{.Server.Version}}"},
+	"runsc":  {"info", "--format", "{{json .Runtimes}}"},
+}
+
+// versionIn is the first number with dots in what a tool says of itself.
+func versionIn(text string) string {
+	for _, word := range strings.Fields(text) {
+		if word[0] >= '0' && word[0] <= '9' && strings.Contains(word, ".") {
+			return strings.TrimRight(word, ",;")
+		}
+	}
+	return ""
+}
+
+// atLeast compares two versions number by number; what follows the numbers does
+// not count.
+func atLeast(version, least string) bool {
+	have, want := strings.Split(version, "."), strings.Split(least, ".")
+	for i := range want {
+		n := 0
+		if i < len(have) {
+			n = leading(have[i])
+		}
+		if w := leading(want[i]); n != w {
+			return n > w
+		}
+	}
+	return true
+}
+
+// leading is the number that s begins with, -1 for none.
+func leading(s string) int {
+	n, err := strconv.Atoi(s[:len(s)-len(strings.TrimLeft(s, "0123456789"))])
+	if err != nil {
+		return -1
+	}
+	return n
+}

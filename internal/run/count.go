@@ -1,0 +1,135 @@
+package run
+
+import (
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/audit/listen"
+	"sbx/audit/trace"
+	"sbx/internal/outer"
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// count is who counts the programs that are executed, and how many there were.
+type count struct {
+	*events
+	ledger audit.Ledger
+	budget outer.Budget  // where an outer sbx counts
+	tracer *trace.Tracer // nil where programs are not counted by ptrace
+}
+
+// begin asks the outer sbx to keep the budget, where it counts: before the
+// command is let go, whose start is free.
+func (x *count) begin() error {
+	s := x.Resolved.Spec
+	x.ledger = audit.Ledger{Max: s.MaxCommands, OnExceed: s.OnExceed.Or(spec.Deny)}
+	if x.Plan.Counter != wrap.CounterOuter || x.budget.Open() {
+		return nil
+	}
+	var ok bool
+	if x.budget, ok = outer.OpenBudget(s.MaxCommands, s.OnExceed.Or(spec.Deny)); !ok {
+		return &spec.Problem{Field: "max_commands", On: x.Resolved.At("max_commands"), Do: "have the outer sandbox count programs",
+			Why: "its supervisor keeps no more budgets", Help: "end other runs inside it, or use --counter none"}
+	}
+	return nil
+}
+
+// outerCounted takes what the outer sbx counted.
+func (x *count) outerCounted() {
+	if x.Plan.Counter != wrap.CounterOuter {
+		return
+	}
+	if x.budget.Exceeded() {
+		x.ended = "max_commands"
+	}
+	attempted, started, refused, ok := x.budget.Commands()
+	if !ok {
+		return
+	}
+	x.record.Commands = spec.Some(audit.Commands{Attempted: attempted, Started: started, Refused: refused, By: wrap.CounterOuter.String()})
+	n := x.Resolved.Spec.MaxCommands
+	if refused > 0 && n.Set {
+		rule := "max_commands: " + strconv.Itoa(n.Value)
+		x.record.Violations.Add(audit.Violation{Kind: "command", At: x.record.EndedAt, Action: "execute", Rule: rule,
+			AllowWith: "max_commands: " + strconv.Itoa(n.Value+refused), Count: refused})
+		if !x.Voice.Muted() {
+			x.Voice.Say(rule + ": " + strconv.Itoa(refused) + " more were refused")
+		}
+	}
+}
+
+// counted puts the ledger into the record.
+func (x *count) counted() {
+	switch x.Plan.Counter {
+	case wrap.CounterNotify:
+		x.record.Commands = spec.Some(x.ledger.Commands(x.Plan.Counter.String()))
+	case wrap.CounterPtrace:
+		x.record.Commands = spec.Some(x.tracer.Commands())
+	}
+}
+
+// trace makes the supervisor the tracer of the command, which is ready and
+// waits, where programs are counted so.
+func (x *count) trace() error {
+	if x.Plan.Counter != wrap.CounterPtrace {
+		return nil
+	}
+	wake, err := launch.Children()
+	if err != nil {
+		return err
+	}
+	t, err := trace.Attach(x.process.CommandPid(), &x.ledger, trace.Options{
+		Wake: wake, Reaped: x.process.Collected, Debugger: x.debugged, Exceeded: func() { x.stop("max_commands") },
+		Refused: func(tid int, program string) {
+			x.refused(&listen.Refusal{TID: tid, Cause: listen.ByBudget, Action: "execute", Target: program})
+		}})
+	if err != nil {
+		x.process.Kill()
+		return err
+	}
+	x.tracer = t
+	x.process.Attend(launch.Waiter{FD: wake, Event: t.Event})
+	return nil
+}
+
+// untraceable says why a command cannot be traced.
+func untraceable(e *trace.AttachError) string {
+	why := e.Error()
+	if e.Err == unix.EPERM {
+		why += " (somebody traces it already, or a security module forbids it)"
+	}
+	return why
+}
+
+// traced demands that the tracer holds the command, which has been let go.
+func (x *count) traced() error {
+	if x.tracer == nil || x.tracer.Started() {
+		return nil
+	}
+	return &spec.Problem{Do: "count programs by ptrace", Why: launch.TracerOutranked, Help: "leave --counter out"}
+}
+
+// settleFor is how long the command has to stop by a terminal's signal before
+// the supervisor, which hands the signal on, stops as well.
+const settleFor = 100 * time.Millisecond
+
+// settle lets the command stop first.
+func (x *count) settle() {
+	if x.tracer != nil {
+		x.tracer.Settle(settleFor)
+	}
+}
+
+// debugged says, once, why a debugger fails inside.
+func (x *count) debugged(int) {
+	if x.Voice.Muted() {
+		return
+	}
+	x.Voice.Say("ptrace is refused inside: a process has one tracer, and it counts programs here")
+	x.Voice.Say("hint: --counter notify (Linux 6.0 or newer) or --counter none leaves ptrace to debuggers")
+}

@@ -1,0 +1,217 @@
+package run
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"sbx/audit"
+	"sbx/seccomp"
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// guard looks after the protected files.
+type guard struct {
+	*events
+	sweep  *audit.Sweep // nil where there is nothing to look after
+	watch  *audit.Watch
+	linked *audit.Worktrees // that can be removed inside; nil for none
+	again  *renewer         // nil before the watch begins
+	patrol *patrol
+	masks  masks
+	found  audit.Swept
+}
+
+// note takes note of the protected files as they are before the command runs.
+func (x *guard) note() {
+	w := x.Plan.Watch
+	if len(w.Trees) == 0 && len(w.Protected) == 0 && len(w.Masked) == 0 && len(w.Renew) == 0 {
+		return
+	}
+	leads := func(rel string) bool { _, ok := wrap.LeadsToProtected(rel); return ok }
+	x.sweep = &audit.Sweep{Watch: w, Held: x.held, Known: x.Host.Known(), Cut: x.Host.SearchCut != "",
+		Match: isProtected, Leads: leads, Run: x.sink.Run}
+	x.watch = audit.NewWatch(w, x.sweep)
+	x.patrol = newPatrol(x.sweep)
+	if len(w.Worktrees) > 0 {
+		x.linked = audit.NewWorktrees(x.sweep, x.watch)
+	}
+}
+
+// look begins to watch what could appear in the writable trees.
+func (x *guard) look(hooks *launch.Hooks) {
+	if x.sweep == nil {
+		return
+	}
+	if err := x.watch.Begin(time.Now()); err != nil {
+		x.unwatched(spec.AsProblems(err)[0])
+	}
+	x.watch.Masks(x.process.MaskFolder(), x.Plan.Watch.Folders)
+	x.again = &renewer{events: x.events, watch: x.watch, hooks: hooks, drain: x.drain, timer: -1}
+	if len(x.Plan.Watch.Trees) > 0 {
+		x.patrol.begin(hooks, &x.found, x.process.Listener() < 0 || x.Plan.Notify < seccomp.NotifyOpens)
+	}
+	if x.watch.FD() < 0 {
+		x.lookByItself(hooks)
+		return
+	}
+	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: x.watch.FD(), Event: func() { x.drain(); x.again.look() }})
+	x.again.look()
+	for x.watch.Widen(64) {
+	}
+	x.drain() // what came into being before the watch began
+}
+
+func (x *guard) drain() { x.sweepAt(x.watch.Drain(time.Now())) }
+
+// lookByItself looks every now and then, where nothing can be watched.
+func (x *guard) lookByItself(hooks *launch.Hooks) {
+	look := func() {
+		x.sweepAt(x.watch.Look(time.Now()))
+		x.again.look()
+	}
+	w, ok := launch.Every(audit.LookEvery, look)
+	if !ok {
+		return
+	}
+	hooks.Wait = append(hooks.Wait, w)
+	look()
+}
+
+// unwatched says that what happens is seen late.
+func (x *guard) unwatched(p *spec.Problem) {
+	if !x.Voice.Quiet {
+		x.Voice.Problem(p)
+	}
+	x.weaken(wrap.FieldProtected, "nothing could be watched while the command ran, and it was looked for twice a second instead: "+p.Why)
+}
+
+// sweepAt sweeps at once what the watch tells of, and notes what it is told.
+func (x *guard) sweepAt(told []audit.Notice) {
+	for _, n := range told {
+		switch n.What {
+		case audit.Appeared:
+			x.found.Add(x.sweep.At(n.Path))
+		case audit.Opened:
+			x.masks.opened(n.Path, n.At)
+		}
+	}
+}
+
+// end is the last look, when nothing runs any more.
+func (x *guard) end() {
+	if x.sweep == nil {
+		return
+	}
+	if x.watch.FD() >= 0 {
+		x.drain()
+	}
+	if x.again != nil {
+		x.again.end()
+	}
+	x.record.Protected = x.watch.Finish(time.Now())
+	x.noteBare()
+	x.noteRemoved()
+	x.watch.Close()
+	x.found.Add(x.patrol.end())
+	if x.patrol.Full() {
+		x.weaken(wrap.FieldProtected, "more protected names were refused than were looked at again while the command ran")
+	}
+	if len(x.Plan.Watch.Trees) > 0 { // else there was nothing to sweep
+		x.found.Add(x.sweep.End())
+		x.record.Swept = spec.Some(x.found)
+		x.noteSwept()
+	}
+	x.sweep.Close()
+	x.Timings.Lap("sweep")
+}
+
+// noteRemoved says whose protections went with what the command removed.
+func (x *guard) noteRemoved() {
+	if x.linked == nil {
+		return
+	}
+	for _, admin := range x.linked.Removed() {
+		x.weaken(wrap.FieldProtected, "the worktree of "+admin+" was removed inside, and its protections with it")
+	}
+}
+
+func isProtected(rel string) bool {
+	_, ok := wrap.IsProtectedName(rel)
+	return ok
+}
+
+// noteSwept turns what was moved away into violations, and tells of the first and of
+// how many there are.
+func (x *guard) noteSwept() {
+	found := &x.found
+	for _, m := range found.Moved {
+		x.record.Violations.Add(audit.Violation{Kind: "filesystem", At: time.Now(), Action: "create", Target: m.Path,
+			Rule: string(wrap.FieldProtected), Act: x.Plan.Made(m.Path, m.Kind == "link")})
+	}
+	const unlooked = "not all was looked at for protected names: "
+	if found.Early != "" {
+		x.weaken(wrap.FieldProtected, unlooked+found.Early)
+		if !x.Voice.Quiet {
+			x.Voice.Say(unlooked + spec.Shown(found.Early) + andMore(len(found.Cuts)-1))
+		}
+	}
+	if x.Voice.Muted() {
+		return
+	}
+	if len(found.Moved) > 0 {
+		m := &found.Moved[0]
+		line := string(wrap.FieldProtected) + ": " + spec.Name(m.Path) + " came into being and was moved to " + spec.Name(m.MovedTo)
+		if m.Why != "" {
+			line += ": " + m.Why
+		}
+		line += andMore(len(found.Moved) - 1 + found.Omitted)
+		x.Voice.Say(line + wouldAllow(x.advice(x.Plan.Made(m.Path, m.Kind == "link"))))
+	}
+	if len(found.Cuts) > 0 && found.Early == "" {
+		x.Voice.Say(unlooked + spec.Shown(found.Cuts[0]) + andMore(len(found.Cuts)-1))
+	}
+}
+
+// andMore tells of what the record alone lists.
+func andMore(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return " (and " + strconv.Itoa(n) + " more, see the record)"
+}
+
+// maxMasked is how many different masked folders are listed as opened: what
+// walks over a tree opens them all, and that is not to push out the rest.
+const maxMasked = 20
+
+// masks are the masked folders that the command opened.
+type masks struct {
+	*events
+	seen []string // as they are inside
+}
+
+// opened notes that a masked folder was opened, and tells of the first. "" is one
+// of those that are hidden on every machine.
+func (x *masks) opened(inside string, at time.Time) {
+	f, what := &wrap.Folder{For: wrap.FieldSecrets}, "a folder"
+	if i := slices.IndexFunc(x.Plan.Watch.Folders, func(f wrap.Folder) bool { return f.Inside == inside }); i >= 0 {
+		f, what = &x.Plan.Watch.Folders[i], spec.Name(inside)
+	}
+	if !slices.Contains(x.seen, inside) {
+		if len(x.seen) == maxMasked {
+			x.record.Violations.Omit(1)
+			return
+		}
+		x.seen = append(x.seen, inside)
+	}
+	v := audit.Violation{Kind: "filesystem", At: at, Action: "open", Target: inside}
+	v.Rule = string(f.For)
+	if inside != "" {
+		x.explain(&v)
+	}
+	x.record.Violations.Add(v)
+	x.once("open masked "+string(f.For), v, what+" is hidden, and looked empty")
+}

@@ -1,0 +1,235 @@
+package run
+
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/audit/trace"
+	"sbx/internal/outer"
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/host"
+	"sbx/wrap/launch"
+)
+
+// Prepared is a run whose Plan is made.
+type Prepared struct {
+	*journal
+	Host    wrap.Host // as far as it is known
+	Program wrap.Program
+	Plan    *wrap.Plan
+
+	process *launch.Process
+	threads <-chan struct{} // that may be wanted while the command runs; closed once they are there
+	held    *audit.Held
+	relay   relay
+	narrow  *outer.Narrowing // what an outer sbx holds for this run; nil for nothing
+	tap     *tap             // nil where no stream of an agent's is read
+	backend backend          // zero for sbx itself
+}
+
+// Prepare plans the run of a. The child is cloned meanwhile, unless nothing is to be
+// run: it makes its namespaces while the workspace is looked at. With an error there is
+// a Prepared to refuse.
+func Prepare(a *Ask) (*Prepared, error) {
+	x := &Prepared{journal: newJournal(a)}
+	if err := x.descriptors(); err != nil {
+		return x, err
+	}
+	if err := x.place(); err != nil {
+		return x, err
+	}
+	x.Timings.Lap("decode")
+	if a.Backend != "" {
+		if used, err := x.planBehind(); used || err != nil {
+			return x, err
+		}
+	}
+	if err := x.tapAgent(); err != nil {
+		return x, err
+	}
+	if err := x.begin(); err != nil {
+		return x, err
+	}
+	x.Timings.Lap("clone")
+	found := x.survey()
+	x.Timings.Lap("probe")
+	if err := x.find(found); err != nil {
+		return x, err
+	}
+	return x, x.plan()
+}
+
+// Try plans the run of a by launches without the command: the first that goes well is
+// the plan.
+func Try(a *Ask) (*Prepared, error) {
+	x := &Prepared{journal: newJournal(a), Host: host.Facts()}
+	if x.survey() != host.Found {
+		return x, &spec.Problem{On: x.Argv[0], Do: "run the command", Why: "it is not there or not executable"}
+	}
+	for {
+		plan, err := wrap.Build(x.Resolved, &x.Host, wrap.Request{Argv: x.Argv, Program: x.Program, Counter: wrap.CounterAuto, Agent: x.Seen, NoCommand: x.NoCommand, Worker: x.Worker})
+		if err != nil {
+			return x, err
+		}
+		if err = launch.Try(plan); err == nil {
+			x.Plan = plan
+			return x, nil
+		}
+		if err := x.taught(plan, err); err != nil {
+			return x, err
+		}
+	}
+}
+
+// Refuse ends the run before the command: a person and the record are told why.
+func (x *Prepared) Refuse(err error) Ended {
+	if x.process != nil {
+		x.process.Kill()
+	}
+	x.relay.Kill()
+	if x.narrow != nil {
+		x.narrow.Close()
+	}
+	return x.refuse(err)
+}
+
+// begin clones the child.
+func (x *Prepared) begin() error {
+	x.Host = host.Facts()
+	if x.DryRun {
+		x.findRelay()
+		return nil
+	}
+	if err := launch.Subreap(); err != nil {
+		return err
+	}
+	own := 0
+	if x.tap != nil {
+		own = audit.TapThreads
+	}
+	if err := x.startRelay(); err != nil {
+		return err
+	}
+	x.threads = launch.Threads(own) // while the kernel makes the namespaces
+	return x.reopen()
+}
+
+// reopen begins the launch on the best rung that is left.
+func (x *Prepared) reopen() error {
+	for {
+		opening := wrap.Open(x.Resolved, &x.Host)
+		process, err := launch.Begin(opening)
+		if err == nil {
+			x.process = process
+			return nil
+		}
+		if err := x.taught(&wrap.Plan{Opening: opening}, err); err != nil {
+			return err
+		}
+	}
+}
+
+// survey looks for the program, and learns what stands in the workspace and around it.
+func (x *Prepared) survey() (found host.Search) {
+	if !x.NoCommand {
+		found = x.lookUp()
+	}
+	x.Host = host.Survey(x.Resolved, x.Host, append(x.Program.Files(), x.sourcePaths()...)...)
+	x.Host.StateWhy = x.unmadeWhy
+	return found
+}
+
+// plan makes the Plan for what is known of the host.
+func (x *Prepared) plan() error {
+	plan, err := wrap.Build(x.Resolved, &x.Host, x.request())
+	if err != nil {
+		return err
+	}
+	x.Timings.Lap("plan")
+	x.Plan = plan
+	x.record.Warnings = slices.Concat(x.Warnings, plan.Warnings)
+	x.noteUnsandboxed()
+	return nil
+}
+
+// announce writes the record of a run that is about to start.
+func (x *Prepared) announce() error {
+	if err := x.open(); err != nil {
+		return err
+	}
+	x.record.Supervisor = audit.Self()
+	x.record.Enforcement = append(x.Plan.Enforcement, x.Lost...)
+	x.record.Host = &x.Host
+	if x.record.Backend.Used == "" || x.record.Backend.Used == native {
+		x.record.Rung = spec.Some(x.Plan.Rung)
+	}
+	x.record.AccessMode = x.Plan.Held(x.Resolved)
+	return x.sink.Write(x.record)
+}
+
+func (x *Prepared) request() wrap.Request {
+	return wrap.Request{Argv: x.Argv, Program: x.Program, Record: x.recordPath(), Sources: x.sourcePaths(),
+		Counter: x.Counter, Describe: x.Describe, Agent: x.Seen, Worker: x.Worker, NoRelay: x.relay.why}
+}
+
+// taught takes from a launch that failed what it says of the host, and gives
+// the error back where it says nothing. A host without overlays needs the names
+// of the folders that are put together instead.
+func (x *Prepared) taught(plan *wrap.Plan, err error) error {
+	if e, ok := err.(*trace.AttachError); ok {
+		x.Host = launch.Untraceable(x.Host, untraceable(e))
+		return nil
+	}
+	step, ok := err.(*launch.StepError)
+	if !ok {
+		return err
+	}
+	next, ok := launch.Learn(x.Host, plan, step)
+	if !ok {
+		return x.stepProblem(step)
+	}
+	if next.Overlay.State != x.Host.Overlay.State || next.Layer.State != x.Host.Layer.State {
+		host.Listings(&next)
+	}
+	host.Unbounded(x.Resolved, &next)
+	x.Host = next
+	return nil
+}
+
+// stepProblem tells a launch step that failed in the spec's words.
+func (x *Prepared) stepProblem(e *launch.StepError) error {
+	p := &spec.Problem{Field: e.Step.For, On: e.Step.On, Do: "set up the sandbox (" + e.Step.Name + ")", Why: e.Errno.Error()}
+	switch unix.Errno(e.Errno) {
+	case unix.ELOOP:
+		p.Why = "a link stands there now, and none did when the path was looked up"
+	case unix.EAGAIN:
+		p.Help = "where no process can be made raise their limit (ulimit -u, TasksMax=, a container's pids limit)"
+	case unix.EROFS:
+		if e.Step.For == "network.listen" {
+			p.Help = "have the command listen at a port from 1024 on, as in \"80:8080\": the kernel need not be told then"
+		}
+	case unix.ENOSPC:
+		p.Why = "a limit of the kernel is reached (" + p.Why + ")"
+		p.Help = "see /proc/sys/user/max_*_namespaces and /proc/sys/fs/mount-max"
+	}
+	return p
+}
+
+// noteUnsandboxed says of a plan that holds nothing of a spec that asks for
+// something what it is. The documents have let it be.
+func (x *Prepared) noteUnsandboxed() {
+	p := x.Plan
+	if p.Rung != wrap.RungBare || p.Filter.On || p.Landlock.FS != 0 || p.Landlock.Net != 0 || p.Landlock.Scope != 0 {
+		return
+	}
+	asked := x.record.Backend.Asked
+	if asked == "" {
+		asked = native
+	}
+	const why = "this host has neither namespaces nor Landlock nor seccomp filters"
+	x.record.Backend = audit.Backend{Asked: asked, Used: "none", Reason: why}
+	x.Voice.Say("the command runs unsandboxed: " + why)
+}

@@ -1,0 +1,67 @@
+package run
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/relay/wire"
+	"sbx/internal/sys"
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// relay is the program that connects for the command.
+type relay struct {
+	*launch.Relay        // nil for none
+	why           string // there is none, where one is wanted
+}
+
+// relayName is the relay's program, which lies beside sbx.
+const relayName = "sbx-egress"
+
+// findRelay finds the relay's program, or says why there is none; "" where none is
+// wanted.
+func (x *Prepared) findRelay() (path string) {
+	if x.Resolved.Network != spec.NetworkAllow && len(x.Resolved.Listen) == 0 {
+		return ""
+	}
+	path = sys.SelfPath()
+	path = path[:strings.LastIndexByte(path, '/')+1] + relayName
+	err := error(unix.ENOENT)
+	if path[0] == '/' {
+		err = unix.Access(path, unix.X_OK)
+	}
+	if err != nil {
+		x.relay.why = relayName + ", which connects for the command, cannot be started beside sbx (" + path + "): " + err.Error()
+		return ""
+	}
+	return path
+}
+
+// startRelay starts the relay, whose own start passes beside the launch, and tells it
+// what may be reached and what is published. The error is of a port that cannot be.
+func (x *Prepared) startRelay() error {
+	path, opening := x.findRelay(), wrap.Open(x.Resolved, &x.Host)
+	leads := opening.Egress && x.Counter != wrap.CounterPtrace
+	if path == "" || !leads && !opening.Doors {
+		return nil
+	}
+	var env []string
+	for _, entry := range x.Inputs.Environ {
+		if name, _, _ := strings.Cut(entry, "="); leads && spec.IsProxy(name) {
+			env = append(env, entry)
+		}
+	}
+	relay, err := launch.StartRelay(path, env)
+	if err != nil {
+		x.relay.why = path + " cannot be started: " + err.Error()
+		return nil
+	}
+	x.relay.Relay = relay
+	for i := range x.Resolved.Reach {
+		relay.Tell(wire.AppendRule(nil, x.Resolved.Reach[i].Text), nil)
+	}
+	return x.publish()
+}

@@ -1,0 +1,148 @@
+package run
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/audit/listen"
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// Started is a run whose command is there: ready to be executed, then running.
+type Started struct {
+	*events
+	bounds    launch.Bounds    // the limits that the supervisor holds itself
+	programs  *listen.Programs // which may be executed; nil for any
+	guard     guard
+	count     count
+	egress    egress
+	narrowing narrowing
+	landlog   landlog
+	watched   watched
+}
+
+func newStarted(p *Prepared) *Started {
+	e := &events{Prepared: p}
+	x := &Started{events: e, guard: guard{events: e, masks: masks{events: e}}, count: count{events: e}, egress: egress{events: e}, narrowing: narrowing{e},
+		landlog: landlog{events: e}}
+	x.watched = watched{events: e, bounds: &x.bounds}
+	return x
+}
+
+// Start launches the Plan, rung by rung: a step that this host refuses takes the launch
+// to what the host is then known to have. The command waits for Go.
+func (p *Prepared) Start() (*Started, error) {
+	x := newStarted(p)
+	if p.backend.tool != nil {
+		if err := p.beginBehind(); err != nil {
+			return x, err
+		}
+		err := x.launch()
+		if step, ok := err.(*launch.StepError); ok {
+			err = p.stepProblem(step)
+		}
+		return x, err
+	}
+	for {
+		if p.held == nil {
+			held, err := audit.Hold(p.Plan.Watch)
+			if err != nil {
+				return x, err
+			}
+			p.held = held
+		}
+		err := x.launch()
+		if err == nil {
+			return x, nil
+		}
+		if err := p.taught(p.Plan, err); err != nil {
+			return x, err
+		}
+		p.Voice.verbose("the host refuses " + err.Error() + ": trying what is left")
+		if err := p.reopen(); err != nil {
+			return x, err
+		}
+		if err := p.plan(); err != nil {
+			return x, err
+		}
+	}
+}
+
+// launch clones the child, writes the record while the child sets itself up,
+// and waits for it to be ready.
+func (x *Started) launch() error {
+	masked := x.Plan.Watch.Record != ""
+	if masked { // so it must be there
+		if err := x.announce(); err != nil {
+			return err
+		}
+	}
+	err := x.process.Load(x.Plan, launch.Options{Caller: x.Caller, Keep: append(x.Keep, x.backend.handed...), KeepAll: !x.Resolved.SideDoors})
+	if err != nil {
+		return err
+	}
+	if !masked {
+		if err := x.announce(); err != nil {
+			x.process.Kill()
+			return err
+		}
+	}
+	if x.tap != nil && !x.tap.passes { // not for another rung
+		x.tap.passes = true
+		x.tap.Start()
+	}
+	x.Timings.Lap("record")
+	x.guard.note()
+	if err := x.narrowing.begin(); err != nil {
+		return err
+	}
+	if err := x.count.begin(); err != nil {
+		return err
+	}
+	<-x.threads
+	if x.Plan.Counter != wrap.CounterPtrace { // which must attach first
+		x.process.Allow()
+	}
+	if err = x.process.Ready(); err == nil {
+		x.egress.handSockets()
+		err = x.count.trace()
+	}
+	x.Timings.Lap("setup")
+	if err == nil { // nothing in there is the command's work yet
+		x.programs = listen.Learn(x.process.Root(), &x.Plan.Programs)
+	}
+	return err
+}
+
+// Go lets the command start.
+func (x *Started) Go() (err error) {
+	if x.bounds, err = x.process.Bounds(&x.Plan.Limits); err != nil {
+		return err
+	}
+	if err = x.process.Go(); err == nil {
+		err = x.count.traced()
+	}
+	x.Timings.Lap("exec")
+	e, ok := err.(*launch.StepError)
+	if err == nil {
+		x.untap()
+		return nil
+	}
+	if !ok || e.Step.Name != "execve" {
+		return err
+	}
+	why, help := e.Errno.Error(), ""
+	switch unix.Errno(e.Errno) {
+	case unix.ENOMEM, unix.E2BIG:
+		if p := x.tooLarge(); p != nil {
+			return p
+		}
+	case unix.ENOENT:
+		why, help = "its interpreter is missing", x.lackingHint()
+	case unix.ENOEXEC:
+		why = "it is neither a program of this machine nor a script with #!"
+	}
+	return &unstarted{&spec.Problem{On: x.Argv[0], Do: "execute the command", Why: why, Help: help}, StatusNoExec}
+}

@@ -1,0 +1,149 @@
+package run
+
+import (
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/audit/listen"
+	"sbx/spec"
+	"sbx/spec/agent"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// Wait waits for the command, looks after what must be looked after while it runs and
+// when it has ended, and ends the run.
+func (x *Started) Wait() (ended Ended) {
+	if !x.Plan.OwnGroup { // a terminal there is to be taken back
+		leave(0, 1)
+	}
+	hooks := &launch.Hooks{Signals: x.Signals, Below: x.backend.below}
+	hooks.Idle = func() {
+		x.guard.look(hooks)
+		x.landlog.listen(hooks)
+		audit.Mend(audit.StateDir(x.Inputs.Environ, x.Inputs.Home))
+		launch.Slim()
+	}
+	hooks.Ended = func(e launch.Exit) {
+		x.Timings.Lap("run")
+		x.landlog.end()
+		x.egress.relayEnded()
+		x.narrowing.end()
+		x.guard.end()
+		ended = x.finish(e)
+		x.Timings.Lap("finish")
+	}
+	defer x.bounds.Close()
+	hooks.Limits = x.bounds.Waiters()
+	x.egress.hear(hooks)
+	x.listen(hooks)
+	x.narrowing.listen(hooks)
+	x.watched.listen(hooks)
+	(&progress{count: &x.count, watched: &x.watched, fd: x.Progress}).listen(hooks)
+	hooks.Stop = x.count.settle
+	end := x.process.Supervise(hooks)
+	if sig := unix.Signal(end.Signal); ended.Status == 128+end.Signal && x.process.Typed(x.Signals, sig) {
+		ended.Interrupted = sig
+	}
+	x.Timings.Lap("teardown")
+	return ended
+}
+
+// listen makes the listener that answers the sandbox's calls, where there is one.
+func (x *Started) listen(h *launch.Hooks) {
+	if x.process.Listener() < 0 {
+		return
+	}
+	l := &listen.Listener{FD: x.process.Listener(), Root: x.process.Root(), Views: x.Plan.Watch.Views,
+		Sockets: x.Plan.Sockets, Programs: x.programs,
+		Forbids: func(string) bool { return false }, Part: wrap.IsProtectedPart,
+		Guards:   func(string) (audit.Guard, string) { return audit.Unguarded, "" },
+		Exceeded: func() { x.stop("max_commands") }, Refused: x.refused}
+	if x.Plan.Counter == wrap.CounterNotify {
+		l.Ledger, l.Tells = &x.count.ledger, x.Plan.Tells
+		// A descriptor that is kept may lead to a model.
+		if x.Plan.SeesReach() && x.Agent.Agent != 0 && len(x.Keep) == 0 {
+			x.count.ledger.Own, l.Aside = spec.Some(0), agent.Aside(x.Agent.Agent)
+		}
+	}
+	if x.guard.sweep != nil {
+		l.Forbids, l.Empty, l.Part = x.guard.sweep.Forbids, x.guard.sweep.Empty, x.guard.sweep.Part
+		l.Guards, l.Guarded = x.guard.sweep.Guards, x.guard.sweep.Guarded
+		l.Links, l.Makes = x.guard.sweep.Links, x.guard.patrol.makes
+		l.Refused = func(r *listen.Refusal) {
+			x.refused(r)
+			if path, ok := l.Host(r.Target); ok && r.Cause == listen.ByName {
+				x.guard.patrol.Refused(strings.Clone(path))
+				x.guard.patrol.makes()
+			}
+		}
+	}
+	if x.Plan.Base == wrap.BaseHost {
+		l.Closed = x.Plan.Closed
+	}
+	if x.guard.linked != nil {
+		l.Remove = x.guard.linked.Remove
+	}
+	x.Timings.counts(&l.Answered)
+	h.Calls = &launch.Calls{FD: l.FD, Take: l.Take, Answer: l.Answer, Apart: !x.Resolved.SideDoors}
+	if l.Sockets {
+		x.listenSockets(l, h)
+	}
+}
+
+// listenSockets gives the listener what it needs to connect sockets.
+func (x *Started) listenSockets(l *listen.Listener, h *launch.Hooks) {
+	l.Named, l.Interrupt, l.Describes = x.Plan.Watch.Sockets, launch.Interrupt, x.Describe != wrap.DescribeNone
+	h.Wait = append(h.Wait, launch.Waiter{FD: l.OpenClock(), Event: l.Tick})
+	if q := x.egress.lookups; q != nil {
+		h.Wait = append(h.Wait, launch.Waiter{FD: q.FD, Event: q.Hear})
+	}
+	if x.Plan.Relay {
+		l.Egress = x.egress.lead
+	}
+}
+
+// finish writes the record for the last time.
+func (x *Started) finish(e launch.Exit) Ended {
+	r := &x.record
+	r.EndedAt = time.Now()
+	x.count.outerCounted()
+	x.watched.finish()
+	o := outcome{Exit: e, reason: x.ended, timedOut: x.bounds.TimedOut(), killed: x.bounds.Ended()}
+	x.remove(&o)
+	if o.neverStarted = x.backend.neverStarted(&o); o.neverStarted {
+		x.Voice.Say("bwrap ended before the command was started")
+	}
+	if by, status := o.by(); by == "command" && status == StatusRefused {
+		if p := x.tooLarge(); p != nil { // pid 1 had no memory left to say so
+			o.tooLarge = true
+			x.Voice.Problem(p)
+		}
+	}
+	r.Exit = o.exit()
+	x.count.counted()
+	x.observed()
+	x.noteLimits(&o)
+	x.noteUsage(&e)
+	x.noteArtifacts()
+	r.Violations.Advise(x.advice)
+	if err := x.sink.Close(*r); err != nil {
+		x.Voice.Problem(spec.AsProblems(err)[0])
+	}
+	x.held.Close()
+	return Ended{Status: r.Exit.Code.Value, Record: *r}
+}
+
+// observed says which kinds of violations could be seen.
+func (x *Started) observed() {
+	x.record.ObservedKinds, x.record.ObservedFiles = x.Plan.Observed(), x.Plan.ObservedFiles()
+	if x.landlog.heard() {
+		x.record.ObservedFiles = append(x.record.ObservedFiles, "reads")
+	}
+	if x.tap != nil {
+		x.record.ObservedKinds = append(x.record.ObservedKinds, "tool")
+	}
+}

@@ -1,0 +1,68 @@
+package run
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/audit/agent"
+	"sbx/spec"
+)
+
+// tap is where an agent's stream is read.
+type tap struct {
+	*audit.Tap
+	rules   *agent.Rules
+	passes  bool            // what comes is passed on
+	real    int             // the caller's stdout, while descriptor 1 is the pipe
+	rollout *audit.Follower // of codex; nil for none
+}
+
+// tapAgent puts a pipe in the place of stdout where the agent's stream is to be
+// read, before the child is made that inherits it.
+func (x *Prepared) tapAgent() error {
+	if !x.Seen.Stream || x.DryRun {
+		return nil
+	}
+	fail := func(err error) error {
+		return &spec.Problem{Field: "agent", On: "stdout", Do: "read the agent's stream", Why: err.Error()}
+	}
+	real, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return fail(err)
+	}
+	a := x.Agent.Agent
+	stream, write, err := audit.NewTap(func(h agent.Hooks) (*agent.Stream, bool) { return agent.New(a, h) }, real)
+	if err != nil {
+		return fail(err)
+	}
+	defer unix.Close(write)
+	if err := unix.Dup3(write, 1, 0); err != nil {
+		return fail(err)
+	}
+	s := x.Resolved.Spec
+	x.tap = &tap{Tap: stream, real: real,
+		rules: agent.NewRules(a, s.ToolsAllowed, s.ToolsDenied, spec.Place{Dir: x.Resolved.Start(), Home: x.Inputs.Home})}
+	if dir := RolloutDir(x.Resolved); a == spec.Codex && dir != "" {
+		x.tap.rollout = audit.Follow(dir, x.record.StartedAt)
+	}
+	return nil
+}
+
+// untap gives stdout back to the supervisor, once the command has the pipe.
+func (x *Prepared) untap() {
+	if x.tap == nil {
+		return
+	}
+	_ = unix.Dup3(x.tap.real, 1, 0) // it was 1
+}
+
+// RolloutDir is where codex's own records of sessions are on the host; "" where
+// they are not in view, and so not written there.
+func RolloutDir(r *spec.Resolved) string {
+	for _, o := range r.Own {
+		if o.Mode == spec.OwnWrite {
+			return o.Real + "/sessions"
+		}
+	}
+	return ""
+}
