@@ -90,6 +90,38 @@ func TestPlantedLinks(t *testing.T) {
 	})
 }
 
+// A link to a folder above the workspace leads out of it as well, whatever asks for it.
+func TestPlantedLinksUp(t *testing.T) {
+	needSandbox(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		up := b.plant("up", b.base)
+		for name, c := range map[string]struct {
+			args   []string // AT is the name
+			script string   // REAL is the folder
+		}{
+			"working_dir":  {[]string{"--spec-json", `{"working_dir":"AT"}`}, "echo x >made"},
+			"sandbox.root": {[]string{"--spec-json", `{"sandbox":{"root":"AT"}}`}, "echo x >made"},
+			"write":        {[]string{"--spec-json", `{"filesystem":{"write":["AT"]}}`}, "echo x >REAL/made"},
+			"a mount":      {[]string{"--spec-json", `{"filesystem":{"mounts":[{"label":"m","source":"AT","target":"/mnt","mode":"rw"}]}}`}, "echo x >/mnt/made"},
+			"--output":     {[]string{"--spec-json", `{}`, "--output", "AT"}, "echo x >/output/made"},
+		} {
+			for _, at := range []string{up.planted, "up", up.real, up.elsewhere} {
+				fill := strings.NewReplacer("AT", at, "REAL", up.real).Replace
+				args := append([]string{sbxPath, "exec"}, c.args...)
+				for i := range args {
+					args[i] = fill(args[i])
+				}
+				r := b.plain(append(args, "--", "/bin/sh", "-c", fill(c.script))...)
+				left := at == up.planted || at == "up"
+				if left && (r.code != 125 || !strings.Contains(r.err, up.planted+" is a link that leads out")) || !left && r.code != 0 || exists(b.base+"/made") == left {
+					t.Errorf("%s: %s: %v", name, at, r)
+				}
+				_ = os.Remove(b.base + "/made")
+			}
+		}
+	})
+}
+
 // A link that stays where it is opens nothing that is opened by its own name alone.
 func TestPlantedLinksToWhatIsKept(t *testing.T) {
 	needSandbox(t)

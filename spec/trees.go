@@ -21,6 +21,7 @@ type treeAt struct {
 	written bool // by what a document asks for, so that a link may lead there
 	above   bool // a repository that another tree lies in
 	beside  bool // only since a document lies there
+	led     bool // by a link in another tree: that it holds that link, as a folder above does, says nothing
 }
 
 // TreesOf are the folder that the caller stands in, those that the documents lie in,
@@ -59,7 +60,11 @@ func (t *Trees) gather() {
 	}
 	t.addAbove()
 	for i := range t.all { // where a planted link leads, nobody has asked for
-		t.all[i].written = t.all[i].written && len(t.planted(&t.all[i].Path)) == 0
+		a := &t.all[i]
+		a.led = slices.ContainsFunc(a.Links, func(l Link) bool {
+			return t.holding(l.Path, func(o *treeAt) bool { return o.Real != a.Real && o.Real != l.Path })
+		})
+		a.written = a.written && !a.led
 	}
 }
 
@@ -175,8 +180,8 @@ func (t *Trees) holding(path string, is func(*treeAt) bool) bool {
 func (t *Trees) astray(p *Path) (why, help string) {
 	written := func(a *treeAt) bool { return a.written }
 	for _, l := range t.planted(p) {
-		inner := t.holding(l.Path, func(a *treeAt) bool { return !a.above })
-		same := func(a *treeAt) bool { return under(p.Real, a.Real) && a.above != inner }
+		inner := t.holding(l.Path, func(a *treeAt) bool { return !a.above && !a.led })
+		same := func(a *treeAt) bool { return under(p.Real, a.Real) && a.above != inner && !a.led }
 		switch {
 		case !t.holding(p.Real, written) && (t.holding(l.Path, written) || !t.holding(l.Path, same)):
 			why = " is a link that leads out of the workspace, to "

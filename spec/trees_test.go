@@ -96,6 +96,36 @@ func TestPlantedLinks(t *testing.T) {
 	}
 }
 
+// A link that leads to a folder above it does not say that it stays in that folder.
+func TestPlantedLinksUp(t *testing.T) {
+	for doc, followed := range map[string]bool{
+		`{"working_dir":"/data/sub/up"}`:                                        false,
+		`{"working_dir":"/data/sub/up/sub/in"}`:                                 true, // which is in the folder again
+		`{"sandbox":{"root":"/data/sub/up"}}`:                                   false,
+		`{"filesystem":{"write":["up"]}}`:                                       false,
+		`{"filesystem":{"write":["up","up/sub"]}}`:                              false,
+		`{"filesystem":{"mounts":[{"source":"up","target":"/m","mode":"rw"}]}}`: false,
+		`{"filesystem":{"write":["up","/data"]}}`:                               true,
+		`{"working_dir":"/data","filesystem":{"write":["/data/sub/up"]}}`:       true, // where the caller starts it
+		`{"filesystem":{"write":["whole","in"]}}`:                               true,
+	} {
+		world := tree{"/data/sub/up": "-> ..", "/data/sub/whole": "-> .", "/data/sub/in": "-> deep", "/data/sub/deep": "dir"}
+		for path, what := range links {
+			if world[path] == "" {
+				world[path] = what
+			}
+		}
+		in := linkInputs("/data/sub")
+		in.Paths = world
+		s := decodeAt(t, doc)
+		s.Source.Dir = ""
+		_, err := Resolve(s, in)
+		if followed && err != nil || !followed && (err == nil || !strings.Contains(err.Error(), "/data/sub/up is a link")) {
+			t.Errorf("%s: %v", doc, err)
+		}
+	}
+}
+
 // A command may have had the repository around the current folder as its workspace: a
 // link there stays in it, and one in the current folder stays in that. A home that is
 // a repository says nothing of the links in it.

@@ -96,12 +96,12 @@ func (b *builder) memory(bytes spec.Bytes) {
 	}
 	b.heldBy[f] = "the supervisor"
 	b.plan.Limits.Memory = int64(bytes)
-	b.fault(f, Degraded, why+"; the supervisor looks at the processes' memory four times a second and ends the largest where it is more, which a quick one can be for a moment; what lies in tmpfs is not counted")
+	b.fault(f, Degraded, why+"; the supervisor looks at the processes' memory four times a second and ends the largest where it is more, which a quick one can be for a moment; what lies in tmpfs and in the buffers of sockets is not counted")
 }
 
 // socketsApart is what version 1 does with the buffers of sockets. It lets every
 // connection have a first packet, of 64 KiB at most, however many there are.
-const socketsApart = "version 1 counts the buffers of sockets apart: a sixteenth of the limit is for them, and each connection may have 64 KiB beyond it"
+const socketsApart = "version 1 counts the buffers of sockets apart: a sixteenth of the limit is for them, and each end of a connection may have 64 KiB beyond it"
 
 func (b *builder) cpus(cpus float64) {
 	const f = "limits.cpus"
