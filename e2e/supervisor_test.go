@@ -260,14 +260,20 @@ func TestAFailureIsNoUsageError(t *testing.T) {
 			t.Errorf("status %d: %s", got, said.String())
 		}
 	})
-	t.Run("after", func(t *testing.T) {
-		s := b.start("{}", "sh", "-c", "echo runs; exec sleep 60")
-		s.expect("runs")
-		pid := childOf(t, s.cmd.Process.Pid)
-		must(t, s.cmd.Process.Signal(unix.SIGABRT))
-		if got := s.wait(); got != -128-int(unix.SIGABRT) {
-			t.Errorf("status %d; %q", got, s.err.String())
-		}
-		eventually(t, "the command is gone", func() bool { return unix.Kill(pid, 0) == unix.ESRCH })
-	})
+	for _, sig := range []unix.Signal{unix.SIGABRT, unix.SIGSEGV} {
+		t.Run("after, "+unix.SignalName(sig), func(t *testing.T) {
+			s := b.start("{}", "sh", "-c", "echo runs; exec sleep 60")
+			s.expect("runs")
+			pid := childOf(t, s.cmd.Process.Pid)
+			at := time.Now()
+			must(t, s.cmd.Process.Signal(sig))
+			if got := s.wait(); got != -128-int(unix.SIGABRT) {
+				t.Errorf("status %d; %q", got, s.err.String())
+			}
+			if took := time.Since(at); took > 8*time.Second { // the runtime would wait for its threads' stacks for ten
+				t.Errorf("it ended after %v", took)
+			}
+			eventually(t, "the command is gone", func() bool { return unix.Kill(pid, 0) == unix.ESRCH })
+		})
+	}
 }

@@ -7,6 +7,11 @@ package launch
 // environment that the runtime alone reads, so that this holds from its first step on.
 // The handler ends the program with 125 as long as the command has not started; then it
 // lets SIGABRT end it, and everything in the sandbox with it.
+//
+// Where a signal such as SIGSEGV is what it fails of, the runtime first has each of its
+// threads print its stack, by SIGQUIT to its own process from one to the next, and waits
+// for them for ten seconds. SIGQUIT is forwarded here, so that none would answer, and the
+// command would run on meanwhile: noteSignal takes that SIGQUIT for the end.
 var (
 	// traceback is the variable, a NUL at its end.
 	traceback = &[...]byte{'G', 'O', 'T', 'R', 'A', 'C', 'E', 'B', 'A', 'C', 'K', '=', 'c', 'r', 'a', 's', 'h', 0}

@@ -3,8 +3,19 @@
 // noteSignal is the handler of every signal that a supervisor forwards: it
 // writes the siginfo_t, 128 bytes, to a pipe. It runs on whatever thread the
 // kernel chose, on that thread's signal stack, and knows nothing of Go.
-// rt_sigreturn(2) restores every register.
+// rt_sigreturn(2) restores every register. SIGQUIT from this process itself is a
+// Go runtime that fails, see fatal_unsafe.go.
 TEXT ·noteSignal(SB), NOSPLIT|NOFRAME, $0
+	CMPL	DI, $3 // SIGQUIT
+	JNE	note
+	CMPL	8(SI), $0 // si_code: by kill(2)
+	JNE	note
+	MOVQ	$39, AX // getpid
+	SYSCALL
+	CMPL	AX, 16(SI) // si_pid
+	JNE	note
+	JMP	·abandon(SB)
+note:
 	MOVQ	·signalPipe(SB), DI
 	MOVQ	$128, DX // SI holds the siginfo_t
 	MOVQ	$1, AX   // write

@@ -2,6 +2,17 @@
 
 // See signal_amd64.s.
 TEXT ·noteSignal(SB), NOSPLIT|NOFRAME, $0
+	CMPW	$3, R0 // SIGQUIT
+	BNE	note
+	MOVW	8(R1), R2 // si_code: by kill(2)
+	CBNZW	R2, note
+	MOVD	$172, R8 // getpid
+	SVC
+	MOVW	16(R1), R2 // si_pid
+	CMPW	R2, R0
+	BNE	note
+	B	·abandon(SB)
+note:
 	MOVD	·signalPipe(SB), R0
 	MOVD	$128, R2 // R1 holds the siginfo_t
 	MOVD	$64, R8  // write
