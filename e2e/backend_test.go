@@ -312,6 +312,30 @@ func TestBackendMissing(t *testing.T) {
 	}
 }
 
+// Where a tool gave way to sbx itself, it is launched once and by its own steps.
+func TestBackendGivesWayWhole(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	b.write(b.base+"/bin/bwrap", "#!/bin/sh\necho bubblewrap 0.3.0\n")
+	must(t, os.Chmod(b.base+"/bin/bwrap", 0o755))
+	b.env = append([]string{"PATH=" + b.base + "/bin:/usr/bin:/bin"}, b.env[1:]...)
+	children := map[string]int{}
+	for _, name := range []string{"native", "bwrap"} {
+		b.args = []string{"--backend", name}
+		s := b.start(`{"access_mode":"workspace-write","require_available":false}`, "sh", "-c", "echo runs; exec sleep 60")
+		s.expect("runs")
+		children[name] = len(childrenOf(t, s.cmd.Process.Pid))
+		must(t, s.cmd.Process.Signal(syscall.SIGTERM))
+		s.wait()
+		if gaveWay := strings.Contains(b.recordText(), `"used": "native"`); gaveWay != (name == "bwrap") {
+			t.Errorf("%s: it gave way: %v", name, gaveWay)
+		}
+	}
+	if children["bwrap"] != children["native"] || children["native"] == 0 {
+		t.Errorf("children: %v", children)
+	}
+}
+
 // An engine that takes limits and drops them, as Docker's without root and without
 // control groups, is not said to hold them.
 func TestBackendDroppedLimits(t *testing.T) {

@@ -93,17 +93,26 @@ func TestLookUpsThatCrossAreGivenUp(t *testing.T) {
 // childOf is the one child of a process.
 func childOf(t *testing.T, pid int) int {
 	t.Helper()
+	all := childrenOf(t, pid)
+	if len(all) == 0 {
+		t.Fatal("no child")
+	}
+	return all[0]
+}
+
+// childrenOf are the processes that a process has started, and that are there.
+func childrenOf(t *testing.T, pid int) (all []int) {
+	t.Helper()
 	tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
 	for _, f := range tasks {
 		b, _ := os.ReadFile(f)
-		if words := strings.Fields(string(b)); len(words) > 0 {
-			child, err := strconv.Atoi(words[0])
+		for _, word := range strings.Fields(string(b)) {
+			child, err := strconv.Atoi(word)
 			must(t, err)
-			return child
+			all = append(all, child)
 		}
 	}
-	t.Fatal("no child")
-	return 0
+	return all
 }
 
 // waitsFor tells whether a thread of a process waits in a function of the kernel's.

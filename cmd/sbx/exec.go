@@ -80,9 +80,10 @@ func (x *execution) exec() run.Ended {
 		started, err = prepared.Start()
 	}
 	if err == nil {
-		x.prepared = prepared
-		x.warn(prepared.Plan.Warnings)
-		x.tellAgent()
+		if x.prepared = prepared; prepared.Line() == "" { // else the sandbox is another tool's
+			x.warn(prepared.Plan.Warnings)
+			x.tellAgent()
+		}
 		err = started.Go()
 	}
 	if err != nil {

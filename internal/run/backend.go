@@ -40,6 +40,7 @@ func (x *Prepared) planBehind() (used bool, err error) {
 			return true, err
 		}
 		p := spec.AsProblems(err)[0]
+		x.backend = backend{}
 		x.record.Backend = audit.Backend{Asked: x.Backend, Used: native, Reason: p.Error()}
 		if !x.Voice.Quiet {
 			x.Voice.Problem(p)
