@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
@@ -283,5 +284,41 @@ rm -f filled; echo after >after; cat after`)
 	}
 	if names := differ(before, b.snapshot(b.home)); len(names) > 0 {
 		t.Errorf("%q changed", names)
+	}
+}
+
+// What an agent writes in the layer of its home does not run where commands.allow has
+// that folder, or one above; its workspace and its own state in there stay writable.
+func TestAgentHomeThatMayBeExecuted(t *testing.T) {
+	b := agentElsewhere(t)
+	must(t, os.Mkdir(b.home+"/work", 0o755))
+	b.ws = b.home + "/work"
+	const script = `echo w >w && echo workspace
+echo q >~/.claude/projects/q && echo own
+printf '#!/bin/sh\necho ran\n' >~/made && chmod 755 ~/made && ~/made
+~/.local/bin/tool`
+	hosts := map[string][]string{"": nil, "degraded": refusing(t, "whiteout")} // by what the home is at best
+	for _, c := range []struct{ allow, want, status string }{
+		{"", "workspace\nown\nran\ntool\nend\n", "enforced"},
+		{b.home + "/", "workspace\nown\ntool\nend\n", "degraded"},
+		{b.base + "/", "workspace\nown\ntool\nend\n", "degraded"},
+		{b.home + "/.local/", "workspace\nown\ntool\nend\n", "enforced"},
+	} {
+		for lesser, host := range hosts {
+			b.host = host
+			spec := specWW
+			if c.allow != "" {
+				spec = `{"access_mode": "workspace-write", "commands": {"allow": ["sh", "chmod", "` + b.out + `/claude", "` + c.allow + `"]}}`
+			}
+			r := b.agent("claude", spec, script).ended()
+			if r.out != c.want || r.rec.status("home") != cmp.Or(lesser, c.status) || (c.status == "degraded") != strings.Contains(r.rec.reason("home"), b.home+" may only be read") {
+				t.Errorf("%q %s: %v\n%s", c.allow, lesser, r, r.rec.reason("home"))
+			}
+			b.holds(b.ws+"/w", "w\n")
+			b.holds(b.home+"/.claude/projects/q", "q\n")
+			must(t, os.Remove(b.ws+"/w"))
+			must(t, os.Remove(b.home+"/.claude/projects/q"))
+			b.absent(b.home + "/made")
+		}
 	}
 }

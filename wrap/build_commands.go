@@ -202,7 +202,6 @@ func (b *builder) files(writable func(image string, f spec.Field)) {
 		}
 		if e.Kind == Dir {
 			p.Folders = append(p.Folders, images...)
-			b.layered(images, writable)
 			loaders = append(loaders, b.h.Loaders...)
 			continue
 		}

@@ -178,22 +178,14 @@ func (b *builder) mayChange(image string) bool {
 	return g.Access == view.Write && g.Source != ""
 }
 
-// layered gives those of the folders that may be executed from which could be
-// written in the home's layer alone: what the document lets be written it knows.
-func (b *builder) layered(folders []string, writable func(image string, f spec.Field)) {
-	for _, dir := range folders {
-		if b.home == homeOverlay && b.view.At(dir).Copied {
-			writable(dir, fieldAllow)
-		}
-	}
-}
-
 // placeOwn binds in what the agent reads where a private folder covers it.
 func (b *builder) placeOwn() {
+	b.closeRuns()
 	if b.home == homeOverlay {
-		b.closeInLayer(b.r.WorkingDir.Real)
-		if b.r.Restricted.Real != b.r.WorkingDir.Real {
-			b.closeInLayer(b.r.Restricted.Real)
+		for _, dir := range [...]string{b.r.WorkingDir.Real, b.r.Restricted.Real} { // that is told by an error, and not by a copy
+			if dir != "" && !b.inWritable(dir) && !b.isHidden(dir) {
+				b.closeInLayer(dir, b.modeField(), "it may only be read")
+			}
 		}
 	}
 	for _, p := range b.ownReads() {
@@ -202,13 +194,33 @@ func (b *builder) placeOwn() {
 	}
 }
 
-// closeInLayer makes a folder of the layer read-only in which the command works
-// and which it may only read: that is told by an error, and not by a copy.
-func (b *builder) closeInLayer(dir string) {
-	if dir != "" && b.view.At(dir).Copied && !b.inWritable(dir) && !b.isHidden(dir) {
-		b.op(Mount{Op: OpBind, Source: b.in(dir), Target: b.in(dir), Mode: ModeRO, For: b.modeField(), Why: "it may only be read"})
-		b.layClosed(dir, b.modeField(), "")
+// closeRuns makes read-only the folders of the layer that may be executed from: what the
+// document lets be written there it knows, and that is mounted over them later.
+func (b *builder) closeRuns() {
+	for _, e := range b.runs {
+		if e.Kind != Dir {
+			continue
+		}
+		for _, dir := range b.imagesOf(e.Real) {
+			status := Enforced
+			if under(b.h.HomeReal, dir) {
+				dir, status = b.h.HomeReal, Degraded
+			}
+			if b.closeInLayer(dir, fieldAllow, "it may be executed, and so not be written") {
+				b.fault(FieldHome, status, dir+" may only be read, but for what the spec lets be written there: commands.allow has "+e.Asked)
+			}
+		}
 	}
+}
+
+// closeInLayer makes a folder of the layer read-only, with all that is mounted in it by now.
+func (b *builder) closeInLayer(dir string, f spec.Field, why string) bool {
+	if g := b.view.At(dir); g.Access != view.Write || !g.Copied {
+		return false
+	}
+	b.op(Mount{Op: OpBind, Source: b.in(dir), Target: b.in(dir), Mode: ModeRO, Soft: true, For: f, Why: why})
+	b.layClosed(dir, f, why)
+	return true
 }
 
 // ownReads are the paths that the agent reads and that a private folder of the

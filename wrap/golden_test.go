@@ -191,6 +191,7 @@ var goldens = []golden{
 	{"agent-home-root", `{"access_mode": "workspace-write"}`, "own write /.codex\nfile /.codex/log\nhome /", "all"},
 	{"agent-home-hidden", `{"access_mode": "workspace-write", "filesystem": {"hide": ["~"]}}`, codexFacts + "\ncwd /srv/data", "all"},
 	{"agent-programs", `{"access_mode": "workspace-write", "commands": {"allow": ["make", "~/.cargo/bin/cargo", "~/lib/"]}}`, codexFacts, "all"},
+	{"agent-programs-home", `{"access_mode": "workspace-write", "commands": {"allow": ["make", "~/"]}}`, codexFacts, "all"},
 	{"agent-secret", `{"access_mode": "workspace-write"}`, "own write /home/u/.ssh/codex\ndir /home/u/.ssh/codex\nown read /home/u/.docker", "all"},
 	{"agent-holds-the-home", `{"access_mode": "read-only"}`, "own write /home\nown write /home/u/.codex\nfile /home/u/.codex/log", "all"},
 	{"agent-astray", `{"access_mode": "workspace-write"}`, codexFacts + "\nfile /home/u/.codex/log\nlink /home/u/.codex/more ../.ssh\nown write /home/u/.codex/more", "all"},
