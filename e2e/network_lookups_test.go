@@ -95,14 +95,24 @@ func TestNamesAskedForWithoutANetwork(t *testing.T) {
 	if allow, ok := names["o?d?[m.example"]; !ok || allow != "" {
 		t.Errorf("the name with odd bytes: %v", names)
 	}
-	if len(names) != 7 || names["192.0.2.1:53"] != "network.mode: host" { // by TCP no name is told
+	if len(names) != 7 || names["192.0.2.1:53"] != `network.allow: ["192.0.2.1:53"]` { // by TCP no name is told
 		t.Errorf("%v", names)
 	}
 	if !strings.Contains(r.err, "good.example has no address here") || !strings.Contains(texts(r.rec["observed_kinds"]), `"network"`) {
 		t.Errorf("%v", r)
 	}
-	if r = b.run(`{"access_mode":"workspace-write","network":{"mode":"none"}}`, "python3", script, "names"); askedFor(r)["good.example"] != "network.mode: host" {
-		t.Errorf("%v", r)
+	for _, network := range []string{`{"mode":"none"}`, `{"mode":"none","listen":["8080:3000"]}`, `{}`} {
+		spec := specWith(specWW, `"network":`+network)
+		r = b.run(spec, "python3", script, "names")
+		line := askedFor(r)["good.example"]
+		if r.lines()["getaddrinfo"] != "unknown" || !strings.Contains(line, `"good.example:443"`) || strings.Contains(network, "listen") != strings.Contains(line, `"listen": ["8080:3000"]`) {
+			t.Errorf("%s: %v", network, r)
+			continue
+		}
+		r = b.run(followed(t, spec, line), "python3", script, "names")
+		if got := r.lines()["getaddrinfo"]; !strings.HasPrefix(got, "198.18.") || len(askedFor(r)) != 0 || r.rec.text("requested", "network", "mode") == "host" {
+			t.Errorf("%s, followed: %v", line, r)
+		}
 	}
 	b.args = []string{"--violations", "off"}
 	if r = b.run(specWW, "python3", script, "names"); len(r.rec.list("violations")) != 0 || !strings.HasPrefix(r.lines()["getaddrinfo"], "gaierror") {

@@ -91,9 +91,10 @@ func TestRefusedToolsWereNotUsed(t *testing.T) {
 // An agent that has no network is told of at the start, and one that has is not.
 func TestAnAgentWithoutANetworkIsSaid(t *testing.T) {
 	a := newActor(t, "claude", "claude-basic.jsonl")
-	const unreached = "sbx: claude has no network, and so no way to its model: network.mode: none; network.allow: "
-	const none = unreached + `["@anthropic"] in its place would give it one` + "\n"
-	const noneBase = unreached + `["localhost:4711"] in its place would give it one` + "\n"
+	const unreached = "sbx: claude has no network, and so no way to its model: network.mode: none; network: "
+	const none = unreached + `{"allow": ["@anthropic"]} would give it one` + "\n"
+	const noneBase = unreached + `{"allow": ["localhost:4711"]} would give it one` + "\n"
+	const traced = "sbx: claude has no network, and so no way to its model: network.mode: none; network.mode: host would give it one\n"
 	const listed = "sbx: claude has no way to its model, whose hosts network.allow leaves out; network.allow: "
 	const empty = listed + `["@anthropic"] would give it one` + "\n"
 	const hint = listed + `["@npm", "@anthropic"] would give it one` + "\n"
@@ -108,6 +109,7 @@ func TestAnAgentWithoutANetworkIsSaid(t *testing.T) {
 	}{
 		{mode("none"), nil, "", none},
 		{mode("none"), nil, "http://localhost:4711/v1", noneBase},
+		{mode("none"), []string{"--counter", "ptrace"}, "", traced}, // which no list goes with
 		{mode("none"), []string{"-q"}, "", ""},
 		{mode("host"), nil, "", ""},
 		{specWW, nil, "", ""},

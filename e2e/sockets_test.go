@@ -366,13 +366,15 @@ print("end")
 			t.Errorf("%s: %s, want %s", what, got, want)
 		}
 	}
-	if !r.rec.refused("network", "192.0.2.1:443") || len(r.rec.list("violations")) != 1 {
-		t.Errorf("violations: %v", r.rec["violations"])
-	}
+	advice := map[string]string{"connect": `network.allow: ["192.0.2.1:443"]`, "connect by UDP": "network.mode: host"}
 	for _, v := range r.rec.list("violations") {
-		if v.text("rule") != "access_mode: workspace-write" || v.text("allow_with") != "network.mode: host" || v.text("action") != "connect" {
+		want, ok := advice[v.text("action")]
+		if !ok || v.text("kind") != "network" || v.text("target") != "192.0.2.1:443" || v.text("rule") != "access_mode: workspace-write" || v.text("allow_with") != want {
 			t.Errorf("%v", v)
 		}
+	}
+	if len(r.rec.list("violations")) != len(advice) {
+		t.Errorf("violations: %v", r.rec["violations"])
 	}
 }
 

@@ -27,3 +27,8 @@ func Longer(f Field, list []string, more string) string {
 	}
 	return Line(f, append(slices.Clip(list), more))
 }
+
+// NetworkLine is the whole field network, as a document has it.
+func NetworkLine(n *Network) string {
+	return string(networkNode(*n).AppendSpaced([]byte("network: ")))
+}

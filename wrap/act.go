@@ -7,23 +7,25 @@ import (
 	"sbx/internal/view"
 )
 
-// Act is something that the command attempts at a path of its sandbox.
+// Act is something that the command attempts at a path of its sandbox, or of the network.
 type Act struct {
 	Kind ActKind
-	Path string // inside
+	Path string // inside; a host and a port as network.allow has them
 }
 
-// ActKind is what an Act does with the path.
+// ActKind is what an Act does there.
 type ActKind uint8
 
 // The kinds.
 const (
-	ToRead    ActKind = iota + 1 // what is there is read, listed or executed
-	ToWrite                      // its content or metadata is changed
-	ToMake                       // a file or directory is created there
-	ToLink                       // a link or a socket is created there
-	ToTake                       // the name is removed, moved away or replaced
-	ToConnect                    // to a socket
+	ToRead      ActKind = iota + 1 // what is there is read, listed or executed
+	ToWrite                        // its content or metadata is changed
+	ToMake                         // a file or directory is created there
+	ToLink                         // a link or a socket is created there
+	ToTake                         // the name is removed, moved away or replaced
+	ToConnect                      // to a socket
+	ToReach                        // a host is connected to, by TCP
+	ToReachElse                    // likewise by another protocol
 )
 
 // Made is that a path of the host, or a link there, came into being inside.

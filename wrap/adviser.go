@@ -30,24 +30,34 @@ const maxTried = 16
 
 // On is the smallest line that allows an act.
 func (a *Adviser) On(act Act) Advice {
-	if known, ok := a.known[act]; ok {
-		return known
+	found, ok := a.known[act]
+	if ok {
+		return found
 	}
-	found, edits := Advice{}, []edit(nil)
-	if !a.Plan.Allows(act) { // else it is the host that denies it
-		edits = a.edits(act)
-	}
-	for _, e := range edits {
-		if t := a.try(e, ""); t != nil && t.allows(e, act, a.Plan.outside(act.Path)) {
-			found = Advice{Line: e.line, Opens: a.opens(t.plan, e, act)}
-			break
-		}
+	switch act.Kind {
+	case ToReach, ToReachElse:
+		found.Line = a.leading(a.connecting([]string{act.Path}, act.Kind == ToReach))
+	default:
+		found = a.atPath(act)
 	}
 	if a.known == nil {
 		a.known = map[Act]Advice{}
 	}
 	a.known[act] = found
 	return found
+}
+
+// atPath is On for what is done at a path.
+func (a *Adviser) atPath(act Act) Advice {
+	if a.Plan.Allows(act) { // it is the host that denies it
+		return Advice{}
+	}
+	for _, e := range a.edits(act) {
+		if t := a.try(e, ""); t != nil && t.allows(e, act, a.Plan.outside(act.Path)) {
+			return Advice{Line: e.line, Opens: a.opens(t.plan, e, act)}
+		}
+	}
+	return Advice{}
 }
 
 // Alone is the line that would name a path itself, and nothing above it, if a file were
@@ -66,6 +76,8 @@ type edit struct {
 	line  string
 	names string // the path that is added to a list; "" for a line of another kind
 	apply func(*spec.SandboxSpec)
+
+	network spec.NetworkMode // what it gives the command; 0 where it is about files
 }
 
 // edits are the changes that may allow an act, the smallest first.
@@ -144,6 +156,9 @@ type attempt struct {
 // "", a file is taken to be there.
 func (a *Adviser) try(e edit, there string) *attempt {
 	key := e.line + "\x00" + there
+	if e.network == spec.NetworkAllow { // whatever the list
+		key = "network.allow"
+	}
 	if t, ok := a.tried[key]; ok || e.line == "" {
 		return t
 	}

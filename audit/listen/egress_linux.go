@@ -192,11 +192,12 @@ func (l *Listener) directOut(f *flight) unix.Errno {
 	}
 	e.Hear() // a name is told of before its address is
 	protocol, _ := optionOf(f.sock, unix.SO_PROTOCOL)
-	isTCP := protocol == unix.IPPROTO_TCP || protocol == unix.IPPROTO_MPTCP
+	action := connecting(protocol)
+	tcp := action == Connect
 	name, allowed := e.allowed(ip, port, f.within)
 	_, pooled := wire.Pooled(ip)
 	switch {
-	case isTCP && allowed:
+	case tcp && allowed:
 		led := &Led{Host: e.host(ip), Port: port}
 		led.PID, led.Program = audit.CallerOf(int(l.n.TID))
 		token, errno := e.lead(&wire.Meant{IP: ip, Port: uint16(port), Name: name, Plain: len(f.within) > 0}, led)
@@ -205,11 +206,11 @@ func (l *Listener) directOut(f *flight) unix.Errno {
 			a.toToken(token, e.V6 && !ip.Is4())
 		}
 		return errno
-	case (port == wire.Port || port == wire.Door) && isTCP && ip.Loopback():
+	case (port == wire.Port || port == wire.Door) && tcp && ip.Loopback():
 		return unix.ECONNREFUSED
 	case protocol != unix.IPPROTO_UDP && ip.Loopback() && port != wire.DNS && len(f.within) > 0 && !l.ownServer(f.within, ip, port):
 		return unix.ECONNREFUSED
-	case port == wire.DNS || ip.Loopback() || !isTCP && (pooled || allowed): // where UDP leads nowhere, and resolvers sort by it
+	case port == wire.DNS || ip.Loopback() || !tcp && (pooled || allowed): // where UDP leads nowhere, and resolvers sort by it
 		return 0
 	}
 	target := Target(e.host(ip), port)
@@ -218,10 +219,21 @@ func (l *Listener) directOut(f *flight) unix.Errno {
 	} else {
 		l.beyond(f.within, target, true)
 		if l.Describes {
-			l.report(ByNetwork, "connect", target)
+			l.report(ByNetwork, action, target)
 		}
 	}
 	return unix.ENETUNREACH
+}
+
+// connecting is the action of a connect by a protocol.
+func connecting(protocol int) string {
+	switch protocol {
+	case unix.IPPROTO_TCP, unix.IPPROTO_MPTCP:
+		return Connect
+	case unix.IPPROTO_UDP:
+		return Connect + " by UDP"
+	}
+	return Connect + " by protocol " + strconv.Itoa(protocol)
 }
 
 // Target is a host and a port as network.allow has them.

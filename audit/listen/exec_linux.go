@@ -12,8 +12,12 @@ import (
 // (AT_EXECVE_CHECK, Linux 6.14; older kernels answer EINVAL).
 const atExecveCheck = 0x10000
 
-// Execute is the action of an exec.
-const Execute = "execute"
+// Execute is the action of an exec, and Connect that of a connect by path or by TCP, the
+// one protocol that network.allow has.
+const (
+	Execute = "execute"
+	Connect = "connect"
+)
 
 // exec rules on execve(path, …) or execveat(dirfd, path, …, flags).
 func (l *Listener) exec(c seccomp.Call, at bool) {

@@ -27,6 +27,7 @@ type flight struct {
 	at       int // the file that address leads to; -1 for none
 	address  address
 	target   string // what is outside of the sandbox's network, where that is told; may be empty
+	action   string // of the refusal then
 	clock    int    // what wakes Tick
 	within   []*narrowed
 	egress   *Egress
@@ -63,7 +64,7 @@ func (l *Listener) landed() {
 		if atomic.LoadUint32(&f.state) != refused {
 			continue
 		}
-		l.reportOf(f.id, f.tid, ByNetwork, "connect", f.target)
+		l.reportOf(f.id, f.tid, ByNetwork, f.action, f.target)
 		n := seccomp.Notification{ID: f.id}
 		n.Fail(l.FD, f.errno)
 		atomic.StoreUint32(&f.state, over)

@@ -156,7 +156,7 @@ func (l *Listener) Answer() {
 	}
 	l.Answered.Others++
 	switch name {
-	case "connect":
+	case Connect:
 		l.connect()
 	case "bind":
 		l.bind()

@@ -166,7 +166,7 @@ func (l *Listener) beyond(within []*narrowed, target string, outer bool) {
 		_ = unix.Send(n.sock, []byte(told.Text()), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 	}
 	if !outer && l.Describes {
-		l.report(ByNarrow, "connect", target)
+		l.report(ByNarrow, Connect, target)
 	}
 }
 

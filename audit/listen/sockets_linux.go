@@ -69,7 +69,7 @@ func (l *Listener) unseen(e unix.Errno) unix.Errno {
 	case unix.EMFILE, unix.ENFILE, unix.ENOMEM:
 		return unix.EAGAIN
 	}
-	l.report(BySocket, "connect", "")
+	l.report(BySocket, Connect, "")
 	return unix.EPERM
 }
 
@@ -96,7 +96,10 @@ func (l *Listener) direct(f *flight) unix.Errno {
 		if l.Egress != nil {
 			return l.directOut(f)
 		}
-		f.target, _ = a.outside()
+		if f.target, _ = a.outside(); f.target != "" {
+			protocol, _ := optionOf(f.sock, unix.SO_PROTOCOL)
+			f.action = connecting(protocol)
+		}
 	case unix.AF_NETLINK:
 		if a.n >= unix.SizeofSockaddrNetlink && a.b[8]|a.b[9]|a.b[10]|a.b[11] != 0 {
 			return unix.EPERM // to a group, which needs a capability that the caller has not
@@ -126,7 +129,7 @@ func (l *Listener) directPath(f *flight, path []byte) unix.Errno {
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFSOCK:
 		if !l.made.has(id) && !l.isNamed(l.Named, id) {
-			l.report(BySocket, "connect", l.nameOf(r.fd))
+			l.report(BySocket, Connect, l.nameOf(r.fd))
 			l.beyond(f.within, l.nameOf(r.fd), true)
 			return unix.EACCES
 		}
@@ -136,7 +139,7 @@ func (l *Listener) directPath(f *flight, path []byte) unix.Errno {
 		}
 	case unix.S_IFREG:
 		if st.Size == 0 && st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 { // a mask
-			l.report(BySocket, "connect", l.nameOf(r.fd))
+			l.report(BySocket, Connect, l.nameOf(r.fd))
 		}
 	}
 	f.address.toward(r.fd)

@@ -80,7 +80,9 @@ func (x *execution) exec() run.Ended {
 		started, err = prepared.Start()
 	}
 	if err == nil {
-		if x.prepared = prepared; prepared.Line() == "" { // else the sandbox is another tool's
+		x.prepared = prepared
+		x.tellUnreached()
+		if prepared.Line() == "" { // else the sandbox is another tool's
 			x.warn(prepared.Plan.Warnings)
 			x.tellAgent()
 		}

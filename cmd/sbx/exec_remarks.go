@@ -40,15 +40,29 @@ func (x *execution) remark() {
 	for _, w := range warnings {
 		x.std.say("warning: " + spec.Shown(w.String()))
 	}
+}
+
+// tellUnreached says that an agent cannot reach its model, and the line by which it would.
+func (x *execution) tellUnreached() {
+	r, a := x.Resolved, x.agent.Agent
+	if a == 0 || x.has("q") {
+		return
+	}
 	at := x.agentPlace(r.Env, x.home(), r.Start(), agent.ReadArgs(a, x.agent.Args(x.Argv)))
 	model := agent.Hosts(a, at)
+	text := ""
 	switch {
 	case r.Network == spec.NetworkNone:
-		x.std.say(a.String() + " has no network, and so no way to its model: " + run.NetworkRule(r) + "; " + spec.Line("network.allow", model) + " in its place would give it one")
+		text = a.String() + " has no network, and so no way to its model: " + run.NetworkRule(r)
 	case r.Network == spec.NetworkAllow && !r.AgentNetwork && !reachesAny(r.Reach, model):
-		list := append(slices.Clip(r.Spec.Network.Value.Allow.Value), model...)
-		x.std.say(a.String() + " has no way to its model, whose hosts network.allow leaves out; " + spec.Line("network.allow", list) + " would give it one")
+		text = a.String() + " has no way to its model, whose hosts network.allow leaves out"
+	default:
+		return
 	}
+	if line := x.prepared.Reaching(model); line != "" {
+		text += "; " + line + " would give it one"
+	}
+	x.std.say(text)
 }
 
 // reachesAny tells whether rules allow a host of items, each of network.allow's.

@@ -16,6 +16,13 @@ func (n *Node) AppendCanonical(dst []byte) []byte {
 	return append(dst, v...)
 }
 
+// AppendSpaced appends n as a person writes JSON on a line, a blank after each comma and colon.
+func (n *Node) AppendSpaced(dst []byte) []byte {
+	v := jsontext.Value(n.AppendJSON(nil, nil))
+	_ = v.Format(jsontext.SpaceAfterComma(true), jsontext.SpaceAfterColon(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) // it is JSON
+	return append(dst, v...)
+}
+
 // AppendJSON appends n as plain JSON in the document's order; a value whose
 // path redact names is replaced by "<redacted>". A nil redact hides nothing.
 func (n *Node) AppendJSON(dst []byte, redact func(path string) bool) []byte {

@@ -127,7 +127,7 @@ func connectionOf(led *listen.Led) audit.Connection {
 
 // connectionEnded notes a connection that the relay made, or did not.
 func (x *egress) connectionEnded(led *listen.Led, m *wire.Ended) {
-	v := audit.Violation{At: time.Now(), Kind: "network", Action: "connect", Rule: NetworkRule(x.Resolved)}
+	v := audit.Violation{At: time.Now(), Kind: "network", Action: listen.Connect, Rule: NetworkRule(x.Resolved)}
 	if led == nil { // a socket that no connect was made with
 		v.Target = "without a connect"
 		x.record.Violations.Add(v)
@@ -148,14 +148,14 @@ func (x *egress) connectionEnded(led *listen.Led, m *wire.Ended) {
 		address, _, _ := strings.Cut(m.Detail, ": ")
 		v.Action = "connect to " + address + " by name"
 		if ip, ok := reach.ParseIP(address); ok {
-			v.AllowWith = x.allowLine(listen.Target(ip.String(), led.Port))
+			v.Act = reaching(listen.Target(ip.String(), led.Port))
 		}
 	case wire.Fronted:
 		c.Why, what = "TLS asked for another name", "TLS to "+v.Target+" asked for "+m.Detail
 		v.Action = "connect by way of " + v.Target
 		v.Host = m.Detail
 		v.Target = listen.Target(v.Host, v.Port)
-		v.AllowWith = x.allowLine(v.Target)
+		v.Act = reaching(v.Target)
 	case wire.NoName:
 		c.Why = "the name does not resolve"
 	case wire.ByProxy:
@@ -190,7 +190,7 @@ func (x *egress) nameRefused(m *wire.Refused) {
 		v.Action = "look up a record of type " + strconv.Itoa(int(m.Type))
 		what = "of " + spec.Name(m.Name) + " no record of type " + strconv.Itoa(int(m.Type)) + " is told"
 	} else {
-		v.AllowWith = x.allowLine(m.Name + ":443")
+		v.Act = reaching(m.Name + ":443")
 	}
 	x.record.Violations.Add(v)
 	x.once(v.Kind+v.Rule+v.Action, v, what)

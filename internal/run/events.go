@@ -72,20 +72,22 @@ func (x *events) refused(r *listen.Refusal) {
 			}
 		}
 	case listen.BySocket:
-		v.Kind, v.Rule, v.AllowWith = "network", NetworkRule(x.Resolved), "network.mode: host"
+		v.Kind, v.Rule, v.Act = "network", NetworkRule(x.Resolved), wrap.Act{Kind: wrap.ToReachElse}
 		if v.Target != "" {
-			v.AllowWith, v.Act = "", wrap.Act{Kind: wrap.ToConnect, Path: v.Target}
+			v.Act = wrap.Act{Kind: wrap.ToConnect, Path: v.Target}
 			what += " is a socket from outside"
 		} else {
 			what = "a program that cannot be looked at may not connect"
 		}
 	case listen.ByNetwork:
-		v.Kind, v.Rule, v.AllowWith = "network", NetworkRule(x.Resolved), "network.mode: host"
+		v.Kind, v.Rule, v.Act = "network", NetworkRule(x.Resolved), reaching(v.Target)
+		if v.Action != listen.Connect {
+			v.Act.Kind = wrap.ToReachElse
+		}
 		if x.Plan.Relay {
 			v.Host, v.Port = apart(v.Target)
-			v.AllowWith = x.allowLine(v.Target)
 		} else if strings.HasSuffix(v.Target, ":53") { // libc connects first, and then sends the name
-			v.Action = "look up a name"
+			v.Action, v.Act.Kind = "look up a name", wrap.ToReach
 			what = "the name server " + what
 		}
 		what += " is out of reach"
@@ -168,7 +170,7 @@ func (x *events) explain(v *audit.Violation) (e wrap.Refusal) {
 // advice is the line that would allow an act.
 func (x *events) advice(act wrap.Act) wrap.Advice {
 	if x.adviser == nil {
-		x.adviser = &wrap.Adviser{Plan: x.Plan, Resolved: x.Resolved, Host: &x.Host, Request: x.request()}
+		x.adviser = x.newAdviser()
 	}
 	return x.adviser.On(act)
 }

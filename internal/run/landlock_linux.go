@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sbx/audit"
+	"sbx/audit/listen"
 	"sbx/seccomp"
 	"sbx/spec"
 	"sbx/wrap"
@@ -50,7 +51,10 @@ func (x *landlog) denied(d *audit.Denial) {
 	v := audit.Violation{At: time.Now(), PID: d.PID, Program: d.Program, Kind: known.kind, Action: known.action, Target: d.Target}
 	switch {
 	case v.Kind == "network":
-		v.Rule, v.AllowWith = NetworkRule(x.Resolved), "network.mode: host"
+		v.Rule, v.Act = NetworkRule(x.Resolved), wrap.Act{Kind: wrap.ToReachElse}
+		if known.blocker == "net.connect_tcp" {
+			v.Act = reaching(listen.Target(apart(v.Target)))
+		}
 	case v.Kind == "syscall":
 		v.Rule = string(wrap.FieldSideDoors)
 	case known.blocker == "fs.execute" && x.Resolved.Limited:
@@ -59,7 +63,7 @@ func (x *landlog) denied(d *audit.Denial) {
 		x.explain(&v)
 	}
 	if v.Target == "" {
-		v.AllowWith = ""
+		v.AllowWith, v.Act = "", wrap.Act{}
 	}
 	x.record.Violations.Add(v)
 	what := spec.Name(v.Target)
@@ -97,7 +101,7 @@ var blocked = [...]seen{
 	{"net.bind_tcp", "network", "bind", seccomp.NotifyNone},
 	{"net.connect_tcp", "network", "connect", seccomp.NotifyNone},
 	{"net.bind_udp", "network", "bind", seccomp.NotifyNone},
-	{"net.connect_send_udp", "network", "connect", seccomp.NotifyNone},
+	{"net.connect_send_udp", "network", "connect by UDP", seccomp.NotifyNone},
 	{"scope.abstract_unix_socket", "network", "connect", seccomp.NotifyNone},
 	{"scope.signal", "syscall", "kill", seccomp.NotifyNone},
 	{"ptrace", "syscall", "ptrace", seccomp.NotifyNone},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sbx/audit"
+	"sbx/audit/listen"
 	"sbx/internal/outer"
 	"sbx/internal/reach"
 	"sbx/spec"
@@ -47,7 +48,7 @@ func (x *narrowing) hear() {
 
 // beyond notes a connect that the outer sbx refused.
 func (x *narrowing) beyond(r *wrap.Beyond) {
-	v := audit.Violation{At: time.Now(), Kind: "network", Action: "connect", Target: r.Target, Program: r.Program, Rule: NetworkRule(x.Resolved)}
+	v := audit.Violation{At: time.Now(), Kind: "network", Action: listen.Connect, Target: r.Target, Program: r.Program, Rule: NetworkRule(x.Resolved)}
 	what := spec.Name(v.Target) + " is out of reach"
 	switch {
 	case v.Target == "":
@@ -57,7 +58,7 @@ func (x *narrowing) beyond(r *wrap.Beyond) {
 	default:
 		v.Host, v.Port = apart(v.Target)
 		if ip, isIP := reach.ParseIP(v.Host); !r.Outer && !(isIP && ip.Loopback()) { // that is another host's there
-			v.AllowWith = x.allowLine(v.Target)
+			v.Act = reaching(v.Target)
 		}
 	}
 	x.record.Violations.Add(v)

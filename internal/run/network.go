@@ -1,12 +1,11 @@
 package run
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
-	"sbx/internal/reach"
 	"sbx/spec"
+	"sbx/wrap"
 )
 
 // NetworkRule is the line of the spec by which the network is shut.
@@ -20,22 +19,8 @@ func NetworkRule(r *spec.Resolved) string {
 	return "network.mode: " + r.Network.String()
 }
 
-// allowLine is network.allow with one more.
-func (x *events) allowLine(target string) string {
-	if x.Resolved.Spec.Network.Value.Mode.Set && x.Resolved.Network == spec.NetworkNone { // beside which there is no list
-		return "network.mode: host"
-	}
-	list := slices.Clone(x.Resolved.Spec.Network.Value.Allow.Value)
-	if x.Resolved.AgentNetwork { // what an agent has by itself, a list would take away
-		for _, r := range x.Resolved.Reach {
-			list = append(list, r.Text)
-		}
-	}
-	if _, err := reach.Parse(target); err != nil {
-		return ""
-	}
-	return spec.Longer("network.allow", list, target)
-}
+// reaching is the act of connecting to a target by TCP.
+func reaching(target string) wrap.Act { return wrap.Act{Kind: wrap.ToReach, Path: target} }
 
 // apart is a target's host and port.
 func apart(target string) (host string, port int) {

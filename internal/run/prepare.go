@@ -175,6 +175,22 @@ func (x *Prepared) request() wrap.Request {
 		Counter: x.Counter, Describe: x.Describe, Agent: x.Seen, Worker: x.Worker, NoRelay: x.relay.why}
 }
 
+// newAdviser is one that finds lines for this run's document.
+func (x *Prepared) newAdviser() *wrap.Adviser {
+	a := &wrap.Adviser{Plan: x.Plan, Resolved: x.Resolved, Host: &x.Host, Request: x.request()}
+	if _, why := relayProgram(); a.Request.NoRelay == "" {
+		a.Request.NoRelay = why
+	}
+	if x.backend.tool != nil {
+		a.Request.NoRelay = "another tool holds the sandbox"
+	}
+	return a
+}
+
+// Reaching is the line of the document that lets items of network.allow be reached as
+// well; "" where none does.
+func (x *Prepared) Reaching(items []string) string { return x.newAdviser().Reaching(items) }
+
 // taught takes from a launch that failed what it says of the host, and gives
 // the error back where it says nothing. A host without overlays needs the names
 // of the folders that are put together instead.

@@ -27,6 +27,12 @@ func (x *Prepared) findRelay() (path string) {
 	if x.Resolved.Network != spec.NetworkAllow && len(x.Resolved.Listen) == 0 {
 		return ""
 	}
+	path, x.relay.why = relayProgram()
+	return path
+}
+
+// relayProgram is the relay's program, or why it cannot be started.
+func relayProgram() (path, why string) {
 	path = sys.SelfPath()
 	path = path[:strings.LastIndexByte(path, '/')+1] + relayName
 	err := error(unix.ENOENT)
@@ -34,10 +40,9 @@ func (x *Prepared) findRelay() (path string) {
 		err = unix.Access(path, unix.X_OK)
 	}
 	if err != nil {
-		x.relay.why = relayName + ", which connects for the command, cannot be started beside sbx (" + path + "): " + err.Error()
-		return ""
+		return "", relayName + ", which connects for the command, cannot be started beside sbx (" + path + "): " + err.Error()
 	}
-	return path
+	return path, ""
 }
 
 // startRelay starts the relay, whose own start passes beside the launch, and tells it

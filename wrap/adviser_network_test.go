@@ -1,0 +1,67 @@
+package wrap
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"sbx/spec"
+)
+
+// The line for a connection is the one that opens least and works: a list for TCP, beside
+// what is there, and the whole network only where no list would do.
+func TestAdviceForTheNetwork(t *testing.T) {
+	text, err := os.ReadFile(plans + "/world.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const host = "network.mode: host"
+	for _, c := range []struct {
+		doc        string
+		req        Request
+		tcp, other string
+	}{
+		{doc: `{}`, tcp: `network.allow: ["h.example:443"]`, other: host},
+		{doc: `{"network": {"mode": "none"}}`, tcp: `network: {"allow": ["h.example:443"]}`, other: host},
+		{doc: `{"network": {"mode": "none", "listen": [3000, "8080:80"]}}`, tcp: `network: {"allow": ["h.example:443"], "listen": [3000, "8080:80"]}`, other: `network: {"mode": "host"}`},
+		{doc: `{"network": {"listen": [3000]}}`, tcp: `network.allow: ["h.example:443"]`, other: `network: {"mode": "host"}`},
+		{doc: `{"network": {"allow": ["a.example:1"]}}`, tcp: `network.allow: ["a.example:1", "h.example:443"]`, other: `network: {"mode": "host"}`},
+		{doc: `{"network": {"mode": "allow", "allow": []}}`, tcp: `network.allow: ["h.example:443"]`, other: `network: {"mode": "host"}`},
+		{doc: `{"network": {"allow": ["h.example:443"]}}`, tcp: "", other: `network: {"mode": "host"}`},
+		{doc: `{"network": {"mode": "none"}}`, req: Request{NoRelay: "it is not there"}, tcp: host, other: host},
+		{doc: `{"network": {"mode": "none"}}`, req: Request{Counter: CounterPtrace}, tcp: host, other: host},
+		{doc: `{"network": {"mode": "none"}, "best_effort": ["*"]}`, req: Request{NoRelay: "it is not there"}, tcp: host, other: host},
+		{doc: `{"network": {"allow": ["a.example:1"]}, "best_effort": ["*"]}`, req: Request{NoRelay: "it is not there"}, tcp: `network: {"mode": "host"}`, other: `network: {"mode": "host"}`},
+	} {
+		doc := strings.Replace(strings.Replace(c.doc, "{", `{"access_mode": "workspace-write", `, 1), ", }", "}", 1)
+		w := newWorld(t, string(text))
+		w.req.NoRelay, w.req.Counter = c.req.NoRelay, c.req.Counter
+		r, plan, err := w.build(doc)
+		if err != nil {
+			t.Fatalf("%s: %v", doc, err)
+		}
+		a := Adviser{Plan: plan, Resolved: r, Host: w.probed(r), Request: w.req}
+		if got := a.On(Act{ToReach, "o\xffd.example:443"}).Line; got != "" {
+			t.Errorf("%s: %q for a name that no document can have", doc, got)
+		}
+		for kind, want := range map[ActKind]string{ToReach: c.tcp, ToReachElse: c.other} {
+			got := a.On(Act{kind, "h.example:443"}).Line
+			if got != want {
+				t.Errorf("%s %+v: kind %d: %q, want %q", doc, c.req, kind, got, want)
+				continue
+			}
+			if got == "" {
+				continue
+			}
+			next, plan, err := w.build(followed(t, doc, got))
+			if err != nil {
+				t.Errorf("%s, with %s: %v", doc, got, err)
+			} else if _, ok := next.Reach.Name("h.example", 443); !(ok && plan.Relay) && next.Network != spec.NetworkHost {
+				t.Errorf("%s, with %s: %v is not reached", doc, got, next.Reach)
+			}
+			if next != nil && len(next.Listen) < len(r.Listen) && next.Network != spec.NetworkHost {
+				t.Errorf("%s, with %s: ports are published no more", doc, got)
+			}
+		}
+	}
+}
