@@ -57,6 +57,8 @@ func TestNarrow(t *testing.T) {
 		{`{"filesystem":{"write":["/srv","/opt"]}}`, `{"filesystem":{"write":[]}}`, "readonly confined files doors net=host cwd=/p/w"},
 		// What its access_mode implies counts as if the child had written it.
 		{`{"access_mode":"workspace-write","network":{"mode":"host"}}`, `{"access_mode":"workspace-write"}`, "confined private files doors net=none cwd=/p/w w=/p/w"},
+		{`{"access_mode":"workspace-write","network":{"allow":["a.example:443"]}}`, `{"access_mode":"workspace-write"}`, "confined private files doors net=allow cwd=/p/w w=/p/w"},
+		{`{"network":{"allow":["a.example:443"]}}`, `{"access_mode":"workspace-write","network":{"mode":"none"}}`, "confined private files doors net=none cwd=/p/w w=/p/w"},
 		{`{"access_mode":"workspace-write","network":{"mode":"host"}}`, `{"readonly":false}`, "confined private files doors net=host cwd=/p/w w=/p/w"},
 		{`{"access_mode":"workspace-write","filesystem":{"write":["/srv"]}}`, `{"access_mode":"workspace-write"}`, "confined private files doors net=none cwd=/p/w w=/p/w"},
 		{`{"access_mode":"workspace-write","filesystem":{"write":["/srv"]}}`, `{"max_turns":1}`, "confined private files doors net=none cwd=/p/w w=/p/w,/srv"},
