@@ -41,7 +41,7 @@ func TestNetworkPrograms(t *testing.T) {
 		"node":           {"node", `node -e 'require("http").get("http://good.example/", r => r.pipe(process.stdout))'`, "good.example:80", "good.example" + page},
 		"java":           {"java", "java -XX:TieredStopAtLevel=1 Get.java http://good.example/", "good.example:80", "good.example" + page},
 		"git":            {"git", "it=$(mktemp -d) && git clone -q http://good.example/repo.git $it && cat $it/file && rm -rf $it", "good.example:80", "of the repository"},
-		"git over ssh":   {"ssh", "GIT_SSH_COMMAND='ssh -v -F none -o BatchMode=yes' git ls-remote ssh://good.example:80/repo.git 2>&1 | grep 'banner line'", "good.example:80", "HTTP/1.1 400 Bad Request"}, // of what is no server of SSH
+		"git over ssh":   {"ssh /usr/sbin/sshd", `it=$(mktemp -d) && GIT_SSH_COMMAND="ssh -F none -i $OLDPWD/key -o BatchMode=yes -o UserKnownHostsFile=$OLDPWD/known" git clone -q ssh://good.example:2222$OLDPWD/../site/repo.git $it && cat $it/file && rm -rf $it`, "good.example:2222", "of the repository"},
 		"go mod":         {"go", "GOPROXY=http://good.example GOSUMDB=off GOTOOLCHAIN=local GOFLAGS=-mod=mod GOPATH=$PWD/go GOCACHE=$PWD/cache go mod download -modcacherw tiny.example/m && cat go/pkg/mod/tiny.example/m@v1.0.0/m.go", "good.example:80", "package m"},
 		"npm":            {"npm", "npm install --registry http://good.example/ --cache ./cache --no-audit --no-fund --no-update-notifier --fetch-retries 0 tiny >&2 && cat node_modules/tiny/index.js", "good.example:80", "of the package"},
 		"npm, localhost": {"npm", "npm install --registry http://localhost/ --cache ./cache --no-audit --no-fund --no-update-notifier --fetch-retries 0 tiny >&2 && cat node_modules/tiny/index.js", "localhost:80", "of the package"},
@@ -50,9 +50,12 @@ func TestNetworkPrograms(t *testing.T) {
 			if _, err := exec.LookPath(c.needs); err != nil && c.needs == "java" {
 				t.Skip("java is not installed") // and too large to be, for one case
 			}
-			needPrograms(t, c.needs)
+			needPrograms(t, strings.Fields(c.needs)...)
 			b := newWorld(t)
 			b.site()
+			if strings.Contains(c.needs, "sshd") {
+				b.shell()
+			}
 			b.write("ws/Get.java", getJava)
 			b.write("ws/go.mod", "module x\n\ngo 1.21\n\nrequire tiny.example/m v1.0.0\n")
 			sh := func(folder string) []string {
@@ -119,4 +122,19 @@ func (b *box) site() {
 			b.t.Fatalf("git %q: %v\n%s", argv, err, out)
 		}
 	}
+}
+
+// shell makes what the world's sshd and its client have: keys, and the folder's names of them.
+func (b *box) shell() {
+	b.t.Helper()
+	b.write("ssh/config", fmt.Sprintf("HostKey %s/ssh/host\nAuthorizedKeysFile %s/ws/key.pub\nStrictModes no\nPasswordAuthentication no\n", b.base, b.base))
+	for _, key := range []string{"ssh/host", "ws/key"} {
+		out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(b.base, key)).CombinedOutput()
+		if err != nil {
+			b.t.Fatalf("ssh-keygen: %v\n%s", err, out)
+		}
+	}
+	host, err := os.ReadFile(b.base + "/ssh/host.pub")
+	must(b.t, err)
+	b.write("ws/known", "[good.example]:2222 "+string(host))
 }

@@ -7,6 +7,7 @@
 //
 // FOLDER gets asked, the names that the resolver was asked for, and ca.pem, which the web
 // servers' certificates are signed by. They serve the files of the folder "site" beside it.
+// On the internet's port 2222 is an sshd, whose configuration is ssh/config beside it.
 package main
 
 import (
@@ -147,7 +148,36 @@ func beyond(zone map[string][]string, folder string, certify certifier) error {
 	if err := resolver(zone, folder); err != nil {
 		return err
 	}
+	l, err := net.Listen("tcp", ":2222")
+	if err != nil {
+		return err
+	}
+	go shells(folder, l)
 	return web(folder, certify)
+}
+
+// shells serves SSH by the machine's own sshd, as who started the world. Root's wants a
+// folder in /run, which it gets in a mount namespace of its own.
+func shells(folder string, l net.Listener) {
+	runtime.LockOSThread()
+	check(unix.Unshare(unix.CLONE_NEWNS))
+	check(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""))
+	check(unix.Mount("world", "/run", "tmpfs", 0, "mode=755"))
+	check(os.Mkdir("/run/sshd", 0o755))
+	check(clearAmbient())
+	for {
+		c, err := l.Accept()
+		check(err)
+		file, err := c.(*net.TCPConn).File()
+		check(err)
+		c.Close()
+		own := filepath.Join(filepath.Dir(folder), "ssh")
+		sshd := exec.Command("/usr/sbin/sshd", "-i", "-f", own+"/config", "-E", own+"/log")
+		sshd.Stdin, sshd.Stdout = file, file
+		check(sshd.Start())
+		file.Close()
+		go sshd.Wait()
+	}
 }
 
 // replace lays a file over one of the host's.
