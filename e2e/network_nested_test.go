@@ -59,6 +59,12 @@ tries("unknown", lambda: socket.gethostbyname("other.example"))
 tries("peer", hello(socket.AF_INET, ("127.0.0.1", 7001)))
 tries("peer v6", hello(socket.AF_INET, ("127.0.0.1", 7002)))
 tries("fast open", hello(socket.AF_INET, ("127.0.0.1", 7001), 0x20000000))
+def later():
+    global c, s # a server of its own, which the connection is not made to before it is gone
+    s = socket.socket(); s.bind(("127.0.0.1", 7004)); s.listen(1)
+    c = socket.socket(); c.setsockopt(socket.IPPROTO_TCP, 30, 1); c.setsockopt(socket.IPPROTO_TCP, 34, 1) # TCP_FASTOPEN_CONNECT, TCP_FASTOPEN_NO_COOKIE
+    c.connect(("127.0.0.1", 7004)); s.close(); return c.send(b"x")
+tries("put off", later)
 tries("a token", hello(socket.AF_INET, ("127.64.0.0", 1)))
 tries("path", hello(socket.AF_UNIX, "peer.sock"))
 tries("abstract", hello(socket.AF_UNIX, "\0peer"))
@@ -109,7 +115,7 @@ func TestNetworkNestedNarrower(t *testing.T) {
 	for what, want := range map[string][2]string{ // outside, and inside
 		"good": {ok, ok}, "bad": {ok, "ENETUNREACH"}, "address": {ok, "ENETUNREACH"}, "orphan": {ok, "ENETUNREACH"},
 		"private": {ok, "ECONNRESET"}, "secret": {"gaierror", "198"}, "unknown": {"gaierror", "gaierror"},
-		"peer": {"peer", "ECONNREFUSED"}, "peer v6": {"peer", "ECONNREFUSED"}, "fast open": {"peer", "ENOTSUP"}, "a token": {"ECONNREFUSED", "ECONNREFUSED"},
+		"peer": {"peer", "ECONNREFUSED"}, "peer v6": {"peer", "ECONNREFUSED"}, "fast open": {"peer", "ENOTSUP"}, "put off": {"ECONNREFUSED", "ENOTSUP"}, "a token": {"ECONNREFUSED", "ECONNREFUSED"},
 		"path": {"peer", "EACCES"}, "abstract": {"peer", "EPERM"}, "nobody": {"ECONNREFUSED", "ECONNREFUSED"},
 		"own": {"own", "own"}, "own v6": {"own", "own"}, "own path": {"own", "own"},
 		"trace": {"done", "EACCES"}, "signal": {"done", "EPERM"},

@@ -246,7 +246,9 @@ func fastOpen() []Rule {
 		rules = append(rules, Rule{Calls: []string{c.call}, Do: Fail(unix.EOPNOTSUPP), Args: []Arg{{Index: c.flags, Op: AnyBits, Mask: unix.MSG_FASTOPEN}},
 			Why: "a connection would be made without a connect"})
 	}
-	return rules
+	return append(rules, Rule{Calls: []string{"setsockopt"}, Do: Fail(unix.EOPNOTSUPP),
+		Args: []Arg{{Index: 1, Op: Equal, Value: unix.SOL_TCP}, {Index: 2, Op: Equal, Value: unix.TCP_FASTOPEN_CONNECT}},
+		Why:  "a connection would be made when the connect is over, and another program may listen there by then"})
 }
 
 // deviceNodes are the rules of Options.Root. The kernel asks for CAP_MKNOD,
