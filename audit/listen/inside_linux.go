@@ -24,9 +24,12 @@ func openInside(pid int) (inside, unix.Errno) {
 }
 
 // gone tells whether it has ended, and forgets its number, which may be another's soon.
+// What it started has another parent a moment before the pidfd tells of the end, so one
+// that is ending has ended.
 func (s *inside) gone() bool {
+	ending := statOf(s.pid, statFlags)&flagExiting != 0 // first: the number is its own if it has not ended after that
 	pf := []unix.PollFd{{Fd: int32(s.own), Events: unix.POLLIN}}
-	if n, _ := unix.Poll(pf, 0); n == 0 && s.pid > 0 {
+	if n, _ := unix.Poll(pf, 0); n == 0 && s.pid > 0 && !ending {
 		return false
 	}
 	s.forget()
@@ -51,34 +54,52 @@ const (
 // false where the way up cannot be told: it may be beneath any then. Orphans stay beneath
 // an sbx, which is their subreaper (prctl(2)).
 func (l *Listener) ancestors() (pids []int, ok bool) {
-	own := unix.Getpid()
+	return climb(int(l.n.TID), unix.Getpid(), func(pid int) int { return statOf(pid, statParent) })
+}
+
+// climb is ancestors of a thread as far as own. Each step is looked at again once the next
+// one is known: a parent that has ended meanwhile may have left its number to another.
+func climb(tid, own int, parentOf func(pid int) int) (pids []int, ok bool) {
 	for range maxClimbs {
 		pids = pids[:0]
-		for at := parentOf(int(l.n.TID)); at > 0 && len(pids) < maxAncestors; at = parentOf(at) {
-			if at == own {
-				return pids, true
+		at, up := tid, parentOf(tid)
+		for up > 0 && up != own && len(pids) < maxAncestors {
+			pids = append(pids, up)
+			above := parentOf(up)
+			if parentOf(at) != up {
+				break
 			}
-			pids = append(pids, at)
+			at, up = up, above
+		}
+		if up == own {
+			return pids, true
 		}
 	}
 	return nil, false
 }
 
-// parentOf is the fourth field of /proc/PID/stat, behind the command's name,
-// which may hold anything; 0 where it cannot be read.
-func parentOf(tid int) int {
+// Fields of /proc/PID/stat, counted from the one behind the command's name, which may hold
+// anything; and the flag of a process that is ending (PF_EXITING of linux/sched.h).
+const (
+	statParent  = 1
+	statFlags   = 6
+	flagExiting = 4
+)
+
+// statOf is a field of /proc/PID/stat; 0 where it cannot be read.
+func statOf(pid, field int) int {
 	var buf [512]byte
-	n := readFile("/proc/"+strconv.Itoa(tid)+"/stat", buf[:])
+	n := readFile("/proc/"+strconv.Itoa(pid)+"/stat", buf[:])
 	if n <= 0 {
 		return 0
 	}
 	text := string(buf[:n])
 	f := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(f) < 2 {
+	if len(f) <= field {
 		return 0
 	}
-	ppid, _ := strconv.Atoi(f[1])
-	return ppid
+	v, _ := strconv.Atoi(f[field])
+	return v
 }
 
 // statusOf is a number that /proc/TID/status has of the waiting thread; -1 where it
