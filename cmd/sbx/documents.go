@@ -70,7 +70,11 @@ func (c *call) allowing(docs []*spec.SandboxSpec) ([]*spec.SandboxSpec, error) {
 	}
 	for _, item := range items {
 		if _, err := reach.Expand(item, ""); err != nil {
-			return nil, usageError("--allow: " + err.Error())
+			text := "--allow: " + err.Error()
+			if err.Help != "" {
+				text += "\nhint: " + err.Help
+			}
+			return nil, usageError(text)
 		}
 	}
 	for _, d := range docs {

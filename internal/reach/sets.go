@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/internal/doc"
@@ -92,6 +93,9 @@ func Expand(item, cause string) (Reach, *Error) {
 	if !strings.HasPrefix(item, "@") {
 		e, err := Parse(item)
 		if err != nil {
+			if slices.Contains(Sets(), "@"+item) {
+				err.Meant = "@" + item
+			}
 			return nil, err
 		}
 		return Reach{{Endpoint: e, Text: item, Cause: cause}}, nil
@@ -102,7 +106,8 @@ func Expand(item, cause string) (Reach, *Error) {
 		}
 	}
 	names := Sets()
-	return nil, &Error{Why: "unknown set of hosts " + doc.Quote(doc.Cut(item)), Meant: doc.Nearest(item, names), Help: "the sets are " + strings.Join(names, ", ")}
+	name, _, _ := strings.Cut(item, ":")
+	return nil, &Error{Why: "unknown set of hosts " + doc.Quote(doc.Cut(item)), Meant: doc.Nearest(name, names), Help: "the sets are " + strings.Join(names, ", ")}
 }
 
 func (s *set) rules(cause string) Reach {

@@ -43,11 +43,28 @@ func TestUnknownSets(t *testing.T) {
 		"@NPM":     `unknown set of hosts "@NPM" (did you mean @npm?)`,
 		"@google":  `unknown set of hosts "@google"`,
 		"@":        `unknown set of hosts "@"`,
-		"@npm:443": `unknown set of hosts "@npm:443"`,
+		"@npm:443": `unknown set of hosts "@npm:443" (did you mean @npm?)`,
 		"@npm\x00": "unknown set of hosts \"@npm\\x00\" (did you mean @npm?)",
 	} {
 		if r, err := Expand(in, ""); err == nil || err.Error() != want || !strings.Contains(err.Help, "@anthropic, ") {
 			t.Errorf("%q: %v, %v; want %s", in, r, err, want)
+		}
+	}
+}
+
+// A set's name is a host's too, but for its "@".
+func TestSetsWithoutTheirSign(t *testing.T) {
+	for in, want := range map[string]string{
+		"npm":     `want host:port, got "npm" (did you mean @npm?)`,
+		"npms":    `want host:port, got "npms" (did you mean npms:443?)`,
+		"npm:443": "",
+	} {
+		got := ""
+		if _, err := Expand(in, ""); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%q: %s; want %s", in, got, want)
 		}
 	}
 }
