@@ -7,8 +7,8 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/reach"
+	"sbx/internal/read"
 	"sbx/internal/relay/wire"
-	"sbx/internal/sys"
 	"sbx/spec"
 )
 
@@ -70,8 +70,8 @@ func (x *Prepared) unpublished(n int, err error) error {
 		other.Host = l.Host%65535 + 1
 		p.Help = "end that (ss -ltnp shows it), or publish another port: \"" + other.String() + "\""
 	case unix.EACCES:
-		first := strings.TrimSpace(sys.ReadFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", 16))
-		p.Why += ": ports below " + first + " are for root"
+		first, _ := read.Proc("/proc/sys/net/ipv4/ip_unprivileged_port_start", 16)
+		p.Why += ": ports below " + strings.TrimSpace(string(first)) + " are for root"
 		other.Host = l.Host%1024 + 8000
 		p.Help = "publish another port: \"" + other.String() + "\""
 	case unix.EADDRNOTAVAIL:
