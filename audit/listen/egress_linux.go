@@ -3,6 +3,7 @@ package listen
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -113,7 +114,7 @@ func (e *Egress) unasked(on bool) unix.Errno {
 	if e.isUnasked == on || e.FD < 0 {
 		return 0
 	}
-	if unix.Send(e.FD, wire.AppendUnasked(e.buf[:0], on), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT) != nil {
+	if e.say(wire.AppendUnasked(nil, on)) != nil {
 		return unix.EAGAIN
 	}
 	e.isUnasked = on
@@ -158,10 +159,31 @@ func (e *Egress) host(ip reach.IP) string {
 	return ip.String()
 }
 
+// sayTime is how long the relay may take to have room for one more packet. A program that
+// connects faster than the relay gets processor time waits for it.
+const sayTime = time.Second
+
+// say sends the relay a packet. Meanwhile it hears what the relay says, which reads nothing
+// as long as that does not get through.
+func (e *Egress) say(packet []byte) error {
+	for until := time.Now().Add(sayTime); ; {
+		err := unix.Send(e.FD, packet, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
+		left := time.Until(until)
+		if err != unix.EAGAIN || left <= 0 {
+			return err
+		}
+		pf := []unix.PollFd{{Fd: int32(e.FD), Events: unix.POLLIN | unix.POLLOUT}}
+		_, _ = unix.Poll(pf, int(left.Milliseconds())+1)
+		if pf[0].Revents&unix.POLLOUT == 0 {
+			e.Hear()
+		}
+	}
+}
+
 // lead has the relay expect a connection, and says by which token.
 func (e *Egress) lead(m *wire.Meant, led *Led) (token uint32, errno unix.Errno) {
 	m.Token = e.next
-	switch err := unix.Send(e.FD, m.Append(e.buf[:0]), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT); err {
+	switch e.say(m.Append(nil)) {
 	case nil:
 	case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EINTR:
 		return 0, unix.EAGAIN
