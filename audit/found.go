@@ -1,5 +1,7 @@
 package audit
 
+import "slices"
+
 import "time"
 
 // Artifact is a regular file of the output folder. A path that is not UTF-8
@@ -59,7 +61,7 @@ func (s *Swept) Add(t Swept) {
 
 func (s *Swept) cut(what string) {
 	switch {
-	case contains(s.Cuts, what):
+	case slices.Contains(s.Cuts, what):
 	case len(s.Cuts) < maxCuts:
 		s.Cuts = append(s.Cuts, what)
 	case len(s.Cuts) == maxCuts:
@@ -69,21 +71,12 @@ func (s *Swept) cut(what string) {
 
 func (s *Swept) repository(path string) {
 	switch {
-	case contains(s.Repositories, path):
+	case slices.Contains(s.Repositories, path):
 	case len(s.Repositories) < maxRepos:
 		s.Repositories = append(s.Repositories, path)
 	default:
 		s.cut("more new repositories than are listed")
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }
 
 func (r *Record) appendArtifacts(w *writer) {

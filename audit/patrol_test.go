@@ -181,7 +181,7 @@ func TestSweepTellsOfWhatIsTooDeep(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := g.sweep.End()
-		if told := strings.Contains(out.Early, "nested too deep") && contains(out.Cuts, out.Early); told != c.deep || (len(out.Moved) == 1) == c.deep {
+		if told := strings.Contains(out.Early, "nested too deep") && slices.Contains(out.Cuts, out.Early); told != c.deep || (len(out.Moved) == 1) == c.deep {
 			t.Errorf("%d levels: %+v", c.levels, out)
 		}
 	}
@@ -209,7 +209,7 @@ func TestSweepFollowsGitlinks(t *testing.T) {
 	if got := g.moved(out); !slices.Equal(got, []string{"zoo/sub/.git", "zoo/sub/in/.git"}) {
 		t.Errorf("moved %q", got)
 	}
-	if !strings.Contains(out.Early, tooManyFolders) || !contains(out.Cuts, out.Early) {
+	if !strings.Contains(out.Early, tooManyFolders) || !slices.Contains(out.Cuts, out.Early) {
 		t.Errorf("%+v", out)
 	}
 }

@@ -75,9 +75,7 @@ func TestFinishedRecordsStay(t *testing.T) {
 	work := make(chan string)
 	var all sync.WaitGroup
 	for range once {
-		all.Add(1)
-		go func() {
-			defer all.Done()
+		all.Go(func() {
 			for seconds := range work {
 				ctx, cancel := context.WithTimeout(context.Background(), limit)
 				cmd := b.command(ctx, specRO, "true")
@@ -87,7 +85,7 @@ func TestFinishedRecordsStay(t *testing.T) {
 				}
 				cancel()
 			}
-		}()
+		})
 	}
 	for i := range runs { // beyond 200 ms others are looked at
 		work <- []string{"0.2", "0.22", "0.25", "0.3"}[i%4]

@@ -3,6 +3,7 @@ package spec
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math/rand"
 	"path/filepath"
 	"strconv"
@@ -182,9 +183,7 @@ func mutate(r *rand.Rand, v any) any {
 		keys := sortedKeys(v)
 		key := keys[r.Intn(len(keys))]
 		c := map[string]any{}
-		for k, value := range v {
-			c[k] = value
-		}
+		maps.Copy(c, v)
 		switch r.Intn(6) {
 		case 0:
 			delete(c, key)

@@ -1,6 +1,9 @@
 package spec
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Tool is one entry of tools_allowed or tools_denied: a pattern as Claude
 // writes them.
@@ -128,10 +131,8 @@ func mcpServer(name string) bool {
 // mainName is the one of Claude's names for a tool that the table leads.
 func mainName(name string) string {
 	for i := range agentTools {
-		for _, also := range agentTools[i].claude {
-			if also == name {
-				return agentTools[i].name
-			}
+		if slices.Contains(agentTools[i].claude, name) {
+			return agentTools[i].name
 		}
 	}
 	return name
@@ -175,22 +176,13 @@ func (t Tool) kind() targetKind {
 				return k.kind
 			}
 			for _, a := range []Agent{Codex, Gemini} {
-				if native, _ := ToolNames(a, tool); len(native) > 0 && contains(native, t.Name) {
+				if native, _ := ToolNames(a, tool); slices.Contains(native, t.Name) {
 					return k.kind
 				}
 			}
 		}
 	}
 	return wordTarget
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }
 
 // urlHost is the host of a URL in lower case, "" where there is none.

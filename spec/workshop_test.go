@@ -2,6 +2,7 @@ package spec
 
 import (
 	"errors"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -189,9 +190,7 @@ func TestResolveWorkshop(t *testing.T) {
 		return s
 	}
 	h := tree{}
-	for path, kind := range host {
-		h[path] = kind
-	}
+	maps.Copy(h, host)
 	h["/p/inner"], h["/p/outer"] = "-> root", "-> /srv"
 	for _, c := range []struct {
 		s    *SandboxSpec

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/landlock"
@@ -243,12 +244,7 @@ func (b *builder) note(f spec.Field, text string) {
 }
 
 func (b *builder) isNotYet(f spec.Field) bool {
-	for _, n := range b.r.NotYet {
-		if n == f {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(b.r.NotYet, f)
 }
 
 // askedText is what a line says was asked: the document's own words, or the

@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -32,10 +33,8 @@ func (l *Limits) Any() bool {
 // still shares its memory with the supervisor must not be ended there.
 func (l *Limits) Confines() bool {
 	for i := range l.Groups {
-		for _, c := range l.Groups[i].Controllers {
-			if c == Memory {
-				return true
-			}
+		if slices.Contains(l.Groups[i].Controllers, Memory) {
+			return true
 		}
 	}
 	return false

@@ -1,5 +1,7 @@
 package wrap
 
+import "slices"
+
 import "sbx/spec"
 
 // PidMaxFile bounds the processes of the pid namespace of who writes it (Linux 6.14).
@@ -69,12 +71,7 @@ const firstPort = 1024
 
 // Has tells whether a namespace of kind n is made.
 func (o *Opening) Has(n Namespace) bool {
-	for _, have := range o.Namespaces {
-		if have == n {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(o.Namespaces, n)
 }
 
 // Same tells whether two openings do the same.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -146,10 +147,8 @@ func (e *geminiLine) verdict() verdict {
 	}
 	c := e.err.sub()
 	f := c.fields("type")
-	for _, kind := range geminiRefusals {
-		if f[0].is(kind) {
-			return refused
-		}
+	if slices.ContainsFunc(geminiRefusals, f[0].is) {
+		return refused
 	}
 	return ran
 }

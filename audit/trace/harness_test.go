@@ -222,8 +222,7 @@ func runWith(t *testing.T, j job, meanwhile func(supervisor *os.Process, done <-
 	done := make(chan struct{})
 	var helpers sync.WaitGroup
 	if meanwhile != nil {
-		helpers.Add(1)
-		go func() { defer helpers.Done(); meanwhile(cmd.Process, done) }()
+		helpers.Go(func() { meanwhile(cmd.Process, done) })
 	}
 	late := time.AfterFunc(limit, func() { cmd.Process.Kill() }) // and with it all that it traces
 	err = cmd.Wait()

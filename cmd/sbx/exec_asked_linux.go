@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,10 +59,8 @@ func (x *execution) progressAsked() (int, error) {
 	if _, err := unix.FcntlInt(uintptr(n), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
 		return 0, &spec.Problem{On: "--progress " + v, Do: "tell what is used", Why: "the descriptor is not open"}
 	}
-	for _, kept := range x.Keep {
-		if kept == n {
-			return 0, usageError("exec: --progress and --keep-fd name the same descriptor")
-		}
+	if slices.Contains(x.Keep, n) {
+		return 0, usageError("exec: --progress and --keep-fd name the same descriptor")
 	}
 	return n, nil
 }

@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 import "sbx/internal/run"
 
 var specFlags = []flag{
@@ -132,10 +134,8 @@ func nearVerb(name string) string {
 	if name == "dispatch" {
 		return ": sbx-dispatch is a program of its own (sbx dispatch --help), beside sbx or in PATH"
 	}
-	for _, l := range later {
-		if l == name {
-			return ": it is not there yet"
-		}
+	if slices.Contains(later, name) {
+		return ": it is not there yet"
 	}
 	var known []string
 	for _, v := range table() {

@@ -2,6 +2,7 @@ package layering
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,7 +85,7 @@ func TestARoomImportsNoHigherOne(t *testing.T) {
 				t.Errorf("%s imports %s, which is no room", s.rel, dir)
 				continue
 			}
-			if to.path != from.path && !contains(from.may, to.path) {
+			if to.path != from.path && !slices.Contains(from.may, to.path) {
 				t.Errorf("%s: %s may not import %s", s.rel, from.path, to.path)
 			}
 		}
@@ -140,19 +141,10 @@ func TestRulesSeeWhatTheyForbid(t *testing.T) {
 	for _, c := range cases {
 		from, _ := roomOf(c.from)
 		to, _ := roomOf(c.to)
-		if got := to.path == from.path || contains(from.may, to.path); got != c.want {
+		if got := to.path == from.path || slices.Contains(from.may, to.path); got != c.want {
 			t.Errorf("%s imports %s: allowed %v, want %v", c.from, c.to, got, c.want)
 		}
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"sort"
 	"strings"
@@ -59,9 +60,7 @@ func nowhere(runs []Run) map[string]string {
 	common := map[string]string{}
 	for i, r := range runs {
 		if i == 0 {
-			for name, why := range r.Skipped {
-				common[name] = why
-			}
+			maps.Copy(common, r.Skipped)
 			continue
 		}
 		for name := range common {

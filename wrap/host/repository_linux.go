@@ -3,6 +3,7 @@ package host
 import (
 	"sbx/spec"
 	"sbx/wrap"
+	"slices"
 )
 
 // gitSearch looks for repositories and what they make git run.
@@ -283,10 +284,8 @@ func mainTop(common string) string {
 
 // isSeen tells whether a git folder was looked at, and notes that it is now.
 func (s *gitSearch) isSeen(dir string) bool {
-	for _, d := range s.seen {
-		if d == dir {
-			return true
-		}
+	if slices.Contains(s.seen, dir) {
+		return true
 	}
 	if len(s.seen) == maxRepositories {
 		s.cut("more than " + itoa(maxRepositories) + " repositories; " + dir + " and others were not looked at")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -159,12 +160,7 @@ func ends(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpEndText || re.Op == syntax.OpEndLine {
 		return true
 	}
-	for _, sub := range re.Sub {
-		if ends(sub) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(re.Sub, ends)
 }
 
 func clone(from []shape) []shape {
