@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sbx/audit/agent"
+	"sbx/internal/doc"
 	"sbx/spec"
 	"sbx/spec/redact"
 )
@@ -15,41 +16,31 @@ func (r *Record) appendAgent(w *writer) {
 	if a == nil {
 		return
 	}
-	w.Key("agent")
-	w.Open('{')
+	w.KeyOpen("agent", '{')
 	w.KeyStr("name", a.Name)
 	w.KeyText("version", a.Version)
 	w.KeyText("session", a.Session)
-	w.keyOptInt("turns", a.Turns)
+	keyOpt(w, "turns", a.Turns)
 	appendTools(w, "tools", a.Tools)
 	appendTools(w, "called", a.Called)
-	w.keyOptInt("shell_commands", a.Shell)
+	keyOpt(w, "shell_commands", a.Shell)
 	if t := a.Tokens; t.Set {
-		w.Key("tokens")
-		w.Open('{')
+		w.KeyOpen("tokens", '{')
 		w.KeyInt("input", t.Value.Input)
 		w.KeyInt("cached", t.Value.Cached)
 		w.KeyInt("output", t.Value.Output)
 		w.Close('}')
 	}
 	if a.End.Set {
-		w.Key("end")
-		w.Open('{')
-		w.Key("completed")
-		w.Bool(a.End.Value.Completed)
+		w.KeyOpen("end", '{')
+		w.KeyBool("completed", a.End.Value.Completed)
 		w.KeyText("reason", redact.Text(a.End.Value.Reason)) // a service's own words
 		w.Close('}')
 	}
-	w.Key("unseen")
-	w.Open('[')
-	for _, u := range a.Unseen {
-		w.Item()
-		w.Open('{')
+	doc.Objects(&w.Writer, "unseen", a.Unseen, func(u *agent.Unseen) {
 		w.KeyStr("what", u.What)
 		w.KeyStr("why", u.Why)
-		w.Close('}')
-	}
-	w.Close(']')
+	})
 	w.Close('}')
 }
 
@@ -57,12 +48,10 @@ func appendTools(w *writer, key string, tools spec.Opt[[]agent.Tool]) {
 	if !tools.Set {
 		return
 	}
-	w.Key(key)
-	w.Open('{')
+	w.KeyOpen(key, '{')
 	for i := range tools.Value {
 		t := &tools.Value[i]
-		w.Key(t.Name)
-		w.Open('{')
+		w.KeyOpen(t.Name, '{')
 		w.KeyInt("asked", int64(t.Asked))
 		w.KeyInt("ran", int64(t.Ran))
 		w.KeyInt("refused", int64(t.Refused))

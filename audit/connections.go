@@ -1,5 +1,7 @@
 package audit
 
+import "sbx/internal/doc"
+
 // maxConnections is how many kinds of connections a record lists.
 const maxConnections = 200
 
@@ -60,14 +62,8 @@ func (cs *Connections) Add(c Connection) {
 
 // append writes the key "network", where there was a relay.
 func (cs *Connections) append(w *writer) {
-	w.Key("network")
-	w.Open('{')
-	w.Key("connections")
-	w.Open('[')
-	for i := range cs.list {
-		c := &cs.list[i]
-		w.Row()
-		w.Open('{')
+	w.KeyOpen("network", '{')
+	doc.Objects(&w.Writer, "connections", cs.list, func(c *Connection) {
 		w.KeyStr("host", c.Host)
 		w.KeyInt("port", int64(c.Port))
 		if c.Inside != 0 {
@@ -82,14 +78,8 @@ func (cs *Connections) append(w *writer) {
 			w.KeyInt("failed", int64(c.Failed))
 			w.KeyText("reason", c.Why)
 		}
-		if c.NoSNI > 0 {
-			w.KeyInt("without_sni", int64(c.NoSNI))
-		}
-		w.Close('}')
-	}
-	w.Close(']')
-	if cs.omitted > 0 {
-		w.KeyInt("connections_omitted", int64(cs.omitted))
-	}
+		w.KeyCount("without_sni", int64(c.NoSNI))
+	})
+	w.KeyCount("connections_omitted", int64(cs.omitted))
 	w.Close('}')
 }

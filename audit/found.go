@@ -1,8 +1,11 @@
 package audit
 
-import "slices"
+import (
+	"slices"
+	"time"
 
-import "time"
+	"sbx/internal/doc"
+)
 
 // Artifact is a regular file of the output folder. A path that is not UTF-8
 // has its odd bytes written as \xNN.
@@ -83,18 +86,12 @@ func (r *Record) appendArtifacts(w *writer) {
 	if !r.Artifacts.Set {
 		return
 	}
-	w.Key("artifacts")
-	w.Open('[')
-	for _, a := range r.Artifacts.Value {
-		w.Row()
-		w.Open('{')
+	doc.Objects(&w.Writer, "artifacts", r.Artifacts.Value, func(a *Artifact) {
 		w.KeyStr("path", a.Path)
 		w.KeyInt("size", a.Size)
 		w.KeyText("sha256", a.SHA256)
 		w.KeyStr("mode", octal(a.Mode))
-		w.Close('}')
-	}
-	w.Close(']')
+	})
 	w.KeyInt("artifacts_omitted", int64(r.ArtifactsOmitted))
 }
 
@@ -108,27 +105,16 @@ func (r *Record) appendProtected(w *writer) {
 	if len(r.Protected) == 0 {
 		return
 	}
-	w.Key("protected")
-	w.Open('[')
-	for _, c := range r.Protected {
-		w.Row()
-		w.Open('{')
+	doc.Objects(&w.Writer, "protected", r.Protected, func(c *Change) {
 		w.KeyStr("path", c.Path)
 		w.KeyText("digest_before", c.DigestBefore)
 		w.KeyText("digest_after", c.DigestAfter)
 		if c.Unprotected > 0 || c.Bare {
 			w.KeyInt("unprotected_ms", ceilMS(c.Unprotected))
 		}
-		if c.Bare {
-			w.Key("unprotected_at_end")
-			w.Bool(true)
-		}
+		w.KeyFlag("unprotected_at_end", c.Bare)
 		w.KeyText("reason", c.Why)
-		w.Key("events")
-		w.Open('[')
-		for _, e := range c.Events {
-			w.Item()
-			w.Open('{')
+		doc.Objects(&w.Writer, "events", c.Events, func(e *Notice) {
 			w.keyTime("at", e.At)
 			w.KeyStr("what", e.What.String())
 			w.KeyText("digest", e.Found)
@@ -137,15 +123,9 @@ func (r *Record) appendProtected(w *writer) {
 				w.KeyInt("unprotected_ms", ceilMS(e.Lacked))
 				w.KeyText("digest_renewed", e.Kept)
 			}
-			w.Close('}')
-		}
-		w.Close(']')
-		if c.Omitted > 0 {
-			w.KeyInt("events_omitted", int64(c.Omitted))
-		}
-		w.Close('}')
-	}
-	w.Close(']')
+		})
+		w.KeyCount("events_omitted", int64(c.Omitted))
+	})
 }
 
 // ceilMS is in whole milliseconds, never 0 for what took time.
@@ -158,23 +138,13 @@ func (r *Record) appendSwept(w *writer) {
 	s := &r.Swept.Value
 	w.KeyList("new_repositories", s.Repositories)
 	if len(s.Moved) > 0 {
-		w.Key("swept")
-		w.Open('[')
-		for _, m := range s.Moved {
-			w.Row()
-			w.Open('{')
+		doc.Objects(&w.Writer, "swept", s.Moved, func(m *Moved) {
 			w.KeyStr("path", m.Path)
 			w.KeyStr("moved_to", m.MovedTo)
 			w.KeyStr("kind", m.Kind)
 			w.KeyText("reason", m.Why)
-			w.Close('}')
-		}
-		w.Close(']')
+		})
 	}
-	if s.Omitted > 0 {
-		w.KeyInt("swept_omitted", int64(s.Omitted))
-	}
-	if len(s.Cuts) > 0 {
-		w.KeyList("sweep_cuts", s.Cuts)
-	}
+	w.KeyCount("swept_omitted", int64(s.Omitted))
+	w.KeyTexts("sweep_cuts", s.Cuts)
 }

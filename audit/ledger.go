@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -153,25 +154,18 @@ func (l *Ledger) Commands(by string) Commands {
 }
 
 func (c *Commands) append(w *writer) {
-	w.Key("commands")
-	w.Open('{')
+	w.KeyOpen("commands", '{')
 	w.KeyStr("by", c.By)
 	w.KeyInt("attempted", int64(c.Attempted))
 	w.KeyInt("started", int64(c.Started))
 	w.KeyInt("refused", int64(c.Refused))
-	w.keyOptInt("overcharged", c.Overcharged)
-	w.keyOptInt("own", c.Own)
+	keyOpt(w, "overcharged", c.Overcharged)
+	keyOpt(w, "own", c.Own)
 	if len(c.Programs) > 0 {
-		w.Key("programs")
-		w.Open('[')
-		for _, p := range c.Programs {
-			w.Item()
-			w.Open('{')
+		doc.Objects(&w.Writer, "programs", c.Programs, func(p *ProgramCount) {
 			w.KeyStr("name", p.Name)
 			w.KeyInt("count", int64(p.Count))
-			w.Close('}')
-		}
-		w.Close(']')
+		})
 	}
 	w.Close('}')
 }

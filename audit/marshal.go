@@ -5,8 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 	"sbx/spec/redact"
+	"sbx/wrap"
 )
 
 // timeLayout is RFC 3339 in UTC, to the millisecond.
@@ -43,8 +45,7 @@ func (r Record) AppendJSON(dst []byte) []byte {
 	r.appendProtected(&w)
 	r.appendSwept(&w)
 	r.appendSupervisor(&w)
-	w.Key("sbx")
-	w.Open('{')
+	w.KeyOpen("sbx", '{')
 	w.KeyStr("version", r.Version)
 	w.Close('}')
 	w.Close('}')
@@ -55,34 +56,23 @@ func (r Record) AppendJSON(dst []byte) []byte {
 func (r *Record) appendEffective(w *writer) {
 	w.keyOptList("tools_used", r.ToolsUsed)
 	w.KeyText("access_mode", r.AccessMode.String())
-	w.keyOptInt("turns_used", r.TurnsUsed)
+	keyOpt(w, "turns_used", r.TurnsUsed)
 	if r.Commands.Set {
 		w.KeyInt("commands_used", int64(r.Commands.Value.Started))
 	}
 	list, omitted := r.Violations.List()
-	w.Key("violations")
-	w.Open('[')
-	for i := range list {
-		w.Row()
-		list[i].append(w)
-	}
-	w.Close(']')
-	if omitted > 0 {
-		w.KeyInt("violations_omitted", int64(omitted))
-	}
+	doc.Objects(&w.Writer, "violations", list, func(v *Violation) { v.append(w) })
+	w.KeyCount("violations_omitted", int64(omitted))
 	if r.Connections != nil {
 		r.Connections.append(w)
 	}
 	w.KeyList("observed_kinds", r.ObservedKinds)
-	if len(r.ObservedFiles) > 0 {
-		w.KeyList("observed_filesystem", r.ObservedFiles)
-	}
+	w.KeyTexts("observed_filesystem", r.ObservedFiles)
 }
 
 func (r *Record) appendCommand(w *writer) {
 	argv := r.Command.Argv
-	w.Key("command")
-	w.Open('{')
+	w.KeyOpen("command", '{')
 	w.KeyList("argv", redact.Args(argv[:min(len(argv), maxArgv)]))
 	if n := len(argv) - maxArgv; n > 0 {
 		w.KeyInt("argv_omitted", int64(n))
@@ -99,8 +89,7 @@ func (r *Record) appendError(w *writer) {
 	if r.Error == nil {
 		return
 	}
-	w.Key("error")
-	w.Open('{')
+	w.KeyOpen("error", '{')
 	w.KeyText("field", r.Error.Field)
 	w.KeyText("on", r.Error.On)
 	w.KeyStr("reason", r.Error.Reason)
@@ -113,14 +102,10 @@ func (r *Record) appendError(w *writer) {
 func (r *Record) appendRequested(w *writer) {
 	w.KeyList("sources", r.Sources)
 	if p := &r.Profile; p.Name != "" || p.Off {
-		w.Key("profile")
-		w.Open('{')
+		w.KeyOpen("profile", '{')
 		w.KeyText("name", p.Name)
 		w.KeyList("why", p.Why)
-		if p.Off {
-			w.Key("off")
-			w.Bool(true)
-		}
+		w.KeyFlag("off", p.Off)
 		w.Close('}')
 	}
 	if len(r.Warnings) > 0 {
@@ -180,44 +165,33 @@ func (r *Record) appendBackend(w *writer) {
 	if b.Asked == "" {
 		return
 	}
-	w.Key("backend")
-	w.Open('{')
+	w.KeyOpen("backend", '{')
 	w.KeyStr("asked", b.Asked)
 	w.KeyText("used", b.Used)
 	w.KeyText("version", b.Version)
 	w.KeyText("image", b.Image)
 	w.KeyText("reason", b.Reason)
-	if len(b.Unseen) > 0 {
-		w.KeyList("unseen", b.Unseen)
-	}
+	w.KeyTexts("unseen", b.Unseen)
 	w.Close('}')
 }
 
 func (r *Record) appendEnforcement(w *writer) {
-	w.Key("enforcement")
-	w.Open('[')
-	for i := range r.Enforcement {
-		e := &r.Enforcement[i]
-		w.Row()
-		w.Open('{')
+	doc.Objects(&w.Writer, "enforcement", r.Enforcement, func(e *wrap.Enforcement) {
 		w.KeyStr("field", string(e.Field))
 		w.KeyStr("asked", e.Asked)
 		w.KeyStr("status", e.Status.String())
 		w.KeyText("by", e.By)
 		w.KeyText("reason", e.Reason)
-		w.Close('}')
-	}
-	w.Close(']')
+	})
 }
 
 func (r *Record) appendExit(w *writer) {
 	if r.Exit == (Exit{}) {
 		return
 	}
-	w.Key("exit")
-	w.Open('{')
-	w.keyOptInt("code", r.Exit.Code)
-	w.keyOptInt("signal", r.Exit.Signal)
+	w.KeyOpen("exit", '{')
+	keyOpt(w, "code", r.Exit.Code)
+	keyOpt(w, "signal", r.Exit.Signal)
 	w.KeyText("ended_by", r.Exit.EndedBy)
 	w.Close('}')
 }
@@ -226,15 +200,14 @@ func (r *Record) appendUsage(w *writer) {
 	if r.Usage == (Usage{}) {
 		return
 	}
-	w.Key("usage")
-	w.Open('{')
-	w.keyOpt("wall_ms", r.Usage.WallMS)
-	w.keyOpt("user_ms", r.Usage.UserMS)
-	w.keyOpt("system_ms", r.Usage.SystemMS)
-	w.keyOpt("max_rss_bytes", r.Usage.MaxRSS)
-	w.keyOpt("memory_peak_bytes", r.Usage.MemoryPeak)
-	w.keyOpt("read_bytes", r.Usage.Read)
-	w.keyOpt("written_bytes", r.Usage.Written)
+	w.KeyOpen("usage", '{')
+	keyOpt(w, "wall_ms", r.Usage.WallMS)
+	keyOpt(w, "user_ms", r.Usage.UserMS)
+	keyOpt(w, "system_ms", r.Usage.SystemMS)
+	keyOpt(w, "max_rss_bytes", r.Usage.MaxRSS)
+	keyOpt(w, "memory_peak_bytes", r.Usage.MemoryPeak)
+	keyOpt(w, "read_bytes", r.Usage.Read)
+	keyOpt(w, "written_bytes", r.Usage.Written)
 	w.Close('}')
 }
 
@@ -242,8 +215,7 @@ func (r *Record) appendHost(w *writer) {
 	if r.Host == nil {
 		return
 	}
-	w.Key("host")
-	w.Open('{')
+	w.KeyOpen("host", '{')
 	w.KeyText("kernel", r.Host.Release)
 	w.KeyText("arch", r.Host.Arch)
 	w.KeyInt("landlock_abi", int64(r.Host.LandlockABI))
@@ -256,11 +228,9 @@ func (r *Record) appendHost(w *writer) {
 
 func (r *Record) appendSupervisor(w *writer) {
 	p := r.Supervisor
-	if p.PID > 0 {
-		w.KeyInt("pid", int64(p.PID))
-	}
-	w.keyOpt("pid_start", p.Start)
-	w.keyOpt("pid_namespace", p.Namespace)
+	w.KeyCount("pid", int64(p.PID))
+	keyOpt(w, "pid_start", p.Start)
+	keyOpt(w, "pid_namespace", p.Namespace)
 	w.KeyText("boot_id", p.BootID)
 }
 
@@ -275,8 +245,9 @@ func (w *writer) keyTime(k string, t time.Time) {
 	w.B = append(w.B, '"')
 }
 
-func (w *writer) keyOpt(k string, n spec.Opt[int64]) {
+// keyOpt leaves out what is not set.
+func keyOpt[T ~int | ~int64](w *writer, k string, n spec.Opt[T]) {
 	if n.Set {
-		w.KeyInt(k, n.Value)
+		w.KeyInt(k, int64(n.Value))
 	}
 }

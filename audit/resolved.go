@@ -1,10 +1,12 @@
 package audit
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/internal/reach"
 	"sbx/spec"
 	"sbx/spec/redact"
@@ -15,12 +17,9 @@ func appendResolved(w *writer, r *spec.Resolved) {
 	w.Open('{')
 	w.KeyText("access_mode", r.AccessMode.String())
 	w.KeyText("working_dir", r.WorkingDir.Abs)
-	w.Key("read_only")
-	w.Bool(r.ReadOnly)
-	w.Key("private_folders")
-	w.Bool(r.Private)
-	w.Key("side_doors")
-	w.Str(word(r.SideDoors, "shut", "open"))
+	w.KeyBool("read_only", r.ReadOnly)
+	w.KeyBool("private_folders", r.Private)
+	w.KeyStr("side_doors", word(r.SideDoors, "shut", "open"))
 	appendFiles(w, r)
 	appendNetwork(w, r)
 	appendEnvironment(w, r)
@@ -35,13 +34,7 @@ func appendResolved(w *writer, r *spec.Resolved) {
 		appendBudgets(w, r.Spec)
 	}
 	if len(r.BestEffort) > 0 {
-		w.Key("best_effort")
-		w.Open('[')
-		for _, f := range r.BestEffort {
-			w.Item()
-			w.Str(string(f))
-		}
-		w.Close(']')
+		doc.Values(&w.Writer, "best_effort", r.BestEffort, func(f *spec.Field) { w.Str(string(*f)) })
 	}
 	w.Close('}')
 }
@@ -57,8 +50,7 @@ func word(yes bool, ifYes, ifNo string) string {
 // is in view.
 func appendFiles(w *writer, r *spec.Resolved) {
 	if r.Visible {
-		w.Key("read")
-		w.Open('[')
+		w.KeyOpen("read", '[')
 		if r.System {
 			w.Item()
 			w.Str("@system")
@@ -66,31 +58,22 @@ func appendFiles(w *writer, r *spec.Resolved) {
 		appendPaths(w, r.Read)
 		w.Close(']')
 	}
-	w.Key("write")
-	w.Open('[')
+	w.KeyOpen("write", '[')
 	appendPaths(w, r.Write)
 	for _, g := range r.Globs {
 		w.Item()
 		w.Str(g)
 	}
 	w.Close(']')
-	w.Key("hide")
-	w.Open('[')
+	w.KeyOpen("hide", '[')
 	appendPaths(w, r.Hide)
 	w.Close(']')
-	w.Key("mounts")
-	w.Open('[')
-	for i := range r.Mounts {
-		m := &r.Mounts[i]
-		w.Item()
-		w.Open('{')
+	doc.Objects(&w.Writer, "mounts", r.Mounts, func(m *spec.MountAt) {
 		w.KeyText("label", m.Label)
 		w.KeyText("source", m.Source.Abs)
 		w.KeyStr("target", m.Target)
 		w.KeyStr("mode", m.Mode.String())
-		w.Close('}')
-	}
-	w.Close(']')
+	})
 }
 
 func appendPaths(w *writer, paths []spec.Path) {
@@ -101,56 +84,34 @@ func appendPaths(w *writer, paths []spec.Path) {
 }
 
 func appendNetwork(w *writer, r *spec.Resolved) {
-	w.Key("network")
-	w.Open('{')
+	w.KeyOpen("network", '{')
 	w.KeyStr("mode", r.Network.String())
 	if r.Network == spec.NetworkAllow {
 		appendReach(w, r.Reach)
 	}
 	if len(r.Listen) > 0 {
-		w.Key("listen")
-		w.Open('[')
-		for _, p := range r.Listen {
-			w.Item()
-			w.Str(p.String())
-		}
-		w.Close(']')
+		doc.Values(&w.Writer, "listen", r.Listen, func(p *reach.Listen) { w.Str(p.String()) })
 	}
 	w.Close('}')
 }
 
 // appendReach lists the endpoints that may be reached, each with what asked for it.
 func appendReach(w *writer, rules reach.Reach) {
-	w.Key("allow")
-	w.Open('[')
-	for i := range rules {
-		w.Item()
-		w.Open('{')
-		w.KeyStr("to", rules[i].Text)
-		w.KeyStr("by", rules[i].Cause)
-		w.Close('}')
-	}
-	w.Close(']')
+	doc.Objects(&w.Writer, "allow", rules, func(rule *reach.Rule) {
+		w.KeyStr("to", rule.Text)
+		w.KeyStr("by", rule.Cause)
+	})
 }
 
 // appendEnvironment names variables and never says what they hold.
 func appendEnvironment(w *writer, r *spec.Resolved) {
-	w.Key("environment")
-	w.Open('{')
+	w.KeyOpen("environment", '{')
 	w.KeyList("passed", r.Passed)
 	w.KeyList("dropped", r.Dropped)
-	w.Key("set")
-	w.Open('{')
+	w.KeyOpen("set", '{')
 	if r.Spec != nil {
-		set := r.Spec.Environment.Value.Set.Value
-		names := make([]string, 0, len(set))
-		for n := range set {
-			names = append(names, n)
-		}
-		slices.Sort(names)
-		for _, n := range names {
-			w.Key(n)
-			w.Str(redact.Mark)
+		for _, n := range slices.Sorted(maps.Keys(r.Spec.Environment.Value.Set.Value)) {
+			w.KeyStr(n, redact.Mark)
 		}
 	}
 	w.Close('}')
@@ -158,14 +119,13 @@ func appendEnvironment(w *writer, r *spec.Resolved) {
 }
 
 func appendBudgets(w *writer, s *spec.SandboxSpec) {
-	w.keyOptInt("max_turns", s.MaxTurns)
-	w.keyOptInt("max_commands", s.MaxCommands)
+	keyOpt(w, "max_turns", s.MaxTurns)
+	keyOpt(w, "max_commands", s.MaxCommands)
 	w.KeyText("on_exceed", s.OnExceed.Value.String())
 	w.keyOptList("tools_allowed", s.ToolsAllowed)
 	w.keyOptList("tools_denied", s.ToolsDenied)
 	if s.Commands.Set {
-		w.Key("commands")
-		w.Open('{')
+		w.KeyOpen("commands", '{')
 		w.keyOptList("allow", s.Commands.Value.Allow)
 		w.keyOptList("deny", s.Commands.Value.Deny)
 		w.Close('}')
@@ -176,30 +136,19 @@ func appendBudgets(w *writer, s *spec.SandboxSpec) {
 }
 
 func appendLimits(w *writer, l *spec.Limits) {
-	w.Key("limits")
-	w.Open('{')
-	if l.Memory.Set {
-		w.KeyInt("memory", int64(l.Memory.Value))
-	}
+	w.KeyOpen("limits", '{')
+	keyOpt(w, "memory", l.Memory)
 	if l.CPUs.Set {
 		w.Key("cpus")
 		w.B = strconv.AppendFloat(w.B, l.CPUs.Value, 'g', -1, 64)
 	}
-	w.keyOptInt("pids", l.PIDs)
-	w.keyOptInt("open_files", l.OpenFiles)
-	if l.FileSize.Set {
-		w.KeyInt("file_size", int64(l.FileSize.Value))
-	}
+	keyOpt(w, "pids", l.PIDs)
+	keyOpt(w, "open_files", l.OpenFiles)
+	keyOpt(w, "file_size", l.FileSize)
 	if l.Timeout.Set {
 		w.KeyStr("timeout", l.Timeout.Value.String())
 	}
 	w.Close('}')
-}
-
-func (w *writer) keyOptInt(k string, n spec.Opt[int]) {
-	if n.Set {
-		w.KeyInt(k, int64(n.Value))
-	}
 }
 
 func (w *writer) keyOptList(k string, l spec.Opt[[]string]) {

@@ -90,22 +90,16 @@ func clip(s string) string {
 }
 
 func (v *Violation) append(w *writer) {
-	w.Open('{')
 	w.KeyStr("kind", v.Kind)
 	w.keyTime("at", v.At)
-	if v.PID > 0 {
-		w.KeyInt("pid", int64(v.PID))
-	}
+	w.KeyCount("pid", int64(v.PID))
 	w.KeyText("program", v.Program)
 	w.KeyText("action", v.Action)
 	w.KeyText("target", v.Target)
 	w.KeyText("host", v.Host)
-	if v.Port > 0 {
-		w.KeyInt("port", int64(v.Port))
-	}
+	w.KeyCount("port", int64(v.Port))
 	w.KeyText("rule", v.Rule)
 	w.KeyText("allow_with", v.AllowWith)
 	w.KeyText("opens", v.Opens)
 	w.KeyInt("count", int64(max(v.Count, 1)))
-	w.Close('}')
 }

@@ -69,7 +69,9 @@ func TestViolationsAreBounded(t *testing.T) {
 
 func TestViolationLeavesUnseenOut(t *testing.T) {
 	w := writer{}
+	w.Open('{')
 	(&Violation{Kind: "network"}).append(&w)
+	w.Close('}')
 	if got, want := string(w.B), `{"kind": "network", "count": 1}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

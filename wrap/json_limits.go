@@ -1,30 +1,23 @@
 package wrap
 
+import "sbx/internal/doc"
+
 func (w *printer) limits(l *Limits) {
 	if !l.Any() {
 		return
 	}
-	w.Key("limits")
-	w.Open('{')
+	w.KeyOpen("limits", '{')
 	for _, n := range []struct {
 		key string
 		v   int64
 	}{{"open_files", int64(l.Files)}, {"file_size", int64(l.FileSize)}, {"processes", int64(l.Procs)}, {"watched_memory", l.Memory}} {
-		if n.v != 0 {
-			w.KeyInt(n.key, n.v)
-		}
+		w.KeyCount(n.key, n.v)
 	}
 	if l.Timeout != 0 {
 		w.KeyText("timeout", l.Timeout.String())
 	}
 	if len(l.Groups) > 0 {
-		w.Key("groups")
-		w.Open('[')
-		for i := range l.Groups {
-			w.Item()
-			w.group(&l.Groups[i])
-		}
-		w.Close(']')
+		doc.Values(&w.Writer, "groups", l.Groups, func(g *Group) { w.group(g) })
 	}
 	w.Close('}')
 }
@@ -33,8 +26,8 @@ func (w *printer) group(g *Group) {
 	w.OpenFlat('{')
 	w.KeyInt("version", int64(g.Version))
 	w.KeyText("in", g.Dir)
-	w.list("controllers", names(g.Controllers))
-	w.list("enable", names(g.Enable))
+	w.KeyTexts("controllers", names(g.Controllers))
+	w.KeyTexts("enable", names(g.Enable))
 	w.KeyFlag("leaf", g.Leaf)
 	w.KeyFlag("threaded", g.Threaded)
 	w.KeyFlag("soft", g.Soft)

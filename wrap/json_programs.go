@@ -6,13 +6,12 @@ func (w *printer) programs(p *Programs) {
 	if !p.Any() {
 		return
 	}
-	w.Key("programs")
-	w.Open('{')
+	w.KeyOpen("programs", '{')
 	w.KeyFlag("limited", p.Limited)
-	w.list("files", p.Files)
-	w.list("folders", p.Folders)
-	w.list("denied", p.Denied)
-	w.list("loaders", p.Loaders)
+	w.KeyTexts("files", p.Files)
+	w.KeyTexts("folders", p.Folders)
+	w.KeyTexts("denied", p.Denied)
+	w.KeyTexts("loaders", p.Loaders)
 	w.Close('}')
 }
 

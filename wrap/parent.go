@@ -122,18 +122,18 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 		w.KeyText("access_mode", p.AccessMode.String())
 	}
 	w.KeyText("network", p.Network.String())
-	w.list("reach", p.Reach)
-	w.list("listen", p.published())
+	w.KeyTexts("reach", p.Reach)
+	w.KeyTexts("listen", p.published())
 	if p.Narrows {
 		w.KeyFlag("narrows", true)
 	}
 	w.KeyFlag("visible", p.Visible)
-	w.list("writable", p.Writable)
-	w.list("read", p.Read)
-	w.list("hidden", p.Hidden)
-	w.list("secrets", p.Secrets)
-	w.list("allowed", p.Allowed)
-	w.list("opened", p.Opened)
+	w.KeyTexts("writable", p.Writable)
+	w.KeyTexts("read", p.Read)
+	w.KeyTexts("hidden", p.Hidden)
+	w.KeyTexts("secrets", p.Secrets)
+	w.KeyTexts("allowed", p.Allowed)
+	w.KeyTexts("opened", p.Opened)
 	if p.Root != "" {
 		w.KeyStr("root", p.Root)
 	}

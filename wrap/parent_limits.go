@@ -43,9 +43,7 @@ func (p *Parent) appendLimits(w *printer) {
 		w.Key("cpus")
 		w.B = strconv.AppendFloat(w.B, p.CPUs, 'g', -1, 64)
 	}
-	if p.PIDs > 0 {
-		w.KeyInt("pids", p.PIDs)
-	}
+	w.KeyCount("pids", p.PIDs)
 }
 
 func (p *Parent) parseLimits(n *spec.Node) bool {

@@ -114,7 +114,7 @@ func (p *Parent) listed(list string) []*spec.Node {
 func (p *Parent) appendSpec(w *printer) {
 	w.KeyText("working_dir", p.Dir)
 	w.KeyFlag("system", p.System)
-	w.list("private", p.Private)
+	w.KeyTexts("private", p.Private)
 	if p.asked != nil && len(p.asked.Members) > 0 {
 		w.Key("asked")
 		w.B = p.asked.AppendJSON(w.B, nil)

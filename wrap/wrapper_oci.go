@@ -81,8 +81,7 @@ func (w *wrapper) config(inv *Invocation, env []string) []byte {
 	p := &doc.Writer{Lines: math.MaxInt}
 	p.Open('{')
 	p.KeyText("ociVersion", "1.0.2")
-	p.Key("process")
-	p.Open('{')
+	p.KeyOpen("process", '{')
 	p.KeyRaw("user", `{"uid": `+itoa(w.insideID(w.a.Host.UID))+`, "gid": `+itoa(w.insideID(w.a.Host.GID))+`}`)
 	p.KeyRaw("args", bracketed(append([]string{inv.Cmd}, inv.Args...)))
 	p.KeyRaw("env", bracketed(env))
@@ -93,8 +92,7 @@ func (w *wrapper) config(inv *Invocation, env []string) []byte {
 	p.Close('}')
 	p.KeyRaw("root", `{"path": "rootfs", "readonly": true}`)
 	p.KeyRaw("mounts", w.ociMounts())
-	p.Key("linux")
-	p.Open('{')
+	p.KeyOpen("linux", '{')
 	p.KeyRaw("namespaces", w.ociNamespaces())
 	for _, m := range []struct {
 		key    string

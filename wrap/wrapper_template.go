@@ -24,13 +24,7 @@ func AppendTemplate(dst []byte, of Wrapper, left []Lack) ([]byte, error) {
 	t.KeyInt("template", int64(TemplateVersion))
 	t.KeyStr("wrapper", t.w.name)
 	t.KeyStr("cmd", t.w.program())
-	t.Key("line")
-	t.Open('[')
-	for i := range t.w.line {
-		t.Item()
-		t.word(&t.w.line[i])
-	}
-	t.Close(']')
+	doc.Values(&t.Writer, "line", t.w.line, func(w *Word) { t.word(w) })
 	t.Key("folders")
 	t.folders()
 	t.Key("env")
@@ -51,8 +45,7 @@ type template struct {
 
 // rows writes a member that is a list of lists.
 func (t *template) rows(key string, n int, row func(i int)) {
-	t.Key(key)
-	t.Open('[')
+	t.KeyOpen(key, '[')
 	for i := range n {
 		t.Item()
 		t.Open('[')
@@ -99,20 +92,13 @@ func (t *template) folders() {
 		t.str(seen[i].Path)
 		t.str(seen[i].shown())
 	})
-	t.Key("mounts")
-	t.Open('[')
-	for i := range w.a.Mounts {
-		m := &w.a.Mounts[i]
-		t.Item()
-		t.Open('{')
+	doc.Objects(&t.Writer, "mounts", w.a.Mounts, func(m *DirMount) {
 		t.KeyStr("kind", "dir")
 		t.KeyStr("label", m.Label)
 		t.KeyStr("hostPath", m.HostPath)
 		t.KeyStr("guestPath", m.GuestPath)
 		t.KeyStr("mode", m.Mode.String())
-		t.Close('}')
-	}
-	t.Close(']')
+	})
 	t.Close('}')
 }
 
@@ -150,8 +136,7 @@ func (t *template) environment() {
 	} else {
 		t.KeyList("pass", e.Pass)
 	}
-	t.Key("any")
-	t.Bool(e.Any)
+	t.KeyBool("any", e.Any)
 	t.rows("credentials", len(e.Credentials), func(i int) {
 		t.str(e.Credentials[i].Glob)
 		t.flag(e.Credentials[i].Pass)
@@ -178,8 +163,7 @@ func (t *template) audit() {
 	t.KeyStr("cmd", w.auditCmd(w.program()))
 	t.KeyList("args", g.args)
 	t.KeyInt("left", int64(g.left))
-	t.Key("truncated")
-	t.Bool(g.truncated)
+	t.KeyBool("truncated", g.truncated)
 	t.KeyList("programs", programs)
 	t.KeyInt("next", int64(next))
 	t.KeyInt("maxArg", int64(maxAuditArg))

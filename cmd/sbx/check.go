@@ -80,8 +80,7 @@ func checkText(p *wrap.Plan, h *wrap.Host) string {
 func checkJSON(x *execution, err error) string {
 	w := &doc.Writer{}
 	w.Open('{')
-	w.Key("ok")
-	w.Bool(err == nil)
+	w.KeyBool("ok", err == nil)
 	if err == nil {
 		w.KeyRaw("plan", string(x.prepared.Plan.AppendJSON(nil)))
 		x.writeView(w)

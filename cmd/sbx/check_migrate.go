@@ -53,17 +53,11 @@ func migrateJSON(out string, warns []spec.Warning, err error) string {
 	w.Open('{')
 	w.KeyFlag("ok", true)
 	w.KeyStr("text", out)
-	w.Key("warnings")
-	w.Open('[')
-	for _, warn := range warns {
-		w.Item()
-		w.Open('{')
+	doc.Objects(w, "warnings", warns, func(warn *spec.Warning) {
 		w.KeyStr("field", string(warn.Field))
 		w.KeyStr("on", warn.On)
 		w.KeyStr("reason", warn.Text)
-		w.Close('}')
-	}
-	w.Close(']')
+	})
 	w.Close('}')
 	return string(w.B) + "\n"
 }

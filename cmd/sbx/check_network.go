@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sbx/internal/doc"
+	"sbx/internal/reach"
 	"sbx/internal/run"
 	"sbx/spec"
 )
@@ -52,26 +53,17 @@ func (x *execution) networkText() string {
 // writeNetwork writes the same as the member network.
 func (x *execution) writeNetwork(w *doc.Writer) {
 	r := x.Resolved
-	w.Key("network")
-	w.Open('{')
+	w.KeyOpen("network", '{')
 	w.KeyStr("mode", r.Network.String())
 	if r.Network == spec.NetworkAllow {
-		w.Key("allow")
-		w.Open('[')
-		for i := range r.Reach {
-			rule := &r.Reach[i]
-			w.Item()
-			w.Open('{')
+		doc.Objects(w, "allow", r.Reach, func(rule *reach.Rule) {
 			w.KeyStr("to", rule.Text)
 			w.KeyStr("because", x.asked(rule.Cause))
 			w.KeyText("why", rule.Why)
-			w.Close('}')
-		}
-		w.Close(']')
+		})
 	}
 	if len(r.Listen) > 0 {
-		w.Key("listen")
-		w.Open('[')
+		w.KeyOpen("listen", '[')
 		for i, l := range r.Listen {
 			w.Item()
 			w.Open('{')

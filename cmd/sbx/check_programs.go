@@ -79,23 +79,11 @@ func allowed(p *wrap.Plan, path string) bool {
 
 // writePrograms writes the same as the member programs.
 func (x *execution) writePrograms(w *doc.Writer) {
-	w.Key("programs")
-	w.Open('[')
-	for _, t := range x.traces() {
-		w.Item()
-		w.Open('{')
+	doc.Objects(w, "programs", x.traces(), func(t *traced) {
 		w.KeyStr("name", t.name)
-		w.Key("chain")
-		w.Open('[')
-		for _, h := range t.hops {
-			w.Item()
-			w.Open('{')
+		doc.Objects(w, "chain", t.hops, func(h *host.Hop) {
 			w.KeyText("how", h.How)
 			w.KeyStr("path", h.Path)
-			w.Close('}')
-		}
-		w.Close(']')
-		w.Close('}')
-	}
-	w.Close(']')
+		})
+	})
 }

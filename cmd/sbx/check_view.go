@@ -79,13 +79,7 @@ func (x *execution) viewText() string {
 
 // writeView writes the same as members of an object.
 func (x *execution) writeView(w *doc.Writer) {
-	w.Key("files")
-	w.Open('[')
-	for _, at := range x.prepared.Plan.View.Places() {
-		w.Item()
-		x.writeGrant(w, at, x.prepared.Plan.View.At(at))
-	}
-	w.Close(']')
+	doc.Values(w, "files", x.prepared.Plan.View.Places(), func(at *string) { x.writeGrant(w, *at, x.prepared.Plan.View.At(*at)) })
 	w.KeyList("dropped", x.Resolved.Dropped)
 }
 
@@ -95,8 +89,7 @@ func (x *execution) writeGrant(w *doc.Writer, at string, g view.Grant) {
 	w.KeyStr("access", g.Access.String())
 	w.KeyText("source", g.Source)
 	if g.Access == view.Write {
-		w.Key("kept")
-		w.Bool(g.Source != "" && !g.Copied)
+		w.KeyBool("kept", g.Source != "" && !g.Copied)
 	}
 	w.KeyFlag("protected", g.Protected)
 	w.KeyStr("because", x.because(g))

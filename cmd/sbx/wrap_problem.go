@@ -20,13 +20,7 @@ func appendProblem(dst []byte, err error) []byte {
 
 // writeProblems writes the member problems.
 func writeProblems(w *doc.Writer, all spec.Problems) {
-	w.Key("problems")
-	w.Open('[')
-	for _, p := range all {
-		w.Item()
-		writeProblem(w, p)
-	}
-	w.Close(']')
+	doc.Values(w, "problems", all, func(p **spec.Problem) { writeProblem(w, *p) })
 }
 
 // writeProblem writes a problem as a program reads it.

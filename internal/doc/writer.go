@@ -62,7 +62,7 @@ func (w *Writer) Item() { w.entry(w.onLines()) }
 
 // Row stands before each value of a list whose bracket ends the last value's line:
 // one beneath the levels of lines has a line too.
-func (w *Writer) Row() { w.entry(w.flat == 0 && w.depth <= w.Lines+1) }
+func (w *Writer) Row() { w.entry(w.flat == 0 && w.depth-1 <= w.Lines) }
 
 func (w *Writer) entry(line bool) {
 	if w.some {
@@ -98,6 +98,9 @@ func (w *Writer) Int(n int64) { w.B = strconv.AppendInt(w.B, n, 10) }
 // Bool writes true or false.
 func (w *Writer) Bool(v bool) { w.B = strconv.AppendBool(w.B, v) }
 
+// KeyOpen begins a member that is an object ('{') or a list ('[').
+func (w *Writer) KeyOpen(k string, c byte) { w.Key(k); w.Open(c) }
+
 // KeyStr writes a member that is a string.
 func (w *Writer) KeyStr(k, s string) { w.Key(k); w.Str(s) }
 
@@ -111,21 +114,52 @@ func (w *Writer) KeyText(k, s string) {
 // KeyInt writes a member that is a number.
 func (w *Writer) KeyInt(k string, n int64) { w.Key(k); w.Int(n) }
 
+// KeyCount writes one that is left out where it is 0.
+func (w *Writer) KeyCount(k string, n int64) {
+	if n != 0 {
+		w.KeyInt(k, n)
+	}
+}
+
+// KeyBool writes a member that is true or false.
+func (w *Writer) KeyBool(k string, v bool) { w.Key(k); w.Bool(v) }
+
 // KeyFlag writes a member that is true, and leaves out one that is not.
 func (w *Writer) KeyFlag(k string, v bool) {
 	if v {
-		w.Key(k)
-		w.Bool(true)
+		w.KeyBool(k, true)
 	}
 }
 
 // KeyList writes a member that is a list of strings.
-func (w *Writer) KeyList(k string, list []string) {
-	w.Key(k)
-	w.Open('[')
-	for _, s := range list {
+func (w *Writer) KeyList(k string, list []string) { Values(w, k, list, func(s *string) { w.Str(*s) }) }
+
+// KeyTexts writes one that is left out where it is empty.
+func (w *Writer) KeyTexts(k string, list []string) {
+	if len(list) > 0 {
+		w.KeyList(k, list)
+	}
+}
+
+// Values writes a member that is a list, of whose values each writes one.
+func Values[T any](w *Writer, k string, list []T, each func(*T)) {
+	w.KeyOpen(k, '[')
+	for i := range list {
 		w.Item()
-		w.Str(s)
+		each(&list[i])
+	}
+	w.Close(']')
+}
+
+// Objects writes a member that is a list of objects, of which each writes the members
+// of one.
+func Objects[T any](w *Writer, k string, list []T, each func(*T)) {
+	w.KeyOpen(k, '[')
+	for i := range list {
+		w.Row()
+		w.Open('{')
+		each(&list[i])
+		w.Close('}')
 	}
 	w.Close(']')
 }
