@@ -1,8 +1,10 @@
 package wrap
 
-import "slices"
+import (
+	"slices"
 
-import "sbx/spec"
+	"sbx/spec"
+)
 
 // PidMaxFile bounds the processes of the pid namespace of who writes it (Linux 6.14).
 const PidMaxFile = "/proc/sys/kernel/pid_max"

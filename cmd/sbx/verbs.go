@@ -1,8 +1,10 @@
 package main
 
-import "slices"
+import (
+	"slices"
 
-import "sbx/internal/run"
+	"sbx/internal/run"
+)
 
 var specFlags = []flag{
 	{name: "spec", arg: "FILE", many: true, help: "a SandboxSpec, JSON or YAML; - is stdin; each narrows the one before"},

@@ -64,8 +64,8 @@ func tables(file string) error {
 	}
 	slices.Sort(names)
 	fmt.Fprintf(&b, "\n// foreignCalls are the calls that only other architectures have, sorted.\nvar foreignCalls = [...]string{\n")
-	for _, name := range names {
-		fmt.Fprintf(&b, "%q,\n", name)
+	for i, name := range names {
+		fmt.Fprintf(&b, "%q,%s", name, ending(i, 4, len(names)))
 	}
 	fmt.Fprintf(&b, "}\n")
 	src, err := format.Source(b.Bytes())
@@ -107,15 +107,20 @@ func table(b *bytes.Buffer, arch string, calls map[string]int) {
 	byNumber := slices.Clone(names)
 	slices.SortFunc(byNumber, func(x, y string) int { return calls[x] - calls[y] })
 	fmt.Fprintf(b, "\n// %sCalls are the calls of %s by number.\nvar %sCalls = [...]string{\n", arch, arch, arch)
-	for _, name := range byNumber {
-		fmt.Fprintf(b, "%d: %q,\n", calls[name], name)
+	for i, name := range byNumber {
+		fmt.Fprintf(b, "%d: %q,%s", calls[name], name, ending(i, 4, len(names)))
 	}
-	fmt.Fprintf(b, "}\n\n// %sSorted are the numbers of %sCalls in the order of the names.\nvar %sSorted = [...]uint16{", arch, arch, arch)
+	fmt.Fprintf(b, "}\n\n// %sSorted are the numbers of %sCalls in the order of the names.\nvar %sSorted = [...]uint16{\n", arch, arch, arch)
 	for i, name := range names {
-		if i%16 == 0 {
-			fmt.Fprintln(b)
-		}
-		fmt.Fprintf(b, "%d, ", calls[name])
+		fmt.Fprintf(b, "%d,%s", calls[name], ending(i, 16, len(names)))
 	}
-	fmt.Fprintf(b, "\n}\n")
+	fmt.Fprintf(b, "}\n")
+}
+
+// ending is what stands behind the i-th of n values, of which each row has some.
+func ending(i, row, n int) string {
+	if i+1 == n || i%row == row-1 {
+		return "\n"
+	}
+	return " "
 }
