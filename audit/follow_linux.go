@@ -55,16 +55,6 @@ func (f *Follower) Tick() int {
 	return fd
 }
 
-// Close frees the descriptors.
-func (f *Follower) Close() {
-	for _, fd := range []*int{&f.fd, &f.clock} {
-		if *fd >= 0 {
-			unix.Close(*fd)
-		}
-		*fd = -1
-	}
-}
-
 // Wishes are the tools that were asked for since the last call, of those that
 // the stream does not show.
 func (f *Follower) Wishes() []agent.Wish {

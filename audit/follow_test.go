@@ -159,3 +159,13 @@ func TestFollowLongFile(t *testing.T) {
 		t.Errorf("it is not said: %s", said)
 	}
 }
+
+// Close frees the descriptors.
+func (f *Follower) Close() {
+	for _, fd := range []*int{&f.fd, &f.clock} {
+		if *fd >= 0 {
+			unix.Close(*fd)
+		}
+		*fd = -1
+	}
+}

@@ -75,7 +75,7 @@ func FuzzString(f *testing.F) {
 			t.Fatalf("%q came back as %q", s, back)
 		}
 		for _, r := range string(b) {
-			if spec.Hidden(r, 3) {
+			if doc.Hidden(r, 3) {
 				t.Fatalf("%q holds %U as it is", b, r)
 			}
 		}
@@ -83,7 +83,7 @@ func FuzzString(f *testing.F) {
 		if err != nil || n.Text != std {
 			t.Fatalf("own reader: %q, %v; encoding/json: %q", n.Text, err, std)
 		}
-		if v := spec.Shown(s); strings.ContainsFunc(v, func(r rune) bool { return r != utf8.RuneError && spec.Hidden(r, 3) }) {
+		if v := spec.Shown(s); strings.ContainsFunc(v, func(r rune) bool { return r != utf8.RuneError && doc.Hidden(r, 3) }) {
 			t.Fatalf("Shown(%q) = %q", s, v)
 		}
 	})

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,7 +109,13 @@ func appendEnvironment(w *writer, r *spec.Resolved) {
 	w.KeyList("dropped", r.Dropped)
 	w.KeyOpen("set", '{')
 	if r.Spec != nil {
-		for _, n := range slices.Sorted(maps.Keys(r.Spec.Environment.Value.Set.Value)) {
+		set := r.Spec.Environment.Value.Set.Value
+		names := make([]string, 0, len(set))
+		for n := range set {
+			names = append(names, n)
+		}
+		slices.Sort(names)
+		for _, n := range names {
 			w.KeyStr(n, redact.Mark)
 		}
 	}

@@ -105,7 +105,7 @@ func TestShowHostileText(t *testing.T) {
 	v := view(t, hostileRecord())
 	for name, out := range map[string]string{"text": Show(v, false), "html": ShowHTML(v)} {
 		for _, c := range out {
-			if c != '\n' && spec.Hidden(c, 3) || c == utf8.RuneError {
+			if c != '\n' && doc.Hidden(c, 3) || c == utf8.RuneError {
 				t.Errorf("%s: %U reaches the terminal", name, c)
 				break
 			}

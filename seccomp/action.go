@@ -101,22 +101,6 @@ func (a Action) ret() uint32 {
 	return r
 }
 
-// actionOf reads a BPF program's return value as the kernel does: what it
-// does not know is KillProcess. The word for the tracer that a TRACE carries
-// is not kept: no filter of this package sends one.
-func actionOf(ret uint32) Action {
-	for k := KillProcess; k <= Allow; k++ {
-		if kinds[k].ret != ret&unix.SECCOMP_RET_ACTION_FULL {
-			continue
-		}
-		if k == Errno {
-			return Action{Kind: k, Errno: min(uint16(ret), maxErrno)}
-		}
-		return Action{Kind: k}
-	}
-	return Action{Kind: KillProcess}
-}
-
 // check is nil for an action that can be compiled.
 func (a Action) check() error {
 	switch {

@@ -95,7 +95,7 @@ func TestTables(t *testing.T) {
 		t.Error("the names of architectures are wrong")
 	}
 	for nr, want := range map[uint32]string{0: "read", 400: "call 400", x32Bit + 1: "x32 call 1"} {
-		if got := Describe(AMD64, nr); got != want {
+		if got := describe(AMD64, nr); got != want {
 			t.Errorf("%d is described as %q", nr, got)
 		}
 	}

@@ -76,21 +76,6 @@ func (a Arch) Name(nr uint32) (name string, ok bool) {
 	return name, name != ""
 }
 
-// Calls lists the names of all calls of this architecture in the order of
-// their numbers.
-func (a Arch) Calls() []string {
-	if !a.valid() {
-		return nil
-	}
-	var names []string
-	for _, name := range arches[a].byNumber {
-		if name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // known tells whether any Linux architecture has a call of that name. A rule
 // about a call that only others have is no mistake: it says nothing here.
 func known(name string) bool {

@@ -64,7 +64,7 @@ func compare(t *testing.T, f Filter, p []unix.SockFilter, c Call) {
 	t.Helper()
 	want, why := f.Verdict(c)
 	if got := Run(p, c); got != want {
-		t.Fatalf("%s: %s %#x: program says %v, filter says %v (%s)", f.Name, Describe(archOf(c.Arch), c.Nr), c.Args, got, want, why)
+		t.Fatalf("%s: %s %#x: program says %v, filter says %v (%s)", f.Name, describe(archOf(c.Arch), c.Nr), c.Args, got, want, why)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestUnknownNumbers(t *testing.T) {
 		p := program(t, Filter{Name: "f", Default: c.def}, AMD64)
 		for _, nr := range []uint32{400, 550, x32Bit, x32Bit + 1, x32Bit + 59, 0xffffffff} {
 			if got := Run(p, Call{Arch: AMD64.Audit(), Nr: nr}); got != c.want {
-				t.Errorf("default %v, %s: %v, want %v", c.def, Describe(AMD64, nr), got, c.want)
+				t.Errorf("default %v, %s: %v, want %v", c.def, describe(AMD64, nr), got, c.want)
 			}
 		}
 	}

@@ -22,20 +22,20 @@ func TestEmbeddedIsDefault(t *testing.T) {
 		}
 		for _, a := range bothArches {
 			want := program(t, Default(o), a)
-			if got := Decode(Shipped(o, a)); !slices.Equal(got, want) {
+			if got := decode(Shipped(o, a)); !slices.Equal(got, want) {
 				t.Errorf("%v %+v: the embedded program (%d instructions) is not what Default makes (%d): run go generate", a, o, len(got), len(want))
 			}
 		}
-		if got := Embedded(o); !slices.Equal(got, Decode(Shipped(o, Native))) {
+		if got := embedded(o); !slices.Equal(got, decode(Shipped(o, Native))) {
 			t.Errorf("%+v: Embedded is not Shipped", o)
 		}
 	}
-	if Shipped(Options{}, 0) != "" || Decode("1234567") != nil {
+	if Shipped(Options{}, 0) != "" || decode("1234567") != nil {
 		t.Error("something is shipped for no architecture")
 	}
-	p := Embedded(Options{})
+	p := embedded(Options{})
 	p[0] = unix.SockFilter{}
-	if Embedded(Options{})[0] == p[0] {
+	if embedded(Options{})[0] == p[0] {
 		t.Error("who changes an embedded program changes it for all")
 	}
 }
@@ -244,7 +244,7 @@ func TestVerdicts(t *testing.T) {
 			if !ok {
 				t.Fatalf("%v has no %s", a, row.call)
 			}
-			p := Decode(Shipped(row.o, a))
+			p := decode(Shipped(row.o, a))
 			for _, high := range []uint64{0, 1 << 32, 1 << 63, 0xffffffff << 32} {
 				c := Call{Arch: a.Audit(), Nr: nr, Args: row.args}
 				for _, i := range row.low {
@@ -368,6 +368,6 @@ func TestBreadthIsDockers(t *testing.T) {
 
 func BenchmarkEmbedded(b *testing.B) {
 	for b.Loop() {
-		Embedded(Options{Root: true, Unix: true, NoInet: true, Notify: NotifyExec})
+		embedded(Options{Root: true, Unix: true, NoInet: true, Notify: NotifyExec})
 	}
 }

@@ -46,29 +46,6 @@ func Shipped(o Options, a Arch) string {
 	return blob[4:][:insnSize*word32(blob)]
 }
 
-// Embedded is the program of Default(o) for the architecture that this
-// program was built for, ready to be loaded; nil where there is none. The
-// slice is the caller's own.
-func Embedded(o Options) []unix.SockFilter { return Decode(Shipped(o, Native)) }
-
-// Decode reads instructions as Shipped returns them. Bytes that do not make a
-// whole instruction at the end are left out.
-func Decode(s string) []unix.SockFilter {
-	if len(s) < insnSize {
-		return nil
-	}
-	prog := make([]unix.SockFilter, len(s)/insnSize)
-	for i := range prog {
-		in := s[insnSize*i:][:insnSize]
-		prog[i] = unix.SockFilter{
-			Code: uint16(in[0]) | uint16(in[1])<<8,
-			Jt:   in[2], Jf: in[3],
-			K: word32(in[4:]),
-		}
-	}
-	return prog
-}
-
 // Encode writes instructions as Shipped returns them.
 func Encode(prog []unix.SockFilter) []byte {
 	b := make([]byte, 0, insnSize*len(prog))

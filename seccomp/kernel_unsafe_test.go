@@ -26,30 +26,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestProbe(t *testing.T) {
-	s := Probe()
-	t.Logf("%+v", s)
-	for name, a := range map[string]Answer{"filter": s.Filter, "kill-process": s.KillProcess, "log": s.Log, "notify": s.Notify, "killable": s.Killable} {
-		if a.State < Yes || a.State > Unknown || (a.Errno == 0) != (a.State == Yes) {
-			t.Errorf("%s: %+v contradicts itself", name, a)
-		}
-	}
-	if s.Killable.State == Yes && s.Notify.State != Yes {
-		t.Errorf("%+v: waiting is killable, and there is nothing to wait for", s)
-	}
-	for _, row := range []struct {
-		got, yes unix.Errno
-		want     State
-	}{{unix.EFAULT, unix.EFAULT, Yes}, {unix.EINVAL, unix.EFAULT, No}, {unix.EOPNOTSUPP, 0, No}, {unix.ENOSYS, 0, No}, {unix.EPERM, 0, Unknown}, {0, unix.EFAULT, Unknown}} {
-		if a := answer(row.got, row.yes); a.State != row.want {
-			t.Errorf("%v where yes is %v: %v", row.got, row.yes, a.State)
-		}
-	}
-	if State(0).String() != "not asked" || Yes.String() != "yes" || State(9).String() != "not asked" {
-		t.Error("the answers are named wrongly")
-	}
-}
-
 // attempt is a call with arguments that do no harm, and what the kernel says
 // of it inside and outside of the filter. Where a kernel may be built without
 // the call or the caller lacks a right, free holds several answers.
@@ -138,11 +114,12 @@ func attempts() []attempt {
 
 // Each refusal is asked for twice: behind the filter, and without one.
 func TestKernel(t *testing.T) {
-	if s := Probe(); s.Filter.State != Yes {
+	// A kernel that has filters gets as far as to read the one at address 0.
+	if _, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, 0); e != unix.EFAULT {
 		if os.Getenv("SBX_TEST_MUST_RUN") == "1" {
-			t.Fatalf("no filters: %v", s.Filter)
+			t.Fatalf("no filters: %v", e)
 		}
-		t.Skipf("no filters: %v", s.Filter)
+		t.Skipf("no filters: %v", e)
 	}
 	o := Options{Root: true, Unix: true, NoInet: true}
 	inside, free := runChild(t, strconv.Itoa(o.index())), runChild(t, "free")
@@ -187,7 +164,7 @@ func runChild(t *testing.T, variant string) []unix.Errno {
 func child(variant string) {
 	runtime.LockOSThread()
 	if i, err := strconv.Atoi(variant); err == nil {
-		prog := Fprog(Embedded(Variants()[i]))
+		prog := fprog(embedded(Variants()[i]))
 		if _, _, e := unix.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); e != 0 {
 			fmt.Println("no_new_privs", e)
 			os.Exit(1)
@@ -208,7 +185,7 @@ func child(variant string) {
 // BenchmarkLoad is what the filter costs a start: each round is a thread that
 // takes it on and ends.
 func BenchmarkLoad(b *testing.B) {
-	prog := Fprog(Embedded(Options{Root: true, Unix: true}))
+	prog := fprog(embedded(Options{Root: true, Unix: true}))
 	var took int64
 	for b.Loop() {
 		done := make(chan int64)

@@ -26,7 +26,7 @@ func TestOracleDefault(t *testing.T) {
 			if o == (Options{}) {
 				t.Logf("%v: not compared, since libseccomp does not know them: %v", a, unknown)
 			}
-			ours := Decode(Shipped(o, a))
+			ours := decode(Shipped(o, a))
 			compared := 0
 			for _, nr := range numbers() {
 				name, known := a.Name(nr)

@@ -52,9 +52,6 @@ func IsSecretPath(path string) bool {
 
 // Text for people, as package doc has it.
 
-// Hidden tells whether a character that takes size bytes is never shown as itself.
-func Hidden(r rune, size int) bool { return doc.Hidden(r, size) }
-
 // Shown is text for people, its hidden characters written out.
 func Shown(s string) string { return doc.Shown(s) }
 

@@ -19,17 +19,6 @@ func BuiltinProfiles() *ProfilesFile {
 	return f
 }
 
-// ProfileSpec is the document that a built-in profile stands for: what Document
-// says of its row.
-func ProfileSpec(p Profile, project string) *SandboxSpec {
-	rows := BuiltinProfiles().Profiles
-	i := slices.IndexFunc(rows, func(r ProfileRow) bool { return r.Name == p.String() })
-	if i < 0 {
-		return &SandboxSpec{}
-	}
-	return rows[i].Document(project)
-}
-
 // Document is the spec that the profile stands for. project is absolute, or ""
 // where it is the folder that relative paths count from anyway. Two things are
 // not in it, since they depend on the host: the agent's own needs, and the

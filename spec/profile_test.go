@@ -46,7 +46,7 @@ func TestBuiltinProfiles(t *testing.T) {
 				t.Errorf("%s: no Bash(%s)", want.profile, b)
 			}
 		}
-		s := ProfileSpec(want.profile, "/p")
+		s := r.Document("/p")
 		fs := s.Filesystem.Value
 		if s.AccessMode.Value != want.access || s.WorkingDir.Value != "/p" ||
 			strings.Join(fs.Read.Value, " ") != "@system /p" || strings.Join(fs.Write.Value, " ") != want.write {
@@ -87,13 +87,11 @@ func TestBuiltinPoints(t *testing.T) {
 // Without a project, paths stay relative: they count from the working directory
 // of whoever narrows the document.
 func TestProfileSpecHere(t *testing.T) {
-	s := ProfileSpec(ProfileDesign, "")
+	rows := BuiltinProfiles().Profiles
+	s := rows[slices.IndexFunc(rows, func(r ProfileRow) bool { return r.Name == ProfileDesign.String() })].Document("")
 	fs := s.Filesystem.Value
 	if s.WorkingDir.Set || strings.Join(fs.Read.Value, " ") != "@system ." || strings.Join(fs.Write.Value, " ") != "docs design" {
 		t.Errorf("%s", s.Node().AppendJSON(nil, nil))
-	}
-	if s := ProfileSpec(0, "/p"); len(s.Asked()) != 0 {
-		t.Errorf("no profile asks for %v", s.Asked())
 	}
 }
 

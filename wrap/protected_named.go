@@ -149,7 +149,7 @@ func Takes(rel string) bool {
 	return dot < 0 || !slices.Contains(dataEndings[:], strings.ToLower(name[dot+1:]))
 }
 
-// dependencies are folders of others' code, as in DecidedAgainst.
+// dependencies are folders of others' code, which stay writable.
 var dependencies = [...]string{".venv", "node_modules", "vendor", "venv"}
 
 // dataEndings are those of files that hold data or text.

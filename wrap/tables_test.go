@@ -43,7 +43,7 @@ func TestTablesAreSortedUniqueAndReasoned(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range DecidedAgainst() {
+	for _, r := range decidedAgainst {
 		if r.Path == "" || r.Why == "" {
 			t.Errorf("decided against: %q lacks something", r.Path)
 		}
@@ -260,7 +260,7 @@ func TestProtectedNamesAreDocumented(t *testing.T) {
 	for _, list := range []struct {
 		title string
 		rows  []Row
-	}{{"In a git folder", ProtectedInGit()}, {"At the top of a workspace, and of each repository in it", ProtectedInTree()}, {"In a home", ProtectedInHome()}, {"Decided against", DecidedAgainst()}} {
+	}{{"In a git folder", ProtectedInGit()}, {"At the top of a workspace, and of each repository in it", ProtectedInTree()}, {"In a home", ProtectedInHome()}, {"Decided against", decidedAgainst[:]}} {
 		want += "\n## " + list.title + "\n\n| name | why |\n|---|---|\n"
 		for _, r := range list.rows {
 			want += "| `" + strings.ReplaceAll(r.Path, ", ", "`, `") + "` | " + r.Why + " |\n"

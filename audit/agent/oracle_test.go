@@ -384,7 +384,7 @@ func FuzzRollout(f *testing.F) {
 		n := min(int(at), len(text))
 		cut.Write(text[:n])
 		cut.Write(text[n:])
-		if whole.Turns() != cut.Turns() || toolText(whole.tally.tools) != toolText(cut.tally.tools) {
+		if whole.tally.turns != cut.tally.turns || toolText(whole.tally.tools) != toolText(cut.tally.tools) {
 			t.Fatalf("cut at %d", n)
 		}
 		for _, tool := range whole.tally.tools {

@@ -44,9 +44,6 @@ func (r *Rollout) Write(p []byte) (int, error) {
 // Cut says that the file went on and was not read to its end.
 func (r *Rollout) Cut() { r.cut = true }
 
-// Turns is how many turns have begun.
-func (r *Rollout) Turns() int { return r.tally.turns }
-
 func (r *Rollout) line(b []byte) {
 	c := cursor{b: b}
 	readLine(&r.tally, &c, r.event)

@@ -41,7 +41,7 @@ func TestRollouts(t *testing.T) {
 			s.Supplement(r)
 			sum := s.Summary()
 			check(t, name, sum, c.want)
-			if got := toolText(sum.Called.Value); got != c.called || sum.Version != "0.169.0" || turns != c.want.turns || r.Turns() != turns {
+			if got := toolText(sum.Called.Value); got != c.called || sum.Version != "0.169.0" || turns != c.want.turns || r.tally.turns != turns {
 				t.Errorf("%s: called %q, version %q, %d turns told", name, got, sum.Version, turns)
 			}
 		}
@@ -83,8 +83,8 @@ func TestRolloutTraps(t *testing.T) {
 	for _, c := range cases {
 		r := NewRollout(Hooks{})
 		r.Write([]byte(c.text))
-		if got := toolText(r.tally.tools); r.Turns() != c.turns || got != c.called {
-			t.Errorf("%s: %d turns, %q; want %d, %q", c.name, r.Turns(), got, c.turns, c.called)
+		if got := toolText(r.tally.tools); r.tally.turns != c.turns || got != c.called {
+			t.Errorf("%s: %d turns, %q; want %d, %q", c.name, r.tally.turns, got, c.turns, c.called)
 		}
 	}
 }

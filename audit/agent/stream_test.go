@@ -148,7 +148,7 @@ func TestBlocks(t *testing.T) {
 func TestDeepNesting(t *testing.T) {
 	deep := strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20)
 	text := said("a", "null", `{"type":"tool_use","id":"x","name":"Write","input":{"a":`+deep+`,"file_path":"f"}}`) + claudeEnd
-	if sum := summaryOf(t, spec.Claude, text); sum.Find("Write").Asked != 1 || !sum.End.Set {
+	if sum := summaryOf(t, spec.Claude, text); len(sum.Tools.Value) != 1 || sum.Tools.Value[0].Asked != 1 || !sum.End.Set {
 		t.Errorf("%+v", sum)
 	}
 }

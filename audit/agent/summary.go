@@ -66,13 +66,3 @@ func (s *Summary) ToolsUsed() spec.Opt[[]string] {
 	}
 	return spec.Some(names)
 }
-
-// Find is the line of one tool; zero but for its name where it was not used.
-func (s *Summary) Find(name string) Tool {
-	for _, t := range s.Tools.Value {
-		if t.Name == name {
-			return t
-		}
-	}
-	return Tool{Name: name}
-}

@@ -132,7 +132,7 @@ func TestToolsUsed(t *testing.T) {
 	if got := sum.ToolsUsed(); !got.Set || strings.Join(got.Value, " ") != "Bash Read" {
 		t.Error(got)
 	}
-	if got := sum.Find("Bash"); got.Asked != 2 {
+	if got := sum.Tools.Value; got[0].Name != "Bash" || got[0].Asked != 2 {
 		t.Error(got)
 	}
 	none := summaryOf(t, spec.Claude, "")

@@ -20,11 +20,7 @@ func programs(dir string) error {
 				return err
 			}
 			blob = binary.LittleEndian.AppendUint32(blob, uint32(len(prog)))
-			for _, in := range prog {
-				blob = binary.LittleEndian.AppendUint16(blob, in.Code)
-				blob = append(blob, in.Jt, in.Jf)
-				blob = binary.LittleEndian.AppendUint32(blob, in.K)
-			}
+			blob = append(blob, seccomp.Encode(prog)...)
 		}
 		if err := os.WriteFile(filepath.Join(dir, "default-"+a.String()+".bpf"), blob, 0o644); err != nil {
 			return err

@@ -22,3 +22,12 @@ func startWith(p *wrap.Plan, o Options, change func(*Programs)) (*Process, error
 
 // spoil makes a step fail with ENOSYS, whatever it was.
 func spoil(s *Step) { s.Do, s.Call = DoCall, noSuchCall }
+
+// Steps turns a Plan into its programs. It is pure.
+func Steps(p *wrap.Plan, in Input) Programs {
+	programs := loaded(p, in)
+	if p.Has(wrap.PidNS) {
+		programs.Opening = Open(&p.Opening)
+	}
+	return programs
+}

@@ -217,7 +217,7 @@ func TestDeadlineEndsAStoppedPid1(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		unix.Kill(pr.Pid(), unix.SIGSTOP)
+		unix.Kill(pr.Child(), unix.SIGSTOP)
 		hooks := lenient(pr)
 		hooks.Limits = bounds.Waiters()
 		pr.Supervise(hooks)

@@ -285,7 +285,3 @@ func (pr *Process) failure(rep *report) error {
 	pr.Kill()
 	return e
 }
-
-// Pid is the pid outside of pid 1, or of the command where there is no pid
-// namespace.
-func (pr *Process) Pid() int { return pr.pid }

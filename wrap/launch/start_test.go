@@ -245,7 +245,7 @@ func TestKill(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					pid := pr.Pid()
+					pid := pr.Child()
 					pr.Kill()
 					if lives(pid) {
 						t.Errorf("process %d lives on", pid)
@@ -286,7 +286,7 @@ func TestChildIsKilledFromOutside(t *testing.T) {
 						return
 					}
 				}
-				unix.Kill(pr.Pid(), unix.SIGKILL)
+				unix.Kill(pr.Child(), unix.SIGKILL)
 				if phase == "ready" {
 					err = pr.Ready()
 				} else {
@@ -332,7 +332,7 @@ func TestDying(t *testing.T) {
 		os.Stdout.WriteString("failed " + err.Error() + "\n")
 		return
 	}
-	os.Stdout.WriteString("pid " + strconv.Itoa(pr.Pid()) + "\n")
+	os.Stdout.WriteString("pid " + strconv.Itoa(pr.Child()) + "\n")
 	time.Sleep(time.Minute)
 }
 

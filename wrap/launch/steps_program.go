@@ -68,16 +68,8 @@ func (l *list) begin() {
 	l.add(unix.SYS_UMASK, "umask", num(0)).Save = slotUmask
 }
 
-// Steps turns a Plan into its programs. It is pure.
-func Steps(p *wrap.Plan, in Input) Programs {
-	programs := loaded(p, in)
-	if p.Has(wrap.PidNS) {
-		programs.Opening = Open(&p.Opening)
-	}
-	return programs
-}
-
-// loaded is Steps but for the opening, which runs already when a plan is there.
+// loaded turns a Plan into its programs, but for the opening, which runs already when a
+// plan is there. It is pure.
 func loaded(p *wrap.Plan, in Input) Programs {
 	l := &list{steps: make([]Step, 0, stepsOf(p))}
 	if !p.Has(wrap.PidNS) {

@@ -49,7 +49,7 @@ func TestEnded(t *testing.T) {
 					then = size()
 					time.Sleep(20 * time.Millisecond)
 					later = size()
-					if left, _ := os.ReadFile("/proc/" + strconv.Itoa(pr.Pid()) + "/task/" + strconv.Itoa(pr.Pid()) + "/children"); strings.TrimSpace(string(left)) != "" {
+					if left, _ := os.ReadFile("/proc/" + strconv.Itoa(pr.Child()) + "/task/" + strconv.Itoa(pr.Child()) + "/children"); strings.TrimSpace(string(left)) != "" {
 						t.Errorf("pid 1 still has the children %s", left)
 					}
 				}

@@ -57,7 +57,7 @@ func main() {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		die(err.Error())
 	}
-	header := seccomp.Fprog(prog)
+	header := unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
 	if _, _, e := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(seccomp.Pointer(&header))); e != 0 {
 		die("seccomp: " + e.Error())
 	}
