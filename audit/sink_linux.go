@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/sys"
 	"sbx/spec"
 )
 
@@ -30,7 +32,7 @@ type Sink struct {
 func Open(effective spec.Opt[string], folder string, environ []string, home, id string) (*Sink, error) {
 	s := &Sink{state: StateDir(environ, home), id: id, dir: -1, run: -1}
 	if !effective.Set {
-		if v := lookup(environ, "SBX_EFFECTIVE"); v != "" {
+		if v := sys.Variable(environ, "SBX_EFFECTIVE"); v != "" {
 			effective = spec.Some(v)
 		}
 	}
@@ -45,16 +47,6 @@ func Open(effective spec.Opt[string], folder string, environ []string, home, id 
 		return nil, err
 	}
 	return s, nil
-}
-
-// lookup is a variable's value; the first one counts, as for getenv(3).
-func lookup(environ []string, name string) string {
-	for _, e := range environ {
-		if len(e) > len(name) && e[len(name)] == '=' && e[:len(name)] == name {
-			return e[len(name)+1:]
-		}
-	}
-	return ""
 }
 
 func cannotWrite(path, why, help string) error {

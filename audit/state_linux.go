@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/sys"
 	"sbx/wrap"
 )
 
@@ -17,23 +19,18 @@ const effectiveName = "effective.json"
 // sandbox, in which it neither is nor can be made, it is in the private /run/user/UID:
 // what is there ends with that sandbox, as all that one keeps of its own.
 func StateDir(environ []string, home string) string {
-	state := wrap.StateDir(lookup(environ, "XDG_STATE_HOME"), home)
-	if state == "" || there(state) || !there(wrap.ParentPath) {
+	state := wrap.StateDir(sys.Variable(environ, "XDG_STATE_HOME"), home)
+	if state == "" || sys.Exists(state) || !sys.Exists(wrap.ParentPath) {
 		return state
 	}
 	near := state
-	for near != "/" && !there(near) {
+	for near != "/" && !sys.Exists(near) {
 		near = near[:max(1, strings.LastIndexByte(near, '/'))]
 	}
 	if unix.Access(near, unix.W_OK) == nil {
 		return state
 	}
 	return "/run/user/" + strconv.Itoa(unix.Getuid()) + "/sbx"
-}
-
-func there(path string) bool {
-	var st unix.Stat_t
-	return unix.Stat(path, &st) == nil
 }
 
 // openRun makes the run's own folder the record's.

@@ -2,9 +2,9 @@ package audit
 
 import (
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
+
 	"sbx/wrap"
 )
 
@@ -67,12 +67,12 @@ func (w *Worktrees) Remove(path string, dir int, folder bool) (e unix.Errno, our
 			switch {
 			case !folder && path == d.path:
 				return w.removeDot(t, d, dir)
-			case folder && path == dirOfAbs(d.path):
+			case folder && path == dirOf(d.path):
 				return w.removeTop(t, d, path, dir)
 			}
 		}
 		switch name, ok := beneath(path, t.admin); {
-		case folder && path == dirOfAbs(t.admin):
+		case folder && path == dirOf(t.admin):
 			return w.removeEmpty(t, path, dir)
 		case !ok:
 		case folder && name == "":
@@ -209,7 +209,7 @@ func readSmall(dir int, name string) ([]byte, error) {
 // unlink removes a path in the folder at, and what is known of it.
 func (w *Worktrees) unlink(t *worktree, at int, path string, flags int) unix.Errno {
 	for {
-		err := unix.Unlinkat(at, path[len(dirOfAbs(path))+1:], flags)
+		err := unix.Unlinkat(at, path[len(dirOf(path))+1:], flags)
 		if err == unix.EINTR {
 			continue
 		}
@@ -243,7 +243,7 @@ func (w *Worktrees) open(path string, dir int) (at int, name string, ok bool) {
 		closeFD(at)
 		return -1, "", false
 	}
-	return at, path[len(dirOfAbs(path))+1:], true
+	return at, path[len(dirOf(path))+1:], true
 }
 
 // allGone tells whether no .git file is left that leads to a worktree's folder.
@@ -264,9 +264,6 @@ func (w *Worktrees) isGone(path string) bool {
 	}
 	return err == unix.ENOENT
 }
-
-// dirOfAbs is the folder that an absolute path lies in, "" for the root.
-func dirOfAbs(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
 
 func errnoOf(err error) unix.Errno {
 	if e, ok := err.(unix.Errno); ok {

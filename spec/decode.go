@@ -79,7 +79,7 @@ func object[T any](d *decoder, n *Node, fields []member[T], into *T) {
 	outer := d.path
 	for i := range n.Members {
 		m := &n.Members[i]
-		d.path = join(outer, m.Key)
+		d.path = doc.Join(outer, m.Key)
 		if outer == "" && !d.other && m.Key == "$schema" { // which editors read
 			if !d.want(m.Value, String, "a string") {
 				return
@@ -115,15 +115,8 @@ func names[T any](fields []member[T]) []string {
 	return all
 }
 
-func join(outer, name string) string {
-	if outer == "" {
-		return name
-	}
-	return outer + "." + name
-}
-
 func (d *decoder) unknown(m *Member, outer string, known []string) {
-	d.path = join(outer, odd(cut(m.Key)))
+	d.path = doc.Join(outer, odd(cut(m.Key)))
 	d.fail(m.KeyPos, "unknown field")
 	d.err.Meant = doc.Nearest(m.Key, known)
 	if d.err.Meant != "" {

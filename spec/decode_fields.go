@@ -3,6 +3,7 @@ package spec
 import (
 	"strconv"
 
+	"sbx/internal/doc"
 	"sbx/internal/reach"
 )
 
@@ -106,14 +107,14 @@ func (d *decoder) mount(n *Node, others []Mount) Mount {
 	case mode == nil:
 		d.failMeant(n.Pos, "a mount needs a mode", "", "one of ro, rw, tmpfs")
 	case m.Mode == MountTmpfs && source != nil:
-		d.path = join(d.path, "source")
+		d.path = doc.Join(d.path, "source")
 		d.fail(source.Pos, "a tmpfs has no source")
 	case m.Mode != MountTmpfs && source == nil:
 		d.failMeant(n.Pos, "a mount needs a source", "", "only a tmpfs has none")
 	}
 	for _, other := range others {
 		if d.err == nil && clean(other.Target) == clean(m.Target) {
-			d.path = join(d.path, "target")
+			d.path = doc.Join(d.path, "target")
 			d.fail(target.Pos, "two mounts on "+odd(clean(m.Target)))
 		}
 	}
@@ -147,7 +148,7 @@ func (d *decoder) variables(n *Node) map[string]string {
 	outer := d.path
 	for i := range n.Members {
 		m := &n.Members[i]
-		d.path = join(outer, odd(cut(m.Key)))
+		d.path = doc.Join(outer, odd(cut(m.Key)))
 		if why, meant, help := variableRule(m.Key); why != "" {
 			d.failMeant(m.KeyPos, why, meant, help)
 			return nil

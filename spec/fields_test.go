@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sbx/internal/doc"
 )
 
 // leaves walks the struct of the spec: a field is an object where its Opt
@@ -15,7 +17,7 @@ func leaves(t reflect.Type, outer string) (all []string) {
 		if f.Name == "Source" {
 			continue
 		}
-		name := join(outer, snake(f.Name))
+		name := doc.Join(outer, snake(f.Name))
 		value, ok := f.Type.FieldByName("Value")
 		if !ok {
 			continue
@@ -47,7 +49,7 @@ func snake(name string) string {
 func tableNames[T any](outer string, table []member[T], isObject func(string) bool) (all []string) {
 	for _, m := range table {
 		if !isObject(m.name) {
-			all = append(all, join(outer, m.name))
+			all = append(all, doc.Join(outer, m.name))
 		}
 	}
 	return all

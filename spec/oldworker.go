@@ -1,6 +1,10 @@
 package spec
 
-import "strings"
+import (
+	"strings"
+
+	"sbx/internal/doc"
+)
 
 // OldSandbox is the sandbox of a worker's file in the old style: paths of the
 // worker's own, where a new file has restrict and readonly.
@@ -67,7 +71,7 @@ func (d *decoder) oldPath(o *OldSandbox, m *Member) OldPath {
 	outer := d.path
 	for i := range m.Value.Members {
 		f := &m.Value.Members[i]
-		d.path = join(outer, odd(cut(f.Key)))
+		d.path = doc.Join(outer, odd(cut(f.Key)))
 		switch f.Key {
 		case "root":
 			p.Root, p.Pos = d.string(f.Value, pathRule), f.Value.Pos

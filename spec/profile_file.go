@@ -113,7 +113,7 @@ func (d *decoder) named(n *Node, what string, r rule, read func(*Member)) {
 	outer := d.path
 	for i := range n.Members {
 		m := &n.Members[i]
-		d.path = join(outer, odd(cut(m.Key)))
+		d.path = doc.Join(outer, odd(cut(m.Key)))
 		if why, meant, help := r(m.Key); why != "" {
 			d.failMeant(m.KeyPos, why, meant, help)
 			return
@@ -146,13 +146,13 @@ func (d *decoder) profileSpec(n *Node) *SandboxSpec {
 	}
 	for _, e := range elsewhere {
 		if v := n.Get(e.field); v != nil {
-			d.path = join(outer, e.field)
+			d.path = doc.Join(outer, e.field)
 			d.failMeant(v.Pos, "a profile does not say this in its spec", "", e.where)
 			return nil
 		}
 	}
 	if d.acrossFields(n); d.err != nil {
-		d.err.Field = join(outer, d.err.Field)
+		d.err.Field = doc.Join(outer, d.err.Field)
 	}
 	return s
 }

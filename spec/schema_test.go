@@ -265,7 +265,7 @@ func TestSchemaDescribes(t *testing.T) {
 			t.Errorf("%q takes unknown fields", path)
 		}
 		for name, p := range props {
-			walk(join(path, name), p.(map[string]any))
+			walk(doc.Join(path, name), p.(map[string]any))
 		}
 	}
 	var root map[string]any

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sbx/internal/doc"
 )
 
 // The bounds of numbers. Beyond 2^53-1 JSON readers no longer agree.
@@ -43,7 +45,7 @@ func ParseBytes(s string) (Bytes, bool) {
 		if !ok {
 			continue
 		}
-		if leadingDigits(digits) != digits || digits == "" || digits[0] == '0' || len(digits) > u.digits {
+		if doc.LeadingDigits(digits) != digits || digits == "" || digits[0] == '0' || len(digits) > u.digits {
 			return 0, false
 		}
 		v, err := strconv.ParseInt(digits, 10, 64)
@@ -84,7 +86,7 @@ func (d *decoder) size(n *Node) Bytes {
 
 // sizeMeant turns "2g", "2 GiB" and "2Gi" into "2GiB".
 func sizeMeant(s string) string {
-	digits := leadingDigits(s)
+	digits := doc.LeadingDigits(s)
 	rest := strings.ToLower(strings.TrimSpace(s[len(digits):]))
 	for _, u := range units {
 		for _, written := range []string{u.suffix, strings.TrimSuffix(u.suffix, "B"), u.suffix[:1]} {
@@ -120,7 +122,7 @@ func ParseDuration(s string) (time.Duration, bool) {
 	var total time.Duration
 	rest := s
 	for _, c := range clocks {
-		digits := leadingDigits(rest)
+		digits := doc.LeadingDigits(rest)
 		after, ok := strings.CutPrefix(rest[len(digits):], c.suffix)
 		if !ok || digits == "" || c.suffix == "m" && strings.HasPrefix(after, "s") {
 			continue
@@ -173,7 +175,7 @@ func wholeNumber(text string) (v int64, ok bool) {
 	}
 	whole, fraction, _ := strings.Cut(digits, ".")
 	digits = whole + fraction
-	if leadingDigits(digits) != digits {
+	if doc.LeadingDigits(digits) != digits {
 		return 0, false // .inf, .nan
 	}
 	exponent -= len(fraction)
@@ -194,8 +196,4 @@ func wholeNumber(text string) (v int64, ok bool) {
 		v = -v
 	}
 	return v, true
-}
-
-func leadingDigits(s string) string {
-	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }

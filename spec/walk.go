@@ -153,14 +153,7 @@ func inFolder(folder, name string) string {
 	return folder + "/" + name
 }
 
-func parent(p string) string {
-	i := strings.LastIndexByte(p, '/')
-	if i <= 0 {
-		return "/"
-	}
-	return p[:i]
-}
-
+func parent(path string) string   { return view.Parent(path) }
 func under(path, dir string) bool { return view.Within(path, dir) }
 
 // clean is the shortest path that names the same file where no link is in the

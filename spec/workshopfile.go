@@ -48,7 +48,7 @@ func systemOnly(at Pos) Member {
 func (d *decoder) noPlace(n *Node, field, help string) {
 	for i := range n.Members {
 		if m := &n.Members[i]; m.Key == field && d.err == nil {
-			d.path = join(d.path, field)
+			d.path = doc.Join(d.path, field)
 			d.failMeant(m.KeyPos, field+" has no place in this file", "", help)
 		}
 	}

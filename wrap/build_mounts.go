@@ -1,8 +1,6 @@
 package wrap
 
 import (
-	"strings"
-
 	"sbx/internal/view"
 	"sbx/spec"
 )
@@ -153,11 +151,4 @@ func (b *builder) isSource(dir string) bool {
 }
 
 func under(path, dir string) bool { return view.Within(path, dir) }
-
-func parent(path string) string {
-	i := strings.LastIndexByte(path, '/')
-	if i <= 0 {
-		return "/"
-	}
-	return path[:i]
-}
+func parent(path string) string   { return view.Parent(path) }

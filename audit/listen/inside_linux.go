@@ -3,9 +3,10 @@ package listen
 import (
 	"bytes"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // inside is an sbx inside this sandbox.
@@ -23,11 +24,15 @@ func openInside(pid int) (inside, unix.Errno) {
 	return inside{pid, fd}, 0
 }
 
+// flagExiting is the flag of a process that is ending: PF_EXITING of linux/sched.h.
+const flagExiting = 4
+
 // gone tells whether it has ended, and forgets its number, which may be another's soon.
 // What it started has another parent a moment before the pidfd tells of the end, so one
 // that is ending has ended.
 func (s *inside) gone() bool {
-	ending := statOf(s.pid, statFlags)&flagExiting != 0 // first: the number is its own if it has not ended after that
+	flags, _ := strconv.Atoi(read.Stat(strconv.Itoa(s.pid), read.StatFlags))
+	ending := flags&flagExiting != 0 // asked first: the number is its own if it has not ended after that
 	pf := []unix.PollFd{{Fd: int32(s.own), Events: unix.POLLIN}}
 	if n, _ := unix.Poll(pf, 0); n == 0 && s.pid > 0 && !ending {
 		return false
@@ -54,7 +59,7 @@ const (
 // false where the way up cannot be told: it may be beneath any then. Orphans stay beneath
 // an sbx, which is their subreaper (prctl(2)).
 func (l *Listener) ancestors() (pids []int, ok bool) {
-	return climb(int(l.n.TID), unix.Getpid(), func(pid int) int { return statOf(pid, statParent) })
+	return climb(int(l.n.TID), unix.Getpid(), read.Parent)
 }
 
 // climb is ancestors of a thread as far as own. Each step is looked at again once the next
@@ -76,30 +81,6 @@ func climb(tid, own int, parentOf func(pid int) int) (pids []int, ok bool) {
 		}
 	}
 	return nil, false
-}
-
-// Fields of /proc/PID/stat, counted from the one behind the command's name, which may hold
-// anything; and the flag of a process that is ending (PF_EXITING of linux/sched.h).
-const (
-	statParent  = 1
-	statFlags   = 6
-	flagExiting = 4
-)
-
-// statOf is a field of /proc/PID/stat; 0 where it cannot be read.
-func statOf(pid, field int) int {
-	var buf [512]byte
-	n := readFile("/proc/"+strconv.Itoa(pid)+"/stat", buf[:])
-	if n <= 0 {
-		return 0
-	}
-	text := string(buf[:n])
-	f := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(f) <= field {
-		return 0
-	}
-	v, _ := strconv.Atoi(f[field])
-	return v
 }
 
 // statusOf is a number that /proc/TID/status has of the waiting thread; -1 where it

@@ -53,7 +53,7 @@ func (s *scene) failed(l *dispatch.Ledger, id, agent, parent string, retries int
 	must(s.t, l.Insert(&row))
 	f := s.world.folderOf(l.Path(), id)
 	must(s.t, f.make())
-	must(s.t, f.writeJob(&j))
+	must(s.t, f.writeJSON(jobFile, &j))
 	return row
 }
 
@@ -96,7 +96,7 @@ func TestEscalate(t *testing.T) {
 		}
 		f := s.world.folderOf(l.Path(), next.ID)
 		must(t, f.make())
-		must(t, f.writeJob(j))
+		must(t, f.writeJSON(jobFile, j))
 		d = next
 	}
 	var end *Exhausted
@@ -147,7 +147,7 @@ func TestEscalateRefuses(t *testing.T) {
 	must(t, l.Insert(&row))
 	f := s.world.folderOf(l.Path(), j.ID)
 	must(t, f.make())
-	must(t, f.writeJob(&j))
+	must(t, f.writeJSON(jobFile, &j))
 	refused("a command", j.ID, "no agent's", Escalation{})
 	must(t, os.RemoveAll(string(f)))
 	if _, _, err := s.world.Retry(l, s.db, j.ID); err == nil || !strings.Contains(err.Error(), "not known") {

@@ -88,8 +88,8 @@ func (f folder) makeWith(j *Job, p audit.Process) error {
 	if err != nil {
 		return err
 	}
-	if err = folder(temp).writeProcess(p); err == nil {
-		err = folder(temp).writeJob(j)
+	if err = folder(temp).writeJSON(processFile, p); err == nil {
+		err = folder(temp).writeJSON(jobFile, j)
 	}
 	if err == nil {
 		err = os.Rename(temp, string(f)) // which fails where there is one, with something in it
@@ -129,12 +129,13 @@ func (f folder) read(name string) []byte {
 	return b
 }
 
-func (f folder) writeJob(j *Job) error {
-	b, err := json.Marshal(j)
+// writeJSON writes a value for readJob or process.
+func (f folder) writeJSON(name string, v any) error {
+	b, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return f.write(jobFile, b)
+	return f.write(name, b)
 }
 
 // readJob is what the keeper of a folder is to do; nil where that is not known.
@@ -144,14 +145,6 @@ func (f folder) readJob() *Job {
 		return nil
 	}
 	return j
-}
-
-func (f folder) writeProcess(p audit.Process) error {
-	b, err := json.Marshal(p)
-	if err != nil {
-		return err
-	}
-	return f.write(processFile, b)
 }
 
 // process is the keeper; false where nobody has noted one.

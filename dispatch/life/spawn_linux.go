@@ -109,11 +109,11 @@ func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledg
 		_ = keeper.Process.Release()
 	}()
 	w.step("spawn: keeper started")
-	if err := f.writeJob(j); err != nil {
+	if err := f.writeJSON(jobFile, j); err != nil {
 		return problem(string(f), "write the job", plain(err), "make room in the state folder")
 	}
 	w.step("spawn: job written")
-	if err := f.writeProcess(audit.ProcessOf(keeper.Process.Pid)); err != nil {
+	if err := f.writeJSON(processFile, audit.ProcessOf(keeper.Process.Pid)); err != nil {
 		return problem(string(f), "note the keeper", plain(err), "make room in the state folder")
 	}
 	w.step("spawn: keeper noted")

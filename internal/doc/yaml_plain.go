@@ -220,11 +220,11 @@ func decimalNumber(s string) (k Kind, text, why string) {
 		}
 		rest = rest[1:]
 	}
-	whole := leadingDigits(rest)
+	whole := LeadingDigits(rest)
 	rest = rest[len(whole):]
 	fraction, dot := "", strings.HasPrefix(rest, ".")
 	if dot {
-		fraction = leadingDigits(rest[1:])
+		fraction = LeadingDigits(rest[1:])
 		rest = rest[1+len(fraction):]
 	}
 	if whole == "" && fraction == "" {
@@ -236,7 +236,7 @@ func decimalNumber(s string) (k Kind, text, why string) {
 		if digits != "" && (digits[0] == '+' || digits[0] == '-') {
 			digits = digits[1:]
 		}
-		if digits == "" || leadingDigits(digits) != digits {
+		if digits == "" || LeadingDigits(digits) != digits {
 			return String, s, ""
 		}
 		exponent, rest = rest, ""
@@ -256,6 +256,7 @@ func decimalNumber(s string) (k Kind, text, why string) {
 	return Number, sign + whole + fraction + exponent, ""
 }
 
-func leadingDigits(s string) string {
+// LeadingDigits is what of s is decimal digits at its front.
+func LeadingDigits(s string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }

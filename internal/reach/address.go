@@ -57,7 +57,7 @@ func parse4(s string, dst []byte) bool {
 				return false
 			}
 		}
-		if part == "" || len(part) > 3 || leadingDigits(part) != part || len(part) > 1 && part[0] == '0' {
+		if part == "" || len(part) > 3 || doc.LeadingDigits(part) != part || len(part) > 1 && part[0] == '0' {
 			return false
 		}
 		v, _ := strconv.Atoi(part)

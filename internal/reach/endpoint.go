@@ -106,7 +106,7 @@ func splitEndpoint(s string) (host, port string, err *Error) {
 }
 
 func parsePort(s string) (int, bool) {
-	if s == "" || len(s) > 5 || leadingDigits(s) != s || s[0] == '0' {
+	if s == "" || len(s) > 5 || doc.LeadingDigits(s) != s || s[0] == '0' {
 		return 0, false
 	}
 	port, _ := strconv.Atoi(s)
@@ -119,7 +119,7 @@ func looksNumeric(host string) bool {
 		return true
 	}
 	last := host[strings.LastIndexByte(host, '.')+1:]
-	return last != "" && leadingDigits(last) == last
+	return last != "" && doc.LeadingDigits(last) == last
 }
 
 // isHostName takes what resolvers take: labels of letters, digits, - and _.
@@ -217,9 +217,4 @@ func (p Prefix) String() string {
 		return s
 	}
 	return s + "/" + strconv.Itoa(p.Bits)
-}
-
-// leadingDigits is what of s is decimal digits at its front.
-func leadingDigits(s string) string {
-	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }

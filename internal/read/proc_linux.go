@@ -19,6 +19,7 @@ const (
 	StatParent     = 1
 	StatGroup      = 2
 	StatForeground = 5 // the foreground group of its terminal; -1 for none
+	StatFlags      = 6 // PF_ of linux/sched.h
 )
 
 // Stat is a field of a process's stat file; "" where there is none. process is a pid or

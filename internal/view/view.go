@@ -82,6 +82,14 @@ func Within(path, dir string) bool {
 	return dir == "/" || path == dir || len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
 }
 
+// Parent is the directory that a path lies in; "/" for "/".
+func Parent(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		return path[:i]
+	}
+	return "/"
+}
+
 // With is t with a layer over it. It changes t's memory: only the result may be used.
 func (t Tree) With(l Layer) Tree {
 	first, last := t.span(l.Path)

@@ -28,13 +28,7 @@ func isClean(path string) bool {
 	return !strings.Contains(p, "//") && !strings.Contains(p, "/./") && !strings.Contains(p, "/../")
 }
 
-// parent is the folder that path lies in; "/" for "/".
-func parent(path string) string {
-	if i := strings.LastIndexByte(path, '/'); i > 0 {
-		return path[:i]
-	}
-	return "/"
-}
+func parent(path string) string { return view.Parent(path) }
 
 // base is the last name of path.
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

@@ -181,7 +181,7 @@ func (f *finder) offer(dir string, own bool, want Want) (out [wrap.Controllers]w
 		deny(dir + " is a " + kind + " group")
 		return out, 0, wanted
 	}
-	has, on := words(first(f.root+dir+"/cgroup.controllers")), words(first(f.root+dir+"/cgroup.subtree_control"))
+	has, on := strings.Fields(first(f.root+dir+"/cgroup.controllers")), strings.Fields(first(f.root+dir+"/cgroup.subtree_control"))
 	enable, leaf, why := f.enables(dir, own)
 	threaded = threaded || f.stays && !enable
 	for c := range want {
@@ -213,8 +213,8 @@ func (f *finder) offer(dir string, own bool, want Want) (out [wrap.Controllers]w
 // countsSockets tells whether a kernel that was started so counts the buffers of
 // sockets as memory (Documentation/admin-guide/kernel-parameters.txt, cgroup.memory).
 func countsSockets(cmdline string) bool {
-	for _, word := range words(cmdline) {
-		if list, found := strings.CutPrefix(word, "cgroup.memory="); found && listed(list, "nosocket") {
+	for _, word := range strings.Fields(cmdline) {
+		if list, found := strings.CutPrefix(word, "cgroup.memory="); found && slices.Contains(strings.Split(list, ","), "nosocket") {
 			return false
 		}
 	}
@@ -263,5 +263,3 @@ func ours(pid int) bool {
 	}
 	return read.Parent(pid) == self
 }
-
-func words(s string) []string { return strings.Fields(s) }

@@ -1,9 +1,10 @@
 package cgroup
 
 import (
-	"strconv"
+	"slices"
 	"strings"
 
+	"sbx/internal/read"
 	"sbx/wrap"
 )
 
@@ -62,30 +63,20 @@ func find(mountinfo, fstype, controller, path string) place {
 		if !ok || len(f) < 6 || len(g) < 3 || g[0] != fstype {
 			continue
 		}
-		if controller != "" && !listed(g[2], controller) {
+		if controller != "" && !slices.Contains(strings.Split(g[2], ","), controller) {
 			continue
 		}
-		at := unescape(f[4])
+		at := read.Unescape(f[4])
 		if at != top && !strings.HasPrefix(at, top+"/") {
 			continue
 		}
 		p.mount = at
-		if own, ok := beneath(path, unescape(f[3])); ok {
+		if own, ok := beneath(path, read.Unescape(f[3])); ok {
 			p.own = at + own
 			return p
 		}
 	}
 	return p
-}
-
-// listed tells whether a comma-separated list has a word.
-func listed(list, word string) bool {
-	for w := range strings.SplitSeq(list, ",") {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // beneath is a group's path within a mount that shows the hierarchy from root
@@ -103,23 +94,4 @@ func beneath(path, root string) (string, bool) {
 		path = rest
 	}
 	return strings.TrimRight(path, "/"), true
-}
-
-// unescape reads the \040 that mountinfo writes for a space.
-func unescape(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
-	}
-	var b []byte
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+3 < len(s) {
-			if n, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
-				b = append(b, byte(n))
-				i += 3
-				continue
-			}
-		}
-		b = append(b, s[i])
-	}
-	return string(b)
 }
