@@ -1,7 +1,6 @@
 package landlock
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 
@@ -125,36 +124,6 @@ func (s NetSet) String() string { return names(uint64(s), netBits[:]) }
 // String lists the scopes by name, as FSSet's does.
 func (s ScopeSet) String() string { return names(uint64(s), scopeBits[:]) }
 
-// MarshalText is String for encoders.
-func (s FSSet) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// MarshalText is String for encoders.
-func (s NetSet) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// MarshalText is String for encoders.
-func (s ScopeSet) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads what String writes of rights that have names.
-func (s *FSSet) UnmarshalText(text []byte) error {
-	v, err := parse(string(text), fsBits[:])
-	*s = FSSet(v)
-	return err
-}
-
-// UnmarshalText reads what String writes of rights that have names.
-func (s *NetSet) UnmarshalText(text []byte) error {
-	v, err := parse(string(text), netBits[:])
-	*s = NetSet(v)
-	return err
-}
-
-// UnmarshalText reads what String writes of scopes that have names.
-func (s *ScopeSet) UnmarshalText(text []byte) error {
-	v, err := parse(string(text), scopeBits[:])
-	*s = ScopeSet(v)
-	return err
-}
-
 func names(set uint64, bits []bit) string {
 	var b strings.Builder
 	add := func(name string) {
@@ -176,22 +145,4 @@ func names(set uint64, bits []bit) string {
 		return "none"
 	}
 	return b.String()
-}
-
-func parse(text string, bits []bit) (uint64, error) {
-	var set uint64
-	if text == "none" {
-		return 0, nil
-	}
-next:
-	for name := range strings.SplitSeq(text, ", ") {
-		for _, x := range bits {
-			if x.name == name {
-				set |= x.bit
-				continue next
-			}
-		}
-		return 0, errors.New("landlock: " + strconv.Quote(name) + " is no right")
-	}
-	return set, nil
 }

@@ -1,8 +1,9 @@
 package landlock
 
 import (
-	"encoding"
 	"math/bits"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -32,9 +33,14 @@ func TestNames(t *testing.T) {
 		}
 		for range 200 {
 			v := random.Uint64() & set.all
-			back, err := parse(names(v, set.bits), set.bits)
-			if err != nil || back != v {
-				t.Errorf("%s: %s reads back as %#x (%v)", kind, names(v, set.bits), back, err)
+			back := uint64(0)
+			for _, b := range set.bits {
+				if slices.Contains(strings.Split(names(v, set.bits), ", "), b.name) {
+					back |= b.bit
+				}
+			}
+			if back != v {
+				t.Errorf("%s: %s reads back as %#x, not %#x", kind, names(v, set.bits), back, v)
 			}
 		}
 	}
@@ -42,31 +48,20 @@ func TestNames(t *testing.T) {
 
 func TestText(t *testing.T) {
 	for _, row := range []struct {
-		set  encoding.TextMarshaler
-		back encoding.TextUnmarshaler
+		set  interface{ String() string }
 		want string
 	}{
-		{FSSet(0), new(FSSet), "none"},
-		{Execute | Truncate, new(FSSet), "execute, truncate"},
-		{ConnectTCP, new(NetSet), "connect_tcp"},
-		{ScopeAll, new(ScopeSet), "abstract_unix_socket, signal"},
+		{FSSet(0), "none"},
+		{Execute | Truncate, "execute, truncate"},
+		{ConnectTCP, "connect_tcp"},
+		{ScopeAll, "abstract_unix_socket, signal"},
 	} {
-		text, err := row.set.MarshalText()
-		if string(text) != row.want || err != nil {
-			t.Errorf("text is %q (%v), want %q", text, err, row.want)
-		}
-		if err := row.back.UnmarshalText(text); err != nil {
-			t.Errorf("%q does not read back: %v", text, err)
+		if text := row.set.String(); text != row.want {
+			t.Errorf("text is %q, want %q", text, row.want)
 		}
 	}
 	if got := (ReadFile | 1<<40).String(); got != "read_file, 0x10000000000" {
 		t.Errorf("an unknown right is %q", got)
-	}
-	for _, bad := range []string{"", "execute,", "reed", "read_file,execute", "0x4"} {
-		var s FSSet
-		if err := s.UnmarshalText([]byte(bad)); err == nil || s != 0 {
-			t.Errorf("%q is read as %v", bad, s)
-		}
 	}
 }
 

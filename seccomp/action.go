@@ -48,20 +48,6 @@ func (k Kind) String() string {
 	return kinds[k].name
 }
 
-// MarshalText is String for encoders.
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
-// UnmarshalText reads what String writes, but for "none".
-func (k *Kind) UnmarshalText(text []byte) error {
-	for i := KillProcess; i <= Allow; i++ {
-		if kinds[i].name == string(text) {
-			*k = i
-			return nil
-		}
-	}
-	return errors.New("seccomp: " + string(text) + " is no kind of action")
-}
-
 func (k Kind) valid() bool { return k >= KillProcess && k <= Allow }
 
 // Action is a verdict: its Kind and, for Errno alone, the errno (1 to 4095).

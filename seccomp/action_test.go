@@ -9,10 +9,8 @@ import (
 
 func TestKinds(t *testing.T) {
 	for k := KillProcess; k <= Allow; k++ {
-		text, _ := k.MarshalText()
-		var back Kind
-		if err := back.UnmarshalText(text); err != nil || back != k {
-			t.Errorf("%s reads back as %v (%v)", text, back, err)
+		if k.String() == "none" {
+			t.Errorf("kind %d has no name", k)
 		}
 		a := Action{Kind: k}
 		if k == Errno {
@@ -23,7 +21,7 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	var k Kind
-	if k.String() != "none" || (Allow+1).String() != "none" || k.UnmarshalText([]byte("none")) == nil {
+	if k.String() != "none" || (Allow+1).String() != "none" {
 		t.Error("what is no kind has a name")
 	}
 	if s := Fail(unix.EPERM).String(); s != "errno EPERM" {
@@ -36,14 +34,12 @@ func TestKinds(t *testing.T) {
 
 func TestOps(t *testing.T) {
 	for o := Equal; o <= AnyBits; o++ {
-		text, _ := o.MarshalText()
-		var back Op
-		if err := back.UnmarshalText(text); err != nil || back != o {
-			t.Errorf("%s reads back as %v (%v)", text, back, err)
+		if o.String() == "none" {
+			t.Errorf("comparison %d has no name", o)
 		}
 	}
 	var o Op
-	if o.String() != "none" || o.UnmarshalText([]byte("none")) == nil {
+	if o.String() != "none" {
 		t.Error("what is no comparison has a name")
 	}
 }

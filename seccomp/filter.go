@@ -70,20 +70,6 @@ func (o Op) String() string {
 	return ops[o]
 }
 
-// MarshalText is String for encoders.
-func (o Op) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
-
-// UnmarshalText reads what String writes, but for "none".
-func (o *Op) UnmarshalText(text []byte) error {
-	for i := Equal; i <= AnyBits; i++ {
-		if ops[i] == string(text) {
-			*o = i
-			return nil
-		}
-	}
-	return errors.New("seccomp: " + string(text) + " is no comparison")
-}
-
 func (o Op) valid() bool { return o >= Equal && o <= AnyBits }
 
 // holds tells whether the condition is true of these arguments.

@@ -1,5 +1,7 @@
 package spec
 
+import "slices"
+
 // AccessMode is access_mode: how much of the host's files may be changed.
 type AccessMode uint8
 
@@ -69,118 +71,42 @@ const (
 func (m AccessMode) Guards() bool { return m == ReadOnly || m == WorkspaceWrite }
 
 // String is the mode as specs write it; "" when unset.
-func (m AccessMode) String() string {
-	switch m {
-	case ReadOnly:
-		return "read-only"
-	case WorkspaceWrite:
-		return "workspace-write"
-	case DangerFullAccess:
-		return "danger-full-access"
-	}
-	return ""
-}
+func (m AccessMode) String() string { return wordOf(m, accessModes) }
 
 // String is the mode as specs write it; "" when unset.
-func (m NetworkMode) String() string {
-	switch m {
-	case NetworkNone:
-		return "none"
-	case NetworkAllow:
-		return "allow"
-	case NetworkHost:
-		return "host"
-	}
-	return ""
-}
+func (m NetworkMode) String() string { return wordOf(m, networkModes) }
 
 // String is the mode as specs write it.
-func (m MountMode) String() string {
-	switch m {
-	case MountRO:
-		return "ro"
-	case MountRW:
-		return "rw"
-	case MountTmpfs:
-		return "tmpfs"
-	}
-	return ""
-}
+func (m MountMode) String() string { return wordOf(m, mountModes) }
 
 // String is the answer as specs write it.
-func (e OnExceed) String() string {
-	switch e {
-	case Deny:
-		return "deny"
-	case Kill:
-		return "kill"
-	case RecordOnly:
-		return "record"
-	}
-	return ""
-}
+func (e OnExceed) String() string { return wordOf(e, onExceeds) }
 
 // String is the profile as specs write it.
-func (p Profile) String() string {
-	switch p {
-	case ProfileReadOnly:
-		return "read-only"
-	case ProfileWrite:
-		return "write"
-	case ProfileVerification:
-		return "verification"
-	case ProfileDesign:
-		return "design"
-	}
-	return ""
-}
+func (p Profile) String() string { return wordOf(p, profiles) }
 
 // String is the agent as specs write it.
-func (a Agent) String() string {
-	switch a {
-	case Claude:
-		return "claude"
-	case Codex:
-		return "codex"
-	case Gemini:
-		return "gemini"
-	case NoAgent:
-		return "none"
-	}
-	return ""
-}
+func (a Agent) String() string { return wordOf(a, agents) }
 
 // ParseAccessMode is the mode that a spec's word names.
-func ParseAccessMode(s string) (AccessMode, bool) {
-	return parseWord(s, ReadOnly, DangerFullAccess, AccessMode.String)
-}
+func ParseAccessMode(s string) (AccessMode, bool) { return valueOf[AccessMode](s, accessModes) }
 
 // ParseNetworkMode is the mode that a spec's word names.
-func ParseNetworkMode(s string) (NetworkMode, bool) {
-	return parseWord(s, NetworkNone, NetworkHost, NetworkMode.String)
-}
+func ParseNetworkMode(s string) (NetworkMode, bool) { return valueOf[NetworkMode](s, networkModes) }
 
 // ParseMountMode is the mode that a spec's word names.
-func ParseMountMode(s string) (MountMode, bool) {
-	return parseWord(s, MountRO, MountTmpfs, MountMode.String)
-}
+func ParseMountMode(s string) (MountMode, bool) { return valueOf[MountMode](s, mountModes) }
 
 // ParseOnExceed is the answer that a spec's word names.
-func ParseOnExceed(s string) (OnExceed, bool) {
-	return parseWord(s, Deny, RecordOnly, OnExceed.String)
-}
+func ParseOnExceed(s string) (OnExceed, bool) { return valueOf[OnExceed](s, onExceeds) }
 
 // ParseProfile is the profile that a spec's word names.
-func ParseProfile(s string) (Profile, bool) {
-	return parseWord(s, ProfileReadOnly, ProfileDesign, Profile.String)
-}
+func ParseProfile(s string) (Profile, bool) { return valueOf[Profile](s, profiles) }
 
 // ParseAgent is the agent that a spec's word names.
-func ParseAgent(s string) (Agent, bool) {
-	return parseWord(s, Claude, NoAgent, Agent.String)
-}
+func ParseAgent(s string) (Agent, bool) { return valueOf[Agent](s, agents) }
 
-// The words of each enumeration, for messages.
+// The words of each enumeration, in the order of its values from 1 on.
 var (
 	accessModes  = []string{"read-only", "workspace-write", "danger-full-access"}
 	networkModes = []string{"none", "allow", "host"}
@@ -190,12 +116,16 @@ var (
 	agents       = []string{"claude", "codex", "gemini", "none"}
 )
 
-// parseWord looks for word among the values from first to last.
-func parseWord[E ~uint8](word string, first, last E, name func(E) string) (E, bool) {
-	for e := first; e <= last; e++ {
-		if name(e) == word {
-			return e, true
-		}
+// wordOf is a value's word; "" for the zero value and those that are none.
+func wordOf[E ~uint8](e E, words []string) string {
+	if e == 0 || int(e) > len(words) {
+		return ""
 	}
-	return 0, false
+	return words[e-1]
+}
+
+// valueOf is the value that a word names; false for none.
+func valueOf[E ~uint8](word string, words []string) (E, bool) {
+	i := slices.Index(words, word)
+	return E(i + 1), i >= 0
 }

@@ -12,23 +12,11 @@ const (
 )
 
 // String is the mode as Claude writes it.
-func (m PermissionMode) String() string {
-	switch m {
-	case PlanOnly:
-		return "plan"
-	case AskDefault:
-		return "default"
-	case AcceptEdits:
-		return "acceptEdits"
-	case BypassPermissions:
-		return "bypassPermissions"
-	}
-	return ""
-}
+func (m PermissionMode) String() string { return wordOf(m, permissionModes) }
 
 // ParsePermissionMode is the mode that a word names.
 func ParsePermissionMode(s string) (PermissionMode, bool) {
-	return parseWord(s, PlanOnly, BypassPermissions, PermissionMode.String)
+	return valueOf[PermissionMode](s, permissionModes)
 }
 
 var permissionModes = []string{"plan", "default", "acceptEdits", "bypassPermissions"}

@@ -1,8 +1,6 @@
 package wrap
 
-func (s State) String() string {
-	return [...]string{"unknown", "yes", "no"}[s]
-}
+func (s State) String() string { return [...]string{"unknown", "yes", "no"}[s] }
 
 func (r Rung) String() string {
 	return [...]string{"user namespace", "namespaces as root", "landlock and seccomp alone", "an outer sandbox", "no sandbox"}[r]
@@ -12,9 +10,7 @@ func (k Kind) String() string {
 	return [...]string{"absent", "folder", "file", "socket", "link", "device", "other"}[k]
 }
 
-func (b Base) String() string {
-	return [...]string{"host", "in place", "empty"}[b]
-}
+func (b Base) String() string { return [...]string{"host", "in place", "empty"}[b] }
 
 func (n Namespace) String() string {
 	return [...]string{"user", "mount", "pid", "net", "ipc", "uts", "cgroup"}[n]
@@ -25,9 +21,7 @@ func (o Op) String() string {
 		"read-only", "tmpfs", "proc", "devpts", "whiteout", "overlay", "open", "place", "seal", "read", "copy", "uncover", "pivot"}[o]
 }
 
-func (m Mode) String() string {
-	return [...]string{"keep", "ro", "rw", "device"}[m]
-}
+func (m Mode) String() string { return [...]string{"keep", "ro", "rw", "device"}[m] }
 
 func (s Status) String() string {
 	return [...]string{"enforced", "degraded", "observed", "unavailable"}[s]
@@ -57,6 +51,4 @@ func ParseCounter(word string) (Counter, bool) {
 	return CounterNone, false
 }
 
-func (c Controller) String() string {
-	return [...]string{"memory", "cpu", "pids", "cpuacct"}[c]
-}
+func (c Controller) String() string { return [...]string{"memory", "cpu", "pids", "cpuacct"}[c] }

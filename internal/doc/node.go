@@ -28,21 +28,7 @@ const (
 
 // String names the kind as messages do: "a string", "a list".
 func (k Kind) String() string {
-	switch k {
-	case Null:
-		return "null"
-	case Bool:
-		return "true or false"
-	case Number:
-		return "a number"
-	case String:
-		return "a string"
-	case List:
-		return "a list"
-	case Object:
-		return "an object"
-	}
-	return "nothing"
+	return [...]string{"nothing", "null", "true or false", "a number", "a string", "a list", "an object"}[k]
 }
 
 // Pos is a place in a document: line and column count from 1, columns in

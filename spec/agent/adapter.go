@@ -35,17 +35,7 @@ const (
 )
 
 // String is the keeper in a word.
-func (k Keeper) String() string {
-	switch k {
-	case ByAgent:
-		return "agent"
-	case ByKernel:
-		return "kernel"
-	case ByBoth:
-		return "both"
-	}
-	return ""
-}
+func (k Keeper) String() string { return [...]string{"", "agent", "kernel", "both"}[k] }
 
 // Kept is one promise, who keeps it, and how.
 type Kept struct {
