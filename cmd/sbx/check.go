@@ -50,7 +50,9 @@ func (x *execution) trial() (err error) {
 	if err = x.resolveAsk(); err != nil {
 		return err
 	}
-	x.prepared, err = run.Try(x.Ask)
+	if x.prepared, err = run.Try(x.Ask); err == nil {
+		x.tellUnreached()
+	}
 	return err
 }
 
