@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -49,7 +50,7 @@ func (b *builder) fields() {
 		case within(f, "tools_allowed", "tools_denied", "max_turns") && b.fromOutside(f):
 			b.line(f, "parent")
 		case f == "tools_allowed" || f == "tools_denied" || f == "max_turns":
-			b.line(f, b.req.Agent.Agent.String()+"'s flags and stream")
+			b.line(f, cmp.Or(b.req.Agent.Agent.String(), "an agent")+"'s flags and stream")
 		case f == "max_commands" || f == "on_exceed":
 			b.line(f, b.plan.Counter.by())
 		case within(f, "limits"):
