@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -80,6 +81,24 @@ func TestNestedSecretsThatTheParentOpened(t *testing.T) {
 	r, rec := n.run(`{"access_mode": "workspace-write", "filesystem": {"read": ["@system", "~/.ssh"]}}`, `{"access_mode": "workspace-write", "best_effort": ["*"]}`, "cat ~/.ssh/id; echo end")
 	if rec.status("secrets") == "enforced" {
 		t.Errorf("secrets are told as enforced: %v", r)
+	}
+}
+
+// Another HOME inside has secrets that the outer sandbox never hid: to say nothing of
+// them is to have what it has, and to ask for an access mode is to ask for more.
+func TestNestedWithAnotherHome(t *testing.T) {
+	n := newNestElsewhere(t)
+	n.write("other/.ssh/id", "KEY\n")
+	const look = "HOME=$1 ./sbx exec --effective /tmp/inner.json $2 -- cat $1/.ssh/id; echo status $?; cat /tmp/inner.json"
+	for inner, want := range map[string]string{"": "KEY\nstatus 0\n", "--spec-json " + specWW: "status 125\n"} {
+		r := n.box.run(specWW, "/bin/sh", "-c", look, "sh", n.base+"/other", inner)
+		var rec record
+		rest, ok := strings.CutPrefix(r.out, want)
+		if !ok || json.Unmarshal([]byte(rest), &rec) != nil {
+			t.Errorf("%q: %v", inner, r)
+		} else if inner == "" && (rec.status("secrets") != "degraded" || !strings.Contains(rec.reason("secrets"), n.base+"/other/.ssh")) {
+			t.Errorf("secrets: %s, %s", rec.status("secrets"), rec.reason("secrets"))
+		}
 	}
 }
 

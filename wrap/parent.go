@@ -235,6 +235,10 @@ func (b *builder) narrower(f spec.Field, why string, s Status) {
 // nestedSecrets compares what is hidden by default, and what is protected.
 func (b *builder) nestedSecrets(held *Parent) {
 	shows := func(path string) {
+		if b.fromOutside("access_mode") { // with another HOME than outside, and nothing asked
+			b.fault(FieldSecrets, Degraded, "the outer sandbox shows "+path)
+			return
+		}
 		b.fault(FieldSecrets, Unavailable, "the outer sandbox shows "+path)
 		b.narrower("access_mode", "the outer sandbox shows "+path, Unavailable)
 	}
