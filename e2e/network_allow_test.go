@@ -89,6 +89,9 @@ tries("other address", http("8.8.8.3"))
 tries("the allowed name's address", http("8.8.8.1"))
 tries("other port", http("good.example", 8443))
 tries("rebinding", http("rebind.example"))
+import urllib.request
+tries("redirect", lambda: urllib.request.urlopen("http://good.example/to/bad.example", timeout=10).read().decode().strip())
+tries("dns over https", http("8.8.8.8", 443, tls="bad.example"))
 tries("the host's own", http("own.example"))
 tries("the host's own, its second", http("second.example"))
 tries("the host's own, v6", http("own6.example"))
@@ -160,6 +163,7 @@ func TestNetworkAllow(t *testing.T) {
 		"other name": {"bad.example at 8.8.8.3:80, 0 bytes", "gaierror"}, "other address": {"8.8.8.3 at 8.8.8.3:80, 0 bytes", "ENETUNREACH"},
 		"the allowed name's address": {"8.8.8.1 at 8.8.8.1:80, 0 bytes", "ENETUNREACH"},
 		"other port":                 {"Client sent an HTTP request to an HTTPS server.", "ENETUNREACH"}, "rebinding": {"rebind.example at 127.0.0.1:80, 0 bytes", "ECONNRESET"},
+		"redirect": {"bad.example at 8.8.8.3:80, 0 bytes", "URLError"}, "dns over https": {"8.8.8.8 at 8.8.8.8:443, 0 bytes", "ENETUNREACH"},
 		"the host's own": {"own.example at 9.9.9.9:80, 0 bytes", "ECONNRESET"}, "the host's own, its second": {"second.example at 9.9.9.10:80, 0 bytes", "ECONNRESET"},
 		"the host's own, v6":          {"own6.example at [2620:fe::9]:80, 0 bytes", "ECONNRESET"},
 		"the host's own, with a rule": {"own.example at 9.9.9.9:443, 0 bytes", "own.example at 9.9.9.9:443, 0 bytes"},
@@ -192,6 +196,24 @@ func TestNetworkAllow(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(r)
+	}
+}
+
+// A socket of the host's that the caller hands in connects to nothing, be it allowed.
+func TestNetworkAllowSocketAsStdin(t *testing.T) {
+	needPrograms(t, "python3")
+	b := newWorld(t)
+	b.host = append(b.host, "python3", b.write("ws/held.py", "import os, socket, sys; s = socket.socket(); os.dup2(s.fileno(), 0); os.execvp(sys.argv[1], sys.argv[1:])"))
+	argv := []string{"python3", "-c", `
+import errno, socket
+for s in socket.socket(fileno=0), socket.socket():
+    try: s.connect(("8.8.4.4", 80)); print("connected")
+    except OSError as e: print(errno.errorcode[e.errno])`}
+	if r := b.bare(argv...); r.out != "connected\nconnected\n" {
+		t.Fatalf("without sbx: %v", r)
+	}
+	if r := b.run(allowed, argv...); r.out != "EPERM\nconnected\n" {
+		t.Errorf("%v", r)
 	}
 }
 

@@ -6,7 +6,8 @@
 //	world FOLDER NAME=ADDRESS[,ADDRESS]... -- command args
 //
 // FOLDER gets asked, the names that the resolver was asked for, and ca.pem, which the web
-// servers' certificates are signed by. They serve the files of the folder "site" beside it.
+// servers' certificates are signed by. They serve the files of the folder "site" beside it,
+// and /to/HOST leads to another host.
 // On the internet's port 2222 is an sshd, whose configuration is ssh/config beside it.
 package main
 
@@ -280,6 +281,10 @@ func web(folder string, certify certifier) error {
 		file := filepath.Join(filepath.Dir(folder), "site", filepath.FromSlash(path.Clean("/"+r.URL.Path)))
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
 			http.ServeFile(w, r, file)
+			return
+		}
+		if host, ok := strings.CutPrefix(r.URL.Path, "/to/"); ok {
+			http.Redirect(w, r, "http://"+host+"/", http.StatusFound)
 			return
 		}
 		n, _ := io.Copy(io.Discard, r.Body)
