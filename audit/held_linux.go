@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
+
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -133,12 +135,7 @@ func (h *Held) find(path string) (t *tree, rel string) {
 
 // has tells whether path is the top of a tree.
 func (h *Held) has(path string) bool {
-	for i := range h.trees {
-		if h.trees[i].path == path {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.trees, func(t tree) bool { return t.path == path })
 }
 
 // beneath tells whether path is dir or lies beneath it, and how it is called

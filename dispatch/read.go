@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"database/sql"
+	"slices"
 	"strings"
 
 	"sbx/spec"
@@ -68,12 +69,7 @@ func (l *Ledger) List(f Filter) ([]Dispatch, error) {
 
 // Has tells whether the ledger has a column.
 func (l *Ledger) Has(name string) bool {
-	for i := range l.cols {
-		if l.cols[i].name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.cols, func(c column) bool { return c.name == name })
 }
 
 func lacksColumn(path, do, name string) error {

@@ -1,5 +1,7 @@
 package landlock
 
+import "slices"
+
 // Ruleset is what one Landlock domain shuts and what it leaves open. A right
 // that is not handled is open everywhere; one that is handled is shut but
 // where a rule allows it.
@@ -119,12 +121,7 @@ func (r Ruleset) lose(lost []Lost, kind string, set uint64, bits []bit, version 
 
 // allows tells whether some rule gives that right.
 func (r Ruleset) allows(right FSSet) bool {
-	for _, rule := range r.Rules {
-		if rule.fits()&right != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Rules, func(rule Rule) bool { return rule.fits()&right != 0 })
 }
 
 // since is the ABI that brought the right, 0 where none did.

@@ -124,12 +124,7 @@ func (r Rule) matches(name string, args [6]uint64) bool {
 	if !slices.Contains(r.Calls, name) {
 		return false
 	}
-	for _, g := range r.Args {
-		if !g.holds(args) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Args, func(g Arg) bool { return !g.holds(args) })
 }
 
 // Verdict is what the filter says of a call, and why: the Why of the rule

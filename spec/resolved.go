@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/internal/reach"
@@ -167,10 +168,7 @@ type Note struct {
 // AllowsLess tells whether the documents let field be enforced less than asked.
 // "limits" in best_effort covers "limits.memory", "*" covers all.
 func (r *Resolved) AllowsLess(field Field) bool {
-	for _, b := range r.BestEffort {
-		if b == "*" || b == field || len(field) > len(b) && field[:len(b)] == b && field[len(b)] == '.' {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.BestEffort, func(b Field) bool {
+		return b == "*" || b == field || len(field) > len(b) && field[:len(b)] == b && field[len(b)] == '.'
+	})
 }

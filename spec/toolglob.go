@@ -1,6 +1,9 @@
 package spec
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A pattern becomes globs: lists of characters and stars, one of which must
 // match the whole of a text. That one covers another is decided by matching the
@@ -21,12 +24,7 @@ type globs []glob
 
 func (gs globs) matches(text string) bool {
 	r := []rune(text)
-	for _, g := range gs {
-		if g.match(r) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(gs, func(g glob) bool { return g.match(r) })
 }
 
 // cover tells whether each of others is covered by one of gs.

@@ -63,12 +63,7 @@ type Place struct{ Dir, Home string }
 func (t Tool) Names(name string) bool {
 	switch {
 	case strings.Contains(t.Name, "*"):
-		for _, n := range alsoCalled(name) {
-			if wild(t.Name).matches(n) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(alsoCalled(name), func(n string) bool { return wild(t.Name).matches(n) })
 	case mainName(t.Name) == mainName(name):
 		return true
 	}

@@ -188,12 +188,7 @@ next:
 // oneMount tells whether no mount lies between a folder and a path beneath it:
 // submounts are bound over an overlay again, and would show what it hides.
 func (b *builder) oneMount(dir, path string) bool {
-	for _, m := range b.h.Mounts {
-		if m.Path != dir && under(m.Path, dir) && under(path, m.Path) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b.h.Mounts, func(m MountPoint) bool { return m.Path != dir && under(m.Path, dir) && under(path, m.Path) })
 }
 
 // deep tells whether something is hidden or made below the folder itself.

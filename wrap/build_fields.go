@@ -268,10 +268,5 @@ func (b *builder) askedText(f spec.Field) string {
 
 // within tells whether f is one of the fields, or beneath one.
 func within(f spec.Field, fields ...spec.Field) bool {
-	for _, of := range fields {
-		if f == of || strings.HasPrefix(string(f), string(of)+".") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(fields, func(of spec.Field) bool { return f == of || strings.HasPrefix(string(f), string(of)+".") })
 }

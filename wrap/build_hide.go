@@ -72,12 +72,7 @@ func (b *builder) maskAt(image, path string, k Kind, f spec.Field, why string) {
 
 // names tells whether the spec's filesystem.write names path itself.
 func (b *builder) names(path string) bool {
-	for _, w := range b.r.Write {
-		if w.Real == path && w.Field != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Real == path && w.Field != "" })
 }
 
 func (b *builder) mask(path string, k Kind, f spec.Field) {

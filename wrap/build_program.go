@@ -61,12 +61,7 @@ func (b *builder) program() {
 
 // isLink tells whether path is a link of @system, as /bin is on most hosts.
 func (b *builder) isLink(path string) bool {
-	for _, s := range b.h.System {
-		if s.Target != "" && under(path, s.Path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.h.System, func(s Found) bool { return s.Target != "" && under(path, s.Path) })
 }
 
 func (b *builder) outOfView(path string) *spec.Problem {

@@ -160,12 +160,7 @@ func (b *builder) isHidden(path string) bool {
 
 // isWritable tells whether path lies in a writable tree that is known so far.
 func (b *builder) isWritable(path string) bool {
-	for _, w := range b.writable {
-		if under(path, w.Real) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.writable, func(w spec.Path) bool { return under(path, w.Real) })
 }
 
 // placeWritable puts the writable trees in their places.

@@ -32,12 +32,7 @@ func (l *Limits) Any() bool {
 // Confines tells whether a group bounds the tree's memory. A process that
 // still shares its memory with the supervisor must not be ended there.
 func (l *Limits) Confines() bool {
-	for i := range l.Groups {
-		if slices.Contains(l.Groups[i].Controllers, Memory) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Groups, func(g Group) bool { return slices.Contains(g.Controllers, Memory) })
 }
 
 // Controller is a resource controller of control groups (cgroups(7)).

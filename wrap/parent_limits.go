@@ -15,12 +15,7 @@ func (b *builder) tellLimits(p *Parent) {
 		if b.heldBy[f] == "" {
 			return false
 		}
-		for _, x := range b.faults {
-			if x.field == f && x.status != Enforced && x.reason != socketsApart {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(b.faults, func(x fault) bool { return x.field == f && x.status != Enforced && x.reason != socketsApart })
 	}
 	if l.Memory.Set && holds("limits.memory") {
 		p.Memory = int64(l.Memory.Value)

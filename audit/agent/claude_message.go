@@ -1,6 +1,9 @@
 package agent
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // readMessage reads the message of an event.
 func (e *claudeLine) readMessage(c *cursor) {
@@ -133,10 +136,5 @@ const maxHead = 400
 // ran: the tool is switched off, or its input was not valid.
 func claudeTurnedAway(content *field) bool {
 	head := content.text(maxHead)
-	for _, words := range []string{"<tool_use_error>", "denied by your permission", "Read deny rule"} {
-		if strings.Contains(head, words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"<tool_use_error>", "denied by your permission", "Read deny rule"}, func(words string) bool { return strings.Contains(head, words) })
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"sbx/spec"
@@ -94,12 +95,7 @@ func (r *Rules) allows(as string, w *Wish) bool {
 	if len(about) == 0 || w.Cut || len(targets) == 0 {
 		return false
 	}
-	for _, target := range targets {
-		if !r.covered(about, as, target) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(targets, func(target string) bool { return !r.covered(about, as, target) })
 }
 
 // covered tells whether one of the patterns allows the target.
@@ -116,21 +112,11 @@ func (r *Rules) covered(about []spec.Tool, as, target string) bool {
 			return false
 		}
 	}
-	for _, part := range parts {
-		if !r.matched(about, part) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(parts, func(part string) bool { return !r.matched(about, part) })
 }
 
 func (r *Rules) matched(about []spec.Tool, target string) bool {
-	for _, t := range about {
-		if t.Matches(target, r.at) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(about, func(t spec.Tool) bool { return t.Matches(target, r.at) })
 }
 
 func (r *Rules) denies(t spec.Tool, as string, w *Wish) bool {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/internal/doc"
@@ -69,12 +70,7 @@ func allowed(p *wrap.Plan, path string) bool {
 			return true
 		}
 	}
-	for _, d := range p.Programs.Folders {
-		if strings.HasPrefix(path, d+"/") || strings.HasPrefix(is, d+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Programs.Folders, func(d string) bool { return strings.HasPrefix(path, d+"/") || strings.HasPrefix(is, d+"/") })
 }
 
 // writePrograms writes the same as the member programs.

@@ -2,6 +2,7 @@ package host
 
 import (
 	gopath "path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -142,12 +143,7 @@ func (p *prober) needed(own []string) (paths []string) {
 
 // isNeeded tells whether something that is needed lies in a home, or the home in that.
 func isNeeded(home string, needed []string) bool {
-	for _, path := range needed {
-		if within(path, home) || within(home, path) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(needed, func(path string) bool { return within(path, home) || within(home, path) })
 }
 
 // shared tells whether a home is also a place where others look for something: a

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,10 +53,5 @@ func against(dir, path string) string {
 
 // anyWithin tells whether path is or lies beneath one of dirs.
 func anyWithin(path string, dirs []string) bool {
-	for _, d := range dirs {
-		if within(path, d) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(dirs, func(d string) bool { return within(path, d) })
 }

@@ -81,12 +81,7 @@ func (g *guarded) isOpened(path string) bool {
 			return true
 		}
 	}
-	for _, name := range g.globs {
-		if strings.Contains(path+"/", "/"+name+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.globs, func(name string) bool { return strings.Contains(path+"/", "/"+name+"/") })
 }
 
 func (g *guarded) isProtectedName(path string) bool {
