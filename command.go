@@ -1,6 +1,7 @@
 package sbx
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -206,10 +207,7 @@ func (c *Cmd) document() ([]byte, error) {
 	if s.Source.Kind != spec.SpecFile { // whose paths are bound to the file's folder
 		return nil, errors.New("sbx: " + s.Source.Name + " is no spec: run a workshop, a worker or an agent's file by the program sbx")
 	}
-	base := s.Source.Dir
-	if base == "" {
-		base = c.Dir
-	}
+	base := cmp.Or(s.Source.Dir, c.Dir)
 	base, err := filepath.Abs(base)
 	if err != nil {
 		return nil, err

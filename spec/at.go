@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -39,10 +40,7 @@ func (s *Source) place(n *Node) string {
 	if n == nil {
 		return ""
 	}
-	in := n.In
-	if in == "" {
-		in = s.Name
-	}
+	in := cmp.Or(n.In, s.Name)
 	if n.Pos.Line == 0 {
 		return in
 	}

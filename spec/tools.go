@@ -74,10 +74,7 @@ func (t Tool) Names(name string) bool {
 // it is about, by the call's target: one command without operators, an absolute
 // path, a URL, a word.
 func (t Tool) Matches(target string, at Place) bool {
-	if t.Rule == "" {
-		return true
-	}
-	return t.globs(at).matches(t.subject(target))
+	return t.Rule == "" || t.globs(at).matches(t.subject(target))
 }
 
 // subject is the part of a target that the rule is held against.

@@ -164,10 +164,7 @@ func (b *builder) pids(n int) {
 // heldOutside tells whether an outer sandbox holds a limit. One that it only watches
 // is not held anew where nobody inside asks of one that mounts nothing.
 func (b *builder) heldOutside(f spec.Field, holds func(*Parent) bool) bool {
-	p := b.h.Parent
-	if p == nil {
-		p = b.h.FreeParent
-	}
+	p := cmp.Or(b.h.Parent, b.h.FreeParent)
 	switch {
 	case p == nil:
 		return false

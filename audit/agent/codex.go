@@ -53,10 +53,7 @@ func codexEvent(t *tally, c *cursor) bool {
 			c.skip()
 		}
 	}
-	if c.bad {
-		return false
-	}
-	return e.act(t)
+	return !c.bad && e.act(t)
 }
 
 func (e *codexLine) ofItem() bool {

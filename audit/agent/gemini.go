@@ -65,10 +65,7 @@ func geminiEvent(t *tally, c *cursor) bool {
 			break
 		}
 	}
-	if c.bad {
-		return false
-	}
-	return e.act(t)
+	return !c.bad && e.act(t)
 }
 
 // enough tells whether the rest of the line could say nothing more: the text of

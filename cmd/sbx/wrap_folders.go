@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 
@@ -57,10 +58,7 @@ func byItsFields(err error, inv *wrap.Invocation) error {
 	if len(all) != 1 || all[0].Field != "working_dir" || all[0].On != "" && all[0].On != defaultName {
 		return err
 	}
-	help := all[0].Help
-	if help == "" {
-		help = "name a folder that is there"
-	}
+	help := cmp.Or(all[0].Help, "name a folder that is there")
 	return badFolders{spec.Problems{{Field: "cwd", On: inv.Cwd, Do: "start in it", Why: all[0].Why, Help: help}}}
 }
 

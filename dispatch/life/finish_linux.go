@@ -1,6 +1,7 @@
 package life
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -139,10 +140,7 @@ func (k *keeper) leave(words string, e *dispatch.End) {
 		failed = t.replace("", []byte(words))
 	}
 	if aside && t.root != nil {
-		name := k.j.Name
-		if name == "" {
-			name = k.j.Agent
-		}
+		name := cmp.Or(k.j.Name, k.j.Agent)
 		failed = errors.Join(failed, t.replace(".summary", []byte(summary(name, time.Since(k.started), e.Counts))), t.replace(".verdict", []byte(v.text())))
 	}
 	if failed != nil && !e.Error.Set {

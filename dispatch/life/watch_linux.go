@@ -1,6 +1,7 @@
 package life
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"os/exec"
@@ -164,10 +165,7 @@ func (k *keeper) watch(signals chan os.Signal) spec.Opt[int64] {
 	// A ledger that cannot be opened now may be when the row is to end.
 	_ = k.openLedger()
 	if k.j.Driver || k.ledger != nil && !k.own {
-		name := k.j.Name
-		if name == "" {
-			name = k.j.Agent
-		}
+		name := cmp.Or(k.j.Name, k.j.Agent)
 		k.live = newLive(k.Live, os.Getpid(), name, k.j.Project, k.started)
 		k.live.write()
 	}

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"net"
@@ -61,10 +62,7 @@ func ProxyFrom(getenv func(string) string) (p Proxy) {
 		password, _ := u.User.Password()
 		p.credential = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
 	}
-	no := getenv("no_proxy")
-	if no == "" {
-		no = getenv("NO_PROXY")
-	}
+	no := cmp.Or(getenv("no_proxy"), getenv("NO_PROXY"))
 	for _, s := range strings.FieldsFunc(no, func(c rune) bool { return c == ',' || c == ' ' }) {
 		p.direct = append(p.direct, readBypass(strings.ToLower(s)))
 	}

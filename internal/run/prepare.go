@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -241,10 +242,7 @@ func (x *Prepared) noteUnsandboxed() {
 	if p.Rung != wrap.RungBare || p.Filter.On || p.Landlock.FS != 0 || p.Landlock.Net != 0 || p.Landlock.Scope != 0 {
 		return
 	}
-	asked := x.record.Backend.Asked
-	if asked == "" {
-		asked = native
-	}
+	asked := cmp.Or(x.record.Backend.Asked, native)
 	const why = "this host has neither namespaces nor Landlock nor seccomp filters"
 	x.record.Backend = audit.Backend{Asked: asked, Used: "none", Reason: why}
 	x.Voice.Say("the command runs unsandboxed: " + why)

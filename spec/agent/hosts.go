@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"strings"
 
 	rules "sbx/internal/reach"
@@ -79,10 +80,7 @@ func (at *Place) codexProviders() (items []string) {
 		if key != "model_provider" && !strings.HasSuffix(key, ".model_provider") {
 			continue
 		}
-		item := endpoint(values["model_providers."+values[key]+".base_url"])
-		if item == "" {
-			item = codex.models
-		}
+		item := cmp.Or(endpoint(values["model_providers."+values[key]+".base_url"]), codex.models)
 		items = append(items, item)
 	}
 	return items

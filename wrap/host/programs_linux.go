@@ -1,6 +1,8 @@
 package host
 
 import (
+	"cmp"
+
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -30,10 +32,7 @@ func (p *prober) allowed(at *spec.ProgramAt) wrap.Executable {
 		e.Kind, e.Program = wrap.Dir, wrap.Program{Path: at.Inside, Real: at.Path.Real, Mapped: at.Mapped}
 		return e
 	}
-	name := at.Name
-	if name == "" {
-		name = at.Inside
-	}
+	name := cmp.Or(at.Name, at.Inside)
 	prog, outcome := LookUp(name, p.r)
 	if e.Program = prog; outcome == Found {
 		e.Kind = wrap.File

@@ -1,9 +1,11 @@
 package host
 
 import (
+	"cmp"
+	"slices"
+
 	"sbx/spec"
 	"sbx/wrap"
-	"slices"
 )
 
 // gitSearch looks for repositories and what they make git run.
@@ -225,10 +227,7 @@ func (s *gitSearch) gitFolder(dir, top string) {
 		repo.Common = s.commonOf(dir)
 	}
 	s.reach(&repo)
-	from := top
-	if from == "" {
-		from = dir
-	}
+	from := cmp.Or(top, dir)
 	s.gitNames(&f, repo.Common != dir, from)
 	var list []named
 	if repo.Common != dir {

@@ -107,10 +107,7 @@ func (p *prober) isOpened(path, real string) bool {
 // names tells whether a path of the spec means a secret. What it leads to by a
 // link in a writable tree does not count: an earlier command may have left that.
 func (p *prober) names(n *spec.Path, path, real string) bool {
-	if n.Abs == path || n.Abs == real {
-		return true
-	}
-	return (n.Real == path || n.Real == real) && !p.r.Planted(n)
+	return n.Abs == path || n.Abs == real || (n.Real == path || n.Real == real) && !p.r.Planted(n)
 }
 
 func (p *prober) isHidden(path string) bool {

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,10 +133,7 @@ func shut(tree int, path string) bool {
 		if i < len(path) && path[i] != '/' {
 			continue
 		}
-		dir := path[:max(strings.LastIndexByte(path[:i], '/'), 0)]
-		if dir == "" {
-			dir = "."
-		}
+		dir := cmp.Or(path[:max(strings.LastIndexByte(path[:i], '/'), 0)], ".")
 		how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: noLinks | unix.RESOLVE_BENEATH}
 		fd, err := unix.Openat2(tree, path[:i], &how)
 		if err == nil {

@@ -258,8 +258,5 @@ func delegated(dir string) bool {
 // ours tells whether a process is this one or a child of it.
 func ours(pid int) bool {
 	self := unix.Getpid()
-	if pid == self {
-		return true
-	}
-	return read.Parent(pid) == self
+	return pid == self || read.Parent(pid) == self
 }
