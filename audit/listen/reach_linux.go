@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // nameService are the sockets by which libc asks for names of users and hosts.
@@ -35,8 +37,7 @@ func (l *Listener) standsAside() bool {
 	if len(l.Aside) == 0 {
 		return false
 	}
-	var buf [pathMax]byte
 	exe := l.proc("exe", -1)
-	n, err := unix.Readlink(string(exe[:len(exe)-1]), buf[:])
-	return err == nil && slices.Contains(l.Aside, path.Base(strings.TrimSuffix(string(buf[:n]), " (deleted)")))
+	program := read.Link(unix.AT_FDCWD, string(exe[:len(exe)-1]))
+	return program != "" && slices.Contains(l.Aside, path.Base(strings.TrimSuffix(program, " (deleted)")))
 }

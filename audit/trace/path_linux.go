@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/read"
 	"sbx/seccomp"
 )
 
@@ -51,10 +52,5 @@ func (t *Tracer) text(tid int, address uintptr) (s string, ok bool) {
 // link is where a link of a process's folder in /proc leads, "" where that
 // cannot be read.
 func link(tid int, name string) string {
-	var b [pathMax]byte
-	n, err := unix.Readlink("/proc/"+strconv.Itoa(tid)+"/"+name, b[:])
-	if err != nil {
-		return ""
-	}
-	return string(b[:n])
+	return read.Link(unix.AT_FDCWD, "/proc/"+strconv.Itoa(tid)+"/"+name)
 }

@@ -34,8 +34,8 @@ var rooms = []room{
 	{"audit", []string{"internal/doc", "internal/read", "internal/sys", "internal/reach", "internal/relay/wire", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit/agent", []string{"internal/doc", "spec"}},
 	{"audit/listen", []string{"internal/read", "internal/reach", "internal/relay/wire", "audit", "wrap", "spec", "seccomp"}},
-	{"audit/trace", []string{"audit", "spec", "seccomp"}},
-	{"internal/run", []string{"internal/sys", "internal/doc", "internal/outer", "internal/read", "internal/reach", "internal/relay/wire", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap", "spec", "seccomp"}},
+	{"audit/trace", []string{"internal/read", "audit", "spec", "seccomp"}},
+	{"internal/run", []string{"internal/read", "internal/sys", "internal/doc", "internal/outer", "internal/reach", "internal/relay/wire", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap", "spec", "seccomp"}},
 	{"cmd/sbx", []string{"internal/sys", "internal/run", "internal/doc", "internal/outer", "internal/reach", "audit", "wrap/launch", "wrap/host", "wrap", "internal/view", "spec"}},
 
 	// The Go API, which starts the program and imports none of its rooms.

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/read"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -64,9 +65,7 @@ func checkFDs(fds []int) error {
 
 // isMountFD tells a file system context of fsopen(2) or fspick(2).
 func isMountFD(fd int) bool {
-	var buf [64]byte
-	n, err := unix.Readlink("/proc/self/fd/"+strconv.Itoa(fd), buf[:])
-	return err == nil && strings.HasPrefix(string(buf[:n]), "anon_inode:[fscontext]")
+	return strings.HasPrefix(read.Link(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd)), "anon_inode:[fscontext]")
 }
 
 // handOver puts a pipe with what is left of it in the place of each descriptor that
@@ -95,12 +94,9 @@ func (x *Prepared) isProtectedInput(fd int) (path string, is bool) {
 	if err != nil || flags&unix.O_ACCMODE != unix.O_RDONLY || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return "", false
 	}
-	var buf [unix.PathMax]byte
-	n, err := unix.Readlink("/proc/self/fd/"+strconv.Itoa(fd), buf[:])
-	if err != nil || n == 0 || buf[0] != '/' {
+	if path = read.Link(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd)); !strings.HasPrefix(path, "/") {
 		return "", false
 	}
-	path = string(buf[:n])
 	for _, s := range x.sourcePaths() {
 		if isFile(s, &st) {
 			return path, true
