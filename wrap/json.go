@@ -3,6 +3,7 @@ package wrap
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"sbx/internal/doc"
 	"sbx/landlock"
@@ -20,11 +21,7 @@ func (p *Plan) AppendJSON(dst []byte) []byte {
 	w.Close('}')
 	w.KeyText("rung", p.Rung.String())
 	w.KeyText("base", p.Base.String())
-	var names []string
-	for _, n := range p.Namespaces {
-		names = append(names, n.String())
-	}
-	w.KeyTexts("namespaces", names)
+	w.KeyTexts("namespaces", texts(p.Namespaces, (*Namespace).String))
 	w.Key("ids")
 	w.ids(p.IDs)
 	w.KeyFlag("loopback", p.Loopback)
@@ -65,14 +62,19 @@ func (p *Plan) AppendJSON(dst []byte) []byte {
 func envNames(env []string) []string {
 	names := make([]string, 0, len(env))
 	for _, kv := range env {
-		for i := 0; i < len(kv); i++ {
-			if kv[i] == '=' {
-				names = append(names, kv[:i])
-				break
-			}
+		if name, _, ok := strings.Cut(kv, "="); ok {
+			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// texts are the items of a list as text has them.
+func texts[T any](list []T, text func(*T) string) (all []string) {
+	for i := range list {
+		all = append(all, text(&list[i]))
+	}
+	return all
 }
 
 // printer writes a Plan.
@@ -149,25 +151,13 @@ func (w *printer) watch(x *Watch) {
 	w.KeyOpen("watch", '{')
 	w.KeyTexts("trees", x.Trees)
 	w.KeyTexts("git_folders", x.Git)
-	var linked []string
-	for i := range x.Worktrees {
-		linked = append(linked, x.Worktrees[i].Admin)
-	}
-	w.KeyTexts("worktrees", linked)
+	w.KeyTexts("worktrees", texts(x.Worktrees, func(t *Worktree) string { return t.Admin }))
 	w.KeyTexts("allowed", x.Allowed)
-	var paths []string
-	for i := range x.Protected {
-		paths = append(paths, x.Protected[i].Path)
-	}
-	w.KeyTexts("protected", paths)
+	w.KeyTexts("protected", texts(x.Protected, func(p *Protected) string { return p.Path }))
 	w.KeyTexts("unmade", x.Unmade)
 	w.KeyTexts("views", x.elsewhere())
 	w.KeyTexts("masked", x.Masked)
-	var folders []string
-	for i := range x.Folders {
-		folders = append(folders, x.Folders[i].Inside)
-	}
-	w.KeyTexts("folders", folders)
+	w.KeyTexts("folders", texts(x.Folders, func(f *Folder) string { return f.Inside }))
 	w.KeyTexts("sockets", x.Sockets)
 	w.KeyText("record", x.Record)
 	w.Close('}')

@@ -26,8 +26,8 @@ func (w *printer) group(g *Group) {
 	w.OpenFlat('{')
 	w.KeyInt("version", int64(g.Version))
 	w.KeyText("in", g.Dir)
-	w.KeyTexts("controllers", names(g.Controllers))
-	w.KeyTexts("enable", names(g.Enable))
+	w.KeyTexts("controllers", texts(g.Controllers, (*Controller).String))
+	w.KeyTexts("enable", texts(g.Enable, (*Controller).String))
 	w.KeyFlag("leaf", g.Leaf)
 	w.KeyFlag("threaded", g.Threaded)
 	w.KeyFlag("soft", g.Soft)
@@ -35,12 +35,4 @@ func (w *printer) group(g *Group) {
 		w.KeyText(s.File, s.Value)
 	}
 	w.Close('}')
-}
-
-func names(l []Controller) []string {
-	var list []string
-	for _, c := range l {
-		list = append(list, c.String())
-	}
-	return list
 }
