@@ -1,55 +1,142 @@
 package seccomp
 
 import (
-	"testing"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
 
-func TestRun(t *testing.T) {
-	ret := func(k uint32) unix.SockFilter { return unix.SockFilter{Code: opRet, K: k} }
-	load := func(at uint32) unix.SockFilter { return unix.SockFilter{Code: opLoad, K: at} }
-	c := Call{Arch: 0xa, Nr: 0xb, IP: 0x1111_2222_3333_4444, Args: [6]uint64{0x5555_6666_7777_8888, 5: 0x9999_aaaa_bbbb_cccc}}
-	yes, no := Action{Kind: Allow}, Action{Kind: KillProcess}
-	word := func(at, want uint32) []unix.SockFilter {
-		return []unix.SockFilter{load(at), {Code: opEqual, Jt: 0, Jf: 1, K: want}, ret(unix.SECCOMP_RET_ALLOW), ret(unix.SECCOMP_RET_TRAP)}
+// word is the 32-bit word at that offset of struct seccomp_data.
+func (c Call) word(at uint32) (w uint32, ok bool) {
+	switch {
+	case at%4 != 0 || at >= argsAt+6*8:
+		return 0, false
+	case at == nrAt:
+		return c.Nr, true
+	case at == archAt:
+		return c.Arch, true
+	case at < argsAt:
+		return uint32(c.IP >> (8 * (at - 8))), true
 	}
-	test := func(op uint16, k uint32) []unix.SockFilter {
-		return []unix.SockFilter{load(nrAt), {Code: op, Jt: 1, Jf: 0, K: k}, ret(unix.SECCOMP_RET_TRAP), ret(unix.SECCOMP_RET_ALLOW)}
-	}
-	for _, row := range []struct {
-		name string
-		p    []unix.SockFilter
-		want Action
-	}{
-		{"number", word(0, 0xb), yes},
-		{"architecture", word(4, 0xa), yes},
-		{"pointer, low", word(8, 0x3333_4444), yes},
-		{"pointer, high", word(12, 0x1111_2222), yes},
-		{"first, low", word(16, 0x7777_8888), yes},
-		{"first, high", word(20, 0x5555_6666), yes},
-		{"last, high", word(60, 0x9999_aaaa), yes},
-		{"past the data", word(64, 0), no},
-		{"unaligned", word(2, 0), no},
-		{"greater", test(opGreater, 0xa), yes},
-		{"not greater", test(opGreater, 0xb), Action{Kind: Trap}},
-		{"greater or equal", test(opGreaterEqual, 0xb), yes},
-		{"bits", test(opAnyBits, 0x8), yes},
-		{"no bits", test(opAnyBits, 0x4), Action{Kind: Trap}},
-		{"and", []unix.SockFilter{load(nrAt), {Code: opAnd, K: 3}, {Code: opEqual, K: 3, Jf: 1}, ret(unix.SECCOMP_RET_ALLOW), ret(0)}, yes},
-		{"jump", []unix.SockFilter{{Code: opJump, K: 1}, ret(0), ret(unix.SECCOMP_RET_ALLOW)}, yes},
-		{"jump out", []unix.SockFilter{{Code: opJump, K: 0xffffffff}, ret(unix.SECCOMP_RET_ALLOW)}, no},
-		{"fall out", []unix.SockFilter{load(0)}, no},
-		{"empty", nil, no},
-		{"store", []unix.SockFilter{{Code: unix.BPF_ST}}, no},
-		{"errno", []unix.SockFilter{ret(unix.SECCOMP_RET_ERRNO | 13)}, Fail(unix.EACCES)},
-		{"errno too large", []unix.SockFilter{ret(unix.SECCOMP_RET_ERRNO | 0xffff)}, Action{Kind: Errno, Errno: maxErrno}},
-		{"data of another action", []unix.SockFilter{ret(unix.SECCOMP_RET_TRAP | 7)}, Action{Kind: Trap}},
-		{"unknown action", []unix.SockFilter{ret(0x12340000)}, no},
-		{"trace", []unix.SockFilter{ret(unix.SECCOMP_RET_TRACE | 7)}, Action{Kind: Trace}},
-	} {
-		if got := Run(row.p, c); got != row.want {
-			t.Errorf("%s: %v, want %v", row.name, got, row.want)
+	return uint32(c.Args[(at-argsAt)/8] >> (8 * (at % 8))), true
+}
+
+// Run is the verdict of program p on call c, as the kernel would reach it. It
+// knows the instructions that seccomp filters are made of by this package and
+// by libseccomp; a program with another one, with a jump out of its end or
+// without a return could not be loaded, and is KillProcess here.
+func Run(p []unix.SockFilter, c Call) Action {
+	bad := Action{Kind: KillProcess}
+	var acc uint32
+	for pc := 0; pc < len(p); pc++ {
+		in := p[pc]
+		var jump bool
+		switch in.Code {
+		case opLoad:
+			w, ok := c.word(in.K)
+			if !ok {
+				return bad
+			}
+			acc = w
+			continue
+		case opAnd:
+			acc &= in.K
+			continue
+		case opJump:
+			if in.K >= uint32(len(p)) {
+				return bad
+			}
+			pc += int(in.K)
+			continue
+		case opRet:
+			return actionOf(in.K)
+		case opEqual:
+			jump = acc == in.K
+		case opGreater:
+			jump = acc > in.K
+		case opGreaterEqual:
+			jump = acc >= in.K
+		case opAnyBits:
+			jump = acc&in.K != 0
+		default:
+			return bad
+		}
+		if jump {
+			pc += int(in.Jt)
+		} else {
+			pc += int(in.Jf)
 		}
 	}
+	return bad
+}
+
+// actionOf reads a BPF program's return value as the kernel does: what it
+// does not know is KillProcess. The word for the tracer that a TRACE carries
+// is not kept: no filter of this package sends one.
+func actionOf(ret uint32) Action {
+	for k := KillProcess; k <= Allow; k++ {
+		if kinds[k].ret != ret&unix.SECCOMP_RET_ACTION_FULL {
+			continue
+		}
+		if k == Errno {
+			return Action{Kind: k, Errno: min(uint16(ret), maxErrno)}
+		}
+		return Action{Kind: k}
+	}
+	return Action{Kind: KillProcess}
+}
+
+// describe names a call: "openat", or "call 9999" where the
+// tables have no name for the number.
+func describe(a Arch, nr uint32) string {
+	if name, ok := a.Name(nr); ok {
+		return name
+	}
+	if a == AMD64 && nr >= x32Bit {
+		return "x32 call " + strconv.FormatUint(uint64(nr-x32Bit), 10)
+	}
+	return "call " + strconv.FormatUint(uint64(nr), 10)
+}
+
+// Calls lists the names of all calls of this architecture in the order of
+// their numbers.
+func (a Arch) Calls() []string {
+	if !a.valid() {
+		return nil
+	}
+	var names []string
+	for _, name := range arches[a].byNumber {
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// embedded is the program of Default(o) for the architecture that this
+// program was built for, ready to be loaded; nil where there is none. The
+// slice is the caller's own.
+func embedded(o Options) []unix.SockFilter { return decode(Shipped(o, Native)) }
+
+// decode reads instructions as Shipped returns them. Bytes that do not make a
+// whole instruction at the end are left out.
+func decode(s string) []unix.SockFilter {
+	if len(s) < insnSize {
+		return nil
+	}
+	prog := make([]unix.SockFilter, len(s)/insnSize)
+	for i := range prog {
+		in := s[insnSize*i:][:insnSize]
+		prog[i] = unix.SockFilter{
+			Code: uint16(in[0]) | uint16(in[1])<<8,
+			Jt:   in[2], Jf: in[3],
+			K: word32(in[4:]),
+		}
+	}
+	return prog
+}
+
+// fprog is a program as seccomp(2) wants it.
+func fprog(p []unix.SockFilter) unix.SockFprog {
+	return unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]}
 }

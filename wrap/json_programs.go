@@ -25,15 +25,11 @@ func (w *printer) filter(f *Filter) {
 	w.KeyFlag("root", f.Root)
 	w.KeyFlag("unix_datagrams_refused", f.Unix)
 	w.KeyFlag("inet_refused", f.NoInet)
-	if f.Slow {
-		w.KeyFlag("fast_open_refused", f.Slow)
-	}
+	w.KeyFlag("fast_open_refused", f.Slow)
 	if f.Seal != seccomp.SealNone {
 		w.KeyText("memfd_create", f.Seal.String())
 	}
-	if f.Reach {
-		w.KeyFlag("connect_noted", f.Reach)
-	}
+	w.KeyFlag("connect_noted", f.Reach)
 	if f.Code == nil {
 		n := len(seccomp.Shipped(f.Options(), seccomp.Native)) / 8
 		w.KeyInt("instructions", int64(n))

@@ -118,15 +118,11 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	w := &printer{doc.Writer{B: dst}}
 	w.Open('{')
 	w.KeyInt("version", 1)
-	if p.AccessMode != spec.AccessUnset {
-		w.KeyText("access_mode", p.AccessMode.String())
-	}
+	w.KeyText("access_mode", p.AccessMode.String())
 	w.KeyText("network", p.Network.String())
 	w.KeyTexts("reach", p.Reach)
 	w.KeyTexts("listen", p.published())
-	if p.Narrows {
-		w.KeyFlag("narrows", true)
-	}
+	w.KeyFlag("narrows", p.Narrows)
 	w.KeyFlag("visible", p.Visible)
 	w.KeyTexts("writable", p.Writable)
 	w.KeyTexts("read", p.Read)
@@ -134,12 +130,8 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	w.KeyTexts("secrets", p.Secrets)
 	w.KeyTexts("allowed", p.Allowed)
 	w.KeyTexts("opened", p.Opened)
-	if p.Root != "" {
-		w.KeyStr("root", p.Root)
-	}
-	if p.Agent != 0 {
-		w.KeyText("agent", p.Agent.String())
-	}
+	w.KeyText("root", p.Root)
+	w.KeyText("agent", p.Agent.String())
 	w.KeyFlag("confined", p.Confined)
 	w.KeyFlag("free", p.Free)
 	p.appendLimits(w)
