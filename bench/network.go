@@ -17,8 +17,8 @@ import (
 // network namespace, to which a socket in the workspace leads: what sandboxes do that
 // set proxy variables.
 
-// bulkSize is what a server sends, shortTimes how many connections are made one
-// after another for one figure.
+// bulkSize is what a server sends, shortTimes how many connections are made, or requests
+// on one, one after another for one figure.
 const (
 	bulkSize   = 256 << 20
 	shortTimes = 2000
@@ -57,6 +57,8 @@ func (b *bencher) networking() ([]job, error) {
 			rounds: 60, quick: 10, of: []contestant{sbx, allow}, base: "sbx", on: allow.name, minus: true, gate: 6},
 		{name: "allow-bulk", what: "256 MiB from a server on loopback", place: b.own, argv: talk("bulk", server), told: true,
 			rounds: 15, quick: 4, of: both, base: "none", on: allow.name, gate: 1 / 0.70},
+		{name: "allow-request", what: "one request and its answer on a connection", place: b.own, argv: talk("request", server), told: true,
+			rounds: 15, quick: 4, of: both, base: "none", on: allow.name, minus: true, gate: 150},
 		{name: "allow-short", what: "connect, one request, its answer, close", place: b.own, argv: talk("short", server), told: true,
 			rounds: 15, quick: 4, of: both, base: "none", on: allow.name, minus: true, gate: 150},
 	}, nil
@@ -65,13 +67,21 @@ func (b *bencher) networking() ([]job, error) {
 // relay is the program that carries what network.allow lets through.
 const relay = "sbx-egress"
 
-// serve answers one letter: "b" with bulkSize bytes, "s" with one.
+// serve answers one letter: "b" with bulkSize bytes, "s" with one, "r" again and again.
 func serve() (address string, err error) {
 	piece := make([]byte, 256<<10)
 	return accept("tcp", "127.0.0.1:0", func(c net.Conn) {
 		word := []byte{0}
 		if _, err := c.Read(word); err != nil {
 			return
+		}
+		for word[0] == 'r' {
+			if _, err := c.Write(word); err != nil {
+				return
+			}
+			if _, err := c.Read(word); err != nil {
+				return
+			}
 		}
 		if word[0] == 's' {
 			_, _ = c.Write(word)
@@ -137,11 +147,12 @@ func accept(network, address string, serve func(net.Conn)) (at string, err error
 	return l.Addr().String(), nil
 }
 
-// talk is the client: talk bulk SERVER [SOCKET] reads what the server sends, talk short
-// SERVER [SOCKET] asks it again and again, through a port of its own that leads to the
-// socket of a proxy. It prints the nanoseconds of the one transfer, or of one request.
+// talk is the client: talk bulk SERVER [SOCKET] reads what the server sends, talk request
+// SERVER [SOCKET] asks it again and again, talk short SERVER [SOCKET] by a connection each,
+// through a port of its own that leads to the socket of a proxy. It prints the nanoseconds
+// of the one transfer, or of one request.
 func talk(args []string) {
-	err := fmt.Errorf("usage: talk bulk|short SERVER [SOCKET]")
+	err := fmt.Errorf("usage: talk bulk|request|short SERVER [SOCKET]")
 	if len(args) == 3 {
 		const port = "127.0.0.1:3128"
 		way := args[2]
@@ -160,6 +171,8 @@ func talk(args []string) {
 		switch args[0] {
 		case "bulk":
 			took, err = converse("b", bulkSize, args[1:])
+		case "request":
+			took, err = ask(args[1:])
 		case "short":
 			begin := time.Now()
 			for i := 0; i < shortTimes; i++ {
@@ -178,23 +191,46 @@ func talk(args []string) {
 	os.Exit(1)
 }
 
-func converse(word string, size int64, where []string) (time.Duration, error) {
-	begin := time.Now()
+// dial connects to a server, by the proxy at a port where there is one.
+func dial(where []string) (net.Conn, error) {
 	c, err := net.Dial("tcp", where[len(where)-1])
+	if err != nil || len(where) == 1 {
+		return c, err
+	}
+	_, err = fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", where[0], where[0])
+	head := make([]byte, len("HTTP/1.1 200 OK\r\n\r\n"))
+	if err == nil {
+		_, err = io.ReadFull(c, head)
+	}
+	return c, err
+}
+
+// ask is the time of one request on a connection.
+func ask(where []string) (time.Duration, error) {
+	c, err := dial(where)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = c.Close() }()
-	if len(where) > 1 {
-		_, err = fmt.Fprintf(c, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", where[0], where[0])
-		head := make([]byte, len("HTTP/1.1 200 OK\r\n\r\n"))
-		if err == nil {
-			_, err = io.ReadFull(c, head)
+	begin, word := time.Now(), []byte("r")
+	for range shortTimes {
+		if _, err := c.Write(word); err != nil {
+			return 0, err
 		}
-		if err != nil {
+		if _, err := io.ReadFull(c, word); err != nil {
 			return 0, err
 		}
 	}
+	return time.Since(begin) / shortTimes, nil
+}
+
+func converse(word string, size int64, where []string) (time.Duration, error) {
+	begin := time.Now()
+	c, err := dial(where)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = c.Close() }()
 	if _, err := io.WriteString(c, word); err != nil {
 		return 0, err
 	}
