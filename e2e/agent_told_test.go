@@ -81,7 +81,7 @@ func TestAgentsAreAdvisedOnATerminal(t *testing.T) {
 	says := func(want string, yes bool, args ...string) {
 		t.Helper()
 		x := b.onTerminal(append([]string{sbxPath, "exec", "--spec-json", specWW, "--", b.out + "/claude"}, args...)...)
-		x.expect("end")
+		x.expect("\nend") // and no word of a line about it
 		if got := x.all(); strings.Contains(got, want) != yes {
 			t.Errorf("%q: %q in it is %v: %s", args, want, !yes, got)
 		}
