@@ -15,6 +15,7 @@ func startWith(p *wrap.Plan, o Options, change func(*Programs)) (*Process, error
 	if err != nil {
 		return nil, err
 	}
+	pr.remounts = remounting{needed: p.Remount, bound: len(p.Caps) == 0}
 	programs = Steps(p, input(p, o, pr.far))
 	change(&programs)
 	return pr, pr.load(programs)
