@@ -79,7 +79,7 @@ func (x *Started) launch() error {
 			return err
 		}
 	}
-	err := x.process.Load(x.Plan, launch.Options{Caller: x.Caller, Keep: append(x.Keep, x.backend.handed...), KeepAll: !x.Resolved.SideDoors})
+	err := x.process.Load(x.Plan, launch.Options{Caller: x.Caller, Keep: append(x.Keep, x.backend.handed...), KeepAll: !x.Resolved.SideDoors, Signals: x.Signals})
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (x *Started) Wait() (ended Ended) {
 	if !x.Plan.OwnGroup { // a terminal there is to be taken back
 		leave(0, 1)
 	}
-	hooks := &launch.Hooks{Signals: x.Signals, Below: x.backend.below}
+	hooks := &launch.Hooks{Below: x.backend.below}
 	hooks.Idle = func() {
 		x.guard.look(hooks)
 		x.landlog.listen(hooks)
@@ -45,7 +45,7 @@ func (x *Started) Wait() (ended Ended) {
 	(&progress{count: &x.count, watched: &x.watched, fd: x.Progress}).listen(hooks)
 	hooks.Stop = x.count.settle
 	end := x.process.Supervise(hooks)
-	if sig := unix.Signal(end.Signal); ended.Status == 128+end.Signal && x.process.Typed(x.Signals, sig) {
+	if sig := unix.Signal(end.Signal); ended.Status == 128+end.Signal && x.process.Typed(sig) {
 		ended.Interrupted = sig
 	}
 	x.Timings.Lap("teardown")

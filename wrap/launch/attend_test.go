@@ -84,7 +84,7 @@ func TestAttend(t *testing.T) {
 		if err := pr.Go(); err != nil {
 			t.Error(err)
 		}
-		exit := pr.Supervise(&Hooks{Signals: -1})
+		exit := pr.Supervise(&Hooks{})
 		if exit.Code != 7 || !exit.Known || served == 0 {
 			t.Errorf("%+v, served %d times, collected %v", exit, served, collected)
 		}
@@ -116,7 +116,7 @@ func TestChildren(t *testing.T) {
 		if pr == nil {
 			return
 		}
-		pr.Supervise(&Hooks{Signals: -1})
+		pr.Supervise(&Hooks{})
 	})
 	if !read() || read() {
 		t.Error("the descriptor did not tell of the child's end, or did not forget it")

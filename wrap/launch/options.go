@@ -10,6 +10,7 @@ type Options struct {
 	Caller  Caller
 	Keep    []int // descriptors beyond 0-2 for the command
 	KeepAll bool  // all of the caller's descriptors
+	Signals int   // where Catch's signals are read; 0 for none
 }
 
 // terminal is where a command with a group of its own becomes the foreground.

@@ -142,6 +142,15 @@ func signalInfo(fd int) (siginfo, bool) {
 	return si, e == 0 && n == unsafe.Sizeof(si)
 }
 
+// noted is how many signals wait to be read.
+func noted(fd int) int {
+	n, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
+	if err != nil {
+		return 0
+	}
+	return n / int(unsafe.Sizeof(siginfo{}))
+}
+
 // currentMask is this thread's signal mask.
 func currentMask() uint64 {
 	var old [2]uint64

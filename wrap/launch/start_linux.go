@@ -35,6 +35,8 @@ type Process struct {
 	last     *report     // pid 1's, of the command's end
 	first    bool        // the listener's first notification was answered
 	stale    bool        // what stops came before the next SIGCONT are those of a stop that is over
+	signals  int         // where Catch's are read; -1 for none
+	early    int         // how many of them are from before the command could be executed
 	terminal int         // whose foreground is to be taken back at the end; -1 for none
 	groups   *cgroup.Set // that hold limits; nil for none
 	confined bool        // one of them bounds the memory
@@ -72,7 +74,7 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	if err != nil {
 		return nil, stepError("socketpair", err)
 	}
-	pr := &Process{opening: o, sock: ends[0], far: ends[1], own: -1, pidfd: -1, target: -1, terminal: -1, listener: -1, named: -1, root: -1, renewal: noRenewal}
+	pr := &Process{opening: o, sock: ends[0], far: ends[1], own: -1, pidfd: -1, target: -1, terminal: -1, listener: -1, named: -1, root: -1, renewal: noRenewal, signals: -1}
 	if fd, err := unix.PidfdOpen(unix.Getpid(), 0); err == nil {
 		pr.own = fd
 	}
@@ -115,6 +117,9 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 	in := input(p, o, pr.far)
 	pr.first = uncounted(p) // then nothing is notified before who answers is there
 	pr.terminal = in.Terminal
+	if o.Signals > 0 {
+		pr.signals = o.Signals
+	}
 	if renews(p) {
 		pr.renewal.list = p.Watch.Renew
 	}
@@ -231,6 +236,9 @@ func (pr *Process) Allow() {
 	if pr.groups != nil || pr.remounts.needed {
 		return // the command must be moved first; the child waits for other words before
 	}
+	if hasKeys() {
+		return // which of them are early is known by the last moment before the exec alone
+	}
 	pr.allowed, started = true, 1
 	_ = pr.word() // a child that is gone tells by that
 }
@@ -240,6 +248,7 @@ func (pr *Process) Allow() {
 func (pr *Process) Go() error {
 	if !pr.allowed {
 		started = 1
+		pr.early = noted(pr.signals)
 		if err := pr.word(); err != nil {
 			pr.Kill()
 			return err

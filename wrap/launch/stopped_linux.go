@@ -50,7 +50,7 @@ func (pr *Process) stop(h *Hooks) {
 		if h.Stop != nil {
 			h.Stop()
 		}
-		stopSelf(h, unix.SIGTSTP)
+		pr.stopSelf(unix.SIGTSTP)
 		pr.stale = true
 	}
 	for _, fd := range held {
@@ -66,11 +66,11 @@ const continueWait = 200
 // stopSelf stops the supervisor as the terminal's signal would have, by the
 // kernel's own rules: one in an orphaned process group is not stopped. The SIGCONT that
 // ended the stop is noted afterwards, or in a moment, by the thread that it came to.
-func stopSelf(h *Hooks, sig unix.Signal) {
+func (pr *Process) stopSelf(sig unix.Signal) {
 	byDefault(uintptr(sig))
 	unix.Tgkill(unix.Getpid(), unix.Gettid(), sig)
 	handle(uintptr(sig))
-	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(h.Signals), Events: unix.POLLIN}}, continueWait)
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(pr.signals), Events: unix.POLLIN}}, continueWait)
 }
 
 // The most that hold does until nothing runs any more.

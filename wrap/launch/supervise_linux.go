@@ -32,11 +32,10 @@ const blockSize = 512
 // meanwhile for what there was. No hook may wait for anything that the sandbox controls,
 // unless it is Calls.Answer and that is Apart.
 type Hooks struct {
-	Signals int      // where Catch's signals are read; -1 for none
-	Limits  []Waiter // what ends the command: it waits for no hook, and shares nothing with one
-	Wait    []Waiter // further descriptors, a handful
-	Calls   *Calls   // of programs that wait for an answer; nil for none
-	Idle    func()   // called once, when the command has run for a while
+	Limits []Waiter // what ends the command: it waits for no hook, and shares nothing with one
+	Wait   []Waiter // further descriptors, a handful
+	Calls  *Calls   // of programs that wait for an answer; nil for none
+	Idle   func()   // called once, when the command has run for a while
 	// Ended is called once, when nothing of the sandbox runs any more. If pid 1
 	// could tell so itself, the kernel takes the namespaces apart meanwhile,
 	// which takes some hundred microseconds that Supervise waits for afterwards.
@@ -78,19 +77,17 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 	}
 	calls := answersTo(h.Calls)
 	pr.reaps()
-	early, behind := true, false
+	behind := false
 	began := time.Now()
 	pf := make([]unix.PollFd, 0, 8)
 	for {
-		pf = append(pf[:0], unix.PollFd{Fd: int32(pr.pidfd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(h.Signals), Events: unix.POLLIN},
+		pf = append(pf[:0], unix.PollFd{Fd: int32(pr.pidfd), Events: unix.POLLIN}, unix.PollFd{Fd: int32(pr.signals), Events: unix.POLLIN},
 			unix.PollFd{Fd: told, Events: unix.POLLIN})
 		pf = polled(polled(pf, h.Limits), pr.attended)
 		timeout := -1
 		switch {
 		case behind: // another has the turn: what needs none is waited for meanwhile
 			timeout = 1
-		case early: // signals from before the command was there are its own, too
-			timeout = 0
 		case h.Idle != nil:
 			timeout = int(max(idleAfter-time.Since(began)+time.Millisecond-1, 0) / time.Millisecond)
 		}
@@ -103,11 +100,11 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 			break
 		}
 		if pf[1].Revents&unix.POLLIN != 0 {
-			calls.still(func() { pr.forward(h, early) })
+			calls.still(func() { pr.forward(h) })
 		}
 		serve(h.Limits, pf[3:3+len(h.Limits)])
 		serve(pr.attended, pf[3+len(h.Limits):own])
-		idles := h.Idle != nil && !early && pf[0].Revents == 0 && time.Since(began) >= idleAfter // however busy the listener is
+		idles := h.Idle != nil && pf[0].Revents == 0 && time.Since(began) >= idleAfter // however busy the listener is
 		if behind || idles || ready(pf[own:]) {
 			behind = !calls.inTurn(func() { h.work(calls.waiters, pf[own:], idles) })
 		}
@@ -116,7 +113,7 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 			if rep != nil && rep.kind == reportStopped {
 				calls.still(func() {
 					pr.stopped(h)
-					pr.forward(h, false)
+					pr.forward(h)
 				})
 				continue
 			}
@@ -128,7 +125,6 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		if pf[0].Revents != 0 {
 			break
 		}
-		early = false
 	}
 	calls.back()
 	return pr.wait(h, calls)
@@ -176,12 +172,17 @@ func serve(list []Waiter, polled []unix.PollFd) {
 }
 
 // forward passes on what came, but for what the command got by itself: a
-// terminal sends its signals to the whole foreground group.
-func (pr *Process) forward(h *Hooks, all bool) {
+// terminal sends its signals to the whole foreground group. An early one is passed on,
+// too: where the command's process was there by then, it had no handler yet.
+func (pr *Process) forward(h *Hooks) {
 	for {
-		si, ok := signalInfo(h.Signals)
+		si, ok := signalInfo(pr.signals)
 		if !ok {
 			return
+		}
+		early := pr.early > 0
+		if early {
+			pr.early--
 		}
 		sig := unix.Signal(si.signo)
 		if sig == unix.SIGCONT {
@@ -191,20 +192,20 @@ func (pr *Process) forward(h *Hooks, all bool) {
 			pr.typed |= 1 << sig
 			switch sig {
 			case unix.SIGINT, unix.SIGQUIT, unix.SIGWINCH:
-				if !all {
+				if !early {
 					continue
 				}
 			case unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
 				if pr.stale || sig != unix.SIGTSTP && !givenUp() {
 					continue
 				}
-				if all {
+				if early {
 					unix.PidfdSendSignal(pr.target, sig, nil, 0)
 				}
 				if h.Stop != nil {
 					h.Stop()
 				}
-				stopSelf(h, sig)
+				pr.stopSelf(sig)
 				continue
 			}
 		}

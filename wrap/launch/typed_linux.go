@@ -3,15 +3,14 @@ package launch
 import "golang.org/x/sys/unix"
 
 // Typed tells of the signal that ended the command, where that is one of a terminal's
-// keys, whether the terminal has sent it. signals is Catch's descriptor: what came with
-// the command's end may not be forwarded any more. A command with the keys to itself is
-// believed.
-func (pr *Process) Typed(signals int, sig unix.Signal) bool {
+// keys, whether the terminal has sent it: what came with the command's end may not be
+// forwarded any more. A command with the keys to itself is believed.
+func (pr *Process) Typed(sig unix.Signal) bool {
 	if sig != unix.SIGINT && sig != unix.SIGQUIT {
 		return false
 	}
 	for {
-		si, ok := signalInfo(signals)
+		si, ok := signalInfo(pr.signals)
 		if !ok {
 			return pr.terminal >= 0 || pr.typed&(1<<sig) != 0
 		}
@@ -19,6 +18,16 @@ func (pr *Process) Typed(signals int, sig unix.Signal) bool {
 			pr.typed |= 1 << uint(si.signo)
 		}
 	}
+}
+
+// hasKeys tells whether a terminal may send this process signals: it has one (tty(4)),
+// or that cannot be told.
+func hasKeys() bool {
+	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err == nil {
+		unix.Close(fd)
+	}
+	return err != unix.ENXIO
 }
 
 // DieOf ends this process by a signal, without a core file. It comes back where the
