@@ -312,13 +312,18 @@ func TestBackendMissing(t *testing.T) {
 	}
 }
 
+// fakeTool puts a script before the tool of that name on PATH.
+func (b *box) fakeTool(name, script string) {
+	b.t.Helper()
+	must(b.t, os.Chmod(b.write("bin/"+name, script), 0o755))
+	b.env = append([]string{"PATH=" + b.base + "/bin:/usr/bin:/bin"}, b.env[1:]...)
+}
+
 // Where a tool gave way to sbx itself, it is launched once and by its own steps.
 func TestBackendGivesWayWhole(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
-	b.write(b.base+"/bin/bwrap", "#!/bin/sh\necho bubblewrap 0.3.0\n")
-	must(t, os.Chmod(b.base+"/bin/bwrap", 0o755))
-	b.env = append([]string{"PATH=" + b.base + "/bin:/usr/bin:/bin"}, b.env[1:]...)
+	b.fakeTool("bwrap", "#!/bin/sh\necho bubblewrap 0.3.0\n")
 	children := map[string]int{}
 	for _, name := range []string{"native", "bwrap"} {
 		b.args = []string{"--backend", name}
@@ -341,9 +346,7 @@ func TestBackendGivesWayWhole(t *testing.T) {
 func TestBackendDroppedLimits(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
-	b.write(b.base+"/bin/docker", "#!/bin/sh\ncase $1 in version) echo 24.0.7;; info) echo WARNING: odd >&2; echo \"limits: $DOCKER_SAYS\";; run) echo ran;; esac\n")
-	must(t, os.Chmod(b.base+"/bin/docker", 0o755))
-	b.env = append([]string{"PATH=" + b.base + "/bin:/usr/bin:/bin"}, b.env[1:]...)
+	b.fakeTool("docker", "#!/bin/sh\ncase $1 in version) echo 24.0.7;; info) echo WARNING: odd >&2; echo \"limits: $DOCKER_SAYS\";; run) echo ran;; esac\n")
 	b.args = []string{"--backend", "docker"}
 	env := b.env
 	all := []string{"limits.memory", "limits.cpus", "limits.pids"}

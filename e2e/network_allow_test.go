@@ -307,11 +307,12 @@ func TestNetworkAllowNested(t *testing.T) {
 	}
 }
 
-// relaysOf are the relays among a process's descendants.
-func relaysOf(t *testing.T, pid int) (relays []int) {
+// relayOf is the one relay among a process's descendants.
+func relayOf(t *testing.T, pid int) int {
 	t.Helper()
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	must(t, err)
+	var relays []int
 	for _, stat := range stats {
 		n, _ := strconv.Atoi(strings.Split(stat, "/")[2])
 		if name, _ := os.ReadFile(filepath.Dir(stat) + "/comm"); string(name) != "sbx-egress\n" {
@@ -323,7 +324,10 @@ func relaysOf(t *testing.T, pid int) (relays []int) {
 			}
 		}
 	}
-	return relays
+	if len(relays) != 1 {
+		t.Fatalf("relays: %v", relays)
+	}
+	return relays[0]
 }
 
 // parentOf is a process's parent, 0 once it has ended.
@@ -360,12 +364,9 @@ print("end")
 	s := b.start(allowed, "python3", "-u", "go.py")
 	s.say("go")
 	s.expect("HTTP/1.0 200 OK")
-	pids := relaysOf(t, s.cmd.Process.Pid)
-	if len(pids) != 1 {
-		t.Fatalf("relays: %v", pids)
-	}
-	must(t, syscall.Kill(pids[0], syscall.SIGKILL))
-	eventually(t, "the relay is gone", func() bool { return isOver(pids[0]) })
+	pid := relayOf(t, s.cmd.Process.Pid)
+	must(t, syscall.Kill(pid, syscall.SIGKILL))
+	eventually(t, "the relay is gone", func() bool { return isOver(pid) })
 	s.say("go")
 	s.expect("ECONNREFUSED")
 	if code := s.wait(); code != 0 {
@@ -378,12 +379,9 @@ print("end")
 	s = b.start(allowed, "python3", "-u", "go.py")
 	s.say("go")
 	s.expect("HTTP/1.0 200 OK")
-	pids = relaysOf(t, s.cmd.Process.Pid)
-	if len(pids) != 1 {
-		t.Fatalf("relays: %v", pids)
-	}
-	must(t, syscall.Kill(parentOf(pids[0]), syscall.SIGKILL))
-	eventually(t, "the relay ends with sbx", func() bool { return isOver(pids[0]) })
+	pid = relayOf(t, s.cmd.Process.Pid)
+	must(t, syscall.Kill(parentOf(pid), syscall.SIGKILL))
+	eventually(t, "the relay ends with sbx", func() bool { return isOver(pid) })
 }
 
 // Ten thousand connections that nobody speaks on are let in to a bound, with memory to a
@@ -415,11 +413,8 @@ print("end", flush=True)
 	s := b.start(allowed, "python3", "-u", "open.py")
 	s.expect("HTTP/1.0 200 OK")
 	s.expect("open")
-	pids := relaysOf(t, s.cmd.Process.Pid)
-	if len(pids) != 1 {
-		t.Fatalf("relays: %v", pids)
-	}
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(pids[0]) + "/status")
+	pid := relayOf(t, s.cmd.Process.Pid)
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	must(t, err)
 	_, peak, _ := strings.Cut(string(status), "VmHWM:")
 	kilobytes, _ := strconv.Atoi(strings.Fields(peak)[0])

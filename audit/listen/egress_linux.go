@@ -32,9 +32,9 @@ type Egress struct {
 	led   map[uint32]*Led   // by the token
 	next  uint32            // token
 	used  bool              // something was led to it, or told by it
-	// isUnasked: it looks up no name before that is connected to.
-	isUnasked bool
-	buf       [wire.Max]byte
+	buf   [wire.Max]byte
+
+	isUnasked bool // it looks up no name before that is connected to
 }
 
 // Led is a connection that the relay makes.

@@ -31,10 +31,13 @@ const flagExiting = 4
 // What it started has another parent a moment before the pidfd tells of the end, so one
 // that is ending has ended.
 func (s *inside) gone() bool {
+	if s.pid == 0 {
+		return true
+	}
 	flags, _ := strconv.Atoi(read.Stat(strconv.Itoa(s.pid), read.StatFlags))
 	ending := flags&flagExiting != 0 // asked first: the number is its own if it has not ended after that
 	pf := []unix.PollFd{{Fd: int32(s.own), Events: unix.POLLIN}}
-	if n, _ := unix.Poll(pf, 0); n == 0 && s.pid > 0 && !ending {
+	if n, _ := unix.Poll(pf, 0); n == 0 && !ending {
 		return false
 	}
 	s.forget()

@@ -228,7 +228,7 @@ func atLeast(version, least string) bool {
 
 // leading is the number that s begins with, -1 for none.
 func leading(s string) int {
-	n, err := strconv.Atoi(s[:len(s)-len(strings.TrimLeft(s, "0123456789"))])
+	n, err := strconv.Atoi(doc.LeadingDigits(s))
 	if err != nil {
 		return -1
 	}

@@ -55,7 +55,7 @@ func (x *count) outerCounted() {
 	n := x.Resolved.Spec.MaxCommands
 	if refused > 0 && n.Set {
 		rule := "max_commands: " + strconv.Itoa(n.Value)
-		x.record.Violations.Add(audit.Violation{Kind: "command", At: x.record.EndedAt, Action: "execute", Rule: rule,
+		x.record.Violations.Add(audit.Violation{Kind: "command", At: x.record.EndedAt, Action: listen.Execute, Rule: rule,
 			AllowWith: "max_commands: " + strconv.Itoa(n.Value+refused), Count: refused})
 		if !x.Voice.Muted() {
 			x.Voice.Say(rule + ": " + strconv.Itoa(refused) + " more were refused")
@@ -86,7 +86,7 @@ func (x *count) trace() error {
 	t, err := trace.Attach(x.process.CommandPid(), &x.ledger, trace.Options{
 		Wake: wake, Reaped: x.process.Collected, Debugger: x.debugged, Exceeded: func() { x.stop("max_commands") },
 		Refused: func(tid int, program string) {
-			x.refused(&listen.Refusal{TID: tid, Cause: listen.ByBudget, Action: "execute", Target: program})
+			x.refused(&listen.Refusal{TID: tid, Cause: listen.ByBudget, Action: listen.Execute, Target: program})
 		}})
 	if err != nil {
 		x.process.Kill()
