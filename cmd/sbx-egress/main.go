@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"runtime"
 
 	"sbx/internal/relay"
 )
@@ -33,6 +34,7 @@ func main() {
 	if err != nil {
 		fail(exitRefused, "it cannot tell which addresses are the host's own", "why: "+err.Error())
 	}
+	runtime.GOMAXPROCS(1) // the kernel moves the bytes; handing a connection from thread to thread costs more
 	options := relay.Options{Connections: relay.Prepare(), Proxy: relay.ProxyFrom(os.Getenv), Own: routes.Own}
 	if err := relay.Confine(); err != nil {
 		fail(exitRefused, "it cannot confine itself", "why: "+err.Error())
