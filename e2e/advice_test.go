@@ -31,7 +31,7 @@ func followed(t *testing.T, spec, line string) string {
 		value = text
 	}
 	at := doc
-	if mount, mode, ok := strings.Cut(line, "]: mode "); ok {
+	if mount, mode, ok := strings.Cut(line, "].mode: "); ok {
 		number, err := strconv.Atoi(strings.TrimPrefix(mount, "filesystem.mounts["))
 		must(t, err)
 		at, _ = doc["filesystem"].(map[string]any)["mounts"].([]any)[number].(map[string]any)

@@ -110,7 +110,7 @@ func (a *Adviser) edits(act Act) (all []edit) {
 func (a *Adviser) loosening(path string) (all []edit) {
 	f := a.Plan.View.At(path).Because.Field
 	if list, _, _ := strings.Cut(f, "["); list == "filesystem.mounts" {
-		all = append(all, edit{line: f + ": mode rw", apply: func(s *spec.SandboxSpec) {
+		all = append(all, edit{line: f + ".mode: rw", apply: func(s *spec.SandboxSpec) {
 			mounts := slices.Clone(s.Filesystem.Value.Mounts.Value)
 			if i := itemOf(f); i < len(mounts) {
 				mounts[i].Mode = spec.MountRW

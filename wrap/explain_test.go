@@ -60,7 +60,7 @@ func TestExplain(t *testing.T) {
 		{"no mode", `{"filesystem":{"write":["out"]}}`, Act{ToWrite, "/home/u/w/main.go"}, "filesystem.write", `filesystem.write: ["out", "main.go"]`, ""},
 		{"no protected names", `{"filesystem":{"write":["."]}}`, Act{ToLink, "/home/u/w/.git/link"}, "", "", ""},
 		{"hidden by the document", `{"access_mode":"workspace-write","filesystem":{"hide":["out","/srv/data"]}}`, Act{ToMake, "/srv/data/new"}, "filesystem.hide[1]", "", ""},
-		{"a mount", mounts, Act{ToWrite, "/data/set.csv"}, "filesystem.mounts[0]: mode ro", "filesystem.mounts[0]: mode rw", "/data"},
+		{"a mount", mounts, Act{ToWrite, "/data/set.csv"}, "filesystem.mounts[0]: mode ro", "filesystem.mounts[0].mode: rw", "/data"},
 		{"a mount that can be written", mounts, Act{ToWrite, "/home/u/w/out/util.go"}, "", "", ""},
 		{"a program out of view", system, Act{ToRead, "/srv/data/set.csv"}, "filesystem.read", `filesystem.read: ["@system", "/srv/data/set.csv"]`, ""},
 		{"a program of the system", `{"filesystem":{"read":["/usr/bin","."]}}`, Act{ToRead, "/usr/lib/libc.so"}, "filesystem.read", `filesystem.read: ["@system", "/usr/bin", "."]`, ""},

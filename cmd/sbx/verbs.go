@@ -99,6 +99,7 @@ func table() []verb {
 			example: "sbx show last",
 			flags: []flag{{name: "json", help: "the record as it is stored"},
 				{name: "html", help: "one page of HTML"}}},
+		specVerb(),
 		{name: "doctor", run: runDoctor,
 			short:   "the host's mechanisms, and how to get the missing ones",
 			long:    "Tries each rung of the ladder on this host for real and says what each field\nof a spec would get.",

@@ -23,6 +23,13 @@ func (n *Node) AppendSpaced(dst []byte) []byte {
 	return append(dst, v...)
 }
 
+// AppendIndented appends n as JSON of many lines.
+func (n *Node) AppendIndented(dst []byte) []byte {
+	v := jsontext.Value(n.AppendJSON(nil, nil))
+	_ = v.Indent(jsontext.WithIndent("  "), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) // it is JSON
+	return append(dst, v...)
+}
+
 // AppendJSON appends n as plain JSON in the document's order; a value whose
 // path redact names is replaced by "<redacted>". A nil redact hides nothing.
 func (n *Node) AppendJSON(dst []byte, redact func(path string) bool) []byte {

@@ -1,0 +1,48 @@
+package audit
+
+import (
+	"errors"
+
+	"sbx/spec"
+)
+
+// Asked is what a record tells of how its run was asked for, and of what it was denied.
+type Asked struct {
+	ID         string
+	Argv       []string
+	Cwd        string
+	Documents  []*spec.Node // as they were written, but for what is redacted; at least one
+	Sources    []string     // a name for each
+	Violations []Violation
+}
+
+// AskedOf reads that of a record.
+func AskedOf(v View) (*Asked, error) {
+	n := v.Node
+	a := &Asked{ID: text(n.Get("id")), Cwd: text(n.Get("command").Get("cwd"))}
+	for _, word := range items(n.Get("command").Get("argv")) {
+		a.Argv = append(a.Argv, text(word))
+	}
+	switch docs := n.Get("requested"); {
+	case n.Get("profile").Get("name") != nil:
+		return nil, errors.New("its spec is a profile's, which is no file of its own")
+	case docs == nil || len(a.Argv) == 0 || a.Cwd == "":
+		return nil, errors.New("the record does not tell what was asked for")
+	case docs.Kind == spec.List:
+		a.Documents = docs.Items
+	default:
+		a.Documents = []*spec.Node{docs}
+	}
+	for _, s := range items(n.Get("sources")) {
+		a.Sources = append(a.Sources, text(s))
+	}
+	if len(a.Sources) != len(a.Documents) || len(a.Documents) == 0 {
+		return nil, errors.New("the record does not tell what was asked for")
+	}
+	for _, line := range items(n.Get("violations")) {
+		count := whole(line.Get("count"))
+		a.Violations = append(a.Violations, Violation{Kind: text(line.Get("kind")), Program: text(line.Get("program")), Action: text(line.Get("action")),
+			Target: text(line.Get("target")), Rule: text(line.Get("rule")), AllowWith: text(line.Get("allow_with")), Count: int(max(count.Value, 1))})
+	}
+	return a, nil
+}

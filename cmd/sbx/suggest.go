@@ -1,0 +1,172 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"sbx/audit"
+	"sbx/internal/doc"
+	"sbx/internal/run"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+func specVerb() verb {
+	return verb{name: "spec", args: "suggest [ID | FILE | last]", run: runSpec,
+		short: "say what spec a run would have needed",
+		long: "Reads the record of a run, and finds the fewest lines of its spec by which nothing of\n" +
+			"what it was denied would be, as a difference to the spec that it had. Each line is\n" +
+			"tried on this host before it is printed; what no line allows is listed. A line that\n" +
+			"opens a secret or a whole directory says so. Nothing is run.",
+		example: "sbx spec suggest last --write spec.json",
+		flags: []flag{{name: "write", arg: "FILE", help: "put the spec with the lines into a new file"},
+			{name: "json", help: "one JSON object"}}}
+}
+
+// runSpec is `sbx spec`.
+func runSpec(c *call) int {
+	if len(c.rest) == 0 || c.rest[0] != "suggest" || len(c.rest) > 2 {
+		c.std.say("spec: want suggest and at most one run: sbx spec suggest last")
+		return exitUsage
+	}
+	name := "last"
+	if len(c.rest) == 2 && c.rest[1] != "" {
+		name = c.rest[1]
+	}
+	found, id, err := c.suggest(name)
+	if err != nil {
+		for _, p := range spec.AsProblems(err) {
+			c.std.problem(p)
+		}
+		return exitFailed
+	}
+	if c.has("json") {
+		c.std.print(suggestionJSON(&found))
+	} else {
+		c.std.print(suggestionText(&found))
+	}
+	switch {
+	case c.has("write"):
+		c.std.say(spec.Name(c.value("write")) + " is the spec with that: sbx exec --spec " + spec.Word(c.value("write")) + " -- …")
+	case len(found.Changes) > 0:
+		c.std.say("hint: sbx spec suggest " + id + " --write spec.json puts it into a file")
+	}
+	return exitOK
+}
+
+// suggest reads a run's record, and finds the spec that it lacked.
+func (c *call) suggest(name string) (found run.Suggestion, id string, err error) {
+	var folder int
+	if c.has("write") {
+		if folder, err = c.folderOfNew(c.value("write")); err != nil {
+			return found, "", err
+		}
+		defer closeFolder(folder)
+	}
+	_, view, at, err := audit.Load(audit.StateDir(c.environ, c.home()), name)
+	if err != nil {
+		return found, "", err
+	}
+	asked, err := audit.AskedOf(view)
+	if err != nil {
+		return found, "", &spec.Problem{On: at, Do: "suggest a spec", Why: err.Error()}
+	}
+	if err := enter(asked.Cwd); err != nil {
+		return found, "", err
+	}
+	var docs []*spec.SandboxSpec
+	for i, n := range asked.Documents {
+		d, err := spec.DecodeNode(asked.Sources[i], n)
+		if err != nil {
+			return found, "", err
+		}
+		d.Source.Dir = folderOf(d.Source.Name, asked.Cwd)
+		docs = append(docs, d)
+	}
+	c.rest = asked.Argv
+	again := func(last *spec.SandboxSpec) (*run.Ask, error) {
+		x := newExecution(c)
+		x.Counter = wrap.CounterAuto
+		x.Argv, x.Documents = c.rest, append(docs[:len(docs)-1:len(docs)-1], last)
+		return x.Ask, x.resolveAsk()
+	}
+	a, err := again(docs[len(docs)-1])
+	if err == nil {
+		found, err = run.Suggest(a, denials(asked.Violations), again)
+	}
+	if err == nil && c.has("write") {
+		err = writeNew(folder, c.value("write"), found.Document.AppendIndented(nil))
+	}
+	return found, asked.ID, err
+}
+
+func denials(list []audit.Violation) (all []run.Denied) {
+	for i := range list {
+		v := &list[i]
+		all = append(all, run.Denied{Kind: v.Kind, Program: v.Program, Action: v.Action, Target: v.Target, Rule: v.Rule, Line: v.AllowWith, Count: v.Count})
+	}
+	return all
+}
+
+// suggestionText is the changes, what each is for, and what none allows.
+func suggestionText(s *run.Suggestion) string {
+	var b strings.Builder
+	for _, change := range s.Changes {
+		b.WriteString(pad(spec.Shown(change.String()), 48))
+		if d, ok := s.For[change.String()]; ok {
+			b.WriteString(" # " + deniedText(&d))
+			if d.Rule == "secrets" {
+				b.WriteString("; this opens a secret")
+			}
+			if d.Opens != "" {
+				b.WriteString("; every change in " + spec.Name(d.Opens) + " would be allowed")
+			}
+		}
+		b.WriteString("\n")
+	}
+	for i := range s.Left {
+		b.WriteString("# no line allows: " + deniedText(&s.Left[i]) + " (" + spec.Shown(s.Left[i].Rule) + ")\n")
+	}
+	if b.Len() == 0 {
+		b.WriteString("# nothing that this spec denies was denied\n")
+	}
+	return b.String()
+}
+
+func deniedText(d *run.Denied) string {
+	text := d.Action
+	if d.Target != "" {
+		text += " " + spec.Name(d.Target)
+	}
+	if d.Program != "" {
+		text += " (" + spec.Name(d.Program) + ")"
+	}
+	if d.Count > 1 {
+		text += ", " + strconv.Itoa(d.Count) + " times"
+	}
+	return text
+}
+
+// suggestionJSON is {spec, changes: [{field, value, gone, for, target}], left}.
+func suggestionJSON(s *run.Suggestion) string {
+	w := &doc.Writer{}
+	w.Open('{')
+	w.KeyRaw("spec", string(s.Document.AppendJSON(nil, nil)))
+	doc.Objects(w, "changes", s.Changes, func(c *doc.Change) {
+		w.KeyStr("field", c.Field)
+		w.KeyRaw("value", c.Value)
+		w.KeyFlag("gone", c.Gone)
+		if d, ok := s.For[c.String()]; ok {
+			w.KeyText("for", d.Action)
+			w.KeyText("target", d.Target)
+			w.KeyText("opens", d.Opens)
+		}
+	})
+	doc.Objects(w, "left", s.Left, func(d *run.Denied) {
+		w.KeyStr("action", d.Action)
+		w.KeyText("target", d.Target)
+		w.KeyText("rule", d.Rule)
+	})
+	w.Close('}')
+	return string(w.B) + "\n"
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/internal/run"
+	"sbx/internal/sys"
+	"sbx/spec"
+)
+
+// enter makes a folder the current one.
+func enter(folder string) error {
+	if err := unix.Chdir(folder); err != nil {
+		return &spec.Problem{On: folder, Do: "go where the command ran", Why: err.Error()}
+	}
+	return nil
+}
+
+// folderOfNew opens the folder of a file that is to be made, to which no link leads that
+// an earlier command may have left.
+func (c *call) folderOfNew(name string) (fd int, err error) {
+	cwd, err := c.startsIn()
+	if err != nil {
+		return -1, err
+	}
+	document, err := spec.Decode(defaultName, []byte(defaultSpec))
+	if err != nil {
+		return -1, err
+	}
+	folder := name[:strings.LastIndexByte(name, '/')+1]
+	p, refusal := run.Follow(folder, c.inputs(cwd), []*spec.SandboxSpec{document})
+	if refusal == nil && !p.Exists {
+		refusal = &spec.Problem{Why: "its folder is not there", Help: "make the folder first"}
+	}
+	if refusal == nil {
+		if fd, err = audit.OpenReal(p.Real, unix.O_PATH|unix.O_DIRECTORY); err == nil {
+			return fd, nil
+		}
+		refusal = &spec.Problem{Why: err.Error()}
+	}
+	refusal.On, refusal.Do = name, "write the spec"
+	return -1, refusal
+}
+
+func closeFolder(fd int) { _ = unix.Close(fd) }
+
+// writeNew writes a file that is not there yet.
+func writeNew(folder int, name string, text []byte) error {
+	fd, err := unix.Openat(folder, path.Base(name), unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o666)
+	if err == nil {
+		if !sys.WriteAll(fd, append(text, '\n')) {
+			err = unix.EIO
+		}
+		unix.Close(fd)
+	}
+	switch err {
+	case nil:
+		return nil
+	case unix.EEXIST:
+		return &spec.Problem{On: name, Do: "write the spec", Why: "it is there already", Help: "name a file that is not, and compare the two"}
+	}
+	return &spec.Problem{On: name, Do: "write the spec", Why: err.Error()}
+}

@@ -1,0 +1,173 @@
+package run
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sbx/audit/listen"
+	"sbx/internal/doc"
+	"sbx/internal/sys"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// Denied is what a run was denied, as its record tells.
+type Denied struct {
+	Kind, Program, Action, Target, Rule, Line string
+	Count                                     int
+
+	Opens string // the directory that is opened whole for it
+}
+
+// Suggestion is a document by which a run would not have been denied what it was.
+type Suggestion struct {
+	Document *spec.Node
+	Changes  []doc.Change
+	For      map[string]Denied // by the text of a change: the first that it is for
+	Left     []Denied          // what no line allows
+}
+
+// Suggest finds the fewest lines of a's last document by which nothing of what was denied
+// would be. Each is tried: the edited document is planned for this host. again is a with
+// another last document.
+func Suggest(a *Ask, denied []Denied, again func(*spec.SandboxSpec) (*Ask, error)) (Suggestion, error) {
+	p, err := Try(a)
+	if err != nil {
+		return Suggestion{}, err
+	}
+	last := a.Documents[len(a.Documents)-1]
+	s := search{again: again, name: last.Source, base: last.Node(), now: last.Node(), plan: p, budget: budget(denied)}
+	out := Suggestion{For: map[string]Denied{}}
+	for i := range denied {
+		d, before := denied[i], s.now
+		if !s.allow(&d) {
+			out.Left = append(out.Left, d)
+			continue
+		}
+		s.done = append(s.done, d)
+		for _, c := range doc.Changes(before, s.now) {
+			out.For[c.String()] = d
+		}
+	}
+	s.shorten()
+	out.Document, out.Changes = s.now, doc.Changes(s.base, s.now)
+	return out, nil
+}
+
+// search is a document on its way to allow all.
+type search struct {
+	again     func(*spec.SandboxSpec) (*Ask, error)
+	name      spec.Source
+	base, now *spec.Node
+	plan      *Prepared // of now
+	done      []Denied
+	budget    string // the line for all that max_commands denied
+}
+
+// act is what was attempted, where the View can tell of it.
+func (d *Denied) act() (a wrap.Act, ok bool) {
+	switch {
+	case !strings.HasPrefix(d.Target, "/") || d.Action == listen.OpenInRoot:
+		return a, false
+	case d.Kind == "network":
+		return wrap.Act{Kind: wrap.ToConnect, Path: d.Target}, true
+	}
+	return wrap.Act{Kind: listen.KindOf(d.Action), Path: d.Target}, d.Kind == "filesystem"
+}
+
+// allow edits the document so that it allows what was denied.
+func (s *search) allow(d *Denied) bool {
+	act, known := d.act()
+	base, line := s.base, d.Line
+	if strings.HasPrefix(d.Rule, budgetRule) {
+		line = s.budget
+	}
+	if known {
+		if s.plan.allows(act) {
+			return true
+		}
+		advice := s.plan.newAdviser().On(act)
+		base, line, d.Opens = s.now, advice.Line, advice.Opens
+	}
+	if line == "" {
+		return false
+	}
+	next, err := doc.Amend(base, s.now, line)
+	return err == nil && s.holds(next, append(slices.Clip(s.done), *d))
+}
+
+// budgetRule begins the rule of what max_commands denied.
+const budgetRule = "max_commands: "
+
+// budget is the line by which none of what max_commands denied would be: a name that is
+// looked for in several directories of PATH is attempted in each.
+func budget(denied []Denied) string {
+	type tried struct{ program, name string }
+	most, limit := map[tried]int{}, 0
+	for i := range denied {
+		d := &denied[i]
+		if n, ok := strings.CutPrefix(d.Rule, budgetRule); ok {
+			limit, _ = strconv.Atoi(n)
+			at := tried{d.Program, path.Base(d.Target)}
+			most[at] = max(most[at], d.Count)
+		}
+	}
+	for _, n := range most {
+		limit += n
+	}
+	return budgetRule + strconv.Itoa(limit)
+}
+
+// holds tells whether a document is one that allows things, and takes it if it is.
+func (s *search) holds(next *spec.Node, all []Denied) bool {
+	document, err := spec.DecodeNode(s.name.Name, next)
+	if err != nil {
+		return false
+	}
+	document.Source = s.name
+	a, err := s.again(document)
+	if err != nil {
+		return false
+	}
+	p, err := Try(a)
+	if err != nil {
+		return false
+	}
+	for i := range all {
+		if act, known := all[i].act(); known && !p.allows(act) {
+			return false
+		}
+	}
+	s.now, s.plan = next, p
+	return true
+}
+
+// allows tells whether an act is allowed: what was out of view and is there is not made.
+func (p *Prepared) allows(act wrap.Act) bool {
+	if p.Plan.Allows(act) {
+		return true
+	}
+	there := p.Plan.View.At(act.Path).Source
+	return act.Kind == wrap.ToMake && there != "" && sys.Exists(there) && p.Plan.Allows(wrap.Act{Kind: wrap.ToWrite, Path: act.Path})
+}
+
+// maxShortened bounds the lines that are left out to see whether they are needed.
+const maxShortened = 32
+
+// shorten leaves out the paths that others have made needless.
+func (s *search) shorten() {
+	for n, c := range doc.Changes(s.base, s.now) {
+		name, ok := strings.CutPrefix(c.Field, "filesystem.")
+		list := s.now.Get("filesystem").Get(name)
+		if !ok || c.Gone || n == maxShortened || list == nil || len(list.Items) == 0 {
+			continue
+		}
+		rest := *list
+		rest.Items = slices.DeleteFunc(slices.Clone(list.Items), func(item *spec.Node) bool { return string(item.AppendSpaced(nil)) == c.Value })
+		if next, err := doc.Amend(s.now, s.now, c.Field+": "+string(rest.AppendSpaced(nil))); err == nil {
+			s.holds(next, s.done)
+		}
+	}
+}
