@@ -79,6 +79,15 @@ func (vs *Violations) Omit(n int) { vs.omitted += n }
 // many more there were.
 func (vs *Violations) List() (list []Violation, omitted int) { return vs.list, vs.omitted }
 
+// Total is how many there were, alike ones too.
+func (vs *Violations) Total() int {
+	n := vs.omitted
+	for i := range vs.list {
+		n += vs.list[i].Count
+	}
+	return n
+}
+
 // clip cuts a string to what a record keeps of it; what is cut shows, since
 // appendString cuts once more.
 func clip(s string) string {

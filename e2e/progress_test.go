@@ -14,7 +14,7 @@ import (
 func TestProgress(t *testing.T) {
 	needSandbox(t)
 	for _, counter := range []string{"", "ptrace"} {
-		b := newBox(t)
+		b := newBoxElsewhere(t) // whose home is in view
 		read, write, err := os.Pipe()
 		must(t, err)
 		b.args = []string{"--progress", "3"}
@@ -24,7 +24,7 @@ func TestProgress(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
 		cmd := b.command(ctx, `{"access_mode": "workspace-write"}`, "sh", "-c",
-			`/bin/true; sleep 1; /bin/true; /bin/true; sleep 1; ! echo word >&3; echo finished`)
+			`/bin/true; sleep 1; /bin/true; /bin/true; sleep 1; ! echo word >&3; ! echo x >$HOME/denied; echo finished`)
 		cmd.ExtraFiles = []*os.File{write}
 		lines := make(chan []string, 1)
 		go func() {
@@ -40,18 +40,22 @@ func TestProgress(t *testing.T) {
 		if r.code != 0 || !strings.Contains(r.out, "finished") {
 			t.Fatalf("%v", r)
 		}
-		last := -1
-		for _, l := range got {
+		last, elapsed := -1, -1
+		for i, l := range got {
 			var u map[string]int
 			if err := json.Unmarshal([]byte(l), &u); err != nil {
 				t.Fatalf("%q: %v", l, err)
 			}
-			if n, there := u["commands_used"]; !there || n <= last || len(u) != 1 {
+			exit, over := u["exit"]
+			if n, there := u["commands_used"]; !there || n < last || n == last && !over || u["elapsed_ms"] < elapsed || over != (i == len(got)-1) || exit != 0 {
 				t.Errorf("%q after %d", l, last)
 			}
-			last = u["commands_used"]
+			last, elapsed = u["commands_used"], u["elapsed_ms"]
+			if over && counter == "" && u["denials"] != 1 { // ptrace sees no opens
+				t.Errorf("the denial is not told: %q", l)
+			}
 		}
-		if len(got) < 2 || last != 5 || r.rec.whole("commands_used") != 5 {
+		if len(got) < 3 || last != 5 || elapsed < 2000 || r.rec.whole("commands_used") != 5 {
 			t.Errorf("by %q: %q; the record has %d", counter, got, r.rec.whole("commands_used"))
 		}
 	}

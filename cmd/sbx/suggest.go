@@ -134,7 +134,7 @@ func suggestionText(s *run.Suggestion) string {
 }
 
 func deniedText(d *run.Denied) string {
-	text := d.Action
+	text := spec.Shown(d.Action)
 	if d.Target != "" {
 		text += " " + spec.Name(d.Target)
 	}

@@ -19,7 +19,7 @@ type progress struct {
 	*count
 	watched *watched
 	fd      int
-	told    string // the last line
+	told    string // the last line, but for the time in it
 }
 
 // listen begins to tell.
@@ -35,39 +35,50 @@ func (x *progress) listen(h *launch.Hooks) {
 // tell writes a line where something has changed since the last one. A
 // reader that is slow misses lines; one that is gone is told nothing more.
 func (x *progress) tell() {
-	line := x.usedSoFar()
-	if x.fd < 0 || line == x.told {
-		return
+	if used := x.usedSoFar(); used != x.told && x.write(used, "") {
+		x.told = used
 	}
+}
+
+// ended writes the last line, with the exit status of sbx.
+func (x *progress) ended(status int) {
+	if x.fd > 0 {
+		x.write(x.usedSoFar(), `, "exit": `+strconv.Itoa(status))
+	}
+}
+
+// write writes one JSON object.
+func (x *progress) write(used, more string) bool {
+	if x.fd < 0 {
+		return false
+	}
+	line := "{" + used + `, "elapsed_ms": ` + strconv.FormatInt(time.Since(x.record.StartedAt).Milliseconds(), 10) + more + "}\n"
 	room := []unix.PollFd{{Fd: int32(x.fd), Events: unix.POLLOUT}}
 	if n, err := unix.Poll(room, 0); err != nil || n != 1 {
-		return
+		return false
 	}
 	// A write to a pipe that nobody reads would raise SIGPIPE, which is handed on
 	// to the command as any signal.
 	if room[0].Revents != unix.POLLOUT || !sys.WriteAll(x.fd, line) {
 		x.fd = -1
-		return
+		return false
 	}
-	x.told = line
+	return true
 }
 
-// usedSoFar is one JSON object: what nobody counts is absent.
+// usedSoFar is members of an object: what nobody counts is absent.
 func (x *progress) usedSoFar() string {
-	s := "{"
+	s := `"denials": ` + strconv.Itoa(x.record.Violations.Total())
 	switch x.Plan.Counter {
 	case wrap.CounterNotify, wrap.CounterPtrace:
-		s += `"commands_used": ` + strconv.Itoa(x.ledger.Started())
+		s += `, "commands_used": ` + strconv.Itoa(x.ledger.Started())
 	case wrap.CounterOuter:
 		if _, started, _, ok := x.budget.Commands(); ok {
-			s += `"commands_used": ` + strconv.Itoa(started)
+			s += `, "commands_used": ` + strconv.Itoa(started)
 		}
 	}
 	if x.tap != nil && x.Seen.Turns {
-		if len(s) > 1 {
-			s += ", "
-		}
-		s += `"turns_used": ` + strconv.Itoa(x.watched.turns)
+		s += `, "turns_used": ` + strconv.Itoa(x.watched.turns)
 	}
-	return s + "}\n"
+	return s
 }

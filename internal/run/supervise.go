@@ -21,6 +21,7 @@ func (x *Started) Wait() (ended Ended) {
 		leave(0, 1)
 	}
 	hooks := &launch.Hooks{Below: x.backend.below}
+	told := progress{count: &x.count, watched: &x.watched, fd: x.Progress}
 	hooks.Idle = func() {
 		x.guard.look(hooks)
 		x.landlog.listen(hooks)
@@ -34,6 +35,7 @@ func (x *Started) Wait() (ended Ended) {
 		x.narrowing.end()
 		x.guard.end()
 		ended = x.finish(e)
+		told.ended(ended.Status)
 		x.Timings.Lap("finish")
 	}
 	defer x.bounds.Close()
@@ -42,7 +44,7 @@ func (x *Started) Wait() (ended Ended) {
 	x.listen(hooks)
 	x.narrowing.listen(hooks)
 	x.watched.listen(hooks)
-	(&progress{count: &x.count, watched: &x.watched, fd: x.Progress}).listen(hooks)
+	told.listen(hooks)
 	hooks.Stop = x.count.settle
 	end := x.process.Supervise(hooks)
 	if sig := unix.Signal(end.Signal); ended.Status == 128+end.Signal && x.process.Typed(sig) {
