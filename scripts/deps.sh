@@ -28,6 +28,7 @@ need bsdutils script        # a terminal for the tests
 need iproute2 ip
 need curl curl             # clients of the tests of network.allow
 need openssh-client ssh
+need cargo /usr/bin/cargo  # rustup's may have no toolchain
 need openssh-server /usr/sbin/sshd
 need busybox-static busybox # the smallest root, here and in the virtual machine
 command -v node >/dev/null 2>&1 || need nodejs node

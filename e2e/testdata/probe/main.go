@@ -42,6 +42,7 @@ func main() {
 		"fuse":      fuse,
 		"lookup":    lookup,
 		"userfault": userfault,
+		"get":       get,
 	}
 	f, ok := verbs[os.Args[1]]
 	if !ok {

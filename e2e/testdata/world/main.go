@@ -6,8 +6,8 @@
 //	world FOLDER NAME=ADDRESS[,ADDRESS]... -- command args
 //
 // FOLDER gets asked, the names that the resolver was asked for, and ca.pem, which the web
-// servers' certificates are signed by. They serve the files of the folder "site" beside it,
-// and /to/HOST leads to another host.
+// servers' certificates are signed by. They serve the files of the folder "site" beside it
+// and, as git does, its repositories (NAME.git); /to/HOST leads to another host.
 // On the internet's port 2222 is an sshd, whose configuration is ssh/config beside it.
 package main
 
@@ -24,6 +24,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/cgi"
 	"os"
 	"os/exec"
 	"path"
@@ -278,9 +279,18 @@ func authority(folder string) (certifier, error) {
 // port 22 one that says hello first.
 func web(folder string, certify certifier) error {
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		file := filepath.Join(filepath.Dir(folder), "site", filepath.FromSlash(path.Clean("/"+r.URL.Path)))
+		site := filepath.Join(filepath.Dir(folder), "site")
+		if strings.Contains(r.URL.Path, ".git/") {
+			repositories(site).ServeHTTP(w, r)
+			return
+		}
+		file := filepath.Join(site, filepath.FromSlash(path.Clean("/"+r.URL.Path)))
 		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
 			http.ServeFile(w, r, file)
+			return
+		}
+		if in := filepath.Dir(file); strings.HasPrefix(in, site+"/") && isFolder(in) {
+			http.NotFound(w, r)
 			return
 		}
 		if host, ok := strings.CutPrefix(r.URL.Path, "/to/"); ok {
@@ -318,4 +328,16 @@ func web(folder string, certify certifier) error {
 		}
 	}
 	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// repositories serves those of a folder by the machine's own git, to whoever asks.
+func repositories(folder string) http.Handler {
+	git, err := exec.LookPath("git")
+	check(err)
+	return &cgi.Handler{Path: git, Args: []string{"http-backend"}, Env: []string{"GIT_PROJECT_ROOT=" + folder, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1"}}
 }
