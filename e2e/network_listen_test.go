@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"bufio"
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -174,7 +176,7 @@ func listenPlaces(t *testing.T, b *box) {
 	if must(t, unix.Statfs("/proc/sys", &fs)); fs.Flags&unix.ST_RDONLY != 0 { // as in a container
 		inside = 1080
 	}
-	s := b.listening(fmt.Sprintf(`"listen": ["0.0.0.0:%d:3000", "%d:%d", "%d:3001"]`, every, low, inside, six), "127.0.0.1:3000", at("127.0.0.1", inside), "::1:3001")
+	s := b.listening(fmt.Sprintf(`"listen": ["0.0.0.0:%d:3000", "%d:%d", "%d:3001"]`, every, low, inside, six), "127.0.0.1:3000", "::1:3000", at("127.0.0.1", inside), "::1:3001")
 	for to, want := range map[string]string{
 		at("127.0.0.1", every): "5 bytes for 127.0.0.1\n", at(ownAddress(t), every): "5 bytes for 127.0.0.1\n",
 		at("127.0.0.1", low): "5 bytes for 127.0.0.1\n", at("127.0.0.1", six): "5 bytes for ::1\n",
@@ -245,6 +247,96 @@ func readText(t *testing.T, path string) string {
 	b, err := os.ReadFile(path)
 	must(t, err)
 	return string(b)
+}
+
+// byOther is the probe as another user, as far as the test may start one.
+func (b *box) byOther(args ...string) *exec.Cmd {
+	b.t.Helper()
+	cmd := exec.Command(b.probe(), args...)
+	if isRoot() {
+		const nobody = 65534
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	}
+	return cmd
+}
+
+// Nobody takes a published port beside the run, neither another user nor the same one, be it
+// that they had bound it before. Without the run they do. Of ::1 it says nothing.
+func TestNetworkListenContested(t *testing.T) {
+	b := newListenBox(t)
+	port := strconv.Itoa(freePort(t))
+	own := exec.Command(b.probe(), "claim", port)
+	rivals := func(when string, want map[string]string) {
+		t.Helper()
+		for _, cmd := range []*exec.Cmd{exec.Command(own.Path, own.Args[1:]...), b.byOther("claim", port)} {
+			out, err := cmd.Output()
+			must(t, err)
+			for at, came := range (result{out: string(out)}).lines() {
+				if came != want[at] && came != "EADDRNOTAVAIL" { // without IPv6
+					t.Errorf("%s: %s: %s, want %s", when, at, came, want[at])
+				}
+			}
+		}
+	}
+	free := map[string]string{"127.0.0.1": "ok", "0.0.0.0": "ok", "::": "ok", "::1": "ok", "::ffff:127.0.0.1": "ok"}
+	taken := map[string]string{"127.0.0.1": "EADDRINUSE", "0.0.0.0": "EADDRINUSE", "::": "EADDRINUSE", "::1": "ok", "::ffff:127.0.0.1": "EADDRINUSE"}
+	rivals("before", free)
+	for _, address := range []string{"", "0.0.0.0:"} {
+		early := b.byOther("claim", port, "later")
+		goesOn, err := early.StdinPipe()
+		must(t, err)
+		said, err := early.StdoutPipe()
+		must(t, err)
+		must(t, early.Start())
+		lines := bufio.NewScanner(said)
+		if !lines.Scan() || lines.Text() != "bound\tok" {
+			t.Fatalf("it is not bound: %q", lines.Text())
+		}
+		s := b.listening(`"listen": ["`+address+port+`:3000"]`, "127.0.0.1:3000")
+		goesOn.Close()
+		if !lines.Scan() || lines.Text() != "listens\tEADDRINUSE" {
+			t.Errorf("published at %s, and bound before by another: %q", address, lines.Text())
+		}
+		must(t, early.Wait())
+		rivals("published at "+address, taken)
+		if got, err := call("127.0.0.1:"+port, "hello"); got != "5 bytes for 127.0.0.1\n" {
+			t.Errorf("published at %s: %q, %v", address, got, err)
+		}
+		s.wait()
+	}
+	rivals("after", free)
+	if out, _ := own.Output(); (result{out: string(out)}).lines()["::1"] != "ok" {
+		return // there is no IPv6
+	}
+	s := b.listening(`"listen": ["`+port+`:3000", "[::1]:`+port+`:3000"]`, "127.0.0.1:3000")
+	taken["::1"] = "EADDRINUSE"
+	rivals("published at ::1", taken)
+	s.wait()
+}
+
+// A server inside is no other user's, and hears of the caller of sbx when it asks the kernel
+// who its client is, whoever that is.
+func TestNetworkListenClient(t *testing.T) {
+	b := newListenBox(t)
+	const server = `
+import os, socket
+s = socket.socket(); s.bind(("127.0.0.1", 3000)); s.listen(1)
+try: os.setresuid(65534, 65534, 65534); print("another user", flush=True)
+except OSError: print("the same user", flush=True) # no capability, or no such user
+c, peer = s.accept()
+for line in open("/proc/net/tcp"):
+    w = line.split()
+    if w[1].endswith(":%04X" % peer[1]): c.sendall(w[7].encode())
+c.recv(1); c.close()
+`
+	port := freePort(t)
+	s := b.start(fmt.Sprintf(`{"access_mode": "read-only", "network": {"listen": ["%d:3000"]}}`, port), "python3", "-c", server)
+	s.expect("the same user")
+	got, err := b.byOther("get", at("127.0.0.1", port)).Output()
+	if want := strconv.Itoa(os.Getuid()); string(got) != want {
+		t.Errorf("the client's user: %q, %v, want %s", got, err, want)
+	}
+	s.wait()
 }
 
 // Many connections at once all come through, beside a client that says and reads nothing.

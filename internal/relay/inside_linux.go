@@ -88,7 +88,7 @@ func (i *inside) dial(port uint16) (c *net.TCPConn, err error) {
 		if err = connect(c, to); err == nil {
 			return c, c.SetWriteDeadline(time.Time{})
 		}
-		_ = c.Close()
+		reset(c)
 		if err != unix.ECONNREFUSED {
 			break
 		}
@@ -138,16 +138,22 @@ func (d *door) knock() (port int, err error) {
 		if err = unix.Connect(int(fd), sockaddr(d.at())); err != nil && err != unix.EINPROGRESS {
 			return
 		}
-		var own unix.Sockaddr
-		switch own, err = unix.Getsockname(int(fd)); own := own.(type) {
-		case *unix.SockaddrInet4:
-			port = own.Port
-		case *unix.SockaddrInet6:
-			port = own.Port
-		}
+		port, err = ownPort(int(fd))
 	})
 	if wait != nil {
 		err = wait
+	}
+	return port, err
+}
+
+// ownPort is the port of a socket's own address.
+func ownPort(fd int) (port int, err error) {
+	own, err := unix.Getsockname(fd)
+	switch own := own.(type) {
+	case *unix.SockaddrInet4:
+		port = own.Port
+	case *unix.SockaddrInet6:
+		port = own.Port
 	}
 	return port, err
 }
@@ -159,21 +165,28 @@ func sockaddr(a netip.AddrPort) unix.Sockaddr {
 	return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
 }
 
-// connect connects a socket that is not connected, and waits for that.
+// connect connects a socket that is not connected to the loopback, and waits for that.
+// Where nobody listens, the kernel may give it the very port that it connects to, and then
+// it is connected to itself: that is no server.
 func connect(c *net.TCPConn, to netip.AddrPort) error {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return err
 	}
 	wait := raw.Write(func(fd uintptr) bool {
-		err = unix.Connect(int(fd), sockaddr(to))
-		return err != unix.EINPROGRESS && err != unix.EALREADY && err != unix.EINTR
+		switch err = unix.Connect(int(fd), sockaddr(to)); err {
+		case unix.EINPROGRESS, unix.EALREADY, unix.EINTR:
+			return false
+		case nil, unix.EISCONN:
+			var own int
+			if own, err = ownPort(int(fd)); own == int(to.Port()) {
+				err = unix.ECONNREFUSED
+			}
+		}
+		return true
 	})
 	if wait != nil {
 		return wait
-	}
-	if err == unix.EISCONN {
-		return nil
 	}
 	return err
 }

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strconv"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"sbx/internal/relay/wire"
 )
@@ -96,6 +99,39 @@ func TestPublishV6(t *testing.T) {
 		if got, err := io.ReadAll(c); err != nil || string(got) != "hello" {
 			t.Fatalf("%q, %v", got, err)
 		}
+	}
+}
+
+// A socket that got the port to which it connects is connected to itself, which is no server.
+func TestConnectToItself(t *testing.T) {
+	for domain, loopback := range map[int]string{unix.AF_INET: "127.0.0.1:0", unix.AF_INET6: "[::1]:0"} {
+		l, err := net.Listen("tcp", loopback)
+		if err != nil && domain == unix.AF_INET6 {
+			continue // there is none
+		}
+		must(t, err)
+		to := l.Addr().(*net.TCPAddr).AddrPort()
+		l.Close()
+		bound := func() int {
+			fd, err := unix.Socket(domain, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+			must(t, err)
+			must(t, unix.Bind(fd, sockaddr(to)))
+			must(t, unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}))
+			return fd
+		}
+		fd := bound()
+		if err := unix.Connect(fd, sockaddr(to)); err != nil {
+			t.Fatalf("%v: the kernel connects no socket to itself: %v", to, err)
+		}
+		unix.Close(fd)
+		file := os.NewFile(uintptr(bound()), "socket")
+		c, err := net.FileConn(file)
+		must(t, err)
+		file.Close()
+		if err := connect(c.(*net.TCPConn), to); err != unix.ECONNREFUSED {
+			t.Errorf("%v: %v", to, err)
+		}
+		reset(c.(*net.TCPConn))
 	}
 }
 

@@ -43,6 +43,7 @@ func main() {
 		"lookup":    lookup,
 		"userfault": userfault,
 		"get":       get,
+		"claim":     claim,
 	}
 	f, ok := verbs[os.Args[1]]
 	if !ok {

@@ -3,8 +3,6 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"strconv"
@@ -151,16 +149,4 @@ func nest(a []string) {
 	os.Remove(record)
 	fmt.Printf("--- the inner record\n%s", text)
 	os.Exit(cmd.ProcessState.ExitCode())
-}
-
-// get prints what a web server answers, whose name Go's own resolver finds.
-func get(a []string) {
-	c, err := net.Dial("tcp", a[0])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	host, _, _ := strings.Cut(a[0], ":")
-	fmt.Fprintf(c, "GET / HTTP/1.0\r\nHost: %s\r\n\r\n", host)
-	io.Copy(os.Stdout, c)
 }
