@@ -3,7 +3,6 @@ package wrap
 import (
 	"slices"
 
-	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -65,6 +64,5 @@ func (b *builder) onTop(path string) int {
 
 // mayWrite tells whether what the host has at a path inside can be written there.
 func (b *builder) mayWrite(image string) bool {
-	g := b.view.At(image)
-	return g.Access == view.Write && g.Source != "" && !g.Copied
+	return reaches(b.view.At(image))
 }

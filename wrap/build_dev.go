@@ -45,7 +45,7 @@ func (b *builder) dev() {
 		if parent(d.Path) != ptsFolder {
 			b.folder(parent(d.Path), 0o755)
 			b.op(Mount{Op: OpFile, Target: b.in(d.Path), Perm: 0o666})
-			b.put(d.Real, d.Path, ModeDevice, deviceField(&d), false)
+			b.put(d.Real, d.Path, Device, ModeDevice, deviceField(&d), false)
 		}
 	}
 	for _, l := range deviceLinks {
@@ -53,7 +53,7 @@ func (b *builder) dev() {
 	}
 	b.op(Mount{Op: OpMkdir, Target: b.in(hostShm), Perm: 0o1777})
 	if b.hostShm() {
-		b.put(hostShm, hostShm, ModeKeep, "", false)
+		b.put(hostShm, hostShm, Dir, ModeKeep, "", false)
 	}
 	b.op(Mount{Op: OpMkdir, Target: b.in(ptsFolder), Perm: 0o755})
 	// Nothing but a terminal makes a name there, and they are numbered: those before
@@ -66,6 +66,6 @@ func (b *builder) dev() {
 	}
 	b.op(Mount{Op: OpDevpts, Target: b.in(ptsFolder), Own: n})
 	if n > 0 {
-		b.put(b.h.Terminal, b.h.Terminal, ModeDevice, FieldPrivate, true)
+		b.put(b.h.Terminal, b.h.Terminal, Device, ModeDevice, FieldPrivate, true)
 	}
 }

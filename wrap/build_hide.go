@@ -117,10 +117,8 @@ func (b *builder) hide() {
 		}
 		for _, image := range b.allImages(p.Real) {
 			kind := pathKind(p)
-			if i := b.onTop(image); i >= 0 && b.binds[i].Target == image {
-				kind = pathKind(b.binds[i].Source)
-			} else if image != p.Real && under(image, p.Real) {
-				kind = b.kindOf(image)
+			if g := b.view.At(image); g.Source != p.Real { // what shows is beneath it
+				kind = pathKind(spec.Path{IsDir: !g.File})
 			}
 			b.maskAt(image, p.Real, kind, "filesystem.hide", "")
 		}
@@ -174,23 +172,6 @@ func (b *builder) hideInBind(p spec.Path) {
 	case kind != Absent:
 		b.mask(p.Abs, kind, "filesystem.hide")
 	}
-}
-
-// kindOf is the kind of what is shown or writable at a path of an empty root.
-func (b *builder) kindOf(path string) Kind {
-	for _, l := range [][]spec.Path{b.r.Read, b.r.Write} {
-		for _, p := range l {
-			if p.Real == path {
-				return pathKind(p)
-			}
-		}
-	}
-	for _, s := range b.h.System {
-		if s.Path == path || s.Real == path {
-			return s.Kind
-		}
-	}
-	return Dir
 }
 
 // visible tells whether the host's file at path can be seen inside, as the

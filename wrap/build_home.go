@@ -190,7 +190,7 @@ func (b *builder) placeOwn() {
 	}
 	for _, p := range b.ownReads() {
 		b.target(p.Real, pathKind(p))
-		b.put(p.Real, p.Real, ModeRO, FieldAgent, true)
+		b.put(p.Real, p.Real, pathKind(p), ModeRO, FieldAgent, true)
 	}
 }
 

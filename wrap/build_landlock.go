@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/view"
 	"sbx/landlock"
 	"sbx/spec"
 )
@@ -13,6 +14,9 @@ const logsABI = 7
 
 // device is what may be done with a device node.
 const device = landlock.ReadFile | landlock.WriteFile | landlock.ReadDir | landlock.IoctlDev
+
+// private is what may be done in a directory of the sandbox's own.
+const private = landlock.FSAll &^ (landlock.MakeChar | landlock.MakeBlock)
 
 // landlock writes the ruleset: with mounts a second wall behind them, without
 // them the only one. The scopes shut abstract sockets and signals to processes
@@ -26,8 +30,7 @@ func (b *builder) landlock() {
 	r := landlock.Ruleset{Scope: landlock.ScopeAll}
 	if b.restricted() {
 		r.FS = fileRights
-		b.readRules(&r)
-		b.writeRules(&r)
+		b.fileRules(&r)
 		b.streamRules(&r)
 	}
 	if b.plan.Programs.Limited {
@@ -121,27 +124,6 @@ func (b *builder) noScopes(why string) {
 	}
 }
 
-func (b *builder) allow(r *landlock.Ruleset, path string, kind Kind, rights landlock.FSSet, why string) {
-	r.Rules = append(r.Rules, landlock.Rule{Path: path, Allow: rights, File: kind != Dir, Why: why})
-}
-
-// readRules grants reading: all of an in-place root, else what is in view.
-func (b *builder) readRules(r *landlock.Ruleset) {
-	if !b.r.Visible || b.prefix != "" {
-		b.allow(r, "/", Dir, landlock.FSReadExec, "what is in view may be read")
-		return
-	}
-	for _, s := range b.h.System {
-		b.allow(r, s.Real, s.Kind, landlock.FSReadExec, s.Why)
-	}
-	for _, p := range append([]spec.Path{b.r.Restricted}, b.r.Read...) {
-		if p.Real != "" {
-			b.allow(r, p.Real, pathKind(p), landlock.FSReadExec, "filesystem.read")
-		}
-	}
-	b.allow(r, "/proc", Dir, landlock.FSRead, "without namespaces there is no other")
-}
-
 func pathKind(p spec.Path) Kind {
 	if p.IsDir {
 		return Dir
@@ -149,48 +131,31 @@ func pathKind(p spec.Path) Kind {
 	return File
 }
 
-// writeRules grants writing where the mounts let it be.
-func (b *builder) writeRules(r *landlock.Ruleset) {
-	for _, w := range b.writables() {
-		b.allow(r, w.Real, pathKind(w), landlock.FSAll, "writable")
+// fileRules allows at each place of the View what it says. Landlock cannot deny beneath
+// what it allows: that is left to the mounts, and with them all may be read.
+func (b *builder) fileRules(r *landlock.Ruleset) {
+	if b.plan.Base != BaseHost {
+		r.Rules = append(r.Rules, landlock.Rule{Path: "/", Allow: landlock.FSReadExec, Why: "what is in view may be read"},
+			landlock.Rule{Path: hostShm, Allow: private, Why: "private"})
 	}
-	if b.plan.Base == BaseHost {
-		for _, d := range b.devices() {
-			b.allow(r, d.Real, Device, device, "a harmless device")
+	for _, path := range b.view.Places() {
+		g := b.view.At(path)
+		rights, why := landlock.FSAll, "writable"
+		switch {
+		case g.Access < view.Read || b.plan.Base != BaseHost && (g.Access == view.Read || g.File && b.h.OwnKernel(g.Source)):
+			continue // hidden, or allowed with the directory that it lies in
+		case path == "/proc" && g.Access == view.Read:
+			rights, why = landlock.FSRead, "the host's"
+		case path == "/proc":
+			rights, why = landlock.FSRead|landlock.WriteFile|landlock.Truncate, "the processes' own files"
+		case g.Access == view.Read:
+			rights, why = landlock.FSReadExec, "what is in view may be read"
+		case path == "/dev" || g.File && b.h.OwnKernel(g.Source):
+			rights, why = device, "harmless devices"
+		case !reaches(g):
+			rights, why = private, "private"
 		}
-		if b.plan.Rung == RungParent {
-			for _, dir := range b.h.Parent.Private {
-				if slices.ContainsFunc(b.h.Parent.Writable, func(w string) bool { return under(w, dir) && !b.inWritable(w) }) {
-					continue // Landlock cannot deny beneath what it grants
-				}
-				b.allow(r, dir, Dir, landlock.FSAll&^(landlock.MakeChar|landlock.MakeBlock), "private to the outer sandbox")
-			}
-		}
-		return
-	}
-	for _, dir := range b.private {
-		b.allow(r, dir, Dir, landlock.FSAll&^(landlock.MakeChar|landlock.MakeBlock), "private")
-	}
-	b.allow(r, "/dev", Dir, device, "harmless devices")
-	b.allow(r, "/dev/shm", Dir, landlock.FSAll&^(landlock.MakeChar|landlock.MakeBlock), "private")
-	b.allow(r, "/proc", Dir, landlock.FSRead|landlock.WriteFile|landlock.Truncate, "the processes' own files")
-	if b.home == homeOverlay || b.home == homeRebuilt {
-		b.allow(r, b.h.HomeReal, Dir, landlock.FSAll&^(landlock.MakeChar|landlock.MakeBlock), "the agent's home is its own")
-	}
-	if b.prefix != "" && b.h.Home != "" && !b.inView(b.h.Home) {
-		b.allow(r, b.h.Home, Dir, landlock.FSAll, "a private home")
-	}
-	if b.r.Job != nil {
-		b.allow(r, "/work", Dir, landlock.FSAll, "private")
-	}
-	for i := range b.binds {
-		m := &b.binds[i]
-		switch m.Mode {
-		case spec.MountTmpfs:
-			b.allow(r, m.Target, Dir, landlock.FSAll, m.Label)
-		case spec.MountRW:
-			b.allow(r, m.Target, pathKind(m.Source), landlock.FSAll, m.Label)
-		}
+		r.Rules = append(r.Rules, landlock.Rule{Path: path, Allow: rights, File: g.File, Why: why})
 	}
 }
 
@@ -206,7 +171,7 @@ func (b *builder) streamRules(r *landlock.Ruleset) {
 		if s.Write {
 			rights |= landlock.WriteFile | landlock.Truncate
 		}
-		b.allow(r, "/proc/self/fd/"+itoa(s.FD), Other, rights, "the caller has it open")
+		r.Rules = append(r.Rules, landlock.Rule{Path: "/proc/self/fd/" + itoa(s.FD), Allow: rights, File: true, Why: "the caller has it open"})
 	}
 }
 
@@ -214,7 +179,7 @@ func (b *builder) streamRules(r *landlock.Ruleset) {
 // shuts in each of its layers, be a layer about none.
 func (b *builder) movable(r *landlock.Ruleset) {
 	r.FS = landlock.Refer
-	b.allow(r, "/", Dir, landlock.Refer, "files may be moved")
+	r.Rules = append(r.Rules, landlock.Rule{Path: "/", Allow: landlock.Refer, Why: "files may be moved"})
 }
 
 // executeRules leaves the right to execute to what commands.allow names.
@@ -226,14 +191,10 @@ func (b *builder) executeRules(r *landlock.Ruleset) {
 		r.Rules[i].Allow &^= landlock.Execute
 	}
 	r.FS |= landlock.Execute
-	exact := func(path string, kind Kind) {
-		b.allow(r, path, kind, landlock.Execute, "commands.allow")
-		r.Rules[len(r.Rules)-1].Exact = true
-	}
 	for _, path := range b.plan.Programs.Files {
-		exact(path, File)
+		r.Rules = append(r.Rules, landlock.Rule{Path: path, Allow: landlock.Execute, File: true, Exact: true, Why: "commands.allow"})
 	}
 	for _, path := range b.plan.Programs.Folders {
-		exact(path, Dir)
+		r.Rules = append(r.Rules, landlock.Rule{Path: path, Allow: landlock.Execute, Exact: true, Why: "commands.allow"})
 	}
 }

@@ -271,5 +271,5 @@ func (b *builder) keepInGroups() {
 		return
 	}
 	b.op(Mount{Op: OpBind, Source: "/sys", Target: b.in("/sys"), Mode: ModeRO, For: "limits"})
-	b.lay("/sys", "/sys", ModeRO, "limits")
+	b.lay("/sys", "/sys", Dir, ModeRO, "limits")
 }

@@ -36,7 +36,7 @@ func (b *builder) mounts() {
 		b.op(Mount{Op: OpReadOnly, Target: "/", For: b.modeField()})
 	}
 	if p.Base == BasePlace {
-		b.lay("/", "/", b.baseMode(), b.modeField())
+		b.lay("/", "/", Dir, b.baseMode(), b.modeField())
 	}
 	b.scratch()
 	if p.Base == BaseEmpty {

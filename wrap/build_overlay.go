@@ -34,7 +34,7 @@ func (b *builder) overlay(n int, c *cover) {
 	b.op(m)
 	b.layCovered(c)
 	for _, s := range subs {
-		b.put(s, s, ModeRO, c.f, true)
+		b.put(s, s, Dir, ModeRO, c.f, true)
 	}
 }
 
@@ -138,7 +138,7 @@ func (b *builder) rebuild(n int, c *cover, list *Listing) {
 	b.layCovered(c)
 	for _, e := range list.Entries {
 		if path := c.dir + "/" + e.Name; !slices.Contains(c.hide, "/"+e.Name) && !(c.layer && b.isCopied(path)) {
-			b.lay(path, path, b.baseMode(), c.f)
+			b.lay(path, path, e.Kind, b.baseMode(), c.f)
 		}
 	}
 	if b.recordOut {

@@ -83,7 +83,7 @@ func (b *builder) openSecrets() {
 		for k, p := range opened {
 			b.beneath(dir, p)
 			b.op(Mount{Op: OpAttach, Slot: slots[k], Source: p.Real, Target: b.in(p.Real), For: p.Field})
-			b.lay(p.Real, p.Real, modes[k], p.Field)
+			b.lay(p.Real, p.Real, pathKind(p), modes[k], p.Field)
 		}
 	}
 }
@@ -235,7 +235,7 @@ func (b *builder) proc() {
 	}
 	if !b.restricted() && b.h.Kind("/sys") == Dir {
 		b.op(Mount{Op: OpBind, Source: "/sys", Target: b.in("/sys"), Mode: ModeRO, For: FieldProcesses})
-		b.lay("/sys", "/sys", ModeRO, FieldProcesses)
+		b.lay("/sys", "/sys", Dir, ModeRO, FieldProcesses)
 	}
 	// Pid 1 shares the supervisor's memory, and with it some of what these set.
 	b.op(Mount{Op: OpBind, Source: b.in("/proc/1"), Target: b.in("/proc/1"), Mode: ModeRO, Soft: true, For: FieldProcesses})

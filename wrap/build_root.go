@@ -50,11 +50,7 @@ func (b *builder) emptyRoot() {
 		if p.Real == "/" || b.r.Job != nil && under(p.Real, "/work") || b.isHidden(p.Real) || b.isCopied(p.Real) {
 			continue // shown whole; the job's own, which the host need not have; hidden, which is stronger; copied
 		}
-		kind := File
-		if p.IsDir {
-			kind = Dir
-		}
-		b.show(p.Real, p.Real, kind, p.Field)
+		b.show(p.Real, p.Real, pathKind(p), p.Field)
 		b.links(p)
 	}
 }
@@ -90,7 +86,7 @@ func (b *builder) show(source, path string, kind Kind, f spec.Field) {
 	}
 	b.target(path, kind)
 	b.op(Mount{Op: OpBind, Source: source, Target: b.in(path), Mode: b.baseMode(), For: f})
-	b.lay(path, source, b.baseMode(), f)
+	b.lay(path, source, kind, b.baseMode(), f)
 	for _, dir := range b.private { // which path now lies over
 		if path != dir && under(dir, path) && b.h.Kind(dir) == Dir {
 			part, _ := b.part(dir)

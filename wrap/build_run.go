@@ -9,7 +9,7 @@ func (b *builder) placeRun() {
 	for _, k := range b.h.Keep {
 		b.folder(parent(k.Path), 0o755)
 		b.target(k.Path, k.Kind)
-		b.put(k.Real, k.Path, ModeRO, FieldPrivate, true)
+		b.put(k.Real, k.Path, k.Kind, ModeRO, FieldPrivate, true)
 	}
 	b.folder(parent(ParentPath), 0o755)
 	b.op(Mount{Op: OpContent, Target: b.in(ParentPath)})

@@ -50,10 +50,10 @@ type taken struct {
 	target string
 }
 
-// put binds source at path: from the clone that was taken of it while the
+// put binds source, which is of kind k, at path: from the clone that was taken of it while the
 // host's tree was as it was, or directly where nothing has been covered.
-func (b *builder) put(source, path string, mode Mode, f spec.Field, soft bool) {
-	b.lay(path, source, mode, f)
+func (b *builder) put(source, path string, k Kind, mode Mode, f spec.Field, soft bool) {
+	b.lay(path, source, k, mode, f)
 	if slot, ok := b.slots[taken{source, path}]; ok {
 		delete(b.slots, taken{source, path})
 		b.op(Mount{Op: OpAttach, Slot: slot, Source: source, Target: b.in(path), For: f, Soft: soft})
@@ -167,12 +167,12 @@ func (b *builder) isWritable(path string) bool {
 func (b *builder) placeWritable() {
 	if wd := b.r.WorkingDir.Real; b.showsWorkDir() {
 		b.target(wd, Dir)
-		b.put(wd, wd, ModeRO, "working_dir", false)
+		b.put(wd, wd, Dir, ModeRO, "working_dir", false)
 	}
 	for _, w := range b.writables() {
 		b.target(w.Real, pathKind(w))
 		b.pinOwn(w)
-		b.put(w.Real, w.Real, ModeRW, w.Field, false)
+		b.put(w.Real, w.Real, pathKind(w), ModeRW, w.Field, false)
 		b.links(w)
 	}
 }
@@ -217,6 +217,6 @@ func (b *builder) placeMounts() {
 		if m.Mode == spec.MountRO && m.Source.Real == m.Target { // it keeps what is there, which is to stay there
 			b.pinsAbove(m.Target, m.Target)
 		}
-		b.put(m.Source.Real, m.Target, bindMode(m.Mode), m.Field, false)
+		b.put(m.Source.Real, m.Target, bindKind(m), bindMode(m.Mode), m.Field, false)
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"sbx/spec"
 )
 
-// lay shows source at path, as mode says, in place of what the view has there.
-func (b *builder) lay(path, source string, mode Mode, f spec.Field) {
+// lay shows source, which is of kind k, at path, as mode says, in place of what the
+// view has there.
+func (b *builder) lay(path, source string, k Kind, mode Mode, f spec.Field) {
 	if f == "" && b.r.AccessMode != spec.AccessUnset { // the working directory
 		f = "access_mode"
 	}
@@ -16,13 +17,13 @@ func (b *builder) lay(path, source string, mode Mode, f spec.Field) {
 	if mode == ModeRO || mode == ModeKeep && b.restricted() {
 		a = view.Read
 	}
-	b.view = b.view.With(view.Layer{Path: path, Grant: view.Grant{Access: a, Source: source, Because: view.Cause{Field: string(f)}}})
+	b.view = b.view.With(view.Layer{Path: path, Grant: view.Grant{Access: a, Source: source, File: k != Dir, Because: view.Cause{Field: string(f)}}})
 }
 
 // layOwn puts something of the sandbox's own at path, which may be written.
 func (b *builder) layOwn(path string, f spec.Field) {
 	b.made[path] = true
-	b.lay(path, "", ModeRW, f)
+	b.lay(path, "", Dir, ModeRW, f)
 }
 
 // layNothing begins a root in which only what is named is in view.
@@ -56,7 +57,7 @@ func (b *builder) layCovered(c *cover) {
 		b.view = b.view.With(view.Layer{Path: c.dir, Grant: view.Grant{Access: view.Write, Source: c.dir, Copied: true, Because: view.Cause{Field: string(FieldHome)}}})
 	} else {
 		below := b.view.At(c.dir).Because
-		b.lay(c.dir, c.dir, ModeRO, spec.Field(below.Field))
+		b.lay(c.dir, c.dir, Dir, ModeRO, spec.Field(below.Field))
 	}
 	why := ""
 	if c.homes {
@@ -67,29 +68,39 @@ func (b *builder) layCovered(c *cover) {
 	}
 }
 
-// layBare is what Landlock alone holds: what is out of its rules' reach can be named,
-// and what is hidden or protected by a mount elsewhere is not here.
+// layBare is what Landlock alone holds, on the host or in an outer sandbox: what is out
+// of its rules' reach can be named, and what is hidden or protected by a mount elsewhere
+// is not here.
 func (b *builder) layBare() {
 	if b.h.LandlockABI == 0 || !b.restricted() {
-		b.lay("/", "/", ModeRW, "")
+		b.lay("/", "/", Dir, ModeRW, "")
 		return
 	}
-	if !b.r.Visible {
-		b.lay("/", "/", ModeRO, b.modeField())
+	if b.r.Visible {
+		b.lay("/proc", "/proc", Dir, ModeRO, FieldProcesses) // without namespaces there is no other
+	} else {
+		b.lay("/", "/", Dir, ModeRO, b.modeField())
 	}
 	for _, s := range b.h.System {
-		b.lay(s.Real, s.Real, ModeRO, "filesystem.read")
+		b.lay(s.Real, s.Real, s.Kind, ModeRO, "filesystem.read")
 	}
 	for _, p := range append([]spec.Path{b.r.Restricted}, b.r.Read...) {
 		if p.Real != "" {
-			b.lay(p.Real, p.Real, ModeRO, p.Field)
+			b.lay(p.Real, p.Real, pathKind(p), ModeRO, p.Field)
+		}
+	}
+	if p := b.h.Parent; p != nil {
+		for _, dir := range p.Private {
+			if !slices.ContainsFunc(p.Writable, func(w string) bool { return under(w, dir) && !b.inWritable(w) }) { // else Landlock could not deny that
+				b.lay(dir, "", Dir, ModeRW, FieldPrivate)
+			}
 		}
 	}
 	for _, w := range b.writables() {
-		b.lay(w.Real, w.Real, ModeRW, w.Field)
+		b.lay(w.Real, w.Real, pathKind(w), ModeRW, w.Field)
 	}
-	for _, d := range b.h.Devices {
-		b.lay(d.Real, d.Real, ModeRW, FieldPrivate)
+	for _, d := range b.devices() {
+		b.lay(d.Real, d.Real, Device, ModeDevice, FieldPrivate)
 	}
 }
 

@@ -100,6 +100,7 @@ var goldens = []golden{
 	{"read-list", `{"filesystem": {"read": ["@system", "."]}}`, "", "all root no-userns abi0"},
 	{"read-list-workspace-write", `{"access_mode": "workspace-write", "filesystem": {"read": ["@system"]}}`, "", twoHosts},
 	{"read-list-home", `{"access_mode": "read-only", "filesystem": {"read": ["@system", "~"]}}`, "", "all no-overlay"},
+	{"read-list-home-root", `{"filesystem": {"read": ["@system", "."]}}`, "home /", "all"},
 	{"read-list-lacks-the-program", `{"filesystem": {"read": ["."]}}`, "", "all"},
 	{"write-alone", `{"filesystem": {"write": ["out"]}}`, "without /tmp\nwithout /var/tmp\nwithout /run", twoHosts},
 	{"write-file", `{"access_mode": "workspace-write", "filesystem": {"write": ["~/.bashrc", "~/lib"]}}`, "", "all"},

@@ -124,7 +124,7 @@ func (b *builder) closeWorkDir() {
 	for i, w := range b.r.Write {
 		if slot := slots[i]; slot != 0 {
 			b.op(Mount{Op: OpAttach, Slot: slot, Source: w.Real, Target: b.in(w.Real), For: w.Field})
-			b.lay(w.Real, w.Real, ModeRW, w.Field)
+			b.lay(w.Real, w.Real, pathKind(w), ModeRW, w.Field)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"sbx/internal/doc"
 	"sbx/internal/reach"
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -198,7 +199,9 @@ func (b *builder) nested() {
 	b.nestedNetwork(held)
 	b.nestedListen(held)
 	if b.nestedFiles(held) {
+		b.layBare()
 		b.landlock()
+		b.view = view.Tree{} // which the outer sandbox's mounts are seen through
 	} else if b.plan.Narrow != nil {
 		b.apart()
 	}

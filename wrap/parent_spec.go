@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -18,11 +19,10 @@ func (b *builder) tellSpec(p *Parent) {
 		p.Dir = dir // where the folder is not in view, to have started in it opens nothing
 	}
 	p.System = b.r.System
-	if p.Private = b.private; b.prefix != "" && b.h.Home != "" && !b.inView(b.h.Home) {
-		p.Private = append(slices.Clone(p.Private), b.h.Home)
-	}
-	if b.home == homeOverlay || b.home == homeRebuilt {
-		p.Private = append(slices.Clone(p.Private), b.h.HomeReal)
+	for _, path := range b.view.Places() {
+		if g := b.view.At(path); g.Access == view.Write && !reaches(g) && !b.h.OwnKernel(path) {
+			p.Private = append(p.Private, path)
+		}
 	}
 	b.tellAsked(p)
 }

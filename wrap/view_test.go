@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"sbx/internal/view"
@@ -12,7 +13,11 @@ import (
 // where the View has it, and can be written where it says so; and nothing else can.
 func TestViewIsWhatTheMountsShow(t *testing.T) {
 	eachPlan(t, 5, func(t *testing.T, c *planned) {
-		if c.err != nil || c.plan.Base == BaseHost {
+		if c.err != nil {
+			return
+		}
+		c.checkRules(t)
+		if c.plan.Base == BaseHost {
 			return
 		}
 		tr := newTree(c.w)
@@ -66,6 +71,27 @@ func (c *planned) checkLandlock(t *testing.T, s seen, g view.Grant) {
 	}
 	if lacks := want & r.FS &^ allowed; lacks != 0 {
 		t.Errorf("Landlock takes %v at %s, and the view says %+v", lacks, s.path, g)
+	}
+}
+
+// checkRules: Landlock lets be written where the View does, and by no rule elsewhere.
+func (c *planned) checkRules(t *testing.T) {
+	r, tree := &c.plan.Landlock, c.plan.View
+	if r.FS&landlock.WriteFile == 0 || c.plan.Rung == RungParent { // whose View is the outer sandbox's
+		return
+	}
+	for _, rule := range r.Rules {
+		if g := tree.At(rule.Path); rule.Allow&landlock.WriteFile != 0 && g.Access != view.Write && !g.Protected {
+			t.Errorf("Landlock allows %v at %s, and the view says %+v", rule.Allow, rule.Path, g)
+		}
+	}
+	for _, path := range tree.Places() {
+		writes := func(rule landlock.Rule) bool {
+			return rule.Allow&landlock.WriteFile != 0 && view.Within(path, rule.Path)
+		}
+		if g := tree.At(path); g.Access == view.Write && !slices.ContainsFunc(r.Rules, writes) {
+			t.Errorf("Landlock lets nothing be written at %s, and the view says %+v", path, g)
+		}
 	}
 }
 

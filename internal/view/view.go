@@ -36,6 +36,7 @@ type Grant struct {
 	Source string
 	// Copied is true where what is written does not reach Source.
 	Copied bool
+	File   bool // what stands at the path where the Grant begins is no directory
 	// Protected is true where only a rule about names keeps it from being written.
 	Protected bool
 	Because   Cause
