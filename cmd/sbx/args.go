@@ -22,6 +22,7 @@ type flag struct {
 // verb is a word of the command line.
 type verb struct {
 	name    string
+	also    string // another name for the same; "" for none
 	args    string // what follows the flags
 	short   string // one line
 	long    string // for the help and the man page
@@ -148,22 +149,8 @@ func near(name string, flags []flag) string {
 	for i := range flags {
 		known[i] = flags[i].name
 	}
-	if f := meant(name, known); f != "" {
+	if f := doc.NearestWord(name, known); f != "" {
 		return " (did you mean " + dashed(f) + "?)"
-	}
-	return ""
-}
-
-// meant is the one of the known words that was probably meant: one that is a
-// slip away, or that begins like it; "" for none.
-func meant(word string, known []string) string {
-	if k := doc.Nearest(word, known); k != "" || word == "" {
-		return k
-	}
-	for _, k := range known {
-		if strings.HasPrefix(k, word) || len(k) > 2 && strings.HasPrefix(word, k) {
-			return k
-		}
 	}
 	return ""
 }

@@ -29,11 +29,11 @@ func bashCompletion() string {
 		"\t\t\tCOMPREPLY=($(compgen -c -f -- \"$cur\")); return\n\t\tfi\n\tdone\n" +
 		"\tif ((COMP_CWORD == 1)); then\n\t\twords=\"")
 	for _, v := range table() {
-		b.WriteString(v.name + " ")
+		b.WriteString(strings.Join(v.names(), " ") + " ")
 	}
 	b.WriteString("dispatch help version\"\n\telse\n\t\tcase ${COMP_WORDS[1]} in\n")
 	for _, v := range table() {
-		b.WriteString("\t\t" + v.name + ") words=\"")
+		b.WriteString("\t\t" + strings.Join(v.names(), "|") + ") words=\"")
 		for i := range v.flags {
 			b.WriteString(dashed(v.flags[i].name) + " ")
 		}
@@ -56,13 +56,15 @@ func fishCompletion() string {
 	var b strings.Builder
 	b.WriteString("complete -c sbx -n __fish_use_subcommand -a dispatch -d 'send commands off, and keep a ledger of them'\n")
 	for _, v := range table() {
-		b.WriteString("complete -c sbx -n __fish_use_subcommand -a " + v.name + " -d '" + fishQuote(v.short) + "'\n")
+		for _, name := range v.names() {
+			b.WriteString("complete -c sbx -n __fish_use_subcommand -a " + name + " -d '" + fishQuote(v.short) + "'\n")
+		}
 		for _, f := range v.flags {
 			short := "-l "
 			if len(f.name) == 1 {
 				short = "-s "
 			}
-			b.WriteString("complete -c sbx -n '__fish_seen_subcommand_from " + v.name + "' " + short + f.name)
+			b.WriteString("complete -c sbx -n '__fish_seen_subcommand_from " + strings.Join(v.names(), " ") + "' " + short + f.name)
 			if f.arg != "" {
 				b.WriteString(" -r")
 			}

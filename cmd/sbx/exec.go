@@ -23,7 +23,7 @@ func newExecution(c *call) *execution {
 // without a command.
 func withoutCommand(args []string) bool {
 	v := find("exec")
-	if args[0] != v.name {
+	if !slices.Contains(v.names(), args[0]) {
 		return false
 	}
 	again, err := v.parse(args[1:])

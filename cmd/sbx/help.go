@@ -12,7 +12,11 @@ func overview() string {
 	var b strings.Builder
 	b.WriteString("usage: sbx VERB [flags]\n\n")
 	for _, v := range table() {
-		b.WriteString("  " + pad(v.name, 12) + v.short + "\n")
+		b.WriteString("  " + pad(v.name, 12) + v.short)
+		if v.also != "" {
+			b.WriteString("; also: " + v.also)
+		}
+		b.WriteString("\n")
 	}
 	b.WriteString("\n`sbx dispatch --help` tells of dispatches, `sbx help VERB` more of a verb. Example:\n\n  sbx exec --spec spec.json -- make test\n")
 	return b.String()
@@ -51,7 +55,7 @@ func (v *verb) help() string {
 	if v.args != "" {
 		b.WriteString(" " + v.args)
 	}
-	b.WriteString("\n\n" + v.long + "\n")
+	b.WriteString("\n\n" + v.text() + "\n")
 	if len(v.flags) > 0 {
 		b.WriteString("\n")
 	}
@@ -60,6 +64,14 @@ func (v *verb) help() string {
 	}
 	b.WriteString("\nExample:\n\n  " + v.example + "\n")
 	return b.String()
+}
+
+// text is what the help and the manual page say of the verb.
+func (v *verb) text() string {
+	if v.also == "" {
+		return v.long
+	}
+	return v.long + "\n\nsbx " + v.also + " is another name for it."
 }
 
 // usage is a flag as the help writes it.

@@ -54,7 +54,7 @@ func (v *verb) manual() string {
 	var b strings.Builder
 	b.WriteString(".TH SBX\\-" + strings.ToUpper(v.name) + " 1\n.SH NAME\nsbx\\-" + v.name + " \\- " + roff(v.short) +
 		"\n.SH SYNOPSIS\n.B sbx " + v.name + "\n[flags] " + roff(v.args) + "\n.SH DESCRIPTION\n" +
-		strings.ReplaceAll(roff(v.long), "\n\n", "\n.PP\n") + "\n.SH OPTIONS\n")
+		strings.ReplaceAll(roff(v.text()), "\n\n", "\n.PP\n") + "\n.SH OPTIONS\n")
 	for _, f := range v.flags {
 		b.WriteString(".TP\n.B " + roff(f.usage()) + "\n" + roff(f.help) + "\n")
 	}

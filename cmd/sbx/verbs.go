@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"sbx/internal/doc"
 	"sbx/internal/run"
 )
 
@@ -24,7 +25,7 @@ func withSpec(more ...flag) []flag { return append(append([]flag{}, specFlags...
 // table lists the verbs in the order of the help.
 func table() []verb {
 	return []verb{
-		{name: "exec", args: "[--] command [args]", run: runExec,
+		{name: "exec", also: "run", args: "[--] command [args]", run: runExec,
 			short: "run a command under a SandboxSpec",
 			long: "Runs the command under the spec, passes stdin, stdout, stderr, the terminal,\n" +
 				"signals and the exit status through, and leaves an effective record. Without\n" +
@@ -126,11 +127,19 @@ var later = []string{"selftest", "broker", "oci"}
 func find(name string) *verb {
 	verbs := table()
 	for i := range verbs {
-		if verbs[i].name == name {
+		if verbs[i].name == name || verbs[i].also == name && name != "" {
 			return &verbs[i]
 		}
 	}
 	return nil
+}
+
+// names are the verb's own name and the other that it has.
+func (v *verb) names() []string {
+	if v.also == "" {
+		return []string{v.name}
+	}
+	return []string{v.name, v.also}
 }
 
 func nearVerb(name string) string {
@@ -142,9 +151,9 @@ func nearVerb(name string) string {
 	}
 	var known []string
 	for _, v := range table() {
-		known = append(known, v.name)
+		known = append(known, v.names()...)
 	}
-	if v := meant(name, append(known, "help", "version")); v != "" {
+	if v := doc.NearestWord(name, append(known, "help", "version")); v != "" {
 		return " (did you mean " + v + "?)"
 	}
 	return ""

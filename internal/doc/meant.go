@@ -1,17 +1,41 @@
 package doc
 
-// Nearest is the one of the known names that was probably meant: the same but for
-// case and separators, or at most two changes away. It is "" for none.
+import "strings"
+
+// Nearest is the one of the known names that was probably meant: the same but for case
+// and separators, or few changes away for its length (one in three letters, two at most).
+// It is "" for none, and never the name itself.
 func Nearest(name string, known []string) string {
 	for _, k := range known {
-		if Bare(k) == Bare(name) {
+		if k != name && Bare(k) == Bare(name) {
 			return k
 		}
 	}
 	best, found := 3, ""
 	for _, k := range known {
-		if d := distance(name, k); d < best && d < len(name) && d < len(k) {
+		d := distance(name, k)
+		if k != name && d < best && 3*d <= max(len(name), len(k)) && d < min(len(name), len(k)) {
 			best, found = d, k
+		}
+	}
+	return found
+}
+
+// NearestWord is Nearest for a word of the command line, which is cut short more often
+// than other names are: of three letters or more it may be the beginning of one that is
+// known, and of no other.
+func NearestWord(word string, known []string) string {
+	found := Nearest(word, known)
+	if found != "" || len(word) < 3 {
+		return found
+	}
+	for _, k := range known {
+		switch {
+		case k == word || k == found || !strings.HasPrefix(k, word):
+		case found != "":
+			return ""
+		default:
+			found = k
 		}
 	}
 	return found

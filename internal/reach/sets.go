@@ -106,8 +106,11 @@ func Expand(item, cause string) (Reach, *Error) {
 		}
 	}
 	names := Sets()
-	name, _, _ := strings.Cut(item, ":")
-	return nil, &Error{Why: "unknown set of hosts " + doc.Quote(doc.Cut(item)), Meant: doc.Nearest(name, names), Help: "the sets are " + strings.Join(names, ", ")}
+	meant, _, _ := strings.Cut(item, ":")
+	if !slices.Contains(names, meant) { // else the port is too much
+		meant = doc.Nearest(meant, names)
+	}
+	return nil, &Error{Why: "unknown set of hosts " + doc.Quote(doc.Cut(item)), Meant: meant, Help: "the sets are " + strings.Join(names, ", ")}
 }
 
 func (s *set) rules(cause string) Reach {

@@ -142,7 +142,7 @@ func (c *Catalog) unknown(agent string, a Asked) error {
 			known = append(known, n.Name)
 		}
 	}
-	if meant := doc.Nearest(agent, append(known, c.pointNames()...)); meant != "" && meant != agent {
+	if meant := doc.Nearest(agent, append(known, c.pointNames()...)); meant != "" {
 		p.Why += " (did you mean " + meant + "?)"
 	}
 	p.Help = "name it in a profile's agents in ~/.config/sbx/profiles.yaml, or give its .md file front matter with tools"
