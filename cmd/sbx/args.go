@@ -17,6 +17,8 @@ type flag struct {
 	many bool   // it may be repeated
 	some bool   // an empty argument, as of a variable that is not set, would be taken for none
 	help string
+
+	field spec.Field // of the asked document, to which the argument is added; "" for none
 }
 
 // verb is a word of the command line.

@@ -68,7 +68,7 @@ func fishCompletion() string {
 			if f.arg != "" {
 				b.WriteString(" -r")
 			}
-			b.WriteString(" -d '" + fishQuote(f.help) + "'\n")
+			b.WriteString(" -d '" + fishQuote(f.says()) + "'\n")
 		}
 	}
 	return b.String()

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"sbx/internal/outer"
-	"sbx/internal/reach"
 	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
@@ -57,38 +56,9 @@ func (c *call) documents() ([]*spec.SandboxSpec, error) {
 		s.Source.Dir = cwd
 		docs = append(docs, s)
 	}
+	docs, err = c.amended(append(docs, more...))
 	c.warn(c.warnings)
-	return c.allowing(append(docs, more...))
-}
-
-// allowing adds what --allow names to the network.allow of the last document, which
-// can have no more than those before it.
-func (c *call) allowing(docs []*spec.SandboxSpec) ([]*spec.SandboxSpec, error) {
-	items := c.values["allow"]
-	if len(items) == 0 {
-		return docs, nil
-	}
-	for _, item := range items {
-		if _, err := reach.Expand(item, ""); err != nil {
-			text := "--allow: " + err.Error()
-			if err.Help != "" {
-				text += "\nhint: " + err.Help
-			}
-			return nil, usageError(text)
-		}
-	}
-	for _, d := range docs {
-		if mode := d.Network.Value.Mode; mode.Set && mode.Value != spec.NetworkAllow {
-			return docs, &spec.Problem{Field: "network.mode", On: d.At("network.mode"), Do: "let the command reach " + spec.Word(items[0]) + " (--allow)",
-				Why: "the spec has network.mode " + mode.Value.String(), Help: "leave --allow out, or write \"mode\": \"allow\" in the spec"}
-		}
-	}
-	const from = "--allow"
-	last := len(docs) - 1
-	if last < 0 || docs[last].Source.Kind == spec.AgentDefinition { // a profile takes the place of one
-		return append(docs, (&spec.SandboxSpec{Source: spec.Source{Name: from}}).Allowing(items, from)), nil
-	}
-	return append(docs[:last:last], docs[last].Allowing(items, from)), nil
+	return docs, err
 }
 
 // profilesAlone tells whether no document asks for anything but a profile: where

@@ -60,7 +60,7 @@ func (v *verb) help() string {
 		b.WriteString("\n")
 	}
 	for _, f := range v.flags {
-		b.WriteString("  " + pad(f.usage(), 30) + f.help + "\n")
+		b.WriteString("  " + pad(f.usage(), 30) + f.says() + "\n")
 	}
 	b.WriteString("\nExample:\n\n  " + v.example + "\n")
 	return b.String()
@@ -81,6 +81,14 @@ func (f *flag) usage() string {
 		s += " " + f.arg
 	}
 	return s
+}
+
+// says is what the help says of a flag: with the field of the spec that it adds to.
+func (f *flag) says() string {
+	if f.field == "" {
+		return f.help
+	}
+	return f.help + " (" + string(f.field) + " of the last spec)"
 }
 
 func pad(s string, n int) string {

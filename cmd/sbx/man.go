@@ -56,7 +56,7 @@ func (v *verb) manual() string {
 		"\n.SH SYNOPSIS\n.B sbx " + v.name + "\n[flags] " + roff(v.args) + "\n.SH DESCRIPTION\n" +
 		strings.ReplaceAll(roff(v.text()), "\n\n", "\n.PP\n") + "\n.SH OPTIONS\n")
 	for _, f := range v.flags {
-		b.WriteString(".TP\n.B " + roff(f.usage()) + "\n" + roff(f.help) + "\n")
+		b.WriteString(".TP\n.B " + roff(f.usage()) + "\n" + roff(f.says()) + "\n")
 	}
 	b.WriteString(".SH EXAMPLE\n.EX\n" + roff(v.example) + "\n.EE\n")
 	return b.String()

@@ -74,7 +74,7 @@ func (c *call) resolveDefault(inv *wrap.Invocation, cwd string) (r *spec.Resolve
 	if c.has("allow") {
 		doc.Network = spec.Opt[spec.Network]{}
 	}
-	docs, err := c.allowing([]*spec.SandboxSpec{doc})
+	docs, err := c.amended([]*spec.SandboxSpec{doc})
 	if err == nil {
 		r, err = c.resolve(docs)
 	}

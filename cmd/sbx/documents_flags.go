@@ -1,0 +1,80 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/internal/sys"
+	"sbx/spec"
+)
+
+// amended adds what flags say to the last document, which can have no more than those
+// before it. A profile takes the place of a document of its own: there, and behind an
+// agent's file, the flags are one.
+func (c *call) amended(docs []*spec.SandboxSpec) ([]*spec.SandboxSpec, error) {
+	all, flags, err := c.amendments()
+	if err != nil || len(all) == 0 {
+		return docs, err
+	}
+	last := len(docs) - 1
+	if last < 0 || docs[last].Source.Kind == spec.AgentDefinition {
+		docs = append(docs, &spec.SandboxSpec{Source: spec.Source{Name: strings.Join(flags, " ")}})
+		last++
+	}
+	with, err := spec.Amended(docs[last], all, c.job() != nil)
+	if err != nil {
+		return docs, err
+	}
+	return append(docs[:last:last], with), nil
+}
+
+// amendments are what the flags that stand for fields say, and which flags those are.
+func (c *call) amendments() (all []spec.Amendment, flags []string, err error) {
+	cwd, err := sys.Getwd()
+	if err != nil {
+		return nil, nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+	}
+	var names []string // of --env
+	for _, g := range c.given {
+		f := c.verb.flag(g.name)
+		if f.field == "" {
+			continue
+		}
+		text := g.value
+		if f.field == "environment.set" {
+			name, _, valued := strings.Cut(text, "=")
+			if slices.Contains(names, name) {
+				return nil, nil, usageError("--env: " + spec.Word(name) + " is given twice")
+			}
+			if names = append(names, name); !valued && name != "" {
+				value, there := lookUp(c.environ, name)
+				if !there {
+					c.warnings = append(c.warnings, spec.Warning{Field: f.field, On: "--env", Text: "the caller has no variable " + spec.Word(name)})
+					continue
+				}
+				text = name + "=" + value
+			}
+		}
+		a, bad := spec.ReadAmendment(f.field, dashed(g.name), text, cwd)
+		if bad != nil {
+			text := dashed(g.name) + ": " + bad.Reason()
+			if bad.Help != "" {
+				text += "\nhint: " + bad.Help
+			}
+			return nil, nil, usageError(text)
+		}
+		if all = append(all, a); !slices.Contains(flags, dashed(g.name)) {
+			flags = append(flags, dashed(g.name))
+		}
+	}
+	return all, flags, nil
+}
+
+// lookUp is an environment's variable, as getenv(3) finds it.
+func lookUp(environ []string, name string) (value string, there bool) {
+	i := slices.IndexFunc(environ, func(v string) bool { return strings.HasPrefix(v, name+"=") })
+	if i < 0 {
+		return "", false
+	}
+	return environ[i][len(name)+1:], true
+}

@@ -1,0 +1,190 @@
+package spec
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"sbx/internal/doc"
+)
+
+// Amendment is what a flag of a command line adds to one field of a document.
+type Amendment struct {
+	field Field
+	from  string       // the flag, which is the place of what it adds
+	text  string       // as it was given
+	value *Node        // as the field's value
+	alone *SandboxSpec // a document that says nothing else
+}
+
+// ReadAmendment reads the text of a flag as the value of a field, or as one item of its list or
+// object. Relative paths count from dir, since no document has them.
+func ReadAmendment(f Field, from, text, dir string) (Amendment, *DecodeError) {
+	value, why := flagNode(f, text)
+	if !utf8.ValidString(text) {
+		why = "want UTF-8, as in every document"
+	}
+	if why != "" {
+		return Amendment{}, &DecodeError{Name: from, Field: string(f), Why: why}
+	}
+	root := putNode(&Node{Kind: Object}, f, value)
+	alone, err := DecodeNode(from, root)
+	if err != nil {
+		return Amendment{}, err.(*DecodeError)
+	}
+	if f.isPaths() {
+		value.Items[0].Text = fromFolder(dir, text)
+		alone, _ = DecodeNode(from, root)
+	}
+	a := Amendment{field: f, from: from, text: text, alone: alone}
+	written := *alone
+	written.Source.Root = nil
+	a.value = lookUp(written.Node(), f) // as specs write it, however the flag had it
+	a.value.In = from
+	for _, item := range a.value.Items {
+		item.In = from
+	}
+	for i := range a.value.Members {
+		a.value.Members[i].Value.In = from
+	}
+	return a, nil
+}
+
+// isPaths tells whether a field is a list of paths.
+func (f Field) isPaths() bool { return strings.HasPrefix(string(f), "filesystem.") }
+
+// flagNode is a flag's text as the value of a field: a list with one item, an object with
+// one member, or the value itself.
+func flagNode(f Field, text string) (n *Node, why string) {
+	whole, fraction, dot := strings.Cut(text, ".")
+	isDigits := func(s string) bool { return s != "" && doc.LeadingDigits(s) == s }
+	switch f {
+	case "max_commands":
+		if !isDigits(text) {
+			return nil, "want a whole number ≥ 0, got " + quote(cut(text))
+		}
+		return &Node{Kind: Number, Text: text}, ""
+	case "limits.timeout":
+		if isDigits(whole) && (!dot || isDigits(fraction)) {
+			return &Node{Kind: Number, Text: text}, ""
+		}
+		return stringNode(text), ""
+	case "environment.set":
+		name, value, _ := strings.Cut(text, "=")
+		return variablesNode(map[string]string{name: value}), ""
+	}
+	return stringList([]string{text}), ""
+}
+
+// fromFolder is a path of a list of filesystem as it counts from dir, whose components
+// are no links. What is no relative path stays as it is.
+func fromFolder(dir, path string) string {
+	if path[0] == '/' || path[0] == '~' || path[0] == '@' || strings.HasPrefix(path, "**/") {
+		return path
+	}
+	for {
+		first, rest, more := strings.Cut(path, "/")
+		switch {
+		case first == "..":
+			dir = parent(dir)
+		case first != "." && first != "":
+			return inFolder(dir, path)
+		}
+		if !more || rest == "" {
+			return dir
+		}
+		path = rest
+	}
+}
+
+// Amended is a document with what flags add to it: an item behind those of a list, a
+// name to an object, and a limit where it has none or a wider one. What the document
+// decides otherwise stands, and the flag is refused. Under the job layout nothing but
+// what is named is in view. s stays as it is.
+func Amended(s *SandboxSpec, all []Amendment, job bool) (*SandboxSpec, error) {
+	more := *s
+	for i := range all {
+		a := &all[i]
+		if p := a.against(&more); p != nil {
+			return nil, p
+		}
+		value := a.value
+		if has := lookUp(more.node(), a.field); has != nil {
+			value = joined(has, a.value)
+		} else if a.field == "filesystem.read" && !job && !more.Sandbox.Set { // a list alone would take all else out of view
+			value = joined(&Node{Kind: List, In: a.from, Items: []*Node{{Kind: String, Text: "/", In: a.from}}}, a.value)
+		}
+		root := putNode(more.node(), a.field, value)
+		top, _, _ := strings.Cut(string(a.field), ".")
+		d := decoder{name: s.Source.Name, path: top}
+		fieldReader(specFields, top)(&d, root.Get(top), &more)
+		if d.err != nil {
+			return nil, d.err
+		}
+		more.Source.Root = root
+	}
+	return &more, nil
+}
+
+// joined is a value with what another adds: to a list or an object all that it has, in
+// place of any other.
+func joined(has, more *Node) *Node {
+	both := *has
+	switch has.Kind {
+	case List:
+		both.Items = slices.Concat(has.Items, more.Items)
+	case Object:
+		both.Members = slices.Concat(has.Members, more.Members)
+	default:
+		both = *more
+	}
+	return &both
+}
+
+// against is why a document does not take an amendment; nil where it does.
+func (a *Amendment) against(s *SandboxSpec) *Problem {
+	p := &Problem{Field: a.field, On: s.At(a.field), Do: "have " + odd(cut(a.text)) + " (" + a.from + ")"}
+	leave := "leave " + a.from + " out"
+	switch a.field {
+	case "network.allow":
+		if mode := s.Network.Value.Mode; mode.Set && mode.Value != NetworkAllow {
+			return &Problem{Field: "network.mode", On: s.At("network.mode"), Do: "let the command reach " + odd(cut(a.text)) + " (" + a.from + ")",
+				Why: "the spec has network.mode " + mode.Value.String(), Help: leave + `, or write "mode": "allow" in the spec`}
+		}
+	case "max_commands":
+		if has := s.MaxCommands; has.Set && a.alone.MaxCommands.Value > has.Value {
+			p.Why, p.Help = "the spec has "+strconv.Itoa(has.Value), leave+", or ask for no more than the spec has"
+			return p
+		}
+	case "limits.timeout":
+		if has := s.Limits.Value.Timeout; has.Set && a.alone.Limits.Value.Timeout.Value > has.Value {
+			p.Why, p.Help = "the spec has "+s.Text(a.field), leave+", or ask for no more than the spec has"
+			return p
+		}
+	case "environment.set":
+		name := a.value.Members[0].Key
+		if has := lookUp(s.node(), a.field).Get(name); has != nil {
+			p.On, p.Do = s.Source.place(has), "set "+odd(cut(name))+" ("+a.from+")"
+			p.Why, p.Help = "the spec sets it itself", leave+", or take the name out of environment.set"
+			return p
+		}
+	}
+	return nil
+}
+
+// putNode is a document with the value of one field; the document itself stays as it is.
+func putNode(root *Node, f Field, value *Node) *Node {
+	key, rest, nested := strings.Cut(string(f), ".")
+	with := *root
+	if nested {
+		inner := root.Get(key)
+		if inner == nil {
+			inner = &Node{Kind: Object}
+		}
+		value = putNode(inner, Field(rest), value)
+	}
+	with.Members = slices.DeleteFunc(slices.Clone(root.Members), func(m Member) bool { return m.Key == key })
+	with.Members = append(with.Members, Member{Key: key, Value: value})
+	return &with
+}
