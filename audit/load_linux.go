@@ -2,15 +2,16 @@ package audit
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 	"sbx/spec"
 )
 
-// Load reads a record, as Settled does: a file by its path, a run by its id or the
-// beginning of one, or the newest by "last". What it returns beside is where it
-// stood.
+// Load reads a record, as Settled does: a file by its path, a run by the beginning of
+// its id or of the id's last part, where no other begins so, the newest by "last" or
+// "-1", the one before by "-2". What it returns beside is where the record stood.
 func Load(stateDir, name string) ([]byte, View, string, error) {
 	if strings.ContainsRune(name, '/') || strings.HasSuffix(name, ".json") {
 		b, v, err := Settled(func() ([]byte, error) { return readRecord(unix.AT_FDCWD, name, 0) })
@@ -21,42 +22,89 @@ func Load(stateDir, name string) ([]byte, View, string, error) {
 		return nil, View{}, "", noRecord(name, err)
 	}
 	defer closeFD(runs)
-	for _, id := range newest(runs, 1<<30, "") {
-		if name != "last" && !strings.HasPrefix(id, name) {
-			continue
+	ids, nth := newest(runs, 1<<30, ""), fromEnd(name)
+	if nth == 0 {
+		if ids = beginning(ids, name); len(ids) > 1 {
+			return nil, View{}, "", noRecord(name, errors.New(strconv.Itoa(len(ids))+" runs have an id that begins so, as "+ids[0]+" and "+ids[1]))
 		}
+	}
+	for _, id := range ids {
 		b, v, err := loadRun(runs, id)
-		if err == unix.ENOENT && name == "last" {
+		if err == unix.ENOENT && nth > 0 {
 			continue // its record was named with --effective
+		}
+		if nth--; nth > 0 {
+			continue
 		}
 		at := stateDir + "/runs/" + id + "/" + effectiveName
 		return b, v, at, noRecord(at, err)
 	}
+	if nth > 0 && len(ids) > 0 {
+		return nil, View{}, "", noRecord(name, errors.New("there are not as many runs with a record"))
+	}
 	return nil, View{}, "", noRecord(name, unix.ENOENT)
 }
 
-// loadRun reads the record in a run's folder, if it is one that sbx makes.
-func loadRun(runs int, id string) ([]byte, View, error) {
+// fromEnd is which run a name counts from the newest, that being 1; 0 for a name that
+// counts none.
+func fromEnd(name string) int {
+	if name == "last" {
+		return 1
+	}
+	digits, is := strings.CutPrefix(name, "-")
+	n, err := strconv.ParseUint(digits, 10, 31)
+	if !is || err != nil {
+		return 0
+	}
+	return int(n)
+}
+
+// beginning are the ids that begin with a text, or whose last part does.
+func beginning(ids []string, text string) (all []string) {
+	for _, id := range ids {
+		if strings.HasPrefix(id, text) || strings.HasPrefix(id[len(idLayout)+1:], text) {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// openRunOf opens a run's folder, if it is one that sbx makes.
+func openRunOf(runs int, id string) (int, error) {
 	dir, err := openat(runs, id, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err == unix.ENOTDIR || err == unix.ELOOP {
 		err = errors.New("its folder is a link or no folder, which sbx does not make")
 	}
 	if err != nil {
-		return nil, View{}, err
+		return -1, err
 	}
-	defer closeFD(dir)
 	var above, own unix.Stat_t
 	if err = unix.Fstat(runs, &above); err == nil {
 		err = unix.Fstat(dir, &own)
 	}
+	if err == nil && (own.Uid != above.Uid || own.Mode&^above.Mode&0o022 != 0) {
+		err = errors.New("others may write its folder, which sbx makes for its caller alone")
+	}
+	if err != nil {
+		closeFD(dir)
+		return -1, err
+	}
+	return dir, nil
+}
+
+// loadRun reads the record in a run's folder.
+func loadRun(runs int, id string) ([]byte, View, error) {
+	dir, err := openRunOf(runs, id)
 	if err != nil {
 		return nil, View{}, err
 	}
-	if own.Uid != above.Uid || own.Mode&^above.Mode&0o022 != 0 {
-		return nil, View{}, errors.New("others may write its folder, which sbx makes for its caller alone")
-	}
-	b, v, err := settled(func() ([]byte, error) { return readRecord(dir, effectiveName, unix.O_NOFOLLOW) },
-		func(p Process) bool { return p.Gone() && (p.BootID == bootID() || !isLocked(dir)) })
+	defer closeFD(dir)
+	return recordOf(dir, id, func(p Process) bool { return p.Gone() && (p.BootID == bootID() || !isLocked(dir)) })
+}
+
+// recordOf reads the record in the open folder of a run, which it must be of.
+func recordOf(dir int, id string, gone func(Process) bool) ([]byte, View, error) {
+	b, v, err := settled(func() ([]byte, error) { return readRecord(dir, effectiveName, unix.O_NOFOLLOW) }, gone)
 	if err == unix.ELOOP {
 		err = errors.New("it is a link, which sbx does not make")
 	}
@@ -80,7 +128,7 @@ func noRecord(name string, err error) error {
 		return nil
 	}
 	return &spec.Problem{On: name, Do: "read a record", Why: err.Error(),
-		Help: `name a file, the id of a run, or "last"`}
+		Help: `name a file, the id of a run (sbx runs lists them), "last", or -2 for the last but one`}
 }
 
 // readRecord reads a regular file of a record's size.

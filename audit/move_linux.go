@@ -159,6 +159,9 @@ func rename(from int, name string, to int, as string) error {
 	return err
 }
 
+// sweptName is the folder for what is moved, in that of its run.
+const sweptName = "swept"
+
 // swept opens the folder for what is moved, and makes it the first time.
 func (s *Sweep) swept() (int, error) {
 	if s.dest >= 0 {
@@ -171,14 +174,14 @@ func (s *Sweep) swept() (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	if err = unix.Mkdirat(run, "swept", 0o700); err != nil && err != unix.EEXIST {
+	if err = unix.Mkdirat(run, sweptName, 0o700); err != nil && err != unix.EEXIST {
 		return -1, err
 	}
-	if s.dest, err = openBeneath(run, "swept", unix.O_PATH|unix.O_DIRECTORY); err != nil {
+	if s.dest, err = openBeneath(run, sweptName, unix.O_PATH|unix.O_DIRECTORY); err != nil {
 		s.dest = -1
 		return -1, err
 	}
-	s.path = path + "/swept"
+	s.path = path + "/" + sweptName
 	return s.dest, nil
 }
 

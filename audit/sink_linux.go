@@ -231,6 +231,9 @@ func takePlace(dir int, temp, base, keep string) error {
 	return err
 }
 
+// tempPrefix begins the name of a file that is not yet, or will not be, a record.
+const tempPrefix = ".sbx-"
+
 // createTemp makes a new file in dir: called first, if there is such a name and
 // nothing has it yet, else by a name that nobody guesses.
 func createTemp(dir int, first string) (string, int, error) {
@@ -245,7 +248,7 @@ func createTemp(dir int, first string) (string, int, error) {
 		if err != nil {
 			return "", -1, err
 		}
-		name := ".sbx-" + random
+		name := tempPrefix + random
 		fd, err := openat(dir, name, flags, 0o600)
 		if err == unix.EEXIST && tries < 100 {
 			continue

@@ -86,7 +86,7 @@ func (v *verb) parse(args []string) (*call, error) {
 			c.rest = append(c.rest, args...)
 			return c, nil
 		}
-		if len(word) < 2 || word[0] != '-' {
+		if len(word) < 2 || word[0] != '-' || v.counts(word) {
 			if v.command() {
 				c.rest = args
 				return c, nil
@@ -132,6 +132,11 @@ func (v *verb) extra(word string) error {
 // command tells whether what follows the flags is a command with flags of its
 // own.
 func (v *verb) command() bool { return strings.Contains(v.args, "command") }
+
+// counts tells whether a word is an argument such as -2, of a verb that takes one.
+func (v *verb) counts(word string) bool {
+	return strings.Contains(v.args, "-N") && doc.LeadingDigits(word[1:]) == word[1:]
+}
 
 func (v *verb) flag(name string) *flag {
 	for i := range v.flags {

@@ -6,6 +6,17 @@ import (
 	"sbx/spec"
 )
 
+func showVerb() verb {
+	return verb{name: "show", args: "[ID | FILE | last | -N]", run: runShow,
+		short: "print a record for people",
+		long: "Prints what was asked, what held, what was refused and how it ended. ID is the\n" +
+			"beginning of a run's id or of its last part, if no other begins so (sbx runs\n" +
+			"lists them); last, or nothing, is the newest run, -2 the one before.",
+		example: "sbx show last",
+		flags: []flag{{name: "json", help: "the record as it is stored"},
+			{name: "html", help: "one page of HTML"}}}
+}
+
 // runShow is `sbx show`.
 func runShow(c *call) int {
 	if len(c.rest) > 1 {
@@ -13,7 +24,7 @@ func runShow(c *call) int {
 		return exitUsage
 	}
 	if len(c.rest) == 1 && c.rest[0] == "" { // of which every id is a continuation
-		c.std.say("show: want ID, FILE or last, and not \"\"")
+		c.std.say("show: want ID, FILE, last or -N, and not \"\"")
 		return exitUsage
 	}
 	name := "last"

@@ -29,7 +29,7 @@ func newJournal(a *Ask) *journal { return &journal{Ask: a, record: a.record()} }
 // the run's own folder can wait until the child is busy with its mounts.
 func (x *journal) place() error {
 	state := audit.StateDir(x.Inputs.Environ, x.Inputs.Home)
-	if x.Effective.Set || sys.Variable(x.Inputs.Environ, "SBX_EFFECTIVE") != "" {
+	if x.isNamed() {
 		x.makeState(state)
 		return x.open()
 	}
@@ -42,6 +42,18 @@ func (x *journal) place() error {
 	}
 	x.later = runs + "/" + x.ID + "/effective.json"
 	return nil
+}
+
+// isNamed tells whether the caller says where the record goes.
+func (x *journal) isNamed() bool {
+	return x.Effective.Set || sys.Variable(x.Inputs.Environ, "SBX_EFFECTIVE") != ""
+}
+
+// bound keeps the state folder from growing for ever, once the record is written.
+func (x *journal) bound() {
+	if !x.isNamed() {
+		audit.Bound(audit.StateDir(x.Inputs.Environ, x.Inputs.Home), x.ID)
+	}
 }
 
 // open opens the record's place.
@@ -195,6 +207,7 @@ func (x *journal) refuse(err error) Ended {
 		if err := x.sink.Close(x.record); err != nil && !x.Voice.Quiet {
 			x.Voice.Problem(spec.AsProblems(err)[0])
 		}
+		x.bound()
 	}
 	return Ended{Status: status, Record: x.record}
 }

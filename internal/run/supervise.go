@@ -50,6 +50,7 @@ func (x *Started) Wait() (ended Ended) {
 	if sig := unix.Signal(end.Signal); ended.Status == 128+end.Signal && x.process.Typed(sig) {
 		ended.Interrupted = sig
 	}
+	x.bound()
 	x.Timings.Lap("teardown")
 	return ended
 }

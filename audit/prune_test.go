@@ -1,0 +1,247 @@
+package audit
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// runsFolder is a state folder with runs, of which id makes one.
+type runsFolder struct {
+	testing.TB
+	state string
+}
+
+func newRunsFolder(t testing.TB) runsFolder {
+	r := runsFolder{t, temp(t)}
+	r.ok(MakeState(r.state))
+	return r
+}
+
+func (r runsFolder) ok(err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+// id is that of the n-th run, a minute after the one before.
+func (r runsFolder) id(n int) string {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Minute)
+	return fmt.Sprintf("%s-%08x", at.Format(idLayout), n)
+}
+
+func (r runsFolder) path(n int) string { return r.state + "/runs/" + r.id(n) }
+
+// add makes the n-th run, with the record of one that has ended, which change may change.
+func (r runsFolder) add(n int, change func(*Record)) string {
+	r.Helper()
+	r.ok(os.Mkdir(r.path(n), 0o700))
+	rec := Record{ID: r.id(n), Supervisor: Self(), StartedAt: time.Unix(1, 0), EndedAt: time.Unix(2, 0)}
+	if change != nil {
+		change(&rec)
+	}
+	b := rec.AppendJSON(nil)
+	r.ok(os.WriteFile(r.path(n)+"/"+effectiveName, b, 0o600))
+	r.ok(os.WriteFile(r.path(n)+"/"+launchName, b, 0o600))
+	return r.path(n)
+}
+
+// there are the numbers of the runs whose folder is there.
+func (r runsFolder) there(upTo int) (all []int) {
+	for n := range upTo {
+		if exists(r.path(n)) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+func TestPruneRemovesWhatHasEndedAlone(t *testing.T) {
+	r := newRunsFolder(t)
+	outside := temp(t)
+	plant(t, outside, effectiveName, "precious/file")
+	r.add(0, nil)
+	swept := r.add(1, nil) + "/" + sweptName
+	plant(t, swept, "1-.git/hooks/x", "2-.git/shut/y")
+	r.ok(os.Symlink(outside, swept+"/3-link"))
+	r.ok(os.Chmod(swept+"/2-.git/shut", 0))
+	r.add(2, func(rec *Record) { rec.EndedAt = time.Time{} })                               // runs: it is this process
+	r.add(3, func(rec *Record) { rec.EndedAt = time.Time{}; rec.Supervisor.Start.Value-- }) // lost
+	r.add(4, func(rec *Record) { rec.EndedAt = time.Time{}; rec.Supervisor.Namespace.Value++ })
+	locked, err := os.Open(r.add(5, nil))
+	r.ok(err)
+	defer locked.Close()
+	r.ok(unix.Flock(int(locked.Fd()), unix.LOCK_EX))
+	r.ok(os.Mkdir(r.path(6), 0o700)) // one whose record is yet to come
+	r.ok(os.Symlink(outside, r.path(7)))
+	plant(t, r.add(8, nil), "notes")
+	r.add(9, func(rec *Record) { rec.ID = r.id(0) })
+	r.ok(os.WriteFile(r.add(10, nil)+"/"+effectiveName, []byte("{"), 0o600))
+	r.ok(os.Chmod(r.add(11, nil), 0o777))
+	plant(t, r.add(12, nil), tempPrefix+"0123abcd")
+	plant(t, r.state+"/runs", "notes/file", "20260101T000000.000-0123456/file", "20260101T000000.000-01234567/file")
+	r.add(13, nil)
+	r.add(14, nil) // the newest two are kept
+
+	left := map[string]string{}
+	would := 0
+	old := Old{Keep: 2}
+	r.ok(Prune(r.state, old, true, func(p Pruned) {
+		if p.Left == nil {
+			would++
+		}
+	}))
+	if would != 4 || len(r.there(15)) != 15 {
+		t.Errorf("control: of %d a dry run would remove %d", len(r.there(15)), would)
+	}
+	r.ok(Prune(r.state, old, false, func(p Pruned) {
+		if p.Left != nil {
+			left[p.ID] = p.Left.Error()
+		}
+	}))
+	if got, want := r.there(15), []int{2, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14}; !slices.Equal(got, want) {
+		t.Errorf("there are %v, want %v; %v", got, want, left)
+	}
+	for n, why := range map[int]string{2: errInUse.Error(), 4: errInUse.Error(), 5: errInUse.Error(), 6: "no record", 7: "link", 8: "holds notes", 9: "another run", 10: "", 11: "others may write"} {
+		if got, is := left[r.id(n)]; !is || !strings.Contains(got, why) {
+			t.Errorf("%d is left for %q, want %q", n, got, why)
+		}
+	}
+	for _, path := range []string{outside + "/precious/file", outside + "/" + effectiveName, r.path(8) + "/notes", r.path(8) + "/" + effectiveName,
+		r.state + "/runs/notes/file", r.state + "/runs/20260101T000000.000-0123456/file", r.state + "/runs/20260101T000000.000-01234567/file"} {
+		if !exists(path) {
+			t.Errorf("%s is gone", path)
+		}
+	}
+}
+
+func TestPruneByAge(t *testing.T) {
+	r := newRunsFolder(t)
+	for n := range 5 {
+		r.add(n, nil)
+	}
+	before := time.Date(2026, 1, 1, 0, 2, 0, 0, time.UTC)
+	r.ok(Prune(r.state, Old{Before: before}, false, func(Pruned) {}))
+	if got := r.there(5); !slices.Equal(got, []int{2, 3, 4}) {
+		t.Errorf("there are %v", got)
+	}
+}
+
+// A folder of runs that is a link or another's is nobody's to remove from.
+func TestPruneOfAnotherFolder(t *testing.T) {
+	r := newRunsFolder(t)
+	r.add(0, nil)
+	elsewhere := temp(t)
+	r.ok(os.Symlink(r.state+"/runs", elsewhere+"/runs"))
+	if err := Prune(elsewhere, Old{}, false, func(Pruned) {}); err == nil || len(r.there(1)) != 1 {
+		t.Errorf("%v, there are %v", err, r.there(1))
+	}
+	if os.Getuid() == 0 {
+		r.ok(os.Chown(r.state+"/runs", 1, 1))
+		if err := Prune(r.state, Old{}, false, func(Pruned) {}); err == nil || len(r.there(1)) != 1 {
+			t.Errorf("another's: %v, there are %v", err, r.there(1))
+		}
+		r.ok(os.Chown(r.state+"/runs", 0, 0))
+	}
+	r.ok(Prune(r.state, Old{}, false, func(Pruned) {}))
+	if len(r.there(1)) != 0 {
+		t.Error("control: the caller's own is left")
+	}
+}
+
+func TestPruneTwiceAtOnce(t *testing.T) {
+	r := newRunsFolder(t)
+	const runs = 100
+	for n := range runs {
+		plant(t, r.add(n, nil)+"/"+sweptName, "1-.git/config")
+	}
+	var mu sync.Mutex
+	removed := map[string]int{}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			err := Prune(r.state, Old{}, false, func(p Pruned) {
+				mu.Lock()
+				defer mu.Unlock()
+				if p.Left == nil {
+					removed[p.ID]++
+				} else if !p.InUse() {
+					t.Errorf("%s: %v", p.ID, p.Left)
+				}
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for id, n := range removed {
+		if n != 1 {
+			t.Errorf("%s was removed %d times", id, n)
+		}
+	}
+	if len(removed) != runs || len(r.there(runs)) != 0 {
+		t.Errorf("%d were removed, %d are there", len(removed), len(r.there(runs)))
+	}
+}
+
+// One run in everySo removes what is too much; what was moved away, and what goes on,
+// stays.
+func TestBound(t *testing.T) {
+	r := newRunsFolder(t)
+	const looks = (usualRuns/everySo + 1) * everySo
+	plant(t, r.add(0, nil)+"/"+sweptName, "1-.git/config")
+	r.add(1, func(rec *Record) { rec.EndedAt = time.Time{} })
+	for n := 2; n < looks-1; n++ {
+		r.add(n, nil)
+	}
+	var st unix.Stat_t
+	r.ok(unix.Stat(r.state+"/runs", &st))
+	last := r.id(looks - 1)
+	if st.Nlink <= 2 { // folders are not counted there, and the id decides
+		last = last[:len(idLayout)+1] + "00000040"
+	} else {
+		Bound(r.state, last)
+		if n := len(r.there(looks)); n != looks-1 {
+			t.Errorf("control: one fewer than are looked at, and %d are there", n)
+		}
+	}
+	r.add(looks-1, nil)
+	Bound(r.state, "last")
+	if n := len(r.there(looks)); n != looks {
+		t.Errorf("control: no run's id, and %d are there", n)
+	}
+	Bound(r.state, last)
+	got := r.there(looks)
+	if want := usualRuns + 2; len(got) != want || got[0] != 0 || got[1] != 1 || got[2] != looks-usualRuns {
+		t.Errorf("%d are there, the oldest %v; want %d", len(got), got[:min(len(got), 3)], want)
+	}
+	if found, _ := filepath.Glob(r.state + "/runs/*/swept/1-.git/config"); len(found) != 1 {
+		t.Error("what was moved away is gone")
+	}
+}
+
+func TestLoadByName(t *testing.T) {
+	r := newRunsFolder(t)
+	for n := range 3 {
+		r.add(n, nil)
+	}
+	r.ok(os.Mkdir(r.path(3), 0o700)) // its record is elsewhere
+	for name, want := range map[string]int{"last": 2, "-1": 2, "-2": 1, "-3": 0, r.id(1): 1, r.id(1)[:14]: 1, "00000001": 1, "-4": -1, "-0": -1, "2026": -1, "0000": -1, "": -1, "x": -1, "--2": -1} {
+		_, v, at, err := Load(r.state, name)
+		switch {
+		case want < 0 && err == nil:
+			t.Errorf("%q: %s", name, at)
+		case want >= 0 && (err != nil || text(v.Node.Get("id")) != r.id(want) || at != r.path(want)+"/"+effectiveName):
+			t.Errorf("%q: %s %v, want %s", name, at, err, r.id(want))
+		}
+	}
+}

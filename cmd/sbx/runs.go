@@ -1,0 +1,139 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"sbx/audit"
+	"sbx/spec"
+)
+
+func runsVerb() verb {
+	return verb{name: "runs", args: "[prune]", run: runRuns,
+		short: "list the runs whose records are kept, or remove old ones",
+		long: "Lists the runs of the state folder, newest first. prune removes those that began\n" +
+			"longer than TIME ago, or all but the newest N, with their records and what was\n" +
+			"moved away in them, and says which. A run that goes on is never removed. By\n" +
+			"itself sbx keeps the newest 1,000, and those in which something was moved away.\n\n" +
+			"Exit status: 0; 1 if a run could not be removed; 2 for a bad command line.",
+		example: "sbx runs prune --older-than 7d",
+		flags: []flag{{name: "json", help: "one JSON object a line for each run"},
+			{name: "older-than", arg: "TIME", some: true, help: "prune: those that began longer ago: 7d, 12h, 30m"},
+			{name: "keep", arg: "N", some: true, help: "prune: all but the newest N"},
+			{name: "dry-run", help: "prune: say what would be removed, and remove nothing"}}}
+}
+
+// runRuns is `sbx runs`.
+func runRuns(c *call) int {
+	state := audit.StateDir(c.environ, c.home())
+	switch {
+	case state == "":
+		c.std.problem(&spec.Problem{On: "runs", Do: "find the state folder", Why: "there is no home folder, and XDG_STATE_HOME is not set to an absolute path", Help: "set HOME"})
+		return exitFailed
+	case len(c.rest) == 1 && c.rest[0] == "prune":
+		return c.prune(state)
+	case len(c.rest) > 0:
+		c.std.say("runs: want prune or nothing, not " + spec.Word(strings.Join(c.rest, " ")))
+		return exitUsage
+	case c.has("older-than") || c.has("keep") || c.has("dry-run"):
+		c.std.say("runs: --older-than, --keep and --dry-run are of sbx runs prune")
+		return exitUsage
+	}
+	all, err := audit.Runs(state)
+	if err != nil {
+		c.std.problem(&spec.Problem{On: state, Do: "list the runs", Why: err.Error()})
+		return exitFailed
+	}
+	if !c.has("json") {
+		if len(all) == 0 {
+			c.std.say("no runs in " + state)
+			return exitOK
+		}
+		c.std.print(audit.ShowRuns(all, c.colour()))
+		return exitOK
+	}
+	var out []byte
+	for i := range all {
+		out = all[i].AppendJSON(out)
+	}
+	c.std.print(string(out))
+	return exitOK
+}
+
+// prune is `sbx runs prune`.
+func (c *call) prune(state string) int {
+	old, err := c.old(time.Now())
+	if err != nil {
+		c.std.say(err.Error())
+		return exitUsage
+	}
+	verb := "removed"
+	if c.has("dry-run") {
+		verb = "would remove"
+	}
+	removed, goOn, left := 0, 0, 0
+	err = audit.Prune(state, old, c.has("dry-run"), func(p audit.Pruned) {
+		switch {
+		case p.Left == nil:
+			removed++
+		case p.InUse():
+			goOn++
+		default:
+			left++
+			c.std.problem(&spec.Problem{On: p.ID, Do: "remove the run", Why: p.Left.Error(), Help: "look at " + state + "/runs/" + p.ID})
+		}
+		switch {
+		case c.has("json"):
+			c.std.print(string(p.AppendJSON(nil)))
+		case p.Left == nil:
+			c.std.print(verb + " " + p.ID + "\n")
+		}
+	})
+	if err != nil {
+		c.std.problem(&spec.Problem{On: state, Do: "remove runs", Why: err.Error()})
+		return exitFailed
+	}
+	if !c.has("json") {
+		line := verb + " " + counted(removed, "run")
+		if goOn > 0 {
+			line += ", left " + strconv.Itoa(goOn) + " that went on"
+		}
+		c.std.print(line + "\n")
+	}
+	if left > 0 {
+		return exitFailed
+	}
+	return exitOK
+}
+
+// old reads which runs are to be removed.
+func (c *call) old(now time.Time) (audit.Old, error) {
+	if c.has("older-than") == c.has("keep") {
+		return audit.Old{}, usageError("runs: prune wants --older-than TIME or --keep N")
+	}
+	if c.has("keep") {
+		n, err := strconv.ParseUint(c.value("keep"), 10, 31)
+		if err != nil {
+			return audit.Old{}, usageError("runs: --keep wants a whole number, not " + spec.Word(c.value("keep")))
+		}
+		return audit.Old{Keep: int(n)}, nil
+	}
+	age, ok := spec.ParseDuration(c.value("older-than"))
+	if digits, is := strings.CutSuffix(c.value("older-than"), "d"); is {
+		days, err := strconv.ParseUint(digits, 10, 16)
+		age, ok = time.Duration(days)*24*time.Hour, err == nil
+	}
+	if !ok {
+		return audit.Old{}, usageError("runs: --older-than wants a time such as 7d, 12h or 30m, not " + spec.Word(c.value("older-than")))
+	}
+	return audit.Old{Before: now.Add(-age)}, nil
+}
+
+// counted is a number of things: 1 run, 2 runs.
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return strconv.Itoa(n) + " " + thing
+}
