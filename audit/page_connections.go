@@ -11,7 +11,7 @@ func connections(n *spec.Node) []row {
 	for _, c := range items(n.Get("connections")) {
 		count := func(key string) string { return strconv.FormatInt(whole(c.Get(key)).Or(0), 10) }
 		r := row{cells: []string{name(c.Get("host")) + ":" + count("port"), name(c.Get("program")), count("connections") + " times",
-			count("bytes_out") + " bytes out", count("bytes_in") + " bytes in"}}
+			size(whole(c.Get("bytes_out")).Or(0)) + " out", size(whole(c.Get("bytes_in")).Or(0)) + " in"}}
 		if inside := whole(c.Get("inside")); inside.Set {
 			r.notes = append(r.notes, "came in, to port "+strconv.FormatInt(inside.Value, 10)+" inside")
 		}

@@ -39,7 +39,7 @@ func profileRow(n *spec.Node) row {
 	return r
 }
 
-// seen is which refusals could be seen, those about files by what was done to them.
+// seen is which denials could be seen, those about files by what was done to them.
 func seen(n *spec.Node) string {
 	kinds := texts(n.Get("observed_kinds"))
 	if files := texts(n.Get("observed_filesystem")); len(files) > 0 {
@@ -49,8 +49,5 @@ func seen(n *spec.Node) string {
 			}
 		}
 	}
-	if len(kinds) == 0 {
-		return ""
-	}
-	return "refusals of " + strings.Join(kinds, ", ")
+	return strings.Join(kinds, ", ")
 }

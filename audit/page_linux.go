@@ -41,15 +41,17 @@ const (
 func layOut(v View) page {
 	n := v.Node
 	p := page{title: "run " + text(n.Get("id")) + ": " + v.State, tone: stateTone(v)}
-	p.add("", overview(v))
+	p.add("", verdict(v))
 	p.add("refused to start", refusal(n.Get("error")))
+	p.add("denied", denialRows(n))
+	p.add("not wholly enforced", enforcement(n, false))
 	p.add("warnings", warnings(n.Get("warnings")))
-	p.add("asked", append(asked(n.Get("requested")), jobFolders(n.Get("resolved"))...))
-	p.add("held", held(n.Get("enforcement")))
-	p.add("refused", violations(n))
+	p.add("run", overview(v))
+	p.add("requested", append(asked(n.Get("requested")), jobFolders(n.Get("resolved"))...))
+	p.add("enforced", enforcement(n, true))
 	p.add("connections", connections(n.Get("network")))
 	p.add("protected files", protected(n))
-	p.add("used", used(n))
+	p.add("resource usage", used(n))
 	p.add("artifacts", artifacts(n))
 	return p
 }
@@ -77,16 +79,6 @@ func cells(s ...string) row { return row{cells: s} }
 
 func overview(v View) []row {
 	n := v.Node
-	rows := []row{
-		cells("command", quoteArgs(n.Get("command").Get("argv"))),
-		cells("program", name(n.Get("command").Get("executable"))),
-		cells("in", name(n.Get("command").Get("cwd"))),
-		cells("access mode", text(n.Get("access_mode"))),
-		cells("not passed", strings.Join(texts(n.Get("resolved").Get("environment").Get("dropped")), ", ")),
-		profileRow(n.Get("profile")),
-		cells("started", text(n.Get("started_at"))),
-		cells("ended", ended(v)),
-	}
 	h := n.Get("host")
 	host := strings.TrimSpace(text(h.Get("kernel")) + " " + text(h.Get("arch")))
 	if abi := whole(h.Get("landlock_abi")); abi.Set {
@@ -95,37 +87,17 @@ func overview(v View) []row {
 	if r := text(h.Get("rung")); r != "" {
 		host += ", " + r
 	}
-	rows = append(rows, cells("host", host), cells("seen", seen(n)))
-	kept := rows[:0]
-	for _, r := range rows {
-		if r.cells[1] != "" {
-			kept = append(kept, r)
-		}
-	}
-	return kept
-}
-
-func ended(v View) string {
-	switch v.State {
-	case stateLost:
-		return "nobody saw it: sbx itself was killed, or the machine stopped"
-	case stateRunning:
-		return "not yet"
-	}
-	e := v.Node.Get("exit")
-	out := text(v.Node.Get("ended_at"))
-	if c := whole(e.Get("code")); c.Set {
-		out += " with status " + strconv.FormatInt(c.Value, 10)
-	}
-	if s := whole(e.Get("signal")); s.Set {
-		out += " by " + signalName(s.Value)
-	}
-	switch by := text(e.Get("ended_by")); by {
-	case "", "command", "signal":
-	default:
-		out += ", ended by " + by
-	}
-	return strings.TrimSpace(out)
+	return filled([]row{
+		cells("program", name(n.Get("command").Get("executable"))),
+		cells("directory", name(n.Get("command").Get("cwd"))),
+		cells("access mode", text(n.Get("access_mode"))),
+		cells("not passed", strings.Join(texts(n.Get("resolved").Get("environment").Get("dropped")), ", ")),
+		profileRow(n.Get("profile")),
+		cells("started", text(n.Get("started_at"))),
+		cells("ended", text(n.Get("ended_at"))),
+		cells("host", host),
+		cells("denials seen", seen(n)),
+	})
 }
 
 func signalName(n int64) string {
@@ -205,51 +177,6 @@ func jobFolders(resolved *spec.Node) (rows []row) {
 	return rows
 }
 
-func held(list *spec.Node) []row {
-	var rows []row
-	for _, e := range items(list) {
-		r := cells(text(e.Get("field")), text(e.Get("status")), text(e.Get("asked")), text(e.Get("by")))
-		switch r.cells[1] {
-		case "enforced":
-			r.tone = good
-		case "unavailable":
-			r.tone = bad
-		default:
-			r.tone = weak
-		}
-		if why := text(e.Get("reason")); why != "" {
-			r.notes = append(r.notes, why)
-		}
-		rows = append(rows, r)
-	}
-	return rows
-}
-
-func violations(n *spec.Node) []row {
-	var rows []row
-	for _, v := range items(n.Get("violations")) {
-		times := ""
-		if c := whole(v.Get("count")).Or(1); c > 1 {
-			times = strconv.FormatInt(c, 10) + " times"
-		}
-		r := row{tone: bad, cells: []string{text(v.Get("kind")), text(v.Get("action")), name(v.Get("target")), name(v.Get("program")), times}}
-		if s := text(v.Get("rule")); s != "" {
-			r.notes = append(r.notes, "refused by "+s)
-		}
-		if s := text(v.Get("allow_with")); s != "" {
-			if o := name(v.Get("opens")); o != "" {
-				s += ", which opens all of " + o
-			}
-			r.notes = append(r.notes, "allow with "+s)
-		}
-		rows = append(rows, r)
-	}
-	if c := whole(n.Get("violations_omitted")); c.Set {
-		rows = append(rows, cells("and "+strconv.FormatInt(c.Value, 10)+" more"))
-	}
-	return rows
-}
-
 func protected(n *spec.Node) []row {
 	var rows []row
 	for _, c := range items(n.Get("protected")) {
@@ -265,7 +192,7 @@ func protected(n *spec.Node) []row {
 			r.notes = append(r.notes, note)
 		}
 		if ms := whole(c.Get("unprotected_ms")); ms.Set {
-			note := "unprotected for " + strconv.FormatInt(ms.Value, 10) + " ms"
+			note := "unprotected for " + span(ms.Value)
 			if c.Get("unprotected_at_end") != nil {
 				note += ", to the end"
 				r.tone = bad

@@ -9,28 +9,29 @@ import (
 
 func used(n *spec.Node) []row {
 	var rows []row
-	add := func(what string, v spec.Opt[int64], unit string) {
+	add := func(what string, v spec.Opt[int64], shown func(int64) string) {
 		if v.Set {
-			rows = append(rows, cells(what, strconv.FormatInt(v.Value, 10)+unit))
+			rows = append(rows, cells(what, shown(v.Value)))
 		}
 	}
 	rows = append(rows, commands(n)...)
 	rows = append(rows, agentRows(n)...)
-	add("turns", whole(n.Get("turns_used")), "")
+	add("turns", whole(n.Get("turns_used")), digits)
 	if t := n.Get("tools_used"); t != nil {
 		rows = append(rows, cells("tools", quoteArgs(t)))
 	}
 	u := n.Get("usage")
-	add("time", whole(u.Get("wall_ms")), " ms")
-	add("user", whole(u.Get("user_ms")), " ms")
-	add("system", whole(u.Get("system_ms")), " ms")
-	for _, b := range [][2]string{{"memory", "max_rss_bytes"}, {"memory of all", "memory_peak_bytes"}, {"read", "read_bytes"}, {"written", "written_bytes"}} {
-		if m := whole(u.Get(b[1])); m.Set {
-			rows = append(rows, cells(b[0], strconv.FormatInt(m.Value>>10, 10)+" KiB"))
-		}
-	}
+	add("time", whole(u.Get("wall_ms")), span)
+	add("user", whole(u.Get("user_ms")), span)
+	add("system", whole(u.Get("system_ms")), span)
+	add("memory", whole(u.Get("max_rss_bytes")), size)
+	add("memory of all", whole(u.Get("memory_peak_bytes")), size)
+	add("read", whole(u.Get("read_bytes")), size)
+	add("written", whole(u.Get("written_bytes")), size)
 	return rows
 }
+
+func digits(n int64) string { return strconv.FormatInt(n, 10) }
 
 // commands tells how many programs were started, and which most.
 func commands(n *spec.Node) []row {
@@ -45,7 +46,7 @@ func commands(n *spec.Node) []row {
 	}
 	r := cells("commands", line)
 	if whole(c.Get("refused")).Or(0) > 0 {
-		r.notes = append(r.notes, count(c.Get("refused"))+" more were refused")
+		r.notes = append(r.notes, count(c.Get("refused"))+" more were denied")
 		r.tone = bad
 	}
 	var most []string
@@ -70,7 +71,7 @@ const shownInPage = 8
 func artifacts(n *spec.Node) []row {
 	var rows []row
 	for _, a := range items(n.Get("artifacts")) {
-		rows = append(rows, cells(name(a.Get("path")), strconv.FormatInt(whole(a.Get("size")).Value, 10)+" bytes", text(a.Get("sha256"))))
+		rows = append(rows, cells(name(a.Get("path")), size(whole(a.Get("size")).Value), text(a.Get("sha256"))))
 	}
 	if c := whole(n.Get("artifacts_omitted")).Or(0); c > 0 {
 		rows = append(rows, cells("and "+strconv.FormatInt(c, 10)+" more"))

@@ -3,6 +3,7 @@ package audit
 import (
 	"flag"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +61,7 @@ func TestShowAsked(t *testing.T) {
 	}
 	one, two := doc(`{"access_mode": "read-only", "environment": {"set": {"A": "s3cret"}}}`), doc(`{"max_commands": 3}`)
 	out := Show(view(t, Record{Documents: []*spec.SandboxSpec{one, two}}), false)
-	for _, want := range []string{"asked\n", `access_mode   "read-only"`, "max_commands  3", `<redacted>`} {
+	for _, want := range []string{"requested\n", `access_mode   "read-only"`, "max_commands  3", `<redacted>`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -68,6 +69,33 @@ func TestShowAsked(t *testing.T) {
 	if strings.Contains(out, "s3cret") {
 		t.Error("a secret is shown")
 	}
+}
+
+// Denials on ports of one host, or that one line would allow, are one line; others are not.
+func TestShowFoldsDenials(t *testing.T) {
+	var r Record
+	connect := func(host string, port int, program string) {
+		at := host + ":" + strconv.Itoa(port)
+		r.Violations.Add(Violation{Kind: "network", Action: "connect", Program: program, Target: at, Host: host, Port: port, Rule: "network.mode: none",
+			AllowWith: `network.allow: ["@npm", "` + at + `"]`})
+	}
+	for port := 1; port <= 14; port++ {
+		connect("1.2.3.4", port, "curl")
+	}
+	connect("1.2.3.4", 1, "wget")
+	connect("5.6.7.8", 443, "curl")
+	for _, at := range []string{"[::1]:80", "[::1]:81", "/run/x.sock:80", "/run/x.sock:81", "10.0.0.1", "name:"} { // the last four are no ports of a host
+		r.Violations.Add(Violation{Kind: "network", Action: "connect", Target: at, Rule: "network.mode: none"})
+	}
+	for _, name := range []string{"/etc/b", "/etc/a", "/etc/c"} {
+		r.Violations.Add(Violation{Kind: "filesystem", Action: "create", Target: name, Rule: "access_mode", AllowWith: `filesystem.write: ["/etc"]`, Opens: "/etc"})
+	}
+	r.Violations.Add(Violation{Kind: "filesystem", Action: "create", Target: "/usr/a", Rule: "access_mode", AllowWith: `filesystem.write: ["/usr"]`, Count: 2})
+	for _, at := range []string{"ptrace", "mount"} {
+		r.Violations.Add(Violation{Kind: "syscall", Action: "call", Target: at, Rule: "side_doors"})
+	}
+	r.Violations.Add(Violation{Kind: "limit", Action: "run on", Rule: "limits.timeout: 1s", AllowWith: "limits.timeout: 2s"})
+	golden(t, "show-folded.txt", Show(view(t, r), false))
 }
 
 func TestShowLost(t *testing.T) {

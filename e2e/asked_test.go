@@ -29,7 +29,7 @@ func TestJobLayoutIsAsked(t *testing.T) {
 	}
 	b.rec = b.base + "/none.json" // plain removes the record
 	show := b.plain(sbxPath, "show", r.recPath)
-	asked, _, _ := strings.Cut(show.out, "\nheld\n")
+	asked, _, _ := strings.Cut(show.out, "\nenforced\n")
 	if !strings.Contains(asked, quoted(b.home)) || !strings.Contains(asked, quoted(b.out)) {
 		t.Errorf("%v", show)
 	}

@@ -23,7 +23,7 @@ func TestDroppedVariablesAreNamed(t *testing.T) {
 	}
 	const names = "GITHUB_TOKEN, DATABASE_URL" // in the order of the environment
 	r := b.sh(specWW, "echo ${GITHUB_TOKEN-none} ${DATABASE_URL-none}").ended()
-	if !strings.HasPrefix(r.out, "none none\n") || r.err != "" || !strings.Contains(shown(), "not passed   "+names+"\n") {
+	if !strings.HasPrefix(r.out, "none none\n") || r.err != "" || !strings.Contains(shown(), "not passed    "+names+"\n") {
 		t.Errorf("%v\n%s", r, shown())
 	}
 	b.args = []string{"-v"}

@@ -1,0 +1,147 @@
+package audit
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"sbx/internal/doc"
+	"sbx/spec"
+)
+
+// denied are the denials of a record that a person takes for one: of the same action by
+// the same line of the spec, on the ports of one host or on what one line would allow.
+type denied struct {
+	kind, action, host, rule, opens string
+	targets, programs, allow        []string
+	count                           int64
+}
+
+// fold puts alike denials together, in the order of the first of each.
+func fold(violations *spec.Node) (all []*denied) {
+	type key struct{ kind, action, rule, on string }
+	index := map[key]*denied{}
+	for _, v := range items(violations) {
+		allow := text(v.Get("allow_with"))
+		host, target := hostAndPort(v)
+		k := key{text(v.Get("kind")), text(v.Get("action")), text(v.Get("rule")), "host " + host}
+		switch {
+		case host != "":
+		case allow != "":
+			k.on = "line " + allow
+		default:
+			k.on = "target " + target
+		}
+		d := index[k]
+		if d == nil {
+			d = &denied{kind: k.kind, action: k.action, rule: k.rule, host: host, opens: text(v.Get("opens"))}
+			index[k] = d
+			all = append(all, d)
+		}
+		d.targets = with(d.targets, target)
+		d.programs = with(d.programs, text(v.Get("program")))
+		d.allow = with(d.allow, allow)
+		d.count += whole(v.Get("count")).Or(1)
+	}
+	return all
+}
+
+// hostAndPort are those of a target that is an address or a host; of any other the host is
+// "", and the target itself stands in the place of the port.
+func hostAndPort(v *spec.Node) (host, port string) {
+	target := text(v.Get("target"))
+	i := strings.LastIndexByte(target, ':')
+	if text(v.Get("kind")) != "network" || i <= 0 || target[0] == '/' || target[0] == '@' || i == len(target)-1 || doc.LeadingDigits(target[i+1:]) != target[i+1:] {
+		return "", target
+	}
+	return target[:i], target[i+1:]
+}
+
+// with is a list with one more value, if that is none of it and not empty.
+func with(list []string, s string) []string {
+	if s == "" || slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// maxTogether is how many targets or ports of one line a person is shown.
+const maxTogether = 12
+
+// on is what was denied on, in a few words, and the targets that these leave out.
+func (d *denied) on() (words string, also []string) {
+	switch {
+	case d.host != "" && len(d.targets) == 1:
+		return spec.Name(d.host) + ":" + d.targets[0], nil
+	case d.host != "":
+		return spec.Name(d.host) + " ports " + some(d.targets, ", "), nil
+	case len(d.targets) > 1:
+		return spec.Name(d.targets[0]) + " and " + strconv.Itoa(len(d.targets)-1) + " more", d.targets[1:]
+	case len(d.targets) == 1:
+		return spec.Name(d.targets[0]), nil
+	}
+	return "", nil
+}
+
+// some are the first values of a list, and how many more there are.
+func some(list []string, sep string) string {
+	names := make([]string, 0, maxTogether)
+	for _, s := range list[:min(len(list), maxTogether)] {
+		names = append(names, spec.Name(s))
+	}
+	out := strings.Join(names, sep)
+	if more := len(list) - maxTogether; more > 0 {
+		out += " and " + strconv.Itoa(more) + " more"
+	}
+	return out
+}
+
+// lines are the lines of the spec that would allow all of it: one, where they are lists
+// of one field.
+func (d *denied) lines() []string {
+	field, values := "", []string(nil)
+	for _, line := range d.allow {
+		name, list, _ := strings.Cut(line, ": ")
+		n, err := doc.ParseLaxJSON("line", []byte(list), maxNested)
+		if err != nil || n.Kind != spec.List || field != "" && name != field {
+			return d.allow
+		}
+		field = name
+		for _, item := range n.Items {
+			values = with(values, string(item.AppendJSON(nil, nil)))
+		}
+	}
+	if field == "" {
+		return nil
+	}
+	return []string{field + ": [" + strings.Join(values, ", ") + "]"}
+}
+
+func denialRows(n *spec.Node) []row {
+	var rows []row
+	for _, d := range fold(n.Get("violations")) {
+		on, also := d.on()
+		times := ""
+		if d.count > 1 {
+			times = strconv.FormatInt(d.count, 10) + " times"
+		}
+		r := row{tone: bad, cells: []string{d.kind, d.action, on, some(d.programs, ", "), times}}
+		if len(also) > 0 {
+			r.notes = append(r.notes, "also "+some(also, ", "))
+		}
+		if d.rule != "" {
+			r.notes = append(r.notes, "denied by "+d.rule)
+		}
+		for _, line := range d.lines() {
+			if d.opens != "" {
+				line += ", which opens all of " + spec.Name(d.opens)
+			}
+			r.notes = append(r.notes, "allow with "+line)
+		}
+		rows = append(rows, r)
+	}
+	if c := whole(n.Get("violations_omitted")); c.Set {
+		rows = append(rows, cells("and "+strconv.FormatInt(c.Value, 10)+" more"))
+	}
+	return rows
+}
