@@ -117,6 +117,17 @@ func (d *denied) lines() []string {
 	return []string{field + ": [" + strings.Join(values, ", ") + "]"}
 }
 
+// advice are the same, with what they open beside.
+func (d *denied) advice() []string {
+	all := d.lines()
+	for i := range all {
+		if d.opens != "" {
+			all[i] += ", which opens all of " + spec.Name(d.opens)
+		}
+	}
+	return all
+}
+
 func denialRows(n *spec.Node) []row {
 	var rows []row
 	for _, d := range fold(n.Get("violations")) {
@@ -132,10 +143,7 @@ func denialRows(n *spec.Node) []row {
 		if d.rule != "" {
 			r.notes = append(r.notes, "denied by "+d.rule)
 		}
-		for _, line := range d.lines() {
-			if d.opens != "" {
-				line += ", which opens all of " + spec.Name(d.opens)
-			}
+		for _, line := range d.advice() {
 			r.notes = append(r.notes, "allow with "+line)
 		}
 		rows = append(rows, r)

@@ -3,7 +3,6 @@ package audit
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -224,8 +223,8 @@ func TestBound(t *testing.T) {
 	if want := usualRuns + 2; len(got) != want || got[0] != 0 || got[1] != 1 || got[2] != looks-usualRuns {
 		t.Errorf("%d are there, the oldest %v; want %d", len(got), got[:min(len(got), 3)], want)
 	}
-	if found, _ := filepath.Glob(r.state + "/runs/*/swept/1-.git/config"); len(found) != 1 {
-		t.Error("what was moved away is gone")
+	if !exists(r.path(0)+"/"+sweptName+"/1-.git/config") || !exists(r.path(0)+"/"+effectiveName) || !exists(r.path(1)+"/"+effectiveName) {
+		t.Error("something of a run that stays is gone")
 	}
 }
 

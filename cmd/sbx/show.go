@@ -9,42 +9,86 @@ import (
 func showVerb() verb {
 	return verb{name: "show", args: "[ID | FILE | last | -N]", run: runShow,
 		short: "print a record for people",
-		long: "Prints what was asked, what held, what was refused and how it ended. ID is the\n" +
-			"beginning of a run's id or of its last part, if no other begins so (sbx runs\n" +
-			"lists them); last, or nothing, is the newest run, -2 the one before.",
+		long: "Prints how the run ended, what was denied and what would allow it, what was\n" +
+			"requested, what was enforced and what was used. ID is the beginning of a run's\n" +
+			"id or of its last part, if no other begins so (sbx runs lists them); last, or\n" +
+			"nothing, is the newest run, -2 the one before. --compare takes two, or one and\n" +
+			"last, or -2 and last.",
 		example: "sbx show last",
 		flags: []flag{{name: "json", help: "the record as it is stored"},
-			{name: "html", help: "one page of HTML"}}}
+			{name: "html", help: "one page of HTML"},
+			{name: "sarif", help: "the denials as SARIF 2.1.0, for CI"},
+			{name: "junit", help: "the denials as failed tests in JUnit's XML, for CI"},
+			{name: "compare", help: "what the second of two records has otherwise than the first"}}}
 }
 
 // runShow is `sbx show`.
 func runShow(c *call) int {
-	if len(c.rest) > 1 {
-		c.std.say("show: one record at a time")
+	usual := []string{"last"}
+	if c.has("compare") {
+		usual = []string{"-2", "last"}
+	}
+	if len(c.rest) > len(usual) {
+		c.std.say("show: one record at a time, or two with --compare")
 		return exitUsage
 	}
-	if len(c.rest) == 1 && c.rest[0] == "" { // of which every id is a continuation
-		c.std.say("show: want ID, FILE, last or -N, and not \"\"")
+	names := append(c.rest, usual[len(c.rest):]...)
+	if err := c.oneForm(); err != nil {
+		c.std.say(err.Error())
 		return exitUsage
 	}
-	name := "last"
-	if len(c.rest) == 1 {
-		name = c.rest[0]
+	var views []audit.View
+	var text []byte
+	for _, name := range names {
+		if name == "" { // of which every id is a continuation
+			c.std.say("show: want ID, FILE, last or -N, and not \"\"")
+			return exitUsage
+		}
+		b, view, _, err := audit.Load(audit.StateDir(c.environ, c.home()), name)
+		if err != nil {
+			c.std.problem(spec.AsProblems(err)[0])
+			return exitFailed
+		}
+		text, views = b, append(views, view)
 	}
-	text, view, _, err := audit.Load(audit.StateDir(c.environ, c.home()), name)
-	if err != nil {
-		c.std.problem(spec.AsProblems(err)[0])
-		return exitFailed
-	}
-	switch {
-	case c.has("json"):
-		c.std.print(string(text))
-	case c.has("html"):
-		c.std.print(audit.ShowHTML(view))
-	default:
-		c.std.print(audit.Show(view, c.colour()))
-	}
+	c.std.print(c.shown(text, views))
 	return exitOK
+}
+
+// oneForm refuses two forms at once.
+func (c *call) oneForm() error {
+	var forms []string
+	for _, f := range c.flags {
+		if c.has(f.name) && f.name != "compare" {
+			forms = append(forms, dashed(f.name))
+		}
+	}
+	if c.has("compare") && len(forms) > 0 && forms[0] != "--json" {
+		forms = append(forms, "--compare")
+	}
+	if len(forms) > 1 {
+		return usageError("show: " + forms[0] + " and " + forms[1] + " are two forms")
+	}
+	return nil
+}
+
+// shown is a record, or two, in the form that was asked for.
+func (c *call) shown(text []byte, views []audit.View) string {
+	switch {
+	case c.has("compare") && c.has("json"):
+		return string(audit.CompareJSON(views[0], views[1]))
+	case c.has("compare"):
+		return audit.Compare(views[0], views[1], c.colour())
+	case c.has("json"):
+		return string(text)
+	case c.has("html"):
+		return audit.ShowHTML(views[0])
+	case c.has("sarif"):
+		return string(audit.SARIF(views[0]))
+	case c.has("junit"):
+		return audit.JUnit(views[0])
+	}
+	return audit.Show(views[0], c.colour())
 }
 
 // colour tells whether stdout shows colours: FORCE_COLOR, then NO_COLOR and

@@ -1,0 +1,247 @@
+package audit
+
+import (
+	"strconv"
+	"strings"
+
+	"sbx/spec"
+)
+
+// finding is one thing that a report for another program lists: why the command did not
+// start, or denials that are alike.
+type finding struct {
+	rule    string // kind/action, of few characters
+	subject string
+	message string
+	count   int64
+	paths   []string // of files that it is about
+}
+
+// findings are those of a record.
+func findings(v View) (all []finding) {
+	if e := v.Node.Get("error"); e != nil {
+		r := refusal(e)[0]
+		all = append(all, finding{rule: "refused", subject: "the command did not start", count: 1,
+			message: "the command did not start: " + strings.TrimPrefix(strings.Join(append(r.cells, r.notes...), ": "), ": ")})
+	}
+	for _, d := range fold(v.Node.Get("violations")) {
+		on, also := d.on()
+		f := finding{rule: plainWord(d.kind) + "/" + plainWord(d.action), subject: strings.TrimSpace(d.action + " " + on), count: d.count}
+		if d.kind == "filesystem" && len(d.targets) > 0 && strings.HasPrefix(d.targets[0], "/") {
+			f.paths = d.targets
+		}
+		parts := []string{"denied: " + f.subject}
+		if len(d.programs) > 0 {
+			parts[0] += " (" + some(d.programs, ", ") + ")"
+		}
+		if len(also) > 0 {
+			parts = append(parts, "also "+some(also, ", "))
+		}
+		if d.rule != "" {
+			parts = append(parts, "by "+d.rule)
+		}
+		for _, line := range d.advice() {
+			parts = append(parts, "allow with "+line)
+		}
+		f.message = strings.Join(parts, "; ")
+		all = append(all, f)
+	}
+	return all
+}
+
+// unlisted is what a report has to say of denials that are no findings; "" for nothing.
+func unlisted(v View) string {
+	if n := whole(v.Node.Get("violations_omitted")).Or(0); n > 0 {
+		return strconv.FormatInt(n, 10) + " more denials are not listed"
+	}
+	if _, known := denials(v.Node); !known && v.State != stateRefused {
+		return "nobody could see whether anything was denied"
+	}
+	return ""
+}
+
+// plainWord is a text of letters, digits and hyphens.
+func plainWord(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+			return r
+		}
+		return '-'
+	}, s)
+}
+
+// sarifSchema is where the schema of SARIF 2.1.0 is.
+const sarifSchema = "https://json.schemastore.org/sarif-2.1.0.json"
+
+// SARIF is the denials of a record, and why its command did not start, as a log of SARIF
+// 2.1.0.
+func SARIF(v View) []byte {
+	n, found := v.Node, findings(v)
+	w := recordWriter(nil)
+	w.Text = spec.Shown
+	w.Open('{')
+	w.KeyStr("$schema", sarifSchema)
+	w.KeyStr("version", "2.1.0")
+	w.KeyOpen("runs", '[')
+	w.Row()
+	w.Open('{')
+	w.KeyOpen("tool", '{')
+	w.KeyOpen("driver", '{')
+	w.KeyStr("name", "sbx")
+	w.KeyText("version", text(n.Get("sbx").Get("version")))
+	rules := sarifRules(&w, found)
+	w.Close('}')
+	w.Close('}')
+	cwd := strings.TrimRight(text(n.Get("command").Get("cwd")), "/") + "/"
+	if cwd[0] != '/' {
+		cwd = "/"
+	}
+	if cwd != "/" {
+		w.KeyOpen("originalUriBaseIds", '{')
+		w.KeyOpen("SRCROOT", '{')
+		w.KeyStr("uri", "file://"+escapeURI(cwd))
+		w.Close('}')
+		w.Close('}')
+	}
+	sarifInvocation(&w, v)
+	w.KeyOpen("results", '[')
+	for i := range found {
+		w.Row()
+		found[i].sarif(&w, rules, cwd)
+	}
+	w.Close(']')
+	w.Close('}')
+	w.Close(']')
+	w.Close('}')
+	return append(w.B, '\n')
+}
+
+// sarifRules writes a rule for each kind of findings, and says which place each has.
+func sarifRules(w *writer, found []finding) map[string]int64 {
+	index := map[string]int64{}
+	w.KeyOpen("rules", '[')
+	for i := range found {
+		id := found[i].rule
+		if _, is := index[id]; is {
+			continue
+		}
+		index[id] = int64(len(index))
+		w.Row()
+		w.Open('{')
+		w.KeyStr("id", id)
+		w.Close('}')
+	}
+	w.Close(']')
+	return index
+}
+
+func sarifInvocation(w *writer, v View) {
+	n := v.Node
+	w.KeyOpen("invocations", '[')
+	w.Row()
+	w.Open('{')
+	code := whole(n.Get("exit").Get("code"))
+	w.KeyBool("executionSuccessful", v.State == stateExited && code.Set && code.Value == 0)
+	keyOpt(w, "exitCode", code)
+	w.KeyText("commandLine", quoteArgs(n.Get("command").Get("argv")))
+	w.KeyText("startTimeUtc", text(n.Get("started_at")))
+	w.KeyText("endTimeUtc", text(n.Get("ended_at")))
+	if more := unlisted(v); more != "" {
+		w.KeyOpen("toolExecutionNotifications", '[')
+		w.Row()
+		w.Open('{')
+		w.KeyStr("level", "warning")
+		sarifMessage(w, more)
+		w.Close('}')
+		w.Close(']')
+	}
+	w.Close('}')
+	w.Close(']')
+}
+
+func sarifMessage(w *writer, s string) {
+	w.KeyOpen("message", '{')
+	w.KeyStr("text", s)
+	w.Close('}')
+}
+
+func (f *finding) sarif(w *writer, rules map[string]int64, cwd string) {
+	w.Open('{')
+	w.KeyStr("ruleId", f.rule)
+	w.KeyInt("ruleIndex", rules[f.rule])
+	w.KeyStr("level", "error")
+	sarifMessage(w, f.message)
+	w.KeyInt("occurrenceCount", f.count)
+	if len(f.paths) > 0 {
+		w.KeyOpen("locations", '[')
+		for _, path := range f.paths {
+			w.Row()
+			w.Open('{')
+			w.KeyOpen("physicalLocation", '{')
+			w.KeyOpen("artifactLocation", '{')
+			if rel, is := strings.CutPrefix(path, cwd); is && cwd != "/" && rel != "" {
+				w.KeyStr("uri", escapeURI(rel))
+				w.KeyStr("uriBaseId", "SRCROOT")
+			} else {
+				w.KeyStr("uri", "file://"+escapeURI(path))
+			}
+			w.Close('}')
+			w.Close('}')
+			w.Close('}')
+		}
+		w.Close(']')
+	}
+	w.Close('}')
+}
+
+// escapeURI is a path in a URI.
+func escapeURI(path string) string {
+	var b strings.Builder
+	for i := range len(path) {
+		c := path[i]
+		if plainWord(string(rune(c))) != "-" || strings.IndexByte("-._~/", c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteString("%" + strings.ToUpper(hexOf(path[i:i+1])))
+	}
+	return b.String()
+}
+
+// JUnit is the same as a test suite in JUnit's form: a test case for how the command
+// ended, and a failed one for each finding.
+func JUnit(v View) string {
+	n, found := v.Node, findings(v)
+	var cases strings.Builder
+	failures, skipped := len(found), 0
+	open := func(class, name string) {
+		cases.WriteString(`    <testcase classname="sbx.` + escapeHTML(class) + `" name="` + escapeHTML(name) + `"`)
+	}
+	open("command", quoteArgs(n.Get("command").Get("argv")))
+	if code := whole(n.Get("exit").Get("code")); v.State == stateExited && code.Set && code.Value == 0 || v.State == stateRefused {
+		cases.WriteString("/>\n") // a refusal is a finding
+	} else {
+		failures++
+		cases.WriteString(">\n      <failure type=\"exit\" message=\"" + escapeHTML("it ended "+howEnded(v)) + "\"/>\n    </testcase>\n")
+	}
+	for i := range found {
+		f := &found[i]
+		open(strings.ReplaceAll(f.rule, "/", "."), f.subject)
+		cases.WriteString(">\n      <failure type=\"" + escapeHTML(f.rule) + `" message="` + escapeHTML(f.message) + "\"/>\n    </testcase>\n")
+	}
+	if more := unlisted(v); more != "" {
+		skipped++
+		open("denials", "others")
+		cases.WriteString(">\n      <skipped message=\"" + escapeHTML(more) + "\"/>\n    </testcase>\n")
+	}
+	out := `<?xml version="1.0" encoding="UTF-8"?>` + "\n<testsuites>\n  <testsuite name=\"" + escapeHTML("sbx "+text(n.Get("id"))) + `" tests="` +
+		strconv.Itoa(1+len(found)+skipped) + `" failures="` + strconv.Itoa(failures) + `" errors="0" skipped="` + strconv.Itoa(skipped) + `"`
+	if at := text(n.Get("started_at")); at != "" {
+		out += ` timestamp="` + escapeHTML(strings.TrimSuffix(at, "Z")) + `"`
+	}
+	if ms := whole(n.Get("usage").Get("wall_ms")); ms.Set {
+		out += ` time="` + strconv.FormatFloat(float64(ms.Value)/1000, 'f', 3, 64) + `"`
+	}
+	return out + ">\n" + cases.String() + "  </testsuite>\n</testsuites>\n"
+}
