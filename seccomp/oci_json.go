@@ -40,6 +40,9 @@ func (d *document) object(v *doc.Node, path string, do func(name, path string, v
 	}
 	for i := range v.Members {
 		m := &v.Members[i]
+		if path == "" && m.Key == "$schema" { // which editors read
+			continue
+		}
 		if !do(m.Key, doc.Join(path, m.Key), m.Value) {
 			d.failAt(m.KeyPos, path, "there is no field "+strconv.Quote(m.Key))
 		}

@@ -102,6 +102,10 @@ func (d *invocationReader) object(f spec.Field, n *spec.Node, known ...string) [
 		return nil
 	}
 	for _, m := range n.Members {
+		if f == "" && m.Key == "$schema" { // which editors read
+			d.kind("$schema", m.Value, spec.String)
+			continue
+		}
 		if !slices.Contains(known, m.Key) {
 			help := "the fields are " + strings.Join(known, ", ")
 			if near := doc.Nearest(m.Key, known); near != "" {

@@ -1,6 +1,14 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"sbx/internal/reach"
+	"sbx/spec"
+	"sbx/spec/profile"
+	"sbx/wrap"
+)
 
 // runCompletion is `sbx completion`. The scripts are made from the same table
 // as the help.
@@ -22,25 +30,107 @@ func runCompletion(c *call) int {
 	return exitUsage
 }
 
+// words are what a shell offers behind a flag: some by its name, of any other what its
+// argument is written as.
+func (f *flag) words() []string {
+	switch f.name {
+	case "allow":
+		return reach.Sets()
+	case "backend":
+		return slices.DeleteFunc(append([]string{"native"}, wrap.Wrappers()...), func(name string) bool { return name == "sbx" || name == "none" })
+	case "wrapper":
+		return append(wrap.Wrappers(), "oci")
+	case "profile":
+		return profileNames()
+	case "best-effort":
+		var all []string
+		for _, f := range spec.Fields() {
+			all = append(all, string(f.Field))
+		}
+		return all
+	}
+	return alternatives(f.arg)
+}
+
+// alternatives are the words of "on | off"; none of what stands for something.
+func alternatives(arg string) (words []string) {
+	for word := range strings.SplitSeq(arg, "|") {
+		first, _, _ := strings.Cut(strings.Trim(word, " []"), " ")
+		if first != "" && first == strings.ToLower(first) && strings.Contains(arg, "|") {
+			words = append(words, first)
+		}
+	}
+	return words
+}
+
+func profileNames() (names []string) {
+	for _, row := range profile.Builtin().Rows {
+		names = append(names, row.Name)
+	}
+	return names
+}
+
+// shellRuns prints the names of the runs whose records are kept, in a shell.
+const shellRuns = `$(command ls "${XDG_STATE_HOME:-$HOME/.local/state}/sbx/runs" 2>/dev/null)`
+
+// operands are what a shell offers where a verb's own words stand.
+func (v *verb) operands() []string {
+	switch v.name {
+	case "show":
+		return []string{"last", shellRuns}
+	case "spec":
+		return []string{"suggest", "last", shellRuns}
+	case "man":
+		return verbNames()
+	case "profile":
+		return append(alternatives(v.args), profileNames()...)
+	}
+	return alternatives(v.args)
+}
+
+func verbNames() (names []string) {
+	for _, v := range table() {
+		names = append(names, v.names()...)
+	}
+	return names
+}
+
+// each is the pattern of a shell's case for a word behind each of the verb's names.
+func (v *verb) each(more string) string {
+	var all []string
+	for _, name := range v.names() {
+		all = append(all, `"`+name+more+`"`)
+	}
+	return strings.Join(all, "|")
+}
+
+// bashCompletion takes the word and the one before it from the shell where that gives
+// them: a set's "@" ends a word in COMP_WORDS.
 func bashCompletion() string {
 	var b strings.Builder
-	b.WriteString("_sbx() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} i words=\n" +
+	b.WriteString("_sbx() {\n\tlocal cur=${2-${COMP_WORDS[COMP_CWORD]}} prev=${COMP_WORDS[COMP_CWORD-1]} i words= values=\n" +
 		"\tfor ((i = 2; i < COMP_CWORD; i++)); do\n\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then\n" +
 		"\t\t\tCOMPREPLY=($(compgen -c -f -- \"$cur\")); return\n\t\tfi\n\tdone\n" +
-		"\tif ((COMP_CWORD == 1)); then\n\t\twords=\"")
+		"\t[[ $prev == @ ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n" +
+		"\tif ((COMP_CWORD == 1)); then\n\t\twords=\"" + strings.Join(verbNames(), " ") + " dispatch help version\"\n" +
+		"\telse\n\t\tcase \"${COMP_WORDS[1]} $prev\" in\n")
 	for _, v := range table() {
-		b.WriteString(strings.Join(v.names(), " ") + " ")
+		for i := range v.flags {
+			if words := v.flags[i].words(); len(words) > 0 {
+				b.WriteString("\t\t" + v.each(" "+dashed(v.flags[i].name)) + ") values=\"" + strings.Join(words, " ") + "\" ;;\n")
+			}
+		}
 	}
-	b.WriteString("dispatch help version\"\n\telse\n\t\tcase ${COMP_WORDS[1]} in\n")
+	b.WriteString("\t\tesac\n\t\tif [[ -n $values ]]; then\n\t\t\tCOMPREPLY=($(compgen -W \"$values\" -- \"$cur\")); return\n\t\tfi\n\t\tcase ${COMP_WORDS[1]} in\n")
 	for _, v := range table() {
 		b.WriteString("\t\t" + strings.Join(v.names(), "|") + ") words=\"")
 		for i := range v.flags {
 			b.WriteString(dashed(v.flags[i].name) + " ")
 		}
-		b.WriteString("\" ;;\n")
+		b.WriteString("\" values=\"" + strings.Join(v.operands(), " ") + "\" ;;\n")
 	}
 	b.WriteString("\t\tesac\n\tfi\n\tif [[ $cur == -* || $COMP_CWORD == 1 ]]; then\n" +
-		"\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\telse\n\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\tfi\n}\n" +
+		"\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\telse\n\t\tCOMPREPLY=($(compgen -f -W \"$values\" -- \"$cur\"))\n\tfi\n}\n" +
 		"complete -o filenames -F _sbx sbx\n")
 	return b.String()
 }
@@ -52,12 +142,19 @@ func dashed(name string) string {
 	return "--" + name
 }
 
+// fishRuns is shellRuns in fish, which has no default of a variable.
+const fishRuns = `(command ls (set -q XDG_STATE_HOME; and echo $XDG_STATE_HOME; or echo $HOME/.local/state)/sbx/runs 2>/dev/null)`
+
 func fishCompletion() string {
 	var b strings.Builder
 	b.WriteString("complete -c sbx -n __fish_use_subcommand -a dispatch -d 'send commands off, and keep a ledger of them'\n")
 	for _, v := range table() {
 		for _, name := range v.names() {
 			b.WriteString("complete -c sbx -n __fish_use_subcommand -a " + name + " -d '" + fishQuote(v.short) + "'\n")
+		}
+		if words := v.operands(); len(words) > 0 {
+			list := strings.Replace(strings.Join(words, " "), shellRuns, fishRuns, 1)
+			b.WriteString("complete -c sbx -n '__fish_seen_subcommand_from " + strings.Join(v.names(), " ") + "' -a '" + fishQuote(list) + "'\n")
 		}
 		for _, f := range v.flags {
 			short := "-l "
@@ -67,6 +164,9 @@ func fishCompletion() string {
 			b.WriteString("complete -c sbx -n '__fish_seen_subcommand_from " + strings.Join(v.names(), " ") + "' " + short + f.name)
 			if f.arg != "" {
 				b.WriteString(" -r")
+			}
+			if words := f.words(); len(words) > 0 {
+				b.WriteString(" -f -a '" + fishQuote(strings.Join(words, " ")) + "'")
 			}
 			b.WriteString(" -d '" + fishQuote(f.says()) + "'\n")
 		}
