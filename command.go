@@ -23,7 +23,8 @@ type Cmd struct {
 	// running program and then on the PATH. No command may be able to write it.
 	Path string
 	// Spec is what the command may do. It is not changed. nil is the default of
-	// sbx exec: access_mode workspace-write in Dir, no network. Its working_dir
+	// sbx exec: access_mode workspace-write in Dir, no network, also where the
+	// project has a spec of its own. Its working_dir
 	// counts from Spec.Source.Dir or, where that is empty, from Dir; its other
 	// relative paths count from the working_dir.
 	Spec *spec.SandboxSpec
@@ -186,6 +187,8 @@ func (c *Cmd) prepare() error {
 		if err := os.WriteFile(c.dir+"/"+specName, document, 0o600); err != nil {
 			return c.finish(err)
 		}
+	} else {
+		args = append(args, "--no-project-spec")
 	}
 	for i, f := range c.ExtraFiles {
 		if f != nil {

@@ -127,6 +127,11 @@ func Amended(s *SandboxSpec, all []Amendment, job bool) (*SandboxSpec, error) {
 	return &more, nil
 }
 
+// Concerns tells whether a document says something itself where a adds.
+func (a *Amendment) Concerns(s *SandboxSpec) bool {
+	return lookUp(s.node(), a.field) != nil || a.field == "network.allow" && s.Network.Set
+}
+
 // joined is a value with what another adds: to a list or an object all that it has, in
 // place of any other.
 func joined(has, more *Node) *Node {

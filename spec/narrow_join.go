@@ -275,7 +275,9 @@ func (r *Resolved) whyReadOnly() string {
 }
 
 func (m *merger) escalation(f Field, at, asked, why string) {
-	m.problems = append(m.problems, &Problem{Field: f, On: at, Do: "have " + asked, Why: why, Help: narrowHelp})
+	m.problems = append(m.problems, &Problem{Field: f, On: at, Do: "have " + asked, Why: why, Help: NarrowHelp})
 }
 
-const narrowHelp = "ask for no more than the parent has, or leave it out"
+// NarrowHelp is what helps against an escalation: a document that asks for more than the
+// one before it.
+const NarrowHelp = "ask for no more than the parent has, or leave it out"

@@ -67,7 +67,7 @@ func (o *order) wider(f Field, asked, has, where string) {
 	if where != "" {
 		why += " (" + where + ")"
 	}
-	o.problems = append(o.problems, &Problem{Field: f, On: o.on(f), Do: "have " + asked, Why: "the parent has " + why, Help: narrowHelp})
+	o.problems = append(o.problems, &Problem{Field: f, On: o.on(f), Do: "have " + asked, Why: "the parent has " + why, Help: NarrowHelp})
 }
 
 // on is where the child sets f or, where it follows from its access_mode, that.

@@ -19,10 +19,10 @@ func (o *order) commands() {
 			o.otherProgram(a, "commands.allow")
 		case p.Limited && !o.hasProgram(p.Allow, a, p, c):
 			o.problems = append(o.problems, &Problem{Field: a.Field, On: a.At, Do: "start " + odd(a.Asked),
-				Why: "the parent does not allow it (" + o.at("commands.allow") + ")", Help: narrowHelp})
+				Why: "the parent does not allow it (" + o.at("commands.allow") + ")", Help: NarrowHelp})
 		case !a.Path.IsDir && (o.named(p.Deny, a) || o.hasProgram(p.Deny, a, p, c)):
 			o.problems = append(o.problems, &Problem{Field: a.Field, On: a.At, Do: "start " + odd(a.Asked),
-				Why: "the parent denies it (" + o.at("commands.deny") + ")", Help: narrowHelp})
+				Why: "the parent denies it (" + o.at("commands.deny") + ")", Help: NarrowHelp})
 		}
 	}
 	for i := range p.Deny {

@@ -71,7 +71,7 @@ func (o *order) widerPath(at *Path, what, why string) {
 	if on == "" {
 		on = o.c.At(f)
 	}
-	p := &Problem{Field: f, On: on, Do: "have " + odd(at.Abs) + " " + what, Why: "the parent has " + why, Help: narrowHelp}
+	p := &Problem{Field: f, On: on, Do: "have " + odd(at.Abs) + " " + what, Why: "the parent has " + why, Help: NarrowHelp}
 	if at.Real != at.Abs {
 		p.Why += "; it is " + odd(at.Real)
 	}
@@ -181,7 +181,7 @@ func (o *order) writes() {
 		if p.Private && !slices.Contains(p.Globs, g) {
 			f := item("filesystem.write", i)
 			o.problems = append(o.problems, &Problem{Field: f, On: o.c.At("filesystem.write"), Do: "have " + odd(g) + " writable",
-				Why: "the parent has that name protected (" + orElse(o.at("filesystem.write"), o.at("access_mode")) + ")", Help: narrowHelp})
+				Why: "the parent has that name protected (" + orElse(o.at("filesystem.write"), o.at("access_mode")) + ")", Help: NarrowHelp})
 		}
 	}
 }

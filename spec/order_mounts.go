@@ -25,7 +25,7 @@ func (o *order) mounts() {
 			why, do = o.onlyRead(m, same), do+" rw"
 		}
 		if why != "" {
-			o.problems = append(o.problems, &Problem{Field: m.Field, On: m.At, Do: do, Why: "the parent has " + why, Help: narrowHelp})
+			o.problems = append(o.problems, &Problem{Field: m.Field, On: m.At, Do: do, Why: "the parent has " + why, Help: NarrowHelp})
 		}
 	}
 	for i := range o.p.Mounts {

@@ -48,7 +48,7 @@ func (o *order) item(f Field, i int, asked, has, where string) {
 	if where != "" {
 		why += " (" + where + ")"
 	}
-	o.problems = append(o.problems, &Problem{Field: at, On: o.c.At(at), Do: "have " + odd(asked), Why: why, Help: narrowHelp})
+	o.problems = append(o.problems, &Problem{Field: at, On: o.c.At(at), Do: "have " + odd(asked), Why: why, Help: NarrowHelp})
 }
 
 // variables compares the names that the command gets. What the parent sets

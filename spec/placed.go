@@ -40,17 +40,6 @@ func (r *Resolved) document(each func(Field, *Node) *Node) *Node {
 	p := placer{doc: r.Spec, base: r.WorkingDir.Abs, home: r.Home}
 	in := Inputs{Home: r.Home, Cwd: r.WorkingDir.Abs}
 	root := &Node{Kind: Object}
-	put := func(f Field, n *Node) {
-		into, name := root, string(f)
-		if outer, inner, nested := strings.Cut(name, "."); nested {
-			if into = root.Get(outer); into == nil {
-				into = &Node{Kind: Object}
-				root.Members = append(root.Members, Member{Key: outer, Value: into})
-			}
-			name = inner
-		}
-		into.Members = append(into.Members, Member{Key: name, Value: n})
-	}
 	for i := range fields {
 		f := fields[i].Field
 		n := p.field(f, &in)
@@ -68,8 +57,46 @@ func (r *Resolved) document(each func(Field, *Node) *Node) *Node {
 			}
 		}
 		if n != nil {
-			put(f, each(f, n))
+			setField(root, f, each(f, n))
 		}
 	}
 	return root
+}
+
+// setField sets a field that root does not have.
+func setField(root *Node, f Field, n *Node) {
+	into, name := root, string(f)
+	if outer, inner, nested := strings.Cut(name, "."); nested {
+		if into = root.Get(outer); into == nil {
+			into = &Node{Kind: Object}
+			root.Members = append(root.Members, Member{Key: outer, Value: into})
+		}
+		name = inner
+	}
+	into.Members = append(into.Members, Member{Key: name, Value: n})
+}
+
+// From is the document with its relative paths counted from dir, also those that count
+// from the folder that the command starts in: a project's spec is the same from each of
+// its folders. Its values keep their places.
+func (s *SandboxSpec) From(dir, home string) (*SandboxSpec, error) {
+	in := Inputs{Home: home, Cwd: dir}
+	based := *s
+	based.Source.Dir = dir
+	p := placer{doc: &based, base: dir, home: home}
+	if s.WorkingDir.Set {
+		p.base = p.absolute(s.WorkingDir.Value, dir)
+	}
+	root := &Node{Kind: Object, Pos: s.node().Pos}
+	for i := range fields {
+		if n := p.field(fields[i].Field, &in); n != nil {
+			setField(root, fields[i].Field, n)
+		}
+	}
+	placed, err := DecodeNode(s.Source.Name, root)
+	if err != nil {
+		return nil, err
+	}
+	placed.Source.Dir, placed.Source.Kind = dir, s.Source.Kind
+	return placed, nil
 }

@@ -76,6 +76,7 @@ var protectedInTree = [...]Row{
 	{".qwen", "Qwen Code: settings.json names MCP servers and programs"},
 	{".roo/mcp.json", "Roo Code: names MCP servers, programs that it starts"},
 	{".sbx/profiles.yaml", "sbx: narrows what later runs in the project may do"},
+	{".sbx/spec.yaml", "sbx: what commands that are started in the project without a spec may do"},
 	{".shadowenv.d", "Shadowenv sets variables by what is in it as a shell enters the folder, the PATH among them; it trusts the folder, not what is in it"},
 	{".sl/config", "Sapling: hooks and extensions, which any sl command runs"},
 	{".tabnine", "Tabnine: names MCP servers, programs that it starts"},

@@ -56,6 +56,7 @@ type call struct {
 	mode      spec.PermissionMode // of the profile, for the agent's command line
 	chosen    audit.Profile       // the profile that holds
 	made      []string            // folders that a profile writes and that were made
+	project   *projectSpec        // the project's own; nil where it is not used
 	warnings  []spec.Warning      // of the documents' readers
 	lost      []wrap.Enforcement  // what a document asks in a way that is no field
 }

@@ -55,6 +55,9 @@ func (c *call) documents() ([]*spec.SandboxSpec, error) {
 		}
 		s.Source.Dir = cwd
 		docs = append(docs, s)
+		if docs, err = c.withProject(docs, cwd); err != nil {
+			return docs, err
+		}
 	}
 	docs, err = c.amended(append(docs, more...))
 	c.warn(c.warnings)
@@ -126,6 +129,9 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 	if err != nil {
 		return nil, err
 	}
+	if docs, err = c.placeProject(docs); err != nil {
+		return nil, err
+	}
 	if docs, err = c.withProfiles(docs, cwd); err != nil {
 		return nil, err
 	}
@@ -156,7 +162,7 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, c.helped(err)
 	}
 	for i := 1; i < len(chain); i++ {
 		if err := host.Keeps(&chain[i-1], &chain[i]); err != nil {

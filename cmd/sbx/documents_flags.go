@@ -21,11 +21,18 @@ func (c *call) amended(docs []*spec.SandboxSpec) ([]*spec.SandboxSpec, error) {
 		docs = append(docs, &spec.SandboxSpec{Source: spec.Source{Name: strings.Join(flags, " ")}})
 		last++
 	}
-	with, err := spec.Amended(docs[last], all, c.job() != nil)
-	if err != nil {
-		return docs, err
+	first := last
+	if p := c.project; p != nil && !p.trusted && docs[last] == p.doc { // the default spec gives it, and the project's may say less
+		first--
 	}
-	return append(docs[:last:last], with), nil
+	with := slices.Clone(docs)
+	for i := first; i <= last; i++ {
+		own := slices.DeleteFunc(slices.Clone(all), func(a spec.Amendment) bool { return i > first && !a.Concerns(docs[i]) })
+		if with[i], err = spec.Amended(docs[i], own, c.job() != nil); err != nil {
+			return docs, err
+		}
+	}
+	return with, nil
 }
 
 // amendments are what the flags that stand for fields say, and which flags those are.

@@ -26,6 +26,8 @@ var specFlags = []flag{
 	{name: "profile", arg: "NAME", help: "a profile: a named starting point that the specs narrow"},
 }
 
+var noProjectSpec = flag{name: "no-project-spec", help: "leave the project's own .sbx/spec.yaml aside"}
+
 func withSpec(more ...flag) []flag { return append(append([]flag{}, specFlags...), more...) }
 
 // table lists the verbs in the order of the help.
@@ -35,13 +37,14 @@ func table() []verb {
 			short: "run a command under a SandboxSpec",
 			long: "Runs the command under the spec, passes stdin, stdout, stderr, the terminal,\n" +
 				"signals and the exit status through, and leaves an effective record. Without\n" +
-				"a spec it is {\"access_mode\": \"workspace-write\"} in the current folder; inside\n" +
-				"another sandbox of sbx what that one is.\n\n" +
+				"a spec it is {\"access_mode\": \"workspace-write\"} in the current folder, narrowed\n" +
+				"by .sbx/spec.yaml of the project (sbx help trust); inside another sandbox of sbx\n" +
+				"what that one is.\n\n" +
 				"Exit status: the command's own; 128+n if signal n ended it; 124 if a limit\n" +
 				"did; 125 if sbx refused or failed before it ran; 126 if it was found but could\n" +
 				"not be executed; 127 if it was not found; 2 for a bad command line.",
 			example: "sbx exec --spec spec.json -- make test",
-			flags: withSpec(
+			flags: withSpec(noProjectSpec,
 				flag{name: "effective", arg: "FILE", help: "where the record goes; else $SBX_EFFECTIVE, else the state folder"},
 				flag{name: "counter", arg: "notify|ptrace|none", help: "how programs are counted; the best that the host has"},
 				flag{name: "violations", arg: "on|names|off", some: true, help: "how refusals are described: names leaves opens out, off all"},
@@ -58,7 +61,7 @@ func table() []verb {
 			long: "Reads the spec, makes the plan for this host and prints what each field\n" +
 				"becomes. Nothing is run but a trial of the launch itself.\n\nExit status: 0 if exec would start the command, 1 if not.",
 			example: "sbx check --spec spec.json",
-			flags: withSpec(
+			flags: withSpec(noProjectSpec,
 				flag{name: "json", help: "one JSON object"},
 				flag{name: "path", arg: "PATH", help: "say of this path alone what may be done there, and why"},
 				flag{name: "migrate", arg: "FILE", help: "print the new form of a worker's file in the old style"})},
@@ -100,7 +103,7 @@ func table() []verb {
 				{name: "inside", help: "the agent runs under sbx exec: no sandbox of its own"},
 				{name: "json", help: "flags: a list; otherwise one JSON object"},
 				{name: "v", help: "tell on stderr which profile was chosen, and why"}}},
-		showVerb(), runsVerb(), specVerb(),
+		trustVerb(), showVerb(), runsVerb(), specVerb(),
 		{name: "doctor", run: runDoctor,
 			short:   "the host's mechanisms, and how to get the missing ones",
 			long:    "Tries each rung of the ladder on this host for real and says what each field\nof a spec would get.",

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"strings"
+
+	"sbx/internal/outer"
+	"sbx/internal/sys"
+	"sbx/spec"
+	"sbx/spec/project"
+	"sbx/wrap"
+)
+
+// projectSpec is the project's own spec, as one call of sbx uses it.
+type projectSpec struct {
+	file    *project.File
+	doc     *spec.SandboxSpec // as written
+	trusted bool
+}
+
+// withProject adds to the default spec, the last of docs, the project's own, or puts
+// that in its place where the caller trusts it. Inside another sandbox, and with a
+// layout that has no project, there is none: what holds there was said outside.
+func (c *call) withProject(docs []*spec.SandboxSpec, cwd string) ([]*spec.SandboxSpec, error) {
+	if c.flag("no-project-spec") == nil || c.has("no-project-spec") || c.hasSpec() || c.job() != nil || outer.Either() != nil {
+		return docs, nil
+	}
+	file, err := project.Find(cwd, getuid())
+	if err != nil || file == nil {
+		return docs, err
+	}
+	p := &projectSpec{file: file, trusted: c.trusts().Trusts(file)}
+	if p.doc, err = file.Spec(); err != nil {
+		return docs, err
+	}
+	name := spec.Name(file.Path())
+	if p.trusted {
+		docs = docs[:len(docs)-1]
+		name += " stands in place of the default spec: you trust it"
+	} else {
+		if !file.Own {
+			return docs, &spec.Problem{On: file.Path(), Do: "use the project's own spec", Why: "it belongs to another user", Help: project.TrustHelp}
+		}
+		if err := project.Beyond(p.doc); err != nil {
+			return append(docs, p.doc), err
+		}
+		name += " narrows the default spec"
+	}
+	c.project = p
+	if !c.has("q") {
+		c.std.say(name)
+	}
+	if p.trusted {
+		c.profilesOff([]*spec.SandboxSpec{p.doc})
+	}
+	return append(docs, p.doc), nil
+}
+
+// placeProject puts the project's own spec into docs as it counts.
+func (c *call) placeProject(docs []*spec.SandboxSpec) (placed []*spec.SandboxSpec, err error) {
+	if c.project == nil {
+		return docs, nil
+	}
+	for _, d := range docs {
+		if d.Source.Name == c.project.file.Path() {
+			if d, err = c.project.file.Place(d, c.home(), c.project.trusted, !c.chosen.Off); err != nil {
+				return nil, err
+			}
+		}
+		placed = append(placed, d)
+	}
+	return placed, nil
+}
+
+// helped adds to an error of the documents what helps where the project's own spec asks
+// for too much.
+func (c *call) helped(err error) error {
+	if c.project == nil || c.project.trusted {
+		return err
+	}
+	return project.Helped(err, c.project.file.Path())
+}
+
+// trusts is where the caller's trust is kept.
+func (c *call) trusts() project.Store {
+	s := project.Store{UID: getuid()}
+	if state := c.state(); state != "" {
+		s.Dir = state + "/trust"
+	}
+	return s
+}
+
+func (c *call) state() string {
+	return wrap.StateDir(sys.Variable(c.environ, "XDG_STATE_HOME"), c.home())
+}
+
+// projectFile is the spec that sbx trust is asked about, and its path, which is known
+// where the file is gone, too.
+func (c *call) projectFile() (path string, find func() (*project.File, error), err error) {
+	cwd, err := sys.Getwd()
+	if err != nil {
+		return "", nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+	}
+	named := cwd
+	if len(c.rest) == 1 {
+		if named = c.rest[0]; !strings.HasPrefix(named, "/") {
+			named = cwd + "/" + named
+		}
+	}
+	dir, isFile := strings.CutSuffix(named, "/"+project.Name)
+	top := dir
+	if !isFile {
+		if top, err = project.Top(dir); err != nil {
+			return "", nil, err
+		}
+	} else if real, err := spec.Real(dir, spec.HostPaths{}); err == nil {
+		top = real
+	}
+	path = (&project.File{Top: top}).Path()
+	return path, func() (*project.File, error) {
+		f, err := project.Find(dir, getuid())
+		switch {
+		case err != nil:
+			return nil, err
+		case top == "":
+			return nil, &spec.Problem{On: dir, Do: "trust a project's own spec there", Why: "that is no project: everybody may make names in it, or it is the root of the host"}
+		case f == nil:
+			return nil, &spec.Problem{On: path, Do: "trust the project's own spec", Why: spec.NoEntry.Error()}
+		case f.Path() != path:
+			return nil, &spec.Problem{On: path, Do: "trust it", Why: "the project's own spec is " + spec.Name(f.Path()), Help: "sbx trust " + spec.Word(f.Path())}
+		}
+		return f, nil
+	}, nil
+}

@@ -1,0 +1,99 @@
+package project
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/spec"
+)
+
+// Name is where a project's spec stands, from the top of the project.
+const Name = ".sbx/spec.yaml"
+
+// File is a project's spec as it was read, once: its digest is of the bytes that are
+// decoded.
+type File struct {
+	Top    string // the directory that it is of, links resolved
+	Text   []byte
+	Digest string // SHA-256 in hex
+	Own    bool   // it belongs to the caller or to root
+}
+
+// Path is where the file stands.
+func (f *File) Path() string { return strings.TrimRight(f.Top, "/") + "/" + Name }
+
+// Spec decodes the file.
+func (f *File) Spec() (*spec.SandboxSpec, error) {
+	s, err := spec.Decode(f.Path(), f.Text)
+	if err != nil {
+		return nil, err
+	}
+	s.Source.Dir = strings.TrimSuffix(f.Path(), "spec.yaml")
+	return s, nil
+}
+
+// Place is the file's document as it counts: its paths from the top of the project. A
+// trusted one stands in place of the default spec, and has that one's access mode where
+// it says none, unless a profile or a workshop says what there is.
+func (f *File) Place(s *spec.SandboxSpec, home string, trusted, profiles bool) (*spec.SandboxSpec, error) {
+	placed, err := s.From(f.Top, home)
+	if err != nil || !trusted || s.AccessMode.Set || s.Profile.Set && profiles || s.Sandbox.Set {
+		return placed, err
+	}
+	root := *placed.Source.Root
+	root.Members = append(slices.Clone(root.Members), spec.Member{Key: "access_mode", Value: &spec.Node{Kind: spec.String, Text: spec.WorkspaceWrite.String(), In: f.Path()}})
+	dir := placed.Source.Dir
+	if placed, err = spec.DecodeNode(f.Path(), &root); err == nil {
+		placed.Source.Dir = dir
+	}
+	return placed, err
+}
+
+// narrowing are the fields that a spec which nobody trusts may set. Whether they narrow
+// is asked of the whole, as of any child (spec.Narrow). The other fields change what the
+// rules are about, not only how much they allow: which program is an agent and gets its
+// keys (agent, profile, a mount over a program), where its key is sent (a base URL in
+// environment.set), how well rules are kept (best_effort), which folders are made (profile).
+// A field that is new is not among these until somebody has looked at it.
+var narrowing = []spec.Field{
+	"access_mode", "readonly", "working_dir", "max_turns", "max_commands", "on_exceed",
+	"tools_allowed", "tools_denied",
+	"filesystem.read", "filesystem.write", "filesystem.hide",
+	"network.mode", "network.allow", "environment.pass",
+	"commands.allow", "commands.deny",
+	"limits.memory", "limits.cpus", "limits.pids", "limits.open_files", "limits.file_size", "limits.timeout",
+}
+
+// TrustHelp is what helps where a spec that nobody trusts asks for more.
+const TrustHelp = "read it, and run sbx trust if it may; --no-project-spec runs without it"
+
+// Beyond lists what a spec that nobody trusts sets though only a trusted one may.
+func Beyond(s *spec.SandboxSpec) error {
+	var problems spec.Problems
+	for _, f := range s.Asked() {
+		if !slices.Contains(narrowing, f) {
+			problems = append(problems, &spec.Problem{Field: f, On: s.At(f), Do: "take " + string(f) + " from the project's own spec",
+				Why: "nobody trusts that spec, and so it can only narrow what the command has without it", Help: TrustHelp})
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return problems
+}
+
+// Helped is an error of a chain of documents, with what helps against what the spec at
+// path asks for: trust, where that is more than the one before it has.
+func Helped(err error, path string) error {
+	all := spec.AsProblems(err)
+	for _, p := range all {
+		switch {
+		case !strings.HasPrefix(p.On, path+":"):
+		case p.Help == spec.NarrowHelp:
+			p.Help = TrustHelp
+		case p.Help == "":
+			p.Help = "mend it, or run without it by --no-project-spec"
+		}
+	}
+	return all
+}
