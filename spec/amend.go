@@ -181,7 +181,6 @@ func (a *Amendment) against(s *SandboxSpec) *Problem {
 // putNode is a document with the value of one field; the document itself stays as it is.
 func putNode(root *Node, f Field, value *Node) *Node {
 	key, rest, nested := strings.Cut(string(f), ".")
-	with := *root
 	if nested {
 		inner := root.Get(key)
 		if inner == nil {
@@ -189,7 +188,5 @@ func putNode(root *Node, f Field, value *Node) *Node {
 		}
 		value = putNode(inner, Field(rest), value)
 	}
-	with.Members = slices.DeleteFunc(slices.Clone(root.Members), func(m Member) bool { return m.Key == key })
-	with.Members = append(with.Members, Member{Key: key, Value: value})
-	return &with
+	return root.With(key, value)
 }

@@ -24,7 +24,7 @@ func TestAmended(t *testing.T) {
 	}{
 		{doc: `{}`, field: "network.allow", text: "@npm", want: `{"network":{"allow":["@npm"]}}`},
 		{doc: `{"network":{"listen":[80],"mode":"allow","allow":["c.d:2"]}}`, field: "network.allow", text: "a.b:1", want: `{"network":{"listen":[80],"mode":"allow","allow":["c.d:2","a.b:1"]}}`},
-		{doc: `{"network":{"allow":[]},"agent":"none"}`, field: "network.allow", text: "a.b:1", want: `{"agent":"none","network":{"allow":["a.b:1"]}}`},
+		{doc: `{"network":{"allow":[]},"agent":"none"}`, field: "network.allow", text: "a.b:1", want: `{"network":{"allow":["a.b:1"]},"agent":"none"}`},
 		{doc: `{"access_mode":"read-only"}`, field: "filesystem.write", text: "../out", want: `{"access_mode":"read-only","filesystem":{"write":["/srv/out"]}}`},
 		{doc: `{"filesystem":{"hide":["x"],"write":["~/a"]}}`, field: "filesystem.write", text: "**/.git", want: `{"filesystem":{"hide":["x"],"write":["~/a","**/.git"]}}`},
 		{doc: `{"filesystem":{"write":[]}}`, field: "filesystem.hide", text: "~/b", want: `{"filesystem":{"write":[],"hide":["~/b"]}}`},

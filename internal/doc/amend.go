@@ -38,13 +38,14 @@ func amend(base, now *Node, path []string, value *Node) *Node {
 		out.Items[i] = amend(base.Items[i], now.Items[i], path[1:], value)
 		return &out
 	}
-	return now.with(key, amend(base.Get(key), now.Get(key), path[1:], value))
+	return now.With(key, amend(base.Get(key), now.Get(key), path[1:], value))
 }
 
-// with is an Object with a member set, or taken away by nil; any other node becomes one.
-func (n *Node) with(key string, value *Node) *Node {
+// With is an Object with a member set, or taken away by nil; any other node becomes one.
+func (n *Node) With(key string, value *Node) *Node {
 	out := &Node{Kind: Object}
 	if n != nil && n.Kind == Object {
+		*out = *n
 		out.Members = slices.DeleteFunc(slices.Clone(n.Members), func(m Member) bool { return m.Key == key && value == nil })
 	}
 	if value == nil {
@@ -84,11 +85,11 @@ func merged(base, now, value *Node) *Node {
 		out := now
 		for _, m := range base.Members {
 			if value.Get(m.Key) == nil {
-				out = out.with(m.Key, nil)
+				out = out.With(m.Key, nil)
 			}
 		}
 		for _, m := range value.Members {
-			out = out.with(m.Key, merged(base.Get(m.Key), now.Get(m.Key), m.Value))
+			out = out.With(m.Key, merged(base.Get(m.Key), now.Get(m.Key), m.Value))
 		}
 		return out
 	case value.Kind == Number:
