@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -106,15 +107,34 @@ func TestBudgetNeedsACounter(t *testing.T) {
 	}
 }
 
-// Where a program reads stdout and stderr as one, no line of sbx's is between.
+// Where a program reads stdout and stderr as one, no line of sbx's is between: one at the
+// end says how many refusals there were, and none where there were none.
 func TestRefusalsStayOutOfAStream(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
-	script := "exec 2>&1; echo '{'; /bin/true; echo '}'"
-	sh := []string{"/bin/sh", "-c", strings.Join(append([]string{"exec", sbxPath}, shellWords(b.execArgs(budgets(specWW, 0, ""), "/bin/sh", "-c", script))...), " ") + " 2>&1"}
-	r := b.plain(sh...)
-	if !strings.HasPrefix(r.out, "{\n") || !strings.HasSuffix(r.out, "}\n") || strings.Contains(r.out, "sbx:") {
-		t.Errorf("%v", r)
+	both := func(commands int, flags ...string) string {
+		t.Helper()
+		b.args = flags
+		script := "exec 2>/dev/null; echo '{'; /bin/true; /bin/true; echo '}'"
+		words := shellWords(b.execArgs(budgets(specWW, commands, ""), "/bin/sh", "-c", script))
+		return b.plain("/bin/sh", "-c", strings.Join(append([]string{sbxPath}, words...), " ")+" 2>&1 | cat").out
+	}
+	line := regexp.QuoteMeta("sbx: max_commands: 0: /") + "[^ ]*/true was refused.*\n"
+	for _, c := range []struct {
+		commands int
+		flags    []string
+		want     string
+	}{
+		{2, nil, "{\n}\n"},
+		{0, nil, "{\n}\nsbx: 2 refusals: sbx show " + regexp.QuoteMeta(b.rec) + "\n"},
+		{1, nil, "{\n}\nsbx: 1 refusal: sbx show " + regexp.QuoteMeta(b.rec) + "\n"},
+		{0, []string{"-q"}, "{\n}\n"},
+		{0, []string{"--explain"}, "{\n" + line + "}\n"},
+		{0, []string{"-q", "--explain"}, "{\n}\n"},
+	} {
+		if out := both(c.commands, c.flags...); !regexp.MustCompile("^" + c.want + "$").MatchString(out) {
+			t.Errorf("%d commands, %q: %q", c.commands, c.flags, out)
+		}
 	}
 	b.args = []string{"-q"}
 	if r := b.sh(budgets(specWW, 0, ""), "/bin/true 2>/dev/null; echo end").ended(); r.err != "" {

@@ -15,14 +15,21 @@ type shown struct {
 	is    func(view.Grant) bool
 }
 
+// The titles of the parts that -v has as well.
+const (
+	mayBeWritten = "may be written"
+	private      = "private, ends with the sandbox"
+	hidden       = "hidden"
+)
+
 // shownAs are the parts, in the order in which they are printed. Each grant is of the
 // first that it fits.
 var shownAs = [...]shown{
-	{"may be written", func(g view.Grant) bool { return g.Access == view.Write && g.Source != "" && !g.Copied }},
+	{mayBeWritten, func(g view.Grant) bool { return g.Access == view.Write && g.Source != "" && !g.Copied }},
 	{"protected, may be read", func(g view.Grant) bool { return g.Access == view.Read && g.Protected }},
-	{"private, ends with the sandbox", func(g view.Grant) bool { return g.Access == view.Write }},
+	{private, func(g view.Grant) bool { return g.Access == view.Write }},
 	{"may be read", func(g view.Grant) bool { return g.Access == view.Read }},
-	{"hidden", func(g view.Grant) bool { return g.Access == view.Hidden }},
+	{hidden, func(g view.Grant) bool { return g.Access == view.Hidden }},
 	{"out of view", func(view.Grant) bool { return true }},
 }
 
@@ -49,16 +56,23 @@ func (x *execution) because(g view.Grant) string {
 	return text
 }
 
+// places are the paths of one part.
+func (x *execution) places(title string) (all []string) {
+	for _, at := range x.prepared.Plan.View.Places() {
+		if inWords(x.prepared.Plan.View.At(at)) == title {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
 // viewText lists what the command may do at which paths, and what else is kept from it.
 func (x *execution) viewText() string {
 	var b strings.Builder
 	for _, part := range shownAs {
 		title := part.title + ":\n"
-		for _, at := range x.prepared.Plan.View.Places() {
+		for _, at := range x.places(part.title) {
 			g := x.prepared.Plan.View.At(at)
-			if inWords(g) != part.title {
-				continue
-			}
 			b.WriteString(title + "  " + pad(spec.Name(at), 40) + " " + spec.Shown(x.because(g)))
 			if g.Source != "" && g.Source != at {
 				b.WriteString(", from " + spec.Name(g.Source))

@@ -15,7 +15,8 @@ import (
 func newExecution(c *call) *execution {
 	x := &execution{call: c, Ask: &run.Ask{Version: version, Again: withoutCommand}}
 	x.Voice = run.Voice{Say: func(text string) { c.std.say(text) }, Problem: func(p *spec.Problem) { c.std.problem(p) },
-		Quiet: c.has("q"), Verbose: c.has("v"), Mixed: sameFile(c.std.out, c.std.err) && !sys.IsTerminal(c.std.err)}
+		Quiet: c.has("q"), Verbose: c.has("v"), Explain: c.has("explain"),
+		Mixed: sameFile(c.std.out, c.std.err) && !sys.IsTerminal(c.std.err)}
 	return x
 }
 
@@ -81,6 +82,7 @@ func (x *execution) exec() run.Ended {
 	}
 	if err == nil {
 		x.prepared = prepared
+		x.verbose(x.screen())
 		x.tellUnreached()
 		if prepared.Line() == "" { // else the sandbox is another tool's
 			x.warn(prepared.Plan.Warnings)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"strings"
 
 	"sbx/internal/reach"
 	"sbx/internal/run"
@@ -13,11 +12,7 @@ import (
 // remark says before the start what a person would otherwise look for later: what the
 // command lacks, and what in the spec is probably not meant.
 func (x *execution) remark() {
-	r := x.Resolved
-	if len(r.Dropped) > 0 {
-		x.verbose("variables that the command does not get: " + strings.Join(r.Dropped, ", "))
-	}
-	a := x.agent.Agent
+	r, a := x.Resolved, x.agent.Agent
 	if a == 0 {
 		return
 	}

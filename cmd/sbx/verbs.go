@@ -54,8 +54,9 @@ func table() []verb {
 				flag{name: "progress", arg: "N", help: "write to descriptor N what was used so far, a JSON line at each change"},
 				flag{name: "dry-run", help: "print the plan as JSON and run nothing"},
 				flag{name: "timings", help: "tell on stderr where the start's time went"},
-				flag{name: "q", help: "no warnings on stderr"},
-				flag{name: "v", help: "tell on stderr what was decided"})},
+				flag{name: "explain", help: "say refusals as they come, also where stdout and stderr are one"},
+				flag{name: "q", help: "no warnings on stderr, and no refusals"},
+				flag{name: "v", help: "tell on stderr what the command may do, and where the record is"})},
 		{name: "check", args: "[-- command [args]]", run: runCheck,
 			short: "say what a spec would be on this host",
 			long: "Reads the spec, makes the plan for this host and prints what each field\n" +

@@ -76,13 +76,14 @@ type Voice struct {
 	Problem func(*spec.Problem)
 	Quiet   bool // warnings are not wanted
 	Mixed   bool // what is said goes where the command's stdout does, to a program
+	Explain bool // refusals are said all the same
 	Verbose bool
 }
 
 // Muted tells whether nothing is said while the command runs. Where stderr goes where
 // stdout does, and that is no terminal, a program reads both, and a line of sbx's
 // would break what it reads.
-func (v *Voice) Muted() bool { return v.Quiet || v.Mixed }
+func (v *Voice) Muted() bool { return v.Quiet || v.Mixed && !v.Explain }
 
 func (v *Voice) verbose(text string) {
 	if v.Verbose {

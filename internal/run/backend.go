@@ -74,7 +74,7 @@ func (x *Prepared) beginBehind() (err error) {
 // behind makes the plan of the tool's own process.
 func (x *Prepared) behind(image string) error {
 	inv := wrap.Invocation{Cmd: x.Argv[0], Args: x.Argv[1:], Env: x.Inputs.Environ, Cwd: x.Resolved.WorkingDir.Real}
-	ask := wrap.Ask{Resolved: x.Resolved, Host: &x.Host, Image: image, Record: x.recordPath(), Sources: x.sourcePaths()}
+	ask := wrap.Ask{Resolved: x.Resolved, Host: &x.Host, Image: image, Record: x.RecordPath(), Sources: x.sourcePaths()}
 	if image == "" { // the program is the host's
 		if err := x.find(x.lookUp()); err != nil {
 			return err

@@ -125,6 +125,7 @@ func (x *events) isOwnHistory(v *audit.Violation) bool {
 // once tells a person of a kind of refusal the first time that it is met, in a
 // line.
 func (x *events) once(kind string, v audit.Violation, what string) {
+	x.refusals++
 	if x.toldOf(kind) || x.Voice.Muted() {
 		return
 	}

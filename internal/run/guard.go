@@ -151,6 +151,7 @@ func (x *guard) noteSwept() {
 		x.record.Violations.Add(audit.Violation{Kind: "filesystem", At: time.Now(), Action: "create", Target: m.Path,
 			Rule: string(wrap.FieldProtected), Act: x.Plan.Made(m.Path, m.Kind == "link")})
 	}
+	x.refusals += len(found.Moved) + found.Omitted
 	const unlooked = "not all was looked at for protected names: "
 	if found.Early != "" {
 		x.weaken(wrap.FieldProtected, unlooked+found.Early)

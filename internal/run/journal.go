@@ -21,6 +21,7 @@ type journal struct {
 	later     string      // where the record will stand, links resolved, before sink is there
 	unmadeWhy string      // why there is no state folder, and none could be made
 	told      []string    // the kinds of refusals that a person was told of
+	refusals  int         // that a person is told of, or would be
 }
 
 func newJournal(a *Ask) *journal { return &journal{Ask: a, record: a.record()} }
@@ -141,8 +142,20 @@ func SourceFiles(docs []*spec.SandboxSpec) []string {
 	return files
 }
 
-// recordPath is where the record will stand, links resolved.
-func (x *journal) recordPath() string {
+// shownAs is what `sbx show` finds the record by, once it is written.
+func (x *journal) shownAs() string {
+	named := x.Effective.Or(sys.Variable(x.Inputs.Environ, "SBX_EFFECTIVE"))
+	switch {
+	case named == "":
+		return "last"
+	case !strings.ContainsRune(named, '/') && !strings.HasSuffix(named, ".json"): // else it is taken for an id
+		named = "./" + named
+	}
+	return spec.Name(named)
+}
+
+// RecordPath is where the record will stand, links resolved.
+func (x *journal) RecordPath() string {
 	if x.sink == nil {
 		return x.later
 	}

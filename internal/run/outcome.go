@@ -69,6 +69,7 @@ func (x *events) noteLimits(o *outcome) {
 	add := func(f spec.Field, action, more string, count int, what string) {
 		rule, allow := string(f)+": "+cmp.Or(x.Resolved.Spec.Text(f), "the default"), string(f)+": "+more
 		x.record.Violations.Add(audit.Violation{Kind: "limit", At: x.record.EndedAt, Action: action, Count: count, Rule: rule, AllowWith: allow})
+		x.refusals += count
 		if !x.Voice.Muted() {
 			x.Voice.Say(rule + ": " + what + "; " + allow + " would allow more")
 		}

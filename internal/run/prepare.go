@@ -172,7 +172,7 @@ func (x *Prepared) announce() error {
 }
 
 func (x *Prepared) request() wrap.Request {
-	return wrap.Request{Argv: x.Argv, Program: x.Program, Record: x.recordPath(), Sources: x.sourcePaths(),
+	return wrap.Request{Argv: x.Argv, Program: x.Program, Record: x.RecordPath(), Sources: x.sourcePaths(),
 		Counter: x.Counter, Describe: x.Describe, Agent: x.Seen, Worker: x.Worker, NoRelay: x.relay.why}
 }
 

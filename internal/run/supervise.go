@@ -135,6 +135,8 @@ func (x *Started) finish(e launch.Exit) Ended {
 	r.Violations.Advise(x.advice)
 	if err := x.sink.Close(*r); err != nil {
 		x.Voice.Problem(spec.AsProblems(err)[0])
+	} else if x.Voice.Muted() && !x.Voice.Quiet && x.refusals > 0 {
+		x.Voice.Say(times(x.refusals, "refusal", "refusals") + ": sbx show " + x.shownAs())
 	}
 	x.held.Close()
 	return Ended{Status: r.Exit.Code.Value, Record: *r}
