@@ -10,6 +10,7 @@ func (r *Resolved) Again(edited *SandboxSpec, there string) (Resolved, error) {
 	out, err := Resolve(edited, in)
 	out.start, out.listed, out.Tops, out.MoreSyscalls = r.start, r.listed, r.Tops, r.MoreSyscalls
 	out.Earlier = append(out.Earlier, r.Earlier...)
+	out.keepHidden(r)
 	return out, err
 }
 

@@ -32,6 +32,7 @@ func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
 		return Resolved{}, err
 	}
 	r.start = m.start
+	r.keepHidden(parent)
 	r.chainFilters(parent)
 	r.Tops, r.Earlier = parent.tops(), append(r.Earlier, parent.workedIn()...)
 	r.listed = in.listed

@@ -27,6 +27,9 @@ type Inputs struct {
 	// whatever the documents say.
 	BestEffort []Field
 	Lists      Lists // what the rooms above know of paths
+	// Find looks beneath a folder for the names that an item of filesystem.hide stands
+	// for, and tells why it could not look everywhere.
+	Find func(dir, glob string) (paths []string, why string)
 	// Folders are more of those whose content may be an earlier command's: Chain adds
 	// the ones that its documents lie in.
 	Folders []string

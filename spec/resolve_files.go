@@ -136,11 +136,15 @@ func (r *resolver) files() {
 		r.out.Read = append(r.out.Read, implied(r.out.WorkingDir))
 	}
 	r.write(fs.Write.Value)
-	for i, asked := range fs.Hide.Value {
-		r.hide(item("filesystem.hide", i), asked)
-	}
 	for i, m := range fs.Mounts.Value {
 		r.mount(item("filesystem.mounts", i), m)
+	}
+	for i, asked := range fs.Hide.Value {
+		if f := item("filesystem.hide", i); strings.HasPrefix(asked, Anywhere) {
+			r.hideAnywhere(f, asked)
+		} else {
+			r.hide(f, asked)
+		}
 	}
 }
 
@@ -164,7 +168,7 @@ func (r *resolver) write(asked []string) {
 	}
 	var absent []Path
 	for i, path := range asked {
-		if strings.HasPrefix(path, "**/") {
+		if strings.HasPrefix(path, Anywhere) {
 			out.Globs = append(out.Globs, path)
 			continue
 		}

@@ -51,8 +51,10 @@ type Resolved struct {
 
 	Read   []Path // in the order of the document, @system taken out
 	Write  []Path // the working directory or workshop first where it is writable
-	Hide   []Path
+	Hide   []Path // a name at any depth is the paths that have it
 	Mounts []MountAt
+	// HideCut is why not all that has a name of filesystem.hide was found; "" where it was.
+	HideCut string
 	// Globs are the "**/name" entries of filesystem.write: protected names
 	// that may come into being or be written at any depth.
 	Globs []string

@@ -44,6 +44,9 @@ func homeMeant(s string) string {
 	return ""
 }
 
+// Anywhere begins an item of filesystem.write or hide that is a name at any depth.
+const Anywhere = "**/"
+
 // System stands in filesystem.read for what a program needs to start.
 const System = "@system"
 
@@ -82,7 +85,7 @@ func writeRule(s string) (why, meant, help string) {
 	if s == System {
 		return "@system can be read, never written", "", ""
 	}
-	name, anywhere := strings.CutPrefix(s, "**/")
+	name, anywhere := strings.CutPrefix(s, Anywhere)
 	switch {
 	case !anywhere:
 	case name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/*?\x00"):
@@ -105,7 +108,20 @@ func hideRule(s string) (why, meant, help string) {
 	if s == System {
 		return "@system cannot be hidden", "", "leave it out of filesystem.read"
 	}
-	return listedPath(s)
+	if name, anywhere := strings.CutPrefix(s, Anywhere); anywhere {
+		if rest := strings.Replace(name, "*", "", 1); rest == "" || name == "." || name == ".." || strings.ContainsAny(rest, "/*?\x00") {
+			return "want **/ and one name with one * at most, as in **/.env or **/*.pem", "", ""
+		}
+		return "", "", ""
+	}
+	why, meant, help = listedPath(s)
+	if strings.HasPrefix(why, "globs") {
+		if name := s[strings.LastIndexByte(s, '/')+1:]; name != "" && strings.Count(name, "*") <= 1 && name != "*" && !strings.Contains(name, "?") {
+			meant = Anywhere + name
+		}
+		help = "only **/NAME is, as **/.env or **/*.pem, for what has that name at any depth of the workspace"
+	}
+	return why, meant, help
 }
 
 func targetRule(s string) (why, meant, help string) {

@@ -240,7 +240,7 @@ func (b *builder) asked(f spec.Field) bool {
 	case "filesystem.write":
 		return fs.Write.Set
 	case "filesystem.hide":
-		return fs.Hide.Set && len(b.r.Hide) > 0
+		return fs.Hide.Set && len(fs.Hide.Value) > 0
 	case "filesystem.mounts":
 		return fs.Mounts.Set && len(b.r.Mounts) > 0
 	case "sandbox.root":

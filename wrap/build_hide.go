@@ -105,6 +105,9 @@ func maskOf(k Kind, f spec.Field) Mount {
 
 // hide carries out filesystem.hide, but for the files whose names are hidden.
 func (b *builder) hide() {
+	if b.r.HideCut != "" {
+		b.fault("filesystem.hide", Degraded, b.r.HideCut)
+	}
 	for _, p := range b.r.Hide {
 		b.hideInBind(p)
 		if !p.Exists {

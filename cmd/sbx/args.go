@@ -8,6 +8,7 @@ import (
 	"sbx/spec"
 	"sbx/spec/agent"
 	"sbx/wrap"
+	"sbx/wrap/host"
 )
 
 // flag is an option of a verb.
@@ -47,6 +48,7 @@ type call struct {
 	mounting bool
 	// startDir is where the command is to start, if that is not the current folder.
 	startDir string
+	names    host.Finder // of filesystem.hide
 	// readStdin tells that a spec came from stdin.
 	readStdin bool
 	agent     agent.Command       // which the command is

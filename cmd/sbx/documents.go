@@ -106,7 +106,7 @@ func (c *call) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
 
 // inputs are what documents are resolved with, for a start in cwd.
 func (c *call) inputs(cwd string) spec.Inputs {
-	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists()}
+	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists(), Find: c.names.Find}
 	if c.startDir != "" { // which a program names
 		if own, err := sys.Getwd(); err == nil {
 			in.Folders = []string{own}

@@ -1,0 +1,98 @@
+package host
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// Bounds of the search for one name beneath a folder: a million names take about a
+// second.
+const (
+	maxFindNames = 1_000_000
+	maxFound     = 4096
+)
+
+// Finder looks for names of filesystem.hide, for each folder and item once: documents
+// are resolved several times in one run.
+type Finder struct{ seen map[[2]string]findings }
+
+type findings struct {
+	paths []string
+	why   string
+}
+
+// Find is all beneath dir that has a name of glob, folders too, in which it looks no
+// further. why tells why it could not look everywhere.
+func (f *Finder) Find(dir, glob string) (paths []string, why string) {
+	key := [2]string{dir, glob}
+	if got, ok := f.seen[key]; ok {
+		return got.paths, got.why
+	}
+	s := finding{dir: dir, glob: glob}
+	s.run()
+	if f.seen == nil {
+		f.seen = map[[2]string]findings{}
+	}
+	f.seen[key] = s.findings
+	return s.paths, s.why
+}
+
+type finding struct {
+	findings
+	dir, glob string
+	root      int
+	names     int
+	dirs      read.Dir
+	next      []string // folders to be read, relative to dir
+}
+
+func (s *finding) run() {
+	root, err := openBeneath(unix.AT_FDCWD, s.dir)
+	if err != nil {
+		s.why = s.dir + " could not be read: " + err.Error()
+		return
+	}
+	defer unix.Close(root)
+	s.root = root
+	for s.folder(""); len(s.next) > 0 && s.names < maxFindNames && len(s.paths) < maxFound; {
+		rel := s.next[len(s.next)-1]
+		s.next = s.next[:len(s.next)-1]
+		s.folder(rel)
+	}
+	if len(s.next) > 0 {
+		s.why = "only " + itoa(s.names) + " names beneath " + s.dir + " were looked at"
+	}
+}
+
+// folder reads one folder, through no link.
+func (s *finding) folder(rel string) {
+	fd := s.root
+	if rel != "" {
+		var err error
+		if fd, err = openBeneath(s.root, rel); err != nil {
+			if err != unix.ENOENT && err != unix.ELOOP && err != unix.ENOTDIR {
+				s.why = join(s.dir, rel) + " could not be read: " + err.Error()
+			}
+			return
+		}
+		defer unix.Close(fd)
+	}
+	err := s.dirs.Each(fd, func(name []byte, dtype byte) bool {
+		s.names++
+		path := strings.TrimPrefix(rel+"/"+string(name), "/")
+		if spec.IsNamed(s.glob, string(name)) {
+			s.paths = append(s.paths, join(s.dir, path))
+		} else if kindIn(fd, string(name), dtype) == wrap.Dir {
+			s.next = append(s.next, path)
+		}
+		return true
+	})
+	if err != nil {
+		s.why = join(s.dir, rel) + " could not be read: " + err.Error()
+	}
+}
