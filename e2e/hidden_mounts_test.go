@@ -142,3 +142,31 @@ func TestMountsThatStayHidden(t *testing.T) {
 	twice := `{"access_mode": "workspace-write", "filesystem": {"mounts": [` + mount(b.home, "/mnt") + `, ` + mount(b.home+"/data/f", "/mnt/.aws/credentials") + `]}}`
 	b.sh(twice, "cat /mnt/.aws/credentials").refused("/mnt/.aws/credentials")
 }
+
+// A directory mounted onto itself shows nothing of the secrets in it, whatever the
+// document names of them; and what a tmpfs covers is not what stands beneath it.
+func TestMountsOverTheHome(t *testing.T) {
+	needSandbox(t)
+	eachPlace(t, func(t *testing.T, b *box) {
+		b.hiddenHome(true)
+		itself := `{"source": "` + b.home + `", "target": "` + b.home + `", "mode": "ro"}`
+		empty := `{"target": "` + b.home + `", "mode": "tmpfs"}`
+		at := func(name string) string {
+			return `{"source": "` + b.home + `/data", "target": "` + b.home + `/` + name + `", "mode": "ro"}`
+		}
+		for _, c := range []struct{ write, mounts, script, want string }{
+			{"", "", "cat ~/.aws/*; echo", "\nend\n"},
+			{quoted(b.home + "/.aws/credentials"), "", "cat ~/.aws/*; echo", "KEY\nend\n"},
+			{"", itself, "cat ~/.aws/*; cat ~/data/f; echo", "DATA\nend\n"},
+			{quoted(b.home + "/.aws/credentials"), itself, "cat ~/.aws/*; cat ~/data/f; echo", "DATA\nend\n"},
+			{"", empty + ", " + at("data"), "ls ~; cat ~/data/f; echo", "data\nDATA\nend\n"},
+			{"", empty + ", " + at("f1"), "ls ~; cat ~/f1/f; echo", "f1\nDATA\nend\n"},
+			{"", empty + ", " + at("new"), "ls ~; cat ~/new/f; echo", "new\nDATA\nend\n"},
+		} {
+			spec := `{"access_mode": "read-only", "working_dir": "/", "filesystem": {"write": [` + c.write + `], "mounts": [` + c.mounts + `]}}`
+			if r := b.sh(spec, c.script); r.ended().out != c.want {
+				t.Errorf("%s: %q, want %q: %v", spec, r.out, c.want, r)
+			}
+		}
+	})
+}

@@ -15,10 +15,6 @@ func (b *builder) maskSecrets() {
 		b.fault(FieldSecrets, Degraded, b.h.SecretsCut)
 	}
 	for _, s := range b.h.Secrets {
-		if slices.Contains(b.opened, s.Real) {
-			b.maskImages(s.Real, s.Kind, FieldSecrets, s.Why, true)
-			continue
-		}
 		switch s.Kind {
 		case Absent: // a link that leads nowhere
 		case Other:
@@ -26,33 +22,31 @@ func (b *builder) maskSecrets() {
 				b.fault(FieldSecrets, Degraded, s.Path+" is a link in a writable folder to more than can be hidden")
 			}
 		default:
-			b.maskImages(s.Real, s.Kind, FieldSecrets, s.Why, false)
+			b.maskImages(s.Real, s.Kind, FieldSecrets, s.Why)
 		}
 	}
 	for _, s := range b.h.Sockets {
 		if !b.names(s.Real) {
-			b.maskImages(s.Real, Socket, "network", s.Why, false)
+			b.maskImages(s.Real, Socket, "network", s.Why)
 		}
 	}
 	for _, s := range b.h.Services {
-		b.maskImages(s.Real, Socket, b.modeField(), s.Why, false)
+		b.maskImages(s.Real, Socket, b.modeField(), s.Why)
 	}
 	for _, m := range b.h.Removable {
 		if !b.names(m) {
-			b.maskImages(m, Dir, FieldSecrets, "a removable medium", slices.Contains(b.opened, m))
+			b.maskImages(m, Dir, FieldSecrets, "a removable medium")
 		}
 	}
 	b.maskKernels()
 }
 
-// maskImages masks a path wherever it shows, or only where a bind shows it once
-// more. A file that is masked shows again when the host replaces it, unlike one
-// whose name is hidden, and the line of its field says so.
-func (b *builder) maskImages(path string, k Kind, f spec.Field, why string, bindsOnly bool) {
+// maskImages masks a path wherever it shows, which what is opened does not: a directory
+// of the sandbox's own stands there. A file that is masked shows again when the host
+// replaces it, unlike one whose name is hidden, and the line of its field says so.
+func (b *builder) maskImages(path string, k Kind, f spec.Field, why string) {
 	for _, image := range b.images(path) {
-		if !bindsOnly || image != path {
-			b.maskAt(image, path, k, f, why)
-		}
+		b.maskAt(image, path, k, f, why)
 	}
 }
 

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -208,36 +209,26 @@ func (b *builder) cut() string {
 
 // mountPoint makes sure that there is something to mount m on.
 func (b *builder) mountPoint(m *spec.MountAt, kind Kind) {
-	if i := b.onTop(parent(m.Target)); i >= 0 && b.binds[i].Mode != spec.MountTmpfs { // what the bind has there
-		why, source := "", b.view.At(m.Target).Source
-		switch have := b.h.Kind(source); {
-		case have == Absent:
-			why = source + " is not there, and sbx makes nothing in a folder of the host"
-		case (have == Dir) != (kind == Dir):
-			why = "a " + kind.String() + " cannot be mounted on a " + have.String()
-		}
-		if why != "" {
-			b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount at " + m.Target, Why: why, Help: "make it first, or choose another target"})
-		}
+	source := b.view.At(m.Target).Source
+	if source == "" && !b.made[m.Target] { // in a directory of the sandbox's own, or of an empty root
+		b.target(m.Target, kind)
 		return
 	}
-	if have := b.h.Kind(m.Target); !b.covered(m.Target) && (have == Dir) != (kind == Dir) && have != Absent {
-		b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount at " + m.Target,
-			Why: "a " + kind.String() + " cannot be mounted on a " + have.String(), Help: "choose another target"})
-		return
-	}
-	dir, rest := b.lacking(m.Target)
-	switch {
-	case rest == "" && (b.prefix == "" || b.whole) && !b.covered(m.Target):
-		return // it is there
-	case rest != "" && dir != "/":
-		if !b.makeable(dir) {
-			b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount at " + m.Target,
-				Why: "it is not there, and sbx makes nothing in a writable folder of the host", Help: "make it first, or choose another target"})
+	why, help := "", "make it first, or choose another target"
+	switch have := b.h.Kind(cmp.Or(source, m.Target)); {
+	case have != Absent && (have == Dir) != (kind == Dir):
+		why, help = "a "+kind.String()+" cannot be mounted on a "+have.String(), "choose another target"
+	case have != Absent || source == "":
+	case source != m.Target || b.onTop(parent(m.Target)) >= 0:
+		why = source + " is not there, and sbx makes nothing in a folder of the host"
+	default:
+		if dir, rest := b.lacking(m.Target); rest == "" || !b.makeable(dir) {
+			why = "it is not there, and sbx makes nothing in a writable folder of the host"
 		}
-		return
 	}
-	b.target(m.Target, kind)
+	if why != "" {
+		b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount at " + m.Target, Why: why, Help: help})
+	}
 }
 
 // finish seals an empty root and goes there.

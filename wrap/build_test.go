@@ -59,7 +59,7 @@ func (r random) spec() string {
 		for range 1 + r.IntN(2) {
 			mode := r.one("ro", "rw", "tmpfs")
 			mount := map[string]any{"label": "l", "mode": mode,
-				"target": r.one("/opt/data", "/data", "/usr/share/new", "/srv/data", "/home/u/w/new", "/home/u/lib", "/home/u/new", "/tmp/new", "/home/u/w/out", "/run/new")}
+				"target": r.one("/opt/data", "/data", "/usr/share/new", "/srv/data", "/home/u/w/new", "/home/u/lib", "/home/u/new", "/home/u", "/tmp/new", "/home/u/w/out", "/run/new")}
 			if mode != "tmpfs" {
 				mount["source"] = r.one("/srv/data", "/home/u/lib", "/home/u", "/home/u/w/out", "/srv/data/set.csv", "/tmp/x")
 			}

@@ -40,7 +40,7 @@ func (h *Host) kernelElsewhere(path string) bool {
 func (b *builder) maskKernels() {
 	for i := range b.h.Mounts {
 		if m := &b.h.Mounts[i]; m.Kernels() && b.h.Kind(m.Path) != Absent {
-			b.maskImages(m.Path, b.h.Kind(m.Path), FieldProcesses, "the kernel's own, which every sandbox has a safe one of", false)
+			b.maskImages(m.Path, b.h.Kind(m.Path), FieldProcesses, "the kernel's own, which every sandbox has a safe one of")
 		}
 	}
 }
