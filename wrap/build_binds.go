@@ -61,8 +61,3 @@ func (b *builder) onTop(path string) int {
 	}
 	return top
 }
-
-// mayWrite tells whether what the host has at a path inside can be written there.
-func (b *builder) mayWrite(image string) bool {
-	return reaches(b.view.At(image))
-}

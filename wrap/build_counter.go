@@ -164,7 +164,7 @@ func (b *builder) views() {
 	}
 	w := &b.plan.Watch
 	for _, t := range w.Trees {
-		if b.visible(t) && b.isWritable(t) {
+		if b.view.At(t).Source == t && b.isWritable(t) {
 			w.Views = append(w.Views, View{Inside: t, Tree: t})
 		}
 	}

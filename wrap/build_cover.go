@@ -213,7 +213,7 @@ func (b *builder) hideable(dir string) bool {
 		return false
 	}
 	if b.prefix != "" {
-		return b.shownAt(dir)
+		return b.view.At(dir).Source != ""
 	}
 	return !b.covered(dir)
 }
@@ -240,7 +240,7 @@ func (b *builder) inWritable(path string) bool {
 // lacking parts a mount's target that the host does not have into the nearest
 // folder that is there and the rest; rest is "" where nothing is to be made.
 func (b *builder) lacking(target string) (dir, rest string) {
-	if b.r.Visible && !b.inView(target) && !b.shownAt(target) || b.covered(target) || b.h.Kind(target) != Absent ||
+	if b.r.Visible && !b.inView(target) && b.view.At(target).Source == "" || b.covered(target) || b.h.Kind(target) != Absent ||
 		slices.ContainsFunc(b.opened, func(dir string) bool { return under(target, dir) }) {
 		return "", ""
 	}

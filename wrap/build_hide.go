@@ -170,10 +170,3 @@ func (b *builder) hideInBind(p spec.Path) {
 		b.mask(p.Abs, kind, "filesystem.hide")
 	}
 }
-
-// visible tells whether the host's file at path can be seen inside, as the
-// Plan stands so far.
-func (b *builder) visible(path string) bool {
-	g := b.view.At(path)
-	return g.Access >= view.Read && g.Source == path
-}

@@ -253,7 +253,7 @@ func (b *builder) pinOwn(w spec.Path) {
 	}
 	for i := len(b.h.HomeReal) + 1; i < len(w.Real); i++ {
 		dir := w.Real[:i]
-		if w.Real[i] == '/' && under(w.Real, b.h.HomeReal) && b.made[dir] && !b.shownAt(dir) && !b.pinned[dir] {
+		if w.Real[i] == '/' && under(w.Real, b.h.HomeReal) && b.made[dir] && b.view.At(dir).Source == "" && !b.pinned[dir] {
 			b.pinned[dir] = true
 			b.op(Mount{Op: OpPin, Target: b.in(dir), Why: "on the way to what the agent writes"})
 		}

@@ -57,7 +57,7 @@ func (b *builder) privates() {
 // private folder in its place, and that in it.
 func (b *builder) openSecrets() {
 	for _, dir := range b.opened {
-		if b.openedAt[dir] == 0 || !b.visible(dir) {
+		if b.openedAt[dir] == 0 || b.view.At(dir).Source != dir {
 			continue // a private folder from the start, or not in view
 		}
 		var opened []spec.Path

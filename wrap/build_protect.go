@@ -77,7 +77,7 @@ func (b *builder) leads(shared int, spots [][]string) bool {
 func (b *builder) writableImages(path string) []string {
 	var at []string
 	for _, image := range b.images(path) {
-		if b.mayWrite(image) && (image != path || b.inWritable(parent(path)) || b.onTop(path) >= 0) {
+		if reaches(b.view.At(image)) && (image != path || b.inWritable(parent(path)) || b.onTop(path) >= 0) {
 			at = append(at, image)
 		}
 	}
@@ -154,7 +154,7 @@ func (b *builder) trees() []string {
 // mount points.
 func (b *builder) pinsAbove(path, at string) {
 	for i := 1; i < len(at); i++ {
-		if dir := at[:i]; at[i] == '/' && !b.pinned[dir] && b.mayWrite(dir) && (b.mayWrite(parent(dir)) || !b.restricted()) && b.onTop(dir) == b.onTop(parent(dir)) {
+		if dir := at[:i]; at[i] == '/' && !b.pinned[dir] && reaches(b.view.At(dir)) && (reaches(b.view.At(parent(dir))) || !b.restricted()) && b.onTop(dir) == b.onTop(parent(dir)) {
 			b.pinned[dir] = true
 			m := Mount{Op: OpPin, Soft: true, Why: "on the way to what must stay"}
 			if up := len(at) - len(dir); strings.HasSuffix(path, at[len(dir):]) && up < len(path) {

@@ -3,7 +3,6 @@ package wrap
 import (
 	"slices"
 
-	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -81,7 +80,7 @@ func (b *builder) symlink(path, target string) {
 
 // show binds source read-only at path of the empty root.
 func (b *builder) show(source, path string, kind Kind, f spec.Field) {
-	if b.shownAt(path) {
+	if b.view.At(path).Source != "" {
 		return
 	}
 	b.target(path, kind)
@@ -102,11 +101,4 @@ func (b *builder) baseMode() Mode {
 		return ModeRO
 	}
 	return ModeKeep
-}
-
-// shownAt tells whether something of the host shows at path, as the Plan stands so
-// far.
-func (b *builder) shownAt(path string) bool {
-	g := b.view.At(path)
-	return g.Access >= view.Read && g.Source != ""
 }

@@ -3,7 +3,7 @@ package wrap
 // placeRun fills the private /run: what of the host's stays, a lock folder and
 // the users' own.
 func (b *builder) placeRun() {
-	if len(b.private) == 0 || !b.covered("/run") || b.shownAt("/run") { // else it is the host's, as the document says
+	if len(b.private) == 0 || !b.covered("/run") || b.view.At("/run").Source != "" { // else it is the host's, as the document says
 		return
 	}
 	for _, k := range b.h.Keep {

@@ -50,7 +50,7 @@ func (b *builder) wayToState() {
 	}
 	for _, image := range b.images(at) {
 		b.pinsAbove(at+"/", image+"/")
-		if b.h.StateWhy != "" && b.mayWrite(image) {
+		if b.h.StateWhy != "" && reaches(b.view.At(image)) {
 			b.fault(FieldRecord, Degraded, b.h.State+", where sbx's own records are, could not be made ("+b.h.StateWhy+"): a command can make it, and leave records of its own")
 		}
 	}

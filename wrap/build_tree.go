@@ -12,7 +12,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // folder makes the folders down to path where the new tree lacks them: in an
 // empty root, or in a private folder.
 func (b *builder) folder(path string, perm uint32) {
-	if path == "/" || b.made[path] || b.shownAt(path) {
+	if path == "/" || b.made[path] || b.view.At(path).Source != "" {
 		return
 	}
 	b.folder(parent(path), 0o755)
@@ -27,7 +27,7 @@ func (b *builder) target(path string, k Kind) {
 		return
 	}
 	b.folder(parent(path), 0o755)
-	if !b.made[path] && !b.shownAt(path) {
+	if !b.made[path] && b.view.At(path).Source == "" {
 		b.made[path] = true
 		b.op(Mount{Op: OpFile, Target: b.in(path), Perm: 0o644})
 	}

@@ -15,7 +15,7 @@ var toldFields = [...]spec.Field{"tools_allowed", "tools_denied", "max_turns", "
 // tellSpec is what a nested document is compared with beside what the kernel
 // holds.
 func (b *builder) tellSpec(p *Parent) {
-	if dir := b.r.WorkingDir.Real; b.prefix == "" || b.r.Job != nil || b.visible(dir) || b.onTop(dir) >= 0 {
+	if dir := b.r.WorkingDir.Real; b.prefix == "" || b.r.Job != nil || b.view.At(dir).Source == dir || b.onTop(dir) >= 0 {
 		p.Dir = dir // where the folder is not in view, to have started in it opens nothing
 	}
 	p.System = b.r.System

@@ -31,8 +31,8 @@ type Cause struct {
 // Grant is what may be done at a path.
 type Grant struct {
 	Access Access
-	// Source is the path of the host that shows there, or is hidden; "" where what
-	// is there is the sandbox's own, and ends with it.
+	// Source is the path of the host that shows there; "" where none does, or what is
+	// there is the sandbox's own, and ends with it.
 	Source string
 	// Copied is true where what is written does not reach Source.
 	Copied bool
