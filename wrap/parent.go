@@ -136,7 +136,13 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	w.KeyFlag("confined", p.Confined)
 	w.KeyFlag("free", p.Free)
 	p.appendLimits(w)
-	p.appendSpec(w)
+	w.KeyText("working_dir", p.Dir)
+	w.KeyFlag("system", p.System)
+	w.KeyTexts("private", p.Private)
+	if p.asked != nil && len(p.asked.Members) > 0 {
+		w.Key("asked")
+		w.B = p.asked.AppendJSON(w.B, nil)
+	}
 	w.Close('}')
 	return append(w.B, '\n')
 }
@@ -144,10 +150,30 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 // ParseParent reads what an outer sandbox left; ok is false for what this
 // version does not understand.
 func ParseParent(n *spec.Node) (p *Parent, ok bool) {
-	if n.Get("version") == nil || n.Get("version").Text != "1" {
+	text := func(key string) string {
+		if m := n.Get(key); m != nil {
+			return m.Text
+		}
+		return ""
+	}
+	texts := func(key string) (all []string) {
+		if list := n.Get(key); list != nil {
+			for _, item := range list.Items {
+				all = append(all, item.Text)
+			}
+		}
+		return all
+	}
+	is := func(key string) bool { return text(key) == "true" }
+	if text("version") != "1" {
 		return nil, false
 	}
-	p = &Parent{Network: spec.NetworkHost}
+	p = &Parent{
+		Network: spec.NetworkHost, Reach: texts("reach"), Narrows: is("narrows"),
+		Visible: is("visible"), Writable: texts("writable"), Read: texts("read"), Hidden: texts("hidden"), Secrets: texts("secrets"),
+		Allowed: texts("allowed"), Opened: texts("opened"), Root: text("root"), Confined: is("confined"), Dir: text("working_dir"),
+		System: is("system"), Private: texts("private"), asked: n.Get("asked"), Free: is("free"), SocketsApart: is("sockets_apart"),
+	}
 	if m := n.Get("access_mode"); m != nil {
 		if p.AccessMode, ok = spec.ParseAccessMode(m.Text); !ok {
 			return nil, false
@@ -158,33 +184,15 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 			return nil, false
 		}
 	}
-	p.Visible = n.Get("visible") != nil && n.Get("visible").Text == "true"
-	p.Narrows = n.Get("narrows") != nil && n.Get("narrows").Text == "true"
-	for _, l := range []struct {
-		key string
-		to  *[]string
-	}{{"reach", &p.Reach}, {"writable", &p.Writable}, {"read", &p.Read}, {"hidden", &p.Hidden}, {"secrets", &p.Secrets}, {"allowed", &p.Allowed}, {"opened", &p.Opened}} {
-		if list := n.Get(l.key); list != nil {
-			for _, item := range list.Items {
-				*l.to = append(*l.to, item.Text)
-			}
-		}
-	}
-	if p.Listen, ok = parsePublished(n.Get("listen")); !ok {
-		return nil, false
-	}
-	if m := n.Get("root"); m != nil {
-		p.Root = m.Text
-	}
 	if m := n.Get("agent"); m != nil {
 		if p.Agent, ok = spec.ParseAgent(m.Text); !ok {
 			return nil, false
 		}
 	}
-	p.Confined = n.Get("confined") != nil && n.Get("confined").Text == "true"
-	p.Free = n.Get("free") != nil && n.Get("free").Text == "true"
-	p.parseSpec(n)
-	return p, p.parseLimits(n)
+	if p.Listen, ok = parsePublished(texts("listen")); !ok {
+		return nil, false
+	}
+	return p, p.parseLimits(text)
 }
 
 // nested is the Plan of an sbx inside another: no namespace can be made there,

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -41,19 +42,10 @@ func (p *Parent) appendLimits(w *printer) {
 	w.KeyCount("pids", p.PIDs)
 }
 
-func (p *Parent) parseLimits(n *spec.Node) bool {
-	whole := func(key string) (v int64, err error) {
-		if m := n.Get(key); m != nil {
-			v, err = strconv.ParseInt(m.Text, 10, 64)
-		}
-		return v, err
-	}
+func (p *Parent) parseLimits(text func(key string) string) bool {
 	var err, err2, err3 error
-	p.Memory, err = whole("memory")
-	p.SocketsApart = n.Get("sockets_apart") != nil && n.Get("sockets_apart").Text == "true"
-	p.PIDs, err2 = whole("pids")
-	if m := n.Get("cpus"); m != nil {
-		p.CPUs, err3 = strconv.ParseFloat(m.Text, 64)
-	}
+	p.Memory, err = strconv.ParseInt(cmp.Or(text("memory"), "0"), 10, 64)
+	p.PIDs, err2 = strconv.ParseInt(cmp.Or(text("pids"), "0"), 10, 64)
+	p.CPUs, err3 = strconv.ParseFloat(cmp.Or(text("cpus"), "0"), 64)
 	return err == nil && err2 == nil && err3 == nil
 }

@@ -58,12 +58,9 @@ func (p *Parent) published() (all []string) {
 }
 
 // parsePublished reads what published wrote.
-func parsePublished(list *spec.Node) (all []reach.Listen, ok bool) {
-	if list == nil {
-		return nil, true
-	}
-	for _, item := range list.Items {
-		l, err := reach.ParseListen(item.Text)
+func parsePublished(texts []string) (all []reach.Listen, ok bool) {
+	for _, text := range texts {
+		l, err := reach.ParseListen(text)
 		if err != nil {
 			return nil, false
 		}

@@ -110,31 +110,6 @@ func (p *Parent) listed(list string) []*spec.Node {
 	return nil
 }
 
-// appendSpec writes what tellSpec gathered.
-func (p *Parent) appendSpec(w *printer) {
-	w.KeyText("working_dir", p.Dir)
-	w.KeyFlag("system", p.System)
-	w.KeyTexts("private", p.Private)
-	if p.asked != nil && len(p.asked.Members) > 0 {
-		w.Key("asked")
-		w.B = p.asked.AppendJSON(w.B, nil)
-	}
-}
-
-// parseSpec reads it.
-func (p *Parent) parseSpec(n *spec.Node) {
-	if dir := n.Get("working_dir"); dir != nil {
-		p.Dir = dir.Text
-	}
-	p.System = n.Get("system") != nil && n.Get("system").Text == "true"
-	if list := n.Get("private"); list != nil {
-		for _, item := range list.Items {
-			p.Private = append(p.Private, item.Text)
-		}
-	}
-	p.asked = n.Get("asked")
-}
-
 // FreeParent is what errors call the spec of an outer sandbox that mounts nothing.
 const FreeParent = "the outer sbx's spec"
 
