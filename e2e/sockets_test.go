@@ -299,6 +299,25 @@ func TestConnectsThatWait(t *testing.T) {
 	}
 }
 
+// Many connects at once end as one does, whether they are made, refused by the network or
+// by the rules of one.
+func TestConnectsAtOnce(t *testing.T) {
+	needPrograms(t, "gcc")
+	b := newWorld(t)
+	bin := b.sockets(".")
+	for _, c := range []struct{ network, to, want string }{
+		{`"allow": ["8.8.4.4:80"]`, "8.8.4.4", "ok"}, {`"allow": ["8.8.4.4:80"]`, "8.8.8.3", "ENETUNREACH"}, {`"mode": "none"`, "8.8.4.4", "ENETUNREACH"},
+	} {
+		argv := []string{bin, "burst", c.to, "80", "200", "5"}
+		if got := b.bare(argv...).ended().lines(); got["ok"] != "1000" {
+			t.Errorf("without sbx: %v", got)
+		}
+		if r := b.run(`{"access_mode": "workspace-write", "network": {`+c.network+`}}`, argv...).ended(); r.lines()[c.want] != "1000" {
+			t.Errorf("%s: %s: %s", c.network, c.to, r.out)
+		}
+	}
+}
+
 // A program that may be executed and not read is one that nobody can look at.
 func TestAProgramThatCannotBeReadConnectsToNothing(t *testing.T) {
 	needSandbox(t)

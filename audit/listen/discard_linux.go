@@ -30,4 +30,4 @@ func (d *discards) work() (waits bool) {
 }
 
 // full tells whether no more copies may be made.
-func (d *discards) full() bool { return !d.open() || d.count() >= maxDiscards }
+func (d *discards) full() bool { return !d.open() || !d.hasPlace(maxDiscards, func() {}) }

@@ -44,8 +44,7 @@ type flight struct {
 func (l *Listener) depart(f *flight) unix.Errno {
 	h := &l.flights
 	h.most, h.signals = maxFlights, 1<<(uint64(l.Interrupt)-1)
-	n := h.count()
-	if n == maxFlights || l.clock.fd < 0 || !h.open() || h.staff(n+1) != 0 {
+	if l.clock.fd < 0 || !h.open() || !h.hasPlace(maxFlights, l.landed) || h.staff(len(h.under)+1) != 0 {
 		return unix.EAGAIN
 	}
 	f.listener, f.clock = l.FD, l.clock.fd

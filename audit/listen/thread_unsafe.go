@@ -22,6 +22,7 @@ type helpers struct {
 	jobs    [2]int    // a pipe of pointers to flights; zero before open
 	under   []*flight // handed over; keeps what the threads use from the collector
 	threads [][]byte  // their stacks
+	crowded bool      // all places were taken, and none was given up
 }
 
 // threadStack is what a thread needs: a few calls deep, and a signal's frame.
@@ -52,6 +53,27 @@ func (h *helpers) count() int {
 		return true
 	})
 	return len(h.under)
+}
+
+// maxRounds is how often helpers are let run, for a millisecond or more, before those that
+// have all places are taken to wait for the sandbox.
+const maxRounds = 100
+
+// hasPlace tells whether one more flight may be handed over. Where many come at once, the
+// helpers may only not have had their turn: it waits until one gives up its place. If none
+// does, nobody waits for that again before one has. settle gives up those that it can.
+func (h *helpers) hasPlace(places int, settle func()) bool {
+	for rounds := 0; h.count() >= places; rounds++ {
+		if settle(); h.count() < places {
+			break
+		}
+		if h.crowded = h.crowded || rounds == maxRounds; h.crowded {
+			return false
+		}
+		_, _ = unix.Poll(nil, 1)
+	}
+	h.crowded = false
+	return true
 }
 
 // staff sees to it that there is a thread for each of n flights, as far as threads

@@ -359,6 +359,45 @@ static int answer(char **a)
 	return 0;
 }
 
+static pthread_barrier_t together;
+static struct sockaddr_in burstTo;
+static int rounds, came[256];
+
+static void *bursts(void *unused)
+{
+	for (int i = 0; i < rounds; i++) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+		pthread_barrier_wait(&together);
+		int r = connect(fd, (void *)&burstTo, sizeof burstTo);
+		__atomic_add_fetch(&came[r < 0 ? errno : 0], 1, __ATOMIC_RELAXED);
+		pthread_barrier_wait(&together);
+		close(fd);
+	}
+	return NULL;
+}
+
+/* burst ADDRESS PORT N ROUNDS: that many threads connect at once, so many times. */
+static int burst(char **a)
+{
+	int n = atoi(a[2]);
+	pthread_t t[n];
+	burstTo.sin_family = AF_INET;
+	inet_pton(AF_INET, a[0], &burstTo.sin_addr);
+	burstTo.sin_port = htons(atoi(a[1]));
+	rounds = atoi(a[3]);
+	pthread_barrier_init(&together, NULL, n);
+	for (int i = 0; i < n; i++)
+		if (pthread_create(&t[i], NULL, bursts, NULL))
+			return 1;
+	for (int i = 0; i < n; i++)
+		pthread_join(t[i], NULL);
+	for (int e = 0; e < 256; e++)
+		if (came[e])
+			printf("%s\t%d\n", e ? strerrorname_np(e) : "ok", came[e]);
+	puts("end");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2)
@@ -371,5 +410,6 @@ int main(int argc, char **argv)
 		: !strcmp(argv[-1], "table") ? ownTable(argv)
 		: !strcmp(argv[-1], "crowd") ? crowd(argv)
 		: !strcmp(argv[-1], "answer") ? answer(argv)
+		: !strcmp(argv[-1], "burst") ? burst(argv)
 		: !strcmp(argv[-1], "exchange") ? exchange(argv) : 64;
 }
