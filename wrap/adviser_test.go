@@ -18,9 +18,9 @@ func followed(t *testing.T, doc, line string) string {
 	}
 	field, text, _ := strings.Cut(line, ": ")
 	var value any
-	if mode, ok := strings.CutPrefix(text, "mode "); ok {
+	if mount, ok := strings.CutSuffix(field, ".mode"); ok && strings.HasSuffix(mount, "]") {
 		mounts := all["filesystem"].(map[string]any)["mounts"].([]any)
-		mounts[itemOf(field)].(map[string]any)["mode"] = mode
+		mounts[itemOf(mount)].(map[string]any)["mode"] = text
 		field = ""
 	} else if json.Unmarshal([]byte(text), &value) != nil {
 		value = text
