@@ -34,8 +34,14 @@ func ReadAmendment(f Field, from, text, dir string) (Amendment, *DecodeError) {
 		return Amendment{}, err.(*DecodeError)
 	}
 	if f.isPaths() {
-		value.Items[0].Text = fromFolder(dir, text)
-		alone, _ = DecodeNode(from, root)
+		path := fromFolder(dir, text)
+		if _, ok := Spelled(path); !ok && path != text {
+			return Amendment{}, &DecodeError{Name: from, Field: string(f), Why: "no spec can name " + quote(cut(path)), Help: "start in another folder"}
+		}
+		value.Items[0].Text = path
+		if alone, err = DecodeNode(from, root); err != nil {
+			return Amendment{}, err.(*DecodeError)
+		}
 	}
 	a := Amendment{field: f, from: from, text: text, alone: alone}
 	written := *alone

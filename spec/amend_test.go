@@ -2,6 +2,7 @@ package spec
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -117,6 +118,20 @@ func TestAmendReads(t *testing.T) {
 	} {
 		if _, err := ReadAmendment(Field(c.field), "--flag", c.text, "/srv/w"); err == nil || err.Reason() != c.want {
 			t.Errorf("%s %q: %v, want %s", c.field, c.text, err, c.want)
+		}
+	}
+}
+
+// A folder with a name that no document can spell is no place for a relative path.
+func TestAmendReadsFromAnyFolder(t *testing.T) {
+	for _, dir := range []string{"/srv/a*", "/srv/a\xff"} {
+		if _, err := ReadAmendment("filesystem.write", "--flag", "x", dir); err == nil || !strings.HasPrefix(err.Why, `no spec can name "/srv/a`) {
+			t.Errorf("%q: %v", dir, err)
+		}
+		for _, text := range []string{"/x", "~/x", "**/.git"} {
+			if a, err := ReadAmendment("filesystem.write", "--flag", text, dir); err != nil || a.value.Items[0].Text != text {
+				t.Errorf("%q, %s: %+v, %v", dir, text, a, err)
+			}
 		}
 	}
 }

@@ -37,6 +37,9 @@ func (c *call) amended(docs []*spec.SandboxSpec) ([]*spec.SandboxSpec, error) {
 
 // amendments are what the flags that stand for fields say, and which flags those are.
 func (c *call) amendments() (all []spec.Amendment, flags []string, err error) {
+	if !slices.ContainsFunc(c.given, func(g given) bool { return c.verb.flag(g.name).field != "" }) {
+		return nil, nil, nil
+	}
 	cwd, err := sys.Getwd()
 	if err != nil {
 		return nil, nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}

@@ -82,7 +82,9 @@ func (x *execution) exec() run.Ended {
 	}
 	if err == nil {
 		x.prepared = prepared
-		x.verbose(x.screen())
+		if x.has("v") {
+			x.std.say(x.screen())
+		}
 		x.tellUnreached()
 		if prepared.Line() == "" { // else the sandbox is another tool's
 			x.warn(prepared.Plan.Warnings)
