@@ -3,12 +3,15 @@ package launch
 import (
 	"bytes"
 	"encoding/binary"
-	"io"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // A terminal's keys from before the exec reach the command by the supervisor, which no
@@ -19,17 +22,8 @@ func TestEarlyKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
 			kind(s)
-			r, w, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			if _, err := unix.FcntlInt(w.Fd(), unix.F_SETFD, 0); err != nil {
-				t.Fatal(err)
-			}
-			out := strconv.Itoa(int(w.Fd()))
-			plan := s.plan(s.doc(), "/bin/sh", "-c", `trap "echo 2" INT; trap "echo 3" QUIT; trap "exit 7" TERM
-				exec >&`+out+`; echo ready; while :; do sleep 0.1; done`)
+			plan := s.plan(s.doc(), "/bin/sh", "-c", `trap "echo 2 >>got" INT; trap "echo 3 >>got" QUIT; trap "exit 7" TERM
+				while :; do sleep 0.1; done`)
 			var ends [2]int
 			if err := unix.Pipe2(ends[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
 				t.Fatal(err)
@@ -47,7 +41,7 @@ func TestEarlyKeys(t *testing.T) {
 				}
 			}
 			onThread(func() {
-				pr, err := Start(plan, Options{Caller: Inherited(), Keep: []int{int(w.Fd())}, Signals: ends[0]})
+				pr, err := Start(plan, Options{Caller: Inherited(), Signals: ends[0]})
 				if err == nil {
 					err = pr.Ready()
 				}
@@ -59,20 +53,29 @@ func TestEarlyKeys(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				w.Close()
 				note(unix.SIGINT, siKernel)
-				line := make([]byte, len("ready\n"))
-				if _, err := io.ReadFull(r, line); err != nil || string(line) != "ready\n" {
-					t.Errorf("%q, %v", line, err)
+				if !catches(pr, unix.SIGTERM) {
+					t.Error("the command has no handler")
 				}
 				note(unix.SIGTERM, 0)
 				if exit := pr.Supervise(lenient(pr)); exit.Code != 7 {
 					t.Errorf("%+v", exit)
 				}
 			})
-			if got, err := io.ReadAll(r); string(got) != "3\n" {
+			if got, err := os.ReadFile(s.dir + "/got"); string(got) != "3\n" {
 				t.Errorf("the command got %q, %v", got, err)
 			}
 		})
 	}
+}
+
+// catches waits until the command has a handler of a signal, for some seconds.
+func catches(pr *Process, sig unix.Signal) bool {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		caught := read.StatusLine(read.Status(strconv.Itoa(pidOf(pr.target))), "SigCgt:")
+		if mask, err := strconv.ParseUint(strings.TrimSpace(caught), 16, 64); err == nil && mask&(1<<(sig-1)) != 0 {
+			return true
+		}
+	}
+	return false
 }
