@@ -56,7 +56,7 @@ type Line struct {
 type Enforcement struct {
 	Field  string `json:"field"`
 	Asked  string `json:"asked"`
-	Status string `json:"status"` // "enforced", "degraded", "observed" or "unavailable"
+	Status string `json:"status"` // "enforced", "guarded", "degraded", "observed" or "unavailable"
 	By     string `json:"by"`     // the mechanisms
 	Reason string `json:"reason"`
 }

@@ -36,7 +36,7 @@
 //     enter no other mount. Each walk has a bound on names, folders and time,
 //     and says where it was cut.
 //   - Nothing here refuses anything: a sweep comes after the fact, which is why
-//     the record's line on protected names is "degraded".
+//     the record's line on protected names that are new is "guarded" at best.
 //
 // Paths that are not UTF-8 are written with \xNN for each odd byte, in the
 // record and in the list of artifacts. A name that holds these four characters

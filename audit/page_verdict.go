@@ -86,7 +86,7 @@ func howEnded(v View) string {
 }
 
 // holds tells whether a line of this status holds all that was asked.
-func holds(status string) bool { return status == "enforced" }
+func holds(status string) bool { return status == "enforced" || status == "guarded" }
 
 // enforcement are the lines that hold all that was asked, or the others.
 func enforcement(n *spec.Node, whole bool) []row {

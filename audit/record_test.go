@@ -70,6 +70,15 @@ func sample() Record {
 	return r
 }
 
+// The schema has each status that a line may have.
+func TestSchemaHasEachStatus(t *testing.T) {
+	for s := wrap.Enforced; s <= wrap.Unavailable; s++ {
+		if !strings.Contains(Schema(), `"`+s.String()+`"`) {
+			t.Errorf("%s is not in the schema", s)
+		}
+	}
+}
+
 func decode(t *testing.T, b []byte) map[string]any {
 	t.Helper()
 	var m map[string]any

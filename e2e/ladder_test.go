@@ -124,7 +124,7 @@ func TestLadderBestEffort(t *testing.T) {
 			}
 			r.rec.hasStatus(t, "access_mode", want)
 			r.rec.hasStatus(t, "network", "degraded")
-			for _, field := range []string{"secrets", "private_folders", "protected_names"} {
+			for _, field := range []string{"secrets", "private_folders", "protected_names", "new_protected_names"} {
 				r.rec.hasStatus(t, field, "unavailable")
 			}
 			r.rec.hasStatus(t, "processes", "degraded")

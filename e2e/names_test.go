@@ -129,7 +129,8 @@ func TestProtectedNamesAgainstARacer(t *testing.T) {
 	if m[4] == "1" && len(r.rec.moved()) == 0 {
 		t.Errorf("it stayed (%s), and nothing was moved away", r.out)
 	}
-	r.rec.hasStatus(t, "protected_names", "degraded")
+	r.rec.hasStatus(t, "protected_names", "enforced")
+	r.rec.hasStatus(t, "new_protected_names", "guarded")
 	// However often it was refused and moved away, each is a line.
 	refused, moved := strings.Count(r.err, "is a protected name"), strings.Count(r.err, "came into being")
 	if lines := strings.Count(r.err, "\n"); refused != 1 || moved != min(len(r.rec.moved()), 1) || lines != refused+moved {

@@ -247,7 +247,7 @@ func (w *pairWorld) nested(seed uint64, parent, child string) (c can, whole bool
 	whole = true
 	for _, l := range rec.list("enforcement") {
 		f, s := l.text("field"), l.text("status")
-		if s != "enforced" && f != "record" && f != "protected_names" {
+		if s != "enforced" && f != "record" && f != "protected_names" && f != "new_protected_names" {
 			whole = false
 		}
 	}

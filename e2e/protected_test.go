@@ -366,7 +366,7 @@ func TestPlantedNamesDoNotStay(t *testing.T) {
 				t.Errorf("the record does not tell of %s: %s", p, told)
 			}
 		}
-		r.rec.hasStatus(t, "protected_names", "degraded")
+		r.rec.hasStatus(t, "protected_names", "enforced")
 		if out := b.plain("git", "-C", b.ws, "status", "--porcelain", "--ignored"); strings.Contains(out.out, ".git/") || strings.Contains(out.out, ".envrc") {
 			t.Errorf("git status on the host: %v", out)
 		}

@@ -325,7 +325,7 @@ func TestEnforcementOnAHostWithEverything(t *testing.T) {
 		fields     []string
 	}{
 		{specRO, "read-only", []string{"access_mode", "network", "no_new_privs", "side_doors", "processes", "secrets", "private_folders"}},
-		{specWW, "workspace-write", []string{"access_mode", "network", "no_new_privs", "side_doors", "processes", "secrets", "private_folders", "protected_names"}},
+		{specWW, "workspace-write", []string{"access_mode", "network", "no_new_privs", "side_doors", "processes", "secrets", "private_folders", "protected_names", "new_protected_names"}},
 		{specWith(specWW, `"filesystem":{"write":[`+quoted(b.out)+`],"hide":["/opt"]},"environment":{"pass":["PATH"]},"syscalls":"default"`), "workspace-write",
 			[]string{"access_mode", "filesystem.write", "filesystem.hide", "environment.pass"}},
 	} {
@@ -335,8 +335,8 @@ func TestEnforcementOnAHostWithEverything(t *testing.T) {
 		}
 		for _, l := range r.rec.list("enforcement") {
 			want := "enforced"
-			if l.text("field") == "protected_names" {
-				want = "degraded"
+			if l.text("field") == "new_protected_names" {
+				want = "guarded"
 			}
 			if l.text("status") != want {
 				t.Errorf("%s: %v", c.spec, l)

@@ -68,13 +68,15 @@ func (w *wrapper) promised(notHeld []Lack) []Enforcement {
 		e := &lines[i]
 		switch {
 		case e.Status == Unavailable, e.Field == "limits.timeout", within(e.Field, "limits") && !w.image:
-		case e.Field == FieldProtected:
-			e.By = w.name + ", inotify, sweep"
+		case e.Field == FieldUnmade:
 		case e.Field == FieldSideDoors, e.Field == FieldNoNewPrivs, e.By != "":
 			e.By = w.name
 		}
 	}
 	for _, l := range notHeld {
+		if i := slices.IndexFunc(lines, func(e Enforcement) bool { return e.Field == FieldUnmade }); i >= 0 && l.Field == FieldProtected {
+			lines[i] = Enforcement{Field: FieldUnmade, Asked: lines[i].Asked, Status: Degraded, Reason: l.Why}
+		}
 		i := slices.IndexFunc(lines, func(e Enforcement) bool { return e.Field == l.Field })
 		switch {
 		case i >= 0 && w.a.Resolved.Spec.Text(l.Field) != "":

@@ -178,6 +178,14 @@ func (b *builder) views() {
 	}
 }
 
+// unmadeHeld is how far that goes.
+func (b *builder) unmadeHeld() Status {
+	if b.plan.Notify == seccomp.NotifyOpens {
+		return Guarded
+	}
+	return Degraded
+}
+
 // unmade says how far names that do not exist yet are kept from being.
 func (b *builder) unmade() string {
 	switch b.plan.Notify {

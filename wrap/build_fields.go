@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sbx/landlock"
+	"sbx/seccomp"
 	"sbx/spec"
 )
 
@@ -141,7 +142,7 @@ func (b *builder) implied(files string) {
 		b.line(FieldRecord, "mount namespace")
 	}
 	if b.plan.Has(MountNS) && b.r.Network != spec.NetworkHost && !b.plan.Sockets {
-		b.line(FieldProtected, "mount namespace, inotify, sweep")
+		b.line(FieldProtected, "mount namespace, inotify")
 	}
 	if !b.r.Private {
 		return
@@ -151,6 +152,7 @@ func (b *builder) implied(files string) {
 		b.fault(FieldSecrets, Unavailable, why)
 		b.fault(FieldPrivate, Unavailable, why)
 		b.fault(FieldProtected, Unavailable, why)
+		b.fault(FieldUnmade, Unavailable, why)
 		b.fault(FieldHome, Degraded, "the agent's home is no layer of its own: "+why)
 	}
 	b.line(FieldSecrets, files)
@@ -161,7 +163,12 @@ func (b *builder) implied(files string) {
 		b.line(FieldHome, files)
 	}
 	if len(b.plan.Watch.Trees) > 0 || b.plan.Base == BaseHost {
-		b.line(FieldProtected, "mount namespace, inotify, sweep")
+		b.line(FieldProtected, "mount namespace, inotify")
+		by := "inotify, sweep"
+		if b.plan.Notify != seccomp.NotifyNone {
+			by = "seccomp notify, " + by
+		}
+		b.line(FieldUnmade, by)
 	}
 }
 
@@ -178,6 +185,7 @@ func (b *builder) nestedLines() {
 		b.line(FieldPrivate, "parent")
 		b.nestedHome()
 		b.line(FieldProtected, "parent")
+		b.line(FieldUnmade, "parent")
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 const maxListed = 16
 
 // namedPrograms tells which files are read-only because settings name them, and
-// whether all of those were looked for; "" where there is nothing to tell.
-func (b *builder) namedPrograms() string {
+// whether all of those were looked for.
+func (b *builder) namedPrograms() {
 	var list []string
 	more := 0
 	for i := range b.plan.Watch.Protected {
@@ -22,18 +22,14 @@ func (b *builder) namedPrograms() string {
 			list = append(list, strings.TrimPrefix(p.Path, b.r.WorkingDir.Real+"/")+" ("+p.By+")")
 		}
 	}
-	why := ""
 	if len(list) > 0 {
-		why = "read-only too, since settings name them as programs: " + strings.Join(list, ", ")
-	}
-	if more > 0 {
-		why += " and " + strconv.Itoa(more) + " more"
+		why := "read-only too, since settings name them as programs: " + strings.Join(list, ", ")
+		if more > 0 {
+			why += " and " + strconv.Itoa(more) + " more"
+		}
+		b.fault(FieldProtected, Enforced, why)
 	}
 	if b.h.NamedCut != "" {
-		if why != "" {
-			why += "; "
-		}
-		why += "not all programs that settings name were looked for: " + b.h.NamedCut
+		b.fault(FieldProtected, Degraded, "not all programs that settings name were looked for: "+b.h.NamedCut)
 	}
-	return why
 }

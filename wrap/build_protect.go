@@ -178,13 +178,14 @@ func (b *builder) watch() {
 		b.layNames(w.Trees)
 	}
 	if len(w.Trees) > 0 {
-		b.fault(FieldProtected, Degraded, b.unmade()+b.cut())
-		if why := b.namedPrograms(); why != "" {
-			b.fault(FieldProtected, Degraded, why)
+		b.fault(FieldUnmade, b.unmadeHeld(), b.unmade())
+		if why := b.h.SearchCut; why != "" {
+			b.unprotected("the search for repositories was cut: " + why)
 		}
+		b.namedPrograms()
 		for _, m := range b.h.Mounts {
 			if b.isWritable(m.Path) && !slices.Contains(w.Trees, m.Path) {
-				b.fault(FieldProtected, Degraded, m.Path+" is another file system, where none is looked for")
+				b.unprotected(m.Path + " is another file system, where none is looked for")
 			}
 		}
 	}
@@ -200,11 +201,10 @@ func (b *builder) watch() {
 	b.views()
 }
 
-func (b *builder) cut() string {
-	if b.h.SearchCut == "" {
-		return ""
-	}
-	return " (the search for repositories was cut: " + b.h.SearchCut + ")"
+// unprotected says why protected names are less than protected, be they there or not.
+func (b *builder) unprotected(why string) {
+	b.fault(FieldProtected, Degraded, why)
+	b.fault(FieldUnmade, Degraded, why)
 }
 
 // mountPoint makes sure that there is something to mount m on.

@@ -273,7 +273,8 @@ func (h *Host) Kind(path string) Kind { return h.Paths[path] }
 // Fields that are no field of a spec but have a line in every record.
 const (
 	FieldNoNewPrivs spec.Field = "no_new_privs"
-	FieldProtected  spec.Field = "protected_names"
+	FieldProtected  spec.Field = "protected_names"     // those that are there at launch
+	FieldUnmade     spec.Field = "new_protected_names" // those that are not
 	FieldSecrets    spec.Field = "secrets"
 	FieldPrivate    spec.Field = "private_folders"
 	FieldHome       spec.Field = "home"

@@ -24,7 +24,7 @@ func (o Op) String() string {
 func (m Mode) String() string { return [...]string{"keep", "ro", "rw", "device"}[m] }
 
 func (s Status) String() string {
-	return [...]string{"enforced", "degraded", "observed", "unavailable"}[s]
+	return [...]string{"enforced", "guarded", "degraded", "observed", "unavailable"}[s]
 }
 
 // elsewhere are the views by other names than the host's.

@@ -264,8 +264,9 @@ func (b *builder) nestedSecrets(held *Parent) {
 	}
 	for _, a := range held.Allowed {
 		if !b.allowed(a) && !slices.Contains(b.r.Globs, a) {
-			b.fault(FieldProtected, Degraded, "the outer sandbox lets "+a+" be written")
+			b.unprotected("the outer sandbox lets " + a + " be written")
 		}
 	}
-	b.fault(FieldProtected, Degraded, "the outer sandbox notices and moves away a protected name that comes into being, it does not refuse it")
+	b.fault(FieldProtected, Degraded, "those alone are protected that the outer sandbox protects")
+	b.fault(FieldUnmade, Degraded, "the outer sandbox notices and moves away a protected name that comes into being, it does not refuse it")
 }

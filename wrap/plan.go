@@ -225,6 +225,7 @@ type Status uint8
 // The statuses.
 const (
 	Enforced Status = iota
+	Guarded         // denied by the supervisor as it happens, which a racing program can pass, then undone and told
 	Degraded
 	Observed
 	Unavailable

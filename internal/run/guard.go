@@ -85,7 +85,9 @@ func (x *guard) unwatched(p *spec.Problem) {
 	if !x.Voice.Quiet {
 		x.Voice.Problem(p)
 	}
-	x.weaken(wrap.FieldProtected, "nothing could be watched while the command ran, and it was looked for twice a second instead: "+p.Why)
+	for _, f := range []spec.Field{wrap.FieldProtected, wrap.FieldUnmade} {
+		x.weaken(f, "nothing could be watched while the command ran, and it was looked for twice a second instead: "+p.Why)
+	}
 }
 
 // sweepAt sweeps at once what the watch tells of, and notes what it is told.
@@ -117,7 +119,7 @@ func (x *guard) end() {
 	x.watch.Close()
 	x.found.Add(x.patrol.end())
 	if x.patrol.Full() {
-		x.weaken(wrap.FieldProtected, "more protected names were refused than were looked at again while the command ran")
+		x.weaken(wrap.FieldUnmade, "more protected names were refused than were looked at again while the command ran")
 	}
 	if len(x.Plan.Watch.Trees) > 0 { // else there was nothing to sweep
 		x.found.Add(x.sweep.End())
@@ -154,7 +156,7 @@ func (x *guard) noteSwept() {
 	x.refusals += len(found.Moved) + found.Omitted
 	const unlooked = "not all was looked at for protected names: "
 	if found.Early != "" {
-		x.weaken(wrap.FieldProtected, unlooked+found.Early)
+		x.weaken(wrap.FieldUnmade, unlooked+found.Early)
 		if !x.Voice.Quiet {
 			x.Voice.Say(unlooked + spec.Shown(found.Early) + andMore(len(found.Cuts)-1))
 		}
