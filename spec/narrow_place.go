@@ -34,7 +34,7 @@ func (p *placer) field(f Field, in *Inputs) *Node {
 		return p.path(n, p.base)
 	case "filesystem.read", "filesystem.write", "filesystem.hide":
 		return p.list(n, func(item *Node) *Node {
-			if item.Text == System || strings.HasPrefix(item.Text, Anywhere) {
+			if strings.HasPrefix(item.Text, "@") || strings.HasPrefix(item.Text, Anywhere) {
 				return p.stamp(item)
 			}
 			return p.path(item, p.base)

@@ -42,7 +42,7 @@ func (r *Resolved) document(each func(Field, *Node) *Node) *Node {
 	root := &Node{Kind: Object}
 	for i := range fields {
 		f := fields[i].Field
-		n := p.field(f, &in)
+		n := r.written(f, p.field(f, &in))
 		switch f {
 		case "profile", "require_available":
 			continue

@@ -125,6 +125,10 @@ func (r *resolver) files() {
 		if asked == System {
 			continue
 		}
+		if strings.HasPrefix(asked, "@") {
+			r.preset(item("filesystem.read", i), asked, false)
+			continue
+		}
 		if p, ok := r.mustExist(item("filesystem.read", i), "have "+odd(asked)+" in view", asked, r.out.WorkingDir.Abs); ok {
 			r.out.Read = append(r.out.Read, p)
 		}
@@ -173,6 +177,10 @@ func (r *resolver) write(asked []string) {
 			continue
 		}
 		f := item("filesystem.write", i)
+		if strings.HasPrefix(path, "@") {
+			r.preset(f, path, true)
+			continue
+		}
 		do := "write " + odd(path)
 		p, why := r.follow(f, do, path, out.WorkingDir.Abs)
 		switch {

@@ -55,6 +55,10 @@ type Resolved struct {
 	Mounts []MountAt
 	// HideCut is why not all that has a name of filesystem.hide was found; "" where it was.
 	HideCut string
+	// Presets are what the lists of filesystem name with "@", and Absent the folders of
+	// those to be written that are not there.
+	Presets []PresetAt
+	Absent  []Path
 	// Globs are the "**/name" entries of filesystem.write: protected names
 	// that may come into being or be written at any depth.
 	Globs []string

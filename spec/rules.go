@@ -56,9 +56,6 @@ func listedPath(s string) (why, meant, help string) {
 	if why, meant, help = pathRule(s); why != "" {
 		return why, meant, help
 	}
-	if s[0] == '@' {
-		return "unknown set of files", doc.Nearest(s, []string{System}), "write ./" + cut(s) + " for a file of that name"
-	}
 	if strings.ContainsAny(s, "*?") {
 		return "globs are not supported here", "", "name the folder that holds them"
 	}
@@ -75,8 +72,8 @@ func Spelled(path string) (named string, ok bool) {
 }
 
 func readRule(s string) (why, meant, help string) {
-	if s == System {
-		return "", "", ""
+	if strings.HasPrefix(s, "@") {
+		return setRule(s, ReadSets())
 	}
 	return listedPath(s)
 }
@@ -84,6 +81,9 @@ func readRule(s string) (why, meant, help string) {
 func writeRule(s string) (why, meant, help string) {
 	if s == System {
 		return "@system can be read, never written", "", ""
+	}
+	if strings.HasPrefix(s, "@") {
+		return setRule(s, Presets())
 	}
 	name, anywhere := strings.CutPrefix(s, Anywhere)
 	switch {
@@ -107,6 +107,9 @@ func writeRule(s string) (why, meant, help string) {
 func hideRule(s string) (why, meant, help string) {
 	if s == System {
 		return "@system cannot be hidden", "", "leave it out of filesystem.read"
+	}
+	if strings.HasPrefix(s, "@") {
+		return "a set of files is opened, never hidden", "", "write ./" + cut(s) + " for a file of that name"
 	}
 	if name, anywhere := strings.CutPrefix(s, Anywhere); anywhere {
 		if rest := strings.Replace(name, "*", "", 1); rest == "" || name == "." || name == ".." || strings.ContainsAny(rest, "/*?\x00") {

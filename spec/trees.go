@@ -87,7 +87,13 @@ func (t *Trees) addDocument(d *SandboxSpec, base string) string {
 		t.add(base, "/", treeAt{written: writes})
 	}
 	for _, w := range d.Filesystem.Value.Write.Value {
-		t.add(w, base, treeAt{written: writes})
+		paths := []string{w}
+		if p := presetOf(w); p != nil {
+			paths = p.paths(&t.in)
+		}
+		for _, path := range paths {
+			t.add(path, base, treeAt{written: writes})
+		}
 	}
 	for _, m := range d.Filesystem.Value.Mounts.Value {
 		if m.Mode == MountRW {

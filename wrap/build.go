@@ -18,6 +18,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.plan.NoNewPrivs = true
 	b.plan.KeepCaps = true
 	b.openDevices()
+	b.tellPresets()
 	b.notYet()
 	b.globs()
 	b.plan.Opening = Open(r, h)

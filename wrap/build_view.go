@@ -17,7 +17,7 @@ func (b *builder) lay(path, source string, k Kind, mode Mode, f spec.Field) {
 	if mode == ModeRO || mode == ModeKeep && b.restricted() {
 		a = view.Read
 	}
-	b.view = b.view.With(view.Layer{Path: path, Grant: view.Grant{Access: a, Source: source, File: k != Dir, Because: view.Cause{Field: string(f)}}})
+	b.view = b.view.With(view.Layer{Path: path, Grant: view.Grant{Access: a, Source: source, File: k != Dir, Because: view.Cause{Field: string(f), Why: b.r.PresetWhy(f)}}})
 }
 
 // layOwn puts something of the sandbox's own at path, which may be written.

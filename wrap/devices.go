@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"slices"
+	"strings"
 
 	"sbx/spec"
 )
@@ -36,6 +37,22 @@ func opensTo(path string) string {
 		}
 	}
 	return ""
+}
+
+// tellPresets says in the record what presets of filesystem.write open and give away,
+// and before the start of those that give away the machine.
+func (b *builder) tellPresets() {
+	for i := range b.r.Presets {
+		p := &b.r.Presets[i]
+		if len(p.Paths) == 0 || !strings.HasPrefix(string(p.Field), "filesystem.write") {
+			continue
+		}
+		text := p.Name + " opens " + strings.Join(p.Paths, ", ") + ": " + p.Gives
+		b.fault("filesystem.write", Enforced, text)
+		if p.Loud {
+			b.plan.Warnings = append(b.plan.Warnings, spec.Warning{Field: "filesystem.write", On: b.r.At(p.Field), Text: text})
+		}
+	}
 }
 
 // openDevices moves such devices from what is written to those of the sandbox's own /dev.

@@ -36,6 +36,10 @@ func (f *flag) words() []string {
 	switch f.name {
 	case "allow":
 		return reach.Sets()
+	case "read":
+		return spec.ReadSets()
+	case "write":
+		return spec.Presets()
 	case "backend":
 		return slices.DeleteFunc(append([]string{"native"}, wrap.Wrappers()...), func(name string) bool { return name == "sbx" || name == "none" })
 	case "wrapper":

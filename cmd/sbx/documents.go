@@ -7,6 +7,7 @@ import (
 	"sbx/internal/outer"
 	"sbx/internal/sys"
 	"sbx/spec"
+	"sbx/spec/profile"
 	"sbx/wrap"
 	"sbx/wrap/host"
 )
@@ -155,11 +156,9 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 		}
 		docs, in.Inside = append([]*spec.SandboxSpec{held}, docs...), true
 	}
-	chain, err := spec.Chain(docs, in)
-	if err == nil {
-		if own := c.confine(&chain[len(chain)-1], in.Inside); own != nil {
-			chain, err = spec.Chain(append(docs, own), in)
-		}
+	chain, err := c.chain(docs, in)
+	if err == nil && c.makeCaches(&chain[len(chain)-1]) {
+		chain, err = c.chain(docs, in)
 	}
 	if err != nil {
 		return nil, c.helped(err)
@@ -170,6 +169,30 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 		}
 	}
 	return &chain[len(chain)-1], nil
+}
+
+// chain is what each of the documents leaves, and what the agent's own sandbox does.
+func (c *call) chain(docs []*spec.SandboxSpec, in spec.Inputs) ([]spec.Resolved, error) {
+	chain, err := spec.Chain(docs, in)
+	if err == nil {
+		if own := c.confine(&chain[len(chain)-1], in.Inside); own != nil {
+			chain, err = spec.Chain(append(docs, own), in)
+		}
+	}
+	return chain, err
+}
+
+// makeCaches makes the caches of presets that a command is to fill for the first time,
+// where one is to be run, and tells whether it made any.
+func (c *call) makeCaches(r *spec.Resolved) bool {
+	if c.name != "exec" || c.has("dry-run") {
+		return false
+	}
+	made := len(c.made)
+	for i := range r.Absent {
+		c.made = append(c.made, profile.MakeFolders(r.Absent[i].Real)...)
+	}
+	return len(c.made) > made
 }
 
 // startsIn is the folder in which the command starts where no document says.

@@ -1,7 +1,10 @@
 package profile
 
 import (
+	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"sbx/internal/read"
 	"sbx/spec"
@@ -50,6 +53,34 @@ func kindOf(dtype byte, path string) Kind {
 
 // Mkdir makes a folder.
 func (Host) Mkdir(dir string) error { return syscall.Mkdir(dir, 0o777) }
+
+// MakeFolders makes a folder, and what is missing above it, through no link: what it
+// made, the uppermost first.
+func MakeFolders(path string) (made []string) {
+	at, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = unix.Close(at) }()
+	const flags = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	for end := 1; end <= len(path); end++ {
+		if end < len(path) && path[end] != '/' {
+			continue
+		}
+		name := path[strings.LastIndexByte(path[:end], '/')+1 : end]
+		fd, err := unix.Openat(at, name, flags, 0)
+		if err == unix.ENOENT && unix.Mkdirat(at, name, 0o700) == nil {
+			made = append(made, path[:end])
+			fd, err = unix.Openat(at, name, flags, 0)
+		}
+		if err != nil {
+			return made
+		}
+		_ = unix.Close(at)
+		at = fd
+	}
+	return made
+}
 
 // Unmake removes folders that Prepare made and that are still empty, the last
 // first: what they were made for does not come to be.

@@ -1,0 +1,177 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/internal/doc"
+)
+
+// PresetAt is a preset that an item of filesystem.read or write names.
+type PresetAt struct {
+	Name, Why, Gives string
+	Loud             bool
+	Field            Field
+	Paths            []string // that it opens
+}
+
+// Presets lists the names that filesystem.write takes for sets of paths.
+func Presets() []string { return presetNames(func(*preset) bool { return true }) }
+
+func presetNames(is func(*preset) bool) (names []string) {
+	for i := range presets {
+		if is(&presets[i]) {
+			names = append(names, presets[i].name)
+		}
+	}
+	return names
+}
+
+func presetOf(item string) *preset {
+	for i := range presets {
+		if presets[i].name == item {
+			return &presets[i]
+		}
+	}
+	return nil
+}
+
+// ReadSets lists the names that filesystem.read takes for sets of paths.
+func ReadSets() []string {
+	return append([]string{System}, presetNames(func(p *preset) bool { return !p.socket })...)
+}
+
+// setRule refuses a name with "@" that is none of those known.
+func setRule(s string, known []string) (why, meant, help string) {
+	if slices.Contains(known, s) {
+		return "", "", ""
+	}
+	if p := presetOf(s); p != nil && p.socket {
+		return s + " is a socket, which filesystem.write opens", "", "name it there"
+	}
+	return "unknown set of files", doc.Nearest(s, known), "the sets are " + strings.Join(known, ", ") + "; write ./" + cut(s) + " for a file of that name"
+}
+
+// paths are the absolute paths of a preset, for a caller with these variables.
+func (p *preset) paths(in *Inputs) (all []string) {
+	get := func(name string) string {
+		value := ""
+		for _, v := range in.Environ {
+			if key, rest, _ := strings.Cut(v, "="); key == name {
+				value = rest
+			}
+		}
+		return value
+	}
+	for i := range p.places {
+		path := p.places[i].at(in.Home, get)
+		if path != "" && !slices.Contains(all, path) {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
+// at is the path of a place; "" for none. A variable with no absolute path in it says
+// that there is none.
+func (p *presetPlace) at(home string, get func(string) string) string {
+	for _, v := range p.vars {
+		value := get(v.name)
+		if value == "" {
+			continue
+		}
+		if v.read != nil {
+			value = v.read(value, get)
+		}
+		if !strings.HasPrefix(value, "/") || strings.IndexByte(value, 0) >= 0 {
+			return ""
+		}
+		return clean(value) + v.below
+	}
+	rest, ofHome := strings.CutPrefix(p.path, "~")
+	switch {
+	case !ofHome:
+		return p.path
+	case home == "":
+		return ""
+	}
+	return home + rest
+}
+
+// preset opens what an item with "@" stands for. What is not there is left out: a cache
+// that a first run is to fill is in Absent, for who may make it.
+func (r *resolver) preset(f Field, item string, write bool) {
+	p := presetOf(item)
+	if p == nil {
+		return // the decoder lets none through
+	}
+	toMake := len(r.out.Absent)
+	at := PresetAt{Name: p.name, Why: p.why, Gives: p.gives, Loud: p.loud, Field: f}
+	for _, abs := range p.paths(&r.in) {
+		path, why := r.follow(f, "open "+odd(abs)+" ("+item+")", abs, "/")
+		path.Asked = item
+		switch {
+		case why != "" || path.Exists && path.IsDir == p.socket:
+			continue
+		case !path.Exists:
+			if write && !p.socket && !r.downgraded() {
+				r.out.Absent = append(r.out.Absent, path)
+			}
+			continue
+		case !write:
+			r.out.Read = append(r.out.Read, path)
+		case r.downgraded():
+			r.keepReading(path)
+			continue
+		default:
+			r.out.Write = append(r.out.Write, path)
+		}
+		at.Paths = append(at.Paths, path.Real)
+	}
+	list, _, _ := strings.Cut(string(f), "[")
+	switch {
+	case len(r.out.Absent) > toMake:
+		r.note(Field(list), item+": some of "+p.why+" is not there yet; sbx exec makes it")
+	case len(at.Paths) == 0:
+		r.note(Field(list), item+" opens nothing: "+p.why+" is not there")
+	}
+	r.out.Presets = append(r.out.Presets, at)
+}
+
+// PresetWhy is the preset that an item of a list names, and what it is; "" for none.
+func (r *Resolved) PresetWhy(f Field) string {
+	for i := range r.Presets {
+		if p := &r.Presets[i]; p.Field == f {
+			return p.Name + ", " + p.Why
+		}
+	}
+	return ""
+}
+
+// written is a list of a document with the paths that its presets opened in their place.
+func (r *Resolved) written(f Field, n *Node) *Node {
+	if n == nil || f != "filesystem.read" && f != "filesystem.write" {
+		return n
+	}
+	list := *n
+	list.Items = nil
+	for _, item := range n.Items {
+		if presetOf(item.Text) == nil {
+			list.Items = append(list.Items, item)
+			continue
+		}
+		for i := range r.Presets {
+			p := &r.Presets[i]
+			if p.Name != item.Text || !strings.HasPrefix(string(p.Field), string(f)) {
+				continue
+			}
+			for _, path := range p.Paths {
+				one := *item
+				one.Text = path
+				list.Items = append(list.Items, &one)
+			}
+			break
+		}
+	}
+	return &list
+}
