@@ -6,7 +6,7 @@ FUZZTIME ?= 10s
 BENCHFLAGS ?=
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench generate install fuzz test-vm image release clean help deps
+.PHONY: build demo test check bench generate install fuzz test-vm image release npm clean help deps
 
 build: ## build bin/sbx, static
 	@scripts/build.sh bin
@@ -44,6 +44,9 @@ image: ## the image sbx-sandbox:latest, for jobs in docker or podman; nothing is
 
 release: ## static binaries for amd64 and arm64 with checksums, in dist/
 	@scripts/release.sh dist
+
+npm: ## the npm packages of the SDK and of the program for each platform, in dist/npm
+	@scripts/npm.sh dist/npm
 
 clean: ## remove what the targets above made
 	@rm -rf bin dist .cache

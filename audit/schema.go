@@ -2,6 +2,8 @@ package audit
 
 import _ "embed"
 
+//go:generate node ../scripts/record-types.mjs ../sdk/typescript/record.d.ts
+
 //go:embed record.schema.json
 var schema string
 

@@ -1,3 +1,5 @@
+import type { EffectiveRecord } from './record.js';
+
 /** A folder of the host that a command works on. */
 export interface DirMount {
   kind: 'dir';
@@ -10,6 +12,14 @@ export interface DirMount {
   mode: 'ro' | 'rw';
 }
 
+/** A command, as spawn takes it. */
+export interface Command {
+  cmd: string;
+  args: string[];
+  env: Record<string, string>;
+  cwd?: string;
+}
+
 /** A command as a caller would start it. */
 export interface Invocation {
   cmd: string;
@@ -18,7 +28,7 @@ export interface Invocation {
   env?: Record<string, string>;
   /** Absolute and clean. */
   cwd?: string;
-  mounts: DirMount[];
+  mounts?: DirMount[];
 }
 
 /** What of a mount an audit tells. */
@@ -65,6 +75,19 @@ export interface ProcessSandbox {
   wrap(inv: Invocation): Wrapped;
 }
 
+/**
+ * A wrapped invocation that is the plain command as well, for an interface that takes
+ * {cmd, args, env, cwd?} and returns the same.
+ */
+export interface WrappedCommand extends Command, Wrapped {
+  wrapped: Command & { mounts: DirMount[] };
+}
+
+/** What createProcessSandbox makes. */
+export interface CommandSandbox extends ProcessSandbox {
+  wrap(inv: Invocation): WrappedCommand;
+}
+
 export type WrapperName = 'sbx' | 'bwrap' | 'nsjail' | 'runsc' | 'docker' | 'podman' | 'none';
 
 export interface ProcessSandboxOptions {
@@ -79,7 +102,7 @@ export interface ProcessSandboxOptions {
   mounts?: DirMount[];
   /** The folder that the invocations work in; this process's own without it. */
   cwd?: string;
-  /** The sbx program; found along PATH without it. */
+  /** The sbx program; without it that of the package for this platform, else the one along PATH. */
   sbx?: string;
   /** How long sbx may take to answer, in milliseconds; 30,000 without it. */
   timeout?: number;
@@ -90,7 +113,7 @@ export interface ProcessSandboxOptions {
  * a ProcessSandboxError. The answer is of this moment: where the spec or what stands
  * in the folders changes, ask again.
  */
-export function createProcessSandbox(options: ProcessSandboxOptions): Promise<ProcessSandbox>;
+export function createProcessSandbox(options: ProcessSandboxOptions): Promise<CommandSandbox>;
 
 /** One reason why something was refused. */
 export interface Problem {
@@ -146,3 +169,101 @@ export interface WasiResult {
 
 /** Runs a WASI module by wasmtime's or wazero's command. */
 export function runWasi(options: RunWasiOptions): Promise<WasiResult>;
+
+export type { EffectiveRecord } from './record.js';
+/** What became of one field of the spec. */
+export type Enforcement = EffectiveRecord['enforcement'][number];
+/** Something that was denied, or that should not have been. */
+export type Violation = EffectiveRecord['violations'][number];
+
+export interface ExecOptions {
+  /** The command: a path, or a name along its PATH. */
+  cmd: string;
+  args?: string[];
+  /**
+   * The environment of sbx, of which the command gets what the spec passes; this
+   * process's own without it.
+   */
+  env?: Record<string, string>;
+  /** Where sbx starts, and the command where the spec has no working_dir; this process's own without it. */
+  cwd?: string;
+  /**
+   * The SandboxSpec; without one it is workspace-write in cwd, without a network. Its
+   * relative paths count from cwd. A member that is undefined is a TypeError.
+   */
+  spec?: object;
+  /** A file with a spec, JSON or YAML, from which its relative paths count. */
+  specFile?: string;
+  /** What the command reads; nothing without it. */
+  stdin?: string | Uint8Array;
+  /** stdin, stdout and stderr; a number is a descriptor of this process. ['pipe', 'pipe', 'pipe'] without it. */
+  stdio?: [ExecStdio, ExecStdio, ExecStdio];
+  /** What stdout and stderr of the result are: strings, or with 'buffer' their bytes. */
+  encoding?: 'utf8' | 'buffer';
+  /** Makes an ExitError of a status other than 0. */
+  check?: boolean;
+  /** Ends the sandbox by killSignal; then the promise is rejected with Aborted. */
+  signal?: AbortSignal;
+  /**
+   * 'SIGKILL' without it, which ends sbx and with it the command; the record is
+   * 'lost'. Any other reaches the command itself, and the record has its end.
+   */
+  killSignal?: NodeJS.Signals;
+  /** The sbx program, which no command may be able to write; found as createProcessSandbox finds it without it. */
+  sbx?: string;
+}
+
+export type ExecStdio = 'pipe' | 'inherit' | 'ignore' | number;
+
+export interface ExecResult<Output = string> {
+  /** The status of sbx exec: the command's own, 128+n where signal n ended it, 124 where a limit of the spec did. */
+  exitCode: number;
+  /** What was written there; empty where stdio has no pipe. */
+  stdout: Output;
+  stderr: Output;
+  /** What was requested, what was enforced, what was used and denied. */
+  record: EffectiveRecord;
+}
+
+/**
+ * Runs a command under a spec, by the program sbx, to its end. How long that may take
+ * is the spec's limits.timeout.
+ */
+export function exec(options: ExecOptions & { encoding: 'buffer' }): Promise<ExecResult<Uint8Array>>;
+export function exec(options: ExecOptions): Promise<ExecResult>;
+
+/** sbx could not be started, or left no record of what it ran. */
+export class SbxError extends Error {
+  /** Of sbx; undefined where it was not started. */
+  readonly exitCode: number | undefined;
+  readonly stdout: string | Uint8Array | undefined;
+  readonly stderr: string | Uint8Array | undefined;
+}
+
+/** The command did not start: the spec cannot be enforced here, or there is no such command. */
+export class Refused extends SbxError {
+  /** Of the spec; "" where it is about none. */
+  readonly field: string;
+  /** What it is about: a path, a program, the spec. */
+  readonly on: string;
+  /** What was attempted, and the one cause. */
+  readonly why: string;
+  /** What would help; "" for nothing. */
+  readonly help: string;
+  /** 125, or 126 and 127 as a shell has them. */
+  readonly exitCode: number;
+  readonly record: EffectiveRecord;
+}
+
+/** The command ended with a status other than 0, where check is set. */
+export class ExitError extends SbxError {
+  readonly exitCode: number;
+  readonly result: ExecResult<string | Uint8Array>;
+}
+
+/** The signal ended the sandbox; its name is 'AbortError', its cause the signal's reason. */
+export class Aborted extends SbxError {
+  readonly code: 'ABORT_ERR';
+  /** Absent where the command was not started. */
+  readonly record: EffectiveRecord | undefined;
+}

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { documentOf } from './document.js';
 import { checkTimeout, ProcessSandboxError, problem } from './problems.js';
+import { findProgram, platformPackage } from './program.js';
 import { parseTemplate } from './template.js';
 import { TemplateSandbox } from './wrapper.js';
 
@@ -10,6 +12,7 @@ import { TemplateSandbox } from './wrapper.js';
 
 const known = ['wrapper', 'spec', 'specJson', 'image', 'mounts', 'cwd', 'sbx', 'timeout'];
 const asking = 'ask sbx how to wrap';
+const install = 'install sbx, or give its path as the option sbx';
 
 /** The most that sbx may answer. */
 const maxAnswer = 64 << 20;
@@ -44,10 +47,14 @@ function question(options) {
   if (typeof wrapper !== 'string') throw refusal('the options', 'there is no wrapper', 'name sbx, bwrap, nsjail, runsc, docker, podman or none');
   if (spec !== undefined && specJson !== undefined) throw refusal('the options', 'there are both spec and specJson', 'give one of the two');
   const args = ['wrap', '--wrapper', wrapper, '--template'];
-  const document = spec === undefined ? specJson : JSON.stringify(spec);
+  const document = spec === undefined ? specJson : documentOf(spec);
   if (document !== undefined) args.push('--spec-json', document);
   if (image !== undefined) args.push('--image', image);
-  return { program: sbx ?? 'sbx', args, input: JSON.stringify({ cwd: cwd ?? process.cwd(), mounts: mounts ?? [] }), timeout: timeout ?? 30_000 };
+  const program = findProgram(sbx);
+  if (program === undefined) {
+    throw refusal(sbx ?? 'sbx', `it is ${sbx === undefined ? `neither in the package ${platformPackage} nor` : 'not'} along PATH`, install);
+  }
+  return { program, args, input: JSON.stringify({ cwd: cwd ?? process.cwd(), mounts: mounts ?? [] }), timeout: timeout ?? 30_000 };
 }
 
 /**
@@ -73,7 +80,7 @@ function ask(program, args, input, timeout) {
     child.stdout.on('data', keep(out));
     child.stderr.on('data', keep(err));
     child.stdin.on('error', () => {}); // it has refused without reading: its answer says why
-    child.on('error', (error) => reject(refusal(program, error.message, 'install sbx, or give its path as the option sbx')));
+    child.on('error', (error) => reject(refusal(program, error.message, install)));
     child.on('close', (code, signal) => {
       resolve({ text: Buffer.concat(out).toString(), errors: Buffer.concat(err).toString(), status: signal ?? `status ${code}` });
     });

@@ -7,7 +7,7 @@ import { ProcessSandboxError, problem } from './problems.js';
 /**
  * @typedef {import('./template.js').Template} Template
  * @typedef {import('../index.js').Invocation} Invocation
- * @typedef {import('../index.js').Wrapped} Wrapped
+ * @typedef {import('../index.js').WrappedCommand} WrappedCommand
  * @typedef {import('../index.js').DirMount} DirMount
  * @typedef {import('./invocation.js').Taken} Taken
  */
@@ -35,7 +35,7 @@ export class TemplateSandbox {
 
   /**
    * @param {Invocation} invocation
-   * @returns {Wrapped}
+   * @returns {WrappedCommand}
    */
   wrap(invocation) {
     const inv = take(invocation);
@@ -46,10 +46,10 @@ export class TemplateSandbox {
     const clients = this.#environment ? this.#environment.clients(env, environ) : environ;
     const cmd = bare ? inv.cmd : this.#template.cmd;
     const rest = bare ? inv.args : this.#fill(inv, env, new Map(clients));
-    /** @type {Invocation} */
-    const wrapped = { cmd, args: bare ? rest : [...this.#head, ...rest], env: Object.fromEntries(clients), mounts: inv.mounts };
-    if (inv.cwd !== '') wrapped.cwd = inv.cwd;
-    return { wrapped, audit: this.#auditor.audit(cmd, rest, inv.mounts) };
+    /** @type {import('../index.js').Command} */
+    const plain = { cmd, args: bare ? rest : [...this.#head, ...rest], env: Object.fromEntries(clients) };
+    if (inv.cwd !== '') plain.cwd = inv.cwd;
+    return { ...plain, wrapped: { ...plain, mounts: inv.mounts }, audit: this.#auditor.audit(cmd, rest, inv.mounts) };
   }
 
   /**

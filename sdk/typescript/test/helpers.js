@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { exec, Refused } from '../index.js';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 export const folder = fileURLToPath(new URL('../', import.meta.url));
@@ -60,6 +61,18 @@ export function run(args, input = '', options = {}) {
     child.on('close', (status) => resolve({ status, out: Buffer.concat(out).toString(), err: Buffer.concat(err).toString() }));
     child.stdin.end(input);
   });
+}
+
+/** Tells whether this host can hold a sandbox; skips the test where it cannot. */
+export async function needSandbox(t) {
+  try {
+    await exec({ cmd: 'true', cwd: tmpdir(), spec: { access_mode: 'read-only' }, sbx });
+    return true;
+  } catch (error) {
+    if (!(error instanceof Refused) || process.env.SBX_TEST_MUST_RUN === '1') throw error;
+    t.skip(`no sandbox on this host: ${error.message}`);
+    return false;
+  }
 }
 
 /** Random numbers from a seed (mulberry32). */

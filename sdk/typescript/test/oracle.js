@@ -21,7 +21,8 @@ for await (const line of createInterface({ input: process.stdin, crlfDelay: Infi
   const before = JSON.stringify(inv);
   let got;
   try {
-    got = sandbox.wrap(inv);
+    const { wrapped, audit } = sandbox.wrap(inv);
+    got = { wrapped, audit };
     want.wrapped && (want.wrapped.mounts = inv.mounts);
   } catch (error) {
     if (!(error instanceof ProcessSandboxError)) throw error;
