@@ -5,7 +5,7 @@
 # the count; it ends with non-zero where anything failed.
 # SBX_TEST_MUST_RUN=1 turns the skips of kernel tests into failures.
 # TESTFLAGS is passed on to go test, PACKAGES replaces ./..., which has
-# ./sdk/typescript, whose tests are node's.
+# ./sdk/typescript and ./sdk/python, whose tests are node's and Python's.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -81,7 +81,10 @@ run() { # run LABEL FLAG…
 	shift
 	local of=() p
 	for p in "${packages[@]}"; do
-		[ "$p" = ./sdk/typescript ] || of+=("$p") # which is not Go's
+		case $p in
+		./sdk/*) ;; # which is not Go's
+		*) of+=("$p") ;;
+		esac
 	done
 	[ "${#of[@]}" -gt 0 ] || return 0
 	mapfile -t of < <(go list -tags "$tags" "${of[@]}")
@@ -99,23 +102,32 @@ run() { # run LABEL FLAG…
 		go test "${flags[@]}" "$@" ${more[@]+"${more[@]}"} "${of[@]}" || true
 }
 
-# The tests of sdk/typescript, whoever runs them.
-run_node() { # run_node LABEL PROGRAM…
-	local label=node-$1
+# The tests of sdk/typescript and sdk/python, whoever runs them.
+run_sdks() { # run_sdks LABEL PROGRAM…
+	local user=$1
 	shift
+	run_sdk typescript node "node-$user" "$@" node --test --test-reporter "$PWD/scripts/node-events.mjs" sdk/typescript/test/*.test.js
+	# The system's own first: one of root's home is not to be had for others.
+	local python
+	python=$(PATH=/usr/bin:/bin:$PATH command -v python3 || true)
+	run_sdk python "${python:-python3}" "python-$user" "$@" "$python" scripts/python-events.py
+}
+
+run_sdk() { # run_sdk NAME NEEDS LABEL PROGRAM…
+	local name=$1 needs=$2 label=$3
+	shift 3
 	case " ${packages[*]} " in
-	*" ./sdk/typescript "* | *" ./... "*) ;;
+	*" ./sdk/$name "* | *" ./... "*) ;;
 	*) return 0 ;;
 	esac
-	if ! command -v node >/dev/null 2>&1; then
-		echo "test: no node: the tests of sdk/typescript are left out"
+	if ! command -v "$needs" >/dev/null 2>&1; then
+		echo "test: no $needs: the tests of sdk/$name are left out"
 		[ "${SBX_TEST_MUST_RUN:-}" != 1 ] || exit 1
 		return 0
 	fi
 	echo "test: as $label"
 	runs+=("$work/$label.json")
-	"$work/testsum" -label "$label" -save "$work/$label.json" -- \
-		timeout 900 "$@" node --test --test-reporter "$PWD/scripts/node-events.mjs" sdk/typescript/test/*.test.js || true
+	"$work/testsum" -label "$label" -save "$work/$label.json" -- timeout 900 "$@" || true
 }
 
 # The ordinary user has an account, a home, a copy of the sources and the
@@ -162,7 +174,7 @@ as_user() {
 	chmod 755 "$work/exec/run" "$work/exec/as"
 	cd "$work/src"
 	run user -exec "$work/exec/run"
-	run_node user "$work/exec/as"
+	run_sdks user "$work/exec/as"
 	cd - >/dev/null
 }
 
@@ -170,7 +182,7 @@ both=''
 if [ "$(id -u)" -eq 0 ]; then
 	! command -v useradd >/dev/null 2>&1 || ! command -v setpriv >/dev/null 2>&1 || both=yes
 	SBX_TEST_USER_FOLLOWS=${both:+1} run root
-	run_node root env
+	run_sdks root env
 	if [ -n "$both" ]; then
 		as_user
 	elif [ "${SBX_TEST_MUST_RUN:-}" = 1 ]; then
@@ -179,6 +191,6 @@ if [ "$(id -u)" -eq 0 ]; then
 	fi
 else
 	run user
-	run_node user env
+	run_sdks user env
 fi
 "$work/testsum" -may-skip scripts/may-skip.txt "${runs[@]}"
