@@ -118,7 +118,8 @@ class Run(InSandbox):
         here = os.getcwd()
         self.addCleanup(os.chdir, here)
         os.chdir(beside)
-        self.assertRaises(sbx.SbxError, status, ".::" + before)
+        with self.assertRaisesRegex(sbx.SbxError, "no sbx along PATH"):
+            status(".::" + before, cwd=beside)
         self.assertRaises(sbx.SbxError, status, before, env={"PATH": beside + ":" + before})  # which is the command's
         self.assertEqual(status(before, path="./sbx"), 0)
         self.assertEqual(status(beside + ":" + before), 0)
