@@ -209,7 +209,7 @@ export interface ExecOptions {
    * 'lost'. Any other reaches the command itself, and the record has its end.
    */
   killSignal?: NodeJS.Signals;
-  /** The sbx program, which no command may be able to write; found as createProcessSandbox finds it without it. */
+  /** The sbx program, which no command may be able to write; without it as in ProcessSandboxOptions. */
   sbx?: string;
 }
 
