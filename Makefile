@@ -30,7 +30,7 @@ bench: ## measure start, memory and work inside; BENCHFLAGS="-quick -json out.js
 generate: ## write the generated files anew
 	@go generate ./...
 
-install: build ## install binaries, man pages and completions under $(DESTDIR)$(PREFIX)
+install: ## build and install under $(DESTDIR)$(PREFIX): programs, man pages, completions, AppArmor profile
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' scripts/install.sh
 
 fuzz: ## a short run of each fuzzer; FUZZTIME=10s each

@@ -16,6 +16,9 @@ type finding struct{ name, state, detail, help string }
 
 // runDoctor is `sbx doctor`.
 func runDoctor(c *call) int {
+	if c.has("apparmor") {
+		return c.printProfile()
+	}
 	found := c.examine()
 	if c.has("json") {
 		c.std.print(doctorJSON(found))
@@ -85,8 +88,6 @@ func entryPoint(noted bool) finding {
 func rungs(r *spec.Resolved, h wrap.Host) []finding {
 	var found []finding
 	names := [...]string{"namespaces, user", "namespaces, as root"}
-	helps := [...]string{"allow user namespaces: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for sbx; in a container, a seccomp profile that allows them",
-		"run as root with CAP_SYS_ADMIN"}
 	r.BestEffort = []spec.Field{"*"}
 	for rung := wrap.RungUser; rung < wrap.RungBare; rung++ {
 		try := h
@@ -95,7 +96,7 @@ func rungs(r *spec.Resolved, h wrap.Host) []finding {
 		}
 		f := finding{name: names[rung], state: "yes"}
 		if why := tryRung(r, try, rung); why != "" {
-			f.state, f.detail, f.help = "no", why, helps[rung]
+			f.state, f.detail, f.help = "no", why, rungHelp(&h, rung)
 		}
 		found = append(found, f)
 	}
