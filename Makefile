@@ -42,7 +42,7 @@ test-vm: ## the kernel tests on Debian's own kernel, in a virtual machine
 image: ## the image sbx-sandbox:latest, for jobs in docker or podman; nothing is pulled
 	@scripts/image.sh
 
-release: ## static binaries for amd64 and arm64 with checksums, in dist/
+release: ## tar.gz, deb and rpm for amd64 and arm64, SBOM and checksums, in dist/
 	@scripts/release.sh dist
 
 npm: ## the npm packages of the SDK and of the program for each platform, in dist/npm

@@ -232,7 +232,7 @@ export interface EffectiveRecord {
   enforcement: Array<{
     field: string;
     asked: string;
-    status: "enforced" | "degraded" | "observed" | "unavailable";
+    status: "enforced" | "guarded" | "degraded" | "observed" | "unavailable";
     /** the mechanisms */
     by?: string;
     reason?: string;
