@@ -6,7 +6,7 @@ FUZZTIME ?= 10s
 BENCHFLAGS ?=
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench generate install fuzz test-vm image release npm clean help deps
+.PHONY: build demo test check bench generate install fuzz test-vm test-arm64 image release npm clean help deps
 
 build: ## build bin/sbx, static
 	@scripts/build.sh bin
@@ -39,6 +39,9 @@ fuzz: ## a short run of each fuzzer; FUZZTIME=10s each
 test-vm: ## the kernel tests on Debian's own kernel, in a virtual machine
 	@scripts/vm/run.sh
 
+test-arm64: ## tests that ask no kernel, built for arm64, under qemu's user emulation
+	@scripts/test-arm64.sh
+
 image: ## the image sbx-sandbox:latest, for jobs in docker or podman; nothing is pulled
 	@scripts/image.sh
 
@@ -52,4 +55,4 @@ clean: ## remove what the targets above made
 	@rm -rf bin dist .cache
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r t d; do printf '  %-10s %s\n' "$$t" "$$d"; done
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r t d; do printf '  %-10s %s\n' "$$t" "$$d"; done
