@@ -103,11 +103,11 @@ func (b *builder) tops() []string {
 }
 
 // closeWorkDir makes a working directory read-only that may only be read and
-// lies in a folder that the agent writes. What the document writes beneath it
-// stays.
+// lies in a folder that the agent writes. What the document writes beneath it, and
+// what it mounts there, stays.
 func (b *builder) closeWorkDir() {
 	wd := b.r.WorkingDir.Real
-	if !b.r.ReadOnly || !b.inOwnTree(wd) || slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Real == wd || w.Field != FieldAgent && under(wd, w.Real) }) {
+	if !b.r.ReadOnly || !b.inOwnTree(wd) || b.onTop(wd) >= 0 || slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Real == wd || w.Field != FieldAgent && under(wd, w.Real) }) {
 		return
 	}
 	b.pinsAbove(wd, wd)

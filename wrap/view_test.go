@@ -158,6 +158,26 @@ func TestToolsCloseWhatIsMountedInAClosedFolder(t *testing.T) {
 	}
 }
 
+// A mount goes before what else makes the working directory read-only.
+func TestMountOnTheWorkingDirectory(t *testing.T) {
+	text, err := os.ReadFile(plans + "/world.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for mounts, want := range map[string]view.Access{
+		``: view.Read,
+		`{"source": "/srv/data", "target": "/srv/data", "mode": "rw"}`: view.Write,
+	} {
+		_, plan, err := newWorld(t, string(text), "own write /srv\ncwd /srv/data").build(`{"access_mode": "read-only", "filesystem": {"mounts": [` + mounts + `]}}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := plan.View.At("/srv/data"); g.Access != want {
+			t.Errorf("mounts %s: %+v, want %v", mounts, g, want)
+		}
+	}
+}
+
 // told is what may be done in the tree that the nodes make.
 func told(nodes []Node) view.Tree {
 	tree := view.New(0)
