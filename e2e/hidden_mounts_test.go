@@ -161,6 +161,7 @@ func TestMountsOverTheHome(t *testing.T) {
 			{quoted(b.home + "/.aws/credentials"), itself, "cat ~/.aws/*; cat ~/data/f; echo", "DATA\nend\n"},
 			{"", empty + ", " + at("data"), "ls ~; cat ~/data/f; echo", "data\nDATA\nend\n"},
 			{"", empty + ", " + at("f1"), "ls ~; cat ~/f1/f; echo", "f1\nDATA\nend\n"},
+			{quoted(b.home + "/data"), empty + ", " + strings.ReplaceAll(at("data"), `"ro"`, `"rw"`), "ls ~; cat ~/data/f; echo", "data\nDATA\nend\n"},
 			{"", empty + ", " + at("new"), "ls ~; cat ~/new/f; echo", "new\nDATA\nend\n"},
 		} {
 			spec := `{"access_mode": "read-only", "working_dir": "/", "filesystem": {"write": [` + c.write + `], "mounts": [` + c.mounts + `]}}`

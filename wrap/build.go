@@ -10,7 +10,7 @@ import (
 // the spec asks for is in the Plan, or the document let it be less and the
 // Plan's Enforcement says so, or there is no Plan.
 func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
-	b := &builder{r: WithOwn(r), h: h, req: req, made: map[string]bool{}, pinned: map[string]bool{}, slots: map[taken]int{}, openedAt: map[string]int{}}
+	b := &builder{r: WithOwn(r), h: h, req: req, made: map[string]bool{}, pinned: map[string]bool{}, slots: map[taken][]int{}, openedAt: map[string]int{}}
 	b.plan.Mounts = make([]Mount, 0, 128)
 	b.view = view.New(64)
 	b.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.Start()}
@@ -55,7 +55,7 @@ type builder struct {
 	prefix   string          // where the new root is put together; "" in place
 	whole    bool            // the new root has all that the host's has
 	held     int             // slots handed out
-	slots    map[taken]int   // clones taken
+	slots    map[taken][]int // clones taken
 	binds    []spec.MountAt  // the spec's mounts, and what a job or a workshop puts in place
 	namings  [][2]string     // links of a workshop's tree: the virtual path and the own
 	unplaced []string        // what of it has no virtual path, and why

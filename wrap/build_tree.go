@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -48,15 +49,17 @@ func (b *builder) coveredStrictly(path string) bool {
 type taken struct {
 	source string
 	target string
+	mode   Mode
 }
 
 // put binds source, which is of kind k, at path: from the clone that was taken of it while the
 // host's tree was as it was, or directly where nothing has been covered.
 func (b *builder) put(source, path string, k Kind, mode Mode, f spec.Field, soft bool) {
 	b.lay(path, source, k, mode, f)
-	if slot, ok := b.slots[taken{source, path}]; ok {
-		delete(b.slots, taken{source, path})
-		b.op(Mount{Op: OpAttach, Slot: slot, Source: source, Target: b.in(path), For: f, Soft: soft})
+	key := taken{source, path, mode}
+	if slots := b.slots[key]; len(slots) > 0 {
+		b.slots[key] = slots[1:]
+		b.op(Mount{Op: OpAttach, Slot: slots[0], Source: source, Target: b.in(path), For: f, Soft: soft})
 		return
 	}
 	b.op(Mount{Op: OpBind, Source: source, Target: b.in(path), Mode: mode, For: f, Soft: soft})
@@ -64,12 +67,8 @@ func (b *builder) put(source, path string, k Kind, mode Mode, f spec.Field, soft
 
 // clone takes a clone of source now, for put at path.
 func (b *builder) clone(source, path string, mode Mode, f spec.Field, soft bool) {
-	key := taken{source, path}
-	if _, ok := b.slots[key]; ok {
-		return
-	}
-	slot := b.hold()
-	b.slots[key] = slot
+	key, slot := taken{source, path, mode}, b.hold()
+	b.slots[key] = append(b.slots[key], slot)
 	b.op(Mount{Op: OpClone, Source: source, Slot: slot, Mode: mode, For: f, Soft: soft})
 }
 
@@ -211,6 +210,7 @@ func (b *builder) placeMounts() {
 		b.mountPoint(m, bindKind(m))
 		if m.Mode == spec.MountTmpfs {
 			b.op(Mount{Op: OpTmpfs, Target: b.in(m.Target), Perm: 0o755, Size: b.tmpfsSize(), For: m.Field, Why: m.Label})
+			maps.DeleteFunc(b.made, func(path string, _ bool) bool { return under(path, m.Target) })
 			b.layOwn(m.Target, m.Field)
 			continue
 		}
