@@ -1,7 +1,6 @@
 package wrap
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 
@@ -210,7 +209,11 @@ func (b *builder) placeMounts() {
 		b.mountPoint(m, bindKind(m))
 		if m.Mode == spec.MountTmpfs {
 			b.op(Mount{Op: OpTmpfs, Target: b.in(m.Target), Perm: 0o755, Size: b.tmpfsSize(), For: m.Field, Why: m.Label})
-			maps.DeleteFunc(b.made, func(path string, _ bool) bool { return under(path, m.Target) })
+			for path := range b.made {
+				if under(path, m.Target) {
+					delete(b.made, path)
+				}
+			}
 			b.layOwn(m.Target, m.Field)
 			continue
 		}

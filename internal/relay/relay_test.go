@@ -98,13 +98,20 @@ func (b *bench) begin(rules []string) {
 	led, err := net.Listen("tcp4", "0.0.0.0:0")
 	must(b.t, err)
 	defer led.Close()
-	tcp, err := net.Listen("tcp4", "0.0.0.0:0")
-	must(b.t, err)
-	defer tcp.Close()
-	b.led, b.dnsPort = led.Addr().(*net.TCPAddr).Port, tcp.Addr().(*net.TCPAddr).Port
-	udp, err := net.ListenUDP("udp4", &net.UDPAddr{Port: b.dnsPort})
+	var tcp net.Listener
+	var udp *net.UDPConn
+	for range 50 { // of TCP's free ports another program may have that of UDP
+		tcp, err = net.Listen("tcp4", "0.0.0.0:0")
+		must(b.t, err)
+		defer tcp.Close()
+		b.dnsPort = tcp.Addr().(*net.TCPAddr).Port
+		if udp, err = net.ListenUDP("udp4", &net.UDPAddr{Port: b.dnsPort}); err == nil {
+			break
+		}
+	}
 	must(b.t, err)
 	defer udp.Close()
+	b.led = led.Addr().(*net.TCPAddr).Port
 	var fds []int
 	for _, s := range []interface{ File() (*os.File, error) }{led.(*net.TCPListener), udp, tcp.(*net.TCPListener)} {
 		fds = append(fds, file(s))
