@@ -62,3 +62,19 @@ func TestSpecSuggest(t *testing.T) {
 		})
 	}
 }
+
+// Of several specs the last is changed, and those before it bound it.
+func TestSpecSuggestOfSeveral(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "date", "git")
+	b := adviceBox(t)
+	b.write("linked/.sbx/spec.yaml", "max_commands: 1\n")
+	r := b.sh("", "date; date; echo x >>$HOME/there; true")
+	denied := b.base + "/denied.json"
+	must(t, os.Rename(b.rec, denied))
+	s := b.plain(sbxPath, "spec", "suggest", denied)
+	if s.code != 0 || !strings.Contains(s.out, "+ max_commands: 2") || !strings.Contains(s.out, "# no line allows: open for writing "+b.home+"/there") ||
+		!strings.Contains(s.err, b.ws+"/.sbx/spec.yaml; those before it bound it") {
+		t.Errorf("%v, after %v", s, r)
+	}
+}

@@ -94,6 +94,9 @@ func (c *call) suggest(name string) (found run.Suggestion, id string, err error)
 	if err == nil {
 		found, err = run.Suggest(a, denials(asked.Violations), again)
 	}
+	if err == nil && len(docs) > 1 && len(found.Left) > 0 {
+		c.std.say("hint: of several specs the last was changed, " + spec.Name(asked.Sources[len(docs)-1]) + "; those before it bound it")
+	}
 	if err == nil && c.has("write") {
 		err = writeNew(folder, c.value("write"), found.Document.AppendIndented(nil))
 	}

@@ -126,7 +126,9 @@ func (s *search) holds(next *spec.Node, all []Denied) bool {
 	if err != nil {
 		return false
 	}
+	root := document.Source.Root
 	document.Source = s.name
+	document.Source.Root = root
 	a, err := s.again(document)
 	if err != nil {
 		return false
