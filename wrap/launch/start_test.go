@@ -358,7 +358,7 @@ func TestSupervisorDies(t *testing.T) {
 		t.Run("after "+phase, func(t *testing.T) {
 			word := "w" + strconv.Itoa(os.Getpid()) + phase
 			cmd := exec.Command(os.Args[0], "-test.run=^TestDying$")
-			cmd.Env = append(os.Environ(), dyingEnv+"="+phase, dyingWord+"="+word)
+			cmd.Env = append(os.Environ(), dyingEnv+"="+phase, dyingWord+"="+word, "TMPDIR="+t.TempDir()) // which nobody else removes
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
