@@ -27,11 +27,11 @@ func TestBuiltWithoutItsEntryPoint(t *testing.T) {
 	}
 
 	doctor, soft, ignored, line := run(sbxPath)
-	if !strings.Contains(doctor, "built with its entry point yes") || soft != "256" || !hasSignal(ignored, 1) || strings.Contains(line, "in-the-document") {
+	if !strings.Contains(doctor, "built with its entry point  yes") || soft != "256" || !hasSignal(ignored, 1) || strings.Contains(line, "in-the-document") {
 		t.Errorf("with it: %s %s %q\n%s", soft, ignored, line, doctor)
 	}
 	doctor, soft, ignored, line = run(plain)
-	if !strings.Contains(doctor, "built with its entry point no    commands get neither the signals that the caller ignores") ||
+	if !strings.Contains(doctor, "built with its entry point  no   commands get neither the signals that the caller ignores") ||
 		!strings.Contains(doctor, "-E sbx_entry") {
 		t.Errorf("doctor does not say what is lost:\n%s", doctor)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,16 +25,52 @@ func runDoctor(c *call) int {
 		c.std.print(doctorJSON(found))
 		return exitOK
 	}
+	c.std.print(doctorText(found))
+	return exitOK
+}
+
+// doctorText begins with the verdict. What is missing has what to do beneath it, unless
+// the command can do without.
+func doctorText(found []finding) string {
 	var b strings.Builder
+	lacks := lacking(found)
+	width := 0
 	for _, f := range found {
-		b.WriteString("  " + pad(f.name, 26) + pad(f.state, 6) + f.detail + "\n")
-		if f.help != "" {
+		width = max(width, len(f.name))
+	}
+	switch {
+	case len(lacks) == 0:
+		b.WriteString("sbx can enforce everything here\n\n")
+	case strings.HasPrefix(lacks[0].name, namespaces):
+		b.WriteString("sbx enforces less here: without namespaces nothing can be hidden, and a spec that asks for it is refused\n\n")
+	default:
+		names := make([]string, len(lacks))
+		for i := range lacks {
+			names[i] = lacks[i].name
+		}
+		b.WriteString("missing here: " + strings.Join(names, ", ") + "; sbx can enforce all else\n\n")
+	}
+	for _, f := range found {
+		b.WriteString(strings.TrimRight("  "+pad(f.name, width+2)+pad(f.state, 5)+f.detail, " ") + "\n")
+		if f.help != "" && slices.Contains(lacks, f) {
 			b.WriteString("      " + f.help + "\n")
 		}
 	}
-	b.WriteString(doctorTable)
-	c.std.print(b.String())
-	return exitOK
+	return b.String() + doctorTable
+}
+
+// namespaces begins the name of each rung that has some: one of them is enough.
+const namespaces = "namespaces, "
+
+// lacking are the findings that take something from a command, the worst first.
+func lacking(found []finding) (lacks []finding) {
+	some := slices.ContainsFunc(found, func(f finding) bool { return strings.HasPrefix(f.name, namespaces) && f.state == "yes" })
+	for _, f := range found {
+		if f.state == "no" && !(some && strings.HasPrefix(f.name, namespaces)) {
+			lacks = append(lacks, f)
+		}
+	}
+	return lacks
 }
 
 // doctorTable is which kernel brought what.
@@ -87,7 +124,7 @@ func entryPoint(noted bool) finding {
 // rungs tries every rung with a launch that stops before the command.
 func rungs(r *spec.Resolved, h wrap.Host) []finding {
 	var found []finding
-	names := [...]string{"namespaces, user", "namespaces, as root"}
+	names := [...]string{namespaces + "user", namespaces + "as root"}
 	r.BestEffort = []spec.Field{"*"}
 	for rung := wrap.RungUser; rung < wrap.RungBare; rung++ {
 		try := h
