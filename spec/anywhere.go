@@ -6,8 +6,12 @@ import (
 	"strings"
 )
 
-// maxNamed is how many paths one item of filesystem.hide may stand for: each is a mount.
-const maxNamed = 1024
+// Bounds of the items of filesystem.hide as "**/*.pem": how many there may be, since
+// each is a search, and how many paths one may stand for, since each is a mount.
+const (
+	maxAnywhere = 1024
+	maxNamed    = 1024
+)
 
 // IsNamed tells whether a name is one that glob, an item of filesystem.hide as
 // "**/*.pem", stands for.
@@ -24,6 +28,12 @@ func IsNamed(glob, name string) bool {
 func (r *resolver) hideAnywhere(f Field, glob string) {
 	if r.in.Find == nil {
 		r.refuse(f, "hide "+odd(glob), "nobody looks for names here", "name the paths")
+		return
+	}
+	if r.anywhere++; r.anywhere > maxAnywhere {
+		if r.anywhere == maxAnywhere+1 {
+			r.refuse(f, "hide "+odd(glob), "more than "+strconv.Itoa(maxAnywhere)+" names are to be looked for at any depth", "name the folders that they lie in")
+		}
 		return
 	}
 	found := 0

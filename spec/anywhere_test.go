@@ -3,6 +3,7 @@ package spec
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -78,6 +79,13 @@ func TestHideAnywhere(t *testing.T) {
 	}
 	if _, err := Resolve(parent, in); err == nil {
 		t.Error("any number of paths is hidden")
+	}
+	in.Find = func(string, string) ([]string, string) { return nil, "" }
+	for more, held := range map[int]bool{0: true, 1: false} {
+		many := parse(`{"filesystem": {"hide": ["**/y"` + strings.Repeat(`, "**/y"`, maxAnywhere-1+more) + `]}}`)
+		if _, err := Resolve(many, in); (err == nil) != held || err != nil && len(AsProblems(err)) != 1 {
+			t.Error(more, err)
+		}
 	}
 	in.Find = nil
 	if _, err := Resolve(parent, in); err == nil {

@@ -75,6 +75,7 @@ type resolver struct {
 	need     *AgentNeeds // of a known agent whose needs are opened
 	out      Resolved
 	led      []led
+	anywhere int // items of filesystem.hide so far that are looked for at any depth
 	problems Problems
 }
 

@@ -10,16 +10,20 @@ import (
 	"sbx/wrap"
 )
 
-// Bounds of the search for one name beneath a folder: a million names take about a
-// second.
+// Bounds of the search for one name beneath a folder, and of all searches of a Finder: a
+// million names take about a second.
 const (
 	maxFindNames = 1_000_000
+	maxFindAll   = 10 * maxFindNames
 	maxFound     = 4096
 )
 
 // Finder looks for names of filesystem.hide, for each folder and item once: documents
 // are resolved several times in one run.
-type Finder struct{ seen map[[2]string]findings }
+type Finder struct {
+	seen  map[[2]string]findings
+	names int // that all searches have looked at
+}
 
 type findings struct {
 	paths []string
@@ -33,8 +37,9 @@ func (f *Finder) Find(dir, glob string) (paths []string, why string) {
 	if got, ok := f.seen[key]; ok {
 		return got.paths, got.why
 	}
-	s := finding{dir: dir, glob: glob}
+	s := finding{dir: dir, glob: glob, most: min(maxFindNames, maxFindAll-f.names)}
 	s.run()
+	f.names += s.names
 	if f.seen == nil {
 		f.seen = map[[2]string]findings{}
 	}
@@ -47,6 +52,7 @@ type finding struct {
 	dir, glob string
 	root      int
 	names     int
+	most      int // names to look at
 	dirs      read.Dir
 	next      []string // folders to be read, relative to dir
 }
@@ -59,7 +65,7 @@ func (s *finding) run() {
 	}
 	defer unix.Close(root)
 	s.root = root
-	for s.folder(""); len(s.next) > 0 && s.names < maxFindNames && len(s.paths) < maxFound; {
+	for s.folder(""); len(s.next) > 0 && s.names < s.most && len(s.paths) < maxFound; {
 		rel := s.next[len(s.next)-1]
 		s.next = s.next[:len(s.next)-1]
 		s.folder(rel)

@@ -39,6 +39,12 @@ func TestFinder(t *testing.T) {
 			}
 		}
 	}
+	for names, whole := range map[int]bool{maxFindAll - 100: true, maxFindAll: false} { // that other searches have looked at
+		f := Finder{names: names}
+		if _, why := f.Find(dir, "**/x"); (why == "") != whole {
+			t.Errorf("after %d names: %q", names, why)
+		}
+	}
 	if _, why := f.Find(dir+"/a/loop", "**/x"); why == "" {
 		t.Error("a link in place of the folder was followed")
 	}
