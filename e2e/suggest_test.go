@@ -77,4 +77,7 @@ func TestSpecSuggestOfSeveral(t *testing.T) {
 		!strings.Contains(s.err, b.ws+"/.sbx/spec.yaml; those before it bound it") {
 		t.Errorf("%v, after %v", s, r)
 	}
+	if !strings.Contains(s.err, "hint: sbx spec suggest "+denied+" --write") { // a record can say any id
+		t.Error(s)
+	}
 }

@@ -33,7 +33,7 @@ func runSpec(c *call) int {
 	if len(c.rest) == 2 && c.rest[1] != "" {
 		name = c.rest[1]
 	}
-	found, id, err := c.suggest(name)
+	found, named, err := c.suggest(name)
 	if err != nil {
 		for _, p := range spec.AsProblems(err) {
 			c.std.problem(p)
@@ -49,13 +49,14 @@ func runSpec(c *call) int {
 	case c.has("write"):
 		c.std.say(spec.Name(c.value("write")) + " is the spec with that: sbx exec --spec " + spec.Word(c.value("write")) + " -- …")
 	case len(found.Changes) > 0:
-		c.std.say("hint: sbx spec suggest " + id + " --write spec.json puts it into a file")
+		c.std.say("hint: sbx spec suggest " + spec.Word(named) + " --write spec.json puts it into a file")
 	}
 	return exitOK
 }
 
-// suggest reads a run's record, and finds the spec that it lacked.
-func (c *call) suggest(name string) (found run.Suggestion, id string, err error) {
+// suggest reads a run's record, and finds the spec that it lacked. named is
+// that run once there are later ones: by its id, but for a file, which can say any.
+func (c *call) suggest(name string) (found run.Suggestion, named string, err error) {
 	var folder int
 	if c.has("write") {
 		if folder, err = c.folderOfNew(c.value("write")); err != nil {
@@ -100,7 +101,10 @@ func (c *call) suggest(name string) (found run.Suggestion, id string, err error)
 	if err == nil && c.has("write") {
 		err = writeNew(folder, c.value("write"), found.Document.AppendIndented(nil))
 	}
-	return found, asked.ID, err
+	if at != name {
+		name = asked.ID
+	}
+	return found, name, err
 }
 
 func denials(list []audit.Violation) (all []run.Denied) {
