@@ -35,3 +35,20 @@ except OSError as e:
 		}
 	}
 }
+
+// TestCachePresetAtSecret: a variable that moves a cache to a secret does not open it.
+func TestCachePresetAtSecret(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "cat")
+	b := newBox(t)
+	b.write("home/.ssh/id", "KEY")
+	b.write("home/cache/id", "KEY")
+	const spec = `{"access_mode":"workspace-write","filesystem":{"write":["@ccache"]}}`
+	for dir, held := range map[string]bool{"cache": true, ".ssh": false} {
+		b.env = append(b.env, "CCACHE_DIR="+b.home+"/"+dir)
+		r := b.run(spec, "cat", b.home+"/"+dir+"/id")
+		if held && r.out != "KEY" || !held && (r.code != 125 || !strings.Contains(r.err, "moves it to a secret")) {
+			t.Error(dir, ": ", r)
+		}
+	}
+}

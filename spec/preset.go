@@ -111,6 +111,9 @@ func (r *resolver) preset(f Field, item string, write bool) {
 		path, why := r.follow(f, "open "+odd(abs)+" ("+item+")", abs, "/")
 		path.Asked = item
 		switch {
+		case why == "" && !p.socket && r.isSecret(abs, path.Real):
+			r.refuse(f, "open "+odd(abs)+" ("+item+")", "a variable of the caller's moves it to a secret, which its own name alone opens", "name "+odd(path.Real)+" itself, if that is meant")
+			continue
 		case why != "" || path.Exists && path.IsDir == p.socket:
 			continue
 		case !path.Exists:
@@ -136,6 +139,11 @@ func (r *resolver) preset(f Field, item string, write bool) {
 		r.note(Field(list), item+" opens nothing: "+p.why+" is not there")
 	}
 	r.out.Presets = append(r.out.Presets, at)
+}
+
+// isSecret tells whether one of some paths is, or lies in, what is hidden by default.
+func (r *resolver) isSecret(paths ...string) bool {
+	return r.in.Lists.Secret != nil && slices.ContainsFunc(paths, func(path string) bool { return r.in.Lists.Secret(path, r.in.Home) })
 }
 
 // PresetWhy is the preset that an item of a list names, and what it is; "" for none.

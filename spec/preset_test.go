@@ -52,6 +52,27 @@ func TestPresetPaths(t *testing.T) {
 	}
 }
 
+// A set opens no secret that a variable moves it to: no cache lies there.
+func TestPresetsOpenNoSecret(t *testing.T) {
+	in := Inputs{Home: "/h", Cwd: "/w", Paths: noLinks{}, Lists: Lists{Secret: func(path, home string) bool { return under(path, home+"/.ssh") }}}
+	for _, c := range []struct {
+		list, set, variable string
+		held                bool
+	}{
+		{"write", "@go", "GOCACHE=/h/cache", true}, {"write", "@go", "GOCACHE=/h/.ssh", false}, {"read", "@go", "GOCACHE=/h/.ssh", false},
+		{"write", "@cargo", "CARGO_HOME=/h/.ssh", false}, {"write", "@ccache", "CCACHE_DIR=/h/.ssh/new", false},
+	} {
+		in.Environ = []string{c.variable}
+		s, err := Decode("in", []byte(`{"filesystem": {"`+c.list+`": ["`+c.set+`"]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Resolve(s, in); (err == nil) != c.held {
+			t.Error(c, err)
+		}
+	}
+}
+
 // A nested sandbox has the paths, whatever its own variables say.
 func TestPresetsAreWrittenOut(t *testing.T) {
 	s, err := Decode("in", []byte(`{"filesystem": {"read": ["@system", "@pip"], "write": ["@npm", "/o"]}}`))
