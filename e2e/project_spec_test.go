@@ -75,3 +75,17 @@ func TestProjectSpecOfAnInnerRepository(t *testing.T) {
 		}
 	}
 }
+
+// TestTrustIsNotForged: sbx's state under another XDG_STATE_HOME is where a later run
+// without that variable believes what stands there.
+func TestTrustIsNotForged(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "mkdir")
+	b := newBox(t)
+	for folder, made := range map[string]bool{"zsh": true, "sbx": false, "sbx/trust": false} {
+		r := b.runIn(b.home, "", specWW, "mkdir", "-p", b.home+"/.local/state/"+folder)
+		if _, err := os.Lstat(b.home + "/.local/state/" + folder); (err == nil) != made || (r.code == 0) != made {
+			t.Error(folder, ": ", r)
+		}
+	}
+}

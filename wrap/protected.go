@@ -140,8 +140,8 @@ func LeadsToProtected(rel string) (Row, bool) {
 var mayBeMade = [...]string{
 	".ammonite", ".bundle", ".cabal", ".cargo", ".clinerules", ".clojure", ".composer", ".config",
 	".cpan", ".direnv", ".dotnet", ".ghc", ".git/sl", ".github", ".gitlab", ".gitlab/duo", ".gradle",
-	".groovy", ".julia", ".lein", ".local", ".local/share", ".local/share/fish", ".m2", ".rustup",
-	".sbt", "go", "mise",
+	".groovy", ".julia", ".lein", ".local", ".local/share", ".local/share/fish",
+	".local/state", ".m2", ".rustup", ".sbt", "go", "mise",
 }
 
 // MayBeMade tells whether a folder on the way to a protected name may be made,

@@ -197,6 +197,7 @@ var protectedInHome = [...]Row{
 	{".local/share/mise", "mise: the tools that a shell finds on its PATH"},
 	{".local/share/nvim", "plugins that Neovim runs as it starts"},
 	{".local/share/systemd", "services that start at login, and timers"},
+	{".local/state/sbx", "sbx: which projects' own specs are trusted, and the records"},
 	{".login", "csh runs it at login"},
 	{".m2/extensions.xml", "Maven loads what it names with every build"},
 	{".mailcap", "names programs for kinds of files"},
