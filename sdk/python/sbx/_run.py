@@ -75,6 +75,8 @@ def run(
             line += ["--spec", document]
         elif spec is not None:
             line += ["--spec", os.path.abspath(os.fspath(spec))]
+        else:
+            line += ["--no-project-spec"]
         try:
             done = subprocess.run(
                 [*line, "--", *command], executable=program, stdin=stdin, input=input, stdout=stdout, stderr=stderr,

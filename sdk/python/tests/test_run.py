@@ -43,6 +43,14 @@ class Run(InSandbox):
             violations = [(v.kind, v.target, v.count) for v in denied.record.violations]
             self.assertEqual(violations, [("filesystem", self.dir + "/made", 1)])
 
+    def test_without_a_spec_no_file_of_the_folder_counts(self):
+        os.mkdir(self.dir + "/.sbx")
+        with open(self.dir + "/.sbx/spec.yaml", "w") as file:
+            file.write("access_mode: read-only\n")
+        write = ["sh", "-c", "echo x >made && echo written"]
+        self.assertEqual(self.run_in(write).stdout, "written\n")
+        self.assertEqual(self.run_in(write, spec=self.dir + "/.sbx/spec.yaml").stdout, "")
+
     def test_what_did_not_start_is_refused(self):
         open(self.dir + "/plain", "w").close()
         for args, spec, code, field, on, why in [

@@ -41,6 +41,8 @@ export async function exec(options) {
       args.push('--spec', document);
     } else if (specFile !== undefined) {
       args.push('--spec', resolve(specFile));
+    } else {
+      args.push('--no-project-spec');
     }
     const ended = await run(program, [...args, '--', cmd, ...(options.args ?? [])], options);
     const aborted = signal?.aborted && ended.killed;

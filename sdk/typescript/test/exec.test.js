@@ -24,6 +24,17 @@ function folders(t) {
   return { dir, noneLeft: () => deepStrictEqual(readdirSync(tmp), []) };
 }
 
+test('without a spec no file of the folder counts', async (t) => {
+  if (!await needSandbox(t)) return;
+  const { dir } = folders(t);
+  mkdirSync(join(dir, '.sbx'));
+  const specFile = join(dir, '.sbx', 'spec.yaml');
+  writeFileSync(specFile, 'access_mode: read-only\n');
+  const options = { cmd: 'sh', args: ['-c', 'echo x >made && echo written'], cwd: dir, sbx };
+  strictEqual((await exec(options)).stdout, 'written\n');
+  strictEqual((await exec({ ...options, specFile })).stdout, '');
+});
+
 test('the command has what it is given', async (t) => {
   if (!await needSandbox(t)) return;
   const { dir, noneLeft } = folders(t);
