@@ -64,6 +64,7 @@ type search struct {
 	plan      *Prepared // of now
 	done      []Denied
 	budget    string // the line for all that max_commands denied
+	tried     int
 }
 
 // act is what was attempted, where the View can tell of it.
@@ -80,7 +81,7 @@ func (d *Denied) act() (a wrap.Act, ok bool) {
 // allow edits the document so that it allows what was denied.
 func (s *search) allow(d *Denied) bool {
 	act, known := d.act()
-	base, line := s.base, d.Line
+	base, line := s.base, d.line()
 	if strings.HasPrefix(d.Rule, budgetRule) {
 		line = s.budget
 	}
@@ -91,11 +92,34 @@ func (s *search) allow(d *Denied) bool {
 		advice := s.plan.newAdviser().On(act)
 		base, line, d.Opens = s.now, advice.Line, advice.Opens
 	}
-	if line == "" {
+	if line == "" || s.tried == maxSuggested {
 		return false
 	}
+	s.tried++
 	next, err := doc.Amend(base, s.now, line)
 	return err == nil && s.holds(next, append(slices.Clip(s.done), *d))
+}
+
+// maxSuggested bounds the lines that are tried: a record lists no more denials.
+const maxSuggested = 200
+
+// lineFields begin the fields that the line of a denial may be about, by its kind, where
+// no View judges it: the record of a file may be anybody's.
+var lineFields = map[string][]string{
+	"command": {"commands.", "max_commands:"},
+	"network": {"network.", "network:"},
+	"limit":   {"limits.", "max_commands:", "max_turns:"},
+	"tool":    {"tools_allowed:", "tools_denied:"},
+}
+
+// line is the line of the record.
+func (d *Denied) line() string {
+	for _, field := range lineFields[d.Kind] {
+		if strings.HasPrefix(d.Line, field) {
+			return d.Line
+		}
+	}
+	return ""
 }
 
 // budgetRule begins the rule of what max_commands denied.
