@@ -26,5 +26,5 @@
 // before, anything; it cannot take away beneath what it grants; and its TCP
 // rights cover plain TCP, not Multipath TCP. See landlock(7).
 //
-// It is no API: see docs/go.md.
+// It is no API: see docs/reference/go-api.md.
 package landlock

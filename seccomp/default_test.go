@@ -72,7 +72,7 @@ func TestEveryCallIsDecided(t *testing.T) {
 // option are tried with that option alone.
 func TestNoDeadRules(t *testing.T) {
 	plain := Default(Options{})
-	for _, o := range []Options{{}, {Root: true}, {Unix: true}, {NoInet: true}, {NoFastOpen: true}, {Notify: NotifyExec}, {Notify: NotifyOpens}, {Unix: true, Notify: NotifyNames}} {
+	for _, o := range []Options{{}, {Root: true}, {Unix: true}, {NoInet: true}, {NoFastOpen: true}, {Notify: NotifyExec}, {Notify: NotifyOpens}, {Notify: NotifyOpens, Looks: true}, {Unix: true, Notify: NotifyNames}} {
 		f := Default(o)
 		for i, r := range f.Rules {
 			if o != (Options{}) && slices.ContainsFunc(plain.Rules, func(p Rule) bool { return p.Why == r.Why }) {
@@ -134,7 +134,7 @@ func same(f, g Filter, calls []string) bool {
 	return true
 }
 
-// The verdicts that docs/spec.md promises, with the high words that a program
+// The verdicts that docs/reference/spec.md promises, with the high words that a program
 // may set and the kernel does not read.
 func TestVerdicts(t *testing.T) {
 	allow, eperm, enosys := Action{Kind: Allow}, Fail(unix.EPERM), noSuchCall

@@ -29,5 +29,5 @@
 // child that the launcher makes. It hands out the unix.SockFprog for it, and
 // Probe tells what the running kernel can do without changing anything.
 //
-// It is no API: see docs/go.md.
+// It is no API: see docs/reference/go-api.md.
 package seccomp

@@ -21,10 +21,10 @@ var (
 const insnSize = 8
 
 // Shipped is the program of Default(o) as the kernel has it: eight bytes an
-// instruction, little endian. It is embedded, but for Uncounted, Reach, NoFastOpen and
-// Seal, which are made when they are asked for, in a third of a millisecond. It is "" for an architecture without one.
+// instruction, little endian. It is embedded, but for Uncounted, Reach, NoFastOpen, Looks
+// and Seal, which are made when they are asked for, in a third of a millisecond. It is "" for an architecture without one.
 func Shipped(o Options, a Arch) string {
-	if o.Uncounted || o.Reach || o.NoFastOpen || o.Seal != SealNone {
+	if o.Uncounted || o.Reach || o.NoFastOpen || o.Looks || o.Seal != SealNone {
 		prog, err := Program(Default(o), a)
 		if err != nil {
 			return ""

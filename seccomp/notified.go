@@ -57,10 +57,19 @@ func (o Options) notifications() []Rule {
 	add(NotifyRefused, "the supervisor notes what is refused", "unlink", "unlinkat", "rmdir")
 	if o.Notify >= NotifyOpens {
 		why := "the supervisor notes what is refused, and keeps protected names from being made"
-		flags := func(arg int) []Arg { return []Arg{{Index: arg, Op: AnyBits, Mask: writing}} }
+		flags := func(arg int) []Arg {
+			if o.Looks {
+				return nil
+			}
+			return []Arg{{Index: arg, Op: AnyBits, Mask: writing}}
+		}
 		rules = append(rules, Rule{Calls: []string{"open"}, Do: notify, Args: flags(1), Why: why},
 			Rule{Calls: []string{"openat"}, Do: notify, Args: flags(2), Why: why})
 		add(NotifyOpens, why, "creat", "truncate")
+	}
+	if o.Looks {
+		add(NotifyOpens, "the supervisor notes who looks for what is hidden", "access", "faccessat", "faccessat2", "lstat",
+			"newfstatat", "readlink", "readlinkat", "stat", "statx")
 	}
 	return rules
 }

@@ -1,5 +1,7 @@
 package spec
 
+import "strings"
+
 // Again resolves r's document once more after an edit, in the surroundings in which r
 // was resolved and narrowed. Where there is not "", a file is taken to be at that path.
 func (r *Resolved) Again(edited *SandboxSpec, there string) (Resolved, error) {
@@ -12,6 +14,41 @@ func (r *Resolved) Again(edited *SandboxSpec, there string) (Resolved, error) {
 	out.Earlier = append(out.Earlier, r.Earlier...)
 	out.keepHidden(r)
 	return out, err
+}
+
+// bound is a document that no line of a spec widens, and what it left.
+type bound struct {
+	by   *Source
+	left *Resolved
+}
+
+// bounds tells of a kind that is such a document.
+func (k SourceKind) bounds() bool {
+	return k == ProfileEntry || k == WorkshopFile || k == WorkerFile || k == OldWorkerFile
+}
+
+// Bound names the document on account of which edited, that is r's document after an edit,
+// cannot be had by a spec; "" for none.
+func (r *Resolved) Bound(edited *Resolved) string {
+	for _, b := range r.bounds {
+		for _, p := range Wider(b.left, edited, r.in) {
+			if b.by.Kind == ProfileEntry || !strings.HasPrefix(string(p.Field), "network") { // which workshops leave to a spec
+				return b.by.Name
+			}
+		}
+	}
+	return ""
+}
+
+// Lister names the document that lists what is in view and lets no spec add to that; "" for
+// none.
+func (r *Resolved) Lister() string {
+	for _, b := range r.bounds {
+		if b.left.Visible {
+			return b.by.Name
+		}
+	}
+	return ""
 }
 
 // supposed are paths among which a file is taken to be.

@@ -14,6 +14,9 @@ type AgentNeeds struct {
 	// Named tells that documents alone say so, not the command: then it is that
 	// agent only for a document that does.
 	Named bool
+	// Workshop tells that in a workshop it reaches no more than Hosts either, where no
+	// document has an access mode.
+	Workshop bool
 	// Hosts are the items of network.allow without which it does not reach its model; get
 	// reads the environment that it gets. nil for none.
 	Hosts func(get func(name string) string) []string
@@ -57,10 +60,13 @@ func (r *resolver) agent() {
 		return
 	}
 	r.out.Agent = need.Agent
-	if !r.out.AccessMode.Guards() || r.out.Job != nil {
+	if r.out.Job != nil || !r.out.AccessMode.Guards() && (r.out.Root.Abs == "" || !need.Workshop) {
 		return
 	}
 	r.need = need
+	if !r.out.AccessMode.Guards() {
+		return
+	}
 	r.out.HomeLayer = r.in.Home != ""
 	for _, f := range need.Files {
 		p, err := resolvePath(r.in.Paths, f.Path)

@@ -38,7 +38,11 @@ func ReadAmendment(f Field, from, text, dir string) (Amendment, *DecodeError) {
 		if _, ok := Spelled(path); !ok && path != text {
 			return Amendment{}, &DecodeError{Name: from, Field: string(f), Why: "no spec can name " + quote(cut(path)), Help: "start in another folder"}
 		}
-		value.Items[0].Text = path
+		if value.Kind == List {
+			value.Items[0].Text = path
+		} else {
+			value.Text = path
+		}
 		if alone, err = DecodeNode(from, root); err != nil {
 			return Amendment{}, err.(*DecodeError)
 		}
@@ -57,8 +61,10 @@ func ReadAmendment(f Field, from, text, dir string) (Amendment, *DecodeError) {
 	return a, nil
 }
 
-// isPaths tells whether a field is a list of paths.
-func (f Field) isPaths() bool { return strings.HasPrefix(string(f), "filesystem.") }
+// isPaths tells whether a field is a path or a list of them.
+func (f Field) isPaths() bool {
+	return strings.HasPrefix(string(f), "filesystem.") || f == "broker.file" || f == "broker.plan"
+}
 
 // flagNode is a flag's text as the value of a field: a list with one item, an object with
 // one member, or the value itself.
@@ -75,6 +81,8 @@ func flagNode(f Field, text string) (n *Node, why string) {
 		if isDigits(whole) && (!dot || isDigits(fraction)) {
 			return &Node{Kind: Number, Text: text}, ""
 		}
+		return stringNode(text), ""
+	case "network.mode", "broker.file", "broker.plan":
 		return stringNode(text), ""
 	case "environment.set":
 		name, value, _ := strings.Cut(text, "=")
@@ -163,6 +171,11 @@ func (a *Amendment) against(s *SandboxSpec) *Problem {
 			return &Problem{Field: "network.mode", On: s.At("network.mode"), Do: "let the command reach " + odd(cut(a.text)) + " (" + a.from + ")",
 				Why: "the spec has network.mode " + mode.Value.String(), Help: leave + `, or write "mode": "allow" in the spec`}
 		}
+	case "network.mode":
+		if has := s.Text(a.field); has != "" && has != a.text {
+			p.Why, p.Help = "the spec has "+has, leave+", or change the spec"
+			return p
+		}
 	case "max_commands":
 		if has := s.MaxCommands; has.Set && a.alone.MaxCommands.Value > has.Value {
 			p.Why, p.Help = "the spec has "+strconv.Itoa(has.Value), leave+", or ask for no more than the spec has"
@@ -171,6 +184,11 @@ func (a *Amendment) against(s *SandboxSpec) *Problem {
 	case "limits.timeout":
 		if has := s.Limits.Value.Timeout; has.Set && a.alone.Limits.Value.Timeout.Value > has.Value {
 			p.Why, p.Help = "the spec has "+s.Text(a.field), leave+", or ask for no more than the spec has"
+			return p
+		}
+	case "broker.file", "broker.plan":
+		if has := lookUp(s.node(), a.field); has != nil && has.Text != a.value.Text {
+			p.Why, p.Help = "the spec has "+odd(cut(has.Text)), leave+", or take "+string(a.field)+" out of the spec"
 			return p
 		}
 	case "environment.set":

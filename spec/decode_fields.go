@@ -29,6 +29,7 @@ var specFields = []member[SandboxSpec]{
 	{"commands", func(d *decoder, n *Node, s *SandboxSpec) { s.Commands = Some(part(d, n, commandsFields)) }},
 	{"limits", func(d *decoder, n *Node, s *SandboxSpec) { s.Limits = Some(part(d, n, limitsFields)) }},
 	{"syscalls", func(d *decoder, n *Node, s *SandboxSpec) { s.Syscalls = Some(d.string(n, pathRule)) }},
+	{"broker", func(d *decoder, n *Node, s *SandboxSpec) { s.Broker = Some(part(d, n, brokerFields)) }},
 	{"on_exceed", func(d *decoder, n *Node, s *SandboxSpec) { s.OnExceed = word(d, n, ParseOnExceed, onExceeds) }},
 	{"best_effort", func(d *decoder, n *Node, s *SandboxSpec) { s.BestEffort = d.strings(n, bestEffortRule) }},
 	{"require_available", func(d *decoder, n *Node, s *SandboxSpec) { s.RequireAvailable = d.bool(n) }},
@@ -87,6 +88,12 @@ var limitsFields = []member[Limits]{
 	{"open_files", func(d *decoder, n *Node, l *Limits) { l.OpenFiles = Some(d.whole(n, 1, maxWhole)) }},
 	{"file_size", func(d *decoder, n *Node, l *Limits) { l.FileSize = Some(d.size(n)) }},
 	{"timeout", func(d *decoder, n *Node, l *Limits) { l.Timeout = Some(d.duration(n)) }},
+}
+
+var brokerFields = []member[Broker]{
+	{"file", func(d *decoder, n *Node, b *Broker) { b.File = Some(d.string(n, pathRule)) }},
+	{"plan", func(d *decoder, n *Node, b *Broker) { b.Plan = Some(d.string(n, pathRule)) }},
+	{"grant", func(d *decoder, n *Node, b *Broker) { b.Grant = d.strings(n, grantRule) }},
 }
 
 // part reads an object that is one field of the spec.

@@ -30,6 +30,6 @@
 // The package runs at the start of every sandbox. It imports only small parts
 // of the standard library and does nothing at package initialization.
 //
-// SandboxSpec with its types, and what reads and resolves one, are API: docs/go.md
+// SandboxSpec with its types, and what reads and resolves one, are API: docs/reference/go-api.md
 // lists the names. The rest is for the rooms above, and changes with them.
 package spec

@@ -33,6 +33,7 @@ func (s *SandboxSpec) Node() *Node {
 	put(n, "commands", s.Commands, commandsNode)
 	put(n, "limits", s.Limits, limitsNode)
 	put(n, "syscalls", s.Syscalls, stringNode)
+	put(n, "broker", s.Broker, brokerNode)
 	put(n, "on_exceed", s.OnExceed, wordNode)
 	strings("best_effort", s.BestEffort)
 	put(n, "require_available", s.RequireAvailable, boolNode)
@@ -145,6 +146,14 @@ func commandsNode(c Commands) *Node {
 	n := &Node{Kind: Object}
 	put(n, "allow", c.Allow, stringList)
 	put(n, "deny", c.Deny, stringList)
+	return n
+}
+
+func brokerNode(b Broker) *Node {
+	n := &Node{Kind: Object}
+	put(n, "file", b.File, stringNode)
+	put(n, "plan", b.Plan, stringNode)
+	put(n, "grant", b.Grant, stringList)
 	return n
 }
 

@@ -76,6 +76,7 @@ func TestFieldsAgree(t *testing.T) {
 	objects["environment"] = tableNames("environment", environmentFields, none)
 	objects["commands"] = tableNames("commands", commandsFields, none)
 	objects["limits"] = tableNames("limits", limitsFields, none)
+	objects["broker"] = tableNames("broker", brokerFields, none)
 	var decoded []string
 	for _, m := range specFields {
 		if inner, ok := objects[m.name]; ok {

@@ -35,7 +35,7 @@ func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
 	r.keepHidden(parent)
 	r.chainFilters(parent)
 	r.Tops, r.Earlier = parent.tops(), append(r.Earlier, parent.workedIn()...)
-	r.listed = in.listed
+	r.listed, r.bounds = in.listed, parent.bounds
 	if wider := Wider(parent, &r, in); len(wider) > 0 {
 		return Resolved{}, wider.one()
 	}
@@ -53,6 +53,9 @@ func Chain(docs []*SandboxSpec, in Inputs) ([]Resolved, error) {
 	r, err := Resolve(docs[0], in)
 	for i := 0; err == nil; {
 		all = append(all, r)
+		if docs[i].Source.Kind.bounds() {
+			all[i].bounds = append(slices.Clip(r.bounds), bound{&docs[i].Source, &all[i]})
+		}
 		if i++; i == len(docs) {
 			break
 		}
@@ -93,7 +96,7 @@ func (m *merger) merge() (*SandboxSpec, error) {
 	m.tree = m.brought()
 	inner := m.placed()
 	m.root.Kind = Object
-	for _, name := range []string{"sandbox", "filesystem", "network", "environment", "commands", "limits"} {
+	for _, name := range []string{"sandbox", "filesystem", "network", "environment", "commands", "limits", "broker"} {
 		if m.parent.Spec.node().Get(name) != nil || m.child.node().Get(name) != nil {
 			m.root.Members = append(m.root.Members, Member{Key: name, Value: &Node{Kind: Object}})
 		}
@@ -110,6 +113,9 @@ func (m *merger) merge() (*SandboxSpec, error) {
 		return nil, err
 	}
 	doc.Source.Dir = m.child.Source.folder(m.in)
+	if m.child.Source.Kind == AgentOptions {
+		doc.Source.Kind = AgentOptions
+	}
 	return doc, nil
 }
 

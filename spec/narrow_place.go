@@ -25,6 +25,14 @@ func (p *placer) field(f Field, in *Inputs) *Node {
 		return nil
 	}
 	switch f {
+	case "broker.file", "broker.plan":
+		return p.path(n, p.base)
+	case "broker.grant":
+		return p.list(n, func(item *Node) *Node {
+			at := p.stamp(item)
+			at.Text = placedGrant(item.Text, func(path string) string { return p.absolute(path, p.base) })
+			return at
+		})
 	case "working_dir", "sandbox.root":
 		return p.path(n, p.doc.Source.folder(in))
 	case "syscalls":

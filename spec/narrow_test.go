@@ -126,6 +126,7 @@ func TestEscalations(t *testing.T) {
 		{`{"limits":{"timeout":"30m"}}`, `{"limits":{"timeout":"31m"}}`, "limits.timeout", "31m"},
 		{`{"limits":{"cpus":1.5}}`, `{"limits":{"cpus":2}}`, "limits.cpus", "1.5"},
 		{`{"limits":{"pids":5}}`, `{"limits":{"pids":6}}`, "limits.pids", "6"},
+		{`{}`, `{"limits":{"pids":16385}}`, "limits.pids", "cannot have 16385: the parent has 16384, as each without one"},
 		{`{"limits":{"open_files":50}}`, `{"limits":{"open_files":60}}`, "limits.open_files", "60"},
 		{`{"limits":{"file_size":"1MiB"}}`, `{"limits":{"file_size":"2MiB"}}`, "limits.file_size", "2MiB"},
 		{`{"tools_allowed":["Read"]}`, `{"tools_allowed":["Bash"]}`, "tools_allowed[0]", `cannot have Bash: the parent has Read (p.json:1:18)`},
@@ -224,6 +225,8 @@ func problemsOf(err error) Problems {
 func TestNoEscalation(t *testing.T) {
 	for _, test := range []struct{ parent, child string }{
 		{`{}`, `{"best_effort":["*"],"limits":{"memory":"1GiB"}}`},
+		{`{}`, `{"limits":{"pids":16384}}`},
+		{`{"limits":{"pids":20000}}`, `{"limits":{"pids":16385}}`},
 		{`{"tools_denied":["Bash","Write"]}`, `{"tools_denied":["Bash"]}`},
 		{`{"tools_allowed":["Bash"]}`, `{"tools_allowed":["Bash(git:*)"]}`},
 		{`{"commands":{"deny":["git","make"]}}`, `{"commands":{"deny":[]}}`},

@@ -9,7 +9,7 @@ import (
 // Wider lists where child lets the command do more than parent, a Problem each;
 // none means that child is no wider. It is the one order on what documents ask
 // for, both with everything filled in. The order of each field, narrower first,
-// is in docs/spec.md.
+// is in docs/reference/narrowing.md.
 func Wider(parent, child *Resolved, in Inputs) Problems {
 	o := order{p: parent, c: child, lists: in.Lists, paths: in.Paths, inside: in.Inside}
 	o.modes()
@@ -24,6 +24,7 @@ func Wider(parent, child *Resolved, in Inputs) Problems {
 	o.mounts()
 	o.hidden()
 	o.network()
+	o.broker()
 	o.variables()
 	o.commands()
 	return o.problems
@@ -190,6 +191,9 @@ func (o *order) count(f Field, p, c Opt[int]) {
 func (o *order) limits() {
 	p, c := &o.p.Spec.Limits.Value, &o.c.Spec.Limits.Value
 	o.count("limits.pids", p.PIDs, c.PIDs)
+	if !p.PIDs.Set && c.PIDs.Value > MostPIDs {
+		o.wider("limits.pids", strconv.Itoa(c.PIDs.Value), strconv.Itoa(MostPIDs)+", as each without one", "")
+	}
 	o.count("limits.open_files", p.OpenFiles, c.OpenFiles)
 	o.limit("limits.memory", p.Memory.Set, c.Memory.Set && c.Memory.Value <= p.Memory.Value)
 	o.limit("limits.cpus", p.CPUs.Set, c.CPUs.Set && c.CPUs.Value <= p.CPUs.Value)

@@ -41,6 +41,26 @@ func ReadSets() []string {
 	return append([]string{System}, presetNames(func(p *preset) bool { return !p.socket })...)
 }
 
+// Caches lists the paths of the sets that are no sockets.
+func (r *Resolved) Caches() (all []string) {
+	for i := range presets {
+		if p := &presets[i]; !p.socket {
+			all = append(all, p.paths(&r.in)...)
+		}
+	}
+	return all
+}
+
+// PresetFor is the set of the cache in which a path lies; "" for none.
+func (r *Resolved) PresetFor(path string) string {
+	for i := range presets {
+		if p := &presets[i]; !p.socket && slices.ContainsFunc(p.paths(&r.in), func(cache string) bool { return under(path, cache) }) {
+			return p.name
+		}
+	}
+	return ""
+}
+
 // setRule refuses a name with "@" that is none of those known.
 func setRule(s string, known []string) (why, meant, help string) {
 	if slices.Contains(known, s) {

@@ -28,7 +28,7 @@ func (r *ProfileRow) Document(project string) *SandboxSpec {
 	if r.Spec.Set {
 		*s = *r.Spec.Value
 	}
-	s.Source = Source{Name: "profile " + r.Name}
+	s.Source = Source{Name: "profile " + r.Name, Kind: ProfileEntry}
 	s.ToolsAllowed = Some(r.Tools())
 	fs := s.Filesystem.Value
 	fs.Read, fs.Write, fs.Hide = inProject(fs.Read, project), inProject(fs.Write, project), inProject(fs.Hide, project)

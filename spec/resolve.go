@@ -19,6 +19,9 @@ type Inputs struct {
 	// Inside tells that the first document is what an outer sandbox holds: the
 	// next starts in the current folder, where it names none.
 	Inside bool
+	// Learn tells that what the command writes beside Write is to be kept apart and
+	// looked at, where it is confined.
+	Learn bool
 	// unseenCwd tells that starting in the current folder opens nothing: no document
 	// names it, or the outer sandbox does not show it.
 	unseenCwd bool
@@ -55,10 +58,12 @@ func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 	r.agent()
 	r.modes()
 	r.files()
+	r.out.Learn = r.in.Learn && r.out.Confined
 	r.restricted()
 	r.commands()
 	r.network()
 	r.syscalls()
+	r.broker()
 	r.astray()
 	r.environment()
 	r.agentReach()
@@ -103,7 +108,7 @@ func (r *resolver) bestEffort() {
 }
 
 // modes derives what the access mode and the presence of rules say (the table
-// of docs/spec.md, "What access_mode does").
+// of docs/reference/spec.md, "access_mode").
 func (r *resolver) modes() {
 	s, out := r.spec, &r.out
 	fs := s.Filesystem.Value

@@ -25,6 +25,9 @@ type Resolved struct {
 	// listed tells that a document below the workshop's lists what may be written, and
 	// the workshop's tree is not in the list.
 	listed bool
+	// bounds are what those of the documents leave that no line of a spec widens:
+	// profiles, a workshop's and its workers'.
+	bounds []bound
 
 	// Confined is true when nothing but private folders, explicit mounts and
 	// what Write names may be written: an access_mode other than
@@ -81,7 +84,9 @@ type Resolved struct {
 	// over the caller's: what it writes there beside Own ends with the sandbox.
 	Own       []OwnPath
 	HomeLayer bool
-	Listen    []reach.Listen
+	// Learn tells that the rest of what may be read can be written, as a private copy.
+	Learn  bool
+	Listen []reach.Listen
 
 	// Limited is true when commands.allow is present: nothing but what Allow
 	// names may be started. Deny wins over it.
@@ -92,6 +97,8 @@ type Resolved struct {
 	Env     []string // the command's environment, NAME=value, in caller's order
 	Dropped []string // names of the caller's variables kept from the command
 	Passed  []string // names of the variables it gets
+
+	Broker BrokerAt
 
 	Syscalls string // "default" or the path of a profile, links resolved
 	// MoreSyscalls are the further lists that apply as well, each as Syscalls:

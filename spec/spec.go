@@ -8,7 +8,7 @@ import (
 
 // SandboxSpec is one document as its writer meant it: every field of the
 // contract, absent or set, with nothing filled in. It is never changed once
-// decoded. Field documentation for writers of specs is docs/spec.md.
+// decoded. Field documentation for writers of specs is docs/reference/spec.md.
 type SandboxSpec struct {
 	ToolsAllowed Opt[[]string]
 	ToolsDenied  Opt[[]string]
@@ -28,6 +28,7 @@ type SandboxSpec struct {
 	Commands    Opt[Commands]
 	Limits      Opt[Limits]
 	Syscalls    Opt[string]
+	Broker      Opt[Broker]
 
 	OnExceed         Opt[OnExceed]
 	BestEffort       Opt[[]string]
@@ -89,6 +90,16 @@ type Limits struct {
 	Timeout   Opt[time.Duration]
 }
 
+// MostPIDs is how many processes a sandbox has at most whose spec has no limits.pids.
+const MostPIDs = 16384
+
+// Broker says who runs tools for the command, outside of the sandbox.
+type Broker struct {
+	File  Opt[string]   // its document
+	Plan  Opt[string]   // the steps that it is held to
+	Grant Opt[[]string] // capabilities beside those that the sandbox has itself
+}
+
 // Bytes is a size in bytes, written "2GiB", "100MiB" or a plain number.
 type Bytes int64
 
@@ -111,4 +122,6 @@ const (
 	WorkerFile
 	OldWorkerFile
 	AgentDefinition
+	ProfileEntry
+	AgentOptions // what the caller's options of an agent ask for, which stands in no file
 )

@@ -206,9 +206,19 @@ func appendEscape(dst []byte, r rune) []byte {
 	case utf8.RuneError:
 		return utf8.AppendRune(dst, r)
 	}
-	const hex = "0123456789abcdef"
 	for _, u := range utf16.AppendRune(nil, r) {
 		dst = append(dst, '\\', 'u', hex[u>>12&15], hex[u>>8&15], hex[u>>4&15], hex[u&15])
 	}
 	return dst
+}
+
+const hex = "0123456789abcdef"
+
+// Hex is bytes in hexadecimal digits.
+func Hex(b []byte) string {
+	out := make([]byte, 0, 2*len(b))
+	for _, c := range b {
+		out = append(out, hex[c>>4], hex[c&15])
+	}
+	return string(out)
 }

@@ -83,7 +83,7 @@ func send(in, out *net.TCPConn, m *wire.Meant, e *wire.Ended) (up uint64, err er
 		}
 		switch {
 		case h.broken != "":
-			e.Outcome, e.Detail = wire.Fronted, h.broken
+			e.Outcome, e.Detail = wire.Garbled, h.broken
 			return 0, errFronted
 		case h.name != "" && h.name != m.Name:
 			e.Outcome, e.Detail = wire.Fronted, h.name

@@ -40,16 +40,34 @@ func readHello(c *net.TCPConn) (h hello, err error) {
 	return h, err
 }
 
-// How TLS begins: a record of the handshake, of a version 3.x. Servers pass over warnings
-// before it, crypto/tls as well.
+// How TLS begins: a record of the handshake, of a version 3.x, with a ClientHello. Servers
+// pass over warnings before it, crypto/tls as well.
 const (
 	recordAlert     = 0x15
 	recordHandshake = 0x16
+	recordHeader    = 5 // bytes: the type, the version, the length
 	versionMajor    = 3
+	helloType       = 1
+	alertSize       = 2
 )
 
-// errSeen ends a handshake once the ClientHello was read.
-var errSeen = errors.New("seen")
+var (
+	errSeen  = errors.New("seen") // ends a handshake once the ClientHello was read
+	errPlain = errors.New("no TLS")
+)
+
+// isPlain tells of what begins as a record of TLS that no server takes it for one. Some
+// servers take it whatever version the record has (s2n-tls).
+func isPlain(b []byte) bool {
+	if len(b) <= recordHeader || b[1] == versionMajor {
+		return false
+	}
+	length := int(b[3])<<8 | int(b[4])
+	if b[0] == recordAlert {
+		return length > alertSize
+	}
+	return length > 0 && b[recordHeader] != helloType
+}
 
 // parseHello has crypto/tls read a ClientHello, which then goes no further. The error is
 // the connection's.
@@ -61,7 +79,7 @@ func parseHello(c net.Conn) (h hello, err error) {
 	}}).Handshake()
 	h.bytes = t.got
 	switch {
-	case h.tls || len(t.got) > 1 && t.got[1] != versionMajor:
+	case h.tls || t.err == errPlain:
 		return h, nil
 	case t.err != nil:
 		return h, t.err
@@ -78,17 +96,46 @@ type overheard struct {
 	net.Conn
 	got []byte
 	err error
+
+	at   int // in the header of a record; behind it, that of its body
+	left int // of the body
 }
 
-// Read keeps what was read.
+// Read keeps what was read. crypto/tls gets it with a version that it takes.
 func (t *overheard) Read(b []byte) (int, error) {
 	b = b[:min(len(b), maxHello-len(t.got))]
 	if len(b) == 0 {
 		return 0, errors.New("longer than 16 KiB")
 	}
 	n, err := t.Conn.Read(b)
-	t.got, t.err = append(t.got, b[:n]...), err
+	t.got = append(t.got, b[:n]...)
+	if isPlain(t.got) {
+		n, err = 0, errPlain
+	}
+	t.err = err
+	t.setVersions(b[:n])
 	return n, err
+}
+
+// setVersions gives records the major version that TLS has.
+func (t *overheard) setVersions(b []byte) {
+	for i := range b {
+		switch t.at {
+		case recordHeader:
+			t.left--
+		case 1:
+			b[i] = versionMajor
+			t.at++
+		case 3, 4:
+			t.left = t.left<<8 | int(b[i])
+			t.at++
+		default:
+			t.at++
+		}
+		if t.at == recordHeader && t.left == 0 {
+			t.at = 0
+		}
+	}
 }
 
 // Write says that all went well.

@@ -139,19 +139,32 @@ func TestTLSPieces(t *testing.T) {
 		}
 		return b
 	}
+	as := func(version byte, b []byte) []byte {
+		b = bytes.Clone(b)
+		for at := 0; at < len(b); at += 5 + int(b[at+3])<<8 + int(b[at+4]) {
+			b[at+1] = version
+		}
+		return b
+	}
 	for name, c := range map[string]struct {
-		sent   []byte
-		piece  int
-		detail string
+		sent    []byte
+		piece   int
+		outcome wire.Outcome
+		detail  string
 	}{
-		"at once":               {whole, len(whole), "evil.example.net"},
-		"a byte a packet":       {whole, 1, "evil.example.net"},
-		"over several records":  {records(100), len(whole) * 2, "evil.example.net"},
-		"a byte a record":       {records(1), 1000, "evil.example.net"},
-		"behind a warning":      {append([]byte{0x15, 3, 1, 0, 2, 1, 100}, whole...), len(whole) * 2, "evil.example.net"},
-		"garbage":               {append([]byte{0x16, 3, 1, 0, 200}, bytes.Repeat([]byte{0xff}, 200)...), 300, "no ClientHello"},
-		"a record that is long": {append([]byte{0x16, 3, 1, 0xff, 0xff}, bytes.Repeat([]byte{1}, maxHello)...), 4096, "no ClientHello"},
-		"a hello without end":   {bytes.Repeat([]byte{0x16, 3, 1, 0, 4, 1, 0, 0xff, 0xff}, maxHello/9+1), 4096, "no ClientHello"},
+		"at once":                         {whole, len(whole), wire.Fronted, "evil.example.net"},
+		"a byte a packet":                 {whole, 1, wire.Fronted, "evil.example.net"},
+		"over several records":            {records(100), len(whole) * 2, wire.Fronted, "evil.example.net"},
+		"a byte a record":                 {records(1), 1000, wire.Fronted, "evil.example.net"},
+		"behind a warning":                {append([]byte{0x15, 3, 1, 0, 2, 1, 100}, whole...), len(whole) * 2, wire.Fronted, "evil.example.net"},
+		"of no version":                   {as(0x7f, whole), len(whole), wire.Fronted, "evil.example.net"},
+		"of no version, in several":       {as(0x7f, records(100)), 7, wire.Fronted, "evil.example.net"},
+		"of no version, behind a nothing": {append([]byte{0x16, 0x7f, 0, 0, 0}, as(0x7f, whole)...), len(whole) * 2, wire.Garbled, "no ClientHello"},
+		"of no version, behind a warning": {append([]byte{0x15, 0x7f, 0, 0, 2, 1, 100}, as(0x7f, whole)...), len(whole) * 2, wire.Fronted, "evil.example.net"},
+		"garbage":                         {append([]byte{0x16, 3, 1, 0, 200}, bytes.Repeat([]byte{0xff}, 200)...), 300, wire.Garbled, "no ClientHello"},
+		"a record that is long":           {append([]byte{0x16, 3, 1, 0xff, 0xff}, bytes.Repeat([]byte{1}, maxHello)...), 4096, wire.Garbled, "no ClientHello"},
+		"that, of no version":             {append([]byte{0x16, 9, 1, 0xff, 0xff}, bytes.Repeat([]byte{1}, maxHello)...), 4096, wire.Garbled, "no ClientHello"},
+		"a hello without end":             {bytes.Repeat([]byte{0x16, 3, 1, 0, 4, 1, 0, 0xff, 0xff}, maxHello/9+1), 4096, wire.Garbled, "no ClientHello"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := named(t)
@@ -163,7 +176,7 @@ func TestTLSPieces(t *testing.T) {
 				_, err = conn.Write(sent[:k])
 				sent = sent[k:]
 			}
-			if e := b.ended(n); e.Outcome != wire.Fronted || !strings.HasPrefix(e.Detail, c.detail) || e.Up != 0 {
+			if e := b.ended(n); e.Outcome != c.outcome || !strings.HasPrefix(e.Detail, c.detail) || e.Up != 0 {
 				t.Errorf("ended as %+v", e)
 			}
 			if err == nil {
@@ -180,6 +193,7 @@ func TestTLSPieces(t *testing.T) {
 func TestPlain(t *testing.T) {
 	for name, sent := range map[string][]byte{
 		"text": []byte("GET / HTTP/1.0\r\n\r\n"), "a byte": {0}, "as TLS for a byte": {0x16, 0x01, 0x02, 0x03, 0x04, 0x05}, "as an alert for a byte": {0x15, 0x01, 0x02, 0x03, 0x04, 0x05}, "nothing": nil,
+		"of MongoDB": append([]byte{0x16, 1, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0xdd, 7, 0, 0}, make([]byte, 262)...), // whose length comes first
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := named(t)

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -26,6 +27,17 @@ func Getwd() (string, error) {
 func ReadFile(path string, max int) string {
 	b, _ := read.Regular(path, max)
 	return string(b)
+}
+
+// PasswdHome is a user's home folder by /etc/passwd (passwd(5)), or "".
+func PasswdHome(uid int) string {
+	for line := range strings.Lines(ReadFile("/etc/passwd", 16<<20)) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), ":")
+		if len(f) >= 7 && f[2] == strconv.Itoa(uid) {
+			return f[5]
+		}
+	}
+	return ""
 }
 
 // SelfPath is this program's own file; "" where that is not known.

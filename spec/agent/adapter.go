@@ -17,6 +17,8 @@ type Ask struct {
 	Folders []string            // absolute; what the agent works in beside its current folder
 	Servers *Servers            // of MCP, that the agent gets by itself; nil where nobody looked
 
+	Broker Broker // that runs tools for the agent
+
 	// Inside tells that the agent runs under sbx, where its own sandbox could
 	// not start and the kernel keeps what that would.
 	Inside bool
@@ -132,7 +134,7 @@ func Flags(a spec.Agent, ask Ask) (args []string, kept []Kept, lacking []Lack) {
 	if ad == nil {
 		return nil, nil, nil
 	}
-	ask, unknown := ask.spelled(a)
+	ask, unknown := ask.withBroker().spelled(a)
 	w := answer{agent: a, ask: ask, lacking: unknown}
 	ad.flags(&w, ask)
 	return w.args, w.kept, w.lacking
@@ -149,7 +151,7 @@ func Bypass(a spec.Agent) []string {
 // Policy is the text of the file that Ask.PolicyFile names; "" for an agent
 // that reads none.
 func Policy(a spec.Agent, ask Ask) string {
-	ask, _ = ask.spelled(a)
+	ask, _ = ask.withBroker().spelled(a)
 	if ad := find(a); ad != nil && ad.policy != nil && (ask.Allowed.Set || len(ask.Denied) > 0) {
 		return ad.policy(ask)
 	}

@@ -65,7 +65,8 @@ func claudeFlags(w *answer, ask Ask) {
 			denied = append(denied, t)
 		}
 	}
-	strict := ask.Allowed.Set && !slices.ContainsFunc(ask.granted(), isMCP)
+	strict := ask.Allowed.Set && !slices.ContainsFunc(ask.granted(), isForeign)
+	w.claudeBroker()
 	if ask.Allowed.Set && !strict {
 		denied = append(denied, w.claudeServers()...)
 	}

@@ -98,6 +98,7 @@ func codexFlags(w *answer, ask Ask) {
 		w.lack(t, "codex's command line has no patterns")
 	}
 	w.codexServers()
+	w.codexBroker()
 	for _, t := range ask.deniedQuietly() {
 		if isMCP(t) {
 			continue

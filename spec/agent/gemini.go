@@ -35,7 +35,7 @@ var gemini = adapter{
 	// It ends at once where its state cannot be written.
 	needs: []need{
 		{"~/.gemini", spec.OwnWrite, "its registry of projects, history and sign-in"},
-		{"~/.gemini/settings.json", spec.OwnLocked, "names MCP servers and hooks"},
+		{geminiSettings, spec.OwnLocked, "names MCP servers and hooks"},
 		{"~/.gemini/trustedFolders.json", spec.OwnLocked, "whose settings it believes"},
 		{"~/.gemini/trusted_hooks.json", spec.OwnLocked, "whose hooks it believes"},
 		{"~/.gemini/acknowledgments", spec.OwnLocked, "whose agents it believes"},
@@ -53,6 +53,8 @@ var gemini = adapter{
 		{"~/.gemini/history/*/git/config", spec.OwnLocked, "names programs that git runs for its checkpoints"},
 	},
 }
+
+const geminiSettings = "~/.gemini/settings.json"
 
 // geminiAsks are the tools that are not there in the default mode, headless,
 // unless they are granted. The others that the table of tools has always are,

@@ -22,7 +22,9 @@ func (r *Row) SpecsAt(project string, found Found) []*spec.SandboxSpec {
 	}
 	all := []*spec.SandboxSpec{s}
 	for _, n := range r.Narrowing {
-		all = append(all, found.fit(n, project))
+		d := *found.fit(n, project)
+		d.Source.Kind = spec.ProfileEntry
+		all = append(all, &d)
 	}
 	return all
 }

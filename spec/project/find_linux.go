@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -120,11 +121,6 @@ func openat(at int, name string, flags int) (fd int, err error) {
 }
 
 func digest(text []byte) string {
-	const digits = "0123456789abcdef"
 	sum := sha256.Sum256(text)
-	hex := make([]byte, 0, 2*len(sum))
-	for _, b := range sum {
-		hex = append(hex, digits[b>>4], digits[b&15])
-	}
-	return string(hex)
+	return doc.Hex(sum[:])
 }

@@ -13,7 +13,7 @@ import (
 // A new field of the spec is looked at before a spec that nobody trusts may set it.
 func TestEveryFieldIsDecided(t *testing.T) {
 	trusted := []spec.Field{"profile", "sandbox.root", "sandbox.readonly", "restrict", "filesystem.mounts", "network.listen",
-		"environment.set", "syscalls", "best_effort", "require_available", "agent"}
+		"environment.set", "syscalls", "broker.file", "broker.plan", "broker.grant", "best_effort", "require_available", "agent"}
 	for _, f := range spec.Fields() {
 		if slices.Contains(narrowing, f.Field) == slices.Contains(trusted, f.Field) {
 			t.Errorf("%s: may a spec that nobody trusts set it?", f.Field)

@@ -112,6 +112,7 @@ const (
 	Special          // the name resolves into addresses that no name may lead to
 	NoAnswer         // nobody answers there, or the host's network does not lead there
 	Fronted          // TLS asked for another name
+	Garbled          // TLS asked for something that cannot be read
 	ByProxy          // the host's proxy refused
 	Unknown          // nobody told of the connection
 	Unmade           // it was told of, and forgotten since it did not come

@@ -1,0 +1,138 @@
+package broker
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"sbx/internal/broker/wire"
+)
+
+// word is what "sbx-broker answer" says to a broker: an answer, or nothing, which asks
+// for the questions that wait.
+type word struct {
+	ID  string `json:"id,omitempty"`
+	Yes bool   `json:"yes,omitempty"`
+}
+
+// Question is a call that waits for a person.
+type Question struct {
+	ID   string `json:"id"`
+	Tool string `json:"tool"`
+	Args string `json:"args"`
+	File string `json:"-"` // the socket at which it is answered
+}
+
+// reply is what a broker says to that.
+type reply struct {
+	Pending  []Question `json:"pending,omitempty"`
+	Answered bool       `json:"answered,omitempty"`
+}
+
+// listen makes the socket for answers, in the run's own folder: who may enter that may
+// answer.
+func (b *Broker) listen() (net.Listener, error) {
+	path, done, err := short(filepath.Join(b.start.RunDir, wire.SocketName))
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // by then the path may be another's
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go b.hear(c)
+		}
+	}()
+	return l, nil
+}
+
+// hear takes one word.
+func (b *Broker) hear(c net.Conn) {
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	line, err := bufio.NewReader(io.LimitReader(c, 4096)).ReadBytes('\n')
+	var w word
+	if err != nil || json.Unmarshal(line, &w) != nil {
+		return
+	}
+	var r reply
+	if w.ID != "" {
+		r.Answered = b.Answer(w.ID, w.Yes)
+	} else {
+		for _, q := range b.Pending() {
+			r.Pending = append(r.Pending, Question{ID: q[0], Tool: q[1], Args: q[2]})
+		}
+	}
+	_ = json.NewEncoder(c).Encode(r)
+}
+
+// say tells a broker a word at its socket.
+func say(file string, w word) (r reply, err error) {
+	path, done, err := short(file)
+	if err != nil {
+		return r, err
+	}
+	defer done()
+	c, err := net.DialTimeout("unix", path, time.Second)
+	if err != nil {
+		return r, err
+	}
+	defer func() { _ = c.Close() }()
+	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
+	if err := json.NewEncoder(c).Encode(w); err != nil {
+		return r, err
+	}
+	return r, json.NewDecoder(io.LimitReader(c, 1<<20)).Decode(&r)
+}
+
+// Questions are those that wait in the runs of a state folder.
+func Questions(stateDir string) (all []Question) {
+	files, _ := filepath.Glob(filepath.Join(stateDir, "runs", "*", wire.SocketName))
+	for _, file := range files {
+		r, err := say(file, word{})
+		if err != nil {
+			continue // it has ended
+		}
+		for _, q := range r.Pending {
+			q.File = file
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// Answer answers the question.
+func (q *Question) Answer(yes bool) error {
+	r, err := say(q.File, word{ID: q.ID, Yes: yes})
+	if err == nil && !r.Answered {
+		err = errors.New("it does not wait any more")
+	}
+	return err
+}
+
+// short is a path that a socket's address has room for: longer ones by their folder's
+// descriptor, until done is called.
+func short(path string) (at string, done func(), err error) {
+	if len(path) <= 100 {
+		return path, func() {}, nil
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return "", nil, err
+	}
+	return "/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) + "/" + filepath.Base(path), func() { _ = dir.Close() }, nil
+}

@@ -1,0 +1,192 @@
+package broker
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/broker/document"
+	"sbx/internal/doc"
+)
+
+// Made is a file that a step made.
+type Made struct {
+	Path   string // as /output/…
+	Size   int64
+	SHA256 string
+}
+
+func (a *Made) write(w *doc.Writer) {
+	w.KeyStr("path", a.Path)
+	w.KeyInt("size", a.Size)
+	w.KeyStr("sha256", a.SHA256)
+}
+
+const (
+	output     = "/output/"
+	maxOutputs = 10000 // files that are looked at
+	maxListed  = 100   // of the unexpected
+)
+
+// stamp is what changes when a file is made or written: nobody sets a ctime.
+type stamp struct {
+	dev, ino    uint64
+	size        int64
+	csec, cnsec int64
+	mode        uint32
+	alone       bool // it has no other name
+}
+
+func stampOf(st *unix.Stat_t) stamp {
+	return stamp{st.Dev, st.Ino, st.Size, st.Ctim.Sec, st.Ctim.Nsec, st.Mode, st.Nlink == 1}
+}
+
+// outputs is /output as it was before a step.
+type outputs struct {
+	dir    int // open on the host's folder; -1 for none
+	before map[string]stamp
+}
+
+// openOutputs looks at the host's folder, where there is one.
+func openOutputs(dir string) (*outputs, error) {
+	o := &outputs{dir: -1}
+	if dir == "" {
+		return o, nil
+	}
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return o, errors.New("/output cannot be opened: " + err.Error())
+	}
+	o.dir = fd
+	if o.before, err = o.look(); err != nil {
+		o.close()
+	}
+	return o, err
+}
+
+func (o *outputs) close() {
+	if o.dir >= 0 {
+		_ = unix.Close(o.dir)
+		o.dir = -1
+	}
+}
+
+// beneath opens a path of the folder: no link is followed.
+func (o *outputs) beneath(rel string, flags uint64) (int, error) {
+	how := unix.OpenHow{Flags: flags | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS}
+	return unix.Openat2(o.dir, rel, &how)
+}
+
+// look gives all files in the folder that are no folders.
+func (o *outputs) look() (map[string]stamp, error) {
+	all := map[string]stamp{}
+	for dirs := []string{"."}; len(dirs) > 0; {
+		rel := dirs[0]
+		dirs = dirs[1:]
+		fd, err := o.beneath(rel, unix.O_RDONLY|unix.O_DIRECTORY)
+		if err != nil {
+			continue // it went away, or became a link
+		}
+		d := os.NewFile(uintptr(fd), rel)
+		for {
+			names, err := d.Readdirnames(256)
+			for _, name := range names {
+				path := name
+				if rel != "." {
+					path = rel + "/" + name
+				}
+				var st unix.Stat_t
+				if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+					continue
+				}
+				if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+					dirs = append(dirs, path)
+				} else {
+					all[path] = stampOf(&st)
+				}
+			}
+			if len(all)+len(dirs) > maxOutputs {
+				_ = d.Close()
+				return nil, errors.New("/output has more than " + strconv.Itoa(maxOutputs) + " files")
+			}
+			if err != nil {
+				break
+			}
+		}
+		_ = d.Close()
+	}
+	return all, nil
+}
+
+// verify looks at each file that the step was to make, and lists what else it made.
+func (o *outputs) verify(expected []document.Artifact) (made []Made, unexpected []string, err error) {
+	for i := range expected {
+		m, err := o.one(&expected[i])
+		if err != nil {
+			return nil, nil, errors.New(expected[i].Path + ": " + err.Error())
+		}
+		made = append(made, m)
+	}
+	after, err := o.look()
+	if err != nil {
+		return nil, nil, err
+	}
+	for path, now := range after {
+		if now != o.before[path] && !slices.ContainsFunc(expected, func(a document.Artifact) bool { return a.Path == output+path }) {
+			unexpected = append(unexpected, output+path)
+		}
+	}
+	slices.Sort(unexpected)
+	return made, unexpected[:min(len(unexpected), maxListed)], nil
+}
+
+// one looks at a file by one descriptor: what is hashed is what was looked at.
+func (o *outputs) one(a *document.Artifact) (m Made, err error) {
+	rel := a.Path[len(output):]
+	fd, err := o.beneath(rel, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
+	switch {
+	case err == unix.ELOOP || err == unix.EXDEV:
+		return m, errors.New("a link is on the way")
+	case err != nil:
+		return m, errors.New("it was not made: " + err.Error())
+	}
+	file := os.NewFile(uintptr(fd), rel)
+	defer func() { _ = file.Close() }()
+	var st, end, named unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return m, err
+	}
+	switch {
+	case st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return m, errors.New("it is no regular file")
+	case st.Nlink != 1:
+		return m, errors.New("it has another name")
+	case stampOf(&st) == o.before[rel]:
+		return m, errors.New("it was not made in this step")
+	case st.Size < a.Min || st.Size > a.Max:
+		return m, errors.New("it has " + strconv.FormatInt(st.Size, 10) + " bytes, not " + strconv.FormatInt(a.Min, 10) + " to " + strconv.FormatInt(a.Max, 10))
+	}
+	hash := sha256.New()
+	if _, err := io.Copy(hash, io.LimitReader(file, st.Size+1)); err != nil {
+		return m, err
+	}
+	m = Made{Path: a.Path, Size: st.Size, SHA256: hex.EncodeToString(hash.Sum(nil))}
+	again, err := o.beneath(rel, unix.O_PATH)
+	if err == nil {
+		err = unix.Fstat(again, &named)
+		_ = unix.Close(again)
+	}
+	if err2 := unix.Fstat(fd, &end); err != nil || err2 != nil || stampOf(&end) != stampOf(&st) || stampOf(&named) != stampOf(&st) {
+		return m, errors.New("it changed while it was looked at")
+	}
+	if a.SHA256 != "" && a.SHA256 != m.SHA256 {
+		return m, errors.New("its SHA-256 is " + m.SHA256)
+	}
+	return m, nil
+}

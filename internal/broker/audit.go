@@ -1,0 +1,91 @@
+package broker
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"sbx/internal/broker/document"
+	"sbx/internal/broker/wire"
+	"sbx/internal/doc"
+	"sbx/spec/redact"
+)
+
+// maxShown is how much of a call's arguments a line of the audit shows; their digest is
+// of all.
+const maxShown = 4 << 10
+
+// audit is broker.jsonl: a line for each call that was asked, before anything is done,
+// and one for what came of it.
+type audit struct {
+	mu    sync.Mutex
+	file  *os.File
+	lines int64
+	err   error // the first; no line is written after it
+}
+
+// openAudit makes the file in a run's folder.
+func openAudit(dir string) (*audit, error) {
+	file, err := os.OpenFile(filepath.Join(dir, wire.AuditFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	return &audit{file: file}, err
+}
+
+// line writes one. After an error there is none any more.
+func (a *audit) line(event, id string, members func(w *doc.Writer)) error {
+	w := &doc.Writer{}
+	w.Open('{')
+	w.KeyStr("at", now())
+	w.KeyStr("event", event)
+	w.KeyStr("id", id)
+	members(w)
+	w.Close('}')
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.err == nil {
+		if _, err := a.file.Write(append(w.B, '\n')); err != nil {
+			a.err = errors.New("the audit cannot be written: " + err.Error())
+		} else {
+			a.lines++
+		}
+	}
+	return a.err
+}
+
+// count is how many lines there are.
+func (a *audit) count() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.lines
+}
+
+func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z") }
+
+// asked is the line before a call.
+func (b *Broker) asked(call *document.Call, v *Verdict) error {
+	return b.audit.line("asked", v.id, func(w *doc.Writer) {
+		w.KeyText("step", v.step)
+		w.KeyStr("tool", doc.Cut(call.Tool))
+		text := redact.Text(b.redactor.Text(string(call.Args.AppendCanonical(nil))))
+		w.KeyStr("args", text[:min(len(text), maxShown)])
+		w.KeyStr("args_sha256", document.Digest(call.Args))
+		w.KeyTexts("needs", v.needs)
+		w.KeyStr("verdict", v.effect.String())
+		w.KeyText("rule", v.rule)
+		w.KeyText("reason", v.reason)
+	})
+}
+
+// done is the line behind it.
+func (b *Broker) done(v *Verdict, r *Result, why string) error {
+	return b.audit.line("done", v.id, func(w *doc.Writer) {
+		w.KeyInt("status", int64(r.Status))
+		w.KeyInt("wall_ms", r.Wall.Milliseconds())
+		doc.Objects(w, "artifacts", r.Artifacts, func(a *Made) { a.write(w) })
+		w.KeyCount("unexpected", int64(len(r.Unexpected)))
+		w.KeyFlag("truncated", r.Truncated)
+		w.KeyText("error", r.Reason)
+		w.KeyText("why", b.redactor.Text(why))
+	})
+}

@@ -1,0 +1,123 @@
+package broker
+
+import (
+	"strings"
+
+	"sbx/internal/broker/document"
+	"sbx/internal/broker/policy"
+	"sbx/internal/broker/wire"
+	"sbx/internal/doc"
+	"sbx/spec"
+)
+
+// Checked is what would become of a step, or of a tool where there is no plan.
+type Checked struct {
+	Name, Tool string
+	Verdict    string
+	Rule       string
+	Reason     string
+	AllowWith  string
+}
+
+// Check says what would become of each step of a plan, as if all before it had been
+// done, and of each tool where there is none. It runs nothing and needs no secret.
+func Check(start *wire.Start) ([]Checked, *spec.Problem) {
+	b, p := judging(start)
+	if p != nil {
+		return nil, p
+	}
+	if b.plan == nil {
+		return b.checkTools(), nil
+	}
+	var all []Checked
+	for i := range b.plan.Steps {
+		all = append(all, b.checkStep(i))
+		b.steps[i] = done
+	}
+	return all, nil
+}
+
+func (b *Broker) checkStep(i int) Checked {
+	s := &b.plan.Steps[i]
+	if s.Args == nil {
+		c := b.checkTool(b.doc.Tool(s.Tool))
+		c.Name = s.ID
+		return c
+	}
+	v := &Verdict{effect: policy.Deny}
+	call := &document.Call{Tool: s.Tool, Args: s.Args}
+	r, no := b.rebuild(call)
+	if no == nil {
+		no = b.engines(v, r, call)
+	}
+	c := Checked{Name: s.ID, Tool: s.Tool, Verdict: v.effect.String(), Rule: v.rule, Reason: v.reason}
+	if no != nil {
+		c.Rule, c.Reason, c.AllowWith = no.rule, no.reason, no.with
+	} else {
+		b.used[v.rules].Calls++
+	}
+	return c
+}
+
+func (b *Broker) checkTools() (all []Checked) {
+	for _, t := range b.doc.Tools {
+		all = append(all, b.checkTool(t))
+	}
+	return all
+}
+
+// checkTool says whether some call of a tool could be allowed.
+func (b *Broker) checkTool(t *document.Tool) Checked {
+	if no := b.never(t); no != nil {
+		return Checked{Name: t.Name, Tool: t.Name, Verdict: policy.Deny.String(), Rule: no.rule, Reason: no.reason, AllowWith: no.with}
+	}
+	return Checked{Name: t.Name, Tool: t.Name, Verdict: "depends", Reason: "on the arguments"}
+}
+
+// GrantedBy is what a spec gives, as "sbx check --json" tells it.
+func GrantedBy(report []byte) (g wire.Granted, workspace string, err error) {
+	root, err := doc.ParseLaxJSON("sbx check", report, 64)
+	if err != nil {
+		return g, "", err
+	}
+	for _, at := range items(root.Get("files")) {
+		p := wire.Place{Path: text(at.Get("path")), Access: text(at.Get("access")), Source: text(at.Get("source"))}
+		p.Protected = p.Access == "read-only" && strings.HasPrefix(text(at.Get("because")), "protected")
+		if kept := at.Get("kept"); kept != nil && kept.Text == "false" {
+			p.Source = ""
+		} else if p.Access == "writable" {
+			g.Trees = append(g.Trees, p.Source)
+		}
+		g.View = append(g.View, p)
+	}
+	if g.View == nil { // nothing is mounted
+		g.View = []wire.Place{{Path: "/", Access: "writable", Source: "/"}}
+	}
+	switch text(root.Get("network").Get("mode")) {
+	case spec.NetworkHost.String():
+		g.Reach = []string{"*"}
+	case spec.NetworkAllow.String():
+		for _, rule := range items(root.Get("network").Get("allow")) {
+			g.Reach = append(g.Reach, text(rule.Get("to")))
+		}
+	}
+	for _, c := range items(root.Get("broker").Get("grant")) {
+		g.Caps = append(g.Caps, text(c))
+	}
+	g.Any = root.Get("plan").Get("commands") == nil
+	return g, text(root.Get("plan").Get("command").Get("dir")), nil
+}
+
+func text(n *doc.Node) string {
+	if n == nil {
+		return ""
+	}
+	return n.Text
+}
+
+func items(n *doc.Node) []*doc.Node {
+	if n == nil {
+		return nil
+	}
+	return n.Items
+}

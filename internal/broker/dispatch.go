@@ -1,0 +1,203 @@
+package broker
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"time"
+
+	"sbx/internal/broker/caps"
+	"sbx/internal/broker/document"
+	"sbx/internal/broker/policy"
+	"sbx/internal/broker/wire"
+)
+
+// Kind is what became of a call; a door turns it into its own numbers.
+type Kind uint8
+
+// The kinds.
+const (
+	Allowed   Kind = iota
+	NoToken        // no, a wrong or an ended token
+	NoTool         // there is no such tool
+	BadArgs        // the arguments are against the tool's schema
+	Forbidden      // an engine, the plan or a person denies it
+	Busy           // too many calls run
+	Broken         // it was allowed, and did not come about
+	Closed         // no call is decided any more
+)
+
+// Result is what came of a call.
+type Result struct {
+	Kind      Kind
+	Rule      string
+	Reason    string
+	AllowWith string
+
+	Status         int // the tool's exit status
+	Stdout, Stderr string
+	Truncated      bool
+	Artifacts      []Made
+	Unexpected     []string
+	Wall           time.Duration
+}
+
+// Verdict is a call that was decided. What executes takes one, and this file alone
+// makes them.
+type Verdict struct {
+	id, step  string
+	effect    policy.Effect
+	kind      Kind
+	rule      string
+	reason    string
+	allowWith string
+	needs     []string
+	rules     int      // the index of the rule that let it pass
+	allowed   *request // nil where it is denied
+}
+
+// Dispatch is the one way for a call: what it returns is all that the caller learns.
+func (b *Broker) Dispatch(token string, call *document.Call) *Result {
+	if !b.Authentic(token) {
+		return &Result{Kind: NoToken, Reason: "no token of this execution"}
+	}
+	v := b.decide(call)
+	if v.effect == policy.Ask {
+		b.ask(v)
+	}
+	b.decided(call.Tool, v)
+	if v.effect != policy.Allow {
+		return &Result{Kind: v.kind, Rule: v.rule, Reason: v.reason, AllowWith: v.allowWith}
+	}
+	began := time.Now()
+	r, why := b.carryOut(v)
+	r.Wall = time.Since(began)
+	r.Rule = v.rule
+	if err := b.done(v, r, why); err != nil {
+		b.fail(err)
+		r = &Result{Kind: Closed, Reason: "the call ran, and what came of it could not be written down"}
+	}
+	b.settle(v, r)
+	if r.Kind != Allowed {
+		b.tell(&wire.Call{ID: v.id, At: now(), Tool: call.Tool, Step: v.step, Verdict: "error", Rule: v.rule, Reason: r.Reason})
+	}
+	return r
+}
+
+// Authentic tells whether a token is the execution's and holds.
+func (b *Broker) Authentic(token string) bool {
+	sum := sha256.Sum256([]byte(token))
+	same := subtle.ConstantTimeCompare(sum[:], b.token[:]) == 1
+	return same && time.Now().Before(b.until)
+}
+
+// decide decides a call, takes its step and writes the line ahead.
+func (b *Broker) decide(call *document.Call) *Verdict {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v := &Verdict{effect: policy.Deny, kind: Forbidden, rules: -1}
+	v.id = b.nextID()
+	if b.failed != "" {
+		v.kind, v.rule, v.reason = Closed, "audit", b.failed
+		return v
+	}
+	if b.calls > b.doc.MaxCalls { // which have no line: or a loop would fill the disk
+		v.rule, v.reason, v.allowWith = "max_calls", "the execution has made all of its calls", "max_calls: more in the Broker document"
+		return v
+	}
+	r, denied := b.rebuild(call)
+	if denied == nil {
+		denied = b.engines(v, r, call)
+	}
+	if denied != nil {
+		v.kind, v.rule, v.reason, v.allowWith = denied.kind, denied.rule, denied.reason, denied.with
+	}
+	if r != nil {
+		v.needs = caps.Texts(r.needed)
+		if r.step >= 0 {
+			v.step = b.plan.Steps[r.step].ID
+		}
+	}
+	if err := b.asked(call, v); err != nil {
+		b.close(err)
+		v.effect, v.kind, v.rule, v.reason, v.allowed = policy.Deny, Closed, "audit", err.Error(), nil
+		return v
+	}
+	if v.effect != policy.Deny { // taken before anybody else can ask
+		v.allowed = r
+		if r.step >= 0 {
+			b.steps[r.step] = running
+		}
+		b.used[v.rules].Calls++
+	}
+	return v
+}
+
+// engines asks both engines about each step that the call may be, until one passes.
+func (b *Broker) engines(v *Verdict, r *request, call *document.Call) *denial {
+	steps, denied := b.candidates(call)
+	for n, i := range steps {
+		d, no := b.judge(r, call, i)
+		if no == nil && d.Effect == policy.Deny {
+			no = &denial{Forbidden, d.ID, d.Reason, d.AllowWith}
+		}
+		if no == nil {
+			v.effect, v.kind, v.rule, v.reason, v.rules = d.Effect, Allowed, d.ID, d.Reason, d.Rule
+			return nil
+		}
+		if n == 0 {
+			denied = no
+		}
+	}
+	return denied
+}
+
+// ask has a person answer, and settles the verdict.
+func (b *Broker) ask(v *Verdict) {
+	yes, by := b.question(v)
+	if err := b.audit.line("answered", v.id, answer(yes, by)); err != nil {
+		b.fail(err)
+		yes, by = false, err.Error()
+	}
+	if yes && time.Now().Before(b.until) {
+		v.effect = policy.Allow
+		return
+	}
+	v.effect, v.kind, v.allowed = policy.Deny, Forbidden, b.release(v)
+	v.reason, v.allowWith = "a person was asked: "+by, "sbx-broker answer "+v.id+" yes, when it asks again"
+}
+
+// release gives back what a call took that does not come about.
+func (b *Broker) release(v *Verdict) *request {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if v.allowed.step >= 0 {
+		b.steps[v.allowed.step] = todo
+	}
+	b.used[v.rules].Calls--
+	return nil
+}
+
+// settle notes what came of a call that ran.
+func (b *Broker) settle(v *Verdict, r *Result) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used[v.rules].Bytes += int64(len(r.Stdout) + len(r.Stderr))
+	if v.allowed.step < 0 {
+		return
+	}
+	if b.steps[v.allowed.step] = done; r.Kind != Allowed || r.Status != 0 {
+		b.steps[v.allowed.step] = failed
+	}
+}
+
+// decided counts a call and tells sbx of it.
+func (b *Broker) decided(tool string, v *Verdict) {
+	b.mu.Lock()
+	denied := v.effect != policy.Allow
+	b.count(tool, denied)
+	told := b.calls <= b.doc.MaxCalls
+	b.mu.Unlock()
+	if told {
+		b.tell(&wire.Call{ID: v.id, At: now(), Tool: tool, Step: v.step, Verdict: v.effect.String(), Rule: v.rule, Reason: v.reason, AllowWith: v.allowWith})
+	}
+}

@@ -1,0 +1,216 @@
+package document
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sbx/internal/doc"
+	"sbx/spec"
+)
+
+// parse reads a document by its name, as spec.Decode does, and its digest.
+func parse(name string, text []byte) (root *doc.Node, digest string, err error) {
+	read := doc.ParseYAML
+	if strings.HasSuffix(name, ".json") || !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") && strings.HasPrefix(strings.TrimLeft(string(text), " \t\r\n"), "{") {
+		read = doc.ParseJSON
+	}
+	if root, err = read(name, text); err != nil {
+		return nil, "", err
+	}
+	return root, Digest(root), nil
+}
+
+// Digest is the SHA-256 of a value's canonical form (RFC 8785), in hexadecimal.
+func Digest(n *doc.Node) string {
+	sum := sha256.Sum256(n.AppendCanonical(nil))
+	return hex.EncodeToString(sum[:])
+}
+
+// reader keeps the first thing that is wrong with a document.
+type reader struct {
+	name string
+	err  *doc.Error
+}
+
+// fields is what reads each member of an object.
+type fields map[string]func(n *doc.Node, at string)
+
+func (r *reader) fail(n *doc.Node, at, why, help string) {
+	if r.err == nil {
+		r.err = &doc.Error{Name: r.name, Pos: n.Pos, Field: at, Why: why, Help: help}
+	}
+}
+
+func (r *reader) want(n *doc.Node, at string, k doc.Kind) bool {
+	if n.Kind != k {
+		r.fail(n, at, "want "+k.String()+", got "+n.Kind.String(), "")
+	}
+	return r.err == nil
+}
+
+// object reads the members of n, which has no others, and has the needed ones.
+func (r *reader) object(n *doc.Node, at string, known fields, needed ...string) {
+	if !r.want(n, at, doc.Object) {
+		return
+	}
+	for i := range n.Members {
+		m := &n.Members[i]
+		if at == "" && m.Key == "$schema" { // which editors read
+			continue
+		}
+		read := known[m.Key]
+		if read == nil {
+			names := slices.Sorted(maps.Keys(known))
+			r.fail(n, doc.Join(at, doc.Cut(m.Key)), "unknown field", "known here: "+strings.Join(names, ", "))
+			r.err.Pos, r.err.Meant = m.KeyPos, doc.Nearest(m.Key, names)
+			return
+		}
+		if read(m.Value, doc.Join(at, m.Key)); r.err != nil {
+			return
+		}
+	}
+	for _, name := range needed {
+		if n.Get(name) == nil {
+			r.fail(n, at, doc.Quote(name)+" is missing", "")
+		}
+	}
+}
+
+// each reads the items of a list.
+func (r *reader) each(n *doc.Node, at string, read func(n *doc.Node, at string)) {
+	if !r.want(n, at, doc.List) {
+		return
+	}
+	for i, item := range n.Items {
+		if read(item, at+"["+strconv.Itoa(i)+"]"); r.err != nil {
+			return
+		}
+	}
+}
+
+func (r *reader) text(to *string) func(*doc.Node, string) {
+	return func(n *doc.Node, at string) {
+		if r.want(n, at, doc.String) {
+			if *to = n.Text; strings.IndexByte(n.Text, 0) >= 0 {
+				r.fail(n, at, "there is a NUL in it", "")
+			}
+		}
+	}
+}
+
+// word is a text that is not empty.
+func (r *reader) word(to *string) func(*doc.Node, string) {
+	return func(n *doc.Node, at string) {
+		if r.text(to)(n, at); r.err == nil && n.Text == "" {
+			r.fail(n, at, "want a text that is not empty", "")
+		}
+	}
+}
+
+// name is one that a tool, a step or a rule can have.
+func (r *reader) id(to *string) func(*doc.Node, string) {
+	return func(n *doc.Node, at string) {
+		if r.text(to)(n, at); r.err == nil && !isName(n.Text) {
+			r.fail(n, at, "want 1 to 64 letters, digits, _ and -, got "+doc.Quote(doc.Cut(n.Text)), "")
+		}
+	}
+}
+
+func isName(s string) bool {
+	for _, c := range []byte(s) {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 64
+}
+
+func (r *reader) texts(to *[]string) func(*doc.Node, string) {
+	return func(n *doc.Node, at string) {
+		r.each(n, at, func(n *doc.Node, at string) {
+			var s string
+			r.text(&s)(n, at)
+			*to = append(*to, s)
+		})
+	}
+}
+
+func (r *reader) flag(to *bool) func(*doc.Node, string) {
+	return func(n *doc.Node, at string) {
+		if r.want(n, at, doc.Bool) {
+			*to = n.Text == "true"
+		}
+	}
+}
+
+func (r *reader) whole(to *int64, least int64) func(*doc.Node, string) {
+	return func(n *doc.Node, at string) {
+		if v, err := strconv.ParseInt(n.Text, 10, 64); n.Kind == doc.Number && err == nil && v >= least && v < 1<<53 {
+			*to = v
+			return
+		}
+		r.fail(n, at, "want a whole number ≥ "+strconv.FormatInt(least, 10), "")
+	}
+}
+
+func (r *reader) number(to **float64) func(*doc.Node, string) {
+	return func(n *doc.Node, at string) {
+		v, err := strconv.ParseFloat(n.Text, 64)
+		if *to = &v; n.Kind != doc.Number || err != nil {
+			r.fail(n, at, "want a number, got "+n.Kind.String(), "")
+		}
+	}
+}
+
+func (r *reader) size(to *int64) func(*doc.Node, string) {
+	return func(n *doc.Node, at string) {
+		if v, ok := spec.ParseBytes(n.Text); ok && n.Kind == doc.String {
+			*to = int64(v)
+		} else if n.Kind == doc.Number {
+			r.whole(to, 0)(n, at)
+		} else {
+			r.fail(n, at, `want a size such as "8MiB", or a whole number of bytes`, "")
+		}
+	}
+}
+
+func (r *reader) duration(to *time.Duration) func(*doc.Node, string) {
+	return func(n *doc.Node, at string) {
+		v, ok := spec.ParseDuration(n.Text)
+		if *to = v; !ok || n.Kind != doc.String {
+			r.fail(n, at, `want a duration such as "30s", "10m" or "1h"`, "")
+		}
+	}
+}
+
+// oneOf reads a word of a few.
+func (r *reader) oneOf(to *string, words ...string) func(*doc.Node, string) {
+	return func(n *doc.Node, at string) {
+		if r.text(to)(n, at); r.err == nil && !slices.Contains(words, n.Text) {
+			r.fail(n, at, "want "+strings.Join(words, " or ")+", got "+doc.Quote(doc.Cut(n.Text)), "")
+			r.err.Meant = doc.Nearest(n.Text, words)
+		}
+	}
+}
+
+func (r *reader) version(n *doc.Node, at string) {
+	if n.Kind != doc.Number || n.Text != "1" {
+		r.fail(n, at, "want 1, the one version that there is", "")
+	}
+}
+
+// digest reads 64 hexadecimal digits.
+func (r *reader) digest(to *string) func(*doc.Node, string) {
+	return func(n *doc.Node, at string) {
+		if r.text(to)(n, at); r.err == nil {
+			if b, err := hex.DecodeString(n.Text); err != nil || len(b) != sha256.Size || strings.ToLower(n.Text) != n.Text {
+				r.fail(n, at, "want a SHA-256 as 64 lower-case hexadecimal digits", "")
+			}
+		}
+	}
+}

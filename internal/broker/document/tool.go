@@ -1,0 +1,155 @@
+package document
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"sbx/internal/broker/caps"
+	"sbx/internal/doc"
+	"sbx/spec"
+)
+
+// tool reads one tool; dir is the document's folder.
+func (r *reader) tool(b *Broker, n *doc.Node, at, name, dir string) {
+	t := &Tool{Name: name, Timeout: timeout, MaxResult: MaxResult, Args: &doc.Node{Kind: doc.Object}, SpecDir: dir}
+	var run, needs []string
+	r.object(n, at, fields{
+		"description": r.text(&t.Description),
+		"run":         r.texts(&run),
+		"mcp":         r.texts(&t.Server), "tool": r.word(&t.Remote), "schema_sha256": r.digest(&t.Pin),
+		"args": func(n *doc.Node, at string) {
+			if r.want(n, at, doc.Object) {
+				t.Args = n
+			}
+		},
+		"needs": r.texts(&needs), "secrets": r.texts(&t.Secrets), "dash": r.flag(&t.Dash),
+		"timeout": r.duration(&t.Timeout), "max_result": r.size(&t.MaxResult),
+		"stdin": func(n *doc.Node, at string) {
+			var s string
+			if r.text(&s)(n, at); r.err == nil {
+				t.Stdin = r.template(n, at, s)
+			}
+		},
+		"spec": func(n *doc.Node, at string) {
+			if n.Kind == doc.String {
+				t.Spec, t.SpecDir = r.specFile(n, at, dir)
+			} else if _, err := spec.DecodeNode(r.name, n); err != nil {
+				r.fail(n, at, err.Error(), "")
+			} else {
+				t.Spec = n
+			}
+		},
+	})
+	b.Tools = append(b.Tools, t)
+	if r.err != nil {
+		return
+	}
+	r.bounds(t, n, at)
+	r.arguments(t, n, at)
+	for i, s := range run {
+		t.Run = append(t.Run, r.template(n.Get("run").Items[i], at+".run", s))
+	}
+	for i, s := range needs {
+		r.need(t, n.Get("needs").Items[i], at+".needs", s)
+	}
+	for _, used := range append(slices.Concat(t.Run, t.needs), t.Stdin) {
+		for _, arg := range used.Args() {
+			if t.Args.Get("properties").Get(arg) == nil {
+				r.fail(n, at, "{"+arg+"} is none of the properties of args", "")
+			}
+		}
+	}
+}
+
+// bounds says what a tool is, and how much of it there may be.
+func (r *reader) bounds(t *Tool, n *doc.Node, at string) {
+	switch mcp := n.Get("mcp") != nil; {
+	case mcp == (n.Get("run") != nil):
+		r.fail(n, at, "want run, the command line of a program, or mcp, that of an MCP server", "")
+	case mcp && (len(t.Server) == 0 || t.Remote == "" || t.Pin == ""):
+		r.fail(n, at, "a tool of an MCP server has mcp, tool and schema_sha256", "")
+	case mcp && (t.Stdin != nil || t.Dash), !mcp && (t.Remote != "" || t.Pin != ""):
+		r.fail(n, at, "run goes with stdin and dash; mcp with tool and schema_sha256", "")
+	case !mcp && (len(n.Get("run").Items) == 0 || strings.ContainsAny(n.Get("run").Items[0].Text, "{}")):
+		r.fail(n, at+".run", "want a program, without arguments in its name, before its arguments", "")
+	case t.Timeout > 24*time.Hour:
+		r.fail(n, at+".timeout", "at most 24h", "")
+	case t.MaxResult > MaxResult:
+		r.fail(n, at+".max_result", "at most 8MiB", "")
+	}
+}
+
+// arguments closes the schema of a tool's arguments, where it does not say what else
+// there may be.
+func (r *reader) arguments(t *Tool, n *doc.Node, at string) {
+	if properties := t.Args.Get("properties"); properties != nil {
+		r.named(properties, at+".args.properties", func(*doc.Node, string, string) {})
+	}
+	if kind := t.Args.Get("type"); kind == nil {
+		t.Args = t.Args.With("type", &doc.Node{Kind: doc.String, Text: "object"})
+	} else if kind.Kind != doc.String || kind.Text != "object" {
+		r.fail(kind, at+".args.type", "arguments are an object", "")
+	}
+	if t.Args.Get("additionalProperties") == nil && t.Args.Get("unevaluatedProperties") == nil {
+		t.Args = t.Args.With("additionalProperties", &doc.Node{Kind: doc.Bool, Text: "false"})
+	}
+}
+
+func (r *reader) template(n *doc.Node, at, text string) Template {
+	t, why := ReadTemplate(text)
+	if why != "" {
+		r.fail(n, at, why, "")
+	}
+	return t
+}
+
+// need reads a capability that a tool needs, with arguments in it.
+func (r *reader) need(t *Tool, n *doc.Node, at, text string) {
+	k, value, ok := caps.Split(text)
+	tmpl := r.template(n, at, text)
+	args := tmpl.Args()
+	switch {
+	case r.err != nil:
+	case ok && len(args) == 0:
+		if _, why := caps.Parse(tmpl[0].text, "/"); why != "" {
+			r.fail(n, at, "no capability: "+why, "")
+		} else if k <= caps.Write && value[0] != '/' {
+			r.fail(n, at, "want an absolute path of the sandbox, or {ARGUMENT}", "")
+		}
+	case !ok || len(tmpl) == 0 || tmpl[0].arg != "":
+		r.fail(n, at, "want fs.read:PATH, fs.write:PATH, net:HOST:PORT, exec:PROGRAM or secret:NAME", "")
+	case k >= caps.Exec:
+		r.fail(n, at, "which program and which secret is not the caller's to say", "")
+	case k <= caps.Write && value != "{"+args[0]+"}":
+		r.fail(n, at, "want a whole path, or one argument that is one", "")
+	case len(t.Server) > 0:
+		r.fail(n, at, "an MCP server runs in one sandbox for all calls: name what it may use", "")
+	case k <= caps.Write:
+		t.paths = append(t.paths, args[0])
+	}
+	t.needs = append(t.needs, tmpl)
+}
+
+// Fixed are the capabilities of a tool that no argument is in.
+func (t *Tool) Fixed() (all []caps.Cap) {
+	for _, n := range t.needs {
+		if len(n.Args()) == 0 {
+			if c, why := caps.Parse(n[0].text, "/"); why == "" {
+				all = append(all, c)
+			}
+		}
+	}
+	for _, name := range t.Secrets {
+		all = append(all, caps.Cap{Kind: caps.Secret, Value: name})
+	}
+	return all
+}
+
+// Program is what a tool starts.
+func (t *Tool) Program() string {
+	if len(t.Server) > 0 {
+		return t.Server[0]
+	}
+	return t.Run[0].Fill(nil)[0]
+}

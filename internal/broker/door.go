@@ -1,0 +1,199 @@
+package broker
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"sbx/internal/broker/document"
+	"sbx/internal/doc"
+)
+
+// The bounds of the doors.
+const (
+	maxConns  = 64
+	maxHeader = 16 << 10
+	maxBody   = 1 << 20
+)
+
+// Serve answers at the sandbox's sockets until they are closed.
+func (b *Broker) Serve(sockets []net.Listener) *http.Server {
+	s := &http.Server{Handler: b.doors(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second,
+		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0)}
+	slots := make(chan struct{}, maxConns)
+	for _, l := range sockets {
+		go func() { _ = s.Serve(limited{l, slots}) }()
+	}
+	return s
+}
+
+// doors lead all to Dispatch. Who comes from elsewhere is refused before the token is
+// looked at, who has none before anything else is read.
+func (b *Broker) doors() http.Handler {
+	mcp := b.mcpDoor()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !local(r) {
+			refuse(w, http.StatusForbidden, "the broker is asked at 127.0.0.1 alone, by nobody's page")
+			return
+		}
+		if !b.Authentic(bearer(r)) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			refuse(w, http.StatusUnauthorized, "no token of this execution")
+			return
+		}
+		switch want := map[string]string{"/call": "POST", "/mcp": "POST", "/tools": "GET"}[r.URL.Path]; {
+		case want == "":
+			refuse(w, http.StatusNotFound, "POST /call, GET /tools and /mcp are all that there is")
+		case r.Method != want:
+			w.Header().Set("Allow", want)
+			refuse(w, http.StatusMethodNotAllowed, "want "+want)
+		case want == "GET":
+			b.tools(w)
+		default:
+			b.post(w, r, mcp)
+		}
+	})
+}
+
+// post reads the body, which is JSON as documents are: within its bounds, and no key
+// there twice.
+func (b *Broker) post(w http.ResponseWriter, r *http.Request, mcp http.Handler) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	large := &http.MaxBytesError{}
+	switch {
+	case errors.As(err, &large):
+		refuse(w, http.StatusRequestEntityTooLarge, "the body is larger than 1 MiB")
+		return
+	case err != nil:
+		refuse(w, http.StatusBadRequest, "the body ends too soon")
+		return
+	}
+	if r.URL.Path == "/mcp" {
+		if _, err := doc.ParseJSON("body", body); err != nil {
+			answerJSON(w, http.StatusBadRequest, map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": -32700, "message": err.Error()}})
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		mcp.ServeHTTP(w, r)
+		return
+	}
+	call, err := document.ReadCall(body)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	res := b.Dispatch(bearer(r), call)
+	answerJSON(w, statuses[res.Kind], res.object())
+}
+
+var statuses = [...]int{Allowed: http.StatusOK, NoToken: http.StatusUnauthorized, NoTool: http.StatusNotFound, BadArgs: http.StatusBadRequest,
+	Forbidden: http.StatusForbidden, Busy: http.StatusServiceUnavailable, Broken: http.StatusBadGateway, Closed: http.StatusServiceUnavailable}
+
+// object is a result as callers read it.
+func (r *Result) object() map[string]any {
+	o := map[string]any{"verdict": "deny"}
+	add := func(key, s string) {
+		if s != "" {
+			o[key] = s
+		}
+	}
+	add("rule", r.Rule)
+	add("reason", r.Reason)
+	add("allow_with", r.AllowWith)
+	if r.Kind != Allowed && r.Kind != Broken {
+		return o
+	}
+	if o["verdict"] = "allow"; r.Kind == Broken {
+		o["verdict"] = "error"
+	}
+	o["result"] = map[string]any{"status": r.Status, "stdout": r.Stdout, "stderr": r.Stderr, "truncated": r.Truncated}
+	made := []map[string]any{}
+	for _, a := range r.Artifacts {
+		made = append(made, map[string]any{"path": a.Path, "size": a.Size, "sha256": a.SHA256})
+	}
+	o["artifacts"], o["unexpected"] = made, append([]string{}, r.Unexpected...)
+	return o
+}
+
+// tools lists what could be allowed.
+func (b *Broker) tools(w http.ResponseWriter) {
+	list := []map[string]any{}
+	for _, t := range b.Could() {
+		list = append(list, map[string]any{"name": t.Name, "description": t.Description, "args": json.RawMessage(t.Args.AppendJSON(nil, nil))})
+	}
+	answerJSON(w, http.StatusOK, map[string]any{"tools": list})
+}
+
+func refuse(w http.ResponseWriter, status int, why string) {
+	answerJSON(w, status, map[string]any{"error": why})
+}
+
+func answerJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v)
+}
+
+// bearer is the token of a request; "" where it has none.
+func bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return token
+}
+
+// local tells whether a request names the broker by the loopback, and comes from no page
+// of anywhere else: a browser inside must not be led here.
+func local(r *http.Request) bool {
+	port := ""
+	if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+		_, port, _ = net.SplitHostPort(at.String())
+	}
+	named := func(host string) bool {
+		name, at, err := net.SplitHostPort(host)
+		if err != nil {
+			name, at = strings.Trim(host, "[]"), ""
+		}
+		return (name == "127.0.0.1" || name == "localhost" || name == "::1" || name == "" && port == "") && (at == port || port == "")
+	}
+	origins := r.Header["Origin"]
+	if len(origins) == 0 {
+		return named(r.Host)
+	}
+	from, plain := strings.CutPrefix(origins[0], "http://")
+	return named(r.Host) && len(origins) == 1 && plain && from == r.Host
+}
+
+// Could are the tools of which some call might be allowed.
+func (b *Broker) Could() (all []*document.Tool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, t := range b.doc.Tools {
+		if b.failed == "" && b.calls < b.doc.MaxCalls && b.planned(t.Name) && b.never(t) == nil {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// planned tells whether a step of the plan that is not done is a call of the tool.
+func (b *Broker) planned(tool string) bool {
+	if b.plan.AnyCall() {
+		return true
+	}
+	for i := range b.plan.Steps {
+		if b.plan.Steps[i].Tool == tool && (!b.plan.Ordered || b.steps[i] != done) {
+			return true
+		}
+	}
+	return false
+}

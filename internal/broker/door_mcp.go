@@ -1,0 +1,81 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"sbx/internal/broker/document"
+)
+
+// invalidParams is what JSON-RPC calls arguments and names that are none.
+const invalidParams = -32602
+
+// mcpDoor is the same way for those who speak MCP. It keeps no session: each request has
+// its token.
+func (b *Broker) mcpDoor() http.Handler {
+	s := mcp.NewServer(&mcp.Implementation{Name: "sbx", Version: "1"}, &mcp.ServerOptions{
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, PageSize: 1000, SupportedProtocolVersions: versions()})
+	for _, t := range b.doc.Tools {
+		s.AddTool(&mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: json.RawMessage(t.Args.AppendJSON(nil, nil))}, b.callMCP)
+	}
+	s.AddReceivingMiddleware(b.receive)
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true})
+}
+
+// versions are those of the protocol that "sbx-broker connect" can carry: from 2026 on
+// a request over HTTP has headers that one over stdio has not.
+func versions() []string {
+	return slices.DeleteFunc(mcp.SupportedProtocolVersions(), func(v string) bool { return v >= "2026" })
+}
+
+// receive leaves out of tools/list what could not be allowed, and has a call of an
+// unknown tool decided as any other: the library would answer it before any handler.
+func (b *Broker) receive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if call, ok := req.(*mcp.CallToolRequest); ok && b.doc.Tool(call.Params.Name) == nil {
+			return b.callMCP(ctx, call)
+		}
+		res, err := next(ctx, method, req)
+		if list, ok := res.(*mcp.ListToolsResult); ok {
+			could := map[string]bool{}
+			for _, t := range b.Could() {
+				could[t.Name] = true
+			}
+			all := list.Tools
+			list.Tools = []*mcp.Tool{}
+			for _, t := range all {
+				if could[t.Name] {
+					list.Tools = append(list.Tools, t)
+				}
+			}
+		}
+		return res, err
+	}
+}
+
+// callMCP is one call.
+func (b *Broker) callMCP(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	args, err := document.ReadArgs(req.Params.Arguments)
+	if err != nil {
+		return nil, &jsonrpc.Error{Code: invalidParams, Message: err.Error()}
+	}
+	token := ""
+	if extra := req.GetExtra(); extra != nil {
+		token = bearer(&http.Request{Header: extra.Header})
+	}
+	r := b.Dispatch(token, &document.Call{Tool: req.Params.Name, Args: args})
+	if r.Kind == NoTool || r.Kind == BadArgs {
+		return nil, &jsonrpc.Error{Code: invalidParams, Message: r.Reason}
+	}
+	if r.Kind == Allowed && len(r.Artifacts)+len(r.Unexpected) == 0 && r.Stderr == "" && !r.Truncated {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: r.Stdout}}, IsError: r.Status != 0}, nil
+	}
+	text, err := json.Marshal(r.object())
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, IsError: r.Kind != Allowed || r.Status != 0}, err
+}

@@ -1,0 +1,213 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/broker/caps"
+	"sbx/internal/broker/document"
+	"sbx/internal/doc"
+)
+
+var errOver = errors.New("the execution has ended")
+
+// grace is how long a tool's sandbox has to end by itself, before it is ended.
+const grace = 2 * time.Second
+
+// statusRefused is sbx's where it started nothing.
+const statusRefused = 125
+
+// carryOut executes an allowed call and looks at what it made. why is for the audit, not
+// for the caller.
+func (b *Broker) carryOut(v *Verdict) (r *Result, why string) {
+	select {
+	case b.slots <- struct{}{}:
+	default:
+		return &Result{Kind: Busy, Reason: "16 calls are running"}, ""
+	}
+	defer func() { <-b.slots }()
+	if !b.begin() {
+		return &Result{Kind: Closed, Reason: errOver.Error()}, ""
+	}
+	defer b.running.Done()
+	req := v.allowed
+	if bad := b.reachable(req.needed); bad != "" {
+		return &Result{Kind: Broken, Reason: bad}, ""
+	}
+	out, err := openOutputs(b.start.Output)
+	if err != nil && len(req.artifacts) > 0 {
+		return &Result{Kind: Broken, Reason: err.Error()}, ""
+	}
+	defer out.close()
+	if len(req.tool.Server) > 0 {
+		r, why = b.callServer(v)
+	} else {
+		r, why = b.runProgram(v)
+	}
+	if r.Kind != Allowed || out.dir < 0 {
+		return r, why
+	}
+	if r.Artifacts, r.Unexpected, err = out.verify(req.artifacts); err != nil {
+		r.Kind, r.Reason = Broken, "expected_artifacts: "+err.Error()
+	}
+	return r, why
+}
+
+// begin counts a call that runs; it is false once the execution has ended.
+func (b *Broker) begin() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.failed != "" {
+		return false
+	}
+	b.running.Add(1)
+	return true
+}
+
+// reachable tells what is wrong with the paths of a call's capabilities: nothing is
+// there, or a link is on the way, which the sandbox may have laid. One that is laid later
+// is refused by the tool's own sandbox.
+func (b *Broker) reachable(needed []caps.Cap) string {
+	for _, s := range b.shows(needed) {
+		fd, err := unix.Openat2(unix.AT_FDCWD, s.source, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
+		switch err {
+		case nil:
+			_ = unix.Close(fd)
+		case unix.ELOOP:
+			return "a link is on the way to " + s.path
+		case unix.ENOENT, unix.ENOTDIR:
+			return "there is nothing at " + s.path
+		default:
+			return s.path + " cannot be opened: " + err.Error()
+		}
+	}
+	return ""
+}
+
+// command is the tool's sandbox, as a process that ends with this one's thread.
+func (b *Broker) command(ctx context.Context, t *document.Tool, id string, needed []caps.Cap, argv []string, timed bool) *exec.Cmd {
+	args := []string{"exec", "-q", "--no-project-spec", "--effective", b.record(id)}
+	for _, d := range b.documents(t, needed, timed) {
+		args = append(args, "--spec-json", string(d.AppendJSON(nil, nil)))
+	}
+	cmd := exec.CommandContext(ctx, b.start.SBX, append(append(args, "--"), argv...)...)
+	cmd.Env = b.environ[:len(b.environ):len(b.environ)]
+	for _, name := range t.Secrets {
+		cmd.Env = append(cmd.Env, name+"="+b.secrets[name])
+	}
+	if cmd.Dir = b.granted.Tree.At(b.start.Workspace).Source; cmd.Dir == "" {
+		cmd.Dir = "/"
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+	cmd.WaitDelay = grace
+	return cmd
+}
+
+// record is where the record of a tool's run goes.
+func (b *Broker) record(id string) string { return filepath.Join(b.start.RunDir, "broker", id+".json") }
+
+// runProgram runs a tool that is a program.
+func (b *Broker) runProgram(v *Verdict) (*Result, string) {
+	req := v.allowed
+	ctx, cancel := b.during(req.tool.Timeout + grace)
+	defer cancel()
+	cmd := b.command(ctx, req.tool, v.id, req.needed, req.argv, true)
+	if req.tool.Stdin != nil {
+		cmd.Stdin = strings.NewReader(req.stdin)
+	}
+	stdout, stderr := &bounded{of: b.redactor, max: int(req.tool.MaxResult)}, &bounded{of: b.redactor, max: int(req.tool.MaxResult)}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	err := onOneThread(cmd.Run)
+	stdout.finish()
+	stderr.finish()
+	r := &Result{Stdout: string(stdout.out), Stderr: string(stderr.out), Truncated: stdout.cut || stderr.cut}
+	status := &exec.ExitError{}
+	switch {
+	case ctx.Err() != nil && b.isOver():
+		return &Result{Kind: Closed, Reason: errOver.Error()}, ""
+	case ctx.Err() != nil:
+		return &Result{Kind: Broken, Reason: "the tool did not end within " + req.tool.Timeout.String()}, "it had to be ended"
+	case err != nil && !errors.As(err, &status):
+		return &Result{Kind: Broken, Reason: "the tool's sandbox cannot be started"}, err.Error()
+	case err == nil:
+		return r, ""
+	}
+	if r.Status = status.ExitCode(); r.Status < 0 {
+		r.Status = 128 + int(status.Sys().(syscall.WaitStatus).Signal())
+	}
+	switch state := b.recorded(v.id); {
+	case state == "refused" || state == "" && r.Status == statusRefused:
+		return &Result{Kind: Broken, Reason: "the tool's own sandbox did not start", Status: r.Status}, r.Stderr
+	case state == "timeout":
+		r.Kind, r.Reason = Broken, "the tool did not end within "+req.tool.Timeout.String()
+	}
+	return r, ""
+}
+
+// during is a time that ends with the execution at the latest.
+func (b *Broker) during(long time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), long)
+	go func() {
+		select {
+		case <-b.over:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// recorded is how a tool's sandbox ended, as its record has it; "" for a plain end, and
+// where there is no record.
+func (b *Broker) recorded(id string) string {
+	file, err := os.Open(b.record(id))
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = file.Close() }()
+	text, _ := io.ReadAll(io.LimitReader(file, 16<<20))
+	root, err := doc.ParseLaxJSON("record", text, 64)
+	if err != nil {
+		return ""
+	}
+	if state := root.Get("state"); state != nil && state.Text == "refused" {
+		return state.Text
+	}
+	if ended := root.Get("exit").Get("ended_by"); ended != nil {
+		return ended.Text
+	}
+	return ""
+}
+
+func (b *Broker) isOver() bool {
+	select {
+	case <-b.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// onOneThread has do run on a thread of its own until it is through: a child that ends
+// with its parent ends with the thread that started it.
+func onOneThread(do func() error) error {
+	ended := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		err := do()
+		runtime.UnlockOSThread()
+		ended <- err
+	}()
+	return <-ended
+}

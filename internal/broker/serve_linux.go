@@ -1,0 +1,96 @@
+package broker
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/broker/wire"
+	"sbx/spec"
+)
+
+// Run is the broker of one execution, told by sbx over a socket, until that says so or
+// is gone.
+func Run(socket *os.File, environ []string) error {
+	defer func() { _ = socket.Close() }() // until then: whoever had its number would be told
+	// Nobody else of this user is to read the secrets out of its memory.
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	conn := &wire.Conn{FD: int(socket.Fd())}
+	var sending sync.Mutex
+	tell := func(m wire.Message) {
+		sending.Lock()
+		defer sending.Unlock()
+		_ = conn.Send(m) // a supervisor that is gone shows by the end of the socket
+	}
+	m, _, err := conn.Receive()
+	if err != nil {
+		return err
+	}
+	start, ok := m.(*wire.Start)
+	if !ok {
+		return unix.EPROTO
+	}
+	b, p := New(start, environ, tell)
+	if p == nil {
+		p = b.Open()
+	}
+	if p != nil {
+		tell(refused(p))
+		return nil
+	}
+	asked, err := b.listen()
+	if err != nil {
+		tell(refused(&spec.Problem{Do: "listen for answers", Why: err.Error()}))
+		return nil
+	}
+	defer func() {
+		_ = asked.Close()
+		_ = os.Remove(filepath.Join(start.RunDir, wire.SocketName))
+	}()
+	tell(b.Ready())
+	var closes []func() error
+	for {
+		m, fds, err := conn.Receive()
+		if s, ok := m.(*wire.Sockets); ok && err == nil {
+			sockets, err := listeners(s, fds)
+			if err != nil {
+				b.fail(err)
+				continue
+			}
+			closes = append(closes, b.Serve(sockets).Close)
+			continue
+		}
+		// The end, of the sandbox or of the supervisor: nobody is to be answered.
+		for _, end := range closes {
+			_ = end()
+		}
+		sum := b.End()
+		if err == nil {
+			tell(sum)
+		}
+		return nil
+	}
+}
+
+// listeners are the sockets as package net has them.
+func listeners(s *wire.Sockets, fds []int) (all []net.Listener, err error) {
+	for _, fd := range fds {
+		file := os.NewFile(uintptr(fd), "socket")
+		l, wrong := net.FileListener(file)
+		_ = file.Close()
+		if wrong != nil {
+			err = wrong
+			continue
+		}
+		all = append(all, l)
+	}
+	return all, err
+}
+
+// refused is a problem as sbx is told it.
+func refused(p *spec.Problem) *wire.Refused {
+	return &wire.Refused{Field: string(p.Field), On: p.On, Do: p.Do, Why: p.Why, Help: p.Help}
+}

@@ -1,0 +1,188 @@
+package broker
+
+import (
+	"slices"
+	"strconv"
+
+	"sbx/internal/broker/caps"
+	"sbx/internal/broker/document"
+	"sbx/internal/doc"
+	"sbx/internal/view"
+	"sbx/spec"
+)
+
+// places are the host's folders and files that the sandbox can write, or that are hidden
+// from it beneath those.
+func (b *Broker) places(access view.Access) (all []string) {
+	tree := &b.granted.Tree
+	for _, p := range tree.Places() {
+		at := tree.At(p)
+		switch {
+		case at.Access != access:
+		case access == view.Write && at.Source != "" && !view.Within(at.Source, "/dev"):
+			all = append(all, at.Source)
+		case access == view.Hidden:
+			if above := tree.At(view.Parent(p)); above.Access == view.Write && above.Source != "" {
+				all = append(all, above.Source+p[len(view.Parent(p)):])
+			}
+		}
+	}
+	return all
+}
+
+// shown is a path of the sandbox as a tool sees it: at the same place, from the host's.
+type shown struct {
+	path, source string
+	write        bool
+}
+
+// shows are the paths of a call's capabilities.
+func (b *Broker) shows(needed []caps.Cap) (all []shown) {
+	for _, c := range needed {
+		if c.Kind > caps.Write {
+			continue
+		}
+		at := b.granted.Tree.At(c.Value)
+		source := at.Source
+		if source == "" || at.Access < view.Read+view.Access(c.Kind) {
+			source = c.Value // broker.grant names the host's
+		}
+		all = append(all, shown{c.Value, source, c.Kind == caps.Write})
+	}
+	return all
+}
+
+// documents are the specs that a tool runs under, each narrower than the one before:
+// what the sandbox can write and must not see, whose links lead nowhere else; the
+// tool's own; and what the call's capabilities name, and nothing more.
+func (b *Broker) documents(t *document.Tool, needed []caps.Cap, timeout bool) []*doc.Node {
+	shows := b.shows(needed)
+	var all []*doc.Node
+	if len(shows) > 0 {
+		write := append(b.places(view.Write), texts(t.Spec.Get("filesystem").Get("write"))...)
+		if mode := t.Spec.Get("access_mode"); mode != nil && mode.Text == spec.WorkspaceWrite.String() {
+			write = append(write, ".")
+		}
+		for _, s := range shows {
+			if s.write && !b.writable(s.source) {
+				write = append(write, s.source)
+			}
+		}
+		around := object(nil, "filesystem", object(nil, "write", list(write)))
+		if dir := b.workingDir(t); dir != nil {
+			around = object(around, "working_dir", dir)
+		}
+		all = append(all, around)
+	}
+	pass := append([]string{"PATH", "HOME", "LANG"}, t.Secrets...)
+	narrow := object(nil, "network", network(needed))
+	if t.Spec == nil {
+		narrow = object(narrow, "environment", object(nil, "pass", list(pass)))
+	} else {
+		environment := t.Spec.Get("environment")
+		pass = append(pass, texts(environment.Get("pass"))...)
+		own := object(t.Spec, "environment", object(environment, "pass", list(pass)))
+		if dir := b.workingDir(t); dir != nil {
+			own = object(own, "working_dir", dir)
+		}
+		all = append(all, own)
+	}
+	narrow = object(narrow, "filesystem", b.filesystem(t, shows))
+	if programs := b.commands(t, needed); programs != nil {
+		narrow = object(narrow, "commands", object(nil, "allow", list(programs)))
+	}
+	if timeout && t.Spec.Get("limits").Get("timeout") == nil {
+		narrow = object(narrow, "limits", object(nil, "timeout", str(strconv.FormatInt(t.Timeout.Milliseconds(), 10)+"ms")))
+	}
+	return append(all, narrow)
+}
+
+// workingDir is a tool's, absolute; nil where its spec has none.
+func (b *Broker) workingDir(t *document.Tool) *doc.Node {
+	dir := t.Spec.Get("working_dir")
+	if dir == nil || dir.Text == "" || dir.Text[0] == '/' || dir.Text[0] == '~' {
+		return dir
+	}
+	return str(t.SpecDir + "/" + dir.Text)
+}
+
+// filesystem is what of the host a tool sees.
+func (b *Broker) filesystem(t *document.Tool, shows []shown) *doc.Node {
+	read, write := texts(t.Spec.Get("filesystem").Get("read")), []string{}
+	if t.Spec.Get("filesystem").Get("read") == nil {
+		read = append([]string{"@system"}, t.Files...)
+	}
+	mounts := &doc.Node{Kind: doc.List}
+	for _, s := range shows {
+		switch {
+		case s.path != s.source:
+			mode := "ro"
+			if s.write {
+				mode = "rw"
+			}
+			mounts.Items = append(mounts.Items, object(object(object(nil, "source", str(s.source)), "target", str(s.path)), "mode", str(mode)))
+		case s.write:
+			write = append(write, s.source)
+		default:
+			read = append(read, s.source)
+		}
+	}
+	fs := object(object(nil, "read", list(read)), "write", list(write))
+	if hidden := b.places(view.Hidden); len(shows) > 0 && len(hidden) > 0 {
+		fs = object(fs, "hide", list(hidden))
+	}
+	if len(mounts.Items) > 0 {
+		fs = object(fs, "mounts", mounts)
+	}
+	return fs
+}
+
+// network is what of it a tool reaches.
+func network(needed []caps.Cap) *doc.Node {
+	var hosts []string
+	for _, c := range needed {
+		if c.Kind == caps.Net && !slices.Contains(hosts, c.Value) {
+			hosts = append(hosts, c.Value)
+		}
+	}
+	if len(hosts) == 0 {
+		return object(nil, "mode", str(spec.NetworkNone.String()))
+	}
+	return object(object(nil, "mode", str(spec.NetworkAllow.String())), "allow", list(hosts))
+}
+
+// commands are the programs that a tool may start, where its capabilities name some.
+func (b *Broker) commands(t *document.Tool, needed []caps.Cap) (all []string) {
+	for _, c := range needed {
+		if c.Kind == caps.Exec {
+			all = append(all, c.Value)
+		}
+	}
+	if all != nil {
+		all = append(all, t.Files[0])
+	}
+	return all
+}
+
+func str(s string) *doc.Node { return &doc.Node{Kind: doc.String, Text: s} }
+
+func list(items []string) *doc.Node {
+	n := &doc.Node{Kind: doc.List}
+	for i, s := range items {
+		if slices.Index(items, s) == i {
+			n.Items = append(n.Items, str(s))
+		}
+	}
+	return n
+}
+
+func object(of *doc.Node, key string, value *doc.Node) *doc.Node { return of.With(key, value) }
+
+func texts(n *doc.Node) (all []string) {
+	if n != nil {
+		for _, item := range n.Items {
+			all = append(all, item.Text)
+		}
+	}
+	return all
+}

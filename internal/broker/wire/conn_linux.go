@@ -1,0 +1,112 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"golang.org/x/sys/unix"
+)
+
+// Conn is an end of the socket. One goroutine may send while another receives.
+type Conn struct {
+	FD int
+
+	b   []byte
+	fds []int // descriptors that came; the kernel gives those of a message with bytes of the one before
+}
+
+// Send sends a message, with descriptors beside it that stay the caller's.
+func (c *Conn) Send(m Message, fds ...int) error {
+	line := Append(nil, m)
+	if len(line) > Max {
+		return errTooLong
+	}
+	var rights []byte
+	if len(fds) > 0 {
+		rights = unix.UnixRights(fds...)
+	}
+	for len(line) > 0 {
+		n, err := unix.SendmsgN(c.FD, line, rights, nil, unix.MSG_NOSIGNAL)
+		switch err {
+		case nil:
+			line, rights = line[n:], nil
+		case unix.EINTR:
+		case unix.EAGAIN:
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(c.FD), Events: unix.POLLOUT}}, -1)
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// Receive waits for a message. The descriptors beside it are the caller's. The end of
+// the socket is io.EOF.
+func (c *Conn) Receive() (Message, []int, error) {
+	for {
+		m, fds, err := c.Next()
+		if m != nil || err != nil {
+			return m, fds, err
+		}
+		switch err = c.Fill(); err {
+		case nil:
+		case unix.EAGAIN:
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(c.FD), Events: unix.POLLIN}}, -1)
+		default:
+			return nil, nil, err
+		}
+	}
+}
+
+// Next is a message that was received whole; nil where there is none.
+func (c *Conn) Next() (Message, []int, error) {
+	end := bytes.IndexByte(c.b, '\n')
+	if end < 0 {
+		if len(c.b) > Max {
+			return nil, nil, errTooLong
+		}
+		return nil, nil, nil
+	}
+	m, err := Read(c.b[:end])
+	if err != nil {
+		return nil, nil, err
+	}
+	c.b = c.b[end+1:]
+	s, ok := m.(*Sockets)
+	if !ok {
+		return m, nil, nil
+	}
+	if len(s.Kinds) != len(c.fds) {
+		return nil, nil, errors.New("message: sockets that are not beside it")
+	}
+	fds := c.fds
+	c.fds = nil
+	return m, fds, nil
+}
+
+// Fill takes what has come; EAGAIN where a socket that does not wait has nothing.
+func (c *Conn) Fill() error {
+	part, oob := make([]byte, 64<<10), make([]byte, unix.CmsgSpace(16*4))
+	n, oobn, _, _, err := unix.Recvmsg(c.FD, part, oob, unix.MSG_CMSG_CLOEXEC)
+	if err == unix.EINTR {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if messages, err := unix.ParseSocketControlMessage(oob[:oobn]); err == nil {
+		for i := range messages {
+			if fds, err := unix.ParseUnixRights(&messages[i]); err == nil {
+				c.fds = append(c.fds, fds...)
+			}
+		}
+	}
+	if n == 0 {
+		return io.EOF
+	}
+	c.b = append(c.b, part[:n]...)
+	return nil
+}
+
+var errTooLong = errors.New("message: longer than 4 MiB")
