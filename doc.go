@@ -20,5 +20,5 @@
 // context that is cancelled ends the command and, but for a spec that constrains
 // neither files nor the network, all that it started.
 //
-// docs/go.md has more, and the list of the names that are API.
+// docs/reference/go-api.md has more, and the list of the names that are API.
 package sbx

@@ -11,7 +11,7 @@ import (
 )
 
 // Record is the effective record of a command: what was asked, what held, what was
-// used and refused. What nobody could observe is nil or "", never 0. docs/record.md
+// used and refused. What nobody could observe is nil or "", never 0. docs/reference/record.md
 // tells what each key means; JSON has those that are not here.
 type Record struct {
 	ID        string    `json:"id"`
@@ -103,7 +103,7 @@ type Exit struct {
 	Code   *int `json:"code"`   // the exit status of sbx exec
 	Signal int  `json:"signal"` // that ended the command; 0 for none
 	// EndedBy is "command", "signal", "timeout", "max_commands", "max_turns",
-	// "tool", "memory" or "supervisor".
+	// "tool", "memory", "broker" or "supervisor".
 	EndedBy string `json:"ended_by"`
 }
 

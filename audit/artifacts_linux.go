@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/doc"
 )
 
 // The bounds of Artifacts: what a hostile output folder may cost.
@@ -135,5 +137,5 @@ func digestFD(fd int, size int64, block []byte) string {
 	if unix.Fstat(fd, &st) != nil || st.Size != size {
 		return ""
 	}
-	return hexOf(string(h.Sum(nil)))
+	return doc.Hex(h.Sum(nil))
 }

@@ -1,6 +1,10 @@
 package audit
 
-import "golang.org/x/sys/unix"
+import (
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
 
 // The bounds of a copy, which a move from another mount is, and how many as large as
 // that a sweep makes.
@@ -126,35 +130,69 @@ func openReadable(dir int, name string) (int, error) {
 
 // removeAll removes name beneath dir with all that it holds, within a bound.
 func removeAll(dir int, name string, names int) error {
-	_, err := removeTree(dir, name, names, 0)
-	return err
+	r := remover{names: names}
+	return r.tree(dir, name, 0)
 }
 
-func removeTree(dir int, name string, names, depth int) (int, error) {
-	if names--; names < 0 {
-		return names, unix.EMLINK
+// remover removes a folder. What lies deeper than descriptors go is moved up to top, the
+// folder itself, and removed from there.
+type remover struct{ names, top, raised int }
+
+func (r *remover) tree(dir int, name string, depth int) error {
+	if r.names--; r.names < 0 {
+		return unix.EMLINK
 	}
 	err := unix.Unlinkat(dir, name, 0)
 	if err != unix.EISDIR {
-		return names, err
-	}
-	if depth > maxCopyDepth {
-		return names, unix.ENAMETOOLONG
+		return err
 	}
 	fd, err := openReadable(dir, name)
 	if err != nil {
-		return names, err
+		return err
 	}
 	defer closeFD(fd)
+	_ = unix.Fchmod(fd, 0o700) // or nothing in it is removed, nor it moved, where its mode forbids that
+	if depth > maxCopyDepth {
+		return r.raise(dir, name)
+	}
+	if depth == 0 {
+		r.top = fd
+	}
+	for before := -1; before != r.raised; { // at the top once more for what came up
+		before = r.raised
+		if err := r.content(fd, depth); err != nil {
+			return err
+		}
+		if depth > 0 {
+			break
+		}
+	}
+	return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+}
+
+func (r *remover) content(fd, depth int) error {
+	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
+		return err
+	}
 	var list []string
 	f := folder{fd: fd, buf: make([]byte, 8<<10)}
-	for e, ok := f.next(); ok && len(list) <= names; e, ok = f.next() {
+	for e, ok := f.next(); ok && len(list) <= r.names; e, ok = f.next() {
 		list = append(list, string(e.name))
 	}
 	for _, sub := range list {
-		if names, err = removeTree(fd, sub, names, depth+1); err != nil {
-			return names, err
+		if err := r.tree(fd, sub, depth+1); err != nil {
+			return err
 		}
 	}
-	return names, unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+	return f.err
+}
+
+func (r *remover) raise(dir int, name string) error {
+	for {
+		r.raised++
+		err := unix.Renameat2(dir, name, r.top, "raised-"+strconv.Itoa(r.raised), unix.RENAME_NOREPLACE)
+		if err != unix.EEXIST {
+			return err
+		}
+	}
 }

@@ -42,5 +42,5 @@
 // record and in the list of artifacts. A name that holds these four characters
 // itself looks the same; for telling the two apart, the file system is there.
 //
-// It is no API: see docs/go.md.
+// It is no API: see docs/reference/go-api.md.
 package audit

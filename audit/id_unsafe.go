@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/doc"
 )
 
 // idLayout sorts by time as text does.
@@ -54,9 +56,5 @@ func randomHex() (string, error) {
 			break
 		}
 	}
-	out := make([]byte, 0, 2*len(b))
-	for _, c := range b {
-		out = append(out, hexDigits[c>>4], hexDigits[c&15])
-	}
-	return string(out), nil
+	return doc.Hex(b[:]), nil
 }

@@ -18,17 +18,6 @@ type writer struct{ doc.Writer }
 
 func recordWriter(dst []byte) writer { return writer{doc.Writer{B: dst, Lines: 1, Text: kept}} }
 
-const hexDigits = "0123456789abcdef"
-
-// hexOf is bytes in hex.
-func hexOf(s string) string {
-	out := make([]byte, 0, 2*len(s))
-	for i := range len(s) {
-		out = append(out, hexDigits[s[i]>>4], hexDigits[s[i]&15])
-	}
-	return string(out)
-}
-
 // kept is a string as a record has it. A byte that is not UTF-8 becomes the four
 // characters \xNN, and a backslash before what would be read as such \x5c, so that
 // two odd names stay two names. A string longer than maxString is cut and ends in "…".
@@ -44,7 +33,7 @@ func kept(s string) string {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if _, odd := oddByte(s[i:]); odd || r == utf8.RuneError && size == 1 {
-			b.WriteString(`\x` + hexOf(s[i:i+1]))
+			b.WriteString(`\x` + doc.Hex([]byte(s[i:i+1])))
 		} else {
 			b.WriteString(s[i : i+size])
 		}

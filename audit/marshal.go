@@ -29,6 +29,12 @@ func (r Record) AppendJSON(dst []byte) []byte {
 	if r.Commands.Set {
 		r.Commands.Value.append(&w)
 	}
+	if r.Timeline != nil {
+		r.Timeline.append(&w)
+	}
+	if r.Opened != nil {
+		r.Opened.append(&w)
+	}
 	r.appendAgent(&w)
 	r.appendError(&w)
 	r.appendRequested(&w)
@@ -66,6 +72,9 @@ func (r *Record) appendEffective(w *writer) {
 	if r.Connections != nil {
 		r.Connections.append(w)
 	}
+	if r.Broker != nil {
+		r.Broker.append(w)
+	}
 	w.KeyList("observed_kinds", r.ObservedKinds)
 	w.KeyTexts("observed_filesystem", r.ObservedFiles)
 }
@@ -82,6 +91,9 @@ func (r *Record) appendCommand(w *writer) {
 	}
 	w.KeyText("cwd", r.Command.Cwd)
 	w.KeyText("executable", r.Command.Executable)
+	if r.Timeline != nil {
+		w.KeyCount("pid", int64(r.Timeline.root))
+	}
 	w.Close('}')
 }
 
@@ -157,7 +169,7 @@ func canonicalDocument(dst []byte, d *spec.SandboxSpec) []byte {
 
 func digestHex(b []byte) string {
 	sum := sha256.Sum256(b)
-	return hexOf(string(sum[:]))
+	return doc.Hex(sum[:])
 }
 
 func (r *Record) appendBackend(w *writer) {

@@ -20,6 +20,7 @@ func used(n *spec.Node) []row {
 	if t := n.Get("tools_used"); t != nil {
 		rows = append(rows, cells("tools", quoteArgs(t)))
 	}
+	rows = append(rows, brokerRow(n.Get("broker"))...)
 	u := n.Get("usage")
 	add("time", whole(u.Get("wall_ms")), span)
 	add("user", whole(u.Get("user_ms")), span)
@@ -29,6 +30,29 @@ func used(n *spec.Node) []row {
 	add("read", whole(u.Get("read_bytes")), size)
 	add("written", whole(u.Get("written_bytes")), size)
 	return rows
+}
+
+// brokerRow tells of the tools that a broker ran, or was asked for.
+func brokerRow(n *spec.Node) []row {
+	calls := whole(n.Get("calls"))
+	if !calls.Set {
+		return nil
+	}
+	r := cells("broker", digits(calls.Value)+" calls of tools")
+	if c := whole(n.Get("denied")).Or(0); c > 0 {
+		r.notes = append(r.notes, digits(c)+" of them were denied")
+		r.tone = bad
+	}
+	var most []string
+	if tools := n.Get("by_tool"); tools != nil {
+		for _, m := range tools.Members[:min(len(tools.Members), shownInPage)] {
+			most = append(most, spec.Name(m.Key)+" "+digits(whole(m.Value.Get("calls")).Or(0)))
+		}
+	}
+	if len(most) > 0 {
+		r.notes = append(r.notes, strings.Join(most, ", "))
+	}
+	return []row{r}
 }
 
 func digits(n int64) string { return strconv.FormatInt(n, 10) }

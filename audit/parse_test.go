@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"sbx/internal/doc"
 	"sbx/spec"
@@ -70,7 +71,9 @@ func FuzzParse(f *testing.F) {
 		same(t, n, want)
 		if _, v, err := Settled(func() ([]byte, error) { return b, nil }); err == nil { // nothing panics on odd types
 			Show(v, true)
-			ShowHTML(v)
+			ShowHTML(v, Beside{})
+			new(Tail).Next(v, true)
+			Status(v, time.Now())
 		}
 	})
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -150,6 +151,9 @@ func removeRun(runs int, id string, how extent, dry bool) error {
 			return errors.New(sweptName + " cannot be removed: " + err.Error())
 		}
 	}
+	if err := removeAll(dir, brokerRuns, 1<<30); err != nil && err != unix.ENOENT {
+		return errors.New(brokerRuns + " cannot be removed: " + err.Error())
+	}
 	for _, name := range append(files, launchName, effectiveName) {
 		if err := unix.Unlinkat(dir, name, 0); err != nil && err != unix.ENOENT {
 			return errors.New(name + " cannot be removed: " + err.Error())
@@ -157,6 +161,12 @@ func removeRun(runs int, id string, how extent, dry bool) error {
 	}
 	return unix.Unlinkat(runs, id, unix.AT_REMOVEDIR)
 }
+
+// What a broker leaves in a run's folder: the records of its tools' runs, its audit, and
+// the sockets and the token of one that was killed.
+const brokerRuns = "broker"
+
+var brokerFiles = [...]string{"broker.jsonl", "broker.sock", "door.sock", "token"}
 
 // hasEnded refuses a run that goes on, or of which that cannot be told.
 func hasEnded(dir int, id string, locked bool) error {
@@ -188,8 +198,8 @@ func madeBySbx(dir int, how extent) (files []string, err error) {
 	f := folder{fd: dir, buf: make([]byte, 4<<10)}
 	for e, ok := f.next(); ok; e, ok = f.next() {
 		switch name := string(e.name); {
-		case name == effectiveName, name == launchName, name == sweptName && how == sweptToo:
-		case strings.HasPrefix(name, tempPrefix):
+		case name == effectiveName, name == launchName, name == brokerRuns, name == sweptName && how == sweptToo:
+		case strings.HasPrefix(name, tempPrefix), slices.Contains(brokerFiles[:], name):
 			files = append(files, name)
 		default:
 			return nil, errors.New("it holds " + name + ", which is no record")

@@ -122,6 +122,27 @@ func TestPruneRemovesWhatHasEndedAlone(t *testing.T) {
 	}
 }
 
+// A command chooses what is swept: how deep it is, its names and its modes.
+func TestPruneOfWhatACommandMade(t *testing.T) {
+	r := newRunsFolder(t)
+	swept := r.add(0, nil) + "/" + sweptName
+	plant(t, swept, "1-.git/raised-1/raised-1", "1-.git/shut/x/y", "2-.git/z", "raised-1", "raised-3/x")
+	for _, name := range []string{"1-.git", "2-.git"} {
+		unix.Close(deepen(t, swept+"/"+name, "d", levels()))
+	}
+	for _, shut := range []string{"1-.git/shut/x", "1-.git/shut", "2-.git"} {
+		r.ok(os.Chmod(swept+"/"+shut, 0o500))
+	}
+	r.ok(Prune(r.state, Old{}, false, func(p Pruned) {
+		if p.Left != nil {
+			t.Error(p.Left)
+		}
+	}))
+	if got := r.there(1); len(got) != 0 {
+		t.Errorf("there are %v", got)
+	}
+}
+
 func TestPruneByAge(t *testing.T) {
 	r := newRunsFolder(t)
 	for n := range 5 {

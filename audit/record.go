@@ -39,8 +39,11 @@ type Record struct {
 	AccessMode    spec.AccessMode // what held; AccessUnset when nothing was constrained
 	TurnsUsed     spec.Opt[int]
 	Commands      spec.Opt[Commands] // what was counted, commands_used with it
+	Timeline      *Timeline          // the programs that were started; nil where nobody counted
+	Opened        *Openings          // nil where nobody looked
 	Violations    Violations
 	Connections   *Connections // that a relay made; nil where there was none
+	Broker        *Broker      // nil where none ran tools
 	ObservedKinds []string     // the kinds of violations that could be seen at all
 	ObservedFiles []string     // which of the kind filesystem
 
@@ -90,7 +93,7 @@ type Command struct {
 type Exit struct {
 	Code    spec.Opt[int] // the exit status of sbx exec
 	Signal  spec.Opt[int] // the signal that ended the command
-	EndedBy string        // command, signal, timeout, max_commands, max_turns, tool, memory, supervisor
+	EndedBy string        // command, signal, timeout, max_commands, max_turns, tool, memory, broker, supervisor
 }
 
 // Usage is what the whole tree used.

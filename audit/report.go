@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -204,7 +205,7 @@ func escapeURI(path string) string {
 			b.WriteByte(c)
 			continue
 		}
-		b.WriteString("%" + strings.ToUpper(hexOf(path[i:i+1])))
+		b.WriteString("%" + strings.ToUpper(doc.Hex([]byte(path[i:i+1]))))
 	}
 	return b.String()
 }

@@ -68,11 +68,16 @@ func (r *Run) row() row {
 	if n, known := denials(n); known {
 		denied = strconv.FormatInt(n, 10)
 	}
-	command := quoteArgs(n.Get("command").Get("argv"))
-	if utf8.RuneCountInString(command) > maxLineCommand {
-		command = string([]rune(command)[:maxLineCommand-1]) + "…"
-	}
+	command := shortened(quoteArgs(n.Get("command").Get("argv")), maxLineCommand)
 	return row{tone: stateTone(r.View), cells: []string{r.ID, at, took, status(r.View), denied, command}}
+}
+
+// shortened is the beginning of a text of more than so many characters.
+func shortened(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
 }
 
 // status is how a run ended in a word or two: its exit status, and who ended it where

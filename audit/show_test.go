@@ -45,7 +45,8 @@ func TestShowGolden(t *testing.T) {
 	v := view(t, sample())
 	golden(t, "record.json", string(sample().AppendJSON(nil)))
 	golden(t, "show.txt", Show(v, false))
-	golden(t, "show.html", ShowHTML(v))
+	golden(t, "show.html", ShowHTML(v, Beside{Reach: []Part{{"may be written", []Reach{{"/w", "access_mode (a.json:1:17)"}}}},
+		Spec: "{\n  \"network\": {\"allow\": [\"1.2.3.4:80\"]}\n}\n", Changes: "+ network.allow \"1.2.3.4:80\"\n"}))
 	refused := Record{ID: "x", StartedAt: time.Unix(0, 0), Command: Command{Argv: []string{"make", "it so", ""}},
 		Error: &Refusal{"limits.memory", "s.json:9:14", "cannot cap memory at 2GiB: no cgroup is delegated", "start it under systemd-run"}}
 	golden(t, "show-refused.txt", Show(view(t, refused), true))
@@ -120,6 +121,7 @@ func hostileRecord() Record {
 	r.Violations.Add(Violation{Kind: hostile, Program: hostile, Action: hostile, Target: hostile, Rule: hostile, AllowWith: hostile})
 	r.Artifacts.Value[0].Path = hostile
 	r.Protected[0].Path = hostile
+	r.Timeline.list[0].Path, r.Opened.list[0].Path, r.Opened.list[0].Action = hostile, hostile, hostile
 	r.Swept.Value.Moved[0] = Moved{hostile, hostile, hostile, hostile}
 	r.Swept.Value.Cuts[0], r.Swept.Value.Repositories[0] = hostile, hostile
 	r.Error = &Refusal{hostile, hostile, hostile, hostile}
@@ -131,7 +133,7 @@ func hostileRecord() Record {
 
 func TestShowHostileText(t *testing.T) {
 	v := view(t, hostileRecord())
-	for name, out := range map[string]string{"text": Show(v, false), "html": ShowHTML(v)} {
+	for name, out := range map[string]string{"text": Show(v, false), "tail": new(Tail).Next(v, false), "html": ShowHTML(v, Beside{Reach: []Part{{hostile, []Reach{{hostile, hostile}}}}, Spec: hostile, Changes: hostile})} {
 		for _, c := range out {
 			if c != '\n' && doc.Hidden(c, 3) || c == utf8.RuneError {
 				t.Errorf("%s: %U reaches the terminal", name, c)
@@ -150,7 +152,7 @@ func TestShowHostileText(t *testing.T) {
 	if strings.ContainsRune(out, 0x1b) {
 		t.Error("a foreign escape sequence passes")
 	}
-	page := ShowHTML(v)
+	page := ShowHTML(v, Beside{})
 	if strings.Contains(page, "<script") || strings.Contains(page, "alert(1)</") {
 		t.Error("a script passes")
 	}
@@ -172,5 +174,29 @@ func TestQuoteArgs(t *testing.T) {
 	v := view(t, Record{Command: Command{Argv: []string{"a", "", "b c", "it's", "$x", "<redacted>"}}})
 	if got, want := quoteArgs(v.Node.Get("command").Get("argv")), `a '' 'b c' 'it'\''s' '$x' <redacted>`; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A tail tells each program and each denial once, in the order of time.
+func TestTail(t *testing.T) {
+	r := sample()
+	r.EndedAt, r.Error = time.Time{}, nil
+	var tail Tail
+	first := tail.Next(view(t, r), false)
+	at := r.StartedAt.Add(2 * time.Second)
+	r.Timeline.list = append(r.Timeline.list, Program{At: at, PID: 9, Path: "/usr/bin/ld"})
+	r.Violations.Add(Violation{Kind: "filesystem", At: at.Add(-time.Second), Action: "create", Target: "/x", Rule: "access_mode"})
+	second := tail.Next(view(t, r), false)
+	if strings.Count(first, "\n") != 5 || !strings.Contains(first, "/usr/bin/cc\n") || !strings.Contains(first, "further programs are counted") {
+		t.Errorf("first:\n%s", first)
+	}
+	if second != "  1.0 s     denied: create /x by access_mode\n  2.0 s     /usr/bin/ld\n" {
+		t.Errorf("second:\n%s", second)
+	}
+	if third := tail.Next(view(t, r), false); third != "" {
+		t.Errorf("third:\n%s", third)
+	}
+	if got, want := Status(view(t, r), at), "2.0 s of 30m0s, 3 programs of 5, 0 turns of 0, 2 denials"; got != want {
+		t.Errorf("status %q, want %q", got, want)
 	}
 }

@@ -124,6 +124,9 @@ func (s *Sink) Write(r Record) error {
 	return s.replace(r.AppendJSON(make([]byte, 0, usualRecord)), false)
 }
 
+// Put is Write of a record's text.
+func (s *Sink) Put(text []byte) error { return s.replace(text, false) }
+
 // Close writes the record for the last time and gives the folders back. A
 // record that somebody named has reached the disk when Close returns.
 func (s *Sink) Close(r Record) error {
@@ -171,7 +174,7 @@ func (s *Sink) reopen() bool {
 	return unix.Stat(fdPath(s.dir), &st) == nil && st.Mode&0o300 != 0o300 && unix.Chmod(fdPath(s.dir), st.Mode&0o7777|0o700) == nil
 }
 
-// launchName is what the record of the launch is called beside the final one,
+// launchName is what the record before it is called beside the final one,
 // in a run's own folder. That it stays spares ext4 a removed inode: making
 // files within seconds of it takes half a millisecond each.
 const launchName = "launch.json"

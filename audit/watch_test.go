@@ -187,7 +187,7 @@ func TestWatchThenSweepAt(t *testing.T) {
 	}
 }
 
-// TestWatchRealGit does what docs/spec.md tells of: a nested repository with
+// TestWatchRealGit does what docs/reference/spec.md tells of: a nested repository with
 // a program in its configuration never stays.
 func TestWatchRealGit(t *testing.T) {
 	git, err := exec.LookPath("git")

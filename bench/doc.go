@@ -2,7 +2,7 @@
 // that stays, work inside. Contestants take turns, each sample follows a pause
 // in which the kernel tears down the last one's namespaces, and what is said
 // is a ratio of one run: absolute figures of a shared machine mean little.
-// docs/performance.md tells how to read the table.
+// bench/README.md tells how to read the table.
 //
 //	go run ./bench -sbx bin/sbx
 //	go run ./bench -sbx bin/sbx -quick -only start

@@ -27,5 +27,5 @@
 //   - What a foreign database holds in a column may be of any type: it is read
 //     as text or as a number where it is one, and never trusted as a path.
 //
-// It is no API: see docs/go.md.
+// It is no API: see docs/reference/go-api.md.
 package dispatch

@@ -77,6 +77,7 @@ type edit struct {
 	names string // the path that is added to a list; "" for a line of another kind
 	apply func(*spec.SandboxSpec)
 
+	own     bool             // it changes a line where that stands, not what narrows it
 	network spec.NetworkMode // what it gives the command; 0 where it is about files
 }
 
@@ -109,8 +110,8 @@ func (a *Adviser) edits(act Act) (all []edit) {
 // loosening are the edits of the lines that make read-only what is there.
 func (a *Adviser) loosening(path string) (all []edit) {
 	f := a.Plan.View.At(path).Because.Field
-	if list, _, _ := strings.Cut(f, "["); list == "filesystem.mounts" {
-		all = append(all, edit{line: f + ".mode: rw", apply: func(s *spec.SandboxSpec) {
+	if list, _, _ := strings.Cut(f, "["); list == "filesystem.mounts" && !isOption(a.Resolved, spec.Field(list)) {
+		all = append(all, edit{line: f + ".mode: rw", own: true, apply: func(s *spec.SandboxSpec) {
 			mounts := slices.Clone(s.Filesystem.Value.Mounts.Value)
 			if i := itemOf(f); i < len(mounts) {
 				mounts[i].Mode = spec.MountRW
@@ -118,12 +119,16 @@ func (a *Adviser) loosening(path string) (all []edit) {
 			s.Filesystem.Value.Mounts.Value = mounts
 		}})
 	}
-	switch line := readonlyLine(a.Resolved); line {
+	line := readonlyLine(a.Resolved)
+	if isOption(a.Resolved, spec.Field(line)) {
+		return all
+	}
+	switch line {
 	case "":
 	case "readonly":
-		all = append(all, edit{line: line + ": false", apply: func(s *spec.SandboxSpec) { s.Readonly.Value = false }})
+		all = append(all, edit{line: line + ": false", own: true, apply: func(s *spec.SandboxSpec) { s.Readonly.Value = false }})
 	default:
-		all = append(all, edit{line: line + ": false", apply: func(s *spec.SandboxSpec) { s.Sandbox.Value.Readonly.Value = false }})
+		all = append(all, edit{line: line + ": false", own: true, apply: func(s *spec.SandboxSpec) { s.Sandbox.Value.Readonly.Value = false }})
 	}
 	return all
 }
@@ -168,7 +173,7 @@ func (a *Adviser) try(e edit, there string) *attempt {
 	doc := *a.Resolved.Spec
 	e.apply(&doc)
 	r, err := a.Resolved.Again(&doc, there)
-	if err != nil {
+	if err != nil || !e.own && a.Resolved.Bound(&r) != "" {
 		a.tried[key] = nil
 		return nil
 	}

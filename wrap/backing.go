@@ -3,6 +3,7 @@ package wrap
 import (
 	"slices"
 
+	"sbx/internal/view"
 	"sbx/seccomp"
 	"sbx/spec"
 )
@@ -14,6 +15,8 @@ type Backing struct {
 	Line  Invocation
 	Plan  *Plan    // of the tool's own process; its Enforcement is the record's
 	Blind []string // what sbx cannot see of such a run
+	// View is what the command may do at each path.
+	View view.Tree
 	// Filter is the seccomp program that the tool reads from Ask.FilterFD.
 	Filter []byte
 	// Below is how many processes of the tool's wait for the command: signals are not
@@ -45,7 +48,8 @@ func Back(name string, a Ask, inv Invocation) (*Backing, error) {
 		p.Limits = Limits{Timeout: w.plan.Limits.Timeout}
 	}
 	p.Enforcement = w.promised(w.lacks)
-	b := &Backing{Line: line, Plan: p, Blind: []string{"commands", "refusals"}, Below: w.below}
+	p.Brokered = a.Broker.Socket != ""
+	b := &Backing{Line: line, Plan: p, View: w.plan.View, Blind: []string{"commands", "refusals"}, Below: w.below}
 	if w.name == namePodman && w.a.Host.UID != 0 { // a second process makes the container; the first ends with 0 at a signal
 		b.Below = 1
 	}

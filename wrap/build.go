@@ -10,74 +10,59 @@ import (
 // the spec asks for is in the Plan, or the document let it be less and the
 // Plan's Enforcement says so, or there is no Plan.
 func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
-	b := &builder{r: WithOwn(r), h: h, req: req, made: map[string]bool{}, pinned: map[string]bool{}, slots: map[taken][]int{}, openedAt: map[string]int{}}
-	b.plan.Mounts = make([]Mount, 0, 128)
-	b.view = view.New(64)
-	b.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.Start()}
-	b.plan.Env = environment(r.Env, h.DropEnv)
-	b.plan.NoNewPrivs = true
-	b.plan.KeepCaps = true
-	b.openDevices()
-	b.tellPresets()
-	b.notYet()
-	b.globs()
-	b.plan.Opening = Open(r, h)
-	b.gather()
-	b.named = b.openedNames()
-	b.counter()
-	b.limits()
-	b.agent()
-	if b.plan.Rung == RungFree {
-		b.plan.Base = BaseHost
-		b.tell()
+	d := &draft{r: WithOwn(r), h: h, req: req}
+	d.plan.Mounts = make([]Mount, 0, 128)
+	d.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.Start()}
+	d.plan.Env = environment(r.Env, h.DropEnv)
+	d.plan.NoNewPrivs = true
+	d.plan.KeepCaps = true
+	d.openDevices()
+	d.tellPresets()
+	d.notYet()
+	d.globs()
+	d.plan.Opening = Open(r, h)
+	b := newBuilder(d)
+	b.virtual.gather()
+	b.named = b.guards.openedNames()
+	(&counting{d}).counter()
+	(&limiter{d}).limits()
+	(&agents{d}).agent()
+	if d.plan.Rung == RungFree {
+		d.plan.Base = BaseHost
+		(&teller{b.places}).tell()
 	} else {
 		b.sandbox()
 	}
-	b.program()
-	b.exposed()
-	b.fields()
-	if len(b.problems) > 0 {
-		return nil, b.problems
+	b.broker()
+	b.programs.program()
+	(&limiter{d}).exposed()
+	b.lines.fields()
+	if len(d.problems) > 0 {
+		return nil, d.problems
 	}
-	b.plan.View = b.view
-	return &b.plan, nil
+	d.plan.View = b.view
+	return &d.plan, nil
 }
 
-// builder holds a Plan while it is made.
+// builder is the order in which the parts of a Plan are made.
 type builder struct {
-	r        *spec.Resolved
-	h        *Host
-	req      Request
-	plan     Plan
-	view     view.Tree // as the Plan stands so far
-	problems spec.Problems
+	*homeLayer
+	virtual  virtual
+	covering covering
+	hiding   hiding
+	guards   guards
+	programs programs
+	rules    rules
+	network  network
+	lines    fieldLines
+}
 
-	prefix   string          // where the new root is put together; "" in place
-	whole    bool            // the new root has all that the host's has
-	held     int             // slots handed out
-	slots    map[taken][]int // clones taken
-	binds    []spec.MountAt  // the spec's mounts, and what a job or a workshop puts in place
-	namings  [][2]string     // links of a workshop's tree: the virtual path and the own
-	unplaced []string        // what of it has no virtual path, and why
-	made     map[string]bool // what was made in the new tree
-	pinned   map[string]bool // folders that cannot be renamed, for what is in them
-	private  []string        // folders that are private, by their path inside
-	writable []spec.Path     // what is bound in writable, a folder before what is in it
-	opened   []string        // secret folders in which something is opened
-	named    []string        // protected names that filesystem.write names, and so opens
-	openedAt map[string]int  // the slots of the private folders that take their place late
-	mute     string          // why the supervisor can answer no calls
-	denied   []string        // files that commands.deny names
-	runs     []*Executable   // what commands.allow names
-	faults   []fault         // what makes a line other than enforced
-	heldBy   heldBy          // by which mechanism a limit is held
-	bounded  string          // what bounds the number of processes without limits.pids
-	home     homeKind        // what an agent's home is
-	copies   []homeCopy      // of its files
-
-	// The record would lie directly in a folder that is put together anew, where it is
-	// left out: the list of that folder's names is older than the record.
-	recordOut bool
+func newBuilder(d *draft) *builder {
+	p := &places{layers: &layers{d, view.New(64)}}
+	t := &mounter{places: p, made: map[string]bool{}, pinned: map[string]bool{}, slots: map[taken][]int{}, openedAt: map[string]int{}}
+	home := &homeLayer{mounter: t}
+	return &builder{homeLayer: home, virtual: virtual{p}, covering: covering{home}, hiding: hiding{t}, guards: guards{t}, programs: programs{mounter: t},
+		rules: rules{p}, network: network{p}, lines: fieldLines{home}}
 }
 
 // fault is a reason why a field's line is not Enforced.
@@ -87,13 +72,13 @@ type fault struct {
 	reason string
 }
 
-func (b *builder) fault(f spec.Field, s Status, reason string) {
+func (b *draft) fault(f spec.Field, s Status, reason string) {
 	b.faults = append(b.faults, fault{f, s, reason})
 }
 
 // lack says that field cannot be held as asked: a refusal, or a fault where
 // the documents let it be.
-func (b *builder) lack(p *spec.Problem, s Status) {
+func (b *draft) lack(p *spec.Problem, s Status) {
 	if b.r.AllowsLess(p.Field) {
 		b.fault(p.Field, s, p.Why)
 		return
@@ -102,7 +87,7 @@ func (b *builder) lack(p *spec.Problem, s Status) {
 }
 
 // notYet refuses the fields whose enforcement does not exist.
-func (b *builder) notYet() {
+func (b *draft) notYet() {
 	for _, f := range b.r.NotYet {
 		b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "enforce " + string(f),
 			Why: "sbx does not enforce it yet", Help: "leave it out, or list \"" + string(f) + "\" in best_effort"}, Unavailable)
@@ -110,7 +95,7 @@ func (b *builder) notYet() {
 }
 
 // globs refuses "**/NAME" of a name that is not protected anyway.
-func (b *builder) globs() {
+func (b *draft) globs() {
 	for _, g := range b.r.Globs {
 		name := g[len("**/"):]
 		_, deep := IsProtectedName("any/" + name)
@@ -127,6 +112,7 @@ func (b *builder) sandbox() {
 	p.KeepCaps = false
 	p.Filter = Filter{On: true, Profile: b.r.Syscalls, Root: b.h.UID == 0,
 		Unix: b.r.Network != spec.NetworkHost, Code: b.h.Profile}
+	p.Filter.Looks = b.looks()
 	p.Filter.Reach = b.req.Agent.Agent != 0 && p.Counter == CounterNotify && !p.Filter.Unix
 	if b.h.ProfileWhy != "" {
 		b.problems = append(b.problems, &spec.Problem{Field: "syscalls", On: b.r.At("syscalls"), Do: "use the profile " + b.r.Syscalls,
@@ -137,25 +123,25 @@ func (b *builder) sandbox() {
 		b.lack(&spec.Problem{Field: FieldSideDoors, Do: "shut the side doors", Why: "no seccomp filter can be loaded: " + b.h.Seccomp.Why,
 			Help: "accept less with require_available: false"}, Unavailable)
 	}
-	b.commands()
+	b.programs.commands()
 	if p.Rung == RungParent {
-		b.nested()
+		(&nesting{b.rules}).nested()
 		return
 	}
-	b.publish()
+	b.network.publish()
 	if p.Rung == RungBare {
 		p.Base = BaseHost
 		p.Filter.NoInet = b.r.Network != spec.NetworkHost
-		b.layBare()
+		b.rules.layBare()
 		b.bare()
-		b.barePrograms()
+		b.programs.barePrograms()
 	} else {
 		b.capabilities()
 		b.mounts()
 	}
-	b.landlock()
-	b.watch()
-	b.egress()
+	b.rules.landlock()
+	b.guards.watch()
+	b.network.egress()
 	// kill(0) reaches the caller's process group whatever namespace it is in;
 	// where no Landlock scope stops it the command is given one of its own.
 	p.OwnGroup = b.h.LandlockABI < scopesABI
@@ -166,7 +152,7 @@ const scopesABI = 6
 
 // capabilities says which a root keeps: those by which it owns the files of
 // others, in its own user namespace only.
-func (b *builder) capabilities() {
+func (b *draft) capabilities() {
 	if b.plan.IDs.All {
 		b.plan.Caps = []Cap{CapChown, CapDACOverride, CapFowner, CapFsetid}
 	}
@@ -174,7 +160,7 @@ func (b *builder) capabilities() {
 }
 
 // bare names what Landlock and seccomp cannot do without namespaces.
-func (b *builder) bare() {
+func (b *draft) bare() {
 	why := "no namespaces: " + b.h.rungWhy()
 	b.plan.Bounding = false
 	if b.r.AccessMode.Guards() {
@@ -215,7 +201,7 @@ func (b *builder) bare() {
 }
 
 // bareStatus is how far an access mode holds without namespaces.
-func (b *builder) bareStatus() Status {
+func (b *draft) bareStatus() Status {
 	if b.h.LandlockABI == 0 {
 		return Unavailable
 	}
@@ -232,7 +218,7 @@ func (h *Host) rungWhy() string {
 }
 
 // asked tells whether a document of the spec sets field.
-func (b *builder) asked(f spec.Field) bool {
+func (b *draft) asked(f spec.Field) bool {
 	s := b.r.Spec
 	fs := s.Filesystem.Value
 	switch f {

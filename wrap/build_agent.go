@@ -19,6 +19,8 @@ type AgentSeen struct {
 	Starts  string   // how many programs it starts of its own, in words
 	Servers []string // what of its own MCP servers is withheld, and by which flag
 	Policy  string   // the text of a file of rules for it, at PolicyPath
+	// Settings stand, inside, in the place of its own, which are at SettingsAt.
+	Settings, SettingsAt string
 
 	// Replaced tells that sbx's sandbox stands in the place of the agent's own, and
 	// NoNetwork which of the caller's arguments have that keep the agent's commands
@@ -39,9 +41,12 @@ type AgentLack struct {
 // PolicyPath is where an agent's own file of rules stands inside.
 const PolicyPath = "/run/sbx/policy.toml"
 
+// settingsPath is where an agent's settings are made, inside.
+const settingsPath = "/run/sbx/settings.json"
+
 // agent writes the lines of what only the agent and its stream can hold: its
 // tools and its turns.
-func (b *builder) agent() {
+func (b *agents) agent() {
 	a := &b.req.Agent
 	for _, f := range []spec.Field{"tools_allowed", "tools_denied", "max_turns"} {
 		if !b.set(f) || b.fromOutside(f) {
@@ -93,7 +98,7 @@ func (b *builder) agent() {
 
 // insteadOf tells what the agent's own sandbox, in whose place this one stands, would
 // hold and this one does not: the agent and its commands have one network.
-func (b *builder) insteadOf() {
+func (b *agents) insteadOf() {
 	a := &b.req.Agent
 	if a.Looser != "" {
 		b.fault("agent", Degraded, a.Looser)
@@ -116,7 +121,7 @@ func (b *builder) insteadOf() {
 }
 
 // turnsUnseen says why the file in which the agent's turns stand cannot be read.
-func (b *builder) turnsUnseen() (why, help string) {
+func (b *agents) turnsUnseen() (why, help string) {
 	name := b.req.Agent.Agent.String()
 	if b.r.HomeLayer && !slices.ContainsFunc(b.r.Own, func(o spec.OwnPath) bool { return o.Mode == spec.OwnWrite }) {
 		return name + "'s turns stand in a file of its state folder, which is not there: what comes of it inside is the sandbox's own",
@@ -126,12 +131,12 @@ func (b *builder) turnsUnseen() (why, help string) {
 }
 
 // fromOutside tells whether a field is only what an outer sandbox has.
-func (b *builder) fromOutside(f spec.Field) bool {
+func (b *draft) fromOutside(f spec.Field) bool {
 	at := b.r.At(f)
 	return strings.HasPrefix(at, ParentPath) || strings.HasPrefix(at, FreeParent)
 }
 
-func (b *builder) set(f spec.Field) bool {
+func (b *draft) set(f spec.Field) bool {
 	switch f {
 	case "tools_allowed":
 		return b.r.Spec.ToolsAllowed.Set
@@ -143,7 +148,7 @@ func (b *builder) set(f spec.Field) bool {
 
 // unwatched says that nobody holds field: a refusal, but where a profile asks,
 // whose promise the kernel keeps without it.
-func (b *builder) unwatched(f spec.Field, why, help string, s Status) {
+func (b *agents) unwatched(f spec.Field, why, help string, s Status) {
 	if strings.HasPrefix(b.r.At(f), "profile ") {
 		b.fault(f, s, why)
 		return
@@ -159,7 +164,7 @@ func streamFlags(a spec.Agent) string {
 const nearOwn = 150
 
 // agentLines note what was opened and changed for the agent.
-func (b *builder) agentLines() {
+func (b *fieldLines) agentLines() {
 	a := &b.req.Agent
 	if a.Agent == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 // gather lists what is bound at a path of its own: the spec's mounts, the two
 // folders of a job, and a workshop's tree at its virtual path. A mount beneath
 // another's target comes after it, in whatever order the spec has them.
-func (b *builder) gather() {
+func (b *virtual) gather() {
 	b.binds = append(b.binds, b.r.Mounts...)
 	if j := b.r.Job; j != nil {
 		b.bind(j.Input, "/input", spec.MountRO)
@@ -19,7 +19,7 @@ func (b *builder) gather() {
 	slices.SortStableFunc(b.binds, func(x, y spec.MountAt) int { return len(x.Target) - len(y.Target) })
 }
 
-func (b *builder) bind(source spec.Path, target string, mode spec.MountMode) {
+func (b *places) bind(source spec.Path, target string, mode spec.MountMode) {
 	if source.Real != "" {
 		b.binds = append(b.binds, spec.MountAt{Mount: spec.Mount{Mode: mode}, Source: source, Target: target, Field: source.Field, At: source.At})
 	}
@@ -28,7 +28,7 @@ func (b *builder) bind(source spec.Path, target string, mode spec.MountMode) {
 // images are the paths inside at which a path of the host shows: its own, and
 // where a bind of a folder above it shows it once more. Whoever mounts a path by
 // its own name means it; a workshop means no part of its tree by name.
-func (b *builder) images(path string) []string {
+func (b *places) images(path string) []string {
 	at := b.view.Images(path)
 	for i := range b.binds {
 		if m := &b.binds[i]; m.Source.Real == path && m.Field != "sandbox.root" {
@@ -40,7 +40,7 @@ func (b *builder) images(path string) []string {
 
 // allImages are images and all that shows something beneath path: hide beats
 // mounts, whatever they name, and write and read.
-func (b *builder) allImages(path string) []string {
+func (b *places) allImages(path string) []string {
 	at := b.images(path)
 	for _, part := range b.view.Parts(path) {
 		if !slices.ContainsFunc(at, func(image string) bool { return under(part, image) }) {
@@ -52,7 +52,7 @@ func (b *builder) allImages(path string) []string {
 
 // onTop is the bind that is seen at a path, the one with the longest target;
 // -1 for none.
-func (b *builder) onTop(path string) int {
+func (b *places) onTop(path string) int {
 	top := -1
 	for i := range b.binds {
 		if under(path, b.binds[i].Target) && (top < 0 || len(b.binds[i].Target) > len(b.binds[top].Target)) {

@@ -19,7 +19,7 @@ var sealKernel = Version{6, 3}
 // commands decides which files may be started: those that commands.allow
 // names, which Landlock holds, and none that commands.deny names, which masks
 // hold. Denied wins.
-func (b *builder) commands() {
+func (b *programs) commands() {
 	if !b.r.Limited && len(b.r.Deny) == 0 {
 		return
 	}
@@ -41,13 +41,13 @@ func (b *builder) commands() {
 }
 
 // noCommands says that a field of commands cannot be held as asked.
-func (b *builder) noCommands(f spec.Field, why string, s Status) {
+func (b *draft) noCommands(f spec.Field, why string, s Status) {
 	b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "hold " + string(f), Why: why,
 		Help: "leave it out, or list \"" + string(f) + "\" in best_effort"}, s)
 }
 
 // deny gathers what is denied.
-func (b *builder) deny() {
+func (b *programs) deny() {
 	for i := range b.h.Deny {
 		e := &b.h.Deny[i]
 		if e.Kind == Absent {
@@ -71,7 +71,7 @@ func (b *builder) deny() {
 }
 
 // needed are the files that are executed to start the command.
-func (b *builder) needed() []string {
+func (b *programs) needed() []string {
 	if b.req.Program.Real == "" { // another tool looks for it
 		return nil
 	}
@@ -79,7 +79,7 @@ func (b *builder) needed() []string {
 }
 
 // allowOnly gathers what may be started, where Landlock can hold that.
-func (b *builder) allowOnly() {
+func (b *programs) allowOnly() {
 	for i := range b.h.Allow {
 		e := &b.h.Allow[i]
 		switch {
@@ -120,19 +120,19 @@ func (b *builder) allowOnly() {
 	b.seal()
 }
 
-func (b *builder) nothing(e *Executable, why, help string) {
+func (b *programs) nothing(e *Executable, why, help string) {
 	b.problems = append(b.problems, &spec.Problem{Field: e.Field, On: e.At, Do: "allow " + e.Asked, Why: why, Help: help})
 }
 
 // mayRun tells whether a file of the host is among what may be started.
-func (b *builder) mayRun(real string) bool {
+func (b *programs) mayRun(real string) bool {
 	return !slices.Contains(b.denied, real) && slices.ContainsFunc(b.runs, func(e *Executable) bool {
 		return e.Real == real || e.Kind == Dir && under(real, e.Real)
 	})
 }
 
 // seal keeps files in memory from being executed: Landlock lets them be.
-func (b *builder) seal() {
+func (b *programs) seal() {
 	f := &b.plan.Filter
 	switch {
 	case !f.On:
@@ -151,7 +151,7 @@ func (b *builder) seal() {
 // placePrograms masks what is denied, and makes read-only what is allowed and
 // could be written: a file that is replaced is not the one that is allowed, one
 // that is rewritten would be.
-func (b *builder) placePrograms() {
+func (b *programs) placePrograms() {
 	p := &b.plan.Programs
 	for _, real := range b.denied {
 		images := b.allImages(real)
@@ -172,12 +172,12 @@ func (b *builder) placePrograms() {
 }
 
 // inRuns tells whether a folder that is allowed holds a file.
-func (b *builder) inRuns(real string) bool {
+func (b *programs) inRuns(real string) bool {
 	return slices.ContainsFunc(b.runs, func(e *Executable) bool { return e.Kind == Dir && under(real, e.Real) })
 }
 
 // barePrograms is placePrograms without mounts.
-func (b *builder) barePrograms() {
+func (b *programs) barePrograms() {
 	b.files(func(image string, f spec.Field) {
 		b.noCommands(f, image+" can be rewritten by the command: without namespaces nothing can be made read-only for it", Degraded)
 	})
@@ -192,7 +192,7 @@ func (b *builder) barePrograms() {
 
 // files lists what may be executed by its paths inside, and what of it the
 // command could write.
-func (b *builder) files(writable func(image string, f spec.Field)) {
+func (b *programs) files(writable func(image string, f spec.Field)) {
 	p := &b.plan.Programs
 	var linked, loaders []string
 	for _, e := range b.runs {
@@ -237,7 +237,7 @@ func (b *builder) files(writable func(image string, f spec.Field)) {
 }
 
 // loaderImages are the paths inside of loaders, each once.
-func (b *builder) loaderImages(loaders []string) (images []string) {
+func (b *programs) loaderImages(loaders []string) (images []string) {
 	for _, l := range loaders {
 		if l == "" {
 			continue
@@ -253,7 +253,7 @@ func (b *builder) loaderImages(loaders []string) (images []string) {
 
 // linked refuses programs that have another name, by which they could be
 // written: a mount keeps one name only.
-func (b *builder) linked(paths []string) {
+func (b *programs) linked(paths []string) {
 	if len(paths) == 0 {
 		return
 	}
@@ -268,7 +268,7 @@ func (b *builder) linked(paths []string) {
 }
 
 // imagesOf are the paths inside of a file or folder that commands names.
-func (b *builder) imagesOf(real string) []string {
+func (b *places) imagesOf(real string) []string {
 	if b.plan.Base == BaseHost || b.r.Job != nil && under(real, "/work") {
 		return []string{real}
 	}

@@ -22,7 +22,7 @@ const (
 // counter decides what counts the programs that are started, and which calls
 // the supervisor answers. Without a budget a host on which nothing can count
 // is no reason to refuse.
-func (b *builder) counter() {
+func (b *counting) counter() {
 	if why := b.noListener(); why == "" {
 		b.plan.Notify = b.notify()
 		if b.req.Counter == CounterNotify || b.req.Counter == CounterAuto {
@@ -60,7 +60,7 @@ func (b *builder) counter() {
 }
 
 // noListener says why the supervisor can answer no calls; "" where it can.
-func (b *builder) noListener() string {
+func (b *counting) noListener() string {
 	switch {
 	case b.h.Seccomp.State == No:
 		return "no seccomp filter can be loaded: " + b.h.Seccomp.Why
@@ -74,7 +74,7 @@ func (b *builder) noListener() string {
 
 // notify is how many calls the supervisor answers, where it can: what is
 // constrained decides, and how much a person wants to hear of.
-func (b *builder) notify() seccomp.Notify {
+func (b *counting) notify() seccomp.Notify {
 	switch {
 	case b.plan.Rung == RungFree && b.req.Counter == CounterNone:
 		return seccomp.NotifyNone
@@ -89,6 +89,10 @@ func (b *builder) notify() seccomp.Notify {
 	}
 	return seccomp.NotifyOpens
 }
+
+// looks tells whether who looks for a secret is to be told of: where it is learned what
+// a command needs.
+func (b *draft) looks() bool { return b.r.Learn && b.plan.Notify == seccomp.NotifyOpens }
 
 // SeesReach tells whether the counter sees when something inside first connects.
 func (p *Plan) SeesReach() bool {
@@ -132,6 +136,9 @@ func (p *Plan) ObservedFiles() (seen []string) {
 	if p.Notify >= seccomp.NotifyOpens {
 		seen = append(seen, "opens for writing")
 	}
+	if p.Filter.Looks {
+		seen = append(seen, "secrets")
+	}
 	if len(p.Watch.Folders) > 0 {
 		seen = append(seen, "masked folders")
 	}
@@ -142,7 +149,7 @@ func (p *Plan) ObservedFiles() (seen []string) {
 }
 
 // budget writes the lines of the budget.
-func (b *builder) budget() {
+func (b *counting) budget() {
 	if !b.r.Spec.MaxCommands.Set || b.isNotYet("max_commands") {
 		return
 	}
@@ -158,7 +165,7 @@ func (c Counter) by() string {
 
 // views tells where the writable trees are seen inside, for a supervisor that
 // is told of names as they are there.
-func (b *builder) views() {
+func (b *guards) views() {
 	if b.plan.Notify < seccomp.NotifyNames {
 		return
 	}
@@ -179,7 +186,7 @@ func (b *builder) views() {
 }
 
 // unmadeHeld is how far that goes.
-func (b *builder) unmadeHeld() Status {
+func (b *guards) unmadeHeld() Status {
 	if b.plan.Notify == seccomp.NotifyOpens {
 		return Guarded
 	}
@@ -187,7 +194,7 @@ func (b *builder) unmadeHeld() Status {
 }
 
 // unmade says how far names that do not exist yet are kept from being.
-func (b *builder) unmade() string {
+func (b *guards) unmade() string {
 	switch b.plan.Notify {
 	case seccomp.NotifyOpens:
 		return "a protected name that does not exist yet is refused, but a program that changes a path while it is looked at may pass: then it is noticed and moved away"

@@ -16,9 +16,10 @@ type cover struct {
 	hide []string // paths relative to dir, with the slash; most are a name
 	make []Entry  // mount points that the host lacks, the same
 	f    spec.Field
-	// layer is true for the home of an agent: it is covered so that it can be
-	// written, whether or not anything in it is hidden.
-	layer bool
+	// layer is true for the home of an agent, and where writes are learned, as learned
+	// tells: it is covered so that it can be written, whether or not anything in it is
+	// hidden.
+	layer, learned bool
 	// homes is true for a folder of which other users' homes are hidden.
 	homes bool
 }
@@ -31,13 +32,13 @@ const FewHomes = 4
 const fewEntries = 8
 
 // hideByName covers the folders of hidden files.
-func (b *builder) hideByName() {
+func (b *covering) hideByName() {
 	covers := b.covers()
 	for i := range covers {
 		c := &covers[i]
 		list := b.h.listing(c.dir)
 		switch {
-		case c.layer && b.home == homeRebuilt:
+		case b.rebuilds(c):
 			b.rebuild(i, c, list)
 			continue
 		case c.layer:
@@ -53,7 +54,7 @@ func (b *builder) hideByName() {
 }
 
 // covers are the folders to cover, a folder before what is in it.
-func (b *builder) covers() []cover {
+func (b *covering) covers() []cover {
 	var covers []cover
 	at := func(dir string, f spec.Field) *cover {
 		for i := range covers {
@@ -109,6 +110,10 @@ func (b *builder) covers() []cover {
 	if b.home == homeOverlay || b.home == homeRebuilt {
 		at(b.h.HomeReal, FieldSecrets).layer = true
 	}
+	for _, dir := range b.learned() {
+		c := at(dir, FieldSecrets)
+		c.layer, c.learned = true, true
+	}
 	slices.SortStableFunc(covers, func(x, y cover) int { return len(x.dir) - len(y.dir) })
 	if b.h.Overlay.State == No || !b.restricted() {
 		return covers
@@ -118,7 +123,7 @@ func (b *builder) covers() []cover {
 
 // emptied are the folders of which nearly all is homes that are hidden: they are put
 // together anew, by a mount for each name that stays and not for each that does not.
-func (b *builder) emptied() (dirs []string) {
+func (b *covering) emptied() (dirs []string) {
 	homes := 0
 	for i := range b.h.Secrets {
 		if b.h.Secrets[i].Home {
@@ -145,14 +150,14 @@ func (b *builder) emptied() (dirs []string) {
 
 // merge lets one overlay hide what lies deeper as well: a whiteout further down
 // in its layer costs a twentieth of an overlay more, and a tenth of a mask.
-func (b *builder) merge(covers []cover) []cover {
+func (b *covering) merge(covers []cover) []cover {
 	var top []cover
 next:
 	for _, c := range covers {
 		for i := len(top) - 1; i >= 0 && !c.layer; i-- {
 			t := &top[i]
 			if under(c.dir, t.dir) && b.oneMount(t.dir, c.dir) {
-				if t.homes || t.layer && b.home == homeRebuilt {
+				if t.homes || b.rebuilds(t) {
 					break // what is put together from binds hides names of its own alone
 				}
 				for _, n := range c.hide {
@@ -169,7 +174,7 @@ next:
 	}
 	for i := range top {
 		t := &top[i]
-		if t.homes || t.layer && b.home == homeRebuilt {
+		if t.homes || b.rebuilds(t) {
 			continue
 		}
 		if list := b.h.listing(t.dir); !t.layer && !t.deep() && list != nil && len(list.Entries) <= fewEntries {
@@ -187,7 +192,7 @@ next:
 
 // oneMount tells whether no mount lies between a folder and a path beneath it:
 // submounts are bound over an overlay again, and would show what it hides.
-func (b *builder) oneMount(dir, path string) bool {
+func (b *covering) oneMount(dir, path string) bool {
 	return !slices.ContainsFunc(b.h.Mounts, func(m MountPoint) bool { return m.Path != dir && under(m.Path, dir) && under(path, m.Path) })
 }
 
@@ -208,7 +213,7 @@ func (c *cover) makes(name string) bool {
 
 // hideable tells whether names can be hidden in dir: it is in view as a whole,
 // and neither private nor writable.
-func (b *builder) hideable(dir string) bool {
+func (b *places) hideable(dir string) bool {
 	if b.inWritable(dir) || b.isHidden(dir) || b.onTop(dir) >= 0 {
 		return false
 	}
@@ -221,7 +226,7 @@ func (b *builder) hideable(dir string) bool {
 // makeable tells whether dir can be covered by one with further names: where it
 // is the host's own to write, only one that is put together anew from binds
 // loses nothing that is written there.
-func (b *builder) makeable(dir string) bool {
+func (b *places) makeable(dir string) bool {
 	if b.restricted() {
 		return !b.inWritable(dir)
 	}
@@ -229,7 +234,7 @@ func (b *builder) makeable(dir string) bool {
 }
 
 // inWritable tells whether path lies in a tree that is writable inside.
-func (b *builder) inWritable(path string) bool {
+func (b *places) inWritable(path string) bool {
 	if !b.restricted() {
 		return true
 	}
@@ -239,7 +244,7 @@ func (b *builder) inWritable(path string) bool {
 
 // lacking parts a mount's target that the host does not have into the nearest
 // folder that is there and the rest; rest is "" where nothing is to be made.
-func (b *builder) lacking(target string) (dir, rest string) {
+func (b *places) lacking(target string) (dir, rest string) {
 	if b.r.Visible && !b.inView(target) && b.view.At(target).Source == "" || b.covered(target) || b.h.Kind(target) != Absent ||
 		slices.ContainsFunc(b.opened, func(dir string) bool { return under(target, dir) }) {
 		return "", ""

@@ -9,14 +9,14 @@ import (
 // ownDev tells whether path lies in the sandbox's own /dev: a disk, a terminal or
 // /dev/kvm is a way past any rule. Shared memory stays the host's where nothing
 // makes files private.
-func (b *builder) ownDev(path string) bool {
+func (b *places) ownDev(path string) bool {
 	return under(path, "/dev") && !(b.hostShm() && under(path, hostShm))
 }
 
 const hostShm = "/dev/shm"
 
 // hostShm tells whether the host's shared memory is bound into the own /dev.
-func (b *builder) hostShm() bool { return !b.restricted() && b.h.Kind(hostShm) == Dir }
+func (b *draft) hostShm() bool { return !b.restricted() && b.h.Kind(hostShm) == Dir }
 
 // deviceLinks are the links of /dev that programs expect.
 var deviceLinks = [...][2]string{
@@ -25,7 +25,7 @@ var deviceLinks = [...][2]string{
 }
 
 // devices are those of the private /dev, the caller's terminal by both of its names.
-func (b *builder) devices() []Found {
+func (b *draft) devices() []Found {
 	t := b.h.Terminal
 	if t == "" {
 		return b.h.Devices
@@ -40,7 +40,7 @@ func (b *builder) devices() []Found {
 const ptsFolder = "/dev/pts"
 
 // dev fills the private /dev: the harmless devices, a devpts of its own, shm.
-func (b *builder) dev() {
+func (b *mounter) dev() {
 	for _, d := range b.devices() {
 		if parent(d.Path) != ptsFolder {
 			b.folder(parent(d.Path), 0o755)

@@ -12,8 +12,8 @@ import (
 
 // fields writes the enforcement lines: every field that a document sets, and
 // what an access mode implies without saying.
-func (b *builder) fields() {
-	b.budget()
+func (b *fieldLines) fields() {
+	(&counting{b.draft}).budget()
 	files, net := b.mechanisms()
 	nested := b.h.Parent != nil && b.sandboxed()
 	if nested {
@@ -68,6 +68,11 @@ func (b *builder) fields() {
 			b.line(f, by)
 		case f == "syscalls":
 			b.line(f, "seccomp")
+		case within(f, "broker"):
+			if !b.plan.Brokered {
+				b.fault(f, Unavailable, b.req.Broker.Why)
+			}
+			b.line(f, "sbx-broker")
 		default:
 			b.line(f, "the plan")
 		}
@@ -92,7 +97,7 @@ func (b *builder) fields() {
 }
 
 // job writes the lines of the job layout's two folders.
-func (b *builder) job(files string) {
+func (b *fieldLines) job(files string) {
 	for _, f := range []spec.Field{FieldInput, FieldOutput} {
 		if b.jobFolder(f) == "" {
 			continue
@@ -105,7 +110,7 @@ func (b *builder) job(files string) {
 }
 
 // jobFolder is what --input or --output names; "" for nothing.
-func (b *builder) jobFolder(f spec.Field) string {
+func (b *draft) jobFolder(f spec.Field) string {
 	switch j := b.r.Job; {
 	case j != nil && f == FieldInput:
 		return j.Input.Abs
@@ -116,7 +121,7 @@ func (b *builder) jobFolder(f spec.Field) string {
 }
 
 // implied writes the lines of what no field asks for by name.
-func (b *builder) implied(files string) {
+func (b *fieldLines) implied(files string) {
 	b.line(FieldNoNewPrivs, "prctl")
 	if b.sandboxed() {
 		by := "seccomp"
@@ -143,6 +148,10 @@ func (b *builder) implied(files string) {
 	}
 	if b.plan.Has(MountNS) && b.r.Network != spec.NetworkHost && !b.plan.Sockets {
 		b.line(FieldProtected, "mount namespace, inotify")
+	}
+	if b.r.Learn {
+		b.layerFaults()
+		b.line(FieldLayer, "overlay")
 	}
 	if !b.r.Private {
 		return
@@ -173,11 +182,15 @@ func (b *builder) implied(files string) {
 }
 
 // sandboxed tells whether the Plan constrains more than no_new_privs.
-func (b *builder) sandboxed() bool { return !b.plan.KeepCaps || b.plan.Filter.On }
+func (b *draft) sandboxed() bool { return !b.plan.KeepCaps || b.plan.Filter.On }
 
 // nestedLines are the lines of what an outer sandbox holds.
-func (b *builder) nestedLines() {
+func (b *fieldLines) nestedLines() {
 	b.line(FieldProcesses, "parent")
+	if b.r.Learn {
+		b.layerFaults()
+		b.line(FieldLayer, "")
+	}
 	b.fault(FieldRecord, Degraded, "the command can read and change this record while it runs; the outer sandbox's own it cannot")
 	b.line(FieldRecord, "written anew at the end")
 	if b.r.Private {
@@ -190,7 +203,7 @@ func (b *builder) nestedLines() {
 }
 
 // mechanisms name what holds file rules and the network here.
-func (b *builder) mechanisms() (files, net string) {
+func (b *draft) mechanisms() (files, net string) {
 	var f []string
 	if b.plan.Has(MountNS) {
 		f = append(f, "mount namespace")
@@ -219,7 +232,7 @@ func (b *builder) mechanisms() (files, net string) {
 }
 
 // line appends a field's line; faults make it other than enforced.
-func (b *builder) line(f spec.Field, by string) {
+func (b *draft) line(f spec.Field, by string) {
 	for i := range b.plan.Enforcement {
 		if b.plan.Enforcement[i].Field == f {
 			return
@@ -239,7 +252,7 @@ func (b *builder) line(f spec.Field, by string) {
 }
 
 // note adds a sentence to a field's line.
-func (b *builder) note(f spec.Field, text string) {
+func (b *draft) note(f spec.Field, text string) {
 	for i := range b.plan.Enforcement {
 		e := &b.plan.Enforcement[i]
 		if e.Field != f {
@@ -252,13 +265,13 @@ func (b *builder) note(f spec.Field, text string) {
 	}
 }
 
-func (b *builder) isNotYet(f spec.Field) bool {
+func (b *draft) isNotYet(f spec.Field) bool {
 	return slices.Contains(b.r.NotYet, f)
 }
 
 // askedText is what a line says was asked: the document's own words, or the
 // default that another field implies.
-func (b *builder) askedText(f spec.Field) string {
+func (b *draft) askedText(f spec.Field) string {
 	if f == "network" {
 		return b.r.Network.String()
 	}

@@ -3,7 +3,7 @@ package wrap
 import "sbx/spec"
 
 // folderMasked notes a mask over a folder of the sandbox.
-func (b *builder) folderMasked(image, path string, k Kind, f spec.Field) {
+func (b *hiding) folderMasked(image, path string, k Kind, f spec.Field) {
 	if k == Dir {
 		w := &b.plan.Watch
 		w.Folders = append(w.Folders, Folder{Inside: image, Path: path, For: f})
@@ -14,7 +14,7 @@ func (b *builder) folderMasked(image, path string, k Kind, f spec.Field) {
 // supervisor can tell which was opened: inotify tells of inodes. Each is a mkdir
 // of some 4 us, so every start would pay for what is hidden from everybody: that
 // shares one, and so does all where nobody looks.
-func (b *builder) ownFolders() {
+func (b *mounter) ownFolders() {
 	w := &b.plan.Watch
 	held := false // the supervisor has the folder because a mask may have to be mounted again
 	for i := range w.Renew {
@@ -59,7 +59,7 @@ func (b *builder) ownFolders() {
 
 // shares tells whether a masked folder is one of those that stand on every
 // machine: outside of the home folder, or sbx's own state.
-func (b *builder) shares(f *Folder) bool {
+func (b *mounter) shares(f *Folder) bool {
 	home := b.h.Home
 	return f.For == FieldSecrets && (home == "" || home == "/" || !under(f.Path, home) || f.Path == b.h.State)
 }

@@ -10,7 +10,7 @@ import (
 // gitFolders are the git folders of the writable trees, sorted. A linked
 // worktree's common folder is a tree of its own: no part of a path beneath it
 // is called .git.
-func (b *builder) gitFolders() []string {
+func (b *guards) gitFolders() []string {
 	var list []string
 	for _, g := range b.h.allGit() {
 		if b.inTrees(g) {
@@ -29,20 +29,22 @@ func (h *Host) allGit() []string {
 	return all
 }
 
-func (b *builder) inTrees(path string) bool {
-	return slices.ContainsFunc(b.trees(), func(t string) bool { return under(path, t) })
+func (b *guards) inTrees(path string) bool { return inTrees(path, b.trees()) }
+
+func inTrees(path string, trees []string) bool {
+	return slices.ContainsFunc(trees, func(t string) bool { return under(path, t) })
 }
 
 // isProtectedInGit is isProtected for a path of a git folder: the innermost
 // that is known counts.
-func (b *builder) isProtectedInGit(path string) bool {
+func (b *guards) isProtectedInGit(path string, trees []string) bool {
 	best := ""
 	for _, g := range b.h.allGit() {
 		if strings.HasPrefix(path, g+"/") && len(g) > len(best) {
 			best = g
 		}
 	}
-	if best == "" || !b.inTrees(best) {
+	if best == "" || !inTrees(best, trees) {
 		return false
 	}
 	_, ok := IsProtectedInGit(path[len(best)+1:])

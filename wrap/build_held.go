@@ -13,13 +13,16 @@ const maxHeld = 40
 
 // How many fewer there may be beside the relay's sockets, and those of its doors more.
 const (
-	heldByRelay = 8
-	heldByDoors = 4
+	heldByRelay  = 8
+	heldByDoors  = 4
+	heldByBroker = 1
 )
 
 // mayHold is how many clones the Plan may hold.
-func (b *builder) mayHold() int {
+func (b *mounter) mayHold() int {
 	switch {
+	case b.plan.Broker:
+		return maxHeld - heldByRelay - heldByDoors - heldByBroker
 	case b.plan.Doors:
 		return maxHeld - heldByRelay - heldByDoors
 	case b.plan.Egress:
@@ -28,7 +31,7 @@ func (b *builder) mayHold() int {
 	return maxHeld
 }
 
-func (b *builder) hold() int {
+func (b *mounter) hold() int {
 	b.held++
 	if most := b.mayHold(); b.held == most+1 {
 		b.problems = append(b.problems, &spec.Problem{Field: "filesystem.write", Do: "bind in so many writable paths",

@@ -10,7 +10,7 @@ import (
 // maskSecrets lays the empty folder or file over what is hidden and has no
 // name to hide: secret folders, sockets, removable media, and files in trees
 // that stay themselves because they are writable.
-func (b *builder) maskSecrets() {
+func (b *hiding) maskSecrets() {
 	if b.h.SecretsCut != "" {
 		b.fault(FieldSecrets, Degraded, b.h.SecretsCut)
 	}
@@ -44,14 +44,14 @@ func (b *builder) maskSecrets() {
 // maskImages masks a path wherever it shows, which what is opened does not: a directory
 // of the sandbox's own stands there. A file that is masked shows again when the host
 // replaces it, unlike one whose name is hidden, and the line of its field says so.
-func (b *builder) maskImages(path string, k Kind, f spec.Field, why string) {
+func (b *hiding) maskImages(path string, k Kind, f spec.Field, why string) {
 	for _, image := range b.images(path) {
 		b.maskAt(image, path, k, f, why)
 	}
 }
 
 // maskAt masks one image of a path of the host.
-func (b *builder) maskAt(image, path string, k Kind, f spec.Field, why string) {
+func (b *hiding) maskAt(image, path string, k Kind, f spec.Field, why string) {
 	if b.restricted() { // a folder above could be renamed, and the next run would see what is in it
 		b.pinsAbove(path, image)
 	}
@@ -65,11 +65,11 @@ func (b *builder) maskAt(image, path string, k Kind, f spec.Field, why string) {
 }
 
 // names tells whether the spec's filesystem.write names path itself.
-func (b *builder) names(path string) bool {
+func (b *places) names(path string) bool {
 	return slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Real == path && w.Field != "" })
 }
 
-func (b *builder) mask(path string, k Kind, f spec.Field) {
+func (b *hiding) mask(path string, k Kind, f spec.Field) {
 	m := maskOf(k, f)
 	m.Target = b.in(path)
 	b.layMask(path, f, "")
@@ -81,7 +81,7 @@ func (b *builder) mask(path string, k Kind, f spec.Field) {
 // is to stay in the tree, if covered: what was detached cannot be bound again,
 // as renewing a mask does. Their modes let their owner write, so that it is the mount
 // alone that refuses what is attempted there, which the record then tells of.
-func (b *builder) masks(at string) {
+func (b *mounter) masks(at string) {
 	b.op(Mount{Op: OpMkdir, Target: at + partEmpty, Perm: 0o755})
 	b.op(Mount{Op: OpFile, Target: at + partNone, Perm: 0o644})
 	b.op(Mount{Op: OpOpen, Source: at + partEmpty, Slot: SlotEmpty})
@@ -98,7 +98,7 @@ func maskOf(k Kind, f spec.Field) Mount {
 }
 
 // hide carries out filesystem.hide, but for the files whose names are hidden.
-func (b *builder) hide() {
+func (b *hiding) hide() {
 	if b.r.HideCut != "" {
 		b.fault("filesystem.hide", Degraded, b.r.HideCut)
 	}
@@ -125,7 +125,7 @@ func (b *builder) hide() {
 
 // hideTargets hides what binds of the spec show beneath a hidden path that is not
 // there itself, or that a root of the sandbox's own has for their sake alone.
-func (b *builder) hideTargets(p spec.Path) {
+func (b *hiding) hideTargets(p spec.Path) {
 	for i := range b.binds {
 		m := &b.binds[i]
 		if m.Mode != spec.MountTmpfs && (under(m.Target, p.Abs) || under(m.Target, p.Real)) && b.onTop(m.Target) == i && b.view.At(m.Target).Access > view.Hidden {
@@ -136,7 +136,7 @@ func (b *builder) hideTargets(p spec.Path) {
 
 // lostMounts says which mounts of the spec cannot be seen: hide goes before them,
 // and the line says so; whatever else hides one is a refusal.
-func (b *builder) lostMounts() {
+func (b *hiding) lostMounts() {
 	for i := range b.r.Mounts {
 		m := &b.r.Mounts[i]
 		if g := b.view.At(m.Target); g.Access > view.Hidden && g.Source == m.Source.Real {
@@ -153,7 +153,7 @@ func (b *builder) lostMounts() {
 }
 
 // hideInBind hides what only a bind of the spec puts at a hidden path.
-func (b *builder) hideInBind(p spec.Path) {
+func (b *hiding) hideInBind(p spec.Path) {
 	i := b.onTop(p.Abs)
 	if i < 0 || b.binds[i].Mode == spec.MountTmpfs || b.view.At(p.Abs).Access <= view.Hidden {
 		return

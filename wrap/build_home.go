@@ -28,7 +28,7 @@ const maxRebuilt = 1024
 // layHome decides what the home of a known agent becomes. Agents replace their
 // files there by rename, so the folder has to be writable; what they write is
 // kept in a layer that ends with the sandbox.
-func (b *builder) layHome() {
+func (b *homeLayer) layHome() {
 	if !b.r.HomeLayer {
 		return
 	}
@@ -69,7 +69,7 @@ func (b *builder) layHome() {
 }
 
 // rebuiltHome takes what works without a writable overlay.
-func (b *builder) rebuiltHome(home string, without func(why string)) {
+func (b *homeLayer) rebuiltHome(home string, without func(why string)) {
 	why := b.h.Layer.Why
 	if b.h.Overlay.State == No {
 		why = b.h.Overlay.Why
@@ -88,12 +88,12 @@ func (b *builder) rebuiltHome(home string, without func(why string)) {
 
 // readOnlyTree tells whether path is, or holds, or is the tree that the command
 // works in and may only read: nothing it seems to write there is to vanish.
-func (b *builder) readOnlyTree(path string) bool {
+func (b *homeLayer) readOnlyTree(path string) bool {
 	return under(path, b.r.WorkingDir.Real) || b.r.Restricted.Real != "" && under(path, b.r.Restricted.Real)
 }
 
 // ends says what becomes of what the agent writes in its home.
-func (b *builder) ends() string {
+func (b *homeLayer) ends() string {
 	text := "what the agent writes in its home"
 	var own []string
 	for i := range b.r.Write {
@@ -109,7 +109,7 @@ func (b *builder) ends() string {
 
 // homeCopies are the agent's files directly in its home: it gets copies, since
 // nothing can be renamed onto a file that is bound in.
-func (b *builder) homeCopies(home string) {
+func (b *homeLayer) homeCopies(home string) {
 	for i := range b.r.Read {
 		p := &b.r.Read[i]
 		if p.Field == FieldAgent && !p.IsDir && (parent(p.Abs) == home || parent(p.Abs) == b.r.Home) && b.h.Kind(p.Real) == File && !b.isHidden(p.Real) {
@@ -125,12 +125,12 @@ type homeCopy struct {
 }
 
 // isCopied tells whether the agent gets a copy of a file instead of the file.
-func (b *builder) isCopied(path string) bool {
+func (b *homeLayer) isCopied(path string) bool {
 	return slices.ContainsFunc(b.copies, func(c homeCopy) bool { return c.source == path })
 }
 
 // readCopies opens what is to be copied, while it can be reached.
-func (b *builder) readCopies() {
+func (b *homeLayer) readCopies() {
 	for i := range b.copies {
 		c := &b.copies[i]
 		c.slot = b.hold()
@@ -139,7 +139,7 @@ func (b *builder) readCopies() {
 }
 
 // writeCopies puts the copies into the private home.
-func (b *builder) writeCopies() {
+func (b *homeLayer) writeCopies() {
 	if len(b.copies) == 0 || b.home != homePrivate {
 		return
 	}
@@ -147,7 +147,7 @@ func (b *builder) writeCopies() {
 	b.copyTo(b.in(b.h.HomeReal))
 }
 
-func (b *builder) copyTo(dir string) {
+func (b *homeLayer) copyTo(dir string) {
 	for _, c := range b.copies {
 		b.op(Mount{Op: OpCopy, Source: c.source, Slot: c.slot, Target: dir + "/" + c.name, Perm: 0o600, Soft: true, For: FieldHome,
 			Why: "it is replaced by rename, which a bound file cannot be"})
@@ -155,7 +155,7 @@ func (b *builder) copyTo(dir string) {
 }
 
 // placeHome gives an empty root a private home, before anything in it is shown.
-func (b *builder) placeHome() {
+func (b *homeLayer) placeHome() {
 	home := b.h.Home
 	if b.home == homePrivate { // what the agent has of its own lies there without links
 		home = b.h.HomeReal
@@ -173,7 +173,7 @@ func (b *builder) placeHome() {
 
 // mayChange tells whether what stands at a path inside can be another than the
 // host has there, be it in the home's layer alone.
-func (b *builder) mayChange(image string) bool {
+func (b *layers) mayChange(image string) bool {
 	g := b.view.At(image)
 	return g.Access == view.Write && g.Source != ""
 }
@@ -181,7 +181,7 @@ func (b *builder) mayChange(image string) bool {
 // placeOwn binds in what the agent reads where a private folder covers it.
 func (b *builder) placeOwn() {
 	b.closeRuns()
-	if b.home == homeOverlay {
+	if b.home == homeOverlay || b.r.Learn {
 		for _, dir := range [...]string{b.r.WorkingDir.Real, b.r.Restricted.Real} { // that is told by an error, and not by a copy
 			if dir != "" && !b.inWritable(dir) && !b.isHidden(dir) {
 				b.closeInLayer(dir, b.modeField(), "it may only be read")
@@ -197,7 +197,7 @@ func (b *builder) placeOwn() {
 // closeRuns makes read-only the folders of the layer that may be executed from: what the
 // document lets be written there it knows, and that is mounted over them later.
 func (b *builder) closeRuns() {
-	for _, e := range b.runs {
+	for _, e := range b.programs.runs {
 		if e.Kind != Dir {
 			continue
 		}
@@ -214,7 +214,7 @@ func (b *builder) closeRuns() {
 }
 
 // closeInLayer makes a folder of the layer read-only, with all that is mounted in it by now.
-func (b *builder) closeInLayer(dir string, f spec.Field, why string) bool {
+func (b *homeLayer) closeInLayer(dir string, f spec.Field, why string) bool {
 	if g := b.view.At(dir); g.Access != view.Write || !g.Copied {
 		return false
 	}
@@ -225,7 +225,7 @@ func (b *builder) closeInLayer(dir string, f spec.Field, why string) bool {
 
 // ownReads are the paths that the agent reads and that a private folder of the
 // host's root covers, but for what lies in another.
-func (b *builder) ownReads() (paths []spec.Path) {
+func (b *homeLayer) ownReads() (paths []spec.Path) {
 	if b.prefix != "" || len(b.r.Own) == 0 {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (b *builder) ownReads() (paths []spec.Path) {
 
 // pinOwn keeps the folders on the way to one of the agent's own, in a private
 // home, from being renamed: what is written there is told by its path.
-func (b *builder) pinOwn(w spec.Path) {
+func (b *homeLayer) pinOwn(w spec.Path) {
 	if b.home != homePrivate || w.Field != FieldAgent {
 		return
 	}
@@ -261,7 +261,7 @@ func (b *builder) pinOwn(w spec.Path) {
 }
 
 // homeBy is what holds the home's line.
-func (b *builder) homeBy() string {
+func (b *homeLayer) homeBy() string {
 	if b.home == homeOverlay {
 		return "overlay"
 	}
@@ -270,7 +270,7 @@ func (b *builder) homeBy() string {
 
 // nestedHome is the line of an agent inside another sandbox: its home is what
 // the outer one made of it.
-func (b *builder) nestedHome() {
+func (b *fieldLines) nestedHome() {
 	if !b.r.HomeLayer {
 		return
 	}

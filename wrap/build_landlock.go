@@ -22,7 +22,7 @@ const private = landlock.FSAll &^ (landlock.MakeChar | landlock.MakeBlock)
 // them the only one. The scopes shut abstract sockets and signals to processes
 // outside. The ruleset is downgraded to what the kernel has, and what a rung
 // without namespaces loses by that is said.
-func (b *builder) landlock() {
+func (b *rules) landlock() {
 	if b.h.LandlockABI == 0 {
 		b.noScopes("no Landlock: " + b.h.LandlockWhy)
 		return
@@ -41,14 +41,14 @@ func (b *builder) landlock() {
 
 // apart has Landlock keep the command from processes that are none of its own, and
 // nothing else.
-func (b *builder) apart() {
+func (b *rules) apart() {
 	r := landlock.Ruleset{Scope: landlock.ScopeAll}
 	b.movable(&r)
 	b.restrict(r)
 }
 
 // restrict downgrades a ruleset to what the kernel has.
-func (b *builder) restrict(r landlock.Ruleset) {
+func (b *rules) restrict(r landlock.Ruleset) {
 	var lost []landlock.Lost
 	b.plan.Landlock, lost = r.Downgrade(b.h.LandlockABI)
 	b.lost(lost)
@@ -71,7 +71,7 @@ var lostRights = map[string]struct{ open, held string }{
 
 // lost says on the lines what Landlock lost to the kernel's age. Rights without
 // mounts are told by bare, in oldLandlock's words.
-func (b *builder) lost(lost []landlock.Lost) {
+func (b *rules) lost(lost []landlock.Lost) {
 	field := fieldAllow
 	if b.restricted() {
 		field = b.modeField()
@@ -101,7 +101,7 @@ func (b *builder) lost(lost []landlock.Lost) {
 }
 
 // oldLandlock names what the host's Landlock cannot do on top.
-func (b *builder) oldLandlock() (text string) {
+func (b *draft) oldLandlock() (text string) {
 	if b.h.LandlockABI == 0 {
 		return "; no Landlock either: " + b.h.LandlockWhy
 	}
@@ -113,7 +113,7 @@ func (b *builder) oldLandlock() (text string) {
 }
 
 // noScopes says what stays open without Landlock's scopes.
-func (b *builder) noScopes(why string) {
+func (b *rules) noScopes(why string) {
 	switch {
 	case b.plan.Base == BaseHost:
 		b.fault(FieldSideDoors, Degraded, why+": abstract sockets of other programs can be connected to, and processes of the same user signalled")
@@ -133,7 +133,7 @@ func pathKind(p spec.Path) Kind {
 
 // fileRules allows at each place of the View what it says. Landlock cannot deny beneath
 // what it allows: that is left to the mounts, and with them all may be read.
-func (b *builder) fileRules(r *landlock.Ruleset) {
+func (b *rules) fileRules(r *landlock.Ruleset) {
 	if b.plan.Base != BaseHost {
 		r.Rules = append(r.Rules, landlock.Rule{Path: "/", Allow: landlock.FSReadExec, Why: "what is in view may be read"},
 			landlock.Rule{Path: hostShm, Allow: private, Why: "private"})
@@ -162,7 +162,7 @@ func (b *builder) fileRules(r *landlock.Ruleset) {
 // streamRules lets a standard stream be opened again, as /dev/stdout and the like are,
 // for what the caller has it open for. The file is reached by the mount that the caller
 // opened it on: no other mount shows it for that.
-func (b *builder) streamRules(r *landlock.Ruleset) {
+func (b *rules) streamRules(r *landlock.Ruleset) {
 	for _, s := range b.h.Streams {
 		rights := landlock.IoctlDev
 		if s.Read {
@@ -177,13 +177,13 @@ func (b *builder) streamRules(r *landlock.Ruleset) {
 
 // movable lets files be moved from folder to folder, which a domain that is about files
 // shuts in each of its layers, be a layer about none.
-func (b *builder) movable(r *landlock.Ruleset) {
+func (b *rules) movable(r *landlock.Ruleset) {
 	r.FS = landlock.Refer
 	r.Rules = append(r.Rules, landlock.Rule{Path: "/", Allow: landlock.Refer, Why: "files may be moved"})
 }
 
 // executeRules leaves the right to execute to what commands.allow names.
-func (b *builder) executeRules(r *landlock.Ruleset) {
+func (b *rules) executeRules(r *landlock.Ruleset) {
 	if r.FS == 0 {
 		b.movable(r)
 	}

@@ -13,7 +13,7 @@ import (
 type heldBy map[spec.Field]string
 
 // limits decides how each limit is held here.
-func (b *builder) limits() {
+func (b *limiter) limits() {
 	l := &b.r.Spec.Limits.Value
 	b.heldBy = heldBy{}
 	if l.Memory.Set {
@@ -44,7 +44,7 @@ func (b *builder) limits() {
 
 // exposed weakens what the supervisor alone holds where a process of the command's sees
 // the supervisor and may signal it.
-func (b *builder) exposed() {
+func (b *limiter) exposed() {
 	if b.plan.Has(PidNS) || b.plan.Landlock.Scope&landlock.Signal != 0 {
 		return
 	}
@@ -58,14 +58,14 @@ func (b *builder) exposed() {
 	}
 }
 
-func (b *builder) rlimit(f spec.Field, by string) {
+func (b *limiter) rlimit(f spec.Field, by string) {
 	b.heldBy[f] = by
 	if b.plan.Rung == RungFree && b.h.UID == 0 {
 		b.fault(f, Enforced, "root without a sandbox may raise it")
 	}
 }
 
-func (b *builder) memory(bytes spec.Bytes) {
+func (b *limiter) memory(bytes spec.Bytes) {
 	const f = "limits.memory"
 	if b.heldOutside(f, func(p *Parent) bool { return p.Memory > 0 && p.Memory <= int64(bytes) }) {
 		if p := cmp.Or(b.h.Parent, b.h.FreeParent); p.SocketsApart {
@@ -103,7 +103,7 @@ func (b *builder) memory(bytes spec.Bytes) {
 // connection have a first packet, of 64 KiB at most, however many there are.
 const socketsApart = "version 1 counts the buffers of sockets apart: a sixteenth of the limit is for them, and each end of a connection may have 64 KiB beyond it"
 
-func (b *builder) cpus(cpus float64) {
+func (b *limiter) cpus(cpus float64) {
 	const f = "limits.cpus"
 	if b.heldOutside(f, func(p *Parent) bool { return p.CPUs > 0 && p.CPUs <= cpus }) {
 		return
@@ -129,7 +129,7 @@ func (b *builder) cpus(cpus float64) {
 // pids prefers a group, which tells how often it refused. The count of the
 // user namespace's own holds as well, for who is not root, whom the kernel
 // exempts (setrlimit(2), RLIMIT_NPROC).
-func (b *builder) pids(n int) {
+func (b *limiter) pids(n int) {
 	const f = "limits.pids"
 	if b.heldOutside(f, func(p *Parent) bool { return p.PIDs > 0 && p.PIDs <= int64(n) }) {
 		return
@@ -163,7 +163,7 @@ func (b *builder) pids(n int) {
 
 // heldOutside tells whether an outer sandbox holds a limit. One that it only watches
 // is not held anew where nobody inside asks of one that mounts nothing.
-func (b *builder) heldOutside(f spec.Field, holds func(*Parent) bool) bool {
+func (b *limiter) heldOutside(f spec.Field, holds func(*Parent) bool) bool {
 	p := cmp.Or(b.h.Parent, b.h.FreeParent)
 	switch {
 	case p == nil:
@@ -189,7 +189,7 @@ func outer(f spec.Field, has bool, what string) (why, help string) {
 }
 
 // noGroup says why no control group can be made, and how one can be had.
-func (b *builder) noGroup(f spec.Field, c Controller) (why, help string) {
+func (b *limiter) noGroup(f spec.Field, c Controller) (why, help string) {
 	why = b.h.Groups[c].Why
 	if why == "" {
 		why = "no control group of this host was found"
@@ -213,7 +213,7 @@ const groupTop = "/sys/fs/cgroup"
 
 // group puts a controller's settings into the group that is made where this
 // host lets it be.
-func (b *builder) group(f spec.Field, c Controller, set []Setting) {
+func (b *limiter) group(f spec.Field, c Controller, set []Setting) {
 	h := &b.h.Groups[c]
 	b.heldBy[f] = c.String() + " cgroup, v" + strconv.Itoa(h.Version)
 	g := b.groupIn(h)
@@ -231,7 +231,7 @@ func (b *builder) group(f spec.Field, c Controller, set []Setting) {
 	}
 }
 
-func (b *builder) groupIn(h *GroupHost) *Group {
+func (b *limiter) groupIn(h *GroupHost) *Group {
 	groups := &b.plan.Limits.Groups
 	at := slices.IndexFunc(*groups, func(g Group) bool { return g.Dir == h.Dir })
 	if at < 0 {
@@ -243,7 +243,7 @@ func (b *builder) groupIn(h *GroupHost) *Group {
 
 // accounting adds v1's own controller that counts processor time; v2 counts it
 // in every group.
-func (b *builder) accounting() {
+func (b *limiter) accounting() {
 	h := &b.h.Groups[CPUAcct]
 	if len(b.plan.Limits.Groups) == 0 || h.State != Yes {
 		return
@@ -254,7 +254,7 @@ func (b *builder) accounting() {
 }
 
 // tmpfsSize bounds each tmpfs by the tree's memory; 0 is half of the machine's.
-func (b *builder) tmpfsSize() int64 {
+func (b *draft) tmpfsSize() int64 {
 	if l := b.r.Spec.Limits.Value.Memory; l.Set {
 		return max(int64(l.Value), minTmpfs)
 	}
@@ -266,7 +266,7 @@ const minTmpfs = 1 << 20
 
 // keepInGroups makes the host's control groups read-only for a caller who may
 // write them, where nothing else has: who can write them can leave its own.
-func (b *builder) keepInGroups() {
+func (b *mounter) keepInGroups() {
 	if len(b.plan.Limits.Groups) == 0 || b.restricted() || b.h.Kind("/sys") != Dir {
 		return
 	}

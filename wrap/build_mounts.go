@@ -43,7 +43,7 @@ func (b *builder) mounts() {
 		b.emptyRoot()
 		b.placeVirtual()
 	}
-	b.hideByName()
+	b.covering.hideByName()
 	if p.Base == BasePlace {
 		b.placeParts()
 		b.writeCopies()
@@ -55,15 +55,16 @@ func (b *builder) mounts() {
 	b.placeWritable()
 	b.openSecrets()
 	b.placeMounts()
-	b.wayToState()
-	b.closeWorkDir()
-	b.maskSecrets()
-	b.protect()
-	b.hide()
-	b.lostMounts()
-	b.placePrograms()
-	b.ownSources()
-	b.ownRecord()
+	b.guards.wayToState()
+	b.guards.closeWorkDir()
+	b.hiding.maskSecrets()
+	b.guards.protect()
+	b.hiding.hide()
+	b.hiding.lostMounts()
+	b.programs.placePrograms()
+	b.placeSettings()
+	b.guards.ownSources()
+	b.guards.ownRecord()
 	b.finish()
 }
 
@@ -91,10 +92,10 @@ func (b *builder) addsToRoot() bool {
 	return false
 }
 
-func (b *builder) op(m Mount) { b.plan.Mounts = append(b.plan.Mounts, m) }
+func (b *mounter) op(m Mount) { b.plan.Mounts = append(b.plan.Mounts, m) }
 
 // in is a path of the new tree as it is called while that is put together.
-func (b *builder) in(path string) string {
+func (b *mounter) in(path string) string {
 	if b.prefix != "" && path == "/" {
 		return b.prefix
 	}
@@ -102,12 +103,12 @@ func (b *builder) in(path string) string {
 }
 
 // restricted tells whether the base is read-only.
-func (b *builder) restricted() bool {
+func (b *draft) restricted() bool {
 	return b.r.Confined
 }
 
 // modeField is the field that makes the base read-only.
-func (b *builder) modeField() spec.Field { return modeField(b.r) }
+func (b *draft) modeField() spec.Field { return modeField(b.r) }
 
 func modeField(r *spec.Resolved) spec.Field {
 	if r.AccessMode != spec.AccessUnset {

@@ -10,7 +10,7 @@ const maxListed = 16
 
 // namedPrograms tells which files are read-only because settings name them, and
 // whether all of those were looked for.
-func (b *builder) namedPrograms() {
+func (b *guards) namedPrograms() {
 	var list []string
 	more := 0
 	for i := range b.plan.Watch.Protected {

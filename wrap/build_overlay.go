@@ -5,7 +5,7 @@ import "slices"
 // overlay covers a folder with a read-only overlay of itself: a layer with a
 // whiteout for each hidden name (a character device 0/0, overlayfs(5)) and a
 // folder for each new mount point lies over it. Unprivileged since Linux 5.11.
-func (b *builder) overlay(n int, c *cover) {
+func (b *covering) overlay(n int, c *cover) {
 	layer := b.scratchAt() + "/layer" + itoa(n)
 	perm := uint32(0o755)
 	if list := b.h.listing(c.dir); list != nil {
@@ -25,10 +25,15 @@ func (b *builder) overlay(n int, c *cover) {
 	}
 	m := Mount{Op: OpOverlay, Source: layer, Lower: c.dir, Target: b.in(c.dir), For: c.f}
 	if c.layer {
-		m.For = FieldHome
+		m.For = c.layerField()
 		m.Upper = b.scratchAt() + "/written"
 		m.Work = b.scratchAt() + "/work" + itoa(n)
-		b.op(Mount{Op: OpMkdir, Target: m.Upper, Perm: b.h.HomeMode | 0o700})
+		perm := b.h.HomeMode | 0o700
+		if c.learned {
+			m.Upper += itoa(n)
+			perm = b.h.layer(c.dir).Mode
+		}
+		b.op(Mount{Op: OpMkdir, Target: m.Upper, Perm: perm})
 		b.op(Mount{Op: OpMkdir, Target: m.Work, Perm: 0o700})
 	}
 	b.op(m)
@@ -39,7 +44,7 @@ func (b *builder) overlay(n int, c *cover) {
 }
 
 // makeIn makes a mount point and the folders on the way to it in a layer.
-func (b *builder) makeIn(layer string, e Entry) {
+func (b *covering) makeIn(layer string, e Entry) {
 	mkdir := func(path string) {
 		if path != layer+"/" && !b.made[path] {
 			b.made[path] = true
@@ -62,7 +67,7 @@ func (b *builder) makeIn(layer string, e Entry) {
 // repositories around a writable tree, since git looks no further up than the file
 // system goes and an overlay is one of its own. A repository in which the overlay
 // hides or makes something stays its part.
-func (b *builder) bindsOver(c *cover) []string {
+func (b *covering) bindsOver(c *cover) []string {
 	subs := b.submounts(c.dir)
 	for _, top := range slices.Backward(b.h.Around) {
 		if top == c.dir || !under(top, c.dir) || b.covered(top) || !b.oneMount(c.dir, top) || c.touches(top) ||
@@ -81,7 +86,7 @@ func (c *cover) touches(dir string) bool {
 }
 
 // submounts are the topmost mount points beneath dir.
-func (b *builder) submounts(dir string) []string {
+func (b *covering) submounts(dir string) []string {
 	var subs []string
 next:
 	for _, m := range b.h.Mounts {
@@ -100,7 +105,7 @@ next:
 
 // rebuild covers a folder with a private one into which all but the hidden
 // names are bound.
-func (b *builder) rebuild(n int, c *cover, list *Listing) {
+func (b *covering) rebuild(n int, c *cover, list *Listing) {
 	dir := b.scratchAt() + "/folder" + itoa(n)
 	const others = 96 // what a Plan has besides, so that this is not copied again
 	b.plan.Mounts = slices.Grow(b.plan.Mounts, 2*len(list.Entries)+others)

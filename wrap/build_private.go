@@ -26,8 +26,11 @@ const (
 	slotNone  = maxHeld + 2
 )
 
+// SlotScratch is the scratch tmpfs, which the supervisor gets to look at the layers in it.
+const SlotScratch = maxHeld + 3
+
 // privates lists the folders that the sandbox has its own of.
-func (b *builder) privates() {
+func (b *places) privates() {
 	if b.r.Private || b.r.Visible {
 		for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
 			if b.prefix != "" || b.h.Kind(dir) == Dir {
@@ -55,7 +58,7 @@ func (b *builder) privates() {
 
 // openSecrets puts, where a secret folder shows in which something is opened, a
 // private folder in its place, and that in it.
-func (b *builder) openSecrets() {
+func (b *mounter) openSecrets() {
 	for _, dir := range b.opened {
 		if b.openedAt[dir] == 0 || b.view.At(dir).Source != dir {
 			continue // a private folder from the start, or not in view
@@ -89,7 +92,7 @@ func (b *builder) openSecrets() {
 }
 
 // beneath makes a mount point for p in the private folder dir.
-func (b *builder) beneath(dir string, p spec.Path) {
+func (b *mounter) beneath(dir string, p spec.Path) {
 	for i := len(dir) + 1; i < len(p.Real); i++ {
 		if p.Real[i] == '/' {
 			b.op(Mount{Op: OpMkdir, Target: b.in(p.Real[:i]), Perm: 0o700})
@@ -104,7 +107,7 @@ func (b *builder) beneath(dir string, p spec.Path) {
 
 // opens tells whether the spec names something beneath dir, or mounts something
 // there.
-func (b *builder) opens(dir string) bool {
+func (b *places) opens(dir string) bool {
 	if b.onTop(dir) < 0 && slices.ContainsFunc(b.binds, func(m spec.MountAt) bool { return under(m.Target, dir) }) {
 		return true
 	}
@@ -120,12 +123,12 @@ func (b *builder) opens(dir string) bool {
 
 // planted tells whether a path leads where it does by a link that a command of
 // an earlier run may have left, the agent's own and git's folders counted.
-func (b *builder) planted(p spec.Path) bool {
+func (b *places) planted(p spec.Path) bool {
 	return b.r.Planted(&p) || slices.ContainsFunc(p.Links, func(l spec.Link) bool { return b.inWritable(l.Path) })
 }
 
 // part is the scratch folder that stands for a private folder, and its mode.
-func (b *builder) part(dir string) (string, uint32) {
+func (b *mounter) part(dir string) (string, uint32) {
 	switch dir {
 	case "/tmp":
 		return partTmp, 0o1777
@@ -138,7 +141,7 @@ func (b *builder) part(dir string) (string, uint32) {
 }
 
 // covered tells whether path lies in a folder that the sandbox has its own of.
-func (b *builder) covered(path string) bool {
+func (b *places) covered(path string) bool {
 	for _, dir := range b.private {
 		if under(path, dir) {
 			return true
@@ -149,7 +152,7 @@ func (b *builder) covered(path string) bool {
 
 // scratchAt is where the scratch tmpfs is mounted. In place it is a folder that
 // the sandbox has its own of, which covers it in the end.
-func (b *builder) scratchAt() string {
+func (b *mounter) scratchAt() string {
 	if b.prefix != "" {
 		return b.plan.Root
 	}
@@ -162,9 +165,12 @@ func (b *builder) scratchAt() string {
 }
 
 // scratch mounts the tmpfs, makes its parts and, in place, opens the two masks.
-func (b *builder) scratch() {
+func (b *mounter) scratch() {
 	at := b.scratchAt()
 	b.op(Mount{Op: OpScratch, Target: at, Perm: 0o755, Size: b.tmpfsSize()})
+	if b.r.Learn {
+		b.op(Mount{Op: OpOpen, Source: at, Slot: SlotScratch, For: FieldLayer})
+	}
 	mkdir := func(part string, perm uint32) { b.op(Mount{Op: OpMkdir, Target: at + part, Perm: perm}) }
 	if b.prefix == "" {
 		b.masks(at)
@@ -189,7 +195,7 @@ func (b *builder) scratch() {
 
 // placeParts puts the private folders in place; in place of the host's /tmp
 // last, which hides the scratch folder's other parts.
-func (b *builder) placeParts() {
+func (b *mounter) placeParts() {
 	at := b.scratchAt()
 	place := func(part, target string, f spec.Field) {
 		b.folder(target, 0o755)
@@ -221,7 +227,7 @@ func (b *builder) placeParts() {
 // read-only and the worst is masked: sysctl files ask for uid 0, not for a
 // capability, and kernel.core_pattern is root code outside every namespace
 // (proc(5)). A caller that is not uid 0 cannot write them anyway.
-func (b *builder) proc() {
+func (b *mounter) proc() {
 	b.folder("/proc", 0o555)
 	if b.prefix != "" { // the scratch folder goes with the old root; this one is covered, and stays
 		b.masks(b.in("/proc"))

@@ -1,7 +1,7 @@
 package wrap
 
 // processes bounds them where the spec does not.
-func (b *builder) processes() {
+func (b *limiter) processes() {
 	n := b.h.MostProcesses()
 	switch {
 	case n == 0 || b.h.Parent != nil: // not known, or bounded by the outer sandbox's

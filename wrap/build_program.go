@@ -35,7 +35,7 @@ type Executable struct {
 
 // program makes sure that what the command needs to start is in view: to be
 // told which line to add is worth more than the shell's "not found".
-func (b *builder) program() {
+func (b *programs) program() {
 	p := &b.req.Program
 	if b.plan.Base == BaseHost || p.Real == "" { // not known: another tool looks for it
 		return
@@ -60,16 +60,19 @@ func (b *builder) program() {
 }
 
 // isLink tells whether path is a link of @system, as /bin is on most hosts.
-func (b *builder) isLink(path string) bool {
+func (b *programs) isLink(path string) bool {
 	return slices.ContainsFunc(b.h.System, func(s Found) bool { return s.Target != "" && under(path, s.Path) })
 }
 
-func (b *builder) outOfView(path string) *spec.Problem {
+func (b *programs) outOfView(path string) *spec.Problem {
 	p := &spec.Problem{On: path, Do: "start the command", Why: "what it needs is not in view"}
 	switch {
 	case b.r.Visible:
 		p.Field = "filesystem.read"
 		p.Help = Allows(Reading(b.r, path))
+		if by := b.r.Lister(); by != "" {
+			p.Help = "no spec adds to what " + by + " has in view: put it there, or install it under /usr"
+		}
 	case b.covered(path):
 		p.Field = "access_mode"
 		p.Why += ": the folder is private inside"

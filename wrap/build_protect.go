@@ -12,7 +12,7 @@ import (
 // protect makes read-only, in the writable trees, what makes the host run
 // something later. Each folder on the way is a mount point, so that none can
 // be renamed away and made anew.
-func (b *builder) protect() {
+func (b *guards) protect() {
 	if !b.r.Private {
 		return
 	}
@@ -62,7 +62,7 @@ func (b *builder) protect() {
 
 // leads tells whether a folder that is only pinned leads to something that is
 // protected; one that leads to nothing is left as it is.
-func (b *builder) leads(shared int, spots [][]string) bool {
+func (b *guards) leads(shared int, spots [][]string) bool {
 	for j := range b.h.Protected {
 		p := &b.h.Protected[j]
 		if !p.Shared && len(spots[j]) > 0 && under(p.Path, b.h.Protected[shared].Path) {
@@ -74,7 +74,7 @@ func (b *builder) leads(shared int, spots [][]string) bool {
 
 // writableImages are the paths inside at which a path of the host shows and
 // could be written or renamed. The top of a writable tree itself cannot.
-func (b *builder) writableImages(path string) []string {
+func (b *places) writableImages(path string) []string {
 	var at []string
 	for _, image := range b.images(path) {
 		if reaches(b.view.At(image)) && (image != path || b.inWritable(parent(path)) || b.onTop(path) >= 0) {
@@ -87,7 +87,7 @@ func (b *builder) writableImages(path string) []string {
 // allowed tells whether the spec writes a protected path: it names the path, or
 // a protected name above it. Naming a folder that merely contains protected
 // names opens none of them.
-func (b *builder) allowed(path string) bool {
+func (b *places) allowed(path string) bool {
 	for _, n := range b.named {
 		if under(path, n) {
 			return true
@@ -103,9 +103,10 @@ func (b *builder) allowed(path string) bool {
 }
 
 // openedNames are the protected names that filesystem.write names, and so opens.
-func (b *builder) openedNames() (names []string) {
+func (b *guards) openedNames() (names []string) {
+	trees := b.trees()
 	for _, w := range b.r.Write {
-		if w.Field != "" && w.Field != FieldAgent && b.isProtected(w.Real) {
+		if w.Field != "" && w.Field != FieldAgent && b.isProtected(w.Real, trees) {
 			names = append(names, w.Real)
 		}
 	}
@@ -114,15 +115,15 @@ func (b *builder) openedNames() (names []string) {
 
 // isProtected tells whether path is, or lies in, a protected name of one of
 // the writable trees.
-func (b *builder) isProtected(path string) bool {
-	for _, tree := range b.trees() {
+func (b *guards) isProtected(path string, trees []string) bool {
+	for _, tree := range trees {
 		if path != tree && under(path, tree) {
 			if _, ok := IsProtectedName(path[len(tree)+1:]); ok {
 				return true
 			}
 		}
 	}
-	if b.isProtectedInGit(path) {
+	if b.isProtectedInGit(path, trees) {
 		return true
 	}
 	for i := range b.h.Protected {
@@ -135,7 +136,7 @@ func (b *builder) isProtected(path string) bool {
 
 // trees are the writable folders of the spec: the working directory and what
 // filesystem.write names, but for protected names themselves.
-func (b *builder) trees() []string {
+func (b *guards) trees() []string {
 	var t []string
 	for _, w := range b.writables() {
 		if w.IsDir && !OpensGit(&w) {
@@ -152,7 +153,7 @@ func (b *builder) trees() []string {
 
 // pinsAbove makes the folders above an image of a path that could be renamed
 // mount points.
-func (b *builder) pinsAbove(path, at string) {
+func (b *mounter) pinsAbove(path, at string) {
 	for i := 1; i < len(at); i++ {
 		if dir := at[:i]; at[i] == '/' && !b.pinned[dir] && reaches(b.view.At(dir)) && (reaches(b.view.At(parent(dir))) || !b.restricted()) && b.onTop(dir) == b.onTop(parent(dir)) {
 			b.pinned[dir] = true
@@ -168,7 +169,7 @@ func (b *builder) pinsAbove(path, at string) {
 }
 
 // watch says what the supervisor looks after.
-func (b *builder) watch() {
+func (b *guards) watch() {
 	if b.plan.Base == BaseHost {
 		return
 	}
@@ -189,7 +190,7 @@ func (b *builder) watch() {
 			}
 		}
 	}
-	b.sockets()
+	(&network{b.places}).sockets()
 	w.Git = b.gitFolders()
 	b.worktrees()
 	w.Allowed = slices.Concat(b.named, b.r.Globs)
@@ -202,13 +203,13 @@ func (b *builder) watch() {
 }
 
 // unprotected says why protected names are less than protected, be they there or not.
-func (b *builder) unprotected(why string) {
+func (b *draft) unprotected(why string) {
 	b.fault(FieldProtected, Degraded, why)
 	b.fault(FieldUnmade, Degraded, why)
 }
 
 // mountPoint makes sure that there is something to mount m on.
-func (b *builder) mountPoint(m *spec.MountAt, kind Kind) {
+func (b *mounter) mountPoint(m *spec.MountAt, kind Kind) {
 	source := b.view.At(m.Target).Source
 	if source == "" && !b.made[m.Target] { // in a directory of the sandbox's own, or of an empty root
 		b.target(m.Target, kind)
@@ -249,7 +250,7 @@ func (b *builder) finish() {
 
 // seen tells whether a folder or file of the host can be seen at its own path
 // in the finished sandbox.
-func (b *builder) seen(path string) bool {
+func (b *places) seen(path string) bool {
 	g := b.view.At(path)
 	return g.Access >= view.Read && (g.Source == path || b.onTop(path) >= 0) // what is bound there is the spec's own choice
 }

@@ -8,7 +8,7 @@ import (
 
 // inView tells whether path is to be seen in an empty root because it, or a
 // folder above it, was named.
-func (b *builder) inView(path string) bool {
+func (b *places) inView(path string) bool {
 	if b.whole {
 		return true
 	}
@@ -46,8 +46,8 @@ func (b *builder) emptyRoot() {
 	}
 	slices.SortStableFunc(read, func(x, y spec.Path) int { return len(x.Real) - len(y.Real) })
 	for _, p := range read {
-		if p.Real == "/" || b.r.Job != nil && under(p.Real, "/work") || b.isHidden(p.Real) || b.isCopied(p.Real) {
-			continue // shown whole; the job's own, which the host need not have; hidden, which is stronger; copied
+		if p.Real == "/" || under(p.Real, "/proc") || b.r.Job != nil && under(p.Real, "/work") || b.isHidden(p.Real) || b.isCopied(p.Real) {
+			continue // shown whole; the sandbox's own; the job's own, which the host need not have; hidden, which is stronger; copied
 		}
 		b.show(p.Real, p.Real, pathKind(p), p.Field)
 		b.links(p)
@@ -69,7 +69,7 @@ func (b *builder) wholeRoot() {
 	}
 }
 
-func (b *builder) symlink(path, target string) {
+func (b *mounter) symlink(path, target string) {
 	if b.made[path] {
 		return
 	}
@@ -79,7 +79,7 @@ func (b *builder) symlink(path, target string) {
 }
 
 // show binds source read-only at path of the empty root.
-func (b *builder) show(source, path string, kind Kind, f spec.Field) {
+func (b *mounter) show(source, path string, kind Kind, f spec.Field) {
 	if b.view.At(path).Source != "" {
 		return
 	}
@@ -96,7 +96,7 @@ func (b *builder) show(source, path string, kind Kind, f spec.Field) {
 }
 
 // baseMode is how what is in view by itself is seen.
-func (b *builder) baseMode() Mode {
+func (b *places) baseMode() Mode {
 	if b.restricted() {
 		return ModeRO
 	}

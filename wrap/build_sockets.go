@@ -11,7 +11,7 @@ import (
 // sockets says how pathname sockets of the host are kept out of reach, which no
 // network namespace does: those in view at launch are masked, and where there is
 // a listener it decides on every connect.
-func (b *builder) sockets() {
+func (b *network) sockets() {
 	if b.r.Network == spec.NetworkHost {
 		return
 	}
@@ -24,7 +24,7 @@ func (b *builder) sockets() {
 }
 
 // namedSockets are those of the host that the spec names, and so opens.
-func (b *builder) namedSockets() (all []string) {
+func (b *network) namedSockets() (all []string) {
 	name := func(path string) {
 		if !slices.Contains(all, path) {
 			all = append(all, path)
@@ -47,7 +47,7 @@ func (b *builder) namedSockets() (all []string) {
 
 // egress says whether what network.allow names can be reached, and nothing else: the
 // supervisor decides on every connect and a relay makes it, or there is no network.
-func (b *builder) egress() {
+func (b *network) egress() {
 	if b.r.Network != spec.NetworkAllow || b.plan.Rung == RungParent {
 		return
 	}
@@ -75,7 +75,7 @@ func (b *builder) egress() {
 }
 
 // publish says whether the ports of network.listen lead inside, by the relay.
-func (b *builder) publish() {
+func (b *network) publish() {
 	if len(b.r.Listen) == 0 {
 		return
 	}
@@ -95,7 +95,7 @@ func (b *builder) publish() {
 	}
 }
 
-func (b *builder) unpublished(why, help string) {
+func (b *draft) unpublished(why, help string) {
 	b.lack(&spec.Problem{Field: "network.listen", On: b.r.At("network.listen"), Do: "publish what network.listen names", Why: why,
 		Help: help + ", or list \"network.listen\" in best_effort: then no port is published"}, Unavailable)
 }

@@ -35,7 +35,7 @@ func Writes(r *spec.Resolved, path string) bool {
 // wayToState keeps a command that may write the folders above sbx's own state from
 // putting another in its place: what stands there is believed. openSecrets has
 // pinned those above one that is there.
-func (b *builder) wayToState() {
+func (b *guards) wayToState() {
 	for _, link := range b.h.StateLinks {
 		if len(b.writableImages(link)) > 0 {
 			b.fault(FieldRecord, Degraded, link+" is a link on the way to sbx's own records, which a command can replace, and then leave records of its own")

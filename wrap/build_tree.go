@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"sbx/internal/broker/wire"
 	"sbx/spec"
 )
 
@@ -11,7 +12,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // folder makes the folders down to path where the new tree lacks them: in an
 // empty root, or in a private folder.
-func (b *builder) folder(path string, perm uint32) {
+func (b *mounter) folder(path string, perm uint32) {
 	if path == "/" || b.made[path] || b.view.At(path).Source != "" {
 		return
 	}
@@ -21,7 +22,7 @@ func (b *builder) folder(path string, perm uint32) {
 }
 
 // target makes what a mount of kind k needs to stand at path.
-func (b *builder) target(path string, k Kind) {
+func (b *mounter) target(path string, k Kind) {
 	if k == Dir {
 		b.folder(path, 0o755)
 		return
@@ -35,7 +36,7 @@ func (b *builder) target(path string, k Kind) {
 
 // coveredStrictly tells whether path lies beneath a private folder, itself not
 // counted.
-func (b *builder) coveredStrictly(path string) bool {
+func (b *places) coveredStrictly(path string) bool {
 	for _, dir := range b.private {
 		if path != dir && under(path, dir) {
 			return true
@@ -53,7 +54,7 @@ type taken struct {
 
 // put binds source, which is of kind k, at path: from the clone that was taken of it while the
 // host's tree was as it was, or directly where nothing has been covered.
-func (b *builder) put(source, path string, k Kind, mode Mode, f spec.Field, soft bool) {
+func (b *mounter) put(source, path string, k Kind, mode Mode, f spec.Field, soft bool) {
 	b.lay(path, source, k, mode, f)
 	key := taken{source, path, mode}
 	if slots := b.slots[key]; len(slots) > 0 {
@@ -65,7 +66,7 @@ func (b *builder) put(source, path string, k Kind, mode Mode, f spec.Field, soft
 }
 
 // clone takes a clone of source now, for put at path.
-func (b *builder) clone(source, path string, mode Mode, f spec.Field, soft bool) {
+func (b *mounter) clone(source, path string, mode Mode, f spec.Field, soft bool) {
 	key, slot := taken{source, path, mode}, b.hold()
 	b.slots[key] = append(b.slots[key], slot)
 	b.op(Mount{Op: OpClone, Source: source, Slot: slot, Mode: mode, For: f, Soft: soft})
@@ -89,6 +90,9 @@ func (b *builder) take() {
 		b.clone(p.Real, p.Real, ModeRO, FieldAgent, true)
 	}
 	b.readCopies()
+	if door := b.brokerDoor(); door != "" && slices.Contains(b.private, "/run") {
+		b.clone(door, wire.SocketFile, ModeKeep, "broker.file", false)
+	}
 	for _, m := range b.binds {
 		if m.Mode != spec.MountTmpfs {
 			b.clone(m.Source.Real, m.Target, bindMode(m.Mode), m.Field, false)
@@ -112,7 +116,7 @@ func bindMode(m spec.MountMode) Mode {
 
 // writables are the paths that are bound in writable, a folder before what is
 // in it, one that lies in another left out.
-func (b *builder) writables() []spec.Path {
+func (b *places) writables() []spec.Path {
 	if b.writable != nil || !b.restricted() {
 		return b.writable
 	}
@@ -142,7 +146,7 @@ func (b *builder) writables() []spec.Path {
 }
 
 // outside are the common folders of linked worktrees, which git inside has to write.
-func (b *builder) outside() (common []spec.Path) {
+func (b *places) outside() (common []spec.Path) {
 	for i := range b.h.Repositories {
 		if repo := &b.h.Repositories[i]; repo.Outside && !b.r.ReadOnly {
 			common = append(common, spec.Path{Abs: repo.Common, Real: repo.Common, Exists: true, IsDir: true})
@@ -152,12 +156,12 @@ func (b *builder) outside() (common []spec.Path) {
 }
 
 // isHidden tells whether filesystem.hide names path or a folder above it.
-func (b *builder) isHidden(path string) bool {
+func (b *places) isHidden(path string) bool {
 	return slices.ContainsFunc(b.r.Hide, func(h spec.Path) bool { return under(path, h.Real) })
 }
 
 // isWritable tells whether path lies in a writable tree that is known so far.
-func (b *builder) isWritable(path string) bool {
+func (b *places) isWritable(path string) bool {
 	return slices.ContainsFunc(b.writable, func(w spec.Path) bool { return under(path, w.Real) })
 }
 
@@ -183,7 +187,7 @@ func (b *builder) showsWorkDir() bool {
 }
 
 // links makes the links by which a path was named, where the new root has none.
-func (b *builder) links(p spec.Path) {
+func (b *mounter) links(p spec.Path) {
 	if b.prefix == "" {
 		return
 	}
@@ -203,7 +207,7 @@ func bindKind(m *spec.MountAt) Kind {
 }
 
 // placeMounts carries out filesystem.mounts.
-func (b *builder) placeMounts() {
+func (b *mounter) placeMounts() {
 	for i := range b.binds {
 		m := &b.binds[i]
 		b.mountPoint(m, bindKind(m))

@@ -9,7 +9,7 @@ import (
 
 // lay shows source, which is of kind k, at path, as mode says, in place of what the
 // view has there.
-func (b *builder) lay(path, source string, k Kind, mode Mode, f spec.Field) {
+func (b *layers) lay(path, source string, k Kind, mode Mode, f spec.Field) {
 	if f == "" && b.r.AccessMode != spec.AccessUnset { // the working directory
 		f = "access_mode"
 	}
@@ -21,13 +21,13 @@ func (b *builder) lay(path, source string, k Kind, mode Mode, f spec.Field) {
 }
 
 // layOwn puts something of the sandbox's own at path, which may be written.
-func (b *builder) layOwn(path string, f spec.Field) {
+func (b *mounter) layOwn(path string, f spec.Field) {
 	b.made[path] = true
 	b.lay(path, "", Dir, ModeRW, f)
 }
 
 // layNothing begins a root in which only what is named is in view.
-func (b *builder) layNothing() {
+func (b *places) layNothing() {
 	f := spec.Field("filesystem.read")
 	switch {
 	case b.r.Root.Abs != "":
@@ -41,20 +41,20 @@ func (b *builder) layNothing() {
 }
 
 // layMask hides what the view has at path.
-func (b *builder) layMask(path string, f spec.Field, why string) {
+func (b *layers) layMask(path string, f spec.Field, why string) {
 	b.view = b.view.With(view.Layer{Path: path, Grant: view.Grant{Access: view.Hidden, Because: view.Cause{Field: string(f), Why: why}}})
 }
 
 // layClosed lets nothing at path be written.
-func (b *builder) layClosed(path string, f spec.Field, why string) {
+func (b *layers) layClosed(path string, f spec.Field, why string) {
 	b.view = b.view.With(view.Layer{Path: path, Kind: view.Close, Grant: view.Grant{Protected: f == FieldProtected, Because: view.Cause{Field: string(f), Why: why}}})
 }
 
 // layCovered is a folder that is covered by one of the sandbox's own with the same
 // names, but for those that are hidden: nothing is made or changed in the host's by it.
-func (b *builder) layCovered(c *cover) {
+func (b *covering) layCovered(c *cover) {
 	if c.layer {
-		b.view = b.view.With(view.Layer{Path: c.dir, Grant: view.Grant{Access: view.Write, Source: c.dir, Copied: true, Because: view.Cause{Field: string(FieldHome)}}})
+		b.view = b.view.With(view.Layer{Path: c.dir, Grant: view.Grant{Access: view.Write, Source: c.dir, Copied: true, Because: view.Cause{Field: string(c.layerField())}}})
 	} else {
 		below := b.view.At(c.dir).Because
 		b.lay(c.dir, c.dir, Dir, ModeRO, spec.Field(below.Field))
@@ -71,7 +71,7 @@ func (b *builder) layCovered(c *cover) {
 // layBare is what Landlock alone holds, on the host or in an outer sandbox: what is out
 // of its rules' reach can be named, and what is hidden or protected by a mount elsewhere
 // is not here.
-func (b *builder) layBare() {
+func (b *rules) layBare() {
 	if b.h.LandlockABI == 0 || !b.restricted() {
 		b.lay("/", "/", Dir, ModeRW, "")
 		return
@@ -105,7 +105,7 @@ func (b *builder) layBare() {
 }
 
 // layNames protects, in the writable trees, the names that must not come into being.
-func (b *builder) layNames(trees []string) {
+func (b *guards) layNames(trees []string) {
 	for _, top := range trees {
 		b.view = b.view.WithNames(view.Names{Top: top, Because: func(rel string) (view.Cause, bool) {
 			row, ok := IsProtectedName(rel)

@@ -12,7 +12,7 @@ import (
 // in the root, or the part that restrict leaves, is bound there. All else in the
 // root becomes a link to its own path: a bind of a file would go on showing
 // what another file has replaced, as editors do.
-func (b *builder) virtual() {
+func (b *virtual) virtual() {
 	root, part := b.r.Root.Real, b.r.Restricted
 	if root == "" || root == "/" || b.plan.Rung > RungRoot {
 		return // no tree, one that is at its virtual path, or no mounts
@@ -44,7 +44,7 @@ func (b *builder) virtual() {
 
 // virtualBind binds a folder of the workshop's tree at its path from the root. It
 // can be written there where it can be at its own path.
-func (b *builder) virtualBind(source spec.Path, at string) {
+func (b *virtual) virtualBind(source spec.Path, at string) {
 	mode := spec.MountRO
 	if !b.r.ReadOnly && b.inWritable(source.Real) {
 		mode = spec.MountRW
@@ -55,7 +55,7 @@ func (b *builder) virtualBind(source spec.Path, at string) {
 	}
 }
 
-func (b *builder) virtualLink(at, own string) {
+func (b *virtual) virtualLink(at, own string) {
 	if b.free(own, at) {
 		b.namings = append(b.namings, [2]string{at, own})
 	}
@@ -63,7 +63,7 @@ func (b *builder) virtualLink(at, own string) {
 
 // free tells whether nothing else is to be seen at a virtual path, nor beneath it. What
 // has none is in view at its own path alone.
-func (b *builder) free(own, at string) bool {
+func (b *virtual) free(own, at string) bool {
 	why := b.taken(at)
 	if why != "" {
 		b.unplaced = append(b.unplaced, own+" ("+why+")")
@@ -72,7 +72,7 @@ func (b *builder) free(own, at string) bool {
 }
 
 // tellUnplaced says what of a workshop's tree has no virtual path.
-func (b *builder) tellUnplaced() {
+func (b *fieldLines) tellUnplaced() {
 	if len(b.unplaced) == 0 {
 		return
 	}
@@ -85,7 +85,7 @@ func (b *builder) tellUnplaced() {
 var ownPlaces = [...]string{"/proc", "/dev", "/sys", "/run", "/tmp", "/var/tmp"}
 
 // taken says what is in the way of a virtual path; "" where nothing is.
-func (b *builder) taken(at string) string {
+func (b *virtual) taken(at string) string {
 	meets := func(path string) bool { return under(path, at) || under(at, path) }
 	for _, s := range b.h.System {
 		if meets(s.Path) {

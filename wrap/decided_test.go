@@ -1,7 +1,7 @@
 package wrap
 
 // decidedAgainst is what was weighed for the lists of protected names and left writable:
-// docs/protected.md prints all four.
+// it is for whoever would extend them.
 var decidedAgainst = [...]Row{
 	{".git/BISECT_*, .git/rebase-merge, .git/sequencer", "rebase and bisect have to work inside; a todo list with exec lines runs only when somebody continues that rebase"},
 	{".git/branches, .git/remotes", "remotes that configuration does not have, for who fetches from or pushes to one by its name; branches have such names too (refs/remotes), and in a submodule's folder the one is not told from the other"},

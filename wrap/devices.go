@@ -41,7 +41,7 @@ func opensTo(path string) string {
 
 // tellPresets says in the record what presets of filesystem.write open and give away,
 // and before the start of those that give away the machine.
-func (b *builder) tellPresets() {
+func (b *draft) tellPresets() {
 	for i := range b.r.Presets {
 		p := &b.r.Presets[i]
 		if len(p.Paths) == 0 || !strings.HasPrefix(string(p.Field), "filesystem.write") {
@@ -56,7 +56,7 @@ func (b *builder) tellPresets() {
 }
 
 // openDevices moves such devices from what is written to those of the sandbox's own /dev.
-func (b *builder) openDevices() {
+func (b *draft) openDevices() {
 	opened := openedDevices(b.r)
 	if len(opened) == 0 {
 		return

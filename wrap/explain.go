@@ -68,19 +68,22 @@ func ruleOf(r *spec.Resolved, g view.Grant, path string) string {
 		return list
 	case "filesystem.mounts":
 		i := itemOf(f)
+		if isOption(r, "filesystem.mounts") {
+			return r.Spec.Source.Name
+		}
 		if m := r.Spec.Filesystem.Value.Mounts.Value; i < len(m) && m[i].Mode == spec.MountRO {
 			return f + ": mode ro"
 		} else if i < len(r.Mounts) && r.Mounts[i].Mode != spec.MountRO {
 			return f
 		}
-		return readonlyLine(r) + ": true"
+		return readonlyRule(r)
 	case string(FieldPrivate):
 		if r.Visible && !isPrivate(path) { // the home, which the list leaves out
 			return string(fieldRead)
 		}
 	case "", "access_mode", "filesystem.read", "filesystem.write", "working_dir", "sandbox.root", "restrict":
-		if line := readonlyLine(r); line != "" && g.Access == view.Read {
-			return line + ": true"
+		if rule := readonlyRule(r); rule != "" && g.Access == view.Read {
+			return rule
 		}
 	}
 	if list == "" || list == "working_dir" {
@@ -123,4 +126,21 @@ func readonlyLine(r *spec.Resolved) string {
 		return "sandbox.readonly"
 	}
 	return ""
+}
+
+// readonlyRule is what asks for that: its line, or the option that does.
+func readonlyRule(r *spec.Resolved) string {
+	switch line := readonlyLine(r); {
+	case line == "":
+		return ""
+	case isOption(r, spec.Field(line)):
+		return r.Spec.Source.Name
+	default:
+		return line + ": true"
+	}
+}
+
+// isOption tells of a field that an option of an agent asks for, and no document.
+func isOption(r *spec.Resolved, f spec.Field) bool {
+	return r.Spec.Source.Kind == spec.AgentOptions && r.Spec.At(f) == r.Spec.Source.Name
 }

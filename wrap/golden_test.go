@@ -196,11 +196,15 @@ var goldens = []golden{
 	{"agent-secret", `{"access_mode": "workspace-write"}`, "own write /home/u/.ssh/codex\ndir /home/u/.ssh/codex\nown read /home/u/.docker", "all"},
 	{"agent-holds-the-home", `{"access_mode": "read-only"}`, "own write /home\nown write /home/u/.codex\nfile /home/u/.codex/log", "all"},
 	{"agent-astray", `{"access_mode": "workspace-write"}`, codexFacts + "\nfile /home/u/.codex/log\nlink /home/u/.codex/more ../.ssh\nown write /home/u/.codex/more", "all"},
+	{"learn", `{"access_mode": "workspace-write"}`, "copied /home\ncopied /srv\ncopied /opt /opt/x is mounted there", "all root no-overlay no-layer no-userns+ no-listener"},
+	{"learn-read-list", `{"access_mode": "read-only", "filesystem": {"read": ["@system", "~/lib"]}}`, "copied /home\ncopied /srv", "all"},
+	{"learn-read-only", `{"access_mode": "read-only", "filesystem": {"hide": ["/srv/data"]}}`, "copied /home\ncopied /srv", "all"},
+	{"learn-agent", `{"access_mode": "workspace-write"}`, codexFacts + "\ncopied /srv", "all no-layer"},
 	{"script", `{"filesystem": {"read": ["@system", "."]}}`, "program /home/u/w/run /opt/python/bin/python3", "all"},
 }
 
 // TestGolden holds the whole of every Plan to a file. What a file says was
-// read against docs/spec.md when it was made; -update writes all anew, and
+// read against docs/reference/spec.md when it was made; -update writes all anew, and
 // then the difference is to be read.
 func TestGolden(t *testing.T) {
 	world, err := os.ReadFile(filepath.Join(plans, "world.txt"))

@@ -171,6 +171,9 @@ type Host struct {
 	// permission bits; looked at only where an agent's home is a layer.
 	HomeReal string
 	HomeMode uint32
+	// Layers are the directories over which a private copy lies that can be written; looked
+	// for only where what a command writes is learned.
+	Layers []Layer
 	// State is sbx's own state folder, links resolved, a private one inside; "" for
 	// none. StateLinks are the links on the way to it, StateWhy why it is not there,
 	// where sbx has tried to make it.
@@ -245,6 +248,13 @@ func (h *Host) Tool(name string) *Tool {
 	return nil
 }
 
+// Layer is a directory over which a private copy may lie.
+type Layer struct {
+	Dir  string
+	Mode uint32 // permission bits
+	Why  string // why there can be none
+}
+
 // Listing is the content of a folder, in name order.
 type Listing struct {
 	Dir     string
@@ -278,6 +288,7 @@ const (
 	FieldSecrets    spec.Field = "secrets"
 	FieldPrivate    spec.Field = "private_folders"
 	FieldHome       spec.Field = "home"
+	FieldLayer      spec.Field = "layer" // over what may be read, where writes are learned
 	FieldSideDoors  spec.Field = "side_doors"
 	FieldProcesses  spec.Field = "processes"
 	FieldRecord     spec.Field = "record"

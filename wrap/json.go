@@ -37,6 +37,7 @@ func (p *Plan) AppendJSON(dst []byte) []byte {
 	w.KeyFlag("sockets", p.Sockets)
 	w.KeyFlag("relay", p.Relay)
 	w.KeyFlag("publish", p.Publish)
+	w.KeyFlag("broker", p.Brokered)
 	if p.Narrow != nil {
 		w.KeyOpen("narrow", '{')
 		w.KeyTexts("reach", p.Narrow.Reach)

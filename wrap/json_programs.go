@@ -30,6 +30,7 @@ func (w *printer) filter(f *Filter) {
 		w.KeyText("memfd_create", f.Seal.String())
 	}
 	w.KeyFlag("connect_noted", f.Reach)
+	w.KeyFlag("looks_noted", f.Looks)
 	if f.Code == nil {
 		n := len(seccomp.Shipped(f.Options(), seccomp.Native)) / 8
 		w.KeyInt("instructions", int64(n))

@@ -91,7 +91,7 @@ const (
 // MostProcesses bounds a sandbox whose spec has no limits.pids: more processes and
 // threads than a build has, and few enough that a command which forks without end
 // leaves half of the machine's to others.
-func (h *Host) MostProcesses() uint64 { return min(16384, h.Processes/2) }
+func (h *Host) MostProcesses() uint64 { return min(spec.MostPIDs, h.Processes/2) }
 
 // Unbounded tells whether that many are bounded by nothing but a control group: the
 // kernel counts no process of root's for RLIMIT_NPROC, and gives a pid namespace a

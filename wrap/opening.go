@@ -21,6 +21,7 @@ type Opening struct {
 	Egress     bool // all its addresses are local, and the relay has sockets there
 	Lookups    bool // queries for names come to a socket of the supervisor's
 	Doors      bool // the relay has sockets there by which it connects to servers inside
+	Broker     bool // the broker has a socket there
 	// FirstPort is the first port that anybody inside may listen at; 0 is the kernel's 1024.
 	FirstPort int
 	// Processes is the new pid namespace's own kernel.pid_max; 0 leaves it.
@@ -53,7 +54,7 @@ func Open(r *spec.Resolved, h *Host) Opening {
 	if r.Network != spec.NetworkHost {
 		o.Namespaces = append(o.Namespaces, NetNS)
 		o.Loopback, o.Egress, o.Lookups = true, r.Network == spec.NetworkAllow, r.Network == spec.NetworkNone
-		o.Doors = len(r.Listen) > 0
+		o.Doors, o.Broker = len(r.Listen) > 0, r.Broker.File.Abs != ""
 		for _, l := range r.Listen {
 			if l.Inside < firstPort && (o.FirstPort == 0 || l.Inside < o.FirstPort) {
 				o.FirstPort = l.Inside
@@ -78,7 +79,7 @@ func (o *Opening) Has(n Namespace) bool {
 
 // Same tells whether two openings do the same.
 func (o *Opening) Same(p *Opening) bool {
-	if o.Rung != p.Rung || o.Loopback != p.Loopback || o.Egress != p.Egress || o.Lookups != p.Lookups || o.Doors != p.Doors || o.FirstPort != p.FirstPort || len(o.Namespaces) != len(p.Namespaces) {
+	if o.Rung != p.Rung || o.Loopback != p.Loopback || o.Egress != p.Egress || o.Lookups != p.Lookups || o.Doors != p.Doors || o.Broker != p.Broker || o.FirstPort != p.FirstPort || len(o.Namespaces) != len(p.Namespaces) {
 		return false
 	}
 	for _, n := range o.Namespaces {

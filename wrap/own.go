@@ -54,14 +54,14 @@ func writesOwn(r *spec.Resolved, path string) bool {
 }
 
 // opensOwn tells whether a path of the agent's own is opened for it.
-func (b *builder) opensOwn(abs string) bool {
+func (b *places) opensOwn(abs string) bool {
 	own := func(p spec.Path) bool { return p.Field == FieldAgent && p.Abs == abs }
 	return slices.ContainsFunc(b.r.Read, own) || slices.ContainsFunc(b.r.Write, own)
 }
 
 // inOwnTree tells whether path lies in a folder of the agent's own that is bound
 // in writable.
-func (b *builder) inOwnTree(path string) bool {
+func (b *guards) inOwnTree(path string) bool {
 	return slices.ContainsFunc(b.writables(), func(w spec.Path) bool { return w.Field == FieldAgent && under(path, w.Real) })
 }
 
@@ -69,7 +69,7 @@ func (b *builder) inOwnTree(path string) bool {
 // same, since protected names count from their tops: a folder of the agent's own
 // in the workspace, the workspace in one of the agent's own or in any other, what a
 // mount shows, and what was a tree in a document that this one narrows.
-func (b *builder) innerTrees() (t []string) {
+func (b *guards) innerTrees() (t []string) {
 	for _, w := range b.r.Write {
 		if !w.Exists || !w.IsDir || b.isHidden(w.Real) || slices.Contains(t, w.Real) {
 			continue
@@ -92,7 +92,7 @@ func (b *builder) innerTrees() (t []string) {
 
 // tops are what the spec's mounts show to be written, and what were tops in
 // documents that it narrows.
-func (b *builder) tops() []string {
+func (b *guards) tops() []string {
 	all := slices.Clone(b.r.Tops)
 	for i := range b.r.Mounts {
 		if m := &b.r.Mounts[i]; m.Mode == spec.MountRW && m.Source.IsDir {
@@ -105,7 +105,7 @@ func (b *builder) tops() []string {
 // closeWorkDir makes a working directory read-only that may only be read and
 // lies in a folder that the agent writes. What the document writes beneath it, and
 // what it mounts there, stays.
-func (b *builder) closeWorkDir() {
+func (b *guards) closeWorkDir() {
 	wd := b.r.WorkingDir.Real
 	if !b.r.ReadOnly || !b.inOwnTree(wd) || b.onTop(wd) >= 0 || slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Real == wd || w.Field != FieldAgent && under(wd, w.Real) }) {
 		return
@@ -132,7 +132,7 @@ func (b *builder) closeWorkDir() {
 // privateOwn gives the sandbox folders of its own where the agent's sessions on
 // the host find programs and scripts that they run. What the home's layer holds
 // is the sandbox's own already; what a document names there stays the host's.
-func (b *builder) privateOwn() {
+func (b *homeLayer) privateOwn() {
 	for i := range b.r.Own {
 		o := &b.r.Own[i]
 		if o.Mode != spec.OwnPrivate || !o.IsDir || len(o.Links) > 0 || b.isHidden(o.Real) || slices.Contains(b.opened, o.Real) {
@@ -150,7 +150,7 @@ func (b *builder) privateOwn() {
 // ownRecord keeps the record out of the sandbox's reach where its place can be
 // seen inside: the file is masked and, where the folders above can be written,
 // they become mount points that cannot be renamed.
-func (b *builder) ownRecord() {
+func (b *guards) ownRecord() {
 	path := b.req.Record
 	if path == "" {
 		return
@@ -168,7 +168,7 @@ func (b *builder) ownRecord() {
 
 // ownSources keeps the documents that made the spec from being changed where
 // they lie in a writable tree: the next run would read them.
-func (b *builder) ownSources() {
+func (b *guards) ownSources() {
 	for _, path := range b.req.Sources {
 		for _, at := range b.writableImages(path) {
 			b.pinsAbove(path, at)

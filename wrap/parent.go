@@ -50,7 +50,7 @@ type Parent struct {
 }
 
 // parentOf is what this Plan's sandbox tells those inside.
-func (b *builder) parentOf() *Parent {
+func (b *teller) parentOf() *Parent {
 	p := &Parent{AccessMode: b.r.AccessMode, Network: b.r.Network, Visible: b.r.Visible, Confined: b.r.Confined, Agent: b.r.Agent}
 	if b.r.ReadOnly && p.AccessMode == spec.WorkspaceWrite {
 		p.AccessMode = spec.ReadOnly
@@ -100,7 +100,7 @@ func (b *builder) parentOf() *Parent {
 }
 
 // tell has the supervisor tell those inside what a free sandbox asks for.
-func (b *builder) tell() {
+func (b *teller) tell() {
 	p := &Parent{Free: true, Network: spec.NetworkHost}
 	b.tellLimits(p)
 	b.tellAsked(p)
@@ -112,7 +112,7 @@ func (b *builder) tell() {
 // isSecret tells whether a path is, or lies in, one of the default secrets of
 // the system or of any home: a root may open those of others. The command's
 // agent has its own in view.
-func (b *builder) isSecret(path string) bool { return isSecret(path, b.h.Home, b.r.Agent) }
+func (b *draft) isSecret(path string) bool { return isSecret(path, b.h.Home, b.r.Agent) }
 
 // AppendJSON writes p as ParseParent reads it.
 func (p *Parent) AppendJSON(dst []byte) []byte {
@@ -199,7 +199,7 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 // and none is needed where the outer sandbox holds as much as is asked. What is
 // narrower is left to Landlock and a filter on top, where they reach; the filter
 // is loaded once more in any case: filters add up.
-func (b *builder) nested() {
+func (b *nesting) nested() {
 	b.plan.Base = BaseHost
 	b.plan.KeepCaps = true
 	held := b.h.Parent
@@ -217,7 +217,7 @@ func (b *builder) nested() {
 
 // narrower says that field is narrower than what the outer sandbox holds, and
 // how far that can be held inside it.
-func (b *builder) narrower(f spec.Field, why string, s Status) {
+func (b *nesting) narrower(f spec.Field, why string, s Status) {
 	switch {
 	case s == Degraded && (f == "network" || b.h.LandlockABI > 0):
 		why += "; inside a sandbox only Landlock and seccomp can hold more"
@@ -236,7 +236,7 @@ func (b *builder) narrower(f spec.Field, why string, s Status) {
 }
 
 // nestedSecrets compares what is hidden by default, and what is protected.
-func (b *builder) nestedSecrets(held *Parent) {
+func (b *nesting) nestedSecrets(held *Parent) {
 	shows := func(path string) {
 		if b.fromOutside("access_mode") { // with another HOME than outside, and nothing asked
 			b.fault(FieldSecrets, Degraded, "the outer sandbox shows "+path)

@@ -8,7 +8,7 @@ import (
 
 // nestedFiles compares the files, and tells whether Landlock is to hold what is
 // narrower.
-func (b *builder) nestedFiles(held *Parent) (more bool) {
+func (b *nesting) nestedFiles(held *Parent) (more bool) {
 	narrower := func(f spec.Field, why string) {
 		more = true
 		b.narrower(f, why, Degraded)

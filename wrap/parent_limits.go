@@ -10,7 +10,7 @@ import (
 
 // tellLimits is what an sbx inside may count on: the limits that this sandbox
 // holds, not those that it only watches.
-func (b *builder) tellLimits(p *Parent) {
+func (b *teller) tellLimits(p *Parent) {
 	l := &b.r.Spec.Limits.Value
 	holds := func(f spec.Field) bool {
 		if b.heldBy[f] == "" {

@@ -11,7 +11,7 @@ import (
 
 // nestedNetwork compares the network. No namespace can be made there: what is narrower
 // the outer supervisor holds, where it can.
-func (b *builder) nestedNetwork(held *Parent) {
+func (b *nesting) nestedNetwork(held *Parent) {
 	why := "the outer sandbox has " + held.Network.String()
 	switch {
 	case b.r.Network == spec.NetworkHost || held.Network < b.r.Network:
@@ -34,7 +34,7 @@ func (b *builder) nestedNetwork(held *Parent) {
 		why += ", and Landlock keeps the command from no process outside (Linux " + landlock.Kernel(scopesABI) + ")"
 	default:
 		b.plan.Filter.Slow = true
-		b.plan.Narrow = &Narrow{Sockets: b.namedSockets(), Told: b.req.Describe != DescribeNone}
+		b.plan.Narrow = &Narrow{Sockets: (&network{b.places}).namedSockets(), Told: b.req.Describe != DescribeNone}
 		for i := range b.r.Reach {
 			b.plan.Narrow.Reach = append(b.plan.Narrow.Reach, b.r.Reach[i].Text)
 		}
@@ -44,7 +44,7 @@ func (b *builder) nestedNetwork(held *Parent) {
 }
 
 // reaches tells whether the spec allows all of an endpoint.
-func (b *builder) reaches(text string) bool {
+func (b *nesting) reaches(text string) bool {
 	outer, err := reach.Expand(text, "")
 	return err == nil && len(reach.Wider(b.r.Reach, outer)) == 0
 }
@@ -71,7 +71,7 @@ func parsePublished(texts []string) (all []reach.Listen, ok bool) {
 
 // nestedListen compares the ports that are published: those of the outer sandbox lead to
 // whoever listens inside of it.
-func (b *builder) nestedListen(held *Parent) {
+func (b *nesting) nestedListen(held *Parent) {
 	if more := uncovered(b.r.Listen, held.Listen); more != "" {
 		b.unpublished("the outer sandbox does not publish "+more, "set it in the outer spec")
 	}

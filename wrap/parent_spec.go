@@ -14,7 +14,7 @@ var toldFields = [...]spec.Field{"tools_allowed", "tools_denied", "max_turns", "
 
 // tellSpec is what a nested document is compared with beside what the kernel
 // holds.
-func (b *builder) tellSpec(p *Parent) {
+func (b *teller) tellSpec(p *Parent) {
 	if dir := b.r.WorkingDir.Real; b.prefix == "" || b.r.Job != nil || b.view.At(dir).Source == dir || b.onTop(dir) >= 0 {
 		p.Dir = dir // where the folder is not in view, to have started in it opens nothing
 	}
@@ -28,7 +28,7 @@ func (b *builder) tellSpec(p *Parent) {
 }
 
 // tellAsked is the part of it that holds whatever is mounted.
-func (b *builder) tellAsked(p *Parent) {
+func (b *teller) tellAsked(p *Parent) {
 	asked := &spec.Node{Kind: spec.Object}
 	doc := b.r.Spec.Node()
 	for _, f := range toldFields {
@@ -191,7 +191,7 @@ func (p *Parent) Workshop() *spec.SandboxSpec {
 
 // worker has a worker's files held as far as they can be beside those of the worker
 // that called it, and says so once.
-func (b *builder) worker(f spec.Field, why string) {
+func (b *nesting) worker(f spec.Field, why string) {
 	warning := spec.Warning{Field: f, On: b.r.At(f), Text: why}
 	b.fault(f, Degraded, why)
 	for _, f := range []spec.Field{"sandbox.readonly", "restrict", "readonly"} {

@@ -10,6 +10,8 @@ import (
 	"sbx/spec"
 )
 
+func placesOf(d *draft) *places { return &places{layers: &layers{draft: d}} }
+
 // What the documents open of secrets is told to a sandbox inside, those of other
 // homes as well: it would say that they are hidden.
 func TestParentTellsWhatIsOpened(t *testing.T) {
@@ -18,7 +20,7 @@ func TestParentTellsWhatIsOpened(t *testing.T) {
 		read = append(read, spec.Path{Abs: p, Real: p, Exists: true, IsDir: true, Field: "filesystem.read[0]"})
 	}
 	read = append(read, spec.Path{Abs: "/home/me/.kube", Real: "/home/me/.kube", Exists: true, IsDir: true}) // implied
-	b := builder{h: &Host{Home: "/home/me"}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Private: true, Read: read}}
+	b := teller{placesOf(&draft{h: &Host{Home: "/home/me"}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Private: true, Read: read}})}
 	want := []string{"/home/me/.ssh/known_hosts", "/home/other/.ssh", "/root/.aws"}
 	if got := b.parentOf().Opened; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -38,7 +40,7 @@ func TestParentTellsItsReach(t *testing.T) {
 		}
 		return all
 	}
-	outer := builder{h: &Host{}, plan: Plan{Counter: CounterNotify}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Network: spec.NetworkAllow, Reach: allow("a.example:443", "@pypi")}}
+	outer := teller{placesOf(&draft{h: &Host{}, plan: Plan{Counter: CounterNotify}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Network: spec.NetworkAllow, Reach: allow("a.example:443", "@pypi")}})}
 	n, err := doc.ParseJSON("", outer.parentOf().AppendJSON(nil))
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +74,7 @@ func TestParentTellsItsReach(t *testing.T) {
 			"no filter":   {scopesABI, false, false, false},
 			"no listener": {scopesABI, true, true, false},
 		} {
-			b := builder{h: &Host{LandlockABI: host.abi}, plan: Plan{Filter: Filter{On: host.filter}}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Network: c.network, Reach: c.inner}}
+			b := nesting{rules{placesOf(&draft{h: &Host{LandlockABI: host.abi}, plan: Plan{Filter: Filter{On: host.filter}}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Network: c.network, Reach: c.inner}})}}
 			held := *held
 			held.Narrows = held.Narrows && !host.mute
 			b.nestedNetwork(&held)
@@ -109,7 +111,7 @@ func TestParentTellsItsPorts(t *testing.T) {
 		}
 		return list
 	}
-	outer := builder{h: &Host{}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Listen: ports("0.0.0.0:80:3000", "8080:8080")}}
+	outer := teller{placesOf(&draft{h: &Host{}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Listen: ports("0.0.0.0:80:3000", "8080:8080")}})}
 	if got := outer.parentOf().Listen; got != nil {
 		t.Errorf("ports that are not published are told: %v", got)
 	}
@@ -134,7 +136,7 @@ func TestParentTellsItsPorts(t *testing.T) {
 		{ports("0.0.0.0:80:3000"), "the outer sandbox publishes 127.0.0.1:8080:8080"},
 		{ports("0.0.0.0:80:3000", "8080:8080", "8081:8080"), "the outer sandbox does not publish 127.0.0.1:8081:8080"},
 	} {
-		b := builder{h: &Host{}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Listen: c.inner}}
+		b := nesting{rules{placesOf(&draft{h: &Host{}, r: &spec.Resolved{Spec: &spec.SandboxSpec{}, Listen: c.inner}})}}
 		b.nestedListen(held)
 		told := ""
 		if len(b.problems) > 0 {

@@ -58,6 +58,7 @@ type Plan struct {
 	Sockets      bool           // which pathname sockets are connected to is the supervisor's to decide
 	Relay        bool           // and which hosts, which a relay connects to
 	Publish      bool           // ports of the host lead inside, by the relay
+	Brokered     bool           // a broker runs tools for the command
 	OwnGroup     bool           // the command gets a process group of its own
 	Narrow       *Narrow        // what the outer sandbox's supervisor is to hold; nil for nothing
 	Limits       Limits
@@ -137,13 +138,14 @@ type Filter struct {
 	NoInet  bool         // inet sockets are refused: there is no network namespace
 	Seal    seccomp.Seal // what becomes of memory that could be executed as a file
 	Slow    bool         // TCP fast open is refused: there is a Narrow
+	Looks   bool         // reads are noted as well: who looks for a secret is told of
 	Reach   bool         // connect is noted: what an agent started before it was its own
 	Code    []byte       // the compiled filter of an OCI profile; nil for the default
 }
 
 // Options are the shipped filter's, notifications left out.
 func (f *Filter) Options() seccomp.Options {
-	return seccomp.Options{Root: f.Root, Unix: f.Unix, NoInet: f.NoInet, NoFastOpen: f.Slow, Seal: f.Seal, Reach: f.Reach}
+	return seccomp.Options{Root: f.Root, Unix: f.Unix, NoInet: f.NoInet, NoFastOpen: f.Slow, Seal: f.Seal, Reach: f.Reach, Looks: f.Looks}
 }
 
 // Counter is what counts the programs that a command and its descendants start.

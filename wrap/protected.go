@@ -213,3 +213,17 @@ func Matches(name, pattern string) bool {
 		strings.EqualFold(name[:len(head)], head) &&
 		strings.EqualFold(name[len(name)-len(tail):], tail)
 }
+
+// RunLater lists the rows of a home that a path in it is, lies in or holds: opened by
+// itself, and not with the home, it is not protected.
+func RunLater(home, path string) (rows []Row) {
+	if home == "" || path == home || !under(path, home) {
+		return nil
+	}
+	for _, row := range protectedInHome {
+		if at := home + "/" + row.Path; under(path, at) || under(at, path) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}

@@ -10,7 +10,7 @@ type Renewal struct {
 
 // keep writes a mount at a path inside that shows path of the host, and has it
 // renewed.
-func (b *builder) keep(path, at string, m Mount) {
+func (b *mounter) keep(path, at string, m Mount) {
 	m.Target = b.in(at)
 	if m.Op == OpBind {
 		m.Source = m.Target

@@ -3,6 +3,7 @@ package wrap
 import (
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -235,9 +236,94 @@ func TestMayBeMade(t *testing.T) {
 	}
 }
 
-// docs/protected.md lists the tables, each row with its reason.
+// docs/reference lists the tables, after the mark of each page.
 func TestProtectedNamesAreDocumented(t *testing.T) {
-	const path, mark = "../docs/protected.md", "<!-- the tables of wrap/protected.go -->\n"
+	want := "\n## In a git directory\n\n"
+	for _, r := range ProtectedInGit() {
+		want += "- `" + r.Path + "`: " + r.Why + "\n"
+	}
+	want += "\n## At the top of a workspace, and of each repository in it\n\n"
+	for _, g := range byReason(ProtectedInTree()) {
+		want += "- " + g.list(len(g.paths)) + ": " + g.why[:strings.IndexAny(g.why+":", ":;,")] + "\n"
+	}
+	want += "\n## Settings that name programs\n\n"
+	files := reason{}
+	for _, n := range Namings() {
+		files.paths = append(files.paths, n.Path)
+	}
+	files.paths = slices.Compact(files.paths)
+	want += files.list(len(files.paths)) + "\n\n## In a home\n\n"
+	files = reason{}
+	for _, r := range ProtectedInHome() {
+		files.paths = append(files.paths, r.Path)
+	}
+	documented(t, "../docs/reference/protected-paths.md", want+files.list(24)+".\n")
+}
+
+func TestSecretsAreDocumented(t *testing.T) {
+	var rows []Row
+	for _, s := range Secrets() {
+		rows = append(rows, Row{Path: s.Path, Why: s.Why})
+	}
+	want, others := "\n", 0
+	groups := byReason(rows)
+	slices.SortStableFunc(groups, func(a, b reason) int { return len(b.paths) - len(a.paths) })
+	for _, g := range groups {
+		if len(g.paths) < 10 {
+			others += len(g.paths)
+			continue
+		}
+		want += "- " + g.why + ": " + g.list(2) + "\n"
+	}
+	vars := reason{}
+	for _, v := range SecretVars() {
+		vars.paths = append(vars.paths, v.Name)
+	}
+	for _, v := range SocketVars() {
+		vars.paths = append(vars.paths, v.Path)
+	}
+	slices.Sort(vars.paths)
+	documented(t, "../docs/reference/hidden-secrets.md", want+"- other paths: "+strconv.Itoa(others)+"\n"+
+		"- paths that variables name: "+vars.list(6)+"\n")
+}
+
+// reason is the paths of a table that have one reason.
+type reason struct {
+	why   string
+	paths []string
+}
+
+// list has the first of the paths, and how many there are more.
+func (r reason) list(n int) string {
+	if len(r.paths) <= n+1 {
+		return "`" + strings.Join(r.paths, "`, `") + "`"
+	}
+	return "`" + strings.Join(r.paths[:n], "`, `") + "` and " + strconv.Itoa(len(r.paths)-n) + " more"
+}
+
+// byReason folds the rows of which the reason begins with the same words, up to a colon,
+// or is the same as that of the row before.
+func byReason(rows []Row) (groups []reason) {
+	at := map[string]int{}
+	for _, r := range rows {
+		why, _, _ := strings.Cut(r.Why, ":")
+		i, ok := at[why]
+		if strings.HasPrefix(why, "the same, ") {
+			i = len(groups) - 1
+		} else if !ok {
+			i = len(groups)
+			at[why] = i
+			groups = append(groups, reason{why: r.Why})
+		}
+		groups[i].paths = append(groups[i].paths, r.Path)
+	}
+	return groups
+}
+
+// documented holds the page, behind its mark, to want.
+func documented(t *testing.T, path, want string) {
+	t.Helper()
+	const mark = "<!-- generated from the tables of package wrap: go test ./wrap -run Documented -update -->\n"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -246,26 +332,7 @@ func TestProtectedNamesAreDocumented(t *testing.T) {
 	if !ok {
 		t.Fatalf("%s lacks %q", path, mark)
 	}
-	want := head + mark + "\n## Settings that name programs\n\n| file | under | why |\n|---|---|---|\n"
-	for _, n := range Namings() {
-		under := "all of it"
-		if len(n.Keys) > 0 {
-			under = "`" + strings.Join(n.Keys, "`, `") + "`"
-		}
-		if n.When != "" {
-			under += ", where it says `" + n.When + "`"
-		}
-		want += "| `" + n.Path + "` | " + under + " | " + n.Why + " |\n"
-	}
-	for _, list := range []struct {
-		title string
-		rows  []Row
-	}{{"In a git folder", ProtectedInGit()}, {"At the top of a workspace, and of each repository in it", ProtectedInTree()}, {"In a home", ProtectedInHome()}, {"Decided against", decidedAgainst[:]}} {
-		want += "\n## " + list.title + "\n\n| name | why |\n|---|---|\n"
-		for _, r := range list.rows {
-			want += "| `" + strings.ReplaceAll(r.Path, ", ", "`, `") + "` | " + r.Why + " |\n"
-		}
-	}
+	want = head + mark + want
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

@@ -24,7 +24,7 @@ const Commondir = "commondir"
 
 // worktrees lists those that can be removed inside. Where nobody is told of
 // unlink(2) there are none.
-func (b *builder) worktrees() {
+func (b *guards) worktrees() {
 	if b.plan.Notify < seccomp.NotifyRefused {
 		return
 	}

@@ -152,6 +152,9 @@ func (w *world) line(line string) {
 		if mode := map[string]spec.OwnMode{"read": spec.OwnRead, "write": spec.OwnWrite, "locked": spec.OwnLocked}[first]; mode != 0 {
 			w.in.Agent.Files = append(w.in.Agent.Files, spec.OwnFile{Path: more, Mode: mode})
 		}
+	case "copied": // copied DIR WHY: a directory over which a copy may lie, where writes are learned
+		w.in.Learn = true
+		w.host.Layers = append(w.host.Layers, Layer{Dir: first, Mode: 0o755, Why: more})
 	case "layer":
 		h.Layer = w.answer(first, more)
 	case "drop":

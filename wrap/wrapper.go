@@ -67,6 +67,7 @@ type Ask struct {
 	FilterFD int
 	Record   string // see Request
 	Sources  []string
+	Broker   BrokerAsk // of a container that has one; zero for none
 }
 
 // NewWrapper makes the wrapper of that name. The error is spec.Problems: what
@@ -131,9 +132,8 @@ type wrapper struct {
 	nodes []Node
 	line  []Word // the arguments
 	lacks []Lack
-	told  []Lack   // lacks as an audit has them
-	shut  []string // folders that are hidden whole for what is in them
-	hide  []alias  // how an audit calls paths of the host
+	told  []Lack // lacks as an audit has them
+	hide  labels // how an audit calls paths of the host
 	head  auditArgs
 
 	problems spec.Problems
@@ -174,7 +174,7 @@ func (w *wrapper) finish() error {
 	}
 	w.hide = w.aliases()
 	for _, l := range w.lacks {
-		w.told = append(w.told, Lack{l.Field, w.label(l.Why)})
+		w.told = append(w.told, Lack{l.Field, w.hide.label(l.Why)})
 	}
 	if !w.a.Unlisted {
 		w.head = w.auditHead()
@@ -198,6 +198,9 @@ func (w *wrapper) askTool() {
 	}
 	if len(r.Listen) > 0 && w.name != nameSbx && w.name != nameNone {
 		w.lack("network.listen", "sbx exec alone brings connections into a network that leads nowhere: nothing would be published")
+	}
+	if r.Broker.File.Abs != "" && w.name != nameSbx && w.a.Broker.Socket == "" {
+		w.lack("broker.file", "sbx exec alone starts a broker, itself or for a container")
 	}
 	for _, f := range asked {
 		if why := w.cannot(w, f); why != "" {

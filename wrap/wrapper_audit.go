@@ -57,7 +57,7 @@ func (g *auditArgs) add(w *wrapper, arg string) {
 // label is w.label, asked once for a path that is bound onto itself.
 func (g *auditArgs) label(w *wrapper, arg string) string {
 	if arg != g.labelled[0] {
-		g.labelled = [2]string{arg, w.label(arg)}
+		g.labelled = [2]string{arg, w.hide.label(arg)}
 	}
 	return g.labelled[1]
 }
@@ -123,7 +123,7 @@ func (w *wrapper) audit(inv, out *Invocation, rest []string) Audit {
 
 // auditCmd is a program's path, or its name where the path tells something.
 func (w *wrapper) auditCmd(cmd string) string {
-	if label := w.label(cmd); !strings.HasPrefix(label, "<") {
+	if label := w.hide.label(cmd); !strings.HasPrefix(label, "<") {
 		return label
 	}
 	return cmd[strings.LastIndexByte(cmd, '/')+1:]

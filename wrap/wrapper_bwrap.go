@@ -49,7 +49,11 @@ func unwatched(w *wrapper, f spec.Field) string {
 	return ""
 }
 
-func bwrapArgs(w *wrapper) {
+// bwrapLine is the command line of bwrap.
+type bwrapLine struct{ *wrapper }
+
+func bwrapArgs(of *wrapper) {
+	w := bwrapLine{of}
 	if w.plan.Base == BaseHost { // nothing is constrained
 		w.add("--dev-bind", "/", "/")
 		w.bwrapCommand()
@@ -93,7 +97,7 @@ func bwrapUnfiltered(root bool) string {
 	return why + "of the system calls only those for namespaces are shut"
 }
 
-func (w *wrapper) bwrapCommand() {
+func (w bwrapLine) bwrapCommand() {
 	if w.a.StatusFD > 0 {
 		w.add("--json-status-fd", itoa(w.a.StatusFD))
 	}
@@ -107,7 +111,7 @@ func (w *wrapper) bwrapCommand() {
 	w.slot(SlotArgs, "")
 }
 
-func (w *wrapper) bwrapNode(n *Node) {
+func (w bwrapLine) bwrapNode(n *Node) {
 	switch {
 	case n.Path == "/dev" && n.Kind == NodeTmpfs:
 		w.add("--dev", "/dev", "--perms", "01777", "--tmpfs", "/dev/shm")
@@ -161,7 +165,7 @@ func (w *wrapper) bwrapNode(n *Node) {
 
 // mountedLater tells whether node i is a file that something is mounted on, and not
 // by the next node.
-func (w *wrapper) mountedLater(i int) bool {
+func (w bwrapLine) mountedLater(i int) bool {
 	n := &w.nodes[i]
 	return n.Kind == NodeFile && !bwrapDev(n) && slices.IndexFunc(w.nodes[i+1:], func(o Node) bool { return o.Kind == NodeBind && o.Path == n.Path }) > 0
 }
@@ -175,7 +179,7 @@ func bwrapDev(n *Node) bool {
 // bwrapProc covers what a new /proc leaves open to uid 0. bwrap's own cover passes
 // over sys, whose folder says that nobody may write it while its files let uid 0.
 // Bound from the host's /proc they show the same: none of them is a process's.
-func (w *wrapper) bwrapProc(n *Node) {
+func (w bwrapLine) bwrapProc(n *Node) {
 	if n.Path == "/proc/1" || w.a.Host.Kind(n.Path) == Absent {
 		return // bwrap's own
 	}

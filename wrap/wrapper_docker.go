@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/broker/wire"
 	"sbx/internal/view"
 	"sbx/spec"
 )
@@ -47,9 +48,13 @@ func imageCannot(w *wrapper, f spec.Field) string {
 	return unwatched(w, f)
 }
 
+// imageLine is the command line of an engine.
+type imageLine struct{ *wrapper }
+
 // dockerArgs is `docker run`. Whatever the image says is overridden: its
 // entry point, its user, its working directory.
-func dockerArgs(w *wrapper) {
+func dockerArgs(of *wrapper) {
+	w := imageLine{of}
 	if t := w.found(); t != nil {
 		w.add(t.Options...)
 	}
@@ -83,6 +88,7 @@ func dockerArgs(w *wrapper) {
 	for _, n := range w.flat() {
 		w.imageNode(&n)
 	}
+	w.broker()
 	w.slot(SlotEnv, "--env")
 	w.slot(SlotCwd, "--workdir")
 	w.slot(SlotCmd, "--entrypoint")
@@ -90,10 +96,19 @@ func dockerArgs(w *wrapper) {
 	w.slot(SlotArgs, "")
 }
 
+// broker binds in what a command reaches its broker by: a container has no network that
+// sbx could make a socket in.
+func (w *imageLine) broker() {
+	if b := &w.a.Broker; b.Socket != "" {
+		w.add("--mount", w.bindOption(b.Socket, wire.SocketFile, false),
+			"--mount", w.bindOption(b.TokenFile, wire.TokenFile, true), "--mount", w.bindOption(b.Program, ConnectPath, true))
+	}
+}
+
 // init asks for a first process of the engine's own: the kernel passes over
 // signals of a pid 1 that has no handler for them. podman wants to know where one
 // is.
-func (w *wrapper) init() {
+func (w *imageLine) init() {
 	t := w.found()
 	switch {
 	case w.name != namePodman:
@@ -104,7 +119,7 @@ func (w *wrapper) init() {
 }
 
 // imageLimits are the limits of a container, swap included in its memory.
-func (w *wrapper) imageLimits() {
+func (w *imageLine) imageLimits() {
 	l := &w.a.Resolved.Spec.Limits.Value
 	if l.Memory.Set {
 		n := strconv.FormatInt(int64(l.Memory.Value), 10)
@@ -140,7 +155,7 @@ const podmanProcs = 32768
 
 // flat is the tree without order, as an engine has it: it mounts by the depth of
 // the targets, each once. What something later covers is left out.
-func (w *wrapper) flat() []Node {
+func (w *imageLine) flat() []Node {
 	var flat []Node
 	for _, n := range w.nodes {
 		if n.Path == "/" || under(n.Path, "/dev") || under(n.Path, "/proc") || under(n.Path, "/sys") {
@@ -169,7 +184,7 @@ func (w *wrapper) flat() []Node {
 
 // linked binds, where a link would stand, what it leads to: an engine makes no
 // links.
-func (w *wrapper) linked(n *Node) (Node, bool) {
+func (w *imageLine) linked(n *Node) (Node, bool) {
 	target := n.Text
 	if !strings.HasPrefix(target, "/") {
 		target = strings.TrimSuffix(parent(n.Path), "/") + "/" + target
@@ -187,7 +202,7 @@ func (w *wrapper) linked(n *Node) (Node, bool) {
 }
 
 // imageNode is one mount of a container.
-func (w *wrapper) imageNode(n *Node) {
+func (w *imageLine) imageNode(n *Node) {
 	tmpfs := func(options string) {
 		if strings.ContainsAny(n.Path, ":,") {
 			w.lack(w.fieldOf(n), w.name+" cannot be told of a tmpfs at "+n.Path+`, whose name has ":" or ","`)
@@ -244,7 +259,7 @@ func (w *wrapper) fieldOf(n *Node) spec.Field {
 // encoding/csv reads it. Mounts of the host beneath the source come along only
 // where they can be written anyway: a bind that is read-only says so of its own
 // mount alone (Docker before 25).
-func (w *wrapper) bindOption(source, target string, readOnly bool) string {
+func (w *imageLine) bindOption(source, target string, readOnly bool) string {
 	o := "type=bind," + field("source="+source) + "," + field("destination="+target)
 	if !readOnly {
 		return o

@@ -15,7 +15,7 @@ type alias struct {
 }
 
 // aliases are the folders that have a name for others, the deepest first.
-func (w *wrapper) aliases() []alias {
+func (w *wrapper) aliases() labels {
 	var all []alias
 	r := w.a.Resolved
 	add := func(path, label string) {
@@ -73,8 +73,11 @@ const (
 	wholeEnds = ":,;\"'`"
 )
 
+// labels are what paths of the host are called for others.
+type labels []alias
+
 // label is an argument with the paths of the host in it replaced.
-func (w *wrapper) label(arg string) string {
+func (w labels) label(arg string) string {
 	switch strings.IndexByte(arg, '/') {
 	case -1:
 		return arg
@@ -99,8 +102,8 @@ func (w *wrapper) label(arg string) string {
 
 // known tells whether text begins with a folder of the host that has a name for
 // others, whatever stands before it.
-func (w *wrapper) known(text string) bool {
-	return slices.ContainsFunc(w.hide, func(a alias) bool {
+func (w labels) known(text string) bool {
+	return slices.ContainsFunc(w, func(a alias) bool {
 		n := len(a.path)
 		return a.path != a.label && strings.HasPrefix(text, a.path) && (len(text) == n || text[n] == '/' || strings.IndexByte(pathEnds, text[n]) >= 0)
 	})
@@ -124,7 +127,7 @@ func inName(c byte) bool {
 }
 
 // named is how much of an argument from i on is a path, and what it is called.
-func (w *wrapper) named(arg string, i int) (int, string) {
+func (w labels) named(arg string, i int) (int, string) {
 	text, ends := arg[i:], pathEnds
 	if i == 0 {
 		ends = wholeEnds
@@ -156,9 +159,9 @@ func ofURL(before string) bool {
 }
 
 // namedPath is named for a text that begins with one slash and has a path up to end.
-func (w *wrapper) namedPath(text string, end int, ends string) (int, string) {
+func (w labels) namedPath(text string, end int, ends string) (int, string) {
 	up := func(end int) bool { return leadsElsewhere(text[:end] + "/") }
-	for _, a := range w.hide {
+	for _, a := range w {
 		if n := len(a.path); strings.HasPrefix(text, a.path) && (len(text) == n || text[n] == '/' || strings.IndexByte(ends, text[n]) >= 0) {
 			end := n + strings.IndexAny(text[n:]+ends[:1], ends)
 			switch {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/broker/wire"
 	"sbx/spec"
 )
 
@@ -68,6 +69,9 @@ func (w *wrapper) rewrite(inv *Invocation) (out Invocation, rest []string, err e
 		return out, w.fill(inv, nil, nil), nil
 	}
 	env := environment(w.a.Resolved.Environ(inv.Env), w.a.Host.DropEnv)
+	if b := &w.a.Broker; b.Socket != "" {
+		env = b.environ(env, "unix:"+wire.SocketFile)
+	}
 	out.Env = w.tools(env, inv.Env)
 	return out, w.fill(inv, env, out.Env), nil
 }

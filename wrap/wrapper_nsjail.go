@@ -43,7 +43,14 @@ const (
 	nsjailShut   = "<system calls>"
 )
 
-func nsjailArgs(w *wrapper) {
+// nsjailLine is the command line of nsjail.
+type nsjailLine struct {
+	*wrapper
+	shut []string // folders that are hidden whole for what is in them
+}
+
+func nsjailArgs(of *wrapper) {
+	w := nsjailLine{wrapper: of}
 	r := w.a.Resolved
 	// One command, no log but what goes wrong, and in the caller's own session.
 	w.add("--mode", "o", "--really_quiet", "--forward_signals", "--nice_level", "0")
@@ -90,7 +97,7 @@ func nsjailArgs(w *wrapper) {
 	w.nsjailCommand()
 }
 
-func (w *wrapper) nsjailCommand() {
+func (w *nsjailLine) nsjailCommand() {
 	w.slot(SlotEnv, "--env")
 	w.slot(SlotCwd, "--cwd")
 	w.add("--")
@@ -100,7 +107,7 @@ func (w *wrapper) nsjailCommand() {
 
 // nsjailLimits are the limits of a process, which nsjail lowers by itself where
 // it is told nothing: the caller's own stay.
-func (w *wrapper) nsjailLimits() {
+func (w *nsjailLine) nsjailLimits() {
 	l := &w.a.Resolved.Spec.Limits.Value
 	limit := func(name, value string) { w.add("--rlimit_"+name, value) }
 	size, files, timeout := "soft", "soft", int64(0)
@@ -129,7 +136,7 @@ func (w *wrapper) nsjailLimits() {
 
 // nsjailNode is one mount. The /proc that nsjail mounts itself is read-only,
 // whole.
-func (w *wrapper) nsjailNode(n *Node) {
+func (w *nsjailLine) nsjailNode(n *Node) {
 	if under(n.Path, "/proc") || w.isShut(n.Path) {
 		return
 	}
@@ -172,7 +179,7 @@ func (w *wrapper) nsjailNode(n *Node) {
 
 // nsjailReadOnly binds a tree: --bindmount_ro makes its top alone read-only, and
 // each mount beneath must be told.
-func (w *wrapper) nsjailReadOnly(n *Node) {
+func (w *nsjailLine) nsjailReadOnly(n *Node) {
 	w.add("--bindmount_ro", n.Source+":"+n.Path)
 	for _, m := range w.a.Host.Mounts {
 		if m.Path == n.Source || !under(m.Path, n.Source) {
@@ -189,7 +196,7 @@ func (w *wrapper) nsjailReadOnly(n *Node) {
 }
 
 // isSocket tells whether a socket of the host is hidden at path.
-func (w *wrapper) isSocket(path string) bool {
+func (w *nsjailLine) isSocket(path string) bool {
 	is := func(f Found) bool { return f.Kind == Socket && (f.Real == path || f.Path == path) }
 	return slices.ContainsFunc(w.a.Host.Sockets, is) || slices.ContainsFunc(w.a.Host.Secrets, is)
 }
@@ -198,7 +205,7 @@ func (w *wrapper) isSocket(path string) bool {
 // lay nothing over one. A folder that the command works in, or the spec binds,
 // cannot be hidden. Of one in another the outer is enough, and nothing else is
 // mounted in it: nsjail looks at each mount again in the end, and wants to find it.
-func (w *wrapper) nsjailSockets() {
+func (w *nsjailLine) nsjailSockets() {
 	for i := range w.nodes {
 		n := &w.nodes[i]
 		if n.Kind != NodeEmptyFile || !w.isSocket(n.Path) || strings.Contains(n.Path, ":") {
@@ -218,6 +225,6 @@ func (w *wrapper) nsjailSockets() {
 }
 
 // isShut tells whether a path lies in a folder that is hidden for a socket.
-func (w *wrapper) isShut(path string) bool {
+func (w *nsjailLine) isShut(path string) bool {
 	return slices.ContainsFunc(w.shut, func(dir string) bool { return under(path, dir) })
 }

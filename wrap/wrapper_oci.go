@@ -45,7 +45,7 @@ type Bundle struct {
 // OCI makes the bundle that runs an invocation. It is pure, as a Wrapper is. The
 // error is spec.Problems.
 func OCI(a Ask, inv Invocation) (*Bundle, error) {
-	w := &wrapper{tool: &ociTool, a: a}
+	w := bundler{&wrapper{tool: &ociTool, a: a}}
 	if err := w.finish(); err != nil {
 		return nil, err
 	}
@@ -64,9 +64,12 @@ func OCI(a Ask, inv Invocation) (*Bundle, error) {
 	return b, nil
 }
 
+// bundler makes the config.json of a runtime.
+type bundler struct{ *wrapper }
+
 // inRoot tells whether a path lies in rootfs itself, and in nothing that is
 // mounted.
-func (w *wrapper) inRoot(path string) bool {
+func (w *bundler) inRoot(path string) bool {
 	for i := range w.nodes {
 		n := &w.nodes[i]
 		if n.Path != path && under(path, n.Path) && n.Kind != NodeDir && n.Kind != NodeLink && n.Kind != NodeReadOnly {
@@ -77,7 +80,7 @@ func (w *wrapper) inRoot(path string) bool {
 }
 
 // config writes config.json.
-func (w *wrapper) config(inv *Invocation, env []string) []byte {
+func (w *bundler) config(inv *Invocation, env []string) []byte {
 	p := &doc.Writer{Lines: math.MaxInt}
 	p.Open('{')
 	p.KeyText("ociVersion", "1.0.2")
@@ -116,14 +119,14 @@ func (w *wrapper) config(inv *Invocation, env []string) []byte {
 
 // insideID is an id as it is called inside: an ordinary user's only one is 0 there,
 // which runtimes want to be.
-func (w *wrapper) insideID(id int) int {
+func (w *bundler) insideID(id int) int {
 	if w.a.Host.UID == 0 {
 		return id
 	}
 	return 0
 }
 
-func (w *wrapper) ociIDs(id int, ranges []IDRange) string {
+func (w *bundler) ociIDs(id int, ranges []IDRange) string {
 	if w.a.Host.UID != 0 {
 		return `[{"containerID": 0, "hostID": ` + itoa(id) + `, "size": 1}]`
 	}
@@ -138,7 +141,7 @@ func (w *wrapper) ociIDs(id int, ranges []IDRange) string {
 	return s + "]"
 }
 
-func (w *wrapper) ociNamespaces() string {
+func (w *bundler) ociNamespaces() string {
 	names := []string{"user", "mount", "pid", "ipc", "uts", "cgroup"}
 	if w.a.Resolved.Network != spec.NetworkHost {
 		names = append(names, "network")
@@ -149,7 +152,7 @@ func (w *wrapper) ociNamespaces() string {
 	return "[" + strings.Join(names, ", ") + "]"
 }
 
-func (w *wrapper) ociCaps() string {
+func (w *bundler) ociCaps() string {
 	var names []string
 	for _, c := range w.plan.Caps {
 		names = append(names, c.String())
@@ -158,7 +161,7 @@ func (w *wrapper) ociCaps() string {
 	return `{"bounding": ` + list + `, "effective": ` + list + `, "permitted": ` + list + `}`
 }
 
-func (w *wrapper) ociLimits() string {
+func (w *bundler) ociLimits() string {
 	l := &w.a.Resolved.Spec.Limits.Value
 	var all []string
 	add := func(kind string, n int64) {
@@ -176,7 +179,7 @@ func (w *wrapper) ociLimits() string {
 
 // ociResources are the limits of the container's control groups; memory and swap
 // together are as much as memory.
-func (w *wrapper) ociResources() string {
+func (w *bundler) ociResources() string {
 	if w.a.Host.UID != 0 {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 // by themselves. A mount that is closed says so itself, which is done when everything
 // is mounted; a path of readonlyPaths crun binds onto itself, with all mounts beneath
 // it, before it has made those read-only.
-func (w *wrapper) ociMounts() string {
+func (w *bundler) ociMounts() string {
 	m := ociList{}
 	m.add("/proc", "proc", "proc", "nosuid", "noexec", "nodev")
 	m.add("/dev", "tmpfs", "tmpfs", "nosuid", "strictatime", "mode=755", "size=65536k")
@@ -45,7 +45,7 @@ func (w *wrapper) ociMounts() string {
 // ociBind is how a tree is bound. Read-only with all that is mounted beneath it
 // (rro, runc 1.1 and crun 1.4) is asked for only where something is, as gVisor,
 // which makes it so anyway, did not always know the word.
-func (w *wrapper) ociBind(n *Node, ro bool) []string {
+func (w *bundler) ociBind(n *Node, ro bool) []string {
 	o := []string{"rbind", "rprivate", "nosuid", "nodev"}
 	if n.Path == "/dev" { // the host's own, with its devices
 		o = o[:3]
@@ -62,14 +62,14 @@ func (w *wrapper) ociBind(n *Node, ro bool) []string {
 
 // ociMasked is what of /proc is hidden, ociReadOnly what is read-only: names that
 // a kernel does not have are passed over by runtimes.
-func (w *wrapper) ociMasked() (paths []string) {
+func (w *bundler) ociMasked() (paths []string) {
 	for i := range procMasked {
 		paths = append(paths, "/proc/"+procMasked[i].Path)
 	}
 	return paths
 }
 
-func (w *wrapper) ociReadOnly() (paths []string) {
+func (w *bundler) ociReadOnly() (paths []string) {
 	for i := range procReadOnly {
 		if name := procReadOnly[i].Path; name != "1" { // of sbx alone
 			paths = append(paths, "/proc/"+name)

@@ -10,7 +10,7 @@
 //
 // The rule of sockets: a connect never goes on. The socket and its address are
 // copied, what the address leads to is opened and judged, and that is what the
-// copy is connected to. See docs/sockets.md.
+// copy is connected to. See docs/reference/network.md.
 //
 // What it looks at may change at any moment and belongs to somebody who may
 // want to hurt: memory is read in one piece into a buffer of the listener's

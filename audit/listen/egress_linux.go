@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -220,7 +221,7 @@ func (l *Listener) directOut(f *flight) unix.Errno {
 	_, pooled := wire.Pooled(ip)
 	switch {
 	case tcp && allowed:
-		led := &Led{Host: e.host(ip), Port: port}
+		led := &Led{Host: cmp.Or(name, e.host(ip)), Port: port}
 		led.PID, led.Program = audit.CallerOf(int(l.n.TID))
 		token, errno := e.lead(&wire.Meant{IP: ip, Port: uint16(port), Name: name, Plain: len(f.within) > 0}, led)
 		if errno == 0 {

@@ -65,10 +65,26 @@ func (l *Listener) exec(c seccomp.Call, at bool) {
 		l.report(ByBudget, Execute, x.name)
 		l.Exceeded()
 	default:
-		if seccomp.Continue(l.FD, l.n.ID) != 0 { // killed before the answer: it did not run
-			l.Ledger.Return(x.name)
-			l.returnNested(x.name)
-		}
+		l.start(x.name)
+	}
+}
+
+// start lets a program go that was charged.
+func (l *Listener) start(name string) {
+	if l.Timeline != nil {
+		l.Timeline.Expect(int(l.n.TID))
+	}
+	gone := seccomp.Continue(l.FD, l.n.ID) != 0
+	if gone { // killed before the answer: it did not run
+		l.Ledger.Return(name)
+		l.returnNested(name)
+	}
+	switch {
+	case l.Timeline == nil:
+	case gone:
+		l.Timeline.Forget()
+	default:
+		l.Timeline.Started(name)
 	}
 }
 

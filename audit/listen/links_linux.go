@@ -22,7 +22,7 @@ func (l *Listener) plants(c *nameCall, made, taken, from *landing, swaps bool) *
 		if !isLink(taken) {
 			return nil
 		}
-	case c.action != makeLink || made.exists:
+	case c.action != MakeLink || made.exists:
 		return nil
 	}
 	if l.linkStops(made) {

@@ -15,7 +15,11 @@ type Listener struct {
 	FD     int           // seccomp's listener
 	Root   int           // the sandbox's root (O_PATH); -1: each process has its own
 	Ledger *audit.Ledger // what is charged; nil where nothing is counted
-	Views  []wrap.View   // where the writable trees are
+	// Timeline is told of what is charged and let go, and Opened of the paths in Views that
+	// a call which is let go may write; nil for nobody.
+	Timeline *audit.Timeline
+	Opened   *audit.Openings
+	Views    []wrap.View // where the writable trees are
 	// Sockets: the sandbox has a network of its own, and which pathname sockets
 	// are connected to is decided here. Named are those of the host that may be.
 	Sockets bool
@@ -54,6 +58,9 @@ type Listener struct {
 	// would refuse that, or says that it is not its own to remove; nil for nothing.
 	// dir is the folder that the path is in.
 	Remove func(path string, dir int, folder bool) (e unix.Errno, ours bool)
+	// Secrets are paths inside that are hidden: who looks for one is told of; nil where
+	// the filter does not notify of that.
+	Secrets []string
 	// Makes is told that a call goes on which may make a name, and perhaps another one
 	// than was looked at; nil for nobody.
 	Makes func()
@@ -90,6 +97,7 @@ type Listener struct {
 	searches bool // the last path was not there, on a plain way: that is tried first
 	there    bool // what was to be made last was there
 	refusal  Refusal
+	reported bool // the call at hand is bound to fail, and that was told
 	nested   []nested
 	narrowed []*narrowed
 	asked    []*nested       // those that were charged for the exec at hand
@@ -125,6 +133,7 @@ const (
 	ByAllow          // commands.allow does not name the program
 	ByDeny           // commands.deny names it
 	ByLoader         // it is the loader, started as a program
+	Hidden           // a secret is looked for, and not there
 	OutOfView        // there is no such program or folder inside; whether there is one outside is not known
 )
 
@@ -137,7 +146,7 @@ func (l *Listener) Take(fd int) (taken, over bool) { return seccomp.Next(fd, &l.
 
 // Answer answers the notification that was taken.
 func (l *Listener) Answer() {
-	l.call, l.tries = l.n.Call(), 0
+	l.call, l.tries, l.reported = l.n.Call(), 0, false
 	if is, at := seccomp.Exec(seccomp.Native, l.call); is {
 		l.Answered.Execs++
 		l.exec(l.call, at)
@@ -149,12 +158,20 @@ func (l *Listener) Answer() {
 		l.names(&c)
 		return
 	}
+	at, looks := lookCalls[name]
+	if looks && l.Secrets != nil {
+		l.seeks(at)
+	}
 	if c, ok := openCalls[name]; ok {
 		l.Answered.Opens++
 		l.opens(&c)
 		return
 	}
 	l.Answered.Others++
+	if looks {
+		l.proceed()
+		return
+	}
 	switch name {
 	case Connect:
 		l.connect()
@@ -182,6 +199,7 @@ func (l *Listener) makes() {
 // report tells of a call that does not succeed. A thread that is gone may have
 // left its number to a process of the host's, whose memory is nobody's to tell.
 func (l *Listener) report(cause Cause, action, target string) {
+	l.reported = true
 	l.reportOf(l.n.ID, l.n.TID, cause, action, target)
 }
 

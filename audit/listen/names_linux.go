@@ -26,10 +26,10 @@ var nameCalls = map[string]nameCall{
 	"mkdirat":   {spot{0, 1}, nowhere, -1, nowhere, makeFolder},
 	"mknod":     {spot{-1, 0}, nowhere, -1, nowhere, "create"},
 	"mknodat":   {spot{0, 1}, nowhere, -1, nowhere, "create"},
-	"symlink":   {spot{-1, 1}, nowhere, -1, nowhere, makeLink},
-	"symlinkat": {spot{1, 2}, nowhere, -1, nowhere, makeLink},
-	"link":      {spot{-1, 1}, nowhere, -1, spot{-1, 0}, makeLink},
-	"linkat":    {spot{2, 3}, nowhere, -1, spot{0, 1}, makeLink},
+	"symlink":   {spot{-1, 1}, nowhere, -1, nowhere, MakeLink},
+	"symlinkat": {spot{1, 2}, nowhere, -1, nowhere, MakeLink},
+	"link":      {spot{-1, 1}, nowhere, -1, spot{-1, 0}, MakeLink},
+	"linkat":    {spot{2, 3}, nowhere, -1, spot{0, 1}, MakeLink},
 	"rename":    {spot{-1, 1}, spot{-1, 0}, -1, nowhere, "rename"},
 	"renameat":  {spot{2, 3}, spot{0, 1}, -1, nowhere, "rename"},
 	"renameat2": {spot{2, 3}, spot{0, 1}, 4, nowhere, "rename"},
@@ -38,9 +38,9 @@ var nameCalls = map[string]nameCall{
 	"rmdir":     {nowhere, spot{-1, 0}, -1, nowhere, removeFolder},
 }
 
-// What some of them do.
+// What some of them do, as the actions of refusals.
 const (
-	makeLink     = "create a link"
+	MakeLink     = "create a link"
 	makeFolder   = "create a folder"
 	makeSocket   = "create a socket"
 	removeFolder = "remove a folder"
@@ -51,7 +51,7 @@ func KindOf(action string) wrap.ActKind {
 	switch action {
 	case "create", makeFolder:
 		return wrap.ToMake
-	case makeLink, makeSocket:
+	case MakeLink, makeSocket:
 		return wrap.ToLink
 	case "rename", "remove", removeFolder:
 		return wrap.ToTake
@@ -119,6 +119,9 @@ func (l *Listener) names(c *nameCall) {
 		return
 	}
 	l.makes()
+	if taken.kind == unix.S_IFREG || from.kind == unix.S_IFREG || from.odd {
+		l.opened(&made, c.action)
+	}
 }
 
 // foresee reports what the kernel is going to refuse.

@@ -102,9 +102,29 @@ func (l *Listener) opens(c *openCall) {
 	}
 	if !makes {
 		l.proceed()
-		return
+	} else {
+		l.makes()
 	}
-	l.makes()
+	switch {
+	case told.exists && (exclusive || !writes): // EEXIST, or only read
+	case told.exists:
+		l.opened(told, c.action)
+	case makes || !told.ok:
+		l.opened(told, "create")
+	}
+}
+
+// opened notes that a call was let go which may write the file that landed.
+func (l *Listener) opened(d *landing, action string) {
+	switch {
+	case l.Opened == nil || l.reported || d.exists && d.kind != unix.S_IFREG:
+	case d.ok:
+		if _, kept := l.Host(text(d.path)); kept {
+			l.Opened.Add(text(d.path), action)
+		}
+	case d.odd || d.unread:
+		l.Opened.Omit()
+	}
 }
 
 // bare tells whether what lands is to be read-only and has no mount that makes it so.

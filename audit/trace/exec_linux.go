@@ -147,7 +147,9 @@ func (t *Tracer) executed(tid int) {
 		return
 	case tid == t.root && !t.begun:
 		t.begun = true
-	case f == nil:
+	case f != nil:
+		t.started(tid, f.program)
+	default:
 		// It did not stop at its entry: somebody inside has a filter that
 		// hands execs to a supervisor of its own, which goes before a tracer.
 		// It cannot be refused any more; but nothing of the program has run.
@@ -158,6 +160,13 @@ func (t *Tracer) executed(tid int) {
 			return
 		}
 		t.ledger.Charge(program)
+		t.started(tid, program)
 	}
 	proceed(tid, 0)
+}
+
+func (t *Tracer) started(pid int, program string) {
+	if t.options.Started != nil {
+		t.options.Started(pid, program)
+	}
 }

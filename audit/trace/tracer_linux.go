@@ -18,6 +18,8 @@ type Options struct {
 	// Reaped is told of each process whose end was collected, be it traced or
 	// not: there is no second status.
 	Reaped func(pid int, status unix.WaitStatus, used *unix.Rusage)
+	// Started is told of each program that was charged and starts.
+	Started func(pid int, program string)
 	// Refused is told of each program that the budget refused.
 	Refused func(tid int, program string)
 	// Exceeded is told that everything is to be ended. The process that asked

@@ -7,11 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"sbx/audit"
 	"sbx/dispatch/life"
+	"sbx/internal/sys"
 	"sbx/spec"
 )
 
@@ -49,7 +48,7 @@ const keepVerb = "keep"
 
 // world is the machine as dispatches see it.
 func world(environ []string) *life.World {
-	home := spec.HomeDir(environ, passwdHome, spec.HostPaths{})
+	home := spec.HomeDir(environ, func() string { return sys.PasswdHome(os.Getuid()) }, spec.HostPaths{})
 	w := &life.World{Sbx: "sbx", Self: []string{os.Args[0], keepVerb}, StateDir: audit.StateDir(environ, home), Home: home, Live: "/tmp",
 		Environ: environ, Version: version, Errors: os.Stderr, Brief: true}
 	if self, err := os.Executable(); err == nil {
@@ -62,19 +61,4 @@ func world(environ []string) *life.World {
 		}
 	}
 	return w
-}
-
-// passwdHome is the caller's home folder by /etc/passwd, or "".
-func passwdHome() string {
-	b, err := os.ReadFile("/etc/passwd")
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(b)) {
-		f := strings.Split(strings.TrimRight(line, "\n"), ":")
-		if len(f) >= 7 && f[2] == strconv.Itoa(os.Getuid()) {
-			return f[5]
-		}
-	}
-	return ""
 }

@@ -27,7 +27,7 @@ func (p *program) manual(*cli.Context) error {
 	}
 	b.WriteString(".SH EXIT STATUS\n0; 1 where there is no such dispatch, or one that was waited for failed; 2 for a bad\n" +
 		"command line; 125 where it could not be done. The driver's is its command's.\n" +
-		".SH EXAMPLE\n.EX\nsbx dispatch spawn \\-\\-sandbox\\-spec=\\(aq{\"access_mode\": \"read\\-only\"}\\(aq \\-\\- make test\n.EE\n")
+		".SH EXAMPLES\n.EX\nsbx dispatch spawn \\-\\-sandbox\\-spec=\\(aq{\"access_mode\": \"read\\-only\"}\\(aq \\-\\- make test\n.EE\n")
 	fmt.Print(b.String())
 	return nil
 }

@@ -201,6 +201,10 @@ func (x *execution) instruct() error {
 	if ask.PolicyFile != "" {
 		seen.Policy = agent.Policy(a, ask)
 	}
+	text, at, why := agent.Settings(a, ask, x.agentPlace(r.Env, x.home(), r.Start(), typed))
+	if seen.Settings, seen.SettingsAt = text, at; why != "" {
+		x.std.say(a.String() + " has none of the broker's tools: " + why)
+	}
 	seen.Stream = typed.Stream && !sys.IsTerminal(x.std.out)
 	seen.Turns = a != spec.Codex || run.RolloutDir(x.Resolved) != ""
 	if !r.Spec.Environment.Value.Pass.Set && r.AccessMode.Guards() {
@@ -242,7 +246,7 @@ func (x *execution) fromStart(path string) []byte {
 // agentAsk is what the spec asks of the agent's command line.
 func (x *execution) agentAsk() agent.Ask {
 	r := x.Resolved
-	ask := agent.Ask{Allowed: r.Spec.ToolsAllowed, Denied: r.Spec.ToolsDenied.Value, Mode: x.mode}
+	ask := agent.Ask{Allowed: r.Spec.ToolsAllowed, Denied: r.Spec.ToolsDenied.Value, Mode: x.mode, Broker: run.BrokerOf(r)}
 	if !r.AccessMode.Guards() {
 		return ask
 	}

@@ -14,7 +14,7 @@ func (c *call) confine(r *spec.Resolved, inside bool) *spec.SandboxSpec {
 		return nil
 	}
 	c.confined = agent.ConfinedBy(a, c.agentPlace(c.environ, c.home(), r.Start(), agent.ReadArgs(a, c.agent.Args(c.rest))))
-	own := &spec.SandboxSpec{Source: spec.Source{Name: a.String() + " " + c.confined.By, Dir: r.Start()}}
+	own := &spec.SandboxSpec{Source: spec.Source{Name: a.String() + " " + c.confined.By, Dir: r.Start(), Kind: spec.AgentOptions}}
 	git := r.WorkingDir.Abs + "/.git"
 	switch {
 	case c.confined.ReadOnly:

@@ -49,6 +49,8 @@ type call struct {
 	// startDir is where the command is to start, if that is not the current folder.
 	startDir string
 	names    host.Finder // of filesystem.hide
+	// learning tells that what the command writes is to be learned.
+	learning bool
 	// readStdin tells that a spec came from stdin.
 	readStdin bool
 	agent     agent.Command       // which the command is
@@ -104,7 +106,7 @@ func (v *verb) parse(args []string) (*call, error) {
 		name, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
 		f := v.flag(name)
 		if f == nil {
-			return nil, usageError(v.name + ": no flag " + spec.Word(word) + near(name, v.flags))
+			return nil, usageError(v.name + ": no flag " + spec.Word(word) + near(name, v.flags) + v.asField(name))
 		}
 		switch {
 		case f.arg == "" && hasValue:
@@ -163,6 +165,27 @@ func near(name string, flags []flag) string {
 		return " (did you mean " + dashed(f) + "?)"
 	}
 	return ""
+}
+
+// fieldsByFlag are fields of the spec that have no flag, with a value each, by the flags
+// that other tools have for them.
+var fieldsByFlag = map[string]string{
+	"cpus": `{"limits": {"cpus": 1.5}}`, "memory": `{"limits": {"memory": "2GiB"}}`, "pids": `{"limits": {"pids": 100}}`,
+	"listen": `{"network": {"listen": ["8080:3000"]}}`, "publish": `{"network": {"listen": ["8080:3000"]}}`,
+	"net": `{"network": {"mode": "host"}}`, "network": `{"network": {"mode": "host"}}`,
+	"bind":   `{"filesystem": {"mounts": [{"source": "/srv/data", "target": "/data", "mode": "ro"}]}}`,
+	"mount":  `{"filesystem": {"mounts": [{"source": "/srv/data", "target": "/data", "mode": "ro"}]}}`,
+	"tmpfs":  `{"filesystem": {"mounts": [{"target": "/scratch", "mode": "tmpfs"}]}}`,
+	"volume": `{"filesystem": {"mounts": [{"source": "/srv/data", "target": "/data", "mode": "ro"}]}}`,
+}
+
+// asField is how the spec says what a flag that is not there would.
+func (v *verb) asField(flag string) string {
+	example := fieldsByFlag[flag]
+	if example == "" || v.flag("spec-json") == nil {
+		return ""
+	}
+	return "\nhint: it is a field of the spec, as --spec-json '" + strings.Replace(example, "{", `{"access_mode": "workspace-write", `, 1) + "' (sbx man 5 spec)"
 }
 
 // usageError is a command line that cannot be: exit status 2.

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"sbx/internal/broker/caps"
 	"sbx/internal/doc"
 	"sbx/internal/run"
 	"sbx/spec"
@@ -29,7 +30,7 @@ func runCheck(c *call) int {
 	} else if c.has("json") {
 		c.std.print(checkJSON(x, err))
 	} else if err == nil {
-		c.std.print(checkText(x.prepared.Plan, &x.prepared.Host) + x.viewText() + x.networkText() + x.programText())
+		c.std.print(checkText(x.prepared.Plan, &x.prepared.Host) + x.viewText() + partsText(x.networkParts()) + x.programText())
 	} else {
 		for _, p := range spec.AsProblems(err) {
 			c.std.problem(p)
@@ -84,6 +85,13 @@ func checkJSON(x *execution, err error) string {
 	w.Open('{')
 	w.KeyBool("ok", err == nil)
 	if err == nil {
+		if b := &x.Resolved.Broker; b.File.Abs != "" {
+			w.KeyOpen("broker", '{')
+			w.KeyStr("file", b.File.Abs)
+			w.KeyText("plan", b.Plan.Abs)
+			w.KeyList("grant", caps.Texts(b.Grant))
+			w.Close('}')
+		}
 		w.KeyRaw("plan", string(x.prepared.Plan.AppendJSON(nil)))
 		x.writeView(w)
 		x.writeNetwork(w)

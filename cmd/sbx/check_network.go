@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/internal/reach"
 	"sbx/internal/run"
@@ -23,31 +24,32 @@ func (x *execution) asked(cause string) string {
 	return field
 }
 
-// networkText lists what network.allow and network.listen come to.
-func (x *execution) networkText() string {
-	var b strings.Builder
+// networkParts lists what network.allow and network.listen come to.
+func (x *execution) networkParts() (parts []audit.Part) {
 	r := x.Resolved
 	if r.Network == spec.NetworkAllow {
-		b.WriteString("network.allow comes to:\n")
-		if len(r.Reach) == 0 {
-			b.WriteString("  nothing\n")
-		}
+		part := audit.Part{Title: "network.allow comes to"}
 		for i := range r.Reach {
 			rule := &r.Reach[i]
-			b.WriteString("  " + pad(spec.Shown(rule.Text), 40) + " " + spec.Shown(x.asked(rule.Cause)))
+			why := x.asked(rule.Cause)
 			if rule.Why != "" {
-				b.WriteString(", " + rule.Why)
+				why += ", " + rule.Why
 			}
-			b.WriteString("\n")
+			part.Rows = append(part.Rows, audit.Reach{What: spec.Shown(rule.Text), Why: why})
 		}
+		if len(r.Reach) == 0 {
+			part.Rows = []audit.Reach{{What: "nothing"}}
+		}
+		parts = append(parts, part)
 	}
 	if len(r.Listen) > 0 {
-		b.WriteString("network.listen comes to:\n")
+		part := audit.Part{Title: "network.listen comes to"}
+		for i, l := range r.Listen {
+			part.Rows = append(part.Rows, audit.Reach{What: "port " + strconv.Itoa(l.Inside) + " at " + l.HostPort() + " of the host", Why: x.asked(run.ListenItem(i))})
+		}
+		parts = append(parts, part)
 	}
-	for i, l := range r.Listen {
-		b.WriteString("  " + pad("port "+strconv.Itoa(l.Inside)+" at "+l.HostPort()+" of the host", 40) + " " + spec.Shown(x.asked(run.ListenItem(i))) + "\n")
-	}
-	return b.String()
+	return parts
 }
 
 // writeNetwork writes the same as the member network.

@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/internal/view"
 	"sbx/spec"
@@ -66,21 +67,41 @@ func (x *execution) places(title string) (all []string) {
 	return all
 }
 
-// viewText lists what the command may do at which paths, and what else is kept from it.
-func (x *execution) viewText() string {
-	var b strings.Builder
-	for _, part := range shownAs {
-		title := part.title + ":\n"
-		for _, at := range x.places(part.title) {
+// viewParts lists what the command may do at which paths.
+func (x *execution) viewParts() (parts []audit.Part) {
+	for _, s := range shownAs {
+		part := audit.Part{Title: s.title}
+		for _, at := range x.places(s.title) {
 			g := x.prepared.Plan.View.At(at)
-			b.WriteString(title + "  " + pad(spec.Name(at), 40) + " " + spec.Shown(x.because(g)))
+			why := x.because(g)
 			if g.Source != "" && g.Source != at {
-				b.WriteString(", from " + spec.Name(g.Source))
+				why += ", from " + spec.Name(g.Source)
 			}
-			b.WriteString("\n")
-			title = ""
+			part.Rows = append(part.Rows, audit.Reach{What: spec.Name(at), Why: why})
+		}
+		if len(part.Rows) > 0 {
+			parts = append(parts, part)
 		}
 	}
+	return parts
+}
+
+// partsText is a title and a line for each row of the parts.
+func partsText(parts []audit.Part) string {
+	var b strings.Builder
+	for _, part := range parts {
+		b.WriteString(part.Title + ":\n")
+		for _, r := range part.Rows {
+			b.WriteString("  " + strings.TrimRight(pad(r.What, 40)+" "+spec.Shown(r.Why), " ") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// viewText is viewParts as text, and what else is kept from the command.
+func (x *execution) viewText() string {
+	var b strings.Builder
+	b.WriteString(partsText(x.viewParts()))
 	if dropped := x.Resolved.Dropped; len(dropped) > 0 {
 		b.WriteString("variables that are not passed:")
 		for _, name := range dropped {

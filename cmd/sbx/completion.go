@@ -80,7 +80,7 @@ const shellRuns = `$(command ls "${XDG_STATE_HOME:-$HOME/.local/state}/sbx/runs"
 // operands are what a shell offers where a verb's own words stand.
 func (v *verb) operands() []string {
 	switch v.name {
-	case "show":
+	case "show", "watch":
 		return []string{"last", shellRuns}
 	case "spec":
 		return []string{"suggest", "last", shellRuns}

@@ -108,6 +108,7 @@ func (c *call) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
 // inputs are what documents are resolved with, for a start in cwd.
 func (c *call) inputs(cwd string) spec.Inputs {
 	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists(), Find: c.names.Find}
+	in.Learn = c.learning
 	if c.startDir != "" { // which a program names
 		if own, err := sys.Getwd(); err == nil {
 			in.Folders = []string{own}
@@ -155,6 +156,8 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 			return nil, err
 		}
 		docs, in.Inside = append([]*spec.SandboxSpec{held}, docs...), true
+	} else if in.Agent != nil {
+		in.Agent.Workshop = true
 	}
 	chain, err := c.chain(docs, in)
 	if err == nil && c.makeCaches(&chain[len(chain)-1]) {
@@ -210,7 +213,7 @@ func (c *call) startsIn() (string, error) {
 // home is the caller's home folder.
 func (c *call) home() string {
 	if !c.homeDir.Set {
-		c.homeDir = spec.Some(spec.HomeDir(c.environ, func() string { return passwdHome(getuid()) }, spec.HostPaths{}))
+		c.homeDir = spec.Some(spec.HomeDir(c.environ, func() string { return sys.PasswdHome(getuid()) }, spec.HostPaths{}))
 	}
 	return c.homeDir.Value
 }

@@ -16,7 +16,7 @@ func newExecution(c *call) *execution {
 	x := &execution{call: c, Ask: &run.Ask{Version: version, Again: withoutCommand}}
 	x.Voice = run.Voice{Say: func(text string) { c.std.say(text) }, Problem: func(p *spec.Problem) { c.std.problem(p) },
 		Quiet: c.has("q"), Verbose: c.has("v"), Explain: c.has("explain"),
-		Mixed: sameFile(c.std.out, c.std.err) && !sys.IsTerminal(c.std.err)}
+		Mixed: c.learning || sameFile(c.std.out, c.std.err) && !sys.IsTerminal(c.std.err)}
 	return x
 }
 
@@ -32,15 +32,18 @@ func withoutCommand(args []string) bool {
 }
 
 // runExec is `sbx exec`.
-func runExec(c *call) int {
+func runExec(c *call) int { return c.execute(nil) }
+
+// execute runs the command, and then calls after, if there is one.
+func (c *call) execute(after func(*execution, *run.Ended)) int {
 	signals, err := launch.Catch()
 	if err != nil {
 		c.std.say("cannot catch signals: " + err.Error())
 		return exitRefused
 	}
 	if len(c.rest) == 0 || c.rest[0] == "" {
-		c.std.say("exec: no command")
-		c.std.say("hint: sbx exec --spec spec.json -- command args")
+		c.std.say(c.name + ": no command")
+		c.std.say("hint: sbx " + c.name + " --spec spec.json -- command args")
 		return exitUsage
 	}
 	launch.Forget(c.rest)
@@ -50,6 +53,9 @@ func runExec(c *call) int {
 		x.Timings = run.NewTimings()
 	}
 	ended := x.exec()
+	if after != nil {
+		after(x, &ended)
+	}
 	sys.WriteAll(c.std.err, x.Timings.String())
 	if ended.Interrupted != 0 {
 		launch.DieOf(ended.Interrupted)
@@ -81,6 +87,9 @@ func (x *execution) exec() run.Ended {
 		started, err = prepared.Start()
 	}
 	if err == nil {
+		err = x.unlearnable(prepared.Plan)
+	}
+	if err == nil {
 		x.prepared = prepared
 		if x.has("v") {
 			x.std.say(x.screen())
@@ -88,6 +97,7 @@ func (x *execution) exec() run.Ended {
 		x.tellUnreached()
 		if prepared.Line() == "" { // else the sandbox is another tool's
 			x.warn(prepared.Plan.Warnings)
+			x.tellLayer()
 			x.tellAgent()
 		}
 		err = started.Go()
@@ -96,6 +106,7 @@ func (x *execution) exec() run.Ended {
 		defer x.unmake() // the command does not write what a profile made for it
 		return prepared.Refuse(err)
 	}
+	x.ran = true
 	x.std.voice = &voice{}
 	defer x.std.finish()
 	return started.Wait()
@@ -130,6 +141,9 @@ func (x *execution) ask() (err error) {
 	}
 	if err := x.resolveAsk(); err != nil {
 		return err
+	}
+	if c := x.call; c.learning && !x.Resolved.Learn {
+		return &spec.Problem{On: "the spec", Do: "learn what the command writes", Why: "it lets it write everything", Help: "add access_mode: workspace-write"}
 	}
 	if x.Counter, err = x.counterAsked(); err != nil {
 		return err

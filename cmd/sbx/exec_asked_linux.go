@@ -18,6 +18,7 @@ type execution struct {
 	*call
 	*run.Ask
 	prepared *run.Prepared
+	ran      bool // the command was started
 }
 
 // counterAsked is the counter that the command line names.

@@ -7,6 +7,7 @@ import (
 	"sbx/internal/run"
 	"sbx/spec"
 	"sbx/spec/agent"
+	"sbx/wrap"
 )
 
 // remark says before the start what a person would otherwise look for later: what the
@@ -35,6 +36,30 @@ func (x *execution) remark() {
 	for _, w := range warnings {
 		x.std.say("warning: " + spec.Shown(w.String()))
 	}
+}
+
+// tellLayer says that there is no copy which the command could write.
+func (x *execution) tellLayer() {
+	if e := layerLine(x.prepared.Plan.Enforcement); e.Status == wrap.Unavailable && !x.has("q") {
+		x.std.say("no copy can be made to write in: " + e.Reason)
+		x.std.say("hint: writes outside of the workspace are denied and listed: where the command ends by that, run it again with the spec for what comes next")
+	}
+}
+
+// unlearnable refuses a run of which nothing would be learned.
+func (x *execution) unlearnable(p *wrap.Plan) error {
+	if e := layerLine(p.Enforcement); e.Status == wrap.Unavailable && !slices.Contains(p.ObservedFiles(), "opens for writing") {
+		return &spec.Problem{On: "sbx learn", Do: "see what the command needs", Why: e.Reason + ", and nobody here is told what it is denied", Help: "run it outside of the sandbox, or on Linux 6.0 or later"}
+	}
+	return nil
+}
+
+// layerLine is the record's line of that copy.
+func layerLine(lines []wrap.Enforcement) wrap.Enforcement {
+	if i := slices.IndexFunc(lines, func(e wrap.Enforcement) bool { return e.Field == wrap.FieldLayer }); i >= 0 {
+		return lines[i]
+	}
+	return wrap.Enforcement{}
 }
 
 // tellUnreached says that an agent cannot reach its model, and the line by which it would.

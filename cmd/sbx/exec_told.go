@@ -14,7 +14,7 @@ import (
 // what its person should know of it.
 func (x *execution) tellAgent() {
 	r := x.Resolved
-	if x.agent.Agent == 0 || r.Agent == 0 || !r.AccessMode.Guards() || x.Voice.Quiet {
+	if x.agent.Agent == 0 || r.Agent == 0 || !r.AccessMode.Guards() && !r.AgentNetwork || x.Voice.Quiet {
 		return
 	}
 	var gets []string

@@ -28,6 +28,15 @@ func keepFDs(words []string) ([]int, error) {
 	return slices.Compact(fds), nil
 }
 
+// apartFromStderr has what is written to stdout from now on go to stderr, and is a
+// descriptor of the stdout that was.
+func apartFromStderr(std streams) (out int, err error) {
+	if out, err = unix.FcntlInt(uintptr(std.out), unix.F_DUPFD_CLOEXEC, 10); err == nil {
+		err = unix.Dup3(std.err, std.out, 0)
+	}
+	return out, err
+}
+
 // jobserver is the two ends of the pipe by which make bounds the jobs of all that it
 // runs, as MAKEFLAGS names them: none where that is no pipe of the caller's. make hands
 // them on to a recipe that it takes for a make of its own.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -16,17 +15,6 @@ func environ() []string { return launch.Environ() }
 func exit(status int)   { unix.Exit(status) }
 
 func getuid() int { return unix.Getuid() }
-
-// passwdHome is uid's home folder by /etc/passwd, or "".
-func passwdHome(uid int) string {
-	for _, line := range strings.Split(sys.ReadFile("/etc/passwd", 16<<20), "\n") {
-		f := strings.Split(line, ":")
-		if len(f) >= 7 && f[2] == strconv.Itoa(uid) {
-			return f[5]
-		}
-	}
-	return ""
-}
 
 // besideAndPath lists where a program of that name may stand: beside this one,
 // then along PATH.

@@ -6,11 +6,18 @@ import (
 	"sbx/spec"
 )
 
-// runMan is `sbx man`: the manual pages, from the same table as the help.
+// runMan is `sbx man`: the manual pages, those of the verbs from the same table as the
+// help, those of the documents from their schemas.
 func runMan(c *call) int {
 	if len(c.rest) == 0 {
 		c.std.print(manual())
 		return exitOK
+	}
+	if len(c.rest) == 2 && c.rest[0] == "5" {
+		if page := documentManual(c.rest[1]); page != "" {
+			c.std.print(page)
+			return exitOK
+		}
 	}
 	if len(c.rest) > 1 {
 		c.std.say("man: one verb at a time")
@@ -42,22 +49,42 @@ func manual() string {
 	var b strings.Builder
 	b.WriteString(".TH SBX 1\n.SH NAME\nsbx \\- run a command under a SandboxSpec, and tell what held\n" +
 		".SH SYNOPSIS\n.B sbx\n.I verb\n[flags]\n.SH VERBS\n")
-	for _, v := range table() {
+	verbs := table()
+	for _, v := range verbs {
 		b.WriteString(".TP\n.BR sbx\\-" + v.name + " (1)\n" + roff(v.short) + "\n")
 	}
-	b.WriteString(".SH FILES\n.TP\n.I $XDG_STATE_HOME/sbx/runs/ID/effective.json\nthe record of a run\n" +
-		".SH ENVIRONMENT\n.TP\n.B SBX_EFFECTIVE\nwhere sbx exec leaves the record, where \\-\\-effective does not say\n")
+	_, exit := verbs[0].said()
+	b.WriteString(".SH FILES\n.TP\n.I $XDG_STATE_HOME/sbx/runs/ID/effective.json\nthe record of a run, sbx\\-record(5)\n" +
+		".TP\n.I .sbx/spec.yaml\na project's own spec, sbx\\-spec(5)\n" +
+		".SH ENVIRONMENT\n.TP\n.B SBX_EFFECTIVE\nwhere sbx exec leaves the record, where \\-\\-effective does not say\n" +
+		".SH EXIT STATUS\nOf sbx exec: " + roff(exit) + "\n.SH EXAMPLES\n.EX\n" + roff(verbs[0].example) + "\nsbx show last\n.EE\n" + seeAlso)
 	return b.String()
+}
+
+const seeAlso = ".SH SEE ALSO\n.BR sbx (1),\n.BR sbx\\-exec (1),\n.BR sbx\\-spec (5),\n.BR sbx\\-record (5)\n"
+
+// said is the verb's text without its last paragraph, the exit status, and that.
+func (v *verb) said() (text, exit string) {
+	text, exit, found := strings.Cut(v.text(), "\n\nExit status: ")
+	if !found {
+		return text, "0; 1 if it could not be done; 2 for a bad command line."
+	}
+	exit, rest, _ := strings.Cut(exit, "\n\n")
+	if rest != "" {
+		text += "\n\n" + rest
+	}
+	return text, exit
 }
 
 func (v *verb) manual() string {
 	var b strings.Builder
+	text, exit := v.said()
 	b.WriteString(".TH SBX\\-" + strings.ToUpper(v.name) + " 1\n.SH NAME\nsbx\\-" + v.name + " \\- " + roff(v.short) +
 		"\n.SH SYNOPSIS\n.B sbx " + v.name + "\n[flags] " + roff(v.args) + "\n.SH DESCRIPTION\n" +
-		strings.ReplaceAll(roff(v.text()), "\n\n", "\n.PP\n") + "\n.SH OPTIONS\n")
+		strings.ReplaceAll(roff(text), "\n\n", "\n.PP\n") + "\n.SH OPTIONS\n")
 	for _, f := range v.flags {
 		b.WriteString(".TP\n.B " + roff(f.usage()) + "\n" + roff(f.says()) + "\n")
 	}
-	b.WriteString(".SH EXAMPLE\n.EX\n" + roff(v.example) + "\n.EE\n")
+	b.WriteString(".SH EXIT STATUS\n" + roff(exit) + "\n.SH EXAMPLES\n.EX\n" + roff(v.example) + "\n.EE\n" + seeAlso)
 	return b.String()
 }

@@ -82,7 +82,11 @@ func (c *call) shown(text []byte, views []audit.View) string {
 	case c.has("json"):
 		return string(text)
 	case c.has("html"):
-		return audit.ShowHTML(views[0])
+		var more audit.Beside
+		if r, err := c.recorded(views[0], ""); err == nil {
+			more = r.beside()
+		}
+		return audit.ShowHTML(views[0], more)
 	case c.has("sarif"):
 		return string(audit.SARIF(views[0]))
 	case c.has("junit"):

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,43 +69,102 @@ func (c *call) suggest(name string) (found run.Suggestion, named string, err err
 	if err != nil {
 		return found, "", err
 	}
-	asked, err := audit.AskedOf(view)
+	r, err := c.recorded(view, at)
 	if err != nil {
-		return found, "", &spec.Problem{On: at, Do: "suggest a spec", Why: err.Error()}
-	}
-	if err := enter(asked.Cwd); err != nil {
 		return found, "", err
 	}
-	var docs []*spec.SandboxSpec
-	for i, n := range asked.Documents {
-		d, err := spec.DecodeNode(asked.Sources[i], n)
-		if err != nil {
-			return found, "", err
-		}
-		d.Source.Dir = folderOf(d.Source.Name, asked.Cwd)
-		docs = append(docs, d)
-	}
-	c.rest = asked.Argv
-	again := func(last *spec.SandboxSpec) (*run.Ask, error) {
-		x := newExecution(c)
-		x.Counter = wrap.CounterAuto
-		x.Argv, x.Documents = c.rest, append(docs[:len(docs)-1:len(docs)-1], last)
-		return x.Ask, x.resolveAsk()
-	}
-	a, err := again(docs[len(docs)-1])
-	if err == nil {
-		found, err = run.Suggest(a, denials(asked.Violations), again)
-	}
-	if err == nil && len(docs) > 1 && len(found.Left) > 0 {
-		c.std.say("hint: of several specs the last was changed, " + spec.Name(asked.Sources[len(docs)-1]) + "; those before it bound it")
+	found, err = r.suggest()
+	if last := len(r.asked.Sources) - 1; err == nil && last > 0 && len(found.Left) > 0 {
+		c.std.say("hint: of several specs the last was changed, " + spec.Name(r.asked.Sources[last]) + "; those before it bound it")
 	}
 	if err == nil && c.has("write") {
 		err = writeNew(folder, c.value("write"), found.Document.AppendIndented(nil))
 	}
 	if at != name {
-		name = asked.ID
+		name = r.asked.ID
 	}
 	return found, name, err
+}
+
+// again is a run that was, as it would be on this host now.
+type again struct {
+	*call
+	argv      []string
+	documents []*spec.SandboxSpec
+}
+
+// recorded is a run of which there is a record.
+type recorded struct {
+	again
+	asked *audit.Asked
+}
+
+// recorded reads what a record says was asked for. at is where the record stands.
+func (c *call) recorded(view audit.View, at string) (*recorded, error) {
+	asked, err := audit.AskedOf(view)
+	if err != nil {
+		return nil, &spec.Problem{On: at, Do: "suggest a spec", Why: err.Error()}
+	}
+	if err := enter(asked.Cwd); err != nil {
+		return nil, err
+	}
+	r := &recorded{again{call: c, argv: asked.Argv}, asked}
+	for i, n := range asked.Documents {
+		d, err := spec.DecodeNode(asked.Sources[i], n)
+		if err != nil {
+			return nil, err
+		}
+		d.Source.Dir = folderOf(d.Source.Name, asked.Cwd)
+		r.documents = append(r.documents, d)
+	}
+	return r, nil
+}
+
+// last is the document that may be changed.
+func (r *again) last() *spec.SandboxSpec { return r.documents[len(r.documents)-1] }
+
+// with is the run with another last document.
+func (r *again) with(last *spec.SandboxSpec) (*execution, error) {
+	r.rest = r.argv // without what an agent was told
+	x := newExecution(r.call)
+	x.Counter = wrap.CounterAuto
+	first := r.documents[:len(r.documents)-1]
+	x.Argv, x.Documents = r.rest, append(slices.Clip(first), last)
+	return x, x.resolveAsk()
+}
+
+// ask is what is asked for with another last document.
+func (r *again) ask(last *spec.SandboxSpec) (*run.Ask, error) {
+	x, err := r.with(last)
+	return x.Ask, err
+}
+
+func (r *recorded) suggest() (run.Suggestion, error) {
+	a, err := r.ask(r.last())
+	if err != nil {
+		return run.Suggestion{}, err
+	}
+	return run.Suggest(a, denials(r.asked.Violations), false, r.ask)
+}
+
+// beside is what a page shows beside the record.
+func (r *recorded) beside() (more audit.Beside) {
+	x, err := r.with(r.last())
+	if err == nil {
+		x.prepared, err = run.Try(x.Ask)
+	}
+	if err != nil {
+		return more
+	}
+	network := audit.Part{Title: "network", Rows: []audit.Reach{{What: x.Resolved.Network.String(), Why: x.asked("network")}}}
+	more.Reach = append(append(x.viewParts(), network), x.networkParts()...)
+	if len(r.asked.Violations) == 0 {
+		return more
+	}
+	if found, err := r.suggest(); err == nil && len(found.Changes) > 0 {
+		more.Spec, more.Changes = string(found.Document.AppendIndented(nil)), suggestionText(&found)
+	}
+	return more
 }
 
 func denials(list []audit.Violation) (all []run.Denied) {

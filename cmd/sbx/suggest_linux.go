@@ -61,7 +61,16 @@ func writeNew(folder int, name string, text []byte) error {
 	case nil:
 		return nil
 	case unix.EEXIST:
-		return &spec.Problem{On: name, Do: "write the spec", Why: "it is there already", Help: "name a file that is not, and compare the two"}
+		return alreadyThere(name)
 	}
 	return &spec.Problem{On: name, Do: "write the spec", Why: err.Error()}
+}
+
+func alreadyThere(name string) error {
+	return &spec.Problem{On: name, Do: "write the spec", Why: "it is there already", Help: "name a file that is not, and compare the two"}
+}
+
+// isIn tells whether a file's name is there in its folder.
+func isIn(folder int, name string) bool {
+	return unix.Faccessat(folder, path.Base(name), unix.F_OK, unix.AT_SYMLINK_NOFOLLOW) == nil
 }

@@ -18,6 +18,8 @@ var specFlags = []flag{
 	{name: "env", arg: "NAME[=VALUE]", many: true, some: true, field: "environment.set", help: "set a variable, or pass the caller's NAME whatever it looks like"},
 	{name: "max-commands", arg: "N", some: true, field: "max_commands", help: "how many programs may be started"},
 	{name: "timeout", arg: "T", some: true, field: "limits.timeout", help: "how long the command may run, as 30s or 10m"},
+	{name: "broker", arg: "FILE", field: "broker.file", help: "the document of a broker, which runs tools for the command"},
+	{name: "plan", arg: "FILE", field: "broker.plan", help: "the steps that the broker is held to"},
 	{name: "input", arg: "DIR", some: true, help: "the job layout: DIR is /input, read-only"},
 	{name: "output", arg: "DIR", some: true, help: "the job layout: DIR is /output, writable"},
 	{name: "workshop", arg: "FILE", help: "a workshop's file: its sandbox is what workers have"},
@@ -57,8 +59,9 @@ func table() []verb {
 				flag{name: "explain", help: "say refusals as they come, also where stdout and stderr are one"},
 				flag{name: "q", help: "no warnings on stderr, and no refusals"},
 				flag{name: "v", help: "tell on stderr what the command may do, and where the record is"})},
+		learnVerb(),
 		{name: "check", args: "[-- command [args]]", run: runCheck,
-			short: "say what a spec would be on this host",
+			short: "show how a spec would be enforced on this host",
 			long: "Reads the spec, makes the plan for this host and prints what each field\n" +
 				"becomes. Nothing is run but a trial of the launch itself.\n\nExit status: 0 if exec would start the command, 1 if not.",
 			example: "sbx check --spec spec.json",
@@ -67,7 +70,7 @@ func table() []verb {
 				flag{name: "path", arg: "PATH", help: "say of this path alone what may be done there, and why"},
 				flag{name: "migrate", arg: "FILE", help: "print the new form of a worker's file in the old style"})},
 		{name: "wrap", args: "[-- command [args]]", run: runWrap,
-			short: "rewrite a command line so that a sandbox of choice runs it",
+			short: "print a command line that runs under another sandbox",
 			long: "Prints the command line that runs the command in the sandbox NAME: sbx itself,\n" +
 				"bubblewrap, nsjail, Docker, gVisor as Docker's runtime, podman, or none. Nothing\n" +
 				"is run. What NAME cannot hold of the spec is an error, or, where best_effort\n" +
@@ -104,7 +107,7 @@ func table() []verb {
 				{name: "inside", help: "the agent runs under sbx exec: no sandbox of its own"},
 				{name: "json", help: "flags: a list; otherwise one JSON object"},
 				{name: "v", help: "tell on stderr which profile was chosen, and why"}}},
-		trustVerb(), showVerb(), runsVerb(), specVerb(),
+		trustVerb(), showVerb(), watchVerb(), runsVerb(), specVerb(),
 		{name: "doctor", run: runDoctor,
 			short:   "the host's mechanisms, and how to get the missing ones",
 			long:    "Tries each rung of the ladder on this host for real and says what each field\nof a spec would get.",
@@ -119,9 +122,9 @@ func table() []verb {
 			short:   "print a shell's completion script",
 			long:    "Prints the completion script of a shell.",
 			example: "sbx completion bash > /etc/bash_completion.d/sbx"},
-		{name: "man", args: "[VERB]", run: runMan,
+		{name: "man", args: "[VERB | 5 spec | 5 record]", run: runMan,
 			short:   "print a manual page",
-			long:    "Prints the manual page of sbx or of one verb in man(7) format.",
+			long:    "Prints the manual page of sbx, of one verb, of the spec or of the record in man(7) format.",
 			example: "sbx man exec | man -l -"},
 	}
 }

@@ -21,12 +21,12 @@ type exported struct {
 	mentions []string // exported names of the module in its declaration, as sbx/spec.Opt
 }
 
-// TestTheAPIIsWhatItsPageSays holds docs/go.md to the code: each name is there, the
+// TestTheAPIIsWhatItsPageSays holds docs/reference/go-api.md to the code: each name is there, the
 // root has no other, and none mentions a type that is not on the page.
 func TestTheAPIIsWhatItsPageSays(t *testing.T) {
 	page := map[string]bool{}
 	row := regexp.MustCompile("(?m)^\\| `(sbx[a-z/]*)`[^|]*\\|([^|]*)\\|$")
-	for _, m := range row.FindAllStringSubmatch(read(t, "docs/go.md"), -1) {
+	for _, m := range row.FindAllStringSubmatch(read(t, "docs/reference/go-api.md"), -1) {
 		for _, name := range strings.Fields(strings.ReplaceAll(m[2], "`", "")) {
 			page[m[1]+"."+name] = true
 		}
@@ -39,7 +39,7 @@ func TestTheAPIIsWhatItsPageSays(t *testing.T) {
 	for name := range page {
 		e := names[name]
 		if e == nil {
-			t.Errorf("docs/go.md lists %s, which is not there", name)
+			t.Errorf("docs/reference/go-api.md lists %s, which is not there", name)
 			continue
 		}
 		if handedOn[name] {
@@ -48,13 +48,13 @@ func TestTheAPIIsWhatItsPageSays(t *testing.T) {
 		count += len(e.methods)
 		for _, m := range e.mentions {
 			if alias := strings.HasPrefix(m, "sbx/internal/"); !page[m] && names[m] != nil && !alias {
-				t.Errorf("%s is API and mentions %s, which docs/go.md does not list", name, m)
+				t.Errorf("%s is API and mentions %s, which docs/reference/go-api.md does not list", name, m)
 			}
 		}
 	}
 	for name := range names {
 		if strings.HasPrefix(name, "sbx.") && !page[name] {
-			t.Errorf("docs/go.md does not list %s", name)
+			t.Errorf("docs/reference/go-api.md does not list %s", name)
 		}
 	}
 	for name := range handedOn {
@@ -67,7 +67,7 @@ func TestTheAPIIsWhatItsPageSays(t *testing.T) {
 		t.Errorf("the API has %d exported names, more than %d", count, maxAPI)
 	}
 	if len(page) < 50 {
-		t.Errorf("docs/go.md lists %d names: its table was not read", len(page))
+		t.Errorf("docs/reference/go-api.md lists %d names: its table was not read", len(page))
 	}
 }
 
@@ -75,8 +75,8 @@ func TestTheAPIIsWhatItsPageSays(t *testing.T) {
 // names.
 func TestRoomsThatAreNoAPISaySo(t *testing.T) {
 	for _, dir := range []string{"audit", "dispatch", "landlock", "seccomp", "spec", "wrap", "wrap/host", "wrap/launch"} {
-		if text := read(t, dir+"/doc.go"); !strings.Contains(text, "docs/go.md") || !strings.Contains(text, " API") {
-			t.Errorf("%s/doc.go does not say what of it is API, by docs/go.md", dir)
+		if text := read(t, dir+"/doc.go"); !strings.Contains(text, "docs/reference/go-api.md") || !strings.Contains(text, " API") {
+			t.Errorf("%s/doc.go does not say what of it is API, by docs/reference/go-api.md", dir)
 		}
 	}
 }

@@ -1,91 +1,366 @@
 package layering
 
 import (
+	"bytes"
 	"encoding/json"
 	"go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"sbx/spec"
 )
 
-var section = regexp.MustCompile("(?m)^### `([a-z_.]+)`$")
-
-// TestEveryFieldIsDocumented holds docs/spec.md to spec.Fields: a section for
-// each, which says whether the field is enforced today.
-func TestEveryFieldIsDocumented(t *testing.T) {
-	text := read(t, "docs/spec.md")
-	status := map[string]string{}
-	starts := section.FindAllStringSubmatchIndex(text, -1)
-	for i, m := range starts {
-		end := len(text)
-		if i+1 < len(starts) {
-			end = starts[i+1][0]
+// pages are the documents for users, by their paths.
+func pages(t *testing.T) []string {
+	t.Helper()
+	var list []string
+	for _, pattern := range []string{"*.md", "*/README.md", "cmd/*/README.md", "docs/*/*.md", "sdk/*/README.md", "spec/profile/README.md", "spec/workshops.md", "testdata/*/README.md"} {
+		found, err := filepath.Glob(filepath.Join(root(t), pattern))
+		if err != nil {
+			t.Fatal(err)
 		}
-		_, now, _ := strings.Cut(text[m[0]:end], "**Now:** ")
-		now, _, _ = strings.Cut(now, "\n")
-		status[text[m[2]:m[3]]] = now
+		for _, path := range found {
+			rel, err := filepath.Rel(root(t), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, rel)
+		}
+	}
+	if len(list) < 40 {
+		t.Fatalf("%d pages: the documents were not found", len(list))
+	}
+	return list
+}
+
+// block is one block of code of a page.
+type block struct{ language, text string }
+
+var fence = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```$")
+
+func blocks(text string) (list []block) {
+	for _, m := range fence.FindAllStringSubmatch(text, -1) {
+		list = append(list, block{m[1], m[2]})
+	}
+	return list
+}
+
+// TestEveryFieldIsDocumented holds docs/reference/spec.md to spec.Fields: a section for
+// each, with an example that is a spec and sets the field.
+func TestEveryFieldIsDocumented(t *testing.T) {
+	sections := map[string]string{}
+	for _, part := range strings.Split(read(t, "docs/reference/spec.md"), "\n### `")[1:] {
+		name, text, _ := strings.Cut(part, "`\n")
+		sections[name] = text
 	}
 	fields := spec.Fields()
 	if len(fields) == 0 {
 		t.Fatal("spec.Fields is empty")
 	}
 	for _, f := range fields {
-		want := "enforced"
-		if f.Later {
-			want = "not there yet"
+		text, ok := sections[string(f.Field)]
+		if !ok {
+			t.Errorf("docs/reference/spec.md has no section on %s", f.Field)
+			continue
 		}
-		if got := status[string(f.Field)]; got != want {
-			t.Errorf("docs/spec.md says of %s: %q; spec.Fields: %q", f.Field, got, want)
+		delete(sections, string(f.Field))
+		if f.Later != strings.Contains(text, "Not enforced yet") {
+			t.Errorf("docs/reference/spec.md on %s: Later is %v", f.Field, f.Later)
 		}
-		delete(status, string(f.Field))
-	}
-	for name := range status {
-		t.Errorf("docs/spec.md has a section on %s, which is no field", name)
-	}
-}
-
-// TestEveryKeyIsDocumented holds docs/record.md to the record's schema.
-func TestEveryKeyIsDocumented(t *testing.T) {
-	var s struct{ Properties map[string]json.RawMessage }
-	if err := json.Unmarshal([]byte(read(t, "audit/record.schema.json")), &s); err != nil {
-		t.Fatal(err)
-	}
-	if len(s.Properties) == 0 {
-		t.Fatal("the record's schema has no properties")
-	}
-	text := read(t, "docs/record.md")
-	for key := range s.Properties {
-		if !regexp.MustCompile("(?m)^\\|[^|]*`" + key + "`[^|]*\\|").MatchString(text) {
-			t.Errorf("docs/record.md has no row for %s", key)
+		example := blocks(text)
+		if len(example) == 0 {
+			t.Errorf("docs/reference/spec.md has no example of %s", f.Field)
+			continue
 		}
-	}
-}
-
-// TestLinksOfTheDocumentsLeadSomewhere follows the relative links of every page.
-func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
-	top := root(t)
-	pages, err := filepath.Glob(filepath.Join(top, "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	more, err := filepath.Glob(filepath.Join(top, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
-	for _, page := range append(pages, more...) {
-		b, err := os.ReadFile(page)
+		s, err := spec.Decode("example", []byte(example[0].text))
 		if err != nil {
-			t.Fatal(err)
+			t.Errorf("the example of %s: %v", f.Field, err)
+			continue
 		}
-		for _, m := range link.FindAllStringSubmatch(string(b), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
-				t.Errorf("%s links to %s, which is not there", filepath.Base(page), m[1])
+		if !slices.Contains(s.Asked(), f.Field) {
+			t.Errorf("the example of %s does not set it", f.Field)
+		}
+	}
+	for name := range sections {
+		t.Errorf("docs/reference/spec.md has a section on %s, which is no field", name)
+	}
+}
+
+// TestTheWholeRecordIsDocumented holds the records of docs/reference/record.md, without
+// their comments, to the schema: they are valid, and have every key of it.
+func TestTheWholeRecordIsDocumented(t *testing.T) {
+	schema, err := jsonschema.UnmarshalJSON(strings.NewReader(read(t, "audit/record.schema.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("record", schema); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := c.Compile("record")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]bool{}
+	for _, b := range blocks(read(t, "docs/reference/record.md")) {
+		if b.language != "jsonc" {
+			continue
+		}
+		text := regexp.MustCompile(`(?m)(^|\s)// .*$`).ReplaceAllString(b.text, "")
+		text = strings.ReplaceAll(text, `9c1e…"`, strings.Repeat("9c1e", 16)+`"`)
+		record, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err, text)
+		}
+		if err := compiled.Validate(record); err != nil {
+			t.Error(err)
+		}
+		for key := range record.(map[string]any) {
+			keys[key] = true
+		}
+	}
+	properties := schema.(map[string]any)["properties"].(map[string]any)
+	if len(properties) < 30 {
+		t.Fatalf("the schema has %d properties", len(properties))
+	}
+	for key := range properties {
+		if !keys[key] {
+			t.Errorf("the records of docs/reference/record.md lack %s", key)
+		}
+	}
+}
+
+// TestSamplesDecode reads each sample in YAML and JSON by the reader that it is for, and
+// holds the editors' schema to the specs. A sample is a spec unless it says otherwise: by
+// the name of its file, or since it is listed.
+func TestSamplesDecode(t *testing.T) {
+	schema := editorsSchema(t)
+	specs := 0
+	for _, page := range pages(t) {
+		for _, b := range blocks(read(t, page)) {
+			first, _, _ := strings.Cut(b.text, "\n")
+			switch {
+			case b.language != "yaml" && b.language != "json":
+			case strings.Contains(b.text, "profiles:\n"):
+				if _, err := spec.DecodeProfiles(page, []byte(b.text)); err != nil {
+					t.Errorf("%s: %v", page, err)
+				}
+			case first == "# workshop.yaml":
+				if _, _, err := spec.DecodeWorkshop(page, []byte(b.text)); err != nil {
+					t.Errorf("%s: %v", page, err)
+				}
+			case strings.HasPrefix(b.text, "version: 1\n"): // a broker's, which e2e starts
+			case page == "packaging/README.md": // a workflow's and a devcontainer's
+			default:
+				specs++
+				if _, err := spec.Decode(page, []byte(b.text)); err != nil {
+					t.Errorf("%v:\n%s", err, b.text)
+				}
+				if err := schema(b.text); err != nil {
+					t.Errorf("%s: %v:\n%s", page, err, b.text)
+				}
+			}
+		}
+	}
+	if specs < 40 {
+		t.Errorf("%d specs in the documents: they were not read", specs)
+	}
+}
+
+// editorsSchema is what an editor does with a spec: it finds the schema by the catalog's
+// entry, and validates the YAML.
+func editorsSchema(t *testing.T) func(text string) error {
+	t.Helper()
+	var entry struct {
+		Name, Description, URL string
+		FileMatch              []string
+	}
+	if err := json.Unmarshal([]byte(read(t, "packaging/schemastore/catalog-entry.json")), &entry); err != nil {
+		t.Fatal(err)
+	}
+	if entry.Name == "" || entry.Description == "" || !slices.Equal(entry.FileMatch, []string{"**/.sbx/spec.yaml"}) {
+		t.Errorf("the entry for SchemaStore: %+v", entry)
+	}
+	schema, err := jsonschema.UnmarshalJSON(strings.NewReader(spec.Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := schema.(map[string]any)["$id"]; entry.URL != id {
+		t.Errorf("the entry for SchemaStore leads to %s, the schema is %s", entry.URL, id)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(entry.URL, schema); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := c.Compile(entry.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(text string) error {
+		b, err := yaml.YAMLToJSON([]byte(text))
+		if err != nil {
+			return err
+		}
+		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+		if err != nil {
+			return err
+		}
+		return compiled.Validate(v)
+	}
+}
+
+// TestEditorsFindFaults: the validator that reads the samples takes no other document.
+func TestEditorsFindFaults(t *testing.T) {
+	schema := editorsSchema(t)
+	for text, good := range map[string]bool{
+		"access_mode: read-only\nlimits: {timeout: 10m}": true, "$schema: urn:sbx:spec": true,
+		"access_mod: read-only": false, "access_mode: all": false, "limits: {timeout: soon}": false, "max_commands: -1": false,
+	} {
+		if err := schema(text); (err == nil) != good {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// notRun are the blocks of commands that no test executes, by page: how many, and why.
+var notRun = map[string]struct {
+	count int
+	why   string
+}{
+	"CONTRIBUTING.md":                   {1, "they build and test the whole of sbx"},
+	"HACKING.md":                        {5, "they test the whole of sbx, and need virtual machines and engines"},
+	"README.md":                         {1, "they install"},
+	"bench/README.md":                   {1, "it takes minutes"},
+	"dispatch/README.md":                {1, "Intercore is in no registry"},
+	"docs/how-to/caches.md":             {1, "they fetch from registries"},
+	"docs/how-to/claude.md":             {2, "the agent and its model"},
+	"docs/how-to/codex.md":              {1, "the agent and its model"},
+	"docs/how-to/gemini.md":             {1, "the agent and its model"},
+	"docs/how-to/limits-and-cgroups.md": {1, "it needs a user's systemd"},
+	"docs/reference/narrowing.md":       {1, "the form of the line alone"},
+	"spec/workshops.md":                 {1, "a file in the old style"},
+	"docs/tutorial/first-agent.md":      {3, "the agent and its model"},
+	"sdk/python/README.md":              {1, "it installs a package"},
+	"sdk/typescript/README.md":          {1, "it installs packages"},
+	"testdata/clients/README.md":        {-1, "they run the agents"},
+	"wrap/README.md":                    {1, "it needs Docker"},
+}
+
+// TestCommandsAreRun holds every block of commands to the language console, which
+// e2e.TestDocs executes, but for those of notRun.
+func TestCommandsAreRun(t *testing.T) {
+	for _, page := range pages(t) {
+		text := read(t, page)
+		count := 0
+		for _, b := range blocks(text) {
+			if b.language == "sh" && !strings.HasPrefix(b.text, "# job.sh\n") {
+				count++
+			}
+			if b.language == "" {
+				t.Errorf("%s: a block of no language:\n%s", page, b.text)
+			}
+			if b.language != "console" && strings.Contains("\n"+b.text, "\n$ ") {
+				t.Errorf("%s: a transcript that is no console:\n%s", page, b.text)
+			}
+		}
+		if want := notRun[page].count; count != want && want >= 0 {
+			t.Errorf("%s has %d blocks of commands that are not run, %d are listed", page, count, want)
+		}
+		if m := regexp.MustCompile(`(?m)^    +(\$ |sbx |sudo ).*$`).FindString(fence.ReplaceAllString(text, "")); m != "" {
+			t.Errorf("%s: a command outside of a block: %s", page, m)
+		}
+	}
+}
+
+// TestSentencesBeginWithANoun: where a sentence begins with what or who, its subject is
+// missing.
+func TestSentencesBeginWithANoun(t *testing.T) {
+	start := regexp.MustCompile(`(?m)(?:^|[.] |^- )(?:What|Who) .*$`)
+	for _, page := range pages(t) {
+		if page == "README.md" || page == "SECURITY.md" || strings.HasPrefix(page, "docs/") {
+			if m := start.FindString(fence.ReplaceAllString(read(t, page), "")); m != "" {
+				t.Errorf("%s: %s", page, m)
+			}
+		}
+	}
+}
+
+// maxWords bounds what a user can read of sbx: docs/ and SECURITY.md.
+const maxWords = 20000
+
+func TestDocumentsStayShort(t *testing.T) {
+	words := 0
+	for _, page := range pages(t) {
+		if page == "SECURITY.md" || strings.HasPrefix(page, "docs/") {
+			words += len(regexp.MustCompile(`\S*[\pL\pN]\S*`).FindAllString(read(t, page), -1))
+		}
+	}
+	t.Logf("%d words", words)
+	if words > maxWords {
+		t.Errorf("docs/ and SECURITY.md have %d words, more than %d", words, maxWords)
+	}
+}
+
+// TestChangelogIsByVersion: what is not released comes first, then each version with its
+// day, the newest first, and each section is one that Keep a Changelog knows.
+func TestChangelogIsByVersion(t *testing.T) {
+	version := regexp.MustCompile(`^\[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$`)
+	var versions []string
+	for i, part := range strings.Split(read(t, "CHANGELOG.md"), "\n## ")[1:] {
+		title, text, _ := strings.Cut(part, "\n")
+		if m := version.FindStringSubmatch(title); m != nil && i > 0 {
+			versions = append(versions, m[1])
+			if words := len(strings.Fields(text)); words > 1000 {
+				t.Errorf("%s has %d words: say what users notice", m[1], words)
+			}
+		} else if i > 0 || title != "[Unreleased]" {
+			t.Errorf("CHANGELOG.md: the title %q", title)
+		}
+		for _, section := range regexp.MustCompile(`(?m)^### (.*)$`).FindAllStringSubmatch(text, -1) {
+			if !slices.Contains([]string{"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}, section[1]) {
+				t.Errorf("CHANGELOG.md: the section %q", section[1])
+			}
+		}
+	}
+	if len(versions) == 0 {
+		t.Error("CHANGELOG.md has no version")
+	}
+}
+
+// TestLinksOfTheDocumentsLeadSomewhere follows the relative links of every page, to the
+// headings too.
+func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]*)(?:#([^)]*))?\)`)
+	heading := regexp.MustCompile(`(?m)^#+ (.*)$`)
+	drop := regexp.MustCompile(`[^\pL\pN_ -]`)
+	for _, page := range append(pages(t), "docs/README.md") {
+		for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(read(t, page), ""), -1) {
+			to := page
+			if m[1] != "" {
+				to = filepath.Join(filepath.Dir(page), m[1])
+			}
+			if _, err := os.Stat(filepath.Join(root(t), to)); err != nil {
+				t.Errorf("%s links to %s, which is not there", page, m[1])
+				continue
+			}
+			if m[2] == "" {
+				continue
+			}
+			found := false
+			for _, h := range heading.FindAllStringSubmatch(fence.ReplaceAllString(read(t, to), ""), -1) {
+				anchor := strings.ReplaceAll(drop.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-")
+				found = found || anchor == m[2]
+			}
+			if !found {
+				t.Errorf("%s links to %s#%s, and there is no such heading", page, to, m[2])
 			}
 		}
 	}
@@ -97,9 +372,9 @@ func TestSamplesInGoCompile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
-	fence := regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
-	for _, page := range []string{"docs/go.md", "docs/wrap.md"} {
-		samples := fence.FindAllStringSubmatch(read(t, page), -1)
+	goFence := regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
+	for _, page := range []string{"docs/how-to/embed-go.md", "wrap/README.md"} {
+		samples := goFence.FindAllStringSubmatch(read(t, page), -1)
 		if len(samples) == 0 {
 			t.Errorf("%s has no sample in Go", page)
 		}

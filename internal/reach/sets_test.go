@@ -115,10 +115,10 @@ func TestWider(t *testing.T) {
 	}
 }
 
-// The table of docs/spec.md has each host of each set; the port is 443 where none is
+// The table of docs/reference/spec.md has each host of each set; the port is 443 where none is
 // shown.
 func TestSetsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../../docs/spec.md")
+	page, err := os.ReadFile("../../docs/reference/spec.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestSetsAreDocumented(t *testing.T) {
 			hosts = append(hosts, "`"+strings.TrimSuffix(h.endpoint, ":443")+"`")
 		}
 		if row := "| `" + sets[i].name + "` | " + strings.Join(hosts, ", ") + " |\n"; !strings.Contains(string(page), row) {
-			t.Errorf("docs/spec.md lacks the row\n%s", row)
+			t.Errorf("docs/reference/spec.md lacks the row\n%s", row)
 		}
 	}
 }

@@ -98,4 +98,5 @@ type Ended struct {
 	// Interrupted is the terminal's signal that ended the command: a shell that waits
 	// ends its loop or script by that, and not by the status. 0 for none.
 	Interrupted unix.Signal
+	Learned     []Denied // what would have been denied without a layer, where there was one
 }

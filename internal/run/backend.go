@@ -9,6 +9,7 @@ import (
 	"sbx/internal/doc"
 	"sbx/internal/outer"
 	"sbx/internal/sys"
+	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
@@ -25,10 +26,11 @@ const DefaultImage = "sbx-sandbox:latest"
 type backend struct {
 	tool    *wrap.Tool // nil for sbx itself
 	line    *wrap.Invocation
-	status  int      // where bwrap tells whether the command was started; 0 for nowhere
-	handed  []int    // descriptors for the tool
-	below   int      // how many processes of its own wait for the command
-	remover *remover // of a container; nil for none
+	view    view.Tree // what a container shows
+	status  int       // where bwrap tells whether the command was started; 0 for nowhere
+	handed  []int     // descriptors for the tool
+	below   int       // how many processes of its own wait for the command
+	remover *remover  // of a container; nil for none
 }
 
 // planBehind plans a run by another tool, of which sbx stays outside. false means that
@@ -93,6 +95,11 @@ func (x *Prepared) behind(image string) error {
 		ask.Container = "sbx-" + x.record.ID
 		ask.Terminal = sys.IsTerminal(0) && sys.IsTerminal(1)
 	}
+	if image != "" {
+		if err := x.brokerBehind(&ask); err != nil {
+			return err
+		}
+	}
 	if inv.Cwd == "" { // of a job, whose folder is inside
 		inv.Cwd = "/work"
 	}
@@ -113,6 +120,7 @@ func (x *Prepared) behind(image string) error {
 	}
 	b.Plan.Command.Dir = cwd
 	x.Plan = b.Plan
+	x.backend.view = b.View
 	x.record.Backend.Unseen = b.Blind
 	x.backend.below = b.Below
 	return nil

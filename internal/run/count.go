@@ -28,6 +28,9 @@ type count struct {
 func (x *count) begin() error {
 	s := x.Resolved.Spec
 	x.ledger = audit.Ledger{Max: s.MaxCommands, OnExceed: s.OnExceed.Or(spec.Deny)}
+	if x.countsHere() && x.record.Timeline == nil {
+		x.record.Timeline = audit.NewTimeline(func() int { return x.process.CommandPid() })
+	}
 	if x.Plan.Counter != wrap.CounterOuter || x.budget.Open() {
 		return nil
 	}
@@ -37,6 +40,17 @@ func (x *count) begin() error {
 			Why: "its supervisor keeps no more budgets", Help: "end other runs inside it, or use --counter none"}
 	}
 	return nil
+}
+
+func (x *count) countsHere() bool {
+	return x.Plan.Counter == wrap.CounterNotify || x.Plan.Counter == wrap.CounterPtrace
+}
+
+// listen has the ends of programs seen.
+func (x *count) listen(h *launch.Hooks) {
+	if t := x.record.Timeline; t != nil {
+		h.Wait = append(h.Wait, launch.Waiter{FD: t.Watch(), Event: t.Look})
+	}
 }
 
 // outerCounted takes what the outer sbx counted.
@@ -66,6 +80,9 @@ func (x *count) outerCounted() {
 
 // counted puts the ledger into the record.
 func (x *count) counted() {
+	if x.record.Timeline != nil {
+		x.record.Timeline.Close()
+	}
 	switch x.Plan.Counter {
 	case wrap.CounterNotify:
 		x.record.Commands = spec.Some(x.ledger.Commands(x.Plan.Counter.String()))
@@ -85,7 +102,7 @@ func (x *count) trace() error {
 		return err
 	}
 	t, err := trace.Attach(x.process.CommandPid(), &x.ledger, trace.Options{
-		Wake: wake, Reaped: x.process.Collected, Debugger: x.debugged, Exceeded: func() { x.stop("max_commands") },
+		Wake: wake, Reaped: x.process.Collected, Started: x.record.Timeline.Executed, Debugger: x.debugged, Exceeded: func() { x.stop("max_commands") },
 		Refused: func(tid int, program string) {
 			x.refused(&listen.Refusal{TID: tid, Cause: listen.ByBudget, Action: listen.Execute, Target: program})
 		}})

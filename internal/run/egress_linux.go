@@ -156,6 +156,9 @@ func (x *egress) connectionEnded(led *listen.Led, m *wire.Ended) {
 		v.Host = m.Detail
 		v.Target = listen.Target(v.Host, v.Port)
 		v.Act = reaching(v.Target)
+	case wire.Garbled:
+		c.Why, what = "TLS that cannot be read", "TLS to "+v.Target+" cannot be read ("+m.Detail+"), nor which name it asks for"
+		v.Action = "connect by TLS that cannot be read"
 	case wire.NoName:
 		c.Why = "the name does not resolve"
 	case wire.ByProxy:

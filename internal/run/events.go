@@ -98,6 +98,9 @@ func (x *events) refused(r *listen.Refusal) {
 		v.Kind = "command"
 		v.Rule, v.AllowWith = x.programRule(r.Cause, v.Target)
 		what += " may not be started"
+	case listen.Hidden:
+		v.Kind, v.Rule = "filesystem", string(wrap.FieldSecrets)
+		what += " is hidden"
 	case listen.OutOfView:
 		v.Kind = "filesystem"
 		if v.Action == listen.Execute {

@@ -124,8 +124,19 @@ func Follow(path string, in spec.Inputs, docs []*spec.SandboxSpec) (spec.Path, *
 	return trees.Follow(path)
 }
 
-// sourcePaths are the files that made the spec, links resolved.
-func (x *journal) sourcePaths() []string { return SourceFiles(x.Documents) }
+// sourcePaths are the files that made the spec, a broker's with them, links resolved.
+func (x *journal) sourcePaths() []string {
+	files := SourceFiles(x.Documents)
+	if x.Resolved == nil {
+		return files
+	}
+	for _, p := range []*spec.Path{&x.Resolved.Broker.File, &x.Resolved.Broker.Plan} {
+		if p.Exists {
+			files = append(files, p.Real)
+		}
+	}
+	return files
+}
 
 // SourceFiles are the files that documents were read from, links resolved.
 func SourceFiles(docs []*spec.SandboxSpec) []string {

@@ -26,6 +26,7 @@ type Prepared struct {
 	threads <-chan struct{} // that may be wanted while the command runs; closed once they are there
 	held    *audit.Held
 	relay   relay
+	broker  broker
 	narrow  *outer.Narrowing // what an outer sbx holds for this run; nil for nothing
 	tap     *tap             // nil where no stream of an agent's is read
 	backend backend          // zero for sbx itself
@@ -91,6 +92,7 @@ func (x *Prepared) Refuse(err error) Ended {
 		x.process.Kill()
 	}
 	x.relay.Kill()
+	x.endBroker()
 	if x.narrow != nil {
 		x.narrow.Close()
 	}
@@ -102,7 +104,7 @@ func (x *Prepared) begin() error {
 	x.Host = host.Facts()
 	if x.DryRun {
 		x.findRelay()
-		return nil
+		return x.startBroker()
 	}
 	if err := launch.Subreap(); err != nil {
 		return err
@@ -112,6 +114,9 @@ func (x *Prepared) begin() error {
 		own = audit.TapThreads
 	}
 	if err := x.startRelay(); err != nil {
+		return err
+	}
+	if err := x.startBroker(); err != nil {
 		return err
 	}
 	x.threads = launch.Threads(own) // while the kernel makes the namespaces
@@ -173,13 +178,13 @@ func (x *Prepared) announce() error {
 
 func (x *Prepared) request() wrap.Request {
 	return wrap.Request{Argv: x.Argv, Program: x.Program, Record: x.RecordPath(), Sources: x.sourcePaths(),
-		Counter: x.Counter, Describe: x.Describe, Agent: x.Seen, Worker: x.Worker, NoRelay: x.relay.why}
+		Counter: x.Counter, Describe: x.Describe, Agent: x.Seen, Worker: x.Worker, NoRelay: x.relay.why, Broker: x.brokerAsk()}
 }
 
 // newAdviser is one that finds lines for this run's document.
 func (x *Prepared) newAdviser() *wrap.Adviser {
 	a := &wrap.Adviser{Plan: x.Plan, Resolved: x.Resolved, Host: &x.Host, Request: x.request()}
-	if _, why := relayProgram(); a.Request.NoRelay == "" {
+	if _, why := beside(relayName, relayDoes); a.Request.NoRelay == "" {
 		a.Request.NoRelay = why
 	}
 	if x.backend.tool != nil {

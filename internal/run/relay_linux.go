@@ -14,12 +14,15 @@ import (
 
 // relay is the program that connects for the command.
 type relay struct {
-	*launch.Relay        // nil for none
-	why           string // there is none, where one is wanted
+	*launch.Helper        // nil for none
+	why            string // there is none, where one is wanted
 }
 
 // relayName is the relay's program, which lies beside sbx.
-const relayName = "sbx-egress"
+const (
+	relayName = "sbx-egress"
+	relayDoes = "connects for the command"
+)
 
 // findRelay finds the relay's program, or says why there is none; "" where none is
 // wanted.
@@ -27,20 +30,20 @@ func (x *Prepared) findRelay() (path string) {
 	if x.Resolved.Network != spec.NetworkAllow && len(x.Resolved.Listen) == 0 {
 		return ""
 	}
-	path, x.relay.why = relayProgram()
+	path, x.relay.why = beside(relayName, relayDoes)
 	return path
 }
 
-// relayProgram is the relay's program, or why it cannot be started.
-func relayProgram() (path, why string) {
+// beside is a program that lies beside sbx, or why it cannot be started.
+func beside(name, does string) (path, why string) {
 	path = sys.SelfPath()
-	path = path[:strings.LastIndexByte(path, '/')+1] + relayName
+	path = path[:strings.LastIndexByte(path, '/')+1] + name
 	err := error(unix.ENOENT)
 	if path[0] == '/' {
 		err = unix.Access(path, unix.X_OK)
 	}
 	if err != nil {
-		return "", relayName + ", which connects for the command, cannot be started beside sbx (" + path + "): " + err.Error()
+		return "", name + ", which " + does + ", cannot be started beside sbx (" + path + "): " + err.Error()
 	}
 	return path, ""
 }
@@ -59,12 +62,12 @@ func (x *Prepared) startRelay() error {
 			env = append(env, entry)
 		}
 	}
-	relay, err := launch.StartRelay(path, env)
+	relay, err := launch.StartHelper(unix.SOCK_SEQPACKET, []string{path}, env)
 	if err != nil {
 		x.relay.why = path + " cannot be started: " + err.Error()
 		return nil
 	}
-	x.relay.Relay = relay
+	x.relay.Helper = relay
 	for i := range x.Resolved.Reach {
 		relay.Tell(wire.AppendRule(nil, x.Resolved.Reach[i].Text), nil)
 	}

@@ -18,14 +18,16 @@ type Started struct {
 	guard     guard
 	count     count
 	egress    egress
+	brokered  brokered
 	narrowing narrowing
 	landlog   landlog
 	watched   watched
+	layers    []layer // in which what the command writes is kept apart
 }
 
 func newStarted(p *Prepared) *Started {
 	e := &events{Prepared: p}
-	x := &Started{events: e, guard: guard{events: e, masks: masks{events: e}}, count: count{events: e}, egress: egress{events: e}, narrowing: narrowing{e},
+	x := &Started{events: e, guard: guard{events: e, masks: masks{events: e}}, count: count{events: e}, egress: egress{events: e}, brokered: brokered{events: e}, narrowing: narrowing{e},
 		landlog: landlog{events: e}}
 	x.watched = watched{events: e, bounds: &x.bounds}
 	return x
@@ -74,6 +76,9 @@ func (p *Prepared) Start() (*Started, error) {
 // and waits for it to be ready.
 func (x *Started) launch() error {
 	masked := x.Plan.Watch.Record != ""
+	if err := x.tellBroker(); err != nil {
+		return err
+	}
 	if masked { // so it must be there
 		if err := x.announce(); err != nil {
 			return err
@@ -107,6 +112,11 @@ func (x *Started) launch() error {
 	}
 	if err = x.process.Ready(); err == nil {
 		x.egress.handSockets()
+		if err = x.handBroker(); err != nil {
+			x.process.Kill()
+			return err
+		}
+		x.openLayers()
 		err = x.count.trace()
 	}
 	x.Timings.Lap("setup")

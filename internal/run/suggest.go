@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"sbx/audit/listen"
 	"sbx/internal/doc"
 	"sbx/internal/sys"
+	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -19,6 +21,8 @@ type Denied struct {
 	Count                                     int
 
 	Opens string // the directory that is opened whole for it
+	Aside bool   // it is told, and no line is looked for
+	Alone string // the line that would do if a file stood there before the start
 }
 
 // Suggestion is a document by which a run would not have been denied what it was.
@@ -31,8 +35,9 @@ type Suggestion struct {
 
 // Suggest finds the fewest lines of a's last document by which nothing of what was denied
 // would be. Each is tried: the edited document is planned for this host. again is a with
-// another last document.
-func Suggest(a *Ask, denied []Denied, again func(*spec.SandboxSpec) (*Ask, error)) (Suggestion, error) {
+// another last document. With each, a line stays although a later one opens more: whoever
+// takes that one away has the rest.
+func Suggest(a *Ask, denied []Denied, each bool, again func(*spec.SandboxSpec) (*Ask, error)) (Suggestion, error) {
 	p, err := Try(a)
 	if err != nil {
 		return Suggestion{}, err
@@ -42,7 +47,13 @@ func Suggest(a *Ask, denied []Denied, again func(*spec.SandboxSpec) (*Ask, error
 	out := Suggestion{For: map[string]Denied{}}
 	for i := range denied {
 		d, before := denied[i], s.now
-		if !s.allow(&d) {
+		if d.Aside || !s.allow(&d) {
+			if act, known := d.act(); known && !d.Aside {
+				d.Rule = cmp.Or(d.Rule, s.plan.Plan.Explain(s.plan.Resolved, act).Rule)
+				if act.Kind == wrap.ToMake && s.tried < maxSuggested {
+					d.Alone = s.plan.newAdviser().Alone(act)
+				}
+			}
 			out.Left = append(out.Left, d)
 			continue
 		}
@@ -51,7 +62,9 @@ func Suggest(a *Ask, denied []Denied, again func(*spec.SandboxSpec) (*Ask, error
 			out.For[c.String()] = d
 		}
 	}
-	s.shorten()
+	if !each {
+		s.shorten()
+	}
 	out.Document, out.Changes = s.now, doc.Changes(s.base, s.now)
 	return out, nil
 }
@@ -89,14 +102,32 @@ func (s *search) allow(d *Denied) bool {
 		if s.plan.allows(act) {
 			return true
 		}
+		if s.tried >= maxSuggested {
+			return false
+		}
+		if s.byPreset(d, act) {
+			return true
+		}
 		advice := s.plan.newAdviser().On(act)
 		base, line, d.Opens = s.now, advice.Line, advice.Opens
 	}
-	if line == "" || s.tried == maxSuggested {
+	if line == "" || s.tried >= maxSuggested {
 		return false
 	}
 	s.tried++
 	next, err := doc.Amend(base, s.now, line)
+	return err == nil && s.holds(next, append(slices.Clip(s.done), *d))
+}
+
+// byPreset edits the document so that the cache in which something was to be written is
+// opened by the name of its set.
+func (s *search) byPreset(d *Denied, act wrap.Act) bool {
+	name := s.plan.Resolved.PresetFor(act.Path)
+	if name == "" || act.Kind < wrap.ToWrite || act.Kind > wrap.ToTake {
+		return false
+	}
+	s.tried++
+	next, err := doc.Amend(s.now, s.now, spec.Longer("filesystem.write", s.plan.Resolved.Spec.Filesystem.Value.Write.Value, name))
 	return err == nil && s.holds(next, append(slices.Clip(s.done), *d))
 }
 
@@ -170,9 +201,13 @@ func (s *search) holds(next *spec.Node, all []Denied) bool {
 	return true
 }
 
-// allows tells whether an act is allowed: what was out of view and is there is not made.
+// allows tells whether an act is allowed: what was out of view and is there is not made,
+// and a cache that is not there is before the command runs.
 func (p *Prepared) allows(act wrap.Act) bool {
-	if p.Plan.Allows(act) {
+	made := func(cache spec.Path) bool {
+		return act.Path != cache.Real && view.Within(act.Path, cache.Real) || act.Path == cache.Real && act.Kind == wrap.ToMake
+	}
+	if p.Plan.Allows(act) || slices.ContainsFunc(p.Resolved.Absent, made) {
 		return true
 	}
 	there := p.Plan.View.At(act.Path).Source

@@ -8,6 +8,7 @@ import (
 
 	"sbx/audit"
 	"sbx/audit/listen"
+	"sbx/seccomp"
 	"sbx/spec"
 	"sbx/spec/agent"
 	"sbx/wrap"
@@ -22,9 +23,12 @@ func (x *Started) Wait() (ended Ended) {
 	}
 	hooks := &launch.Hooks{Below: x.backend.below}
 	told := progress{count: &x.count, watched: &x.watched, fd: x.Progress}
+	live := newLive(&told)
 	hooks.Idle = func() {
 		x.guard.look(hooks)
 		x.landlog.listen(hooks)
+		x.observed()
+		live.listen(hooks)
 		audit.Mend(audit.StateDir(x.Inputs.Environ, x.Inputs.Home))
 		launch.Slim()
 	}
@@ -32,8 +36,10 @@ func (x *Started) Wait() (ended Ended) {
 		x.Timings.Lap("run")
 		x.landlog.end()
 		x.egress.relayEnded()
+		x.brokered.end()
 		x.narrowing.end()
 		x.guard.end()
+		live.end()
 		ended = x.finish(e)
 		told.ended(ended.Status)
 		x.Timings.Lap("finish")
@@ -41,9 +47,11 @@ func (x *Started) Wait() (ended Ended) {
 	defer x.bounds.Close()
 	hooks.Limits = x.bounds.Waiters()
 	x.egress.hear(hooks)
+	x.brokered.listen(hooks)
 	x.listen(hooks)
 	x.narrowing.listen(hooks)
 	x.watched.listen(hooks)
+	x.count.listen(hooks)
 	told.listen(hooks)
 	hooks.Stop = x.count.settle
 	end := x.process.Supervise(hooks)
@@ -65,8 +73,11 @@ func (x *Started) listen(h *launch.Hooks) {
 		Forbids: func(string) bool { return false }, Part: wrap.IsProtectedPart,
 		Guards:   func(string) (audit.Guard, string) { return audit.Unguarded, "" },
 		Exceeded: func() { x.stop("max_commands") }, Refused: x.refused}
+	if x.Plan.Filter.Looks {
+		l.Secrets = x.Plan.Secrets()
+	}
 	if x.Plan.Counter == wrap.CounterNotify {
-		l.Ledger, l.Tells = &x.count.ledger, x.Plan.Tells
+		l.Ledger, l.Timeline, l.Tells = &x.count.ledger, x.record.Timeline, x.Plan.Tells
 		// A descriptor that is kept may lead to a model.
 		if x.Plan.SeesReach() && x.Agent.Agent != 0 && len(x.Keep) == 0 {
 			x.count.ledger.Own, l.Aside = spec.Some(0), agent.Aside(x.Agent.Agent)
@@ -86,6 +97,10 @@ func (x *Started) listen(h *launch.Hooks) {
 	}
 	if x.Plan.Base == wrap.BaseHost {
 		l.Closed = x.Plan.Closed
+	}
+	if x.Plan.Notify >= seccomp.NotifyOpens {
+		x.record.Opened = &audit.Openings{}
+		l.Opened = x.record.Opened
 	}
 	if x.guard.linked != nil {
 		l.Remove = x.guard.linked.Remove
@@ -139,7 +154,7 @@ func (x *Started) finish(e launch.Exit) Ended {
 		x.Voice.Say(times(x.refusals, "refusal", "refusals") + ": sbx show " + x.shownAs())
 	}
 	x.held.Close()
-	return Ended{Status: r.Exit.Code.Value, Record: *r}
+	return Ended{Status: r.Exit.Code.Value, Record: *r, Learned: x.learned()}
 }
 
 // observed says which kinds of violations could be seen.
@@ -148,7 +163,7 @@ func (x *Started) observed() {
 	if x.landlog.heard() {
 		x.record.ObservedFiles = append(x.record.ObservedFiles, "reads")
 	}
-	if x.tap != nil {
+	if x.tap != nil || x.record.Broker != nil {
 		x.record.ObservedKinds = append(x.record.ObservedKinds, "tool")
 	}
 }

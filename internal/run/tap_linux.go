@@ -1,11 +1,14 @@
 package run
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
 	"sbx/audit/agent"
 	"sbx/spec"
+	flags "sbx/spec/agent"
 )
 
 // tap is where an agent's stream is read.
@@ -40,8 +43,12 @@ func (x *Prepared) tapAgent() error {
 		return fail(err)
 	}
 	s := x.Resolved.Spec
+	allowed := s.ToolsAllowed
+	if x.Resolved.Broker.File.Abs != "" && allowed.Set { // who decides on each of its own
+		allowed.Value = append(slices.Clone(allowed.Value), flags.BrokerTools)
+	}
 	x.tap = &tap{Tap: stream, real: real,
-		rules: agent.NewRules(a, s.ToolsAllowed, s.ToolsDenied, spec.Place{Dir: x.Resolved.Start(), Home: x.Inputs.Home})}
+		rules: agent.NewRules(a, allowed, s.ToolsDenied, spec.Place{Dir: x.Resolved.Start(), Home: x.Inputs.Home})}
 	if dir := RolloutDir(x.Resolved); a == spec.Codex && dir != "" {
 		x.tap.rollout = audit.Follow(dir, x.record.StartedAt)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/spec"
 	"sbx/wrap"
 )
 
@@ -13,13 +14,31 @@ import (
 // overlay alone.
 type seat struct{ dev, root, path, options string }
 
+// mountTable is where file systems are mounted.
+type mountTable struct {
+	*prober
+	seats []seat // in the order of mountinfo
+	// seatAt is the last of them at a path, and seatsOf all of a device.
+	seatAt  map[string]int
+	seatsOf map[string][]int
+}
+
+// secretSearch finds what is hidden by default.
+type secretSearch struct {
+	*mountTable
+	unseen  []wrap.Found // what is out of view where it stands
+	seen    []home       // the homes that were looked at
+	agent   spec.Agent   // whose own secrets stay in view where they are looked for
+	crowded []string     // folders in which many homes are hidden whole
+}
+
 // maxAgain bounds the further names of what is hidden.
 const maxAgain = 64
 
 // again hides what is hidden wherever another mount of the host shows it once
 // more: the disk that homes are bound from, the top of a file system beside its
 // subvolumes, a folder of a home that is bound to another place, an overlay of one.
-func (p *prober) again() {
+func (p *secretSearch) again() {
 	if len(p.seats) == 0 {
 		return
 	}
@@ -56,7 +75,7 @@ func (p *prober) again() {
 }
 
 // elsewhere lists the other paths at which path, or something beneath it, is seen.
-func (p *prober) elsewhere(path string) (list []string) {
+func (p *mountTable) elsewhere(path string) (list []string) {
 	on := p.seatOf(path)
 	if on == nil {
 		return nil
@@ -84,12 +103,12 @@ func (p *prober) elsewhere(path string) (list []string) {
 }
 
 // sameElsewhere lists the other paths at which a folder itself is seen.
-func (p *prober) sameElsewhere(path string) []string {
+func (p *mountTable) sameElsewhere(path string) []string {
 	return slices.DeleteFunc(p.elsewhere(path), func(at string) bool { return !sameFile(at, path) })
 }
 
 // seatOf is the mount that path lies on.
-func (p *prober) seatOf(path string) *seat {
+func (p *mountTable) seatOf(path string) *seat {
 	for ; ; path = parent(path) {
 		if i, ok := p.seatAt[path]; ok {
 			return &p.seats[i]

@@ -5,5 +5,5 @@
 // The workspace may have been written by an earlier command of a sandbox: searches in it
 // are bounded in number, depth and size, and follow a link only to protect what it leads to.
 //
-// Of this package Probe alone is API: see docs/go.md.
+// Of this package Probe alone is API: see docs/reference/go-api.md.
 package host

@@ -17,7 +17,7 @@ const maxHomes = 64
 // homes are the homes in which secrets are looked for: the caller's and, for root,
 // those of others in which something is needed. The rest of the password file's homes
 // and of /home is hidden whole, and nothing in them is read.
-func (p *prober) homes() []string {
+func (p *secretSearch) homes() []string {
 	if p.h.UID != 0 {
 		if p.r.Home == "" {
 			return nil
@@ -57,7 +57,7 @@ func (p *prober) homes() []string {
 
 // accounts are the homes of the caller, who may have become root by sudo(8), and all
 // others of the password file and of /home.
-func (p *prober) accounts() (own, others []string) {
+func (p *secretSearch) accounts() (own, others []string) {
 	known := map[string]bool{"": true}
 	add := func(home string, list *[]string) {
 		if !known[home] {
@@ -103,7 +103,7 @@ func (p *prober) accounts() (own, others []string) {
 
 // needed are the paths for whose sake another's home is not hidden whole: what the
 // documents name, where the command starts, its program, and the folders of its PATH.
-func (p *prober) needed(own []string) (paths []string) {
+func (p *secretSearch) needed(own []string) (paths []string) {
 	add := func(all ...string) {
 		for _, path := range all {
 			if strings.HasPrefix(path, "/") && path != "/" {
@@ -148,7 +148,7 @@ func isNeeded(home string, needed []string) bool {
 
 // shared tells whether a home is also a place where others look for something: a
 // folder at the top or of /var, or a program's own in /opt.
-func (p *prober) shared(home string) bool {
+func (p *secretSearch) shared(home string) bool {
 	home = join("/", relative(home, p.root))
 	return parent(home) == "/" || parent(home) == "/var" || within(home, "/opt")
 }

@@ -151,7 +151,7 @@ func TestLayersOf(t *testing.T) {
 
 // Every mount of this host is found, at the path that the kernel knows.
 func TestMounts(t *testing.T) {
-	p := prober{r: &spec.Resolved{}}
+	p := mountTable{prober: &prober{r: &spec.Resolved{}}}
 	p.mounts()
 	if len(p.h.Mounts) == 0 {
 		t.Fatal("none")
@@ -164,7 +164,7 @@ func TestMounts(t *testing.T) {
 }
 
 func TestMedia(t *testing.T) {
-	p := prober{r: &spec.Resolved{}}
+	p := mountTable{prober: &prober{r: &spec.Resolved{}}}
 	for _, path := range []string{"/", "/mnt", "/mnt/c", "/media/me/STICK", "/media/me/OTHER", "/run/media/x", "/mediaeval"} {
 		p.noteMedia(path, "0:99")
 	}

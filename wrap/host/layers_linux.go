@@ -16,7 +16,7 @@ type overlaid struct {
 // overlays are those that can be seen, with the layers that stand here: those of a
 // container's own root lie in another mount namespace. An overlay in what is
 // hidden, as a container engine has many, shows nothing.
-func (p *prober) overlays() (list []overlaid) {
+func (p *mountTable) overlays() (list []overlaid) {
 next:
 	for i := range p.seats {
 		s := &p.seats[i]
@@ -76,7 +76,7 @@ func layersOf(options string) (dirs []string) {
 
 // layered lists where path, or something beneath it, is seen by an overlay that has
 // it in a layer, and in the layers of an overlay that it lies on.
-func (p *prober) layered(path string, overlays []overlaid) (list []string) {
+func (p *mountTable) layered(path string, overlays []overlaid) (list []string) {
 	for i := range overlays {
 		o := &overlays[i]
 		on := p.seatOf(path) == o.seat

@@ -23,12 +23,20 @@ const smallFolder = 4096
 // ones where an overlay may do, which needs no listing: a caller whose overlay
 // failed sets h.Overlay or h.Layer to No and calls Listings before it plans again.
 func Listings(h *wrap.Host) {
-	p := prober{h: *h}
-	p.listings()
+	p := lister{prober: &prober{h: *h}}
+	p.listings(nil)
 	h.Listing = p.h.Listing
 }
 
-func (p *prober) listings() {
+// lister reads the names of folders.
+type lister struct {
+	*prober
+	tried []string // folders that list has opened, whatever came of it
+}
+
+// listings are of the folders in which something is hidden; in crowded ones many homes
+// are, whole.
+func (p *lister) listings(crowded []string) {
 	for i := range p.h.Secrets {
 		s := &p.h.Secrets[i]
 		if s.Kind == wrap.Dir && s.Target == "" {
@@ -40,7 +48,7 @@ func (p *prober) listings() {
 		}
 		p.list(dir)
 	}
-	for _, dir := range p.crowded {
+	for _, dir := range crowded {
 		p.listAll(dir)
 	}
 	if p.h.HomeReal != "" && (!p.mayOverlay() || p.h.Layer.State == wrap.No) {
@@ -48,10 +56,10 @@ func (p *prober) listings() {
 	}
 }
 
-func (p *prober) mayOverlay() bool { return p.h.Overlay.State != wrap.No }
+func (p *lister) mayOverlay() bool { return p.h.Overlay.State != wrap.No }
 
 // list reads one folder whole, once, where it is small or nothing else would do.
-func (p *prober) list(dir string) {
+func (p *lister) list(dir string) {
 	if slices.Contains(p.tried, dir) {
 		return
 	}
@@ -60,9 +68,9 @@ func (p *prober) list(dir string) {
 }
 
 // listAll reads one folder whole, however large it is.
-func (p *prober) listAll(dir string) { p.listUpTo(dir, math.MaxInt64) }
+func (p *lister) listAll(dir string) { p.listUpTo(dir, math.MaxInt64) }
 
-func (p *prober) listUpTo(dir string, size int64) {
+func (p *lister) listUpTo(dir string, size int64) {
 	if slices.ContainsFunc(p.h.Listing, func(l wrap.Listing) bool { return l.Dir == dir }) {
 		return
 	}

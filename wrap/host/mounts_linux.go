@@ -10,7 +10,7 @@ import (
 )
 
 // mounts reads the host's mounts and finds the removable ones among them.
-func (p *prober) mounts() {
+func (p *mountTable) mounts() {
 	p.seatAt, p.seatsOf = make(map[string]int, 64), make(map[string][]int, 64)
 	read.Lines("/proc/self/mountinfo", read.Mountinfo, func(line []byte) {
 		m, on, ok := mountLine(string(line))
@@ -28,7 +28,7 @@ func (p *prober) mounts() {
 // noteMedia notes what is hidden because of a mount: the folders in which
 // desktops mount what people plug in, as a whole and whatever it is, and of
 // /mnt, which may hold anything (/mnt/c of WSL), removable devices alone.
-func (p *prober) noteMedia(path, dev string) {
+func (p *mountTable) noteMedia(path, dev string) {
 	hide := ""
 	for _, dir := range [...]string{"/media", "/run/media"} {
 		if within(path, dir) {

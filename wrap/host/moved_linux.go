@@ -11,7 +11,7 @@ import (
 
 // movedFolders looks for secrets of a home where the caller's environment says
 // that their folder is.
-func (p *prober) movedFolders(ofHome []wrap.Secret) {
+func (p *secretSearch) movedFolders(ofHome []wrap.Secret) {
 	for _, m := range wrap.MovedFolders() {
 		dir, ok := p.env(m.Name)
 		if dir = strings.TrimRight(dir, "/"); !ok || !strings.HasPrefix(dir, "/") {
@@ -37,7 +37,7 @@ func (p *prober) movedFolders(ofHome []wrap.Secret) {
 }
 
 // movedSecrets hides what single variables move.
-func (p *prober) movedSecrets() {
+func (p *secretSearch) movedSecrets() {
 	for _, v := range wrap.SecretVars() {
 		value, _ := p.env(v.Name)
 		for more := value != ""; more; {
@@ -58,7 +58,7 @@ func (p *prober) movedSecrets() {
 }
 
 // socketVars hides the sockets that variables name and drops the variables.
-func (p *prober) socketVars() {
+func (p *secretSearch) socketVars() {
 	for _, row := range wrap.SocketVars() {
 		value, _ := p.env(row.Path)
 		if value == "" {

@@ -28,7 +28,7 @@ func namedIn(t *testing.T, files map[string]string, prepare func(dir string, s *
 			t.Fatal(err)
 		}
 	}
-	s := &gitSearch{p: &prober{root: "/"}}
+	s := &gitSearch{p: &secretSearch{mountTable: &mountTable{prober: &prober{root: "/"}}}}
 	s.addTree(dir)
 	if prepare != nil {
 		prepare(dir, s)

@@ -16,10 +16,13 @@ import (
 // chosen from.
 const alternatives = "/etc/alternatives"
 
+// systemSearch finds what a program needs to start.
+type systemSearch struct{ *prober }
+
 // optional is what programs of /opt need of it, as rows of @system: the tree beneath
 // /opt/NAME of each folder of the command's PATH there, and of each program there to
 // which /usr/bin or /usr/local/bin has a link. Other projects may lie beside them.
-func (p *prober) optional() (rows []wrap.Row) {
+func (p *systemSearch) optional() (rows []wrap.Row) {
 	if !p.hasNames("/opt") {
 		return nil
 	}
@@ -62,7 +65,7 @@ func (p *prober) optional() (rows []wrap.Row) {
 
 // ownTree is the widest folder that is a program's own: /opt/NAME, or less of it where
 // the command's own folders lie there too. "" for none.
-func (p *prober) ownTree(at string) string {
+func (p *systemSearch) ownTree(at string) string {
 	dir := at
 	if p.kindAt(at) != wrap.Dir {
 		dir = parent(at)
@@ -81,7 +84,7 @@ func (p *prober) ownTree(at string) string {
 
 // owned are the folders that the command works in, and its caller's home: what lies
 // beside them is no program's.
-func (p *prober) owned() []string {
+func (p *systemSearch) owned() []string {
 	own := []string{p.r.WorkingDir.Real, p.r.Start(), p.r.Home, p.r.Root.Real}
 	for _, w := range p.r.Write {
 		own = append(own, w.Real)
@@ -94,7 +97,7 @@ func (p *prober) owned() []string {
 
 // optOf is where a path leads to in /opt by links of /usr and of the alternatives; ""
 // for nowhere. Other links may be anybody's.
-func (p *prober) optOf(at string) string {
+func (p *systemSearch) optOf(at string) string {
 	for range 8 {
 		if beneath(at, "/opt") {
 			return at
@@ -119,7 +122,7 @@ func (p *prober) optOf(at string) string {
 }
 
 // linksOf is where the links of a folder lead to in /opt.
-func (p *prober) linksOf(dir string) (all []string) {
+func (p *systemSearch) linksOf(dir string) (all []string) {
 	fd, readable, err := openDir(unix.AT_FDCWD, p.rooted(dir))
 	if err != nil {
 		return nil
@@ -150,7 +153,7 @@ func (p *prober) linksOf(dir string) (all []string) {
 }
 
 // hasNames tells whether something stands in a folder, or may.
-func (p *prober) hasNames(dir string) bool {
+func (p *systemSearch) hasNames(dir string) bool {
 	fd, readable, err := openDir(unix.AT_FDCWD, p.rooted(dir))
 	if err != nil {
 		return false
@@ -162,9 +165,9 @@ func (p *prober) hasNames(dir string) bool {
 }
 
 // rooted is where an absolute path of a table stands.
-func (p *prober) rooted(at string) string { return strings.TrimRight(p.root, "/") + at }
+func (p *systemSearch) rooted(at string) string { return strings.TrimRight(p.root, "/") + at }
 
-func (p *prober) kindAt(at string) wrap.Kind { return kindAt(p.rooted(at)) }
+func (p *systemSearch) kindAt(at string) wrap.Kind { return kindAt(p.rooted(at)) }
 
 func firstName(rel string) string {
 	name, _, _ := strings.Cut(rel, "/")

@@ -29,7 +29,7 @@ func ProbeFor(r *spec.Resolved, tools []string, needs ...string) wrap.Host {
 	h := Survey(r, facts, needs...)
 	h.Overlay = wrap.Answer{}
 	p := prober{h: h, env: syscall.Getenv}
-	p.tools(tools)
+	(&lister{prober: &p}).tools(tools)
 	return p.h
 }
 
@@ -51,24 +51,12 @@ func Survey(r *spec.Resolved, facts wrap.Host, needs ...string) wrap.Host {
 
 // prober collects a Host.
 type prober struct {
-	r    *spec.Resolved
-	h    wrap.Host
-	env  func(string) (string, bool)
-	dirs read.Dir
-
-	unseen []wrap.Found // secrets that are out of view where they stand
-	seats  []seat       // where file systems are mounted, in the order of mountinfo
-	// seatAt is the last of them at a path, and seatsOf all of a device.
-	seatAt  map[string]int
-	seatsOf map[string][]int
-	seen    []home     // the homes that were looked at for secrets
-	agent   spec.Agent // whose own secrets stay in view where they are looked for
-	tried   []string   // folders that list has opened, whatever came of it
-
-	needs   []string // what the command needs beside what the documents name
-	crowded []string // folders in which many homes are hidden whole
-
-	root string // "/" but in tests: where the absolute paths of tables begin
+	r     *spec.Resolved
+	h     wrap.Host
+	env   func(string) (string, bool)
+	dirs  read.Dir
+	needs []string // what the command needs beside what the documents name
+	root  string   // "/" but in tests: where the absolute paths of tables begin
 }
 
 func (p *prober) probe() wrap.Host {
@@ -83,23 +71,26 @@ func (p *prober) probe() wrap.Host {
 	}
 	p.profile()
 	p.programs()
-	p.mounts()
+	table, names := &mountTable{prober: p}, &lister{prober: p}
+	secrets := &secretSearch{mountTable: table}
+	table.mounts()
 	p.places()
-	p.targets()
+	names.targets()
 	p.homeLayer()
+	p.layers()
 	if p.r.System {
-		p.system()
+		(&systemSearch{p}).system()
 	}
 	if p.r.Private {
-		p.secrets()
-		p.listings()
-		p.protectedNames()
+		secrets.secrets()
+		names.listings(secrets.crowded)
+		secrets.protectedNames()
 	} else {
-		p.hideState()
+		secrets.hideState()
 		if p.r.Confined {
 			p.services()
 		}
-		p.again()
+		secrets.again()
 	}
 	return p.h
 }
@@ -148,7 +139,7 @@ func (p *prober) look(path string) {
 }
 
 // system fills in what @system is here.
-func (p *prober) system() {
+func (p *systemSearch) system() {
 	rows := append(p.optional(), wrap.System()...)
 	slices.SortFunc(rows, func(a, b wrap.Row) int { return strings.Compare(a.Path, b.Path) })
 	p.h.System = p.rows(rows, p.root, true)

@@ -11,7 +11,7 @@ import (
 // gitSearch looks for repositories and what they make git run.
 type gitSearch struct {
 	guarded
-	p      *prober
+	p      *secretSearch
 	home   string
 	user   []named // what the user's and the system's configuration name
 	repos  []wrap.Repository
@@ -44,7 +44,7 @@ func (s *gitSearch) cut(why string) {
 }
 
 // protectedNames finds what is protected in the writable trees.
-func (p *prober) protectedNames() {
+func (p *secretSearch) protectedNames() {
 	s := gitSearch{p: p, home: p.r.Home}
 	for i := range p.r.Write {
 		w := &p.r.Write[i]

@@ -9,7 +9,7 @@ import (
 
 // secrets finds the default secrets that stand here and that the spec does not
 // open.
-func (p *prober) secrets() {
+func (p *secretSearch) secrets() {
 	table := wrap.Secrets()
 	tilde := 0
 	for tilde < len(table) && table[tilde].Path[0] == '/' {
@@ -46,8 +46,8 @@ func (p *prober) secrets() {
 
 // secretRows looks for rows of the table beneath a folder; the first skip bytes
 // of their paths stand for it.
-func (p *prober) secretRows(rows []wrap.Secret, skip int) lookup {
-	return lookup{p: p, n: len(rows), path: func(i int) string {
+func (p *secretSearch) secretRows(rows []wrap.Secret, skip int) lookup {
+	return lookup{p: p.prober, n: len(rows), path: func(i int) string {
 		return rows[i].Path[skip:]
 	}, emit: func(i int, f wrap.Found) {
 		if rows[i].Agent != 0 && rows[i].Agent == p.agent {
@@ -64,7 +64,7 @@ func (p *prober) secretRows(rows []wrap.Secret, skip int) lookup {
 // hide adds a secret, unless the spec opens it. A link is added by its name and
 // by what it leads to. Path is where the name really stands, so that it can be
 // mounted on without following links.
-func (p *prober) hide(f wrap.Found) {
+func (p *secretSearch) hide(f wrap.Found) {
 	if f.Target == "" {
 		f.Path = f.Real
 	} else {
@@ -110,7 +110,7 @@ func (p *prober) names(n *spec.Path, path, real string) bool {
 	return n.Abs == path || n.Abs == real || (n.Real == path || n.Real == real) && !p.r.Planted(n)
 }
 
-func (p *prober) isHidden(path string) bool {
+func (p *secretSearch) isHidden(path string) bool {
 	for i := range p.h.Secrets {
 		if p.h.Secrets[i].Path == path {
 			return true
@@ -122,12 +122,12 @@ func (p *prober) isHidden(path string) bool {
 // tooWide tells whether path cannot be meant as a secret, since far more than
 // one lies in it: a link or a variable that leads to the root, to a folder at
 // the top, or to one that holds the home or the place where the command starts.
-func (p *prober) tooWide(path string) bool {
+func (p *secretSearch) tooWide(path string) bool {
 	return parent(path) == "/" || within(p.r.Home, path) || within(p.r.WorkingDir.Real, path)
 }
 
 // prune takes out what lies in a hidden folder.
-func (p *prober) prune() {
+func (p *secretSearch) prune() {
 	folders := make(map[string]bool, len(p.h.Secrets))
 	for i := range p.h.Secrets {
 		if f := &p.h.Secrets[i]; f.Kind == wrap.Dir && f.Target == "" {

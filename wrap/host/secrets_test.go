@@ -82,7 +82,7 @@ func TestEveryRowOfSystemIsFound(t *testing.T) {
 	s.link("usr/lib", "lib64x")
 	s.file("etc/shadow", "")
 	p := s.prober()
-	p.system()
+	(&systemSearch{p.prober}).system()
 	var got []string
 	for _, f := range p.h.System {
 		got = append(got, s.rel(f.Path))
@@ -103,7 +103,7 @@ func TestSystemLinks(t *testing.T) {
 	s.file("run/x/resolv.conf", "")
 	s.link("../run/x/resolv.conf", "etc/resolv.conf")
 	p := s.prober()
-	p.system()
+	(&systemSearch{p.prober}).system()
 	i := slices.IndexFunc(p.h.System, func(f wrap.Found) bool { return s.rel(f.Path) == "bin" })
 	if i < 0 || p.h.System[i].Target != "usr/bin" || s.rel(p.h.System[i].Real) != "usr/bin" || p.h.System[i].Kind != wrap.Dir {
 		t.Errorf("%+v", p.h.System)

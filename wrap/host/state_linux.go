@@ -16,7 +16,7 @@ func Leads(path string) []string {
 	for near != "/" && kindAt(near) == wrap.Absent {
 		near = parent(near)
 	}
-	p := prober{r: &spec.Resolved{}}
+	p := mountTable{prober: &prober{r: &spec.Resolved{}}}
 	p.mounts()
 	all := []string{at}
 	for _, other := range p.sameElsewhere(near) {
@@ -46,7 +46,7 @@ func (p *prober) state() {
 
 // hideState hides the folder, as every sandbox does that can: a record is to be
 // believed whatever the spec was of a run that came after it.
-func (p *prober) hideState() {
+func (p *secretSearch) hideState() {
 	if path := p.h.State; p.h.Kind(path) == wrap.Dir {
 		p.hide(wrap.Found{Path: path, Real: path, Kind: wrap.Dir, Why: stateWhy})
 	}

@@ -7,7 +7,7 @@ import (
 // targets looks at where the spec's mounts go. A target that is not there
 // needs the folder that it would be made in, and that folder's names where it
 // is put together anew.
-func (p *prober) targets() {
+func (p *lister) targets() {
 	p.look("/sys")
 	for i := range p.r.Mounts {
 		path := p.r.Mounts[i].Target
@@ -40,7 +40,7 @@ func (p *prober) targets() {
 }
 
 // beneathOthers looks at what a mount or a workshop's tree has at a target.
-func (p *prober) beneathOthers(target string) {
+func (p *lister) beneathOthers(target string) {
 	for i := range p.r.Mounts {
 		if m := &p.r.Mounts[i]; target != m.Target && within(target, m.Target) {
 			p.look(m.Source.Real + target[len(m.Target):])

@@ -10,7 +10,7 @@ import (
 
 // tools finds the programs of other sandboxes along PATH, and what of /proc they
 // have to be told of one by one.
-func (p *prober) tools(wanted []string) {
+func (p *lister) tools(wanted []string) {
 	path, _ := p.env("PATH")
 	for _, name := range wanted {
 		t := wrap.Tool{Name: name, Path: onPath(name, path)}

@@ -75,10 +75,10 @@ func (s *scene) link(target, rel string) string {
 	return path
 }
 
-func (s *scene) prober() *prober {
+func (s *scene) prober() *secretSearch {
 	p := &prober{r: s.r, root: s.root, env: func(name string) (string, bool) { v, ok := s.env[name]; return v, ok }}
 	p.h.UID, p.h.Home = s.uid, s.r.Home
-	return p
+	return &secretSearch{mountTable: &mountTable{prober: p}}
 }
 
 // git runs git in the folder rel of the scene.
@@ -100,7 +100,7 @@ func (s *scene) protect() *wrap.Host {
 func (s *scene) secrets() *wrap.Host {
 	p := s.prober()
 	p.secrets()
-	p.listings()
+	(&lister{prober: p.prober}).listings(p.crowded)
 	return &p.h
 }
 

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/read"
@@ -10,7 +12,10 @@ import (
 // process's children, so that they can be ended with it (prctl(2)).
 func Subreap() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// sweepProcesses ends every descendant: those of a killed child become this
+// helpers are the helpers of this process's, which outlive the command.
+var helpers []int
+
+// sweepProcesses ends every descendant but helpers: those of a killed child become this
 // process's own, and are ended in the next round. What this process traces is
 // held by its stops, which nobody serves any more.
 func sweepProcesses() {
@@ -24,8 +29,15 @@ func sweepProcesses() {
 				break
 			}
 		}
+		left := false
 		for _, pid := range read.Children("self") {
-			unix.Kill(pid, unix.SIGKILL)
+			if !slices.Contains(helpers, pid) {
+				unix.Kill(pid, unix.SIGKILL)
+				left = true
+			}
+		}
+		if !left {
+			return
 		}
 		_, _ = unix.Wait4(-1, nil, 0, nil) // ECHILD ends the next round
 	}

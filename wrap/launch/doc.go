@@ -38,5 +38,5 @@
 // runtime changes the caller's signal dispositions and RLIMIT_NOFILE before
 // any Go code runs, and a command must get them as they were.
 //
-// Nothing of this package is API: see docs/go.md.
+// Nothing of this package is API: see docs/reference/go-api.md.
 package launch

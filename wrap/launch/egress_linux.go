@@ -1,29 +1,31 @@
 package launch
 
 import (
+	"slices"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Relay is a program of the host's, outside of every namespace of the sandbox, by
-// which a command reaches what network.allow names, and is reached at what
-// network.listen names: sbx-egress.
-type Relay struct {
+// Helper is a program of the host's, outside of every namespace of the sandbox, that
+// works for one command: sbx-egress, by which it reaches what network.allow names and is
+// reached at what network.listen names, and sbx-broker, which runs tools for it.
+type Helper struct {
 	FD    int // the supervisor's end of the socket between them; it is not waited for
 	pid   int // 0 once it is gone
 	pidfd int // -1 where the kernel has none
 }
 
-// relayPatience is how long the relay may take to tell how its connections ended.
-const relayPatience = 1500 * time.Millisecond
+// patience is how long a helper may take to tell how its work ended.
+const patience = 1500 * time.Millisecond
 
-// StartRelay starts the program at path, whose descriptor 3 is its end of the socket.
-// It has a session of its own, so that no terminal ends it, nothing of the caller's
-// standard streams, and no descriptor besides. It ends when its socket does.
-func StartRelay(path string, env []string) (*Relay, error) {
-	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+// StartHelper starts a program whose descriptor 3 is its end of a socket of a kind
+// (unix.SOCK_SEQPACKET, SOCK_STREAM). It has a session of its own, so that no terminal
+// ends it, nothing of the caller's standard streams, and no descriptor besides. It ends
+// when its socket does.
+func StartHelper(kind int, argv, env []string) (*Helper, error) {
+	ends, err := unix.Socketpair(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -36,18 +38,19 @@ func StartRelay(path string, env []string) (*Relay, error) {
 	defer unix.Close(null)
 	_ = unix.SetNonblock(ends[0], true)
 	std, pidfd := uintptr(null), -1
-	pid, err := syscall.ForkExec(path, []string{"sbx-egress"}, &syscall.ProcAttr{Dir: "/", Env: env,
+	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{Dir: "/", Env: env,
 		Files: []uintptr{std, std, std, uintptr(ends[1])}, Sys: &syscall.SysProcAttr{Setsid: true, PidFD: &pidfd}})
 	if err != nil {
 		unix.Close(ends[0])
 		return nil, err
 	}
-	return &Relay{FD: ends[0], pid: pid, pidfd: pidfd}, nil
+	helpers = append(helpers, pid)
+	return &Helper{FD: ends[0], pid: pid, pidfd: pidfd}, nil
 }
 
-// Tell sends the relay a message, with descriptors beside it, and waits for it to take
-// what came before. A relay that is gone shows by the end of the socket.
-func (r *Relay) Tell(packet []byte, fds []int) {
+// Tell sends a message, with descriptors beside it, and waits for the helper to take
+// what came before. One that is gone shows by the end of the socket.
+func (r *Helper) Tell(packet []byte, fds []int) {
 	var rights []byte
 	if len(fds) > 0 {
 		rights = unix.UnixRights(fds...)
@@ -58,19 +61,24 @@ func (r *Relay) Tell(packet []byte, fds []int) {
 			return
 		}
 		pf := []unix.PollFd{{Fd: int32(r.FD), Events: unix.POLLOUT}}
-		if n, _ := unix.Poll(pf, int(relayPatience/time.Millisecond)); n == 0 { // it is of no use
+		if n, _ := unix.Poll(pf, int(patience/time.Millisecond)); n == 0 { // it is of no use
 			_ = unix.Shutdown(r.FD, unix.SHUT_RDWR)
 			return
 		}
 	}
 }
 
-// Stop tells the relay that nothing of the sandbox is left, and hands what it says
-// until it is through to hear, which tells whether there may be more.
-func (r *Relay) Stop(hear func() bool) {
+// Stop tells the helper that nothing of the sandbox is left, and ends it as Finish does.
+func (r *Helper) Stop(hear func() bool) {
 	_ = unix.Shutdown(r.FD, unix.SHUT_WR)
+	r.Finish(hear)
+}
+
+// Finish hands what the helper still says to hear, which tells whether there may be more,
+// until it is through, and ends it.
+func (r *Helper) Finish(hear func() bool) {
 	pf := []unix.PollFd{{Fd: int32(r.FD), Events: unix.POLLIN}}
-	for end := time.Now().Add(relayPatience); hear(); {
+	for end := time.Now().Add(patience); hear(); {
 		left := time.Until(end)
 		if left <= 0 {
 			break
@@ -80,8 +88,8 @@ func (r *Relay) Stop(hear func() bool) {
 	r.Kill()
 }
 
-// Kill ends the relay and waits for its end.
-func (r *Relay) Kill() {
+// Kill ends the helper and waits for its end.
+func (r *Helper) Kill() {
 	if r == nil || r.pid == 0 {
 		return
 	}
@@ -95,6 +103,7 @@ func (r *Relay) Kill() {
 			break
 		}
 	}
+	helpers = slices.DeleteFunc(helpers, func(pid int) bool { return pid == r.pid })
 	r.pid = 0
 }
 
@@ -106,6 +115,17 @@ func (pr *Process) LookupSocket() int {
 	slots := pr.slots()
 	fd := int(slots[slotLookups])
 	slots[slotLookups] = noFD
+	return fd
+}
+
+// BrokerSocket is where the command finds the broker, in its network; -1 for none.
+func (pr *Process) BrokerSocket() int {
+	if !pr.opening.Broker {
+		return -1
+	}
+	slots := pr.slots()
+	fd := int(slots[slotBroker])
+	slots[slotBroker] = noFD
 	return fd
 }
 

@@ -18,13 +18,13 @@ func (pr *Process) closeAll() {
 	if pr.target != pr.pidfd && pr.target >= 0 {
 		unix.Close(pr.target)
 	}
-	for _, fd := range []int{pr.pidfd, pr.own, pr.sock, pr.far, pr.listener, pr.named, pr.root} {
+	for _, fd := range []int{pr.pidfd, pr.own, pr.sock, pr.far, pr.listener, pr.named, pr.root, pr.scratch} {
 		if fd >= 0 {
 			unix.Close(fd)
 		}
 	}
 	pr.renewal.close()
-	pr.pidfd, pr.own, pr.sock, pr.far, pr.target, pr.listener, pr.named, pr.root = -1, -1, -1, -1, -1, -1, -1, -1
+	pr.pidfd, pr.own, pr.sock, pr.far, pr.target, pr.listener, pr.named, pr.root, pr.scratch = -1, -1, -1, -1, -1, -1, -1, -1, -1
 }
 
 // slots are the results that the child keeps, nil before there is a child.

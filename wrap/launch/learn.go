@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -48,6 +49,9 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 		h.PidMax = wrap.Answer{State: wrap.No, Why: why}
 		return h, true
 	}
+	if isOverlay(e) && e.Step.For == wrap.FieldLayer {
+		return withoutLayer(h, p, e)
+	}
 	if isOverlay(e) && strings.Contains(e.Step.Args[4].Text, upperOption) && h.Layer.State != wrap.No {
 		h.Layer = wrap.Answer{State: wrap.No, Why: why}
 		return h, true
@@ -66,6 +70,29 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 		return h.Without(p.Rung, why), true
 	}
 	return h, false
+}
+
+// maxUnlayered is of how many directories it is learned one by one that no layer can lie
+// over them.
+const maxUnlayered = 8
+
+// withoutLayer takes the layer from the directory for which it failed.
+func withoutLayer(h wrap.Host, p *wrap.Plan, e *StepError) (wrap.Host, bool) {
+	why, failed := e.Errno.Error(), 0
+	h.Layers = slices.Clone(h.Layers)
+	for i := range h.Layers {
+		l := &h.Layers[i]
+		if p.Staged(l.Dir) == e.Step.On && l.Why == "" {
+			l.Why = "overlayfs refuses it: " + why
+		}
+		if strings.HasPrefix(l.Why, "overlayfs") {
+			failed++
+		}
+	}
+	if failed > maxUnlayered || failed == 0 || unix.Errno(e.Errno) != unix.EINVAL {
+		h.Layer = wrap.Answer{State: wrap.No, Why: "overlayfs: " + why}
+	}
+	return h, true
 }
 
 // TracerOutranked is why no tracer can count inside another's listener.

@@ -104,6 +104,38 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// A directory over which no copy can lie is left out, and the others stay; where overlayfs
+// does nothing, or refuses many, there is none at all.
+func TestLearnOfCopies(t *testing.T) {
+	h := wrap.Host{}
+	for _, dir := range []string{"/a", "/b", "/c", "/d", "/e", "/f", "/g", "/h", "/i", "/j"} {
+		h.Layers = append(h.Layers, wrap.Layer{Dir: dir})
+	}
+	fails := func(h wrap.Host, dir string, e unix.Errno) wrap.Host {
+		t.Helper()
+		step := Step{Name: "mount", Args: [6]Arg{text("overlay")}, On: dir, For: wrap.FieldLayer}
+		next, ok := Learn(h, &wrap.Plan{}, &StepError{Program: "setup", Step: step, Errno: Errno(e)})
+		if !ok {
+			t.Fatalf("%s %v: nothing is learned", dir, e)
+		}
+		return next
+	}
+	next := fails(h, "/b", unix.EINVAL)
+	if next.Layer.State == wrap.No || next.Layers[1].Why == "" || next.Layers[0].Why != "" || h.Layers[1].Why != "" {
+		t.Errorf("%+v", next.Layers)
+	}
+	if next := fails(h, "/b", unix.EPERM); next.Layer.State != wrap.No {
+		t.Errorf("%+v", next.Layers)
+	}
+	tries := 0
+	for next = h; next.Layer.State != wrap.No && tries < len(h.Layers); tries++ {
+		next = fails(next, h.Layers[tries].Dir, unix.EINVAL)
+	}
+	if tries != maxUnlayered+1 {
+		t.Errorf("%d directories are learned of", tries)
+	}
+}
+
 // Whatever fails, a caller that builds and launches again comes to an end.
 func TestLearningEnds(t *testing.T) {
 	s, err := spec.Decode("spec.json", []byte(`{"access_mode": "workspace-write", "best_effort": ["*"]}`))

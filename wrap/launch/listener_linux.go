@@ -14,7 +14,7 @@ func (pr *Process) adopt() {
 		slots[s] = noFD
 		return fd
 	}
-	pr.listener, pr.root, pr.named = take(slotListener), take(slotRoot), take(slotTerminal)
+	pr.listener, pr.root, pr.named, pr.scratch = take(slotListener), take(slotRoot), take(slotTerminal), take(slotScratch)
 	pr.renewal.adopt(take)
 	for fd := range 3 { // the command has its own
 		if d := take(slotStream + Slot(fd)); d >= 0 {
@@ -33,6 +33,10 @@ func (pr *Process) Listener() int { return pr.listener }
 // Root is a descriptor of the sandbox's root folder (O_PATH), -1 where that is
 // the supervisor's own or each process may have another.
 func (pr *Process) Root() int { return pr.root }
+
+// Scratch is a descriptor of the tmpfs in which the Plan's layers are (O_PATH), -1 where
+// the Plan does not open it. It is good until Supervise returns.
+func (pr *Process) Scratch() int { return pr.scratch }
 
 // Child is the pid of the child that makes the sandbox.
 func (pr *Process) Child() int { return pr.pid }

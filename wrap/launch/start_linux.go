@@ -29,6 +29,7 @@ type Process struct {
 	listener int // of seccomp; -1 for none
 	named    int // a terminal of the sandbox's own, whose name is the caller's; -1 for none
 	root     int // the sandbox's root, where the supervisor's is another; -1 for none
+	scratch  int // the tmpfs of the sandbox's own files, see Scratch; -1 for none
 	renewal  renewal
 	remounts remounting
 	allowed  bool
@@ -74,7 +75,7 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	if err != nil {
 		return nil, stepError("socketpair", err)
 	}
-	pr := &Process{opening: o, sock: ends[0], far: ends[1], own: -1, pidfd: -1, target: -1, terminal: -1, listener: -1, named: -1, root: -1, renewal: noRenewal, signals: -1}
+	pr := &Process{opening: o, sock: ends[0], far: ends[1], own: -1, pidfd: -1, target: -1, terminal: -1, listener: -1, named: -1, root: -1, scratch: -1, renewal: noRenewal, signals: -1}
 	if fd, err := unix.PidfdOpen(unix.Getpid(), 0); err == nil {
 		pr.own = fd
 	}

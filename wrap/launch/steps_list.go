@@ -39,6 +39,8 @@ const (
 	slotMask     Slot = 7  // the empty file or folder that masks, the same; two of them
 	slotStream   Slot = 9  // what takes the place of 0, 1 and 2; three of them
 	slotFirst    Slot = 12 // the first that is handed out
+	slotBroker   Slot = 51 // the broker's socket, for the supervisor, where there is a broker: wrap.heldByBroker
+	slotScratch  Slot = 52 // the scratch tmpfs, for the supervisor, where the Plan opens it: wrap.SlotScratch
 	slotDoors    Slot = 53 // the relay's doors, for the supervisor, two sockets for each of IPv4 and IPv6, where it has doors: wrap.heldByDoors
 	slotEgress   Slot = 57 // the relay's sockets, for the supervisor, six of them, where there is a relay: wrap.heldByRelay
 	slotLookups  Slot = 62 // the socket to which queries for names come, for the supervisor, where there is no relay
@@ -78,7 +80,7 @@ func (l *list) add(nr uintptr, name string, args ...Arg) *Step {
 // slot hands out a free slot.
 func (l *list) slot() Slot {
 	for s := slotFirst; s < slotLookups && s != l.last; s++ {
-		if l.used&(1<<s) == 0 {
+		if l.used&(1<<s) == 0 && s != slotScratch {
 			l.used |= 1 << s
 			return s
 		}
@@ -86,9 +88,11 @@ func (l *list) slot() Slot {
 	panic("launch: a plan holds more than 50 descriptors at once") // see wrap.maxHeld
 }
 
-// reserve keeps the slots of the relay's sockets from being handed out.
+// reserve keeps the slots of the sockets of relay and broker from being handed out.
 func (l *list) reserve(o *wrap.Opening) {
 	switch {
+	case o.Broker:
+		l.last = slotBroker
 	case o.Doors:
 		l.last = slotDoors
 	case o.Egress:

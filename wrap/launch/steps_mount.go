@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"cmp"
+
 	"slices"
 	"strconv"
 
@@ -42,7 +44,7 @@ func (l *list) mounts(ops []wrap.Mount) {
 		case wrap.OpSymlink:
 			l.add(unix.SYS_SYMLINKAT, "symlinkat", text(m.Source), fdcwd, text(m.Target)).Pass = Errno(unix.EEXIST)
 		case wrap.OpContent:
-			l.create(m.Target, m.Source)
+			l.create(m.Target, m.Source, m.Perm)
 		case wrap.OpClone:
 			l.on = m.Source
 			from := l.open(m.Source)
@@ -134,8 +136,11 @@ func (l *list) openAt(s Slot, path string) {
 	l.add(unix.SYS_OPENAT2, "openat2", fdcwd, text(path), data(how), num(unix.SizeofOpenHow)).Save = s
 }
 
-// mask is the fixed slot of a mask that the supervisor is to have, too.
+// mask is the fixed slot of what the supervisor is to have, too.
 func (l *list) mask(slot int) (Slot, bool) {
+	if slot == wrap.SlotScratch {
+		return slotScratch, true
+	}
 	for i, m := range l.masks {
 		if m == slot {
 			return slotMask + Slot(i), true
@@ -145,10 +150,10 @@ func (l *list) mask(slot int) (Slot, bool) {
 }
 
 // create makes a file of that content, which nobody may write.
-func (l *list) create(path, content string) {
+func (l *list) create(path, content string, perm uint32) {
 	fd := l.slot()
 	l.add(unix.SYS_OPENAT, "openat", fdcwd, text(path),
-		num(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC), num(0o444)).Save = fd
+		num(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC), num(int(cmp.Or(perm, 0o444)))).Save = fd
 	l.add(unix.SYS_WRITE, "write", kept(fd), data(content), num(len(content)))
 	l.close(fd)
 }

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	broker "sbx/internal/broker/wire"
 	"sbx/internal/relay/wire"
 	"sbx/wrap"
 )
@@ -35,7 +36,18 @@ func (l *list) network(o *wrap.Opening) {
 	if o.Doors {
 		l.doors(o.FirstPort)
 	}
+	if o.Broker {
+		l.on, l.field = "the broker's socket", "broker.file"
+		l.listener(slotBroker, broker.Port)
+	}
 	l.on, l.field = "", ""
+}
+
+// listener makes a socket that listens at a port of the loopback.
+func (l *list) listener(s Slot, port int) {
+	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_INET), num(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), num(0)).Save = s
+	l.add(unix.SYS_BIND, "bind", kept(s), data(ipv4.address(port, ipv4.loopback)), num(ipv4.length))
+	l.add(unix.SYS_LISTEN, "listen", kept(s), num(backlog))
 }
 
 // ipv4 and ipv6 are what differs between the two.
@@ -57,7 +69,7 @@ type family struct {
 
 type option struct{ level, name int }
 
-// backlog is how many connections wait for the relay at most.
+// backlog is how many connections wait for the relay, or the broker, at most.
 const backlog = 4096
 
 // egress has every address be one of the sandbox's own, so that nothing leaves it, and

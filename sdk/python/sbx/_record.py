@@ -1,4 +1,4 @@
-"""The effective record of a run. docs/record.md tells what each key means."""
+"""The effective record of a run. docs/reference/record.md tells what each key means."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ test('npm puts the program for the platform beside it', async (t) => {
   };
   equal(install('whole', sdk, own), 'from inside exited\n');
   const programs = join(dir, 'whole/node_modules/@sbx', `linux-${process.arch}`, 'bin');
-  deepStrictEqual(readdirSync(programs).map((name) => [name, statSync(join(programs, name)).mode & 0o777]), [['sbx', 0o755], ['sbx-egress', 0o755]]);
+  deepStrictEqual(readdirSync(programs).map((name) => [name, statSync(join(programs, name)).mode & 0o777]), [['sbx', 0o755], ['sbx-broker', 0o755], ['sbx-egress', 0o755]]);
   if (onPath('sbx') === undefined) match(install('bare', sdk), /neither the package @sbx\/linux-/); // the control
   const manifest = JSON.parse(readFileSync(join(dir, 'whole/node_modules/@sbx/process-sandbox/package.json'), 'utf8'));
   deepStrictEqual(manifest.optionalDependencies, { '@sbx/linux-x64': version, '@sbx/linux-arm64': version });

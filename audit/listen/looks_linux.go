@@ -1,0 +1,46 @@
+package listen
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+)
+
+// lookCalls are those of seccomp.Options.Looks, and where the path is that they look at.
+var lookCalls = map[string]spot{
+	"access":     {-1, 0},
+	"faccessat":  {0, 1},
+	"faccessat2": {0, 1},
+	"lstat":      {-1, 0},
+	"newfstatat": {0, 1},
+	"open":       {-1, 0},
+	"openat":     {0, 1},
+	"openat2":    {0, 1},
+	"readlink":   {-1, 0},
+	"readlinkat": {0, 1},
+	"stat":       {-1, 0},
+	"statx":      {0, 1},
+}
+
+// LookFor is the action of who asks whether something is there, or opens it to read it.
+const LookFor = "look for"
+
+// seeks tells of a call that looks for a secret. It decides nothing: the kernel finds
+// that nothing is there. A path that names none is known by its text.
+func (l *Listener) seeks(at spot) {
+	a, b := l.argument(at), &l.work[0]
+	named, e := l.readInto(a.addr, b.path[:])
+	if e != 0 || !slices.ContainsFunc(l.Secrets, func(secret string) bool { return bytes.Contains(named, []byte(path.Base(secret))) }) {
+		return
+	}
+	d := l.landAt(a.dirfd, named, b, stays)
+	defer d.close()
+	if !d.ok && !d.absent {
+		return
+	}
+	target := text(d.path)
+	if slices.ContainsFunc(l.Secrets, func(secret string) bool { return target == secret || strings.HasPrefix(target, secret+"/") }) {
+		l.report(Hidden, LookFor, target)
+	}
+}

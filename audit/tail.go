@@ -1,0 +1,99 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"sbx/spec"
+)
+
+// Tail tells what has come into a record since it was last looked at.
+type Tail struct {
+	programs int
+	denied   int
+	begun    bool
+	cut      bool // it was told that not all programs are listed
+}
+
+// Next are the lines of what is new in a record, in order.
+func (t *Tail) Next(v View, colour bool) string {
+	n := v.Node
+	type line struct {
+		at time.Time
+		r  row
+	}
+	var lines []line
+	since := timeOf(n.Get("started_at"))
+	add := func(at time.Time, r row) {
+		r.cells[0] = span(max(at.Sub(since), 0).Milliseconds())
+		lines = append(lines, line{at, r})
+	}
+	if !t.begun {
+		t.begun = true
+		add(since, cells("", quoteArgs(n.Get("command").Get("argv"))))
+	}
+	programs, denied := items(n.Get("started")), items(n.Get("violations"))
+	for _, p := range programs[min(t.programs, len(programs)):] {
+		add(timeOf(p.Get("at")), cells("", name(p.Get("program"))))
+	}
+	for _, d := range denied[min(t.denied, len(denied)):] {
+		what := "denied: " + text(d.Get("action")) + " " + name(d.Get("target"))
+		if by := text(d.Get("program")); by != "" {
+			what += " (" + spec.Name(by) + ")"
+		}
+		add(timeOf(d.Get("at")), row{tone: bad, cells: []string{"", what + " by " + text(d.Get("rule"))}})
+	}
+	t.programs, t.denied = len(programs), len(denied)
+	slices.SortStableFunc(lines, func(a, b line) int { return a.at.Compare(b.at) })
+	var b strings.Builder
+	for _, l := range lines {
+		showRow(&b, l.r, []int{8, 0}, colour)
+	}
+	if n.Get("started_omitted") != nil && !t.cut {
+		t.cut = true
+		showRow(&b, cells("", "further programs are counted, and not listed"), []int{8, 0}, colour)
+	}
+	return b.String()
+}
+
+// Status is a run in a line: how long it takes, and what it has used and been denied so
+// far, each with its budget.
+func Status(v View, now time.Time) string {
+	n := v.Node
+	if v.State != stateRunning {
+		out := "ended " + howEnded(v)
+		if v.State != stateExited {
+			out = v.State + ": " + howEnded(v)
+		}
+		if count, _ := denials(n); count > 0 {
+			out += ", " + counted(count, "denial") + ": sbx show " + text(n.Get("id"))
+		}
+		return out
+	}
+	asked := n.Get("resolved")
+	out := span(max(now.Sub(timeOf(n.Get("started_at"))), 0).Milliseconds())
+	if most := text(asked.Get("limits").Get("timeout")); most != "" {
+		out += " of " + most
+	}
+	add := func(used *spec.Node, thing string, most *spec.Node) {
+		if c := whole(used); c.Set {
+			out += ", " + counted(c.Value, thing)
+			if m := whole(most); m.Set {
+				out += " of " + digits(m.Value)
+			}
+		}
+	}
+	add(n.Get("commands_used"), "program", asked.Get("max_commands"))
+	add(n.Get("turns_used"), "turn", asked.Get("max_turns"))
+	if count, known := denials(n); known {
+		out += ", " + counted(count, "denial")
+	}
+	return out
+}
+
+// ID is the run's name.
+func (v View) ID() string { return text(v.Node.Get("id")) }
+
+// Goes tells whether the run of a record goes on.
+func (v View) Goes() bool { return v.State == stateRunning }

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"time"
+
+	"sbx/audit"
+	"sbx/internal/sys"
+	"sbx/spec"
+)
+
+func watchVerb() verb {
+	return verb{name: "watch", args: "[ID | FILE | last | -N]", run: runWatch,
+		short: "follow a run while it goes on",
+		long: "Prints the programs that a run starts and what it is denied, as its record tells:\n" +
+			"a second after they happen, at the latest. On a terminal a last line has the time,\n" +
+			"the programs, the turns and the denials so far, with their budgets. It ends with\n" +
+			"the run. A run is named as for sbx show; a record that --effective names is\n" +
+			"written only when the run starts and ends.",
+		example: "sbx watch last"}
+}
+
+// watchEvery is how often the record is looked at.
+const watchEvery = 300 * time.Millisecond
+
+// runWatch is `sbx watch`.
+func runWatch(c *call) int {
+	name := "last"
+	if len(c.rest) > 0 {
+		name = c.rest[0]
+	}
+	if len(c.rest) > 1 || name == "" {
+		c.std.say("watch: want one run: ID, FILE, last or -N")
+		return exitUsage
+	}
+	var tail audit.Tail
+	line := ""
+	if sys.IsTerminal(c.std.out) {
+		line = "\r\x1b[K"
+	}
+	for {
+		_, view, at, err := audit.Load(audit.StateDir(c.environ, c.home()), name)
+		if err != nil {
+			c.std.problem(spec.AsProblems(err)[0])
+			return exitFailed
+		}
+		if at != name { // and not the next that is the last
+			name = view.ID()
+		}
+		text := tail.Next(view, c.colour())
+		if line != "" {
+			text = line + text
+		}
+		if line != "" || !view.Goes() {
+			text += spec.Shown(audit.Status(view, time.Now()))
+		}
+		if !view.Goes() {
+			c.std.print(text + "\n")
+			return exitOK
+		}
+		if text != "" && !c.std.print(text) {
+			return exitFailed // nobody reads it
+		}
+		time.Sleep(watchEvery)
+	}
+}

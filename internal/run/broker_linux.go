@@ -1,0 +1,280 @@
+package run
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/internal/broker/wire"
+	"sbx/internal/doc"
+	"sbx/internal/read"
+	"sbx/internal/sys"
+	"sbx/internal/view"
+	"sbx/spec"
+	"sbx/spec/agent"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// broker is the program that runs tools for the command, outside of its sandbox.
+type broker struct {
+	*launch.Helper // nil for none
+	conn           wire.Conn
+	why            string // there is none, where one is wanted
+	token          string // by which the command is known to it; it is in the sandbox alone
+	documents      [2]wire.Document
+	door           int  // the socket of a command that has the host's network; -1 for none
+	told           bool // how the run is to be decided
+	ended          bool // it says nothing any more
+}
+
+const (
+	brokerName = "sbx-broker"
+	brokerDoes = "runs tools for the command"
+)
+
+// doorName is the socket of a command that has the host's network, in the run's folder.
+const doorName = "door.sock"
+
+// maxDocument is how long a broker's document, or a plan, may be in bytes.
+const maxDocument = 1 << 20
+
+// brokerPatience is how long the broker may take to judge its documents.
+const brokerPatience = 10 * time.Second
+
+// startBroker reads the broker's documents and starts it: its own start passes beside
+// the launch.
+func (x *Prepared) startBroker() error {
+	if x.Resolved.Broker.File.Abs == "" {
+		return nil
+	}
+	b, asked := &x.broker, [2]*spec.Path{&x.Resolved.Broker.File, &x.Resolved.Broker.Plan}
+	for i, p := range asked {
+		if p.Abs == "" {
+			continue
+		}
+		text, ok := read.Regular(p.Real, maxDocument)
+		if !ok {
+			return &spec.Problem{Field: p.Field, On: p.At, Do: "read " + spec.Name(p.Abs), Why: "it is no file that can be read, or longer than 1 MiB"}
+		}
+		b.documents[i] = wire.Document{Name: p.Asked, Dir: view.Parent(p.Real), Text: text}
+	}
+	path, why := beside(brokerName, brokerDoes)
+	if b.why = why; why != "" || x.DryRun {
+		return nil
+	}
+	if b.token == "" {
+		var random [32]byte
+		if _, err := unix.Getrandom(random[:], 0); err != nil {
+			return err
+		}
+		b.token = base64.RawURLEncoding.EncodeToString(random[:])
+	}
+	helper, err := launch.StartHelper(unix.SOCK_STREAM, []string{path, "serve"}, x.Inputs.Environ)
+	if err != nil {
+		b.why = path + " cannot be started: " + err.Error()
+		return nil
+	}
+	b.Helper, b.conn, b.door = helper, wire.Conn{FD: helper.FD}, -1
+	return nil
+}
+
+// BrokerOf is how an agent reaches the broker of a spec: over its own network, else by
+// the broker's program, which finds the socket.
+func BrokerOf(r *spec.Resolved) agent.Broker {
+	if r.Broker.File.Abs == "" {
+		return agent.Broker{}
+	}
+	switch path, why := beside(brokerName, brokerDoes); {
+	case why != "":
+		return agent.Broker{}
+	case r.Network != spec.NetworkHost:
+		return agent.Broker{URL: "http://127.0.0.1:" + strconv.Itoa(wire.Port) + "/mcp"}
+	default:
+		return agent.Broker{Command: []string{path, "connect"}}
+	}
+}
+
+// brokerAsk is the broker as the Plan needs to know it.
+func (x *Prepared) brokerAsk() wrap.BrokerAsk {
+	b := &x.broker
+	if x.Resolved.Broker.File.Abs == "" {
+		return wrap.BrokerAsk{}
+	}
+	return wrap.BrokerAsk{Why: b.why, Token: b.token, Plan: string(b.documents[1].Text), Socket: x.runFolder() + "/" + doorName}
+}
+
+// runFolder is this run's own in the state folder.
+func (x *Prepared) runFolder() string {
+	return audit.StateDir(x.Inputs.Environ, x.Inputs.Home) + "/runs/" + x.ID
+}
+
+// tellBroker tells the broker how to decide, while the child is busy with its mounts,
+// and makes the socket of a command that has the host's network.
+func (x *Prepared) tellBroker() error {
+	b := &x.broker
+	if b.Helper == nil || !x.Plan.Brokered {
+		b.Kill()
+		return nil
+	}
+	if b.told { // for another rung
+		x.endBroker()
+		if err := x.startBroker(); err != nil {
+			return err
+		}
+	}
+	if err := x.open(); err != nil {
+		return err
+	}
+	folder, dir, err := x.sink.Run()
+	if err != nil {
+		return &spec.Problem{Field: "broker.file", Do: "start the broker", Why: "there is no folder for its audit: " + err.Error(), Help: "set XDG_STATE_HOME to a folder that can be written"}
+	}
+	b.told = true
+	hash := sha256.Sum256([]byte(b.token))
+	start := &wire.Start{Execution: x.ID, TokenSHA256: doc.Hex(hash[:]), Workspace: x.Plan.Command.Dir, RunDir: dir, SBX: sys.SelfPath(),
+		Broker: b.documents[0], Granted: x.granted()}
+	if b.documents[1].Text != nil {
+		start.Plan = &b.documents[1]
+	}
+	if j := x.Resolved.Job; j != nil {
+		start.Output = j.Output.Real
+	}
+	_ = b.conn.Send(start) // one that is gone shows by the end of the socket
+	if !x.Plan.Broker {
+		if b.door, err = listenUnix(folder, doorName); err != nil {
+			return &spec.Problem{Field: "broker.file", On: x.brokerAsk().Socket, Do: "make the broker's socket", Why: err.Error()}
+		}
+	}
+	return nil
+}
+
+// brokerBehind starts the broker of a command in a container.
+func (x *Prepared) brokerBehind(ask *wrap.Ask) error {
+	if err := x.startBroker(); err != nil || x.broker.why != "" || x.Resolved.Broker.File.Abs == "" {
+		return err
+	}
+	ask.Broker = x.brokerAsk()
+	ask.Broker.TokenFile = x.runFolder() + "/token"
+	ask.Broker.Program, _ = beside(brokerName, brokerDoes)
+	if x.DryRun {
+		return nil
+	}
+	if err := x.open(); err != nil {
+		return err
+	}
+	dir, _, err := x.sink.Run()
+	if err == nil {
+		err = writeSecret(dir, "token", x.broker.token)
+	}
+	if err != nil {
+		return &spec.Problem{Field: "broker.file", On: ask.Broker.TokenFile, Do: "write the broker's token", Why: err.Error()}
+	}
+	return nil
+}
+
+// writeSecret makes a file that its owner alone may read.
+func writeSecret(dir int, name, text string) error {
+	fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o400)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	_, err = unix.Write(fd, []byte(text))
+	return err
+}
+
+func brokerGone(err error) error {
+	return &spec.Problem{Field: "broker.file", Do: "start the broker", Why: brokerName + " ended before it was ready: " + err.Error(), Help: "run " + brokerName + " --version by hand to see why"}
+}
+
+// granted is what the sandbox has of its own, for whoever is to have no more.
+func (x *Prepared) granted() wire.Granted {
+	r, tree := x.Resolved, x.Plan.View
+	if x.backend.tool != nil {
+		tree = x.backend.view
+	}
+	g := wire.Granted{Trees: x.Plan.Watch.Trees, Any: !r.Limited}
+	for _, at := range tree.Places() {
+		grant := tree.At(at)
+		if grant.Copied {
+			grant.Source = "" // what a tool wrote there would reach the host
+		}
+		g.View = append(g.View, wire.Place{Path: at, Access: grant.Access.String(), Source: grant.Source, Protected: grant.Protected})
+	}
+	if g.View == nil { // nothing is mounted
+		g.View = []wire.Place{{Path: "/", Access: view.Write.String(), Source: "/"}}
+	}
+	switch r.Network {
+	case spec.NetworkHost:
+		g.Reach = []string{"*"}
+	case spec.NetworkAllow:
+		for i := range r.Reach {
+			g.Reach = append(g.Reach, r.Reach[i].Text)
+		}
+	}
+	for i := range r.Allow {
+		g.Programs = append(g.Programs, r.Allow[i].Path.Real)
+	}
+	for _, c := range r.Broker.Grant {
+		g.Caps = append(g.Caps, c.String())
+	}
+	return g
+}
+
+// handBroker gives the broker the sandbox's socket, and waits for it to have judged its
+// documents. The error is why nothing may start.
+func (x *Prepared) handBroker() error {
+	b := &x.broker
+	if b.Helper == nil {
+		return nil
+	}
+	fd, kind := x.process.BrokerSocket(), "tcp"
+	if b.door >= 0 {
+		fd, kind = b.door, "unix"
+	}
+	_ = b.conn.Send(&wire.Sockets{Kinds: []string{kind}}, fd)
+	unix.Close(fd) // where it is gone the kernel refuses
+	for end := time.Now().Add(brokerPatience); ; {
+		m, _, err := b.conn.Next()
+		switch m := m.(type) {
+		case *wire.Ready:
+			x.record.Broker = &audit.Broker{Document: m.BrokerSHA256, Plan: m.PlanSHA256, Required: m.Required}
+			return nil
+		case *wire.Refused:
+			return &spec.Problem{Field: spec.Field(m.Field), On: m.On, Do: m.Do, Why: m.Why, Help: m.Help}
+		}
+		if err == nil {
+			left := time.Until(end)
+			if left <= 0 {
+				return brokerGone(unix.ETIMEDOUT)
+			}
+			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(b.FD), Events: unix.POLLIN}}, int(left/time.Millisecond)+1)
+			err = b.conn.Fill()
+		}
+		if err != nil && err != unix.EAGAIN {
+			return brokerGone(err)
+		}
+	}
+}
+
+// listenUnix is a listening socket at a name in a folder, whose path may be longer than
+// an address of a socket has room for (unix(7): 108 bytes).
+func listenUnix(folder int, name string) (fd int, err error) {
+	path := "/proc/self/fd/" + strconv.Itoa(folder) + "/" + name
+	if fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
+		return -1, err
+	}
+	if err = unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err == nil {
+		err = unix.Listen(fd, backlog)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}

@@ -1,0 +1,135 @@
+package run
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/internal/broker/wire"
+	"sbx/spec"
+	"sbx/wrap/launch"
+)
+
+// brokered is what the broker tells while the command runs.
+type brokered struct {
+	*events
+	over bool // the command has ended
+}
+
+// listen hears the broker.
+func (x *brokered) listen(h *launch.Hooks) {
+	if x.broker.Helper == nil {
+		return
+	}
+	at := len(h.Wait)
+	h.Wait = append(h.Wait, launch.Waiter{FD: x.broker.FD, Event: func() {
+		if !x.hear() {
+			h.Wait[at].FD = -1
+		}
+	}})
+}
+
+// hear takes down what the broker says, and tells whether it may say more.
+func (x *brokered) hear() bool {
+	b := &x.broker
+	if b.ended {
+		return false
+	}
+	for {
+		m, _, err := b.conn.Next()
+		if m == nil && err == nil {
+			if err = b.conn.Fill(); err == nil {
+				continue
+			}
+			if err == unix.EAGAIN {
+				return true
+			}
+		}
+		switch m := m.(type) {
+		case *wire.Call:
+			x.called(m)
+		case *wire.Ask:
+			x.Voice.Say("broker: " + spec.Name(m.Tool) + " is asked for (" + spec.Shown(m.Reason) + ")\nhint: " + brokerName + " answer " + m.ID + " yes, or no")
+		case *wire.Failed:
+			x.lost("no call is allowed any more: " + spec.Shown(m.Why))
+		case *wire.Summary:
+			x.summed(m)
+			b.ended = true
+			return false
+		default: // it is gone, or says what it may not
+			x.lost(brokerName + " ended before it had told what became of the calls")
+			b.ended = true
+			return false
+		}
+	}
+}
+
+// called notes a call that was denied.
+func (x *brokered) called(m *wire.Call) {
+	if m.Verdict != "deny" {
+		return
+	}
+	v := audit.Violation{At: time.Now(), Kind: "tool", Action: "call", Target: m.Tool, Rule: m.Rule, AllowWith: m.AllowWith}
+	if v.Rule == "" {
+		v.Rule = "broker"
+	}
+	x.record.Violations.Add(v)
+	x.once(v.Kind+v.Rule+v.Target, v, "the call of "+spec.Name(m.Tool)+" was denied: "+spec.Shown(m.Reason))
+}
+
+// lost says that tools cannot be called any more, and ends the run where the broker is
+// required.
+func (x *brokered) lost(why string) {
+	for _, f := range []spec.Field{"broker.file", "broker.plan", "broker.grant"} {
+		x.weaken(f, why)
+	}
+	if x.over {
+		return
+	}
+	if !x.Voice.Muted() {
+		x.Voice.Say("broker: " + why)
+	}
+	if x.record.Broker.Required {
+		x.stop("broker")
+	}
+}
+
+// summed takes over what became of the calls.
+func (x *brokered) summed(m *wire.Summary) {
+	r := x.record.Broker
+	r.Calls, r.Denied, r.Lines = spec.Some(m.Calls), spec.Some(m.Denied), m.Lines
+	for _, c := range m.ByTool {
+		if c.Tool == "" { // of names that no tool has
+			continue
+		}
+		r.ByTool = append(r.ByTool, audit.ToolCalls{Tool: c.Tool, Calls: c.Calls, Denied: c.Denied})
+	}
+}
+
+// end takes the broker's last words, when nothing of the sandbox is left.
+func (x *brokered) end() {
+	b := &x.broker
+	if b.Helper == nil {
+		return
+	}
+	x.over = true
+	if !b.ended {
+		_ = b.conn.Send(&wire.End{})
+		b.Finish(x.hear)
+	}
+	if !b.ended {
+		x.lost(brokerName + " did not tell in time what became of the calls")
+	}
+	x.endBroker()
+}
+
+// endBroker ends the broker, and takes its socket away.
+func (x *Prepared) endBroker() {
+	b := &x.broker
+	b.Kill()
+	if b.Helper != nil && b.door >= 0 {
+		_ = unix.Unlink(x.brokerAsk().Socket)
+		_ = unix.Unlink(x.runFolder() + "/token") // of a container
+	}
+}

@@ -1,0 +1,235 @@
+package run
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit/listen"
+	"sbx/internal/read"
+	"sbx/internal/view"
+	"sbx/wrap"
+)
+
+// The bounds of a look at what a command wrote: it may have made any number of names.
+const (
+	maxNames   = 4096 // of one directory; of more it is the directory that counts
+	maxLearned = 4096 // of all
+	maxAlone   = 8    // of the files of a directory that were written in place
+	maxNew     = 64   // of the new names of one, which the same line allows
+)
+
+// anyName stands for the names in a directory, where it is not known which.
+const anyName = "/*"
+
+// layer is a directory of the host, and what the command made of it.
+type layer struct {
+	dir   string
+	fd    int           // of what an overlay of it writes
+	made  unix.Timespec // its mtime, before the command ran
+	hides string        // the layer by which names in it are hidden, in the scratch tmpfs
+}
+
+// openLayers opens the layers before the command writes in them.
+func (x *Started) openLayers() {
+	scratch := x.process.Scratch()
+	if scratch < 0 {
+		return
+	}
+	for _, w := range x.Plan.Written() {
+		fd, st := openBeneath(scratch, w.Upper)
+		if fd >= 0 {
+			x.layers = append(x.layers, layer{w.Dir, fd, st.Mtim, w.Hides})
+		}
+	}
+}
+
+// openBeneath opens a directory without following a link; -1 where that cannot be.
+func openBeneath(dir int, name string) (fd int, st unix.Stat_t) {
+	fd, err := unix.Openat2(dir, name, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
+	if err != nil || unix.Fstat(fd, &st) != nil {
+		return -1, st
+	}
+	return fd, st
+}
+
+// learned is what the command wrote in the layers: what it would be denied without them.
+// Nothing of it runs any more.
+func (x *Started) learned() []Denied {
+	if len(x.layers) == 0 {
+		return nil
+	}
+	secret := func(path string) bool { return x.Inputs.Lists.Secret(path, x.Inputs.Home) }
+	l := learner{plan: x.Plan, caches: x.Resolved.Caches(), secret: secret, started: x.record.StartedAt, scratch: x.process.Scratch()}
+	for _, at := range x.layers {
+		l.at = at
+		l.compare(at.fd, at.dir, at.made)
+		unix.Close(at.fd)
+	}
+	x.layers = nil
+	return l.found
+}
+
+// learner compares layers with the host.
+type learner struct {
+	plan   *wrap.Plan
+	caches []string // that sets of paths name
+	secret func(path string) bool
+
+	started time.Time
+	scratch int   // in which the layers are
+	at      layer // that is looked at
+	found   []Denied
+	dirs    read.Dir
+}
+
+// add notes what was done at a path.
+func (l *learner) add(action, path string) {
+	parent := path[:max(strings.LastIndexByte(path, '/'), 1)]
+	if listen.KindOf(action) != wrap.ToWrite && unix.Faccessat(unix.AT_FDCWD, parent, unix.W_OK, unix.AT_EACCESS) == unix.EACCES {
+		return // the host denies it, whatever the spec: a layer may show another owner
+	}
+	d := Denied{Action: action, Target: path}
+	if l.secret(path) {
+		d.Rule = string(wrap.FieldSecrets)
+	}
+	l.note(d)
+}
+
+// note adds one, as long as there are not too many.
+func (l *learner) note(d Denied) {
+	d.Kind, d.Count = "filesystem", 1
+	switch {
+	case len(l.found) < maxLearned-1:
+		l.found = append(l.found, d)
+	case len(l.found) < maxLearned:
+		l.found = append(l.found, Denied{Kind: d.Kind, Action: "write more than " + strconv.Itoa(maxLearned) + " files and directories", Aside: true})
+	}
+}
+
+// mtime is what a directory's was before the command ran: of the layer that hides names
+// beneath it, or of the host's. Where others changed that since, it is not known, and
+// taken for unchanged.
+func (l *learner) mtime(dir string, host, now *unix.Stat_t) unix.Timespec {
+	var st unix.Stat_t
+	if unix.Fstatat(l.scratch, l.at.hides+strings.TrimPrefix(dir, l.at.dir), &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+		return st.Mtim
+	}
+	if time.Unix(host.Mtim.Unix()).After(l.started) {
+		return now.Mtim
+	}
+	return host.Mtim
+}
+
+// names are those in a directory, in order; cut where there are more.
+func (l *learner) names(fd int) (names []string, cut bool) {
+	_ = l.dirs.Each(fd, func(name []byte, _ byte) bool {
+		if cut = len(names) == maxNames; !cut {
+			names = append(names, string(name))
+		}
+		return !cut
+	})
+	slices.Sort(names)
+	return names, cut
+}
+
+// compare looks at a directory that the host has as well. Its mtime was before when it
+// was last the host's: overlayfs keeps that when it copies what is in it, so another one
+// tells that names came or went.
+func (l *learner) compare(fd int, dir string, before unix.Timespec) {
+	if len(l.found) >= maxLearned {
+		return
+	}
+	var now, st, host unix.Stat_t
+	_ = unix.Fstat(fd, &now)
+	changed, came, news := now.Mtim != before, false, 0
+	names, cut := l.names(fd)
+	if len(names) > 0 && slices.ContainsFunc(l.caches, func(cache string) bool { return view.Within(dir, cache) }) {
+		l.add("create", dir+"/"+names[0]) // which opens the cache
+		return
+	}
+	var written []string
+	for _, name := range names {
+		path := strings.TrimSuffix(dir, "/") + "/" + name
+		g := l.plan.View.At(path)
+		switch {
+		case g.Because.Field == string(wrap.FieldSecrets) && g.Access < view.Read || l.secret(path):
+			l.note(Denied{Action: "open for writing", Target: path, Rule: string(wrap.FieldSecrets)})
+			came = true
+			continue
+		case !g.Copied || unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil: // something else shows there
+			continue
+		}
+		kind := st.Mode & unix.S_IFMT
+		switch err := unix.Lstat(path, &host); {
+		case kind == unix.S_IFCHR && st.Rdev == 0:
+			l.add("remove", path)
+			came = true
+		case err != nil:
+			if news < maxNew {
+				l.fresh(fd, name, path, kind)
+			}
+			came = true
+			news++
+		case kind == unix.S_IFDIR && host.Mode&unix.S_IFMT == unix.S_IFDIR:
+			if sub, inside := openBeneath(fd, name); sub >= 0 {
+				l.compare(sub, path, l.mtime(path, &host, &inside))
+				unix.Close(sub)
+			} else {
+				l.add("open for writing", path)
+			}
+		default:
+			written = append(written, path)
+		}
+	}
+	if cut || len(written) > maxAlone || changed && !came { // as where a file is replaced by rename
+		l.add("create", strings.TrimSuffix(dir, "/")+anyName)
+		return
+	}
+	for _, path := range written {
+		l.add("open for writing", path)
+	}
+}
+
+// fresh is what the host does not have. Of a directory on the way to a cache that a set
+// of paths names the cache alone is opened, and what else is in it is told.
+func (l *learner) fresh(fd int, name, path string, kind uint32) (cached bool) {
+	within := func(cache string) bool { return view.Within(path, cache) }
+	leads := func(cache string) bool { return view.Within(cache, path) }
+	if kind == unix.S_IFDIR && !slices.ContainsFunc(l.caches, within) && slices.ContainsFunc(l.caches, leads) {
+		if sub, _ := openBeneath(fd, name); sub >= 0 {
+			defer unix.Close(sub)
+			first := len(l.found)
+			if names, _ := l.names(sub); l.freshIn(sub, names, path) {
+				return true
+			}
+			l.found = l.found[:first]
+		}
+	}
+	action := "create"
+	if kind == unix.S_IFLNK {
+		action = listen.MakeLink
+	}
+	l.add(action, path)
+	return slices.ContainsFunc(l.caches, within)
+}
+
+// freshIn is fresh for names in a directory. It is false where none leads to a cache.
+func (l *learner) freshIn(fd int, names []string, dir string) (cached bool) {
+	for _, name := range names {
+		var st unix.Stat_t
+		first := len(l.found)
+		if unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil || l.fresh(fd, name, dir+"/"+name, st.Mode&unix.S_IFMT) {
+			cached = true
+			continue
+		}
+		for i := first; i < len(l.found); i++ {
+			l.found[i].Aside = true
+		}
+	}
+	return cached
+}

@@ -1,0 +1,78 @@
+package wrap
+
+import (
+	"sbx/internal/broker/wire"
+	"sbx/spec"
+)
+
+// BrokerAsk is the broker of a run, as the caller of Build has it.
+type BrokerAsk struct {
+	Why    string // there is none that could be started; "" where there is
+	Token  string // by which the command is known to it; "" for a Plan that is only looked at
+	Plan   string // the text of the execution plan; "" for none
+	Socket string // the host's, for a command that has the host's network, or is in a container
+
+	// For a container: the host's file of the token, and the program that a command
+	// without a client of its own reaches the socket by.
+	TokenFile, Program string
+}
+
+// ConnectPath is where a container has that program.
+const ConnectPath = "/run/sbx/sbx-broker"
+
+// environ are the variables by which a command finds a broker at url.
+func (a *BrokerAsk) environ(env []string, url string) []string {
+	return append(environment(env, []string{wire.URLVariable, wire.TokenVariable}), wire.URLVariable+"="+url, wire.TokenVariable+"="+a.Token)
+}
+
+// PlanPath is where a command finds the plan that its broker is held to.
+const PlanPath = "/run/sbx/plan"
+
+// broker says how the command finds its broker: in its own network at the loopback,
+// else by a socket that lies in its /run or, where nothing is mounted, with the record.
+func (b *places) broker() {
+	if b.r.Broker.File.Abs == "" {
+		return
+	}
+	const f spec.Field = "broker.file"
+	ask := &b.req.Broker
+	if ask.Why != "" {
+		b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "start the broker of " + b.r.Broker.File.Asked, Why: ask.Why,
+			Help: "install sbx-broker beside sbx, or list \"broker\" in best_effort: then the command has no broker"}, Unavailable)
+		return
+	}
+	b.plan.Brokered = true
+	url := "http://127.0.0.1:" + itoa(wire.Port)
+	if !b.plan.Broker {
+		url = "unix:" + ask.Socket
+		if b.privateRun() {
+			url = "unix:" + wire.SocketFile
+		}
+	}
+	b.plan.Env = ask.environ(b.plan.Env, url)
+}
+
+// placeBroker puts what the command has of its broker into the private /run.
+func (b *mounter) placeBroker() {
+	ask := &b.req.Broker
+	if b.r.Broker.File.Abs == "" || ask.Why != "" {
+		return
+	}
+	b.op(Mount{Op: OpContent, Source: ask.Token, Target: b.in(wire.TokenFile), Perm: 0o400})
+	if ask.Plan != "" {
+		b.op(Mount{Op: OpContent, Source: ask.Plan, Target: b.in(PlanPath)})
+	}
+	if door := b.brokerDoor(); door != "" {
+		b.target(wire.SocketFile, Other)
+		b.put(door, wire.SocketFile, Other, ModeKeep, "broker.file", false)
+	}
+}
+
+// brokerDoor is the host's socket at which the broker listens for a command that has the
+// host's network; "" for none.
+func (b *places) brokerDoor() string {
+	if b.r.Broker.File.Abs == "" || b.req.Broker.Why != "" || b.plan.Broker {
+		return ""
+	}
+	return b.req.Broker.Socket
+}

@@ -1,0 +1,116 @@
+package wrap
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/internal/view"
+	"sbx/spec"
+)
+
+// learned are the directories over which a writable overlay lies because what the
+// command writes there is to be learned: what is written outside of the writable trees
+// is the sandbox's own copy. Of a directory of which but a part is in view it is the part.
+func (b *homeLayer) learned() (dirs []string) {
+	if !b.r.Learn || b.h.Overlay.State == No || b.h.Layer.State == No {
+		return nil
+	}
+	for i := range b.h.Layers {
+		l := &b.h.Layers[i]
+		parts := []string{l.Dir}
+		if l.Why != "" {
+			continue
+		}
+		if b.view.At(l.Dir).Source != l.Dir {
+			parts = b.view.Parts(l.Dir)
+		}
+		for _, dir := range parts {
+			if g := b.view.At(dir); g.Source == dir && !g.File && !b.inWritable(dir) && !b.isHidden(dir) && b.onTop(dir) < 0 && !b.covered(dir) && !b.readOnlyTree(dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs
+}
+
+// shownLayers is how many directories without a layer its line names.
+const shownLayers = 3
+
+// layerFaults says where there is no such layer: writes are denied there, as in any run.
+func (b *draft) layerFaults() {
+	switch {
+	case b.plan.Base == BaseHost && b.h.Parent != nil:
+		b.fault(FieldLayer, Unavailable, "nothing can be mounted inside another sandbox")
+	case b.plan.Base == BaseHost:
+		b.fault(FieldLayer, Unavailable, "no namespaces: "+b.h.rungWhy())
+	case b.h.Overlay.State == No:
+		b.fault(FieldLayer, Unavailable, b.h.Overlay.Why)
+	case b.h.Layer.State == No:
+		b.fault(FieldLayer, Unavailable, b.h.Layer.Why)
+	}
+	if b.plan.Base != BaseHost && len(b.plan.Written()) == 0 {
+		b.fault(FieldLayer, Unavailable, "nothing that the caller may write is in view beside the workspace")
+	}
+	var without []string
+	for i := range b.h.Layers {
+		if l := &b.h.Layers[i]; l.Why != "" {
+			without = append(without, l.Dir+" ("+l.Why+")")
+		}
+	}
+	if n := len(without) - shownLayers; n > 0 {
+		without = append(without[:shownLayers], itoa(n)+" more")
+	}
+	if len(without) > 0 {
+		b.fault(FieldLayer, Degraded, "none over "+strings.Join(without, ", "))
+	}
+}
+
+// layer is what was found of a directory over which a layer may lie.
+func (h *Host) layer(dir string) Layer {
+	if i := slices.IndexFunc(h.Layers, func(l Layer) bool { return l.Dir == dir }); i >= 0 {
+		return h.Layers[i]
+	}
+	return Layer{Mode: 0o755}
+}
+
+// rebuilds tells whether a cover is the agent's home that is put together from binds.
+func (b *covering) rebuilds(c *cover) bool {
+	return c.layer && !c.learned && b.home == homeRebuilt
+}
+
+// layerField is the record's line of what a layer is for.
+func (c *cover) layerField() spec.Field {
+	if c.learned {
+		return FieldLayer
+	}
+	return FieldHome
+}
+
+// Secrets are the paths inside at which a default secret is hidden.
+func (p *Plan) Secrets() (hidden []string) {
+	for _, path := range p.View.Places() {
+		if g := p.View.At(path); g.Access < view.Read && g.Because.Field == string(FieldSecrets) {
+			hidden = append(hidden, path)
+		}
+	}
+	return hidden
+}
+
+// Written is a directory of the host over which an overlay lies: Upper is the layer that
+// is written, Hides the one by which names are hidden, both relative to the tmpfs of
+// SlotScratch.
+type Written struct{ Dir, Upper, Hides string }
+
+// Written lists the layers of a Plan, but for an agent's home, which is one in every run.
+func (p *Plan) Written() (all []Written) {
+	scratch := ""
+	for i := range p.Mounts {
+		switch m := &p.Mounts[i]; {
+		case m.Op == OpScratch:
+			scratch = m.Target
+		case m.Op == OpOverlay && m.For == FieldLayer:
+			all = append(all, Written{m.Lower, strings.TrimPrefix(m.Upper, scratch+"/"), strings.TrimPrefix(m.Source, scratch+"/")})
+		}
+	}
+	return all
+}

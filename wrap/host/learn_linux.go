@@ -1,0 +1,99 @@
+package host
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// maxLayers bounds the directories over which private copies lie, and layerDepth how far
+// beneath the root they are looked for, but on the way to the home.
+const (
+	maxLayers  = 256
+	layerDepth = 3
+)
+
+// layers looks for the directories over which a private copy can lie, from the root
+// down: the nearest that the caller may write, since overlayfs copies none whose owner
+// the user namespace does not have; root's has all that root has. An overlay shows none
+// of the mounts beneath it, and a user namespace may not take it without them: where
+// something is mounted beneath a directory, those in it have a copy each, and the files
+// directly in it none.
+func (p *prober) layers() {
+	if p.r.Learn {
+		p.layersIn("/", layerDepth)
+	}
+}
+
+func (p *prober) layersIn(dir string, depth int) {
+	fd, readable, err := openDir(unix.AT_FDCWD, dir)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	if !readable { // but on the way to the home
+		if rest, ok := strings.CutPrefix(p.h.Home, dir+"/"); ok {
+			name, _, _ := strings.Cut(rest, "/")
+			p.layerAt(join(dir, name), depth)
+		}
+		return
+	}
+	var names []string
+	_ = p.dirs.Each(fd, func(name []byte, dtype byte) bool {
+		if dtype == unix.DT_DIR || dtype == unix.DT_UNKNOWN {
+			names = append(names, string(name))
+		}
+		return true
+	})
+	slices.Sort(names)
+	for _, name := range names {
+		p.layerAt(join(dir, name), depth)
+	}
+}
+
+// layerAt is layersIn for one that is in it.
+func (p *prober) layerAt(dir string, depth int) {
+	var st unix.Stat_t
+	switch {
+	case len(p.h.Layers) == maxLayers, slices.Contains(withoutLayer, dir), dir == p.h.HomeReal:
+		return
+	case unix.Lstat(dir, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR || !mayAt(dir, unix.X_OK):
+		return
+	}
+	writable := mayAt(dir, unix.W_OK)
+	own := writable || p.maps(p.h.UIDs, p.h.UID, st.Uid) && p.maps(p.h.GIDs, p.h.GID, st.Gid)
+	for i := range p.h.Mounts {
+		if at := p.h.Mounts[i].Path; own && beneath(at, dir) {
+			if writable {
+				p.h.Layers = append(p.h.Layers, wrap.Layer{Dir: dir, Why: "the directories in it apart: " + at + " is mounted there"})
+			}
+			own = false
+		}
+	}
+	switch home := beneath(p.h.HomeReal, dir); { // it has a copy of its own
+	case own && !home:
+		p.h.Layers = append(p.h.Layers, wrap.Layer{Dir: dir, Mode: st.Mode & 0o7777})
+	case home || depth > 1 || beneath(p.h.Home, dir):
+		p.layersIn(dir, depth-1)
+	}
+}
+
+// maps tells whether a sandbox's user namespace has an id: root's has all of ranges,
+// any other the caller's own.
+func (p *prober) maps(ranges []wrap.IDRange, own int, id uint32) bool {
+	if p.h.UID != 0 {
+		return int(id) == own
+	}
+	return slices.ContainsFunc(ranges, func(r wrap.IDRange) bool { return id >= r.First && id-r.First < r.Count })
+}
+
+// withoutLayer are the directories that a sandbox has its own of, or that are the kernel's.
+var withoutLayer = []string{"/dev", "/lost+found", "/proc", "/run", "/sys", "/tmp", "/var/tmp"}
+
+// mayAt tells whether the caller has a right to a path.
+func mayAt(path string, mode uint32) bool {
+	return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS) == nil
+}
