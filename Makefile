@@ -6,13 +6,16 @@ FUZZTIME ?= 10s
 BENCHFLAGS ?=
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench generate install fuzz test-vm test-arm64 image release npm clean help deps
+.PHONY: build demo test check bench generate install fuzz test-vm test-arm64 image release npm clean help deps picture
 
 build: ## build bin/sbx, static
 	@scripts/build.sh bin
 
 demo: ## a real job in a sandbox and three refused attempts, each with its control
 	@scripts/demo.sh
+
+picture: ## draw docs/session.svg, the session in the README, from a real run
+	@scripts/session.sh docs/session.svg
 
 deps: ## install what the tests need (root), or say what is missing; the agents that they run
 	@scripts/deps.sh

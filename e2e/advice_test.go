@@ -188,3 +188,40 @@ func TestWritesOutOfViewAreViolations(t *testing.T) {
 		t.Errorf("%v %v", r, r.rec["violations"])
 	}
 }
+
+// A line that a spec cannot add to a profile or a workshop is not advised, and one of the
+// workshop's own file is. Under a spec alone the same line is, and does.
+func TestAdviceBeneathABound(t *testing.T) {
+	needPrograms(t, "curl")
+	b := newBoxElsewhere(t)
+	b.write("ws/in.yaml", "sandbox: {root: .}\n")
+	b.write("ws/ro.yaml", "sandbox: {root: ., readonly: true}\n")
+	b.write("out/dir/file", "x")
+	outside := []string{"/bin/sh", "-c", "echo x >" + b.out + "/dir/new"}
+	listed := `{"filesystem": {"read": ["@system", "` + b.ws + `"]}}`
+	line := advised(b.run(listed, outside...))
+	if r := b.run(followed(t, listed, line), outside...); r.code != 0 {
+		t.Errorf("with %q: %v", line, r)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		argv []string
+		want string
+	}{
+		"a profile, out of view":   {[]string{"--profile", "write"}, outside, ""},
+		"a profile, read-only":     {[]string{"--profile", "read-only"}, []string{"/bin/sh", "-c", "echo x >new"}, ""},
+		"a profile, the network":   {[]string{"--profile", "write"}, []string{"curl", "-sS", "--max-time", "5", "http://8.8.8.3/"}, ""},
+		"a workshop, out of view":  {[]string{"--workshop", "in.yaml"}, outside, ""},
+		"a workshop, its own line": {[]string{"--workshop", "ro.yaml"}, []string{"/bin/sh", "-c", "echo x >new"}, "sandbox.readonly: false"},
+	} {
+		b.args = c.args
+		r := b.run("", c.argv...)
+		if got := advised(r); r.code == 0 || len(r.rec.list("violations")) == 0 || got != c.want {
+			t.Errorf("%s: advised %q, want %q: %v", name, got, c.want, r)
+		}
+	}
+	b.args = []string{"--workshop", "in.yaml"}
+	if r := b.run("", b.copyProbe(b.out+"/probe")); r.code != 125 || !strings.Contains(r.err, "hint: no spec adds to what in.yaml has in view") {
+		t.Errorf("a program that is out of view: %v", r)
+	}
+}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,7 +58,8 @@ func (c *client) testModes(t *testing.T) {
 	}
 }
 
-// codex's workspace-write leaves all of .git as it is, which sbx's alone does not.
+// codex's workspace-write leaves all of .git as it is, which sbx's alone does not. The record
+// names the option then, and no line of a document that would allow it.
 func TestConfinedGit(t *testing.T) {
 	b := agentElsewhere(t)
 	b.write("ws/.git/HEAD", "ref: refs/heads/main\n")
@@ -73,6 +75,12 @@ func TestConfinedGit(t *testing.T) {
 		}
 		b.holds("ws/a", "")
 		r.rec.hasStatus(t, "agent", status)
+		told := slices.ContainsFunc(r.rec.list("violations"), func(v record) bool {
+			return strings.HasPrefix(v.text("rule"), "codex -") && v.text("target") == b.ws+"/.git/x" && v.text("allow_with") == ""
+		})
+		if told != (want == "not") {
+			t.Errorf("%q: the violations: %v", args, r.rec["violations"])
+		}
 	}
 	run(specWW, "wrote", "enforced", "-s", "danger-full-access")
 	run(specWW, "not", "enforced", "-s", "workspace-write", "-c", online)

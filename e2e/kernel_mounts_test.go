@@ -40,6 +40,20 @@ func TestKernelsFileSystemsElsewhere(t *testing.T) {
 	}
 }
 
+// /proc and what is in it are named in filesystem.read, and are the sandbox's own.
+func TestProcIsNamed(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	look := fmt.Sprintf("[ -d /proc/%d ] && echo the test is there; grep -c processor /proc/cpuinfo >/dev/null && echo read; ls -d /proc/empty /proc/root", os.Getpid())
+	b.plain("/bin/sh", "-c", look+"; echo end").ended().holdsLines(t, "control", "the test is there", "read", "end")
+	for _, spec := range []string{`{"filesystem":{"read":["@system","PATH"]}}`, specWith(specWW, `"filesystem":{"read":["@system","PATH"]}`), specWith(specWW, `"filesystem":{"read":["/","PATH"]}`)} {
+		for _, path := range []string{"/proc", "/proc/cpuinfo", "/proc/self"} {
+			asked := strings.Replace(spec, "PATH", path, 1)
+			b.sh(asked, look).ended().holdsLines(t, asked, "read", "end")
+		}
+	}
+}
+
 // The root holds the host's own /proc, /sys and /dev: no field makes it writable, and
 // where a command starts there it is no workspace.
 func TestTheRootIsNoWorkspace(t *testing.T) {

@@ -194,6 +194,9 @@ func TestNetworkAllow(t *testing.T) {
 	if c := made["good.example 443 python3"]; c.whole("connections") != 2 || c.whole("failed") != 1 || c.whole("bytes_in") == 0 || c.whole("bytes_out") == 0 {
 		t.Errorf("connections: %v", r.rec["network"])
 	}
+	if c := made["table.example 80 python3"]; c.whole("connections") != 1 {
+		t.Errorf("of the host's table: %v", r.rec["network"])
+	}
 	if t.Failed() {
 		t.Log(r)
 	}
@@ -277,6 +280,25 @@ func TestNetworkAllowWithoutARelay(t *testing.T) {
 	r := run(`["network"]`).ended()
 	if !strings.HasPrefix(r.out, "1\n") || r.rec.status("network") != "unavailable" || r.rec.status("network.allow") != "unavailable" {
 		t.Errorf("%v", r)
+	}
+}
+
+// An agent in a workshop reaches its model and nothing else, where no document says
+// anything of the network; any other command what its caller does.
+func TestNetworkAllowInAWorkshop(t *testing.T) {
+	needPrograms(t, "curl")
+	b := newWorld(t)
+	b.write("ws/workshop.yaml", "sandbox: {root: .}\n")
+	b.args = []string{"--workshop", "workshop.yaml"}
+	b.env = append(b.env, "ANTHROPIC_BASE_URL=http://good.example")
+	for spec, want := range map[string]string{
+		`{}`:                  "bad.example at 8.8.8.3:80, 0 bytes\ngood.example at 8.8.8.1:80, 0 bytes\nend\n",
+		`{"agent": "claude"}`: "good.example at 8.8.8.1:80, 0 bytes\nend\n",
+	} {
+		r := b.sh(spec, "curl -sS --max-time 5 http://bad.example/; curl -sS --max-time 5 http://good.example/")
+		if r.out != want || (r.rec.status("network") == "enforced") != strings.Contains(spec, "agent") {
+			t.Errorf("%s: %v", spec, r)
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds sbx and the benchmark and runs it: see docs/performance.md.
+# Builds sbx and the benchmark and runs it: see bench/README.md.
 set -eu
 cd "$(dirname "$0")/.."
 scripts/build.sh bin

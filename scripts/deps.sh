@@ -38,8 +38,9 @@ need npm npm                # scripts/clients.sh installs the agents by it
 need passwd useradd
 need cpio cpio
 
-# The other sandboxes, PACKAGE COMMAND a line. scripts/dockerd.sh starts an engine;
-# runsc is gVisor; podman needs catatonit for --init, and uidmap as an ordinary user.
+# The other sandboxes, and a browser for the page of a record, PACKAGE COMMAND a line.
+# scripts/dockerd.sh starts an engine; runsc is gVisor; podman needs catatonit for --init,
+# and uidmap as an ordinary user.
 others='runc runc
 crun crun
 docker.io dockerd
@@ -47,7 +48,8 @@ docker-cli docker
 podman podman
 catatonit catatonit
 runsc runsc
-uidmap newuidmap'
+uidmap newuidmap
+chromium chromium'
 lacking() { # the packages of $others whose command is not there
 	echo "$others" | while read -r package command; do
 		command -v "$command" >/dev/null 2>&1 || printf ' %s' "$package"
@@ -57,7 +59,7 @@ wanted=$(lacking)
 
 [ -n "$missing$wanted" ] || exit 0
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null 2>&1; then
-	[ -z "$wanted" ] || echo "deps: tests of other sandboxes are skipped without:$wanted" >&2
+	[ -z "$wanted" ] || echo "deps: tests are skipped without:$wanted" >&2
 	[ -n "$missing" ] || exit 0
 	echo "deps: missing:$missing" >&2
 	echo "deps: as root on Debian or Ubuntu: apt-get install$missing" >&2

@@ -4,7 +4,7 @@
 #
 #   -C DIR -o OUT --prompt-file F [-n NAME] [-m MODEL] [--sandbox MODE] [--timeout S]
 #
-# It becomes sbx-dispatch, so that its pid is the driver's: see docs/dispatch.md.
+# It becomes sbx-dispatch, so that its pid is the driver's: see dispatch/README.md.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 for dir in "$here" "$here/../bin" "$here/../../bin"; do

@@ -19,10 +19,11 @@ scripts/manual.sh bin/sbx "$work"
 # The driver for Intercore finds sbx-dispatch two folders up.
 install -d "$to/share/sbx"
 install -m 755 scripts/dispatch.sh "$to/share/sbx/dispatch.sh"
-install -d "$to/bin" "$to/share/man/man1" "$to/share/bash-completion/completions" \
+install -d "$to/bin" "$to/share/man/man1" "$to/share/man/man5" "$to/share/bash-completion/completions" \
 	"$to/share/zsh/site-functions" "$to/share/fish/vendor_completions.d"
 install -m 755 bin/* "$to/bin/"
 install -m 644 "$work"/man/*.1 "$to/share/man/man1/"
+install -m 644 "$work"/man/*.5 "$to/share/man/man5/"
 install -m 644 "$work/completions/sbx.bash" "$to/share/bash-completion/completions/sbx"
 install -m 644 "$work/completions/sbx.zsh" "$to/share/zsh/site-functions/_sbx"
 install -m 644 "$work/completions/sbx.fish" "$to/share/fish/vendor_completions.d/sbx.fish"

@@ -9,6 +9,9 @@ mkdir -p "$out/man" "$out/completions"
 for verb in $("$sbx" help | sed -n '/Example/q; s/^  \([a-z]*\)  *[a-z].*/\1/p'); do
 	"$sbx" man "$verb" >"$out/man/sbx-$verb.1"
 done
+for document in spec record; do
+	"$sbx" man 5 "$document" >"$out/man/sbx-$document.5"
+done
 dispatch=$(dirname "$sbx")/sbx-dispatch
 [ ! -x "$dispatch" ] || "$dispatch" man >"$out/man/sbx-dispatch.1"
 for shell in bash zsh fish; do

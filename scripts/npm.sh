@@ -27,7 +27,7 @@ for of in "$@"; do
 	arch=${of%%=*}
 	dir=$work/linux-$arch
 	mkdir -p "$dir/bin"
-	install -m 755 "${of#*=}/sbx" "${of#*=}/sbx-egress" "$dir/bin/"
+	install -m 755 "${of#*=}/sbx" "${of#*=}/sbx-egress" "${of#*=}/sbx-broker" "$dir/bin/"
 	cp LICENSE "$dir/"
 	cat >"$dir/package.json" <<-JSON
 		{

@@ -73,7 +73,7 @@ read -r -a more <<<"${TESTFLAGS:-}"
 read -r -a packages <<<"${PACKAGES:-./...}"
 
 # What asks no kernel says the same to every user.
-pure='^sbx/(wrap|spec/.+|audit/agent|internal/(doc|layering|reach|view|relay/wire)|scripts/testsum)$'
+pure='^sbx/(wrap|spec/.+|audit/agent|internal/(doc|layering|reach|view|relay/wire|broker/(caps|document|grant|policy|wire))|scripts/testsum)$'
 
 runs=()
 run() { # run LABEL FLAG…

@@ -38,6 +38,7 @@ func main() {
 		"say":       say,
 		"fence":     fence,
 		"reach":     reach,
+		"mcp":       mcp,
 		"nest":      nest,
 		"fuse":      fuse,
 		"lookup":    lookup,

@@ -1,0 +1,129 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// goesOn is a run in the state folder that has started a program and been denied a call,
+// and waits.
+func (b *box) goesOn() *started {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	cmd := b.command(ctx, specWW, "true")
+	cmd.Args = []string{sbxPath, "exec", "-q", "--max-commands", "9", "--spec-json", specWW, "--", "/bin/sh", "-c",
+		"/bin/ls >/dev/null; echo >../denied; echo ready; read x; /bin/date >/dev/null; exit 3"}
+	s := b.launch(cmd, cancel)
+	s.expect("ready")
+	return s
+}
+
+// follows is sbx with a run to follow, in a pipe.
+func (b *box) follows(args ...string) *started {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	cmd := b.command(ctx, "", "true")
+	cmd.Args = append([]string{sbxPath}, args...)
+	return b.launch(cmd, cancel)
+}
+
+// has waits for a line that holds all of the texts, a line's end among them.
+func (s *started) has(texts ...string) {
+	s.t.Helper()
+	if !s.out.wait(func(l string) bool {
+		for _, text := range texts {
+			if !strings.Contains(l+"\n", text) {
+				return false
+			}
+		}
+		return true
+	}) {
+		s.t.Fatalf("no line with %q came: %q; stderr %q", texts, s.out.all(), s.err.String())
+	}
+}
+
+// What a run does is seen while it goes on, in a pipe and on a terminal, and it is seen to end.
+func TestWatchRun(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	s := b.goesOn()
+	piped := b.follows("watch", "last")
+	x := b.onTerminal(sbxPath, "watch")
+	piped.has("/bin/sh -c")
+	piped.has(" /bin/ls\n")
+	piped.has("denied: create", b.base+"/denied", "(sh)", "access_mode: workspace-write")
+	x.expect(" /bin/ls\r\n")
+	x.expect("1 program of 9, 1 denial")
+	if r := b.plain(sbxPath, "show", "--json", "last"); !strings.Contains(r.out, `"running"`) || !strings.Contains(r.out, `"commands_used": 1`) || strings.Contains(r.out, `"program": "/bin/date"`) {
+		t.Errorf("while it goes on: %v", r)
+	}
+	s.say("go")
+	piped.has(" /bin/date\n")
+	piped.has("ended with status 3 after", "1 denial: sbx show 2")
+	x.expect("ended with status 3")
+	if code := s.wait(); code != 3 {
+		t.Errorf("the run ended with %d", code)
+	}
+	if code := piped.wait(); code != 0 || strings.ContainsAny(strings.Join(piped.out.all(), ""), "\x1b\r") {
+		t.Errorf("in a pipe: %d %q", code, piped.out.all())
+	}
+	if code := x.wait(); code != 0 {
+		t.Errorf("on a terminal: %d %q", code, x.all())
+	}
+	again := b.follows("watch") // one that has ended
+	again.has("ended with status 3")
+	if code := again.wait(); code != 0 {
+		t.Errorf("of one that has ended: %d", code)
+	}
+}
+
+// A run whose supervisor is killed is seen to be lost, and its record has what was seen
+// until then.
+func TestWatchLost(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	s := b.goesOn()
+	w := b.follows("watch")
+	w.has(" /bin/ls\n")
+	must(t, s.cmd.Process.Signal(unix.SIGKILL))
+	s.wait()
+	w.has("lost: nobody saw it")
+	if code := w.wait(); code != 0 {
+		t.Errorf("status %d", code)
+	}
+	r := b.plain(sbxPath, "show", "--json", "last")
+	for _, want := range []string{`"lost"`, `"commands_used":1`, `"program":"/bin/ls"`, `"kind":"filesystem"`} {
+		if !strings.Contains(strings.ReplaceAll(r.out, `": `, `":`), want) {
+			t.Errorf("no %s: %v", want, r)
+		}
+	}
+}
+
+// A record that is named is left alone while the command runs, which may have it in view.
+func TestNamedRecordIsWrittenTwice(t *testing.T) {
+	needSandbox(t)
+	b := newBoxElsewhere(t)
+	s := b.start(specWW, "/bin/sh", "-c", "/bin/ls >/dev/null; echo ready; read x; sleep 1.5; echo later; read x; exit 0")
+	s.expect("ready")
+	before, err := os.Stat(b.rec)
+	must(t, err)
+	s.say("go")
+	s.expect("later")
+	now, err := os.Stat(b.rec)
+	must(t, err)
+	if !os.SameFile(before, now) {
+		t.Error("it was replaced")
+	}
+	if code := s.wait(); code != 0 {
+		t.Errorf("status %d", code)
+	}
+	after, err := os.Stat(b.rec)
+	must(t, err)
+	if os.SameFile(before, after) {
+		t.Error("control: it was not replaced at the end either")
+	}
+}
