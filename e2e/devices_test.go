@@ -104,8 +104,9 @@ func TestTerminalHasAName(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "tty")
 	b := newBoxElsewhere(t)
-	_, other := openTerminal(t)
+	master, other := openTerminal(t)
 	defer other.Close()
+	defer master.Close() // with which its name ends
 	specs := b.rules()
 	specs["read-only"], specs["read"] = specRO, specRead
 	const script = `n=$(tty) && echo "it is $n." && echo again >"$n" && : </dev/console && test ! -e "$1" && echo "en""d"`

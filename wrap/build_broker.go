@@ -7,17 +7,17 @@ import (
 
 // BrokerAsk is the broker of a run, as the caller of Build has it.
 type BrokerAsk struct {
-	Why    string // there is none that could be started; "" where there is
-	Token  string // by which the command is known to it; "" for a Plan that is only looked at
-	Plan   string // the text of the execution plan; "" for none
-	Socket string // the host's, for a command that has the host's network, or is in a container
+	Why   string // there is none that could be started; "" where there is
+	Token string // by which the command is known to it; "" for a Plan that is only looked at
+	Plan  string // the text of the execution plan; "" for none
 
-	// For a container: the host's file of the token, and the program that a command
-	// without a client of its own reaches the socket by.
-	TokenFile, Program string
+	// For a command that has the host's network, or is in a container: the host's socket,
+	// the program that a command without a client of its own reaches it by and, for a
+	// container, the host's file of the token.
+	Socket, Program, TokenFile string
 }
 
-// ConnectPath is where a container has that program.
+// ConnectPath is where the command has that program.
 const ConnectPath = "/run/sbx/sbx-broker"
 
 // environ are the variables by which a command finds a broker at url.
@@ -47,6 +47,9 @@ func (b *places) broker() {
 		url = "unix:" + ask.Socket
 		if b.privateRun() {
 			url = "unix:" + wire.SocketFile
+		} else if a := b.req.Agent.Agent; a != 0 && b.r.AccessMode.Guards() {
+			b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "lead " + a.String() + " to its broker", Why: "the program that it would do it by lies in a /run of its own, which cannot be made here",
+				Help: "leave out network.mode, or list \"broker\" in best_effort: then " + a.String() + " has no broker"}, Unavailable)
 		}
 	}
 	b.plan.Env = ask.environ(b.plan.Env, url)
@@ -62,17 +65,25 @@ func (b *mounter) placeBroker() {
 	if ask.Plan != "" {
 		b.op(Mount{Op: OpContent, Source: ask.Plan, Target: b.in(PlanPath)})
 	}
-	if door := b.brokerDoor(); door != "" {
-		b.target(wire.SocketFile, Other)
-		b.put(door, wire.SocketFile, Other, ModeKeep, "broker.file", false)
+	for _, w := range b.brokerWay() {
+		b.target(w.target, w.kind)
+		b.put(w.source, w.target, w.kind, w.mode, "broker.file", false)
 	}
 }
 
-// brokerDoor is the host's socket at which the broker listens for a command that has the
-// host's network; "" for none.
-func (b *places) brokerDoor() string {
-	if b.r.Broker.File.Abs == "" || b.req.Broker.Why != "" || b.plan.Broker {
-		return ""
+// way is a file of the host's by which the command reaches its broker.
+type way struct {
+	source, target string
+	kind           Kind
+	mode           Mode
+}
+
+// brokerWay is the way of a command that has the host's network: the socket at which
+// the broker listens and the program that connects to it, whose folder may be private.
+func (b *places) brokerWay() []way {
+	ask := &b.req.Broker
+	if b.r.Broker.File.Abs == "" || ask.Why != "" || b.plan.Broker {
+		return nil
 	}
-	return b.req.Broker.Socket
+	return []way{{ask.Socket, wire.SocketFile, Other, ModeKeep}, {ask.Program, ConnectPath, File, ModeRO}}
 }

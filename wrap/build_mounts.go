@@ -141,6 +141,11 @@ func (b *builder) isSource(dir string) bool {
 			return true
 		}
 	}
+	for _, w := range b.brokerWay() {
+		if under(w.source, dir) {
+			return true
+		}
+	}
 	for _, l := range [][]Found{b.h.System, b.h.Keep} {
 		for _, f := range l {
 			if under(f.Path, dir) || under(f.Real, dir) {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"sbx/internal/broker/wire"
 	"sbx/spec"
 )
 
@@ -90,8 +89,10 @@ func (b *builder) take() {
 		b.clone(p.Real, p.Real, ModeRO, FieldAgent, true)
 	}
 	b.readCopies()
-	if door := b.brokerDoor(); door != "" && slices.Contains(b.private, "/run") {
-		b.clone(door, wire.SocketFile, ModeKeep, "broker.file", false)
+	if b.covered("/run") {
+		for _, w := range b.brokerWay() {
+			b.clone(w.source, w.target, w.mode, "broker.file", false)
+		}
 	}
 	for _, m := range b.binds {
 		if m.Mode != spec.MountTmpfs {

@@ -94,6 +94,8 @@ func BrokerOf(r *spec.Resolved) agent.Broker {
 		return agent.Broker{}
 	case r.Network != spec.NetworkHost:
 		return agent.Broker{URL: "http://127.0.0.1:" + strconv.Itoa(wire.Port) + "/mcp"}
+	case r.AccessMode.Guards(): // sbx's own folder may be private inside
+		return agent.Broker{Command: []string{wrap.ConnectPath, "connect"}}
 	default:
 		return agent.Broker{Command: []string{path, "connect"}}
 	}
@@ -105,7 +107,8 @@ func (x *Prepared) brokerAsk() wrap.BrokerAsk {
 	if x.Resolved.Broker.File.Abs == "" {
 		return wrap.BrokerAsk{}
 	}
-	return wrap.BrokerAsk{Why: b.why, Token: b.token, Plan: string(b.documents[1].Text), Socket: x.runFolder() + "/" + doorName}
+	path, _ := beside(brokerName, brokerDoes)
+	return wrap.BrokerAsk{Why: b.why, Token: b.token, Plan: string(b.documents[1].Text), Socket: x.runFolder() + "/" + doorName, Program: path}
 }
 
 // runFolder is this run's own in the state folder.
@@ -160,7 +163,6 @@ func (x *Prepared) brokerBehind(ask *wrap.Ask) error {
 	}
 	ask.Broker = x.brokerAsk()
 	ask.Broker.TokenFile = x.runFolder() + "/token"
-	ask.Broker.Program, _ = beside(brokerName, brokerDoes)
 	if x.DryRun {
 		return nil
 	}
