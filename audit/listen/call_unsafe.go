@@ -16,10 +16,10 @@ import (
 // process_vm_readv(2) reads what it is asked for whole or not at all, so that is
 // up to the page's end, and what lies behind it only for a path that goes on
 // there. Most paths are short, and a page takes longer to be copied.
-func (l *Listener) readInto(addr uint64, buf []byte) ([]byte, unix.Errno) {
+func (c *caller) readInto(addr uint64, buf []byte) ([]byte, unix.Errno) {
 	have := uint64(0)
 	for part := min(pageSize-addr%pageSize, shortPath); ; part = min(pathMax-have, pageSize-(addr+have)%pageSize) {
-		e := l.copyIn(buf[have:have+part], addr+have)
+		e := c.copyIn(buf[have:have+part], addr+have)
 		if e == unix.EFAULT || e != 0 && have == 0 {
 			return nil, e
 		}
@@ -37,17 +37,17 @@ func (l *Listener) readInto(addr uint64, buf []byte) ([]byte, unix.Errno) {
 
 // copyIn copies from the waiting thread's memory. What lies across the end of
 // what is mapped is EFAULT.
-func (l *Listener) copyIn(buf []byte, addr uint64) unix.Errno {
-	if l.byFile {
-		return l.copyByFile(buf, addr)
+func (c *caller) copyIn(buf []byte, addr uint64) unix.Errno {
+	if c.byFile {
+		return c.copyByFile(buf, addr)
 	}
 	local := unix.Iovec{Base: &buf[0], Len: uint64(len(buf))}
 	remote := unix.RemoteIovec{Base: uintptr(addr), Len: len(buf)}
-	n, _, e := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(l.n.TID), uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
+	n, _, e := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(c.n.TID), uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
 	switch {
 	case e == unix.EPERM || e == unix.ENOSYS: // of this program, or of any: a container's filter
-		e = l.copyByFile(buf, addr)
-		l.byFile = e == 0
+		e = c.copyByFile(buf, addr)
+		c.byFile = e == 0
 	case e == 0 && int(n) < len(buf):
 		e = unix.EFAULT
 	}
@@ -55,8 +55,8 @@ func (l *Listener) copyIn(buf []byte, addr uint64) unix.Errno {
 }
 
 // copyByFile is copyIn where the caller's sandbox has no process_vm_readv(2).
-func (l *Listener) copyByFile(buf []byte, addr uint64) unix.Errno {
-	fd, e := openFile(l.proc("mem", -1))
+func (c *caller) copyByFile(buf []byte, addr uint64) unix.Errno {
+	fd, e := openFile(c.proc("mem", -1))
 	if e != 0 {
 		return unix.EPERM
 	}
@@ -69,8 +69,8 @@ func (l *Listener) copyByFile(buf []byte, addr uint64) unix.Errno {
 }
 
 // readHow reads openat2's arguments from the waiting thread's memory.
-func (l *Listener) readHow(addr uint64) (w unix.OpenHow, e unix.Errno) {
-	e = l.copyIn(unsafe.Slice((*byte)(unsafe.Pointer(&w)), unix.SizeofOpenHow), addr)
+func (c *caller) readHow(addr uint64) (w unix.OpenHow, e unix.Errno) {
+	e = c.copyIn(unsafe.Slice((*byte)(unsafe.Pointer(&w)), unix.SizeofOpenHow), addr)
 	return w, e
 }
 

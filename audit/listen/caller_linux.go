@@ -5,20 +5,20 @@ import (
 )
 
 // socketOf copies a descriptor of the waiting thread's, from its own table.
-func (l *Listener) socketOf(number int32) (int, unix.Errno) {
+func (c *copies) socketOf(number int32) (int, unix.Errno) {
 	if number < 0 {
 		return -1, unix.EBADF
 	}
-	for tries := 0; !l.oldPidfds; tries++ {
-		if e := l.openThread(tries > 0); e == unix.EINVAL {
-			l.oldPidfds = true
+	for tries := 0; !c.oldPidfds; tries++ {
+		if e := c.openThread(tries > 0); e == unix.EINVAL {
+			c.oldPidfds = true
 		} else if e != 0 {
 			return -1, e
-		} else if fd, e := pidfdGetfd(l.thread.fd, number); e != unix.ESRCH || tries > 0 {
+		} else if fd, e := pidfdGetfd(c.thread.fd, number); e != unix.ESRCH || tries > 0 {
 			return fd, e
 		}
 	}
-	return l.socketOfProcess(number)
+	return c.socketOfProcess(number)
 }
 
 // thread is a pidfd of the thread that a socket was last copied from.
@@ -30,17 +30,17 @@ type thread struct {
 // openThread opens a pidfd of the waiting thread, unless that was the last one.
 // Where its number has been given to another thread since, the pidfd is of one
 // that is gone, and stale is said. EINVAL: the kernel has none of threads.
-func (l *Listener) openThread(stale bool) unix.Errno {
-	if l.thread.tid == l.n.TID && !stale {
+func (c *copies) openThread(stale bool) unix.Errno {
+	if c.thread.tid == c.n.TID && !stale {
 		return 0
 	}
-	if l.thread.tid != 0 {
-		unix.Close(l.thread.fd)
-		l.thread = thread{}
+	if c.thread.tid != 0 {
+		unix.Close(c.thread.fd)
+		c.thread = thread{}
 	}
-	fd, e := pidfdOpen(int(l.n.TID), pidfdThread)
+	fd, e := pidfdOpen(int(c.n.TID), pidfdThread)
 	if e == 0 {
-		l.thread = thread{l.n.TID, fd}
+		c.thread = thread{c.n.TID, fd}
 	}
 	return e
 }
@@ -48,8 +48,8 @@ func (l *Listener) openThread(stale bool) unix.Errno {
 // socketOfProcess copies the descriptor from the process, where no thread can be
 // asked, and makes sure that the thread's is the same: it may have a table of
 // its own.
-func (l *Listener) socketOfProcess(number int32) (int, unix.Errno) {
-	tgid := l.process()
+func (c *copies) socketOfProcess(number int32) (int, unix.Errno) {
+	tgid := c.process()
 	if tgid <= 0 {
 		return -1, unix.ESRCH
 	}
@@ -59,7 +59,7 @@ func (l *Listener) socketOfProcess(number int32) (int, unix.Errno) {
 	}
 	defer unix.Close(pidfd)
 	fd, e := pidfdGetfd(pidfd, number)
-	theirs, e2 := l.openFD(number)
+	theirs, e2 := c.openFD(number)
 	if e2 == unix.ENOENT {
 		e, e2 = unix.EBADF, 0 // whatever the process has
 	}
@@ -73,7 +73,7 @@ func (l *Listener) socketOfProcess(number int32) (int, unix.Errno) {
 		}
 		e = unix.EPERM
 	}
-	l.discards.add(fd)
+	c.discards.add(fd)
 	if e == 0 || e == unix.EBADF && theirs >= 0 { // only the thread has it
 		e = unix.EPERM
 	}
@@ -81,4 +81,4 @@ func (l *Listener) socketOfProcess(number int32) (int, unix.Errno) {
 }
 
 // process is the number of the waiting thread's process, -1 where that is not known.
-func (l *Listener) process() int { return l.statusOf("Tgid") }
+func (c *caller) process() int { return c.statusOf("Tgid") }

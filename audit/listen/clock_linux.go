@@ -14,12 +14,12 @@ type clock struct {
 
 // OpenClock makes a descriptor that is readable when Tick is to be called; -1 where
 // there is none, and connects are answered with EAGAIN.
-func (l *Listener) OpenClock() int {
+func (s *sockets) OpenClock() int {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
 	if err != nil {
 		fd = -1
 	}
-	l.clock.fd = fd
+	s.clock.fd = fd
 	return fd
 }
 
@@ -35,24 +35,24 @@ func (c *clock) within(d time.Duration) {
 
 // Tick looks at what others have done meanwhile: the helpers, the programs that wait
 // for a connect or bind a socket.
-func (l *Listener) Tick() {
+func (s *sockets) Tick() {
 	var buf [8]byte
-	_, _ = unix.Read(l.clock.fd, buf[:])
-	l.clock.due = time.Time{}
-	l.landed()
-	if l.flights.count() > 0 {
-		l.cancel()
-		l.clock.within(patience)
+	_, _ = unix.Read(s.clock.fd, buf[:])
+	s.clock.due = time.Time{}
+	s.flights.landed()
+	if s.flights.count() > 0 {
+		s.flights.cancel()
+		s.clock.within(patience)
 	}
-	if wait := l.made.ask(time.Now()); wait > 0 {
-		l.clock.within(wait)
+	if wait := s.made.ask(time.Now()); wait > 0 {
+		s.clock.within(wait)
 	}
-	for _, n := range l.narrowed {
+	for _, n := range s.narrowing.list {
 		if wait := n.made.ask(time.Now()); wait > 0 {
-			l.clock.within(wait)
+			s.clock.within(wait)
 		}
 	}
-	if l.discards.work() {
-		l.clock.within(patience)
+	if s.copies.discards.work() {
+		s.clock.within(patience)
 	}
 }

@@ -207,8 +207,8 @@ func (e *Egress) lead(m *wire.Meant, led *Led) (token uint32, errno unix.Errno) 
 }
 
 // directOut decides where a connect to the internet may go, under network.allow.
-func (l *Listener) directOut(f *flight) unix.Errno {
-	e, a := l.Egress, &f.address
+func (c *connector) directOut(f *flight) unix.Errno {
+	e, a := c.Egress, &f.address
 	ip, port, ok := a.internet()
 	if !ok {
 		return 0 // AF_UNSPEC, and what the kernel takes for no address
@@ -222,7 +222,7 @@ func (l *Listener) directOut(f *flight) unix.Errno {
 	switch {
 	case tcp && allowed:
 		led := &Led{Host: cmp.Or(name, e.host(ip)), Port: port}
-		led.PID, led.Program = audit.CallerOf(int(l.n.TID))
+		led.PID, led.Program = audit.CallerOf(int(c.n.TID))
 		token, errno := e.lead(&wire.Meant{IP: ip, Port: uint16(port), Name: name, Plain: len(f.within) > 0}, led)
 		if errno == 0 {
 			f.egress, f.token = e, token
@@ -231,18 +231,18 @@ func (l *Listener) directOut(f *flight) unix.Errno {
 		return errno
 	case (port == wire.Port || port == wire.Door) && tcp && ip.Loopback():
 		return unix.ECONNREFUSED
-	case protocol != unix.IPPROTO_UDP && ip.Loopback() && port != wire.DNS && len(f.within) > 0 && !l.ownServer(f.within, ip, port):
+	case protocol != unix.IPPROTO_UDP && ip.Loopback() && port != wire.DNS && len(f.within) > 0 && !c.narrowing.ownServer(f.within, ip, port):
 		return unix.ECONNREFUSED
 	case port == wire.DNS || ip.Loopback() || !tcp && (pooled || allowed): // where UDP leads nowhere, and resolvers sort by it
 		return 0
 	}
 	target := Target(e.host(ip), port)
 	if _, outer := e.allowed(ip, port, nil); outer {
-		l.beyond(f.within, target, false)
+		c.narrowing.beyond(f.within, target, false)
 	} else {
-		l.beyond(f.within, target, true)
-		if l.Describes {
-			l.report(ByNetwork, action, target)
+		c.narrowing.beyond(f.within, target, true)
+		if c.Describes {
+			c.report(ByNetwork, action, target)
 		}
 	}
 	return unix.ENETUNREACH

@@ -1,10 +1,10 @@
 package listen
 
 // mayMake tells whether what stops a name does not stop an empty folder.
-func (l *Listener) mayMake(d *landing) bool {
-	if l.Empty == nil || d.unread || !d.ok {
+func (r *Rules) mayMake(d *landing) bool {
+	if r.Empty == nil || d.unread || !d.ok {
 		return false
 	}
-	host, ok := l.Host(text(d.path))
-	return ok && l.Empty(host)
+	host, ok := r.Host(text(d.path))
+	return ok && r.Empty(host)
 }

@@ -19,91 +19,92 @@ const (
 	Connect = "connect"
 )
 
-// exec rules on execve(path, …) or execveat(dirfd, path, …, flags).
-func (l *Listener) exec(c seccomp.Call, at bool) {
-	if l.Ledger == nil && l.Programs == nil {
-		l.proceed()
+// rule rules on execve(path, …) or execveat(dirfd, path, …, flags).
+func (s *starter) rule(at bool) {
+	if s.Ledger == nil && s.programs == nil {
+		s.proceed()
 		return
 	}
+	c := s.call
 	x := attempt{dirfd: unix.AT_FDCWD, addr: c.Args[0]}
 	if at {
 		x = attempt{dirfd: int32(c.Args[0]), addr: c.Args[1], flags: uint32(c.Args[4])}
 	}
 	if seccomp.Absent(c) {
-		l.fails(&x, unix.ENOSYS)
+		s.fails(&x, unix.ENOSYS)
 		return
 	}
-	if x.flags == wrap.BudgetFlags && l.Ledger != nil {
-		l.ask(c.Args[0], c.Args[2], c.Args[3])
+	if x.flags == wrap.BudgetFlags && s.Ledger != nil {
+		s.inner.ask(c.Args[0], c.Args[2], c.Args[3])
 		return
 	}
 	if x.flags&atExecveCheck != 0 {
-		seccomp.Continue(l.FD, l.n.ID)
+		s.proceed()
 		return
 	}
-	e := l.look(&x)
+	e := s.look(&x)
 	if e != 0 {
-		l.fails(&x, e)
+		s.fails(&x, e)
 		return
 	}
-	if l.Ledger == nil {
-		l.proceed()
+	if s.Ledger == nil {
+		s.proceed()
 		return
 	}
-	if l.chargeNested(x.name) != audit.Proceed {
-		l.Ledger.Forbid()
-		l.report(ByInner, Execute, x.name)
-		l.n.Fail(l.FD, unix.EPERM)
+	if s.budgets.charge(x.name) != audit.Proceed {
+		s.Ledger.Forbid()
+		s.report(ByInner, Execute, x.name)
+		s.fail(unix.EPERM)
 		return
 	}
-	switch l.Ledger.Charge(x.name) {
+	switch s.Ledger.Charge(x.name) {
 	case audit.Refuse:
-		l.returnNested(x.name)
-		l.report(ByBudget, Execute, x.name)
-		l.n.Fail(l.FD, unix.EPERM)
+		s.budgets.giveBack(x.name)
+		s.report(ByBudget, Execute, x.name)
+		s.fail(unix.EPERM)
 	case audit.EndAll: // and no answer: it waits for its end
-		l.report(ByBudget, Execute, x.name)
-		l.Exceeded()
+		s.report(ByBudget, Execute, x.name)
+		s.Exceeded()
 	default:
-		l.start(x.name)
+		s.start(x.name)
 	}
 }
 
 // start lets a program go that was charged.
-func (l *Listener) start(name string) {
-	if l.Timeline != nil {
-		l.Timeline.Expect(int(l.n.TID))
+func (s *starter) start(name string) {
+	if s.Timeline != nil {
+		s.Timeline.Expect(int(s.n.TID))
 	}
-	gone := seccomp.Continue(l.FD, l.n.ID) != 0
+	gone := s.proceed()
 	if gone { // killed before the answer: it did not run
-		l.Ledger.Return(name)
-		l.returnNested(name)
+		s.Ledger.Return(name)
+		s.budgets.giveBack(name)
 	}
 	switch {
-	case l.Timeline == nil:
+	case s.Timeline == nil:
 	case gone:
-		l.Timeline.Forget()
+		s.Timeline.Forget()
 	default:
-		l.Timeline.Started(name)
+		s.Timeline.Started(name)
 	}
 }
 
 // fails answers an exec that comes to nothing, of itself or by a rule.
-func (l *Listener) fails(x *attempt, e unix.Errno) {
+func (s *starter) fails(x *attempt, e unix.Errno) {
 	switch {
 	case x.forbidden:
-		l.report(x.cause, Execute, x.target)
-		if l.Ledger != nil {
-			l.Ledger.Forbid()
+		s.report(x.cause, Execute, x.target)
+		if s.Ledger != nil {
+			s.Ledger.Forbid()
 		}
-	case l.Ledger != nil:
-		l.Ledger.Fail()
+	case s.Ledger != nil:
+		s.Ledger.Fail()
 	}
 	if x.absent != "" {
-		l.report(OutOfView, Execute, x.absent)
+		s.report(OutOfView, Execute, x.absent)
 	}
-	l.failNested()
-	l.n.Fail(l.FD, e)
+	s.budgets.failed()
+	s.fail(e)
 }
 
 // attempt is one exec that is asked about.
@@ -122,11 +123,11 @@ type attempt struct {
 }
 
 // look gives the errno that the kernel is certain to give, or 0.
-func (l *Listener) look(x *attempt) unix.Errno {
+func (c *checker) look(x *attempt) unix.Errno {
 	if x.flags&^(unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW) != 0 {
 		return unix.EINVAL
 	}
-	path, e := l.readInto(x.addr, l.path[:])
+	path, e := c.readInto(x.addr, c.path[:])
 	x.path, x.name = path, "(unseen)"
 	switch e {
 	case 0:
@@ -141,9 +142,9 @@ func (l *Listener) look(x *attempt) unix.Errno {
 		return unix.ENOENT
 	}
 	if empty {
-		return l.lookFD(x)
+		return c.lookFD(x)
 	}
-	return l.lookPath(x)
+	return c.lookPath(x)
 }
 
 // noFile is the errno of a path that leads to no file.
@@ -158,12 +159,12 @@ func (x *attempt) noFile(f *resolved, path []byte) unix.Errno {
 }
 
 // lookFD is look for a descriptor of the caller's.
-func (l *Listener) lookFD(x *attempt) unix.Errno {
+func (c *checker) lookFD(x *attempt) unix.Errno {
 	if x.dirfd == unix.AT_FDCWD {
 		return unix.EACCES // the current folder
 	}
 	var f resolved
-	f.fd, f.errno = l.openFD(x.dirfd)
+	f.fd, f.errno = c.openFD(x.dirfd)
 	if f.errno == unix.ENOENT {
 		return unix.EBADF // no such descriptor, or the thread is gone and gets no answer
 	}
@@ -171,18 +172,18 @@ func (l *Listener) lookFD(x *attempt) unix.Errno {
 		return 0
 	}
 	defer f.close()
-	x.name = l.nameOf(f.fd)
-	return l.judge(x, &f, 0)
+	x.name = c.nameOf(f.fd)
+	return c.judge(x, &f, 0)
 }
 
 // lookPath is look for a path.
-func (l *Listener) lookPath(x *attempt) unix.Errno {
-	f := l.resolve(x.dirfd, x.path, x.flags&unix.AT_SYMLINK_NOFOLLOW != 0)
+func (c *checker) lookPath(x *attempt) unix.Errno {
+	f := c.resolve(x.dirfd, x.path, x.flags&unix.AT_SYMLINK_NOFOLLOW != 0)
 	defer f.close()
 	if f.errno != 0 {
 		return x.noFile(&f, x.path)
 	}
-	return l.judge(x, &f, 0)
+	return c.judge(x, &f, 0)
 }
 
 // maxKnown is how many programs are remembered to be some.
@@ -193,7 +194,7 @@ const maxKnown = 4096
 const maxInterpreters = 5
 
 // judge tells whether the file that was found is bound to be refused.
-func (l *Listener) judge(x *attempt, f *resolved, depth int) unix.Errno {
+func (c *checker) judge(x *attempt, f *resolved, depth int) unix.Errno {
 	var st unix.Stat_t
 	if unix.Fstat(f.fd, &st) != nil {
 		return 0
@@ -206,35 +207,35 @@ func (l *Listener) judge(x *attempt, f *resolved, depth int) unix.Errno {
 		return 0 // its links lead each process elsewhere
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o111 == 0 || fs.Flags&unix.ST_NOEXEC != 0 {
-		l.masked(x, f.fd, &st, depth)
+		c.masked(x, f.fd, &st, depth)
 		return unix.EACCES
 	}
-	if !l.mayExecute(f.fd) || l.forbids(x, f.fd, &st, depth) {
+	if !c.mayExecute(f.fd) || c.forbids(x, f.fd, &st, depth) {
 		return unix.EACCES
 	}
-	return l.judgeContent(x, f.fd, &st, depth)
+	return c.judgeContent(x, f.fd, &st, depth)
 }
 
 // judgeContent looks at what the file is: a program of some format, a script
 // with its interpreter, or neither.
-func (l *Listener) judgeContent(x *attempt, fd int, st *unix.Stat_t, depth int) unix.Errno {
+func (c *checker) judgeContent(x *attempt, fd int, st *unix.Stat_t, depth int) unix.Errno {
 	id := fileID{st.Dev, st.Ino, st.Size, st.Ctim, st.Mtim}
-	if l.programs[id] {
+	if c.known[id] {
 		return 0
 	}
-	h, ok := l.header(fd)
+	h, ok := c.header(fd)
 	switch {
 	case !ok:
 		return 0
 	case isELF(h):
-		if l.programs == nil || len(l.programs) >= maxKnown {
-			l.programs = map[fileID]bool{}
+		if c.known == nil || len(c.known) >= maxKnown {
+			c.known = map[fileID]bool{}
 		}
-		l.programs[id] = true
+		c.known[id] = true
 		return 0
 	case isScript(h):
 		if interp := interpreter(h); interp != nil {
-			return l.judgeScript(x, interp, depth)
+			return c.judgeScript(x, interp, depth)
 		}
 		return unix.ENOEXEC
 	case foreign(h):
@@ -245,17 +246,17 @@ func (l *Listener) judgeContent(x *attempt, fd int, st *unix.Stat_t, depth int) 
 
 // judgeScript rules on a script's interpreter, which may come and go while the
 // script stays the same.
-func (l *Listener) judgeScript(x *attempt, interp []byte, depth int) unix.Errno {
-	if depth == 0 && x.path[0] != '/' && x.dirfd != unix.AT_FDCWD && l.closesOnExec(x.dirfd) {
+func (c *checker) judgeScript(x *attempt, interp []byte, depth int) unix.Errno {
+	if depth == 0 && x.path[0] != '/' && x.dirfd != unix.AT_FDCWD && c.closesOnExec(x.dirfd) {
 		return unix.ENOENT // the interpreter could not open it (execveat(2), "BUGS")
 	}
 	if depth >= maxInterpreters {
 		return unix.ELOOP
 	}
-	f := l.resolve(unix.AT_FDCWD, interp, false)
+	f := c.resolve(unix.AT_FDCWD, interp, false)
 	defer f.close()
 	if f.errno != 0 {
 		return x.noFile(&f, interp)
 	}
-	return l.judge(x, &f, depth+1)
+	return c.judge(x, &f, depth+1)
 }

@@ -41,45 +41,44 @@ type flight struct {
 
 // depart has the call made by a helper: one that does not return for as long as
 // the sandbox likes. EAGAIN: too many are under way, or no thread can be had.
-func (l *Listener) depart(f *flight) unix.Errno {
-	h := &l.flights
-	h.most, h.signals = maxFlights, 1<<(uint64(l.Interrupt)-1)
-	if l.clock.fd < 0 || !h.open() || !h.hasPlace(maxFlights, l.landed) || h.staff(len(h.under)+1) != 0 {
+func (h *flights) depart(f *flight) unix.Errno {
+	h.most, h.signals = maxFlights, 1<<(uint64(h.interrupt)-1)
+	if h.clock.fd < 0 || !h.open() || !h.hasPlace(maxFlights, h.landed) || h.staff(len(h.under)+1) != 0 {
 		return unix.EAGAIN
 	}
-	f.listener, f.clock = l.FD, l.clock.fd
-	if !l.Describes {
+	f.listener, f.clock = h.to.fd, h.clock.fd
+	if !h.describes {
 		f.target = ""
 	}
 	h.put(f)
-	l.clock.within(patience)
+	h.clock.within(patience)
 	return 0
 }
 
 // landed describes and answers what the sandbox's network has refused, while its
 // program still waits.
-func (l *Listener) landed() {
-	for _, f := range l.flights.under {
+func (h *flights) landed() {
+	for _, f := range h.under {
 		if atomic.LoadUint32(&f.state) != refused {
 			continue
 		}
-		l.reportOf(f.id, f.tid, ByNetwork, f.action, f.target)
+		h.reportOf(f.id, f.tid, ByNetwork, f.action, f.target)
 		n := seccomp.Notification{ID: f.id}
-		n.Fail(l.FD, f.errno)
+		n.Fail(h.to.fd, f.errno)
 		atomic.StoreUint32(&f.state, over)
 	}
 }
 
 // cancel ends what nobody waits for any more. A signal that comes before the thread
 // waits is lost, and sent again the next time.
-func (l *Listener) cancel() {
-	for _, f := range l.flights.under {
-		if atomic.LoadUint32(&f.cancelled) == 0 && seccomp.Valid(l.FD, f.id) {
+func (h *flights) cancel() {
+	for _, f := range h.under {
+		if atomic.LoadUint32(&f.cancelled) == 0 && seccomp.Valid(h.to.fd, f.id) {
 			continue
 		}
 		atomic.StoreUint32(&f.cancelled, 1)
 		if thread := atomic.LoadUint32(&f.thread); thread != 0 {
-			_ = unix.Tgkill(unix.Getpid(), int(thread), l.Interrupt)
+			_ = unix.Tgkill(unix.Getpid(), int(thread), h.interrupt)
 		}
 	}
 }

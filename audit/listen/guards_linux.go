@@ -10,21 +10,26 @@ import (
 // file, perhaps between the listener's look and the kernel's. So what the kernel
 // would refuse because of a mount is answered here, by the path alone.
 
+// matters tells whether it matters where a name lies, with its NUL, that goes.
+func (r *Rules) matters(name []byte) bool {
+	return r.Closed != nil || r.Guarded != nil && r.Guarded(text(name))
+}
+
 // guard is how what lands is guarded by a mount.
-func (l *Listener) guard(d *landing) (g audit.Guard, mount string) {
-	if !d.ok || l.Closed != nil { // without mounts nothing of the kind is answered
+func (r *Rules) guard(d *landing) (g audit.Guard, mount string) {
+	if !d.ok || r.Closed != nil { // without mounts nothing of the kind is answered
 		return audit.Unguarded, ""
 	}
-	host, ok := l.Host(text(d.path))
+	host, ok := r.Host(text(d.path))
 	if !ok {
 		return audit.Unguarded, ""
 	}
-	return l.Guards(host)
+	return r.Guards(host)
 }
 
 // guardsOpen answers an open, or a truncate, that could change what is guarded.
-func (l *Listener) guardsOpen(c *openCall, d *landing, flags uint64) bool {
-	g, _ := l.guard(d)
+func (o *opener) guardsOpen(c *openCall, d *landing, flags uint64) bool {
+	g, _ := o.rules.guard(d)
 	if g < audit.Fixed {
 		return false
 	}
@@ -36,13 +41,13 @@ func (l *Listener) guardsOpen(c *openCall, d *landing, flags uint64) bool {
 	case !d.exists && (g == audit.Fixed || !makes): // it is not to come into being, or ENOENT
 		return false
 	case !d.exists:
-		l.report(ReadOnly, "create", d.text())
+		o.report(ReadOnly, "create", d.text())
 	case makes && flags&unix.O_EXCL != 0 && !temporary:
 		e = unix.EEXIST
 	case !writes:
 		return false
 	case isDir && temporary:
-		l.report(ReadOnly, "create", d.text())
+		o.report(ReadOnly, "create", d.text())
 	case isDir:
 		e = unix.EISDIR
 	case flags&unix.O_DIRECTORY != 0:
@@ -54,26 +59,26 @@ func (l *Listener) guardsOpen(c *openCall, d *landing, flags uint64) bool {
 	case accessAt(d.dir, d.name, unix.W_OK) == unix.EACCES:
 		e = unix.EACCES
 	default:
-		l.report(ReadOnly, c.action, d.text())
+		o.report(ReadOnly, c.action, d.text())
 	}
-	l.n.Fail(l.FD, e)
+	o.fail(e)
 	return true
 }
 
 // guardsName answers a call that makes or takes a name, where that is guarded, or that
 // gives what is guarded a further name, by which it could be written.
-func (l *Listener) guardsName(c *nameCall, made, taken, from *landing) bool {
-	gm, in := l.guard(made)
-	gt, out := l.guard(taken)
-	gf, _ := l.guard(from)
+func (n *namer) guardsName(c *nameCall, made, taken, from *landing) bool {
+	gm, in := n.rules.guard(made)
+	gt, out := n.rules.guard(taken)
+	gf, _ := n.rules.guard(from)
 	var cause Cause
 	var e unix.Errno
 	d := made
 	switch {
-	case from.unread && len(l.Views) > 0:
+	case from.unread && len(n.rules.Views) > 0:
 		cause, e = ByName, unix.EPERM
 	case gf >= audit.Fixed && from.exists && from.kind != unix.S_IFDIR && gm != audit.Within:
-		l.n.Fail(l.FD, unix.EXDEV)
+		n.fail(unix.EXDEV)
 		return true
 	case gm < audit.Pinned && gt < audit.Pinned:
 		return false
@@ -93,21 +98,21 @@ func (l *Listener) guardsName(c *nameCall, made, taken, from *landing) bool {
 	case !taken.exists:
 		return false
 	case gt >= audit.Pinned && c.makes == nowhere:
-		if _, e = l.asFolder(c, taken); e != 0 {
-			l.n.Fail(l.FD, e)
+		if _, e = n.asFolder(c, taken); e != 0 {
+			n.fail(e)
 			return true
 		}
 		cause, e, d = ByName, unix.EBUSY, taken
-	case gt >= audit.Pinned && l.stops(made):
+	case gt >= audit.Pinned && n.rules.stops(made):
 		return false
 	case gt >= audit.Pinned:
 		cause, e, d = ByName, unix.EBUSY, taken
-	case !made.exists, c.swap >= 0 && l.call.Args[c.swap]&unix.RENAME_NOREPLACE != 0, made.file == taken.file:
+	case !made.exists, c.swap >= 0 && n.call.Args[c.swap]&unix.RENAME_NOREPLACE != 0, made.file == taken.file:
 		return false // it is not to come into being, or EEXIST, or nothing is done
 	default:
 		cause, e = ByName, unix.EBUSY
 	}
-	l.report(cause, c.action, d.text())
-	l.n.Fail(l.FD, e)
+	n.report(cause, c.action, d.text())
+	n.fail(e)
 	return true
 }

@@ -61,8 +61,8 @@ const (
 // ancestors are the processes above the waiting thread's, the supervisor left out. ok is
 // false where the way up cannot be told: it may be beneath any then. Orphans stay beneath
 // an sbx, which is their subreaper (prctl(2)).
-func (l *Listener) ancestors() (pids []int, ok bool) {
-	return climb(int(l.n.TID), unix.Getpid(), read.Parent)
+func (c *caller) ancestors() (pids []int, ok bool) {
+	return climb(int(c.n.TID), unix.Getpid(), read.Parent)
 }
 
 // climb is ancestors of a thread as far as own. Each step is looked at again once the next
@@ -88,9 +88,9 @@ func climb(tid, own int, parentOf func(pid int) int) (pids []int, ok bool) {
 
 // statusOf is a number that /proc/TID/status has of the waiting thread; -1 where it
 // cannot be read.
-func (l *Listener) statusOf(key string) int {
+func (c *caller) statusOf(key string) int {
 	var buf [8192]byte
-	fd, e := openFile(l.proc("status", -1))
+	fd, e := openFile(c.proc("status", -1))
 	if e != 0 {
 		return -1
 	}

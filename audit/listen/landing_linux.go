@@ -12,10 +12,10 @@ type argument struct {
 	addr  uint64
 }
 
-func (l *Listener) argument(s spot) argument {
-	a := argument{dirfd: unix.AT_FDCWD, addr: l.call.Args[s.path]}
+func (c *caller) argument(s spot) argument {
+	a := argument{dirfd: unix.AT_FDCWD, addr: c.call.Args[s.path]}
 	if s.dir >= 0 {
-		a.dirfd = int32(l.call.Args[s.dir])
+		a.dirfd = int32(c.call.Args[s.dir])
 	}
 	return a
 }
@@ -103,8 +103,8 @@ const (
 )
 
 // land finds where a path's last name lies.
-func (l *Listener) land(a argument, b *scratch, how aim) landing {
-	path, e := l.readInto(a.addr, b.path[:])
+func (p *paths) land(a argument, b *scratch, how aim) landing {
+	path, e := p.readInto(a.addr, b.path[:])
 	switch e {
 	case 0:
 	case unix.EFAULT, unix.ENAMETOOLONG:
@@ -113,22 +113,22 @@ func (l *Listener) land(a argument, b *scratch, how aim) landing {
 		return landing{unread: true}
 	}
 	if how != fresh {
-		return l.landAt(a.dirfd, path, b, how)
+		return p.landAt(a.dirfd, path, b, how)
 	}
-	if l.there && l.isThere(path) { // as the last one was: most of a mkdir -p is
+	if p.there && p.isThere(path) { // as the last one was: most of a mkdir -p is
 		return landing{exists: true}
 	}
-	d := l.landAt(a.dirfd, path, b, how)
-	l.there = d.exists
+	d := p.landAt(a.dirfd, path, b, how)
+	p.there = d.exists
 	return d
 }
 
 // isThere tells whether an absolute path is there for sure; a link at its end is.
-func (l *Listener) isThere(path []byte) bool {
-	if l.Root < 0 || path[0] != '/' {
+func (p *paths) isThere(path []byte) bool {
+	if p.root < 0 || path[0] != '/' {
 		return false
 	}
-	fd, e := openat2(l.Root, path, true, beneath)
+	fd, e := openat2(p.root, path, true, beneath)
 	if e == 0 {
 		unix.Close(fd)
 	}
@@ -136,13 +136,13 @@ func (l *Listener) isThere(path []byte) bool {
 }
 
 // landAt is land for a path that was read.
-func (l *Listener) landAt(dirfd int32, path []byte, b *scratch, how aim) landing {
+func (p *paths) landAt(dirfd int32, path []byte, b *scratch, how aim) landing {
 	for links := 0; ; links++ {
-		d := l.landOnce(dirfd, path, b, how)
+		d := p.landOnce(dirfd, path, b, how)
 		if !d.ok || !d.exists || how != follows || links >= maxFollowed {
 			return d
 		}
-		next, isLink := l.target(&d, b)
+		next, isLink := p.target(&d, b)
 		if !isLink {
 			return d
 		}
@@ -155,7 +155,7 @@ func (l *Listener) landAt(dirfd int32, path []byte, b *scratch, how aim) landing
 }
 
 // landOnce is land without following the last name.
-func (l *Listener) landOnce(dirfd int32, path []byte, b *scratch, how aim) landing {
+func (p *paths) landOnce(dirfd int32, path []byte, b *scratch, how aim) landing {
 	end := len(path) - 1
 	for end > 0 && path[end-1] == '/' {
 		end--
@@ -170,7 +170,7 @@ func (l *Listener) landOnce(dirfd int32, path []byte, b *scratch, how aim) landi
 	if cut == 0 {
 		dir = append(dir, '.')
 	}
-	f := l.resolve(dirfd, append(dir, 0), false)
+	f := p.resolve(dirfd, append(dir, 0), false)
 	if f.errno == unix.EAGAIN { // nobody can tell where it leads
 		return landing{errno: f.errno}
 	}
@@ -181,22 +181,22 @@ func (l *Listener) landOnce(dirfd int32, path []byte, b *scratch, how aim) landi
 		}
 		return d
 	}
-	return l.named(f.fd, name, b, how)
+	return p.named(f.fd, name, b, how)
 }
 
 // named is the landing of a name in a folder, whose descriptor it takes over.
-func (l *Listener) named(dir int, name []byte, b *scratch, how aim) landing {
+func (p *paths) named(dir int, name []byte, b *scratch, how aim) landing {
 	d := landing{ok: true, dir: dir, name: name}
 	d.stands() // what is on a device is not in /proc
 	if how == fresh && d.exists {
 		unix.Close(dir)
 		return landing{exists: true, name: name}
 	}
-	if how == leaves && (!d.exists || !d.mounted && l.Closed == nil && !l.isGuarded(name) && !d.on().isProc) && !d.on().fixed {
+	if how == leaves && (!d.exists || !d.mounted && !p.matters(name) && !d.on().isProc) && !d.on().fixed {
 		unix.Close(dir)
 		return landing{exists: d.exists, name: name}
 	}
-	n := l.pathOf(dir, b.whole[:pathMax])
+	n := p.pathOf(dir, b.whole[:pathMax])
 	if n <= 0 || b.whole[0] != '/' || bytes.HasSuffix(b.whole[:n], []byte(" (deleted)")) || !d.onDisk && d.on().isProc {
 		unix.Close(dir)
 		return landing{odd: true, name: name}
@@ -210,12 +210,9 @@ func (l *Listener) named(dir int, name []byte, b *scratch, how aim) landing {
 	return d
 }
 
-// isGuarded tells whether a name, with its NUL, may be that of what is mounted on.
-func (l *Listener) isGuarded(name []byte) bool { return l.Guarded != nil && l.Guarded(text(name)) }
-
 // target is the path that a link at a landing names, absolute; it may be longer
 // than a path can be.
-func (l *Listener) target(d *landing, b *scratch) (path []byte, isLink bool) {
+func (p *paths) target(d *landing, b *scratch) (path []byte, isLink bool) {
 	if d.kind != unix.S_IFLNK {
 		return nil, false
 	}

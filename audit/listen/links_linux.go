@@ -5,8 +5,8 @@ import "golang.org/x/sys/unix"
 // plants is the landing where a call would have a symbolic link stand that must
 // not be there; nil for none. A path through /proc is told by lookBehind, and so
 // by the thread's descriptors as they are now: what is wrong then is swept.
-func (l *Listener) plants(c *nameCall, made, taken, from *landing, swaps bool) *landing {
-	if l.Links == nil || c.makes == nowhere {
+func (n *namer) plants(c *nameCall, made, taken, from *landing, swaps bool) *landing {
+	if n.rules.Links == nil || c.makes == nowhere {
 		return nil
 	}
 	isLink := func(d *landing) bool { return d.ok && d.exists && d.kind == unix.S_IFLNK }
@@ -16,7 +16,7 @@ func (l *Listener) plants(c *nameCall, made, taken, from *landing, swaps bool) *
 			return nil
 		}
 	case c.takes != nowhere:
-		if swaps && isLink(made) && l.linkStops(taken) {
+		if swaps && isLink(made) && n.rules.linkStops(taken) {
 			return taken
 		}
 		if !isLink(taken) {
@@ -25,24 +25,24 @@ func (l *Listener) plants(c *nameCall, made, taken, from *landing, swaps bool) *
 	case c.action != MakeLink || made.exists:
 		return nil
 	}
-	if l.linkStops(made) {
+	if n.rules.linkStops(made) {
 		return made
 	}
 	return nil
 }
 
 // copies is how far the path of what gets a further name is followed.
-func (l *Listener) copies(c *nameCall) aim {
-	if c.copies.dir >= 0 && l.call.Args[4]&unix.AT_SYMLINK_FOLLOW != 0 { // linkat
+func (n *namer) copies(c *nameCall) aim {
+	if c.copies.dir >= 0 && n.call.Args[4]&unix.AT_SYMLINK_FOLLOW != 0 { // linkat
 		return follows
 	}
 	return stays
 }
 
-func (l *Listener) linkStops(d *landing) bool {
+func (r *Rules) linkStops(d *landing) bool {
 	if !d.ok || d.mounted {
 		return false
 	}
-	host, ok := l.Host(text(d.path))
-	return ok && l.Links(host) && !d.isFixed()
+	host, ok := r.Host(text(d.path))
+	return ok && r.Links(host) && !d.isFixed()
 }

@@ -5,103 +5,104 @@ import (
 
 	"sbx/audit"
 	"sbx/seccomp"
-	"sbx/wrap"
 )
 
-// Listener answers the notifications of one sandbox. Its methods are not to be called
-// at the same time, but for Take, which may wait beside what is not about the
-// notification that it took last.
-type Listener struct {
-	FD     int           // seccomp's listener
-	Root   int           // the sandbox's root (O_PATH); -1: each process has its own
-	Ledger *audit.Ledger // what is charged; nil where nothing is counted
-	// Timeline is told of what is charged and let go, and Opened of the paths in Views that
-	// a call which is let go may write; nil for nobody.
-	Timeline *audit.Timeline
-	Opened   *audit.Openings
-	Views    []wrap.View // where the writable trees are
-	// Sockets: the sandbox has a network of its own, and which pathname sockets
-	// are connected to is decided here. Named are those of the host that may be.
-	Sockets bool
-	Named   []string
-	// Egress is where connects to the internet are led to; nil where they lead nowhere.
-	Egress *Egress
-	// Interrupt is a signal whose handler does nothing: it ends a system call.
-	Interrupt unix.Signal
-	// Describes: what the sandbox's network refuses is told of.
-	Describes bool
-	// Aside are programs, by their files' names, whose connecting is not the
-	// agent's.
+// Config is what a Listener is made from.
+type Config struct {
+	FD       int // seccomp's listener
+	Root     int // the sandbox's root (O_PATH); -1: each process has its own
+	Rules    Rules
+	Counts   Counts
+	Programs *Programs // which files may be executed; nil for any
+	Sockets  *Sockets  // nil where connects are not decided here
+	// Aside are programs, by their files' names, whose connecting is not the agent's.
 	Aside []string
-	// Programs is which files may be executed; nil for any.
-	Programs *Programs
-	// Forbids tells whether a name of the host must not come into being.
-	Forbids func(path string) bool
-	// Empty tells whether it may be all the same where it is a new folder's; nil for
-	// never.
-	Empty func(path string) bool
-	// Links tells whether no symbolic link must come to stand at a path; nil for
-	// anywhere.
-	Links func(path string) bool
-	// Part tells whether a name may be one that must not come into being, where its
-	// folder cannot be told.
-	Part func(name string) bool
-	// Closed tells whether a path may not be written although its mount may; nil for
-	// none.
-	Closed func(path string) bool
-	// Guards is how one is guarded, and the innermost mount that it lies beneath, whether
-	// the mounts are there at that moment or not. Guarded tells whether a name may be
-	// that of one on which a mount lies; nil for no name.
-	Guards  func(path string) (g audit.Guard, mount string)
-	Guarded func(name string) bool
+	// Secrets are paths inside that are hidden: who looks for one is told of; nil where
+	// the filter does not notify of that.
+	Secrets []string
 	// Remove removes a path of the host that is mounted on inside, where the kernel
 	// would refuse that, or says that it is not its own to remove; nil for nothing.
 	// dir is the folder that the path is in.
 	Remove func(path string, dir int, folder bool) (e unix.Errno, ours bool)
-	// Secrets are paths inside that are hidden: who looks for one is told of; nil where
-	// the filter does not notify of that.
-	Secrets []string
 	// Makes is told that a call goes on which may make a name, and perhaps another one
 	// than was looked at; nil for nobody.
 	Makes func()
-	// Exceeded is told that everything is to be ended.
-	Exceeded func()
+	// Opened is told of the paths in Rules.Views that a call which is let go may write;
+	// nil for nobody.
+	Opened *audit.Openings
 	// Refused is told of each call that was refused, or is about to be. What it
 	// points to is valid until it returns.
 	Refused func(*Refusal)
 	// Tells is what an sbx inside is told that asks (wrap.BudgetSpec); "" for nothing.
 	Tells string
+}
+
+// Listener answers the notifications of one sandbox. Its methods are not to be called
+// at the same time, but for Take, which may wait beside what is not about the
+// notification that it took last.
+type Listener struct {
 	// Answered is what notifications came so far.
 	Answered Answered
 
-	own      int // the folder of the supervisor's descriptors; 0 as long as nobody asked
-	user     int // the supervisor's, and one; 0 as long as nobody asked
-	made     made
-	clock    clock
-	flights  helpers
-	discards discards
-	thread   thread
-	// network is the supervisor's network namespace, 0 as long as nobody asked;
-	// oldPidfds, that the kernel has pidfds of whole processes only.
-	network   uint64
-	oldPidfds bool
-	byFile    bool // others' memory is read by /proc alone
+	caller  caller
+	answers answers
+	paths   paths
+	rules   Rules
+	names   namer
+	opens   opener
+	looks   looker
+	starts  starter
+	memory  memfds
+	contact contact
+	*sockets
+}
 
-	n        seccomp.Notification
-	call     seccomp.Call
-	path     [pathMax]byte // of a program, as the caller has it
-	joined   [pathMax]byte // made absolute
-	work     [2]scratch    // of what comes into being, and of what goes
-	head     [headSize]byte
-	tries    int  // folders opened for this notification, see maxTries
-	searches bool // the last path was not there, on a plain way: that is tried first
-	there    bool // what was to be made last was there
-	refusal  Refusal
-	reported bool // the call at hand is bound to fail, and that was told
-	nested   []nested
-	narrowed []*narrowed
-	asked    []*nested       // those that were charged for the exec at hand
-	programs map[fileID]bool // files that are programs by their first bytes
+// sockets is what answers connects and binds, and what is under way of them.
+type sockets struct {
+	copies    copies
+	narrowing narrowing
+	made      made
+	clock     clock
+	flights   flights
+	connects  connector
+	binds     binder
+}
+
+// New makes a listener. Its parts lie in it, since their buffers cost memory only once
+// they are written to.
+func New(c *Config) *Listener {
+	l := &Listener{}
+	l.caller.fd = c.FD
+	l.answers.to, l.answers.refused = &l.caller, c.Refused
+	l.rules = c.Rules
+	l.paths.caller, l.paths.root, l.paths.matters = &l.caller, c.Root, l.rules.matters
+	w := writes{&l.answers, &l.rules, c.Makes, c.Opened}
+	l.names.paths, l.names.writes, l.names.remove, l.names.present = &l.paths, w, c.Remove, &l.Answered.Present
+	l.opens.paths, l.opens.writes = &l.paths, w
+	l.looks = looker{&l.paths, &l.answers, c.Secrets}
+	l.memory = memfds{&l.caller, &l.answers}
+	l.contact = contact{&l.caller, c.Counts.Ledger, c.Aside}
+	l.starts.paths, l.starts.programs = &l.paths, c.Programs
+	l.starts.answers, l.starts.Counts, l.starts.budgets.caller = &l.answers, c.Counts, &l.caller
+	l.starts.inner = inner{answers: &l.answers, tells: c.Tells, budgets: &l.starts.budgets}
+	if c.Sockets != nil {
+		l.connect(c.Sockets)
+	}
+	return l
+}
+
+// connect gives the listener what it answers connects and binds by.
+func (l *Listener) connect(c *Sockets) {
+	s := &sockets{}
+	l.sockets = s
+	s.copies.caller = &l.caller
+	s.narrowing = narrowing{copies: &s.copies, answers: &l.answers, egress: c.Egress, describes: c.Describes}
+	s.flights.answers, s.flights.clock = &l.answers, &s.clock
+	s.flights.interrupt, s.flights.describes = c.Interrupt, c.Describes
+	s.connects = connector{paths: &l.paths, answers: &l.answers, Sockets: *c, copies: &s.copies,
+		narrowing: &s.narrowing, made: &s.made, flights: &s.flights}
+	s.binds = binder{&l.paths, &l.answers, &l.rules, &s.copies, &s.narrowing, &s.made, &s.clock}
+	l.starts.inner.narrowing = &s.narrowing
 }
 
 // Answered is how many notifications came, by what they cost: execs, calls that make
@@ -142,72 +143,92 @@ const pathMax = 4096
 
 // Take takes the next notification at fd, the listener's descriptor or a copy of it, as
 // seccomp.Next does.
-func (l *Listener) Take(fd int) (taken, over bool) { return seccomp.Next(fd, &l.n) }
+func (l *Listener) Take(fd int) (taken, over bool) { return seccomp.Next(fd, &l.caller.n) }
 
 // Answer answers the notification that was taken.
 func (l *Listener) Answer() {
-	l.call, l.tries, l.reported = l.n.Call(), 0, false
-	if is, at := seccomp.Exec(seccomp.Native, l.call); is {
+	call := l.caller.n.Call()
+	l.caller.call, l.paths.tries, l.answers.reported = call, 0, false
+	if is, at := seccomp.Exec(seccomp.Native, call); is {
 		l.Answered.Execs++
-		l.exec(l.call, at)
+		l.starts.rule(at)
 		return
 	}
-	name, _ := seccomp.Native.Name(l.call.Nr)
+	name, _ := seccomp.Native.Name(call.Nr)
 	if c, ok := nameCalls[name]; ok {
 		l.Answered.Names++
-		l.names(&c)
+		l.names.rule(&c)
 		return
 	}
 	at, looks := lookCalls[name]
-	if looks && l.Secrets != nil {
-		l.seeks(at)
+	if looks && l.looks.secrets != nil {
+		l.looks.seeks(at)
 	}
 	if c, ok := openCalls[name]; ok {
 		l.Answered.Opens++
-		l.opens(&c)
+		l.opens.rule(&c)
 		return
 	}
 	l.Answered.Others++
-	if looks {
-		l.proceed()
-		return
-	}
-	switch name {
-	case Connect:
-		l.connect()
-	case "bind":
-		l.bind()
-	case "memfd_create":
-		l.memory()
+	switch {
+	case looks:
+		l.answers.proceed()
+	case name == Connect:
+		l.contact.connects()
+		if l.sockets == nil {
+			l.answers.proceed()
+			return
+		}
+		l.sockets.connects.rule()
+	case name == "bind":
+		if l.sockets == nil {
+			l.answers.proceed()
+			return
+		}
+		l.sockets.binds.rule()
+	case name == "memfd_create":
+		l.memory.create()
 	default: // what the filter refuses: never to go on
-		l.report(BySideDoor, name, "")
-		l.n.Fail(l.FD, unix.EPERM)
+		l.answers.report(BySideDoor, name, "")
+		l.answers.fail(unix.EPERM)
 	}
 }
 
-// proceed lets the kernel decide.
-func (l *Listener) proceed() { seccomp.Continue(l.FD, l.n.ID) }
+// proceed lets the kernel decide. It tells whether the caller is gone, whose call is not
+// made then.
+func (a *answers) proceed() (gone bool) { return seccomp.Continue(a.to.fd, a.to.n.ID) != 0 }
 
-// makes is proceed for a call that may make a name.
-func (l *Listener) makes() {
-	if l.Makes != nil {
-		l.Makes()
-	}
-	l.proceed()
+// fail, answer and give end the call: with an error, a number, a descriptor.
+func (a *answers) fail(e unix.Errno)  { a.to.n.Fail(a.to.fd, e) }
+func (a *answers) answer(value int64) { a.to.n.Answer(a.to.fd, value) }
+func (a *answers) give(fd int, closesOnExec bool) unix.Errno {
+	return a.to.n.Give(a.to.fd, fd, closesOnExec)
 }
 
 // report tells of a call that does not succeed. A thread that is gone may have
 // left its number to a process of the host's, whose memory is nobody's to tell.
-func (l *Listener) report(cause Cause, action, target string) {
-	l.reported = true
-	l.reportOf(l.n.ID, l.n.TID, cause, action, target)
+func (a *answers) report(cause Cause, action, target string) {
+	a.reported = true
+	a.reportOf(a.to.n.ID, a.to.n.TID, cause, action, target)
 }
 
 // reportOf is report for a call that was taken before.
-func (l *Listener) reportOf(id uint64, tid uint32, cause Cause, action, target string) {
-	if l.Refused == nil || !seccomp.Valid(l.FD, id) {
+func (a *answers) reportOf(id uint64, tid uint32, cause Cause, action, target string) {
+	if a.refused == nil || !seccomp.Valid(a.to.fd, id) {
 		return
 	}
-	l.refusal = Refusal{TID: int(tid), Cause: cause, Action: action, Target: target}
-	l.Refused(&l.refusal)
+	a.refusal = Refusal{TID: int(tid), Cause: cause, Action: action, Target: target}
+	a.refused(&a.refusal)
+}
+
+// waits tells whether the thread still waits for its answer: else what was read may be
+// another's.
+func (c *caller) waits() bool { return seccomp.Valid(c.fd, c.n.ID) }
+
+// makes is proceed for a call that may make a name.
+func (w *writes) makes() {
+	if w.told != nil {
+		w.told()
+	}
+	w.proceed()
 }

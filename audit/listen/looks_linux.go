@@ -28,19 +28,19 @@ const LookFor = "look for"
 
 // seeks tells of a call that looks for a secret. It decides nothing: the kernel finds
 // that nothing is there. A path that names none is known by its text.
-func (l *Listener) seeks(at spot) {
-	a, b := l.argument(at), &l.work[0]
-	named, e := l.readInto(a.addr, b.path[:])
-	if e != 0 || !slices.ContainsFunc(l.Secrets, func(secret string) bool { return bytes.Contains(named, []byte(path.Base(secret))) }) {
+func (s *looker) seeks(at spot) {
+	a, b := s.argument(at), &s.work[0]
+	named, e := s.readInto(a.addr, b.path[:])
+	if e != 0 || !slices.ContainsFunc(s.secrets, func(secret string) bool { return bytes.Contains(named, []byte(path.Base(secret))) }) {
 		return
 	}
-	d := l.landAt(a.dirfd, named, b, stays)
+	d := s.landAt(a.dirfd, named, b, stays)
 	defer d.close()
 	if !d.ok && !d.absent {
 		return
 	}
 	target := text(d.path)
-	if slices.ContainsFunc(l.Secrets, func(secret string) bool { return target == secret || strings.HasPrefix(target, secret+"/") }) {
-		l.report(Hidden, LookFor, target)
+	if slices.ContainsFunc(s.secrets, func(secret string) bool { return target == secret || strings.HasPrefix(target, secret+"/") }) {
+		s.report(Hidden, LookFor, target)
 	}
 }

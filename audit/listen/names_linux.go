@@ -61,19 +61,19 @@ func KindOf(action string) wrap.ActKind {
 	return wrap.ToWrite
 }
 
-// names rules on a call that makes or takes a name.
-func (l *Listener) names(c *nameCall) {
-	swaps := c.swap >= 0 && l.call.Args[c.swap]&unix.RENAME_EXCHANGE != 0
+// rule rules on a call that makes or takes a name.
+func (n *namer) rule(c *nameCall) {
+	swaps := c.swap >= 0 && n.call.Args[c.swap]&unix.RENAME_EXCHANGE != 0
 	var made, taken, from landing
 	if c.makes != nowhere {
 		how := stays
 		if c.takes == nowhere { // what is there answers EEXIST, wherever it is
 			how = fresh
 		}
-		made = l.land(l.argument(c.makes), &l.work[0], how)
+		made = n.land(n.argument(c.makes), &n.work[0], how)
 		defer made.close()
 		if how == fresh && made.exists {
-			l.Answered.Present++
+			*n.present++
 		}
 	}
 	if c.takes != nowhere {
@@ -81,95 +81,95 @@ func (l *Listener) names(c *nameCall) {
 		if c.makes == nowhere {
 			how = leaves
 		}
-		taken = l.land(l.argument(c.takes), &l.work[1], how)
+		taken = n.land(n.argument(c.takes), &n.work[1], how)
 		defer taken.close()
 	}
 	if c.copies != nowhere && !made.exists {
-		from = l.land(l.argument(c.copies), &l.work[1], l.copies(c))
+		from = n.land(n.argument(c.copies), &n.work[1], n.copies(c))
 		defer from.close()
 	}
 	for _, d := range []*landing{&made, &taken, &from} {
 		if d.errno != 0 {
-			l.n.Fail(l.FD, d.errno)
+			n.fail(d.errno)
 			return
 		}
 	}
-	if c.makes == nowhere && l.removes(c, &taken) || l.guardsName(c, &made, &taken, &from) {
+	if c.makes == nowhere && n.removes(c, &taken) || n.guardsName(c, &made, &taken, &from) {
 		return
 	}
 	// What is there already answers EEXIST, but to what replaces it.
 	replaces := c.takes != nowhere
 	for _, d := range []*landing{&made, &taken} {
-		if d == &taken && !swaps || d.exists && !replaces || !l.stops(d) || c.action == makeFolder && l.mayMake(d) {
+		if d == &taken && !swaps || d.exists && !replaces || !n.rules.stops(d) || c.action == makeFolder && n.rules.mayMake(d) {
 			continue
 		}
-		l.report(ByName, c.action, d.text())
-		l.n.Fail(l.FD, unix.EPERM)
+		n.report(ByName, c.action, d.text())
+		n.fail(unix.EPERM)
 		return
 	}
-	l.lookBehind(c, &made, &taken)
-	if d := l.plants(c, &made, &taken, &from, swaps); d != nil {
-		l.report(ByName, c.action, d.text())
-		l.n.Fail(l.FD, unix.EPERM)
+	n.lookBehind(c, &made, &taken)
+	if d := n.plants(c, &made, &taken, &from, swaps); d != nil {
+		n.report(ByName, c.action, d.text())
+		n.fail(unix.EPERM)
 		return
 	}
-	l.foresee(c, &made, &taken)
+	n.foresee(c, &made, &taken)
 	if c.makes == nowhere {
-		l.proceed()
+		n.proceed()
 		return
 	}
-	l.makes()
+	n.makes()
 	if taken.kind == unix.S_IFREG || from.kind == unix.S_IFREG || from.odd {
-		l.opened(&made, c.action)
+		n.opens(&made, c.action)
 	}
 }
 
 // foresee reports what the kernel is going to refuse.
-func (l *Listener) foresee(c *nameCall, made, taken *landing) {
+func (n *namer) foresee(c *nameCall, made, taken *landing) {
 	gone := c.takes != nowhere && !taken.exists
 	replaces := c.takes != nowhere && made.exists
-	keeps := c.swap >= 0 && l.call.Args[c.swap]&unix.RENAME_NOREPLACE != 0
+	keeps := c.swap >= 0 && n.call.Args[c.swap]&unix.RENAME_NOREPLACE != 0
 	switch {
 	case made.absent:
-		l.report(OutOfView, c.action, text(made.path))
+		n.report(OutOfView, c.action, text(made.path))
 	case gone && c.makes == nowhere && taken.ok && taken.isFixed(): // EROFS comes before ENOENT
-		l.report(ReadOnly, c.action, taken.text())
+		n.report(ReadOnly, c.action, taken.text())
 	case gone: // ENOENT, whatever else holds
-	case replaces && keeps && !l.fixed(made): // EEXIST, before mounts count: mv asks so of a folder
+	case replaces && keeps && !n.rules.fixed(made): // EEXIST, before mounts count: mv asks so of a folder
 	case replaces && made.file == taken.file: // nothing is done, and that succeeds (rename(2))
 	case taken.exists && taken.mounted:
-		l.report(ByName, c.action, taken.text())
+		n.report(ByName, c.action, taken.text())
 	case replaces && made.mounted:
-		l.report(ByName, c.action, made.text())
-	case (!made.exists || replaces) && l.fixed(made):
-		l.report(ReadOnly, c.action, made.text())
-	case l.fixed(taken):
-		l.report(ReadOnly, c.action, taken.text())
+		n.report(ByName, c.action, made.text())
+	case (!made.exists || replaces) && n.rules.fixed(made):
+		n.report(ReadOnly, c.action, made.text())
+	case n.rules.fixed(taken):
+		n.report(ReadOnly, c.action, taken.text())
 	}
 }
 
 // fixed tells whether nothing can be made or removed where a name lands.
-func (l *Listener) fixed(d *landing) bool {
-	return d.ok && (d.isFixed() || l.closes(d) && access(d.dir, unix.W_OK) == 0)
+func (r *Rules) fixed(d *landing) bool {
+	return d.ok && (d.isFixed() || r.closes(d) && access(d.dir, unix.W_OK) == 0)
 }
 
 // closes tells whether where a name lands may not be written although its mount may.
-func (l *Listener) closes(d *landing) bool { return l.Closed != nil && l.Closed(d.text()) }
+func (r *Rules) closes(d *landing) bool { return r.Closed != nil && r.Closed(d.text()) }
 
 // stops tells whether a name must not come into being where it lands. What is
 // mounted there nobody can replace, and in a folder that may only be read
 // nothing comes into being.
-func (l *Listener) stops(d *landing) bool {
+func (r *Rules) stops(d *landing) bool {
 	switch {
-	case len(l.Views) == 0: // the record says that nobody looks
+	case len(r.Views) == 0: // the record says that nobody looks
 		return false
 	case d.unread:
 		return true
 	case d.odd:
-		return l.Part(d.text())
+		return r.Part(d.text())
 	case !d.ok || d.mounted:
 		return false
 	}
-	host, ok := l.Host(text(d.path))
-	return ok && l.Forbids(host) && !d.isFixed()
+	host, ok := r.Host(text(d.path))
+	return ok && r.Forbids(host) && !d.isFixed()
 }

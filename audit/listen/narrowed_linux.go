@@ -9,7 +9,6 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/reach"
-	"sbx/seccomp"
 	"sbx/wrap"
 )
 
@@ -38,40 +37,40 @@ type narrowed struct {
 }
 
 // narrow answers a request; sock is the caller's socket.
-func (l *Listener) narrow(sock int32) {
+func (w *narrowing) narrow(sock int32) {
 	e := unix.ENOENT
-	if pid := l.process(); l.Egress != nil && l.Sockets && pid > 0 && seccomp.Valid(l.FD, l.n.ID) {
-		e = l.openNarrow(pid, sock)
+	if pid := w.process(); w.egress != nil && pid > 0 && w.waits() {
+		e = w.openNarrow(pid, sock)
 	}
 	if e != 0 {
-		l.n.Fail(l.FD, e)
+		w.fail(e)
 		return
 	}
-	l.n.Answer(l.FD, 0)
+	w.answer(0)
 }
 
-func (l *Listener) openNarrow(pid int, sock int32) (e unix.Errno) {
-	if len(l.narrowed) == maxNarrowed || l.discards.full() {
+func (w *narrowing) openNarrow(pid int, sock int32) (e unix.Errno) {
+	if len(w.list) == maxNarrowed || w.discards.full() {
 		return unix.EAGAIN
 	}
-	n := &narrowed{filters: l.statusOf("Seccomp_filters")}
+	n := &narrowed{filters: w.statusOf("Seccomp_filters")}
 	if n.filters <= 0 {
 		return unix.ENOENT
 	}
-	if n.sock, e = l.socketOf(sock); e != 0 {
+	if n.sock, e = w.socketOf(sock); e != 0 {
 		return e
 	}
 	if e = n.read(); e == 0 {
 		n.inside, e = openInside(pid)
 	}
 	if e == 0 {
-		if e = l.Egress.unasked(true); e == 0 {
-			l.narrowed = append(l.narrowed, n)
+		if e = w.egress.unasked(true); e == 0 {
+			w.list = append(w.list, n)
 			return 0
 		}
 		n.forget()
 	}
-	l.discards.add(n.sock)
+	w.discards.add(n.sock)
 	return e
 }
 
@@ -103,31 +102,31 @@ func (n *narrowed) read() unix.Errno {
 }
 
 // widen answers an sbx that says that nothing of what it started is left.
-func (l *Listener) widen() {
-	pid := l.process()
-	at := slices.IndexFunc(l.narrowed, func(n *narrowed) bool { return n.pid == pid && !n.gone() })
-	if at < 0 || !seccomp.Valid(l.FD, l.n.ID) {
-		l.n.Fail(l.FD, unix.ENOENT)
+func (w *narrowing) widen() {
+	pid := w.process()
+	at := slices.IndexFunc(w.list, func(n *narrowed) bool { return n.pid == pid && !n.gone() })
+	if at < 0 || !w.waits() {
+		w.fail(unix.ENOENT)
 		return
 	}
-	n := l.narrowed[at]
+	n := w.list[at]
 	n.forget()
-	n.made.forget(&l.discards)
-	l.discards.add(n.sock)
-	if l.narrowed = slices.Delete(l.narrowed, at, at+1); len(l.narrowed) == 0 {
-		_ = l.Egress.unasked(false)
+	n.made.forget(&w.discards)
+	w.discards.add(n.sock)
+	if w.list = slices.Delete(w.list, at, at+1); len(w.list) == 0 {
+		_ = w.egress.unasked(false)
 	}
-	l.n.Answer(l.FD, 0)
+	w.answer(0)
 }
 
 // narrows are those beneath which the waiting thread's process is.
-func (l *Listener) narrows() (list []*narrowed) {
-	if len(l.narrowed) == 0 {
+func (w *narrowing) narrows() (list []*narrowed) {
+	if len(w.list) == 0 {
 		return nil
 	}
-	above, ok := l.ancestors()
-	filters := l.statusOf("Seccomp_filters")
-	for _, n := range l.narrowed {
+	above, ok := w.ancestors()
+	filters := w.statusOf("Seccomp_filters")
+	for _, n := range w.list {
 		if n.gone() {
 			if filters < 0 || filters > n.filters {
 				list = append(list, n)
@@ -149,37 +148,37 @@ func (n *narrowed) permits(ip reach.IP, port int, name string) bool {
 	return ok
 }
 
-// mayConnect tells whether all of these let a pathname socket be connected to.
-func (l *Listener) mayConnect(within []*narrowed, id inode) bool {
-	return !slices.ContainsFunc(within, func(n *narrowed) bool { return !n.made.has(id) && !l.isNamed(n.named, id) })
+// permitAll tells whether all of these let a pathname socket be connected to.
+func permitAll(within []*narrowed, p *paths, id inode) bool {
+	return !slices.ContainsFunc(within, func(n *narrowed) bool { return !n.made.has(id) && !p.isNamed(n.named, id) })
 }
 
 // beyond tells those inside of a connect that is refused; outer says that the sandbox
 // itself refuses it, which tells of that by itself.
-func (l *Listener) beyond(within []*narrowed, target string, outer bool) {
+func (w *narrowing) beyond(within []*narrowed, target string, outer bool) {
 	if len(within) == 0 {
 		return
 	}
 	told := wrap.Beyond{Target: target, Outer: outer}
-	_, told.Program = audit.CallerOf(int(l.n.TID))
+	_, told.Program = audit.CallerOf(int(w.n.TID))
 	for _, n := range within { // who does not read is not told
 		_ = unix.Send(n.sock, []byte(told.Text()), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 	}
-	if !outer && l.Describes {
-		l.report(ByNarrow, Connect, target)
+	if !outer && w.describes {
+		w.report(ByNarrow, Connect, target)
 	}
 }
 
 // bindsBeneath takes note of a socket that is about to be bound.
-func (l *Listener) bindsBeneath(within []*narrowed) {
-	if len(within) == 0 || l.discards.full() {
+func (w *narrowing) bindsBeneath(within []*narrowed) {
+	if len(within) == 0 || w.discards.full() {
 		return
 	}
-	sock, e := l.socketOf(int32(l.call.Args[0]))
+	sock, e := w.socketOf(int32(w.call.Args[0]))
 	if e != 0 {
 		return
 	}
-	defer l.discards.add(sock)
+	defer w.discards.add(sock)
 	var st unix.Stat_t
 	if unix.Fstat(sock, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFSOCK {
 		return
@@ -194,7 +193,7 @@ func (l *Listener) bindsBeneath(within []*narrowed) {
 
 // ownServer tells whether whoever listens at a port of the sandbox's loopback is beneath
 // all of these: this is no way to what another program may reach.
-func (l *Listener) ownServer(within []*narrowed, ip reach.IP, port int) bool {
+func (w *narrowing) ownServer(within []*narrowed, ip reach.IP, port int) bool {
 	found, own := false, true
 	each := func(inode uint64) {
 		found = true
@@ -202,9 +201,9 @@ func (l *Listener) ownServer(within []*narrowed, ip reach.IP, port int) bool {
 			own = own && n.bound[inode]
 		}
 	}
-	whole := l.listening("net/tcp", port, each) && l.listening("net/tcp6", port, each)
+	whole := w.listening("net/tcp", port, each) && w.listening("net/tcp6", port, each)
 	if found && !own {
-		l.beyond(within, Target(ip.String(), port), false)
+		w.beyond(within, Target(ip.String(), port), false)
 	}
 	return whole && found && own
 }
@@ -215,9 +214,9 @@ const maxListed = 1 << 20
 
 // listening calls f with the inode of each socket that listens at a port, in a table of
 // the waiting thread's network (proc_pid_net(5)), and tells whether it was all of them.
-func (l *Listener) listening(table string, port int, f func(inode uint64)) bool {
+func (w *narrowing) listening(table string, port int, f func(inode uint64)) bool {
 	const listen = "0A"
-	fd, e := openFile(l.proc(table, -1))
+	fd, e := openFile(w.proc(table, -1))
 	if e != 0 {
 		return e == unix.ENOENT // without IPv6
 	}
@@ -236,18 +235,18 @@ func (l *Listener) listening(table string, port int, f func(inode uint64)) bool 
 				break
 			}
 			rest = more
-			w := strings.Fields(line)
+			column := strings.Fields(line)
 			switch {
 			case first: // what the columns are called
 				first = false
 				continue
-			case len(w) < 10:
+			case len(column) < 10:
 				return false
-			case w[3] != listen:
+			case column[3] != listen:
 				return true
 			}
-			at, err := strconv.ParseUint(w[1][strings.IndexByte(w[1], ':')+1:], 16, 16)
-			inode, err2 := strconv.ParseUint(w[9], 10, 64)
+			at, err := strconv.ParseUint(column[1][strings.IndexByte(column[1], ':')+1:], 16, 16)
+			inode, err2 := strconv.ParseUint(column[9], 10, 64)
 			if err != nil || err2 != nil {
 				return false
 			}

@@ -7,7 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
-	"sbx/seccomp"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -43,38 +42,38 @@ func (b *nested) gone() bool {
 }
 
 // ask answers a request.
-func (l *Listener) ask(on, request, number uint64) {
-	switch request {
-	case uint64(wrap.BudgetSpec):
-		l.tell()
+func (i *inner) ask(on, request, number uint64) {
+	switch narrows := i.narrowing != nil; {
+	case request == uint64(wrap.BudgetSpec):
+		i.tell()
 		return
-	case uint64(wrap.BudgetNarrow):
-		l.narrow(int32(number))
+	case narrows && request == uint64(wrap.BudgetNarrow):
+		i.narrowing.narrow(int32(number))
 		return
-	case uint64(wrap.BudgetWide):
-		l.widen()
+	case narrows && request == uint64(wrap.BudgetWide):
+		i.narrowing.widen()
 		return
 	}
-	n, e := l.answer(on, request, number)
+	n, e := i.budgets.answer(on, request, number)
 	if e != 0 {
-		l.n.Fail(l.FD, e)
+		i.fail(e)
 		return
 	}
-	l.n.Answer(l.FD, n)
+	i.answer(n)
 }
 
 // tell answers with a descriptor of what those inside are to know.
-func (l *Listener) tell() {
+func (i *inner) tell() {
 	fd, e := -1, unix.ENOENT
-	if l.Tells != "" {
-		fd, e = sealed("sbx-spec", l.Tells)
+	if i.tells != "" {
+		fd, e = sealed("sbx-spec", i.tells)
 	}
 	if e == 0 {
-		e = l.n.Give(l.FD, fd, true)
+		e = i.give(fd, true)
 		unix.Close(fd)
 	}
 	if e != 0 {
-		l.n.Fail(l.FD, e)
+		i.fail(e)
 	}
 }
 
@@ -99,21 +98,21 @@ func sealed(name, text string) (int, unix.Errno) {
 	return fd, 0
 }
 
-func (l *Listener) answer(on, request, number uint64) (int64, unix.Errno) {
-	pid := l.process()
-	if pid <= 0 || request > uint64(wrap.BudgetExceeded) || !seccomp.Valid(l.FD, l.n.ID) {
+func (s *budgets) answer(on, request, number uint64) (int64, unix.Errno) {
+	pid := s.process()
+	if pid <= 0 || request > uint64(wrap.BudgetExceeded) || !s.waits() {
 		return 0, unix.ENOENT
 	}
 	switch wrap.BudgetRequest(request) {
 	case wrap.BudgetHere:
 		return 0, 0
 	case wrap.BudgetOpen:
-		return l.open(pid, on, number)
+		return s.begin(pid, on, number)
 	}
-	if number < 1 || number > uint64(len(l.nested)) || l.nested[number-1].pid != pid {
+	if number < 1 || number > uint64(len(s.open)) || s.open[number-1].pid != pid {
 		return 0, unix.ENOENT
 	}
-	b := &l.nested[number-1]
+	b := &s.open[number-1]
 	c := b.ledger.Commands("")
 	switch wrap.BudgetRequest(request) {
 	case wrap.BudgetAttempted:
@@ -129,8 +128,8 @@ func (l *Listener) answer(on, request, number uint64) (int64, unix.Errno) {
 	return 0, 0
 }
 
-// open begins a budget.
-func (l *Listener) open(pid int, on, limit uint64) (int64, unix.Errno) {
+// begin begins a budget.
+func (s *budgets) begin(pid int, on, limit uint64) (int64, unix.Errno) {
 	if on < uint64(spec.Deny) || on > uint64(spec.RecordOnly) {
 		return 0, unix.EINVAL
 	}
@@ -147,36 +146,36 @@ func (l *Listener) open(pid int, on, limit uint64) (int64, unix.Errno) {
 	if b.inside, e = openInside(pid); e != 0 {
 		return 0, e
 	}
-	for i := range l.nested {
-		if l.nested[i].gone() {
-			l.nested[i] = b
+	for i := range s.open {
+		if s.open[i].gone() {
+			s.open[i] = b
 			return int64(i + 1), 0
 		}
 	}
-	if len(l.nested) == maxNested {
+	if len(s.open) == maxNested {
 		b.forget()
 		return 0, unix.EAGAIN
 	}
-	l.nested = append(l.nested, b)
-	return int64(len(l.nested)), 0
+	s.open = append(s.open, b)
+	return int64(len(s.open)), 0
 }
 
-// chargeNested asks the budgets of those inside about a program. What it
+// charge asks the budgets of those inside about a program. What it
 // charged is taken back where another refuses.
-func (l *Listener) chargeNested(name string) audit.Ruling {
-	l.asked = l.asked[:0]
-	for _, b := range l.above() {
+func (s *budgets) charge(name string) audit.Ruling {
+	s.asked = s.asked[:0]
+	for _, b := range s.above() {
 		if !b.begun {
 			b.begun = true
-			b.command, _ = unix.PidfdOpen(int(l.n.TID), 0)
+			b.command, _ = unix.PidfdOpen(int(s.n.TID), 0)
 			continue
 		}
 		ruling := b.ledger.Charge(name)
 		if ruling == audit.Proceed {
-			l.asked = append(l.asked, b)
+			s.asked = append(s.asked, b)
 			continue
 		}
-		l.returnNested(name)
+		s.giveBack(name)
 		if ruling == audit.EndAll && !b.reached {
 			b.reached = true // its command ends, and its sbx ends the rest
 			_ = unix.PidfdSendSignal(b.command, unix.SIGKILL, nil, 0)
@@ -186,17 +185,17 @@ func (l *Listener) chargeNested(name string) audit.Ruling {
 	return audit.Proceed
 }
 
-// returnNested takes the last charges back.
-func (l *Listener) returnNested(name string) {
-	for _, b := range l.asked {
+// giveBack takes the last charges back.
+func (s *budgets) giveBack(name string) {
+	for _, b := range s.asked {
 		b.ledger.Return(name)
 	}
-	l.asked = l.asked[:0]
+	s.asked = s.asked[:0]
 }
 
-// failNested counts an attempt that came to nothing by itself.
-func (l *Listener) failNested() {
-	for _, b := range l.above() {
+// failed counts an attempt that came to nothing by itself.
+func (s *budgets) failed() {
+	for _, b := range s.above() {
 		if b.begun {
 			b.ledger.Fail()
 		}
@@ -206,16 +205,16 @@ func (l *Listener) failNested() {
 // above are the budgets of those among whose descendants the waiting thread's
 // process is. Where the way up cannot be told, it is beneath all of them: too much is
 // charged then, never too little.
-func (l *Listener) above() (list []*nested) {
-	live := make([]*nested, 0, len(l.nested))
-	for i := range l.nested {
-		if b := &l.nested[i]; !b.gone() {
+func (s *budgets) above() (list []*nested) {
+	live := make([]*nested, 0, len(s.open))
+	for i := range s.open {
+		if b := &s.open[i]; !b.gone() {
 			live = append(live, b)
 		}
 	}
 	if len(live) == 0 {
 		return nil
 	}
-	pids, ok := l.ancestors()
+	pids, ok := s.ancestors()
 	return slices.DeleteFunc(live, func(b *nested) bool { return ok && !slices.Contains(pids, b.pid) })
 }

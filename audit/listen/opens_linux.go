@@ -29,33 +29,33 @@ var openCalls = map[string]openCall{
 	"truncate": {at: spot{-1, 0}, flags: -1, how: -1, fixed: unix.O_WRONLY, action: "truncate"},
 }
 
-// opens rules on an open that can write: it may not make a protected name, and
+// rule rules on an open that can write: it may not make a protected name, and
 // what the kernel is going to refuse is reported.
-func (l *Listener) opens(c *openCall) {
-	flags, rooted, e := l.openFlags(c)
+func (o *opener) rule(c *openCall) {
+	flags, rooted, e := o.openFlags(c)
 	if e != 0 {
 		if e != unix.EFAULT { // not to be read
-			if len(l.Views) == 0 {
-				l.proceed()
+			if len(o.rules.Views) == 0 {
+				o.proceed()
 				return
 			}
 			e = unix.EPERM
 		}
-		l.n.Fail(l.FD, e)
+		o.fail(e)
 		return
 	}
 	makes := flags&unix.O_CREAT != 0
 	writes := flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0
 	if flags&unix.O_PATH != 0 || !makes && !writes {
-		l.proceed()
+		o.proceed()
 		return
 	}
 	if rooted { // its names mean something else than everybody's
-		path, e := l.readInto(l.argument(c.at).addr, l.work[0].path[:])
+		path, e := o.readInto(o.argument(c.at).addr, o.work[0].path[:])
 		if e == 0 {
-			l.report(ByName, OpenInRoot, text(path))
+			o.report(ByName, OpenInRoot, text(path))
 		}
-		l.n.Fail(l.FD, unix.EPERM)
+		o.fail(unix.EPERM)
 		return
 	}
 	exclusive := makes && flags&unix.O_EXCL != 0
@@ -63,91 +63,91 @@ func (l *Listener) opens(c *openCall) {
 	if exclusive || flags&unix.O_NOFOLLOW != 0 {
 		how = stays
 	}
-	d := l.land(l.argument(c.at), &l.work[0], how)
+	d := o.land(o.argument(c.at), &o.work[0], how)
 	defer d.close()
 	switch {
 	case d.errno != 0:
-		l.n.Fail(l.FD, d.errno)
+		o.fail(d.errno)
 		return
-	case l.guardsOpen(c, &d, flags):
+	case o.guardsOpen(c, &d, flags):
 		return
-	case makes && (!d.ok || !d.exists) && l.stops(&d):
-		l.report(ByName, "create", d.text())
-		l.n.Fail(l.FD, unix.EPERM)
+	case makes && (!d.ok || !d.exists) && o.rules.stops(&d):
+		o.report(ByName, "create", d.text())
+		o.fail(unix.EPERM)
 		return
-	case writes && l.bare(&d):
-		l.report(ByName, c.action, d.text())
-		l.n.Fail(l.FD, unix.EPERM)
+	case writes && o.rules.bare(&d):
+		o.report(ByName, c.action, d.text())
+		o.fail(unix.EPERM)
 		return
 	}
 	told := &d
 	if d.odd { // claude, for one, writes as /proc/self/fd/7/name
-		behind := l.landBehind(l.argument(c.at), &l.work[1], how)
+		behind := o.landBehind(o.argument(c.at), &o.work[1], how)
 		defer behind.close()
 		told = &behind
 	}
 	switch {
 	case told.absent && makes: // else what is not there is there nowhere, for all that is known
-		l.report(OutOfView, "create", text(told.path))
+		o.report(OutOfView, "create", text(told.path))
 	case !told.ok:
 	case told.exists && flags&unix.O_TMPFILE == unix.O_TMPFILE: // a file in that folder
 		if told.kind == unix.S_IFDIR && accessAt(told.dir, told.name, unix.W_OK) == unix.EROFS {
-			l.report(ReadOnly, "create", told.text())
+			o.report(ReadOnly, "create", told.text())
 		}
 	case told.exists && flags&unix.O_DIRECTORY != 0: // EISDIR or ENOTDIR
-	case told.exists && writes && !exclusive && l.readOnly(told):
-		l.report(ReadOnly, c.action, told.text())
-	case !told.exists && makes && l.fixed(told):
-		l.report(ReadOnly, "create", told.text())
+	case told.exists && writes && !exclusive && o.rules.readOnly(told):
+		o.report(ReadOnly, c.action, told.text())
+	case !told.exists && makes && o.rules.fixed(told):
+		o.report(ReadOnly, "create", told.text())
 	}
 	if !makes {
-		l.proceed()
+		o.proceed()
 	} else {
-		l.makes()
+		o.makes()
 	}
 	switch {
 	case told.exists && (exclusive || !writes): // EEXIST, or only read
 	case told.exists:
-		l.opened(told, c.action)
+		o.opens(told, c.action)
 	case makes || !told.ok:
-		l.opened(told, "create")
+		o.opens(told, "create")
 	}
 }
 
-// opened notes that a call was let go which may write the file that landed.
-func (l *Listener) opened(d *landing, action string) {
+// opens notes that a call was let go which may write the file that landed.
+func (w *writes) opens(d *landing, action string) {
 	switch {
-	case l.Opened == nil || l.reported || d.exists && d.kind != unix.S_IFREG:
+	case w.opened == nil || w.reported || d.exists && d.kind != unix.S_IFREG:
 	case d.ok:
-		if _, kept := l.Host(text(d.path)); kept {
-			l.Opened.Add(text(d.path), action)
+		if _, kept := w.rules.Host(text(d.path)); kept {
+			w.opened.Add(text(d.path), action)
 		}
 	case d.odd || d.unread:
-		l.Opened.Omit()
+		w.opened.Omit()
 	}
 }
 
 // bare tells whether what lands is to be read-only and has no mount that makes it so.
-func (l *Listener) bare(d *landing) bool {
+func (r *Rules) bare(d *landing) bool {
 	if !d.ok || !d.exists || d.mounted {
 		return false
 	}
-	host, ok := l.Host(text(d.path))
+	host, ok := r.Host(text(d.path))
 	if !ok {
 		return false
 	}
-	g, _ := l.Guards(host)
+	g, _ := r.Guards(host)
 	return g != audit.Unguarded && g != audit.Pinned && !d.isFixed()
 }
 
 // openFlags reads an open's flags, and whether an absolute path is to count from
 // the folder that the descriptor is of.
-func (l *Listener) openFlags(c *openCall) (flags uint64, rooted bool, e unix.Errno) {
+func (o *opener) openFlags(c *openCall) (flags uint64, rooted bool, e unix.Errno) {
 	switch {
 	case c.flags >= 0:
-		return l.call.Args[c.flags], false, 0
+		return o.call.Args[c.flags], false, 0
 	case c.how >= 0:
-		how, e := l.readHow(l.call.Args[c.how])
+		how, e := o.readHow(o.call.Args[c.how])
 		return how.Flags, how.Resolve&unix.RESOLVE_IN_ROOT != 0, e
 	}
 	return c.fixed, false, 0
@@ -156,11 +156,11 @@ func (l *Listener) openFlags(c *openCall) (flags uint64, rooted bool, e unix.Err
 // readOnly tells whether the kernel refuses to open what is there for writing
 // because it may only be read inside. A folder is refused for what it is, and
 // what the user may not write is no matter of the sandbox's.
-func (l *Listener) readOnly(d *landing) bool {
+func (r *Rules) readOnly(d *landing) bool {
 	if d.kind != unix.S_IFREG {
 		return false
 	}
-	closed := l.closes(d)
+	closed := r.closes(d)
 	if !closed && !d.mounted && !d.on().fixed {
 		return false
 	}

@@ -21,7 +21,7 @@ type Programs struct {
 type node struct{ dev, ino uint64 }
 
 // Learn looks up what a plan says of programs, in the sandbox as it stands
-// before its command starts; root is the Listener's. It is nil for a plan that
+// before its command starts; root is that of Config. It is nil for a plan that
 // says nothing.
 func Learn(root int, p *wrap.Programs) *Programs {
 	if !p.Any() {
@@ -66,37 +66,37 @@ func (r *Programs) nodeOf(path []byte) (node, bool) {
 
 // forbids foretells whether the kernel refuses to execute a file that could be
 // executed otherwise, and is the one to refuse a loader.
-func (l *Listener) forbids(x *attempt, fd int, st *unix.Stat_t, depth int) bool {
-	r, id := l.Programs, node{st.Dev, st.Ino}
+func (c *checker) forbids(x *attempt, fd int, st *unix.Stat_t, depth int) bool {
+	r, id := c.programs, node{st.Dev, st.Ino}
 	switch {
 	case r == nil:
 		return false
 	case r.loaders[id]:
-		l.blame(x, ByLoader, fd, depth)
+		c.blame(x, ByLoader, fd, depth)
 	case !r.limited || r.files[id] || !r.outside(fd, id):
 		return false
 	case r.denied[id]:
-		l.blame(x, ByDeny, fd, depth)
+		c.blame(x, ByDeny, fd, depth)
 	default:
-		l.blame(x, ByAllow, fd, depth)
+		c.blame(x, ByAllow, fd, depth)
 	}
 	return true
 }
 
 // masked tells a file that is masked because it is denied from one that cannot
 // be executed anyway. All masks are one file.
-func (l *Listener) masked(x *attempt, fd int, st *unix.Stat_t, depth int) {
-	if r := l.Programs; r != nil && r.denied[node{st.Dev, st.Ino}] && slices.Contains(r.masks, l.nameOf(fd)) {
-		l.blame(x, ByDeny, fd, depth)
+func (c *checker) masked(x *attempt, fd int, st *unix.Stat_t, depth int) {
+	if r := c.programs; r != nil && r.denied[node{st.Dev, st.Ino}] && slices.Contains(r.masks, c.nameOf(fd)) {
+		c.blame(x, ByDeny, fd, depth)
 	}
 }
 
 // blame notes why an exec does not succeed: for the program that was called, or
 // for the interpreter that it needs.
-func (l *Listener) blame(x *attempt, c Cause, fd, depth int) {
-	x.forbidden, x.cause, x.target = true, c, x.name
+func (c *checker) blame(x *attempt, why Cause, fd, depth int) {
+	x.forbidden, x.cause, x.target = true, why, x.name
 	if depth > 0 || x.target == "" || x.target[0] != '/' {
-		x.target = l.nameOf(fd)
+		x.target = c.nameOf(fd)
 	}
 }
 

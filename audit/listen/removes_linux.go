@@ -7,59 +7,58 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
-	"sbx/seccomp"
 )
 
 // removes answers the removal of a name that is mounted on and that may be removed
 // all the same. The supervisor does it, with no more rights than the caller has.
-func (l *Listener) removes(c *nameCall, d *landing) bool {
-	if l.Remove == nil || !d.ok || !d.exists || l.fixed(d) {
+func (n *namer) removes(c *nameCall, d *landing) bool {
+	if n.remove == nil || !d.ok || !d.exists || n.rules.fixed(d) {
 		return false
 	}
-	if g, _ := l.guard(d); !d.mounted && g != audit.Pinned && g != audit.Fixed {
+	if g, _ := n.rules.guard(d); !d.mounted && g != audit.Pinned && g != audit.Fixed {
 		return false
 	}
-	folder, e := l.asFolder(c, d)
+	folder, e := n.asFolder(c, d)
 	if e != 0 {
 		return false
 	}
-	path, ok := l.Host(text(d.path))
+	path, ok := n.rules.Host(text(d.path))
 	if !ok {
 		return false
 	}
-	back, ok := l.lower()
+	back, ok := n.lower()
 	if !ok {
 		return false
 	}
-	e, ours := l.Remove(path, d.dir, folder)
+	e, ours := n.remove(path, d.dir, folder)
 	back()
 	switch {
 	case !ours:
 		return false
 	case e != 0:
-		l.n.Fail(l.FD, e)
+		n.fail(e)
 	default:
-		l.n.Answer(l.FD, 0)
+		n.answer(0)
 	}
 	return true
 }
 
 // asFolder tells whether a call removes folders, and why it cannot remove what is there.
-func (l *Listener) asFolder(c *nameCall, d *landing) (folder bool, e unix.Errno) {
+func (n *namer) asFolder(c *nameCall, d *landing) (folder bool, e unix.Errno) {
 	folder = c.action == removeFolder
 	if c.takes.dir >= 0 { // unlinkat
-		flags := l.call.Args[2]
+		flags := n.call.Args[2]
 		if flags&^unix.AT_REMOVEDIR != 0 {
 			return false, unix.EINVAL
 		}
 		folder = flags != 0
 	}
-	asked := &l.work[1].path
-	n := bytes.IndexByte(asked[:], 0)
+	asked := &n.work[1].path
+	end := bytes.IndexByte(asked[:], 0)
 	switch isDir := d.kind == unix.S_IFDIR; {
 	case isDir && !folder:
 		return folder, unix.EISDIR
-	case !isDir && (folder || n > 0 && asked[n-1] == '/'):
+	case !isDir && (folder || end > 0 && asked[end-1] == '/'):
 		return folder, unix.ENOTDIR
 	}
 	return folder, 0
@@ -68,15 +67,15 @@ func (l *Listener) asFolder(c *nameCall, d *landing) (folder bool, e unix.Errno)
 // lower takes from this thread the capabilities that the caller does not have,
 // until back is called. It fails where the caller is another user than the
 // supervisor, or cannot be looked at.
-func (l *Listener) lower() (back func(), ok bool) {
+func (c *caller) lower() (back func(), ok bool) {
 	var buf [2048]byte
-	fd, e := openFile(l.proc("status", -1))
+	fd, e := openFile(c.proc("status", -1))
 	if e != 0 {
 		return nil, false
 	}
 	defer unix.Close(fd)
 	n, err := unix.Read(fd, buf[:])
-	if err != nil || !seccomp.Valid(l.FD, l.n.ID) {
+	if err != nil || !c.waits() {
 		return nil, false
 	}
 	caps, ok := sameUser(buf[:n], unix.Geteuid(), unix.Getegid())

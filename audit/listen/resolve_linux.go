@@ -26,11 +26,11 @@ func failed(e unix.Errno, certain bool) resolved { return resolved{fd: -1, errno
 
 // resolve finds what a path leads to for the waiting thread: from its root, its
 // current folder or its descriptor.
-func (l *Listener) resolve(dirfd int32, path []byte, nofollow bool) resolved {
+func (p *paths) resolve(dirfd int32, path []byte, nofollow bool) resolved {
 	if path[0] == '/' {
-		return l.fromRoot(path, nofollow)
+		return p.fromRoot(path, nofollow)
 	}
-	base, e := l.base(dirfd)
+	base, e := p.base(dirfd)
 	if e != 0 {
 		return failed(e, e == unix.EBADF)
 	}
@@ -44,24 +44,24 @@ func (l *Listener) resolve(dirfd int32, path []byte, nofollow bool) resolved {
 		return resolved{fd: fd}
 	case unix.ELOOP, unix.EXDEV:
 	default:
-		return failed(e, l.final(e) && !isProc(base))
+		return failed(e, p.final(e) && !isProc(base))
 	}
 	// A link or ".." is on the way: from the root, then.
-	n := readlink(ownFD(base), l.joined[:])
-	if n <= 0 || l.joined[0] != '/' || n+1+len(path) > len(l.joined) || bytes.HasSuffix(l.joined[:n], []byte(" (deleted)")) || !l.namesAreTheirs() {
+	n := readlink(ownFD(base), p.joined[:])
+	if n <= 0 || p.joined[0] != '/' || n+1+len(path) > len(p.joined) || bytes.HasSuffix(p.joined[:n], []byte(" (deleted)")) || !p.namesAreTheirs() {
 		return failed(e, false)
 	}
-	l.joined[n] = '/'
-	copy(l.joined[n+1:], path)
-	return l.fromRoot(l.joined[:n+1+len(path)], nofollow)
+	p.joined[n] = '/'
+	copy(p.joined[n+1:], path)
+	return p.fromRoot(p.joined[:n+1+len(path)], nofollow)
 }
 
 // base opens the folder that a relative path counts from.
-func (l *Listener) base(dirfd int32) (int, unix.Errno) {
+func (p *paths) base(dirfd int32) (int, unix.Errno) {
 	if dirfd == unix.AT_FDCWD {
-		return openPath(l.proc("cwd", -1))
+		return openPath(p.proc("cwd", -1))
 	}
-	fd, e := l.openFD(dirfd)
+	fd, e := p.openFD(dirfd)
 	if e == unix.ENOENT {
 		e = unix.EBADF
 	}
@@ -70,25 +70,25 @@ func (l *Listener) base(dirfd int32) (int, unix.Errno) {
 
 // final tells whether an error of the supervisor's is one of the caller's as
 // well. What a user may not enter, root might.
-func (l *Listener) final(e unix.Errno) bool {
+func (p *paths) final(e unix.Errno) bool {
 	switch e {
 	case unix.ENOENT, unix.ENOTDIR, unix.ENAMETOOLONG:
 		return true
 	case unix.EACCES:
-		return l.Root >= 0 || l.mayNoMore()
+		return p.root >= 0 || p.mayNoMore()
 	}
 	return false
 }
 
 // mayNoMore tells whether the thread may enter no more than the supervisor: it is
 // the same user's, and no user namespace of its own gives it rights.
-func (l *Listener) mayNoMore() bool {
+func (p *paths) mayNoMore() bool {
 	var st unix.Stat_t
-	if unix.Geteuid() == 0 || unix.Stat("/proc/"+strconv.Itoa(int(l.n.TID)), &st) != nil ||
+	if unix.Geteuid() == 0 || unix.Stat("/proc/"+strconv.Itoa(int(p.n.TID)), &st) != nil ||
 		int(st.Uid) != unix.Geteuid() || int(st.Gid) != unix.Getegid() {
 		return false
 	}
-	theirs, e := place(l.proc("ns/user", -1))
+	theirs, e := place(p.proc("ns/user", -1))
 	own, e2 := place([]byte("/proc/self/ns/user\x00"))
 	return e == 0 && e2 == 0 && theirs == own
 }
@@ -96,11 +96,11 @@ func (l *Listener) mayNoMore() bool {
 // namesAreTheirs tells whether the kernel's name for a folder is what the thread
 // would call it: that is so of a sandbox's root, and where the thread has the
 // supervisor's own.
-func (l *Listener) namesAreTheirs() bool {
-	if l.Root >= 0 {
+func (p *paths) namesAreTheirs() bool {
+	if p.root >= 0 {
 		return true
 	}
-	theirs, e := place(l.proc("root", -1))
+	theirs, e := place(p.proc("root", -1))
 	own, e2 := place([]byte("/\x00"))
 	return e == 0 && e2 == 0 && theirs == own
 }
@@ -109,17 +109,17 @@ func (l *Listener) namesAreTheirs() bool {
 const beneath = unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS
 
 // fromRoot resolves an absolute path.
-func (l *Listener) fromRoot(path []byte, nofollow bool) resolved {
-	root := l.Root
+func (p *paths) fromRoot(path []byte, nofollow bool) resolved {
+	root := p.root
 	if root < 0 {
-		own, e := openPath(l.proc("root", -1))
+		own, e := openPath(p.proc("root", -1))
 		if e != 0 {
 			return failed(e, false)
 		}
 		defer unix.Close(own)
 		root = own
 	}
-	return l.walk(root, path, nofollow, 0)
+	return p.walk(root, path, nofollow, 0)
 }
 
 // maxLinks is how many dangling links are followed by hand, and maxTries how many
@@ -131,15 +131,15 @@ const (
 )
 
 // walk resolves a path beneath root and finds out how certain a failure is.
-func (l *Listener) walk(root int, path []byte, nofollow bool, links int) resolved {
-	if l.searches {
+func (p *paths) walk(root int, path []byte, nofollow bool, links int) resolved {
+	if p.searches {
 		switch fd, e := openat2(root, path, nofollow, plainly); e {
 		case 0:
 			return resolved{fd: fd}
 		case unix.ENOENT, unix.ENOTDIR:
 			return failed(e, true)
 		}
-		l.searches = false
+		p.searches = false
 	}
 	fd, e := openat2(root, path, nofollow, beneath)
 	if e == 0 {
@@ -153,10 +153,10 @@ func (l *Listener) walk(root int, path []byte, nofollow bool, links int) resolve
 		return failed(unix.ELOOP, e == unix.ELOOP)
 	}
 	if e != unix.ENOENT && e != unix.ENOTDIR {
-		return failed(e, l.final(e))
+		return failed(e, p.final(e))
 	}
-	if l.Root >= 0 && isPlain(root, path, e) {
-		l.searches = true
+	if p.root >= 0 && isPlain(root, path, e) {
+		p.searches = true
 		return failed(e, true)
 	}
 	// Which name is missing, and is it so for the caller?
@@ -168,19 +168,19 @@ func (l *Listener) walk(root int, path []byte, nofollow bool, links int) resolve
 		if cut < 0 || end == 0 {
 			return failed(e, false)
 		}
-		if l.tries++; l.tries > maxTries {
+		if p.tries++; p.tries > maxTries {
 			return failed(e, false)
 		}
 		dir, found := openat2(root, append(path[:cut+1:cut+1], 0), false, beneath)
 		if found != 0 {
 			if found != unix.ENOENT && found != unix.ENOTDIR {
-				return failed(found, l.final(found))
+				return failed(found, p.final(found))
 			}
 			end = cut
 			continue
 		}
 		defer unix.Close(dir)
-		return l.missing(root, dir, path, cut, end, links)
+		return p.missing(root, dir, path, cut, end, links)
 	}
 }
 
@@ -200,7 +200,7 @@ func isPlain(root int, path []byte, e unix.Errno) bool {
 
 // missing rules on path[cut+1:end], the first name that does not lead on from
 // the folder dir.
-func (l *Listener) missing(root, dir int, path []byte, cut, end, links int) resolved {
+func (p *paths) missing(root, dir int, path []byte, cut, end, links int) resolved {
 	if isProc(dir) {
 		return failed(unix.ENOENT, false)
 	}
@@ -209,7 +209,7 @@ func (l *Listener) missing(root, dir int, path []byte, cut, end, links int) reso
 	last := end == len(path)-1
 	switch {
 	case e != 0:
-		return failed(e, l.final(e))
+		return failed(e, p.final(e))
 	case mode&unix.S_IFMT == unix.S_IFLNK && links < maxLinks: // it dangles
 		var buf [pathMax]byte
 		n := readlinkat(dir, name, buf[:])
@@ -221,7 +221,7 @@ func (l *Listener) missing(root, dir int, path []byte, cut, end, links int) reso
 			next = append(next, path[:cut+1]...)
 		}
 		next = append(append(next, buf[:n]...), path[end:]...)
-		return l.walk(root, next, false, links+1)
+		return p.walk(root, next, false, links+1)
 	case mode&unix.S_IFMT == unix.S_IFLNK: // the kernel may follow more
 	case mode&unix.S_IFMT != unix.S_IFDIR && !last:
 		return failed(unix.ENOTDIR, true)

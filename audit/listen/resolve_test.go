@@ -8,16 +8,14 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"sbx/audit"
 )
 
-// self is a listener to whom the test's own thread is the one that waits.
-func self(t testing.TB, root bool) *Listener {
+// self finds paths for the test's own thread, as if that waited.
+func self(t testing.TB, root bool) *paths {
 	t.Helper()
 	runtime.LockOSThread()
 	t.Cleanup(runtime.UnlockOSThread)
-	l := &Listener{FD: -1, Root: -1, Ledger: &audit.Ledger{}, Forbids: func(string) bool { return false }}
+	l := &paths{caller: &caller{fd: -1}, root: -1}
 	l.n.TID = uint32(unix.Gettid())
 	if root {
 		fd, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
@@ -25,7 +23,7 @@ func self(t testing.TB, root bool) *Listener {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { unix.Close(fd) })
-		l.Root = fd
+		l.root = fd
 	}
 	return l
 }
@@ -68,7 +66,7 @@ func grounds(t testing.TB) string {
 }
 
 // agree holds what the listener makes of a path to what the kernel does.
-func agree(t *testing.T, l *Listener, path string, nofollow bool) {
+func agree(t *testing.T, l *paths, path string, nofollow bool) {
 	t.Helper()
 	if strings.ContainsRune(path, 0) || path == "" || len(path) >= pathMax || strings.Contains(path, "proc") {
 		return
@@ -99,7 +97,7 @@ func agree(t *testing.T, l *Listener, path string, nofollow bool) {
 	}
 }
 
-var paths = []string{
+var samplePaths = []string{
 	"file", "./file", "d/file", "d//e///file", "d/../file", "../", "..", ".", "/", "//", "/..", "up", "d/up", "link/file", "chain/f", "root/etc",
 	"nothing", "d/nothing", "nothing/at/all", "link/nothing", "link/nothing/more", "chain/../nothing", "dangling", "dangling/x", "far", "far/x",
 	"loop", "loop/x", "loop1", "d/loop", "file/", "file/x", "file/..", "through", "through/y", "d/absolute", "d/gone", "d/gone/", "d/absolute/x",
@@ -111,7 +109,7 @@ func TestPathsAreTheKernels(t *testing.T) {
 	for _, root := range []bool{false, true} {
 		l := self(t, root)
 		dir := grounds(t)
-		for _, p := range paths {
+		for _, p := range samplePaths {
 			for _, nofollow := range []bool{false, true} {
 				agree(t, l, p, nofollow)
 				if p[0] != '/' {
@@ -123,7 +121,7 @@ func TestPathsAreTheKernels(t *testing.T) {
 }
 
 func FuzzPaths(f *testing.F) {
-	for _, p := range paths {
+	for _, p := range samplePaths {
 		f.Add(p, false)
 	}
 	l := self(f, true)

@@ -50,12 +50,12 @@ func cookie(sock int) uint64 {
 }
 
 // read copies length bytes of the waiting thread's memory, whole or not at all.
-func (l *Listener) readAddress(a *address, addr uint64, length int) unix.Errno {
+func (c *caller) readAddress(a *address, addr uint64, length int) unix.Errno {
 	a.n = length
 	if length == 0 {
 		return 0
 	}
-	return l.copyIn(a.b[:length], addr)
+	return c.copyIn(a.b[:length], addr)
 }
 
 // inode is a file for as long as it lives, and its birth tells it from another

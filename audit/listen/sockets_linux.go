@@ -2,59 +2,52 @@ package listen
 
 import (
 	"golang.org/x/sys/unix"
-
-	"sbx/seccomp"
 )
 
-// connect rules on connect(fd, address, length), and never lets it go on: the
+// rule rules on connect(fd, address, length), and never lets it go on: the
 // address or the descriptor could be another by the time at which the kernel
 // reads it. A socket of the caller's is copied, its address read once, and what
 // was looked at is connected by a helper.
-func (l *Listener) connect() {
-	l.reach()
-	if !l.Sockets {
-		l.proceed()
-		return
-	}
-	f := &flight{id: l.n.ID, tid: l.n.TID, sock: -1, at: -1}
+func (c *connector) rule() {
+	f := &flight{id: c.n.ID, tid: c.n.TID, sock: -1, at: -1}
 	e := unix.EAGAIN
-	if !l.discards.full() {
-		e = l.take(f)
+	if !c.copies.discards.full() {
+		e = c.take(f)
 	}
 	if e == 0 {
-		e = l.direct(f)
+		e = c.direct(f)
 	}
-	if e == 0 && !seccomp.Valid(l.FD, l.n.ID) {
+	if e == 0 && !c.waits() {
 		e = unix.ESRCH // and perhaps what was read was another's
 	}
 	if e == 0 {
-		e = l.depart(f)
+		e = c.flights.depart(f)
 	}
 	if e != 0 {
-		l.n.Fail(l.FD, e)
-		l.discards.add(f.sock)
-		l.discards.add(f.at)
+		c.fail(e)
+		c.copies.discards.add(f.sock)
+		c.copies.discards.add(f.at)
 	}
 }
 
 // take copies the socket and the address. The errors come in the kernel's order
 // (__sys_connect of Linux).
-func (l *Listener) take(f *flight) unix.Errno {
-	fd, e := l.socketOf(int32(l.call.Args[0]))
+func (c *connector) take(f *flight) unix.Errno {
+	fd, e := c.copies.socketOf(int32(c.call.Args[0]))
 	f.sock = fd
 	if e != 0 {
-		return l.unseen(e)
+		return c.unseen(e)
 	}
 	f.domain, e = optionOf(fd, unix.SO_DOMAIN)
 	if e == unix.EBADF {
 		return e // open by name only
 	}
-	length := int32(l.call.Args[2])
+	length := int32(c.call.Args[2])
 	if length < 0 || length > maxAddress {
 		return unix.EINVAL
 	}
-	if e := l.readAddress(&f.address, l.call.Args[1], int(length)); e != 0 {
-		return l.unseen(e)
+	if e := c.readAddress(&f.address, c.call.Args[1], int(length)); e != 0 {
+		return c.unseen(e)
 	}
 	return e
 }
@@ -62,39 +55,39 @@ func (l *Listener) take(f *flight) unix.Errno {
 // unseen is the answer where what a call is about cannot be had. The kernel's
 // own answers are given; that a program is not the supervisor's to read (it may
 // be executed and not read) means that nobody can rule on the call.
-func (l *Listener) unseen(e unix.Errno) unix.Errno {
+func (c *connector) unseen(e unix.Errno) unix.Errno {
 	switch e {
 	case unix.EBADF, unix.EFAULT, unix.ESRCH:
 		return e
 	case unix.EMFILE, unix.ENFILE, unix.ENOMEM:
 		return unix.EAGAIN
 	}
-	l.report(BySocket, Connect, "")
+	c.report(BySocket, Connect, "")
 	return unix.EPERM
 }
 
 // direct decides where a connect may go.
-func (l *Listener) direct(f *flight) unix.Errno {
+func (c *connector) direct(f *flight) unix.Errno {
 	a := &f.address
-	f.within = l.narrows()
+	f.within = c.narrowing.narrows()
 	switch f.domain {
 	case unix.AF_UNIX:
 		if path := a.path(); path != nil {
-			return l.directPath(f, path)
+			return c.directPath(f, path)
 		}
-		if a.abstract() && l.foreign(f.sock) {
+		if a.abstract() && c.foreign(f.sock) {
 			return unix.EPERM // as Landlock answers the caller, whose rules the supervisor has not
 		}
 		if a.abstract() && len(f.within) > 0 { // whose it is, nobody can tell
-			l.beyond(f.within, "", false)
+			c.narrowing.beyond(f.within, "", false)
 			return unix.EPERM
 		}
 	case unix.AF_INET, unix.AF_INET6:
-		if l.foreign(f.sock) { // and what the caller handed in stays as it is, connected or not
+		if c.foreign(f.sock) { // and what the caller handed in stays as it is, connected or not
 			return unix.EPERM
 		}
-		if l.Egress != nil {
-			return l.directOut(f)
+		if c.Egress != nil {
+			return c.directOut(f)
 		}
 		if f.target, _ = a.outside(); f.target != "" {
 			protocol, _ := optionOf(f.sock, unix.SO_PROTOCOL)
@@ -111,13 +104,13 @@ func (l *Listener) direct(f *flight) unix.Errno {
 // directPath is direct for a socket that stands in a folder. The file is opened,
 // judged and then connected to by that descriptor, so that none can take its
 // place.
-func (l *Listener) directPath(f *flight, path []byte) unix.Errno {
-	path = l.path[:copy(l.path[:], path)]
+func (c *connector) directPath(f *flight, path []byte) unix.Errno {
+	path = c.path[:copy(c.path[:], path)]
 	dirfd := int32(unix.AT_FDCWD)
 	if n, rest, ok := ownFolder(path); ok {
 		dirfd, path = n, rest
 	}
-	r := l.resolve(dirfd, path, false)
+	r := c.resolve(dirfd, path, false)
 	if r.errno != 0 {
 		return r.forCaller()
 	}
@@ -128,18 +121,18 @@ func (l *Listener) directPath(f *flight, path []byte) unix.Errno {
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFSOCK:
-		if !l.made.has(id) && !l.isNamed(l.Named, id) {
-			l.report(BySocket, Connect, l.nameOf(r.fd))
-			l.beyond(f.within, l.nameOf(r.fd), true)
+		if !c.made.has(id) && !c.isNamed(c.Named, id) {
+			c.report(BySocket, Connect, c.nameOf(r.fd))
+			c.narrowing.beyond(f.within, c.nameOf(r.fd), true)
 			return unix.EACCES
 		}
-		if !l.mayConnect(f.within, id) {
-			l.beyond(f.within, l.nameOf(r.fd), false)
+		if !permitAll(f.within, c.paths, id) {
+			c.narrowing.beyond(f.within, c.nameOf(r.fd), false)
 			return unix.EACCES
 		}
 	case unix.S_IFREG:
 		if st.Size == 0 && st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 { // a mask
-			l.report(BySocket, Connect, l.nameOf(r.fd))
+			c.report(BySocket, Connect, c.nameOf(r.fd))
 		}
 	}
 	f.address.toward(r.fd)
@@ -168,9 +161,9 @@ func (r *resolved) forCaller() unix.Errno {
 
 // isNamed tells whether a spec names the file: what stands at that path, none
 // of it a link, which a program inside could have put there.
-func (l *Listener) isNamed(names []string, id inode) bool {
+func (p *paths) isNamed(names []string, id inode) bool {
 	for _, name := range names {
-		fd, e := openat2(l.Root, append([]byte(name), 0), true, beneath|unix.RESOLVE_NO_SYMLINKS)
+		fd, e := openat2(p.root, append([]byte(name), 0), true, beneath|unix.RESOLVE_NO_SYMLINKS)
 		if e != 0 {
 			continue
 		}
@@ -185,17 +178,17 @@ func (l *Listener) isNamed(names []string, id inode) bool {
 
 // foreign tells whether a socket is of the supervisor's network, which only one
 // that the caller of sbx handed in can be.
-func (l *Listener) foreign(sock int) bool {
-	if l.network == 0 {
+func (c *connector) foreign(sock int) bool {
+	if c.network == 0 {
 		own, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
 			return true
 		}
 		defer unix.Close(own)
-		l.network = cookie(own)
+		c.network = cookie(own)
 	}
 	theirs := cookie(sock)
-	return theirs == 0 || theirs == l.network
+	return theirs == 0 || theirs == c.network
 }
 
 // optionOf is a number that a socket tells of itself. ENOTSOCK: it is none.

@@ -51,7 +51,7 @@ func TestADescriptorIsTheThreadsOwn(t *testing.T) {
 	defer unix.Close(shared)
 	for _, old := range []bool{false, true} {
 		elsewhere(t, func() {
-			l := &Listener{oldPidfds: old}
+			l := &copies{caller: &caller{}, oldPidfds: old}
 			l.n.TID = uint32(unix.Gettid())
 			fd, e := l.socketOf(int32(shared))
 			if e != 0 || cookieOf(t, fd) != cookieOf(t, shared) {
@@ -88,7 +88,7 @@ func TestADescriptorIsTheThreadsOwn(t *testing.T) {
 
 // A thread's number that another has got since is looked up anew.
 func TestANumberOfAThreadIsNotTrusted(t *testing.T) {
-	l := &Listener{}
+	l := &copies{caller: &caller{}}
 	elsewhere(t, func() {
 		l.n.TID = uint32(unix.Gettid())
 		if fd, e := l.socketOf(0); e != 0 {

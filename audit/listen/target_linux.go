@@ -9,9 +9,9 @@ import (
 
 // proc is the path of a file of the waiting thread's in the supervisor's own
 // /proc, a NUL at the end.
-func (l *Listener) proc(name string, number int32) []byte {
+func (c *caller) proc(name string, number int32) []byte {
 	b := append(make([]byte, 0, 64), "/proc/"...)
-	b = strconv.AppendUint(b, uint64(l.n.TID), 10)
+	b = strconv.AppendUint(b, uint64(c.n.TID), 10)
 	b = append(append(b, '/'), name...)
 	if number >= 0 {
 		b = strconv.AppendInt(append(b, '/'), int64(number), 10)
@@ -21,17 +21,17 @@ func (l *Listener) proc(name string, number int32) []byte {
 
 // openFD is what the thread's descriptor number leads to, by name only. ENOENT:
 // there is none.
-func (l *Listener) openFD(number int32) (int, unix.Errno) {
+func (c *caller) openFD(number int32) (int, unix.Errno) {
 	if number < 0 {
 		return -1, unix.ENOENT
 	}
-	return openPath(l.proc("fd", number))
+	return openPath(c.proc("fd", number))
 }
 
 // closesOnExec tells whether the thread's descriptor is closed by an exec.
-func (l *Listener) closesOnExec(number int32) bool {
+func (c *caller) closesOnExec(number int32) bool {
 	var buf [512]byte
-	fd, e := openFile(l.proc("fdinfo", number))
+	fd, e := openFile(c.proc("fdinfo", number))
 	if e != 0 {
 		return false
 	}
@@ -47,25 +47,25 @@ func (l *Listener) closesOnExec(number int32) bool {
 }
 
 // nameOf is the path that a descriptor of the listener's own leads to.
-func (l *Listener) nameOf(fd int) string {
+func (p *paths) nameOf(fd int) string {
 	var buf [pathMax]byte
-	n := l.pathOf(fd, buf[:])
+	n := p.pathOf(fd, buf[:])
 	return string(bytes.TrimSuffix(buf[:max(n, 0)], []byte(" (deleted)")))
 }
 
 // pathOf is nameOf into a buffer: its length, negative where there is none. The
 // folder of the supervisor's descriptors stays open, which spares the kernel half
 // of the way there.
-func (l *Listener) pathOf(fd int, buf []byte) int {
-	if l.own == 0 {
+func (p *paths) pathOf(fd int, buf []byte) int {
+	if p.own == 0 {
 		dir, e := openPath([]byte("/proc/self/fd\x00"))
 		if e != 0 {
 			return readlink(ownFD(fd), buf)
 		}
-		l.own = dir // never 0: that is open from the start
+		p.own = dir // never 0: that is open from the start
 	}
 	var name [24]byte
-	return readlinkat(l.own, append(strconv.AppendInt(name[:0], int64(fd), 10), 0), buf)
+	return readlinkat(p.own, append(strconv.AppendInt(name[:0], int64(fd), 10), 0), buf)
 }
 
 // ownFD is the path of a descriptor of the supervisor's own.
@@ -75,26 +75,26 @@ func ownFD(fd int) []byte {
 
 // header reads what the kernel would of a regular file. The file behind a
 // descriptor of only its name is opened again: nothing can be in its place.
-func (l *Listener) header(fd int) (h []byte, ok bool) {
+func (c *checker) header(fd int) (h []byte, ok bool) {
 	own, e := openFile(ownFD(fd))
 	if e != 0 {
 		return nil, false // executable and not readable, perhaps
 	}
 	defer unix.Close(own)
-	n, err := unix.Pread(own, l.head[:], 0)
+	n, err := unix.Pread(own, c.head[:], 0)
 	if err != nil {
 		return nil, false
 	}
-	return l.head[:n], true
+	return c.head[:n], true
 }
 
 // mayExecute tells whether the thread may execute the file: the supervisor's user
 // is the sandbox's too. Root may where any execute bit is set.
-func (l *Listener) mayExecute(fd int) bool {
-	if l.user == 0 {
-		l.user = unix.Geteuid() + 1
+func (c *checker) mayExecute(fd int) bool {
+	if c.user == 0 {
+		c.user = unix.Geteuid() + 1
 	}
-	return l.user == 1 || access(fd, unix.X_OK) != unix.EACCES || !l.final(unix.EACCES)
+	return c.user == 1 || access(fd, unix.X_OK) != unix.EACCES || !c.final(unix.EACCES)
 }
 
 // system is the part of statfs(2) that matters of what a folder is on: whether it is
@@ -113,18 +113,18 @@ func systemOf(fd int) system {
 func isProc(fd int) bool { return systemOf(fd).isProc }
 
 // Host is a path of a writable tree as the host has it.
-func (l *Listener) Host(inside string) (path string, ok bool) {
+func (r *Rules) Host(inside string) (path string, ok bool) {
 	best := -1
-	for i, v := range l.Views {
+	for i, v := range r.Views {
 		if len(inside) > len(v.Inside) && inside[:len(v.Inside)] == v.Inside && (v.Inside == "/" || inside[len(v.Inside)] == '/') &&
-			(best < 0 || len(v.Inside) > len(l.Views[best].Inside)) {
+			(best < 0 || len(v.Inside) > len(r.Views[best].Inside)) {
 			best = i
 		}
 	}
-	if best < 0 || l.Views[best].Tree == "" {
+	if best < 0 || r.Views[best].Tree == "" {
 		return "", false
 	}
-	v := &l.Views[best]
+	v := &r.Views[best]
 	if v.Inside == v.Tree {
 		return inside, true
 	}

@@ -68,59 +68,63 @@ func (x *Started) listen(h *launch.Hooks) {
 	if x.process.Listener() < 0 {
 		return
 	}
-	l := &listen.Listener{FD: x.process.Listener(), Root: x.process.Root(), Views: x.Plan.Watch.Views,
-		Sockets: x.Plan.Sockets, Programs: x.programs,
-		Forbids: func(string) bool { return false }, Part: wrap.IsProtectedPart,
-		Guards:   func(string) (audit.Guard, string) { return audit.Unguarded, "" },
-		Exceeded: func() { x.stop("max_commands") }, Refused: x.refused}
+	c := listen.Config{FD: x.process.Listener(), Root: x.process.Root(), Programs: x.programs, Refused: x.refused,
+		Rules: listen.Rules{Views: x.Plan.Watch.Views, Forbids: func(string) bool { return false }, Part: wrap.IsProtectedPart,
+			Guards: func(string) (audit.Guard, string) { return audit.Unguarded, "" }},
+		Counts: listen.Counts{Exceeded: func() { x.stop("max_commands") }}}
 	if x.Plan.Filter.Looks {
-		l.Secrets = x.Plan.Secrets()
+		c.Secrets = x.Plan.Secrets()
 	}
 	if x.Plan.Counter == wrap.CounterNotify {
-		l.Ledger, l.Timeline, l.Tells = &x.count.ledger, x.record.Timeline, x.Plan.Tells
+		c.Counts.Ledger, c.Counts.Timeline, c.Tells = &x.count.ledger, x.record.Timeline, x.Plan.Tells
 		// A descriptor that is kept may lead to a model.
 		if x.Plan.SeesReach() && x.Agent.Agent != 0 && len(x.Keep) == 0 {
-			x.count.ledger.Own, l.Aside = spec.Some(0), agent.Aside(x.Agent.Agent)
+			x.count.ledger.Own, c.Aside = spec.Some(0), agent.Aside(x.Agent.Agent)
 		}
 	}
 	if x.guard.sweep != nil {
-		l.Forbids, l.Empty, l.Part = x.guard.sweep.Forbids, x.guard.sweep.Empty, x.guard.sweep.Part
-		l.Guards, l.Guarded = x.guard.sweep.Guards, x.guard.sweep.Guarded
-		l.Links, l.Makes = x.guard.sweep.Links, x.guard.patrol.makes
-		l.Refused = func(r *listen.Refusal) {
-			x.refused(r)
-			if path, ok := l.Host(r.Target); ok && r.Cause == listen.ByName {
-				x.guard.patrol.Refused(strings.Clone(path))
-				x.guard.patrol.makes()
-			}
-		}
+		x.guardNames(&c)
 	}
 	if x.Plan.Base == wrap.BaseHost {
-		l.Closed = x.Plan.Closed
+		c.Rules.Closed = x.Plan.Closed
 	}
 	if x.Plan.Notify >= seccomp.NotifyOpens {
 		x.record.Opened = &audit.Openings{}
-		l.Opened = x.record.Opened
+		c.Opened = x.record.Opened
 	}
 	if x.guard.linked != nil {
-		l.Remove = x.guard.linked.Remove
+		c.Remove = x.guard.linked.Remove
 	}
+	if x.Plan.Sockets {
+		c.Sockets = &listen.Sockets{Named: x.Plan.Watch.Sockets, Interrupt: launch.Interrupt, Describes: x.Describe != wrap.DescribeNone}
+		if x.Plan.Relay {
+			c.Sockets.Egress = x.egress.lead
+		}
+	}
+	l := listen.New(&c)
 	x.Timings.counts(&l.Answered)
-	h.Calls = &launch.Calls{FD: l.FD, Take: l.Take, Answer: l.Answer, Apart: !x.Resolved.SideDoors}
-	if l.Sockets {
-		x.listenSockets(l, h)
+	h.Calls = &launch.Calls{FD: c.FD, Take: l.Take, Answer: l.Answer, Apart: !x.Resolved.SideDoors}
+	if c.Sockets != nil {
+		h.Wait = append(h.Wait, launch.Waiter{FD: l.OpenClock(), Event: l.Tick})
+		if q := x.egress.lookups; q != nil {
+			h.Wait = append(h.Wait, launch.Waiter{FD: q.FD, Event: q.Hear})
+		}
 	}
 }
 
-// listenSockets gives the listener what it needs to connect sockets.
-func (x *Started) listenSockets(l *listen.Listener, h *launch.Hooks) {
-	l.Named, l.Interrupt, l.Describes = x.Plan.Watch.Sockets, launch.Interrupt, x.Describe != wrap.DescribeNone
-	h.Wait = append(h.Wait, launch.Waiter{FD: l.OpenClock(), Event: l.Tick})
-	if q := x.egress.lookups; q != nil {
-		h.Wait = append(h.Wait, launch.Waiter{FD: q.FD, Event: q.Hear})
-	}
-	if x.Plan.Relay {
-		l.Egress = x.egress.lead
+// guardNames has the listener deny what the sweep would remove, and the patrol look where
+// it did.
+func (x *Started) guardNames(c *listen.Config) {
+	s, r := x.guard.sweep, &c.Rules
+	r.Forbids, r.Empty, r.Part, r.Links = s.Forbids, s.Empty, s.Part, s.Links
+	r.Guards, r.Guarded = s.Guards, s.Guarded
+	c.Makes = x.guard.patrol.makes
+	c.Refused = func(refusal *listen.Refusal) {
+		x.refused(refusal)
+		if path, ok := r.Host(refusal.Target); ok && refusal.Cause == listen.ByName {
+			x.guard.patrol.Refused(strings.Clone(path))
+			x.guard.patrol.makes()
+		}
 	}
 }
 

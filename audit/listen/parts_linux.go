@@ -1,0 +1,212 @@
+package listen
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/seccomp"
+	"sbx/wrap"
+)
+
+// caller is the thread that waits for an answer, and its call: what it asks and what
+// its memory and /proc say. It can be read, and not answered.
+//
+// What answers calls is made of caller and the parts below, each with no more of the
+// others than it needs: paths finds where names lead, Rules has what the spec says of
+// them, answers tells the caller.
+type caller struct {
+	fd     int // seccomp's listener
+	n      seccomp.Notification
+	call   seccomp.Call
+	path   [pathMax]byte // of a program or a socket, as the caller has it
+	byFile bool          // others' memory is read by /proc alone
+}
+
+// answers is what the caller is told, and what others are told of its call.
+type answers struct {
+	to       *caller
+	refused  func(*Refusal)
+	refusal  Refusal
+	reported bool // the call at hand is bound to fail, and that was told
+}
+
+// paths finds where the caller's paths lead.
+type paths struct {
+	*caller
+	root     int                    // the sandbox's (O_PATH); -1: each process has its own
+	matters  func(name []byte) bool // whether it matters where a name lies that goes
+	own      int                    // the folder of the supervisor's descriptors; 0 as long as nobody asked
+	joined   [pathMax]byte          // made absolute
+	work     [2]scratch             // of what comes into being, and of what goes
+	tries    int                    // folders opened for this notification, see maxTries
+	searches bool                   // the last path was not there, on a plain way: that is tried first
+	there    bool                   // what was to be made last was there
+}
+
+// writes lets calls go on that may make or change files.
+type writes struct {
+	*answers
+	rules  *Rules
+	told   func()          // that a name may be made, perhaps another than was looked at
+	opened *audit.Openings // the paths that may be written; nil for nobody
+}
+
+// The calls that make or take names, that open files to write them, and that look for
+// secrets.
+type (
+	namer struct {
+		*paths
+		writes
+		remove  func(path string, dir int, folder bool) (e unix.Errno, ours bool)
+		present *int // counts the names that were there already
+	}
+	opener struct {
+		*paths
+		writes
+	}
+	looker struct {
+		*paths
+		*answers
+		secrets []string
+	}
+)
+
+// checker foretells whether an exec fails.
+type checker struct {
+	*paths
+	programs *Programs
+	known    map[fileID]bool // files that are programs by their first bytes
+	head     [headSize]byte
+	user     int // the supervisor's, and one; 0 as long as nobody asked
+}
+
+// starter rules on execs and charges them.
+type starter struct {
+	checker
+	*answers
+	Counts
+	budgets budgets
+	inner   inner
+}
+
+// budgets are those of the sbx inside this sandbox.
+type budgets struct {
+	*caller
+	open  []nested
+	asked []*nested // those that were charged for the exec at hand
+}
+
+// inner answers what an sbx inside asks.
+type inner struct {
+	*answers
+	tells     string
+	budgets   *budgets
+	narrowing *narrowing
+}
+
+// copies are of the caller's descriptors.
+type copies struct {
+	*caller
+	thread    thread
+	oldPidfds bool // the kernel has pidfds of whole processes only
+	discards  discards
+}
+
+// narrowing is what the sbx inside may reach, each for its own tree.
+type narrowing struct {
+	*copies
+	*answers
+	egress    *Egress
+	describes bool
+	list      []*narrowed
+}
+
+// flights are the connects that are under way.
+type flights struct {
+	helpers
+	*answers
+	clock     *clock
+	interrupt unix.Signal
+	describes bool
+}
+
+// binder rules on binds, connector on connects.
+type (
+	binder struct {
+		*paths
+		*answers
+		rules     *Rules
+		copies    *copies
+		narrowing *narrowing
+		made      *made
+		clock     *clock
+	}
+	connector struct {
+		*paths
+		*answers
+		Sockets
+		copies    *copies
+		narrowing *narrowing
+		made      *made
+		flights   *flights
+		network   uint64 // the supervisor's network namespace, 0 as long as nobody asked
+	}
+)
+
+// contact tells the ledger of connects that may lead to a model.
+type contact struct {
+	*caller
+	ledger *audit.Ledger
+	aside  []string
+}
+
+// memfds makes files in memory in the caller's stead.
+type memfds struct {
+	*caller
+	*answers
+}
+
+// Rules is what must not become of names, by their paths on the host.
+type Rules struct {
+	Views []wrap.View // where the writable trees are
+	// Forbids tells whether a name of the host must not come into being.
+	Forbids func(path string) bool
+	// Empty tells whether it may be all the same where it is a new folder's; nil for
+	// never.
+	Empty func(path string) bool
+	// Links tells whether no symbolic link must come to stand at a path; nil for
+	// anywhere.
+	Links func(path string) bool
+	// Part tells whether a name may be one that must not come into being, where its
+	// folder cannot be told.
+	Part func(name string) bool
+	// Closed tells whether a path may not be written although its mount may; nil for
+	// none.
+	Closed func(path string) bool
+	// Guards is how one is guarded, and the innermost mount that it lies beneath, whether
+	// the mounts are there at that moment or not. Guarded tells whether a name may be
+	// that of one on which a mount lies; nil for no name.
+	Guards  func(path string) (g audit.Guard, mount string)
+	Guarded func(name string) bool
+}
+
+// Counts is who counts what is started.
+type Counts struct {
+	Ledger *audit.Ledger // what is charged; nil where nothing is counted
+	// Timeline is told of what is charged and let go; nil for nobody.
+	Timeline *audit.Timeline
+	// Exceeded is told that everything is to be ended.
+	Exceeded func()
+}
+
+// Sockets is what may be connected to from a sandbox with a network of its own.
+type Sockets struct {
+	// Named are the pathname sockets of the host that may be.
+	Named []string
+	// Egress is where connects to the internet are led to; nil where they lead nowhere.
+	Egress *Egress
+	// Interrupt is a signal whose handler does nothing: it ends a system call.
+	Interrupt unix.Signal
+	// Describes: what the sandbox's network refuses is told of.
+	Describes bool
+}
