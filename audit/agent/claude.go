@@ -54,11 +54,12 @@ func claudeEvent(t *tally, c *cursor) bool {
 	if !c.enter('{') {
 		return false
 	}
+	wanted := [...]member{{"type", &e.kind}, {"subtype", &e.subtype}, {"session_id", &e.session}, {"tool_use_id", &e.call},
+		{"parent_tool_use_id", &e.parent}, {"tool_result_meta", &e.meta}, {"claude_code_version", &e.version}, {"is_error", &e.failed},
+		{"terminal_reason", &e.terminal}, {"permission_denials", &e.denials}, {"modelUsage", &e.models}, {"usage", &e.usageInfo}}
 	for first := true; c.more('}', &first); {
 		k := c.key()
 		switch string(k) {
-		case "type":
-			e.kind.read(c)
 		case "message":
 			e.readMessage(c)
 		case "event":
@@ -70,30 +71,8 @@ func claudeEvent(t *tally, c *cursor) bool {
 			} else if !e.readPart(c) {
 				return !c.bad
 			}
-		case "subtype":
-			e.subtype.read(c)
-		case "session_id":
-			e.session.read(c)
-		case "tool_use_id":
-			e.call.read(c)
-		case "parent_tool_use_id":
-			e.parent.read(c)
-		case "tool_result_meta":
-			e.meta.read(c)
-		case "claude_code_version":
-			e.version.read(c)
-		case "is_error":
-			e.failed.read(c)
-		case "terminal_reason":
-			e.terminal.read(c)
-		case "permission_denials":
-			e.denials.read(c)
-		case "modelUsage":
-			e.models.read(c)
-		case "usage":
-			e.usageInfo.read(c)
 		default:
-			c.skip()
+			c.take(k, wanted[:])
 		}
 		if e.message && e.enough(t) {
 			break

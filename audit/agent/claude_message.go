@@ -12,26 +12,17 @@ func (e *claudeLine) readMessage(c *cursor) {
 		return
 	}
 	e.message = true
+	wanted := [...]member{{"id", &e.id}, {"model", &e.model}}
 	for first := true; c.more('}', &first); {
-		k := c.key()
-		switch string(k) {
-		case "id":
-			e.id.read(c)
-		case "model":
-			e.model.read(c)
-		case "content":
-			if e.content {
-				c.skip()
-				continue
-			}
-			e.content = true
-			e.readBlocks(c)
-			if e.id.set && e.model.set {
-				c.leave()
-				return
-			}
-		default:
-			c.skip()
+		if k := c.key(); string(k) != "content" || e.content {
+			c.take(k, wanted[:])
+			continue
+		}
+		e.content = true
+		e.readBlocks(c)
+		if e.id.set && e.model.set {
+			c.leave()
+			return
 		}
 	}
 }
@@ -44,17 +35,10 @@ func (e *claudeLine) readPart(c *cursor) bool {
 		return false
 	}
 	var kind, message field
+	wanted := [...]member{{"type", &kind}, {"message", &message}}
 	for first := true; c.more('}', &first); {
-		k := c.key()
-		switch string(k) {
-		case "type":
-			if kind.read(c); !kind.is("message_start") {
-				return false
-			}
-		case "message":
-			message.read(c)
-		default:
-			c.skip()
+		if c.take(c.key(), wanted[:]); kind.set && !kind.is("message_start") {
+			return false
 		}
 	}
 	if c.bad || !kind.set {
@@ -88,27 +72,8 @@ func (e *claudeLine) readBlocks(c *cursor) {
 
 func (b *block) read(c *cursor) {
 	c.enter('{')
-	for first := true; c.more('}', &first); {
-		k := c.key()
-		switch string(k) {
-		case "type":
-			b.kind.read(c)
-		case "id":
-			b.id.read(c)
-		case "tool_use_id":
-			b.of.read(c)
-		case "name":
-			b.name.read(c)
-		case "input":
-			b.input.read(c)
-		case "content":
-			b.content.read(c)
-		case "is_error":
-			b.failed.read(c)
-		default:
-			c.skip()
-		}
-	}
+	c.members([]member{{"type", &b.kind}, {"id", &b.id}, {"tool_use_id", &b.of}, {"name", &b.name}, {"input", &b.input},
+		{"content", &b.content}, {"is_error", &b.failed}})
 }
 
 // claudeDecision is what was decided on a call, by the list beside the results;

@@ -32,25 +32,16 @@ func codexEvent(t *tally, c *cursor) bool {
 	if !c.enter('{') {
 		return false
 	}
+	wanted := [...]member{{"type", &e.kind}, {"thread_id", &e.thread}, {"usage", &e.usage}, {"error", &e.err}}
 	for first := true; c.more('}', &first); {
-		k := c.key()
-		switch string(k) {
-		case "type":
-			e.kind.read(c)
-		case "thread_id":
-			e.thread.read(c)
-		case "usage":
-			e.usage.read(c)
-		case "error":
-			e.err.read(c)
-		case "item":
-			// What an item that is no call holds does not matter: the bulk of a stream.
-			known := e.ofItem()
-			if e.item.read(c, known); known && codexSilent(&e.item.kind) {
-				return !c.bad
-			}
-		default:
-			c.skip()
+		if k := c.key(); string(k) != "item" {
+			c.take(k, wanted[:])
+			continue
+		}
+		// What an item that is no call holds does not matter: the bulk of a stream.
+		known := e.ofItem()
+		if e.item.read(c, known); known && codexSilent(&e.item.kind) {
+			return !c.bad
 		}
 	}
 	return !c.bad && e.act(t)
@@ -67,30 +58,10 @@ func (m *codexItem) read(c *cursor, stop bool) {
 		return
 	}
 	m.seen = true
-	for first := true; c.more('}', &first); {
-		k := c.key()
-		switch string(k) {
-		case "id":
-			m.id.read(c)
-		case "type":
-			if m.kind.read(c); stop && codexSilent(&m.kind) {
-				return
-			}
-		case "status":
-			m.status.read(c)
-		case "command":
-			m.command.read(c)
-		case "changes":
-			m.changes.read(c)
-		case "query":
-			m.query.read(c)
-		case "server":
-			m.server.read(c)
-		case "tool":
-			m.tool.read(c)
-		default:
-			c.skip()
-		}
+	wanted := [...]member{{"id", &m.id}, {"type", &m.kind}, {"status", &m.status}, {"command", &m.command}, {"changes", &m.changes},
+		{"query", &m.query}, {"server", &m.server}, {"tool", &m.tool}}
+	for first := true; !(stop && codexSilent(&m.kind)) && c.more('}', &first); {
+		c.take(c.key(), wanted[:])
 	}
 }
 

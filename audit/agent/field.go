@@ -93,17 +93,35 @@ func (c *cursor) fields(keys ...string) (f [4]field) {
 		c.skip()
 		return f
 	}
-	c.enter('{')
-members:
-	for first := true; c.more('}', &first); {
-		k := c.key()
-		for i := range keys {
-			if string(k) == keys[i] {
-				f[i].read(c)
-				continue members
-			}
-		}
-		c.skip()
+	var wanted [4]member
+	for i := range keys {
+		wanted[i] = member{keys[i], &f[i]}
 	}
+	c.enter('{')
+	c.members(wanted[:len(keys)])
 	return f
+}
+
+// member is a key that is looked for, and where its value goes.
+type member struct {
+	key string
+	to  *field
+}
+
+// members reads the rest of the object that the cursor is in.
+func (c *cursor) members(wanted []member) {
+	for first := true; c.more('}', &first); {
+		c.take(c.key(), wanted)
+	}
+}
+
+// take reads the value under the cursor, that of a key, if it is wanted.
+func (c *cursor) take(key []byte, wanted []member) {
+	for i := range wanted {
+		if string(key) == wanted[i].key {
+			wanted[i].to.read(c)
+			return
+		}
+	}
+	c.skip()
 }

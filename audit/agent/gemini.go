@@ -37,33 +37,10 @@ func geminiEvent(t *tally, c *cursor) bool {
 	if !c.enter('{') {
 		return false
 	}
-	for first := true; c.more('}', &first); {
-		k := c.key()
-		switch string(k) {
-		case "type":
-			e.kind.read(c)
-		case "role":
-			e.role.read(c)
-		case "session_id":
-			e.session.read(c)
-		case "tool_id":
-			e.id.read(c)
-		case "tool_name":
-			e.name.read(c)
-		case "parameters":
-			e.parameters.read(c)
-		case "status":
-			e.status.read(c)
-		case "error":
-			e.err.read(c)
-		case "stats":
-			e.stats.read(c)
-		default:
-			c.skip()
-		}
-		if e.enough() {
-			break
-		}
+	wanted := [...]member{{"type", &e.kind}, {"role", &e.role}, {"session_id", &e.session}, {"tool_id", &e.id}, {"tool_name", &e.name},
+		{"parameters", &e.parameters}, {"status", &e.status}, {"error", &e.err}, {"stats", &e.stats}}
+	for first := true; !e.enough() && c.more('}', &first); {
+		c.take(c.key(), wanted[:])
 	}
 	return !c.bad && e.act(t)
 }

@@ -74,20 +74,10 @@ func (r *Rollout) event(t *tally, c *cursor) bool {
 	if !c.enter('{') {
 		return false
 	}
-	for first := true; c.more('}', &first); {
-		k := c.key()
-		switch string(k) {
-		case "type":
-			if kind.read(c); !rolloutKind(&kind) {
-				return kind.str && !c.bad
-			}
-		case "payload":
-			payload.read(c)
-		default:
-			c.skip()
-		}
-		if kind.set && payload.set {
-			break
+	wanted := [...]member{{"type", &kind}, {"payload", &payload}}
+	for first := true; !(kind.set && payload.set) && c.more('}', &first); {
+		if c.take(c.key(), wanted[:]); kind.set && !rolloutKind(&kind) {
+			return kind.str && !c.bad
 		}
 	}
 	if c.bad || !kind.set {
@@ -139,25 +129,7 @@ func (r *Rollout) item(p *cursor) {
 	if !p.enter('{') {
 		return
 	}
-	for first := true; p.more('}', &first); {
-		k := p.key()
-		switch string(k) {
-		case "type":
-			kind.read(p)
-		case "role":
-			role.read(p)
-		case "name":
-			name.read(p)
-		case "namespace":
-			namespace.read(p)
-		case "call_id":
-			id.read(p)
-		case "output":
-			output.read(p)
-		default:
-			p.skip()
-		}
-	}
+	p.members([]member{{"type", &kind}, {"role", &role}, {"name", &name}, {"namespace", &namespace}, {"call_id", &id}, {"output", &output}})
 	if p.bad {
 		return
 	}

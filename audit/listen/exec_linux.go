@@ -53,15 +53,13 @@ func (s *starter) rule(at bool) {
 	}
 	if s.budgets.charge(x.name) != audit.Proceed {
 		s.Ledger.Forbid()
-		s.report(ByInner, Execute, x.name)
-		s.fail(unix.EPERM)
+		s.deny(ByInner, Execute, x.name)
 		return
 	}
 	switch s.Ledger.Charge(x.name) {
 	case audit.Refuse:
 		s.budgets.giveBack(x.name)
-		s.report(ByBudget, Execute, x.name)
-		s.fail(unix.EPERM)
+		s.deny(ByBudget, Execute, x.name)
 	case audit.EndAll: // and no answer: it waits for its end
 		s.report(ByBudget, Execute, x.name)
 		s.Exceeded()

@@ -10,23 +10,6 @@ import (
 // file, perhaps between the listener's look and the kernel's. So what the kernel
 // would refuse because of a mount is answered here, by the path alone.
 
-// matters tells whether it matters where a name lies, with its NUL, that goes.
-func (r *Rules) matters(name []byte) bool {
-	return r.Closed != nil || r.Guarded != nil && r.Guarded(text(name))
-}
-
-// guard is how what lands is guarded by a mount.
-func (r *Rules) guard(d *landing) (g audit.Guard, mount string) {
-	if !d.ok || r.Closed != nil { // without mounts nothing of the kind is answered
-		return audit.Unguarded, ""
-	}
-	host, ok := r.Host(text(d.path))
-	if !ok {
-		return audit.Unguarded, ""
-	}
-	return r.Guards(host)
-}
-
 // guardsOpen answers an open, or a truncate, that could change what is guarded.
 func (o *opener) guardsOpen(c *openCall, d *landing, flags uint64) bool {
 	g, _ := o.rules.guard(d)

@@ -38,11 +38,3 @@ func (n *namer) copies(c *nameCall) aim {
 	}
 	return stays
 }
-
-func (r *Rules) linkStops(d *landing) bool {
-	if !d.ok || d.mounted {
-		return false
-	}
-	host, ok := r.Host(text(d.path))
-	return ok && r.Links(host) && !d.isFixed()
-}

@@ -189,8 +189,7 @@ func (l *Listener) Answer() {
 	case name == "memfd_create":
 		l.memory.create()
 	default: // what the filter refuses: never to go on
-		l.answers.report(BySideDoor, name, "")
-		l.answers.fail(unix.EPERM)
+		l.answers.deny(BySideDoor, name, "")
 	}
 }
 
@@ -203,6 +202,12 @@ func (a *answers) fail(e unix.Errno)  { a.to.n.Fail(a.to.fd, e) }
 func (a *answers) answer(value int64) { a.to.n.Answer(a.to.fd, value) }
 func (a *answers) give(fd int, closesOnExec bool) unix.Errno {
 	return a.to.n.Give(a.to.fd, fd, closesOnExec)
+}
+
+// deny ends the call, and tells of it.
+func (a *answers) deny(cause Cause, action, target string) {
+	a.report(cause, action, target)
+	a.fail(unix.EPERM)
 }
 
 // report tells of a call that does not succeed. A thread that is gone may have

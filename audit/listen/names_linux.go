@@ -103,14 +103,12 @@ func (n *namer) rule(c *nameCall) {
 		if d == &taken && !swaps || d.exists && !replaces || !n.rules.stops(d) || c.action == makeFolder && n.rules.mayMake(d) {
 			continue
 		}
-		n.report(ByName, c.action, d.text())
-		n.fail(unix.EPERM)
+		n.deny(ByName, c.action, d.text())
 		return
 	}
 	n.lookBehind(c, &made, &taken)
 	if d := n.plants(c, &made, &taken, &from, swaps); d != nil {
-		n.report(ByName, c.action, d.text())
-		n.fail(unix.EPERM)
+		n.deny(ByName, c.action, d.text())
 		return
 	}
 	n.foresee(c, &made, &taken)
@@ -146,30 +144,4 @@ func (n *namer) foresee(c *nameCall, made, taken *landing) {
 	case n.rules.fixed(taken):
 		n.report(ReadOnly, c.action, taken.text())
 	}
-}
-
-// fixed tells whether nothing can be made or removed where a name lands.
-func (r *Rules) fixed(d *landing) bool {
-	return d.ok && (d.isFixed() || r.closes(d) && access(d.dir, unix.W_OK) == 0)
-}
-
-// closes tells whether where a name lands may not be written although its mount may.
-func (r *Rules) closes(d *landing) bool { return r.Closed != nil && r.Closed(d.text()) }
-
-// stops tells whether a name must not come into being where it lands. What is
-// mounted there nobody can replace, and in a folder that may only be read
-// nothing comes into being.
-func (r *Rules) stops(d *landing) bool {
-	switch {
-	case len(r.Views) == 0: // the record says that nobody looks
-		return false
-	case d.unread:
-		return true
-	case d.odd:
-		return r.Part(d.text())
-	case !d.ok || d.mounted:
-		return false
-	}
-	host, ok := r.Host(text(d.path))
-	return ok && r.Forbids(host) && !d.isFixed()
 }

@@ -1,10 +1,6 @@
 package listen
 
-import (
-	"golang.org/x/sys/unix"
-
-	"sbx/audit"
-)
+import "golang.org/x/sys/unix"
 
 // OpenInRoot is the open with RESOLVE_IN_ROOT that could write: refused, whatever it
 // names.
@@ -72,12 +68,10 @@ func (o *opener) rule(c *openCall) {
 	case o.guardsOpen(c, &d, flags):
 		return
 	case makes && (!d.ok || !d.exists) && o.rules.stops(&d):
-		o.report(ByName, "create", d.text())
-		o.fail(unix.EPERM)
+		o.deny(ByName, "create", d.text())
 		return
 	case writes && o.rules.bare(&d):
-		o.report(ByName, c.action, d.text())
-		o.fail(unix.EPERM)
+		o.deny(ByName, c.action, d.text())
 		return
 	}
 	told := &d
@@ -127,19 +121,6 @@ func (w *writes) opens(d *landing, action string) {
 	}
 }
 
-// bare tells whether what lands is to be read-only and has no mount that makes it so.
-func (r *Rules) bare(d *landing) bool {
-	if !d.ok || !d.exists || d.mounted {
-		return false
-	}
-	host, ok := r.Host(text(d.path))
-	if !ok {
-		return false
-	}
-	g, _ := r.Guards(host)
-	return g != audit.Unguarded && g != audit.Pinned && !d.isFixed()
-}
-
 // openFlags reads an open's flags, and whether an absolute path is to count from
 // the folder that the descriptor is of.
 func (o *opener) openFlags(c *openCall) (flags uint64, rooted bool, e unix.Errno) {
@@ -151,19 +132,4 @@ func (o *opener) openFlags(c *openCall) (flags uint64, rooted bool, e unix.Errno
 		return how.Flags, how.Resolve&unix.RESOLVE_IN_ROOT != 0, e
 	}
 	return c.fixed, false, 0
-}
-
-// readOnly tells whether the kernel refuses to open what is there for writing
-// because it may only be read inside. A folder is refused for what it is, and
-// what the user may not write is no matter of the sandbox's.
-func (r *Rules) readOnly(d *landing) bool {
-	if d.kind != unix.S_IFREG {
-		return false
-	}
-	closed := r.closes(d)
-	if !closed && !d.mounted && !d.on().fixed {
-		return false
-	}
-	e := accessAt(d.dir, d.name, unix.W_OK)
-	return e == unix.EROFS || e == 0 && closed
 }

@@ -5,7 +5,6 @@ import (
 
 	"sbx/audit"
 	"sbx/seccomp"
-	"sbx/wrap"
 )
 
 // caller is the thread that waits for an answer, and its call: what it asks and what
@@ -164,30 +163,6 @@ type contact struct {
 type memfds struct {
 	*caller
 	*answers
-}
-
-// Rules is what must not become of names, by their paths on the host.
-type Rules struct {
-	Views []wrap.View // where the writable trees are
-	// Forbids tells whether a name of the host must not come into being.
-	Forbids func(path string) bool
-	// Empty tells whether it may be all the same where it is a new folder's; nil for
-	// never.
-	Empty func(path string) bool
-	// Links tells whether no symbolic link must come to stand at a path; nil for
-	// anywhere.
-	Links func(path string) bool
-	// Part tells whether a name may be one that must not come into being, where its
-	// folder cannot be told.
-	Part func(name string) bool
-	// Closed tells whether a path may not be written although its mount may; nil for
-	// none.
-	Closed func(path string) bool
-	// Guards is how one is guarded, and the innermost mount that it lies beneath, whether
-	// the mounts are there at that moment or not. Guarded tells whether a name may be
-	// that of one on which a mount lies; nil for no name.
-	Guards  func(path string) (g audit.Guard, mount string)
-	Guarded func(name string) bool
 }
 
 // Counts is who counts what is started.

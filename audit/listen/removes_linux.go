@@ -22,7 +22,7 @@ func (n *namer) removes(c *nameCall, d *landing) bool {
 	if e != 0 {
 		return false
 	}
-	path, ok := n.rules.Host(text(d.path))
+	path, ok := n.rules.host(d)
 	if !ok {
 		return false
 	}

@@ -111,22 +111,3 @@ func systemOf(fd int) system {
 }
 
 func isProc(fd int) bool { return systemOf(fd).isProc }
-
-// Host is a path of a writable tree as the host has it.
-func (r *Rules) Host(inside string) (path string, ok bool) {
-	best := -1
-	for i, v := range r.Views {
-		if len(inside) > len(v.Inside) && inside[:len(v.Inside)] == v.Inside && (v.Inside == "/" || inside[len(v.Inside)] == '/') &&
-			(best < 0 || len(v.Inside) > len(r.Views[best].Inside)) {
-			best = i
-		}
-	}
-	if best < 0 || r.Views[best].Tree == "" {
-		return "", false
-	}
-	v := &r.Views[best]
-	if v.Inside == v.Tree {
-		return inside, true
-	}
-	return v.Tree + inside[len(v.Inside):], true
-}
