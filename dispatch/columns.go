@@ -61,6 +61,18 @@ var columns = []column{
 	{"parent_dispatch_id", "TEXT NOT NULL DEFAULT ''", false, func(d *Dispatch) *spec.Opt[string] { return &d.ParentDispatchID }, nil},
 }
 
+// Each calls f with each of the fields that may be absent: its column, and the text or
+// the number that it is.
+func (d *Dispatch) Each(f func(column string, text *spec.Opt[string], number *spec.Opt[int64])) {
+	for i := range columns {
+		if c := &columns[i]; c.text != nil {
+			f(c.name, c.text(d), nil)
+		} else {
+			f(c.name, nil, c.number(d))
+		}
+	}
+}
+
 // first are the columns that every row has.
 var first = []struct{ name, decl string }{
 	{"id", "TEXT NOT NULL PRIMARY KEY"},
@@ -108,9 +120,6 @@ func (c *column) value(d *Dispatch) any {
 	}
 	return nil
 }
-
-// set tells whether the field has a value.
-func (c *column) set(d *Dispatch) bool { return c.value(d) != nil }
 
 func asText(v any) spec.Opt[string] {
 	switch v := v.(type) {

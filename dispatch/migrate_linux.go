@@ -33,7 +33,7 @@ func (l *Ledger) migrate(path string) (Facts, error) {
 			}
 		}
 		for _, step := range change.steps() {
-			if _, err := tx.Exec(step); err != nil && !isDuplicate(err) {
+			if _, err := tx.Exec(step); err != nil && !strings.Contains(err.Error(), "duplicate column name") {
 				return err
 			}
 		}
@@ -57,9 +57,6 @@ func (c Change) steps() []string {
 	}
 	return steps
 }
-
-// isDuplicate tells that a column is there already.
-func isDuplicate(err error) bool { return strings.Contains(err.Error(), "duplicate column name") }
 
 // backup copies the database beside itself, for its owner's eyes alone where
 // the database is. The copy holds what the write-ahead log does.

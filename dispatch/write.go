@@ -38,7 +38,7 @@ func (l *Ledger) Insert(d *Dispatch) error {
 	args := []any{d.ID, d.AgentType, string(d.Status), d.ProjectDir}
 	for i := range l.cols {
 		c := &l.cols[i]
-		if c.set(d) || c.name == "sandbox" {
+		if c.value(d) != nil || c.name == "sandbox" {
 			names, args = append(names, c.name), append(args, c.value(d))
 		}
 	}

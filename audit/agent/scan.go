@@ -187,14 +187,11 @@ func (c *cursor) skip() {
 		}
 		c.i = end + 1
 	case b == '{' || b == '[':
-		c.skipNested()
+		c.close(0)
 	default:
 		c.skipWord()
 	}
 }
-
-// skipNested steps over an object or a list of any depth.
-func (c *cursor) skipNested() { c.close(0) }
 
 // leave steps behind the object or list that the cursor is in.
 func (c *cursor) leave() {

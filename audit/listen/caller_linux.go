@@ -81,4 +81,4 @@ func (c *copies) socketOfProcess(number int32) (int, unix.Errno) {
 }
 
 // process is the number of the waiting thread's process, -1 where that is not known.
-func (c *caller) process() int { return c.statusOf("Tgid") }
+func (c *caller) process() int { return c.statusOf("Tgid:") }

@@ -1,7 +1,6 @@
 package listen
 
 import (
-	"bytes"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -88,20 +87,8 @@ func climb(tid, own int, parentOf func(pid int) int) (pids []int, ok bool) {
 
 // statusOf is a number that /proc/TID/status has of the waiting thread; -1 where it
 // cannot be read.
-func (c *caller) statusOf(key string) int {
-	var buf [8192]byte
-	fd, e := openFile(c.proc("status", -1))
-	if e != 0 {
-		return -1
-	}
-	defer unix.Close(fd)
-	n, err := unix.Read(fd, buf[:])
-	if err != nil {
-		return -1
-	}
-	_, value, _ := bytes.Cut(buf[:n], []byte("\n"+key+":\t"))
-	value, _, _ = bytes.Cut(value, []byte{'\n'})
-	v, err := strconv.Atoi(string(value))
+func (c *caller) statusOf(name string) int {
+	v, err := strconv.Atoi(read.StatusLine(read.Status(strconv.Itoa(int(c.n.TID))), name))
 	if err != nil {
 		return -1
 	}

@@ -53,7 +53,7 @@ func (w *narrowing) openNarrow(pid int, sock int32) (e unix.Errno) {
 	if len(w.list) == maxNarrowed || w.discards.full() {
 		return unix.EAGAIN
 	}
-	n := &narrowed{filters: w.statusOf("Seccomp_filters")}
+	n := &narrowed{filters: w.statusOf("Seccomp_filters:")}
 	if n.filters <= 0 {
 		return unix.ENOENT
 	}
@@ -125,7 +125,7 @@ func (w *narrowing) narrows() (list []*narrowed) {
 		return nil
 	}
 	above, ok := w.ancestors()
-	filters := w.statusOf("Seccomp_filters")
+	filters := w.statusOf("Seccomp_filters:")
 	for _, n := range w.list {
 		if n.gone() {
 			if filters < 0 || filters > n.filters {

@@ -3,10 +3,12 @@ package listen
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/internal/read"
 )
 
 // removes answers the removal of a name that is mounted on and that may be removed
@@ -68,18 +70,9 @@ func (n *namer) asFolder(c *nameCall, d *landing) (folder bool, e unix.Errno) {
 // until back is called. It fails where the caller is another user than the
 // supervisor, or cannot be looked at.
 func (c *caller) lower() (back func(), ok bool) {
-	var buf [2048]byte
-	fd, e := openFile(c.proc("status", -1))
-	if e != 0 {
-		return nil, false
-	}
-	defer unix.Close(fd)
-	n, err := unix.Read(fd, buf[:])
-	if err != nil || !c.waits() {
-		return nil, false
-	}
-	caps, ok := sameUser(buf[:n], unix.Geteuid(), unix.Getegid())
-	if !ok {
+	status := read.Status(strconv.Itoa(int(c.n.TID)))
+	caps, ok := sameUser(status, unix.Geteuid(), unix.Getegid())
+	if !ok || !c.waits() {
 		return nil, false
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -101,16 +94,11 @@ func (c *caller) lower() (back func(), ok bool) {
 
 // sameUser tells from a status file, proc_pid_status(5), whether a thread reaches
 // files as a user and group, and gives its capabilities.
-func sameUser(status []byte, uid, gid int) (caps uint64, ok bool) {
-	caps, err := strconv.ParseUint(string(field(status, "\nCapEff:\t")), 16, 64)
-	return caps, err == nil && lastWord(field(status, "\nUid:\t")) == strconv.Itoa(uid) && lastWord(field(status, "\nGid:\t")) == strconv.Itoa(gid)
+func sameUser(status string, uid, gid int) (caps uint64, ok bool) {
+	caps, err := strconv.ParseUint(read.StatusLine(status, "CapEff:"), 16, 64)
+	last := func(name string) string { // the id that counts for files
+		line := read.StatusLine(status, name)
+		return line[strings.LastIndexByte(line, '\t')+1:]
+	}
+	return caps, err == nil && last("Uid:") == strconv.Itoa(uid) && last("Gid:") == strconv.Itoa(gid)
 }
-
-func field(status []byte, name string) []byte {
-	_, rest, _ := bytes.Cut(status, []byte(name))
-	line, _, _ := bytes.Cut(rest, []byte{'\n'})
-	return line
-}
-
-// lastWord of Uid and Gid is the one that counts for files.
-func lastWord(line []byte) string { return string(line[bytes.LastIndexByte(line, '\t')+1:]) }

@@ -4,6 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/internal/view"
 	"sbx/wrap"
 )
 
@@ -35,8 +36,7 @@ type Rules struct {
 func (r *Rules) Host(inside string) (path string, ok bool) {
 	best := -1
 	for i, v := range r.Views {
-		if len(inside) > len(v.Inside) && inside[:len(v.Inside)] == v.Inside && (v.Inside == "/" || inside[len(v.Inside)] == '/') &&
-			(best < 0 || len(v.Inside) > len(r.Views[best].Inside)) {
+		if len(inside) > len(v.Inside) && view.Within(inside, v.Inside) && (best < 0 || len(v.Inside) > len(r.Views[best].Inside)) {
 			best = i
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"sbx/internal/doc"
 )
 
 // manual is `sbx dispatch man`: the page, from the same table as the help.
@@ -13,16 +15,16 @@ func (p *program) manual(*cli.Context) error {
 	b.WriteString(".TH SBX\\-DISPATCH 1\n.SH NAME\nsbx\\-dispatch \\- send commands off under a sandbox, and keep a ledger of them\n" +
 		".SH SYNOPSIS\n.B sbx dispatch\n.I verb\n[flags]\n.SH VERBS\n")
 	for _, v := range p.verbs() {
-		b.WriteString(".SS " + roff("sbx dispatch "+v.Name+" "+v.ArgsUsage) + "\n" + roff(v.Usage) + "\n")
+		b.WriteString(".SS " + doc.Roff("sbx dispatch "+v.Name+" "+v.ArgsUsage) + "\n" + doc.Roff(v.Usage) + "\n")
 		if v.Description != "" {
-			b.WriteString(".PP\n" + roff(v.Description) + "\n")
+			b.WriteString(".PP\n" + doc.Roff(v.Description) + "\n")
 		}
 		for _, f := range v.VisibleFlags() {
 			name, help := cli.FlagNamePrefixer(f.Names(), ""), ""
 			if d, ok := f.(cli.DocGenerationFlag); ok {
 				help = strings.ReplaceAll(d.GetUsage(), "`", "")
 			}
-			b.WriteString(".TP\n.B " + roff(strings.TrimSpace(name)) + "\n" + roff(help) + "\n")
+			b.WriteString(".TP\n.B " + doc.Roff(strings.TrimSpace(name)) + "\n" + doc.Roff(help) + "\n")
 		}
 	}
 	b.WriteString(".SH EXIT STATUS\n0; 1 where there is no such dispatch, or one that was waited for failed; 2 for a bad\n" +
@@ -30,16 +32,4 @@ func (p *program) manual(*cli.Context) error {
 		".SH EXAMPLES\n.EX\nsbx dispatch spawn \\-\\-sandbox\\-spec=\\(aq{\"access_mode\": \"read\\-only\"}\\(aq \\-\\- make test\n.EE\n")
 	fmt.Print(b.String())
 	return nil
-}
-
-// roff escapes text for man(7).
-func roff(s string) string {
-	s = strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\e`), "-", `\-`)
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		if strings.HasPrefix(l, ".") || strings.HasPrefix(l, "'") {
-			lines[i] = `\&` + l
-		}
-	}
-	return strings.Join(lines, "\n")
 }

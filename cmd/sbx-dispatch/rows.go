@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,68 +16,31 @@ import (
 // maxNested bounds how deep a nested document may be, for who reads it.
 const maxNested = 200
 
+// called are the keys that are no names of columns.
+var called = map[string]string{"input_tokens": "in_tokens", "output_tokens": "out_tokens"}
+
 // object is a row as one JSON object: the keys of Intercore's, and more. Absent
 // is what is NULL.
 func object(d *dispatch.Dispatch) []byte {
 	w := &doc.Writer{}
 	w.Open('{')
-	str := func(key string, v spec.Opt[string]) {
-		if v.Set {
-			w.KeyStr(key, v.Value)
-		}
-	}
-	num := func(key string, v spec.Opt[int64]) {
-		if v.Set {
-			w.KeyInt(key, v.Value)
-		}
-	}
-	nested := func(key string, v spec.Opt[string]) {
+	w.KeyStr("id", d.ID)
+	w.KeyStr("agent_type", d.AgentType)
+	w.KeyStr("status", string(d.Status))
+	w.KeyStr("project_dir", d.ProjectDir)
+	d.Each(func(column string, text *spec.Opt[string], number *spec.Opt[int64]) {
 		switch {
-		case !v.Set:
-		case isObject(v.Value):
-			w.KeyRaw(key, strings.TrimSpace(v.Value))
+		case text == nil && number.Set:
+			w.KeyInt(cmp.Or(called[column], column), number.Value)
+		case text == nil || !text.Set || column == "parent_dispatch_id" && text.Value == "":
+		case !strings.HasPrefix(column, "sandbox_"):
+			w.KeyStr(column, text.Value)
+		case isObject(text.Value):
+			w.KeyRaw(column, strings.TrimSpace(text.Value))
 		default:
-			w.KeyStr(key+"_invalid", v.Value)
+			w.KeyStr(column+"_invalid", text.Value)
 		}
-	}
-	str("id", spec.Some(d.ID))
-	str("agent_type", spec.Some(d.AgentType))
-	str("status", spec.Some(string(d.Status)))
-	str("project_dir", spec.Some(d.ProjectDir))
-	num("turns", d.Turns)
-	num("commands", d.Commands)
-	num("messages", d.Messages)
-	num("in_tokens", d.InputTokens)
-	num("out_tokens", d.OutputTokens)
-	num("cache_hits", d.CacheHits)
-	num("created_at", d.CreatedAt)
-	num("started_at", d.StartedAt)
-	num("completed_at", d.CompletedAt)
-	str("prompt_file", d.PromptFile)
-	str("prompt_hash", d.PromptHash)
-	str("output_file", d.OutputFile)
-	str("verdict_file", d.VerdictFile)
-	num("pid", d.PID)
-	num("exit_code", d.ExitCode)
-	str("name", d.Name)
-	str("model", d.Model)
-	num("timeout_sec", d.TimeoutSec)
-	str("verdict_status", d.VerdictStatus)
-	str("verdict_summary", d.VerdictSummary)
-	str("error_message", d.ErrorMessage)
-	str("scope_id", d.ScopeID)
-	str("parent_id", d.ParentID)
-	str("base_repo_commit", d.BaseRepoCommit)
-	num("retry_count", d.RetryCount)
-	str("conflict_type", d.ConflictType)
-	str("quarantine_reason", d.QuarantineReason)
-	num("spawn_depth", d.SpawnDepth)
-	if d.ParentDispatchID.Value != "" {
-		str("parent_dispatch_id", d.ParentDispatchID)
-	}
-	str("sandbox", d.Sandbox)
-	nested("sandbox_spec", d.SandboxSpec)
-	nested("sandbox_effective", d.SandboxEffective)
+	})
 	w.Close('}')
 	return w.B
 }

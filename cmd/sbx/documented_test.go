@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -70,7 +71,7 @@ func TestManualPages(t *testing.T) {
 		}
 	}
 	for _, f := range spec.Fields() {
-		if !regexp.MustCompile(`(?m)^\.B ` + regexp.QuoteMeta(roff(string(f.Field))) + `$`).MatchString(pages["spec(5)"]) {
+		if !regexp.MustCompile(`(?m)^\.B ` + regexp.QuoteMeta(doc.Roff(string(f.Field))) + `$`).MatchString(pages["spec(5)"]) {
 			t.Errorf("sbx-spec(5) lacks %s", f.Field)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/internal/sys"
 	"sbx/spec"
 )
@@ -91,9 +92,4 @@ func (f *flag) says() string {
 	return f.help + " (" + string(f.field) + " of the last spec)"
 }
 
-func pad(s string, n int) string {
-	if len(s) >= n {
-		return s + " "
-	}
-	return s + strings.Repeat(" ", n-len(s))
-}
+func pad(s string, n int) string { return doc.Pad(s, n) }

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -32,32 +33,19 @@ func runMan(c *call) int {
 	return exitOK
 }
 
-// roff escapes text for man(7).
-func roff(s string) string {
-	s = strings.ReplaceAll(s, `\`, `\e`)
-	s = strings.ReplaceAll(s, "-", `\-`)
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		if strings.HasPrefix(l, ".") || strings.HasPrefix(l, "'") {
-			lines[i] = `\&` + l
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
 func manual() string {
 	var b strings.Builder
 	b.WriteString(".TH SBX 1\n.SH NAME\nsbx \\- run a command under a SandboxSpec, and tell what held\n" +
 		".SH SYNOPSIS\n.B sbx\n.I verb\n[flags]\n.SH VERBS\n")
 	verbs := table()
 	for _, v := range verbs {
-		b.WriteString(".TP\n.BR sbx\\-" + v.name + " (1)\n" + roff(v.short) + "\n")
+		b.WriteString(".TP\n.BR sbx\\-" + v.name + " (1)\n" + doc.Roff(v.short) + "\n")
 	}
 	_, exit := verbs[0].said()
 	b.WriteString(".SH FILES\n.TP\n.I $XDG_STATE_HOME/sbx/runs/ID/effective.json\nthe record of a run, sbx\\-record(5)\n" +
 		".TP\n.I .sbx/spec.yaml\na project's own spec, sbx\\-spec(5)\n" +
 		".SH ENVIRONMENT\n.TP\n.B SBX_EFFECTIVE\nwhere sbx exec leaves the record, where \\-\\-effective does not say\n" +
-		".SH EXIT STATUS\nOf sbx exec: " + roff(exit) + "\n.SH EXAMPLES\n.EX\n" + roff(verbs[0].example) + "\nsbx show last\n.EE\n" + seeAlso)
+		".SH EXIT STATUS\nOf sbx exec: " + doc.Roff(exit) + "\n.SH EXAMPLES\n.EX\n" + doc.Roff(verbs[0].example) + "\nsbx show last\n.EE\n" + seeAlso)
 	return b.String()
 }
 
@@ -79,12 +67,12 @@ func (v *verb) said() (text, exit string) {
 func (v *verb) manual() string {
 	var b strings.Builder
 	text, exit := v.said()
-	b.WriteString(".TH SBX\\-" + strings.ToUpper(v.name) + " 1\n.SH NAME\nsbx\\-" + v.name + " \\- " + roff(v.short) +
-		"\n.SH SYNOPSIS\n.B sbx " + v.name + "\n[flags] " + roff(v.args) + "\n.SH DESCRIPTION\n" +
-		strings.ReplaceAll(roff(text), "\n\n", "\n.PP\n") + "\n.SH OPTIONS\n")
+	b.WriteString(".TH SBX\\-" + strings.ToUpper(v.name) + " 1\n.SH NAME\nsbx\\-" + v.name + " \\- " + doc.Roff(v.short) +
+		"\n.SH SYNOPSIS\n.B sbx " + v.name + "\n[flags] " + doc.Roff(v.args) + "\n.SH DESCRIPTION\n" +
+		strings.ReplaceAll(doc.Roff(text), "\n\n", "\n.PP\n") + "\n.SH OPTIONS\n")
 	for _, f := range v.flags {
-		b.WriteString(".TP\n.B " + roff(f.usage()) + "\n" + roff(f.says()) + "\n")
+		b.WriteString(".TP\n.B " + doc.Roff(f.usage()) + "\n" + doc.Roff(f.says()) + "\n")
 	}
-	b.WriteString(".SH EXIT STATUS\n" + roff(exit) + "\n.SH EXAMPLES\n.EX\n" + roff(v.example) + "\n.EE\n" + seeAlso)
+	b.WriteString(".SH EXIT STATUS\n" + doc.Roff(exit) + "\n.SH EXAMPLES\n.EX\n" + doc.Roff(v.example) + "\n.EE\n" + seeAlso)
 	return b.String()
 }

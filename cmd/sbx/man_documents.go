@@ -25,10 +25,10 @@ func documentManual(name string) string {
 	}
 	_, exit := table()[0].said()
 	var b strings.Builder
-	b.WriteString(".TH SBX\\-" + strings.ToUpper(name) + " 5\n.SH NAME\nsbx\\-" + name + " \\- " + roff(member(root, "title")) +
-		"\n.SH DESCRIPTION\n" + roff(member(root, "description")) + "\n.SH KEYS\n")
+	b.WriteString(".TH SBX\\-" + strings.ToUpper(name) + " 5\n.SH NAME\nsbx\\-" + name + " \\- " + doc.Roff(member(root, "title")) +
+		"\n.SH DESCRIPTION\n" + doc.Roff(member(root, "description")) + "\n.SH KEYS\n")
 	writeKeys(&b, root, "")
-	b.WriteString(".SH EXIT STATUS\nOf sbx exec: " + roff(exit) + "\n.SH EXAMPLES\n.EX\n" + roff(example) + "\n.EE\n" + seeAlso)
+	b.WriteString(".SH EXIT STATUS\nOf sbx exec: " + doc.Roff(exit) + "\n.SH EXAMPLES\n.EX\n" + doc.Roff(example) + "\n.EE\n" + seeAlso)
 	return b.String()
 }
 
@@ -46,12 +46,12 @@ func writeKeys(b *strings.Builder, schema *doc.Node, above string) {
 		return
 	}
 	for _, p := range properties.Members {
-		b.WriteString(".TP\n.B " + roff(above+p.Key) + "\n")
+		b.WriteString(".TP\n.B " + doc.Roff(above+p.Key) + "\n")
 		if kind := kindOf(p.Value); kind != "" {
-			b.WriteString("(" + roff(kind) + ")\n")
+			b.WriteString("(" + doc.Roff(kind) + ")\n")
 		}
 		if says := member(p.Value, "description"); says != "" {
-			b.WriteString(roff(says) + "\n")
+			b.WriteString(doc.Roff(says) + "\n")
 		}
 		writeKeys(b, p.Value, above+p.Key+".")
 		if items := p.Value.Get("items"); items != nil {

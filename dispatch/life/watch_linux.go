@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sbx/dispatch"
+	"sbx/internal/sys"
 	"sbx/spec"
 )
 
@@ -128,7 +129,7 @@ func (k *keeper) programFile(name string) string {
 	path := name
 	if filepath.Base(name) == name {
 		path = ""
-		for _, dir := range filepath.SplitList(k.variable("PATH")) {
+		for _, dir := range filepath.SplitList(sys.Variable(k.Environ, "PATH")) {
 			if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 				path = filepath.Join(dir, name)
 				break

@@ -36,16 +36,6 @@ func (w *World) step(name string) {
 	}
 }
 
-// variable is a variable's value, "" where it is not set.
-func (w *World) variable(name string) string {
-	for _, e := range w.Environ {
-		if len(e) > len(name) && e[len(name)] == '=' && e[:len(name)] == name {
-			return e[len(name)+1:]
-		}
-	}
-	return ""
-}
-
 // Job is what a keeper is to do. It is written to the dispatch's folder.
 type Job struct {
 	Ledger  dispatch.Place

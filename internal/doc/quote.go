@@ -74,6 +74,21 @@ func Word(s string) string {
 	return Name(s)
 }
 
+// Pad is text and what is missing of a column's width, a blank at least.
+func Pad(s string, width int) string { return s + strings.Repeat(" ", max(width-len(s), 1)) }
+
+// Roff escapes text for man(7).
+func Roff(s string) string {
+	s = strings.ReplaceAll(strings.ReplaceAll(s, `\`, `\e`), "-", `\-`)
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, ".") || strings.HasPrefix(l, "'") {
+			lines[i] = `\&` + l
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // Cut keeps a message short where a document is not.
 func Cut(s string) string {
 	const long = 60

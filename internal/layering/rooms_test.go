@@ -35,7 +35,7 @@ var rooms = []room{
 	{"wrap/launch", []string{"internal/broker/wire", "internal/doc", "internal/relay/wire", "internal/outer", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit", []string{"internal/doc", "internal/read", "internal/sys", "internal/reach", "internal/relay/wire", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit/agent", []string{"internal/doc", "spec"}},
-	{"audit/listen", []string{"internal/read", "internal/reach", "internal/relay/wire", "audit", "wrap", "spec", "seccomp"}},
+	{"audit/listen", []string{"internal/read", "internal/reach", "internal/relay/wire", "internal/view", "audit", "wrap", "spec", "seccomp"}},
 	{"audit/trace", []string{"internal/read", "audit", "spec", "seccomp"}},
 	{"internal/run", []string{"internal/broker/wire", "internal/read", "internal/sys", "internal/doc", "internal/view", "internal/outer", "internal/reach", "internal/relay/wire", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap", "spec", "seccomp"}},
 	{"cmd/sbx", []string{"internal/broker/caps", "internal/sys", "internal/run", "internal/doc", "internal/outer", "internal/reach", "audit", "wrap/launch", "wrap/host", "wrap", "internal/view", "spec"}},
@@ -44,7 +44,7 @@ var rooms = []room{
 	{".", []string{"spec"}},
 
 	// Programs with heavy dependencies, and their rooms, which nobody imports.
-	{"dispatch", []string{"internal/doc", "audit", "wrap", "spec"}},
+	{"dispatch", []string{"internal/doc", "internal/sys", "audit", "wrap", "spec"}},
 	{"internal/broker", []string{"internal/broker/caps", "internal/broker/wire", "internal/doc", "internal/reach", "internal/sys", "internal/view", "audit", "spec", "wrap"}},
 	{"oci", []string{"audit", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"cmd/sbx-egress", []string{"internal/relay", "internal/relay/wire", "internal/reach", "landlock", "seccomp"}},

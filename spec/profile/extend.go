@@ -10,23 +10,13 @@ import (
 // replaces what the profile of its name had, a new one starts from the profile
 // that it extends, and an agent belongs to the profile that names it last.
 func (c *Catalog) Extend(f *spec.ProfilesFile) (*Catalog, error) {
-	n := c.clone()
-	if err := agentsOnce(f); err != nil {
+	n, err := c.changed(f, overlay)
+	if err != nil {
 		return nil, err
 	}
 	for i := range f.Profiles {
-		row := &f.Profiles[i]
-		base, err := n.base(f, row)
-		if err != nil {
-			return nil, err
-		}
-		made, err := overlay(base, row, f.Name)
-		if err != nil {
-			return nil, err
-		}
-		n.put(made)
-		for _, agent := range row.Agents {
-			n.move(agent, row.Name)
+		for _, agent := range f.Profiles[i].Agents {
+			n.move(agent, f.Profiles[i].Name)
 		}
 	}
 	for _, p := range f.Points {
@@ -38,6 +28,26 @@ func (c *Catalog) Extend(f *spec.ProfilesFile) (*Catalog, error) {
 		} else {
 			n.Points = append(n.Points, Point{p.Point, p.Profile, f.Name})
 		}
+	}
+	return n, nil
+}
+
+// changed is the catalog with each row of a document made of the one that it changes.
+func (c *Catalog) changed(f *spec.ProfilesFile, change func(base *Row, row *spec.ProfileRow, from string) (Row, error)) (*Catalog, error) {
+	n := c.clone()
+	if err := agentsOnce(f); err != nil {
+		return nil, err
+	}
+	for i := range f.Profiles {
+		base, err := n.base(f, &f.Profiles[i])
+		if err != nil {
+			return nil, err
+		}
+		made, err := change(base, &f.Profiles[i], f.Name)
+		if err != nil {
+			return nil, err
+		}
+		n.put(made)
 	}
 	return n, nil
 }

@@ -15,21 +15,9 @@ import (
 // in is what the specs are resolved with, to be compared.
 func (c *Catalog) Narrow(f *spec.ProfilesFile, project string, in spec.Inputs) (*Catalog, error) {
 	o := order{project, in}
-	n := c.clone()
-	if err := agentsOnce(f); err != nil {
+	n, err := c.changed(f, o.narrowed)
+	if err != nil {
 		return nil, err
-	}
-	for i := range f.Profiles {
-		row := &f.Profiles[i]
-		base, err := n.base(f, row)
-		if err != nil {
-			return nil, err
-		}
-		made, err := narrowed(base, row, f.Name, o)
-		if err != nil {
-			return nil, err
-		}
-		n.put(made)
 	}
 	for i := range f.Profiles {
 		for _, agent := range f.Profiles[i].Agents {
@@ -52,7 +40,7 @@ func (c *Catalog) Narrow(f *spec.ProfilesFile, project string, in spec.Inputs) (
 }
 
 // narrowed is base with what row says, which must not be wider.
-func narrowed(base *Row, row *spec.ProfileRow, from string, o order) (Row, error) {
+func (o order) narrowed(base *Row, row *spec.ProfileRow, from string) (Row, error) {
 	plain := *row
 	plain.Spec = spec.Opt[*spec.SandboxSpec]{} // lists in a spec meet, and are not replaced
 	r, err := overlay(base, &plain, from)

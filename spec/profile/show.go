@@ -3,6 +3,7 @@ package profile
 import (
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 	"sbx/spec/agent"
 )
@@ -35,7 +36,7 @@ func (v View) Text() string {
 	b.WriteString("profile " + r.Name + ": " + r.Why.Value + " (" + r.From + ")\n")
 	line := func(name, text string) {
 		if text != "" {
-			b.WriteString("  " + pad(name, 21) + text + "\n")
+			b.WriteString("  " + doc.Pad(name, 21) + text + "\n")
 		}
 	}
 	scoped := "no"
@@ -61,12 +62,12 @@ func (v View) Text() string {
 	line("flags, "+v.Agent.String(), Line(v.Flags.Args))
 	b.WriteString("kept by\n")
 	for _, k := range v.Flags.Kept {
-		b.WriteString("  " + pad(k.By.String(), 8) + k.Line + "\n" + "          " + k.How + "\n")
+		b.WriteString("  " + doc.Pad(k.By.String(), 8) + k.Line + "\n" + "          " + k.How + "\n")
 	}
 	if len(v.Flags.Lacking) > 0 {
 		b.WriteString("not kept by " + v.Agent.String() + "'s flags\n")
 		for _, l := range v.Flags.Lacking {
-			b.WriteString("  " + pad(l.Tool, 10) + l.Why + "\n")
+			b.WriteString("  " + doc.Pad(l.Tool, 10) + l.Why + "\n")
 		}
 	}
 	for _, note := range v.Found.Notes() {
@@ -145,13 +146,6 @@ func isPlain(s string) bool {
 	return true
 }
 
-func pad(s string, n int) string {
-	if len(s) >= n {
-		return s + " "
-	}
-	return s + strings.Repeat(" ", n-len(s))
-}
-
 func named(all []spec.Named) []string {
 	names := []string{}
 	for _, n := range all {
@@ -166,7 +160,7 @@ func (c *Catalog) Text() string {
 	var b strings.Builder
 	for i := range c.Rows {
 		r := &c.Rows[i]
-		b.WriteString(pad(r.Name, 14) + r.Why.Value + "\n")
+		b.WriteString(doc.Pad(r.Name, 14) + r.Why.Value + "\n")
 		if len(r.Agents) > 0 {
 			b.WriteString("  agents: " + strings.Join(named(r.Agents), ", ") + "\n")
 		}

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/doc"
+	"sbx/internal/view"
 	"sbx/spec"
 )
 
@@ -17,7 +18,7 @@ func Top(dir string) (string, error) {
 	if err != nil {
 		return "", &spec.Problem{On: dir, Do: "find the project", Why: err.Error()}
 	}
-	for at := real; at != "/"; at = parent(at) {
+	for at := real; at != "/"; at = view.Parent(at) {
 		if _, err := (spec.HostPaths{}).Lstat(at + "/.git"); err == nil && !shared(at) {
 			return at, nil
 		}
@@ -26,15 +27,6 @@ func Top(dir string) (string, error) {
 		return "", nil
 	}
 	return real, nil
-}
-
-func parent(path string) string {
-	for i := len(path) - 1; i > 0; i-- {
-		if path[i] == '/' {
-			return path[:i]
-		}
-	}
-	return "/"
 }
 
 // shared tells whether everybody may make names in a directory.

@@ -33,7 +33,7 @@ func (p programs) with(arg string) programs {
 	if strings.HasPrefix(arg, "-") {
 		return p
 	}
-	name := baseName(arg)
+	name := arg[strings.LastIndexByte(arg, '/')+1:]
 	if slices.Contains(p, name) || !slices.ContainsFunc(shortFlags[:], func(f shortFlag) bool { return f.program == name }) {
 		return p
 	}
@@ -127,8 +127,6 @@ func shortOf(a string, named programs) (flag string, joined, ok bool) {
 	}
 	return "", false, false
 }
-
-func baseName(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }
 
 // secretName tells whether a flag, variable or key names a credential.
 func secretName(name string) bool {

@@ -1,8 +1,6 @@
 package host
 
 import (
-	"strings"
-
 	"golang.org/x/sys/unix"
 
 	"sbx/wrap"
@@ -87,6 +85,3 @@ func (s *gitSearch) gitNames(l *gitLook, linked bool, top string) {
 func (l *gitLook) isGit() bool {
 	return l.has("HEAD") && (l.has("commondir") || l.kind("objects") != wrap.File && l.has("objects") && l.has("refs"))
 }
-
-// trimGlob is the name of "**/name".
-func trimGlob(g string) string { return strings.TrimPrefix(g, "**/") }

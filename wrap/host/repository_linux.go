@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"sbx/spec"
 	"sbx/wrap"
@@ -76,7 +77,7 @@ func (p *secretSearch) protectedNames() {
 		}
 	}
 	for _, g := range p.r.Globs {
-		s.globs = append(s.globs, trimGlob(g))
+		s.globs = append(s.globs, strings.TrimPrefix(g, "**/"))
 	}
 	s.search()
 	s.locked()
