@@ -14,7 +14,7 @@ import (
 // identify finds out which agent the command is: by its name, or because a
 // document says so. A name proves nothing where a command may have put it: an agent
 // is given its keys and a network.
-func (c *call) identify(docs []*spec.SandboxSpec, cwd string) {
+func (c *found) identify(docs []*spec.SandboxSpec, cwd string) {
 	if c.backed() { // what another tool runs is not watched
 		return
 	}
@@ -42,14 +42,14 @@ func (c *call) identify(docs []*spec.SandboxSpec, cwd string) {
 }
 
 // agentPlace is where the agent's configuration lies.
-func (c *call) agentPlace(environ []string, home, start string, typed agent.Typed) agent.Place {
+func (c *typed) agentPlace(environ []string, home, start string, typed agent.Typed) agent.Place {
 	return agent.Place{Home: home, Start: start, Typed: typed, Read: profile.Read, There: sys.Exists,
 		Get: func(name string) string { return sys.Variable(environ, name) }}
 }
 
 // forgeable is the first of the files that make the command an agent which a command
 // may have made, or led there; "" for none.
-func (c *call) forgeable(docs []*spec.SandboxSpec, cwd string) string {
+func (c *found) forgeable(docs []*spec.SandboxSpec, cwd string) string {
 	in := c.inputs(cwd)
 	in.Job = c.job()
 	trees := spec.TreesOf(in, docs...)
@@ -77,7 +77,7 @@ func (c *call) forgeable(docs []*spec.SandboxSpec, cwd string) string {
 // installed tells whether a program stands where programs are looked for: in a folder
 // of PATH or of the system's, or where the agent's name leads to from one. Of another
 // folder beside the current one nobody knows which commands have written there.
-func (c *call) installed(path string) bool {
+func (c *agentCommand) installed(path string) bool {
 	dir, err := spec.Real(path[:strings.LastIndexByte(path, '/')+1], spec.HostPaths{})
 	switch {
 	case err != nil:
@@ -95,7 +95,7 @@ func (c *call) installed(path string) bool {
 }
 
 // programFile is the file that a program's name or path leads to.
-func (c *call) programFile(name string) string {
+func (c *typed) programFile(name string) string {
 	if real, err := spec.Real(c.programPath(name), spec.HostPaths{}); err == nil {
 		return real
 	}
@@ -103,7 +103,7 @@ func (c *call) programFile(name string) string {
 }
 
 // programPath is where a program of that name or path stands, by PATH; "" for nowhere.
-func (c *call) programPath(name string) string {
+func (c *typed) programPath(name string) string {
 	dirs := []string{""}
 	if !strings.Contains(name, "/") {
 		dirs = strings.Split(sys.Variable(c.environ, "PATH"), ":")
@@ -131,7 +131,7 @@ func (c *call) programPath(name string) string {
 
 // agentNeeds is what the command's agent needs of its own, nil where it is no
 // agent that is known.
-func (c *call) agentNeeds(cwd string) *spec.AgentNeeds {
+func (c *agentCommand) agentNeeds(cwd string) *spec.AgentNeeds {
 	if c.agent.Agent == 0 {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (c *call) agentNeeds(cwd string) *spec.AgentNeeds {
 
 // installedIn is the folder that the agent's program lies in, its packages with
 // it; "" where every sandbox has it in view.
-func (c *call) installedIn() string {
+func (c *agentCommand) installedIn() string {
 	if len(c.rest) == 0 { // wrap makes a wrapper for folders, of which commands are told later
 		return ""
 	}

@@ -8,7 +8,7 @@ import (
 
 // confine finds what the caller has the agent's own sandbox keep, in whose place sbx's
 // stands, and says it as a document under those that are resolved; nil for nothing.
-func (c *call) confine(r *spec.Resolved, inside bool) *spec.SandboxSpec {
+func (c *agentCommand) confine(r *spec.Resolved, inside bool) *spec.SandboxSpec {
 	a := c.agent.Agent
 	if a == 0 || !r.AccessMode.Guards() {
 		return nil

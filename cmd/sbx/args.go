@@ -34,8 +34,9 @@ type verb struct {
 	run     func(*call) int
 }
 
-// call is one use of a verb.
-type call struct {
+// typed is a command line as it was typed: a verb's flags and operands, and what the
+// caller gave beside them.
+type typed struct {
 	*verb
 	values  map[string][]string
 	given   []given // every flag with a value, in order
@@ -43,20 +44,30 @@ type call struct {
 	std     streams
 	environ []string
 	homeDir spec.Opt[string] // once home was asked for
+	// startDir is where the command is to start, if that is not the current folder.
+	startDir string
+}
+
+// agentCommand is the command with the agent that it is.
+type agentCommand struct {
+	typed
+	agent    agent.Command  // which the command is
+	confined agent.Confined // what its own sandbox was to keep
+	unproven []string       // what to say where it is none though its name says so
+	named    bool           // it is one by a document's word alone
+}
+
+// found is the documents that hold for the command, and what their readers say.
+type found struct {
+	agentCommand
 	// mounting tells that the last document is the folders that a caller of wrap names
 	// itself: of the host's /tmp and its like it may show some.
 	mounting bool
-	// startDir is where the command is to start, if that is not the current folder.
-	startDir string
 	names    host.Finder // of filesystem.hide
 	// learning tells that what the command writes is to be learned.
 	learning bool
 	// readStdin tells that a spec came from stdin.
 	readStdin bool
-	agent     agent.Command       // which the command is
-	confined  agent.Confined      // what its own sandbox was to keep
-	unproven  []string            // what to say where it is none though its name says so
-	named     bool                // it is one by a document's word alone
 	mode      spec.PermissionMode // of the profile, for the agent's command line
 	chosen    audit.Profile       // the profile that holds
 	made      []string            // folders that a profile writes and that were made
@@ -65,13 +76,17 @@ type call struct {
 	lost      []wrap.Enforcement  // what a document asks in a way that is no field
 }
 
+// call is a verb that is called. What it does by its line, its agent or its documents
+// alone is a method of those.
+type call struct{ found }
+
 // given is a flag as it stands on the command line.
 type given struct{ name, value string }
 
-func (c *call) has(name string) bool { return len(c.values[name]) > 0 }
+func (c *typed) has(name string) bool { return len(c.values[name]) > 0 }
 
 // value is a flag's last value.
-func (c *call) value(name string) string {
+func (c *typed) value(name string) string {
 	if v := c.values[name]; len(v) > 0 {
 		return v[len(v)-1]
 	}
@@ -81,7 +96,8 @@ func (c *call) value(name string) string {
 // parse reads a verb's flags: up to "--", and for a verb that takes a command up
 // to the first word that is none.
 func (v *verb) parse(args []string) (*call, error) {
-	c := &call{verb: v, values: map[string][]string{}}
+	c := &call{}
+	c.verb, c.values = v, map[string][]string{}
 	for len(args) > 0 {
 		word := args[0]
 		if word == "--" {

@@ -87,7 +87,7 @@ what came with which kernel:
 `
 
 // examine probes the host and tries each rung for real.
-func (c *call) examine() []finding {
+func (c *typed) examine() []finding {
 	s, _ := spec.Decode("doctor", []byte(`{"access_mode": "read-only"}`))
 	cwd, err := sys.Getwd()
 	if err != nil {

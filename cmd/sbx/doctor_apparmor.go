@@ -21,7 +21,7 @@ const profiledPath = "/usr/local/bin/sbx"
 const loadProfile = "sbx doctor --apparmor | sudo tee /etc/apparmor.d/sbx && sudo apparmor_parser -r /etc/apparmor.d/sbx"
 
 // printProfile is `sbx doctor --apparmor`.
-func (c *call) printProfile() int {
+func (c *typed) printProfile() int {
 	text, problem := profileFor(sys.SelfPath())
 	if problem != nil {
 		c.std.problem(problem)

@@ -20,7 +20,7 @@ const (
 
 // documents reads the specs of a command line, in the order in which they narrow
 // each other. What could be read comes back with an error too.
-func (c *call) documents() ([]*spec.SandboxSpec, error) {
+func (c *found) documents() ([]*spec.SandboxSpec, error) {
 	cwd, err := sys.Getwd()
 	if err != nil {
 		return nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
@@ -80,7 +80,7 @@ func profilesAlone(docs []*spec.SandboxSpec) bool {
 
 // document reads one spec. Stdin can be read once, and the command does not get
 // it then.
-func (c *call) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
+func (c *found) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
 	name, dir := g.value, cwd
 	var text []byte
 	switch {
@@ -106,7 +106,7 @@ func (c *call) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
 }
 
 // inputs are what documents are resolved with, for a start in cwd.
-func (c *call) inputs(cwd string) spec.Inputs {
+func (c *found) inputs(cwd string) spec.Inputs {
 	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists(), Find: c.names.Find}
 	in.Learn = c.learning
 	if c.startDir != "" { // which a program names
@@ -118,7 +118,7 @@ func (c *call) inputs(cwd string) spec.Inputs {
 }
 
 // job is --input and --output, nil without both.
-func (c *call) job() *spec.JobAsk {
+func (c *typed) job() *spec.JobAsk {
 	if !c.has("input") && !c.has("output") {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (c *call) job() *spec.JobAsk {
 }
 
 // resolve fills in what follows from the documents.
-func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
+func (c *found) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 	cwd, err := c.startsIn()
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (c *call) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 }
 
 // chain is what each of the documents leaves, and what the agent's own sandbox does.
-func (c *call) chain(docs []*spec.SandboxSpec, in spec.Inputs) ([]spec.Resolved, error) {
+func (c *agentCommand) chain(docs []*spec.SandboxSpec, in spec.Inputs) ([]spec.Resolved, error) {
 	chain, err := spec.Chain(docs, in)
 	if err == nil {
 		if own := c.confine(&chain[len(chain)-1], in.Inside); own != nil {
@@ -187,7 +187,7 @@ func (c *call) chain(docs []*spec.SandboxSpec, in spec.Inputs) ([]spec.Resolved,
 
 // makeCaches makes the caches of presets that a command is to fill for the first time,
 // where one is to be run, and tells whether it made any.
-func (c *call) makeCaches(r *spec.Resolved) bool {
+func (c *found) makeCaches(r *spec.Resolved) bool {
 	if c.name != "exec" || c.has("dry-run") {
 		return false
 	}
@@ -199,7 +199,7 @@ func (c *call) makeCaches(r *spec.Resolved) bool {
 }
 
 // startsIn is the folder in which the command starts where no document says.
-func (c *call) startsIn() (string, error) {
+func (c *typed) startsIn() (string, error) {
 	if c.startDir != "" {
 		return c.startDir, nil
 	}
@@ -211,7 +211,7 @@ func (c *call) startsIn() (string, error) {
 }
 
 // home is the caller's home folder.
-func (c *call) home() string {
+func (c *typed) home() string {
 	if !c.homeDir.Set {
 		c.homeDir = spec.Some(spec.HomeDir(c.environ, func() string { return sys.PasswdHome(getuid()) }, spec.HostPaths{}))
 	}

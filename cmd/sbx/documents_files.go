@@ -10,7 +10,7 @@ import (
 
 // files reads the documents that are not specs: a workshop's, its workers' and
 // an agent's, in the order in which they narrow each other.
-func (c *call) files(cwd string) (docs []*spec.SandboxSpec, err error) {
+func (c *found) files(cwd string) (docs []*spec.SandboxSpec, err error) {
 	var workshop *spec.SandboxSpec
 	if c.has("workshop") {
 		if workshop, err = c.workshop(c.value("workshop"), cwd); err != nil {
@@ -54,11 +54,11 @@ func (c *call) files(cwd string) (docs []*spec.SandboxSpec, err error) {
 
 // workerAlone tells that no document but a worker's, and its workshop's, says what the
 // command may do.
-func (c *call) workerAlone() bool {
+func (c *typed) workerAlone() bool {
 	return c.has("worker") && !c.hasSpec() && !c.has("profile") && !c.has("agent")
 }
 
-func (c *call) workshop(name, cwd string) (*spec.SandboxSpec, error) {
+func (c *found) workshop(name, cwd string) (*spec.SandboxSpec, error) {
 	text, err := spec.Read(name)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (c *call) workshop(name, cwd string) (*spec.SandboxSpec, error) {
 
 // worker reads a worker's file. A file in the old style gives, where the
 // workshop has no sandbox or there is none, what stands in for the workshop.
-func (c *call) worker(name, cwd string, workshop *spec.SandboxSpec) (s, old *spec.SandboxSpec, err error) {
+func (c *found) worker(name, cwd string, workshop *spec.SandboxSpec) (s, old *spec.SandboxSpec, err error) {
 	text, err := spec.Read(name)
 	if err != nil {
 		return nil, nil, err
@@ -118,14 +118,14 @@ func (c *call) worker(name, cwd string, workshop *spec.SandboxSpec) (s, old *spe
 }
 
 // lose notes what a file in the old style asked and nothing can hold.
-func (c *call) lose(f spec.Field, lost []spec.Warning) {
+func (c *found) lose(f spec.Field, lost []spec.Warning) {
 	for _, l := range lost {
 		c.lost = append(c.lost, wrap.Enforcement{Field: f, Asked: l.Text, Status: wrap.Unavailable, Reason: "old style, " + l.On})
 	}
 }
 
 // orphan refuses a worker that restricts and has nothing that it restricts.
-func (c *call) orphan(w *spec.Worker) error {
+func (c *typed) orphan(w *spec.Worker) error {
 	var problems spec.Problems
 	for _, f := range w.Declares() {
 		allowed := false
@@ -144,10 +144,10 @@ func (c *call) orphan(w *spec.Worker) error {
 	return problems
 }
 
-func (c *call) hasSpec() bool { return c.has("spec") || c.has("spec-json") }
+func (c *typed) hasSpec() bool { return c.has("spec") || c.has("spec-json") }
 
 // warn tells a person of what the documents' readers, or the Plan's maker, noted.
-func (c *call) warn(warnings []spec.Warning) {
+func (c *found) warn(warnings []spec.Warning) {
 	if c.has("q") {
 		return
 	}
@@ -157,7 +157,7 @@ func (c *call) warn(warnings []spec.Warning) {
 }
 
 // verbose tells a person what was decided, where they want to know.
-func (c *call) verbose(text string) {
+func (c *typed) verbose(text string) {
 	if c.has("v") {
 		c.std.say(text)
 	}

@@ -20,7 +20,7 @@ type projectSpec struct {
 // withProject adds to the default spec, the last of docs, the project's own, or puts
 // that in its place where the caller trusts it. Inside another sandbox, and with a
 // layout that has no project, there is none: what holds there was said outside.
-func (c *call) withProject(docs []*spec.SandboxSpec, cwd string) ([]*spec.SandboxSpec, error) {
+func (c *found) withProject(docs []*spec.SandboxSpec, cwd string) ([]*spec.SandboxSpec, error) {
 	if c.flag("no-project-spec") == nil || c.has("no-project-spec") || c.hasSpec() || c.job() != nil || outer.Either() != nil {
 		return docs, nil
 	}
@@ -56,7 +56,7 @@ func (c *call) withProject(docs []*spec.SandboxSpec, cwd string) ([]*spec.Sandbo
 }
 
 // placeProject puts the project's own spec into docs as it counts.
-func (c *call) placeProject(docs []*spec.SandboxSpec) (placed []*spec.SandboxSpec, err error) {
+func (c *found) placeProject(docs []*spec.SandboxSpec) (placed []*spec.SandboxSpec, err error) {
 	if c.project == nil {
 		return docs, nil
 	}
@@ -73,7 +73,7 @@ func (c *call) placeProject(docs []*spec.SandboxSpec) (placed []*spec.SandboxSpe
 
 // helped adds to an error of the documents what helps where the project's own spec asks
 // for too much.
-func (c *call) helped(err error) error {
+func (c *found) helped(err error) error {
 	if c.project == nil || c.project.trusted {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *call) helped(err error) error {
 }
 
 // trusts is where the caller's trust is kept.
-func (c *call) trusts() project.Store {
+func (c *typed) trusts() project.Store {
 	s := project.Store{UID: getuid()}
 	if state := c.state(); state != "" {
 		s.Dir = state + "/trust"
@@ -89,13 +89,13 @@ func (c *call) trusts() project.Store {
 	return s
 }
 
-func (c *call) state() string {
+func (c *typed) state() string {
 	return wrap.StateDir(sys.Variable(c.environ, "XDG_STATE_HOME"), c.home())
 }
 
 // projectFile is the spec that sbx trust is asked about, and its path, which is known
 // where the file is gone, too.
-func (c *call) projectFile() (path string, find func() (*project.File, error), err error) {
+func (c *typed) projectFile() (path string, find func() (*project.File, error), err error) {
 	cwd, err := sys.Getwd()
 	if err != nil {
 		return "", nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}

@@ -62,7 +62,7 @@ func runRuns(c *call) int {
 }
 
 // prune is `sbx runs prune`.
-func (c *call) prune(state string) int {
+func (c *typed) prune(state string) int {
 	old, err := c.old(time.Now())
 	if err != nil {
 		c.std.say(err.Error())
@@ -108,7 +108,7 @@ func (c *call) prune(state string) int {
 }
 
 // old reads which runs are to be removed.
-func (c *call) old(now time.Time) (audit.Old, error) {
+func (c *typed) old(now time.Time) (audit.Old, error) {
 	if c.has("older-than") == c.has("keep") {
 		return audit.Old{}, usageError("runs: prune wants --older-than TIME or --keep N")
 	}

@@ -56,7 +56,7 @@ func runShow(c *call) int {
 }
 
 // oneForm refuses two forms at once.
-func (c *call) oneForm() error {
+func (c *typed) oneForm() error {
 	var forms []string
 	for _, f := range c.flags {
 		if c.has(f.name) && f.name != "compare" {
@@ -97,7 +97,7 @@ func (c *call) shown(text []byte, views []audit.View) string {
 
 // colour tells whether stdout shows colours: FORCE_COLOR, then NO_COLOR and
 // TERM=dumb, then whether it is a terminal.
-func (c *call) colour() bool {
+func (c *typed) colour() bool {
 	switch {
 	case sys.Variable(c.environ, "FORCE_COLOR") != "":
 		return true

@@ -41,7 +41,7 @@ func runTrust(c *call) int {
 	return exitOK
 }
 
-func (c *call) trust() error {
+func (c *found) trust() error {
 	store := c.trusts()
 	switch {
 	case outer.Either() != nil:
@@ -92,7 +92,7 @@ func (c *call) trust() error {
 
 // beyondDefault lists the fields by which a project's spec asks for more than it could
 // have without trust.
-func (c *call) beyondDefault(file *project.File, doc *spec.SandboxSpec) (more []string, err error) {
+func (c *found) beyondDefault(file *project.File, doc *spec.SandboxSpec) (more []string, err error) {
 	placed, err := file.Place(doc, c.home(), false, true)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (c *call) beyondDefault(file *project.File, doc *spec.SandboxSpec) (more []
 	return more, nil
 }
 
-func (c *call) listTrusted(store project.Store) error {
+func (c *typed) listTrusted(store project.Store) error {
 	all, err := store.List()
 	if err != nil {
 		return err

@@ -103,7 +103,7 @@ func envArgs(have, want []string) []string {
 }
 
 // tell tells a person why nothing was wrapped.
-func (c *call) tell(err error) int {
+func (c *typed) tell(err error) int {
 	if usage, ok := err.(usageError); ok {
 		c.std.say(usage.Error())
 		return exitUsage
@@ -115,7 +115,7 @@ func (c *call) tell(err error) int {
 }
 
 // answerProblem prints the error object of a command that could not be wrapped.
-func (c *call) answerProblem(err error, status int) int {
+func (c *typed) answerProblem(err error, status int) int {
 	c.std.print(string(appendProblem(nil, err)) + "\n")
 	return status
 }
@@ -255,7 +255,7 @@ func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, []wrap.Lack, error) {
 
 // probe is the host with the one tool that matters; sbx, where PATH may not lead,
 // has it as `sbx exec` will.
-func (c *call) probe(r *spec.Resolved, program string) wrap.Host {
+func (c *typed) probe(r *spec.Resolved, program string) wrap.Host {
 	tools := wrap.ToolsOf(c.value("wrapper"))
 	found, _ := host.LookUp(program, r)
 	if self := sys.SelfPath(); self != "" && slices.Contains(tools, "sbx") {

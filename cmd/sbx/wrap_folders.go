@@ -25,7 +25,7 @@ func wrapStatus(err error) int {
 
 // checkFolders refuses mounts of what is no folder, which would otherwise be told
 // by fields of a document that the caller never wrote, or not at all.
-func (c *call) checkFolders(mounts []wrap.DirMount, paths spec.Paths) error {
+func (c *typed) checkFolders(mounts []wrap.DirMount, paths spec.Paths) error {
 	if c.value("wrapper") == "none" { // which shows them nowhere
 		return nil
 	}
@@ -64,7 +64,7 @@ func byItsFields(err error, inv *wrap.Invocation) error {
 
 // resolveDefault is what an invocation's folders come to where no document says
 // anything.
-func (c *call) resolveDefault(inv *wrap.Invocation, cwd string) (r *spec.Resolved, left []wrap.Lack, err error) {
+func (c *found) resolveDefault(inv *wrap.Invocation, cwd string) (r *spec.Resolved, left []wrap.Lack, err error) {
 	doc := &spec.SandboxSpec{Source: spec.Source{Name: defaultName}}
 	if c.value("wrapper") != "none" {
 		at := *inv
