@@ -105,22 +105,7 @@ func openSteps(dir int, rel string, flags int) (int, error) {
 }
 
 // openFolder opens the folder at an absolute path with no link on the way.
-func openFolder(path string) (int, error) {
-	how := unix.OpenHow{
-		Flags:   unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NOFOLLOW,
-		Resolve: unix.RESOLVE_NO_SYMLINKS,
-	}
-	for {
-		fd, err := unix.Openat2(unix.AT_FDCWD, path, &how)
-		switch err {
-		case unix.EINTR:
-		case unix.ENOSYS, unix.EPERM:
-			return openat(unix.AT_FDCWD, path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
-		default:
-			return fd, err
-		}
-	}
-}
+func openFolder(path string) (int, error) { return OpenReal(path, unix.O_PATH|unix.O_DIRECTORY) }
 
 // readFull reads until buf is full or the file ends.
 func readFull(fd int, buf []byte) (int, error) {

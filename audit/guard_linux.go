@@ -86,13 +86,7 @@ func (x *Watch) forget(path string) {
 	}
 	x.files[i].over = true
 	x.note(nil, i, RemovedInside, time.Now())
-	for _, d := range x.dirs {
-		for name, file := range d.names {
-			if file == i {
-				delete(d.names, name)
-			}
-		}
-	}
+	x.unname(i)
 }
 
 // guard watches the folder of a file for what happens to that file.
@@ -122,6 +116,17 @@ func (x *Watch) guard(path string, file int) error {
 	return nil
 }
 
+// unname forgets the names of a file that is guarded.
+func (x *Watch) unname(i int) {
+	for _, d := range x.dirs {
+		for name, file := range d.names {
+			if file == i {
+				delete(d.names, name)
+			}
+		}
+	}
+}
+
 // regard looks again at what is guarded beneath a folder that was replaced or
 // removed: the watches on what lay in it went with it.
 func (x *Watch) regard(list []Notice, folder string, now time.Time) []Notice {
@@ -130,13 +135,7 @@ func (x *Watch) regard(list []Notice, folder string, now time.Time) []Notice {
 		if rel, ok := beneath(g.path, folder); !ok || rel == "" || g.over {
 			continue
 		}
-		for _, d := range x.dirs {
-			for name, file := range d.names {
-				if file == i {
-					delete(d.names, name)
-				}
-			}
-		}
+		x.unname(i)
 		_ = x.guard(g.path, i) // what cannot be watched is compared at the end
 		list = x.compare(list, i, now, now)
 	}

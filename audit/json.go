@@ -24,7 +24,7 @@ func recordWriter(dst []byte) writer { return writer{doc.Writer{B: dst, Lines: 1
 func kept(s string) string {
 	end := ""
 	if len(s) > maxString {
-		s, end = s[:runeStart(s, maxString-len("…"))], "…"
+		s, end = doc.Clip(s, maxString-len("…")), "…"
 	}
 	if utf8.ValidString(s) && !strings.Contains(s, `\x`) {
 		return s + end
@@ -65,14 +65,4 @@ func readBack(s string) string {
 		}
 	}
 	return b.String() + s[from:]
-}
-
-// runeStart is the last place at or before at where no character is cut.
-func runeStart(s string, at int) int {
-	for i := at; i > 0 && i > at-utf8.UTFMax; i-- {
-		if utf8.RuneStart(s[i]) {
-			return i
-		}
-	}
-	return at
 }

@@ -11,15 +11,19 @@ import (
 // .json is JSON; any other is JSON where it begins with "{". The error is a
 // *DecodeError and names the first thing that is wrong.
 func Decode(name string, b []byte) (*SandboxSpec, error) {
-	parse := doc.ParseYAML
-	if isJSON(name, b) {
-		parse = doc.ParseJSON
-	}
 	root, err := parse(name, b)
 	if err != nil {
 		return nil, err
 	}
 	return DecodeNode(name, root)
+}
+
+// parse reads a document, YAML or JSON.
+func parse(name string, b []byte) (*Node, error) {
+	if isJSON(name, b) {
+		return doc.ParseJSON(name, b)
+	}
+	return doc.ParseYAML(name, b)
 }
 
 func isJSON(name string, b []byte) bool {

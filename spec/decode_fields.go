@@ -148,24 +148,8 @@ func (d *decoder) listen(n *Node, others []reach.Listen) reach.Listen {
 }
 
 func (d *decoder) variables(n *Node) map[string]string {
-	if !d.want(n, Object, "an object of names and strings") {
-		return nil
-	}
 	set := make(map[string]string, len(n.Members))
-	outer := d.path
-	for i := range n.Members {
-		m := &n.Members[i]
-		d.path = doc.Join(outer, odd(cut(m.Key)))
-		if why, meant, help := variableRule(m.Key); why != "" {
-			d.failMeant(m.KeyPos, why, meant, help)
-			return nil
-		}
-		set[m.Key] = d.string(m.Value, textRule)
-		if d.err != nil {
-			return nil
-		}
-	}
-	d.path = outer
+	d.named(n, "an object of names and strings", variableRule, func(m *Member) { set[m.Key] = d.string(m.Value, textRule) })
 	return set
 }
 

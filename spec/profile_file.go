@@ -51,10 +51,6 @@ const Own = "own"
 // DecodeProfiles reads a document of profiles, YAML or JSON by its name. The
 // error is a *DecodeError.
 func DecodeProfiles(name string, b []byte) (*ProfilesFile, error) {
-	parse := doc.ParseYAML
-	if isJSON(name, b) {
-		parse = doc.ParseJSON
-	}
 	root, err := parse(name, b)
 	if err != nil {
 		return nil, err

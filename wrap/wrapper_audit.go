@@ -3,8 +3,8 @@ package wrap
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"sbx/internal/doc"
 	"sbx/spec/redact"
 )
 
@@ -135,9 +135,5 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	n = max(n-len(mark), 0)
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + mark
+	return doc.Clip(s, max(n-len(mark), 0)) + mark
 }

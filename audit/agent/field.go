@@ -3,6 +3,8 @@ package agent
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"sbx/internal/doc"
 )
 
 // field is a member that is looked for: the text of its value, of the first one
@@ -34,12 +36,12 @@ func (f *field) text(limit int) string {
 	if !f.str {
 		return ""
 	}
-	b := clip(f.b, limit)
+	b := doc.Clip(f.b, limit)
 	if f.escaped {
 		b = unescape(f.b, limit)
 	}
 	if !utf8.Valid(b) { // no two names may look alike in the record
-		b = clip(bytes.ToValidUTF8(b, []byte("\uFFFD")), limit)
+		b = doc.Clip(bytes.ToValidUTF8(b, []byte("\uFFFD")), limit)
 	}
 	return string(b)
 }

@@ -15,25 +15,12 @@ const (
 	maxKey    = 64  // of a key that holds escapes; the keys looked for are shorter
 )
 
-// clip is s cut to at most limit bytes, between two characters where s is UTF-8.
-func clip(s []byte, limit int) []byte {
-	if len(s) <= limit {
-		return s
-	}
-	for i := limit; i > limit-utf8.UTFMax; i-- {
-		if utf8.RuneStart(s[i]) {
-			return s[:i]
-		}
-	}
-	return s[:limit]
-}
-
-// clipString is clip for strings; the result does not keep a longer one.
+// clipString is doc.Clip, whose result does not keep a longer one.
 func clipString(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	return strings.Clone(s[:len(clip([]byte(s), limit))])
+	return strings.Clone(doc.Clip(s, limit))
 }
 
 // unescape resolves the escapes of RFC 8259 until limit bytes are written.
@@ -59,5 +46,5 @@ func unescape(s []byte, limit int) []byte {
 		}
 		i += 2
 	}
-	return clip(out, limit)
+	return doc.Clip(out, limit)
 }

@@ -3,8 +3,6 @@ package listen
 import (
 	"bytes"
 
-	"golang.org/x/sys/unix"
-
 	"sbx/internal/read"
 )
 
@@ -22,17 +20,7 @@ func foreign(h []byte) bool {
 	if len(status) == 0 { // not mounted here
 		return !plain(h)
 	}
-	return bytes.HasPrefix(status, []byte("enabled")) && entries(dir) != 2 // register and status
-}
-
-// entries counts the names in a folder.
-func entries(dir string) (n int) {
-	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return -1
-	}
-	defer unix.Close(fd)
-	var names read.Dir
-	_ = names.Each(fd, func([]byte, byte) bool { n++; return true })
-	return n
+	handlers := -2 // register and status are none
+	err := read.Each(dir, func([]byte, byte) bool { handlers++; return true })
+	return bytes.HasPrefix(status, []byte("enabled")) && (err != nil || handlers != 0)
 }

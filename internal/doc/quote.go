@@ -95,11 +95,20 @@ func Cut(s string) string {
 	if len(s) <= long {
 		return s
 	}
-	end := long
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
+	return Clip(s, long) + "..."
+}
+
+// Clip is text of at most n bytes, cut between two characters where it is UTF-8.
+func Clip[T string | []byte](s T, n int) T {
+	if len(s) <= n {
+		return s
 	}
-	return s[:end] + "..."
+	for i := n; i > max(n-utf8.UTFMax, 0); i-- {
+		if utf8.RuneStart(s[i]) {
+			return s[:i]
+		}
+	}
+	return s[:n]
 }
 
 // quoteAt quotes the character at off.

@@ -24,6 +24,16 @@ func (d *Dir) Each(fd int, each func(name []byte, dtype byte) bool) error {
 	}
 }
 
+// Each calls each for the names in the directory at path, as Dir.Each does.
+func Each(path string, each func(name []byte, dtype byte) bool) error {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return new(Dir).Each(fd, each)
+}
+
 // Part is the next part of the directory fd, for Names; empty at its end and at an error.
 func (d *Dir) Part(fd int) ([]byte, error) {
 	if d.buf == nil {

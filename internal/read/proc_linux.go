@@ -3,8 +3,6 @@ package read
 import (
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // The most that is read of a process's files of a line or a few.
@@ -59,13 +57,7 @@ func Parent(pid int) int {
 // Children are the pids of the children of a process, as far as the kernel tells
 // (CONFIG_PROC_CHILDREN).
 func Children(process string) (pids []int) {
-	fd, err := unix.Open("/proc/"+process+"/task", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(fd)
-	var tasks Dir
-	_ = tasks.Each(fd, func(name []byte, _ byte) bool {
+	_ = Each("/proc/"+process+"/task", func(name []byte, _ byte) bool {
 		b, _ := Proc("/proc/"+process+"/task/"+string(name)+"/children", 1<<20)
 		for _, f := range strings.Fields(string(b)) {
 			if pid, err := strconv.Atoi(f); err == nil {

@@ -3,8 +3,6 @@ package launch
 import (
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"sbx/internal/read"
 )
 
@@ -15,18 +13,15 @@ import (
 func givenUp() bool {
 	fg := read.Stat("self", read.StatForeground)
 	depth := nested("self")
-	fd, err := unix.Open("/proc", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if fg == "" || fg == "-1" || depth == 0 || err != nil { // there is none, or it cannot be told
+	if fg == "" || fg == "-1" || depth == 0 { // there is none, or it cannot be told
 		return true
 	}
-	defer unix.Close(fd)
 	found := false
-	var processes read.Dir
-	_ = processes.Each(fd, func(name []byte, _ byte) bool {
+	err := read.Each("/proc", func(name []byte, _ byte) bool {
 		found = name[0] >= '1' && name[0] <= '9' && read.Stat(string(name), read.StatGroup) == fg && nested(string(name)) == depth
 		return !found
 	})
-	return found
+	return found || err != nil
 }
 
 // nested is in how many pid namespaces a process has a number; 0 where there is no

@@ -28,13 +28,7 @@ func exists(path string) bool { return unix.Access(path, unix.F_OK) == nil }
 
 // entries are the names in a folder that are folders.
 func entries(dir string) (names []string) {
-	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(fd)
-	var groups read.Dir
-	_ = groups.Each(fd, func(name []byte, dtype byte) bool {
+	_ = read.Each(dir, func(name []byte, dtype byte) bool {
 		if dtype == unix.DT_DIR {
 			names = append(names, string(name))
 		}
