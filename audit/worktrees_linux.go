@@ -68,7 +68,10 @@ func (w *Worktrees) Remove(path string, dir int, folder bool) (e unix.Errno, our
 			case !folder && path == d.path:
 				return w.removeDot(t, d, dir)
 			case folder && path == dirOf(d.path):
-				return w.removeTop(t, d, path, dir)
+				if !w.isGone(d.path) {
+					return 0, false
+				}
+				return w.removeEmpty(t, path, dir)
 			}
 		}
 		switch name, ok := beneath(path, t.admin); {
@@ -97,14 +100,6 @@ func (w *Worktrees) removeDot(t *worktree, d *dot, dir int) (unix.Errno, bool) {
 		return 0, false
 	}
 	return w.unlink(t, at, d.path, 0), true
-}
-
-// removeTop removes the folder of a worktree whose .git file is gone.
-func (w *Worktrees) removeTop(t *worktree, d *dot, path string, dir int) (unix.Errno, bool) {
-	if !w.isGone(d.path) {
-		return 0, false
-	}
-	return w.removeEmpty(t, path, dir)
 }
 
 // removeEmpty removes a folder in which nothing is. Git does so with worktrees,

@@ -54,7 +54,7 @@ func (o Options) index() int {
 // that of Docker's default profile for a process with no capability; where it
 // differs, default_test.go lists the call and the reason.
 func Default(o Options) Filter {
-	f := Filter{Name: "default", Default: o.refuse(), Rules: ordinary()}
+	f := Filter{Name: "default", Default: o.refuse(), Rules: append(allowed(), refused()...)}
 	return WithSideDoors(f, o)
 }
 

@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"sbx/internal/view"
+	"sbx/seccomp"
 	"sbx/spec"
 )
 
@@ -112,7 +113,7 @@ func (b *builder) sandbox() {
 	p.KeepCaps = false
 	p.Filter = Filter{On: true, Profile: b.r.Syscalls, Root: b.h.UID == 0,
 		Unix: b.r.Network != spec.NetworkHost, Code: b.h.Profile}
-	p.Filter.Looks = b.looks()
+	p.Filter.Looks = b.r.Learn && p.Notify == seccomp.NotifyOpens // who looks for a secret is told of
 	p.Filter.Reach = b.req.Agent.Agent != 0 && p.Counter == CounterNotify && !p.Filter.Unix
 	if b.h.ProfileWhy != "" {
 		b.problems = append(b.problems, &spec.Problem{Field: "syscalls", On: b.r.At("syscalls"), Do: "use the profile " + b.r.Syscalls,

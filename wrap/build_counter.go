@@ -90,10 +90,6 @@ func (b *counting) notify() seccomp.Notify {
 	return seccomp.NotifyOpens
 }
 
-// looks tells whether who looks for a secret is to be told of: where it is learned what
-// a command needs.
-func (b *draft) looks() bool { return b.r.Learn && b.plan.Notify == seccomp.NotifyOpens }
-
 // SeesReach tells whether the counter sees when something inside first connects.
 func (p *Plan) SeesReach() bool {
 	return p.Counter == CounterNotify && p.Filter.On && (p.Filter.Unix || p.Filter.Reach)

@@ -39,16 +39,12 @@ func codexEvent(t *tally, c *cursor) bool {
 			continue
 		}
 		// What an item that is no call holds does not matter: the bulk of a stream.
-		known := e.ofItem()
+		known := e.kind.is("item.completed") || e.kind.is("item.started") || e.kind.is("item.updated")
 		if e.item.read(c, known); known && codexSilent(&e.item.kind) {
 			return !c.bad
 		}
 	}
 	return !c.bad && e.act(t)
-}
-
-func (e *codexLine) ofItem() bool {
-	return e.kind.is("item.completed") || e.kind.is("item.started") || e.kind.is("item.updated")
 }
 
 // read reads an item. Where stop is allowed it stops at one that is no call.

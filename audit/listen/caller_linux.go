@@ -1,84 +1,95 @@
 package listen
 
 import (
+	"strconv"
+
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+	"sbx/seccomp"
 )
 
-// socketOf copies a descriptor of the waiting thread's, from its own table.
-func (c *copies) socketOf(number int32) (int, unix.Errno) {
+// waits tells whether the thread still waits for its answer: else what was read may be
+// another's.
+func (c *caller) waits() bool { return seccomp.Valid(c.fd, c.n.ID) }
+
+// proc is the path of a file of the waiting thread's in the supervisor's own
+// /proc, a NUL at the end.
+func (c *caller) proc(name string, number int32) []byte {
+	b := append(make([]byte, 0, 64), "/proc/"...)
+	b = strconv.AppendUint(b, uint64(c.n.TID), 10)
+	b = append(append(b, '/'), name...)
+	if number >= 0 {
+		b = strconv.AppendInt(append(b, '/'), int64(number), 10)
+	}
+	return append(b, 0)
+}
+
+// openFD is what the thread's descriptor number leads to, by name only. ENOENT:
+// there is none.
+func (c *caller) openFD(number int32) (int, unix.Errno) {
 	if number < 0 {
-		return -1, unix.EBADF
+		return -1, unix.ENOENT
 	}
-	for tries := 0; !c.oldPidfds; tries++ {
-		if e := c.openThread(tries > 0); e == unix.EINVAL {
-			c.oldPidfds = true
-		} else if e != 0 {
-			return -1, e
-		} else if fd, e := pidfdGetfd(c.thread.fd, number); e != unix.ESRCH || tries > 0 {
-			return fd, e
-		}
-	}
-	return c.socketOfProcess(number)
+	return openPath(c.proc("fd", number))
 }
 
-// thread is a pidfd of the thread that a socket was last copied from.
-type thread struct {
-	tid uint32 // 0 for none
-	fd  int
-}
-
-// openThread opens a pidfd of the waiting thread, unless that was the last one.
-// Where its number has been given to another thread since, the pidfd is of one
-// that is gone, and stale is said. EINVAL: the kernel has none of threads.
-func (c *copies) openThread(stale bool) unix.Errno {
-	if c.thread.tid == c.n.TID && !stale {
-		return 0
-	}
-	if c.thread.tid != 0 {
-		unix.Close(c.thread.fd)
-		c.thread = thread{}
-	}
-	fd, e := pidfdOpen(int(c.n.TID), pidfdThread)
-	if e == 0 {
-		c.thread = thread{c.n.TID, fd}
-	}
-	return e
-}
-
-// socketOfProcess copies the descriptor from the process, where no thread can be
-// asked, and makes sure that the thread's is the same: it may have a table of
-// its own.
-func (c *copies) socketOfProcess(number int32) (int, unix.Errno) {
-	tgid := c.process()
-	if tgid <= 0 {
-		return -1, unix.ESRCH
-	}
-	pidfd, e := pidfdOpen(tgid, 0)
-	if e != 0 {
-		return -1, e
-	}
-	defer unix.Close(pidfd)
-	fd, e := pidfdGetfd(pidfd, number)
-	theirs, e2 := c.openFD(number)
-	if e2 == unix.ENOENT {
-		e, e2 = unix.EBADF, 0 // whatever the process has
-	}
-	if theirs >= 0 {
-		defer unix.Close(theirs)
-	}
-	if e == 0 && e2 == 0 {
-		var a, b unix.Stat_t
-		if unix.Fstat(fd, &a) == nil && unix.Fstat(theirs, &b) == nil && a.Dev == b.Dev && a.Ino == b.Ino {
-			return fd, 0
-		}
-		e = unix.EPERM
-	}
-	c.discards.add(fd)
-	if e == 0 || e == unix.EBADF && theirs >= 0 { // only the thread has it
-		e = unix.EPERM
-	}
-	return -1, e
+// closesOnExec tells whether the thread's descriptor is closed by an exec.
+func (c *caller) closesOnExec(number int32) bool {
+	info, _ := read.Proc(text(c.proc("fdinfo", number)), 1<<12)
+	flags, err := strconv.ParseUint(read.StatusLine(string(info), "flags:"), 8, 64)
+	return err == nil && flags&unix.O_CLOEXEC != 0
 }
 
 // process is the number of the waiting thread's process, -1 where that is not known.
 func (c *caller) process() int { return c.statusOf("Tgid:") }
+
+// statusOf is a number that /proc/TID/status has of the waiting thread; -1 where it
+// cannot be read.
+func (c *caller) statusOf(name string) int {
+	v, err := strconv.Atoi(read.StatusLine(read.Status(strconv.Itoa(int(c.n.TID))), name))
+	if err != nil {
+		return -1
+	}
+	return v
+}
+
+// ancestors are the processes above the waiting thread's, the supervisor left out. ok is
+// false where the way up cannot be told: it may be beneath any then. Orphans stay beneath
+// an sbx, which is their subreaper (prctl(2)).
+func (c *caller) ancestors() (pids []int, ok bool) {
+	return climb(int(c.n.TID), unix.Getpid(), read.Parent)
+}
+
+// proceed lets the kernel decide. It tells whether the caller is gone, whose call is not
+// made then.
+func (a *answers) proceed() (gone bool) { return seccomp.Continue(a.to.fd, a.to.n.ID) != 0 }
+
+// fail, answer and give end the call: with an error, a number, a descriptor.
+func (a *answers) fail(e unix.Errno)  { a.to.n.Fail(a.to.fd, e) }
+func (a *answers) answer(value int64) { a.to.n.Answer(a.to.fd, value) }
+func (a *answers) give(fd int, closesOnExec bool) unix.Errno {
+	return a.to.n.Give(a.to.fd, fd, closesOnExec)
+}
+
+// deny ends the call, and tells of it.
+func (a *answers) deny(cause Cause, action, target string) {
+	a.report(cause, action, target)
+	a.fail(unix.EPERM)
+}
+
+// report tells of a call that does not succeed. A thread that is gone may have
+// left its number to a process of the host's, whose memory is nobody's to tell.
+func (a *answers) report(cause Cause, action, target string) {
+	a.reported = true
+	a.reportOf(a.to.n.ID, a.to.n.TID, cause, action, target)
+}
+
+// reportOf is report for a call that was taken before.
+func (a *answers) reportOf(id uint64, tid uint32, cause Cause, action, target string) {
+	if a.refused == nil || !seccomp.Valid(a.to.fd, id) {
+		return
+	}
+	a.refusal = Refusal{TID: int(tid), Cause: cause, Action: action, Target: target}
+	a.refused(&a.refusal)
+}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // headSize is what the kernel reads of a file to tell its format
@@ -17,12 +19,6 @@ type fileID struct {
 	size       int64
 	ctim, mtim unix.Timespec
 }
-
-// isELF tells whether a file is a program by its first bytes.
-func isELF(h []byte) bool { return bytes.HasPrefix(h, []byte("\x7fELF")) }
-
-// isScript tells whether a file names its interpreter.
-func isScript(h []byte) bool { return bytes.HasPrefix(h, []byte("#!")) }
 
 // interpreter is the path that a script's first line names, a NUL at its end;
 // nil where the kernel finds none (load_script of Linux).
@@ -47,4 +43,23 @@ func plain(h []byte) bool {
 		}
 	}
 	return true
+}
+
+// foreign tells whether a file that begins so may be of a format that was
+// registered with the kernel (binfmt_misc). Where the handlers cannot be seen,
+// text alone is certain to have none: they go by bytes that text does not begin
+// with, but for the rare ones that go by a name's ending.
+func foreign(h []byte) bool {
+	const most = 8 << 10
+	if known, _ := read.Proc("/proc/filesystems", most); len(known) > 0 && !bytes.Contains(known, []byte("\tbinfmt_misc\n")) {
+		return false // not even loaded
+	}
+	const dir = "/proc/sys/fs/binfmt_misc"
+	status, _ := read.Proc(dir+"/status", most)
+	if len(status) == 0 { // not mounted here
+		return !plain(h)
+	}
+	handlers := -2 // register and status are none
+	err := read.Each(dir, func([]byte, byte) bool { handlers++; return true })
+	return bytes.HasPrefix(status, []byte("enabled")) && (err != nil || handlers != 0)
 }

@@ -57,13 +57,6 @@ const (
 	maxClimbs    = 3
 )
 
-// ancestors are the processes above the waiting thread's, the supervisor left out. ok is
-// false where the way up cannot be told: it may be beneath any then. Orphans stay beneath
-// an sbx, which is their subreaper (prctl(2)).
-func (c *caller) ancestors() (pids []int, ok bool) {
-	return climb(int(c.n.TID), unix.Getpid(), read.Parent)
-}
-
 // climb is ancestors of a thread as far as own. Each step is looked at again once the next
 // one is known: a parent that has ended meanwhile may have left its number to another.
 func climb(tid, own int, parentOf func(pid int) int) (pids []int, ok bool) {
@@ -83,14 +76,4 @@ func climb(tid, own int, parentOf func(pid int) int) (pids []int, ok bool) {
 		}
 	}
 	return nil, false
-}
-
-// statusOf is a number that /proc/TID/status has of the waiting thread; -1 where it
-// cannot be read.
-func (c *caller) statusOf(name string) int {
-	v, err := strconv.Atoi(read.StatusLine(read.Status(strconv.Itoa(int(c.n.TID))), name))
-	if err != nil {
-		return -1
-	}
-	return v
 }

@@ -233,3 +233,18 @@ func (b *scratch) lastName(path []byte) []byte {
 	name := path[bytes.LastIndexByte(path, '/')+1:]
 	return append(append(b.name[:0], name[:min(len(name), nameMax)]...), 0)
 }
+
+// landBehind is land for a path beneath one of the caller's descriptors, by way
+// of /proc. It is good for telling alone: a thread with descriptors of its own
+// has others than /proc/self does.
+func (p *paths) landBehind(a argument, b *scratch, how aim) landing {
+	path, e := p.readInto(a.addr, b.path[:])
+	if e != 0 {
+		return landing{unread: true}
+	}
+	dirfd, rest, ok := ownFolder(path)
+	if !ok {
+		return landing{odd: true}
+	}
+	return p.landAt(dirfd, rest, b, how)
+}

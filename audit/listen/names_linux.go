@@ -145,3 +145,59 @@ func (n *namer) foresee(c *nameCall, made, taken *landing) {
 		n.report(ReadOnly, c.action, taken.text())
 	}
 }
+
+// lookBehind finds out where the names of a call lie that lead through /proc.
+// Nothing but the telling depends on it any more.
+func (n *namer) lookBehind(c *nameCall, made, taken *landing) {
+	if made.odd {
+		*made = n.landBehind(n.argument(c.makes), &n.work[0], stays)
+	}
+	if taken.odd {
+		*taken = n.landBehind(n.argument(c.takes), &n.work[1], stays)
+	}
+}
+
+// plants is the landing where a call would have a symbolic link stand that must
+// not be there; nil for none. A path through /proc is told by lookBehind, and so
+// by the thread's descriptors as they are now: what is wrong then is swept.
+func (n *namer) plants(c *nameCall, made, taken, from *landing, swaps bool) *landing {
+	if n.rules.Links == nil || c.makes == nowhere {
+		return nil
+	}
+	isLink := func(d *landing) bool { return d.ok && d.exists && d.kind == unix.S_IFLNK }
+	switch {
+	case c.copies != nowhere:
+		if !isLink(from) {
+			return nil
+		}
+	case c.takes != nowhere:
+		if swaps && isLink(made) && n.rules.linkStops(taken) {
+			return taken
+		}
+		if !isLink(taken) {
+			return nil
+		}
+	case c.action != MakeLink || made.exists:
+		return nil
+	}
+	if n.rules.linkStops(made) {
+		return made
+	}
+	return nil
+}
+
+// copies is how far the path of what gets a further name is followed.
+func (n *namer) copies(c *nameCall) aim {
+	if c.copies.dir >= 0 && n.call.Args[4]&unix.AT_SYMLINK_FOLLOW != 0 { // linkat
+		return follows
+	}
+	return stays
+}
+
+// makes is proceed for a call that may make a name.
+func (w *writes) makes() {
+	if w.told != nil {
+		w.told()
+	}
+	w.proceed()
+}

@@ -7,45 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// proc is the path of a file of the waiting thread's in the supervisor's own
-// /proc, a NUL at the end.
-func (c *caller) proc(name string, number int32) []byte {
-	b := append(make([]byte, 0, 64), "/proc/"...)
-	b = strconv.AppendUint(b, uint64(c.n.TID), 10)
-	b = append(append(b, '/'), name...)
-	if number >= 0 {
-		b = strconv.AppendInt(append(b, '/'), int64(number), 10)
-	}
-	return append(b, 0)
-}
-
-// openFD is what the thread's descriptor number leads to, by name only. ENOENT:
-// there is none.
-func (c *caller) openFD(number int32) (int, unix.Errno) {
-	if number < 0 {
-		return -1, unix.ENOENT
-	}
-	return openPath(c.proc("fd", number))
-}
-
-// closesOnExec tells whether the thread's descriptor is closed by an exec.
-func (c *caller) closesOnExec(number int32) bool {
-	var buf [512]byte
-	fd, e := openFile(c.proc("fdinfo", number))
-	if e != 0 {
-		return false
-	}
-	defer unix.Close(fd)
-	n, err := unix.Read(fd, buf[:])
-	if err != nil {
-		return false
-	}
-	_, flags, _ := bytes.Cut(buf[:n], []byte("flags:\t"))
-	flags, _, _ = bytes.Cut(flags, []byte{'\n'})
-	v, err := strconv.ParseUint(string(flags), 8, 64)
-	return err == nil && v&unix.O_CLOEXEC != 0
-}
-
 // nameOf is the path that a descriptor of the listener's own leads to.
 func (p *paths) nameOf(fd int) string {
 	var buf [pathMax]byte

@@ -48,7 +48,7 @@ func (w *World) settle(l *dispatch.Ledger, d *dispatch.Dispatch) (dispatch.End, 
 	record, view, err := audit.Settled(f.record)
 	switch {
 	case err != nil:
-		record = w.bare(f.readJob(), started(d), nil)
+		record = w.bare(f.readJob(), time.Unix(d.StartedAt.Or(d.CreatedAt.Or(time.Now().Unix())), 0), nil)
 		if view, err = audit.Parse(record); err != nil {
 			return dispatch.End{}, false
 		}
@@ -66,10 +66,6 @@ func abandoned(d *dispatch.Dispatch) bool {
 	}
 	pid := int(d.PID.Value)
 	return d.PID.Set && pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
-}
-
-func started(d *dispatch.Dispatch) time.Time {
-	return time.Unix(d.StartedAt.Or(d.CreatedAt.Or(time.Now().Unix())), 0)
 }
 
 // bootTime is when the machine was started, in seconds since 1970; 0 where that

@@ -10,6 +10,7 @@ import (
 
 	"sbx/audit"
 	"sbx/dispatch"
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -224,7 +225,7 @@ no event
 		}
 		s.finish()
 		if n, _, words := s.now(); n != c.messages || words != c.words {
-			t.Errorf("%v: %d messages, %q", c.agent, n, cut(words))
+			t.Errorf("%v: %d messages, %q", c.agent, n, doc.Cut(words))
 		}
 	}
 }

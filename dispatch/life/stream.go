@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -118,7 +119,7 @@ func (s *stream) claude(e *event) {
 	case "result":
 		var last string
 		if json.Unmarshal(e.Result, &last) == nil && last != "" {
-			s.words = cut(last)
+			s.words = doc.Clip(last, maxWords)
 		}
 	}
 }
@@ -131,7 +132,7 @@ func (s *stream) gemini(e *event) {
 			return
 		}
 		if s.joined {
-			s.words = cut(s.words + piece)
+			s.words = doc.Clip(s.words+piece, maxWords)
 			return
 		}
 		s.say(piece)
@@ -143,15 +144,8 @@ func (s *stream) gemini(e *event) {
 
 func (s *stream) say(words string) {
 	s.messages++
-	s.words = cut(words)
+	s.words = doc.Clip(words, maxWords)
 	s.activity = "writing"
-}
-
-func cut(s string) string {
-	if len(s) > maxWords {
-		return strings.ToValidUTF8(s[:maxWords], "")
-	}
-	return s
 }
 
 // finish reads a last line that has no newline.

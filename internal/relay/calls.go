@@ -3,7 +3,6 @@ package relay
 import (
 	"golang.org/x/sys/unix"
 
-	"sbx/landlock"
 	"sbx/seccomp"
 )
 
@@ -38,9 +37,4 @@ func filter() seccomp.Filter {
 			}},
 		},
 	}
-}
-
-// ruleset lets some files be read and nothing else, and shuts listening.
-func ruleset(files []landlock.Rule) landlock.Ruleset {
-	return landlock.Ruleset{FS: landlock.FSAll, Net: landlock.BindTCP, Rules: files}
 }

@@ -50,7 +50,7 @@ func Confine() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("not dumpable: %w", err)
 	}
-	if err := restrict(ruleset(readable())); err != nil {
+	if err := restrict(landlock.Ruleset{FS: landlock.FSAll, Net: landlock.BindTCP, Rules: readable()}); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
 	if err := dropCapabilities(); err != nil {

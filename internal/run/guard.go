@@ -34,7 +34,7 @@ func (x *guard) note() {
 	x.sweep = &audit.Sweep{Watch: w, Held: x.held, Known: x.Host.Known(), Cut: x.Host.SearchCut != "",
 		Match: isProtected, Leads: leads, Run: x.sink.Run}
 	x.watch = audit.NewWatch(w, x.sweep)
-	x.patrol = newPatrol(x.sweep)
+	x.patrol = &patrol{Patrol: audit.NewPatrol(x.sweep), timer: -1}
 	if len(w.Worktrees) > 0 {
 		x.linked = audit.NewWorktrees(x.sweep, x.watch)
 	}

@@ -126,6 +126,3 @@ func (x *landlog) end() {
 	}
 	x.log.Close()
 }
-
-// heard tells whether the kernel told of anything.
-func (x *landlog) heard() bool { return x.log != nil && x.log.Heard() }

@@ -19,8 +19,6 @@ type patrol struct {
 	unseen bool // names are made that nobody hears of
 }
 
-func newPatrol(s *audit.Sweep) *patrol { return &patrol{Patrol: audit.NewPatrol(s), timer: -1} }
-
 // begin begins to look. unseen tells that nobody hears of names that are made.
 func (p *patrol) begin(hooks *launch.Hooks, found *audit.Swept, unseen bool) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)

@@ -164,7 +164,7 @@ func (x *Started) finish(e launch.Exit) Ended {
 // observed says which kinds of violations could be seen.
 func (x *Started) observed() {
 	x.record.ObservedKinds, x.record.ObservedFiles = x.Plan.Observed(), x.Plan.ObservedFiles()
-	if x.landlog.heard() {
+	if l := x.landlog.log; l != nil && l.Heard() {
 		x.record.ObservedFiles = append(x.record.ObservedFiles, "reads")
 	}
 	if x.tap != nil || x.record.Broker != nil {

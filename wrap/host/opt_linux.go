@@ -67,7 +67,7 @@ func (p *systemSearch) optional() (rows []wrap.Row) {
 // the command's own folders lie there too. "" for none.
 func (p *systemSearch) ownTree(at string) string {
 	dir := at
-	if p.kindAt(at) != wrap.Dir {
+	if kindAt(p.rooted(at)) != wrap.Dir {
 		dir = parent(at)
 	}
 	tries := []string{"/opt/" + firstName(at[len("/opt/"):]), dir}
@@ -166,8 +166,6 @@ func (p *systemSearch) hasNames(dir string) bool {
 
 // rooted is where an absolute path of a table stands.
 func (p *systemSearch) rooted(at string) string { return strings.TrimRight(p.root, "/") + at }
-
-func (p *systemSearch) kindAt(at string) wrap.Kind { return kindAt(p.rooted(at)) }
 
 func firstName(rel string) string {
 	name, _, _ := strings.Cut(rel, "/")

@@ -26,13 +26,6 @@ func (l *list) openDevices(devices []Device) {
 	l.on = ""
 }
 
-// placeDevices puts them in the place of the caller's, in the command's own table.
-func (l *list) placeDevices(devices []Device) {
-	for _, d := range devices {
-		l.add(unix.SYS_DUP3, "dup3", kept(slotStream+Slot(d.FD)), num(d.FD), num(0))
-	}
-}
-
 // terminals makes terminals in a new devpts, which numbers them, and keeps the last one,
 // which stays locked, for the supervisor: its name is there as long as it is open. A
 // host on which they cannot be had does without.

@@ -187,7 +187,9 @@ func (l *list) command(p *wrap.Plan, in Input) {
 	if in.KeepAll || len(in.Devices) > 0 { // a table of its own, with all that is in it
 		l.add(unix.SYS_CLOSE_RANGE, "close_range", word(0xffffffff), word(0xffffffff), num(unix.CLOSE_RANGE_UNSHARE))
 	}
-	l.placeDevices(in.Devices)
+	for _, d := range in.Devices { // in the place of the caller's
+		l.add(unix.SYS_DUP3, "dup3", kept(slotStream+Slot(d.FD)), num(d.FD), num(0))
+	}
 	if !in.KeepAll {
 		l.closeOthers(in)
 	}
