@@ -23,6 +23,7 @@ type audit struct {
 	mu    sync.Mutex
 	file  *os.File
 	lines int64
+	size  int64
 	err   error // the first; no line is written after it
 }
 
@@ -44,11 +45,13 @@ func (a *audit) line(event, id string, members func(w *doc.Writer)) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.err == nil {
-		if _, err := a.file.Write(append(w.B, '\n')); err != nil {
-			a.err = errors.New("the audit cannot be written: " + err.Error())
-		} else {
+		n, err := a.file.Write(append(w.B, '\n'))
+		if a.size += int64(n); err == nil {
 			a.lines++
+			return nil
 		}
+		_ = a.file.Truncate(a.size - int64(n)) // a part of a line is none
+		a.err = errors.New("the audit cannot be written: " + err.Error())
 	}
 	return a.err
 }
@@ -80,7 +83,9 @@ func (b *Broker) asked(call *document.Call, v *Verdict) error {
 // done is the line behind it.
 func (b *Broker) done(v *Verdict, r *Result, why string) error {
 	return b.audit.line("done", v.id, func(w *doc.Writer) {
-		w.KeyInt("status", int64(r.Status))
+		if r.Status.Set {
+			w.KeyInt("status", r.Status.Value)
+		}
 		w.KeyInt("wall_ms", r.Wall.Milliseconds())
 		doc.Objects(w, "artifacts", r.Artifacts, func(a *Made) { a.write(w) })
 		w.KeyCount("unexpected", int64(len(r.Unexpected)))

@@ -9,6 +9,7 @@ import (
 	"sbx/internal/broker/document"
 	"sbx/internal/broker/policy"
 	"sbx/internal/broker/wire"
+	"sbx/spec"
 )
 
 // Kind is what became of a call; a door turns it into its own numbers.
@@ -33,7 +34,7 @@ type Result struct {
 	Reason    string
 	AllowWith string
 
-	Status         int // the tool's exit status
+	Status         spec.Opt[int64] // the tool's exit status, where it came to its end
 	Stdout, Stderr string
 	Truncated      bool
 	Artifacts      []Made
@@ -61,6 +62,9 @@ func (b *Broker) Dispatch(token string, call *document.Call) *Result {
 		return &Result{Kind: NoToken, Reason: "no token of this execution"}
 	}
 	v := b.decide(call)
+	if v.allowed != nil {
+		defer b.running.Done()
+	}
 	if v.effect == policy.Ask {
 		b.ask(v)
 	}
@@ -124,6 +128,7 @@ func (b *Broker) decide(call *document.Call) *Verdict {
 	}
 	if v.effect != policy.Deny { // taken before anybody else can ask
 		v.allowed = r
+		b.running.Add(1)
 		if r.step >= 0 {
 			b.steps[r.step] = running
 		}
@@ -185,7 +190,7 @@ func (b *Broker) settle(v *Verdict, r *Result) {
 	if v.allowed.step < 0 {
 		return
 	}
-	if b.steps[v.allowed.step] = done; r.Kind != Allowed || r.Status != 0 {
+	if b.steps[v.allowed.step] = done; r.Kind != Allowed || r.Status.Value != 0 {
 		b.steps[v.allowed.step] = failed
 	}
 }

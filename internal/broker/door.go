@@ -112,7 +112,11 @@ func (r *Result) object() map[string]any {
 	if o["verdict"] = "allow"; r.Kind == Broken {
 		o["verdict"] = "error"
 	}
-	o["result"] = map[string]any{"status": r.Status, "stdout": r.Stdout, "stderr": r.Stderr, "truncated": r.Truncated}
+	result := map[string]any{"stdout": r.Stdout, "stderr": r.Stderr, "truncated": r.Truncated}
+	if r.Status.Set {
+		result["status"] = r.Status.Value
+	}
+	o["result"] = result
 	made := []map[string]any{}
 	for _, a := range r.Artifacts {
 		made = append(made, map[string]any{"path": a.Path, "size": a.Size, "sha256": a.SHA256})

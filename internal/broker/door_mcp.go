@@ -74,8 +74,8 @@ func (b *Broker) callMCP(_ context.Context, req *mcp.CallToolRequest) (*mcp.Call
 		return nil, &jsonrpc.Error{Code: invalidParams, Message: r.Reason}
 	}
 	if r.Kind == Allowed && len(r.Artifacts)+len(r.Unexpected) == 0 && r.Stderr == "" && !r.Truncated {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: r.Stdout}}, IsError: r.Status != 0}, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: r.Stdout}}, IsError: r.Status.Value != 0}, nil
 	}
 	text, err := json.Marshal(r.object())
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, IsError: r.Kind != Allowed || r.Status != 0}, err
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}, IsError: r.Kind != Allowed || r.Status.Value != 0}, err
 }

@@ -17,6 +17,7 @@ import (
 	"sbx/internal/broker/caps"
 	"sbx/internal/broker/document"
 	"sbx/internal/doc"
+	"sbx/spec"
 )
 
 var errOver = errors.New("the execution has ended")
@@ -36,10 +37,9 @@ func (b *Broker) carryOut(v *Verdict) (r *Result, why string) {
 		return &Result{Kind: Busy, Reason: "16 calls are running"}, ""
 	}
 	defer func() { <-b.slots }()
-	if !b.begin() {
+	if !b.open() { // any more: a person may have been asked
 		return &Result{Kind: Closed, Reason: errOver.Error()}, ""
 	}
-	defer b.running.Done()
 	req := v.allowed
 	if bad := b.reachable(req.needed); bad != "" {
 		return &Result{Kind: Broken, Reason: bad}, ""
@@ -63,15 +63,11 @@ func (b *Broker) carryOut(v *Verdict) (r *Result, why string) {
 	return r, why
 }
 
-// begin counts a call that runs; it is false once the execution has ended.
-func (b *Broker) begin() bool {
+// open tells whether anything may still be started.
+func (b *Broker) open() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.failed != "" {
-		return false
-	}
-	b.running.Add(1)
-	return true
+	return b.failed == ""
 }
 
 // reachable tells what is wrong with the paths of a call's capabilities: nothing is
@@ -141,14 +137,17 @@ func (b *Broker) runProgram(v *Verdict) (*Result, string) {
 	case err != nil && !errors.As(err, &status):
 		return &Result{Kind: Broken, Reason: "the tool's sandbox cannot be started"}, err.Error()
 	case err == nil:
+		r.Status = spec.Some[int64](0)
 		return r, ""
 	}
-	if r.Status = status.ExitCode(); r.Status < 0 {
-		r.Status = 128 + int(status.Sys().(syscall.WaitStatus).Signal())
+	code := int64(status.ExitCode())
+	if code < 0 {
+		code = 128 + int64(status.Sys().(syscall.WaitStatus).Signal())
 	}
+	r.Status = spec.Some(code)
 	switch state := b.recorded(v.id); {
-	case state == "refused" || state == "" && r.Status == statusRefused:
-		return &Result{Kind: Broken, Reason: "the tool's own sandbox did not start", Status: r.Status}, r.Stderr
+	case state == "refused" || state == "" && code == statusRefused:
+		return &Result{Kind: Broken, Reason: "the tool's own sandbox did not start"}, r.Stderr
 	case state == "timeout":
 		r.Kind, r.Reason = Broken, "the tool did not end within "+req.tool.Timeout.String()
 	}

@@ -11,6 +11,7 @@ import (
 
 	"sbx/internal/broker/document"
 	"sbx/internal/doc"
+	"sbx/spec"
 )
 
 // server is an MCP server in a sandbox of its own, from its first call to the end of the
@@ -62,9 +63,7 @@ func (s *server) open(ctx context.Context, b *Broker, v *Verdict) (*mcp.ClientSe
 	if s.session != nil {
 		return s.session, nil
 	}
-	if !b.begin() {
-		return nil, errOver
-	}
+	b.running.Add(1) // while the call is counted that opens it
 	t := v.allowed.tool
 	life, end := context.WithCancel(context.Background())
 	cmd := b.command(life, t, v.id, t.Fixed(), t.Server, false)
@@ -129,9 +128,9 @@ func (b *Broker) callServer(v *Verdict) (*Result, string) {
 		_, _ = out.Write([]byte(text.Text + "\n"))
 	}
 	out.finish()
-	r := &Result{Stdout: string(out.out), Truncated: out.cut}
+	r := &Result{Stdout: string(out.out), Truncated: out.cut, Status: spec.Some[int64](0)}
 	if answer.IsError {
-		r.Status = 1
+		r.Status.Value = 1
 	}
 	return r, ""
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -122,6 +123,32 @@ func (x *brokered) end() {
 		x.lost(brokerName + " did not tell in time what became of the calls")
 	}
 	x.endBroker()
+	if !x.record.Broker.Calls.Set {
+		x.keepWholeLines()
+	}
+}
+
+// keepWholeLines takes away what a broker that was killed wrote of a line: the kernel
+// ends a write between two pages.
+func (x *brokered) keepWholeLines() {
+	fd, err := unix.Open(x.runFolder()+"/"+wire.AuditFile, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	size, err := unix.Seek(fd, 0, unix.SEEK_END)
+	for part := make([]byte, 4<<10); err == nil && size > 0; {
+		at := max(size-int64(len(part)), 0)
+		n, err := unix.Pread(fd, part[:size-at], at)
+		if err != nil || n == 0 {
+			return
+		}
+		end := bytes.LastIndexByte(part[:n], '\n') + 1
+		if size = at + int64(end); end > 0 {
+			break
+		}
+	}
+	_ = unix.Ftruncate(fd, size)
 }
 
 // endBroker ends the broker, and takes its socket away.
