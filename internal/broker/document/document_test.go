@@ -226,6 +226,24 @@ func TestArgumentsAreChecked(t *testing.T) {
 	if err := bad.Tool("far").Compile(); err == nil {
 		t.Error("a schema with a broken pattern compiles")
 	}
+	for word, want := range map[string]string{
+		"{type: fake}":                         "args.properties.n.type: want",
+		"{type: [string, fake]}":               "args.properties.n.type: want",
+		"{type: []}":                           "args.properties.n.type: want",
+		"{anyOf: [{maxLenght: 3}]}":            "args.properties.n.anyOf.maxLenght is no keyword",
+		"{properties: {type: {type: fake}}}":   "args.properties.n.properties.type.type: want",
+		"{items: {additionalPropertis: no}}":   "is no keyword",
+		"{type: [string, \"null\"], x-of: me}": "",
+		"{properties: {maxLenght: {}}}":        "",
+	} {
+		of, err := read(t, strings.Replace(good, "{type: integer}", word, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = of.Tool("far").Compile(); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
 }
 
 // A schema that names another one opens nothing.

@@ -1,8 +1,11 @@
 package document
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,11 +29,84 @@ func PlanSchema() string { return planSchema }
 // Compile makes the schema of a tool's arguments ready for Check, and tells what is wrong
 // with it. It loads no other schema: a broker opens no URL because a document says so.
 func (t *Tool) Compile() (err error) {
+	if err = checkKeywords(t.Args, "args"); err != nil {
+		return err
+	}
 	var of jsonschema.Schema
 	if err = json.Unmarshal(t.Args.AppendJSON(nil, nil), &of); err == nil {
 		t.schema, err = of.Resolve(nil)
 	}
 	return err
+}
+
+// within is where a keyword's value has schemas.
+type within uint8
+
+const (
+	nowhere within = iota
+	schema         // it is one, or a list of them
+	members        // an object of them
+)
+
+// keywords are those of draft 2020-12, and of draft 7, that jsonschema knows.
+var keywords = func() map[string]within {
+	all := map[string]within{}
+	for kind, names := range map[within]string{
+		nowhere: "$schema $id $ref $anchor $dynamicAnchor $dynamicRef $vocabulary $comment title description default examples deprecated readOnly writeOnly " +
+			"type enum const multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength pattern format contentEncoding contentMediaType " +
+			"minItems maxItems uniqueItems minContains maxContains minProperties maxProperties required dependentRequired",
+		schema: "items additionalProperties additionalItems contains propertyNames not if then else unevaluatedItems unevaluatedProperties contentSchema " +
+			"allOf anyOf oneOf prefixItems",
+		members: "properties patternProperties dependentSchemas $defs definitions",
+	} {
+		for _, name := range strings.Fields(names) {
+			all[name] = kind
+		}
+	}
+	return all
+}()
+
+// checkKeywords refuses what a validator would pass over: a keyword with a slip in it
+// forbids nothing, and a type with one allows no value.
+func checkKeywords(n *doc.Node, at string) error {
+	for _, item := range n.Items {
+		if err := checkKeywords(item, at); err != nil {
+			return err
+		}
+	}
+	for _, m := range n.Members {
+		at, kind, known := at+"."+m.Key, nowhere, strings.HasPrefix(m.Key, "x-")
+		if !known {
+			kind, known = keywords[m.Key]
+		}
+		var err error
+		switch {
+		case !known:
+			err = errors.New(at + " is no keyword of JSON Schema")
+		case m.Key == "type" && !areTypes(m.Value):
+			err = errors.New(at + ": want array, boolean, integer, null, number, object, string, or a list of them")
+		case kind == schema:
+			err = checkKeywords(m.Value, at)
+		case kind == members:
+			for _, v := range m.Value.Members {
+				err = cmp.Or(err, checkKeywords(v.Value, at+"."+v.Key))
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func areTypes(n *doc.Node) bool {
+	all := n.Items
+	if n.Kind == doc.String {
+		all = []*doc.Node{n}
+	}
+	return len(all) > 0 && !slices.ContainsFunc(all, func(n *doc.Node) bool {
+		return !slices.Contains([]string{"array", "boolean", "integer", "null", "number", "object", "string"}, n.Text)
+	})
 }
 
 // Check tells what of a call's arguments is against their schema, and at which place of
