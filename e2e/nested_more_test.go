@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -178,5 +180,55 @@ func TestNestedRecordWithoutAStateFolder(t *testing.T) {
 		if entries, err := os.ReadDir(b.base + "/state/sbx/runs"); err != nil || len(entries) > 0 {
 			t.Errorf("%s: the host's own has %v, %v", spec, entries, err)
 		}
+	}
+}
+
+// What check says inside of a path is what can be done there.
+func TestNestedCheckTellsThePath(t *testing.T) {
+	n := newNestElsewhere(t)
+	n.write("ws/file", "mine\n")
+	n.write("ws/.git/hooks/pre-commit", "mine\n")
+	n.write("home/.ssh/id", "KEY")
+	probe := func(spec string) (words map[string]string) {
+		r := n.box.run(`{"access_mode": "workspace-write"}`, "/bin/sh", "-c", `for path in ./file .git/hooks/pre-commit /etc/passwd ~/.ssh /tmp /nowhere; do
+			./sbx exec -q --spec-json "$1" --best-effort access_mode -- /bin/sh -c 'if [ -d "$1" ]; then set -- "$1/new"; fi; (: >>"$1") 2>/dev/null && echo writes || { test -r "$1" && echo reads || echo neither; }' sh "$path"
+			./sbx check --spec-json "$1" --best-effort access_mode --path "$path"; done; echo end`, "sh", spec)
+		words = map[string]string{}
+		lines := strings.Split(strings.TrimSuffix(r.ended().out, "end\n"), "\n")
+		for i := 0; i+1 < len(lines); i += 2 {
+			path, says, _ := strings.Cut(lines[i+1], ": ")
+			words[filepath.Base(path)] = lines[i] + ", " + strings.TrimSpace(strings.SplitN(says, ":", 2)[0])
+		}
+		return words
+	}
+	for spec, want := range map[string]map[string]string{
+		`{}`: {"file": "writes, may be written", "pre-commit": "reads, protected, may be read", "passwd": "reads, may be read", ".ssh": "neither, hidden",
+			"tmp": "writes, private, ends with the sandbox", "nowhere": "neither, may be read (nothing is there)"},
+		`{"access_mode": "read-only"}`: {"file": "reads, may be read", "pre-commit": "reads, protected, may be read", "passwd": "reads, may be read", ".ssh": "neither, hidden",
+			"tmp": "writes, private, ends with the sandbox", "nowhere": "neither, may be read (nothing is there)"},
+	} {
+		if got := probe(spec); !maps.Equal(got, want) {
+			t.Errorf("%s:\n%v\nwant\n%v", spec, got, want)
+		}
+	}
+}
+
+// A flag adds to what is inherited, as outside to the default: naming a folder takes
+// none away. What the outer sandbox lacks it does not add.
+func TestNestedFlagsAdd(t *testing.T) {
+	n := newNestElsewhere(t)
+	n.write("home/x/old", "")
+	n.write("home/.netrc", "machine\n")
+	n.args = []string{"--write", n.home + "/x", "--read", n.home + "/.netrc"}
+	ww := `{"access_mode": "workspace-write"}`
+	both := "echo mine >file && echo mine >" + n.home + "/x/new && cat " + n.home + "/.netrc && echo end"
+	for _, flags := range []string{"", "--write ../home/x", "--write .", "--read ../home/.netrc", "--write ../home/x --read ../home/.netrc"} {
+		r := n.box.run(ww, "/bin/sh", "-c", "./sbx exec "+flags+" -- /bin/sh -c '"+both+"'")
+		r.ended()
+	}
+	must(t, os.Mkdir(n.home+"/other", 0o700))
+	r := n.box.run(ww, "/bin/sh", "-c", "./sbx exec --write ../home/other -- true; echo $?")
+	if !strings.Contains(r.err, "(--write): cannot have "+n.home+"/other writable") || !strings.HasSuffix(r.out, "125\n") {
+		t.Errorf("what the outer sandbox lacks: %v", r)
 	}
 }

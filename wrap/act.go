@@ -93,13 +93,8 @@ func (p *Plan) isMountPoint(path string) bool {
 // can be written: what is not there has no mount, and the supervisor denies it.
 func (w *Watch) forbids(path string, k ActKind) bool {
 	tree := w.treeOf(path)
-	if tree == "" {
+	if tree == "" || opensName(w.Allowed, path) {
 		return false
-	}
-	for _, name := range w.Allowed {
-		if deep, ok := strings.CutPrefix(name, "**/"); ok && strings.Contains(path+"/", "/"+deep+"/") || !ok && under(path, name) {
-			return false
-		}
 	}
 	if slices.ContainsFunc(w.Unmade, func(unmade string) bool { return under(path, unmade) }) {
 		return true

@@ -84,22 +84,19 @@ func (b *places) writableImages(path string) []string {
 	return at
 }
 
-// allowed tells whether the spec writes a protected path: it names the path, or
-// a protected name above it. Naming a folder that merely contains protected
-// names opens none of them.
+// allowed tells whether the spec writes a protected path.
 func (b *places) allowed(path string) bool {
-	for _, n := range b.named {
-		if under(path, n) {
-			return true
-		}
-	}
-	for _, g := range b.r.Globs {
-		name := strings.TrimPrefix(g, "**/")
-		if strings.Contains(path+"/", "/"+name+"/") {
-			return true
-		}
-	}
-	return false
+	return opensName(b.named, path) || opensName(b.r.Globs, path)
+}
+
+// opensName tells whether a list of what may be written names a protected path, or a
+// protected name above it. Naming a folder that merely contains protected names opens
+// none of them.
+func opensName(names []string, path string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		deep, any := strings.CutPrefix(name, "**/")
+		return any && strings.Contains(path+"/", "/"+deep+"/") || !any && under(path, name)
+	})
 }
 
 // openedNames are the protected names that filesystem.write names, and so opens.

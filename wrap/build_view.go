@@ -7,6 +7,14 @@ import (
 	"sbx/spec"
 )
 
+// Seen is what the command may do at each path, whoever holds it.
+func (p *Plan) Seen() *view.Tree {
+	if p.Rung == RungParent {
+		return &p.Outer
+	}
+	return &p.View
+}
+
 // lay shows source, which is of kind k, at path, as mode says, in place of what the
 // view has there.
 func (b *layers) lay(path, source string, k Kind, mode Mode, f spec.Field) {

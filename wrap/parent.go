@@ -36,6 +36,7 @@ type Parent struct {
 	Dir      string   // where the command started
 	System   bool     // @system is in view
 	Private  []string // folders that are the sandbox's own
+	View     []string // what may be done at which paths, as tellView writes it
 	asked    *spec.Node
 
 	// Free: it constrains no files and no network, and an sbx inside makes a sandbox of
@@ -139,6 +140,7 @@ func (p *Parent) AppendJSON(dst []byte) []byte {
 	w.KeyText("working_dir", p.Dir)
 	w.KeyFlag("system", p.System)
 	w.KeyTexts("private", p.Private)
+	w.KeyTexts("view", p.View)
 	if p.asked != nil && len(p.asked.Members) > 0 {
 		w.Key("asked")
 		w.B = p.asked.AppendJSON(w.B, nil)
@@ -172,7 +174,7 @@ func ParseParent(n *spec.Node) (p *Parent, ok bool) {
 		Network: spec.NetworkHost, Reach: texts("reach"), Narrows: is("narrows"),
 		Visible: is("visible"), Writable: texts("writable"), Read: texts("read"), Hidden: texts("hidden"), Secrets: texts("secrets"),
 		Allowed: texts("allowed"), Opened: texts("opened"), Root: text("root"), Confined: is("confined"), Dir: text("working_dir"),
-		System: is("system"), Private: texts("private"), asked: n.Get("asked"), Free: is("free"), SocketsApart: is("sockets_apart"),
+		System: is("system"), Private: texts("private"), View: texts("view"), asked: n.Get("asked"), Free: is("free"), SocketsApart: is("sockets_apart"),
 	}
 	if m := n.Get("access_mode"); m != nil {
 		if p.AccessMode, ok = spec.ParseAccessMode(m.Text); !ok {
@@ -206,9 +208,11 @@ func (b *nesting) nested() {
 	b.nestedSecrets(held)
 	b.nestedNetwork(held)
 	b.nestedListen(held)
+	b.plan.Outer = b.outerView(held)
 	if b.nestedFiles(held) {
 		b.layBare()
 		b.landlock()
+		b.plan.Outer = b.plan.Outer.Meet(b.view)
 		b.view = view.Tree{} // which the outer sandbox's mounts are seen through
 	} else if b.plan.Narrow != nil {
 		b.apart()

@@ -24,6 +24,7 @@ func (b *teller) tellSpec(p *Parent) {
 			p.Private = append(p.Private, path)
 		}
 	}
+	b.tellView(p)
 	b.tellAsked(p)
 }
 
@@ -144,34 +145,54 @@ func (p *Parent) Document(there func(path string) bool) (*spec.SandboxSpec, erro
 		network.Listen = spec.Some(slices.Clone(p.Listen))
 	}
 	s.Network = spec.Some(network)
-	stands := func(lists ...[]string) []string {
-		all := []string{}
-		for _, l := range lists {
-			for _, path := range l {
-				if strings.HasPrefix(path, "**/") || there(path) {
-					all = append(all, path)
-				}
-			}
-		}
-		return all
-	}
 	fs := spec.Filesystem{Hide: spec.Some(slices.Clone(p.Hidden))}
 	if p.Confined {
 		beside := slices.Clone(p.Writable)
 		if p.AccessMode == spec.WorkspaceWrite {
 			beside = slices.DeleteFunc(beside, func(w string) bool { return w == p.Dir })
 		}
-		fs.Write = spec.Some(stands(beside, p.Private, p.Allowed))
+		fs.Write = spec.Some(standing(there, beside, p.Private, p.Allowed))
 	}
 	if p.Visible {
-		fs.Read = spec.Some(stands(p.Read, p.Opened, p.Private))
-		if p.System {
-			fs.Read.Value = append(fs.Read.Value, spec.System)
-		}
+		fs.Read = spec.Some(p.read(there))
 	}
 	s.Filesystem = spec.Some(fs)
 	s.Source.Root = s.Node() // without places: it is named as a whole
 	return s, nil
+}
+
+// standing are the paths of some lists at which something stands, and the names at any
+// depth.
+func standing(there func(path string) bool, lists ...[]string) []string {
+	all := append([]string{}, slices.Concat(lists...)...)
+	return slices.DeleteFunc(all, func(path string) bool { return !strings.HasPrefix(path, "**/") && !there(path) })
+}
+
+func (p *Parent) read(there func(path string) bool) []string {
+	all := standing(there, p.Read, p.Opened, p.Private)
+	if p.System {
+		all = append(all, spec.System)
+	}
+	return all
+}
+
+// Default is the document of who asks for nothing inside: it inherits. A list that is
+// about to be added to begins with what the outer sandbox has of it; alone it would be
+// all that is left.
+func (p *Parent) Default(name string, write, read bool, there func(path string) bool) *spec.SandboxSpec {
+	s := &spec.SandboxSpec{}
+	var fs spec.Filesystem
+	if write && p.Confined {
+		fs.Write = spec.Some(standing(there, p.Writable, p.Private, p.Allowed))
+	}
+	if read && p.Visible {
+		fs.Read = spec.Some(p.read(there))
+	}
+	if fs.Write.Set || fs.Read.Set {
+		s.Filesystem = spec.Some(fs)
+	}
+	s.Source.Name, s.Source.Root = name, s.Node()
+	return s
 }
 
 // Workshop is what the outer sandbox leaves a worker of its workshop, as the document

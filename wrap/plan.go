@@ -77,6 +77,8 @@ type Plan struct {
 	// View is what the command may do at each path; the zero value where nothing is
 	// mounted.
 	View view.Tree
+	// Outer is the same where an outer sandbox has the files.
+	Outer view.Tree
 	// Warnings are what a person is told of the Plan before the command starts.
 	Warnings []spec.Warning
 }

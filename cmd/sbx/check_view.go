@@ -59,8 +59,8 @@ func (x *execution) because(g view.Grant) string {
 
 // places are the paths of one part.
 func (x *execution) places(title string) (all []string) {
-	for _, at := range x.prepared.Plan.View.Places() {
-		if inWords(x.prepared.Plan.View.At(at)) == title {
+	for _, at := range x.prepared.Plan.Seen().Places() {
+		if inWords(x.prepared.Plan.Seen().At(at)) == title {
 			all = append(all, at)
 		}
 	}
@@ -72,7 +72,7 @@ func (x *execution) viewParts() (parts []audit.Part) {
 	for _, s := range shownAs {
 		part := audit.Part{Title: s.title}
 		for _, at := range x.places(s.title) {
-			g := x.prepared.Plan.View.At(at)
+			g := x.prepared.Plan.Seen().At(at)
 			why := x.because(g)
 			if g.Source != "" && g.Source != at {
 				why += ", from " + spec.Name(g.Source)
@@ -114,7 +114,7 @@ func (x *execution) viewText() string {
 
 // writeView writes the same as members of an object.
 func (x *execution) writeView(w *doc.Writer) {
-	doc.Values(w, "files", x.prepared.Plan.View.Places(), func(at *string) { x.writeGrant(w, *at, x.prepared.Plan.View.At(*at)) })
+	doc.Values(w, "files", x.prepared.Plan.Seen().Places(), func(at *string) { x.writeGrant(w, *at, x.prepared.Plan.Seen().At(*at)) })
 	w.KeyList("dropped", x.Resolved.Dropped)
 }
 
@@ -133,7 +133,7 @@ func (x *execution) writeGrant(w *doc.Writer, at string, g view.Grant) {
 
 // pathText is what may be done at one path, and because of what.
 func (x *execution) pathText(at string) string {
-	g := x.prepared.Plan.View.At(at)
+	g := x.prepared.Plan.Seen().At(at)
 	if x.has("json") {
 		w := &doc.Writer{}
 		x.writeGrant(w, at, g)

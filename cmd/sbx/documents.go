@@ -46,13 +46,12 @@ func (c *found) documents() ([]*spec.SandboxSpec, error) {
 	c.profilesOff(docs)
 	profiled := (c.has("profile") || c.has("agent")) && !c.chosen.Off
 	if (len(docs) == 0 || c.chosen.Off && profilesAlone(docs)) && !profiled && !c.has("workshop") && (len(more) == 0 || more[0].Source.Kind != spec.OldWorkerFile) {
-		text := defaultSpec
-		if outer.Parent() != nil {
-			text = "{}" // what is asked for nothing inherits
-		}
-		s, err := spec.Decode(defaultName, []byte(text))
+		s, err := spec.Decode(defaultName, []byte(defaultSpec))
 		if err != nil {
 			return nil, err
+		}
+		if held := outer.Parent(); held != nil {
+			s = held.Default(defaultName, c.has("write"), c.has("read"), sys.Exists)
 		}
 		s.Source.Dir = cwd
 		docs = append(docs, s)

@@ -29,7 +29,7 @@ func (x *execution) screen() string {
 		for _, title := range [...]string{mayBeWritten, private, hidden} {
 			add(title, x.briefly(title))
 		}
-		if len(x.prepared.Plan.View.Places()) == 0 {
+		if len(x.prepared.Plan.Seen().Places()) == 0 {
 			files := "what the caller may read and write"
 			if x.prepared.Plan.Rung == wrap.RungParent {
 				files = "at most what the outer sandbox lets the caller read and write"
@@ -65,7 +65,7 @@ func (x *execution) screen() string {
 // briefly are the paths of one part of sbx check's list, but for the devices that every
 // sandbox has: first those that the spec names, then those of the home.
 func (x *execution) briefly(title string) []string {
-	view, home := &x.prepared.Plan.View, x.home()
+	view, home := x.prepared.Plan.Seen(), x.home()
 	rank := func(at string) int {
 		switch {
 		case strings.HasPrefix(view.At(at).Because.Field, "filesystem."):
@@ -76,7 +76,7 @@ func (x *execution) briefly(title string) []string {
 		return 2
 	}
 	all := slices.DeleteFunc(x.places(title), func(at string) bool {
-		return strings.HasPrefix(at, "/dev/") && view.At(at).Because.Field == string(wrap.FieldPrivate)
+		return strings.HasPrefix(at, "/dev/") && rank(at) > 0
 	})
 	slices.SortStableFunc(all, func(a, b string) int { return rank(a) - rank(b) })
 	return names(all)

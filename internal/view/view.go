@@ -116,6 +116,22 @@ func (t Tree) With(l Layer) Tree {
 	return t
 }
 
+// Meet is what both Trees let be done: at each path the less of the two.
+func (t Tree) Meet(o Tree) Tree {
+	met := New(len(t.places) + len(o.places))
+	met.names = slices.Concat(t.names, o.names)
+	paths := append(t.Places(), o.Places()...)
+	slices.SortFunc(paths, order)
+	for _, path := range slices.Compact(paths) {
+		g, other := t.at(path), o.at(path)
+		if other.Access < g.Access {
+			g = other
+		}
+		met = met.With(Layer{Path: path, Grant: g})
+	}
+	return met
+}
+
 // New is an empty Tree with room for n places.
 func New(n int) Tree { return Tree{places: make([]place, 0, n)} }
 

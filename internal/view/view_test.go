@@ -41,6 +41,33 @@ func TestAt(t *testing.T) {
 	}
 }
 
+// Of two Trees the less is let be done at each path, whichever has it and however deep.
+func TestMeet(t *testing.T) {
+	names := Names{Top: "/w", Because: func(rel string) (Cause, bool) { return Cause{}, rel == ".git" }}
+	outer := New(0).With(show("/", Read, "/")).With(show("/tmp", Write, "")).With(show("/w", Write, "/w")).With(show("/w/key", Hidden, "")).WithNames(names)
+	inner := New(0).With(show("/", Read, "/")).With(show("/w/a", Write, "/w/a")).With(show("/w/key", Write, "/w/key"))
+	met := outer.Meet(inner)
+	for path, want := range map[string]Grant{
+		"/etc":     {Access: Read, Source: "/etc"},
+		"/tmp/x":   {Access: Read, Source: "/tmp/x"},
+		"/w":       {Access: Read, Source: "/w"},
+		"/w/a/x":   {Access: Write, Source: "/w/a/x"},
+		"/w/key":   {Access: Hidden},
+		"/w/key/x": {},
+		"/w/.git":  {Access: Read, Source: "/w/.git"},
+	} {
+		if got := met.At(path); got != want {
+			t.Errorf("At(%s) is %+v, not %+v", path, got, want)
+		}
+	}
+	all := outer.Meet(New(0).With(show("/", Write, "/")))
+	for path, want := range map[string]Access{"/etc": Read, "/tmp/x": Write, "/w/x": Write, "/w/.git": Read, "/w/key": Hidden} {
+		if got := all.At(path).Access; got != want {
+			t.Errorf("with a host that may be written, %s is %v, not %v", path, got, want)
+		}
+	}
+}
+
 func TestImages(t *testing.T) {
 	tree := New(0).With(show("/", Read, "/")).With(show("/a", Read, "/srv/data")).With(show("/b", Write, "/srv")).With(show("/b/data/k", Hidden, ""))
 	for host, want := range map[string]string{
