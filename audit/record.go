@@ -32,7 +32,7 @@ type Record struct {
 	Resolved  *spec.Resolved      // nil when a refusal came before it
 
 	Profile  Profile        // the profile that holds; zero for none
-	Warnings []spec.Warning // what the readers of the documents noted
+	Warnings []spec.Warning // what a person was warned of
 
 	Agent         *agent.Summary // what its own stream said; nil where none was read
 	ToolsUsed     spec.Opt[[]string]

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -74,7 +75,18 @@ func TestWatchRun(t *testing.T) {
 	if code := x.wait(); code != 0 {
 		t.Errorf("on a terminal: %d %q", code, x.all())
 	}
-	again := b.follows("watch") // one that has ended
+	next := b.follows("watch") // a run that is only about to start
+	time.Sleep(300 * time.Millisecond)
+	other := b.goesOn()
+	next.has("/bin/sh -c")
+	next.has(" /bin/ls\n")
+	other.say("go")
+	other.wait()
+	next.has("ended with status 3")
+	if code := next.wait(); code != 0 {
+		t.Errorf("of the next: %d", code)
+	}
+	again := b.follows("watch", "-2") // one that has ended
 	again.has("ended with status 3")
 	if code := again.wait(); code != 0 {
 		t.Errorf("of one that has ended: %d", code)

@@ -134,3 +134,27 @@ func TestManyNamesAreBounded(t *testing.T) {
 		t.Errorf("%d names", n)
 	}
 }
+
+// Of an allowed name that the host finds no address for a person is told once, and it is
+// no denial. One that only a pattern allows is in the record alone.
+func TestAllowedNameWithoutAnAddress(t *testing.T) {
+	needPrograms(t, "getent")
+	b := newWorld(t)
+	const told = "network.allow: nowhere.example is allowed, but this host finds no address for it"
+	look := func(allow string, args ...string) result {
+		b.args = args
+		return b.run(`{"access_mode": "workspace-write", "network": {"allow": ["`+allow+`", "good.example:80"]}}`,
+			"/bin/sh", "-c", "getent ahosts nowhere.example; getent hosts nowhere.example; getent hosts good.example && echo end")
+	}
+	r := look("nowhere.example:443")
+	r.ended()
+	if strings.Count(r.err, told) != 1 || strings.Contains(r.err, "good.example") || !strings.Contains(texts(r.rec["warnings"]), told) || len(r.rec.list("violations")) != 0 {
+		t.Errorf("by its name: %v", r)
+	}
+	if r = look("*.example:443"); strings.Contains(r.err, "no address") || !strings.Contains(texts(r.rec["warnings"]), told) {
+		t.Errorf("by a pattern: %v", r)
+	}
+	if r = look("nowhere.example:443", "-q"); r.err != "" {
+		t.Errorf("with -q: %v", r)
+	}
+}

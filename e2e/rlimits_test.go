@@ -222,6 +222,11 @@ func TestLimitsBestEffort(t *testing.T) {
 	if rec.by("limits.memory") != "the supervisor" || rec.violation() != nil {
 		t.Errorf("%v", rec)
 	}
+	for _, line := range []string{"limits.memory is degraded: ", "limits.cpus is observed: "} {
+		if strings.Count(r.err, line) != 1 || !strings.Contains(texts(rec["warnings"]), line) {
+			t.Errorf("%q is not told: %v", line, r)
+		}
+	}
 	r, rec = n.run(specWW, spec, "exec "+n.probe()+" hog 80 hold")
 	if r.code != 137 || rec.text("exit", "ended_by") != "memory" || rec.violation().text("rule") != "limits.memory: 48MiB" {
 		t.Errorf("%v, %v", r, rec)

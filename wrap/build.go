@@ -38,6 +38,7 @@ func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	b.programs.program()
 	(&limiter{d}).exposed()
 	b.lines.fields()
+	d.tellLimits()
 	if len(d.problems) > 0 {
 		return nil, d.problems
 	}

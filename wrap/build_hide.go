@@ -106,6 +106,7 @@ func (b *hiding) hide() {
 		b.hideInBind(p)
 		if !p.Exists {
 			b.hideTargets(p)
+			b.tellNothingHidden(p)
 			continue
 		}
 		if under(p.Real, "/proc") || b.ownDev(p.Real) {
@@ -120,6 +121,20 @@ func (b *hiding) hide() {
 			b.maskAt(image, p.Real, kind, "filesystem.hide", "")
 		}
 		b.hideTargets(p)
+	}
+}
+
+// tellNothingHidden says that a path of filesystem.hide is not there, and stays in view if
+// it comes to be. A document may be for many hosts, and only its line has it; who typed
+// the path for this run is told.
+func (b *hiding) tellNothingHidden(p spec.Path) {
+	if slices.ContainsFunc(b.binds, func(m spec.MountAt) bool { return under(m.Target, p.Abs) || under(m.Target, p.Real) }) {
+		return
+	}
+	text := "nothing is at " + p.Abs + " to hide"
+	b.fault("filesystem.hide", Enforced, text)
+	if p.At == "--hide" {
+		b.plan.Warnings = append(b.plan.Warnings, spec.Warning{Field: "filesystem.hide", On: p.At, Text: text})
 	}
 }
 

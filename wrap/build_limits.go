@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"sbx/landlock"
 	"sbx/spec"
@@ -272,4 +273,15 @@ func (b *mounter) keepInGroups() {
 	}
 	b.op(Mount{Op: OpBind, Source: "/sys", Target: b.in("/sys"), Mode: ModeRO, For: "limits"})
 	b.lay("/sys", "/sys", Dir, ModeRO, "limits")
+}
+
+// tellLimits warns of the limits that hold less than was asked, where the documents let
+// that be: without a limit a command ends by none.
+func (b *draft) tellLimits() {
+	for i := range b.plan.Enforcement {
+		if e := &b.plan.Enforcement[i]; within(e.Field, "limits") && e.Status != Enforced {
+			why, _, _ := strings.Cut(e.Reason, "; ") // the record has all of it
+			b.plan.Warnings = append(b.plan.Warnings, spec.Warning{Field: e.Field, On: b.r.At(e.Field), Text: string(e.Field) + " is " + e.Status.String() + ": " + why})
+		}
+	}
 }

@@ -96,10 +96,15 @@ func (c *agentCommand) installed(path string) bool {
 
 // programFile is the file that a program's name or path leads to.
 func (c *typed) programFile(name string) string {
-	if real, err := spec.Real(c.programPath(name), spec.HostPaths{}); err == nil {
-		return real
+	path := c.programPath(name)
+	if path == "" { // which Real takes for the root
+		return ""
 	}
-	return ""
+	real, err := spec.Real(path, spec.HostPaths{})
+	if err != nil {
+		return ""
+	}
+	return real
 }
 
 // programPath is where a program of that name or path stands, by PATH; "" for nowhere.

@@ -25,13 +25,16 @@ func runCheck(c *call) int {
 		c.std.say(usage.Error())
 		return exitUsage
 	}
-	if err == nil && c.has("path") {
+	planned := x.prepared != nil && x.prepared.Plan != nil // the program alone may be missing
+	switch {
+	case planned && c.has("path"):
 		c.std.print(x.pathText(x.path(c.value("path"))))
-	} else if c.has("json") {
+	case c.has("json"):
 		c.std.print(checkJSON(x, err))
-	} else if err == nil {
+	case planned:
 		c.std.print(checkText(x.prepared.Plan, &x.prepared.Host) + x.viewText() + partsText(x.networkParts()) + x.programText())
-	} else {
+	}
+	if err != nil && !c.has("json") {
 		for _, p := range spec.AsProblems(err) {
 			c.std.problem(p)
 		}
@@ -51,7 +54,8 @@ func (x *execution) trial() (err error) {
 	if err = x.resolveAsk(); err != nil {
 		return err
 	}
-	if x.prepared, err = run.Try(x.Ask); err == nil {
+	if x.prepared, err = run.Try(x.Ask); x.prepared.Plan != nil {
+		x.warn(x.prepared.Plan.Warnings)
 		x.tellUnreached()
 	}
 	return err

@@ -14,13 +14,32 @@ func watchVerb() verb {
 		long: "Prints the programs that a run starts and what it is denied, as its record tells:\n" +
 			"a second after they happen, at the latest. On a terminal a last line has the time,\n" +
 			"the programs, the turns and the denials so far, with their budgets. It ends with\n" +
-			"the run. A run is named as for sbx show; a record that --effective names is\n" +
-			"written only when the run starts and ends.",
+			"the run; where none goes on it waits a second for one to start. A run is named as\n" +
+			"for sbx show; a record that --effective names is written only when the run starts\n" +
+			"and ends.",
 		example: "sbx watch last"}
 }
 
 // watchEvery is how often the record is looked at.
 const watchEvery = 300 * time.Millisecond
+
+// startsWithin is how long a run is waited for that is only about to start.
+const startsWithin = time.Second
+
+// awaitRun waits, where the last run is over or there is none, for another to begin.
+func (c *call) awaitRun() {
+	for end, over := time.Now().Add(startsWithin), ""; ; time.Sleep(startsWithin / 20) {
+		_, view, _, err := audit.Load(audit.StateDir(c.environ, c.home()), "last")
+		switch {
+		case time.Now().After(end), err == nil && (view.Goes() || over != "" && view.ID() != over):
+			return
+		case err == nil:
+			over = view.ID()
+		default:
+			over = "none"
+		}
+	}
+}
 
 // runWatch is `sbx watch`.
 func runWatch(c *call) int {
@@ -31,6 +50,9 @@ func runWatch(c *call) int {
 	if len(c.rest) > 1 || name == "" {
 		c.std.say("watch: want one run: ID, FILE, last or -N")
 		return exitUsage
+	}
+	if name == "last" {
+		c.awaitRun()
 	}
 	var tail audit.Tail
 	line := ""

@@ -212,6 +212,7 @@ func (s *resolver) address(kind dnsmessage.Type, name string, m *dnsmessage.Mess
 	if !s.relay.Proxy.Resolves(name) && !s.relay.unasked.Load() {
 		if _, err := s.relay.outside.lookup(name); err != nil {
 			m.RCode = dnsmessage.RCodeServerFailure
+			s.refused(name, wire.TypeA)
 			var e *net.DNSError
 			if errors.As(err, &e) && e.IsNotFound {
 				m.RCode = dnsmessage.RCodeNameError
@@ -252,7 +253,8 @@ func (s *resolver) reverse(kind dnsmessage.Type, name string, m *dnsmessage.Mess
 	return nil
 }
 
-// refused tells the supervisor once of a question that has no answer.
+// refused tells the supervisor once of a question that has no answer. Of an allowed name
+// that has no address outside, it tells by the type A.
 func (s *resolver) refused(name string, kind dnsmessage.Type) {
 	what := wire.Refused{Name: shown(name), Type: uint16(kind)}
 	s.mu.Lock()

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -183,10 +184,14 @@ func (x *egress) connectionEnded(led *listen.Led, m *wire.Ended) {
 
 // nameRefused notes a name that was asked for and has no address inside.
 func (x *egress) nameRefused(m *wire.Refused) {
-	if domain, longer := strings.CutPrefix(m.Name, x.asked+"."); longer && isSearched(domain) {
+	if x.isSearched(m.Name) {
 		return
 	}
 	x.asked = m.Name
+	if x.Resolved.Reach.Asks(m.Name) && m.Type == wire.TypeA {
+		x.noAddress(m.Name)
+		return
+	}
 	v := audit.Violation{At: time.Now(), Kind: "network", Action: "look up a name", Target: m.Name, Host: m.Name, Rule: NetworkRule(x.Resolved)}
 	what := spec.Name(m.Name) + " has no address here"
 	if x.Resolved.Reach.Asks(m.Name) {
@@ -199,16 +204,29 @@ func (x *egress) nameRefused(m *wire.Refused) {
 	x.once(v.Kind+v.Rule+v.Action, v, what)
 }
 
-// isSearched tells whether resolvers add a domain to names that do not exist
+// noAddress notes an allowed name that the host cannot resolve, which is no denial. A
+// person is told of those that the spec names, of which there are not many.
+func (x *egress) noAddress(name string) {
+	w := spec.Warning{Field: "network.allow", Text: "network.allow: " + spec.Name(name) + " is allowed, but this host finds no address for it"}
+	x.record.Warnings = append(x.record.Warnings, w)
+	if x.Voice.Muted() || !slices.ContainsFunc(x.Resolved.Reach, func(r reach.Rule) bool { return strings.HasPrefix(r.Text, name+":") }) {
+		return
+	}
+	x.Voice.Say(w.String())
+}
+
+// isSearched tells whether a name is one that was asked for before, or that is allowed,
+// with a domain that resolvers add to names without the address that they look for
 // (resolv.conf(5)); what the sandbox's read is the host's.
-func isSearched(domain string) bool {
+func (x *egress) isSearched(name string) bool {
 	for line := range strings.Lines(sys.ReadFile("/etc/resolv.conf", 1<<16)) {
 		words := strings.Fields(line)
 		if len(words) < 2 || words[0] != "search" && words[0] != "domain" {
 			continue
 		}
 		for _, w := range words[1:] {
-			if strings.EqualFold(strings.TrimSuffix(w, "."), domain) {
+			domain := "." + strings.ToLower(strings.TrimSuffix(w, "."))
+			if short, ok := strings.CutSuffix(name, domain); ok && (short == x.asked || x.Resolved.Reach.Asks(short)) {
 				return true
 			}
 		}

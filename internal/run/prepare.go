@@ -65,11 +65,13 @@ func Prepare(a *Ask) (*Prepared, error) {
 }
 
 // Try plans the run of a by launches without the command: the first that goes well is
-// the plan.
+// the plan. Where the command's program is missing there is one all the same, and an error.
 func Try(a *Ask) (*Prepared, error) {
 	x := &Prepared{journal: newJournal(a), Host: host.Facts()}
-	if x.survey() != host.Found {
-		return x, &spec.Problem{On: x.Argv[0], Do: "run the command", Why: "it is not there or not executable"}
+	var missing error
+	if found := x.survey(); found != host.Found {
+		missing = unfound(a.Argv[0], found)
+		a.Argv, a.NoCommand = []string{"true"}, true
 	}
 	for {
 		plan, err := wrap.Build(x.Resolved, &x.Host, wrap.Request{Argv: x.Argv, Program: x.Program, Counter: wrap.CounterAuto, Agent: x.Seen, NoCommand: x.NoCommand, Worker: x.Worker})
@@ -78,7 +80,7 @@ func Try(a *Ask) (*Prepared, error) {
 		}
 		if err = launch.Try(plan); err == nil {
 			x.Plan = plan
-			return x, nil
+			return x, missing
 		}
 		if err := x.taught(plan, err); err != nil {
 			return x, err

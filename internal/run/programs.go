@@ -1,6 +1,8 @@
 package run
 
 import (
+	"strings"
+
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
@@ -26,14 +28,22 @@ func (x *Prepared) startsItself() bool {
 	return isItself(program.Real)
 }
 
+// unfound says that a command's program is not to be had.
+func unfound(name string, found host.Search) error {
+	status, why := StatusNotFound, "it is not there"
+	switch {
+	case found == host.NotExecutable:
+		status, why = StatusNoExec, "it is not executable"
+	case !strings.Contains(name, "/"):
+		why = "it is in no directory of PATH"
+	}
+	return &unstarted{&spec.Problem{On: name, Do: "run the command", Why: why}, status}
+}
+
 // find takes the program that the command names, where it was found.
 func (x *Prepared) find(found host.Search) error {
 	if found != host.Found {
-		status, why := StatusNotFound, "it is not there"
-		if found == host.NotExecutable {
-			status, why = StatusNoExec, "it is not executable"
-		}
-		return &unstarted{&spec.Problem{On: x.Argv[0], Do: "run the command", Why: why}, status}
+		return unfound(x.Argv[0], found)
 	}
 	x.record.Command.Executable = x.Program.Real
 	if x.startsItself() {

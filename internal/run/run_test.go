@@ -113,7 +113,7 @@ func TestPrepareRefuses(t *testing.T) {
 		status   int
 		line     string
 	}{
-		"no program":     {guarded, "no-such-program", nil, StatusNotFound, "it is not there"},
+		"no program":     {guarded, "no-such-program", nil, StatusNotFound, "it is in no directory of PATH"},
 		"not executable": {guarded, "*/file", nil, StatusNoExec, "it is not executable"},
 		"itself": {guarded, "*/itself", func(_ *testing.T, a *asked) {
 			a.Again = func(args []string) bool { return slices.Equal(args, []string{"exec"}) }

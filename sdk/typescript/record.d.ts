@@ -196,7 +196,7 @@ export interface EffectiveRecord {
     /** one was asked for, and profiles are switched off */
     off?: true;
   };
-  /** what the readers of the documents noted */
+  /** what a person was warned of */
   warnings?: string[];
   /** the document as written, a list when there are several; values of environment.set redacted */
   requested?: Record<string, unknown> | Array<Record<string, unknown>>;

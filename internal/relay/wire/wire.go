@@ -95,12 +95,15 @@ type Named struct {
 	Name string
 }
 
-// Refused is a name that was asked for and has no rule, or a kind of question that is
-// not answered.
+// Refused is a name that was asked for and has no rule, or has one and no address outside
+// (of type A), or a kind of question that is not answered.
 type Refused struct {
 	Name string
 	Type uint16 // of the question: RFC 1035, 3.2.2
 }
+
+// TypeA is the type of questions for an address.
+const TypeA = 1
 
 // Outcome is how a connection ended.
 type Outcome uint8
