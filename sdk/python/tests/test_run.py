@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -144,8 +145,15 @@ class Run(InSandbox):
 
     def test_the_example_of_the_readme_does_what_it_says(self):
         with open(root / "sdk/python/README.md") as readme:
-            example, output = re.search(r"```python\n(.*?)```.*?```text\n(.*?)```", readme.read(), re.S).groups()
+            pattern = r"```sh\n(.*?)```.*?```python\n(.*?)```.*?```text\n(.*?)```"
+            install, example, output = re.search(pattern, readme.read(), re.S).groups()
         path = os.path.dirname(program) + os.pathsep + os.environ["PATH"]
-        env = {**os.environ, "PATH": path, "PYTHONPATH": str(root / "sdk/python")}
-        done = subprocess.run([sys.executable, "-c", example], env=env, cwd=self.dir, stdout=subprocess.PIPE, text=True)
-        self.assertEqual((done.returncode, done.stdout), (0, output))
+        env = {**os.environ, "PATH": path, "PYTHONPATH": ""}
+
+        def runs(first):
+            script = f"cd {shlex.quote(str(root))}\n{first}cd {shlex.quote(self.dir)}\nexec \"$0\" -c \"$1\""
+            return subprocess.run(["sh", "-c", script, sys.executable, example], env=env, capture_output=True, text=True)
+
+        self.assertIn("No module named 'sbx'", runs("").stderr)
+        done = runs(install)
+        self.assertEqual((done.returncode, done.stdout), (0, output), done.stderr)
