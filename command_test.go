@@ -143,7 +143,7 @@ func TestRefusedIsTyped(t *testing.T) {
 		field, on, why      string
 	}{
 		{"a spec that cannot be", `{"access_mode": "workspace-write", "working_dir": "/nowhere"}`, "true", 125, "working_dir", "spec.json", "/nowhere does not exist"},
-		{"no such command", `{"access_mode": "workspace-write"}`, "no-such-command", 127, "", "no-such-command", "not there"},
+		{"no such command", `{"access_mode": "workspace-write"}`, "no-such-command", 127, "", "no-such-command", "in no directory of PATH"},
 		{"a file that cannot be executed", `{"access_mode": "workspace-write"}`, "./plain", 126, "", "plain", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

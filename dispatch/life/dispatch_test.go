@@ -63,7 +63,7 @@ func TestRefused(t *testing.T) {
 		{"an empty mode", func(j *Job) { j.Sandbox = "" }, "none of read-only"},
 		{"another mode beside a spec", func(j *Job) { j.Sandbox, j.HasSpec, j.Spec = "yolo", true, `{"access_mode": "read-only"}` }, "none of read-only"},
 		{"no such agent", func(j *Job) { j.Argv, j.Agent = nil, "../sh" }, "no name of a program"},
-		{"no such program", func(j *Job) { j.Argv = []string{"sbx-no-such-program"} }, "not there"},
+		{"no such program", func(j *Job) { j.Argv = []string{"sbx-no-such-program"} }, "in no directory of PATH"},
 		{"a working_dir that is not there", func(j *Job) { j.HasSpec, j.Spec = true, `{"working_dir": "none"}` }, "working_dir"},
 		{"a field that this host does not hold", func(j *Job) { j.HasSpec, j.Spec = true, `{"access_mode": "read-only", "profile": "none"}` }, "profile"},
 	} {

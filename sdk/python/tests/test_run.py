@@ -58,7 +58,7 @@ class Run(InSandbox):
             (["true"], {**WRITABLE, "working_dir": "/nowhere"}, 125, "working_dir", "spec", "/nowhere does not exist"),
             (["true"], {**WRITABLE, "limits": {"timeuot": "1s"}}, 125, "limits.timeuot", "spec", "unknown field"),
             (["true"], {"access_mode": None}, 125, "access_mode", "spec", "cannot read the spec"),
-            (["no-such-command"], None, 127, "", "no-such-command", "not there"),
+            (["no-such-command"], None, 127, "", "no-such-command", "in no directory of PATH"),
             (["./plain"], None, 126, "", "./plain", "cannot run"),
         ]:
             with self.subTest(args=args, spec=spec):

@@ -81,7 +81,7 @@ test('what did not start is Refused', async (t) => {
     [{ spec: { ...writable, working_dir: '/nowhere' } }, 125, 'working_dir', 'spec', /\/nowhere does not exist/],
     [{ spec: { ...writable, limits: { timeuot: '1s' } } }, 125, 'limits.timeuot', 'spec', /unknown field/],
     [{ spec: null }, 125, '', 'spec', /got null/],
-    [{ cmd: 'no-such-command' }, 127, '', 'no-such-command', /not there/],
+    [{ cmd: 'no-such-command' }, 127, '', 'no-such-command', /in no directory of PATH/],
     [{ cmd: './plain' }, 126, '', './plain', /cannot run/],
   ]) {
     await rejects(exec({ cmd: 'true', cwd: dir, sbx, ...options }), (error) => {
