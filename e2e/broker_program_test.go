@@ -45,7 +45,7 @@ func TestBrokerCommandLine(t *testing.T) {
 		{"schema plan", 0, `"urn:sbx:broker:plan"`, ""},
 		{"schema other", 2, "", "want schema broker"},
 		{"", 2, "", "hint: sbx-broker help"},
-		{"other", 2, "", "want a verb"},
+		{"other", 2, "", "want a command"},
 		{"serve", 2, "", "hint: sbx exec --broker"},
 		{"connect", 1, "", "this is no sandbox with a broker"},
 		{"answer", 0, "", ""},

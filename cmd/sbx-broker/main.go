@@ -24,7 +24,7 @@ const (
 	exitRefused = 125
 )
 
-const usage = `usage: sbx-broker VERB [flags]
+const usage = `usage: sbx-broker COMMAND [flags]
 
 Decides calls of tools for what runs in a sandbox, by a Broker document and a
 plan, and carries them out outside of it: see cmd/sbx-broker/README.md.
@@ -71,7 +71,7 @@ func main() {
 	case "--help", "-h", "help":
 		print(usage)
 	default:
-		complain("want a verb: check, answer, connect, schema", "hint: sbx-broker help")
+		complain("want a command: check, answer, connect, schema", "hint: sbx-broker help")
 		os.Exit(exitUsage)
 	}
 }

@@ -13,7 +13,7 @@ import (
 func (p *program) manual(*cli.Context) error {
 	var b strings.Builder
 	b.WriteString(".TH SBX\\-DISPATCH 1\n.SH NAME\nsbx\\-dispatch \\- send commands off under a sandbox, and keep a ledger of them\n" +
-		".SH SYNOPSIS\n.B sbx dispatch\n.I verb\n[flags]\n.SH VERBS\n")
+		".SH SYNOPSIS\n.B sbx dispatch\n.I command\n[flags]\n.SH COMMANDS\n")
 	for _, v := range p.verbs() {
 		b.WriteString(".SS " + doc.Roff("sbx dispatch "+v.Name+" "+v.ArgsUsage) + "\n" + doc.Roff(v.Usage) + "\n")
 		if v.Description != "" {

@@ -34,10 +34,10 @@ func (p *program) app() *cli.App {
 		Version: version, HideHelpCommand: true, Writer: os.Stdout, ErrWriter: os.Stderr,
 		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return usageError(err.Error()) },
 		ExitErrHandler:  func(*cli.Context, error) {},
-		CommandNotFound: func(_ *cli.Context, name string) { p.fail(usageError("no verb " + spec.Word(name))) },
+		CommandNotFound: func(_ *cli.Context, name string) { p.fail(usageError("unknown command " + spec.Word(name))) },
 		Action: func(c *cli.Context) error {
 			if c.Args().Len() > 0 {
-				return usageError("no verb " + spec.Word(c.Args().First()))
+				return usageError("unknown command " + spec.Word(c.Args().First()))
 			}
 			c.App.Writer = os.Stderr
 			p.status = exitUsage

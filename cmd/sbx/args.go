@@ -44,7 +44,7 @@ type typed struct {
 	std     streams
 	environ []string
 	homeDir spec.Opt[string] // once home was asked for
-	// startDir is where the command is to start, if that is not the current folder.
+	// startDir is where the command is to start, if that is not the current directory.
 	startDir string
 }
 

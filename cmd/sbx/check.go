@@ -64,7 +64,7 @@ func (x *execution) trial() (err error) {
 // checkText is the plan's lines as a table.
 func checkText(p *wrap.Plan, h *wrap.Host) string {
 	var b strings.Builder
-	b.WriteString("rung: " + p.Rung.String() + "\n")
+	b.WriteString("fallback level: " + p.Rung.String() + "\n")
 	for _, e := range p.Enforcement {
 		b.WriteString("  " + pad(string(e.Field), 20) + pad(e.Status.String(), 12) + pad(spec.Shown(e.Asked), 24))
 		if e.By != "" {

@@ -96,7 +96,7 @@ func (c *typed) examine() []finding {
 	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}}
 	r, err := spec.Resolve(s, in)
 	if err != nil {
-		return []finding{{"the current folder", "no", err.Error(), ""}}
+		return []finding{{"the current directory", "no", err.Error(), ""}}
 	}
 	h := host.Probe(&r)
 	found := []finding{{"kernel", "", h.Release + " " + h.Arch, ""}}

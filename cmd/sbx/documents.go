@@ -23,7 +23,7 @@ const (
 func (c *found) documents() ([]*spec.SandboxSpec, error) {
 	cwd, err := sys.Getwd()
 	if err != nil {
-		return nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+		return nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
 	}
 	var docs []*spec.SandboxSpec
 	for _, g := range c.given {
@@ -204,7 +204,7 @@ func (c *typed) startsIn() (string, error) {
 	}
 	cwd, err := sys.Getwd()
 	if err != nil {
-		return "", &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+		return "", &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
 	}
 	return cwd, nil
 }

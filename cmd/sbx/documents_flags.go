@@ -42,7 +42,7 @@ func (c *found) amendments() (all []spec.Amendment, flags []string, err error) {
 	}
 	cwd, err := sys.Getwd()
 	if err != nil {
-		return nil, nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+		return nil, nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
 	}
 	var names []string // of --env
 	for _, g := range c.given {

@@ -11,7 +11,7 @@ import (
 // overview is the help of the program as a whole.
 func overview() string {
 	var b strings.Builder
-	b.WriteString("usage: sbx VERB [flags]\n\n")
+	b.WriteString("usage: sbx COMMAND [flags]\n\n")
 	for _, v := range table() {
 		b.WriteString("  " + pad(v.name, 12) + v.short)
 		if v.also != "" {
@@ -19,7 +19,7 @@ func overview() string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString("\n`sbx dispatch --help` tells of dispatches, `sbx help VERB` more of a verb. Example:\n\n  sbx exec --spec spec.json -- make test\n")
+	b.WriteString("\nRun `sbx help COMMAND` for details, `sbx dispatch --help` for dispatches. Example:\n\n  sbx exec --spec spec.json -- make test\n")
 	return b.String()
 }
 
@@ -39,7 +39,7 @@ func help(args, environ []string, std streams) int {
 		}
 	}
 	if v == nil {
-		std.say("no verb " + spec.Word(args[0]) + nearVerb(args[0]))
+		std.say("unknown command " + spec.Word(args[0]) + nearVerb(args[0]))
 		std.say("hint: sbx help")
 		return exitUsage
 	}

@@ -27,10 +27,10 @@ func learnVerb() verb {
 		flags: withSpec(noProjectSpec,
 			flag{name: "network", arg: "none|host", some: true, field: "network.mode", help: "host: the command has the host's network, and so has the spec"},
 			flag{name: "save", arg: "FILE", some: true, help: "put the spec into a new file; stdout is the command's then"},
-			flag{name: "effective", arg: "FILE", help: "where the record goes; else $SBX_EFFECTIVE, else the state folder"},
-			flag{name: "explain", help: "say refusals as they come"},
-			flag{name: "q", help: "no warnings on stderr, and no refusals"},
-			flag{name: "v", help: "tell on stderr what the command may do, and where the record is"})}
+			flag{name: "effective", arg: "FILE", help: "where the record goes; else $SBX_EFFECTIVE, else the state directory"},
+			flag{name: "explain", help: "print denials as they come"},
+			flag{name: "q", help: "no warnings and no denials on stderr"},
+			flag{name: "v", help: "print on stderr what the command may do, and where the record is"})}
 }
 
 // runLearn is `sbx learn`.

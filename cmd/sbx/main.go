@@ -77,7 +77,7 @@ func other(name string, args, environ []string, std streams) int {
 			return exitRefused
 		}
 	}
-	std.say("no verb " + spec.Word(name) + nearVerb(name))
+	std.say("unknown command " + spec.Word(name) + nearVerb(name))
 	std.say("hint: sbx help")
 	return exitUsage
 }

@@ -21,12 +21,12 @@ func runMan(c *call) int {
 		}
 	}
 	if len(c.rest) > 1 {
-		c.std.say("man: one verb at a time")
+		c.std.say("man: one command at a time")
 		return exitUsage
 	}
 	v := find(c.rest[0])
 	if v == nil {
-		c.std.say("man: no verb " + spec.Word(c.rest[0]) + nearVerb(c.rest[0]))
+		c.std.say("man: unknown command " + spec.Word(c.rest[0]) + nearVerb(c.rest[0]))
 		return exitUsage
 	}
 	c.std.print(v.manual())
@@ -36,7 +36,7 @@ func runMan(c *call) int {
 func manual() string {
 	var b strings.Builder
 	b.WriteString(".TH SBX 1\n.SH NAME\nsbx \\- run a command under a SandboxSpec, and tell what held\n" +
-		".SH SYNOPSIS\n.B sbx\n.I verb\n[flags]\n.SH VERBS\n")
+		".SH SYNOPSIS\n.B sbx\n.I command\n[flags]\n.SH COMMANDS\n")
 	verbs := table()
 	for _, v := range verbs {
 		b.WriteString(".TP\n.BR sbx\\-" + v.name + " (1)\n" + doc.Roff(v.short) + "\n")

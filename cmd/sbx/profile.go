@@ -58,7 +58,7 @@ func (c *call) profiles() (*profiles, error) {
 	}
 	cwd, err := sys.Getwd()
 	if err != nil {
-		return nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+		return nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
 	}
 	abs, _, err := profile.ProjectDir(c.value("project"), cwd, spec.HostPaths{})
 	if err != nil {

@@ -98,7 +98,7 @@ func (c *typed) state() string {
 func (c *typed) projectFile() (path string, find func() (*project.File, error), err error) {
 	cwd, err := sys.Getwd()
 	if err != nil {
-		return "", nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+		return "", nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
 	}
 	named := cwd
 	if len(c.rest) == 1 {

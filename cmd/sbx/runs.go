@@ -12,7 +12,7 @@ import (
 func runsVerb() verb {
 	return verb{name: "runs", args: "[prune]", run: runRuns,
 		short: "list the runs whose records are kept, or remove old ones",
-		long: "Lists the runs of the state folder, newest first. prune removes those that began\n" +
+		long: "Lists the runs of the state directory, newest first. prune removes those that began\n" +
 			"longer than TIME ago, or all but the newest N, with their records and what was\n" +
 			"moved away in them, and says which. A run that goes on is never removed. By\n" +
 			"itself sbx keeps the newest 1,000, and those in which something was moved away.\n\n" +
@@ -29,7 +29,7 @@ func runRuns(c *call) int {
 	state := audit.StateDir(c.environ, c.home())
 	switch {
 	case state == "":
-		c.std.problem(&spec.Problem{On: "runs", Do: "find the state folder", Why: "there is no home folder, and XDG_STATE_HOME is not set to an absolute path", Help: "set HOME"})
+		c.std.problem(&spec.Problem{On: "runs", Do: "find the state directory", Why: "there is no home folder, and XDG_STATE_HOME is not set to an absolute path", Help: "set HOME"})
 		return exitFailed
 	case len(c.rest) == 1 && c.rest[0] == "prune":
 		return c.prune(state)

@@ -15,9 +15,9 @@ func trustVerb() verb {
 	return verb{name: "trust", args: "[PATH]", run: runTrust,
 		short: "let a project's own spec do more than narrow",
 		long: "Where no spec is given, exec and check take .sbx/spec.yaml from the top of the\n" +
-			"repository, or from the current folder where that is in none. It can only narrow\n" +
+			"repository, or from the current directory where that is in none. It can only narrow\n" +
 			"the default spec, until you trust it: then it stands in place of that one. Read\n" +
-			"it first. PATH is the file or a folder of the project; the current folder. A\n" +
+			"it first. PATH is the file or a directory of the project; the current directory. A\n" +
 			"file that is changed afterwards is not trusted any more.\n\n" +
 			"Exit status: 0; 1 if there is no such file or it does not hold; 2 for a bad\n" +
 			"command line.",
@@ -47,7 +47,7 @@ func (c *found) trust() error {
 	case outer.Either() != nil:
 		return &spec.Problem{On: "sbx trust", Do: "change what is trusted", Why: "this is inside a sandbox, whose command does not say what later ones may do", Help: "run it outside"}
 	case store.Dir == "":
-		return &spec.Problem{On: "sbx trust", Do: "find its state folder", Why: "no home folder is known", Help: "set HOME or XDG_STATE_HOME"}
+		return &spec.Problem{On: "sbx trust", Do: "find its state directory", Why: "no home folder is known", Help: "set HOME or XDG_STATE_HOME"}
 	case c.has("list"):
 		return c.listTrusted(store)
 	}
@@ -78,7 +78,7 @@ func (c *found) trust() error {
 		return err
 	}
 	if err := audit.MakeState(c.state()); err != nil {
-		return &spec.Problem{On: c.state(), Do: "make sbx's state folder", Why: err.Error()}
+		return &spec.Problem{On: c.state(), Do: "make sbx's state directory", Why: err.Error()}
 	}
 	if err := store.Add(file); err != nil {
 		return err

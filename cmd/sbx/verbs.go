@@ -12,7 +12,7 @@ var specFlags = []flag{
 	{name: "spec-json", arg: "JSON", many: true, help: "a SandboxSpec itself"},
 	{name: "best-effort", arg: "FIELD", many: true, help: "let FIELD be enforced less than asked, as best_effort does"},
 	{name: "write", arg: "PATH", many: true, some: true, field: "filesystem.write", help: "let the command write PATH"},
-	{name: "read", arg: "PATH", many: true, some: true, field: "filesystem.read", help: "let the command read PATH, beside what it can read: a secret, too"},
+	{name: "read", arg: "PATH", many: true, some: true, field: "filesystem.read", help: "let the command also read PATH, a secret too"},
 	{name: "hide", arg: "PATH", many: true, some: true, field: "filesystem.hide", help: "hide PATH from the command"},
 	{name: "allow", arg: "HOST:PORT|@SET", many: true, some: true, field: "network.allow", help: "let the command reach HOST:PORT"},
 	{name: "env", arg: "NAME[=VALUE]", many: true, some: true, field: "environment.set", help: "set a variable, or pass the caller's NAME whatever it looks like"},
@@ -39,7 +39,7 @@ func table() []verb {
 			short: "run a command under a SandboxSpec",
 			long: "Runs the command under the spec, passes stdin, stdout, stderr, the terminal,\n" +
 				"signals and the exit status through, and leaves an effective record. Without\n" +
-				"a spec it is {\"access_mode\": \"workspace-write\"} in the current folder, narrowed\n" +
+				"a spec it is {\"access_mode\": \"workspace-write\"} in the current directory, narrowed\n" +
 				"by .sbx/spec.yaml of the project (sbx help trust); inside another sandbox of sbx\n" +
 				"what that one is.\n\n" +
 				"Exit status: the command's own; 128+n if signal n ended it; 124 if a limit\n" +
@@ -47,18 +47,18 @@ func table() []verb {
 				"not be executed; 127 if it was not found; 2 for a bad command line.",
 			example: "sbx exec --spec spec.json -- make test",
 			flags: withSpec(noProjectSpec,
-				flag{name: "effective", arg: "FILE", help: "where the record goes; else $SBX_EFFECTIVE, else the state folder"},
+				flag{name: "effective", arg: "FILE", help: "where the record goes; else $SBX_EFFECTIVE, else the state directory"},
 				flag{name: "counter", arg: "notify|ptrace|none", help: "how programs are counted; the best that the host has"},
-				flag{name: "violations", arg: "on|names|off", some: true, help: "how refusals are described: names leaves opens out, off all"},
+				flag{name: "violations", arg: "on|names|off", some: true, help: "how denials are described: names leaves opens out, off all"},
 				flag{name: "backend", arg: "NAME", some: true, help: "native, or the tool that holds the sandbox: bwrap, nsjail, docker, podman, runsc"},
 				flag{name: "image", arg: "REF", some: true, help: "the image for docker, podman and runsc; " + run.DefaultImage + ", and nothing is pulled"},
 				flag{name: "keep-fd", arg: "N", many: true, help: "let the command have descriptor N"},
 				flag{name: "progress", arg: "N", help: "write to descriptor N what was used so far, a JSON line at each change"},
 				flag{name: "dry-run", help: "print the plan as JSON and run nothing"},
-				flag{name: "timings", help: "tell on stderr where the start's time went"},
-				flag{name: "explain", help: "say refusals as they come, also where stdout and stderr are one"},
-				flag{name: "q", help: "no warnings on stderr, and no refusals"},
-				flag{name: "v", help: "tell on stderr what the command may do, and where the record is"})},
+				flag{name: "timings", help: "print on stderr where the start's time went"},
+				flag{name: "explain", help: "print denials as they come, also where stdout and stderr are one"},
+				flag{name: "q", help: "no warnings and no denials on stderr"},
+				flag{name: "v", help: "print on stderr what the command may do, and where the record is"})},
 		learnVerb(),
 		{name: "check", args: "[-- command [args]]", run: runCheck,
 			short: "show how a spec would be enforced on this host",
@@ -101,16 +101,16 @@ func table() []verb {
 				"Exit status: 0; 1 for an agent or a profile that is not known, or a file that\n" +
 				"does not hold; 2 for a bad command line.",
 			example: "sbx profile flags code-reviewer --project .",
-			flags: []flag{{name: "project", arg: "DIR", some: true, help: "the project; the current folder"},
+			flags: []flag{{name: "project", arg: "DIR", some: true, help: "the project; the current directory"},
 				{name: "point", arg: "NAME", some: true, help: "the launch point; its profile holds, if it has one"},
 				{name: "agent", arg: "claude|codex|gemini", help: "whose command line; claude"},
 				{name: "inside", help: "the agent runs under sbx exec: no sandbox of its own"},
 				{name: "json", help: "flags: a list; otherwise one JSON object"},
-				{name: "v", help: "tell on stderr which profile was chosen, and why"}}},
+				{name: "v", help: "print on stderr which profile was chosen, and why"}}},
 		trustVerb(), showVerb(), watchVerb(), runsVerb(), specVerb(),
 		{name: "doctor", run: runDoctor,
 			short:   "the host's mechanisms, and how to get the missing ones",
-			long:    "Tries each rung of the ladder on this host for real and says what each field\nof a spec would get.",
+			long:    "Tries each fallback level on this host for real, and prints what each field of\na spec would get.",
 			example: "sbx doctor",
 			flags: []flag{{name: "json", help: "one JSON object"},
 				{name: "apparmor", help: "print an AppArmor profile that lets this binary create user namespaces"}}},
@@ -122,9 +122,9 @@ func table() []verb {
 			short:   "print a shell's completion script",
 			long:    "Prints the completion script of a shell.",
 			example: "sbx completion bash > /etc/bash_completion.d/sbx"},
-		{name: "man", args: "[VERB | 5 spec | 5 record]", run: runMan,
+		{name: "man", args: "[COMMAND | 5 spec | 5 record]", run: runMan,
 			short:   "print a manual page",
-			long:    "Prints the manual page of sbx, of one verb, of the spec or of the record in man(7) format.",
+			long:    "Prints the manual page of sbx, of one command, of the spec or of the record in man(7) format.",
 			example: "sbx man exec | man -l -"},
 	}
 }

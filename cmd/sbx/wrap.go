@@ -239,7 +239,7 @@ func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, []wrap.Lack, error) {
 	if cwd == "" {
 		var err error
 		if cwd, err = sys.Getwd(); err != nil {
-			return wrap.Ask{}, nil, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+			return wrap.Ask{}, nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
 		}
 	}
 	if err := w.checkFolders(inv.Mounts, spec.HostPaths{}); err != nil {

@@ -28,7 +28,7 @@ func (w *wrapping) bundle(inv *wrap.Invocation) (out wrap.Invocation, audit wrap
 	}
 	cwd, err := sys.Getwd()
 	if err != nil {
-		return out, audit, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+		return out, audit, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
 	}
 	in := w.inputs(cwd)
 	in.Job = w.job()

@@ -243,6 +243,7 @@ var notRun = map[string]struct {
 	"docs/how-to/caches.md":             {1, "they fetch from registries"},
 	"docs/how-to/claude.md":             {2, "the agent and its model"},
 	"docs/how-to/codex.md":              {1, "the agent and its model"},
+	"docs/how-to/embed-go.md":           {1, "go fetches what sbx is built from"},
 	"docs/how-to/gemini.md":             {1, "the agent and its model"},
 	"docs/how-to/limits-and-cgroups.md": {1, "it needs a user's systemd"},
 	"docs/reference/narrowing.md":       {1, "the form of the line alone"},
