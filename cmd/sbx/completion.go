@@ -99,6 +99,15 @@ func verbNames() (names []string) {
 	return names
 }
 
+// before are the words behind which a verb's operands stand: a command is named to help as
+// it is to man.
+func (v *verb) before() []string {
+	if v.name == "man" {
+		return append(v.names(), "help")
+	}
+	return v.names()
+}
+
 // each is the pattern of a shell's case for a word behind each of the verb's names.
 func (v *verb) each(more string) string {
 	var all []string
@@ -127,7 +136,7 @@ func bashCompletion() string {
 	}
 	b.WriteString("\t\tesac\n\t\tif [[ -n $values ]]; then\n\t\t\tCOMPREPLY=($(compgen -W \"$values\" -- \"$cur\")); return\n\t\tfi\n\t\tcase ${COMP_WORDS[1]} in\n")
 	for _, v := range table() {
-		b.WriteString("\t\t" + strings.Join(v.names(), "|") + ") words=\"")
+		b.WriteString("\t\t" + strings.Join(v.before(), "|") + ") words=\"")
 		for i := range v.flags {
 			b.WriteString(dashed(v.flags[i].name) + " ")
 		}
@@ -158,7 +167,7 @@ func fishCompletion() string {
 		}
 		if words := v.operands(); len(words) > 0 {
 			list := strings.Replace(strings.Join(words, " "), shellRuns, fishRuns, 1)
-			b.WriteString("complete -c sbx -n '__fish_seen_subcommand_from " + strings.Join(v.names(), " ") + "' -a '" + fishQuote(list) + "'\n")
+			b.WriteString("complete -c sbx -n '__fish_seen_subcommand_from " + strings.Join(v.before(), " ") + "' -a '" + fishQuote(list) + "'\n")
 		}
 		for _, f := range v.flags {
 			short := "-l "
