@@ -40,6 +40,7 @@ func TestBrokerCommandLine(t *testing.T) {
 		out, err string
 	}{
 		{"help", 0, "usage: sbx-broker", ""},
+		{"man", 0, ".B check \\-\\-broker FILE", ""},
 		{"--version", 0, "sbx-broker ", ""},
 		{"schema", 0, `"urn:sbx:broker"`, ""},
 		{"schema plan", 0, `"urn:sbx:broker:plan"`, ""},

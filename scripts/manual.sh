@@ -12,8 +12,10 @@ done
 for document in spec record; do
 	"$sbx" man 5 "$document" >"$out/man/sbx-$document.5"
 done
-dispatch=$(dirname "$sbx")/sbx-dispatch
-[ ! -x "$dispatch" ] || "$dispatch" man >"$out/man/sbx-dispatch.1"
+for other in sbx-dispatch sbx-broker; do
+	program=$(dirname "$sbx")/$other
+	[ ! -x "$program" ] || "$program" man >"$out/man/$other.1"
+done
 for shell in bash zsh fish; do
 	"$sbx" completion "$shell" >"$out/completions/sbx.$shell"
 done
