@@ -43,6 +43,9 @@ func (r Record) AppendJSON(dst []byte) []byte {
 		appendResolved(&w, r.Resolved)
 	}
 	r.appendBackend(&w)
+	if r.Container != nil {
+		r.Container.append(&w)
+	}
 	r.appendEnforcement(&w)
 	r.appendExit(&w)
 	r.appendUsage(&w)

@@ -15,6 +15,9 @@ func verdict(v View) []row {
 		cells("command", quoteArgs(n.Get("command").Get("argv"))),
 		{tone: stateTone(v), cells: []string{"ended", howEnded(v)}},
 	}
+	if c := n.Get("container"); c != nil {
+		rows = append(rows, cells("container", aboutContainer(c)))
+	}
 	if v.State == stateRefused {
 		return rows
 	}
@@ -46,6 +49,28 @@ func verdict(v View) []row {
 	return filled(append(rows, d, e))
 }
 
+// aboutContainer is a container's id, and what its engine calls it.
+func aboutContainer(c *spec.Node) string {
+	about := text(c.Get("id"))
+	pod := text(c.Get("pod"))
+	if ns := text(c.Get("pod_namespace")); ns != "" {
+		pod = ns + "/" + pod
+	}
+	var more []string
+	for _, s := range []string{text(c.Get("engine")), pod, text(c.Get("name")), text(c.Get("image"))} {
+		if s != "" {
+			more = append(more, s)
+		}
+	}
+	if len(more) > 0 {
+		about += " (" + strings.Join(more, ", ") + ")"
+	}
+	if c.Get("nothing_asked") != nil {
+		about += ": nothing asked"
+	}
+	return about
+}
+
 // filled are the rows whose second cell says something.
 func filled(rows []row) []row {
 	kept := rows[:0]
@@ -67,6 +92,9 @@ func howEnded(v View) string {
 		return "it was not started"
 	}
 	e := v.Node.Get("exit")
+	if why := text(v.Node.Get("container").Get("exit_unknown")); why != "" && e == nil {
+		return "with a status that is not known: " + why
+	}
 	out := ""
 	if c := whole(e.Get("code")); c.Set {
 		out = "with status " + strconv.FormatInt(c.Value, 10)

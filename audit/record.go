@@ -60,6 +60,8 @@ type Record struct {
 	Protected        []Change
 	Swept            spec.Opt[Swept] // set when the sweep has run
 
+	Container *Container // of an engine's; nil for a command
+
 	Error *Refusal
 }
 

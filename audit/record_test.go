@@ -41,6 +41,8 @@ func sample() Record {
 			ByTool: []ToolCalls{{"sign", 3, 1}}, Lines: 5},
 		Backend:       Backend{Asked: "docker", Used: "native", Version: "20.10", Image: "sbx-sandbox:latest", Reason: "it does not answer", Unseen: []string{"commands"}},
 		ObservedKinds: []string{"filesystem"}, ObservedFiles: []string{"names"},
+		Container: &Container{ID: "c1", Engine: "containerd", Namespace: "k8s.io", PodNamespace: "default", Pod: "p", Name: "n", Image: "busybox:1", ImageDigest: "sha256:00",
+			Runtime: "/usr/sbin/runc", Bundle: "/run/b", NothingAsked: true, Edits: []ContainerEdit{{"process.args", "sbx-init"}}, ExitUnknown: "nobody waits"},
 		Enforcement: []wrap.Enforcement{{Field: "access_mode", Asked: "workspace-write", By: "mount namespace"}, {Field: "limits.memory", Asked: "2GiB", Status: wrap.Degraded, Reason: "no cgroup"}},
 		Host:        &wrap.Host{Release: "6.18.44", Arch: "amd64", LandlockABI: 7, UID: 0}, Rung: spec.Some(wrap.RungUser),
 		Exit:      Exit{Code: spec.Some(137), Signal: spec.Some(9), EndedBy: "signal"},

@@ -63,6 +63,9 @@ var engine = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	cmd := exec.Command(script("dockerd.sh"), "serve", dir)
+	if oci, err := ociFolder(); err == nil { // else its tests skip
+		cmd.Env = append(os.Environ(), "SBX_OCI="+oci)
+	}
 	stdin, err := cmd.StdinPipe() // it ends with this process, and the engine with it
 	if err != nil {
 		return "", err

@@ -18,7 +18,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-var programs = []string{"sbx", "sbx-egress", "sbx-broker", "sbx-dispatch"}
+var programs = []string{"sbx", "sbx-egress", "sbx-broker", "sbx-dispatch", "sbx-oci", "sbx-init"}
 
 // release writes a tar.gz as scripts/release.sh names and fills it, of programs
 // that say their names, and returns its digest.

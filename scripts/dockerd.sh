@@ -105,6 +105,9 @@ start() {
 		# ptrace is the one platform that needs nothing of the machine.
 		runtimes="\"runsc\": {\"path\": \"$(command -v runsc)\", \"runtimeArgs\": [\"--platform=ptrace\", \"--network=none\"]}"
 	fi
+	if [ -n "${SBX_OCI:-}" ]; then # a folder: the program sbx-oci, its policy and its state
+		runtimes="${runtimes:+$runtimes, }\"sbx\": {\"path\": \"$SBX_OCI/sbx-oci\", \"runtimeArgs\": [\"--sbx-policy=$SBX_OCI/policy\", \"--sbx-state=$SBX_OCI/state\"]}"
+	fi
 	printf '{"runtimes": {%s}}\n' "$runtimes" >"$dir/daemon.json"
 	echo "$group" >"$dir/group"
 	# What dockerd, containerd and its shims write outside of the folders that

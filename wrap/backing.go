@@ -71,7 +71,7 @@ func (w *wrapper) promised(notHeld []Lack) []Enforcement {
 	for i := range lines {
 		e := &lines[i]
 		switch {
-		case e.Status == Unavailable, e.Field == "limits.timeout", within(e.Field, "limits") && !w.image:
+		case e.Status == Unavailable, e.Field == "limits.timeout", within(e.Field, "limits") && !w.image && w.name != nameContainer:
 		case e.Field == FieldUnmade:
 		case e.Field == FieldSideDoors, e.Field == FieldNoNewPrivs, e.By != "":
 			e.By = w.name
@@ -147,7 +147,7 @@ func (w *wrapper) masked() {
 	secret := func(path string) bool {
 		return slices.ContainsFunc(w.a.Host.Secrets, func(s Found) bool { return s.Real == path })
 	}
-	if !w.a.Supervised && w.name != nameSbx && slices.ContainsFunc(w.plan.Watch.Masked, secret) {
+	if !w.a.Supervised && w.name != nameSbx && w.name != nameContainer && slices.ContainsFunc(w.plan.Watch.Masked, secret) {
 		w.note(Lack{FieldSecrets, "some hidden files are masked, each by a mount on it: one that the host replaces shows"})
 	}
 }

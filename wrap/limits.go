@@ -104,8 +104,8 @@ func (h *Host) Unbounded(r *spec.Resolved) bool {
 // maxPIDs is the most that pids.max takes: the kernel has no more (PID_MAX_LIMIT).
 const maxPIDs = 4 << 20
 
-// quota is processors' worth of time as a quota of a period.
-func quota(cpus float64) (us, of int64) {
+// Quota is processors' worth of time as a quota of a period.
+func Quota(cpus float64) (us, of int64) {
 	if us = int64(cpus * period); us >= minQuota {
 		return us, period
 	}
@@ -144,7 +144,7 @@ func memorySettings(h *GroupHost, bytes int64) []Setting {
 const SocketsFile = "memory.kmem.tcp.limit_in_bytes"
 
 func cpuSettings(h *GroupHost, cpus float64) []Setting {
-	us, of := quota(cpus)
+	us, of := Quota(cpus)
 	if h.Version == 2 {
 		return []Setting{{"cpu.max", strconv.FormatInt(us, 10) + " " + strconv.FormatInt(of, 10)}}
 	}

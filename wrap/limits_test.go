@@ -49,7 +49,7 @@ func TestSettingsV2(t *testing.T) {
 		if err := os.WriteFile(dir+"/cgroup.controllers", []byte("memory cpu pids"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		us, of := quota(c.cpus)
+		us, of := Quota(c.cpus)
 		n := int64(c.pids)
 		r := &cgroups.Resources{Memory: c.memory, MemorySwap: c.memory, CpuQuota: us, CpuPeriod: uint64(of), PidsLimit: &n}
 		m, err := fs2.NewManager(&cgroups.Cgroup{Resources: r}, dir)
@@ -71,7 +71,7 @@ func TestSettingsV1(t *testing.T) {
 	for _, c := range limitCases {
 		dir := groupDir(t, "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.usage_in_bytes", "memory.max_usage_in_bytes",
 			"cpu.cfs_quota_us", "cpu.cfs_period_us", "pids.max")
-		us, of := quota(c.cpus)
+		us, of := Quota(c.cpus)
 		n := int64(c.pids)
 		share := socketShare(c.memory) // of which the library knows nothing
 		r := &cgroups.Resources{Memory: c.memory - share, MemorySwap: c.memory - share, CpuQuota: us, CpuPeriod: uint64(of), PidsLimit: &n}
@@ -98,7 +98,7 @@ func TestSettingsV1(t *testing.T) {
 func TestQuota(t *testing.T) {
 	for cpus, want := range map[float64][2]int64{0.001: {1000, 1000000}, 0.005: {5000, 1000000}, 0.01: {1000, 100000}, 0.5: {50000, 100000},
 		1: {100000, 100000}, 1.5: {150000, 100000}, 1e6: {1e11, 100000}} {
-		if us, of := quota(cpus); us != want[0] || of != want[1] {
+		if us, of := Quota(cpus); us != want[0] || of != want[1] {
 			t.Errorf("%v: %d of %d, want %v", cpus, us, of, want)
 		}
 	}

@@ -96,6 +96,8 @@ const (
 	namePodman = "podman"
 	nameNone   = "none"
 	nameOCI    = "oci"
+	// nameContainer is no wrapper: see Contain.
+	nameContainer = "sbx-oci"
 )
 
 // tools are the wrappers, in the order of the help.
@@ -242,6 +244,9 @@ func (w *wrapper) build() error {
 			r.Confined = true
 			r.Write = append(slices.Clone(r.Write), r.WorkingDir)
 		}
+	}
+	if w.name == nameContainer {
+		r.Visible = false // a refusal, or the documents let it be
 	}
 	// What the tool does not hold has been told, or refused, by its own name.
 	for _, l := range w.lacks {

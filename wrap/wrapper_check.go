@@ -166,11 +166,16 @@ func (w *wrapper) host() Host {
 	h.Rungs = [3]Answer{{State: Yes}, {State: Yes}, {State: Yes}}
 	h.Overlay = Answer{No, w.name + " lays no overlays"}
 	h.Layer, h.Listing = h.Overlay, w.listings()
+	if w.name == nameContainer { // whose files nobody replaces: each is masked
+		h.Listing = nil
+	}
 	h.Parent, h.FreeParent, h.Outer = nil, nil, false
 	h.Seccomp = Answer{State: Yes}
 	h.Listener = Answer{No, w.name + " answers no calls"}
 	h.Tracer = Answer{No, w.name + " does not trace"}
-	h.LandlockABI = max(h.LandlockABI, 1)
+	if w.name != nameContainer { // in which sbx-init has it
+		h.LandlockABI = max(h.LandlockABI, 1)
+	}
 	// The tool has the streams and the terminal that it is started on.
 	h.Streams, h.Terminal = nil, ""
 	if w.image { // which has its own of these

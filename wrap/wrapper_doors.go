@@ -6,7 +6,7 @@ import "sbx/spec"
 // Landlock alone can shut, and what lies in the hands of who starts the tool.
 func (w *wrapper) openDoors() {
 	w.masked()
-	if !w.plan.Filter.On || w.name == nameSbx || w.name == nameNone {
+	if !w.plan.Filter.On || w.name == nameSbx || w.name == nameNone || w.name == nameContainer { // whose Landlock and streams are its own
 		return
 	}
 	if w.a.Resolved.Network == spec.NetworkHost {

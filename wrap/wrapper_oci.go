@@ -190,7 +190,7 @@ func (w *bundler) ociResources() string {
 		all = append(all, `"memory": {"limit": `+n+`, "swap": `+n+`}`)
 	}
 	if l.CPUs.Set {
-		us, of := quota(l.CPUs.Value)
+		us, of := Quota(l.CPUs.Value)
 		all = append(all, `"cpu": {"quota": `+strconv.FormatInt(us, 10)+`, "period": `+strconv.FormatInt(of, 10)+`}`)
 	}
 	if l.PIDs.Set {

@@ -238,6 +238,7 @@ var notRun = map[string]struct {
 	"CONTRIBUTING.md":                   {1, "they build and test the whole of sbx"},
 	"HACKING.md":                        {5, "they test the whole of sbx, and need virtual machines and engines"},
 	"README.md":                         {1, "they install"},
+	"cmd/sbx-oci/README.md":             {1, "they need engines"},
 	"bench/README.md":                   {1, "it takes minutes"},
 	"dispatch/README.md":                {1, "Intercore is in no registry"},
 	"docs/how-to/caches.md":             {1, "they fetch from registries"},

@@ -46,11 +46,13 @@ var rooms = []room{
 	// Programs with heavy dependencies, and their rooms, which nobody imports.
 	{"dispatch", []string{"internal/doc", "internal/sys", "audit", "wrap", "spec"}},
 	{"internal/broker", []string{"internal/broker/caps", "internal/broker/wire", "internal/doc", "internal/reach", "internal/sys", "internal/view", "audit", "spec", "wrap"}},
-	{"oci", []string{"audit", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
+	{"internal/oci/walls", []string{"landlock", "seccomp"}},
+	{"internal/oci", []string{"internal/oci/walls", "internal/doc", "internal/sys", "internal/view", "audit", "wrap/host", "wrap", "spec", "seccomp"}},
 	{"cmd/sbx-egress", []string{"internal/relay", "internal/relay/wire", "internal/reach", "landlock", "seccomp"}},
 	{"cmd/sbx-dispatch", []string{"internal/sys", "internal/doc", "dispatch", "audit", "spec"}},
 	{"cmd/sbx-broker", []string{"internal/sys", "internal/broker", "internal/broker/wire", "internal/doc", "audit", "spec"}},
-	{"cmd/sbx-oci", []string{"oci", "audit", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
+	{"cmd/sbx-oci", []string{"internal/oci"}},
+	{"cmd/sbx-init", []string{"internal/oci/walls"}},
 
 	// Tools of the house: they may look at everything, no room looks at them.
 	{"internal", []string{"audit", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp", "internal/relay"}},

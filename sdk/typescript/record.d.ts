@@ -271,6 +271,32 @@ export interface EffectiveRecord {
     /** what could not be seen of the run */
     unseen?: Array<"commands" | "refusals" | "usage">;
   };
+  /** of an engine's that sbx-oci made; pid is then the container's first process */
+  container?: {
+    id: string;
+    /** absent where nothing tells it */
+    engine?: "docker" | "containerd" | "podman" | "cri-o";
+    /** the engine's */
+    namespace?: string;
+    pod_namespace?: string;
+    pod?: string;
+    name?: string;
+    image?: string;
+    image_digest?: string;
+    /** the program that made it */
+    runtime: string;
+    bundle: string;
+    /** no spec held */
+    nothing_asked?: true;
+    /** what of config.json was changed */
+    edits?: Array<{
+      /** the member of config.json */
+      at: string;
+      why: string;
+    }>;
+    /** why no exit status is known */
+    exit_unknown?: string;
+  };
   /** a line for each field */
   enforcement: Array<{
     field: string;

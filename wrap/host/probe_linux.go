@@ -49,6 +49,13 @@ func Survey(r *spec.Resolved, facts wrap.Host, needs ...string) wrap.Host {
 	return p.probe()
 }
 
+// SurveyOf is Survey for a command with variables of its own, of whose root the calling
+// thread is.
+func SurveyOf(r *spec.Resolved, facts wrap.Host, env func(name string) (string, bool)) wrap.Host {
+	p := prober{r: wrap.WithOwn(r), h: facts, env: env, root: "/"}
+	return p.probe()
+}
+
 // prober collects a Host.
 type prober struct {
 	r     *spec.Resolved

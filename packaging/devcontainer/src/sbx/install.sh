@@ -34,7 +34,7 @@ case " $(echo "$SHA256" | tr ',\n' '  ') " in
 *) fail "the SHA-256 of $name.tar.gz is $digest, which sha256 does not list: nothing is installed" ;;
 esac
 mkdir -p "$to"
-for program in sbx sbx-egress sbx-broker sbx-dispatch; do
+for program in sbx sbx-egress sbx-broker sbx-dispatch sbx-oci sbx-init; do
 	tar -xzf "$work/archive" -C "$work" "$name/$program"
 	install -m 755 "$work/$name/$program" "$to/$program"
 done

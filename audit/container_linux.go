@@ -1,0 +1,82 @@
+package audit
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/doc"
+	"sbx/spec"
+)
+
+// Container is what is known of a container, and what was made of it.
+type Container struct {
+	ID           string
+	Engine       string // docker, containerd, podman, cri-o; "" where that is not told
+	Namespace    string // the engine's
+	PodNamespace string
+	Pod          string
+	Name         string
+	Image        string
+	ImageDigest  string
+	Runtime      string // that made it
+	Bundle       string
+	NothingAsked bool // no spec holds
+	Edits        []ContainerEdit
+	ExitUnknown  string // why no exit status is known
+}
+
+// ContainerEdit is a member of config.json that was changed, and why.
+type ContainerEdit struct{ At, Why string }
+
+func (c *Container) append(w *writer) {
+	w.KeyOpen("container", '{')
+	w.KeyStr("id", c.ID)
+	w.KeyText("engine", c.Engine)
+	w.KeyText("namespace", c.Namespace)
+	w.KeyText("pod_namespace", c.PodNamespace)
+	w.KeyText("pod", c.Pod)
+	w.KeyText("name", c.Name)
+	w.KeyText("image", c.Image)
+	w.KeyText("image_digest", c.ImageDigest)
+	w.KeyText("runtime", c.Runtime)
+	w.KeyText("bundle", c.Bundle)
+	w.KeyFlag("nothing_asked", c.NothingAsked)
+	if len(c.Edits) > 0 {
+		doc.Objects(&w.Writer, "edits", c.Edits, func(e *ContainerEdit) {
+			w.KeyStr("at", e.At)
+			w.KeyStr("why", e.Why)
+		})
+	}
+	w.KeyText("exit_unknown", c.ExitUnknown)
+	w.Close('}')
+}
+
+// EndContainer finishes the record in a run's folder for a container that is gone, with
+// why its exit status is not known. A record that is finished stays as it is.
+func EndContainer(dir string, at time.Time, why string) error {
+	fd, err := openat(unix.AT_FDCWD, dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	defer closeFD(fd)
+	b, err := readRecord(fd, effectiveName, unix.O_NOFOLLOW)
+	if err != nil {
+		return err
+	}
+	v, err := Parse(b)
+	if err != nil || v.State != stateRunning {
+		return err
+	}
+	str := func(s string) *spec.Node { return &spec.Node{Kind: spec.String, Text: s} }
+	n := v.Node.With("state", str(stateExited)).With("ended_at", str(at.UTC().Format(timeLayout)))
+	n = n.With("container", n.Get("container").With("exit_unknown", str(why)))
+	w := recordWriter(nil)
+	w.Open('{')
+	for _, m := range n.Members {
+		w.Key(m.Key)
+		w.B = m.Value.AppendJSON(w.B, nil)
+	}
+	w.Close('}')
+	return replaceAt(fd, effectiveName, launchName, append(w.B, '\n'), false)
+}

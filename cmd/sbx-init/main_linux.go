@@ -1,0 +1,66 @@
+// Sbx-init is the first process of a container under a spec: it reads its walls, puts
+// itself within them and becomes the command. sbx-oci binds it into the container.
+package main
+
+import (
+	"os"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/oci/walls"
+)
+
+// The exit statuses where the command was not started.
+const (
+	exitRefused  = 125
+	exitNoExec   = 126
+	exitNotFound = 127
+)
+
+func main() {
+	runtime.LockOSThread() // the walls are of this thread
+	args := os.Args[1:]
+	if len(args) == 0 {
+		refuse(exitRefused, "it is started by sbx-oci, in a container")
+	}
+	b, err := os.ReadFile(walls.File)
+	if err != nil {
+		refuse(exitRefused, "cannot read the container's walls: "+err.Error())
+	}
+	w, err := walls.Decode(b)
+	if err != nil {
+		refuse(exitRefused, err.Error())
+	}
+	path := find(args[0])
+	if err := w.Raise(); err != nil {
+		refuse(exitRefused, "cannot hold the container's spec: "+err.Error())
+	}
+	err = unix.Exec(path, args, os.Environ())
+	status := exitNoExec
+	if err == unix.ENOENT {
+		status = exitNotFound
+	}
+	refuse(status, args[0]+": "+err.Error())
+}
+
+// find is the file that a command's name leads to along PATH, as runtimes look for it.
+func find(name string) string {
+	if strings.ContainsRune(name, '/') {
+		return name
+	}
+	for dir := range strings.SplitSeq(os.Getenv("PATH"), ":") {
+		path := dir + "/" + name
+		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	refuse(exitNotFound, name+": executable file not found in $PATH")
+	return ""
+}
+
+func refuse(status int, why string) {
+	_, _ = os.Stderr.WriteString("sbx-init: " + why + "\n")
+	os.Exit(status)
+}

@@ -1,0 +1,259 @@
+package oci
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/internal/oci/walls"
+	"sbx/internal/sys"
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/host"
+)
+
+// Call is one call of this program.
+type Call struct {
+	Line
+	Inner   string // the runtime proper
+	Environ []string
+	Version string
+}
+
+// shelf is what is kept of the call's container for as long as it is there.
+func (c *Call) shelf() *shelf { return &shelf{dir: filepath.Join(c.runDir(), c.key())} }
+
+// key is a container's name among those of all engines, which each have a folder of state
+// of their own.
+func (c *Call) key() string {
+	root := c.Root()
+	if root == "" {
+		return c.ID()
+	}
+	sum := sha256.Sum256([]byte(root))
+	return c.ID() + "." + hex.EncodeToString(sum[:4])
+}
+
+func (c *Call) runDir() string {
+	switch dir := variable(c.Environ, "XDG_RUNTIME_DIR"); {
+	case c.Own.State != "":
+		return c.Own.State + "/sbx/made"
+	case ofNode():
+		return "/run/sbx-oci"
+	case strings.HasPrefix(dir, "/"):
+		return dir + "/sbx-oci"
+	}
+	dir, _, _ := c.state()
+	return dir + "/made"
+}
+
+// ofNode tells whether the caller is the node's root, and not the root of a user's own
+// namespace, as under podman without root.
+func ofNode() bool {
+	b, _ := os.ReadFile("/proc/self/uid_map")
+	f := strings.Fields(string(b))
+	return unix.Geteuid() == 0 && len(f) == 3 && f[0] == "0" && f[1] == "0"
+}
+
+// state is the folder of records, and the variables and the home that lead to it.
+func (c *Call) state() (dir string, environ []string, home string) {
+	environ = c.Environ
+	switch {
+	case c.Own.State != "":
+		environ = []string{"XDG_STATE_HOME=" + c.Own.State}
+	case ofNode(): // the whole node's, whatever the engine's variables
+		environ = []string{"XDG_STATE_HOME=/var/lib"}
+	}
+	home = spec.HomeDir(environ, func() string { return sys.PasswdHome(unix.Geteuid()) }, spec.HostPaths{})
+	return audit.StateDir(environ, home), environ, home
+}
+
+// linkPath is where a container's record is found by its id.
+func (c *Call) linkPath() string {
+	dir, _, _ := c.state()
+	return dir + "/containers/" + c.key()
+}
+
+func isName(id string) bool {
+	return id != "" && id != "." && id != ".." && !strings.ContainsRune(id, '/') && len(id) < 200
+}
+
+// Create makes a container, or makes and runs one, under the specs that hold for it.
+func (c *Call) Create() (status int, err error) {
+	if !isName(c.ID()) {
+		return 0, HandOn(c.Inner, &c.Line, c.Environ) // which refuses it
+	}
+	bundle, text, err := c.bundle()
+	if err != nil {
+		return 0, HandOn(c.Inner, &c.Line, c.Environ)
+	}
+	t, err := Decode(c.ID(), bundle, text)
+	if err != nil {
+		return 0, err
+	}
+	id, err := audit.NewID(time.Now())
+	if err != nil {
+		return 0, err
+	}
+	m := &making{Call: c, t: t, shelf: c.shelf()}
+	m.record = audit.Record{ID: id, StartedAt: time.Now(), Version: c.Version, Command: audit.Command{Argv: t.Args, Cwd: t.Cwd}, Container: m.about()}
+	if err := m.openRecord(); err != nil {
+		return 0, err
+	}
+	line, err := m.prepare()
+	if err == nil {
+		err = m.sink.Write(m.record)
+	}
+	if err != nil {
+		return 0, m.refuse(err)
+	}
+	status, err = attend(c.Inner, line, c.Environ)
+	if e := m.shelf.release(); err == nil {
+		err = e
+	}
+	switch {
+	case err != nil:
+		return 0, m.refuse(err)
+	case c.Verb == "run" && c.detaches():
+		m.started()
+	case c.Verb == "run":
+		m.ran(status)
+	case status != 0:
+		_ = m.refuse(&spec.Problem{Do: "make the container", Why: filepath.Base(c.Inner) + " ended with " + strconv.Itoa(status) + "; what it said is the engine's to tell"})
+	default:
+		m.started()
+	}
+	return status, nil
+}
+
+// bundle is the container's folder and its configuration. crun can be told another file.
+func (c *Call) bundle() (dir string, config []byte, err error) {
+	dir = c.Value("bundle", "b")
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", nil, err
+	}
+	file := c.Value("config", "f")
+	if file == "" {
+		file = dir + "/config.json"
+	}
+	config, err = os.ReadFile(file)
+	return dir, config, err
+}
+
+func (c *Call) detaches() bool {
+	return slices.ContainsFunc(c.Flags, func(f Flag) bool { return (f.Name == "detach" || f.Name == "d") && f.Value != "false" })
+}
+
+// making is a container while it is made.
+type making struct {
+	*Call
+	t      *Container
+	record audit.Record
+	sink   *audit.Sink
+	shelf  *shelf
+}
+
+// prepare is the line for the runtime proper: the engine's own where nothing is asked, or
+// one that names an edited copy of the bundle. The engine's stays as it is: whoever starts
+// the same bundle again starts from what he wrote.
+func (m *making) prepare() (*Line, error) {
+	docs, err := Documents(&m.Own, m.t.Annotations)
+	for _, d := range docs {
+		m.record.Sources = append(m.record.Sources, d.Source.Name)
+	}
+	m.record.Documents = docs
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 {
+		m.record.Container.NothingAsked = true
+		return &m.Line, nil
+	}
+	facts := host.Facts()
+	if !m.t.allows("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self") {
+		facts.LandlockABI, facts.LandlockWhy = 0, "the container's own list of system calls shuts it"
+	}
+	if ofNode() && m.global("cgroup-manager") != "disabled" {
+		facts.Tools = []wrap.Tool{{Name: "sbx-oci", Path: m.Inner}}
+	}
+	s, err := look(m.t, docs, facts)
+	if err != nil {
+		return nil, err
+	}
+	m.record.Resolved = s.Resolved
+	if err := m.hooks(s.Resolved); err != nil {
+		return nil, err
+	}
+	contained, err := wrap.Contain(wrap.Ask{Resolved: s.Resolved, Host: &s.Host})
+	if err != nil {
+		return nil, err
+	}
+	w := wallsOf(contained.Plan)
+	n := narrowing(s.Resolved, contained.Plan, !w.Empty())
+	if err := m.shelf.begin(); err != nil {
+		return nil, err
+	}
+	e := editor{c: m.t, s: s, plan: contained.Plan, nodes: contained.Nodes, hold: m.shelf.hold, own: map[string]string{walls.File: m.shelf.dir + "/" + wallsFile}}
+	if n.Init {
+		if e.own[walls.Init], err = initProgram(); err != nil {
+			return nil, err
+		}
+	}
+	edits, err := e.all(n)
+	if err != nil {
+		return nil, err
+	}
+	m.record.Host = &s.Host
+	m.record.Enforcement = m.lines(s, contained)
+	m.record.AccessMode = contained.Plan.Held(s.Resolved)
+	for _, edit := range edits {
+		m.record.Container.Edits = append(m.record.Container.Edits, audit.ContainerEdit{At: edit.At, Why: edit.Why})
+	}
+	edits = append(edits, Edit{"root.path", str(m.t.Root), ""})
+	for _, f := range []struct {
+		name string
+		b    []byte
+	}{{configFile, apply(m.t.Config, edits).AppendJSON(nil, nil)}, {wallsFile, w.Append(nil)}, {narrowingFile, n.node().AppendJSON(nil, nil)}} {
+		if err := m.shelf.put(f.name, f.b); err != nil {
+			return nil, err
+		}
+	}
+	line := m.Line.With(m.shelf.dir, "bundle", "b", "config", "f")
+	return &line, nil
+}
+
+// hooks refuses what could fill the new network of a container that `run` starts at once:
+// of others Start takes away what is in it.
+func (m *making) hooks(r *spec.Resolved) error {
+	if r.Network != spec.NetworkNone || m.Verb != "run" {
+		return nil
+	}
+	for _, kind := range []string{"prestart", "createRuntime"} {
+		if len(items(m.t.Config.Get("hooks").Get(kind))) > 0 {
+			return &spec.Problem{Field: "network.mode", On: r.At("network.mode"), Do: "keep the container without a network",
+				Why: "config.json has hooks." + kind + ", which could give it one", Help: "use create and start, or take the hooks out"}
+		}
+	}
+	return nil
+}
+
+// initProgram is sbx-init, which lies beside this program.
+func initProgram() (string, error) {
+	self, err := os.Readlink("/proc/self/exe")
+	path := filepath.Dir(self) + "/sbx-init"
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		return "", &spec.Problem{On: path, Do: "hold the spec in the container", Why: err.Error(), Help: "install sbx-init beside sbx-oci"}
+	}
+	return path, nil
+}

@@ -1,0 +1,171 @@
+package oci
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Line is the command line of a runtime, as far as anything of it matters here.
+type Line struct {
+	Own    Own
+	Global []string // flags before the verb
+	Verb   string   // "" where there is none
+	Flags  []Flag   // of the verb
+	Rest   []string // what follows them: the container's id first
+}
+
+// Own is what this program itself is told.
+type Own struct {
+	Runtime string   // the runtime proper, a name or a path
+	Policy  string   // the node's folder of specs
+	Specs   []string // more of them, which narrow those of the folder
+	State   string   // the folder in which records and what containers need are kept; "" for the usual ones
+	Class   string   // the last part of the program's name: sbx-oci-CLASS
+}
+
+// Flag is a flag as it was written.
+type Flag struct {
+	Name  string // without dashes
+	Value string
+	Words []string // one or two
+}
+
+// PolicyDir is the node's folder of specs where no flag names another.
+const PolicyDir = "/etc/sbx-oci"
+
+// The flags with a value that may be a word of its own: of runc and of crun, before the
+// verb and behind it.
+var (
+	globalValues = []string{"root", "log", "log-format", "criu", "rootless", "cgroup-manager"}
+	verbValues   = map[string][]string{
+		"create":  {"bundle", "b", "config", "f", "console-socket", "pid-file", "preserve-fds"},
+		"run":     {"bundle", "b", "config", "f", "console-socket", "pid-file", "preserve-fds"},
+		"restore": {"bundle", "b", "console-socket", "pid-file", "image-path", "work-path", "manage-cgroups-mode", "empty-ns", "lsm-profile", "lsm-mount-context"},
+		"exec": {"process", "p", "console-socket", "pid-file", "preserve-fds", "cwd", "user", "u", "env", "e", "additional-gids", "g", "apparmor",
+			"process-label", "cap", "c", "cgroup"},
+	}
+)
+
+// Parse reads a command line, the program's name in front.
+func Parse(args, environ []string) (l Line, problem string) {
+	l.Own = Own{Policy: PolicyDir, Runtime: variable(environ, "SBX_OCI_RUNTIME")}
+	_, l.Own.Class, _ = strings.Cut(path.Base(args[0]), "sbx-oci-")
+	args = args[1:]
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" {
+		var f Flag
+		f, args = flag(args, func(name string) bool { return slices.Contains(globalValues, name) || strings.HasPrefix(name, "sbx-") })
+		switch f.Name {
+		case "sbx-runtime":
+			l.Own.Runtime = f.Value
+		case "sbx-policy":
+			l.Own.Policy = f.Value
+		case "sbx-state":
+			l.Own.State = f.Value
+		case "sbx-spec":
+			l.Own.Specs = append(l.Own.Specs, f.Value)
+		default:
+			if strings.HasPrefix(f.Name, "sbx-") {
+				return l, "no flag --" + f.Name + "; there are --sbx-runtime, --sbx-policy, --sbx-spec and --sbx-state"
+			}
+			l.Global = append(l.Global, f.Words...)
+			continue
+		}
+		if f.Value == "" {
+			return l, "--" + f.Name + " wants a value"
+		}
+	}
+	// A flag that is not known may have had a value behind it, which is no verb.
+	if len(args) > 1 && len(l.Global) > 0 && verbValues[args[0]] == nil && verbValues[args[1]] != nil && !slices.Contains(otherVerbs, args[0]) {
+		l.Global, args = append(l.Global, args[0]), args[1:]
+	}
+	if len(args) == 0 {
+		return l, ""
+	}
+	l.Verb, args = args[0], args[1:]
+	values := verbValues[l.Verb]
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" && args[0] != "--" {
+		var f Flag
+		f, args = flag(args, func(name string) bool { return slices.Contains(values, name) })
+		l.Flags = append(l.Flags, f)
+	}
+	l.Rest = args
+	return l, ""
+}
+
+// otherVerbs are those of runc and crun at which nothing is looked.
+var otherVerbs = []string{"start", "delete", "state", "kill", "list", "ps", "pause", "resume", "update", "events", "spec", "checkpoint", "features", "mounts", "help"}
+
+// flag takes the first flag of args.
+func flag(args []string, valued func(string) bool) (f Flag, rest []string) {
+	name, value, has := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
+	f = Flag{Name: name, Value: value, Words: args[:1]}
+	if !has && valued(name) && len(args) > 1 {
+		f.Value, f.Words = args[1], args[:2]
+	}
+	return f, args[len(f.Words):]
+}
+
+// Value is the value of a flag of the verb by any of its names; "" where it is not there.
+// The last counts.
+func (l *Line) Value(names ...string) (value string) {
+	for _, f := range l.Flags {
+		if slices.Contains(names, f.Name) {
+			value = f.Value
+		}
+	}
+	return value
+}
+
+// Root is the runtime's folder of state, as told; "" for its own.
+func (l *Line) Root() string { return l.global("root") }
+
+// global is the value of a flag before the verb.
+func (l *Line) global(name string) (value string) {
+	for args := l.Global; len(args) > 0; {
+		var f Flag
+		f, args = flag(args, func(n string) bool { return slices.Contains(globalValues, n) })
+		if f.Name == name {
+			value = f.Value
+		}
+	}
+	return value
+}
+
+// ID is the container's.
+func (l *Line) ID() string {
+	for _, a := range l.Rest {
+		if a != "--" {
+			return a
+		}
+	}
+	return ""
+}
+
+// Words is the command line for the runtime proper, without its name.
+func (l *Line) Words() []string {
+	words := slices.Clone(l.Global)
+	if l.Verb != "" {
+		words = append(words, l.Verb)
+	}
+	for _, f := range l.Flags {
+		words = append(words, f.Words...)
+	}
+	return append(words, l.Rest...)
+}
+
+// With is the line with the flags of those names replaced by one, "--name value".
+func (l Line) With(value string, names ...string) Line {
+	l.Flags = slices.DeleteFunc(slices.Clone(l.Flags), func(f Flag) bool { return slices.Contains(names, f.Name) })
+	l.Flags = append([]Flag{{Name: names[0], Value: value, Words: []string{"--" + names[0], value}}}, l.Flags...)
+	return l
+}
+
+func variable(environ []string, name string) string {
+	for _, kv := range environ {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

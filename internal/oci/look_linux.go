@@ -1,0 +1,208 @@
+package oci
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/host"
+)
+
+// Seen is a container as a spec finds it: the documents resolved, and what stands in the
+// container's own files.
+type Seen struct {
+	Resolved *spec.Resolved
+	Host     wrap.Host
+	Places   []Place // the container's mounts, in order
+}
+
+// Place is where a mount of the container is, links resolved.
+type Place struct {
+	*Mount
+	Path string
+}
+
+// look resolves documents for a container that is not there yet, in its files: by a thread
+// that has a mount namespace of its own and the container's root as root. No path that
+// the image or a volume chooses leads out of there. The thread ends with the look.
+func look(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (s *Seen, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never unlocked
+		s, err = lookFrom(c, docs, facts)
+	}()
+	<-done
+	return s, err
+}
+
+func lookFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, error) {
+	places, err := enter(c)
+	if err != nil {
+		return nil, &spec.Problem{Do: "look at the container's files", Why: err.Error()}
+	}
+	home := c.variable("HOME")
+	if home == "" {
+		home = passwdHome(c.UID)
+	}
+	var names host.Finder
+	in := spec.Inputs{Home: home, Cwd: c.Cwd, Environ: c.Env, UID: c.UID, Paths: spec.HostPaths{}, Lists: wrap.Lists(), Find: names.Find}
+	for _, d := range docs {
+		d.Source.Dir = c.Cwd
+	}
+	chain, err := spec.Chain(docs, in)
+	if err != nil {
+		return nil, err
+	}
+	r := &chain[len(chain)-1]
+	facts.UID, facts.GID = c.UID, c.GID
+	facts.Overlay = wrap.Answer{State: wrap.No}
+	h := host.SurveyOf(r, facts, func(name string) (string, bool) {
+		for _, kv := range c.Env {
+			if v, ok := strings.CutPrefix(kv, name+"="); ok {
+				return v, true
+			}
+		}
+		return "", false
+	})
+	for _, row := range wrap.Devices() { // which the runtime makes
+		h.Devices = append(h.Devices, wrap.Found{Path: row.Path, Real: row.Path, Kind: wrap.Device, Why: row.Why})
+	}
+	return &Seen{r, h, places}, nil
+}
+
+func (c *Container) variable(name string) string { return variable(c.Env, name) }
+
+// passwdHome is a user's home as the file in the root of the calling thread has it.
+func passwdHome(uid int) string {
+	fd, err := spec.OpenPlain("/etc/passwd")
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	b, _ := spec.ReadFD(fd, "/etc/passwd")
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Split(strings.TrimSuffix(line, "\n"), ":"); len(f) == 7 && f[2] == strconv.Itoa(uid) {
+			return f[5]
+		}
+	}
+	return ""
+}
+
+// enter makes the container's files the root of the calling thread. Where the runtime will
+// make a directory or file to mount on, it is made here already, by the same rules.
+func enter(c *Container) ([]Place, error) {
+	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
+		return nil, os.NewSyscallError("unshare", err)
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return nil, os.NewSyscallError("mount /", err)
+	}
+	if err := unix.Mount(c.Root, c.Root, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return nil, &os.PathError{Op: "bind", Path: c.Root, Err: err}
+	}
+	trees := make([]int, len(c.Mounts))
+	for i := range c.Mounts {
+		m := &c.Mounts[i]
+		if trees[i] = -1; !m.binds() {
+			continue
+		}
+		flags := uint(unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC)
+		if !m.has("bind") || m.has("rbind") {
+			flags |= unix.AT_RECURSIVE
+		}
+		fd, err := unix.OpenTree(unix.AT_FDCWD, m.Source, flags)
+		if err != nil {
+			return nil, &os.PathError{Op: "look at the source of a mount", Path: m.Source, Err: err}
+		}
+		defer unix.Close(fd)
+		trees[i] = fd
+	}
+	if err := unix.Chdir(c.Root); err != nil {
+		return nil, &os.PathError{Op: "enter", Path: c.Root, Err: err}
+	}
+	if err := unix.Chroot("."); err != nil {
+		return nil, os.NewSyscallError("chroot", err)
+	}
+	var places []Place
+	for i := range c.Mounts {
+		path, err := put(&c.Mounts[i], trees[i])
+		if err != nil {
+			return nil, &os.PathError{Op: "mount", Path: c.Mounts[i].Target, Err: err}
+		}
+		places = append(places, Place{&c.Mounts[i], path})
+	}
+	return places, os.MkdirAll(c.Cwd, 0o755)
+}
+
+// put mounts what can be looked at: trees of the host, and the emptiness of a tmpfs.
+func put(m *Mount, tree int) (path string, err error) {
+	kernels := !m.binds() && m.Type != "tmpfs"
+	real, err := realOf(filepath.Clean(m.Target))
+	if err != nil || kernels {
+		return real, err
+	}
+	isFile := false
+	if tree >= 0 {
+		var st unix.Stat_t
+		if err := unix.Fstat(tree, &st); err != nil {
+			return "", err
+		}
+		isFile = st.Mode&unix.S_IFMT != unix.S_IFDIR
+	}
+	if _, err := os.Lstat(real); os.IsNotExist(err) {
+		if err := mountPoint(real, isFile); err != nil {
+			return "", err
+		}
+	}
+	if tree >= 0 {
+		return real, unix.MoveMount(tree, "", unix.AT_FDCWD, real, unix.MOVE_MOUNT_F_EMPTY_PATH)
+	}
+	if m.has("tmpcopyup") { // what lies beneath is what it is filled with
+		return real, nil
+	}
+	return real, unix.Mount("tmpfs", real, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size=1m")
+}
+
+// realOf is a path with links resolved, as far as it exists.
+func realOf(path string) (string, error) {
+	real, err := spec.Real(path, spec.HostPaths{})
+	if err != spec.NoEntry || path == "/" {
+		return real, err
+	}
+	dir, err := realOf(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
+}
+
+func mountPoint(path string, isFile bool) error {
+	if !isFile {
+		return os.MkdirAll(path, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// outside is where a path of the container lies on the host, as the directory or file that
+// the engine has chosen and the rest of the way in it. false is for what lies in a file
+// system that is not there yet.
+func (s *Seen) outside(c *Container, path string) (base, rest string, ok bool) {
+	for i := len(s.Places) - 1; i >= 0; i-- {
+		p := &s.Places[i]
+		if path == p.Path || strings.HasPrefix(path, p.Path+"/") {
+			return p.Source, strings.TrimPrefix(path[len(p.Path):], "/"), p.binds()
+		}
+	}
+	return c.Root, strings.TrimPrefix(path, "/"), true
+}

@@ -1,0 +1,126 @@
+package oci
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/internal/doc"
+	"sbx/internal/oci/walls"
+	"sbx/seccomp"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// Narrowing is what a spec makes of every process that a runtime starts in a container:
+// the first one and those of exec.
+type Narrowing struct {
+	Init    bool     // sbx-init starts it
+	Caps    []string // that it may have, where Cut
+	Cut     bool
+	Files   int64 // RLIMIT_NOFILE and RLIMIT_FSIZE; -1 where they are left
+	Size    int64
+	Names   []string // the variables that it may have, where Limited
+	Limited bool
+	NoNew   bool
+	// NoNetwork: whatever is in its network is taken away before it starts.
+	NoNetwork bool
+}
+
+func narrowing(r *spec.Resolved, p *wrap.Plan, init bool) *Narrowing {
+	n := &Narrowing{Init: init, Cut: !p.KeepCaps, Files: -1, Size: -1, NoNew: p.NoNewPrivs, NoNetwork: r.Network == spec.NetworkNone,
+		Limited: r.Spec.Environment.Set || len(r.Dropped) > 0 || r.Private}
+	for _, c := range p.Caps {
+		n.Caps = append(n.Caps, c.String())
+	}
+	if l := &r.Spec.Limits.Value; true {
+		if l.OpenFiles.Set {
+			n.Files = int64(l.OpenFiles.Value)
+		}
+		if l.FileSize.Set {
+			n.Size = int64(l.FileSize.Value)
+		}
+	}
+	for _, kv := range p.Env {
+		name, _, _ := strings.Cut(kv, "=")
+		n.Names = append(n.Names, name)
+	}
+	return n
+}
+
+// edits are what becomes of a process, by the names of its members.
+func (n *Narrowing) edits(process *doc.Node) (edits []Edit) {
+	set := func(at string, v *doc.Node, why string) { edits = append(edits, Edit{at, v, why}) }
+	if n.Init {
+		set("args", strs(append([]string{walls.Init}, texts(process.Get("args"))...)), "sbx-init holds Landlock and the system calls, and becomes the command")
+	}
+	if n.NoNew {
+		set("noNewPrivileges", truth(true), "no program gives more than its caller has")
+	}
+	if n.Cut {
+		caps := process.Get("capabilities")
+		for _, kind := range []string{"bounding", "effective", "permitted", "inheritable", "ambient"} {
+			has := texts(caps.Get(kind))
+			if caps == nil { // which is all that root has
+				has = n.Caps
+			}
+			set("capabilities."+kind, strs(slices.DeleteFunc(has, func(c string) bool { return !slices.Contains(n.Caps, c) })), "capabilities over the host stay out")
+		}
+	}
+	for _, l := range []struct {
+		kind string
+		v    int64
+		why  string
+	}{{"RLIMIT_NOFILE", n.Files, "limits.open_files"}, {"RLIMIT_FSIZE", n.Size, "limits.file_size"}} {
+		if l.v < 0 {
+			continue
+		}
+		all := list()
+		v := l.v
+		for _, r := range items(process.Get("rlimits")) {
+			if text(r.Get("type")) == l.kind {
+				v = min(v, whole(r.Get("hard")))
+			} else {
+				all.Items = append(all.Items, r)
+			}
+		}
+		all.Items = append(all.Items, object("type", str(l.kind), "hard", number(v), "soft", number(v)))
+		process = process.With("rlimits", all)
+		set("rlimits", all, l.why)
+	}
+	return edits
+}
+
+// environ is an exec's variables: those whose names the container's first process may
+// have, and its terminal's.
+func (n *Narrowing) environ(env []string) []string {
+	if !n.Limited {
+		return env
+	}
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return !slices.Contains(n.Names, name) && name != "TERM" && name != "HOME"
+	})
+}
+
+// node is the narrowing as it is kept for later verbs.
+func (n *Narrowing) node() *doc.Node {
+	return object("init", truth(n.Init), "caps", strs(n.Caps), "cut", truth(n.Cut), "files", number(n.Files), "size", number(n.Size),
+		"names", strs(n.Names), "limited", truth(n.Limited), "no_new_privs", truth(n.NoNew), "no_network", truth(n.NoNetwork))
+}
+
+func narrowingOf(n *doc.Node) *Narrowing {
+	is := func(key string) bool { v := n.Get(key); return v != nil && v.Text == "true" }
+	return &Narrowing{Init: is("init"), Caps: texts(n.Get("caps")), Cut: is("cut"), Files: whole(n.Get("files")), Size: whole(n.Get("size")),
+		Names: texts(n.Get("names")), Limited: is("limited"), NoNew: is("no_new_privs"), NoNetwork: is("no_network")}
+}
+
+// wallsOf are what sbx-init holds for a plan.
+func wallsOf(p *wrap.Plan) walls.Walls {
+	w := walls.Walls{ABI: p.LandlockABI, Landlock: p.Landlock}
+	if f := &p.Filter; f.On {
+		if w.Filter = f.Code; w.Filter == nil {
+			w.Filter = []byte(seccomp.Shipped(f.Options(), seccomp.Native))
+		}
+	}
+	return w
+}

@@ -1,0 +1,126 @@
+package oci
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"sbx/spec"
+)
+
+// The annotations of a container that narrow it.
+const (
+	AnnotationSpec = "dev.sbx.spec"
+	AnnotationFile = "dev.sbx.spec-file"
+)
+
+// foldersFile is a file of the policy: the folders, one a line, of which AnnotationFile
+// may name a file.
+const foldersFile = "spec-folders"
+
+// Documents are the specs that hold for a container, each of which narrows the one before:
+// the node's, the runtime's, the container's own.
+func Documents(o *Own, annotations map[string]string) (docs []*spec.SandboxSpec, err error) {
+	files, err := policyFiles(o)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		d, err := readSpec(file, file)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, d)
+	}
+	if named, ok := annotations[AnnotationFile]; ok {
+		file, err := allowedFile(o.Policy, named)
+		if err != nil {
+			return nil, err
+		}
+		d, err := readSpec(file, named)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, d)
+	}
+	if inline, ok := annotations[AnnotationSpec]; ok {
+		d, err := spec.Decode(AnnotationSpec, []byte(inline))
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, d)
+	}
+	return docs, nil
+}
+
+func isSpec(name string) bool {
+	return slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(name))
+}
+
+// policyFiles are the specs of the node's folder in the order of their names, the class's,
+// and those of flags.
+func policyFiles(o *Own) (files []string, err error) {
+	entries, err := os.ReadDir(o.Policy)
+	if err != nil && !(os.IsNotExist(err) && o.Policy == PolicyDir) {
+		return nil, unread(o.Policy, err)
+	}
+	for _, e := range entries {
+		if isSpec(e.Name()) {
+			files = append(files, o.Policy+"/"+e.Name())
+		}
+	}
+	sort.Strings(files)
+	if o.Class != "" {
+		dir := o.Policy + "/classes"
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, unread(dir, err)
+		}
+		i := slices.IndexFunc(entries, func(e os.DirEntry) bool {
+			return isSpec(e.Name()) && strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())) == o.Class
+		})
+		if i < 0 {
+			return nil, &spec.Problem{On: dir, Do: "find the spec of the class " + o.Class, Why: spec.NoEntry.Error(), Help: "make " + dir + "/" + o.Class + ".yaml"}
+		}
+		files = append(files, dir+"/"+entries[i].Name())
+	}
+	return append(files, o.Specs...), nil
+}
+
+func unread(path string, err error) error {
+	return &spec.Problem{On: path, Do: "read the specs of this node", Why: err.Error()}
+}
+
+func readSpec(file, name string) (*spec.SandboxSpec, error) {
+	b, err := spec.Read(file)
+	if err != nil {
+		return nil, err
+	}
+	return spec.Decode(name, b)
+}
+
+// allowedFile is the file that a container's annotation names, links resolved, if it lies
+// in a folder that the node's policy names.
+func allowedFile(policy, named string) (string, error) {
+	refuse := func(why, help string) (string, error) {
+		return "", &spec.Problem{On: AnnotationFile, Do: "read " + spec.Word(named), Why: why, Help: help}
+	}
+	help := "the administrator of this node names folders in " + policy + "/" + foldersFile + ", one a line"
+	b, err := os.ReadFile(policy + "/" + foldersFile)
+	if err != nil {
+		return refuse("this node's policy names no folder of specs", help)
+	}
+	if !filepath.IsAbs(named) {
+		return refuse("it is a relative path", "give an absolute one")
+	}
+	real, err := filepath.EvalSymlinks(named)
+	for _, dir := range strings.Fields(string(b)) {
+		if dir, dirErr := filepath.EvalSymlinks(dir); dirErr == nil && err == nil && strings.HasPrefix(real, dir+"/") {
+			return real, nil
+		}
+	}
+	// Whether there is such a file is not for a container to learn.
+	return refuse("it is not in a folder of specs that this node's policy names", help)
+}

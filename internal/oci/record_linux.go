@@ -1,0 +1,101 @@
+package oci
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sbx/audit"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+func (m *making) openRecord() (err error) {
+	dir, environ, home := m.state()
+	if m.sink, err = audit.Open(spec.Opt[string]{}, "", environ, home, m.record.ID); err != nil {
+		return err
+	}
+	return m.link(dir)
+}
+
+// link has the container's id lead to the record.
+func (m *making) link(dir string) error {
+	if err := os.MkdirAll(dir+"/containers", 0o700); err != nil {
+		return err
+	}
+	temp := dir + "/containers/." + m.record.ID
+	if err := os.Symlink("../runs/"+m.record.ID, temp); err != nil {
+		return err
+	}
+	return os.Rename(temp, m.linkPath())
+}
+
+// lines are those of the record, weaker where the engine's choice leaves less.
+func (m *making) lines(s *Seen, contained *wrap.Contained) []wrap.Enforcement {
+	lines := slices.Clone(contained.Lines)
+	weaken := func(f spec.Field, why string) {
+		for i := range lines {
+			if lines[i].Field == f {
+				lines[i].Weaken(wrap.Degraded, why)
+			}
+		}
+	}
+	if ns := m.t.namespace("pid"); ns == nil || ns.Get("path") != nil {
+		weaken(wrap.FieldProcesses, "the engine has the container share processes with others")
+	}
+	if ns := m.t.namespace("ipc"); ns == nil || ns.Get("path") != nil {
+		weaken(wrap.FieldSideDoors, "the engine has the container share System V memory with others")
+	}
+	for i := range contained.Nodes {
+		n := &contained.Nodes[i]
+		if n.Kind != wrap.NodeEmptyFile {
+			continue
+		}
+		if base, rest, ok := s.outside(m.t, n.Path); ok && base != m.t.Root && rest != "" {
+			weaken(n.For, "files of a volume are masked, each by a mount on it: one that the host replaces shows")
+			break
+		}
+	}
+	return lines
+}
+
+// started notes in the record which process the container is.
+func (m *making) started() {
+	if pid := m.pid(); pid > 0 {
+		m.record.Supervisor = audit.ProcessOf(pid)
+	}
+	_ = m.sink.Write(m.record)
+}
+
+// pid is the container's first process, as the runtime wrote it or tells it.
+func (c *Call) pid() int {
+	if file := c.Value("pid-file"); file != "" {
+		b, _ := os.ReadFile(file)
+		if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil {
+			return pid
+		}
+	}
+	return int(whole(c.ask("state").Get("pid")))
+}
+
+// ran notes the end of a container that the runtime has waited for.
+func (m *making) ran(status int) {
+	m.record.EndedAt = time.Now()
+	m.record.Exit = audit.Exit{Code: spec.Some(status)}
+	m.record.Usage.WallMS = spec.Some(time.Since(m.record.StartedAt).Milliseconds())
+	_ = m.sink.Close(m.record)
+	_ = m.shelf.drop()
+	_ = os.Remove(m.linkPath())
+}
+
+// refuse has the record say why there is no container.
+func (m *making) refuse(err error) error {
+	m.record.Error = audit.Refused(spec.AsProblems(err)[0])
+	m.record.EndedAt = time.Now()
+	_ = m.sink.Close(m.record)
+	_ = m.shelf.drop()
+	_ = os.Remove(m.linkPath())
+	return err
+}

@@ -1,0 +1,95 @@
+package oci
+
+import (
+	"errors"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// shelf is what a container needs while it is there: a directory on a file system that ends
+// with the machine.
+type shelf struct {
+	dir  string
+	held int
+}
+
+// put writes a file for the runtime and for later verbs.
+func (s *shelf) put(name string, b []byte) error { return os.WriteFile(s.dir+"/"+name, b, 0o644) }
+
+// begin makes the directory anew: of what is left of a container of that name nothing stays.
+func (s *shelf) begin() error {
+	if err := s.drop(); err != nil {
+		return err
+	}
+	return os.MkdirAll(s.dir+"/held", 0o711)
+}
+
+// hold opens a path beneath what the engine has chosen, with no link on the way, and binds
+// what stands there to a place from which the runtime can bind it: who can write there may
+// put a link in its place meanwhile.
+func (s *shelf) hold(base, rest string) (string, error) {
+	if rest == "" {
+		return base, nil
+	}
+	dir, err := unix.Open(base, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(dir)
+	fd, err := unix.Openat2(dir, rest, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS})
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return "", err
+	}
+	s.held++
+	path := s.dir + "/held/" + strconv.Itoa(s.held)
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		err = os.Mkdir(path, 0o711)
+	} else {
+		err = os.WriteFile(path, nil, 0o600)
+	}
+	if err != nil {
+		return "", err
+	}
+	return path, unix.Mount("/proc/self/fd/"+strconv.Itoa(fd), path, "", unix.MS_BIND|unix.MS_REC, "")
+}
+
+// release takes away what was held: the container has mounts of its own by now. Nothing is
+// removed but empty directories and files that nothing is mounted on.
+func (s *shelf) release() error {
+	entries, err := os.ReadDir(s.dir + "/held")
+	if os.IsNotExist(err) {
+		return nil
+	}
+	for _, e := range entries {
+		path := s.dir + "/held/" + e.Name()
+		for unix.Unmount(path, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) == nil {
+		}
+		err = errors.Join(err, os.Remove(path))
+	}
+	return errors.Join(err, os.Remove(s.dir+"/held"))
+}
+
+// The files of a shelf.
+const (
+	configFile    = "config.json"
+	wallsFile     = "walls"
+	narrowingFile = "narrowing.json"
+)
+
+// drop takes all away.
+func (s *shelf) drop() error {
+	err := s.release()
+	for _, name := range []string{configFile, wallsFile, narrowingFile, ""} {
+		if e := os.Remove(s.dir + "/" + name); e != nil && !os.IsNotExist(e) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}

@@ -1,0 +1,48 @@
+package oci
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"sbx/spec"
+)
+
+// Tell says on stderr, and in the runtime's log that the engine reads, why a verb failed.
+func (c *Call) Tell(err error) {
+	p := &spec.Problem{}
+	if !errors.As(err, &p) {
+		p = spec.AsProblems(err)[0]
+	}
+	lines := []string{p.Head()}
+	if p.Why != "" {
+		lines = append(lines, "why: "+p.Why)
+	}
+	if p.Help != "" {
+		lines = append(lines, "hint: "+p.Help)
+	}
+	for _, l := range lines {
+		_, _ = os.Stderr.WriteString("sbx-oci: " + spec.Shown(l) + "\n")
+	}
+	c.log("sbx-oci: " + strings.Join(lines, "; "))
+}
+
+func (c *Call) log(msg string) {
+	path := c.global("log")
+	if path == "" {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	now := time.Now().Format(time.RFC3339)
+	text := `time="` + now + `" level=error msg=` + strconv.Quote(msg) + "\n"
+	if c.global("log-format") == "json" {
+		text = string(object("level", str("error"), "msg", str(msg), "time", str(now)).AppendCanonical(nil)) + "\n"
+	}
+	_, _ = f.WriteString(text)
+}

@@ -1,0 +1,176 @@
+package oci
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/internal/doc"
+	"sbx/internal/oci/walls"
+	"sbx/spec"
+)
+
+// Run does what is to be done about the verb. It comes back with the exit status, unless
+// it has become the runtime proper.
+func (c *Call) Run() (status int, err error) {
+	switch c.Verb {
+	case "create", "run":
+		return c.Create()
+	case "restore":
+		return c.restore()
+	case "start":
+		err = c.start()
+	case "exec":
+		err = c.exec()
+	case "delete":
+		return c.remove()
+	}
+	if err != nil {
+		return 0, err
+	}
+	return 0, HandOn(c.Inner, &c.Line, c.Environ)
+}
+
+// kept is the narrowing of the call's container; nil where it has none.
+func (c *Call) kept() *Narrowing {
+	if !isName(c.ID()) {
+		return nil
+	}
+	b, err := os.ReadFile(c.shelf().dir + "/" + narrowingFile)
+	if err != nil {
+		return nil
+	}
+	n, err := doc.ParseJSON("narrowing.json", b)
+	if err != nil {
+		return nil
+	}
+	return narrowingOf(n)
+}
+
+// ask asks the runtime proper about the container, what it prints read as JSON.
+func (c *Call) ask(verb string) *doc.Node {
+	out, ok := ask(c.Inner, &Line{Global: c.Global, Verb: verb, Rest: []string{c.ID()}}, c.Environ)
+	if !ok {
+		return nil
+	}
+	n, err := doc.ParseJSON(verb, []byte(out))
+	if err != nil {
+		return nil
+	}
+	return n
+}
+
+// restore is refused where a spec holds: a checkpoint brings processes of its own.
+func (c *Call) restore() (int, error) {
+	_, config, err := c.bundle()
+	annotations := map[string]string{}
+	if err == nil {
+		t, err := Decode(c.ID(), "/", config)
+		if err != nil {
+			return 0, err
+		}
+		annotations = t.Annotations
+	}
+	docs, err := Documents(&c.Own, annotations)
+	if err != nil {
+		return 0, err
+	}
+	if len(docs) > 0 {
+		return 0, &spec.Problem{Do: "restore a checkpoint under a spec", Why: "its processes would have the mounts and walls that they had then", Help: "start the container anew"}
+	}
+	return 0, HandOn(c.Inner, &c.Line, c.Environ)
+}
+
+// start takes away what the engine has put into the network of a container that has none.
+func (c *Call) start() error {
+	n := c.kept()
+	if n == nil || !n.NoNetwork {
+		return nil
+	}
+	pid := int(whole(c.ask("state").Get("pid")))
+	if err := emptyNetwork(pid); err != nil {
+		return &spec.Problem{Field: "network.mode", Do: "take the container's network away", Why: err.Error()}
+	}
+	return nil
+}
+
+// exec narrows a further process of a container as its first one.
+func (c *Call) exec() error {
+	n := c.kept()
+	if n == nil {
+		return nil
+	}
+	file := c.Value("process", "p")
+	if file == "" {
+		return c.execLine(n)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	process, err := doc.ParseJSON(file, b)
+	if err != nil {
+		return err
+	}
+	edits := append(n.edits(process), Edit{"env", strs(n.environ(texts(process.Get("env")))), "environment"})
+	fd, err := unix.MemfdCreate("sbx-process", 0) // which is gone with the runtime
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), "sbx-process")
+	if _, err := f.Write(apply(process, edits).AppendJSON(nil, nil)); err != nil {
+		return err
+	}
+	c.Line = c.Line.With("/proc/self/fd/"+strconv.Itoa(fd), "process", "p")
+	return nil
+}
+
+// execLine is exec with the process on the command line: the runtime takes what is not
+// there from the container's own.
+func (c *Call) execLine(n *Narrowing) error {
+	for _, f := range c.Flags {
+		if slices.Contains([]string{"cap", "c", "env", "e"}, f.Name) {
+			return &spec.Problem{On: "--" + f.Name, Do: "have a process in the container that has more than its first one", Why: "a spec holds for the container",
+				Help: "leave the flag out"}
+		}
+	}
+	if i := slices.Index(c.Rest, c.ID()); n.Init && len(c.Rest) > i+1 {
+		c.Rest = slices.Insert(slices.Clone(c.Rest), i+1, walls.Init)
+	}
+	return nil
+}
+
+// remove deletes the container, and finishes its record.
+func (c *Call) remove() (status int, err error) {
+	link := c.linkPath()
+	if !isName(c.ID()) {
+		return 0, HandOn(c.Inner, &c.Line, c.Environ)
+	}
+	if _, err := os.Lstat(link); err != nil {
+		return 0, HandOn(c.Inner, &c.Line, c.Environ)
+	}
+	state := text(c.ask("state").Get("status"))
+	status, err = attend(c.Inner, &c.Line, c.Environ)
+	if err != nil || status != 0 {
+		return status, err
+	}
+	why := "a runtime does not wait for the container: its engine alone knows the exit status"
+	if state == "created" {
+		why = "its command was never started"
+	}
+	path, err := filepath.EvalSymlinks(link)
+	if err == nil {
+		err = audit.EndContainer(path, time.Now(), why)
+	}
+	err = errors.Join(err, c.shelf().drop(), os.Remove(link))
+	if err != nil {
+		c.log("sbx-oci: the container's record is not finished: " + err.Error())
+	}
+	return 0, nil
+}

@@ -1,0 +1,63 @@
+package walls
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/landlock"
+	"sbx/seccomp"
+)
+
+// Raise puts the calling thread within the walls, which no exec takes away: that thread
+// has to be the one that becomes the command.
+func (w *Walls) Raise() error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("no_new_privs: %w", err)
+	}
+	if !w.Landlock.Empty() {
+		if err := w.restrict(); err != nil {
+			return fmt.Errorf("landlock: %w", err)
+		}
+	}
+	if len(w.Filter) == 0 {
+		return nil
+	}
+	p := unix.SockFprog{Len: uint16(len(w.Filter) / 8), Filter: (*unix.SockFilter)(unsafe.Pointer(&w.Filter[0]))}
+	_, _, e := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(seccomp.Pointer(&p)))
+	runtime.KeepAlive(w)
+	if e != 0 {
+		return fmt.Errorf("seccomp: %w", e)
+	}
+	return nil
+}
+
+func (w *Walls) restrict() error {
+	attr := w.Landlock.Attr()
+	fd, _, e := unix.Syscall(landlock.CreateRuleset, uintptr(attr.Pointer()), landlock.AttrSize(w.ABI), 0)
+	if e != 0 {
+		return e
+	}
+	defer unix.Close(int(fd))
+	for _, rule := range w.Landlock.Rules {
+		file, err := unix.Open(rule.Path, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if err == unix.ENOENT {
+			continue // nothing to allow
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", rule.Path, err)
+		}
+		beneath := rule.Attr(file)
+		_, _, e := unix.Syscall6(landlock.AddRule, fd, landlock.PathBeneath, uintptr(beneath.Pointer()), 0, 0, 0)
+		unix.Close(file)
+		if e != 0 {
+			return fmt.Errorf("%s: %w", rule.Path, e)
+		}
+	}
+	if _, _, e := unix.Syscall(landlock.RestrictSelf, fd, 0, 0); e != 0 {
+		return e
+	}
+	return nil
+}

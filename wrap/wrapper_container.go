@@ -1,0 +1,49 @@
+package wrap
+
+import (
+	"slices"
+
+	"sbx/spec"
+)
+
+// containerTool is a container that an engine makes and a runtime starts. Its root is what
+// the host is elsewhere: the Ask's Resolved and Host are of what the container sees.
+var containerTool = tool{name: nameContainer, args: func(*wrapper) {}, cannot: containerCannot,
+	without: []Lack{{FieldProtected, noWatch}}}
+
+// containerCannot is what no container can be told, nor does sbx-init hold in it.
+func containerCannot(w *wrapper, f spec.Field) string {
+	switch {
+	case f == "limits.timeout":
+		return "nobody waits for the container but its engine"
+	case slices.Contains(GroupLimits(), f) && w.found() == nil:
+		return "the runtime makes no control groups here"
+	case within(f, "commands"):
+		return "the programs of an image are not looked up"
+	case within(f, "filesystem.read", "sandbox", "restrict"):
+		return "a container's root stays in view as a whole"
+	case f == "syscalls" && w.a.Resolved.Syscalls != "default":
+		return "the list would be read from the image, which could say anything"
+	case within(f, "profile", "agent"):
+		return "no flags are put into a container's command"
+	}
+	return unwatched(w, f)
+}
+
+// Contained is how a container is narrowed.
+type Contained struct {
+	Plan  *Plan
+	Nodes []Node        // laid over its root and mounts, in order
+	Lines []Enforcement // of the record
+}
+
+// Contain plans for a container. Host.Tools has one called "sbx-oci" where the runtime
+// makes control groups. The error is spec.Problems.
+func Contain(a Ask) (*Contained, error) {
+	a.Unlisted = true
+	w := &wrapper{tool: &containerTool, a: a}
+	if err := w.finish(); err != nil {
+		return nil, err
+	}
+	return &Contained{Plan: w.plan, Nodes: w.nodes, Lines: w.promised(w.lacks)}, nil
+}
