@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"sbx/internal/doc"
-	"sbx/spec"
 )
 
 // Container is what an engine has made ready, as its config.json tells
@@ -39,9 +38,7 @@ func Decode(id, bundle string, config []byte) (*Container, error) {
 	p := root.Get("process")
 	c.Args, c.Env, c.Cwd = texts(p.Get("args")), texts(p.Get("env")), text(p.Get("cwd"))
 	c.UID, c.GID = int(whole(p.Get("user").Get("uid"))), int(whole(p.Get("user").Get("gid")))
-	if c.Root = from(bundle, text(root.Get("root").Get("path"))); len(c.Args) == 0 || c.Root == bundle {
-		return nil, &spec.Problem{On: bundle + "/config.json", Do: "hold a spec for this container", Why: "config.json names no command or no root"}
-	}
+	c.Root = from(bundle, text(root.Get("root").Get("path")))
 	for _, n := range items(root.Get("mounts")) {
 		m := Mount{Target: text(n.Get("destination")), Type: text(n.Get("type")), Source: text(n.Get("source")), Options: texts(n.Get("options"))}
 		if m.binds() {

@@ -104,7 +104,8 @@ func (c *Call) Create() (status int, err error) {
 		return 0, err
 	}
 	m := &making{Call: c, t: t, shelf: c.shelf()}
-	m.record = audit.Record{ID: id, StartedAt: time.Now(), Version: c.Version, Command: audit.Command{Argv: t.Args, Cwd: t.Cwd}, Container: m.about()}
+	m.record = audit.Record{ID: id, StartedAt: time.Now(), Version: c.Version, Command: audit.Command{Argv: t.Args, Cwd: t.Cwd}, Container: m.about(),
+		Supervisor: audit.Self()} // until there is a process of the container
 	if err := m.openRecord(); err != nil {
 		return 0, err
 	}
@@ -115,6 +116,8 @@ func (c *Call) Create() (status int, err error) {
 	if err != nil {
 		return 0, m.refuse(err)
 	}
+	dir, _, _ := c.state()
+	audit.Bound(dir, id)
 	status, err = attend(c.Inner, line, c.Environ)
 	if e := m.shelf.release(); err == nil {
 		err = e
@@ -176,6 +179,9 @@ func (m *making) prepare() (*Line, error) {
 	if len(docs) == 0 {
 		m.record.Container.NothingAsked = true
 		return &m.Line, nil
+	}
+	if len(m.t.Args) == 0 || m.t.Root == m.t.Bundle {
+		return nil, &spec.Problem{On: m.t.Bundle + "/config.json", Do: "hold a spec for this container", Why: "it names no command or no root"}
 	}
 	facts := host.Facts()
 	if !m.t.allows("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self") {

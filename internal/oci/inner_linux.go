@@ -59,7 +59,6 @@ func HandOn(inner string, l *Line, environ []string) error {
 func attend(inner string, l *Line, environ []string) (status int, err error) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2)
-	defer signal.Stop(signals)
 	pid, err := syscall.ForkExec(inner, append([]string{inner}, l.Words()...), &syscall.ProcAttr{Env: environ, Files: []uintptr{0, 1, 2}})
 	if err != nil {
 		return 0, err

@@ -75,15 +75,15 @@ func (n *Narrowing) edits(process *doc.Node) (edits []Edit) {
 			continue
 		}
 		all := list()
-		v := l.v
+		hard, soft := l.v, l.v
 		for _, r := range items(process.Get("rlimits")) {
 			if text(r.Get("type")) == l.kind {
-				v = min(v, whole(r.Get("hard")))
+				hard, soft = min(hard, whole(r.Get("hard"))), min(soft, whole(r.Get("soft")))
 			} else {
 				all.Items = append(all.Items, r)
 			}
 		}
-		all.Items = append(all.Items, object("type", str(l.kind), "hard", number(v), "soft", number(v)))
+		all.Items = append(all.Items, object("type", str(l.kind), "hard", number(hard), "soft", number(soft)))
 		process = process.With("rlimits", all)
 		set("rlimits", all, l.why)
 	}

@@ -65,6 +65,9 @@ func (m *making) lines(s *Seen, contained *wrap.Contained) []wrap.Enforcement {
 func (m *making) started() {
 	if pid := m.pid(); pid > 0 {
 		m.record.Supervisor = audit.ProcessOf(pid)
+		if !m.record.Container.NothingAsked {
+			_ = m.shelf.put(pidFile, []byte(strconv.Itoa(pid))) // else Start asks the runtime
+		}
 	}
 	_ = m.sink.Write(m.record)
 }

@@ -81,12 +81,13 @@ const (
 	configFile    = "config.json"
 	wallsFile     = "walls"
 	narrowingFile = "narrowing.json"
+	pidFile       = "pid" // of the container's first process
 )
 
 // drop takes all away.
 func (s *shelf) drop() error {
 	err := s.release()
-	for _, name := range []string{configFile, wallsFile, narrowingFile, ""} {
+	for _, name := range []string{configFile, wallsFile, narrowingFile, pidFile, ""} {
 		if e := os.Remove(s.dir + "/" + name); e != nil && !os.IsNotExist(e) {
 			err = errors.Join(err, e)
 		}

@@ -93,7 +93,11 @@ func (c *Call) start() error {
 	if n == nil || !n.NoNetwork {
 		return nil
 	}
-	pid := int(whole(c.ask("state").Get("pid")))
+	b, _ := os.ReadFile(c.shelf().dir + "/" + pidFile)
+	pid, _ := strconv.Atoi(string(b))
+	if pid == 0 {
+		pid = int(whole(c.ask("state").Get("pid")))
+	}
 	if err := emptyNetwork(pid); err != nil {
 		return &spec.Problem{Field: "network.mode", Do: "take the container's network away", Why: err.Error()}
 	}
