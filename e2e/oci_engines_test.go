@@ -83,7 +83,7 @@ func TestOCIDocker(t *testing.T) {
 		t.Errorf("with a terminal: %q", out)
 	}
 
-	n = engineNode(t, `{"network": {"mode": "allow", "allow": ["h:1"]}}`)
+	engineNode(t, `{"network": {"mode": "allow", "allow": ["h:1"]}}`)
 	if _, err := run("sbx", "true"); err == nil || !strings.Contains(err.Error(), "sbx exec alone makes the connections") {
 		t.Errorf("a spec that cannot be held: %v", err)
 	}

@@ -146,6 +146,16 @@ func TestOCINarrows(t *testing.T) {
 				t.Errorf("sources: %v", s)
 			}
 		}
+		must(t, os.RemoveAll(filepath.Join(n.policy, "a.json")))
+		bundle := ociBundle(t, []string{"touch", "/opt/x"}, nil)
+		if got := ociRun(t, bundle, n.under("run", "--bundle", bundle, "sbx-e2e-limits")); got.status != 0 {
+			t.Errorf("limits alone: %+v", got)
+		}
+		for _, l := range n.lastRecord()["enforcement"].([]any) {
+			if l := l.(map[string]any); l["status"] != "enforced" {
+				t.Errorf("limits alone: %v", l)
+			}
+		}
 		n.clean()
 	})
 }

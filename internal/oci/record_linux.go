@@ -42,6 +42,11 @@ func (m *making) lines(s *Seen, contained *wrap.Contained) []wrap.Enforcement {
 			}
 		}
 	}
+	for i := range lines { // what sbx exec has of mounts and a pid namespace of its own
+		if l := &lines[i]; contained.Plan.Base == wrap.BaseHost && (l.Field == wrap.FieldProcesses || l.Field == wrap.FieldRecord) {
+			*l = wrap.Enforcement{Field: l.Field, Asked: l.Asked, By: "the container's namespaces"}
+		}
+	}
 	if ns := m.t.namespace("pid"); ns == nil || ns.Get("path") != nil {
 		weaken(wrap.FieldProcesses, "the engine has the container share processes with others")
 	}

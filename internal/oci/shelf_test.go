@@ -1,0 +1,52 @@
+package oci
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// A link on the way, which whoever writes a volume may put there, leads nothing away.
+func TestHoldFollowsNoLink(t *testing.T) {
+	base := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(base, "a/b"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"a/link": "/etc", "up": ".."} {
+		if err := os.Symlink(target, filepath.Join(base, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &shelf{dir: t.TempDir()}
+	if err := s.begin(); err != nil {
+		t.Fatal(err)
+	}
+	for _, rest := range []string{"a/link", "a/link/passwd", "up", "up/x", "..", "a/../../x", "nosuch"} {
+		if path, err := s.hold(base, rest); err == nil {
+			t.Errorf("%s is held as %s", rest, path)
+		}
+	}
+	if path, err := s.hold(base, ""); err != nil || path != base {
+		t.Errorf("%s, %v", path, err)
+	}
+	if os.Getuid() == 0 {
+		path, err := s.hold(base, "a/b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(path, "there"), nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.drop(); err != nil {
+		t.Error(err)
+	}
+	if os.Getuid() == 0 { // what was held stays what it is
+		if _, err := os.Stat(filepath.Join(base, "a/b/there")); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(s.dir); !os.IsNotExist(err) {
+		t.Errorf("the shelf is still there: %v", err)
+	}
+}
