@@ -210,6 +210,18 @@ func TestOCIVerbs(t *testing.T) {
 		do(1, "exec", "--env", "A=b", id, "true")
 		do(3, "exec", id, "sh", "-c", "exit 3")
 		do(127, "exec", id, "nosuch")
+		// Where it is no longer known what holds, no process comes in.
+		kept, err := filepath.Glob(n.state + "/sbx/made/*/narrowing.json")
+		must(t, err)
+		if len(kept) != 1 {
+			t.Fatalf("it is kept at %q", kept)
+		}
+		must(t, os.Rename(kept[0], kept[0]+".away"))
+		if got := do(1, "exec", id, "true"); !strings.Contains(got.err, "cannot know what holds for the container") {
+			t.Errorf("exec into the unknown: %+v", got)
+		}
+		must(t, os.Rename(kept[0]+".away", kept[0]))
+		do(0, "exec", id, "true")
 		do(0, "kill", id, "KILL")
 		do(0, "delete", "--force", id)
 		r := n.lastRecord()

@@ -178,7 +178,10 @@ func (m *making) prepare() (*Line, error) {
 	}
 	if len(docs) == 0 {
 		m.record.Container.NothingAsked = true
-		return &m.Line, nil
+		if err = m.shelf.begin(); err == nil {
+			err = m.shelf.put(narrowingFile, []byte("null"))
+		}
+		return &m.Line, err
 	}
 	if len(m.t.Args) == 0 || m.t.Root == m.t.Bundle {
 		return nil, &spec.Problem{On: m.t.Bundle + "/config.json", Do: "hold a spec for this container", Why: "it names no command or no root"}

@@ -37,20 +37,30 @@ func (c *Call) Run() (status int, err error) {
 	return 0, HandOn(c.Inner, &c.Line, c.Environ)
 }
 
-// kept is the narrowing of the call's container; nil where it has none.
-func (c *Call) kept() *Narrowing {
+// kept is the narrowing of the call's container; nil where it has none. Where it has been
+// lost nothing is started: a process without it would have more than the container.
+func (c *Call) kept() (*Narrowing, error) {
 	if !isName(c.ID()) {
-		return nil
+		return nil, nil
 	}
-	b, err := os.ReadFile(c.shelf().dir + "/" + narrowingFile)
-	if err != nil {
-		return nil
+	path := c.shelf().dir + "/" + narrowingFile
+	b, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		if _, err := os.Lstat(c.linkPath()); os.IsNotExist(err) {
+			return nil, nil // not made by this program
+		}
 	}
-	n, err := doc.ParseJSON("narrowing.json", b)
-	if err != nil {
-		return nil
+	var n *doc.Node
+	if err == nil {
+		n, err = doc.ParseJSON(path, b)
 	}
-	return narrowingOf(n)
+	switch {
+	case err != nil:
+		return nil, &spec.Problem{On: path, Do: "know what holds for the container", Why: err.Error(), Help: "delete the container, and make it anew"}
+	case n.Kind == doc.Null:
+		return nil, nil // nothing was asked
+	}
+	return narrowingOf(n), nil
 }
 
 // ask asks the runtime proper about the container, what it prints read as JSON.
@@ -89,9 +99,9 @@ func (c *Call) restore() (int, error) {
 
 // start takes away what the engine has put into the network of a container that has none.
 func (c *Call) start() error {
-	n := c.kept()
+	n, err := c.kept()
 	if n == nil || !n.NoNetwork {
-		return nil
+		return err
 	}
 	b, _ := os.ReadFile(c.shelf().dir + "/" + pidFile)
 	pid, _ := strconv.Atoi(string(b))
@@ -106,9 +116,9 @@ func (c *Call) start() error {
 
 // exec narrows a further process of a container as its first one.
 func (c *Call) exec() error {
-	n := c.kept()
+	n, err := c.kept()
 	if n == nil {
-		return nil
+		return err
 	}
 	file := c.Value("process", "p")
 	if file == "" {
