@@ -99,6 +99,26 @@ func TestBrokerIsOneSandboxs(t *testing.T) {
 	s.wait()
 }
 
+// A secret of the broker's is in no variable of the command, unless the spec names it.
+func TestBrokerSecretsAreNotTheCommands(t *testing.T) {
+	needSandbox(t)
+	b := newBox(t)
+	b.env = append(b.env, "MY_SIGN=long enough to be one", "OTHER=still there")
+	const script = `echo "$MY_SIGN/$OTHER"; `
+	if r := b.sh(specWW, script).ended(); !strings.HasPrefix(r.out, "long enough to be one/still there\n") {
+		t.Errorf("the control: %v", r)
+	}
+	b.args = append(b.args, "--broker", b.write("broker.yaml", "version: 1\nsecrets: {SIGN: {env: MY_SIGN}}\n"+
+		"tools: {show: {run: [sh, -c, 'echo ${{#SIGN}} bytes'], secrets: [SIGN]}}\nrules: [{tool: show, verdict: allow}]\n"))
+	r := b.sh(`{"access_mode": "workspace-write", "broker": {"grant": ["secret:SIGN"]}}`, script+asking("show", ownToken)).ended()
+	if !strings.HasPrefix(r.out, "/still there\n") || !strings.Contains(r.out, "21 bytes") {
+		t.Errorf("by default: %v", r)
+	}
+	if r = b.sh(`{"access_mode": "workspace-write", "environment": {"pass": ["PATH", "MY_SIGN"]}}`, script).ended(); !strings.HasPrefix(r.out, "long enough to be one/\n") {
+		t.Errorf("by name: %v", r)
+	}
+}
+
 // What a call says becomes no line of its own on the caller's terminal.
 func TestBrokerSaysNoLineOfACall(t *testing.T) {
 	needSandbox(t)

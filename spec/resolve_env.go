@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -132,6 +133,24 @@ func (r *Resolved) passedValue(name string) string {
 		}
 	}
 	return ""
+}
+
+// Withhold keeps variables from the command that it has because nothing is said of them:
+// not those that environment names, nor an agent's own.
+func (r *Resolved) Withhold(names []string) {
+	if r.Spec.Environment.Value.Pass.Set {
+		return
+	}
+	keep := append(r.LookCredential(), slices.Collect(maps.Keys(r.Spec.Environment.Value.Set.Value))...)
+	for _, name := range names {
+		at := slices.Index(r.Passed, name)
+		if at < 0 || slices.Contains(keep, name) {
+			continue
+		}
+		r.Passed = slices.Delete(slices.Clone(r.Passed), at, at+1)
+		r.Env = slices.DeleteFunc(slices.Clone(r.Env), func(v string) bool { return strings.HasPrefix(v, name+"=") })
+		r.Dropped = append(slices.Clone(r.Dropped), name)
+	}
 }
 
 // LookCredential are those of the passed variables that look like credentials.

@@ -63,6 +63,7 @@ func (x *Prepared) startBroker() error {
 		}
 		b.documents[i] = wire.Document{Name: p.Asked, Dir: view.Parent(p.Real), Text: text}
 	}
+	x.Resolved.Withhold(secretVariables(b.documents[0].Text))
 	path, why := beside(brokerName, brokerDoes)
 	if b.why = why; why != "" || x.DryRun {
 		return nil
@@ -81,6 +82,26 @@ func (x *Prepared) startBroker() error {
 	}
 	b.Helper, b.conn, b.door = helper, wire.Conn{FD: helper.FD}, -1
 	return nil
+}
+
+// secretVariables are the variables that hold the secrets of a Broker document: the broker
+// has them, and the command is not to. What cannot be read the broker refuses.
+func secretVariables(text []byte) (names []string) {
+	root, err := doc.ParseJSON("", text)
+	if err != nil {
+		root, err = doc.ParseYAML("", text)
+	}
+	if err != nil {
+		return nil
+	}
+	if secrets := root.Get("secrets"); secrets != nil {
+		for _, s := range secrets.Members {
+			if env := s.Value.Get("env"); env != nil {
+				names = append(names, env.Text)
+			}
+		}
+	}
+	return names
 }
 
 // BrokerOf is how an agent reaches the broker of a spec: over its own network, else by
