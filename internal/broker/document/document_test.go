@@ -208,6 +208,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 		`{"pattern": 1, "paths": []}`:              "/properties/pattern: type",
 		`{"pattern": "x", "paths": ["a", 1]}`:      "/properties/paths/items: type",
 		`{"pattern": "x"}`:                         "required: missing",
+		`{"pattern": "x", "paths": [1e999]}`:       "/paths/0: the number is larger",
 		`{"pattern": "x", "paths": [], "more": 1}`: "unexpected additional",
 	} {
 		args, err := doc.ParseJSON("", []byte(text))

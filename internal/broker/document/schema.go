@@ -112,6 +112,9 @@ func areTypes(n *doc.Node) bool {
 // Check tells what of a call's arguments is against their schema, and at which place of
 // that.
 func (t *Tool) Check(args *doc.Node) (why string) {
+	if at := outOfRange(args, ""); at != "" {
+		return at + ": the number is larger than any that is computed with"
+	}
 	err := t.schema.Validate(value(args))
 	if err == nil {
 		return ""
@@ -122,6 +125,26 @@ func (t *Tool) Check(args *doc.Node) (why string) {
 		why = why[i+len("validating "):]
 	}
 	return why[:min(len(why), 500)]
+}
+
+// outOfRange is the place of a number that is no float64; "" for none.
+func outOfRange(n *doc.Node, at string) string {
+	if n.Kind == doc.Number {
+		if _, err := strconv.ParseFloat(n.Text, 64); err != nil {
+			return cmp.Or(at, "/")
+		}
+	}
+	for i, item := range n.Items {
+		if place := outOfRange(item, at+"/"+strconv.Itoa(i)); place != "" {
+			return place
+		}
+	}
+	for _, m := range n.Members {
+		if place := outOfRange(m.Value, at+"/"+m.Key); place != "" {
+			return place
+		}
+	}
+	return ""
 }
 
 // value is a node as package json of the standard library has it.

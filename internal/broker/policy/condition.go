@@ -11,10 +11,10 @@ import (
 // item where the rule allows, and for one where it denies: any.
 func (c *Condition) holds(n *doc.Node, any bool) bool {
 	if n.Kind != doc.List || c.Equals != nil && c.Equals.Kind == doc.List {
-		return c.one(n)
+		return c.one(n, any)
 	}
 	for _, item := range n.Items {
-		if c.one(item) == any {
+		if c.one(item, any) == any {
 			return any
 		}
 	}
@@ -30,22 +30,26 @@ func (c *Condition) lead() string {
 	return lead
 }
 
-// one tells it of one value. What a condition is not about does not hold.
-func (c *Condition) one(n *doc.Node) bool {
-	if c.Equals != nil && !equal(c.Equals, n) {
+// one tells it of one value. A value of a kind that a condition is not about is none that
+// a rule allows, and one that a rule denies: it may become the same text of a command line.
+func (c *Condition) one(n *doc.Node, deny bool) bool {
+	if c.Equals != nil && !equal(c.Equals, n) && !(deny && c.Equals.Kind != n.Kind && c.Equals.Text == n.Text) {
 		return false
 	}
-	if c.Prefix != "" && (n.Kind != doc.String || !strings.HasPrefix(n.Text, c.Prefix)) {
-		return false
+	if (c.Prefix != "" || c.Glob != "") && n.Kind != doc.String {
+		return deny
 	}
-	if c.Glob != "" && (n.Kind != doc.String || !matches(c.Glob, n.Text)) {
+	if !strings.HasPrefix(n.Text, c.Prefix) || c.Glob != "" && !matches(c.Glob, n.Text) {
 		return false
 	}
 	if c.Min == nil && c.Max == nil {
 		return true
 	}
 	v, err := strconv.ParseFloat(n.Text, 64)
-	return n.Kind == doc.Number && err == nil && (c.Min == nil || v >= *c.Min) && (c.Max == nil || v <= *c.Max)
+	if n.Kind != doc.Number || err != nil {
+		return deny
+	}
+	return (c.Min == nil || v >= *c.Min) && (c.Max == nil || v <= *c.Max)
 }
 
 func equal(a, b *doc.Node) bool {
