@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"maps"
 	"slices"
 	"strings"
 )
@@ -141,10 +140,10 @@ func (r *Resolved) Withhold(names []string) {
 	if r.Spec.Environment.Value.Pass.Set {
 		return
 	}
-	keep := append(r.LookCredential(), slices.Collect(maps.Keys(r.Spec.Environment.Value.Set.Value))...)
+	needed := r.LookCredential()
 	for _, name := range names {
 		at := slices.Index(r.Passed, name)
-		if at < 0 || slices.Contains(keep, name) {
+		if _, set := r.Spec.Environment.Value.Set.Value[name]; at < 0 || set || slices.Contains(needed, name) {
 			continue
 		}
 		r.Passed = slices.Delete(slices.Clone(r.Passed), at, at+1)

@@ -84,26 +84,6 @@ func (x *Prepared) startBroker() error {
 	return nil
 }
 
-// secretVariables are the variables that hold the secrets of a Broker document: the broker
-// has them, and the command is not to. What cannot be read the broker refuses.
-func secretVariables(text []byte) (names []string) {
-	root, err := doc.ParseJSON("", text)
-	if err != nil {
-		root, err = doc.ParseYAML("", text)
-	}
-	if err != nil {
-		return nil
-	}
-	if secrets := root.Get("secrets"); secrets != nil {
-		for _, s := range secrets.Members {
-			if env := s.Value.Get("env"); env != nil {
-				names = append(names, env.Text)
-			}
-		}
-	}
-	return names
-}
-
 // BrokerOf is how an agent reaches the broker of a spec: over its own network, else by
 // the broker's program, which finds the socket.
 func BrokerOf(r *spec.Resolved) agent.Broker {

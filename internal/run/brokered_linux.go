@@ -8,6 +8,7 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/broker/wire"
+	"sbx/internal/doc"
 	"sbx/spec"
 	"sbx/wrap/launch"
 )
@@ -159,4 +160,24 @@ func (x *Prepared) endBroker() {
 		_ = unix.Unlink(x.brokerAsk().Socket)
 		_ = unix.Unlink(x.runFolder() + "/token") // of a container
 	}
+}
+
+// secretVariables are the variables that hold the secrets of a Broker document: the broker
+// has them, and the command is not to. What cannot be read the broker refuses.
+func secretVariables(text []byte) (names []string) {
+	root, err := doc.ParseJSON("", text)
+	if err != nil {
+		root, err = doc.ParseYAML("", text)
+	}
+	if err != nil {
+		return nil
+	}
+	if secrets := root.Get("secrets"); secrets != nil {
+		for _, s := range secrets.Members {
+			if env := s.Value.Get("env"); env != nil {
+				names = append(names, env.Text)
+			}
+		}
+	}
+	return names
 }
