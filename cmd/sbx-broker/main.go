@@ -4,7 +4,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"strings"
 
@@ -150,10 +149,7 @@ func complain(lines ...string) {
 
 // refuse says a problem as sbx does.
 func refuse(err error) int {
-	p := &spec.Problem{}
-	if !errors.As(err, &p) {
-		p = spec.AsProblems(err)[0]
-	}
+	p := spec.AsProblems(err)[0]
 	lines := []string{p.Head()}
 	if p.Why != "" {
 		lines = append(lines, "why: "+p.Why)

@@ -43,7 +43,7 @@ func (c *Call) key() string {
 }
 
 func (c *Call) runDir() string {
-	switch dir := variable(c.Environ, "XDG_RUNTIME_DIR"); {
+	switch dir := sys.Variable(c.Environ, "XDG_RUNTIME_DIR"); {
 	case c.Own.State != "":
 		return c.Own.State + "/sbx/made"
 	case ofNode():

@@ -27,7 +27,7 @@ func Inner(named string, environ []string) (string, error) {
 	}
 	self, _ := os.Stat("/proc/self/exe")
 	for _, name := range names {
-		dirs := strings.Split(variable(environ, "PATH")+":"+searched, ":")
+		dirs := strings.Split(sys.Variable(environ, "PATH")+":"+searched, ":")
 		if strings.ContainsRune(name, '/') {
 			dirs = []string{""}
 		}

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"sbx/internal/sys"
 )
 
 // Line is the command line of a runtime, as far as anything of it matters here.
@@ -49,7 +51,7 @@ var (
 
 // Parse reads a command line, the program's name in front.
 func Parse(args, environ []string) (l Line, problem string) {
-	l.Own = Own{Policy: PolicyDir, Runtime: variable(environ, "SBX_OCI_RUNTIME")}
+	l.Own = Own{Policy: PolicyDir, Runtime: sys.Variable(environ, "SBX_OCI_RUNTIME")}
 	_, l.Own.Class, _ = strings.Cut(path.Base(args[0]), "sbx-oci-")
 	args = args[1:]
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" {
@@ -159,13 +161,4 @@ func (l Line) With(value string, names ...string) Line {
 	l.Flags = slices.DeleteFunc(slices.Clone(l.Flags), func(f Flag) bool { return slices.Contains(names, f.Name) })
 	l.Flags = append([]Flag{{Name: names[0], Value: value, Words: []string{"--" + names[0], value}}}, l.Flags...)
 	return l
-}
-
-func variable(environ []string, name string) string {
-	for _, kv := range environ {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			return v
-		}
-	}
-	return ""
 }

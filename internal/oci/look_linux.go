@@ -4,11 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
@@ -47,9 +47,9 @@ func lookFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, e
 	if err != nil {
 		return nil, &spec.Problem{Do: "look at the container's files", Why: err.Error()}
 	}
-	home := c.variable("HOME")
+	home := sys.Variable(c.Env, "HOME")
 	if home == "" {
-		home = passwdHome(c.UID)
+		home = sys.PasswdHome(c.UID) // of the thread's root
 	}
 	var names host.Finder
 	in := spec.Inputs{Home: home, Cwd: c.Cwd, Environ: c.Env, UID: c.UID, Paths: spec.HostPaths{}, Lists: wrap.Lists(), Find: names.Find}
@@ -75,24 +75,6 @@ func lookFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, e
 		h.Devices = append(h.Devices, wrap.Found{Path: row.Path, Real: row.Path, Kind: wrap.Device, Why: row.Why})
 	}
 	return &Seen{r, h, places}, nil
-}
-
-func (c *Container) variable(name string) string { return variable(c.Env, name) }
-
-// passwdHome is a user's home as the file in the root of the calling thread has it.
-func passwdHome(uid int) string {
-	fd, err := spec.OpenPlain("/etc/passwd")
-	if err != nil {
-		return ""
-	}
-	defer unix.Close(fd)
-	b, _ := spec.ReadFD(fd, "/etc/passwd")
-	for line := range strings.Lines(string(b)) {
-		if f := strings.Split(strings.TrimSuffix(line, "\n"), ":"); len(f) == 7 && f[2] == strconv.Itoa(uid) {
-			return f[5]
-		}
-	}
-	return ""
 }
 
 // enter makes the container's files the root of the calling thread. Where the runtime will

@@ -1,7 +1,6 @@
 package oci
 
 import (
-	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -12,10 +11,7 @@ import (
 
 // Tell says on stderr, and in the runtime's log that the engine reads, why a verb failed.
 func (c *Call) Tell(err error) {
-	p := &spec.Problem{}
-	if !errors.As(err, &p) {
-		p = spec.AsProblems(err)[0]
-	}
+	p := spec.AsProblems(err)[0]
 	lines := []string{p.Head()}
 	if p.Why != "" {
 		lines = append(lines, "why: "+p.Why)
