@@ -80,7 +80,7 @@ func GrantedBy(report []byte) (g wire.Granted, workspace string, err error) {
 	if err != nil {
 		return g, "", err
 	}
-	for _, at := range items(root.Get("files")) {
+	for _, at := range doc.Items(root.Get("files")) {
 		p := wire.Place{Path: text(at.Get("path")), Access: text(at.Get("access")), Source: text(at.Get("source"))}
 		p.Protected = p.Access == "read-only" && strings.HasPrefix(text(at.Get("because")), "protected")
 		if kept := at.Get("kept"); kept != nil && kept.Text == "false" {
@@ -97,11 +97,11 @@ func GrantedBy(report []byte) (g wire.Granted, workspace string, err error) {
 	case spec.NetworkHost.String():
 		g.Reach = []string{"*"}
 	case spec.NetworkAllow.String():
-		for _, rule := range items(root.Get("network").Get("allow")) {
+		for _, rule := range doc.Items(root.Get("network").Get("allow")) {
 			g.Reach = append(g.Reach, text(rule.Get("to")))
 		}
 	}
-	for _, c := range items(root.Get("broker").Get("grant")) {
+	for _, c := range doc.Items(root.Get("broker").Get("grant")) {
 		g.Caps = append(g.Caps, text(c))
 	}
 	g.Any = root.Get("plan").Get("commands") == nil
@@ -113,11 +113,4 @@ func text(n *doc.Node) string {
 		return ""
 	}
 	return n.Text
-}
-
-func items(n *doc.Node) []*doc.Node {
-	if n == nil {
-		return nil
-	}
-	return n.Items
 }

@@ -105,7 +105,7 @@ func merged(base, now, value *Node) *Node {
 // has tells whether a List has an item that says the same.
 func (n *Node) has(item *Node) bool {
 	text := item.AppendCanonical(nil)
-	return slices.ContainsFunc(items(n), func(own *Node) bool { return slices.Equal(own.AppendCanonical(nil), text) })
+	return slices.ContainsFunc(Items(n), func(own *Node) bool { return slices.Equal(own.AppendCanonical(nil), text) })
 }
 
 // Change is one thing that differs between two documents.
@@ -151,12 +151,12 @@ func changes(all []Change, field string, from, to *Node) []Change {
 			}
 		}
 	case kind == List:
-		for _, item := range items(from) {
+		for _, item := range Items(from) {
 			if !to.has(item) {
 				one(item, true)
 			}
 		}
-		for _, item := range items(to) {
+		for _, item := range Items(to) {
 			if !from.has(item) {
 				one(item, false)
 			}
@@ -175,7 +175,8 @@ func members(n *Node) []Member {
 	return n.Members
 }
 
-func items(n *Node) []*Node {
+// Items are the values of a list; none where there is no list.
+func Items(n *Node) []*Node {
 	if n == nil {
 		return nil
 	}

@@ -39,7 +39,7 @@ func Decode(id, bundle string, config []byte) (*Container, error) {
 	c.Args, c.Env, c.Cwd = texts(p.Get("args")), texts(p.Get("env")), text(p.Get("cwd"))
 	c.UID, c.GID = int(whole(p.Get("user").Get("uid"))), int(whole(p.Get("user").Get("gid")))
 	c.Root = from(bundle, text(root.Get("root").Get("path")))
-	for _, n := range items(root.Get("mounts")) {
+	for _, n := range doc.Items(root.Get("mounts")) {
 		m := Mount{Target: text(n.Get("destination")), Type: text(n.Get("type")), Source: text(n.Get("source")), Options: texts(n.Get("options"))}
 		if m.binds() {
 			m.Source = from(bundle, m.Source)
@@ -85,9 +85,9 @@ func (c *Container) allows(calls ...string) bool {
 	}
 	for _, call := range calls {
 		allowed := text(filter.Get("defaultAction")) == "SCMP_ACT_ALLOW"
-		for _, rule := range items(filter.Get("syscalls")) {
+		for _, rule := range doc.Items(filter.Get("syscalls")) {
 			for _, name := range texts(rule.Get("names")) {
-				if name == call && len(items(rule.Get("args"))) == 0 {
+				if name == call && len(doc.Items(rule.Get("args"))) == 0 {
 					allowed = text(rule.Get("action")) == "SCMP_ACT_ALLOW"
 				}
 			}
@@ -102,7 +102,7 @@ func (c *Container) allows(calls ...string) bool {
 // namespace is the entry of config.json about a kind of namespace; nil where the container
 // has the host's.
 func (c *Container) namespace(kind string) *doc.Node {
-	for _, n := range items(c.Config.Get("linux").Get("namespaces")) {
+	for _, n := range doc.Items(c.Config.Get("linux").Get("namespaces")) {
 		if text(n.Get("type")) == kind {
 			return n
 		}
@@ -119,15 +119,8 @@ func text(n *doc.Node) string {
 	return n.Text
 }
 
-func items(n *doc.Node) []*doc.Node {
-	if n == nil || n.Kind != doc.List {
-		return nil
-	}
-	return n.Items
-}
-
 func texts(n *doc.Node) (list []string) {
-	for _, item := range items(n) {
+	for _, item := range doc.Items(n) {
 		list = append(list, text(item))
 	}
 	return list

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/internal/doc"
 	"sbx/internal/oci/walls"
 	"sbx/internal/sys"
 	"sbx/spec"
@@ -246,7 +247,7 @@ func (m *making) hooks(r *spec.Resolved) error {
 		return nil
 	}
 	for _, kind := range []string{"prestart", "createRuntime"} {
-		if len(items(m.t.Config.Get("hooks").Get(kind))) > 0 {
+		if len(doc.Items(m.t.Config.Get("hooks").Get(kind))) > 0 {
 			return &spec.Problem{Field: "network.mode", On: r.At("network.mode"), Do: "keep the container without a network",
 				Why: "config.json has hooks." + kind + ", which could give it one", Help: "use create and start, or take the hooks out"}
 		}

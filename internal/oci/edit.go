@@ -119,7 +119,7 @@ func (e *editor) network() {
 		return
 	}
 	all := list(object("type", str("network")))
-	for _, n := range items(at(e.c.Config, "linux.namespaces")) {
+	for _, n := range doc.Items(at(e.c.Config, "linux.namespaces")) {
 		if text(n.Get("type")) != "network" {
 			all.Items = append(all.Items, n)
 		}
@@ -132,7 +132,7 @@ func (e *editor) devices() {
 	if !e.s.Resolved.Confined {
 		return
 	}
-	if len(items(at(e.c.Config, "linux.devices"))) > 0 {
+	if len(doc.Items(at(e.c.Config, "linux.devices"))) > 0 {
 		e.set("linux.devices", list(), "devices of the host stay out")
 	}
 	e.set("linux.resources.devices", list(object("allow", truth(false), "access", str("rwm"))), "the devices that every container has, and no other")

@@ -76,7 +76,7 @@ func (n *Narrowing) edits(process *doc.Node) (edits []Edit) {
 		}
 		all := list()
 		hard, soft := l.v, l.v
-		for _, r := range items(process.Get("rlimits")) {
+		for _, r := range doc.Items(process.Get("rlimits")) {
 			if text(r.Get("type")) == l.kind {
 				hard, soft = min(hard, whole(r.Get("hard"))), min(soft, whole(r.Get("soft")))
 			} else {
