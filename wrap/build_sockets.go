@@ -15,7 +15,7 @@ func (b *network) sockets() {
 	if b.r.Network == spec.NetworkHost {
 		return
 	}
-	if b.plan.Notify == seccomp.NotifyNone {
+	if b.plan.Notify == seccomp.NotifyNone || b.req.AnySocket {
 		b.fault(FieldProtected, Degraded, "a socket that is made outside after the launch can be connected to by its path")
 		return
 	}

@@ -18,7 +18,9 @@ type Request struct {
 	NoCommand bool
 	// NoRelay is why there is no relay for network.allow and network.listen; "" where there is one.
 	NoRelay string
-	Broker  BrokerAsk
+	// AnySocket tells that nobody decides on connects by path.
+	AnySocket bool
+	Broker    BrokerAsk
 	// NewRoot asks for a root of the sandbox's own where the host's would do, for who
 	// cannot make that read-only with all that is mounted beneath.
 	NewRoot bool

@@ -130,6 +130,7 @@ func Wrappers() []string {
 type wrapper struct {
 	*tool
 	a     Ask
+	asked Asked
 	plan  *Plan
 	nodes []Node
 	line  []Word // the arguments
@@ -255,11 +256,16 @@ func (w *wrapper) build() error {
 	for _, p := range w.problems {
 		r.BestEffort = append(slices.Clone(r.BestEffort), p.Field)
 	}
-	req := Request{NewRoot: w.root, Argv: []string{""}, Record: w.a.Record, Sources: w.a.Sources, Counter: CounterNone, Describe: DescribeNone}
+	req := &w.asked.Request
+	*req = Request{NewRoot: w.root, Argv: []string{""}, Record: w.a.Record, Sources: w.a.Sources, Counter: CounterNone, Describe: DescribeNone}
 	if w.name == nameSbx {
 		req.Counter, req.Describe = CounterAuto, DescribeAll
 	}
-	plan, err := Build(&r, &h, req)
+	if w.name == nameContainer && w.a.Supervised {
+		req.Counter, req.Describe, req.AnySocket = CounterAuto, DescribeAll, true
+	}
+	w.asked.Resolved, w.asked.Host = &r, &h
+	plan, err := Build(&r, &h, *req)
 	if err != nil {
 		if p, ok := err.(spec.Problems); ok {
 			return append(w.problems, p...)

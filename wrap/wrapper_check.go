@@ -171,7 +171,9 @@ func (w *wrapper) host() Host {
 	}
 	h.Parent, h.FreeParent, h.Outer = nil, nil, false
 	h.Seccomp = Answer{State: Yes}
-	h.Listener = Answer{No, w.name + " answers no calls"}
+	if w.name != nameContainer || !w.a.Supervised {
+		h.Listener = Answer{No, w.name + " answers no calls"}
+	}
 	h.Tracer = Answer{No, w.name + " does not trace"}
 	if w.name != nameContainer { // in which sbx-init has it
 		h.LandlockABI = max(h.LandlockABI, 1)
@@ -181,7 +183,7 @@ func (w *wrapper) host() Host {
 	if w.image { // which has its own of these
 		h.System, h.Keep, h.Devices, h.ProcRO, h.ProcMask = nil, nil, nil, nil, nil
 	}
-	if !w.a.Supervised || w.image {
+	if !w.a.Supervised || w.image || w.name == nameContainer {
 		for i := range h.Groups {
 			h.Groups[i] = GroupHost{Answer: Answer{State: Yes}, Version: 2, Swap: true, Sockets: true}
 		}

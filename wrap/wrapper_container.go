@@ -14,12 +14,13 @@ var containerTool = tool{name: nameContainer, args: func(*wrapper) {}, cannot: c
 // containerCannot is what no container can be told, nor does sbx-init hold in it.
 func containerCannot(w *wrapper, f spec.Field) string {
 	switch {
-	case f == "limits.timeout":
-		return "nobody waits for the container but its engine"
+	case slices.Contains([]spec.Field{"limits.timeout", "max_commands", "commands.allow", "commands.deny"}, f):
+		if w.a.Supervised {
+			return ""
+		}
+		return "the container has no supervisor: " + w.a.Host.Listener.Why
 	case slices.Contains(GroupLimits(), f) && w.found() == nil:
 		return "the runtime makes no control groups here"
-	case within(f, "commands"):
-		return "the programs of an image are not looked up"
 	case within(f, "filesystem.read", "sandbox", "restrict"):
 		return "a container's root stays in view as a whole"
 	case f == "syscalls" && w.a.Resolved.Syscalls != "default":
@@ -30,8 +31,16 @@ func containerCannot(w *wrapper, f spec.Field) string {
 	return unwatched(w, f)
 }
 
+// Asked is what a Plan for a tool is built from.
+type Asked struct {
+	Resolved *spec.Resolved
+	Host     *Host
+	Request  Request
+}
+
 // Contained is how a container is narrowed.
 type Contained struct {
+	Asked
 	Plan  *Plan
 	Nodes []Node        // laid over its root and mounts, in order
 	Lines []Enforcement // of the record
@@ -45,5 +54,5 @@ func Contain(a Ask) (*Contained, error) {
 	if err := w.finish(); err != nil {
 		return nil, err
 	}
-	return &Contained{Plan: w.plan, Nodes: w.nodes, Lines: w.promised(w.lacks)}, nil
+	return &Contained{Asked: w.asked, Plan: w.plan, Nodes: w.nodes, Lines: w.promised(w.lacks)}, nil
 }

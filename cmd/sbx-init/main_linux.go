@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -21,9 +22,16 @@ const (
 
 func main() {
 	runtime.LockOSThread() // the walls are of this thread
-	args := os.Args[1:]
-	if len(args) == 0 {
+	if len(os.Args) < 3 {
 		refuse(exitRefused, "it is started by sbx-oci, in a container")
+	}
+	supervisor, err := strconv.Atoi(os.Args[1])
+	if err != nil {
+		refuse(exitRefused, "it is started by sbx-oci, in a container")
+	}
+	args := os.Args[2:]
+	if supervisor > 0 { // not the command's
+		unix.CloseOnExec(supervisor)
 	}
 	b, err := os.ReadFile(walls.File)
 	if err != nil {
@@ -34,7 +42,7 @@ func main() {
 		refuse(exitRefused, err.Error())
 	}
 	path := find(args[0])
-	if err := w.Raise(); err != nil {
+	if err := w.Raise(supervisor); err != nil {
 		refuse(exitRefused, "cannot hold the container's spec: "+err.Error())
 	}
 	err = unix.Exec(path, args, os.Environ())

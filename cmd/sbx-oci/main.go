@@ -23,7 +23,7 @@ func main() {
 		_, _ = os.Stderr.WriteString("sbx-oci: " + problem + "\n")
 		os.Exit(exitUsage)
 	}
-	c := &oci.Call{Line: line, Environ: os.Environ(), Version: version}
+	c := &oci.Call{Line: line, Environ: os.Environ(), Version: version, Args: os.Args}
 	status, err := 0, error(nil)
 	if c.Inner, err = oci.Inner(line.Own.Runtime, c.Environ); err == nil {
 		status, err = c.Run()

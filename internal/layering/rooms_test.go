@@ -47,7 +47,7 @@ var rooms = []room{
 	{"dispatch", []string{"internal/doc", "internal/sys", "audit", "wrap", "spec"}},
 	{"internal/broker", []string{"internal/broker/caps", "internal/broker/wire", "internal/doc", "internal/reach", "internal/sys", "internal/view", "audit", "spec", "wrap"}},
 	{"internal/oci/walls", []string{"landlock", "seccomp"}},
-	{"internal/oci", []string{"internal/oci/walls", "internal/doc", "internal/sys", "internal/view", "audit", "wrap/host", "wrap", "spec", "seccomp"}},
+	{"internal/oci", []string{"internal/oci/walls", "internal/run", "internal/doc", "internal/sys", "internal/view", "audit", "audit/listen", "wrap/host", "wrap", "spec", "seccomp"}},
 	{"cmd/sbx-egress", []string{"internal/relay", "internal/relay/wire", "internal/reach", "landlock", "seccomp"}},
 	{"cmd/sbx-dispatch", []string{"internal/sys", "internal/doc", "dispatch", "audit", "spec"}},
 	{"cmd/sbx-broker", []string{"internal/sys", "internal/broker", "internal/broker/wire", "internal/doc", "audit", "spec"}},

@@ -164,3 +164,15 @@ func object(pairs ...any) *doc.Node {
 func (m *Mount) node() *doc.Node {
 	return object("destination", str(m.Target), "type", str(m.Type), "source", str(m.Source), "options", strs(m.Options))
 }
+
+// unheard says why no supervisor can be sent the calls of the container; "" where one can.
+func (c *Container) unheard() string {
+	filter := c.Config.Get("linux").Get("seccomp")
+	switch {
+	case filter.Get("listenerPath") != nil:
+		return "the container's own list of system calls has a listener, and there can be one"
+	case !c.allows("seccomp", "sendmsg", "read"):
+		return "the container's own list of system calls shuts seccomp"
+	}
+	return ""
+}

@@ -15,6 +15,7 @@ import (
 	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/internal/oci/walls"
+	"sbx/internal/run"
 	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
@@ -27,6 +28,9 @@ type Call struct {
 	Inner   string // the runtime proper
 	Environ []string
 	Version string
+	Args    []string // as this program was called
+
+	inherited []int // descriptors
 }
 
 // shelf is what is kept of the call's container for as long as it is there.
@@ -100,6 +104,13 @@ func (c *Call) Create() (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	foreground := c.Verb == "run" && !c.detaches()
+	if c.Own.Report != 0 {
+		unix.CloseOnExec(c.Own.Report)
+		c.inherited = inherits()
+	} else if docs, err := Documents(&c.Own, t.Annotations); err == nil && len(docs) > 0 && !foreground {
+		return c.handOver(c.Args)
+	}
 	id, err := audit.NewID(time.Now())
 	if err != nil {
 		return 0, err
@@ -119,16 +130,27 @@ func (c *Call) Create() (status int, err error) {
 	}
 	dir, _, _ := c.state()
 	audit.Bound(dir, id)
-	status, err = attend(c.Inner, line, c.Environ)
+	files := map[int]int{}
+	if m.supervisor != nil {
+		conn, err := comeTo(m.shelf.dir)
+		if err != nil {
+			return 0, m.refuse(err)
+		}
+		defer unix.Close(conn)
+		at := line.Kept(c.Environ)
+		files[at] = conn
+		kept := line.With(strconv.Itoa(at-2), "preserve-fds")
+		line = &kept
+		go m.supervisor.serve()
+	}
+	status, err = attend(c.Inner, line, c.Environ, files)
 	if e := m.shelf.release(); err == nil {
 		err = e
 	}
 	switch {
 	case err != nil:
 		return 0, m.refuse(err)
-	case c.Verb == "run" && c.detaches():
-		m.started()
-	case c.Verb == "run":
+	case foreground:
 		m.ran(status)
 	case status != 0:
 		_ = m.refuse(&spec.Problem{Do: "make the container", Why: filepath.Base(c.Inner) + " ended with " + strconv.Itoa(status) + "; what it said is the engine's to tell"})
@@ -163,6 +185,8 @@ type making struct {
 	record audit.Record
 	sink   *audit.Sink
 	shelf  *shelf
+
+	supervisor *supervisor // nil where nothing is answered
 }
 
 // prepare is the line for the runtime proper: the engine's own where nothing is asked, or
@@ -188,26 +212,33 @@ func (m *making) prepare() (*Line, error) {
 		return nil, &spec.Problem{On: m.t.Bundle + "/config.json", Do: "hold a spec for this container", Why: "it names no command or no root"}
 	}
 	facts := host.Facts()
+	if why := m.t.unheard(); why != "" {
+		facts.Listener = wrap.Answer{State: wrap.No, Why: why}
+	}
 	if !m.t.allows("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self") {
 		facts.LandlockABI, facts.LandlockWhy = 0, "the container's own list of system calls shuts it"
 	}
 	if ofNode() && m.global("cgroup-manager") != "disabled" {
 		facts.Tools = []wrap.Tool{{Name: "sbx-oci", Path: m.Inner}}
 	}
-	s, err := look(m.t, docs, facts)
+	supervised := facts.Listener.State != wrap.No
+	var contained *wrap.Contained
+	var held *audit.Held
+	s, err := look(m.t, docs, facts, func(s *Seen) (err error) {
+		m.record.Resolved = s.Resolved
+		if contained, err = wrap.Contain(wrap.Ask{Resolved: s.Resolved, Host: &s.Host, Supervised: supervised}); err == nil && supervised {
+			held, err = audit.Hold(contained.Plan.Watch)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	m.record.Resolved = s.Resolved
 	if err := m.hooks(s.Resolved); err != nil {
 		return nil, err
 	}
-	contained, err := wrap.Contain(wrap.Ask{Resolved: s.Resolved, Host: &s.Host})
-	if err != nil {
-		return nil, err
-	}
 	w := wallsOf(contained.Plan)
-	n := narrowing(s.Resolved, contained.Plan, !w.Empty())
+	n := narrowing(s.Resolved, contained.Plan, &w)
 	if err := m.shelf.begin(); err != nil {
 		return nil, err
 	}
@@ -217,7 +248,7 @@ func (m *making) prepare() (*Line, error) {
 			return nil, err
 		}
 	}
-	edits, err := e.all(n)
+	edits, err := e.all(n, m.handed(n))
 	if err != nil {
 		return nil, err
 	}
@@ -236,8 +267,21 @@ func (m *making) prepare() (*Line, error) {
 			return nil, err
 		}
 	}
+	if w.Listens {
+		if m.supervisor, err = m.attended(s, &run.Container{Of: contained, Held: held}); err == nil {
+			err = m.supervisor.open(m.shelf.dir)
+		}
+	}
 	line := m.Line.With(m.shelf.dir, "bundle", "b", "config", "f")
-	return &line, nil
+	return &line, err
+}
+
+// handed is the descriptor by which sbx-init comes to the supervisor.
+func (c *Call) handed(n *Narrowing) int {
+	if !n.Attended {
+		return 0
+	}
+	return c.Kept(c.Environ)
 }
 
 // hooks refuses what could fill the new network of a container that `run` starts at once:
@@ -253,17 +297,4 @@ func (m *making) hooks(r *spec.Resolved) error {
 		}
 	}
 	return nil
-}
-
-// initProgram is sbx-init, which lies beside this program.
-func initProgram() (string, error) {
-	self, err := os.Readlink("/proc/self/exe")
-	path := filepath.Dir(self) + "/sbx-init"
-	if err == nil {
-		_, err = os.Stat(path)
-	}
-	if err != nil {
-		return "", &spec.Problem{On: path, Do: "hold the spec in the container", Why: err.Error(), Help: "install sbx-init beside sbx-oci"}
-	}
-	return path, nil
 }

@@ -58,8 +58,8 @@ type editor struct {
 }
 
 // Edits are what a plan makes of a config.json.
-func (e *editor) all(n *Narrowing) ([]Edit, error) {
-	for _, edit := range n.edits(e.c.Config.Get("process")) {
+func (e *editor) all(n *Narrowing, supervisor int) ([]Edit, error) {
+	for _, edit := range n.edits(e.c.Config.Get("process"), supervisor) {
 		edit.At = "process." + edit.At
 		e.edits = append(e.edits, edit)
 	}

@@ -54,40 +54,75 @@ func HandOn(inner string, l *Line, environ []string) error {
 	return &spec.Problem{On: inner, Do: "start the runtime", Why: "it is not there any more, or not executable"}
 }
 
-// attend runs the runtime proper beside this program: its streams, every descriptor and
-// the signals that this one gets are the runtime's.
-func attend(inner string, l *Line, environ []string) (status int, err error) {
+// child is a program that runs beside this one: its streams, every descriptor and the
+// signals that this one gets are its own.
+type child struct {
+	pid  int
+	done chan struct{}
+}
+
+// begin starts one. files are further descriptors of its, by their numbers.
+func begin(path string, words, environ []string, files map[int]int) (*child, error) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2)
-	pid, err := syscall.ForkExec(inner, append([]string{inner}, l.Words()...), &syscall.ProcAttr{Env: environ, Files: []uintptr{0, 1, 2}})
-	if err != nil {
-		return 0, err
+	all := []uintptr{0, 1, 2}
+	for at, fd := range files {
+		for len(all) <= at {
+			all = append(all, inherited(len(all)))
+		}
+		all[at] = uintptr(fd)
 	}
-	done := make(chan struct{})
+	pid, err := syscall.ForkExec(path, words, &syscall.ProcAttr{Env: environ, Files: all})
+	if err != nil {
+		return nil, err
+	}
+	c := &child{pid, make(chan struct{})}
 	go func() {
-		terminal := sys.IsTerminal(0) // whose signals the runtime gets itself
+		terminal := sys.IsTerminal(0) // whose signals the child gets itself
 		for {
 			select {
 			case s := <-signals:
 				if s := s.(syscall.Signal); !terminal || s != unix.SIGINT && s != unix.SIGQUIT {
 					_ = unix.Kill(pid, s)
 				}
-			case <-done:
+			case <-c.done:
 				return
 			}
 		}
 	}()
-	defer close(done)
+	return c, nil
+}
+
+// inherited is a descriptor that the caller handed on; else none (^0, package syscall).
+func inherited(fd int) uintptr {
+	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC != 0 {
+		return ^uintptr(0)
+	}
+	return uintptr(fd)
+}
+
+// wait is the exit status, as a shell has it.
+func (c *child) wait() (status int) {
+	defer close(c.done)
 	var ws unix.WaitStatus
 	for {
-		if _, err := unix.Wait4(pid, &ws, 0, nil); err != unix.EINTR {
+		if _, err := unix.Wait4(c.pid, &ws, 0, nil); err != unix.EINTR {
 			break
 		}
 	}
 	if ws.Signaled() {
-		return 128 + int(ws.Signal()), nil
+		return 128 + int(ws.Signal())
 	}
-	return ws.ExitStatus(), nil
+	return ws.ExitStatus()
+}
+
+// attend runs the runtime proper beside this program.
+func attend(inner string, l *Line, environ []string, files map[int]int) (status int, err error) {
+	c, err := begin(inner, append([]string{inner}, l.Words()...), environ, files)
+	if err != nil {
+		return 0, err
+	}
+	return c.wait(), nil
 }
 
 // ask runs the runtime proper for what it prints.

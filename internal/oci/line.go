@@ -3,6 +3,7 @@ package oci
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sbx/internal/sys"
@@ -24,6 +25,7 @@ type Own struct {
 	Specs   []string // more of them, which narrow those of the folder
 	State   string   // the folder in which records and what containers need are kept; "" for the usual ones
 	Class   string   // the last part of the program's name: sbx-oci-CLASS
+	Report  int      // where the supervisor of a container says that it is there; 0 for nowhere
 }
 
 // Flag is a flag as it was written.
@@ -32,6 +34,9 @@ type Flag struct {
 	Value string
 	Words []string // one or two
 }
+
+// reportFlag is this program's own, for the supervisor that it starts.
+const reportFlag = "sbx-report"
 
 // PolicyDir is the node's folder of specs where no flag names another.
 const PolicyDir = "/etc/sbx-oci"
@@ -66,6 +71,8 @@ func Parse(args, environ []string) (l Line, problem string) {
 			l.Own.State = f.Value
 		case "sbx-spec":
 			l.Own.Specs = append(l.Own.Specs, f.Value)
+		case reportFlag:
+			l.Own.Report, _ = strconv.Atoi(f.Value)
 		default:
 			if strings.HasPrefix(f.Name, "sbx-") {
 				return l, "no flag --" + f.Name + "; there are --sbx-runtime, --sbx-policy, --sbx-spec and --sbx-state"
@@ -154,6 +161,13 @@ func (l *Line) Words() []string {
 		words = append(words, f.Words...)
 	}
 	return append(words, l.Rest...)
+}
+
+// Kept is the number of the first descriptor beyond those that the runtime is to keep.
+func (l *Line) Kept(environ []string) int {
+	n, _ := strconv.Atoi(l.Value("preserve-fds"))
+	listen, _ := strconv.Atoi(sys.Variable(environ, "LISTEN_FDS")) // sd_listen_fds(3)
+	return 3 + max(n, 0) + max(listen, 0)
 }
 
 // With is the line with the flags of those names replaced by one, "--name value".

@@ -18,6 +18,7 @@ import (
 // container's own files.
 type Seen struct {
 	Resolved *spec.Resolved
+	Inputs   spec.Inputs
 	Host     wrap.Host
 	Places   []Place // the container's mounts, in order
 }
@@ -31,12 +32,15 @@ type Place struct {
 // look resolves documents for a container that is not there yet, in its files: by a thread
 // that has a mount namespace of its own and the container's root as root. No path that
 // the image or a volume chooses leads out of there. The thread ends with the look.
-func look(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (s *Seen, err error) {
+// then is called by that thread.
+func look(c *Container, docs []*spec.SandboxSpec, facts wrap.Host, then func(*Seen) error) (s *Seen, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // and never unlocked
-		s, err = lookFrom(c, docs, facts)
+		if s, err = lookFrom(c, docs, facts); err == nil {
+			err = then(s)
+		}
 	}()
 	<-done
 	return s, err
@@ -74,7 +78,7 @@ func lookFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, e
 	for _, row := range wrap.Devices() { // which the runtime makes
 		h.Devices = append(h.Devices, wrap.Found{Path: row.Path, Real: row.Path, Kind: wrap.Device, Why: row.Why})
 	}
-	return &Seen{r, h, places}, nil
+	return &Seen{r, in, h, places}, nil
 }
 
 // enter makes the container's files the root of the calling thread. Where the runtime will

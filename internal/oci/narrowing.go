@@ -24,10 +24,12 @@ type Narrowing struct {
 	NoNew   bool
 	// NoNetwork: whatever is in its network is taken away before it starts.
 	NoNetwork bool
+	// Attended: every process is handed to the container's supervisor.
+	Attended bool
 }
 
-func narrowing(r *spec.Resolved, p *wrap.Plan, init bool) *Narrowing {
-	n := &Narrowing{Init: init, Cut: !p.KeepCaps, Files: -1, Size: -1, NoNew: p.NoNewPrivs, NoNetwork: r.Network == spec.NetworkNone,
+func narrowing(r *spec.Resolved, p *wrap.Plan, w *walls.Walls) *Narrowing {
+	n := &Narrowing{Init: !w.Empty(), Attended: w.Listens, Cut: !p.KeepCaps, Files: -1, Size: -1, NoNew: p.NoNewPrivs, NoNetwork: r.Network == spec.NetworkNone,
 		Limited: r.Spec.Environment.Set || len(r.Dropped) > 0 || r.Private}
 	for _, c := range p.Caps {
 		n.Caps = append(n.Caps, c.String())
@@ -47,11 +49,12 @@ func narrowing(r *spec.Resolved, p *wrap.Plan, init bool) *Narrowing {
 	return n
 }
 
-// edits are what becomes of a process, by the names of its members.
-func (n *Narrowing) edits(process *doc.Node) (edits []Edit) {
+// edits are what becomes of a process, by the names of its members. supervisor is the
+// descriptor that sbx-init gets.
+func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 	set := func(at string, v *doc.Node, why string) { edits = append(edits, Edit{at, v, why}) }
 	if n.Init {
-		set("args", strs(append([]string{walls.Init}, texts(process.Get("args"))...)), "sbx-init holds Landlock and the system calls, and becomes the command")
+		set("args", strs(walls.Line(supervisor, texts(process.Get("args")))), "sbx-init holds Landlock and the system calls, and becomes the command")
 	}
 	if n.NoNew {
 		set("noNewPrivileges", truth(true), "no program gives more than its caller has")
@@ -105,22 +108,27 @@ func (n *Narrowing) environ(env []string) []string {
 // node is the narrowing as it is kept for later verbs.
 func (n *Narrowing) node() *doc.Node {
 	return object("init", truth(n.Init), "caps", strs(n.Caps), "cut", truth(n.Cut), "files", number(n.Files), "size", number(n.Size),
-		"names", strs(n.Names), "limited", truth(n.Limited), "no_new_privs", truth(n.NoNew), "no_network", truth(n.NoNetwork))
+		"names", strs(n.Names), "limited", truth(n.Limited), "no_new_privs", truth(n.NoNew), "no_network", truth(n.NoNetwork),
+		"attended", truth(n.Attended))
 }
 
 func narrowingOf(n *doc.Node) *Narrowing {
 	is := func(key string) bool { v := n.Get(key); return v != nil && v.Text == "true" }
 	return &Narrowing{Init: is("init"), Caps: texts(n.Get("caps")), Cut: is("cut"), Files: whole(n.Get("files")), Size: whole(n.Get("size")),
-		Names: texts(n.Get("names")), Limited: is("limited"), NoNew: is("no_new_privs"), NoNetwork: is("no_network")}
+		Names: texts(n.Get("names")), Limited: is("limited"), NoNew: is("no_new_privs"), NoNetwork: is("no_network"), Attended: is("attended")}
 }
 
 // wallsOf are what sbx-init holds for a plan.
 func wallsOf(p *wrap.Plan) walls.Walls {
 	w := walls.Walls{ABI: p.LandlockABI, Landlock: p.Landlock}
-	if f := &p.Filter; f.On {
-		if w.Filter = f.Code; w.Filter == nil {
-			w.Filter = []byte(seccomp.Shipped(f.Options(), seccomp.Native))
-		}
+	w.Listens = p.Notify != seccomp.NotifyNone
+	switch f := &p.Filter; {
+	case f.On:
+		o := f.Options()
+		o.Notify, o.Uncounted = p.Notify, w.Listens && p.Counter == wrap.CounterNone && !p.Programs.Any()
+		w.Filter = []byte(seccomp.Shipped(o, seccomp.Native))
+	case w.Listens:
+		w.Filter = seccomp.Encode(seccomp.CountOnly(seccomp.Native))
 	}
 	return w
 }

@@ -19,12 +19,12 @@ func TestNarrowing(t *testing.T) {
 	n := &Narrowing{Init: true, Cut: true, Caps: []string{"CAP_CHOWN"}, Files: 64, Size: -1, NoNew: true, Limited: true, Names: []string{"PATH"}}
 	for _, c := range []struct{ process, want string }{
 		{`{"args": ["a", "b"]}`,
-			`{"args":["/dev/.sbx-init","a","b"],"capabilities":{"ambient":["CAP_CHOWN"],"bounding":["CAP_CHOWN"],"effective":["CAP_CHOWN"],"inheritable":["CAP_CHOWN"],"permitted":["CAP_CHOWN"]},"noNewPrivileges":true,"rlimits":[{"hard":64,"soft":64,"type":"RLIMIT_NOFILE"}]}`},
+			`{"args":["/dev/.sbx-init","3","a","b"],"capabilities":{"ambient":["CAP_CHOWN"],"bounding":["CAP_CHOWN"],"effective":["CAP_CHOWN"],"inheritable":["CAP_CHOWN"],"permitted":["CAP_CHOWN"]},"noNewPrivileges":true,"rlimits":[{"hard":64,"soft":64,"type":"RLIMIT_NOFILE"}]}`},
 		{`{"args": ["a"], "noNewPrivileges": false, "capabilities": {"bounding": ["CAP_CHOWN", "CAP_SYS_ADMIN"], "other": []}, "rlimits": [{"type": "RLIMIT_CORE", "hard": 1, "soft": 1}, {"type": "RLIMIT_NOFILE", "hard": 32, "soft": 16}]}`,
-			`{"args":["/dev/.sbx-init","a"],"capabilities":{"ambient":[],"bounding":["CAP_CHOWN"],"effective":[],"inheritable":[],"other":[],"permitted":[]},"noNewPrivileges":true,"rlimits":[{"hard":1,"soft":1,"type":"RLIMIT_CORE"},{"hard":32,"soft":16,"type":"RLIMIT_NOFILE"}]}`},
+			`{"args":["/dev/.sbx-init","3","a"],"capabilities":{"ambient":[],"bounding":["CAP_CHOWN"],"effective":[],"inheritable":[],"other":[],"permitted":[]},"noNewPrivileges":true,"rlimits":[{"hard":1,"soft":1,"type":"RLIMIT_CORE"},{"hard":32,"soft":16,"type":"RLIMIT_NOFILE"}]}`},
 	} {
 		p := parsed(t, c.process)
-		if got := string(apply(p, n.edits(p)).AppendCanonical(nil)); got != c.want {
+		if got := string(apply(p, n.edits(p, 3)).AppendCanonical(nil)); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.process, got, c.want)
 		}
 	}

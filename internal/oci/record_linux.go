@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"sbx/audit"
 	"sbx/spec"
 	"sbx/wrap"
@@ -42,13 +44,19 @@ func (m *making) lines(s *Seen, contained *wrap.Contained) []wrap.Enforcement {
 			}
 		}
 	}
+	by := map[spec.Field]string{wrap.FieldProcesses: "the container's namespaces", wrap.FieldRecord: "the container's namespaces",
+		"max_commands": "seccomp notify", "limits.timeout": "the supervisor"}
 	for i := range lines { // what sbx exec has of mounts and a pid namespace of its own
-		if l := &lines[i]; contained.Plan.Base == wrap.BaseHost && (l.Field == wrap.FieldProcesses || l.Field == wrap.FieldRecord) {
-			*l = wrap.Enforcement{Field: l.Field, Asked: l.Asked, By: "the container's namespaces"}
+		l := &lines[i]
+		if by, ok := by[l.Field]; ok && contained.Plan.Base == wrap.BaseHost && l.Status == wrap.Degraded {
+			*l = wrap.Enforcement{Field: l.Field, Asked: l.Asked, By: by}
 		}
 	}
 	if ns := m.t.namespace("pid"); ns == nil || ns.Get("path") != nil {
 		weaken(wrap.FieldProcesses, "the engine has the container share processes with others")
+		for _, f := range []spec.Field{"max_commands", "limits.timeout"} {
+			weaken(f, "the engine has the container share processes with its supervisor, which root in there could end")
+		}
 	}
 	if ns := m.t.namespace("ipc"); ns == nil || ns.Get("path") != nil {
 		weaken(wrap.FieldSideDoors, "the engine has the container share System V memory with others")
@@ -68,13 +76,24 @@ func (m *making) lines(s *Seen, contained *wrap.Contained) []wrap.Enforcement {
 
 // started notes in the record which process the container is.
 func (m *making) started() {
-	if pid := m.pid(); pid > 0 {
+	pid := m.pid()
+	if pid > 0 {
 		m.record.Supervisor = audit.ProcessOf(pid)
 		if !m.record.Container.NothingAsked {
 			_ = m.shelf.put(pidFile, []byte(strconv.Itoa(pid))) // else Start asks the runtime
 		}
 	}
-	_ = m.sink.Write(m.record)
+	s := m.supervisor
+	if s == nil {
+		_ = m.sink.Write(m.record)
+		return
+	}
+	if pid > 0 {
+		_ = s.know(pid) // else it is told by who comes to the door
+	}
+	_ = s.run.Write()
+	m.stay()
+	s.over()
 }
 
 // pid is the container's first process, as the runtime wrote it or tells it.
@@ -90,12 +109,18 @@ func (c *Call) pid() int {
 
 // ran notes the end of a container that the runtime has waited for.
 func (m *making) ran(status int) {
+	defer func() {
+		_ = m.shelf.drop()
+		_ = os.Remove(m.linkPath())
+	}()
+	if m.supervisor != nil {
+		m.supervisor.finish(unix.WaitStatus(status<<8), "")
+		return
+	}
 	m.record.EndedAt = time.Now()
 	m.record.Exit = audit.Exit{Code: spec.Some(status)}
 	m.record.Usage.WallMS = spec.Some(time.Since(m.record.StartedAt).Milliseconds())
 	_ = m.sink.Close(m.record)
-	_ = m.shelf.drop()
-	_ = os.Remove(m.linkPath())
 }
 
 // refuse has the record say why there is no container.

@@ -82,12 +82,14 @@ const (
 	wallsFile     = "walls"
 	narrowingFile = "narrowing.json"
 	pidFile       = "pid" // of the container's first process
+	doorFile      = "supervisor"
+	lifeFile      = "alive" // locked by the supervisor as long as it is there
 )
 
 // drop takes all away.
 func (s *shelf) drop() error {
 	err := s.release()
-	for _, name := range []string{configFile, wallsFile, narrowingFile, pidFile, ""} {
+	for _, name := range []string{configFile, wallsFile, narrowingFile, pidFile, doorFile, lifeFile, ""} {
 		if e := os.Remove(s.dir + "/" + name); e != nil && !os.IsNotExist(e) {
 			err = errors.Join(err, e)
 		}

@@ -132,8 +132,15 @@ func (c *Call) exec() error {
 	if err != nil {
 		return err
 	}
-	edits := append(n.edits(process), Edit{"env", strs(n.environ(texts(process.Get("env")))), "environment"})
-	fd, err := unix.MemfdCreate("sbx-process", 0) // which is gone with the runtime
+	at, err := c.come(n)
+	if err != nil {
+		return err
+	}
+	edits := append(n.edits(process, at), Edit{"env", strs(n.environ(texts(process.Get("env")))), "environment"})
+	fd, err := unix.MemfdCreate("sbx-process", unix.MFD_CLOEXEC)
+	if err == nil {
+		fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD, aboveAll) // which is gone with the runtime
+	}
 	if err != nil {
 		return err
 	}
@@ -155,9 +162,35 @@ func (c *Call) execLine(n *Narrowing) error {
 		}
 	}
 	if i := slices.Index(c.Rest, c.ID()); n.Init && len(c.Rest) > i+1 {
-		c.Rest = slices.Insert(slices.Clone(c.Rest), i+1, walls.Init)
+		at, err := c.come(n)
+		if err != nil {
+			return err
+		}
+		c.Rest = slices.Insert(slices.Clone(c.Rest), i+1, walls.Line(at, nil)...)
 	}
 	return nil
+}
+
+// come has the process that the runtime starts come to the container's supervisor, by a
+// descriptor of this number.
+func (c *Call) come(n *Narrowing) (at int, err error) {
+	if !n.Attended {
+		return 0, nil
+	}
+	conn, err := comeTo(c.shelf().dir)
+	if err == nil {
+		at = c.Kept(c.Environ)
+		if conn == at {
+			_, err = unix.FcntlInt(uintptr(conn), unix.F_SETFD, 0)
+		} else {
+			err = unix.Dup3(conn, at, 0)
+		}
+	}
+	if err != nil {
+		return 0, &spec.Problem{Do: "start a process in the container", Why: "its supervisor does not answer: " + err.Error(), Help: "the container was left without one: make it anew"}
+	}
+	c.Line = c.With(strconv.Itoa(at-2), "preserve-fds")
+	return at, nil
 }
 
 // remove deletes the container, and finishes its record.
@@ -170,13 +203,16 @@ func (c *Call) remove() (status int, err error) {
 		return 0, HandOn(c.Inner, &c.Line, c.Environ)
 	}
 	state := text(c.ask("state").Get("status"))
-	status, err = attend(c.Inner, &c.Line, c.Environ)
+	status, err = attend(c.Inner, &c.Line, c.Environ, nil)
 	if err != nil || status != 0 {
 		return status, err
 	}
 	why := "a runtime does not wait for the container: its engine alone knows the exit status"
 	if state == "created" {
-		why = "its command was never started"
+		why = neverStarted
+	}
+	if gone(c.shelf().dir) {
+		why = "its supervisor was killed"
 	}
 	path, err := filepath.EvalSymlinks(link)
 	if err == nil {

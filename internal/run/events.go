@@ -22,6 +22,7 @@ type events struct {
 	*Prepared
 	adviser *wrap.Adviser // nil before the first question
 	ended   string        // why sbx ended everything; "" where it did not
+	end     func()        // ends everything
 }
 
 // stop ends everything, for a reason that the record has as exit.ended_by.
@@ -29,7 +30,7 @@ func (x *events) stop(reason string) {
 	if x.ended == "" {
 		x.ended = reason
 	}
-	x.process.End()
+	x.end()
 }
 
 // refused notes a call that does not succeed, and tells of the first of a kind.

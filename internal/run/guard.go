@@ -30,14 +30,18 @@ func (x *guard) note() {
 	if len(w.Trees) == 0 && len(w.Protected) == 0 && len(w.Masked) == 0 && len(w.Renew) == 0 {
 		return
 	}
-	leads := func(rel string) bool { _, ok := wrap.LeadsToProtected(rel); return ok }
-	x.sweep = &audit.Sweep{Watch: w, Held: x.held, Known: x.Host.Known(), Cut: x.Host.SearchCut != "",
-		Match: isProtected, Leads: leads, Run: x.sink.Run}
+	x.sweep = x.newSweep()
 	x.watch = audit.NewWatch(w, x.sweep)
 	x.patrol = &patrol{Patrol: audit.NewPatrol(x.sweep), timer: -1}
 	if len(w.Worktrees) > 0 {
 		x.linked = audit.NewWorktrees(x.sweep, x.watch)
 	}
+}
+
+func (x *guard) newSweep() *audit.Sweep {
+	leads := func(rel string) bool { _, ok := wrap.LeadsToProtected(rel); return ok }
+	return &audit.Sweep{Watch: x.Plan.Watch, Held: x.held, Known: x.Host.Known(), Cut: x.Host.SearchCut != "",
+		Match: isProtected, Leads: leads, Run: x.sink.Run}
 }
 
 // look begins to watch what could appear in the writable trees.

@@ -30,6 +30,7 @@ type Prepared struct {
 	narrow  *outer.Narrowing // what an outer sbx holds for this run; nil for nothing
 	tap     *tap             // nil where no stream of an agent's is read
 	backend backend          // zero for sbx itself
+	asked   *wrap.Asked      // a container's; nil for a command
 }
 
 // Prepare plans the run of a. The child is cloned meanwhile, unless nothing is to be
@@ -185,6 +186,9 @@ func (x *Prepared) request() wrap.Request {
 
 // newAdviser is one that finds lines for this run's document.
 func (x *Prepared) newAdviser() *wrap.Adviser {
+	if x.asked != nil {
+		return &wrap.Adviser{Plan: x.Plan, Resolved: x.asked.Resolved, Host: x.asked.Host, Request: x.asked.Request}
+	}
 	a := &wrap.Adviser{Plan: x.Plan, Resolved: x.Resolved, Host: &x.Host, Request: x.request()}
 	if _, why := beside(relayName, relayDoes); a.Request.NoRelay == "" {
 		a.Request.NoRelay = why

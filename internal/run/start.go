@@ -26,7 +26,7 @@ type Started struct {
 }
 
 func newStarted(p *Prepared) *Started {
-	e := &events{Prepared: p}
+	e := &events{Prepared: p, end: func() { p.process.End() }}
 	x := &Started{events: e, guard: guard{events: e, masks: masks{events: e}}, count: count{events: e}, egress: egress{events: e}, brokered: brokered{events: e}, narrowing: narrowing{e},
 		landlog: landlog{events: e}}
 	x.watched = watched{events: e, bounds: &x.bounds}

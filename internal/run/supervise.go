@@ -68,29 +68,9 @@ func (x *Started) listen(h *launch.Hooks) {
 	if x.process.Listener() < 0 {
 		return
 	}
-	c := listen.Config{FD: x.process.Listener(), Root: x.process.Root(), Programs: x.programs, Refused: x.refused,
-		Rules: listen.Rules{Views: x.Plan.Watch.Views, Forbids: func(string) bool { return false }, Part: wrap.IsProtectedPart,
-			Guards: func(string) (audit.Guard, string) { return audit.Unguarded, "" }},
-		Counts: listen.Counts{Exceeded: func() { x.stop("max_commands") }}}
-	if x.Plan.Filter.Looks {
-		c.Secrets = x.Plan.Secrets()
-	}
-	if x.Plan.Counter == wrap.CounterNotify {
-		c.Counts.Ledger, c.Counts.Timeline, c.Tells = &x.count.ledger, x.record.Timeline, x.Plan.Tells
-		// A descriptor that is kept may lead to a model.
-		if x.Plan.SeesReach() && x.Agent.Agent != 0 && len(x.Keep) == 0 {
-			x.count.ledger.Own, c.Aside = spec.Some(0), agent.Aside(x.Agent.Agent)
-		}
-	}
+	c := x.listenerConfig(x.process.Listener(), x.process.Root())
 	if x.guard.sweep != nil {
 		x.guardNames(&c)
-	}
-	if x.Plan.Base == wrap.BaseHost {
-		c.Rules.Closed = x.Plan.Closed
-	}
-	if x.Plan.Notify >= seccomp.NotifyOpens {
-		x.record.Opened = &audit.Openings{}
-		c.Opened = x.record.Opened
 	}
 	if x.guard.linked != nil {
 		c.Remove = x.guard.linked.Remove
@@ -112,12 +92,40 @@ func (x *Started) listen(h *launch.Hooks) {
 	}
 }
 
+// listenerConfig is what every listener of the run has: fd is the kernel's, root the
+// sandbox's.
+func (x *Started) listenerConfig(fd, root int) listen.Config {
+	c := listen.Config{FD: fd, Root: root, Programs: x.programs, Refused: x.refused,
+		Rules: listen.Rules{Views: x.Plan.Watch.Views, Forbids: func(string) bool { return false }, Part: wrap.IsProtectedPart,
+			Guards: func(string) (audit.Guard, string) { return audit.Unguarded, "" }},
+		Counts: listen.Counts{Exceeded: func() { x.stop("max_commands") }}}
+	if x.Plan.Filter.Looks {
+		c.Secrets = x.Plan.Secrets()
+	}
+	if x.Plan.Counter == wrap.CounterNotify {
+		c.Counts.Ledger, c.Counts.Timeline, c.Tells = &x.count.ledger, x.record.Timeline, x.Plan.Tells
+		// A descriptor that is kept may lead to a model.
+		if x.Plan.SeesReach() && x.Agent.Agent != 0 && len(x.Keep) == 0 {
+			x.count.ledger.Own, c.Aside = spec.Some(0), agent.Aside(x.Agent.Agent)
+		}
+	}
+	if x.Plan.Base == wrap.BaseHost {
+		c.Rules.Closed = x.Plan.Closed
+	}
+	if x.Plan.Notify >= seccomp.NotifyOpens {
+		if x.record.Opened == nil {
+			x.record.Opened = &audit.Openings{}
+		}
+		c.Opened = x.record.Opened
+	}
+	return c
+}
+
 // guardNames has the listener deny what the sweep would remove, and the patrol look where
 // it did.
 func (x *Started) guardNames(c *listen.Config) {
-	s, r := x.guard.sweep, &c.Rules
-	r.Forbids, r.Empty, r.Part, r.Links = s.Forbids, s.Empty, s.Part, s.Links
-	r.Guards, r.Guarded = s.Guards, s.Guarded
+	r := &c.Rules
+	x.guard.rules(r)
 	c.Makes = x.guard.patrol.makes
 	c.Refused = func(refusal *listen.Refusal) {
 		x.refused(refusal)
@@ -126,6 +134,13 @@ func (x *Started) guardNames(c *listen.Config) {
 			x.guard.patrol.makes()
 		}
 	}
+}
+
+// rules are the sweep's: what it would remove does not come into being.
+func (x *guard) rules(r *listen.Rules) {
+	s := x.sweep
+	r.Forbids, r.Empty, r.Part, r.Links = s.Forbids, s.Empty, s.Part, s.Links
+	r.Guards, r.Guarded = s.Guards, s.Guarded
 }
 
 // finish writes the record for the last time.

@@ -12,8 +12,9 @@ import (
 )
 
 // Raise puts the calling thread within the walls, which no exec takes away: that thread
-// has to be the one that becomes the command.
-func (w *Walls) Raise() error {
+// has to be the one that becomes the command. supervisor is a socket to who answers the
+// calls that the filter has wait; nothing is started where nobody does.
+func (w *Walls) Raise(supervisor int) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no_new_privs: %w", err)
 	}
@@ -26,12 +27,35 @@ func (w *Walls) Raise() error {
 		return nil
 	}
 	p := unix.SockFprog{Len: uint16(len(w.Filter) / 8), Filter: (*unix.SockFilter)(unsafe.Pointer(&w.Filter[0]))}
-	_, _, e := unix.Syscall(unix.SYS_PRCTL, unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(seccomp.Pointer(&p)))
+	flags := uintptr(0)
+	if w.Listens {
+		flags = seccomp.ListenerFlags
+	}
+	listener, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(seccomp.Pointer(&p)))
 	runtime.KeepAlive(w)
 	if e != 0 {
 		return fmt.Errorf("seccomp: %w", e)
 	}
-	return nil
+	if !w.Listens {
+		return nil
+	}
+	if err := handOver(supervisor, int(listener)); err != nil {
+		return fmt.Errorf("the container's supervisor does not answer: %w", err)
+	}
+	return unix.Close(int(listener))
+}
+
+// handOver sends the listener to the supervisor, and waits for its word.
+func handOver(supervisor, listener int) error {
+	if err := unix.Sendmsg(supervisor, []byte{0}, unix.UnixRights(listener), nil, unix.MSG_NOSIGNAL); err != nil {
+		return err
+	}
+	word := make([]byte, 1)
+	n, err := unix.Read(supervisor, word)
+	if err == nil && n == 0 {
+		err = unix.EPIPE
+	}
+	return err
 }
 
 func (w *Walls) restrict() error {

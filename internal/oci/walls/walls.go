@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"strconv"
 
 	"sbx/landlock"
 )
@@ -20,10 +21,18 @@ type Walls struct {
 	ABI      int // for which the ruleset is
 	Landlock landlock.Ruleset
 	Filter   []byte // the program as the kernel has it
+	// Listens: the filter has calls wait for the supervisor, which is sent its listener.
+	Listens bool
 }
 
 // Empty tells whether there is nothing to do.
 func (w *Walls) Empty() bool { return w.Landlock.Empty() && len(w.Filter) == 0 }
+
+// Line is the command line by which sbx-init starts a command. supervisor is the
+// descriptor of a socket to the supervisor, 0 where there is none.
+func Line(supervisor int, args []string) []string {
+	return append([]string{Init, strconv.Itoa(supervisor)}, args...)
+}
 
 // Append writes the file: whole numbers of eight bytes, and texts behind their length.
 func (w *Walls) Append(b []byte) []byte {
@@ -42,6 +51,11 @@ func (w *Walls) Append(b []byte) []byte {
 		put(uint64(len(r.Path)))
 		b = append(b, r.Path...)
 	}
+	listens := uint64(0)
+	if w.Listens {
+		listens = 1
+	}
+	put(listens)
 	put(uint64(len(w.Filter)))
 	return append(b, w.Filter...)
 }
@@ -75,6 +89,7 @@ func Decode(b []byte) (w Walls, err error) {
 		r.Path = string(bytes())
 		l.Rules = append(l.Rules, r)
 	}
+	w.Listens = get() == 1
 	w.Filter = bytes()
 	if err == nil && len(b) > 0 {
 		err = errors.New("the file of the walls goes on behind its end")

@@ -1,0 +1,87 @@
+package oci
+
+import (
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+func (s *supervisor) open(dir string) (err error) {
+	if s.alive, err = unix.Open(dir+"/"+lifeFile, unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600); err == nil {
+		err = unix.Flock(s.alive, unix.LOCK_EX|unix.LOCK_NB)
+	}
+	if err != nil {
+		return err
+	}
+	if s.door, err = unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0); err != nil {
+		return err
+	}
+	addr, free, err := doorOf(dir)
+	if err != nil {
+		return err
+	}
+	defer free()
+	if err := unix.Bind(s.door, addr); err != nil {
+		return err
+	}
+	// Who sends is told by the kernel; what accepts takes that over (unix(7)).
+	if err := unix.SetsockoptInt(s.door, unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
+		return err
+	}
+	return unix.Listen(s.door, 64)
+}
+
+func doorOf(dir string) (addr *unix.SockaddrUnix, free func(), err error) {
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &unix.SockaddrUnix{Name: "/proc/self/fd/" + strconv.Itoa(fd) + "/" + doorFile}, func() { unix.Close(fd) }, nil
+}
+
+func comeTo(dir string) (fd int, err error) {
+	addr, free, err := doorOf(dir)
+	if err != nil {
+		return -1, err
+	}
+	defer free()
+	if fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err != nil {
+		return -1, err
+	}
+	if err = unix.Connect(fd, addr); err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+func received(conn int) (fd, pid int, err error) {
+	word, oob := make([]byte, 1), make([]byte, 256)
+	_, n, _, _, err := unix.Recvmsg(conn, word, oob, unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return -1, 0, err
+	}
+	all, err := unix.ParseSocketControlMessage(oob[:n])
+	if err != nil {
+		return -1, 0, err
+	}
+	fd = -1
+	for i := range all {
+		if fds, err := unix.ParseUnixRights(&all[i]); err == nil {
+			for _, f := range fds {
+				if fd >= 0 {
+					unix.Close(f)
+					continue
+				}
+				fd = f
+			}
+		}
+		if c, err := unix.ParseUnixCredentials(&all[i]); err == nil {
+			pid = int(c.Pid)
+		}
+	}
+	if fd < 0 || pid <= 0 {
+		return -1, 0, unix.EBADMSG
+	}
+	return fd, pid, nil
+}

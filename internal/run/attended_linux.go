@@ -1,0 +1,107 @@
+package run
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/audit/listen"
+	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/launch"
+)
+
+// Attended is a run whose processes somebody else starts: a container, whose first process
+// an engine's runtime starts, and those that the engine adds. Their calls are answered and
+// counted here, and the record tells of them as of a command that sbx starts.
+type Attended struct {
+	x      *Started
+	inside func(func())
+	late   bool // limits.timeout ended it
+}
+
+// Container is what is to be attended.
+type Container struct {
+	Ask    *Ask
+	Record audit.Record
+	Sink   *audit.Sink
+	Of     *wrap.Contained
+	Held   *audit.Held
+	First  func() int   // its first process; 0 as long as there is none
+	End    func()       // ends it
+	Inside func(func()) // calls a function that sees the container's files at their paths
+}
+
+// Attend is before the first process is there.
+func Attend(c Container) (*Attended, error) {
+	p := &Prepared{journal: &journal{Ask: c.Ask, record: c.Record, sink: c.Sink}, Host: *c.Of.Host, Plan: c.Of.Plan, held: c.Held, asked: &c.Of.Asked}
+	p.Plan.Limits = wrap.Limits{Timeout: p.Plan.Limits.Timeout} // the others are the runtime's to hold, which tells nothing of them
+	x := newStarted(p)
+	x.end = c.End
+	x.record.Timeline = audit.NewTimeline(c.First)
+	if len(p.Plan.Watch.Trees) > 0 {
+		x.guard.sweep = x.guard.newSweep()
+	}
+	return &Attended{x: x, inside: c.Inside}, x.count.begin()
+}
+
+// Record is the record as it is so far.
+func (a *Attended) Record() *audit.Record { return &a.x.record }
+
+// Write writes it.
+func (a *Attended) Write() error { return a.x.sink.Write(a.x.record) }
+
+// Listener answers the calls at fd, seccomp's listener of one process and its descendants;
+// root is the container's, O_PATH. The methods of several are not to be called at the same
+// time, but for Take.
+func (a *Attended) Listener(fd, root int) *listen.Listener {
+	x := a.x
+	if x.programs == nil {
+		x.programs = listen.Learn(root, &x.Plan.Programs)
+	}
+	c := x.listenerConfig(fd, root)
+	if x.guard.sweep != nil {
+		x.guard.rules(&c.Rules)
+	}
+	return listen.New(&c)
+}
+
+// Ends is where the ends of programs are heard of.
+func (a *Attended) Ends() launch.Waiter {
+	t := a.x.record.Timeline
+	return launch.Waiter{FD: t.Watch(), Event: t.Look}
+}
+
+// TimedOut is called where limits.timeout has ended the container.
+func (a *Attended) TimedOut() { a.late = true }
+
+// Finish writes the record for the last time, when nothing of the container runs any more.
+// unknown says why the exit status is not known; "" where it is.
+func (a *Attended) Finish(status unix.WaitStatus, unknown string) error {
+	x, r := a.x, &a.x.record
+	r.EndedAt = time.Now()
+	e := launch.Exit{Code: status.ExitStatus(), Known: unknown == ""}
+	if status.Signaled() {
+		e.Code, e.Signal = 0, int(status.Signal())
+	}
+	o := outcome{Exit: e, reason: x.ended, timedOut: a.late}
+	if r.Exit = o.exit(); unknown != "" {
+		r.Exit.Code, r.Container.ExitUnknown = spec.Opt[int]{}, unknown
+		if o.reason == "" && !o.timedOut {
+			r.Exit = audit.Exit{}
+		}
+	}
+	x.count.counted()
+	if x.guard.sweep != nil {
+		x.guard.found.Add(x.guard.sweep.End())
+		x.record.Swept = spec.Some(x.guard.found)
+		x.guard.noteSwept()
+		x.guard.sweep.Close()
+	}
+	x.observed()
+	x.noteLimits(&o)
+	r.Usage.WallMS = spec.Some(r.EndedAt.Sub(r.StartedAt).Milliseconds())
+	a.inside(func() { r.Violations.Advise(x.advice) })
+	return x.sink.Close(*r)
+}
