@@ -34,7 +34,7 @@ type supervisor struct {
 	pid   atomic.Int32
 	seen  chan struct{} // closed once there is a first process
 	known sync.Once
-	begun atomic.Bool // that process became the command
+	begun atomic.Bool // that process becomes the command
 	late  atomic.Bool // limits.timeout has ended it
 }
 
@@ -80,11 +80,8 @@ func (s *supervisor) welcome(conn int) {
 		unix.Close(conn)
 		return
 	}
-	isFirst := false
-	s.known.Do(func() {
-		isFirst = true
-		err = s.meet(pid)
-	})
+	s.known.Do(func() { err = s.meet(pid) })
+	isFirst := int(s.pid.Load()) == pid && s.begun.CompareAndSwap(false, true)
 	if err != nil || s.root < 0 {
 		unix.Close(listener)
 		unix.Close(conn) // and sbx-init starts nothing
@@ -106,7 +103,8 @@ func (s *supervisor) welcome(conn int) {
 	s.answer(l, listener)
 }
 
-// meet is for the container's first process.
+// meet is for the first process that comes: the container's, or one that was added before
+// that is started.
 
 func (s *supervisor) meet(pid int) error {
 	if s.pid.Load() == 0 {
@@ -157,7 +155,6 @@ func (s *supervisor) begin(listener int) {
 		}
 		_ = n.Fail(listener, unix.ENOSYS) // sbx-init makes no other
 	}
-	s.begun.Store(true)
 	if s.timeout > 0 {
 		time.AfterFunc(s.timeout, func() {
 			s.late.Store(true)
