@@ -210,6 +210,20 @@ func TestBrokerRunsNothingOfTheSandbox(t *testing.T) {
 	if out := x.call("t", `{}`).stdout(t); out != "ran\n" {
 		t.Errorf("the control says %q", out)
 	}
+	// A program that the sandbox lays before another on PATH, after the start and before it.
+	b = newBoxElsewhere(t)
+	must(t, os.Mkdir(b.ws+"/bin", 0o755))
+	x, answer = b.broker("version: 1\ntools: {t: {run: [expr, '40', +, '2']}}\nrules: [{tool: t, verdict: allow}]\n", ofBroker{environ: []string{"PATH=" + b.ws + "/bin:" + os.Getenv("PATH")}})
+	if answer["ready"] == nil {
+		t.Fatal(answer)
+	}
+	must(t, os.Chmod(b.write(b.ws+"/bin/expr", "#!/bin/sh\necho mine\n"), 0o755))
+	if out := b.plain("env", "PATH="+b.ws+"/bin:"+os.Getenv("PATH"), "expr", "40", "+", "2").out; out != "mine\n" { // the control
+		t.Errorf("along that PATH it says %q", out)
+	}
+	if out := x.call("t", `{}`).stdout(t); out != "42\n" {
+		t.Errorf("the tool says %q", out)
+	}
 }
 
 // The audit cannot be written: nothing is allowed any more, and sbx is told.

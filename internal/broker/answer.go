@@ -37,8 +37,8 @@ type reply struct {
 
 // listen makes the socket for answers, in the run's own folder: who may enter that may
 // answer.
-func (b *Broker) listen() (net.Listener, error) {
-	path, done, err := short(filepath.Join(b.start.RunDir, wire.SocketName))
+func (q *questions) listen(runDir string) (net.Listener, error) {
+	path, done, err := short(filepath.Join(runDir, wire.SocketName))
 	if err != nil {
 		return nil, err
 	}
@@ -54,14 +54,14 @@ func (b *Broker) listen() (net.Listener, error) {
 			if err != nil {
 				return
 			}
-			go b.hear(c)
+			go q.hear(c)
 		}
 	}()
 	return l, nil
 }
 
 // hear takes one word.
-func (b *Broker) hear(c net.Conn) {
+func (q *questions) hear(c net.Conn) {
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(5 * time.Second))
 	line, err := bufio.NewReader(io.LimitReader(c, 4096)).ReadBytes('\n')
@@ -71,11 +71,9 @@ func (b *Broker) hear(c net.Conn) {
 	}
 	var r reply
 	if w.ID != "" {
-		r.Answered = b.Answer(w.ID, w.Yes)
+		r.Answered = q.answer(w.ID, w.Yes)
 	} else {
-		for _, q := range b.Pending() {
-			r.Pending = append(r.Pending, Question{ID: q[0], Tool: q[1], Args: q[2]})
-		}
+		r.Pending = q.pending()
 	}
 	_ = json.NewEncoder(c).Encode(r)
 }

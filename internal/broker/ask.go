@@ -3,60 +3,72 @@ package broker
 import (
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"sbx/internal/broker/wire"
 	"sbx/internal/doc"
 )
 
-// question is a call that waits for a person.
-type question struct {
-	id, tool, text string
-	answer         chan bool
+// questions are the calls that wait for a person.
+type questions struct {
+	timeout  time.Duration
+	over     chan struct{} // closed at the end
+	tell     func(wire.Message)
+	redactor *Redactor
+
+	mu      sync.Mutex
+	waiting []*question
 }
 
-// question asks, and waits: no answer in its time is no. by says who or what decided.
-func (b *Broker) question(v *Verdict) (yes bool, by string) {
-	args := b.redactor.Text(string(v.allowed.args.AppendCanonical(nil)))
-	q := &question{id: v.id, tool: v.allowed.tool.Name, text: doc.Shown(args[:min(len(args), maxShown)]), answer: make(chan bool, 1)}
-	b.mu.Lock()
-	b.questions = append(b.questions, q)
-	b.mu.Unlock()
-	b.tell(&wire.Ask{ID: q.id, Tool: q.tool, Reason: v.reason})
-	late := time.NewTimer(b.doc.AskTimeout)
+// question is a call that waits.
+type question struct {
+	Question
+	answer chan bool
+}
+
+// ask asks, and waits: no answer in its time is no. by says who or what decided.
+func (q *questions) ask(v *Verdict) (yes bool, by string) {
+	args := q.redactor.Text(string(v.allowed.args.AppendCanonical(nil)))
+	one := &question{Question{ID: v.id, Tool: v.allowed.tool.Name, Args: doc.Shown(args[:min(len(args), maxShown)])}, make(chan bool, 1)}
+	q.mu.Lock()
+	q.waiting = append(q.waiting, one)
+	q.mu.Unlock()
+	q.tell(&wire.Ask{ID: one.ID, Tool: one.Tool, Reason: v.reason})
+	late := time.NewTimer(q.timeout)
 	defer late.Stop()
 	select {
-	case yes = <-q.answer:
+	case yes = <-one.answer:
 		by = "no"
 	case <-late.C:
-		by = "nobody answered within " + b.doc.AskTimeout.String()
-	case <-b.over:
+		by = "nobody answered within " + q.timeout.String()
+	case <-q.over:
 		by = "the execution ended"
 	}
-	b.mu.Lock()
-	b.questions = slices.DeleteFunc(b.questions, func(other *question) bool { return other == q })
-	b.mu.Unlock()
+	q.mu.Lock()
+	q.waiting = slices.DeleteFunc(q.waiting, func(other *question) bool { return other == one })
+	q.mu.Unlock()
 	return yes, by
 }
 
-// Pending are the questions that wait, each with its id, tool and arguments.
-func (b *Broker) Pending() (all [][3]string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, q := range b.questions {
-		all = append(all, [3]string{q.id, q.tool, q.text})
+// pending are the questions that wait.
+func (q *questions) pending() (all []Question) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, one := range q.waiting {
+		all = append(all, one.Question)
 	}
 	return all
 }
 
-// Answer answers one; it is false where none of that id waits.
-func (b *Broker) Answer(id string, yes bool) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for i, q := range b.questions {
-		if strings.EqualFold(q.id, id) {
-			q.answer <- yes
-			b.questions = slices.Delete(b.questions, i, i+1) // it is asked once
+// answer answers one; it is false where none of that id waits.
+func (q *questions) answer(id string, yes bool) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, one := range q.waiting {
+		if strings.EqualFold(one.ID, id) {
+			one.answer <- yes
+			q.waiting = slices.Delete(q.waiting, i, i+1) // it is asked once
 			return true
 		}
 	}

@@ -8,88 +8,54 @@ import (
 	"sync"
 	"time"
 
-	"sbx/internal/broker/caps"
-	"sbx/internal/broker/document"
-	"sbx/internal/broker/grant"
-	"sbx/internal/broker/policy"
 	"sbx/internal/broker/wire"
-	"sbx/internal/doc"
 	"sbx/internal/sys"
 	"sbx/spec"
 )
 
 // Broker is one execution's.
 type Broker struct {
-	start    *wire.Start
-	doc      *document.Broker
-	plan     *document.Plan // nil for none
-	granted  *grant.Granted
-	policies map[string]*policy.Policy // by tool
-	secrets  map[string]string
-	redactor *Redactor
-	environ  []string // what a tool's sbx gets, before its secrets
-	audit    *audit
-	tell     func(wire.Message)
-	token    [32]byte // its hash
-	until    time.Time
-	over     chan struct{} // closed at the end
-	slots    chan struct{} // a place for each call that runs
-	running  sync.WaitGroup
+	*decider
+	executor  *executor
+	questions *questions
+	redactor  *Redactor
+	audit     *audit
+	tell      func(wire.Message)
+	token     [32]byte // its hash
+	until     time.Time
+	over      chan struct{} // closed at the end
 
-	mu        sync.Mutex
-	failed    string // why no call is allowed any more
-	calls     int64
-	counts    []wire.Count
-	steps     []state
-	used      []policy.Used // by rule
-	questions []*question
-	servers   map[string]*server
+	mu     sync.Mutex // of what follows, and of the decider
+	failed string     // why no call is allowed any more
+	calls  int64
+	counts []wire.Count
 }
-
-// maxRunning is how many calls run at once.
-const maxRunning = 16
 
 // New makes the broker of an execution, or says why there can be none.
 func New(start *wire.Start, environ []string, tell func(wire.Message)) (*Broker, *spec.Problem) {
-	b, p := judging(start)
+	d, p := judging(start)
 	if p != nil {
 		return nil, p
 	}
-	b.tell, b.over, b.slots, b.servers, b.secrets = tell, make(chan struct{}), make(chan struct{}, maxRunning), map[string]*server{}, map[string]string{}
+	b := &Broker{decider: d, tell: tell, over: make(chan struct{}), until: time.Now().Add(d.doc.TokenTTL)}
 	sum, err := hex.DecodeString(start.TokenSHA256)
 	if err != nil || copy(b.token[:], sum) != len(b.token) || len(sum) != len(b.token) {
 		return nil, &spec.Problem{Do: "start the broker", Why: "it was given no hash of a token"}
 	}
-	b.until = time.Now().Add(b.doc.TokenTTL)
-	if p := b.takeSecrets(environ); p != nil {
+	secrets, p := b.takeSecrets(environ)
+	if p != nil {
 		return nil, p
 	}
+	search := b.search(sys.Variable(environ, "PATH"))
+	b.questions = &questions{timeout: b.doc.AskTimeout, over: b.over, tell: tell, redactor: b.redactor}
+	b.executor = &executor{walls: b.walls, secrets: secrets, redactor: b.redactor, environ: inherited(environ, search), open: b.open, over: b.over,
+		slots: make(chan struct{}, maxRunning), servers: map[string]*server{}}
+	if at := b.foreign(start.SBX); at != "" {
+		return nil, &spec.Problem{Do: "run tools by " + start.SBX, Why: "the sandbox can write " + at + ", by which it is reached", Help: "install sbx where the sandbox writes nothing"}
+	}
 	for _, t := range b.doc.Tools {
-		if p := b.findProgram(t, environ); p != nil {
+		if p := b.findProgram(t, search); p != nil {
 			return nil, p
-		}
-	}
-	return b, nil
-}
-
-// judging is a broker that decides, and could run nothing.
-func judging(start *wire.Start) (*Broker, *spec.Problem) {
-	b := &Broker{start: start, policies: map[string]*policy.Policy{}}
-	var err error
-	if b.doc, err = document.ReadBroker(start.Broker); err != nil {
-		return nil, problem(err, "read the Broker document")
-	}
-	if b.granted, err = grant.New(&start.Granted, start.Workspace); err != nil {
-		return nil, problem(err, "have it granted")
-	}
-	if p := b.readPlan(); p != nil {
-		return nil, p
-	}
-	b.used = make([]policy.Used, len(b.doc.Rules))
-	for _, t := range b.doc.Tools {
-		b.policies[t.Name] = policy.For(t.Name, b.doc.Rules)
-		if err := t.Compile(); err != nil {
-			return nil, &spec.Problem{Field: spec.Field("tools." + t.Name + ".args"), On: b.doc.Name, Do: "read the schema", Why: err.Error()}
 		}
 	}
 	return b, nil
@@ -119,46 +85,12 @@ func (b *Broker) Ready() *wire.Ready {
 	return r
 }
 
-// readPlan reads the plan, whose tools there must be, and whose capabilities the
-// sandbox's spec must give.
-func (b *Broker) readPlan() *spec.Problem {
-	if b.start.Plan == nil {
-		return nil
-	}
-	var err error
-	if b.plan, err = document.ReadPlan(b.start.Plan.Name, b.start.Plan.Text); err != nil {
-		return problem(err, "read the plan")
-	}
-	b.steps = make([]state, len(b.plan.Steps))
-	for i := range b.plan.Steps {
-		s := &b.plan.Steps[i]
-		refuse := func(do, why, help string) *spec.Problem {
-			on := doc.Error{Name: b.plan.Name, Pos: s.At}
-			return &spec.Problem{Field: "steps", On: on.On(), Do: do, Why: why, Help: help}
-		}
-		if b.doc.Tool(s.Tool) == nil {
-			return refuse("take the step "+s.ID, "there is no tool "+s.Tool+" in "+b.doc.Name, "")
-		}
-		for _, text := range s.Caps {
-			c, _ := caps.Parse(text, b.start.Workspace)
-			if !b.granted.Covers(c) {
-				reason, with := (&grant.Lack{Cap: c}).Advice()
-				return refuse("let the step "+s.ID+" have "+text, reason, with)
-			}
-		}
-		if len(s.Artifacts) > 0 && b.start.Output == "" {
-			return refuse("expect artifacts of the step "+s.ID, "the sandbox has no /output", "sbx exec --output DIR")
-		}
-	}
-	return nil
-}
-
 // takeSecrets takes the credentials: the caller's variables, and files of the caller's.
-func (b *Broker) takeSecrets(environ []string) *spec.Problem {
-	var all []string
+func (b *Broker) takeSecrets(environ []string) (map[string]string, *spec.Problem) {
+	secrets, all := map[string]string{}, []string(nil)
 	for _, s := range b.doc.Secrets {
-		refuse := func(why string) *spec.Problem {
-			return &spec.Problem{Field: spec.Field("secrets." + s.Name), On: b.doc.Name, Do: "take the secret", Why: why}
+		refuse := func(why string) (map[string]string, *spec.Problem) {
+			return nil, &spec.Problem{Field: spec.Field("secrets." + s.Name), On: b.doc.Name, Do: "take the secret", Why: why}
 		}
 		value, from := sys.Variable(environ, s.Env), "the variable "+s.Env
 		if s.File != "" {
@@ -177,16 +109,31 @@ func (b *Broker) takeSecrets(environ []string) *spec.Problem {
 		if len(value) < minSecret || strings.IndexByte(value, 0) >= 0 {
 			return refuse(from + " has no secret of at least 8 bytes")
 		}
-		b.secrets[s.Name] = value
+		secrets[s.Name] = value
 		all = append(all, value)
 	}
 	b.redactor = NewRedactor(all)
-	for _, name := range []string{"PATH", "HOME", "LANG", "XDG_STATE_HOME"} {
+	return secrets, nil
+}
+
+// inherited is what a tool's sbx gets of the broker's variables.
+func inherited(environ []string, search string) (all []string) {
+	if search != "" {
+		all = append(all, "PATH="+search)
+	}
+	for _, name := range []string{"HOME", "LANG", "XDG_STATE_HOME"} {
 		if v := sys.Variable(environ, name); v != "" {
-			b.environ = append(b.environ, name+"="+v)
+			all = append(all, name+"="+v)
 		}
 	}
-	return nil
+	return all
+}
+
+// open tells whether anything may still be started.
+func (b *Broker) open() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.failed == ""
 }
 
 // fail says that no call is allowed any more.
@@ -230,8 +177,7 @@ func (b *Broker) End() *wire.Summary {
 	}
 	b.mu.Unlock()
 	close(b.over)
-	b.endServers()
-	b.running.Wait()
+	b.executor.end()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := &wire.Summary{ByTool: b.counts, Lines: b.audit.count()}
@@ -240,11 +186,4 @@ func (b *Broker) End() *wire.Summary {
 		s.Denied += c.Denied
 	}
 	return s
-}
-
-// problem is an error of a document's.
-func problem(err error, do string) *spec.Problem {
-	p := spec.AsProblems(err)[0]
-	p.Do = do
-	return p
 }

@@ -37,38 +37,38 @@ func Check(start *wire.Start) ([]Checked, *spec.Problem) {
 	return all, nil
 }
 
-func (b *Broker) checkStep(i int) Checked {
-	s := &b.plan.Steps[i]
+func (d *decider) checkStep(i int) Checked {
+	s := &d.plan.Steps[i]
 	if s.Args == nil {
-		c := b.checkTool(b.doc.Tool(s.Tool))
+		c := d.checkTool(d.doc.Tool(s.Tool))
 		c.Name = s.ID
 		return c
 	}
 	v := &Verdict{effect: policy.Deny}
 	call := &document.Call{Tool: s.Tool, Args: s.Args}
-	r, no := b.rebuild(call)
+	r, no := d.rebuild(call)
 	if no == nil {
-		no = b.engines(v, r, call)
+		no = d.engines(v, r, call)
 	}
 	c := Checked{Name: s.ID, Tool: s.Tool, Verdict: v.effect.String(), Rule: v.rule, Reason: v.reason}
 	if no != nil {
 		c.Rule, c.Reason, c.AllowWith = no.rule, no.reason, no.with
 	} else {
-		b.used[v.rules].Calls++
+		d.used[v.rules].Calls++
 	}
 	return c
 }
 
-func (b *Broker) checkTools() (all []Checked) {
-	for _, t := range b.doc.Tools {
-		all = append(all, b.checkTool(t))
+func (d *decider) checkTools() (all []Checked) {
+	for _, t := range d.doc.Tools {
+		all = append(all, d.checkTool(t))
 	}
 	return all
 }
 
 // checkTool says whether some call of a tool could be allowed.
-func (b *Broker) checkTool(t *document.Tool) Checked {
-	if no := b.never(t); no != nil {
+func (d *decider) checkTool(t *document.Tool) Checked {
+	if no := d.never(t); no != nil {
 		return Checked{Name: t.Name, Tool: t.Name, Verdict: policy.Deny.String(), Rule: no.rule, Reason: no.reason, AllowWith: no.with}
 	}
 	return Checked{Name: t.Name, Tool: t.Name, Verdict: "depends", Reason: "on the arguments"}

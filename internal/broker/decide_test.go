@@ -14,8 +14,8 @@ import (
 	"sbx/spec"
 )
 
-// deciding is a broker that decides and runs nothing.
-func deciding(t testing.TB, start *wire.Start) *Broker {
+// deciding is what decides.
+func deciding(t testing.TB, start *wire.Start) *decider {
 	t.Helper()
 	start.Broker.Name, start.Output = "broker.yaml", "/output"
 	b, p := judging(start)

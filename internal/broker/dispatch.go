@@ -63,7 +63,7 @@ func (b *Broker) Dispatch(token string, call *document.Call) *Result {
 	}
 	v := b.decide(call)
 	if v.allowed != nil {
-		defer b.running.Done()
+		defer b.executor.running.Done()
 	}
 	if v.effect == policy.Ask {
 		b.ask(v)
@@ -73,7 +73,7 @@ func (b *Broker) Dispatch(token string, call *document.Call) *Result {
 		return &Result{Kind: v.kind, Rule: v.rule, Reason: v.reason, AllowWith: v.allowWith}
 	}
 	began := time.Now()
-	r, why := b.carryOut(v)
+	r, why := b.executor.carryOut(v)
 	r.Wall = time.Since(began)
 	r.Rule = v.rule
 	if err := b.done(v, r, why); err != nil {
@@ -128,7 +128,7 @@ func (b *Broker) decide(call *document.Call) *Verdict {
 	}
 	if v.effect != policy.Deny { // taken before anybody else can ask
 		v.allowed = r
-		b.running.Add(1)
+		b.executor.running.Add(1)
 		if r.step >= 0 {
 			b.steps[r.step] = running
 		}
@@ -138,10 +138,10 @@ func (b *Broker) decide(call *document.Call) *Verdict {
 }
 
 // engines asks both engines about each step that the call may be, until one passes.
-func (b *Broker) engines(v *Verdict, r *request, call *document.Call) *denial {
-	steps, denied := b.candidates(call)
+func (d *decider) engines(v *Verdict, r *request, call *document.Call) *denial {
+	steps, denied := d.candidates(call)
 	for n, i := range steps {
-		d, no := b.judge(r, call, i)
+		d, no := d.judge(r, call, i)
 		if no == nil && d.Effect == policy.Deny {
 			no = &denial{Forbidden, d.ID, d.Reason, d.AllowWith}
 		}
@@ -158,7 +158,7 @@ func (b *Broker) engines(v *Verdict, r *request, call *document.Call) *denial {
 
 // ask has a person answer, and settles the verdict.
 func (b *Broker) ask(v *Verdict) {
-	yes, by := b.question(v)
+	yes, by := b.questions.ask(v)
 	if err := b.audit.line("answered", v.id, answer(yes, by)); err != nil {
 		b.fail(err)
 		yes, by = false, err.Error()

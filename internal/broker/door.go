@@ -24,7 +24,7 @@ const (
 
 // Serve answers at the sandbox's sockets until they are closed.
 func (b *Broker) Serve(sockets []net.Listener) *http.Server {
-	s := &http.Server{Handler: b.doors(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second,
+	s := &http.Server{Handler: newDoors(b), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second,
 		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0)}
 	slots := make(chan struct{}, maxConns)
 	for _, l := range sockets {
@@ -33,37 +33,46 @@ func (b *Broker) Serve(sockets []net.Listener) *http.Server {
 	return s
 }
 
-// doors lead all to Dispatch. Who comes from elsewhere is refused before the token is
-// looked at, who has none before anything else is read.
-func (b *Broker) doors() http.Handler {
-	mcp := b.mcpDoor()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !local(r) {
-			refuse(w, http.StatusForbidden, "the broker is asked at 127.0.0.1 alone, by nobody's page")
-			return
-		}
-		if !b.Authentic(bearer(r)) {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			refuse(w, http.StatusUnauthorized, "no token of this execution")
-			return
-		}
-		switch want := map[string]string{"/call": "POST", "/mcp": "POST", "/tools": "GET"}[r.URL.Path]; {
-		case want == "":
-			refuse(w, http.StatusNotFound, "POST /call, GET /tools and /mcp are all that there is")
-		case r.Method != want:
-			w.Header().Set("Allow", want)
-			refuse(w, http.StatusMethodNotAllowed, "want "+want)
-		case want == "GET":
-			b.tools(w)
-		default:
-			b.post(w, r, mcp)
-		}
-	})
+// doors lead all to Dispatch.
+type doors struct {
+	*Broker
+	mcp http.Handler
+}
+
+func newDoors(b *Broker) http.Handler {
+	d := &doors{Broker: b}
+	d.mcp = d.overMCP()
+	return d
+}
+
+// ServeHTTP refuses who comes from elsewhere before the token is looked at, and who has
+// none before anything else is read.
+func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !local(r) {
+		refuse(w, http.StatusForbidden, "the broker is asked at 127.0.0.1 alone, by nobody's page")
+		return
+	}
+	if !d.Authentic(bearer(r)) {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		refuse(w, http.StatusUnauthorized, "no token of this execution")
+		return
+	}
+	switch want := map[string]string{"/call": "POST", "/mcp": "POST", "/tools": "GET"}[r.URL.Path]; {
+	case want == "":
+		refuse(w, http.StatusNotFound, "POST /call, GET /tools and /mcp are all that there is")
+	case r.Method != want:
+		w.Header().Set("Allow", want)
+		refuse(w, http.StatusMethodNotAllowed, "want "+want)
+	case want == "GET":
+		d.tools(w)
+	default:
+		d.post(w, r)
+	}
 }
 
 // post reads the body, which is JSON as documents are: within its bounds, and no key
 // there twice.
-func (b *Broker) post(w http.ResponseWriter, r *http.Request, mcp http.Handler) {
+func (d *doors) post(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	large := &http.MaxBytesError{}
 	switch {
@@ -80,7 +89,7 @@ func (b *Broker) post(w http.ResponseWriter, r *http.Request, mcp http.Handler) 
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		mcp.ServeHTTP(w, r)
+		d.mcp.ServeHTTP(w, r)
 		return
 	}
 	call, err := document.ReadCall(body)
@@ -88,7 +97,7 @@ func (b *Broker) post(w http.ResponseWriter, r *http.Request, mcp http.Handler) 
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	res := b.Dispatch(bearer(r), call)
+	res := d.Dispatch(bearer(r), call)
 	answerJSON(w, statuses[res.Kind], res.object())
 }
 
@@ -126,9 +135,9 @@ func (r *Result) object() map[string]any {
 }
 
 // tools lists what could be allowed.
-func (b *Broker) tools(w http.ResponseWriter) {
+func (d *doors) tools(w http.ResponseWriter) {
 	list := []map[string]any{}
-	for _, t := range b.Could() {
+	for _, t := range d.Could() {
 		list = append(list, map[string]any{"name": t.Name, "description": t.Description, "args": json.RawMessage(t.Args.AppendJSON(nil, nil))})
 	}
 	answerJSON(w, http.StatusOK, map[string]any{"tools": list})
@@ -190,12 +199,12 @@ func (b *Broker) Could() (all []*document.Tool) {
 }
 
 // planned tells whether a step of the plan that is not done is a call of the tool.
-func (b *Broker) planned(tool string) bool {
-	if b.plan.AnyCall() {
+func (d *decider) planned(tool string) bool {
+	if d.plan.AnyCall() {
 		return true
 	}
-	for i := range b.plan.Steps {
-		if b.plan.Steps[i].Tool == tool && (!b.plan.Ordered || b.steps[i] != done) {
+	for i := range d.plan.Steps {
+		if d.plan.Steps[i].Tool == tool && (!d.plan.Ordered || d.steps[i] != done) {
 			return true
 		}
 	}

@@ -15,15 +15,15 @@ import (
 // invalidParams is what JSON-RPC calls arguments and names that are none.
 const invalidParams = -32602
 
-// mcpDoor is the same way for those who speak MCP. It keeps no session: each request has
+// overMCP is the same way for those who speak MCP. It keeps no session: each request has
 // its token.
-func (b *Broker) mcpDoor() http.Handler {
+func (d *doors) overMCP() http.Handler {
 	s := mcp.NewServer(&mcp.Implementation{Name: "sbx", Version: "1"}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, PageSize: 1000, SupportedProtocolVersions: versions()})
-	for _, t := range b.doc.Tools {
-		s.AddTool(&mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: json.RawMessage(t.Args.AppendJSON(nil, nil))}, b.callMCP)
+	for _, t := range d.doc.Tools {
+		s.AddTool(&mcp.Tool{Name: t.Name, Description: t.Description, InputSchema: json.RawMessage(t.Args.AppendJSON(nil, nil))}, d.callMCP)
 	}
-	s.AddReceivingMiddleware(b.receive)
+	s.AddReceivingMiddleware(d.receive)
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true})
 }
@@ -36,15 +36,15 @@ func versions() []string {
 
 // receive leaves out of tools/list what could not be allowed, and has a call of an
 // unknown tool decided as any other: the library would answer it before any handler.
-func (b *Broker) receive(next mcp.MethodHandler) mcp.MethodHandler {
+func (d *doors) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		if call, ok := req.(*mcp.CallToolRequest); ok && b.doc.Tool(call.Params.Name) == nil {
-			return b.callMCP(ctx, call)
+		if call, ok := req.(*mcp.CallToolRequest); ok && d.doc.Tool(call.Params.Name) == nil {
+			return d.callMCP(ctx, call)
 		}
 		res, err := next(ctx, method, req)
 		if list, ok := res.(*mcp.ListToolsResult); ok {
 			could := map[string]bool{}
-			for _, t := range b.Could() {
+			for _, t := range d.Could() {
 				could[t.Name] = true
 			}
 			all := list.Tools
@@ -60,7 +60,7 @@ func (b *Broker) receive(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // callMCP is one call.
-func (b *Broker) callMCP(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (d *doors) callMCP(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	args, err := document.ReadArgs(req.Params.Arguments)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: invalidParams, Message: err.Error()}
@@ -69,7 +69,7 @@ func (b *Broker) callMCP(_ context.Context, req *mcp.CallToolRequest) (*mcp.Call
 	if extra := req.GetExtra(); extra != nil {
 		token = bearer(&http.Request{Header: extra.Header})
 	}
-	r := b.Dispatch(token, &document.Call{Tool: req.Params.Name, Args: args})
+	r := d.Dispatch(token, &document.Call{Tool: req.Params.Name, Args: args})
 	if r.Kind == NoTool || r.Kind == BadArgs {
 		return nil, &jsonrpc.Error{Code: invalidParams, Message: r.Reason}
 	}

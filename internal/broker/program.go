@@ -1,61 +1,118 @@
 package broker
 
 import (
-	"os"
-	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"sbx/internal/broker/document"
-	"sbx/internal/sys"
+	"sbx/internal/read"
 	"sbx/internal/view"
 	"sbx/spec"
+	"sbx/wrap/host"
 )
 
-// findProgram refuses a tool whose program is not there, or that the sandbox could write.
-func (b *Broker) findProgram(t *document.Tool, environ []string) *spec.Problem {
+// findProgram finds a tool's program along search, once: each call starts that file. A
+// tool is refused whose program is not there, or is reached by anything that the sandbox
+// can write.
+func (w *walls) findProgram(t *document.Tool, search string) *spec.Problem {
 	name := t.Program()
-	file, err := lookUp(name, sys.Variable(environ, "PATH"))
-	why := ""
-	if err != nil {
-		why = err.Error()
-	} else if real, err := filepath.EvalSymlinks(file); err != nil {
-		why = err.Error()
-	} else {
-		t.Files = []string{file, real}
-		for _, f := range t.Files {
-			if b.writable(f) {
-				why = "the sandbox can write " + f
-			}
+	refuse := func(why, help string) *spec.Problem {
+		return &spec.Problem{Field: spec.Field("tools." + t.Name), On: w.start.Broker.Name, Do: "start " + name, Why: why, Help: help}
+	}
+	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
+		return refuse("it is no name, and no path from the root", "")
+	}
+	if set := t.Spec.Get("environment").Get("set").Get("PATH"); set != nil {
+		if search = w.search(set.Text); search != set.Text {
+			return refuse("its spec sets PATH to "+set.Text+", where a directory is relative or can be written by the sandbox", "environment.set.PATH: "+search)
 		}
 	}
-	if why != "" {
-		return &spec.Problem{Field: spec.Field("tools." + t.Name), On: b.doc.Name, Do: "start " + name, Why: why}
+	along := &spec.Resolved{Env: []string{"PATH=" + search}}
+	p, found := host.LookUp(name, along)
+	if found != host.Found {
+		return refuse("it is not found as a program in "+search, "directories of PATH that are relative, or that the sandbox can write, are left out")
+	}
+	t.Files = []string{p.Path, p.Real}
+	hops := host.Trace(p.Path, along)
+	for i, hop := range hops {
+		if at := w.foreign(hop.Path); at != "" {
+			return refuse("the sandbox can write "+at+", by which it is reached", "take another program, or another path to it")
+		}
+		switch by := host.Interpreter(hop.Path); {
+		case by == "":
+		case by[0] != '/':
+			return refuse(hop.Path+" names an interpreter by a relative path", "name it by its path from the root in the first line")
+		case path.Base(by) == "env" && !runs(hops[i:]):
+			return refuse("it cannot be told what env runs for "+hop.Path, "name the interpreter by its path in the first line")
+		}
+	}
+	if len(hops) == host.MaxHops {
+		return refuse("it is reached by more than 40 links and interpreters", "name the program itself")
 	}
 	return nil
 }
 
-// lookUp finds a program by PATH; one with a / is a path from the root.
-func lookUp(name, path string) (string, error) {
-	if strings.Contains(name, "/") {
-		if !filepath.IsAbs(name) {
-			return "", &exec.Error{Name: name, Err: os.ErrInvalid}
-		}
-		return name, nil
-	}
-	for _, dir := range filepath.SplitList(path) {
-		file := filepath.Join(dir, name)
-		if info, err := os.Stat(file); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return file, nil
+// runs tells whether what env runs is among the hops.
+func runs(hops []host.Hop) bool {
+	for _, h := range hops {
+		if h.How == "env runs" {
+			return true
 		}
 	}
-	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+	return false
 }
 
+// search is PATH without the directories that are relative, and those whose programs may
+// be the sandbox's.
+func (w *walls) search(dirs string) string {
+	var all []string
+	for _, dir := range filepath.SplitList(dirs) {
+		if filepath.IsAbs(dir) && w.foreign(dir) == "" {
+			all = append(all, dir)
+		}
+	}
+	return strings.Join(all, ":")
+}
+
+// foreign is what the sandbox can write of all that is looked up on the way to a file of
+// the host's, links in the middle of it included; "" for nothing.
+func (w *walls) foreign(file string) string {
+	at, rest := "/", strings.Split(file, "/")
+	for links := 0; len(rest) > 0 && links < maxLinks; {
+		name := rest[0]
+		switch rest = rest[1:]; name {
+		case "", ".":
+			continue
+		case "..":
+			at = view.Parent(at)
+			continue
+		}
+		at = path.Join(at, name)
+		if w.writable(at) {
+			return at
+		}
+		if target := read.Link(unix.AT_FDCWD, at); target != "" {
+			links++
+			if at = view.Parent(at); target[0] == '/' {
+				at = "/"
+			}
+			rest = append(strings.Split(target, "/"), rest...)
+		}
+	}
+	return ""
+}
+
+// maxLinks is how many the kernel follows for a path (path_resolution(7)): beyond them
+// there is no file.
+const maxLinks = 40
+
 // writable tells whether the sandbox can write a path of the host's.
-func (b *Broker) writable(file string) bool {
-	for _, w := range b.places(view.Write) {
-		if view.Within(file, w) {
+func (w *walls) writable(file string) bool {
+	for _, p := range w.places(view.Write) {
+		if view.Within(file, p) {
 			return true
 		}
 	}

@@ -44,17 +44,17 @@ type denial struct {
 }
 
 // rebuild makes the request of a call, but for its step.
-func (b *Broker) rebuild(call *document.Call) (*request, *denial) {
-	tool := b.doc.Tool(call.Tool)
+func (d *decider) rebuild(call *document.Call) (*request, *denial) {
+	tool := d.doc.Tool(call.Tool)
 	if tool == nil {
 		return nil, &denial{NoTool, "tools", "there is no tool of this name", ""}
 	}
-	r := &request{tool: tool, step: -1, workspace: b.start.Workspace}
+	r := &request{tool: tool, step: -1, workspace: d.start.Workspace}
 	if why := tool.Check(call.Args); why != "" {
 		return r, &denial{BadArgs, "args", why, ""}
 	}
 	var why string
-	if r.args, why = tool.Normal(call.Args, b.start.Workspace); why == "" {
+	if r.args, why = tool.Normal(call.Args, d.start.Workspace); why == "" {
 		if r.needed, why = tool.Needed(r.args); why == "" {
 			r.argv, r.stdin, why = program(tool, r.args)
 		}
@@ -80,8 +80,8 @@ func program(t *document.Tool, args *doc.Node) (argv []string, stdin, why string
 }
 
 // steps are those that a call may be, of which one is next; -1 for none of a plan.
-func (b *Broker) candidates(call *document.Call) ([]int, *denial) {
-	if b.plan.AnyCall() {
+func (d *decider) candidates(call *document.Call) ([]int, *denial) {
+	if d.plan.AnyCall() {
 		return []int{-1}, nil
 	}
 	args := call.Args.AppendCanonical(nil)
@@ -90,25 +90,25 @@ func (b *Broker) candidates(call *document.Call) ([]int, *denial) {
 	}
 	var all []int
 	past := ""
-	for i := range b.plan.Steps {
-		s := &b.plan.Steps[i]
-		state := b.steps[i]
-		if b.plan.Ordered && state == done {
+	for i := range d.plan.Steps {
+		s := &d.plan.Steps[i]
+		state := d.steps[i]
+		if d.plan.Ordered && state == done {
 			if matches(s) {
 				past = s.ID
 			}
 			continue
 		}
 		if matches(s) {
-			if b.plan.Ordered && state == running {
+			if d.plan.Ordered && state == running {
 				return nil, &denial{Forbidden, "plan", "the step " + s.ID + " is running", ""}
 			}
 			all = append(all, i)
 		}
-		if b.plan.Ordered && len(all) == 0 {
+		if d.plan.Ordered && len(all) == 0 {
 			return nil, &denial{Forbidden, "plan", orDone("the plan's next step is "+s.ID, past), "steps: " + s.ID + " first"}
 		}
-		if b.plan.Ordered {
+		if d.plan.Ordered {
 			return all, nil
 		}
 	}
@@ -128,16 +128,16 @@ func orDone(reason, past string) string {
 
 // judge asks both engines about the request as the step i, and fills in what the step
 // says.
-func (b *Broker) judge(r *request, call *document.Call, i int) (policy.Decision, *denial) {
+func (d *decider) judge(r *request, call *document.Call, i int) (policy.Decision, *denial) {
 	r.step, r.requested, r.artifacts = i, r.needed, call.Artifacts
 	asked, has := call.Caps, call.HasCaps
-	if i >= 0 && b.plan.Steps[i].HasCaps {
-		asked, has = b.plan.Steps[i].Caps, true
+	if i >= 0 && d.plan.Steps[i].HasCaps {
+		asked, has = d.plan.Steps[i].Caps, true
 	}
 	if has {
 		r.requested = nil
 		for _, text := range asked {
-			c, why := caps.Parse(text, b.start.Workspace)
+			c, why := caps.Parse(text, d.start.Workspace)
 			if why != "" {
 				return policy.Decision{}, &denial{BadArgs, "args", text + " is no capability: " + why, ""}
 			}
@@ -145,20 +145,20 @@ func (b *Broker) judge(r *request, call *document.Call, i int) (policy.Decision,
 		}
 	}
 	if i >= 0 {
-		r.artifacts = b.plan.Steps[i].Artifacts
+		r.artifacts = d.plan.Steps[i].Artifacts
 	}
-	if no := b.lacks(r.needed, r.requested); no != nil {
+	if no := d.lacks(r.needed, r.requested); no != nil {
 		return policy.Decision{}, no
 	}
-	if len(r.artifacts) > 0 && b.start.Output == "" {
+	if len(r.artifacts) > 0 && d.start.Output == "" {
 		return policy.Decision{}, &denial{Forbidden, "artifacts", "the sandbox has no /output", "sbx exec --output DIR"}
 	}
-	return b.policies[r.tool.Name].Decide(r.argument, b.used), nil
+	return d.policies[r.tool.Name].Decide(r.argument, d.used), nil
 }
 
 // lacks is why the sandbox does not give what a call needs; nil where it does.
-func (b *Broker) lacks(needed, requested []caps.Cap) *denial {
-	lack := b.granted.Check(needed, requested)
+func (d *decider) lacks(needed, requested []caps.Cap) *denial {
+	lack := d.granted.Check(needed, requested)
 	if lack == nil {
 		return nil
 	}
@@ -167,10 +167,10 @@ func (b *Broker) lacks(needed, requested []caps.Cap) *denial {
 }
 
 // never is why no call of a tool can be allowed; nil where that depends on its arguments.
-func (b *Broker) never(t *document.Tool) *denial {
+func (d *decider) never(t *document.Tool) *denial {
 	fixed := t.Fixed()
-	no := b.lacks(fixed, fixed)
-	if no == nil && !b.policies[t.Name].Could(b.used) {
+	no := d.lacks(fixed, fixed)
+	if no == nil && !d.policies[t.Name].Could(d.used) {
 		no = &denial{Forbidden, "rules", "no rule allows it", "rules: {tool: " + doc.Quote(t.Name) + ", verdict: allow}"}
 	}
 	return no

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -28,31 +29,55 @@ const grace = 2 * time.Second
 // statusRefused is sbx's where it started nothing.
 const statusRefused = 125
 
+// maxRunning is how many calls run at once.
+const maxRunning = 16
+
+// executor carries out what was allowed.
+type executor struct {
+	*walls
+	secrets  map[string]string
+	redactor *Redactor
+	environ  []string      // what a tool's sbx gets, before its secrets
+	open     func() bool   // anything may still be started
+	over     chan struct{} // closed at the end
+	slots    chan struct{} // a place for each call that runs
+	running  sync.WaitGroup
+
+	mu      sync.Mutex
+	servers map[string]*server
+}
+
+// end waits for all that runs, after the end.
+func (x *executor) end() {
+	x.endServers()
+	x.running.Wait()
+}
+
 // carryOut executes an allowed call and looks at what it made. why is for the audit, not
 // for the caller.
-func (b *Broker) carryOut(v *Verdict) (r *Result, why string) {
+func (x *executor) carryOut(v *Verdict) (r *Result, why string) {
 	select {
-	case b.slots <- struct{}{}:
+	case x.slots <- struct{}{}:
 	default:
 		return &Result{Kind: Busy, Reason: "16 calls are running"}, ""
 	}
-	defer func() { <-b.slots }()
-	if !b.open() { // any more: a person may have been asked
+	defer func() { <-x.slots }()
+	if !x.open() { // any more: a person may have been asked
 		return &Result{Kind: Closed, Reason: errOver.Error()}, ""
 	}
 	req := v.allowed
-	if bad := b.reachable(req.needed); bad != "" {
+	if bad := x.reachable(req.needed); bad != "" {
 		return &Result{Kind: Broken, Reason: bad}, ""
 	}
-	out, err := openOutputs(b.start.Output)
+	out, err := openOutputs(x.start.Output)
 	if err != nil && len(req.artifacts) > 0 {
 		return &Result{Kind: Broken, Reason: err.Error()}, ""
 	}
 	defer out.close()
 	if len(req.tool.Server) > 0 {
-		r, why = b.callServer(v)
+		r, why = x.callServer(v)
 	} else {
-		r, why = b.runProgram(v)
+		r, why = x.runProgram(v)
 	}
 	if r.Kind != Allowed || out.dir < 0 {
 		return r, why
@@ -63,18 +88,11 @@ func (b *Broker) carryOut(v *Verdict) (r *Result, why string) {
 	return r, why
 }
 
-// open tells whether anything may still be started.
-func (b *Broker) open() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.failed == ""
-}
-
 // reachable tells what is wrong with the paths of a call's capabilities: nothing is
 // there, or a link is on the way, which the sandbox may have laid. One that is laid later
 // is refused by the tool's own sandbox.
-func (b *Broker) reachable(needed []caps.Cap) string {
-	for _, s := range b.shows(needed) {
+func (w *walls) reachable(needed []caps.Cap) string {
+	for _, s := range w.shows(needed) {
 		fd, err := unix.Openat2(unix.AT_FDCWD, s.source, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
 		switch err {
 		case nil:
@@ -91,17 +109,17 @@ func (b *Broker) reachable(needed []caps.Cap) string {
 }
 
 // command is the tool's sandbox, as a process that ends with this one's thread.
-func (b *Broker) command(ctx context.Context, t *document.Tool, id string, needed []caps.Cap, argv []string, timed bool) *exec.Cmd {
-	args := []string{"exec", "-q", "--no-project-spec", "--effective", b.record(id)}
-	for _, d := range b.documents(t, needed, timed) {
+func (x *executor) command(ctx context.Context, t *document.Tool, id string, needed []caps.Cap, argv []string, timed bool) *exec.Cmd {
+	args := []string{"exec", "-q", "--no-project-spec", "--effective", x.record(id)}
+	for _, d := range x.documents(t, needed, timed) {
 		args = append(args, "--spec-json", string(d.AppendJSON(nil, nil)))
 	}
-	cmd := exec.CommandContext(ctx, b.start.SBX, append(append(args, "--"), argv...)...)
-	cmd.Env = b.environ[:len(b.environ):len(b.environ)]
+	cmd := exec.CommandContext(ctx, x.start.SBX, append(append(args, "--", t.Files[0]), argv[1:]...)...)
+	cmd.Env = x.environ[:len(x.environ):len(x.environ)]
 	for _, name := range t.Secrets {
-		cmd.Env = append(cmd.Env, name+"="+b.secrets[name])
+		cmd.Env = append(cmd.Env, name+"="+x.secrets[name])
 	}
-	if cmd.Dir = b.granted.Tree.At(b.start.Workspace).Source; cmd.Dir == "" {
+	if cmd.Dir = x.granted.Tree.At(x.start.Workspace).Source; cmd.Dir == "" {
 		cmd.Dir = "/"
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -111,18 +129,20 @@ func (b *Broker) command(ctx context.Context, t *document.Tool, id string, neede
 }
 
 // record is where the record of a tool's run goes.
-func (b *Broker) record(id string) string { return filepath.Join(b.start.RunDir, "broker", id+".json") }
+func (x *executor) record(id string) string {
+	return filepath.Join(x.start.RunDir, "broker", id+".json")
+}
 
 // runProgram runs a tool that is a program.
-func (b *Broker) runProgram(v *Verdict) (*Result, string) {
+func (x *executor) runProgram(v *Verdict) (*Result, string) {
 	req := v.allowed
-	ctx, cancel := b.during(req.tool.Timeout + grace)
+	ctx, cancel := x.during(req.tool.Timeout + grace)
 	defer cancel()
-	cmd := b.command(ctx, req.tool, v.id, req.needed, req.argv, true)
+	cmd := x.command(ctx, req.tool, v.id, req.needed, req.argv, true)
 	if req.tool.Stdin != nil {
 		cmd.Stdin = strings.NewReader(req.stdin)
 	}
-	stdout, stderr := &bounded{of: b.redactor, max: int(req.tool.MaxResult)}, &bounded{of: b.redactor, max: int(req.tool.MaxResult)}
+	stdout, stderr := &bounded{of: x.redactor, max: int(req.tool.MaxResult)}, &bounded{of: x.redactor, max: int(req.tool.MaxResult)}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err := onOneThread(cmd.Run)
 	stdout.finish()
@@ -130,7 +150,7 @@ func (b *Broker) runProgram(v *Verdict) (*Result, string) {
 	r := &Result{Stdout: string(stdout.out), Stderr: string(stderr.out), Truncated: stdout.cut || stderr.cut}
 	status := &exec.ExitError{}
 	switch {
-	case ctx.Err() != nil && b.isOver():
+	case ctx.Err() != nil && x.isOver():
 		return &Result{Kind: Closed, Reason: errOver.Error()}, ""
 	case ctx.Err() != nil:
 		return &Result{Kind: Broken, Reason: "the tool did not end within " + req.tool.Timeout.String()}, "it had to be ended"
@@ -145,7 +165,7 @@ func (b *Broker) runProgram(v *Verdict) (*Result, string) {
 		code = 128 + int64(status.Sys().(syscall.WaitStatus).Signal())
 	}
 	r.Status = spec.Some(code)
-	switch state := b.recorded(v.id); {
+	switch state := x.recorded(v.id); {
 	case state == "refused" || state == "" && code == statusRefused:
 		return &Result{Kind: Broken, Reason: "the tool's own sandbox did not start"}, r.Stderr
 	case state == "timeout":
@@ -155,11 +175,11 @@ func (b *Broker) runProgram(v *Verdict) (*Result, string) {
 }
 
 // during is a time that ends with the execution at the latest.
-func (b *Broker) during(long time.Duration) (context.Context, context.CancelFunc) {
+func (x *executor) during(long time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), long)
 	go func() {
 		select {
-		case <-b.over:
+		case <-x.over:
 			cancel()
 		case <-ctx.Done():
 		}
@@ -169,8 +189,8 @@ func (b *Broker) during(long time.Duration) (context.Context, context.CancelFunc
 
 // recorded is how a tool's sandbox ended, as its record has it; "" for a plain end, and
 // where there is no record.
-func (b *Broker) recorded(id string) string {
-	file, err := os.Open(b.record(id))
+func (x *executor) recorded(id string) string {
+	file, err := os.Open(x.record(id))
 	if err != nil {
 		return ""
 	}
@@ -189,9 +209,9 @@ func (b *Broker) recorded(id string) string {
 	return ""
 }
 
-func (b *Broker) isOver() bool {
+func (x *executor) isOver() bool {
 	select {
-	case <-b.over:
+	case <-x.over:
 		return true
 	default:
 		return false

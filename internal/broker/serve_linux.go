@@ -41,7 +41,7 @@ func Run(socket *os.File, environ []string) error {
 		tell(refused(p))
 		return nil
 	}
-	asked, err := b.listen()
+	asked, err := b.questions.listen(start.RunDir)
 	if err != nil {
 		tell(refused(&spec.Problem{Do: "listen for answers", Why: err.Error()}))
 		return nil

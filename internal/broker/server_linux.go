@@ -24,23 +24,23 @@ type server struct {
 
 // server is the one of a tool; two tools that start the same with the same rights share
 // one.
-func (b *Broker) server(t *document.Tool) *server {
+func (x *executor) server(t *document.Tool) *server {
 	key := strings.Join(t.Server, "\x00") + "\x00" + strings.Join(t.Secrets, "\x00")
-	for _, d := range b.documents(t, t.Fixed(), false) {
+	for _, d := range x.documents(t, t.Fixed(), false) {
 		key += "\x00" + string(d.AppendCanonical(nil))
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.servers[key] == nil {
-		b.servers[key] = &server{}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.servers[key] == nil {
+		x.servers[key] = &server{}
 	}
-	return b.servers[key]
+	return x.servers[key]
 }
 
-func (b *Broker) endServers() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, s := range b.servers {
+func (x *executor) endServers() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, s := range x.servers {
 		go s.stop()
 	}
 }
@@ -57,19 +57,19 @@ func (s *server) stop() {
 }
 
 // open starts the server where it does not run.
-func (s *server) open(ctx context.Context, b *Broker, v *Verdict) (*mcp.ClientSession, error) {
+func (s *server) open(ctx context.Context, x *executor, v *Verdict) (*mcp.ClientSession, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.session != nil {
 		return s.session, nil
 	}
-	b.running.Add(1) // while the call is counted that opens it
+	x.running.Add(1) // while the call is counted that opens it
 	t := v.allowed.tool
 	life, end := context.WithCancel(context.Background())
-	cmd := b.command(life, t, v.id, t.Fixed(), t.Server, false)
+	cmd := x.command(life, t, v.id, t.Fixed(), t.Server, false)
 	connected := make(chan error, 1)
 	go func() {
-		defer b.running.Done()
+		defer x.running.Done()
 		_ = onOneThread(func() (err error) {
 			client := mcp.NewClient(&mcp.Implementation{Name: "sbx-broker", Version: "1"}, nil)
 			session, err := client.Connect(ctx, &mcp.CommandTransport{Command: cmd, TerminateDuration: grace}, nil)
@@ -92,22 +92,22 @@ func (s *server) open(ctx context.Context, b *Broker, v *Verdict) (*mcp.ClientSe
 }
 
 // callServer calls a tool of an MCP server, whose schema must be the one that is pinned.
-func (b *Broker) callServer(v *Verdict) (*Result, string) {
+func (x *executor) callServer(v *Verdict) (*Result, string) {
 	req := v.allowed
-	ctx, cancel := b.during(req.tool.Timeout)
+	ctx, cancel := x.during(req.tool.Timeout)
 	defer cancel()
-	s := b.server(req.tool)
+	s := x.server(req.tool)
 	fails := func(reason string, err error) (*Result, string) {
 		s.stop()
 		switch {
-		case b.isOver():
+		case x.isOver():
 			return &Result{Kind: Closed, Reason: errOver.Error()}, ""
 		case ctx.Err() != nil:
 			reason = "the tool did not end within " + req.tool.Timeout.String()
 		}
 		return &Result{Kind: Broken, Reason: reason}, err.Error()
 	}
-	session, err := s.open(ctx, b, v)
+	session, err := s.open(ctx, x, v)
 	if err != nil {
 		return fails("the MCP server of the tool cannot be started", err)
 	}
@@ -118,7 +118,7 @@ func (b *Broker) callServer(v *Verdict) (*Result, string) {
 	if err != nil {
 		return fails("the MCP server of the tool gave no answer", err)
 	}
-	out := &bounded{of: b.redactor, max: int(req.tool.MaxResult)}
+	out := &bounded{of: x.redactor, max: int(req.tool.MaxResult)}
 	for _, c := range answer.Content {
 		text, plain := c.(*mcp.TextContent)
 		if !plain {

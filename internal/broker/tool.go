@@ -13,8 +13,8 @@ import (
 
 // places are the host's folders and files that the sandbox can write, or that are hidden
 // from it beneath those.
-func (b *Broker) places(access view.Access) (all []string) {
-	tree := &b.granted.Tree
+func (w *walls) places(access view.Access) (all []string) {
+	tree := &w.granted.Tree
 	for _, p := range tree.Places() {
 		at := tree.At(p)
 		switch {
@@ -37,12 +37,12 @@ type shown struct {
 }
 
 // shows are the paths of a call's capabilities.
-func (b *Broker) shows(needed []caps.Cap) (all []shown) {
+func (w *walls) shows(needed []caps.Cap) (all []shown) {
 	for _, c := range needed {
 		if c.Kind > caps.Write {
 			continue
 		}
-		at := b.granted.Tree.At(c.Value)
+		at := w.granted.Tree.At(c.Value)
 		source := at.Source
 		if source == "" || at.Access < view.Read+view.Access(c.Kind) {
 			source = c.Value // broker.grant names the host's
@@ -55,21 +55,21 @@ func (b *Broker) shows(needed []caps.Cap) (all []shown) {
 // documents are the specs that a tool runs under, each narrower than the one before:
 // what the sandbox can write and must not see, whose links lead nowhere else; the
 // tool's own; and what the call's capabilities name, and nothing more.
-func (b *Broker) documents(t *document.Tool, needed []caps.Cap, timeout bool) []*doc.Node {
-	shows := b.shows(needed)
+func (w *walls) documents(t *document.Tool, needed []caps.Cap, timeout bool) []*doc.Node {
+	shows := w.shows(needed)
 	var all []*doc.Node
 	if len(shows) > 0 {
-		write := append(b.places(view.Write), texts(t.Spec.Get("filesystem").Get("write"))...)
+		write := append(w.places(view.Write), texts(t.Spec.Get("filesystem").Get("write"))...)
 		if mode := t.Spec.Get("access_mode"); mode != nil && mode.Text == spec.WorkspaceWrite.String() {
 			write = append(write, ".")
 		}
 		for _, s := range shows {
-			if s.write && !b.writable(s.source) {
+			if s.write && !w.writable(s.source) {
 				write = append(write, s.source)
 			}
 		}
 		around := object(nil, "filesystem", object(nil, "write", list(write)))
-		if dir := b.workingDir(t); dir != nil {
+		if dir := w.workingDir(t); dir != nil {
 			around = object(around, "working_dir", dir)
 		}
 		all = append(all, around)
@@ -82,13 +82,13 @@ func (b *Broker) documents(t *document.Tool, needed []caps.Cap, timeout bool) []
 		environment := t.Spec.Get("environment")
 		pass = append(pass, texts(environment.Get("pass"))...)
 		own := object(t.Spec, "environment", object(environment, "pass", list(pass)))
-		if dir := b.workingDir(t); dir != nil {
+		if dir := w.workingDir(t); dir != nil {
 			own = object(own, "working_dir", dir)
 		}
 		all = append(all, own)
 	}
-	narrow = object(narrow, "filesystem", b.filesystem(t, shows))
-	if programs := b.commands(t, needed); programs != nil {
+	narrow = object(narrow, "filesystem", w.filesystem(t, shows))
+	if programs := w.commands(t, needed); programs != nil {
 		narrow = object(narrow, "commands", object(nil, "allow", list(programs)))
 	}
 	if timeout && t.Spec.Get("limits").Get("timeout") == nil {
@@ -98,7 +98,7 @@ func (b *Broker) documents(t *document.Tool, needed []caps.Cap, timeout bool) []
 }
 
 // workingDir is a tool's, absolute; nil where its spec has none.
-func (b *Broker) workingDir(t *document.Tool) *doc.Node {
+func (w *walls) workingDir(t *document.Tool) *doc.Node {
 	dir := t.Spec.Get("working_dir")
 	if dir == nil || dir.Text == "" || dir.Text[0] == '/' || dir.Text[0] == '~' {
 		return dir
@@ -107,7 +107,7 @@ func (b *Broker) workingDir(t *document.Tool) *doc.Node {
 }
 
 // filesystem is what of the host a tool sees.
-func (b *Broker) filesystem(t *document.Tool, shows []shown) *doc.Node {
+func (w *walls) filesystem(t *document.Tool, shows []shown) *doc.Node {
 	read, write := texts(t.Spec.Get("filesystem").Get("read")), []string{}
 	if t.Spec.Get("filesystem").Get("read") == nil {
 		read = append([]string{"@system"}, t.Files...)
@@ -128,7 +128,7 @@ func (b *Broker) filesystem(t *document.Tool, shows []shown) *doc.Node {
 		}
 	}
 	fs := object(object(nil, "read", list(read)), "write", list(write))
-	if hidden := b.places(view.Hidden); len(shows) > 0 && len(hidden) > 0 {
+	if hidden := w.places(view.Hidden); len(shows) > 0 && len(hidden) > 0 {
 		fs = object(fs, "hide", list(hidden))
 	}
 	if len(mounts.Items) > 0 {
@@ -152,7 +152,7 @@ func network(needed []caps.Cap) *doc.Node {
 }
 
 // commands are the programs that a tool may start, where its capabilities name some.
-func (b *Broker) commands(t *document.Tool, needed []caps.Cap) (all []string) {
+func (w *walls) commands(t *document.Tool, needed []caps.Cap) (all []string) {
 	for _, c := range needed {
 		if c.Kind == caps.Exec {
 			all = append(all, c.Value)

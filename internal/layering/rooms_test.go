@@ -45,7 +45,7 @@ var rooms = []room{
 
 	// Programs with heavy dependencies, and their rooms, which nobody imports.
 	{"dispatch", []string{"internal/doc", "internal/sys", "audit", "wrap", "spec"}},
-	{"internal/broker", []string{"internal/broker/caps", "internal/broker/wire", "internal/doc", "internal/reach", "internal/sys", "internal/view", "audit", "spec", "wrap"}},
+	{"internal/broker", []string{"internal/broker/caps", "internal/broker/wire", "internal/doc", "internal/reach", "internal/read", "internal/sys", "internal/view", "audit", "spec", "wrap", "wrap/host"}},
 	{"internal/oci/walls", []string{"landlock", "seccomp"}},
 	{"internal/oci", []string{"internal/oci/walls", "internal/run", "internal/doc", "internal/sys", "internal/view", "audit", "audit/listen", "wrap/host", "wrap", "spec", "seccomp"}},
 	{"cmd/sbx-egress", []string{"internal/relay", "internal/relay/wire", "internal/reach", "landlock", "seccomp"}},

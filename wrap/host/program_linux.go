@@ -132,6 +132,12 @@ func interpreter(head string) (name, rest string) {
 	return line, ""
 }
 
+// Interpreter is the program that a script's first line names; "" for what is no script.
+func Interpreter(path string) string {
+	name, _ := interpreter(readHead(path))
+	return name
+}
+
 // FirstLine is the words that a script's first line is executed as, those of env -S by
 // themselves; nil for what is no script.
 func FirstLine(path string) []string {

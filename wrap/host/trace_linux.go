@@ -15,8 +15,8 @@ type Hop struct {
 	Path string
 }
 
-// maxHops bounds a trace: links may go in circles.
-const maxHops = 40
+// MaxHops bounds a trace: links may go in circles.
+const MaxHops = 40
 
 // Trace follows a program from the path that it was found at, over links and
 // "#!" lines, to the loader: what a shim leads to, as far as that can be told
@@ -36,7 +36,7 @@ func (t *tracer) add(how, path string) { t.hops = append(t.hops, Hop{how, path})
 
 func (t *tracer) follow(how, path string) {
 	t.add(how, path)
-	for len(t.hops) < maxHops {
+	for len(t.hops) < MaxHops {
 		next := linkAt(path)
 		if next == "" {
 			break
@@ -46,7 +46,7 @@ func (t *tracer) follow(how, path string) {
 	}
 	host, _ := t.r.Outside(path)
 	real, err := spec.Real(host, spec.HostPaths{})
-	if err != nil || len(t.hops) >= maxHops {
+	if err != nil || len(t.hops) >= MaxHops {
 		return
 	}
 	if real != host { // a folder on the way is a link
