@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -167,6 +169,36 @@ func TestBrokerDocumentsOfACommand(t *testing.T) {
 		}
 	}
 	b.holds(b.ws+"/ran", "")
+
+	// The spec of a tool is a document, too; a link in its place, and a secret that the
+	// command could read, are refused.
+	tool := `{"version": 1, "tools": {"greet": {"run": ["echo", "hi"], "spec": "%s"}}, "rules": [{"tool": "greet", "verdict": "allow"}]}`
+	b.write("ws/tool.json", `{"access_mode": "read-only"}`)
+	b.write("ws/dir/tool.json", `{"access_mode": "read-only"}`)
+	must(t, os.Symlink("tool.json", b.ws+"/linked.json"))
+	for spec, file := range map[string]string{"tool.json": "tool.json", "dir/tool.json": "dir/tool.json", b.ws + "/tool.json": "tool.json"} {
+		b.args = []string{"--broker", b.write("ws/broker.json", fmt.Sprintf(tool, spec))}
+		script := "echo x 2>/dev/null >" + file + " || echo it stays; mv " + filepath.Dir(file) + " gone 2>/dev/null; "
+		if r := b.sh(specWW, script).ended(); !strings.HasPrefix(r.out, "it stays\n") {
+			t.Errorf("the spec %s of a tool: %v", spec, r)
+		}
+		b.holds(b.ws+"/"+file, `{"access_mode": "read-only"}`)
+	}
+	b.args = []string{"--broker", b.write("ws/broker.json", fmt.Sprintf(tool, "linked.json"))}
+	b.sh(specWW, "touch ran2").refused("the sandbox can write " + b.ws)
+	key := b.write(b.out+"/key", "a key of mine, long enough\n")
+	b.write("ws/key", "a key of mine, long enough\n")
+	secret := `{"version": 1, "secrets": {"KEY": {"file": "%s"}}, "tools": {"greet": {"run": ["echo", "hi"]}}}`
+	b.args = []string{"--broker", b.write("ws/broker.json", fmt.Sprintf(secret, "key"))}
+	b.sh(specWW, "touch ran2").refused("the sandbox can write " + b.ws)
+	b.args = []string{"--broker", b.write("ws/broker.json", fmt.Sprintf(secret, key))}
+	b.sh(specWW, "touch ran2").refused("the sandbox can read " + key)
+	b.absent(b.ws + "/ran2")
+	b.args = append(b.args, "--hide", key) // the hint, followed
+	if r := b.sh(specWW, "cat "+key+"; touch ran2; ").ended(); strings.Contains(r.out, "a key of mine") {
+		t.Errorf("a secret that is hidden: %v", r)
+	}
+	b.holds(b.ws+"/ran2", "")
 }
 
 // A broker that is killed takes no call any more, which the record says; the run ends by

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"encoding/hex"
 	"os"
 	"path/filepath"
@@ -54,7 +55,7 @@ func New(start *wire.Start, environ []string, tell func(wire.Message)) (*Broker,
 		return nil, &spec.Problem{Do: "run tools by " + start.SBX, Why: "the sandbox can write " + at + ", by which it is reached", Help: "install sbx where the sandbox writes nothing"}
 	}
 	for _, t := range b.doc.Tools {
-		if p := b.findProgram(t, search); p != nil {
+		if p := cmp.Or(b.holdsSpec(t), b.findProgram(t, search)); p != nil {
 			return nil, p
 		}
 	}
@@ -99,6 +100,9 @@ func (b *Broker) takeSecrets(environ []string) (map[string]string, *spec.Problem
 				file = filepath.Join(sys.Variable(environ, "HOME"), rest)
 			} else if !filepath.IsAbs(file) {
 				file = filepath.Join(b.start.Broker.Dir, file)
+			}
+			if p := b.keeps(s.Name, file); p != nil {
+				return nil, p
 			}
 			text, err := spec.Read(file)
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/broker/document"
+	"sbx/internal/doc"
 	"sbx/internal/read"
 	"sbx/internal/view"
 	"sbx/spec"
@@ -103,6 +104,44 @@ func (w *walls) foreign(file string) string {
 		}
 	}
 	return ""
+}
+
+// keeps refuses the file of a secret that the sandbox can read, or that it chooses.
+func (w *walls) keeps(name, file string) *spec.Problem {
+	p := &spec.Problem{Field: spec.Field("secrets." + name), On: w.start.Broker.Name, Do: "keep the secret of " + file + " from the command"}
+	if at := w.foreign(file); at != "" {
+		p.Why, p.Help = "the sandbox can write "+at+", by which it is reached", "keep it where the sandbox writes nothing"
+		return p
+	}
+	if real, err := filepath.EvalSymlinks(file); err == nil { // what is not there is said as it is read
+		if seen := w.granted.Tree.Images(real); len(seen) > 0 {
+			p.Why, p.Help = "the sandbox can read "+seen[0], "filesystem.hide: ["+doc.Quote(real)+"]"
+			return p
+		}
+	}
+	return nil
+}
+
+// holdsSpec refuses the spec of a tool that the sandbox can write. One in the workspace
+// is protected there, as all documents of a run are; a link that leads to it is not.
+func (w *walls) holdsSpec(t *document.Tool) *spec.Problem {
+	if t.SpecFile == "" {
+		return nil
+	}
+	at := w.foreign(t.SpecFile)
+	if real, err := filepath.EvalSymlinks(t.SpecFile); err == nil && real == t.SpecFile {
+		at = ""
+		for _, image := range w.granted.Tree.Images(real) {
+			if w.granted.Tree.At(image).Access == view.Write {
+				at = image
+			}
+		}
+	}
+	if at == "" {
+		return nil
+	}
+	return &spec.Problem{Field: spec.Field("tools." + t.Name + ".spec"), On: w.start.Broker.Name, Do: "hold the tool to " + t.SpecFile,
+		Why: "the sandbox can write " + at + ", by which it is reached", Help: "name the file itself, where the sandbox writes nothing"}
 }
 
 // maxLinks is how many the kernel follows for a path (path_resolution(7)): beyond them

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -63,7 +64,17 @@ func (x *Prepared) startBroker() error {
 		}
 		b.documents[i] = wire.Document{Name: p.Asked, Dir: view.Parent(p.Real), Text: text}
 	}
-	x.Resolved.Withhold(secretVariables(b.documents[0].Text))
+	variables, specs := brokersOwn(b.documents[0].Text)
+	x.Resolved.Withhold(variables)
+	x.specs = nil
+	for _, name := range specs {
+		if !strings.HasPrefix(name, "/") {
+			name = b.documents[0].Dir + "/" + name
+		}
+		if real, err := spec.Real(name, spec.HostPaths{}); err == nil { // the broker says what cannot be read
+			x.specs = append(x.specs, real)
+		}
+	}
 	path, why := beside(brokerName, brokerDoes)
 	if b.why = why; why != "" || x.DryRun {
 		return nil
@@ -162,7 +173,7 @@ func (x *Prepared) brokerBehind(ask *wrap.Ask) error {
 	if err := x.startBroker(); err != nil || x.broker.why != "" || x.Resolved.Broker.File.Abs == "" {
 		return err
 	}
-	ask.Broker = x.brokerAsk()
+	ask.Broker, ask.Sources = x.brokerAsk(), x.sourcePaths()
 	ask.Broker.TokenFile = x.runFolder() + "/token"
 	if x.DryRun {
 		return nil

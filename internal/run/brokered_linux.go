@@ -162,22 +162,26 @@ func (x *Prepared) endBroker() {
 	}
 }
 
-// secretVariables are the variables that hold the secrets of a Broker document: the broker
-// has them, and the command is not to. What cannot be read the broker refuses.
-func secretVariables(text []byte) (names []string) {
+// brokersOwn are the variables that hold the secrets of a Broker document, which the
+// command is not to have, and the files of its tools' specs, which it is not to write.
+// What cannot be read the broker refuses.
+func brokersOwn(text []byte) (variables, specs []string) {
 	root, err := doc.ParseJSON("", text)
 	if err != nil {
 		root, err = doc.ParseYAML("", text)
 	}
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	if secrets := root.Get("secrets"); secrets != nil {
-		for _, s := range secrets.Members {
-			if env := s.Value.Get("env"); env != nil {
-				names = append(names, env.Text)
+	of := func(key, member string) (all []string) {
+		if named := root.Get(key); named != nil {
+			for _, m := range named.Members {
+				if n := m.Value.Get(member); n != nil && n.Kind == doc.String {
+					all = append(all, n.Text)
+				}
 			}
 		}
+		return all
 	}
-	return names
+	return of("secrets", "env"), of("tools", "spec")
 }

@@ -20,6 +20,7 @@ type journal struct {
 	sink      *audit.Sink // nil before the record's place is opened
 	later     string      // where the record will stand, links resolved, before sink is there
 	unmadeWhy string      // why there is no state folder, and none could be made
+	specs     []string    // the files of a broker's tools' specs, links resolved
 	told      []string    // the kinds of refusals that a person was told of
 	refusals  int         // that a person is told of, or would be
 }
@@ -124,7 +125,8 @@ func Follow(path string, in spec.Inputs, docs []*spec.SandboxSpec) (spec.Path, *
 	return trees.Follow(path)
 }
 
-// sourcePaths are the files that made the spec, a broker's with them, links resolved.
+// sourcePaths are the files that made the spec, a broker's and its tools' with them,
+// links resolved.
 func (x *journal) sourcePaths() []string {
 	files := SourceFiles(x.Documents)
 	if x.Resolved == nil {
@@ -135,7 +137,7 @@ func (x *journal) sourcePaths() []string {
 			files = append(files, p.Real)
 		}
 	}
-	return files
+	return append(files, x.specs...)
 }
 
 // SourceFiles are the files that documents were read from, links resolved.

@@ -56,6 +56,7 @@ type Tool struct {
 	Args      *doc.Node // the JSON Schema of the arguments, an object's
 	Secrets   []string
 	Spec      *doc.Node // of its own sandbox; nil for what its capabilities name alone
+	SpecFile  string    // that it was read from, absolute; "" for none
 	SpecDir   string    // the folder that its working_dir counts from
 	Timeout   time.Duration
 	MaxResult int64
@@ -194,20 +195,20 @@ func (r *reader) acrossFields(b *Broker, root *doc.Node) {
 }
 
 // specFile reads the spec of a tool from the file that n names.
-func (r *reader) specFile(n *doc.Node, at, dir string) (root *doc.Node, specDir string) {
-	file := n.Text
+func (r *reader) specFile(n *doc.Node, at, dir string) (root *doc.Node, file string) {
+	file = n.Text
 	if !path.IsAbs(file) {
 		file = path.Join(dir, file)
 	}
 	text, err := spec.Read(file)
 	if err != nil {
 		r.fail(n, at, err.Error(), "")
-		return nil, ""
+		return nil, file
 	}
 	s, err := spec.Decode(file, text)
 	if err != nil {
 		r.fail(n, at, err.Error(), "")
-		return nil, ""
+		return nil, file
 	}
-	return s.Source.Root, path.Dir(file)
+	return s.Source.Root, file
 }

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -33,7 +34,8 @@ func (r *reader) tool(b *Broker, n *doc.Node, at, name, dir string) {
 		},
 		"spec": func(n *doc.Node, at string) {
 			if n.Kind == doc.String {
-				t.Spec, t.SpecDir = r.specFile(n, at, dir)
+				t.Spec, t.SpecFile = r.specFile(n, at, dir)
+				t.SpecDir = path.Dir(t.SpecFile)
 			} else if _, err := spec.DecodeNode(r.name, n); err != nil {
 				r.fail(n, at, err.Error(), "")
 			} else {
