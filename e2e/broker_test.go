@@ -112,6 +112,47 @@ func TestBrokerKeepsSecrets(t *testing.T) {
 	}
 }
 
+// Nor is it in what is said of a call: a reason, what it needs, an error, a tool that is
+// none, the names of files that were made.
+func TestBrokerSaysNoSecret(t *testing.T) {
+	needSandbox(t)
+	const secret = "s3cret-of-the-broker"
+	var said []string
+	for _, word := range []string{"an-open-word-of-mine", secret} { // the control first
+		b := readyBroker(t, strings.Replace(brokerTools, "maxLength: 100", "maxLength: 100, pattern: '^[a-z ]*$'", 1), ofBroker{environ: brokerEnv(), output: true})
+		said = []string{
+			b.call(word, `{}`).text,
+			b.call("say", `{"text": "`+word+`"}`).text,
+			b.call("cat", `{"path": "`+word+`"}`).text,
+			b.call("cat", `{"path": "/nowhere/`+strings.Repeat("x", 50)+word+`"}`).text,
+			b.call("cat", `{"path": "a", "`+word+`": 1}`).text,
+			b.call("cat", `{}`, `"`+word+`": 1`).text,
+			b.call("cat", `{"path": "a"}`, `"requested_caps": ["fs.read:/`+word+`"]`).text,
+			b.call("sh", `{"script": "touch /output/`+word+`", "path": "/output"}`).text,
+			b.ask("POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "`+word+`", "arguments": {}}}`).text,
+			b.ask("POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "say", "arguments": {"text": "`+word+`"}}}`).text,
+		}
+		text, err := os.ReadFile(b.dir + "/broker.jsonl")
+		must(t, err)
+		b.end()
+		told, err := json.Marshal(b.said)
+		must(t, err)
+		said = append(said, string(text), string(told))
+		for i, s := range said {
+			if strings.Contains(s, secret) || word == secret && strings.Contains(s, "s3cret") {
+				t.Errorf("%d has the secret: %s", i, s)
+			}
+		}
+		if word != secret {
+			for _, i := range []int{1, 2, 3, 4, 5, 7, 9, 10, 11} {
+				if !strings.Contains(said[i], word) {
+					t.Errorf("the control %d does not say the word: %s", i, said[i])
+				}
+			}
+		}
+	}
+}
+
 // A tool that hangs ends with all that it started.
 func TestBrokerEndsWhatHangs(t *testing.T) {
 	needSandbox(t)

@@ -30,7 +30,7 @@ type question struct {
 // ask asks, and waits: no answer in its time is no. by says who or what decided.
 func (q *questions) ask(v *Verdict) (yes bool, by string) {
 	args := q.redactor.Text(string(v.allowed.args.AppendCanonical(nil)))
-	one := &question{Question{ID: v.id, Tool: v.allowed.tool.Name, Args: doc.Shown(args[:min(len(args), maxShown)])}, make(chan bool, 1)}
+	one := &question{Question{ID: v.id, Tool: v.allowed.tool.Name, Args: doc.Shown(doc.Clip(args, maxShown))}, make(chan bool, 1)}
 	q.mu.Lock()
 	q.waiting = append(q.waiting, one)
 	q.mu.Unlock()

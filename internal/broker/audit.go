@@ -69,9 +69,9 @@ func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"
 func (b *Broker) asked(call *document.Call, v *Verdict) error {
 	return b.audit.line("asked", v.id, func(w *doc.Writer) {
 		w.KeyText("step", v.step)
-		w.KeyStr("tool", doc.Cut(call.Tool))
+		w.KeyStr("tool", doc.Cut(v.tool))
 		text := redact.Text(b.redactor.Text(string(call.Args.AppendCanonical(nil))))
-		w.KeyStr("args", text[:min(len(text), maxShown)])
+		w.KeyStr("args", doc.Clip(text, maxShown))
 		w.KeyStr("args_sha256", document.Digest(call.Args))
 		w.KeyTexts("needs", v.needs)
 		w.KeyStr("verdict", v.effect.String())
@@ -91,6 +91,6 @@ func (b *Broker) done(v *Verdict, r *Result, why string) error {
 		w.KeyCount("unexpected", int64(len(r.Unexpected)))
 		w.KeyFlag("truncated", r.Truncated)
 		w.KeyText("error", r.Reason)
-		w.KeyText("why", b.redactor.Text(why))
+		w.KeyText("why", b.redactor.said(why))
 	})
 }

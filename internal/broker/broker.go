@@ -113,6 +113,9 @@ func (b *Broker) takeSecrets(environ []string) (map[string]string, *spec.Problem
 		if len(value) < minSecret || strings.IndexByte(value, 0) >= 0 {
 			return refuse(from + " has no secret of at least 8 bytes")
 		}
+		if len(value) > maxSecret {
+			return refuse(from + " has more than 64 KiB, and no credential")
+		}
 		secrets[s.Name] = value
 		all = append(all, value)
 	}

@@ -46,6 +46,7 @@ type Result struct {
 // makes them.
 type Verdict struct {
 	id, step  string
+	tool      string // as it is told: the caller's word for it
 	effect    policy.Effect
 	kind      Kind
 	rule      string
@@ -68,7 +69,7 @@ func (b *Broker) Dispatch(token string, call *document.Call) *Result {
 	if v.effect == policy.Ask {
 		b.ask(v)
 	}
-	b.decided(call.Tool, v)
+	b.decided(v)
 	if v.effect != policy.Allow {
 		return &Result{Kind: v.kind, Rule: v.rule, Reason: v.reason, AllowWith: v.allowWith}
 	}
@@ -76,13 +77,14 @@ func (b *Broker) Dispatch(token string, call *document.Call) *Result {
 	r, why := b.executor.carryOut(v)
 	r.Wall = time.Since(began)
 	r.Rule = v.rule
+	b.redactor.result(r)
 	if err := b.done(v, r, why); err != nil {
 		b.fail(err)
 		r = &Result{Kind: Closed, Reason: "the call ran, and what came of it could not be written down"}
 	}
 	b.settle(v, r)
 	if r.Kind != Allowed {
-		b.tell(&wire.Call{ID: v.id, At: now(), Tool: call.Tool, Step: v.step, Verdict: "error", Rule: v.rule, Reason: r.Reason})
+		b.tell(&wire.Call{ID: v.id, At: now(), Tool: v.tool, Step: v.step, Verdict: "error", Rule: v.rule, Reason: r.Reason})
 	}
 	return r
 }
@@ -98,7 +100,7 @@ func (b *Broker) Authentic(token string) bool {
 func (b *Broker) decide(call *document.Call) *Verdict {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	v := &Verdict{effect: policy.Deny, kind: Forbidden, rules: -1}
+	v := &Verdict{tool: b.redactor.said(call.Tool), effect: policy.Deny, kind: Forbidden, rules: -1}
 	v.id = b.nextID()
 	if b.failed != "" {
 		v.kind, v.rule, v.reason = Closed, "audit", b.failed
@@ -121,6 +123,7 @@ func (b *Broker) decide(call *document.Call) *Verdict {
 			v.step = b.plan.Steps[r.step].ID
 		}
 	}
+	b.redactor.verdict(v)
 	if err := b.asked(call, v); err != nil {
 		b.close(err)
 		v.effect, v.kind, v.rule, v.reason, v.allowed = policy.Deny, Closed, "audit", err.Error(), nil
@@ -196,13 +199,13 @@ func (b *Broker) settle(v *Verdict, r *Result) {
 }
 
 // decided counts a call and tells sbx of it.
-func (b *Broker) decided(tool string, v *Verdict) {
+func (b *Broker) decided(v *Verdict) {
 	b.mu.Lock()
 	denied := v.effect != policy.Allow
-	b.count(tool, denied)
+	b.count(v.tool, denied)
 	told := b.calls <= b.doc.MaxCalls
 	b.mu.Unlock()
 	if told {
-		b.tell(&wire.Call{ID: v.id, At: now(), Tool: tool, Step: v.step, Verdict: v.effect.String(), Rule: v.rule, Reason: v.reason, AllowWith: v.allowWith})
+		b.tell(&wire.Call{ID: v.id, At: now(), Tool: v.tool, Step: v.step, Verdict: v.effect.String(), Rule: v.rule, Reason: v.reason, AllowWith: v.allowWith})
 	}
 }

@@ -85,7 +85,7 @@ func (d *doors) post(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.URL.Path == "/mcp" {
 		if _, err := doc.ParseJSON("body", body); err != nil {
-			answerJSON(w, http.StatusBadRequest, map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": -32700, "message": err.Error()}})
+			answerJSON(w, http.StatusBadRequest, map[string]any{"jsonrpc": "2.0", "id": nil, "error": map[string]any{"code": -32700, "message": d.redactor.said(err.Error())}})
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
@@ -94,7 +94,7 @@ func (d *doors) post(w http.ResponseWriter, r *http.Request) {
 	}
 	call, err := document.ReadCall(body)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
+		refuse(w, http.StatusBadRequest, d.redactor.said(err.Error()))
 		return
 	}
 	res := d.Dispatch(bearer(r), call)

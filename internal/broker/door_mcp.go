@@ -63,7 +63,7 @@ func (d *doors) receive(next mcp.MethodHandler) mcp.MethodHandler {
 func (d *doors) callMCP(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	args, err := document.ReadArgs(req.Params.Arguments)
 	if err != nil {
-		return nil, &jsonrpc.Error{Code: invalidParams, Message: err.Error()}
+		return nil, &jsonrpc.Error{Code: invalidParams, Message: d.redactor.said(err.Error())}
 	}
 	token := ""
 	if extra := req.GetExtra(); extra != nil {

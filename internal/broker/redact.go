@@ -1,91 +1,99 @@
 package broker
 
 import (
-	"encoding/base64"
-	"encoding/json"
-	"net/url"
-	"slices"
 	"strings"
 
 	"sbx/internal/doc"
 	"sbx/spec/redact"
 )
 
-// minSecret is how long a secret must be: a shorter one stands in texts by chance.
-const minSecret = 8
+// The bounds of a secret's length: a shorter one stands in texts by chance, and a longer
+// one is no credential.
+const (
+	minSecret = 8
+	maxSecret = 64 << 10
+)
 
-// Redactor knows the forms in which the given secrets may stand in a text: as they are,
-// escaped for JSON or a URL, and in base64 at each of the three places that a byte can
-// have in it.
+// Redactor knows what the given secrets look like in each of the encodings.
 type Redactor struct {
-	by   [256][]string // the forms by their first byte, the longest first
-	most int
+	by [256][]*pattern // by each first byte that it may have
+}
+
+// pattern is one secret in one encoding.
+type pattern struct {
+	units string
+	of    *encoding
 }
 
 // NewRedactor makes one for secrets.
 func NewRedactor(secrets []string) *Redactor {
 	r := &Redactor{}
-	add := func(form string) {
-		if form == "" || slices.Contains(r.by[form[0]], form) {
-			return
-		}
-		r.by[form[0]] = append(r.by[form[0]], form)
-		r.most = max(r.most, len(form))
-	}
 	for _, s := range secrets {
-		add(s)
-		quoted, _ := json.Marshal(s) // which escapes < and > as well, as others do not
-		add(string(quoted[1 : len(quoted)-1]))
-		plain := doc.AppendString(nil, s)
-		add(string(plain[1 : len(plain)-1]))
-		for _, form := range []string{url.QueryEscape(s), url.PathEscape(s), escaped(s)} {
-			add(form)
-			add(lowerHex(form))
-		}
-		for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-			for before := range 3 {
-				// What the bytes before and behind share a character with is left out.
-				text := e.EncodeToString([]byte(strings.Repeat("\x00", before) + s))
-				from := (before*8 + 5) / 6
-				add(text[from : (before+len(s))*8/6])
+		for i := range encodings {
+			for _, units := range encodings[i].units(s) {
+				r.add(&pattern{units, &encodings[i]})
 			}
 		}
-	}
-	for _, forms := range r.by {
-		slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
 	}
 	return r
 }
 
-// escaped is s with each byte written as a URL may, though it need not.
-func escaped(s string) string {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	for i := range len(s) {
-		b.Write([]byte{'%', hex[s[i]>>4], hex[s[i]&15]})
-	}
-	return b.String()
-}
-
-// lowerHex writes the escapes of a URL in small letters.
-func lowerHex(s string) string {
-	b := []byte(s)
-	for i := 0; i+2 < len(b); i++ {
-		if b[i] == '%' {
-			copy(b[i+1:], strings.ToLower(string(b[i+1:i+3])))
+func (r *Redactor) add(p *pattern) {
+	for c := range r.by {
+		if p.begins([]byte{byte(c)}) {
+			r.by[c] = append(r.by[c], p)
 		}
 	}
-	return string(b)
 }
 
-// at is how long the longest form is that b begins with; 0 for none.
-func (r *Redactor) at(b []byte) int {
-	for _, form := range r.by[b[0]] {
-		if len(form) <= len(b) && string(b[:len(form)]) == form {
-			return len(form)
+// begins tells whether the secret may begin with b, looking two bytes far.
+func (p *pattern) begins(b []byte) bool {
+	unit, n := p.of.next(b)
+	if n != more || len(b) > 1 {
+		return n == more || n > 0 && strings.HasPrefix(p.units, unit)
+	}
+	for c := range 256 {
+		if p.begins(append(b, byte(c))) {
+			return true
 		}
 	}
-	return 0
+	return false
+}
+
+// at is how long the secret is that b begins with; 0 for none, more where b ends too
+// soon to tell.
+func (p *pattern) at(b []byte) int {
+	at := 0
+	for left := p.units; left != ""; {
+		if at > 0 {
+			at += gap(b[at:], p.of.gaps)
+		}
+		if at == len(b) {
+			return more
+		}
+		unit, n := p.of.next(b[at:])
+		if n == more {
+			return more
+		}
+		if n == 0 || !strings.HasPrefix(left, unit) {
+			return 0
+		}
+		at, left = at+n, left[len(unit):]
+	}
+	return at
+}
+
+// at is how long the longest secret is that b begins with. It is more where that cannot
+// be told, unless b is the end.
+func (r *Redactor) at(b []byte, end bool) (longest int) {
+	for _, p := range r.by[b[0]] {
+		n := p.at(b)
+		if n == more && !end {
+			return more
+		}
+		longest = max(longest, n)
+	}
+	return longest
 }
 
 // Text is s without the secrets.
@@ -94,6 +102,32 @@ func (r *Redactor) Text(s string) string {
 	_, _ = w.Write([]byte(s))
 	w.finish()
 	return string(w.out)
+}
+
+// maxSaid is how much of a caller's words a reason and its like repeat.
+const maxSaid = 1000
+
+// said is a text with a caller's or a tool's words in it, without the secrets, and short.
+// It is cut last: half of a secret is in no encoding.
+func (r *Redactor) said(s string) string { return doc.Clip(r.Text(s), maxSaid) }
+
+// verdict takes the secrets out of what is said of a call.
+func (r *Redactor) verdict(v *Verdict) {
+	v.reason, v.allowWith = r.said(v.reason), r.said(v.allowWith)
+	for i := range v.needs {
+		v.needs[i] = r.said(v.needs[i])
+	}
+}
+
+// result takes them out of what is said of its result; what a tool wrote has none.
+func (r *Redactor) result(of *Result) {
+	of.Reason = r.said(of.Reason)
+	for i := range of.Unexpected {
+		of.Unexpected[i] = r.said(of.Unexpected[i])
+	}
+	for i := range of.Artifacts {
+		of.Artifacts[i].Path = r.said(of.Artifacts[i].Path)
+	}
 }
 
 // bounded is what a tool writes, without the secrets, and cut.
@@ -108,35 +142,54 @@ type bounded struct {
 
 // Write takes a part of it.
 func (w *bounded) Write(p []byte) (int, error) {
-	w.held = append(w.held, p...)
-	w.pass(len(w.held) - max(w.of.most-1, 0))
+	if !w.cut {
+		w.held = append(w.held, p...)
+		w.pass(false)
+	}
 	return len(p), nil
 }
 
-// pass lets the first n bytes that are held go on.
-func (w *bounded) pass(n int) {
-	if n <= 0 {
-		return
-	}
-	for i := range n {
-		length := w.of.at(w.held[i:])
-		if length > 0 && i >= w.until {
-			w.emit(redact.Mark)
+// pass lets go on what is known to be the beginning of no secret.
+func (w *bounded) pass(end bool) {
+	i := 0
+	for ; i < len(w.held); i++ {
+		if len(w.of.by[w.held[i]]) == 0 {
+			continue
+		}
+		length := w.of.at(w.held[i:], end)
+		if length == more {
+			break
+		}
+		if length == 0 {
+			continue
+		}
+		if i >= w.until {
+			w.emit(w.held[w.until:i])
+			w.mark()
 		}
 		w.until = max(w.until, i+length)
-		if i >= w.until {
-			w.emit(string(w.held[i : i+1]))
-		}
 	}
-	w.held = append(w.held[:0], w.held[n:]...)
-	w.until = max(w.until-n, 0)
+	if w.until < i {
+		w.emit(w.held[w.until:i])
+	}
+	w.held = append(w.held[:0], w.held[i:]...)
+	w.until = max(w.until-i, 0)
 }
 
-func (w *bounded) emit(s string) {
-	if w.cut = w.cut || len(w.out)+len(s) > w.max; !w.cut {
-		w.out = append(w.out, s...)
+func (w *bounded) emit(b []byte) {
+	if w.cut {
+		return
+	}
+	n := min(len(b), w.max-len(w.out))
+	w.out, w.cut = append(w.out, b[:n]...), n < len(b)
+}
+
+// mark stands for a secret, whole or not at all.
+func (w *bounded) mark() {
+	if w.cut = w.cut || len(w.out)+len(redact.Mark) > w.max; !w.cut {
+		w.out = append(w.out, redact.Mark...)
 	}
 }
 
 // finish lets all go on.
-func (w *bounded) finish() { w.pass(len(w.held)) }
+func (w *bounded) finish() { w.pass(true) }

@@ -3,10 +3,15 @@ package broker
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"sbx/spec/redact"
 )
@@ -20,39 +25,135 @@ func redacted(r *Redactor, chunks ...string) string {
 	return string(w.out)
 }
 
-func TestSecretsAreRemoved(t *testing.T) {
-	const secret = "s3cr\"t/va+lue"
-	r := NewRedactor([]string{secret, "lue-and-more"})
-	quoted, _ := json.Marshal(secret)
-	for _, form := range []string{secret, strings.Trim(string(quoted), `"`), url.QueryEscape(secret), url.PathEscape(secret), strings.ToLower(url.QueryEscape("\"/+")) + secret, escaped(secret)} {
-		if got := redacted(r, "a "+form+" b"); strings.Contains(got, secret) || !strings.HasPrefix(got, "a ") || !strings.HasSuffix(got, " b") || !strings.Contains(got, redact.Mark) {
-			t.Errorf("%q becomes %q", form, got)
+// wrapped is a text in lines.
+func wrapped(s string, columns int, end string) string {
+	var b strings.Builder
+	for ; len(s) > columns; s = s[columns:] {
+		b.WriteString(s[:columns] + end)
+	}
+	return b.String() + s + end
+}
+
+// each writes each byte or character by its own function, of which any may be plain.
+func each(s string, r *rand.Rand, ways ...func(c rune) string) string {
+	var b strings.Builder
+	for _, c := range s {
+		b.WriteString(ways[r.IntN(len(ways))](c))
+	}
+	return b.String()
+}
+
+func plainly(c rune) string { return string(c) }
+
+// percented writes each byte of a character.
+func percented(verb string) func(c rune) string {
+	return func(c rune) string {
+		var b strings.Builder
+		for _, one := range []byte(string(c)) {
+			fmt.Fprintf(&b, verb, one)
+		}
+		return b.String()
+	}
+}
+
+func unicoded(c rune) string {
+	if c > 0xffff {
+		text, _ := json.Marshal(string(c))
+		c -= 0x10000
+		return strings.Trim(fmt.Sprintf("\\u%04x\\u%04X", 0xd800+c>>10, 0xdc00+c&0x3ff)+string(text[:0]), `"`)
+	}
+	return fmt.Sprintf("\\u%04x", c)
+}
+
+// spellings are ways to write a text with a secret in it, by what other programs and the
+// standard library do; plain text is among the neighbours.
+func spellings(text string, r *rand.Rand) map[string]string {
+	marshalled, _ := json.Marshal(text)
+	slashed := strings.ReplaceAll(string(marshalled), "/", `\/`)
+	std, urls := base64.StdEncoding.EncodeToString([]byte(text)), base64.URLEncoding.EncodeToString([]byte(text))
+	plainHex := hex.EncodeToString([]byte(text))
+	all := map[string]string{
+		"JSON": string(marshalled), "JSON with \\/": slashed, "quoted": fmt.Sprintf("%q", text), "quoted in ASCII": fmt.Sprintf("%+q", text),
+		"JSON, all escaped": each(text, r, unicoded), "percent, all": each(text, r, percented("%%%02x")), "percent, large": each(text, r, percented("%%%02X")),
+		"percent, some": each(text, r, percented("%%%02x"), percented("%%%02X")),
+		"a query":       url.QueryEscape(text), "a small query": strings.ToLower(url.QueryEscape(" ")) + smallHex(url.QueryEscape(text)), "a path": url.PathEscape(text),
+		"hex": plainHex, "large hex": strings.ToUpper(plainHex), "a dump": wrapped(plainHex, 60, "\n"), "spaced hex": fmt.Sprintf("% x", text), "colons": strings.ReplaceAll(fmt.Sprintf("% X", text), " ", ":"),
+		"base64": std, "base64url": urls, "unpadded": strings.TrimRight(std, "="), "unpadded url": strings.TrimRight(urls, "="),
+	}
+	for _, columns := range []int{64, 76} {
+		all[fmt.Sprint("base64 at ", columns)] = wrapped(std, columns, "\n")
+		all[fmt.Sprint("base64 at ", columns, " by CRLF")] = wrapped(std, columns, "\r\n")
+		all[fmt.Sprint("base64 at ", columns, " in JSON")] = wrapped(std, columns, `\n`)
+		all[fmt.Sprint("base64 at ", columns, " in YAML")] = wrapped(std, columns, "\n    ")
+	}
+	return all
+}
+
+func smallHex(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i+1:], bytes.ToLower(b[i+1:i+3]))
 		}
 	}
-	for before := range 6 {
-		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding} {
-			text := e.EncodeToString([]byte(strings.Repeat("x", before) + secret + "yz"))
-			got := redacted(r, text)
-			if !strings.Contains(got, redact.Mark) {
-				t.Errorf("behind %d bytes %q stays %q", before, text, got)
+	return string(b)
+}
+
+// Each spelling of a secret goes, wherever it stands, beside the control: without the
+// secret to know it stays.
+func TestSecretsAreRemoved(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	none := NewRedactor(nil)
+	for _, secret := range []string{"s3cr\"t/va+lue", "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\nVJTUt9Us8cKj==\n-----END KEY-----", "pässwörd🔑 %41\\n+ x", "12345678"} {
+		known := NewRedactor([]string{secret, "another-secret"})
+		for before := range 4 {
+			text := strings.Repeat("\x01", before) + secret + strings.Repeat("\x02", before)
+			for name, spelling := range spellings(text, r) {
+				whole := "<" + spelling + ">"
+				if got := redacted(known, whole); !strings.Contains(got, redact.Mark) || got[0] != '<' {
+					t.Errorf("%s: %q becomes %q", name, whole, got)
+				}
+				if got := redacted(none, whole); got != whole {
+					t.Errorf("%s: the control becomes %q", name, got)
+				}
 			}
 		}
 	}
 	// Two that overlap leave nothing of either.
-	if got := redacted(r, "<"+secret+"-and-more>"); got != "<"+redact.Mark+">" {
+	overlap := NewRedactor([]string{"s3cr\"t/va+lue", "lue-and-more"})
+	if got := redacted(overlap, "<s3cr\"t/va+lue-and-more>"); got != "<"+redact.Mark+">" {
 		t.Errorf("two that overlap become %q", got)
 	}
-	// The control: without the secrets nothing changes.
-	if got := redacted(NewRedactor(nil), "a "+secret); got != "a "+secret {
-		t.Errorf("without secrets it becomes %q", got)
+	// What is none stays, up to its last character.
+	for _, text := range []string{"s3cr\"t/va+lu", "czNjcg", `\u0073\u0033\u00`, "%73%3", "7333", `\`, "%", "\\ud83d"} {
+		if got := redacted(overlap, text); got != text {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	}
+}
+
+// The page names each encoding that is known, so that it says what is not.
+func TestEncodingsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../cmd/sbx-broker/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range encodings {
+		if row := "| " + e.name + " | " + e.why + " |\n"; !strings.Contains(string(page), row) {
+			t.Errorf("the page lacks %s", row)
+		}
 	}
 }
 
 func TestASecretAcrossChunksIsRemoved(t *testing.T) {
-	r := NewRedactor([]string{"0123456789"})
-	for i := range 11 {
-		if got := redacted(r, "ab"+"0123456789"[:i], "0123456789"[i:]+"cd"); got != "ab"+redact.Mark+"cd" {
-			t.Errorf("cut at %d: %q", i, got)
+	const secret = "0123456789"
+	r := NewRedactor([]string{secret})
+	for name, text := range spellings(secret, rand.New(rand.NewPCG(3, 4))) {
+		want := redacted(r, "ab"+text+"cd")
+		for i := range len(text) + 1 {
+			if got := redacted(r, "ab"+text[:i], text[i:]+"cd"); got != want || !strings.Contains(got, redact.Mark) {
+				t.Errorf("%s cut at %d: %q, whole %q", name, i, got, want)
+			}
 		}
 	}
 }
@@ -66,12 +167,14 @@ func TestAResultIsCut(t *testing.T) {
 	}
 }
 
-// Whatever the chunks, the result is the same, and no form of a secret is in it.
+// Whatever the chunks, the result is the same, and no spelling of a secret is in it.
 func FuzzRedactor(f *testing.F) {
 	f.Add("a password1 b", "password1", "word1 b pa", uint8(4))
 	f.Add("aaaaaaaaaaaaaaa", "aaaaaaaa", "aaaaaaaab", uint8(3))
+	f.Add("%70assword\\u0031", "password1", "\\\\\\\\\\\\\\\\", uint8(1))
+	f.Add("NzM3Mzcz\\nNzM3", "7373737373", "%%%%%%%%41", uint8(2))
 	f.Fuzz(func(t *testing.T, text, one, two string, size uint8) {
-		if len(one) < minSecret || len(two) < minSecret || size == 0 || strings.ContainsAny(one+two, "<>") {
+		if len(one) < minSecret || len(two) < minSecret || len(one)+len(two)+len(text) > 4<<10 || size == 0 || strings.ContainsAny(one+two, "<>") {
 			return
 		}
 		r := NewRedactor([]string{one, two})
@@ -90,8 +193,28 @@ func FuzzRedactor(f *testing.F) {
 				t.Errorf("%q keeps a secret: %q", text, want)
 			}
 		}
-		if got := redacted(r, base64.StdEncoding.EncodeToString([]byte(text))); strings.Contains(text, one) && !strings.Contains(got, redact.Mark) {
-			t.Errorf("base64 of %q keeps a secret: %q", text, got)
+		if !utf8.ValidString(text + one) {
+			return
+		}
+		for name, spelling := range spellings(text+one+text, rand.New(rand.NewPCG(uint64(size), 0))) {
+			if got := redacted(r, spelling); !strings.Contains(got, redact.Mark) {
+				t.Errorf("%s of %q keeps %q: %q", name, text, one, got)
+			}
 		}
 	})
+}
+
+func BenchmarkRedact(b *testing.B) {
+	r := NewRedactor([]string{"s3cr\"t/va+lue-of-40-characters-and-more!", "ghp_0123456789abcdefghijABCDEFGHIJ012345"})
+	for name, text := range map[string]string{"text": "The quick brown fox jumps over the lazy dog, s3 and all.\n", "hex": "73337334abcdef0123456789", "escapes": "\\u0073\\u0033%73%33"} {
+		all := []byte(strings.Repeat(text, 1<<20/len(text)))
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(all)))
+			for b.Loop() {
+				w := bounded{of: r, max: 1 << 20}
+				_, _ = w.Write(all)
+				w.finish()
+			}
+		})
+	}
 }

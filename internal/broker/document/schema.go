@@ -124,7 +124,7 @@ func (t *Tool) Check(args *doc.Node) (why string) {
 	if i := strings.LastIndex(why, "validating /"); i >= 0 {
 		why = why[i+len("validating "):]
 	}
-	return why[:min(len(why), 500)]
+	return why
 }
 
 // outOfRange is the place of a number that is no float64; "" for none.
