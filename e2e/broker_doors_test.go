@@ -86,33 +86,50 @@ func TestBrokerTokenEnds(t *testing.T) {
 	within(t, limit, "the token to end", func() bool { return b.ask("GET", "/tools", "").code == 401 })
 }
 
-// Who opens connections and says nothing takes no place for ever, and many no more than
-// there are.
+// A thousand connections of who says nothing, sends slowly or reads nothing take no more
+// places than there are, and none for ever: another is answered.
 func TestBrokerBoundsConnections(t *testing.T) {
 	needSandbox(t)
-	b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv()})
-	var idle []net.Conn
-	defer func() {
-		for _, c := range idle {
-			c.Close()
-		}
-	}()
-	for range 200 {
-		c, err := net.DialTimeout("tcp", strings.TrimPrefix(b.url, "http://"), 5*time.Second)
-		if err != nil {
-			break
-		}
-		idle = append(idle, c)
-		io.WriteString(c, "POST /call HTTP/1.1\r\n")
-	}
-	if len(idle) < 100 {
-		t.Fatalf("only %d connections can be opened", len(idle))
-	}
-	if n := descriptors(t, b.cmd.Process.Pid); n > 100 {
-		t.Errorf("the broker has %d descriptors open", n)
-	}
-	if out := b.call("say", `{"text": "still"}`).stdout(t); out != "still\n" {
-		t.Errorf("it says %q", out)
+	auth := "Host: localhost\r\nAuthorization: Bearer " + brokerToken + "\r\n"
+	for name, says := range map[string]string{
+		"nothing":      "",
+		"half a line":  "POST /call HTTP/1.1\r\n",
+		"half a body":  "POST /call HTTP/1.1\r\n" + auth + "Content-Length: 1000\r\n\r\n{",
+		"no reading":   strings.Repeat("GET /tools HTTP/1.1\r\n"+auth+"\r\n", 100),
+		"without end":  "GET /tools HTTP/1.1\r\n" + auth + "X: " + strings.Repeat("x", 10<<10),
+		"no token yet": "POST /call HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := readyBroker(t, brokerTools, ofBroker{environ: brokerEnv()})
+			var idle []net.Conn
+			defer func() {
+				for _, c := range idle {
+					c.Close()
+				}
+			}()
+			for range 1000 {
+				c, err := net.DialTimeout("tcp", strings.TrimPrefix(b.url, "http://"), 5*time.Second)
+				if err != nil {
+					t.Fatalf("after %d: %v", len(idle), err)
+				}
+				idle = append(idle, c)
+				c.SetWriteDeadline(time.Now().Add(time.Second))
+				io.WriteString(c, says)
+			}
+			if n := descriptors(t, b.cmd.Process.Pid); n > 100 {
+				t.Errorf("the broker has %d descriptors open", n)
+			}
+			if kib := memory(t, b.cmd.Process.Pid); kib > 64<<10 {
+				t.Errorf("the broker has %d KiB of memory", kib)
+			}
+			began := time.Now()
+			if out := b.call("say", `{"text": "still"}`).stdout(t); out != "still\n" {
+				t.Errorf("it says %q", out)
+			}
+			if took := time.Since(began); took > 3*time.Second { // each of these may take 5 or 10
+				t.Errorf("another is answered after %v", took)
+			}
+		})
 	}
 }
 

@@ -294,6 +294,18 @@ func descriptors(t *testing.T, pid int) int {
 	return len(list)
 }
 
+// memory is how much of it a process has, in KiB; 0 of one that nobody else may look at.
+func memory(t *testing.T, pid int) (kib int) {
+	t.Helper()
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); f[0] == "VmRSS:" {
+			kib, _ = strconv.Atoi(f[1])
+		}
+	}
+	return kib
+}
+
 // quietly sends a call whose answer, or its lack, does not matter.
 func quietly(url, body string) {
 	req, err := http.NewRequest("POST", url+"/call", strings.NewReader(body))

@@ -20,15 +20,20 @@ const (
 	maxConns  = 64
 	maxHeader = 16 << 10
 	maxBody   = 1 << 20
+
+	headerTime = 5 * time.Second  // for the headers of a request
+	bodyTime   = 10 * time.Second // for all of it
+	idleTime   = 10 * time.Second // between two of them
+	answerTime = 10 * time.Second // for a part of an answer to be read
 )
 
 // Serve answers at the sandbox's sockets until they are closed.
 func (b *Broker) Serve(sockets []net.Listener) *http.Server {
-	s := &http.Server{Handler: newDoors(b), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second,
-		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0)}
-	slots := make(chan struct{}, maxConns)
+	s := &http.Server{Handler: newDoors(b), ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: maxHeader, ErrorLog: log.New(io.Discard, "", 0), ConnContext: withConn, ConnState: answered}
+	all := newPlaces(maxConns, answerTime)
 	for _, l := range sockets {
-		go func() { _ = s.Serve(limited{l, slots}) }()
+		go func() { _ = s.Serve(limited{l, all}) }()
 	}
 	return s
 }
@@ -81,6 +86,8 @@ func (d *doors) post(w http.ResponseWriter, r *http.Request) {
 		return
 	case err != nil:
 		refuse(w, http.StatusBadRequest, "the body ends too soon")
+		return
+	case !call(r):
 		return
 	}
 	if r.URL.Path == "/mcp" {

@@ -1,38 +1,87 @@
 package broker
 
 import (
+	"context"
 	"net"
+	"net/http"
+	"slices"
 	"sync"
+	"time"
 )
 
-// limited is a listener that has a number of connections open at once. The library's own
-// keeps the server from ending its side of a connection first, so that an answer to too
-// long a request is lost.
-type limited struct {
-	net.Listener
-	slots chan struct{}
+// places are those of connections, of which there is a number at once. One that makes no
+// call gives way to a new one, the oldest first: who opens a thousand and says nothing
+// keeps nobody out.
+type places struct {
+	most     int
+	patience time.Duration // with who reads no answer
+
+	mu    sync.Mutex
+	freed *sync.Cond
+	open  []*held
 }
 
-// Accept waits for a place and for a connection.
+func newPlaces(most int, patience time.Duration) *places {
+	p := &places{most: most, patience: patience}
+	p.freed = sync.NewCond(&p.mu)
+	return p
+}
+
+// take gives a connection a place.
+func (p *places) take(c net.Conn) *held {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.open) >= p.most {
+		idle := slices.IndexFunc(p.open, func(h *held) bool { return !h.calls })
+		if idle < 0 {
+			p.freed.Wait()
+			continue
+		}
+		_ = p.open[idle].Conn.Close()
+		p.open = slices.Delete(p.open, idle, idle+1)
+	}
+	h := &held{Conn: c, places: p}
+	p.open = append(p.open, h)
+	return h
+}
+
+// limited is a listener whose connections have places. The library's own keeps the server
+// from ending its side of a connection first, so that an answer to too long a request is
+// lost.
+type limited struct {
+	net.Listener
+	places *places
+}
+
+// Accept waits for a connection and for a place.
 func (l limited) Accept() (net.Conn, error) {
-	l.slots <- struct{}{}
 	c, err := l.Listener.Accept()
 	if err != nil {
-		<-l.slots
 		return nil, err
 	}
-	return &held{Conn: c, release: sync.OnceFunc(func() { <-l.slots })}, nil
+	return l.places.take(c), nil
 }
 
 // held is a connection that has a place.
 type held struct {
 	net.Conn
-	release func()
+	places *places
+	calls  bool // it makes a call, and keeps its place until that is answered
+}
+
+// Write waits no longer than the places' patience for the other side to read. The
+// server's own deadline would begin with the request, and a call may take long.
+func (c *held) Write(b []byte) (int, error) {
+	_ = c.Conn.SetWriteDeadline(time.Now().Add(c.places.patience))
+	return c.Conn.Write(b)
 }
 
 // Close gives the place back.
 func (c *held) Close() error {
-	defer c.release()
+	c.places.mu.Lock()
+	c.places.open = slices.DeleteFunc(c.places.open, func(h *held) bool { return h == c })
+	c.places.freed.Signal()
+	c.places.mu.Unlock()
 	return c.Conn.Close()
 }
 
@@ -42,4 +91,31 @@ func (c *held) CloseWrite() error {
 		return half.CloseWrite()
 	}
 	return nil
+}
+
+// call keeps a request's place until it is answered; it is false where that was given
+// away already.
+func call(r *http.Request) bool {
+	c := r.Context().Value(connKey{}).(*held)
+	c.places.mu.Lock()
+	defer c.places.mu.Unlock()
+	c.calls = slices.Contains(c.places.open, c)
+	return c.calls
+}
+
+// connKey is where a request has its connection.
+type connKey struct{}
+
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// answered lets a connection whose answer was sent give way.
+func answered(c net.Conn, s http.ConnState) {
+	if h := c.(*held); s == http.StateIdle {
+		h.places.mu.Lock()
+		h.calls = false
+		h.places.freed.Signal()
+		h.places.mu.Unlock()
+	}
 }
