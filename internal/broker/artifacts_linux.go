@@ -146,18 +146,18 @@ func (o *outputs) verify(expected []document.Artifact) (made []Made, unexpected 
 	return made, unexpected[:min(len(unexpected), maxListed)], nil
 }
 
-// one looks at a file by one descriptor: what is hashed is what was looked at.
+// one looks at a file by one descriptor: what is hashed is what was looked at. It is
+// opened once it is known to be a file: to open a FIFO or a device does something.
 func (o *outputs) one(a *document.Artifact) (m Made, err error) {
 	rel := a.Path[len(output):]
-	fd, err := o.beneath(rel, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY)
+	fd, err := o.beneath(rel, unix.O_PATH)
 	switch {
 	case err == unix.ELOOP || err == unix.EXDEV:
 		return m, errors.New("a link is on the way")
 	case err != nil:
 		return m, errors.New("it was not made: " + err.Error())
 	}
-	file := os.NewFile(uintptr(fd), rel)
-	defer func() { _ = file.Close() }()
+	defer func() { _ = unix.Close(fd) }()
 	var st, end, named unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return m, err
@@ -172,6 +172,11 @@ func (o *outputs) one(a *document.Artifact) (m Made, err error) {
 	case st.Size < a.Min || st.Size > a.Max:
 		return m, errors.New("it has " + strconv.FormatInt(st.Size, 10) + " bytes, not " + strconv.FormatInt(a.Min, 10) + " to " + strconv.FormatInt(a.Max, 10))
 	}
+	file, err := os.OpenFile("/proc/self/fd/"+strconv.Itoa(fd), os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return m, errors.New("it cannot be opened")
+	}
+	defer func() { _ = file.Close() }()
 	hash := sha256.New()
 	if _, err := io.Copy(hash, io.LimitReader(file, st.Size+1)); err != nil {
 		return m, err
