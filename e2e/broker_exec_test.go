@@ -99,6 +99,28 @@ func TestBrokerIsOneSandboxs(t *testing.T) {
 	s.say("go")
 	s.expect("200") // the control: inside it is there all the while
 	s.wait()
+
+	// Nor does the host by the socket of a command that has the host's network.
+	b = newBoxElsewhere(t)
+	b.args = append(b.args, "--broker", b.write("broker.json", brokerOfExec))
+	s = b.start(`{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "sh", "-c", `echo $SBX_BROKER_TOKEN >token; echo ready; read line; `+asking("greet", ownToken)+` echo end`)
+	s.expect("ready")
+	token, err = os.ReadFile(b.ws + "/token")
+	must(t, err)
+	sockets, err := exec.Command("find", b.base, "-type", "s").Output()
+	must(t, err)
+	for path := range strings.Lines(string(sockets)) {
+		ask := exec.Command("sh", "-c", `SBX_BROKER_URL=unix:`+strings.TrimSpace(path)+`; `+asking("greet", strings.TrimSpace(string(token))))
+		if out, _ := ask.Output(); strings.Contains(string(out), "hello") || strings.Contains(string(out), "\n401\n") {
+			t.Errorf("the host is answered at %s: %s", path, out)
+		}
+	}
+	if !strings.Contains(string(sockets), "/broker.sock\n") { // the control: that for answers is found
+		t.Errorf("the sockets are %q", sockets)
+	}
+	s.say("go")
+	s.expect("200")
+	s.wait()
 }
 
 // A secret of the broker's is in no variable of the command, unless the spec names it.

@@ -253,6 +253,11 @@ func (x *Prepared) handBroker() error {
 	}
 	_ = b.conn.Send(&wire.Sockets{Kinds: []string{kind}}, fd)
 	unix.Close(fd) // where it is gone the kernel refuses
+	if x.backend.tool == nil && sys.Variable(x.Plan.Env, wire.URLVariable) == "unix:"+wire.SocketFile {
+		// The sandbox has it by its mount, and nobody outside is to have it by a name. A
+		// container's engine mounts it later.
+		_ = unix.Unlink(x.brokerAsk().Socket)
+	}
 	for end := time.Now().Add(brokerPatience); ; {
 		m, _, err := b.conn.Next()
 		switch m := m.(type) {
