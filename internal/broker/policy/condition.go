@@ -8,7 +8,7 @@ import (
 )
 
 // holds tells whether a condition holds for a value. Of a list it must hold for each
-// item where the rule allows, and for one where it denies: any.
+// item where the rule allows, and for one where it asks or denies: any.
 func (c *Condition) holds(n *doc.Node, any bool) bool {
 	if n.Kind != doc.List || c.Equals != nil && c.Equals.Kind == doc.List {
 		return c.one(n, any)
@@ -31,7 +31,8 @@ func (c *Condition) lead() string {
 }
 
 // one tells it of one value. A value of a kind that a condition is not about is none that
-// a rule allows, and one that a rule denies: it may become the same text of a command line.
+// a rule allows, and one that a rule asks about or denies: it may become the same text of a
+// command line.
 func (c *Condition) one(n *doc.Node, deny bool) bool {
 	if c.Equals != nil && !equal(c.Equals, n) && !(deny && c.Equals.Kind != n.Kind && c.Equals.Text == n.Text) {
 		return false

@@ -119,6 +119,7 @@ type Arg func(name string) *doc.Node
 
 // Decide decides a call. used is by the index of all rules.
 func (p *Policy) Decide(arg Arg, used []Used) Decision {
+	var asked Decision // by a rule that asks, and is used up: no weaker one takes its place
 	best := Decision{Rule: -1, Reason: "no rule allows it",
 		AllowWith: "rules: {tool: " + doc.Quote(p.tool) + ", verdict: allow}"}
 	values := make([]*doc.Node, len(p.args))
@@ -129,13 +130,17 @@ func (p *Policy) Decide(arg Arg, used []Used) Decision {
 	for i, q := range p.quick {
 		mine := tests[:q.tests]
 		tests = tests[q.tests:]
-		if q.effect <= best.Effect || !hold(mine, values, q.effect == Deny) {
+		if q.effect <= best.Effect || !hold(mine, values, q.effect >= Ask) {
 			continue
 		}
 		r := &p.rules[i]
 		if spent, with := r.spent(used[p.index[i]]); spent != "" {
+			no := Decision{Rule: p.index[i], ID: r.ID, Reason: spent, AllowWith: with}
 			if best.Effect == None {
-				best = Decision{Rule: p.index[i], ID: r.ID, Reason: spent, AllowWith: with}
+				best = no
+			}
+			if r.Effect == Ask {
+				asked = no
 			}
 			continue
 		}
@@ -147,6 +152,9 @@ func (p *Policy) Decide(arg Arg, used []Used) Decision {
 			}
 			return best
 		}
+	}
+	if asked.ID != "" && best.Effect <= Allow {
+		best = asked
 	}
 	if best.Effect == None {
 		best.Effect = Deny
