@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"bufio"
+	"io"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -26,6 +29,35 @@ func TestBrokerAtASocketWithAPath(t *testing.T) {
 	out, err := connect.Output()
 	if err != nil || !strings.Contains(string(out), `"text":"by a path\n"`) {
 		t.Errorf("it says %s, %v", out, err)
+	}
+}
+
+// A question's words go to the terminal as text, whoever listens at the socket.
+func TestBrokerAnswerShowsNoControls(t *testing.T) {
+	b := newBox(t)
+	dir := b.base + "/state/sbx/runs/r"
+	must(t, os.MkdirAll(dir, 0o700))
+	l, err := net.Listen("unix", dir+"/broker.sock")
+	must(t, err)
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			bufio.NewReader(c).ReadString('\n')
+			io.WriteString(c, `{"pending": [{"id": "a\u001b[2J\nb-1", "tool": "t\u001b[1m", "args": "{}\r\u009bx"}]}`)
+			c.Close()
+		}
+	}()
+	program := filepath.Join(filepath.Dir(sbxPath), "sbx-broker")
+	r := b.plain(program, "answer")
+	if r.code != 0 || !strings.Contains(r.out, "b-1: t") || strings.ContainsAny(strings.TrimSuffix(r.out, "\n"), "\x1b\r\n\u009b") {
+		t.Errorf("it lists %q", r.out)
+	}
+	if r = b.plain(program, "answer", "a\x1b[2J", "yes"); r.code != 1 || strings.Contains(r.err, "\x1b") {
+		t.Errorf("it complains %q", r.err)
 	}
 }
 

@@ -51,7 +51,7 @@ func ask(state string) int {
 				continue
 			}
 			seen[q.File+q.ID] = true
-			print(q.ID + ": " + spec.Shown(q.Tool+" "+q.Args))
+			print(spec.Shown(q.ID + ": " + q.Tool + " " + q.Args))
 			if !terminal {
 				print("\n")
 				continue

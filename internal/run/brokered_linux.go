@@ -52,7 +52,7 @@ func (x *brokered) hear() bool {
 		case *wire.Call:
 			x.called(m)
 		case *wire.Ask:
-			x.Voice.Say("broker: " + spec.Name(m.Tool) + " is asked for (" + spec.Shown(m.Reason) + ")\nhint: " + brokerName + " answer " + m.ID + " yes, or no")
+			x.Voice.Say("broker: " + spec.Name(m.Tool) + " is asked for (" + spec.Shown(m.Reason) + ")\nhint: " + brokerName + " answer " + spec.Shown(m.ID) + " yes, or no")
 		case *wire.Failed:
 			x.lost("no call is allowed any more: " + spec.Shown(m.Why))
 		case *wire.Summary:
