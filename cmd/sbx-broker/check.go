@@ -51,7 +51,7 @@ func check(args []string) int {
 		}
 		start.Plan = &document
 	}
-	all, p := broker.Check(start)
+	all, p := broker.Check(start, os.Environ())
 	if p != nil {
 		return refuse(p)
 	}

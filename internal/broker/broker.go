@@ -59,6 +59,9 @@ func New(start *wire.Start, environ []string, tell func(wire.Message)) (*Broker,
 			return nil, p
 		}
 	}
+	if p := b.fits(environ); p != nil {
+		return nil, p
+	}
 	return b, nil
 }
 

@@ -21,8 +21,11 @@ type Checked struct {
 
 // Check says what would become of each step of a plan, as if all before it had been
 // done, and of each tool where there is none. It runs nothing and needs no secret.
-func Check(start *wire.Start) ([]Checked, *spec.Problem) {
+func Check(start *wire.Start, environ []string) ([]Checked, *spec.Problem) {
 	b, p := judging(start)
+	if p == nil {
+		p = b.fits(environ)
+	}
 	if p != nil {
 		return nil, p
 	}

@@ -56,6 +56,7 @@ type Tool struct {
 	Args      *doc.Node // the JSON Schema of the arguments, an object's
 	Secrets   []string
 	Spec      *doc.Node // of its own sandbox; nil for what its capabilities name alone
+	At        doc.Pos   // of its spec
 	SpecFile  string    // that it was read from, absolute; "" for none
 	SpecDir   string    // the folder that its working_dir counts from
 	Timeout   time.Duration

@@ -33,6 +33,7 @@ func (r *reader) tool(b *Broker, n *doc.Node, at, name, dir string) {
 			}
 		},
 		"spec": func(n *doc.Node, at string) {
+			t.At = n.Pos
 			if n.Kind == doc.String {
 				t.Spec, t.SpecFile = r.specFile(n, at, dir)
 				t.SpecDir = path.Dir(t.SpecFile)
