@@ -2,7 +2,6 @@ package broker
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io"
 	"os"
@@ -181,7 +180,7 @@ func (o *outputs) one(a *document.Artifact) (m Made, err error) {
 	if _, err := io.Copy(hash, io.LimitReader(file, st.Size+1)); err != nil {
 		return m, err
 	}
-	m = Made{Path: a.Path, Size: st.Size, SHA256: hex.EncodeToString(hash.Sum(nil))}
+	m = Made{Path: a.Path, Size: st.Size, SHA256: doc.Hex(hash.Sum(nil))}
 	again, err := o.beneath(rel, unix.O_PATH)
 	if err == nil {
 		err = unix.Fstat(again, &named)

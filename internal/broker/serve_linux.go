@@ -25,7 +25,7 @@ func Run(socket *os.File, environ []string) error {
 		defer sending.Unlock()
 		_ = conn.Send(m) // a supervisor that is gone shows by the end of the socket
 	}
-	m, _, err := conn.Receive()
+	m, _, err := conn.Receive(-1)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func Run(socket *os.File, environ []string) error {
 	tell(b.Ready())
 	var closes []func() error
 	for {
-		m, fds, err := conn.Receive()
+		m, fds, err := conn.Receive(-1)
 		if s, ok := m.(*wire.Sockets); ok && err == nil {
 			sockets, err := listeners(s, fds)
 			if err != nil {

@@ -24,7 +24,7 @@ var rooms = []room{
 	{"internal/broker/caps", []string{"internal/reach", "internal/view"}},
 	{"internal/relay/wire", []string{"internal/reach"}},
 	{"internal/broker/wire", []string{"internal/doc"}},
-	{"spec", []string{"internal/broker/caps", "internal/doc", "internal/read", "internal/reach", "internal/view"}},
+	{"spec", []string{"internal/broker/caps", "internal/broker/wire", "internal/doc", "internal/read", "internal/reach", "internal/view"}},
 	{"landlock", nil},
 	{"seccomp", []string{"internal/doc"}},
 	{"internal/relay", []string{"internal/doc", "internal/reach", "internal/relay/wire", "landlock", "seccomp"}},

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"strconv"
@@ -258,27 +259,15 @@ func (x *Prepared) handBroker() error {
 		// container's engine mounts it later.
 		_ = unix.Unlink(x.brokerAsk().Socket)
 	}
-	for end := time.Now().Add(brokerPatience); ; {
-		m, _, err := b.conn.Next()
-		switch m := m.(type) {
-		case *wire.Ready:
-			x.record.Broker = &audit.Broker{Document: m.BrokerSHA256, Plan: m.PlanSHA256, Required: m.Required}
-			return nil
-		case *wire.Refused:
-			return &spec.Problem{Field: spec.Field(m.Field), On: m.On, Do: m.Do, Why: m.Why, Help: m.Help}
-		}
-		if err == nil {
-			left := time.Until(end)
-			if left <= 0 {
-				return brokerGone(unix.ETIMEDOUT)
-			}
-			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(b.FD), Events: unix.POLLIN}}, int(left/time.Millisecond)+1)
-			err = b.conn.Fill()
-		}
-		if err != nil && err != unix.EAGAIN {
-			return brokerGone(err)
-		}
+	m, _, err := b.conn.Receive(brokerPatience)
+	switch m := m.(type) {
+	case *wire.Ready:
+		x.record.Broker = &audit.Broker{Document: m.BrokerSHA256, Plan: m.PlanSHA256, Required: m.Required}
+		return nil
+	case *wire.Refused:
+		return &spec.Problem{Field: spec.Field(m.Field), On: m.On, Do: m.Do, Why: m.Why, Help: m.Help}
 	}
+	return brokerGone(cmp.Or(err, error(unix.EPROTO)))
 }
 
 // listenUnix is a listening socket at a name in a folder, whose path may be longer than

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/broker/wire"
 	"sbx/internal/doc"
 	"sbx/spec"
 )
@@ -15,11 +16,9 @@ type Broker struct {
 	Command []string
 }
 
-// BrokerTools are the tools of a broker, as claude names them, and BrokerToken is the
-// variable by which the broker knows its command (sbx/internal/broker/wire).
+// BrokerTools are the tools of a broker, as claude names them.
 const (
 	BrokerTools = "mcp__" + brokerServer + "__*"
-	BrokerToken = "SBX_BROKER_TOKEN"
 
 	brokerServer = "sbx"
 )
@@ -66,7 +65,7 @@ func (w *answer) claudeBroker() {
 		if b.URL != "" {
 			kind = "http"
 		}
-		w.flag("--mcp-config", b.config("url", func(w *doc.Writer) { w.KeyStr("type", kind) }, "${"+BrokerToken+"}"))
+		w.flag("--mcp-config", b.config("url", func(w *doc.Writer) { w.KeyStr("type", kind) }, "${"+wire.TokenVariable+"}"))
 		if !w.ask.Allowed.Set {
 			w.flag("--allowedTools", BrokerTools)
 		}
@@ -77,7 +76,7 @@ func (w *answer) codexBroker() {
 	const server = "mcp_servers." + brokerServer + "."
 	switch b := &w.ask.Broker; {
 	case b.URL != "":
-		w.flag("-c", server+"url="+tomlText(b.URL), "-c", server+"bearer_token_env_var="+tomlText(BrokerToken))
+		w.flag("-c", server+"url="+tomlText(b.URL), "-c", server+"bearer_token_env_var="+tomlText(wire.TokenVariable))
 	case b.is():
 		w.flag("-c", server+"command="+tomlText(b.Command[0]), "-c", server+"args="+tomlList(b.Command[1:]))
 	}
@@ -102,7 +101,7 @@ func Settings(a spec.Agent, ask Ask, p Place) (text, at, why string) {
 	case root == nil:
 		return "", "", "there is no " + at + ", in which it would find them: make one, {} will do"
 	}
-	broker, _ := doc.ParseJSON("", []byte(ask.Broker.config("httpUrl", func(w *doc.Writer) { w.KeyBool("trust", true) }, "$"+BrokerToken)))
+	broker, _ := doc.ParseJSON("", []byte(ask.Broker.config("httpUrl", func(w *doc.Writer) { w.KeyBool("trust", true) }, "$"+wire.TokenVariable)))
 	const servers = "mcpServers"
 	own := broker.Get(servers)
 	root = root.With(servers, root.Get(servers).With(own.Members[0].Key, own.Members[0].Value))

@@ -71,17 +71,21 @@ func ReadPlan(name string, text []byte) (*Plan, error) {
 
 func (r *reader) step(n *doc.Node, at string) (s Step) {
 	s.At = n.Pos
-	r.object(n, at, fields{
-		"id":        r.id(&s.ID),
-		"tool_name": r.id(&s.Tool),
-		"tool_args": r.args(&s.Args),
-		"requested_caps": func(n *doc.Node, at string) {
-			s.HasCaps = true
-			s.Caps = r.caps(n, at)
-		},
-		"expected_artifacts": func(n *doc.Node, at string) { s.Artifacts = r.artifacts(n, at) },
-	}, "id", "tool_name")
+	known := r.asks(&s.Args, &s.Caps, &s.HasCaps, &s.Artifacts)
+	known["id"], known["tool_name"] = r.id(&s.ID), r.id(&s.Tool)
+	r.object(n, at, known, "id", "tool_name")
 	return s
+}
+
+// asks are the members that a step and a call both have.
+func (r *reader) asks(args **doc.Node, caps *[]string, has *bool, artifacts *[]Artifact) fields {
+	return fields{
+		"tool_args": r.args(args),
+		"requested_caps": func(n *doc.Node, at string) {
+			*has, *caps = true, r.caps(n, at)
+		},
+		"expected_artifacts": func(n *doc.Node, at string) { *artifacts = r.artifacts(n, at) },
+	}
 }
 
 // args reads the arguments of a call, in which no program could take a NUL.
@@ -172,15 +176,9 @@ func ReadCall(body []byte) (*Call, error) {
 		return nil, err
 	}
 	r, c := &reader{name: "body"}, &Call{Args: &doc.Node{Kind: doc.Object}}
-	r.object(root, "", fields{
-		"tool_name": r.word(&c.Tool),
-		"tool_args": r.args(&c.Args),
-		"requested_caps": func(n *doc.Node, at string) {
-			c.HasCaps = true
-			c.Caps = r.caps(n, at)
-		},
-		"expected_artifacts": func(n *doc.Node, at string) { c.Artifacts = r.artifacts(n, at) },
-	}, "tool_name")
+	known := r.asks(&c.Args, &c.Caps, &c.HasCaps, &c.Artifacts)
+	known["tool_name"] = r.word(&c.Tool)
+	r.object(root, "", known, "tool_name")
 	if r.err != nil {
 		return nil, r.err
 	}

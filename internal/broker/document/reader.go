@@ -28,7 +28,7 @@ func parse(name string, text []byte) (root *doc.Node, digest string, err error) 
 // Digest is the SHA-256 of a value's canonical form (RFC 8785), in hexadecimal.
 func Digest(n *doc.Node) string {
 	sum := sha256.Sum256(n.AppendCanonical(nil))
-	return hex.EncodeToString(sum[:])
+	return doc.Hex(sum[:])
 }
 
 // reader keeps the first thing that is wrong with a document.

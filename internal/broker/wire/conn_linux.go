@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -41,19 +42,27 @@ func (c *Conn) Send(m Message, fds ...int) error {
 	return nil
 }
 
-// Receive waits for a message. The descriptors beside it are the caller's. The end of
-// the socket is io.EOF.
-func (c *Conn) Receive() (Message, []int, error) {
-	for {
+// Receive waits for a message, for so long, or without end where that is negative. The
+// descriptors beside it are the caller's. The end of the socket is io.EOF, that of the
+// time ETIMEDOUT.
+func (c *Conn) Receive(patience time.Duration) (Message, []int, error) {
+	for end := time.Now().Add(patience); ; {
 		m, fds, err := c.Next()
 		if m != nil || err != nil {
 			return m, fds, err
 		}
-		switch err = c.Fill(); err {
-		case nil:
-		case unix.EAGAIN:
-			_, _ = unix.Poll([]unix.PollFd{{Fd: int32(c.FD), Events: unix.POLLIN}}, -1)
-		default:
+		left := -1
+		if patience >= 0 {
+			rest := time.Until(end)
+			if rest <= 0 {
+				return nil, nil, unix.ETIMEDOUT
+			}
+			left = int(rest/time.Millisecond) + 1
+		}
+		if n, _ := unix.Poll([]unix.PollFd{{Fd: int32(c.FD), Events: unix.POLLIN}}, left); n <= 0 {
+			continue // it was interrupted, or the time is over
+		}
+		if err = c.Fill(); err != nil && err != unix.EAGAIN {
 			return nil, nil, err
 		}
 	}

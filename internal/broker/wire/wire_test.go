@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -58,6 +59,9 @@ func TestDescriptorsComeBesideTheirMessage(t *testing.T) {
 	}
 	defer func() { _ = file.Close() }()
 	a, b := Conn{FD: ends[0]}, Conn{FD: ends[1]}
+	if _, _, err := b.Receive(10 * time.Millisecond); err != unix.ETIMEDOUT {
+		t.Errorf("who says nothing in time: %v", err)
+	}
 	long := &Start{Broker: Document{Text: make([]byte, 1<<20)}}
 	go func() {
 		_ = a.Send(long)
@@ -66,7 +70,7 @@ func TestDescriptorsComeBesideTheirMessage(t *testing.T) {
 		_ = unix.Close(a.FD)
 	}()
 	for i, want := range []Message{long, &Sockets{Kinds: []string{"tcp"}}, &End{}} {
-		m, fds, err := b.Receive()
+		m, fds, err := b.Receive(-1)
 		if err != nil || !reflect.DeepEqual(m, want) {
 			t.Fatalf("message %d: %T, %v", i, m, err)
 		}
@@ -77,7 +81,7 @@ func TestDescriptorsComeBesideTheirMessage(t *testing.T) {
 			_ = unix.Close(fd)
 		}
 	}
-	if _, _, err := b.Receive(); err != io.EOF {
+	if _, _, err := b.Receive(time.Second); err != io.EOF {
 		t.Errorf("the end is %v", err)
 	}
 	_ = unix.Close(b.FD)
