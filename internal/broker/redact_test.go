@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"sbx/spec/redact"
@@ -43,7 +44,15 @@ func each(s string, r *rand.Rand, ways ...func(c rune) string) string {
 	return b.String()
 }
 
-func plainly(c rune) string { return string(c) }
+// plainly leaves a character as it is, but those that an encoding has for itself.
+func plainly(but string, or func(c rune) string) func(c rune) string {
+	return func(c rune) string {
+		if strings.ContainsRune(but, c) {
+			return or(c)
+		}
+		return string(c)
+	}
+}
 
 // percented writes each byte of a character.
 func percented(verb string) func(c rune) string {
@@ -58,9 +67,8 @@ func percented(verb string) func(c rune) string {
 
 func unicoded(c rune) string {
 	if c > 0xffff {
-		text, _ := json.Marshal(string(c))
-		c -= 0x10000
-		return strings.Trim(fmt.Sprintf("\\u%04x\\u%04X", 0xd800+c>>10, 0xdc00+c&0x3ff)+string(text[:0]), `"`)
+		high, low := utf16.EncodeRune(c)
+		return fmt.Sprintf("\\u%04x\\u%04X", high, low)
 	}
 	return fmt.Sprintf("\\u%04x", c)
 }
@@ -75,8 +83,9 @@ func spellings(text string, r *rand.Rand) map[string]string {
 	all := map[string]string{
 		"JSON": string(marshalled), "JSON with \\/": slashed, "quoted": fmt.Sprintf("%q", text), "quoted in ASCII": fmt.Sprintf("%+q", text),
 		"JSON, all escaped": each(text, r, unicoded), "percent, all": each(text, r, percented("%%%02x")), "percent, large": each(text, r, percented("%%%02X")),
-		"percent, some": each(text, r, percented("%%%02x"), percented("%%%02X")),
-		"a query":       url.QueryEscape(text), "a small query": strings.ToLower(url.QueryEscape(" ")) + smallHex(url.QueryEscape(text)), "a path": url.PathEscape(text),
+		"percent, some":  each(text, r, percented("%%%02x"), percented("%%%02X")),
+		"percent, mixed": each(text, r, percented("%%%02x"), plainly("%", percented("%%%02X"))), "JSON, mixed": each(text, r, unicoded, plainly("\"\\", unicoded)),
+		"a query": url.QueryEscape(text), "a small query": smallHex(url.QueryEscape(text)), "a path": url.PathEscape(text),
 		"hex": plainHex, "large hex": strings.ToUpper(plainHex), "a dump": wrapped(plainHex, 60, "\n"), "spaced hex": fmt.Sprintf("% x", text), "colons": strings.ReplaceAll(fmt.Sprintf("% X", text), " ", ":"),
 		"base64": std, "base64url": urls, "unpadded": strings.TrimRight(std, "="), "unpadded url": strings.TrimRight(urls, "="),
 	}
