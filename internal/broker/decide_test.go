@@ -3,6 +3,7 @@ package broker
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -198,23 +199,42 @@ tools:
 	}
 }
 
-func BenchmarkDecideByAThousandRules(b *testing.B) {
+// BenchmarkDecide is a whole decision by a thousand rules: both engines, and the same with
+// the line that is written ahead.
+func BenchmarkDecide(b *testing.B) {
 	var rules strings.Builder
 	for i := range 999 {
 		fmt.Fprintf(&rules, "  - {id: r%d, tool: \"*\", when: {path: {glob: \"secret%d/**\"}}, verdict: deny}\n", i, i)
 	}
 	rules.WriteString("  - {id: all, tool: t, verdict: allow}\n")
-	x := deciding(b, &wire.Start{Workspace: "/w", Broker: wire.Document{Text: []byte(fmt.Sprintf(oneTool, "read") + rules.String())},
+	x := deciding(b, &wire.Start{Workspace: "/w", Broker: wire.Document{Text: []byte("max_calls: 1000000000" + fmt.Sprintf(oneTool, "read") + rules.String())},
 		Granted: wire.Granted{View: []wire.Place{{Path: "/", Access: "read-only", Source: "/"}, {Path: "/w", Access: "writable", Source: "/w"}}, Reach: []string{"a.com:443"}}})
 	call := &document.Call{Tool: "t", Args: node(b, `{"path": "src/a.go", "host": "a.com"}`)}
-	for b.Loop() {
-		v := &Verdict{effect: policy.Deny}
-		req, no := x.rebuild(call)
-		if no == nil {
-			no = x.engines(v, req, call)
+	b.Run("engines", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			v := &Verdict{effect: policy.Deny}
+			req, no := x.rebuild(call)
+			if no == nil {
+				no = x.engines(v, req, call)
+			}
+			if no != nil {
+				b.Fatal(no)
+			}
 		}
-		if no != nil {
-			b.Fatal(no)
-		}
+	})
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		b.Fatal(err)
 	}
+	x.audit, x.redactor = &audit{file: null}, NewRedactor([]string{"a secret of some length"})
+	b.Run("written", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if v := x.decide(call); v.allowed == nil {
+				b.Fatal(v.reason)
+			}
+			x.running.Done()
+		}
+	})
 }

@@ -176,7 +176,7 @@ func (r *reader) acrossFields(b *Broker, root *doc.Node) {
 		ids[rule.ID] = true
 		matched := false
 		for _, t := range b.Tools {
-			if policy.For(t.Name, b.Rules[i:i+1]).Empty() {
+			if !rule.About(t.Name) {
 				continue
 			}
 			matched = matched || !slices.ContainsFunc(rule.When, func(c policy.Condition) bool { return t.Args.Get("properties").Get(c.Arg) == nil })

@@ -1,66 +1,143 @@
 package policy
 
 import (
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"sbx/internal/doc"
 )
 
+// argument is one that conditions are about.
+type argument struct {
+	name string
+	deep bool // it is compared with lists or objects
+}
+
+// value is what a call has as an argument, read once for all rules.
+type value struct {
+	node      *doc.Node // nil for none
+	number    float64
+	isNumber  bool
+	canonical string  // of a list or an object that is compared with one
+	items     []value // of a list
+}
+
+// value reads a value, and the items of a list, which conditions are about one by one.
+func (a *argument) value(n *doc.Node) value {
+	v := a.one(n)
+	if n != nil && n.Kind == doc.List {
+		v.items = make([]value, len(n.Items))
+		for i, item := range n.Items {
+			v.items[i] = a.one(item)
+		}
+	}
+	return v
+}
+
+func (a *argument) one(n *doc.Node) value {
+	v := value{node: n}
+	if n != nil && n.Kind == doc.Number {
+		f, err := strconv.ParseFloat(n.Text, 64)
+		v.number, v.isNumber = f, err == nil
+	} else if n != nil && a.deep && (n.Kind == doc.List || n.Kind == doc.Object) {
+		v.canonical = string(n.AppendCanonical(nil))
+	}
+	return v
+}
+
+// test is a condition made ready: first what is looked at of each rule.
+type test struct {
+	arg      int32 // among the policy's
+	compared bool  // with a value
+	text     bool  // it is about a text
+	ranged   bool  // and about a number
+	min, max float64
+	*words
+}
+
+// words are the texts of a condition.
+type words struct {
+	equals               value
+	prefix, glob, within string
+	keys                 []key
+}
+
+// compile makes a condition ready, and notes what it is about.
+func (p *Policy) compile(c *Condition) test {
+	t := test{compared: c.Equals != nil, text: c.Prefix != "" || c.Glob != "", ranged: c.Min != nil || c.Max != nil,
+		min: math.Inf(-1), max: math.Inf(1), words: &words{prefix: c.Prefix, glob: c.Glob}}
+	if c.Min != nil {
+		t.min = *c.Min
+	}
+	if c.Max != nil {
+		t.max = *c.Max
+	}
+	arg := slices.IndexFunc(p.args, func(a argument) bool { return a.name == c.Arg })
+	if arg < 0 {
+		arg, p.args = len(p.args), append(p.args, argument{name: c.Arg})
+	}
+	t.arg = int32(arg)
+	begins, ends, has := literals(c.Glob)
+	t.within = has
+	equals := ""
+	if t.compared {
+		t.equals, equals = (&argument{deep: true}).value(c.Equals), c.Equals.Text
+		p.args[arg].deep = p.args[arg].deep || t.equals.canonical != ""
+	}
+	if !t.compared || c.Equals.Kind != doc.List { // which is compared as a whole, whatever its items are
+		t.keys = keys(arg, begins, ends, has, c.Prefix, equals)
+	}
+	return t
+}
+
 // holds tells whether a condition holds for a value. Of a list it must hold for each
 // item where the rule allows, and for one where it asks or denies: any.
-func (c *Condition) holds(n *doc.Node, any bool) bool {
-	if n.Kind != doc.List || c.Equals != nil && c.Equals.Kind == doc.List {
-		return c.one(n, any)
+func (t *test) holds(v *value, any bool) bool {
+	if v.node.Kind != doc.List || t.compared && t.equals.node.Kind == doc.List {
+		return t.one(v, any)
 	}
-	for _, item := range n.Items {
-		if c.one(item, any) == any {
+	for i := range v.items {
+		if t.one(&v.items[i], any) == any {
 			return any
 		}
 	}
-	return !any && len(n.Items) > 0
-}
-
-// lead is what each text begins with for which the condition holds.
-func (c *Condition) lead() string {
-	lead := c.Prefix
-	if end := strings.IndexAny(c.Glob+"*", "*?"); end > len(lead) {
-		lead = c.Glob[:end]
-	}
-	return lead
+	return !any && len(v.items) > 0
 }
 
 // one tells it of one value. A value of a kind that a condition is not about is none that
 // a rule allows, and one that a rule asks about or denies: it may become the same text of a
 // command line.
-func (c *Condition) one(n *doc.Node, deny bool) bool {
-	if c.Equals != nil && !equal(c.Equals, n) && !(deny && c.Equals.Kind != n.Kind && c.Equals.Text == n.Text) {
+func (t *test) one(v *value, deny bool) bool {
+	if t.compared && !equal(&t.equals, v) && !(deny && t.equals.node.Kind != v.node.Kind && t.equals.node.Text == v.node.Text) {
 		return false
 	}
-	if (c.Prefix != "" || c.Glob != "") && n.Kind != doc.String {
-		return deny
+	if t.text {
+		if v.node.Kind != doc.String {
+			return deny
+		}
+		if s := v.node.Text; !strings.HasPrefix(s, t.prefix) || t.glob != "" && !(strings.Contains(s, t.within) && matches(t.glob, s)) {
+			return false
+		}
 	}
-	if !strings.HasPrefix(n.Text, c.Prefix) || c.Glob != "" && !matches(c.Glob, n.Text) {
-		return false
+	if t.ranged {
+		if !v.isNumber {
+			return deny
+		}
+		return v.number >= t.min && v.number <= t.max
 	}
-	if c.Min == nil && c.Max == nil {
-		return true
-	}
-	v, err := strconv.ParseFloat(n.Text, 64)
-	if n.Kind != doc.Number || err != nil {
-		return deny
-	}
-	return (c.Min == nil || v >= *c.Min) && (c.Max == nil || v <= *c.Max)
+	return true
 }
 
-func equal(a, b *doc.Node) bool {
-	if a.Kind != b.Kind {
+func equal(a, b *value) bool {
+	switch {
+	case a.node.Kind != b.node.Kind:
 		return false
+	case a.isNumber && b.isNumber:
+		return a.number == b.number
 	}
-	if a.Kind == doc.String || a.Kind == doc.Bool {
-		return a.Text == b.Text
-	}
-	return string(a.AppendCanonical(nil)) == string(b.AppendCanonical(nil))
+	return a.node.Text == b.node.Text && a.canonical == b.canonical
 }
 
 // matches tells whether a glob is about all of s: ** is any text, * any without a /,

@@ -1,9 +1,9 @@
 package policy
 
 import (
+	"math/bits"
 	"slices"
 	"strconv"
-	"strings"
 
 	"sbx/internal/doc"
 )
@@ -61,49 +61,39 @@ type Used struct{ Calls, Bytes int64 }
 // Policy is rules for one tool, in their order.
 type Policy struct {
 	tool  string
-	rules []Rule
-	index []int    // of each among all rules
-	args  []string // that conditions are about
-	quick []quick  // of each rule
-	tests []test   // of each condition of each rule, in their order
+	rules []compiled
+	args  []argument // that conditions are about
+	bare  []int      // the rules that stand in no index
+	index []index
 }
 
-// quick is what most rules are passed over by: rules are large, and many.
-type quick struct {
+// compiled is a rule with its conditions.
+type compiled struct {
 	effect Effect
-	tests  int
+	number int32 // among all rules
+	tests  []test
+	*Rule
 }
 
-// test is a condition, and what a text begins with for which it holds.
-type test struct {
-	arg  int
-	lead string
-	of   *Condition
-}
+// About tells whether a rule is about a tool.
+func (r *Rule) About(tool string) bool { return matches(r.Tool, tool) }
 
 // For is the policy for one tool.
 func For(tool string, all []Rule) *Policy {
 	p := &Policy{tool: tool}
 	for i := range all {
-		if !matches(all[i].Tool, tool) {
+		if !all[i].About(tool) {
 			continue
 		}
-		p.rules, p.index = append(p.rules, all[i]), append(p.index, i)
-		p.quick = append(p.quick, quick{all[i].Effect, len(all[i].When)})
-		for j := range all[i].When {
-			c := &all[i].When[j]
-			arg := slices.Index(p.args, c.Arg)
-			if arg < 0 {
-				arg, p.args = len(p.args), append(p.args, c.Arg)
-			}
-			p.tests = append(p.tests, test{arg, c.lead(), c})
+		rule := compiled{all[i].Effect, int32(i), make([]test, len(all[i].When)), &all[i]}
+		for j := range rule.tests {
+			rule.tests[j] = p.compile(&all[i].When[j])
 		}
+		p.rules = append(p.rules, rule)
 	}
+	p.file()
 	return p
 }
-
-// Empty tells whether no rule is about the tool.
-func (p *Policy) Empty() bool { return len(p.rules) == 0 }
 
 // Decision is what the rules say of a call.
 type Decision struct {
@@ -120,44 +110,44 @@ type Arg func(name string) *doc.Node
 // Decide decides a call. used is by the index of all rules.
 func (p *Policy) Decide(arg Arg, used []Used) Decision {
 	var asked Decision // by a rule that asks, and is used up: no weaker one takes its place
-	best := Decision{Rule: -1, Reason: "no rule allows it",
-		AllowWith: "rules: {tool: " + doc.Quote(p.tool) + ", verdict: allow}"}
-	values := make([]*doc.Node, len(p.args))
-	for i, name := range p.args {
-		values[i] = arg(name)
+	best := Decision{Rule: -1}
+	values := make([]value, len(p.args))
+	for i := range p.args {
+		values[i] = p.args[i].value(arg(p.args[i].name))
 	}
-	tests := p.tests
-	for i, q := range p.quick {
-		mine := tests[:q.tests]
-		tests = tests[q.tests:]
-		if q.effect <= best.Effect || !hold(mine, values, q.effect >= Ask) {
-			continue
-		}
-		r := &p.rules[i]
-		if spent, with := r.spent(used[p.index[i]]); spent != "" {
-			no := Decision{Rule: p.index[i], ID: r.ID, Reason: spent, AllowWith: with}
-			if best.Effect == None {
-				best = no
+	for n, some := range p.may(values) {
+		for ; some != 0; some &= some - 1 {
+			r := &p.rules[n*64+bits.TrailingZeros64(some)]
+			if r.effect <= best.Effect || !r.holds(values) {
+				continue
 			}
-			if r.Effect == Ask {
-				asked = no
+			if spent, with := r.spent(used[r.number]); spent != "" {
+				no := Decision{Rule: int(r.number), ID: r.ID, Reason: spent, AllowWith: with}
+				if best.Effect == None {
+					best = no
+				}
+				if r.Effect == Ask {
+					asked = no
+				}
+				continue
 			}
-			continue
-		}
-		best = Decision{Effect: r.Effect, Rule: p.index[i], ID: r.ID, Reason: r.Reason}
-		if r.Effect == Deny {
-			best.AllowWith = "rules: without the rule " + r.ID
-			if r.Reason == "" {
-				best.Reason = "a rule denies it"
+			best = Decision{Effect: r.Effect, Rule: int(r.number), ID: r.ID, Reason: r.Reason}
+			if r.Effect == Deny {
+				best.AllowWith = "rules: without the rule " + r.ID
+				if r.Reason == "" {
+					best.Reason = "a rule denies it"
+				}
+				return best
 			}
-			return best
 		}
 	}
 	if asked.ID != "" && best.Effect <= Allow {
 		best = asked
 	}
 	if best.Effect == None {
-		best.Effect = Deny
+		if best.Effect = Deny; best.Rule < 0 {
+			best.Reason, best.AllowWith = "no rule allows it", "rules: {tool: "+doc.Quote(p.tool)+", verdict: allow}"
+		}
 	}
 	return best
 }
@@ -165,19 +155,11 @@ func (p *Policy) Decide(arg Arg, used []Used) Decision {
 // Could tells whether any call might be let pass: nothing is denied whatever the
 // arguments, and a rule that allows is not used up.
 func (p *Policy) Could(used []Used) bool {
-	could := false
-	for i := range p.rules {
-		r := &p.rules[i]
-		if r.Effect == Deny {
-			if len(r.When) == 0 {
-				return false
-			}
-			continue
-		}
-		spent, _ := r.spent(used[p.index[i]])
-		could = could || spent == ""
-	}
-	return could
+	return !slices.ContainsFunc(p.rules, func(r compiled) bool { return r.Effect == Deny && len(r.When) == 0 }) &&
+		slices.ContainsFunc(p.rules, func(r compiled) bool {
+			spent, _ := r.spent(used[r.number])
+			return r.Effect != Deny && spent == ""
+		})
 }
 
 // spent tells why a rule lets no more calls pass, and what would.
@@ -192,12 +174,11 @@ func (r *Rule) spent(u Used) (why, with string) {
 	return "", ""
 }
 
-// hold tells whether all conditions hold.
-func hold(tests []test, values []*doc.Node, any bool) bool {
-	for i := range tests {
-		t := &tests[i]
-		n := values[t.arg]
-		if n == nil || n.Kind == doc.String && !strings.HasPrefix(n.Text, t.lead) || !t.of.holds(n, any) {
+// holds tells whether all conditions hold.
+func (r *compiled) holds(values []value) bool {
+	for i := range r.tests {
+		t := &r.tests[i]
+		if v := &values[t.arg]; v.node == nil || !t.holds(v, r.effect >= Ask) {
 			return false
 		}
 	}

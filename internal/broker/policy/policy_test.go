@@ -115,17 +115,3 @@ func FuzzGlob(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkDecideOfAThousandRules(b *testing.B) {
-	var rules []Rule
-	for range 1000 {
-		rules = append(rules, Rule{ID: "r", Tool: "issue_*", When: []Condition{{Arg: "title", Glob: "a*z"}}, Effect: Deny})
-	}
-	rules = append(rules, Rule{ID: "a", Tool: "*", Effect: Allow})
-	p, arg, used := For("issue_create", rules), args(b, `{"body": "text", "n": 1, "title": "something else"}`), make([]Used, len(rules))
-	for b.Loop() {
-		if p.Decide(arg, used).Effect != Allow {
-			b.Fatal("denied")
-		}
-	}
-}
