@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"time"
 )
@@ -113,6 +114,14 @@ func bench(o options, where bool) error {
 			failed = append(failed, fmt.Errorf("memory: %w", err))
 		}
 		results = append(results, m...)
+	}
+	if b.root && o.only.MatchString("broker-memory") && exists(filepath.Join(filepath.Dir(b.sbx), broker)) {
+		m, err := b.brokerMemory()
+		if err != nil {
+			failed = append(failed, fmt.Errorf("broker-memory: %w", err))
+		} else {
+			results = append(results, m)
+		}
 	}
 	return errors.Join(append(failed, report(o, results))...)
 }

@@ -61,7 +61,7 @@ func (b *bencher) furnish() error {
 	if err := copyProgram(b.sbx, sbx); err != nil {
 		return err
 	}
-	for _, name := range []string{"sbx-dispatch", relay} {
+	for _, name := range []string{"sbx-dispatch", relay, broker} {
 		if beside := filepath.Join(filepath.Dir(b.sbx), name); exists(beside) {
 			if err := copyProgram(beside, filepath.Join(filepath.Dir(sbx), name)); err != nil {
 				return err

@@ -87,7 +87,7 @@ func (p *Policy) compile(c *Condition) test {
 		p.args[arg].deep = p.args[arg].deep || t.equals.canonical != ""
 	}
 	if !t.compared || c.Equals.Kind != doc.List { // which is compared as a whole, whatever its items are
-		t.keys = keys(arg, begins, ends, has, c.Prefix, equals)
+		t.keys = keys(arg, []string{begins, c.Prefix, equals}, ends, has)
 	}
 	return t
 }

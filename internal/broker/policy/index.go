@@ -26,12 +26,23 @@ type key struct {
 	text  string
 }
 
-// keys are those of a condition on one argument.
-func keys(arg int, begins, ends, has, prefix, equals string) (all []key) {
-	for _, k := range []key{{arg, lead, begins}, {arg, lead, prefix}, {arg, lead, equals}, {arg, tail, ends}, {arg, within, has[:min(len(has), maxWithin)]}} {
-		if k.text != "" {
-			all = append(all, k)
+// keys are those of a condition on one argument: what stands anywhere counts where nothing
+// is known of its ends.
+func keys(arg int, leads []string, ends, has string) (all []key) {
+	begins := ""
+	for _, text := range leads {
+		if len(text) > len(begins) {
+			begins = text
 		}
+	}
+	if begins != "" {
+		all = append(all, key{arg, lead, begins})
+	}
+	if ends != "" {
+		all = append(all, key{arg, tail, ends})
+	}
+	if all == nil && has != "" {
+		all = append(all, key{arg, within, has[:min(len(has), maxWithin)]})
 	}
 	return all
 }
