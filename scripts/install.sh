@@ -24,9 +24,11 @@ install -d "$to/bin" "$to/share/man/man1" "$to/share/man/man5" "$to/share/bash-c
 install -m 755 bin/* "$to/bin/"
 install -m 644 "$work"/man/*.1 "$to/share/man/man1/"
 install -m 644 "$work"/man/*.5 "$to/share/man/man5/"
-install -m 644 "$work/completions/sbx.bash" "$to/share/bash-completion/completions/sbx"
-install -m 644 "$work/completions/sbx.zsh" "$to/share/zsh/site-functions/_sbx"
-install -m 644 "$work/completions/sbx.fish" "$to/share/fish/vendor_completions.d/sbx.fish"
+for program in sbx sbx-broker; do
+	install -m 644 "$work/completions/$program.bash" "$to/share/bash-completion/completions/$program"
+	install -m 644 "$work/completions/$program.zsh" "$to/share/zsh/site-functions/_$program"
+	install -m 644 "$work/completions/$program.fish" "$to/share/fish/vendor_completions.d/$program.fish"
+done
 
 # The AppArmor profile belongs to the system, and a prefix in a home directory does not.
 system=no

@@ -18,4 +18,6 @@ for other in sbx-dispatch sbx-broker; do
 done
 for shell in bash zsh fish; do
 	"$sbx" completion "$shell" >"$out/completions/sbx.$shell"
+	program=$(dirname "$sbx")/sbx-broker
+	[ ! -x "$program" ] || "$program" completion "$shell" >"$out/completions/sbx-broker.$shell"
 done

@@ -24,14 +24,18 @@ const (
 	exitRefused = 125
 )
 
-// verbs are what the program does, with their arguments, for the help and the manual.
-var verbs = []struct{ name, args, does string }{
-	{"check", "--broker FILE [--plan FILE] [--spec FILE ...]", "say what would become of each step, and run nothing"},
+// verb is one thing that the program does, with its arguments.
+type verb struct{ name, args, does string }
+
+// verbs are for the help, the manual and the shells.
+var verbs = []verb{
+	{"check", "--broker FILE [--plan FILE] [--spec FILE ...] [--spec-json JSON ...] [--profile NAME]", "say what would become of each step, and run nothing"},
 	{"answer", "[ID yes|no]", "answer a question; without an ID ask on the terminal"},
 	{"connect", "", "inside: carry MCP over stdio to the broker of the sandbox"},
 	{"schema", "[broker|plan]", "print the JSON Schema of a document"},
 	{"serve", "", "be the broker of a sandbox: sbx starts it"},
 	{"man", "", "print the manual page"},
+	{"completion", "bash|zsh|fish", "print the completions of a shell"},
 }
 
 const (
@@ -94,6 +98,8 @@ func main() {
 		print(usage())
 	case "man":
 		print(manual())
+	case "completion":
+		os.Exit(completion(args))
 	default:
 		complain("want a command: check, answer, connect, schema", "hint: sbx-broker help")
 		os.Exit(exitUsage)
