@@ -149,6 +149,36 @@ func TestTheIndexChangesNoDecision(t *testing.T) {
 	}
 }
 
+// FuzzRules holds the decision to that of the rules by themselves, of texts that nobody
+// thought of.
+func FuzzRules(f *testing.F) {
+	f.Add("src/", "src/**/*.go", "**.env", `"src/a.go"`, `["src/a.go", "b.env"]`)
+	f.Add("a", "?*", "*b*", `1`, `"1"`)
+	f.Add("", "**", "a*a", `{"a": [1]}`, `{"a": [1.0]}`)
+	f.Fuzz(func(t *testing.T, prefix, one, two, equals, arg string) {
+		same, err := doc.ParseJSON("", []byte(equals))
+		if err != nil {
+			return
+		}
+		args, err := doc.ParseJSON("", []byte(`{"x": `+arg+`}`))
+		if err != nil || len(arg) > 1000 || len(one)+len(two) > 200 {
+			return
+		}
+		var all []Rule
+		for i, c := range []Condition{{Prefix: prefix}, {Glob: one}, {Glob: two, Prefix: prefix}, {Equals: same}, {Equals: same, Glob: one}, {Glob: two, Max: num(3)}} {
+			c.Arg = "x"
+			all = append(all, Rule{ID: fmt.Sprint(i), Tool: "*", When: []Condition{c}, Effect: Effect(1 + (len(prefix)+i)%3)})
+		}
+		for n := range all {
+			used := make([]Used, len(all))
+			effect, rule := plain("t", all[n:], args, used)
+			if got := For("t", all[n:]).Decide(args.Get, used); got.Effect != effect || got.Rule != rule {
+				t.Errorf("%s under %+v: %v by %d, want %v by %d", arg, all[n:], got.Effect, got.Rule, effect, rule)
+			}
+		}
+	})
+}
+
 // BenchmarkDecide is what a decision takes of a policy of a thousand rules, by what their
 // conditions are.
 func BenchmarkDecide(b *testing.B) {
