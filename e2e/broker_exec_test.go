@@ -270,22 +270,3 @@ func killBroker(t *testing.T, sbx int) {
 	must(t, err)
 	must(t, syscall.Kill(pid, syscall.SIGKILL))
 }
-
-// A container has no network of sbx's: it comes to its broker by a socket that is bound
-// in, and by the program that is bound in beside it.
-func TestBrokerOfAContainer(t *testing.T) {
-	host := dockerHost(t)
-	b := newBox(t)
-	b.env = append(b.env, host)
-	b.args = append(b.args, "--backend", "docker", "--image", sandboxImage, "--broker", b.write("broker.json", brokerOfExec))
-	call := func(tool string) string {
-		return `echo '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "` + tool + `", "arguments": {}}}' | /run/sbx/sbx-broker connect; `
-	}
-	r := b.sh(specWW, call("greet")+call("part")+`echo "$SBX_BROKER_URL"`).ended()
-	if !strings.Contains(r.out, "hello from outside") || strings.Contains(r.out, "goodbye") || !strings.Contains(r.out, "unix:/run/sbx/broker.sock\n") {
-		t.Errorf("it is answered %v", r)
-	}
-	if broker, _ := r.rec["broker"].(map[string]any); broker["calls"] != 2.0 || broker["denied"] != 1.0 {
-		t.Errorf("the record has %v", broker)
-	}
-}

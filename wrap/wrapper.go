@@ -117,6 +117,10 @@ func ToolsOf(wrapper string) []string {
 	return []string{wrapper}
 }
 
+// ReachesBroker tells whether a command in the container that the tool makes can have a
+// broker.
+func ReachesBroker(tool string) bool { return tool == nameDocker || tool == namePodman }
+
 // Wrappers are the names of the wrappers.
 func Wrappers() []string {
 	names := make([]string, len(tools))
@@ -202,7 +206,11 @@ func (w *wrapper) askTool() {
 	if len(r.Listen) > 0 && w.name != nameSbx && w.name != nameNone {
 		w.lack("network.listen", "sbx exec alone brings connections into a network that leads nowhere: nothing would be published")
 	}
-	if r.Broker.File.Abs != "" && w.name != nameSbx && w.a.Broker.Socket == "" {
+	switch {
+	case r.Broker.File.Abs == "" || w.name == nameSbx:
+	case w.name == nameRunsc:
+		w.lack("broker.file", "gVisor connects to no socket of the host, by which a container reaches its broker")
+	case w.a.Broker.Socket == "":
 		w.lack("broker.file", "sbx exec alone starts a broker, itself or for a container")
 	}
 	for _, f := range asked {

@@ -95,7 +95,7 @@ func (x *Prepared) behind(image string) error {
 		ask.Container = "sbx-" + x.record.ID
 		ask.Terminal = sys.IsTerminal(0) && sys.IsTerminal(1)
 	}
-	if image != "" {
+	if wrap.ReachesBroker(x.Backend) {
 		if err := x.brokerBehind(&ask); err != nil {
 			return err
 		}
