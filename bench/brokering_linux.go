@@ -26,7 +26,7 @@ var (
 )
 
 // writeBrokers writes both documents.
-func (b *bencher) writeBrokers() error {
+func writeBrokers(b *bencher) error {
 	var text strings.Builder
 	text.WriteString("version: 1\ntools:\n" +
 		"  say: {run: [echo, \"{text}\"], args: {properties: {text: {type: string}}, required: [text]}}\n" +
@@ -44,23 +44,23 @@ func (b *bencher) writeBrokers() error {
 
 // brokering is the job that tells what a broker costs a start; none where sbx has none
 // beside it.
-func (b *bencher) brokering() []job {
+func brokering(b *bencher) []job {
 	if !exists(filepath.Join(filepath.Dir(b.sbx), broker)) {
 		return nil
 	}
 	return []job{{name: "broker-start", what: "start of /bin/true with a broker, more than without", place: b.own, argv: []string{"/bin/true"}, many: 1,
-		rounds: 60, quick: 10, of: []contestant{sbx, oneRule, manyRules}, base: "sbx", on: oneRule.name, minus: true, gate: 6, before: b.writeBrokers}}
+		rounds: 60, quick: 10, of: []contestant{sbx, oneRule, manyRules}, base: "sbx", on: oneRule.name, minus: true, gate: 6, before: func() error { return writeBrokers(b) }}}
 }
 
 // brokerMemory is what a broker of a thousand rules holds while the command sleeps.
-func (b *bencher) brokerMemory() (r result, err error) {
+func brokerMemory(b *bencher) (r result, err error) {
 	r = result{Name: "broker-memory", What: "resident in the broker of 1,000 rules while the command sleeps", Unit: "MiB", Rounds: 3,
 		Of: map[string]stats{}, On: manyRules.name, Gate: 25}
-	if err := b.writeBrokers(); err != nil {
+	if err := writeBrokers(b); err != nil {
 		return r, err
 	}
 	for round := range r.Rounds {
-		mib, err := b.brokerHeld()
+		mib, err := brokerHeld(b)
 		if err != nil {
 			return r, err
 		}
@@ -72,7 +72,7 @@ func (b *bencher) brokerMemory() (r result, err error) {
 	return r, nil
 }
 
-func (b *bencher) brokerHeld() (float64, error) {
+func brokerHeld(b *bencher) (float64, error) {
 	proc, err := b.start(b.own, manyRules.wrap(b, b.own, []string{"/bin/sleep", "100"}), nil)
 	if err != nil {
 		return 0, err

@@ -116,7 +116,7 @@ func bench(o options, where bool) error {
 		results = append(results, m...)
 	}
 	if b.root && o.only.MatchString("broker-memory") && exists(filepath.Join(filepath.Dir(b.sbx), broker)) {
-		m, err := b.brokerMemory()
+		m, err := brokerMemory(b)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("broker-memory: %w", err))
 		} else {
