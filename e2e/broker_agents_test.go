@@ -2,20 +2,24 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // Each real agent calls the tools of a broker, by the one MCP server that sbx adds to its
-// command line, and no other's. What the broker's audit has is what the model asked for.
+// command line, and no other's. What the broker's audit has is what the model asked for;
+// a tool that could not be allowed is not listed, and its call goes nowhere.
 func TestBrokerAgents(t *testing.T) {
 	needSandbox(t)
 	const document = `{"version": 1, "tools": {
-		"greet": {"description": "Greets.", "run": ["sh", "-c", "echo greeted >&2; echo hello from outside"]},
+		"greet": {"description": "Greets.", "run": ["sh", "-c", "echo greeted >&2; echo hello \"$1\" from outside", "greet", "{word}"],
+			"args": {"properties": {"word": {"type": "string"}}, "required": ["word"]}},
 		"part": {"description": "Parts.", "run": ["sh", "-c", "echo parted"]}},
-		"rules": [{"id": "one", "tool": "greet", "verdict": "allow"}]}`
+		"rules": [{"id": "one", "tool": "greet", "verdict": "allow"}, {"id": "no", "tool": "greet", "when": {"word": {"equals": "never"}}, "verdict": "deny"}]}`
 	eachClient(t, func(t *testing.T, c *client) {
 		for _, w := range []struct{ name, spec string }{
 			{"by default", `{"access_mode": "workspace-write"}`},
@@ -36,14 +40,16 @@ func TestBrokerAgents(t *testing.T) {
 				if r.code != 0 {
 					t.Errorf("status %d", r.code)
 				}
-				if said := r.truth.said("granted"); !strings.Contains(said, "hello from outside") {
-					t.Errorf("the model was told %q", said)
+				for name, want := range map[string]string{"granted": "hello first from outside", "again": "hello second; id from outside", "forbidden": "a rule denies it"} {
+					if said := r.truth.said(name); !strings.Contains(said, want) || strings.Contains(said, "hello never") {
+						t.Errorf("of %s the model was told %q", name, said)
+					}
 				}
 				if said := r.truth.said("denied"); strings.Contains(said, "parted") || said == "" {
 					t.Errorf("the model was told %q", said)
 				}
 				calls, _ := json.Marshal(r.rec["broker"])
-				if want := `"by_tool":{"greet":{"calls":1,"denied":0}`; !strings.Contains(string(calls), want) {
+				if want := `"by_tool":{"greet":{"calls":3,"denied":1}}`; !strings.Contains(string(calls), want) {
 					t.Errorf("the record has %s", calls)
 				}
 				log, err := filepath.Glob(b.base + "/state/sbx/runs/*/broker.jsonl")
@@ -51,8 +57,22 @@ func TestBrokerAgents(t *testing.T) {
 				if len(log) != 1 {
 					t.Fatalf("%d audits", len(log))
 				}
-				if text, _ := os.ReadFile(log[0]); !strings.Contains(string(text), `"tool": "greet"`) {
-					t.Errorf("the audit has %s", text)
+				text, err := os.ReadFile(log[0])
+				must(t, err)
+				var asked []string
+				done := 0
+				for line := range strings.Lines(string(text)) {
+					var m map[string]any
+					must(t, json.Unmarshal([]byte(line), &m))
+					if m["event"] == "asked" {
+						asked = append(asked, fmt.Sprint(m["tool"], m["args"], m["verdict"]))
+					} else if m["event"] == "done" && m["status"] == 0.0 {
+						done++
+					}
+				}
+				slices.Sort(asked)
+				if want := []string{`greet{"word":"first"}allow`, `greet{"word":"never"}deny`, `greet{"word":"second; id"}allow`}; !slices.Equal(asked, want) || done != 2 {
+					t.Errorf("the audit has %q, and %d that ran", asked, done)
 				}
 			})
 		}

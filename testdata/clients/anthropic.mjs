@@ -37,7 +37,7 @@ function named(c, offered) {
     case 'shell': return ['Bash', { command: c.command, description: 'Run a command' }];
     case 'read': return ['Read', { file_path: c.path }];
     case 'write': return ['Write', { file_path: c.path, content: c.content }];
-    case 'mcp': return [`mcp__${c.server}__${c.tool}`, {}];
+    case 'mcp': return [`mcp__${c.server}__${c.tool}`, c.args ?? {}];
     case 'search': return ['Grep', { pattern: c.pattern }];
     // The tool was renamed; older names of it are still taken.
     case 'task': return [offered.includes('Task') ? 'Task' : 'Agent',

@@ -43,7 +43,7 @@ function named(c) {
     case 'shell': return ['run_shell_command', { command: c.command, description: 'Run a command' }];
     case 'read': return ['read_file', { file_path: c.path }];
     case 'write': return ['write_file', { file_path: c.path, content: c.content }];
-    case 'mcp': return [`mcp_${c.server}_${c.tool}`, {}];
+    case 'mcp': return [`mcp_${c.server}_${c.tool}`, c.args ?? {}];
     case 'search': return ['grep_search', { pattern: c.pattern }];
     case 'task': return ['invoke_agent', { agent_name: 'generalist', prompt: c.prompt, request: c.prompt }];
   }

@@ -70,7 +70,7 @@ function named(c) {
     case 'search': return shell(`grep -rn ${quoted(c.pattern)} .`);
     case 'write': return ['apply_patch', `*** Begin Patch\n*** Add File: ${c.path}\n${c.content.replace(/\n$/, '').split('\n').map((l) => `+${l}`).join('\n')}\n*** End Patch\n`];
     case 'task': return ['spawn_agent', { message: c.prompt, task_name: c.thread }];
-    case 'mcp': return [`mcp__${c.server}__${c.tool}`, {}];
+    case 'mcp': return [`mcp__${c.server}__${c.tool}`, c.args ?? {}];
     case 'wait': return ['wait_agent', { timeout_ms: 10000 }];
   }
   throw new Error(`codex has no tool to ${c.do}`);

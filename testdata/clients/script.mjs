@@ -9,7 +9,7 @@
 //   CALL {"do": "shell", "command": "…"}             {"do": "read", "path": "…"}
 //        {"do": "write", "path": "…", "content": ""} {"do": "search", "pattern": "…"}
 //        {"do": "task", "thread": "NAME"}            {"do": "wait"}
-//        {"do": "mcp", "server": "…", "tool": "…"}
+//        {"do": "mcp", "server": "…", "tool": "…", "args": {}}
 //
 // each with a "name" of its own by which a test finds it, and "only" like a turn.
 // After its last turn a conversation hears "Done.", which ends it. The server
