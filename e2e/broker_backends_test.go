@@ -66,9 +66,9 @@ func TestBrokerOfEachBackend(t *testing.T) {
 		const program = "/run/sbx/sbx-broker"
 		for _, spec := range []string{specWW, `{"access_mode": "workspace-write", "network": {"mode": "none"}}`} {
 			r := b.run(spec, "/bin/sh", "-c", connecting(program, "greet")+connecting(program, "part")+
-				`echo "$SBX_BROKER_URL"; SBX_BROKER_TOKEN=other; `+connecting(program, "greet")+`stat -c %a /run/sbx/broker-token; cat /proc/net/dev | wc -l; echo end`)
+				`echo "$SBX_BROKER_URL"; SBX_BROKER_TOKEN=other; `+connecting(program, "greet")+`cat /run/sbx/plan; (echo x >/run/sbx/plan) 2>/dev/null || echo; stat -c %a /run/sbx/broker-token; cat /proc/net/dev | wc -l; echo end`)
 			if strings.Count(r.out, "hello from outside") != 1 || strings.Contains(r.out, "goodbye") || !strings.Contains(r.out, "unix:/run/sbx/broker.sock\n") ||
-				!strings.Contains(r.out, "no token of this execution") || !strings.Contains(r.out, "\n400\n3\nend\n") {
+				!strings.Contains(r.out, "no token of this execution") || !strings.Contains(r.out, brokerPlanOfExec+"\n400\n3\nend\n") {
 				t.Errorf("it is answered %v", r)
 			}
 			r.rec.holdsBroker(t)
@@ -76,7 +76,7 @@ func TestBrokerOfEachBackend(t *testing.T) {
 				t.Error("nothing is kept of the run")
 			} else {
 				for _, file := range left {
-					if name := filepath.Base(file); name == "token" || strings.HasSuffix(name, ".sock") {
+					if name := filepath.Base(file); name == "token" || name == "plan" || strings.HasSuffix(name, ".sock") {
 						t.Errorf("%s stays", file)
 					}
 				}

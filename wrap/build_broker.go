@@ -13,8 +13,8 @@ type BrokerAsk struct {
 
 	// For a command that has the host's network, or is in a container: the host's socket,
 	// the program that a command without a client of its own reaches it by and, for a
-	// container, the host's file of the token.
-	Socket, Program, TokenFile string
+	// container, the host's files of the token and the plan.
+	Socket, Program, TokenFile, PlanFile string
 }
 
 // ConnectPath is where the command has that program.

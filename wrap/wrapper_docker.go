@@ -102,6 +102,9 @@ func (w *imageLine) broker() {
 	if b := &w.a.Broker; b.Socket != "" {
 		w.add("--mount", w.bindOption(b.Socket, wire.SocketFile, false),
 			"--mount", w.bindOption(b.TokenFile, wire.TokenFile, true), "--mount", w.bindOption(b.Program, ConnectPath, true))
+		if b.Plan != "" {
+			w.add("--mount", w.bindOption(b.PlanFile, PlanPath, true))
+		}
 	}
 }
 

@@ -83,6 +83,13 @@ func GrantedBy(report []byte) (g wire.Granted, workspace string, err error) {
 	if err != nil {
 		return g, "", err
 	}
+	if text(root.Get("ok")) != "true" { // or what a spec that is refused does not say would be given
+		p := &spec.Problem{Do: "tell what the spec gives", Why: "sbx refuses it", Help: "sbx check with the same specs"}
+		if all := doc.Items(root.Get("problems")); len(all) > 0 {
+			p.Field, p.On, p.Why = spec.Field(text(all[0].Get("field"))), text(all[0].Get("on")), text(all[0].Get("reason"))
+		}
+		return g, "", p
+	}
 	for _, at := range doc.Items(root.Get("files")) {
 		p := wire.Place{Path: text(at.Get("path")), Access: text(at.Get("access")), Source: text(at.Get("source"))}
 		p.Protected = p.Access == "read-only" && strings.HasPrefix(text(at.Get("because")), "protected")

@@ -46,10 +46,6 @@ func Run(socket *os.File, environ []string) error {
 		tell(refused(&spec.Problem{Do: "listen for answers", Why: err.Error()}))
 		return nil
 	}
-	defer func() {
-		_ = asked.Close()
-		_ = os.Remove(filepath.Join(start.RunDir, wire.SocketName))
-	}()
 	tell(b.Ready())
 	var closes []func() error
 	for {
@@ -68,6 +64,8 @@ func Run(socket *os.File, environ []string) error {
 			_ = end()
 		}
 		sum := b.End()
+		_ = asked.Close()
+		_ = os.Remove(filepath.Join(start.RunDir, wire.SocketName)) // before sbx knows the sum, by which it ends the broker
 		if err == nil {
 			tell(sum)
 		}

@@ -121,7 +121,7 @@ func (x *Prepared) brokerAsk() wrap.BrokerAsk {
 		return wrap.BrokerAsk{}
 	}
 	path, _ := beside(brokerName, brokerDoes)
-	return wrap.BrokerAsk{Why: b.why, Token: b.token, Plan: string(b.documents[1].Text), Socket: x.runFolder() + "/" + doorName, Program: path}
+	return wrap.BrokerAsk{Why: b.why, Token: b.token, Plan: string(b.documents[1].Text), Socket: x.runFolder() + "/" + doorName, Program: path, PlanFile: x.runFolder() + "/plan"}
 }
 
 // runFolder is this run's own in the state folder.
@@ -186,8 +186,11 @@ func (x *Prepared) brokerBehind(ask *wrap.Ask) error {
 	if err == nil {
 		err = writeSecret(dir, "token", x.broker.token)
 	}
+	if err == nil && ask.Broker.Plan != "" {
+		err = writeSecret(dir, "plan", ask.Broker.Plan)
+	}
 	if err != nil {
-		return &spec.Problem{Field: "broker.file", On: ask.Broker.TokenFile, Do: "write the broker's token", Why: err.Error()}
+		return &spec.Problem{Field: "broker.file", On: ask.Broker.TokenFile, Do: "write the broker's token and plan", Why: err.Error()}
 	}
 	return nil
 }

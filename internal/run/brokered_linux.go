@@ -159,6 +159,7 @@ func (x *Prepared) endBroker() {
 	if b.Helper != nil && b.door >= 0 {
 		_ = unix.Unlink(x.brokerAsk().Socket)
 		_ = unix.Unlink(x.runFolder() + "/token") // of a container
+		_ = unix.Unlink(x.runFolder() + "/plan")
 	}
 }
 
