@@ -62,6 +62,8 @@ type words struct {
 	equals               value
 	prefix, glob, within string
 	keys                 []key
+	low, high            float64 // of the numbers for which it may hold
+	bounded              bool
 }
 
 // compile makes a condition ready, and notes what it is about.
@@ -86,8 +88,11 @@ func (p *Policy) compile(c *Condition) test {
 		t.equals, equals = (&argument{deep: true}).value(c.Equals), c.Equals.Text
 		p.args[arg].deep = p.args[arg].deep || t.equals.canonical != ""
 	}
+	if t.low, t.high = t.min, t.max; t.equals.isNumber {
+		t.low, t.high, equals = t.equals.number, t.equals.number, ""
+	}
 	if !t.compared || c.Equals.Kind != doc.List { // which is compared as a whole, whatever its items are
-		t.keys = keys(arg, []string{begins, c.Prefix, equals}, ends, has)
+		t.keys, t.bounded = keys(arg, []string{begins, c.Prefix, equals}, ends, has), !t.text && (t.ranged || t.equals.isNumber)
 	}
 	return t
 }

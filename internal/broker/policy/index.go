@@ -76,6 +76,7 @@ type index struct {
 
 // file puts each rule into one index: by the key of its conditions that fewest rules have.
 func (p *Policy) file() {
+	p.bounds = make([][]bound, len(p.args))
 	rules := map[key]int{}
 	for _, r := range p.rules {
 		for _, t := range r.tests {
@@ -93,10 +94,29 @@ func (p *Policy) file() {
 				}
 			}
 		}
-		if rarest.text == "" {
-			p.bare = append(p.bare, i)
-		} else {
+		bounds := slices.IndexFunc(r.tests, func(t test) bool { return t.bounded })
+		switch {
+		case rarest.text != "":
 			p.at(rarest).add(rarest.text, i)
+		case bounds >= 0:
+			p.bounds[r.tests[bounds].arg] = append(p.bounds[r.tests[bounds].arg], bound{r.tests[bounds].low, r.tests[bounds].high, i})
+		default:
+			p.bare = append(p.bare, i)
+		}
+	}
+}
+
+// bound is a rule that holds for no number but those between two.
+type bound struct {
+	low, high float64
+	rule      int
+}
+
+// between adds the rules of a value; of one that is no number all, which may deny it.
+func between(all []bound, v *value, set rules) {
+	for i := range all {
+		if b := &all[i]; !v.isNumber || b.low <= v.number && v.number <= b.high {
+			set[b.rule/64] |= 1 << (b.rule % 64)
 		}
 	}
 }
@@ -132,6 +152,17 @@ func (p *Policy) may(values []value) rules {
 	set.add(p.bare)
 	for i := range p.index {
 		p.index[i].find(values[p.index[i].arg].node, set)
+	}
+	for arg, all := range p.bounds {
+		switch v := &values[arg]; {
+		case v.node == nil:
+		case v.node.Kind != doc.List:
+			between(all, v, set)
+		default:
+			for i := range v.items {
+				between(all, &v.items[i], set)
+			}
+		}
 	}
 	return set
 }

@@ -60,11 +60,12 @@ type Used struct{ Calls, Bytes int64 }
 
 // Policy is rules for one tool, in their order.
 type Policy struct {
-	tool  string
-	rules []compiled
-	args  []argument // that conditions are about
-	bare  []int      // the rules that stand in no index
-	index []index
+	tool   string
+	rules  []compiled
+	args   []argument // that conditions are about
+	bare   []int      // the rules that stand in no index
+	index  []index
+	bounds [][]bound // by argument
 }
 
 // compiled is a rule with its conditions.
