@@ -127,3 +127,34 @@ func TestBrokerOfADispatch(t *testing.T) {
 	}
 	b.absent(b.ws + "/ran")
 }
+
+// Inside another sandbox a broker holds what the outer one lets it: a tool whose sandbox
+// cannot be held there is not started, and one that accepts less is.
+func TestBrokerInsideAnotherSandbox(t *testing.T) {
+	needSandbox(t)
+	needPrograms(t, "curl")
+	if elsewhere == "" {
+		t.Skip("all that this user may write is private inside")
+	}
+	b := newBoxElsewhere(t)
+	must(t, os.Mkdir(b.base+"/bin", 0o755))
+	for _, name := range []string{"sbx", "sbx-broker"} {
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(sbxPath), name))
+		must(t, err)
+		must(t, os.WriteFile(b.base+"/bin/"+name, text, 0o755))
+	}
+	b.write("broker.json", brokerOfExec)
+	b.write("less.json", strings.Replace(brokerOfExec, `"hello from outside"]`, `"hello from outside"], "spec": {"best_effort": ["*"]}`, 1))
+	b.write("ask.sh", asking("greet", ownToken)+"set --; "+asking("part", ownToken))
+	inner := func(document string) string {
+		return b.base + "/bin/sbx exec -q --spec-json '" + specWW + "' --broker " + b.base + "/" + document + " -- sh " + b.base + "/ask.sh; "
+	}
+	r := b.sh(specWW, inner("broker.json")+"echo; echo ==; "+inner("less.json")).ended()
+	whole, less, ok := strings.Cut(r.out, "\n==\n")
+	if !ok || strings.Contains(whole, "hello from outside") || !strings.Contains(whole, "\n502\n") || !strings.Contains(whole, "\n403\n") {
+		t.Errorf("a tool that cannot be held there: %q, %v", whole, r)
+	}
+	if !strings.Contains(less, "hello from outside") || !strings.Contains(less, "\n403\n") || strings.Contains(less, "goodbye") {
+		t.Errorf("a tool that accepts less: %q, %v", less, r)
+	}
+}

@@ -32,24 +32,16 @@ except urllib.error.HTTPError as e:
 	const body = `{"tool_name": "greet", "tool_args": {}}`
 	raw := fmt.Sprintf(`printf 'POST /call HTTP/1.0\r\nHost: 127.0.0.1:7276\r\nAuthorization: Bearer %%s\r\nContent-Length: %d\r\n\r\n%%s' "$T" '%s'`, len(body), body)
 	ways := map[string]string{
-		"curl":    `curl -s -w ' status %{http_code}' -H "Authorization: Bearer $T" -d '` + body + `' "$SBX_BROKER_URL/call"`,
-		"python":  `python3 ask.py`,
-		"wget":    `busybox wget -q -O - --header "Authorization: Bearer $T" --post-data '` + body + `' "$SBX_BROKER_URL/call" 2>&1 || echo status 401`,
-		"netcat":  `(` + raw + `) | busybox nc 127.0.0.1 7276 | sed 's/^HTTP.1.0 401/status 401/'`,
-		"bash":    `exec 3<>/dev/tcp/127.0.0.1/7276; (` + raw + `) >&3; cat <&3 | sed 's/^HTTP.1.0 401/status 401/'; exec 3>&-`,
-		"connect": strings.Replace(connecting(filepath.Join(filepath.Dir(sbxPath), "sbx-broker"), "greet"), " connect;", ` connect | sed 's/401 Unauthorized/status 401/';`, 1),
+		"curl":   `curl -s -w ' status %{http_code}' -H "Authorization: Bearer $T" -d '` + body + `' "$SBX_BROKER_URL/call"`,
+		"python": `python3 ask.py`,
+		"wget":   `busybox wget -q -O - --header "Authorization: Bearer $T" --post-data '` + body + `' "$SBX_BROKER_URL/call" 2>&1 || echo status 401`,
+		"netcat": `(` + raw + `) | busybox nc 127.0.0.1 7276 | sed 's/^HTTP.1.0 401/status 401/'`,
+		"bash":   `exec 3<>/dev/tcp/127.0.0.1/7276; (` + raw + `) >&3; cat <&3 | sed 's/^HTTP.1.0 401/status 401/'; exec 3>&-`,
 	}
 	script := ""
 	for name, way := range ways {
 		for _, token := range []string{`"$SBX_BROKER_TOKEN"`, "wrong"} {
-			script += "echo; echo '= " + name + "'; T=" + token + "; export T; "
-			if name == "connect" {
-				script += "SBX_BROKER_TOKEN_WAS=$SBX_BROKER_TOKEN; SBX_BROKER_TOKEN=$T; "
-			}
-			script += way + "\n"
-			if name == "connect" {
-				script += "SBX_BROKER_TOKEN=$SBX_BROKER_TOKEN_WAS\n"
-			}
+			script += "echo; echo '= " + name + "'; T=" + token + "; export T; " + way + "\n"
 		}
 	}
 	r := b.run(specWW, "bash", "-c", script+"\necho; echo end\n")

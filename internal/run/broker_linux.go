@@ -137,7 +137,8 @@ func (x *Prepared) tellBroker() error {
 		b.Kill()
 		return nil
 	}
-	if b.told { // for another rung
+	again := b.told // for another rung
+	if again {
 		x.endBroker()
 		if err := x.startBroker(); err != nil {
 			return err
@@ -149,6 +150,10 @@ func (x *Prepared) tellBroker() error {
 	folder, dir, err := x.sink.Run()
 	if err != nil {
 		return &spec.Problem{Field: "broker.file", Do: "start the broker", Why: "there is no folder for its audit: " + err.Error(), Help: "set XDG_STATE_HOME to a folder that can be written"}
+	}
+	if again { // no command was there to call it: what it had begun is empty
+		_ = unix.Unlinkat(folder, wire.AuditFile, 0)
+		_ = unix.Unlinkat(folder, "broker", unix.AT_REMOVEDIR)
 	}
 	b.told = true
 	hash := sha256.Sum256([]byte(b.token))
@@ -212,9 +217,9 @@ func brokerGone(err error) error {
 
 // granted is what the sandbox has of its own, for whoever is to have no more.
 func (x *Prepared) granted() wire.Granted {
-	r, tree := x.Resolved, x.Plan.View
+	r, tree := x.Resolved, x.Plan.Seen()
 	if x.backend.tool != nil {
-		tree = x.backend.view
+		tree = &x.backend.view
 	}
 	g := wire.Granted{Trees: x.Plan.Watch.Trees, Any: !r.Limited}
 	for _, at := range tree.Places() {

@@ -156,7 +156,11 @@ func (x *brokered) keepWholeLines() {
 func (x *Prepared) endBroker() {
 	b := &x.broker
 	b.Kill()
-	if b.Helper != nil && b.door >= 0 {
+	if b.Helper == nil {
+		return
+	}
+	_ = unix.Unlink(x.runFolder() + "/" + wire.SocketName) // of one that was killed
+	if b.door >= 0 {
 		_ = unix.Unlink(x.brokerAsk().Socket)
 		_ = unix.Unlink(x.runFolder() + "/token") // of a container
 		_ = unix.Unlink(x.runFolder() + "/plan")
