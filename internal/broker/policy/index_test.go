@@ -14,12 +14,16 @@ import (
 // with nothing made ready.
 func plain(tool string, all []Rule, args *doc.Node, used []Used) (effect Effect, rule int) {
 	effect, rule = None, -1
+	asked := -1 // by a rule that is used up
 	for i := range all {
 		r := &all[i]
 		spent, _ := r.spent(used[i])
 		holds := matches(r.Tool, tool) && r.Effect > effect
 		for j := range r.When {
-			holds = holds && plainly(&r.When[j], args.Get(r.When[j].Arg), r.Effect == Deny)
+			holds = holds && plainly(&r.When[j], args.Get(r.When[j].Arg), r.Effect >= Ask)
+		}
+		if holds && spent != "" && r.Effect == Ask {
+			asked = i
 		}
 		switch {
 		case !holds:
@@ -31,6 +35,9 @@ func plain(tool string, all []Rule, args *doc.Node, used []Used) (effect Effect,
 		if effect == Deny {
 			return Deny, rule
 		}
+	}
+	if asked >= 0 && effect <= Allow {
+		return Deny, asked
 	}
 	if effect == None {
 		effect = Deny
