@@ -31,7 +31,7 @@ type Cmd struct {
 	// Args are the command and its arguments.
 	Args []string
 	// Dir is where sbx starts, and the command where the spec has no working_dir;
-	// "" is the current folder.
+	// "" is the current directory.
 	Dir string
 	// Env is the environment of sbx, of which the command gets what the spec
 	// passes; nil is that of the calling process. By HOME in it the secrets that
@@ -42,7 +42,7 @@ type Cmd struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	// ExtraFiles are handed to the command: entry i is its descriptor 3+i. A
-	// folder is refused, as any descriptor by which a sandbox could be left.
+	// directory is refused, as any descriptor by which a sandbox could be left.
 	ExtraFiles []*os.File
 	// Cancel is called when the context is done; nil kills sbx. Then the record is
 	// "lost", and all that the command started is gone where its line "processes"
@@ -154,7 +154,7 @@ const (
 	recordName = "effective.json"
 )
 
-// prepare makes the private folder and the line of sbx.
+// prepare makes the private directory and the line of sbx.
 func (c *Cmd) prepare() error {
 	if c.cmd.Process != nil || c.dir != "" {
 		return errors.New("sbx: the command was started before")
@@ -207,8 +207,8 @@ func (c *Cmd) prepare() error {
 // document is the spec as the text of a file that may lie anywhere.
 func (c *Cmd) document() ([]byte, error) {
 	s := *c.Spec
-	if s.Source.Kind != spec.SpecFile { // whose paths are bound to the file's folder
-		return nil, errors.New("sbx: " + s.Source.Name + " is no spec: run a workshop, a worker or an agent's file by the program sbx")
+	if s.Source.Kind != spec.SpecFile { // whose paths are bound to the file's directory
+		return nil, errors.New("sbx: " + s.Source.Name + " is not a spec: run a workshop, a worker or an agent's file by the program sbx")
 	}
 	base := cmp.Or(s.Source.Dir, c.Dir)
 	base, err := filepath.Abs(base)
@@ -248,7 +248,7 @@ func isText(n *spec.Node) bool {
 	return utf8.ValidString(n.Text)
 }
 
-// finish takes the record out of the private folder, which goes, and gives err, or
+// finish takes the record out of the private directory, which goes, and gives err, or
 // the refusal that it stands for.
 func (c *Cmd) finish(err error) error {
 	c.Process, c.ProcessState = c.cmd.Process, c.cmd.ProcessState

@@ -46,7 +46,7 @@ func exitOf(err error) int {
 	return -1
 }
 
-// noneLeft demands that no private folder of a Cmd is there.
+// noneLeft demands that no private directory of a Cmd is there.
 func noneLeft(t *testing.T, temp string) {
 	t.Helper()
 	left, err := filepath.Glob(temp + "/*")
@@ -282,8 +282,8 @@ func TestSpecIsHandedWhole(t *testing.T) {
 	must(t, os.WriteFile(dir+"/at/work/shown", []byte("x"), 0o644))
 	text := `{"access_mode": "workspace-write", "working_dir": "at/work", "filesystem": {"hide": ["secret"]}, "environment": {"set": {"NAMED": "in-the-document"}}}`
 	for name, from := range map[string]func(*spec.SandboxSpec, *sbx.Cmd){
-		"from its own folder":       func(s *spec.SandboxSpec, c *sbx.Cmd) { s.Source.Dir, c.Dir = dir, "/" },
-		"from the command's folder": func(_ *spec.SandboxSpec, c *sbx.Cmd) { c.Dir = dir },
+		"from its own directory":       func(s *spec.SandboxSpec, c *sbx.Cmd) { s.Source.Dir, c.Dir = dir, "/" },
+		"from the command's directory": func(_ *spec.SandboxSpec, c *sbx.Cmd) { c.Dir = dir },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := decoded(text)

@@ -62,7 +62,7 @@ func needSandbox(t *testing.T) {
 	}
 }
 
-// program puts sbx into a folder.
+// program puts sbx into a directory.
 func program(dir string) error {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return err

@@ -86,7 +86,7 @@ type Violation struct {
 	Target    string    `json:"target"`
 	Rule      string    `json:"rule"`       // the line of the spec that refused
 	AllowWith string    `json:"allow_with"` // the line that would allow
-	Opens     string    `json:"opens"`      // the folder that it would open, where that is more than Target
+	Opens     string    `json:"opens"`      // the directory that it would open, where that is more than Target
 	Count     int       `json:"count"`
 }
 

@@ -79,8 +79,8 @@ func TestRecordThatIsNone(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		dir + "/none":                    "no record was left",
-		dir + "/fifo":                    "no record was left: is no plain file",
-		dir + "/device":                  "no record was left: is no plain file",
+		dir + "/fifo":                    "no record was left: is not a regular file",
+		dir + "/device":                  "no record was left: is not a regular file",
 		dir:                              "no record was left",
 		file(t, dir+"/half", whole[:40]): "cannot read the record",
 		file(t, dir+"/next", strings.Replace(whole, ": 1,", ": 2,", 1)):    "version 2",

@@ -33,7 +33,7 @@ func (r *Refused) Error() string {
 // Unwrap is how the program sbx ended.
 func (r *Refused) Unwrap() error { return r.exit }
 
-// beside is the program sbx in the folder of the running program; "" for none.
+// beside is the program sbx in the directory of the running program; "" for none.
 func beside() string {
 	self, err := os.Executable()
 	if err != nil {

@@ -81,7 +81,7 @@ func agentRows(n *spec.Node) []row {
 			most = append(most, toolShown(m.Key, m.Value))
 		}
 		if len(most) > 0 {
-			r.notes = append(r.notes, "asked for "+strings.Join(most, ", "))
+			r.notes = append(r.notes, "requested "+strings.Join(most, ", "))
 		}
 	}
 	if end := a.Get("end"); end != nil {
@@ -98,7 +98,7 @@ func agentRows(n *spec.Node) []row {
 func toolShown(name string, t *spec.Node) string {
 	s := name + " " + strconv.FormatInt(whole(t.Get("asked")).Value, 10)
 	if refused := whole(t.Get("refused")).Value; refused > 0 {
-		s += " (" + strconv.FormatInt(refused, 10) + " refused)"
+		s += " (" + strconv.FormatInt(refused, 10) + " denied)"
 	}
 	return s
 }

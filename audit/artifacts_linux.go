@@ -10,7 +10,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// The bounds of Artifacts: what a hostile output folder may cost.
+// The bounds of Artifacts: what a hostile output directory may cost.
 const (
 	maxArtifacts      = 1000
 	maxArtifactDepth  = 64
@@ -19,8 +19,8 @@ const (
 	maxArtifactHoles  = 1 << 30  // of these, bytes that take no room: a hole costs its maker nothing
 )
 
-// Artifacts lists the regular files of an output folder in the order of their
-// paths, and says how many it left out: files beyond the bound, and folders
+// Artifacts lists the regular files of an output directory in the order of their
+// paths, and says how many it left out: files beyond the bound, and directories
 // that it could not or would not look into, one for each. Links are neither
 // listed nor followed, devices, FIFOs and sockets not opened, other mounts not
 // entered. A file too large for what is read in all, or all holes, has no digest.
@@ -48,7 +48,7 @@ type gatherer struct {
 	block   []byte
 }
 
-// walk goes through an open folder in the order of its names.
+// walk goes through an open directory in the order of its names.
 func (g *gatherer) walk(fd int, rel string, depth int) {
 	f := folder{fd: fd, buf: g.buf}
 	var names []string

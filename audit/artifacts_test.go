@@ -104,7 +104,7 @@ func TestArtifactsUnreadable(t *testing.T) {
 
 func TestArtifactsOfNoFolder(t *testing.T) {
 	if _, _, err := Artifacts(-1); err == nil {
-		t.Error("a closed descriptor is a folder")
+		t.Error("a closed descriptor is a directory")
 	}
 }
 

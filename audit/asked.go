@@ -25,9 +25,9 @@ func AskedOf(v View) (*Asked, error) {
 	}
 	switch docs := n.Get("requested"); {
 	case n.Get("profile").Get("name") != nil:
-		return nil, errors.New("its spec is a profile's, which is no file of its own")
+		return nil, errors.New("its spec is a profile's, which is not a file of its own")
 	case docs == nil || len(a.Argv) == 0 || a.Cwd == "":
-		return nil, errors.New("the record does not tell what was asked for")
+		return nil, errors.New("the record does not say what was requested")
 	case docs.Kind == spec.List:
 		a.Documents = docs.Items
 	default:
@@ -37,7 +37,7 @@ func AskedOf(v View) (*Asked, error) {
 		a.Sources = append(a.Sources, text(s))
 	}
 	if len(a.Sources) != len(a.Documents) || len(a.Documents) == 0 {
-		return nil, errors.New("the record does not tell what was asked for")
+		return nil, errors.New("the record does not say what was requested")
 	}
 	for _, line := range items(n.Get("violations")) {
 		count := whole(line.Get("count"))

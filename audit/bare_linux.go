@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bare is what a folder must hold for git to take it for a repository
+// bare is what a directory must hold for git to take it for a repository
 // (is_git_directory), and whether it holds anything that git would not put there.
 type bare struct{ head, objects, refs, commondir, others bool }
 
@@ -25,7 +25,7 @@ func (b *bare) see(e entry) {
 	}
 }
 
-// gitsOwn tells whether git, or git-lfs, puts a name into a repository's folder
+// gitsOwn tells whether git, or git-lfs, puts a name into a repository's directory
 // (gitrepository-layout(5)).
 func gitsOwn(name string) bool {
 	switch name {
@@ -41,7 +41,7 @@ func gitsOwn(name string) bool {
 func (b *bare) all() bool { return b.head && (b.commondir || b.objects && b.refs) }
 
 // bare deals with a bare repository that is new. It is no protected name, since
-// any folder may become one, and one that is nothing else is listed. A folder
+// any directory may become one, and one that is nothing else is listed. A directory
 // with other things in it is one that people work in: there git would read the
 // configuration beside them, so what makes it a repository is moved away.
 func (w *walk) bare(t *tree, fd int, rel string, others bool) {

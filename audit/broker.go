@@ -8,7 +8,7 @@ type Broker struct {
 	Required       bool   // the run ends where the broker does
 	Calls, Denied  spec.Opt[int64]
 	ByTool         []ToolCalls
-	Lines          int64 // of its audit, broker.jsonl in the run's own folder
+	Lines          int64 // of its audit, broker.jsonl in the run's own directory
 }
 
 // ToolCalls is what became of the calls of one tool.

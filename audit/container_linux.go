@@ -52,7 +52,7 @@ func (c *Container) append(w *writer) {
 	w.Close('}')
 }
 
-// EndContainer finishes the record in a run's folder for a container that is gone, with
+// EndContainer finishes the record in a run's directory for a container that is gone, with
 // why its exit status is not known. A record that is finished stays as it is.
 func EndContainer(dir string, at time.Time, why string) error {
 	fd, err := openat(unix.AT_FDCWD, dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)

@@ -16,7 +16,7 @@ const (
 )
 
 // copier copies within bounds, by descriptors, following nothing: files,
-// folders, and links as links; of files what is no hole. Devices, FIFOs and sockets are
+// directories, and links as links; of files what is no hole. Devices, FIFOs and sockets are
 // dropped.
 type copier struct {
 	bytes int64
@@ -118,7 +118,7 @@ func (c *copier) folder(from int, name string, to int, as string, depth int) err
 	return f.err
 }
 
-// openReadable opens a folder, and makes it readable to its owner where it
+// openReadable opens a directory, and makes it readable to its owner where it
 // must: it was moved away from where its mode meant anything.
 func openReadable(dir int, name string) (int, error) {
 	fd, err := openBeneath(dir, name, unix.O_RDONLY|unix.O_DIRECTORY)
@@ -134,8 +134,8 @@ func removeAll(dir int, name string, names int) error {
 	return r.tree(dir, name, 0)
 }
 
-// remover removes a folder. What lies deeper than descriptors go is moved up to top, the
-// folder itself, and removed from there.
+// remover removes a directory. What lies deeper than descriptors go is moved up to top, the
+// directory itself, and removed from there.
 type remover struct{ names, top, raised int }
 
 func (r *remover) tree(dir int, name string, depth int) error {

@@ -104,7 +104,7 @@ func openSteps(dir int, rel string, flags int) (int, error) {
 	}
 }
 
-// openFolder opens the folder at an absolute path with no link on the way.
+// openFolder opens the directory at an absolute path with no link on the way.
 func openFolder(path string) (int, error) { return OpenReal(path, unix.O_PATH|unix.O_DIRECTORY) }
 
 // readFull reads until buf is full or the file ends.
@@ -167,7 +167,7 @@ func writeAll(fd int, b []byte) error {
 	return nil
 }
 
-// folder reads the entries of an open folder, a buffer at a time.
+// folder reads the entries of an open directory, a buffer at a time.
 type folder struct {
 	fd  int
 	buf []byte
@@ -176,7 +176,7 @@ type folder struct {
 	err error
 }
 
-// entry is one name of a folder. The name is valid until the next entry.
+// entry is one name of a directory. The name is valid until the next entry.
 type entry struct {
 	name []byte
 	kind byte // unix.DT_DIR and its like; DT_UNKNOWN on some file systems
@@ -210,7 +210,7 @@ func (f *folder) fill() bool {
 	}
 }
 
-// join puts a name beneath a relative folder.
+// join puts a name beneath a relative directory.
 func join(rel, name string) string {
 	if rel == "" {
 		return name

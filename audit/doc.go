@@ -5,7 +5,7 @@
 //
 // One run uses it so:
 //
-//	sink, err := audit.Open(effective, folder, environ, home, id) // fails: nothing starts
+//	sink, err := audit.Open(effective, directory, environ, home, id) // fails: nothing starts
 //	held, err := audit.Hold(plan.Watch)
 //	err = sink.Write(record)                                      // state "running"
 //	… the command starts …
@@ -28,12 +28,12 @@
 //   - No value of the environment is in it, and no argument that looks like a
 //     credential (Redact says how far that goes).
 //   - It is written whole or not at all, under a name that is replaced and
-//     never followed; its folder is opened once.
+//     never followed; its directory is opened once.
 //   - No text of it reaches a terminal or a page as anything but text: bytes
 //     that are not UTF-8 are written \xNN, control characters and marks that
 //     turn the direction of text are escaped.
 //   - Watch and Sweep begin at descriptors taken at launch, follow no link and
-//     enter no other mount. Each walk has a bound on names, folders and time,
+//     enter no other mount. Each walk has a bound on names, directories and time,
 //     and says where it was cut.
 //   - Nothing here refuses anything: a sweep comes after the fact, which is why
 //     the record's line on protected names that are new is "guarded" at best.

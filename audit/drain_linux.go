@@ -69,7 +69,7 @@ func (x *Watch) event(out []Notice, wd int32, mask uint32, name string, now time
 		return out
 	}
 	if mask&unix.IN_IGNORED != 0 {
-		delete(x.dirs, wd) // the folder itself is gone
+		delete(x.dirs, wd) // the directory itself is gone
 		return out
 	}
 	if i, ok := d.names[name]; ok {
@@ -106,12 +106,12 @@ func le32(b []byte) uint32 {
 	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
 }
 
-// maxIdle is how many files may be made in a watched folder before it is left
+// maxIdle is how many files may be made in a watched directory before it is left
 // to the sweep at the end: a command that unpacks thousands is not to pay for
-// each. Folders of guarded files stay watched.
+// each. Directories of guarded files stay watched.
 const maxIdle = 100
 
-// busy counts what is made in a folder that is none of the watch's business,
+// busy counts what is made in a directory that is none of the watch's business,
 // and ends the watch of one where that is too much.
 func (x *Watch) busy(wd int32, d *watched, mask uint32) bool {
 	if d.left || mask&unix.IN_ISDIR != 0 {

@@ -13,7 +13,7 @@ import (
 // it names the turns that the stream does not. The file is the sandbox's to
 // write: nothing of it is believed but that it was said.
 type Follower struct {
-	dir    string // sessions, in codex's state folder on the host
+	dir    string // sessions, in codex's state directory on the host
 	since  time.Time
 	reader *agent.Rollout
 	fd     int // of the file, -1 before it is found
@@ -119,7 +119,7 @@ func (f *Follower) read(session string, limit int) (more bool) {
 	return err == nil && unix.Fstat(f.fd, &st) == nil && st.Size > at
 }
 
-// find opens the session's file beneath the folders of the last days. No link is
+// find opens the session's file beneath the directories of the last days. No link is
 // followed: the sandbox can write there.
 func (f *Follower) find(session string) bool {
 	if strings.ContainsAny(session, "/*?[") || len(session) > 200 {
@@ -170,7 +170,7 @@ func openInside(dir int, path string, flags int) (int, error) {
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
 }
 
-// fileOf is the name of a session's file in a folder of a day; "" for none.
+// fileOf is the name of a session's file in a directory of a day; "" for none.
 func fileOf(dir int, session string) string {
 	buf := make([]byte, 32<<10)
 	for range 64 {

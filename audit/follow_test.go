@@ -13,7 +13,7 @@ import (
 	"sbx/spec"
 )
 
-// sessions is a folder of codex's sessions with that of today.
+// sessions is a directory of codex's sessions with that of today.
 func sessions(t *testing.T) (top, today string) {
 	t.Helper()
 	top = temp(t)
@@ -104,7 +104,7 @@ func TestFollowIsNotLedAstray(t *testing.T) {
 		}, false},
 		"a linked file":   {session, 0, func(t *testing.T, today string) error { return os.Symlink(elsewhere(t), today+"/"+name) }, false},
 		"a FIFO":          {session, 0, func(_ *testing.T, today string) error { return unix.Mkfifo(today+"/"+name, 0o644) }, false},
-		"a folder":        {session, 0, func(_ *testing.T, today string) error { return os.Mkdir(today+"/"+name, 0o755) }, false},
+		"a directory":     {session, 0, func(_ *testing.T, today string) error { return os.Mkdir(today+"/"+name, 0o755) }, false},
 		"an earlier file": {session, time.Hour, func(t *testing.T, today string) error { return os.WriteFile(today+"/"+name, rollout(t), 0o644) }, false},
 		"a linked day": {session, 0, func(t *testing.T, today string) error {
 			if err := os.Remove(today); err != nil {

@@ -7,7 +7,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// Artifact is a regular file of the output folder. A path that is not UTF-8
+// Artifact is a regular file of the output directory. A path that is not UTF-8
 // has its odd bytes written as \xNN.
 type Artifact struct {
 	Path   string
@@ -30,7 +30,7 @@ type Swept struct {
 type Moved struct {
 	Path    string
 	MovedTo string
-	Kind    string // file, folder, link, other
+	Kind    string // file, directory, link, other
 	Why     string // where its name alone does not say
 }
 

@@ -94,7 +94,7 @@ type indexReader struct {
 }
 
 // next is the path that git takes an entry for, until the next one is read: without the
-// folders that it shares with the last entry's, which may be long, and those many.
+// directories that it shares with the last entry's, which may be long, and those many.
 func (r *indexReader) next() (name []byte, whole, ok bool) {
 	fixed := indexStat + r.hash + 2
 	if len(r.b)-r.at < fixed+2 {

@@ -9,7 +9,7 @@ import (
 	"sbx/wrap"
 )
 
-// guarded is a file or folder that the host may replace, and whose mount inside
+// guarded is a file or directory that the host may replace, and whose mount inside
 // falls off then.
 type guarded struct {
 	path    string
@@ -89,7 +89,7 @@ func (x *Watch) forget(path string) {
 	x.unname(i)
 }
 
-// guard watches the folder of a file for what happens to that file.
+// guard watches the directory of a file for what happens to that file.
 func (x *Watch) guard(path string, file int) error {
 	i := strings.LastIndexByte(path, '/')
 	if i < 0 {
@@ -102,7 +102,7 @@ func (x *Watch) guard(path string, file int) error {
 	}
 	defer closeFD(fd)
 	d, err := x.add(fd, unix.IN_MOVED_FROM|unix.IN_DELETE)
-	if err == unix.EACCES { // a folder of others, that may not be read: what is in it is compared at the end
+	if err == unix.EACCES { // a directory of others, that may not be read: what is in it is compared at the end
 		return nil
 	}
 	if err != nil {
@@ -127,7 +127,7 @@ func (x *Watch) unname(i int) {
 	}
 }
 
-// regard looks again at what is guarded beneath a folder that was replaced or
+// regard looks again at what is guarded beneath a directory that was replaced or
 // removed: the watches on what lay in it went with it.
 func (x *Watch) regard(list []Notice, folder string, now time.Time) []Notice {
 	for i := range x.files {

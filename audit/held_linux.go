@@ -10,7 +10,7 @@ import (
 	"sbx/wrap"
 )
 
-// Held is the folders of the writable trees as they were at launch: a
+// Held is the directories of the writable trees as they were at launch: a
 // descriptor each, and the time. Watch and Sweep go nowhere that does not
 // begin at one of them. An open Held is not copied.
 type Held struct {
@@ -64,7 +64,7 @@ func Hold(w wrap.Watch) (*Held, error) {
 		}
 		if err != nil {
 			h.Close()
-			return nil, &spec.Problem{Field: wrap.FieldProtected, On: path, Do: "hold the folder", Why: err.Error()}
+			return nil, &spec.Problem{Field: wrap.FieldProtected, On: path, Do: "hold the directory", Why: err.Error()}
 		}
 		t := tree{path: path, fd: fd}
 		var fs unix.Statfs_t
@@ -105,7 +105,7 @@ func localClock(magic int64) bool {
 	return false
 }
 
-// Close gives the folders back.
+// Close gives the directories back.
 func (h *Held) Close() {
 	for i := range h.trees {
 		closeFD(h.trees[i].fd)
@@ -155,7 +155,7 @@ func beneath(path, dir string) (rel string, ok bool) {
 	return path[len(dir)+1:], true
 }
 
-// under puts a relative path beneath an absolute folder.
+// under puts a relative path beneath an absolute directory.
 func under(dir, rel string) string {
 	switch {
 	case rel == "":
@@ -195,7 +195,7 @@ func earlier(a unix.StatxTimestamp, b unix.Timespec) bool {
 	return a.Sec < b.Sec || a.Sec == b.Sec && int64(a.Nsec) < b.Nsec
 }
 
-// statx looks at a name beneath an open folder, never through a link.
+// statx looks at a name beneath an open directory, never through a link.
 func statx(dir int, name string, st *unix.Statx_t) error {
 	for {
 		err := unix.Statx(dir, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT,

@@ -145,7 +145,7 @@ func TestHeldFoldersStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	plant(t, moved, ".git/config")
-	plant(t, g.tree, ".git/config") // another folder has the name by now
+	plant(t, g.tree, ".git/config") // another directory has the name by now
 	out := g.sweep.End()
 	if len(out.Moved) != 1 || exists(moved+"/.git") || !exists(g.tree+"/.git") {
 		t.Errorf("%+v", out)
@@ -178,7 +178,7 @@ func TestSweptAdd(t *testing.T) {
 }
 
 func TestSweepIsReady(t *testing.T) {
-	// A sweep of nothing, without a run's folder, does nothing and can be closed.
+	// A sweep of nothing, without a run's directory, does nothing and can be closed.
 	s := Sweep{Held: &Held{}, Match: match}
 	s.Close()
 	if out := s.End(); len(out.Moved)+len(out.Cuts)+len(out.Repositories) != 0 {

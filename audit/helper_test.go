@@ -10,7 +10,7 @@ import (
 	"sbx/wrap"
 )
 
-// tree makes a folder with files, folders (a name that ends in "/") and links
+// tree makes a directory with files, directories (a name that ends in "/") and links
 // ("name -> target").
 func plant(t testing.TB, dir string, names ...string) {
 	t.Helper()
@@ -31,7 +31,7 @@ func plant(t testing.TB, dir string, names ...string) {
 	}
 }
 
-// temp is a temporary folder with no link on its path.
+// temp is a temporary directory with no link on its path.
 func temp(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

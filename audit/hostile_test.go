@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deepen makes levels folders in each other, each called name, by descriptors:
+// deepen makes levels directories in each other, each called name, by descriptors:
 // the path is longer than any call takes. It returns the innermost.
 func deepen(t *testing.T, dir, name string, levels int) int {
 	t.Helper()
@@ -147,12 +147,12 @@ func TestSweepUnreadableFolder(t *testing.T) {
 		t.Errorf("%q, cuts %q", got, out.Cuts)
 	}
 	if fi, err := os.Stat(g.tree + "/readonly"); err != nil || fi.Mode().Perm() != 0o500 {
-		t.Errorf("the folder's mode is now %v, %v", fi.Mode(), err)
+		t.Errorf("the directory's mode is now %v, %v", fi.Mode(), err)
 	}
 	_ = os.Chmod(g.tree+"/readonly", 0o700)
 }
 
-// runElsewhere puts the run's folder on another file system than the tree.
+// runElsewhere puts the run's directory on another file system than the tree.
 func (g *ground) runElsewhere() {
 	g.t.Helper()
 	run, err := os.MkdirTemp("/dev/shm", "sbx-test")
@@ -309,7 +309,7 @@ func TestSweepDoesNotEnterMounts(t *testing.T) {
 	}
 }
 
-// TestSweepRace swaps folders for links to the outside while sweeps run.
+// TestSweepRace swaps directories for links to the outside while sweeps run.
 // Nothing outside is ever moved, and nothing outside is ever listed.
 func TestSweepRace(t *testing.T) {
 	g := newGround(t)
@@ -331,7 +331,7 @@ func TestSweepRace(t *testing.T) {
 		}
 		wg.Go(func() {
 			for !stop.Load() {
-				// The folder and the link change places in one step.
+				// The directory and the link change places in one step.
 				_ = unix.Renameat2(unix.AT_FDCWD, dir, unix.AT_FDCWD, link, unix.RENAME_EXCHANGE)
 			}
 		})

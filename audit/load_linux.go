@@ -69,11 +69,11 @@ func beginning(ids []string, text string) (all []string) {
 	return all
 }
 
-// openRunOf opens a run's folder, if it is one that sbx makes.
+// openRunOf opens a run's directory, if it is one that sbx makes.
 func openRunOf(runs int, id string) (int, error) {
 	dir, err := openat(runs, id, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err == unix.ENOTDIR || err == unix.ELOOP {
-		err = errors.New("its folder is a link or no folder, which sbx does not make")
+		err = errors.New("its directory is a symbolic link, or not a directory: sbx did not make it")
 	}
 	if err != nil {
 		return -1, err
@@ -83,7 +83,7 @@ func openRunOf(runs int, id string) (int, error) {
 		err = unix.Fstat(dir, &own)
 	}
 	if err == nil && (own.Uid != above.Uid || own.Mode&^above.Mode&0o022 != 0) {
-		err = errors.New("others may write its folder, which sbx makes for its caller alone")
+		err = errors.New("others may write to its directory, which sbx makes for its caller alone")
 	}
 	if err != nil {
 		closeFD(dir)
@@ -92,7 +92,7 @@ func openRunOf(runs int, id string) (int, error) {
 	return dir, nil
 }
 
-// loadRun reads the record in a run's folder.
+// loadRun reads the record in a run's directory.
 func loadRun(runs int, id string) ([]byte, View, error) {
 	dir, err := openRunOf(runs, id)
 	if err != nil {
@@ -102,11 +102,11 @@ func loadRun(runs int, id string) ([]byte, View, error) {
 	return recordOf(dir, id, func(p Process) bool { return p.Gone() && (p.BootID == bootID() || !isLocked(dir)) })
 }
 
-// recordOf reads the record in the open folder of a run, which it must be of.
+// recordOf reads the record in the open directory of a run, which it must be of.
 func recordOf(dir int, id string, gone func(Process) bool) ([]byte, View, error) {
 	b, v, err := settled(func() ([]byte, error) { return readRecord(dir, effectiveName, unix.O_NOFOLLOW) }, gone)
 	if err == unix.ELOOP {
-		err = errors.New("it is a link, which sbx does not make")
+		err = errors.New("it is a symbolic link, which sbx does not make")
 	}
 	if err == nil && text(v.Node.Get("id")) != id {
 		err = errors.New("it says that it is of another run")
@@ -114,7 +114,7 @@ func recordOf(dir int, id string, gone func(Process) bool) ([]byte, View, error)
 	return b, v, err
 }
 
-// isLocked tells whether a supervisor, of whichever machine, has the run's folder.
+// isLocked tells whether a supervisor, of whichever machine, has the run's directory.
 func isLocked(dir int) bool {
 	err := unix.Flock(dir, unix.LOCK_SH|unix.LOCK_NB)
 	if err == nil {

@@ -24,7 +24,7 @@ func (x *Watch) Look(now time.Time) (out []Notice) {
 	return x.around(out, now)
 }
 
-// around tells of protected names in the folders that are watched, or would be.
+// around tells of protected names in the directories that are watched, or would be.
 func (x *Watch) around(out []Notice, now time.Time) []Notice {
 	if x.buf == nil {
 		x.buf = make([]byte, 4<<10)

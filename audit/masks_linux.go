@@ -13,17 +13,17 @@ import (
 // and over must not keep the supervisor.
 const (
 	maxMasks  = 256
-	maxOpened = 1000 // of one folder, after which nobody looks any more
+	maxOpened = 1000 // of one directory, after which nobody looks any more
 )
 
-// masked is the empty folder that lies over one of the sandbox's, or over several.
+// masked is the empty directory that lies over one of the sandbox's, or over several.
 type masked struct {
 	inside string // "" where it may be any of several
 	times  int
 }
 
-// Masks begins to watch who opens the folders that masks show, beneath dir, which
-// is the empty folder of all of them. inotify does not tell who it was. Where no
+// Masks begins to watch who opens the directories that masks show, beneath dir, which
+// is the empty directory of all of them. inotify does not tell who it was. Where no
 // more is to be had the rest is left unwatched: it describes and protects nothing.
 func (x *Watch) Masks(dir int, list []wrap.Folder) {
 	if x.fd < 0 || dir < 0 {

@@ -11,7 +11,7 @@ import (
 	"sbx/wrap"
 )
 
-// Which folder was opened shows where a mask has one of its own, and that one was
+// Which directory was opened shows where a mask has one of its own, and that one was
 // where several share it.
 func TestOpenedMasks(t *testing.T) {
 	g := newGround(t, "file")

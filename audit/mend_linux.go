@@ -14,11 +14,11 @@ const (
 	mendOlder  = 192
 )
 
-// mendedName is a file of the state folder: the run that Mend looked at last of
+// mendedName is a file of the state directory: the run that Mend looked at last of
 // the others.
 const mendedName = "mended"
 
-// Mend finishes the records of runs in a state folder whose supervisor is
+// Mend finishes the records of runs in a state directory whose supervisor is
 // gone: their state becomes "lost". It leaves what it cannot tell, and is to be
 // called while a command runs, never before. By and by it comes to all runs.
 func Mend(stateDir string) (mended int) {
@@ -67,7 +67,7 @@ func older(stateDir string, runs int, before string) []string {
 	return ids
 }
 
-// mendRun finishes the record of one run. Its folder is locked meanwhile, as it is
+// mendRun finishes the record of one run. Its directory is locked meanwhile, as it is
 // by its supervisor as long as that lives: nothing else writes there.
 func mendRun(runs int, id string, gone func(Process) bool) bool {
 	if !beginsRunning(runs, id) {

@@ -105,7 +105,7 @@ func TestMendAfterTheLastWord(t *testing.T) {
 	if err != nil || v.State != "exited" || at(decode(t, b), "exit.code") != 7.0 {
 		t.Errorf("%s, %v: %s", v.State, err, b)
 	}
-	// The same where it is mended. A run whose folder is locked is not looked at.
+	// The same where it is mended. A run whose directory is locked is not looked at.
 	s = open(t, dir, "")
 	r = Record{ID: s.id, Supervisor: gone}
 	if err := s.Write(r); err != nil {
@@ -113,7 +113,7 @@ func TestMendAfterTheLastWord(t *testing.T) {
 	}
 	path, looked = s.Path(), 1
 	if n := mend(dir+"/sbx", ends); n != 0 || looked != 1 || state(t, path) != "running" {
-		t.Errorf("%d mended of a run that has its folder, %s", n, state(t, path))
+		t.Errorf("%d mended of a run that has its directory, %s", n, state(t, path))
 	}
 	runs, err := openat(unix.AT_FDCWD, dir+"/sbx/runs", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {

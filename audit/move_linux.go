@@ -13,7 +13,7 @@ type movedOut struct {
 	left string
 }
 
-// move takes name out of the open folder fd into the run's folder. Where a
+// move takes name out of the open directory fd into the run's directory. Where a
 // rename cannot reach that, the name is first given up in one step, for
 // another that no program looks for, and then copied and removed.
 func (s *Sweep) move(t *tree, fd int, rel, name string, kind string, quick bool) (movedOut, error) {
@@ -65,7 +65,7 @@ func (s *Sweep) finish(out *Swept) {
 	for _, l := range s.later {
 		fd, err := openBeneath(l.t.fd, l.dir, unix.O_PATH|unix.O_DIRECTORY)
 		if err != nil {
-			out.cut(l.m.Path + ": it was renamed to " + l.inert + " and its folder is gone: " + err.Error())
+			out.cut(l.m.Path + ": it was renamed to " + l.inert + " and its directory is gone: " + err.Error())
 			continue
 		}
 		out.take(s.fetch(fd, l.inert, l.to, dest, l.m))
@@ -89,10 +89,10 @@ func (s *Sweep) aside(fd int, name string, m *movedOut) (inert string, err error
 	return inert, nil
 }
 
-// fetch copies what was set aside into the run's folder and removes it.
+// fetch copies what was set aside into the run's directory and removes it.
 func (s *Sweep) fetch(fd int, inert, to string, dest int, m movedOut) movedOut {
 	if dest < 0 {
-		m.left = m.MovedTo + ": it was renamed only, since the run's folder cannot be opened"
+		m.left = m.MovedTo + ": it was renamed only, since the run's directory cannot be opened"
 		return m
 	}
 	room := copier{bytes: min(maxCopyBytes, maxCopies*maxCopyBytes-s.copied.bytes), names: min(maxCopyNames, maxCopies*maxCopyNames-s.copied.names)}
@@ -129,8 +129,8 @@ func (s *Swept) take(m movedOut) {
 func dirOf(rel string) string { return rel[:max(strings.LastIndexByte(rel, '/'), 0)] }
 
 // renameAway renames, and where modes are in the way opens them for the
-// owner: of the folder that name stands in, for as long as it takes, and of
-// name itself when it is a folder, since its ".." is rewritten.
+// owner: of the directory that name stands in, for as long as it takes, and of
+// name itself when it is a directory, since its ".." is rewritten.
 func renameAway(from int, name string, to int, as, kind string) error {
 	err := rename(from, name, to, as)
 	if err != unix.EACCES && err != unix.EPERM {
@@ -159,10 +159,10 @@ func rename(from int, name string, to int, as string) error {
 	return err
 }
 
-// sweptName is the folder for what is moved, in that of its run.
+// sweptName is the directory for what is moved, in that of its run.
 const sweptName = "swept"
 
-// swept opens the folder for what is moved, and makes it the first time.
+// swept opens the directory for what is moved, and makes it the first time.
 func (s *Sweep) swept() (int, error) {
 	if s.dest >= 0 {
 		return s.dest, nil
@@ -197,7 +197,7 @@ func kindOf(mode uint32) string {
 	return "other"
 }
 
-// openMode gives a folder's owner all rights to it, through a descriptor.
+// openMode gives a directory's owner all rights to it, through a descriptor.
 func openMode(dir int, name string) bool {
 	fd, err := openBeneath(dir, name, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {

@@ -31,11 +31,11 @@ const (
 	// Sweep.At moves it away.
 	Appeared
 	// Overflow: more happened than the kernel kept. What was protected and the
-	// folders under watch were looked at anew; the sweep at the end covers the rest.
+	// directories under watch were looked at anew; the sweep at the end covers the rest.
 	Overflow
 	// RemovedInside: the command removed it, with its worktree.
 	RemovedInside
-	// Opened: a folder that is masked was opened, and was empty. Path is what it
+	// Opened: a directory that is masked was opened, and was empty. Path is what it
 	// is called inside, and "" where that cannot be told.
 	Opened
 )

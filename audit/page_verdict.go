@@ -35,7 +35,7 @@ func verdict(v View) []row {
 	}
 	e := cells("enforced", "")
 	if lines := items(n.Get("enforcement")); len(lines) > 0 {
-		e.tone, e.cells[1] = good, "all that was asked"
+		e.tone, e.cells[1] = good, "all that was requested"
 		var less []string
 		for _, l := range lines {
 			if !holds(text(l.Get("status"))) {
@@ -66,7 +66,7 @@ func aboutContainer(c *spec.Node) string {
 		about += " (" + strings.Join(more, ", ") + ")"
 	}
 	if c.Get("nothing_asked") != nil {
-		about += ": nothing asked"
+		about += ": nothing requested"
 	}
 	return about
 }

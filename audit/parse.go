@@ -33,7 +33,7 @@ func Parse(b []byte) (View, error) {
 	}
 	v := View{Node: n, State: text(n.Get("state"))}
 	if n.Get("record_version") == nil || v.State == "" {
-		return View{}, errors.New("no record: record_version and state are missing")
+		return View{}, errors.New("not a record: record_version and state are missing")
 	}
 	return v, nil
 }

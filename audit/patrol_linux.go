@@ -8,9 +8,9 @@ import (
 )
 
 // Patrol looks for protected names while the command runs: at those that it was
-// refused, and then into every folder of the writable trees, a few at a time. It does
+// refused, and then into every directory of the writable trees, a few at a time. It does
 // not ask which program may have made a name, nor by which call: one that changes a
-// path, or a folder on its way, while the supervisor looks at it can make a name
+// path, or a directory on its way, while the supervisor looks at it can make a name
 // anywhere. It is used by one thread at a time, which uses nothing else of its Sweep
 // meanwhile.
 type Patrol struct {
@@ -24,7 +24,7 @@ type Patrol struct {
 	tree  int  // of the trees, the next one
 	under bool // a round has begun
 	rel   string
-	f     folder // the folder that is being read; its fd -1 for none
+	f     folder // the directory that is being read; its fd -1 for none
 }
 
 // The pace of a patrol: a hundredth of a processor, however much there is to look at.
@@ -34,7 +34,7 @@ const (
 )
 
 // maxTargets is how many names that were refused are looked at again and again, and
-// maxPatrolled how many bytes a round keeps of folders. What is beyond is left to the
+// maxPatrolled how many bytes a round keeps of directories. What is beyond is left to the
 // sweep at the end.
 const (
 	maxTargets   = 256
@@ -105,7 +105,7 @@ func (p *Patrol) again(found *Swept, until time.Time) {
 	}
 }
 
-// enter opens the next folder if it can be opened, and tells whether there was one.
+// enter opens the next directory if it can be opened, and tells whether there was one.
 func (p *Patrol) enter() bool {
 	rel, ok := p.queue.pop()
 	if !ok {
@@ -123,7 +123,7 @@ func (p *Patrol) enter() bool {
 	return true
 }
 
-// read looks at as many names of the folder as are read at once: one with many is not
+// read looks at as many names of the directory as are read at once: one with many is not
 // to hold up the supervisor.
 func (p *Patrol) read(found *Swept) {
 	if !p.f.fill() {

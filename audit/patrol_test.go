@@ -24,7 +24,7 @@ func (p *Patrol) round(t *testing.T) (found Swept) {
 	return found
 }
 
-// A patrol comes to every folder, whatever is watched and whichever call made what is
+// A patrol comes to every directory, whatever is watched and whichever call made what is
 // there; what was there at launch and what the spec allows it leaves.
 func TestPatrolFindsWhatNobodyWatches(t *testing.T) {
 	g := newGround(t, "old/.git/config", "allowed/")
@@ -56,7 +56,7 @@ func TestPatrolFindsWhatNobodyWatches(t *testing.T) {
 	p.End()
 }
 
-// A look takes no longer than its slice, but for the last piece of a folder.
+// A look takes no longer than its slice, but for the last piece of a directory.
 func TestPatrolIsInterrupted(t *testing.T) {
 	g := newGround(t)
 	for i := range 100 {
@@ -138,7 +138,7 @@ func TestPatrolLooksAtWhatWasRefusedInEachLook(t *testing.T) {
 	p.End()
 }
 
-// What the command makes does not keep the walk from what lies behind it: only folders
+// What the command makes does not keep the walk from what lies behind it: only directories
 // that nobody changed since the launch count as those that were there.
 func TestSweepGoesPastWhatIsNew(t *testing.T) {
 	g := newGround(t)

@@ -23,7 +23,7 @@ import (
 var names = []string{"a", "b", "src", ".git", ".GIT", ".gitignore", "git", "config", "config.worktree", "hooks", "modules", "worktrees",
 	".claude", "settings.json", "settings.local.json", ".vscode", ".envrc", ".mcp.json", "x y", "n\nl", "\xff", "…", ".git ", "..."}
 
-// grow makes n random files, folders and links beneath dir, and none by a link that
+// grow makes n random files, directories and links beneath dir, and none by a link that
 // leads out of it.
 func grow(t *testing.T, rng *rand.Rand, dir string, n int) {
 	t.Helper()
@@ -74,7 +74,7 @@ func standing(t *testing.T, dir string) map[string]fs.FileMode {
 }
 
 // TestSweepProperty: of a random tree that changes at random, exactly the new
-// protected names go, with all beneath them, the new links in git folders, and
+// protected names go, with all beneath them, the new links in git directories, and
 // nothing else.
 func TestSweepProperty(t *testing.T) {
 	rounds := 60
@@ -94,7 +94,7 @@ func TestSweepProperty(t *testing.T) {
 		g.launch()
 		grow(t, rng, g.tree, 30)
 		after := standing(t, g.tree)
-		// A folder of a git folder in which something is new may itself be: what was
+		// A directory of a git directory in which something is new may itself be: what was
 		// there came with it, as far as its times tell.
 		changed := map[string]bool{}
 		for rel := range after {
@@ -139,13 +139,13 @@ func TestSweepProperty(t *testing.T) {
 		if len(out.Cuts) != 0 {
 			t.Errorf("seed %d: %q", seed, out.Cuts)
 		}
-		// Nothing is lost: what went stands in the run's folder.
+		// Nothing is lost: what went stands in the run's directory.
 		kept := 0
 		for range standing(t, g.run) {
 			kept++
 		}
 		if len(out.Moved) > 0 {
-			kept-- // the folder "swept" itself
+			kept-- // the directory "swept" itself
 		}
 		if kept != len(after)-len(want) {
 			t.Errorf("seed %d: %d names are kept of %d that went", seed, kept, len(after)-len(want))

@@ -23,13 +23,13 @@ type Pruned struct {
 	Left error // why it is still there; nil where it was removed
 }
 
-// errInUse is of a run whose folder a supervisor has, or another that removes runs.
+// errInUse is of a run whose directory a supervisor has, or another that removes runs.
 var errInUse = errors.New("it goes on")
 
 // InUse tells whether a run is left because it goes on.
 func (p *Pruned) InUse() bool { return p.Left == errInUse }
 
-// Prune removes the runs of a state folder that are old, oldest first, and tells each
+// Prune removes the runs of a state directory that are old, oldest first, and tells each
 // what became of one. With dry it removes none, and tells of those that it would. A run
 // that another removes meanwhile is passed over.
 func Prune(stateDir string, old Old, dry bool, each func(Pruned)) error {
@@ -55,7 +55,7 @@ func Prune(stateDir string, old Old, dry bool, each func(Pruned)) error {
 	return nil
 }
 
-// openRuns opens the folder of the runs: no link, and the caller's own.
+// openRuns opens the directory of the runs: no link, and the caller's own.
 func openRuns(stateDir string) (int, error) {
 	runs, err := openat(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
@@ -72,9 +72,9 @@ func openRuns(stateDir string) (int, error) {
 	return runs, nil
 }
 
-// The bounds of what a state folder keeps by itself. One run in everySo looks whether
+// The bounds of what a state directory keeps by itself. One run in everySo looks whether
 // there are more than usualRuns, and removes at most mostRemoved of those beyond; the
-// others look at no folder.
+// others look at no directory.
 const (
 	usualRuns   = 1000
 	everySo     = 64
@@ -82,9 +82,9 @@ const (
 	mostRemoved = 256
 )
 
-// Bound removes the oldest runs beyond usualRuns of the state folder in which the run id
+// Bound removes the oldest runs beyond usualRuns of the state directory in which the run id
 // is one, but for those that go on and those that hold what was swept. Where the file
-// system counts the folders in one, that count tells whether to look, else the id does.
+// system counts the directories in one, that count tells whether to look, else the id does.
 func Bound(stateDir, id string) {
 	var st unix.Stat_t
 	if stateDir == "" || !isID(id) || unix.Stat(stateDir+"/runs", &st) != nil {
@@ -123,10 +123,10 @@ const (
 	sweptToo
 )
 
-// young is how long a folder without a record is left, in which there may yet be one.
+// young is how long a directory without a record is left, in which there may yet be one.
 const young = time.Hour
 
-// removeRun removes a run that has ended. Its folder is locked meanwhile, as it is by its
+// removeRun removes a run that has ended. Its directory is locked meanwhile, as it is by its
 // supervisor as long as that lives; the record goes last, so that what is cut short can be
 // done again. Only what sbx has put there is removed.
 func removeRun(runs int, id string, how extent, dry bool) error {
@@ -162,7 +162,7 @@ func removeRun(runs int, id string, how extent, dry bool) error {
 	return unix.Unlinkat(runs, id, unix.AT_REMOVEDIR)
 }
 
-// What a broker leaves in a run's folder: the records of its tools' runs, its audit, and
+// What a broker leaves in a run's directory: the records of its tools' runs, its audit, and
 // the sockets and the token of one that was killed.
 const brokerRuns = "broker"
 
@@ -177,7 +177,7 @@ func hasEnded(dir int, id string, locked bool) error {
 	case err != unix.ENOENT:
 		return err
 	case !locked:
-		return errors.New("it has no record, and its file system has no locks by which to tell that it has ended")
+		return errors.New("it has no record, and its file system has no locks that would show that it has ended")
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(dir, &st); err != nil {
@@ -192,7 +192,7 @@ func hasEnded(dir int, id string, locked bool) error {
 	return nil
 }
 
-// madeBySbx are the files in a run's folder beside its records; what sbx does not put
+// madeBySbx are the files in a run's directory beside its records; what sbx does not put
 // there is refused.
 func madeBySbx(dir int, how extent) (files []string, err error) {
 	f := folder{fd: dir, buf: make([]byte, 4<<10)}
@@ -202,7 +202,7 @@ func madeBySbx(dir int, how extent) (files []string, err error) {
 		case strings.HasPrefix(name, tempPrefix), slices.Contains(brokerFiles[:], name):
 			files = append(files, name)
 		default:
-			return nil, errors.New("it holds " + name + ", which is no record")
+			return nil, errors.New("it holds " + name + ", which is not a record")
 		}
 	}
 	return files, f.err

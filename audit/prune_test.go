@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runsFolder is a state folder with runs, of which id makes one.
+// runsFolder is a state directory with runs, of which id makes one.
 type runsFolder struct {
 	testing.TB
 	state string
@@ -53,7 +53,7 @@ func (r runsFolder) add(n int, change func(*Record)) string {
 	return r.path(n)
 }
 
-// there are the numbers of the runs whose folder is there.
+// there are the numbers of the runs whose directory is there.
 func (r runsFolder) there(upTo int) (all []int) {
 	for n := range upTo {
 		if exists(r.path(n)) {
@@ -155,7 +155,7 @@ func TestPruneByAge(t *testing.T) {
 	}
 }
 
-// A folder of runs that is a link or another's is nobody's to remove from.
+// A directory of runs that is a link or another's is nobody's to remove from.
 func TestPruneOfAnotherFolder(t *testing.T) {
 	r := newRunsFolder(t)
 	r.add(0, nil)
@@ -226,7 +226,7 @@ func TestBound(t *testing.T) {
 	var st unix.Stat_t
 	r.ok(unix.Stat(r.state+"/runs", &st))
 	last := r.id(looks - 1)
-	if st.Nlink <= 2 { // folders are not counted there, and the id decides
+	if st.Nlink <= 2 { // directories are not counted there, and the id decides
 		last = last[:len(idLayout)+1] + "00000040"
 	} else {
 		Bound(r.state, last)

@@ -1,6 +1,6 @@
 package audit
 
-// queue is the folders of a tree still to be entered, those near the top first. It
+// queue is the directories of a tree still to be entered, those near the top first. It
 // keeps their names, never their descriptors.
 type queue struct {
 	at   *tree
@@ -9,7 +9,7 @@ type queue struct {
 	room int // bytes that it may still take
 }
 
-// within is a folder: its name, and which of the queue it is in.
+// within is a directory: its name, and which of the queue it is in.
 type within struct {
 	dir  int32
 	name string
@@ -22,7 +22,7 @@ func (q *queue) begin(t *tree) {
 	q.at, q.next, q.list = t, 0, append(q.list[:0], within{-1, ""})
 }
 
-// pop is the path of the next folder.
+// pop is the path of the next directory.
 func (q *queue) pop() (rel string, ok bool) {
 	if q.next == len(q.list) {
 		return "", false
@@ -31,7 +31,7 @@ func (q *queue) pop() (rel string, ok bool) {
 	return q.path(q.next - 1), true
 }
 
-// push adds a folder of the one that was popped last, if there is room.
+// push adds a directory of the one that was popped last, if there is room.
 func (q *queue) push(name string) bool {
 	if q.room -= len(name) + withinSize; q.room < 0 {
 		return false

@@ -116,7 +116,7 @@ func TestRemovedAndMadeAgain(t *testing.T) {
 	}
 }
 
-// A folder that is made anew is watched like the old one.
+// A directory that is made anew is watched like the old one.
 func TestFolderMadeAnew(t *testing.T) {
 	g, x, replace := renewals(t)
 	for _, gone := range []func() error{
@@ -144,7 +144,7 @@ func TestFolderMadeAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	if x.Drain(ms(3)); x.Fallen() {
-		t.Error("what happens in the folder that was moved away is taken for the new one's")
+		t.Error("what happens in the directory that was moved away is taken for the new one's")
 	}
 	if out := g.sweep.End(); len(out.Moved) != 1 { // old/.git is none; the copy of .git has no such name
 		t.Logf("%+v", out)

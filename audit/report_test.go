@@ -173,7 +173,7 @@ func TestReports(t *testing.T) {
 	}
 	denied := clean
 	for _, name := range []string{"/w/a b:c%\xff", "/etc/x", "/w"} {
-		denied.Violations.Add(Violation{Kind: "filesystem", Action: "create a folder", Target: name, Program: "mkdir", Rule: "access_mode", AllowWith: "line"})
+		denied.Violations.Add(Violation{Kind: "filesystem", Action: "create a directory", Target: name, Program: "mkdir", Rule: "access_mode", AllowWith: "line"})
 	}
 	denied.Violations.Add(Violation{Kind: "network", Action: "connect", Target: "1.2.3.4:1", Rule: "network"})
 	denied.Violations.Omit(3)

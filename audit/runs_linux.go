@@ -10,7 +10,7 @@ import (
 	"sbx/spec"
 )
 
-// Run is one run of a state folder.
+// Run is one run of a state directory.
 type Run struct {
 	ID   string
 	Path string // of its record
@@ -18,7 +18,7 @@ type Run struct {
 	Err  error // why the record cannot be read
 }
 
-// Runs are the runs of a state folder whose record is there, newest first.
+// Runs are the runs of a state directory whose record is there, newest first.
 func Runs(stateDir string) (all []Run, err error) {
 	runs, err := openat(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err == unix.ENOENT {

@@ -9,24 +9,24 @@ import (
 	"sbx/spec"
 )
 
-// Sink is where one run's record goes. The folder is opened once; everything
-// after that is relative to its descriptor, so that a folder renamed or
+// Sink is where one run's record goes. The directory is opened once; everything
+// after that is relative to its descriptor, so that a directory renamed or
 // swapped meanwhile changes nothing.
 type Sink struct {
 	path  string // of the record, for messages
 	base  string // its last component
-	dir   int    // the folder, O_PATH
+	dir   int    // the directory, O_PATH
 	named bool   // --effective or $SBX_EFFECTIVE names it
 	begun bool   // it has been written once
 
-	state string // the state folder; "" when there is none
+	state string // the state directory; "" when there is none
 	id    string
-	run   int // this run's own folder, -1 until it is needed
+	run   int // this run's own directory, -1 until it is needed
 }
 
 // Open finds where the record goes: effective (--effective), else
-// $SBX_EFFECTIVE, else effective.json in the run's own folder. It opens that
-// folder and makes those of the state, but writes nothing yet. folder is that of the
+// $SBX_EFFECTIVE, else effective.json in the run's own directory. It opens that
+// directory and makes those of the state, but writes nothing yet. directory is that of the
 // file that is named, as the caller has found it, links resolved; "" leaves that to
 // Open. Whatever fails is a *spec.Problem, and the command must not start.
 func Open(effective spec.Opt[string], folder string, environ []string, home, id string) (*Sink, error) {
@@ -68,7 +68,7 @@ func (s *Sink) openNamed(path, folder string) error {
 	case strings.IndexByte(path, 0) >= 0:
 		return cannotWrite(strings.ReplaceAll(path, "\x00", `\x00`), "a name cannot hold a null byte", "name a file: --effective FILE")
 	case s.base == "" || s.base == "." || s.base == "..":
-		return cannotWrite(path, "it is a folder", "name a file in it: "+strings.TrimRight(path, "/")+"/effective.json")
+		return cannotWrite(path, "it is a directory", "name a file in it: "+strings.TrimRight(path, "/")+"/effective.json")
 	}
 	var err error
 	if folder != "" {
@@ -77,7 +77,7 @@ func (s *Sink) openNamed(path, folder string) error {
 		s.dir, err = openat(unix.AT_FDCWD, parent, unix.O_PATH|unix.O_DIRECTORY, 0)
 	}
 	if err != nil {
-		return cannotWrite(path, "its folder cannot be opened: "+err.Error(), "make the folder first, sbx does not")
+		return cannotWrite(path, "its directory cannot be opened: "+err.Error(), "make the directory first, sbx does not")
 	}
 	return s.mayReplace()
 }
@@ -95,7 +95,7 @@ func (s *Sink) mayReplace() error {
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
-		return cannotWrite(s.path, "it is a folder", "name a file in it: "+s.path+"/effective.json")
+		return cannotWrite(s.path, "it is a directory", "name a file in it: "+s.path+"/effective.json")
 	case unix.S_IFREG:
 		return nil
 	case unix.S_IFLNK:
@@ -108,7 +108,7 @@ func (s *Sink) mayReplace() error {
 		}
 		return nil
 	}
-	return cannotWrite(s.path, "it is no regular file, and the record would take its place", "name a file: --effective FILE")
+	return cannotWrite(s.path, "it is not a regular file, and the record would take its place", "name a file: --effective FILE")
 }
 
 // Path is where the record stands, for people.
@@ -127,7 +127,7 @@ func (s *Sink) Write(r Record) error {
 // Put is Write of a record's text.
 func (s *Sink) Put(text []byte) error { return s.replace(text, false) }
 
-// Close writes the record for the last time and gives the folders back. A
+// Close writes the record for the last time and gives the directories back. A
 // record that somebody named has reached the disk when Close returns.
 func (s *Sink) Close(r Record) error {
 	defer s.free()
@@ -167,7 +167,7 @@ func (s *Sink) replace(b []byte, sync bool) error {
 	return nil
 }
 
-// reopen makes the record's folder writable again where its owner may: a command
+// reopen makes the record's directory writable again where its owner may: a command
 // that could write to it has closed it since the record was begun.
 func (s *Sink) reopen() bool {
 	var st unix.Stat_t
@@ -175,7 +175,7 @@ func (s *Sink) reopen() bool {
 }
 
 // launchName is what the record before it is called beside the final one,
-// in a run's own folder. That it stays spares ext4 a removed inode: making
+// in a run's own directory. That it stays spares ext4 a removed inode: making
 // files within seconds of it takes half a millisecond each.
 const launchName = "launch.json"
 
@@ -222,7 +222,7 @@ func takePlace(dir int, temp, base, keep string) error {
 				return unix.Renameat(dir, temp, dir, keep)
 			}
 			if err = unix.Unlinkat(dir, temp, 0); err == unix.EISDIR {
-				// A folder stands there since Open looked: back it goes.
+				// A directory stands there since Open looked: back it goes.
 				_ = unix.Renameat2(dir, temp, dir, base, unix.RENAME_EXCHANGE)
 			}
 			return err
@@ -268,7 +268,7 @@ func fsync(fd int) error {
 	}
 }
 
-// syncFolder makes a rename last. A folder that may be entered but not read
+// syncFolder makes a rename last. A directory that may be entered but not read
 // cannot be opened for it; the file itself is on the disk all the same.
 func syncFolder(dir int) {
 	fd, err := openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)

@@ -38,7 +38,7 @@ func TestStateDir(t *testing.T) {
 	}
 }
 
-// open is Open with a state folder of its own.
+// open is Open with a state directory of its own.
 func open(t *testing.T, state, effective string) *Sink {
 	t.Helper()
 	var opt spec.Opt[string]
@@ -94,7 +94,7 @@ func TestSinkInStateFolder(t *testing.T) {
 	}
 	fd, path, err := s.Run()
 	if err != nil || fd != s.dir || path != filepath.Dir(s.Path()) {
-		t.Errorf("run folder %d %s %v", fd, path, err)
+		t.Errorf("run directory %d %s %v", fd, path, err)
 	}
 	if err := s.Close(Record{ID: s.id, EndedAt: time.Now()}); err != nil {
 		t.Fatal(err)
@@ -118,12 +118,12 @@ func TestSinkNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if exists(dir + "/state") {
-		t.Error("the state folder was made for a record that is elsewhere")
+		t.Error("the state directory was made for a record that is elsewhere")
 	}
 	if _, path, err := s.Run(); err != nil || !exists(path) || !strings.HasPrefix(path, dir+"/state/sbx/runs/") {
 		t.Errorf("%s, %v", path, err)
 	}
-	// The folder is held: renamed meanwhile, it is still the one.
+	// The directory is held: renamed meanwhile, it is still the one.
 	if err := os.Mkdir(dir+"/sub", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -165,8 +165,8 @@ func TestSinkRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, why := range map[string]string{
-		"": "empty", "/": "folder", ".": "folder", "..": "folder", dir + "/": "folder", dir + "/folder": "folder", dir + "/folder/": "folder",
-		dir + "/folder/..": "folder", dir + "/no/out.json": "no such file", dir + "/file/out.json": "not a directory", dir + "/fifo": "regular",
+		"": "empty", "/": "directory", ".": "directory", "..": "directory", dir + "/": "directory", dir + "/folder": "directory", dir + "/folder/": "directory",
+		dir + "/folder/..": "directory", dir + "/no/out.json": "no such file", dir + "/file/out.json": "not a directory", dir + "/fifo": "regular",
 		"/dev/null": "regular", "/dev/stdout": "regular", dir + "/a\x00b": "null byte",
 	} {
 		s, err := Open(spec.Some(name), "", nil, dir, "x")
@@ -182,7 +182,7 @@ func TestSinkRefuses(t *testing.T) {
 		t.Error("a parent was made")
 	}
 	if _, err := Open(spec.Opt[string]{}, "", nil, "", "x"); err == nil {
-		t.Error("a caller with no home and no state folder has a sink")
+		t.Error("a caller with no home and no state directory has a sink")
 	}
 }
 
@@ -242,7 +242,7 @@ func TestSinkReadOnlyFolder(t *testing.T) {
 	}
 	defer os.Chmod(dir, 0o700)
 	if _, err := Open(spec.Opt[string]{}, "", nil, dir, "x"); err == nil || !strings.Contains(err.Error(), "permission denied") {
-		t.Errorf("state folder: %v", err)
+		t.Errorf("state directory: %v", err)
 	}
 	s, err := Open(spec.Some(dir+"/x"), "", nil, dir, "x")
 	if err != nil {
@@ -326,7 +326,7 @@ func BenchmarkOpenAndFirstWrite(b *testing.B) {
 	}
 }
 
-// TestSinkInAFolderThatWasClosed: a command that may write to the folder cannot
+// TestSinkInAFolderThatWasClosed: a command that may write to the directory cannot
 // keep the record from being finished by closing it.
 func TestSinkInAFolderThatWasClosed(t *testing.T) {
 	asUser(t)
@@ -340,7 +340,7 @@ func TestSinkInAFolderThatWasClosed(t *testing.T) {
 	}
 	if f, err := os.Create(dir + "/control"); err == nil {
 		f.Close()
-		t.Fatal("the folder is not closed")
+		t.Fatal("the directory is not closed")
 	}
 	if err := s.Close(Record{ID: "a", EndedAt: time.Now()}); err != nil {
 		t.Error(err)

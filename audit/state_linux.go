@@ -11,10 +11,10 @@ import (
 	"sbx/wrap"
 )
 
-// effectiveName is a record's name in its run's folder.
+// effectiveName is a record's name in its run's directory.
 const effectiveName = "effective.json"
 
-// StateDir is sbx's own state folder: $XDG_STATE_HOME/sbx where that is
+// StateDir is sbx's own state directory: $XDG_STATE_HOME/sbx where that is
 // absolute, else ~/.local/state/sbx; "" for a caller with no home. Inside another
 // sandbox, in which it neither is nor can be made, it is in the private /run/user/UID:
 // what is there ends with that sandbox, as all that one keeps of its own.
@@ -33,23 +33,23 @@ func StateDir(environ []string, home string) string {
 	return "/run/user/" + strconv.Itoa(unix.Getuid()) + "/sbx"
 }
 
-// openRun makes the run's own folder the record's.
+// openRun makes the run's own directory the record's.
 func (s *Sink) openRun() error {
 	if s.state == "" {
-		return cannotWrite(effectiveName, "there is no home folder, and XDG_STATE_HOME is not set to an absolute path",
+		return cannotWrite(effectiveName, "there is no home directory, and XDG_STATE_HOME is not set to an absolute path",
 			"set HOME, or name a file: --effective FILE")
 	}
 	s.path, s.base = s.state+"/runs/"+s.id+"/"+effectiveName, effectiveName
 	fd, dir, err := makeRun(s.state, s.id)
 	if err != nil {
-		return cannotWrite(dir, "the folder cannot be made: "+err.Error(),
-			"set XDG_STATE_HOME to a folder that can be written, or name a file: --effective FILE")
+		return cannotWrite(dir, "the directory cannot be made: "+err.Error(),
+			"set XDG_STATE_HOME to a directory that can be written, or name a file: --effective FILE")
 	}
 	s.dir = fd
 	return nil
 }
 
-// Run opens the run's own folder, where swept files go, and makes it if the
+// Run opens the run's own directory, where swept files go, and makes it if the
 // record is elsewhere. The descriptor is the sink's.
 func (s *Sink) Run() (fd int, path string, err error) {
 	path = s.state + "/runs/" + s.id
@@ -65,12 +65,12 @@ func (s *Sink) Run() (fd int, path string, err error) {
 	return s.run, path, err
 }
 
-// MakeState makes a state folder, and what is missing above it.
+// MakeState makes a state directory, and what is missing above it.
 func MakeState(state string) error { return makeParents(state + "/runs/") }
 
 // makeRun makes and opens runs/<id>, and what is missing above it, all 0700. The
-// folder is locked until its descriptor is closed, which tells who mends records
-// that the run goes on: also on another machine that shares the state folder, and
+// directory is locked until its descriptor is closed, which tells who mends records
+// that the run goes on: also on another machine that shares the state directory, and
 // in another pid namespace. Where there are no locks its process must do.
 func makeRun(state, id string) (int, string, error) {
 	dir := state + "/runs/" + id
@@ -94,14 +94,14 @@ func makeRun(state, id string) (int, string, error) {
 	return fd, dir, err
 }
 
-// makeParents makes the folders above path that are missing.
+// makeParents makes the directories above path that are missing.
 func makeParents(path string) error {
 	for i := 1; i < len(path); i++ {
 		if path[i] != '/' {
 			continue
 		}
 		if err := unix.Mkdir(path[:i], 0o700); err != nil && err != unix.EEXIST {
-			// A folder above may be there and not be ours to make: EROFS, EACCES.
+			// A directory above may be there and not be ours to make: EROFS, EACCES.
 			var st unix.Stat_t
 			if unix.Stat(path[:i], &st) != nil {
 				return err

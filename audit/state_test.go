@@ -112,7 +112,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// A run's folder is sbx's own: no link, nobody else's to write, and the record in
+// A run's directory is sbx's own: no link, nobody else's to write, and the record in
 // it is that run's.
 func TestLoadOwnRecordsAlone(t *testing.T) {
 	dir := temp(t)
@@ -126,7 +126,7 @@ func TestLoadOwnRecordsAlone(t *testing.T) {
 		name, want string
 		make       func() error
 	}{
-		{"a link to a folder", "link", func() error { return os.Symlink(runs+s.id, runs+later) }},
+		{"a link to a directory", "link", func() error { return os.Symlink(runs+s.id, runs+later) }},
 		{"another run's record", "another run", func() error { return os.CopyFS(runs+later, os.DirFS(runs+s.id)) }},
 		{"a link to a record", "link", func() error {
 			if err := os.Mkdir(runs+later, 0o700); err != nil {
@@ -134,7 +134,7 @@ func TestLoadOwnRecordsAlone(t *testing.T) {
 			}
 			return os.Symlink(s.Path(), runs+later+"/effective.json")
 		}},
-		{"a folder that others write", "others may write", func() error {
+		{"a directory that others write", "others may write", func() error {
 			if err := os.Mkdir(runs+later, 0o700); err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func TestLoadOwnRecordsAlone(t *testing.T) {
 				t.Errorf("%s by %s: %v", c.name, name, err)
 			}
 		}
-		if c.name == "a folder that others write" { // the control
+		if c.name == "a directory that others write" { // the control
 			if err := os.Chmod(runs+later, 0o700); err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@ import (
 	"sbx/wrap"
 )
 
-// missing notes the folders above an absent path that are absent as well:
+// missing notes the directories above an absent path that are absent as well:
 // whatever is renamed there may bring the path along.
 func (s *Sweep) missing(path string) {
 	t, rel := s.Held.find(path)
@@ -28,7 +28,7 @@ func (s *Sweep) missing(path string) {
 	}
 }
 
-// inGit is path relative to the innermost git folder that was there at launch.
+// inGit is path relative to the innermost git directory that was there at launch.
 func (s *Sweep) inGit(path string) (rel string, ok bool) {
 	if len(s.git) == 0 {
 		return "", false
@@ -63,7 +63,7 @@ func (s *Sweep) leads(path, rel string) bool {
 	return ok && wrap.LeadsInGit(in, !s.Cut)
 }
 
-// Part tells whether a name, without its folder, may be part of a path that must
+// Part tells whether a name, without its directory, may be part of a path that must
 // not come into being.
 func (s *Sweep) Part(name string) bool {
 	s.prepare()
@@ -87,7 +87,7 @@ func (s *Sweep) ambiguous(path, rel string) bool {
 	return ok && !s.Match(rel) && !s.Match(".git/"+in) && !s.unmade[path]
 }
 
-// brought tells whether something may have come to its place with a folder
+// brought tells whether something may have come to its place with a directory
 // above, which leaves its own times as they were: one on the way to protected
 // names was made, renamed or changed since the launch.
 func (s *Sweep) brought(t *tree, rel string) bool {
@@ -105,7 +105,7 @@ func (s *Sweep) brought(t *tree, rel string) bool {
 	return false
 }
 
-// isOld tells whether nobody changed a folder since the launch.
+// isOld tells whether nobody changed a directory since the launch.
 func (s *Sweep) isOld(t *tree, rel string) bool {
 	fd, err := openBeneath(t.fd, rel, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {

@@ -34,7 +34,7 @@ func (g *ground) swept(want ...string) {
 	}
 }
 
-// A linked worktree's common folder is a tree of its own, and no .git is in the
+// A linked worktree's common directory is a tree of its own, and no .git is in the
 // paths beneath it.
 func TestSweepInACommonFolder(t *testing.T) {
 	g := newGround(t, "config", "HEAD", "modules/old/config", "modules/old/logs/refs/heads/", "modules/old/refs/heads/",
@@ -53,7 +53,7 @@ func TestSweepInACommonFolder(t *testing.T) {
 	g.swept("hooks", "modules/bar/config", "modules/logs/x/config", "worktrees/x/gitdir")
 }
 
-// A folder that is renamed leaves the times of what is in it as they were.
+// A directory that is renamed leaves the times of what is in it as they were.
 func TestSweepWhatARenameBrings(t *testing.T) {
 	g := newGround(t, ".git/config", ".git/x/hooks/h", ".git/x/deep/down/config", "t2/hooks/pre-commit", "claude/agents/x", ".git/modules/deps/lib/config",
 		".git/modules/deps/lib/refs/heads/config", ".git/modules/left/hooks/h")
@@ -126,7 +126,7 @@ func TestWatchTellsWhatWasBefore(t *testing.T) {
 	}
 }
 
-// A walk that ends within the last folder is no whole one.
+// A walk that ends within the last directory is no whole one.
 func TestSweepTellsOfNamesInTheLastFolder(t *testing.T) {
 	g := newGround(t)
 	g.launch()

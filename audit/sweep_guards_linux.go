@@ -49,7 +49,7 @@ func (s *Sweep) Guards(path string) (g Guard, mount string) {
 	return Unguarded, mount
 }
 
-// Guarded tells whether a name, without its folder, may be that of a path on which a
+// Guarded tells whether a name, without its directory, may be that of a path on which a
 // mount lies.
 func (s *Sweep) Guarded(name string) bool {
 	s.prepare()

@@ -11,7 +11,7 @@ import (
 // names and texts in them that the command chose.
 
 // Links tells whether no symbolic link must come to stand at an absolute path of
-// the host: it lies in a git folder, and the spec does not let it.
+// the host: it lies in a git directory, and the spec does not let it.
 func (s *Sweep) Links(path string) bool {
 	s.prepare()
 	t, rel := s.Held.find(path)
@@ -22,7 +22,7 @@ func (s *Sweep) Links(path string) bool {
 	return ok && !wrap.MayLink(in) && !s.allowed(path, rel)
 }
 
-// ofGit is a path relative to the git folder that it lies in, where the search at
+// ofGit is a path relative to the git directory that it lies in, where the search at
 // launch did not come to that one, too.
 func (s *Sweep) ofGit(path, rel string) (in string, ok bool) {
 	if in, ok = s.inGit(path); !ok {
@@ -31,7 +31,7 @@ func (s *Sweep) ofGit(path, rel string) (in string, ok bool) {
 	return in, ok
 }
 
-// link moves a symbolic link away that came to stand in a git folder.
+// link moves a symbolic link away that came to stand in a git directory.
 func (s *Sweep) link(out *Swept, t *tree, fd int, rel, name string) (gone bool) {
 	path := under(t.path, rel)
 	var st unix.Statx_t
@@ -63,10 +63,10 @@ func (s *Sweep) take(out *Swept, t *tree, fd int, rel, name string, as Moved, qu
 	return nil
 }
 
-// cameAlong tells whether something in a git folder may have come to its place
-// with a folder above, which leaves its own times as they were. The git folder
+// cameAlong tells whether something in a git directory may have come to its place
+// with a directory above, which leaves its own times as they were. The git directory
 // itself was there, and cannot be renamed. Objects come and go all the time, and
-// in their folders git writes no text.
+// in their directories git writes no text.
 func (s *Sweep) cameAlong(t *tree, rel string) bool {
 	in, _ := s.ofGit(under(t.path, rel), rel)
 	if wrap.Beneath(in, "objects") {
@@ -81,7 +81,7 @@ func (s *Sweep) cameAlong(t *tree, rel string) bool {
 }
 
 // index moves an index of git's away that changed and names files of a git
-// folder, or outside of the working tree: "git checkout ." writes what an index
+// directory, or outside of the working tree: "git checkout ." writes what an index
 // names, and does not look.
 func (s *Sweep) index(out *Swept, t *tree, fd int, rel, name string) {
 	path := under(t.path, rel)

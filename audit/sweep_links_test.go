@@ -107,7 +107,7 @@ func TestSweepIndexes(t *testing.T) {
 	}
 }
 
-// Folders by the thousand, which end the walk early, do not keep an index from
+// Directories by the thousand, which end the walk early, do not keep an index from
 // being looked at.
 func TestSweepIndexesFirst(t *testing.T) {
 	honest := indexOf(t, ".fit/x")

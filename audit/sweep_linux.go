@@ -8,7 +8,7 @@ import (
 	"sbx/wrap"
 )
 
-// The bounds of the walk at the end, for folders that nobody changed since the launch:
+// The bounds of the walk at the end, for directories that nobody changed since the launch:
 // the command pays nothing for those.
 const (
 	maxNames   = 2_000_000
@@ -16,7 +16,7 @@ const (
 	maxSeconds = 10
 )
 
-// The bounds for the others. To make a folder takes longer than to look at it, so that
+// The bounds for the others. To make a directory takes longer than to look at it, so that
 // each brings the walk time along: no command hides a name behind what it made in less
 // time than these allow.
 const (
@@ -29,7 +29,7 @@ const (
 )
 
 // Sweep moves protected names that came into being out of the writable trees
-// and into the run's folder. It works from the descriptors of Held alone,
+// and into the run's directory. It works from the descriptors of Held alone,
 // follows no link and enters no other mount; what it moves is moved by rename,
 // so that a name that turns into a link on the way is moved as that link.
 //
@@ -44,13 +44,13 @@ type Sweep struct {
 	Known []string              // absolute paths of protected names at launch
 	Cut   bool                  // Known is not all
 	Match func(rel string) bool // whether a path beneath a tree is a protected name
-	Leads func(rel string) bool // whether it is a folder on the way to one; nil for none
-	// Run opens the run's folder and gives its path; see Sink.Run.
+	Leads func(rel string) bool // whether it is a directory on the way to one; nil for none
+	// Run opens the run's directory and gives its path; see Sink.Run.
 	Run func() (fd int, path string, err error)
 
 	known  map[string]bool
 	unmade map[string]bool // Watch.Unmade
-	toward map[string]bool // the folders on the way to those that are missing too
+	toward map[string]bool // the directories on the way to those that are missing too
 	git    map[string]bool // Watch.Git
 	links  map[string]bool // protected names that were links
 	// mounted is what is mounted on inside, and whether that is read-only, and names the
@@ -64,7 +64,7 @@ type Sweep struct {
 	indexes uint64
 	copied  copier // how much was
 	block   []byte
-	dest    int // the folder "swept", -1 before the first move
+	dest    int // the directory "swept", -1 before the first move
 	path    string
 	ready   bool
 }
@@ -106,7 +106,7 @@ func (s *Sweep) prepare() {
 }
 
 // Forbids tells whether an absolute path of the host must not come into being:
-// it is a protected name of one of the trees, or a folder on the way to one,
+// it is a protected name of one of the trees, or a directory on the way to one,
 // and the spec does not let it.
 func (s *Sweep) Forbids(path string) bool {
 	s.prepare()
@@ -114,7 +114,7 @@ func (s *Sweep) Forbids(path string) bool {
 	return t != nil && (s.forbidden(path, rel) || s.leads(path, rel) || s.isFixed(path)) && !s.allowed(path, rel)
 }
 
-// Empty tells whether a folder that Forbids names may be made all the same, since
+// Empty tells whether a directory that Forbids names may be made all the same, since
 // what it is on the way to is forbidden in its turn.
 func (s *Sweep) Empty(path string) bool {
 	s.prepare()
@@ -122,7 +122,7 @@ func (s *Sweep) Empty(path string) bool {
 	return t != nil && s.mayBeMade(path, rel) && !s.forbidden(path, rel) && !s.isFixed(path)
 }
 
-// mayBeMade tells whether much else is kept in a folder: one of a tree's top, or of
+// mayBeMade tells whether much else is kept in a directory: one of a tree's top, or of
 // a home in it.
 func (s *Sweep) mayBeMade(path, rel string) bool {
 	for !wrap.MayBeMade(rel) {
@@ -162,7 +162,7 @@ func (s *Sweep) Close() {
 }
 
 // At sweeps one path at once, as a Notice of Appeared names it. What a rename
-// cannot take to the run's folder is set aside under another name, and listed
+// cannot take to the run's directory is set aside under another name, and listed
 // by End, which copies it.
 func (s *Sweep) At(path string) Swept {
 	s.prepare()
@@ -212,7 +212,7 @@ func (s *Sweep) end(w walk) (out Swept) {
 	return out
 }
 
-// isTop tells whether a name in the open folder fd is the top of a tree by itself,
+// isTop tells whether a name in the open directory fd is the top of a tree by itself,
 // which was there at launch: names beneath count from there, and it is walked
 // by itself. What only stands in its place is not.
 func (s *Sweep) isTop(path string, fd int, name string) bool {
@@ -226,7 +226,7 @@ func (s *Sweep) isTop(path string, fd int, name string) bool {
 	return false
 }
 
-// allowed tells whether the spec lets path come into being: it or a folder
+// allowed tells whether the spec lets path come into being: it or a directory
 // above it is named, by its path or, at any depth, by its name.
 func (s *Sweep) allowed(path, rel string) bool {
 	for _, a := range s.Watch.Allowed {
@@ -243,7 +243,7 @@ func (s *Sweep) allowed(path, rel string) bool {
 	return false
 }
 
-// consider moves name, which stands in the open folder fd and is called rel in
+// consider moves name, which stands in the open directory fd and is called rel in
 // its tree, if it is protected, new and not allowed. It tells whether a walk
 // is to go on beneath it.
 func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bool) (enter bool) {
@@ -266,7 +266,7 @@ func (s *Sweep) consider(out *Swept, t *tree, fd int, rel, name string, quick bo
 	link := st.Mode&unix.S_IFMT == unix.S_IFLNK
 	switch {
 	case !forbidden && !link:
-		return true // a folder on the way to a protected name; a link there would bring one along
+		return true // a directory on the way to a protected name; a link there would bring one along
 	case s.known[path] && (a != ageNew || !link && !s.links[path] || s.Held.same(path, fd, name)):
 		return true // a link cannot be protected: another in its place, or where a file stood, is new
 	}

@@ -25,7 +25,7 @@ func (s *Sweep) modules(out *Swept) {
 	}
 }
 
-// modulesOf does so for a git folder and its working tree.
+// modulesOf does so for a git directory and its working tree.
 func (w *walk) modulesOf(git, top string, left *int) {
 	for _, name := range w.s.gitlinks(git + "/index") {
 		if *left--; *left <= 0 {

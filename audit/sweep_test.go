@@ -14,7 +14,7 @@ import (
 	"sbx/wrap"
 )
 
-// ground is a writable tree and a run's folder for a sweep.
+// ground is a writable tree and a run's directory for a sweep.
 type ground struct {
 	t     *testing.T
 	tree  string
@@ -127,7 +127,7 @@ func TestSweepLeavesWhatWasThere(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	if list, err := os.ReadDir(g.run); err != nil || len(list) != 0 {
-		t.Errorf("nothing was moved, and the run's folder holds %v, %v", list, err)
+		t.Errorf("nothing was moved, and the run's directory holds %v, %v", list, err)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestSweepListsBareRepositories(t *testing.T) {
 	}
 }
 
-// A folder with other things in it is not left a repository that it was not.
+// A directory with other things in it is not left a repository that it was not.
 func TestSweepTakesRepositoriesApart(t *testing.T) {
 	g := newGround(t, "src/x", "was/HEAD", "was/objects/", "was/refs/", "was/x", "half/HEAD", "half/x", "top")
 	g.w.Git = []string{g.tree + "/was"}
@@ -331,7 +331,7 @@ func BenchmarkHold(b *testing.B) {
 	}
 }
 
-// BenchmarkSweepEnd walks trees as they are: small, and with many folders.
+// BenchmarkSweepEnd walks trees as they are: small, and with many directories.
 func BenchmarkSweepEnd(b *testing.B) {
 	for _, folders := range []int{1, 100, 3000} {
 		b.Run(fmt.Sprint(folders), func(b *testing.B) {

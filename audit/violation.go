@@ -22,7 +22,7 @@ type Violation struct {
 	Port      int
 	Rule      string // the line of the spec that refused
 	AllowWith string // the line that would allow
-	Opens     string // the folder that it opens with all that is in it, where that is not the target
+	Opens     string // the directory that it opens with all that is in it, where that is not the target
 	Count     int    // how often; 0 is once
 
 	// Act is what AllowWith and Opens are filled in for at the end; zero where they are known.

@@ -15,15 +15,15 @@ type walk struct {
 	queue
 	s         *Sweep
 	out       *Swept
-	old, made bounds    // of folders that nobody changed since the launch, and of the others
+	old, made bounds    // of directories that nobody changed since the launch, and of the others
 	until     time.Time // later by what came into being
 	last      time.Time // but never later than that
 	why       string    // why the walk ended early, if it did
 	buf       []byte
-	seen      map[string]bool // folders of git's that were read before
+	seen      map[string]bool // directories of git's that were read before
 }
 
-// bounds are how many names may still be read, and folders entered.
+// bounds are how many names may still be read, and directories entered.
 type bounds struct{ names, folders int }
 
 func (w *walk) tree(t *tree) {
@@ -56,12 +56,12 @@ func whyUnread(err error) string {
 
 // Why a walk ended early.
 const (
-	tooManyFolders = "too many folders"
+	tooManyFolders = "too many directories"
 	tooManyNames   = "too many names"
 	tooSlow        = "too slow"
 )
 
-// enter takes note of an open folder, and gives the bounds that it counts to; nil
+// enter takes note of an open directory, and gives the bounds that it counts to; nil
 // where they are met.
 func (w *walk) enter(t *tree, fd int) *bounds {
 	b := &w.made
@@ -88,7 +88,7 @@ func (w *walk) takes(b *bounds, d time.Duration) {
 	}
 }
 
-// open opens a folder that its mode closes. One that was so at launch holds
+// open opens a directory that its mode closes. One that was so at launch holds
 // nothing new; any other is the command's doing, and is made readable.
 func (w *walk) open(t *tree, rel string) (int, error) {
 	dir, name := t.fd, rel
@@ -112,7 +112,7 @@ func (w *walk) open(t *tree, rel string) (int, error) {
 	return openReadable(dir, name)
 }
 
-// found is a name that is to be looked at when the folder has been read: to
+// found is a name that is to be looked at when the directory has been read: to
 // rename while reading could hide others from the reader.
 type found struct {
 	name             string
@@ -170,8 +170,8 @@ func (w *walk) folder(t *tree, rel string) error {
 	return f.err
 }
 
-// worth tells whether a folder can hold anything new: one that nobody changed
-// since the launch and that holds no folders cannot, unless it was brought
+// worth tells whether a directory can hold anything new: one that nobody changed
+// since the launch and that holds no directories cannot, unless it was brought
 // along by one on the way to protected names.
 func (s *Sweep) worth(t *tree, fd int, rel, name string) bool {
 	if !t.clocked || s.leads(under(t.path, rel), rel) {

@@ -9,7 +9,7 @@ import (
 	"sbx/wrap"
 )
 
-// maxWatched is how many folders are watched for new protected names. Beyond
+// maxWatched is how many directories are watched for new protected names. Beyond
 // them only the sweep at the end looks.
 const maxWatched = 64
 
@@ -23,20 +23,20 @@ type Watch struct {
 	fd    int
 	sweep *Sweep
 	dirs  map[int32]*watched
-	next  []place // folders of the trees still to be watched
+	next  []place // directories of the trees still to be watched
 	files []guarded
 	at    map[string]int // of files, by path, counted from 1
-	early []string       // what was there already as a folder came under watch
+	early []string       // what was there already as a directory came under watch
 	masks map[int32]*masked
 
 	looked time.Time           // when Look was called last
 	told   map[string]identity // what it told of
 
 	events []byte // read from fd
-	buf    []byte // names of a folder
+	buf    []byte // names of a directory
 }
 
-// watched is one folder under watch.
+// watched is one directory under watch.
 type watched struct {
 	names map[string]int // of files, by name
 	in    *tree          // the tree it belongs to; nil for none
@@ -45,7 +45,7 @@ type watched struct {
 	left  bool // it is left to the sweep
 }
 
-// place is a folder beneath a tree.
+// place is a directory beneath a tree.
 type place struct {
 	t   *tree
 	rel string
@@ -75,7 +75,7 @@ func NewWatch(w wrap.Watch, s *Sweep) *Watch {
 	return x
 }
 
-// Begin begins to watch the folders of those files and the tops of the trees.
+// Begin begins to watch the directories of those files and the tops of the trees.
 // It is not for a command that is over at once: a process that ends with an
 // inotify descriptor waits for the kernel's grace period, up to 20 ms. What
 // happened to a file since NewWatch is noted with the present time.
@@ -135,7 +135,7 @@ func (x *Watch) add(fd int, more uint32) (*watched, error) {
 // FD is the descriptor to poll for reading.
 func (x *Watch) FD() int { return x.fd }
 
-// Widen watches up to n more folders of the writable trees, from the tops
+// Widen watches up to n more directories of the writable trees, from the tops
 // down, and tells whether there are more to come. What came into being in them
 // before is given by the next Drain.
 func (x *Watch) Widen(n int) (more bool) {
@@ -151,7 +151,7 @@ func (x *Watch) Widen(n int) (more bool) {
 	return len(x.next) > 0
 }
 
-// follow watches a folder and queues those in it. What is protected and was not
+// follow watches a directory and queues those in it. What is protected and was not
 // known at launch is given to appeared.
 func (x *Watch) follow(p place, appeared func(path string)) {
 	fd, err := openBeneath(p.t.fd, p.rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
@@ -182,7 +182,7 @@ func (x *Watch) follow(p place, appeared func(path string)) {
 	}
 }
 
-// worth leaves out folders in which nothing that matters appears, so that the
+// worth leaves out directories in which nothing that matters appears, so that the
 // watches last for those where it does.
 func (x *Watch) worth(path, name, rel string) bool {
 	if x.sweep.fixed[path] || x.sweep.Held.has(path) || name == "node_modules" {

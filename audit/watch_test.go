@@ -149,8 +149,8 @@ func TestWatchAppeared(t *testing.T) {
 	g.expect(x, "in .git", touch(".git/config.worktree"), "appeared .git/config.worktree")
 	g.expect(x, "allowed", touch(".envrc"))
 	g.expect(x, "of no interest", touch("sub/file"))
-	// Made faster than the watch can follow: the new folder is looked into.
-	g.expect(x, "folder with it", mk("fresh/.git"), "appeared fresh/.git")
+	// Made faster than the watch can follow: the new directory is looked into.
+	g.expect(x, "directory with it", mk("fresh/.git"), "appeared fresh/.git")
 	if err := mk("one/two/three/.git")(); err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestWatchIsBounded(t *testing.T) {
 	for x.Widen(100) {
 	}
 	if len(x.dirs) > maxWatched {
-		t.Errorf("%d folders watched", len(x.dirs))
+		t.Errorf("%d directories watched", len(x.dirs))
 	}
 	for i := range 2 * maxWatched {
 		plant(t, g.tree, fmt.Sprintf("d%d/e/", i))
@@ -244,7 +244,7 @@ func TestWatchIsBounded(t *testing.T) {
 		x.Drain(time.Now())
 	}
 	if len(x.dirs) > maxWatched {
-		t.Errorf("%d folders watched after more were made", len(x.dirs))
+		t.Errorf("%d directories watched after more were made", len(x.dirs))
 	}
 }
 

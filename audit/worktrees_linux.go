@@ -13,9 +13,9 @@ import (
 // rmdir(2) refuse (EBUSY); in the supervisor's own mount namespace they are not,
 // and the mounts inside go with what they lie on.
 //
-// A worktree's .git file goes first. Its folder in the repository goes only as a
+// A worktree's .git file goes first. Its directory in the repository goes only as a
 // whole: the protected names in it are noted as removed, one by one, and stay
-// until the folder itself is removed. A folder without its commondir would be a
+// until the directory itself is removed. A directory without its commondir would be a
 // repository of its own, whose configuration git would read.
 //
 // What is removed is protected no more, and is from then on a protected name that
@@ -57,7 +57,7 @@ func NewWorktrees(s *Sweep, x *Watch) *Worktrees {
 
 // Remove removes a path of the host that is mounted on inside, if it is a
 // worktree's and its turn has come; else it is not ours, and the kernel's answer
-// stands. dir is the folder that the path is in as the command came to it, folder
+// stands. dir is the directory that the path is in as the command came to it, directory
 // whether it is to be removed as one. The caller has taken on the command's rights.
 func (w *Worktrees) Remove(path string, dir int, folder bool) (e unix.Errno, ours bool) {
 	for i := range w.list {
@@ -102,7 +102,7 @@ func (w *Worktrees) removeDot(t *worktree, d *dot, dir int) (unix.Errno, bool) {
 	return w.unlink(t, at, d.path, 0), true
 }
 
-// removeEmpty removes a folder in which nothing is. Git does so with worktrees,
+// removeEmpty removes a directory in which nothing is. Git does so with worktrees,
 // too, whenever it has removed one.
 func (w *Worktrees) removeEmpty(t *worktree, path string, dir int) (unix.Errno, bool) {
 	at, _, ok := w.open(path, dir)
@@ -113,7 +113,7 @@ func (w *Worktrees) removeEmpty(t *worktree, path string, dir int) (unix.Errno, 
 	return w.unlink(t, at, path, unix.AT_REMOVEDIR), true
 }
 
-// note notes that a name of a worktree's folder is to go with the folder.
+// note notes that a name of a worktree's directory is to go with the directory.
 func (w *Worktrees) note(t *worktree, n, dir int) (unix.Errno, bool) {
 	at, _, ok := w.open(under(t.admin, adminNames[n]), dir)
 	if !ok || !w.allGone(t) {
@@ -130,7 +130,7 @@ func (w *Worktrees) note(t *worktree, n, dir int) (unix.Errno, bool) {
 	return 0, true
 }
 
-// removeAdmin removes a worktree's folder in which nothing is but names that
+// removeAdmin removes a worktree's directory in which nothing is but names that
 // were noted as removed.
 func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
 	above, name, ok := w.open(t.admin, dir)
@@ -171,7 +171,7 @@ func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
 	return 0, true
 }
 
-// restore puts a commondir back into a folder that could not be removed. What
+// restore puts a commondir back into a directory that could not be removed. What
 // stands in its place by now is new, and to be swept.
 func (w *Worktrees) restore(t *worktree, at int, text []byte) {
 	fd, err := openat(at, wrap.Commondir, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o644)
@@ -179,14 +179,14 @@ func (w *Worktrees) restore(t *worktree, at int, text []byte) {
 		w.forget(under(t.admin, wrap.Commondir))
 		return
 	}
-	_, _ = unix.Write(fd, text) // a file system that is full leaves an empty one, which is no git folder's
+	_, _ = unix.Write(fd, text) // a file system that is full leaves an empty one, which is no git directory's
 	closeFD(fd)
 }
 
 // maxSmall bounds what is read of a commondir: git writes a path.
 const maxSmall = 8 << 10
 
-// readSmall reads a small file in an open folder.
+// readSmall reads a small file in an open directory.
 func readSmall(dir int, name string) ([]byte, error) {
 	fd, err := openBeneath(dir, name, unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {
@@ -201,7 +201,7 @@ func readSmall(dir int, name string) ([]byte, error) {
 	return b[:max(n, 0)], err
 }
 
-// unlink removes a path in the folder at, and what is known of it.
+// unlink removes a path in the directory at, and what is known of it.
 func (w *Worktrees) unlink(t *worktree, at int, path string, flags int) unix.Errno {
 	for {
 		err := unix.Unlinkat(at, path[len(dirOf(path))+1:], flags)
@@ -222,7 +222,7 @@ func (w *Worktrees) forget(path string) {
 	w.watch.forget(path)
 }
 
-// open opens the folder of a path, from the tree's own descriptor and through no
+// open opens the directory of a path, from the tree's own descriptor and through no
 // link, if it is the one that the command came to.
 func (w *Worktrees) open(path string, dir int) (at int, name string, ok bool) {
 	t, rel := w.sweep.Held.find(path)
@@ -241,7 +241,7 @@ func (w *Worktrees) open(path string, dir int) (at int, name string, ok bool) {
 	return at, path[len(dirOf(path))+1:], true
 }
 
-// allGone tells whether no .git file is left that leads to a worktree's folder.
+// allGone tells whether no .git file is left that leads to a worktree's directory.
 func (w *Worktrees) allGone(t *worktree) bool {
 	return !slices.ContainsFunc(t.dots, func(d dot) bool { return !w.isGone(d.path) })
 }
@@ -268,7 +268,7 @@ func errnoOf(err error) unix.Errno {
 }
 
 // Removed are the worktrees of whose protections some were removed, by their
-// folders in the repository.
+// directories in the repository.
 func (w *Worktrees) Removed() (list []string) {
 	for i := range w.list {
 		if w.list[i].removed {

@@ -32,7 +32,7 @@ func linked(t *testing.T) (*ground, *Worktrees) {
 	return g, NewWorktrees(g.sweep, x)
 }
 
-// remove asks for a path as the command would that came to the folder dir.
+// remove asks for a path as the command would that came to the directory dir.
 func (g *ground) remove(w *Worktrees, path, dir string, folder bool) string {
 	g.t.Helper()
 	fd, err := unix.Open(g.tree+"/"+dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -63,7 +63,7 @@ func (g *ground) removes(w *Worktrees, rows ...[3]string) {
 	}
 }
 
-// The .git file goes first and the folder in the repository at once; what is free
+// The .git file goes first and the directory in the repository at once; what is free
 // then must not come into being.
 func TestWorktreeGoesInOrder(t *testing.T) {
 	g, w := linked(t)
@@ -75,7 +75,7 @@ func TestWorktreeGoesInOrder(t *testing.T) {
 		{admin + "/commondir", admin, "ok"}, {admin + "/", ".git/worktrees", "ENOTEMPTY"},
 	}...)
 	if !exists(g.tree + "/" + admin + "/commondir") {
-		t.Fatal("commondir is gone before the folder is")
+		t.Fatal("commondir is gone before the directory is")
 	}
 	g.forbids(true, "wt/.git", admin+"/config", admin+"/hooks")
 	for _, p := range []string{"wt/file", admin + "/HEAD"} {
@@ -107,11 +107,11 @@ func TestWorktreeGoesInOrder(t *testing.T) {
 	}
 }
 
-// Neither a link, nor a folder that the command came to by another way, nor
+// Neither a link, nor a directory that the command came to by another way, nor
 // another file in the place of one is removed.
 func TestWorktreesThatAreSwapped(t *testing.T) {
 	for name, swap := range map[string]func(g *ground){
-		"a folder for a link": func(g *ground) {
+		"a directory for a link": func(g *ground) {
 			g.rename("wt", "real")
 			g.link("real", "wt")
 		},
@@ -148,7 +148,7 @@ func (g *ground) link(to, name string) {
 	}
 }
 
-// A folder that cannot be removed after all has its commondir again: without one
+// A directory that cannot be removed after all has its commondir again: without one
 // it would be a repository's.
 func TestWorktreeFolderThatStays(t *testing.T) {
 	asUser(t)

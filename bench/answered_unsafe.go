@@ -12,8 +12,8 @@ import (
 
 // answered makes a call n times that the supervisor of a sandbox is asked about,
 // and prints the nanoseconds of one: an exec of what is not there, an open for
-// writing of a file of the current folder's, the making of a folder that is there, or
-// the removal of a folder as if it were a file, which fails without any work. The
+// writing of a file of the current directory's, the making of a directory that is there, or
+// the removal of a directory as if it were a file, which fails without any work. The
 // runtime is told of none of them: it takes a processor from who waits for long, and
 // that would be measured as well.
 func answered(args []string) {

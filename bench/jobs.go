@@ -61,7 +61,7 @@ func (b *bencher) jobs() ([]job, error) {
 			rounds: 15, quick: 4, of: all, base: "bwrap", on: "sbx", gate: 1.08, aim: 1.05, before: b.tree},
 		{name: "gcc", what: "gcc of 8 files", place: b.own, argv: sh(compile), many: 1,
 			rounds: 15, quick: 5, of: all, base: "none", on: "sbx", gate: 1.08, aim: 1.04, before: b.sources},
-		{name: "open-read-close", what: "one open, read, close six folders down", place: b.own,
+		{name: "open-read-close", what: "one open, read, close six directories down", place: b.own,
 			argv: []string{filepath.Join(b.own.workspace, helper), "loop", "200000", "a/b/c/d/e/f"}, told: true,
 			rounds: 15, quick: 5, of: all, base: "none", on: "sbx", gate: 1.40, aim: 1.30},
 	}

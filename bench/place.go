@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// place is the folders of one caller: a workspace that is a git repository, a
+// place is the directories of one caller: a workspace that is a git repository, a
 // home, and the spec that names the workspace.
 type place struct {
 	uid       int // -1: the caller itself
@@ -32,7 +32,7 @@ type bencher struct {
 	cost  cost // of an answer, once it was measured
 }
 
-// helper is this program's name in a workspace: a folder that is in view.
+// helper is this program's name in a workspace: a directory that is in view.
 const helper = "helper"
 
 func newBench(o options) (*bencher, error) {

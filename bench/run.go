@@ -95,7 +95,7 @@ func (j *job) clean() error {
 	return nil
 }
 
-// sweep puts the records of the runs so far aside: a folder of thousands is no
+// sweep puts the records of the runs so far aside: a directory of thousands is no
 // one's daily life. They are not removed before the end: ext4 does not give the
 // inode of a removed file again for some minutes, and looks at each one anew
 // whenever a file is made meanwhile (recently_deleted); removing hundreds here

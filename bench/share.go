@@ -13,7 +13,7 @@ import (
 
 // shares tells what answering its notifications takes of a job's processor time:
 // their number, times what one costs on this machine, over what the job uses
-// without a sandbox. It scatters less than the ratio of two times does.
+// without a sandbox. It varies less than a ratio of two times.
 func (b *bencher) shares(j job) ([]result, error) {
 	cost, err := b.costs()
 	if err != nil {

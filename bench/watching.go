@@ -32,8 +32,8 @@ func (b *bencher) watching() []job {
 }
 
 // answer is a job of calls that the supervisor answers: an exec that fails as in a
-// search along PATH, one that counts from the current folder, an open that can write,
-// the removal of a name, or the making of a folder that is there. Uncounted and
+// search along PATH, one that counts from the current directory, an open that can write,
+// the removal of a name, or the making of a directory that is there. Uncounted and
 // undescribed, the same is not notified, but for the last, which protected names need.
 func (b *bencher) answer(call string) job {
 	j := job{name: "answered-" + call, what: "answering one " + call + ", more than unanswered", place: b.own,

@@ -10,10 +10,10 @@ import (
 // Place is where a ledger is, or is to be.
 type Place struct {
 	Path string // absolute
-	// Found tells that nobody named it: it stands in a project's folder, and is
+	// Found tells that nobody named it: it stands in a project's directory, and is
 	// Intercore's to make.
 	Found bool
-	// Home tells that it is the caller's own, in the state folder, whose parents
+	// Home tells that it is the caller's own, in the state directory, whose parents
 	// are made.
 	Home bool
 }
@@ -26,8 +26,8 @@ type Owners func(path string) (uid int, there bool)
 
 // Find is the ledger for a project: the one that is named (--db), else the
 // nearest .clavain/intercore.db from the project upwards, else the caller's own
-// in its state folder. One that is found must be the caller's, root's or the
-// project's owner's: a folder above, as /tmp, may be anybody's.
+// in its state directory. One that is found must be the caller's, root's or the
+// project's owner's: a directory above, as /tmp, may be anybody's.
 func Find(named, project, stateDir string, self int, owner Owners) (Place, error) {
 	if named != "" {
 		path, err := filepath.Abs(named)
@@ -51,7 +51,7 @@ func Find(named, project, stateDir string, self int, owner Owners) (Place, error
 		}
 	}
 	if stateDir == "" {
-		return Place{}, &spec.Problem{On: "the ledger", Do: "find it", Why: "there is no home folder, and XDG_STATE_HOME is not set to an absolute path",
+		return Place{}, &spec.Problem{On: "the ledger", Do: "find it", Why: "there is no home directory, and XDG_STATE_HOME is not set to an absolute path",
 			Help: "set HOME, or name a file: --db FILE"}
 	}
 	return Place{Path: stateDir + "/dispatches.db", Home: true}, nil

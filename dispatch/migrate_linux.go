@@ -63,7 +63,7 @@ func (c Change) steps() []string {
 func backup(path string, version int) (to string, err error) {
 	cannot := func(why string) error {
 		return &spec.Problem{On: path, Do: "copy the ledger before its first change", Why: why,
-			Help: "make room beside it, or let its owner bring it up to date (ic init)"}
+			Help: "make room next to it, or let its owner bring it up to date (ic init)"}
 	}
 	info, err := os.Stat(path)
 	if err != nil {

@@ -166,12 +166,12 @@ func TestRefusedDatabases(t *testing.T) {
 		{"39 without the record", without("39", "sandbox_effective"), "no column sandbox_effective", Place{}},
 		{"no output_file", without("20", "output_file"), "no column output_file", Place{}},
 		{"our own, newer", newer, "its version is 2, and this program knows 1", Place{}},
-		{"no database", file("text.db", strings.Repeat("no database ", 100)), "no database of SQLite's", Place{}},
+		{"no database", file("text.db", strings.Repeat("no database ", 100)), "not an SQLite database", Place{}},
 		{"damaged", torn, "damaged", Place{}},
-		{"a folder", pipe, "no regular file", Place{}},
+		{"a directory", pipe, "not a regular file", Place{}},
 		{"a link to nothing", dangling, "a link that leads nowhere", Place{}},
 		{"empty, in a project", file("empty.db", ""), "there is nothing in it", Place{Found: true}},
-		{"no folder", filepath.Join(dir, "no", "such.db"), "its folder must be there", Place{}},
+		{"no directory", filepath.Join(dir, "no", "such.db"), "its directory must be there", Place{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before, _ := os.ReadFile(c.path)

@@ -79,7 +79,7 @@ func Open(at Place, mode Mode) (*Ledger, error) {
 	}
 	facts, err := l.facts()
 	if c := code(err); mode == Read && (c == cannotOpen || c == readOnly) {
-		// A database with a write-ahead log in a folder that cannot be written
+		// A database with a write-ahead log in a directory that cannot be written
 		// can be read where the log is empty: then nobody is writing.
 		if info, e := os.Stat(at.Path + "-wal"); e != nil || info.Size() == 0 {
 			_ = l.db.Close()
@@ -129,7 +129,7 @@ func prepare(at Place, mode Mode) error {
 	info, err := os.Stat(at.Path)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
-		return refuse(at.Path, "it is no regular file", "name a file with --db")
+		return refuse(at.Path, "it is not a regular file", "name a file with --db")
 	case err == nil:
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
@@ -148,7 +148,7 @@ func prepare(at Place, mode Mode) error {
 	// SQLite would make it readable for others. Another process may be faster.
 	f, err := os.OpenFile(at.Path, os.O_WRONLY|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
 	if err != nil {
-		return &spec.Problem{On: at.Path, Do: "make the ledger", Why: plain(err), Help: "name another file with --db; its folder must be there"}
+		return &spec.Problem{On: at.Path, Do: "make the ledger", Why: plain(err), Help: "name another file with --db; its directory must be there"}
 	}
 	return f.Close()
 }

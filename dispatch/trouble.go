@@ -78,9 +78,9 @@ func trouble(path, do string, err error) error {
 		p.Help = "end that process, or try again"
 	case readOnly:
 		p.Why = "it may only be read"
-		p.Help = "make the file and its folder writable, or name another with --db"
+		p.Help = "make the file and its directory writable, or name another with --db"
 	case damaged, noDatabase:
-		p.Why = "it is no database of SQLite's, or it is damaged"
+		p.Why = "it is not an SQLite database, or it is damaged"
 		p.Help = "restore a copy of it, or name another file with --db"
 	case full:
 		p.Why = "the disk is full"
@@ -91,11 +91,11 @@ func trouble(path, do string, err error) error {
 			p.Why, p.Help = "the disk is full", "make room, and try again"
 		}
 	case cannotOpen:
-		p.Why = "it cannot be opened, or its log cannot be made beside it"
+		p.Why = "it cannot be opened, or its log cannot be made next to it"
 		if why := closed(path); why != "" {
-			p.Why = "its folder may only be read (" + why + ")"
+			p.Why = "its directory may only be read (" + why + ")"
 		}
-		p.Help = "make the file and its folder readable and writable"
+		p.Help = "make the file and its directory readable and writable"
 	case constraint:
 		p.Why = said(err)
 	}

@@ -60,7 +60,7 @@ func TestAdviceThatIsFollowedAllows(t *testing.T) {
 	const shim = "home/.tool/shims/tool"
 	for _, c := range []struct {
 		name, spec, script string
-		opens              string // the folder that the first line opens as a whole
+		opens              string // the directory that the first line opens as a whole
 	}{
 		{"secret", `{"access_mode":"workspace-write","filesystem":{"write":["{home}"]}}`, "sleep 0.5; ls $HOME/.ssh >seen; cat $HOME/.ssh/known_hosts && [ -s seen ]", ""},
 		{"credentials", `{"access_mode":"workspace-write","filesystem":{"write":["kept","{home}"]}}`, "sleep 0.5; ls $HOME/.aws >seen; cat $HOME/.aws/credentials && [ -s seen ] && [ -r /etc/passwd ]", ""},
@@ -138,7 +138,7 @@ func TestAProgramOutOfViewOnPathIsNotTold(t *testing.T) {
 func adviceBox(t *testing.T) *box {
 	b := newBoxElsewhere(t)
 	if b.private() {
-		t.Skip("no place outside of the private folders")
+		t.Skip("no place outside of the private directories")
 	}
 	b.repository(b.base + "/main")
 	b.git(b.base+"/main", "worktree", "add", "-q", b.base+"/linked")

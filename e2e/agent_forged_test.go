@@ -24,8 +24,8 @@ func TestForgedAgents(t *testing.T) {
 		t.Fatal(r)
 	}
 	for name, argv := range map[string][]string{
-		"by its name": {"./claude"}, "behind a link": {"./link"}, "behind env": {"env", "A=b", "./link"}, "a link in a folder": {"bin/tool"},
-		"by an absolute path": {b.ws + "/claude"}, "from another folder": {"env", "-C", b.ws + "/lib", "./claude", "../build.sh"}, "by another PATH": {"env", "PATH=" + b.ws + ":/usr/bin:/bin", "claude"}, "a link that leads out": {"lib/claude", "./build.sh"},
+		"by its name": {"./claude"}, "behind a link": {"./link"}, "behind env": {"env", "A=b", "./link"}, "a link in a directory": {"bin/tool"},
+		"by an absolute path": {b.ws + "/claude"}, "from another directory": {"env", "-C", b.ws + "/lib", "./claude", "../build.sh"}, "by another PATH": {"env", "PATH=" + b.ws + ":/usr/bin:/bin", "claude"}, "a link that leads out": {"lib/claude", "./build.sh"},
 	} {
 		r := b.run(specWW, argv...)
 		if r.code != 0 || strings.Contains(r.out, "KEY") || !strings.Contains(r.out, "ran") || !strings.Contains(r.err, "is not taken for claude") || r.rec["agent"] != nil {

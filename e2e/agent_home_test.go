@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// agentElsewhere is a box where no private folder covers the home. What an
+// agentElsewhere is a box where no private directory covers the home. What an
 // ordinary user may write of the sort the run has to say.
 func agentElsewhere(t *testing.T) *box {
 	t.Helper()
@@ -64,7 +64,7 @@ func tryScript(b *box, attempts []string) string {
 	return s.String() + " | grep -v '^end$'"
 }
 
-// snapshot is all that a folder of the host holds, but for what left names.
+// snapshot is all that a directory of the host holds, but for what left names.
 func (b *box) snapshot(dir string, left ...string) map[string]string {
 	b.t.Helper()
 	all := map[string]string{}
@@ -233,7 +233,7 @@ func TestAgentLayerHidesSecrets(t *testing.T) {
 	}
 }
 
-// What is bound into the layer keeps its rules, and the folders on the way keep
+// What is bound into the layer keeps its rules, and the directories on the way keep
 // their names.
 func TestAgentLayerLeavesTheRest(t *testing.T) {
 	b := agentElsewhere(t)
@@ -288,7 +288,7 @@ rm -f filled; echo after >after; cat after`)
 }
 
 // What an agent writes in the layer of its home does not run where commands.allow has
-// that folder, or one above; its workspace and its own state in there stay writable.
+// that directory, or one above; its workspace and its own state in there stay writable.
 func TestAgentHomeThatMayBeExecuted(t *testing.T) {
 	b := agentElsewhere(t)
 	must(t, os.Mkdir(b.home+"/work", 0o755))

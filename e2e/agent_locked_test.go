@@ -59,7 +59,7 @@ func TestAgentLockedNames(t *testing.T) {
 }
 
 // Where an agent's sessions on the host find programs and scripts that they run,
-// each sandbox has a folder of its own, or a copy.
+// each sandbox has a directory of its own, or a copy.
 func TestAgentPrivateState(t *testing.T) {
 	for agent, folders := range map[string][]string{"codex": {"tmp", "shell_snapshots"}, "claude": {"shell-snapshots", "session-env"}} {
 		for _, spec := range []string{specWW, `{"access_mode": "read-only", "filesystem": {"read": ["@system", "."]}}`} {

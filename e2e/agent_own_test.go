@@ -72,7 +72,7 @@ func TestAgentLockedNamesAreSwept(t *testing.T) {
 	}
 }
 
-// A folder that is reached through /proc has no path to be told; its names are
+// A directory that is reached through /proc has no path to be told; its names are
 // refused by themselves.
 func TestAgentLockedNamesThroughProc(t *testing.T) {
 	needSandbox(t)
@@ -208,8 +208,8 @@ func TestAgentHomeWithoutOverlay(t *testing.T) {
 	needSandbox(t)
 	for name, make := range map[string]func(t *testing.T, b *box) []string{
 		"no whiteouts": func(t *testing.T, b *box) []string { return refusing(t, "whiteout") },
-		// What is mounted beneath a folder is locked in another user's namespace, and
-		// the kernel makes no layer of such a folder.
+		// What is mounted beneath a directory is locked in another user's namespace, and
+		// the kernel makes no layer of such a directory.
 		"a mount beneath": func(t *testing.T, b *box) []string {
 			host := []string{needPrograms(t, "unshare", "mount"), "-Urm"}
 			if isRoot() {

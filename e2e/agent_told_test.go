@@ -71,7 +71,7 @@ func TestAgentsAreAdvised(t *testing.T) {
 	says("claude", own+" (--settings)", true, "--settings", `{"sandbox": {"enabled": true}}`)
 	says("codex", "is not there", false)
 	b.env = append(b.env, "CODEX_HOME="+b.home+"/moved")
-	says("codex", "codex's folder ~/moved is not there", true)
+	says("codex", "codex's directory ~/moved is not there", true)
 }
 
 // On a terminal, that a sign-in and an answer about trust end with the sandbox.

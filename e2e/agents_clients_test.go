@@ -73,7 +73,7 @@ supports_websockets = false
 	},
 }
 
-// needClients is the folder where scripts/clients.sh has put the agents.
+// needClients is the directory where scripts/clients.sh has put the agents.
 func needClients(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -125,7 +125,7 @@ type agentRun struct {
 	b     *box
 }
 
-// box is a repository with a file, and a home that no private folder
+// box is a repository with a file, and a home that no private directory
 // covers where there is such a place: codex wants none beneath /tmp.
 func (c *client) box(t *testing.T) *box {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 // permission mode; without the grant it does not.
 func (c *client) testProfile(t *testing.T) {
 	needSandbox(t)
-	program, err := filepath.EvalSymlinks(clientsDir() + "/bin/" + c.name) // the folder of links is not in view
+	program, err := filepath.EvalSymlinks(clientsDir() + "/bin/" + c.name) // the directory of links is not in view
 	must(t, err)
 	run := func(spec string) agentRun {
 		t.Helper()

@@ -265,7 +265,7 @@ func TestToolsOutside(t *testing.T) {
 	}
 }
 
-// codex's turns stand in its state folder: one that is not there yet would come into
+// codex's turns stand in its state directory: one that is not there yet would come into
 // being in the layer of its home, where nobody reads it, and the refusal says so.
 func TestTurnsWithoutStateFolder(t *testing.T) {
 	a := newActor(t, "codex", "codex-basic.jsonl")
@@ -273,7 +273,7 @@ func TestTurnsWithoutStateFolder(t *testing.T) {
 	const turns = `{"access_mode": "workspace-write", "max_turns": 9}`
 	must(t, os.RemoveAll(a.home+"/.codex"))
 	a.as("")
-	a.run(turns, argv...).refused("make that folder")
+	a.run(turns, argv...).refused("make that directory")
 	must(t, os.Mkdir(a.home+"/.codex", 0o700))
 	if r := a.run(turns, argv...); r.code != 0 {
 		t.Errorf("the control: %v", r)
@@ -286,7 +286,7 @@ func TestNoStreamToRead(t *testing.T) {
 	const turns = `{"access_mode": "workspace-write", "max_turns": 9}`
 	for what, c := range map[string]struct{ argv, word string }{
 		"no flag":     {a.out + "/claude -p x", "--output-format stream-json"},
-		"no agent":    {"sh -c true", "no agent that sbx knows"},
+		"no agent":    {"sh -c true", "does not recognise this command as an agent"},
 		"the control": {a.out + "/claude -p x --output-format stream-json --verbose", ""},
 	} {
 		a.as("")

@@ -56,7 +56,7 @@ func TestWrapTellsOfWhatWasAsked(t *testing.T) {
 	}
 }
 
-// A line does not list the system's folders name by name for the few secrets in them,
+// A line does not list the system's directories name by name for the few secrets in them,
 // and hides these all the same; what is weaker for it is told.
 func TestWrapListsNoSystemFolder(t *testing.T) {
 	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {

@@ -111,7 +111,7 @@ func without(all map[string]string, name string) map[string]string {
 	return all
 }
 
-// The command's streams, environment, folder and exit status are its own.
+// The command's streams, environment, directory and exit status are its own.
 func TestBackendPassThrough(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
 		b.env = append(b.env, "KEPT=a b\nc", "MY_TOKEN=hunter2")

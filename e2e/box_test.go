@@ -19,7 +19,7 @@ import (
 )
 
 // box is a place on the host for one sandbox: a workspace, a home, a state
-// folder, and a folder that is outside.
+// directory, and a directory that is outside.
 type box struct {
 	t    *testing.T
 	base string
@@ -44,13 +44,13 @@ func eachPlace(t *testing.T, f func(t *testing.T, b *box)) {
 	}
 }
 
-// newBox is a box beneath the folder for temporary files.
+// newBox is a box beneath the directory for temporary files.
 func newBox(t *testing.T) *box {
 	t.Helper()
 	return boxIn(t, "")
 }
 
-// newBoxElsewhere is one where no private folder covers it, if the caller may
+// newBoxElsewhere is one where no private directory covers it, if the caller may
 // write any such place.
 func newBoxElsewhere(t *testing.T) *box {
 	t.Helper()
@@ -87,7 +87,7 @@ func boxIn(t *testing.T, root string) *box {
 	return b
 }
 
-// searchable leaves out the folders of a PATH that the caller may not enter, in
+// searchable leaves out the directories of a PATH that the caller may not enter, in
 // which a program is neither found nor not found.
 func searchable(path string) string {
 	var dirs []string
@@ -99,7 +99,7 @@ func searchable(path string) string {
 	return strings.Join(dirs, ":")
 }
 
-// private tells whether the box lies where the inside sees a folder of its own.
+// private tells whether the box lies where the inside sees a directory of its own.
 func (b *box) private() bool { return isPrivate(b.base) }
 
 // result is what came of a command.
@@ -117,7 +117,7 @@ func (b *box) run(spec string, argv ...string) result {
 	return b.runIn(b.ws, "", spec, argv...)
 }
 
-// runIn runs argv under the spec, in a folder, with an input.
+// runIn runs argv under the spec, in a directory, with an input.
 func (b *box) runIn(dir, stdin, spec string, argv ...string) result {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -280,7 +280,7 @@ func (b *box) copyProbe(to string) string {
 	return to
 }
 
-// write makes a file of the host, its folders too.
+// write makes a file of the host, its directories too.
 func (b *box) write(path, text string) string {
 	b.t.Helper()
 	if !filepath.IsAbs(path) {

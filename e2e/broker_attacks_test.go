@@ -104,8 +104,8 @@ func TestBrokerLooksAtArtifacts(t *testing.T) {
 		{"a link", "ln -s " + outside + " /output/link", `{"path": "/output/link"}`, "a link is on the way"},
 		{"by a link", "ln -s /etc /output/etc", `{"path": "/output/etc/passwd"}`, "a link is on the way"},
 		{"with two names", "echo x >/output/n; ln /output/n /output/m", `{"path": "/output/n"}`, "another name"},
-		{"a folder", "mkdir /output/f", `{"path": "/output/f"}`, "no regular file"},
-		{"a FIFO", "mkfifo /output/p", `{"path": "/output/p"}`, "no regular file"},
+		{"a directory", "mkdir /output/f", `{"path": "/output/f"}`, "not a regular file"},
+		{"a FIFO", "mkfifo /output/p", `{"path": "/output/p"}`, "not a regular file"},
 		{"elsewhere", "true", `{"path": "/output/../x"}`, "beneath /output"},
 	} {
 		if r := expect(c.script, c.artifact); r.code != 502 && r.code != 400 || !strings.Contains(r.text, c.why) {

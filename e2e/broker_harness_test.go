@@ -42,7 +42,7 @@ type brokered struct {
 	lines   chan []byte      // that it told, closed at its end
 	said    []map[string]any // what it told besides
 	url     string
-	dir     string // the run's folder
+	dir     string // the run's directory
 	output  string
 }
 

@@ -119,7 +119,7 @@ func TestRefusalsStayOutOfAStream(t *testing.T) {
 		words := shellWords(b.execArgs(budgets(specWW, commands, ""), "/bin/sh", "-c", script))
 		return b.plain("/bin/sh", "-c", strings.Join(append([]string{sbxPath}, words...), " ")+" 2>&1 | cat").out
 	}
-	line := regexp.QuoteMeta("sbx: max_commands: 0: /") + "[^ ]*/true was refused.*\n"
+	line := regexp.QuoteMeta("sbx: max_commands: 0: /") + "[^ ]*/true was denied.*\n"
 	for _, c := range []struct {
 		commands int
 		flags    []string

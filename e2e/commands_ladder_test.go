@@ -56,7 +56,7 @@ func TestMemoryWithoutAListener(t *testing.T) {
 		if got["memory|0"] != "EPERM" || !strings.HasPrefix(got["memory|8"], "words") || got["become|memory|/bin/echo"] != "EPERM" || got["become|execmemory|/bin/echo"] != "EPERM" {
 			t.Errorf("%s: %v", spec, got)
 		}
-		if !strings.Contains(r.rec.reason("commands.allow"), "memfd_create is refused") {
+		if !strings.Contains(r.rec.reason("commands.allow"), "memfd_create is denied") {
 			t.Errorf("%v", r)
 		}
 		// With one, a profile changes nothing.

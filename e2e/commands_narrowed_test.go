@@ -7,7 +7,7 @@ import (
 )
 
 // What a document's names of programs mean is no matter of the next one's PATH,
-// nor of what it mounts in a folder of that.
+// nor of what it mounts in a directory of that.
 func TestNarrowedNamesOfProgramsStay(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

@@ -189,7 +189,7 @@ func TestCommandsOfASpecThatCannotBe(t *testing.T) {
 		{never("echo"), []string{"echo", "end"}, "take it out of commands.deny"},
 		{never("/bin/echo"), []string{"echo", "end"}, "take it out of commands.deny"},
 		{never("sh"), []string{"./run.sh"}, "take it out of commands.deny"},
-		{never("/usr/"), []string{"echo", "end"}, "is a folder"},
+		{never("/usr/"), []string{"echo", "end"}, "is a directory"},
 		{`{"commands":{"allow":["echo"],"deny":["echo"]}}`, []string{"echo", "end"}, "commands.deny names"},
 		{`{"commands":{"allow":["echo"]},"environment":{"set":{"LD_PRELOAD":"x"}}}`, []string{"echo", "end"}, "LD_PRELOAD"},
 	} {
@@ -221,7 +221,7 @@ func TestAllowedProgramsCannotBeRewritten(t *testing.T) {
 	})
 }
 
-// In a folder that is named everything may be executed, what the command puts
+// In a directory that is named everything may be executed, what the command puts
 // there too; a program that was not cannot be moved in.
 func TestAllowedFolders(t *testing.T) {
 	needSandbox(t)

@@ -78,8 +78,8 @@ type execCase struct {
 // execCases are held to strace. X stands for the compiled testdata/execs.
 var execCases = []execCase{
 	{"nothing", []string{"/bin/true"}, false},
-	{"missing folders of PATH", []string{"env", "PATH=/no/such:/bin:/nor/this", "true"}, false},
-	{"folders of PATH that may not be entered", []string{"sh", "-c", "PATH=$PWD/shut:$PWD/shut/further:$PATH; ls; env true; ./shut/true; env shut/true; exec ls"}, false},
+	{"missing directories of PATH", []string{"env", "PATH=/no/such:/bin:/nor/this", "true"}, false},
+	{"directories of PATH that may not be entered", []string{"sh", "-c", "PATH=$PWD/shut:$PWD/shut/further:$PATH; ls; env true; ./shut/true; env shut/true; exec ls"}, false},
 	{"a script", []string{"./script.sh"}, false},
 	{"a script by env", []string{"./env.sh"}, false},
 	{"a script run by a script", []string{"sh", "-c", "./chain.sh"}, false},
@@ -92,7 +92,7 @@ var execCases = []execCase{
 	{"make", []string{"make", "-s", "-j8", "all"}, false},
 	{"what is missing", []string{"sh", "-c", "/no/such; nosuch; ./sub/nor/this; /bin/true/x; ./plain.sh/x; true"}, false},
 	{"no execute bit", []string{"sh", "-c", "./data; /etc/passwd; true"}, false},
-	{"a folder", []string{"sh", "-c", "/bin; ./sub; . ./data; true"}, false},
+	{"a directory", []string{"sh", "-c", "/bin; ./sub; . ./data; true"}, false},
 	{"links", []string{"sh", "-c", "./dangling; ./far; ./loop; ./good; ./sub/up; true"}, false},
 	{"an empty file", []string{"sh", "-c", "env ./empty; true"}, false},
 	{"posix_spawn", []string{"X", "spawn", "300"}, false},

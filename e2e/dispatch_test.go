@@ -180,7 +180,7 @@ func TestDispatchDriverRefuses(t *testing.T) {
 	}
 	b.insert("mode", "sh", out, prompt, nil)
 	b.sql("UPDATE dispatches SET sandbox = 'everything' WHERE id = 'mode'")
-	refused("another mode", "none of read-only", b.driver(out, prompt))
+	refused("another mode", "not one of read-only", b.driver(out, prompt))
 	row := b.row("mode")
 	if row.text("status") != "failed" || row.effective().text("state") != "refused" {
 		t.Errorf("%v", row)
@@ -191,11 +191,11 @@ func TestDispatchDriverRefuses(t *testing.T) {
 		t.Errorf("%v", row)
 	}
 	b.insert("type", "../bin/sh", b.out+"/type.md", prompt, nil)
-	refused("no program's name", "no name of a program", b.driver(b.out+"/type.md", prompt))
+	refused("no program's name", "not the name of a program", b.driver(b.out+"/type.md", prompt))
 	// What another's row holds may be anything.
 	b.insert("x", "sh", b.out+"/x.md", prompt, nil)
 	b.sql("UPDATE dispatches SET id = '../x' || char(10), project_dir = '/no/such', timeout_sec = -9223372036854775808, name = char(27) || '[2J', pid = 'p', model = '--yolo' WHERE id = 'x'")
-	refused("a project that is not there", "it is no folder", b.driver(b.out+"/x.md", prompt))
+	refused("a project that is not there", "it is not a directory", b.driver(b.out+"/x.md", prompt))
 	if row := b.row("../x\n"); row.text("status") != "failed" || row.effective().text("state") != "refused" {
 		t.Errorf("%v", row)
 	}
@@ -204,9 +204,9 @@ func TestDispatchDriverRefuses(t *testing.T) {
 	}
 	b.insert("fifo", "sh", b.out+"/fifo.md", b.base+"/fifo", nil)
 	must(t, syscall.Mkfifo(b.base+"/fifo", 0o600))
-	refused("a prompt that nobody writes", "no regular file", b.driver(b.out+"/fifo.md", b.base+"/fifo"))
+	refused("a prompt that nobody writes", "not a regular file", b.driver(b.out+"/fifo.md", b.base+"/fifo"))
 	b.insert("out", "sh", b.out+"/missing/o.md", prompt, nil)
-	refused("no folder for the output", "its folder cannot be opened", b.driver(b.out+"/missing/o.md", prompt))
+	refused("no directory for the output", "its directory cannot be opened", b.driver(b.out+"/missing/o.md", prompt))
 	// A relative output is another file in each project: its row is the project's own.
 	b.insert("own", "sh", "o.md", b.write("own.md", ": >own"), nil)
 	b.insert("theirs", "sh", "o.md", prompt, nil)
@@ -285,12 +285,12 @@ func TestDispatchLedgerIsOutOfReach(t *testing.T) {
 	}
 }
 
-// Neither are the folders above it, wherever the command writes them.
+// Neither are the directories above it, wherever the command writes them.
 func TestDispatchLedgerStaysWhereItIs(t *testing.T) {
 	needSandbox(t)
 	for _, c := range []struct{ name, dir, inside, spec string }{
 		{"in the project", "/ws/a/b", "/ws/a/b", specWW},
-		{"in another writable folder", "/out/a/b", "/out/a/b", `{"access_mode": "workspace-write", "filesystem": {"write": ["../out"]}}`},
+		{"in another writable directory", "/out/a/b", "/out/a/b", `{"access_mode": "workspace-write", "filesystem": {"write": ["../out"]}}`},
 		{"in what a mount shows", "/out/a/b", "/mnt/a/b", `{"access_mode": "workspace-write", "filesystem": {"mounts": [{"label": "out", "source": "../out", "target": "/mnt", "mode": "rw"}]}}`},
 		{"where all may be written", "/out/a/b", "/out/a/b", `{"filesystem": {"hide": ["nothing"]}}`},
 	} {

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write what the commands of the document
 //   - a block of another language whose first line is a comment of a file's name, or which
 //     stands beneath the name and a colon, is that file, made where the page comes to it;
 //   - a comment <!-- setup … --> of the page is run by the shell and not shown;
-//   - the folder of the test before /home/u is left out; 8080, 3000 and 9000 stand for free ports.
+//   - the directory of the test before /home/u is left out; 8080, 3000 and 9000 stand for free ports.
 //
 // The lines of sbx and those of the command are compared apart where they are not in
 // the page's order, since either may come first. With -update the pages get what came.
@@ -166,7 +166,7 @@ func (d *doc) typed() (n int) {
 	return n
 }
 
-// installed is a folder with the programs, which is in view in sandboxes wherever the
+// installed is a directory with the programs, which is in view in sandboxes wherever the
 // sources lie.
 var installed = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(elsewhere, "bin")

@@ -79,7 +79,7 @@ func TestRefusedCalls(t *testing.T) {
 		{"a snapshot by btrfs", unix.SYS_IOCTL, []uint64{bad, 0x50009401, 0}, "EPERM", false},
 		{"a snapshot by btrfs, the second version", unix.SYS_IOCTL, []uint64{bad, 1<<32 | 0x50009417, 0}, "EPERM", false},
 		{"a subvolume of btrfs", unix.SYS_IOCTL, []uint64{bad, 0x5000940e, 0}, "EPERM", false},
-		{"the key of an encrypted folder", unix.SYS_IOCTL, []uint64{bad, 0xc0506617, 0}, "EPERM", false},
+		{"the key of an encrypted directory", unix.SYS_IOCTL, []uint64{bad, 0xc0506617, 0}, "EPERM", false},
 		{"to take such a key away", unix.SYS_IOCTL, []uint64{bad, 1<<32 | 0xc0406618, 0}, "EPERM", false},
 		{"to take it away from all", unix.SYS_IOCTL, []uint64{bad, 0xc0406619, 0}, "EPERM", false},
 		{"a subvolume of bcachefs", unix.SYS_IOCTL, []uint64{bad, 0x4020bc10, 0}, "EPERM", false},

@@ -120,12 +120,12 @@ func TestFilesOutsideStayAsTheyAre(t *testing.T) {
 	})
 }
 
-// Beneath a private folder the outside is not even there.
+// Beneath a private directory the outside is not even there.
 func TestFilesOfPrivateFoldersAreAbsent(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
 	if !b.private() {
-		t.Skip("TMPDIR is no private folder")
+		t.Skip("TMPDIR is no private directory")
 	}
 	f := b.write(b.out+"/file", "kept\n")
 	hold(t, b, []string{specWW}, func() { os.Remove(b.out + "/new") }, []escape{
@@ -159,7 +159,7 @@ func TestNoDescriptorLeadsOut(t *testing.T) {
 	})
 }
 
-// A folder that the host swaps while the command goes in and out of it is no
+// A directory that the host swaps while the command goes in and out of it is no
 // way out.
 func TestChdirRace(t *testing.T) {
 	needSandbox(t)
@@ -192,7 +192,7 @@ func TestChdirRace(t *testing.T) {
 }
 
 // The supervisor's own working directory and that of the command do not leave
-// the sandbox when the folder is named from above.
+// the sandbox when the directory is named from above.
 func TestUpFromTheWorkspace(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

@@ -17,7 +17,7 @@ func TestAccessModes(t *testing.T) {
 		shared := "/tmp/" + uniqueName(t)
 		must(t, os.WriteFile(shared, []byte("TMP"), 0o644))
 		t.Cleanup(func() { os.Remove(shared) })
-		// What lies beneath a private folder is absent; elsewhere it is there to read.
+		// What lies beneath a private directory is absent; elsewhere it is there to read.
 		seen, note := "read:HOST", "read:NOTE"
 		refused := "EROFS"
 		if b.private() {
@@ -277,7 +277,7 @@ func TestHomeThatIsALink(t *testing.T) {
 		b.write(b.home+"/.netrc", "machine\n")
 		b.env = append(b.env, "HOME="+link, "XDG_STATE_HOME=")
 		inside := "cat ~/.netrc " + b.home + "/.netrc 2>/dev/null; ls .local/state/sbx; echo x >wrote && echo end"
-		for range 2 { // the state folder is there from the second on
+		for range 2 { // the state directory is there from the second on
 			os.Remove(b.home + "/wrote")
 			r := b.plain("/bin/sh", "-c", `cd "$1" && exec "$2" exec -- /bin/sh -c "$3"`, "sh", link, sbxPath, inside)
 			if r.code != 0 || r.out != "end\n" || !exists(b.home+"/wrote") {
@@ -316,10 +316,10 @@ func TestFileRules(t *testing.T) {
 				[]string{"write|WS/f", "ok", "write|OUT/a/sub/f", "ok", "write|OUT/a/sub/deep/f", "ok"}},
 			{"write under read-only", `{"access_mode":"read-only","filesystem":{"write":["OUT/a"]}}`,
 				[]string{"write|OUT/a/f", "ok", "write|WS/f", "EROFS"}},
-			// A file of a folder that is writable is masked: it looks empty.
+			// A file of a directory that is writable is masked: it looks empty.
 			{"hide alone: nothing else changes", `{"filesystem":{"hide":["OUT/a/sub","OUT/b/f"]}}`,
 				[]string{"read|OUT/a/f", "read:HOST", "write|OUT/a/f", "ok", "read|OUT/a/sub/f", "ENOENT", "read|OUT/b/f", "ENOENT read:", "create|OUT/b/new", "ok", "write|WS/f", "ok"}},
-			{"hide of a file in a folder that is read-only", `{"access_mode":"read-only","filesystem":{"mounts":[{"label":"p","source":"WS","target":"WS","mode":"ro"},{"label":"o","source":"OUT","target":"OUT","mode":"ro"}],"hide":["OUT/b/f"]}}`,
+			{"hide of a file in a directory that is read-only", `{"access_mode":"read-only","filesystem":{"mounts":[{"label":"p","source":"WS","target":"WS","mode":"ro"},{"label":"o","source":"OUT","target":"OUT","mode":"ro"}],"hide":["OUT/b/f"]}}`,
 				[]string{"read|OUT/a/f", "read:HOST", "read|OUT/b/f", "read:"}},
 			{"hide goes before write", `{"filesystem":{"write":["OUT/a"],"hide":["OUT/a/sub"]}}`,
 				[]string{"write|OUT/a/f", "ok", "read|OUT/a/sub/f", "ENOENT"}},
@@ -337,7 +337,7 @@ func TestFileRules(t *testing.T) {
 				[]string{"read|/sbx-e2e-file", "read:HOST", "write|/sbx-e2e-file", "EROFS"}},
 			{"a tmpfs", `{"access_mode":"workspace-write","filesystem":{"mounts":[{"label":"d","target":"/sbx-e2e-scratch","mode":"tmpfs"}]}}`,
 				[]string{"create|/sbx-e2e-scratch/new", "ok", "list|/sbx-e2e-scratch", "[new]"}},
-			{"a tmpfs over a folder of the host", `{"filesystem":{"mounts":[{"label":"d","target":"OUT/a","mode":"tmpfs"}]}}`,
+			{"a tmpfs over a directory of the host", `{"filesystem":{"mounts":[{"label":"d","target":"OUT/a","mode":"tmpfs"}]}}`,
 				[]string{"read|OUT/a/f", "ENOENT", "create|OUT/a/new", "ok", "read|OUT/b/f", "read:HOST"}},
 			{"mounts go before write", `{"access_mode":"workspace-write","filesystem":{"write":["OUT/a"],"mounts":[{"label":"d","source":"OUT/b","target":"OUT/a/sub","mode":"ro"}]}}`,
 				[]string{"write|OUT/a/f", "ok", "read|OUT/a/sub/f", "read:HOST", "write|OUT/a/sub/f", "EROFS", "stat|OUT/a/sub/deep", "ENOENT"}},
@@ -395,7 +395,7 @@ func TestLinksThatACommandLeft(t *testing.T) {
 			os.Remove(b.ws + "/made")
 			must(t, os.Mkdir(b.ws+"/made", 0o755))
 			if r := b.sh(c.spec, "ls made").ended(); r.code != 0 {
-				t.Errorf("control: a folder: %v", r)
+				t.Errorf("control: a directory: %v", r)
 			}
 			os.RemoveAll(b.ws + "/made")
 			if r := b.sh(specWW, "ln -s "+b.home+"/.ssh made").ended(); r.code != 0 {
@@ -460,7 +460,7 @@ func TestWorkingDirectory(t *testing.T) {
 			args []string
 			want string
 		}{
-			{[]string{"--spec", spec}, b.ws + "/sub"}, // from the file's own folder
+			{[]string{"--spec", spec}, b.ws + "/sub"}, // from the file's own directory
 			{[]string{"--spec-json", `{"access_mode":"workspace-write","working_dir":"sub/deep"}`}, b.ws + "/sub/deep"},
 			{[]string{"--spec-json", `{"access_mode":"workspace-write","working_dir":"link"}`}, b.ws + "/sub"},
 			{[]string{"--spec-json", `{"working_dir":"sub"}`}, b.ws + "/sub"},
@@ -576,7 +576,7 @@ func TestReadOnlyMembers(t *testing.T) {
 	b.holds(b.ws+"/f", "WS")
 }
 
-// A folder above a private one that is bound into a root of the sandbox's own
+// A directory above a private one that is bound into a root of the sandbox's own
 // does not bring the host's back.
 func TestFoldersBeneathWhatIsBoundStayPrivate(t *testing.T) {
 	needSandbox(t)

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// makeBare turns a folder into a repository, with no name that is protected by
+// makeBare turns a directory into a repository, with no name that is protected by
 // itself, and spoils the one above so that git comes to look. git runs what the
-// configuration beside the folder's other files names.
+// configuration beside the directory's other files names.
 const makeBare = `rm -f .git/HEAD
 	if [ "$2" = objects ]; then
 		mkdir -p $1/objects $1/refs
@@ -23,7 +23,7 @@ const makeBare = `rm -f .git/HEAD
 	(echo "ref: refs/heads/main" >$1/HEAD) 2>/dev/null
 	echo end`
 
-// A working tree's top, or a folder in it, does not become a repository that a
+// A working tree's top, or a directory in it, does not become a repository that a
 // plain git status on the host takes its configuration from.
 func TestFoldersDoNotBecomeRepositories(t *testing.T) {
 	needSandbox(t)
@@ -87,7 +87,7 @@ func TestFoldersDoNotBecomeRepositories(t *testing.T) {
 	})
 }
 
-// What a folder that looks like a repository holds besides is protected all the same.
+// What a directory that looks like a repository holds besides is protected all the same.
 func TestRepositoriesInALookAlike(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -106,7 +106,7 @@ func TestRepositoriesInALookAlike(t *testing.T) {
 	}
 }
 
-// What an earlier command left in the workspace, as many folders and bare
+// What an earlier command left in the workspace, as many directories and bare
 // repositories as it likes, does not keep the search from what it could not make:
 // the repositories and submodules that are there.
 func TestManyFoldersOfAnEarlierRun(t *testing.T) {
@@ -158,5 +158,5 @@ func TestManyFoldersOfAnEarlierRun(t *testing.T) {
 	plant(`mkdir d; for i in $(seq 2100); do mkdir "d/$i"; done`)
 	mounted["write|"+b.ws+"/a/b/c/sub/.git"] = "EPERM"
 	mounted["truncate|"+b.ws+"/a/b/c/sub/file"] = "ok"
-	at("2100 folders", mounted)
+	at("2100 directories", mounted)
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What would become a submodule's git folder, or another worktree's, is refused
-// by whatever path it is made: in the common folder of a linked worktree, under
+// What would become a submodule's git directory, or another worktree's, is refused
+// by whatever path it is made: in the common directory of a linked worktree, under
 // a name that looks like branches, by a rename that brings it along.
 func TestGitFoldersToCome(t *testing.T) {
 	needSandbox(t)
@@ -55,7 +55,7 @@ func TestGitFoldersToCome(t *testing.T) {
 	})
 }
 
-// A folder with hooks is not renamed to where a configuration looks for some.
+// A directory with hooks is not renamed to where a configuration looks for some.
 func TestGitHooksPathToCome(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -70,7 +70,7 @@ func TestGitHooksPathToCome(t *testing.T) {
 	b.absent(b.ws + "/tools")
 }
 
-// A document that writes a git folder and nothing else opens all that is in it, and
+// A document that writes a git directory and nothing else opens all that is in it, and
 // nothing of it is moved away, whatever stands beside git's own names.
 func TestGitFolderAlone(t *testing.T) {
 	needSandbox(t)

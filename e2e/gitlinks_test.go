@@ -9,7 +9,7 @@ import (
 )
 
 // plantLinks has git on the host write outside of the workspace: what a commit
-// writes into its own folder lands where the links lead.
+// writes into its own directory lands where the links lead.
 const plantLinks = `cd .git || exit 1
 	rm -f COMMIT_EDITMSG logs/HEAD ORIG_HEAD
 	ln -s $1/message COMMIT_EDITMSG
@@ -17,10 +17,10 @@ const plantLinks = `cd .git || exit 1
 	mv ../left ORIG_HEAD
 	echo end`
 
-// bringLink is the same by a folder, in which the link was before.
+// bringLink is the same by a directory, in which the link was before.
 const bringLink = `mv .git/logs .git/was && mv .git/brought .git/logs && echo end`
 
-// A git commit on the host writes into its own folder, whatever links a command
+// A git commit on the host writes into its own directory, whatever links a command
 // made there.
 func TestGitWritesThroughNoLink(t *testing.T) {
 	needSandbox(t)
@@ -80,7 +80,7 @@ func TestGitWritesThroughNoLink(t *testing.T) {
 	})
 }
 
-// What git does with its folder in a day goes on.
+// What git does with its directory in a day goes on.
 func TestGitWorksWithoutLinks(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

@@ -27,7 +27,7 @@ func TestDefaultRunIsEnforcedOrGuarded(t *testing.T) {
 			t.Errorf("%s: no line", flags)
 		}
 		show := b.show(b.rec)
-		all, less := strings.Contains(show.out, "  enforced  all that was asked\n"), strings.Contains(show.out, "  enforced  all but new_protected_names\n")
+		all, less := strings.Contains(show.out, "  enforced  all that was requested\n"), strings.Contains(show.out, "  enforced  all but new_protected_names\n")
 		if all != (want == "guarded") || less == all {
 			t.Errorf("%s: %s", flags, show.out)
 		}

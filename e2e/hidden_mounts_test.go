@@ -13,15 +13,15 @@ var hiddenMounts = []struct {
 	name, source, target, mode string
 	want                       string // what the target shows
 }{
-	{"a file of a hidden folder onto itself", "HOME/.aws/credentials", "HOME/.aws/credentials", "ro", "KEY"},
-	{"a hidden folder onto itself", "HOME/.aws", "HOME/.aws", "ro", "KEY CONF"},
+	{"a file of a hidden directory onto itself", "HOME/.aws/credentials", "HOME/.aws/credentials", "ro", "KEY"},
+	{"a hidden directory onto itself", "HOME/.aws", "HOME/.aws", "ro", "KEY CONF"},
 	{"a hidden file onto itself", "HOME/.netrc", "HOME/.netrc", "ro", "NETRC"},
 	{"another file in place of a hidden one", "HOME/data/f", "HOME/.netrc", "rw", "DATA"},
-	{"another file into a hidden folder", "HOME/data/f", "HOME/.aws/credentials", "rw", "DATA"},
-	{"a file that the hidden folder has not", "HOME/data/f", "HOME/.aws/new", "ro", "DATA"},
-	{"a folder deeper in a hidden folder", "HOME/data", "HOME/.aws/x/y", "rw", "DATA"},
-	{"a folder in place of a hidden one", "HOME/data", "HOME/.aws", "rw", "DATA"},
-	{"a tmpfs in a hidden folder", "", "HOME/.aws/t", "tmpfs", ""},
+	{"another file into a hidden directory", "HOME/data/f", "HOME/.aws/credentials", "rw", "DATA"},
+	{"a file that the hidden directory has not", "HOME/data/f", "HOME/.aws/new", "ro", "DATA"},
+	{"a directory deeper in a hidden directory", "HOME/data", "HOME/.aws/x/y", "rw", "DATA"},
+	{"a directory in place of a hidden one", "HOME/data", "HOME/.aws", "rw", "DATA"},
+	{"a tmpfs in a hidden directory", "", "HOME/.aws/t", "tmpfs", ""},
 }
 
 // hiddenHome fills a home: with few names it is put together anew where one of
@@ -117,7 +117,7 @@ func TestWrappedMountsIntoHidden(t *testing.T) {
 				t.Errorf("%s: %q, want %q: %v", row.name, shown, row.want, r)
 			}
 		}
-	}, "docker", "podman", "runsc") // an image has none of these folders
+	}, "docker", "podman", "runsc") // an image has none of these directories
 }
 
 // A mount that something hides all the same is no "enforced" one: filesystem.hide

@@ -18,12 +18,12 @@ func TestHomeSeenTwice(t *testing.T) {
 	const script = `for f in .bashrc .profile .config/git/config .local/state/sbx/runs/forged/effective.json; do
 	mkdir -p "${f%/*}" 2>/dev/null; echo x > "$f"; done 2>/dev/null; mv .local/state .local/moved; echo x > own; echo end`
 	for name, row := range map[string]struct{ from, to, in string }{
-		"the home":            {"home", "shown", "shown"},
-		"the folder above it": {".", "shown", "shown/home"},
-		"in a tree":           {"home", "tree/deep/shown", "tree"},
+		"the home":               {"home", "shown", "shown"},
+		"the directory above it": {".", "shown", "shown/home"},
+		"in a tree":              {"home", "tree/deep/shown", "tree"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// what is left in the home, and the state folder's parent under another name
+			// what is left in the home, and the state directory's parent under another name
 			run := func(sandboxed bool) (left []string) {
 				b := newBox(t)
 				b.env = slices.DeleteFunc(b.env, func(kv string) bool { return strings.HasPrefix(kv, "XDG_STATE_HOME=") })

@@ -9,7 +9,7 @@ import (
 )
 
 // plantAtHome writes what a login, a shell or a tool of the host runs, and says
-// what it could. The folders are made in place and brought along by a rename.
+// what it could. The directories are made in place and brought along by a rename.
 const plantAtHome = `cd "$HOME"
 	for f in .bashrc dot/profile .zshrc .ssh/authorized_keys .config/systemd/user/x.service .local/bin/ls bin/ls .aws/config \
 			.gitconfig .exrc .lesskey .gvimrc .nanorc .forward .config/lesskey .sbt/1.0/plugins/p.sbt; do
@@ -58,7 +58,7 @@ func TestHomesInAWorkspace(t *testing.T) {
 			name := strings.TrimPrefix(home+"/.bashrc", b.ws+"/")
 			b.sh(specWith(specWW, `"filesystem":{"write":["`+name+`"]}`), "echo opened >"+name+"; echo end").ended()
 			b.holds(home+"/.bashrc", "opened\n")
-			// Where it is not searched for programs, bin is a folder like others.
+			// Where it is not searched for programs, bin is a directory like others.
 			b.env = append(b.env, "PATH="+searchable(os.Getenv("PATH")))
 			b.sh(specWW, `mkdir "$HOME/bin" && echo x >"$HOME/bin/x" && echo end`).ended()
 		})

@@ -35,7 +35,7 @@ func homesOf(t *testing.T, n int) (b *box, dir string) {
 const reads = `cd "$0" 2>/dev/null; for h in u*; do echo $h $(ls -A $h 2>/dev/null) $(cat $h/notes $h/.netrc 2>/dev/null); done; echo end`
 
 // Nothing of another user's home is in view of root's sandbox, whether by a mount over
-// it or, where there are many, by a folder without it.
+// it or, where there are many, by a directory without it.
 func TestHomesOfOthers(t *testing.T) {
 	for _, n := range []int{2, 9} {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {

@@ -2,7 +2,7 @@ package e2e
 
 import "testing"
 
-// A writable folder that lies in another keeps its protected names, be the
+// A writable directory that lies in another keeps its protected names, be the
 // larger one named by a mount, and what was there is not taken for new and moved
 // away.
 func TestProtectedNamesOfATreeInAnother(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 )
 
 // The kernel's file systems that the host has in view at other places, as a chroot
-// has in its folder, are not the sandbox's: a root could write sysctl files there.
+// has in its directory, are not the sandbox's: a root could write sysctl files there.
 func TestKernelsFileSystemsElsewhere(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -65,7 +65,7 @@ func TestTheRootIsNoWorkspace(t *testing.T) {
 	for _, spec := range []string{specWW, specWith(specWW, `"filesystem":{"read":["@system","`+b.out+`"]}`)} {
 		r := b.runIn("/", "", spec, "/bin/sh", "-c", look).ended()
 		r.holdsLines(t, spec, "end")
-		if !strings.Contains(r.rec.reason("access_mode"), "the current folder is /") {
+		if !strings.Contains(r.rec.reason("access_mode"), "the current directory is /") {
 			t.Errorf("%s: %q", spec, r.rec.reason("access_mode"))
 		}
 		b.runIn("/", "", specWith(specWW, `"filesystem":{"write":["`+b.out+`"]}`), "/bin/sh", "-c", look).ended().holdsLines(t, "named", "wrote", "end")

@@ -226,7 +226,7 @@ func TestLadderWithoutLandlock(t *testing.T) {
 			try := "write|" + outside
 			r := b.on(refusing(t, what), modeOnly, b.probe(), "try", try).ended()
 			r.rec.hasStatus(t, "access_mode", "enforced")
-			if got := r.lines()[try]; got != "ENOENT" && got != "EROFS" { // a private /tmp, or a read-only folder
+			if got := r.lines()[try]; got != "ENOENT" && got != "EROFS" { // a private /tmp, or a read-only directory
 				t.Errorf("%s: %s", try, got)
 			}
 			if b.control(try)[try] != "ok" {

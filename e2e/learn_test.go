@@ -29,7 +29,7 @@ func learnBox(t *testing.T) *box {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
 	if b.private() {
-		t.Skip("no place outside of the private folders")
+		t.Skip("no place outside of the private directories")
 	}
 	for name, text := range map[string]string{".ssh/known_hosts": "host\n", ".netrc": "password\n", ".cache/file": "kept\n", ".cache/other": "kept\n", ".bashrc": "", "there": "x\n"} {
 		b.write("home/"+name, text)
@@ -113,7 +113,7 @@ func TestLearnOfSecrets(t *testing.T) {
 	}
 	r := b.learn(script)
 	for _, name := range []string{".ssh/known_hosts", ".netrc", ".ssh"} {
-		if !strings.Contains(r.out, "# "+b.home+"/"+name+" was asked for: it is a secret, and stays hidden\n") {
+		if !strings.Contains(r.out, "# "+b.home+"/"+name+" was looked for: it is a secret, and stays hidden\n") {
 			t.Errorf("%s is not told of: %v", name, r)
 		}
 	}
@@ -189,7 +189,7 @@ func TestLearnWithoutLayers(t *testing.T) {
 		})
 	}
 	n := newNestElsewhere(t)
-	if r := n.box.run(modeOnly, n.inner, "learn", "--", "/bin/sh", "-c", "echo ran >ran"); r.code != 125 || !strings.Contains(r.err, "nobody here is told what it is denied") {
+	if r := n.box.run(modeOnly, n.inner, "learn", "--", "/bin/sh", "-c", "echo ran >ran"); r.code != 125 || !strings.Contains(r.err, "nothing here reports its denials") {
 		t.Errorf("inside another sandbox: %v", r)
 	}
 	n.absent("ws/ran")

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// goesOn is a run in the state folder that has started a program and been denied a call,
+// goesOn is a run in the state directory that has started a program and been denied a call,
 // and waits.
 func (b *box) goesOn() *started {
 	b.t.Helper()

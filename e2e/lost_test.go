@@ -13,7 +13,7 @@ import (
 )
 
 // killedRun is a run whose supervisor was killed, with its record in the state
-// folder.
+// directory.
 func (b *box) killedRun() (path string) {
 	b.t.Helper()
 	had, _ := filepath.Glob(b.base + "/state/sbx/runs/*/effective.json")
@@ -106,6 +106,6 @@ func TestFinishedRecordsStay(t *testing.T) {
 		t.Errorf("%v, want %d exited and the one that is lost", states, runs)
 	}
 	if entries, _ := os.ReadDir(b.base + "/state/sbx/runs"); len(entries) != runs+1 {
-		t.Errorf("%d folders of runs", len(entries))
+		t.Errorf("%d directories of runs", len(entries))
 	}
 }

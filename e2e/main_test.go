@@ -25,7 +25,7 @@ var (
 	sbxPath   string // the program under test
 	probePath string // testdata/probe, built for this run
 	moduleDir string
-	elsewhere string // a folder of this run that no private folder covers; "" where there is none
+	elsewhere string // a directory of this run that no private directory covers; "" where there is none
 )
 
 func TestMain(m *testing.M) {
@@ -146,7 +146,7 @@ func isFresh(bin string) bool {
 	return err == nil && fresh
 }
 
-// findElsewhere makes a folder that lies beneath none of the folders that are
+// findElsewhere makes a directory that lies beneath none of the directories that are
 // private inside: in SBX_TEST_ELSEWHERE, if that is set. An ordinary user without such
 // a place tests beneath /tmp only.
 func findElsewhere() string {

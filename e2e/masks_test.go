@@ -22,7 +22,7 @@ func opened(r result) (list []string) {
 
 const specHides = `{"access_mode":"workspace-write","filesystem":{"hide":["one","two","three"]}}`
 
-// Who opens a folder that is hidden shows, with the line that hides it; who asks
+// Who opens a directory that is hidden shows, with the line that hides it; who asks
 // for its status or for a name in it does not.
 func TestOpenedMasksAreViolations(t *testing.T) {
 	needSandbox(t)
@@ -49,7 +49,7 @@ func TestOpenedMasksAreViolations(t *testing.T) {
 	})
 }
 
-// What is attempted in a folder or at a file that is hidden is refused because its mount
+// What is attempted in a directory or at a file that is hidden is refused because its mount
 // may only be read, whoever runs it, and is told with the line that hides it.
 func TestWritesIntoMasksAreViolations(t *testing.T) {
 	needSandbox(t)
@@ -63,7 +63,7 @@ func TestWritesIntoMasksAreViolations(t *testing.T) {
 			got = append(got, strings.TrimPrefix(v.text("target"), b.ws+"/")+" "+v.text("action")+" "+v.text("rule"))
 		}
 		slices.Sort(got)
-		want := []string{"one/further create filesystem.hide[0]", "one/new create a folder filesystem.hide[0]", "two open for writing filesystem.hide[1]"}
+		want := []string{"one/further create filesystem.hide[0]", "one/new create a directory filesystem.hide[0]", "two open for writing filesystem.hide[1]"}
 		if !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q: %v", got, want, r)
 		}
@@ -97,7 +97,7 @@ func TestOpenedMasksAreBounded(t *testing.T) {
 	}
 }
 
-// A folder that the host replaced is masked again, and told of as before.
+// A directory that the host replaced is masked again, and told of as before.
 func TestOpenedMaskOfARenewal(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)

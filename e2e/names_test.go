@@ -132,13 +132,13 @@ func TestProtectedNamesAgainstARacer(t *testing.T) {
 	r.rec.hasStatus(t, "protected_names", "enforced")
 	r.rec.hasStatus(t, "new_protected_names", "guarded")
 	// However often it was refused and moved away, each is a line.
-	refused, moved := strings.Count(r.err, "is a protected name"), strings.Count(r.err, "came into being")
+	refused, moved := strings.Count(r.err, "is a protected name"), strings.Count(r.err, "was created")
 	if lines := strings.Count(r.err, "\n"); refused != 1 || moved != min(len(r.rec.moved()), 1) || lines != refused+moved {
 		t.Errorf("%d lines, %d of refusals and %d of %d names that were moved away:\n%.2000s", lines, refused, moved, len(r.rec.moved()), r.err)
 	}
 }
 
-// project makes a hundred folders, more than are watched, and in the last one what a
+// project makes a hundred directories, more than are watched, and in the last one what a
 // racer makes a repository of, whose configuration names a program.
 func (b *box) project() (last, marker string) {
 	b.t.Helper()
@@ -156,7 +156,7 @@ func (b *box) project() (last, marker string) {
 	return last, marker
 }
 
-// What a racer makes where nobody watches, by way of another folder, does not stand
+// What a racer makes where nobody watches, by way of another directory, does not stand
 // until the end.
 func TestProtectedNamesAgainstARacerInTheDepth(t *testing.T) {
 	needSandbox(t)
@@ -196,7 +196,7 @@ func TestProtectedNamesAgainstARacerInTheDepth(t *testing.T) {
 }
 
 // What comes into being without a call that the supervisor sees is found while the
-// command runs, in each folder.
+// command runs, in each directory.
 func TestProtectedNamesAreFoundInTheDepth(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "git")

@@ -8,7 +8,7 @@ import (
 
 // A document that starts elsewhere, or writes less, opens nothing that the one above
 // it hides: by a link that a command may have left, where a secret is a link itself,
-// and in a folder that is private.
+// and in a directory that is private.
 func TestNarrowedPlacesOpenNothing(t *testing.T) {
 	needSandbox(t)
 	b := boxIn(t, elsewhere)
@@ -57,7 +57,7 @@ func TestNarrowedPlacesOpenNothing(t *testing.T) {
 	b.run("", "/bin/sh", "-c", "test . -ef "+tmp+" && echo end").ended()
 	b.args = []string{"--spec-json", `{"access_mode": "read-only"}`, "--spec-json", `{"working_dir": "` + tmp + `"}`}
 	if r := b.run("", "/bin/true"); r.code != 125 || !strings.Contains(r.err, "the parent has /tmp private and empty") {
-		t.Errorf("a folder of /tmp: %v", r)
+		t.Errorf("a directory of /tmp: %v", r)
 	}
 }
 

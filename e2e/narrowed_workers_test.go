@@ -8,7 +8,7 @@ import (
 )
 
 // newShop is a box whose workspace is a workshop: src and docs in it, and a
-// folder of workers.
+// directory of workers.
 func newShopOf(t *testing.T, sandbox string) *box {
 	t.Helper()
 	needSandbox(t)
@@ -163,7 +163,7 @@ func TestExampleWorkshop(t *testing.T) {
 }
 
 // The project of an agent's profile is where the documents before it have the command
-// start, wherever sbx is called: with them it narrows, and alone it is the current folder.
+// start, wherever sbx is called: with them it narrows, and alone it is the current directory.
 func TestAnAgentsProfileIsScopedToTheirFolder(t *testing.T) {
 	b := newShopOf(t, "sandbox: {root: .}\n")
 	b.write("agent.md", "---\nname: frontend-coder\ntools: Read, Write\n---\n")
@@ -173,11 +173,11 @@ func TestAnAgentsProfileIsScopedToTheirFolder(t *testing.T) {
 		args []string
 		dir  string
 	}{
-		"the current folder": {nil, b.out},
-		"a working_dir":      {[]string{"--spec-json", `{"access_mode": "workspace-write", "working_dir": "` + b.ws + `/src"}`}, b.ws + "/src"},
-		"a workshop":         {shop, b.ws},
-		"a worker":           {append(shop, "--worker", b.ws+"/workers/lib.worker"), ""}, // there is no lib at the top
-		"workers":            {append(shop, "--worker", b.ws+"/workers/src.worker", "--worker", b.ws+"/workers/lib.worker"), b.ws + "/src/lib"},
+		"the current directory": {nil, b.out},
+		"a working_dir":         {[]string{"--spec-json", `{"access_mode": "workspace-write", "working_dir": "` + b.ws + `/src"}`}, b.ws + "/src"},
+		"a workshop":            {shop, b.ws},
+		"a worker":              {append(shop, "--worker", b.ws+"/workers/lib.worker"), ""}, // there is no lib at the top
+		"workers":               {append(shop, "--worker", b.ws+"/workers/src.worker", "--worker", b.ws+"/workers/lib.worker"), b.ws + "/src/lib"},
 	} {
 		b.write("ws/workers/src.worker", "---\nsandbox: {restrict: /src}\n---\n")
 		b.args = append(append([]string{}, c.args...), agent...)

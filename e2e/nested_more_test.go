@@ -111,7 +111,7 @@ func TestNestedProtectedNamesThatTheParentOpened(t *testing.T) {
 	}
 }
 
-// A command whose folder is not in view starts in /: to stand there asks for
+// A command whose directory is not in view starts in /: to stand there asks for
 // nothing, and a document that narrows nothing runs.
 func TestNestedWhereTheFolderIsNotInView(t *testing.T) {
 	n := newNestElsewhere(t)
@@ -128,7 +128,7 @@ func TestNestedWhereTheFolderIsNotInView(t *testing.T) {
 	r.refused("filesystem.read")
 }
 
-// What is asked for nothing is what its parent is, in every folder: it starts
+// What is asked for nothing is what its parent is, in every directory: it starts
 // where its caller stands, and what may be written there stays the parent's.
 func TestNestedInherits(t *testing.T) {
 	n := newNest(t)
@@ -163,7 +163,7 @@ func TestNestedInherits(t *testing.T) {
 }
 
 // A sandbox inside another one keeps its record where the caller has never had a state
-// folder, and what the outer one's record is elsewhere: in the private /run.
+// directory, and what the outer one's record is elsewhere: in the private /run.
 func TestNestedRecordWithoutAStateFolder(t *testing.T) {
 	for _, spec := range []string{specRO, specWW} {
 		b := newNestElsewhere(t)
@@ -213,7 +213,7 @@ func TestNestedCheckTellsThePath(t *testing.T) {
 	}
 }
 
-// A flag adds to what is inherited, as outside to the default: naming a folder takes
+// A flag adds to what is inherited, as outside to the default: naming a directory takes
 // none away. What the outer sandbox lacks it does not add.
 func TestNestedFlagsAdd(t *testing.T) {
 	n := newNestElsewhere(t)

@@ -40,7 +40,7 @@ func nestIn(t *testing.T, b *box) *nest {
 }
 
 // run runs a script in a sandbox in a sandbox. The inner record is what the
-// result has: it is printed behind a word, since its folder is private.
+// result has: it is printed behind a word, since its directory is private.
 func (n *nest) run(outer, inner, script string) (r result, record record) {
 	n.t.Helper()
 	const word = "--- the inner record\n"

@@ -25,7 +25,7 @@ const getJava = `public class Get {
 }
 `
 
-// getDeb takes a package of an archive, by apt with settings and folders of its own. Root's
+// getDeb takes a package of an archive, by apt with settings and directories of its own. Root's
 // apt would be another user, which is not there inside.
 const getDeb = `echo "deb [trusted=yes] http://good.example/archive ./" >sources.list && mkdir apt && cat >apt.conf <<END
 Dir::Etc { Main "/dev/null"; Parts "/dev/null"; SourceList "$PWD/sources.list"; SourceParts "/dev/null"; };
@@ -168,7 +168,7 @@ func tarball(t *testing.T, files map[string]string) string {
 	return packed.String()
 }
 
-// shell makes what the world's sshd and its client have: keys, and the folder's names of them.
+// shell makes what the world's sshd and its client have: keys, and the directory's names of them.
 func (b *box) shell() {
 	b.t.Helper()
 	b.write("ssh/config", fmt.Sprintf("HostKey %s/ssh/host\nAuthorizedKeysFile %s/ws/key.pub\nStrictModes no\nPasswordAuthentication no\n", b.base, b.base))

@@ -83,7 +83,7 @@ func TestOCIRefuses(t *testing.T) {
 		{"a wider spec", ociSpec, "dev.sbx.spec", `{"access_mode": "danger-full-access"}`, "danger-full-access"},
 		{"a bad spec", ociSpec, "dev.sbx.spec", `{"acces_mode": "read-only"}`, "unknown field"},
 		{"a wider limit", `{"limits": {"pids": 10}}`, "dev.sbx.spec", `{"limits": {"pids": 20}}`, "limits.pids"},
-		{"a file outside of the folders", ociSpec, "dev.sbx.spec-file", "/etc/passwd", "no folder of specs"},
+		{"a file outside of the directories", ociSpec, "dev.sbx.spec-file", "/etc/passwd", "no directory of specs"},
 		{"allow", `{"network": {"mode": "allow", "allow": ["h:1"]}}`, "", "", "sbx exec alone makes the connections"},
 		{"a count that nobody can keep", `{"max_commands": 3}`, ociShut, "", "shuts seccomp"},
 		{"a time that nobody can keep", `{"limits": {"timeout": "1m"}}`, ociShut, "", "shuts seccomp"},

@@ -234,7 +234,7 @@ func TestOCIHandsOn(t *testing.T) {
 		want := lives(n.bare, "sbx-e2e-life")
 		got := lives(n.under, "sbx-e2e-life")
 		for i := range want {
-			if strings.Contains(want[i].out, "bundle") { // the paths of two temporary folders
+			if strings.Contains(want[i].out, "bundle") { // the paths of two temporary directories
 				want[i].out, got[i].out = "", ""
 			}
 			if want[i] != got[i] {

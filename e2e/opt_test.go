@@ -60,7 +60,7 @@ func TestOptShowsProgramsAlone(t *testing.T) {
 	}
 }
 
-// The project's own folder of PATH opens nothing beside it.
+// The project's own directory of PATH opens nothing beside it.
 func TestOptKeepsAProjectApart(t *testing.T) {
 	b := newBoxElsewhere(t)
 	b.optHost()

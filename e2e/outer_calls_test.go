@@ -84,7 +84,7 @@ func TestBackendSystemCalls(t *testing.T) {
 }
 
 // A descriptor that the caller of sbx left open does not reach the command: where it
-// is a folder, it leads out of any sandbox.
+// is a directory, it leads out of any sandbox.
 func TestBackendDescriptors(t *testing.T) {
 	eachBackend(t, func(t *testing.T, b *box, tool outerTool) {
 		b.write(b.out+"/file", "outside")
@@ -111,7 +111,7 @@ func TestBackendDescriptors(t *testing.T) {
 	})
 }
 
-// A folder that both the spec and the invocation name at one place is there once, as
+// A directory that both the spec and the invocation name at one place is there once, as
 // the narrower of the two has it; wider it is refused.
 func TestWrapMountThatTheSpecHas(t *testing.T) {
 	b := newBoxElsewhere(t)

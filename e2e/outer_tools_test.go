@@ -25,7 +25,7 @@ var outer struct {
 	ending []func()
 }
 
-// outerDir is a folder for name that lives as long as the run.
+// outerDir is a directory for name that lives as long as the run.
 func outerDir(name string) (string, error) {
 	outer.Lock()
 	defer outer.Unlock()
@@ -87,7 +87,7 @@ func takesSeconds(t *testing.T) {
 
 func script(name string) string { return filepath.Join(moduleDir, "scripts", name) }
 
-// imageRoot is the file system of sandboxImage as a folder, for tools that take
+// imageRoot is the file system of sandboxImage as a directory, for tools that take
 // no image. Nothing may be written to it.
 func imageRoot(t *testing.T) string {
 	t.Helper()

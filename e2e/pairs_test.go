@@ -26,7 +26,7 @@ func TestPairs(t *testing.T) {
 	needSandbox(t)
 	root := elsewhere
 	if root == "" {
-		lacks(t, "there is no folder that no private folder covers (SBX_TEST_ELSEWHERE)")
+		lacks(t, "there is no directory that no private directory covers (SBX_TEST_ELSEWHERE)")
 	}
 	number := func(name string, otherwise int) int {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil {

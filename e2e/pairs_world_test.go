@@ -122,7 +122,7 @@ func (m *pairMaker) path() string {
 	if m.chance(25) {
 		return m.at + "/" + m.of(pairFiles...)
 	}
-	if m.chance(15) { // from the folder that the command starts in, or one it leaves
+	if m.chance(15) { // from the directory that the command starts in, or one it leaves
 		return m.of("f", "keys", "p", "..", "../o", "../home/.ssh", "a", ".")
 	}
 	return m.at + "/" + m.of(pairFolders...)

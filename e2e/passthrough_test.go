@@ -435,14 +435,14 @@ func TestFurtherDescriptors(t *testing.T) {
 func TestDescriptorsThatLeadOut(t *testing.T) {
 	needSandbox(t)
 	for _, c := range []struct{ name, with, keep string }{
-		{"a folder on stdin", "dir=0:/", ""},
-		{"a folder on stdout", "dir=1:/", ""},
-		{"a folder on stderr", "dir=2:/", ""},
+		{"a directory on stdin", "dir=0:/", ""},
+		{"a directory on stdout", "dir=1:/", ""},
+		{"a directory on stderr", "dir=2:/", ""},
 		{"an O_PATH on stdin", "path=0:/etc/passwd", ""},
-		{"an O_PATH of a folder", "path=0:/", ""},
+		{"an O_PATH of a directory", "path=0:/", ""},
 		{"a namespace on stdin", "open=0:/proc/self/ns/mnt", ""},
 		{"a user namespace on stdin", "open=0:/proc/self/ns/user", ""},
-		{"a kept folder", "dir=9:/", "9"},
+		{"a kept directory", "dir=9:/", "9"},
 		{"a kept O_PATH", "path=9:/etc", "9"},
 		{"a kept namespace", "open=9:/proc/self/ns/net", "9"},
 	} {
@@ -461,7 +461,7 @@ func TestDescriptorsThatLeadOut(t *testing.T) {
 				}
 			}
 			// The control: where nothing is constrained it is handed on, and
-			// a folder is a way out.
+			// a directory is a way out.
 			b.args = nil
 			fd := c.with[strings.IndexByte(c.with, '=')+1:][:1]
 			r := b.plain(append([]string{probePath, "with", c.with, "--", sbxPath}, b.execArgs(specNone, "/bin/sh", "-c", "readlink /proc/self/fd/"+fd+" >"+b.ws+"/link; exit 3")...)...)

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// threeNames are the names of a folder of the host's: by a link that an earlier command
+// threeNames are the names of a directory of the host's: by a link that an earlier command
 // left in the workspace, by its own path, and by a link where no command writes.
 type threeNames struct{ planted, real, elsewhere string }
 
-// plant has a command of a sandbox leave a link to a folder.
+// plant has a command of a sandbox leave a link to a directory.
 func (b *box) plant(name, to string) threeNames {
 	b.t.Helper()
 	if r := b.sh(specWW, "ln -s "+to+" "+name).ended(); r.code != 0 {
@@ -22,7 +22,7 @@ func (b *box) plant(name, to string) threeNames {
 	return threeNames{b.ws + "/" + name, to, b.base + "/mine-" + name}
 }
 
-// treasures are a folder of secrets and one that commands do not write.
+// treasures are a directory of secrets and one that commands do not write.
 func (b *box) treasures() (keys, precious threeNames) {
 	b.t.Helper()
 	must(b.t, os.Mkdir(b.home+"/.ssh", 0o700))
@@ -43,7 +43,7 @@ func TestPlantedLinks(t *testing.T) {
 			name   string
 			to     threeNames
 			args   []string // AT is the name
-			script string   // REAL is the folder
+			script string   // REAL is the directory
 			want   string
 		}{
 			{"working_dir", keys, []string{"--spec-json", `{"working_dir":"AT"}`}, "cat id", "KEY\n"},
@@ -90,14 +90,14 @@ func TestPlantedLinks(t *testing.T) {
 	})
 }
 
-// A link to a folder above the workspace leads out of it as well, whatever asks for it.
+// A link to a directory above the workspace leads out of it as well, whatever asks for it.
 func TestPlantedLinksUp(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
 		up := b.plant("up", b.base)
 		for name, c := range map[string]struct {
 			args   []string // AT is the name
-			script string   // REAL is the folder
+			script string   // REAL is the directory
 		}{
 			"working_dir":  {[]string{"--spec-json", `{"working_dir":"AT"}`}, "echo x >made"},
 			"sandbox.root": {[]string{"--spec-json", `{"sandbox":{"root":"AT"}}`}, "echo x >made"},
@@ -151,7 +151,7 @@ func TestPlantedLinksToWhatIsKept(t *testing.T) {
 	}
 }
 
-// The repository around the current folder may have been a command's workspace.
+// The repository around the current directory may have been a command's workspace.
 func TestPlantedLinksAround(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
@@ -195,7 +195,7 @@ func TestPlantedPrograms(t *testing.T) {
 	}
 }
 
-// The paths that a program hands to wrap, and the folder of a bundle.
+// The paths that a program hands to wrap, and the directory of a bundle.
 func TestPlantedLinksInWrap(t *testing.T) {
 	b := newBoxElsewhere(t)
 	must(t, os.MkdirAll(b.base+"/precious", 0o755))
@@ -217,7 +217,7 @@ func TestPlantedLinksInWrap(t *testing.T) {
 			"cwd": wrap(`{"cmd":"/bin/true","cwd":"`+at+`"}`, "--wrapper", "sbx"), "--bundle": wrap(`{"cmd":"/bin/true"}`, "--wrapper", "oci", "--bundle", at),
 		} {
 			refused := r.code > 0 && strings.Contains(r.out, leftIt) && strings.Contains(r.out, `"help": "name `+b.base+`/precious itself`)
-			if refused != planted || !planted && r.code != 0 && !strings.Contains(r.out, "a folder cannot be mounted on a link") {
+			if refused != planted || !planted && r.code != 0 && !strings.Contains(r.out, "a directory cannot be mounted on a link") {
 				t.Errorf("%s: %s: %v", name, at, r)
 			}
 		}

@@ -27,7 +27,7 @@ except OSError as e:
 		if !strings.HasPrefix(r.out, "connected") || set == "@ssh-agent" && !strings.Contains(r.out, path) {
 			t.Error(set, ": ", r)
 		}
-		if told := strings.Contains(r.err, "warning: --spec-json:1:57: @docker opens "+path+": who may tell Docker"); told != (set == "@docker") {
+		if told := strings.Contains(r.err, "warning: --spec-json:1:57: @docker opens "+path+": whoever controls Docker"); told != (set == "@docker") {
 			t.Error(set, " is told: ", r)
 		}
 		if r := b.run(specWW, "python3", "-c", script, path); !strings.HasPrefix(r.out, "refused") {

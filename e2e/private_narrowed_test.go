@@ -36,7 +36,7 @@ func TestNarrowedPrivateFoldersStay(t *testing.T) {
 	}
 }
 
-// A folder that a document mounts read-only on itself is not written under one that
+// A directory that a document mounts read-only on itself is not written under one that
 // narrows it, by whatever name that mounts it again.
 func TestNarrowedReadOnlyMountsStay(t *testing.T) {
 	needSandbox(t)
@@ -64,7 +64,7 @@ func TestNarrowedReadOnlyMountsStay(t *testing.T) {
 	}
 }
 
-// What a document covers where it mounts a folder, none that narrows it mounts
+// What a document covers where it mounts a directory, none that narrows it mounts
 // elsewhere.
 func TestNarrowedCoversStay(t *testing.T) {
 	needSandbox(t)

@@ -45,7 +45,7 @@ func TestProfileShowsItsProjectAlone(t *testing.T) {
 	}
 }
 
-// The design profile makes the folders that it writes, and says so.
+// The design profile makes the directories that it writes, and says so.
 func TestDesignMakesItsFolders(t *testing.T) {
 	a := newProject(t)
 	a.write("ws/README.md", "read me\n")

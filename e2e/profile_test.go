@@ -94,7 +94,7 @@ func TestProfilesAreHeld(t *testing.T) {
 	})
 }
 
-// Folders that a profile writes and that lead out of the project are refused.
+// Directories that a profile writes and that lead out of the project are refused.
 func TestProfileStaysInTheProject(t *testing.T) {
 	b := newBox(t)
 	must(t, os.Symlink(b.out, b.ws+"/docs"))

@@ -8,7 +8,7 @@ import (
 )
 
 // works runs a script under workspace-write and demands what it prints; the
-// control is the same script under no constraint, in a folder of its own.
+// control is the same script under no constraint, in a directory of its own.
 func (b *box) works(script, want string) {
 	b.t.Helper()
 	for _, spec := range []string{specNone, specWW} {
@@ -48,7 +48,7 @@ func goRoot(t *testing.T) string {
 	must(t, err)
 	root := strings.TrimSpace(string(out))
 	if isPrivate(root) {
-		t.Skip("Go itself lies in a folder that is private inside")
+		t.Skip("Go itself lies in a directory that is private inside")
 	}
 	return root
 }
@@ -138,7 +138,7 @@ func TestNpmInstall(t *testing.T) {
 	b.works(`rm -rf node_modules package-lock.json; npm install --silent >log 2>&1 || { cat log; exit 1; }; node -p "require('lib')"`, "from the library\n")
 }
 
-// A WASI runner reads and writes a mounted folder.
+// A WASI runner reads and writes a mounted directory.
 func TestWasiRunner(t *testing.T) {
 	needSandbox(t)
 	wazero, module := wasiReady(t)
@@ -166,7 +166,7 @@ func TestWasiRunner(t *testing.T) {
 	must(t, os.Remove(b.base+"/data/x"))
 	r := b.sh(mounts("ro"), "./wazero run -interpreter "+dirs+" && echo succeeded; true").ended()
 	if strings.Contains(r.out, "copied") || strings.Contains(r.out, "succeeded") {
-		t.Errorf("a folder that is read-only: %v", r)
+		t.Errorf("a directory that is read-only: %v", r)
 	}
 	b.absent("data/x")
 }

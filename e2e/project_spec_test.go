@@ -61,7 +61,7 @@ func TestProjectSpecInside(t *testing.T) {
 	}
 }
 
-// TestProjectSpecOfAnInnerRepository: a command in a folder of several projects changes
+// TestProjectSpecOfAnInnerRepository: a command in a directory of several projects changes
 // none of their specs.
 func TestProjectSpecOfAnInnerRepository(t *testing.T) {
 	needSandbox(t)

@@ -60,8 +60,8 @@ func TestNarrowedProtectedNamesStay(t *testing.T) {
 }
 
 // Protected names count from the top of what a mount shows and of a workspace in a
-// larger folder. A document that narrows and has that mount, or that workspace, no
-// more keeps them: the folder is written as a part of what lies above.
+// larger directory. A document that narrows and has that mount, or that workspace, no
+// more keeps them: the directory is written as a part of what lies above.
 func TestNarrowedTopsStay(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

@@ -322,7 +322,7 @@ func TestSubmodulesAndWorktrees(t *testing.T) {
 	})
 }
 
-// triesIn is tries in another folder, with the probe in it.
+// triesIn is tries in another directory, with the probe in it.
 func (b *box) triesIn(dir, spec string, attempts ...string) map[string]string {
 	b.t.Helper()
 	probe := b.copyProbe(dir + "/probe.bin")
@@ -436,7 +436,7 @@ func TestHostChangesProtectedFiles(t *testing.T) {
 			t.Fatalf("status %d: %q %s", code, s.out.all(), s.err)
 		}
 		// A mount falls off when the host renames over what it covers: the file
-		// can be written from then on, and the record has to say so. The folder
+		// can be written from then on, and the record has to say so. The directory
 		// of hooks, which the host left alone, stays read-only.
 		if slices.Contains(s.out.all(), "planted") {
 			t.Errorf("the inside: %q", s.out.all())
@@ -459,7 +459,7 @@ func TestHostChangesProtectedFiles(t *testing.T) {
 		if r := b.plain("git", "-C", b.ws, "config", "core.abbrev"); r.out != "12\n" {
 			t.Errorf("the host's setting: %v", r)
 		}
-		// The host removes the hooks' folder under a running sandbox.
+		// The host removes the hooks' directory under a running sandbox.
 		s = b.start(specWW, "/bin/sh", "-c", "echo ready; read go; ls .git >/dev/null; echo end")
 		s.expect("ready")
 		must(t, os.RemoveAll(b.ws+"/.git/hooks"))

@@ -130,13 +130,13 @@ func TestRecordIsOutOfReach(t *testing.T) {
 			t.Errorf("control: %v", r)
 		}
 		b.rec = b.base + "/rec.json"
-		// The state folder is out of reach as well, and the default place.
+		// The state directory is out of reach as well, and the default place.
 		r = b.plain(append([]string{sbxPath, "exec", "--spec-json", specWW, "--"}, "/bin/sh", "-c", `find "$XDG_STATE_HOME" -name effective.json 2>/dev/null | grep . && echo seen; (echo x >"$XDG_STATE_HOME/sbx/x") 2>/dev/null; echo end`)...).ended()
 		if r.out != "end\n" {
-			t.Errorf("the state folder: %v", r)
+			t.Errorf("the state directory: %v", r)
 		}
 		if found, _ := filepath.Glob(b.base + "/state/sbx/runs/*/effective.json"); len(found) == 0 {
-			t.Error("no record in the state folder")
+			t.Error("no record in the state directory")
 		}
 		b.absent("state/sbx/x")
 	})
@@ -173,7 +173,7 @@ func TestWhereTheRecordGoes(t *testing.T) {
 	if !isRoot() {
 		must(t, os.Chmod(b.out, 0o555))
 		if r := run(b.out + "/rec.json"); r.code != 125 || r.out != "" {
-			t.Errorf("a folder that is not writable: %v", r)
+			t.Errorf("a directory that is not writable: %v", r)
 		}
 	}
 	// $SBX_EFFECTIVE, and the flag before it.
@@ -188,7 +188,7 @@ func TestWhereTheRecordGoes(t *testing.T) {
 	if _, err := readRecord(b.base + "/flag.json"); err != nil {
 		t.Error(err)
 	}
-	// A relative one counts from the caller's folder.
+	// A relative one counts from the caller's directory.
 	run("rel.json").ended()
 	if _, err := readRecord(b.ws + "/rel.json"); err != nil {
 		t.Error(err)
@@ -234,7 +234,7 @@ func TestLostRunIsShown(t *testing.T) {
 	if r := b.show(b.rec); !strings.Contains(r.out, "lost") || strings.Contains(r.out, ": running") {
 		t.Errorf("after SIGKILL: %v", r)
 	}
-	// A later run in the same state folder finishes such a record.
+	// A later run in the same state directory finishes such a record.
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	cmd := b.command(ctx, specWW, "true")
 	cmd.Args = []string{sbxPath, "exec", "--spec-json", specWW, "--", "/bin/sh", "-c", "echo ready; read x"}

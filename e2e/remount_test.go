@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// srv is a folder of every host that no private folder of a sandbox covers.
+// srv is a directory of every host that no private directory of a sandbox covers.
 const srv = "/srv"
 
 // mounting is a host on which a script has mounted something before what is run:
@@ -122,7 +122,7 @@ mkdir -p .git/hooks/h; mount -t tmpfs none .git/hooks/h
 			}
 		}
 		// What lies beneath another mount is nobody's to reach, and stays; what lies in a
-		// folder of root's (containers' layers) is not this user's.
+		// directory of root's (containers' layers) is not this user's.
 		maps.DeleteFunc(mounts, func(path, _ string) bool {
 			_, err := os.Lstat(path)
 			return strings.HasSuffix(path, "/top/s/under") || errors.Is(err, fs.ErrPermission)
@@ -141,7 +141,7 @@ mkdir -p .git/hooks/h; mount -t tmpfs none .git/hooks/h
 	}
 }
 
-// A mount in a folder that is mounted over cannot be opened, but may be come to
+// A mount in a directory that is mounted over cannot be opened, but may be come to
 // again: where mount_setattr(2) does not reach it the sandbox is refused.
 func TestCoveredMountRefusesNamespaces(t *testing.T) {
 	needSandbox(t)
@@ -157,11 +157,11 @@ func TestCoveredMountRefusesNamespaces(t *testing.T) {
 	b.absent("ws/ran")
 }
 
-// A mount in a folder that neither sbx nor the command may enter stays as it is,
-// unless the folder is the caller's own, who could open it.
+// A mount in a directory that neither sbx nor the command may enter stays as it is,
+// unless the directory is the caller's own, who could open it.
 func TestMountsInShutFolders(t *testing.T) {
 	if !isRoot() {
-		t.Skip("root's part: it takes another user's folder")
+		t.Skip("root's part: it takes another user's directory")
 	}
 	needSandbox(t)
 	const nobody = 65534

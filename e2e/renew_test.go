@@ -168,7 +168,7 @@ func TestReplacedFilesAreProtectedAgain(t *testing.T) {
 }
 
 // However often the host replaces a protected file, a program that goes by its path
-// finds no moment in which it may change it; and what lies beneath a folder that the
+// finds no moment in which it may change it; and what lies beneath a directory that the
 // host replaces, neither.
 func TestReplacedFilesAreRefusedByName(t *testing.T) {
 	needSandbox(t)
@@ -240,7 +240,7 @@ func TestBareFilesAreNotWritten(t *testing.T) {
 }
 
 // A repository that the host makes anew is protected as the old one was, the
-// folders on the way to it too.
+// directories on the way to it too.
 func TestRepositoryMadeAnew(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -264,7 +264,7 @@ func TestRepositoryMadeAnew(t *testing.T) {
 	})
 }
 
-// A hidden file in a writable folder is masked again when the host rotates it.
+// A hidden file in a writable directory is masked again when the host rotates it.
 func TestReplacedSecretsAreMaskedAgain(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -287,7 +287,7 @@ func TestReplacedSecretsAreMaskedAgain(t *testing.T) {
 			}
 			must(t, os.RemoveAll(filepath.Dir(folder)))
 			b.write(folder, "hidden one\n")
-			eventually(t, "the folder is masked again", func() bool { return k.ask("ls keys") == "" })
+			eventually(t, "the directory is masked again", func() bool { return k.ask("ls keys") == "" })
 			if got := k.ask("echo x >token || echo y >keys/two"); !strings.Contains(got, readOnly) {
 				t.Errorf("written: %q", got)
 			}
@@ -302,7 +302,7 @@ func TestReplacedSecretsAreMaskedAgain(t *testing.T) {
 	})
 }
 
-// A program inside that puts a link where a folder on the way was gains
+// A program inside that puts a link where a directory on the way was gains
 // nothing, and the record says that the mount could not be made.
 func TestLinksOnTheWayAreNotFollowed(t *testing.T) {
 	needSandbox(t)
@@ -314,7 +314,7 @@ func TestLinksOnTheWayAreNotFollowed(t *testing.T) {
 	k := b.talk(specWW)
 	k.settled()
 	if got := k.ask("mv sub sub2; ln -sfT evil sub; ln -sfT ../evil/hooks sub/hooks"); strings.Count(got, "busy") < 1 {
-		t.Errorf("a folder on the way can be replaced: %q", got)
+		t.Errorf("a directory on the way can be replaced: %q", got)
 	}
 	must(t, os.RemoveAll(b.ws+"/sub"))
 	k.ask("ln -sT evil sub")
@@ -325,7 +325,7 @@ func TestLinksOnTheWayAreNotFollowed(t *testing.T) {
 	if got := k.ask("echo x >evil/hooks/mine && grep -c evil /proc/self/mountinfo"); got != "0" {
 		t.Errorf("something was mounted behind the link: %q", got)
 	}
-	// The host puts the folder back: what is there is protected again.
+	// The host puts the directory back: what is there is protected again.
 	must(t, os.Remove(b.ws+"/sub"))
 	b.write(b.ws+"/sub/hooks/pre-commit", "kept\n")
 	k.becomes("echo x >>sub/hooks/pre-commit", readOnly)

@@ -7,7 +7,7 @@ import (
 )
 
 // What is hidden is hidden, too, where a mount of the host's shows it once more:
-// the folder that homes are bound from, and a part of one at another place.
+// the directory that homes are bound from, and a part of one at another place.
 func TestSecretsSeenByASecondMount(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)

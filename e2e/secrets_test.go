@@ -96,7 +96,7 @@ func TestSecretsOfAHome(t *testing.T) {
 	for _, spec := range []string{specRO, specWW, specWith(specRO, `"filesystem":{"read":["/","~"]}`)} {
 		compare(t, spec, b.run(spec, "/bin/sh", "-c", readEach), plain)
 	}
-	for some := range slices.Chunk(secret, 16) { // a Plan has room for 40 folders of its own
+	for some := range slices.Chunk(secret, 16) { // a Plan has room for 40 directories of its own
 		opened := `"` + b.home + "/" + strings.Join(some, `","`+b.home+"/") + `"`
 		spec := specWith(specRO, `"filesystem":{"read":["/",`+opened+`]}`)
 		compare(t, "named", b.run(spec, "/bin/sh", "-c", readEach), slices.Concat(some, plain))
@@ -182,11 +182,11 @@ func TestNestedSeesTheAgentsKeys(t *testing.T) {
 	inner.hasStatus(t, "secrets", "degraded")
 }
 
-// elsewhereBox is a box whose home no private folder covers.
+// elsewhereBox is a box whose home no private directory covers.
 func elsewhereBox(t *testing.T) *box {
 	t.Helper()
 	if elsewhere == "" {
-		lacks(t, "there is no folder that no private folder covers (SBX_TEST_ELSEWHERE)")
+		lacks(t, "there is no directory that no private directory covers (SBX_TEST_ELSEWHERE)")
 	}
 	return newBoxElsewhere(t)
 }

@@ -22,7 +22,7 @@ func TestServicesAreShutWhereWritingIsConfined(t *testing.T) {
 	for _, c := range []struct{ spec, engine string }{
 		{`{"filesystem": {"hide": ["/media"]}}`, "ok"}, // the control
 		{`{"filesystem": {"write": [` + ws + `]}}`, "EACCES ECONNREFUSED"},
-		{`{"filesystem": {"write": [` + ws + `, ` + quoted(b.out) + `]}}`, "EACCES ECONNREFUSED"}, // a folder above opens nothing
+		{`{"filesystem": {"write": [` + ws + `, ` + quoted(b.out) + `]}}`, "EACCES ECONNREFUSED"}, // a directory above opens nothing
 		{`{"filesystem": {"write": []}, "working_dir": ` + ws + `}`, "EACCES ECONNREFUSED"},
 		{`{"filesystem": {"write": [` + ws + `, ` + quoted(engine) + `]}}`, "ok"},
 	} {

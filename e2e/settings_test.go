@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A folder that projects keep other things in can be made, though what is protected
-// in it can neither be made nor come along with a folder that is put in its place.
+// A directory that projects keep other things in can be made, though what is protected
+// in it can neither be made nor come along with a directory that is put in its place.
 func TestFoldersOnTheWayThatMayBeMade(t *testing.T) {
 	needSandbox(t)
 	eachPlace(t, func(t *testing.T, b *box) {
@@ -84,7 +84,7 @@ func TestProfileOfSystemCallsIsAPlainFile(t *testing.T) {
 	b := newBox(t)
 	const asks = `{"access_mode":"read-only","syscalls":"calls.json"}`
 	must(t, syscall.Mkfifo(b.ws+"/calls.json", 0o600))
-	if r := b.sh(asks, "true"); r.code != 125 || !strings.Contains(r.err, "is no plain file") {
+	if r := b.sh(asks, "true"); r.code != 125 || !strings.Contains(r.err, "is not a regular file") {
 		t.Errorf("%v", r)
 	}
 	must(t, os.Remove(b.ws+"/calls.json"))

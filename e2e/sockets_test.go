@@ -17,7 +17,7 @@ import (
 
 var socketsPath = sync.OnceValues(func() (string, error) { return compileC("sockets", "-pthread") })
 
-// sockets puts testdata/sockets into a folder of the workspace.
+// sockets puts testdata/sockets into a directory of the workspace.
 func (b *box) sockets(dir string) string {
 	b.t.Helper()
 	path, err := socketsPath()
@@ -90,12 +90,12 @@ func TestSocketsMadeLaterAreOutOfReach(t *testing.T) {
 			{"read-only", b.inView("read-only"), false},
 			{"workspace-write", b.inView("workspace-write"), false},
 			{"no descriptions", b.inView("workspace-write"), false},
-			{"a folder above is named", specWith(b.inView("workspace-write"), fmt.Sprintf(`"filesystem":{"write":[%q]}`, b.ws)), false},
+			{"a directory above is named", specWith(b.inView("workspace-write"), fmt.Sprintf(`"filesystem":{"write":[%q]}`, b.ws)), false},
 			{"network alone", `{"network":{"mode":"none"}}`, false},
 			{"named", fmt.Sprintf(`{"access_mode":"workspace-write","filesystem":{"write":[%q]}}`, within), true},
 			{"network host", specWith(b.inView("workspace-write"), `"network":{"mode":"host"}`), true},
 		} {
-			if b.private() && strings.Contains(c.name, "folder above") {
+			if b.private() && strings.Contains(c.name, "directory above") {
 				continue // two filesystem members
 			}
 			t.Run(c.name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestSocketsMadeLaterAreOutOfReach(t *testing.T) {
 					want := "EACCES"
 					switch {
 					case c.name == "network host" && i >= 2:
-						want = "ok ECONNREFUSED" // an overlay's file, where the folder hides a secret
+						want = "ok ECONNREFUSED" // an overlay's file, where the directory hides a secret
 					case c.reached && i < 2:
 						want = "ok"
 					case i >= 2:
@@ -171,7 +171,7 @@ func TestALinkTakesNoSocketsName(t *testing.T) {
 }
 
 // Sockets that are made inside work, wherever a program may make them, and the
-// host reaches those in its own folders.
+// host reaches those in its own directories.
 func TestSocketsOfTheSandbox(t *testing.T) {
 	needSandbox(t)
 	needPrograms(t, "gcc")

@@ -14,7 +14,7 @@ import (
 // forgedRun sorts after any run of today.
 const forgedRun = "99990101T000000.000-f0f0f0f0"
 
-// stateBox is a box whose state folder lies where commands may write: home is the
+// stateBox is a box whose state directory lies where commands may write: home is the
 // workspace's, state where the environment says, as it is called and as it stands.
 type stateBox struct {
 	*box
@@ -38,7 +38,7 @@ func newStateBox(t *testing.T, home, stateHome string) *stateBox {
 	return s
 }
 
-// exec runs a command with its record in the state folder.
+// exec runs a command with its record in the state directory.
 func (s *stateBox) exec(spec string, argv ...string) result {
 	s.t.Helper()
 	return s.plain(append([]string{sbxPath, "exec", "--spec-json", spec, "--"}, argv...)...)
@@ -55,7 +55,7 @@ func (s *stateBox) last() string {
 	return v.ID
 }
 
-// forge leaves a record in the state folder as the command sees it, at whichever
+// forge leaves a record in the state directory as the command sees it, at whichever
 // path.
 func (s *stateBox) forge(state string) string {
 	return `d=` + state + `/runs/` + forgedRun + `; mkdir -p -m 700 $d 2>/dev/null
@@ -73,7 +73,7 @@ func outlast(t *testing.T) {
 	}
 }
 
-// away tries to take each folder on the way to the state folder away, below a top.
+// away tries to take each directory on the way to the state directory away, below a top.
 func away(top, state string) (attempts []string) {
 	for dir := state; len(dir) > len(top); dir = filepath.Dir(dir) {
 		attempts = append(attempts, "rename|"+dir+"|"+dir+".away", "exchange|"+dir+"|"+dir+".plain", "rename|"+dir+".away|"+dir)
@@ -81,7 +81,7 @@ func away(top, state string) (attempts []string) {
 	return append(attempts, "rename|"+top+"/plain|"+top+"/moved", "rename|"+top+"/moved|"+top+"/plain")
 }
 
-// What a command may write, the state folder in it included, it may not make
+// What a command may write, the state directory in it included, it may not make
 // another of.
 func TestStateFolderStays(t *testing.T) {
 	needSandbox(t)
@@ -149,7 +149,7 @@ func TestStateFolderStays(t *testing.T) {
 	}
 }
 
-// Where the record goes elsewhere and there is no state folder, one is made that
+// Where the record goes elsewhere and there is no state directory, one is made that
 // the command cannot make, but only where it could.
 func TestStateFolderIsMadeFirst(t *testing.T) {
 	needSandbox(t)
@@ -208,7 +208,7 @@ func TestStateFolderBehindALink(t *testing.T) {
 	}
 }
 
-// A record that is named in the workspace stays where it is, and the folders above
+// A record that is named in the workspace stays where it is, and the directories above
 // it; a hard link to an old one is none to the new.
 func TestNamedRecordStays(t *testing.T) {
 	needSandbox(t)
@@ -237,7 +237,7 @@ func TestNamedRecordStays(t *testing.T) {
 	}
 }
 
-// The folders above what a mount keeps at its own path, and above what is hidden in
+// The directories above what a mount keeps at its own path, and above what is hidden in
 // one, stay as well: the next run would find another there.
 func TestWhatIsKeptStaysInItsPlace(t *testing.T) {
 	needSandbox(t)

@@ -28,7 +28,7 @@ func TestSpecSuggest(t *testing.T) {
 		{"programs", `{"access_mode":"workspace-write","commands":{"deny":["touch","date"]}}`, "/bin/touch x; /bin/date; true", []string{`- commands.deny: "touch"`, `- commands.deny: "date"`}, nil},
 		{"a mode", `{"access_mode":"read-only","max_commands":9}`, "echo x >new", []string{`- access_mode: "read-only"`, `+ access_mode: "workspace-write"`}, nil},
 		{"nothing", `{"access_mode":"workspace-write"}`, "echo x >new", nil, []string{"# nothing that this spec denies was denied"}},
-		{"what no line allows", `{"access_mode":"workspace-write","filesystem":{"hide":["{base}/out"]}}`, "mkdir {base}/out/x; true", nil, []string{"# no line allows: create a folder {base}/out/x"}},
+		{"what no line allows", `{"access_mode":"workspace-write","filesystem":{"hide":["{base}/out"]}}`, "mkdir {base}/out/x; true", nil, []string{"# no line allows: create a directory {base}/out/x"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := adviceBox(t)

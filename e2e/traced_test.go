@@ -69,7 +69,7 @@ func TestDebuggerUnderPtrace(t *testing.T) {
 		b := newBox(t)
 		b.args = []string{"--counter", "ptrace"}
 		r := b.sh(spec, "strace true 2>err; strace true 2>>err; grep -c 'Operation not permitted' err >/dev/null && echo refused").ended()
-		if r.out != "refused\nend\n" || strings.Count(r.err, "ptrace is refused inside") != 1 || !strings.Contains(r.err, "hint: --counter notify") {
+		if r.out != "refused\nend\n" || strings.Count(r.err, "ptrace is denied inside") != 1 || !strings.Contains(r.err, "hint: --counter notify") {
 			t.Errorf("%v", r)
 		}
 		b.args = []string{"--counter", "none"}

@@ -17,7 +17,7 @@ func TestViewIsWhatAProbeFinds(t *testing.T) {
 	needSandbox(t)
 	root := elsewhere
 	if root == "" {
-		lacks(t, "there is no folder that no private folder covers (SBX_TEST_ELSEWHERE)")
+		lacks(t, "there is no directory that no private directory covers (SBX_TEST_ELSEWHERE)")
 	}
 	w := newPairWorld(t, root)
 	const documents = 40

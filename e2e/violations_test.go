@@ -186,12 +186,12 @@ tries(os.open, ".", os.O_TMPFILE | os.O_WRONLY)
 	for _, v := range r.rec.list("violations") {
 		told = append(told, v.text("action")+" "+strings.TrimPrefix(v.text("target"), b.ws+"/"))
 	}
-	if got, want := strings.Join(told, ", "), "remove .git/hooks/nosuch, remove a folder .git/hooks/none, create .git/hooks"; got != want {
+	if got, want := strings.Join(told, ", "), "remove .git/hooks/nosuch, remove a directory .git/hooks/none, create .git/hooks"; got != want {
 		t.Errorf("violations: %s; want %s", got, want)
 	}
 }
 
-// mv asks first to make its target anew (RENAME_NOREPLACE, coreutils 9): that a folder
+// mv asks first to make its target anew (RENAME_NOREPLACE, coreutils 9): that a directory
 // is there is no refusal, be it a mount. One that is refused is told of all the same.
 func TestMovingIntoAMountedFolderIsNoViolation(t *testing.T) {
 	needSandbox(t)
@@ -217,7 +217,7 @@ func TestViolationsBeneathDescriptors(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
 	if b.private() {
-		t.Skip("no place that no private folder covers")
+		t.Skip("no place that no private directory covers")
 	}
 	r := b.sh(specWW, `exec 7<`+b.out+`
 		(echo x >/proc/self/fd/7/one) 2>/dev/null || :
@@ -232,13 +232,13 @@ func TestViolationsBeneathDescriptors(t *testing.T) {
 }
 
 // The line that is said to allow what was refused does allow it, in a spec of its
-// own: so it names no file that is not there, for a name that comes or goes the folder
+// own: so it names no file that is not there, for a name that comes or goes the directory
 // that it is in, and nothing where no line would.
 func TestTheLineThatAllowsDoes(t *testing.T) {
 	needSandbox(t)
 	b := newBoxElsewhere(t)
 	if b.private() {
-		t.Skip("no place that no private folder covers")
+		t.Skip("no place that no private directory covers")
 	}
 	b.write("out/there", "")
 	b.write("out/gone", "")
@@ -293,7 +293,7 @@ func TestAShellsHistoryIsNotTold(t *testing.T) {
 	needPrograms(t, "bash")
 	b := newBoxElsewhere(t)
 	if b.private() {
-		t.Skip("no place outside of the private folders")
+		t.Skip("no place outside of the private directories")
 	}
 	const typed = "echo typed\necho end\n"
 	history := b.home + "/.bash_history"

@@ -190,8 +190,8 @@ func TestMountBeneathAMount(t *testing.T) {
 	if r := b.sh(spec(outer), "cat /sbx-a/inner/file; echo").ended(); !strings.HasPrefix(r.out, "HIDDEN") {
 		t.Error(r)
 	}
-	b.sh(spec(outer, inner("none")), "true").refused("sbx makes nothing in a folder of the host")
-	b.sh(spec(inner("none"), outer), "true").refused("sbx makes nothing in a folder of the host")
+	b.sh(spec(outer, inner("none")), "true").refused("sbx makes nothing in a directory of the host")
+	b.sh(spec(inner("none"), outer), "true").refused("sbx makes nothing in a directory of the host")
 	b.absent(b.out + "/none")
 	tmpfs := `{"target": "/sbx-a", "mode": "tmpfs"}`
 	if r := b.sh(spec(inner("none"), tmpfs), "cat /sbx-a/none/file; echo").ended(); !strings.HasPrefix(r.out, "SEEN") {

@@ -75,7 +75,7 @@ func TestWorktreesAreRemovedInside(t *testing.T) {
 		if why := r.rec.reason("protected_names"); !strings.Contains(why, "the worktree of "+b.ws+"/.git/worktrees/gone was removed inside") || strings.Contains(why, "worktrees/kept") {
 			t.Errorf("the line says %q", why)
 		}
-		// The last one, and the folder of all.
+		// The last one, and the directory of all.
 		if r := b.sh(b.withConfig(specWW), "git worktree remove kept").ended(); r.err != "" {
 			t.Errorf("%v", r)
 		}
@@ -83,8 +83,8 @@ func TestWorktreesAreRemovedInside(t *testing.T) {
 	})
 }
 
-// Nothing of a worktree's folder goes while its .git file is there, nothing of
-// the repository's own ever, and the folder goes as a whole.
+// Nothing of a worktree's directory goes while its .git file is there, nothing of
+// the repository's own ever, and the directory goes as a whole.
 func TestWorktreesAreRemovedInOrder(t *testing.T) {
 	needSandbox(t)
 	b := newBox(t)
@@ -118,7 +118,7 @@ func TestWorktreesAreRemovedInOrder(t *testing.T) {
 		}
 	}
 	b.absent(b.ws + "/wt/.git")
-	b.holds(admin+"/commondir", "../..\n") // noted only, as the folder stays
+	b.holds(admin+"/commondir", "../..\n") // noted only, as the directory stays
 	b.git(b.ws, "status")
 	b.git(b.ws+"/other", "status")
 	// The control: all of it goes without a sandbox.
@@ -139,11 +139,11 @@ func TestRemovedWorktreesStayProtected(t *testing.T) {
 			r := b.sh(b.withConfig(specWW), `
 				git worktree remove wt || echo failed
 				mkdir wt || echo no wt
-				mkdir wt/.git 2>/dev/null && echo made a folder
+				mkdir wt/.git 2>/dev/null && echo made a directory
 				ln -s ../x wt/.git 2>/dev/null && echo made a link
-				mkdir ev; mkdir ev/x; mv ev/x wt/.git 2>/dev/null && echo moved a folder
+				mkdir ev; mkdir ev/x; mv ev/x wt/.git 2>/dev/null && echo moved a directory
 				mkdir .git/worktrees 2>/dev/null && echo made worktrees
-				mkdir -p .git/worktrees/wt 2>/dev/null && echo made its folder
+				mkdir -p .git/worktrees/wt 2>/dev/null && echo made its directory
 				(echo "gitdir: /nowhere" >wt/.git) 2>/dev/null && echo planted`).ended()
 			want := "end\n"
 			if level == "names" {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// folders makes folders to wrap commands in.
+// folders makes directories to wrap commands in.
 func folders(b *testing.B, n int) []string {
 	base := b.TempDir()
 	all := make([]string, n)
@@ -52,7 +52,7 @@ func BenchmarkWrapCommand(b *testing.B) {
 }
 
 // BenchmarkWrapStream is one line of `sbx wrap --stream`, asked and answered: in one
-// folder, in a hundred in turn, and each in another. The lines are written as fast as
+// directory, in a hundred in turn, and each in another. The lines are written as fast as
 // they are read.
 func BenchmarkWrapStream(b *testing.B) {
 	for _, w := range []string{"none", "sbx", "bwrap", "docker"} {

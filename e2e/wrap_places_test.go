@@ -25,7 +25,7 @@ func eachWrapper(t *testing.T, f func(t *testing.T, b *box, tool outerTool), but
 	}
 }
 
-// Sockets in folders of which one holds another are out of reach, and the command
+// Sockets in directories of which one holds another are out of reach, and the command
 // starts.
 func TestWrappedSockets(t *testing.T) {
 	needPrograms(t, "python3")
@@ -57,7 +57,7 @@ func TestWrappedSockets(t *testing.T) {
 		if r := a.start(b); r.code != 0 || r.out != want+"refused\n" {
 			t.Errorf("%d %q %q", r.code, r.out, r.err)
 		}
-	}, "docker", "podman", "runsc") // an image has none of these folders
+	}, "docker", "podman", "runsc") // an image has none of these directories
 }
 
 // What the command's loader is told to load is not loaded into the tool, which runs
@@ -124,7 +124,7 @@ func TestWrappedSpecFile(t *testing.T) {
 	})
 }
 
-// What is hidden or protected stays so where a folder above it becomes a mount
+// What is hidden or protected stays so where a directory above it becomes a mount
 // point, or read-only, for something else: the spec's file, the record, a name that
 // is protected itself.
 func TestBackendPinnedLater(t *testing.T) {
@@ -154,7 +154,7 @@ func TestBackendPinnedLater(t *testing.T) {
 	})
 }
 
-// A folder above what is hidden cannot be renamed where it could be written: under
+// A directory above what is hidden cannot be renamed where it could be written: under
 // its new name the next run would show what is in it.
 func TestFoldersAboveHiddenOnesStay(t *testing.T) {
 	needSandbox(t)
@@ -205,10 +205,10 @@ func TestWrappedDevices(t *testing.T) {
 }
 
 // A line starts the command where sbx exec does, and shows what that shows: not the
-// folder in which it is asked for, where the spec has that out of view.
+// directory in which it is asked for, where the spec has that out of view.
 func TestWrappedStart(t *testing.T) {
 	eachWrapper(t, func(t *testing.T, b *box, tool outerTool) {
-		b.write("ws/file", "of the folder")
+		b.write("ws/file", "of the directory")
 		b.write("ws/in/part", "of a part")
 		for _, spec := range []string{`{"filesystem": {"read": ["@system", "in"]}}`, `{"filesystem": {"read": ["@system"], "write": ["in"]}}`,
 			`{"access_mode": "workspace-write", "working_dir": "in"}`, `{"sandbox": {"root": "in"}}`, `{"access_mode": "read-only"}`} {

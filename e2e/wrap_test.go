@@ -170,7 +170,7 @@ func (o outerTool) flags(flag string) []string {
 	return []string{flag, o.name}
 }
 
-// bundles counts the bundles of the run, each of which has a folder.
+// bundles counts the bundles of the run, each of which has a directory.
 var bundles int
 
 // probed is a box with all that refusals tries, and the script.
@@ -257,10 +257,10 @@ func (p *promise) hold(t *testing.T, b *box, tool outerTool, got map[string]stri
 			want = "ok"
 		}
 		if (b.private() || tool.image) && !strings.Contains(p.spec, `"write"`) && (name == "read-outside" || name == "hidden") {
-			want = "refused" // what lies in a private folder, or is no part of the image
+			want = "refused" // what lies in a private directory, or is no part of the image
 		}
 		if tool.name == "nsjail" && name == "write-outside" && !slices.Contains(p.ok, name) {
-			// The folder of what is hidden is put together anew, and nsjail does not seal it:
+			// The directory of what is hidden is put together anew, and nsjail does not seal it:
 			// what is written there does not reach the host.
 			if _, err := os.Lstat(b.out + "/new"); err == nil {
 				t.Errorf("%s: it reached the host", p.spec)

@@ -30,7 +30,7 @@ type RulesetAttr struct {
 // is never looked at.
 type PathBeneathAttr struct {
 	Allowed FSSet
-	Parent  int32 // a descriptor of the file or folder, opened with O_PATH
+	Parent  int32 // a descriptor of the file or directory, opened with O_PATH
 }
 
 // NetPortAttr is struct landlock_net_port_attr.

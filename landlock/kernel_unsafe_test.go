@@ -14,7 +14,7 @@ import (
 )
 
 // childEnv makes the test binary the child of TestKernel: its value is the
-// folder to work in, or "free:" and the folder for the control.
+// directory to work in, or "free:" and the directory for the control.
 const childEnv = "SBX_TEST_LANDLOCK_CHILD"
 
 func TestMain(m *testing.M) {
@@ -69,7 +69,7 @@ func TestKernel(t *testing.T) {
 		{"list outside", "permission denied", "ok", 1},
 		{"read the one file", "ok", "ok", 1},
 		{"write the one file", "permission denied", "ok", 1},
-		{"make a folder outside", "permission denied", "ok", 1},
+		{"make a directory outside", "permission denied", "ok", 1},
 		{"move outside", "permission denied", "ok", 1},
 		{"truncate outside", "permission denied", "ok", 3},
 		{"bind another port", "permission denied", "ok", 4},
@@ -90,7 +90,7 @@ func TestKernel(t *testing.T) {
 	}
 }
 
-// runChild makes a fresh folder and returns what the child says of it.
+// runChild makes a fresh directory and returns what the child says of it.
 func runChild(t *testing.T, mode string) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -149,7 +149,7 @@ func child(where string) {
 	say("list outside", open("out", unix.O_RDONLY|unix.O_DIRECTORY))
 	say("read the one file", open("out/one", unix.O_RDONLY))
 	say("write the one file", open("out/one", unix.O_WRONLY))
-	say("make a folder outside", unix.Mkdir(filepath.Join(dir, "out/dir"), 0o755))
+	say("make a directory outside", unix.Mkdir(filepath.Join(dir, "out/dir"), 0o755))
 	say("move outside", unix.Rename(filepath.Join(dir, "in/file"), filepath.Join(dir, "out/moved")))
 	say("truncate outside", unix.Truncate(filepath.Join(dir, "out/file"), 0))
 	say("bind another port", bind(port))

@@ -18,7 +18,7 @@ var states = [...]string{
 	Available: "available",
 	NotBuilt:  "the kernel has no Landlock (it needs Linux 5.13 and CONFIG_SECURITY_LANDLOCK)",
 	Disabled:  "Landlock was not switched on when the kernel started (lsm= lacks it)",
-	Unknown:   "a filter around this process refuses the question",
+	Unknown:   "a filter around this process denies the call",
 }
 
 // String is the answer as a reason.

@@ -13,11 +13,11 @@ type Ruleset struct {
 	Ports []PortRule
 }
 
-// Rule allows rights on a file or on a folder and all beneath it.
+// Rule allows rights on a file or on a directory and all beneath it.
 type Rule struct {
 	Path  string
 	Allow FSSet
-	File  bool   // whether Path is no folder: only FileOnly can be allowed
+	File  bool   // whether Path is no directory: only FileOnly can be allowed
 	Exact bool   // Path has no links: one that has them by now is not what was meant
 	Why   string // the reason, for people
 }
@@ -54,13 +54,13 @@ func (r Ruleset) Empty() bool { return r.FS == 0 && r.Net == 0 && r.Scope == 0 }
 //   - Each rule of d allows a subset of what r's rule for that path or port
 //     allows. What r allows and handles and the kernel knows, d allows.
 //   - The kernel accepts d: no rule allows what d does not handle, or nothing
-//     at all, or on a file what only folders have. Such rules of r are cut or
+//     at all, or on a file what only directories have. Such rules of r are cut or
 //     dropped; nothing is lost thereby.
 //   - Downgrading again changes nothing, and an older ABI gives a subset of
 //     what a newer one does.
 //
 // Refer is the exception to "what is not handled is open": moving a file to
-// another folder is always shut within any domain, and handling Refer is what
+// another directory is always shut within any domain, and handling Refer is what
 // lets rules allow it. On ABI 1 no rule can, so that a ruleset that allows it
 // somewhere loses that, and is Stricter for it.
 //
@@ -101,7 +101,7 @@ func (r Ruleset) lose(lost []Lost, kind string, set uint64, bits []bit, version 
 			continue
 		}
 		set &^= b.bit
-		l := Lost{Right: kind + b.name, NeedsABI: since(kind, b.bit), Why: "it stays open: this kernel's Landlock cannot shut it"}
+		l := Lost{Right: kind + b.name, NeedsABI: since(kind, b.bit), Why: "it stays open: this kernel's Landlock cannot deny it"}
 		switch {
 		case version < 1:
 			l.Why = "it stays open: this kernel has no Landlock"
@@ -109,12 +109,12 @@ func (r Ruleset) lose(lost []Lost, kind string, set uint64, bits []bit, version 
 			if !r.allows(Refer) {
 				continue // always shut is just what is wanted
 			}
-			l.Why, l.Stricter = "moving or linking files from folder to folder is refused everywhere", true
+			l.Why, l.Stricter = "moving or linking files from directory to directory is denied everywhere", true
 		}
 		lost = append(lost, l)
 	}
 	if set != 0 {
-		lost = append(lost, Lost{Right: kind + names(set, nil), Why: "it stays open: no Landlock that is known here can shut it"})
+		lost = append(lost, Lost{Right: kind + names(set, nil), Why: "it stays open: no known Landlock can deny it"})
 	}
 	return lost
 }

@@ -7,26 +7,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FSSet is a set of rights on files and folders (LANDLOCK_ACCESS_FS_*).
+// FSSet is a set of rights on files and directories (LANDLOCK_ACCESS_FS_*).
 type FSSet uint64
 
-// The rights on files and folders. The ABI that brought each is in the table
+// The rights on files and directories. The ABI that brought each is in the table
 // of ABIs.
 const (
 	Execute     FSSet = unix.LANDLOCK_ACCESS_FS_EXECUTE      // start a file as a program
 	WriteFile   FSSet = unix.LANDLOCK_ACCESS_FS_WRITE_FILE   // open a file for writing
 	ReadFile    FSSet = unix.LANDLOCK_ACCESS_FS_READ_FILE    // open a file for reading
-	ReadDir     FSSet = unix.LANDLOCK_ACCESS_FS_READ_DIR     // open or list a folder
-	RemoveDir   FSSet = unix.LANDLOCK_ACCESS_FS_REMOVE_DIR   // remove or rename a folder in it
+	ReadDir     FSSet = unix.LANDLOCK_ACCESS_FS_READ_DIR     // open or list a directory
+	RemoveDir   FSSet = unix.LANDLOCK_ACCESS_FS_REMOVE_DIR   // remove or rename a directory in it
 	RemoveFile  FSSet = unix.LANDLOCK_ACCESS_FS_REMOVE_FILE  // unlink or rename a file in it
 	MakeChar    FSSet = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR    // make a character device
-	MakeDir     FSSet = unix.LANDLOCK_ACCESS_FS_MAKE_DIR     // make a folder
+	MakeDir     FSSet = unix.LANDLOCK_ACCESS_FS_MAKE_DIR     // make a directory
 	MakeReg     FSSet = unix.LANDLOCK_ACCESS_FS_MAKE_REG     // make a regular file
 	MakeSock    FSSet = unix.LANDLOCK_ACCESS_FS_MAKE_SOCK    // make a Unix socket
 	MakeFifo    FSSet = unix.LANDLOCK_ACCESS_FS_MAKE_FIFO    // make a named pipe
 	MakeBlock   FSSet = unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK   // make a block device
 	MakeSym     FSSet = unix.LANDLOCK_ACCESS_FS_MAKE_SYM     // make a symbolic link
-	Refer       FSSet = unix.LANDLOCK_ACCESS_FS_REFER        // rename or link from one folder to another
+	Refer       FSSet = unix.LANDLOCK_ACCESS_FS_REFER        // rename or link from one directory to another
 	Truncate    FSSet = unix.LANDLOCK_ACCESS_FS_TRUNCATE     // truncate(2), and O_TRUNC
 	IoctlDev    FSSet = unix.LANDLOCK_ACCESS_FS_IOCTL_DEV    // ioctl(2) on a device
 	ResolveUnix FSSet = unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX // connect or send to a Unix socket by its path
@@ -34,7 +34,7 @@ const (
 
 // Handy sets.
 const (
-	// FSRead is reading files and listing folders.
+	// FSRead is reading files and listing directories.
 	FSRead = ReadFile | ReadDir
 	// FSReadExec is reading, listing and starting programs.
 	FSReadExec = FSRead | Execute
@@ -44,7 +44,7 @@ const (
 		MakeFifo | MakeSym | Refer | Truncate
 	// FSAll is every right of the newest ABI in the table.
 	FSAll = FSReadExec | FSWrite | MakeChar | MakeBlock | IoctlDev | ResolveUnix
-	// FileOnly are the rights that a rule may give on what is no folder: with
+	// FileOnly are the rights that a rule may give on what is no directory: with
 	// any other one landlock_add_rule(2) is EINVAL.
 	FileOnly = Execute | WriteFile | ReadFile | Truncate | IoctlDev | ResolveUnix
 )

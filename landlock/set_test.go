@@ -73,7 +73,7 @@ func TestHandySets(t *testing.T) {
 		t.Error("the sets do not add up to all")
 	}
 	if FileOnly&(ReadDir|RemoveDir|RemoveFile|Refer|MakeReg) != 0 {
-		t.Error("a file cannot have a folder's rights")
+		t.Error("a file cannot have a directory's rights")
 	}
 }
 

@@ -7,7 +7,7 @@
 #   /var/cache/sbx-clients/LOCK for root, whom the ordinary user's tests follow; else
 #   ${XDG_CACHE_HOME:-~/.cache}/sbx-clients/LOCK.
 #
-# --where installs nothing: it prints the folder, or ends with 1 where there is
+# --where installs nothing: it prints the directory, or ends with 1 where there is
 # none. Where they cannot be installed it says why and ends with 3; with CI=true,
 # or SBX_TEST_MUST_RUN=1, with 1.
 set -euo pipefail
@@ -20,7 +20,7 @@ give_up() {
 	exit 3
 }
 
-# The number is this script's: another layout is another folder.
+# The number is this script's: another layout is another directory.
 id=$(sha256sum "$lock" | cut -c1-16)-1
 if [ "${SBX_TEST_CLIENTS:-}" = none ]; then
 	[ "${1:-}" != --where ] || exit 1

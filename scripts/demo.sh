@@ -97,7 +97,7 @@ refused() {
 hook=.git/hooks/post-commit
 refused "a git hook, which the host would run later" "echo 'touch /tmp/owned' >$hook" "rm -f $hook"
 [ ! -e "$work/project/$hook" ] || die "the hook is there"
-refused "a secret of the home folder" "cat $HOME/.ssh/id_ed25519"
+refused "a secret of the home directory" "cat $HOME/.ssh/id_ed25519"
 
 # The network: a listener of this machine's own, so that the control needs none.
 cat >"$work/listen.go" <<-'EOF'

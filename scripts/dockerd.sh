@@ -105,12 +105,12 @@ start() {
 		# ptrace is the one platform that needs nothing of the machine.
 		runtimes="\"runsc\": {\"path\": \"$(command -v runsc)\", \"runtimeArgs\": [\"--platform=ptrace\", \"--network=none\"]}"
 	fi
-	if [ -n "${SBX_OCI:-}" ]; then # a folder: the program sbx-oci, its policy and its state
+	if [ -n "${SBX_OCI:-}" ]; then # a directory: the program sbx-oci, its policy and its state
 		runtimes="${runtimes:+$runtimes, }\"sbx\": {\"path\": \"$SBX_OCI/sbx-oci\", \"runtimeArgs\": [\"--sbx-policy=$SBX_OCI/policy\", \"--sbx-state=$SBX_OCI/state\"]}"
 	fi
 	printf '{"runtimes": {%s}}\n' "$runtimes" >"$dir/daemon.json"
 	echo "$group" >"$dir/group"
-	# What dockerd, containerd and its shims write outside of the folders that
+	# What dockerd, containerd and its shims write outside of the directories that
 	# they are given: theirs is empty and their own. /opt/containerd is for plugins.
 	cat >"$dir/inside" <<-'EOT'
 		set -eu

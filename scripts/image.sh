@@ -44,9 +44,9 @@ write_tar() {
 	printf 'root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/work:/bin/sh\n' >"$root/etc/passwd"
 	printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/etc/group"
 	chmod -R u=rwX,go=rX "$root"
-	# A tmpfs mounted on a folder takes its mode, not its owner.
+	# A tmpfs mounted on a directory takes its mode, not its owner.
 	chmod 1777 "$root"/{tmp,work,output}
-	# The folders that a job writes are its user's; all else is root's.
+	# The directories that a job writes are its user's; all else is root's.
 	local flags=(-C "$root" --sort=name --numeric-owner --mtime=@0 --format=ustar)
 	tar "${flags[@]}" --owner=0 --group=0 --exclude=./work --exclude=./output -cf "$work/root.tar" .
 	tar "${flags[@]}" --owner=65534 --group=65534 -rf "$work/root.tar" ./output ./work

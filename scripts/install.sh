@@ -16,7 +16,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/sbx-install.XXXXXX")
 trap 'rm -rf "$work"' EXIT INT TERM
 scripts/manual.sh bin/sbx "$work"
 
-# The driver for Intercore finds sbx-dispatch two folders up.
+# The driver for Intercore finds sbx-dispatch two directories up.
 install -d "$to/share/sbx"
 install -m 755 scripts/dispatch.sh "$to/share/sbx/dispatch.sh"
 install -d "$to/bin" "$to/share/man/man1" "$to/share/man/man5" "$to/share/bash-completion/completions" \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs TypeScript's compiler, by which the tests check the types of
 # sdk/typescript, and node's types, at the versions of
-# testdata/typescript/package-lock.json, and prints the folder of its modules. They
+# testdata/typescript/package-lock.json, and prints the directory of its modules. They
 # go beside the agents of scripts/clients.sh, once for each lock file. Where they
 # cannot be installed it says why and ends with 3; with CI=true, or
 # SBX_TEST_MUST_RUN=1, with 1.

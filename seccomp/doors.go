@@ -36,7 +36,7 @@ func sideDoors(eperm Action) []Rule {
 				"mount", "umount2", "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount",
 				"fspick", "move_mount", "open_tree", "open_tree_attr", "mount_setattr",
 			}, Do: eperm,
-			Why: "the mounts are what the sandbox is made of",
+			Why: "the sandbox is made of mounts",
 		},
 		{
 			Calls: []string{"keyctl", "add_key", "request_key"}, Do: eperm,
@@ -63,7 +63,7 @@ func sideDoors(eperm Action) []Rule {
 		},
 		{
 			Calls: []string{"open_by_handle_at"}, Do: eperm,
-			Why: "a handle opens a file by its number, past every mount and folder",
+			Why: "a handle opens a file by its number, past every mount and directory",
 		},
 		{
 			Calls: []string{"fanotify_init", "fanotify_mark"}, Do: eperm,
@@ -99,11 +99,11 @@ func singled(eperm Action) []Rule {
 		},
 		{
 			Calls: []string{"ioctl"}, Do: eperm, Args: []Arg{{Index: 1, Op: Equal, Value: addFileKey}},
-			Why: "the keys of encrypted folders are the file system's, for the host as well",
+			Why: "the keys of encrypted directories are the file system's, for the host as well",
 		},
 		{
 			Calls: []string{"ioctl"}, Do: eperm, Args: []Arg{{Index: 1, Op: MaskedEqual, Mask: removeFileKey.mask, Value: removeFileKey.value}},
-			Why: "without its key the host cannot read an encrypted folder of the same user's any more",
+			Why: "without its key the host cannot read an encrypted directory of the same user's any more",
 		},
 		{
 			Calls: []string{"prlimit64"}, Do: eperm, Args: []Arg{{Index: 0, Op: NotEqual, Value: 0}},
@@ -203,7 +203,7 @@ func families(eperm Action) []Rule {
 		},
 		{
 			Calls: socketCalls, Do: eperm, Args: []Arg{family(unix.AF_INET6), kind(unix.SOCK_PACKET)},
-			Why: "packet sockets are shut, by whichever name",
+			Why: "packet sockets are denied, by whichever name",
 		},
 	}
 }
@@ -228,7 +228,7 @@ func pathnames() []Rule {
 
 // inet are the rules of Options.NoInet.
 func inet() []Rule {
-	why := "the network is none, and there is no network namespace to be empty instead"
+	why := "the network is none, and there is no network namespace to use instead"
 	return []Rule{
 		{Calls: socketCalls, Do: Fail(unix.EPERM), Args: []Arg{family(unix.AF_INET)}, Why: why},
 		{Calls: socketCalls, Do: Fail(unix.EPERM), Args: []Arg{family(unix.AF_INET6)}, Why: why},

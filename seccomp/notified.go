@@ -51,12 +51,12 @@ func (o Options) notifications() []Rule {
 	if o.Reach && !o.Unix {
 		add(NotifyExec, "the supervisor notes when an agent first connects to something", "connect")
 	}
-	add(NotifyNames, "a protected name must not come into being", "mkdir", "mkdirat", "mknod", "mknodat",
+	add(NotifyNames, "a protected name must not be created", "mkdir", "mkdirat", "mknod", "mknodat",
 		"symlink", "symlinkat", "link", "linkat", "rename", "renameat", "renameat2")
 	add(NotifyNames, "its flags lie in memory: it may make a protected name", "openat2")
-	add(NotifyRefused, "the supervisor notes what is refused", "unlink", "unlinkat", "rmdir")
+	add(NotifyRefused, "the supervisor notes what is denied", "unlink", "unlinkat", "rmdir")
 	if o.Notify >= NotifyOpens {
-		why := "the supervisor notes what is refused, and keeps protected names from being made"
+		why := "the supervisor notes what is denied, and keeps protected names from being made"
 		flags := func(arg int) []Arg {
 			if o.Looks {
 				return nil

@@ -78,7 +78,7 @@ func action(name string, errno *uint64, fallback uint16) (Action, error) {
 	case "SCMP_ACT_TRACE":
 		return a, errors.New("SCMP_ACT_TRACE needs a tracer of the profile's own, which sbx does not start")
 	default:
-		return a, errors.New(strconv.Quote(name) + " is no action")
+		return a, errors.New(strconv.Quote(name) + " is not an action")
 	}
 	switch {
 	case errno == nil:

@@ -113,7 +113,7 @@ func (d *document) arg(path string, entry *doc.Node) Arg {
 		case "op":
 			op, ok := opNamed(d.text(val, path))
 			if !ok {
-				d.fail(val, path, strconv.Quote(val.Text)+" is no comparison")
+				d.fail(val, path, strconv.Quote(val.Text)+" is not a comparison")
 			}
 			g.Op = op
 			return true

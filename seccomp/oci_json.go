@@ -151,7 +151,7 @@ func (d *document) profile(v *doc.Node) Action {
 func (d *document) architectures(names []string, v *doc.Node, path string) {
 	for _, name := range names {
 		if !slices.Contains(architectures[:], name) {
-			d.fail(v, path, strconv.Quote(name)+" is no architecture")
+			d.fail(v, path, strconv.Quote(name)+" is not an architecture")
 		}
 	}
 }

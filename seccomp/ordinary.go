@@ -7,7 +7,7 @@ import "golang.org/x/sys/unix"
 func allowed() []Rule {
 	allow := Action{Kind: Allow}
 	return []Rule{
-		{Do: allow, Why: "files and folders: mounts and Landlock say which", Calls: []string{
+		{Do: allow, Why: "files and directories: mounts and Landlock say which", Calls: []string{
 			"access", "chdir", "chmod", "chown", "close", "close_range", "copy_file_range",
 			"creat", "dup", "dup2", "dup3", "faccessat", "faccessat2", "fadvise64", "fallocate",
 			"fchdir", "fchmod", "fchmodat", "fchmodat2", "fchown", "fchownat", "fcntl",
@@ -39,7 +39,7 @@ func allowed() []Rule {
 			"mremap", "mseal", "msync", "munlock", "munlockall", "munmap", "pkey_alloc",
 			"pkey_free", "pkey_mprotect", "remap_file_pages",
 		}},
-		{Do: allow, Why: "processes and threads; namespaces are a side door", Calls: []string{
+		{Do: allow, Why: "processes and threads; namespaces are the syscall filter's", Calls: []string{
 			"arch_prctl", "clone", "execve", "execveat", "exit", "exit_group", "fork", "futex",
 			"futex_requeue", "futex_wait", "futex_waitv", "futex_wake", "get_robust_list",
 			"get_thread_area", "getpgid", "getpgrp", "getpid", "getppid", "getsid", "gettid",
@@ -75,7 +75,7 @@ func allowed() []Rule {
 			"timer_create", "timer_delete", "timer_getoverrun", "timer_gettime",
 			"timer_settime", "timerfd_create", "timerfd_gettime", "timerfd_settime", "times",
 		}},
-		{Do: allow, Why: "sockets: families that reach further are a side door", Calls: []string{
+		{Do: allow, Why: "sockets: families that reach further are the syscall filter's", Calls: []string{
 			"accept", "accept4", "bind", "connect", "getpeername", "getsockname", "getsockopt",
 			"listen", "recvfrom", "recvmmsg", "recvmsg", "sendmmsg", "sendmsg", "sendto",
 			"setsockopt", "shutdown", "socket", "socketpair",
@@ -88,7 +88,7 @@ func allowed() []Rule {
 		{Do: allow, Why: "facts about the machine", Calls: []string{
 			"getrandom", "sysinfo", "uname",
 		}},
-		{Do: allow, Why: "a program may shut itself in further", Calls: []string{
+		{Do: allow, Why: "a program may restrict itself further", Calls: []string{
 			"landlock_add_rule", "landlock_create_ruleset", "landlock_restrict_self",
 			"lsm_get_self_attr", "lsm_list_modules", "seccomp",
 		}},
@@ -107,7 +107,7 @@ func refused() []Rule {
 		{Do: eperm, Why: "old, and used by no program of today", Calls: []string{
 			"sysfs", "ustat",
 		}},
-		{Do: noSuchCall, Why: "it tells of namespaces; tools fall back to /proc", Calls: []string{
+		{Do: noSuchCall, Why: "it shows namespaces; tools fall back to /proc", Calls: []string{
 			"listns",
 		}},
 		{Do: noSuchCall, Why: "the kernel has it no more, or never had", Calls: []string{

@@ -37,7 +37,7 @@ type OwnFile struct {
 type OwnMode uint8
 
 // The modes. A locked path lies in a written one and may only be read: what
-// stands there makes the host run something later. A private one is a folder
+// stands there makes the host run something later. A private one is a directory
 // that each sandbox has its own of: sessions on the host run what stands there.
 const (
 	OwnRead OwnMode = iota + 1

@@ -36,7 +36,7 @@ func ReadAmendment(f Field, from, text, dir string) (Amendment, *DecodeError) {
 	if f.isPaths() {
 		path := fromFolder(dir, text)
 		if _, ok := Spelled(path); !ok && path != text {
-			return Amendment{}, &DecodeError{Name: from, Field: string(f), Why: "no spec can name " + quote(cut(path)), Help: "start in another folder"}
+			return Amendment{}, &DecodeError{Name: from, Field: string(f), Why: "no spec can name " + quote(cut(path)), Help: "start in another directory"}
 		}
 		if value.Kind == List {
 			value.Items[0].Text = path

@@ -122,7 +122,7 @@ func TestAmendReads(t *testing.T) {
 	}
 }
 
-// A folder with a name that no document can spell is no place for a relative path.
+// A directory with a name that no document can spell is no place for a relative path.
 func TestAmendReadsFromAnyFolder(t *testing.T) {
 	for _, dir := range []string{"/srv/a*", "/srv/a\xff"} {
 		if _, err := ReadAmendment("filesystem.write", "--flag", "x", dir); err == nil || !strings.HasPrefix(err.Why, `no spec can name "/srv/a`) {

@@ -32,7 +32,7 @@ func (r *resolver) hideAnywhere(f Field, glob string) {
 	}
 	if r.anywhere++; r.anywhere > maxAnywhere {
 		if r.anywhere == maxAnywhere+1 {
-			r.refuse(f, "hide "+odd(glob), "more than "+strconv.Itoa(maxAnywhere)+" names are to be looked for at any depth", "name the folders that they lie in")
+			r.refuse(f, "hide "+odd(glob), "more than "+strconv.Itoa(maxAnywhere)+" names are to be looked for at any depth", "name the directories that they lie in")
 		}
 		return
 	}
@@ -40,7 +40,7 @@ func (r *resolver) hideAnywhere(f Field, glob string) {
 	for _, top := range r.worksIn() {
 		paths, why := r.in.Find(top, glob)
 		if found += len(paths); found > maxNamed {
-			r.refuse(f, "hide "+odd(glob), "more than "+strconv.Itoa(maxNamed)+" paths have such a name", "name the folders that they lie in")
+			r.refuse(f, "hide "+odd(glob), "more than "+strconv.Itoa(maxNamed)+" paths have such a name", "name the directories that they lie in")
 			return
 		}
 		for _, path := range paths {
@@ -55,7 +55,7 @@ func (r *resolver) hideAnywhere(f Field, glob string) {
 			continue
 		}
 		if !r.out.AllowsLess("filesystem.hide") {
-			r.refuse(f, "hide "+odd(glob), why, "start in a smaller folder, name the paths, or list \"filesystem.hide\" in best_effort")
+			r.refuse(f, "hide "+odd(glob), why, "start in a smaller directory, name the paths, or list \"filesystem.hide\" in best_effort")
 			return
 		}
 		r.out.HideCut = why
@@ -63,7 +63,7 @@ func (r *resolver) hideAnywhere(f Field, glob string) {
 	r.note("filesystem.hide", glob+" matched "+strconv.Itoa(found)+" paths at the start; one that gets such a name later is in view")
 }
 
-// worksIn are the folders that a name at any depth is looked for in: the working
+// worksIn are the directories that a name at any depth is looked for in: the working
 // directory, what may be written, what a workshop, the job layout and mounts show. The
 // whole root is none of them.
 func (r *resolver) worksIn() (tops []string) {

@@ -22,7 +22,7 @@ func TestIsNamed(t *testing.T) {
 	}
 }
 
-// noLinks is a file system in which every path is a folder.
+// noLinks is a file system in which every path is a directory.
 type noLinks struct{}
 
 func (noLinks) Lstat(string) (Info, error)      { return Info{IsDir: true}, nil }

@@ -67,7 +67,7 @@ const (
 )
 
 // Guards tells whether the mode constrains files and implies the fields beside
-// it: a network, an environment, private folders.
+// it: a network, an environment, private directories.
 func (m AccessMode) Guards() bool { return m == ReadOnly || m == WorkspaceWrite }
 
 // String is the mode as specs write it; "" when unset.

@@ -63,7 +63,7 @@ func (f *front) find(name string, b []byte) (bool, error) {
 		return false, doc.ErrorAt(name, b, first, "front matter begins on the first line of a file")
 	case isKey && slices.Contains(frontKeys, key):
 		err := doc.ErrorAt(name, b, first, "want a line --- above the front matter")
-		err.Help = "a text that is no front matter cannot begin with " + key + ":"
+		err.Help = "a text that is not front matter cannot begin with " + key + ":"
 		return false, err
 	case !isMarker(line) && strings.HasPrefix(line, "---") && strings.Trim(line, "- \t") != "":
 		return false, doc.ErrorAt(name, b, first, "want a line of --- alone, got "+quote(cut(line)))

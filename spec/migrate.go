@@ -6,7 +6,7 @@ import "strings"
 // file but its sandbox stays byte for byte; what the new form cannot say stands
 // above it in comments, and so does what the old one was. A file that is in the
 // new style comes back as it is, with a warning. The new form counts from a
-// workshop whose root is the folder that the old paths counted from.
+// workshop whose root is the directory that the old paths counted from.
 func Migrate(name string, text []byte) (string, []Warning, error) {
 	w, err := DecodeWorker(name, text)
 	if err != nil {
@@ -75,7 +75,7 @@ func (m *migration) find(root *Node) error {
 	return nil
 }
 
-// narrow finds the smallest folder that holds all of the paths.
+// narrow finds the smallest directory that holds all of the paths.
 func (m *migration) narrow(at Pos) error {
 	m.readonly = true
 	var kept []*OldPath
@@ -95,11 +95,11 @@ func (m *migration) narrow(at Pos) error {
 		}
 	}
 	if len(kept) == 0 {
-		return &DecodeError{Name: m.name, Pos: at, Field: "sandbox.paths", Why: "none of its paths lies in the workshop, and a worker's sandbox can name nothing else", Help: "say them in a --spec"}
+		return &DecodeError{Name: m.name, Pos: at, Field: "sandbox.paths", Why: "none of its paths lies in the workshop, and a worker's sandbox can name nothing else", Help: "name them in a --spec"}
 	}
 	for _, p := range kept {
 		if clean("/"+p.Root) != m.restrict || !p.Write && !m.readonly {
-			m.warn(p, "becomes wider: one folder is opened, "+odd(cut(m.restrict))+mode(!m.readonly))
+			m.warn(p, "becomes wider: one directory is opened, "+odd(cut(m.restrict))+mode(!m.readonly))
 		}
 	}
 	m.warns = append(m.warns, m.old.Lost...)

@@ -16,7 +16,7 @@ func TestMigrate(t *testing.T) {
 		{"all of it", "---\nsandbox: {paths: {all: {root: ., mode: rw}}} # all\n---\n",
 			"---\n# In the old style it was:\n#   sandbox: {paths: {all: {root: ., mode: rw}}} # all\nsandbox: {}\n---\n"},
 		{"lines as Windows ends them", "---\r\nsandbox:\r\n  paths:\r\n    a: {root: a/b}\r\n\r\n    b: {root: a/c/}\r\n\r\n# end\r\n---\r\nx",
-			"---\r\n# paths.a, a/b (ro), becomes wider: one folder is opened, /a (ro)\r\n# paths.b, a/c/ (ro), becomes wider: one folder is opened, /a (ro)\r\n# In the old style it was:\r\n#   sandbox:\r\n#     paths:\r\n#       a: {root: a/b}\r\n#\r\n#       b: {root: a/c/}\r\nsandbox:\r\n  restrict: \"/a\"\r\n  readonly: true\r\n\r\n# end\r\n---\r\nx"},
+			"---\r\n# paths.a, a/b (ro), becomes wider: one directory is opened, /a (ro)\r\n# paths.b, a/c/ (ro), becomes wider: one directory is opened, /a (ro)\r\n# In the old style it was:\r\n#   sandbox:\r\n#     paths:\r\n#       a: {root: a/b}\r\n#\r\n#       b: {root: a/c/}\r\nsandbox:\r\n  restrict: \"/a\"\r\n  readonly: true\r\n\r\n# end\r\n---\r\nx"},
 		{"a path elsewhere", "---\nsandbox:\n  paths:\n    a: {root: a, mode: rw}\n    b: {root: /srv}\n---\n",
 			"---\n# paths.b, /srv (ro), is left out: it does not lie in the workshop\n# In the old style it was:\n#   sandbox:\n#     paths:\n#       a: {root: a, mode: rw}\n#       b: {root: /srv}\nsandbox:\n  restrict: \"/a\"\n---\n"},
 		{"indented, and no YAML", "---\n  description: a: b\n  sandbox:\n    paths: {a: {\n      root: a}\n  }\n  name: a\n---\n",

@@ -23,7 +23,7 @@ func (m *merger) placed() placer {
 	return p
 }
 
-// startsIn is the folder in which the command starts inside another sandbox,
+// startsIn is the directory in which the command starts inside another sandbox,
 // where the child does not say; "" outside of one.
 func (m *merger) startsIn() string {
 	if m.in.Inside {

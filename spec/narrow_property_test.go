@@ -12,7 +12,7 @@ import (
 )
 
 // The properties are held over random documents in a small world, in which
-// links lead out of folders and a secret lies in the home. What a spec opens is
+// links lead out of directories and a secret lies in the home. What a spec opens is
 // told by an oracle of its own (opens), which asks each path of the world.
 
 // words draws some of the words, each with one chance in two.
@@ -270,7 +270,7 @@ func opensNoMore(t *testing.T, m, parent *Resolved, lists Lists) bool {
 }
 
 // opensNoMoreThanAlone tells whether nothing is read or written that the child, by
-// itself and started in the same folder, would not: of what it says or implies
+// itself and started in the same directory, would not: of what it says or implies
 // something of. Mounts, and what may be written beside its list of what may be read,
 // it inherits where it says nothing of them.
 func opensNoMoreThanAlone(t *testing.T, m *Resolved, parent, child string) bool {
@@ -297,7 +297,7 @@ func opensNoMoreThanAlone(t *testing.T, m *Resolved, parent, child string) bool 
 }
 
 // TestMountsOpenNoMore tries the pairs that random documents seldom come to: mounts
-// on the very folders that they show.
+// on the very directories that they show.
 func TestMountsOpenNoMore(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	in, met := listed(), 0

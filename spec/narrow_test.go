@@ -157,7 +157,7 @@ func TestEscalations(t *testing.T) {
 		{`{"filesystem":{"write":["/opt"]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "read-only"},
 		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}],"write":[]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "read-only"},
 		{`{"filesystem":{"mounts":[{"target":"/srv","mode":"tmpfs"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/x","mode":"ro"}]}}`, "filesystem.mounts[0]", "something else mounted"},
-		// A mount that is only read keeps its folder from being written, though nothing else does.
+		// A mount that is only read keeps its directory from being written, though nothing else does.
 		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/srv","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv","target":"/srv","mode":"rw"}]}}`, "filesystem.mounts[0]", "filesystem.mounts[0] (c.json:1:26): cannot mount /srv at /srv rw: the parent has that target read-only (p.json:1:26)"},
 		{`{"access_mode":"workspace-write","filesystem":{"mounts":[{"source":"src","target":"/p/w/src","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"src","target":"/p/w/src","mode":"rw"}]}}`, "filesystem.mounts[0]", "that target read-only"},
 		{`{"filesystem":{"mounts":[{"source":"/srv","target":"/srv","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/x","mode":"rw"}]}}`, "filesystem.mounts[0]", "cannot mount /srv/data at /x rw: the parent has it read-only (p.json:1:26)"},

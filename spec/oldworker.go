@@ -93,7 +93,7 @@ func (d *decoder) oldPath(o *OldSandbox, m *Member) OldPath {
 
 // lose notes what of the old style sbx cannot hold.
 func (o *OldSandbox) lose(name string, m *Member, outer string) {
-	text := outer + odd(cut(m.Key)) + " " + cut(string(m.Value.AppendJSON(nil, nil))) + " is not held"
+	text := outer + odd(cut(m.Key)) + " " + cut(string(m.Value.AppendJSON(nil, nil))) + " is not enforced"
 	for i := range lostWhy {
 		if lostWhy[i].field == m.Key {
 			text += ": " + lostWhy[i].why

@@ -39,7 +39,7 @@ type Lists struct {
 	// Holds tells whether something that is hidden by default may lie beneath
 	// an absolute path.
 	Holds func(path, home string) bool
-	// Private are the folders that the sandbox has its own of, empty ones, where
+	// Private are the directories that the sandbox has its own of, empty ones, where
 	// an access_mode or filesystem.read is set and nothing opens the host's.
 	Private []string
 	// Protected tells whether a path relative to a writable tree is a protected
@@ -135,7 +135,7 @@ func (o *order) workingDir() {
 	o.startsInView()
 	base := p.Real
 	if n := lookUp(o.c.Spec.node(), "working_dir"); o.inside && n != nil && n.Pos.Line == 0 {
-		return // the current folder of a program inside, wherever that is
+		return // the current directory of a program inside, wherever that is
 	}
 	switch {
 	case o.p.Spec.WorkingDir.Set, o.p.AccessMode == WorkspaceWrite && o.p.Root.Real == "":

@@ -58,7 +58,7 @@ func (o *order) otherProgram(a *ProgramAt, list Field) {
 		}
 	}
 	o.problems = append(o.problems, &Problem{Field: f, On: o.on(f), Do: "have " + odd(a.Name) + " mean " + files(o.c),
-		Why: "the parent has it mean " + files(o.p) + " (" + o.at(list) + ")", Help: "leave PATH and what lies in its folders as the parent has them"})
+		Why: "the parent has it mean " + files(o.p) + " (" + o.at(list) + ")", Help: "leave PATH and what lies in its directories as the parent has them"})
 }
 
 // hasProgram tells whether the entries has of one document name all that a of

@@ -22,7 +22,7 @@ func (o *order) view() {
 				continue
 			}
 			why := o.unseen(real)
-			// In a folder above that is only read, and in the whole root, they stay.
+			// In a directory above that is only read, and in the whole root, they stay.
 			if why == "" && (k == 1 && real != "/" || real == "/dev") {
 				why = o.coversPrivate(real)
 			}

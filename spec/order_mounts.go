@@ -31,7 +31,7 @@ func (o *order) mounts() {
 	for i := range o.p.Mounts {
 		m := &o.p.Mounts[i]
 		if mountAt(o.c, m.Target) == nil && !hides(o.c, m.Target) {
-			o.wider("filesystem.mounts", "what lies beneath "+odd(m.Target)+" in view", "a mount on it", m.At)
+			o.wider("filesystem.mounts", "what lies under "+odd(m.Target)+" in view", "a mount on it", m.At)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// privateAt is the folder that the parent's sandbox has its own of and in which
+// privateAt is the directory that the parent's sandbox has its own of and in which
 // real lies; "" for none. Inside a sandbox the outer one's are what there is.
 func (o *order) privateAt(real string) string {
 	if !o.p.Private || o.inside {
@@ -19,7 +19,7 @@ func (o *order) privateAt(real string) string {
 	return ""
 }
 
-// coversPrivate tells what the parent has private beneath a folder, which the host's
+// coversPrivate tells what the parent has private beneath a directory, which the host's
 // own would come into view with.
 func (o *order) coversPrivate(folder string) string {
 	if !o.p.Private || o.inside {
@@ -62,7 +62,7 @@ func (o *order) itsOwn(dir string) string {
 	return odd(dir) + " private and empty (" + o.privateBy() + ")"
 }
 
-// privateBy is where the parent says what makes such folders private and hides
+// privateBy is where the parent says what makes such directories private and hides
 // secrets.
 func (o *order) privateBy() string {
 	if o.p.AccessMode.Guards() {
@@ -115,13 +115,13 @@ func (o *order) unprotects(real string) string {
 	return best
 }
 
-// innerTrees are the parent's writable folders above real whose tops count though
+// innerTrees are the parent's writable directories above real whose tops count though
 // they may lie in a larger one: the working directory, and what mounts show.
 func (o *order) innerTrees(real string) []string {
 	return slices.DeleteFunc(o.p.tops(), func(t string) bool { return !under(real, t) })
 }
 
-// tops are the folders from whose tops protected names count in what narrows r.
+// tops are the directories from whose tops protected names count in what narrows r.
 func (r *Resolved) tops() []string {
 	if !r.Private {
 		return nil

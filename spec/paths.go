@@ -27,9 +27,9 @@ const (
 func (f Fault) Error() string {
 	switch f {
 	case NoEntry:
-		return "no such file or folder"
+		return "no such file or directory"
 	case NotFolder:
-		return "a part of the path is not a folder"
+		return "a part of the path is not a directory"
 	case TooManyLinks:
 		return "too many symbolic links"
 	case NoAccess:

@@ -20,7 +20,7 @@ func (r *Resolved) Redacted(mark string) *Node {
 	})
 }
 
-// startsUnseen tells whether the command starts in a folder that no document names
+// startsUnseen tells whether the command starts in a directory that no document names
 // and that is not in view: to name it would open it.
 func (r *Resolved) startsUnseen() bool {
 	if !r.Visible || r.Spec.WorkingDir.Set || r.AccessMode.Guards() || r.Root.Abs != "" {
@@ -77,8 +77,8 @@ func setField(root *Node, f Field, n *Node) {
 }
 
 // From is the document with its relative paths counted from dir, also those that count
-// from the folder that the command starts in: a project's spec is the same from each of
-// its folders. Its values keep their places.
+// from the directory that the command starts in: a project's spec is the same from each of
+// its directories. Its values keep their places.
 func (s *SandboxSpec) From(dir, home string) (*SandboxSpec, error) {
 	in := Inputs{Home: home, Cwd: dir}
 	based := *s

@@ -1,6 +1,6 @@
 package spec
 
-// workedIn are the folders that a command works in under r, or under a document
+// workedIn are the directories that a command works in under r, or under a document
 // that r narrows: links in them may be an earlier command's.
 func (r *Resolved) workedIn() []string {
 	all := append(r.Earlier[:len(r.Earlier):len(r.Earlier)], r.WorkingDir.Real)

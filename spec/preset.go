@@ -154,9 +154,9 @@ func (r *resolver) preset(f Field, item string, write bool) {
 	list, _, _ := strings.Cut(string(f), "[")
 	switch {
 	case len(r.out.Absent) > toMake:
-		r.note(Field(list), item+": some of "+p.why+" is not there yet; sbx exec makes it")
+		r.note(Field(list), item+": a part does not exist yet ("+p.why+"); sbx exec creates it")
 	case len(at.Paths) == 0:
-		r.note(Field(list), item+" opens nothing: "+p.why+" is not there")
+		r.note(Field(list), item+" opens nothing: not found ("+p.why+")")
 	}
 	r.out.Presets = append(r.out.Presets, at)
 }

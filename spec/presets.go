@@ -27,7 +27,7 @@ type presetVar struct {
 
 const cacheHome = "XDG_CACHE_HOME"
 
-// presets are the caches of toolchains, no folder with a credential or with programs
+// presets are the caches of toolchains, no directory with a credential or with programs
 // that the caller runs, and the sockets of services that people ask for. Caches are
 // what their tools say by their variables; what only a tool's configuration file says
 // is not looked up.
@@ -61,7 +61,7 @@ var presets = []preset{
 		{"~/.gnupg/S.gpg-agent", []presetVar{{"GNUPGHOME", "/S.gpg-agent", nil}}},
 		{"", []presetVar{{"XDG_RUNTIME_DIR", "/gnupg/S.gpg-agent", nil}}},
 	}},
-	{name: "@docker", why: "Docker's engine", gives: "who may tell Docker what to start can read and change every file that the engine can: where that runs as root, the command is root of this machine", socket: true, loud: true, places: []presetPlace{
+	{name: "@docker", why: "Docker's engine", gives: "whoever controls Docker can read and change every file that its engine can: where the engine runs as root, the command is root of this machine", socket: true, loud: true, places: []presetPlace{
 		{"/var/run/docker.sock", []presetVar{{"DOCKER_HOST", "", unixAddress}}},
 	}},
 	{name: "@display", why: "the display: Wayland and X11", gives: "the command may see and drive the windows of other programs: under X11 all of them", socket: true, places: []presetPlace{

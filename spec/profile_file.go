@@ -27,7 +27,7 @@ type ProfileRow struct {
 	Mode          Opt[PermissionMode]
 	Scoped        Opt[bool]         // project_scoped
 	Spec          Opt[*SandboxSpec] // its Source tells where it stands
-	Make          Opt[[]string]     // folders made if missing
+	Make          Opt[[]string]     // directories made if missing
 	WriteExisting Opt[[]string]     // "*.md"
 	On            Pos
 	Places        map[string]Pos // of the members that are there
@@ -195,13 +195,13 @@ func bashRule(s string) (why, meant, help string) {
 	return "", "", ""
 }
 
-// makeRule is the rule of a folder of the project that is made if missing.
+// makeRule is the rule of a directory of the project that is made if missing.
 func makeRule(s string) (why, meant, help string) {
 	if why, meant, help = listedPath(s); why != "" {
 		return why, meant, help
 	}
 	if c := clean(s); s[0] == '/' || s[0] == '~' || c == "." || c == ".." || strings.HasPrefix(c, "../") {
-		return "want a folder inside the project, got " + quote(cut(s)), "", `as in "docs"`
+		return "want a directory inside the project, got " + quote(cut(s)), "", `as in "docs"`
 	}
 	return "", "", ""
 }

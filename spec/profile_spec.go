@@ -20,7 +20,7 @@ func BuiltinProfiles() *ProfilesFile {
 }
 
 // Document is the spec that the profile stands for. project is absolute, or ""
-// where it is the folder that relative paths count from anyway. Two things are
+// where it is the directory that relative paths count from anyway. Two things are
 // not in it, since they depend on the host: the agent's own needs, and the
 // files of WriteExisting.
 func (r *ProfileRow) Document(project string) *SandboxSpec {

@@ -8,7 +8,7 @@ import (
 )
 
 // Read reads the document at path: a file, or a FIFO until its writers close
-// it. A folder, and more than 1 MiB, are errors.
+// it. A directory, and more than 1 MiB, are errors.
 func Read(path string) ([]byte, error) {
 	var fd int
 	err := ignoringEINTR(func() (err error) {
@@ -23,7 +23,7 @@ func Read(path string) ([]byte, error) {
 }
 
 // errNotPlain is what OpenPlain says of all that is no regular file.
-var errNotPlain = errors.New("is no plain file")
+var errNotPlain = errors.New("is not a regular file")
 
 // OpenPlain opens a regular file to read it. A FIFO in its place, which an earlier
 // command may have left, is not waited for: nobody could end sbx by a signal
@@ -51,7 +51,7 @@ func ReadFD(fd int, name string) ([]byte, error) {
 		return nil, &DecodeError{Name: name, Why: err.Error()}
 	}
 	if st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
-		return nil, &DecodeError{Name: name, Why: "is a folder, not a spec"}
+		return nil, &DecodeError{Name: name, Why: "is a directory, not a spec"}
 	}
 	size := 4096
 	if st.Mode&syscall.S_IFMT == syscall.S_IFREG && st.Size < doc.MaxBytes {

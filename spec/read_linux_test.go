@@ -35,12 +35,12 @@ func TestReadErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		dir:           dir + ": is a folder, not a spec",
-		dir + "/none": dir + "/none: no such file or folder",
+		dir:           dir + ": is a directory, not a spec",
+		dir + "/none": dir + "/none: no such file or directory",
 		big:           big + ": larger than 1 MiB",
-		big + "/x":    big + "/x: a part of the path is not a folder",
+		big + "/x":    big + "/x: a part of the path is not a directory",
 		dir + "/loop": dir + "/loop: too many symbolic links",
-		"":            "no such file or folder",
+		"":            "no such file or directory",
 	} {
 		if _, err := Read(path); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", path, err, want)

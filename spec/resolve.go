@@ -17,12 +17,12 @@ type Inputs struct {
 	Job     *JobAsk     // nil without --input and --output
 	Agent   *AgentNeeds // the command's agent; nil for none that is known
 	// Inside tells that the first document is what an outer sandbox holds: the
-	// next starts in the current folder, where it names none.
+	// next starts in the current directory, where it names none.
 	Inside bool
 	// Learn tells that what the command writes beside Write is to be kept apart and
 	// looked at, where it is confined.
 	Learn bool
-	// unseenCwd tells that starting in the current folder opens nothing: no document
+	// unseenCwd tells that starting in the current directory opens nothing: no document
 	// names it, or the outer sandbox does not show it.
 	unseenCwd bool
 	listed    bool // see Resolved
@@ -30,10 +30,10 @@ type Inputs struct {
 	// whatever the documents say.
 	BestEffort []Field
 	Lists      Lists // what the rooms above know of paths
-	// Find looks beneath a folder for the names that an item of filesystem.hide stands
+	// Find looks beneath a directory for the names that an item of filesystem.hide stands
 	// for, and tells why it could not look everywhere.
 	Find func(dir, glob string) (paths []string, why string)
-	// Folders are more of those whose content may be an earlier command's: Chain adds
+	// Directories are more of those whose content may be an earlier command's: Chain adds
 	// the ones that its documents lie in.
 	Folders []string
 }
@@ -126,7 +126,7 @@ func (r *resolver) modes() {
 	out.FileRules = out.Confined || len(fs.Hide.Value) > 0 || len(fs.Mounts.Value) > 0
 }
 
-// downgraded tells whether what would be writable may only be read.
+// downgraded tells whether writable paths become read-only.
 func (r *resolver) downgraded() bool {
 	return r.spec.Readonly.Or(false) || r.spec.Sandbox.Value.Readonly.Or(false)
 }

@@ -58,14 +58,14 @@ func (r *resolver) program(f Field, verb, asked string) (ProgramAt, bool) {
 	}
 	switch own := !p.Mapped && r.inJob(p.Inside); {
 	case own:
-		p.Path.IsDir = true // /work is a folder, and all in it comes later
+		p.Path.IsDir = true // /work is a directory, and all in it comes later
 	case why == "" && !p.Path.Exists:
 		why = missing(p.Path)
 	}
 	if verb == "deny" {
 		switch {
 		case p.Path.IsDir:
-			r.refuse(f, do, odd(p.Inside)+" is a folder", "name the programs in it, or say with commands.allow what may be started")
+			r.refuse(f, do, odd(p.Inside)+" is a directory", "name the programs in it, or say with commands.allow what may be started")
 			return p, false
 		case why != "":
 			r.note("commands.deny", odd(asked)+" is not there")

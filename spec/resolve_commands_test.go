@@ -59,8 +59,8 @@ func TestCommandsThatCannotBe(t *testing.T) {
 	for doc, word := range map[string]string{
 		`{"commands":{"allow":["./none"]}}`:                                     "does not exist",
 		`{"commands":{"allow":["./none/"]}}`:                                    "does not exist",
-		`{"commands":{"allow":["src/main.go/"]}}`:                               "not a folder",
-		`{"commands":{"deny":["./src"]}}`:                                       "is a folder",
+		`{"commands":{"allow":["src/main.go/"]}}`:                               "not a directory",
+		`{"commands":{"deny":["./src"]}}`:                                       "is a directory",
 		`{"commands":{"allow":["git"]},"environment":{"set":{"LD_AUDIT":"x"}}}`: "LD_*",
 	} {
 		if _, err := Resolve(decodeAt(t, doc), inputs()); err == nil || !strings.Contains(err.Error(), word) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// absolute makes p absolute: "~" is the home folder, what is relative counts
+// absolute makes p absolute: "~" is the home directory, what is relative counts
 // from base.
 func (r *resolver) absolute(p, base string) (abs, why string) {
 	switch {
@@ -14,7 +14,7 @@ func (r *resolver) absolute(p, base string) (abs, why string) {
 		return p, ""
 	case p == "~" || strings.HasPrefix(p, "~/"):
 		if r.in.Home == "" {
-			return "", "no home folder is known: HOME is not set to one, and the password file has none"
+			return "", "no home directory is known: HOME is not set to one, and the password file has none"
 		}
 		return r.in.Home + p[1:], ""
 	}
@@ -25,7 +25,7 @@ func (r *resolver) absolute(p, base string) (abs, why string) {
 // stopped even where there is an error.
 func (r *resolver) walk(f Field, asked, base string) (p Path, why string) {
 	if asked == "" || strings.IndexByte(asked, 0) >= 0 { // the decoder lets none through
-		return Path{Asked: asked, Field: f, At: r.at(f)}, "it is no path"
+		return Path{Asked: asked, Field: f, At: r.at(f)}, "it is not a path"
 	}
 	abs, why := r.absolute(asked, base)
 	if why != "" {
@@ -75,13 +75,13 @@ func missing(p Path) string {
 func (r *resolver) mustBeFolder(f Field, do, asked, base string) (Path, bool) {
 	p, ok := r.mustExist(f, do, asked, base)
 	if ok && !p.IsDir {
-		r.refuse(f, do, odd(p.Abs)+" is not a folder", "")
+		r.refuse(f, do, odd(p.Abs)+" is not a directory", "")
 		return p, false
 	}
 	return p, ok
 }
 
-// specDir is the folder that paths relative to the spec's file count from.
+// specDir is the directory that paths relative to the spec's file count from.
 func (r *resolver) specDir() string {
 	if r.spec.Source.Dir != "" {
 		return r.spec.Source.Dir
@@ -105,7 +105,7 @@ func (r *resolver) workingDir() {
 	case out.Root.Abs != "":
 		out.WorkingDir = implied(out.Restricted)
 	default:
-		out.WorkingDir, _ = r.mustBeFolder("working_dir", "start in the current folder", r.in.Cwd, "/")
+		out.WorkingDir, _ = r.mustBeFolder("working_dir", "start in the current directory", r.in.Cwd, "/")
 		out.WorkingDir = implied(out.WorkingDir)
 	}
 }
@@ -134,7 +134,7 @@ func (r *resolver) files() {
 		}
 	}
 	// The working directory is in view where a document says something of it; the
-	// folder that sbx happens to be started in is not.
+	// directory that sbx happens to be started in is not.
 	named := r.out.AccessMode == ReadOnly || r.spec.WorkingDir.Set && r.out.AccessMode != WorkspaceWrite
 	if named && !r.in.unseenCwd && r.out.Visible && r.out.Job == nil && r.out.Root.Abs == "" && r.out.WorkingDir.Exists {
 		r.out.Read = append(r.out.Read, implied(r.out.WorkingDir))
@@ -154,7 +154,7 @@ func (r *resolver) files() {
 
 func item(f Field, i int) Field { return f + "[" + Field(strconv.Itoa(i)) + "]" }
 
-// write resolves what may be written. What is missing must lie inside a folder
+// write resolves what may be written. What is missing must lie inside a directory
 // that is there and may be written, so those come first.
 func (r *resolver) write(asked []string) {
 	out := &r.out
@@ -163,7 +163,7 @@ func (r *resolver) write(asked []string) {
 		case out.Job != nil: // /work and /output are no paths of the host
 		case out.AccessMode == WorkspaceWrite && out.WorkingDir.Real == "/" && !r.spec.WorkingDir.Set:
 			// Where containers and services begin: nobody asked for all of the host.
-			r.note("access_mode", "the current folder is /, which is no workspace: nothing of it can be written but what filesystem.write names")
+			r.note("access_mode", "the current directory is /, which is not a workspace: only paths in filesystem.write can be written")
 		case out.AccessMode == WorkspaceWrite:
 			out.Write = append(out.Write, out.WorkingDir)
 		case out.Root.Abs != "" && out.AccessMode != ReadOnly && !r.in.listed:
@@ -196,11 +196,11 @@ func (r *resolver) write(asked []string) {
 	}
 	for _, p := range absent {
 		if !r.insideWritable(p) {
-			help := "create it first, or name a folder above it that exists"
+			help := "create it first, or name a directory above it that exists"
 			if strings.HasPrefix(p.Abs, "/dev/") { // where neither can be done
 				help = "name a device that the host has"
 			}
-			r.refuse(p.Field, "write "+odd(p.Asked), missing(p)+", and no writable folder holds it", help)
+			r.refuse(p.Field, "write "+odd(p.Asked), missing(p)+", and no writable directory holds it", help)
 			continue
 		}
 		out.Write = append(out.Write, p)
@@ -217,7 +217,7 @@ func (r *resolver) keepReading(p Path) {
 }
 
 // insideWritable tells whether p, which does not exist, would come into being
-// in a folder that may be written.
+// in a directory that may be written.
 func (r *resolver) insideWritable(p Path) bool {
 	for _, w := range r.out.Write {
 		if w.Exists && w.IsDir && under(p.Real, w.Real) {
@@ -272,8 +272,8 @@ func (r *resolver) mount(f Field, m Mount) {
 	r.out.Mounts = append(r.out.Mounts, at)
 }
 
-// HomeDir is the folder that "~" stands for: HOME where that is an absolute
-// path of a folder that exists, else what the password file says. It is ""
+// HomeDir is the directory that "~" stands for: HOME where that is an absolute
+// path of a directory that exists, else what the password file says. It is ""
 // where neither says anything.
 func HomeDir(environ []string, passwdHome func() string, p Paths) string {
 	i := slices.IndexFunc(environ, func(v string) bool { return strings.HasPrefix(v, "HOME=") })

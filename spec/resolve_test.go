@@ -150,16 +150,16 @@ func TestResolveFiles(t *testing.T) {
 func TestResolveErrors(t *testing.T) {
 	for _, test := range []struct{ doc, want string }{
 		{`{"working_dir":"none"}`, "working_dir (spec.json:1:16): cannot start in none: /p/none does not exist"},
-		{`{"working_dir":"prof.json"}`, "working_dir (spec.json:1:16): cannot start in prof.json: /p/prof.json is not a folder"},
+		{`{"working_dir":"prof.json"}`, "working_dir (spec.json:1:16): cannot start in prof.json: /p/prof.json is not a directory"},
 		{`{"working_dir":"w/out"}`, "working_dir (spec.json:1:16): cannot start in w/out: /p/w/out does not exist (/p/w/out is a link to /nowhere)"},
 		{`{"filesystem":{"read":["a b"]}}`, `filesystem.read[0] (spec.json:1:24): cannot have "a b" in view: "/p/w/a b" does not exist`},
 		{`{"filesystem":{"read":["/shut/x"]}}`, "filesystem.read[0] (spec.json:1:24): cannot have /shut/x in view: permission denied"},
-		{`{"filesystem":{"read":["/srv/f/x"]}}`, "filesystem.read[0] (spec.json:1:24): cannot have /srv/f/x in view: a part of the path is not a folder"},
-		{`{"filesystem":{"write":["/none"]}}`, "filesystem.write[0] (spec.json:1:25): cannot write /none: /none does not exist, and no writable folder holds it"},
-		{`{"filesystem":{"write":[".git"]}}`, "filesystem.write[0] (spec.json:1:25): cannot write .git: /p/w/.git does not exist, and no writable folder holds it"},
-		{`{"access_mode":"read-only","filesystem":{"write":[".git"]}}`, "filesystem.write[0] (spec.json:1:51): cannot write .git: /p/w/.git does not exist, and no writable folder holds it"},
+		{`{"filesystem":{"read":["/srv/f/x"]}}`, "filesystem.read[0] (spec.json:1:24): cannot have /srv/f/x in view: a part of the path is not a directory"},
+		{`{"filesystem":{"write":["/none"]}}`, "filesystem.write[0] (spec.json:1:25): cannot write /none: /none does not exist, and no writable directory holds it"},
+		{`{"filesystem":{"write":[".git"]}}`, "filesystem.write[0] (spec.json:1:25): cannot write .git: /p/w/.git does not exist, and no writable directory holds it"},
+		{`{"access_mode":"read-only","filesystem":{"write":[".git"]}}`, "filesystem.write[0] (spec.json:1:51): cannot write .git: /p/w/.git does not exist, and no writable directory holds it"},
 		{`{"access_mode":"workspace-write","filesystem":{"write":["out"]}}`,
-			"filesystem.write[0] (spec.json:1:57): cannot write out: /p/w/out does not exist (/p/w/out is a link to /nowhere), and no writable folder holds it"},
+			"filesystem.write[0] (spec.json:1:57): cannot write out: /p/w/out does not exist (/p/w/out is a link to /nowhere), and no writable directory holds it"},
 		{`{"filesystem":{"hide":["/shut/x"]}}`, "filesystem.hide[0] (spec.json:1:24): cannot hide /shut/x: permission denied"},
 		{`{"filesystem":{"hide":["key[0-9]"]}}`, "filesystem.hide[0] (spec.json:1:24): cannot hide key[0-9]: nothing has that name, and globs and variables are not expanded"},
 		{`{"filesystem":{"hide":["/home/$USER"]}}`, "filesystem.hide[0] (spec.json:1:24): cannot hide /home/$USER: nothing has that name, and globs and variables are not expanded"},
@@ -175,9 +175,9 @@ func TestResolveErrors(t *testing.T) {
 		// Workshops.
 		{`{"restrict":"/src"}`, "restrict (spec.json:1:13): cannot restrict the files to /src: it declares restrictions and has no parent sandbox"},
 		{`{"sandbox":{"root":"none"}}`, "sandbox.root (spec.json:1:20): cannot use the root none: /p/none does not exist"},
-		{`{"sandbox":{"root":"root/file"}}`, "sandbox.root (spec.json:1:20): cannot use the root root/file: /p/root/file is not a folder"},
+		{`{"sandbox":{"root":"root/file"}}`, "sandbox.root (spec.json:1:20): cannot use the root root/file: /p/root/file is not a directory"},
 		{`{"sandbox":{"root":"root"},"restrict":"/none"}`, "restrict (spec.json:1:39): cannot restrict the files to /none: /p/root/none does not exist"},
-		{`{"sandbox":{"root":"root"},"restrict":"/file"}`, "restrict (spec.json:1:39): cannot restrict the files to /file: /p/root/file is not a folder"},
+		{`{"sandbox":{"root":"root"},"restrict":"/file"}`, "restrict (spec.json:1:39): cannot restrict the files to /file: /p/root/file is not a directory"},
 		{`{"sandbox":{"root":"root"},"restrict":"/.."}`, "restrict (spec.json:1:39): cannot restrict the files to /..: it leaves the root /p/root (spec.json:1:20)"},
 		{`{"sandbox":{"root":"root"},"restrict":"/src/../../root/src"}`, "restrict (spec.json:1:39): cannot restrict the files to /src/../../root/src: it leaves the root /p/root (spec.json:1:20)"},
 		{`{"access_mode":"read-only","filesystem":{"write":["link"]}}`, "filesystem.write[0] (spec.json:1:51): cannot write link: /p/w/link is a link that leads out of the workspace, to /srv/data: an earlier command may have left it"},
@@ -201,8 +201,8 @@ func TestResolveErrors(t *testing.T) {
 	}
 }
 
-// A spec from the command line counts from the current folder, and a lost
-// current folder or home is named.
+// A spec from the command line counts from the current directory, and a lost
+// current directory or home is named.
 func TestResolveInputs(t *testing.T) {
 	s := decodeAt(t, `{"working_dir":"src"}`)
 	s.Source.Dir = ""
@@ -211,7 +211,7 @@ func TestResolveInputs(t *testing.T) {
 	}
 	in := inputs()
 	in.Cwd = "/gone"
-	if _, err := Resolve(decodeAt(t, `{}`), in); err == nil || err.Error() != "working_dir: cannot start in the current folder: /gone does not exist" {
+	if _, err := Resolve(decodeAt(t, `{}`), in); err == nil || err.Error() != "working_dir: cannot start in the current directory: /gone does not exist" {
 		t.Error(err)
 	}
 	in = inputs()
@@ -222,7 +222,7 @@ func TestResolveInputs(t *testing.T) {
 	in = inputs()
 	in.Home = ""
 	_, err := Resolve(decodeAt(t, `{"filesystem":{"read":["~/.cache"]}}`), in)
-	if err == nil || !strings.Contains(err.Error(), "no home folder is known") {
+	if err == nil || !strings.Contains(err.Error(), "no home directory is known") {
 		t.Error(err)
 	}
 }
@@ -271,12 +271,12 @@ func TestResolveJob(t *testing.T) {
 	}
 	for _, test := range []struct{ doc, input, output, want string }{
 		{`{}`, "/none", "", "cannot take --input /none: /none does not exist"},
-		{`{}`, "", "/srv/f", "cannot write to --output /srv/f: /srv/f is not a folder"},
+		{`{}`, "", "/srv/f", "cannot write to --output /srv/f: /srv/f is not a directory"},
 		{`{"working_dir":"w"}`, "/in", "", "working_dir (spec.json:1:16): cannot start in w: with --input and --output the command starts in /work"},
 		{`{"access_mode":"danger-full-access"}`, "/in", "", "access_mode (spec.json:1:16): cannot use --input and --output: the job layout is workspace-write"},
 		{`{"access_mode":"read-only"}`, "/in", "/outdir", "access_mode (spec.json:1:16): cannot write to --output: the spec is read-only"},
 		{`{"sandbox":{"root":"root"}}`, "/in", "", "sandbox (spec.json:1:12): cannot use --input and --output: a workshop has a layout of its own"},
-		{`{"filesystem":{"write":["/input/x"]}}`, "/in", "", "filesystem.write[0] (spec.json:1:25): cannot write /input/x: /input/x does not exist, and no writable folder holds it"},
+		{`{"filesystem":{"write":["/input/x"]}}`, "/in", "", "filesystem.write[0] (spec.json:1:25): cannot write /input/x: /input/x does not exist, and no writable directory holds it"},
 	} {
 		if _, err := resolve(test.doc, test.input, test.output); err == nil || err.Error() != test.want {
 			t.Errorf("%s:\n got %v\nwant %s", test.doc, err, test.want)

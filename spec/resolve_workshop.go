@@ -26,14 +26,14 @@ func (r *resolver) workshop() {
 }
 
 // inWorkshop refuses a path of a workshop's file that lies outside of the
-// folder that the file is in. A spec may name any.
+// directory that the file is in. A spec may name any.
 func (r *resolver) inWorkshop(p Path) bool {
 	if k := r.spec.Source.Kind; k != WorkshopFile && k != OldWorkerFile {
 		return true
 	}
 	folder, why := r.walk("", r.specDir(), "/")
 	if why == "" && !under(p.Real, folder.Real) {
-		why = odd(p.Abs) + " lies outside of the workshop's folder " + odd(folder.Abs)
+		why = odd(p.Abs) + " lies outside of the workshop's directory " + odd(folder.Abs)
 		if p.Real != p.Abs {
 			why += ": it is " + odd(p.Real)
 		}
@@ -77,7 +77,7 @@ func (r *resolver) restrict(root Path, asked string) {
 	case !p.Exists:
 		why = missing(p)
 	case !p.IsDir:
-		why = odd(p.Abs) + " is not a folder"
+		why = odd(p.Abs) + " is not a directory"
 	}
 	if why != "" {
 		r.refuse("restrict", do, why, help)
@@ -86,7 +86,7 @@ func (r *resolver) restrict(root Path, asked string) {
 	r.out.Restricted = p
 }
 
-const subtreeHelp = "name a folder that lies in it"
+const subtreeHelp = "name a directory that lies in it"
 
 // leavesRoot tells whether p goes above where it starts, be it for a moment.
 func leavesRoot(p string) bool {

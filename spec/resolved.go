@@ -29,7 +29,7 @@ type Resolved struct {
 	// profiles, a workshop's and its workers'.
 	bounds []bound
 
-	// Confined is true when nothing but private folders, explicit mounts and
+	// Confined is true when nothing but private directories, explicit mounts and
 	// what Write names may be written: an access_mode other than
 	// danger-full-access, readonly, filesystem.read or write, a workshop, the
 	// job layout.
@@ -58,17 +58,17 @@ type Resolved struct {
 	Mounts []MountAt
 	// HideCut is why not all that has a name of filesystem.hide was found; "" where it was.
 	HideCut string
-	// Presets are what the lists of filesystem name with "@", and Absent the folders of
+	// Presets are what the lists of filesystem name with "@", and Absent the directories of
 	// those to be written that are not there.
 	Presets []PresetAt
 	Absent  []Path
 	// Globs are the "**/name" entries of filesystem.write: protected names
 	// that may come into being or be written at any depth.
 	Globs []string
-	// Earlier are more folders whose links open no secret: what readonly keeps from
+	// Earlier are more directories whose links open no secret: what readonly keeps from
 	// being written, and what commands work in of the documents that this one narrows.
 	Earlier []string
-	// Tops are folders from which protected names count since they do so in a
+	// Tops are directories from which protected names count since they do so in a
 	// document that this one narrows: its workspace, and what its mounts show.
 	Tops []string
 
@@ -119,7 +119,7 @@ type Resolved struct {
 	Notes      []Note  // what Resolve decided and a record's line should say
 }
 
-// Start is the folder in which the command starts.
+// Start is the directory in which the command starts.
 func (r *Resolved) Start() string {
 	if r.start != "" {
 		return r.start
@@ -128,7 +128,7 @@ func (r *Resolved) Start() string {
 }
 
 // WritesWorkDir tells whether the working directory is among what may be written
-// as itself, not only as part of a larger folder.
+// as itself, not only as part of a larger directory.
 func (r *Resolved) WritesWorkDir() bool {
 	for i := range r.Write {
 		if w := &r.Write[i]; w.Exists && w.IsDir && w.Real == r.WorkingDir.Real {

@@ -30,7 +30,7 @@ func pathRule(s string) (why, meant, help string) {
 	case s[0] == '~' && len(s) > 1 && s[1] != '/':
 		return "another user's home is not expanded", "", "write the whole path, or ./" + cut(s) + " for that name"
 	case s[0] == '$':
-		return "variables are not expanded in paths", homeMeant(s), "write ~ for the home folder, or ./" + cut(s) + " for that name"
+		return "variables are not expanded in paths", homeMeant(s), "write ~ for the home directory, or ./" + cut(s) + " for that name"
 	}
 	return "", "", ""
 }
@@ -57,7 +57,7 @@ func listedPath(s string) (why, meant, help string) {
 		return why, meant, help
 	}
 	if strings.ContainsAny(s, "*?") {
-		return "globs are not supported here", "", "name the folder that holds them"
+		return "globs are not supported here", "", "name the directory that holds them"
 	}
 	return "", "", ""
 }
@@ -212,7 +212,7 @@ func passRule(s string) (why, meant, help string) {
 
 func variableIs(s string) bool { why, _, _ := variableRule(s); return why == "" }
 
-// programRule is the rule of commands: a program's name, a path or a folder.
+// programRule is the rule of commands: a program's name, a path or a directory.
 func programRule(s string) (why, meant, help string) {
 	if s == "" {
 		return "want a program's name or path, got an empty string", "", ""

@@ -106,7 +106,7 @@ type Bytes int64
 // Source is a document's origin and the positions of what it says.
 type Source struct {
 	Name string // as given: a path, "-" or "--spec-json"
-	Dir  string // absolute folder that relative working_dir counts from
+	Dir  string // absolute directory that relative working_dir counts from
 	Root *Node  // the document itself; nil for a spec made in Go
 	Kind SourceKind
 }
@@ -114,7 +114,7 @@ type Source struct {
 // SourceKind is what sort of file a document came from.
 type SourceKind uint8
 
-// The sorts of files. The paths of a workshop's must lie within its folder, and
+// The sorts of files. The paths of a workshop's must lie within its directory, and
 // so must those of an old-style worker's, which stand in for a workshop's.
 const (
 	SpecFile SourceKind = iota

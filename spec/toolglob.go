@@ -140,7 +140,7 @@ func commandGlobs(rule string) globs {
 	return globs{g}
 }
 
-// maxForks bounds how many "**/" of a path are read as both some folders and
+// maxForks bounds how many "**/" of a path are read as both some directories and
 // none; further ones stand for some.
 const maxForks = 4
 

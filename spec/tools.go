@@ -23,9 +23,9 @@ import (
 //   - Bash(git * main), Bash(ls*): * stands for any characters, \* for itself.
 //     The short form of a rule whose only star is " *" at its end is the above.
 //   - Read, Edit, Write and the other tools of files: a path with * (no slash),
-//     ** and ?. //etc/x is absolute, ~/x counts from the home folder; /x, ./x
+//     ** and ?. //etc/x is absolute, ~/x counts from the home directory; /x, ./x
 //     and a/x count from the working directory; a bare x is that name anywhere
-//     beneath it. What is beneath a folder that matches, matches.
+//     beneath it. What is beneath a directory that matches, matches.
 //   - WebFetch(domain:example.com): that host alone; domain:*.example.com those
 //     beneath it.
 //   - Any other: the target, where * stands for any characters.
@@ -99,7 +99,7 @@ func (t Tool) Covers(u Tool) bool {
 	if u.Rule == "" || t.kind() != u.kind() || strings.Contains(u.Name, "*") {
 		return false
 	}
-	// Where the folders lie does not matter, only that they are the same ones.
+	// Where the directories lie does not matter, only that they are the same ones.
 	at := Place{Dir: "\x01", Home: "\x02"}
 	return t.globs(at).cover(u.globs(at))
 }

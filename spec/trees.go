@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Trees are the folders whose content may be a command's. An earlier command may
+// Trees are the directories whose content may be a command's. An earlier command may
 // have left a link there, and would choose by it what a document or a flag names.
 type Trees struct {
 	in    Inputs
@@ -21,10 +21,10 @@ type treeAt struct {
 	written bool // by what a document asks for, so that a link may lead there
 	above   bool // a repository that another tree lies in
 	beside  bool // only since a document lies there
-	led     bool // by a link in another tree: that it holds that link, as a folder above does, says nothing
+	led     bool // by a link in another tree: that it holds that link, as a directory above does, says nothing
 }
 
-// TreesOf are the folder that the caller stands in, those that the documents lie in,
+// TreesOf are the directory that the caller stands in, those that the documents lie in,
 // what the documents have a command start in or write, and the repositories that these
 // lie in: another command may have had those as its workspace. It takes what the
 // documents ask for, whether they hold or not. The whole root is none, and a home that
@@ -103,7 +103,7 @@ func (t *Trees) addDocument(d *SandboxSpec, base string) string {
 	return base
 }
 
-// add adds a folder, if it is one, as what it is, and gives its absolute path.
+// add adds a directory, if it is one, as what it is, and gives its absolute path.
 func (t *Trees) add(path, base string, as treeAt) string {
 	p := placer{home: t.in.Home}
 	abs := p.absolute(path, base)
@@ -143,7 +143,7 @@ func (t *Trees) Follow(abs string) (Path, *Problem) {
 }
 
 // Holds tells whether a command may have made what an absolute path leads to, or chosen
-// where it leads: that lies in one of the trees, or a link on the way does. The folder of
+// where it leads: that lies in one of the trees, or a link on the way does. The directory of
 // a document is none of them here: who writes there can have the document say anything.
 func (t *Trees) Holds(abs string) bool {
 	if !t.known {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// links is a world with links that an earlier command may have left, in the folder
+// links is a world with links that an earlier command may have left, in the directory
 // that the caller stands in (/ws), in that of the spec (/specs) and in what specs have
 // written (/data), and with such as the host has elsewhere.
 var links = tree{
@@ -31,7 +31,7 @@ func TestPlantedLinks(t *testing.T) {
 	for _, c := range []struct{ doc, bad string }{
 		// Each path that opens something.
 		{`{"working_dir":"/ws/out"}`, "/ws/out"},
-		{`{"working_dir":"out"}`, "/specs/out"}, // which counts from the spec's own folder
+		{`{"working_dir":"out"}`, "/specs/out"}, // which counts from the spec's own directory
 		{`{"access_mode":"danger-full-access","working_dir":"/ws/out"}`, "/ws/out"},
 		{`{"access_mode":"workspace-write","working_dir":"/ws/chain"}`, "/ws/chain"},
 		{`{"sandbox":{"root":"out"}}`, "/specs/out"},
@@ -96,11 +96,11 @@ func TestPlantedLinks(t *testing.T) {
 	}
 }
 
-// A link that leads to a folder above it does not say that it stays in that folder.
+// A link that leads to a directory above it does not say that it stays in that directory.
 func TestPlantedLinksUp(t *testing.T) {
 	for doc, followed := range map[string]bool{
 		`{"working_dir":"/data/sub/up"}`:                                        false,
-		`{"working_dir":"/data/sub/up/sub/in"}`:                                 true, // which is in the folder again
+		`{"working_dir":"/data/sub/up/sub/in"}`:                                 true, // which is in the directory again
 		`{"sandbox":{"root":"/data/sub/up"}}`:                                   false,
 		`{"filesystem":{"write":["up"]}}`:                                       false,
 		`{"filesystem":{"write":["up","up/sub"]}}`:                              false,
@@ -126,8 +126,8 @@ func TestPlantedLinksUp(t *testing.T) {
 	}
 }
 
-// A command may have had the repository around the current folder as its workspace: a
-// link there stays in it, and one in the current folder stays in that. A home that is
+// A command may have had the repository around the current directory as its workspace: a
+// link there stays in it, and one in the current directory stays in that. A home that is
 // a repository says nothing of the links in it.
 func TestRepositoriesAround(t *testing.T) {
 	for _, c := range []struct{ cwd, read, bad string }{
@@ -152,7 +152,7 @@ func TestRepositoriesAround(t *testing.T) {
 	}
 }
 
-// Where all of the host is the current folder, or a spec's, no link is a command's.
+// Where all of the host is the current directory, or a spec's, no link is a command's.
 func TestTheRootIsNoTree(t *testing.T) {
 	s := decodeAt(t, `{"working_dir":"/ws/out","filesystem":{"read":["/bin"]}}`)
 	s.Source.Dir = "/"
@@ -161,7 +161,7 @@ func TestTheRootIsNoTree(t *testing.T) {
 	}
 }
 
-// What makes a program an agent: a document's folder alone does not count.
+// What makes a program an agent: a document's directory alone does not count.
 func TestTreesHold(t *testing.T) {
 	s := decodeAt(t, `{"access_mode":"workspace-write","filesystem":{"write":["/data"]}}`)
 	s.Source.Dir = "/specs"
@@ -176,11 +176,11 @@ func TestTreesHold(t *testing.T) {
 	}
 	s.Source.Dir = "/ws"
 	if trees = TreesOf(linkInputs("/ws"), s); !trees.Holds("/ws/sub") {
-		t.Error("a current folder in which a document lies counts")
+		t.Error("a current directory in which a document lies counts")
 	}
 }
 
-// The folder of each document counts for all of them.
+// The directory of each document counts for all of them.
 func TestChainKnowsAllFolders(t *testing.T) {
 	parent, child := decodeAt(t, `{}`), decodeAt(t, `{"working_dir":"/specs/out"}`)
 	parent.Source.Dir, child.Source.Dir = "/specs", "/data"

@@ -11,7 +11,7 @@ const maxLinks = 40
 
 // resolvePath follows p, an absolute path, as the kernel would: links are
 // followed wherever they stand, ".." goes up from where a link led, and a
-// trailing slash wants a folder. A path that ends in nothing is no error:
+// trailing slash wants a directory. A path that ends in nothing is no error:
 // Exists is false and Real is where it would be.
 func resolvePath(paths Paths, p string) (Path, error) {
 	w := walker{paths: paths, real: "/", abs: "/", isDir: true}
@@ -30,7 +30,7 @@ func resolvePath(paths Paths, p string) (Path, error) {
 type walkPart struct {
 	name   string
 	asked  bool // of the path itself, not of a link's target
-	folder bool // something follows it: it must be a folder
+	folder bool // something follows it: it must be a directory
 }
 
 // walker is where a walk stands.
@@ -55,7 +55,7 @@ func (w *walker) push(p string, asked bool) {
 	for i := len(parts) - 1; i >= 0; i-- {
 		switch name := parts[i]; name {
 		case "", ".":
-			more = more || i > 0 // "a/" and "a/." want a folder
+			more = more || i > 0 // "a/" and "a/." want a directory
 		default:
 			w.todo = append(w.todo, walkPart{name: name, asked: asked, folder: more})
 			more = true
@@ -92,7 +92,7 @@ func (w *walker) step(part walkPart) error {
 	return nil
 }
 
-// up goes to the folder above. What is missing has none: "missing/.." is
+// up goes to the directory above. What is missing has none: "missing/.." is
 // ENOENT to the kernel too.
 func (w *walker) up(asked bool) error {
 	if w.missing {

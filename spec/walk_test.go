@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// tree is a file system in a map: a path holds "dir", "file", "shut" (a folder
+// tree is a file system in a map: a path holds "dir", "file", "shut" (a directory
 // that may not be searched) or "-> target".
 type tree map[string]string
 
@@ -115,7 +115,7 @@ func TestResolvePath(t *testing.T) {
 	}
 }
 
-// randomTree makes folders, files and links to anywhere near, dangling and
+// randomTree makes directories, files and links to anywhere near, dangling and
 // looping ones among them.
 func randomTree(t testing.TB, r *rand.Rand) (root string) {
 	t.Helper()

@@ -79,7 +79,7 @@ var workerFields = []member[Worker]{
 			w.Old = d.oldSandbox(n)
 			return
 		}
-		d.noPlace(n, "root", "it belongs into the sandbox of the workshop's file")
+		d.noPlace(n, "root", "move it to the sandbox section of the workshop file")
 		d.noPlace(n, "approval", "sbx asks nobody: leave it out")
 		object(d, n, workerSandboxFields, w)
 	}},

@@ -138,9 +138,9 @@ func TestOldWorker(t *testing.T) {
 	}
 	if want := []string{
 		"o.worker:5:3: it names paths of its own, as workers' files did once: sbx check --migrate FILE prints the new form",
-		`o.worker:9:7: paths.input.suffixes [".txt",".md"] is not held: the kernel knows no rule by a file's suffix`,
-		"o.worker:13:7: paths.output.max_file_bytes 10000000 is not held: limits.file_size bounds what is written, wherever it is",
-		"o.worker:14:7: paths.output.write_approval true is not held: sbx asks nobody",
+		`o.worker:9:7: paths.input.suffixes [".txt",".md"] is not enforced: the kernel knows no rule by a file's suffix`,
+		"o.worker:13:7: paths.output.max_file_bytes 10000000 is not enforced: limits.file_size bounds what is written, wherever it is",
+		"o.worker:14:7: paths.output.write_approval true is not enforced: sbx asks nobody",
 	}; !reflect.DeepEqual(said, want) {
 		t.Errorf("got %q", said)
 	}
@@ -171,7 +171,7 @@ func TestOldWorker(t *testing.T) {
 	}
 }
 
-// What a workshop's file opens lies in its folder, by links too.
+// What a workshop's file opens lies in its directory, by links too.
 func TestResolveWorkshop(t *testing.T) {
 	old := func(sandbox string) *SandboxSpec {
 		w, err := DecodeWorker("o.worker", []byte("---\nsandbox: {paths: {"+sandbox+"}}\n---\n"))
@@ -205,14 +205,14 @@ func TestResolveWorkshop(t *testing.T) {
 		{old("a: {root: root}"), "readonly confined visible system private files doors net=host cwd=/p/root r=/p/root"},
 		{old("a: {root: root}, b: {root: w/src, mode: rw}"), "readonly confined visible system private files doors net=host cwd=/p/w r=/p/root w=/p/w/src"},
 
-		{file("sandbox: {root: ..}"), "sandbox.root (w.yaml:1:17): cannot use .. of the workshop: / lies outside of the workshop's folder /p"},
-		{file("sandbox: {root: outer}"), "sandbox.root (w.yaml:1:17): cannot use outer of the workshop: /p/outer lies outside of the workshop's folder /p: it is /srv"},
-		{file("sandbox: {root: outer/data/../..}"), "sandbox.root (w.yaml:1:17): cannot use outer/data/../.. of the workshop: / lies outside of the workshop's folder /p"},
+		{file("sandbox: {root: ..}"), "sandbox.root (w.yaml:1:17): cannot use .. of the workshop: / lies outside of the workshop's directory /p"},
+		{file("sandbox: {root: outer}"), "sandbox.root (w.yaml:1:17): cannot use outer of the workshop: /p/outer lies outside of the workshop's directory /p: it is /srv"},
+		{file("sandbox: {root: outer/data/../..}"), "sandbox.root (w.yaml:1:17): cannot use outer/data/../.. of the workshop: / lies outside of the workshop's directory /p"},
 		{file("sandbox: {root: none}"), "sandbox.root (w.yaml:1:17): cannot use the root none: /p/none does not exist"},
-		{file("sandbox: {root: root/file}"), "sandbox.root (w.yaml:1:17): cannot use the root root/file: /p/root/file is not a folder"},
-		{old("a: {root: /srv}"), "sandbox.root (o.worker:2:29): cannot use /srv of the workshop: /srv lies outside of the workshop's folder /p"},
-		{old("a: {root: root}, b: {root: outer/data, mode: rw}"), "filesystem.write[0] (o.worker:2:46): cannot use /p/outer/data of the workshop: /p/outer/data lies outside of the workshop's folder /p: it is /srv/data"},
-		{old("a: {root: root}, b: {root: ../srv}"), "filesystem.read[2] (o.worker:2:46): cannot use /srv of the workshop: /srv lies outside of the workshop's folder /p"},
+		{file("sandbox: {root: root/file}"), "sandbox.root (w.yaml:1:17): cannot use the root root/file: /p/root/file is not a directory"},
+		{old("a: {root: /srv}"), "sandbox.root (o.worker:2:29): cannot use /srv of the workshop: /srv lies outside of the workshop's directory /p"},
+		{old("a: {root: root}, b: {root: outer/data, mode: rw}"), "filesystem.write[0] (o.worker:2:46): cannot use /p/outer/data of the workshop: /p/outer/data lies outside of the workshop's directory /p: it is /srv/data"},
+		{old("a: {root: root}, b: {root: ../srv}"), "filesystem.read[2] (o.worker:2:46): cannot use /srv of the workshop: /srv lies outside of the workshop's directory /p"},
 	} {
 		in := inputs()
 		in.Paths = h

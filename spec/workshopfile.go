@@ -8,7 +8,7 @@ var workshopKeys = []string{"sandbox"}
 // DecodeWorkshop reads a workshop's file, workshop.yaml or
 // golem-forge.config.yaml, as the spec that says the same: of its keys only
 // sandbox counts. A workshop without a sandbox has no files but @system. The
-// caller sets Source.Dir to the folder of the file: root counts from there, and
+// caller sets Source.Dir to the directory of the file: root counts from there, and
 // Resolve refuses one that is not there or leaves it. The error is a
 // *DecodeError.
 func DecodeWorkshop(name string, text []byte) (*SandboxSpec, []Warning, error) {
@@ -21,7 +21,7 @@ func DecodeWorkshop(name string, text []byte) (*SandboxSpec, []Warning, error) {
 	}
 	if n := root.Get("sandbox"); n != nil {
 		d := decoder{name: name, path: "sandbox", other: true}
-		d.noPlace(n, "restrict", "it belongs into the sandbox of a worker's file")
+		d.noPlace(n, "restrict", "move it to the sandbox section of a worker's file")
 		part(&d, n, workshopFields)
 		if d.err != nil {
 			return nil, nil, d.err

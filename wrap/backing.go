@@ -128,7 +128,7 @@ func (w *wrapper) supervisedLacks() []Lack {
 	return slices.DeleteFunc(lacks, func(l Lack) bool { return l.Why == "" })
 }
 
-// listings are the folders that a tool may be told name by name. One of the system's
+// listings are the directories that a tool may be told name by name. One of the system's
 // with many names (/etc, as root) is left out: a mount for each would make the line
 // ten times as long and slow, so that its secrets are masked, as masked says.
 func (w *wrapper) listings() []Listing {

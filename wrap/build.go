@@ -103,7 +103,7 @@ func (b *draft) globs() {
 		_, deep := IsProtectedName("any/" + name)
 		if _, top := IsProtectedName(name); !deep && !top {
 			b.problems = append(b.problems, &spec.Problem{Field: "filesystem.write", On: b.r.At("filesystem.write"), Do: "write " + g,
-				Why: "only protected names may be opened at any depth, and this is none", Help: "name the folders themselves"})
+				Why: "only protected names may be opened at any depth, and this is not one", Help: "name the directories themselves"})
 		}
 	}
 }
@@ -122,7 +122,7 @@ func (b *builder) sandbox() {
 	}
 	if b.h.Seccomp.State == No {
 		p.Filter = Filter{}
-		b.lack(&spec.Problem{Field: FieldSideDoors, Do: "shut the side doors", Why: "no seccomp filter can be loaded: " + b.h.Seccomp.Why,
+		b.lack(&spec.Problem{Field: FieldSideDoors, Do: "load the syscall filter", Why: "no seccomp filter can be loaded: " + b.h.Seccomp.Why,
 			Help: "accept less with require_available: false"}, Unavailable)
 	}
 	b.programs.commands()
@@ -191,10 +191,10 @@ func (b *draft) bare() {
 			Help: "allow user namespaces, or list \"" + string(f) + "\" in best_effort"}, b.bareStatus())
 	}
 	if b.r.Network != spec.NetworkHost && b.plan.Filter.On {
-		b.fault("network", Degraded, why+"; seccomp refuses inet sockets, sockets by path stay")
+		b.fault("network", Degraded, why+"; seccomp denies inet sockets, sockets by path stay")
 		if !b.r.AllowsLess("network") && !b.r.AllowsLess("network.mode") && !b.r.AllowsLess("access_mode") {
 			b.problems = append(b.problems, &spec.Problem{Field: "network", On: b.r.At("network.mode"), Do: "cut the network off",
-				Why: why + "; seccomp refuses inet sockets, sockets by path stay", Help: "allow user namespaces, or list \"network\" in best_effort"})
+				Why: why + "; seccomp denies inet sockets, sockets by path stay", Help: "allow user namespaces, or list \"network\" in best_effort"})
 		}
 	} else if b.r.Network != spec.NetworkHost {
 		b.lack(&spec.Problem{Field: "network", On: b.r.At("network.mode"), Do: "cut the network off", Why: why + ", and no seccomp",

@@ -59,7 +59,7 @@ func (b *agents) agent() {
 		why, help := "", ""
 		switch {
 		case a.Agent == 0:
-			why, help = "the command is no agent that sbx knows", `say which by "agent"`
+			why, help = "sbx does not recognise this command as an agent", `set "agent" to claude, codex or gemini`
 		case !a.Stream:
 			why, help = a.Agent.String()+" writes no JSON stream on stdout that could be read", "give it its stream's flag: "+streamFlags(a.Agent)
 		case f == "max_turns" && !a.Turns:
@@ -124,10 +124,10 @@ func (b *agents) insteadOf() {
 func (b *agents) turnsUnseen() (why, help string) {
 	name := b.req.Agent.Agent.String()
 	if b.r.HomeLayer && !slices.ContainsFunc(b.r.Own, func(o spec.OwnPath) bool { return o.Mode == spec.OwnWrite }) {
-		return name + "'s turns stand in a file of its state folder, which is not there: what comes of it inside is the sandbox's own",
-			"make that folder, or let " + name + " run once without sbx"
+		return name + "'s turns stand in a file of its state directory, which is not there: what comes of it inside is the sandbox's own",
+			"make that directory, or let " + name + " run once without sbx"
 	}
-	return name + "'s turns stand in a file that is not in view", "let its state folder be"
+	return name + "'s turns stand in a file that is not in view", "let its state directory be"
 }
 
 // fromOutside tells whether a field is only what an outer sandbox has.

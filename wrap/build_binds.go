@@ -7,7 +7,7 @@ import (
 )
 
 // gather lists what is bound at a path of its own: the spec's mounts, the two
-// folders of a job, and a workshop's tree at its virtual path. A mount beneath
+// directories of a job, and a workshop's tree at its virtual path. A mount beneath
 // another's target comes after it, in whatever order the spec has them.
 func (b *virtual) gather() {
 	b.binds = append(b.binds, b.r.Mounts...)
@@ -26,7 +26,7 @@ func (b *places) bind(source spec.Path, target string, mode spec.MountMode) {
 }
 
 // images are the paths inside at which a path of the host shows: its own, and
-// where a bind of a folder above it shows it once more. Whoever mounts a path by
+// where a bind of a directory above it shows it once more. Whoever mounts a path by
 // its own name means it; a workshop means no part of its tree by name.
 func (b *places) images(path string) []string {
 	at := b.view.Images(path)

@@ -38,7 +38,7 @@ func (b *places) broker() {
 	ask := &b.req.Broker
 	if ask.Why != "" {
 		b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "start the broker of " + b.r.Broker.File.Asked, Why: ask.Why,
-			Help: "install sbx-broker beside sbx, or list \"broker\" in best_effort: then the command has no broker"}, Unavailable)
+			Help: "install sbx-broker next to sbx, or list \"broker\" in best_effort: then the command has no broker"}, Unavailable)
 		return
 	}
 	b.plan.Brokered = true
@@ -79,7 +79,7 @@ type way struct {
 }
 
 // brokerWay is the way of a command that has the host's network: the socket at which
-// the broker listens and the program that connects to it, whose folder may be private.
+// the broker listens and the program that connects to it, whose directory may be private.
 func (b *places) brokerWay() []way {
 	ask := &b.req.Broker
 	if b.r.Broker.File.Abs == "" || ask.Why != "" || b.plan.Broker {

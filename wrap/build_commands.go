@@ -139,10 +139,10 @@ func (b *programs) seal() {
 		b.noCommands(fieldAllow, "no seccomp: a file in memory (memfd_create) can be executed", Degraded)
 	case b.mute != "":
 		f.Seal = seccomp.SealRefuse
-		b.fault(fieldAllow, Enforced, "memfd_create is refused but with MFD_NOEXEC_SEAL: "+b.mute)
+		b.fault(fieldAllow, Enforced, "memfd_create is denied except with MFD_NOEXEC_SEAL: "+b.mute)
 	case b.h.Kernel.Less(sealKernel):
 		f.Seal = seccomp.SealRefuse
-		b.fault(fieldAllow, Enforced, "memfd_create is refused: it cannot be sealed before Linux 6.3")
+		b.fault(fieldAllow, Enforced, "memfd_create is denied: it cannot be sealed before Linux 6.3")
 	default:
 		f.Seal = seccomp.SealAsk
 	}
@@ -171,7 +171,7 @@ func (b *programs) placePrograms() {
 	})
 }
 
-// inRuns tells whether a folder that is allowed holds a file.
+// inRuns tells whether a directory that is allowed holds a file.
 func (b *programs) inRuns(real string) bool {
 	return slices.ContainsFunc(b.runs, func(e *Executable) bool { return e.Kind == Dir && under(real, e.Real) })
 }
@@ -183,7 +183,7 @@ func (b *programs) barePrograms() {
 	})
 	for _, real := range b.denied {
 		if b.plan.Programs.Limited && b.inRuns(real) {
-			b.noCommands(fieldDeny, real+" lies in a folder that is allowed, and without namespaces it cannot be masked", Unavailable)
+			b.noCommands(fieldDeny, real+" lies in a directory that is allowed, and without namespaces it cannot be masked", Unavailable)
 		} else if b.plan.Programs.Limited {
 			b.plan.Programs.Denied = append(b.plan.Programs.Denied, real)
 		}
@@ -267,7 +267,7 @@ func (b *programs) linked(paths []string) {
 		Help: "make their place read-only (access_mode), let each be a copy of its own, or list \"commands.allow\" in best_effort"}, Degraded)
 }
 
-// imagesOf are the paths inside of a file or folder that commands names.
+// imagesOf are the paths inside of a file or directory that commands names.
 func (b *places) imagesOf(real string) []string {
 	if b.plan.Base == BaseHost || b.r.Job != nil && under(real, "/work") {
 		return []string{real}

@@ -150,7 +150,7 @@ func (b *counting) budget() {
 		return
 	}
 	if b.plan.Counter != CounterNone && b.r.Spec.OnExceed.Or(spec.Deny) == spec.RecordOnly {
-		b.fault("max_commands", Observed, "on_exceed is record: programs are counted and none is refused")
+		b.fault("max_commands", Observed, "on_exceed is record: programs are counted and none is denied")
 	}
 }
 
@@ -193,9 +193,9 @@ func (b *guards) unmadeHeld() Status {
 func (b *guards) unmade() string {
 	switch b.plan.Notify {
 	case seccomp.NotifyOpens:
-		return "a protected name that does not exist yet is refused, but a program that changes a path while it is looked at may pass: then it is noticed and moved away"
+		return "a protected name that does not exist yet is denied, but a program that changes a path while it is checked may pass: then the name is noticed and moved away"
 	case seccomp.NotifyNames, seccomp.NotifyRefused:
-		return "a protected name that does not exist yet is refused, but for files that an open makes: they are noticed and moved away, as is what a program slips past the supervisor"
+		return "a protected name that does not exist yet is denied, except files that an open creates: they are noticed and moved away, as is a name that a program slips past the supervisor"
 	}
-	return "a protected name that does not exist yet is not refused but noticed and moved away"
+	return "a protected name that does not exist yet is not denied but noticed and moved away"
 }

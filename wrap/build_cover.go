@@ -7,10 +7,10 @@ import (
 	"sbx/spec"
 )
 
-// cover is a folder that is laid over because something in it must be hidden
+// cover is a directory that is laid over because something in it must be hidden
 // by name, or must be there to be mounted on. A mount on a file vanishes when
 // the host renames another over it, as `git credential-store`, `npm login` and
-// `gh auth` do; a name that the folder does not show stays hidden.
+// `gh auth` do; a name that the directory does not show stays hidden.
 type cover struct {
 	dir  string
 	hide []string // paths relative to dir, with the slash; most are a name
@@ -20,18 +20,18 @@ type cover struct {
 	// tells: it is covered so that it can be written, whether or not anything in it is
 	// hidden.
 	layer, learned bool
-	// homes is true for a folder of which other users' homes are hidden.
+	// homes is true for a directory of which other users' homes are hidden.
 	homes bool
 }
 
-// FewHomes is up to how many homes in a folder are hidden by a mount each.
+// FewHomes is up to how many homes in a directory are hidden by a mount each.
 const FewHomes = 4
 
-// fewEntries is up to how many entries a folder is put together anew, from
+// fewEntries is up to how many entries a directory is put together anew, from
 // binds of all that stays, instead of an overlay.
 const fewEntries = 8
 
-// hideByName covers the folders of hidden files.
+// hideByName covers the directories of hidden files.
 func (b *covering) hideByName() {
 	covers := b.covers()
 	for i := range covers {
@@ -53,7 +53,7 @@ func (b *covering) hideByName() {
 	}
 }
 
-// covers are the folders to cover, a folder before what is in it.
+// covers are the directories to cover, a directory before what is in it.
 func (b *covering) covers() []cover {
 	var covers []cover
 	at := func(dir string, f spec.Field) *cover {
@@ -68,7 +68,7 @@ func (b *covering) covers() []cover {
 	name := func(path string, f spec.Field) {
 		dir := parent(path)
 		if dir == "/" || !b.hideable(dir) || b.h.Overlay.State == No && b.h.listing(dir) == nil {
-			return // where nothing can be laid over the folder the file itself is masked
+			return // where nothing can be laid over the directory the file itself is masked
 		}
 		c, n := at(dir, f), path[len(dir):]
 		switch i := b.onTop(path); {
@@ -121,7 +121,7 @@ func (b *covering) covers() []cover {
 	return b.merge(covers)
 }
 
-// emptied are the folders of which nearly all is homes that are hidden: they are put
+// emptied are the directories of which nearly all is homes that are hidden: they are put
 // together anew, by a mount for each name that stays and not for each that does not.
 func (b *covering) emptied() (dirs []string) {
 	homes := 0
@@ -190,18 +190,18 @@ next:
 	return top
 }
 
-// oneMount tells whether no mount lies between a folder and a path beneath it:
+// oneMount tells whether no mount lies between a directory and a path beneath it:
 // submounts are bound over an overlay again, and would show what it hides.
 func (b *covering) oneMount(dir, path string) bool {
 	return !slices.ContainsFunc(b.h.Mounts, func(m MountPoint) bool { return m.Path != dir && under(m.Path, dir) && under(path, m.Path) })
 }
 
-// deep tells whether something is hidden or made below the folder itself.
+// deep tells whether something is hidden or made below the directory itself.
 func (c *cover) deep() bool {
 	return slices.ContainsFunc(c.hide, func(n string) bool { return strings.LastIndexByte(n, '/') > 0 })
 }
 
-// hides tells whether path is hidden already, by itself or with a folder above.
+// hides tells whether path is hidden already, by itself or with a directory above.
 func (c *cover) hides(path string) bool {
 	return slices.ContainsFunc(c.hide, func(n string) bool { return under(path, c.dir+n) })
 }
@@ -243,7 +243,7 @@ func (b *places) inWritable(path string) bool {
 }
 
 // lacking parts a mount's target that the host does not have into the nearest
-// folder that is there and the rest; rest is "" where nothing is to be made.
+// directory that is there and the rest; rest is "" where nothing is to be made.
 func (b *places) lacking(target string) (dir, rest string) {
 	if b.r.Visible && !b.inView(target) && b.view.At(target).Source == "" || b.covered(target) || b.h.Kind(target) != Absent ||
 		slices.ContainsFunc(b.opened, func(dir string) bool { return under(target, dir) }) {

@@ -96,7 +96,7 @@ func (b *fieldLines) fields() {
 	}
 }
 
-// job writes the lines of the job layout's two folders.
+// job writes the lines of the job layout's two directories.
 func (b *fieldLines) job(files string) {
 	for _, f := range []spec.Field{FieldInput, FieldOutput} {
 		if b.jobFolder(f) == "" {
@@ -162,7 +162,7 @@ func (b *fieldLines) implied(files string) {
 		b.fault(FieldPrivate, Unavailable, why)
 		b.fault(FieldProtected, Unavailable, why)
 		b.fault(FieldUnmade, Unavailable, why)
-		b.fault(FieldHome, Degraded, "the agent's home is no layer of its own: "+why)
+		b.fault(FieldHome, Degraded, "the agent's home is not a layer of its own: "+why)
 	}
 	b.line(FieldSecrets, files)
 	b.line(FieldPrivate, files)

@@ -2,7 +2,7 @@ package wrap
 
 import "sbx/spec"
 
-// folderMasked notes a mask over a folder of the sandbox.
+// folderMasked notes a mask over a directory of the sandbox.
 func (b *hiding) folderMasked(image, path string, k Kind, f spec.Field) {
 	if k == Dir {
 		w := &b.plan.Watch
@@ -10,13 +10,13 @@ func (b *hiding) folderMasked(image, path string, k Kind, f spec.Field) {
 	}
 }
 
-// ownFolders gives masks over folders empty folders of their own, so that the
+// ownFolders gives masks over directories empty directories of their own, so that the
 // supervisor can tell which was opened: inotify tells of inodes. Each is a mkdir
 // of some 4 us, so every start would pay for what is hidden from everybody: that
 // shares one, and so does all where nobody looks.
 func (b *mounter) ownFolders() {
 	w := &b.plan.Watch
-	held := false // the supervisor has the folder because a mask may have to be mounted again
+	held := false // the supervisor has the directory because a mask may have to be mounted again
 	for i := range w.Renew {
 		held = held || w.Renew[i].Mount.Op == OpPlace && w.Renew[i].Mount.Slot == SlotEmpty
 	}
@@ -34,7 +34,7 @@ func (b *mounter) ownFolders() {
 	}
 	if next == 1 || next == 2 && shared == 0 {
 		for i := range w.Folders {
-			w.Folders[i].Own = 0 // the empty folder itself
+			w.Folders[i].Own = 0 // the empty directory itself
 		}
 		return
 	}
@@ -57,8 +57,8 @@ func (b *mounter) ownFolders() {
 	}
 }
 
-// shares tells whether a masked folder is one of those that stand on every
-// machine: outside of the home folder, or sbx's own state.
+// shares tells whether a masked directory is one of those that stand on every
+// machine: outside of the home directory, or sbx's own state.
 func (b *mounter) shares(f *Folder) bool {
 	home := b.h.Home
 	return f.For == FieldSecrets && (home == "" || home == "/" || !under(f.Path, home) || f.Path == b.h.State)

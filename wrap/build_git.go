@@ -7,8 +7,8 @@ import (
 	"sbx/spec"
 )
 
-// gitFolders are the git folders of the writable trees, sorted. A linked
-// worktree's common folder is a tree of its own: no part of a path beneath it
+// gitFolders are the git directories of the writable trees, sorted. A linked
+// worktree's common directory is a tree of its own: no part of a path beneath it
 // is called .git.
 func (b *guards) gitFolders() []string {
 	var list []string
@@ -35,7 +35,7 @@ func inTrees(path string, trees []string) bool {
 	return slices.ContainsFunc(trees, func(t string) bool { return under(path, t) })
 }
 
-// isProtectedInGit is isProtected for a path of a git folder: the innermost
+// isProtectedInGit is isProtected for a path of a git directory: the innermost
 // that is known counts.
 func (b *guards) isProtectedInGit(path string, trees []string) bool {
 	best := ""
@@ -51,7 +51,7 @@ func (b *guards) isProtectedInGit(path string, trees []string) bool {
 	return ok
 }
 
-// OpensGit tells whether filesystem.write names a git folder, or something in one:
+// OpensGit tells whether filesystem.write names a git directory, or something in one:
 // the document opens it, with all that is in it.
 func OpensGit(w *spec.Path) bool {
 	return w.InWrite() && strings.Contains(w.Real+"/", "/.git/")

@@ -35,7 +35,7 @@ func (b *mounter) hold() int {
 	b.held++
 	if most := b.mayHold(); b.held == most+1 {
 		b.problems = append(b.problems, &spec.Problem{Field: "filesystem.write", Do: "bind in so many writable paths",
-			Why: "more than " + strconv.Itoa(most) + " of them", Help: "name a folder above them"})
+			Why: "more than " + strconv.Itoa(most) + " of them", Help: "name a directory above them"})
 	}
 	return b.held
 }

@@ -7,8 +7,8 @@ import (
 	"sbx/spec"
 )
 
-// maskSecrets lays the empty folder or file over what is hidden and has no
-// name to hide: secret folders, sockets, removable media, and files in trees
+// maskSecrets lays the empty directory or file over what is hidden and has no
+// name to hide: secret directories, sockets, removable media, and files in trees
 // that stay themselves because they are writable.
 func (b *hiding) maskSecrets() {
 	if b.h.SecretsCut != "" {
@@ -19,7 +19,7 @@ func (b *hiding) maskSecrets() {
 		case Absent: // a link that leads nowhere
 		case Other:
 			if b.inWritable(parent(s.Path)) {
-				b.fault(FieldSecrets, Degraded, s.Path+" is a link in a writable folder to more than can be hidden")
+				b.fault(FieldSecrets, Degraded, s.Path+" is a link in a writable directory to more than can be hidden")
 			}
 		default:
 			b.maskImages(s.Real, s.Kind, FieldSecrets, s.Why)
@@ -52,7 +52,7 @@ func (b *hiding) maskImages(path string, k Kind, f spec.Field, why string) {
 
 // maskAt masks one image of a path of the host.
 func (b *hiding) maskAt(image, path string, k Kind, f spec.Field, why string) {
-	if b.restricted() { // a folder above could be renamed, and the next run would see what is in it
+	if b.restricted() { // a directory above could be renamed, and the next run would see what is in it
 		b.pinsAbove(path, image)
 	}
 	b.layMask(image, f, why)
@@ -77,7 +77,7 @@ func (b *hiding) mask(path string, k Kind, f spec.Field) {
 	b.folderMasked(path, path, k, f)
 }
 
-// masks makes the empty folder and the empty file, and opens them. Their mount
+// masks makes the empty directory and the empty file, and opens them. Their mount
 // is to stay in the tree, if covered: what was detached cannot be bound again,
 // as renewing a mask does. Their modes let their owner write, so that it is the mount
 // alone that refuses what is attempted there, which the record then tells of.
@@ -88,7 +88,7 @@ func (b *mounter) masks(at string) {
 	b.op(Mount{Op: OpOpen, Source: at + partNone, Slot: slotNone})
 }
 
-// maskOf lays the empty folder or the empty file over something.
+// maskOf lays the empty directory or the empty file over something.
 func maskOf(k Kind, f spec.Field) Mount {
 	slot := slotNone
 	if k == Dir {
@@ -163,7 +163,7 @@ func (b *hiding) lostMounts() {
 			continue
 		}
 		b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount at " + m.Target,
-			Why: "it lies in a folder that is hidden, and stays so", Help: "choose another target"})
+			Why: "it lies in a directory that is hidden, and stays so", Help: "choose another target"})
 	}
 }
 

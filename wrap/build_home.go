@@ -13,30 +13,30 @@ type homeKind uint8
 
 const (
 	homeAsIs    homeKind = iota // no layer
-	homePrivate                 // a private folder, as the spec has it without an agent
+	homePrivate                 // a private directory, as the spec has it without an agent
 	homeOverlay                 // a writable overlay: what is written lands in the sandbox's own layer
-	homeRebuilt                 // a private folder into which what the host's has is bound
+	homeRebuilt                 // a private directory into which what the host's has is bound
 )
 
 // tmpfsKernel is the first whose tmpfs has the attributes by which an overlay
-// notes that a folder stands for no other.
+// notes that a directory stands for no other.
 var tmpfsKernel = Version{6, 6}
 
 // maxRebuilt is up to how many names a home is put together from.
 const maxRebuilt = 1024
 
 // layHome decides what the home of a known agent becomes. Agents replace their
-// files there by rename, so the folder has to be writable; what they write is
+// files there by rename, so the directory has to be writable; what they write is
 // kept in a layer that ends with the sandbox.
 func (b *homeLayer) layHome() {
 	if !b.r.HomeLayer {
 		return
 	}
 	home := b.h.HomeReal
-	without := func(why string) { b.fault(FieldHome, Degraded, "the agent's home is no layer of its own: "+why) }
+	without := func(why string) { b.fault(FieldHome, Degraded, "the agent's home is not a layer of its own: "+why) }
 	switch {
 	case home == "":
-		without(b.r.Home + " is no folder")
+		without(b.r.Home + " is not a directory")
 	case home == "/":
 		without("it is /")
 	case b.isHidden(home):
@@ -64,7 +64,7 @@ func (b *homeLayer) layHome() {
 		b.fault(FieldHome, Enforced, b.ends())
 	}
 	if b.home == homeOverlay && b.h.Kernel.Less(tmpfsKernel) {
-		b.fault(FieldHome, Enforced, "folders that the host has there cannot be removed (before Linux 6.6)")
+		b.fault(FieldHome, Enforced, "directories that the host has there cannot be removed (before Linux 6.6)")
 	}
 }
 
@@ -102,7 +102,7 @@ func (b *homeLayer) ends() string {
 		}
 	}
 	if len(own) > 0 {
-		text += " beside " + strings.Join(own, ", ")
+		text += " except for " + strings.Join(own, ", ")
 	}
 	return text + " is its own copy and ends with it"
 }
@@ -178,7 +178,7 @@ func (b *layers) mayChange(image string) bool {
 	return g.Access == view.Write && g.Source != ""
 }
 
-// placeOwn binds in what the agent reads where a private folder covers it.
+// placeOwn binds in what the agent reads where a private directory covers it.
 func (b *builder) placeOwn() {
 	b.closeRuns()
 	if b.home == homeOverlay || b.r.Learn {
@@ -194,7 +194,7 @@ func (b *builder) placeOwn() {
 	}
 }
 
-// closeRuns makes read-only the folders of the layer that may be executed from: what the
+// closeRuns makes read-only the directories of the layer that may be executed from: what the
 // document lets be written there it knows, and that is mounted over them later.
 func (b *builder) closeRuns() {
 	for _, e := range b.programs.runs {
@@ -213,7 +213,7 @@ func (b *builder) closeRuns() {
 	}
 }
 
-// closeInLayer makes a folder of the layer read-only, with all that is mounted in it by now.
+// closeInLayer makes a directory of the layer read-only, with all that is mounted in it by now.
 func (b *homeLayer) closeInLayer(dir string, f spec.Field, why string) bool {
 	if g := b.view.At(dir); g.Access != view.Write || !g.Copied {
 		return false
@@ -223,7 +223,7 @@ func (b *homeLayer) closeInLayer(dir string, f spec.Field, why string) bool {
 	return true
 }
 
-// ownReads are the paths that the agent reads and that a private folder of the
+// ownReads are the paths that the agent reads and that a private directory of the
 // host's root covers, but for what lies in another.
 func (b *homeLayer) ownReads() (paths []spec.Path) {
 	if b.prefix != "" || len(b.r.Own) == 0 {
@@ -245,7 +245,7 @@ func (b *homeLayer) ownReads() (paths []spec.Path) {
 	})
 }
 
-// pinOwn keeps the folders on the way to one of the agent's own, in a private
+// pinOwn keeps the directories on the way to one of the agent's own, in a private
 // home, from being renamed: what is written there is told by its path.
 func (b *homeLayer) pinOwn(w spec.Path) {
 	if b.home != homePrivate || w.Field != FieldAgent {
@@ -275,7 +275,7 @@ func (b *fieldLines) nestedHome() {
 		return
 	}
 	if b.h.HomeReal == "" || !slices.ContainsFunc(b.h.Parent.Private, func(d string) bool { return under(b.h.HomeReal, d) }) {
-		b.fault(FieldHome, Degraded, "the agent's home is no layer of its own: the outer sandbox has none, and nothing can be mounted there")
+		b.fault(FieldHome, Degraded, "the agent's home is not a layer of its own: the outer sandbox has none, and nothing can be mounted there")
 	}
 	b.line(FieldHome, "parent")
 }

@@ -62,7 +62,7 @@ const fileRights = landlock.FSAll &^ landlock.ResolveUnix
 // lostRights is what the loss of a right means: what stays open, and what holds it
 // all the same where there are mounts.
 var lostRights = map[string]struct{ open, held string }{
-	"fs.refer":                   {"moving files from folder to folder", ""},
+	"fs.refer":                   {"moving files from directory to directory", ""},
 	"fs.truncate":                {"truncate", "read-only mounts hold what it would"},
 	"fs.ioctl_dev":               {"ioctl on devices", "a /dev of its own and mounts without devices hold what it would"},
 	"scope.abstract_unix_socket": {"abstract sockets", ""},
@@ -175,7 +175,7 @@ func (b *rules) streamRules(r *landlock.Ruleset) {
 	}
 }
 
-// movable lets files be moved from folder to folder, which a domain that is about files
+// movable lets files be moved from directory to directory, which a domain that is about files
 // shuts in each of its layers, be a layer about none.
 func (b *rules) movable(r *landlock.Ruleset) {
 	r.FS = landlock.Refer

@@ -49,7 +49,7 @@ func (b *draft) layerFaults() {
 		b.fault(FieldLayer, Unavailable, b.h.Layer.Why)
 	}
 	if b.plan.Base != BaseHost && len(b.plan.Written()) == 0 {
-		b.fault(FieldLayer, Unavailable, "nothing that the caller may write is in view beside the workspace")
+		b.fault(FieldLayer, Unavailable, "nothing that the caller may write is in view except the workspace")
 	}
 	var without []string
 	for i := range b.h.Layers {

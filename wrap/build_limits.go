@@ -97,7 +97,7 @@ func (b *limiter) memory(bytes spec.Bytes) {
 	}
 	b.heldBy[f] = "the supervisor"
 	b.plan.Limits.Memory = int64(bytes)
-	b.fault(f, Degraded, why+"; the supervisor looks at the processes' memory four times a second and ends the largest where it is more, which a quick one can be for a moment; what lies in tmpfs and in the buffers of sockets is not counted")
+	b.fault(f, Degraded, why+"; the supervisor checks the processes' memory four times a second and ends the largest process above the limit, so a quick one can exceed it for a moment; memory in tmpfs and in the buffers of sockets is not counted")
 }
 
 // socketsApart is what version 1 does with the buffers of sockets. It lets every
@@ -124,7 +124,7 @@ func (b *limiter) cpus(cpus float64) {
 		return
 	}
 	b.heldBy[f] = "the supervisor"
-	b.fault(f, Observed, why+"; usage tells the time that was used")
+	b.fault(f, Observed, why+"; usage has the time that was used")
 }
 
 // pids prefers a group, which tells how often it refused. The count of the

@@ -8,10 +8,10 @@ import (
 // mounts writes the operations that make the sandbox's tree.
 //
 // The order is the meaning. Clones of what will be writable or lies under a
-// folder that is about to be covered are taken first, while the host's tree is
+// directory that is about to be covered are taken first, while the host's tree is
 // still as it was; then everything becomes read-only at one stroke (or an
 // empty root is begun); then layer over layer is put on: what is hidden by
-// name, private folders, /dev and /proc, writable trees with what is protected
+// name, private directories, /dev and /proc, writable trees with what is protected
 // in them, the spec's mounts, and last what is hidden: hide beats mounts,
 // mounts beat write, write beats read.
 func (b *builder) mounts() {
@@ -78,7 +78,7 @@ func (b *builder) readsRoot() bool {
 	return false
 }
 
-// addsToRoot tells whether a mount's target is a new name in the root folder,
+// addsToRoot tells whether a mount's target is a new name in the root directory,
 // which only a root of the sandbox's own can have.
 func (b *builder) addsToRoot() bool {
 	if b.h.listing("/") == nil {
@@ -117,7 +117,7 @@ func modeField(r *spec.Resolved) spec.Field {
 	return "filesystem.write"
 }
 
-// stage is a folder of the host that no source lies beneath, over which the
+// stage is a directory of the host that no source lies beneath, over which the
 // new root is put together.
 func (b *builder) stage() string {
 	for _, dir := range []string{"/tmp", "/run", "/mnt", "/srv", "/var"} {

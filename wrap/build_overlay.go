@@ -2,9 +2,9 @@ package wrap
 
 import "slices"
 
-// overlay covers a folder with a read-only overlay of itself: a layer with a
+// overlay covers a directory with a read-only overlay of itself: a layer with a
 // whiteout for each hidden name (a character device 0/0, overlayfs(5)) and a
-// folder for each new mount point lies over it. Unprivileged since Linux 5.11.
+// directory for each new mount point lies over it. Unprivileged since Linux 5.11.
 func (b *covering) overlay(n int, c *cover) {
 	layer := b.scratchAt() + "/layer" + itoa(n)
 	perm := uint32(0o755)
@@ -43,7 +43,7 @@ func (b *covering) overlay(n int, c *cover) {
 	}
 }
 
-// makeIn makes a mount point and the folders on the way to it in a layer.
+// makeIn makes a mount point and the directories on the way to it in a layer.
 func (b *covering) makeIn(layer string, e Entry) {
 	mkdir := func(path string) {
 		if path != layer+"/" && !b.made[path] {
@@ -103,10 +103,10 @@ next:
 	return subs
 }
 
-// rebuild covers a folder with a private one into which all but the hidden
+// rebuild covers a directory with a private one into which all but the hidden
 // names are bound.
 func (b *covering) rebuild(n int, c *cover, list *Listing) {
-	dir := b.scratchAt() + "/folder" + itoa(n)
+	dir := b.scratchAt() + "/dir" + itoa(n)
 	const others = 96 // what a Plan has besides, so that this is not copied again
 	b.plan.Mounts = slices.Grow(b.plan.Mounts, 2*len(list.Entries)+others)
 	b.op(Mount{Op: OpMkdir, Target: dir, Perm: list.Mode | 0o700})

@@ -6,8 +6,8 @@ import (
 	"sbx/spec"
 )
 
-// The parts of the one scratch tmpfs. All private folders are parts of it: a
-// bind of a folder costs a third of what a tmpfs of its own does.
+// The parts of the one scratch tmpfs. All private directories are parts of it: a
+// bind of a directory costs a third of what a tmpfs of its own does.
 const (
 	partTmp    = "/tmp"
 	partVarTmp = "/vartmp"
@@ -16,20 +16,20 @@ const (
 	partHome   = "/home"
 	partWork   = "/work"
 	partRoot   = "/root"
-	partEmpty  = "/empty" // an empty folder, laid over what is hidden
+	partEmpty  = "/empty" // an empty directory, laid over what is hidden
 	partNone   = "/none"  // an empty file, the same
 )
 
 // The slots of the two masks, beyond what hold hands out.
 const (
-	SlotEmpty = maxHeld + 1 // the folder
+	SlotEmpty = maxHeld + 1 // the directory
 	slotNone  = maxHeld + 2
 )
 
 // SlotScratch is the scratch tmpfs, which the supervisor gets to look at the layers in it.
 const SlotScratch = maxHeld + 3
 
-// privates lists the folders that the sandbox has its own of.
+// privates lists the directories that the sandbox has its own of.
 func (b *places) privates() {
 	if b.r.Private || b.r.Visible {
 		for _, dir := range []string{"/tmp", "/var/tmp", "/run"} {
@@ -38,7 +38,7 @@ func (b *places) privates() {
 			}
 		}
 	}
-	// A hidden folder in which something is opened, and sbx's own state: an sbx
+	// A hidden directory in which something is opened, and sbx's own state: an sbx
 	// inside has a place for its record, and sees none of the records outside.
 	hidden := slices.Clone(b.h.Removable)
 	for _, s := range b.h.Secrets {
@@ -56,12 +56,12 @@ func (b *places) privates() {
 	}
 }
 
-// openSecrets puts, where a secret folder shows in which something is opened, a
-// private folder in its place, and that in it.
+// openSecrets puts, where a secret directory shows in which something is opened, a
+// private directory in its place, and that in it.
 func (b *mounter) openSecrets() {
 	for _, dir := range b.opened {
 		if b.openedAt[dir] == 0 || b.view.At(dir).Source != dir {
-			continue // a private folder from the start, or not in view
+			continue // a private directory from the start, or not in view
 		}
 		var opened []spec.Path
 		var slots []int
@@ -91,7 +91,7 @@ func (b *mounter) openSecrets() {
 	}
 }
 
-// beneath makes a mount point for p in the private folder dir.
+// beneath makes a mount point for p in the private directory dir.
 func (b *mounter) beneath(dir string, p spec.Path) {
 	for i := len(dir) + 1; i < len(p.Real); i++ {
 		if p.Real[i] == '/' {
@@ -122,12 +122,12 @@ func (b *places) opens(dir string) bool {
 }
 
 // planted tells whether a path leads where it does by a link that a command of
-// an earlier run may have left, the agent's own and git's folders counted.
+// an earlier run may have left, the agent's own and git's directories counted.
 func (b *places) planted(p spec.Path) bool {
 	return b.r.Planted(&p) || slices.ContainsFunc(p.Links, func(l spec.Link) bool { return b.inWritable(l.Path) })
 }
 
-// part is the scratch folder that stands for a private folder, and its mode.
+// part is the scratch directory that stands for a private directory, and its mode.
 func (b *mounter) part(dir string) (string, uint32) {
 	switch dir {
 	case "/tmp":
@@ -140,7 +140,7 @@ func (b *mounter) part(dir string) (string, uint32) {
 	return "/secret" + itoa(slices.Index(b.opened, dir)), 0o700
 }
 
-// covered tells whether path lies in a folder that the sandbox has its own of.
+// covered tells whether path lies in a directory that the sandbox has its own of.
 func (b *places) covered(path string) bool {
 	for _, dir := range b.private {
 		if under(path, dir) {
@@ -150,7 +150,7 @@ func (b *places) covered(path string) bool {
 	return under(path, "/proc") || b.ownDev(path)
 }
 
-// scratchAt is where the scratch tmpfs is mounted. In place it is a folder that
+// scratchAt is where the scratch tmpfs is mounted. In place it is a directory that
 // the sandbox has its own of, which covers it in the end.
 func (b *mounter) scratchAt() string {
 	if b.prefix != "" {
@@ -193,8 +193,8 @@ func (b *mounter) scratch() {
 	}
 }
 
-// placeParts puts the private folders in place; in place of the host's /tmp
-// last, which hides the scratch folder's other parts.
+// placeParts puts the private directories in place; in place of the host's /tmp
+// last, which hides the scratch directory's other parts.
 func (b *mounter) placeParts() {
 	at := b.scratchAt()
 	place := func(part, target string, f spec.Field) {
@@ -223,13 +223,13 @@ func (b *mounter) placeParts() {
 	}
 }
 
-// proc mounts the pid namespace's own /proc. All but the processes' folders is
+// proc mounts the pid namespace's own /proc. All but the processes' directories is
 // read-only and the worst is masked: sysctl files ask for uid 0, not for a
 // capability, and kernel.core_pattern is root code outside every namespace
 // (proc(5)). A caller that is not uid 0 cannot write them anyway.
 func (b *mounter) proc() {
 	b.folder("/proc", 0o555)
-	if b.prefix != "" { // the scratch folder goes with the old root; this one is covered, and stays
+	if b.prefix != "" { // the scratch directory goes with the old root; this one is covered, and stays
 		b.masks(b.in("/proc"))
 	}
 	b.op(Mount{Op: OpProc, Target: b.in("/proc"), For: FieldProcesses})

@@ -10,7 +10,7 @@ import (
 type Program struct {
 	Path         string   // absolute, as it will be executed
 	Real         string   // with links resolved
-	Folder       string   // the folder of PATH that it was found in; "" when named by path
+	Folder       string   // the directory of PATH that it was found in; "" when named by path
 	Mapped       bool     // it lies in a mount of the spec: Real is where its source is
 	Interpreters []string // of a script's "#!" chain, links resolved
 
@@ -24,7 +24,7 @@ type Program struct {
 // Files are the paths by which a program is started.
 func (p *Program) Files() []string { return append([]string{p.Path, p.Real}, p.Interpreters...) }
 
-// Executable is a file or folder that commands names, as it stands on the host.
+// Executable is a file or directory that commands names, as it stands on the host.
 type Executable struct {
 	Program
 	Asked string // as the document has it
@@ -75,7 +75,7 @@ func (b *programs) outOfView(path string) *spec.Problem {
 		}
 	case b.covered(path):
 		p.Field = "access_mode"
-		p.Why += ": the folder is private inside"
+		p.Why += ": the directory is private inside"
 		p.Help = "add {\"source\": \"" + parent(path) + "\", \"target\": \"" + parent(path) + "\", \"mode\": \"ro\"} to filesystem.mounts"
 	default:
 		p.Field = "filesystem.hide"

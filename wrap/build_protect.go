@@ -10,7 +10,7 @@ import (
 )
 
 // protect makes read-only, in the writable trees, what makes the host run
-// something later. Each folder on the way is a mount point, so that none can
+// something later. Each directory on the way is a mount point, so that none can
 // be renamed away and made anew.
 func (b *guards) protect() {
 	if !b.r.Private {
@@ -60,7 +60,7 @@ func (b *guards) protect() {
 	}
 }
 
-// leads tells whether a folder that is only pinned leads to something that is
+// leads tells whether a directory that is only pinned leads to something that is
 // protected; one that leads to nothing is left as it is.
 func (b *guards) leads(shared int, spots [][]string) bool {
 	for j := range b.h.Protected {
@@ -90,7 +90,7 @@ func (b *places) allowed(path string) bool {
 }
 
 // opensName tells whether a list of what may be written names a protected path, or a
-// protected name above it. Naming a folder that merely contains protected names opens
+// protected name above it. Naming a directory that merely contains protected names opens
 // none of them.
 func opensName(names []string, path string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
@@ -131,7 +131,7 @@ func (b *guards) isProtected(path string, trees []string) bool {
 	return false
 }
 
-// trees are the writable folders of the spec: the working directory and what
+// trees are the writable directories of the spec: the working directory and what
 // filesystem.write names, but for protected names themselves.
 func (b *guards) trees() []string {
 	var t []string
@@ -148,7 +148,7 @@ func (b *guards) trees() []string {
 	return append(t, b.innerTrees()...)
 }
 
-// pinsAbove makes the folders above an image of a path that could be renamed
+// pinsAbove makes the directories above an image of a path that could be renamed
 // mount points.
 func (b *mounter) pinsAbove(path, at string) {
 	for i := 1; i < len(at); i++ {
@@ -157,7 +157,7 @@ func (b *mounter) pinsAbove(path, at string) {
 			m := Mount{Op: OpPin, Soft: true, Why: "on the way to what must stay"}
 			if up := len(at) - len(dir); strings.HasSuffix(path, at[len(dir):]) && up < len(path) {
 				b.keep(path[:len(path)-up], dir, m)
-			} else { // no folder of the host's own that the image's could be
+			} else { // no directory of the host's own that the image's could be
 				m.Target = b.in(dir)
 				b.op(m)
 			}
@@ -218,10 +218,10 @@ func (b *mounter) mountPoint(m *spec.MountAt, kind Kind) {
 		why, help = "a "+kind.String()+" cannot be mounted on a "+have.String(), "choose another target"
 	case have != Absent || source == "":
 	case source != m.Target || b.onTop(parent(m.Target)) >= 0:
-		why = source + " is not there, and sbx makes nothing in a folder of the host"
+		why = source + " is not there, and sbx makes nothing in a directory of the host"
 	default:
 		if dir, rest := b.lacking(m.Target); rest == "" || !b.makeable(dir) {
-			why = "it is not there, and sbx makes nothing in a writable folder of the host"
+			why = "it is not there, and sbx makes nothing in a writable directory of the host"
 		}
 	}
 	if why != "" {
@@ -234,7 +234,7 @@ func (b *builder) finish() {
 	b.ownFolders()
 	b.tellParent()
 	if b.prefix != "" {
-		b.op(Mount{Op: OpSeal, Target: b.prefix, Why: "the new root itself is nobody's to write"})
+		b.op(Mount{Op: OpSeal, Target: b.prefix, Why: "nobody may write to the new root itself"})
 		b.op(Mount{Op: OpPivot, Target: b.prefix})
 	}
 	if b.r.Job == nil && !b.seen(b.plan.Command.Dir) {
@@ -245,7 +245,7 @@ func (b *builder) finish() {
 	}
 }
 
-// seen tells whether a folder or file of the host can be seen at its own path
+// seen tells whether a directory or file of the host can be seen at its own path
 // in the finished sandbox.
 func (b *places) seen(path string) bool {
 	g := b.view.At(path)

@@ -7,7 +7,7 @@ import (
 )
 
 // inView tells whether path is to be seen in an empty root because it, or a
-// folder above it, was named.
+// directory above it, was named.
 func (b *places) inView(path string) bool {
 	if b.whole {
 		return true

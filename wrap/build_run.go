@@ -1,6 +1,6 @@
 package wrap
 
-// placeRun fills the private /run: what of the host's stays, a lock folder and
+// placeRun fills the private /run: what of the host's stays, a lock directory and
 // the users' own.
 func (b *mounter) placeRun() {
 	if !b.privateRun() {
@@ -21,7 +21,7 @@ func (b *mounter) placeRun() {
 	}
 	b.placeBroker()
 	b.op(Mount{Op: OpBind, Source: b.in(parent(ParentPath)), Target: b.in(parent(ParentPath)), Mode: ModeRO,
-		Why: "what holds here is nobody's to change"})
+		Why: "nobody may change what lies here"})
 	b.op(Mount{Op: OpMkdir, Target: b.in("/run/lock"), Perm: 0o1777})
 	b.folder("/run/user", 0o755)
 	for _, uid := range b.h.Users {

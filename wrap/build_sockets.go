@@ -30,7 +30,7 @@ func (b *network) namedSockets() (all []string) {
 			all = append(all, path)
 		}
 	}
-	// A folder is not meant: naming one above opens no socket, as it opens no
+	// A directory is not meant: naming one above opens no socket, as it opens no
 	// secret.
 	for _, w := range b.r.Write {
 		if w.Field != "" && w.Field != FieldAgent && !w.IsDir && !b.planted(w) {
@@ -58,7 +58,7 @@ func (b *network) egress() {
 	case b.mute != "":
 		why, help = "the supervisor cannot decide on connects: "+b.mute, "use sbx's own sandbox, with no --counter"
 	case b.req.NoRelay != "":
-		why, help = b.req.NoRelay, "install sbx-egress beside sbx"
+		why, help = b.req.NoRelay, "install sbx-egress next to sbx"
 	default:
 		b.plan.Relay = true
 		return
@@ -86,7 +86,7 @@ func (b *network) publish() {
 				Help: "have the command listen at another one, as in \"" + itoa(l.Host) + ":3000\""})
 		}
 	}
-	why, help := b.req.NoRelay, "install sbx-egress beside sbx"
+	why, help := b.req.NoRelay, "install sbx-egress next to sbx"
 	if !b.plan.Has(NetNS) {
 		why, help = "no network namespace: "+b.h.rungWhy(), "allow user namespaces for this program"
 	}

@@ -7,7 +7,7 @@ import (
 	"sbx/spec"
 )
 
-// StateDir is sbx's own state folder: $XDG_STATE_HOME/sbx where that is absolute,
+// StateDir is sbx's own state directory: $XDG_STATE_HOME/sbx where that is absolute,
 // else ~/.local/state/sbx; "" for a caller with no home.
 func StateDir(stateHome, home string) string {
 	if strings.HasPrefix(stateHome, "/") {
@@ -32,7 +32,7 @@ func Writes(r *spec.Resolved, path string) bool {
 		slices.ContainsFunc(r.Mounts, func(m spec.MountAt) bool { return m.Mode == spec.MountRW && under(path, m.Source.Real) })
 }
 
-// wayToState keeps a command that may write the folders above sbx's own state from
+// wayToState keeps a command that may write the directories above sbx's own state from
 // putting another in its place: what stands there is believed. openSecrets has
 // pinned those above one that is there.
 func (b *guards) wayToState() {

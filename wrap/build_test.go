@@ -337,7 +337,7 @@ func (c *planned) checkHidden(t *testing.T, s seen) {
 	for _, secret := range c.h.Secrets {
 		if under(s.identity, secret.Real) && !c.leadsToNamed(s.identity, secret.Real) {
 			if s.identity == secret.Real && secret.Kind == Dir {
-				continue // the name of a masked folder may be seen; the folder is another
+				continue // the name of a masked directory may be seen; the directory is another
 			}
 			t.Errorf("the secret %s can be reached at %s", s.identity, s.path)
 		}
@@ -361,7 +361,7 @@ func (c *planned) checkHidden(t *testing.T, s seen) {
 }
 
 // leadsToNamed tells whether the spec names id, or something beneath it, in a
-// secret folder.
+// secret directory.
 func (c *planned) leadsToNamed(id, secret string) bool {
 	for _, l := range [][]spec.Path{c.own.Read, c.own.Write} {
 		for _, n := range l {
@@ -471,7 +471,7 @@ func (c *planned) checkOpen(t *testing.T, tr *tree) {
 }
 
 // hidesIn tells whether a name is hidden or made in dir, or dir is an agent's home,
-// which is then a folder of the sandbox's own.
+// which is then a directory of the sandbox's own.
 func (c *planned) hidesIn(dir string) bool {
 	return dir == c.h.HomeReal || slices.ContainsFunc(c.h.Secrets, func(f Found) bool { return parent(f.Real) == dir }) ||
 		slices.ContainsFunc(c.r.Hide, func(p spec.Path) bool { return parent(p.Real) == dir }) ||

@@ -9,8 +9,8 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// folder makes the folders down to path where the new tree lacks them: in an
-// empty root, or in a private folder.
+// folder makes the directories down to path where the new tree lacks them: in an
+// empty root, or in a private directory.
 func (b *mounter) folder(path string, perm uint32) {
 	if path == "/" || b.made[path] || b.view.At(path).Source != "" {
 		return
@@ -33,7 +33,7 @@ func (b *mounter) target(path string, k Kind) {
 	}
 }
 
-// coveredStrictly tells whether path lies beneath a private folder, itself not
+// coveredStrictly tells whether path lies beneath a private directory, itself not
 // counted.
 func (b *places) coveredStrictly(path string) bool {
 	for _, dir := range b.private {
@@ -115,7 +115,7 @@ func bindMode(m spec.MountMode) Mode {
 	return ModeRO
 }
 
-// writables are the paths that are bound in writable, a folder before what is
+// writables are the paths that are bound in writable, a directory before what is
 // in it, one that lies in another left out.
 func (b *places) writables() []spec.Path {
 	if b.writable != nil || !b.restricted() {
@@ -146,7 +146,7 @@ func (b *places) writables() []spec.Path {
 	return b.writable
 }
 
-// outside are the common folders of linked worktrees, which git inside has to write.
+// outside are the common directories of linked worktrees, which git inside has to write.
 func (b *places) outside() (common []spec.Path) {
 	for i := range b.h.Repositories {
 		if repo := &b.h.Repositories[i]; repo.Outside && !b.r.ReadOnly {
@@ -156,7 +156,7 @@ func (b *places) outside() (common []spec.Path) {
 	return common
 }
 
-// isHidden tells whether filesystem.hide names path or a folder above it.
+// isHidden tells whether filesystem.hide names path or a directory above it.
 func (b *places) isHidden(path string) bool {
 	return slices.ContainsFunc(b.r.Hide, func(h spec.Path) bool { return under(path, h.Real) })
 }
@@ -181,7 +181,7 @@ func (b *builder) placeWritable() {
 }
 
 // showsWorkDir tells whether the working directory, not writable, lies where
-// the sandbox has a folder of its own, and must be bound in to be seen.
+// the sandbox has a directory of its own, and must be bound in to be seen.
 func (b *builder) showsWorkDir() bool {
 	wd := b.r.WorkingDir.Real
 	return (b.prefix == "" || b.whole) && b.r.WorkingDir.Exists && b.coveredStrictly(wd) && !b.inWritable(wd) && !b.isHidden(wd)

@@ -58,7 +58,7 @@ func (b *layers) layClosed(path string, f spec.Field, why string) {
 	b.view = b.view.With(view.Layer{Path: path, Kind: view.Close, Grant: view.Grant{Protected: f == FieldProtected, Because: view.Cause{Field: string(f), Why: why}}})
 }
 
-// layCovered is a folder that is covered by one of the sandbox's own with the same
+// layCovered is a directory that is covered by one of the sandbox's own with the same
 // names, but for those that are hidden: nothing is made or changed in the host's by it.
 func (b *covering) layCovered(c *cover) {
 	if c.layer {

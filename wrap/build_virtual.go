@@ -8,7 +8,7 @@ import (
 )
 
 // virtual puts a workshop's tree in view at its virtual path too ("/src" for
-// ROOT/src), since its workers' texts speak so: each folder that lies directly
+// ROOT/src), since its workers' texts speak so: each directory that lies directly
 // in the root, or the part that restrict leaves, is bound there. All else in the
 // root becomes a link to its own path: a bind of a file would go on showing
 // what another file has replaced, as editors do.
@@ -29,7 +29,7 @@ func (b *virtual) virtual() {
 	if list == nil || list.Cut {
 		b.lack(&spec.Problem{Field: "sandbox.root", On: b.r.At("sandbox.root"), Do: "show " + root + " at virtual paths",
 			Why:  "its names cannot all be read, so what lies in it is in view at its own path alone",
-			Help: "let the folder be read, or list \"sandbox.root\" in best_effort"}, Degraded)
+			Help: "let the directory be read, or list \"sandbox.root\" in best_effort"}, Degraded)
 		return
 	}
 	for _, e := range list.Entries {
@@ -42,7 +42,7 @@ func (b *virtual) virtual() {
 	}
 }
 
-// virtualBind binds a folder of the workshop's tree at its path from the root. It
+// virtualBind binds a directory of the workshop's tree at its path from the root. It
 // can be written there where it can be at its own path.
 func (b *virtual) virtualBind(source spec.Path, at string) {
 	mode := spec.MountRO
@@ -81,7 +81,7 @@ func (b *fieldLines) tellUnplaced() {
 	b.plan.Warnings = append(b.plan.Warnings, spec.Warning{Field: "sandbox.root", On: b.r.At("sandbox.root"), Text: text})
 }
 
-// ownPlaces are the folders that every sandbox with an empty root has.
+// ownPlaces are the directories that every sandbox with an empty root has.
 var ownPlaces = [...]string{"/proc", "/dev", "/sys", "/run", "/tmp", "/var/tmp"}
 
 // taken says what is in the way of a virtual path; "" where nothing is.
@@ -105,7 +105,7 @@ func (b *virtual) taken(at string) string {
 		}
 	}
 	if b.h.Home != "" && under(b.h.Home, at) {
-		return "the home folder is " + b.h.Home
+		return "the home directory is " + b.h.Home
 	}
 	for i := range b.binds { // one beneath a virtual path is mounted on it
 		if m := &b.binds[i]; under(at, m.Target) {

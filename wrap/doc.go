@@ -17,7 +17,7 @@
 //     be enforced is an error, unless the spec lets it be less; then the line
 //     says so, and why.
 //   - Mounts are in order: a clone of what will be covered is taken before it
-//     is covered, a folder is put in place before what lies in it, and what is
+//     is covered, a directory is put in place before what lies in it, and what is
 //     hidden comes last, over everything.
 //   - Paths in Mounts are absolute with links resolved; they are opened without
 //     following a link, so that one swapped since is noticed and not followed.

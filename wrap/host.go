@@ -80,10 +80,10 @@ type Protected struct {
 	// Link is true where the name itself is a symbolic link: its target is
 	// protected, the link cannot be mounted over.
 	Link bool
-	// Shared is true for a folder that is only made a mount point (".git"
+	// Shared is true for a directory that is only made a mount point (".git"
 	// itself), so that it cannot be renamed away, and stays writable.
 	Shared bool
-	// By is the settings file that names it, as seen from the top of its folder;
+	// By is the settings file that names it, as seen from the top of its directory;
 	// "" for what is protected by its own name.
 	By string
 }
@@ -103,8 +103,8 @@ func (p *Protected) Reason() string {
 type Repository struct {
 	Top    string // the working tree; "" for a bare one
 	GitDir string // absolute, links resolved
-	Common string // the common folder; equal to GitDir but for a linked worktree
-	// Others are the git folders of a common folder's other worktrees, which
+	Common string // the common directory; equal to GitDir but for a linked worktree
+	// Others are the git directories of a common directory's other worktrees, which
 	// are read-only inside.
 	Others []string
 	// Outside is true when Common lies outside every writable tree and is
@@ -167,14 +167,14 @@ type Host struct {
 	Groups [Controllers]GroupHost
 
 	Home string
-	// HomeReal is Home with links resolved, where it is a folder, and HomeMode its
+	// HomeReal is Home with links resolved, where it is a directory, and HomeMode its
 	// permission bits; looked at only where an agent's home is a layer.
 	HomeReal string
 	HomeMode uint32
 	// Layers are the directories over which a private copy lies that can be written; looked
 	// for only where what a command writes is learned.
 	Layers []Layer
-	// State is sbx's own state folder, links resolved, a private one inside; "" for
+	// State is sbx's own state directory, links resolved, a private one inside; "" for
 	// none. StateLinks are the links on the way to it, StateWhy why it is not there,
 	// where sbx has tried to make it.
 	State      string
@@ -195,12 +195,12 @@ type Host struct {
 	ProcRO   []string // names beneath /proc that are made read-only
 	ProcMask []string // names beneath /proc that are masked
 
-	Protected []Protected // in the order of their paths: a folder before what is in it
+	Protected []Protected // in the order of their paths: a directory before what is in it
 	// Unmade is what is protected and does not exist: ".git/hooks" where it
 	// was removed, a core.hooksPath to come. It must not come into being.
 	Unmade       []Protected
 	Repositories []Repository // known at launch
-	GitFolders   []string     // every git folder that the search looked at, submodules' too
+	GitFolders   []string     // every git directory that the search looked at, submodules' too
 	Around       []string     // tops of repositories that a writable tree lies in, the nearest first
 	Worktrees    []Worktree   // linked worktrees that are as git makes them, in the writable trees
 	Left         []string     // protected names that were there and are not mounted on
@@ -210,7 +210,7 @@ type Host struct {
 	Services     []Found      // those of services by which the host can be changed, where files are confined and not private
 	Removable    []string     // mount points of removable devices
 	Mounts       []MountPoint // the host's mounts, in the order of /proc/self/mountinfo
-	Listing      []Listing    // of folders in which a file must be hidden by name
+	Listing      []Listing    // of directories in which a file must be hidden by name
 
 	// Tools are the sandboxes of others that this host has, Files and Procs the
 	// caller's RLIMIT_NOFILE and RLIMIT_NPROC. Only who wraps a command for one looks
@@ -223,7 +223,7 @@ type Host struct {
 	Loaders []string     // this machine's dynamic loaders, links resolved
 
 	Paths map[string]Kind // kinds of further paths that a Plan asks for: /tmp, /run …
-	Users []int           // uids whose /run/user folder is made; the caller's own
+	Users []int           // uids whose /run/user directory is made; the caller's own
 }
 
 // Tool is another sandbox's program, as PATH leads to it; Path is "" where it does
@@ -255,7 +255,7 @@ type Layer struct {
 	Why  string // why there can be none
 }
 
-// Listing is the content of a folder, in name order.
+// Listing is the content of a directory, in name order.
 type Listing struct {
 	Dir     string
 	Mode    uint32 // permission bits

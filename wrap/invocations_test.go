@@ -72,7 +72,7 @@ func (g *invocations) text() string {
 	return s
 }
 
-// next is an invocation whose folders are mostly those of the wrapper.
+// next is an invocation whose directories are mostly those of the wrapper.
 func (g *invocations) next(mounts []DirMount) Invocation {
 	inv := Invocation{Cmd: pick(g, []string{"/usr/bin/wasmtime", "wasmtime", "curl", "/home/u/w/tool", "/home/o/é tool", "mysql", "./x/y"}), Args: []string{}, Env: []string{}}
 	n := g.IntN(9)

@@ -8,7 +8,7 @@ import (
 
 // kernels are the file systems by which the kernel shows itself and is told what
 // to do. A sandbox has its own of those that it needs, at their usual places; one
-// that the host has elsewhere, as in the folder of a chroot, is the host's.
+// that the host has elsewhere, as in the directory of a chroot, is the host's.
 var kernels = []string{
 	"proc",               // sysctl files that uid 0 may write, the host's processes
 	"sysfs",              // the same of devices and modules
@@ -40,7 +40,7 @@ func (h *Host) kernelElsewhere(path string) bool {
 func (b *hiding) maskKernels() {
 	for i := range b.h.Mounts {
 		if m := &b.h.Mounts[i]; m.Kernels() && b.h.Kind(m.Path) != Absent {
-			b.maskImages(m.Path, b.h.Kind(m.Path), FieldProcesses, "the kernel's own, which every sandbox has a safe one of")
+			b.maskImages(m.Path, b.h.Kind(m.Path), FieldProcesses, "the kernel's own; each sandbox has a safe one instead")
 		}
 	}
 }
@@ -51,7 +51,7 @@ func (b *hiding) maskKernels() {
 func (b *builder) kernelsOwn() {
 	refuse := func(f spec.Field, at, path string) {
 		b.problems = append(b.problems, &spec.Problem{Field: f, On: at, Do: "open " + path,
-			Why: "it is the kernel's own, which every sandbox has a safe one of", Help: "name another path"})
+			Why: "it is the kernel's own; each sandbox has a safe one instead", Help: "name another path"})
 	}
 	own, elsewhere := b.h.OwnKernel, b.h.kernelElsewhere
 	field := func(w *spec.Path) spec.Field {
@@ -76,13 +76,13 @@ func (b *builder) kernelsOwn() {
 			refuse(m.Field, m.At, m.Source.Real)
 		case m.Source.Real == "/": // what is mounted beneath comes along
 			b.problems = append(b.problems, &spec.Problem{Field: m.Field, On: m.At, Do: "mount / at " + m.Target,
-				Why: "the host's own /proc and all that is hidden would be in it", Help: "name the folders that are needed"})
+				Why: "the host's own /proc and all that is hidden would be in it", Help: "name the directories that are needed"})
 		}
 	}
 	for i := range b.r.Write { // behind the mounts, since who wraps makes writable what is mounted so
 		if w := &b.r.Write[i]; w.Real == "/" {
 			b.problems = append(b.problems, &spec.Problem{Field: field(w), On: w.At, Do: "make / writable",
-				Why: "the host's own /proc, /sys and /dev lie in it", Help: "name the folders that are to be written"})
+				Why: "the host's own /proc, /sys and /dev lie in it", Help: "name the directories that are to be written"})
 		}
 	}
 }

@@ -18,7 +18,7 @@ var limitCases = []struct {
 	pids   int
 }{{64 << 20, 0.5, 16}, {1, 1, 1}, {1 << 40, 1.5, 256}, {4096, 0.01, 4 << 20}, {123457, 64, 32768}, {2 << 30, 0.25, 2}}
 
-// groupDir is a folder with the files of a group, as the library wants it.
+// groupDir is a directory with the files of a group, as the library wants it.
 func groupDir(t *testing.T, files ...string) string {
 	t.Helper()
 	cgroups.TestMode = true

@@ -87,7 +87,7 @@ func TestOwnGroup(t *testing.T) {
 	}
 }
 
-// /dev/shm is the one folder of /dev that is no kernel's: it and what lies in
+// /dev/shm is the one directory of /dev that is no kernel's: it and what lies in
 // it may be named.
 func TestOnlySharedMemoryOfDevIsWritten(t *testing.T) {
 	for path, want := range map[string]bool{

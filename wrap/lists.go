@@ -43,7 +43,7 @@ func isSecret(path, home string, agent spec.Agent) bool {
 	return anySecret(path, homesFor(path, home), agent, Beneath)
 }
 
-// mayHoldSecret tells whether a default secret may be folder or lie beneath it.
+// mayHoldSecret tells whether a default secret may be directory or lie beneath it.
 func mayHoldSecret(folder, home string) bool {
 	homes := homesFor(folder, home)
 	for _, h := range homes {
@@ -54,7 +54,7 @@ func mayHoldSecret(folder, home string) bool {
 	return anySecret(folder, homes, 0, leads)
 }
 
-// leads tells whether what a pattern means may lie beneath folder, or be it.
+// leads tells whether what a pattern means may lie beneath directory, or be it.
 func leads(folder, pattern string) bool {
 	for folder != "" {
 		name, rest, _ := strings.Cut(folder, "/")
@@ -89,7 +89,7 @@ func homesFor(path, home string) []string {
 
 // anySecret asks is of path and the place of each secret but the agent's own: of the
 // system's from the root on, of a home's for each of homes that path lies in, from
-// there on. Every start asks it of each folder that may be written, so it joins no paths.
+// there on. Every start asks it of each directory that may be written, so it joins no paths.
 func anySecret(path string, homes []string, agent spec.Agent, is func(path, pattern string) bool) bool {
 	path = path[1:]
 	inside := make([]string, 0, len(homes))

@@ -15,10 +15,10 @@ type NodeKind uint8
 const (
 	NodeBind      NodeKind = iota // Source of the host, with all mounts beneath it, as Mode says
 	NodeTmpfs                     // an empty tmpfs (Size, Perm)
-	NodeDir                       // a folder (Perm)
+	NodeDir                       // a directory (Perm)
 	NodeFile                      // a file with the content Text
 	NodeLink                      // a symbolic link to Text
-	NodeEmptyDir                  // an empty, read-only folder over what is there
+	NodeEmptyDir                  // an empty, read-only directory over what is there
 	NodeEmptyFile                 // an empty file over what is there
 	NodeReadOnly                  // what is mounted at Path becomes read-only
 	NodeProc
@@ -87,7 +87,7 @@ func (p *Plan) inside(target string) (path string, ok bool) {
 type walk struct {
 	view    *view.Tree
 	scratch string   // where the scratch tmpfs is
-	staged  []*Mount // what is made in it: folders that are bound into the tree later
+	staged  []*Mount // what is made in it: directories that are bound into the tree later
 	held    []*Mount // what fills the slots
 	nodes   []Node
 	lacks   []Lack
@@ -165,7 +165,7 @@ func (w *walk) close(n Node) {
 	w.nodes = append(w.nodes, n)
 }
 
-// private puts a folder of the scratch tmpfs in place, if source is one: an empty
+// private puts a directory of the scratch tmpfs in place, if source is one: an empty
 // tmpfs, and what was made in it.
 func (w *walk) private(source string, n Node) (is bool) {
 	if !under(source, w.scratch) {

@@ -39,14 +39,14 @@ func WithOwn(r *spec.Resolved) *spec.Resolved {
 }
 
 // astray tells whether a path of the agent's own leads where it does by a link
-// in a folder that commands write, or is no folder of its own: one that holds
+// in a directory that commands write, or is no directory of its own: one that holds
 // the home.
 func astray(r *spec.Resolved, o *spec.OwnPath) bool {
 	return o.Real == "/" || r.Home != "" && (under(r.Home, o.Real) || under(r.Home, o.Abs)) || r.Planted(&o.Path) ||
 		slices.ContainsFunc(o.Links, func(l spec.Link) bool { return writesOwn(r, l.Path) })
 }
 
-// writesOwn tells whether path lies in a folder that the agent writes.
+// writesOwn tells whether path lies in a directory that the agent writes.
 func writesOwn(r *spec.Resolved, path string) bool {
 	return slices.ContainsFunc(r.Own, func(o spec.OwnPath) bool {
 		return o.Mode == spec.OwnWrite && o.Exists && under(path, o.Real)
@@ -59,14 +59,14 @@ func (b *places) opensOwn(abs string) bool {
 	return slices.ContainsFunc(b.r.Read, own) || slices.ContainsFunc(b.r.Write, own)
 }
 
-// inOwnTree tells whether path lies in a folder of the agent's own that is bound
+// inOwnTree tells whether path lies in a directory of the agent's own that is bound
 // in writable.
 func (b *guards) inOwnTree(path string) bool {
 	return slices.ContainsFunc(b.writables(), func(w spec.Path) bool { return w.Field == FieldAgent && under(path, w.Real) })
 }
 
-// innerTrees are the writable folders that lie in another and are trees all the
-// same, since protected names count from their tops: a folder of the agent's own
+// innerTrees are the writable directories that lie in another and are trees all the
+// same, since protected names count from their tops: a directory of the agent's own
 // in the workspace, the workspace in one of the agent's own or in any other, what a
 // mount shows, and what was a tree in a document that this one narrows.
 func (b *guards) innerTrees() (t []string) {
@@ -103,7 +103,7 @@ func (b *guards) tops() []string {
 }
 
 // closeWorkDir makes a working directory read-only that may only be read and
-// lies in a folder that the agent writes. What the document writes beneath it, and
+// lies in a directory that the agent writes. What the document writes beneath it, and
 // what it mounts there, stays.
 func (b *guards) closeWorkDir() {
 	wd := b.r.WorkingDir.Real
@@ -129,7 +129,7 @@ func (b *guards) closeWorkDir() {
 	}
 }
 
-// privateOwn gives the sandbox folders of its own where the agent's sessions on
+// privateOwn gives the sandbox directories of its own where the agent's sessions on
 // the host find programs and scripts that they run. What the home's layer holds
 // is the sandbox's own already; what a document names there stays the host's.
 func (b *homeLayer) privateOwn() {
@@ -148,7 +148,7 @@ func (b *homeLayer) privateOwn() {
 }
 
 // ownRecord keeps the record out of the sandbox's reach where its place can be
-// seen inside: the file is masked and, where the folders above can be written,
+// seen inside: the file is masked and, where the directories above can be written,
 // they become mount points that cannot be renamed.
 func (b *guards) ownRecord() {
 	path := b.req.Record

@@ -21,7 +21,7 @@ type Parent struct {
 	Narrows    bool           // and its supervisor holds less for those inside that ask for it
 	Listen     []reach.Listen // ports of the host that lead inside
 	Visible    bool           // only what is named is in view
-	Writable   []string       // trees that are writable, private folders not counted
+	Writable   []string       // trees that are writable, private directories not counted
 	Read       []string       // what is in view of an empty root, @system not counted
 	Hidden     []string
 	Secrets    []string // what is hidden by default
@@ -35,7 +35,7 @@ type Parent struct {
 	Confined bool     // nothing but Writable and Private may be written
 	Dir      string   // where the command started
 	System   bool     // @system is in view
-	Private  []string // folders that are the sandbox's own
+	Private  []string // directories that are the sandbox's own
 	View     []string // what may be done at which paths, as tellView writes it
 	asked    *spec.Node
 
@@ -271,6 +271,6 @@ func (b *nesting) nestedSecrets(held *Parent) {
 			b.unprotected("the outer sandbox lets " + a + " be written")
 		}
 	}
-	b.fault(FieldProtected, Degraded, "those alone are protected that the outer sandbox protects")
-	b.fault(FieldUnmade, Degraded, "the outer sandbox notices and moves away a protected name that comes into being, it does not refuse it")
+	b.fault(FieldProtected, Degraded, "only the names that the outer sandbox protects are protected")
+	b.fault(FieldUnmade, Degraded, "the outer sandbox notices and moves away a protected name that is created, it does not deny it")
 }

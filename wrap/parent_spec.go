@@ -16,7 +16,7 @@ var toldFields = [...]spec.Field{"tools_allowed", "tools_denied", "max_turns", "
 // holds.
 func (b *teller) tellSpec(p *Parent) {
 	if dir := b.r.WorkingDir.Real; b.prefix == "" || b.r.Job != nil || b.view.At(dir).Source == dir || b.onTop(dir) >= 0 {
-		p.Dir = dir // where the folder is not in view, to have started in it opens nothing
+		p.Dir = dir // where the directory is not in view, to have started in it opens nothing
 	}
 	p.System = b.r.System
 	for _, path := range b.view.Places() {

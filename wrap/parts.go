@@ -36,9 +36,9 @@ type places struct {
 	prefix   string         // where the new root is put together; "" in place
 	whole    bool           // the new root has all that the host's has
 	binds    []spec.MountAt // the spec's mounts, and what a job or a workshop puts in place
-	private  []string       // folders that are private, by their path inside
-	writable []spec.Path    // what is bound in writable, a folder before what is in it
-	opened   []string       // secret folders in which something is opened
+	private  []string       // directories that are private, by their path inside
+	writable []spec.Path    // what is bound in writable, a directory before what is in it
+	opened   []string       // secret directories in which something is opened
 	named    []string       // protected names that filesystem.write names, and so opens
 	namings  [][2]string    // links of a workshop's tree: the virtual path and the own
 	unplaced []string       // what of it has no virtual path, and why
@@ -50,11 +50,11 @@ type mounter struct {
 	held     int             // slots handed out
 	slots    map[taken][]int // clones taken
 	made     map[string]bool // what was made in the new tree
-	pinned   map[string]bool // folders that cannot be renamed, for what is in them
-	openedAt map[string]int  // the slots of the private folders that take their place late
+	pinned   map[string]bool // directories that cannot be renamed, for what is in them
+	openedAt map[string]int  // the slots of the private directories that take their place late
 
-	// The record would lie directly in a folder that is put together anew, where it is
-	// left out: the list of that folder's names is older than the record.
+	// The record would lie directly in a directory that is put together anew, where it is
+	// left out: the list of that directory's names is older than the record.
 	recordOut bool
 }
 
@@ -84,6 +84,6 @@ type (
 	teller     struct{ *places }    // what an sbx inside is told
 	hiding     struct{ *mounter }   // what is hidden by a mount of its own
 	guards     struct{ *mounter }   // protected names
-	covering   struct{ *homeLayer } // folders of which names are hidden
+	covering   struct{ *homeLayer } // directories of which names are hidden
 	fieldLines struct{ *homeLayer } // of the record
 )

@@ -169,7 +169,7 @@ type Op uint8
 // The operations, and the fields of Mount that each reads.
 const (
 	OpPrivate  Op = iota // no mount event goes in or out of the namespace
-	OpScratch            // Target: one tmpfs (Size) that the private folders are parts of
+	OpScratch            // Target: one tmpfs (Size) that the private directories are parts of
 	OpMkdir              // Target, Perm; what is there already is left
 	OpFile               // Target, Perm: an empty file
 	OpSymlink            // Target, Source: the text of the link
@@ -184,7 +184,7 @@ const (
 	OpDevpts             // Target, Own: so many terminals are made, of which the last stays, never opened
 	OpWhiteout           // Target: a whiteout for an overlay
 	OpOverlay            // Source (the layer of whiteouts), Lower, Target: an overlay, read-only where Upper and Work are empty
-	OpOpen               // Source, Slot: a descriptor of a folder or file, kept in Slot
+	OpOpen               // Source, Slot: a descriptor of a directory or file, kept in Slot
 	OpPlace              // Slot (of OpOpen), Own, Target, Mode: bound from the descriptor
 	OpSeal               // Target's own mount becomes read-only, none beneath it
 	OpRead               // Source, Slot: a descriptor for reading a file, kept in Slot
@@ -215,7 +215,7 @@ type Mount struct {
 	Target string
 	Mode   Mode
 	Slot   int
-	Own    int // not 0: of what Slot holds, the folder of this number
+	Own    int // not 0: of what Slot holds, the directory of this number
 	Perm   uint32
 	Size   int64 // bytes; 0 is the kernel's own default
 	Soft   bool  // not being there any more is no failure
@@ -244,7 +244,7 @@ type Enforcement struct {
 	Reason string // why it is not Enforced; may be empty
 }
 
-// Folder is a folder of the sandbox that an empty one lies over.
+// Directory is a directory of the sandbox that an empty one lies over.
 type Folder struct {
 	Inside string     // as it is called there
 	Path   string     // of the host
@@ -252,8 +252,8 @@ type Folder struct {
 	For    spec.Field // that hides it
 }
 
-// View is a folder of the sandbox and the writable tree of the host that it is,
-// "" where it is none of the trees.
+// View is a directory of the sandbox and the writable tree of the host that it is,
+// "" where it is not one of the trees.
 type View struct{ Inside, Tree string }
 
 // Weaken says why the line holds less: its status is at least as weak as s.
@@ -267,13 +267,13 @@ func (e *Enforcement) Weaken(s Status, reason string) {
 
 // Watch is what the supervisor looks after while the command runs.
 type Watch struct {
-	Protected []Protected // files and folders that the host itself may replace
+	Protected []Protected // files and directories that the host itself may replace
 	Unmade    []string    // further paths that must not come into being
-	Closed    []string    // folders that are read-only inside, whole: other worktrees' git folders
+	Closed    []string    // directories that are read-only inside, whole: other worktrees' git directories
 	Masked    []string    // files hidden by a mount that the host may replace
-	Folders   []Folder    // folders that are hidden by a mount: whoever opens one gets an empty one
+	Folders   []Folder    // directories that are hidden by a mount: whoever opens one gets an empty one
 	Trees     []string    // writable trees swept for protected names at the end
-	Git       []string    // git folders in them: names count from there as well
+	Git       []string    // git directories in them: names count from there as well
 	Worktrees []Worktree  // that can be removed inside
 	Allowed   []string    // names and paths that the spec lets come into being
 	Views     []View      // where the trees are seen inside; the longest path counts

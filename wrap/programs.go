@@ -5,7 +5,7 @@ package wrap
 // program, foretells what the kernel is going to say, so that a refusal is
 // described and not charged.
 type Programs struct {
-	Limited bool     // nothing but Files and what lies in Folders
+	Limited bool     // nothing but Files and what lies in Directories
 	Files   []string // the loaders among them
 	Folders []string
 	Denied  []string // masked

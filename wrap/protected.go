@@ -37,9 +37,9 @@ var protectedInTree = [...]Row{
 	{".devcontainer", "editors build and start what it says, with commands for the host (initializeCommand)"},
 	{".devcontainer.json", "the same, in a file of its own"},
 	{".devin", "Devin: hooks and MCP servers, which it starts; skills"},
-	{".direnv/*.rc", "nix-direnv runs what it keeps there as a shell enters the folder, or shows its next prompt"},
+	{".direnv/*.rc", "nix-direnv runs what it keeps there as a shell enters the directory, or shows its next prompt"},
 	{".direnv/bin", "nix-direnv puts it on the PATH, before all else"},
-	{".envrc*", "direnv runs .envrc when a shell enters the folder; others of that name (.envrc.local) are run by it, and direnv does not ask about them"},
+	{".envrc*", "direnv runs .envrc when a shell enters the directory; others of that name (.envrc.local) are run by it, and direnv does not ask about them"},
 	{".factory", "Factory: hooks that its settings name, MCP servers, skills"},
 	{".gemini", "Gemini: settings.json names MCP servers and programs"},
 	{".git/sl/config", "Sapling in a repository of git's: hooks and extensions, which any sl command runs"},
@@ -51,7 +51,7 @@ var protectedInTree = [...]Row{
 	{".helix", "Helix: languages.toml names language servers, which start when a file is opened"},
 	{".hg/hgrc", "Mercurial: hooks, extensions and aliases, which any hg command runs"},
 	{".hg/hgrc-not-shared", "the same, for one of several working copies"},
-	{".hg/sharedpath", "Mercurial takes the repository and its settings from the folder that it names"},
+	{".hg/sharedpath", "Mercurial takes the repository and its settings from the directory that it names"},
 	{".husky", "git hooks that core.hooksPath points to"},
 	{".idea", "JetBrains: run configurations, file watchers, start-up tasks"},
 	{".iflow", "iFlow: settings.json names hooks and MCP servers, which it starts; commands and agents"},
@@ -64,7 +64,7 @@ var protectedInTree = [...]Row{
 	{".kiro/agents", "Kiro: agents with hooks, and MCP servers"},
 	{".kiro/hooks", "Kiro: commands that it runs when files are saved or made"},
 	{".kiro/settings", "Kiro: mcp.json names programs that it starts"},
-	{".lazygit.yml", "lazygit: as lazygit.yml in a git folder"},
+	{".lazygit.yml", "lazygit: as lazygit.yml in a git directory"},
 	{".mcp.json", "names MCP servers, programs that agents start"},
 	{".mise*.toml", "mise: as mise.toml"},
 	{".mise/config*.toml", "mise: as mise.toml"},
@@ -72,31 +72,31 @@ var protectedInTree = [...]Row{
 	{".openhands", "OpenHands runs setup.sh as it begins and what hooks.json names at its steps"},
 	{".pi", "pi: extensions, programs that run as it starts"},
 	{".pijul/config", "Pijul: hooks that it runs at each record"},
-	{".prototools", "proto: plugins, and the variables and tools that a shell gets as it enters the folder"},
+	{".prototools", "proto: plugins, and the variables and tools that a shell gets as it enters the directory"},
 	{".qwen", "Qwen Code: settings.json names MCP servers and programs"},
 	{".roo/mcp.json", "Roo Code: names MCP servers, programs that it starts"},
 	{".sbx/profiles.yaml", "sbx: narrows what later runs in the project may do"},
 	{".sbx/spec.yaml", "sbx: what commands that are started in the project without a spec may do"},
-	{".shadowenv.d", "Shadowenv sets variables by what is in it as a shell enters the folder, the PATH among them; it trusts the folder, not what is in it"},
+	{".shadowenv.d", "Shadowenv sets variables by what is in it as a shell enters the directory, the PATH among them; it trusts the directory, not what is in it"},
 	{".sl/config", "Sapling: hooks and extensions, which any sl command runs"},
 	{".tabnine", "Tabnine: names MCP servers, programs that it starts"},
 	{".trae", "Trae: mcp.json names MCP servers, programs that it starts"},
 	{".vibe", "Vibe: config.toml names MCP servers; tools that are programs of its own"},
 	{".vim-lsp-settings", "vim-lsp-settings: names language servers, which start when a file is opened"},
 	{".vim/coc-settings.json", "coc.nvim: names language servers, which start when a file is opened"},
-	{".vscode", "VS Code: tasks that run when the folder is opened, settings that name programs"},
+	{".vscode", "VS Code: tasks that run when the directory is opened, settings that name programs"},
 	{".windsurf/hooks.json", "Windsurf: commands that it runs at each of its steps"},
 	{".zed", "Zed: tasks, and settings that name programs"},
 	{"_darcs/prefs/defaults", "Darcs: commands that it runs before and after each of its own (posthook)"},
 	{"crush.json", "Crush: as .crush.json"},
 	{"kilo.json*", "Kilo Code: names MCP servers, programs that it starts"},
-	{"mise*.toml", "mise: hooks, and scripts that set variables, run as a shell enters the folder; it trusts the folder, not the file's content"},
+	{"mise*.toml", "mise: hooks, and scripts that set variables, run as a shell enters the directory; it trusts the directory, not the file's content"},
 	{"mise/config*.toml", "mise: as mise.toml"},
 	{"opencode.json*", "OpenCode: names plugins and MCP servers, programs that it starts"},
 }
 
 // IsProtectedName tells whether rel, a path relative to the top of a writable
-// tree, must not come into being there: .git at any depth, what a git folder
+// tree, must not come into being there: .git at any depth, what a git directory
 // runs or obeys, and the names of ProtectedInTree at the top and all beneath
 // them. Names are compared as some file systems do (WSL's, ext4 with casefold), see
 // same; elsewhere that refuses a name nobody uses.
@@ -112,7 +112,7 @@ func IsProtectedName(rel string) (Row, bool) {
 	return Row{}, false
 }
 
-// LeadsToProtected tells whether rel is a folder on the way to a protected name
+// LeadsToProtected tells whether rel is a directory on the way to a protected name
 // (".claude"): making it is harmless, but renaming or linking something onto it
 // may bring the protected name along.
 func LeadsToProtected(rel string) (Row, bool) {
@@ -136,7 +136,7 @@ func LeadsToProtected(rel string) (Row, bool) {
 	return Row{}, false
 }
 
-// mayBeMade are folders on the way to protected names in which much else is kept.
+// mayBeMade are directories on the way to protected names in which much else is kept.
 var mayBeMade = [...]string{
 	".ammonite", ".bundle", ".cabal", ".cargo", ".clinerules", ".clojure", ".composer", ".config",
 	".cpan", ".direnv", ".dotnet", ".ghc", ".git/sl", ".github", ".gitlab", ".gitlab/duo", ".gradle",
@@ -144,14 +144,14 @@ var mayBeMade = [...]string{
 	".local/state", ".m2", ".rustup", ".sbt", "go", "mise",
 }
 
-// MayBeMade tells whether a folder on the way to a protected name may be made,
+// MayBeMade tells whether a directory on the way to a protected name may be made,
 // though not put there with what is in it: projects keep much else in it.
 func MayBeMade(rel string) bool {
 	return slices.Contains(mayBeMade[:], rel)
 }
 
-// IsProtectedPart tells whether name, without its folder, may be part of a
-// protected path: where the folder cannot be told.
+// IsProtectedPart tells whether name, without its directory, may be part of a
+// protected path: where the directory cannot be told.
 func IsProtectedPart(name string) bool {
 	if same(name, ".git") {
 		return true

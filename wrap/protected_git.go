@@ -2,7 +2,7 @@ package wrap
 
 import "strings"
 
-// ProtectedInGit is what in a git folder (.git, a submodule's, a linked
+// ProtectedInGit is what in a git directory (.git, a submodule's, a linked
 // worktree's, a bare repository) makes git on the host run something, or read
 // another configuration that does.
 //
@@ -11,16 +11,16 @@ import "strings"
 func ProtectedInGit() []Row { return protectedInGit[:] }
 
 var protectedInGit = [...]Row{
-	{"commondir", "git takes configuration and hooks from the folder that it names"},
+	{"commondir", "git takes configuration and hooks from the directory that it names"},
 	{"config", "names programs that git runs: core.fsmonitor at every status, core.pager, filters, credential helpers"},
 	{"config.worktree", "the same, for one worktree (extensions.worktreeConfig)"},
-	{"gitdir", "where a linked worktree is; git worktree acts on that folder"},
+	{"gitdir", "where a linked worktree is; git worktree acts on that directory"},
 	{"hooks", "programs that git runs at commit, checkout, merge, push"},
 	{"lazygit.yml", "names programs that lazygit runs: the pager, the editor, commands in its menus"},
 }
 
 // protectedGitName looks for .git as the last part of rel, or for a name of
-// ProtectedInGit in the git folder, submodule's or worktree's folder that rel
+// ProtectedInGit in the git directory, submodule's or worktree's directory that rel
 // leads into.
 func protectedGitName(rel string) (Row, bool) {
 	for at := 0; at <= len(rel); {
@@ -40,8 +40,8 @@ func protectedGitName(rel string) (Row, bool) {
 	return Row{}, false
 }
 
-// IsProtectedInGit is IsProtectedName for a path relative to a folder that is
-// known to be a git folder, where no other that is known lies between: what is
+// IsProtectedInGit is IsProtectedName for a path relative to a directory that is
+// known to be a git directory, where no other that is known lies between: what is
 // in modules belongs to a submodule that is new, and its refs and logs, which
 // may be called config or hooks, are not told from a submodule of that name.
 func IsProtectedInGit(rel string) (Row, bool) {
@@ -51,8 +51,8 @@ func IsProtectedInGit(rel string) (Row, bool) {
 	return inGitFolder(rel, true)
 }
 
-// LeadsInGit tells whether rel, relative to such a folder, is on the way to a
-// protected name in it: a folder that is renamed there may bring one along. Of
+// LeadsInGit tells whether rel, relative to such a directory, is on the way to a
+// protected name in it: a directory that is renamed there may bring one along. Of
 // what is in modules only the first part counts where not all submodules are
 // known, since the rest may be one's that was there.
 func LeadsInGit(rel string, all bool) bool {
@@ -67,9 +67,9 @@ func LeadsInGit(rel string, all bool) bool {
 	return false
 }
 
-// inGitFolder judges a path relative to a git folder. Submodules' folders lie
+// inGitFolder judges a path relative to a git directory. Submodules' directories lie
 // in modules, to any depth and with names of several parts; a linked worktree's
-// is worktrees/NAME. Where it is not known which folders are submodules', refs
+// is worktrees/NAME. Where it is not known which directories are submodules', refs
 // and logs may be the first part of a submodule's name, or those of the
 // submodule above; strict takes them for the former.
 func inGitFolder(rel string, strict bool) (Row, bool) {

@@ -1,14 +1,14 @@
 package wrap
 
 // ProtectedInHome is what makes the host run something later by its name in a
-// home: whoever makes a home, or a folder above it, the workspace would otherwise
+// home: whoever makes a home, or a directory above it, the workspace would otherwise
 // let a command write its own next start, outside of any sandbox. Secrets that
 // name programs are rows as well: where they are there they are hidden, and where
 // they are not they must not come into being.
 func ProtectedInHome() []Row { return protectedInHome[:] }
 
 var protectedInHome = [...]Row{
-	{".Rprofile", "R runs it as it starts, in any folder without one"},
+	{".Rprofile", "R runs it as it starts, in any directory without one"},
 	{".Xdefaults", "as .Xresources"},
 	{".Xresources", "names programs and what keys do, for X's own"},
 	{".ackrc", "ack: names the program that shows its output"},
@@ -77,7 +77,7 @@ var protectedInHome = [...]Row{
 	{".config/i3", "a window manager starts what it names"},
 	{".config/jj", "Jujutsu: the pager, editors and diff tools that jj runs"},
 	{".config/kitty", "names the program of a terminal"},
-	{".config/lazygit", "lazygit: as lazygit.yml in a git folder"},
+	{".config/lazygit", "lazygit: as lazygit.yml in a git directory"},
 	{".config/lesskey", "less: variables, LESSOPEN among them, which names a program"},
 	{".config/lf", "lf runs the commands in it as it starts"},
 	{".config/mc", "Midnight Commander: programs for kinds of files"},
@@ -190,7 +190,7 @@ var protectedInHome = [...]Row{
 	{".local/lib", "Python loads usercustomize and .pth files from it as it starts"},
 	{".local/share/applications", "what a desktop starts for a kind of file"},
 	{".local/share/bash-completion", "bash runs what is in it to complete a command"},
-	{".local/share/dbus-1", "services that start when they are asked for"},
+	{".local/share/dbus-1", "services that start on demand"},
 	{".local/share/fish/vendor_conf.d", "fish runs what is in it as it starts"},
 	{".local/share/gem", "RubyGems runs the plugins of gems in it as it starts"},
 	{".local/share/gnome-shell", "extensions that the desktop runs"},

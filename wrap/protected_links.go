@@ -2,7 +2,7 @@ package wrap
 
 import "strings"
 
-// InGitFolder is what of a path lies beneath the innermost folder called .git.
+// InGitFolder is what of a path lies beneath the innermost directory called .git.
 func InGitFolder(rel string) (in string, ok bool) {
 	for at := 0; ; {
 		name, rest, more := strings.Cut(rel[at:], "/")
@@ -17,7 +17,7 @@ func InGitFolder(rel string) (in string, ok bool) {
 }
 
 // MayLink tells whether a symbolic link may stand at a path relative to a git
-// folder: in git-annex's own, where it makes links before it moves them to the
+// directory: in git-annex's own, where it makes links before it moves them to the
 // working tree, and which git does not write.
 func MayLink(in string) bool { return Beneath(in, "annex") }
 

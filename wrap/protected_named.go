@@ -15,7 +15,7 @@ const (
 	Script                // a shell's: the words that are run or read, and names of executable files
 )
 
-// Naming is a settings file of ProtectedInTree, or a file in a protected folder,
+// Naming is a settings file of ProtectedInTree, or a file in a protected directory,
 // whose programs run by themselves as what it says does. Those that are files of
 // the workspace are read-only with it. What runs only where somebody asks for it by
 // name is no row: a task of an editor's, a script of package.json.
@@ -45,10 +45,10 @@ var (
 const (
 	aMCPServer  = "an agent starts the servers in it"
 	claudeWhy   = "Claude Code runs its hooks, its status line and what gives keys"
-	folderOpens = "VS Code runs tasks as the folder is opened"
+	folderOpens = "VS Code runs tasks as the directory is opened"
 	geminiWhy   = "Gemini runs its hooks and starts its MCP servers"
 	hgWhy       = "Mercurial runs its hooks and loads its extensions"
-	miseWhy     = "mise runs its hooks and what sets variables as a shell enters the folder"
+	miseWhy     = "mise runs its hooks and what sets variables as a shell enters the directory"
 )
 
 var namings = [...]Naming{
@@ -75,7 +75,7 @@ var namings = [...]Naming{
 	{".devcontainer.json", Strings, []string{"initializeCommand"}, "", "an editor runs initializeCommand on the host"},
 	{".devcontainer/*/devcontainer.json", Strings, []string{"initializeCommand"}, "", "an editor runs initializeCommand on the host"},
 	{".devcontainer/devcontainer.json", Strings, []string{"initializeCommand"}, "", "an editor runs initializeCommand on the host"},
-	{".envrc*", Script, nil, "", "direnv runs it as a shell enters the folder"},
+	{".envrc*", Script, nil, "", "direnv runs it as a shell enters the directory"},
 	{".factory/*.json", Strings, []string{"hooks", "mcpServers", "statusLine"}, "", "Factory runs its hooks and starts its MCP servers"},
 	{".gemini/settings.json", Strings, geminiKeys, "", geminiWhy},
 	{".github/hooks/*.json", Strings, nil, "", "Copilot's command line runs its hooks"},
@@ -105,7 +105,7 @@ var namings = [...]Naming{
 	{".openhands/hooks.json", Strings, nil, "", "OpenHands runs its hooks"},
 	{".qwen/settings.json", Strings, geminiKeys, "", "Qwen Code runs its hooks and starts its MCP servers"},
 	{".roo/mcp.json", Strings, nil, "", aMCPServer},
-	{".shadowenv.d/*.lisp", Lines, nil, "", "Shadowenv runs it as a shell enters the folder"},
+	{".shadowenv.d/*.lisp", Lines, nil, "", "Shadowenv runs it as a shell enters the directory"},
 	{".sl/config", Lines, hgKeys, "", "Sapling runs its hooks and loads its extensions"},
 	{".tabnine/*.json", Strings, nil, "", aMCPServer},
 	{".trae/mcp.json", Strings, nil, "", aMCPServer},
@@ -149,7 +149,7 @@ func Takes(rel string) bool {
 	return dot < 0 || !slices.Contains(dataEndings[:], strings.ToLower(name[dot+1:]))
 }
 
-// dependencies are folders of others' code, which stay writable.
+// dependencies are directories of others' code, which stay writable.
 var dependencies = [...]string{".venv", "node_modules", "vendor", "venv"}
 
 // dataEndings are those of files that hold data or text.

@@ -23,7 +23,7 @@ var runKept = [...]Row{
 	{"/run/opengl-driver-32", "NixOS: the same for 32-bit programs"},
 	{"/run/resolvconf/resolv.conf", "/etc/resolv.conf is a link to it under resolvconf"},
 	{"/run/systemd/resolve/resolv.conf", "the real name servers under systemd-resolved"},
-	{"/run/systemd/resolve/stub-resolv.conf", "/etc/resolv.conf is a link to it under systemd-resolved; the folder's sockets stay out"},
+	{"/run/systemd/resolve/stub-resolv.conf", "/etc/resolv.conf is a link to it under systemd-resolved; the directory's sockets stay out"},
 	{"/run/wrappers", "NixOS: PATH begins with it; its set-id programs gain nothing under no_new_privs"},
 }
 
@@ -45,7 +45,7 @@ var devices = [...]Row{
 	{"/dev/full", "writes answer ENOSPC; test suites use it"},
 	{"/dev/null", "programs end without it"},
 	{"/dev/random", "randomness for those that do not use getrandom(2)"},
-	{"/dev/tty", "the caller's terminal, for prompts; TIOCSTI is shut by seccomp"},
+	{"/dev/tty", "the caller's terminal, for prompts; seccomp denies TIOCSTI"},
 	{"/dev/urandom", "the same"},
 	{"/dev/zero", "zeroes; mapped by old allocators"},
 }
@@ -92,7 +92,7 @@ var procMasked = [...]Row{
 	{"timer_stats", "timers by process name, whatever the pid namespace (before Linux 4.11)"},
 }
 
-// Loaders is where dynamic loaders stand. A folder of commands.allow may hold
+// Loaders is where dynamic loaders stand. A directory of commands.allow may hold
 // programs that need them, and none is to be started as a program itself.
 func Loaders() []Row { return loaders[:] }
 

@@ -6,7 +6,7 @@ import "sbx/spec"
 // as its owner elsewhere, or learns what the owner did.
 type Secret struct {
 	// Path is absolute, or begins with "~/" for a home. Each of its parts may
-	// hold one "*". What lies in a folder of MovedFolders is also looked for where
+	// hold one "*". What lies in a directory of MovedFolders is also looked for where
 	// the variable points.
 	Path string
 	Why  string
@@ -14,10 +14,10 @@ type Secret struct {
 	// is looked for then only.
 	Root bool
 	// File is true where the name is normally a file. A file is hidden by its
-	// name in the folder, never by a mount on itself (that mount
+	// name in the directory, never by a mount on itself (that mount
 	// falls off when the host renames a new file over it).
 	File bool
-	// Folder is true where the row counts only for a real folder: /var/run is
+	// Directory is true where the row counts only for a real directory: /var/run is
 	// hidden where it is not the usual link to /run.
 	Folder bool
 	// Agent is whose own it is: that agent has it in view, and no other command.
@@ -123,14 +123,14 @@ var secretVars = [...]SecretVar{
 	{"XAUTHORITY", "", "key of the X display"},
 }
 
-// MovedFolder is a variable that moves a folder in which secrets lie.
+// MovedFolder is a variable that moves a directory in which secrets lie.
 type MovedFolder struct {
 	Name  string
 	Sub   string // beneath the variable's value; "" for the value itself
 	Usual string // begins the rows of Secrets that are looked for there, with the slash
 }
 
-// MovedFolders is where the rows beneath a folder are looked for as well.
+// MovedFolders is where the rows beneath a directory are looked for as well.
 func MovedFolders() []MovedFolder { return movedFolders[:] }
 
 var movedFolders = [...]MovedFolder{

@@ -40,7 +40,7 @@ func TestViewIsWhatTheMountsShow(t *testing.T) {
 		}
 		for path, n := range c.w.nodes {
 			for _, at := range append(c.plan.View.Images(path), path) {
-				_, there := tr.lookUp(at) // a folder of an overlay's layer is merged with the host's
+				_, there := tr.lookUp(at) // a directory of an overlay's layer is merged with the host's
 				if g := c.plan.View.At(at); g.Access >= view.Read && !g.Copied && g.Source == path && reached[at] != path && n.kind != Symlink && !(there && n.kind == Dir) {
 					t.Errorf("%s cannot be reached at %s, and the view says %+v", path, at, g)
 				}
@@ -137,7 +137,7 @@ func TestOtherToolsAreToldTheMounts(t *testing.T) {
 	}
 }
 
-// A folder is closed with all that was mounted in it before: a tool that closes it
+// A directory is closed with all that was mounted in it before: a tool that closes it
 // first closes that as well.
 func TestToolsCloseWhatIsMountedInAClosedFolder(t *testing.T) {
 	text, err := os.ReadFile(plans + "/world.txt")

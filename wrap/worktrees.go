@@ -7,19 +7,19 @@ import "sbx/seccomp"
 // by unlink(2), which the kernel refuses to what is mounted on, and the supervisor
 // does in its place.
 type Worktree struct {
-	// Admin is its folder, in worktrees of the common one.
+	// Admin is its directory, in worktrees of the common one.
 	Admin string
 	// Dots are the .git files that lead there, and the one that Admin names,
 	// whether it is there or not. Nothing of Admin is removed as long as one is.
 	Dots []string
 }
 
-// AdminNames are the protected names of a linked worktree's own folder.
+// AdminNames are the protected names of a linked worktree's own directory.
 // Commondir is the last to go: as long as it is there git takes no
-// configuration from the folder.
+// configuration from the directory.
 func AdminNames() [3]string { return [3]string{"gitdir", "config.worktree", Commondir} }
 
-// Commondir is the file by which a git folder is a linked worktree's.
+// Commondir is the file by which a git directory is a linked worktree's.
 const Commondir = "commondir"
 
 // worktrees lists those that can be removed inside. Where nobody is told of

@@ -17,7 +17,7 @@ import (
 type world struct {
 	t     testing.TB
 	nodes map[string]node
-	large map[string]bool // folders that Probe leaves unlisted
+	large map[string]bool // directories that Probe leaves unlisted
 	host  Host
 	in    spec.Inputs
 	req   Request
@@ -305,7 +305,7 @@ func (w *world) look(h *Host, p string) {
 	}
 }
 
-// targets looks at where mounts go, and lists folders as Probe does.
+// targets looks at where mounts go, and lists directories as Probe does.
 func (w *world) targets(h *Host, r *spec.Resolved) {
 	w.look(h, "/sys")
 	for i := range r.Mounts {
@@ -405,7 +405,7 @@ func named(r *spec.Resolved, p, real string) bool {
 	return false
 }
 
-// inView tells whether p is seen inside as far as private folders go.
+// inView tells whether p is seen inside as far as private directories go.
 func (w *world) inView(r *spec.Resolved, p string) bool {
 	private := false
 	for _, row := range PrivateFolders() {

@@ -28,10 +28,10 @@ type Invocation struct {
 	Mounts []DirMount
 }
 
-// DirMount is a folder of the host that a command works on. Inside it is in view
+// DirMount is a directory of the host that a command works on. Inside it is in view
 // at HostPath, which the command's arguments name, and at GuestPath.
 type DirMount struct {
-	Label     string // what an audit calls the folder
+	Label     string // what an audit calls the directory
 	HostPath  string // absolute
 	GuestPath string // absolute
 	Mode      spec.MountMode
@@ -50,7 +50,7 @@ type Ask struct {
 	Host     *Host
 	// Image is the image whose files the command sees, for the tools that want one.
 	Image string
-	// Mounts are the folders that invocations will name.
+	// Mounts are the directories that invocations will name.
 	Mounts []DirMount
 	// Supervised: an sbx outside holds what it can hold for any tool: the time, the
 	// limits of a process and, where it can make groups, those of the tree.

@@ -47,7 +47,7 @@ func room(list []string) []byte {
 func (w *wrapper) unsayable() error {
 	for i := range w.line {
 		if text := w.line[i].Text; !utf8.ValidString(text) {
-			return spec.Problems{{On: strconv.QuoteToASCII(text), Do: "answer in JSON", Why: "it has bytes that are no UTF-8, which JSON cannot carry",
+			return spec.Problems{{On: strconv.QuoteToASCII(text), Do: "answer in JSON", Why: "it has bytes that are not UTF-8, which JSON cannot carry",
 				Help: "let the spec name no such path"}}
 		}
 	}

@@ -35,7 +35,7 @@ func BenchmarkWrap(b *testing.B) {
 	}
 }
 
-// BenchmarkNewWrapper is what is done once for a folder: the Plan and all of a line that
+// BenchmarkNewWrapper is what is done once for a directory: the Plan and all of a line that
 // no invocation changes, on a machine whose /etc is put together from its entries.
 func BenchmarkNewWrapper(b *testing.B) {
 	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))

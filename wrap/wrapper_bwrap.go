@@ -17,7 +17,7 @@ var bwrapTool = tool{name: "bwrap", needs: "0.8.0", below: 2, args: bwrapArgs, c
 // What no tool does that is told by a command line: noWatch where names are protected,
 // noSockets where the network is not the host's.
 const (
-	noWatch   = "protected names that exist are read-only; that others come into being is neither refused nor noticed"
+	noWatch   = "protected names that exist are read-only; the creation of others is neither denied nor noticed"
 	noSockets = "a socket that is made outside afterwards can be connected to by its path"
 )
 
@@ -78,7 +78,7 @@ func bwrapArgs(of *wrapper) {
 	for i := range w.nodes {
 		w.bwrapNode(&w.nodes[i])
 		if w.mountedLater(i) {
-			w.add("--ro-bind", "/dev/null", w.nodes[i].Path) // its folder may be read-only by then
+			w.add("--ro-bind", "/dev/null", w.nodes[i].Path) // its directory may be read-only by then
 		}
 	}
 	if slices.ContainsFunc(w.nodes, func(n Node) bool { return n.Path == "/dev" && n.Kind == NodeTmpfs }) {
@@ -92,9 +92,9 @@ func bwrapArgs(of *wrapper) {
 func bwrapUnfiltered(root bool) string {
 	const why = "bwrap takes no seccomp filter on a command line: "
 	if root {
-		return why + "no system call is shut, those for namespaces included"
+		return why + "no system call is denied, those for namespaces included"
 	}
-	return why + "of the system calls only those for namespaces are shut"
+	return why + "of the system calls only those for namespaces are denied"
 }
 
 func (w bwrapLine) bwrapCommand() {
@@ -177,7 +177,7 @@ func bwrapDev(n *Node) bool {
 }
 
 // bwrapProc covers what a new /proc leaves open to uid 0. bwrap's own cover passes
-// over sys, whose folder says that nobody may write it while its files let uid 0.
+// over sys, whose directory says that nobody may write it while its files let uid 0.
 // Bound from the host's /proc they show the same: none of them is a process's.
 func (w bwrapLine) bwrapProc(n *Node) {
 	if n.Path == "/proc/1" || w.a.Host.Kind(n.Path) == Absent {

@@ -17,7 +17,7 @@ const (
 // one that is.
 func (inv *Invocation) Check() spec.Problems { return inv.check(true) }
 
-// check is Check, for a command or the folders alone.
+// check is Check, for a command or the directories alone.
 func (inv *Invocation) check(command bool) (ps spec.Problems) {
 	refuse := func(field, on, do, why, help string) {
 		if len(ps) == maxProblems {
@@ -40,14 +40,14 @@ func (inv *Invocation) check(command bool) (ps spec.Problems) {
 	for i, v := range inv.Env {
 		name, _, ok := strings.Cut(v, "=")
 		if text("env["+itoa(i)+"]", v); !ok || name == "" {
-			refuse("env["+itoa(i)+"]", "", "pass it on", "it is no NAME=value", "")
+			refuse("env["+itoa(i)+"]", "", "pass it on", "it is not NAME=value", "")
 		}
 	}
 	if why := unclean(inv.Cwd); inv.Cwd != "" && why != "" {
 		refuse("cwd", inv.Cwd, "start in it", why, "give an absolute path without . and ..")
 	}
 	if n := len(inv.Mounts); n > maxMounts {
-		refuse("mounts", "", "mount them", "they are "+itoa(n)+", more than "+itoa(maxMounts), "mount a folder that holds them")
+		refuse("mounts", "", "mount them", "they are "+itoa(n)+", more than "+itoa(maxMounts), "mount a directory that holds them")
 		return ps
 	}
 	for i := range inv.Mounts {
@@ -94,7 +94,7 @@ func unclean(path string) string {
 	return ""
 }
 
-// MountList is what the folders of an invocation are as filesystem.mounts: each
+// MountList is what the directories of an invocation are as filesystem.mounts: each
 // at its guest path, and a read-only one at its own path too, which may be
 // writable otherwise. A guest path at which nothing can be mounted is the
 // command's own affair, as wasmtime's --dir makes it, and is in left.
@@ -107,7 +107,7 @@ func MountList(mounts []DirMount) (list []spec.Mount, left []Lack) {
 		}
 		list = append(list, spec.Mount{Label: m.Label, Source: m.HostPath, Target: target, Mode: m.Mode})
 	}
-	for i := range mounts { // a writable one first: two may be of one folder
+	for i := range mounts { // a writable one first: two may be of one directory
 		if m := &mounts[i]; m.Mode == spec.MountRW {
 			add(m, m.HostPath)
 		}
@@ -116,7 +116,7 @@ func MountList(mounts []DirMount) (list []spec.Mount, left []Lack) {
 		m := &mounts[i]
 		add(m, m.HostPath)
 		if why := noPlace(m.GuestPath, mounts); why != "" {
-			left = append(left, Lack{spec.Field("mounts[" + itoa(i) + "].guestPath"), why + ": the folder is in view at its own path alone"})
+			left = append(left, Lack{spec.Field("mounts[" + itoa(i) + "].guestPath"), why + ": the directory is in view at its own path alone"})
 			continue
 		}
 		add(m, m.GuestPath)
@@ -140,7 +140,7 @@ func noPlace(guest string, mounts []DirMount) string {
 	}
 	for i := range mounts {
 		if h := mounts[i].HostPath; h != guest && under(h, guest) {
-			return guest + " holds the folder of a mount"
+			return guest + " holds the directory of a mount"
 		}
 	}
 	return ""

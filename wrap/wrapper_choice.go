@@ -20,7 +20,7 @@ func Choice(name, image string) error {
 	t := toolOf(name)
 	switch {
 	case t == nil:
-		return spec.Problems{{On: name, Do: "wrap by it", Why: "it is none of " + strings.Join(Wrappers(), ", ")}}
+		return spec.Problems{{On: name, Do: "wrap by it", Why: "it is not one of " + strings.Join(Wrappers(), ", ")}}
 	case t.image && image == "":
 		return spec.Problems{{Do: "run an image by " + name, Why: "none is named", Help: "give --image REF"}}
 	case t.image && strings.HasPrefix(image, "-"):

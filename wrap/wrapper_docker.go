@@ -20,7 +20,7 @@ var (
 
 var imageWithout = []Lack{
 	{"filesystem", "the files in view are the image's, and of the host's what the spec names"},
-	{FieldSideDoors, "the system calls that are shut are those of the engine's own default list"},
+	{FieldSideDoors, "the system calls that are denied are those of the engine's own default list"},
 	{FieldProtected, noWatch},
 }
 
@@ -208,7 +208,7 @@ func (w *imageLine) linked(n *Node) (Node, bool) {
 func (w *imageLine) imageNode(n *Node) {
 	tmpfs := func(options string) {
 		if strings.ContainsAny(n.Path, ":,") {
-			w.lack(w.fieldOf(n), w.name+" cannot be told of a tmpfs at "+n.Path+`, whose name has ":" or ","`)
+			w.lack(w.fieldOf(n), w.name+" cannot mount a tmpfs at "+n.Path+`, whose name has ":" or ","`)
 			return
 		}
 		w.add("--tmpfs", n.Path+":"+options)
@@ -274,7 +274,7 @@ func (w *imageLine) bindOption(source, target string, readOnly bool) string {
 	return o
 }
 
-// mountsBeneath tells whether the host has mounts beneath a folder.
+// mountsBeneath tells whether the host has mounts beneath a directory.
 func (w *wrapper) mountsBeneath(dir string) bool {
 	return slices.ContainsFunc(w.a.Host.Mounts, func(m MountPoint) bool { return m.Path != dir && under(m.Path, dir) })
 }

@@ -10,13 +10,13 @@ func (w *wrapper) openDoors() {
 		return
 	}
 	if w.a.Resolved.Network == spec.NetworkHost {
-		w.note(Lack{FieldSideDoors, "abstract sockets of the host's network can be connected to, which only Landlock refuses"})
+		w.note(Lack{FieldSideDoors, "abstract sockets of the host's network can be connected to, which only Landlock denies"})
 	}
 	switch {
 	case w.a.Supervised, w.image: // sbx has looked at them, or the client hands on bytes alone
 	case w.name == "bwrap":
-		w.note(Lack{FieldSideDoors, "every descriptor that is open where bwrap is started is the command's as well, and one of a folder leads out"})
+		w.note(Lack{FieldSideDoors, "every descriptor that is open where bwrap is started is the command's as well, and one of a directory leads out"})
 	default:
-		w.note(Lack{FieldSideDoors, "the descriptors 0 to 2 are handed on whatever they are, and one of a folder leads out"})
+		w.note(Lack{FieldSideDoors, "the descriptors 0 to 2 are handed on whatever they are, and one of a directory leads out"})
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"sbx/spec"
 )
 
-// alias is what an audit calls a folder of the host; all tells that it calls what
+// alias is what an audit calls a directory of the host; all tells that it calls what
 // lies in it the same, whose names are nobody's business.
 type alias struct {
 	path, label string
 	all         bool
 }
 
-// aliases are the folders that have a name for others, the deepest first.
+// aliases are the directories that have a name for others, the deepest first.
 func (w *wrapper) aliases() labels {
 	var all []alias
 	r := w.a.Resolved
@@ -59,10 +59,10 @@ func (w *wrapper) aliases() labels {
 	return all
 }
 
-// common are the folders that every system has: their paths tell nothing.
+// common are the directories that every system has: their paths tell nothing.
 var common = [...]string{"/bin", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/sbin", "/sys", "/usr"}
 
-// tops are further folders whose own names tell nothing, other than what is in
+// tops are further directories whose own names tell nothing, other than what is in
 // them.
 var tops = [...]string{"/boot", "/home", "/opt", "/root", "/run", "/srv", "/tmp", "/var", "/var/run", "/var/tmp"}
 
@@ -100,7 +100,7 @@ func (w labels) label(arg string) string {
 	return b.String()
 }
 
-// known tells whether text begins with a folder of the host that has a name for
+// known tells whether text begins with a directory of the host that has a name for
 // others, whatever stands before it.
 func (w labels) known(text string) bool {
 	return slices.ContainsFunc(w, func(a alias) bool {
@@ -183,7 +183,7 @@ func (w labels) namedPath(text string, end int, ends string) (int, string) {
 	return end, anyPath
 }
 
-// leadsElsewhere tells whether a path may be of another folder than it begins with.
+// leadsElsewhere tells whether a path may be of another directory than it begins with.
 func leadsElsewhere(path string) bool {
 	return strings.Contains(path, "/../") || under(path, "/proc") && (strings.Contains(path, "/root/") || strings.Contains(path, "/cwd/"))
 }

@@ -200,7 +200,7 @@ func (w *wrapper) view(path string) (rw, seen bool) {
 	return false, false
 }
 
-// checkMounts refuses folders that the Plan does not show as they are asked for.
+// checkMounts refuses directories that the Plan does not show as they are asked for.
 func (w *wrapper) checkMounts(all []DirMount) {
 	if w.name == nameNone {
 		return
@@ -214,13 +214,13 @@ func (w *wrapper) checkMounts(all []DirMount) {
 	}
 }
 
-// writableElsewhere tells whether another of the mounts has the same folder to
+// writableElsewhere tells whether another of the mounts has the same directory to
 // write: a command that is given both may.
 func writableElsewhere(m *DirMount, all []DirMount) bool {
 	return slices.ContainsFunc(all, func(o DirMount) bool { return o.HostPath == m.HostPath && o.Mode == spec.MountRW })
 }
 
-// real is a folder of the host with its links resolved, as the spec's mounts have
+// real is a directory of the host with its links resolved, as the spec's mounts have
 // it.
 func (w *wrapper) real(path string) string {
 	for i := range w.a.Resolved.Mounts {

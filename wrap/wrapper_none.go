@@ -10,6 +10,6 @@ var noneTool = tool{name: nameNone, args: func(w *wrapper) { w.slot(SlotArgs, ""
 		if f == "access_mode" && !r.AccessMode.Guards() || f == "network.mode" && r.Network == spec.NetworkHost {
 			return "" // nothing is asked by it
 		}
-		return "it is no sandbox"
+		return "it is not a sandbox"
 	},
-	without: []Lack{{"", "nothing is held: the command runs as it is"}}}
+	without: []Lack{{"", "nothing is enforced: the command runs as it is"}}}

@@ -46,7 +46,7 @@ const (
 // nsjailLine is the command line of nsjail.
 type nsjailLine struct {
 	*wrapper
-	shut []string // folders that are hidden whole for what is in them
+	shut []string // directories that are hidden whole for what is in them
 }
 
 func nsjailArgs(of *wrapper) {
@@ -141,10 +141,10 @@ func (w *nsjailLine) nsjailNode(n *Node) {
 		return
 	}
 	if strings.Contains(n.Path+n.Source+n.Text, ":") {
-		w.lack(w.fieldOf(n), `nsjail cannot be told of a path with ":", as `+n.Path)
+		w.lack(w.fieldOf(n), `nsjail cannot mount a path with ":", as `+n.Path)
 		return
 	}
-	if n.Kind == NodeDir && n.Path == "/dev/shm" { // in a tmpfs whose folders cannot be told
+	if n.Kind == NodeDir && n.Path == "/dev/shm" { // in a tmpfs whose directories cannot be told
 		n = &Node{Kind: NodeTmpfs, Path: n.Path, Perm: n.Perm}
 	}
 	switch n.Kind {
@@ -160,7 +160,7 @@ func (w *nsjailLine) nsjailNode(n *Node) {
 			o += ",size=" + strconv.FormatInt(n.Size, 10)
 		}
 		if n.Closed {
-			w.note(Lack{FieldSecrets, "a folder in which something is hidden by its name can be written; what is written there ends with the sandbox"})
+			w.note(Lack{FieldSecrets, "a directory in which something is hidden by its name can be written; what is written there ends with the sandbox"})
 		}
 		w.add("--mount", "none:"+n.Path+":tmpfs:"+o)
 	case NodeEmptyDir:
@@ -188,7 +188,7 @@ func (w *nsjailLine) nsjailReadOnly(n *Node) {
 		switch at := strings.TrimSuffix(n.Path, "/") + strings.TrimPrefix(m.Path, strings.TrimSuffix(n.Source, "/")); {
 		case under(at, "/proc") || under(at, "/dev"):
 		case strings.Contains(m.Path+at, ":"): // it would stay writable
-			w.lack(w.fieldOf(n), `nsjail cannot be told of a path with ":", as `+m.Path)
+			w.lack(w.fieldOf(n), `nsjail cannot mount a path with ":", as `+m.Path)
 		default:
 			w.add("--bindmount_ro", m.Path+":"+at)
 		}
@@ -201,8 +201,8 @@ func (w *nsjailLine) isSocket(path string) bool {
 	return slices.ContainsFunc(w.a.Host.Sockets, is) || slices.ContainsFunc(w.a.Host.Secrets, is)
 }
 
-// nsjailSockets finds the folders that are hidden for a socket in them: nsjail can
-// lay nothing over one. A folder that the command works in, or the spec binds,
+// nsjailSockets finds the directories that are hidden for a socket in them: nsjail can
+// lay nothing over one. A directory that the command works in, or the spec binds,
 // cannot be hidden. Of one in another the outer is enough, and nothing else is
 // mounted in it: nsjail looks at each mount again in the end, and wants to find it.
 func (w *nsjailLine) nsjailSockets() {
@@ -217,14 +217,14 @@ func (w *nsjailLine) nsjailSockets() {
 			w.lack(w.fieldOf(n), "nsjail can lay nothing over a socket, as "+n.Path)
 			continue
 		}
-		w.note(Lack{"filesystem", "nsjail can lay nothing over a socket: the folders of some are hidden whole"})
+		w.note(Lack{"filesystem", "nsjail can lay nothing over a socket: the directories of some are hidden whole"})
 		if !w.isShut(dir) {
 			w.shut = append(slices.DeleteFunc(w.shut, func(in string) bool { return under(in, dir) }), dir)
 		}
 	}
 }
 
-// isShut tells whether a path lies in a folder that is hidden for a socket.
+// isShut tells whether a path lies in a directory that is hidden for a socket.
 func (w *nsjailLine) isShut(path string) bool {
 	return slices.ContainsFunc(w.shut, func(dir string) bool { return under(path, dir) })
 }

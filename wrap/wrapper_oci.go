@@ -12,7 +12,7 @@ import (
 )
 
 // ociTool is a runtime of the Open Container Initiative, told by a bundle: the
-// folder rootfs and a config.json (runtime-spec, config.md). It is no Wrapper of
+// directory rootfs and a config.json (runtime-spec, config.md). It is no Wrapper of
 // its own, since a bundle is more than a line.
 var ociTool = tool{name: nameOCI, root: true, args: func(*wrapper) {}, cannot: ociCannot,
 	without: []Lack{
@@ -36,7 +36,7 @@ func ociCannot(w *wrapper, f spec.Field) string {
 // Bundle is what a runtime is given.
 type Bundle struct {
 	Config []byte // config.json
-	// Root is what stands in rootfs before anything is mounted: folders, empty
+	// Root is what stands in rootfs before anything is mounted: directories, empty
 	// files and links. Runtimes make mount points, but no links.
 	Root  []Node
 	Audit Audit

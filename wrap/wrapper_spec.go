@@ -7,7 +7,7 @@ import (
 )
 
 // DefaultSpec is what an invocation runs under where nobody says anything else:
-// workspace-write over its working directory and the folders that it may write,
+// workspace-write over its working directory and the directories that it may write,
 // without a network. The Lacks are the guest paths that stay the command's own.
 func DefaultSpec(inv *Invocation) (*spec.SandboxSpec, []Lack) {
 	list, left := MountList(inv.Mounts)
@@ -38,7 +38,7 @@ func DefaultSpec(inv *Invocation) (*spec.SandboxSpec, []Lack) {
 	return s, left
 }
 
-// MountSpec is a document by which the folders of an invocation narrow a spec
+// MountSpec is a document by which the directories of an invocation narrow a spec
 // that others wrote: it has the spec's own mounts and them, and must be no wider.
 func MountSpec(inv *Invocation, parent *spec.Resolved) (*spec.SandboxSpec, []Lack) {
 	list, left := MountList(inv.Mounts)

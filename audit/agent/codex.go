@@ -174,7 +174,7 @@ func claudeNames(a spec.Agent, name string) []string {
 
 func codexUnseen(t *tally, r *Rollout, s *Summary) {
 	if r == nil || !r.told() {
-		why := "codex's stream does not tell, and its rollout file was not read"
+		why := "codex's stream does not say, and its rollout file was not read"
 		s.unseen("version", why)
 		s.unseen("turns", why)
 		s.unseen("subagents", why)
@@ -184,7 +184,7 @@ func codexUnseen(t *tally, r *Rollout, s *Summary) {
 			s.unseen("subagents", "what codex's sub-agents do is neither in its stream nor in its own rollout file")
 		}
 	}
-	s.unseen("refused", "codex's stream shows no call that was refused before it ran")
+	s.unseen("refused", "codex's stream shows no call that was denied before it ran")
 }
 
 // shellScript is the script of a command line such as codex shows:

@@ -148,7 +148,7 @@ func (e *geminiLine) result(t *tally) {
 }
 
 func geminiUnseen(t *tally, _ *Rollout, s *Summary) {
-	s.unseen("version", "gemini's stream does not tell")
+	s.unseen("version", "gemini's stream does not say")
 	if !t.subs {
 		return
 	}

@@ -66,7 +66,7 @@ func (r *Rollout) into(s *Summary) {
 		s.unseen("turns", "the rollout file was not read to its end")
 	}
 	s.unseenCount("turns", r.lines.skipped, "lines of the rollout file longer than 1 MiB and not read")
-	s.unseenCount("turns", t.damaged, "lines of the rollout file that are no JSON object and not read")
+	s.unseenCount("turns", t.damaged, "lines of the rollout file that are not a JSON object and were not read")
 }
 
 func (r *Rollout) event(t *tally, c *cursor) bool {

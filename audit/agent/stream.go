@@ -129,7 +129,7 @@ func (s *Stream) Summary() Summary {
 func (s *Stream) unseenLines(sum *Summary) {
 	t := &s.tally
 	sum.unseenCount("lines", s.lines.skipped, "longer than 4 MiB and not read")
-	sum.unseenCount("lines", t.damaged, "no whole JSON object and not read")
+	sum.unseenCount("lines", t.damaged, "not a whole JSON object and not read")
 	sum.unseenCount("tools", t.omitted, "calls or blocks that are in no line: beyond "+strconv.Itoa(maxTools)+" tools, or "+strconv.Itoa(maxBlocks)+" blocks of one message")
 	sum.unseenCount("tools", t.evicted, "calls whose result would not be known: without an id, or too many at once")
 }

@@ -24,7 +24,7 @@ func clipString(s string, limit int) string {
 }
 
 // unescape resolves the escapes of RFC 8259 until limit bytes are written.
-// Half of a surrogate pair and an escape that is none become U+FFFD.
+// Half of a surrogate pair and an invalid escape become U+FFFD.
 func unescape(s []byte, limit int) []byte {
 	out := make([]byte, 0, min(len(s), limit)+utf8.UTFMax)
 	for i := 0; i < len(s) && len(out) < limit; {

@@ -73,7 +73,7 @@ func (a *address) internet() (ip reach.IP, port int, ok bool) {
 }
 
 // ownFolder reads the path of a file beneath one of the caller's descriptors,
-// as programs write it whose folder's name is too long for an address:
+// as programs write it whose directory's name is too long for an address:
 // /proc/self/fd/7/name. The supervisor's own /proc/self is another process.
 func ownFolder(path []byte) (dirfd int32, rest []byte, ok bool) {
 	for _, prefix := range [...]string{"/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/"} {

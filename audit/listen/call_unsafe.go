@@ -131,7 +131,7 @@ func readlinkat(dir int, path, buf []byte) int {
 }
 
 // accessAt asks what the supervisor's effective user may do with a name in a
-// folder, which is no link.
+// directory, which is no link.
 func accessAt(dir int, name []byte, mode uintptr) unix.Errno {
 	_, _, e := unix.Syscall6(unix.SYS_FACCESSAT2, uintptr(dir), uintptr(unsafe.Pointer(&name[0])), mode, unix.AT_SYMLINK_NOFOLLOW|unix.AT_EACCESS, 0, 0)
 	return e
@@ -157,7 +157,7 @@ func (d *landing) stands() {
 	d.onDisk = !d.mounted && st.Dev_major != 0
 }
 
-// lstat is the mode of a name in a folder.
+// lstat is the mode of a name in a directory.
 func lstat(dir int, name []byte) (mode uint32, e unix.Errno) {
 	st, e := statx(dir, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE)
 	return uint32(st.Mode), e
@@ -168,7 +168,7 @@ func statx(dir int, path []byte, flags, mask uintptr) (st unix.Statx_t, e unix.E
 	return st, e
 }
 
-// where is a folder on a mount.
+// where is a directory on a mount.
 type where struct{ mount, ino uint64 }
 
 // place is where a path leads; the mount's number is there since Linux 5.8.

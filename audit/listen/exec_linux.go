@@ -161,7 +161,7 @@ func (x *attempt) noFile(f *resolved, path []byte) unix.Errno {
 // lookFD is look for a descriptor of the caller's.
 func (c *checker) lookFD(x *attempt) unix.Errno {
 	if x.dirfd == unix.AT_FDCWD {
-		return unix.EACCES // the current folder
+		return unix.EACCES // the current directory
 	}
 	var f resolved
 	f.fd, f.errno = c.openFD(x.dirfd)

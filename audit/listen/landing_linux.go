@@ -23,19 +23,19 @@ func (c *caller) argument(s spot) argument {
 // landing is where a name would come into being or go.
 type landing struct {
 	ok      bool   // dir and path are known
-	dir     int    // the folder that it is in (O_PATH)
+	dir     int    // the directory that it is in (O_PATH)
 	path    []byte // the whole path inside, a NUL at the end
 	base    int    // where the name begins in path
 	exists  bool
 	file    node   // what is there
 	kind    uint32 // its S_IFMT
-	onDisk  bool   // and the folder is on the same file system, which has a device
+	onDisk  bool   // and the directory is on the same file system, which has a device
 	mounted bool   // something is mounted on it: it can be neither replaced nor removed
 	// unread: the caller's memory or descriptor is not to be read. odd: the way
 	// leads through a link of /proc, or else is not the supervisor's to follow,
 	// and name is all that is known.
 	unread, odd bool
-	// absent: the folder is not there, and path, which is absolute, is as the caller has it.
+	// absent: the directory is not there, and path, which is absolute, is as the caller has it.
 	absent bool
 	// errno is why the path cannot be read by anybody: it is answered. The call
 	// may not go on, since the kernel reads some memory that others cannot
@@ -46,7 +46,7 @@ type landing struct {
 	system system // that dir is on, once asked for
 }
 
-// on is the file system that a landing's folder is on.
+// on is the file system that a landing's directory is on.
 func (d *landing) on() system {
 	if !d.system.asked {
 		d.system = systemOf(d.dir)
@@ -54,7 +54,7 @@ func (d *landing) on() system {
 	return d.system
 }
 
-// isFixed tells whether nothing can come into being in a landing's folder or go, be it
+// isFixed tells whether nothing can come into being in a landing's directory or go, be it
 // that the user might write there otherwise.
 func (d *landing) isFixed() bool {
 	return d.on().fixed && access(d.dir, unix.W_OK) == unix.EROFS
@@ -64,7 +64,7 @@ func (d *landing) isFixed() bool {
 type scratch struct {
 	path  [pathMax]byte       // as the caller has it
 	next  [2*pathMax + 1]byte // where a link leads
-	dir   [pathMax]byte       // the folder that the last name is in
+	dir   [pathMax]byte       // the directory that the last name is in
 	whole [pathMax + nameMax + 2]byte
 	name  [nameMax + 2]byte
 }
@@ -147,7 +147,7 @@ func (p *paths) landAt(dirfd int32, path []byte, b *scratch, how aim) landing {
 			return d
 		}
 		d.close()
-		if len(next) > pathMax { // and yet the kernel may follow it, from the link's folder
+		if len(next) > pathMax { // and yet the kernel may follow it, from the link's directory
 			return landing{odd: true, name: b.lastName(next)}
 		}
 		path, dirfd = next, unix.AT_FDCWD
@@ -184,7 +184,7 @@ func (p *paths) landOnce(dirfd int32, path []byte, b *scratch, how aim) landing 
 	return p.named(f.fd, name, b, how)
 }
 
-// named is the landing of a name in a folder, whose descriptor it takes over.
+// named is the landing of a name in a directory, whose descriptor it takes over.
 func (p *paths) named(dir int, name []byte, b *scratch, how aim) landing {
 	d := landing{ok: true, dir: dir, name: name}
 	d.stands() // what is on a device is not in /proc

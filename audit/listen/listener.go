@@ -22,7 +22,7 @@ type Config struct {
 	Secrets []string
 	// Remove removes a path of the host that is mounted on inside, where the kernel
 	// would refuse that, or says that it is not its own to remove; nil for nothing.
-	// dir is the folder that the path is in.
+	// dir is the directory that the path is in.
 	Remove func(path string, dir int, folder bool) (e unix.Errno, ours bool)
 	// Makes is told that a call goes on which may make a name, and perhaps another one
 	// than was looked at; nil for nobody.
@@ -135,7 +135,7 @@ const (
 	ByDeny           // commands.deny names it
 	ByLoader         // it is the loader, started as a program
 	Hidden           // a secret is looked for, and not there
-	OutOfView        // there is no such program or folder inside; whether there is one outside is not known
+	OutOfView        // there is no such program or directory inside; whether there is one outside is not known
 )
 
 // pathMax is PATH_MAX: the longest path that a call takes, its NUL included.

@@ -7,7 +7,7 @@ import (
 )
 
 // spot says which of a call's arguments are a descriptor and a path. dir is -1
-// for a path that counts from the current folder, path -1 for none.
+// for a path that counts from the current directory, path -1 for none.
 type spot struct{ dir, path int8 }
 
 var nowhere = spot{-1, -1}
@@ -41,9 +41,9 @@ var nameCalls = map[string]nameCall{
 // What some of them do, as the actions of refusals.
 const (
 	MakeLink     = "create a link"
-	makeFolder   = "create a folder"
+	makeFolder   = "create a directory"
 	makeSocket   = "create a socket"
-	removeFolder = "remove a folder"
+	removeFolder = "remove a directory"
 )
 
 // KindOf is what an action does with the path that it names.
@@ -133,7 +133,7 @@ func (n *namer) foresee(c *nameCall, made, taken *landing) {
 	case gone && c.makes == nowhere && taken.ok && taken.isFixed(): // EROFS comes before ENOENT
 		n.report(ReadOnly, c.action, taken.text())
 	case gone: // ENOENT, whatever else holds
-	case replaces && keeps && !n.rules.fixed(made): // EEXIST, before mounts count: mv asks so of a folder
+	case replaces && keeps && !n.rules.fixed(made): // EEXIST, before mounts count: mv asks so of a directory
 	case replaces && made.file == taken.file: // nothing is done, and that succeeds (rename(2))
 	case taken.exists && taken.mounted:
 		n.report(ByName, c.action, taken.text())

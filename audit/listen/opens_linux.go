@@ -84,7 +84,7 @@ func (o *opener) rule(c *openCall) {
 	case told.absent && makes: // else what is not there is there nowhere, for all that is known
 		o.report(OutOfView, "create", text(told.path))
 	case !told.ok:
-	case told.exists && flags&unix.O_TMPFILE == unix.O_TMPFILE: // a file in that folder
+	case told.exists && flags&unix.O_TMPFILE == unix.O_TMPFILE: // a file in that directory
 		if told.kind == unix.S_IFDIR && accessAt(told.dir, told.name, unix.W_OK) == unix.EROFS {
 			o.report(ReadOnly, "create", told.text())
 		}
@@ -122,7 +122,7 @@ func (w *writes) opens(d *landing, action string) {
 }
 
 // openFlags reads an open's flags, and whether an absolute path is to count from
-// the folder that the descriptor is of.
+// the directory that the descriptor is of.
 func (o *opener) openFlags(c *openCall) (flags uint64, rooted bool, e unix.Errno) {
 	switch {
 	case c.flags >= 0:

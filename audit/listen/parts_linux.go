@@ -34,10 +34,10 @@ type paths struct {
 	*caller
 	root     int                    // the sandbox's (O_PATH); -1: each process has its own
 	matters  func(name []byte) bool // whether it matters where a name lies that goes
-	own      int                    // the folder of the supervisor's descriptors; 0 as long as nobody asked
+	own      int                    // the directory of the supervisor's descriptors; 0 as long as nobody asked
 	joined   [pathMax]byte          // made absolute
 	work     [2]scratch             // of what comes into being, and of what goes
-	tries    int                    // folders opened for this notification, see maxTries
+	tries    int                    // directories opened for this notification, see maxTries
 	searches bool                   // the last path was not there, on a plain way: that is tried first
 	there    bool                   // what was to be made last was there
 }

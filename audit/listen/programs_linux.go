@@ -17,7 +17,7 @@ type Programs struct {
 	files, folders, loaders, denied map[node]bool
 }
 
-// node is a file, or a folder.
+// node is a file, or a directory.
 type node struct{ dev, ino uint64 }
 
 // Learn looks up what a plan says of programs, in the sandbox as it stands
@@ -100,8 +100,8 @@ func (c *checker) blame(x *attempt, why Cause, fd, depth int) {
 	}
 }
 
-// outside tells whether a file is certain to lie in no folder that is allowed:
-// it stands where the kernel says, and none of the folders above is one.
+// outside tells whether a file is certain to lie in no directory that is allowed:
+// it stands where the kernel says, and none of the directories above is one.
 func (r *Programs) outside(fd int, id node) bool {
 	var buf [pathMax + 1]byte
 	n := readlink(ownFD(fd), buf[:pathMax])

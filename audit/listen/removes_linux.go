@@ -45,7 +45,7 @@ func (n *namer) removes(c *nameCall, d *landing) bool {
 	return true
 }
 
-// asFolder tells whether a call removes folders, and why it cannot remove what is there.
+// asFolder tells whether a call removes directories, and why it cannot remove what is there.
 func (n *namer) asFolder(c *nameCall, d *landing) (folder bool, e unix.Errno) {
 	folder = c.action == removeFolder
 	if c.takes.dir >= 0 { // unlinkat

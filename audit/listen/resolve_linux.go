@@ -25,7 +25,7 @@ func (r *resolved) close() {
 func failed(e unix.Errno, certain bool) resolved { return resolved{fd: -1, errno: e, certain: certain} }
 
 // resolve finds what a path leads to for the waiting thread: from its root, its
-// current folder or its descriptor.
+// current directory or its descriptor.
 func (p *paths) resolve(dirfd int32, path []byte, nofollow bool) resolved {
 	if path[0] == '/' {
 		return p.fromRoot(path, nofollow)
@@ -34,7 +34,7 @@ func (p *paths) resolve(dirfd int32, path []byte, nofollow bool) resolved {
 	if e != 0 {
 		return failed(e, e == unix.EBADF)
 	}
-	if string(path) == ".\x00" && dirfd == unix.AT_FDCWD { // a folder, and open already
+	if string(path) == ".\x00" && dirfd == unix.AT_FDCWD { // a directory, and open already
 		return resolved{fd: base}
 	}
 	defer unix.Close(base)
@@ -56,7 +56,7 @@ func (p *paths) resolve(dirfd int32, path []byte, nofollow bool) resolved {
 	return p.fromRoot(p.joined[:n+1+len(path)], nofollow)
 }
 
-// base opens the folder that a relative path counts from.
+// base opens the directory that a relative path counts from.
 func (p *paths) base(dirfd int32) (int, unix.Errno) {
 	if dirfd == unix.AT_FDCWD {
 		return openPath(p.proc("cwd", -1))
@@ -93,7 +93,7 @@ func (p *paths) mayNoMore() bool {
 	return e == 0 && e2 == 0 && theirs == own
 }
 
-// namesAreTheirs tells whether the kernel's name for a folder is what the thread
+// namesAreTheirs tells whether the kernel's name for a directory is what the thread
 // would call it: that is so of a sandbox's root, and where the thread has the
 // supervisor's own.
 func (p *paths) namesAreTheirs() bool {
@@ -123,7 +123,7 @@ func (p *paths) fromRoot(path []byte, nofollow bool) resolved {
 }
 
 // maxLinks is how many dangling links are followed by hand, and maxTries how many
-// folders are opened for one notification to find out what is missing: each may
+// directories are opened for one notification to find out what is missing: each may
 // cost the kernel a walk over forty links of four kilobytes.
 const (
 	maxLinks = 8
@@ -199,7 +199,7 @@ func isPlain(root int, path []byte, e unix.Errno) bool {
 }
 
 // missing rules on path[cut+1:end], the first name that does not lead on from
-// the folder dir.
+// the directory dir.
 func (p *paths) missing(root, dir int, path []byte, cut, end, links int) resolved {
 	if isProc(dir) {
 		return failed(unix.ENOENT, false)

@@ -28,7 +28,7 @@ func self(t testing.TB, root bool) *paths {
 	return l
 }
 
-// grounds is a folder with all that a path may meet, and the current one.
+// grounds is a directory with all that a path may meet, and the current one.
 func grounds(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sbx-listen.")

@@ -13,14 +13,14 @@ type Rules struct {
 	Views []wrap.View // where the writable trees are
 	// Forbids tells whether a name of the host must not come into being.
 	Forbids func(path string) bool
-	// Empty tells whether it may be all the same where it is a new folder's; nil for
+	// Empty tells whether it may be all the same where it is a new directory's; nil for
 	// never.
 	Empty func(path string) bool
 	// Links tells whether no symbolic link must come to stand at a path; nil for
 	// anywhere.
 	Links func(path string) bool
 	// Part tells whether a name may be one that must not come into being, where its
-	// folder cannot be told.
+	// directory cannot be told.
 	Part func(name string) bool
 	// Closed tells whether a path may not be written although its mount may; nil for
 	// none.
@@ -59,7 +59,7 @@ func (r *Rules) host(d *landing) (path string, ok bool) {
 }
 
 // stops tells whether a name must not come into being where it lands. What is
-// mounted there nobody can replace, and in a folder that may only be read
+// mounted there nobody can replace, and in a directory that may only be read
 // nothing comes into being.
 func (r *Rules) stops(d *landing) bool {
 	switch {
@@ -95,7 +95,7 @@ func (r *Rules) bare(d *landing) bool {
 }
 
 // readOnly tells whether the kernel refuses to open what is there for writing
-// because it may only be read inside. A folder is refused for what it is, and
+// because it may only be read inside. A directory is refused for what it is, and
 // what the user may not write is no matter of the sandbox's.
 func (r *Rules) readOnly(d *landing) bool {
 	if d.kind != unix.S_IFREG {
@@ -129,7 +129,7 @@ func (r *Rules) linkStops(d *landing) bool {
 	return ok && !d.mounted && r.Links(host) && !d.isFixed()
 }
 
-// mayMake tells whether what stops a name does not stop an empty folder.
+// mayMake tells whether what stops a name does not stop an empty directory.
 func (r *Rules) mayMake(d *landing) bool {
 	host, ok := r.host(d)
 	return ok && r.Empty != nil && r.Empty(host)

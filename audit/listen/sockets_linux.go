@@ -101,7 +101,7 @@ func (c *connector) direct(f *flight) unix.Errno {
 	return 0
 }
 
-// directPath is direct for a socket that stands in a folder. The file is opened,
+// directPath is direct for a socket that stands in a directory. The file is opened,
 // judged and then connected to by that descriptor, so that none can take its
 // place.
 func (c *connector) directPath(f *flight, path []byte) unix.Errno {

@@ -15,7 +15,7 @@ func (p *paths) nameOf(fd int) string {
 }
 
 // pathOf is nameOf into a buffer: its length, negative where there is none. The
-// folder of the supervisor's descriptors stays open, which spares the kernel half
+// directory of the supervisor's descriptors stays open, which spares the kernel half
 // of the way there.
 func (p *paths) pathOf(fd int, buf []byte) int {
 	if p.own == 0 {
@@ -58,7 +58,7 @@ func (c *checker) mayExecute(fd int) bool {
 	return c.user == 1 || access(fd, unix.X_OK) != unix.EACCES || !c.final(unix.EACCES)
 }
 
-// system is the part of statfs(2) that matters of what a folder is on: whether it is
+// system is the part of statfs(2) that matters of what a directory is on: whether it is
 // /proc, where names lead each process elsewhere, and whether it may only be read. What
 // cannot be told is taken for both.
 type system struct{ asked, isProc, fixed bool }

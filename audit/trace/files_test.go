@@ -45,7 +45,7 @@ func program(t *testing.T, name string, flags ...string) string {
 	return to
 }
 
-// workspace is a folder with files to execute and others that cannot be.
+// workspace is a directory with files to execute and others that cannot be.
 func workspace(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -25,7 +25,7 @@ func refuse(tid int, answer unix.Errno) {
 
 // access puts faccessat(2) in the place of the exec that stopped, so that the
 // process asks the kernel whether the file is there and may be executed: with
-// its own root, folder, descriptors and rights, and without holding up the
+// its own root, directory, descriptors and rights, and without holding up the
 // tracer. The registers to put back are returned.
 func access(tid int, c seccomp.Call, at bool) (*registers, unix.Errno) {
 	saved := new(registers)

@@ -49,7 +49,7 @@ func (t *Tracer) text(tid int, address uintptr) (s string, ok bool) {
 	return "", false
 }
 
-// link is where a link of a process's folder in /proc leads, "" where that
+// link is where a link of a process's directory in /proc leads, "" where that
 // cannot be read.
 func link(tid int, name string) string {
 	return read.Link(unix.AT_FDCWD, "/proc/"+strconv.Itoa(tid)+"/"+name)

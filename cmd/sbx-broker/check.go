@@ -88,7 +88,7 @@ func granted(args []string) ([]byte, error) {
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil && len(out) == 0 {
-		return nil, &spec.Problem{Do: "tell what the spec gives", Why: "sbx check says: " + said.String(), Help: "sbx check with the same specs"}
+		return nil, &spec.Problem{Do: "show what the spec allows", Why: "sbx check says: " + said.String(), Help: "sbx check with the same specs"}
 	}
 	return out, nil
 }

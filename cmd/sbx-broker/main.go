@@ -48,7 +48,7 @@ const (
 
 func usage() string {
 	var b strings.Builder
-	b.WriteString("usage: sbx-broker VERB [flags]\n\n" + about + "\n")
+	b.WriteString("usage: sbx-broker COMMAND [flags]\n\n" + about + "\n")
 	for _, v := range verbs {
 		if line := "  " + v.name + " " + v.args; len(line) < 19 {
 			b.WriteString(line + strings.Repeat(" ", 19-len(line)) + v.does + "\n")

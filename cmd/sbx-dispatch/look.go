@@ -10,7 +10,7 @@ import (
 	"sbx/spec"
 )
 
-// withAny does something with all of the ledger of the current folder's project, and
+// withAny does something with all of the ledger of the current directory's project, and
 // otherwise where nothing was sent off yet: the caller's own ledger is made by the
 // first spawn.
 func (p *program) withAny(c *cli.Context, mode dispatch.Mode, otherwise func(), do func(*dispatch.Ledger) error) error {

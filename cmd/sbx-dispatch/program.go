@@ -30,7 +30,7 @@ func (e usageError) Error() string { return string(e) }
 func (p *program) app() *cli.App {
 	usage := func(c *cli.Context, err error, _ bool) error { return usageError(c.Command.Name + ": " + err.Error()) }
 	app := &cli.App{
-		Name: "sbx dispatch", Usage: "send commands off under a sandbox, and keep a ledger of what was asked and what held",
+		Name: "sbx dispatch", Usage: "send commands off under a sandbox, and keep a ledger of what was requested and what was enforced",
 		Version: version, HideHelpCommand: true, Writer: os.Stdout, ErrWriter: os.Stderr,
 		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return usageError(err.Error()) },
 		ExitErrHandler:  func(*cli.Context, error) {},

@@ -17,7 +17,7 @@ import (
 // retry is `sbx dispatch retry`.
 func (p *program) retry(c *cli.Context) error {
 	if c.IsSet("chain-key") {
-		return usageError("retry: --chain-key is Intercore's: here a chain is a dispatch and what it is a retry of")
+		return usageError("retry: --chain-key is Intercore's: here a chain is a dispatch and the one that it retries")
 	}
 	e := life.Escalation{Mode: c.String("failure-mode"), Detail: c.String("failure-detail"), Open: os.Getenv("CLAVAIN_FABLE_AVAILABLE") == "1"}
 	switch {

@@ -88,10 +88,10 @@ func page(d *dispatch.Dispatch) string {
 	line("error", spec.Shown(d.ErrorMessage.Value))
 	line("sandbox", spec.Name(life.Mode(d)))
 	if d.SandboxSpec.Set {
-		b.WriteString("\nsandbox_spec, as it was asked\n" + block(d.SandboxSpec.Value, "  "))
+		b.WriteString("\nsandbox_spec, as requested\n" + block(d.SandboxSpec.Value, "  "))
 	}
 	if d.SandboxEffective.Set {
-		b.WriteString("\nsandbox_effective, what held\n")
+		b.WriteString("\nsandbox_effective, as enforced\n")
 		if v, err := audit.Parse([]byte(d.SandboxEffective.Value)); err == nil {
 			b.WriteString(block(audit.Show(v, false), "  "))
 		} else {

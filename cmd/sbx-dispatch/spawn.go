@@ -22,7 +22,7 @@ func (p *program) spawn(c *cli.Context) error {
 	}
 	switch {
 	case c.IsSet("scheduled"), c.IsSet("scheduler-session"):
-		return usageError("spawn: --scheduled and --scheduler-session are of Intercore's queue, whose scheduler starts what is in it: ic dispatch spawn --scheduled")
+		return usageError("spawn: --scheduled and --scheduler-session belong to Intercore's queue, whose scheduler starts its jobs: ic dispatch spawn --scheduled")
 	case c.IsSet("dispatch-sh"):
 		return usageError("spawn: --dispatch-sh names Intercore's driver, and here sbx is the driver: ic dispatch spawn --dispatch-sh=scripts/dispatch.sh")
 	}
@@ -54,7 +54,7 @@ func (p *program) asked(c *cli.Context) (*life.Job, dispatch.Dispatch, error) {
 	row := dispatch.Dispatch{Name: given(c, "name"), Model: given(c, "model"), ScopeID: given(c, "scope-id"), ParentID: given(c, "parent-id")}
 	cwd, err := os.Getwd()
 	if err != nil {
-		return nil, row, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+		return nil, row, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
 	}
 	j.Cwd, j.Project = cwd, filepath.Clean(life.Absolute(c.String("project"), cwd))
 	if !c.IsSet("project") {
@@ -147,11 +147,11 @@ func typeOf(argv []string) string {
 	return filepath.Base(argv[0])
 }
 
-// open opens the ledger of the current folder's project.
+// open opens the ledger of the current directory's project.
 func (p *program) open(c *cli.Context, mode dispatch.Mode) (*dispatch.Ledger, dispatch.Place, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
-		return nil, dispatch.Place{}, &spec.Problem{On: "the current folder", Do: "find it", Why: err.Error()}
+		return nil, dispatch.Place{}, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
 	}
 	project := cwd
 	if c.IsSet("project") {

@@ -25,7 +25,7 @@ func foreign(name string) cli.Flag {
 
 // projectFlag is every verb's but spawn's and the driver's: whose ledger it is.
 func projectFlag() cli.Flag {
-	return word("project", "the `DIR` whose ledger it is; the current folder")
+	return word("project", "the `DIR` whose ledger it is; the current directory")
 }
 
 // ledgerFlag is every verb's.
@@ -43,7 +43,7 @@ func (p *program) verbs() []*cli.Command {
 				word("sandbox-spec", "a SandboxSpec as `JSON`, or @FILE; stored as it is given"),
 				yes("no-validate", "store the spec whatever it is"),
 				word("sandbox", "a plain `MODE`, which an access_mode of the spec supersedes; workspace-write"),
-				word("project", "the `DIR` that the command starts in; the current folder"),
+				word("project", "the `DIR` that the command starts in; the current directory"),
 				word("prompt-file", "a `FILE`: the agent's prompt, or the command's stdin"),
 				word("output", "the `FILE` that stdout goes to, or an agent's last message"),
 				word("name", "a `NAME` for people"),

@@ -74,9 +74,9 @@ func (c *found) forgeable(docs []*spec.SandboxSpec, cwd string) string {
 	return ""
 }
 
-// installed tells whether a program stands where programs are looked for: in a folder
+// installed tells whether a program stands where programs are looked for: in a directory
 // of PATH or of the system's, or where the agent's name leads to from one. Of another
-// folder beside the current one nobody knows which commands have written there.
+// directory beside the current one nobody knows which commands have written there.
 func (c *agentCommand) installed(path string) bool {
 	dir, err := spec.Real(path[:strings.LastIndexByte(path, '/')+1], spec.HostPaths{})
 	switch {
@@ -127,7 +127,7 @@ func (c *typed) programPath(name string) string {
 			}
 			path = cwd + "/" + strings.TrimPrefix(path, "./")
 		}
-		if sys.Exists(path) { // one question for a folder, not one for each part of its path
+		if sys.Exists(path) { // one question for a directory, not one for each part of its path
 			return path
 		}
 	}
@@ -153,10 +153,10 @@ func (c *agentCommand) agentNeeds(cwd string) *spec.AgentNeeds {
 	return needs
 }
 
-// installedIn is the folder that the agent's program lies in, its packages with
+// installedIn is the directory that the agent's program lies in, its packages with
 // it; "" where every sandbox has it in view.
 func (c *agentCommand) installedIn() string {
-	if len(c.rest) == 0 { // wrap makes a wrapper for folders, of which commands are told later
+	if len(c.rest) == 0 { // wrap makes a wrapper for directories, of which commands are told later
 		return ""
 	}
 	file := c.programFile(c.rest[max(c.agent.At-1, 0)])

@@ -60,7 +60,7 @@ type agentCommand struct {
 // found is the documents that hold for the command, and what their readers say.
 type found struct {
 	agentCommand
-	// mounting tells that the last document is the folders that a caller of wrap names
+	// mounting tells that the last document is the directories that a caller of wrap names
 	// itself: of the host's /tmp and its like it may show some.
 	mounting bool
 	names    host.Finder // of filesystem.hide
@@ -70,7 +70,7 @@ type found struct {
 	readStdin bool
 	mode      spec.PermissionMode // of the profile, for the agent's command line
 	chosen    audit.Profile       // the profile that holds
-	made      []string            // folders that a profile writes and that were made
+	made      []string            // directories that a profile writes and that were made
 	project   *projectSpec        // the project's own; nil where it is not used
 	warnings  []spec.Warning      // of the documents' readers
 	lost      []wrap.Enforcement  // what a document asks in a way that is no field

@@ -197,7 +197,7 @@ func (c *found) makeCaches(r *spec.Resolved) bool {
 	return len(c.made) > made
 }
 
-// startsIn is the folder in which the command starts where no document says.
+// startsIn is the directory in which the command starts where no document says.
 func (c *typed) startsIn() (string, error) {
 	if c.startDir != "" {
 		return c.startDir, nil
@@ -209,7 +209,7 @@ func (c *typed) startsIn() (string, error) {
 	return cwd, nil
 }
 
-// home is the caller's home folder.
+// home is the caller's home directory.
 func (c *typed) home() string {
 	if !c.homeDir.Set {
 		c.homeDir = spec.Some(spec.HomeDir(c.environ, func() string { return sys.PasswdHome(getuid()) }, spec.HostPaths{}))

@@ -155,7 +155,7 @@ func (c *found) choose(row *profile.Row, why string) {
 	c.verbose(head + strings.TrimPrefix(why, head))
 }
 
-// unmake removes the folders that a profile's documents made, where nothing is
+// unmake removes the directories that a profile's documents made, where nothing is
 // started after all.
 func (c *found) unmake() {
 	profile.Unmake(c.made)
@@ -163,7 +163,7 @@ func (c *found) unmake() {
 }
 
 // profileDocs are the documents that a profile stands for in a project. The
-// folders that it writes are made, unless nothing is to be run.
+// directories that it writes are made, unless nothing is to be run.
 func (c *found) profileDocs(row *profile.Row, project, real string) ([]*spec.SandboxSpec, error) {
 	missing := profile.MakeIt
 	if c.name == "check" || c.has("dry-run") {

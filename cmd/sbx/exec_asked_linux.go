@@ -58,7 +58,7 @@ func (x *execution) progressAsked() (int, error) {
 		return 0, usageError("exec: --progress wants the number of a descriptor, of 3 or more, and not " + spec.Word(v))
 	}
 	if _, err := unix.FcntlInt(uintptr(n), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
-		return 0, &spec.Problem{On: "--progress " + v, Do: "tell what is used", Why: "the descriptor is not open"}
+		return 0, &spec.Problem{On: "--progress " + v, Do: "report progress", Why: "the descriptor is not open"}
 	}
 	if slices.Contains(x.Keep, n) {
 		return 0, usageError("exec: --progress and --keep-fd name the same descriptor")

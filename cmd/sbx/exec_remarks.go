@@ -42,14 +42,14 @@ func (x *execution) remark() {
 func (x *execution) tellLayer() {
 	if e := layerLine(x.prepared.Plan.Enforcement); e.Status == wrap.Unavailable && !x.has("q") {
 		x.std.say("no copy can be made to write in: " + e.Reason)
-		x.std.say("hint: writes outside of the workspace are denied and listed: where the command ends by that, run it again with the spec for what comes next")
+		x.std.say("hint: writes outside of the workspace are denied and listed; if a denial ends the command, run it again with the printed spec")
 	}
 }
 
 // unlearnable refuses a run of which nothing would be learned.
 func (x *execution) unlearnable(p *wrap.Plan) error {
 	if e := layerLine(p.Enforcement); e.Status == wrap.Unavailable && !slices.Contains(p.ObservedFiles(), "opens for writing") {
-		return &spec.Problem{On: "sbx learn", Do: "see what the command needs", Why: e.Reason + ", and nobody here is told what it is denied", Help: "run it outside of the sandbox, or on Linux 6.0 or later"}
+		return &spec.Problem{On: "sbx learn", Do: "see what the command needs", Why: e.Reason + ", and nothing here reports its denials", Help: "run it outside of the sandbox, or on Linux 6.0 or later"}
 	}
 	return nil
 }

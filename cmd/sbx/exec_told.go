@@ -43,8 +43,8 @@ func (x *execution) tellAgent() {
 	}
 }
 
-// ownFolders are the folders of the home in which the agent writes the host's own
-// files, or other folders where its state was moved.
+// ownFolders are the directories of the home in which the agent writes the host's own
+// files, or other directories where its state was moved.
 func (x *execution) ownFolders() (all []string) {
 	home := x.home() + "/"
 	for _, name := range x.prepared.Plan.Agent.Writes {

@@ -21,7 +21,7 @@ func learnVerb() verb {
 			"looked at. The network is denied and noted. Then the spec that lets the command do\n" +
 			"all that goes to stdout, each line with its reason, and each tried on this host;\n" +
 			"the command's own stdout goes to stderr, unless --save takes the spec. Secrets\n" +
-			"stay hidden: one that was asked for is a comment, never a line.\n\n" +
+			"stay hidden: one that is looked for is a comment, never a line.\n\n" +
 			"Exit status: the command's, as with exec.",
 		example: "sbx learn --save spec.yaml -- npm ci",
 		flags: withSpec(noProjectSpec,
@@ -70,7 +70,7 @@ func runLearn(c *call) int {
 	})
 }
 
-// deliver prints the spec, or puts it into a new file of a folder, if that is one.
+// deliver prints the spec, or puts it into a new file of a directory, if that is one.
 func (c *call) deliver(folder int, text string) {
 	if folder >= 0 {
 		name := c.value("save")
@@ -160,9 +160,9 @@ func learnedText(x *execution, argv []string, ended *run.Ended, found *run.Sugge
 	told := map[string]bool{}
 	for i := range secrets {
 		d := &secrets[i]
-		line := "# a secret was asked for"
+		line := "# a secret was looked for"
 		if d.Target != "" {
-			line = "# " + spec.Name(d.Target) + " was asked for: it is a secret, and stays hidden"
+			line = "# " + spec.Name(d.Target) + " was looked for: it is a secret, and stays hidden"
 		}
 		if !told[line] {
 			b.WriteString(line + "\n")

@@ -35,7 +35,7 @@ func runMan(c *call) int {
 
 func manual() string {
 	var b strings.Builder
-	b.WriteString(".TH SBX 1\n.SH NAME\nsbx \\- run a command under a SandboxSpec, and tell what held\n" +
+	b.WriteString(".TH SBX 1\n.SH NAME\nsbx \\- run a command under a SandboxSpec, and record what was enforced\n" +
 		".SH SYNOPSIS\n.B sbx\n.I command\n[flags]\n.SH COMMANDS\n")
 	verbs := table()
 	for _, v := range verbs {

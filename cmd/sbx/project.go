@@ -122,7 +122,7 @@ func (c *typed) projectFile() (path string, find func() (*project.File, error), 
 		case err != nil:
 			return nil, err
 		case top == "":
-			return nil, &spec.Problem{On: dir, Do: "trust a project's own spec there", Why: "that is no project: everybody may make names in it, or it is the root of the host"}
+			return nil, &spec.Problem{On: dir, Do: "trust a project's own spec there", Why: "that is not a project: everybody may create names in it, or it is the root of the host"}
 		case f == nil:
 			return nil, &spec.Problem{On: path, Do: "trust the project's own spec", Why: spec.NoEntry.Error()}
 		case f.Path() != path:

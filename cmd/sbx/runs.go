@@ -29,7 +29,7 @@ func runRuns(c *call) int {
 	state := audit.StateDir(c.environ, c.home())
 	switch {
 	case state == "":
-		c.std.problem(&spec.Problem{On: "runs", Do: "find the state directory", Why: "there is no home folder, and XDG_STATE_HOME is not set to an absolute path", Help: "set HOME"})
+		c.std.problem(&spec.Problem{On: "runs", Do: "find the state directory", Why: "there is no home directory, and XDG_STATE_HOME is not set to an absolute path", Help: "set HOME"})
 		return exitFailed
 	case len(c.rest) == 1 && c.rest[0] == "prune":
 		return c.prune(state)

@@ -19,7 +19,7 @@ func showVerb() verb {
 			{name: "html", help: "one page of HTML"},
 			{name: "sarif", help: "the denials as SARIF 2.1.0, for CI"},
 			{name: "junit", help: "the denials as failed tests in JUnit's XML, for CI"},
-			{name: "compare", help: "what the second of two records has otherwise than the first"}}}
+			{name: "compare", help: "how the second of two records differs from the first"}}}
 }
 
 // runShow is `sbx show`.

@@ -14,11 +14,11 @@ import (
 
 func specVerb() verb {
 	return verb{name: "spec", args: "suggest [ID | FILE | last]", run: runSpec,
-		short: "say what spec a run would have needed",
-		long: "Reads the record of a run, and finds the fewest lines of its spec by which nothing of\n" +
-			"what it was denied would be, as a difference to the spec that it had. Each line is\n" +
-			"tried on this host before it is printed; what no line allows is listed. A line that\n" +
-			"opens a secret or a whole directory says so. Nothing is run.",
+		short: "print the spec that a run would have needed",
+		long: "Reads the record of a run, and finds the fewest lines for its spec that would have\n" +
+			"prevented its denials, as a difference to the spec that it had. Each line is\n" +
+			"tried on this host before it is printed; denials that no line allows are listed.\n" +
+			"A line that opens a secret or a whole directory says so. Nothing is run.",
 		example: "sbx spec suggest last --write spec.json",
 		flags: []flag{{name: "write", arg: "FILE", help: "put the spec with the lines into a new file"},
 			{name: "json", help: "one JSON object"}}}

@@ -12,7 +12,7 @@ import (
 	"sbx/spec"
 )
 
-// enter makes a folder the current one.
+// enter makes a directory the current one.
 func enter(folder string) error {
 	if err := unix.Chdir(folder); err != nil {
 		return &spec.Problem{On: folder, Do: "go where the command ran", Why: err.Error()}
@@ -20,7 +20,7 @@ func enter(folder string) error {
 	return nil
 }
 
-// folderOfNew opens the folder of a file that is to be made, to which no link leads that
+// folderOfNew opens the directory of a file that is to be made, to which no link leads that
 // an earlier command may have left.
 func (c *found) folderOfNew(name string) (fd int, err error) {
 	cwd, err := c.startsIn()
@@ -34,7 +34,7 @@ func (c *found) folderOfNew(name string) (fd int, err error) {
 	folder := name[:strings.LastIndexByte(name, '/')+1]
 	p, refusal := run.Follow(folder, c.inputs(cwd), []*spec.SandboxSpec{document})
 	if refusal == nil && !p.Exists {
-		refusal = &spec.Problem{Why: "its folder is not there", Help: "make the folder first"}
+		refusal = &spec.Problem{Why: "its directory is not there", Help: "make the directory first"}
 	}
 	if refusal == nil {
 		if fd, err = audit.OpenReal(p.Real, unix.O_PATH|unix.O_DIRECTORY); err == nil {
@@ -70,7 +70,7 @@ func alreadyThere(name string) error {
 	return &spec.Problem{On: name, Do: "write the spec", Why: "it is there already", Help: "name a file that is not, and compare the two"}
 }
 
-// isIn tells whether a file's name is there in its folder.
+// isIn tells whether a file's name is there in its directory.
 func isIn(folder int, name string) bool {
 	return unix.Faccessat(folder, path.Base(name), unix.F_OK, unix.AT_SYMLINK_NOFOLLOW) == nil
 }

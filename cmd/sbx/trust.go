@@ -23,7 +23,7 @@ func trustVerb() verb {
 			"command line.",
 		example: "sbx trust .",
 		flags: []flag{{name: "list", help: "list what is trusted, and whether it is still so"},
-			{name: "remove", help: "trust it no more"}}}
+			{name: "remove", help: "withdraw the trust"}}}
 }
 
 // runTrust is `sbx trust`.
@@ -47,7 +47,7 @@ func (c *found) trust() error {
 	case outer.Either() != nil:
 		return &spec.Problem{On: "sbx trust", Do: "change what is trusted", Why: "this is inside a sandbox, whose command does not say what later ones may do", Help: "run it outside"}
 	case store.Dir == "":
-		return &spec.Problem{On: "sbx trust", Do: "find its state directory", Why: "no home folder is known", Help: "set HOME or XDG_STATE_HOME"}
+		return &spec.Problem{On: "sbx trust", Do: "find its state directory", Why: "no home directory is known", Help: "set HOME or XDG_STATE_HOME"}
 	case c.has("list"):
 		return c.listTrusted(store)
 	}
@@ -58,7 +58,7 @@ func (c *found) trust() error {
 	if c.has("remove") {
 		removed, err := store.Remove(path)
 		if err == nil && !removed {
-			err = &spec.Problem{On: path, Do: "trust it no more", Why: "it is not trusted", Help: "sbx trust --list"}
+			err = &spec.Problem{On: path, Do: "withdraw the trust", Why: "it is not trusted", Help: "sbx trust --list"}
 		}
 		if err == nil {
 			c.std.print("not trusted any more: " + spec.Name(path) + "\n")

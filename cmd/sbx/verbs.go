@@ -10,7 +10,7 @@ import (
 var specFlags = []flag{
 	{name: "spec", arg: "FILE", many: true, help: "a SandboxSpec, JSON or YAML; - is stdin; each narrows the one before"},
 	{name: "spec-json", arg: "JSON", many: true, help: "a SandboxSpec itself"},
-	{name: "best-effort", arg: "FIELD", many: true, help: "let FIELD be enforced less than asked, as best_effort does"},
+	{name: "best-effort", arg: "FIELD", many: true, help: "let FIELD be enforced less than requested, as best_effort does"},
 	{name: "write", arg: "PATH", many: true, some: true, field: "filesystem.write", help: "let the command write PATH"},
 	{name: "read", arg: "PATH", many: true, some: true, field: "filesystem.read", help: "let the command also read PATH, a secret too"},
 	{name: "hide", arg: "PATH", many: true, some: true, field: "filesystem.hide", help: "hide PATH from the command"},
@@ -19,12 +19,12 @@ var specFlags = []flag{
 	{name: "max-commands", arg: "N", some: true, field: "max_commands", help: "how many programs may be started"},
 	{name: "timeout", arg: "T", some: true, field: "limits.timeout", help: "how long the command may run, as 30s or 10m"},
 	{name: "broker", arg: "FILE", field: "broker.file", help: "the document of a broker, which runs tools for the command"},
-	{name: "plan", arg: "FILE", field: "broker.plan", help: "the steps that the broker is held to"},
+	{name: "plan", arg: "FILE", field: "broker.plan", help: "the plan of steps that the broker enforces"},
 	{name: "input", arg: "DIR", some: true, help: "the job layout: DIR is /input, read-only"},
 	{name: "output", arg: "DIR", some: true, help: "the job layout: DIR is /output, writable"},
-	{name: "workshop", arg: "FILE", help: "a workshop's file: its sandbox is what workers have"},
-	{name: "worker", arg: "FILE", many: true, help: "a worker's file; a further one is what it delegates to"},
-	{name: "agent", arg: "FILE", help: "an agent's .md file: its tools are what it may use"},
+	{name: "workshop", arg: "FILE", help: "a workshop's file: its sandbox is that of its workers"},
+	{name: "worker", arg: "FILE", many: true, help: "a worker's file; a further one is the worker that it delegates to"},
+	{name: "agent", arg: "FILE", help: "an agent's .md file: the agent may use its tools"},
 	{name: "profile", arg: "NAME", help: "a profile: a named starting point that the specs narrow"},
 }
 
@@ -40,8 +40,8 @@ func table() []verb {
 			long: "Runs the command under the spec, passes stdin, stdout, stderr, the terminal,\n" +
 				"signals and the exit status through, and leaves an effective record. Without\n" +
 				"a spec it is {\"access_mode\": \"workspace-write\"} in the current directory, narrowed\n" +
-				"by .sbx/spec.yaml of the project (sbx help trust); inside another sandbox of sbx\n" +
-				"what that one is.\n\n" +
+				"by .sbx/spec.yaml of the project (sbx help trust); inside another\n" +
+				"sandbox of sbx it is that sandbox's own.\n\n" +
 				"Exit status: the command's own; 128+n if signal n ended it; 124 if a limit\n" +
 				"did; 125 if sbx refused or failed before it ran; 126 if it was found but could\n" +
 				"not be executed; 127 if it was not found; 2 for a bad command line.",
@@ -53,9 +53,9 @@ func table() []verb {
 				flag{name: "backend", arg: "NAME", some: true, help: "native, or the tool that holds the sandbox: bwrap, nsjail, docker, podman, runsc"},
 				flag{name: "image", arg: "REF", some: true, help: "the image for docker, podman and runsc; " + run.DefaultImage + ", and nothing is pulled"},
 				flag{name: "keep-fd", arg: "N", many: true, help: "let the command have descriptor N"},
-				flag{name: "progress", arg: "N", help: "write to descriptor N what was used so far, a JSON line at each change"},
+				flag{name: "progress", arg: "N", help: "write the use so far to descriptor N, a JSON line at each change"},
 				flag{name: "dry-run", help: "print the plan as JSON and run nothing"},
-				flag{name: "timings", help: "print on stderr where the start's time went"},
+				flag{name: "timings", help: "print the phases of the start and their times on stderr"},
 				flag{name: "explain", help: "print denials as they come, also where stdout and stderr are one"},
 				flag{name: "q", help: "no warnings and no denials on stderr"},
 				flag{name: "v", help: "print on stderr what the command may do, and where the record is"})},
@@ -67,14 +67,14 @@ func table() []verb {
 			example: "sbx check --spec spec.json",
 			flags: withSpec(noProjectSpec,
 				flag{name: "json", help: "one JSON object"},
-				flag{name: "path", arg: "PATH", help: "say of this path alone what may be done there, and why"},
+				flag{name: "path", arg: "PATH", help: "print the access to this path alone, and the reason"},
 				flag{name: "migrate", arg: "FILE", help: "print the new form of a worker's file in the old style"})},
 		{name: "wrap", args: "[-- command [args]]", run: runWrap,
 			short: "print a command line that runs under another sandbox",
 			long: "Prints the command line that runs the command in the sandbox NAME: sbx itself,\n" +
 				"bubblewrap, nsjail, Docker, gVisor as Docker's runtime, podman, or none. Nothing\n" +
 				"is run. What NAME cannot hold of the spec is an error, or, where best_effort\n" +
-				"lists it, told on stderr and in the audit. Without a spec it is workspace-write\n" +
+				"lists it, reported on stderr and in the audit. Without a spec it is workspace-write\n" +
 				"over the working directory and the rw mounts, with no network.\n\n" +
 				"With --json the command comes on stdin, as {cmd, args, env, cwd, mounts}, and\n" +
 				"{wrapped, audit} or {error, problems} goes to stdout; with --stream one line\n" +
@@ -88,7 +88,7 @@ func table() []verb {
 				flag{name: "image", arg: "REF", help: "the image for docker, podman and runsc; nothing is pulled"},
 				flag{name: "json", help: "one invocation on stdin, one answer on stdout"},
 				flag{name: "stream", help: "an invocation a line, an answer a line"},
-				flag{name: "template", help: "for {cwd, mounts} on stdin, what another program wraps by"},
+				flag{name: "template", help: "print a reusable template for {cwd, mounts} read from stdin"},
 				flag{name: "q", help: "no warnings on stderr"})},
 		{name: "profile", args: "list | show NAME | flags AGENT|FILE.md", run: runProfile,
 			short: "the profiles of agents, and their permission flags",
@@ -152,7 +152,7 @@ func (v *verb) names() []string {
 
 func nearVerb(name string) string {
 	if name == "dispatch" {
-		return ": sbx-dispatch is a program of its own (sbx dispatch --help), beside sbx or in PATH"
+		return ": sbx-dispatch is a program of its own (sbx dispatch --help), next to sbx or in PATH"
 	}
 	if slices.Contains(later, name) {
 		return ": it is not there yet"

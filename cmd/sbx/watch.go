@@ -11,7 +11,7 @@ import (
 func watchVerb() verb {
 	return verb{name: "watch", args: "[ID | FILE | last | -N]", run: runWatch,
 		short: "follow a run while it goes on",
-		long: "Prints the programs that a run starts and what it is denied, as its record tells:\n" +
+		long: "Prints the programs that a run starts and its denials, from its record:\n" +
 			"a second after they happen, at the latest. On a terminal a last line has the time,\n" +
 			"the programs, the turns and the denials so far, with their budgets. It ends with\n" +
 			"the run; where none goes on it waits a second for one to start. A run is named as\n" +

@@ -23,13 +23,13 @@ func runWrap(c *call) int {
 		c.std.say("hint: --wrapper " + strings.Join(wrap.Wrappers(), "|") + "|oci")
 		return exitUsage
 	case c.has("json") && c.has("stream"), c.has("template") && (c.has("json") || c.has("stream")):
-		c.std.say("wrap: --json is one answer, --stream one for each line, --template what makes them: give one of the three")
+		c.std.say("wrap: --json is one answer, --stream one for each line, --template a reusable template: give one of the three")
 		return exitUsage
 	case (c.has("json") || c.has("stream") || c.has("template")) && len(c.rest) > 0:
 		c.std.say("wrap: with --json, --stream or --template the command does not stand on the command line, as " + spec.Word(c.rest[0]) + " does")
 		return exitUsage
 	case (c.has("json") || c.has("stream") || c.has("template")) && slices.Contains(c.values["spec"], "-"):
-		c.std.say("wrap: --spec - reads stdin, from which --json, --stream and --template have what is wrapped: give --spec a file, or --spec-json")
+		c.std.say("wrap: --spec - reads stdin, where --json, --stream and --template read the command: give --spec a file, or use --spec-json")
 		return exitUsage
 	case c.has("bundle") != (name == "oci") || name == "oci" && (c.has("stream") || c.has("template")):
 		c.std.say("wrap: --bundle DIR goes with --wrapper oci, one invocation at a time")
@@ -135,7 +135,7 @@ type readyWrapper struct {
 	at      time.Time
 }
 
-// How many wrappers are kept, and how long: what stands in the folders changes, and
+// How many wrappers are kept, and how long: what stands in the directories changes, and
 // a name that is protected must not stay open for longer.
 const (
 	keptWrappers = 256
@@ -219,7 +219,7 @@ func madeFor(inv *wrap.Invocation) string {
 }
 
 // make makes the wrapper for an invocation. The Lacks are what of the invocation's
-// folders it does not show.
+// directories it does not show.
 func (w *wrapping) make(inv *wrap.Invocation) (wrap.Wrapper, []wrap.Lack, error) {
 	ask, left, err := w.ask(inv)
 	var of wrap.Wrapper
@@ -266,7 +266,7 @@ func (c *typed) probe(r *spec.Resolved, program string) wrap.Host {
 	return host.ProbeFor(r, tools, found.Files()...)
 }
 
-// resolveFor is what the documents and the invocation's folders come to.
+// resolveFor is what the documents and the invocation's directories come to.
 func (w *wrapping) resolveFor(inv *wrap.Invocation, cwd string) (r *spec.Resolved, left []wrap.Lack, err error) {
 	c := *w.call
 	c.startDir, c.agent, c.chosen, c.made = cwd, agent.Command{}, w.chosen, nil

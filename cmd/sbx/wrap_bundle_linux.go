@@ -65,11 +65,11 @@ func containerID(dir string) string {
 	}, name)
 }
 
-// writeBundle makes the folder, rootfs in it and config.json last: a runtime that
+// writeBundle makes the directory, rootfs in it and config.json last: a runtime that
 // finds that finds all of it.
 func writeBundle(dir string, b *wrap.Bundle) error {
 	fail := func(on string, err error) error {
-		return &spec.Problem{On: on, Do: "write the bundle", Why: err.Error(), Help: "name a folder that is not there yet, or is empty"}
+		return &spec.Problem{On: on, Do: "write the bundle", Why: err.Error(), Help: "name a directory that is not there yet, or is empty"}
 	}
 	if err := unix.Mkdir(dir, 0o755); err != nil && err != unix.EEXIST {
 		return fail(dir, err)

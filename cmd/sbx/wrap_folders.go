@@ -9,7 +9,7 @@ import (
 	"sbx/wrap"
 )
 
-// badFolders are the folders of an invocation that are none on this host: it is the
+// badFolders are the directories of an invocation that are none on this host: it is the
 // invocation that is bad then, and no spec.
 type badFolders struct{ spec.Problems }
 
@@ -23,7 +23,7 @@ func wrapStatus(err error) int {
 	return exitFailed
 }
 
-// checkFolders refuses mounts of what is no folder, which would otherwise be told
+// checkFolders refuses mounts of what is no directory, which would otherwise be told
 // by fields of a document that the caller never wrote, or not at all.
 func (c *typed) checkFolders(mounts []wrap.DirMount, paths spec.Paths) error {
 	if c.value("wrapper") == "none" { // which shows them nowhere
@@ -35,12 +35,12 @@ func (c *typed) checkFolders(mounts []wrap.DirMount, paths spec.Paths) error {
 		if err == nil {
 			var info spec.Info
 			if info, err = paths.Lstat(real); err == nil && !info.IsDir {
-				err = errors.New("it is not a folder, and the one kind is dir")
+				err = errors.New("it is not a directory, and the one kind is dir")
 			}
 		}
 		if err != nil {
 			bad.Problems = append(bad.Problems, &spec.Problem{Field: spec.Field("mounts[" + strconv.Itoa(i) + "].hostPath"),
-				On: m.HostPath, Do: "mount it", Why: err.Error(), Help: "name a folder that is there"})
+				On: m.HostPath, Do: "mount it", Why: err.Error(), Help: "name a directory that is there"})
 		}
 	}
 	if len(bad.Problems) == 0 {
@@ -58,11 +58,11 @@ func byItsFields(err error, inv *wrap.Invocation) error {
 	if len(all) != 1 || all[0].Field != "working_dir" || all[0].On != "" && all[0].On != defaultName {
 		return err
 	}
-	help := cmp.Or(all[0].Help, "name a folder that is there")
+	help := cmp.Or(all[0].Help, "name a directory that is there")
 	return badFolders{spec.Problems{{Field: "cwd", On: inv.Cwd, Do: "start in it", Why: all[0].Why, Help: help}}}
 }
 
-// resolveDefault is what an invocation's folders come to where no document says
+// resolveDefault is what an invocation's directories come to where no document says
 // anything.
 func (c *found) resolveDefault(inv *wrap.Invocation, cwd string) (r *spec.Resolved, left []wrap.Lack, err error) {
 	doc := &spec.SandboxSpec{Source: spec.Source{Name: defaultName}}

@@ -6,7 +6,7 @@ import (
 )
 
 // wrapTemplate prints what another program needs to wrap by itself. On stdin is
-// {cwd, mounts}, the folders of the invocations to come.
+// {cwd, mounts}, the directories of the invocations to come.
 func (c *call) wrapTemplate() int {
 	text, err := spec.ReadFD(c.std.in, "stdin")
 	if err != nil {

@@ -52,7 +52,7 @@ func (j *Job) command(s *spec.SandboxSpec, prompt string, root bool) (argv []str
 	l := launcherOf(j.Agent)
 	if l == nil {
 		if !plainProgram(j.Agent) {
-			return nil, "", &spec.Problem{On: "agent_type", Do: "run the agent " + doc.Quote(doc.Cut(j.Agent)), Why: "that is no name of a program",
+			return nil, "", &spec.Problem{On: "agent_type", Do: "run the agent " + doc.Quote(doc.Cut(j.Agent)), Why: "that is not the name of a program",
 				Help: "use claude, codex, gemini, or the name of a program that reads its prompt from stdin"}
 		}
 		return []string{j.Agent}, j.Prompt, nil

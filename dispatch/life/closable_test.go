@@ -2,7 +2,7 @@ package life
 
 import "testing"
 
-// The ledger's folder is closed where the command could reach it, and only where
+// The ledger's directory is closed where the command could reach it, and only where
 // that can be asked for.
 func TestClosable(t *testing.T) {
 	for _, c := range []struct {

@@ -29,7 +29,7 @@ func BaseCommit(dir string, self int, owner dispatch.Owners) string {
 		dot := filepath.Join(dir, ".git")
 		if uid, there := owner(dot); there {
 			if uid != self && uid != 0 && uid != of {
-				return "" // of a folder above, as /tmp, which may be anybody's
+				return "" // of a directory above, as /tmp, which may be anybody's
 			}
 			return headOf(gitFolder(dot))
 		}
@@ -40,7 +40,7 @@ func BaseCommit(dir string, self int, owner dispatch.Owners) string {
 	}
 }
 
-// gitFolder is the folder that a .git is, or that its text names.
+// gitFolder is the directory that a .git is, or that its text names.
 func gitFolder(dot string) string {
 	if info, err := os.Stat(dot); err == nil && info.IsDir() {
 		return dot

@@ -113,7 +113,7 @@ func TestBaseCommitOfWhatIsNone(t *testing.T) {
 	if got := BaseCommit(dir, os.Getuid(), dispatch.OwnerOf); got != "" {
 		t.Errorf("a FIFO: %q", got)
 	}
-	// Another user's folder above, with a repository in it, says nothing.
+	// Another user's directory above, with a repository in it, says nothing.
 	if err := os.Remove(dir + "/.git/HEAD"); err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func disk(w *World, dir string) int {
 	_, err = w.Spawn(j, row)
 	check("a spawn on a full disk", err != nil && strings.Contains(err.Error(), "disk is full"), err)
 	left, _ := os.ReadDir(w.folders(at.Path))
-	check("folders after a spawn that failed", len(left) == 0, left)
+	check("directories after a spawn that failed", len(left) == 0, left)
 	os.Remove(filler)
 	rows, err := l.List(dispatch.Filter{})
 	check("rows after a full disk", err == nil && len(rows) == 0, rows, err)

@@ -59,10 +59,10 @@ func TestRefused(t *testing.T) {
 		{"no JSON", func(j *Job) { j.HasSpec, j.Spec = true, "access_mode: read-only\n" }, "cannot read the spec"},
 		{"an unknown field", func(j *Job) { j.HasSpec, j.Spec = true, `{"access_mod": "read-only"}` }, "access_mode"},
 		{"nothing", func(j *Job) { j.HasSpec, j.Spec = true, "" }, "cannot read the spec"},
-		{"another mode", func(j *Job) { j.Sandbox = "full" }, "none of read-only"},
-		{"an empty mode", func(j *Job) { j.Sandbox = "" }, "none of read-only"},
-		{"another mode beside a spec", func(j *Job) { j.Sandbox, j.HasSpec, j.Spec = "yolo", true, `{"access_mode": "read-only"}` }, "none of read-only"},
-		{"no such agent", func(j *Job) { j.Argv, j.Agent = nil, "../sh" }, "no name of a program"},
+		{"another mode", func(j *Job) { j.Sandbox = "full" }, "not one of read-only"},
+		{"an empty mode", func(j *Job) { j.Sandbox = "" }, "not one of read-only"},
+		{"another mode beside a spec", func(j *Job) { j.Sandbox, j.HasSpec, j.Spec = "yolo", true, `{"access_mode": "read-only"}` }, "not one of read-only"},
+		{"no such agent", func(j *Job) { j.Argv, j.Agent = nil, "../sh" }, "not the name of a program"},
 		{"no such program", func(j *Job) { j.Argv = []string{"sbx-no-such-program"} }, "in no directory of PATH"},
 		{"a working_dir that is not there", func(j *Job) { j.HasSpec, j.Spec = true, `{"working_dir": "none"}` }, "working_dir"},
 		{"a field that this host does not hold", func(j *Job) { j.HasSpec, j.Spec = true, `{"access_mode": "read-only", "profile": "none"}` }, "profile"},
@@ -218,7 +218,7 @@ func TestManyAtOnce(t *testing.T) {
 		}
 	}
 	if files, _ := filepath.Glob(filepath.Join(s.world.folders(l.Path()), "*", errorsFile)); len(files) != many {
-		t.Errorf("%d folders", len(files))
+		t.Errorf("%d directories", len(files))
 	}
 }
 
@@ -238,7 +238,7 @@ func TestOutputIsNotFollowed(t *testing.T) {
 		j := s.job()
 		j.Argv, j.Agent, j.Output = nil, "sh", filepath.Join(dir, name)
 		j.Prompt = filepath.Join(s.dir, "prompt")
-		// The folder is moved away and a link to another put in its place.
+		// The directory is moved away and a link to another put in its place.
 		must(t, os.WriteFile(j.Prompt, []byte("echo words; ln -s "+victim+" "+filepath.Base(dir)+"/x.verdict; mv "+filepath.Base(dir)+" moved"+fmt.Sprint(i)+"; ln -s "+s.dir+" "+filepath.Base(dir)+"\n"), 0o644))
 		d := s.ended(l, s.spawn(j))
 		if d.Status != dispatch.Completed || d.VerdictStatus.Value != "pass" {

@@ -12,13 +12,13 @@
 //   - sbx exec, which dies with the keeper, whatever kills that, and its sandbox
 //     with it.
 //
-// Beside the row a dispatch has a folder in the caller's state folder: the job
+// Beside the row a dispatch has a directory in the caller's state directory: the job
 // (what the keeper is to do), the keeper's process (pid, start time, boot), and
 // sbx exec's record. Each is written before what it stands for can happen, so
 // that Poll can tell at any moment what is true: a keeper that runs, a record
 // that is finished, or a run that is lost.
 //
 // What is written for others, as the output and what stands beside it, goes to
-// a folder that is opened before the command runs, under a name that is replaced
-// and never followed: the command may write that folder.
+// a directory that is opened before the command runs, under a name that is replaced
+// and never followed: the command may write that directory.
 package life

@@ -35,7 +35,7 @@ func (j *Job) document() (text string, s *spec.SandboxSpec, err error) {
 	}
 	known, ok := spec.ParseAccessMode(mode)
 	if !ok {
-		return "", nil, &spec.Problem{Field: "access_mode", On: "sandbox", Do: "take " + doc.Quote(doc.Cut(mode)) + " for a mode", Why: "it is none of read-only, workspace-write and danger-full-access",
+		return "", nil, &spec.Problem{Field: "access_mode", On: "sandbox", Do: "take " + doc.Quote(doc.Cut(mode)) + " for a mode", Why: "it is not one of read-only, workspace-write and danger-full-access",
 			Help: "ask for one of these"}
 	}
 	text = j.Spec
@@ -91,13 +91,13 @@ func withMember(text, member string) string {
 type kept struct {
 	files  []string       // its own; hidden
 	folder string         // where they are
-	at     []string       // where a command sees that folder, and it is to be read-only
+	at     []string       // where a command sees that directory, and it is to be read-only
 	mounts []spec.MountAt // the spec's own, which a list that narrows has to repeat
 }
 
 // beside is the second document, which narrows the first: the dispatch's own
 // timeout where the spec has none that is shorter, and the ledger, where that is
-// in the command's reach. Its folder is read-only as a whole: a file that is put
+// in the command's reach. Its directory is read-only as a whole: a file that is put
 // beside a database of SQLite's by the name of its journal becomes part of it.
 // "" for none.
 func beside(s *spec.SandboxSpec, timeout time.Duration, ledger kept) string {

@@ -45,7 +45,7 @@ func (w *World) Drive(d Driver) int {
 	return k.keep()
 }
 
-// project is the folder that the driver was told to start in, cwd without one.
+// project is the directory that the driver was told to start in, cwd without one.
 func (d *Driver) project(cwd string) string {
 	if d.Dir == "" {
 		return cwd
@@ -70,7 +70,7 @@ func (w *World) decline(d Driver, why *spec.Problem) {
 func (w *World) drive(d Driver) (*keeper, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
-		return nil, problem("the current folder", "find it", err.Error(), "")
+		return nil, problem("the current directory", "find it", err.Error(), "")
 	}
 	if d.Output == "" {
 		return nil, problem("-o", "find the dispatch", "the output file, by which its row is found, is not named", "dispatch.sh -C DIR -o OUT --prompt-file F")
@@ -95,7 +95,7 @@ func (w *World) drive(d Driver) (*keeper, error) {
 	return nil, err
 }
 
-// ledgerOf is the project's database, else that of the current folder, where
+// ledgerOf is the project's database, else that of the current directory, where
 // Intercore looks for it. A ledger of the caller's own has no row of Intercore's.
 func (w *World) ledgerOf(named, project, cwd string) (dispatch.Place, error) {
 	if named != "" {
@@ -171,16 +171,16 @@ func (w *World) take(l *dispatch.Ledger, at dispatch.Place, d Driver, row dispat
 		j.Sandbox, j.HasSandbox = d.Sandbox.Value, d.Sandbox.Set
 	}
 	if w.StateDir == "" {
-		return nil, problem("the state folder", "find it", "there is no home folder, and XDG_STATE_HOME is not set to an absolute path", "set HOME")
+		return nil, problem("the state directory", "find it", "there is no home directory, and XDG_STATE_HOME is not set to an absolute path", "set HOME")
 	}
 	w.step("driver: row found")
 	f := w.folderOf(l.Path(), row.ID)
 	if err := f.makeWith(j, audit.Self()); isThere(err) {
 		return nil, problem(row.ID, "run the dispatch", "it was run already, or runs now", "look at it: sbx dispatch poll "+row.ID)
 	} else if err != nil {
-		return nil, problem(string(f), "make the dispatch's folder", plain(err), "make room, or set XDG_STATE_HOME to a folder that can be written")
+		return nil, problem(string(f), "make the dispatch's directory", plain(err), "make room, or set XDG_STATE_HOME to a directory that can be written")
 	}
-	w.step("driver: folder made")
+	w.step("driver: directory made")
 	if l.Own() {
 		if _, err := l.Claim(row.ID, os.Getpid(), time.Now()); err != nil {
 			return nil, err

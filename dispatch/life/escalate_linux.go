@@ -30,9 +30,9 @@ func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Esc
 	case !l.Own():
 		return Again{}, nil, cannot("its ledger is another's, who counts the attempts in tables of his own", "ic dispatch retry "+id+" --escalate")
 	case d.Status != dispatch.Failed && d.Status != dispatch.TimedOut && !judged:
-		return Again{}, nil, cannot("its status is "+string(d.Status), "only what failed or timed out is retried; of what completed say how it failed: --failure-mode verdict-fail")
+		return Again{}, nil, cannot("its status is "+string(d.Status), "only a failed or timed-out dispatch is retried; for a completed one say how it failed: --failure-mode verdict-fail")
 	case first == nil || first.Argv != nil || !d.PromptFile.Set:
-		return Again{}, nil, cannot("it is no agent's whose prompt and model are known here", "retry it without --escalate")
+		return Again{}, nil, cannot("the prompt and model of its agent are not known here", "retry it without --escalate")
 	}
 	chain, err := lineage(l, d)
 	if err != nil {

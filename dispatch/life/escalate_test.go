@@ -139,7 +139,7 @@ func TestEscalateRefuses(t *testing.T) {
 		must(t, l.Insert(&row))
 		refused(string(status), row.ID, "its status is "+string(status), Escalation{Mode: "error"})
 	}
-	refused("what is not known", "completed", "no agent's", Escalation{Mode: "criteria-fail"})
+	refused("what is not known", "completed", "not known here", Escalation{Mode: "criteria-fail"})
 	j := s.job("true")
 	j.ID, j.Prompt = "command0", prompt
 	row := s.row(j)
@@ -148,7 +148,7 @@ func TestEscalateRefuses(t *testing.T) {
 	f := s.world.folderOf(l.Path(), j.ID)
 	must(t, f.make())
 	must(t, f.writeJSON(jobFile, &j))
-	refused("a command", j.ID, "no agent's", Escalation{})
+	refused("a command", j.ID, "not known here", Escalation{})
 	must(t, os.RemoveAll(string(f)))
 	if _, _, err := s.world.Retry(l, s.db, j.ID); err == nil || !strings.Contains(err.Error(), "not known") {
 		t.Errorf("what a command was is guessed: %v", err)

@@ -82,8 +82,8 @@ func guards(s *spec.SandboxSpec) bool {
 	return s.AccessMode.Value.Guards() || s.Profile.Set || s.Filesystem.Set || s.Sandbox.Set || s.Restrict.Set || s.Readonly.Set
 }
 
-// closable tells whether a folder is to be made read-only for a command, and can
-// be: it is none of those that it writes as a whole, the spec has it in view, and does not
+// closable tells whether a directory is to be made read-only for a command, and can
+// be: it is not one of those that it writes as a whole, the spec has it in view, and does not
 // keep it from being written already. What is out of view needs no closing, and
 // could not be asked for.
 func closable(s *spec.SandboxSpec, project, dir string, trees []shown) bool {

@@ -125,7 +125,7 @@ func (k *keeper) leave(words string, e *dispatch.End) {
 		}
 	}
 	t := k.target
-	if t == nil { // the refusal came before the folder was looked at, or is about it
+	if t == nil { // the refusal came before the directory was looked at, or is about it
 		var err error
 		if t, err = k.openTarget(k.j, k.j.Output); err != nil {
 			return

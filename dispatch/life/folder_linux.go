@@ -17,7 +17,7 @@ import (
 // folder is where a dispatch's own files are, out of every sandbox's sight.
 type folder string
 
-// The files of a folder.
+// The files of a directory.
 const (
 	jobFile     = "job.json"
 	processFile = "process.json"
@@ -28,20 +28,20 @@ const (
 	stopFile    = "stop" // the status that whoever stopped the dispatch wants
 )
 
-// folderOf is the folder of a dispatch. An id of a foreign ledger may be any
+// folderOf is the directory of a dispatch. An id of a foreign ledger may be any
 // text: one that is no plain name stands for itself by its digest.
 func (w *World) folderOf(ledger, id string) folder {
 	return folder(filepath.Join(w.folders(ledger), folderName(id)))
 }
 
-// folders holds the folders of one ledger.
+// folders holds the directories of one ledger.
 func (w *World) folders(ledger string) string {
 	return filepath.Join(w.StateDir, "dispatches", digest(realFile(ledger))[:16])
 }
 
 // realFile is the one path of a file that may be named by several, through
 // links: who drives a row must find whoever does so already. Neither the file
-// nor its folder need be there yet.
+// nor its directory need be there yet.
 func realFile(path string) string {
 	for dir, rest := path, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
 		if at, err := filepath.EvalSymlinks(dir); err == nil {
@@ -70,7 +70,7 @@ func digest(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// make makes the folder, which must be new: whoever makes it runs the dispatch.
+// make makes the directory, which must be new: whoever makes it runs the dispatch.
 func (f folder) make() error {
 	if err := os.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
 		return err
@@ -78,8 +78,8 @@ func (f folder) make() error {
 	return os.Mkdir(string(f), 0o700)
 }
 
-// makeWith makes the folder with its job and its process in it, all at once: a
-// folder that is there says who runs the dispatch.
+// makeWith makes the directory with its job and its process in it, all at once: a
+// directory that is there says who runs the dispatch.
 func (f folder) makeWith(j *Job, p audit.Process) error {
 	if err := os.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (f folder) write(name string, b []byte) error {
 	return os.Rename(temp, f.path(name))
 }
 
-// read reads a file of the folder up to a record's size; nil where there is none.
+// read reads a file of the directory up to a record's size; nil where there is none.
 func (f folder) read(name string) []byte {
 	file, err := os.OpenFile(f.path(name), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -138,7 +138,7 @@ func (f folder) writeJSON(name string, v any) error {
 	return f.write(name, b)
 }
 
-// readJob is what the keeper of a folder is to do; nil where that is not known.
+// readJob is what the keeper of a directory is to do; nil where that is not known.
 func (f folder) readJob() *Job {
 	j := new(Job)
 	if b := f.read(jobFile); b == nil || json.Unmarshal(b, j) != nil {
@@ -156,5 +156,5 @@ func (f folder) process() (p audit.Process, noted bool) {
 	return p, true
 }
 
-// isThere tells that somebody else has made the folder.
+// isThere tells that somebody else has made the directory.
 func isThere(err error) bool { return errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTEMPTY) }

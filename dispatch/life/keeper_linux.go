@@ -52,7 +52,7 @@ const (
 	retryFor  = 30 * time.Second
 )
 
-// Keep is the keeper of the folder's job. It does nothing before the spawning
+// Keep is the keeper of the directory's job. It does nothing before the spawning
 // process says "go" on stdin; where that ends first, nothing is run.
 func (w *World) Keep(path string, stdin io.Reader) int {
 	f := folder(path)
@@ -97,7 +97,7 @@ func (k *keeper) start() error {
 		return err
 	}
 	if err := k.f.write(specFile, []byte(k.x.text)); err != nil {
-		return problem(string(k.f), "keep the spec", plain(err), "make room in the state folder")
+		return problem(string(k.f), "keep the spec", plain(err), "make room in the state directory")
 	}
 	if k.target, err = k.openTarget(k.j, k.j.Output); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (k *keeper) start() error {
 	}
 	if err != nil {
 		_ = read.Close()
-		return problem(k.Sbx, "start it", plain(err), "install sbx beside sbx-dispatch, or in PATH")
+		return problem(k.Sbx, "start it", plain(err), "install sbx next to sbx-dispatch, or in PATH")
 	}
 	k.used, k.done = make(chan dispatch.Counts, 1), make(chan error, 1)
 	go readUsed(read, k.used)

@@ -19,8 +19,8 @@ func (s *scene) task() []string {
 	return []string{"sh", "-c", "echo begun; : >begun; sleep 1; : >through # " + s.dir}
 }
 
-// left are the processes that have something in the scene's folder, or its task,
-// among their arguments. The folder itself may be among those of a stranger, who
+// left are the processes that have something in the scene's directory, or its task,
+// among their arguments. The directory itself may be among those of a stranger, who
 // runs something over all that lies beside it.
 func (s *scene) left() (all []string) {
 	dirs, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -55,7 +55,7 @@ func TestKilledAtEachStep(t *testing.T) {
 		who, step string
 		want      []truth // none: there is no row
 	}{
-		{"spawn", "spawn: folder made", nil},
+		{"spawn", "spawn: directory made", nil},
 		{"spawn", "spawn: keeper started", nil},
 		{"spawn", "spawn: job written", nil},
 		{"spawn", "spawn: keeper noted", nil},
@@ -67,7 +67,7 @@ func TestKilledAtEachStep(t *testing.T) {
 		{"keeper", "keeper: output written", []truth{{dispatch.Completed, "exited"}}},
 		{"keeper", "keeper: row ended", []truth{{dispatch.Completed, "exited"}}},
 		{"driver", "driver: row found", []truth{{dispatch.Failed, ""}}},
-		{"driver", "driver: folder made", []truth{{dispatch.Failed, "lost"}}},
+		{"driver", "driver: directory made", []truth{{dispatch.Failed, "lost"}}},
 		{"driver", "keeper: command started", []truth{{dispatch.Failed, "lost"}}},
 		{"driver", "keeper: command ended", []truth{{dispatch.Completed, "exited"}}},
 		{"driver", "keeper: output written", []truth{{dispatch.Completed, "exited"}}},

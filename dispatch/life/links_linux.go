@@ -25,11 +25,11 @@ func (w *World) Follow(j *Job, path string) (spec.Path, *spec.Problem) {
 	return trees.Follow(path)
 }
 
-// Project is the folder that a job starts in, links resolved.
+// Project is the directory that a job starts in, links resolved.
 func (w *World) Project(j *Job) (string, error) {
 	p, refusal := w.Follow(j, j.Project)
 	if refusal == nil && !p.IsDir {
-		refusal = &spec.Problem{Why: "it is no folder", Help: "name the project's folder: --project DIR"}
+		refusal = &spec.Problem{Why: "it is not a directory", Help: "name the project's directory: --project DIR"}
 	}
 	if refusal != nil {
 		refusal.On, refusal.Do = j.Project, "start the command in the project"
@@ -60,7 +60,7 @@ func openReal(path string, flags int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// openRoot opens a folder as openReal does.
+// openRoot opens a directory as openReal does.
 func openRoot(path string) (*os.Root, error) {
 	f, err := openReal(path, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // A link that an earlier command may have left leads neither the prompt nor the output
-// nor the project away: in the folder that the job starts in, in the one that it was
+// nor the project away: in the directory that the job starts in, in the one that it was
 // sent off from, and where its spec has it write. Elsewhere a link is followed.
 func TestPlantedLinks(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())

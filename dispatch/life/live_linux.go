@@ -29,7 +29,7 @@ func newLive(dir string, pid int, name, project string, started time.Time) *live
 		Name: name, Workdir: project, Started: started.Unix(), Activity: "starting"}
 }
 
-// write puts the file in place. Its folder is everybody's: the file is made under
+// write puts the file in place. Its directory is everybody's: the file is made under
 // a name that nobody has, and takes the other's place without following it.
 // Where that cannot be, there is no live file: nothing depends on it.
 func (l *live) write() {

@@ -62,7 +62,7 @@ func TestKeepersOutOfSight(t *testing.T) {
 	}
 }
 
-// Of two who would run a dispatch the folder lets one.
+// Of two who would run a dispatch the directory lets one.
 func TestOneFolder(t *testing.T) {
 	f := folder(t.TempDir() + "/ledger/id")
 	must(t, f.makeWith(&Job{ID: "a"}, audit.Self()))
@@ -83,7 +83,7 @@ func TestOneFolder(t *testing.T) {
 	}
 }
 
-// Whoever removes a dispatch's folder while it runs takes its record away: the
+// Whoever removes a dispatch's directory while it runs takes its record away: the
 // command has run, and what held is lost. It was not refused.
 func TestFolderIsRemoved(t *testing.T) {
 	needSandbox(t)
@@ -113,7 +113,7 @@ func TestUnrecorded(t *testing.T) {
 		want   string
 	}{
 		{spec.Some(int64(125)), "noise\nsbx: cannot make the record: no space\n", "cannot make the record: no space"},
-		{spec.Some(int64(125)), "sbx: /x: cannot write the record\nsbx: why: its folder is gone\nsbx: hint: make it\n", "/x: cannot write the record: its folder is gone"},
+		{spec.Some(int64(125)), "sbx: /x: cannot write the record\nsbx: why: its directory is gone\nsbx: hint: make it\n", "/x: cannot write the record: its directory is gone"},
 		{spec.Some(int64(125)), "sbx: hint: make it\n", ""},
 		{spec.Some(int64(125)), "", ""},
 		{spec.Some(int64(125)), "sbx: earlier\nthe command's own words\n", ""},

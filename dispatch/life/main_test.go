@@ -93,7 +93,7 @@ type scene struct {
 	db    dispatch.Place
 }
 
-// newScene makes one where no folder is private inside.
+// newScene makes one where no directory is private inside.
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	dir := outside(t)
@@ -109,7 +109,7 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// outside is a folder of the test's own that no private folder of a sandbox
+// outside is a directory of the test's own that no private directory of a sandbox
 // covers, where there is such a place.
 func outside(t *testing.T) string {
 	t.Helper()
@@ -193,7 +193,7 @@ func (s *scene) start(p part) *exec.Cmd {
 	return cmd
 }
 
-// job is a command for a dispatch, which is in the project's folder.
+// job is a command for a dispatch, which is in the project's directory.
 func (s *scene) job(argv ...string) Job {
 	return Job{Ledger: s.db, Project: filepath.Join(s.dir, "project"), Argv: argv, Agent: "sh", Sandbox: "workspace-write", HasSandbox: true}
 }

@@ -19,15 +19,15 @@ func TestOutputIsLookedAtFirst(t *testing.T) {
 	must(t, os.Mkdir(filepath.Join(s.dir, "closed"), 0o555))
 	must(t, syscall.Mkfifo(filepath.Join(s.dir, "fifo"), 0o600))
 	for name, want := range map[string]string{
-		"/no/such/folder/out":                 "its folder cannot be opened",
+		"/no/such/folder/out":                 "its directory cannot be opened",
 		"/dev/stdout":                         "the machine's",
-		filepath.Join(s.dir, "project"):       "no regular file",
-		filepath.Join(s.dir, "fifo"):          "no regular file",
-		filepath.Join(s.dir, "closed/out"):    "its folder may not be written",
-		filepath.Join(s.dir, "project") + "/": "it names a folder",
+		filepath.Join(s.dir, "project"):       "not a regular file",
+		filepath.Join(s.dir, "fifo"):          "not a regular file",
+		filepath.Join(s.dir, "closed/out"):    "its directory may not be written",
+		filepath.Join(s.dir, "project") + "/": "it names a directory",
 	} {
 		if os.Getuid() == 0 && strings.Contains(name, "closed") {
-			continue // to root no folder is
+			continue // to root no directory is
 		}
 		j := s.job("sh", "-c", ": >begun")
 		j.Output = name

@@ -230,7 +230,7 @@ no event
 	}
 }
 
-// An id of a foreign ledger names a folder in its place, whatever it is.
+// An id of a foreign ledger names a directory in its place, whatever it is.
 func TestFolderNames(t *testing.T) {
 	w := &World{StateDir: "/s"}
 	seen := map[folder]bool{}
@@ -242,21 +242,21 @@ func TestFolderNames(t *testing.T) {
 		seen[f] = true
 	}
 	if w.folderOf("/a.db", "abc") == w.folderOf("/b.db", "abc") {
-		t.Error("two ledgers share a folder")
+		t.Error("two ledgers share a directory")
 	}
 	// One ledger has one, by whichever of its names, and before it is there.
 	dir := t.TempDir()
 	must(t, os.Symlink(dir, filepath.Join(dir, "link")))
 	for _, name := range []string{"l.db", "none/below/l.db"} {
 		if w.folders(filepath.Join(dir, name)) != w.folders(filepath.Join(dir, "link", "link", name)) {
-			t.Errorf("%s has two folders", name)
+			t.Errorf("%s has two directories", name)
 		}
 	}
 	before := w.folders(filepath.Join(dir, "link", "l.db"))
 	must(t, os.WriteFile(filepath.Join(dir, "l.db"), nil, 0o600))
 	must(t, os.Symlink("l.db", filepath.Join(dir, "other.db")))
 	if now := w.folders(filepath.Join(dir, "other.db")); now != before || now != w.folders(filepath.Join(dir, "l.db")) {
-		t.Error("a file has several folders")
+		t.Error("a file has several directories")
 	}
 }
 

@@ -44,9 +44,9 @@ func (w *World) Retry(l *dispatch.Ledger, at dispatch.Place, id string) (Again, 
 	case d.RetryCount.Value >= maxRetries:
 		return Again{}, nil, cannot("it was tried "+strconv.FormatInt(d.RetryCount.Value, 10)+" times again, which is the most", "spawn it anew")
 	case d.Status != dispatch.Failed && d.Status != dispatch.TimedOut:
-		return Again{}, nil, cannot("its status is "+string(d.Status), "only what failed or timed out is retried")
+		return Again{}, nil, cannot("its status is "+string(d.Status), "only a failed or timed-out dispatch is retried")
 	case !w.isKnown(l, &d):
-		return Again{}, nil, cannot("what it ran is not known: its folder is gone, or is another user's", "spawn it anew")
+		return Again{}, nil, cannot("its command is not known: its directory is gone, or is another user's", "spawn it anew")
 	}
 	next, err := repeat(&d)
 	if err != nil {
@@ -108,7 +108,7 @@ func backoff(retries int64) time.Duration {
 }
 
 // isKnown tells whether it is known what a dispatch has run: an agent has a file
-// for its verdict in the row, a command stands in the dispatch's folder alone.
+// for its verdict in the row, a command stands in the dispatch's directory alone.
 func (w *World) isKnown(l *dispatch.Ledger, d *dispatch.Dispatch) bool {
 	return d.VerdictFile.Set || w.folderOf(l.Path(), d.ID).readJob() != nil
 }
@@ -125,7 +125,7 @@ func (w *World) sent(l *dispatch.Ledger, d *dispatch.Dispatch) *Job {
 }
 
 // jobAgain is the job of a dispatch that is tried again: the command is in the
-// folder of the first, where that was started here; else the agent's. It is nil where
+// directory of the first, where that was started here; else the agent's. It is nil where
 // the row has another contract than was asked for: whoever may write a project may write
 // a ledger that is found there, and triggers into it.
 func (w *World) jobAgain(at dispatch.Place, l *dispatch.Ledger, d, next *dispatch.Dispatch) *Job {
@@ -138,12 +138,12 @@ func (w *World) jobAgain(at dispatch.Place, l *dispatch.Ledger, d, next *dispatc
 	return j
 }
 
-// Clear removes the folders of dispatches that were pruned, and those of spawns
+// Clear removes the directories of dispatches that were pruned, and those of spawns
 // that were cut off before there was a row.
 func (w *World) Clear(l *dispatch.Ledger, ids []string) error {
 	for _, id := range ids {
 		if err := os.RemoveAll(string(w.folderOf(l.Path(), id))); err != nil {
-			return problem(string(w.folderOf(l.Path(), id)), "remove the dispatch's folder", plain(err), "")
+			return problem(string(w.folderOf(l.Path(), id)), "remove the dispatch's directory", plain(err), "")
 		}
 	}
 	rows, err := l.List(dispatch.Filter{})

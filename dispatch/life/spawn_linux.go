@@ -22,7 +22,7 @@ import (
 //
 // The keeper is started first, while its job is written and the ledger opened, and
 // waits for the row: what its pid and start time are stands in the dispatch's
-// folder before the row is there, so that a row without a process is never in
+// directory before the row is there, so that a row without a process is never in
 // doubt.
 func (w *World) Spawn(j *Job, row dispatch.Dispatch) (dispatch.Dispatch, error) {
 	if j.Output != "" {
@@ -80,13 +80,13 @@ func (w *World) Start(j *Job) error {
 // launch starts the keeper of a job, has its row made, and lets it go on.
 func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledger, int) error) (err error) {
 	if w.StateDir == "" {
-		return problem("the state folder", "find it", "there is no home folder, and XDG_STATE_HOME is not set to an absolute path", "set HOME")
+		return problem("the state directory", "find it", "there is no home directory, and XDG_STATE_HOME is not set to an absolute path", "set HOME")
 	}
 	f := w.folderOf(j.Ledger.Path, j.ID)
 	if err := f.make(); err != nil {
-		return problem(string(f), "make the dispatch's folder", plain(err), "make room, or set XDG_STATE_HOME to a folder that can be written")
+		return problem(string(f), "make the dispatch's directory", plain(err), "make room, or set XDG_STATE_HOME to a directory that can be written")
 	}
-	w.step("spawn: folder made")
+	w.step("spawn: directory made")
 	if row != nil && !row.OutputFile.Set {
 		j.Output = f.path(outputFile)
 		row.OutputFile, row.VerdictFile = spec.Some(j.Output), j.VerdictFile()
@@ -110,11 +110,11 @@ func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledg
 	}()
 	w.step("spawn: keeper started")
 	if err := f.writeJSON(jobFile, j); err != nil {
-		return problem(string(f), "write the job", plain(err), "make room in the state folder")
+		return problem(string(f), "write the job", plain(err), "make room in the state directory")
 	}
 	w.step("spawn: job written")
 	if err := f.writeJSON(processFile, audit.ProcessOf(keeper.Process.Pid)); err != nil {
-		return problem(string(f), "note the keeper", plain(err), "make room in the state folder")
+		return problem(string(f), "note the keeper", plain(err), "make room in the state directory")
 	}
 	w.step("spawn: keeper noted")
 	l, err := dispatch.Open(j.Ledger, dispatch.Write)
@@ -190,7 +190,7 @@ func (w *World) openPrompt(j *Job, path string) (*os.File, error) {
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxPrompt {
 		_ = f.Close()
-		return nil, problem(path, "read the prompt", "it is no regular file of 16 MiB at most", "name another file with --prompt-file")
+		return nil, problem(path, "read the prompt", "it is not a regular file of 16 MiB at most", "name another file with --prompt-file")
 	}
 	return f, nil
 }

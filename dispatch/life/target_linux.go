@@ -13,8 +13,8 @@ import (
 	"sbx/spec"
 )
 
-// target is a file that is written for others, in a folder that was opened
-// before the command ran: whatever the command makes of the folder's name or of
+// target is a file that is written for others, in a directory that was opened
+// before the command ran: whatever the command makes of the directory's name or of
 // the file's, nothing outside is written.
 type target struct {
 	root *os.Root
@@ -22,7 +22,7 @@ type target struct {
 	path string
 }
 
-// openTarget opens the folder that a file of a job's is to be in.
+// openTarget opens the directory that a file of a job's is to be in.
 func (w *World) openTarget(j *Job, path string) (*target, error) {
 	cannot := func(why, help string) error {
 		return &spec.Problem{On: path, Do: "write the output", Why: why, Help: help}
@@ -32,36 +32,36 @@ func (w *World) openTarget(j *Job, path string) (*target, error) {
 	}
 	dir, name := filepath.Split(path)
 	if name == "" || name == "." || name == ".." {
-		return nil, cannot("it names a folder", "name a file in it")
+		return nil, cannot("it names a directory", "name a file in it")
 	}
 	p, refusal := w.Follow(j, dir)
 	if refusal != nil {
 		if refusal.Help == "" {
-			refusal.Why, refusal.Help = "its folder cannot be opened: "+refusal.Why, "make the folder first"
+			refusal.Why, refusal.Help = "its directory cannot be opened: "+refusal.Why, "make the directory first"
 		}
 		refusal.On, refusal.Do = path, "write the output"
 		return nil, refusal
 	}
 	if real := p.Real; real == "/dev" || beneath(real, "/dev") && !beneath(real, "/dev/shm") && real != "/dev/shm" {
-		return nil, cannot("what is in /dev is the machine's", "name a file elsewhere, or /dev/null")
+		return nil, cannot("files in /dev are the machine's", "name a file elsewhere, or /dev/null")
 	}
 	root, err := openRoot(p.Real)
 	if err != nil {
-		return nil, cannot("its folder cannot be opened: "+plain(err), "make the folder first")
+		return nil, cannot("its directory cannot be opened: "+plain(err), "make the directory first")
 	}
 	if err := unix.Access(p.Real, unix.W_OK|unix.X_OK); err != nil { // told before the work is done, and not after
 		_ = root.Close()
-		return nil, cannot("its folder may not be written: "+err.Error(), "make the folder writable, or name another file")
+		return nil, cannot("its directory may not be written: "+err.Error(), "make the directory writable, or name another file")
 	}
 	t := &target{root: root, name: name, path: path}
 	if info, err := root.Lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&os.ModeSymlink == 0 {
 		_ = t.Close()
-		return nil, cannot("it is no regular file, and the output would take its place", "name another file")
+		return nil, cannot("it is not a regular file, and the output would take its place", "name another file")
 	}
 	return t, nil
 }
 
-// Close gives the folder back.
+// Close gives the directory back.
 func (t *target) Close() error {
 	if t.root == nil {
 		return nil
@@ -90,7 +90,7 @@ func (t *target) create(suffix string) (*os.File, error) {
 		}
 	}
 	if err != nil {
-		return nil, &spec.Problem{On: t.path + suffix, Do: "write the output", Why: plain(err), Help: "make the folder writable, or name another file"}
+		return nil, &spec.Problem{On: t.path + suffix, Do: "write the output", Why: plain(err), Help: "make the directory writable, or name another file"}
 	}
 	return f, nil
 }

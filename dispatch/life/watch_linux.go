@@ -50,10 +50,10 @@ func (k *keeper) look() (place, error) {
 	return at, err
 }
 
-// shown is a folder that a command writes, and where it sees that.
+// shown is a directory that a command writes, and where it sees that.
 type shown struct{ source, at string }
 
-// trees are the folders that a spec lets be written, and what it mounts. Of a
+// trees are the directories that a spec lets be written, and what it mounts. Of a
 // profile nothing is known here but the project, and a spec that is refused writes
 // nothing.
 func (k *keeper) trees(s *spec.SandboxSpec, project string) (trees []shown, mounts []spec.MountAt) {
@@ -97,7 +97,7 @@ func (k *keeper) keepFrom(s *spec.SandboxSpec, path, project string, trees []sho
 	dir := filepath.Dir(path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return ledger, problem(path, "keep the ledger from the command", plain(err), "make its folder readable")
+		return ledger, problem(path, "keep the ledger from the command", plain(err), "make its directory readable")
 	}
 	for _, e := range entries {
 		if ofLedger(e.Name(), filepath.Base(path)) {

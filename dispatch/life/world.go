@@ -11,10 +11,10 @@ import (
 // World is what a dispatch needs of the machine.
 type World struct {
 	Sbx      string   // the program sbx
-	Self     []string // this program, and the words by which it becomes a keeper; a job's folder follows
-	StateDir string   // sbx's own state folder; "" for none
+	Self     []string // this program, and the words by which it becomes a keeper; a job's directory follows
+	StateDir string   // sbx's own state directory; "" for none
 	Home     string   // the caller's; "" for none
-	Live     string   // the folder of live files, /tmp
+	Live     string   // the directory of live files, /tmp
 	Environ  []string
 	Version  string
 	Errors   io.Writer // for who waits for the driver
@@ -36,7 +36,7 @@ func (w *World) step(name string) {
 	}
 }
 
-// Job is what a keeper is to do. It is written to the dispatch's folder.
+// Job is what a keeper is to do. It is written to the dispatch's directory.
 type Job struct {
 	Ledger  dispatch.Place
 	ID      string

@@ -369,7 +369,7 @@ func TestLinksOfTheDocumentsLeadSomewhere(t *testing.T) {
 }
 
 // TestSamplesInGoCompile builds each whole Go program of the documents, as a program
-// outside of the module's folder that uses the module.
+// outside of the module's directory that uses the module.
 func TestSamplesInGoCompile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")

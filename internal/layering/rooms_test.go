@@ -76,7 +76,7 @@ func TestARoomImportsNoHigherOne(t *testing.T) {
 	for _, s := range sources(t) {
 		from, ok := roomOf(s.dir)
 		if !ok {
-			t.Errorf("%s: its folder is no room; give it a row in rooms", s.rel)
+			t.Errorf("%s: its directory is no room; give it a row in rooms", s.rel)
 			continue
 		}
 		for _, im := range s.imports() {

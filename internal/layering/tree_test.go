@@ -14,13 +14,13 @@ import (
 // source is one Go file of the module that is neither test nor generated.
 type source struct {
 	rel   string // slash-separated, from the module's root
-	dir   string // folder of rel, "." for the root
+	dir   string // directory of rel, "." for the root
 	lines int
 	file  *ast.File
 	fset  *token.FileSet
 }
 
-// root is the module's folder.
+// root is the module's directory.
 func root(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -82,7 +82,7 @@ func sources(t *testing.T) []source {
 	return all
 }
 
-// enter tells whether a folder belongs to the module's own code.
+// enter tells whether a directory belongs to the module's own code.
 func enter(top, path, name string) error {
 	if path == top {
 		return nil
@@ -111,7 +111,7 @@ func (s source) at(n ast.Node) string {
 	return s.rel + ":" + itoa(p.Line)
 }
 
-// packages groups the sources by folder.
+// packages groups the sources by directory.
 func packages(all []source) map[string][]source {
 	m := map[string][]source{}
 	for _, s := range all {

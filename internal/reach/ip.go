@@ -77,7 +77,7 @@ var special = [...]struct{ prefix, what string }{
 	{"10.0.0.0/8", "private"},
 	{"100.64.0.0/10", "shared by carriers"},
 	{"127.0.0.0/8", "loopback"},
-	{"168.63.129.16/32", "where Azure tells its machines what they are"},
+	{"168.63.129.16/32", "where Azure's machines read their metadata"},
 	{"169.254.0.0/16", "link-local, where clouds keep their metadata"},
 	{"172.16.0.0/12", "private"},
 	{"192.0.0.0/24", "protocol assignments"},

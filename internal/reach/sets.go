@@ -41,7 +41,7 @@ var sets = []set{
 	{"@github", []host{
 		{"github.com:443", "git over HTTPS, and downloads of releases"},
 		{"github.com:22", "git over SSH"},
-		{"ssh.github.com:443", "git over SSH where port 22 is shut"},
+		{"ssh.github.com:443", "git over SSH where port 22 is closed"},
 		{"api.github.com:443", "the API"},
 		{"uploads.github.com:443", "uploads of releases"},
 		{"codeload.github.com:443", "archives of repositories"},

@@ -66,7 +66,7 @@ func Confine() error {
 	return nil
 }
 
-// readable are the rules for the resolver's files: for the folder where a link leads, as
+// readable are the rules for the resolver's files: for the directory where a link leads, as
 // what writes such files replaces them, and for the file itself in /etc.
 func readable() (rules []landlock.Rule) {
 	for _, name := range resolverFiles {

@@ -70,7 +70,7 @@ func TestConfined(t *testing.T) {
 		"read a file":              {"ok", "EACCES", 1},
 		"read a program":           {"ok", "EACCES", 1},
 		"write a file":             {"ok", "EACCES", 1},
-		"list a folder":            {"ok", "EACCES", 1},
+		"list a directory":         {"ok", "EACCES", 1},
 		"start a program":          {"ENOENT", "EPERM", 0},
 		"signal another process":   {"ok", "EPERM", 0},
 		"change a limit of others": {"ok", "EPERM", 0},

@@ -41,7 +41,7 @@ func newControl(file *os.File) (*control, error) {
 	var ok bool
 	if c.conn, ok = conn.(*net.UnixConn); !ok {
 		_ = conn.Close()
-		return nil, errors.New("descriptor 3 is no socket of a supervisor")
+		return nil, errors.New("descriptor 3 is not a supervisor's socket")
 	}
 	_ = c.conn.SetWriteBuffer(room)
 	c.raw, err = c.conn.SyscallConn()

@@ -48,10 +48,10 @@ func ProxyFrom(getenv func(string) string) (p Proxy) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Hostname() == "":
-		p.bad = "the host's proxy is no URL" // which may hold a password
+		p.bad = "the host's proxy is not a URL" // which may hold a password
 		return p
 	case u.Scheme != "http":
-		p.bad = "the host's proxy is spoken to by " + u.Scheme + ", which sbx does not speak; name an http:// proxy in HTTPS_PROXY"
+		p.bad = "the host's proxy uses " + u.Scheme + ", which sbx does not speak; name an http:// proxy in HTTPS_PROXY"
 		return p
 	}
 	p.host, p.port = u.Hostname(), u.Port()
@@ -158,7 +158,7 @@ func accepted(r *bufio.Reader) (early []byte, err error) {
 		line, err := r.ReadSlice('\n')
 		left -= len(line)
 		if err != nil || left <= 0 {
-			return nil, &failure{wire.ByProxy, "the host's proxy does not answer as HTTP has it"}
+			return nil, &failure{wire.ByProxy, "the host's proxy does not answer in HTTP"}
 		}
 		text := strings.TrimRight(string(line), "\r\n")
 		if first {

@@ -107,11 +107,11 @@ func TestProxyRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ url, answer, detail string }{
 		"refused":          {"", "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "the host's proxy answered HTTP/1.1 407 Proxy Authentication Required"},
 		"no HTTP":          {"", "SSH-2.0-x\r\n", "the host's proxy answered SSH-2.0-x"},
-		"too much":         {"", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", maxHeaders), "the host's proxy does not answer as HTTP has it"},
-		"ends":             {"", "HTTP/1.1 200 OK\r\n", "the host's proxy does not answer as HTTP has it"},
+		"too much":         {"", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", maxHeaders), "the host's proxy does not answer in HTTP"},
+		"ends":             {"", "HTTP/1.1 200 OK\r\n", "the host's proxy does not answer in HTTP"},
 		"not there":        {"http://" + gone.Addr().String(), "", "connect: connection refused"},
-		"another protocol": {"socks5://127.0.0.1:1", "", "the host's proxy is spoken to by socks5"},
-		"no URL":           {"http://user:secret@:1:2:%", "", "the host's proxy is no URL"},
+		"another protocol": {"socks5://127.0.0.1:1", "", "the host's proxy uses socks5"},
+		"no URL":           {"http://user:secret@:1:2:%", "", "the host's proxy is not a URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := c.url

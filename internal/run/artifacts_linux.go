@@ -21,7 +21,7 @@ func (x *Prepared) noteArtifacts() {
 	}
 }
 
-// artifactsOf lists what lies in a job's output folder.
+// artifactsOf lists what lies in a job's output directory.
 func artifactsOf(dir string) ([]audit.Artifact, int, error) {
 	fd, err := audit.OpenReal(dir, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {

@@ -100,7 +100,7 @@ func (x *Prepared) behind(image string) error {
 			return err
 		}
 	}
-	if inv.Cwd == "" { // of a job, whose folder is inside
+	if inv.Cwd == "" { // of a job, whose directory is inside
 		inv.Cwd = "/work"
 	}
 	b, err := wrap.Back(x.Backend, ask, inv)

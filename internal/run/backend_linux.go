@@ -166,7 +166,7 @@ const RemoverVerb = " remove"
 // removeLater starts the remover, before there is a container.
 func (x *Prepared) removeLater() error {
 	fail := func(err error) error {
-		return &spec.Problem{On: "--backend " + x.Backend, Do: "see to it that the container is removed", Why: err.Error()}
+		return &spec.Problem{On: "--backend " + x.Backend, Do: "make sure that the container is removed", Why: err.Error()}
 	}
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {

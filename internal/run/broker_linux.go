@@ -39,7 +39,7 @@ const (
 	brokerDoes = "runs tools for the command"
 )
 
-// doorName is the socket of a command that has the host's network, in the run's folder.
+// doorName is the socket of a command that has the host's network, in the run's directory.
 const doorName = "door.sock"
 
 // maxDocument is how long a broker's document, or a plan, may be in bytes.
@@ -61,7 +61,7 @@ func (x *Prepared) startBroker() error {
 		}
 		text, ok := read.Regular(p.Real, maxDocument)
 		if !ok {
-			return &spec.Problem{Field: p.Field, On: p.At, Do: "read " + spec.Name(p.Abs), Why: "it is no file that can be read, or longer than 1 MiB"}
+			return &spec.Problem{Field: p.Field, On: p.At, Do: "read " + spec.Name(p.Abs), Why: "it is not a readable file, or longer than 1 MiB"}
 		}
 		b.documents[i] = wire.Document{Name: p.Asked, Dir: view.Parent(p.Real), Text: text}
 	}
@@ -107,7 +107,7 @@ func BrokerOf(r *spec.Resolved) agent.Broker {
 		return agent.Broker{}
 	case r.Network != spec.NetworkHost:
 		return agent.Broker{URL: "http://127.0.0.1:" + strconv.Itoa(wire.Port) + "/mcp"}
-	case r.AccessMode.Guards(): // sbx's own folder may be private inside
+	case r.AccessMode.Guards(): // sbx's own directory may be private inside
 		return agent.Broker{Command: []string{wrap.ConnectPath, "connect"}}
 	default:
 		return agent.Broker{Command: []string{path, "connect"}}
@@ -124,7 +124,7 @@ func (x *Prepared) brokerAsk() wrap.BrokerAsk {
 	return wrap.BrokerAsk{Why: b.why, Token: b.token, Plan: string(b.documents[1].Text), Socket: x.runFolder() + "/" + doorName, Program: path, PlanFile: x.runFolder() + "/plan"}
 }
 
-// runFolder is this run's own in the state folder.
+// runFolder is this run's own in the state directory.
 func (x *Prepared) runFolder() string {
 	return audit.StateDir(x.Inputs.Environ, x.Inputs.Home) + "/runs/" + x.ID
 }
@@ -149,7 +149,7 @@ func (x *Prepared) tellBroker() error {
 	}
 	folder, dir, err := x.sink.Run()
 	if err != nil {
-		return &spec.Problem{Field: "broker.file", Do: "start the broker", Why: "there is no folder for its audit: " + err.Error(), Help: "set XDG_STATE_HOME to a folder that can be written"}
+		return &spec.Problem{Field: "broker.file", Do: "start the broker", Why: "there is no directory for its audit: " + err.Error(), Help: "set XDG_STATE_HOME to a directory that can be written"}
 	}
 	if again { // no command was there to call it: what it had begun is empty
 		_ = unix.Unlinkat(folder, wire.AuditFile, 0)
@@ -278,7 +278,7 @@ func (x *Prepared) handBroker() error {
 	return brokerGone(cmp.Or(err, error(unix.EPROTO)))
 }
 
-// listenUnix is a listening socket at a name in a folder, whose path may be longer than
+// listenUnix is a listening socket at a name in a directory, whose path may be longer than
 // an address of a socket has room for (unix(7): 108 bytes).
 func listenUnix(folder int, name string) (fd int, err error) {
 	path := "/proc/self/fd/" + strconv.Itoa(folder) + "/" + name

@@ -60,7 +60,7 @@ func (x *brokered) hear() bool {
 			b.ended = true
 			return false
 		default: // it is gone, or says what it may not
-			x.lost(brokerName + " ended before it had told what became of the calls")
+			x.lost(brokerName + " ended before it had reported its calls")
 			b.ended = true
 			return false
 		}
@@ -121,7 +121,7 @@ func (x *brokered) end() {
 		b.Finish(x.hear)
 	}
 	if !b.ended {
-		x.lost(brokerName + " did not tell in time what became of the calls")
+		x.lost(brokerName + " did not report its calls in time")
 	}
 	x.endBroker()
 	if !x.record.Broker.Calls.Set {

@@ -37,7 +37,7 @@ func (x *count) begin() error {
 	var ok bool
 	if x.budget, ok = outer.OpenBudget(s.MaxCommands, s.OnExceed.Or(spec.Deny)); !ok {
 		return &spec.Problem{Field: "max_commands", On: x.Resolved.At("max_commands"), Do: "have the outer sandbox count programs",
-			Why: "its supervisor keeps no more budgets", Help: "end other runs inside it, or use --counter none"}
+			Why: "its supervisor has no room for another budget", Help: "end other runs inside it, or use --counter none"}
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (x *count) outerCounted() {
 			AllowWith: "max_commands: " + strconv.Itoa(n.Value+refused), Count: refused})
 		x.refusals += refused
 		if !x.Voice.Muted() {
-			x.Voice.Say(rule + ": " + strconv.Itoa(refused) + " more were refused")
+			x.Voice.Say(rule + ": " + strconv.Itoa(refused) + " more were denied")
 		}
 	}
 }
@@ -148,6 +148,6 @@ func (x *count) debugged(int) {
 	if x.Voice.Muted() {
 		return
 	}
-	x.Voice.Say("ptrace is refused inside: a process has one tracer, and it counts programs here")
+	x.Voice.Say("ptrace is denied inside: a process has one tracer, and it counts programs here")
 	x.Voice.Say("hint: --counter notify (Linux 6.0 or newer) or --counter none leaves ptrace to debuggers")
 }

@@ -31,7 +31,7 @@ const (
 )
 
 // checkFDs refuses descriptors through which the command would get out:
-// openat(0, "../..") leaves the sandbox where 0 is a folder, setns(2) where it
+// openat(0, "../..") leaves the sandbox where 0 is a directory, setns(2) where it
 // is a namespace.
 func checkFDs(fds []int) error {
 	for _, fd := range fds {
@@ -47,7 +47,7 @@ func checkFDs(fds []int) error {
 		}
 		switch {
 		case st.Mode&unix.S_IFMT == unix.S_IFDIR:
-			what = "a folder"
+			what = "a directory"
 		case err == nil && flags&unix.O_PATH != 0:
 			what = "an O_PATH descriptor"
 		case fs.Type == nsfsMagic:
@@ -87,7 +87,7 @@ func (x *Prepared) handOver(fds []int) error {
 }
 
 // isProtectedInput tells whether a descriptor is a file that may only be read
-// although it lies in a folder that may be written.
+// although it lies in a directory that may be written.
 func (x *Prepared) isProtectedInput(fd int) (path string, is bool) {
 	var st unix.Stat_t
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
@@ -108,7 +108,7 @@ func (x *Prepared) isProtectedInput(fd int) (path string, is bool) {
 			trees = append(trees, w.Real)
 		}
 	}
-	// The folder's inode is compared, since another mount may show it, too.
+	// The directory's inode is compared, since another mount may show it, too.
 	for end := strings.LastIndexByte(path, '/'); end > 0; end = strings.LastIndexByte(path[:end], '/') {
 		rel := path[end+1:]
 		if _, is := wrap.IsProtectedName(rel); !is {

@@ -45,7 +45,7 @@ func (x *events) refused(r *listen.Refusal) {
 	case listen.ByBudget:
 		n := x.Resolved.Spec.MaxCommands.Value
 		v.Kind, v.Rule, v.AllowWith = "command", "max_commands: "+strconv.Itoa(n), "max_commands: "+strconv.Itoa(n+1)
-		what += " was refused, as will be what follows"
+		what += " was denied, as all further programs will be"
 	case listen.ByInner: // who tells the person itself
 		v.Kind, v.Rule = "command", "max_commands of an sbx inside"
 		x.record.Violations.Add(v)
@@ -94,7 +94,7 @@ func (x *events) refused(r *listen.Refusal) {
 		what += " is out of reach"
 	case listen.BySideDoor:
 		v.Kind, v.Rule = "syscall", string(wrap.FieldSideDoors)
-		what = r.Action + " is refused"
+		what = r.Action + " is denied"
 	case listen.ByAllow, listen.ByDeny, listen.ByLoader:
 		v.Kind = "command"
 		v.Rule, v.AllowWith = x.programRule(r.Cause, v.Target)
@@ -181,7 +181,7 @@ func (x *events) advice(act wrap.Act) wrap.Advice {
 }
 
 // standsOutside tells whether what failed inside, since nothing is there, would not fail
-// on the host: the program, or the folder to write in, is there and not in view.
+// on the host: the program, or the directory to write in, is there and not in view.
 func (x *events) standsOutside(action, target string) bool {
 	if !x.Resolved.Visible || !x.Host.Shares(target) {
 		return false

@@ -123,7 +123,7 @@ func (x *guard) end() {
 	x.watch.Close()
 	x.found.Add(x.patrol.end())
 	if x.patrol.Full() {
-		x.weaken(wrap.FieldUnmade, "more protected names were refused than were looked at again while the command ran")
+		x.weaken(wrap.FieldUnmade, "more protected names were denied than were looked at again while the command ran")
 	}
 	if len(x.Plan.Watch.Trees) > 0 { // else there was nothing to sweep
 		x.found.Add(x.sweep.End())
@@ -170,7 +170,7 @@ func (x *guard) noteSwept() {
 	}
 	if len(found.Moved) > 0 {
 		m := &found.Moved[0]
-		line := string(wrap.FieldProtected) + ": " + spec.Name(m.Path) + " came into being and was moved to " + spec.Name(m.MovedTo)
+		line := string(wrap.FieldProtected) + ": " + spec.Name(m.Path) + " was created and moved to " + spec.Name(m.MovedTo)
 		if m.Why != "" {
 			line += ": " + m.Why
 		}
@@ -200,10 +200,10 @@ type masks struct {
 	seen []string // as they are inside
 }
 
-// opened notes that a masked folder was opened, and tells of the first. "" is one
+// opened notes that a masked directory was opened, and tells of the first. "" is one
 // of those that are hidden on every machine.
 func (x *masks) opened(inside string, at time.Time) {
-	f, what := &wrap.Folder{For: wrap.FieldSecrets}, "a folder"
+	f, what := &wrap.Folder{For: wrap.FieldSecrets}, "a directory"
 	if i := slices.IndexFunc(x.Plan.Watch.Folders, func(f wrap.Folder) bool { return f.Inside == inside }); i >= 0 {
 		f, what = &x.Plan.Watch.Folders[i], spec.Name(inside)
 	}

@@ -19,7 +19,7 @@ type journal struct {
 	record    audit.Record
 	sink      *audit.Sink // nil before the record's place is opened
 	later     string      // where the record will stand, links resolved, before sink is there
-	unmadeWhy string      // why there is no state folder, and none could be made
+	unmadeWhy string      // why there is no state directory, and none could be made
 	specs     []string    // the files of a broker's tools' specs, links resolved
 	told      []string    // the kinds of refusals that a person was told of
 	refusals  int         // that a person is told of, or would be
@@ -27,8 +27,8 @@ type journal struct {
 
 func newJournal(a *Ask) *journal { return &journal{Ask: a, record: a.record()} }
 
-// place decides where the record goes. In the state folder, once that is there,
-// the run's own folder can wait until the child is busy with its mounts.
+// place decides where the record goes. In the state directory, once that is there,
+// the run's own directory can wait until the child is busy with its mounts.
 func (x *journal) place() error {
 	state := audit.StateDir(x.Inputs.Environ, x.Inputs.Home)
 	if x.isNamed() {
@@ -51,7 +51,7 @@ func (x *journal) isNamed() bool {
 	return x.Effective.Set || sys.Variable(x.Inputs.Environ, "SBX_EFFECTIVE") != ""
 }
 
-// bound keeps the state folder from growing for ever, once the record is written.
+// bound keeps the state directory from growing for ever, once the record is written.
 func (x *journal) bound() {
 	if !x.isNamed() {
 		audit.Bound(audit.StateDir(x.Inputs.Environ, x.Inputs.Home), x.ID)
@@ -74,7 +74,7 @@ func (x *journal) open() error {
 	return err
 }
 
-// makeState makes sbx's own state folder where the record goes elsewhere, and the
+// makeState makes sbx's own state directory where the record goes elsewhere, and the
 // command could make it: what that left there would be believed.
 func (x *journal) makeState(state string) {
 	writes := func(path string) bool { return wrap.Writes(x.Resolved, path) }
@@ -86,7 +86,7 @@ func (x *journal) makeState(state string) {
 	}
 }
 
-// recordFolder is the folder of the record that is named, links resolved; "" where
+// recordFolder is the directory of the record that is named, links resolved; "" where
 // that is the current one. No link that an earlier command may have left leads there:
 // who left it would choose what sbx writes to. That holds for the record of a spec
 // that is refused, too: who left the link may have brought that about.
@@ -105,11 +105,11 @@ func (x *journal) recordFolder(named string) (string, error) {
 	p, refusal := Follow(named[:i+1], x.Inputs, docs)
 	switch {
 	case refusal == nil && !p.Exists:
-		refusal = &spec.Problem{Why: "its folder cannot be opened: " + spec.NoEntry.Error(), Help: "make the folder first, sbx does not"}
+		refusal = &spec.Problem{Why: "its directory cannot be opened: " + spec.NoEntry.Error(), Help: "make the directory first, sbx does not"}
 	case refusal == nil:
 		return p.Real, nil
 	case refusal.Help == "":
-		refusal.Why = "its folder cannot be opened: " + refusal.Why
+		refusal.Why = "its directory cannot be opened: " + refusal.Why
 	}
 	refusal.On, refusal.Do = named, "write the record"
 	return "", refusal

@@ -70,7 +70,7 @@ func (x *landlog) denied(d *audit.Denial) {
 	if what != "" {
 		what += ": "
 	}
-	x.once("landlock "+v.Kind+v.Rule+v.Action, v, what+"Landlock refuses to "+v.Action)
+	x.once("landlock "+v.Kind+v.Rule+v.Action, v, what+"Landlock denied an attempt to "+v.Action)
 }
 
 // seen is how a violation calls what Landlock blocked, and from where on the
@@ -87,14 +87,14 @@ var blocked = [...]seen{
 	{"fs.write_file", "filesystem", "open for writing", seccomp.NotifyOpens},
 	{"fs.truncate", "filesystem", "truncate", seccomp.NotifyNone},
 	{"fs.ioctl_dev", "filesystem", "ioctl", seccomp.NotifyNone},
-	{"fs.remove_dir", "filesystem", "remove a folder", seccomp.NotifyRefused},
+	{"fs.remove_dir", "filesystem", "remove a directory", seccomp.NotifyRefused},
 	{"fs.remove_file", "filesystem", "remove", seccomp.NotifyRefused},
 	{"fs.make_char", "filesystem", "create", seccomp.NotifyRefused},
 	{"fs.make_block", "filesystem", "create", seccomp.NotifyRefused},
 	{"fs.make_fifo", "filesystem", "create", seccomp.NotifyRefused},
 	{"fs.make_sock", "filesystem", "create", seccomp.NotifyNone},
 	{"fs.make_reg", "filesystem", "create", seccomp.NotifyOpens},
-	{"fs.make_dir", "filesystem", "create a folder", seccomp.NotifyRefused},
+	{"fs.make_dir", "filesystem", "create a directory", seccomp.NotifyRefused},
 	{"fs.make_sym", "filesystem", "create a link", seccomp.NotifyRefused},
 	{"fs.refer", "filesystem", "rename", seccomp.NotifyRefused},
 	{"fs.change_topology", "syscall", "mount", seccomp.NotifyRefused},

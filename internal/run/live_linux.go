@@ -10,7 +10,7 @@ import (
 // liveEvery is how far the record of a run that goes on may be behind.
 const liveEvery = time.Second
 
-// live keeps the record in the state folder up to date while the command runs: sbx watch
+// live keeps the record in the state directory up to date while the command runs: sbx watch
 // and sbx show read it, and it is what stays of a run whose supervisor is killed. One
 // that is named elsewhere is left alone: the mount that hides it inside falls off when
 // it is replaced.

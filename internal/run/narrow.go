@@ -25,7 +25,7 @@ func (x *narrowing) begin() error {
 	n, ok := outer.OpenNarrowing(x.Plan.Narrow)
 	if !ok {
 		return &spec.Problem{Field: "network", On: x.Resolved.At("network"), Do: "narrow network inside another sandbox",
-			Why: "its supervisor holds no more for those inside", Help: "end other runs inside it, or leave network out, which is the outer one's then"}
+			Why: "its supervisor has no room for another sandbox inside", Help: "end other runs inside it, or leave network out, which is the outer one's then"}
 	}
 	x.narrow = &n
 	return nil

@@ -82,7 +82,7 @@ func (x *events) noteLimits(o *outcome) {
 	}
 	if n := int(o.Use.Refused.Value); n > 0 {
 		most := l.PIDs.Or(int(x.Host.MostProcesses()))
-		add("limits.pids", "start a process or thread", strconv.Itoa(2*most), n, times(n, "process or thread was refused", "processes or threads were refused"))
+		add("limits.pids", "start a process or thread", strconv.Itoa(2*most), n, times(n, "process or thread was denied", "processes or threads were denied"))
 	}
 	if l.FileSize.Set && (o.Signal == int(unix.SIGXFSZ) || o.Code == 128+int(unix.SIGXFSZ)) {
 		add("limits.file_size", "write a larger file", (2 * l.FileSize.Value).String(), 1, "a process that wrote a larger file was ended")

@@ -205,7 +205,7 @@ func (x *Prepared) Reaching(items []string) string { return x.newAdviser().Reach
 
 // taught takes from a launch that failed what it says of the host, and gives
 // the error back where it says nothing. A host without overlays needs the names
-// of the folders that are put together instead.
+// of the directories that are put together instead.
 func (x *Prepared) taught(plan *wrap.Plan, err error) error {
 	if e, ok := err.(*trace.AttachError); ok {
 		x.Host = launch.Untraceable(x.Host, untraceable(e))
@@ -237,7 +237,7 @@ func (x *Prepared) stepProblem(e *launch.StepError) error {
 		p.Help = "where no process can be made raise their limit (ulimit -u, TasksMax=, a container's pids limit)"
 	case unix.EROFS:
 		if e.Step.For == "network.listen" {
-			p.Help = "have the command listen at a port from 1024 on, as in \"80:8080\": the kernel need not be told then"
+			p.Help = "have the command listen at a port from 1024 on, as in \"80:8080\": the kernel's setting does not matter then"
 		}
 	case unix.ENOSPC:
 		p.Why = "a limit of the kernel is reached (" + p.Why + ")"

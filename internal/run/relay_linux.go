@@ -43,7 +43,7 @@ func beside(name, does string) (path, why string) {
 		err = unix.Access(path, unix.X_OK)
 	}
 	if err != nil {
-		return "", name + ", which " + does + ", cannot be started beside sbx (" + path + "): " + err.Error()
+		return "", name + ", which " + does + ", cannot be started next to sbx (" + path + "): " + err.Error()
 	}
 	return path, ""
 }

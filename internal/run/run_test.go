@@ -119,8 +119,8 @@ func TestPrepareRefuses(t *testing.T) {
 			a.Again = func(args []string) bool { return slices.Equal(args, []string{"exec"}) }
 		},
 			StatusRefused, "would start this script again"},
-		"a folder for the command": {guarded, "true", func(_ *testing.T, a *asked) { a.Keep = []int{int(folder.Fd())} }, StatusRefused, "a way out of the sandbox"},
-		"no relay":                 {`{"access_mode": "workspace-write", "network": {"allow": ["example.com:443"]}}`, "true", nil, StatusRefused, "sbx-egress"},
+		"a directory for the command": {guarded, "true", func(_ *testing.T, a *asked) { a.Keep = []int{int(folder.Fd())} }, StatusRefused, "a way out of the sandbox"},
+		"no relay":                    {`{"access_mode": "workspace-write", "network": {"allow": ["example.com:443"]}}`, "true", nil, StatusRefused, "sbx-egress"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestARefusalWithoutARecordIsTold(t *testing.T) {
 	a.Effective = spec.Some(a.Cwd + "/none/record.json")
 	p, err := Prepare(&a.Ask)
 	if err == nil {
-		t.Fatal("a record without a folder is planned")
+		t.Fatal("a record without a directory is planned")
 	}
 	if ended := p.Refuse(err); ended.Status != StatusRefused || len(a.lines) != 1 || !strings.Contains(a.lines[0], "write the record") {
 		t.Errorf("status %d, said %q", ended.Status, a.lines)
@@ -221,7 +221,7 @@ func TestTheEnd(t *testing.T) {
 		"budget": {document: budgeted, exit: killed, while: func(x *Started) {
 			x.refused(&listen.Refusal{TID: os.Getpid(), Cause: listen.ByBudget, Action: "execute", Target: "/bin/date"})
 			x.ended = "max_commands"
-		}, status: StatusEnded, by: "max_commands", rules: []string{"max_commands: 1"}, lines: []string{"max_commands: 1: /bin/date was refused, as will be what follows"}},
+		}, status: StatusEnded, by: "max_commands", rules: []string{"max_commands: 1"}, lines: []string{"max_commands: 1: /bin/date was denied, as all further programs will be"}},
 		"timeout": {document: bounded, exit: killed, while: func(x *Started) { x.bounds.Deadline = &launch.Deadline{Hit: true} },
 			status: StatusEnded, by: "timeout", rules: []string{"limits.timeout: 1s"},
 			lines: []string{"limits.timeout: 1s: the command was ended; limits.timeout: 2s would allow more"}},

@@ -9,7 +9,7 @@ import (
 	"sbx/internal/read"
 )
 
-// Getwd is the current folder as the kernel knows it; $PWD is not asked.
+// Getwd is the current directory as the kernel knows it; $PWD is not asked.
 func Getwd() (string, error) {
 	var buf [unix.PathMax]byte
 	n, err := unix.Getcwd(buf[:])
@@ -29,7 +29,7 @@ func ReadFile(path string, max int) string {
 	return string(b)
 }
 
-// PasswdHome is a user's home folder by /etc/passwd (passwd(5)), or "".
+// PasswdHome is a user's home directory by /etc/passwd (passwd(5)), or "".
 func PasswdHome(uid int) string {
 	for line := range strings.Lines(ReadFile("/etc/passwd", 16<<20)) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), ":")
@@ -113,7 +113,7 @@ func Exists(path string) bool {
 	return unix.Stat(path, &st) == nil
 }
 
-// MayWrite tells whether there is a folder that the caller may write.
+// MayWrite tells whether there is a directory that the caller may write.
 func MayWrite(dir string) bool {
 	return unix.Faccessat(unix.AT_FDCWD, dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS) == nil
 }

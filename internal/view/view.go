@@ -71,7 +71,7 @@ type place struct {
 	Grant
 }
 
-// Names protects names at any depth of the host's folder Top, wherever that shows.
+// Names protects names at any depth of the host's directory Top, wherever that shows.
 type Names struct {
 	Top string
 	// Because tells whether rel, a path relative to Top, is protected.
@@ -141,7 +141,7 @@ func (t Tree) WithNames(n Names) Tree {
 	return t
 }
 
-// order compares paths so that a folder comes before what is in it, and all that
+// order compares paths so that a directory comes before what is in it, and all that
 // before everything else.
 func order(a, b string) int {
 	for i := 0; i < len(a) && i < len(b); i++ {
@@ -226,7 +226,7 @@ func (p *place) under(path string) Grant {
 	case path == p.path:
 	case g.Source != "":
 		g.Source = strings.TrimSuffix(g.Source, "/") + strings.TrimPrefix(path, strings.TrimSuffix(p.path, "/"))
-	case g.Access == Hidden: // an empty folder stands there
+	case g.Access == Hidden: // an empty directory stands there
 		g.Access = Absent
 	}
 	return g
@@ -274,7 +274,7 @@ func (t Tree) Parts(host string) []string {
 // shows tells whether what is there is a path of the host.
 func (g Grant) shows(host string) bool { return host != "" && g.Access >= Read && g.Source == host }
 
-// Places are the paths at which something else begins than above them, a folder
+// Places are the paths at which something else begins than above them, a directory
 // before what is in it.
 func (t Tree) Places() []string {
 	paths := make([]string, len(t.places))

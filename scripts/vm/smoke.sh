@@ -142,7 +142,7 @@ check 'an agent: the secret is hidden' eval '! said secret'
 check 'an agent: its home is not changed' eval '[ "$(cat "$HOME/.rc")" = rc ] && [ -d "$HOME/d/e" ]'
 if line home enforced; then
 	check 'an agent: its home seems changed' eval 'said changed && said replaced'
-	said again || skip 'an agent: a folder of the host is not removed in its home (before Linux 6.6)'
+	said again || skip 'an agent: a directory of the host is not removed in its home (before Linux 6.6)'
 else
 	skip 'an agent: no writable overlay'
 fi

@@ -1,9 +1,9 @@
 import type { EffectiveRecord } from './record.js';
 
-/** A folder of the host that a command works on. */
+/** A directory of the host that a command works on. */
 export interface DirMount {
   kind: 'dir';
-  /** What an audit calls the folder; the last name of guestPath where it is empty. */
+  /** What an audit calls the directory; the last name of guestPath where it is empty. */
   label: string;
   /** Absolute and clean: without `.` and `..`. */
   hostPath: string;
@@ -98,9 +98,9 @@ export interface ProcessSandboxOptions {
   specJson?: string;
   /** The image, for docker, podman and runsc. */
   image?: string;
-  /** The folders that the invocations will name, and no others. */
+  /** The directories that the invocations will name, and no others. */
   mounts?: DirMount[];
-  /** The folder that the invocations work in; this process's own without it. */
+  /** The directory that the invocations work in; this process's own without it. */
   cwd?: string;
   /** The sbx program; without it that of the package for this platform, else the one along PATH. */
   sbx?: string;
@@ -111,7 +111,7 @@ export interface ProcessSandboxOptions {
 /**
  * Asks sbx, once, what it needs to wrap. What the wrapper cannot hold of the spec is
  * a ProcessSandboxError. The answer is of this moment: where the spec or what stands
- * in the folders changes, ask again.
+ * in the directories changes, ask again.
  */
 export function createProcessSandbox(options: ProcessSandboxOptions): Promise<CommandSandbox>;
 
@@ -140,13 +140,13 @@ export interface RunWasiOptions {
   args?: string[];
   /** The module's variables. */
   env?: Record<string, string>;
-  /** The module's folders. */
+  /** The module's directories. */
   mounts?: DirMount[];
   /** A program by its name along PATH, or by its path; the flags are those that its name asks for. */
   runner: string;
   /** The runner's own environment; this process's without it. */
   runnerEnv?: Record<string, string>;
-  /** The folder in which the runner starts. */
+  /** The directory in which the runner starts. */
   cwd?: string;
   /** What the module reads; nothing without it. */
   stdin?: string | Uint8Array;

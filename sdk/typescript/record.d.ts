@@ -29,7 +29,7 @@ export interface EffectiveRecord {
     rule?: string;
     /** the line that would allow, with what its list has now */
     allow_with?: string;
-    /** the folder that allow_with opens with all that is in it, where that is more than the target */
+    /** the directory that allow_with opens with all that is in it, where that is more than the target */
     opens?: string;
     /** alike ones are one line */
     count: number;
@@ -75,7 +75,7 @@ export interface EffectiveRecord {
       calls: number;
       denied: number;
     }>;
-    /** of broker.jsonl, in the run's own folder */
+    /** of broker.jsonl, in the run's own directory */
     audit_lines?: number;
   };
   /** the kinds of violations that could be seen at all */
@@ -340,7 +340,7 @@ export interface EffectiveRecord {
     sha256?: string;
     mode: string;
   }>;
-  /** files and folders that were not looked at */
+  /** files and directories that were not looked at */
   artifacts_omitted?: number;
   /** what happened to protected and masked files */
   protected?: Array<{

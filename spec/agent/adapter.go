@@ -14,7 +14,7 @@ type Ask struct {
 	Mode    spec.PermissionMode // 0: the agent's own default
 	Access  spec.AccessMode     // what the kernel lets the agent's tools write,
 	Writes  []string            // and what beside: a read-only project's documents
-	Folders []string            // absolute; what the agent works in beside its current folder
+	Folders []string            // absolute; what the agent works in beside its current directory
 	Servers *Servers            // of MCP, that the agent gets by itself; nil where nobody looked
 
 	Broker Broker // that runs tools for the agent

@@ -26,7 +26,7 @@ func Advice(a spec.Agent, at Place, args []string, asks bool) []string {
 		if a == spec.Codex {
 			what += ", and its turns are not counted"
 		}
-		all = append(all, name+"'s folder "+tilde(state, at.Home)+" is not there: "+what, "hint: let "+name+" run once without sbx")
+		all = append(all, name+"'s directory "+tilde(state, at.Home)+" is not there: "+what, "hint: let "+name+" run once without sbx")
 	}
 	if a != spec.Claude {
 		return all
@@ -43,7 +43,7 @@ func Advice(a spec.Agent, at Place, args []string, asks bool) []string {
 		all = append(all, "claude has not signed in: a /login in the sandbox ends with it", "hint: sign in once without sbx")
 	}
 	if !at.claudeTrusts() {
-		all = append(all, "claude asks in each sandbox anew whether this folder is trusted", "hint: answer it once without sbx")
+		all = append(all, "claude asks in each sandbox anew whether this directory is trusted", "hint: answer it once without sbx")
 	}
 	return all
 }
@@ -71,7 +71,7 @@ func (at *Place) claudeSandbox(state string) string {
 	return ""
 }
 
-// claudeTrusts tells whether claude has been told to trust the folder that it starts
+// claudeTrusts tells whether claude has been told to trust the directory that it starts
 // in, or one above.
 func (at *Place) claudeTrusts() bool {
 	path := at.Home + "/.claude.json"

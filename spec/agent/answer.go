@@ -146,7 +146,7 @@ func (w *answer) keepWithheld(tools []string, how string) {
 		}
 	}
 	if len(both) > 0 {
-		w.keep(ByBoth, "no "+strings.Join(both, ", "), how+"; the kernel refuses the writes, whatever makes them")
+		w.keep(ByBoth, "no "+strings.Join(both, ", "), how+"; the kernel denies the writes, whatever makes them")
 	}
 	if len(alone) > 0 {
 		w.keep(ByAgent, "no "+strings.Join(alone, ", "), how)

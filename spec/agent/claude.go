@@ -42,7 +42,7 @@ var claude = adapter{
 		{"~/.claude", spec.OwnRead, "settings, sign-in, skills"},
 		{"~/.claude/.credentials.json", spec.OwnWrite, "a sign-in that is renewed while it runs"},
 		{"~/.claude/projects", spec.OwnWrite, "transcripts of its sessions"},
-		{"~/.claude/todos", spec.OwnWrite, "what it means to do"},
+		{"~/.claude/todos", spec.OwnWrite, "its plans"},
 		{"~/.claude/shell-snapshots", spec.OwnPrivate, "what its shells begin with, in sessions on the host too"},
 		{"~/.claude/session-env", spec.OwnPrivate, "scripts that it runs before its commands, in sessions on the host too"},
 		{"~/.claude/file-history", spec.OwnWrite, "what files held before its edits"},

@@ -41,7 +41,7 @@ var codex = adapter{
 		{"~/.codex", spec.OwnWrite, "its databases, sessions and sign-in"},
 		{"~/.codex/tmp", spec.OwnPrivate, "programs that its commands find first, of each session"},
 		{"~/.codex/shell_snapshots", spec.OwnPrivate, "what its shells begin with, in sessions on the host too"},
-		{"~/.codex/.tmp", spec.OwnLocked, "what plugins and lists of them are taken from"},
+		{"~/.codex/.tmp", spec.OwnLocked, "sources of its plugins"},
 		{"~/.codex/config.toml", spec.OwnLocked, "names MCP servers and programs to notify"},
 		{"~/.codex/*.config.toml", spec.OwnLocked, "the same, for each of its profiles"},
 		{"~/.codex/hooks.json", spec.OwnLocked, "programs that it runs"},
@@ -50,11 +50,11 @@ var codex = adapter{
 		{"~/.codex/plugins", spec.OwnLocked, "bring MCP servers, hooks and skills"},
 		{"~/.codex/packages", spec.OwnLocked, "the program, as its installer puts it"},
 		{"~/.codex/agents", spec.OwnLocked, "configuration of its sub-agents, with MCP servers"},
-		{"~/.codex/AGENTS.md", spec.OwnLocked, "what it is told in every project"},
+		{"~/.codex/AGENTS.md", spec.OwnLocked, "its instructions in every project"},
 		{"~/.codex/AGENTS.override.md", spec.OwnLocked, "the same, before AGENTS.md"},
-		{"~/.codex/prompts", spec.OwnLocked, "what it is told by name"},
+		{"~/.codex/prompts", spec.OwnLocked, "its instructions by name"},
 		{"~/.codex/skills", spec.OwnLocked, "what it runs by name"},
-		{"~/.codex/rules", spec.OwnLocked, "which commands it runs unasked"},
+		{"~/.codex/rules", spec.OwnLocked, "which commands it runs without asking"},
 	},
 }
 

@@ -1,5 +1,5 @@
 // Package agent knows the command lines of coding agents: which flags make one
-// keep to a set of tools, a permission mode and its folders, which of that it
+// keep to a set of tools, a permission mode and its directories, which of that it
 // then really keeps, and which files it needs to work at all.
 //
 //	args, kept, lacking := agent.Flags(spec.Claude, agent.Ask{Allowed: spec.Some([]string{"Read", "Bash(git:*)"})})

@@ -14,11 +14,11 @@ type Command struct {
 	// program's name, however many words start that.
 	At int
 	// By are the programs and scripts that the command line names up to there, as
-	// typed, and the folders that its options take them from: who may write there
+	// typed, and the directories that its options take them from: who may write there
 	// decides what runs.
 	By []string
 	// Near are the files that npx and its like take first, where one stands in the
-	// current folder or one above.
+	// current directory or one above.
 	Near []string
 }
 
@@ -62,7 +62,7 @@ func walk(argv []string, real func(name string) string) Command {
 		switch name, _, _ := strings.Cut(word, "="); {
 		case base(word) == "env":
 			c.By = append(c.By, word)
-		case name == "PATH", name == "--chdir", strings.HasPrefix(name, "-C"): // another folder than is looked in
+		case name == "PATH", name == "--chdir", strings.HasPrefix(name, "-C"): // another directory than is looked in
 			c.By = append(c.By, "./.")
 		}
 	}

@@ -24,7 +24,7 @@ var files = map[string]string{
 	"other":               "/usr/lib/node_modules/@evil/openai/codex.js",
 	"/usr/bin/sh":         "/usr/bin/dash",
 	"/p/docs/gemini.html": "/p/docs/gemini.html",
-	"":                    "/opt/@openai/codex/bin", // a folder of PATH
+	"":                    "/opt/@openai/codex/bin", // a directory of PATH
 }
 
 func lead(name string) string { return files[name] }

@@ -7,7 +7,7 @@ import (
 	"sbx/spec"
 )
 
-// need is a path that an agent wants to find, "~" being the home folder.
+// need is a path that an agent wants to find, "~" being the home directory.
 type need struct {
 	path string
 	mode spec.OwnMode
@@ -41,7 +41,7 @@ func Needs(a spec.Agent, home string, get func(name string) string, paths spec.P
 	return needs
 }
 
-// placeOf is where a need lies for a home folder, and for state that was moved; ""
+// placeOf is where a need lies for a home directory, and for state that was moved; ""
 // where there is no home.
 func (ad *adapter) placeOf(n need, home, moved string) string {
 	path := n.path
@@ -58,7 +58,7 @@ func (ad *adapter) placeOf(n need, home, moved string) string {
 	return home + rest
 }
 
-// tools are where agents, and node for them, are installed in a home folder.
+// tools are where agents, and node for them, are installed in a home directory.
 var tools = []need{
 	{"~/.local/bin", spec.OwnRead, "programs that were installed for this user"},
 	{"~/.npm-global", spec.OwnRead, "npm's global packages, as its manual puts them"},

@@ -29,7 +29,7 @@ type Servers struct {
 type Place struct {
 	Home  string
 	Get   func(name string) string // the agent's environment
-	Start string                   // the folder that the agent starts in
+	Start string                   // the directory that the agent starts in
 	Typed Typed
 	Read  func(path string) (text []byte, found bool, err error)
 	There func(path string) bool
@@ -70,7 +70,7 @@ func (s *Servers) unsure(path, why string) {
 	}
 }
 
-// codexHome is the folder of codex's state.
+// codexHome is the directory of codex's state.
 func (at *Place) codexHome() string {
 	switch moved := strings.TrimRight(at.Get("CODEX_HOME"), "/"); {
 	case strings.HasPrefix(moved, "/"):
@@ -171,7 +171,7 @@ func (s *Servers) codexFile(at Place, path string, own bool) {
 	}
 }
 
-// upwards are a folder and those above it.
+// upwards are a directory and those above it.
 func upwards(dir string) []string {
 	dir = strings.TrimRight(dir, "/")
 	all := []string{dir}

@@ -17,7 +17,7 @@ func found(a spec.Agent, files map[string]string, typed ...string) *Servers {
 		Read: func(path string) ([]byte, bool, error) {
 			text, there := files[path]
 			if there && text == "" {
-				return nil, false, &spec.DecodeError{Name: path, Why: "is no plain file"}
+				return nil, false, &spec.DecodeError{Name: path, Why: "is not a regular file"}
 			}
 			return []byte(text), there, nil
 		},
@@ -40,13 +40,13 @@ func TestFindServers(t *testing.T) {
 		{"moved", spec.Codex, files{"$CODEX_HOME": "/c/", "/c/config.toml": one, "/home/u/.codex/config.toml": "[mcp_servers.no]\n"}, "", "one;;;"},
 		{"moved, relative", spec.Codex, files{"$CODEX_HOME": "c", "/p/q/c/config.toml": one}, "", "one;;;"},
 		{"a project's", spec.Codex, files{"/p/.codex/config.toml": one + "[mcp_servers.far]\nurl = 'u'\n", "/home/u/.codex/config.toml": one}, "", "one far?url;;;"},
-		{"its folder", spec.Codex, files{"/d/e/.codex/config.toml": one}, "exec|-C|/d/e/f", "one?command;;;"},
-		{"a relative folder", spec.Codex, files{"/p/q/sub/.codex/config.toml": one}, "--cd=sub", "one?command;;;"},
+		{"its directory", spec.Codex, files{"/d/e/.codex/config.toml": one}, "exec|-C|/d/e/f", "one?command;;;"},
+		{"a relative directory", spec.Codex, files{"/p/q/sub/.codex/config.toml": one}, "--cd=sub", "one?command;;;"},
 		{"a profile", spec.Codex, files{"/home/u/.codex/deep.config.toml": one, "/home/u/.codex/config.toml": "profiles.old.mcp_servers.two.command = 'x'\n"}, "-p|deep", "two one;;;"},
 		{"the machine's", spec.Codex, files{"/etc/codex/config.toml": one, "/etc/codex/managed_config.toml": "model = 'x'\n"}, "", "one;;;"},
 		{"managed", spec.Codex, files{"/etc/codex/managed_config.toml": one}, "", ";;/etc/codex/managed_config.toml: codex lets its servers go before flags;"},
 		{"broken", spec.Codex, files{"/home/u/.codex/config.toml": "[mcp_servers\n"}, "", `;;/home/u/.codex/config.toml: line 1: "]" is missing;`},
-		{"no file", spec.Codex, files{"/home/u/.codex/config.toml": ""}, "", ";;/home/u/.codex/config.toml: is no plain file;"},
+		{"no file", spec.Codex, files{"/home/u/.codex/config.toml": ""}, "", ";;/home/u/.codex/config.toml: is not a regular file;"},
 		{"plugins", spec.Codex, files{"/home/u/.codex/config.toml": "[plugins.'a@b']\nenabled = true\n"}, "", ";a@b;;"},
 		{"roles", spec.Codex, files{"/home/u/.codex/agents": "/"}, "", ";;;/home/u/.codex/agents"},
 		{"roles by a file", spec.Codex, files{"/home/u/.codex/config.toml": "[agents.r]\nconfig_file = 'r.toml'\n"}, "", ";;;/home/u/.codex/config.toml"},

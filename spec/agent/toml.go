@@ -41,7 +41,7 @@ func tomlScan(text string) (keys [][]string, values map[string]string, err error
 		}
 		s.blanks()
 		if s.at < len(s.text) && !s.take("\n") && !s.take("\r\n") {
-			s.stop("more stands behind a value than can be read")
+			s.stop("unexpected text follows a value")
 		}
 	}
 	return s.keys, s.values, nil
@@ -161,7 +161,7 @@ func (s *tomlScanner) pair(table []string) {
 // those in an array from one that no table has.
 func (s *tomlScanner) value(key []string) {
 	if s.deep++; s.deep > maxTables {
-		s.stop("too many values stand in each other")
+		s.stop("values are nested too deeply")
 	}
 	defer func() { s.deep-- }()
 	switch s.peek() {
@@ -212,7 +212,7 @@ func (s *tomlScanner) quoted() string {
 	for {
 		switch c := s.peek(); {
 		case c == 0 && s.at >= len(s.text), c == '\n':
-			s.stop("a text has no end")
+			s.stop("a string is not closed")
 		case c == q[0]:
 			s.at++
 			return b.String()
@@ -239,7 +239,7 @@ func (s *tomlScanner) longText(long string) string {
 		}
 		s.at++
 	}
-	s.stop("a text has no end")
+	s.stop("a string is not closed")
 	return ""
 }
 
@@ -253,11 +253,11 @@ func (s *tomlScanner) escape() string {
 	}
 	size := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
 	if size == 0 || s.at+size > len(s.text) { // which the end of the text is, too
-		s.stop("an escape that is none")
+		s.stop("an invalid escape")
 	}
 	n, err := strconv.ParseUint(s.text[s.at:s.at+size], 16, 32)
 	if err != nil {
-		s.stop("an escape that is none")
+		s.stop("an invalid escape")
 	}
 	s.at += size
 	return string(rune(n))

@@ -28,7 +28,7 @@ const (
 	isServers                     // the same of servers whose tools it gets
 	isConfig                      // key=value of its configuration
 	isFeature                     // a feature that is switched
-	isStart                       // the folder that it starts in
+	isStart                       // the directory that it starts in
 	isProfile                     // a named part of its configuration
 )
 
@@ -43,7 +43,7 @@ type Typed struct {
 	// Servers are those of MCP that its arguments bring.
 	Servers  []string
 	Switches map[string]string // of codex's configuration
-	// Dir is the folder that it is to start in, and Profile the part of its
+	// Dir is the directory that it is to start in, and Profile the part of its
 	// configuration; "" where they do not say.
 	Dir, Profile string
 
@@ -244,7 +244,7 @@ func Escalations(a spec.Agent, typed Typed, ask Ask) spec.Problems {
 	case limited && (patterns || !ad.enforcesTools):
 		why := "it turns off the checks by which the agent keeps to its tools"
 		if a == spec.Claude && ask.Servers != nil && ask.Servers.Unsure != "" {
-			why += ", and which MCP servers it has cannot be told: " + ask.Servers.Unsure
+			why += ", and its MCP servers are not known: " + ask.Servers.Unsure
 		}
 		refuse(tools, typed.Bypass, why)
 	case ask.Access == spec.ReadOnly && !slices.Contains(ad.bypassModes, typed.Mode):

@@ -102,7 +102,7 @@ func (w *answer) codexServers() {
 		w.keepServers("no tools of codex's apps", "features.apps=false")
 	}
 	if found.Unsure != "" {
-		w.lack(mcp+"*", "which MCP servers codex gets cannot be told: "+found.Unsure)
+		w.lack(mcp+"*", "the MCP servers that codex gets are not known: "+found.Unsure)
 	}
 	if found.Roles != "" && w.ask.has("Task") {
 		w.lack(mcp+"*", "which MCP servers codex's sub-agents get stands in "+found.Roles)

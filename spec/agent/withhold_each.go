@@ -34,7 +34,7 @@ func (w *answer) claudeServers() []string {
 		w.keepServers("no "+strings.Join(off, ", "), "--disallowedTools")
 	}
 	if ask.Servers != nil && ask.Servers.Unsure != "" {
-		w.keepServers("its asking alone keeps it from MCP servers that could not be told", ask.Servers.Unsure)
+		w.keepServers("only its own prompt keeps it from MCP servers that are not known", ask.Servers.Unsure)
 	}
 	return off
 }

@@ -158,8 +158,8 @@ points:
 	}
 }
 
-// What narrows a profile's files speaks of its folders: the files that exist may
-// still be written, and a folder that is missing is no error.
+// What narrows a profile's files speaks of its directories: the files that exist may
+// still be written, and a directory that is missing is no error.
 func TestNarrowKeepsWhatExists(t *testing.T) {
 	w := world{"/p/docs": folder, "/p/a.md": "", projectFile: "profiles: {design: {spec: {filesystem: {write: [docs, design], read: [\"@system\", docs, a.md]}}}}"}
 	row := load(t, w).row("design")

@@ -105,7 +105,7 @@ func (ch *Choice) tools(front spec.Opt[[]string], file string, fixed bool) {
 	case fixed:
 		ch.aside(file + " lists " + list + ", left out: at " + ch.Point + " holds " + ch.Row.Name + ", which has no such tools")
 	default:
-		ch.aside(file + " lists " + list + ", which " + ch.Row.Name + " has not: the agent gets them, and the kernel keeps it to " + ch.Row.Name + " all the same")
+		ch.aside(file + " lists " + list + ", which profile " + ch.Row.Name + " does not include: the agent gets them, and the kernel keeps it to " + ch.Row.Name + " all the same")
 	}
 }
 

@@ -13,6 +13,6 @@
 // agent are those of its .md file's front matter, where it has one.
 //
 // Choosing is pure. What looks at the host stands in *_linux.go: reading the
-// files above, listing folders for the documents that exist, and making the
-// folders that a profile promises.
+// files above, listing directories for the documents that exist, and making the
+// directories that a profile promises.
 package profile

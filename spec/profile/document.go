@@ -9,7 +9,7 @@ import (
 // SpecsAt are the documents that the profile stands for at a project: its own,
 // with the files that were found, and those of the project, each of which
 // narrows what stands before it (spec.Chain). project is absolute, or "" for the
-// folder that relative paths count from. What the agent needs of its own is in
+// directory that relative paths count from. What the agent needs of its own is in
 // none of them (agent.Needs).
 func (r *Row) SpecsAt(project string, found Found) []*spec.SandboxSpec {
 	s := r.Document(project)
@@ -30,8 +30,8 @@ func (r *Row) SpecsAt(project string, found Found) []*spec.SandboxSpec {
 }
 
 // fit is a document that narrows, as it is at a project: its own list of what is
-// written means folders, so that the files that were found stand beside them,
-// and folders that are missing still stand in none.
+// written means directories, so that the files that were found stand beside them,
+// and directories that are missing still stand in none.
 func (f *Found) fit(s *spec.SandboxSpec, project string) *spec.SandboxSpec {
 	list := s.Node().Get("filesystem").Get("write")
 	if list == nil {
@@ -49,7 +49,7 @@ func (f *Found) fit(s *spec.SandboxSpec, project string) *spec.SandboxSpec {
 	return made
 }
 
-// lacks tells whether p is a folder that is missing still.
+// lacks tells whether p is a directory that is missing still.
 func (f *Found) lacks(p, project string) bool {
 	return slices.ContainsFunc(f.Lacks, func(l string) bool { return p == l || p == project+"/"+l })
 }

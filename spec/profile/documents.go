@@ -16,13 +16,13 @@ const (
 	maxDepth   = 8
 )
 
-// Lister lists folders, and makes them.
+// Lister lists directories, and makes them.
 type Lister interface {
 	List(dir string) ([]Entry, error) // at most maxEntries
 	Mkdir(dir string) error
 }
 
-// Entry is one name in a folder. What is neither a plain file nor a folder,
+// Entry is one name in a directory. What is neither a plain file nor a directory,
 // links among them, is Other.
 type Entry struct {
 	Name string
@@ -42,23 +42,23 @@ const (
 // Found is what a project has of that which a profile speaks of.
 type Found struct {
 	Files []string // absolute; each may be written in place
-	Made  []string // folders that were missing and were made
-	Lacks []string // folders that are missing still: paths as the profile has them
+	Made  []string // directories that were missing and were made
+	Lacks []string // directories that are missing still: paths as the profile has them
 	Cut   string   // why the search ended early; "" where it did not
 	Odd   int      // files whose names a spec cannot hold
 }
 
-// Missing says what becomes of a folder that a profile promises and the project
+// Missing says what becomes of a directory that a profile promises and the project
 // lacks.
 type Missing uint8
 
-// What becomes of a missing folder.
+// What becomes of a missing directory.
 const (
 	LeaveOut Missing = iota
 	MakeIt
 )
 
-// Prepare looks at the project for what the profile writes in it: its folders,
+// Prepare looks at the project for what the profile writes in it: its directories,
 // which must not lead out of the project, and the files that exist. project is
 // absolute and resolved.
 func (r *Row) Prepare(project string, paths spec.Paths, host Lister, missing Missing) (Found, error) {
@@ -70,7 +70,7 @@ func (r *Row) Prepare(project string, paths spec.Paths, host Lister, missing Mis
 		switch {
 		case err == spec.NoEntry && missing == MakeIt && slices.Contains(r.Make.Value, asked):
 			if err := host.Mkdir(at); err != nil {
-				return f, &spec.Problem{Field: "filesystem.write", On: at, Do: "make the folder that profile " + r.Name + " writes", Why: err.Error()}
+				return f, &spec.Problem{Field: "filesystem.write", On: at, Do: "make the directory that profile " + r.Name + " writes", Why: err.Error()}
 			}
 			f.Made, inside = append(f.Made, at), append(inside, at)
 		case err == spec.NoEntry:
@@ -79,7 +79,7 @@ func (r *Row) Prepare(project string, paths spec.Paths, host Lister, missing Mis
 			return f, &spec.Problem{Field: "filesystem.write", On: at, Do: "find what profile " + r.Name + " writes", Why: err.Error()}
 		case real != project && !strings.HasPrefix(real, project+"/"):
 			return f, &spec.Problem{Field: "filesystem.write", On: at, Do: "let profile " + r.Name + " write it",
-				Why: "it leads out of the project, to " + real, Help: "put a folder in its place"}
+				Why: "it leads out of the project, to " + real, Help: "put a directory in its place"}
 		default:
 			inside = append(inside, real)
 		}
@@ -105,28 +105,28 @@ func (r *Row) written() []string {
 type search struct {
 	host    Lister
 	ends    []string // "*.md"
-	covered []string // folders that may be written whole
+	covered []string // directories that may be written whole
 }
 
 // run goes through the project a level at a time, so that what is cut off is
-// what lies deepest. Folders whose names begin with a dot belong to tools, and
+// what lies deepest. Directories whose names begin with a dot belong to tools, and
 // node_modules to others. Links are not followed.
 func (s search) run(project string, f *Found) {
 	level, folders, entries := []string{project}, 0, 0
 	for depth := 0; len(level) > 0; depth++ {
 		if depth > maxDepth {
-			f.Cut = "more than " + strconv.Itoa(maxDepth) + " folders deep"
+			f.Cut = "more than " + strconv.Itoa(maxDepth) + " directories deep"
 			return
 		}
 		var next []string
 		for _, dir := range level {
 			if folders++; folders > maxFolders {
-				f.Cut = "more than " + strconv.Itoa(maxFolders) + " folders"
+				f.Cut = "more than " + strconv.Itoa(maxFolders) + " directories"
 				return
 			}
 			list, err := s.host.List(dir)
 			if err != nil {
-				continue // whoever may not read a folder writes nothing in it
+				continue // whoever may not read a directory writes nothing in it
 			}
 			if entries += len(list); entries > maxEntries {
 				f.Cut = "more than " + strconv.Itoa(maxEntries) + " names"

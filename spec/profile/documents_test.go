@@ -42,14 +42,14 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// A folder that the profile writes must not lead out of the project.
+// A directory that the profile writes must not lead out of the project.
 func TestPrepareRefusesAWayOut(t *testing.T) {
 	w := world{"/p/docs": "-> /home/u", "/home/u": folder, "/p/design": folder}
 	_, err := design(t).Prepare("/p", w, w, MakeIt)
 	if err == nil || !strings.Contains(err.Error(), "it leads out of the project, to /home/u") {
 		t.Error(err)
 	}
-	w["/p/docs"] = "-> /p/design" // another folder of the project's
+	w["/p/docs"] = "-> /p/design" // another directory of the project's
 	if f, err := design(t).Prepare("/p", w, w, MakeIt); err != nil || f.Made != nil {
 		t.Error(f, err)
 	}
@@ -70,19 +70,19 @@ func TestSearchIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		cut  string
 		host Lister
-	}{{"more than 256 files", many}, {"more than 8 folders deep", deep}, {"more than 4096 folders", wide{}}} {
+	}{{"more than 256 files", many}, {"more than 8 directories deep", deep}, {"more than 4096 directories", wide{}}} {
 		var f Found
 		search{host: c.host, ends: []string{"*.md"}}.run("/p", &f)
 		if f.Cut != c.cut || len(f.Files) > maxFiles {
 			t.Errorf("%s: %s, %d files", c.cut, f.Cut, len(f.Files))
 		}
-		if c.cut == "more than 8 folders deep" && strings.Join(f.Files, " ") != "/p"+strings.Repeat("/d", maxDepth)+"/in.md" {
+		if c.cut == "more than 8 directories deep" && strings.Join(f.Files, " ") != "/p"+strings.Repeat("/d", maxDepth)+"/in.md" {
 			t.Error(f.Files)
 		}
 	}
 }
 
-// wide is a folder of very many empty ones.
+// wide is a directory of very many empty ones.
 type wide struct{ Host }
 
 func (wide) List(dir string) ([]Entry, error) {
@@ -107,7 +107,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// The host's own folders are listed as they are.
+// The host's own directories are listed as they are.
 func TestHost(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.md", strings.Repeat("n", 250), "ü b.md"} {
@@ -181,7 +181,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []string{"/fifo", ""} {
-		if _, _, err := Read(dir + p); err == nil || !strings.Contains(err.Error(), "no plain file") {
+		if _, _, err := Read(dir + p); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Error(p, err)
 		}
 	}

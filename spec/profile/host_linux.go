@@ -13,7 +13,7 @@ import (
 // Host is the host's file system.
 type Host struct{}
 
-// List is what a folder holds. A link in its place is an error.
+// List is what a directory holds. A link in its place is an error.
 func (Host) List(dir string) ([]Entry, error) {
 	fd, err := open(dir, syscall.O_DIRECTORY|syscall.O_NOFOLLOW)
 	if err != nil {
@@ -51,10 +51,10 @@ func kindOf(dtype byte, path string) Kind {
 	return Other
 }
 
-// Mkdir makes a folder.
+// Mkdir makes a directory.
 func (Host) Mkdir(dir string) error { return syscall.Mkdir(dir, 0o777) }
 
-// MakeFolders makes a folder, and what is missing above it, through no link: what it
+// MakeFolders makes a directory, and what is missing above it, through no link: what it
 // made, the uppermost first.
 func MakeFolders(path string) (made []string) {
 	at, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -82,7 +82,7 @@ func MakeFolders(path string) (made []string) {
 	return made
 }
 
-// Unmake removes folders that Prepare made and that are still empty, the last
+// Unmake removes directories that Prepare made and that are still empty, the last
 // first: what they were made for does not come to be.
 func Unmake(made []string) {
 	for i := len(made) - 1; i >= 0; i-- {

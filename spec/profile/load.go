@@ -66,7 +66,7 @@ func (e Env) profiles(path string) (*spec.ProfilesFile, error) {
 
 // Asked is what name and point ask for, with the agent's .md file: name itself
 // where it is one, else the file of that name in the project's .claude/agents or
-// in the home folder's, where Claude looks for it too.
+// in the home directory's, where Claude looks for it too.
 func (e Env) Asked(name, point string) (Asked, error) {
 	a := Asked{Name: name, Point: point}
 	if name == "" {
@@ -110,7 +110,7 @@ func (e Env) agentFile(a *Asked, path string) error {
 }
 
 // ProjectDir is the project that a command line names: absolute as it stands, and
-// with its links resolved. "" is the current folder.
+// with its links resolved. "" is the current directory.
 func ProjectDir(asked, cwd string, paths spec.Paths) (abs, real string, err error) {
 	switch {
 	case asked == "":

@@ -92,9 +92,9 @@ func (r *Row) kernel() []agent.Kept {
 	case h.access == spec.ReadOnly:
 		keep("writes "+r.writing(h.writes)+" and its own state alone", "access_mode read-only and filesystem.write")
 		if ends := strings.Join(r.WriteExisting.Value, ", "); ends != "" {
-			keep("a new "+ends+" elsewhere is refused, and so is one that is renamed over another",
-				"the files that are there at launch are bound in place, but for those in node_modules and in folders that begin with a dot; "+
-					"a tool that writes a new file and renames it over the old one, as Claude's do, is refused there")
+			keep("a new "+ends+" elsewhere is denied, and so is one that is renamed over another",
+				"the files that are there at launch are bound in place, but for those in node_modules and in directories that begin with a dot; "+
+					"a tool that writes a new file and renames it over the old one, as Claude's do, is denied there")
 		}
 	case h.access == spec.WorkspaceWrite:
 		keep("writes the project, but for protected names, and its own state", "access_mode workspace-write")

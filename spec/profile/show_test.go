@@ -43,7 +43,7 @@ func TestPromises(t *testing.T) {
 		"read-only":    "writes nothing but its own state",
 		"write":        "writes the project, but for protected names, and its own state",
 		"verification": "writes the project, but for protected names, and its own state",
-		"design":       "a new *.md elsewhere is refused, and so is one that is renamed over another",
+		"design":       "a new *.md elsewhere is denied, and so is one that is renamed over another",
 	} {
 		row := c.row(name)
 		found := map[string]agent.Keeper{}

@@ -33,7 +33,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// world is a file system in a map: a text for a file, "/" for a folder, "-> x"
+// world is a file system in a map: a text for a file, "/" for a directory, "-> x"
 // for a link.
 type world map[string]string
 

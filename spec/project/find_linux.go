@@ -94,7 +94,7 @@ func open(top string) (fd int, why string) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
 		_ = unix.Close(fd)
-		return -1, "it is no plain file"
+		return -1, "it is not a regular file"
 	}
 	return fd, ""
 }

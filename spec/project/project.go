@@ -53,7 +53,7 @@ func (f *File) Place(s *spec.SandboxSpec, home string, trusted, profiles bool) (
 // is asked of the whole, as of any child (spec.Narrow). The other fields change what the
 // rules are about, not only how much they allow: which program is an agent and gets its
 // keys (agent, profile, a mount over a program), where its key is sent (a base URL in
-// environment.set), how well rules are kept (best_effort), which folders are made (profile).
+// environment.set), how well rules are kept (best_effort), which directories are made (profile).
 // A field that is new is not among these until somebody has looked at it.
 var narrowing = []spec.Field{
 	"access_mode", "readonly", "working_dir", "max_turns", "max_commands", "on_exceed",

@@ -29,7 +29,7 @@ type secretSearch struct {
 	unseen  []wrap.Found // what is out of view where it stands
 	seen    []home       // the homes that were looked at
 	agent   spec.Agent   // whose own secrets stay in view where they are looked for
-	crowded []string     // folders in which many homes are hidden whole
+	crowded []string     // directories in which many homes are hidden whole
 }
 
 // maxAgain bounds the further names of what is hidden.
@@ -37,7 +37,7 @@ const maxAgain = 64
 
 // again hides what is hidden wherever another mount of the host shows it once
 // more: the disk that homes are bound from, the top of a file system beside its
-// subvolumes, a folder of a home that is bound to another place, an overlay of one.
+// subvolumes, a directory of a home that is bound to another place, an overlay of one.
 func (p *secretSearch) again() {
 	if len(p.seats) == 0 {
 		return
@@ -102,7 +102,7 @@ func (p *mountTable) elsewhere(path string) (list []string) {
 	return list
 }
 
-// sameElsewhere lists the other paths at which a folder itself is seen.
+// sameElsewhere lists the other paths at which a directory itself is seen.
 func (p *mountTable) sameElsewhere(path string) []string {
 	return slices.DeleteFunc(p.elsewhere(path), func(at string) bool { return !sameFile(at, path) })
 }
@@ -122,8 +122,8 @@ func (p *mountTable) seatOf(path string) *seat {
 // inside is the path in the file system of what is seen at path.
 func (s *seat) inside(path string) string { return put(s.root, behind(path, s.path)) }
 
-// behind is what of path comes after the folder that it lies in, "" for the
-// folder itself; put adds it to another folder.
+// behind is what of path comes after the directory that it lies in, "" for the
+// directory itself; put adds it to another directory.
 func behind(path, folder string) string {
 	if folder == "/" {
 		folder = ""

@@ -6,7 +6,7 @@ import (
 	"sbx/wrap"
 )
 
-// openDir opens a folder for reading; where only passing through is allowed,
+// openDir opens a directory for reading; where only passing through is allowed,
 // for that.
 func openDir(dir int, name string) (fd int, readable bool, err error) {
 	const flags = unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK
@@ -19,7 +19,7 @@ func openDir(dir int, name string) (fd int, readable bool, err error) {
 }
 
 // openAt is openDir for an absolute path. plain tells that there was no link on
-// the way, so that the path is the folder's own; not every kernel can tell.
+// the way, so that the path is the directory's own; not every kernel can tell.
 func openAt(path string) (fd int, readable, plain bool, err error) {
 	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK,
 		Resolve: unix.RESOLVE_NO_SYMLINKS}
@@ -32,13 +32,13 @@ func openAt(path string) (fd int, readable, plain bool, err error) {
 }
 
 // beneathFlags keep a path that the workspace may have laid out inside of the
-// folder it is counted from, without links.
+// directory it is counted from, without links.
 const beneathFlags = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
 
-// openBeneath opens the folder rel beneath dir, or an absolute rel, and follows
+// openBeneath opens the directory rel beneath dir, or an absolute rel, and follows
 // no link on the way.
 // Before Linux 5.6 only the last name is held to that: a program that swaps a
-// folder above for a link meanwhile can then lead the search elsewhere, which
+// directory above for a link meanwhile can then lead the search elsewhere, which
 // finds more and protects nothing less.
 func openBeneath(dir int, rel string) (int, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOFOLLOW
@@ -53,7 +53,7 @@ func openBeneath(dir int, rel string) (int, error) {
 	return fd, err
 }
 
-// kindIn is the kind of name in dir, links not followed. The folder's own word
+// kindIn is the kind of name in dir, links not followed. The directory's own word
 // is taken where it has one.
 func kindIn(dir int, name string, dtype byte) wrap.Kind {
 	if kind, ok := kindOfEntry(dtype); ok {

@@ -37,7 +37,7 @@ func kindOf(mode uint32) wrap.Kind {
 	return wrap.Other
 }
 
-// kindOfEntry is a folder's word on one of its names; false where the file
+// kindOfEntry is a directory's word on one of its names; false where the file
 // system does not say.
 func kindOfEntry(dtype byte) (wrap.Kind, bool) {
 	if dtype == unix.DT_UNKNOWN {
@@ -82,7 +82,7 @@ type resolved struct {
 func resolve(path string) resolved { return resolveIn("/", path) }
 
 // resolveIn follows path one name at a time, as the kernel would, and tells of
-// each link. A relative path is counted from the folder dir, which has no link
+// each link. A relative path is counted from the directory dir, which has no link
 // on the way. At most 40 links are followed, as in path_resolution(7).
 func resolveIn(dir, path string) resolved {
 	res := resolved{path: dir, kind: wrap.Dir}

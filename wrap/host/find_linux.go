@@ -10,7 +10,7 @@ import (
 	"sbx/wrap"
 )
 
-// Bounds of the search for one name beneath a folder, and of all searches of a Finder: a
+// Bounds of the search for one name beneath a directory, and of all searches of a Finder: a
 // million names take about a second.
 const (
 	maxFindNames = 1_000_000
@@ -18,7 +18,7 @@ const (
 	maxFound     = 4096
 )
 
-// Finder looks for names of filesystem.hide, for each folder and item once: documents
+// Finder looks for names of filesystem.hide, for each directory and item once: documents
 // are resolved several times in one run.
 type Finder struct {
 	seen  map[[2]string]findings
@@ -30,7 +30,7 @@ type findings struct {
 	why   string
 }
 
-// Find is all beneath dir that has a name of glob, folders too, in which it looks no
+// Find is all beneath dir that has a name of glob, directories too, in which it looks no
 // further. why tells why it could not look everywhere.
 func (f *Finder) Find(dir, glob string) (paths []string, why string) {
 	key := [2]string{dir, glob}
@@ -54,7 +54,7 @@ type finding struct {
 	names     int
 	most      int // names to look at
 	dirs      read.Dir
-	next      []string // folders to be read, relative to dir
+	next      []string // directories to be read, relative to dir
 }
 
 func (s *finding) run() {
@@ -71,11 +71,11 @@ func (s *finding) run() {
 		s.folder(rel)
 	}
 	if len(s.next) > 0 {
-		s.why = "only " + itoa(s.names) + " names beneath " + s.dir + " were looked at"
+		s.why = "only " + itoa(s.names) + " names under " + s.dir + " were looked at"
 	}
 }
 
-// folder reads one folder, through no link.
+// folder reads one directory, through no link.
 func (s *finding) folder(rel string) {
 	fd := s.root
 	if rel != "" {

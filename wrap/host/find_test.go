@@ -46,6 +46,6 @@ func TestFinder(t *testing.T) {
 		}
 	}
 	if _, why := f.Find(dir+"/a/loop", "**/x"); why == "" {
-		t.Error("a link in place of the folder was followed")
+		t.Error("a link in place of the directory was followed")
 	}
 }

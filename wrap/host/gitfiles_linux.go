@@ -25,7 +25,7 @@ const (
 // gitConfig reads a configuration and what it includes, protects the included
 // files, and returns what the variables name. Conditions of includes are taken
 // as met: which branch is checked out is the workspace's own choice. Relative
-// includes are counted from dir, the folder that the file is called in, which
+// includes are counted from dir, the directory that the file is called in, which
 // has no link on the way.
 func (s *gitSearch) gitConfig(dir, file string, depth int, list []named) []named {
 	if s.configs++; s.configs > maxConfigs || depth > maxIncludes {
@@ -64,7 +64,7 @@ func (s *gitSearch) gitConfig(dir, file string, depth int, list []named) []named
 	return list
 }
 
-// folderOf is the folder in which path, counted from dir, is called.
+// folderOf is the directory in which path, counted from dir, is called.
 func folderOf(dir, path string) string {
 	return resolveIn(dir, path[:len(path)-len(base(path))]).path
 }
@@ -76,7 +76,7 @@ func isKernelPath(path string) bool {
 }
 
 // protectPath protects what path leads to and every link on the way.
-// path is counted from the folder dir, which has no link on the way.
+// path is counted from the directory dir, which has no link on the way.
 func (s *gitSearch) protectPath(dir, path, why string) resolved {
 	at := resolveIn(dir, path)
 	for _, link := range at.links {
@@ -158,8 +158,8 @@ var hookNames = [...]string{
 	"sendemail-validate", "update",
 }
 
-// hooks protects what links in a folder of hooks lead to, and what hooks that are
-// scripts run, from the folder top.
+// hooks protects what links in a directory of hooks lead to, and what hooks that are
+// scripts run, from the directory top.
 func (s *gitSearch) hooks(dir, top string) {
 	fd, err := openBeneath(unix.AT_FDCWD, dir)
 	if err != nil {
@@ -200,7 +200,7 @@ func oneLine(path string) string {
 	return strings.TrimRight(cString(b), "\r\n")
 }
 
-// gitFile is the folder that a .git file names, as it stands there.
+// gitFile is the directory that a .git file names, as it stands there.
 func gitFile(path string) string {
 	text, _ := strings.CutPrefix(oneLine(path), "gitdir: ")
 	return text

@@ -6,13 +6,13 @@ import (
 	"sbx/wrap"
 )
 
-// gitLook is what of interest stands in a git folder.
+// gitLook is what of interest stands in a git directory.
 type gitLook struct {
 	dir   string
 	names [len(lookedFor)]wrap.Kind
 }
 
-// lookedFor is the names in a git folder that are asked for; those up to
+// lookedFor is the names in a git directory that are asked for; those up to
 // "lazygit.yml" are the rows of wrap.ProtectedInGit in its order.
 var lookedFor = [...]string{"commondir", "config", "config.worktree", "gitdir", "hooks", "lazygit.yml", "HEAD", "modules", "objects", "refs", "worktrees"}
 
@@ -27,7 +27,7 @@ func (l *gitLook) kind(name string) wrap.Kind {
 
 func (l *gitLook) has(name string) bool { return l.kind(name) != wrap.Absent }
 
-// note takes a name of the folder.
+// note takes a name of the directory.
 func (l *gitLook) note(fd int, name []byte, dtype byte) {
 	for i := range lookedFor {
 		if lookedFor[i] == string(name) {
@@ -36,7 +36,7 @@ func (l *gitLook) note(fd int, name []byte, dtype byte) {
 	}
 }
 
-// look reads a git folder.
+// look reads a git directory.
 func (s *gitSearch) look(dir string) (l gitLook, ok bool) {
 	l.dir = dir
 	fd, err := openBeneath(unix.AT_FDCWD, dir)
@@ -53,10 +53,10 @@ func (s *gitSearch) look(dir string) (l gitLook, ok bool) {
 	return l, true
 }
 
-// gitNames protects the names of a git folder, those that are there and those
-// that would take effect if they came into being. A linked worktree's folder
+// gitNames protects the names of a git directory, those that are there and those
+// that would take effect if they came into being. A linked worktree's directory
 // has neither configuration nor hooks of its own but config.worktree. Hooks are run
-// in the folder top.
+// in the directory top.
 func (s *gitSearch) gitNames(l *gitLook, linked bool, top string) {
 	for _, row := range wrap.ProtectedInGit() {
 		kind := l.kind(row.Path)
@@ -80,7 +80,7 @@ func (s *gitSearch) gitNames(l *gitLook, linked bool, top string) {
 	}
 }
 
-// isGit tells whether a folder is a git folder by what is in it, as git's
+// isGit tells whether a directory is a git directory by what is in it, as git's
 // is_git_directory does.
 func (l *gitLook) isGit() bool {
 	return l.has("HEAD") && (l.has("commondir") || l.kind("objects") != wrap.File && l.has("objects") && l.has("refs"))

@@ -46,7 +46,7 @@ func (s *gitSearch) homeNames() {
 }
 
 // namesOf protects the names in a home as it is seen at a path. A project whose
-// folder is the home has a bin of its own, which is not on PATH.
+// directory is the home has a bin of its own, which is not on PATH.
 func (s *gitSearch) namesOf(at string, bin bool) {
 	s.namesIn(at)
 	for _, row := range wrap.ProtectedInHome() {

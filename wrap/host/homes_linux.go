@@ -102,7 +102,7 @@ func (p *secretSearch) accounts() (own, others []string) {
 }
 
 // needed are the paths for whose sake another's home is not hidden whole: what the
-// documents name, where the command starts, its program, and the folders of its PATH.
+// documents name, where the command starts, its program, and the directories of its PATH.
 func (p *secretSearch) needed(own []string) (paths []string) {
 	add := func(all ...string) {
 		for _, path := range all {
@@ -147,13 +147,13 @@ func isNeeded(home string, needed []string) bool {
 }
 
 // shared tells whether a home is also a place where others look for something: a
-// folder at the top or of /var, or a program's own in /opt.
+// directory at the top or of /var, or a program's own in /opt.
 func (p *secretSearch) shared(home string) bool {
 	home = join("/", relative(home, p.root))
 	return parent(home) == "/" || parent(home) == "/var" || within(home, "/opt")
 }
 
-// plainFolder is the path without links of a folder; "" where there is none.
+// plainFolder is the path without links of a directory; "" where there is none.
 func plainFolder(path string) string {
 	if at := resolve(path); at.kind == wrap.Dir {
 		return at.path
@@ -162,7 +162,7 @@ func plainFolder(path string) string {
 }
 
 // passwdHome is the home of a line of passwd(5), and whose it is. The home is "" where
-// it is no folder that people or services keep something in, but one of the places
+// it is not a directory that people or services keep something in, but one of the places
 // that stand for "none", the system's own trees among them.
 func passwdHome(line string) (home, name, uid string) {
 	field := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 7)

@@ -10,7 +10,7 @@ import (
 )
 
 // atHome makes the homes of a root's password file, each with secrets. The scene's own
-// folder is not named by the document, as it is in other scenes.
+// directory is not named by the document, as it is in other scenes.
 func atHome(t *testing.T) *scene {
 	s := newScene(t)
 	s.uid = 0
@@ -76,7 +76,7 @@ func TestHomesOfOthersAreHiddenWhole(t *testing.T) {
 }
 
 // In a home that is hidden whole nothing is looked for; where there are many in one
-// folder, that folder's names are read.
+// directory, that directory's names are read.
 func TestHomesOfOthersAreNotRead(t *testing.T) {
 	s := atHome(t)
 	p := s.prober()

@@ -42,7 +42,7 @@ func (p *prober) kernel() {
 		h.Listener = wrap.Answer{State: wrap.No, Why: "the kernel's notifications are interrupted by signals (before Linux 6.0)"}
 	}
 	if h.Kernel.Less(wrap.Version{5, 3}) {
-		h.Tracer = wrap.Answer{State: wrap.No, Why: "the kernel does not tell a tracer about a call (before Linux 5.3)"}
+		h.Tracer = wrap.Answer{State: wrap.No, Why: "the kernel does not describe a call to a tracer (before Linux 5.3)"}
 	}
 	if h.Kernel.Less(wrap.Version{5, 12}) {
 		h.SetAttr = wrap.Answer{State: wrap.No, Why: "mount_setattr needs Linux 5.12"}

@@ -7,7 +7,7 @@ import (
 	"sbx/wrap"
 )
 
-// overlaid is an overlay of the host and the folders that it shows as one.
+// overlaid is an overlay of the host and the directories that it shows as one.
 type overlaid struct {
 	*seat
 	layers []string
@@ -39,7 +39,7 @@ next:
 	return list
 }
 
-// layersOf is the absolute folders that the options of an overlay name, overlayfs(5):
+// layersOf is the absolute directories that the options of an overlay name, overlayfs(5):
 // lowerdir=/a:/b,upperdir=/c or, one by one, lowerdir+=/a. A backslash before a
 // colon makes it part of the name.
 func layersOf(options string) (dirs []string) {

@@ -7,8 +7,8 @@ import (
 )
 
 // linked lists the linked worktrees that are as git makes them, without a link
-// on the way: their folder names a .git file of a writable tree, and that file,
-// where it is there, the folder. So do all other .git files that were found to
+// on the way: their directory names a .git file of a writable tree, and that file,
+// where it is there, the directory. So do all other .git files that were found to
 // lead there.
 func (s *gitSearch) linked() (list []wrap.Worktree) {
 next:

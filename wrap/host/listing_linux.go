@@ -11,15 +11,15 @@ import (
 	"sbx/wrap"
 )
 
-// maxListing bounds the names of one folder.
+// maxListing bounds the names of one directory.
 const maxListing = 65536
 
-// smallFolder is the size up to which a folder is read at once, as one block of
+// smallFolder is the size up to which a directory is read at once, as one block of
 // ext4; other file systems count names or their bytes.
 const smallFolder = 4096
 
-// Listings reads the folders in which something must be hidden by its name: all
-// secrets that are no folders, and an agent's home. Probe itself leaves out large
+// Listings reads the directories in which something must be hidden by its name: all
+// secrets that are no directories, and an agent's home. Probe itself leaves out large
 // ones where an overlay may do, which needs no listing: a caller whose overlay
 // failed sets h.Overlay or h.Layer to No and calls Listings before it plans again.
 func Listings(h *wrap.Host) {
@@ -28,13 +28,13 @@ func Listings(h *wrap.Host) {
 	h.Listing = p.h.Listing
 }
 
-// lister reads the names of folders.
+// lister reads the names of directories.
 type lister struct {
 	*prober
-	tried []string // folders that list has opened, whatever came of it
+	tried []string // directories that list has opened, whatever came of it
 }
 
-// listings are of the folders in which something is hidden; in crowded ones many homes
+// listings are of the directories in which something is hidden; in crowded ones many homes
 // are, whole.
 func (p *lister) listings(crowded []string) {
 	for i := range p.h.Secrets {
@@ -58,7 +58,7 @@ func (p *lister) listings(crowded []string) {
 
 func (p *lister) mayOverlay() bool { return p.h.Overlay.State != wrap.No }
 
-// list reads one folder whole, once, where it is small or nothing else would do.
+// list reads one directory whole, once, where it is small or nothing else would do.
 func (p *lister) list(dir string) {
 	if slices.Contains(p.tried, dir) {
 		return
@@ -67,7 +67,7 @@ func (p *lister) list(dir string) {
 	p.listUpTo(dir, smallFolder)
 }
 
-// listAll reads one folder whole, however large it is.
+// listAll reads one directory whole, however large it is.
 func (p *lister) listAll(dir string) { p.listUpTo(dir, math.MaxInt64) }
 
 func (p *lister) listUpTo(dir string, size int64) {

@@ -11,17 +11,17 @@ import (
 )
 
 // lookup finds which paths of a sorted table exist. It goes down the table's
-// folders and reads each that exists once, instead of asking for every path: a
+// directories and reads each that exists once, instead of asking for every path: a
 // home of twenty names answers two hundred rows with a dozen calls.
 type lookup struct {
 	p    *prober
 	n    int
 	path func(i int) string // relative, clean, sorted
 	emit func(i int, f wrap.Found)
-	top  []group // of all rows: the same in every folder that is looked in
+	top  []group // of all rows: the same in every directory that is looked in
 }
 
-// place is an open folder, by the name it was reached by and its real path.
+// place is an open directory, by the name it was reached by and its real path.
 type place struct {
 	fd         int
 	readable   bool
@@ -34,7 +34,7 @@ type group struct {
 	name   string
 }
 
-// match is a name that stands in a folder and the group it answers.
+// match is a name that stands in a directory and the group it answers.
 type match struct {
 	group int
 	name  string
@@ -42,10 +42,10 @@ type match struct {
 }
 
 // few is how many names are asked for one by one rather than by reading the
-// whole folder: as many calls as reading /etc is worth.
+// whole directory: as many calls as reading /etc is worth.
 const few = 32
 
-// from looks for all rows beneath the folder dir. real is its path without
+// from looks for all rows beneath the directory dir. real is its path without
 // links; "" where that is not known. The result is that path, "" for none.
 func (l *lookup) from(dir, real string) string {
 	fd, readable, plain, err := openAt(dir)
@@ -63,7 +63,7 @@ func (l *lookup) from(dir, real string) string {
 	return real
 }
 
-// in looks in one folder for the rows from lo to hi, whose first skip bytes
+// in looks in one directory for the rows from lo to hi, whose first skip bytes
 // name it.
 func (l *lookup) in(at place, lo, hi, skip int) {
 	var groups []group
@@ -104,7 +104,7 @@ func (l *lookup) hit(at place, g group, m match, skip int) {
 	l.in(below, rest, g.hi, skip+len(g.name)+1)
 }
 
-// anyBelow tells whether it is worth opening the next folder: where only few
+// anyBelow tells whether it is worth opening the next directory: where only few
 // rows lie in it they are asked for from here.
 func (l *lookup) anyBelow(at place, lo, hi, skip int) bool {
 	if hi-lo > 4 {
@@ -125,7 +125,7 @@ func (l *lookup) anyBelow(at place, lo, hi, skip int) bool {
 
 // groups splits rows by their next name, in the names' order. That is not
 // always the rows' order: "a.b" comes before "a/b", but "a" before "a.b". The rows
-// of one folder lie together, and most are passed over: to look at each takes longer
+// of one directory lie together, and most are passed over: to look at each takes longer
 // than to read a home.
 func (l *lookup) groups(lo, hi, skip int) []group {
 	gs := make([]group, 0, (hi-lo+1)/2)
@@ -158,7 +158,7 @@ func leads(path, name string) bool {
 	return len(path) > len(name) && path[len(name)] == '/' && path[:len(name)] == name
 }
 
-// matches is which groups stand in the folder, in the groups' order.
+// matches is which groups stand in the directory, in the groups' order.
 func (l *lookup) matches(at place, groups []group) []match {
 	var ms []match
 	var globs []int
@@ -184,7 +184,7 @@ func (l *lookup) matches(at place, groups []group) []match {
 	return ms
 }
 
-// list reads the folder. A long one is read to its end only for the sake of
+// list reads the directory. A long one is read to its end only for the sake of
 // patterns, the groups that globs names, and then to a bound; all tells whether it
 // was.
 func (l *lookup) list(at place, groups []group, globs []int) (ms []match, all bool) {
@@ -227,7 +227,7 @@ func search(groups []group, name []byte) int {
 	return lo
 }
 
-// found describes the name in the folder at.
+// found describes the name in the directory at.
 func found(at place, name string, dtype byte) wrap.Found {
 	f := wrap.Found{Path: join(at.path, name), Real: join(at.real, name), Kind: kindIn(at.fd, name, dtype)}
 	if f.Kind != wrap.Symlink {

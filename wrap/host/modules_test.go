@@ -8,7 +8,7 @@ import (
 	"sbx/wrap"
 )
 
-// What stands in modules is known at launch: submodules' git folders whatever
+// What stands in modules is known at launch: submodules' git directories whatever
 // they are called, those of other worktrees, and what belongs to none.
 func TestModulesAreKnown(t *testing.T) {
 	s := newScene(t)
@@ -47,7 +47,7 @@ func TestModulesAreKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s.protect().SearchCut == "" {
-			t.Error("a folder could not be read, and nothing tells")
+			t.Error("a directory could not be read, and nothing tells")
 		}
 		if err := os.Chmod(g+"/modules/left", 0o755); err != nil {
 			t.Fatal(err)

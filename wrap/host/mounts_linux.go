@@ -25,7 +25,7 @@ func (p *mountTable) mounts() {
 	})
 }
 
-// noteMedia notes what is hidden because of a mount: the folders in which
+// noteMedia notes what is hidden because of a mount: the directories in which
 // desktops mount what people plug in, as a whole and whatever it is, and of
 // /mnt, which may hold anything (/mnt/c of WSL), removable devices alone.
 func (p *mountTable) noteMedia(path, dev string) {
@@ -97,7 +97,7 @@ func removableDevice(path string, depth int) bool {
 			return true
 		}
 	}
-	// A partition's folder lies in its disk's.
+	// A partition's directory lies in its disk's.
 	if sysctl(real+"/removable") == "1" || sysctl(parent(real)+"/removable") == "1" {
 		return true
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // movedFolders looks for secrets of a home where the caller's environment says
-// that their folder is.
+// that their directory is.
 func (p *secretSearch) movedFolders(ofHome []wrap.Secret) {
 	for _, m := range wrap.MovedFolders() {
 		dir, ok := p.env(m.Name)

@@ -31,7 +31,7 @@ type programs struct {
 var hook = wrap.Naming{Format: wrap.Script, Why: "git runs it as a hook"}
 
 // settings looks for the programs that a file of the table names, or the files in a
-// folder of it. top is the folder that the table counts from.
+// directory of it. top is the directory that the table counts from.
 func (s *gitSearch) settings(top string, f *wrap.Found) {
 	if s.isOpened(f.Path) {
 		return // the command may have it name whatever it likes
@@ -55,8 +55,8 @@ func (s *gitSearch) settings(top string, f *wrap.Found) {
 }
 
 // names protects the programs that a settings file names, and what those run that
-// are a shell's. A word is a path from the top, from the file's own folder, from a
-// folder that the file names as well, or an absolute one.
+// are a shell's. A word is a path from the top, from the file's own directory, from a
+// directory that the file names as well, or an absolute one.
 func (s *gitSearch) names(n *wrap.Naming, file, top string, chain int) {
 	known := file + "\x00" + n.Path + n.When
 	if slices.Contains(s.programs.read, known) || isKernelPath(file) || n.Format == wrap.Script && isBinary(file) {
@@ -99,7 +99,7 @@ type naming struct {
 	n         *wrap.Naming
 	file, top string
 	chain     int
-	from      []string // folders that words are counted from
+	from      []string // directories that words are counted from
 }
 
 func (w *naming) word(word string, runs bool, from []string) {
@@ -124,7 +124,7 @@ func (w *naming) word(word string, runs bool, from []string) {
 	}
 }
 
-// at takes what a word leads to: a folder is where others may be counted from, a
+// at takes what a word leads to: a directory is where others may be counted from, a
 // file is protected if it may be a program, and so are links on the way to it.
 func (w *naming) at(at resolved, runs bool) {
 	switch at.kind {

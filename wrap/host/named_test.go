@@ -11,7 +11,7 @@ import (
 	"sbx/wrap"
 )
 
-// namedIn is what settings in a folder with these files are found to name, each with
+// namedIn is what settings in a directory with these files are found to name, each with
 // what names it.
 func namedIn(t *testing.T, files map[string]string, prepare func(dir string, s *gitSearch)) (map[string]string, *gitSearch) {
 	t.Helper()
@@ -49,11 +49,11 @@ func TestNamedPrograms(t *testing.T) {
 		prepare func(dir string, s *gitSearch)
 		want    map[string]string
 	}{
-		"from the top, and from its own folder": {
+		"from the top, and from its own directory": {
 			files: map[string]string{".cursor/mcp.json": `["a", "b", "c"]`, "a": "", ".cursor/b": "", "b": "", "d": ""},
 			want:  map[string]string{"a": ".cursor/mcp.json", "b": ".cursor/mcp.json", ".cursor/b": ".cursor/mcp.json"},
 		},
-		"from a folder that it names": {
+		"from a directory that it names": {
 			files: map[string]string{".mcp.json": `["in/x.py", "y.py", "tools/in"]`, "tools/in/y.py": "", "tools/in/in/x.py": "", "y.py": ""},
 			want:  map[string]string{"tools/in/y.py": ".mcp.json", "tools/in/in/x.py": ".mcp.json", "y.py": ".mcp.json"},
 		},
@@ -99,7 +99,7 @@ func TestNamedPrograms(t *testing.T) {
 			files: map[string]string{".amazonq/cli-agents/x.json": `{"hooks": "a", "b": "b"}`, "a": "", "b": ""},
 			want:  map[string]string{"a": ".amazonq/cli-agents/x.json"},
 		},
-		"nothing that is no plain file": {
+		"nothing that is not a regular file": {
 			files: map[string]string{".mcp.json": `["f", "d", "/dev/zero"]`, "d/x": ""},
 			prepare: func(dir string, _ *gitSearch) {
 				unix.Mkfifo(dir+"/f", 0o600)

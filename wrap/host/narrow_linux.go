@@ -37,7 +37,7 @@ func keepsSecrets(parent, child *spec.Resolved, outer, inner *wrap.Host) error {
 				}
 			}
 		}
-		// A link to what holds the folder that one works in is no secret: the
+		// A link to what holds the directory that one works in is no secret: the
 		// parent, which starts elsewhere, knows better.
 		if within(child.WorkingDir.Real, s.Real) {
 			return opensMore(&child.WorkingDir, "in view", has)
@@ -46,7 +46,7 @@ func keepsSecrets(parent, child *spec.Resolved, outer, inner *wrap.Host) error {
 	return nil
 }
 
-// keepsProtected asks of what a document writes by name: naming a folder that
+// keepsProtected asks of what a document writes by name: naming a directory that
 // holds something protected opens none of it.
 func keepsProtected(parent, child *spec.Resolved, outer *wrap.Host) error {
 	for _, list := range [][]wrap.Protected{outer.Protected, outer.Unmade} {

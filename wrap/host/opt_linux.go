@@ -20,7 +20,7 @@ const alternatives = "/etc/alternatives"
 type systemSearch struct{ *prober }
 
 // optional is what programs of /opt need of it, as rows of @system: the tree beneath
-// /opt/NAME of each folder of the command's PATH there, and of each program there to
+// /opt/NAME of each directory of the command's PATH there, and of each program there to
 // which /usr/bin or /usr/local/bin has a link. Other projects may lie beside them.
 func (p *systemSearch) optional() (rows []wrap.Row) {
 	if !p.hasNames("/opt") {
@@ -63,8 +63,8 @@ func (p *systemSearch) optional() (rows []wrap.Row) {
 	return rows
 }
 
-// ownTree is the widest folder that is a program's own: /opt/NAME, or less of it where
-// the command's own folders lie there too. "" for none.
+// ownTree is the widest directory that is a program's own: /opt/NAME, or less of it where
+// the command's own directories lie there too. "" for none.
 func (p *systemSearch) ownTree(at string) string {
 	dir := at
 	if kindAt(p.rooted(at)) != wrap.Dir {
@@ -82,7 +82,7 @@ func (p *systemSearch) ownTree(at string) string {
 	return ""
 }
 
-// owned are the folders that the command works in, and its caller's home: what lies
+// owned are the directories that the command works in, and its caller's home: what lies
 // beside them is no program's.
 func (p *systemSearch) owned() []string {
 	own := []string{p.r.WorkingDir.Real, p.r.Start(), p.r.Home, p.r.Root.Real}
@@ -121,7 +121,7 @@ func (p *systemSearch) optOf(at string) string {
 	return ""
 }
 
-// linksOf is where the links of a folder lead to in /opt.
+// linksOf is where the links of a directory lead to in /opt.
 func (p *systemSearch) linksOf(dir string) (all []string) {
 	fd, readable, err := openDir(unix.AT_FDCWD, p.rooted(dir))
 	if err != nil {
@@ -152,7 +152,7 @@ func (p *systemSearch) linksOf(dir string) (all []string) {
 	return all
 }
 
-// hasNames tells whether something stands in a folder, or may.
+// hasNames tells whether something stands in a directory, or may.
 func (p *systemSearch) hasNames(dir string) bool {
 	fd, readable, err := openDir(unix.AT_FDCWD, p.rooted(dir))
 	if err != nil {

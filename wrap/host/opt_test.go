@@ -40,7 +40,7 @@ func TestOptional(t *testing.T) {
 		want                   []string
 	}{
 		{"links alone", "/home/me", "/home/me/w", "/usr/bin:/bin", nil},
-		{"a folder of PATH", "/home/me", "/srv/w", "/opt/tool/bin:/usr/bin", []string{"/opt/tool"}},
+		{"a directory of PATH", "/home/me", "/srv/w", "/opt/tool/bin:/usr/bin", []string{"/opt/tool"}},
 		{"one that is a link", "/home/me", "/srv/w", "/opt/jdk/bin", []string{"/opt/jdk", "/opt/jdk-21"}},
 		{"one of /usr that is", "/home/me", "/srv/w", "/usr/local/go/bin:/home/me/theirs", []string{"/opt/go"}},
 		{"one that leaves /opt", "/home/me", "/srv/w", "/opt/tool/../../etc:/opt:/opt/../opt/", nil},

@@ -7,7 +7,7 @@ import (
 	"sbx/wrap"
 )
 
-// ownTrees makes trees of the folders that an agent writes.
+// ownTrees makes trees of the directories that an agent writes.
 func (s *gitSearch) ownTrees() {
 	for i := range s.p.r.Write {
 		if w := &s.p.r.Write[i]; w.Field == wrap.FieldAgent && w.Exists && w.IsDir {

@@ -23,7 +23,7 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// isClean tells whether an absolute path names each folder on its way once.
+// isClean tells whether an absolute path names each directory on its way once.
 func isClean(path string) bool {
 	p := path + "/"
 	return !strings.Contains(p, "//") && !strings.Contains(p, "/./") && !strings.Contains(p, "/../")

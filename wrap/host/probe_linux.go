@@ -16,13 +16,13 @@ import (
 // about is not looked at: without file rules only the kernel's facts are.
 //
 // What exec learns by trying is not known here, and what only other tools want
-// is: the names in folders in which something must be hidden, and the tools.
+// is: the names in directories in which something must be hidden, and the tools.
 func Probe(r *spec.Resolved, needs ...string) wrap.Host {
 	return ProbeFor(r, wrap.ToolNames(), needs...)
 }
 
 // ProbeFor is Probe for who wants to know of those tools alone: along PATH, where
-// each costs a call for every folder, no other is looked for.
+// each costs a call for every directory, no other is looked for.
 func ProbeFor(r *spec.Resolved, tools []string, needs ...string) wrap.Host {
 	facts := Facts()
 	facts.Overlay = wrap.Answer{State: wrap.No}
@@ -152,7 +152,7 @@ func (p *systemSearch) system() {
 	p.h.System = p.rows(rows, p.root, true)
 }
 
-// rows is what of a table stands in the folder dir, which has no link on the
+// rows is what of a table stands in the directory dir, which has no link on the
 // way. The table's paths are relative to it, or absolute.
 func (p *prober) rows(table []wrap.Row, dir string, absolute bool) (found []wrap.Found) {
 	skip := 0

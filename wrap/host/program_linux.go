@@ -78,7 +78,7 @@ func lookAt(path, folder string, r *spec.Resolved) (wrap.Program, Search) {
 	path, p.Mapped = r.Outside(path)
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
-		if err == unix.EACCES { // along PATH, a folder that may not be entered is passed over
+		if err == unix.EACCES { // along PATH, a directory that may not be entered is passed over
 			return p, NotExecutable
 		}
 		return p, NotFound

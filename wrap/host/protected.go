@@ -9,7 +9,7 @@ import (
 
 // guarded is what a search found to protect in some writable trees.
 type guarded struct {
-	trees  []string // writable folders, none beneath another
+	trees  []string // writable directories, none beneath another
 	inner  []string // those that lie in one and are trees all the same, see addOwn
 	opened []string // protected names that the spec writes
 	globs  []string // names that the spec writes at any depth
@@ -37,7 +37,7 @@ func (g *guarded) addTree(dir string) {
 	g.trees = append(g.trees, dir)
 }
 
-// addOwn makes a folder a tree that is an agent's own, the working directory or
+// addOwn makes a directory a tree that is an agent's own, the working directory or
 // what a mount shows. One that lies in another tree, or in which another lies,
 // leaves both what they are: protected names count from the top of each.
 func (g *guarded) addOwn(dir string) {
@@ -64,7 +64,7 @@ func (g *guarded) add(path string, kind wrap.Kind, why string) {
 	}
 	p := wrap.Protected{Path: path, Kind: kind, Why: why, Link: kind == wrap.Symlink}
 	if kind == wrap.Absent {
-		// Who writes a folder on the way that is missing, too, writes what comes of it.
+		// Who writes a directory on the way that is missing, too, writes what comes of it.
 		if !slices.ContainsFunc(g.opened, func(o string) bool { return within(path, o) && kindAt(o) == wrap.Absent }) {
 			g.unmade = append(g.unmade, p)
 		}
@@ -98,9 +98,9 @@ func (g *guarded) isProtectedName(path string) bool {
 	return ok
 }
 
-// rows is everything protected in the order of the paths, a folder before what
-// is in it: each thing once, nothing that lies in a protected folder, and each
-// folder between a tree's top and a protected thing.
+// rows is everything protected in the order of the paths, a directory before what
+// is in it: each thing once, nothing that lies in a protected directory, and each
+// directory between a tree's top and a protected thing.
 func (g *guarded) rows() []wrap.Protected {
 	rows := once(g.items)
 	n := 0
@@ -125,7 +125,7 @@ func (g *guarded) rows() []wrap.Protected {
 }
 
 // missing is what must not come into being, but for what lies in a protected
-// folder, where nothing can.
+// directory, where nothing can.
 func (g *guarded) missing(rows []wrap.Protected) []wrap.Protected {
 	return slices.DeleteFunc(once(g.unmade), func(u wrap.Protected) bool {
 		return slices.ContainsFunc(rows, func(o wrap.Protected) bool {

@@ -16,25 +16,25 @@ type gitSearch struct {
 	home   string
 	user   []named // what the user's and the system's configuration name
 	repos  []wrap.Repository
-	seen   []string // git folders that were looked at
-	later  []string // folders of submodules' git folders
-	bare   []string // folders that are bare repositories, or look like one
-	git    []string // git folders that were found
+	seen   []string // git directories that were looked at
+	later  []string // directories of submodules' git directories
+	bare   []string // directories that are bare repositories, or look like one
+	git    []string // git directories that were found
 	around []string // tops of repositories that a tree lies in
-	admins []string // folders of linked worktrees
+	admins []string // directories of linked worktrees
 	left   []string // protected names that are left as they are
 	cutWhy string
 
 	configs, named, words int
 	programs              programs
 	seenOf
-	inGit seenOf // in folders of submodules' git folders
+	inGit seenOf // in directories of submodules' git directories
 }
 
 // seenOf is how much was looked at.
 type seenOf struct{ folders, entries int }
 
-// maxRepositories bounds the git folders of one search.
+// maxRepositories bounds the git directories of one search.
 const maxRepositories = 256
 
 // cut notes that something was not looked at; the first reason stays.
@@ -104,7 +104,7 @@ func (s *gitSearch) search() {
 		s.walk(tree)
 	}
 	s.submodules()
-	// Any folder can be made a bare repository inside, while no .git can: those
+	// Any directory can be made a bare repository inside, while no .git can: those
 	// that an earlier command left must not use up what the others need.
 	for _, dir := range s.bare {
 		s.gitFolder(dir, "")
@@ -180,11 +180,11 @@ func (s *gitSearch) namesIn(dir string) {
 		s.settings(dir, &found[i])
 	}
 	if kindAt(join(dir, ".jj/repo")) == wrap.File { // one of several working copies
-		s.protectPath(dir, ".jj/repo", "Jujutsu takes the repository and its settings from the folder that it names")
+		s.protectPath(dir, ".jj/repo", "Jujutsu takes the repository and its settings from the directory that it names")
 	}
 }
 
-// repository looks at the repository whose .git stands in the folder top.
+// repository looks at the repository whose .git stands in the directory top.
 func (s *gitSearch) repository(top string, kind wrap.Kind) {
 	const why = "git takes the repository's place from it"
 	dot := join(top, ".git")
@@ -209,7 +209,7 @@ func (s *gitSearch) repository(top string, kind wrap.Kind) {
 	s.gitFolder(dir, top)
 }
 
-// gitFolder protects what a git folder runs. top is its working tree; "" for a
+// gitFolder protects what a git directory runs. top is its working tree; "" for a
 // bare repository or where it is not known.
 func (s *gitSearch) gitFolder(dir, top string) {
 	if s.isSeen(dir) {
@@ -258,11 +258,11 @@ func (s *gitSearch) gitFolder(dir, top string) {
 // its .git is spoilt.
 func (s *gitSearch) noHead(top string) {
 	if kindAt(join(top, "HEAD")) == wrap.Absent && !s.isOpened(join(top, ".git")) {
-		s.add(join(top, "HEAD"), wrap.Absent, "git would take the folder itself for a repository, and its configuration from there")
+		s.add(join(top, "HEAD"), wrap.Absent, "git would take the directory itself for a repository, and its configuration from there")
 	}
 }
 
-// isOutside tells whether a git folder lies in a common folder that is
+// isOutside tells whether a git directory lies in a common directory that is
 // writable only because a linked worktree needs it.
 func (s *gitSearch) isOutside(dir string) bool {
 	for i := range s.repos {
@@ -273,7 +273,7 @@ func (s *gitSearch) isOutside(dir string) bool {
 	return false
 }
 
-// mainTop is the main working tree of a common folder, as far as its name
+// mainTop is the main working tree of a common directory, as far as its name
 // tells; "" for a bare one.
 func mainTop(common string) string {
 	if base(common) == ".git" {
@@ -282,7 +282,7 @@ func mainTop(common string) string {
 	return ""
 }
 
-// isSeen tells whether a git folder was looked at, and notes that it is now.
+// isSeen tells whether a git directory was looked at, and notes that it is now.
 func (s *gitSearch) isSeen(dir string) bool {
 	if slices.Contains(s.seen, dir) {
 		return true

@@ -14,7 +14,7 @@ import (
 
 func mkfifo(path string) error { return unix.Mkfifo(path, 0o600) }
 
-// protects demands that each path is protected, itself or by a folder above.
+// protects demands that each path is protected, itself or by a directory above.
 func protects(t *testing.T, h *wrap.Host, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
@@ -222,7 +222,7 @@ func TestSubmodule(t *testing.T) {
 	pins(t, h, w+"/.git/modules", w+"/.git/modules/deps", m, w+"/deps", w+"/deps/lib")
 	unmade(t, h, m+"/commondir")
 
-	// Without its working tree the folder in modules still counts.
+	// Without its working tree the directory in modules still counts.
 	s.git("work", "submodule", "deinit", "-q", "-f", "deps/lib")
 	protects(t, s.protect(), m+"/config", m+"/hooks")
 }
@@ -272,7 +272,7 @@ func TestLinkedWorktree(t *testing.T) {
 	protects(t, h, g+"/worktrees/tree/commondir", g+"/worktrees/other/gitdir")
 }
 
-// A .git file may name any folder; the folder has to agree.
+// A .git file may name any directory; the directory has to agree.
 func TestStrayGitFileOpensNothing(t *testing.T) {
 	s := newScene(t)
 	s.git("", "init", "-q", "victim")
@@ -303,7 +303,7 @@ func TestWorktreeInItsOwnBareRepository(t *testing.T) {
 	}
 }
 
-// A .git folder of the workspace may name any common folder.
+// A .git directory of the workspace may name any common directory.
 func TestStrayCommonFolderOpensNothing(t *testing.T) {
 	s := newScene(t)
 	s.git("", "init", "-q", "victim")
@@ -404,7 +404,7 @@ func TestHostileWorkspace(t *testing.T) {
 
 	s.dir("work/" + strings.Repeat("d/", maxDepth+2))
 	if h := s.protect(); h.SearchCut == "" {
-		t.Error("folders beyond the depth were left out in silence")
+		t.Error("directories beyond the depth were left out in silence")
 	}
 	if testing.Short() {
 		return

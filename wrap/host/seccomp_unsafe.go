@@ -53,7 +53,7 @@ func seccompAnswer(action uint32, missing string) wrap.Answer {
 	case 0:
 		return wrap.Answer{State: wrap.Yes}
 	case unix.EPERM, unix.EACCES:
-		return wrap.Answer{State: wrap.No, Why: "seccomp is refused here, as by a container's filter"}
+		return wrap.Answer{State: wrap.No, Why: "seccomp is denied here, as by a container's filter"}
 	}
 	return wrap.Answer{State: wrap.No, Why: missing}
 }

@@ -44,7 +44,7 @@ func (p *secretSearch) secrets() {
 	p.prune()
 }
 
-// secretRows looks for rows of the table beneath a folder; the first skip bytes
+// secretRows looks for rows of the table beneath a directory; the first skip bytes
 // of their paths stand for it.
 func (p *secretSearch) secretRows(rows []wrap.Secret, skip int) lookup {
 	return lookup{p: p.prober, n: len(rows), path: func(i int) string {
@@ -87,9 +87,9 @@ func (p *secretSearch) hide(f wrap.Found) {
 }
 
 // isOpened tells whether a document names a secret in filesystem.read or write,
-// by its own path or by what it leads to. Naming a folder above opens nothing,
-// nor does being the folder that sbx was started in. Naming something beneath
-// a folder leaves the folder hidden: Build binds what was named into it.
+// by its own path or by what it leads to. Naming a directory above opens nothing,
+// nor does being the directory that sbx was started in. Naming something beneath
+// a directory leaves the directory hidden: Build binds what was named into it.
 func (p *prober) isOpened(path, real string) bool {
 	for i := range p.r.Read {
 		if n := &p.r.Read[i]; n.Field != "" && p.names(n, path, real) {
@@ -120,13 +120,13 @@ func (p *secretSearch) isHidden(path string) bool {
 }
 
 // tooWide tells whether path cannot be meant as a secret, since far more than
-// one lies in it: a link or a variable that leads to the root, to a folder at
+// one lies in it: a link or a variable that leads to the root, to a directory at
 // the top, or to one that holds the home or the place where the command starts.
 func (p *secretSearch) tooWide(path string) bool {
 	return parent(path) == "/" || within(p.r.Home, path) || within(p.r.WorkingDir.Real, path)
 }
 
-// prune takes out what lies in a hidden folder.
+// prune takes out what lies in a hidden directory.
 func (p *secretSearch) prune() {
 	folders := make(map[string]bool, len(p.h.Secrets))
 	for i := range p.h.Secrets {

@@ -146,11 +146,11 @@ func TestWhatTheSpecNamesIsOpen(t *testing.T) {
 	s.file("home/me/.aws/config", "")
 	s.r.Read = append(s.r.Read, specPath(s.home, "filesystem.read[0]"), specPath(s.home+"/.netrc", "filesystem.read[1]"),
 		specPath(s.home+"/.aws/config", "filesystem.read[2]"))
-	// The home as a whole opens nothing; a path beneath leaves the folder to Build.
+	// The home as a whole opens nothing; a path beneath leaves the directory to Build.
 	s.hides(s.secrets(), "home/me/.ssh", "home/me/.aws")
 	s.r.Write = append(s.r.Write, specPath(s.home+"/.ssh", "filesystem.write[0]"))
 	s.hides(s.secrets(), "home/me/.aws")
-	// Being started in a secret folder does not open it.
+	// Being started in a secret directory does not open it.
 	s.r.Write = []spec.Path{specPath(s.home+"/.ssh", "")}
 	s.r.Read = []spec.Path{specPath(s.root, ""), specPath(s.home+"/.aws", ""), specPath(s.home+"/.netrc", "filesystem.read[0]")}
 	s.hides(s.secrets(), "home/me/.ssh", "home/me/.aws")
@@ -234,7 +234,7 @@ func TestSocketVariables(t *testing.T) {
 	if h := s.secrets(); hidden(h, ssh) != nil || slices.Contains(h.DropEnv, "SSH_AUTH_SOCK") {
 		t.Errorf("what the spec names stays hidden: %q", h.DropEnv)
 	}
-	// In a private folder nothing is to be hidden, but the variable leads nowhere.
+	// In a private directory nothing is to be hidden, but the variable leads nowhere.
 	s.r.Read = nil
 	if strings.HasPrefix(s.root, "/tmp/") {
 		if h := s.secrets(); len(h.Secrets) != 0 || !slices.Contains(h.DropEnv, "SSH_AUTH_SOCK") {
@@ -262,7 +262,7 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// A long home is read to its end, and a folder that may only be passed through
+// A long home is read to its end, and a directory that may only be passed through
 // is asked name by name.
 func TestLongAndClosedHomes(t *testing.T) {
 	s := newScene(t)
@@ -274,10 +274,10 @@ func TestLongAndClosedHomes(t *testing.T) {
 	h := s.secrets()
 	s.hides(h, "home/me/.netrc", "home/me/.ssh")
 	if len(h.Listing) != 0 {
-		t.Error("a large folder is listed although an overlay may do")
+		t.Error("a large directory is listed although an overlay may do")
 	}
 	if Listings(h); len(h.Listing) != 0 {
-		t.Error("a large folder is listed although an overlay may do")
+		t.Error("a large directory is listed although an overlay may do")
 	}
 	h.Overlay.State = wrap.No
 	if Listings(h); len(h.Listing) != 1 || len(h.Listing[0].Entries) != 902 {

@@ -9,7 +9,7 @@ import (
 )
 
 // services finds the sockets by which the host could be changed though writing is
-// confined. Private folders and default secrets cover them where there are any.
+// confined. Private directories and default secrets cover them where there are any.
 func (p *prober) services() {
 	for _, row := range wrap.Services() {
 		for _, path := range p.ofUsers(row.Path) {
@@ -43,7 +43,7 @@ func (p *prober) service(path, why string) {
 }
 
 // ofUsers is a path with the caller's number for UID, for root with those of
-// all who have a folder there.
+// all who have a directory there.
 func (p *prober) ofUsers(path string) (paths []string) {
 	dir, name, found := strings.Cut(path, "UID")
 	if !found {

@@ -15,7 +15,7 @@ const (
 
 // sockets finds the pathname sockets that somebody listens on or receives
 // from, where they are in view. /proc/net/unix shows those of the caller's
-// network namespace only: a socket that a container made in a folder of the
+// network namespace only: a socket that a container made in a directory of the
 // host's is not there, and connecting is refused by the listener alone.
 func (p *prober) sockets() {
 	read.Lines("/proc/net/unix", maxSocketTable, func(line []byte) {
@@ -65,7 +65,7 @@ func (p *prober) hasSocket(path string) bool {
 }
 
 // inView tells whether a path is in view in the sandbox as far as private
-// folders go: outside of them, or beneath a path that the spec names and that
+// directories go: outside of them, or beneath a path that the spec names and that
 // is therefore bound into them.
 func (p *prober) inView(path string) bool {
 	if !p.r.Private {

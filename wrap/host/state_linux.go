@@ -5,7 +5,7 @@ import (
 	"sbx/wrap"
 )
 
-// stateWhy is why sbx's state folder is hidden.
+// stateWhy is why sbx's state directory is hidden.
 const stateWhy = "sbx's own records: what ran, and what may not be rewritten"
 
 // Leads is where an absolute path leads, links resolved, and everywhere that another
@@ -25,13 +25,13 @@ func Leads(path string) []string {
 	return all
 }
 
-// stateDir is sbx's state folder as the caller's environment names it.
+// stateDir is sbx's state directory as the caller's environment names it.
 func (p *prober) stateDir() string {
 	home, _ := p.env("XDG_STATE_HOME")
 	return wrap.StateDir(home, p.r.Home)
 }
 
-// state finds sbx's own state folder, or the nearest one above it.
+// state finds sbx's own state directory, or the nearest one above it.
 func (p *prober) state() {
 	named := p.stateDir()
 	if named == "" {
@@ -44,7 +44,7 @@ func (p *prober) state() {
 	}
 }
 
-// hideState hides the folder, as every sandbox does that can: a record is to be
+// hideState hides the directory, as every sandbox does that can: a record is to be
 // believed whatever the spec was of a run that came after it.
 func (p *secretSearch) hideState() {
 	if path := p.h.State; p.h.Kind(path) == wrap.Dir {

@@ -5,7 +5,7 @@ import (
 )
 
 // targets looks at where the spec's mounts go. A target that is not there
-// needs the folder that it would be made in, and that folder's names where it
+// needs the directory that it would be made in, and that directory's names where it
 // is put together anew.
 func (p *lister) targets() {
 	p.look("/sys")

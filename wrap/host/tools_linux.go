@@ -59,7 +59,7 @@ func limitOf(resource int) wrap.Rlimit {
 }
 
 // onPath is the first file of that name along path that may be executed; "" for
-// none. Folders that are relative are passed over.
+// none. Directories that are relative are passed over.
 func onPath(name, path string) string {
 	for dir := range strings.SplitSeq(path, ":") {
 		if !strings.HasPrefix(dir, "/") {

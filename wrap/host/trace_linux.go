@@ -49,7 +49,7 @@ func (t *tracer) follow(how, path string) {
 	if err != nil || len(t.hops) >= MaxHops {
 		return
 	}
-	if real != host { // a folder on the way is a link
+	if real != host { // a directory on the way is a link
 		t.add("link", real)
 	}
 	head := readHead(real)

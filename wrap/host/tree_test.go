@@ -9,7 +9,7 @@ import (
 	"sbx/wrap"
 )
 
-// scene is a fake machine in a temporary folder: a root, a home, a workspace.
+// scene is a fake machine in a temporary directory: a root, a home, a workspace.
 type scene struct {
 	t                *testing.T
 	root, home, work string
@@ -33,7 +33,7 @@ func newScene(t *testing.T) *scene {
 	s.r = &spec.Resolved{
 		Spec: &spec.SandboxSpec{}, AccessMode: spec.WorkspaceWrite, Home: s.home, WorkingDir: work,
 		Private: true, FileRules: true, SideDoors: true, Network: spec.NetworkNone,
-		// A temporary folder lies in the private /tmp: this puts it in view.
+		// A temporary directory lies in the private /tmp: this puts it in view.
 		Read:  []spec.Path{specPath(dir, "")},
 		Write: []spec.Path{work},
 	}
@@ -81,7 +81,7 @@ func (s *scene) prober() *secretSearch {
 	return &secretSearch{mountTable: &mountTable{prober: p}}
 }
 
-// git runs git in the folder rel of the scene.
+// git runs git in the directory rel of the scene.
 func (s *scene) git(rel string, args ...string) string {
 	s.t.Helper()
 	return git(s.t, s.home, filepath.Join(s.root, rel), args...)
@@ -114,7 +114,7 @@ func (s *scene) rel(path string) string {
 }
 
 // checkOrder holds Protected to what Build relies on: sorted, nothing twice,
-// every folder on the way there before what is in it.
+// every directory on the way there before what is in it.
 func checkOrder(t *testing.T, r *spec.Resolved, h *wrap.Host) {
 	t.Helper()
 	have := map[string]bool{}

@@ -9,7 +9,7 @@ import (
 	"sbx/wrap"
 )
 
-// Bounds of the search for repositories in one launch. A folder costs 3 to 5
+// Bounds of the search for repositories in one launch. A directory costs 3 to 5
 // us, so that the worst workspace delays a start by some 10 ms.
 const (
 	maxFolders = 2000
@@ -18,7 +18,7 @@ const (
 )
 
 // walk looks for repositories beneath a writable tree, the nearest first.
-// Folders of dependencies come last, so that a cut search leaves those out.
+// Directories of dependencies come last, so that a cut search leaves those out.
 func (s *gitSearch) walk(tree string) {
 	root, err := openBeneath(unix.AT_FDCWD, tree)
 	if err != nil {
@@ -40,8 +40,8 @@ func (s *gitSearch) walk(tree string) {
 			return
 		}
 		if s.folders >= maxFolders || s.entries >= maxEntries {
-			s.cut("only the nearest " + itoa(s.folders) + " folders with " + itoa(s.entries) + " names were looked at; " +
-				itoa(len(w.next)+len(w.late)) + " more beneath " + tree + " are known and were not")
+			s.cut("only the nearest " + itoa(s.folders) + " directories with " + itoa(s.entries) + " names were looked at; " +
+				itoa(len(w.next)+len(w.late)) + " more under " + tree + " are known and were not")
 			return
 		}
 		b := w.next[0]
@@ -50,23 +50,23 @@ func (s *gitSearch) walk(tree string) {
 	}
 }
 
-// walker is the search in one tree. Folders are opened from the tree's own
+// walker is the search in one tree. Directories are opened from the tree's own
 // descriptor, without links.
 type walker struct {
 	s          *gitSearch
 	tree       string
 	root       int
-	auto       []string // folders of the tree that are mounted on demand: reading one could wait for a server
+	auto       []string // directories of the tree that are mounted on demand: reading one could wait for a server
 	next, late []branch
 }
 
-// branch is a folder to be visited, relative to the tree.
+// branch is a directory to be visited, relative to the tree.
 type branch struct {
 	rel   string
 	depth int
 }
 
-// visit reads one folder, notes the folders in it and looks at a repository
+// visit reads one directory, notes the directories in it and looks at a repository
 // that stands there.
 func (w *walker) visit(b branch) {
 	s := w.s
@@ -105,7 +105,7 @@ func (w *walker) visit(b branch) {
 	if named && (b.rel == "" || dot != wrap.Absent) {
 		s.namesIn(path)
 	}
-	if l.isGit() { // a bare repository, or a folder that was made to look like one
+	if l.isGit() { // a bare repository, or a directory that was made to look like one
 		w.next = append(w.next[:queued], slices.DeleteFunc(w.next[queued:], isGitsOwn)...)
 		w.late = append(w.late[:lateQueued], slices.DeleteFunc(w.late[lateQueued:], isGitsOwn)...)
 		s.bare = append(s.bare, path)
@@ -115,7 +115,7 @@ func (w *walker) visit(b branch) {
 	}
 }
 
-// isGitsOwn tells whether a folder of a bare repository is git's, where no working
+// isGitsOwn tells whether a directory of a bare repository is git's, where no working
 // tree is.
 func isGitsOwn(b branch) bool {
 	switch base(b.rel) {
@@ -140,10 +140,10 @@ func isTreeName(name []byte) bool {
 	return false
 }
 
-// queue notes a folder for later.
+// queue notes a directory for later.
 func (w *walker) queue(b branch, name []byte) {
 	if b.depth >= maxDepth || len(b.rel)+len(name) > 3500 {
-		w.s.cut("folders more than " + itoa(maxDepth) + " deep in " + w.tree + " were not looked at")
+		w.s.cut("directories more than " + itoa(maxDepth) + " deep in " + w.tree + " were not looked at")
 		return
 	}
 	rel := string(name)
@@ -162,7 +162,7 @@ func (w *walker) queue(b branch, name []byte) {
 	}
 }
 
-// isDependencies tells whether a folder's name is one of those that hold others'
+// isDependencies tells whether a directory's name is one of those that hold others'
 // code or what a build made: looked at last.
 func isDependencies(name []byte) bool {
 	switch string(name) {
@@ -172,9 +172,9 @@ func isDependencies(name []byte) bool {
 	return false
 }
 
-// modules looks at the git folders of submodules, which lie in modules of
+// modules looks at the git directories of submodules, which lie in modules of
 // their repository's, under names of one or more parts, and may hold such
-// folders again. Their bounds are their own: of the workspace's folders a command
+// directories again. Their bounds are their own: of the workspace's directories a command
 // can make as many as it likes, here it can make none.
 func (s *gitSearch) modules(dir string) {
 	next := []branch{{rel: dir}}
@@ -202,7 +202,7 @@ func (s *gitSearch) modules(dir string) {
 			switch kindIn(fd, string(name), dtype) {
 			case wrap.Dir:
 				if b.depth == maxDepth {
-					s.cut("folders more than " + itoa(maxDepth) + " deep in " + dir + " were not looked at")
+					s.cut("directories more than " + itoa(maxDepth) + " deep in " + dir + " were not looked at")
 				} else {
 					next = append(next, branch{join(b.rel, string(name)), b.depth + 1})
 				}
@@ -224,9 +224,9 @@ func (s *gitSearch) modules(dir string) {
 	}
 }
 
-// leftovers protects what stands in modules and belongs to no git folder: names
+// leftovers protects what stands in modules and belongs to no git directory: names
 // that git would obey were one made there, and links that may lead to one. A
-// folder may be a submodule's that is called so, and is only known.
+// directory may be a submodule's that is called so, and is only known.
 func (s *gitSearch) leftovers(l *gitLook, links []string) {
 	for _, row := range wrap.ProtectedInGit() {
 		switch kind := l.kind(row.Path); kind {
@@ -238,6 +238,6 @@ func (s *gitSearch) leftovers(l *gitLook, links []string) {
 		}
 	}
 	for _, link := range links {
-		s.add(link, wrap.Symlink, "git would take a submodule's folder from it")
+		s.add(link, wrap.Symlink, "git would take a submodule's directory from it")
 	}
 }

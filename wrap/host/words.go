@@ -119,7 +119,7 @@ func firstKey(line string) string {
 // scriptWords calls each for the words of a shell's text: run are those with a
 // slash that begin a command, and what comes after a program that runs its operands.
 // In another language's nothing tells where a command begins. Of the rest it gives
-// what looks like a path and the folders of cd, or every word.
+// what looks like a path and the directories of cd, or every word.
 func scriptWords(text string, every bool, each func(word string, runs bool)) {
 	first, _, _ := strings.Cut(text, "\n")
 	shell := isShellLine(first)

@@ -7,7 +7,7 @@ import (
 	"sbx/wrap"
 )
 
-// commonOf is the folder that a linked worktree's commondir names.
+// commonOf is the directory that a linked worktree's commondir names.
 func (s *gitSearch) commonOf(dir string) string {
 	text := oneLine(join(dir, "commondir"))
 	if text == "" {
@@ -20,14 +20,14 @@ func (s *gitSearch) commonOf(dir string) string {
 func (s *gitSearch) linksTo(dir, path string) string {
 	at := resolveIn(dir, path)
 	for _, link := range at.links {
-		s.add(link, wrap.Symlink, "git finds its folder through it")
+		s.add(link, wrap.Symlink, "git finds its directory through it")
 	}
 	return at.path
 }
 
-// reach decides whether a common folder outside of every writable tree is to
+// reach decides whether a common directory outside of every writable tree is to
 // be writable. Any text can stand in a .git file of the workspace, so the
-// outside has to agree: a linked worktree's folder there names this .git, a
+// outside has to agree: a linked worktree's directory there names this .git, a
 // submodule's configuration this working tree.
 func (s *gitSearch) reach(repo *wrap.Repository) {
 	if repo.Top == "" || !anyWithin(repo.Top, s.trees) || anyWithin(repo.Common, s.trees) {
@@ -69,7 +69,7 @@ func (s *gitSearch) pointsBack(repo *wrap.Repository) bool {
 	return back
 }
 
-// worktrees looks at a common folder's linked worktrees. Where the folder is
+// worktrees looks at a common directory's linked worktrees. Where the directory is
 // writable only because the command runs in one of them, the others' are
 // read-only; else their own protected names are.
 func (s *gitSearch) worktrees(repo *wrap.Repository, here bool) {

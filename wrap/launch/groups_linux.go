@@ -71,7 +71,7 @@ func groupError(err error) error {
 }
 
 // withoutGroups is what a group that could not be made says of the host: none
-// can be made in that folder.
+// can be made in that directory.
 func withoutGroups(h wrap.Host, e *StepError) (next wrap.Host, ok bool) {
 	for c := range h.Groups {
 		if g := &h.Groups[c]; g.State == wrap.Yes && view.Within(e.Step.On, g.Dir) {

@@ -14,7 +14,7 @@ import (
 )
 
 // limited runs a script under limits that need control groups. between is
-// called with the groups' folders while the command waits for its word.
+// called with the groups' directories while the command waits for its word.
 func (s *site) limited(doc, script string, between func(dirs []string)) Exit {
 	s.t.Helper()
 	plan := s.plan(doc, "/bin/sh", "-c", script)
@@ -57,7 +57,7 @@ func (s *site) limited(doc, script string, between func(dirs []string)) Exit {
 	return exit
 }
 
-// groupsOf are the folders of a plan's groups that this process has made.
+// groupsOf are the directories of a plan's groups that this process has made.
 func groupsOf(p *wrap.Plan) (dirs []string) {
 	for _, g := range p.Limits.Groups {
 		found, _ := filepath.Glob(g.Dir + "/sbx-*-" + strconv.Itoa(os.Getpid()) + "-*")

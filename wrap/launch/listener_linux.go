@@ -30,7 +30,7 @@ func (pr *Process) adopt() {
 // notification, of the command itself, is Go's matter.
 func (pr *Process) Listener() int { return pr.listener }
 
-// Root is a descriptor of the sandbox's root folder (O_PATH), -1 where that is
+// Root is a descriptor of the sandbox's root directory (O_PATH), -1 where that is
 // the supervisor's own or each process may have another.
 func (pr *Process) Root() int { return pr.root }
 

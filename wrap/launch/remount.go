@@ -48,9 +48,9 @@ func standingOf(text string) []standing {
 // the flags in set; top alone without beneath. found is whether top is there.
 //
 // A mount with another on its very root is left out, and with it what hangs on
-// the rest of it: whoever comes there goes on to the other, whatever folders are
-// moved. One that lies in a folder that is mounted over is not left out: it can
-// be come to again where it, or a folder on the way to it, is moved.
+// the rest of it: whoever comes there goes on to the other, whatever directories are
+// moved. One that lies in a directory that is mounted over is not left out: it can
+// be come to again where it, or a directory on the way to it, is moved.
 func lacking(all []standing, top int, set uintptr, beneath bool) (list []standing, found bool) {
 	byID, on := make(map[int]int, len(all)), make(map[int][]int, len(all))
 	for i := range all {
@@ -71,7 +71,7 @@ func lacking(all []standing, top int, set uintptr, beneath bool) (list []standin
 		next := on[m.id]
 		over := -1
 		for _, i := range next {
-			if m.id != top && all[i].path == m.path { // a root folder is walked from, not into
+			if m.id != top && all[i].path == m.path { // a root directory is walked from, not into
 				over = i
 			}
 		}

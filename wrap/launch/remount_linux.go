@@ -15,13 +15,13 @@ import (
 // is asked which mounts its namespace has beneath the tree; each that lacks a
 // flag is opened, from the descriptor of the tree that both share, and the child
 // changes it by that descriptor. Then it is asked anew, until nothing lacks.
-// So a folder that the host renames meanwhile, or a mount that came in before
+// So a directory that the host renames meanwhile, or a mount that came in before
 // the namespace was cut off, leads to another round and not to a mount that is
 // overlooked.
 type remounting struct {
 	needed bool // the Plan's
 	// bound is true where the command has no more rights than the supervisor:
-	// mounts in folders that neither may enter stay as they are.
+	// mounts in directories that neither may enter stay as they are.
 	bound  bool
 	number int    // of mounts that lacked a flag at the last look
 	idle   int    // looks since there were fewer
@@ -126,7 +126,7 @@ func (r *remounting) close() {
 	r.opened = r.opened[:0]
 }
 
-// shut tells whether it is a folder of another user's that bars the way to path:
+// shut tells whether it is a directory of another user's that bars the way to path:
 // the owner may open one.
 func shut(tree int, path string) bool {
 	for i := 0; i <= len(path); i++ {

@@ -26,7 +26,7 @@ func TestLacking(t *testing.T) {
 		{"before its parent", "22 21 0:3 / /a/b rw - tmpfs none rw\n21 20 0:2 / /a rw - tmpfs none rw", 20, false, "/a/b /a /"},
 		{"on one's very root", "21 20 0:2 / /a rw - tmpfs none rw\n22 21 0:3 / /a/b rw - tmpfs none rw\n23 21 0:4 / /a rw - tmpfs none rw\n24 23 0:5 / /a/c rw - tmpfs none rw", 20, false, "/a/c /a /"},
 		{"on the top itself", "21 20 0:2 / / rw - tmpfs none rw\n22 20 0:3 / /b rw - tmpfs none rw", 20, false, "/b / /"},
-		{"in a folder that is mounted over", "21 20 0:2 / /a/b rw - tmpfs none rw\n22 20 0:3 / /a rw - tmpfs none rw", 20, false, "/a /a/b /"},
+		{"in a directory that is mounted over", "21 20 0:2 / /a/b rw - tmpfs none rw\n22 20 0:3 / /a rw - tmpfs none rw", 20, false, "/a /a/b /"},
 		{"with odd names", `21 20 0:2 / /a\040b\134 rw - tmpfs none rw`, 21, false, `/a b\`},
 		{"not there", "", 7, false, "nothing"},
 		{"broken lines", "x\n21 20\n22 twenty 0:2 / /a rw - tmpfs none rw\n21 20 0:2 / /b rw - tmpfs none rw", 20, false, "/b /"},

@@ -32,7 +32,7 @@ func (r *renewal) close() {
 	r.in = noRenewal.in
 }
 
-// MaskFolder is a descriptor of the empty folder that masks, -1 for none.
+// MaskFolder is a descriptor of the empty directory that masks, -1 for none.
 func (pr *Process) MaskFolder() int {
 	for i, slot := range masks(pr.renewal.list) {
 		if slot == wrap.SlotEmpty {

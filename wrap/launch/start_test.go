@@ -188,7 +188,7 @@ func TestExecFails(t *testing.T) {
 	}{
 		{"missing", s.dir + "/missing", nil, unix.ENOENT},
 		{"not executable", plain, nil, unix.EACCES},
-		{"a folder", s.dir, nil, unix.EACCES},
+		{"a directory", s.dir, nil, unix.EACCES},
 		{"beneath a file", plain + "/x", nil, unix.ENOTDIR},
 		{"a loop of links", loop, nil, unix.ELOOP},
 		{"no program", file("garbage", "\x01\x02\x03", 0o755), nil, unix.ENOEXEC},

@@ -74,7 +74,7 @@ func (l *list) each(tree Slot, set uint64, beneath int) {
 	s.Args = [6]Arg{kept(tree), word(set), num(beneath)}
 }
 
-// descriptors makes the folder of the process's descriptors the current one: a
+// descriptors makes the directory of the process's descriptors the current one: a
 // mount that is to be changed is called by the number of a descriptor there, so
 // that no path is walked once more.
 func (l *list) descriptors() {

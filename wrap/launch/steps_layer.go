@@ -8,7 +8,7 @@ import (
 
 // overlay mounts an overlay of Lower under the layer of whiteouts. With Upper
 // it can be written: the whiteouts lie in the middle, where nothing that is
-// written reaches, and "userxattr" keeps overlayfs from following a folder to
+// written reaches, and "userxattr" keeps overlayfs from following a directory to
 // where an attribute says (redirect_dir, overlayfs(5)).
 func (l *list) overlay(m *wrap.Mount) {
 	flags := unix.MS_NOSUID | unix.MS_NODEV

@@ -14,7 +14,7 @@ type list struct {
 	remount bool   // each mount by itself
 	last    Slot   // it and those behind it are not handed out; 0 hands out all
 	masks   []int  // slots of the Plan whose descriptors stay open for the supervisor
-	own     []int  // the masks' own folders that are made
+	own     []int  // the masks' own directories that are made
 	on      string // the object of the steps that follow
 	field   spec.Field
 	out     *program // what finished steps become part of; nil to keep them
@@ -36,7 +36,7 @@ const (
 	slotRoot     Slot = 4  // the sandbox's root, for the supervisor
 	slotUser     Slot = 5  // the sandbox's user namespace, for the supervisor
 	slotMounts   Slot = 6  // its mount namespace, the same
-	slotMask     Slot = 7  // the empty file or folder that masks, the same; two of them
+	slotMask     Slot = 7  // the empty file or directory that masks, the same; two of them
 	slotStream   Slot = 9  // what takes the place of 0, 1 and 2; three of them
 	slotFirst    Slot = 12 // the first that is handed out
 	slotBroker   Slot = 51 // the broker's socket, for the supervisor, where there is a broker: wrap.heldByBroker

@@ -194,7 +194,7 @@ func (l *list) bind(m *wrap.Mount) {
 	l.soften(m, first)
 }
 
-// own is the name of a mask's own folder beneath the empty one; "" for none.
+// own is the name of a mask's own directory beneath the empty one; "" for none.
 func own(m *wrap.Mount) string {
 	if m.Own == 0 {
 		return ""
@@ -202,7 +202,7 @@ func own(m *wrap.Mount) string {
 	return strconv.Itoa(m.Own)
 }
 
-// place binds what an open descriptor shows at a target. The mask's own folder is
+// place binds what an open descriptor shows at a target. The mask's own directory is
 // made even if nothing is there to be masked: it may be there when the mask is
 // mounted again.
 func (l *list) place(m *wrap.Mount, from Slot) {

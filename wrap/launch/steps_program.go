@@ -165,7 +165,7 @@ func (l *list) write(path, content string) {
 	l.on = ""
 }
 
-// enter makes the command's folder the current one. It is opened without
+// enter makes the command's directory the current one. It is opened without
 // following a link, in the new tree: a descriptor of another tree that is left
 // over leads nowhere (CVE-2024-21626).
 func (l *list) enter(p *wrap.Plan) {

@@ -21,7 +21,7 @@ func renews(p *wrap.Plan) bool {
 }
 
 // masks are the slots of a Plan from which its renewals bind: two at most, of
-// an empty folder and an empty file.
+// an empty directory and an empty file.
 func masks(list []wrap.Renewal) (slots []int) {
 next:
 	for i := range list {

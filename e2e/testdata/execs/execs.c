@@ -108,7 +108,7 @@ static void descriptors(void)
 	at(99, truth, 0);                /* an absolute path needs no descriptor */
 	at(dir, "true", 0);
 	at(dir, "nothing", 0);           /* ENOENT */
-	at(dir, "", AT_EMPTY_PATH);      /* EACCES: a folder */
+	at(dir, "", AT_EMPTY_PATH);      /* EACCES: a directory */
 	at(AT_FDCWD, "", AT_EMPTY_PATH); /* EACCES */
 	at(dir, "true", 0x40000000);     /* EINVAL */
 	at(fd, "true", 0);               /* ENOTDIR */
@@ -247,7 +247,7 @@ static void *rename_it(void *arg)
 	return NULL;
 }
 
-/* racing names: a folder is made by a name that changes meanwhile. It tells how
+/* racing names: a directory is made by a name that changes meanwhile. It tells how
    often each name was made, and how often one was refused. */
 static void names(int n)
 {
@@ -287,8 +287,8 @@ static void *move_it(void *arg)
 	return NULL;
 }
 
-/* deep: the folder seed is renamed to a name that turns into that of a repository in
-   another folder meanwhile, until that has come about. It tells how many tries that
+/* deep: the directory seed is renamed to a name that turns into that of a repository in
+   another directory meanwhile, until that has come about. It tells how many tries that
    took, and whether the repository is gone again before long. */
 static void deep(int n)
 {

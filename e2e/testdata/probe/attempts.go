@@ -155,7 +155,7 @@ func stat(a []string) (string, error) {
 	return kind[st.Mode&unix.S_IFMT], nil
 }
 
-// list tells the names of a folder.
+// list tells the names of a directory.
 func list(a []string) (string, error) {
 	entries, err := os.ReadDir(a[0])
 	var names []string
@@ -196,7 +196,7 @@ func fdLinks(a []string) (string, error) {
 }
 
 // fdEscape looks for a descriptor of this process or of pid 1 that leads to a
-// folder, and goes up from there to a file of the host.
+// directory, and goes up from there to a file of the host.
 func fdEscape(a []string) (string, error) {
 	found := ""
 	for _, pid := range []string{"self", "1", strconv.Itoa(os.Getppid())} {

@@ -42,7 +42,7 @@ func fence(a []string) {
 
 // reach prints what can be done: the paths, listed in a file, that can be read
 // (with what they hold), opened for writing, changed in mode, connected to; the
-// folders in which files and repositories can be made. Nothing remains of it.
+// directories in which files and repositories can be made. Nothing remains of it.
 func reach(a []string) {
 	list, name, port := a[0], a[1], a[2]
 	f, err := os.Open(list)
@@ -122,7 +122,7 @@ func reachPath(path, name string) {
 	}
 }
 
-// nest runs an sbx with a record in the first of some folders where a file can
+// nest runs an sbx with a record in the first of some directories where a file can
 // be made, and prints that record behind a word.
 func nest(a []string) {
 	record := ""

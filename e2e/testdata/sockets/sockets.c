@@ -66,7 +66,7 @@ static int reach(const char *path)
 }
 
 /* errnos makes calls that fail, and others beside them, for the answers to be
-   compared with the kernel's own. It runs in an empty folder. */
+   compared with the kernel's own. It runs in an empty directory. */
 static int errnos(void)
 {
 	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -6,7 +6,7 @@
 //	world FOLDER NAME=ADDRESS[,ADDRESS]... -- command args
 //
 // FOLDER gets asked, the names that the resolver was asked for, and ca.pem, which the web
-// servers' certificates are signed by. They serve the files of the folder "site" beside it
+// servers' certificates are signed by. They serve the files of the directory "site" beside it
 // and, as git does, its repositories (NAME.git); /to/HOST leads to another host.
 // On the internet's port 2222 is an sshd, whose configuration is ssh/config beside it.
 package main
@@ -159,7 +159,7 @@ func beyond(zone map[string][]string, folder string, certify certifier) error {
 }
 
 // shells serves SSH by the machine's own sshd, as who started the world. Root's wants a
-// folder in /run, which it gets in a mount namespace of its own.
+// directory in /run, which it gets in a mount namespace of its own.
 func shells(folder string, l net.Listener) {
 	runtime.LockOSThread()
 	check(unix.Unshare(unix.CLONE_NEWNS))
@@ -255,7 +255,7 @@ func resolver(zone map[string][]string, folder string) error {
 // certifier makes certificates for whatever name is asked for.
 type certifier func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
-// authority is one whose certificate the folder gets.
+// authority is one whose certificate the directory gets.
 func authority(folder string) (certifier, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -335,7 +335,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// repositories serves those of a folder by the machine's own git, to whoever asks.
+// repositories serves those of a directory by the machine's own git, to whoever asks.
 func repositories(folder string) http.Handler {
 	git, err := exec.LookPath("git")
 	check(err)

@@ -180,7 +180,7 @@ def read_plain(path: str) -> bytes:
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY)
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError("it is no plain file")
+            raise OSError("it is not a regular file")
         with open(fd, "rb", closefd=False) as file:
             text = file.read(MAX_RECORD + 1)
     finally:

@@ -127,7 +127,7 @@ def _program(path: Optional[StrPath]) -> str:
     """The program sbx by its absolute path."""
     if path is not None:
         return os.path.abspath(os.fspath(path))
-    # Entries that count from the current folder are left out: who writes there would
+    # Entries that count from the current directory are left out: who writes there would
     # choose the program.
     for entry in os.environ.get("PATH", "").split(os.pathsep):
         program = os.path.join(entry, "sbx")
@@ -137,7 +137,7 @@ def _program(path: Optional[StrPath]) -> str:
 
 
 def _moved(spec: Mapping[str, Any], base: str) -> bytes:
-    """A spec as the text of a file that may lie anywhere: what counts from its folder
+    """A spec as the text of a file that may lie anywhere: what counts from its directory
     counts from base."""
     moved: Dict[str, Any] = dict(spec)
     _within(moved, "working_dir", base)

@@ -69,7 +69,7 @@ class RecordTypes(unittest.TestCase):
             os.symlink("whole", dir + "/link")
             with open(dir + "/large", "wb") as file:
                 file.truncate(_record.MAX_RECORD + 1)
-            for name, why in [("none", "No such file"), ("fifo", "no plain file"), (".", "no plain file"), ("link", "symbolic links"), ("large", "more than")]:
+            for name, why in [("none", "No such file"), ("fifo", "not a regular file"), (".", "not a regular file"), ("link", "symbolic links"), ("large", "more than")]:
                 with self.subTest(name=name):
                     self.assertRaisesRegex(OSError, why, _record.read_plain, f"{dir}/{name}")
 

@@ -12,7 +12,7 @@ export function documentOf(spec) {
 
 /**
  * The same as the text of a file that may lie anywhere: what counts from the document's
- * folder counts from base.
+ * directory counts from base.
  * @param {unknown} spec
  * @param {string} base
  */
@@ -48,6 +48,6 @@ function check(at, value, above) {
     return;
   }
   const kind = Object.getPrototypeOf(value);
-  if ((kind !== null && Object.getPrototypeOf(kind) !== null) || 'toJSON' in value) throw new TypeError(`${at} is no plain object`);
+  if ((kind !== null && Object.getPrototypeOf(kind) !== null) || 'toJSON' in value) throw new TypeError(`${at} is not a plain object`);
   for (const [key, member] of Object.entries(value)) check(`${at}.${key}`, member, inside);
 }

@@ -187,7 +187,7 @@ function check(inv) {
     refuse('cwd', inv.cwd, 'start in it', unclean(inv.cwd), 'give an absolute path without . and ..');
   }
   if (inv.mounts.length > maxMounts) {
-    refuse('mounts', '', 'mount them', `they are ${inv.mounts.length}, more than ${maxMounts}`, 'mount a folder that holds them');
+    refuse('mounts', '', 'mount them', `they are ${inv.mounts.length}, more than ${maxMounts}`, 'mount a directory that holds them');
     return problems;
   }
   inv.mounts.forEach((m, i) => {

@@ -35,7 +35,7 @@ export class Labels {
   }
 
   /**
-   * Whether a text begins with a folder of the host that has a name for others,
+   * Whether a text begins with a directory of the host that has a name for others,
    * whatever stands before it.
    * @param {string} text
    */
@@ -117,7 +117,7 @@ function ofURL(before) {
 }
 
 /**
- * Tells whether a path may be of another folder than it begins with.
+ * Tells whether a path may be of another directory than it begins with.
  * @param {string} path
  */
 function leadsElsewhere(path) {

@@ -25,7 +25,7 @@ function inPackage() {
 }
 
 /**
- * Entries of PATH that count from the current folder are left out: who writes there
+ * Entries of PATH that count from the current directory are left out: who writes there
  * would choose the program.
  * @param {string} name
  */

@@ -39,7 +39,7 @@ async function readPlain(path) {
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   try {
     const info = await file.stat();
-    if (!info.isFile()) throw new Error('it is no plain file');
+    if (!info.isFile()) throw new Error('it is not a regular file');
     if (info.size > maxRecord) throw new Error(`it has more than ${maxRecord} bytes`);
     const buffer = Buffer.alloc(info.size);
     let read = 0;

@@ -30,7 +30,7 @@ export async function runWasi(options) {
 }
 
 /**
- * How each runner's command is told. A folder is told by its path on the host and
+ * How each runner's command is told. A directory is told by its path on the host and
  * its name for the guest; wasmtime has no read-only ones, a sandbox around it has.
  *
  * @type {Record<string, {folder: (m: DirMount) => string[], apart: string, variable: (v: string) => string[]}>}

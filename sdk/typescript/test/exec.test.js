@@ -11,7 +11,7 @@ import { folder, needSandbox, onPath, ownFolder, root, sbx } from './helpers.js'
 const readOnly = { access_mode: 'read-only' };
 const writable = { access_mode: 'workspace-write' };
 
-/** A folder for the command, and TMPDIR for this process, which is to be empty at the end. */
+/** A directory for the command, and TMPDIR for this process, which is to be empty at the end. */
 function folders(t) {
   const dir = ownFolder(t);
   const tmp = ownFolder(t);
@@ -24,7 +24,7 @@ function folders(t) {
   return { dir, noneLeft: () => deepStrictEqual(readdirSync(tmp), []) };
 }
 
-test('without a spec no file of the folder counts', async (t) => {
+test('without a spec no file of the directory counts', async (t) => {
   if (!await needSandbox(t)) return;
   const { dir } = folders(t);
   mkdirSync(join(dir, '.sbx'));
@@ -168,7 +168,7 @@ test('a rule that JSON would lose is refused', async (t) => {
   for (const [spec, why] of [
     [{ access_mode: undefined }, /spec\.access_mode is undefined/], [{ filesystem: { hide: ['a', undefined] } }, /spec\.filesystem\.hide\[1\]/],
     [{ filesystem: { hide: [, 'a'] } }, /hide\[0\]/], // eslint-disable-line no-sparse-arrays
-    [{ max_turns: NaN }, /spec\.max_turns is NaN/], [{ limits: new Map([['timeout', '1s']]) }, /spec\.limits is no plain object/],
+    [{ max_turns: NaN }, /spec\.max_turns is NaN/], [{ limits: new Map([['timeout', '1s']]) }, /spec\.limits is not a plain object/],
     [{ limits: { toJSON: () => ({}) } }, /spec\.limits/], [() => {}, /spec is function/], [round, /spec\.network holds itself/],
   ]) {
     await rejects(exec({ cmd: 'true', cwd: dir, spec, sbx }), (error) => error instanceof TypeError && why.test(error.message));
@@ -197,7 +197,7 @@ test('a record that is none is neither waited for nor believed', async (t) => {
   write('large', '');
   truncateSync(join(dir, 'large'), (32 << 20) + 1);
   for (const [path, why] of [
-    [join(dir, 'none'), /no record was left/], [join(dir, 'fifo'), /no plain file/], [join(dir, 'link'), /no record was left.*ELOOP/], [dir, /no plain file/], [join(dir, 'large'), /more than/],
+    [join(dir, 'none'), /no record was left/], [join(dir, 'fifo'), /not a regular file/], [join(dir, 'link'), /no record was left.*ELOOP/], [dir, /not a regular file/], [join(dir, 'large'), /more than/],
     [write('half', whole.slice(0, 40)), /cannot read the record/], [write('next', whole.replace(': 1,', ': 2,')), /version 2/], [write('odd', 'null'), /version undefined/],
   ]) await rejects(readRecord(path), (error) => error instanceof SbxError && why.test(error.message));
 });

@@ -11,7 +11,7 @@ export const folder = fileURLToPath(new URL('../', import.meta.url));
 export const sbx = process.env.SBX ?? join(root, 'bin/sbx');
 export const wrappers = /** @type {const} */ (['sbx', 'bwrap', 'nsjail', 'runsc', 'docker', 'podman', 'none']);
 
-/** A folder that the test has to itself. */
+/** A directory that the test has to itself. */
 export function ownFolder(t) {
   const dir = mkdtempSync(join(process.env.SBX_TEST_ELSEWHERE || tmpdir(), 'sbx-sdk.'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
@@ -31,7 +31,7 @@ export function onPath(name) {
 
 let built;
 
-/** The folder of wazero and job.wasm; undefined where they cannot be built. */
+/** The directory of wazero and job.wasm; undefined where they cannot be built. */
 export function wasiFolder() {
   if (built === undefined) {
     built = process.env.SBX_TEST_WASI ?? '';

@@ -19,7 +19,7 @@ test('the package has what it needs, and no more', (t) => {
   equal(readFileSync(join(folder, 'LICENSE'), 'utf8'), readFileSync(join(root, 'LICENSE'), 'utf8'));
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   for (const key of ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies']) equal(manifest[key], undefined);
-  match(manifest.scripts.test, /test\/\*\.test\.js$/); // a folder's every file would run: oracle.js waits for its stdin
+  match(manifest.scripts.test, /test\/\*\.test\.js$/); // a directory's every file would run: oracle.js waits for its stdin
 });
 
 test('npm puts the program for the platform beside it', async (t) => {

@@ -108,14 +108,14 @@ for (const runner of ['wazero', 'wasmtime']) {
       ok(!JSON.stringify(audit).includes(dir), JSON.stringify(audit));
       deepStrictEqual(structuredClone(result.sandboxAudits), result.sandboxAudits);
       equal((await runWasi({ ...job, args: ['exit', '9'], processSandbox })).exitCode, 9);
-      // A folder that the runner opens to the module, and the sandbox does not.
+      // A directory that the runner opens to the module, and the sandbox does not.
       const opened = [...mounts, { kind: 'dir', label: 'all', hostPath: dir, guestPath: '/all', mode: 'rw' }];
       const around = { ...processSandbox, wrap: (inv) => processSandbox.wrap({ ...inv, mounts }) };
       const outside = { ...job, mounts: opened, args: ['write', '/all/new', 'x'] };
       equal((await runWasi(outside)).exitCode, 0);
       ok(existsSync(join(dir, 'new')));
       const refused = await runWasi({ ...outside, args: ['write', '/all/other', 'x'], processSandbox: around });
-      // A sandbox may have a folder of its own there: what counts is the host's.
+      // A sandbox may have a directory of its own there: what counts is the host's.
       equal(existsSync(join(dir, 'other')), wrapper === 'none', refused.stderr);
     });
   }

@@ -1,6 +1,6 @@
 // Command gen writes the table of token shapes of package redact from the rules of
 // gitleaks (https://github.com/gitleaks/gitleaks, MIT licence): data about what
-// credentials look like, none of its code. It is run by go generate, in the folder of
+// credentials look like, none of its code. It is run by go generate, in the directory of
 // the package, and gets gitleaks from the Go module proxy.
 package main
 

@@ -12,7 +12,7 @@ import (
 	"sbx/wrap"
 )
 
-// fake is a made-up hierarchy of version 2 in a folder, with the files that the
+// fake is a made-up hierarchy of version 2 in a directory, with the files that the
 // kernel would put into each group.
 type fake struct {
 	t    *testing.T

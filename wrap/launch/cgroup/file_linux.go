@@ -26,7 +26,7 @@ func write(path, text string) error {
 
 func exists(path string) bool { return unix.Access(path, unix.F_OK) == nil }
 
-// entries are the names in a folder that are folders.
+// entries are the names in a directory that are directories.
 func entries(dir string) (names []string) {
 	_ = read.Each(dir, func(name []byte, dtype byte) bool {
 		if dtype == unix.DT_DIR {

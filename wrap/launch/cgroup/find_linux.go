@@ -85,7 +85,7 @@ func (f *finder) noV1(why string) wrap.GroupHost {
 func (f *finder) v1(c wrap.Controller) wrap.GroupHost {
 	p := f.layout.v1[c]
 	if p.own == "" {
-		return f.noV1("the " + c.String() + " cgroup of this process is not in view beneath " + top)
+		return f.noV1("the " + c.String() + " cgroup of this process is not in view under " + top)
 	}
 	if why := f.unwritable(p.own); why != "" {
 		return f.noV1(why)
@@ -113,7 +113,7 @@ func (f *finder) v2(want Want) {
 	if p.own == "" {
 		why := "no cgroup file system is in view at " + top
 		if p.mount != "" {
-			why = "the cgroup of this process is not in view beneath " + p.mount
+			why = "the cgroup of this process is not in view under " + p.mount
 		}
 		for c := range want {
 			if want[c] {

@@ -50,7 +50,7 @@ func parse(cgroup, mountinfo string) layout {
 	return l
 }
 
-// find looks for the mount of a hierarchy and for a group's folder in it. The
+// find looks for the mount of a hierarchy and for a group's directory in it. The
 // fields of a line are those of proc(5), "/proc/pid/mountinfo".
 func find(mountinfo, fstype, controller, path string) place {
 	p := place{version: 1}

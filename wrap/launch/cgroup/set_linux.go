@@ -17,7 +17,7 @@ type Set struct {
 }
 
 // folders makes and removes groups: the kernel's calls but in tests, whose
-// folders need files that the kernel would put there.
+// directories need files that the kernel would put there.
 type folders struct{ mkdir, rmdir func(path string) error }
 
 var kernel = folders{func(path string) error { return unix.Mkdir(path, 0o755) }, unix.Rmdir}

@@ -57,7 +57,7 @@ func main() {
 		{"read a file", func() error { return open("/etc/passwd", unix.O_RDONLY) }},
 		{"read a program", func() error { return open("/proc/self/exe", unix.O_RDONLY) }},
 		{"write a file", func() error { return open("/dev/null", unix.O_WRONLY) }},
-		{"list a folder", func() error {
+		{"list a directory", func() error {
 			_, err := os.ReadDir("/etc")
 			return err
 		}},
