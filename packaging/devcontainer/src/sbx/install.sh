@@ -7,9 +7,9 @@ fail() {
 	echo "sbx: $1" >&2
 	exit 1
 }
-[ -n "${URL:-}" ] || fail 'url: say where the release lies: the directory of its files, as https://HOST/PATH'
-[ -n "${VERSION:-}" ] || fail 'version: say which, as it is in the names of the release: 0.1.0'
-[ -n "${SHA256:-}" ] || fail 'sha256: say the digest of the tar.gz, from SHA256SUMS; one for each architecture, with spaces between'
+[ -n "${URL:-}" ] || fail 'url: missing; give the directory of its files, as https://HOST/PATH'
+[ -n "${VERSION:-}" ] || fail 'version: missing; give it as in the names of the files: 0.1.0'
+[ -n "${SHA256:-}" ] || fail 'sha256: missing; give the digest of the tar.gz, from SHA256SUMS; one for each architecture, with spaces between'
 case $(uname -m) in
 x86_64) arch=amd64 ;;
 aarch64) arch=arm64 ;;
@@ -25,7 +25,7 @@ if command -v curl >/dev/null 2>&1; then
 elif command -v wget >/dev/null 2>&1; then
 	wget -q -O "$work/archive" "$URL/$name.tar.gz" || fail "cannot get $URL/$name.tar.gz"
 else
-	fail 'neither curl nor wget is there to get the release by'
+	fail 'curl or wget is needed to get the release'
 fi
 digest=$(sha256sum "$work/archive")
 digest=${digest%% *}
