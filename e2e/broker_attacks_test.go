@@ -106,7 +106,7 @@ func TestBrokerLooksAtArtifacts(t *testing.T) {
 		{"with two names", "echo x >/output/n; ln /output/n /output/m", `{"path": "/output/n"}`, "another name"},
 		{"a directory", "mkdir /output/f", `{"path": "/output/f"}`, "not a regular file"},
 		{"a FIFO", "mkfifo /output/p", `{"path": "/output/p"}`, "not a regular file"},
-		{"elsewhere", "true", `{"path": "/output/../x"}`, "beneath /output"},
+		{"elsewhere", "true", `{"path": "/output/../x"}`, "under /output"},
 	} {
 		if r := expect(c.script, c.artifact); r.code != 502 && r.code != 400 || !strings.Contains(r.text, c.why) {
 			t.Errorf("%s: %d: %s", c.name, r.code, r.text)

@@ -80,7 +80,7 @@ func TestBrokerCommandLine(t *testing.T) {
 		{"", 2, "", "hint: sbx-broker help"},
 		{"other", 2, "", "want a command"},
 		{"serve", 2, "", "hint: sbx exec --broker"},
-		{"connect", 1, "", "this is no sandbox with a broker"},
+		{"connect", 1, "", "this sandbox has no broker"},
 		{"answer", 0, "", ""},
 		{"answer x", 2, "", "yes|no"},
 		{"check", 2, "", "want --broker"},

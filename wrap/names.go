@@ -7,7 +7,7 @@ func (r Rung) String() string {
 }
 
 func (k Kind) String() string {
-	return [...]string{"absent", "folder", "file", "socket", "link", "device", "other"}[k]
+	return [...]string{"absent", "directory", "file", "socket", "link", "device", "other"}[k]
 }
 
 func (b Base) String() string { return [...]string{"host", "in place", "empty"}[b] }

@@ -163,7 +163,7 @@ func (o *outputs) one(a *document.Artifact) (m Made, err error) {
 	}
 	switch {
 	case st.Mode&unix.S_IFMT != unix.S_IFREG:
-		return m, errors.New("it is no regular file")
+		return m, errors.New("it is not a regular file")
 	case st.Nlink != 1:
 		return m, errors.New("it has another name")
 	case stampOf(&st) == o.before[rel]:

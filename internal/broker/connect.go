@@ -32,7 +32,7 @@ func Connect(in io.Reader, out io.Writer, environ []string) error {
 	if token == "" {
 		text, err := os.ReadFile(wire.TokenFile)
 		if err != nil {
-			return errors.New("there is no " + wire.TokenVariable + " and no " + wire.TokenFile + ": this is no sandbox with a broker")
+			return errors.New("there is no " + wire.TokenVariable + " and no " + wire.TokenFile + ": this sandbox has no broker")
 		}
 		token = strings.TrimSpace(string(text))
 	}

@@ -139,7 +139,7 @@ func (d *decider) judge(r *request, call *document.Call, i int) (policy.Decision
 		for _, text := range asked {
 			c, why := caps.Parse(text, d.start.Workspace)
 			if why != "" {
-				return policy.Decision{}, &denial{BadArgs, "args", text + " is no capability: " + why, ""}
+				return policy.Decision{}, &denial{BadArgs, "args", text + " is not a capability: " + why, ""}
 			}
 			r.requested = append(r.requested, c)
 		}

@@ -107,10 +107,10 @@ func allowedFile(policy, named string) (string, error) {
 	refuse := func(why, help string) (string, error) {
 		return "", &spec.Problem{On: AnnotationFile, Do: "read " + spec.Word(named), Why: why, Help: help}
 	}
-	help := "the administrator of this node names folders in " + policy + "/" + foldersFile + ", one a line"
+	help := "the administrator of this node names directories in " + policy + "/" + foldersFile + ", one a line"
 	b, err := os.ReadFile(policy + "/" + foldersFile)
 	if err != nil {
-		return refuse("this node's policy names no folder of specs", help)
+		return refuse("this node's policy names no directory of specs", help)
 	}
 	if !filepath.IsAbs(named) {
 		return refuse("it is a relative path", "give an absolute one")
@@ -122,5 +122,5 @@ func allowedFile(policy, named string) (string, error) {
 		}
 	}
 	// Whether there is such a file is not for a container to learn.
-	return refuse("it is not in a folder of specs that this node's policy names", help)
+	return refuse("it is not in a directory of specs that this node's policy names", help)
 }

@@ -150,7 +150,7 @@ func (r *reader) artifacts(n *doc.Node, at string) (list []Artifact) {
 				}
 				clean, why := caps.Clean(n.Text, "/output")
 				if a.Path = clean; why != "" || len(clean) <= len("/output/") || clean[:len("/output/")] != "/output/" {
-					r.fail(n, at, "want the path of a file beneath /output", "")
+					r.fail(n, at, "want the path of a file under /output", "")
 				}
 			},
 			"min_size": r.size(&a.Min), "max_size": r.size(&a.Max), "sha256": r.digest(&a.SHA256),

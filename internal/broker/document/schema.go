@@ -82,7 +82,7 @@ func checkKeywords(n *doc.Node, at string) error {
 		var err error
 		switch {
 		case !known:
-			err = errors.New(at + " is no keyword of JSON Schema")
+			err = errors.New(at + " is not a keyword of JSON Schema")
 		case m.Key == "type" && !areTypes(m.Value):
 			err = errors.New(at + ": want array, boolean, integer, null, number, object, string, or a list of them")
 		case kind == schema:

@@ -111,7 +111,7 @@ func (t *Tool) Needed(args *doc.Node) (all []caps.Cap, why string) {
 		for _, text := range fill {
 			c, why := caps.Parse(text, "/")
 			if why != "" {
-				return nil, doc.Quote(text) + " is no capability: " + why
+				return nil, doc.Quote(text) + " is not a capability: " + why
 			}
 			all = append(all, c)
 		}

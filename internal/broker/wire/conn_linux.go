@@ -87,7 +87,7 @@ func (c *Conn) Next() (Message, []int, error) {
 		return m, nil, nil
 	}
 	if len(s.Kinds) != len(c.fds) {
-		return nil, nil, errors.New("message: sockets that are not beside it")
+		return nil, nil, errors.New("message: sockets that were not sent with it")
 	}
 	fds := c.fds
 	c.fds = nil
