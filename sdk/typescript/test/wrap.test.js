@@ -142,7 +142,7 @@ test('the factory tells why there is no sandbox', async (t) => {
   await no({ wrapper: 'bwrap', sbx: fake('{"template": 1}') }, /its format is 1, and not 2/);
   await no({ wrapper: 'bwrap', sbx: fake('hello') }, /no JSON/);
   await no({ wrapper: 'bwrap', sbx: fake('') }, /said nothing/);
-  await no({ wrapper: 'bwrap', mounts: [{ kind: 'dir', label: 'l', hostPath: sbx, guestPath: sbx, mode: 'ro' }] }, /it is not a folder/);
+  await no({ wrapper: 'bwrap', mounts: [{ kind: 'dir', label: 'l', hostPath: sbx, guestPath: sbx, mode: 'ro' }] }, /it is not a directory/);
   for (const timeout of ['5', {}, true]) await rejects(createProcessSandbox({ wrapper: 'none', sbx, timeout }), TypeError);
   await rejects(createProcessSandbox({ wrapper: 'none', sbx, timeout: -1 }), RangeError);
 });
