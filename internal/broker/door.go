@@ -54,7 +54,7 @@ func newDoors(b *Broker) http.Handler {
 // none before anything else is read.
 func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !local(r) {
-		refuse(w, http.StatusForbidden, "the broker is asked at 127.0.0.1 alone, by nobody's page")
+		refuse(w, http.StatusForbidden, "the broker answers at 127.0.0.1 alone, and to no web page")
 		return
 	}
 	if !d.Authentic(bearer(r)) {

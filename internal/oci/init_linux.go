@@ -15,7 +15,7 @@ func initProgram() (string, error) {
 		_, err = os.Stat(path)
 	}
 	if err != nil {
-		return "", &spec.Problem{On: path, Do: "hold the spec in the container", Why: err.Error(), Help: "install sbx-init beside sbx-oci"}
+		return "", &spec.Problem{On: path, Do: "hold the spec in the container", Why: err.Error(), Help: "install sbx-init next to sbx-oci"}
 	}
 	return path, nil
 }
