@@ -15,7 +15,7 @@ import (
 // there, in time. fmt, os, reflect and the YAML and schema libraries are for
 // tests only.
 func TestImports(t *testing.T) {
-	pure := []string{"sbx/internal/broker/caps", "sbx/internal/doc", "sbx/internal/reach", "sbx/internal/view", "cmp", "embed", "errors", "math", "slices", "sort", "strconv", "strings", "time", "unicode/utf8", "sbx/spec/redact"}
+	pure := []string{"sbx/internal/broker/caps", "sbx/internal/broker/wire", "sbx/internal/doc", "sbx/internal/reach", "sbx/internal/view", "cmp", "embed", "errors", "math", "slices", "sort", "strconv", "strings", "time", "unicode/utf8", "sbx/spec/redact"}
 	linux := append(slices.Clone(pure), "crypto/sha256", "sbx/internal/read", "syscall", "golang.org/x/sys/unix")
 	names, err := filepath.Glob("*.go")
 	if err != nil || len(names) == 0 {

@@ -41,7 +41,7 @@ func TestWhatIsNoFileIsNotOpened(t *testing.T) {
 	if !waits() {
 		t.Fatal("nobody waits at the FIFO")
 	}
-	if _, err := o.one(&document.Artifact{Path: "/output/p", Max: 10}); err == nil || !strings.Contains(err.Error(), "no regular file") {
+	if _, err := o.one(&document.Artifact{Path: "/output/p", Max: 10}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a FIFO: %v", err)
 	}
 	if !waits() {
