@@ -237,6 +237,7 @@ func (r *Record) appendHost(w *writer) {
 	if r.Rung.Set {
 		w.KeyStr("rung", r.Rung.Value.String())
 	}
+	w.KeyText("container", r.Host.Container.Name)
 	w.KeyInt("uid", int64(r.Host.UID))
 	w.Close('}')
 }

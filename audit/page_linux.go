@@ -87,6 +87,9 @@ func overview(v View) []row {
 	if r := text(h.Get("rung")); r != "" {
 		host += ", " + r
 	}
+	if c := text(h.Get("container")); c != "" {
+		host += ", in a container of " + c
+	}
 	return filled([]row{
 		cells("program", name(n.Get("command").Get("executable"))),
 		cells("directory", name(n.Get("command").Get("cwd"))),

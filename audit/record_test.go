@@ -44,7 +44,7 @@ func sample() Record {
 		Container: &Container{ID: "c1", Engine: "containerd", Namespace: "k8s.io", PodNamespace: "default", Pod: "p", Name: "n", Image: "busybox:1", ImageDigest: "sha256:00",
 			Runtime: "/usr/sbin/runc", Bundle: "/run/b", NothingAsked: true, Edits: []ContainerEdit{{"process.args", "sbx-init"}}, ExitUnknown: "nobody waits"},
 		Enforcement: []wrap.Enforcement{{Field: "access_mode", Asked: "workspace-write", By: "mount namespace"}, {Field: "limits.memory", Asked: "2GiB", Status: wrap.Degraded, Reason: "no cgroup"}},
-		Host:        &wrap.Host{Release: "6.18.44", Arch: "amd64", LandlockABI: 7, UID: 0}, Rung: spec.Some(wrap.RungUser),
+		Host:        &wrap.Host{Release: "6.18.44", Arch: "amd64", LandlockABI: 7, UID: 0, Container: wrap.Engine{Name: "docker"}}, Rung: spec.Some(wrap.RungUser),
 		Exit:      Exit{Code: spec.Some(137), Signal: spec.Some(9), EndedBy: "signal"},
 		Usage:     Usage{WallMS: spec.Some[int64](1000), UserMS: spec.Some[int64](0), SystemMS: spec.Some[int64](4), MaxRSS: spec.Some[int64](1 << 33)},
 		Artifacts: spec.Some([]Artifact{{"a\xff", 3, strings.Repeat("a", 64), 0o644}, {"b", 3, "", 0o4755}}), ArtifactsOmitted: 2,

@@ -168,12 +168,12 @@ func (b *draft) bare() {
 	if b.r.AccessMode.Guards() {
 		b.lack(&spec.Problem{Field: "access_mode", On: b.r.At("access_mode"), Do: "keep " + b.r.AccessMode.String() + " in full",
 			Why:  why + "; Landlock alone hides nothing, and leaves chmod, chown, times and extended attributes, sockets by path" + b.oldLandlock(),
-			Help: "allow user namespaces for this program, or list \"access_mode\" in best_effort"}, b.bareStatus())
+			Help: b.h.OpenMore("allow user namespaces for this program") + ", or list \"access_mode\" in best_effort"}, b.bareStatus())
 	}
 	for _, f := range []spec.Field{"filesystem.hide", "filesystem.mounts"} {
 		if b.asked(f) {
 			b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "set up " + string(f), Why: why,
-				Help: "allow user namespaces, or list \"" + string(f) + "\" in best_effort"}, Unavailable)
+				Help: b.h.OpenMore("allow user namespaces") + ", or list \"" + string(f) + "\" in best_effort"}, Unavailable)
 		}
 	}
 	for _, f := range []spec.Field{"filesystem.read", "filesystem.write", "sandbox.root", "sandbox.readonly", "restrict", "readonly"} {
@@ -188,17 +188,17 @@ func (b *draft) bare() {
 			left += "; virtual paths are unavailable: what lies in the root is in view at its own path alone"
 		}
 		b.lack(&spec.Problem{Field: f, On: b.r.At(f), Do: "hold " + string(f), Why: left,
-			Help: "allow user namespaces, or list \"" + string(f) + "\" in best_effort"}, b.bareStatus())
+			Help: b.h.OpenMore("allow user namespaces") + ", or list \"" + string(f) + "\" in best_effort"}, b.bareStatus())
 	}
 	if b.r.Network != spec.NetworkHost && b.plan.Filter.On {
 		b.fault("network", Degraded, why+"; seccomp denies inet sockets, sockets by path stay")
 		if !b.r.AllowsLess("network") && !b.r.AllowsLess("network.mode") && !b.r.AllowsLess("access_mode") {
 			b.problems = append(b.problems, &spec.Problem{Field: "network", On: b.r.At("network.mode"), Do: "cut the network off",
-				Why: why + "; seccomp denies inet sockets, sockets by path stay", Help: "allow user namespaces, or list \"network\" in best_effort"})
+				Why: why + "; seccomp denies inet sockets, sockets by path stay", Help: b.h.OpenMore("allow user namespaces") + ", or list \"network\" in best_effort"})
 		}
 	} else if b.r.Network != spec.NetworkHost {
 		b.lack(&spec.Problem{Field: "network", On: b.r.At("network.mode"), Do: "cut the network off", Why: why + ", and no seccomp",
-			Help: "allow user namespaces, or list \"network\" in best_effort"}, Unavailable)
+			Help: b.h.OpenMore("allow user namespaces") + ", or list \"network\" in best_effort"}, Unavailable)
 	}
 }
 
@@ -215,6 +215,9 @@ func (h *Host) rungWhy() string {
 	why := h.Rungs[RungUser].Why
 	if h.UID == 0 && h.Rungs[RungRoot].Why != "" {
 		why += "; without a user namespace " + h.Rungs[RungRoot].Why
+	}
+	if h.Container.Name != "" {
+		why += " (in a container of " + h.Container.Name + ")"
 	}
 	return why
 }

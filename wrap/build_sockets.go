@@ -15,8 +15,13 @@ func (b *network) sockets() {
 	if b.r.Network == spec.NetworkHost {
 		return
 	}
-	if b.plan.Notify == seccomp.NotifyNone || b.req.AnySocket {
-		b.fault(FieldProtected, Degraded, "a socket that is made outside after the launch can be connected to by its path")
+	const left = "a socket that is made outside after the launch can be connected to by its path"
+	switch {
+	case b.plan.Notify == seccomp.NotifyNone, b.req.AnySocket:
+		b.fault(FieldProtected, Degraded, left)
+		return
+	case b.h.Copies.State == No:
+		b.fault(FieldProtected, Degraded, left+": "+b.h.Copies.Why+"; to mend it, "+b.h.CopiesHelp())
 		return
 	}
 	b.plan.Sockets = true
@@ -54,9 +59,11 @@ func (b *network) egress() {
 	why, help := "", ""
 	switch {
 	case !b.plan.Has(NetNS):
-		why, help = "no network namespace: "+b.h.rungWhy(), "allow user namespaces for this program"
+		why, help = "no network namespace: "+b.h.rungWhy(), b.h.OpenMore("allow user namespaces for this program")
 	case b.mute != "":
 		why, help = "the supervisor cannot decide on connects: "+b.mute, "use sbx's own sandbox, with no --counter"
+	case b.h.Copies.State == No:
+		why, help = "the supervisor cannot decide on connects: "+b.h.Copies.Why, b.h.CopiesHelp()
 	case b.req.NoRelay != "":
 		why, help = b.req.NoRelay, "install sbx-egress next to sbx"
 	default:
@@ -88,7 +95,7 @@ func (b *network) publish() {
 	}
 	why, help := b.req.NoRelay, "install sbx-egress next to sbx"
 	if !b.plan.Has(NetNS) {
-		why, help = "no network namespace: "+b.h.rungWhy(), "allow user namespaces for this program"
+		why, help = "no network namespace: "+b.h.rungWhy(), b.h.OpenMore("allow user namespaces for this program")
 	}
 	if b.plan.Publish = why == ""; !b.plan.Publish {
 		b.unpublished(why, help)

@@ -52,6 +52,8 @@ var hosts = map[string]string{
 	"no-groups-old":  "kernel 5\n" + noGroups,
 	"nested-tight":   `parent {"version": 1, "network": "none", "access_mode": "read-only", "memory": 67108864, "cpus": 0.5, "pids": 16}`,
 	"nested-loose":   `parent {"version": 1, "network": "none", "access_mode": "read-only", "memory": 9999999999, "pids": 17}`,
+	"docker":         "container docker\nrung user-namespace no clone on namespaces: operation not permitted\n" + noCopies,
+	"no-copies":      "container docker\n" + noCopies,
 	"nothing":        noUser + "\nlandlock 0\nseccomp no the kernel has no seccomp filters",
 }
 
@@ -73,6 +75,8 @@ const manyHomes = "root\nother /home/o1\nother /home/o2\nother /home/o3\nother /
 
 const noSetAttr = "setattr no mount_setattr needs Linux 5.12"
 
+const noCopies = "copies no no socket of the command's can be copied: pidfd_getfd: operation not permitted"
+
 const noUser = "rung user-namespace no user namespaces are switched off"
 
 // golden is a spec and the hosts that it is planned for. A host's name with a
@@ -92,7 +96,7 @@ const (
 
 var goldens = []golden{
 	{"read-only", `{"access_mode": "read-only"}`, "", everyHost + " linux-5.10"},
-	{"workspace-write", `{"access_mode": "workspace-write"}`, "", everyHost + " no-setattr linux-5.10 root-audit"},
+	{"workspace-write", `{"access_mode": "workspace-write"}`, "", everyHost + " no-setattr linux-5.10 root-audit docker docker+ no-copies"},
 	{"danger-full-access", `{"access_mode": "danger-full-access"}`, "", "all no-userns nothing"},
 	{"empty", `{}`, "", "all nothing"},
 	{"workspace-write-readonly", `{"access_mode": "workspace-write", "readonly": true}`, "", "all no-userns no-userns+"},

@@ -133,6 +133,8 @@ type Host struct {
 	Release string // "6.18.44"
 	Arch    string // "amd64", "arm64"
 
+	Container Engine // whose container this is; the zero Engine for none that is known
+
 	UID, GID int
 	UIDs     []IDRange // the ids that the caller's own user namespace has
 	GIDs     []IDRange
@@ -160,6 +162,7 @@ type Host struct {
 	Overlay    Answer    // overlay mounts in a user namespace
 	Layer      Answer    // such overlays that can be written
 	SetAttr    Answer    // mount_setattr(2), which changes a tree of mounts at once
+	Copies     Answer    // a socket of the command's can be copied, to rule on its connects: pidfd_getfd(2)
 
 	Parent *Parent // what an outer sandbox holds; nil where there is none
 	// Groups is where control groups can be made, by Controller; looked at only

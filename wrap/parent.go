@@ -62,7 +62,7 @@ func (b *teller) parentOf() *Parent {
 	if b.plan.Publish {
 		p.Listen = b.r.Listen
 	}
-	p.Narrows = p.Network == spec.NetworkAllow && b.plan.Counter == CounterNotify && b.req.NoRelay == ""
+	p.Narrows = p.Network == spec.NetworkAllow && b.plan.Counter == CounterNotify && b.h.Copies.State != No && b.req.NoRelay == ""
 	for _, w := range b.writables() {
 		p.Writable = append(p.Writable, w.Real)
 	}

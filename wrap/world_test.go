@@ -101,6 +101,10 @@ func (w *world) line(line string) {
 		h.Tracer = w.answer(first, more)
 	case "listener":
 		h.Listener = w.answer(first, more)
+	case "copies":
+		h.Copies = w.answer(first, more)
+	case "container":
+		h.Container = engines[slices.IndexFunc(engines[:], func(e Engine) bool { return e.Name == first })]
 	case "overlay":
 		h.Overlay = w.answer(first, more)
 	case "setattr":

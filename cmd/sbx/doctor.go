@@ -100,15 +100,28 @@ func (c *typed) examine() []finding {
 	}
 	h := host.Probe(&r)
 	found := []finding{{"kernel", "", h.Release + " " + h.Arch, ""}}
-	found = append(found, rungs(&r, h)...)
+	if h.Container.Name != "" {
+		found = append(found, finding{"container", "", "of " + h.Container.Name + ": what it denies, sbx lacks", ""})
+	}
+	ways := rungs(&r, h)
+	found = append(found, ways...)
 	abi := finding{name: "landlock", state: "yes", detail: "ABI " + strconv.Itoa(h.LandlockABI)}
 	if h.LandlockABI == 0 {
 		abi = finding{"landlock", "no", h.LandlockWhy, "boot with landlock in lsm= (Linux 5.13 or newer)"}
 	}
 	found = append(found, abi, answer("seccomp filter", h.Seccomp, "a kernel with CONFIG_SECCOMP_FILTER"),
-		answer("seccomp notification", host.Listener(), "Linux 6.0 or newer"),
+		answer("seccomp notification", host.Listener(), "Linux 6.0 or newer"), answer("ruling on connects", h.Copies, connectsHelp(&h, ways)),
 		entryPoint(launch.Inherited().Noted))
 	return append(found, limitFindings(in)...)
+}
+
+// connectsHelp is nothing where there are no namespaces, without which the supervisor
+// rules on no connect.
+func connectsHelp(h *wrap.Host, ways []finding) string {
+	if len(lacking(ways)) > 0 {
+		return ""
+	}
+	return h.CopiesHelp()
 }
 
 // entryPoint tells how sbx was linked, and what is lost without.

@@ -48,10 +48,12 @@ func profileFor(path string) (string, *spec.Problem) {
 func rungHelp(h *wrap.Host, rung wrap.Rung) string {
 	user := h.Rungs[wrap.RungUser]
 	switch {
+	case rung == wrap.RungRoot && h.Container.Name != "":
+		return "" // with it there would be no container
 	case rung == wrap.RungRoot:
 		return "run as root with CAP_SYS_ADMIN"
 	case user.State != wrap.No && user.Why != "": // as host.Probe says it of AppArmor
 		return "AppArmor here denies user namespaces to programs without a profile; to load one: " + loadProfile
 	}
-	return "allow user namespaces: sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone; in a container, a seccomp profile that allows them"
+	return h.OpenMore("allow user namespaces: sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone; in a container, a seccomp profile that allows them")
 }

@@ -47,6 +47,8 @@ func (p *prober) kernel() {
 	if h.Kernel.Less(wrap.Version{5, 12}) {
 		h.SetAttr = wrap.Answer{State: wrap.No, Why: "mount_setattr needs Linux 5.12"}
 	}
+	h.Copies = copies()
+	h.Container = container()
 	p.processes()
 	h.Overlay = overlay(h.Kernel, h.SysAdmin)
 	h.Rungs = rungs(h)
@@ -129,6 +131,25 @@ func overlay(v wrap.Version, admin bool) wrap.Answer {
 		return wrap.Answer{State: wrap.No, Why: "overlay mounts in a user namespace need Linux 5.11"}
 	}
 	return wrap.Answer{}
+}
+
+// copies asks pidfd_getfd(2) of a descriptor that cannot be: what answers otherwise than
+// of that is a container's filter, which allows it with CAP_SYS_PTRACE alone.
+func copies() wrap.Answer {
+	if _, err := unix.PidfdGetfd(-1, -1, 0); err != unix.EBADF {
+		return wrap.Answer{State: wrap.No, Why: "no socket of the command's can be copied: pidfd_getfd: " + err.Error()}
+	}
+	return wrap.Answer{}
+}
+
+// container is the engine that has left its mark here.
+func container() wrap.Engine {
+	for _, e := range wrap.Engines() {
+		if unix.Faccessat(unix.AT_FDCWD, e.Mark, unix.F_OK, 0) == nil {
+			return e
+		}
+	}
+	return wrap.Engine{}
 }
 
 // rungs tells which rungs cannot be held for certain.
