@@ -193,7 +193,7 @@ type making struct {
 // one that names an edited copy of the bundle. The engine's stays as it is: whoever starts
 // the same bundle again starts from what he wrote.
 func (m *making) prepare() (*Line, error) {
-	docs, err := Documents(&m.Own, m.t.Annotations)
+	docs, err := m.t.documents(&m.Own)
 	for _, d := range docs {
 		m.record.Sources = append(m.record.Sources, d.Source.Name)
 	}
