@@ -130,20 +130,14 @@ func (c *Call) Create() (status int, err error) {
 	}
 	dir, _, _ := c.state()
 	audit.Bound(dir, id)
-	files := map[int]int{}
-	if m.supervisor != nil {
-		conn, err := comeTo(m.shelf.dir)
-		if err != nil {
-			return 0, m.refuse(err)
-		}
-		defer unix.Close(conn)
-		at := line.Kept(c.Environ)
-		files[at] = conn
-		kept := line.With(strconv.Itoa(at-2), "preserve-fds")
-		line = &kept
-		go m.supervisor.serve()
+	line, files, err := m.supervised(line)
+	if err != nil {
+		return 0, m.refuse(err)
 	}
-	status, err = attend(c.Inner, line, c.Environ, files)
+	status, err = attend(c.Inner, m.telling(line), c.Environ, files)
+	for _, fd := range files {
+		unix.Close(fd)
+	}
 	if e := m.shelf.release(); err == nil {
 		err = e
 	}

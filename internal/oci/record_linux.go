@@ -96,13 +96,25 @@ func (m *making) started() {
 	s.over()
 }
 
+// telling is the line by which the runtime writes the container's pid, where the engine has
+// not asked for it: to ask afterwards is to run the runtime once more.
+func (m *making) telling(l *Line) *Line {
+	if m.Value("pid-file") != "" {
+		return l
+	}
+	with := l.With(m.shelf.dir+"/"+pidFile, "pid-file")
+	return &with
+}
+
 // pid is the container's first process, as the runtime wrote it or tells it.
 func (c *Call) pid() int {
-	if file := c.Value("pid-file"); file != "" {
-		b, _ := os.ReadFile(file)
-		if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil {
-			return pid
-		}
+	file := c.Value("pid-file")
+	if file == "" {
+		file = c.shelf().dir + "/" + pidFile
+	}
+	b, _ := os.ReadFile(file)
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil {
+		return pid
 	}
 	return int(whole(c.ask("state").Get("pid")))
 }

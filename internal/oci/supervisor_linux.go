@@ -228,3 +228,19 @@ func (m *making) attended(s *Seen, c *run.Container) (*supervisor, error) {
 	}
 	return sv, nil
 }
+
+// supervised has the supervisor serve, and the first process come to it: by the
+// descriptors that the runtime gets.
+func (m *making) supervised(line *Line) (*Line, map[int]int, error) {
+	if m.supervisor == nil {
+		return line, nil, nil
+	}
+	conn, err := comeTo(m.shelf.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	go m.supervisor.serve()
+	at := line.Kept(m.Environ)
+	kept := line.With(strconv.Itoa(at-2), "preserve-fds")
+	return &kept, map[int]int{at: conn}, nil
+}
