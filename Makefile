@@ -6,7 +6,7 @@ FUZZTIME ?= 10s
 BENCHFLAGS ?=
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench stress generate install fuzz test-vm test-arm64 image release npm clean help deps picture
+.PHONY: build demo test check bench stress runtime-tools generate install fuzz test-vm test-arm64 image release npm clean help deps picture
 
 build: ## build bin/sbx, static
 	@scripts/build.sh bin
@@ -32,6 +32,9 @@ bench: ## measure start, memory and work inside; BENCHFLAGS="-quick -json out.js
 
 stress: ## 500 containers of sbx-oci one after another and 30 at once leave nothing (root)
 	@SBX_TEST_CONTAINERS=500 go test -count=1 -timeout 30m ./e2e -run TestOCILeavesNothing -v
+
+runtime-tools: ## the validation programs of opencontainers/runtime-tools by runc and by sbx-oci, compared (root)
+	@scripts/runtime-tools.sh
 
 generate: ## write the generated files anew
 	@go generate ./...
