@@ -330,6 +330,7 @@ export interface EffectiveRecord {
     arch?: string;
     landlock_abi: number;
     rung?: string;
+    container?: string;
     uid: number;
   };
   artifacts?: Array<{
