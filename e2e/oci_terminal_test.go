@@ -81,10 +81,11 @@ func TestOCIPodmanRootless(t *testing.T) {
 	if out, err := run(nil, sandboxImage, "sh", "-c", ociTry); err != nil || !strings.Contains(out, "wrote") {
 		t.Errorf("the control: %q, %v", out, err)
 	}
-	if _, err := run(sbx, "--annotation", `dev.sbx.spec={"limits": {"pids": 10}}`, sandboxImage, "true"); err == nil || !strings.Contains(err.Error(), "limits.pids") {
+	if _, err := run(sbx, "--annotation", "dev.sbx.spec=limits: {pids: 10}", sandboxImage, "true"); err == nil || !strings.Contains(err.Error(), "limits.pids") {
 		t.Errorf("a limit: %v", err)
 	}
-	if _, err := run(sbx, "--annotation", `dev.sbx.spec={"limits": {"pids": 10}, "best_effort": ["limits.pids"]}`, sandboxImage, "true"); err != nil {
+	n.allow(`{"access_mode": "workspace-write", "working_dir": "/work", "limits": {"pids": 10}, "best_effort": ["limits.pids"]}`)
+	if _, err := run(sbx, sandboxImage, "true"); err != nil {
 		t.Errorf("a limit with best_effort: %v", err)
 	}
 	held := ""

@@ -236,7 +236,7 @@ func (m *making) prepare() (*Line, error) {
 	if err := m.shelf.begin(); err != nil {
 		return nil, err
 	}
-	e := editor{c: m.t, s: s, plan: contained.Plan, nodes: contained.Nodes, hold: m.shelf.hold, own: map[string]string{walls.File: m.shelf.dir + "/" + wallsFile}}
+	e := editor{c: m.t, groups: len(facts.Tools) > 0, s: s, plan: contained.Plan, nodes: contained.Nodes, hold: m.shelf.hold, own: map[string]string{walls.File: m.shelf.dir + "/" + wallsFile}}
 	if n.Init {
 		if e.own[walls.Init], err = initProgram(); err != nil {
 			return nil, err

@@ -53,6 +53,9 @@ type editor struct {
 	hold func(base, rest string) (string, error)
 
 	own map[string]string // what of this program's is bound in, by where
+	// groups tells whether the runtime can have control groups; where it cannot, and
+	// best_effort lets it be, a limit would only keep the container from being made.
+	groups bool
 
 	edits []Edit
 }
@@ -85,6 +88,9 @@ func same(a, b *doc.Node) bool {
 
 // limits are the lower of the container's and the spec's.
 func (e *editor) limits() {
+	if !e.groups {
+		return
+	}
 	l := &e.s.Resolved.Spec.Limits.Value
 	if l.Memory.Set {
 		e.lower("linux.resources.memory.limit", int64(l.Memory.Value), "limits.memory")
