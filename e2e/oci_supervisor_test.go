@@ -65,7 +65,7 @@ func TestOCISupervisor(t *testing.T) {
 		{"a time", `{"limits": {"timeout": "300ms"}}`, "/bin/busybox true; sleep 20; touch /vol/mark", 0, 124.0, "timeout", 2,
 			[]string{"limit run on <nil> limits.timeout: 300ms limits.timeout: 600ms"}, false},
 		{"a protected name", `{"access_mode": "workspace-write", "working_dir": "/vol"}`, "mkdir -p .git/hooks; touch mark .git/hooks/post-commit; exit 4", 0, 4.0, "command", 0,
-			[]string{"filesystem create a folder /vol/.git protected_names"}, true},
+			[]string{"filesystem create a directory /vol/.git protected_names filesystem.write: [\".git\"]"}, true},
 		{"programs", `{"access_mode": "workspace-write", "working_dir": "/vol", "commands": {"deny": ["mkfifo"]}}`, "touch mark; /opt/mkfifo x; exit 5", 0, 5.0, "command", 0,
 			[]string{"command execute /opt/mkfifo commands.deny"}, true},
 	} {
