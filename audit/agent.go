@@ -89,7 +89,7 @@ func agentRows(n *spec.Node) []row {
 			r.notes = append(r.notes, "it ended by its own word: "+why)
 		}
 	}
-	for _, u := range items(a.Get("unseen")) {
+	for _, u := range doc.Items(a.Get("unseen")) {
 		r.notes = append(r.notes, "not seen: "+text(u.Get("what"))+": "+text(u.Get("why")))
 	}
 	return []row{r}

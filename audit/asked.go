@@ -3,6 +3,7 @@ package audit
 import (
 	"errors"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -20,7 +21,7 @@ type Asked struct {
 func AskedOf(v View) (*Asked, error) {
 	n := v.Node
 	a := &Asked{ID: text(n.Get("id")), Cwd: text(n.Get("command").Get("cwd"))}
-	for _, word := range items(n.Get("command").Get("argv")) {
+	for _, word := range doc.Items(n.Get("command").Get("argv")) {
 		a.Argv = append(a.Argv, text(word))
 	}
 	switch docs := n.Get("requested"); {
@@ -33,13 +34,13 @@ func AskedOf(v View) (*Asked, error) {
 	default:
 		a.Documents = []*spec.Node{docs}
 	}
-	for _, s := range items(n.Get("sources")) {
+	for _, s := range doc.Items(n.Get("sources")) {
 		a.Sources = append(a.Sources, text(s))
 	}
 	if len(a.Sources) != len(a.Documents) || len(a.Documents) == 0 {
 		return nil, errors.New("the record does not say what was requested")
 	}
-	for _, line := range items(n.Get("violations")) {
+	for _, line := range doc.Items(n.Get("violations")) {
 		count := whole(line.Get("count"))
 		a.Violations = append(a.Violations, Violation{Kind: text(line.Get("kind")), Program: text(line.Get("program")), Action: text(line.Get("action")),
 			Target: text(line.Get("target")), Rule: text(line.Get("rule")), AllowWith: text(line.Get("allow_with")), Count: int(max(count.Value, 1))})

@@ -6,7 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/doc"
-	"sbx/spec"
 )
 
 // Container is what is known of a container, and what was made of it.
@@ -68,9 +67,8 @@ func EndContainer(dir string, at time.Time, why string) error {
 	if err != nil || v.State != stateRunning {
 		return err
 	}
-	str := func(s string) *spec.Node { return &spec.Node{Kind: spec.String, Text: s} }
-	n := v.Node.With("state", str(stateExited)).With("ended_at", str(at.UTC().Format(timeLayout)))
-	n = n.With("container", n.Get("container").With("exit_unknown", str(why)))
+	n := v.Node.With("state", doc.Str(stateExited)).With("ended_at", doc.Str(at.UTC().Format(timeLayout)))
+	n = n.With("container", n.Get("container").With("exit_unknown", doc.Str(why)))
 	w := recordWriter(nil)
 	w.Open('{')
 	for _, m := range n.Members {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -121,7 +122,7 @@ func htmlTiles(b *strings.Builder, v View) {
 		default:
 			tile(weak, "denials?", "nobody could see")
 		}
-		if lines := items(n.Get("enforcement")); len(lines) > 0 {
+		if lines := doc.Items(n.Get("enforcement")); len(lines) > 0 {
 			less, held := enforcement(n, false), len(enforcement(n, true))
 			t, small := good, "all that was requested"
 			if len(less) > 0 {
@@ -159,7 +160,7 @@ func counted(n int64, thing string) string {
 func deniedKinds(n *spec.Node) string {
 	var kinds []string
 	count := map[string]int64{}
-	for _, v := range items(n.Get("violations")) {
+	for _, v := range doc.Items(n.Get("violations")) {
 		kind := text(v.Get("kind"))
 		kinds = with(kinds, kind)
 		count[kind] += whole(v.Get("count")).Or(1)
@@ -171,7 +172,7 @@ func deniedKinds(n *spec.Node) string {
 }
 
 func openedRows(n *spec.Node) (rows []row) {
-	for _, o := range items(n.Get("opened_to_write")) {
+	for _, o := range doc.Items(n.Get("opened_to_write")) {
 		rows = append(rows, cells(name(o.Get("path")), text(o.Get("action")), counted(whole(o.Get("count")).Value, "time")))
 	}
 	if c := whole(n.Get("opened_to_write_omitted")); c.Set {
@@ -206,11 +207,11 @@ func resolvedParts(r *spec.Node) (parts []Part) {
 		switch list := r.Get(key); {
 		case key == "network" && list != nil:
 			p.Rows = append(p.Rows, Reach{What: text(list.Get("mode"))})
-			for _, one := range items(list.Get("allow")) {
+			for _, one := range doc.Items(list.Get("allow")) {
 				p.Rows = append(p.Rows, Reach{text(one.Get("to")), text(one.Get("by"))})
 			}
 		case key == "mounts":
-			for _, m := range items(list) {
+			for _, m := range doc.Items(list) {
 				p.Rows = append(p.Rows, Reach{name(m.Get("target")), text(m.Get("mode")) + " " + name(m.Get("source"))})
 			}
 		default:

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -24,7 +25,7 @@ type moment struct {
 // the programs were not listed.
 func timeline(v View) *moment {
 	n := v.Node
-	argv := items(n.Get("command").Get("argv"))
+	argv := doc.Items(n.Get("command").Get("argv"))
 	if n.Get("started") == nil || len(argv) == 0 {
 		return nil
 	}
@@ -33,7 +34,7 @@ func timeline(v View) *moment {
 		pid: whole64(n.Get("command").Get("pid"))}
 	latest := map[int64]*moment{root.pid: root} // of a process, the program that it runs
 	var all []*moment
-	for _, p := range first(items(n.Get("started"))) {
+	for _, p := range first(doc.Items(n.Get("started"))) {
 		m := &moment{name: path.Base(text(p.Get("program"))), title: text(p.Get("program")), at: timeOf(p.Get("at")), end: timeOf(p.Get("ended_at")), pid: whole64(p.Get("pid"))}
 		if before := latest[m.pid]; before != nil && before != root && m.pid > 0 && (before.end.IsZero() || !before.end.Before(m.at)) {
 			before.end = m.at // whose place it took
@@ -48,7 +49,7 @@ func timeline(v View) *moment {
 			latest[m.pid] = m
 		}
 	}
-	for _, d := range first(items(n.Get("violations"))) {
+	for _, d := range first(doc.Items(n.Get("violations"))) {
 		at, pid := timeOf(d.Get("at")), whole64(d.Get("pid"))
 		above := root
 		for _, m := range all {
@@ -105,7 +106,7 @@ func htmlTimeline(b *strings.Builder, v View) {
 	}
 	b.WriteString("<h2>timeline</h2>\n")
 	lines := root.lines(nil, 0, root)
-	omitted := whole(v.Node.Get("started_omitted")).Value + int64(max(len(items(v.Node.Get("started")))-maxMoments, 0))
+	omitted := whole(v.Node.Get("started_omitted")).Value + int64(max(len(doc.Items(v.Node.Get("started")))-maxMoments, 0))
 	b.WriteString(strings.Join(lines[:min(len(lines), shownMoments)], ""))
 	if len(lines) > shownMoments {
 		open := ""

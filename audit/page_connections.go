@@ -3,12 +3,13 @@ package audit
 import (
 	"strconv"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
 func connections(n *spec.Node) []row {
 	var rows []row
-	for _, c := range items(n.Get("connections")) {
+	for _, c := range doc.Items(n.Get("connections")) {
 		count := func(key string) string { return strconv.FormatInt(whole(c.Get(key)).Or(0), 10) }
 		r := row{cells: []string{name(c.Get("host")) + ":" + count("port"), name(c.Get("program")), count("connections") + " times",
 			size(whole(c.Get("bytes_out")).Or(0)) + " out", size(whole(c.Get("bytes_in")).Or(0)) + " in"}}

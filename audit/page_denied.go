@@ -21,7 +21,7 @@ type denied struct {
 func fold(violations *spec.Node) (all []*denied) {
 	type key struct{ kind, action, rule, on string }
 	index := map[key]*denied{}
-	for _, v := range items(violations) {
+	for _, v := range doc.Items(violations) {
 		allow := text(v.Get("allow_with"))
 		host, target := hostAndPort(v)
 		k := key{text(v.Get("kind")), text(v.Get("action")), text(v.Get("rule")), "host " + host}

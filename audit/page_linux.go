@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -118,7 +120,7 @@ func name(n *spec.Node) string { return spec.Name(text(n)) }
 // quoteArgs is a command line as a shell would take it.
 func quoteArgs(argv *spec.Node) string {
 	var b strings.Builder
-	for i, a := range items(argv) {
+	for i, a := range doc.Items(argv) {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
@@ -182,12 +184,12 @@ func jobFolders(resolved *spec.Node) (rows []row) {
 
 func protected(n *spec.Node) []row {
 	var rows []row
-	for _, c := range items(n.Get("protected")) {
+	for _, c := range doc.Items(n.Get("protected")) {
 		r := row{tone: weak, cells: []string{name(c.Get("path")), "unchanged"}}
 		if text(c.Get("digest_before")) != text(c.Get("digest_after")) {
 			r.cells[1] = "changed"
 		}
-		for _, e := range items(c.Get("events")) {
+		for _, e := range doc.Items(c.Get("events")) {
 			note := text(e.Get("at")) + " " + text(e.Get("what"))
 			if at := text(e.Get("renewed_at")); at != "" {
 				note += ", protected again at " + at
@@ -207,17 +209,17 @@ func protected(n *spec.Node) []row {
 		}
 		rows = append(rows, r)
 	}
-	for _, m := range items(n.Get("swept")) {
+	for _, m := range doc.Items(n.Get("swept")) {
 		r := row{tone: bad, cells: []string{name(m.Get("path")), "moved to " + name(m.Get("moved_to"))}}
 		if why := text(m.Get("reason")); why != "" {
 			r.notes = append(r.notes, why)
 		}
 		rows = append(rows, r)
 	}
-	for _, m := range items(n.Get("new_repositories")) {
+	for _, m := range doc.Items(n.Get("new_repositories")) {
 		rows = append(rows, row{tone: weak, cells: []string{name(m), "new repository"}})
 	}
-	for _, m := range items(n.Get("sweep_cuts")) {
+	for _, m := range doc.Items(n.Get("sweep_cuts")) {
 		rows = append(rows, row{tone: weak, cells: []string{"not looked at", text(m)}})
 	}
 	return rows

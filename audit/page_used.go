@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -74,7 +75,7 @@ func commands(n *spec.Node) []row {
 		r.tone = bad
 	}
 	var most []string
-	for i, p := range items(c.Get("programs")) {
+	for i, p := range doc.Items(c.Get("programs")) {
 		if i == shownInPage {
 			break
 		}
@@ -94,7 +95,7 @@ const shownInPage = 8
 
 func artifacts(n *spec.Node) []row {
 	var rows []row
-	for _, a := range items(n.Get("artifacts")) {
+	for _, a := range doc.Items(n.Get("artifacts")) {
 		rows = append(rows, cells(name(a.Get("path")), size(whole(a.Get("size")).Value), text(a.Get("sha256"))))
 	}
 	if c := whole(n.Get("artifacts_omitted")).Or(0); c > 0 {

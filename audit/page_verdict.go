@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -34,7 +35,7 @@ func verdict(v View) []row {
 		d.tone, d.cells[1] = weak, "nobody could see"
 	}
 	e := cells("enforced", "")
-	if lines := items(n.Get("enforcement")); len(lines) > 0 {
+	if lines := doc.Items(n.Get("enforcement")); len(lines) > 0 {
 		e.tone, e.cells[1] = good, "all that was requested"
 		var less []string
 		for _, l := range lines {
@@ -119,7 +120,7 @@ func holds(status string) bool { return status == "enforced" || status == "guard
 // enforcement are the lines that hold all that was asked, or the others.
 func enforcement(n *spec.Node, whole bool) []row {
 	var rows []row
-	for _, e := range items(n.Get("enforcement")) {
+	for _, e := range doc.Items(n.Get("enforcement")) {
 		r := cells(text(e.Get("field")), text(e.Get("status")), text(e.Get("asked")), text(e.Get("by")))
 		if holds(r.cells[1]) != whole {
 			continue

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"errors"
-	"strconv"
 
 	"sbx/internal/doc"
 	"sbx/spec"
@@ -48,20 +47,6 @@ func text(n *spec.Node) string {
 
 // whole is a whole number's value.
 func whole(n *spec.Node) spec.Opt[int64] {
-	if n == nil || n.Kind != spec.Number {
-		return spec.Opt[int64]{}
-	}
-	v, err := strconv.ParseInt(n.Text, 10, 64)
-	if err != nil {
-		return spec.Opt[int64]{}
-	}
-	return spec.Some(v)
-}
-
-// items are a list's values; nil of anything else.
-func items(n *spec.Node) []*spec.Node {
-	if n == nil || n.Kind != spec.List {
-		return nil
-	}
-	return n.Items
+	v, ok := doc.Whole(n)
+	return spec.Opt[int64]{Value: v, Set: ok}
 }

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -101,11 +102,11 @@ func status(v View) string {
 
 // denials is how many calls were denied, as far as anybody looked.
 func denials(n *spec.Node) (count int64, known bool) {
-	for _, v := range items(n.Get("violations")) {
+	for _, v := range doc.Items(n.Get("violations")) {
 		count += whole(v.Get("count")).Or(1)
 	}
 	count += whole(n.Get("violations_omitted")).Or(0)
-	return count, count > 0 || len(items(n.Get("observed_kinds"))) > 0
+	return count, count > 0 || len(doc.Items(n.Get("observed_kinds"))) > 0
 }
 
 // AppendJSON appends the run as an object on a line.

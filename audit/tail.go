@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -33,7 +34,7 @@ func (t *Tail) Next(v View, colour bool) string {
 		t.begun = true
 		add(since, cells("", quoteArgs(n.Get("command").Get("argv"))))
 	}
-	programs, denied := items(n.Get("started")), items(n.Get("violations"))
+	programs, denied := doc.Items(n.Get("started")), doc.Items(n.Get("violations"))
 	for _, p := range programs[min(t.programs, len(programs)):] {
 		add(timeOf(p.Get("at")), cells("", name(p.Get("program"))))
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/internal/view"
 	"sbx/spec"
 )
@@ -63,7 +64,7 @@ func environmentNames(environment *spec.Node) *spec.Node {
 	list := &spec.Node{Kind: spec.List, Items: slices.Clone(pass.Items)}
 	if set := environment.Get("set"); set != nil {
 		for i := range set.Members {
-			list.Items = append(list.Items, &spec.Node{Kind: spec.String, Text: set.Members[i].Key})
+			list.Items = append(list.Items, doc.Str(set.Members[i].Key))
 		}
 	}
 	return list
@@ -79,7 +80,7 @@ func programNodes(all []spec.ProgramAt) *spec.Node {
 				name += "/"
 			}
 		}
-		list.Items = append(list.Items, &spec.Node{Kind: spec.String, Text: name})
+		list.Items = append(list.Items, doc.Str(name))
 	}
 	return list
 }

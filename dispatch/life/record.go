@@ -7,6 +7,7 @@ import (
 
 	"sbx/audit"
 	"sbx/dispatch"
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -20,15 +21,15 @@ func outcome(record []byte, v audit.View, now time.Time, status spec.Opt[int64],
 	switch v.State {
 	case "exited":
 		e.ExitCode = number(n.Get("exit"), "code")
-		ended(&e, text(n.Get("exit"), "ended_by"), stop)
-		if at, err := time.Parse(time.RFC3339, text(n, "ended_at")); err == nil {
+		ended(&e, doc.Text(n.Get("exit").Get("ended_by")), stop)
+		if at, err := time.Parse(time.RFC3339, doc.Text(n.Get("ended_at"))); err == nil {
 			e.At = at
 		}
 	case "refused":
 		if !status.Set {
 			e.ExitCode = spec.Some(int64(125))
 		}
-		e.Error = spec.Some("it was refused: " + text(n.Get("error"), "reason"))
+		e.Error = spec.Some("it was refused: " + doc.Text(n.Get("error").Get("reason")))
 	default:
 		if v.State != "lost" {
 			record = v.Lost()
@@ -68,22 +69,9 @@ func used(n *spec.Node) dispatch.Counts {
 		Input: number(tokens, "input"), Output: number(tokens, "output"), Cached: number(tokens, "cached")}
 }
 
-func text(n *spec.Node, key string) string {
-	if n = n.Get(key); n == nil || n.Kind != spec.String {
-		return ""
-	}
-	return n.Text
-}
-
 func number(n *spec.Node, key string) spec.Opt[int64] {
-	if n = n.Get(key); n == nil || n.Kind != spec.Number {
-		return spec.Opt[int64]{}
-	}
-	v, err := strconv.ParseInt(n.Text, 10, 64)
-	if err != nil {
-		return spec.Opt[int64]{}
-	}
-	return spec.Some(v)
+	v, ok := doc.Whole(n.Get(key))
+	return spec.Opt[int64]{Value: v, Set: ok}
 }
 
 // bare is a record of what was to run, where sbx exec has left none: refused for

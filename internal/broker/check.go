@@ -83,16 +83,16 @@ func GrantedBy(report []byte) (g wire.Granted, workspace string, err error) {
 	if err != nil {
 		return g, "", err
 	}
-	if text(root.Get("ok")) != "true" { // or what a spec that is refused does not say would be given
+	if ok := root.Get("ok"); ok == nil || ok.Text != "true" { // or what a spec that is refused does not say would be given
 		p := &spec.Problem{Do: "tell what the spec gives", Why: "sbx refuses it", Help: "sbx check with the same specs"}
 		if all := doc.Items(root.Get("problems")); len(all) > 0 {
-			p.Field, p.On, p.Why = spec.Field(text(all[0].Get("field"))), text(all[0].Get("on")), text(all[0].Get("reason"))
+			p.Field, p.On, p.Why = spec.Field(doc.Text(all[0].Get("field"))), doc.Text(all[0].Get("on")), doc.Text(all[0].Get("reason"))
 		}
 		return g, "", p
 	}
 	for _, at := range doc.Items(root.Get("files")) {
-		p := wire.Place{Path: text(at.Get("path")), Access: text(at.Get("access")), Source: text(at.Get("source"))}
-		p.Protected = p.Access == "read-only" && strings.HasPrefix(text(at.Get("because")), "protected")
+		p := wire.Place{Path: doc.Text(at.Get("path")), Access: doc.Text(at.Get("access")), Source: doc.Text(at.Get("source"))}
+		p.Protected = p.Access == "read-only" && strings.HasPrefix(doc.Text(at.Get("because")), "protected")
 		if kept := at.Get("kept"); kept != nil && kept.Text == "false" {
 			p.Source = ""
 		} else if p.Access == "writable" {
@@ -103,24 +103,17 @@ func GrantedBy(report []byte) (g wire.Granted, workspace string, err error) {
 	if g.View == nil { // nothing is mounted
 		g.View = []wire.Place{{Path: "/", Access: "writable", Source: "/"}}
 	}
-	switch text(root.Get("network").Get("mode")) {
+	switch doc.Text(root.Get("network").Get("mode")) {
 	case spec.NetworkHost.String():
 		g.Reach = []string{"*"}
 	case spec.NetworkAllow.String():
 		for _, rule := range doc.Items(root.Get("network").Get("allow")) {
-			g.Reach = append(g.Reach, text(rule.Get("to")))
+			g.Reach = append(g.Reach, doc.Text(rule.Get("to")))
 		}
 	}
 	for _, c := range doc.Items(root.Get("broker").Get("grant")) {
-		g.Caps = append(g.Caps, text(c))
+		g.Caps = append(g.Caps, doc.Text(c))
 	}
 	g.Any = root.Get("plan").Get("commands") == nil
-	return g, text(root.Get("plan").Get("command").Get("dir")), nil
-}
-
-func text(n *doc.Node) string {
-	if n == nil {
-		return ""
-	}
-	return n.Text
+	return g, doc.Text(root.Get("plan").Get("command").Get("dir")), nil
 }

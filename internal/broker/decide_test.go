@@ -154,16 +154,16 @@ func TestNoCallIsWider(t *testing.T) {
 			}
 		}
 		files, net := last.Get("filesystem"), last.Get("network")
-		given := slices.DeleteFunc(texts(files.Get("read")), func(p string) bool { return p == "@system" || p == "/usr/bin/cat" })
-		for _, p := range append(given, texts(files.Get("write"))...) {
+		given := slices.DeleteFunc(doc.Texts(files.Get("read")), func(p string) bool { return p == "@system" || p == "/usr/bin/cat" })
+		for _, p := range append(given, doc.Texts(files.Get("write"))...) {
 			if p != at {
 				t.Fatalf("%d: the tool is given %s for %s", n, p, at)
 			}
 		}
-		if access == "read" && len(texts(files.Get("write"))) > 0 || files.Get("mounts") != nil || len(given)+len(texts(files.Get("write"))) != 1 {
+		if access == "read" && len(doc.Texts(files.Get("write"))) > 0 || files.Get("mounts") != nil || len(given)+len(doc.Texts(files.Get("write"))) != 1 {
 			t.Fatalf("%d: %s of %s becomes %s", n, access, at, last.AppendCanonical(nil))
 		}
-		if got := texts(net.Get("allow")); len(got) != 1 || got[0] != to+":443" || net.Get("mode").Text != "allow" {
+		if got := doc.Texts(net.Get("allow")); len(got) != 1 || got[0] != to+":443" || net.Get("mode").Text != "allow" {
 			t.Fatalf("%d: %s becomes %s", n, to, net.AppendCanonical(nil))
 		}
 	}

@@ -185,7 +185,7 @@ func (r *request) argument(name string) *doc.Node {
 	}
 	short := func(n *doc.Node) *doc.Node {
 		if view.Within(n.Text, r.workspace) && n.Text != r.workspace && r.workspace != "/" {
-			return &doc.Node{Kind: doc.String, Text: n.Text[len(r.workspace)+1:]}
+			return doc.Str(n.Text[len(r.workspace)+1:])
 		}
 		return n
 	}

@@ -59,7 +59,7 @@ func (w *walls) documents(t *document.Tool, needed []caps.Cap, timeout bool) []*
 	shows := w.shows(needed)
 	var all []*doc.Node
 	if len(shows) > 0 {
-		write := append(w.places(view.Write), texts(t.Spec.Get("filesystem").Get("write"))...)
+		write := append(w.places(view.Write), doc.Texts(t.Spec.Get("filesystem").Get("write"))...)
 		if mode := t.Spec.Get("access_mode"); mode != nil && mode.Text == spec.WorkspaceWrite.String() {
 			write = append(write, ".")
 		}
@@ -80,7 +80,7 @@ func (w *walls) documents(t *document.Tool, needed []caps.Cap, timeout bool) []*
 		narrow = object(narrow, "environment", object(nil, "pass", list(pass)))
 	} else {
 		environment := t.Spec.Get("environment")
-		pass = append(pass, texts(environment.Get("pass"))...)
+		pass = append(pass, doc.Texts(environment.Get("pass"))...)
 		own := object(t.Spec, "environment", object(environment, "pass", list(pass)))
 		if dir := w.workingDir(t); dir != nil {
 			own = object(own, "working_dir", dir)
@@ -92,7 +92,7 @@ func (w *walls) documents(t *document.Tool, needed []caps.Cap, timeout bool) []*
 		narrow = object(narrow, "commands", object(nil, "allow", list(programs)))
 	}
 	if timeout && t.Spec.Get("limits").Get("timeout") == nil {
-		narrow = object(narrow, "limits", object(nil, "timeout", str(strconv.FormatInt(t.Timeout.Milliseconds(), 10)+"ms")))
+		narrow = object(narrow, "limits", object(nil, "timeout", doc.Str(strconv.FormatInt(t.Timeout.Milliseconds(), 10)+"ms")))
 	}
 	return append(all, narrow)
 }
@@ -103,12 +103,12 @@ func (w *walls) workingDir(t *document.Tool) *doc.Node {
 	if dir == nil || dir.Text == "" || dir.Text[0] == '/' || dir.Text[0] == '~' {
 		return dir
 	}
-	return str(t.SpecDir + "/" + dir.Text)
+	return doc.Str(t.SpecDir + "/" + dir.Text)
 }
 
 // filesystem is what of the host a tool sees.
 func (w *walls) filesystem(t *document.Tool, shows []shown) *doc.Node {
-	read, write := texts(t.Spec.Get("filesystem").Get("read")), []string{}
+	read, write := doc.Texts(t.Spec.Get("filesystem").Get("read")), []string{}
 	if t.Spec.Get("filesystem").Get("read") == nil {
 		read = append([]string{"@system"}, t.Files...)
 	}
@@ -120,7 +120,7 @@ func (w *walls) filesystem(t *document.Tool, shows []shown) *doc.Node {
 			if s.write {
 				mode = "rw"
 			}
-			mounts.Items = append(mounts.Items, object(object(object(nil, "source", str(s.source)), "target", str(s.path)), "mode", str(mode)))
+			mounts.Items = append(mounts.Items, object(object(object(nil, "source", doc.Str(s.source)), "target", doc.Str(s.path)), "mode", doc.Str(mode)))
 		case s.write:
 			write = append(write, s.source)
 		default:
@@ -146,9 +146,9 @@ func network(needed []caps.Cap) *doc.Node {
 		}
 	}
 	if len(hosts) == 0 {
-		return object(nil, "mode", str(spec.NetworkNone.String()))
+		return object(nil, "mode", doc.Str(spec.NetworkNone.String()))
 	}
-	return object(object(nil, "mode", str(spec.NetworkAllow.String())), "allow", list(hosts))
+	return object(object(nil, "mode", doc.Str(spec.NetworkAllow.String())), "allow", list(hosts))
 }
 
 // commands are the programs that a tool may start, where its capabilities name some.
@@ -164,25 +164,15 @@ func (w *walls) commands(t *document.Tool, needed []caps.Cap) (all []string) {
 	return all
 }
 
-func str(s string) *doc.Node { return &doc.Node{Kind: doc.String, Text: s} }
-
+// list is a list of strings, each once.
 func list(items []string) *doc.Node {
-	n := &doc.Node{Kind: doc.List}
+	n := doc.ListOf()
 	for i, s := range items {
 		if slices.Index(items, s) == i {
-			n.Items = append(n.Items, str(s))
+			n.Items = append(n.Items, doc.Str(s))
 		}
 	}
 	return n
 }
 
 func object(of *doc.Node, key string, value *doc.Node) *doc.Node { return of.With(key, value) }
-
-func texts(n *doc.Node) (all []string) {
-	if n != nil {
-		for _, item := range n.Items {
-			all = append(all, item.Text)
-		}
-	}
-	return all
-}

@@ -1,7 +1,6 @@
 package oci
 
 import (
-	"strconv"
 	"strings"
 
 	"sbx/internal/doc"
@@ -36,11 +35,11 @@ func Decode(id, bundle string, config []byte) (*Container, error) {
 	}
 	c := &Container{ID: id, Bundle: bundle, Config: root, Annotations: map[string]string{}}
 	p := root.Get("process")
-	c.Args, c.Env, c.Cwd = texts(p.Get("args")), texts(p.Get("env")), text(p.Get("cwd"))
+	c.Args, c.Env, c.Cwd = doc.Texts(p.Get("args")), doc.Texts(p.Get("env")), doc.Text(p.Get("cwd"))
 	c.UID, c.GID = int(whole(p.Get("user").Get("uid"))), int(whole(p.Get("user").Get("gid")))
-	c.Root = from(bundle, text(root.Get("root").Get("path")))
+	c.Root = from(bundle, doc.Text(root.Get("root").Get("path")))
 	for _, n := range doc.Items(root.Get("mounts")) {
-		m := Mount{Target: text(n.Get("destination")), Type: text(n.Get("type")), Source: text(n.Get("source")), Options: texts(n.Get("options"))}
+		m := Mount{Target: doc.Text(n.Get("destination")), Type: doc.Text(n.Get("type")), Source: doc.Text(n.Get("source")), Options: doc.Texts(n.Get("options"))}
 		if m.binds() {
 			m.Source = from(bundle, m.Source)
 		}
@@ -51,7 +50,7 @@ func Decode(id, bundle string, config []byte) (*Container, error) {
 	}
 	if a := root.Get("annotations"); a != nil {
 		for i := range a.Members {
-			c.Annotations[a.Members[i].Key] = text(a.Members[i].Value)
+			c.Annotations[a.Members[i].Key] = doc.Text(a.Members[i].Value)
 		}
 	}
 	return c, nil
@@ -84,11 +83,11 @@ func (c *Container) allows(calls ...string) bool {
 		return true
 	}
 	for _, call := range calls {
-		allowed := text(filter.Get("defaultAction")) == "SCMP_ACT_ALLOW"
+		allowed := doc.Text(filter.Get("defaultAction")) == "SCMP_ACT_ALLOW"
 		for _, rule := range doc.Items(filter.Get("syscalls")) {
-			for _, name := range texts(rule.Get("names")) {
+			for _, name := range doc.Texts(rule.Get("names")) {
 				if name == call && len(doc.Items(rule.Get("args"))) == 0 {
-					allowed = text(rule.Get("action")) == "SCMP_ACT_ALLOW"
+					allowed = doc.Text(rule.Get("action")) == "SCMP_ACT_ALLOW"
 				}
 			}
 		}
@@ -103,51 +102,17 @@ func (c *Container) allows(calls ...string) bool {
 // has the host's.
 func (c *Container) namespace(kind string) *doc.Node {
 	for _, n := range doc.Items(c.Config.Get("linux").Get("namespaces")) {
-		if text(n.Get("type")) == kind {
+		if doc.Text(n.Get("type")) == kind {
 			return n
 		}
 	}
 	return nil
 }
 
-// Readers and makers of nodes.
-
-func text(n *doc.Node) string {
-	if n == nil || n.Kind != doc.String {
-		return ""
-	}
-	return n.Text
-}
-
-func texts(n *doc.Node) (list []string) {
-	for _, item := range doc.Items(n) {
-		list = append(list, text(item))
-	}
-	return list
-}
-
 // whole is a whole number; 0 for anything else.
 func whole(n *doc.Node) int64 {
-	if n == nil || n.Kind != doc.Number {
-		return 0
-	}
-	v, _ := strconv.ParseInt(n.Text, 10, 64)
+	v, _ := doc.Whole(n)
 	return v
-}
-
-func str(s string) *doc.Node   { return &doc.Node{Kind: doc.String, Text: s} }
-func number(v int64) *doc.Node { return &doc.Node{Kind: doc.Number, Text: strconv.FormatInt(v, 10)} }
-func truth(v bool) *doc.Node   { return &doc.Node{Kind: doc.Bool, Text: strconv.FormatBool(v)} }
-func list(n ...*doc.Node) *doc.Node {
-	return &doc.Node{Kind: doc.List, Items: n}
-}
-
-func strs(all []string) *doc.Node {
-	n := list()
-	for _, s := range all {
-		n.Items = append(n.Items, str(s))
-	}
-	return n
 }
 
 // object is an object of pairs of key and value; a nil value is left out.
@@ -162,7 +127,7 @@ func object(pairs ...any) *doc.Node {
 }
 
 func (m *Mount) node() *doc.Node {
-	return object("destination", str(m.Target), "type", str(m.Type), "source", str(m.Source), "options", strs(m.Options))
+	return object("destination", doc.Str(m.Target), "type", doc.Str(m.Type), "source", doc.Str(m.Source), "options", doc.Strs(m.Options))
 }
 
 // unheard says why no supervisor can be sent the calls of the container; "" where one can.

@@ -252,7 +252,7 @@ func (m *making) prepare() (*Line, error) {
 	for _, edit := range edits {
 		m.record.Container.Edits = append(m.record.Container.Edits, audit.ContainerEdit{At: edit.At, Why: edit.Why})
 	}
-	edits = append(edits, Edit{"root.path", str(m.t.Root), ""})
+	edits = append(edits, Edit{"root.path", doc.Str(m.t.Root), ""})
 	for _, f := range []struct {
 		name string
 		b    []byte

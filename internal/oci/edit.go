@@ -66,9 +66,9 @@ func (e *editor) all(n *Narrowing, supervisor int) ([]Edit, error) {
 		edit.At = "process." + edit.At
 		e.edits = append(e.edits, edit)
 	}
-	e.set("process.env", strs(e.plan.Env), "environment")
+	e.set("process.env", doc.Strs(e.plan.Env), "environment")
 	if start := e.s.Resolved.Start(); start != e.c.Cwd {
-		e.set("process.cwd", str(start), "working_dir")
+		e.set("process.cwd", doc.Str(start), "working_dir")
 	}
 	e.limits()
 	e.network()
@@ -106,8 +106,8 @@ func (e *editor) limits() {
 			period = 100_000 // the kernel's own
 		}
 		if quota <= 0 || us*period < quota*of {
-			e.set("linux.resources.cpu.quota", number(us), "limits.cpus")
-			e.set("linux.resources.cpu.period", number(of), "limits.cpus")
+			e.set("linux.resources.cpu.quota", doc.Int(us), "limits.cpus")
+			e.set("linux.resources.cpu.period", doc.Int(of), "limits.cpus")
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (e *editor) limits() {
 // lower sets a limit that is not as low already; 0 and -1 are none.
 func (e *editor) lower(path string, v int64, why string) {
 	if has := whole(at(e.c.Config, path)); has <= 0 || v < has {
-		e.set(path, number(v), why)
+		e.set(path, doc.Int(v), why)
 	}
 }
 
@@ -124,9 +124,9 @@ func (e *editor) network() {
 	if e.s.Resolved.Network != spec.NetworkNone {
 		return
 	}
-	all := list(object("type", str("network")))
+	all := doc.ListOf(object("type", doc.Str("network")))
 	for _, n := range doc.Items(at(e.c.Config, "linux.namespaces")) {
-		if text(n.Get("type")) != "network" {
+		if doc.Text(n.Get("type")) != "network" {
 			all.Items = append(all.Items, n)
 		}
 	}
@@ -139,9 +139,9 @@ func (e *editor) devices() {
 		return
 	}
 	if len(doc.Items(at(e.c.Config, "linux.devices"))) > 0 {
-		e.set("linux.devices", list(), "devices of the host stay out")
+		e.set("linux.devices", doc.ListOf(), "devices of the host stay out")
 	}
-	e.set("linux.resources.devices", list(object("allow", truth(false), "access", str("rwm"))), "the devices that every container has, and no other")
+	e.set("linux.resources.devices", doc.ListOf(object("allow", doc.Truth(false), "access", doc.Str("rwm"))), "the devices that every container has, and no other")
 }
 
 // proc shuts of /proc what lets the host be seen and changed.
@@ -153,13 +153,13 @@ func (e *editor) proc() {
 		at    string
 		table []wrap.Row
 	}{{"linux.maskedPaths", wrap.ProcMasked()}, {"linux.readonlyPaths", wrap.ProcReadOnly()}} {
-		paths := texts(at(e.c.Config, l.at))
+		paths := doc.Texts(at(e.c.Config, l.at))
 		for i := range l.table {
 			if path := "/proc/" + l.table[i].Path; path != "/proc/1" && !slices.Contains(paths, path) { // which is sbx exec's own
 				paths = append(paths, path)
 			}
 		}
-		e.set(l.at, strs(paths), "the kernel's settings are the host's")
+		e.set(l.at, doc.Strs(paths), "the kernel's settings are the host's")
 	}
 }
 
@@ -187,7 +187,7 @@ func (e *editor) mounts(init bool) error {
 		all = append(all, m.node())
 	}
 	if confined {
-		e.set("root.readonly", truth(true), "nothing of the image can be written")
+		e.set("root.readonly", doc.Truth(true), "nothing of the image can be written")
 	}
 	for i := range e.nodes {
 		m, err := e.mount(&e.nodes[i])
@@ -204,7 +204,7 @@ func (e *editor) mounts(init bool) error {
 			all = append(all, m.node())
 		}
 	}
-	e.set("mounts", list(all...), "files")
+	e.set("mounts", doc.ListOf(all...), "files")
 	return nil
 }
 

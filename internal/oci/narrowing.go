@@ -54,19 +54,19 @@ func narrowing(r *spec.Resolved, p *wrap.Plan, w *walls.Walls) *Narrowing {
 func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 	set := func(at string, v *doc.Node, why string) { edits = append(edits, Edit{at, v, why}) }
 	if n.Init {
-		set("args", strs(walls.Line(supervisor, texts(process.Get("args")))), "sbx-init holds Landlock and the system calls, and becomes the command")
+		set("args", doc.Strs(walls.Line(supervisor, doc.Texts(process.Get("args")))), "sbx-init holds Landlock and the system calls, and becomes the command")
 	}
 	if n.NoNew {
-		set("noNewPrivileges", truth(true), "no program gives more than its caller has")
+		set("noNewPrivileges", doc.Truth(true), "no program gives more than its caller has")
 	}
 	if n.Cut {
 		caps := process.Get("capabilities")
 		for _, kind := range []string{"bounding", "effective", "permitted", "inheritable", "ambient"} {
-			has := texts(caps.Get(kind))
+			has := doc.Texts(caps.Get(kind))
 			if caps == nil { // which is all that root has
 				has = n.Caps
 			}
-			set("capabilities."+kind, strs(slices.DeleteFunc(has, func(c string) bool { return !slices.Contains(n.Caps, c) })), "capabilities over the host stay out")
+			set("capabilities."+kind, doc.Strs(slices.DeleteFunc(has, func(c string) bool { return !slices.Contains(n.Caps, c) })), "capabilities over the host stay out")
 		}
 	}
 	for _, l := range []struct {
@@ -77,16 +77,16 @@ func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 		if l.v < 0 {
 			continue
 		}
-		all := list()
+		all := doc.ListOf()
 		hard, soft := l.v, l.v
 		for _, r := range doc.Items(process.Get("rlimits")) {
-			if text(r.Get("type")) == l.kind {
+			if doc.Text(r.Get("type")) == l.kind {
 				hard, soft = min(hard, whole(r.Get("hard"))), min(soft, whole(r.Get("soft")))
 			} else {
 				all.Items = append(all.Items, r)
 			}
 		}
-		all.Items = append(all.Items, object("type", str(l.kind), "hard", number(hard), "soft", number(soft)))
+		all.Items = append(all.Items, object("type", doc.Str(l.kind), "hard", doc.Int(hard), "soft", doc.Int(soft)))
 		process = process.With("rlimits", all)
 		set("rlimits", all, l.why)
 	}
@@ -107,15 +107,15 @@ func (n *Narrowing) environ(env []string) []string {
 
 // node is the narrowing as it is kept for later verbs.
 func (n *Narrowing) node() *doc.Node {
-	return object("init", truth(n.Init), "caps", strs(n.Caps), "cut", truth(n.Cut), "files", number(n.Files), "size", number(n.Size),
-		"names", strs(n.Names), "limited", truth(n.Limited), "no_new_privs", truth(n.NoNew), "no_network", truth(n.NoNetwork),
-		"attended", truth(n.Attended))
+	return object("init", doc.Truth(n.Init), "caps", doc.Strs(n.Caps), "cut", doc.Truth(n.Cut), "files", doc.Int(n.Files), "size", doc.Int(n.Size),
+		"names", doc.Strs(n.Names), "limited", doc.Truth(n.Limited), "no_new_privs", doc.Truth(n.NoNew), "no_network", doc.Truth(n.NoNetwork),
+		"attended", doc.Truth(n.Attended))
 }
 
 func narrowingOf(n *doc.Node) *Narrowing {
 	is := func(key string) bool { v := n.Get(key); return v != nil && v.Text == "true" }
-	return &Narrowing{Init: is("init"), Caps: texts(n.Get("caps")), Cut: is("cut"), Files: whole(n.Get("files")), Size: whole(n.Get("size")),
-		Names: texts(n.Get("names")), Limited: is("limited"), NoNew: is("no_new_privs"), NoNetwork: is("no_network"), Attended: is("attended")}
+	return &Narrowing{Init: is("init"), Caps: doc.Texts(n.Get("caps")), Cut: is("cut"), Files: whole(n.Get("files")), Size: whole(n.Get("size")),
+		Names: doc.Texts(n.Get("names")), Limited: is("limited"), NoNew: is("no_new_privs"), NoNetwork: is("no_network"), Attended: is("attended")}
 }
 
 // wallsOf are what sbx-init holds for a plan.

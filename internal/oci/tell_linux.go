@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -38,7 +39,7 @@ func (c *Call) log(msg string) {
 	now := time.Now().Format(time.RFC3339)
 	text := `time="` + now + `" level=error msg=` + strconv.Quote(msg) + "\n"
 	if c.global("log-format") == "json" {
-		text = string(object("level", str("error"), "msg", str(msg), "time", str(now)).AppendCanonical(nil)) + "\n"
+		text = string(object("level", doc.Str("error"), "msg", doc.Str(msg), "time", doc.Str(now)).AppendCanonical(nil)) + "\n"
 	}
 	_, _ = f.WriteString(text)
 }

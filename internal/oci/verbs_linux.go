@@ -136,7 +136,7 @@ func (c *Call) exec() error {
 	if err != nil {
 		return err
 	}
-	edits := append(n.edits(process, at), Edit{"env", strs(n.environ(texts(process.Get("env")))), "environment"})
+	edits := append(n.edits(process, at), Edit{"env", doc.Strs(n.environ(doc.Texts(process.Get("env")))), "environment"})
 	fd, err := unix.MemfdCreate("sbx-process", unix.MFD_CLOEXEC)
 	if err == nil {
 		fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD, aboveAll) // which is gone with the runtime
@@ -202,7 +202,7 @@ func (c *Call) remove() (status int, err error) {
 	if _, err := os.Lstat(link); err != nil {
 		return 0, HandOn(c.Inner, &c.Line, c.Environ)
 	}
-	state := text(c.ask("state").Get("status"))
+	state := doc.Text(c.ask("state").Get("status"))
 	status, err = attend(c.Inner, &c.Line, c.Environ, nil)
 	if err != nil || status != 0 {
 		return status, err

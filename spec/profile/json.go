@@ -1,8 +1,7 @@
 package profile
 
 import (
-	"strconv"
-
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -39,7 +38,7 @@ func (v View) JSON() string {
 		texts("agents", named(r.Agents)), texts("launch_points", v.Points),
 		texts("allowed_tools", r.AllowedTools.Value), texts("bash_policy", r.BashPolicy.Value),
 		text("permission_mode", r.Mode.Value.String()),
-		member("project_scoped", &spec.Node{Kind: spec.Bool, Text: strconv.FormatBool(r.Scoped.Value)}),
+		member("project_scoped", doc.Truth(r.Scoped.Value)),
 		member("spec", v.Specs[0].Node()), member("narrowed_by", narrowing), text("agent", v.Agent.String()), member("own", own), texts("flags", v.Flags.Args),
 		member("kept", kept), member("lacking", lacking), texts("notes", v.Found.Notes())))
 }
@@ -55,14 +54,6 @@ func object(members ...spec.Member) *spec.Node {
 
 func member(name string, n *spec.Node) spec.Member { return spec.Member{Key: name, Value: n} }
 
-func text(name, s string) spec.Member {
-	return member(name, &spec.Node{Kind: spec.String, Text: s})
-}
+func text(name, s string) spec.Member { return member(name, doc.Str(s)) }
 
-func texts(name string, all []string) spec.Member {
-	n := &spec.Node{Kind: spec.List}
-	for _, s := range all {
-		n.Items = append(n.Items, &spec.Node{Kind: spec.String, Text: s})
-	}
-	return member(name, n)
-}
+func texts(name string, all []string) spec.Member { return member(name, doc.Strs(all)) }

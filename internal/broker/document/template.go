@@ -152,7 +152,7 @@ func (t *Tool) Normal(args *doc.Node, workspace string) (normal *doc.Node, why s
 			if bad != "" {
 				why = name + ": " + bad
 			}
-			return &doc.Node{Kind: doc.String, Text: path}
+			return doc.Str(path)
 		}
 		if n.Kind != doc.List {
 			normal = normal.With(name, clean(n))

@@ -90,12 +90,12 @@ func (r *reader) arguments(t *Tool, n *doc.Node, at string) {
 		r.named(properties, at+".args.properties", func(*doc.Node, string, string) {})
 	}
 	if kind := t.Args.Get("type"); kind == nil {
-		t.Args = t.Args.With("type", &doc.Node{Kind: doc.String, Text: "object"})
+		t.Args = t.Args.With("type", doc.Str("object"))
 	} else if kind.Kind != doc.String || kind.Text != "object" {
 		r.fail(kind, at+".args.type", "arguments are an object", "")
 	}
 	if t.Args.Get("additionalProperties") == nil && t.Args.Get("unevaluatedProperties") == nil {
-		t.Args = t.Args.With("additionalProperties", &doc.Node{Kind: doc.Bool, Text: "false"})
+		t.Args = t.Args.With("additionalProperties", doc.Truth(false))
 	}
 }
 

@@ -1,0 +1,49 @@
+package doc
+
+import "strconv"
+
+// Text is the value of a string; "" of anything else, and of no node.
+func Text(n *Node) string {
+	if n == nil || n.Kind != String {
+		return ""
+	}
+	return n.Text
+}
+
+// Texts are the values of a list of strings.
+func Texts(n *Node) (all []string) {
+	for _, item := range Items(n) {
+		all = append(all, Text(item))
+	}
+	return all
+}
+
+// Whole is the value of a whole number; false for anything else.
+func Whole(n *Node) (v int64, ok bool) {
+	if n == nil || n.Kind != Number {
+		return 0, false
+	}
+	v, err := strconv.ParseInt(n.Text, 10, 64)
+	return v, err == nil
+}
+
+// Str is a string.
+func Str(s string) *Node { return &Node{Kind: String, Text: s} }
+
+// Int is a whole number.
+func Int(v int64) *Node { return &Node{Kind: Number, Text: strconv.FormatInt(v, 10)} }
+
+// Truth is true or false.
+func Truth(v bool) *Node { return &Node{Kind: Bool, Text: strconv.FormatBool(v)} }
+
+// ListOf is a list.
+func ListOf(items ...*Node) *Node { return &Node{Kind: List, Items: items} }
+
+// Strs is a list of strings.
+func Strs(all []string) *Node {
+	n := ListOf()
+	for _, s := range all {
+		n.Items = append(n.Items, Str(s))
+	}
+	return n
+}
