@@ -80,8 +80,8 @@ func TestFinishedRecordsStay(t *testing.T) {
 				ctx, cancel := context.WithTimeout(context.Background(), limit)
 				cmd := b.command(ctx, specRO, "true")
 				cmd.Args = []string{sbxPath, "exec", "--counter", "none", "--spec-json", specRO, "--", "sleep", seconds}
-				if err := cmd.Run(); err != nil {
-					t.Error(err)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%v: %s", err, out)
 				}
 				cancel()
 			}
