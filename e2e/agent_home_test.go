@@ -154,7 +154,7 @@ func TestAgentHomeIsALayer(t *testing.T) {
 		if names := differ(before, b.snapshot(b.home, ".codex")); len(names) > 0 {
 			t.Errorf("the host's home was changed: %q", names)
 		}
-		if s := r.rec.status("home"); s != "enforced" || !strings.Contains(r.rec.reason("home"), "beside ~/.codex is its own copy and ends with it") {
+		if s := r.rec.status("home"); s != "enforced" || !strings.Contains(r.rec.reason("home"), "except for ~/.codex is its own copy and ends with it") {
 			t.Errorf("the line says %s: %s", s, r.rec.reason("home"))
 		}
 		// The control: without the agent's name the home is closed, without a

@@ -140,7 +140,7 @@ func TestProfileVerb(t *testing.T) {
 		{nil, "flags coder --project /nowhere", 1, "", "no such file"},
 		{nil, "show nothing", 1, "", "known: read-only, write, verification, design"},
 		{nil, "show READ_ONLY", 0, "profile read-only: ", ""},
-		{nil, "list", 0, "read-only     looks", ""},
+		{nil, "list", 0, "read-only     reads", ""},
 		{nil, "list --json", 0, `{"profiles":[{"name":"read-only"`, ""},
 		{nil, "", 2, "", "want list"},
 		{nil, "flags", 2, "", "want list"},

@@ -8,11 +8,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 [ "$(id -u)" -eq 0 ] || { echo "runtime-tools: needs root" >&2; exit 3; }
 command -v runc >/dev/null || { echo "runtime-tools: runc is not installed" >&2; exit 3; }
+# The programs leave mounts behind.
+[ -n "${SBX_OWN_MOUNTS:-}" ] || exec env SBX_OWN_MOUNTS=1 unshare --mount --propagation private "scripts/$(basename "$0")" "$@"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/sbx-runtime-tools.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+trap 'rm -rf --one-file-system "$work"' EXIT
+export TMPDIR=$work/tmp
 module=github.com/opencontainers/runtime-tools
-mkdir -p "$work"/{bin,run,free,allowed}
+mkdir -p "$work"/{bin,run,free,allowed,tmp}
 (
 	cd scripts/tools/runtime-tools
 	CGO_ENABLED=0 go build -o "$work/run/runtimetest" $module/cmd/runtimetest
