@@ -203,3 +203,64 @@ func TestOCISupervisorKilled(t *testing.T) {
 		n.clean()
 	})
 }
+
+// TestOCISupervisorKeepsNothing holds that what exec adds leaves the supervisor nothing to
+// keep, and that it has no mounts but the host's and the container's.
+func TestOCISupervisorKeepsNothing(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(`{"access_mode": "workspace-write", "working_dir": "/work"}`)
+		const id = "sbx-e2e-keeps"
+		bundle := ociBundle(t, []string{"sleep", "100"}, nil)
+		do := func(args ...string) {
+			t.Helper()
+			if got := ociRun(t, bundle, n.under(args...)); got.status != 0 {
+				t.Fatalf("%q: %+v", args, got)
+			}
+		}
+		pid := filepath.Join(t.TempDir(), "pid")
+		do("create", "--bundle", bundle, "--pid-file", pid, id)
+		t.Cleanup(func() { ociRun(t, bundle, n.bare("delete", "--force", id)) })
+		do("start", id)
+		supervisor := fmt.Sprintf("/proc/%d", n.supervisorOf())
+		first, err := os.ReadFile(pid)
+		must(t, err)
+		mounts := func(process string) string {
+			ns, err := os.Readlink(process + "/ns/mnt")
+			must(t, err)
+			return ns
+		}
+		fds := func() int {
+			list, err := os.ReadDir(supervisor + "/fd")
+			must(t, err)
+			return len(list)
+		}
+		added := func() { do("exec", id, "sh", "-c", "touch /work/x; /bin/busybox true") }
+		added()
+		before := fds()
+		for range 10 {
+			added()
+		}
+		for range 100 {
+			if fds() <= before {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if now := fds(); now > before {
+			t.Errorf("%d descriptors, %d before ten more processes", now, before)
+		}
+		threads, err := os.ReadDir(supervisor + "/task")
+		must(t, err)
+		for _, thread := range threads {
+			at := supervisor + "/task/" + thread.Name()
+			if ns := mounts(at); ns != mounts(supervisor) && ns != mounts("/proc/"+string(first)) {
+				t.Errorf("a thread has mounts of its own: %s", ns)
+			}
+		}
+		if cwd, err := os.Readlink(supervisor + "/cwd"); cwd != "/" {
+			t.Errorf("it is in %s, %v", cwd, err)
+		}
+		do("delete", "--force", id)
+		n.clean()
+	})
+}

@@ -72,3 +72,10 @@ func systemOf(fd int) system {
 }
 
 func isProc(fd int) bool { return systemOf(fd).isProc }
+
+// Close is for a listener whose supervisor goes on without it.
+func (l *Listener) Close() {
+	if l.paths.own > 0 {
+		unix.Close(l.paths.own)
+	}
+}

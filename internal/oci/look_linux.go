@@ -34,16 +34,29 @@ type Place struct {
 // the image or a volume chooses leads out of there. The thread ends with the look.
 // then is called by that thread.
 func look(c *Container, docs []*spec.SandboxSpec, facts wrap.Host, then func(*Seen) error) (s *Seen, err error) {
+	apart(func() {
+		if s, err = lookFrom(c, docs, facts); err == nil {
+			err = then(s)
+		}
+	})
+	return s, err
+}
+
+// apart calls f on a thread that ends with it, and what it made its own: any but the
+// first, which cannot.
+func apart(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // and never unlocked
-		if s, err = lookFrom(c, docs, facts); err == nil {
-			err = then(s)
+		if unix.Gettid() == unix.Getpid() {
+			apart(f)
+			runtime.UnlockOSThread()
+			return
 		}
+		f()
 	}()
 	<-done
-	return s, err
 }
 
 func lookFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, error) {

@@ -172,8 +172,19 @@ func (s *supervisor) end() {
 	}
 }
 
+// answer answers until no thread is left that could ask. It waits for that by a poll:
+// before Linux 6.11 what waits for a notification is told of no end.
 func (s *supervisor) answer(l *listen.Listener, fd int) {
+	defer unix.Close(fd)
+	defer l.Close()
 	for {
+		pf := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		if _, err := unix.Poll(pf, -1); err == unix.EINTR {
+			continue
+		}
+		if pf[0].Revents&unix.POLLIN == 0 {
+			return
+		}
 		taken, over := l.Take(fd)
 		if over {
 			return
