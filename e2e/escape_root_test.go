@@ -212,6 +212,15 @@ func TestRootsStreamsAreNotTheHostsNodes(t *testing.T) {
 			t.Errorf("%s: %s: %v", spec, mode, r)
 		}
 	}
+	for _, hidden := range []string{"/dev", "/dev/null"} { // the sandbox's own is not in view, but at hand
+		spec := `{"filesystem":{"hide":[` + quoted(hidden) + `]}}`
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		r, mode := with(b.command(ctx, spec, "/bin/sh", "-c", "chmod 600 /proc/self/fd/0; cat; echo end"))
+		cancel()
+		if mode != "Dcrw-rw-rw-" || r.ended().out != "end\n" || strings.Count(r.err, "Read-only file system") != 1 {
+			t.Errorf("%s: %s: %v", spec, mode, r)
+		}
+	}
 }
 
 func TestCapabilities(t *testing.T) {

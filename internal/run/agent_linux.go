@@ -2,6 +2,7 @@ package run
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -81,7 +82,7 @@ func (x *watched) wish(w agent.Wish) {
 
 func cutTo(s string, n int) string {
 	if len(s) > n {
-		return s[:n] + "…"
+		return strings.ToValidUTF8(s[:n], "") + "…"
 	}
 	return s
 }

@@ -56,7 +56,7 @@ func TestLaunchTwice(t *testing.T) {
 // for which that is no failure use it.
 func TestSoftCloneLeavesNoSlot(t *testing.T) {
 	l := &list{}
-	l.mounts([]wrap.Mount{{Op: wrap.OpClone, Source: "/a", Slot: 1, Mode: wrap.ModeRO, Soft: true}, {Op: wrap.OpAttach, Slot: 1, Source: "/a", Target: "/a", Soft: true}})
+	l.mounts([]wrap.Mount{{Op: wrap.OpClone, Source: "/a", Slot: 1, Mode: wrap.ModeRO, Soft: true}, {Op: wrap.OpAttach, Slot: 1, Source: "/a", Target: "/a", Soft: true}}, nil)
 	clone := l.steps[1]
 	for _, s := range l.steps[int(l.steps[0].Skip)+1:] {
 		for _, a := range s.Args {

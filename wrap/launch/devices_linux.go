@@ -18,9 +18,9 @@ func devices(p *wrap.Plan, o Options) (list []Device) {
 		if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFCHR {
 			continue
 		}
-		path := devicePath(st.Rdev)
+		path := p.Staged(devicePath(st.Rdev))
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
-		if path != "" && err == nil && hasDevice(p, path) {
+		if err == nil && hasDevice(p, path) {
 			list = append(list, Device{FD: fd, Path: path, Flags: flags & (unix.O_ACCMODE | unix.O_APPEND | unix.O_NONBLOCK)})
 		}
 	}
@@ -49,10 +49,9 @@ func devicePath(rdev uint64) string {
 	return ""
 }
 
-// hasDevice tells whether the sandbox mounts a device in a /dev of its own.
+// hasDevice tells whether the sandbox mounts a device there, in a /dev of its own.
 func hasDevice(p *wrap.Plan, path string) bool {
-	at := p.Staged(path)
 	return slices.ContainsFunc(p.Mounts, func(m wrap.Mount) bool {
-		return m.Target == at && (m.Op == wrap.OpAttach || m.Op == wrap.OpBind)
+		return m.Target == path && (m.Op == wrap.OpAttach || m.Op == wrap.OpBind)
 	})
 }

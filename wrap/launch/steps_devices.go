@@ -10,20 +10,20 @@ import (
 // sandbox has in a /dev of its own.
 type Device struct {
 	FD    int
-	Path  string // of the device inside
+	Path  string // where its mount is put
 	Flags int    // that it is open with
 }
 
-// openDevices opens the devices of the sandbox's own /dev, whose mounts are
-// read-only: what the caller opened stands on the host's, where root inside could
-// change a node's mode or owner for the whole host. The filter, which would ask a
-// supervisor that does not answer yet, is not loaded then.
-func (l *list) openDevices(devices []Device) {
+// openDevice opens a device of the sandbox's own /dev as soon as its mount, which is
+// read-only, is there, since filesystem.hide may cover it: what the caller opened
+// stands on the host's, where root inside could change a node's mode or owner for the
+// whole host.
+func (l *list) openDevice(path string, devices []Device) {
 	for _, d := range devices {
-		l.on = d.Path
-		l.add(unix.SYS_OPENAT, "openat", fdcwd, text(d.Path), num(d.Flags|unix.O_CLOEXEC|unix.O_NOFOLLOW)).Save = slotStream + Slot(d.FD)
+		if d.Path == path {
+			l.add(unix.SYS_OPENAT, "openat", fdcwd, text(path), num(d.Flags|unix.O_CLOEXEC|unix.O_NOFOLLOW)).Save = slotStream + Slot(d.FD)
+		}
 	}
-	l.on = ""
 }
 
 // terminals makes terminals in a new devpts, which numbers them, and keeps the last one,

@@ -25,7 +25,7 @@ const (
 // by openat2 without following a link anywhere, and then mounted by its
 // descriptor: a path that was swapped since it was resolved fails with ELOOP
 // and is not mounted.
-func (l *list) mounts(ops []wrap.Mount) {
+func (l *list) mounts(ops []wrap.Mount, devices []Device) {
 	held, modes := map[int]Slot{}, map[int]wrap.Mode{}
 	for i := range ops {
 		m := &ops[i]
@@ -70,8 +70,10 @@ func (l *list) mounts(ops []wrap.Mount) {
 				l.steps[len(l.steps)-1].Pass = Errno(unix.EBADF)
 			}
 			delete(held, m.Slot)
+			l.openDevice(m.Target, devices)
 		case wrap.OpBind:
 			l.bind(m)
+			l.openDevice(m.Target, devices)
 		case wrap.OpPin:
 			pin := *m
 			pin.Source, pin.Mode = m.Target, wrap.ModeKeep

@@ -96,9 +96,8 @@ func (l *list) setup(p *wrap.Plan, in Input) {
 	if l.remount = p.Remount; l.remount {
 		l.descriptors()
 	}
-	l.mounts(p.Mounts)
+	l.mounts(p.Mounts, in.Devices)
 	l.enter(p)
-	l.openDevices(in.Devices)
 	if p.Notify != seccomp.NotifyNone && p.Has(wrap.PidNS) {
 		l.add(unix.SYS_OPENAT, "openat", fdcwd, text("/"), num(unix.O_PATH|unix.O_CLOEXEC)).Save = slotRoot
 	}
