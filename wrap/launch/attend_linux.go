@@ -4,17 +4,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// reaper waits for the child's end, and for its orphans'.
+type reaper struct {
+	*child
+	attended []Waiter
+	ended    *unix.WaitStatus // the child's end, once it is collected
+	largest  int64            // KiB, of the processes whose end was collected
+	before   unix.Rusage      // what this process's children had used before
+}
+
 // Attend has a descriptor looked after whenever the process waits for the
 // child: for its report, for its end, in Supervise and in Kill. A tracer's
 // stops must be served all that time, or the child does not get there.
-func (pr *Process) Attend(w Waiter) { pr.attended = append(pr.attended, w) }
+func (r *reaper) Attend(w Waiter) { r.attended = append(r.attended, w) }
 
 // Collected takes note of a child's end that a Waiter has collected: a tracer
 // waits for every child, and a status is handed out once.
-func (pr *Process) Collected(pid int, status unix.WaitStatus, used *unix.Rusage) {
-	pr.largest = max(pr.largest, used.Maxrss)
-	if pid == pr.pid {
-		pr.ended = &status
+func (r *reaper) Collected(pid int, status unix.WaitStatus, used *unix.Rusage) {
+	r.largest = max(r.largest, used.Maxrss)
+	if pid == r.pid {
+		r.ended = &status
 	}
 }
 
@@ -24,8 +33,8 @@ const batch = 256
 // reaps has the orphans of a sandbox without a pid namespace reaped as they end,
 // which pid 1 does elsewhere: as zombies they would count against every limit of
 // processes. A tracer collects all ends by itself.
-func (pr *Process) reaps() {
-	if pr.begun != nil || len(pr.attended) > 0 {
+func (r *reaper) reaps() {
+	if !r.alone || len(r.attended) > 0 {
 		return
 	}
 	wake, err := Children()
@@ -34,7 +43,7 @@ func (pr *Process) reaps() {
 	}
 	more := func() { _, _ = unix.Write(wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 	more() // who ended before tells no more
-	pr.Attend(Waiter{FD: wake, Event: func() {
+	r.Attend(Waiter{FD: wake, Event: func() {
 		var b [8]byte
 		_, _ = unix.Read(wake, b[:]) // before the look: what ends meanwhile makes it readable again
 		for range batch {
@@ -45,7 +54,7 @@ func (pr *Process) reaps() {
 			case err != nil || pid == 0:
 				return
 			default:
-				pr.Collected(pid, status, &used)
+				r.Collected(pid, status, &used)
 			}
 		}
 		more()
@@ -55,45 +64,36 @@ func (pr *Process) reaps() {
 // used is what the processes used that were waited for, the command and its
 // orphans. A tracer is told of the end of other processes' children as well, so
 // that the kernel's sum is taken.
-func (pr *Process) used() unix.Rusage {
+func (r *reaper) used() unix.Rusage {
 	var all unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_CHILDREN, &all)
-	all.Utime = unix.NsecToTimeval(all.Utime.Nano() - pr.before.Utime.Nano())
-	all.Stime = unix.NsecToTimeval(all.Stime.Nano() - pr.before.Stime.Nano())
-	all.Inblock -= pr.before.Inblock
-	all.Oublock -= pr.before.Oublock
+	all.Utime = unix.NsecToTimeval(all.Utime.Nano() - r.before.Utime.Nano())
+	all.Stime = unix.NsecToTimeval(all.Stime.Nano() - r.before.Stime.Nano())
+	all.Inblock -= r.before.Inblock
+	all.Oublock -= r.before.Oublock
 	return all
 }
 
 func microseconds(t unix.Timeval) int64 { return t.Nano() / 1000 }
 
 // collect waits for the child's end.
-func (pr *Process) collect() unix.WaitStatus {
-	for len(pr.attended) > 0 && pr.ended == nil {
-		pf := polled([]unix.PollFd{{Fd: int32(pr.pidfd), Events: unix.POLLIN}}, pr.attended)
+func (r *reaper) collect() unix.WaitStatus {
+	for len(r.attended) > 0 && r.ended == nil {
+		pf := polled([]unix.PollFd{{Fd: int32(r.pidfd), Events: unix.POLLIN}}, r.attended)
 		if _, err := unix.Poll(pf, -1); err != nil && err != unix.EINTR {
 			break
 		}
-		serve(pr.attended, pf[1:])
+		serve(r.attended, pf[1:])
 		if pf[0].Revents != 0 {
 			break
 		}
 	}
-	for pr.ended == nil {
+	for r.ended == nil {
 		var status unix.WaitStatus
 		var used unix.Rusage
-		if _, err := unix.Wait4(pr.pid, &status, 0, &used); err != unix.EINTR && !status.Stopped() {
-			pr.Collected(pr.pid, status, &used)
+		if _, err := unix.Wait4(r.pid, &status, 0, &used); err != unix.EINTR && !status.Stopped() {
+			r.Collected(r.pid, status, &used)
 		}
 	}
-	return *pr.ended
-}
-
-// CommandPid is the command's pid outside, 0 where it cannot be told. It is
-// known once the command is ready.
-func (pr *Process) CommandPid() int {
-	if pr.begun == nil {
-		return pr.pid
-	}
-	return max(pidOf(pr.target), 0)
+	return *r.ended
 }

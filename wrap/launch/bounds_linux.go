@@ -10,14 +10,14 @@ type Bounds struct {
 
 // Bounds begins to hold what no part of the kernel does. The command is about
 // to be let go.
-func (pr *Process) Bounds(l *wrap.Limits) (b Bounds, err error) {
+func (c *child) Bounds(l *wrap.Limits) (b Bounds, err error) {
 	if l.Timeout > 0 {
-		if b.Deadline, err = pr.Deadline(l.Timeout); err != nil {
+		if b.Deadline, err = c.Deadline(l.Timeout); err != nil {
 			return b, stepError("timerfd_create", err)
 		}
 	}
 	if l.Memory > 0 {
-		if b.Memory, err = pr.WatchMemory(l.Memory); err != nil {
+		if b.Memory, err = c.WatchMemory(l.Memory); err != nil {
 			b.Close()
 			return Bounds{}, stepError("timerfd_create", err)
 		}

@@ -18,21 +18,21 @@ var namespaceFlags = [...]uintptr{
 }
 
 // clone starts the child that runs p.
-func (pr *Process) clone(p *program, flags uintptr) error {
-	p.sock = uintptr(pr.far)
-	p.parent = int32(pr.own)
+func (s *script) clone(p *program, flags uintptr) error {
+	p.sock = uintptr(s.far)
+	p.parent = int32(s.own)
 	flags |= unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
-	for _, n := range pr.opening.Namespaces {
+	for _, n := range s.opening.Namespaces {
 		flags |= namespaceFlags[n]
 	}
 	var pidfd int32 = -1
-	pid, errno := pr.reserving(func() (int, syscall.Errno) { return p.clone(flags, &pidfd) })
+	pid, errno := reserving(s.opening.Has(wrap.UserNS), func() (int, syscall.Errno) { return p.clone(flags, &pidfd) })
 	if errno != 0 {
 		e := stepError("clone", errno)
 		e.Step.On = "namespaces"
 		return e
 	}
-	pr.pid, pr.pidfd = pid, int(pidfd)
+	s.pid, s.pidfd = pid, int(pidfd)
 	return nil
 }
 

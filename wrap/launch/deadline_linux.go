@@ -24,19 +24,19 @@ const givenUpAfter = 20 * time.Second
 // Deadline ends a sandbox that runs for too long: SIGTERM to every process, and
 // SIGCONT, since one that is stopped cannot act on it; after a grace SIGKILL.
 type Deadline struct {
-	pr    *Process
+	of    *child
 	timer int
 	next  func(*Deadline)
 	Hit   bool // the time was over before the command ended
 }
 
 // Deadline begins to count.
-func (pr *Process) Deadline(after time.Duration) (*Deadline, error) {
+func (c *child) Deadline(after time.Duration) (*Deadline, error) {
 	fd, err := timer(after, 0)
 	if err != nil {
 		return nil, err
 	}
-	return &Deadline{pr: pr, timer: fd, next: (*Deadline).terminate}, nil
+	return &Deadline{of: c, timer: fd, next: (*Deadline).terminate}, nil
 }
 
 // Waiter is what the supervisor waits for.
@@ -54,16 +54,16 @@ func (d *Deadline) event() {
 }
 
 func (d *Deadline) terminate() {
-	d.pr.signalTree(unix.SIGTERM, unix.SIGCONT)
+	d.of.signalTree(unix.SIGTERM, unix.SIGCONT)
 	d.after(Grace, (*Deadline).kill)
 }
 
 // kill ends the command: pid 1 then tells what was used, and takes the rest
 // along. Without pid 1 the sweep does.
 func (d *Deadline) kill() {
-	unix.PidfdSendSignal(d.pr.target, unix.SIGKILL, nil, 0)
-	d.pr.giveUpLater()
-	d.after(lastResort, func(d *Deadline) { unix.PidfdSendSignal(d.pr.pidfd, unix.SIGKILL, nil, 0) })
+	unix.PidfdSendSignal(d.of.target, unix.SIGKILL, nil, 0)
+	d.of.giveUpLater()
+	d.after(lastResort, func(d *Deadline) { unix.PidfdSendSignal(d.of.pidfd, unix.SIGKILL, nil, 0) })
 }
 
 func (d *Deadline) after(t time.Duration, next func(*Deadline)) {
@@ -110,10 +110,10 @@ func ticked(fd int) bool {
 const maxTree = 1 << 16
 
 // tree is the pids of the command and its descendants, each behind its parent.
-func (pr *Process) tree() []int {
+func (c *child) tree() []int {
 	pids := read.Children("self") // without a pid namespace all are this process's descendants
-	if pr.begun != nil {
-		pids = read.Children(strconv.Itoa(pr.pid))
+	if !c.alone {
+		pids = read.Children(strconv.Itoa(c.pid))
 	}
 	for i := 0; i < len(pids) && len(pids) < maxTree; i++ {
 		pids = append(pids, read.Children(strconv.Itoa(pids[i]))...)
@@ -123,13 +123,13 @@ func (pr *Process) tree() []int {
 
 // signalTree sends signals to every process of the tree, the command in any
 // case.
-func (pr *Process) signalTree(signals ...unix.Signal) {
-	pids := pr.tree()
-	in := pr.membership(pids)
+func (c *child) signalTree(signals ...unix.Signal) {
+	pids := c.tree()
+	in := c.membership(pids)
 	for _, sig := range signals { // first: it may do more than notice that its children end
-		unix.PidfdSendSignal(pr.target, sig, nil, 0)
+		unix.PidfdSendSignal(c.target, sig, nil, 0)
 	}
-	command := pidOf(pr.target)
+	command := pidOf(c.target)
 	for _, pid := range pids {
 		if pid == command {
 			continue
@@ -146,8 +146,8 @@ func (pr *Process) signalTree(signals ...unix.Signal) {
 }
 
 // membership is who may be a parent in the tree.
-func (pr *Process) membership(pids []int) map[int]bool {
-	in := map[int]bool{unix.Getpid(): true, pr.pid: true}
+func (c *child) membership(pids []int) map[int]bool {
+	in := map[int]bool{unix.Getpid(): true, c.pid: true}
 	for _, pid := range pids {
 		in[pid] = true
 	}
@@ -170,8 +170,8 @@ func openIn(in map[int]bool, pid int) (fd int, ok bool) {
 
 // giveUpLater lets the process end by SIGALRM where a sandbox that can reach it keeps
 // it from its own end.
-func (pr *Process) giveUpLater() {
-	if pr.begun == nil {
+func (c *child) giveUpLater() {
+	if c.alone {
 		byDefault(uintptr(unix.SIGALRM))
 		set := [2]uint64{1 << (unix.SIGALRM - 1)}
 		sigmask(unix.SIG_UNBLOCK, &set, nil)

@@ -55,7 +55,7 @@ func TestLaunchTwice(t *testing.T) {
 // A soft clone that was passed over leaves a slot that holds nothing; only steps
 // for which that is no failure use it.
 func TestSoftCloneLeavesNoSlot(t *testing.T) {
-	l := &list{}
+	l := &mountList{}
 	l.mounts([]wrap.Mount{{Op: wrap.OpClone, Source: "/a", Slot: 1, Mode: wrap.ModeRO, Soft: true}, {Op: wrap.OpAttach, Slot: 1, Source: "/a", Target: "/a", Soft: true}}, nil)
 	clone := l.steps[1]
 	for _, s := range l.steps[int(l.steps[0].Skip)+1:] {

@@ -108,22 +108,22 @@ func (r *Helper) Kill() {
 }
 
 // LookupSocket is where queries for names come to in the sandbox's network, -1 for none.
-func (pr *Process) LookupSocket() int {
-	if !pr.opening.Lookups {
+func (s *script) LookupSocket() int {
+	if !s.opening.Lookups {
 		return -1 // the slot is another's
 	}
-	slots := pr.slots()
+	slots := s.slots()
 	fd := int(slots[slotLookups])
 	slots[slotLookups] = noFD
 	return fd
 }
 
 // BrokerSocket is where the command finds the broker, in its network; -1 for none.
-func (pr *Process) BrokerSocket() int {
-	if !pr.opening.Broker {
+func (s *script) BrokerSocket() int {
+	if !s.opening.Broker {
 		return -1
 	}
-	slots := pr.slots()
+	slots := s.slots()
 	fd := int(slots[slotBroker])
 	slots[slotBroker] = noFD
 	return fd
@@ -132,19 +132,19 @@ func (pr *Process) BrokerSocket() int {
 // RelaySockets are the relay's sockets in the sandbox's network, those of its doors last,
 // of which none stays open here once Close has been called for each: a relay that is gone
 // shows inside by the kernel's refusal. -1 stands for one that is not there.
-func (pr *Process) RelaySockets() (fds [10]int) {
-	slots := pr.slots()
+func (s *script) RelaySockets() (fds [10]int) {
+	slots := s.slots()
 	take := func(to []int, there bool, first Slot) {
 		for i := range to {
 			to[i] = -1
-			if s := first + Slot(i); there {
-				to[i] = int(slots[s])
-				slots[s] = noFD
+			if at := first + Slot(i); there {
+				to[i] = int(slots[at])
+				slots[at] = noFD
 			}
 		}
 	}
-	take(fds[:6], pr.opening.Egress, slotEgress)
-	take(fds[6:], pr.opening.Doors, slotDoors)
+	take(fds[:6], s.opening.Egress, slotEgress)
+	take(fds[6:], s.opening.Doors, slotDoors)
 	if fds[8] >= 0 && fds[9] < 0 { // IPv6 is shut off there
 		unix.Close(fds[8])
 		fds[8] = -1

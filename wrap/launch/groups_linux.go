@@ -12,35 +12,46 @@ import (
 	"sbx/wrap/launch/cgroup"
 )
 
-// makeGroups makes the groups of a plan, before the command is there.
-func (pr *Process) makeGroups(p *wrap.Plan) (err error) {
-	if len(p.Limits.Groups) == 0 {
+// groups are the control groups that hold a command's limits.
+type groups struct {
+	set      *cgroup.Set // nil for none
+	confined bool        // one of them bounds the memory
+}
+
+// make makes the groups of a plan, before the command is there.
+func (g *groups) make(l *wrap.Limits) (err error) {
+	g.confined = l.Confines()
+	if len(l.Groups) == 0 {
 		return nil
 	}
-	if pr.groups, err = cgroup.Make(p.Limits.Groups); err != nil {
+	if g.set, err = cgroup.Make(l.Groups); err != nil {
 		return groupError(err)
 	}
 	return nil
 }
 
-// enterGroups moves the command, which waits for its word, into its groups.
-func (pr *Process) enterGroups() error {
-	if pr.groups == nil {
+// place moves the command, which waits for its word, into its groups.
+func (g *groups) place(c *child) error {
+	if g.set == nil {
 		return nil
 	}
-	pid := pr.pid
-	if pr.begun != nil {
-		if pid = pidOf(pr.target); pid <= 0 {
-			return groupError(&cgroup.Error{Do: "find", On: "the command", Err: unix.ESRCH})
-		}
+	pid := c.CommandPid()
+	if pid == 0 {
+		return groupError(&cgroup.Error{Do: "find", On: "the command", Err: unix.ESRCH})
 	}
-	if err := pr.groups.Place(pid); err != nil {
+	if err := g.set.Place(pid); err != nil {
 		return groupError(err)
 	}
-	if pr.begun != nil && pidOf(pr.target) != pid {
+	if c.CommandPid() != pid {
 		return groupError(&cgroup.Error{Do: "find", On: "the command", Err: unix.ESRCH})
 	}
 	return nil
+}
+
+// remove removes what there is of them.
+func (g *groups) remove() {
+	g.set.Remove()
+	g.set = nil
 }
 
 // pidOf is the pid that a pidfd stands for, as this process sees it; -1 for one that

@@ -7,15 +7,15 @@ import (
 )
 
 // mapIDs maps all of the caller's ids onto themselves and lets the child go on.
-func (pr *Process) mapIDs() error {
-	dir := "/proc/" + strconv.Itoa(pr.pid)
-	if err := writeFile(dir+"/uid_map", Map(pr.opening.IDs.UIDs)); err != nil {
+func (s *script) mapIDs() error {
+	dir := "/proc/" + strconv.Itoa(s.pid)
+	if err := writeFile(dir+"/uid_map", Map(s.opening.IDs.UIDs)); err != nil {
 		return err
 	}
-	if err := writeFile(dir+"/gid_map", Map(pr.opening.IDs.GIDs)); err != nil {
+	if err := writeFile(dir+"/gid_map", Map(s.opening.IDs.GIDs)); err != nil {
 		return err
 	}
-	return pr.word()
+	return s.word()
 }
 
 func writeFile(path, content string) error {

@@ -12,8 +12,8 @@ import (
 // deliver gives a signal to the command. Where it stands behind another tool's
 // processes these are passed over: some end everything at a signal that the command
 // would have heeded. False where there is no such process yet.
-func (pr *Process) deliver(sig unix.Signal, below int) bool {
-	pid, above := pidOf(pr.target), 0
+func (k *keys) deliver(sig unix.Signal, below int) bool {
+	pid, above := pidOf(k.target), 0
 	for range below {
 		next := read.Children(strconv.Itoa(pid))
 		if len(next) == 0 {
@@ -31,7 +31,7 @@ func (pr *Process) deliver(sig unix.Signal, below int) bool {
 	}
 	status := read.Status(strconv.Itoa(pid))
 	if fatal(sig) && isFirst(status) && !heeds(status, sig) {
-		pr.by = sig
+		k.by = sig
 		sig = unix.SIGKILL
 	}
 	return unix.PidfdSendSignal(fd, sig, nil, 0) == nil

@@ -12,49 +12,40 @@ func (pr *Process) Kill() {
 }
 
 func (pr *Process) closeAll() {
-	pr.groups.Remove()
-	pr.groups = nil
+	pr.groups.remove()
 	pr.closeSlots()
-	if pr.target != pr.pidfd && pr.target >= 0 {
-		unix.Close(pr.target)
-	}
-	for _, fd := range []int{pr.pidfd, pr.own, pr.sock, pr.far, pr.listener, pr.named, pr.root, pr.scratch} {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
-	}
-	pr.renewal.close()
-	pr.pidfd, pr.own, pr.sock, pr.far, pr.target, pr.listener, pr.named, pr.root, pr.scratch = -1, -1, -1, -1, -1, -1, -1, -1, -1
+	pr.child.close()
+	pr.left.close()
 }
 
 // slots are the results that the child keeps, nil before there is a child.
-func (pr *Process) slots() *[64]uintptr {
+func (s *script) slots() *[64]uintptr {
 	switch {
-	case pr.begun != nil:
-		return pr.begun.slots
-	case pr.command != nil:
-		return pr.command.slots
+	case s.begun != nil:
+		return s.begun.slots
+	case s.command != nil:
+		return s.command.slots
 	}
 	return nil
 }
 
 // closeSlots closes what a child that failed has left open in the descriptor
 // table that it shared.
-func (pr *Process) closeSlots() {
-	slots := pr.slots()
-	if slots == nil || pr.far < 0 { // it has left the table
+func (s *script) closeSlots() {
+	slots := s.slots()
+	if slots == nil || s.far < 0 { // it has left the table
 		return
 	}
-	if pr.setup != nil && pr.setup.pidfd >= 0 && int(pr.setup.pidfd) != pr.target {
-		unix.Close(int(pr.setup.pidfd))
+	if s.setup != nil && s.setup.pidfd >= 0 && int(s.setup.pidfd) != s.target {
+		unix.Close(int(s.setup.pidfd))
 	}
-	for s := slotListener; s < 64; s++ {
-		if fd := int(slots[s]); fd > 2 {
+	for at := slotListener; at < 64; at++ {
+		if fd := int(slots[at]); fd > 2 {
 			unix.Close(fd)
 		}
-		slots[s] = noFD
+		slots[at] = noFD
 	}
-	if pr.setup != nil {
-		pr.setup.pidfd = -1
+	if s.setup != nil {
+		s.setup.pidfd = -1
 	}
 }

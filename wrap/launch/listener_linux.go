@@ -6,40 +6,49 @@ import (
 	"sbx/seccomp"
 )
 
-// adopt takes over the descriptors that the child left for the supervisor.
-func (pr *Process) adopt() {
-	slots := pr.slots()
+// left is what the child leaves for the supervisor: descriptors, -1 for none.
+type left struct {
+	listener int // of seccomp
+	named    int // a terminal of the sandbox's own, whose name is the caller's
+	root     int // the sandbox's root, where the supervisor's is another
+	scratch  int // the tmpfs of the sandbox's own files, see Scratch
+	renewal  renewal
+}
+
+var noneLeft = left{-1, -1, -1, -1, noRenewal}
+
+// adopt takes over the descriptors that the child left in its slots.
+func (f *left) adopt(slots *[64]uintptr) {
 	take := func(s Slot) int {
 		fd := int(slots[s])
 		slots[s] = noFD
 		return fd
 	}
-	pr.listener, pr.root, pr.named, pr.scratch = take(slotListener), take(slotRoot), take(slotTerminal), take(slotScratch)
-	pr.renewal.adopt(take)
+	f.listener, f.root, f.named, f.scratch = take(slotListener), take(slotRoot), take(slotTerminal), take(slotScratch)
+	f.renewal.adopt(take)
 	for fd := range 3 { // the command has its own
 		if d := take(slotStream + Slot(fd)); d >= 0 {
 			unix.Close(d)
 		}
 	}
-	if pr.listener >= 0 {
-		seccomp.Sync(pr.listener)
+	if f.listener >= 0 {
+		seccomp.Sync(f.listener)
 	}
 }
 
 // Listener is the descriptor of seccomp's listener, -1 for none. The first
 // notification, of the command itself, is Go's matter.
-func (pr *Process) Listener() int { return pr.listener }
+func (f *left) Listener() int { return f.listener }
 
 // Root is a descriptor of the sandbox's root directory (O_PATH), -1 where that is
 // the supervisor's own or each process may have another.
-func (pr *Process) Root() int { return pr.root }
+func (f *left) Root() int { return f.root }
 
 // Scratch is a descriptor of the tmpfs in which the Plan's layers are (O_PATH), -1 where
 // the Plan does not open it. It is good until Supervise returns.
-func (pr *Process) Scratch() int { return pr.scratch }
+func (f *left) Scratch() int { return f.scratch }
 
-// Child is the pid of the child that makes the sandbox.
-func (pr *Process) Child() int { return pr.pid }
-
-// End kills the sandbox; Supervise sees its end.
-func (pr *Process) End() { _ = unix.PidfdSendSignal(pr.pidfd, unix.SIGKILL, nil, 0) }
+func (f *left) close() {
+	closeFDs(&f.listener, &f.named, &f.root, &f.scratch)
+	f.renewal.close()
+}

@@ -17,19 +17,19 @@ const lookEvery = 250 * time.Millisecond
 // may have. It is what is left where no group can be made: a tree that is quick
 // can have more for a moment, and what lies in a tmpfs is not seen.
 type MemoryWatch struct {
-	pr    *Process
+	of    *child
 	timer int
 	most  int64
 	Ended int // processes that were ended
 }
 
 // WatchMemory begins to look.
-func (pr *Process) WatchMemory(most int64) (*MemoryWatch, error) {
+func (c *child) WatchMemory(most int64) (*MemoryWatch, error) {
 	fd, err := timer(lookEvery, lookEvery)
 	if err != nil {
 		return nil, err
 	}
-	return &MemoryWatch{pr: pr, timer: fd, most: most}, nil
+	return &MemoryWatch{of: c, timer: fd, most: most}, nil
 }
 
 // Waiter is what the supervisor waits for.
@@ -44,7 +44,7 @@ func (w *MemoryWatch) look() {
 	if !ticked(w.timer) {
 		return
 	}
-	pids := w.pr.tree()
+	pids := w.of.tree()
 	var sum int64
 	for _, pid := range pids {
 		sum += resident(pid)

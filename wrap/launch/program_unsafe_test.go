@@ -115,7 +115,7 @@ func TestProgramByAndBy(t *testing.T) {
 	in := input(plan, Options{Caller: Inherited()}, 9)
 	whole := newProgram(loaded(plan, in).Setup, reportFailedSetup)
 	p := makeProgram(stepsOf(plan), reportFailedSetup)
-	l := &list{out: p}
+	l := &mountList{list: list{out: p}}
 	l.setup(plan, in)
 	l.spawn(plan, in)
 	l.done()

@@ -36,14 +36,14 @@ const (
 )
 
 // remount answers a child that waits in a DoEach.
-func (pr *Process) remount(rep *report) error {
-	o := &pr.setup.ops[rep.index]
-	steps, done, errno := pr.remounts.round(pr.pid, int(rep.value), o.a[1], o.a[2] != 0, unix.Errno(rep.user))
-	pr.setup.each, pr.setup.verdict = nil, uintptr(errno)
+func (s *script) remount(rep *report) error {
+	o := &s.setup.ops[rep.index]
+	steps, done, errno := s.remounts.round(s.pid, int(rep.value), o.a[1], o.a[2] != 0, unix.Errno(rep.user))
+	s.setup.each, s.setup.verdict = nil, uintptr(errno)
 	if !done {
-		pr.setup.each = newProgram(steps, reportFailedSetup)
+		s.setup.each = newProgram(steps, reportFailedSetup)
 	}
-	return pr.word()
+	return s.word()
 }
 
 // round is the calls that are to be made next. It is done where all mounts are as

@@ -8,7 +8,7 @@ import (
 	"sbx/wrap"
 )
 
-// renewal is what a Process keeps to mount again what has fallen off.
+// renewal is what is kept to mount again what has fallen off.
 type renewal struct {
 	list    []wrap.Renewal
 	in      inside
@@ -24,19 +24,14 @@ func (r *renewal) adopt(take func(Slot) int) {
 }
 
 func (r *renewal) close() {
-	for _, fd := range []int{r.in.user, r.in.mounts, r.in.masks[0], r.in.masks[1]} {
-		if fd >= 0 {
-			unix.Close(fd)
-		}
-	}
-	r.in = noRenewal.in
+	closeFDs(&r.in.user, &r.in.mounts, &r.in.masks[0], &r.in.masks[1])
 }
 
 // MaskFolder is a descriptor of the empty directory that masks, -1 for none.
-func (pr *Process) MaskFolder() int {
-	for i, slot := range masks(pr.renewal.list) {
+func (f *left) MaskFolder() int {
+	for i, slot := range masks(f.renewal.list) {
 		if slot == wrap.SlotEmpty {
-			return pr.renewal.in.masks[i]
+			return f.renewal.in.masks[i]
 		}
 	}
 	return -1
@@ -54,11 +49,11 @@ type Renewal struct {
 
 // Renew begins to mount again, inside the sandbox, what fell off. It does not
 // wait: Read tells how the child fared.
-func (pr *Process) Renew() (*Renewal, error) {
-	if pr.renewal.in.mounts < 0 {
+func (f *left) Renew() (*Renewal, error) {
+	if f.renewal.in.mounts < 0 {
 		return nil, renewalError("setns", unix.EBADF)
 	}
-	return renew(renewing(pr.renewal.list, pr.renewal.in, pr.renewal.remount))
+	return renew(renewing(f.renewal.list, f.renewal.in, f.renewal.remount))
 }
 
 // renew is Renew with the steps. The child shares no memory: a process that

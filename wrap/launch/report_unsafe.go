@@ -49,7 +49,7 @@ func (pr *Process) receive() (*report, error) {
 // take reads one report off the socket. A child that ended before it read its
 // word leaves ECONNRESET in front of what it reported; reading takes that off
 // (unix_release_sock and sock_error of Linux), so the next one is the report.
-func (pr *Process) take() (*report, error) { return readReport(pr.sock) }
+func (c *child) take() (*report, error) { return readReport(c.sock) }
 
 // readReport is take on any socket; it does not wait.
 func readReport(sock int) (*report, error) {

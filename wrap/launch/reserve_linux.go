@@ -4,8 +4,6 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
-
-	"sbx/wrap"
 )
 
 // reserve is how many of its user's processes (RLIMIT_NPROC) a sandbox leaves to
@@ -19,9 +17,9 @@ const reserve = 96
 // against that when one in the namespace forks, and against the caller's own limit
 // when the supervisor does. The child gets back the caller's limit, which is the
 // command's.
-func (pr *Process) reserving(clone func() (int, syscall.Errno)) (pid int, e syscall.Errno) {
+func reserving(newUser bool, clone func() (int, syscall.Errno)) (pid int, e syscall.Errno) {
 	var own unix.Rlimit
-	if !pr.opening.Has(wrap.UserNS) || unix.Prlimit(0, unix.RLIMIT_NPROC, nil, &own) != nil || own.Cur == unix.RLIM_INFINITY {
+	if !newUser || unix.Prlimit(0, unix.RLIMIT_NPROC, nil, &own) != nil || own.Cur == unix.RLIM_INFINITY {
 		return clone()
 	}
 	less := unix.Rlimit{Cur: own.Cur - min(reserve, own.Cur/2), Max: own.Max}

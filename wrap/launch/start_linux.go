@@ -7,46 +7,37 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/wrap"
-	"sbx/wrap/launch/cgroup"
 )
 
 // Process is a launch under way. Its methods are called from the one thread
 // that called Begin, which must stay locked to its goroutine until the process
 // has ended: the kernel ends the sandbox with that thread (PR_SET_PDEATHSIG).
+//
+// Its parts share the child, and know nothing of one another: script is what the child
+// carries out, left what it leaves for the supervisor, keys pass signals on to it, the
+// reaper waits for its end.
 type Process struct {
+	*child
+	script
+	left
+	keys
+	reaper
+	groups  groups
+	allowed bool
+	first   bool    // the listener's first notification was answered
+	last    *report // pid 1's, of the command's end
+}
+
+// script is what the child carries out: one program after another.
+type script struct {
+	*child
 	opening  wrap.Opening
-	again    func() Programs // the steps, for words about one that failed
 	opened   []Step          // of the opening
+	again    func() Programs // the steps, for words about one that failed
 	begun    *program        // of the opening; nil without a pid namespace
 	setup    *program
 	command  *program
-	pid      int // pid 1 of the sandbox, or the command; 0 before there is a child
-	pidfd    int // of pid
-	own      int // of this process; -1 for none
-	target   int // pidfd of the command, which signals go to
-	sock     int // the supervisor's end
-	far      int // the child's end, while the descriptor table is shared
-	listener int // of seccomp; -1 for none
-	named    int // a terminal of the sandbox's own, whose name is the caller's; -1 for none
-	root     int // the sandbox's root, where the supervisor's is another; -1 for none
-	scratch  int // the tmpfs of the sandbox's own files, see Scratch; -1 for none
-	renewal  renewal
 	remounts remounting
-	allowed  bool
-	last     *report     // pid 1's, of the command's end
-	first    bool        // the listener's first notification was answered
-	stale    bool        // what stops came before the next SIGCONT are those of a stop that is over
-	signals  int         // where Catch's are read; -1 for none
-	early    int         // how many of them are from before the command could be executed
-	terminal int         // whose foreground is to be taken back at the end; -1 for none
-	groups   *cgroup.Set // that hold limits; nil for none
-	confined bool        // one of them bounds the memory
-	attended []Waiter
-	typed    uint64           // the signals that the terminal has sent, by their numbers
-	by       unix.Signal      // what deliver ended the command for; 0 for nothing
-	ended    *unix.WaitStatus // the child's end, once it is collected
-	largest  int64            // KiB, of the processes whose end was collected
-	before   unix.Rusage      // what this process's children had used before
 }
 
 // Start is Begin and Load in one.
@@ -75,9 +66,10 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	if err != nil {
 		return nil, stepError("socketpair", err)
 	}
-	pr := &Process{opening: o, sock: ends[0], far: ends[1], own: -1, pidfd: -1, target: -1, terminal: -1, listener: -1, named: -1, root: -1, scratch: -1, renewal: noRenewal, signals: -1}
+	c := &child{alone: steps == nil, sock: ends[0], far: ends[1], own: -1, pidfd: -1, target: -1}
+	pr := &Process{child: c, script: script{child: c, opening: o}, left: noneLeft, keys: keys{child: c, signals: -1, terminal: -1}, reaper: reaper{child: c}}
 	if fd, err := unix.PidfdOpen(unix.Getpid(), 0); err == nil {
-		pr.own = fd
+		c.own = fd
 	}
 	if steps == nil {
 		return pr, nil
@@ -111,7 +103,7 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 		pr.Kill()
 		return stepError("load", unix.EINVAL)
 	}
-	if err := pr.makeGroups(p); err != nil {
+	if err := pr.groups.make(&p.Limits); err != nil {
 		pr.Kill()
 		return err
 	}
@@ -126,15 +118,14 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 	}
 	pr.renewal.remount = p.Remount
 	pr.remounts = remounting{needed: p.Remount, bound: len(p.Caps) == 0}
-	pr.confined = p.Limits.Confines()
-	if pr.begun == nil {
+	if pr.alone {
 		return pr.load(loaded(p, in))
 	}
 	// A hundred KiB of steps would be written for the sake of one that fails:
 	// each becomes a part of the program at once, and failure writes them anew.
 	pr.again = func() Programs { return loaded(p, in) }
 	setup := makeProgram(stepsOf(p), reportFailedSetup)
-	l := &list{steps: make([]Step, 0, 64), out: setup}
+	l := &mountList{list: list{steps: make([]Step, 0, 64), out: setup}}
 	l.setup(p, in)
 	l.spawn(p, in)
 	l.done()
@@ -151,8 +142,8 @@ func (pr *Process) load(programs Programs) error {
 func (pr *Process) run(setup, command *program) error {
 	pr.command = command
 	pr.command.sock = uintptr(pr.far)
-	if pr.begun == nil {
-		return pr.alone()
+	if pr.alone {
+		return pr.cloneCommand()
 	}
 	pr.setup = setup
 	pr.setup.sock = pr.command.sock
@@ -167,11 +158,11 @@ func (pr *Process) run(setup, command *program) error {
 	return nil
 }
 
-// alone clones the command itself, which leaves the shared descriptor table
+// cloneCommand clones the command itself, which leaves the shared descriptor table
 // before it is ready.
-func (pr *Process) alone() error {
+func (pr *Process) cloneCommand() error {
 	share := uintptr(unix.CLONE_VM)
-	if pr.confined {
+	if pr.groups.confined {
 		// The killer of an empty memory ends whoever shares the victim's (package
 		// cgroup): this child gets a copy, as it is no vfork.
 		share = 0
@@ -190,14 +181,6 @@ func stepError(name string, err error) *StepError {
 	return &StepError{Program: "opening", Index: -1, Step: Step{Name: name}, Errno: Errno(e)}
 }
 
-// word sends the child its next word to go on.
-func (pr *Process) word() error {
-	if err := unix.Send(pr.sock, []byte{1}, unix.MSG_NOSIGNAL); err != nil {
-		return stepError("send", err)
-	}
-	return nil
-}
-
 // Ready waits until the child has done every step but the exec. A *StepError
 // tells which step failed; the child is gone then.
 func (pr *Process) Ready() error {
@@ -212,29 +195,30 @@ func (pr *Process) Ready() error {
 		return err
 	}
 	if rep.kind == reportReady {
-		if pr.begun != nil {
+		if pr.alone { // its end is its own now, so that its exec can be seen by the end of it
+			pr.closeFar()
+		} else {
 			pr.target = int(rep.index)
-		} else { // its end is its own now, so that its exec can be seen by the end of it
-			unix.Close(pr.far)
-			pr.far = -1
 		}
-		if pr.begun == nil && pr.confined { // its memory is a copy
+		if pr.alone && pr.groups.confined { // its memory is a copy
 			pr.command.slots[slotListener] = uintptr(rep.value)
 		}
-		pr.adopt()
-		if err := pr.enterGroups(); err != nil {
+		pr.adopt(pr.slots())
+		if err := pr.groups.place(pr.child); err != nil {
 			pr.Kill()
 			return err
 		}
 		return nil
 	}
-	return pr.failure(rep)
+	e := pr.failed(rep)
+	pr.Kill()
+	return e
 }
 
 // Allow lets the command start as soon as the child has done everything else: a
 // supervisor that has nothing left to do spares the child one wait for it.
 func (pr *Process) Allow() {
-	if pr.groups != nil || pr.remounts.needed {
+	if pr.groups.set != nil || pr.remounts.needed {
 		return // the command must be moved first; the child waits for other words before
 	}
 	if hasKeys() {
@@ -256,42 +240,42 @@ func (pr *Process) Go() error {
 		}
 	}
 	rep, err := pr.receive()
-	if err == errGone && pr.begun == nil {
+	if err == errGone && pr.alone {
 		return nil // its end of the socket was closed by the exec
 	}
 	if err != nil {
 		return err
 	}
 	if rep.kind == reportStarted {
-		unix.Close(pr.far)
-		pr.far = -1
+		pr.closeFar()
 		// Pid 1 stays on the stack that begun keeps; what the steps pointed to
 		// and the stack that the command left with its exec can go.
 		pr.setup.keep, pr.command.keep = nil, nil
 		pr.again = nil
 		return nil
 	}
-	return pr.failure(rep)
+	e := pr.failed(rep)
+	pr.Kill()
+	return e
 }
 
-// failure turns a report into a StepError and buries the child.
-func (pr *Process) failure(rep *report) error {
+// failed turns a report into a StepError.
+func (s *script) failed(rep *report) *StepError {
 	e := &StepError{Program: "setup", Index: int(rep.index), Errno: Errno(rep.value)}
-	steps := pr.opened
+	steps := s.opened
 	switch rep.kind {
 	case reportFailedOpening:
 		e.Program = "opening"
 	case reportFailedSetup:
-		steps = pr.again().Setup
+		steps = s.again().Setup
 	case reportFailedCommand:
-		e.Program, steps = "command", pr.again().Command
+		e.Program, steps = "command", s.again().Command
 	}
 	if e.Index < len(steps) {
 		e.Step = steps[e.Index]
 	}
-	if e.Step.Do == DoEach && pr.remounts.on != "" {
-		e.Step.On = pr.remounts.on
+	if e.Step.Do == DoEach && s.remounts.on != "" {
+		e.Step.On = s.remounts.on
 	}
-	pr.Kill()
 	return e
 }

@@ -14,7 +14,7 @@ import (
 // mount(2) changes a mount only where that is a part of the caller's namespace,
 // so what is bound is attached first and changed then: nothing of the command
 // runs yet. Which mounts lie beneath is asked of the kernel at that moment
-// (Process.remount), and asked again afterwards; what was known before the
+// (script.remount), and asked again afterwards; what was known before the
 // launch says nothing about the namespace that was made since.
 
 const (
@@ -38,13 +38,13 @@ func attributes(m wrap.Mode) uint64 {
 	return 0
 }
 
-func (l *list) setattr(dir Arg, path string, flags int, set uint64) {
+func (l *mountList) setattr(dir Arg, path string, flags int, set uint64) {
 	l.add(unix.SYS_MOUNT_SETATTR, "mount_setattr", dir, text(path), num(flags),
 		data(words(set, 0, 0, 0)), num(sizeofMountAttr))
 }
 
 // readOnly makes the mount at path read-only, and with tree those beneath.
-func (l *list) readOnly(path string, tree bool) {
+func (l *mountList) readOnly(path string, tree bool) {
 	const set = unix.MOUNT_ATTR_RDONLY | quiet
 	beneath := 0
 	switch {
@@ -63,13 +63,13 @@ func (l *list) readOnly(path string, tree bool) {
 }
 
 // settle gives a tree that was just attached what clone could not.
-func (l *list) settle(tree Slot, mode wrap.Mode) {
+func (l *mountList) settle(tree Slot, mode wrap.Mode) {
 	if set := attributes(mode); set != 0 && l.remount {
 		l.each(tree, set, 1)
 	}
 }
 
-func (l *list) each(tree Slot, set uint64, beneath int) {
+func (l *mountList) each(tree Slot, set uint64, beneath int) {
 	s := l.special(DoEach, "remount each")
 	s.Args = [6]Arg{kept(tree), word(set), num(beneath)}
 }
@@ -77,13 +77,13 @@ func (l *list) each(tree Slot, set uint64, beneath int) {
 // descriptors makes the directory of the process's descriptors the current one: a
 // mount that is to be changed is called by the number of a descriptor there, so
 // that no path is walked once more.
-func (l *list) descriptors() {
+func (l *mountList) descriptors() {
 	fd := l.openDescriptors()
 	l.add(unix.SYS_FCHDIR, "fchdir", kept(fd))
 	l.close(fd)
 }
 
-func (l *list) openDescriptors() Slot {
+func (l *mountList) openDescriptors() Slot {
 	l.on = "/proc/self/fd"
 	fd := l.slot()
 	l.add(unix.SYS_OPENAT, "openat", fdcwd, text(l.on), num(unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC)).Save = fd
@@ -97,7 +97,7 @@ func (l *list) openDescriptors() Slot {
 // made in a copy of the mount namespace where nobody else is, at its own path
 // (at is open there, for the caller to close). Mounts beneath the
 // top are left out, or the step fails where the kernel does not part them.
-func (l *list) apart(tree Slot, path string, set uint64, join func()) (done, at Slot) {
+func (l *mountList) apart(tree Slot, path string, set uint64, join func()) (done, at Slot) {
 	const single = treeFlags &^ atTree
 	l.steps[len(l.steps)-1].Args[2] = num(single)
 	l.add(unix.SYS_UNSHARE, "unshare", num(unix.CLONE_NEWNS))

@@ -18,7 +18,7 @@ type Device struct {
 // read-only, is there, since filesystem.hide may cover it: what the caller opened
 // stands on the host's, where root inside could change a node's mode or owner for the
 // whole host.
-func (l *list) openDevice(path string, devices []Device) {
+func (l *mountList) openDevice(path string, devices []Device) {
 	for _, d := range devices {
 		if d.Path == path {
 			l.add(unix.SYS_OPENAT, "openat", fdcwd, text(path), num(d.Flags|unix.O_CLOEXEC|unix.O_NOFOLLOW)).Save = slotStream + Slot(d.FD)
@@ -29,7 +29,7 @@ func (l *list) openDevice(path string, devices []Device) {
 // terminals makes terminals in a new devpts, which numbers them, and keeps the last one,
 // which stays locked, for the supervisor: its name is there as long as it is open. A
 // host on which they cannot be had does without.
-func (l *list) terminals(m *wrap.Mount) {
+func (l *mountList) terminals(m *wrap.Mount) {
 	if m.Own == 0 {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 // it can be written: the whiteouts lie in the middle, where nothing that is
 // written reaches, and "userxattr" keeps overlayfs from following a directory to
 // where an attribute says (redirect_dir, overlayfs(5)).
-func (l *list) overlay(m *wrap.Mount) {
+func (l *mountList) overlay(m *wrap.Mount) {
 	flags := unix.MS_NOSUID | unix.MS_NODEV
 	options := "lowerdir=" + overlayPath(m.Source) + ":" + overlayPath(m.Lower)
 	if m.Upper == "" {
@@ -25,7 +25,7 @@ func (l *list) overlay(m *wrap.Mount) {
 const upperOption = ",upperdir="
 
 // read opens a file for reading, without waiting for whoever else has it open.
-func (l *list) read(m *wrap.Mount) Slot {
+func (l *mountList) read(m *wrap.Mount) Slot {
 	l.on = m.Source
 	s := l.slot()
 	how := words(unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0, noLinks)
@@ -42,7 +42,7 @@ const copyMost = 0x7ffff000
 
 // copy makes a file with the content of one that was opened; where that was
 // gone, none. The content is the kernel's to move: nobody reads it.
-func (l *list) copy(m *wrap.Mount, from Slot) {
+func (l *mountList) copy(m *wrap.Mount, from Slot) {
 	own := l.slot()
 	l.add(unix.SYS_DUP, "dup", kept(from)).Save = own
 	first := len(l.steps) - 1

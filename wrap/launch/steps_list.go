@@ -9,15 +9,20 @@ import (
 
 // list is a program's steps while they are written.
 type list struct {
-	steps   []Step
-	used    uint64 // slots in use
-	remount bool   // each mount by itself
-	last    Slot   // it and those behind it are not handed out; 0 hands out all
-	masks   []int  // slots of the Plan whose descriptors stay open for the supervisor
-	own     []int  // the masks' own directories that are made
-	on      string // the object of the steps that follow
-	field   spec.Field
-	out     *program // what finished steps become part of; nil to keep them
+	steps []Step
+	used  uint64 // slots in use
+	last  Slot   // it and those behind it are not handed out; 0 hands out all
+	on    string // the object of the steps that follow
+	field spec.Field
+	out   *program // what finished steps become part of; nil to keep them
+}
+
+// mountList is a list that has mounts among its steps.
+type mountList struct {
+	list
+	remount bool  // each mount by itself
+	masks   []int // slots of the Plan whose descriptors stay open for the supervisor
+	own     []int // the masks' own directories that are made
 }
 
 // done says that nothing will be changed in the steps so far.

@@ -25,7 +25,7 @@ const (
 // by openat2 without following a link anywhere, and then mounted by its
 // descriptor: a path that was swapped since it was resolved fails with ELOOP
 // and is not mounted.
-func (l *list) mounts(ops []wrap.Mount, devices []Device) {
+func (l *mountList) mounts(ops []wrap.Mount, devices []Device) {
 	held, modes := map[int]Slot{}, map[int]wrap.Mode{}
 	for i := range ops {
 		m := &ops[i]
@@ -139,7 +139,7 @@ func (l *list) openAt(s Slot, path string) {
 }
 
 // mask is the fixed slot of what the supervisor is to have, too.
-func (l *list) mask(slot int) (Slot, bool) {
+func (l *mountList) mask(slot int) (Slot, bool) {
 	if slot == wrap.SlotScratch {
 		return slotScratch, true
 	}
@@ -152,7 +152,7 @@ func (l *list) mask(slot int) (Slot, bool) {
 }
 
 // create makes a file of that content, which nobody may write.
-func (l *list) create(path, content string, perm uint32) {
+func (l *mountList) create(path, content string, perm uint32) {
 	fd := l.slot()
 	l.add(unix.SYS_OPENAT, "openat", fdcwd, text(path),
 		num(unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC), num(int(cmp.Or(perm, 0o444)))).Save = fd
@@ -161,10 +161,10 @@ func (l *list) create(path, content string, perm uint32) {
 }
 
 // clone makes a detached copy of the tree at an O_PATH descriptor.
-func (l *list) clone(from Slot, mode wrap.Mode) Slot { return l.cloneOf(from, "", mode) }
+func (l *mountList) clone(from Slot, mode wrap.Mode) Slot { return l.cloneOf(from, "", mode) }
 
 // cloneOf is clone of a name beneath the descriptor.
-func (l *list) cloneOf(from Slot, name string, mode wrap.Mode) Slot {
+func (l *mountList) cloneOf(from Slot, name string, mode wrap.Mode) Slot {
 	s := l.slot()
 	l.add(unix.SYS_OPEN_TREE, "open_tree", kept(from), text(name), num(treeFlags)).Save = s
 	if set := attributes(mode); set != 0 && !l.remount {
@@ -173,12 +173,12 @@ func (l *list) cloneOf(from Slot, name string, mode wrap.Mode) Slot {
 	return s
 }
 
-func (l *list) move(tree, to Slot) {
+func (l *mountList) move(tree, to Slot) {
 	l.add(unix.SYS_MOVE_MOUNT, "move_mount", kept(tree), text(""), kept(to), text(""), num(moveFlags))
 }
 
 // bind is clone and move; a path bound onto itself is opened once.
-func (l *list) bind(m *wrap.Mount) {
+func (l *mountList) bind(m *wrap.Mount) {
 	from := l.open(m.Source)
 	first := len(l.steps) - 1
 	tree := l.clone(from, m.Mode)
@@ -207,7 +207,7 @@ func own(m *wrap.Mount) string {
 // place binds what an open descriptor shows at a target. The mask's own directory is
 // made even if nothing is there to be masked: it may be there when the mask is
 // mounted again.
-func (l *list) place(m *wrap.Mount, from Slot) {
+func (l *mountList) place(m *wrap.Mount, from Slot) {
 	if m.Own != 0 && !slices.Contains(l.own, m.Own) {
 		l.own = append(l.own, m.Own)
 		l.add(unix.SYS_MKDIRAT, "mkdirat", kept(from), text(own(m)), num(0o755))
@@ -224,7 +224,7 @@ func (l *list) place(m *wrap.Mount, from Slot) {
 
 // soften lets an operation on something that is no longer there be left out:
 // the open at index first may answer ENOENT, and all up to here is skipped.
-func (l *list) soften(m *wrap.Mount, first int) {
+func (l *mountList) soften(m *wrap.Mount, first int) {
 	if !m.Soft {
 		return
 	}
@@ -232,7 +232,7 @@ func (l *list) soften(m *wrap.Mount, first int) {
 	l.steps[first].Skip = uint8(len(l.steps) - 1 - first)
 }
 
-func (l *list) tmpfs(m *wrap.Mount) {
+func (l *mountList) tmpfs(m *wrap.Mount) {
 	opts := "mode=" + strconv.FormatUint(uint64(m.Perm), 8)
 	if m.Size > 0 {
 		opts += ",size=" + strconv.FormatInt(m.Size, 10)
@@ -243,7 +243,7 @@ func (l *list) tmpfs(m *wrap.Mount) {
 
 // pivot makes target the root and detaches the old one: pivot_root(2), "NOTES",
 // with both paths the same.
-func (l *list) pivot(target string) {
+func (l *mountList) pivot(target string) {
 	l.add(unix.SYS_CHDIR, "chdir", text(target))
 	l.add(unix.SYS_PIVOT_ROOT, "pivot_root", text("."), text("."))
 	l.add(unix.SYS_UMOUNT2, "umount2", text("."), num(unix.MNT_DETACH))

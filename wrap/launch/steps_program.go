@@ -71,7 +71,7 @@ func (l *list) begin() {
 // loaded turns a Plan into its programs, but for the opening, which runs already when a
 // plan is there. It is pure.
 func loaded(p *wrap.Plan, in Input) Programs {
-	l := &list{steps: make([]Step, 0, stepsOf(p))}
+	l := &mountList{list: list{steps: make([]Step, 0, stepsOf(p))}}
 	if !p.Has(wrap.PidNS) {
 		l.begin()
 		l.setup(p, in)
@@ -87,7 +87,7 @@ func loaded(p *wrap.Plan, in Input) Programs {
 func stepsOf(p *wrap.Plan) int { return 112 + 3*len(p.Mounts) + 3*len(p.Landlock.Rules) }
 
 // setup writes what makes the sandbox, up to the filter.
-func (l *list) setup(p *wrap.Plan, in Input) {
+func (l *mountList) setup(p *wrap.Plan, in Input) {
 	if renews(p) {
 		l.masks = masks(p.Watch.Renew)
 		l.namespaces(p)

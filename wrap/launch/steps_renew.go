@@ -41,7 +41,7 @@ next:
 
 // namespaces leaves the supervisor descriptors of the child's namespaces. It
 // cannot open them itself later: the child is not dumpable then.
-func (l *list) namespaces(p *wrap.Plan) {
+func (l *mountList) namespaces(p *wrap.Plan) {
 	open := func(path string, s Slot) {
 		l.on = path
 		l.add(unix.SYS_OPENAT, "openat", fdcwd, text(path), num(unix.O_RDONLY|unix.O_CLOEXEC)).Save = s
@@ -63,7 +63,7 @@ func (l *list) namespaces(p *wrap.Plan) {
 // already (EXDEV, of RESOLVE_NO_XDEV) nothing is done; any other failure is told
 // and leaves out that one mount.
 func renewing(all []wrap.Renewal, in inside, remount bool) []Step {
-	l := &list{steps: make([]Step, 0, 8+12*len(all)), remount: remount}
+	l := &mountList{list: list{steps: make([]Step, 0, 8+12*len(all))}, remount: remount}
 	l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_PDEATHSIG), num(int(unix.SIGKILL)))
 	var own Slot
 	if remount { // now: the sandbox's /proc knows no process of another namespace
@@ -99,7 +99,7 @@ func renewing(all []wrap.Renewal, in inside, remount bool) []Step {
 // renew mounts one again. The first step's failure leaves out all the others,
 // that of a later one those up to the closes. join enters the sandbox's mount
 // namespace.
-func (l *list) renew(m *wrap.Mount, mask int, join func()) {
+func (l *mountList) renew(m *wrap.Mount, mask int, join func()) {
 	l.on, l.field = m.Target, m.For
 	first := len(l.steps)
 	if l.remount { // one before may have failed in a namespace of this child's own

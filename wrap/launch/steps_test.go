@@ -273,7 +273,7 @@ func TestSoftOperations(t *testing.T) {
 	} {
 		for _, soft := range []bool{false, true} {
 			m.Soft = soft
-			l := &list{}
+			l := &mountList{}
 			l.mounts([]wrap.Mount{{Op: wrap.OpOpen, Source: "/empty", Slot: 1}, m}, nil)
 			first := l.steps[1] // the last step closes what OpOpen holds
 			if want := len(l.steps) - 3; first.Call != unix.SYS_OPENAT2 || soft && (int(first.Skip) != want || first.Pass != Errno(unix.ENOENT)) || !soft && (first.Pass != 0 || first.Skip != 0) {

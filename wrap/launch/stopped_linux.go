@@ -14,29 +14,29 @@ import (
 // does at Ctrl-Z: the shell that waits for the supervisor sees nobody else. What the
 // terminal stops it stops together with the supervisor, unless the command has a
 // group of its own.
-func (pr *Process) stopped(h *Hooks) {
-	pid := pidOf(pr.target)
+func (k *keys) stopped(h *Hooks) {
+	pid := pidOf(k.target)
 	if !isStopped(pid) {
 		return // it goes on already, as it does after a stop that the supervisor had, too
 	}
-	if pr.terminal < 0 {
+	if k.terminal < 0 {
 		if Terminal() >= 0 { // elsewhere nobody would let the supervisor go on
-			pr.stop(h)
+			k.stop(h)
 		}
 		return
 	}
-	switch fg, err := unix.IoctlGetInt(pr.terminal, unix.TIOCGPGRP); {
+	switch fg, err := unix.IoctlGetInt(k.terminal, unix.TIOCGPGRP); {
 	case err != nil:
 		return
 	case fg == unix.Getpgrp(): // a shell brought it to the foreground without a stop
 	case fg == pid:
-		takeBack(pr.terminal)
-		pr.stop(h)
+		takeBack(k.terminal)
+		k.stop(h)
 	default:
-		pr.stop(h)
+		k.stop(h)
 	}
-	if fg, err := unix.IoctlGetInt(pr.terminal, unix.TIOCGPGRP); err == nil && fg == unix.Getpgrp() {
-		handOver(pr.terminal, pid)
+	if fg, err := unix.IoctlGetInt(k.terminal, unix.TIOCGPGRP); err == nil && fg == unix.Getpgrp() {
+		handOver(k.terminal, pid)
 	}
 	_ = unix.Kill(-pid, unix.SIGCONT)
 }
@@ -44,14 +44,14 @@ func (pr *Process) stopped(h *Hooks) {
 // stop stops the supervisor, after everything inside: no limit is held meanwhile, no
 // call answered, and nothing that falls off is mounted again. A command that stops
 // itself does not get that for what it has left running.
-func (pr *Process) stop(h *Hooks) {
-	held, all := pr.hold()
+func (k *keys) stop(h *Hooks) {
+	held, all := k.hold()
 	if all {
 		if h.Stop != nil {
 			h.Stop()
 		}
-		pr.stopSelf(unix.SIGTSTP)
-		pr.stale = true
+		k.stopSelf(unix.SIGTSTP)
+		k.stale = true
 	}
 	for _, fd := range held {
 		unix.PidfdSendSignal(fd, unix.SIGCONT, nil, 0)
@@ -66,11 +66,11 @@ const continueWait = 200
 // stopSelf stops the supervisor as the terminal's signal would have, by the
 // kernel's own rules: one in an orphaned process group is not stopped. The SIGCONT that
 // ended the stop is noted afterwards, or in a moment, by the thread that it came to.
-func (pr *Process) stopSelf(sig unix.Signal) {
+func (k *keys) stopSelf(sig unix.Signal) {
 	byDefault(uintptr(sig))
 	unix.Tgkill(unix.Getpid(), unix.Gettid(), sig)
 	handle(uintptr(sig))
-	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(pr.signals), Events: unix.POLLIN}}, continueWait)
+	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(k.signals), Events: unix.POLLIN}}, continueWait)
 }
 
 // The most that hold does until nothing runs any more.
@@ -82,13 +82,13 @@ const (
 // hold stops every process of the tree and gives pidfds of those that were not
 // stopped before. It is over with a round in which nothing ran: until then one that
 // still runs can make others, or let them go on. It fails where that does not end.
-func (pr *Process) hold() (held []int, all bool) {
+func (c *child) hold() (held []int, all bool) {
 	seen := map[int]bool{}
-	command := pidOf(pr.target)
+	command := pidOf(c.target)
 	for range holdRounds {
-		pids := pr.tree()
+		pids := c.tree()
 		all = slices.Contains(pids, command) // else the kernel does not tell who is in the tree
-		in := pr.membership(pids)
+		in := c.membership(pids)
 		for _, pid := range pids {
 			state := stateOf(pid)
 			if isHeld(state) {

@@ -59,20 +59,11 @@ type Waiter struct {
 // command that is over at once can do without.
 const idleAfter = 200 * time.Millisecond
 
-// siKernel is si_code for a signal that the kernel itself sent, a terminal's
-// above all (sigaction(2)).
-const siKernel = 0x80
-
-// forwarded are the signals that a supervisor forwards, bit n-1 is signal n: all
-// but KILL, STOP, CHLD, the synchronous SEGV BUS FPE ILL TRAP SYS ABRT, which the
-// Go runtime needs, URG, with which it signals itself, and Interrupt.
-const forwarded = 0xffffffffbfba7a07
-
 // Supervise forwards signals to the command and waits until it has ended and
 // everything in its sandbox with it.
 func (pr *Process) Supervise(h *Hooks) Exit {
 	told := int32(-1) // where pid 1 tells of the end
-	if pr.begun != nil {
+	if !pr.alone {
 		told = int32(pr.sock)
 	}
 	calls := answersTo(h.Calls)
@@ -171,50 +162,6 @@ func serve(list []Waiter, polled []unix.PollFd) {
 	}
 }
 
-// forward passes on what came, but for what the command got by itself: a
-// terminal sends its signals to the whole foreground group. An early one is passed on,
-// too: where the command's process was there by then, it had no handler yet.
-func (pr *Process) forward(h *Hooks) {
-	for {
-		si, ok := signalInfo(pr.signals)
-		if !ok {
-			return
-		}
-		early := pr.early > 0
-		if early {
-			pr.early--
-		}
-		sig := unix.Signal(si.signo)
-		if sig == unix.SIGCONT {
-			pr.stale = false
-		}
-		if si.code == siKernel {
-			pr.typed |= 1 << sig
-			switch sig {
-			case unix.SIGINT, unix.SIGQUIT, unix.SIGWINCH:
-				if !early {
-					continue
-				}
-			case unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
-				if pr.stale || sig != unix.SIGTSTP && !givenUp() {
-					continue
-				}
-				if early {
-					unix.PidfdSendSignal(pr.target, sig, nil, 0)
-				}
-				if h.Stop != nil {
-					h.Stop()
-				}
-				pr.stopSelf(sig)
-				continue
-			}
-		}
-		if h.Below == 0 || !pr.deliver(sig, h.Below) {
-			unix.PidfdSendSignal(pr.target, sig, nil, 0)
-		}
-	}
-}
-
 // wait reaps the child and, without a pid namespace, all that it left.
 func (pr *Process) wait(h *Hooks, calls *answers) Exit {
 	pr.renewal.close() // which would keep the mounts until the end of what follows
@@ -242,8 +189,8 @@ func (pr *Process) finish(h *Hooks, calls *answers, e *Exit) {
 	if pr.terminal >= 0 {
 		takeBack(pr.terminal)
 	}
-	if pr.groups != nil {
-		e.Use, e.Changed = pr.groups.Use(), pr.groups.Changed()
+	if g := pr.groups.set; g != nil {
+		e.Use, e.Changed = g.Use(), g.Changed()
 	}
 	if h.Ended != nil {
 		h.Ended(*e)
@@ -253,7 +200,7 @@ func (pr *Process) finish(h *Hooks, calls *answers, e *Exit) {
 // exit is how the command ended, by what the child that is gone told or,
 // without a pid namespace, by its own end.
 func (pr *Process) exit(ws unix.WaitStatus) Exit {
-	if pr.begun == nil {
+	if pr.alone {
 		used := pr.used()
 		pr.giveUpLater()
 		sweepProcesses()

@@ -5,17 +5,17 @@ import "golang.org/x/sys/unix"
 // Typed tells of the signal that ended the command, where that is one of a terminal's
 // keys, whether the terminal has sent it: what came with the command's end may not be
 // forwarded any more. A command with the keys to itself is believed.
-func (pr *Process) Typed(sig unix.Signal) bool {
+func (k *keys) Typed(sig unix.Signal) bool {
 	if sig != unix.SIGINT && sig != unix.SIGQUIT {
 		return false
 	}
 	for {
-		si, ok := signalInfo(pr.signals)
+		si, ok := signalInfo(k.signals)
 		if !ok {
-			return pr.terminal >= 0 || pr.typed&(1<<sig) != 0
+			return k.terminal >= 0 || k.typed&(1<<sig) != 0
 		}
 		if si.code == siKernel {
-			pr.typed |= 1 << uint(si.signo)
+			k.typed |= 1 << uint(si.signo)
 		}
 	}
 }
