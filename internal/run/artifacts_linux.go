@@ -8,7 +8,7 @@ import (
 )
 
 // noteArtifacts lists what a job left in /output.
-func (x *Prepared) noteArtifacts() {
+func (x *journal) noteArtifacts() {
 	j := x.Resolved.Job
 	if j == nil || j.Output.Real == "" {
 		return

@@ -35,7 +35,8 @@ type Container struct {
 
 // Attend is before the first process is there.
 func Attend(c Container) (*Attended, error) {
-	p := &Prepared{journal: &journal{Ask: c.Ask, record: c.Record, sink: c.Sink}, Host: *c.Of.Host, Plan: c.Of.Plan, held: c.Held, asked: &c.Of.Asked}
+	p := newPrepared(planned{journal: &journal{Ask: c.Ask, record: c.Record, sink: c.Sink}, Host: *c.Of.Host, Plan: c.Of.Plan})
+	p.held, p.asked = c.Held, &c.Of.Asked
 	p.Plan.Limits = wrap.Limits{Timeout: p.Plan.Limits.Timeout} // the others are the runtime's to hold, which tells nothing of them
 	x := newStarted(p)
 	x.end = c.End

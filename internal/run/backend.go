@@ -24,6 +24,7 @@ const DefaultImage = "sbx-sandbox:latest"
 
 // backend is another tool that runs the command.
 type backend struct {
+	*planned
 	tool    *wrap.Tool // nil for sbx itself
 	line    *wrap.Invocation
 	view    view.Tree // what a container shows
@@ -36,13 +37,13 @@ type backend struct {
 // planBehind plans a run by another tool, of which sbx stays outside. false means that
 // the tool is not to be had, and that the documents let sbx itself do.
 func (x *Prepared) planBehind() (used bool, err error) {
-	tool, err := x.findTool()
+	tool, err := x.backend.find()
 	if err != nil {
 		if x.Resolved.Spec.RequireAvailable.Or(true) {
 			return true, err
 		}
 		p := spec.AsProblems(err)[0]
-		x.backend = backend{}
+		x.backend.tool = nil
 		x.record.Backend = audit.Backend{Asked: x.Backend, Used: native, Reason: p.Error()}
 		if !x.Voice.Quiet {
 			x.Voice.Problem(p)
@@ -68,7 +69,7 @@ func (x *Prepared) beginBehind() (err error) {
 		return err
 	}
 	if x.record.Backend.Image != "" {
-		return x.removeLater()
+		return x.backend.removeLater()
 	}
 	return nil
 }
@@ -86,7 +87,7 @@ func (x *Prepared) behind(image string) error {
 			ask.FilterFD = -1
 			if !x.DryRun {
 				var err error
-				if ask.StatusFD, ask.FilterFD, err = x.bwrapFiles(); err != nil {
+				if ask.StatusFD, ask.FilterFD, err = x.backend.bwrapFiles(); err != nil {
 					return err
 				}
 			}
@@ -96,7 +97,7 @@ func (x *Prepared) behind(image string) error {
 		ask.Terminal = sys.IsTerminal(0) && sys.IsTerminal(1)
 	}
 	if wrap.ReachesBroker(x.Backend) {
-		if err := x.brokerBehind(&ask); err != nil {
+		if err := x.broker.behind(&ask); err != nil {
 			return err
 		}
 	}
@@ -140,9 +141,17 @@ func (x *Prepared) Line() string {
 	return string(w.B)
 }
 
-// findTool looks at the machine, finds the tool of the backend and asks it
+// seen is what the command sees.
+func (x *Prepared) seen() *view.Tree {
+	if x.backend.tool != nil {
+		return &x.backend.view
+	}
+	return x.Plan.Seen()
+}
+
+// find looks at the machine, finds the tool of the backend and asks it
 // whether it is there, runs, and is young enough.
-func (x *Prepared) findTool() (b audit.Backend, err error) {
+func (x *backend) find() (b audit.Backend, err error) {
 	name := x.Backend
 	b = audit.Backend{Asked: name, Used: name}
 	lacks := func(why, help string) (audit.Backend, error) {
@@ -163,7 +172,7 @@ func (x *Prepared) findTool() (b audit.Backend, err error) {
 	if tool == nil {
 		return lacks(program+" is not on PATH", "install "+program+orElse)
 	}
-	x.backend.tool = tool
+	x.tool = tool
 	if ask := asking[name]; ask != nil {
 		out, err := askTool(tool.Path, ask, x.Inputs.Environ)
 		if err != nil {

@@ -73,12 +73,12 @@ func spawn(path string, argv, env []string, in, out int) (pid int, err error) {
 // droppedLimits are the limits that Docker's engine takes and does not hold, as one
 // without root does where it has no control groups. Warnings may stand beside what
 // it says.
-func (x *Prepared) droppedLimits(docker string) (drops []spec.Field, err error) {
-	l := &x.Resolved.Spec.Limits.Value
+func (b *backend) droppedLimits(docker string) (drops []spec.Field, err error) {
+	l := &b.Resolved.Spec.Limits.Value
 	if !l.Memory.Set && !l.CPUs.Set && !l.PIDs.Set {
 		return nil, nil
 	}
-	said, err := askTool(docker, []string{"info", "--format", "limits: {{.CgroupDriver}} {{.MemoryLimit}} {{.CPUCfsQuota}} {{.PidsLimit}}"}, x.Inputs.Environ)
+	said, err := askTool(docker, []string{"info", "--format", "limits: {{.CgroupDriver}} {{.MemoryLimit}} {{.CPUCfsQuota}} {{.PidsLimit}}"}, b.Inputs.Environ)
 	if err != nil {
 		return nil, err
 	}
@@ -115,14 +115,14 @@ func readUntil(fd int, until time.Time) (out []byte, late bool) {
 
 // bwrapFiles are files in memory that bwrap inherits: where it tells what became of
 // the command, and what it reads the list of system calls from.
-func (x *Prepared) bwrapFiles() (status, filter int, err error) {
+func (b *backend) bwrapFiles() (status, filter int, err error) {
 	for _, fd := range []*int{&status, &filter} {
 		if *fd, err = unix.MemfdCreate("sbx-bwrap", 0); err != nil {
 			return 0, 0, &spec.Problem{On: "--backend bwrap", Do: "make a file in memory for it", Why: err.Error()}
 		}
-		x.backend.handed = append(x.backend.handed, *fd)
+		b.handed = append(b.handed, *fd)
 	}
-	x.backend.status = status
+	b.status = status
 	return status, filter, nil
 }
 
@@ -164,23 +164,23 @@ type remover struct {
 const RemoverVerb = " remove"
 
 // removeLater starts the remover, before there is a container.
-func (x *Prepared) removeLater() error {
+func (b *backend) removeLater() error {
 	fail := func(err error) error {
-		return &spec.Problem{On: "--backend " + x.Backend, Do: "make sure that the container is removed", Why: err.Error()}
+		return &spec.Problem{On: "--backend " + b.Backend, Do: "make sure that the container is removed", Why: err.Error()}
 	}
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
 		return fail(err)
 	}
 	defer unix.Close(ends[0])
-	argv := append([]string{x.backend.tool.Path}, x.backend.tool.Options...)
-	argv = append(argv, "rm", "--force", "sbx-"+x.record.ID)
-	pid, err := spawn("/proc/self/exe", append([]string{"sbx", RemoverVerb}, argv...), x.Inputs.Environ, ends[0], -1)
+	argv := append([]string{b.tool.Path}, b.tool.Options...)
+	argv = append(argv, "rm", "--force", "sbx-"+b.record.ID)
+	pid, err := spawn("/proc/self/exe", append([]string{"sbx", RemoverVerb}, argv...), b.Inputs.Environ, ends[0], -1)
 	if err != nil {
 		unix.Close(ends[1])
 		return fail(err)
 	}
-	x.backend.remover = &remover{lifeline: ends[1], pid: pid, argv: argv}
+	b.remover = &remover{lifeline: ends[1], pid: pid, argv: argv}
 	return nil
 }
 
@@ -188,13 +188,13 @@ func (x *Prepared) removeLater() error {
 // ended; of any other the engine has done it. podman has no engine: what cleans up
 // after its containers is a process of this tree, and has been ended with everything
 // else, as the remover, which is not needed any more.
-func (x *Prepared) remove(o *outcome) {
-	if x.backend.remover == nil {
+func (b *backend) remove(o *outcome) {
+	if b.remover == nil {
 		return
 	}
-	unix.Close(x.backend.remover.lifeline)
-	if x.Backend == "podman" || o.Signal != 0 || o.reason != "" || o.timedOut || !o.Known {
-		_, _ = askTool(x.backend.remover.argv[0], x.backend.remover.argv[1:], x.Inputs.Environ) // that it is gone already is no error
+	unix.Close(b.remover.lifeline)
+	if b.Backend == "podman" || o.Signal != 0 || o.reason != "" || o.timedOut || !o.Known {
+		_, _ = askTool(b.remover.argv[0], b.remover.argv[1:], b.Inputs.Environ) // that it is gone already is no error
 	}
 }
 

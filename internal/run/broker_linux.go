@@ -24,6 +24,7 @@ import (
 
 // broker is the program that runs tools for the command, outside of its sandbox.
 type broker struct {
+	*planned
 	*launch.Helper // nil for none
 	conn           wire.Conn
 	why            string // there is none, where one is wanted
@@ -48,13 +49,13 @@ const maxDocument = 1 << 20
 // brokerPatience is how long the broker may take to judge its documents.
 const brokerPatience = 10 * time.Second
 
-// startBroker reads the broker's documents and starts it: its own start passes beside
+// start reads the broker's documents and starts it: its own start passes beside
 // the launch.
-func (x *Prepared) startBroker() error {
-	if x.Resolved.Broker.File.Abs == "" {
+func (b *broker) start() error {
+	if b.Resolved.Broker.File.Abs == "" {
 		return nil
 	}
-	b, asked := &x.broker, [2]*spec.Path{&x.Resolved.Broker.File, &x.Resolved.Broker.Plan}
+	asked := [2]*spec.Path{&b.Resolved.Broker.File, &b.Resolved.Broker.Plan}
 	for i, p := range asked {
 		if p.Abs == "" {
 			continue
@@ -66,18 +67,18 @@ func (x *Prepared) startBroker() error {
 		b.documents[i] = wire.Document{Name: p.Asked, Dir: view.Parent(p.Real), Text: text}
 	}
 	variables, specs := brokersOwn(b.documents[0].Text)
-	x.Resolved.Withhold(variables)
-	x.specs = nil
+	b.Resolved.Withhold(variables)
+	b.specs = nil
 	for _, name := range specs {
 		if !strings.HasPrefix(name, "/") {
 			name = b.documents[0].Dir + "/" + name
 		}
 		if real, err := spec.Real(name, spec.HostPaths{}); err == nil { // the broker says what cannot be read
-			x.specs = append(x.specs, real)
+			b.specs = append(b.specs, real)
 		}
 	}
 	path, why := beside(brokerName, brokerDoes)
-	if b.why = why; why != "" || x.DryRun {
+	if b.why = why; why != "" || b.DryRun {
 		return nil
 	}
 	if b.token == "" {
@@ -87,7 +88,7 @@ func (x *Prepared) startBroker() error {
 		}
 		b.token = base64.RawURLEncoding.EncodeToString(random[:])
 	}
-	helper, err := launch.StartHelper(unix.SOCK_STREAM, []string{path, "serve"}, x.Inputs.Environ)
+	helper, err := launch.StartHelper(unix.SOCK_STREAM, []string{path, "serve"}, b.Inputs.Environ)
 	if err != nil {
 		b.why = path + " cannot be started: " + err.Error()
 		return nil
@@ -114,40 +115,38 @@ func BrokerOf(r *spec.Resolved) agent.Broker {
 	}
 }
 
-// brokerAsk is the broker as the Plan needs to know it.
-func (x *Prepared) brokerAsk() wrap.BrokerAsk {
-	b := &x.broker
-	if x.Resolved.Broker.File.Abs == "" {
+// ask is the broker as the Plan needs to know it.
+func (b *broker) ask() wrap.BrokerAsk {
+	if b.Resolved.Broker.File.Abs == "" {
 		return wrap.BrokerAsk{}
 	}
 	path, _ := beside(brokerName, brokerDoes)
-	return wrap.BrokerAsk{Why: b.why, Token: b.token, Plan: string(b.documents[1].Text), Socket: x.runFolder() + "/" + doorName, Program: path, PlanFile: x.runFolder() + "/plan"}
+	return wrap.BrokerAsk{Why: b.why, Token: b.token, Plan: string(b.documents[1].Text), Socket: b.runFolder() + "/" + doorName, Program: path, PlanFile: b.runFolder() + "/plan"}
 }
 
 // runFolder is this run's own in the state directory.
-func (x *Prepared) runFolder() string {
-	return audit.StateDir(x.Inputs.Environ, x.Inputs.Home) + "/runs/" + x.ID
+func (b *broker) runFolder() string {
+	return audit.StateDir(b.Inputs.Environ, b.Inputs.Home) + "/runs/" + b.ID
 }
 
-// tellBroker tells the broker how to decide, while the child is busy with its mounts,
+// tell tells the broker how to decide, while the child is busy with its mounts,
 // and makes the socket of a command that has the host's network.
-func (x *Prepared) tellBroker() error {
-	b := &x.broker
-	if b.Helper == nil || !x.Plan.Brokered {
+func (b *broker) tell(seen *view.Tree) error {
+	if b.Helper == nil || !b.Plan.Brokered {
 		b.Kill()
 		return nil
 	}
 	again := b.told // for another rung
 	if again {
-		x.endBroker()
-		if err := x.startBroker(); err != nil {
+		b.close()
+		if err := b.start(); err != nil {
 			return err
 		}
 	}
-	if err := x.open(); err != nil {
+	if err := b.open(); err != nil {
 		return err
 	}
-	folder, dir, err := x.sink.Run()
+	folder, dir, err := b.sink.Run()
 	if err != nil {
 		return &spec.Problem{Field: "broker.file", Do: "start the broker", Why: "there is no directory for its audit: " + err.Error(), Help: "set XDG_STATE_HOME to a directory that can be written"}
 	}
@@ -157,39 +156,39 @@ func (x *Prepared) tellBroker() error {
 	}
 	b.told = true
 	hash := sha256.Sum256([]byte(b.token))
-	start := &wire.Start{Execution: x.ID, TokenSHA256: doc.Hex(hash[:]), Workspace: x.Plan.Command.Dir, RunDir: dir, SBX: sys.SelfPath(),
-		Broker: b.documents[0], Granted: x.granted()}
+	start := &wire.Start{Execution: b.ID, TokenSHA256: doc.Hex(hash[:]), Workspace: b.Plan.Command.Dir, RunDir: dir, SBX: sys.SelfPath(),
+		Broker: b.documents[0], Granted: b.granted(seen)}
 	if b.documents[1].Text != nil {
 		start.Plan = &b.documents[1]
 	}
-	if j := x.Resolved.Job; j != nil {
+	if j := b.Resolved.Job; j != nil {
 		start.Output = j.Output.Real
 	}
 	_ = b.conn.Send(start) // one that is gone shows by the end of the socket
-	if !x.Plan.Broker {
+	if !b.Plan.Broker {
 		if b.door, err = listenUnix(folder, doorName); err != nil {
-			return &spec.Problem{Field: "broker.file", On: x.brokerAsk().Socket, Do: "make the broker's socket", Why: err.Error()}
+			return &spec.Problem{Field: "broker.file", On: b.ask().Socket, Do: "make the broker's socket", Why: err.Error()}
 		}
 	}
 	return nil
 }
 
-// brokerBehind starts the broker of a command in a container.
-func (x *Prepared) brokerBehind(ask *wrap.Ask) error {
-	if err := x.startBroker(); err != nil || x.broker.why != "" || x.Resolved.Broker.File.Abs == "" {
+// behind starts the broker of a command in a container.
+func (b *broker) behind(ask *wrap.Ask) error {
+	if err := b.start(); err != nil || b.why != "" || b.Resolved.Broker.File.Abs == "" {
 		return err
 	}
-	ask.Broker, ask.Sources = x.brokerAsk(), x.sourcePaths()
-	ask.Broker.TokenFile = x.runFolder() + "/token"
-	if x.DryRun {
+	ask.Broker, ask.Sources = b.ask(), b.sourcePaths()
+	ask.Broker.TokenFile = b.runFolder() + "/token"
+	if b.DryRun {
 		return nil
 	}
-	if err := x.open(); err != nil {
+	if err := b.open(); err != nil {
 		return err
 	}
-	dir, _, err := x.sink.Run()
+	dir, _, err := b.sink.Run()
 	if err == nil {
-		err = writeSecret(dir, "token", x.broker.token)
+		err = writeSecret(dir, "token", b.token)
 	}
 	if err == nil && ask.Broker.Plan != "" {
 		err = writeSecret(dir, "plan", ask.Broker.Plan)
@@ -215,13 +214,11 @@ func brokerGone(err error) error {
 	return &spec.Problem{Field: "broker.file", Do: "start the broker", Why: brokerName + " ended before it was ready: " + err.Error(), Help: "run " + brokerName + " --version by hand to see why"}
 }
 
-// granted is what the sandbox has of its own, for whoever is to have no more.
-func (x *Prepared) granted() wire.Granted {
-	r, tree := x.Resolved, x.Plan.Seen()
-	if x.backend.tool != nil {
-		tree = &x.backend.view
-	}
-	g := wire.Granted{Trees: x.Plan.Watch.Trees, Any: !r.Limited}
+// granted is what the sandbox, in which tree is seen, has of its own: nobody is to have
+// more.
+func (b *broker) granted(tree *view.Tree) wire.Granted {
+	r := b.Resolved
+	g := wire.Granted{Trees: b.Plan.Watch.Trees, Any: !r.Limited}
 	for _, at := range tree.Places() {
 		grant := tree.At(at)
 		if grant.Copied {
@@ -249,28 +246,27 @@ func (x *Prepared) granted() wire.Granted {
 	return g
 }
 
-// handBroker gives the broker the sandbox's socket, and waits for it to have judged its
+// hand gives the broker the sandbox's socket, and waits for it to have judged its
 // documents. The error is why nothing may start.
-func (x *Prepared) handBroker() error {
-	b := &x.broker
+func (b *broker) hand(p *launch.Process, behind bool) error {
 	if b.Helper == nil {
 		return nil
 	}
-	fd, kind := x.process.BrokerSocket(), "tcp"
+	fd, kind := p.BrokerSocket(), "tcp"
 	if b.door >= 0 {
 		fd, kind = b.door, "unix"
 	}
 	_ = b.conn.Send(&wire.Sockets{Kinds: []string{kind}}, fd)
 	unix.Close(fd) // where it is gone the kernel refuses
-	if x.backend.tool == nil && sys.Variable(x.Plan.Env, wire.URLVariable) == "unix:"+wire.SocketFile {
+	if !behind && sys.Variable(b.Plan.Env, wire.URLVariable) == "unix:"+wire.SocketFile {
 		// The sandbox has it by its mount, and nobody outside is to have it by a name. A
 		// container's engine mounts it later.
-		_ = unix.Unlink(x.brokerAsk().Socket)
+		_ = unix.Unlink(b.ask().Socket)
 	}
 	m, _, err := b.conn.Receive(brokerPatience)
 	switch m := m.(type) {
 	case *wire.Ready:
-		x.record.Broker = &audit.Broker{Document: m.BrokerSHA256, Plan: m.PlanSHA256, Required: m.Required}
+		b.record.Broker = &audit.Broker{Document: m.BrokerSHA256, Plan: m.PlanSHA256, Required: m.Required}
 		return nil
 	case *wire.Refused:
 		return &spec.Problem{Field: spec.Field(m.Field), On: m.On, Do: m.Do, Why: m.Why, Help: m.Help}

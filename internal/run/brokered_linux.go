@@ -123,7 +123,7 @@ func (x *brokered) end() {
 	if !b.ended {
 		x.lost(brokerName + " did not report its calls in time")
 	}
-	x.endBroker()
+	b.close()
 	if !x.record.Broker.Calls.Set {
 		x.keepWholeLines()
 	}
@@ -132,7 +132,7 @@ func (x *brokered) end() {
 // keepWholeLines takes away what a broker that was killed wrote of a line: the kernel
 // ends a write between two pages.
 func (x *brokered) keepWholeLines() {
-	fd, err := unix.Open(x.runFolder()+"/"+wire.AuditFile, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(x.broker.runFolder()+"/"+wire.AuditFile, unix.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return
 	}
@@ -152,18 +152,17 @@ func (x *brokered) keepWholeLines() {
 	_ = unix.Ftruncate(fd, size)
 }
 
-// endBroker ends the broker, and takes its socket away.
-func (x *Prepared) endBroker() {
-	b := &x.broker
+// close ends the broker, and takes its socket away.
+func (b *broker) close() {
 	b.Kill()
 	if b.Helper == nil {
 		return
 	}
-	_ = unix.Unlink(x.runFolder() + "/" + wire.SocketName) // of one that was killed
+	_ = unix.Unlink(b.runFolder() + "/" + wire.SocketName) // of one that was killed
 	if b.door >= 0 {
-		_ = unix.Unlink(x.brokerAsk().Socket)
-		_ = unix.Unlink(x.runFolder() + "/token") // of a container
-		_ = unix.Unlink(x.runFolder() + "/plan")
+		_ = unix.Unlink(b.ask().Socket)
+		_ = unix.Unlink(b.runFolder() + "/token") // of a container
+		_ = unix.Unlink(b.runFolder() + "/plan")
 	}
 }
 

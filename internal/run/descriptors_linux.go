@@ -13,7 +13,7 @@ import (
 
 // descriptors looks at what the command gets from the caller, before anything is
 // planned.
-func (x *Prepared) descriptors() error {
+func (x *journal) descriptors() error {
 	if !x.Resolved.SideDoors {
 		return nil
 	}
@@ -72,7 +72,7 @@ func isMountFD(fd int) bool {
 // is a protected file, or a document of the spec, open for reading. The file's own
 // would stand on the host's mount, where it can be written; /proc/self/fd opens it
 // again for that, and Landlock cannot deny beneath the workspace, which it grants.
-func (x *Prepared) handOver(fds []int) error {
+func (x *journal) handOver(fds []int) error {
 	for _, fd := range fds {
 		path, ok := x.isProtectedInput(fd)
 		if !ok {
@@ -88,7 +88,7 @@ func (x *Prepared) handOver(fds []int) error {
 
 // isProtectedInput tells whether a descriptor is a file that may only be read
 // although it lies in a directory that may be written.
-func (x *Prepared) isProtectedInput(fd int) (path string, is bool) {
+func (x *journal) isProtectedInput(fd int) (path string, is bool) {
 	var st unix.Stat_t
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	if err != nil || flags&unix.O_ACCMODE != unix.O_RDONLY || unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {

@@ -15,29 +15,37 @@ import (
 	"sbx/wrap/launch"
 )
 
-// Prepared is a run whose Plan is made.
-type Prepared struct {
+// planned is what is known of the host, and what is planned for it.
+type planned struct {
 	*journal
 	Host    wrap.Host // as far as it is known
 	Program wrap.Program
 	Plan    *wrap.Plan
+}
 
+// Prepared is a run whose Plan is made.
+type Prepared struct {
+	*planned
 	process *launch.Process
 	threads <-chan struct{} // that may be wanted while the command runs; closed once they are there
 	held    *audit.Held
 	relay   relay
 	broker  broker
+	backend backend          // zero for sbx itself
 	narrow  *outer.Narrowing // what an outer sbx holds for this run; nil for nothing
 	tap     *tap             // nil where no stream of an agent's is read
-	backend backend          // zero for sbx itself
 	asked   *wrap.Asked      // a container's; nil for a command
+}
+
+func newPrepared(p planned) *Prepared {
+	return &Prepared{planned: &p, relay: relay{planned: &p}, broker: broker{planned: &p}, backend: backend{planned: &p}}
 }
 
 // Prepare plans the run of a. The child is cloned meanwhile, unless nothing is to be
 // run: it makes its namespaces while the workspace is looked at. With an error there is
 // a Prepared to refuse.
-func Prepare(a *Ask) (*Prepared, error) {
-	x := &Prepared{journal: newJournal(a)}
+func Prepare(a *Ask) (_ *Prepared, err error) {
+	x := newPrepared(planned{journal: newJournal(a)})
 	if err := x.descriptors(); err != nil {
 		return x, err
 	}
@@ -50,7 +58,7 @@ func Prepare(a *Ask) (*Prepared, error) {
 			return x, err
 		}
 	}
-	if err := x.tapAgent(); err != nil {
+	if x.tap, err = x.newTap(); err != nil {
 		return x, err
 	}
 	if err := x.begin(); err != nil {
@@ -68,7 +76,7 @@ func Prepare(a *Ask) (*Prepared, error) {
 // Try plans the run of a by launches without the command: the first that goes well is
 // the plan. Where the command's program is missing there is one all the same, and an error.
 func Try(a *Ask) (*Prepared, error) {
-	x := &Prepared{journal: newJournal(a), Host: host.Facts()}
+	x := newPrepared(planned{journal: newJournal(a), Host: host.Facts()})
 	var missing error
 	if found := x.survey(); found != host.Found {
 		missing = unfound(a.Argv[0], found)
@@ -95,7 +103,7 @@ func (x *Prepared) Refuse(err error) Ended {
 		x.process.Kill()
 	}
 	x.relay.Kill()
-	x.endBroker()
+	x.broker.close()
 	if x.narrow != nil {
 		x.narrow.Close()
 	}
@@ -106,8 +114,8 @@ func (x *Prepared) Refuse(err error) Ended {
 func (x *Prepared) begin() error {
 	x.Host = host.Facts()
 	if x.DryRun {
-		x.findRelay()
-		return x.startBroker()
+		x.relay.locate()
+		return x.broker.start()
 	}
 	if err := launch.Subreap(); err != nil {
 		return err
@@ -116,10 +124,10 @@ func (x *Prepared) begin() error {
 	if x.tap != nil {
 		own = audit.TapThreads
 	}
-	if err := x.startRelay(); err != nil {
+	if err := x.relay.start(); err != nil {
 		return err
 	}
-	if err := x.startBroker(); err != nil {
+	if err := x.broker.start(); err != nil {
 		return err
 	}
 	x.threads = launch.Threads(own) // while the kernel makes the namespaces
@@ -142,7 +150,7 @@ func (x *Prepared) reopen() error {
 }
 
 // survey looks for the program, and learns what stands in the workspace and around it.
-func (x *Prepared) survey() (found host.Search) {
+func (x *planned) survey() (found host.Search) {
 	if !x.NoCommand {
 		found = x.lookUp()
 	}
@@ -165,7 +173,7 @@ func (x *Prepared) plan() error {
 }
 
 // announce writes the record of a run that is about to start.
-func (x *Prepared) announce() error {
+func (x *planned) announce() error {
 	if err := x.open(); err != nil {
 		return err
 	}
@@ -181,7 +189,7 @@ func (x *Prepared) announce() error {
 
 func (x *Prepared) request() wrap.Request {
 	return wrap.Request{Argv: x.Argv, Program: x.Program, Record: x.RecordPath(), Sources: x.sourcePaths(),
-		Counter: x.Counter, Describe: x.Describe, Agent: x.Seen, Worker: x.Worker, NoRelay: x.relay.why, Broker: x.brokerAsk()}
+		Counter: x.Counter, Describe: x.Describe, Agent: x.Seen, Worker: x.Worker, NoRelay: x.relay.why, Broker: x.broker.ask()}
 }
 
 // newAdviser is one that finds lines for this run's document.
@@ -206,7 +214,7 @@ func (x *Prepared) Reaching(items []string) string { return x.newAdviser().Reach
 // taught takes from a launch that failed what it says of the host, and gives
 // the error back where it says nothing. A host without overlays needs the names
 // of the directories that are put together instead.
-func (x *Prepared) taught(plan *wrap.Plan, err error) error {
+func (x *planned) taught(plan *wrap.Plan, err error) error {
 	if e, ok := err.(*trace.AttachError); ok {
 		x.Host = launch.Untraceable(x.Host, untraceable(e))
 		return nil
@@ -228,7 +236,7 @@ func (x *Prepared) taught(plan *wrap.Plan, err error) error {
 }
 
 // stepProblem tells a launch step that failed in the spec's words.
-func (x *Prepared) stepProblem(e *launch.StepError) error {
+func (x *planned) stepProblem(e *launch.StepError) error {
 	p := &spec.Problem{Field: e.Step.For, On: e.Step.On, Do: "set up the sandbox (" + e.Step.Name + ")", Why: e.Errno.Error()}
 	switch unix.Errno(e.Errno) {
 	case unix.ELOOP:
@@ -248,7 +256,7 @@ func (x *Prepared) stepProblem(e *launch.StepError) error {
 
 // noteUnsandboxed says of a plan that holds nothing of a spec that asks for
 // something what it is. The documents have let it be.
-func (x *Prepared) noteUnsandboxed() {
+func (x *planned) noteUnsandboxed() {
 	p := x.Plan
 	if p.Rung != wrap.RungBare || p.Filter.On || p.Landlock.FS != 0 || p.Landlock.Net != 0 || p.Landlock.Scope != 0 {
 		return

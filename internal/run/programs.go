@@ -10,7 +10,7 @@ import (
 
 // lackingHint is how what the command is started by comes into view: its loader, or the
 // interpreter of a script. It is "" where the view is not the reason.
-func (x *Prepared) lackingHint() string {
+func (x *planned) lackingHint() string {
 	if hops := host.Trace(x.Program.Path, x.Resolved); x.Resolved.Visible && len(hops) > 1 {
 		return wrap.Allows(wrap.Reading(x.Resolved, hops[len(hops)-1].Path))
 	}
@@ -19,7 +19,7 @@ func (x *Prepared) lackingHint() string {
 
 // startsItself tells whether the command is a script for sbx itself that names no
 // interpreter: the kernel adds the script's path, and sbx would start it, and so on.
-func (x *Prepared) startsItself() bool {
+func (x *planned) startsItself() bool {
 	line := host.FirstLine(x.Program.Real)
 	if len(line) < 2 || !x.Again(line[1:]) {
 		return false
@@ -41,7 +41,7 @@ func unfound(name string, found host.Search) error {
 }
 
 // find takes the program that the command names, where it was found.
-func (x *Prepared) find(found host.Search) error {
+func (x *planned) find(found host.Search) error {
 	if found != host.Found {
 		return unfound(x.Argv[0], found)
 	}
@@ -55,7 +55,7 @@ func (x *Prepared) find(found host.Search) error {
 
 // lookUp looks for the program. An agent's is executed by the file itself, which
 // is in view; a link to it may not be.
-func (x *Prepared) lookUp() (found host.Search) {
+func (x *planned) lookUp() (found host.Search) {
 	x.Program, found = host.LookUp(x.Argv[0], x.Resolved)
 	if x.Agent.Agent != 0 {
 		x.Program.Path = x.Program.Real
@@ -69,7 +69,7 @@ const execNeeds = 128 << 10
 
 // tooLarge says that limits.memory is too small for the command to be executed,
 // where it is: the kernel then tells of too many arguments, or of no memory.
-func (x *Prepared) tooLarge() *spec.Problem {
+func (x *planned) tooLarge() *spec.Problem {
 	needs := execNeeds
 	for _, l := range [][]string{x.Plan.Command.Argv, x.Plan.Env} {
 		for _, s := range l {

@@ -18,13 +18,13 @@ const backlog = 4096
 // publish makes the sockets of the host's ports that lead inside and gives them to the
 // relay, so that a port that is not to be had is told before the command starts. None is
 // kept, and none is there when the sandbox is made.
-func (x *Prepared) publish() error {
+func (x *relay) publish() error {
 	for i, l := range x.Resolved.Listen {
 		fd, err := listenAt(l)
 		if err != nil {
 			return x.unpublished(i, err)
 		}
-		x.relay.Tell(wire.AppendPublish(nil, uint16(l.Inside)), []int{fd})
+		x.Tell(wire.AppendPublish(nil, uint16(l.Inside)), []int{fd})
 		unix.Close(fd)
 	}
 	return nil
@@ -60,7 +60,7 @@ func listenAt(l reach.Listen) (fd int, err error) {
 }
 
 // unpublished says why the nth port is not to be had.
-func (x *Prepared) unpublished(n int, err error) error {
+func (x *relay) unpublished(n int, err error) error {
 	l, item := x.Resolved.Listen[n], ListenItem(n)
 	p := &spec.Problem{Field: spec.Field(item), On: x.Resolved.At(spec.Field(item)), Do: "listen at " + l.HostPort() + " of the host", Why: err.Error()}
 	other := l

@@ -14,6 +14,7 @@ import (
 
 // relay is the program that connects for the command.
 type relay struct {
+	*planned
 	*launch.Helper        // nil for none
 	why            string // there is none, where one is wanted
 }
@@ -24,13 +25,13 @@ const (
 	relayDoes = "connects for the command"
 )
 
-// findRelay finds the relay's program, or says why there is none; "" where none is
+// locate finds the relay's program, or says why there is none; "" where none is
 // wanted.
-func (x *Prepared) findRelay() (path string) {
+func (x *relay) locate() (path string) {
 	if x.Resolved.Network != spec.NetworkAllow && len(x.Resolved.Listen) == 0 {
 		return ""
 	}
-	path, x.relay.why = beside(relayName, relayDoes)
+	path, x.why = beside(relayName, relayDoes)
 	return path
 }
 
@@ -48,10 +49,10 @@ func beside(name, does string) (path, why string) {
 	return path, ""
 }
 
-// startRelay starts the relay, whose own start passes beside the launch, and tells it
+// start starts the relay, whose own start passes beside the launch, and tells it
 // what may be reached and what is published. The error is of a port that cannot be.
-func (x *Prepared) startRelay() error {
-	path, opening := x.findRelay(), wrap.Open(x.Resolved, &x.Host)
+func (x *relay) start() error {
+	path, opening := x.locate(), wrap.Open(x.Resolved, &x.Host)
 	leads := opening.Egress && x.Counter != wrap.CounterPtrace
 	if path == "" || !leads && !opening.Doors {
 		return nil
@@ -62,14 +63,14 @@ func (x *Prepared) startRelay() error {
 			env = append(env, entry)
 		}
 	}
-	relay, err := launch.StartHelper(unix.SOCK_SEQPACKET, []string{path}, env)
+	helper, err := launch.StartHelper(unix.SOCK_SEQPACKET, []string{path}, env)
 	if err != nil {
-		x.relay.why = path + " cannot be started: " + err.Error()
+		x.why = path + " cannot be started: " + err.Error()
 		return nil
 	}
-	x.relay.Helper = relay
+	x.Helper = helper
 	for i := range x.Resolved.Reach {
-		relay.Tell(wire.AppendRule(nil, x.Resolved.Reach[i].Text), nil)
+		helper.Tell(wire.AppendRule(nil, x.Resolved.Reach[i].Text), nil)
 	}
 	return x.publish()
 }

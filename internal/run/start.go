@@ -76,7 +76,7 @@ func (p *Prepared) Start() (*Started, error) {
 // and waits for it to be ready.
 func (x *Started) launch() error {
 	masked := x.Plan.Watch.Record != ""
-	if err := x.tellBroker(); err != nil {
+	if err := x.broker.tell(x.seen()); err != nil {
 		return err
 	}
 	if masked { // so it must be there
@@ -112,7 +112,7 @@ func (x *Started) launch() error {
 	}
 	if err = x.process.Ready(); err == nil {
 		x.egress.handSockets()
-		if err = x.handBroker(); err != nil {
+		if err = x.broker.hand(x.process, x.backend.tool != nil); err != nil {
 			x.process.Kill()
 			return err
 		}
@@ -137,7 +137,7 @@ func (x *Started) Go() (err error) {
 	x.Timings.Lap("exec")
 	e, ok := err.(*launch.StepError)
 	if err == nil {
-		x.untap()
+		x.tap.close()
 		return nil
 	}
 	if !ok || e.Step.Name != "execve" {

@@ -203,7 +203,7 @@ func (s *search) holds(next *spec.Node, all []Denied) bool {
 
 // allows tells whether an act is allowed: what was out of view and is there is not made,
 // and a cache that is not there is before the command runs.
-func (p *Prepared) allows(act wrap.Act) bool {
+func (p *planned) allows(act wrap.Act) bool {
 	made := func(cache spec.Path) bool {
 		return act.Path != cache.Real && view.Within(act.Path, cache.Real) || act.Path == cache.Real && act.Kind == wrap.ToMake
 	}

@@ -150,7 +150,7 @@ func (x *Started) finish(e launch.Exit) Ended {
 	x.count.outerCounted()
 	x.watched.finish()
 	o := outcome{Exit: e, reason: x.ended, timedOut: x.bounds.TimedOut(), killed: x.bounds.Ended()}
-	x.remove(&o)
+	x.backend.remove(&o)
 	if o.neverStarted = x.backend.neverStarted(&o); o.neverStarted {
 		x.Voice.Say("bwrap ended before the command was started")
 	}

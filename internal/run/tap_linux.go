@@ -20,14 +20,14 @@ type tap struct {
 	rollout *audit.Follower // of codex; nil for none
 }
 
-// tapAgent puts a pipe in the place of stdout where the agent's stream is to be
-// read, before the child is made that inherits it.
-func (x *Prepared) tapAgent() error {
+// newTap puts a pipe in the place of stdout where the agent's stream is to be
+// read, before the child is made that inherits it; nil where none is.
+func (x *journal) newTap() (*tap, error) {
 	if !x.Seen.Stream || x.DryRun {
-		return nil
+		return nil, nil
 	}
-	fail := func(err error) error {
-		return &spec.Problem{Field: "agent", On: "stdout", Do: "read the agent's stream", Why: err.Error()}
+	fail := func(err error) (*tap, error) {
+		return nil, &spec.Problem{Field: "agent", On: "stdout", Do: "read the agent's stream", Why: err.Error()}
 	}
 	real, err := unix.FcntlInt(1, unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {
@@ -47,20 +47,19 @@ func (x *Prepared) tapAgent() error {
 	if x.Resolved.Broker.File.Abs != "" && allowed.Set { // who decides on each of its own
 		allowed.Value = append(slices.Clone(allowed.Value), flags.BrokerTools)
 	}
-	x.tap = &tap{Tap: stream, real: real,
+	t := &tap{Tap: stream, real: real,
 		rules: agent.NewRules(a, allowed, s.ToolsDenied, spec.Place{Dir: x.Resolved.Start(), Home: x.Inputs.Home})}
 	if dir := RolloutDir(x.Resolved); a == spec.Codex && dir != "" {
-		x.tap.rollout = audit.Follow(dir, x.record.StartedAt)
+		t.rollout = audit.Follow(dir, x.record.StartedAt)
 	}
-	return nil
+	return t, nil
 }
 
-// untap gives stdout back to the supervisor, once the command has the pipe.
-func (x *Prepared) untap() {
-	if x.tap == nil {
-		return
+// close gives stdout back to the supervisor, once the command has the pipe.
+func (t *tap) close() {
+	if t != nil {
+		_ = unix.Dup3(t.real, 1, 0) // it was 1
 	}
-	_ = unix.Dup3(x.tap.real, 1, 0) // it was 1
 }
 
 // RolloutDir is where codex's own records of sessions are on the host; "" where
