@@ -7,6 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// mover takes what must not be there into the run's directory.
+type mover struct {
+	run    func() (fd int, path string, err error) // Sweep.Run
+	dest   int                                     // the directory "swept", -1 before the first move
+	path   string
+	moved  int
+	later  []later
+	copied copier // how much was
+}
+
 // movedOut is a move and what of it was left undone.
 type movedOut struct {
 	Moved
@@ -16,7 +26,7 @@ type movedOut struct {
 // move takes name out of the open directory fd into the run's directory. Where a
 // rename cannot reach that, the name is first given up in one step, for
 // another that no program looks for, and then copied and removed.
-func (s *Sweep) move(t *tree, fd int, rel, name string, kind string, quick bool) (movedOut, error) {
+func (s *mover) move(t *tree, fd int, rel, name string, kind string, quick bool) (movedOut, error) {
 	m := movedOut{Moved: Moved{Path: under(t.path, rel), Kind: kind}}
 	dest, destErr := s.swept()
 	to := strconv.Itoa(s.moved+1) + "-" + strings.ReplaceAll(name, "/", "_")
@@ -57,7 +67,7 @@ type later struct {
 const maxLater = 1000
 
 // finish does the moves that At began.
-func (s *Sweep) finish(out *Swept) {
+func (s *mover) finish(out *Swept) {
 	if len(s.later) == 0 {
 		return
 	}
@@ -75,7 +85,7 @@ func (s *Sweep) finish(out *Swept) {
 }
 
 // aside gives up a name in one step for another that no program looks for.
-func (s *Sweep) aside(fd int, name string, m *movedOut) (inert string, err error) {
+func (s *mover) aside(fd int, name string, m *movedOut) (inert string, err error) {
 	random, err := randomHex()
 	if err != nil {
 		return "", err
@@ -90,7 +100,7 @@ func (s *Sweep) aside(fd int, name string, m *movedOut) (inert string, err error
 }
 
 // fetch copies what was set aside into the run's directory and removes it.
-func (s *Sweep) fetch(fd int, inert, to string, dest int, m movedOut) movedOut {
+func (s *mover) fetch(fd int, inert, to string, dest int, m movedOut) movedOut {
 	if dest < 0 {
 		m.left = m.MovedTo + ": it was renamed only, since the run's directory cannot be opened"
 		return m
@@ -163,14 +173,14 @@ func rename(from int, name string, to int, as string) error {
 const sweptName = "swept"
 
 // swept opens the directory for what is moved, and makes it the first time.
-func (s *Sweep) swept() (int, error) {
+func (s *mover) swept() (int, error) {
 	if s.dest >= 0 {
 		return s.dest, nil
 	}
-	if s.Run == nil {
+	if s.run == nil {
 		return -1, unix.ENOENT
 	}
-	run, path, err := s.Run()
+	run, path, err := s.run()
 	if err != nil {
 		return -1, err
 	}

@@ -29,7 +29,7 @@ func (s *Sweep) missing(path string) {
 }
 
 // inGit is path relative to the innermost git directory that was there at launch.
-func (s *Sweep) inGit(path string) (rel string, ok bool) {
+func (s *atLaunch) inGit(path string) (rel string, ok bool) {
 	if len(s.git) == 0 {
 		return "", false
 	}

@@ -56,10 +56,10 @@ func (s *Sweep) Guarded(name string) bool {
 	return s.names[name]
 }
 
-func (s *Sweep) mountedOn() {
-	s.mounted = make(map[string]bool, len(s.fixed)+len(s.Watch.Renew))
-	for i := range s.Watch.Renew {
-		r := &s.Watch.Renew[i]
+func (s *atLaunch) mountedOn(renewed []wrap.Renewal) {
+	s.mounted = make(map[string]bool, len(s.fixed)+len(renewed))
+	for i := range renewed {
+		r := &renewed[i]
 		s.mounted[r.Path] = s.mounted[r.Path] || r.Mount.Op != wrap.OpPin
 	}
 	for path := range s.fixed {

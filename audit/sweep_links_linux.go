@@ -116,15 +116,15 @@ func (s *Sweep) index(out *Swept, t *tree, fd int, rel, name string) {
 		return
 	}
 	if !s.git[under(t.path, dirOf(rel))] || name != "index" {
-		if s.indexes += st.Size; s.indexes > maxIndexes {
+		if s.indexes.long += st.Size; s.indexes.long > maxIndexes {
 			s.unlooked(out, t, fd, rel, name)
 			return
 		}
 	}
-	if uint64(cap(s.block)) < st.Size {
-		s.block = make([]byte, st.Size)
+	if uint64(cap(s.indexes.block)) < st.Size {
+		s.indexes.block = make([]byte, st.Size)
 	}
-	b := s.block[:st.Size]
+	b := s.indexes.block[:st.Size]
 	copy(b, head)
 	if n, err = readFull(at, b[indexHeader:]); err != nil {
 		out.cut(path + ": " + err.Error())

@@ -48,25 +48,30 @@ type Sweep struct {
 	// Run opens the run's directory and gives its path; see Sink.Run.
 	Run func() (fd int, path string, err error)
 
+	ready bool
+	atLaunch
+	mover
+	indexes indexes
+}
+
+// atLaunch is which paths are protected, and what was there when the command started.
+type atLaunch struct {
 	known  map[string]bool
 	unmade map[string]bool // Watch.Unmade
 	toward map[string]bool // the directories on the way to those that are missing too
 	git    map[string]bool // Watch.Git
 	links  map[string]bool // protected names that were links
+	fixed  map[string]bool // protected and read-only inside: nothing beneath is the command's
 	// mounted is what is mounted on inside, and whether that is read-only, and names the
 	// last names of those paths.
 	mounted map[string]bool
 	names   map[string]bool
-	fixed   map[string]bool // protected and read-only inside: nothing beneath is the command's
-	moved   int
-	later   []later
-	// indexes is how long those are together that were looked at, block where they are read.
-	indexes uint64
-	copied  copier // how much was
-	block   []byte
-	dest    int // the directory "swept", -1 before the first move
-	path    string
-	ready   bool
+}
+
+// indexes is how much of git's indexes was looked at.
+type indexes struct {
+	long  uint64 // together
+	block []byte // where they are read
 }
 
 // prepare makes what the lookups need, once.
@@ -74,7 +79,7 @@ func (s *Sweep) prepare() {
 	if s.ready {
 		return
 	}
-	s.ready, s.dest = true, -1
+	s.ready, s.run, s.dest = true, s.Run, -1
 	s.known = make(map[string]bool, len(s.Known)+len(s.Watch.Protected))
 	s.links = map[string]bool{}
 	s.fixed = make(map[string]bool, len(s.Watch.Protected))
@@ -102,7 +107,7 @@ func (s *Sweep) prepare() {
 	for _, p := range s.Watch.Closed {
 		s.fixed[p] = true
 	}
-	s.mountedOn()
+	s.mountedOn(s.Watch.Renew)
 }
 
 // Forbids tells whether an absolute path of the host must not come into being:
@@ -144,7 +149,7 @@ func (s *Sweep) forget(path string) {
 	delete(s.links, path)
 }
 
-func (s *Sweep) isFixed(path string) bool {
+func (s *atLaunch) isFixed(path string) bool {
 	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '/') {
 		if s.fixed[path[:end]] {
 			return true

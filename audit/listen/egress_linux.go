@@ -29,13 +29,17 @@ type Egress struct {
 	CameIn  func(n int, m *wire.Ended)
 	Lost    func()
 
+	relayed
+	used      bool // something was led to it, or told by it
+	isUnasked bool // it looks up no name before that is connected to
+	buf       [wire.Max]byte
+}
+
+// relayed are the names and connections that supervisor and relay know by numbers.
+type relayed struct {
 	names map[uint32]string // by the number of the pool's address that stands for it
 	led   map[uint32]*Led   // by the token
 	next  uint32            // token
-	used  bool              // something was led to it, or told by it
-	buf   [wire.Max]byte
-
-	isUnasked bool // it looks up no name before that is connected to
 }
 
 // Led is a connection that the relay makes.

@@ -186,5 +186,5 @@ func (w *World) take(l *dispatch.Ledger, at dispatch.Place, d Driver, row dispat
 			return nil, err
 		}
 	}
-	return &keeper{World: w, f: f, j: j, ledger: l, own: l.Own()}, nil
+	return &keeper{World: w, f: f, j: j, inLedger: inLedger{ledger: l, own: l.Own()}}, nil
 }

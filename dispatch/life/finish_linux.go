@@ -152,7 +152,7 @@ func (k *keeper) leave(words string, e *dispatch.End) {
 // afterwards the record is there for a poll.
 func (k *keeper) close(e dispatch.End) {
 	for until := time.Now().Add(retryFor); ; time.Sleep(time.Second) {
-		err := k.openLedger()
+		err := k.inLedger.open(k.j.Ledger)
 		if err == nil {
 			// Whoever stops a row of Intercore's by a signal, as ic, has a status in mind.
 			e.KeepStatus = !k.own && k.f.read(stopFile) == nil && (k.stopped || k.j.LeaveStatus)

@@ -22,23 +22,31 @@ type keeper struct {
 	*World
 	f       folder
 	j       *Job
-	ledger  *dispatch.Ledger // nil until it is needed
-	own     bool             // the ledger is one of our own
 	started time.Time
+	x       *execution
+	target  *target
+	live    *live // nil for nobody
+	stopped bool  // somebody wants it to end
+	running
+	inLedger
+}
 
-	x      *execution
-	target *target
+// running is sbx exec.
+type running struct {
+	cmd    *exec.Cmd
 	output *os.File // what the command writes to; nil where a stream is read
 	stream *stream  // nil where none is read
-	live   *live    // nil for nobody
-	cmd    *exec.Cmd
 	used   chan dispatch.Counts
 	done   chan error
+}
 
-	stopped bool // somebody wants it to end
-	told    dispatch.Counts
-	last    dispatch.Counts
-	toldAt  time.Time
+// inLedger is the row of the dispatch.
+type inLedger struct {
+	ledger *dispatch.Ledger // nil until it is needed
+	own    bool             // the ledger is one of our own
+	last   dispatch.Counts  // what is used
+	told   dispatch.Counts  // what it was told of that, and when
+	toldAt time.Time
 }
 
 // tellEvery is how often at most the row is told of what is used.

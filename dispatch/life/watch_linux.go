@@ -91,7 +91,7 @@ func real(path string) string {
 // be there when they are hidden, so it is opened first.
 func (k *keeper) keepFrom(s *spec.SandboxSpec, path, project string, trees []shown) (kept, error) {
 	var ledger kept
-	if err := k.openLedger(); err != nil {
+	if err := k.inLedger.open(k.j.Ledger); err != nil {
 		return ledger, err
 	}
 	dir := filepath.Dir(path)
@@ -148,15 +148,15 @@ func (k *keeper) programFile(name string) string {
 	return real
 }
 
-func (k *keeper) openLedger() error {
-	if k.ledger != nil {
+func (r *inLedger) open(ledger dispatch.Place) error {
+	if r.ledger != nil {
 		return nil
 	}
-	l, err := dispatch.Open(k.j.Ledger, dispatch.Alter)
+	l, err := dispatch.Open(ledger, dispatch.Alter)
 	if err != nil {
 		return err
 	}
-	k.ledger, k.own = l, l.Own()
+	r.ledger, r.own = l, l.Own()
 	return nil
 }
 
@@ -164,7 +164,7 @@ func (k *keeper) openLedger() error {
 // It gives the exit status; absent where a signal ended sbx exec.
 func (k *keeper) watch(signals chan os.Signal) spec.Opt[int64] {
 	// A ledger that cannot be opened now may be when the row is to end.
-	_ = k.openLedger()
+	_ = k.inLedger.open(k.j.Ledger)
 	if k.j.Driver || k.ledger != nil && !k.own {
 		name := cmp.Or(k.j.Name, k.j.Agent)
 		k.live = newLive(k.Live, os.Getpid(), name, k.j.Project, k.started)
@@ -244,7 +244,7 @@ func (k *keeper) tell() {
 		k.live.Activity, k.live.Turns, k.live.Commands, k.live.Messages = activity, k.last.Turns.Value, k.last.Commands.Value, k.last.Messages.Value
 		k.live.write()
 	}
-	if k.last == k.told || time.Since(k.toldAt) < tellEvery || k.openLedger() != nil {
+	if k.last == k.told || time.Since(k.toldAt) < tellEvery || k.inLedger.open(k.j.Ledger) != nil {
 		return
 	}
 	k.toldAt = time.Now()

@@ -26,8 +26,13 @@ type Broker struct {
 	until     time.Time
 	over      chan struct{} // closed at the end
 
-	mu     sync.Mutex // of what follows, and of the decider
-	failed string     // why no call is allowed any more
+	mu sync.Mutex // of what follows, and of the decider
+	progress
+}
+
+// progress is how far an execution is.
+type progress struct {
+	failed string // why no call is allowed any more
 	calls  int64
 	counts []wire.Count
 }

@@ -12,6 +12,7 @@ const (
 	maxFile     = 300
 	maxFunction = 100
 	maxMethods  = 40 // of a type: each may change all that the type knows
+	maxFields   = 12 // of a type with methods that hides any of them
 )
 
 // larger are the types with more methods, each with its number, which only falls.
@@ -19,6 +20,22 @@ var larger = map[string]int{
 	"internal/doc.yamlReader": 47,
 	"spec.order":              48,
 	"spec.resolver":           43,
+}
+
+// wider are the types with more fields, each with its number, which only falls.
+var wider = map[string]int{
+	"..Cmd":                         17, // shaped as exec.Cmd
+	"audit.guarded":                 14, // what is known of one path
+	"audit/agent.claudeLine":        22, // a line of a stream
+	"audit/agent.tally":             24, // a number a kind
+	"audit/listen.flight":           17, // one call
+	"audit/listen.landing":          15, // where one path leads
+	"bench.job":                     19, // a row of a table
+	"internal/broker/document.Tool": 20, // a part of a document
+	"internal/oci.supervisor":       13,
+	"spec.Resolved":                 49, // a document
+	"spec/agent.adapter":            22, // a row of a table
+	"wrap.Parent":                   25, // what an sbx outside says
 }
 
 // tables are files that may be longer: data, a row a thing.
@@ -49,8 +66,48 @@ func TestFilesAndFunctionsStaySmall(t *testing.T) {
 }
 
 func TestTypesHaveFewMethods(t *testing.T) {
+	few(t, methodsOf(sources(t)), maxMethods, larger, "methods")
+}
+
+// TestTypesHaveFewFields passes over data: what has no methods, or hides nothing.
+func TestTypesHaveFewFields(t *testing.T) {
+	all := sources(t)
+	methods, fields := methodsOf(all), map[string]int{}
+	for _, s := range all {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			of, ok := spec.Type.(*ast.StructType)
+			if name := s.dir + "." + spec.Name.Name; ok && methods[name] > 0 {
+				if n, hides := fieldsOf(of); hides {
+					fields[name] = n
+				}
+			}
+			return true
+		})
+	}
+	few(t, fields, maxFields, wider, "fields")
+}
+
+func few(t *testing.T, have map[string]int, most int, exceptions map[string]int, what string) {
+	t.Helper()
+	for of, n := range have {
+		if n > max(most, exceptions[of]) {
+			t.Errorf("%s has %d %s, more than %d", of, n, what, max(most, exceptions[of]))
+		}
+	}
+	for of, n := range exceptions {
+		if have[of] < n {
+			t.Errorf("%s has %d %s: the table of exceptions says %d", of, have[of], what, n)
+		}
+	}
+}
+
+func methodsOf(all []source) map[string]int {
 	methods := map[string]int{}
-	for _, s := range sources(t) {
+	for _, s := range all {
 		for _, d := range s.file.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok || f.Recv == nil {
@@ -65,16 +122,18 @@ func TestTypesHaveFewMethods(t *testing.T) {
 			}
 		}
 	}
-	for of, n := range methods {
-		if n > max(maxMethods, larger[of]) {
-			t.Errorf("%s has %d methods, more than %d", of, n, max(maxMethods, larger[of]))
+	return methods
+}
+
+// fieldsOf counts the fields, an embedded type as one, and tells whether any is hidden.
+func fieldsOf(of *ast.StructType) (n int, hides bool) {
+	for _, f := range of.Fields.List {
+		n += max(1, len(f.Names))
+		for _, name := range f.Names {
+			hides = hides || !name.IsExported()
 		}
 	}
-	for of, n := range larger {
-		if methods[of] < n {
-			t.Errorf("%s has %d methods: larger says %d", of, methods[of], n)
-		}
-	}
+	return n, hides
 }
 
 func exists(all []source, rel string) bool {

@@ -37,16 +37,21 @@ type Relay struct {
 	running sync.WaitGroup
 	open    atomic.Int64 // connections
 	unknown atomic.Int64 // connections that nobody told of
-	unasked atomic.Bool  // names are not looked up before they are connected to
 
+	orders
+	names    names
+	outside  outside
+	inside   inside
+	resolver resolver
+}
+
+// orders are what the supervisor has told.
+type orders struct {
 	rules     reach.Reach // all of them once the sockets are there
 	published []published // the same
 	serving   bool
 	meant     meant
-	names     names
-	outside   outside
-	inside    inside
-	resolver  resolver
+	unasked   atomic.Bool // names are not looked up before they are connected to
 }
 
 // Run serves until the supervisor closes its end of the socket, which it takes over.

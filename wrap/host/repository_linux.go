@@ -14,25 +14,23 @@ type gitSearch struct {
 	guarded
 	p      *secretSearch
 	home   string
-	user   []named // what the user's and the system's configuration name
-	repos  []wrap.Repository
-	seen   []string // git directories that were looked at
+	user   []named  // what the user's and the system's configuration name
 	later  []string // directories of submodules' git directories
-	bare   []string // directories that are bare repositories, or look like one
-	git    []string // git directories that were found
-	around []string // tops of repositories that a tree lies in
-	admins []string // directories of linked worktrees
-	left   []string // protected names that are left as they are
 	cutWhy string
-
-	configs, named, words int
-	programs              programs
-	seenOf
-	inGit seenOf // in directories of submodules' git directories
+	gitFound
+	gitLooked
 }
 
-// seenOf is how much was looked at.
-type seenOf struct{ folders, entries int }
+// gitFound is what a gitSearch has found.
+type gitFound struct {
+	repos    []wrap.Repository
+	bare     []string // directories that are bare repositories, or look like one
+	git      []string // git directories
+	around   []string // tops of repositories that a tree lies in
+	admins   []string // directories of linked worktrees
+	left     []string // protected names that are left as they are
+	programs programs
+}
 
 // maxRepositories bounds the git directories of one search.
 const maxRepositories = 256

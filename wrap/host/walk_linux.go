@@ -17,6 +17,17 @@ const (
 	maxDepth   = 32
 )
 
+// gitLooked is what a gitSearch has looked at.
+type gitLooked struct {
+	seen                  []string // git directories
+	configs, named, words int
+	seenOf
+	inGit seenOf // in directories of submodules' git directories
+}
+
+// seenOf is how much was looked at.
+type seenOf struct{ folders, entries int }
+
 // walk looks for repositories beneath a writable tree, the nearest first.
 // Directories of dependencies come last, so that a cut search leaves those out.
 func (s *gitSearch) walk(tree string) {

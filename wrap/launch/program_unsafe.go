@@ -59,18 +59,33 @@ type program struct {
 	sock      uintptr  // the child's end of the socket
 	parent    int32    // a pidfd of the supervisor; -1 where none could be had
 	next      *program // what DoNext goes on with
-	spawn     *program // what DoSpawn starts
-	flags     uintptr  // its clone flags
-	stack     uintptr  // the top of its stack
-	pidfd     int32    // where clone puts the pidfd of what DoSpawn starts; -1 without
 	pidfdFrom *int32   // what ready reports: the pidfd of the program that spawned this one
-	rep       report
-	rusage    [18]int64
-	status    int32
 	each      *program // what a DoEach goes on with; nil where it is at its end
 	verdict   uintptr  // and then its errno
-	arena     []byte   // what is left of the last piece of memory for arguments
-	keep      []any
+	spawning
+	telling
+	memory
+}
+
+// spawning is what DoSpawn needs.
+type spawning struct {
+	spawn *program // what it starts
+	flags uintptr  // its clone flags
+	stack uintptr  // the top of its stack
+	pidfd int32    // where clone puts its pidfd; -1 without
+}
+
+// telling is where reports are written.
+type telling struct {
+	rep    report
+	rusage [18]int64
+	status int32
+}
+
+// memory is what the words of a program point to.
+type memory struct {
+	arena []byte // what is left of the last piece for arguments
+	keep  []any
 }
 
 const stackSize = 32 << 10
@@ -88,7 +103,7 @@ func newProgram(steps []Step, failed int32) *program {
 
 // makeProgram is a program that about n steps will be added to.
 func makeProgram(n int, failed int32) *program {
-	p := &program{ops: make([]op, 0, n), failed: failed, parent: -1, pidfd: -1, slots: new([64]uintptr)}
+	p := &program{ops: make([]op, 0, n), failed: failed, parent: -1, spawning: spawning{pidfd: -1}, slots: new([64]uintptr)}
 	for s := range p.slots {
 		p.slots[s] = noFD
 	}
@@ -99,7 +114,7 @@ func makeProgram(n int, failed int32) *program {
 const arenaSize = 8 << 10
 
 // put copies s into the program's own memory, with zeroes behind it up to n bytes.
-func (p *program) put(s string, n int) unsafe.Pointer {
+func (p *memory) put(s string, n int) unsafe.Pointer {
 	at := (len(p.arena) + 7) &^ 7
 	if at+n >= cap(p.arena) {
 		p.arena, at = make([]byte, 0, max(arenaSize, n+1)), 0
@@ -145,7 +160,7 @@ func (p *program) add(steps []Step) {
 }
 
 // vector is where pointers to the strings in text stand, NULL at the end.
-func (p *program) vector(text string) uintptr {
+func (p *memory) vector(text string) uintptr {
 	at := p.put(text, len(text))
 	v := make([]uintptr, 0, strings.Count(text, "\x00")+1)
 	for from := 0; from < len(text); {
@@ -164,7 +179,7 @@ type sockFprog struct {
 }
 
 // newStack makes a stack for a cloned child and returns its top.
-func (p *program) newStack() uintptr {
+func (p *memory) newStack() uintptr {
 	st := make([]byte, stackSize)
 	p.keep = append(p.keep, st)
 	return (uintptr(unsafe.Pointer(&st[0])) + stackSize - 64) &^ 15
