@@ -50,3 +50,14 @@ func (e *Error) Reason() string {
 	}
 	return e.Why + " (did you mean " + e.Meant + "?)"
 }
+
+// refused, deferred, makes the Error that a reader ended with by panic its result.
+func refused(n **Node, err *error) {
+	switch bad := recover().(type) {
+	case nil:
+	case *Error:
+		*n, *err = nil, bad
+	default:
+		panic(bad)
+	}
+}

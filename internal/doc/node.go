@@ -105,12 +105,17 @@ func (l *locator) at(off int) Pos {
 	return l.pos
 }
 
-func newLocator(b []byte) locator { return locator{b: b, pos: Pos{1, 1}} }
-
 // PosAt is the place of an offset of b.
 func PosAt(b []byte, off int) Pos {
-	l := newLocator(b)
+	l := locator{b: b, pos: Pos{1, 1}}
 	return l.at(off)
+}
+
+// located is a document that was read from b.
+func located(b []byte, n *Node) *Node {
+	l := locator{b: b, pos: Pos{1, 1}}
+	l.locate(n)
+	return n
 }
 
 // locate replaces the offsets below n by lines and columns. Walked in the
@@ -135,7 +140,7 @@ type slab struct {
 	count int
 }
 
-func (s *slab) node(k Kind, off int) *Node {
+func (s *slab) node(k Kind, off int, text string) *Node {
 	if len(s.free) == 0 {
 		s.size = min(max(2*s.size, 16), 1024)
 		s.free = make([]Node, s.size)
@@ -143,7 +148,7 @@ func (s *slab) node(k Kind, off int) *Node {
 	n := &s.free[0]
 	s.free = s.free[1:]
 	s.count++
-	n.Kind, n.Pos = k, offset(off)
+	n.Kind, n.Pos, n.Text = k, offset(off), text
 	return n
 }
 
@@ -173,6 +178,9 @@ func (k *keySet) add(members []Member, key string) (duplicate bool) {
 	k.seen[key] = struct{}{}
 	return false
 }
+
+// twice says that a key is there twice.
+func twice(key string) string { return "the key " + Quote(Cut(key)) + " is there twice" }
 
 // Check refuses what no reader takes, before it is read.
 func Check(name string, b []byte) *Error {

@@ -2,6 +2,14 @@ package doc
 
 import "unicode/utf8"
 
+// yamlReader reads downwards, one function a kind of node. Between nodes it
+// stands on the next content or on the end of a line.
+type yamlReader struct {
+	yamlText
+	slab  slab
+	depth int
+}
+
 // place is where a value stands: it decides whether a block collection may
 // begin there.
 type place uint8
@@ -13,224 +21,211 @@ const (
 	afterKey                 // on the line of its "key:"
 )
 
-// value reads what follows an indicator of a node indented by n.
-func (p *yamlReader) value(n int, from place, depth int) (*Node, error) {
-	start := p.i
-	if p.slab.count >= maxValues {
-		return nil, p.fail(start, tooMany)
+func (p *yamlReader) document() *Node {
+	p.next()
+	if p.at('%') && p.i == p.bol {
+		p.fail(p.i, "directives are not supported")
 	}
-	crossed, err := p.next()
-	if err != nil {
-		return nil, err
+	from := atLineStart
+	if p.marker("---") {
+		p.i += 3
+		from = afterMarker
 	}
-	if p.ended() {
-		return p.slab.node(Null, start), nil
+	n := p.value(-1, from)
+	if n.Kind == Null && n.Text == "" && p.ended() {
+		panic(&Error{Name: p.name, Why: "empty document"})
 	}
-	col := p.i - p.bol
-	if !crossed {
-		return p.blockNode(n, from, depth)
+	p.next()
+	end := p.marker("...")
+	if end {
+		p.i += 3
+		p.lineEnd()
+		p.next()
 	}
-	if col > n {
-		return p.blockNode(n, atLineStart, depth)
+	switch {
+	case p.i < len(p.b) && (end || p.marker("---")):
+		p.fail(p.i, "more than one document")
+	case p.i < len(p.b):
+		p.fail(p.i, "the indentation fits nothing above")
 	}
-	// A list may stand as far left as the key that it belongs to.
-	if from == afterKey && col == n && p.indicator('-') {
-		return p.sequence(col, depth+1)
-	}
-	return p.slab.node(Null, start), nil
+	return n
 }
 
-func (p *yamlReader) blockNode(n int, from place, depth int) (*Node, error) {
-	start, col := p.i, p.i-p.bol
+// node is the next value.
+func (p *yamlReader) node(k Kind, off int, text string) *Node {
+	if p.slab.count == maxValues {
+		p.fail(off, tooMany)
+	}
+	return p.slab.node(k, off, text)
+}
+
+// open is the next list or object, which begins here; who ends it takes the level back.
+func (p *yamlReader) open(k Kind) *Node {
+	if p.depth++; p.depth > maxDepth {
+		p.fail(p.i, "nested more than 32 deep")
+	}
+	return p.node(k, p.i, "")
+}
+
+// value reads what follows an indicator of a node indented by n.
+func (p *yamlReader) value(n int, from place) *Node {
+	start := p.i
+	crossed := p.next()
+	col := p.i - p.bol
+	switch {
+	case p.ended():
+	case !crossed:
+		return p.blockNode(n, from)
+	case col > n:
+		return p.blockNode(n, atLineStart)
+	case from == afterKey && col == n && p.indicator('-'):
+		return p.sequence() // it may stand as far left as the key that it belongs to
+	}
+	return p.node(Null, start, "")
+}
+
+func (p *yamlReader) blockNode(n int, from place) *Node {
+	start := p.i
 	switch c := p.b[p.i]; {
 	case p.indicator('-'):
-		if err := p.mayBegin(from, "a list"); err != nil {
-			return nil, err
-		}
-		return p.sequence(col, depth+1)
+		p.mayBegin(from, "a list")
+		return p.sequence()
 	case c == '|' || c == '>':
 		return p.blockScalar(n)
 	case c == '[' || c == '{':
-		node, err := p.flow(n, depth)
-		if err != nil {
-			return nil, err
-		}
+		node := p.flow(n)
 		end := p.i
-		p.white()
-		if p.indicator(':') {
-			return nil, p.fail(start, "a list or an object cannot be a key")
+		if p.white(); p.indicator(':') {
+			p.fail(start, "a list or an object cannot be a key")
 		}
 		p.i = end // a comment is one only behind a blank
-		return node, p.lineEnd()
+		p.lineEnd()
+		return node
 	case c == '"' || c == '\'':
 		line := p.bol
-		s, err := p.quoted(n)
-		if err != nil {
-			return nil, err
-		}
+		text := p.quoted(n)
 		end := p.i
-		p.white()
-		if p.indicator(':') {
-			if p.bol != line {
-				return nil, p.fail(start, "a key must stand on one line")
-			}
-			return p.mappingAt(start, from, depth)
+		if p.white(); p.indicator(':') {
+			p.oneLine(start, line)
+			p.i = start
+			return p.mapping(from)
 		}
 		p.i = end
-		node := p.slab.node(String, start)
-		node.Text = s
-		return node, p.lineEnd()
+		p.lineEnd()
+		return p.node(String, start, text)
 	}
-	if err := p.plainFirst(false); err != nil {
-		return nil, err
-	}
-	if _, stop := p.plainLine(p.i, false); stop == ':' {
-		return p.mappingAt(start, from, depth)
+	p.plainFirst(false)
+	if _, stop := p.plainLine(false); stop == ':' {
+		return p.mapping(from)
 	}
 	return p.plain(n, false)
 }
 
-// mayBegin tells whether a block collection may begin where p stands.
-func (p *yamlReader) mayBegin(from place, what string) error {
-	switch {
-	case from == afterMarker:
-		return p.fail(p.i, what+" cannot begin on the line of ---")
-	case from == afterKey:
-		return p.failHelp(p.i, what+" cannot begin on the line of its key", "begin it on the next line, indented, or put the value in quotes")
-	case from == afterDash:
+// mayBegin refuses a block collection where p stands, if none may begin there.
+func (p *yamlReader) mayBegin(from place, what string) {
+	switch from {
+	case afterMarker:
+		p.fail(p.i, what+" cannot begin on the line of ---")
+	case afterKey:
+		p.fail(p.i, what+" cannot begin on the line of its key", "begin it on the next line, indented, or put the value in quotes")
+	case afterDash:
 		for i := p.i - 1; isWhite(p.b[i]); i-- { // back to the dash
 			if p.b[i] == '\t' {
-				return p.failTab(i)
+				p.failTab(i)
 			}
 		}
 	}
-	return nil
 }
 
-// mappingAt reads the mapping whose first key begins at start.
-func (p *yamlReader) mappingAt(start int, from place, depth int) (*Node, error) {
-	p.i = start
-	if err := p.mayBegin(from, "an object"); err != nil {
-		return nil, err
-	}
-	return p.mapping(start-p.bol, depth+1)
-}
-
-func (p *yamlReader) mapping(col, depth int) (*Node, error) {
-	if depth > maxDepth {
-		return nil, p.fail(p.i, "nested more than 32 deep")
-	}
-	n := p.slab.node(Object, p.i)
-	var keys keySet
+func (p *yamlReader) mapping(from place) *Node {
+	p.mayBegin(from, "an object")
+	col, n, keys := p.i-p.bol, p.open(Object), keySet{}
 	for {
 		at := p.i
-		key, err := p.key(col)
-		if err != nil {
-			return nil, err
-		}
-		if keys.add(n.Members, key) {
-			return nil, p.fail(at, "the key "+Quote(Cut(key))+" is there twice")
-		}
-		v, err := p.value(col, afterKey, depth)
-		if err != nil {
-			return nil, err
-		}
-		n.Members = append(n.Members, Member{Key: key, KeyPos: offset(at), Value: v})
-		if more, err := p.sameColumn(col); !more || err != nil {
-			return n, err
+		key := p.key(col)
+		p.once(&keys, n, key, at)
+		n.Members = append(n.Members, Member{Key: key, KeyPos: offset(at), Value: p.value(col, afterKey)})
+		if !p.sameColumn(col) {
+			p.depth--
+			return n
 		}
 	}
 }
 
-func (p *yamlReader) sequence(col, depth int) (*Node, error) {
-	if depth > maxDepth {
-		return nil, p.fail(p.i, "nested more than 32 deep")
+// once refuses a key that an object has already.
+func (p *yamlReader) once(keys *keySet, n *Node, key string, at int) {
+	if keys.add(n.Members, key) {
+		p.fail(at, twice(key))
 	}
-	n := p.slab.node(List, p.i)
+}
+
+func (p *yamlReader) sequence() *Node {
+	col, n := p.i-p.bol, p.open(List)
 	for {
 		p.i++ // -
-		v, err := p.value(col, afterDash, depth)
-		if err != nil {
-			return nil, err
-		}
-		n.Items = append(n.Items, v)
-		if more, err := p.sameColumn(col); !more || err != nil {
-			return n, err
-		}
-		if !p.indicator('-') {
-			return n, nil // a key of the mapping that this list belongs to
+		n.Items = append(n.Items, p.value(col, afterDash))
+		if !p.sameColumn(col) || !p.indicator('-') { // or a key of the mapping that this list belongs to
+			p.depth--
+			return n
 		}
 	}
 }
 
 // sameColumn goes to the next content and tells whether it belongs to the
 // collection at col.
-func (p *yamlReader) sameColumn(col int) (bool, error) {
-	if _, err := p.next(); err != nil || p.ended() {
-		return false, err
+func (p *yamlReader) sameColumn(col int) bool {
+	p.next()
+	if !p.ended() && p.i-p.bol > col {
+		p.fail(p.i, "the indentation fits nothing above")
 	}
-	switch at := p.i - p.bol; {
-	case at > col:
-		return false, p.fail(p.i, "the indentation fits nothing above")
-	case at < col:
-		return false, nil
-	}
-	return true, nil
+	return !p.ended() && p.i-p.bol == col
 }
 
 // maxKey is how long a key on the line of its value may be (YAML 1.2, 7.4.3).
 const maxKey = 1024
 
 // key reads a key and its colon in a mapping at col.
-func (p *yamlReader) key(col int) (string, error) {
+func (p *yamlReader) key(col int) (key string) {
 	start, line := p.i, p.bol
-	var key string
 	switch c := p.b[p.i]; {
 	case c == '"' || c == '\'':
-		s, err := p.quoted(col)
-		if err != nil {
-			return "", err
-		}
-		if p.bol != line {
-			return "", p.fail(start, "a key must stand on one line")
-		}
-		key = s
+		key = p.quoted(col)
+		p.oneLine(start, line)
 	case p.indicator('-'):
-		return "", p.fail(start, "want a key, got an item of a list")
+		p.fail(start, "want a key, got an item of a list")
 	case c == '[' || c == '{' || c == '|' || c == '>':
-		return "", p.fail(start, "want a key, got "+quoteAt(p.b, start))
+		p.fail(start, "want a key, got "+quoteAt(p.b, start))
 	default:
-		s, err := p.plainKey(false)
-		if err != nil {
-			return "", err
-		}
-		key = s
+		key = p.plainKey(false)
 	}
 	if utf8.RuneCount(p.b[start:p.i]) > maxKey {
-		return "", p.fail(start, "a key of more than 1024 characters")
+		p.fail(start, "a key of more than 1024 characters")
 	}
-	p.white()
-	if !p.indicator(':') {
-		return "", p.fail(start, "want a key, a colon and a blank, as in \"key: value\"")
+	if p.white(); !p.indicator(':') {
+		p.fail(start, "want a key, a colon and a blank, as in \"key: value\"")
 	}
 	p.i++
-	return key, nil
+	return key
+}
+
+// oneLine refuses a key that does not end on the line that it began on.
+func (p *yamlReader) oneLine(start, line int) {
+	if p.bol != line {
+		p.fail(start, "a key must stand on one line")
+	}
 }
 
 // plainKey reads a key without quotes; p then stands behind it.
-func (p *yamlReader) plainKey(flow bool) (string, error) {
+func (p *yamlReader) plainKey(flow bool) string {
 	start := p.i
-	if err := p.plainFirst(flow); err != nil {
-		return "", err
-	}
-	end, _ := p.plainLine(p.i, flow)
-	p.i = end
-	key := p.s[start:end]
+	p.plainFirst(flow)
+	key, _ := p.plainLine(flow)
 	if key == "<<" {
-		return "", p.fail(start, "merge keys are not supported")
+		p.fail(start, "merge keys are not supported")
 	}
 	if kind, _, why := coreScalar(key); kind != String || why != "" {
-		return "", p.failHelp(start, "a key must be a string, got "+kind.String(), "put it in quotes: "+Quote(Cut(key)))
+		p.fail(start, "a key must be a string, got "+kind.String(), "put it in quotes: "+Quote(Cut(key)))
 	}
-	return key, nil
+	p.i += len(key)
+	return key
 }

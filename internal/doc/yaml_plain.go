@@ -1,169 +1,134 @@
 package doc
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 )
 
-// plainFirst tells whether a scalar without quotes may begin here.
-func (p *yamlReader) plainFirst(flow bool) error {
+// plainFirst refuses what a scalar without quotes may not begin with.
+func (p *yamlReader) plainFirst(flow bool) {
 	c := p.b[p.i]
 	switch c {
 	case '&':
-		return p.fail(p.i, "anchors are not supported")
+		p.fail(p.i, "anchors are not supported")
 	case '*':
-		return p.failHelp(p.i, "aliases are not supported", "a value that begins with * must be put in quotes")
+		p.fail(p.i, "aliases are not supported", "a value that begins with * must be put in quotes")
 	case '!':
-		return p.failHelp(p.i, "tags are not supported", "a value that begins with ! must be put in quotes")
+		p.fail(p.i, "tags are not supported", "a value that begins with ! must be put in quotes")
 	case '@', '`', '%':
-		return p.failHelp(p.i, "a value that begins with "+string(rune(c))+" must be put in quotes", "")
+		p.fail(p.i, "a value that begins with "+string(rune(c))+" must be put in quotes")
 	case '|', '>':
-		return p.fail(p.i, "a block of text cannot stand inside [ ] or { }, nor be a key")
+		p.fail(p.i, "a block of text cannot stand inside [ ] or { }, nor be a key")
 	case ',', ']', '}', '#', '[', '{', '"', '\'':
-		return p.fail(p.i, "want a value, got "+quoteAt(p.b, p.i))
+		p.fail(p.i, "want a value, got "+quoteAt(p.b, p.i))
 	case '?', ':', '-':
-		if flow && c != '-' { // readers differ on [?a] and [:a]
-			return p.failHelp(p.i, "a value that begins with "+string(rune(c))+" must be put in quotes here", "")
+		switch {
+		case flow && c != '-': // readers differ on [?a] and [:a]
+			p.fail(p.i, "a value that begins with "+string(rune(c))+" must be put in quotes here")
+		case !p.blankAt(p.i+1, flow):
+		case c == '?':
+			p.fail(p.i, "keys with ? are not supported")
+		case c == ':':
+			p.fail(p.i, "a key is missing before the colon")
+		default:
+			p.fail(p.i, "an item of a list cannot stand here")
 		}
-		if !p.blankAt(p.i+1) && !(flow && isFlow(p.b[p.i+1])) {
-			return nil
-		}
-		switch c {
-		case '?':
-			return p.fail(p.i, "keys with ? are not supported")
-		case ':':
-			return p.fail(p.i, "a key is missing before the colon")
-		}
-		return p.fail(p.i, "an item of a list cannot stand here")
 	}
-	return nil
 }
 
-// plainLine finds the end of a plain scalar on the line of from, and what
-// ended it: ':' of a key, '#' of a comment, a flow indicator, or 0 at the end
-// of the line.
-func (p *yamlReader) plainLine(from int, flow bool) (end int, stop byte) {
-	i := from
-scan:
+// plainLine is what of a plain scalar stands on this line, and what ended it: ':' of a
+// key, '#' of a comment, a sign of flow collections, or 0 at the end of the line.
+func (p *yamlReader) plainLine(flow bool) (text string, stop byte) {
+	i := p.i
 	for ; i < len(p.b) && !isBreak(p.b[i]); i++ {
-		switch c := p.b[i]; {
-		case c == ':' && (p.blankAt(i+1) || flow && isFlow(p.b[i+1])):
-			stop = ':'
-			break scan
-		case c == '#' && i > from && isWhite(p.b[i-1]):
-			stop = '#'
-			break scan
-		case flow && isFlow(c):
+		c := p.b[i]
+		if c == ':' && p.blankAt(i+1, flow) || c == '#' && i > p.i && isWhite(p.b[i-1]) || flow && isFlow(c) {
 			stop = c
-			break scan
+			break
 		}
 	}
-	for i > from && isWhite(p.b[i-1]) {
-		i--
-	}
-	return i, stop
+	return trimmed(p.s[p.i:i]), stop
 }
 
 // plain reads a plain scalar inside a node indented by n; lines that are
 // indented more go on with it.
-func (p *yamlReader) plain(n int, flow bool) (*Node, error) {
+func (p *yamlReader) plain(n int, flow bool) *Node {
 	start := p.i
-	end, stop := p.plainLine(p.i, flow)
-	p.i = end
-	text := p.s[start:end]
+	text, stop := p.plainLine(flow)
+	p.i += len(text)
 	if stop == 0 {
-		var more strings.Builder
-		if err := p.plainMore(&more, n, flow); err != nil {
-			return nil, err
-		}
-		if more.Len() > 0 {
-			node := p.slab.node(String, start)
-			node.Text = text + more.String()
-			return node, nil
+		if more := p.plainMore(n, flow); more != "" {
+			return p.node(String, start, text+more)
 		}
 	}
 	kind, text, why := coreScalar(text)
 	if why != "" {
-		return nil, p.failHelp(start, why, "put it in quotes if it is meant as text")
+		p.fail(start, why, "put it in quotes if it is meant as text")
 	}
-	node := p.slab.node(kind, start)
-	node.Text = text
-	return node, nil
+	return p.node(kind, start, text)
 }
 
-func (p *yamlReader) plainMore(s *strings.Builder, n int, flow bool) error {
-	for {
+func (p *yamlReader) plainMore(n int, flow bool) string {
+	var s strings.Builder
+	for stop := byte(0); stop == 0; {
 		back, bol := p.i, p.bol
-		breaks, err := p.continued(n, false)
-		if err != nil {
-			return err
-		}
+		breaks := p.continued(n, false)
 		if breaks == 0 || p.at('#') || flow && isFlow(p.b[p.i]) {
 			p.i, p.bol = back, bol
-			return nil
+			break
 		}
-		if flow && p.at(':') && (p.blankAt(p.i+1) || isFlow(p.b[p.i+1])) {
-			return p.fail(p.i, "a key must stand on one line")
+		if flow && p.at(':') && p.blankAt(p.i+1, true) {
+			p.fail(p.i, "a key must stand on one line")
 		}
 		if p.indicator('-') {
-			return p.failHelp(p.i, "an item of a list inside a value of several lines", "put the value in quotes, or begin the list on the line after its key")
+			p.fail(p.i, "an item of a list inside a value of several lines", "put the value in quotes, or begin the list on the line after its key")
 		}
-		end, stop := p.plainLine(p.i, flow)
-		if stop == ':' {
-			return p.failHelp(p.i, "a key inside a value of several lines", "put the value in quotes, or indent the key as its neighbours")
+		var text string
+		if text, stop = p.plainLine(flow); stop == ':' {
+			p.fail(p.i, "a key inside a value of several lines", "put the value in quotes, or indent the key as its neighbours")
 		}
-		fold(s, breaks)
-		s.Write(p.b[p.i:end])
-		p.i = end
-		if stop != 0 {
-			return nil
-		}
+		s.WriteString(fold(breaks))
+		s.WriteString(text)
+		p.i += len(text)
 	}
+	return s.String()
 }
 
 // continued goes from the end of a line to the next content of a scalar that
 // goes on over several lines inside a node indented by n, and counts the line
 // breaks on the way: 0 where the scalar ends.
-func (p *yamlReader) continued(n int, isQuoted bool) (breaks int, err error) {
-	for {
-		p.white() // what trails on the line
-		if p.i == len(p.b) || !isBreak(p.b[p.i]) {
-			break
-		}
+func (p *yamlReader) continued(n int, isQuoted bool) (breaks int) {
+	for p.white(); p.i < len(p.b) && p.eol(); p.white() { // what trails on the line
 		p.newline()
 		breaks++
 		for p.at(' ') {
 			p.i++
 		}
-		indent := p.i - p.bol
-		if p.at('\t') {
-			tab := p.i
-			p.white()
-			// A tab may follow the indentation, but in front of plain text it
-			// is more often a mistake.
-			if !p.eol() && (indent <= n || !isQuoted) {
-				return 0, p.failTab(tab)
-			}
+		indent, tab := p.i-p.bol, p.at('\t')
+		if p.white(); p.eol() {
+			continue
 		}
-		if !p.eol() {
-			if p.ended() || indent <= n {
-				return 0, nil
-			}
-			return breaks, nil
+		// A tab may follow the indentation, but in front of plain text it
+		// is more often a mistake.
+		if tab && (indent <= n || !isQuoted) {
+			p.failTab(p.bol + indent)
 		}
+		if indent <= n || p.ended() {
+			return 0
+		}
+		return breaks
 	}
-	return 0, nil
+	return 0
 }
 
-// fold writes what line breaks between two pieces of text mean: one is a
-// space, each further one a new line.
-func fold(s *strings.Builder, breaks int) {
+// fold is what line breaks between two pieces of text mean: one is a space, each
+// further one a new line.
+func fold(breaks int) string {
 	if breaks == 1 {
-		s.WriteByte(' ')
+		return " "
 	}
-	for ; breaks > 1; breaks-- {
-		s.WriteByte('\n')
-	}
+	return strings.Repeat("\n", breaks-1)
 }
 
 // coreScalar tells what a plain scalar is in the core schema (YAML 1.2, 10.3).
@@ -194,15 +159,12 @@ func coreScalar(s string) (k Kind, text, why string) {
 
 // basedNumber reads 0x1F and 0o17.
 func basedNumber(s string) (k Kind, text, why string) {
-	base := 16
+	base, digits := 16, "0123456789abcdefABCDEF"
 	if s[1] == 'o' {
-		base = 8
+		base, digits = 8, "01234567"
 	}
-	for _, c := range []byte(s[2:]) {
-		hex := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-		if base == 16 && !hex || base == 8 && (c < '0' || c > '7') {
-			return String, s, ""
-		}
+	if strings.Trim(s[2:], digits) != "" {
+		return String, s, ""
 	}
 	v, err := strconv.ParseUint(s[2:], base, 64)
 	if err != nil {
@@ -211,49 +173,29 @@ func basedNumber(s string) (k Kind, text, why string) {
 	return Number, strconv.FormatUint(v, 10), ""
 }
 
-// decimalNumber reads [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?.
+// decimalNumber reads [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?, which is
+// what ParseFloat takes of these characters.
 func decimalNumber(s string) (k Kind, text, why string) {
-	rest, sign := s, ""
-	if rest[0] == '-' || rest[0] == '+' {
-		if rest[0] == '-' {
-			sign = "-"
-		}
-		rest = rest[1:]
+	if strings.Trim(s, "+-.0123456789eE") != "" {
+		return String, s, ""
 	}
+	if _, err := strconv.ParseFloat(s, 64); errors.Is(err, strconv.ErrSyntax) {
+		return String, s, ""
+	}
+	rest := strings.TrimLeft(s, "+-")
+	sign := strings.TrimSuffix(s[:len(s)-len(rest)], "+")
 	whole := LeadingDigits(rest)
 	rest = rest[len(whole):]
-	fraction, dot := "", strings.HasPrefix(rest, ".")
-	if dot {
-		fraction = LeadingDigits(rest[1:])
-		rest = rest[1+len(fraction):]
+	if strings.HasPrefix(rest, ".") && LeadingDigits(rest[1:]) == "" {
+		rest = rest[1:]
 	}
-	if whole == "" && fraction == "" {
-		return String, s, ""
-	}
-	exponent := ""
-	if rest != "" && (rest[0] == 'e' || rest[0] == 'E') {
-		digits := rest[1:]
-		if digits != "" && (digits[0] == '+' || digits[0] == '-') {
-			digits = digits[1:]
-		}
-		if digits == "" || LeadingDigits(digits) != digits {
-			return String, s, ""
-		}
-		exponent, rest = rest, ""
-	}
-	if rest != "" {
-		return String, s, ""
-	}
-	if len(whole) > 1 && whole[0] == '0' {
+	switch {
+	case whole == "":
+		whole = "0"
+	case whole[0] == '0' && len(whole) > 1:
 		return Number, "", "a number cannot begin with 0: some readers take " + Cut(s) + " as octal"
 	}
-	if whole == "" {
-		whole = "0"
-	}
-	if fraction != "" {
-		fraction = "." + fraction
-	}
-	return Number, sign + whole + fraction + exponent, ""
+	return Number, sign + whole + rest, ""
 }
 
 // LeadingDigits is what of s is decimal digits at its front.

@@ -268,7 +268,7 @@ var deviations = []struct {
 	{"CR LF in a quoted scalar is two line breaks", regexp.MustCompile(`\r`)},
 	{"blocks of text that are empty, or end in blanks, or begin with blank lines", regexp.MustCompile(`[|>]`)},
 	{"1e3 is a string", regexp.MustCompile(`[0-9][eE]`)},
-	{"-0x1F is a number, 0b1 and 1_0 too", regexp.MustCompile(`[-+]0[xob]|0b|[0-9]_`)},
+	{"-0x1F is a number, 0b1, 1_0 and +-0 too", regexp.MustCompile(`[-+]0[xob]|0b|[0-9]_|\+-`)},
 	{"blank lines that hold blanks are lost", regexp.MustCompile(`\n +\n`)},
 	{"a line of plain text that begins with - begins a new token", regexp.MustCompile(`\n *-[^ \n]`)},
 	{"a colon inside a key of a flow mapping ends it", regexp.MustCompile(`[{,][^{}\[\],]*:[^ \n,}\]]`)},

@@ -2,175 +2,100 @@ package doc
 
 import "strings"
 
-// chomping is what becomes of the line breaks that end a block of text.
-type chomping uint8
-
-const (
-	clip  chomping = iota // one stays
-	strip                 // none stays
-	keep                  // all stay
-)
-
-// textHeader is what stands behind "|" or ">".
-type textHeader struct {
-	folded bool
-	indent int // 0: told from the first line
-	chomp  chomping
-}
-
 // blockScalar reads a literal or folded block of text inside a node indented
-// by n.
-func (p *yamlReader) blockScalar(n int) (*Node, error) {
-	node := p.slab.node(String, p.i)
-	h, err := p.textHeader(n)
-	if err != nil {
-		return nil, err
-	}
-	if p.eol() && p.i < len(p.b) {
+// by n, and stops at the start of a line that the text does not own.
+func (p *yamlReader) blockScalar(n int) *Node {
+	start, folded := p.i, p.at('>')
+	indent, chomp := p.textHeader(n)
+	if p.i < len(p.b) {
 		p.newline()
 	}
-	indent := max(n, 0) + h.indent
-	if h.indent == 0 {
-		if indent, err = p.textIndent(n); err != nil {
-			return nil, err
-		}
+	if indent == 0 {
+		indent = p.textIndent(n)
+	} else {
+		indent += max(n, 0)
 	}
-	var t blockText
-	for p.i < len(p.b) {
-		line, ok, err := p.textLine(indent)
-		if err != nil {
-			return nil, err
+	var s strings.Builder
+	breaks := 0      // since the last text
+	spaced := false  // the last line with text began with a blank: it is not folded
+	for !p.ended() { // the start of a line
+		for p.at(' ') && p.i-p.bol < indent {
+			p.i++
 		}
-		if !ok {
+		if p.i-p.bol < indent && !p.eol() {
+			if p.at('\t') {
+				p.failTab(p.i)
+			}
+			p.i = p.bol
 			break
 		}
-		t.add(line, h.folded)
+		if text := p.line(); text != "" {
+			was := spaced
+			spaced = isWhite(text[0])
+			if folded && s.Len() > 0 && !spaced && !was {
+				s.WriteString(fold(breaks))
+			} else {
+				s.WriteString(strings.Repeat("\n", breaks))
+			}
+			s.WriteString(text)
+			breaks = 0
+		}
 		if p.i == len(p.b) {
 			break // no line break ends the last line
 		}
 		p.newline()
-		t.breaks++
+		breaks++
 	}
-	node.Text = t.end(h.chomp)
-	// p stands at the start of a line that the text does not own.
-	return node, nil
+	switch {
+	case chomp == '+':
+		s.WriteString(strings.Repeat("\n", breaks))
+	case chomp == 0 && s.Len() > 0 && breaks > 0:
+		s.WriteByte('\n')
+	}
+	return p.node(String, start, s.String())
 }
 
-func (p *yamlReader) textHeader(n int) (h textHeader, err error) {
-	h.folded = p.b[p.i] == '>'
-	p.i++
-	chomped := false
-	for ; p.i < len(p.b); p.i++ {
+// textHeader reads what stands behind "|" or ">": an indentation, 0 where the first line
+// tells it, and what becomes of the line breaks at the end: by '-' none stays, by '+' all,
+// by 0 one.
+func (p *yamlReader) textHeader(n int) (indent int, chomp byte) {
+	for p.i++; p.i < len(p.b); p.i++ {
 		switch c := p.b[p.i]; {
-		case (c == '-' || c == '+') && !chomped:
-			chomped = true
-			h.chomp = strip
-			if c == '+' {
-				h.chomp = keep
-			}
-			continue
-		case c >= '1' && c <= '9' && h.indent == 0:
+		case (c == '-' || c == '+') && chomp == 0:
+			chomp = c
+		case c >= '1' && c <= '9' && indent == 0:
 			if n < 0 {
-				return h, p.fail(p.i, "an indentation cannot be given here")
+				p.fail(p.i, "an indentation cannot be given here")
 			}
-			h.indent = int(c - '0')
-			continue
+			indent = int(c - '0')
+		default:
+			p.lineEnd()
+			return indent, chomp
 		}
-		break
 	}
-	return h, p.lineEnd()
+	return indent, chomp
 }
 
 // textIndent finds the indentation of a block of text: that of its first line
 // with text. p stays where it is.
-func (p *yamlReader) textIndent(n int) (int, error) {
+func (p *yamlReader) textIndent(n int) int {
 	longest, longestAt := 0, 0
-	for i := p.i; ; {
+	for i := p.i; ; i++ {
 		bol := i
 		for i < len(p.b) && p.b[i] == ' ' {
 			i++
 		}
 		indent := i - bol
-		if i == len(p.b) || isBreak(p.b[i]) {
-			if indent > longest {
-				longest, longestAt = indent, bol
+		switch {
+		case i == len(p.b) || !isBreak(p.b[i]) && indent <= n: // no text at all
+			return max(longest, indent, n+1)
+		case !isBreak(p.b[i]):
+			if longest > indent {
+				p.fail(longestAt, "this blank line is indented more than the text that follows")
 			}
-			if i == len(p.b) {
-				return max(longest, n+1), nil
-			}
-			if p.b[i] == '\r' && i+1 < len(p.b) && p.b[i+1] == '\n' {
-				i++
-			}
-			i++
-			continue
-		}
-		if indent <= n { // no text at all
-			return max(longest, n+1), nil
-		}
-		if longest > indent {
-			return 0, p.fail(longestAt, "this blank line is indented more than the text that follows")
-		}
-		return indent, nil
-	}
-}
-
-// textLine reads one line up to its break; ok is false where the text ends.
-func (p *yamlReader) textLine(indent int) (line []byte, ok bool, err error) {
-	if p.ended() {
-		return nil, false, nil
-	}
-	i := p.i
-	for i < len(p.b) && p.b[i] == ' ' && i-p.bol < indent {
-		i++
-	}
-	if i-p.bol < indent && i < len(p.b) && !isBreak(p.b[i]) {
-		if p.b[i] == '\t' {
-			return nil, false, p.failTab(i)
-		}
-		return nil, false, nil
-	}
-	start := i
-	for i < len(p.b) && !isBreak(p.b[i]) {
-		i++
-	}
-	p.i = i
-	return p.b[start:i], true, nil
-}
-
-// blockText gathers the lines of a block of text.
-type blockText struct {
-	s      strings.Builder
-	breaks int  // line breaks seen since the last text
-	some   bool // any text yet
-	spaced bool // the last line with text began with a blank: it is not folded
-}
-
-func (t *blockText) add(line []byte, folded bool) {
-	if len(line) == 0 {
-		return
-	}
-	spaced := isWhite(line[0])
-	switch {
-	case folded && t.some && !spaced && !t.spaced:
-		fold(&t.s, t.breaks)
-	default:
-		for ; t.breaks > 0; t.breaks-- {
-			t.s.WriteByte('\n')
+			return indent
+		case indent > longest:
+			longest, longestAt = indent, bol
 		}
 	}
-	t.breaks = 0
-	t.some, t.spaced = true, spaced
-	t.s.Write(line)
-}
-
-func (t *blockText) end(c chomping) string {
-	switch {
-	case c == clip && t.some && t.breaks > 0:
-		t.s.WriteByte('\n')
-	case c == keep:
-		for ; t.breaks > 0; t.breaks-- {
-			t.s.WriteByte('\n')
-		}
-	}
-	return t.s.String()
 }

@@ -17,9 +17,8 @@ const (
 
 // larger are the types with more methods, each with its number, which only falls.
 var larger = map[string]int{
-	"internal/doc.yamlReader": 47,
-	"spec.order":              48,
-	"spec.resolver":           43,
+	"spec.order":    48,
+	"spec.resolver": 43,
 }
 
 // wider are the types with more fields, each with its number, which only falls.
