@@ -50,6 +50,19 @@ func (p *Problem) Head() string {
 	return b.String()
 }
 
+// Told is a problem as the lines that are shown to a person: what was attempted, why it
+// cannot be, what would help.
+func Told(p *Problem) []string {
+	lines := []string{Shown(p.Head())}
+	if p.Why != "" {
+		lines = append(lines, "why: "+p.Why)
+	}
+	if p.Help != "" {
+		lines = append(lines, "hint: "+p.Help)
+	}
+	return lines
+}
+
 // Problems are all refusals of one document at once.
 type Problems []*Problem
 

@@ -155,14 +155,6 @@ func complain(lines ...string) {
 
 // refuse says a problem as sbx does.
 func refuse(err error) int {
-	p := spec.AsProblems(err)[0]
-	lines := []string{p.Head()}
-	if p.Why != "" {
-		lines = append(lines, "why: "+p.Why)
-	}
-	if p.Help != "" {
-		lines = append(lines, "hint: "+p.Help)
-	}
-	complain(lines...)
+	complain(spec.Told(spec.AsProblems(err)[0])...)
 	return exitRefused
 }

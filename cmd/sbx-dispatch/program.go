@@ -145,13 +145,9 @@ func say(to io.Writer, text string) {
 	}
 }
 
-// tell tells a refusal: what was attempted, why not, what would help.
+// tell tells a refusal.
 func tell(to io.Writer, p *spec.Problem) {
-	say(to, spec.Shown(p.Head()))
-	if p.Why != "" {
-		say(to, "why: "+spec.Shown(p.Why))
-	}
-	if p.Help != "" {
-		say(to, "hint: "+spec.Shown(p.Help))
+	for _, line := range spec.Told(p) {
+		say(to, spec.Shown(line))
 	}
 }

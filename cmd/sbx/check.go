@@ -35,9 +35,7 @@ func runCheck(c *call) int {
 		c.std.print(checkText(x.prepared.Plan, &x.prepared.Host) + x.viewText() + partsText(x.networkParts()) + x.programText())
 	}
 	if err != nil && !c.has("json") {
-		for _, p := range spec.AsProblems(err) {
-			c.std.problem(p)
-		}
+		c.std.failed(err)
 	}
 	if err != nil {
 		return exitFailed

@@ -29,9 +29,7 @@ func (c *call) migrate() int {
 	if c.has("json") {
 		c.std.print(migrateJSON(out, warns, err))
 	} else if err != nil {
-		for _, p := range spec.AsProblems(err) {
-			c.std.problem(p)
-		}
+		c.std.failed(err)
 	} else {
 		for _, w := range warns {
 			c.std.say("warning: " + spec.Shown(w.String()))

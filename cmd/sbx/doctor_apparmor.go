@@ -24,8 +24,7 @@ const loadProfile = "sbx doctor --apparmor | sudo tee /etc/apparmor.d/sbx && sud
 func (c *typed) printProfile() int {
 	text, problem := profileFor(sys.SelfPath())
 	if problem != nil {
-		c.std.problem(problem)
-		return exitFailed
+		return c.std.failed(problem)
 	}
 	c.std.print(text)
 	return exitOK

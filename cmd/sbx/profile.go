@@ -33,10 +33,7 @@ func runProfile(c *call) int {
 		return exitUsage
 	}
 	if err != nil {
-		for _, q := range spec.AsProblems(err) {
-			c.std.problem(q)
-		}
-		return exitFailed
+		return c.std.failed(err)
 	}
 	return exitOK
 }

@@ -29,8 +29,7 @@ func runRuns(c *call) int {
 	state := audit.StateDir(c.environ, c.home())
 	switch {
 	case state == "":
-		c.std.problem(&spec.Problem{On: "runs", Do: "find the state directory", Why: "there is no home directory, and XDG_STATE_HOME is not set to an absolute path", Help: "set HOME"})
-		return exitFailed
+		return c.std.failed(&spec.Problem{On: "runs", Do: "find the state directory", Why: "there is no home directory, and XDG_STATE_HOME is not set to an absolute path", Help: "set HOME"})
 	case len(c.rest) == 1 && c.rest[0] == "prune":
 		return c.prune(state)
 	case len(c.rest) > 0:
@@ -42,8 +41,7 @@ func runRuns(c *call) int {
 	}
 	all, err := audit.Runs(state)
 	if err != nil {
-		c.std.problem(&spec.Problem{On: state, Do: "list the runs", Why: err.Error()})
-		return exitFailed
+		return c.std.failed(&spec.Problem{On: state, Do: "list the runs", Why: err.Error()})
 	}
 	if !c.has("json") {
 		if len(all) == 0 {
@@ -91,8 +89,7 @@ func (c *typed) prune(state string) int {
 		}
 	})
 	if err != nil {
-		c.std.problem(&spec.Problem{On: state, Do: "remove runs", Why: err.Error()})
-		return exitFailed
+		return c.std.failed(&spec.Problem{On: state, Do: "remove runs", Why: err.Error()})
 	}
 	if !c.has("json") {
 		line := verb + " " + counted(removed, "run")

@@ -34,15 +34,19 @@ func (s streams) say(text string) {
 // print writes to stdout.
 func (s streams) print(text string) bool { return sys.WriteAll(s.out, text) }
 
-// problem tells a refusal: what was attempted, why not, what would help.
+// problem tells a refusal.
 func (s streams) problem(p *spec.Problem) {
-	s.say(spec.Shown(p.Head()))
-	if p.Why != "" {
-		s.say("why: " + p.Why)
+	for _, line := range spec.Told(p) {
+		s.say(line)
 	}
-	if p.Help != "" {
-		s.say("hint: " + p.Help)
+}
+
+// failed tells what of an error is to be told, and is the exit status.
+func (s streams) failed(err error) int {
+	for _, p := range spec.AsProblems(err) {
+		s.problem(p)
 	}
+	return exitFailed
 }
 
 // quoteJSON is s as a JSON string.

@@ -3,7 +3,6 @@ package main
 import (
 	"sbx/audit"
 	"sbx/internal/sys"
-	"sbx/spec"
 )
 
 func showVerb() verb {
@@ -46,8 +45,7 @@ func runShow(c *call) int {
 		}
 		b, view, _, err := audit.Load(audit.StateDir(c.environ, c.home()), name)
 		if err != nil {
-			c.std.problem(spec.AsProblems(err)[0])
-			return exitFailed
+			return c.std.failed(err)
 		}
 		text, views = b, append(views, view)
 	}

@@ -36,10 +36,7 @@ func runSpec(c *call) int {
 	}
 	found, named, err := c.suggest(name)
 	if err != nil {
-		for _, p := range spec.AsProblems(err) {
-			c.std.problem(p)
-		}
-		return exitFailed
+		return c.std.failed(err)
 	}
 	if c.has("json") {
 		c.std.print(suggestionJSON(&found))

@@ -33,10 +33,7 @@ func runTrust(c *call) int {
 		return exitUsage
 	}
 	if err := c.trust(); err != nil {
-		for _, p := range spec.AsProblems(err) {
-			c.std.problem(p)
-		}
-		return exitFailed
+		return c.std.failed(err)
 	}
 	return exitOK
 }

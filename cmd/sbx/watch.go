@@ -62,8 +62,7 @@ func runWatch(c *call) int {
 	for {
 		_, view, at, err := audit.Load(audit.StateDir(c.environ, c.home()), name)
 		if err != nil {
-			c.std.problem(spec.AsProblems(err)[0])
-			return exitFailed
+			return c.std.failed(err)
 		}
 		if at != name { // and not the next that is the last
 			name = view.ID()

@@ -108,10 +108,7 @@ func (c *typed) tell(err error) int {
 		c.std.say(usage.Error())
 		return exitUsage
 	}
-	for _, p := range spec.AsProblems(err) {
-		c.std.problem(p)
-	}
-	return exitFailed
+	return c.std.failed(err)
 }
 
 // answerProblem prints the error object of a command that could not be wrapped.

@@ -34,9 +34,8 @@ func (w *World) Drive(d Driver) int {
 	k, err := w.drive(d)
 	if err != nil {
 		for _, p := range spec.AsProblems(err) {
-			fmt.Fprintf(w.Errors, "sbx-dispatch: %s\nsbx-dispatch: why: %s\n", p.Head(), p.Why)
-			if p.Help != "" {
-				fmt.Fprintf(w.Errors, "sbx-dispatch: hint: %s\n", p.Help)
+			for _, line := range spec.Told(p) {
+				fmt.Fprintf(w.Errors, "sbx-dispatch: %s\n", line)
 			}
 		}
 		w.decline(d, spec.AsProblems(err)[0])

@@ -12,14 +12,7 @@ import (
 
 // Tell says on stderr, and in the runtime's log that the engine reads, why a verb failed.
 func (c *Call) Tell(err error) {
-	p := spec.AsProblems(err)[0]
-	lines := []string{p.Head()}
-	if p.Why != "" {
-		lines = append(lines, "why: "+p.Why)
-	}
-	if p.Help != "" {
-		lines = append(lines, "hint: "+p.Help)
-	}
+	lines := spec.Told(spec.AsProblems(err)[0])
 	for _, l := range lines {
 		_, _ = os.Stderr.WriteString("sbx-oci: " + spec.Shown(l) + "\n")
 	}
