@@ -3,6 +3,7 @@ package audit
 import (
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -17,10 +18,8 @@ func warnings(n *spec.Node) (rows []row) {
 
 // texts are the strings of a list; none where there is no list.
 func texts(n *spec.Node) (all []string) {
-	if n != nil {
-		for _, item := range n.Items {
-			all = append(all, text(item))
-		}
+	for _, item := range doc.Items(n) {
+		all = append(all, text(item))
 	}
 	return all
 }

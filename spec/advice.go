@@ -30,5 +30,5 @@ func Longer(f Field, list []string, more string) string {
 
 // NetworkLine is the whole field network, as a document has it.
 func NetworkLine(n *Network) string {
-	return string(networkNode(*n).AppendSpaced([]byte("network: ")))
+	return string(nodeOf(networkFields)(*n).AppendSpaced([]byte("network: ")))
 }

@@ -51,11 +51,11 @@ func toolsMember(front *Node, tools []string) Member {
 }
 
 var agentFields = []member[AgentFile]{
-	{"name", func(d *decoder, n *Node, a *AgentFile) { a.Name = d.string(n, textRule) }},
-	{"tools", func(d *decoder, n *Node, a *AgentFile) { a.Tools = d.tools(n) }},
+	{"name", func(d *decoder, n *Node, a *AgentFile) { a.Name = d.string(n, textRule) }, nil},
+	{"tools", func(d *decoder, n *Node, a *AgentFile) { a.Tools = d.tools(n) }, nil},
 	{"sandbox", func(d *decoder, n *Node, _ *AgentFile) {
 		d.failMeant(n.Pos, "an agent's file has no sandbox", "", "give a worker's file by --worker")
-	}},
+	}, nil},
 }
 
 // tools reads a list of tools, or a line of them. An item may be a line too:

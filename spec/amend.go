@@ -81,14 +81,14 @@ func flagNode(f Field, text string) (n *Node, why string) {
 		if isDigits(whole) && (!dot || isDigits(fraction)) {
 			return &Node{Kind: Number, Text: text}, ""
 		}
-		return stringNode(text), ""
+		return doc.Str(text), ""
 	case "network.mode", "broker.file", "broker.plan":
-		return stringNode(text), ""
+		return doc.Str(text), ""
 	case "environment.set":
 		name, value, _ := strings.Cut(text, "=")
 		return variablesNode(map[string]string{name: value}), ""
 	}
-	return stringList([]string{text}), ""
+	return doc.Strs([]string{text}), ""
 }
 
 // fromFolder is a path of a list of filesystem as it counts from dir, whose components

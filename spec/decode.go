@@ -69,10 +69,12 @@ type decoder struct {
 	err   *DecodeError
 }
 
-// member is one field of an object and how it is read into T.
+// member is one field of an object and how it is read into T and written; what no
+// document is made of has no node.
 type member[T any] struct {
 	name string
 	read func(d *decoder, n *Node, into *T)
+	node func(from *T) *Node // nil where it is not set
 }
 
 // object reads the members of n by the table of fields.

@@ -11,89 +11,93 @@ import (
 // description. TestFieldsAgree holds them to SandboxSpec, Fields and the schema.
 
 var specFields = []member[SandboxSpec]{
-	{"tools_allowed", func(d *decoder, n *Node, s *SandboxSpec) { s.ToolsAllowed = d.strings(n, toolRule) }},
-	{"tools_denied", func(d *decoder, n *Node, s *SandboxSpec) { s.ToolsDenied = d.strings(n, toolRule) }},
-	{"working_dir", func(d *decoder, n *Node, s *SandboxSpec) { s.WorkingDir = Some(d.string(n, pathRule)) }},
+	{"tools_allowed", func(d *decoder, n *Node, s *SandboxSpec) { s.ToolsAllowed = d.strings(n, toolRule) }, func(s *SandboxSpec) *Node { return given(s.ToolsAllowed, doc.Strs) }},
+	{"tools_denied", func(d *decoder, n *Node, s *SandboxSpec) { s.ToolsDenied = d.strings(n, toolRule) }, func(s *SandboxSpec) *Node { return given(s.ToolsDenied, doc.Strs) }},
+	{"working_dir", func(d *decoder, n *Node, s *SandboxSpec) { s.WorkingDir = Some(d.string(n, pathRule)) }, func(s *SandboxSpec) *Node { return given(s.WorkingDir, doc.Str) }},
 	{"access_mode", func(d *decoder, n *Node, s *SandboxSpec) {
 		s.AccessMode = word(d, n, ParseAccessMode, accessModes)
-	}},
-	{"max_turns", func(d *decoder, n *Node, s *SandboxSpec) { s.MaxTurns = Some(d.whole(n, 0, maxWhole)) }},
-	{"max_commands", func(d *decoder, n *Node, s *SandboxSpec) { s.MaxCommands = Some(d.whole(n, 0, maxWhole)) }},
-	{"profile", func(d *decoder, n *Node, s *SandboxSpec) { s.Profile = word(d, n, ParseProfile, profiles) }},
-	{"sandbox", func(d *decoder, n *Node, s *SandboxSpec) { s.Sandbox = Some(part(d, n, workshopFields)) }},
-	{"restrict", func(d *decoder, n *Node, s *SandboxSpec) { s.Restrict = Some(d.string(n, restrictRule)) }},
-	{"readonly", func(d *decoder, n *Node, s *SandboxSpec) { s.Readonly = d.bool(n) }},
-	{"filesystem", func(d *decoder, n *Node, s *SandboxSpec) { s.Filesystem = Some(part(d, n, filesystemFields)) }},
-	{"network", func(d *decoder, n *Node, s *SandboxSpec) { s.Network = Some(part(d, n, networkFields)) }},
-	{"environment", func(d *decoder, n *Node, s *SandboxSpec) { s.Environment = Some(part(d, n, environmentFields)) }},
-	{"commands", func(d *decoder, n *Node, s *SandboxSpec) { s.Commands = Some(part(d, n, commandsFields)) }},
-	{"limits", func(d *decoder, n *Node, s *SandboxSpec) { s.Limits = Some(part(d, n, limitsFields)) }},
-	{"syscalls", func(d *decoder, n *Node, s *SandboxSpec) { s.Syscalls = Some(d.string(n, pathRule)) }},
-	{"broker", func(d *decoder, n *Node, s *SandboxSpec) { s.Broker = Some(part(d, n, brokerFields)) }},
-	{"on_exceed", func(d *decoder, n *Node, s *SandboxSpec) { s.OnExceed = word(d, n, ParseOnExceed, onExceeds) }},
-	{"best_effort", func(d *decoder, n *Node, s *SandboxSpec) { s.BestEffort = d.strings(n, bestEffortRule) }},
-	{"require_available", func(d *decoder, n *Node, s *SandboxSpec) { s.RequireAvailable = d.bool(n) }},
-	{"agent", func(d *decoder, n *Node, s *SandboxSpec) { s.Agent = word(d, n, ParseAgent, agents) }},
+	}, func(s *SandboxSpec) *Node { return given(s.AccessMode, wordNode) }},
+	{"max_turns", func(d *decoder, n *Node, s *SandboxSpec) { s.MaxTurns = Some(d.whole(n, 0, maxWhole)) }, func(s *SandboxSpec) *Node { return given(s.MaxTurns, intNode[int]) }},
+	{"max_commands", func(d *decoder, n *Node, s *SandboxSpec) { s.MaxCommands = Some(d.whole(n, 0, maxWhole)) }, func(s *SandboxSpec) *Node { return given(s.MaxCommands, intNode[int]) }},
+	{"profile", func(d *decoder, n *Node, s *SandboxSpec) { s.Profile = word(d, n, ParseProfile, profiles) }, func(s *SandboxSpec) *Node { return given(s.Profile, wordNode) }},
+	{"sandbox", func(d *decoder, n *Node, s *SandboxSpec) { s.Sandbox = Some(part(d, n, workshopFields)) }, func(s *SandboxSpec) *Node { return given(s.Sandbox, nodeOf(workshopFields)) }},
+	{"restrict", func(d *decoder, n *Node, s *SandboxSpec) { s.Restrict = Some(d.string(n, restrictRule)) }, func(s *SandboxSpec) *Node { return given(s.Restrict, doc.Str) }},
+	{"readonly", func(d *decoder, n *Node, s *SandboxSpec) { s.Readonly = d.bool(n) }, func(s *SandboxSpec) *Node { return given(s.Readonly, doc.Truth) }},
+	{"filesystem", func(d *decoder, n *Node, s *SandboxSpec) { s.Filesystem = Some(part(d, n, filesystemFields)) }, func(s *SandboxSpec) *Node { return given(s.Filesystem, nodeOf(filesystemFields)) }},
+	{"network", func(d *decoder, n *Node, s *SandboxSpec) { s.Network = Some(part(d, n, networkFields)) }, func(s *SandboxSpec) *Node { return given(s.Network, nodeOf(networkFields)) }},
+	{"environment", func(d *decoder, n *Node, s *SandboxSpec) { s.Environment = Some(part(d, n, environmentFields)) }, func(s *SandboxSpec) *Node { return given(s.Environment, nodeOf(environmentFields)) }},
+	{"commands", func(d *decoder, n *Node, s *SandboxSpec) { s.Commands = Some(part(d, n, commandsFields)) }, func(s *SandboxSpec) *Node { return given(s.Commands, nodeOf(commandsFields)) }},
+	{"limits", func(d *decoder, n *Node, s *SandboxSpec) { s.Limits = Some(part(d, n, limitsFields)) }, func(s *SandboxSpec) *Node { return given(s.Limits, nodeOf(limitsFields)) }},
+	{"syscalls", func(d *decoder, n *Node, s *SandboxSpec) { s.Syscalls = Some(d.string(n, pathRule)) }, func(s *SandboxSpec) *Node { return given(s.Syscalls, doc.Str) }},
+	{"broker", func(d *decoder, n *Node, s *SandboxSpec) { s.Broker = Some(part(d, n, brokerFields)) }, func(s *SandboxSpec) *Node { return given(s.Broker, nodeOf(brokerFields)) }},
+	{"on_exceed", func(d *decoder, n *Node, s *SandboxSpec) { s.OnExceed = word(d, n, ParseOnExceed, onExceeds) }, func(s *SandboxSpec) *Node { return given(s.OnExceed, wordNode) }},
+	{"best_effort", func(d *decoder, n *Node, s *SandboxSpec) { s.BestEffort = d.strings(n, bestEffortRule) }, func(s *SandboxSpec) *Node { return given(s.BestEffort, doc.Strs) }},
+	{"require_available", func(d *decoder, n *Node, s *SandboxSpec) { s.RequireAvailable = d.bool(n) }, func(s *SandboxSpec) *Node { return given(s.RequireAvailable, doc.Truth) }},
+	{"agent", func(d *decoder, n *Node, s *SandboxSpec) { s.Agent = word(d, n, ParseAgent, agents) }, func(s *SandboxSpec) *Node { return given(s.Agent, wordNode) }},
 }
 
 var workshopFields = []member[Workshop]{
-	{"root", func(d *decoder, n *Node, w *Workshop) { w.Root = Some(d.string(n, pathRule)) }},
-	{"readonly", func(d *decoder, n *Node, w *Workshop) { w.Readonly = d.bool(n) }},
+	{"root", func(d *decoder, n *Node, w *Workshop) { w.Root = Some(d.string(n, pathRule)) }, func(w *Workshop) *Node { return given(w.Root, doc.Str) }},
+	{"readonly", func(d *decoder, n *Node, w *Workshop) { w.Readonly = d.bool(n) }, func(w *Workshop) *Node { return given(w.Readonly, doc.Truth) }},
 }
 
 var filesystemFields = []member[Filesystem]{
-	{"read", func(d *decoder, n *Node, f *Filesystem) { f.Read = d.strings(n, readRule) }},
-	{"write", func(d *decoder, n *Node, f *Filesystem) { f.Write = d.strings(n, writeRule) }},
-	{"hide", func(d *decoder, n *Node, f *Filesystem) { f.Hide = d.strings(n, hideRule) }},
+	{"read", func(d *decoder, n *Node, f *Filesystem) { f.Read = d.strings(n, readRule) }, func(f *Filesystem) *Node { return given(f.Read, doc.Strs) }},
+	{"write", func(d *decoder, n *Node, f *Filesystem) { f.Write = d.strings(n, writeRule) }, func(f *Filesystem) *Node { return given(f.Write, doc.Strs) }},
+	{"hide", func(d *decoder, n *Node, f *Filesystem) { f.Hide = d.strings(n, hideRule) }, func(f *Filesystem) *Node { return given(f.Hide, doc.Strs) }},
 	{"mounts", func(d *decoder, n *Node, f *Filesystem) {
 		mounts := []Mount{}
 		d.each(n, "a list of mounts", func(item *Node) { mounts = append(mounts, d.mount(item, mounts)) })
 		f.Mounts = Some(mounts)
+	}, func(f *Filesystem) *Node {
+		return given(f.Mounts, func(all []Mount) *Node { return listNode(all, nodeOf(mountFields)) })
 	}},
 }
 
 var mountFields = []member[Mount]{
-	{"label", func(d *decoder, n *Node, m *Mount) { m.Label = d.string(n, textRule) }},
-	{"source", func(d *decoder, n *Node, m *Mount) { m.Source = d.string(n, pathRule) }},
-	{"target", func(d *decoder, n *Node, m *Mount) { m.Target = d.string(n, targetRule) }},
-	{"mode", func(d *decoder, n *Node, m *Mount) { m.Mode = word(d, n, ParseMountMode, mountModes).Value }},
+	{"label", func(d *decoder, n *Node, m *Mount) { m.Label = d.string(n, textRule) }, func(m *Mount) *Node { return given(Opt[string]{m.Label, m.Label != ""}, doc.Str) }},
+	{"source", func(d *decoder, n *Node, m *Mount) { m.Source = d.string(n, pathRule) }, func(m *Mount) *Node { return given(Opt[string]{m.Source, m.Mode != MountTmpfs}, doc.Str) }},
+	{"target", func(d *decoder, n *Node, m *Mount) { m.Target = d.string(n, targetRule) }, func(m *Mount) *Node { return doc.Str(m.Target) }},
+	{"mode", func(d *decoder, n *Node, m *Mount) { m.Mode = word(d, n, ParseMountMode, mountModes).Value }, func(m *Mount) *Node { return wordNode(m.Mode) }},
 }
 
 var networkFields = []member[Network]{
-	{"mode", func(d *decoder, n *Node, w *Network) { w.Mode = word(d, n, ParseNetworkMode, networkModes) }},
-	{"allow", func(d *decoder, n *Node, w *Network) { w.Allow = d.strings(n, endpointRule) }},
+	{"mode", func(d *decoder, n *Node, w *Network) { w.Mode = word(d, n, ParseNetworkMode, networkModes) }, func(w *Network) *Node { return given(w.Mode, wordNode) }},
+	{"allow", func(d *decoder, n *Node, w *Network) { w.Allow = d.strings(n, endpointRule) }, func(w *Network) *Node { return given(w.Allow, doc.Strs) }},
 	{"listen", func(d *decoder, n *Node, w *Network) {
 		ports := []reach.Listen{}
 		d.each(n, "a list of ports", func(item *Node) { ports = append(ports, d.listen(item, ports)) })
 		w.Listen = Some(ports)
+	}, func(w *Network) *Node {
+		return given(w.Listen, func(all []reach.Listen) *Node { return listNode(all, listenNode) })
 	}},
 }
 
 var environmentFields = []member[Environment]{
-	{"pass", func(d *decoder, n *Node, e *Environment) { e.Pass = d.strings(n, passRule) }},
-	{"set", func(d *decoder, n *Node, e *Environment) { e.Set = Some(d.variables(n)) }},
+	{"pass", func(d *decoder, n *Node, e *Environment) { e.Pass = d.strings(n, passRule) }, func(e *Environment) *Node { return given(e.Pass, doc.Strs) }},
+	{"set", func(d *decoder, n *Node, e *Environment) { e.Set = Some(d.variables(n)) }, func(e *Environment) *Node { return given(e.Set, variablesNode) }},
 }
 
 var commandsFields = []member[Commands]{
-	{"allow", func(d *decoder, n *Node, c *Commands) { c.Allow = d.strings(n, programRule) }},
-	{"deny", func(d *decoder, n *Node, c *Commands) { c.Deny = d.strings(n, programRule) }},
+	{"allow", func(d *decoder, n *Node, c *Commands) { c.Allow = d.strings(n, programRule) }, func(c *Commands) *Node { return given(c.Allow, doc.Strs) }},
+	{"deny", func(d *decoder, n *Node, c *Commands) { c.Deny = d.strings(n, programRule) }, func(c *Commands) *Node { return given(c.Deny, doc.Strs) }},
 }
 
 var limitsFields = []member[Limits]{
-	{"memory", func(d *decoder, n *Node, l *Limits) { l.Memory = Some(d.size(n)) }},
+	{"memory", func(d *decoder, n *Node, l *Limits) { l.Memory = Some(d.size(n)) }, func(l *Limits) *Node { return given(l.Memory, intNode[Bytes]) }},
 	{"cpus", func(d *decoder, n *Node, l *Limits) {
 		l.CPUs = Some(d.number(n, minCPUs, maxCPUs, "a number of processors from 0.001 to 1000000"))
-	}},
-	{"pids", func(d *decoder, n *Node, l *Limits) { l.PIDs = Some(d.whole(n, 1, maxWhole)) }},
-	{"open_files", func(d *decoder, n *Node, l *Limits) { l.OpenFiles = Some(d.whole(n, 1, maxWhole)) }},
-	{"file_size", func(d *decoder, n *Node, l *Limits) { l.FileSize = Some(d.size(n)) }},
-	{"timeout", func(d *decoder, n *Node, l *Limits) { l.Timeout = Some(d.duration(n)) }},
+	}, func(l *Limits) *Node { return given(l.CPUs, floatNode) }},
+	{"pids", func(d *decoder, n *Node, l *Limits) { l.PIDs = Some(d.whole(n, 1, maxWhole)) }, func(l *Limits) *Node { return given(l.PIDs, intNode[int]) }},
+	{"open_files", func(d *decoder, n *Node, l *Limits) { l.OpenFiles = Some(d.whole(n, 1, maxWhole)) }, func(l *Limits) *Node { return given(l.OpenFiles, intNode[int]) }},
+	{"file_size", func(d *decoder, n *Node, l *Limits) { l.FileSize = Some(d.size(n)) }, func(l *Limits) *Node { return given(l.FileSize, intNode[Bytes]) }},
+	{"timeout", func(d *decoder, n *Node, l *Limits) { l.Timeout = Some(d.duration(n)) }, func(l *Limits) *Node { return given(l.Timeout, durationNode) }},
 }
 
 var brokerFields = []member[Broker]{
-	{"file", func(d *decoder, n *Node, b *Broker) { b.File = Some(d.string(n, pathRule)) }},
-	{"plan", func(d *decoder, n *Node, b *Broker) { b.Plan = Some(d.string(n, pathRule)) }},
-	{"grant", func(d *decoder, n *Node, b *Broker) { b.Grant = d.strings(n, grantRule) }},
+	{"file", func(d *decoder, n *Node, b *Broker) { b.File = Some(d.string(n, pathRule)) }, func(b *Broker) *Node { return given(b.File, doc.Str) }},
+	{"plan", func(d *decoder, n *Node, b *Broker) { b.Plan = Some(d.string(n, pathRule)) }, func(b *Broker) *Node { return given(b.Plan, doc.Str) }},
+	{"grant", func(d *decoder, n *Node, b *Broker) { b.Grant = d.strings(n, grantRule) }, func(b *Broker) *Node { return given(b.Grant, doc.Strs) }},
 }
 
 // part reads an object that is one field of the spec.

@@ -158,14 +158,6 @@ func (w *Worker) OldSpec() *SandboxSpec {
 	}
 	files.Value.Members = append(files.Value.Members, Member{Key: "write", KeyPos: at, Value: write})
 	root.Members = []Member{files}
-	s.Filesystem = Some(Filesystem{Read: Some(texts(read)), Write: Some(texts(write))})
+	s.Filesystem = Some(Filesystem{Read: Some(append([]string{}, doc.Texts(read)...)), Write: Some(append([]string{}, doc.Texts(write)...))})
 	return s
-}
-
-func texts(list *Node) []string {
-	all := []string{}
-	for _, n := range list.Items {
-		all = append(all, n.Text)
-	}
-	return all
 }

@@ -1,6 +1,10 @@
 package spec
 
-import "strings"
+import (
+	"strings"
+
+	"sbx/internal/doc"
+)
 
 // Document is the spec as one that can be read anywhere: its paths absolute, its
 // working directory said, and the profile that was filled in left out.
@@ -14,7 +18,7 @@ func (r *Resolved) Redacted(mark string) *Node {
 		}
 		hidden := &Node{Kind: Object}
 		for _, m := range n.Members {
-			hidden.Members = append(hidden.Members, Member{Key: m.Key, Value: stringNode(mark)})
+			hidden.Members = append(hidden.Members, Member{Key: m.Key, Value: doc.Str(mark)})
 		}
 		return hidden
 	})
@@ -48,12 +52,12 @@ func (r *Resolved) document(each func(Field, *Node) *Node) *Node {
 			continue
 		case "working_dir":
 			if r.Job == nil && !r.startsUnseen() {
-				n = stringNode(r.WorkingDir.Abs)
+				n = doc.Str(r.WorkingDir.Abs)
 			}
 		case "best_effort":
 			n = nil
 			if len(r.BestEffort) > 0 {
-				n = listNode(r.BestEffort, func(f Field) *Node { return stringNode(string(f)) })
+				n = listNode(r.BestEffort, func(f Field) *Node { return doc.Str(string(f)) })
 			}
 		}
 		if n != nil {

@@ -74,31 +74,31 @@ var profilesFields = []member[ProfilesFile]{
 			}
 			f.Profiles = append(f.Profiles, row)
 		})
-	}},
+	}, nil},
 	{"points", func(d *decoder, n *Node, f *ProfilesFile) {
 		d.named(n, "an object of launch points and profiles", agentNameRule, func(m *Member) {
 			f.Points = append(f.Points, PointRow{Point: m.Key, Profile: d.string(m.Value, profileNameRule), On: m.Value.Pos})
 		})
-	}},
+	}, nil},
 }
 
 var profileFields = []member[ProfileRow]{
-	{"why", func(d *decoder, n *Node, p *ProfileRow) { p.Why = Some(d.string(n, lineRule)) }},
-	{"extends", func(d *decoder, n *Node, p *ProfileRow) { p.Extends = Some(d.string(n, profileNameRule)) }},
+	{"why", func(d *decoder, n *Node, p *ProfileRow) { p.Why = Some(d.string(n, lineRule)) }, nil},
+	{"extends", func(d *decoder, n *Node, p *ProfileRow) { p.Extends = Some(d.string(n, profileNameRule)) }, nil},
 	{"agents", func(d *decoder, n *Node, p *ProfileRow) {
 		d.each(n, "a list of agents", func(item *Node) {
 			p.Agents = append(p.Agents, Named{Name: d.string(item, agentNameRule), On: item.Pos})
 		})
-	}},
-	{"allowed_tools", func(d *decoder, n *Node, p *ProfileRow) { p.AllowedTools = d.strings(n, toolRule) }},
-	{"bash_policy", func(d *decoder, n *Node, p *ProfileRow) { p.BashPolicy = d.strings(n, bashRule) }},
+	}, nil},
+	{"allowed_tools", func(d *decoder, n *Node, p *ProfileRow) { p.AllowedTools = d.strings(n, toolRule) }, nil},
+	{"bash_policy", func(d *decoder, n *Node, p *ProfileRow) { p.BashPolicy = d.strings(n, bashRule) }, nil},
 	{"permission_mode", func(d *decoder, n *Node, p *ProfileRow) {
 		p.Mode = word(d, n, ParsePermissionMode, permissionModes)
-	}},
-	{"project_scoped", func(d *decoder, n *Node, p *ProfileRow) { p.Scoped = d.bool(n) }},
-	{"spec", func(d *decoder, n *Node, p *ProfileRow) { p.Spec = Some(d.profileSpec(n)) }},
-	{"make", func(d *decoder, n *Node, p *ProfileRow) { p.Make = d.strings(n, makeRule) }},
-	{"write_existing", func(d *decoder, n *Node, p *ProfileRow) { p.WriteExisting = d.strings(n, suffixRule) }},
+	}, nil},
+	{"project_scoped", func(d *decoder, n *Node, p *ProfileRow) { p.Scoped = d.bool(n) }, nil},
+	{"spec", func(d *decoder, n *Node, p *ProfileRow) { p.Spec = Some(d.profileSpec(n)) }, nil},
+	{"make", func(d *decoder, n *Node, p *ProfileRow) { p.Make = d.strings(n, makeRule) }, nil},
+	{"write_existing", func(d *decoder, n *Node, p *ProfileRow) { p.WriteExisting = d.strings(n, suffixRule) }, nil},
 }
 
 // named reads an object whose members have names of the writer's choice.

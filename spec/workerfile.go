@@ -72,8 +72,8 @@ func (w *Worker) Spec() *SandboxSpec {
 }
 
 var workerFields = []member[Worker]{
-	{"name", func(d *decoder, n *Node, w *Worker) { w.Name = d.string(n, textRule) }},
-	{"tools", func(d *decoder, n *Node, w *Worker) { w.Tools = d.tools(n) }},
+	{"name", func(d *decoder, n *Node, w *Worker) { w.Name = d.string(n, textRule) }, nil},
+	{"tools", func(d *decoder, n *Node, w *Worker) { w.Tools = d.tools(n) }, nil},
 	{"sandbox", func(d *decoder, n *Node, w *Worker) {
 		if n.Get("paths") != nil {
 			w.Old = d.oldSandbox(n)
@@ -82,10 +82,10 @@ var workerFields = []member[Worker]{
 		d.noPlace(n, "root", "move it to the sandbox section of the workshop file")
 		d.noPlace(n, "approval", "sbx asks nobody: leave it out")
 		object(d, n, workerSandboxFields, w)
-	}},
+	}, nil},
 }
 
 var workerSandboxFields = []member[Worker]{
-	{"restrict", func(d *decoder, n *Node, w *Worker) { w.Restrict = Some(d.string(n, restrictRule)) }},
-	{"readonly", func(d *decoder, n *Node, w *Worker) { w.Readonly = d.bool(n) }},
+	{"restrict", func(d *decoder, n *Node, w *Worker) { w.Restrict = Some(d.string(n, restrictRule)) }, nil},
+	{"readonly", func(d *decoder, n *Node, w *Worker) { w.Readonly = d.bool(n) }, nil},
 }
