@@ -22,8 +22,7 @@ func runCheck(c *call) int {
 	}
 	err := x.trial()
 	if usage, ok := err.(usageError); ok {
-		c.std.say(usage.Error())
-		return exitUsage
+		return c.std.misused(usage.Error())
 	}
 	planned := x.prepared != nil && x.prepared.Plan != nil // the program alone may be missing
 	switch {

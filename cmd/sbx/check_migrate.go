@@ -10,8 +10,7 @@ import (
 func (c *call) migrate() int {
 	for _, f := range specFlags {
 		if c.has(f.name) {
-			c.std.say("check: --migrate reads no --" + f.name)
-			return exitUsage
+			return c.std.misused("check: --migrate reads no --" + f.name)
 		}
 	}
 	name := c.value("migrate")

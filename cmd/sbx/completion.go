@@ -26,8 +26,7 @@ func runCompletion(c *call) int {
 			return exitOK
 		}
 	}
-	c.std.say("completion: want bash, zsh or fish")
-	return exitUsage
+	return c.std.misused("completion: want bash, zsh or fish")
 }
 
 // words are what a shell offers behind a flag: some by its name, of any other what its

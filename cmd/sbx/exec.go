@@ -42,9 +42,7 @@ func (c *call) execute(after func(*execution, *run.Ended)) int {
 		return exitRefused
 	}
 	if len(c.rest) == 0 || c.rest[0] == "" {
-		c.std.say(c.name + ": no command")
-		c.std.say("hint: sbx " + c.name + " --spec spec.json -- command args")
-		return exitUsage
+		return c.std.misused(c.name + ": no command\nhint: sbx " + c.name + " --spec spec.json -- command args")
 	}
 	launch.Forget(c.rest)
 	x := newExecution(c)

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"sbx/internal/doc"
-	"sbx/internal/sys"
-	"sbx/spec"
 )
 
 // overview is the help of the program as a whole.
@@ -30,18 +28,8 @@ func help(args, environ []string, std streams) int {
 		return exitOK
 	}
 	v := find(args[0])
-	if v == nil && plainName(args[0]) { // of a program of its own, as dispatch
-		for _, path := range besideAndPath("sbx-"+args[0], environ) {
-			if err := sys.Become(path, []string{"--help"}, environ); err != nil {
-				std.say("cannot run " + path + ": " + err.Error())
-				return exitRefused
-			}
-		}
-	}
-	if v == nil {
-		std.say("unknown command " + spec.Word(args[0]) + nearVerb(args[0]))
-		std.say("hint: sbx help")
-		return exitUsage
+	if v == nil { // or of a program of its own, as dispatch
+		return become(args[0], []string{"--help"}, environ, std)
 	}
 	std.print(v.help())
 	return exitOK

@@ -5,6 +5,8 @@
 package main
 
 import (
+	"strings"
+
 	"sbx/internal/run"
 	"sbx/internal/sys"
 	"sbx/spec"
@@ -31,8 +33,7 @@ const (
 // program is what the program does: args with the name in front.
 func program(args, environ []string, std streams) int {
 	if len(args) < 2 {
-		std.say(overview())
-		return exitUsage
+		return std.misused(overview())
 	}
 	name := args[1]
 	switch name {
@@ -51,9 +52,7 @@ func program(args, environ []string, std streams) int {
 	}
 	c, err := v.parse(args[2:])
 	if err != nil {
-		std.say(err.Error())
-		std.say("hint: sbx help " + v.name)
-		return exitUsage
+		return std.misused(err.Error() + "\nhint: sbx help " + v.name)
 	}
 	c.std, c.environ = std, environ
 	if c.has("help") || c.has("h") {
@@ -63,30 +62,27 @@ func program(args, environ []string, std streams) int {
 	return v.run(c)
 }
 
-// other runs sbx-NAME from beside this program or from PATH, as git does for
-// what is none of its own.
+// other is a verb that is none of its own.
 func other(name string, args, environ []string, std streams) int {
-	if name != "" && name[0] == '-' || !plainName(name) {
-		std.say("no flag " + spec.Word(name))
-		std.say("hint: sbx help")
-		return exitUsage
+	if !plainName(name) {
+		return std.misused("no flag " + spec.Word(name) + "\nhint: sbx help")
 	}
-	for _, path := range besideAndPath("sbx-"+name, environ) {
-		if err := sys.Become(path, args[2:], environ); err != nil {
-			std.say("cannot run " + path + ": " + err.Error())
-			return exitRefused
+	return become(name, args[2:], environ, std)
+}
+
+// become runs sbx-NAME from beside this program or from PATH, as git does.
+func become(name string, args, environ []string, std streams) int {
+	if plainName(name) {
+		for _, path := range besideAndPath("sbx-"+name, environ) {
+			if err := sys.Become(path, args, environ); err != nil {
+				std.say("cannot run " + path + ": " + err.Error())
+				return exitRefused
+			}
 		}
 	}
-	std.say("unknown command " + spec.Word(name) + nearVerb(name))
-	std.say("hint: sbx help")
-	return exitUsage
+	return std.misused("unknown command " + spec.Word(name) + nearVerb(name) + "\nhint: sbx help")
 }
 
 func plainName(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' && i > 0) {
-			return false
-		}
-	}
-	return s != ""
+	return s != "" && s[0] != '-' && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }

@@ -21,13 +21,11 @@ func runMan(c *call) int {
 		}
 	}
 	if len(c.rest) > 1 {
-		c.std.say("man: one command at a time")
-		return exitUsage
+		return c.std.misused("man: one command at a time")
 	}
 	v := find(c.rest[0])
 	if v == nil {
-		c.std.say("man: unknown command " + spec.Word(c.rest[0]) + nearVerb(c.rest[0]))
-		return exitUsage
+		return c.std.misused("man: unknown command " + spec.Word(c.rest[0]) + nearVerb(c.rest[0]))
 	}
 	c.std.print(v.manual())
 	return exitOK

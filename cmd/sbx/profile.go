@@ -14,8 +14,7 @@ func runProfile(c *call) int {
 		c.rest = append(c.rest, "") // a launch point without an agent
 	}
 	if len(c.rest) == 0 || words[c.rest[0]] != len(c.rest) || len(c.rest) == 2 && c.rest[1] == "" && c.value("point") == "" {
-		c.std.say("profile: want list, show NAME or flags AGENT")
-		return exitUsage
+		return c.std.misused("profile: want list, show NAME or flags AGENT")
 	}
 	p, err := c.profiles()
 	if err == nil {
@@ -27,10 +26,6 @@ func runProfile(c *call) int {
 		case "flags":
 			err = p.flags(c.rest[1])
 		}
-	}
-	if usage, ok := err.(usageError); ok {
-		c.std.say(usage.Error())
-		return exitUsage
 	}
 	if err != nil {
 		return c.std.failed(err)

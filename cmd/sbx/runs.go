@@ -33,11 +33,9 @@ func runRuns(c *call) int {
 	case len(c.rest) == 1 && c.rest[0] == "prune":
 		return c.prune(state)
 	case len(c.rest) > 0:
-		c.std.say("runs: want prune or nothing, not " + spec.Word(strings.Join(c.rest, " ")))
-		return exitUsage
+		return c.std.misused("runs: want prune or nothing, not " + spec.Word(strings.Join(c.rest, " ")))
 	case c.has("older-than") || c.has("keep") || c.has("dry-run"):
-		c.std.say("runs: --older-than, --keep and --dry-run are of sbx runs prune")
-		return exitUsage
+		return c.std.misused("runs: --older-than, --keep and --dry-run are of sbx runs prune")
 	}
 	all, err := audit.Runs(state)
 	if err != nil {
@@ -63,8 +61,7 @@ func runRuns(c *call) int {
 func (c *typed) prune(state string) int {
 	old, err := c.old(time.Now())
 	if err != nil {
-		c.std.say(err.Error())
-		return exitUsage
+		return c.std.misused(err.Error())
 	}
 	verb := "removed"
 	if c.has("dry-run") {

@@ -41,8 +41,17 @@ func (s streams) problem(p *spec.Problem) {
 	}
 }
 
-// failed tells what of an error is to be told, and is the exit status.
+// misused says what is wrong with a command line, and is the exit status.
+func (s streams) misused(text string) int {
+	s.say(text)
+	return exitUsage
+}
+
+// failed tells an error, and is the exit status.
 func (s streams) failed(err error) int {
+	if usage, ok := err.(usageError); ok {
+		return s.misused(string(usage))
+	}
 	for _, p := range spec.AsProblems(err) {
 		s.problem(p)
 	}

@@ -22,6 +22,5 @@ func runSchema(c *call) int {
 		c.std.print(audit.Schema())
 		return exitOK
 	}
-	c.std.say("schema: want spec or record, not " + spec.Word(strings.Join(c.rest, " ")))
-	return exitUsage
+	return c.std.misused("schema: want spec or record, not " + spec.Word(strings.Join(c.rest, " ")))
 }

@@ -28,20 +28,17 @@ func runShow(c *call) int {
 		usual = []string{"-2", "last"}
 	}
 	if len(c.rest) > len(usual) {
-		c.std.say("show: one record at a time, or two with --compare")
-		return exitUsage
+		return c.std.misused("show: one record at a time, or two with --compare")
 	}
 	names := append(c.rest, usual[len(c.rest):]...)
 	if err := c.oneForm(); err != nil {
-		c.std.say(err.Error())
-		return exitUsage
+		return c.std.misused(err.Error())
 	}
 	var views []audit.View
 	var text []byte
 	for _, name := range names {
 		if name == "" { // of which every id is a continuation
-			c.std.say("show: want ID, FILE, last or -N, and not \"\"")
-			return exitUsage
+			return c.std.misused("show: want ID, FILE, last or -N, and not \"\"")
 		}
 		b, view, _, err := audit.Load(audit.StateDir(c.environ, c.home()), name)
 		if err != nil {

@@ -27,8 +27,7 @@ func specVerb() verb {
 // runSpec is `sbx spec`.
 func runSpec(c *call) int {
 	if len(c.rest) == 0 || c.rest[0] != "suggest" || len(c.rest) > 2 {
-		c.std.say("spec: want suggest and at most one run: sbx spec suggest last")
-		return exitUsage
+		return c.std.misused("spec: want suggest and at most one run: sbx spec suggest last")
 	}
 	name := "last"
 	if len(c.rest) == 2 && c.rest[1] != "" {

@@ -29,8 +29,7 @@ func trustVerb() verb {
 // runTrust is `sbx trust`.
 func runTrust(c *call) int {
 	if len(c.rest) > 1 || c.has("list") && (c.has("remove") || len(c.rest) > 0) {
-		c.std.say("trust: one PATH, or --list")
-		return exitUsage
+		return c.std.misused("trust: one PATH, or --list")
 	}
 	if err := c.trust(); err != nil {
 		return c.std.failed(err)

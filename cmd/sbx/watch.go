@@ -48,8 +48,7 @@ func runWatch(c *call) int {
 		name = c.rest[0]
 	}
 	if len(c.rest) > 1 || name == "" {
-		c.std.say("watch: want one run: ID, FILE, last or -N")
-		return exitUsage
+		return c.std.misused("watch: want one run: ID, FILE, last or -N")
 	}
 	if name == "last" {
 		c.awaitRun()

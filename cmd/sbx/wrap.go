@@ -19,21 +19,15 @@ func runWrap(c *call) int {
 	name := c.value("wrapper")
 	switch {
 	case name == "":
-		c.std.say("wrap: no wrapper")
-		c.std.say("hint: --wrapper " + strings.Join(wrap.Wrappers(), "|") + "|oci")
-		return exitUsage
+		return c.std.misused("wrap: no wrapper\nhint: --wrapper " + strings.Join(wrap.Wrappers(), "|") + "|oci")
 	case c.has("json") && c.has("stream"), c.has("template") && (c.has("json") || c.has("stream")):
-		c.std.say("wrap: --json is one answer, --stream one for each line, --template a reusable template: give one of the three")
-		return exitUsage
+		return c.std.misused("wrap: --json is one answer, --stream one for each line, --template a reusable template: give one of the three")
 	case (c.has("json") || c.has("stream") || c.has("template")) && len(c.rest) > 0:
-		c.std.say("wrap: with --json, --stream or --template the command does not stand on the command line, as " + spec.Word(c.rest[0]) + " does")
-		return exitUsage
+		return c.std.misused("wrap: with --json, --stream or --template the command does not stand on the command line, as " + spec.Word(c.rest[0]) + " does")
 	case (c.has("json") || c.has("stream") || c.has("template")) && slices.Contains(c.values["spec"], "-"):
-		c.std.say("wrap: --spec - reads stdin, where --json, --stream and --template read the command: give --spec a file, or use --spec-json")
-		return exitUsage
+		return c.std.misused("wrap: --spec - reads stdin, where --json, --stream and --template read the command: give --spec a file, or use --spec-json")
 	case c.has("bundle") != (name == "oci") || name == "oci" && (c.has("stream") || c.has("template")):
-		c.std.say("wrap: --bundle DIR goes with --wrapper oci, one invocation at a time")
-		return exitUsage
+		return c.std.misused("wrap: --bundle DIR goes with --wrapper oci, one invocation at a time")
 	case c.has("stream"):
 		return c.wrapStream()
 	}
@@ -41,7 +35,7 @@ func runWrap(c *call) int {
 		if c.has("json") || c.has("template") {
 			return c.answerProblem(err, exitUsage)
 		}
-		c.tell(err)
+		c.std.failed(err)
 		return exitUsage
 	}
 	switch {
@@ -57,9 +51,7 @@ func runWrap(c *call) int {
 		sys.WriteAll(c.std.out, append(answer, '\n'))
 		return status
 	case len(c.rest) == 0 || c.rest[0] == "":
-		c.std.say("wrap: no command")
-		c.std.say("hint: sbx wrap --wrapper bwrap -- command args")
-		return exitUsage
+		return c.std.misused("wrap: no command\nhint: sbx wrap --wrapper bwrap -- command args")
 	}
 	return c.wrapLine()
 }
@@ -70,7 +62,7 @@ func (c *call) wrapLine() int {
 	w := wrapping{call: c, unlisted: true}
 	out, audit, err := w.wrap(&inv)
 	if err != nil {
-		return c.tell(err)
+		return c.std.failed(err)
 	}
 	for _, l := range audit.NotHeld {
 		if !c.has("q") {
@@ -100,15 +92,6 @@ func envArgs(have, want []string) []string {
 		return nil
 	}
 	return args
-}
-
-// tell tells a person why nothing was wrapped.
-func (c *typed) tell(err error) int {
-	if usage, ok := err.(usageError); ok {
-		c.std.say(usage.Error())
-		return exitUsage
-	}
-	return c.std.failed(err)
 }
 
 // answerProblem prints the error object of a command that could not be wrapped.
