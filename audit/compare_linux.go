@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"sbx/internal/doc"
 	"sbx/spec"
 )
 
@@ -55,10 +56,7 @@ func CompareJSON(a, b View) []byte {
 	w.Open('{')
 	w.KeyStr("a", text(a.Node.Get("id")))
 	w.KeyStr("b", text(b.Node.Get("id")))
-	w.KeyOpen("changes", '[')
-	for _, c := range changed(a, b) {
-		w.Row()
-		w.Open('{')
+	doc.Objects(&w.Writer, "changes", changed(a, b), func(c *change) {
 		w.KeyStr("section", c.section)
 		w.KeyStr("key", c.key)
 		for _, side := range []struct {
@@ -69,9 +67,7 @@ func CompareJSON(a, b View) []byte {
 				w.KeyList(side.name, append(slices.Clone(side.row.cells), side.row.notes...))
 			}
 		}
-		w.Close('}')
-	}
-	w.Close(']')
+	})
 	w.Close('}')
 	return append(w.B, '\n')
 }

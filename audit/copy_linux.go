@@ -36,7 +36,7 @@ func (c *copier) copy(from int, name string, to int, as string, depth int) error
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
-		return c.file(from, name, to, as, st.Mode&0o700)
+		return c.file(from, name, to, as)
 	case unix.S_IFLNK:
 		buf := make([]byte, unix.PathMax)
 		n, err := unix.Readlinkat(from, name, buf)
@@ -50,7 +50,7 @@ func (c *copier) copy(from int, name string, to int, as string, depth int) error
 	return nil
 }
 
-func (c *copier) file(from int, name string, to int, as string, mode uint32) error {
+func (c *copier) file(from int, name string, to int, as string) error {
 	in, err := openat(from, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
 		return err

@@ -74,7 +74,7 @@ func (d *denied) on() (words string, also []string) {
 	case d.host != "" && len(d.targets) == 1:
 		return spec.Name(d.host) + ":" + d.targets[0], nil
 	case d.host != "":
-		return spec.Name(d.host) + " ports " + some(d.targets, ", "), nil
+		return spec.Name(d.host) + " ports " + some(d.targets), nil
 	case len(d.targets) > 1:
 		return spec.Name(d.targets[0]) + " and " + strconv.Itoa(len(d.targets)-1) + " more", d.targets[1:]
 	case len(d.targets) == 1:
@@ -84,12 +84,12 @@ func (d *denied) on() (words string, also []string) {
 }
 
 // some are the first values of a list, and how many more there are.
-func some(list []string, sep string) string {
+func some(list []string) string {
 	names := make([]string, 0, maxTogether)
 	for _, s := range list[:min(len(list), maxTogether)] {
 		names = append(names, spec.Name(s))
 	}
-	out := strings.Join(names, sep)
+	out := strings.Join(names, ", ")
 	if more := len(list) - maxTogether; more > 0 {
 		out += " and " + strconv.Itoa(more) + " more"
 	}
@@ -136,9 +136,9 @@ func denialRows(n *spec.Node) []row {
 		if d.count > 1 {
 			times = strconv.FormatInt(d.count, 10) + " times"
 		}
-		r := row{tone: bad, cells: []string{d.kind, d.action, on, some(d.programs, ", "), times}}
+		r := row{tone: bad, cells: []string{d.kind, d.action, on, some(d.programs), times}}
 		if len(also) > 0 {
-			r.notes = append(r.notes, "also "+some(also, ", "))
+			r.notes = append(r.notes, "also "+some(also))
 		}
 		if d.rule != "" {
 			r.notes = append(r.notes, "denied by "+d.rule)

@@ -33,10 +33,10 @@ func findings(v View) (all []finding) {
 		}
 		parts := []string{"denied: " + f.subject}
 		if len(d.programs) > 0 {
-			parts[0] += " (" + some(d.programs, ", ") + ")"
+			parts[0] += " (" + some(d.programs) + ")"
 		}
 		if len(also) > 0 {
-			parts = append(parts, "also "+some(also, ", "))
+			parts = append(parts, "also "+some(also))
 		}
 		if d.rule != "" {
 			parts = append(parts, "by "+d.rule)
@@ -106,12 +106,7 @@ func SARIF(v View) []byte {
 		w.Close('}')
 	}
 	sarifInvocation(&w, v)
-	w.KeyOpen("results", '[')
-	for i := range found {
-		w.Row()
-		found[i].sarif(&w, rules, cwd)
-	}
-	w.Close(']')
+	doc.Objects(&w.Writer, "results", found, func(f *finding) { f.sarif(&w, rules, cwd) })
 	w.Close('}')
 	w.Close(']')
 	w.Close('}')
@@ -120,20 +115,15 @@ func SARIF(v View) []byte {
 
 // sarifRules writes a rule for each kind of findings, and says which place each has.
 func sarifRules(w *writer, found []finding) map[string]int64 {
-	index := map[string]int64{}
-	w.KeyOpen("rules", '[')
+	index, ids := map[string]int64{}, []string{}
 	for i := range found {
 		id := found[i].rule
-		if _, is := index[id]; is {
-			continue
+		if _, is := index[id]; !is {
+			index[id] = int64(len(index))
+			ids = append(ids, id)
 		}
-		index[id] = int64(len(index))
-		w.Row()
-		w.Open('{')
-		w.KeyStr("id", id)
-		w.Close('}')
 	}
-	w.Close(']')
+	doc.Objects(&w.Writer, "rules", ids, func(id *string) { w.KeyStr("id", *id) })
 	return index
 }
 
@@ -168,32 +158,26 @@ func sarifMessage(w *writer, s string) {
 }
 
 func (f *finding) sarif(w *writer, rules map[string]int64, cwd string) {
-	w.Open('{')
 	w.KeyStr("ruleId", f.rule)
 	w.KeyInt("ruleIndex", rules[f.rule])
 	w.KeyStr("level", "error")
 	sarifMessage(w, f.message)
 	w.KeyInt("occurrenceCount", f.count)
-	if len(f.paths) > 0 {
-		w.KeyOpen("locations", '[')
-		for _, path := range f.paths {
-			w.Row()
-			w.Open('{')
-			w.KeyOpen("physicalLocation", '{')
-			w.KeyOpen("artifactLocation", '{')
-			if rel, is := strings.CutPrefix(path, cwd); is && cwd != "/" && rel != "" {
-				w.KeyStr("uri", escapeURI(rel))
-				w.KeyStr("uriBaseId", "SRCROOT")
-			} else {
-				w.KeyStr("uri", "file://"+escapeURI(path))
-			}
-			w.Close('}')
-			w.Close('}')
-			w.Close('}')
-		}
-		w.Close(']')
+	if len(f.paths) == 0 {
+		return
 	}
-	w.Close('}')
+	doc.Objects(&w.Writer, "locations", f.paths, func(path *string) {
+		w.KeyOpen("physicalLocation", '{')
+		w.KeyOpen("artifactLocation", '{')
+		if rel, is := strings.CutPrefix(*path, cwd); is && cwd != "/" && rel != "" {
+			w.KeyStr("uri", escapeURI(rel))
+			w.KeyStr("uriBaseId", "SRCROOT")
+		} else {
+			w.KeyStr("uri", "file://"+escapeURI(*path))
+		}
+		w.Close('}')
+		w.Close('}')
+	})
 }
 
 // escapeURI is a path in a URI.

@@ -11,36 +11,11 @@ import (
 // .json is JSON; any other is JSON where it begins with "{". The error is a
 // *DecodeError and names the first thing that is wrong.
 func Decode(name string, b []byte) (*SandboxSpec, error) {
-	root, err := parse(name, b)
+	root, err := doc.Parse(name, b)
 	if err != nil {
 		return nil, err
 	}
 	return DecodeNode(name, root)
-}
-
-// parse reads a document, YAML or JSON.
-func parse(name string, b []byte) (*Node, error) {
-	if isJSON(name, b) {
-		return doc.ParseJSON(name, b)
-	}
-	return doc.ParseYAML(name, b)
-}
-
-func isJSON(name string, b []byte) bool {
-	switch {
-	case strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
-		return false
-	case strings.HasSuffix(name, ".json"):
-		return true
-	}
-	for _, c := range b {
-		switch c {
-		case ' ', '\t', '\r', '\n':
-		default:
-			return c == '{'
-		}
-	}
-	return false
 }
 
 // DecodeNode reads a document that has been parsed already, as the sandbox of

@@ -51,7 +51,7 @@ const Own = "own"
 // DecodeProfiles reads a document of profiles, YAML or JSON by its name. The
 // error is a *DecodeError.
 func DecodeProfiles(name string, b []byte) (*ProfilesFile, error) {
-	root, err := parse(name, b)
+	root, err := doc.Parse(name, b)
 	if err != nil {
 		return nil, err
 	}

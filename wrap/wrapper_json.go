@@ -159,41 +159,29 @@ func (d *invocationReader) env(n *spec.Node) []string {
 }
 
 func (d *invocationReader) mount(at string, n *spec.Node) (m DirMount) {
-	f := spec.Field(at)
-	have := map[string]bool{}
-	for _, v := range d.object(f, n, "kind", "label", "hostPath", "guestPath", "mode") {
-		have[v.Key] = true
-		text := ""
-		if slices.Contains([]string{"kind", "label", "hostPath", "guestPath", "mode"}, v.Key) {
-			text = d.str(f+"."+spec.Field(v.Key), v.Value)
+	keys := []string{"kind", "label", "hostPath", "guestPath", "mode"}
+	f, have := spec.Field(at), map[string]string{}
+	for _, v := range d.object(f, n, keys...) {
+		if !slices.Contains(keys, v.Key) {
+			continue
 		}
-		switch v.Key {
-		case "kind":
-			if text != "dir" {
-				d.refuse(f+".kind", v.Value, "the one kind is dir", "")
-			}
-		case "label":
-			m.Label = text
-		case "hostPath":
-			m.HostPath = cleanEnd(text)
-		case "guestPath":
-			m.GuestPath = cleanEnd(text)
-		case "mode":
-			switch text {
-			case "ro":
-				m.Mode = spec.MountRO
-			case "rw":
-				m.Mode = spec.MountRW
-			default:
-				d.refuse(f+".mode", v.Value, "it is neither ro nor rw", "")
-			}
+		field := f + "." + spec.Field(v.Key)
+		text := d.str(field, v.Value)
+		have[v.Key] = text
+		switch {
+		case v.Key == "kind" && text != "dir":
+			d.refuse(field, v.Value, "the one kind is dir", "")
+		case v.Key == "mode" && text != "ro" && text != "rw":
+			d.refuse(field, v.Value, "it is neither ro nor rw", "")
 		}
 	}
 	for _, key := range []string{"hostPath", "guestPath", "mode"} {
-		if n.Kind == spec.Object && !have[key] {
+		if _, ok := have[key]; n.Kind == spec.Object && !ok {
 			d.refuse(f+"."+spec.Field(key), n, "it is missing", "")
 		}
 	}
+	m = DirMount{Label: have["label"], HostPath: cleanEnd(have["hostPath"]), GuestPath: cleanEnd(have["guestPath"])}
+	m.Mode, _ = spec.ParseMountMode(have["mode"])
 	if m.Label == "" {
 		m.Label = strings.Trim(m.GuestPath[strings.LastIndexByte(m.GuestPath, '/')+1:], "/")
 	}

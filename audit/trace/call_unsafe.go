@@ -9,8 +9,8 @@ import (
 )
 
 // request is ptrace(2) as the kernel has it.
-func request(what, tid int, address, data uintptr) unix.Errno {
-	_, _, e := unix.RawSyscall6(unix.SYS_PTRACE, uintptr(what), uintptr(tid), address, data, 0, 0)
+func request(what, tid int, data uintptr) unix.Errno {
+	_, _, e := unix.RawSyscall6(unix.SYS_PTRACE, uintptr(what), uintptr(tid), 0, data, 0, 0)
 	return e
 }
 
@@ -23,17 +23,17 @@ func requestAt(what, tid int, address uintptr, data unsafe.Pointer) unix.Errno {
 
 // seize makes tid a tracee without stopping it.
 func seize(tid, options int) unix.Errno {
-	return request(unix.PTRACE_SEIZE, tid, 0, uintptr(options))
+	return request(unix.PTRACE_SEIZE, tid, uintptr(options))
 }
 
 // proceed lets a stopped process go on, with a signal if it stopped for one.
-func proceed(tid int, signal unix.Signal) { request(unix.PTRACE_CONT, tid, 0, uintptr(signal)) }
+func proceed(tid int, signal unix.Signal) { request(unix.PTRACE_CONT, tid, uintptr(signal)) }
 
 // toExit lets a process go on until the call under way returns.
-func toExit(tid int) { request(unix.PTRACE_SYSCALL, tid, 0, 0) }
+func toExit(tid int) { request(unix.PTRACE_SYSCALL, tid, 0) }
 
 // listen leaves a process in its group-stop, from which SIGCONT takes it.
-func listen(tid int) unix.Errno { return request(unix.PTRACE_LISTEN, tid, 0, 0) }
+func listen(tid int) unix.Errno { return request(unix.PTRACE_LISTEN, tid, 0) }
 
 // eventMessage is what PTRACE_GETEVENTMSG says of the stop.
 func eventMessage(tid int) (int, unix.Errno) {

@@ -50,8 +50,8 @@ func Run(socket *os.File, environ []string) error {
 	var closes []func() error
 	for {
 		m, fds, err := conn.Receive(-1)
-		if s, ok := m.(*wire.Sockets); ok && err == nil {
-			sockets, err := listeners(s, fds)
+		if _, ok := m.(*wire.Sockets); ok && err == nil {
+			sockets, err := listeners(fds)
 			if err != nil {
 				b.fail(err)
 				continue
@@ -74,7 +74,7 @@ func Run(socket *os.File, environ []string) error {
 }
 
 // listeners are the sockets as package net has them.
-func listeners(s *wire.Sockets, fds []int) (all []net.Listener, err error) {
+func listeners(fds []int) (all []net.Listener, err error) {
 	for _, fd := range fds {
 		file := os.NewFile(uintptr(fd), "socket")
 		l, wrong := net.FileListener(file)

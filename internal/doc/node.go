@@ -1,6 +1,10 @@
 package doc
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
 
 // MaxBytes is how large a document may be.
 const MaxBytes = 1 << 20
@@ -181,6 +185,16 @@ func (k *keySet) add(members []Member, key string) (duplicate bool) {
 
 // twice says that a key is there twice.
 func twice(key string) string { return "the key " + Quote(Cut(key)) + " is there twice" }
+
+// Parse reads a document by its name: .yaml and .yml are YAML, .json is JSON; any other is
+// JSON where it begins with "{".
+func Parse(name string, b []byte) (*Node, error) {
+	isYAML := strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+	if strings.HasSuffix(name, ".json") || !isYAML && bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")) {
+		return ParseJSON(name, b)
+	}
+	return ParseYAML(name, b)
+}
 
 // Check refuses what no reader takes, before it is read.
 func Check(name string, b []byte) *Error {

@@ -13,13 +13,9 @@ import (
 	"sbx/spec"
 )
 
-// parse reads a document by its name, as spec.Decode does, and its digest.
+// parse reads a document by its name, and its digest.
 func parse(name string, text []byte) (root *doc.Node, digest string, err error) {
-	read := doc.ParseYAML
-	if strings.HasSuffix(name, ".json") || !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") && strings.HasPrefix(strings.TrimLeft(string(text), " \t\r\n"), "{") {
-		read = doc.ParseJSON
-	}
-	if root, err = read(name, text); err != nil {
+	if root, err = doc.Parse(name, text); err != nil {
 		return nil, "", err
 	}
 	return root, Digest(root), nil

@@ -49,7 +49,7 @@ func (r *reader) tool(b *Broker, n *doc.Node, at, name, dir string) {
 		return
 	}
 	r.bounds(t, n, at)
-	r.arguments(t, n, at)
+	r.arguments(t, at)
 	for i, s := range run {
 		t.Run = append(t.Run, r.template(n.Get("run").Items[i], at+".run", s))
 	}
@@ -85,7 +85,7 @@ func (r *reader) bounds(t *Tool, n *doc.Node, at string) {
 
 // arguments closes the schema of a tool's arguments, where it does not say what else
 // there may be.
-func (r *reader) arguments(t *Tool, n *doc.Node, at string) {
+func (r *reader) arguments(t *Tool, at string) {
 	if properties := t.Args.Get("properties"); properties != nil {
 		r.named(properties, at+".args.properties", func(*doc.Node, string, string) {})
 	}
