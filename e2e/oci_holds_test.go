@@ -196,6 +196,7 @@ func TestOCIVerbs(t *testing.T) {
 			lacks(t, "no interface can be made: "+got.err)
 		}
 		do(0, "start", id)
+		do(0, "exec", id, "true") // which is let in after that
 		if got := link("ip", "-o", "link"); !strings.Contains(got.out, "lo:") || strings.Contains(got.out, "eth") {
 			t.Errorf("after start: %+v", got)
 		}

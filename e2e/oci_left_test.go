@@ -226,8 +226,11 @@ func TestOCIKilled(t *testing.T) {
 						t.Fatal("it does not stop")
 					}
 				}
-				if got := states(); slices.Contains(got, "running") {
-					t.Errorf("the records while it is not deleted: %q", got)
+				// The supervisor is told of that end as the runtime is, and writes it down meanwhile.
+				for deadline := time.Now().Add(limit); slices.Contains(states(), "running"); time.Sleep(20 * time.Millisecond) {
+					if time.Now().After(deadline) {
+						t.Fatalf("the records while it is not deleted: %q", states())
+					}
 				}
 				ociRun(t, bundle, n.under("delete", id))
 				n.leaves(id)

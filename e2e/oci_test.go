@@ -223,7 +223,7 @@ func TestOCIHandsOn(t *testing.T) {
 			for _, args := range [][]string{
 				{"create", "--bundle", bundle, id}, {"create", "--bundle", bundle, id}, {"state", id}, {"start", id}, {"start", id}, {"exec", id, "sh", "-c", "id; exit 3"}, {"delete", id},
 				{"kill", id, "KILL"}, {"delete", "--force", id}, {"state", id},
-				{"run", "--bundle", ociBundle(t, []string{"sh", "-c", "echo out; echo err >&2; env; ls -a /dev; exit 5"}, nil), id},
+				{"run", "--bundle", ociBundle(t, []string{"sh", "-c", "echo out; echo err >&2; env; ls -a /dev; cat /proc/self/timerslack_ns; exit 5"}, nil), id},
 			} {
 				r := ociRun(t, bundle, line(args...))
 				r.out, r.err = changing.ReplaceAllString(r.out, ""), changing.ReplaceAllString(r.err, "")
@@ -245,6 +245,40 @@ func TestOCIHandsOn(t *testing.T) {
 		if c := r["container"].(map[string]any); c["nothing_asked"] != true || r["state"] != "exited" || r["exit"].(map[string]any)["code"] != 5.0 {
 			t.Errorf("the record: %v", r)
 		}
+		n.goesOn(bundle)
 		n.clean()
 	})
+}
+
+// goesOn holds that what asks nothing but the runtime goes to the one that has made the
+// container, unless another is named.
+func (n *ociNode) goesOn(bundle string) {
+	n.t.Helper()
+	const id = "sbx-e2e-on"
+	if got := ociRun(n.t, bundle, n.under("create", "--bundle", bundle, id)); got.status != 0 {
+		n.t.Fatalf("%+v", got)
+	}
+	links, err := filepath.Glob(n.state + "/sbx/made/*/free")
+	must(n.t, err)
+	if len(links) != 1 {
+		n.t.Fatalf("it is kept at %q", links)
+	}
+	if made, err := os.Readlink(links[0]); err != nil || made != n.runtime {
+		n.t.Errorf("%s is for %s, %v", links[0], made, err)
+	}
+	other := filepath.Join(n.t.TempDir(), "other")
+	must(n.t, os.WriteFile(other, []byte("#!/bin/sh\necho on \"$@\"\n"), 0o755))
+	must(n.t, os.Remove(links[0]))
+	must(n.t, os.Symlink(other, links[0]))
+	line := n.under("state", id)
+	if got := ociRun(n.t, bundle, line); !strings.Contains(got.out, `"created"`) {
+		n.t.Errorf("by name: %+v", got)
+	}
+	i := slices.Index(line, "--sbx-runtime")
+	if got := ociRun(n.t, bundle, slices.Delete(line, i, i+2)); got.out != "on "+strings.Join(append(n.global, "state", id), " ")+"\n" {
+		n.t.Errorf("by none: %+v", got)
+	}
+	if got := ociRun(n.t, bundle, n.under("delete", "--force", id)); got.status != 0 {
+		n.t.Errorf("%+v", got)
+	}
 }

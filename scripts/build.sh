@@ -14,7 +14,8 @@ for dir in cmd/*/; do
 	flags="-s -w -X main.version=$version"
 	# sbx begins at an entry point of its own, which notes the caller's signal
 	# dispositions, signal mask and RLIMIT_NOFILE before the Go runtime, which
-	# changes all three, has run.
+	# changes all three, has run; sbx-oci at one that does without Go what it can.
 	[ "$name" != sbx ] || flags="$flags -E sbx_entry"
+	[ "$name" != sbx-oci ] || flags="$flags -E sbx_oci_entry"
 	CGO_ENABLED=0 go build -trimpath -tags urfave_cli_no_docs -ldflags "$flags" -o "$out/$name" "./$dir"
 done

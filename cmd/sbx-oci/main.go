@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"sbx/internal/oci"
+	"sbx/internal/oci/front"
 )
 
 // version is set by the linker.
@@ -18,12 +19,13 @@ const (
 )
 
 func main() {
+	front.Slack()
 	line, problem := oci.Parse(os.Args, os.Environ())
 	if problem != "" {
 		_, _ = os.Stderr.WriteString("sbx-oci: " + problem + "\n")
 		os.Exit(exitUsage)
 	}
-	c := &oci.Call{Line: line, Environ: os.Environ(), Version: version, Args: os.Args}
+	c := &oci.Call{Line: line, Environ: os.Environ(), Version: version}
 	status, err := 0, error(nil)
 	if c.Inner, err = oci.Inner(line.Own.Runtime, c.Environ); err == nil {
 		status, err = c.Run()

@@ -1,11 +1,8 @@
 package oci
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +11,7 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/doc"
+	"sbx/internal/oci/front"
 	"sbx/internal/oci/walls"
 	"sbx/internal/run"
 	"sbx/internal/sys"
@@ -28,7 +26,6 @@ type Call struct {
 	Inner   string // the runtime proper
 	Environ []string
 	Version string
-	Args    []string // as this program was called
 
 	inherited []int // descriptors
 }
@@ -43,16 +40,16 @@ func (c *Call) key() string {
 	if root == "" {
 		return c.ID()
 	}
-	sum := sha256.Sum256([]byte(root))
-	return c.ID() + "." + hex.EncodeToString(sum[:4])
+	sum := strconv.FormatUint(1<<32|uint64(front.Sum(root)), 16)
+	return c.ID() + "." + sum[1:]
 }
 
 func (c *Call) runDir() string {
 	switch dir := sys.Variable(c.Environ, "XDG_RUNTIME_DIR"); {
 	case c.Own.State != "":
-		return c.Own.State + "/sbx/made"
+		return c.Own.State + front.OfState
 	case ofNode():
-		return "/run/sbx-oci"
+		return front.OfNode
 	case strings.HasPrefix(dir, "/"):
 		return dir + "/sbx-oci"
 	}
@@ -104,12 +101,8 @@ func (c *Call) Create() (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	foreground := c.Verb == "run" && !c.detaches()
-	if c.Own.Report != 0 {
-		unix.CloseOnExec(c.Own.Report)
+	if front.Report() != 0 {
 		c.inherited = inherits()
-	} else if docs, err := Documents(&c.Own, t.Annotations); err == nil && len(docs) > 0 && !foreground {
-		return c.handOver(c.Args)
 	}
 	id, err := audit.NewID(time.Now())
 	if err != nil {
@@ -121,7 +114,7 @@ func (c *Call) Create() (status int, err error) {
 	if err := m.openRecord(); err != nil {
 		return 0, err
 	}
-	line, err := m.prepare()
+	err = m.prepare()
 	if err == nil {
 		err = m.sink.Write(m.record)
 	}
@@ -130,21 +123,17 @@ func (c *Call) Create() (status int, err error) {
 	}
 	dir, _, _ := c.state()
 	audit.Bound(dir, id)
-	line, files, err := m.supervised(line)
-	if err != nil {
-		return 0, m.refuse(err)
+	if m.supervisor != nil {
+		go m.supervisor.serve()
 	}
-	status, err = attend(c.Inner, m.telling(line), c.Environ, files)
-	for _, fd := range files {
-		unix.Close(fd)
-	}
+	status, err = m.wait()
 	if e := m.shelf.release(); err == nil {
 		err = e
 	}
 	switch {
 	case err != nil:
 		return 0, m.refuse(err)
-	case foreground:
+	case m.foreground():
 		m.ran(status)
 	case status != 0:
 		_ = m.refuse(&spec.Problem{Do: "make the container", Why: filepath.Base(c.Inner) + " ended with " + strconv.Itoa(status) + "; what it said is the engine's to tell"})
@@ -168,10 +157,6 @@ func (c *Call) bundle() (dir string, config []byte, err error) {
 	return dir, config, err
 }
 
-func (c *Call) detaches() bool {
-	return slices.ContainsFunc(c.Flags, func(f Flag) bool { return (f.Name == "detach" || f.Name == "d") && f.Value != "false" })
-}
-
 // making is a container while it is made.
 type making struct {
 	*Call
@@ -181,29 +166,34 @@ type making struct {
 	shelf  *shelf
 
 	supervisor *supervisor // nil where nothing is answered
+	begun      *begun
+	config     []byte // of the edited copy
 }
 
-// prepare is the line for the runtime proper: the engine's own where nothing is asked, or
-// one that names an edited copy of the bundle. The engine's stays as it is: whoever starts
-// the same bundle again starts from what he wrote.
-func (m *making) prepare() (*Line, error) {
+// prepare makes an edited copy of the bundle where something is asked, and begins the
+// runtime proper ahead of that. The engine's bundle stays as it is: whoever starts it again
+// starts from what he wrote.
+func (m *making) prepare() error {
 	docs, err := m.t.documents(&m.Own)
 	for _, d := range docs {
 		m.record.Sources = append(m.record.Sources, d.Source.Name)
 	}
 	m.record.Documents = docs
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(docs) == 0 {
 		m.record.Container.NothingAsked = true
 		if err = m.shelf.begin(); err == nil {
 			err = m.shelf.put(narrowingFile, []byte("null"))
 		}
-		return &m.Line, err
+		if err == nil {
+			err = m.shelf.free(m.Inner)
+		}
+		return err
 	}
 	if len(m.t.Args) == 0 || m.t.Root == m.t.Bundle {
-		return nil, &spec.Problem{On: m.t.Bundle + "/config.json", Do: "hold a spec for this container", Why: "it names no command or no root"}
+		return &spec.Problem{On: m.t.Bundle + "/config.json", Do: "hold a spec for this container", Why: "it names no command or no root"}
 	}
 	facts := host.Facts()
 	if why := m.t.unheard(); why != "" {
@@ -216,6 +206,12 @@ func (m *making) prepare() (*Line, error) {
 		facts.Tools = []wrap.Tool{{Name: "sbx-oci", Path: m.Inner}}
 	}
 	supervised := facts.Listener.State != wrap.No
+	if supervised && !m.foreground() && front.Report() == 0 {
+		return errUnparted
+	}
+	if err := m.ahead(supervised); err != nil {
+		return err
+	}
 	var contained *wrap.Contained
 	var held *audit.Held
 	s, err := look(m.t, docs, facts, func(s *Seen) (err error) {
@@ -226,25 +222,28 @@ func (m *making) prepare() (*Line, error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := m.hooks(s.Resolved); err != nil {
-		return nil, err
+		return err
 	}
 	w := wallsOf(contained.Plan)
 	n := narrowing(s.Resolved, contained.Plan, &w)
-	if err := m.shelf.begin(); err != nil {
-		return nil, err
+	if supervised && !n.Attended { // it has a descriptor that nothing would close
+		m.cancel()
+		if err := m.ahead(false); err != nil {
+			return err
+		}
 	}
 	e := editor{c: m.t, groups: len(facts.Tools) > 0, s: s, plan: contained.Plan, nodes: contained.Nodes, hold: m.shelf.hold, own: map[string]string{walls.File: m.shelf.dir + "/" + wallsFile}}
 	if n.Init {
 		if e.own[walls.Init], err = initProgram(); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	edits, err := e.all(n, m.handed(n))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	m.record.Host = &s.Host
 	m.record.Enforcement = m.lines(s, contained)
@@ -253,21 +252,22 @@ func (m *making) prepare() (*Line, error) {
 		m.record.Container.Edits = append(m.record.Container.Edits, audit.ContainerEdit{At: edit.At, Why: edit.Why})
 	}
 	edits = append(edits, Edit{"root.path", doc.Str(m.t.Root), ""})
-	for _, f := range []struct {
-		name string
-		b    []byte
-	}{{configFile, apply(m.t.Config, edits).AppendJSON(nil, nil)}, {wallsFile, w.Append(nil)}, {narrowingFile, n.node().AppendJSON(nil, nil)}} {
-		if err := m.shelf.put(f.name, f.b); err != nil {
-			return nil, err
+	m.config = apply(m.t.Config, edits).AppendJSON(nil, nil)
+	if err := m.shelf.put(wallsFile, w.Append(nil)); err != nil {
+		return err
+	}
+	if err := m.shelf.put(narrowingFile, n.node().AppendJSON(nil, nil)); err != nil {
+		return err
+	}
+	if n.Attended || !n.NoNetwork {
+		if err := m.shelf.free(m.Inner); err != nil {
+			return err
 		}
 	}
-	if w.Listens {
-		if m.supervisor, err = m.attended(s, &run.Container{Of: contained, Held: held}); err == nil {
-			err = m.supervisor.open(m.shelf.dir)
-		}
+	if err := m.shelf.replace(configFile, m.config); err != nil || m.supervisor == nil {
+		return err
 	}
-	line := m.Line.With(m.shelf.dir, "bundle", "b", "config", "f")
-	return &line, err
+	return m.attended(s, &run.Container{Of: contained, Held: held})
 }
 
 // handed is the descriptor by which sbx-init comes to the supervisor.

@@ -149,15 +149,20 @@ func (e *editor) proc() {
 	if e.plan.Base == wrap.BaseHost {
 		return
 	}
+	var masked []string
 	for _, l := range []struct {
 		at    string
 		table []wrap.Row
 	}{{"linux.maskedPaths", wrap.ProcMasked()}, {"linux.readonlyPaths", wrap.ProcReadOnly()}} {
 		paths := doc.Texts(at(e.c.Config, l.at))
 		for i := range l.table {
-			if path := "/proc/" + l.table[i].Path; path != "/proc/1" && !slices.Contains(paths, path) { // which is sbx exec's own
+			path := "/proc/" + l.table[i].Path
+			if path != "/proc/1" && !slices.Contains(paths, path) && !slices.Contains(masked, path) { // which is sbx exec's own
 				paths = append(paths, path)
 			}
+		}
+		if masked == nil { // which need not be read-only beside
+			masked = paths
 		}
 		e.set(l.at, doc.Strs(paths), "the kernel's settings are the host's")
 	}

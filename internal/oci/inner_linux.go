@@ -3,11 +3,13 @@ package oci
 import (
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/oci/front"
 	"sbx/internal/sys"
 	"sbx/spec"
 )
@@ -48,6 +50,8 @@ func Inner(named string, environ []string) (string, error) {
 
 // HandOn becomes the runtime proper. It comes back only with an error.
 func HandOn(inner string, l *Line, environ []string) error {
+	runtime.LockOSThread()
+	front.Slack()
 	if err := sys.Become(inner, l.Words(), environ); err != nil {
 		return err
 	}
@@ -72,7 +76,10 @@ func begin(path string, words, environ []string, files map[int]int) (*child, err
 		}
 		all[at] = uintptr(fd)
 	}
+	runtime.LockOSThread()
+	front.Slack() // which it inherits, as does all in the container
 	pid, err := syscall.ForkExec(path, words, &syscall.ProcAttr{Env: environ, Files: all})
+	runtime.UnlockOSThread()
 	if err != nil {
 		return nil, err
 	}
@@ -117,8 +124,8 @@ func (c *child) wait() (status int) {
 }
 
 // attend runs the runtime proper beside this program.
-func attend(inner string, l *Line, environ []string, files map[int]int) (status int, err error) {
-	c, err := begin(inner, append([]string{inner}, l.Words()...), environ, files)
+func attend(inner string, l *Line, environ []string) (status int, err error) {
+	c, err := begin(inner, append([]string{inner}, l.Words()...), environ, nil)
 	if err != nil {
 		return 0, err
 	}

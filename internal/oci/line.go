@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sbx/internal/oci/front"
 	"sbx/internal/sys"
 )
 
@@ -25,7 +26,6 @@ type Own struct {
 	Specs   []string // more of them, which narrow those of the folder
 	State   string   // the folder in which records and what containers need are kept; "" for the usual ones
 	Class   string   // the last part of the program's name: sbx-oci-CLASS
-	Report  int      // where the supervisor of a container says that it is there; 0 for nowhere
 }
 
 // Flag is a flag as it was written.
@@ -35,16 +35,13 @@ type Flag struct {
 	Words []string // one or two
 }
 
-// reportFlag is this program's own, for the supervisor that it starts.
-const reportFlag = "sbx-report"
-
 // PolicyDir is the node's folder of specs where no flag names another.
 const PolicyDir = "/etc/sbx-oci"
 
 // The flags with a value that may be a word of its own: of runc and of crun, before the
 // verb and behind it.
 var (
-	globalValues = []string{"root", "log", "log-format", "criu", "rootless", "cgroup-manager"}
+	globalValues = front.Valued[:]
 	verbValues   = map[string][]string{
 		"create":  {"bundle", "b", "config", "f", "console-socket", "pid-file", "preserve-fds"},
 		"run":     {"bundle", "b", "config", "f", "console-socket", "pid-file", "preserve-fds"},
@@ -71,8 +68,6 @@ func Parse(args, environ []string) (l Line, problem string) {
 			l.Own.State = f.Value
 		case "sbx-spec":
 			l.Own.Specs = append(l.Own.Specs, f.Value)
-		case reportFlag:
-			l.Own.Report, _ = strconv.Atoi(f.Value)
 		default:
 			if strings.HasPrefix(f.Name, "sbx-") {
 				return l, "no flag --" + f.Name + "; there are --sbx-runtime, --sbx-policy, --sbx-spec and --sbx-state"

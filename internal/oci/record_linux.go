@@ -79,7 +79,7 @@ func (m *making) started() {
 	pid := m.pid()
 	if pid > 0 {
 		m.record.Supervisor = audit.ProcessOf(pid)
-		if !m.record.Container.NothingAsked {
+		if m.supervisor == nil && !m.record.Container.NothingAsked {
 			_ = m.shelf.put(pidFile, []byte(strconv.Itoa(pid))) // else Start asks the runtime
 		}
 	}
@@ -137,6 +137,7 @@ func (m *making) ran(status int) {
 
 // refuse has the record say why there is no container.
 func (m *making) refuse(err error) error {
+	m.cancel()
 	m.record.Error = audit.Refused(spec.AsProblems(err)[0])
 	m.record.EndedAt = time.Now()
 	_ = m.sink.Close(m.record)

@@ -1,49 +1,26 @@
 package oci
 
 import (
-	"encoding/binary"
 	"os"
 	"strconv"
-	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/oci/front"
+	"sbx/spec"
 )
 
 // An engine waits for the runtime's process, which is not the one that goes on as the
-// container's supervisor: that is a child of it, and makes the container.
+// container's supervisor: that is a child of it, and makes the container (package front).
 
-// aboveAll is a number beyond the descriptors that engines hand on.
-const aboveAll = 200
-
-// handOver has a process that stays make the container, and ends as that says.
-func (c *Call) handOver(args []string) (status int, err error) {
-	var p [2]int
-	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
-		return 0, err
-	}
-	theirs, err := unix.FcntlInt(uintptr(p[1]), unix.F_DUPFD, aboveAll)
-	unix.Close(p[1])
-	if err != nil {
-		return 0, err
-	}
-	words := append([]string{args[0], "--" + reportFlag, strconv.Itoa(theirs)}, args[1:]...)
-	child, err := begin("/proc/self/exe", words, c.Environ, nil)
-	unix.Close(theirs)
-	if err != nil {
-		return 0, err
-	}
-	b := make([]byte, 4)
-	if n, err := syscall.Read(p[0], b); err == nil && n == len(b) {
-		return int(binary.LittleEndian.Uint32(b)), nil
-	}
-	return child.wait(), nil // which said why
-}
+var errUnparted = &spec.Problem{Do: "have a supervisor stay with the container", Why: "sbx-oci was built without its entry point",
+	Help: "build it with make, or with go build -ldflags '-E sbx_oci_entry'"}
 
 // stay tells who waits that the container is there, and leaves what was its: its streams,
 // its terminal, its directory.
 func (c *Call) stay() {
-	_, _ = unix.Write(c.Own.Report, make([]byte, 4))
-	unix.Close(c.Own.Report)
+	_, _ = unix.Write(front.Report(), make([]byte, 4))
+	unix.Close(front.Report())
 	_, _ = unix.Setsid()
 	_ = unix.Chdir("/")
 	if null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0); err == nil {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/oci/front"
 )
 
 // shelf is what a container needs while it is there: a directory on a file system that ends
@@ -17,6 +19,18 @@ type shelf struct {
 
 // put writes a file for the runtime and for later verbs.
 func (s *shelf) put(name string, b []byte) error { return os.WriteFile(s.dir+"/"+name, b, 0o644) }
+
+// replace puts a file in the place of what is there.
+func (s *shelf) replace(name string, b []byte) error {
+	if err := s.put(tempFile, b); err != nil {
+		return err
+	}
+	return os.Rename(s.dir+"/"+tempFile, s.dir+"/"+name)
+}
+
+// free lets later verbs be handed on without a look, to the runtime that makes the
+// container.
+func (s *shelf) free(inner string) error { return os.Symlink(inner, s.dir+"/"+front.Free) }
 
 // begin makes the directory anew: of what is left of a container of that name nothing stays.
 func (s *shelf) begin() error {
@@ -79,6 +93,7 @@ func (s *shelf) release() error {
 // The files of a shelf.
 const (
 	configFile    = "config.json"
+	tempFile      = ".config.json"
 	wallsFile     = "walls"
 	narrowingFile = "narrowing.json"
 	pidFile       = "pid" // of the container's first process
@@ -89,7 +104,7 @@ const (
 // drop takes all away.
 func (s *shelf) drop() error {
 	err := s.release()
-	for _, name := range []string{configFile, wallsFile, narrowingFile, pidFile, doorFile, lifeFile, ""} {
+	for _, name := range []string{configFile, tempFile, wallsFile, front.Free, narrowingFile, pidFile, doorFile, lifeFile, ""} {
 		if e := os.Remove(s.dir + "/" + name); e != nil && !os.IsNotExist(e) {
 			err = errors.Join(err, e)
 		}

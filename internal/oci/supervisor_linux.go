@@ -27,6 +27,7 @@ type supervisor struct {
 	alive   int // locked
 	inside  *inside
 	timeout time.Duration // 0 for none
+	alone   bool          // nothing is to be in the container's network
 
 	turn  sync.Mutex   // held by whoever changes what run knows
 	root  int          // of the container, O_PATH; -1 as long as it has no process
@@ -81,12 +82,15 @@ func (s *supervisor) welcome(conn int) {
 		return
 	}
 	s.known.Do(func() { err = s.meet(pid) })
-	isFirst := int(s.pid.Load()) == pid && s.begun.CompareAndSwap(false, true)
+	if err == nil && s.alone && !s.begun.Load() { // an engine may have given it one since it was made
+		err = emptyNetwork(pid)
+	}
 	if err != nil || s.root < 0 {
 		unix.Close(listener)
 		unix.Close(conn) // and sbx-init starts nothing
 		return
 	}
+	isFirst := int(s.pid.Load()) == pid && s.begun.CompareAndSwap(false, true)
 	s.turn.Lock()
 	l := s.run.Listener(listener, s.root)
 	s.turn.Unlock()
@@ -223,35 +227,22 @@ func (s *supervisor) answer(l *listen.Listener, fd int) {
 
 // do calls f there and waits for it; not at all where there never was a process.
 
-// attended is what the supervisor of a container needs.
+// newSupervisor is one to which processes can come, though nobody answers yet.
+func newSupervisor(dir string) (*supervisor, error) {
+	s := &supervisor{inside: newInside(), root: -1, seen: make(chan struct{})}
+	s.first.Store(-1)
+	return s, s.open(dir)
+}
 
-func (m *making) attended(s *Seen, c *run.Container) (*supervisor, error) {
-	sv := &supervisor{inside: newInside(), root: -1, seen: make(chan struct{}), timeout: c.Of.Plan.Limits.Timeout}
-	sv.first.Store(-1)
+// attended is what the supervisor of a container needs.
+func (m *making) attended(s *Seen, c *run.Container) (err error) {
+	sv := m.supervisor
+	sv.timeout, sv.alone = c.Of.Plan.Limits.Timeout, c.Of.Resolved.Network == spec.NetworkNone
 	c.Ask = &run.Ask{ID: m.record.ID, At: m.record.StartedAt, Version: m.Version, Argv: m.t.Args, Cwd: m.t.Cwd, Documents: m.record.Documents,
 		Resolved: c.Of.Resolved, Inputs: s.Inputs, Voice: run.Voice{Quiet: true, Say: func(string) {}, Problem: func(*spec.Problem) {}}}
 	c.Record, c.Sink = m.record, m.sink
 	c.First = func() int { return int(sv.pid.Load()) }
 	c.End, c.Inside = sv.end, sv.inside.do
-	var err error
-	if sv.run, err = run.Attend(*c); err != nil {
-		return nil, err
-	}
-	return sv, nil
-}
-
-// supervised has the supervisor serve, and the first process come to it: by the
-// descriptors that the runtime gets.
-func (m *making) supervised(line *Line) (*Line, map[int]int, error) {
-	if m.supervisor == nil {
-		return line, nil, nil
-	}
-	conn, err := comeTo(m.shelf.dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	go m.supervisor.serve()
-	at := line.Kept(m.Environ)
-	kept := line.With(strconv.Itoa(at-2), "preserve-fds")
-	return &kept, map[int]int{at: conn}, nil
+	sv.run, err = run.Attend(*c)
+	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/doc"
+	"sbx/internal/oci/front"
 	"sbx/internal/oci/walls"
 	"sbx/spec"
 )
@@ -97,10 +98,11 @@ func (c *Call) restore() (int, error) {
 	return 0, HandOn(c.Inner, &c.Line, c.Environ)
 }
 
-// start takes away what the engine has put into the network of a container that has none.
+// start takes away what the engine has put into the network of a container that has none,
+// where no supervisor does it.
 func (c *Call) start() error {
 	n, err := c.kept()
-	if n == nil || !n.NoNetwork {
+	if n == nil || !n.NoNetwork || n.Attended {
 		return err
 	}
 	b, _ := os.ReadFile(c.shelf().dir + "/" + pidFile)
@@ -139,7 +141,7 @@ func (c *Call) exec() error {
 	edits := append(n.edits(process, at), Edit{"env", doc.Strs(n.environ(doc.Texts(process.Get("env")))), "environment"})
 	fd, err := unix.MemfdCreate("sbx-process", unix.MFD_CLOEXEC)
 	if err == nil {
-		fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD, aboveAll) // which is gone with the runtime
+		fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD, front.AboveAll) // which is gone with the runtime
 	}
 	if err != nil {
 		return err
@@ -203,7 +205,7 @@ func (c *Call) remove() (status int, err error) {
 		return 0, HandOn(c.Inner, &c.Line, c.Environ)
 	}
 	state := doc.Text(c.ask("state").Get("status"))
-	status, err = attend(c.Inner, &c.Line, c.Environ, nil)
+	status, err = attend(c.Inner, &c.Line, c.Environ)
 	if err != nil || status != 0 {
 		return status, err
 	}

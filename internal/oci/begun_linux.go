@@ -1,0 +1,103 @@
+package oci
+
+import (
+	"os"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/oci/front"
+)
+
+// begun is the runtime proper as it makes a container. Under a spec it starts while that is
+// looked at, and waits for the edited copy of config.json: what it finds under that name is
+// a pipe. Where nothing comes it has made nothing.
+type begun struct {
+	*child
+	config int // of the pipe; -1 for none
+}
+
+func (m *making) begin(l *Line, files map[int]int) error {
+	line := m.telling(l)
+	c, err := begin(m.Inner, append([]string{m.Inner}, line.Words()...), m.Environ, files)
+	if err == nil {
+		m.begun = &begun{c, -1}
+	}
+	return err
+}
+
+// ahead begins the runtime before there is a config.json.
+func (m *making) ahead(supervised bool) (err error) {
+	if err := m.shelf.begin(); err != nil {
+		return err
+	}
+	var p [2]int
+	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
+		return err
+	}
+	defer unix.Close(p[0])
+	line, files := m.Line.With(m.shelf.dir, "bundle", "b", "config", "f"), map[int]int{configAt: p[0]}
+	if m.supervisor = nil; supervised {
+		conn := -1
+		if m.supervisor, err = newSupervisor(m.shelf.dir); err == nil {
+			conn, err = comeTo(m.shelf.dir)
+		}
+		if err != nil {
+			unix.Close(p[1])
+			return err
+		}
+		defer unix.Close(conn)
+		at := line.Kept(m.Environ)
+		files[at] = conn
+		line = line.With(strconv.Itoa(at-2), "preserve-fds")
+	}
+	if err = os.Symlink("/proc/self/fd/"+strconv.Itoa(configAt), m.shelf.dir+"/"+configFile); err == nil {
+		err = m.begin(&line, files)
+	}
+	if err != nil {
+		unix.Close(p[1])
+		return err
+	}
+	m.begun.config = p[1]
+	return nil
+}
+
+// configAt is the number of the pipe's descriptor in the runtime, with which it is gone.
+const configAt = front.AboveAll + 1
+
+// wait lets the runtime make the container, and waits for it.
+func (m *making) wait() (status int, err error) {
+	if m.begun == nil { // nothing is asked: by the engine's own line
+		if err := m.begin(&m.Line, nil); err != nil {
+			return 0, err
+		}
+	}
+	if b := m.begun; b.config >= 0 {
+		for rest := m.config; len(rest) > 0; {
+			n, err := unix.Write(b.config, rest)
+			if err != nil && err != unix.EINTR {
+				break // it has ended
+			}
+			rest = rest[max(n, 0):]
+		}
+		unix.Close(b.config)
+	}
+	defer func() { m.begun = nil }()
+	return m.begun.wait(), nil
+}
+
+// cancel ends a runtime that waits for config.json.
+func (m *making) cancel() {
+	if m.begun != nil {
+		_ = unix.Kill(m.begun.pid, unix.SIGKILL)
+		unix.Close(m.begun.config)
+		m.begun.wait()
+		m.begun = nil
+	}
+}
+
+// foreground tells whether the engine waits for the container's end.
+func (c *Call) foreground() bool {
+	return c.Verb == "run" && !slices.ContainsFunc(c.Flags, func(f Flag) bool { return (f.Name == "detach" || f.Name == "d") && f.Value != "false" })
+}

@@ -1,0 +1,82 @@
+package front
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+var (
+	report uintptr // where whoever stays tells that the container is there
+
+	pair      [2]int32
+	polled    [2]unix.PollFd
+	came      unix.SignalfdSiginfo
+	told      [4]byte
+	ended     unix.WaitStatus
+	byDefault [4]uintptr // a struct sigaction
+)
+
+// part has a child go on, and this process wait: for the child's word that it stays, or its
+// end. Signals are the child's.
+//
+//go:nosplit
+func part() {
+	const set, restore = unix.SIG_BLOCK, unix.SIG_SETMASK
+	mask, old := signals, uint64(0)
+	if failed(ask(unix.SYS_PIPE2, uintptr(unsafe.Pointer(&pair)), unix.O_CLOEXEC, 0, 0)) {
+		return
+	}
+	theirs := ask(unix.SYS_FCNTL, uintptr(pair[1]), unix.F_DUPFD_CLOEXEC, AboveAll, 0)
+	ask(unix.SYS_CLOSE, uintptr(pair[1]), 0, 0, 0)
+	ask(unix.SYS_RT_SIGPROCMASK, set, uintptr(unsafe.Pointer(&mask)), uintptr(unsafe.Pointer(&old)), 8)
+	fd := ask(unix.SYS_SIGNALFD4, ^uintptr(0), uintptr(unsafe.Pointer(&mask)), 8, unix.O_CLOEXEC)
+	ask(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), uintptr(unsafe.Pointer(&byDefault)), 0, 8) // else nothing is told of the child
+	child := ^uintptr(0)
+	if !failed(theirs) && !failed(fd) {
+		child = ask(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0)
+	}
+	if child != 0 && !failed(child) {
+		ask(unix.SYS_CLOSE, theirs, 0, 0, 0)
+		await(child, fd)
+	}
+	ask(unix.SYS_RT_SIGPROCMASK, restore, uintptr(unsafe.Pointer(&old)), 0, 8)
+	ask(unix.SYS_CLOSE, fd, 0, 0, 0)
+	ask(unix.SYS_CLOSE, uintptr(pair[0]), 0, 0, 0)
+	if child == 0 {
+		report = theirs
+	}
+}
+
+// signals are those that begin hands on.
+const signals = uint64(1<<(unix.SIGTERM-1) | 1<<(unix.SIGHUP-1) | 1<<(unix.SIGINT-1) | 1<<(unix.SIGQUIT-1) | 1<<(unix.SIGUSR1-1) | 1<<(unix.SIGUSR2-1))
+
+// await never comes back.
+//
+//go:nosplit
+func await(child, signals uintptr) {
+	polled[0] = unix.PollFd{Fd: pair[0], Events: unix.POLLIN}
+	polled[1] = unix.PollFd{Fd: int32(signals), Events: unix.POLLIN}
+	for {
+		ask(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&polled)), 2, 0, 0)
+		if polled[1].Revents != 0 && !failed(ask(unix.SYS_READ, signals, uintptr(unsafe.Pointer(&came)), unsafe.Sizeof(came), 0)) {
+			// What a terminal sends the child has got itself.
+			if s := syscall.Signal(came.Signo); came.Code != 0x80 || s != unix.SIGINT && s != unix.SIGQUIT { // SI_KERNEL
+				ask(unix.SYS_KILL, child, uintptr(s), 0, 0)
+			}
+		}
+		if polled[0].Revents == 0 {
+			continue
+		}
+		if ask(unix.SYS_READ, uintptr(pair[0]), uintptr(unsafe.Pointer(&told)), 4, 0) == 4 {
+			ask(unix.SYS_EXIT_GROUP, 0, 0, 0, 0)
+		}
+		ask(unix.SYS_WAIT4, child, uintptr(unsafe.Pointer(&ended)), 0, 0) // all signals that have a handler are blocked
+		status := uintptr(ended>>8) & 255
+		if ended&127 != 0 {
+			status = 128 + uintptr(ended&127)
+		}
+		ask(unix.SYS_EXIT_GROUP, status, 0, 0, 0)
+	}
+}
