@@ -66,7 +66,7 @@ func (b *bencher) jobs() ([]job, error) {
 			rounds: 15, quick: 5, of: all, base: "none", on: "sbx", gate: 1.40, aim: 1.30},
 	}
 	network, err := b.networking()
-	list = slices.Concat(list, b.dispatching(), b.watching(), b.building(), b.streaming(), b.hosts(), network, brokering(b))
+	list = slices.Concat(list, b.dispatching(), b.watching(), b.building(), b.streaming(), b.hosts(), b.containers(), network, brokering(b))
 	if !b.root {
 		list = append(list[:1:1], list[2:]...)
 	}

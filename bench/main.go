@@ -40,6 +40,16 @@ func main() {
 		loop(os.Args[2:])
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "nothing" {
+		return
+	}
+	if len(os.Args) > 2 && os.Args[1] == "contain" {
+		if err := contain(os.Args[2], os.Args[3:]); err != nil {
+			fmt.Fprintln(os.Stderr, "contain:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) > 2 && (os.Args[1] == "host" || os.Args[1] == "on") {
 		err := error(nil)
 		if os.Args[1] == "host" {

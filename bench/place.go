@@ -51,7 +51,10 @@ func newBench(o options) (*bencher, error) {
 	return b, nil
 }
 
-func (b *bencher) close() { _ = os.RemoveAll(b.dir) }
+func (b *bencher) close() {
+	_ = os.RemoveAll(b.dir)
+	_ = os.RemoveAll(b.memoryDir())
+}
 
 func (b *bencher) furnish() error {
 	if err := os.Chmod(b.dir, 0o755); err != nil {
@@ -61,7 +64,7 @@ func (b *bencher) furnish() error {
 	if err := copyProgram(b.sbx, sbx); err != nil {
 		return err
 	}
-	for _, name := range []string{"sbx-dispatch", relay, broker} {
+	for _, name := range []string{"sbx-dispatch", "sbx-oci", "sbx-init", relay, broker} {
 		if beside := filepath.Join(filepath.Dir(b.sbx), name); exists(beside) {
 			if err := copyProgram(beside, filepath.Join(filepath.Dir(sbx), name)); err != nil {
 				return err
