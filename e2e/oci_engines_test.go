@@ -11,6 +11,13 @@ import (
 // a new user namespace.
 const ociTry = `touch /opt-new 2>/dev/null && echo wrote; unshare -U true 2>/dev/null && echo unshared; touch /work/x && echo works; grep Seccomp_filters /proc/self/status`
 
+// ociReads lists what is in view, and ociSees says whether the engine's own file and what is
+// not listed are.
+const (
+	ociReads = "filesystem: {read: ['@system']}"
+	ociSees  = `grep -q localhost /etc/hosts && echo hosts; test -e /output && echo unlisted; test -e /sys/class && echo sysfs; test -w /dev/null && echo null`
+)
+
 // engineNode is the node that all engines of the tests share.
 func engineNode(t *testing.T, specs ...string) *ociNode {
 	t.Helper()
@@ -83,6 +90,13 @@ func TestOCIDocker(t *testing.T) {
 		t.Errorf("with a terminal: %q", out)
 	}
 
+	engineNode(t, `{"filesystem": {"read": ["@system"]}}`)
+	if out, err := run("sbx", "sh", "-c", ociSees); err != nil || out != "hosts\nnull" {
+		t.Errorf("a list: %q, %v", out, err)
+	}
+	if out, err := run("runc", "sh", "-c", ociSees); err != nil || out != "hosts\nunlisted\nsysfs\nnull" {
+		t.Errorf("a list, the control: %q, %v", out, err)
+	}
 	engineNode(t, `{"network": {"mode": "allow", "allow": ["h:1"]}}`)
 	if _, err := run("sbx", "true"); err == nil || !strings.Contains(err.Error(), "sbx exec alone makes the connections") {
 		t.Errorf("a spec that cannot be held: %v", err)
@@ -121,6 +135,9 @@ func TestOCIPodman(t *testing.T) {
 	}
 	if out, err := run(sbx, "--annotation", "dev.sbx.spec=access_mode: read-only", sandboxImage, "sh", "-c", ociTry); err != nil || strings.Contains(out, "works") {
 		t.Errorf("narrowed: %q, %v", out, err)
+	}
+	if out, err := run(sbx, "--annotation", "dev.sbx.spec="+ociReads, sandboxImage, "sh", "-c", ociSees); err != nil || out != "hosts\nnull" {
+		t.Errorf("a list: %q, %v", out, err)
 	}
 	if _, err := run(sbx, "--annotation", "dev.sbx.spec=access_mode: danger-full-access", sandboxImage, "true"); err == nil || !strings.Contains(err.Error(), "danger-full-access") {
 		t.Errorf("widened: %v", err)

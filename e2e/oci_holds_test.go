@@ -28,6 +28,12 @@ func TestOCIHolds(t *testing.T) {
 		{"no_new_privs", ociSpec, "grep -q NoNewPrivs:.*0 /proc/self/status"},
 		{"system calls", ociSpec, "unshare -U true"},
 		{"open files", `{"limits": {"open_files": 64}}`, "test $(ulimit -n) -gt 64"},
+		{"what is not listed, by name", `{"filesystem": {"read": ["@system"]}}`, "test -e /opt"},
+		{"what is not listed beside what is", `{"filesystem": {"read": ["@system"]}}`, "ls /etc | grep shadow"},
+		{"a volume that is not listed", `{"filesystem": {"read": ["@system", "/opt"]}}`, "test -e /vol"},
+		{"sysfs, of which @system has parts", `{"filesystem": {"read": ["@system"]}}`, "ls /sys/class"},
+		{"writing what is listed", `{"filesystem": {"read": ["@system", "/vol"], "write": ["/work"]}}`, "touch /vol/x"},
+		{"a secret in what is listed", `{"filesystem": {"read": ["/"]}}`, "grep secret /root/.ssh/id"},
 		{"network", `{"network": {"mode": "none"}}`, "grep -q sbxhost /proc/net/unix || ip -o link | grep -v ' lo:'"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,7 +93,7 @@ func TestOCIRefuses(t *testing.T) {
 		{"allow", `{"network": {"mode": "allow", "allow": ["h:1"]}}`, "", "", "sbx exec alone makes the connections"},
 		{"a count that nobody can keep", `{"max_commands": 3}`, ociShut, "", "shuts seccomp"},
 		{"a time that nobody can keep", `{"limits": {"timeout": "1m"}}`, ociShut, "", "shuts seccomp"},
-		{"a list of what is read", `{"filesystem": {"read": ["@system"]}}`, "", "", "stays in view as a whole"},
+		{"a workshop's tree", `{"sandbox": {"root": "/work"}}`, "", "", "a container has no workshop"},
 		{"a working directory that is not there", `{"access_mode": "read-only", "working_dir": "/nosuch"}`, "", "", "/nosuch"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -56,6 +56,7 @@ func TestOCIEditsAreValid(t *testing.T) {
 			ociSpec, `{"access_mode": "danger-full-access"}`, `{"access_mode": "read-only", "working_dir": "/work"}`, `{"network": {"mode": "none"}}`,
 			`{"limits": {"pids": 9, "memory": "64MiB", "cpus": 0.5, "open_files": 64}, "best_effort": ["limits"]}`,
 			`{"filesystem": {"hide": ["/etc/shadow", "/root"], "write": ["/opt"]}, "environment": {"set": {"A": "b"}}}`,
+			`{"filesystem": {"read": ["@system", "/opt"], "write": ["/work"]}}`,
 		} {
 			n.allow(spec)
 			bundle := ociBundle(t, []string{"sleep", "100"}, nil)

@@ -81,6 +81,9 @@ func TestOCIPodmanRootless(t *testing.T) {
 	if out, err := run(nil, sandboxImage, "sh", "-c", ociTry); err != nil || !strings.Contains(out, "wrote") {
 		t.Errorf("the control: %q, %v", out, err)
 	}
+	if out, err := run(sbx, "--annotation", "dev.sbx.spec="+ociReads, sandboxImage, "sh", "-c", ociSees); err != nil || out != "hosts\nnull" {
+		t.Errorf("a list: %q, %v", out, err)
+	}
 	if _, err := run(sbx, "--annotation", "dev.sbx.spec=limits: {pids: 10}", sandboxImage, "true"); err == nil || !strings.Contains(err.Error(), "limits.pids") {
 		t.Errorf("a limit: %v", err)
 	}

@@ -254,8 +254,8 @@ func (w *wrapper) build() error {
 			r.Write = append(slices.Clone(r.Write), r.WorkingDir)
 		}
 	}
-	if w.name == nameContainer {
-		r.Visible = false // a refusal, or the documents let it be
+	if w.name == nameContainer && !r.Spec.Filesystem.Value.Read.Set {
+		r.Visible = false // of a workshop: a refusal, or the documents let it be
 	}
 	// What the tool does not hold has been told, or refused, by its own name.
 	for _, l := range w.lacks {
@@ -265,7 +265,7 @@ func (w *wrapper) build() error {
 		r.BestEffort = append(slices.Clone(r.BestEffort), p.Field)
 	}
 	req := &w.asked.Request
-	*req = Request{NewRoot: w.root, Argv: []string{""}, Record: w.a.Record, Sources: w.a.Sources, Counter: CounterNone, Describe: DescribeNone}
+	*req = Request{NewRoot: w.root, Argv: []string{""}, Program: req.Program, Record: w.a.Record, Sources: w.a.Sources, Counter: CounterNone, Describe: DescribeNone}
 	if w.name == nameSbx {
 		req.Counter, req.Describe = CounterAuto, DescribeAll
 	}

@@ -1,6 +1,7 @@
 package wrap
 
 import (
+	"slices"
 	"strings"
 
 	"sbx/spec"
@@ -167,7 +168,7 @@ func (w *wrapper) host() Host {
 	h.Overlay = Answer{No, w.name + " lays no overlays"}
 	h.Layer, h.Listing = h.Overlay, w.listings()
 	if w.name == nameContainer { // whose files nobody replaces: each is masked
-		h.Listing = nil
+		h.Listing = slices.DeleteFunc(slices.Clone(h.Listing), func(l Listing) bool { return l.Dir != "/" })
 	}
 	h.Parent, h.FreeParent, h.Outer = nil, nil, false
 	h.Seccomp = Answer{State: Yes}

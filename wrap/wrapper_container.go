@@ -21,8 +21,8 @@ func containerCannot(w *wrapper, f spec.Field) string {
 		return "the container has no supervisor: " + w.a.Host.Listener.Why
 	case slices.Contains(GroupLimits(), f) && w.found() == nil:
 		return "the runtime makes no control groups here"
-	case within(f, "filesystem.read", "sandbox", "restrict"):
-		return "a container's root stays in view as a whole"
+	case within(f, "sandbox", "restrict"):
+		return "a container has no workshop, whose tree lies on the host"
 	case f == "syscalls" && w.a.Resolved.Syscalls != "default":
 		return "the list would be read from the image, which could say anything"
 	case within(f, "profile", "agent"):
@@ -46,11 +46,12 @@ type Contained struct {
 	Lines []Enforcement // of the record
 }
 
-// Contain plans for a container. Host.Tools has one called "sbx-oci" where the runtime
+// Contain plans for a container whose command is program. Host.Tools has one called "sbx-oci" where the runtime
 // makes control groups. The error is spec.Problems.
-func Contain(a Ask) (*Contained, error) {
+func Contain(a Ask, program Program) (*Contained, error) {
 	a.Unlisted = true
 	w := &wrapper{tool: &containerTool, a: a}
+	w.asked.Request.Program = program
 	if err := w.finish(); err != nil {
 		return nil, err
 	}

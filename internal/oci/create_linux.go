@@ -216,7 +216,7 @@ func (m *making) prepare() error {
 	var held *audit.Held
 	s, err := look(m.t, docs, facts, func(s *Seen) (err error) {
 		m.record.Resolved = s.Resolved
-		if contained, err = wrap.Contain(wrap.Ask{Resolved: s.Resolved, Host: &s.Host, Supervised: supervised}); err == nil && supervised {
+		if contained, err = wrap.Contain(wrap.Ask{Resolved: s.Resolved, Host: &s.Host, Supervised: supervised}, s.Program); err == nil && supervised {
 			held, err = audit.Hold(contained.Plan.Watch)
 		}
 		return err
@@ -235,9 +235,9 @@ func (m *making) prepare() error {
 			return err
 		}
 	}
-	e := editor{c: m.t, groups: len(facts.Tools) > 0, s: s, plan: contained.Plan, nodes: contained.Nodes, hold: m.shelf.hold, own: map[string]string{walls.File: m.shelf.dir + "/" + wallsFile}}
+	e := editor{c: m.t, groups: len(facts.Tools) > 0, s: s, plan: contained.Plan, nodes: contained.Nodes, hold: m.shelf.hold, root: m.shelf.root, programs: map[string]string{walls.File: m.shelf.dir + "/" + wallsFile}}
 	if n.Init {
-		if e.own[walls.Init], err = initProgram(); err != nil {
+		if e.programs[walls.Init], err = initProgram(); err != nil {
 			return err
 		}
 	}
@@ -249,9 +249,10 @@ func (m *making) prepare() error {
 	m.record.Enforcement = m.lines(s, contained)
 	m.record.AccessMode = contained.Plan.Held(s.Resolved)
 	for _, edit := range edits {
-		m.record.Container.Edits = append(m.record.Container.Edits, audit.ContainerEdit{At: edit.At, Why: edit.Why})
+		if edit.Why != "" {
+			m.record.Container.Edits = append(m.record.Container.Edits, audit.ContainerEdit{At: edit.At, Why: edit.Why})
+		}
 	}
-	edits = append(edits, Edit{"root.path", doc.Str(m.t.Root), ""})
 	m.config = apply(m.t.Config, edits).AppendJSON(nil, nil)
 	if err := m.shelf.put(wallsFile, w.Append(nil)); err != nil {
 		return err

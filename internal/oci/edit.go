@@ -2,12 +2,9 @@ package oci
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"sbx/internal/doc"
-	"sbx/internal/oci/walls"
-	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -52,7 +49,10 @@ type editor struct {
 	// can bind it: no link that somebody puts there meanwhile leads it away.
 	hold func(base, rest string) (string, error)
 
-	own map[string]string // what of this program's is bound in, by where
+	// root makes a root of the spec's own.
+	root func(nodes []wrap.Node) (string, error)
+
+	programs map[string]string // what of this program's is bound in, by where
 	// groups tells whether the runtime can have control groups; where it cannot, and
 	// best_effort lets it be, a limit would only keep the container from being made.
 	groups bool
@@ -74,7 +74,7 @@ func (e *editor) all(n *Narrowing, supervisor int) ([]Edit, error) {
 	e.network()
 	e.devices()
 	e.proc()
-	err := e.mounts(n.Init)
+	err := e.files(n.Init)
 	return slices.DeleteFunc(e.edits, func(edit Edit) bool { return same(at(e.c.Config, edit.At), edit.Value) }), err
 }
 
@@ -166,108 +166,4 @@ func (e *editor) proc() {
 		}
 		e.set(l.at, doc.Strs(paths), "the kernel's settings are the host's")
 	}
-}
-
-// mounts are the container's own, read-only where nothing writable lies at them, and
-// those of the spec over them.
-func (e *editor) mounts(init bool) error {
-	var all []*doc.Node
-	confined := e.plan.Base != wrap.BaseHost && e.s.Resolved.Confined
-	for i := range e.c.Mounts {
-		m := e.c.Mounts[i]
-		m.Options = slices.Clone(m.Options)
-		path := e.s.Places[i].Path
-		if m.binds() && path == "/dev/shm" && e.s.Resolved.Private { // another's shared memory
-			m = Mount{Target: m.Target, Type: "tmpfs", Source: "shm", Options: []string{"nosuid", "nodev", "noexec", "mode=1777"}}
-		}
-		switch access := e.plan.View.At(path).Access; {
-		case !confined, kernels(path):
-		case access < view.Write || !m.binds():
-			m.closed()
-		}
-		if confined && m.binds() {
-			m.option("nosuid")
-			m.option("nodev")
-		}
-		all = append(all, m.node())
-	}
-	if confined {
-		e.set("root.readonly", doc.Truth(true), "nothing of the image can be written")
-	}
-	for i := range e.nodes {
-		m, err := e.mount(&e.nodes[i])
-		if err != nil {
-			return err
-		}
-		if m.Target != "" {
-			all = append(all, m.node())
-		}
-	}
-	if init {
-		for _, f := range []string{walls.Init, walls.File} {
-			m := Mount{Target: f, Type: "bind", Source: e.own[f], Options: []string{"bind", "ro", "nosuid", "nodev"}}
-			all = append(all, m.node())
-		}
-	}
-	e.set("mounts", doc.ListOf(all...), "files")
-	return nil
-}
-
-// kernels tells whether a path is of the file systems that runtimes fill themselves.
-func kernels(path string) bool {
-	return view.Within(path, "/proc") || view.Within(path, "/dev")
-}
-
-// closed makes a mount read-only, and all that is mounted beneath it.
-func (m *Mount) closed() {
-	m.Options = slices.DeleteFunc(m.Options, func(o string) bool { return o == "rw" })
-	m.option("ro")
-	if m.has("rbind") || m.Type == "bind" && !m.has("bind") {
-		m.option("rro")
-	}
-}
-
-func (m *Mount) option(o string) {
-	if !m.has(o) {
-		m.Options = append(m.Options, o)
-	}
-}
-
-// mount is a node of the plan as a mount of config.json, the zero Mount for what needs
-// none.
-func (e *editor) mount(n *wrap.Node) (m Mount, err error) {
-	if n.Path == "/" || kernels(n.Path) {
-		return m, nil
-	}
-	switch n.Kind {
-	case wrap.NodeBind:
-		base, rest, ok := e.s.outside(e.c, n.Source)
-		if !ok {
-			return m, nil // of a file system that is there for the container alone
-		}
-		m = Mount{Target: n.Path, Type: "bind", Options: []string{"rbind", "rprivate", "nosuid", "nodev"}}
-		if m.Source, err = e.hold(base, rest); err != nil {
-			return m, &spec.Problem{Field: n.For, On: n.Source, Do: "hold it for the container", Why: err.Error()}
-		}
-		if n.Mode == wrap.ModeRO || n.Closed {
-			m.closed()
-		}
-	case wrap.NodeTmpfs:
-		perm := n.Perm
-		if e.c.UID != 0 && perm&0o002 == 0 { // it is root's
-			m.Options = []string{"uid=" + strconv.Itoa(e.c.UID), "gid=" + strconv.Itoa(e.c.GID)}
-		}
-		m = Mount{Target: n.Path, Type: "tmpfs", Source: "tmpfs", Options: append(m.Options, "nosuid", "nodev", "mode="+strconv.FormatUint(uint64(max(perm, 0o700)), 8))}
-		if n.Size > 0 {
-			m.Options = append(m.Options, "size="+strconv.FormatInt(n.Size, 10))
-		}
-		if n.Closed {
-			m.option("ro")
-		}
-	case wrap.NodeEmptyDir:
-		m = Mount{Target: n.Path, Type: "tmpfs", Source: "tmpfs", Options: []string{"ro", "nosuid", "nodev", "mode=555", "size=4k"}}
-	case wrap.NodeEmptyFile:
-		m = Mount{Target: n.Path, Type: "bind", Source: "/dev/null", Options: []string{"bind", "ro", "nosuid"}}
-	}
-	return m, nil
 }

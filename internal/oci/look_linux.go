@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -21,12 +22,20 @@ type Seen struct {
 	Inputs   spec.Inputs
 	Host     wrap.Host
 	Places   []Place // the container's mounts, in order
+	Program  wrap.Program
+
+	files *files
 }
+
+// sysfs is what in the machine's is the same in every container's: of which @system names
+// parts.
+const sysfs = "/sys"
 
 // Place is where a mount of the container is, links resolved.
 type Place struct {
 	*Mount
-	Path string
+	Path   string
+	IsFile bool
 }
 
 // look resolves documents for a container that is not there yet, in its files: by a thread
@@ -60,7 +69,7 @@ func apart(f func()) {
 }
 
 func lookFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, error) {
-	places, err := enter(c)
+	places, err := enter(c, slices.ContainsFunc(docs, func(d *spec.SandboxSpec) bool { return d.Filesystem.Value.Read.Set }))
 	if err != nil {
 		return nil, &spec.Problem{Do: "look at the container's files", Why: err.Error()}
 	}
@@ -69,7 +78,8 @@ func lookFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, e
 		home = sys.PasswdHome(c.UID) // of the thread's root
 	}
 	var names host.Finder
-	in := spec.Inputs{Home: home, Cwd: c.Cwd, Environ: c.Env, UID: c.UID, Paths: spec.HostPaths{}, Lists: wrap.Lists(), Find: names.Find}
+	files := &files{places: places}
+	in := spec.Inputs{Home: home, Cwd: c.Cwd, Environ: c.Env, UID: c.UID, Paths: files, Lists: wrap.Lists(), Find: names.Find}
 	for _, d := range docs {
 		d.Source.Dir = c.Cwd
 	}
@@ -91,12 +101,17 @@ func lookFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, e
 	for _, row := range wrap.Devices() { // which the runtime makes
 		h.Devices = append(h.Devices, wrap.Found{Path: row.Path, Real: row.Path, Kind: wrap.Device, Why: row.Why})
 	}
-	return &Seen{r, in, h, places}, nil
+	seen := &Seen{Resolved: r, Inputs: in, Host: h, Places: places, files: files}
+	if p, outcome := host.LookUp(c.Args[0], r); outcome == host.Found { // else the runtime's words tell
+		seen.Program = p
+	}
+	return seen, nil
 }
 
 // enter makes the container's files the root of the calling thread. Where the runtime will
 // make a directory or file to mount on, it is made here already, by the same rules.
-func enter(c *Container) ([]Place, error) {
+// lists tells that a document lists what is in view.
+func enter(c *Container, lists bool) ([]Place, error) {
 	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
 		return nil, os.NewSyscallError("unshare", err)
 	}
@@ -109,16 +124,19 @@ func enter(c *Container) ([]Place, error) {
 	trees := make([]int, len(c.Mounts))
 	for i := range c.Mounts {
 		m := &c.Mounts[i]
-		if trees[i] = -1; !m.binds() {
+		source, flags := m.Source, uint(unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+		switch trees[i] = -1; {
+		case m.Type == "sysfs" && lists:
+			source = sysfs
+			flags |= unix.AT_RECURSIVE // who has no rights over the mounts beneath cannot leave them out
+		case !m.binds():
 			continue
-		}
-		flags := uint(unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC)
-		if !m.has("bind") || m.has("rbind") {
+		case !m.has("bind") || m.has("rbind"):
 			flags |= unix.AT_RECURSIVE
 		}
-		fd, err := unix.OpenTree(unix.AT_FDCWD, m.Source, flags)
+		fd, err := unix.OpenTree(unix.AT_FDCWD, source, flags)
 		if err != nil {
-			return nil, &os.PathError{Op: "look at the source of a mount", Path: m.Source, Err: err}
+			return nil, &os.PathError{Op: "look at the source of a mount", Path: source, Err: err}
 		}
 		defer unix.Close(fd)
 		trees[i] = fd
@@ -131,42 +149,40 @@ func enter(c *Container) ([]Place, error) {
 	}
 	var places []Place
 	for i := range c.Mounts {
-		path, err := put(&c.Mounts[i], trees[i])
-		if err != nil {
-			return nil, &os.PathError{Op: "mount", Path: c.Mounts[i].Target, Err: err}
+		p := Place{Mount: &c.Mounts[i]}
+		if err := p.put(trees[i]); err != nil {
+			return nil, &os.PathError{Op: "mount", Path: p.Target, Err: err}
 		}
-		places = append(places, Place{&c.Mounts[i], path})
+		places = append(places, p)
 	}
 	return places, os.MkdirAll(c.Cwd, 0o755)
 }
 
 // put mounts what can be looked at: trees of the host, and the emptiness of a tmpfs.
-func put(m *Mount, tree int) (path string, err error) {
-	kernels := !m.binds() && m.Type != "tmpfs"
-	real, err := realOf(filepath.Clean(m.Target))
-	if err != nil || kernels {
-		return real, err
+func (p *Place) put(tree int) (err error) {
+	p.Path, err = realOf(filepath.Clean(p.Target))
+	if err != nil || tree < 0 && p.Type != "tmpfs" {
+		return err
 	}
-	isFile := false
 	if tree >= 0 {
 		var st unix.Stat_t
 		if err := unix.Fstat(tree, &st); err != nil {
-			return "", err
+			return err
 		}
-		isFile = st.Mode&unix.S_IFMT != unix.S_IFDIR
+		p.IsFile = st.Mode&unix.S_IFMT != unix.S_IFDIR
 	}
-	if _, err := os.Lstat(real); os.IsNotExist(err) {
-		if err := mountPoint(real, isFile); err != nil {
-			return "", err
+	if _, err := os.Lstat(p.Path); os.IsNotExist(err) {
+		if err := mountPoint(p.Path, p.IsFile); err != nil {
+			return err
 		}
 	}
 	if tree >= 0 {
-		return real, unix.MoveMount(tree, "", unix.AT_FDCWD, real, unix.MOVE_MOUNT_F_EMPTY_PATH)
+		return unix.MoveMount(tree, "", unix.AT_FDCWD, p.Path, unix.MOVE_MOUNT_F_EMPTY_PATH)
 	}
-	if m.has("tmpcopyup") { // what lies beneath is what it is filled with
-		return real, nil
+	if p.has("tmpcopyup") { // what lies beneath is what it is filled with
+		return nil
 	}
-	return real, unix.Mount("tmpfs", real, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size=1m")
+	return unix.Mount("tmpfs", p.Path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size=1m")
 }
 
 // realOf is a path with links resolved, as far as it exists.
@@ -191,17 +207,4 @@ func mountPoint(path string, isFile bool) error {
 		return err
 	}
 	return f.Close()
-}
-
-// outside is where a path of the container lies on the host, as the directory or file that
-// the engine has chosen and the rest of the way in it. false is for what lies in a file
-// system that is not there yet.
-func (s *Seen) outside(c *Container, path string) (base, rest string, ok bool) {
-	for i := len(s.Places) - 1; i >= 0; i-- {
-		p := &s.Places[i]
-		if path == p.Path || strings.HasPrefix(path, p.Path+"/") {
-			return p.Source, strings.TrimPrefix(path[len(p.Path):], "/"), p.binds()
-		}
-	}
-	return c.Root, strings.TrimPrefix(path, "/"), true
 }

@@ -66,7 +66,7 @@ func (m *making) lines(s *Seen, contained *wrap.Contained) []wrap.Enforcement {
 		if n.Kind != wrap.NodeEmptyFile {
 			continue
 		}
-		if base, rest, ok := s.outside(m.t, n.Path); ok && base != m.t.Root && rest != "" {
+		if p := s.files.over(n.Path); p != nil && p.binds() && p.Path != n.Path {
 			weaken(n.For, "files of a volume are masked, each by a mount on it: one that the host replaces shows")
 			break
 		}

@@ -77,6 +77,8 @@ func (s *shelf) hold(base, rest string) (string, error) {
 // release takes away what was held: the container has mounts of its own by now. Nothing is
 // removed but empty directories and files that nothing is mounted on.
 func (s *shelf) release() error {
+	for unix.Unmount(s.dir+"/"+rootDir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) == nil {
+	}
 	entries, err := os.ReadDir(s.dir + "/held")
 	if os.IsNotExist(err) {
 		return nil
@@ -99,12 +101,13 @@ const (
 	pidFile       = "pid" // of the container's first process
 	doorFile      = "supervisor"
 	lifeFile      = "alive" // locked by the supervisor as long as it is there
+	rootDir       = "root"  // of the container's own, where it has one
 )
 
 // drop takes all away.
 func (s *shelf) drop() error {
 	err := s.release()
-	for _, name := range []string{configFile, tempFile, wallsFile, front.Free, narrowingFile, pidFile, doorFile, lifeFile, ""} {
+	for _, name := range []string{configFile, tempFile, wallsFile, front.Free, narrowingFile, pidFile, doorFile, lifeFile, rootDir, ""} {
 		if e := os.Remove(s.dir + "/" + name); e != nil && !os.IsNotExist(e) {
 			err = errors.Join(err, e)
 		}

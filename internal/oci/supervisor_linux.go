@@ -13,6 +13,7 @@ import (
 	"sbx/internal/run"
 	"sbx/seccomp"
 	"sbx/spec"
+	"sbx/wrap"
 )
 
 // supervisor is who answers the calls of a container that wait, from before its first
@@ -243,6 +244,10 @@ func (m *making) attended(s *Seen, c *run.Container) (err error) {
 	c.Record, c.Sink = m.record, m.sink
 	c.First = func() int { return int(sv.pid.Load()) }
 	c.End, c.Inside = sv.end, sv.inside.do
+	if c.Of.Plan.Base == wrap.BaseEmpty { // advice may be about what is not in view
+		s.files.root = m.t.Root
+		c.Inside, c.Stands = func(f func()) { f() }, s.files.stands
+	}
 	sv.run, err = run.Attend(*c)
 	return err
 }

@@ -31,6 +31,9 @@ type Container struct {
 	First  func() int   // its first process; 0 as long as there is none
 	End    func()       // ends it
 	Inside func(func()) // calls a function that sees the container's files at their paths
+	// Stands tells whether a program, or else a directory to write in, would be at a path
+	// if the container had all of its files in view.
+	Stands func(path string, program bool) bool
 }
 
 // Attend is before the first process is there.
@@ -39,7 +42,7 @@ func Attend(c Container) (*Attended, error) {
 	p.held, p.asked = c.Held, &c.Of.Asked
 	p.Plan.Limits = wrap.Limits{Timeout: p.Plan.Limits.Timeout} // the others are the runtime's to hold, which tells nothing of them
 	x := newStarted(p)
-	x.end = c.End
+	x.end, x.stands = c.End, c.Stands
 	x.record.Timeline = audit.NewTimeline(c.First)
 	if len(p.Plan.Watch.Trees) > 0 {
 		x.guard.sweep = x.guard.newSweep()

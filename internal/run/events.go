@@ -20,9 +20,10 @@ import (
 // person.
 type events struct {
 	*Prepared
-	adviser *wrap.Adviser // nil before the first question
-	ended   string        // why sbx ended everything; "" where it did not
-	end     func()        // ends everything
+	adviser *wrap.Adviser                        // nil before the first question
+	ended   string                               // why sbx ended everything; "" where it did not
+	end     func()                               // ends everything
+	stands  func(path string, program bool) bool // see Container.Stands; nil: this program's view is the one outside
 }
 
 // stop ends everything, for a reason that the record has as exit.ended_by.
@@ -185,6 +186,9 @@ func (x *events) advice(act wrap.Act) wrap.Advice {
 func (x *events) standsOutside(action, target string) bool {
 	if !x.Resolved.Visible || !x.Host.Shares(target) {
 		return false
+	}
+	if x.stands != nil {
+		return x.stands(target, action == listen.Execute)
 	}
 	if action == listen.Execute {
 		_, found := host.LookUp(target, x.Resolved)

@@ -1,0 +1,188 @@
+package oci
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"sbx/internal/doc"
+	"sbx/internal/oci/walls"
+	"sbx/internal/view"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// files are the root and what is mounted in it.
+func (e *editor) files(init bool) error {
+	if err := e.mounts(init); err != nil {
+		return err
+	}
+	if e.plan.Base != wrap.BaseEmpty { // the engine's, wherever the edited copy lies
+		e.set("root.path", doc.Str(e.c.Root), "")
+		return nil
+	}
+	// An engine has each process of exec start in the working directory, be it out of view.
+	root, err := e.root(append(slices.Clip(e.nodes), wrap.Node{Kind: wrap.NodeDir, Path: e.c.Cwd}))
+	e.set("root.path", doc.Str(root), "only what is listed is in view")
+	return err
+}
+
+// mounts are the container's own, read-only where nothing writable lies at them, and
+// those of the spec over them. In a root of the spec's own they are those alone that are
+// in view.
+func (e *editor) mounts(init bool) error {
+	var all []*doc.Node
+	add := func(m Mount) { all = append(all, m.node()) }
+	for i := range e.s.Places {
+		if path := e.s.Places[i].Path; e.plan.Base != wrap.BaseEmpty || kernels(path) {
+			add(e.own(i, e.s.Places[i].Target, path))
+		}
+	}
+	if e.s.Resolved.Confined && e.plan.Base != wrap.BaseHost {
+		e.set("root.readonly", doc.Truth(true), "nothing of the image can be written")
+	}
+	for i := range e.nodes {
+		n := &e.nodes[i]
+		m, err := e.mount(n)
+		if err != nil {
+			return err
+		}
+		if m.Target == "" {
+			continue
+		}
+		add(m)
+		if n.Kind != wrap.NodeBind {
+			continue
+		}
+		for j := range e.s.Places { // what the engine mounts beneath, which the directory itself has not
+			at := e.s.Places[j].Path
+			if at == n.Source || !view.Within(at, n.Source) || e.s.files.over(at) != &e.s.Places[j] {
+				continue
+			}
+			target := strings.TrimSuffix(n.Path, "/") + strings.TrimPrefix(at, strings.TrimSuffix(n.Source, "/"))
+			if g := e.plan.View.At(target); g.Access >= view.Read && g.Source == at {
+				add(e.own(j, target, target))
+			}
+		}
+	}
+	if init {
+		for _, f := range []string{walls.Init, walls.File} {
+			add(Mount{Target: f, Type: "bind", Source: e.programs[f], Options: []string{"bind", "ro", "nosuid", "nodev"}})
+		}
+	}
+	e.set("mounts", doc.ListOf(all...), "files")
+	return nil
+}
+
+// own is a mount of the container's at a target, as the spec narrows it for a path.
+func (e *editor) own(i int, target, path string) Mount {
+	place := &e.s.Places[i]
+	m := *place.Mount
+	m.Target, m.Options = target, slices.Clone(m.Options)
+	if m.binds() && place.Path == "/dev/shm" && e.s.Resolved.Private { // another's shared memory
+		m = Mount{Target: target, Type: "tmpfs", Source: "shm", Options: []string{"nosuid", "nodev", "noexec", "mode=1777"}}
+	}
+	if !e.s.Resolved.Confined || e.plan.Base == wrap.BaseHost {
+		return m
+	}
+	if !kernels(place.Path) && (e.plan.View.At(path).Access < view.Write || !m.binds()) {
+		m.closed()
+	}
+	if m.binds() {
+		m.option("nosuid")
+		m.option("nodev")
+	}
+	if place.IsFile {
+		m.single()
+	}
+	return m
+}
+
+// kernels tells whether a path is of the file systems that runtimes fill themselves.
+func kernels(path string) bool {
+	return view.Within(path, "/proc") || view.Within(path, "/dev")
+}
+
+// single is a bind of a file: crun makes nothing but directories read-only recursively.
+func (m *Mount) single() {
+	m.Options = slices.DeleteFunc(m.Options, func(o string) bool { return o == "rbind" || o == "rro" })
+	m.option("bind")
+}
+
+// closed makes a mount read-only, and all that is mounted beneath it.
+func (m *Mount) closed() {
+	m.Options = slices.DeleteFunc(m.Options, func(o string) bool { return o == "rw" })
+	m.option("ro")
+	if m.has("rbind") || m.Type == "bind" && !m.has("bind") {
+		m.option("rro")
+	}
+}
+
+func (m *Mount) option(o string) {
+	if !m.has(o) {
+		m.Options = append(m.Options, o)
+	}
+}
+
+// mount is a node of the plan as a mount of config.json, the zero Mount for what needs
+// none.
+func (e *editor) mount(n *wrap.Node) (m Mount, err error) {
+	if n.Path == "/" || kernels(n.Path) {
+		return m, nil
+	}
+	switch n.Kind {
+	case wrap.NodeBind:
+		return e.bind(n)
+	case wrap.NodeTmpfs:
+		perm := n.Perm
+		if e.c.UID != 0 && perm&0o002 == 0 { // it is root's
+			m.Options = []string{"uid=" + strconv.Itoa(e.c.UID), "gid=" + strconv.Itoa(e.c.GID)}
+		}
+		m = Mount{Target: n.Path, Type: "tmpfs", Source: "tmpfs", Options: append(m.Options, "nosuid", "nodev", "mode="+strconv.FormatUint(uint64(max(perm, 0o700)), 8))}
+		if n.Size > 0 {
+			m.Options = append(m.Options, "size="+strconv.FormatInt(n.Size, 10))
+		}
+		if n.Closed {
+			m.option("ro")
+		}
+	case wrap.NodeEmptyDir:
+		m = Mount{Target: n.Path, Type: "tmpfs", Source: "tmpfs", Options: []string{"ro", "nosuid", "nodev", "mode=555", "size=4k"}}
+	case wrap.NodeEmptyFile:
+		m = Mount{Target: n.Path, Type: "bind", Source: "/dev/null", Options: []string{"bind", "ro", "nosuid"}}
+	}
+	return m, nil
+}
+
+// bind shows a file or directory of the container's at the path of a node.
+func (e *editor) bind(n *wrap.Node) (m Mount, err error) {
+	base, rest, place := e.c.Root, strings.TrimPrefix(n.Source, "/"), e.s.files.over(n.Source)
+	if place != nil {
+		base, rest = place.Source, strings.TrimPrefix(n.Source[len(place.Path):], "/")
+	}
+	switch {
+	case place == nil || place.binds():
+	case e.plan.Base != wrap.BaseEmpty:
+		return m, nil // it is there already, as a part of its file system
+	case rest == "":
+		return e.own(slices.IndexFunc(e.s.Places, func(p Place) bool { return p.Mount == place.Mount }), n.Path, n.Path), nil
+	case place.Type == "sysfs" && n.For == "filesystem.read": // a part of @system, the same as the host's
+		if strings.HasPrefix(rest, "fs/") { // where the container has others
+			return m, nil
+		}
+		base = sysfs
+	default:
+		return m, &spec.Problem{Field: n.For, On: n.Source, Do: "have it in view", Why: place.Path + " is a file system that the container alone will have",
+			Help: "name " + place.Path + " itself"}
+	}
+	m = Mount{Target: n.Path, Type: "bind", Options: []string{"rbind", "rprivate", "nosuid", "nodev"}}
+	if m.Source, err = e.hold(base, rest); err != nil {
+		return m, &spec.Problem{Field: n.For, On: n.Source, Do: "hold it for the container", Why: err.Error()}
+	}
+	if n.Mode == wrap.ModeRO || n.Closed {
+		m.closed()
+	}
+	if e.plan.View.At(n.Path).File {
+		m.single()
+	}
+	return m, nil
+}
