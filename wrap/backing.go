@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"slices"
+	"strings"
 
 	"sbx/internal/view"
 	"sbx/seccomp"
@@ -72,6 +73,8 @@ func (w *wrapper) promised(notHeld []Lack) []Enforcement {
 		e := &lines[i]
 		switch {
 		case e.Status == Unavailable, e.Field == "limits.timeout", within(e.Field, "limits") && !w.image && w.name != nameContainer:
+		case e.Field == FieldUnmade && w.name == nameContainer: // in which nothing is watched before its end
+			e.By = strings.Replace(e.By, "inotify, ", "", 1)
 		case e.Field == FieldUnmade:
 		case e.Field == FieldSideDoors, e.Field == FieldNoNewPrivs, e.By != "":
 			e.By = w.name
