@@ -16,6 +16,8 @@ for other in sbx-dispatch sbx-broker; do
 	program=$(dirname "$sbx")/$other
 	[ ! -x "$program" ] || "$program" man >"$out/man/$other.1"
 done
+program=$(dirname "$sbx")/sbx-oci
+[ ! -x "$program" ] || "$program" --sbx-manual >"$out/man/sbx-oci.1"
 for shell in bash zsh fish; do
 	"$sbx" completion "$shell" >"$out/completions/sbx.$shell"
 	program=$(dirname "$sbx")/sbx-broker

@@ -20,6 +20,10 @@ const (
 
 func main() {
 	front.Slack()
+	if len(os.Args) == 2 && os.Args[1] == "--sbx-manual" { // a verb of that name would be the runtime's
+		_, _ = os.Stdout.WriteString(manual())
+		return
+	}
 	line, problem := oci.Parse(os.Args, os.Environ())
 	if problem != "" {
 		_, _ = os.Stderr.WriteString("sbx-oci: " + problem + "\n")

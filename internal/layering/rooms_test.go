@@ -52,7 +52,7 @@ var rooms = []room{
 	{"cmd/sbx-egress", []string{"internal/relay", "internal/relay/wire", "internal/reach", "landlock", "seccomp"}},
 	{"cmd/sbx-dispatch", []string{"internal/sys", "internal/doc", "dispatch", "audit", "spec"}},
 	{"cmd/sbx-broker", []string{"internal/sys", "internal/broker", "internal/broker/wire", "internal/doc", "audit", "spec"}},
-	{"cmd/sbx-oci", []string{"internal/oci", "internal/oci/front"}},
+	{"cmd/sbx-oci", []string{"internal/oci", "internal/oci/front", "internal/doc"}},
 	{"cmd/sbx-init", []string{"internal/oci/walls"}},
 
 	// Tools of the house: they may look at everything, no room looks at them.
