@@ -142,16 +142,6 @@ func copies() wrap.Answer {
 	return wrap.Answer{}
 }
 
-// container is the engine that has left its mark here.
-func container() wrap.Engine {
-	for _, e := range wrap.Engines() {
-		if unix.Faccessat(unix.AT_FDCWD, e.Mark, unix.F_OK, 0) == nil {
-			return e
-		}
-	}
-	return wrap.Engine{}
-}
-
 // rungs tells which rungs cannot be held for certain.
 func rungs(h *wrap.Host) (r [3]wrap.Answer) {
 	no := func(why string) wrap.Answer { return wrap.Answer{State: wrap.No, Why: why} }

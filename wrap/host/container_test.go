@@ -1,0 +1,52 @@
+package host
+
+import (
+	"strings"
+	"testing"
+)
+
+// A mark is left over on a machine alone: not where any namespace is another, nor where the
+// root is an image's.
+func TestContained(t *testing.T) {
+	const (
+		machine = "22 1 254:0 / / rw - ext4 /dev/vda rw\n23 22 0:21 / /proc rw - proc proc rw\n"
+		overlay = "22 1 0:50 / / rw - overlay overlay rw,lowerdir=/a\n"
+		vfs     = "22 1 254:0 /var/lib/docker/vfs/dir/x / rw - ext4 /dev/vda rw\n"
+	)
+	for _, c := range []struct {
+		name, other, mounts string
+		want                bool
+	}{
+		{"a machine", "", machine, false},
+		{"docker run", "pid:[4026532201]", overlay, true},
+		{"docker run with a root that is no overlay", "pid:[4026532201]", machine, true},
+		{"--pid host", "uts:[4026532199]", machine, true},
+		{"--pid host --uts host", "ipc:[4026532200]", machine, true},
+		{"with all but the control groups' of the host", "cgroup:[4026532290]", machine, true},
+		{"with all of the host", "", overlay, true},
+		{"with all of the host and a directory as root", "", vfs, true},
+		{"no /proc", "pid:", "", true},
+		{"no mounts to be read", "", "", true},
+		{"mounted over", "", overlay + machine, false},
+	} {
+		namespace := func(kind string) string {
+			if strings.HasPrefix(c.other, kind+":") {
+				return c.other
+			}
+			for _, own := range initial {
+				if strings.HasPrefix(own, kind+":") {
+					return own
+				}
+			}
+			return ""
+		}
+		got := contained(namespace, func(each func([]byte)) {
+			for line := range strings.Lines(c.mounts) {
+				each([]byte(line))
+			}
+		})
+		if got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
