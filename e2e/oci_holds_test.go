@@ -90,10 +90,16 @@ func TestOCIRefuses(t *testing.T) {
 		{"a bad spec", ociSpec, "dev.sbx.spec", `{"acces_mode": "read-only"}`, "unknown field"},
 		{"a wider limit", `{"limits": {"pids": 10}}`, "dev.sbx.spec", `{"limits": {"pids": 20}}`, "limits.pids"},
 		{"a file outside of the directories", ociSpec, "dev.sbx.spec-file", "/etc/passwd", "no directory of specs"},
-		{"allow", `{"network": {"mode": "allow", "allow": ["h:1"]}}`, "", "", "sbx exec alone makes the connections"},
+		{"allow", `{"network": {"mode": "allow", "allow": ["h:1"]}}`, "", "", "have the engine's network keep to the list"},
+		{"listen", `{"network": {"mode": "none", "listen": [3000]}}`, "", "", "have the engine publish the ports"},
+		{"a broker", `{"broker": {"file": "/etc/passwd"}}`, "", "", "use sbx exec --backend docker"},
+		{"an agent", `{"agent": "claude"}`, "", "", "have sbx exec in the image start the agent"},
+		{"a profile", `{"profile": "read-only"}`, "", "", "have sbx exec in the image start the agent"},
+		{"tools", `{"tools_allowed": ["Read"]}`, "", "", "have sbx exec in the image start the agent"},
+		{"a list of calls", `{"access_mode": "read-only", "working_dir": "/work", "syscalls": "/etc/passwd"}`, "", "", "give the list to the engine"},
 		{"a count that nobody can keep", `{"max_commands": 3}`, ociShut, "", "shuts seccomp"},
 		{"a time that nobody can keep", `{"limits": {"timeout": "1m"}}`, ociShut, "", "shuts seccomp"},
-		{"a workshop's tree", `{"sandbox": {"root": "/work"}}`, "", "", "a container has no workshop"},
+		{"a workshop's tree", `{"sandbox": {"root": "/work"}}`, "", "", "list paths of the container in filesystem.read"},
 		{"a working directory that is not there", `{"access_mode": "read-only", "working_dir": "/nosuch"}`, "", "", "/nosuch"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

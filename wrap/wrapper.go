@@ -231,7 +231,7 @@ func (w *wrapper) lack(f spec.Field, why string) {
 		return
 	}
 	w.problems = append(w.problems, &spec.Problem{Field: f, On: w.a.Resolved.At(f), Do: "have " + w.name + " hold " + string(f), Why: why,
-		Help: "use another wrapper (sbx holds every field), or list \"" + string(f) + "\" in best_effort"})
+		Help: w.elsewhere(f) + ", or list \"" + string(f) + "\" in best_effort"})
 }
 
 func (w *wrapper) note(l Lack) {

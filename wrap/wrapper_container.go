@@ -31,6 +31,31 @@ func containerCannot(w *wrapper, f spec.Field) string {
 	return unwatched(w, f)
 }
 
+// elsewhere is what holds a field that the tool does not.
+func (w *wrapper) elsewhere(f spec.Field) string {
+	switch {
+	case w.name != nameContainer:
+		return "use another wrapper (sbx holds every field)"
+	case f == "network.allow":
+		return "have the engine's network keep to the list and set network.mode to host, or set it to none"
+	case f == "network.listen":
+		return "have the engine publish the ports"
+	case within(f, "broker"):
+		return "use sbx exec --backend docker, which starts a broker for a container"
+	case within(f, "sandbox", "restrict"):
+		return "list paths of the container in filesystem.read and filesystem.write"
+	case f == "syscalls":
+		return "give the list to the engine: it holds beside that of sbx"
+	case within(f, "agent", "profile", "tools_allowed", "tools_denied", "max_turns"):
+		return "have sbx exec in the image start the agent"
+	case slices.Contains(GroupLimits(), f):
+		return "give the limit to the engine"
+	case within(f, "limits.timeout", "max_commands", "commands"): // the supervisor's
+		return "give the container a list of system calls that allows seccomp and has no listener"
+	}
+	return "use sbx exec in the container"
+}
+
 // Asked is what a Plan for a tool is built from.
 type Asked struct {
 	Resolved *spec.Resolved
