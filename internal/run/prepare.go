@@ -31,7 +31,7 @@ type Prepared struct {
 	held    *audit.Held
 	relay   relay
 	broker  broker
-	backend backend          // zero for sbx itself
+	backend backend          // without a tool: sbx itself
 	narrow  *outer.Narrowing // what an outer sbx holds for this run; nil for nothing
 	tap     *tap             // nil where no stream of an agent's is read
 	asked   *wrap.Asked      // a container's; nil for a command

@@ -112,10 +112,7 @@ func (s *script) LookupSocket() int {
 	if !s.opening.Lookups {
 		return -1 // the slot is another's
 	}
-	slots := s.slots()
-	fd := int(slots[slotLookups])
-	slots[slotLookups] = noFD
-	return fd
+	return s.take(slotLookups)
 }
 
 // BrokerSocket is where the command finds the broker, in its network; -1 for none.
@@ -123,23 +120,18 @@ func (s *script) BrokerSocket() int {
 	if !s.opening.Broker {
 		return -1
 	}
-	slots := s.slots()
-	fd := int(slots[slotBroker])
-	slots[slotBroker] = noFD
-	return fd
+	return s.take(slotBroker)
 }
 
 // RelaySockets are the relay's sockets in the sandbox's network, those of its doors last,
 // of which none stays open here once Close has been called for each: a relay that is gone
 // shows inside by the kernel's refusal. -1 stands for one that is not there.
 func (s *script) RelaySockets() (fds [10]int) {
-	slots := s.slots()
 	take := func(to []int, there bool, first Slot) {
 		for i := range to {
 			to[i] = -1
-			if at := first + Slot(i); there {
-				to[i] = int(slots[at])
-				slots[at] = noFD
+			if there {
+				to[i] = s.take(first + Slot(i))
 			}
 		}
 	}

@@ -29,6 +29,14 @@ func (s *script) slots() *[64]uintptr {
 	return nil
 }
 
+// take gives the descriptor in a slot to the caller.
+func (s *script) take(at Slot) int {
+	slots := s.slots()
+	fd := int(slots[at])
+	slots[at] = noFD
+	return fd
+}
+
 // closeSlots closes what a child that failed has left open in the descriptor
 // table that it shared.
 func (s *script) closeSlots() {

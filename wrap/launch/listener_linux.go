@@ -18,12 +18,7 @@ type left struct {
 var noneLeft = left{-1, -1, -1, -1, noRenewal}
 
 // adopt takes over the descriptors that the child left in its slots.
-func (f *left) adopt(slots *[64]uintptr) {
-	take := func(s Slot) int {
-		fd := int(slots[s])
-		slots[s] = noFD
-		return fd
-	}
+func (f *left) adopt(take func(Slot) int) {
 	f.listener, f.root, f.named, f.scratch = take(slotListener), take(slotRoot), take(slotTerminal), take(slotScratch)
 	f.renewal.adopt(take)
 	for fd := range 3 { // the command has its own

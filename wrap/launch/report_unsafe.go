@@ -28,7 +28,7 @@ func (pr *Process) receive() (*report, error) {
 			return nil, stepError("poll", err)
 		}
 		if pf[0].Revents != 0 {
-			rep, err := pr.take()
+			rep, err := readReport(pr.sock)
 			if rep != nil && rep.kind == reportStopped { // it goes on, or Supervise stays stopped with it
 				continue
 			}
@@ -46,12 +46,9 @@ func (pr *Process) receive() (*report, error) {
 	}
 }
 
-// take reads one report off the socket. A child that ended before it read its
+// readReport reads one report off a socket; it does not wait. A child that ended before it read its
 // word leaves ECONNRESET in front of what it reported; reading takes that off
 // (unix_release_sock and sock_error of Linux), so the next one is the report.
-func (c *child) take() (*report, error) { return readReport(c.sock) }
-
-// readReport is take on any socket; it does not wait.
 func readReport(sock int) (*report, error) {
 	rep := new(report)
 	recv := func() (uintptr, syscall.Errno) {

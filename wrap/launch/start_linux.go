@@ -203,7 +203,7 @@ func (pr *Process) Ready() error {
 		if pr.alone && pr.groups.confined { // its memory is a copy
 			pr.command.slots[slotListener] = uintptr(rep.value)
 		}
-		pr.adopt(pr.slots())
+		pr.adopt(pr.take)
 		if err := pr.groups.place(pr.child); err != nil {
 			pr.Kill()
 			return err

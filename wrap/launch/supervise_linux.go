@@ -100,7 +100,7 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 			behind = !calls.inTurn(func() { h.work(calls.waiters, pf[own:], idles) })
 		}
 		if pf[2].Revents != 0 {
-			rep, _ := pr.take() // the end of pid 1 without a word shows by its pidfd
+			rep, _ := readReport(pr.sock) // the end of pid 1 without a word shows by its pidfd
 			if rep != nil && rep.kind == reportStopped {
 				calls.still(func() {
 					pr.stopped(h)
@@ -212,7 +212,7 @@ func (pr *Process) exit(ws unix.WaitStatus) Exit {
 		return e
 	}
 	for pr.last == nil || pr.last.kind == reportStopped {
-		if pr.last, _ = pr.take(); pr.last == nil {
+		if pr.last, _ = readReport(pr.sock); pr.last == nil {
 			break
 		}
 	}
