@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"slices"
 	"strings"
 
 	"sbx/internal/broker/caps"
@@ -80,36 +79,5 @@ func (r *resolver) broker() {
 			continue
 		}
 		out.Grant = append(out.Grant, c)
-	}
-}
-
-// broker compares who runs tools for the command, and what those may do more than it.
-func (o *order) broker() {
-	p, c := &o.p.Broker, &o.c.Broker
-	files := func(f Field, p, c *Path, without string) {
-		named := func(at *Path) string {
-			if at.Abs == "" {
-				return without
-			}
-			return odd(at.Abs)
-		}
-		if c.Real != p.Real {
-			o.wider(f, named(c), named(p), o.at(f))
-		}
-	}
-	switch {
-	case c.File.Abs == "":
-		return
-	case o.inside:
-	default:
-		files("broker.file", &p.File, &c.File, "no broker")
-	}
-	if p.Plan.Abs != "" {
-		files("broker.plan", &p.Plan, &c.Plan, "no plan")
-	}
-	for i, g := range c.Grant {
-		if !slices.ContainsFunc(p.Grant, func(has caps.Cap) bool { return has.Covers(g) }) && !o.inside {
-			o.item("broker.grant", i, g.String(), strings.Join(o.p.Spec.Broker.Value.Grant.Value, ", "), o.at("broker.grant"))
-		}
 	}
 }

@@ -158,7 +158,7 @@ func (m *merger) join(f Field, parent, child *Node) *Node {
 			m.start = m.startsIn() // what may be written stays the parent's
 		default:
 			m.in.unseenCwd = m.child.AccessMode.Or(m.parent.AccessMode) != ReadOnly ||
-				(&order{p: m.parent, lists: m.in.Lists}).unseen(m.startsIn()) != ""
+				groundOf(m.parent, &m.in.Lists, false, false, []string{m.startsIn()}).unseen(m.startsIn()) != ""
 			return &Node{Kind: String, Text: m.startsIn(), In: m.child.Source.Name}
 		}
 	case "access_mode":

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -280,5 +281,23 @@ func TestNarrowedByAWorkshop(t *testing.T) {
 		if strings.Join(got, ", ") != c.want {
 			t.Errorf("%s under %s: %q", c.child, c.parent, got)
 		}
+	}
+}
+
+// Each field is compared, or has its reason why it need not be.
+func TestEachFieldHasAnOrder(t *testing.T) {
+	var rows []Field
+	for i := range orders {
+		rows = append(rows, orders[i].field)
+	}
+	for _, f := range Fields() {
+		if n := len(rows); !slices.Contains(rows, f.Field) {
+			t.Errorf("%s is not in the order", f.Field)
+		} else if rows = slices.DeleteFunc(rows, func(row Field) bool { return row == f.Field }); len(rows) != n-1 {
+			t.Errorf("%s is there %d times", f.Field, n-len(rows))
+		}
+	}
+	if len(rows) > 0 {
+		t.Errorf("no fields: %v", rows)
 	}
 }

@@ -1,9 +1,9 @@
 package spec
 
 import (
-	"slices"
-	"strconv"
 	"strings"
+
+	"sbx/internal/view"
 )
 
 // Wider lists where child lets the command do more than parent, a Problem each;
@@ -11,23 +11,59 @@ import (
 // for, both with everything filled in. The order of each field, narrower first,
 // is in docs/reference/narrowing.md.
 func Wider(parent, child *Resolved, in Inputs) Problems {
-	o := order{p: parent, c: child, lists: in.Lists, paths: in.Paths, inside: in.Inside}
-	o.modes()
-	o.workingDir()
-	o.budgets()
-	o.limits()
-	o.tools()
-	o.agents()
-	o.leniency()
-	o.view()
-	o.writes()
-	o.mounts()
-	o.hidden()
-	o.network()
-	o.broker()
-	o.variables()
-	o.commands()
+	o := order{p: parent, c: child, in: in}
+	o.files()
+	for i := range orders {
+		if o.f = orders[i].field; orders[i].wider != nil {
+			orders[i].wider(&o)
+		}
+	}
 	return o.problems
+}
+
+// orders has for each field what a child asks for beyond its parent, in the order in
+// which that is told. nil is a field by which a child cannot widen anything, since the
+// documents are merged.
+var orders = []struct {
+	field Field
+	wider func(*order)
+}{
+	{"access_mode", accessMode},
+	{"readonly", readOnly},
+	{"working_dir", workingDir},
+	{"restrict", restrict},
+	{"max_turns", func(o *order) { atMost(o, o.p.Spec.MaxTurns, o.c.Spec.MaxTurns) }},
+	{"max_commands", func(o *order) { atMost(o, o.p.Spec.MaxCommands, o.c.Spec.MaxCommands) }},
+	{"on_exceed", onExceed},
+	{"limits.pids", pids},
+	{"limits.open_files", func(o *order) { atMost(o, o.p.limits().OpenFiles, o.c.limits().OpenFiles) }},
+	{"limits.memory", func(o *order) { atMost(o, o.p.limits().Memory, o.c.limits().Memory) }},
+	{"limits.cpus", func(o *order) { atMost(o, o.p.limits().CPUs, o.c.limits().CPUs) }},
+	{"limits.file_size", func(o *order) { atMost(o, o.p.limits().FileSize, o.c.limits().FileSize) }},
+	{"limits.timeout", func(o *order) { atMost(o, o.p.limits().Timeout, o.c.limits().Timeout) }},
+	{"tools_allowed", toolsAllowed},
+	{"tools_denied", toolsDenied},
+	{"agent", agent},
+	{"best_effort", bestEffort},
+	{"require_available", nil}, // which is best_effort
+	{"filesystem.read", filesRead},
+	{"filesystem.write", filesWrite},
+	{"filesystem.mounts", filesMounts},
+	{"filesystem.hide", filesHide},
+	{"sandbox.root", nil},     // the merge refuses a second one; what it shows is asked of the files
+	{"sandbox.readonly", nil}, // which is readonly
+	{"network.mode", networkMode},
+	{"network.allow", networkAllow},
+	{"network.listen", networkListen},
+	{"broker.file", brokerFile},
+	{"broker.plan", brokerPlan},
+	{"broker.grant", brokerGrant},
+	{"environment.pass", variables},
+	{"environment.set", nil}, // by whose names environment.pass asks
+	{"commands.allow", commandsAllow},
+	{"commands.deny", commandsDeny},
+	{"syscalls", nil}, // all lists apply
+	{"profile", nil},  // a document of its own
 }
 
 // Lists are the lists of the rooms above that say what a path or name is to
@@ -52,9 +88,10 @@ type Lists struct {
 // order compares two resolved specs.
 type order struct {
 	p, c     *Resolved
-	lists    Lists
-	paths    Paths
-	inside   bool
+	in       Inputs
+	f        Field   // whose row is asked
+	ground   *ground // the parent's
+	more     []view.Difference
 	problems Problems
 }
 
@@ -64,11 +101,27 @@ func (o *order) wider(f Field, asked, has, where string) {
 	if len(o.problems) > 0 && o.problems[len(o.problems)-1].Field == f {
 		return // one is enough
 	}
-	why := has
+	o.refuse(f, o.on(f), "have "+asked, by(has, where))
+}
+
+// refuse notes that f, which stands at on, would do what the parent does not, which has
+// something else.
+func (o *order) refuse(f Field, on, do, has string) {
+	o.problems = append(o.problems, &Problem{Field: f, On: on, Do: do, Why: "the parent has " + has, Help: NarrowHelp})
+}
+
+// item refuses one item of a list; where is where the parent says so.
+func (o *order) item(i int, asked, has, where string) {
+	f := item(o.f, i)
+	o.refuse(f, o.c.At(f), "have "+odd(asked), by(orElse(has, "none"), where))
+}
+
+// by is what the parent has, and where it says so.
+func by(has, where string) string {
 	if where != "" {
-		why += " (" + where + ")"
+		has += " (" + where + ")"
 	}
-	o.problems = append(o.problems, &Problem{Field: f, On: o.on(f), Do: "have " + asked, Why: "the parent has " + why, Help: NarrowHelp})
+	return has
 }
 
 // on is where the child sets f or, where it follows from its access_mode, that.
@@ -101,24 +154,6 @@ func byMode(f Field) bool {
 	return outer == "network" || outer == "filesystem" || outer == "environment" || outer == "working_dir"
 }
 
-// at is where the parent sets f or, where it follows from its access_mode, that.
-func (o *order) at(f Field) string {
-	at := o.p.At(f)
-	if at == "" && byMode(f) && o.p.AccessMode != AccessUnset {
-		return "from access_mode " + o.p.AccessMode.String() + ", " + o.p.At("access_mode")
-	}
-	return at
-}
-
-func (o *order) modes() {
-	if p, c := o.p.AccessMode, o.c.AccessMode; p != AccessUnset && (c == AccessUnset || c > p) {
-		o.wider("access_mode", orElse(c.String(), "no access_mode"), p.String(), o.at("access_mode"))
-	}
-	if why := o.p.whyReadOnly(); why != "" && o.p.AccessMode != ReadOnly && !o.c.ReadOnly {
-		o.wider("readonly", "what may be written", "what may only be read", why)
-	}
-}
-
 func orElse(s, without string) string {
 	if s == "" {
 		return without
@@ -127,14 +162,14 @@ func orElse(s, without string) string {
 }
 
 // workingDir is compared where it decides over files or a document names it.
-func (o *order) workingDir() {
+func workingDir(o *order) {
 	p, c := &o.p.WorkingDir, &o.c.WorkingDir
 	if o.p.Job != nil || p.Real == "" {
 		return
 	}
 	o.startsInView()
 	base := p.Real
-	if n := lookUp(o.c.Spec.node(), "working_dir"); o.inside && n != nil && n.Pos.Line == 0 {
+	if n := lookUp(o.c.Spec.node(), "working_dir"); o.in.Inside && n != nil && n.Pos.Line == 0 {
 		return // the current directory of a program inside, wherever that is
 	}
 	switch {
@@ -145,10 +180,13 @@ func (o *order) workingDir() {
 		return
 	}
 	if !under(c.Real, base) {
-		o.wider("working_dir", odd(c.Abs), odd(base), o.at("working_dir"))
+		o.wider("working_dir", odd(c.Abs), odd(base), o.p.origin("working_dir"))
 	}
+}
+
+func restrict(o *order) {
 	if r := o.p.Restricted.Real; r != "" && !under(o.c.Restricted.Real, r) {
-		o.wider("restrict", odd(o.c.Restricted.Abs), odd(o.p.Restricted.Abs), o.at("restrict"))
+		o.wider("restrict", odd(o.c.Restricted.Abs), odd(o.p.Restricted.Abs), o.p.origin("restrict"))
 	}
 }
 
@@ -156,79 +194,10 @@ func (o *order) workingDir() {
 // comes into view where the command starts in it.
 func (o *order) startsInView() {
 	c := &o.c.WorkingDir
-	if o.inside || c.Real == "" || c.Real == o.p.WorkingDir.Real || o.p.Visible {
+	if o.in.Inside || c.Real == "" || c.Real == o.p.WorkingDir.Real || o.p.Visible {
 		return // the lists have it there
 	}
-	if why := o.unseen(c.Real); why != "" {
+	if why := o.ground.unseen(c.Real); why != "" {
 		o.widerPath(c, "in view", why)
-	}
-}
-
-func (o *order) budgets() {
-	p, c := o.p.Spec, o.c.Spec
-	o.count("max_turns", p.MaxTurns, c.MaxTurns)
-	o.count("max_commands", p.MaxCommands, c.MaxCommands)
-	if !p.OnExceed.Set && !p.MaxCommands.Set && !p.MaxTurns.Set {
-		return
-	}
-	// The values stand in another order: deny, kill, record.
-	rank := func(e OnExceed) int { return slices.Index([]OnExceed{Kill, Deny, RecordOnly}, e) }
-	if has, asked := p.OnExceed.Or(Deny), c.OnExceed.Or(Deny); rank(asked) > rank(has) {
-		o.wider("on_exceed", asked.String(), has.String(), o.at("on_exceed"))
-	}
-}
-
-func (o *order) count(f Field, p, c Opt[int]) {
-	if p.Set && (!c.Set || c.Value > p.Value) {
-		asked := "no bound"
-		if c.Set {
-			asked = strconv.Itoa(c.Value)
-		}
-		o.wider(f, asked, strconv.Itoa(p.Value), o.at(f))
-	}
-}
-
-func (o *order) limits() {
-	p, c := &o.p.Spec.Limits.Value, &o.c.Spec.Limits.Value
-	o.count("limits.pids", p.PIDs, c.PIDs)
-	if !p.PIDs.Set && c.PIDs.Value > MostPIDs {
-		o.wider("limits.pids", strconv.Itoa(c.PIDs.Value), strconv.Itoa(MostPIDs)+", as each without one", "")
-	}
-	o.count("limits.open_files", p.OpenFiles, c.OpenFiles)
-	o.limit("limits.memory", p.Memory.Set, c.Memory.Set && c.Memory.Value <= p.Memory.Value)
-	o.limit("limits.cpus", p.CPUs.Set, c.CPUs.Set && c.CPUs.Value <= p.CPUs.Value)
-	o.limit("limits.file_size", p.FileSize.Set, c.FileSize.Set && c.FileSize.Value <= p.FileSize.Value)
-	o.limit("limits.timeout", p.Timeout.Set, c.Timeout.Set && c.Timeout.Value <= p.Timeout.Value)
-}
-
-func (o *order) limit(f Field, limited, keeps bool) {
-	if limited && !keeps {
-		o.wider(f, orElse(o.c.Spec.Text(f), "no limit"), o.p.Spec.Text(f), o.at(f))
-	}
-}
-
-func (o *order) agents() {
-	if p, c := o.p.Spec.Agent, o.c.Spec.Agent; p.Set && (!c.Set || c.Value != p.Value) {
-		o.wider("agent", orElse(c.Value.String(), "no agent"), p.Value.String(), o.at("agent"))
-	}
-	if o.p.Agent == 0 && o.c.Agent != 0 && o.p.AccessMode.Guards() {
-		o.wider("agent", "what "+o.c.Agent.String()+" needs of its own opened", "no agent, by the command's name", "")
-	}
-}
-
-// leniency compares best_effort and require_available. A parent that asks for
-// nothing says nothing about how well it is to be enforced.
-func (o *order) leniency() {
-	if o.inside || len(o.p.Spec.Asked()) == 0 {
-		return // nothing here loosens what an outer sandbox holds
-	}
-	for _, f := range o.c.BestEffort {
-		if !o.p.AllowsLess(f) {
-			from := Field("best_effort")
-			if o.c.At(from) == "" {
-				from = "require_available"
-			}
-			o.wider(from, string(f)+" by best effort", "it enforced", orElse(o.at(from), o.p.At(o.p.Spec.Asked()[0])))
-		}
 	}
 }

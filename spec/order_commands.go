@@ -5,45 +5,51 @@ import (
 	"strings"
 )
 
-// commands compares which programs may be started.
-func (o *order) commands() {
+func commandsAllow(o *order) {
 	p, c := o.p, o.c
 	if p.Limited && !c.Limited {
-		o.wider("commands.allow", "any program", "only what is named", o.at("commands.allow"))
+		o.wider(o.f, "any program", "only what is named", p.origin(o.f))
 		return
 	}
 	for i := range c.Allow {
 		a := &c.Allow[i]
+		why := ""
 		switch {
-		case p.Limited && !o.hasProgram(p.Allow, a, p, c) && o.named(p.Allow, a):
-			o.otherProgram(a, "commands.allow")
+		case p.Limited && !o.hasProgram(p.Allow, a, p, c) && named(p.Allow, a):
+			o.otherProgram(a)
 		case p.Limited && !o.hasProgram(p.Allow, a, p, c):
-			o.problems = append(o.problems, &Problem{Field: a.Field, On: a.At, Do: "start " + odd(a.Asked),
-				Why: "the parent does not allow it (" + o.at("commands.allow") + ")", Help: NarrowHelp})
-		case !a.Path.IsDir && (o.named(p.Deny, a) || o.hasProgram(p.Deny, a, p, c)):
-			o.problems = append(o.problems, &Problem{Field: a.Field, On: a.At, Do: "start " + odd(a.Asked),
-				Why: "the parent denies it (" + o.at("commands.deny") + ")", Help: NarrowHelp})
+			why = by("the parent does not allow it", p.origin(o.f))
+		case !a.Path.IsDir && (named(p.Deny, a) || o.hasProgram(p.Deny, a, p, c)):
+			why = by("the parent denies it", p.origin("commands.deny"))
+		}
+		if why != "" {
+			o.problems = append(o.problems, &Problem{Field: a.Field, On: a.At, Do: "start " + odd(a.Asked), Why: why, Help: NarrowHelp})
 		}
 	}
+}
+
+func commandsDeny(o *order) {
+	p, c := o.p, o.c
 	for i := range p.Deny {
 		switch d := &p.Deny[i]; {
-		case o.hasProgram(c.Deny, d, c, p), o.named(c.Deny, d) && len(o.places(p, d.Name)) == 0:
-		case o.named(c.Deny, d):
-			o.otherProgram(d, "commands.deny")
+		case p.Limited && !c.Limited: // which is told of
+		case o.hasProgram(c.Deny, d, c, p), named(c.Deny, d) && len(o.places(p, d.Name)) == 0:
+		case named(c.Deny, d):
+			o.otherProgram(d)
 		default:
-			o.wider("commands.deny", odd(d.Asked)+" started", "it denied", d.At)
+			o.wider(o.f, odd(d.Asked)+" started", "it denied", d.At)
 		}
 	}
 }
 
 // named tells whether a list has an entry's own name.
-func (o *order) named(list []ProgramAt, a *ProgramAt) bool {
+func named(list []ProgramAt, a *ProgramAt) bool {
 	return a.Name != "" && slices.ContainsFunc(list, func(h ProgramAt) bool { return h.Name == a.Name })
 }
 
 // otherProgram refuses to let a name of the parent's lead to another file, by
 // the PATH of the child's environment or by what it mounts there.
-func (o *order) otherProgram(a *ProgramAt, list Field) {
+func (o *order) otherProgram(a *ProgramAt) {
 	files := func(r *Resolved) string {
 		all := o.places(r, a.Name)
 		for i := range all {
@@ -58,7 +64,7 @@ func (o *order) otherProgram(a *ProgramAt, list Field) {
 		}
 	}
 	o.problems = append(o.problems, &Problem{Field: f, On: o.on(f), Do: "have " + odd(a.Name) + " mean " + files(o.c),
-		Why: "the parent has it mean " + files(o.p) + " (" + o.at(list) + ")", Help: "leave PATH and what lies in its directories as the parent has them"})
+		Why: "the parent has it mean " + files(o.p) + " (" + o.p.origin(o.f) + ")", Help: "leave PATH and what lies in its directories as the parent has them"})
 }
 
 // hasProgram tells whether the entries has of one document name all that a of
@@ -66,7 +72,7 @@ func (o *order) otherProgram(a *ProgramAt, list Field) {
 func (o *order) hasProgram(has []ProgramAt, a *ProgramAt, hasIn, aIn *Resolved) bool {
 	files := []string{a.Path.Real}
 	if a.Name != "" {
-		named := o.named(has, a)
+		named := named(has, a)
 		if named && hasIn.looksUpLike(aIn) {
 			return true
 		}
@@ -121,7 +127,7 @@ func (o *order) places(r *Resolved, name string) (all []string) {
 			path = inFolder(r.WorkingDir.Abs, "./"+path)
 		}
 		host, _ := r.Outside(clean(path))
-		at, err := resolvePath(o.paths, host)
+		at, err := resolvePath(o.in.Paths, host)
 		if err == nil && at.Exists && !at.IsDir && !slices.Contains(all, at.Real) {
 			all = append(all, at.Real)
 		}

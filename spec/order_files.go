@@ -1,60 +1,74 @@
 package spec
 
-import "slices"
+import (
+	"slices"
+	"strings"
 
-// view compares what is in view.
-func (o *order) view() {
+	"sbx/internal/view"
+)
+
+// files compares what is shown of the host's files and may be written: that is asked of
+// both grounds, path by path. What is told of a path is told of the entry of the child's
+// that shows it.
+func (o *order) files() {
+	keys := append(o.p.names(), o.c.names()...)
+	slices.Sort(keys) // what holds another comes first
+	o.ground = groundOf(o.p, &o.in.Lists, o.in.Inside, false, keys)
+	o.more = view.Wider(o.ground.tree, groundOf(o.c, &o.in.Lists, o.in.Inside, true, keys).tree)
+}
+
+func filesRead(o *order) {
 	p, c := o.p, o.c
 	if p.Visible && !c.Visible {
-		o.wider("filesystem.read", "the whole host in view", "only what is named", o.at("filesystem.read"))
+		o.wider("filesystem.read", "the whole host in view", "only what is named", p.origin("filesystem.read"))
 		return
 	}
 	if p.Private && !c.Private {
-		o.wider("access_mode", "the secrets in view", "them hidden", o.at("access_mode"))
+		o.wider("access_mode", "the secrets in view", "them hidden", p.origin("access_mode"))
 	}
 	if p.Visible && c.System && !p.System {
-		o.wider("filesystem.read", System, "no "+System, o.at("filesystem.read"))
+		o.wider("filesystem.read", System, "no "+System, p.origin("filesystem.read"))
 	}
-	for k, list := range [][]Path{c.Read, c.Write} {
+	for _, list := range [][]Path{c.Read, c.Write} {
 		for i := range list {
-			real := list[i].Real
-			if (inList(p.Read, real) || inList(p.Write, real)) && (!o.keepsSecret(real) || c.Planted(&list[i])) || o.shadowed(real) {
-				continue
-			}
-			why := o.unseen(real)
-			// In a directory above that is only read, and in the whole root, they stay.
-			if why == "" && (k == 1 && real != "/" || real == "/dev") {
-				why = o.coversPrivate(real)
-			}
-			if why != "" {
-				o.widerPath(&list[i], "in view", why)
-			}
+			o.entryRead(&list[i])
 		}
 	}
+}
+
+// entryRead refuses an entry that shows more, or that names what the parent hides, though
+// the child hides it as well.
+func (o *order) entryRead(at *Path) {
+	if o.inherits(at) || o.shadowed(at.Real) {
+		return
+	}
+	if why := o.ground.tree.At(at.Real).Because; why.Field == byHide || why.Field == bySecret {
+		o.widerPath(at, "in view", why.Why)
+		return
+	}
+	for i := range o.more { // what is hidden or mounted in it is told of
+		d := &o.more[i]
+		if d.Parent.Source != d.Child.Source && o.causes(at, d) && (d.Path == at.Real || d.Parent.Because.Field == byPrivate) {
+			o.widerPath(at, "in view", d.Parent.Because.Why)
+			return
+		}
+	}
+}
+
+// causes tells whether an entry of the child's lists lets be done what a difference has.
+func (o *order) causes(at *Path, d *view.Difference) bool {
+	return d.Child.Because.Field == string(at.Field) && under(d.Path, at.Real)
+}
+
+// inherits tells whether the parent's lists have the same entry, by which it shows
+// whatever it does there.
+func (o *order) inherits(at *Path) bool {
+	return (inList(o.p.Read, at.Real) || inList(o.p.Write, at.Real)) && (o.ground.tree.At(at.Real).Because.Field != bySecret || o.c.Planted(at))
 }
 
 // inList tells whether a list has a path itself.
 func inList(list []Path, real string) bool {
-	for i := range list {
-		if list[i].Real == real {
-			return true
-		}
-	}
-	return false
-}
-
-// shadowed tells whether the child itself hides a path or mounts something
-// over it: naming it opens nothing then.
-func (o *order) shadowed(real string) bool {
-	if hides(o.p, real) {
-		return false
-	}
-	for i := range o.c.Mounts {
-		if under(real, o.c.Mounts[i].Target) {
-			return true
-		}
-	}
-	return hides(o.c, real)
+	return slices.ContainsFunc(list, func(p Path) bool { return p.Real == real })
 }
 
 // widerPath refuses a path that a list of the child names.
@@ -84,145 +98,130 @@ func (o *order) widerPath(at *Path, what, why string) {
 // writesBy is where the parent says what may be written, or what may be seen of
 // which that is a part.
 func (o *order) writesBy() string {
-	at := orElse(o.at("filesystem.write"), o.at("filesystem.read"))
+	at := orElse(o.p.origin("filesystem.write"), o.p.origin("filesystem.read"))
 	return orElse(at, orElse(o.p.At("restrict"), o.p.At("sandbox.root")))
 }
 
-// unseen tells why parent does not show a path of the host; "" where it does.
-func (o *order) unseen(real string) string {
-	p := o.p
-	for i := range p.Hide {
-		if under(real, p.Hide[i].Real) {
-			return "it hidden by " + odd(p.Hide[i].Asked) + " (" + p.Hide[i].At + ")"
-		}
-	}
-	for i := range p.Mounts {
-		m := &p.Mounts[i]
-		if under(real, m.Target) && (m.Mode == MountTmpfs || m.Source.Real != m.Target) {
-			return "something else mounted at " + odd(m.Target) + " (" + m.At + ")"
-		}
-	}
-	if o.keepsSecret(real) {
-		return "it hidden: it is a secret (" + o.privateBy() + ")"
-	}
-	if dir := o.privateAt(real); dir != "" && !o.showsHost(real) && (o.lists.System == nil || !o.lists.System(real)) {
-		return o.itsOwn(dir)
-	}
-	if !p.Visible || o.shown(real) || p.System && o.lists.System != nil && o.lists.System(real) {
-		return ""
-	}
-	return "only what is named in view (" + orElse(o.at("filesystem.read"), o.at("sandbox.root")) + ")"
-}
-
-// shown tells whether parent names a path, or one above it.
-func (o *order) shown(real string) bool {
-	for _, list := range [][]Path{o.p.Read, o.p.Write} {
-		for i := range list {
-			if under(real, list[i].Real) {
-				return true
-			}
-		}
-	}
-	for i := range o.p.Mounts {
-		if o.through(&o.p.Mounts[i], real) {
-			return true
-		}
-	}
-	return o.p.Job != nil && under(real, "/work")
-}
-
-func (o *order) isSecret(path string) bool {
-	return o.lists.Secret != nil && o.lists.Secret(path, o.p.Home)
-}
-
-// keepsSecret tells whether parent hides a path as a secret.
-func (o *order) keepsSecret(real string) bool {
-	return o.p.Private && o.isSecret(real) && !o.opened(real)
-}
-
-// opened tells whether parent shows a secret: only by its own path, or one
-// beneath it.
-func (o *order) opened(real string) bool {
-	for _, list := range [][]Path{o.p.Read, o.p.Write} {
-		for i := range list {
-			if n := &list[i]; n.Field != "" && under(real, n.Real) && (o.isSecret(n.Abs) || o.isSecret(n.Real) && !o.p.Planted(n)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// writes compares what may be written.
-func (o *order) writes() {
+func filesWrite(o *order) {
 	p, c := o.p, o.c
 	if p.Confined && !c.Confined {
 		o.wider("filesystem.write", "everything writable", "only what is named", o.writesBy())
 		return
 	}
 	for i := range c.Write {
-		w := &c.Write[i]
-		if inList(p.Write, w.Real) || o.shadowed(w.Real) {
-			continue
-		}
-		if !p.Confined {
-			if p.SideDoors && under(w.Real, "/dev") && !under(w.Real, "/dev/shm") {
-				o.widerPath(w, "writable", "a /dev of its own, without it")
-			}
-			continue
-		}
-		if !o.writable(w.Real) {
-			o.widerPath(w, "writable", "it read-only or out of view ("+o.writesBy()+")")
-		} else if name := o.unprotects(w.Real); name != "" && w.Field != "" {
-			o.widerPath(w, "writable", odd(name)+" protected ("+orElse(o.at("filesystem.write"), o.at("access_mode"))+")")
-		}
+		o.entryWrite(&c.Write[i])
 	}
 	for i, g := range c.Globs {
 		if p.Private && !slices.Contains(p.Globs, g) {
-			f := item("filesystem.write", i)
-			o.problems = append(o.problems, &Problem{Field: f, On: o.c.At("filesystem.write"), Do: "have " + odd(g) + " writable",
-				Why: "the parent has that name protected (" + orElse(o.at("filesystem.write"), o.at("access_mode")) + ")", Help: NarrowHelp})
+			o.refuse(item("filesystem.write", i), c.At("filesystem.write"), "have "+odd(g)+" writable",
+				"that name protected ("+orElse(p.origin("filesystem.write"), p.origin("access_mode"))+")")
 		}
 	}
 }
 
-// writable tells whether parent lets a path of the host be written: through a
-// mount, or by its own name where no mount stands on that.
-func (o *order) writable(real string) bool {
-	for i := range o.p.Mounts {
-		m := &o.p.Mounts[i]
-		if m.Mode == MountRW && o.through(m, real) {
-			return true
+// entryWrite refuses an entry that lets more be written.
+func (o *order) entryWrite(w *Path) {
+	if inList(o.p.Write, w.Real) || o.shadowed(w.Real) {
+		return
+	}
+	for i := range o.more {
+		switch d := &o.more[i]; {
+		case !o.causes(w, d) || d.Path != w.Real || d.Parent.Because.Field == byHide:
+		case o.p.Confined:
+			o.widerPath(w, "writable", "it read-only or out of view ("+o.writesBy()+")")
+			return
+		case d.Parent.Source == w.Real:
+			o.widerPath(w, "writable", "a /dev of its own, without it")
+			return
 		}
 	}
-	if standingAt(o.p, real) != nil {
-		return false
+	if name := o.ground.unprotects(w.Real); name != "" && w.Field != "" {
+		o.widerPath(w, "writable", odd(name)+" protected ("+orElse(o.p.origin("filesystem.write"), o.p.origin("access_mode"))+")")
 	}
-	if !o.p.Confined {
-		return true
-	}
-	for i := range o.p.Write {
-		if w := &o.p.Write[i]; under(real, w.Real) && (w.IsDir || w.Real == real) {
-			return true
-		}
-	}
-	return o.p.Job != nil && (under(real, "/work") || under(real, "/output"))
+}
+
+// shadowed tells whether the child itself hides a path or mounts something over it, and
+// the parent does not hide it: naming it opens nothing then.
+func (o *order) shadowed(real string) bool {
+	return !hides(o.p, real) && (hides(o.c, real) || slices.ContainsFunc(o.c.Mounts, func(m MountAt) bool { return under(real, m.Target) }))
 }
 
 func hides(r *Resolved, path string) bool {
-	for i := range r.Hide {
-		if h := &r.Hide[i]; under(path, h.Real) || under(path, h.Abs) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Hide, func(h Path) bool { return under(path, h.Real) || under(path, h.Abs) })
 }
 
-// hidden compares what is hidden.
-func (o *order) hidden() {
+func filesHide(o *order) {
 	for i := range o.p.Hide {
 		if h := &o.p.Hide[i]; !hides(o.c, h.Real) && !hides(o.c, h.Abs) {
 			o.wider("filesystem.hide", odd(h.Abs)+" in view", "it hidden", h.At)
 		}
 	}
+}
+
+func filesMounts(o *order) {
+	for i := range o.c.Mounts {
+		m := &o.c.Mounts[i]
+		do := "mount " + odd(m.Source.Abs) + " at " + odd(m.Target)
+		why, writes := o.mounts(m)
+		if writes {
+			do += " rw"
+		}
+		if why != "" {
+			o.refuse(m.Field, m.At, do, why)
+		}
+	}
+	for i := range o.p.Mounts {
+		m := &o.p.Mounts[i]
+		if mountAt(o.c, m.Target) == nil && !hides(o.c, m.Target) {
+			o.wider("filesystem.mounts", "what lies under "+odd(m.Target)+" in view", "a mount on it", m.At)
+		}
+	}
+}
+
+// mounts tells why the parent does not show what a mount of the child's does, or lets it
+// be only read, which is writes; "" where it does.
+func (o *order) mounts(m *MountAt) (why string, writes bool) {
+	p, source, same := o.p, m.Source.Real, mountAt(o.p, m.Target)
+	if m.Mode == MountTmpfs || same != nil && same.Source.Real == source && (m.Mode == MountRO || same.Mode == MountRW) {
+		return "", false
+	}
+	byMount := func(d *view.Difference) bool { return strings.HasPrefix(d.Parent.Because.Field, byMounts) }
+	in := "" // why something in it is not shown: what is hidden first, then what is mounted
+	for i := range o.more {
+		switch d := &o.more[i]; {
+		case d.Child.Because.Field != string(m.Field):
+		case d.Path == m.Target && d.Parent.Source != source:
+			return d.Parent.Because.Why, false
+		case d.Path == m.Target && byMount(d):
+			why, writes = "it read-only ("+p.At(Field(d.Parent.Because.Field))+")", true
+		case d.Path == m.Target:
+			why, writes = "it read-only ("+orElse(o.writesBy(), p.origin("filesystem.mounts"))+")", true
+		case d.Path == d.Child.Source && (d.Parent.Because.Field == byHide || byMount(d)): // which must be kept
+		case d.Parent.Because.Field == byHide:
+			return odd(d.Child.Source) + " in it " + strings.TrimPrefix(d.Parent.Because.Why, "it "), false
+		case d.Parent.Source == d.Child.Source:
+			why, writes = odd(d.Child.Source)+" in it read-only ("+o.writesBy()+")", true
+		case byMount(d):
+			in = "a mount at " + odd(d.Child.Source) + " in it (" + p.At(Field(d.Parent.Because.Field)) + ")"
+		default:
+			in = orElse(in, d.Parent.Because.Why)
+		}
+	}
+	if holds := o.in.Lists.Holds; source != m.Target && p.Private && holds != nil && !o.ground.opened(source) && holds(source, p.Home) {
+		return "secrets in it hidden (" + p.GuardedBy() + ")", false
+	}
+	switch {
+	case in != "":
+		return in, false
+	case m.Mode == MountRW && same != nil && same.Mode == MountRO:
+		return "that target read-only (" + same.At + ")", true
+	}
+	return why, writes
+}
+
+func mountAt(r *Resolved, target string) *MountAt {
+	if i := slices.IndexFunc(r.Mounts, func(m MountAt) bool { return m.Target == target }); i >= 0 {
+		return &r.Mounts[i]
+	}
+	return nil
 }

@@ -137,13 +137,13 @@ func (r *resolver) preset(f Field, item string, write bool) {
 		case why != "" || path.Exists && path.IsDir == p.socket:
 			continue
 		case !path.Exists:
-			if write && !p.socket && !r.downgraded() {
+			if write && !p.socket && !r.spec.downgraded() {
 				r.out.Absent = append(r.out.Absent, path)
 			}
 			continue
 		case !write:
 			r.out.Read = append(r.out.Read, path)
-		case r.downgraded():
+		case r.spec.downgraded():
 			r.keepReading(path)
 			continue
 		default:

@@ -48,7 +48,7 @@ func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 	r := resolver{spec: s, in: in}
 	r.out = Resolved{Spec: s, in: in, AccessMode: s.AccessMode.Or(AccessUnset), Home: in.Home}
 	r.bestEffort()
-	r.notYet()
+	r.out.NotYet = s.notYet()
 	r.workshop()
 	r.job()
 	r.workingDir()
@@ -114,7 +114,7 @@ func (r *resolver) modes() {
 	fs := s.Filesystem.Value
 	workshop := out.Root.Abs != ""
 	guarded := out.AccessMode.Guards()
-	down := r.downgraded()
+	down := s.downgraded()
 
 	out.Visible = fs.Read.Set || workshop || out.Job != nil
 	out.System = workshop || out.Job != nil || slices.Contains(fs.Read.Value, System)
@@ -127,8 +127,8 @@ func (r *resolver) modes() {
 }
 
 // downgraded tells whether writable paths become read-only.
-func (r *resolver) downgraded() bool {
-	return r.spec.Readonly.Or(false) || r.spec.Sandbox.Value.Readonly.Or(false)
+func (s *SandboxSpec) downgraded() bool {
+	return s.Readonly.Or(false) || s.Sandbox.Value.Readonly.Or(false)
 }
 
 // workspaceWritable tells whether the working directory, the workshop's tree
@@ -213,16 +213,11 @@ func (r *resolver) syscalls() {
 
 // notYet lists what the document sets and nothing enforces yet, so that the
 // planner refuses it.
-func (r *resolver) notYet() {
-	root := r.spec.Node()
+func (s *SandboxSpec) notYet() (later []Field) {
 	for i := range fields {
-		f := &fields[i]
-		n := lookUp(root, f.Field)
-		if n == nil {
-			continue
-		}
-		if f.Later {
-			r.out.NotYet = append(r.out.NotYet, f.Field)
+		if f := &fields[i]; f.Later && lookUp(s.Node(), f.Field) != nil {
+			later = append(later, f.Field)
 		}
 	}
+	return later
 }

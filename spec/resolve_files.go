@@ -81,14 +81,6 @@ func (r *resolver) mustBeFolder(f Field, do, asked, base string) (Path, bool) {
 	return p, ok
 }
 
-// specDir is the directory that paths relative to the spec's file count from.
-func (r *resolver) specDir() string {
-	if r.spec.Source.Dir != "" {
-		return r.spec.Source.Dir
-	}
-	return r.in.Cwd
-}
-
 func (r *resolver) workingDir() {
 	out, asked := &r.out, r.spec.WorkingDir
 	switch {
@@ -98,7 +90,7 @@ func (r *resolver) workingDir() {
 			r.refuse("working_dir", "start in "+odd(asked.Value), "with --input and --output the command starts in /work", "leave working_dir out")
 		}
 	case asked.Set:
-		out.WorkingDir, _ = r.mustBeFolder("working_dir", "start in "+odd(asked.Value), asked.Value, r.specDir())
+		out.WorkingDir, _ = r.mustBeFolder("working_dir", "start in "+odd(asked.Value), asked.Value, r.spec.Source.folder(&r.in))
 		if !r.spec.AccessMode.Set {
 			r.note("working_dir", "without an access_mode it only says where the command starts")
 		}
@@ -158,7 +150,7 @@ func item(f Field, i int) Field { return f + "[" + Field(strconv.Itoa(i)) + "]" 
 // that is there and may be written, so those come first.
 func (r *resolver) write(asked []string) {
 	out := &r.out
-	if !r.downgraded() {
+	if !r.spec.downgraded() {
 		switch {
 		case out.Job != nil: // /work and /output are no paths of the host
 		case out.AccessMode == WorkspaceWrite && out.WorkingDir.Real == "/" && !r.spec.WorkingDir.Set:
@@ -186,7 +178,7 @@ func (r *resolver) write(asked []string) {
 		switch {
 		case why != "":
 			r.refuse(f, do, why, "")
-		case r.downgraded():
+		case r.spec.downgraded():
 			r.keepReading(p)
 		case !p.Exists:
 			absent = append(absent, p)
@@ -265,7 +257,7 @@ func (r *resolver) mount(f Field, m Mount) {
 			return
 		}
 	}
-	if m.Mode == MountRW && r.downgraded() {
+	if m.Mode == MountRW && r.spec.downgraded() {
 		at.Mode = MountRO
 		r.note(f, "it may only be read: readonly is true")
 	}

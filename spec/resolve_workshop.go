@@ -18,7 +18,7 @@ func (r *resolver) workshop() {
 		r.refuse("readonly", "make the workshop writable by readonly: false", "sandbox.readonly is true", "leave readonly out")
 	}
 	asked := s.Sandbox.Value.Root.Value
-	root, ok := r.mustBeFolder("sandbox.root", "use the root "+odd(asked), asked, r.specDir())
+	root, ok := r.mustBeFolder("sandbox.root", "use the root "+odd(asked), asked, r.spec.Source.folder(&r.in))
 	r.out.Root, r.out.Restricted = root, root
 	if ok && r.inWorkshop(root) && s.Restrict.Set {
 		r.restrict(root, s.Restrict.Value)
@@ -31,7 +31,7 @@ func (r *resolver) inWorkshop(p Path) bool {
 	if k := r.spec.Source.Kind; k != WorkshopFile && k != OldWorkerFile {
 		return true
 	}
-	folder, why := r.walk("", r.specDir(), "/")
+	folder, why := r.walk("", r.spec.Source.folder(&r.in), "/")
 	if why == "" && !under(p.Real, folder.Real) {
 		why = odd(p.Abs) + " lies outside of the workshop's directory " + odd(folder.Abs)
 		if p.Real != p.Abs {
@@ -153,7 +153,7 @@ func (r *resolver) job() {
 		r.refuse("sandbox", flags, "a workshop has a layout of its own", "")
 	case r.out.AccessMode == DangerFullAccess:
 		r.refuse("access_mode", flags, "the job layout is workspace-write", "leave access_mode out")
-	case ask.Output != "" && (r.out.AccessMode == ReadOnly || r.downgraded()):
+	case ask.Output != "" && (r.out.AccessMode == ReadOnly || r.spec.downgraded()):
 		r.refuse("access_mode", "write to --output", "the spec is read-only", "")
 	}
 	r.out.Job = &Job{}

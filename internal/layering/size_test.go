@@ -15,12 +15,6 @@ const (
 	maxFields   = 12 // of a type with methods that hides any of them
 )
 
-// larger are the types with more methods, each with its number, which only falls.
-var larger = map[string]int{
-	"spec.order":    48,
-	"spec.resolver": 43,
-}
-
 // wider are the types with more fields, each with its number, which only falls.
 var wider = map[string]int{
 	"..Cmd":                         17, // shaped as exec.Cmd

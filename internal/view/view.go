@@ -191,15 +191,23 @@ func (t Tree) At(path string) Grant {
 
 // at is At without the names.
 func (t *Tree) at(path string) Grant {
+	if p := t.holding(path); p != nil {
+		return p.under(path)
+	}
+	return Grant{}
+}
+
+// holding is the place that path is or lies beneath; nil for none.
+func (t *Tree) holding(path string) *place {
 	i, ok := t.search(path)
 	if !ok { // what comes before it and holds it is the nearest above
 		for i--; i >= 0 && !Within(path, t.places[i].path); i-- {
 		}
 	}
 	if i < 0 {
-		return Grant{}
+		return nil
 	}
-	return t.places[i].under(path)
+	return &t.places[i]
 }
 
 // search is where path is among the places, or would be.

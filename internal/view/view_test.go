@@ -136,3 +136,43 @@ func TestTreeIsItsLayers(t *testing.T) {
 		}
 	}
 }
+
+// A child is compared at the places of both, by whatever name the host's path shows; what
+// something else covers in the parent does not show there.
+func TestWider(t *testing.T) {
+	parent := New(0).With(show("/", Absent, "")).With(show("/usr", Read, "/usr")).With(show("/w", Write, "/w")).
+		With(show("/w/key", Hidden, "")).With(show("/mnt", Read, "/srv")).With(show("/mnt/in", Read, "/etc")).
+		With(show("/opt", Write, "/data")).With(show("/usr/lib", Write, "")).With(show("/w/ro", Read, "/w/ro"))
+	for _, c := range []struct {
+		child Layer
+		want  string // the paths that differ
+	}{
+		{show("/usr/bin", Read, "/usr/bin"), ""},
+		{show("/usr/bin", Write, "/usr/bin"), "/usr/bin"},
+		{show("/usr", Read, "/usr"), "/usr/lib"}, // which is not the host's in the parent
+		{show("/usr", Hidden, ""), ""},
+		{show("/w/a", Write, "/w/a"), ""},
+		{show("/x", Write, "/w/a"), ""},
+		{show("/x", Read, "/w"), "/x/key"},
+		{show("/x", Write, "/w"), "/x/key /x/ro"},
+		{show("/w/key/in", Read, "/w/key/in"), "/w/key/in"},
+		{show("/data", Write, "/data"), ""}, // all of it shows at /opt
+		{show("/srv/x", Read, "/srv/x"), ""},
+		{show("/srv", Read, "/srv"), "/srv"}, // not all of it shows at /mnt
+		{show("/etc", Read, "/etc"), ""},
+		{show("/root", Read, "/root"), "/root"},
+		{show("/x", Write, ""), ""}, // its own
+		{show("/", Read, "/"), "/ /mnt /mnt/in /opt /usr/lib /w/key"},
+	} {
+		var got []string
+		for _, d := range Wider(parent, New(0).With(c.child)) {
+			got = append(got, d.Path)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%+v is wider at %q, not %q", c.child, got, c.want)
+		}
+	}
+	if more := Wider(parent, parent); len(more) > 0 {
+		t.Errorf("a tree is wider than itself: %+v", more)
+	}
+}

@@ -1,0 +1,257 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/internal/view"
+)
+
+// ground is what a document shows of the host and lets be written, as far as it and the
+// lists say: a Tree whose causes say what stands at a path as errors do.
+type ground struct {
+	*Resolved
+	lists *Lists
+	tree  view.Tree
+}
+
+// Causes in a ground beside those that name an entry of a list.
+const (
+	byBase    = "/"                // no list: what holds for the whole host
+	byPrivate = "private"          // a directory of the sandbox's own
+	bySecret  = "secret"           // hidden by default
+	byHide    = "filesystem.hide"  // hidden by a document
+	byMounts  = "filesystem.mount" // begins the field of a mount
+)
+
+// groundOf is the ground of r. keys are the paths that it is asked for: what the lists
+// have there is laid there. inside another sandbox that one's directories are what is
+// private. most is a ground in which r's own list hides nothing, nor what is hidden by
+// default where it is mounted: what r asks for.
+func groundOf(r *Resolved, lists *Lists, inside, most bool, keys []string) *ground {
+	g := &ground{r, lists, view.New(len(keys) + 8)}
+	g.layBase()
+	var own []string
+	if r.Private && !inside {
+		own = lists.Private
+	}
+	private := func(path string) bool {
+		return slices.ContainsFunc(own, func(dir string) bool { return under(path, dir) })
+	}
+	g.layList(r.Read, view.Read, func(path string) bool { return !private(path) })
+	g.layList(r.Write, view.Write, func(path string) bool { return path == "/" })
+	g.layPrivate(own, keys)
+	g.layList(r.Read, view.Read, private)
+	g.layList(r.Write, view.Write, func(path string) bool { return path != "/" }) // of which they are no part
+	if r.Job != nil {
+		g.lay("/work", view.Write, "/work", byBase, "")
+	}
+	g.laySecrets(keys, "/")
+	mounts := slices.Clone(r.Mounts)
+	slices.SortFunc(mounts, func(a, b MountAt) int { return len(a.Target) - len(b.Target) })
+	for i := range mounts {
+		m := &mounts[i]
+		a := view.Read
+		if m.Mode != MountRO {
+			a = view.Write
+		}
+		g.lay(m.Target, a, m.Source.Real, m.Field, "something else mounted at "+odd(m.Target)+" ("+m.At+")")
+		if m.Source.Real == m.Target && !most { // a secret is hidden wherever it shows
+			g.laySecrets(keys, m.Target)
+		}
+	}
+	for i := 0; !most && i < len(r.Hide); i++ {
+		h := &r.Hide[i]
+		for _, path := range []string{h.Real, h.Abs} {
+			g.lay(path, view.Hidden, "", byHide, "it hidden by "+odd(h.Asked)+" ("+h.At+")")
+		}
+	}
+	return g
+}
+
+func (g *ground) lay(path string, a view.Access, source string, f Field, why string) {
+	g.tree = g.tree.With(view.Layer{Path: path, Grant: view.Grant{Access: a, Source: source, Because: view.Cause{Field: string(f), Why: why}}})
+}
+
+func (g *ground) layList(list []Path, a view.Access, is func(path string) bool) {
+	for i := range list {
+		if p := &list[i]; is(p.Real) {
+			g.lay(p.Real, a, p.Real, p.Field, "")
+		}
+	}
+}
+
+// layBase is what holds where no list names anything.
+func (g *ground) layBase() {
+	switch {
+	case g.Visible:
+		g.lay("/", view.Absent, "", byBase, "only what is named in view ("+orElse(g.origin("filesystem.read"), g.origin("sandbox.root"))+")")
+	case g.Confined:
+		g.lay("/", view.Read, "/", byBase, "")
+	default:
+		g.lay("/", view.Write, "/", byBase, "")
+		if g.SideDoors { // it has a /dev of its own
+			g.lay("/dev", view.Read, "/dev", byBase, "")
+			g.lay("/dev/shm", view.Write, "/dev/shm", byBase, "")
+		}
+	}
+}
+
+// layPrivate lays the sandbox's own directories over what lists show around them. What
+// the command starts in is bound in, and so is what @system has there.
+func (g *ground) layPrivate(own, keys []string) {
+	kept := map[string]view.Grant{}
+	for _, key := range keys {
+		if key == "" || g.lists.System == nil || !g.lists.System(key) {
+			continue
+		}
+		if g.System && g.tree.At(key).Source == "" {
+			g.lay(key, view.Read, key, byBase, "")
+		}
+		kept[key] = g.tree.At(key)
+	}
+	start := g.WorkingDir.Real
+	if start != "" && start != "/" {
+		kept[start] = g.tree.At(start)
+		own = slices.DeleteFunc(slices.Clone(own), func(dir string) bool { return under(dir, start) })
+	}
+	for _, dir := range own {
+		g.lay(dir, view.Absent, "", byPrivate, odd(dir)+" private and empty ("+g.GuardedBy()+")")
+	}
+	for key, was := range kept {
+		if g.tree.At(key).Because.Field == byPrivate {
+			g.tree = g.tree.With(view.Layer{Path: key, Grant: was})
+		}
+	}
+}
+
+// laySecrets hides the secrets among the keys that lie in top, but for those that are
+// opened.
+func (g *ground) laySecrets(keys []string, top string) {
+	var kept, opened []view.Layer
+	hidden := view.Grant{Access: view.Hidden, Because: view.Cause{Field: bySecret, Why: "it hidden: it is a secret (" + g.GuardedBy() + ")"}}
+	for _, key := range keys {
+		switch {
+		case !g.Private || key == "" || !under(key, top) || !g.isSecret(key):
+		case g.opened(key):
+			opened = append(opened, view.Layer{Path: key, Grant: g.tree.At(key)})
+		default:
+			kept = append(kept, view.Layer{Path: key, Grant: hidden})
+		}
+	}
+	for _, l := range append(kept, opened...) {
+		g.tree = g.tree.With(l)
+	}
+}
+
+func (g *ground) isSecret(path string) bool {
+	return g.lists.Secret != nil && g.lists.Secret(path, g.Home)
+}
+
+// opened tells whether a secret is shown: only by its own path, or one beneath it.
+func (g *ground) opened(real string) bool {
+	for _, list := range [][]Path{g.Read, g.Write} {
+		for i := range list {
+			if n := &list[i]; n.Field != "" && under(real, n.Real) && (g.isSecret(n.Abs) || g.isSecret(n.Real) && !g.Planted(n)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unseen tells why a path of the host is not shown; "" where it is.
+func (g *ground) unseen(real string) string {
+	if has := g.tree.Of(real); has.Source != real {
+		return has.Because.Why
+	}
+	return ""
+}
+
+// names are the host's paths that r names.
+func (r *Resolved) names() []string {
+	all := []string{r.WorkingDir.Real}
+	for _, p := range slices.Concat(r.Read, r.Write) {
+		all = append(all, p.Real)
+	}
+	for i := range r.Mounts {
+		all = append(all, r.Mounts[i].Source.Real)
+	}
+	return all
+}
+
+// origin is where r sets f or, where it follows from its access_mode, that.
+func (r *Resolved) origin(f Field) string {
+	at := r.At(f)
+	if at == "" && byMode(f) && r.AccessMode != AccessUnset {
+		return "from access_mode " + r.AccessMode.String() + ", " + r.At("access_mode")
+	}
+	return at
+}
+
+// GuardedBy is where the documents say what hides secrets, protects names and makes
+// directories private.
+func (r *Resolved) GuardedBy() string {
+	if r.AccessMode.Guards() {
+		return r.origin("access_mode")
+	}
+	return orElse(r.origin("filesystem.read"), r.origin("sandbox.root"))
+}
+
+// unprotects is the protected name that writing real by name would open and g keeps; ""
+// for none.
+func (g *ground) unprotects(real string) string {
+	if !g.Private || g.lists.Protected == nil {
+		return ""
+	}
+	named := false
+	best := ""
+	// The directories above real whose tops count though they may lie in a larger one.
+	inner := slices.DeleteFunc(g.tops(), func(t string) bool { return !under(real, t) })
+	for i := range g.Write {
+		w := &g.Write[i]
+		if !under(real, w.Real) || slices.ContainsFunc(inner, func(t string) bool { return t != w.Real && under(t, w.Real) }) {
+			continue
+		}
+		rel := strings.TrimPrefix(strings.TrimPrefix(real, w.Real), "/")
+		switch {
+		case rel == "" || !g.lists.Protected(rel):
+			named = true // by the parent itself, or nothing on the way is protected
+		default:
+			best = rel
+		}
+	}
+	for _, t := range inner {
+		if rel := strings.TrimPrefix(strings.TrimPrefix(real, t), "/"); rel != "" && g.lists.Protected(rel) && !inList(g.Write, t) {
+			best = rel
+		}
+	}
+	opened := func(part string) bool { return slices.Contains(g.Globs, Anywhere+part) }
+	if named || slices.ContainsFunc(strings.Split(best, "/"), opened) {
+		return ""
+	}
+	return best
+}
+
+// tops are the directories from whose tops protected names count in what narrows r: the
+// working directory, and what mounts show.
+func (r *Resolved) tops() []string {
+	if !r.Private {
+		return nil
+	}
+	all := slices.Clone(r.Tops)
+	add := func(dir string) {
+		if !slices.Contains(all, dir) {
+			all = append(all, dir)
+		}
+	}
+	if r.WritesWorkDir() {
+		add(r.WorkingDir.Real)
+	}
+	for i := range r.Mounts {
+		if m := &r.Mounts[i]; m.Mode == MountRW && m.Source.IsDir {
+			add(m.Source.Real)
+		}
+	}
+	return all
+}
