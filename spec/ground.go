@@ -110,10 +110,8 @@ func (g *ground) layPrivate(own, keys []string) {
 		}
 		kept[key] = g.tree.At(key)
 	}
-	start := g.WorkingDir.Real
-	if start != "" && start != "/" {
+	if start := g.WorkingDir.Real; start != "" {
 		kept[start] = g.tree.At(start)
-		own = slices.DeleteFunc(slices.Clone(own), func(dir string) bool { return under(dir, start) })
 	}
 	for _, dir := range own {
 		g.lay(dir, view.Absent, "", byPrivate, odd(dir)+" private and empty ("+g.GuardedBy()+")")

@@ -301,3 +301,25 @@ func TestEachFieldHasAnOrder(t *testing.T) {
 		t.Errorf("no fields: %v", rows)
 	}
 }
+
+// What is private in a directory that the command starts in stays so, unless that is
+// written: no child opens the host's, nor what a mount shows of it to be read only.
+func TestPrivateInTheWorkingDirectory(t *testing.T) {
+	in := listed()
+	in.Lists.Private = []string{"/srv/data"}
+	for _, c := range []struct {
+		parent, child string
+		refused       bool
+	}{
+		{`{"access_mode":"read-only","working_dir":"/srv"}`, `{"filesystem":{"read":["/srv/data"]}}`, true},
+		{`{"access_mode":"workspace-write","working_dir":"/srv"}`, `{"filesystem":{"read":["/srv/data"]}}`, false},
+		{`{"access_mode":"read-only","working_dir":"/srv/data"}`, `{"filesystem":{"read":["/srv/data"]}}`, false},
+		{`{"filesystem":{"write":["/"],"read":["/"],"mounts":[{"source":"/srv/data","target":"/mnt","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"rw"}]}}`, true},
+		{`{"filesystem":{"write":["/"],"read":["/"],"mounts":[{"source":"/srv/data","target":"/mnt","mode":"ro"}]}}`, `{"filesystem":{"mounts":[{"source":"/srv/data","target":"/opt","mode":"ro"}]}}`, false},
+	} {
+		parent, child := decodeAt(t, c.parent), decodeAt(t, c.child)
+		if _, err := Chain([]*SandboxSpec{parent, child}, in); (err != nil) != c.refused {
+			t.Errorf("%s under %s: %v", c.child, c.parent, err)
+		}
+	}
+}

@@ -59,7 +59,7 @@ func TestFilesAndFunctionsStaySmall(t *testing.T) {
 }
 
 func TestTypesHaveFewMethods(t *testing.T) {
-	few(t, methodsOf(sources(t)), maxMethods, larger, "methods")
+	few(t, methodsOf(sources(t)), maxMethods, nil, "methods")
 }
 
 // TestTypesHaveFewFields passes over data: what has no methods, or hides nothing.
