@@ -133,7 +133,7 @@ func (a *Adviser) loosening(path string) (all []edit) {
 	return all
 }
 
-// writing is the edit that adds a path to filesystem.write.
+// writing is the edit that adds a path to what is written.
 func (a *Adviser) writing(path string) edit {
 	list := a.Resolved.Spec.Filesystem.Value.Write.Value
 	return edit{line: Writing(a.Resolved, path), names: path, apply: func(s *spec.SandboxSpec) {

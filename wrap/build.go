@@ -12,7 +12,6 @@ import (
 // Plan's Enforcement says so, or there is no Plan.
 func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	d := &draft{r: WithOwn(r), h: h, req: req}
-	d.plan.Mounts = make([]Mount, 0, 128)
 	d.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.Start()}
 	d.plan.Env = environment(r.Env, h.DropEnv)
 	d.plan.NoNewPrivs = true
@@ -51,7 +50,6 @@ type builder struct {
 	*homeLayer
 	virtual  virtual
 	covering covering
-	hiding   hiding
 	guards   guards
 	programs programs
 	rules    rules
@@ -60,10 +58,10 @@ type builder struct {
 }
 
 func newBuilder(d *draft) *builder {
-	p := &places{layers: &layers{d, view.New(64)}}
-	t := &mounter{places: p, made: map[string]bool{}, pinned: map[string]bool{}, slots: map[taken][]int{}, openedAt: map[string]int{}}
-	home := &homeLayer{mounter: t}
-	return &builder{homeLayer: home, virtual: virtual{p}, covering: covering{home}, hiding: hiding{t}, guards: guards{t}, programs: programs{mounter: t},
+	p := &places{draft: d, view: view.New(64)}
+	l := &layers{places: p, items: make([]item, 0, 80), there: map[string]bool{}, pinned: map[string]bool{}, opensAt: map[string]int{}}
+	home := &homeLayer{layers: l}
+	return &builder{homeLayer: home, virtual: virtual{p}, covering: covering{home}, guards: guards{l}, programs: programs{layers: l},
 		rules: rules{p}, network: network{p}, lines: fieldLines{home}}
 }
 
@@ -102,7 +100,7 @@ func (b *draft) globs() {
 		name := g[len("**/"):]
 		_, deep := IsProtectedName("any/" + name)
 		if _, top := IsProtectedName(name); !deep && !top {
-			b.problems = append(b.problems, &spec.Problem{Field: "filesystem.write", On: b.r.At("filesystem.write"), Do: "write " + g,
+			b.problems = append(b.problems, &spec.Problem{Field: fieldWrite, On: b.r.At(fieldWrite), Do: "write " + g,
 				Why: "only protected names may be opened at any depth, and this is not one", Help: "name the directories themselves"})
 		}
 	}
@@ -176,7 +174,7 @@ func (b *draft) bare() {
 				Help: b.h.OpenMore("allow user namespaces") + ", or list \"" + string(f) + "\" in best_effort"}, Unavailable)
 		}
 	}
-	for _, f := range []spec.Field{"filesystem.read", "filesystem.write", "sandbox.root", "sandbox.readonly", "restrict", "readonly"} {
+	for _, f := range []spec.Field{fieldRead, fieldWrite, "sandbox.root", "sandbox.readonly", "restrict", "readonly"} {
 		if !b.asked(f) {
 			continue
 		}
@@ -227,9 +225,9 @@ func (b *draft) asked(f spec.Field) bool {
 	s := b.r.Spec
 	fs := s.Filesystem.Value
 	switch f {
-	case "filesystem.read":
+	case fieldRead:
 		return fs.Read.Set
-	case "filesystem.write":
+	case fieldWrite:
 		return fs.Write.Set
 	case "filesystem.hide":
 		return fs.Hide.Set && len(fs.Hide.Value) > 0

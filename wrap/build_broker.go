@@ -56,34 +56,27 @@ func (b *places) broker() {
 }
 
 // placeBroker puts what the command has of its broker into the private /run.
-func (b *mounter) placeBroker() {
+func (b *layers) placeBroker() {
 	ask := &b.req.Broker
 	if b.r.Broker.File.Abs == "" || ask.Why != "" {
 		return
 	}
-	b.op(Mount{Op: OpContent, Source: ask.Token, Target: b.in(wire.TokenFile), Perm: 0o400})
+	b.write(wire.TokenFile, ask.Token, 0o400)
 	if ask.Plan != "" {
-		b.op(Mount{Op: OpContent, Source: ask.Plan, Target: b.in(PlanPath)})
+		b.write(PlanPath, ask.Plan, 0)
 	}
-	for _, w := range b.brokerWay() {
-		b.target(w.target, w.kind)
-		b.put(w.source, w.target, w.kind, w.mode, "broker.file", false)
+	for _, i := range b.host.broker {
+		b.place(i)
 	}
-}
-
-// way is a file of the host's by which the command reaches its broker.
-type way struct {
-	source, target string
-	kind           Kind
-	mode           Mode
 }
 
 // brokerWay is the way of a command that has the host's network: the socket at which
 // the broker listens and the program that connects to it, whose directory may be private.
-func (b *places) brokerWay() []way {
+func (b *places) brokerWay() []item {
 	ask := &b.req.Broker
 	if b.r.Broker.File.Abs == "" || ask.Why != "" || b.plan.Broker {
 		return nil
 	}
-	return []way{{ask.Socket, wire.SocketFile, Other, ModeKeep}, {ask.Program, ConnectPath, File, ModeRO}}
+	const f spec.Field = "broker.file"
+	return []item{{path: wire.SocketFile, source: ask.Socket, kind: Other, field: f}, {path: ConnectPath, source: ask.Program, kind: File, mode: ModeRO, field: f}}
 }

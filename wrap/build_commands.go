@@ -156,8 +156,7 @@ func (b *programs) placePrograms() {
 	for _, real := range b.denied {
 		images := b.allImages(real)
 		for _, image := range images {
-			b.layMask(image, fieldDeny, "")
-			b.keep(real, image, maskOf(File, fieldDeny))
+			b.add(item{how: itemMasked, path: image, kind: File, soft: true, field: fieldDeny, source: real})
 			p.Denied = append(p.Denied, image)
 		}
 		if len(images) > 0 && !(p.Limited && !b.inRuns(real)) {
@@ -166,8 +165,7 @@ func (b *programs) placePrograms() {
 		}
 	}
 	b.files(func(image string, f spec.Field) {
-		b.op(Mount{Op: OpBind, Source: b.in(image), Target: b.in(image), Mode: ModeRO, Soft: true, For: f, Why: "it may be executed, and so not be written"})
-		b.layClosed(image, f, "it may be executed")
+		b.add(item{how: itemClosed, path: image, soft: true, field: f, why: "it may be executed, and so not be written"})
 	})
 }
 

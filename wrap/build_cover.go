@@ -16,6 +16,13 @@ type cover struct {
 	hide []string // paths relative to dir, with the slash; most are a name
 	make []Entry  // mount points that the host lacks, the same
 	f    spec.Field
+	n    int // by which its parts of the scratch tmpfs are called
+	// Where rebuilt is true the directory is put together anew of parts, which are all of
+	// it, and seen as mode says; else they are in the layer of an overlay.
+	rebuilt bool
+	mode    Mode
+	perm    uint32
+	parts   []item
 	// layer is true for the home of an agent, and where writes are learned, as learned
 	// tells: it is covered so that it can be written, whether or not anything in it is
 	// hidden.
@@ -36,19 +43,12 @@ func (b *covering) hideByName() {
 	covers := b.covers()
 	for i := range covers {
 		c := &covers[i]
+		c.n = i
 		list := b.h.listing(c.dir)
-		switch {
-		case b.rebuilds(c):
-			b.rebuild(i, c, list)
-			continue
-		case c.layer:
-			b.overlay(i, c)
-			continue
-		}
-		if list != nil && !c.deep() && (c.homes || len(list.Entries) <= fewEntries || b.h.Overlay.State == No || !b.restricted()) {
-			b.rebuild(i, c, list)
+		if b.rebuilds(c) || !c.layer && list != nil && !c.deep() && (c.homes || len(list.Entries) <= fewEntries || b.h.Overlay.State == No || !b.restricted()) {
+			b.rebuild(c, list)
 		} else {
-			b.overlay(i, c)
+			b.overlay(c)
 		}
 	}
 }

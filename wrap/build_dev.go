@@ -40,22 +40,22 @@ func (b *draft) devices() []Found {
 const ptsFolder = "/dev/pts"
 
 // dev fills the private /dev: the harmless devices, a devpts of its own, shm.
-func (b *mounter) dev() {
-	for _, d := range b.devices() {
-		if parent(d.Path) != ptsFolder {
-			b.folder(parent(d.Path), 0o755)
-			b.op(Mount{Op: OpFile, Target: b.in(d.Path), Perm: 0o666})
-			b.put(d.Real, d.Path, Device, ModeDevice, deviceField(&d), false)
+func (b *layers) dev() {
+	for _, d := range b.host.devices {
+		if parent(d.path) != ptsFolder {
+			b.folder(parent(d.path), 0o755)
+			b.add(item{how: itemMade, path: d.path, perm: 0o666})
+			b.add(d)
 		}
 	}
 	for _, l := range deviceLinks {
-		b.op(Mount{Op: OpSymlink, Source: l[1], Target: b.in(l[0])})
+		b.add(item{how: itemLinked, path: l[0], source: l[1]})
 	}
-	b.op(Mount{Op: OpMkdir, Target: b.in(hostShm), Perm: 0o1777})
-	if b.hostShm() {
-		b.put(hostShm, hostShm, Dir, ModeKeep, "", false)
+	b.add(item{how: itemMade, path: hostShm, kind: Dir, perm: 0o1777})
+	for _, i := range b.host.memory {
+		b.add(i)
 	}
-	b.op(Mount{Op: OpMkdir, Target: b.in(ptsFolder), Perm: 0o755})
+	b.add(item{how: itemMade, path: ptsFolder, kind: Dir, perm: 0o755})
 	// Nothing but a terminal makes a name there, and they are numbered: those before
 	// the caller's are made with it, and go again.
 	n := 0
@@ -64,8 +64,14 @@ func (b *mounter) dev() {
 			n = k + 1
 		}
 	}
-	b.op(Mount{Op: OpDevpts, Target: b.in(ptsFolder), Own: n})
+	b.add(item{how: itemDevpts, path: ptsFolder, slot: n})
 	if n > 0 {
-		b.put(b.h.Terminal, b.h.Terminal, Device, ModeDevice, FieldPrivate, true)
+		slot := 0
+		for _, d := range b.host.devices {
+			if d.path == b.h.Terminal {
+				slot = d.slot
+			}
+		}
+		b.add(item{path: b.h.Terminal, source: b.h.Terminal, kind: Device, mode: ModeDevice, slot: slot, field: FieldPrivate, soft: true})
 	}
 }

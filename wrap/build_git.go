@@ -51,7 +51,7 @@ func (b *guards) isProtectedInGit(path string, trees []string) bool {
 	return ok
 }
 
-// OpensGit tells whether filesystem.write names a git directory, or something in one:
+// OpensGit tells whether the spec writes a git directory by name, or something in one:
 // the document opens it, with all that is in it.
 func OpensGit(w *spec.Path) bool {
 	return w.InWrite() && strings.Contains(w.Real+"/", "/.git/")

@@ -19,7 +19,7 @@ const (
 )
 
 // mayHold is how many clones the Plan may hold.
-func (b *mounter) mayHold() int {
+func (b *layers) mayHold() int {
 	switch {
 	case b.plan.Broker:
 		return maxHeld - heldByRelay - heldByDoors - heldByBroker
@@ -31,10 +31,10 @@ func (b *mounter) mayHold() int {
 	return maxHeld
 }
 
-func (b *mounter) hold() int {
+func (b *layers) hold() int {
 	b.held++
 	if most := b.mayHold(); b.held == most+1 {
-		b.problems = append(b.problems, &spec.Problem{Field: "filesystem.write", Do: "bind in so many writable paths",
+		b.problems = append(b.problems, &spec.Problem{Field: fieldWrite, Do: "bind in so many writable paths",
 			Why: "more than " + strconv.Itoa(most) + " of them", Help: "name a directory above them"})
 	}
 	return b.held

@@ -10,7 +10,7 @@ import (
 // maskSecrets lays the empty directory or file over what is hidden and has no
 // name to hide: secret directories, sockets, removable media, and files in trees
 // that stay themselves because they are writable.
-func (b *hiding) maskSecrets() {
+func (b *guards) maskSecrets() {
 	if b.h.SecretsCut != "" {
 		b.fault(FieldSecrets, Degraded, b.h.SecretsCut)
 	}
@@ -44,61 +44,35 @@ func (b *hiding) maskSecrets() {
 // maskImages masks a path wherever it shows, which what is opened does not: a directory
 // of the sandbox's own stands there. A file that is masked shows again when the host
 // replaces it, unlike one whose name is hidden, and the line of its field says so.
-func (b *hiding) maskImages(path string, k Kind, f spec.Field, why string) {
+func (b *guards) maskImages(path string, k Kind, f spec.Field, why string) {
 	for _, image := range b.images(path) {
 		b.maskAt(image, path, k, f, why)
 	}
 }
 
 // maskAt masks one image of a path of the host.
-func (b *hiding) maskAt(image, path string, k Kind, f spec.Field, why string) {
+func (b *guards) maskAt(image, path string, k Kind, f spec.Field, why string) {
 	if b.restricted() { // a directory above could be renamed, and the next run would see what is in it
 		b.pinsAbove(path, image)
 	}
-	b.layMask(image, f, why)
-	b.keep(path, image, maskOf(k, f))
-	b.folderMasked(image, path, k, f)
+	b.add(item{how: itemMasked, path: image, kind: k, soft: true, field: f, why: why, source: path})
 	if k == File {
 		b.plan.Watch.Masked = append(b.plan.Watch.Masked, path)
 		b.fault(f, Degraded, image+" is masked: when the host replaces it, it shows until it is masked again")
 	}
 }
 
-// names tells whether the spec's filesystem.write names path itself.
+// names tells whether the spec writes path itself by name.
 func (b *places) names(path string) bool {
 	return slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Real == path && w.Field != "" })
 }
 
-func (b *hiding) mask(path string, k Kind, f spec.Field) {
-	m := maskOf(k, f)
-	m.Target = b.in(path)
-	b.layMask(path, f, "")
-	b.op(m)
-	b.folderMasked(path, path, k, f)
-}
-
-// masks makes the empty directory and the empty file, and opens them. Their mount
-// is to stay in the tree, if covered: what was detached cannot be bound again,
-// as renewing a mask does. Their modes let their owner write, so that it is the mount
-// alone that refuses what is attempted there, which the record then tells of.
-func (b *mounter) masks(at string) {
-	b.op(Mount{Op: OpMkdir, Target: at + partEmpty, Perm: 0o755})
-	b.op(Mount{Op: OpFile, Target: at + partNone, Perm: 0o644})
-	b.op(Mount{Op: OpOpen, Source: at + partEmpty, Slot: SlotEmpty})
-	b.op(Mount{Op: OpOpen, Source: at + partNone, Slot: slotNone})
-}
-
-// maskOf lays the empty directory or the empty file over something.
-func maskOf(k Kind, f spec.Field) Mount {
-	slot := slotNone
-	if k == Dir {
-		slot = SlotEmpty
-	}
-	return Mount{Op: OpPlace, Slot: slot, Mode: ModeRO, Soft: true, For: f}
+func (b *guards) mask(path string, k Kind, f spec.Field) {
+	b.add(item{how: itemMasked, path: path, kind: k, soft: true, field: f})
 }
 
 // hide carries out filesystem.hide, but for the files whose names are hidden.
-func (b *hiding) hide() {
+func (b *guards) hide() {
 	if b.r.HideCut != "" {
 		b.fault("filesystem.hide", Degraded, b.r.HideCut)
 	}
@@ -127,7 +101,7 @@ func (b *hiding) hide() {
 // tellNothingHidden says that a path of filesystem.hide is not there, and stays in view if
 // it comes to be. A document may be for many hosts, and only its line has it; who typed
 // the path for this run is told.
-func (b *hiding) tellNothingHidden(p spec.Path) {
+func (b *guards) tellNothingHidden(p spec.Path) {
 	if slices.ContainsFunc(b.binds, func(m spec.MountAt) bool { return under(m.Target, p.Abs) || under(m.Target, p.Real) }) {
 		return
 	}
@@ -140,7 +114,7 @@ func (b *hiding) tellNothingHidden(p spec.Path) {
 
 // hideTargets hides what binds of the spec show beneath a hidden path that is not
 // there itself, or that a root of the sandbox's own has for their sake alone.
-func (b *hiding) hideTargets(p spec.Path) {
+func (b *guards) hideTargets(p spec.Path) {
 	for i := range b.binds {
 		m := &b.binds[i]
 		if m.Mode != spec.MountTmpfs && (under(m.Target, p.Abs) || under(m.Target, p.Real)) && b.onTop(m.Target) == i && b.view.At(m.Target).Access > view.Hidden {
@@ -151,7 +125,7 @@ func (b *hiding) hideTargets(p spec.Path) {
 
 // lostMounts says which mounts of the spec cannot be seen: hide goes before them,
 // and the line says so; whatever else hides one is a refusal.
-func (b *hiding) lostMounts() {
+func (b *guards) lostMounts() {
 	for i := range b.r.Mounts {
 		m := &b.r.Mounts[i]
 		if g := b.view.At(m.Target); g.Access > view.Hidden && g.Source == m.Source.Real {
@@ -168,7 +142,7 @@ func (b *hiding) lostMounts() {
 }
 
 // hideInBind hides what only a bind of the spec puts at a hidden path.
-func (b *hiding) hideInBind(p spec.Path) {
+func (b *guards) hideInBind(p spec.Path) {
 	i := b.onTop(p.Abs)
 	if i < 0 || b.binds[i].Mode == spec.MountTmpfs || b.view.At(p.Abs).Access <= view.Hidden {
 		return
@@ -178,10 +152,11 @@ func (b *hiding) hideInBind(p spec.Path) {
 	if b.restricted() {
 		b.pinsAbove(source, p.Abs)
 	}
-	switch kind := b.h.Kind(source); {
-	case p.Abs == m.Target:
-		b.mask(p.Abs, pathKind(m.Source), "filesystem.hide")
-	case kind != Absent:
+	kind := b.h.Kind(source)
+	if p.Abs == m.Target {
+		kind = pathKind(m.Source)
+	}
+	if kind != Absent {
 		b.mask(p.Abs, kind, "filesystem.hide")
 	}
 }

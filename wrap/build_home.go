@@ -113,29 +113,15 @@ func (b *homeLayer) homeCopies(home string) {
 	for i := range b.r.Read {
 		p := &b.r.Read[i]
 		if p.Field == FieldAgent && !p.IsDir && (parent(p.Abs) == home || parent(p.Abs) == b.r.Home) && b.h.Kind(p.Real) == File && !b.isHidden(p.Real) {
-			b.copies = append(b.copies, homeCopy{p.Real, p.Abs[strings.LastIndexByte(p.Abs, '/')+1:], 0})
+			b.copies = append(b.copies, item{how: itemCopied, path: home + p.Abs[strings.LastIndexByte(p.Abs, '/'):], source: p.Real, perm: 0o600, soft: true, field: FieldHome,
+				why: "it is replaced by rename, which a bound file cannot be"})
 		}
 	}
 }
 
-// homeCopy is a file of the host that the private home begins with a copy of.
-type homeCopy struct {
-	source, name string
-	slot         int // where it is open for reading; 0 before
-}
-
 // isCopied tells whether the agent gets a copy of a file instead of the file.
 func (b *homeLayer) isCopied(path string) bool {
-	return slices.ContainsFunc(b.copies, func(c homeCopy) bool { return c.source == path })
-}
-
-// readCopies opens what is to be copied, while it can be reached.
-func (b *homeLayer) readCopies() {
-	for i := range b.copies {
-		c := &b.copies[i]
-		c.slot = b.hold()
-		b.op(Mount{Op: OpRead, Source: c.source, Slot: c.slot, Soft: true, For: FieldHome})
-	}
+	return slices.ContainsFunc(b.copies, func(c item) bool { return c.source == path })
 }
 
 // writeCopies puts the copies into the private home.
@@ -144,13 +130,8 @@ func (b *homeLayer) writeCopies() {
 		return
 	}
 	b.folder(b.h.HomeReal, 0o700)
-	b.copyTo(b.in(b.h.HomeReal))
-}
-
-func (b *homeLayer) copyTo(dir string) {
 	for _, c := range b.copies {
-		b.op(Mount{Op: OpCopy, Source: c.source, Slot: c.slot, Target: dir + "/" + c.name, Perm: 0o600, Soft: true, For: FieldHome,
-			Why: "it is replaced by rename, which a bound file cannot be"})
+		b.add(c)
 	}
 }
 
@@ -164,8 +145,7 @@ func (b *homeLayer) placeHome() {
 		return
 	}
 	b.folder(home, 0o755)
-	b.op(Mount{Op: OpBind, Source: b.scratchAt() + partHome, Target: b.in(home), For: FieldPrivate})
-	b.layOwn(home, FieldPrivate)
+	b.add(item{how: itemOwned, path: home, source: partHome, perm: 0o700, field: FieldPrivate})
 	if home != b.h.Home && !b.inView(b.h.Home) {
 		b.symlink(b.h.Home, home)
 	}
@@ -173,7 +153,7 @@ func (b *homeLayer) placeHome() {
 
 // mayChange tells whether what stands at a path inside can be another than the
 // host has there, be it in the home's layer alone.
-func (b *layers) mayChange(image string) bool {
+func (b *places) mayChange(image string) bool {
 	g := b.view.At(image)
 	return g.Access == view.Write && g.Source != ""
 }
@@ -188,9 +168,8 @@ func (b *builder) placeOwn() {
 			}
 		}
 	}
-	for _, p := range b.ownReads() {
-		b.target(p.Real, pathKind(p))
-		b.put(p.Real, p.Real, pathKind(p), ModeRO, FieldAgent, true)
+	for _, i := range b.host.reads {
+		b.place(i)
 	}
 }
 
@@ -218,8 +197,7 @@ func (b *homeLayer) closeInLayer(dir string, f spec.Field, why string) bool {
 	if g := b.view.At(dir); g.Access != view.Write || !g.Copied {
 		return false
 	}
-	b.op(Mount{Op: OpBind, Source: b.in(dir), Target: b.in(dir), Mode: ModeRO, Soft: true, For: f, Why: why})
-	b.layClosed(dir, f, why)
+	b.add(item{how: itemClosed, path: dir, soft: true, field: f, why: why})
 	return true
 }
 
@@ -247,15 +225,15 @@ func (b *homeLayer) ownReads() (paths []spec.Path) {
 
 // pinOwn keeps the directories on the way to one of the agent's own, in a private
 // home, from being renamed: what is written there is told by its path.
-func (b *homeLayer) pinOwn(w spec.Path) {
-	if b.home != homePrivate || w.Field != FieldAgent {
+func (b *homeLayer) pinOwn(w *item) {
+	if b.home != homePrivate || w.field != FieldAgent {
 		return
 	}
-	for i := len(b.h.HomeReal) + 1; i < len(w.Real); i++ {
-		dir := w.Real[:i]
-		if w.Real[i] == '/' && under(w.Real, b.h.HomeReal) && b.made[dir] && b.view.At(dir).Source == "" && !b.pinned[dir] {
+	for i := len(b.h.HomeReal) + 1; i < len(w.path); i++ {
+		dir := w.path[:i]
+		if w.path[i] == '/' && under(w.path, b.h.HomeReal) && b.there[dir] && b.view.At(dir).Source == "" && !b.pinned[dir] {
 			b.pinned[dir] = true
-			b.op(Mount{Op: OpPin, Target: b.in(dir), Why: "on the way to what the agent writes"})
+			b.add(item{how: itemPinned, path: dir, why: "on the way to what the agent writes"})
 		}
 	}
 }

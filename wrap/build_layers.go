@@ -103,13 +103,9 @@ type Written struct{ Dir, Upper, Hides string }
 
 // Written lists the layers of a Plan, but for an agent's home, which is one in every run.
 func (p *Plan) Written() (all []Written) {
-	scratch := ""
-	for i := range p.Mounts {
-		switch m := &p.Mounts[i]; {
-		case m.Op == OpScratch:
-			scratch = m.Target
-		case m.Op == OpOverlay && m.For == FieldLayer:
-			all = append(all, Written{m.Lower, strings.TrimPrefix(m.Upper, scratch+"/"), strings.TrimPrefix(m.Source, scratch+"/")})
+	for i := range p.items {
+		if c := p.items[i].cover; c != nil && c.learned {
+			all = append(all, Written{c.dir, "written" + itoa(c.n), "layer" + itoa(c.n)})
 		}
 	}
 	return all

@@ -267,12 +267,11 @@ const minTmpfs = 1 << 20
 
 // keepInGroups makes the host's control groups read-only for a caller who may
 // write them, where nothing else has: who can write them can leave its own.
-func (b *mounter) keepInGroups() {
+func (b *layers) keepInGroups() {
 	if len(b.plan.Limits.Groups) == 0 || b.restricted() || b.h.Kind("/sys") != Dir {
 		return
 	}
-	b.op(Mount{Op: OpBind, Source: "/sys", Target: b.in("/sys"), Mode: ModeRO, For: "limits"})
-	b.lay("/sys", "/sys", Dir, ModeRO, "limits")
+	b.add(item{path: "/sys", source: "/sys", kind: Dir, mode: ModeRO, field: "limits"})
 }
 
 // tellLimits warns of the limits that hold less than was asked, where the documents let

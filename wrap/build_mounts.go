@@ -5,7 +5,8 @@ import (
 	"sbx/spec"
 )
 
-// mounts writes the operations that make the sandbox's tree.
+// mounts lays what the sandbox's tree is of, layer over layer, and has the operations
+// made that put it there.
 //
 // The order is the meaning. Clones of what will be writable or lies under a
 // directory that is about to be covered are taken first, while the host's tree is
@@ -28,15 +29,10 @@ func (b *builder) mounts() {
 	b.privates()
 	b.layHome()
 	b.privateOwn()
-	b.op(Mount{Op: OpPrivate, Target: "/"})
+	b.add(item{how: itemDetached, path: "/"})
+	b.gatherHost()
 	if p.Base == BasePlace {
-		b.take()
-	}
-	if p.Base == BasePlace && b.restricted() {
-		b.op(Mount{Op: OpReadOnly, Target: "/", For: b.modeField()})
-	}
-	if p.Base == BasePlace {
-		b.lay("/", "/", Dir, b.baseMode(), b.modeField())
+		b.add(item{how: itemRooted, path: "/", source: "/", kind: Dir, mode: b.baseMode(), field: b.modeField()})
 	}
 	b.scratch()
 	if p.Base == BaseEmpty {
@@ -57,15 +53,17 @@ func (b *builder) mounts() {
 	b.placeMounts()
 	b.guards.wayToState()
 	b.guards.closeWorkDir()
-	b.hiding.maskSecrets()
+	b.guards.maskSecrets()
 	b.guards.protect()
-	b.hiding.hide()
-	b.hiding.lostMounts()
+	b.guards.hide()
+	b.guards.lostMounts()
 	b.programs.placePrograms()
 	b.placeSettings()
 	b.guards.ownSources()
 	b.guards.ownRecord()
-	b.finish()
+	b.startDir()
+	b.ownFolders()
+	b.mount()
 }
 
 // readsRoot tells whether filesystem.read names the root, and so all of it.
@@ -92,10 +90,8 @@ func (b *builder) addsToRoot() bool {
 	return false
 }
 
-func (b *mounter) op(m Mount) { b.plan.Mounts = append(b.plan.Mounts, m) }
-
 // in is a path of the new tree as it is called while that is put together.
-func (b *mounter) in(path string) string {
+func (b *places) in(path string) string {
 	if b.prefix != "" && path == "/" {
 		return b.prefix
 	}
@@ -114,7 +110,7 @@ func modeField(r *spec.Resolved) spec.Field {
 	if r.AccessMode != spec.AccessUnset {
 		return "access_mode"
 	}
-	return "filesystem.write"
+	return fieldWrite
 }
 
 // stage is a directory of the host that no source lies beneath, over which the

@@ -2,64 +2,85 @@ package wrap
 
 import "slices"
 
-// overlay covers a directory with a read-only overlay of itself: a layer with a
-// whiteout for each hidden name (a character device 0/0, overlayfs(5)) and a
-// directory for each new mount point lies over it. Unprivileged since Linux 5.11.
-func (b *covering) overlay(n int, c *cover) {
-	layer := b.scratchAt() + "/layer" + itoa(n)
-	perm := uint32(0o755)
+// overlay covers a directory with an overlay of itself.
+func (b *covering) overlay(c *cover) {
+	c.perm = 0o755
 	if list := b.h.listing(c.dir); list != nil {
-		perm = list.Mode // what the overlay's top shows of itself is its first layer's
+		c.perm = list.Mode // what the overlay's top shows of itself is its first layer's
 	}
-	b.op(Mount{Op: OpMkdir, Target: layer, Perm: perm})
 	for _, name := range c.hide {
-		b.makeIn(layer, Entry{Name: parent(name), Kind: Dir})
-		b.op(Mount{Op: OpWhiteout, Target: layer + name, For: c.f})
+		c.add(Entry{Name: parent(name), Kind: Dir})
+		c.parts = append(c.parts, item{how: itemGone, path: c.dir + name, field: c.f})
 	}
 	for _, e := range c.make {
-		b.makeIn(layer, e)
+		c.add(e)
 	}
-	subs := b.bindsOver(c)
-	for _, s := range subs {
-		b.clone(s, s, ModeRO, c.f, true)
+	var subs []item
+	for _, s := range b.bindsOver(c) {
+		subs = append(subs, item{path: s, source: s, kind: Dir, mode: ModeRO, field: c.f, soft: true})
+		b.save(&subs[len(subs)-1], s)
 	}
-	m := Mount{Op: OpOverlay, Source: layer, Lower: c.dir, Target: b.in(c.dir), For: c.f}
-	if c.layer {
-		m.For = c.layerField()
-		m.Upper = b.scratchAt() + "/written"
-		m.Work = b.scratchAt() + "/work" + itoa(n)
-		perm := b.h.HomeMode | 0o700
-		if c.learned {
-			m.Upper += itoa(n)
-			perm = b.h.layer(c.dir).Mode
-		}
-		b.op(Mount{Op: OpMkdir, Target: m.Upper, Perm: perm})
-		b.op(Mount{Op: OpMkdir, Target: m.Work, Perm: 0o700})
-	}
-	b.op(m)
-	b.layCovered(c)
-	for _, s := range subs {
-		b.put(s, s, Dir, ModeRO, c.f, true)
+	b.add(item{how: itemAnew, path: c.dir, cover: c})
+	for _, i := range subs {
+		b.add(i)
 	}
 }
 
-// makeIn makes a mount point and the directories on the way to it in a layer.
-func (b *covering) makeIn(layer string, e Entry) {
-	mkdir := func(path string) {
-		if path != layer+"/" && !b.made[path] {
-			b.made[path] = true
-			b.op(Mount{Op: OpMkdir, Target: path, Perm: 0o755})
+// add makes a mount point among the parts of a cover, and the directories on the way to it.
+func (c *cover) add(e Entry) {
+	for i := 1; i <= len(e.Name); i++ {
+		if i < len(e.Name) && e.Name[i] != '/' || i == len(e.Name) && e.Kind != Dir {
+			continue
+		}
+		if path := c.dir + e.Name[:i]; path != c.dir+"/" && !slices.ContainsFunc(c.parts, func(p item) bool { return p.path == path }) {
+			c.parts = append(c.parts, item{how: itemMade, path: path, kind: Dir, perm: 0o755})
 		}
 	}
-	for i := 1; i < len(e.Name); i++ {
-		if e.Name[i] == '/' {
-			mkdir(layer + e.Name[:i])
-		}
+	if e.Kind != Dir {
+		c.parts = append(c.parts, item{how: itemMade, path: c.dir + e.Name, perm: 0o644})
 	}
-	if e.Kind == Dir {
-		mkdir(layer + e.Name)
-	} else {
-		b.op(Mount{Op: OpFile, Target: layer + e.Name, Perm: 0o644})
+}
+
+// rebuild covers a directory with a private one into which all but the hidden
+// names are bound.
+func (b *covering) rebuild(c *cover, list *Listing) {
+	c.rebuilt, c.perm, c.mode = true, list.Mode|0o700, b.baseMode()
+	c.parts = make([]item, 0, 2*len(list.Entries))
+	stays := slices.DeleteFunc(slices.Clone(list.Entries), func(e Entry) bool {
+		return slices.Contains(c.hide, "/"+e.Name) || c.layer && b.isCopied(c.dir+"/"+e.Name)
+	})
+	for _, e := range stays {
+		path := c.dir + "/" + e.Name
+		switch {
+		case path == b.req.Record || c.makes("/"+e.Name):
+			continue
+		case e.Kind == Symlink:
+			c.parts = append(c.parts, item{how: itemLinked, path: path, source: e.Target})
+			continue
+		case e.Kind == Dir:
+			c.parts = append(c.parts, item{how: itemMade, path: path, kind: Dir, perm: 0o755})
+		default:
+			c.parts = append(c.parts, item{how: itemMade, path: path, perm: 0o644})
+		}
+		c.parts = append(c.parts, item{path: path, source: path, mode: b.baseMode(), soft: true, field: c.f})
+	}
+	for _, e := range c.make {
+		c.add(e)
+	}
+	if c.layer {
+		c.parts = append(c.parts, b.copies...)
+		c.mode = ModeRW
+	}
+	b.recordOut = b.recordOut || parent(b.req.Record) == c.dir
+	b.add(item{how: itemAnew, path: c.dir, cover: c})
+	for _, e := range stays {
+		b.lay(&item{path: c.dir + "/" + e.Name, source: c.dir + "/" + e.Name, kind: e.Kind, mode: b.baseMode(), field: c.f})
+	}
+	if b.recordOut {
+		b.lay(&item{how: itemMasked, path: b.req.Record, field: FieldRecord})
+	}
+	if !b.restricted() {
+		b.add(item{how: itemSealed, path: c.dir, why: "what would be made in it would be lost"})
 	}
 }
 
@@ -101,55 +122,4 @@ next:
 		subs = append(subs, m.Path)
 	}
 	return subs
-}
-
-// rebuild covers a directory with a private one into which all but the hidden
-// names are bound.
-func (b *covering) rebuild(n int, c *cover, list *Listing) {
-	dir := b.scratchAt() + "/dir" + itoa(n)
-	const others = 96 // what a Plan has besides, so that this is not copied again
-	b.plan.Mounts = slices.Grow(b.plan.Mounts, 2*len(list.Entries)+others)
-	b.op(Mount{Op: OpMkdir, Target: dir, Perm: list.Mode | 0o700})
-	for _, e := range list.Entries {
-		path := c.dir + "/" + e.Name
-		if slices.Contains(c.hide, "/"+e.Name) {
-			continue
-		}
-		if c.layer && b.isCopied(path) || path == b.req.Record || c.makes("/"+e.Name) {
-			continue
-		}
-		at := dir + "/" + e.Name
-		switch e.Kind {
-		case Symlink:
-			b.op(Mount{Op: OpSymlink, Source: e.Target, Target: at})
-			continue
-		case Dir:
-			b.op(Mount{Op: OpMkdir, Target: at, Perm: 0o755})
-		default:
-			b.op(Mount{Op: OpFile, Target: at, Perm: 0o644})
-		}
-		b.op(Mount{Op: OpBind, Source: path, Target: at, Mode: b.baseMode(), Soft: true, For: c.f})
-	}
-	b.recordOut = b.recordOut || parent(b.req.Record) == c.dir
-	for _, e := range c.make {
-		b.makeIn(dir, e)
-	}
-	mode := b.baseMode()
-	if c.layer {
-		b.copyTo(dir)
-		mode = ModeRW
-	}
-	b.op(Mount{Op: OpBind, Source: dir, Target: b.in(c.dir), Mode: mode, For: c.f})
-	b.layCovered(c)
-	for _, e := range list.Entries {
-		if path := c.dir + "/" + e.Name; !slices.Contains(c.hide, "/"+e.Name) && !(c.layer && b.isCopied(path)) {
-			b.lay(path, path, e.Kind, b.baseMode(), c.f)
-		}
-	}
-	if b.recordOut {
-		b.layMask(b.req.Record, FieldRecord, "")
-	}
-	if !b.restricted() {
-		b.op(Mount{Op: OpSeal, Target: b.in(c.dir), Why: "what would be made in it would be lost"})
-	}
 }

@@ -58,50 +58,28 @@ func (b *places) privates() {
 
 // openSecrets puts, where a secret directory shows in which something is opened, a
 // private directory in its place, and that in it.
-func (b *mounter) openSecrets() {
+func (b *layers) openSecrets() {
 	for _, dir := range b.opened {
-		if b.openedAt[dir] == 0 || b.view.At(dir).Source != dir {
+		if b.opensAt[dir] == 0 || b.view.At(dir).Source != dir {
 			continue // a private directory from the start, or not in view
 		}
-		var opened []spec.Path
-		var slots []int
-		var modes []Mode
+		var opened []item
 		outside := b.outside()
 		for _, p := range slices.Concat(b.r.Read, b.r.Write, outside) {
-			if p.Exists && p.Real != dir && under(p.Real, dir) && !b.planted(p) && !slices.ContainsFunc(opened, func(o spec.Path) bool { return under(p.Real, o.Real) }) {
-				mode := ModeRO
+			if p.Exists && p.Real != dir && under(p.Real, dir) && !b.planted(p) && !slices.ContainsFunc(opened, func(o item) bool { return under(p.Real, o.path) }) {
+				i := ofPath(p, ModeRO)
 				if b.inWritable(p.Real) && (slices.ContainsFunc(b.r.Write, func(w spec.Path) bool { return w.Field != "" && w.Real == p.Real }) ||
 					slices.ContainsFunc(outside, func(o spec.Path) bool { return o.Real == p.Real })) {
-					mode = ModeRW
+					i.mode = ModeRW
 				}
-				slot := b.hold()
-				b.op(Mount{Op: OpClone, Source: b.in(p.Real), Slot: slot, Mode: mode, For: p.Field})
-				opened, slots, modes = append(opened, p), append(slots, slot), append(modes, mode)
+				opened = append(opened, i)
 			}
 		}
-		b.pinsAbove(dir, dir)
-		b.op(Mount{Op: OpPlace, Slot: b.openedAt[dir], Target: b.in(dir), For: FieldSecrets})
-		b.layOwn(dir, FieldSecrets)
-		b.private = append(b.private, dir)
-		for k, p := range opened {
-			b.beneath(dir, p)
-			b.op(Mount{Op: OpAttach, Slot: slots[k], Source: p.Real, Target: b.in(p.Real), For: p.Field})
-			b.lay(p.Real, p.Real, pathKind(p), modes[k], p.Field)
-		}
-	}
-}
-
-// beneath makes a mount point for p in the private directory dir.
-func (b *mounter) beneath(dir string, p spec.Path) {
-	for i := len(dir) + 1; i < len(p.Real); i++ {
-		if p.Real[i] == '/' {
-			b.op(Mount{Op: OpMkdir, Target: b.in(p.Real[:i]), Perm: 0o700})
-		}
-	}
-	if p.IsDir {
-		b.op(Mount{Op: OpMkdir, Target: b.in(p.Real), Perm: 0o700})
-	} else {
-		b.op(Mount{Op: OpFile, Target: b.in(p.Real), Perm: 0o600})
+		b.through(opened, func() {
+			b.pinsAbove(dir, dir)
+			b.add(item{how: itemOwned, path: dir, slot: b.opensAt[dir], perm: 0o700, field: FieldSecrets})
+			b.private = append(b.private, dir)
+		})
 	}
 }
 
@@ -128,7 +106,7 @@ func (b *places) planted(p spec.Path) bool {
 }
 
 // part is the scratch directory that stands for a private directory, and its mode.
-func (b *mounter) part(dir string) (string, uint32) {
+func (b *layers) part(dir string) (string, uint32) {
 	switch dir {
 	case "/tmp":
 		return partTmp, 0o1777
@@ -152,7 +130,7 @@ func (b *places) covered(path string) bool {
 
 // scratchAt is where the scratch tmpfs is mounted. In place it is a directory that
 // the sandbox has its own of, which covers it in the end.
-func (b *mounter) scratchAt() string {
+func (b *layers) scratchAt() string {
 	if b.prefix != "" {
 		return b.plan.Root
 	}
@@ -164,59 +142,34 @@ func (b *mounter) scratchAt() string {
 	return "/proc" // which the sandbox's own covers
 }
 
-// scratch mounts the tmpfs, makes its parts and, in place, opens the two masks.
-func (b *mounter) scratch() {
-	at := b.scratchAt()
-	b.op(Mount{Op: OpScratch, Target: at, Perm: 0o755, Size: b.tmpfsSize()})
-	if b.r.Learn {
-		b.op(Mount{Op: OpOpen, Source: at, Slot: SlotScratch, For: FieldLayer})
-	}
-	mkdir := func(part string, perm uint32) { b.op(Mount{Op: OpMkdir, Target: at + part, Perm: perm}) }
-	if b.prefix == "" {
-		b.masks(at)
-	}
-	mkdir(partDev, 0o755)
-	for _, dir := range b.private {
-		mkdir(b.part(dir))
-	}
-	for i, dir := range b.opened {
-		if part := "/secret" + itoa(i); !slices.Contains(b.private, dir) {
-			mkdir(part, 0o700)
-			b.openedAt[dir] = b.hold()
-			b.op(Mount{Op: OpOpen, Source: at + part, Slot: b.openedAt[dir]})
+// scratch is the tmpfs that the sandbox's own directories are parts of.
+func (b *layers) scratch() {
+	for _, dir := range b.opened {
+		if !slices.Contains(b.private, dir) {
+			b.opensAt[dir] = b.hold()
 		}
 	}
-	if b.prefix != "" {
-		mkdir(partRoot, 0o755)
-		mkdir(partHome, 0o700)
-		mkdir(partWork, 0o755)
-	}
+	b.add(item{how: itemScratch})
 }
 
 // placeParts puts the private directories in place; in place of the host's /tmp
 // last, which hides the scratch directory's other parts.
-func (b *mounter) placeParts() {
-	at := b.scratchAt()
-	place := func(part, target string, f spec.Field) {
+func (b *layers) placeParts() {
+	place := func(target, part string, perm uint32) {
 		b.folder(target, 0o755)
-		b.op(Mount{Op: OpBind, Source: at + part, Target: b.in(target), For: f})
-		b.layOwn(target, f)
+		b.add(item{how: itemOwned, path: target, source: part, perm: perm, field: FieldPrivate})
 	}
-	place(partDev, "/dev", FieldPrivate)
-	last := ""
-	for _, dir := range b.private {
-		part, _ := b.part(dir)
-		if b.prefix == "" && dir == at {
-			last = part
-			continue
+	place("/dev", partDev, 0o755)
+	for _, last := range [...]bool{false, true} {
+		for _, dir := range b.private {
+			if last == (b.prefix == "" && dir == b.scratchAt()) {
+				part, perm := b.part(dir)
+				place(dir, part, perm)
+			}
 		}
-		place(part, dir, FieldPrivate)
 	}
 	if b.r.Job != nil {
-		place(partWork, "/work", FieldPrivate)
-	}
-	if last != "" {
-		place(last, at, FieldPrivate)
+		place("/work", partWork, 0o755)
 	}
 	if home := b.h.Home; home != "" && b.coveredStrictly(home) && !b.inWritable(home) {
 		b.folder(home, 0o700)
@@ -227,29 +180,23 @@ func (b *mounter) placeParts() {
 // read-only and the worst is masked: sysctl files ask for uid 0, not for a
 // capability, and kernel.core_pattern is root code outside every namespace
 // (proc(5)). A caller that is not uid 0 cannot write them anyway.
-func (b *mounter) proc() {
+func (b *layers) proc() {
 	b.folder("/proc", 0o555)
-	if b.prefix != "" { // the scratch directory goes with the old root; this one is covered, and stays
-		b.masks(b.in("/proc"))
-	}
-	b.op(Mount{Op: OpProc, Target: b.in("/proc"), For: FieldProcesses})
-	b.layOwn("/proc", FieldProcesses)
+	b.add(item{how: itemProc, path: "/proc", field: FieldProcesses})
 	if b.h.UID != 0 { // but for what everybody may, as ns_last_pid
-		b.op(Mount{Op: OpBind, Source: b.in("/proc/sys"), Target: b.in("/proc/sys"), Mode: ModeRO, Soft: true, For: FieldProcesses})
+		b.closePart("/proc/sys", true, FieldProcesses, "")
 		b.keepInGroups()
 		return
 	}
 	if !b.restricted() && b.h.Kind("/sys") == Dir {
-		b.op(Mount{Op: OpBind, Source: "/sys", Target: b.in("/sys"), Mode: ModeRO, For: FieldProcesses})
-		b.lay("/sys", "/sys", Dir, ModeRO, FieldProcesses)
+		b.add(item{path: "/sys", source: "/sys", kind: Dir, mode: ModeRO, field: FieldProcesses})
 	}
 	// Pid 1 shares the supervisor's memory, and with it some of what these set.
-	b.op(Mount{Op: OpBind, Source: b.in("/proc/1"), Target: b.in("/proc/1"), Mode: ModeRO, Soft: true, For: FieldProcesses})
+	b.closePart("/proc/1", true, FieldProcesses, "")
 	for _, name := range b.h.ProcRO {
-		path := b.in("/proc/" + name)
-		b.op(Mount{Op: OpBind, Source: path, Target: path, Mode: ModeRO, Soft: true, For: FieldProcesses})
+		b.closePart("/proc/"+name, true, FieldProcesses, "")
 	}
 	for _, name := range b.h.ProcMask {
-		b.op(Mount{Op: OpPlace, Slot: slotNone, Target: b.in("/proc/" + name), Mode: ModeRO, Soft: true, For: FieldProcesses})
+		b.add(item{how: itemMasked, path: "/proc/" + name, soft: true, part: true, field: FieldProcesses})
 	}
 }

@@ -80,7 +80,7 @@ func (b *programs) outOfView(path string) *spec.Problem {
 	default:
 		p.Field = "filesystem.hide"
 		p.Why += ": it is hidden"
-		p.Help = "take it out of filesystem.hide, or name it in filesystem.write"
+		p.Help = "take it out of filesystem.hide, or name it in " + string(fieldWrite)
 	}
 	return p
 }

@@ -31,30 +31,25 @@ func (b *guards) protect() {
 			b.plan.Watch.Protected = append(b.plan.Watch.Protected, p)
 			b.plan.Watch.Unmade = append(b.plan.Watch.Unmade, p.Path) // whatever else would take its place
 		default:
-			for _, at := range spots[i] {
-				m := Mount{Op: OpBind, Mode: ModeRO, Soft: true, For: FieldProtected, Why: p.Why}
-				if p.Shared {
-					m.Op, m.Mode = OpPin, ModeKeep
-				}
-				b.keep(p.Path, at, m)
-				if !p.Shared {
-					b.layClosed(at, FieldProtected, p.Why)
-				}
-			}
-			if !p.Shared {
+			how := itemClosed
+			if p.Shared {
+				how = itemPinned
+			} else {
 				b.plan.Watch.Protected = append(b.plan.Watch.Protected, p)
+			}
+			for _, at := range spots[i] {
+				b.add(item{how: how, path: at, soft: true, field: FieldProtected, why: p.Why, source: p.Path})
 			}
 		}
 	}
 	for _, repo := range b.h.Repositories {
 		for _, other := range repo.Others {
+			if b.allowed(other) {
+				continue
+			}
 			for _, at := range b.writableImages(other) {
-				if !b.allowed(other) {
-					b.keep(other, at, Mount{Op: OpBind, Mode: ModeRO, Soft: true, For: FieldProtected,
-						Why: "another worktree of the same repository"})
-					b.layClosed(at, FieldProtected, "another worktree of the same repository")
-					b.plan.Watch.Closed = append(b.plan.Watch.Closed, other)
-				}
+				b.add(item{how: itemClosed, path: at, soft: true, field: FieldProtected, why: "another worktree of the same repository", source: other})
+				b.plan.Watch.Closed = append(b.plan.Watch.Closed, other)
 			}
 		}
 	}
@@ -99,7 +94,7 @@ func opensName(names []string, path string) bool {
 	})
 }
 
-// openedNames are the protected names that filesystem.write names, and so opens.
+// openedNames are the protected names that the spec writes by name, and so opens.
 func (b *guards) openedNames() (names []string) {
 	trees := b.trees()
 	for _, w := range b.r.Write {
@@ -132,7 +127,7 @@ func (b *guards) isProtected(path string, trees []string) bool {
 }
 
 // trees are the writable directories of the spec: the working directory and what
-// filesystem.write names, but for protected names themselves.
+// the spec names beside it to be written, but for protected names themselves.
 func (b *guards) trees() []string {
 	var t []string
 	for _, w := range b.writables() {
@@ -146,23 +141,6 @@ func (b *guards) trees() []string {
 		}
 	}
 	return append(t, b.innerTrees()...)
-}
-
-// pinsAbove makes the directories above an image of a path that could be renamed
-// mount points.
-func (b *mounter) pinsAbove(path, at string) {
-	for i := 1; i < len(at); i++ {
-		if dir := at[:i]; at[i] == '/' && !b.pinned[dir] && reaches(b.view.At(dir)) && (reaches(b.view.At(parent(dir))) || !b.restricted()) && b.onTop(dir) == b.onTop(parent(dir)) {
-			b.pinned[dir] = true
-			m := Mount{Op: OpPin, Soft: true, Why: "on the way to what must stay"}
-			if up := len(at) - len(dir); strings.HasSuffix(path, at[len(dir):]) && up < len(path) {
-				b.keep(path[:len(path)-up], dir, m)
-			} else { // no directory of the host's own that the image's could be
-				m.Target = b.in(dir)
-				b.op(m)
-			}
-		}
-	}
 }
 
 // watch says what the supervisor looks after.
@@ -206,9 +184,10 @@ func (b *draft) unprotected(why string) {
 }
 
 // mountPoint makes sure that there is something to mount m on.
-func (b *mounter) mountPoint(m *spec.MountAt, kind Kind) {
+func (b *layers) mountPoint(m *spec.MountAt) {
+	kind := bindKind(m)
 	source := b.view.At(m.Target).Source
-	if source == "" && !b.made[m.Target] { // in a directory of the sandbox's own, or of an empty root
+	if source == "" && !b.there[m.Target] { // in a directory of the sandbox's own, or of an empty root
 		b.target(m.Target, kind)
 		return
 	}
@@ -229,14 +208,8 @@ func (b *mounter) mountPoint(m *spec.MountAt, kind Kind) {
 	}
 }
 
-// finish seals an empty root and goes there.
-func (b *builder) finish() {
-	b.ownFolders()
-	b.tellParent()
-	if b.prefix != "" {
-		b.op(Mount{Op: OpSeal, Target: b.prefix, Why: "nobody may write to the new root itself"})
-		b.op(Mount{Op: OpPivot, Target: b.prefix})
-	}
+// startDir says where the command starts, where its own directory is not in view.
+func (b *builder) startDir() {
 	if b.r.Job == nil && !b.seen(b.plan.Command.Dir) {
 		b.plan.Command.Dir = "/"
 	}

@@ -24,11 +24,9 @@ func (b *places) inView(path string) bool {
 
 // emptyRoot begins the new root and binds what is in view read-only.
 func (b *builder) emptyRoot() {
-	b.op(Mount{Op: OpPin, Target: b.prefix, Why: "pivot_root(2) wants a mount point"})
-	b.layNothing()
+	b.add(item{how: itemRooted, path: "/", field: b.rootField()})
 	b.placeHome()
 	b.placeParts()
-	b.readCopies()
 	b.writeCopies()
 	if b.whole {
 		b.wholeRoot()
@@ -38,7 +36,7 @@ func (b *builder) emptyRoot() {
 			b.symlink(s.Path, s.Target)
 			continue
 		}
-		b.show(s.Real, s.Path, s.Kind, "filesystem.read")
+		b.show(s.Real, s.Path, s.Kind, fieldRead)
 	}
 	read := slices.Clone(b.r.Read)
 	if b.r.Restricted.Real != "" {
@@ -52,6 +50,19 @@ func (b *builder) emptyRoot() {
 		b.show(p.Real, p.Real, pathKind(p), p.Field)
 		b.links(p)
 	}
+}
+
+// rootField is the field by which only what is named is in view.
+func (b *places) rootField() spec.Field {
+	switch {
+	case b.r.Root.Abs != "":
+		return "sandbox.root"
+	case b.r.Job != nil:
+		return "--input, --output"
+	case b.whole:
+		return ""
+	}
+	return fieldRead
 }
 
 // wholeRoot binds all that the host's root has into a new one, which unlike the
@@ -69,28 +80,16 @@ func (b *builder) wholeRoot() {
 	}
 }
 
-func (b *mounter) symlink(path, target string) {
-	if b.made[path] {
-		return
-	}
-	b.folder(parent(path), 0o755)
-	b.made[path] = true
-	b.op(Mount{Op: OpSymlink, Source: target, Target: b.in(path)})
-}
-
 // show binds source read-only at path of the empty root.
-func (b *mounter) show(source, path string, kind Kind, f spec.Field) {
+func (b *layers) show(source, path string, kind Kind, f spec.Field) {
 	if b.view.At(path).Source != "" {
 		return
 	}
-	b.target(path, kind)
-	b.op(Mount{Op: OpBind, Source: source, Target: b.in(path), Mode: b.baseMode(), For: f})
-	b.lay(path, source, kind, b.baseMode(), f)
+	b.place(item{path: path, source: source, kind: kind, mode: b.baseMode(), field: f})
 	for _, dir := range b.private { // which path now lies over
 		if path != dir && under(dir, path) && b.h.Kind(dir) == Dir {
-			part, _ := b.part(dir)
-			b.op(Mount{Op: OpBind, Source: b.scratchAt() + part, Target: b.in(dir), For: FieldPrivate})
-			b.layOwn(dir, FieldPrivate)
+			part, perm := b.part(dir)
+			b.add(item{how: itemOwned, path: dir, source: part, perm: perm, field: FieldPrivate})
 		}
 	}
 }

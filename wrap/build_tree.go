@@ -9,30 +9,6 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// folder makes the directories down to path where the new tree lacks them: in an
-// empty root, or in a private directory.
-func (b *mounter) folder(path string, perm uint32) {
-	if path == "/" || b.made[path] || b.view.At(path).Source != "" {
-		return
-	}
-	b.folder(parent(path), 0o755)
-	b.made[path] = true
-	b.op(Mount{Op: OpMkdir, Target: b.in(path), Perm: perm})
-}
-
-// target makes what a mount of kind k needs to stand at path.
-func (b *mounter) target(path string, k Kind) {
-	if k == Dir {
-		b.folder(path, 0o755)
-		return
-	}
-	b.folder(parent(path), 0o755)
-	if !b.made[path] && b.view.At(path).Source == "" {
-		b.made[path] = true
-		b.op(Mount{Op: OpFile, Target: b.in(path), Perm: 0o644})
-	}
-}
-
 // coveredStrictly tells whether path lies beneath a private directory, itself not
 // counted.
 func (b *places) coveredStrictly(path string) bool {
@@ -44,75 +20,55 @@ func (b *places) coveredStrictly(path string) bool {
 	return path != "/dev" && b.ownDev(path)
 }
 
-// taken is what a clone is of, and where it goes.
-type taken struct {
-	source string
-	target string
-	mode   Mode
-}
+// ofHost is what of the host's own files is shown over the base.
+type ofHost struct{ devices, memory, workspace, reads, broker, mounts, run []item }
 
-// put binds source, which is of kind k, at path: from the clone that was taken of it while the
-// host's tree was as it was, or directly where nothing has been covered.
-func (b *mounter) put(source, path string, k Kind, mode Mode, f spec.Field, soft bool) {
-	b.lay(path, source, k, mode, f)
-	key := taken{source, path, mode}
-	if slots := b.slots[key]; len(slots) > 0 {
-		b.slots[key] = slots[1:]
-		b.op(Mount{Op: OpAttach, Slot: slots[0], Source: source, Target: b.in(path), For: f, Soft: soft})
-		return
-	}
-	b.op(Mount{Op: OpBind, Source: source, Target: b.in(path), Mode: mode, For: f, Soft: soft})
-}
-
-// clone takes a clone of source now, for put at path.
-func (b *mounter) clone(source, path string, mode Mode, f spec.Field, soft bool) {
-	key, slot := taken{source, path, mode}, b.hold()
-	b.slots[key] = append(b.slots[key], slot)
-	b.op(Mount{Op: OpClone, Source: source, Slot: slot, Mode: mode, For: f, Soft: soft})
-}
-
-// take clones what the steps to come would cover or make read-only.
-func (b *builder) take() {
+// gatherHost lists that and, where the root is the host's, takes clones of it: what comes
+// would cover it or make it read-only.
+func (b *builder) gatherHost() {
+	l := &b.host
 	for _, d := range b.devices() {
-		b.clone(d.Real, d.Path, ModeDevice, deviceField(&d), false)
+		l.devices = append(l.devices, item{path: d.Path, source: d.Real, kind: Device, mode: ModeDevice, field: deviceField(&d)})
 	}
 	if b.hostShm() {
-		b.clone(hostShm, hostShm, ModeKeep, "", false)
+		l.memory = []item{{path: hostShm, source: hostShm, kind: Dir}}
 	}
-	if b.showsWorkDir() {
-		b.clone(b.r.WorkingDir.Real, b.r.WorkingDir.Real, ModeRO, "working_dir", false)
+	if wd := b.r.WorkingDir.Real; b.showsWorkDir() {
+		l.workspace = append(l.workspace, item{path: wd, source: wd, kind: Dir, mode: ModeRO, field: "working_dir"})
 	}
 	for _, w := range b.writables() {
-		b.clone(w.Real, w.Real, ModeRW, w.Field, false)
+		l.workspace = append(l.workspace, ofPath(w, ModeRW))
 	}
 	for _, p := range b.ownReads() {
-		b.clone(p.Real, p.Real, ModeRO, FieldAgent, true)
+		i := ofPath(p, ModeRO)
+		i.soft = true
+		l.reads = append(l.reads, i)
 	}
-	b.readCopies()
-	if b.covered("/run") {
-		for _, w := range b.brokerWay() {
-			b.clone(w.source, w.target, w.mode, "broker.file", false)
+	for k := range b.binds {
+		m := &b.binds[k]
+		i := item{path: m.Target, source: m.Source.Real, kind: bindKind(m), mode: ModeRO, field: m.Field}
+		switch m.Mode {
+		case spec.MountRW:
+			i.mode = ModeRW
+		case spec.MountTmpfs:
+			i = item{how: itemFresh, path: m.Target, perm: 0o755, slot: int(b.tmpfsSize()), field: m.Field, why: m.Label}
 		}
-	}
-	for _, m := range b.binds {
-		if m.Mode != spec.MountTmpfs {
-			b.clone(m.Source.Real, m.Target, bindMode(m.Mode), m.Field, false)
-		}
+		l.mounts = append(l.mounts, i)
 	}
 	if b.covered("/run") {
+		l.broker = b.brokerWay()
 		for _, k := range b.h.Keep {
-			if b.covered(k.Real) {
-				b.clone(k.Real, k.Path, ModeRO, FieldPrivate, false)
+			l.run = append(l.run, item{path: k.Path, source: k.Real, kind: k.Kind, mode: ModeRO, field: FieldPrivate})
+		}
+	}
+	for _, list := range [...][]item{l.devices, l.memory, l.workspace, l.reads, b.copies, l.broker, l.mounts, l.run} {
+		for k := range list {
+			i := &list[k]
+			if i.how == itemCopied || i.how == itemShown && b.prefix == "" {
+				b.save(i, i.source)
 			}
 		}
 	}
-}
-
-func bindMode(m spec.MountMode) Mode {
-	if m == spec.MountRW {
-		return ModeRW
-	}
-	return ModeRO
 }
 
 // writables are the paths that are bound in writable, a directory before what is
@@ -168,14 +124,12 @@ func (b *places) isWritable(path string) bool {
 
 // placeWritable puts the writable trees in their places.
 func (b *builder) placeWritable() {
-	if wd := b.r.WorkingDir.Real; b.showsWorkDir() {
-		b.target(wd, Dir)
-		b.put(wd, wd, Dir, ModeRO, "working_dir", false)
+	for _, i := range b.host.workspace {
+		b.target(i.path, i.kind)
+		b.pinOwn(&i)
+		b.add(i)
 	}
 	for _, w := range b.writables() {
-		b.target(w.Real, pathKind(w))
-		b.pinOwn(w)
-		b.put(w.Real, w.Real, pathKind(w), ModeRW, w.Field, false)
 		b.links(w)
 	}
 }
@@ -188,7 +142,7 @@ func (b *builder) showsWorkDir() bool {
 }
 
 // links makes the links by which a path was named, where the new root has none.
-func (b *mounter) links(p spec.Path) {
+func (b *layers) links(p spec.Path) {
 	if b.prefix == "" {
 		return
 	}
@@ -208,23 +162,12 @@ func bindKind(m *spec.MountAt) Kind {
 }
 
 // placeMounts carries out filesystem.mounts.
-func (b *mounter) placeMounts() {
-	for i := range b.binds {
-		m := &b.binds[i]
-		b.mountPoint(m, bindKind(m))
-		if m.Mode == spec.MountTmpfs {
-			b.op(Mount{Op: OpTmpfs, Target: b.in(m.Target), Perm: 0o755, Size: b.tmpfsSize(), For: m.Field, Why: m.Label})
-			for path := range b.made {
-				if under(path, m.Target) {
-					delete(b.made, path)
-				}
-			}
-			b.layOwn(m.Target, m.Field)
-			continue
+func (b *layers) placeMounts() {
+	for k, i := range b.host.mounts {
+		b.mountPoint(&b.binds[k])
+		if i.mode == ModeRO && i.source == i.path { // it keeps what is there, which is to stay there
+			b.pinsAbove(i.path, i.path)
 		}
-		if m.Mode == spec.MountRO && m.Source.Real == m.Target { // it keeps what is there, which is to stay there
-			b.pinsAbove(m.Target, m.Target)
-		}
-		b.put(m.Source.Real, m.Target, bindKind(m), bindMode(m.Mode), m.Field, false)
+		b.add(i)
 	}
 }

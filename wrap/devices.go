@@ -7,7 +7,7 @@ import (
 	"sbx/spec"
 )
 
-// openable are the devices of the host that filesystem.write opens by name, and what
+// openable are the devices of the host that a spec opens by writing them by name, and what
 // each gives away. Every other one stays out: a disk is all files, a terminal is a way
 // to type at the caller, /dev/mem and its like are the machine.
 var openable = [...]Row{
@@ -39,18 +39,18 @@ func opensTo(path string) string {
 	return ""
 }
 
-// tellPresets says in the record what presets of filesystem.write open and give away,
+// tellPresets says in the record what presets among what is written open and give away,
 // and before the start of those that give away the machine.
 func (b *draft) tellPresets() {
 	for i := range b.r.Presets {
 		p := &b.r.Presets[i]
-		if len(p.Paths) == 0 || !strings.HasPrefix(string(p.Field), "filesystem.write") {
+		if len(p.Paths) == 0 || !strings.HasPrefix(string(p.Field), string(fieldWrite)) {
 			continue
 		}
 		text := p.Name + " opens " + strings.Join(p.Paths, ", ") + ": " + p.Gives
-		b.fault("filesystem.write", Enforced, text)
+		b.fault(fieldWrite, Enforced, text)
 		if p.Loud {
-			b.plan.Warnings = append(b.plan.Warnings, spec.Warning{Field: "filesystem.write", On: b.r.At(p.Field), Text: text})
+			b.plan.Warnings = append(b.plan.Warnings, spec.Warning{Field: fieldWrite, On: b.r.At(p.Field), Text: text})
 		}
 	}
 }
@@ -69,22 +69,22 @@ func (b *draft) openDevices() {
 	b.r, b.h = &r, &h
 	for _, d := range opened {
 		text := d.Path + " of the host is open: " + d.Why
-		b.fault("filesystem.write", Enforced, text)
-		b.plan.Warnings = append(b.plan.Warnings, spec.Warning{Field: "filesystem.write", Text: text})
+		b.fault(fieldWrite, Enforced, text)
+		b.plan.Warnings = append(b.plan.Warnings, spec.Warning{Field: fieldWrite, Text: text})
 	}
 }
 
 // askDevices refuses devices that the tool is not handed.
 func (w *wrapper) askDevices() {
 	if len(openedDevices(w.a.Resolved)) > 0 && w.name != nameSbx && w.name != bwrapTool.name {
-		w.lack("filesystem.write", w.name+" is handed no device of the host")
+		w.lack(fieldWrite, w.name+" is handed no device of the host")
 	}
 }
 
 // deviceField is the field that a device of the sandbox's /dev is there for.
 func deviceField(d *Found) spec.Field {
 	if opensTo(d.Path) != "" {
-		return "filesystem.write"
+		return fieldWrite
 	}
 	return FieldPrivate
 }

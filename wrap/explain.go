@@ -81,7 +81,7 @@ func ruleOf(r *spec.Resolved, g view.Grant, path string) string {
 		if r.Visible && !isPrivate(path) { // the home, which the list leaves out
 			return string(fieldRead)
 		}
-	case "", "access_mode", "filesystem.read", "filesystem.write", "working_dir", "sandbox.root", "restrict":
+	case "", "access_mode", string(fieldRead), string(fieldWrite), "working_dir", "sandbox.root", "restrict":
 		if rule := readonlyRule(r); rule != "" && g.Access == view.Read {
 			return rule
 		}

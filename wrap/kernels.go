@@ -37,7 +37,7 @@ func (h *Host) kernelElsewhere(path string) bool {
 }
 
 // maskKernels hides the kernel's file systems that lie in view.
-func (b *hiding) maskKernels() {
+func (b *guards) maskKernels() {
 	for i := range b.h.Mounts {
 		if m := &b.h.Mounts[i]; m.Kernels() && b.h.Kind(m.Path) != Absent {
 			b.maskImages(m.Path, b.h.Kind(m.Path), FieldProcesses, "the kernel's own; each sandbox has a safe one instead")

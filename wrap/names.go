@@ -18,7 +18,7 @@ func (n Namespace) String() string {
 
 func (o Op) String() string {
 	return [...]string{"private", "scratch", "mkdir", "file", "symlink", "content", "clone", "attach", "bind", "pin",
-		"read-only", "tmpfs", "proc", "devpts", "whiteout", "overlay", "open", "place", "seal", "read", "copy", "uncover", "pivot"}[o]
+		"read-only", "tmpfs", "proc", "devpts", "whiteout", "overlay", "open", "place", "seal", "read", "copy", "pivot"}[o]
 }
 
 func (m Mode) String() string { return [...]string{"keep", "ro", "rw", "device"}[m] }

@@ -1,7 +1,6 @@
 package wrap
 
 import (
-	"cmp"
 	"slices"
 
 	"sbx/internal/view"
@@ -39,112 +38,101 @@ type Node struct {
 	For    spec.Field
 }
 
-// Tree is what the sandbox's files are, in the order in which it is put
-// together: a walk over Plan.Mounts, without how sbx itself goes about it, and the
-// View says what shows at a path. It is what a tool that mounts by its own command
-// line is told. Without a Node at "/" the root is empty.
+// Tree is what the sandbox's files are, in the order in which they are put
+// together: a walk over the same items as Plan.Mounts, without how sbx itself goes about
+// it, and the View says what shows at a path. It is what a tool that mounts by its own
+// command line, and lays no overlays, is told. Without a Node at "/" the root is empty.
 //
 // What sbx itself puts there for an sbx inside is left out; what no other tool can
 // be told is as well, and named in lacks.
 func (p *Plan) Tree() (nodes []Node, lacks []Lack) {
-	w := walk{view: &p.View, nodes: make([]Node, 0, len(p.Mounts)+16)}
-	if p.Base != BaseEmpty {
-		w.nodes = append(w.nodes, Node{Kind: NodeBind, Path: "/", Source: "/", Mode: ModeRW})
-	}
-	covered := false // the scratch tmpfs, by what is in its place inside
-	for i := range p.Mounts {
-		m := &p.Mounts[i]
-		path, inside := p.inside(m.Target)
-		switch {
-		case m.Target == "":
-			w.held = append(w.held, m)
-		case m.Op == OpScratch:
-			w.scratch = m.Target
-		case !inside || w.scratch != "" && !covered && path != w.scratch && under(path, w.scratch):
-			w.staged = append(w.staged, m)
-		case m.Op == OpReadOnly: // the whole root
-			w.nodes[0].Mode, w.nodes[0].For = ModeRO, m.For
-		case m.Op == OpMkdir && path == "/" || under(path, parent(ParentPath)):
-		default:
-			w.step(m, path)
-			covered = covered || path == w.scratch
+	w := walk{view: &p.View, nodes: make([]Node, 0, len(p.items)+16)}
+	for n := range p.items {
+		if i := &p.items[n]; !under(i.path, parent(ParentPath)) {
+			w.step(i, p.Base == BaseEmpty)
 		}
+	}
+	switch p.Base {
+	case BaseHost:
+		w.bind(Node{Path: "/"}, "/", ModeRW)
+	case BaseEmpty:
+		w.close(Node{Path: "/"})
 	}
 	return w.nodes, w.lacks
 }
 
-// inside is what the Target of a Mount is called inside; ok is false for what lies
-// beside an empty root.
-func (p *Plan) inside(target string) (path string, ok bool) {
-	prefix := p.Staged("")
-	if p.Base != BaseEmpty || !under(target, prefix) {
-		return target, p.Base != BaseEmpty
-	}
-	return cmp.Or(target[len(prefix):], "/"), true
-}
-
 // walk makes the Nodes of a Plan.
 type walk struct {
-	view    *view.Tree
-	scratch string   // where the scratch tmpfs is
-	staged  []*Mount // what is made in it: directories that are bound into the tree later
-	held    []*Mount // what fills the slots
-	nodes   []Node
-	lacks   []Lack
+	view  *view.Tree
+	nodes []Node
+	lacks []Lack
 }
 
-// simple has the operations that need only to be told.
-var simple = [OpPivot + 1]NodeKind{OpMkdir: NodeDir, OpFile: NodeFile, OpContent: NodeFile, OpSymlink: NodeLink, OpTmpfs: NodeTmpfs, OpProc: NodeProc,
-	OpDevpts: NodeDevpts, OpWhiteout: NodeEmptyFile}
+// simple has the items that need only to be told.
+var simple = [...]NodeKind{itemOwned: NodeTmpfs, itemFresh: NodeTmpfs, itemProc: NodeProc, itemDevpts: NodeDevpts, itemMasked: NodeEmptyFile, itemGone: NodeEmptyFile,
+	itemMade: NodeFile, itemWritten: NodeFile, itemLinked: NodeLink}
 
-// step tells of one operation, at a path inside.
-func (w *walk) step(m *Mount, path string) {
-	n := Node{Path: path, Perm: m.Perm, Size: m.Size, Soft: m.Soft, For: m.For}
-	switch m.Op {
-	case OpAttach:
-		w.bind(n, m.Source, w.slot(m).Mode)
-	case OpPlace:
-		switch m.Slot {
-		case slotNone:
-			n.Kind = NodeEmptyFile
-		case SlotEmpty:
-			n.Kind = NodeEmptyDir
+// step tells of one item, in an empty root or the host's.
+func (w *walk) step(i *item, empty bool) {
+	n := Node{Path: i.path, Perm: i.perm, Soft: i.soft, For: i.field}
+	switch i.how {
+	case itemRooted:
+		switch {
+		case empty:
+		case i.mode == ModeRO:
+			w.bind(n, "/", ModeRO)
 		default:
-			w.private(w.slot(m).Source, n)
+			w.bind(Node{Path: "/"}, "/", ModeRW)
+		}
+	case itemShown:
+		if i.slot == 0 && i.source == i.path && !empty {
+			w.onto(n, i.mode)
 			return
 		}
-		w.nodes = append(w.nodes, n)
-	case OpPin:
+		w.bind(n, i.source, i.mode)
+	case itemPinned:
 		w.onto(n, ModeKeep)
-	case OpBind:
-		switch {
-		case m.Source == m.Target:
-			w.onto(n, m.Mode)
-		case !w.private(m.Source, n):
-			w.bind(n, m.Source, m.Mode)
-		case m.Mode == ModeRO:
-			w.close(Node{Path: path, For: m.For})
-		}
-	case OpSeal:
+	case itemClosed:
+		w.onto(n, ModeRO)
+	case itemSealed:
 		w.close(n)
-	case OpOverlay:
-		w.overlay(m, path)
-	case OpCopy:
-		w.lacks = append(w.lacks, Lack{Field: FieldHome, Why: "no private copy of " + path + " can be made"})
+	case itemAnew:
+		w.anew(i.cover)
+	case itemCopied:
+		w.lacks = append(w.lacks, Lack{Field: FieldHome, Why: "no private copy of " + i.path + " can be made"})
+	case itemSaved, itemRead, itemScratch, itemDetached, itemLaid: // how sbx itself goes about it
 	default:
-		if n.Kind = simple[m.Op]; n.Kind == NodeBind {
-			return // every tool does it by itself
-		}
-		if n.Kind == NodeLink {
-			n.Text = m.Source
+		n.Kind = simple[i.how]
+		switch {
+		case i.how == itemLinked:
+			n.Text = i.source
+		case i.how == itemFresh:
+			n.Size = int64(i.slot)
+		case i.how == itemGone:
+			n.Soft = true
+		case i.kind == Dir && i.how == itemMasked:
+			n.Kind = NodeEmptyDir
+		case i.kind == Dir && i.how == itemMade:
+			n.Kind = NodeDir
 		}
 		w.nodes = append(w.nodes, n)
 	}
 }
 
-// slot is what filled the slot of a Mount.
-func (w *walk) slot(m *Mount) *Mount {
-	return w.held[slices.IndexFunc(w.held, func(h *Mount) bool { return h.Slot == m.Slot })]
+// anew puts a directory together in a tmpfs. An overlay is none of another tool's: what it
+// hides is masked.
+func (w *walk) anew(c *cover) {
+	if c.rebuilt {
+		w.nodes = append(w.nodes, Node{Kind: NodeTmpfs, Path: c.dir, Perm: c.perm, For: c.f})
+	}
+	for k := range c.parts {
+		if i := &c.parts[k]; c.rebuilt || i.how == itemGone {
+			w.step(i, true)
+		}
+	}
+	if c.rebuilt && c.mode == ModeRO {
+		w.close(Node{Path: c.dir, For: c.f})
+	}
 }
 
 func (w *walk) bind(n Node, source string, mode Mode) {
@@ -163,40 +151,6 @@ func (w *walk) close(n Node) {
 		}
 	}
 	w.nodes = append(w.nodes, n)
-}
-
-// private puts a directory of the scratch tmpfs in place, if source is one: an empty
-// tmpfs, and what was made in it.
-func (w *walk) private(source string, n Node) (is bool) {
-	if !under(source, w.scratch) {
-		return false
-	}
-	for _, m := range w.staged {
-		switch {
-		case m.Target == source:
-			w.nodes = append(w.nodes, Node{Kind: NodeTmpfs, Path: n.Path, Perm: m.Perm, For: n.For})
-			is = true
-		case under(m.Target, source):
-			w.step(m, n.Path+m.Target[len(source):])
-		}
-	}
-	return is
-}
-
-// overlay masks what the layer of an overlay hides, which no command line tells
-// otherwise. What it was to add cannot be.
-func (w *walk) overlay(m *Mount, path string) {
-	for _, s := range w.staged {
-		if !under(s.Target, m.Source) {
-			continue
-		}
-		switch at := path + s.Target[len(m.Source):]; s.Op {
-		case OpWhiteout:
-			w.nodes = append(w.nodes, Node{Kind: NodeEmptyFile, Path: at, Soft: true, For: s.For})
-		case OpFile:
-			w.lacks = append(w.lacks, Lack{Field: s.For, Why: "nothing can be mounted at " + at + ", which the host does not have"})
-		}
-	}
 }
 
 // onto binds what the View has at a path onto itself. What is mounted beneath it

@@ -111,22 +111,16 @@ func (b *guards) closeWorkDir() {
 		return
 	}
 	b.pinsAbove(wd, wd)
-	slots := map[int]int{}
-	for i, w := range b.r.Write {
+	var stays []item
+	for _, w := range b.r.Write {
 		if w.Exists && w.Real != wd && under(w.Real, wd) && !b.isHidden(w.Real) {
-			slots[i] = b.hold()
-			b.op(Mount{Op: OpClone, Source: b.in(w.Real), Slot: slots[i], Mode: ModeRW, For: w.Field})
+			stays = append(stays, ofPath(w, ModeRW))
 		}
 	}
-	b.keep(wd, wd, Mount{Op: OpBind, Mode: ModeRO, For: b.modeField(), Why: "it may only be read"})
-	b.layClosed(wd, b.modeField(), "")
-	b.plan.Watch.Closed = append(b.plan.Watch.Closed, wd)
-	for i, w := range b.r.Write {
-		if slot := slots[i]; slot != 0 {
-			b.op(Mount{Op: OpAttach, Slot: slot, Source: w.Real, Target: b.in(w.Real), For: w.Field})
-			b.lay(w.Real, w.Real, pathKind(w), ModeRW, w.Field)
-		}
-	}
+	b.through(stays, func() {
+		b.add(item{how: itemClosed, path: wd, field: b.modeField(), why: "it may only be read", source: wd})
+		b.plan.Watch.Closed = append(b.plan.Watch.Closed, wd)
+	})
 }
 
 // privateOwn gives the sandbox directories of its own where the agent's sessions on
@@ -160,8 +154,7 @@ func (b *guards) ownRecord() {
 			continue // nothing is bound over it that would show it again
 		}
 		b.pinsAbove(path, at)
-		b.keep(path, at, Mount{Op: OpPlace, Slot: slotNone, Mode: ModeRO, For: FieldRecord, Why: "the record"})
-		b.layMask(at, FieldRecord, "")
+		b.add(item{how: itemMasked, path: at, field: FieldRecord, source: path})
 		b.plan.Watch.Record = path
 	}
 }
@@ -172,8 +165,7 @@ func (b *guards) ownSources() {
 	for _, path := range b.req.Sources {
 		for _, at := range b.writableImages(path) {
 			b.pinsAbove(path, at)
-			b.keep(path, at, Mount{Op: OpBind, Mode: ModeRO, Soft: true, Why: "the spec itself"})
-			b.layClosed(at, FieldProtected, "the spec itself")
+			b.add(item{how: itemClosed, path: at, soft: true, field: FieldProtected, why: "the spec itself", source: path})
 		}
 	}
 }

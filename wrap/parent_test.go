@@ -10,7 +10,7 @@ import (
 	"sbx/spec"
 )
 
-func placesOf(d *draft) *places { return &places{layers: &layers{draft: d}} }
+func placesOf(d *draft) *places { return &places{draft: d} }
 
 // What the documents open of secrets is told to a sandbox inside, those of other
 // homes as well: it would say that they are hidden.

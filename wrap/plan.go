@@ -74,6 +74,8 @@ type Plan struct {
 
 	Enforcement []Enforcement
 
+	items []item // what the Mounts put in their places, and the View is of
+
 	// View is what the command may do at each path; the zero value where nothing is
 	// mounted.
 	View view.Tree
@@ -189,7 +191,6 @@ const (
 	OpSeal               // Target's own mount becomes read-only, none beneath it
 	OpRead               // Source, Slot: a descriptor for reading a file, kept in Slot
 	OpCopy               // Slot (of OpRead), Target, Perm: a file with that content
-	OpUncover            // Target: the mount on top is detached
 	OpPivot              // Target becomes the root, the old one is detached
 )
 

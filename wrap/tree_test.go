@@ -189,8 +189,6 @@ func (t *tree) one(m *Mount) error {
 		at.m.setReadOnly()
 	case OpSeal:
 		at.m.readOnly = true
-	case OpUncover:
-		return t.uncover(at)
 	case OpPivot:
 		t.root = at.m
 	case OpScratch, OpTmpfs, OpProc, OpDevpts:
@@ -304,26 +302,6 @@ func (t *tree) overlay(m *Mount, at place) error {
 		return errMissing
 	}
 	return attach(&mounted{fs: fs, root: "/", readOnly: m.Upper == ""}, at)
-}
-
-func (t *tree) uncover(at place) error {
-	var drop func(m *mounted) bool
-	drop = func(m *mounted) bool {
-		for i, c := range m.children {
-			if c == at.m {
-				m.children = slices.Delete(m.children, i, i+1)
-				return true
-			}
-			if drop(c) {
-				return true
-			}
-		}
-		return false
-	}
-	if at.name != at.m.root || !drop(t.root) {
-		return fmt.Errorf("it is no mount")
-	}
-	return nil
 }
 
 // seen is a host's file that can be reached.

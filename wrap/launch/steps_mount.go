@@ -105,8 +105,6 @@ func (l *mountList) mounts(ops []wrap.Mount, devices []Device) {
 		case wrap.OpCopy:
 			l.copy(m, held[m.Slot])
 			delete(held, m.Slot)
-		case wrap.OpUncover:
-			l.add(unix.SYS_UMOUNT2, "umount2", text(m.Target), num(unix.MNT_DETACH))
 		case wrap.OpPivot:
 			l.pivot(m.Target)
 		}
