@@ -47,6 +47,11 @@ func main() {
 	if err := w.Raise(supervisor); err != nil {
 		refuse(exitRefused, "cannot hold the container's spec: "+err.Error())
 	}
+	if w.Apart {
+		if err := walls.Join(); err != nil {
+			refuse(exitRefused, "cannot give up "+walls.Apart+": "+err.Error())
+		}
+	}
 	err = unix.Exec(path, args, os.Environ())
 	status := exitNoExec
 	if err == unix.ENOENT {

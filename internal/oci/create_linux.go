@@ -103,12 +103,18 @@ func (c *Call) Create() (status int, err error) {
 	}
 	if front.Report() != 0 {
 		c.inherited = inherits()
+		if !c.follow() {
+			return 1, nil
+		}
 	}
 	id, err := audit.NewID(time.Now())
 	if err != nil {
 		return 0, err
 	}
 	m := &making{Call: c, t: t, shelf: c.shelf()}
+	if err := m.shelf.claim(m.isThere); err != nil {
+		return m.unclaimed(err)
+	}
 	m.record = audit.Record{ID: id, StartedAt: time.Now(), Version: c.Version, Command: audit.Command{Argv: t.Args, Cwd: t.Cwd}, Container: m.about(),
 		Supervisor: audit.Self()} // until there is a process of the container
 	if err := m.openRecord(); err != nil {
@@ -160,11 +166,10 @@ func (c *Call) bundle() (dir string, config []byte, err error) {
 // making is a container while it is made.
 type making struct {
 	*Call
-	t      *Container
-	record audit.Record
-	sink   *audit.Sink
-	shelf  *shelf
-
+	t          *Container
+	record     audit.Record
+	sink       *audit.Sink
+	shelf      *shelf
 	supervisor *supervisor // nil where nothing is answered
 	begun      *begun
 	config     []byte // of the edited copy
@@ -229,6 +234,7 @@ func (m *making) prepare() error {
 	}
 	w := wallsOf(contained.Plan)
 	n := narrowing(s.Resolved, contained.Plan, &w)
+	exposed := m.t.keepApart(n, &w)
 	if supervised && !n.Attended { // it has a descriptor that nothing would close
 		m.cancel()
 		if err := m.ahead(false); err != nil {
@@ -246,7 +252,7 @@ func (m *making) prepare() error {
 		return err
 	}
 	m.record.Host = &s.Host
-	m.record.Enforcement = m.lines(s, contained)
+	m.record.Enforcement = m.lines(s, contained, exposed)
 	m.record.AccessMode = contained.Plan.Held(s.Resolved)
 	for _, edit := range edits {
 		if edit.Why != "" {

@@ -66,12 +66,32 @@ func (e *editor) mounts(init bool) error {
 		}
 	}
 	if init {
+		dev, err := e.pinned()
+		if err != nil {
+			return err
+		}
+		all = append(dev, all...)
 		for _, f := range []string{walls.Init, walls.File} {
 			add(Mount{Target: f, Type: "bind", Source: e.programs[f], Options: []string{"bind", "ro", "nosuid", "nodev"}})
 		}
 	}
 	e.set("mounts", doc.ListOf(all...), "files")
 	return nil
+}
+
+// pinned keeps the way to sbx-init, by which the runtime starts what exec adds: on a mount
+// at /dev, which nothing in the container can move. Where there is none it is made.
+func (e *editor) pinned() ([]*doc.Node, error) {
+	const dev = "/dev"
+	if e.s.Dev != dev {
+		return nil, &spec.Problem{On: dev, Do: "hold the spec in the container", Why: "its image has a link there, to " + spec.Word(e.s.Dev) + ", which something in the container could turn elsewhere",
+			Help: "take an image whose /dev is a directory"}
+	}
+	if slices.ContainsFunc(e.s.Places, func(p Place) bool { return p.Path == dev }) {
+		return nil, nil
+	}
+	m := Mount{Target: dev, Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "mode=755"}}
+	return []*doc.Node{m.node()}, nil
 }
 
 // own is a mount of the container's at a target, as the spec narrows it for a path.

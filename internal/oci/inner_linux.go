@@ -65,7 +65,7 @@ type child struct {
 	done chan struct{}
 }
 
-// begin starts one. files are further descriptors of its, by their numbers.
+// begin starts one, which ends with the calling goroutine. files are further descriptors of its, by their numbers.
 func begin(path string, words, environ []string, files map[int]int) (*child, error) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2)
@@ -76,10 +76,9 @@ func begin(path string, words, environ []string, files map[int]int) (*child, err
 		}
 		all[at] = uintptr(fd)
 	}
-	runtime.LockOSThread()
-	front.Slack() // which it inherits, as does all in the container
-	pid, err := syscall.ForkExec(path, words, &syscall.ProcAttr{Env: environ, Files: all})
-	runtime.UnlockOSThread()
+	runtime.LockOSThread() // for good: the program ends with this thread
+	front.Slack()          // which it inherits, as does all in the container
+	pid, err := syscall.ForkExec(path, words, &syscall.ProcAttr{Env: environ, Files: all, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +122,7 @@ func (c *child) wait() (status int) {
 	return ws.ExitStatus()
 }
 
-// attend runs the runtime proper beside this program.
+// attend runs the runtime proper beside this program, with which it ends.
 func attend(inner string, l *Line, environ []string) (status int, err error) {
 	c, err := begin(inner, append([]string{inner}, l.Words()...), environ, nil)
 	if err != nil {

@@ -24,6 +24,8 @@ type Seen struct {
 	Places   []Place // the container's mounts, in order
 	Program  wrap.Program
 
+	Dev string // where its /dev leads
+
 	files *files
 }
 
@@ -101,11 +103,12 @@ func lookFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, e
 	for _, row := range wrap.Devices() { // which the runtime makes
 		h.Devices = append(h.Devices, wrap.Found{Path: row.Path, Real: row.Path, Kind: wrap.Device, Why: row.Why})
 	}
-	seen := &Seen{Resolved: r, Inputs: in, Host: h, Places: places, files: files}
+	dev, err := realOf("/dev")
+	seen := &Seen{Resolved: r, Inputs: in, Host: h, Places: places, Dev: dev, files: files}
 	if p, outcome := host.LookUp(c.Args[0], r); outcome == host.Found { // else the runtime's words tell
 		seen.Program = p
 	}
-	return seen, nil
+	return seen, err
 }
 
 // enter makes the container's files the root of the calling thread. Where the runtime will

@@ -26,6 +26,8 @@ type Narrowing struct {
 	NoNetwork bool
 	// Attended: every process is handed to the container's supervisor.
 	Attended bool
+	// Apart: every process has walls.Apart until it is within its walls.
+	Apart bool
 }
 
 func narrowing(r *spec.Resolved, p *wrap.Plan, w *walls.Walls) *Narrowing {
@@ -49,6 +51,32 @@ func narrowing(r *spec.Resolved, p *wrap.Plan, w *walls.Walls) *Narrowing {
 	return n
 }
 
+// capKinds are the sets of capabilities of a process.
+var capKinds = []string{"bounding", "effective", "permitted", "inheritable", "ambient"}
+
+// keepApart has sbx-init keep what runs in the container already from tracing it before it
+// is within its walls, where no Landlock does. Where nothing can, it says why.
+func (c *Container) keepApart(n *Narrowing, w *walls.Walls) (exposed string) {
+	caps := c.Config.Get("process").Get("capabilities")
+	has := func(name string) bool {
+		return (!n.Cut || slices.Contains(n.Caps, name)) && (caps == nil || slices.ContainsFunc(capKinds, func(kind string) bool { return slices.Contains(doc.Texts(caps.Get(kind)), name) }))
+	}
+	traces := w.Listens && w.Landlock.Empty()
+	switch {
+	case !w.Listens:
+	case w.Landlock.FS == 0 && has("CAP_SYS_ADMIN"):
+		exposed = "the container has CAP_SYS_ADMIN: it can put another program in the place of sbx-init, which exec starts"
+	case traces && (has("CAP_SYS_PTRACE") || has(walls.Apart)):
+		exposed = "the container has CAP_SYS_PTRACE or " + walls.Apart + ": it can trace what exec adds before that is confined"
+	case traces && !(c.allows("capget", "capset", "prctl") && walls.CanKeepApart()):
+		exposed = "the container can trace what exec adds before that is confined: its list of system calls shuts capset, or its engine has no " + walls.Apart
+	default:
+		n.Apart = traces
+		w.Apart = traces
+	}
+	return exposed
+}
+
 // edits are what becomes of a process, by the names of its members. supervisor is the
 // descriptor that sbx-init gets.
 func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
@@ -59,14 +87,19 @@ func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 	if n.NoNew {
 		set("noNewPrivileges", doc.Truth(true), "no program gives more than its caller has")
 	}
-	if n.Cut {
-		caps := process.Get("capabilities")
-		for _, kind := range []string{"bounding", "effective", "permitted", "inheritable", "ambient"} {
-			has := doc.Texts(caps.Get(kind))
+	if caps := process.Get("capabilities"); n.Cut || n.Apart && caps != nil { // else it is the container's
+		for _, kind := range capKinds {
+			has, why := doc.Texts(caps.Get(kind)), "capabilities over the host stay out"
 			if caps == nil { // which is all that root has
 				has = n.Caps
 			}
-			set("capabilities."+kind, doc.Strs(slices.DeleteFunc(has, func(c string) bool { return !slices.Contains(n.Caps, c) })), "capabilities over the host stay out")
+			if n.Cut {
+				has = slices.DeleteFunc(has, func(c string) bool { return !slices.Contains(n.Caps, c) })
+			}
+			if n.Apart && !slices.Contains(has, walls.Apart) {
+				has, why = append(has, walls.Apart), "nothing in the container traces sbx-init, which gives "+walls.Apart+" up"
+			}
+			set("capabilities."+kind, doc.Strs(has), why)
 		}
 	}
 	for _, l := range []struct {
@@ -109,13 +142,13 @@ func (n *Narrowing) environ(env []string) []string {
 func (n *Narrowing) node() *doc.Node {
 	return object("init", doc.Truth(n.Init), "caps", doc.Strs(n.Caps), "cut", doc.Truth(n.Cut), "files", doc.Int(n.Files), "size", doc.Int(n.Size),
 		"names", doc.Strs(n.Names), "limited", doc.Truth(n.Limited), "no_new_privs", doc.Truth(n.NoNew), "no_network", doc.Truth(n.NoNetwork),
-		"attended", doc.Truth(n.Attended))
+		"attended", doc.Truth(n.Attended), "apart", doc.Truth(n.Apart))
 }
 
 func narrowingOf(n *doc.Node) *Narrowing {
 	is := func(key string) bool { v := n.Get(key); return v != nil && v.Text == "true" }
 	return &Narrowing{Init: is("init"), Caps: doc.Texts(n.Get("caps")), Cut: is("cut"), Files: whole(n.Get("files")), Size: whole(n.Get("size")),
-		Names: doc.Texts(n.Get("names")), Limited: is("limited"), NoNew: is("no_new_privs"), NoNetwork: is("no_network"), Attended: is("attended")}
+		Names: doc.Texts(n.Get("names")), Limited: is("limited"), NoNew: is("no_new_privs"), NoNetwork: is("no_network"), Attended: is("attended"), Apart: is("apart")}
 }
 
 // wallsOf are what sbx-init holds for a plan.

@@ -15,6 +15,11 @@ import (
 )
 
 func (m *making) openRecord() (err error) {
+	defer func() {
+		if err != nil {
+			_ = m.shelf.drop()
+		}
+	}()
 	dir, environ, home := m.state()
 	if m.sink, err = audit.Open(spec.Opt[string]{}, "", environ, home, m.record.ID); err != nil {
 		return err
@@ -34,8 +39,9 @@ func (m *making) link(dir string) error {
 	return os.Rename(temp, m.linkPath())
 }
 
-// lines are those of the record, weaker where the engine's choice leaves less.
-func (m *making) lines(s *Seen, contained *wrap.Contained) []wrap.Enforcement {
+// lines are those of the record, weaker where the engine's choice leaves less. exposed is
+// keepApart's.
+func (m *making) lines(s *Seen, contained *wrap.Contained, exposed string) []wrap.Enforcement {
 	lines := slices.Clone(contained.Lines)
 	weaken := func(f spec.Field, why string) {
 		for i := range lines {
@@ -56,6 +62,11 @@ func (m *making) lines(s *Seen, contained *wrap.Contained) []wrap.Enforcement {
 		weaken(wrap.FieldProcesses, "the engine has the container share processes with others")
 		for _, f := range []spec.Field{"max_commands", "limits.timeout"} {
 			weaken(f, "the engine has the container share processes with its supervisor, which root in there could end")
+		}
+	}
+	if exposed != "" {
+		for _, f := range []spec.Field{"max_commands", "commands.allow", "commands.deny", wrap.FieldUnmade, wrap.FieldSideDoors} {
+			weaken(f, exposed)
 		}
 	}
 	if ns := m.t.namespace("ipc"); ns == nil || ns.Get("path") != nil {
@@ -88,11 +99,13 @@ func (m *making) started() {
 		_ = m.sink.Write(m.record)
 		return
 	}
-	if pid > 0 {
-		_ = s.know(pid) // else it is told by who comes to the door
-	}
+	err := s.know(pid)
 	_ = s.run.Write()
 	m.stay()
+	if err != nil { // it was ended already, and nobody will come to the door
+		s.finish(0, neverStarted)
+		return
+	}
 	s.over()
 }
 
@@ -133,6 +146,16 @@ func (m *making) ran(status int) {
 	m.record.Exit = audit.Exit{Code: spec.Some(status)}
 	m.record.Usage.WallMS = spec.Some(time.Since(m.record.StartedAt).Milliseconds())
 	_ = m.sink.Close(m.record)
+}
+
+// unclaimed is for a container of whose name there is one. Where nothing is asked the
+// runtime says so in its own words; else it is not called: that one may be gone by then,
+// and the new one would be made without its spec.
+func (m *making) unclaimed(err error) (int, error) {
+	if docs, e := m.t.documents(&m.Own); err == errTaken && e == nil && len(docs) == 0 {
+		return 0, HandOn(m.Inner, &m.Line, m.Environ)
+	}
+	return 0, &spec.Problem{On: m.ID(), Do: "make the container", Why: err.Error()}
 }
 
 // refuse has the record say why there is no container.

@@ -2,6 +2,7 @@ package oci
 
 import (
 	"os"
+	"runtime"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -16,9 +17,21 @@ import (
 var errUnparted = &spec.Problem{Do: "have a supervisor stay with the container", Why: "sbx-oci was built without its entry point",
 	Help: "build it with make, or with go build -ldflags '-E sbx_oci_entry'"}
 
+// follow has this process end with the one that the engine waits for, which it may kill: of
+// a container that is deleted after that nothing is to come into being. It tells whether
+// that one is still there.
+func (c *Call) follow() bool {
+	runtime.LockOSThread() // whose attribute it is
+	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
+	pf := []unix.PollFd{{Fd: int32(front.Report())}}
+	_, _ = unix.Poll(pf, 0)
+	return pf[0].Revents == 0
+}
+
 // stay tells who waits that the container is there, and leaves what was its: its streams,
 // its terminal, its directory.
 func (c *Call) stay() {
+	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, 0, 0, 0, 0)
 	_, _ = unix.Write(front.Report(), make([]byte, 4))
 	unix.Close(front.Report())
 	_, _ = unix.Setsid()

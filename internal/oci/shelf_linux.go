@@ -3,6 +3,7 @@ package oci
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -17,8 +18,15 @@ type shelf struct {
 	held int
 }
 
-// put writes a file for the runtime and for later verbs.
-func (s *shelf) put(name string, b []byte) error { return os.WriteFile(s.dir+"/"+name, b, 0o644) }
+// put writes a file for the runtime and for later verbs. sbx-init alone reads one as the
+// container's user; the others say what is in its variables.
+func (s *shelf) put(name string, b []byte) error {
+	mode := os.FileMode(0o600)
+	if name == wallsFile {
+		mode = 0o644
+	}
+	return os.WriteFile(s.dir+"/"+name, b, mode)
+}
 
 // replace puts a file in the place of what is there.
 func (s *shelf) replace(name string, b []byte) error {
@@ -32,13 +40,42 @@ func (s *shelf) replace(name string, b []byte) error {
 // container.
 func (s *shelf) free(inner string) error { return os.Symlink(inner, s.dir+"/"+front.Free) }
 
-// begin makes the directory anew: of what is left of a container of that name nothing stays.
-func (s *shelf) begin() error {
-	if err := s.drop(); err != nil {
+// errTaken is that of a container that is there, or is being made.
+var errTaken = errors.New("there is a container of this name")
+
+// claim makes the directory this process's own until it ends. Of what is left of a
+// container of that name nothing stays, but exists tells whether there is one that nobody
+// attends: what holds for one that lives is not to go.
+func (s *shelf) claim(exists func() bool) error {
+	if err := os.MkdirAll(filepath.Dir(s.dir), 0o711); err != nil {
 		return err
 	}
-	return os.MkdirAll(s.dir+"/held", 0o711)
+	for {
+		made := os.Mkdir(s.dir, 0o711)
+		fd, err := unix.Open(s.dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err == unix.ENOENT { // deleted meanwhile
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		var own, now unix.Stat_t
+		switch err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); {
+		case err == unix.EWOULDBLOCK || err == nil && made != nil && exists():
+			unix.Close(fd)
+			return errTaken
+		case err != nil:
+			unix.Close(fd)
+			return err
+		case unix.Fstat(fd, &own) == nil && unix.Stat(s.dir, &now) == nil && own.Ino == now.Ino:
+			return s.empty()
+		}
+		unix.Close(fd)
+	}
 }
+
+// begin makes the place for what is held.
+func (s *shelf) begin() error { return os.MkdirAll(s.dir+"/held", 0o711) }
 
 // hold opens a path beneath what the engine has chosen, with no link on the way, and binds
 // what stands there to a place from which the runtime can bind it: who can write there may
@@ -106,8 +143,17 @@ const (
 
 // drop takes all away.
 func (s *shelf) drop() error {
+	err := s.empty()
+	if e := os.Remove(s.dir); e != nil && !os.IsNotExist(e) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// empty takes away what is in the directory.
+func (s *shelf) empty() error {
 	err := s.release()
-	for _, name := range []string{configFile, tempFile, wallsFile, front.Free, narrowingFile, pidFile, doorFile, lifeFile, rootDir, ""} {
+	for _, name := range []string{configFile, tempFile, wallsFile, front.Free, narrowingFile, pidFile, doorFile, lifeFile, rootDir} {
 		if e := os.Remove(s.dir + "/" + name); e != nil && !os.IsNotExist(e) {
 			err = errors.Join(err, e)
 		}

@@ -77,6 +77,9 @@ func (c *Call) ask(verb string) *doc.Node {
 	return n
 }
 
+// isThere tells whether the runtime proper has the container.
+func (c *Call) isThere() bool { return c.ask("state") != nil }
+
 // restore is refused where a spec holds: a checkpoint brings processes of its own.
 func (c *Call) restore() (int, error) {
 	_, config, err := c.bundle()

@@ -45,6 +45,7 @@ func main() {
 		"userfault": userfault,
 		"get":       get,
 		"claim":     claim,
+		"trace":     trace,
 	}
 	f, ok := verbs[os.Args[1]]
 	if !ok {

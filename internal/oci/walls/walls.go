@@ -23,6 +23,8 @@ type Walls struct {
 	Filter   []byte // the program as the kernel has it
 	// Listens: the filter has calls wait for the supervisor, which is sent its listener.
 	Listens bool
+	// Apart: the caller has the capability of that name, to give up.
+	Apart bool
 }
 
 // Empty tells whether there is nothing to do.
@@ -37,25 +39,24 @@ func Line(supervisor int, args []string) []string {
 // Append writes the file: whole numbers of eight bytes, and texts behind their length.
 func (w *Walls) Append(b []byte) []byte {
 	put := func(v uint64) { b = binary.LittleEndian.AppendUint64(b, v) }
+	is := func(v bool) uint64 {
+		if v {
+			return 1
+		}
+		return 0
+	}
 	l := &w.Landlock
 	for _, v := range []uint64{uint64(w.ABI), uint64(l.FS), uint64(l.Net), uint64(l.Scope), uint64(len(l.Rules))} {
 		put(v)
 	}
 	for _, r := range l.Rules {
 		put(uint64(r.Allow))
-		file := uint64(0)
-		if r.File {
-			file = 1
-		}
-		put(file)
+		put(is(r.File))
 		put(uint64(len(r.Path)))
 		b = append(b, r.Path...)
 	}
-	listens := uint64(0)
-	if w.Listens {
-		listens = 1
-	}
-	put(listens)
+	put(is(w.Listens))
+	put(is(w.Apart))
 	put(uint64(len(w.Filter)))
 	return append(b, w.Filter...)
 }
@@ -89,7 +90,7 @@ func Decode(b []byte) (w Walls, err error) {
 		r.Path = string(bytes())
 		l.Rules = append(l.Rules, r)
 	}
-	w.Listens = get() == 1
+	w.Listens, w.Apart = get() == 1, get() == 1
 	w.Filter = bytes()
 	if err == nil && len(b) > 0 {
 		err = errors.New("the file of the walls goes on behind its end")

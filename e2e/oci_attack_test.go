@@ -1,0 +1,246 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// attacked is a container that lives, its id and its bundle.
+type attacked struct {
+	n      *ociNode
+	bundle string
+	id     string
+	line   func(...string) []string
+}
+
+func (a *attacked) do(args ...string) ran { return ociRun(a.n.t, a.bundle, a.line(args...)) }
+
+// must is do where it has to succeed.
+func (a *attacked) must(args ...string) string {
+	a.n.t.Helper()
+	got := a.do(args...)
+	if got.status != 0 {
+		a.n.t.Fatalf("%q: %+v", args, got)
+	}
+	return got.out
+}
+
+// attack makes and starts a container whose root has the probe, under the node's specs and
+// as the control without them, and hands it to each.
+func (n *ociNode) attack(args []string, edit func(config map[string]any), change func(root string), each func(a *attacked, control bool)) {
+	n.t.Helper()
+	for _, control := range []bool{true, false} {
+		bundle := ociBundle(n.t, args, edit)
+		b, err := os.ReadFile(probePath)
+		must(n.t, err)
+		must(n.t, os.WriteFile(filepath.Join(bundle, "rootfs/opt/probe"), b, 0o755))
+		if change != nil {
+			change(filepath.Join(bundle, "rootfs"))
+		}
+		a := &attacked{n, bundle, "sbx-e2e-attacked", n.under}
+		if control {
+			a.line = n.bare
+		}
+		a.must("create", "--bundle", bundle, a.id)
+		n.t.Cleanup(func() { ociRun(n.t, bundle, n.bare("delete", "--force", a.id)) })
+		a.must("start", a.id)
+		each(a, control)
+		a.must("delete", "--force", a.id)
+	}
+	n.clean()
+}
+
+// asEngines is exec as an engine calls it, with a process of the engine's own that prints
+// which filter of system calls it has.
+func (a *attacked) asEngines() string {
+	a.n.t.Helper()
+	file := filepath.Join(a.n.t.TempDir(), "process.json")
+	b, err := json.Marshal(map[string]any{"user": map[string]int{"uid": 0, "gid": 0}, "args": []string{"grep", "Seccomp:", "/proc/self/status"}, "env": []string{"PATH=/bin"}, "cwd": "/",
+		"capabilities": map[string]any{"bounding": []string{"CAP_CHOWN"}, "effective": []string{"CAP_CHOWN"}, "permitted": []string{"CAP_CHOWN"}}})
+	must(a.n.t, err)
+	must(a.n.t, os.WriteFile(file, b, 0o600))
+	return strings.TrimSpace(a.must("exec", "--process", file, a.id))
+}
+
+const (
+	noFilter = "Seccomp:\t0"
+	filtered = "Seccomp:\t2"
+)
+
+// TestOCIMadeTwice holds that a second container of a name, be it that nothing is asked for
+// that one, takes nothing away from the first: neither what holds for exec nor its record.
+func TestOCIMadeTwice(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(`{"max_commands": 100}`)
+		n.attack([]string{"sleep", "1000"}, nil, nil, func(a *attacked, control bool) {
+			again := func(line []string) {
+				if got := ociRun(t, a.bundle, line); got.status != 1 {
+					t.Errorf("made twice: %+v", got)
+				}
+			}
+			free := a.line("create", "--bundle", a.bundle, a.id)
+			if i := slices.Index(free, "--sbx-policy"); i > 0 {
+				free[i+1] = t.TempDir()
+			}
+			var all sync.WaitGroup
+			for range 4 {
+				all.Go(func() { again(a.line("create", "--bundle", a.bundle, a.id)) })
+				all.Go(func() { again(free) })
+			}
+			all.Wait()
+			want := filtered
+			if control {
+				want = noFilter
+			}
+			if got := a.asEngines(); got != want {
+				t.Errorf("control %v: exec has %q", control, got)
+			}
+		})
+		if r := n.recordIn("exited"); len(n.records()) != 1 || r["commands"].(map[string]any)["started"] != 1.0 {
+			t.Errorf("%d records: %v", len(n.records()), r)
+		}
+	})
+}
+
+// TestOCIMadeAtOnce makes containers of one name at once: one comes to be, whole.
+func TestOCIMadeAtOnce(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(`{"max_commands": 100}`)
+		a := &attacked{n, ociBundle(t, []string{"sleep", "1000"}, nil), "sbx-e2e-once", n.under}
+		t.Cleanup(func() { ociRun(t, a.bundle, n.bare("delete", "--force", a.id)) })
+		for range 3 {
+			var all sync.WaitGroup
+			var got [6]ran
+			for i := range got {
+				all.Go(func() { got[i] = a.do("create", "--bundle", a.bundle, a.id) })
+			}
+			all.Wait()
+			made := 0
+			for i := range got {
+				if got[i].status == 0 {
+					made++
+				}
+			}
+			if made != 1 {
+				t.Fatalf("%d are made: %+v", made, got)
+			}
+			a.must("start", a.id)
+			if got := a.asEngines(); got != filtered {
+				t.Errorf("exec has %q", got)
+			}
+			a.must("delete", "--force", a.id)
+		}
+		n.clean()
+	})
+}
+
+// TestOCITraced holds that nothing in a container traces what exec adds before that is
+// within its walls, where no Landlock keeps it from that.
+func TestOCITraced(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(`{"max_commands": 1000}`)
+		n.attack([]string{"sh", "-c", "exec /opt/probe trace /opt/stop >/opt/out"}, func(config map[string]any) {
+			config["process"].(map[string]any)["capabilities"] = map[string]any{"bounding": []string{"CAP_CHOWN"}, "effective": []string{"CAP_CHOWN"}, "permitted": []string{"CAP_CHOWN"}}
+		}, nil, func(a *attacked, control bool) {
+			for range 30 {
+				a.do("exec", a.id, "sleep", "0.02")
+			}
+			if caps := strings.TrimSpace(a.must("exec", a.id, "grep", "CapPrm", "/proc/self/status")); !strings.HasSuffix(caps, "0000000000000001") {
+				t.Errorf("exec has %s", caps)
+			}
+			must(t, os.WriteFile(filepath.Join(a.bundle, "rootfs/opt/stop"), nil, 0o644))
+			var out []byte
+			for deadline := time.Now().Add(limit); len(out) == 0 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+				out, _ = os.ReadFile(filepath.Join(a.bundle, "rootfs/opt/out"))
+			}
+			var bare, walled int
+			if _, err := fmt.Sscanf(string(out), "bare %d walled %d", &bare, &walled); err != nil {
+				t.Fatalf("%q: %v", out, err)
+			}
+			if control && bare == 0 || !control && (bare > 0 || walled == 0) {
+				t.Errorf("control %v: %s", control, out)
+			}
+		})
+	})
+}
+
+// TestOCIExposed holds that the record says where a capability of the container opens what
+// exec adds.
+func TestOCIExposed(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(`{"max_commands": 1000}`)
+		for name, want := range map[string]string{"CAP_CHOWN": "enforced", "CAP_SYS_PTRACE": "degraded", "CAP_SYS_ADMIN": "degraded"} {
+			bundle := ociBundle(t, []string{"true"}, func(config map[string]any) {
+				config["process"].(map[string]any)["capabilities"] = map[string]any{"bounding": []string{name}, "effective": []string{name}, "permitted": []string{name}}
+			})
+			if got := ociRun(t, bundle, n.under("run", "--bundle", bundle, "sbx-e2e-exposed")); got.status != 0 {
+				t.Fatalf("%+v", got)
+			}
+			for _, l := range n.lastRecord()["enforcement"].([]any) {
+				if l := l.(map[string]any); l["field"] == "max_commands" && l["status"] != want {
+					t.Errorf("%s: %v", name, l)
+				}
+			}
+		}
+	})
+}
+
+// TestOCIInitReplaced holds that nothing in a container comes to stand in the place of
+// sbx-init, whatever the image has at /dev.
+func TestOCIInitReplaced(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(`{"max_commands": 1000}`)
+		const replace = "cp /bin/busybox /dev/.sbx-init.new; mv -f /dev/.sbx-init.new /dev/.sbx-init; rm /dev/.sbx-init; mv /dev /opt/dev; mkdir -p /dev; cp /bin/busybox /dev/.sbx-init; " +
+			"cat /dev/.sbx-init >/opt/init"
+		noDev := func(config map[string]any) {
+			var all []any
+			for _, m := range config["mounts"].([]any) {
+				if !strings.HasPrefix(m.(map[string]any)["destination"].(string), "/dev") {
+					all = append(all, m)
+				}
+			}
+			config["mounts"] = all
+		}
+		for _, edit := range []func(map[string]any){nil, noDev} {
+			n.attack([]string{"sleep", "1000"}, edit, func(root string) {
+				for _, applet := range []string{"cp", "mv", "rm"} {
+					must(t, os.Symlink("busybox", filepath.Join(root, "bin", applet)))
+				}
+				must(t, os.WriteFile(filepath.Join(root, "opt/place"), nil, 0o755))
+				must(t, os.Symlink("/opt/place", filepath.Join(root, "dev/.sbx-init")))
+			}, func(a *attacked, control bool) {
+				a.do("exec", a.id, "sh", "-c", replace)
+				theirs, err := os.ReadFile(filepath.Join(a.bundle, "rootfs/opt/init"))
+				must(t, err)
+				busybox, err := os.ReadFile(filepath.Join(a.bundle, "rootfs/bin/busybox"))
+				must(t, err)
+				if bytes.Equal(theirs, busybox) != control {
+					t.Errorf("control %v: in the place of sbx-init are %d bytes", control, len(theirs))
+				}
+				if control {
+					return // a runtime needs a /dev/null for exec
+				}
+				if got := a.asEngines(); got != filtered {
+					t.Errorf("exec has %q", got)
+				}
+			})
+		}
+		bundle := ociBundle(t, []string{"true"}, noDev)
+		must(t, os.Remove(filepath.Join(bundle, "rootfs/dev")))
+		must(t, os.Symlink("opt", filepath.Join(bundle, "rootfs/dev")))
+		if got := ociRun(t, bundle, n.under("run", "--bundle", bundle, "sbx-e2e-link")); got.status == 0 || !strings.Contains(got.err, "its image has a link there") {
+			t.Errorf("%+v", got)
+		}
+		if got := ociRun(t, bundle, n.bare("run", "--bundle", bundle, "sbx-e2e-link")); got.status != 0 {
+			t.Errorf("the control: %+v", got)
+		}
+	})
+}
