@@ -244,3 +244,37 @@ func TestOCIInitReplaced(t *testing.T) {
 		}
 	})
 }
+
+// TestOCINameSlipped holds that a protected name which comes into being all the same, by a
+// path that changes while it is looked at, is gone again while the container runs.
+func TestOCINameSlipped(t *testing.T) {
+	ociOn(t, func(t *testing.T, n *ociNode) {
+		n.allow(`{"access_mode": "workspace-write", "working_dir": "/vol"}`)
+		volume := ""
+		n.attack([]string{"sh", "-c", "exec /opt/probe slip /vol/.git /vol/stop >/vol/out"}, func(config map[string]any) {
+			volume = t.TempDir()
+			config["process"].(map[string]any)["cwd"] = "/vol"
+			config["mounts"] = append(config["mounts"].([]any), map[string]any{"destination": "/vol", "type": "bind", "source": volume, "options": []string{"rbind"}})
+		}, nil, func(a *attacked, control bool) {
+			said := func(word string) {
+				t.Helper()
+				var out []byte
+				for deadline := time.Now().Add(limit); !strings.HasSuffix(string(out), word+"\n"); time.Sleep(20 * time.Millisecond) {
+					if out, _ = os.ReadFile(filepath.Join(volume, "out")); time.Now().After(deadline) {
+						t.Fatalf("control %v: %q", control, out)
+					}
+				}
+			}
+			if !control {
+				said("made\ngone")
+				return
+			}
+			said("made")
+			must(t, os.WriteFile(filepath.Join(volume, "stop"), nil, 0o644))
+			said("there")
+		})
+		if swept, _ := n.lastRecord()["swept"].([]any); len(swept) != 1 {
+			t.Errorf("%v", n.lastRecord()["swept"])
+		}
+	})
+}

@@ -49,10 +49,16 @@ type supervisor struct {
 // serve answers until serving ends with the process.
 
 func (s *supervisor) serve() {
-	ends := s.run.Ends()
+	waits := s.run.Waits()
+	pf := []unix.PollFd{{Fd: int32(s.door), Events: unix.POLLIN}}
+	for _, w := range waits {
+		pf = append(pf, unix.PollFd{Fd: int32(w.FD), Events: unix.POLLIN})
+	}
 	for {
-		pf := []unix.PollFd{{Fd: int32(s.door), Events: unix.POLLIN}, {Fd: int32(ends.FD), Events: unix.POLLIN}}
-		if _, err := unix.Poll(pf, -1); err != nil && err != unix.EINTR {
+		switch _, err := unix.Poll(pf, -1); {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
 			return
 		}
 		if pf[0].Revents&unix.POLLIN != 0 {
@@ -60,13 +66,15 @@ func (s *supervisor) serve() {
 				go s.welcome(fd)
 			}
 		}
-		switch {
-		case pf[1].Revents&unix.POLLIN != 0:
-			s.turn.Lock()
-			ends.Event()
-			s.turn.Unlock()
-		case pf[1].Revents != 0:
-			ends.FD = -1
+		for i, w := range waits {
+			switch p := &pf[i+1]; {
+			case p.Revents&unix.POLLIN != 0:
+				s.turn.Lock()
+				w.Event()
+				s.turn.Unlock()
+			case p.Revents != 0:
+				p.Fd = -1
+			}
 		}
 	}
 }

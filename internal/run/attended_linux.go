@@ -7,6 +7,7 @@ import (
 
 	"sbx/audit"
 	"sbx/audit/listen"
+	"sbx/seccomp"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
@@ -46,6 +47,7 @@ func Attend(c Container) (*Attended, error) {
 	x.record.Timeline = audit.NewTimeline(c.First)
 	if len(p.Plan.Watch.Trees) > 0 {
 		x.guard.sweep = x.guard.newSweep()
+		x.guard.patrol = &patrol{Patrol: audit.NewPatrol(x.guard.sweep), timer: -1}
 	}
 	return &Attended{x: x, inside: c.Inside}, x.count.begin()
 }
@@ -66,15 +68,20 @@ func (a *Attended) Listener(fd, root int) *listen.Listener {
 	}
 	c := x.listenerConfig(fd, root)
 	if x.guard.sweep != nil {
-		x.guard.rules(&c.Rules)
+		x.guardNames(&c)
 	}
 	return listen.New(&c)
 }
 
-// Ends is where the ends of programs are heard of.
-func (a *Attended) Ends() launch.Waiter {
-	t := a.x.record.Timeline
-	return launch.Waiter{FD: t.Watch(), Event: t.Look}
+// Waits are where the ends of programs are heard of, and that it is time to look for names
+// that came into being all the same.
+func (a *Attended) Waits() []launch.Waiter {
+	t, g := a.x.record.Timeline, &a.x.guard
+	hooks := launch.Hooks{Wait: []launch.Waiter{{FD: t.Watch(), Event: t.Look}}}
+	if g.sweep != nil {
+		g.patrol.begin(&hooks, &g.found, a.x.Plan.Notify < seccomp.NotifyOpens)
+	}
+	return hooks.Wait
 }
 
 // TimedOut is called where limits.timeout has ended the container.
@@ -98,10 +105,7 @@ func (a *Attended) Finish(status unix.WaitStatus, unknown string) error {
 	}
 	x.count.counted()
 	if x.guard.sweep != nil {
-		x.guard.found.Add(x.guard.sweep.End())
-		x.record.Swept = spec.Some(x.guard.found)
-		x.guard.noteSwept()
-		x.guard.sweep.Close()
+		x.guard.lookAtLast()
 	}
 	x.observed()
 	x.noteLimits(&o)

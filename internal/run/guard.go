@@ -121,6 +121,12 @@ func (x *guard) end() {
 	x.noteBare()
 	x.noteRemoved()
 	x.watch.Close()
+	x.lookAtLast()
+	x.Timings.Lap("sweep")
+}
+
+// lookAtLast looks at what was refused, and for all that came into being.
+func (x *guard) lookAtLast() {
 	x.found.Add(x.patrol.end())
 	if x.patrol.Full() {
 		x.weaken(wrap.FieldUnmade, "more protected names were denied than were looked at again while the command ran")
@@ -131,7 +137,6 @@ func (x *guard) end() {
 		x.noteSwept()
 	}
 	x.sweep.Close()
-	x.Timings.Lap("sweep")
 }
 
 // noteRemoved says whose protections went with what the command removed.

@@ -46,6 +46,7 @@ func main() {
 		"get":       get,
 		"claim":     claim,
 		"trace":     trace,
+		"slip":      slip,
 	}
 	f, ok := verbs[os.Args[1]]
 	if !ok {
