@@ -44,7 +44,7 @@ func killable(t *testing.T, tool string, slow bool) *killing {
 	}
 	if slow {
 		must(t, os.Rename(k.base+"/bin/sbx-broker", k.base+"/bin/late"))
-		must(t, os.WriteFile(k.base+"/bin/sbx-broker", []byte("#!/bin/sh\nsleep 1; exec "+k.base+"/bin/late \"$@\"\n"), 0o755))
+		must(t, os.WriteFile(k.base+"/bin/sbx-broker", []byte("#!/bin/sh\nsleep 5; exec "+k.base+"/bin/late \"$@\"\n"), 0o755))
 	}
 	document := k.write("broker.json", fmt.Sprintf(killedTools, k.sleep))
 	script := asking("say", ownToken)

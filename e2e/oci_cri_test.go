@@ -22,7 +22,7 @@ var kubernetesCheck = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "check"), ".")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(dir, "check"), ".")
 	cmd.Dir = filepath.Join(moduleDir, "packaging/kubernetes/check")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)

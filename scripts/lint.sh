@@ -10,5 +10,7 @@ if command -v node >/dev/null 2>&1; then
 fi
 mkdir -p .cache
 tool=$PWD/.cache/golangci-lint
+# By -trimpath, as all that is built here, the standard library is compiled once.
+export GOFLAGS="${GOFLAGS:-} -trimpath"
 (cd scripts/tools && go build -o "$tool" github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
 exec "$tool" run --build-tags urfave_cli_no_docs "$@" ./...

@@ -1,8 +1,9 @@
 #!/bin/bash
-# Every test: as root (where the caller is root) and as an ordinary user, and what
-# asks no kernel as the latter alone. It shows how far it is: the tests that have begun
-# of those that there are, after each package and every half minute. The last line is
-# the count; it ends with non-zero where anything failed.
+# Every test: as root (where the caller is root) and beside that as an ordinary user, and
+# what asks no kernel as one of them alone. Each has two processes, of which one does a
+# half of e2e alone. It shows how far each is: the tests that have begun of those that
+# there are, after each package and every half minute. The last line is the count; it
+# ends with non-zero where anything failed.
 # SBX_TEST_MUST_RUN=1 turns the skips of kernel tests into failures.
 # TESTFLAGS is passed on to go test, PACKAGES replaces ./..., which has
 # ./sdk/typescript and ./sdk/python, whose tests are node's and Python's.
@@ -27,12 +28,22 @@ esac
 work=$(mktemp -d "${TMPDIR:-/tmp}/sbx-test.XXXXXX")
 user=''
 elsewhere=''
+parts=() # the processes of the parts that run side by side, each with a group of its own
 # An engine may make a container's user the owner of its standard streams, the
 # host's /dev/null among them.
 null=$([ "$(id -u)" != 0 ] || stat -c %u:%g /dev/null)
 cleanup() {
+	trap '' INT TERM # a second signal does not end what the first began
+	local part
+	for part in ${parts[@]+"${parts[@]}"}; do
+		kill -- "-$part" 2>/dev/null || true
+	done
+	wait
 	[ -z "$null" ] || chown "$null" /dev/null 2>/dev/null || true
-	[ -z "$user" ] || userdel "$user" >/dev/null 2>&1 || true
+	if [ -n "$user" ]; then
+		pkill -KILL -U "$user" || true # whose account stays as long as something of it runs
+		userdel "$user" >/dev/null 2>&1 || true
+	fi
 	chmod -R u+w "$work" 2>/dev/null || true
 	rm -rf "$work" ${elsewhere:+"$elsewhere"}
 }
@@ -56,48 +67,61 @@ else
 	echo "test: no gcc or no libseccomp headers: the oracles of the filters are left out"
 fi
 echo "test: vet"
-go vet -tags "$tags" ./...
-go build -o "$work/testsum" ./scripts/testsum
+# By -trimpath the ordinary user's copy of the sources is found in root's build cache.
+go vet -trimpath -tags "$tags" ./...
+go build -trimpath -o "$work/testsum" ./scripts/testsum
 case " ${PACKAGES:-./...} " in
 *e2e* | *...*)
 	# Once for both users: the ordinary one has an empty cache.
 	export SBX_TEST_BUILT=$work/built
-	CGO_ENABLED=0 go build -trimpath -o "$SBX_TEST_BUILT/" ./cmd/sbx ./e2e/testdata/probe ./e2e/testdata/world ./wrap/launch/testdata/refuse
+	CGO_ENABLED=0 go build -trimpath -o "$SBX_TEST_BUILT/" ./cmd/sbx ./cmd/sbx-egress ./e2e/testdata/probe ./e2e/testdata/world \
+		./internal/relay/testdata/confined ./wrap/launch/testdata/refuse
 	;;
 esac
-# One package at a time: some look for processes and mounts that outlive them,
-# some hold what they do to a time. The timeout is for what hangs, on a host that
-# is several times slower than one on which e2e takes ten minutes.
-flags=(-json -count=1 -p 1 -tags "$tags" -timeout 35m)
+# One package at a time in each part: some are busy with many processes of their own. A
+# test that looks for what outlives it looks for a mark of its own, since the other part
+# runs the same test beside it. The timeout is for what hangs, on a host that is several
+# times slower than one on which e2e takes ten minutes.
+flags=(-json -count=1 -p 1 -vet=off -trimpath -tags "$tags" -timeout 35m)
 read -r -a more <<<"${TESTFLAGS:-}"
 read -r -a packages <<<"${PACKAGES:-./...}"
+ours=() # those that are Go's
+for p in "${packages[@]}"; do
+	case $p in
+	./sdk/*) ;;
+	*) ours+=("$p") ;;
+	esac
+done
 
-# What asks no kernel says the same to every user.
-pure='^sbx/(wrap|spec/.+|audit/agent|internal/(doc|layering|reach|view|relay/wire|broker/(caps|document|grant|policy|wire))|scripts/testsum)$'
+# What asks no kernel says the same to every user: to the ordinary one, and what builds
+# programs to root, who has a build cache.
+pure='^sbx/(wrap|spec/.+|audit/agent|internal/(doc|reach|view|relay/wire|broker/(caps|document|grant|policy|wire))|scripts/(sbom|testsum))$'
+builds='^sbx/internal/layering$'
 
-runs=()
-run() { # run LABEL FLAG…
-	local label=$1
-	shift
-	local of=() p
-	for p in "${packages[@]}"; do
-		case $p in
-		./sdk/*) ;; # which is not Go's
-		*) of+=("$p") ;;
-		esac
-	done
+# e2e takes as long as all else: its tests are done in two halves, by their names.
+e2e='^sbx/e2e$'
+half='^Test([A-DNO]|Inside|Wrap)'
+
+# run LABEL NOT HALF FLAG…: the packages that are not NOT; of those of HALF -run only the
+# half of the tests, of those of HALF -skip all but those.
+run() {
+	local label=$1 not=$2 which=$3
+	shift 3
+	local of=()
+	[ "${#ours[@]}" -gt 0 ] || return 0
+	mapfile -t of < <(go list -tags "$tags" "${ours[@]}" | grep -vE "$not" | { [ -z "$which" ] && cat || grep -E "$e2e"; })
 	[ "${#of[@]}" -gt 0 ] || return 0
-	mapfile -t of < <(go list -tags "$tags" "${of[@]}")
-	if [ -n "$both" ] && [ "$label" = root ]; then
-		mapfile -t of < <(printf '%s\n' "${of[@]}" | grep -vE "$pure" || true)
-		[ "${#of[@]}" -gt 0 ] || return 0
-	fi
+	local chosen=(cat)
+	case $which in
+	-run) chosen=(grep -E "$half") ;;
+	-skip) chosen=(grep -vE "$half") ;;
+	esac
+	[ -z "$which" ] || set -- "$which" "$half" "$@"
 	# How many there are, by their names: -run may choose fewer.
 	local tests
 	tests=$(go list -tags "$tags" -f '{{$d := .Dir}}{{range .TestGoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$d}}/{{.}}{{"\n"}}{{end}}' "${of[@]}" |
-		grep . | xargs -r -d '\n' cat | grep -cE '^func (Test[A-Z]|Fuzz|Example)' || true)
+		grep . | xargs -r -d '\n' cat | sed -nE 's/^func ((Test[A-Z]|Fuzz|Example)\w*).*/\1/p' | "${chosen[@]}" | grep -c . || true)
 	echo "test: as $label: ${#of[@]} packages, $tests tests"
-	runs+=("$work/$label.json")
 	"$work/testsum" -label "$label" -of "$tests" -save "$work/$label.json" -- \
 		go test "${flags[@]}" "$@" ${more[@]+"${more[@]}"} "${of[@]}" || true
 }
@@ -126,13 +150,12 @@ run_sdk() { # run_sdk NAME NEEDS LABEL PROGRAM…
 		return 0
 	fi
 	echo "test: as $label"
-	runs+=("$work/$label.json")
 	"$work/testsum" -label "$label" -save "$work/$label.json" -- timeout 900 "$@" || true
 }
 
 # The ordinary user has an account, a home, a copy of the sources and the
 # modules that they need; its test binaries are built by the caller.
-as_user() {
+make_user() {
 	user=sbxtest$$
 	chmod 755 "$work"
 	useradd --no-create-home --home-dir "$work/home" --shell /bin/bash "$user"
@@ -148,9 +171,25 @@ as_user() {
 			go list -tags "$tags" -deps -test ./... >/dev/null
 	)
 	chown -R "$user:" "$work/home" "$work/src"
-	# Beneath /tmp all is private in a sandbox: some tests want another place.
-	elsewhere=$(mktemp -d /srv/sbx-test.XXXXXX 2>/dev/null) || elsewhere=''
-	[ -z "$elsewhere" ] || chown "$user:" "$elsewhere"
+	# Beneath /tmp all is private in a sandbox: some tests want another place, which is not
+	# /srv, where some mount.
+	elsewhere=$(mktemp -d /var/lib/sbx-test.XXXXXX 2>/dev/null) || elsewhere=''
+	if [ -n "$elsewhere" ]; then
+		mkdir "$elsewhere"/{root,user}-{all,half,rest}
+		chown "$user:" "$elsewhere"/user-*
+		chmod 755 "$elsewhere"
+	fi
+	cat >"$work/exec/apart" <<-EOF
+		#!/bin/bash
+		# Runs a program where the other parts' directories are empty: a plan hides the
+		# sockets that there are, and what another part has there comes and goes.
+		unshare --mount true 2>/dev/null || exec "\$@" # a root who may not, as in a container
+		exec unshare --mount --propagation slave -- bash -euc '
+			for dir in "\$0"/*; do
+				[ ! -d "\$dir" ] || [ "\$dir" = "\$SBX_TEST_ELSEWHERE" ] || mount -t tmpfs -o ro,size=4k,mode=755 empty "\$dir"
+			done
+			exec "\$@"' "${elsewhere:-/nowhere}" "\$@"
+	EOF
 	cat >"$work/exec/run" <<-EOF
 		#!/bin/bash
 		# go builds where its user alone may look: run a copy of the test binary.
@@ -168,29 +207,58 @@ as_user() {
 		# A program as the ordinary user.
 		exec env -i PATH="$PATH" HOME="$work/home" USER=$user LOGNAME=$user LANG="${LANG:-C.UTF-8}" TERM="${TERM:-dumb}" \\
 			GOMODCACHE="$work/home/mod" GOCACHE="$work/home/cache" GOFLAGS=-buildvcs=false \\
-			SBX_TEST_CLIENTS="${SBX_TEST_CLIENTS:-}" SBX_TEST_WASI="${SBX_TEST_WASI:-}" SBX_TEST_BUILT="${SBX_TEST_BUILT:-}" SBX_TEST_MUST_RUN="${SBX_TEST_MUST_RUN:-}" SBX_TEST_ELSEWHERE="$elsewhere" \\
+			SBX_TEST_CLIENTS="${SBX_TEST_CLIENTS:-}" SBX_TEST_WASI="${SBX_TEST_WASI:-}" SBX_TEST_BUILT="${SBX_TEST_BUILT:-}" SBX_TEST_MUST_RUN="${SBX_TEST_MUST_RUN:-}" SBX_TEST_ELSEWHERE="\${SBX_TEST_ELSEWHERE:-}" \\
 			setpriv --reuid=$user --regid=$user --clear-groups -- "\$@"
 	EOF
-	chmod 755 "$work/exec/run" "$work/exec/as"
-	cd "$work/src"
-	run user -exec "$work/exec/run"
-	run_sdks user "$work/exec/as"
-	cd - >/dev/null
+	chmod 755 "$work/exec"/{apart,run,as}
 }
 
-both=''
-if [ "$(id -u)" -eq 0 ]; then
-	! command -v useradd >/dev/null 2>&1 || ! command -v setpriv >/dev/null 2>&1 || both=yes
-	SBX_TEST_USER_FOLLOWS=${both:+1} run root
-	run_sdks root env
-	if [ -n "$both" ]; then
-		as_user
-	elif [ "${SBX_TEST_MUST_RUN:-}" = 1 ]; then
-		echo "test: no useradd or no setpriv: cannot test as an ordinary user" >&2
-		exit 1
+# part WHO HALF: one of the processes that test side by side.
+part() {
+	local not=$pure program="$work/exec/apart" as=env
+	export SBX_TEST_ELSEWHERE=${elsewhere:+$elsewhere/$1-$2}
+	if [ "$1" = user ]; then
+		cd "$work/src"
+		not=$builds program="$program $work/exec/run" as=$work/exec/as
 	fi
-else
-	run user
+	case $2 in
+	all) run "$1" "$not" '' -exec "$program" ;;
+	half) run "$1-half" "$not" -run -exec "$program" ;;
+	rest)
+		run "$1" "$not|$e2e" '' -exec "$program"
+		run "$1-rest" "$not" -skip -exec "$program"
+		;;
+	esac
+	[ "$2" = half ] || run_sdks "$1" "$work/exec/apart" "$as"
+}
+
+if [ "$(id -u)" -ne 0 ]; then
+	run user '^$' ''
 	run_sdks user env
+elif command -v useradd >/dev/null 2>&1 && command -v setpriv >/dev/null 2>&1; then
+	make_user
+	# Compiled once, before all would.
+	[ "${#ours[@]}" -eq 0 ] || go list -trimpath -tags "$tags" -export -test "${ours[@]}" >/dev/null
+	export SBX_TEST_USER_FOLLOWS=1
+	halves='half rest'
+	case " ${TESTFLAGS:-}" in *' -run'* | *' -skip'*) halves=all ;; esac # which are theirs
+	set -m
+	for which in $halves; do
+		for who in root user; do
+			part "$who" "$which" </dev/null &
+			parts+=($!)
+		done
+	done
+	set +m
+	for part in "${parts[@]}"; do
+		wait "$part"
+	done
+	parts=()
+elif [ "${SBX_TEST_MUST_RUN:-}" = 1 ]; then
+	echo "test: no useradd or no setpriv: cannot test as an ordinary user" >&2
+	exit 1
+else
+	run root '^$' ''
+	run_sdks root env
 fi
-"$work/testsum" -may-skip scripts/may-skip.txt "${runs[@]}"
+"$work/testsum" -may-skip scripts/may-skip.txt "$work"/*.json

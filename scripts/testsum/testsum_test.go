@@ -68,8 +68,10 @@ func TestTotal(t *testing.T) {
 		{"no test", []Run{{Label: "a"}}, "", false, false, "0 passed, 0 failed, 0 skipped"},
 		{"exit alone", []Run{{Label: "a", Passed: pass, Exit: 2}}, "", false, false, "1 passed, 1 failed, 0 skipped"},
 		{"skipped", []Run{{Label: "a", Passed: pass, Skipped: skip("p.B")}}, "", false, true, "1 passed, 0 failed, 1 skipped"},
-		{"skipped by one", []Run{{Label: "a", Passed: pass, Skipped: skip("p.B")}, {Label: "b", Passed: pass}}, "", true, true, "2 passed, 0 failed, 1 skipped"},
+		{"skipped by one", []Run{{Label: "a", Passed: pass, Skipped: skip("p.B")}, {Label: "b", Passed: []string{"p.A", "p.B"}}}, "", true, true, "3 passed, 0 failed, 1 skipped"},
 		{"skipped by all", []Run{{Label: "a", Passed: pass, Skipped: skip("p.B")}, {Label: "b", Passed: pass, Skipped: skip("p.B")}}, "", true, false, "2 passed, 1 failed, 0 skipped"},
+		{"skipped by all that have it", []Run{{Label: "a", Passed: pass, Skipped: skip("p.B/x")}, {Label: "b", Passed: []string{"q.A"}}}, "", true, false, "2 passed, 1 failed, 0 skipped"},
+		{"done in part", []Run{{Label: "a", Passed: pass, Skipped: skip("p.B")}, {Label: "b", Passed: []string{"p.B/x"}}}, "", true, true, "2 passed, 0 failed, 1 skipped"},
 		{"listed", []Run{{Label: "a", Passed: pass, Skipped: skip("p.B")}}, "p.B needs arm64\n", true, true, "1 passed, 0 failed, 1 skipped"},
 	}
 	for _, c := range cases {

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -43,7 +43,11 @@ func total(w io.Writer, paths []string, maySkip string, mustRun bool) (bool, err
 		for name, why := range nowhere(runs) {
 			if _, ok := listed[name]; !ok {
 				failed = append(failed, "no run could do "+name+": "+why)
-				skipped -= len(runs)
+				for _, r := range runs {
+					if _, ok := r.Skipped[name]; ok {
+						skipped--
+					}
+				}
 			}
 		}
 	}
@@ -55,21 +59,27 @@ func total(w io.Writer, paths []string, maySkip string, mustRun bool) (bool, err
 	return len(failed) == 0 && passed > 0, nil
 }
 
-// nowhere is the tests that every run skipped, each with a reason.
+// nowhere is the tests that were skipped and that no run did, in whole or in part, each
+// with a reason. Not every run has every test: some have those of another language.
 func nowhere(runs []Run) map[string]string {
-	common := map[string]string{}
-	for i, r := range runs {
-		if i == 0 {
-			maps.Copy(common, r.Skipped)
-			continue
-		}
-		for name := range common {
-			if _, ok := r.Skipped[name]; !ok {
-				delete(common, name)
+	done := map[string]bool{}
+	for _, r := range runs {
+		for _, name := range slices.Concat(r.Passed, r.Failed) {
+			done[name] = true
+			for i := strings.LastIndexByte(name, '/'); i >= 0; i = strings.LastIndexByte(name[:i], '/') {
+				done[name[:i]] = true
 			}
 		}
 	}
-	return common
+	all := map[string]string{}
+	for _, r := range runs {
+		for name, why := range r.Skipped {
+			if !done[name] {
+				all[name] = why
+			}
+		}
+	}
+	return all
 }
 
 func printSkips(w io.Writer, runs []Run) {
