@@ -14,7 +14,7 @@ type change struct {
 	a, b         *row
 }
 
-// Compare is what a later record has otherwise than an earlier one, for a person.
+// Poll is what a later record has otherwise than an earlier one, for a person.
 func Compare(a, b View, colour bool) string {
 	var out strings.Builder
 	out.WriteString("- " + spec.Shown(layOut(a).title) + "\n+ " + spec.Shown(layOut(b).title) + "\n")

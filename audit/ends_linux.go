@@ -69,8 +69,8 @@ func (e *ends) awaits(pid int) bool {
 	return slices.ContainsFunc(e.waiting, func(l awaited) bool { return l.pid == pid })
 }
 
-// look tells seen the places of the first programs of processes that have ended.
-func (e *ends) look(seen func(place int, at time.Time)) {
+// note tells seen the places of the first programs of processes that have ended.
+func (e *ends) note(seen func(place int, at time.Time)) {
 	var pf [maxEnds]unix.PollFd
 	for i, l := range e.waiting {
 		pf[i] = unix.PollFd{Fd: int32(l.pidfd), Events: unix.POLLIN}
@@ -103,7 +103,7 @@ func (e *ends) event(seen func(place int, at time.Time)) {
 	if n, _ := unix.Read(e.timer, buf[:]); n > 0 {
 		e.ticks = false
 	}
-	e.look(seen)
+	e.note(seen)
 	for i := range e.waiting {
 		switch l := &e.waiting[i]; {
 		case l.wakes:
@@ -120,7 +120,7 @@ func (e *ends) close(seen func(place int, at time.Time)) {
 	if e.fd < 0 {
 		return
 	}
-	e.look(seen)
+	e.note(seen)
 	for i := range e.waiting {
 		e.drop(&e.waiting[i])
 	}

@@ -63,8 +63,8 @@ func (f *Follower) Wishes() []agent.Wish {
 	return w
 }
 
-// Found is the reader of the file; nil where none was found.
-func (f *Follower) Found() *agent.Rollout {
+// Rollout is the reader of the file; nil where none was found.
+func (f *Follower) Rollout() *agent.Rollout {
 	if f.fd < 0 {
 		return nil
 	}
@@ -78,9 +78,9 @@ const (
 	followEnd  = 64 << 20
 )
 
-// Look reads what was added since to the file of the stream's session, "" while
+// Compare reads what was added since to the file of the stream's session, "" while
 // that is not known, and tells how many turns have begun.
-func (f *Follower) Look(session string) (turns int) {
+func (f *Follower) Read(session string) (turns int) {
 	if f.clock >= 0 {
 		var n [8]byte
 		_, _ = unix.Read(f.clock, n[:]) // takes note of the timer

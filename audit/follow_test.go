@@ -44,7 +44,7 @@ func TestFollow(t *testing.T) {
 	if f.Tick() < 0 {
 		t.Fatal("no timer")
 	}
-	if f.Look("") != 0 || f.Look(session) != 0 || f.Found() != nil {
+	if f.Read("") != 0 || f.Read(session) != 0 || f.Rollout() != nil {
 		t.Error("a file that is not there is found")
 	}
 	file, err := os.Create(today + "/rollout-2026-11-21T20-05-41-" + session + ".jsonl")
@@ -57,7 +57,7 @@ func TestFollow(t *testing.T) {
 		n := min(len(p), 700)
 		file.Write(p[:n])
 		p = p[n:]
-		turns := f.Look(session)
+		turns := f.Read(session)
 		if turns < last {
 			t.Fatalf("%d turns after %d", turns, last)
 		}
@@ -66,7 +66,7 @@ func TestFollow(t *testing.T) {
 		}
 		last = turns
 	}
-	if last != 4 || steps < 2 || f.Found() == nil {
+	if last != 4 || steps < 2 || f.Rollout() == nil {
 		t.Errorf("%d turns in %d steps, want 4", last, steps)
 	}
 	if n := f.Finish(session); n != 4 {
@@ -123,8 +123,8 @@ func TestFollowIsNotLedAstray(t *testing.T) {
 			}
 			f := Follow(top, time.Now().Add(c.since))
 			defer f.Close()
-			turns := f.Look(c.session) // a FIFO that is waited for would hang here
-			if found := f.Found() != nil; found != c.found || found != (turns == 4) {
+			turns := f.Read(c.session) // a FIFO that is waited for would hang here
+			if found := f.Rollout() != nil; found != c.found || found != (turns == 4) {
 				t.Errorf("found %v, %d turns", found, turns)
 			}
 		})
@@ -143,14 +143,14 @@ func TestFollowLongFile(t *testing.T) {
 	}
 	f := Follow(top, time.Now())
 	defer f.Close()
-	if f.Look(session) != 4 {
+	if f.Read(session) != 4 {
 		t.Error("its begin is not read")
 	}
 	f.Finish(session)
 	s, _ := agent.New(spec.Codex, agent.Hooks{})
 	s.Write([]byte(`{"type":"thread.started","thread_id":"` + session + "\"}\n"))
 	s.Close()
-	s.Supplement(f.Found())
+	s.Supplement(f.Rollout())
 	said := ""
 	for _, u := range s.Summary().Unseen {
 		said += u.What + ": " + u.Why + "\n"

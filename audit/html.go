@@ -11,11 +11,11 @@ import (
 // Part is a titled list of what may be done where, and because of what.
 type Part struct {
 	Title string
-	Rows  []Reach
+	Rows  []Row
 }
 
-// Reach is a line of a Part.
-type Reach struct{ What, Why string }
+// Row is a line of a Part.
+type Row struct{ What, Why string }
 
 // Beside is what a page shows beside its record. What is not known is empty.
 type Beside struct {
@@ -206,17 +206,17 @@ func resolvedParts(r *spec.Node) (parts []Part) {
 		p := Part{Title: key}
 		switch list := r.Get(key); {
 		case key == "network" && list != nil:
-			p.Rows = append(p.Rows, Reach{What: text(list.Get("mode"))})
+			p.Rows = append(p.Rows, Row{What: text(list.Get("mode"))})
 			for _, one := range doc.Items(list.Get("allow")) {
-				p.Rows = append(p.Rows, Reach{text(one.Get("to")), text(one.Get("by"))})
+				p.Rows = append(p.Rows, Row{text(one.Get("to")), text(one.Get("by"))})
 			}
 		case key == "mounts":
 			for _, m := range doc.Items(list) {
-				p.Rows = append(p.Rows, Reach{name(m.Get("target")), text(m.Get("mode")) + " " + name(m.Get("source"))})
+				p.Rows = append(p.Rows, Row{name(m.Get("target")), text(m.Get("mode")) + " " + name(m.Get("source"))})
 			}
 		default:
 			for _, path := range texts(list) {
-				p.Rows = append(p.Rows, Reach{What: spec.Name(path)})
+				p.Rows = append(p.Rows, Row{What: spec.Name(path)})
 			}
 		}
 		if len(p.Rows) > 0 {

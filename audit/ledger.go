@@ -54,7 +54,7 @@ func (l *Ledger) Charge(path string) Ruling {
 	return Proceed
 }
 
-// Reach says that something inside has connected to something: from now on an
+// Row says that something inside has connected to something: from now on an
 // agent may start what its model asks for.
 func (l *Ledger) Reach() { l.reached = true }
 

@@ -61,8 +61,8 @@ func (p *Patrol) Refused(path string) {
 // Full tells whether more names were refused than are looked at.
 func (p *Patrol) Full() bool { return p.full }
 
-// Look begins a round or goes on with it, and tells whether it is over.
-func (p *Patrol) Look(slice time.Duration) (found Swept, over bool) {
+// Compare begins a round or goes on with it, and tells whether it is over.
+func (p *Patrol) Walk(slice time.Duration) (found Swept, over bool) {
 	now := time.Now()
 	end := now.Add(slice)
 	if p.under {

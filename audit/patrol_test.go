@@ -15,7 +15,7 @@ import (
 func (p *Patrol) round(t *testing.T) (found Swept) {
 	t.Helper()
 	for range 10_000 {
-		some, over := p.Look(time.Millisecond)
+		some, over := p.Walk(time.Millisecond)
 		if found.Add(some); over {
 			return found
 		}
@@ -68,7 +68,7 @@ func TestPatrolIsInterrupted(t *testing.T) {
 	looks := 0
 	for over := false; !over; looks++ {
 		var found Swept
-		if found, over = p.Look(1); over && looks == 0 || looks > 10_000 {
+		if found, over = p.Walk(1); over && looks == 0 || looks > 10_000 {
 			t.Fatalf("%d looks: %+v", looks, found)
 		}
 	}
@@ -88,7 +88,7 @@ func TestPatrolLooksAtWhatWasRefused(t *testing.T) {
 	}
 	for range 2 {
 		plant(t, g.tree, "a/.git/config")
-		if found, _ := p.Look(0); len(found.Moved) != 1 || exists(g.tree+"/a/.git") {
+		if found, _ := p.Walk(0); len(found.Moved) != 1 || exists(g.tree+"/a/.git") {
 			t.Errorf("%+v", found)
 		}
 		p.round(t)
@@ -121,13 +121,13 @@ func TestPatrolLooksAtWhatWasRefusedInEachLook(t *testing.T) {
 	for _, name := range names {
 		p.Refused(g.tree + "/" + name)
 	}
-	if found, over := p.Look(0); over || len(found.Moved) != 0 {
+	if found, over := p.Walk(0); over || len(found.Moved) != 0 {
 		t.Fatalf("the round is over at once: %+v", found)
 	}
 	plant(t, g.tree, names...)
 	var all Swept
 	for range names {
-		found, over := p.Look(0)
+		found, over := p.Walk(0)
 		if all.Add(found); over || len(found.Moved) != 1 {
 			t.Errorf("over %v: %+v", over, found)
 		}

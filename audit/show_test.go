@@ -45,7 +45,7 @@ func TestShowGolden(t *testing.T) {
 	v := view(t, sample())
 	golden(t, "record.json", string(sample().AppendJSON(nil)))
 	golden(t, "show.txt", Show(v, false))
-	golden(t, "show.html", ShowHTML(v, Beside{Reach: []Part{{"may be written", []Reach{{"/w", "access_mode (a.json:1:17)"}}}},
+	golden(t, "show.html", ShowHTML(v, Beside{Reach: []Part{{"may be written", []Row{{"/w", "access_mode (a.json:1:17)"}}}},
 		Spec: "{\n  \"network\": {\"allow\": [\"1.2.3.4:80\"]}\n}\n", Changes: "+ network.allow \"1.2.3.4:80\"\n"}))
 	refused := Record{ID: "x", StartedAt: time.Unix(0, 0), Command: Command{Argv: []string{"make", "it so", ""}},
 		Error: &Refusal{"limits.memory", "s.json:9:14", "cannot cap memory at 2GiB: no cgroup is delegated", "start it under systemd-run"}}
@@ -133,7 +133,7 @@ func hostileRecord() Record {
 
 func TestShowHostileText(t *testing.T) {
 	v := view(t, hostileRecord())
-	for name, out := range map[string]string{"text": Show(v, false), "tail": new(Tail).Next(v, false), "html": ShowHTML(v, Beside{Reach: []Part{{hostile, []Reach{{hostile, hostile}}}}, Spec: hostile, Changes: hostile})} {
+	for name, out := range map[string]string{"text": Show(v, false), "tail": new(Tail).Next(v, false), "html": ShowHTML(v, Beside{Reach: []Part{{hostile, []Row{{hostile, hostile}}}}, Spec: hostile, Changes: hostile})} {
 		for _, c := range out {
 			if c != '\n' && doc.Hidden(c, 3) || c == utf8.RuneError {
 				t.Errorf("%s: %U reaches the terminal", name, c)

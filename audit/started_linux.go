@@ -96,7 +96,7 @@ func (t *Timeline) Started(path string) {
 		t.pidfd = -1
 	}
 	t.Forget()
-	t.ends.look(t.ended)
+	t.ends.note(t.ended)
 }
 
 // Executed says that a process has just started a program.
@@ -145,8 +145,8 @@ func (t *Timeline) Watch() int {
 	return t.ends.fd
 }
 
-// Look notes which processes have ended.
-func (t *Timeline) Look() { t.ends.event(t.ended) }
+// NoteEnds notes which processes have ended.
+func (t *Timeline) NoteEnds() { t.ends.event(t.ended) }
 
 // Close is for when nothing of the sandbox runs any more.
 func (t *Timeline) Close() {

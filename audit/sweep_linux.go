@@ -41,7 +41,7 @@ const (
 // it is and reported.
 type Sweep struct {
 	Watch wrap.Watch // Trees, Allowed and Protected count here
-	Held  *Held
+	Held  *Snapshot
 	Known []string              // absolute paths of protected names at launch
 	Cut   bool                  // Known is not all
 	Match func(rel string) bool // whether a path beneath a tree is a protected name

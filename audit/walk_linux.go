@@ -112,9 +112,9 @@ func (w *walk) open(t *tree, rel string) (int, error) {
 	return openReadable(dir, name)
 }
 
-// found is a name that is to be looked at when the directory has been read: to
+// foundName is a name that is to be looked at when the directory has been read: to
 // rename while reading could hide others from the reader.
-type found struct {
+type foundName struct {
 	name             string
 	dir, link, index bool
 }
@@ -133,7 +133,7 @@ func (w *walk) folder(t *tree, rel string) error {
 		return nil
 	}
 	var marks bare
-	var list []found
+	var list []foundName
 	f := folder{fd: fd, buf: w.buf}
 	_, git := w.s.ofGit(under(t.path, join(rel, "x")), join(rel, "x"))
 	seen := w.seen[under(t.path, rel)]
@@ -148,7 +148,7 @@ func (w *walk) folder(t *tree, rel string) error {
 		dir := e.kind == unix.DT_DIR || e.kind == unix.DT_UNKNOWN
 		link, index := git && (e.kind == unix.DT_LNK || e.kind == unix.DT_UNKNOWN), git && !seen && wrap.IsIndex(name)
 		if at := join(rel, name); dir || link || index || w.s.forbidden(under(t.path, at), at) || e.kind == unix.DT_LNK && w.s.leads(under(t.path, at), at) {
-			list = append(list, found{name, dir, link, index})
+			list = append(list, foundName{name, dir, link, index})
 		}
 	}
 	if marks.all() {

@@ -14,7 +14,7 @@ import (
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 'a', 0, 0, 0})
 	f.Add([]byte{255, 255, 255, 255, 0, 0x40, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255})
-	s := &Sweep{Held: &Held{}, Match: match}
+	s := &Sweep{Held: &Snapshot{}, Match: match}
 	x := NewWatch(wrap.Watch{}, s)
 	if err := x.Begin(time.Time{}); err != nil {
 		f.Fatal(err)
@@ -96,12 +96,12 @@ func TestWatchThatCouldNotBegin(t *testing.T) {
 	}
 	g.launch()
 	x := NewWatch(g.w, g.sweep)
-	if got := x.Look(time.Now()); len(got) != 0 {
+	if got := x.Poll(time.Now()); len(got) != 0 {
 		t.Errorf("nothing happened: %+v", got)
 	}
 	tell := func() string {
 		var all []string
-		for _, n := range x.Look(time.Now()) {
+		for _, n := range x.Poll(time.Now()) {
 			all = append(all, n.What.String()+" "+strings.TrimPrefix(n.Path, g.tree+"/"))
 		}
 		return strings.Join(all, ", ")

@@ -26,7 +26,7 @@ type Portfolio struct {
 // Portfolio is that of the run that a scope names; false where it has none, or
 // one that allows any number.
 func (l *Ledger) Portfolio(scope string) (p Portfolio, ok bool, err error) {
-	row, err := l.look("SELECT p.id, p.max_dispatches FROM runs r JOIN runs p ON p.id = r.parent_run_id WHERE r.id = ?", scope)
+	row, err := l.queryRow("SELECT p.id, p.max_dispatches FROM runs r JOIN runs p ON p.id = r.parent_run_id WHERE r.id = ?", scope)
 	if err != nil || row == nil {
 		return p, false, err
 	}
@@ -34,7 +34,7 @@ func (l *Ledger) Portfolio(scope string) (p Portfolio, ok bool, err error) {
 	if p.Most <= 0 {
 		return p, false, nil
 	}
-	row, err = l.look("SELECT payload, 0 FROM state WHERE key = 'active-dispatch-count' AND scope_id = ? AND (expires_at IS NULL OR expires_at > unixepoch())", p.ID)
+	row, err = l.queryRow("SELECT payload, 0 FROM state WHERE key = 'active-dispatch-count' AND scope_id = ? AND (expires_at IS NULL OR expires_at > unixepoch())", p.ID)
 	if row != nil {
 		var digits string
 		if json.Unmarshal([]byte(asText(row[0]).Value), &digits) == nil {
@@ -58,7 +58,7 @@ type Budget struct{ Used, Most, Warn int64 }
 
 // Budget is that of the run that a scope names; false where it has none.
 func (l *Ledger) Budget(scope string) (b Budget, ok bool, err error) {
-	row, err := l.look("SELECT token_budget, budget_warn_pct FROM runs WHERE id = ?", scope)
+	row, err := l.queryRow("SELECT token_budget, budget_warn_pct FROM runs WHERE id = ?", scope)
 	if err != nil || row == nil {
 		return b, false, err
 	}
@@ -67,16 +67,16 @@ func (l *Ledger) Budget(scope string) (b Budget, ok bool, err error) {
 		return b, false, nil
 	}
 	b.Warn = int64(float64(b.Most) * float64(asNumber(row[1]).Or(100)) / 100)
-	row, err = l.look("SELECT coalesce(sum(input_tokens), 0) + coalesce(sum(output_tokens), 0), 0 FROM dispatches WHERE scope_id = ?", scope)
+	row, err = l.queryRow("SELECT coalesce(sum(input_tokens), 0) + coalesce(sum(output_tokens), 0), 0 FROM dispatches WHERE scope_id = ?", scope)
 	if row != nil {
 		b.Used = asNumber(row[0]).Value
 	}
 	return b, err == nil, err
 }
 
-// look reads one row of two values from a foreign ledger; nil where there is
+// queryRow reads one row of two values from a foreign ledger; nil where there is
 // none, or where the tables are not as they are known.
-func (l *Ledger) look(query string, args ...any) (row []any, err error) {
+func (l *Ledger) queryRow(query string, args ...any) (row []any, err error) {
 	if l.own {
 		return nil, nil
 	}

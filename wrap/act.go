@@ -28,8 +28,8 @@ const (
 	ToReachElse                    // likewise by another protocol
 )
 
-// Made is that a path of the host, or a link there, came into being inside.
-func (p *Plan) Made(host string, link bool) Act {
+// CreateAct is that a path of the host, or a link there, came into being inside.
+func (p *Plan) CreateAct(host string, link bool) Act {
 	a := Act{ToMake, host}
 	if link {
 		a.Kind = ToLink

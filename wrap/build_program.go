@@ -85,10 +85,10 @@ func (b *programs) outOfView(path string) *spec.Problem {
 	return p
 }
 
-// Held is the access mode that really holds under the plan, for the record's
+// HeldMode is the access mode that really holds under the plan, for the record's
 // access_mode: never what was merely asked. It is unset where nothing was
 // constrained, or where what was asked could not be held.
-func (p *Plan) Held(r *spec.Resolved) spec.AccessMode {
+func (p *Plan) HeldMode(r *spec.Resolved) spec.AccessMode {
 	mode := r.AccessMode
 	if mode == spec.AccessUnset {
 		return mode

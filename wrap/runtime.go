@@ -103,11 +103,11 @@ var loaders = [...]Row{
 	{"/lib64/ld-linux-x86-64.so.2", "glibc on amd64"},
 }
 
-// Looked is what Probe tells the kind of besides the tables: the places that a
+// ProbedPaths is what Probe tells the kind of besides the tables: the places that a
 // Plan makes private or mounts over.
-func Looked() []string { return looked[:] }
+func ProbedPaths() []string { return probedPaths[:] }
 
-var looked = [...]string{
+var probedPaths = [...]string{
 	"/dev/shm", "/run", "/tmp", "/var/run", "/var/tmp",
 }
 

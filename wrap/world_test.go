@@ -262,7 +262,7 @@ func (w *world) probed(r *spec.Resolved) *Host {
 	}
 	w.programs(&h, r)
 	h.Paths = map[string]Kind{}
-	for _, p := range Looked() {
+	for _, p := range ProbedPaths() {
 		w.look(&h, p)
 	}
 	w.look(&h, r.Home)

@@ -52,7 +52,7 @@ func (b *binder) badAddress() unix.Errno {
 // note of the socket.
 func (b *binder) bindPath(path []byte, within []*narrowed) bool {
 	work := &b.work[0]
-	d := b.landAt(unix.AT_FDCWD, work.path[:copy(work.path[:], path)], work, stays)
+	d := b.entryAt(unix.AT_FDCWD, work.path[:copy(work.path[:], path)], work, stays)
 	defer d.close()
 	switch {
 	case !d.exists && b.rules.stops(&d):
@@ -78,8 +78,8 @@ func (b *binder) bindPath(path []byte, within []*narrowed) bool {
 					n.made.expect(own, &b.copies.discards)
 				}
 			}
-			b.made.expect(sock, &b.copies.discards)
-			b.clock.within(b.made.wait)
+			b.bound.expect(sock, &b.copies.discards)
+			b.clock.within(b.bound.wait)
 			return true
 		} else if e == 0 { // by whomever; the kernel refuses it another
 			unix.Close(at)

@@ -144,9 +144,9 @@ func access(fd int, mode uintptr) unix.Errno {
 	return e
 }
 
-// stands fills in what a landing's name is, and whether it is a mount
+// stands fills in what an entry's name is, and whether it is a mount
 // (STATX_ATTR_MOUNT_ROOT, Linux 5.8).
-func (d *landing) stands() {
+func (d *entry) stands() {
 	st, e := statx(d.dir, d.name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE|unix.STATX_INO)
 	if e != 0 {
 		return

@@ -39,12 +39,12 @@ func (s *sockets) Tick() {
 	var buf [8]byte
 	_, _ = unix.Read(s.clock.fd, buf[:])
 	s.clock.due = time.Time{}
-	s.flights.landed()
-	if s.flights.count() > 0 {
-		s.flights.cancel()
+	s.pending.describe()
+	if s.pending.count() > 0 {
+		s.pending.cancel()
 		s.clock.within(patience)
 	}
-	if wait := s.made.ask(time.Now()); wait > 0 {
+	if wait := s.bound.ask(time.Now()); wait > 0 {
 		s.clock.within(wait)
 	}
 	for _, n := range s.narrowing.list {

@@ -96,7 +96,7 @@ func (d *discards) add(fd int) {
 	case !d.open():
 		unix.Close(fd)
 	default:
-		d.put(&flight{sock: fd, at: -1})
+		d.put(&pendingConnect{sock: fd, at: -1})
 		d.work()
 	}
 }

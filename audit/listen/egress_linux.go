@@ -25,7 +25,7 @@ type Egress struct {
 	// that are over (led is nil of one that nobody meant), CameIn of those that were made
 	// to the nth published port, Lost of a relay that is gone.
 	Refused func(*wire.Refused)
-	Ended   func(led *Led, m *wire.Ended)
+	Ended   func(led *Relayed, m *wire.Ended)
 	CameIn  func(n int, m *wire.Ended)
 	Lost    func()
 
@@ -37,13 +37,13 @@ type Egress struct {
 
 // relayed are the names and connections that supervisor and relay know by numbers.
 type relayed struct {
-	names map[uint32]string // by the number of the pool's address that stands for it
-	led   map[uint32]*Led   // by the token
-	next  uint32            // token
+	names map[uint32]string   // by the number of the pool's address that stands for it
+	led   map[uint32]*Relayed // by the token
+	next  uint32              // token
 }
 
-// Led is a connection that the relay makes.
-type Led struct {
+// Relayed is a connection that the relay makes.
+type Relayed struct {
 	Host    string // as it was asked for: a name or an address
 	Port    int
 	PID     int
@@ -108,7 +108,7 @@ func (e *Egress) heard(b []byte) {
 }
 
 // Open calls f for each connection whose end the relay has not told.
-func (e *Egress) Open(f func(*Led)) {
+func (e *Egress) Open(f func(*Relayed)) {
 	for _, led := range e.led {
 		f(led)
 	}
@@ -186,7 +186,7 @@ func (e *Egress) say(packet []byte) error {
 }
 
 // lead has the relay expect a connection, and says by which token.
-func (e *Egress) lead(m *wire.Meant, led *Led) (token uint32, errno unix.Errno) {
+func (e *Egress) lead(m *wire.Expected, led *Relayed) (token uint32, errno unix.Errno) {
 	m.Token = e.next
 	switch e.say(m.Append(nil)) {
 	case nil:
@@ -196,7 +196,7 @@ func (e *Egress) lead(m *wire.Meant, led *Led) (token uint32, errno unix.Errno) 
 		return 0, unix.ECONNREFUSED // the relay is gone, as Hear will find
 	}
 	if e.led == nil {
-		e.led = map[uint32]*Led{}
+		e.led = map[uint32]*Relayed{}
 	}
 	for old := range e.led { // one that never came to the relay, most likely
 		if len(e.led) < maxLed {
@@ -211,7 +211,7 @@ func (e *Egress) lead(m *wire.Meant, led *Led) (token uint32, errno unix.Errno) 
 }
 
 // directOut decides where a connect to the internet may go, under network.allow.
-func (c *connector) directOut(f *flight) unix.Errno {
+func (c *connector) directOut(f *pendingConnect) unix.Errno {
 	e, a := c.Egress, &f.address
 	ip, port, ok := a.internet()
 	if !ok {
@@ -225,9 +225,9 @@ func (c *connector) directOut(f *flight) unix.Errno {
 	_, pooled := wire.Pooled(ip)
 	switch {
 	case tcp && allowed:
-		led := &Led{Host: cmp.Or(name, e.host(ip)), Port: port}
+		led := &Relayed{Host: cmp.Or(name, e.host(ip)), Port: port}
 		led.PID, led.Program = audit.CallerOf(int(c.n.TID))
-		token, errno := e.lead(&wire.Meant{IP: ip, Port: uint16(port), Name: name, Plain: len(f.within) > 0}, led)
+		token, errno := e.lead(&wire.Expected{IP: ip, Port: uint16(port), Name: name, Plain: len(f.within) > 0}, led)
 		if errno == 0 {
 			f.egress, f.token = e, token
 			a.toToken(token, e.V6 && !ip.Is4())
@@ -284,8 +284,8 @@ func (a *address) toToken(token uint32, v6 bool) {
 	clear(a.b[24:28])
 }
 
-// landed forgets a connection that came to nothing: the relay never hears of it.
-func (f *flight) landed() {
+// forgetFailed forgets a connection that came to nothing: the relay never hears of it.
+func (f *pendingConnect) forgetFailed() {
 	if f.egress != nil && f.errno != 0 && f.errno != unix.EINPROGRESS {
 		delete(f.egress.led, f.token)
 	}

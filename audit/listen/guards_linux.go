@@ -11,7 +11,7 @@ import (
 // would refuse because of a mount is answered here, by the path alone.
 
 // guardsOpen answers an open, or a truncate, that could change what is guarded.
-func (o *opener) guardsOpen(c *openCall, d *landing, flags uint64) bool {
+func (o *opener) guardsOpen(c *openCall, d *entry, flags uint64) bool {
 	g, _ := o.rules.guard(d)
 	if g < audit.Fixed {
 		return false
@@ -50,7 +50,7 @@ func (o *opener) guardsOpen(c *openCall, d *landing, flags uint64) bool {
 
 // guardsName answers a call that makes or takes a name, where that is guarded, or that
 // gives what is guarded a further name, by which it could be written.
-func (n *namer) guardsName(c *nameCall, made, taken, from *landing) bool {
+func (n *namer) guardsName(c *nameCall, made, taken, from *entry) bool {
 	gm, in := n.rules.guard(made)
 	gt, out := n.rules.guard(taken)
 	gf, _ := n.rules.guard(from)

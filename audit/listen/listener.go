@@ -61,9 +61,9 @@ type Listener struct {
 type sockets struct {
 	copies    copies
 	narrowing narrowing
-	made      made
+	bound     boundSockets
 	clock     clock
-	flights   flights
+	pending   pendingConnects
 	connects  connector
 	binds     binder
 }
@@ -97,11 +97,11 @@ func (l *Listener) connect(c *Sockets) {
 	l.sockets = s
 	s.copies.caller = &l.caller
 	s.narrowing = narrowing{copies: &s.copies, answers: &l.answers, egress: c.Egress, describes: c.Describes}
-	s.flights.answers, s.flights.clock = &l.answers, &s.clock
-	s.flights.interrupt, s.flights.describes = c.Interrupt, c.Describes
+	s.pending.answers, s.pending.clock = &l.answers, &s.clock
+	s.pending.interrupt, s.pending.describes = c.Interrupt, c.Describes
 	s.connects = connector{paths: &l.paths, answers: &l.answers, Sockets: *c, copies: &s.copies,
-		narrowing: &s.narrowing, made: &s.made, flights: &s.flights}
-	s.binds = binder{&l.paths, &l.answers, &l.rules, &s.copies, &s.narrowing, &s.made, &s.clock}
+		narrowing: &s.narrowing, bound: &s.bound, pending: &s.pending}
+	s.binds = binder{&l.paths, &l.answers, &l.rules, &s.copies, &s.narrowing, &s.bound, &s.clock}
 	l.starts.inner.narrowing = &s.narrowing
 }
 
@@ -162,7 +162,7 @@ func (l *Listener) Answer() {
 	}
 	at, looks := lookCalls[name]
 	if looks && l.looks.secrets != nil {
-		l.looks.seeks(at)
+		l.looks.tell(at)
 	}
 	if c, ok := openCalls[name]; ok {
 		l.Answered.Opens++

@@ -6,36 +6,36 @@ import (
 	"sbx/wrap"
 )
 
-// spot says which of a call's arguments are a descriptor and a path. dir is -1
+// pathArg says which of a call's arguments are a descriptor and a path. dir is -1
 // for a path that counts from the current directory, path -1 for none.
-type spot struct{ dir, path int8 }
+type pathArg struct{ dir, path int8 }
 
-var nowhere = spot{-1, -1}
+var nowhere = pathArg{-1, -1}
 
 // nameCall is a call that makes a name, takes one away, or both.
 type nameCall struct {
-	makes, takes spot
-	swap         int8 // the argument with RENAME_EXCHANGE and RENAME_NOREPLACE; -1 for none
-	copies       spot // what gets a further name, and not another place
+	makes, takes pathArg
+	swap         int8    // the argument with RENAME_EXCHANGE and RENAME_NOREPLACE; -1 for none
+	copies       pathArg // what gets a further name, and not another place
 	action       string
 }
 
 // nameCalls are those of seccomp.NotifyNames and NotifyRefused.
 var nameCalls = map[string]nameCall{
-	"mkdir":     {spot{-1, 0}, nowhere, -1, nowhere, makeFolder},
-	"mkdirat":   {spot{0, 1}, nowhere, -1, nowhere, makeFolder},
-	"mknod":     {spot{-1, 0}, nowhere, -1, nowhere, "create"},
-	"mknodat":   {spot{0, 1}, nowhere, -1, nowhere, "create"},
-	"symlink":   {spot{-1, 1}, nowhere, -1, nowhere, MakeLink},
-	"symlinkat": {spot{1, 2}, nowhere, -1, nowhere, MakeLink},
-	"link":      {spot{-1, 1}, nowhere, -1, spot{-1, 0}, MakeLink},
-	"linkat":    {spot{2, 3}, nowhere, -1, spot{0, 1}, MakeLink},
-	"rename":    {spot{-1, 1}, spot{-1, 0}, -1, nowhere, "rename"},
-	"renameat":  {spot{2, 3}, spot{0, 1}, -1, nowhere, "rename"},
-	"renameat2": {spot{2, 3}, spot{0, 1}, 4, nowhere, "rename"},
-	"unlink":    {nowhere, spot{-1, 0}, -1, nowhere, "remove"},
-	"unlinkat":  {nowhere, spot{0, 1}, -1, nowhere, "remove"},
-	"rmdir":     {nowhere, spot{-1, 0}, -1, nowhere, removeFolder},
+	"mkdir":     {pathArg{-1, 0}, nowhere, -1, nowhere, makeFolder},
+	"mkdirat":   {pathArg{0, 1}, nowhere, -1, nowhere, makeFolder},
+	"mknod":     {pathArg{-1, 0}, nowhere, -1, nowhere, "create"},
+	"mknodat":   {pathArg{0, 1}, nowhere, -1, nowhere, "create"},
+	"symlink":   {pathArg{-1, 1}, nowhere, -1, nowhere, MakeLink},
+	"symlinkat": {pathArg{1, 2}, nowhere, -1, nowhere, MakeLink},
+	"link":      {pathArg{-1, 1}, nowhere, -1, pathArg{-1, 0}, MakeLink},
+	"linkat":    {pathArg{2, 3}, nowhere, -1, pathArg{0, 1}, MakeLink},
+	"rename":    {pathArg{-1, 1}, pathArg{-1, 0}, -1, nowhere, "rename"},
+	"renameat":  {pathArg{2, 3}, pathArg{0, 1}, -1, nowhere, "rename"},
+	"renameat2": {pathArg{2, 3}, pathArg{0, 1}, 4, nowhere, "rename"},
+	"unlink":    {nowhere, pathArg{-1, 0}, -1, nowhere, "remove"},
+	"unlinkat":  {nowhere, pathArg{0, 1}, -1, nowhere, "remove"},
+	"rmdir":     {nowhere, pathArg{-1, 0}, -1, nowhere, removeFolder},
 }
 
 // What some of them do, as the actions of refusals.
@@ -64,13 +64,13 @@ func KindOf(action string) wrap.ActKind {
 // rule rules on a call that makes or takes a name.
 func (n *namer) rule(c *nameCall) {
 	swaps := c.swap >= 0 && n.call.Args[c.swap]&unix.RENAME_EXCHANGE != 0
-	var made, taken, from landing
+	var made, taken, from entry
 	if c.makes != nowhere {
 		how := stays
 		if c.takes == nowhere { // what is there answers EEXIST, wherever it is
 			how = fresh
 		}
-		made = n.land(n.argument(c.makes), &n.work[0], how)
+		made = n.entry(n.argument(c.makes), &n.work[0], how)
 		defer made.close()
 		if how == fresh && made.exists {
 			*n.present++
@@ -81,14 +81,14 @@ func (n *namer) rule(c *nameCall) {
 		if c.makes == nowhere {
 			how = leaves
 		}
-		taken = n.land(n.argument(c.takes), &n.work[1], how)
+		taken = n.entry(n.argument(c.takes), &n.work[1], how)
 		defer taken.close()
 	}
 	if c.copies != nowhere && !made.exists {
-		from = n.land(n.argument(c.copies), &n.work[1], n.copies(c))
+		from = n.entry(n.argument(c.copies), &n.work[1], n.copies(c))
 		defer from.close()
 	}
-	for _, d := range []*landing{&made, &taken, &from} {
+	for _, d := range []*entry{&made, &taken, &from} {
 		if d.errno != 0 {
 			n.fail(d.errno)
 			return
@@ -99,14 +99,14 @@ func (n *namer) rule(c *nameCall) {
 	}
 	// What is there already answers EEXIST, but to what replaces it.
 	replaces := c.takes != nowhere
-	for _, d := range []*landing{&made, &taken} {
+	for _, d := range []*entry{&made, &taken} {
 		if d == &taken && !swaps || d.exists && !replaces || !n.rules.stops(d) || c.action == makeFolder && n.rules.mayMake(d) {
 			continue
 		}
 		n.deny(ByName, c.action, d.text())
 		return
 	}
-	n.lookBehind(c, &made, &taken)
+	n.followByProc(c, &made, &taken)
 	if d := n.plants(c, &made, &taken, &from, swaps); d != nil {
 		n.deny(ByName, c.action, d.text())
 		return
@@ -123,7 +123,7 @@ func (n *namer) rule(c *nameCall) {
 }
 
 // foresee reports what the kernel is going to refuse.
-func (n *namer) foresee(c *nameCall, made, taken *landing) {
+func (n *namer) foresee(c *nameCall, made, taken *entry) {
 	gone := c.takes != nowhere && !taken.exists
 	replaces := c.takes != nowhere && made.exists
 	keeps := c.swap >= 0 && n.call.Args[c.swap]&unix.RENAME_NOREPLACE != 0
@@ -146,25 +146,25 @@ func (n *namer) foresee(c *nameCall, made, taken *landing) {
 	}
 }
 
-// lookBehind finds out where the names of a call lie that lead through /proc.
+// followByProc finds out where the names of a call lie that lead through /proc.
 // Nothing but the telling depends on it any more.
-func (n *namer) lookBehind(c *nameCall, made, taken *landing) {
+func (n *namer) followByProc(c *nameCall, made, taken *entry) {
 	if made.odd {
-		*made = n.landBehind(n.argument(c.makes), &n.work[0], stays)
+		*made = n.entryByProc(n.argument(c.makes), &n.work[0], stays)
 	}
 	if taken.odd {
-		*taken = n.landBehind(n.argument(c.takes), &n.work[1], stays)
+		*taken = n.entryByProc(n.argument(c.takes), &n.work[1], stays)
 	}
 }
 
-// plants is the landing where a call would have a symbolic link stand that must
+// plants is the entry where a call would have a symbolic link stand that must
 // not be there; nil for none. A path through /proc is told by lookBehind, and so
 // by the thread's descriptors as they are now: what is wrong then is swept.
-func (n *namer) plants(c *nameCall, made, taken, from *landing, swaps bool) *landing {
+func (n *namer) plants(c *nameCall, made, taken, from *entry, swaps bool) *entry {
 	if n.rules.Links == nil || c.makes == nowhere {
 		return nil
 	}
-	isLink := func(d *landing) bool { return d.ok && d.exists && d.kind == unix.S_IFLNK }
+	isLink := func(d *entry) bool { return d.ok && d.exists && d.kind == unix.S_IFLNK }
 	switch {
 	case c.copies != nowhere:
 		if !isLink(from) {
@@ -187,7 +187,7 @@ func (n *namer) plants(c *nameCall, made, taken, from *landing, swaps bool) *lan
 }
 
 // copies is how far the path of what gets a further name is followed.
-func (n *namer) copies(c *nameCall) aim {
+func (n *namer) copies(c *nameCall) follow {
 	if c.copies.dir >= 0 && n.call.Args[4]&unix.AT_SYMLINK_FOLLOW != 0 { // linkat
 		return follows
 	}

@@ -32,7 +32,7 @@ type narrowed struct {
 	filters int // that it has itself
 	may     reach.Reach
 	named   []string        // pathname sockets
-	made    made            // those that were bound beneath it
+	made    boundSockets    // those that were bound beneath it
 	bound   map[uint64]bool // sockets that were, by their inodes
 }
 

@@ -9,7 +9,7 @@ const OpenInRoot = "open with RESOLVE_IN_ROOT"
 // openCall says where the arguments of an open are; flags is -1 where they are always
 // those of fixed, how that of an open_how.
 type openCall struct {
-	at         spot
+	at         pathArg
 	flags, how int8
 	fixed      uint64
 	action     string // on what is there
@@ -18,11 +18,11 @@ type openCall struct {
 // openCalls are those of seccomp.NotifyOpens, and openat2. The kernel refuses truncate
 // where it would refuse to open for writing.
 var openCalls = map[string]openCall{
-	"open":     {at: spot{-1, 0}, flags: 1, how: -1, action: "open for writing"},
-	"openat":   {at: spot{0, 1}, flags: 2, how: -1, action: "open for writing"},
-	"creat":    {at: spot{-1, 0}, flags: -1, how: -1, fixed: unix.O_CREAT | unix.O_WRONLY | unix.O_TRUNC, action: "open for writing"},
-	"openat2":  {at: spot{0, 1}, flags: -1, how: 2, action: "open for writing"},
-	"truncate": {at: spot{-1, 0}, flags: -1, how: -1, fixed: unix.O_WRONLY, action: "truncate"},
+	"open":     {at: pathArg{-1, 0}, flags: 1, how: -1, action: "open for writing"},
+	"openat":   {at: pathArg{0, 1}, flags: 2, how: -1, action: "open for writing"},
+	"creat":    {at: pathArg{-1, 0}, flags: -1, how: -1, fixed: unix.O_CREAT | unix.O_WRONLY | unix.O_TRUNC, action: "open for writing"},
+	"openat2":  {at: pathArg{0, 1}, flags: -1, how: 2, action: "open for writing"},
+	"truncate": {at: pathArg{-1, 0}, flags: -1, how: -1, fixed: unix.O_WRONLY, action: "truncate"},
 }
 
 // rule rules on an open that can write: it may not make a protected name, and
@@ -59,7 +59,7 @@ func (o *opener) rule(c *openCall) {
 	if exclusive || flags&unix.O_NOFOLLOW != 0 {
 		how = stays
 	}
-	d := o.land(o.argument(c.at), &o.work[0], how)
+	d := o.entry(o.argument(c.at), &o.work[0], how)
 	defer d.close()
 	switch {
 	case d.errno != 0:
@@ -76,7 +76,7 @@ func (o *opener) rule(c *openCall) {
 	}
 	told := &d
 	if d.odd { // claude, for one, writes as /proc/self/fd/7/name
-		behind := o.landBehind(o.argument(c.at), &o.work[1], how)
+		behind := o.entryByProc(o.argument(c.at), &o.work[1], how)
 		defer behind.close()
 		told = &behind
 	}
@@ -109,7 +109,7 @@ func (o *opener) rule(c *openCall) {
 }
 
 // opens notes that a call was let go which may write the file that landed.
-func (w *writes) opens(d *landing, action string) {
+func (w *writes) opens(d *entry, action string) {
 	switch {
 	case w.opened == nil || w.reported || d.exists && d.kind != unix.S_IFREG:
 	case d.ok:

@@ -120,8 +120,8 @@ type narrowing struct {
 	list      []*narrowed
 }
 
-// flights are the connects that are under way.
-type flights struct {
+// pendingConnects are the connects that are under way.
+type pendingConnects struct {
 	helpers
 	*answers
 	clock     *clock
@@ -137,7 +137,7 @@ type (
 		rules     *Rules
 		copies    *copies
 		narrowing *narrowing
-		made      *made
+		bound     *boundSockets
 		clock     *clock
 	}
 	connector struct {
@@ -146,8 +146,8 @@ type (
 		Sockets
 		copies    *copies
 		narrowing *narrowing
-		made      *made
-		flights   *flights
+		bound     *boundSockets
+		pending   *pendingConnects
 		network   uint64 // the supervisor's network namespace, 0 as long as nobody asked
 	}
 )

@@ -13,7 +13,7 @@ import (
 
 // removes answers the removal of a name that is mounted on and that may be removed
 // all the same. The supervisor does it, with no more rights than the caller has.
-func (n *namer) removes(c *nameCall, d *landing) bool {
+func (n *namer) removes(c *nameCall, d *entry) bool {
 	if n.remove == nil || !d.ok || !d.exists || n.rules.fixed(d) {
 		return false
 	}
@@ -46,7 +46,7 @@ func (n *namer) removes(c *nameCall, d *landing) bool {
 }
 
 // asFolder tells whether a call removes directories, and why it cannot remove what is there.
-func (n *namer) asFolder(c *nameCall, d *landing) (folder bool, e unix.Errno) {
+func (n *namer) asFolder(c *nameCall, d *entry) (folder bool, e unix.Errno) {
 	folder = c.action == removeFolder
 	if c.takes.dir >= 0 { // unlinkat
 		flags := n.call.Args[2]

@@ -51,7 +51,7 @@ func (r *Rules) Host(inside string) (path string, ok bool) {
 }
 
 // host is where on the host a name lands.
-func (r *Rules) host(d *landing) (path string, ok bool) {
+func (r *Rules) host(d *entry) (path string, ok bool) {
 	if !d.ok {
 		return "", false
 	}
@@ -61,7 +61,7 @@ func (r *Rules) host(d *landing) (path string, ok bool) {
 // stops tells whether a name must not come into being where it lands. What is
 // mounted there nobody can replace, and in a directory that may only be read
 // nothing comes into being.
-func (r *Rules) stops(d *landing) bool {
+func (r *Rules) stops(d *entry) bool {
 	switch {
 	case len(r.Views) == 0: // the record says that nobody looks
 		return false
@@ -77,15 +77,15 @@ func (r *Rules) stops(d *landing) bool {
 }
 
 // fixed tells whether nothing can be made or removed where a name lands.
-func (r *Rules) fixed(d *landing) bool {
+func (r *Rules) fixed(d *entry) bool {
 	return d.ok && (d.isFixed() || r.closes(d) && access(d.dir, unix.W_OK) == 0)
 }
 
 // closes tells whether where a name lands may not be written although its mount may.
-func (r *Rules) closes(d *landing) bool { return r.Closed != nil && r.Closed(d.text()) }
+func (r *Rules) closes(d *entry) bool { return r.Closed != nil && r.Closed(d.text()) }
 
 // bare tells whether what lands is to be read-only and has no mount that makes it so.
-func (r *Rules) bare(d *landing) bool {
+func (r *Rules) bare(d *entry) bool {
 	host, ok := r.host(d)
 	if !ok || !d.exists || d.mounted {
 		return false
@@ -97,7 +97,7 @@ func (r *Rules) bare(d *landing) bool {
 // readOnly tells whether the kernel refuses to open what is there for writing
 // because it may only be read inside. A directory is refused for what it is, and
 // what the user may not write is no matter of the sandbox's.
-func (r *Rules) readOnly(d *landing) bool {
+func (r *Rules) readOnly(d *entry) bool {
 	if d.kind != unix.S_IFREG {
 		return false
 	}
@@ -110,7 +110,7 @@ func (r *Rules) readOnly(d *landing) bool {
 }
 
 // guard is how what lands is guarded by a mount.
-func (r *Rules) guard(d *landing) (g audit.Guard, mount string) {
+func (r *Rules) guard(d *entry) (g audit.Guard, mount string) {
 	host, ok := r.host(d)
 	if !ok || r.Closed != nil { // without mounts nothing of the kind is answered
 		return audit.Unguarded, ""
@@ -124,13 +124,13 @@ func (r *Rules) matters(name []byte) bool {
 }
 
 // linkStops tells whether no symbolic link must come to stand where it lands.
-func (r *Rules) linkStops(d *landing) bool {
+func (r *Rules) linkStops(d *entry) bool {
 	host, ok := r.host(d)
 	return ok && !d.mounted && r.Links(host) && !d.isFixed()
 }
 
 // mayMake tells whether what stops a name does not stop an empty directory.
-func (r *Rules) mayMake(d *landing) bool {
+func (r *Rules) mayMake(d *entry) bool {
 	host, ok := r.host(d)
 	return ok && r.Empty != nil && r.Empty(host)
 }

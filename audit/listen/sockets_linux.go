@@ -9,7 +9,7 @@ import (
 // reads it. A socket of the caller's is copied, its address read once, and what
 // was looked at is connected by a helper.
 func (c *connector) rule() {
-	f := &flight{id: c.n.ID, tid: c.n.TID, sock: -1, at: -1}
+	f := &pendingConnect{id: c.n.ID, tid: c.n.TID, sock: -1, at: -1}
 	e := unix.EAGAIN
 	if !c.copies.discards.full() {
 		e = c.take(f)
@@ -21,7 +21,7 @@ func (c *connector) rule() {
 		e = unix.ESRCH // and perhaps what was read was another's
 	}
 	if e == 0 {
-		e = c.flights.depart(f)
+		e = c.pending.start(f)
 	}
 	if e != 0 {
 		c.fail(e)
@@ -32,7 +32,7 @@ func (c *connector) rule() {
 
 // take copies the socket and the address. The errors come in the kernel's order
 // (__sys_connect of Linux).
-func (c *connector) take(f *flight) unix.Errno {
+func (c *connector) take(f *pendingConnect) unix.Errno {
 	fd, e := c.copies.socketOf(int32(c.call.Args[0]))
 	f.sock = fd
 	if e != 0 {
@@ -67,7 +67,7 @@ func (c *connector) unseen(e unix.Errno) unix.Errno {
 }
 
 // direct decides where a connect may go.
-func (c *connector) direct(f *flight) unix.Errno {
+func (c *connector) direct(f *pendingConnect) unix.Errno {
 	a := &f.address
 	f.within = c.narrowing.narrows()
 	switch f.domain {
@@ -104,7 +104,7 @@ func (c *connector) direct(f *flight) unix.Errno {
 // directPath is direct for a socket that stands in a directory. The file is opened,
 // judged and then connected to by that descriptor, so that none can take its
 // place.
-func (c *connector) directPath(f *flight, path []byte) unix.Errno {
+func (c *connector) directPath(f *pendingConnect, path []byte) unix.Errno {
 	path = c.path[:copy(c.path[:], path)]
 	dirfd := int32(unix.AT_FDCWD)
 	if n, rest, ok := ownFolder(path); ok {
@@ -121,7 +121,7 @@ func (c *connector) directPath(f *flight, path []byte) unix.Errno {
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFSOCK:
-		if !c.made.has(id) && !c.isNamed(c.Named, id) {
+		if !c.bound.has(id) && !c.isNamed(c.Named, id) {
 			c.report(BySocket, Connect, c.nameOf(r.fd))
 			c.narrowing.beyond(f.within, c.nameOf(r.fd), true)
 			return unix.EACCES

@@ -120,9 +120,9 @@ func TestANumberOfAThreadIsNotTrusted(t *testing.T) {
 // What was bound inside is known by its file, whatever happens to the name.
 func TestSocketsThatWereMadeAreKnown(t *testing.T) {
 	t.Chdir(t.TempDir())
-	bind := func(name string, expected bool) (m *made, id inode) {
+	bind := func(name string, expected bool) (m *boundSockets, id inode) {
 		t.Helper()
-		m = &made{}
+		m = &boundSockets{}
 		s := socket(t)
 		defer unix.Close(s)
 		if expected {
@@ -157,20 +157,20 @@ func TestSocketsThatWereMadeAreKnown(t *testing.T) {
 	if m.has(again) {
 		t.Error("what was born later is known")
 	}
-	for i := range maxMade {
+	for i := range maxBoundSockets {
 		m.note(inode{dev: 1, ino: uint64(i), born: one.born})
 	}
-	if m.has(one) || len(m.files) != maxMade || len(m.order) != maxMade {
+	if m.has(one) || len(m.files) != maxBoundSockets || len(m.order) != maxBoundSockets {
 		t.Errorf("it is not forgotten: %d %d", len(m.files), len(m.order))
 	}
-	if !m.has(inode{dev: 1, ino: 0, born: one.born}) || !m.has(inode{dev: 1, ino: maxMade - 1, born: one.born}) {
+	if !m.has(inode{dev: 1, ino: 0, born: one.born}) || !m.has(inode{dev: 1, ino: maxBoundSockets - 1, born: one.born}) {
 		t.Error("too many are forgotten")
 	}
 }
 
 // A file without a time of birth is held open, and so keeps its number.
 func TestFilesThatAreHeld(t *testing.T) {
-	m := &made{}
+	m := &boundSockets{}
 	var first int
 	for i := range maxPinned + 1 {
 		fd, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
@@ -199,7 +199,7 @@ func TestBindsThatFail(t *testing.T) {
 	s := socket(t)
 	mayAsk(t, s)
 	unix.Close(s)
-	m, d := &made{}, &discards{}
+	m, d := &boundSockets{}, &discards{}
 	for range 2 * maxPending {
 		m.expect(socket(t), d)
 	}

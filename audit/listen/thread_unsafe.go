@@ -17,12 +17,12 @@ import (
 // run out, it ends the program, and here that is an errno. One is started when there
 // is work that no other is free for, and stays.
 type helpers struct {
-	most    int       // threads
-	signals uint64    // what they have unblocked, bit n-1 is signal n
-	jobs    [2]int    // a pipe of pointers to flights; zero before open
-	under   []*flight // handed over; keeps what the threads use from the collector
-	threads [][]byte  // their stacks
-	crowded bool      // all places were taken, and none was given up
+	most    int               // threads
+	signals uint64            // what they have unblocked, bit n-1 is signal n
+	jobs    [2]int            // a pipe of pointers to pending connects; zero before open
+	under   []*pendingConnect // handed over; keeps what the threads use from the collector
+	threads [][]byte          // their stacks
+	crowded bool              // all places were taken, and none was given up
 }
 
 // threadStack is what a thread needs: a few calls deep, and a signal's frame.
@@ -31,7 +31,7 @@ const threadStack = 16 << 10
 // threadFlags are those of a thread of this process.
 const threadFlags = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD | unix.CLONE_SYSVSEM
 
-// The states of a flight.
+// The states of a pending connect.
 const (
 	underWay uint32 = iota
 	refused         // by the network: to be told of and answered by Tick
@@ -43,13 +43,13 @@ func (h *helpers) open() bool {
 	return h.jobs[1] != 0 || unix.Pipe2(h.jobs[:], unix.O_CLOEXEC) == nil
 }
 
-// count is how many flights are not over.
+// count is how many pending connects are not over.
 func (h *helpers) count() int {
-	h.under = slices.DeleteFunc(h.under, func(f *flight) bool {
+	h.under = slices.DeleteFunc(h.under, func(f *pendingConnect) bool {
 		if atomic.LoadUint32(&f.state) != over {
 			return false
 		}
-		f.landed()
+		f.forgetFailed()
 		return true
 	})
 	return len(h.under)
@@ -59,7 +59,7 @@ func (h *helpers) count() int {
 // have all places are taken to wait for the sandbox.
 const maxRounds = 100
 
-// hasPlace tells whether one more flight may be handed over. Where many come at once, the
+// hasPlace tells whether one more may be handed over. Where many come at once, the
 // helpers may only not have had their turn: it waits until one gives up its place. If none
 // does, nobody waits for that again before one has. settle gives up those that it can.
 func (h *helpers) hasPlace(places int, settle func()) bool {
@@ -76,7 +76,7 @@ func (h *helpers) hasPlace(places int, settle func()) bool {
 	return true
 }
 
-// staff sees to it that there is a thread for each of n flights, as far as threads
+// staff sees to it that there is a thread for each of n, as far as threads
 // may be had.
 func (h *helpers) staff(n int) unix.Errno {
 	if n <= len(h.threads) || len(h.threads) == h.most {
@@ -102,8 +102,8 @@ func (h *helpers) staff(n int) unix.Errno {
 	return 0
 }
 
-// put hands a flight over. The pipe has room for many more than there may be.
-func (h *helpers) put(f *flight) {
+// put hands one over. The pipe has room for many more than there may be.
+func (h *helpers) put(f *pendingConnect) {
 	h.under = append(h.under, f)
 	at := uintptr(unsafe.Pointer(f))
 	_, _ = unix.Write(h.jobs[1], unsafe.Slice((*byte)(unsafe.Pointer(&at)), unsafe.Sizeof(at)))
@@ -122,7 +122,7 @@ func threadMain(h *helpers) {
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_UNBLOCK, uintptr(unsafe.Pointer(&h.signals)), 0, 8, 0, 0)
 	tid, _, _ := syscall.RawSyscall(unix.SYS_GETTID, 0, 0, 0)
 	for {
-		var f *flight
+		var f *pendingConnect
 		n, _, e := syscall.RawSyscall(unix.SYS_READ, uintptr(h.jobs[0]), uintptr(unsafe.Pointer(&f)), unsafe.Sizeof(f))
 		switch {
 		case e == unix.EINTR:
@@ -140,7 +140,7 @@ func threadMain(h *helpers) {
 //
 //go:nosplit
 //go:norace
-func (f *flight) fly(thread uint32) {
+func (f *pendingConnect) fly(thread uint32) {
 	id, listener := f.id, f.listener
 	e := unix.Errno(0)
 	if id != 0 {

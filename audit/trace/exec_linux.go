@@ -7,8 +7,8 @@ import (
 	"sbx/seccomp"
 )
 
-// flight is an exec under way.
-type flight struct {
+// pendingExec is an exec under way.
+type pendingExec struct {
 	program string
 	// saved is set where the budget is used up, and faccessat(2) was put in the
 	// exec's place: the registers to put back.
@@ -58,7 +58,7 @@ func (t *Tracer) starting(tid int, c seccomp.Call, at bool) {
 	if t.ledger.Spent() {
 		if !empty && c.Arch == seccomp.Native.Audit() {
 			if saved, e := access(tid, c, at); e == 0 {
-				t.flights[tid] = &flight{program, saved}
+				t.pending[tid] = &pendingExec{program, saved}
 				toExit(tid)
 				return
 			}
@@ -69,7 +69,7 @@ func (t *Tracer) starting(tid int, c seccomp.Call, at bool) {
 		return
 	}
 	t.ledger.Charge(program)
-	t.flights[tid] = &flight{program: program}
+	t.pending[tid] = &pendingExec{program: program}
 	toExit(tid)
 }
 
@@ -89,7 +89,7 @@ func (t *Tracer) exceeded(tid int, program string) bool {
 // left is a call's exit: of an exec that failed, or of what was asked in the
 // place of one.
 func (t *Tracer) left(tid int) {
-	f := t.flights[tid]
+	f := t.pending[tid]
 	switch {
 	case f == nil:
 	case f.saved == nil:
@@ -98,15 +98,15 @@ func (t *Tracer) left(tid int) {
 		t.answered(tid, f)
 		return
 	}
-	delete(t.flights, tid)
+	delete(t.pending, tid)
 	proceed(tid, 0)
 }
 
 // answered gives a process whose program the budget has no room for the
 // kernel's own answer where the program could not be executed anyway, EPERM
 // where it could.
-func (t *Tracer) answered(tid int, f *flight) {
-	delete(t.flights, tid)
+func (t *Tracer) answered(tid int, f *pendingExec) {
+	delete(t.pending, tid)
 	result, e := resultOf(tid)
 	if e != 0 { // killed
 		t.ledger.Fail()
@@ -135,8 +135,8 @@ func (t *Tracer) executed(tid int) {
 	if e != 0 { // killed just now, before its first instruction
 		return
 	}
-	f := t.flights[former]
-	delete(t.flights, former)
+	f := t.pending[former]
+	delete(t.pending, former)
 	t.gone(tid) // what the leader wanted to start
 	switch {
 	case tid == t.root && !t.begun && !t.reached:

@@ -164,7 +164,7 @@ func supervise(j *job) (o outcome) {
 		wait()
 	}
 	o.Commands = tracer.Commands()
-	o.Flights = len(tracer.flights)
+	o.Flights = len(tracer.pending)
 	return o
 }
 

@@ -60,7 +60,7 @@ func (t *Tracer) ended(tid int, status unix.WaitStatus, used *unix.Rusage) {
 // gone settles what a thread that is no more wanted to start. It did not start:
 // the kernel kills a process whose exec fails after its old program is gone.
 func (t *Tracer) gone(tid int) {
-	f := t.flights[tid]
+	f := t.pending[tid]
 	switch {
 	case f == nil:
 		return
@@ -69,13 +69,13 @@ func (t *Tracer) gone(tid int) {
 	default:
 		t.ledger.Fail()
 	}
-	delete(t.flights, tid)
+	delete(t.pending, tid)
 }
 
 // settle looks for threads whose end nobody reports: one that was killed in its
 // exec, when it had the leader's number already, ends under that number.
 func (t *Tracer) settle() {
-	for tid := range t.flights {
+	for tid := range t.pending {
 		if unix.Access("/proc/"+strconv.Itoa(tid), unix.F_OK) == unix.ENOENT {
 			t.gone(tid)
 		}

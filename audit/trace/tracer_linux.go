@@ -37,9 +37,9 @@ type Tracer struct {
 	reached   bool // the command's own exec stopped at its entry
 	begun     bool // the command itself has been executed
 	outranked bool
-	resting   bool            // the command is stopped by a signal, or gone
-	asked     bool            // somebody inside called ptrace
-	flights   map[int]*flight // by the thread that called
+	resting   bool                 // the command is stopped by a signal, or gone
+	asked     bool                 // somebody inside called ptrace
+	pending   map[int]*pendingExec // by the thread that called
 	path      [pathMax]byte
 }
 
@@ -81,7 +81,7 @@ func Attach(pid int, l *audit.Ledger, o Options) (*Tracer, error) {
 	if e := seize(pid, seizeOptions); e != 0 {
 		return nil, &AttachError{Pid: pid, Err: e}
 	}
-	return &Tracer{options: o, ledger: l, root: pid, flights: map[int]*flight{}}, nil
+	return &Tracer{options: o, ledger: l, root: pid, pending: map[int]*pendingExec{}}, nil
 }
 
 // batch is how many statuses Serve takes before it lets the caller look after
@@ -160,7 +160,7 @@ func (t *Tracer) Commands() audit.Commands {
 	t.settle()
 	c := t.ledger.Commands("ptrace")
 	over := 0
-	for _, f := range t.flights {
+	for _, f := range t.pending {
 		if f.saved == nil {
 			over++
 		}

@@ -14,7 +14,7 @@ import (
 // identify finds out which agent the command is: by its name, or because a
 // document says so. A name proves nothing where a command may have put it: an agent
 // is given its keys and a network.
-func (c *found) identify(docs []*spec.SandboxSpec, cwd string) {
+func (c *documentSet) identify(docs []*spec.SandboxSpec, cwd string) {
 	if c.backed() { // what another tool runs is not watched
 		return
 	}
@@ -49,7 +49,7 @@ func (c *typed) agentPlace(environ []string, home, start string, typed agent.Typ
 
 // forgeable is the first of the files that make the command an agent which a command
 // may have made, or led there; "" for none.
-func (c *found) forgeable(docs []*spec.SandboxSpec, cwd string) string {
+func (c *documentSet) forgeable(docs []*spec.SandboxSpec, cwd string) string {
 	in := c.inputs(cwd)
 	in.Job = c.job()
 	trees := spec.TreesOf(in, docs...)

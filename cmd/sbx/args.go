@@ -57,8 +57,8 @@ type agentCommand struct {
 	named    bool           // it is one by a document's word alone
 }
 
-// found is the documents that hold for the command, and what their readers say.
-type found struct {
+// documentSet is the documents that hold for the command, and what their readers say.
+type documentSet struct {
 	agentCommand
 	// mounting tells that the last document is the directories that a caller of wrap names
 	// itself: of the host's /tmp and its like it may show some.
@@ -78,7 +78,7 @@ type found struct {
 
 // call is a verb that is called. What it does by its line, its agent or its documents
 // alone is a method of those.
-type call struct{ found }
+type call struct{ documentSet }
 
 // given is a flag as it stands on the command line.
 type given struct{ name, value string }

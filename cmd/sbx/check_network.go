@@ -35,17 +35,17 @@ func (x *execution) networkParts() (parts []audit.Part) {
 			if rule.Why != "" {
 				why += ", " + rule.Why
 			}
-			part.Rows = append(part.Rows, audit.Reach{What: spec.Shown(rule.Text), Why: why})
+			part.Rows = append(part.Rows, audit.Row{What: spec.Shown(rule.Text), Why: why})
 		}
 		if len(r.Reach) == 0 {
-			part.Rows = []audit.Reach{{What: "nothing"}}
+			part.Rows = []audit.Row{{What: "nothing"}}
 		}
 		parts = append(parts, part)
 	}
 	if len(r.Listen) > 0 {
 		part := audit.Part{Title: "network.listen comes to"}
 		for i, l := range r.Listen {
-			part.Rows = append(part.Rows, audit.Reach{What: "port " + strconv.Itoa(l.Inside) + " at " + l.HostPort() + " of the host", Why: x.asked(run.ListenItem(i))})
+			part.Rows = append(part.Rows, audit.Row{What: "port " + strconv.Itoa(l.Inside) + " at " + l.HostPort() + " of the host", Why: x.asked(run.ListenItem(i))})
 		}
 		parts = append(parts, part)
 	}

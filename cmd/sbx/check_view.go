@@ -77,7 +77,7 @@ func (x *execution) viewParts() (parts []audit.Part) {
 			if g.Source != "" && g.Source != at {
 				why += ", from " + spec.Name(g.Source)
 			}
-			part.Rows = append(part.Rows, audit.Reach{What: spec.Name(at), Why: why})
+			part.Rows = append(part.Rows, audit.Row{What: spec.Name(at), Why: why})
 		}
 		if len(part.Rows) > 0 {
 			parts = append(parts, part)

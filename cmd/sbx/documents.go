@@ -20,7 +20,7 @@ const (
 
 // documents reads the specs of a command line, in the order in which they narrow
 // each other. What could be read comes back with an error too.
-func (c *found) documents() ([]*spec.SandboxSpec, error) {
+func (c *documentSet) documents() ([]*spec.SandboxSpec, error) {
 	cwd, err := sys.Getwd()
 	if err != nil {
 		return nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
@@ -79,7 +79,7 @@ func profilesAlone(docs []*spec.SandboxSpec) bool {
 
 // document reads one spec. Stdin can be read once, and the command does not get
 // it then.
-func (c *found) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
+func (c *documentSet) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
 	name, dir := g.value, cwd
 	var text []byte
 	switch {
@@ -105,7 +105,7 @@ func (c *found) document(g given, cwd string) (s *spec.SandboxSpec, err error) {
 }
 
 // inputs are what documents are resolved with, for a start in cwd.
-func (c *found) inputs(cwd string) spec.Inputs {
+func (c *documentSet) inputs(cwd string) spec.Inputs {
 	in := spec.Inputs{Home: c.home(), Cwd: cwd, Environ: c.environ, UID: getuid(), Paths: spec.HostPaths{}, Lists: wrap.Lists(), Find: c.names.Find}
 	in.Learn = c.learning
 	if c.startDir != "" { // which a program names
@@ -125,7 +125,7 @@ func (c *typed) job() *spec.JobAsk {
 }
 
 // resolve fills in what follows from the documents.
-func (c *found) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
+func (c *documentSet) resolve(docs []*spec.SandboxSpec) (*spec.Resolved, error) {
 	cwd, err := c.startsIn()
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (c *agentCommand) chain(docs []*spec.SandboxSpec, in spec.Inputs) ([]spec.R
 
 // makeCaches makes the caches of presets that a command is to fill for the first time,
 // where one is to be run, and tells whether it made any.
-func (c *found) makeCaches(r *spec.Resolved) bool {
+func (c *documentSet) makeCaches(r *spec.Resolved) bool {
 	if c.name != "exec" || c.has("dry-run") {
 		return false
 	}

@@ -10,7 +10,7 @@ import (
 
 // files reads the documents that are not specs: a workshop's, its workers' and
 // an agent's, in the order in which they narrow each other.
-func (c *found) files(cwd string) (docs []*spec.SandboxSpec, err error) {
+func (c *documentSet) files(cwd string) (docs []*spec.SandboxSpec, err error) {
 	var workshop *spec.SandboxSpec
 	if c.has("workshop") {
 		if workshop, err = c.workshop(c.value("workshop"), cwd); err != nil {
@@ -58,7 +58,7 @@ func (c *typed) workerAlone() bool {
 	return c.has("worker") && !c.hasSpec() && !c.has("profile") && !c.has("agent")
 }
 
-func (c *found) workshop(name, cwd string) (*spec.SandboxSpec, error) {
+func (c *documentSet) workshop(name, cwd string) (*spec.SandboxSpec, error) {
 	text, err := spec.Read(name)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (c *found) workshop(name, cwd string) (*spec.SandboxSpec, error) {
 
 // worker reads a worker's file. A file in the old style gives, where the
 // workshop has no sandbox or there is none, what stands in for the workshop.
-func (c *found) worker(name, cwd string, workshop *spec.SandboxSpec) (s, old *spec.SandboxSpec, err error) {
+func (c *documentSet) worker(name, cwd string, workshop *spec.SandboxSpec) (s, old *spec.SandboxSpec, err error) {
 	text, err := spec.Read(name)
 	if err != nil {
 		return nil, nil, err
@@ -118,7 +118,7 @@ func (c *found) worker(name, cwd string, workshop *spec.SandboxSpec) (s, old *sp
 }
 
 // lose notes what a file in the old style asked and nothing can hold.
-func (c *found) lose(f spec.Field, lost []spec.Warning) {
+func (c *documentSet) lose(f spec.Field, lost []spec.Warning) {
 	for _, l := range lost {
 		c.lost = append(c.lost, wrap.Enforcement{Field: f, Asked: l.Text, Status: wrap.Unavailable, Reason: "old style, " + l.On})
 	}
@@ -147,7 +147,7 @@ func (c *typed) orphan(w *spec.Worker) error {
 func (c *typed) hasSpec() bool { return c.has("spec") || c.has("spec-json") }
 
 // warn tells a person of what the documents' readers, or the Plan's maker, noted.
-func (c *found) warn(warnings []spec.Warning) {
+func (c *documentSet) warn(warnings []spec.Warning) {
 	if c.has("q") {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 // amended adds what flags say to the last document, which can have no more than those
 // before it. A profile takes the place of a document of its own: there, and behind an
 // agent's file, the flags are one.
-func (c *found) amended(docs []*spec.SandboxSpec) ([]*spec.SandboxSpec, error) {
+func (c *documentSet) amended(docs []*spec.SandboxSpec) ([]*spec.SandboxSpec, error) {
 	all, flags, err := c.amendments()
 	if err != nil || len(all) == 0 {
 		return docs, err
@@ -36,7 +36,7 @@ func (c *found) amended(docs []*spec.SandboxSpec) ([]*spec.SandboxSpec, error) {
 }
 
 // amendments are what the flags that stand for fields say, and which flags those are.
-func (c *found) amendments() (all []spec.Amendment, flags []string, err error) {
+func (c *documentSet) amendments() (all []spec.Amendment, flags []string, err error) {
 	if !slices.ContainsFunc(c.given, func(g given) bool { return c.verb.flag(g.name).field != "" }) {
 		return nil, nil, nil
 	}

@@ -11,7 +11,7 @@ import (
 
 // withProfiles puts before each document the profile that it names, and behind
 // all the agent's of --agent, with its profile.
-func (c *found) withProfiles(docs []*spec.SandboxSpec, cwd string) ([]*spec.SandboxSpec, error) {
+func (c *documentSet) withProfiles(docs []*spec.SandboxSpec, cwd string) ([]*spec.SandboxSpec, error) {
 	named := c.has("profile") || c.has("agent")
 	for _, d := range docs {
 		named = named || d.Profile.Set
@@ -61,7 +61,7 @@ func (c *found) withProfiles(docs []*spec.SandboxSpec, cwd string) ([]*spec.Sand
 
 // startOf is where documents have the command start: the project of a profile that
 // comes behind them. Documents that do not hold are refused as a whole, later.
-func (c *found) startOf(docs []*spec.SandboxSpec, cwd string) string {
+func (c *documentSet) startOf(docs []*spec.SandboxSpec, cwd string) string {
 	if !slices.ContainsFunc(docs, func(d *spec.SandboxSpec) bool { return d.WorkingDir.Set || d.Sandbox.Set || d.Restrict.Set }) {
 		return cwd
 	}
@@ -73,7 +73,7 @@ func (c *found) startOf(docs []*spec.SandboxSpec, cwd string) string {
 }
 
 // profilesOff reads the switch that drops profiles, where one is asked for.
-func (c *found) profilesOff(docs []*spec.SandboxSpec) {
+func (c *documentSet) profilesOff(docs []*spec.SandboxSpec) {
 	asked := c.has("profile") || c.has("agent")
 	for _, d := range docs {
 		asked = asked || d.Profile.Set
@@ -91,7 +91,7 @@ func (c *found) profilesOff(docs []*spec.SandboxSpec) {
 }
 
 // catalog is the profiles that hold in a project.
-func (c *found) catalog(project, cwd string) (*profile.Catalog, profile.Env, string, error) {
+func (c *documentSet) catalog(project, cwd string) (*profile.Catalog, profile.Env, string, error) {
 	abs, real, err := profile.ProjectDir(project, cwd, spec.HostPaths{})
 	if err != nil {
 		return nil, profile.Env{}, "", err
@@ -102,7 +102,7 @@ func (c *found) catalog(project, cwd string) (*profile.Catalog, profile.Env, str
 	return catalog, env, real, err
 }
 
-func (c *found) profileNamed(name, project, cwd, why string) ([]*spec.SandboxSpec, error) {
+func (c *documentSet) profileNamed(name, project, cwd, why string) ([]*spec.SandboxSpec, error) {
 	catalog, env, real, err := c.catalog(project, cwd)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (c *found) profileNamed(name, project, cwd, why string) ([]*spec.SandboxSpe
 
 // profileOf is the profile of the agent whose file is given, with the tools of
 // that file.
-func (c *found) profileOf(file, project, cwd string) ([]*spec.SandboxSpec, error) {
+func (c *documentSet) profileOf(file, project, cwd string) ([]*spec.SandboxSpec, error) {
 	catalog, env, real, err := c.catalog(project, cwd)
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (c *found) profileOf(file, project, cwd string) ([]*spec.SandboxSpec, error
 }
 
 // choose notes which profile holds, and why: for the record, and at -v.
-func (c *found) choose(row *profile.Row, why string) {
+func (c *documentSet) choose(row *profile.Row, why string) {
 	c.chosen.Name = row.Name
 	c.chosen.Why = append(c.chosen.Why, why)
 	c.mode = row.Mode.Value
@@ -157,14 +157,14 @@ func (c *found) choose(row *profile.Row, why string) {
 
 // unmake removes the directories that a profile's documents made, where nothing is
 // started after all.
-func (c *found) unmake() {
+func (c *documentSet) unmake() {
 	profile.Unmake(c.made)
 	c.made = nil
 }
 
 // profileDocs are the documents that a profile stands for in a project. The
 // directories that it writes are made, unless nothing is to be run.
-func (c *found) profileDocs(row *profile.Row, project, real string) ([]*spec.SandboxSpec, error) {
+func (c *documentSet) profileDocs(row *profile.Row, project, real string) ([]*spec.SandboxSpec, error) {
 	missing := profile.MakeIt
 	if c.name == "check" || c.has("dry-run") {
 		missing = profile.LeaveOut

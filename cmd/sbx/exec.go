@@ -14,7 +14,7 @@ import (
 // newExecution is an execution of which nothing is read yet.
 func newExecution(c *call) *execution {
 	x := &execution{call: c, Ask: &run.Ask{Version: version, Again: withoutCommand}}
-	x.Voice = run.Voice{Say: func(text string) { c.std.say(text) }, Problem: func(p *spec.Problem) { c.std.problem(p) },
+	x.Voice = run.Reporter{Say: func(text string) { c.std.say(text) }, Problem: func(p *spec.Problem) { c.std.problem(p) },
 		Quiet: c.has("q"), Verbose: c.has("v"), Explain: c.has("explain"),
 		Mixed: c.learning || sameFile(c.std.out, c.std.err) && !sys.IsTerminal(c.std.err)}
 	return x
@@ -105,7 +105,7 @@ func (x *execution) exec() run.Ended {
 		return prepared.Refuse(err)
 	}
 	x.ran = true
-	x.std.voice = &voice{}
+	x.std.voice = &linePrinter{}
 	defer x.std.finish()
 	return started.Wait()
 }

@@ -70,7 +70,7 @@ func (x *execution) progressAsked() (int, error) {
 const nativeBackend = "native"
 
 // backed tells whether another tool is to hold the sandbox.
-func (c *found) backed() bool {
+func (c *documentSet) backed() bool {
 	v := c.value("backend")
 	return v != "" && v != nativeBackend
 }

@@ -20,7 +20,7 @@ type projectSpec struct {
 // withProject adds to the default spec, the last of docs, the project's own, or puts
 // that in its place where the caller trusts it. Inside another sandbox, and with a
 // layout that has no project, there is none: what holds there was said outside.
-func (c *found) withProject(docs []*spec.SandboxSpec, cwd string) ([]*spec.SandboxSpec, error) {
+func (c *documentSet) withProject(docs []*spec.SandboxSpec, cwd string) ([]*spec.SandboxSpec, error) {
 	if c.flag("no-project-spec") == nil || c.has("no-project-spec") || c.hasSpec() || c.job() != nil || outer.Either() != nil {
 		return docs, nil
 	}
@@ -56,7 +56,7 @@ func (c *found) withProject(docs []*spec.SandboxSpec, cwd string) ([]*spec.Sandb
 }
 
 // placeProject puts the project's own spec into docs as it counts.
-func (c *found) placeProject(docs []*spec.SandboxSpec) (placed []*spec.SandboxSpec, err error) {
+func (c *documentSet) placeProject(docs []*spec.SandboxSpec) (placed []*spec.SandboxSpec, err error) {
 	if c.project == nil {
 		return docs, nil
 	}
@@ -73,7 +73,7 @@ func (c *found) placeProject(docs []*spec.SandboxSpec) (placed []*spec.SandboxSp
 
 // helped adds to an error of the documents what helps where the project's own spec asks
 // for too much.
-func (c *found) helped(err error) error {
+func (c *documentSet) helped(err error) error {
 	if c.project == nil || c.project.trusted {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // under exec for the command alone.
 type streams struct {
 	in, out, err int
-	voice        *voice // while a command runs
+	voice        *linePrinter // while a command runs
 }
 
 // say writes lines for the person to stderr.

@@ -152,7 +152,7 @@ func (r *recorded) beside() (more audit.Beside) {
 	if err != nil {
 		return more
 	}
-	network := audit.Part{Title: "network", Rows: []audit.Reach{{What: x.Resolved.Network.String(), Why: x.asked("network")}}}
+	network := audit.Part{Title: "network", Rows: []audit.Row{{What: x.Resolved.Network.String(), Why: x.asked("network")}}}
 	more.Reach = append(append(x.viewParts(), network), x.networkParts()...)
 	if len(r.asked.Violations) == 0 {
 		return more

@@ -22,7 +22,7 @@ func enter(folder string) error {
 
 // folderOfNew opens the directory of a file that is to be made, to which no link leads that
 // an earlier command may have left.
-func (c *found) folderOfNew(name string) (fd int, err error) {
+func (c *documentSet) folderOfNew(name string) (fd int, err error) {
 	cwd, err := c.startsIn()
 	if err != nil {
 		return -1, err

@@ -37,7 +37,7 @@ func runTrust(c *call) int {
 	return exitOK
 }
 
-func (c *found) trust() error {
+func (c *documentSet) trust() error {
 	store := c.trusts()
 	switch {
 	case outer.Either() != nil:
@@ -88,7 +88,7 @@ func (c *found) trust() error {
 
 // beyondDefault lists the fields by which a project's spec asks for more than it could
 // have without trust.
-func (c *found) beyondDefault(file *project.File, doc *spec.SandboxSpec) (more []string, err error) {
+func (c *documentSet) beyondDefault(file *project.File, doc *spec.SandboxSpec) (more []string, err error) {
 	placed, err := file.Place(doc, c.home(), false, true)
 	if err != nil {
 		return nil, err

@@ -10,12 +10,12 @@ import (
 	"sbx/wrap/launch"
 )
 
-// voice says what is to be said while a command runs: from a thread of its own,
+// linePrinter says what is to be said while a command runs: from a thread of its own,
 // since the command can keep whoever writes to the same terminal or pipe waiting
 // for as long as it likes, and the supervisor has limits to hold. While the command has
 // the terminal's keys to itself, as programs that fill the screen do, the lines are kept:
 // there they would be written over, and be gone with the screen.
-type voice struct {
+type linePrinter struct {
 	mu    sync.Mutex
 	lines []string
 	lost  int  // lines that found no place
@@ -32,7 +32,7 @@ const (
 	attentive = 200 // milliseconds
 )
 
-func (v *voice) say(fd int, lines string) {
+func (v *linePrinter) say(fd int, lines string) {
 	v.mu.Lock()
 	if len(v.lines) == maxUnsaid {
 		v.lost++
@@ -51,7 +51,7 @@ func (v *voice) say(fd int, lines string) {
 }
 
 // begin has a thread say what there is, unless one does or it is to be kept.
-func (v *voice) begin(fd int) {
+func (v *linePrinter) begin(fd int) {
 	if v.busy || v.keeps(fd) {
 		return
 	}
@@ -61,7 +61,7 @@ func (v *voice) begin(fd int) {
 }
 
 // keeps tells whether there is nothing to say by now: the terminal gives keys one by one.
-func (v *voice) keeps(fd int) bool {
+func (v *linePrinter) keeps(fd int) bool {
 	if len(v.lines) == 0 || v.over {
 		return len(v.lines) == 0
 	}
@@ -69,7 +69,7 @@ func (v *voice) keeps(fd int) bool {
 	return err == nil && t.Lflag&unix.ICANON == 0
 }
 
-func (v *voice) speak(fd int) {
+func (v *linePrinter) speak(fd int) {
 	for {
 		v.mu.Lock()
 		if v.keeps(fd) {
@@ -86,7 +86,7 @@ func (v *voice) speak(fd int) {
 }
 
 // renew makes said unreadable.
-func (v *voice) renew() {
+func (v *linePrinter) renew() {
 	var err error
 	if v.said <= 0 {
 		if v.said, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
@@ -98,7 +98,7 @@ func (v *voice) renew() {
 }
 
 // isSaid waits a while for all to be said: by no timer of Go's, which wants a thread.
-func (v *voice) isSaid() bool {
+func (v *linePrinter) isSaid() bool {
 	pf := []unix.PollFd{{Fd: int32(v.said), Events: unix.POLLIN}}
 	n, err := unix.Poll(pf, attentive)
 	for err == unix.EINTR {
@@ -107,7 +107,7 @@ func (v *voice) isSaid() bool {
 	return n == 1
 }
 
-func (v *voice) isBusy() bool {
+func (v *linePrinter) isBusy() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.busy

@@ -159,7 +159,7 @@ func (w *wrapping) own() []string {
 
 // ready is a wrapper for the invocation.
 func (w *wrapping) ready(inv *wrap.Invocation) (readyWrapper, error) {
-	key := madeFor(inv)
+	key := wrapperKey(inv)
 	now := time.Now()
 	if r, ok := w.made[key]; ok && now.Sub(r.at) < keptFor {
 		return r, nil
@@ -189,8 +189,8 @@ func (w *wrapping) wrap(inv *wrap.Invocation) (out wrap.Invocation, audit wrap.A
 	return out, audit, err
 }
 
-// madeFor is what of an invocation a wrapper depends on, as a key.
-func madeFor(inv *wrap.Invocation) string {
+// wrapperKey is what of an invocation a wrapper depends on, as a key.
+func wrapperKey(inv *wrap.Invocation) string {
 	key := inv.Cwd
 	for _, m := range inv.Mounts {
 		key += "\x00" + m.Label + "\x00" + m.HostPath + "\x00" + m.GuestPath + "\x00" + m.Mode.String()

@@ -64,7 +64,7 @@ func byItsFields(err error, inv *wrap.Invocation) error {
 
 // resolveDefault is what an invocation's directories come to where no document says
 // anything.
-func (c *found) resolveDefault(inv *wrap.Invocation, cwd string) (r *spec.Resolved, left []wrap.Lack, err error) {
+func (c *documentSet) resolveDefault(inv *wrap.Invocation, cwd string) (r *spec.Resolved, left []wrap.Lack, err error) {
 	doc := &spec.SandboxSpec{Source: spec.Source{Name: defaultName}}
 	if c.value("wrapper") != "none" {
 		at := *inv

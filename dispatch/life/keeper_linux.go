@@ -97,7 +97,7 @@ func (k *keeper) keep() int {
 
 // start starts sbx exec.
 func (k *keeper) start() error {
-	at, err := k.look()
+	at, err := k.read()
 	if err != nil {
 		return err
 	}

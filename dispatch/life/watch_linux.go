@@ -17,8 +17,8 @@ import (
 	"sbx/spec"
 )
 
-// look learns of the host what the execution needs.
-func (k *keeper) look() (place, error) {
+// read learns of the host what the execution needs.
+func (k *keeper) read() (place, error) {
 	at := place{folder: k.f, root: os.Getuid() == 0, real: k.programFile}
 	project, err := k.Project(k.j)
 	if err != nil {

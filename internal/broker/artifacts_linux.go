@@ -14,14 +14,14 @@ import (
 	"sbx/internal/doc"
 )
 
-// Made is a file that a step made.
-type Made struct {
+// Artifact is a file that a step made.
+type Artifact struct {
 	Path   string // as /output/…
 	Size   int64
 	SHA256 string
 }
 
-func (a *Made) write(w *doc.Writer) {
+func (a *Artifact) write(w *doc.Writer) {
 	w.KeyStr("path", a.Path)
 	w.KeyInt("size", a.Size)
 	w.KeyStr("sha256", a.SHA256)
@@ -63,7 +63,7 @@ func openOutputs(dir string) (*outputs, error) {
 		return o, errors.New("/output cannot be opened: " + err.Error())
 	}
 	o.dir = fd
-	if o.before, err = o.look(); err != nil {
+	if o.before, err = o.list(); err != nil {
 		o.close()
 	}
 	return o, err
@@ -82,8 +82,8 @@ func (o *outputs) beneath(rel string, flags uint64) (int, error) {
 	return unix.Openat2(o.dir, rel, &how)
 }
 
-// look gives all files in the folder that are no folders.
-func (o *outputs) look() (map[string]stamp, error) {
+// list gives all files in the folder that are no folders.
+func (o *outputs) list() (map[string]stamp, error) {
 	all := map[string]stamp{}
 	for dirs := []string{"."}; len(dirs) > 0; {
 		rel := dirs[0]
@@ -124,7 +124,7 @@ func (o *outputs) look() (map[string]stamp, error) {
 }
 
 // verify looks at each file that the step was to make, and lists what else it made.
-func (o *outputs) verify(expected []document.Artifact) (made []Made, unexpected []string, err error) {
+func (o *outputs) verify(expected []document.Artifact) (made []Artifact, unexpected []string, err error) {
 	for i := range expected {
 		m, err := o.one(&expected[i])
 		if err != nil {
@@ -132,7 +132,7 @@ func (o *outputs) verify(expected []document.Artifact) (made []Made, unexpected 
 		}
 		made = append(made, m)
 	}
-	after, err := o.look()
+	after, err := o.list()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -147,7 +147,7 @@ func (o *outputs) verify(expected []document.Artifact) (made []Made, unexpected 
 
 // one looks at a file by one descriptor: what is hashed is what was looked at. It is
 // opened once it is known to be a file: to open a FIFO or a device does something.
-func (o *outputs) one(a *document.Artifact) (m Made, err error) {
+func (o *outputs) one(a *document.Artifact) (m Artifact, err error) {
 	rel := a.Path[len(output):]
 	fd, err := o.beneath(rel, unix.O_PATH)
 	switch {
@@ -180,7 +180,7 @@ func (o *outputs) one(a *document.Artifact) (m Made, err error) {
 	if _, err := io.Copy(hash, io.LimitReader(file, st.Size+1)); err != nil {
 		return m, err
 	}
-	m = Made{Path: a.Path, Size: st.Size, SHA256: doc.Hex(hash.Sum(nil))}
+	m = Artifact{Path: a.Path, Size: st.Size, SHA256: doc.Hex(hash.Sum(nil))}
 	again, err := o.beneath(rel, unix.O_PATH)
 	if err == nil {
 		err = unix.Fstat(again, &named)

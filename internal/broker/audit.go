@@ -87,7 +87,7 @@ func (b *Broker) done(v *Verdict, r *Result, why string) error {
 			w.KeyInt("status", r.Status.Value)
 		}
 		w.KeyInt("wall_ms", r.Wall.Milliseconds())
-		doc.Objects(w, "artifacts", r.Artifacts, func(a *Made) { a.write(w) })
+		doc.Objects(w, "artifacts", r.Artifacts, func(a *Artifact) { a.write(w) })
 		w.KeyCount("unexpected", int64(len(r.Unexpected)))
 		w.KeyFlag("truncated", r.Truncated)
 		w.KeyText("error", r.Reason)

@@ -37,7 +37,7 @@ type Result struct {
 	Status         spec.Opt[int64] // the tool's exit status, where it came to its end
 	Stdout, Stderr string
 	Truncated      bool
-	Artifacts      []Made
+	Artifacts      []Artifact
 	Unexpected     []string
 	Wall           time.Duration
 }

@@ -85,21 +85,21 @@ func backslash(b []byte) (string, int) {
 		return unicode(b)
 	case b[1] == 'U': // of Go and Python
 		v, n := digits(b[2:], 8, 16)
-		return behind(2, n, string(rune(v)))
+		return suffixUnit(2, n, string(rune(v)))
 	case b[1] == 'x':
 		v, n := digits(b[2:], 2, 16)
-		return behind(2, n, oneByte[v])
+		return suffixUnit(2, n, oneByte[v])
 	case b[1] >= '0' && b[1] <= '3':
 		v, n := digits(b[1:], 3, 8)
-		return behind(1, n, oneByte[v&0xff])
+		return suffixUnit(1, n, oneByte[v&0xff])
 	case escapes[b[1]] != "":
 		return escapes[b[1]], 2
 	}
 	return oneByte[b[1]], 2 // \/ \" \\ and their like
 }
 
-// behind is a unit whose digits stand behind some characters.
-func behind(before, n int, unit string) (string, int) {
+// suffixUnit is a unit whose digits stand behind some characters.
+func suffixUnit(before, n int, unit string) (string, int) {
 	if n <= 0 {
 		return "", n
 	}
@@ -110,7 +110,7 @@ func behind(before, n int, unit string) (string, int) {
 func unicode(b []byte) (string, int) {
 	v, n := digits(b[2:], 4, 16)
 	if n <= 0 || !utf16.IsSurrogate(rune(v)) {
-		return behind(2, n, string(rune(v)))
+		return suffixUnit(2, n, string(rune(v)))
 	}
 	rest := b[6:]
 	if len(rest) < 2 {
@@ -120,7 +120,7 @@ func unicode(b []byte) (string, int) {
 		return "", 0
 	}
 	low, n := digits(rest[2:], 4, 16)
-	return behind(8, n, string(utf16.DecodeRune(rune(v), rune(low))))
+	return suffixUnit(8, n, string(utf16.DecodeRune(rune(v), rune(low))))
 }
 
 func percent(b []byte) (string, int) {
@@ -131,7 +131,7 @@ func percent(b []byte) (string, int) {
 	if n == 0 {
 		return "%", 1
 	}
-	return behind(1, n, oneByte[v&0xff])
+	return suffixUnit(1, n, oneByte[v&0xff])
 }
 
 func form(b []byte) (string, int) {
@@ -143,7 +143,7 @@ func form(b []byte) (string, int) {
 
 func hexByte(b []byte) (string, int) {
 	v, n := digits(b, 2, 16)
-	return behind(0, n, oneByte[v&0xff])
+	return suffixUnit(0, n, oneByte[v&0xff])
 }
 
 func base64Char(b []byte) (string, int) {

@@ -18,7 +18,7 @@ type places struct {
 
 	mu    sync.Mutex
 	freed *sync.Cond
-	open  []*held
+	open  []*slot
 }
 
 func newPlaces(most int, patience time.Duration) *places {
@@ -28,11 +28,11 @@ func newPlaces(most int, patience time.Duration) *places {
 }
 
 // take gives a connection a place.
-func (p *places) take(c net.Conn) *held {
+func (p *places) take(c net.Conn) *slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.open) >= p.most {
-		idle := slices.IndexFunc(p.open, func(h *held) bool { return !h.calls })
+		idle := slices.IndexFunc(p.open, func(h *slot) bool { return !h.calls })
 		if idle < 0 {
 			p.freed.Wait()
 			continue
@@ -40,7 +40,7 @@ func (p *places) take(c net.Conn) *held {
 		_ = p.open[idle].Conn.Close()
 		p.open = slices.Delete(p.open, idle, idle+1)
 	}
-	h := &held{Conn: c, places: p}
+	h := &slot{Conn: c, places: p}
 	p.open = append(p.open, h)
 	return h
 }
@@ -62,8 +62,8 @@ func (l limited) Accept() (net.Conn, error) {
 	return l.places.take(c), nil
 }
 
-// held is a connection that has a place.
-type held struct {
+// slot is a connection that has a place.
+type slot struct {
 	net.Conn
 	places *places
 	calls  bool // it makes a call, and keeps its place until that is answered
@@ -71,22 +71,22 @@ type held struct {
 
 // Write waits no longer than the places' patience for the other side to read. The
 // server's own deadline would begin with the request, and a call may take long.
-func (c *held) Write(b []byte) (int, error) {
+func (c *slot) Write(b []byte) (int, error) {
 	_ = c.Conn.SetWriteDeadline(time.Now().Add(c.places.patience))
 	return c.Conn.Write(b)
 }
 
 // Close gives the place back.
-func (c *held) Close() error {
+func (c *slot) Close() error {
 	c.places.mu.Lock()
-	c.places.open = slices.DeleteFunc(c.places.open, func(h *held) bool { return h == c })
+	c.places.open = slices.DeleteFunc(c.places.open, func(h *slot) bool { return h == c })
 	c.places.freed.Signal()
 	c.places.mu.Unlock()
 	return c.Conn.Close()
 }
 
 // CloseWrite ends what is sent, and lets what comes be read.
-func (c *held) CloseWrite() error {
+func (c *slot) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
@@ -96,7 +96,7 @@ func (c *held) CloseWrite() error {
 // call keeps a request's place until it is answered; it is false where that was given
 // away already.
 func call(r *http.Request) bool {
-	c := r.Context().Value(connKey{}).(*held)
+	c := r.Context().Value(connKey{}).(*slot)
 	c.places.mu.Lock()
 	defer c.places.mu.Unlock()
 	c.calls = slices.Contains(c.places.open, c)
@@ -112,7 +112,7 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 
 // answered lets a connection whose answer was sent give way.
 func answered(c net.Conn, s http.ConnState) {
-	if h := c.(*held); s == http.StateIdle {
+	if h := c.(*slot); s == http.StateIdle {
 		h.places.mu.Lock()
 		h.calls = false
 		h.places.freed.Signal()

@@ -25,7 +25,7 @@ func TestWhoReadsNothingLosesItsPlace(t *testing.T) {
 			if err != nil {
 				return
 			}
-			c.(*held).calls = true
+			c.(*slot).calls = true
 			_, err = c.Write(make([]byte, size))
 			_ = c.Close()
 			ended <- err

@@ -21,14 +21,15 @@ var wider = map[string]int{
 	"audit.guarded":                 14, // what is known of one path
 	"audit/agent.claudeLine":        22, // a line of a stream
 	"audit/agent.tally":             24, // a number a kind
-	"audit/listen.flight":           17, // one call
-	"audit/listen.landing":          15, // where one path leads
+	"audit/listen.pendingConnect":   17, // one call
+	"audit/listen.entry":            15, // where one path leads
 	"bench.job":                     19, // a row of a table
 	"internal/broker/document.Tool": 20, // a part of a document
-	"internal/oci.supervisor":       13,
+	"internal/oci.supervisor":       14,
 	"spec.Resolved":                 49, // a document
 	"spec/agent.adapter":            22, // a row of a table
 	"wrap.Parent":                   25, // what an sbx outside says
+	"wrap.Plan":                     33, // what is done, as data
 }
 
 // tables are files that may be longer: data, a row a thing.

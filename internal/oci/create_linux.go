@@ -218,8 +218,8 @@ func (m *making) prepare() error {
 		return err
 	}
 	var contained *wrap.Contained
-	var held *audit.Held
-	s, err := look(m.t, docs, facts, func(s *Seen) (err error) {
+	var held *audit.Snapshot
+	s, err := inspect(m.t, docs, facts, func(s *Seen) (err error) {
 		m.record.Resolved = s.Resolved
 		if contained, err = wrap.Contain(wrap.Ask{Resolved: s.Resolved, Host: &s.Host, Supervised: supervised}, s.Program); err == nil && supervised {
 			held, err = audit.Hold(contained.Plan.Watch)
@@ -253,25 +253,24 @@ func (m *making) prepare() error {
 	}
 	m.record.Host = &s.Host
 	m.record.Enforcement = m.lines(s, contained, exposed)
-	m.record.AccessMode = contained.Plan.Held(s.Resolved)
+	m.record.AccessMode = contained.Plan.HeldMode(s.Resolved)
 	for _, edit := range edits {
 		if edit.Why != "" {
 			m.record.Container.Edits = append(m.record.Container.Edits, audit.ContainerEdit{At: edit.At, Why: edit.Why})
 		}
 	}
 	m.config = apply(m.t.Config, edits).AppendJSON(nil, nil)
-	if err := m.shelf.put(wallsFile, w.Append(nil)); err != nil {
-		return err
+	err = m.shelf.put(wallsFile, w.Append(nil))
+	if err == nil {
+		err = m.shelf.put(narrowingFile, n.node().AppendJSON(nil, nil))
 	}
-	if err := m.shelf.put(narrowingFile, n.node().AppendJSON(nil, nil)); err != nil {
-		return err
+	if err == nil && (n.Attended || !n.NoNetwork) {
+		err = m.shelf.free(m.Inner)
 	}
-	if n.Attended || !n.NoNetwork {
-		if err := m.shelf.free(m.Inner); err != nil {
-			return err
-		}
+	if err == nil {
+		err = m.shelf.replace(configFile, m.config)
 	}
-	if err := m.shelf.replace(configFile, m.config); err != nil || m.supervisor == nil {
+	if err != nil || m.supervisor == nil {
 		return err
 	}
 	return m.attended(s, &run.Container{Of: contained, Held: held})

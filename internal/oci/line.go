@@ -12,15 +12,15 @@ import (
 
 // Line is the command line of a runtime, as far as anything of it matters here.
 type Line struct {
-	Own    Own
+	Own    Options
 	Global []string // flags before the verb
 	Verb   string   // "" where there is none
 	Flags  []Flag   // of the verb
 	Rest   []string // what follows them: the container's id first
 }
 
-// Own is what this program itself is told.
-type Own struct {
+// Options is what this program itself is told.
+type Options struct {
 	Runtime string   // the runtime proper, a name or a path
 	Policy  string   // the node's folder of specs
 	Specs   []string // more of them, which narrow those of the folder
@@ -53,7 +53,7 @@ var (
 
 // Parse reads a command line, the program's name in front.
 func Parse(args, environ []string) (l Line, problem string) {
-	l.Own = Own{Policy: PolicyDir, Runtime: sys.Variable(environ, "SBX_OCI_RUNTIME")}
+	l.Own = Options{Policy: PolicyDir, Runtime: sys.Variable(environ, "SBX_OCI_RUNTIME")}
 	_, l.Own.Class, _ = strings.Cut(path.Base(args[0]), "sbx-oci-")
 	args = args[1:]
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" {

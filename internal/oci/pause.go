@@ -18,7 +18,7 @@ func (c *Container) pauses() bool {
 }
 
 // documents are those that hold for the container.
-func (c *Container) documents(o *Own) ([]*spec.SandboxSpec, error) {
+func (c *Container) documents(o *Options) ([]*spec.SandboxSpec, error) {
 	docs, err := Documents(o, c.Annotations)
 	if err != nil || len(docs) == 0 || !c.pauses() {
 		return docs, err

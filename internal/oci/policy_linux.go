@@ -22,7 +22,7 @@ const foldersFile = "spec-folders"
 
 // Documents are the specs that hold for a container, each of which narrows the one before:
 // the node's, the runtime's, the container's own.
-func Documents(o *Own, annotations map[string]string) (docs []*spec.SandboxSpec, err error) {
+func Documents(o *Options, annotations map[string]string) (docs []*spec.SandboxSpec, err error) {
 	files, err := policyFiles(o)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func isSpec(name string) bool {
 
 // policyFiles are the specs of the node's folder in the order of their names, the class's,
 // and those of flags.
-func policyFiles(o *Own) (files []string, err error) {
+func policyFiles(o *Options) (files []string, err error) {
 	entries, err := os.ReadDir(o.Policy)
 	if err != nil && !(os.IsNotExist(err) && o.Policy == PolicyDir) {
 		return nil, unread(o.Policy, err)

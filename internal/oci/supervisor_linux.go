@@ -248,7 +248,7 @@ func (m *making) attended(s *Seen, c *run.Container) (err error) {
 	sv := m.supervisor
 	sv.timeout, sv.alone = c.Of.Plan.Limits.Timeout, c.Of.Resolved.Network == spec.NetworkNone
 	c.Ask = &run.Ask{ID: m.record.ID, At: m.record.StartedAt, Version: m.Version, Argv: m.t.Args, Cwd: m.t.Cwd, Documents: m.record.Documents,
-		Resolved: c.Of.Resolved, Inputs: s.Inputs, Voice: run.Voice{Quiet: true, Say: func(string) {}, Problem: func(*spec.Problem) {}}}
+		Resolved: c.Of.Resolved, Inputs: s.Inputs, Voice: run.Reporter{Quiet: true, Say: func(string) {}, Problem: func(*spec.Problem) {}}}
 	c.Record, c.Sink = m.record, m.sink
 	c.First = func() int { return int(sv.pid.Load()) }
 	c.End, c.Inside = sv.end, sv.inside.do

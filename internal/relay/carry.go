@@ -21,7 +21,7 @@ type failure struct {
 func (f *failure) Error() string { return f.detail }
 
 // carry makes the connection that was meant and carries its bytes until it is over.
-func (r *Relay) carry(in *net.TCPConn, m *wire.Meant) (e wire.Ended) {
+func (r *Relay) carry(in *net.TCPConn, m *wire.Expected) (e wire.Ended) {
 	defer r.bounded(in)()
 	out, early, err := r.reach(m)
 	if err != nil {
@@ -44,7 +44,7 @@ func (r *Relay) bounded(c *net.TCPConn) (letGo func() bool) {
 
 // join carries bytes both ways. A side that ends is told to the other, which may go on;
 // a side that breaks breaks the other.
-func join(in, out *net.TCPConn, m *wire.Meant, early []byte) (e wire.Ended) {
+func join(in, out *net.TCPConn, m *wire.Expected, early []byte) (e wire.Ended) {
 	broken := func() {
 		reset(in)
 		reset(out)
@@ -75,7 +75,7 @@ func join(in, out *net.TCPConn, m *wire.Meant, early []byte) (e wire.Ended) {
 }
 
 // send carries what the command sends, once it was seen that TLS asks for the same name.
-func send(in, out *net.TCPConn, m *wire.Meant, e *wire.Ended) (up uint64, err error) {
+func send(in, out *net.TCPConn, m *wire.Expected, e *wire.Ended) (up uint64, err error) {
 	if m.Name != "" {
 		h, err := readHello(in)
 		if err != nil {
@@ -119,7 +119,7 @@ const (
 )
 
 // reach connects to what was meant. early is what has come from there already.
-func (r *Relay) reach(m *wire.Meant) (out *net.TCPConn, early []byte, err error) {
+func (r *Relay) reach(m *wire.Expected) (out *net.TCPConn, early []byte, err error) {
 	if r.Proxy.For(m) {
 		return r.Proxy.connect(r.ctx, m)
 	}

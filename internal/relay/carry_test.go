@@ -338,20 +338,20 @@ func TestBadPackets(t *testing.T) {
 // Connections that were told of and never came are forgotten, the oldest first, and those
 // alone are said to be.
 func TestMeantIsBounded(t *testing.T) {
-	var m meant
-	for n := range uint32(3 * maxMeant) {
-		old, forgotten := m.add(wire.Meant{Token: n, IP: reach.V4(1, 2, 3, 4)})
+	var m expected
+	for n := range uint32(3 * maxExpected) {
+		old, forgotten := m.add(wire.Expected{Token: n, IP: reach.V4(1, 2, 3, 4)})
 		if n == 5 {
 			m.take(5)
 		}
-		if want := n >= maxMeant && n != maxMeant+5; forgotten != want || forgotten && old != n-maxMeant {
+		if want := n >= maxExpected && n != maxExpected+5; forgotten != want || forgotten && old != n-maxExpected {
 			t.Fatalf("after the %dth, %d is forgotten: %v", n, old, forgotten)
 		}
 	}
-	if _, ok := m.take(2*maxMeant - 1); ok || len(m.at) != maxMeant {
+	if _, ok := m.take(2*maxExpected - 1); ok || len(m.at) != maxExpected {
 		t.Errorf("%d are kept", len(m.at))
 	}
-	if _, ok := m.take(2 * maxMeant); !ok {
+	if _, ok := m.take(2 * maxExpected); !ok {
 		t.Error("one of the newest is gone")
 	}
 }

@@ -31,7 +31,7 @@ func (r *Relay) comeIn(client *net.TCPConn, n int) {
 			return wire.Ended{Outcome: wire.NoAnswer, Detail: err.Error()}
 		}
 		defer r.bounded(server)()
-		return join(server, client, &wire.Meant{}, nil)
+		return join(server, client, &wire.Expected{}, nil)
 	})
 }
 

@@ -88,7 +88,7 @@ func readBypass(s string) (b bypass) {
 }
 
 // For tells whether a connection is made through the proxy.
-func (p *Proxy) For(m *wire.Meant) bool {
+func (p *Proxy) For(m *wire.Expected) bool {
 	if m.Name != "" {
 		return p.used() && !p.bypassed(m.Name, netip.Addr{}, strconv.Itoa(int(m.Port)))
 	}
@@ -120,7 +120,7 @@ func (p *Proxy) bypassed(name string, a netip.Addr, port string) bool {
 const maxHeaders = 16 << 10
 
 // connect reaches what is meant through the proxy (RFC 9110, 9.3.6).
-func (p *Proxy) connect(ctx context.Context, m *wire.Meant) (out *net.TCPConn, early []byte, err error) {
+func (p *Proxy) connect(ctx context.Context, m *wire.Expected) (out *net.TCPConn, early []byte, err error) {
 	if p.bad != "" {
 		return nil, nil, &failure{wire.ByProxy, p.bad}
 	}

@@ -151,7 +151,7 @@ func TestNoProxy(t *testing.T) {
 		{"10.0.0.0/8", "example.com", 443, true},
 	} {
 		p := ProxyFrom(environment("http_proxy", "proxy.test:3128", "no_proxy", c.no))
-		m := wire.Meant{Name: c.host, Port: c.port}
+		m := wire.Expected{Name: c.host, Port: c.port}
 		if ip, ok := reach.ParseIP(c.host); ok {
 			m.Name, m.IP = "", ip
 		}
@@ -159,7 +159,7 @@ func TestNoProxy(t *testing.T) {
 			t.Errorf("NO_PROXY %q, %s port %s: by proxy %v", c.no, c.host, strconv.Itoa(int(c.port)), got)
 		}
 	}
-	if p := ProxyFrom(environment("NO_PROXY", "x")); p.For(&wire.Meant{Name: "example.com"}) || p.Resolves("example.com") {
+	if p := ProxyFrom(environment("NO_PROXY", "x")); p.For(&wire.Expected{Name: "example.com"}) || p.Resolves("example.com") {
 		t.Error("there is no proxy, and one is used")
 	}
 }

@@ -50,7 +50,7 @@ type orders struct {
 	rules     reach.Reach // all of them once the sockets are there
 	published []published // the same
 	serving   bool
-	meant     meant
+	meant     expected
 	unasked   atomic.Bool // names are not looked up before they are connected to
 }
 
@@ -228,7 +228,7 @@ const maxUnknown = 100
 // led takes a connection that the supervisor led here.
 func (r *Relay) led(in *net.TCPConn) {
 	n, ok := wire.TokenOf(localIP(in))
-	var m wire.Meant
+	var m wire.Expected
 	if ok {
 		if m, ok = r.meant.take(n); !ok {
 			r.control.poll() // it was sent before the connection was made

@@ -220,14 +220,14 @@ func (b *bench) ended(token uint32) wire.Ended {
 }
 
 // connect is a connect that the supervisor allowed and led to the relay.
-func (b *bench) connect(m wire.Meant) (*net.TCPConn, uint32) {
+func (b *bench) connect(m wire.Expected) (*net.TCPConn, uint32) {
 	b.t.Helper()
 	c, n, err := b.tryConnect(m)
 	must(b.t, err)
 	return c, n
 }
 
-func (b *bench) tryConnect(m wire.Meant) (*net.TCPConn, uint32, error) {
+func (b *bench) tryConnect(m wire.Expected) (*net.TCPConn, uint32, error) {
 	b.mu.Lock()
 	b.token++
 	m.Token = b.token
@@ -265,9 +265,9 @@ func (b *bench) led4(token uint32) (*net.TCPConn, error) {
 }
 
 // to is a connection to an address that a rule has.
-func to(a net.Addr) wire.Meant {
+func to(a net.Addr) wire.Expected {
 	t := a.(*net.TCPAddr)
-	return wire.Meant{IP: reach.IP(t.AddrPort().Addr().As16()), Port: uint16(t.Port)}
+	return wire.Expected{IP: reach.IP(t.AddrPort().Addr().As16()), Port: uint16(t.Port)}
 }
 
 // server is a TCP server on loopback.
@@ -436,7 +436,7 @@ func (b *bench) exchange(network string, query []byte) ([]byte, error) {
 }
 
 // pooled asks for a name's address and reads what it stands for, as a supervisor does.
-func (b *bench) pooled(name string, port int) wire.Meant {
+func (b *bench) pooled(name string, port int) wire.Expected {
 	b.t.Helper()
 	m := b.ask("udp4", name, dnsmessage.TypeA)
 	if m.RCode != dnsmessage.RCodeSuccess || len(m.Answers) != 1 {
@@ -449,7 +449,7 @@ func (b *bench) pooled(name string, port int) wire.Meant {
 		b.t.Fatalf("%s has the address %v, which is none of the pool's", name, ip)
 	}
 	named := expect(b, func(m wire.Named) bool { return m.N == n })
-	return wire.Meant{IP: ip, Port: uint16(port), Name: named.Name}
+	return wire.Expected{IP: ip, Port: uint16(port), Name: named.Name}
 }
 
 func isReset(err error) bool {

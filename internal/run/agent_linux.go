@@ -13,15 +13,15 @@ import (
 	"sbx/wrap/launch"
 )
 
-// watched is an agent whose stream is read.
-type watched struct {
+// watchedAgent is an agent whose stream is read.
+type watchedAgent struct {
 	*events
 	bounds *launch.Bounds
 	turns  int
 }
 
 // listen hears what the stream tells while the agent runs.
-func (x *watched) listen(h *launch.Hooks) {
+func (x *watchedAgent) listen(h *launch.Hooks) {
 	w := x.tap
 	if w == nil {
 		return
@@ -29,25 +29,25 @@ func (x *watched) listen(h *launch.Hooks) {
 	h.Wait = append(h.Wait, launch.Waiter{FD: w.Wake, Event: x.heard})
 	if w.rollout != nil {
 		if fd := w.rollout.Tick(); fd >= 0 {
-			h.Wait = append(h.Wait, launch.Waiter{FD: fd, Event: func() { x.follow(w.rollout.Look) }})
+			h.Wait = append(h.Wait, launch.Waiter{FD: fd, Event: func() { x.follow(w.rollout.Read) }})
 		}
 	}
 }
 
 // heard takes what the stream told.
-func (x *watched) heard() {
+func (x *watchedAgent) heard() {
 	for _, e := range x.tap.Next() {
 		switch {
 		case e.Turn > 0:
 			x.turn(e.Turn)
 		case e.Wish != nil:
-			x.wish(*e.Wish)
+			x.noteRequest(*e.Wish)
 		}
 	}
 }
 
 // turn ends the agent where a turn begins that it may not have.
-func (x *watched) turn(n int) {
+func (x *watchedAgent) turn(n int) {
 	s := x.Resolved.Spec
 	x.turns = max(x.turns, n)
 	if !s.MaxTurns.Set || n <= s.MaxTurns.Value || s.OnExceed.Or(spec.Deny) == spec.RecordOnly || x.ended != "" {
@@ -62,8 +62,8 @@ func (x *watched) turn(n int) {
 	x.stop("max_turns")
 }
 
-// wish notes a tool that the agent should have kept from.
-func (x *watched) wish(w agent.Wish) {
+// noteRequest notes a tool that the agent should have kept from.
+func (x *watchedAgent) noteRequest(w agent.Wish) {
 	v := x.tap.rules.Judge(w)
 	if !v.Outside {
 		return
@@ -89,7 +89,7 @@ func cutTo(s string, n int) string {
 
 // finish waits for the rest of the stream and puts what it said into the
 // record. Whoever reads may take their time; a signal ends the wait.
-func (x *watched) finish() {
+func (x *watchedAgent) finish() {
 	w := x.tap
 	if w == nil {
 		return
@@ -110,8 +110,8 @@ func (x *watched) finish() {
 		x.follow(w.rollout.Finish)
 	}
 	w.With(func(s *agent.Stream) {
-		if w.rollout != nil && w.rollout.Found() != nil {
-			s.Supplement(w.rollout.Found())
+		if w.rollout != nil && w.rollout.Rollout() != nil {
+			s.Supplement(w.rollout.Rollout())
 		}
 		sum := s.Summary()
 		x.record.Agent, x.record.TurnsUsed, x.record.ToolsUsed = &sum, sum.Turns, sum.ToolsUsed()
@@ -120,13 +120,13 @@ func (x *watched) finish() {
 
 // follow hears of the turns that codex's own file tells of, and of the tools that
 // its stream does not show.
-func (x *watched) follow(look func(session string) (turns int)) {
+func (x *watchedAgent) follow(look func(session string) (turns int)) {
 	session := ""
 	x.tap.With(func(s *agent.Stream) { session = s.Session() })
 	if turns := look(session); turns > x.turns {
 		x.turn(turns)
 	}
 	for _, wish := range x.tap.rollout.Wishes() {
-		x.wish(wish)
+		x.noteRequest(wish)
 	}
 }

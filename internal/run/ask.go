@@ -56,7 +56,7 @@ type Ask struct {
 
 	Caller  launch.Caller
 	Signals int // where launch.Catch's are read
-	Voice   Voice
+	Voice   Reporter
 	Timings *Timings // nil for none
 }
 
@@ -70,8 +70,8 @@ func (a *Ask) record() audit.Record {
 	return r
 }
 
-// Voice is how a person is told of a run.
-type Voice struct {
+// Reporter is how a person is told of a run.
+type Reporter struct {
 	Say     func(text string) // lines
 	Problem func(*spec.Problem)
 	Quiet   bool // warnings are not wanted
@@ -83,9 +83,9 @@ type Voice struct {
 // Muted tells whether nothing is said while the command runs. Where stderr goes where
 // stdout does, and that is no terminal, a program reads both, and a line of sbx's
 // would break what it reads.
-func (v *Voice) Muted() bool { return v.Quiet || v.Mixed && !v.Explain }
+func (v *Reporter) Muted() bool { return v.Quiet || v.Mixed && !v.Explain }
 
-func (v *Voice) verbose(text string) {
+func (v *Reporter) verbose(text string) {
 	if v.Verbose {
 		v.Say(text)
 	}

@@ -28,7 +28,7 @@ type Container struct {
 	Record audit.Record
 	Sink   *audit.Sink
 	Of     *wrap.Contained
-	Held   *audit.Held
+	Held   *audit.Snapshot
 	First  func() int   // its first process; 0 as long as there is none
 	End    func()       // ends it
 	Inside func(func()) // calls a function that sees the container's files at their paths
@@ -77,7 +77,7 @@ func (a *Attended) Listener(fd, root int) *listen.Listener {
 // that came into being all the same.
 func (a *Attended) Waits() []launch.Waiter {
 	t, g := a.x.record.Timeline, &a.x.guard
-	hooks := launch.Hooks{Wait: []launch.Waiter{{FD: t.Watch(), Event: t.Look}}}
+	hooks := launch.Hooks{Wait: []launch.Waiter{{FD: t.Watch(), Event: t.NoteEnds}}}
 	if g.sweep != nil {
 		g.patrol.begin(&hooks, &g.found, a.x.Plan.Notify < seccomp.NotifyOpens)
 	}

@@ -34,9 +34,9 @@ type backend struct {
 	remover *remover  // of a container; nil for none
 }
 
-// planBehind plans a run by another tool, of which sbx stays outside. false means that
+// planBackend plans a run by another tool, of which sbx stays outside. false means that
 // the tool is not to be had, and that the documents let sbx itself do.
-func (x *Prepared) planBehind() (used bool, err error) {
+func (x *Prepared) planBackend() (used bool, err error) {
 	tool, err := x.backend.find()
 	if err != nil {
 		if x.Resolved.Spec.RequireAvailable.Or(true) {
@@ -56,11 +56,11 @@ func (x *Prepared) planBehind() (used bool, err error) {
 	if err := launch.Subreap(); err != nil {
 		return true, err
 	}
-	return true, x.behind(tool.Image)
+	return true, x.toolPlan(tool.Image)
 }
 
-// beginBehind clones the child that becomes the tool.
-func (x *Prepared) beginBehind() (err error) {
+// beginBackend clones the child that becomes the tool.
+func (x *Prepared) beginBackend() (err error) {
 	if x.held, err = audit.Hold(x.Plan.Watch); err != nil {
 		return err
 	}
@@ -74,8 +74,8 @@ func (x *Prepared) beginBehind() (err error) {
 	return nil
 }
 
-// behind makes the plan of the tool's own process.
-func (x *Prepared) behind(image string) error {
+// toolPlan makes the plan of the tool's own process.
+func (x *Prepared) toolPlan(image string) error {
 	inv := wrap.Invocation{Cmd: x.Argv[0], Args: x.Argv[1:], Env: x.Inputs.Environ, Cwd: x.Resolved.WorkingDir.Real}
 	ask := wrap.Ask{Resolved: x.Resolved, Host: &x.Host, Image: image, Record: x.RecordPath(), Sources: x.sourcePaths()}
 	if image == "" { // the program is the host's
@@ -104,7 +104,7 @@ func (x *Prepared) behind(image string) error {
 	if inv.Cwd == "" { // of a job, whose directory is inside
 		inv.Cwd = "/work"
 	}
-	b, err := wrap.Back(x.Backend, ask, inv)
+	b, err := wrap.NewBackendPlan(x.Backend, ask, inv)
 	if err != nil {
 		return err
 	}

@@ -173,7 +173,7 @@ func (b *broker) tell(seen *view.Tree) error {
 	return nil
 }
 
-// behind starts the broker of a command in a container.
+// toolPlan starts the broker of a command in a container.
 func (b *broker) behind(ask *wrap.Ask) error {
 	if err := b.start(); err != nil || b.why != "" || b.Resolved.Broker.File.Abs == "" {
 		return err

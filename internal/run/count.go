@@ -49,7 +49,7 @@ func (x *count) countsHere() bool {
 // listen has the ends of programs seen.
 func (x *count) listen(h *launch.Hooks) {
 	if t := x.record.Timeline; t != nil {
-		h.Wait = append(h.Wait, launch.Waiter{FD: t.Watch(), Event: t.Look})
+		h.Wait = append(h.Wait, launch.Waiter{FD: t.Watch(), Event: t.NoteEnds})
 	}
 }
 

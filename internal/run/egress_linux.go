@@ -119,15 +119,15 @@ func (x *egress) relayEnded() {
 		return
 	}
 	x.relay.Stop(e.Hear)
-	e.Open(func(led *listen.Led) { x.record.Connections.Add(connectionOf(led)) })
+	e.Open(func(led *listen.Relayed) { x.record.Connections.Add(connectionOf(led)) })
 }
 
-func connectionOf(led *listen.Led) audit.Connection {
+func connectionOf(led *listen.Relayed) audit.Connection {
 	return audit.Connection{Host: led.Host, Port: led.Port, Program: led.Program, Made: 1}
 }
 
 // connectionEnded notes a connection that the relay made, or did not.
-func (x *egress) connectionEnded(led *listen.Led, m *wire.Ended) {
+func (x *egress) connectionEnded(led *listen.Relayed, m *wire.Ended) {
 	v := audit.Violation{At: time.Now(), Kind: "network", Action: listen.Connect, Rule: NetworkRule(x.Resolved)}
 	if led == nil { // a socket that no connect was made with
 		v.Target = "without a connect"

@@ -44,8 +44,8 @@ func (x *guard) newSweep() *audit.Sweep {
 		Match: isProtected, Leads: leads, Run: x.sink.Run}
 }
 
-// look begins to watch what could appear in the writable trees.
-func (x *guard) look(hooks *launch.Hooks) {
+// check begins to watch what could appear in the writable trees.
+func (x *guard) startWatch(hooks *launch.Hooks) {
 	if x.sweep == nil {
 		return
 	}
@@ -58,11 +58,11 @@ func (x *guard) look(hooks *launch.Hooks) {
 		x.patrol.begin(hooks, &x.found, x.process.Listener() < 0 || x.Plan.Notify < seccomp.NotifyOpens)
 	}
 	if x.watch.FD() < 0 {
-		x.lookByItself(hooks)
+		x.pollTrees(hooks)
 		return
 	}
-	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: x.watch.FD(), Event: func() { x.drain(); x.again.look() }})
-	x.again.look()
+	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: x.watch.FD(), Event: func() { x.drain(); x.again.check() }})
+	x.again.check()
 	for x.watch.Widen(64) {
 	}
 	x.drain() // what came into being before the watch began
@@ -70,11 +70,11 @@ func (x *guard) look(hooks *launch.Hooks) {
 
 func (x *guard) drain() { x.sweepAt(x.watch.Drain(time.Now())) }
 
-// lookByItself looks every now and then, where nothing can be watched.
-func (x *guard) lookByItself(hooks *launch.Hooks) {
+// pollTrees looks every now and then, where nothing can be watched.
+func (x *guard) pollTrees(hooks *launch.Hooks) {
 	look := func() {
-		x.sweepAt(x.watch.Look(time.Now()))
-		x.again.look()
+		x.sweepAt(x.watch.Poll(time.Now()))
+		x.again.check()
 	}
 	w, ok := launch.Every(audit.LookEvery, look)
 	if !ok {
@@ -160,7 +160,7 @@ func (x *guard) noteSwept() {
 	found := &x.found
 	for _, m := range found.Moved {
 		x.record.Violations.Add(audit.Violation{Kind: "filesystem", At: time.Now(), Action: "create", Target: m.Path,
-			Rule: string(wrap.FieldProtected), Act: x.Plan.Made(m.Path, m.Kind == "link")})
+			Rule: string(wrap.FieldProtected), Act: x.Plan.CreateAct(m.Path, m.Kind == "link")})
 	}
 	x.refusals += len(found.Moved) + found.Omitted
 	const unlooked = "not all was looked at for protected names: "
@@ -180,7 +180,7 @@ func (x *guard) noteSwept() {
 			line += ": " + m.Why
 		}
 		line += andMore(len(found.Moved) - 1 + found.Omitted)
-		x.Voice.Say(line + wouldAllow(x.advice(x.Plan.Made(m.Path, m.Kind == "link"))))
+		x.Voice.Say(line + wouldAllow(x.advice(x.Plan.CreateAct(m.Path, m.Kind == "link"))))
 	}
 	if len(found.Cuts) > 0 && found.Early == "" {
 		x.Voice.Say(unlooked + spec.Shown(found.Cuts[0]) + andMore(len(found.Cuts)-1))

@@ -26,7 +26,7 @@ func (p *patrol) begin(hooks *launch.Hooks, found *audit.Swept, unseen bool) {
 		return // the sweep at the end looks all the same
 	}
 	p.timer, p.unseen = fd, unseen
-	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: fd, Event: func() { p.look(found) }})
+	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: fd, Event: func() { p.walk(found) }})
 	p.arm(audit.PatrolEvery)
 }
 
@@ -46,14 +46,14 @@ func (p *patrol) arm(d time.Duration) {
 	_ = unix.TimerfdSettime(p.timer, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil)
 }
 
-// look goes on with a round. Where nothing was made meanwhile it is the last one for now.
-func (p *patrol) look(found *audit.Swept) {
+// walk goes on with a round. Where nothing was made meanwhile it is the last one for now.
+func (p *patrol) walk(found *audit.Swept) {
 	var b [8]byte
 	_, _ = unix.Read(p.timer, b[:])
 	if !p.under {
 		p.under, p.made = true, false
 	}
-	swept, over := p.Look(audit.PatrolSlice)
+	swept, over := p.Walk(audit.PatrolSlice)
 	found.Add(swept)
 	p.under, p.armed = !over, false
 	switch {

@@ -28,7 +28,7 @@ type Prepared struct {
 	*planned
 	process *launch.Process
 	threads <-chan struct{} // that may be wanted while the command runs; closed once they are there
-	held    *audit.Held
+	held    *audit.Snapshot
 	relay   relay
 	broker  broker
 	backend backend          // without a tool: sbx itself
@@ -54,7 +54,7 @@ func Prepare(a *Ask) (_ *Prepared, err error) {
 	}
 	x.Timings.Lap("decode")
 	if a.Backend != "" {
-		if used, err := x.planBehind(); used || err != nil {
+		if used, err := x.planBackend(); used || err != nil {
 			return x, err
 		}
 	}
@@ -183,7 +183,7 @@ func (x *planned) announce() error {
 	if x.record.Backend.Used == "" || x.record.Backend.Used == native {
 		x.record.Rung = spec.Some(x.Plan.Rung)
 	}
-	x.record.AccessMode = x.Plan.Held(x.Resolved)
+	x.record.AccessMode = x.Plan.HeldMode(x.Resolved)
 	return x.sink.Write(x.record)
 }
 

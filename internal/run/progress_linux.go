@@ -17,7 +17,7 @@ const progressEvery = 500 * time.Millisecond
 // progress tells a program by a descriptor what the command has used so far.
 type progress struct {
 	*count
-	watched *watched
+	watched *watchedAgent
 	fd      int
 	told    string // the last line, but for the time in it
 }

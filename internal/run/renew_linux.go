@@ -43,8 +43,8 @@ type renewed struct {
 	all   string            // why nothing could be mounted
 }
 
-// look begins a renewal where something lacks its mount, now or when it is time.
-func (r *renewer) look() {
+// walk begins a renewal where something lacks its mount, now or when it is time.
+func (r *renewer) check() {
 	if r.child != nil || r.later || !r.watch.Fallen() || !r.ready() {
 		return
 	}
@@ -83,7 +83,7 @@ func (r *renewer) time() {
 		return
 	}
 	r.later = false
-	r.look()
+	r.check()
 }
 
 func (r *renewer) begin() {
@@ -136,7 +136,7 @@ func (r *renewer) over() {
 	r.watch.Renewed(now, r.outcome)
 	if r.all == "" {
 		r.tries = 0
-		r.look()
+		r.check()
 		return
 	}
 	if r.tries++; r.tries < renewTries {

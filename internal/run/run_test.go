@@ -286,7 +286,7 @@ func started(t *testing.T, a *asked) *Started {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.held = &audit.Held{}
+	p.held = &audit.Snapshot{}
 	x := newStarted(p)
 	if err := p.announce(); err != nil {
 		t.Fatal(err)

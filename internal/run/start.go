@@ -21,7 +21,7 @@ type Started struct {
 	brokered  brokered
 	narrowing narrowing
 	landlog   landlog
-	watched   watched
+	watched   watchedAgent
 	layers    []layer // in which what the command writes is kept apart
 }
 
@@ -29,7 +29,7 @@ func newStarted(p *Prepared) *Started {
 	e := &events{Prepared: p, end: func() { p.process.End() }}
 	x := &Started{events: e, guard: guard{events: e, masks: masks{events: e}}, count: count{events: e}, egress: egress{events: e}, brokered: brokered{events: e}, narrowing: narrowing{e},
 		landlog: landlog{events: e}}
-	x.watched = watched{events: e, bounds: &x.bounds}
+	x.watched = watchedAgent{events: e, bounds: &x.bounds}
 	return x
 }
 
@@ -38,7 +38,7 @@ func newStarted(p *Prepared) *Started {
 func (p *Prepared) Start() (*Started, error) {
 	x := newStarted(p)
 	if p.backend.tool != nil {
-		if err := p.beginBehind(); err != nil {
+		if err := p.beginBackend(); err != nil {
 			return x, err
 		}
 		err := x.launch()

@@ -25,12 +25,12 @@ func (x *Started) Wait() (ended Ended) {
 	told := progress{count: &x.count, watched: &x.watched, fd: x.Progress}
 	live := newLive(&told)
 	hooks.Idle = func() {
-		x.guard.look(hooks)
+		x.guard.startWatch(hooks)
 		x.landlog.listen(hooks)
 		x.observed()
 		live.listen(hooks)
 		audit.Mend(audit.StateDir(x.Inputs.Environ, x.Inputs.Home))
-		launch.Slim()
+		launch.ReleaseText()
 	}
 	hooks.Ended = func(e launch.Exit) {
 		x.Timings.Lap("run")

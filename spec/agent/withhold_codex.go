@@ -8,8 +8,8 @@ import (
 	"sbx/spec"
 )
 
-// reach is what of one MCP server's tools may be used.
-type reach struct {
+// serverTools is what of one MCP server's tools may be used.
+type serverTools struct {
 	all, none bool
 	only, not []string // where neither
 	unsaid    []string // patterns that are about some of its tools by a star
@@ -24,8 +24,8 @@ func (a Ask) limitsServers() bool {
 }
 
 // reaches is what of a server's tools may be used.
-func (a Ask) reaches(server string) reach {
-	r := reach{all: !a.Allowed.Set}
+func (a Ask) reaches(server string) serverTools {
+	r := serverTools{all: !a.Allowed.Set}
 	for _, t := range a.granted() {
 		whole, tool, some := aboutServer(t, server)
 		r.all = r.all || whole
@@ -42,7 +42,7 @@ func (a Ask) reaches(server string) reach {
 	for _, t := range a.Denied {
 		whole, tool, some := aboutServer(t, server)
 		if whole {
-			return reach{none: true}
+			return serverTools{none: true}
 		}
 		if tool != "" {
 			r.not = append(r.not, tool)

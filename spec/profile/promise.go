@@ -54,16 +54,16 @@ func (r *Row) specs() []*spec.SandboxSpec {
 	return append([]*spec.SandboxSpec{r.Spec.Value}, r.Narrowing...)
 }
 
-// held is what the profile's specs come to, the project's included, in what an
+// flags is what the profile's specs come to, the project's included, in what an
 // agent's command line can say.
-type held struct {
+type flags struct {
 	access spec.AccessMode
 	writes []string
 	denied []string
 }
 
-func (r *Row) holds() held {
-	var h held
+func (r *Row) holds() flags {
+	var h flags
 	for _, s := range r.specs() {
 		h.denied = append(h.denied, s.ToolsDenied.Value...)
 		if s.AccessMode.Set {

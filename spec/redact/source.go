@@ -11,7 +11,7 @@ func DataSource(word string) (from, to int) {
 			from++
 		}
 	} else if to = strings.IndexByte(word, '/') - 1; to > 0 && word[to] == '@' {
-		from = behindUser(word[:to])
+		from = userEnd(word[:to])
 	} else {
 		return 0, 0
 	}
@@ -48,9 +48,9 @@ func protocolByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '-'
 }
 
-// behindUser is where the colon stands behind a user's name, which begins the word or
+// userEnd is where the colon stands behind a user's name, which begins the word or
 // comes behind an equals sign; the word's length for nowhere.
-func behindUser(word string) int {
+func userEnd(word string) int {
 	name := 0
 	for i := 0; i < len(word); i++ {
 		switch c := word[i]; {

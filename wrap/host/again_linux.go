@@ -88,9 +88,9 @@ func (p *mountTable) elsewhere(path string) (list []string) {
 		case s == on:
 			continue
 		case within(inside, s.root):
-			at = put(s.path, behind(inside, s.root))
+			at = put(s.path, remainder(inside, s.root))
 		case within(s.root, inside):
-			at, was = s.path, put(path, behind(s.root, inside))
+			at, was = s.path, put(path, remainder(s.root, inside))
 			if within(p.r.Home, at) || within(p.r.WorkingDir.Real, at) {
 				continue // that is what the caller works in, wherever it comes from
 			}
@@ -120,11 +120,11 @@ func (p *mountTable) seatOf(path string) *seat {
 }
 
 // inside is the path in the file system of what is seen at path.
-func (s *seat) inside(path string) string { return put(s.root, behind(path, s.path)) }
+func (s *seat) inside(path string) string { return put(s.root, remainder(path, s.path)) }
 
-// behind is what of path comes after the directory that it lies in, "" for the
+// remainder is what of path comes after the directory that it lies in, "" for the
 // directory itself; put adds it to another directory.
-func behind(path, folder string) string {
+func remainder(path, folder string) string {
 	if folder == "/" {
 		folder = ""
 	}

@@ -36,8 +36,8 @@ func (l *gitLook) note(fd int, name []byte, dtype byte) {
 	}
 }
 
-// look reads a git directory.
-func (s *gitSearch) look(dir string) (l gitLook, ok bool) {
+// readGitDir reads a git directory.
+func (s *gitSearch) readGitDir(dir string) (l gitLook, ok bool) {
 	l.dir = dir
 	fd, err := openBeneath(unix.AT_FDCWD, dir)
 	if err != nil {

@@ -24,7 +24,7 @@ func (p *prober) homeLayer() {
 	p.h.HomeReal, p.h.HomeMode = at.path, st.Mode&0o777
 	for i := range p.r.Own {
 		if o := &p.r.Own[i]; o.Mode == spec.OwnRead && o.Exists && !o.IsDir {
-			p.look(o.Real)
+			p.kindOf(o.Real)
 		}
 	}
 }

@@ -84,13 +84,13 @@ func (p *mountTable) layered(path string, overlays []overlaid) (list []string) {
 			at := ""
 			switch {
 			case within(path, layer):
-				if inside := put("/", behind(path, layer)); within(inside, o.root) {
-					at = put(o.path, behind(inside, o.root))
+				if inside := put("/", remainder(path, layer)); within(inside, o.root) {
+					at = put(o.path, remainder(inside, o.root))
 				}
 			case within(layer, path):
 				at = o.path
 			case on:
-				at = put(layer, behind(o.inside(path), "/"))
+				at = put(layer, remainder(o.inside(path), "/"))
 			}
 			switch {
 			case at == "", within(at, path), kindAt(at) == wrap.Absent:

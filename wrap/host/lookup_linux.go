@@ -227,7 +227,7 @@ func search(groups []group, name []byte) int {
 	return lo
 }
 
-// found describes the name in the directory at.
+// foundAt describes the name in the directory at.
 func found(at place, name string, dtype byte) wrap.Found {
 	f := wrap.Found{Path: join(at.path, name), Real: join(at.real, name), Kind: kindIn(at.fd, name, dtype)}
 	if f.Kind != wrap.Symlink {

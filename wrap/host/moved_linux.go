@@ -49,7 +49,7 @@ func (p *secretSearch) movedSecrets() {
 			if v.Sub != "" && path != "" {
 				path = join(strings.TrimRight(path, "/"), v.Sub)
 			}
-			if f, ok := p.found(path); ok && (f.Kind == wrap.Dir || f.Kind == wrap.File || f.Kind == wrap.Socket) && !p.tooWide(f.Path) {
+			if f, ok := p.foundAt(path); ok && (f.Kind == wrap.Dir || f.Kind == wrap.File || f.Kind == wrap.Socket) && !p.tooWide(f.Path) {
 				f.Why = v.Why + ", by " + v.Name
 				p.hide(f)
 			}
@@ -64,7 +64,7 @@ func (p *secretSearch) socketVars() {
 		if value == "" {
 			continue
 		}
-		f, ok := p.found(p.socketOf(row.Path, value))
+		f, ok := p.foundAt(p.socketOf(row.Path, value))
 		if !ok || f.Kind != wrap.Socket || p.isOpened(f.Path, f.Real) {
 			continue
 		}
@@ -152,8 +152,8 @@ func hex(c byte) byte {
 	return 16
 }
 
-// found describes what stands at an absolute path; false where nothing does.
-func (p *prober) found(path string) (wrap.Found, bool) {
+// foundAt describes what stands at an absolute path; false where nothing does.
+func (p *prober) foundAt(path string) (wrap.Found, bool) {
 	if !strings.HasPrefix(path, "/") {
 		return wrap.Found{}, false
 	}

@@ -106,16 +106,16 @@ func (p *prober) probe() wrap.Host {
 // stands where a Plan mounts.
 func (p *prober) places() {
 	p.h.Paths = make(map[string]wrap.Kind, 32)
-	for _, path := range wrap.Looked() {
-		p.look(path)
+	for _, path := range wrap.ProbedPaths() {
+		p.kindOf(path)
 	}
 	if p.r.Home != "" {
-		p.look(p.r.Home)
+		p.kindOf(p.r.Home)
 	}
 	p.state()
 	for i := range p.h.Mounts {
 		if m := &p.h.Mounts[i]; m.Kernels() {
-			p.look(m.Path)
+			p.kindOf(m.Path)
 		}
 	}
 	p.h.Keep = p.rows(wrap.RunKept(), "/run", true)
@@ -139,7 +139,7 @@ func names(table []wrap.Row) []string {
 	return list
 }
 
-func (p *prober) look(path string) {
+func (p *prober) kindOf(path string) {
 	if kind := kindAt(path); kind != wrap.Absent {
 		p.h.Paths[path] = kind
 	}

@@ -213,7 +213,7 @@ func (s *gitSearch) gitFolder(dir, top string) {
 	if s.isSeen(dir) {
 		return
 	}
-	f, ok := s.look(dir)
+	f, ok := s.readGitDir(dir)
 	if !ok {
 		return
 	}

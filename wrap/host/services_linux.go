@@ -29,7 +29,7 @@ func (p *prober) services() {
 
 // service adds a socket that the spec does not name.
 func (p *prober) service(path, why string) {
-	f, ok := p.found(path)
+	f, ok := p.foundAt(path)
 	if !ok || f.Kind != wrap.Socket || p.isOpened(f.Path, f.Real) {
 		return
 	}

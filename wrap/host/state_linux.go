@@ -20,7 +20,7 @@ func Leads(path string) []string {
 	p.mounts()
 	all := []string{at}
 	for _, other := range p.sameElsewhere(near) {
-		all = append(all, put(other, behind(at, near)))
+		all = append(all, put(other, remainder(at, near)))
 	}
 	return all
 }
@@ -40,7 +40,7 @@ func (p *prober) state() {
 	at := resolve(named)
 	p.h.State, p.h.StateLinks = at.path, at.links
 	for dir := at.path; p.h.Paths[dir] == wrap.Absent && dir != "/"; dir = parent(dir) {
-		p.look(dir)
+		p.kindOf(dir)
 	}
 }
 

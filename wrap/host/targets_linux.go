@@ -8,13 +8,13 @@ import (
 // needs the directory that it would be made in, and that directory's names where it
 // is put together anew.
 func (p *lister) targets() {
-	p.look("/sys")
+	p.kindOf("/sys")
 	for i := range p.r.Mounts {
 		path := p.r.Mounts[i].Target
-		p.look(path)
+		p.kindOf(path)
 		for path != "/" && p.h.Paths[path] == wrap.Absent {
 			path = parent(path)
-			p.look(path)
+			p.kindOf(path)
 		}
 		if p.h.Paths[p.r.Mounts[i].Target] == wrap.Absent {
 			p.list(path)
@@ -31,7 +31,7 @@ func (p *lister) targets() {
 	}
 	for i := range p.r.Hide {
 		if host, mapped := p.r.Outside(p.r.Hide[i].Abs); mapped {
-			p.look(host)
+			p.kindOf(host)
 		}
 		if h := &p.r.Hide[i]; h.Exists && !h.IsDir {
 			p.list(parent(h.Real))
@@ -43,10 +43,10 @@ func (p *lister) targets() {
 func (p *lister) beneathOthers(target string) {
 	for i := range p.r.Mounts {
 		if m := &p.r.Mounts[i]; target != m.Target && within(target, m.Target) {
-			p.look(m.Source.Real + target[len(m.Target):])
+			p.kindOf(m.Source.Real + target[len(m.Target):])
 		}
 	}
 	if root := p.r.Root.Real; root != "" {
-		p.look(root + target)
+		p.kindOf(root + target)
 	}
 }

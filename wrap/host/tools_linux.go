@@ -25,7 +25,7 @@ func (p *lister) tools(wanted []string) {
 		p.h.Paths = map[string]wrap.Kind{}
 	}
 	for _, name := range append(names(wrap.ProcReadOnly()), names(wrap.ProcMasked())...) {
-		p.look("/proc/" + name)
+		p.kindOf("/proc/" + name)
 	}
 }
 

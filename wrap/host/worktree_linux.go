@@ -97,7 +97,7 @@ func (s *gitSearch) worktrees(repo *wrap.Repository, here bool) {
 		if repo.Outside || s.isOutside(name) {
 			continue
 		}
-		if f, ok := s.look(name); ok {
+		if f, ok := s.readGitDir(name); ok {
 			s.admins = append(s.admins, name)
 			s.gitNames(&f, true, name)
 			if f.has("modules") {

@@ -43,7 +43,7 @@ type answers struct {
 func answersTo(c *Calls) *answers {
 	a := &answers{Calls: c, back: func() {}}
 	if c != nil {
-		a.back = goAhead()
+		a.back = raisePriority()
 		a.waiters = []Waiter{{FD: c.FD, Event: a.answer}}
 		if c.Apart {
 			a.handOver()
@@ -106,7 +106,7 @@ func (a *answers) handOver() {
 func (a *answers) serve(fd int) {
 	runtime.LockOSThread() // and never unlocked: the thread ends with its lead
 	defer unix.Close(fd)
-	goAhead()
+	raisePriority()
 	for {
 		taken, over := a.Take(fd)
 		if over {

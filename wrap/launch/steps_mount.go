@@ -194,8 +194,8 @@ func (l *mountList) bind(m *wrap.Mount) {
 	l.soften(m, first)
 }
 
-// own is the name of a mask's own directory beneath the empty one; "" for none.
-func own(m *wrap.Mount) string {
+// maskName is the name of a mask's own directory beneath the empty one; "" for none.
+func maskName(m *wrap.Mount) string {
 	if m.Own == 0 {
 		return ""
 	}
@@ -208,11 +208,11 @@ func own(m *wrap.Mount) string {
 func (l *mountList) place(m *wrap.Mount, from Slot) {
 	if m.Own != 0 && !slices.Contains(l.own, m.Own) {
 		l.own = append(l.own, m.Own)
-		l.add(unix.SYS_MKDIRAT, "mkdirat", kept(from), text(own(m)), num(0o755))
+		l.add(unix.SYS_MKDIRAT, "mkdirat", kept(from), text(maskName(m)), num(0o755))
 	}
 	to := l.open(m.Target)
 	first := len(l.steps) - 1
-	tree := l.cloneOf(from, own(m), m.Mode)
+	tree := l.cloneOf(from, maskName(m), m.Mode)
 	l.move(tree, to)
 	l.settle(tree, m.Mode)
 	l.close(tree)

@@ -118,7 +118,7 @@ func (l *mountList) renew(m *wrap.Mount, mask int, join func()) {
 		from = l.slot()
 		l.add(unix.SYS_DUP, "dup", num(mask)).Save = from
 	}
-	tree := l.cloneOf(from, own(m), m.Mode)
+	tree := l.cloneOf(from, maskName(m), m.Mode)
 	done, there := tree, tree
 	if set := attributes(m.Mode); set != 0 && l.remount {
 		done, there = l.apart(tree, m.Target, set, join)

@@ -10,7 +10,7 @@ import (
 const MaxText = 512
 
 // Append adds the message's packet to b.
-func (m *Meant) Append(b []byte) []byte {
+func (m *Expected) Append(b []byte) []byte {
 	b = append(b, byte(KindMeant))
 	b = le.AppendUint32(b, m.Token)
 	b = append(b, m.IP[:]...)
@@ -50,7 +50,7 @@ func AppendPublish(b []byte, port uint16) []byte {
 func AppendUnasked(b []byte, on bool) []byte { return append(b, byte(KindUnasked), flag(on)) }
 
 // ReadMeant reads a packet of KindMeant.
-func ReadMeant(b []byte) (m Meant, ok bool) {
+func ReadMeant(b []byte) (m Expected, ok bool) {
 	r := open(b, KindMeant)
 	m.Token = r.u32()
 	m.IP = reach.IP(r.take(16))

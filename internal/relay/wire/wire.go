@@ -80,8 +80,8 @@ func Published(n int) (token uint32) { return Tokens + uint32(n) }
 // PublishedOf is the number of a token that Published made.
 func PublishedOf(token uint32) (n int, ok bool) { return int(token) - Tokens, token >= Tokens }
 
-// Meant is what a connection is for, by its token.
-type Meant struct {
+// Expected is what a connection is for, by its token.
+type Expected struct {
 	Token uint32
 	IP    reach.IP
 	Port  uint16

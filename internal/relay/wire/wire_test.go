@@ -8,7 +8,7 @@ import (
 
 // What is written is read again, and no prefix of it is taken for it.
 func TestRoundTrip(t *testing.T) {
-	meant := Meant{7, reach.V4(1, 2, 3, 4), 443, "example.com", true}
+	meant := Expected{7, reach.V4(1, 2, 3, 4), 443, "example.com", true}
 	ended := Ended{Tokens - 1, Fronted, true, 1 << 40, 9, "other.example"}
 	named, refused := Named{PoolSize, "a.example"}, Refused{"b.example", 16}
 	for name, c := range map[string]struct {

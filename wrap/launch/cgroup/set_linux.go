@@ -13,7 +13,7 @@ import (
 
 // Set is the groups of one launch.
 type Set struct {
-	made []made
+	made []group
 }
 
 // folders makes and removes groups: the kernel's calls but in tests, whose
@@ -22,8 +22,8 @@ type folders struct{ mkdir, rmdir func(path string) error }
 
 var kernel = folders{func(path string) error { return unix.Mkdir(path, 0o755) }, unix.Rmdir}
 
-// made is a group that is there.
-type made struct {
+// group is a group that is there.
+type group struct {
 	folders
 	group *wrap.Group
 	dir   string
@@ -36,7 +36,7 @@ func Make(groups []wrap.Group) (*Set, error) { return kernel.make(groups) }
 func (f folders) make(groups []wrap.Group) (*Set, error) {
 	s := &Set{}
 	for i := range groups {
-		m := made{folders: f, group: &groups[i]}
+		m := group{folders: f, group: &groups[i]}
 		err := m.begin(name())
 		if err != nil {
 			m.remove()
@@ -54,7 +54,7 @@ func (f folders) make(groups []wrap.Group) (*Set, error) {
 // tries bounds the groups that one process may have in one place at a time.
 const tries = 64
 
-func (m *made) begin(name string) error {
+func (m *group) begin(name string) error {
 	g := m.group
 	if name == "" {
 		return failed("mkdir", g.Dir+"/"+prefix, unix.ENOENT) // no /proc
@@ -88,7 +88,7 @@ func (m *made) begin(name string) error {
 }
 
 // hand tells a group to hand down ("+") what must be enabled for this one, or not to ("-").
-func (m *made) hand(sign, dir string) error {
+func (m *group) hand(sign, dir string) error {
 	for _, c := range m.group.Enable {
 		if err := write(dir+"/cgroup.subtree_control", sign+c.String()); err != nil {
 			return err
@@ -100,7 +100,7 @@ func (m *made) hand(sign, dir string) error {
 // join makes a group of threads of one beneath a group that has processes. It hands the
 // controllers down itself, with which the kernel lets nobody take them from its parent
 // (EBUSY). Until then another run that ends there may: then once more.
-func (m *made) join() (err error) {
+func (m *group) join() (err error) {
 	if !m.group.Threaded {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (m *made) join() (err error) {
 	return err
 }
 
-func (m *made) set() error {
+func (m *group) set() error {
 	for _, s := range m.group.Write {
 		err := write(m.dir+"/"+s.File, s.Value)
 		if e, ok := err.(*Error); ok && e.Err == unix.ENOENT && s.File == "memory.swap.max" {
@@ -133,7 +133,7 @@ func (m *made) set() error {
 
 // leave moves all that is in the group's parent into a group of its own: the
 // supervisor, and pid 1 of the sandbox.
-func (m *made) leave(leaf string) error {
+func (m *group) leave(leaf string) error {
 	if err := m.mkdir(leaf); err != nil && err != unix.EEXIST {
 		return failed("mkdir", leaf, err)
 	}
@@ -214,7 +214,7 @@ func (s *Set) Remove() {
 	s.made = nil
 }
 
-func (m *made) remove() {
+func (m *group) remove() {
 	for i := 0; m.dir != "" && i < 100; i++ {
 		if m.removeAll(m.dir, 0) == nil {
 			m.dir = ""

@@ -26,7 +26,7 @@ func TestUseV2(t *testing.T) {
 	} {
 		put(t, dir+"/"+name, text)
 	}
-	s := &Set{made: []made{{dir: dir, group: &wrap.Group{Version: 2, Controllers: []wrap.Controller{wrap.Memory, wrap.PIDs, wrap.CPU}}}}}
+	s := &Set{made: []group{{dir: dir, group: &wrap.Group{Version: 2, Controllers: []wrap.Controller{wrap.Memory, wrap.PIDs, wrap.CPU}}}}}
 	got := s.Use()
 	want := Use{spec.Some(int64(67108864)), spec.Some(int64(2)), spec.Some(int64(17)), spec.Some(int64(600)), spec.Some(int64(300))}
 	if got != want {
@@ -60,7 +60,7 @@ func TestUseV1(t *testing.T) {
 	} {
 		put(t, dir+"/"+name, text)
 	}
-	s := &Set{made: []made{{dir: dir, group: &wrap.Group{Version: 1, Controllers: []wrap.Controller{wrap.Memory, wrap.PIDs, wrap.CPUAcct}}}}}
+	s := &Set{made: []group{{dir: dir, group: &wrap.Group{Version: 1, Controllers: []wrap.Controller{wrap.Memory, wrap.PIDs, wrap.CPUAcct}}}}}
 	got := s.Use()
 	if want := (Use{spec.Some(int64(4096)), spec.Some(int64(4)), spec.Some(int64(3)), spec.Some(int64(750)), spec.Some(int64(250))}); got != want {
 		t.Errorf("%+v", got)
@@ -77,7 +77,7 @@ func TestUseV1(t *testing.T) {
 // What is not there, or says nothing, is absent and not 0.
 func TestUseOfNothing(t *testing.T) {
 	for _, version := range []int{1, 2} {
-		s := &Set{made: []made{{dir: t.TempDir(), group: &wrap.Group{Version: version, Controllers: []wrap.Controller{wrap.Memory, wrap.PIDs, wrap.CPU, wrap.CPUAcct}}}}}
+		s := &Set{made: []group{{dir: t.TempDir(), group: &wrap.Group{Version: version, Controllers: []wrap.Controller{wrap.Memory, wrap.PIDs, wrap.CPU, wrap.CPUAcct}}}}}
 		if got := s.Use(); got != (Use{}) {
 			t.Errorf("version %d: %+v", version, got)
 		}

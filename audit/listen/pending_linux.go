@@ -9,16 +9,16 @@ import (
 	"sbx/seccomp"
 )
 
-// maxFlights is how many connects may be under way at once. Each has a thread,
+// maxPendingConnects is how many connects may be under way at once. Each has a thread,
 // which waits for as long as the other side's queue is full.
-const maxFlights = 64
+const maxPendingConnects = 64
 
 // patience is how often it is looked whether somebody still waits for a connect.
 const patience = 100 * time.Millisecond
 
-// flight is a connect that a helper makes in its caller's stead, or descriptors that
+// pendingConnect is a connect that a helper makes in its caller's stead, or descriptors that
 // it closes.
-type flight struct {
+type pendingConnect struct {
 	id       uint64 // the notification; 0 for none: there is nothing but to close
 	tid      uint32 // the caller
 	listener int
@@ -39,11 +39,11 @@ type flight struct {
 	errno     unix.Errno
 }
 
-// depart has the call made by a helper: one that does not return for as long as
+// start has the call made by a helper: one that does not return for as long as
 // the sandbox likes. EAGAIN: too many are under way, or no thread can be had.
-func (h *flights) depart(f *flight) unix.Errno {
-	h.most, h.signals = maxFlights, 1<<(uint64(h.interrupt)-1)
-	if h.clock.fd < 0 || !h.open() || !h.hasPlace(maxFlights, h.landed) || h.staff(len(h.under)+1) != 0 {
+func (h *pendingConnects) start(f *pendingConnect) unix.Errno {
+	h.most, h.signals = maxPendingConnects, 1<<(uint64(h.interrupt)-1)
+	if h.clock.fd < 0 || !h.open() || !h.hasPlace(maxPendingConnects, h.describe) || h.staff(len(h.under)+1) != 0 {
 		return unix.EAGAIN
 	}
 	f.listener, f.clock = h.to.fd, h.clock.fd
@@ -55,9 +55,9 @@ func (h *flights) depart(f *flight) unix.Errno {
 	return 0
 }
 
-// landed describes and answers what the sandbox's network has refused, while its
+// forgetFailed describes and answers what the sandbox's network has refused, while its
 // program still waits.
-func (h *flights) landed() {
+func (h *pendingConnects) describe() {
 	for _, f := range h.under {
 		if atomic.LoadUint32(&f.state) != refused {
 			continue
@@ -71,7 +71,7 @@ func (h *flights) landed() {
 
 // cancel ends what nobody waits for any more. A signal that comes before the thread
 // waits is lost, and sent again the next time.
-func (h *flights) cancel() {
+func (h *pendingConnects) cancel() {
 	for _, f := range h.under {
 		if atomic.LoadUint32(&f.cancelled) == 0 && seccomp.Valid(h.to.fd, f.id) {
 			continue

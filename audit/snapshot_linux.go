@@ -10,37 +10,37 @@ import (
 	"sbx/wrap"
 )
 
-// Held is the directories of the writable trees as they were at launch: a
+// Snapshot is the directories of the writable trees as they were at launch: a
 // descriptor each, and the time. Watch and Sweep go nowhere that does not
 // begin at one of them. An open Held is not copied.
-type Held struct {
+type Snapshot struct {
 	trees []tree
 	at    unix.Timespec // by the clock that file systems stamp with
 	// links are the protected names that are links: that clock ticks in steps of
 	// milliseconds, and one that was made just before has the launch's own time.
-	links map[string]heldLink
+	links map[string]linkState
 }
 
-// heldLink is a link as it was at launch: none that the command puts in its place
+// linkState is a link as it was at launch: none that the command puts in its place
 // leads elsewhere and is the same.
-type heldLink struct {
+type linkState struct {
 	identity
 	changed unix.StatxTimestamp
 	target  string
 }
 
-func linkAt(dir int, name string) (l heldLink, ok bool) {
+func linkAt(dir int, name string) (l linkState, ok bool) {
 	var st unix.Statx_t
 	var to [unix.PathMax]byte
 	if statx(dir, name, &st) != nil || st.Mask&unix.STATX_CTIME == 0 {
 		return l, false
 	}
 	n, err := unix.Readlinkat(dir, name, to[:])
-	return heldLink{identityOf(&st), st.Ctime, string(to[:max(n, 0)])}, err == nil
+	return linkState{identityOf(&st), st.Ctime, string(to[:max(n, 0)])}, err == nil
 }
 
 // same tells whether a link is as it was at launch.
-func (h *Held) same(path string, dir int, name string) bool {
+func (h *Snapshot) same(path string, dir int, name string) bool {
 	was, held := h.links[path]
 	now, ok := linkAt(dir, name)
 	return held && ok && now == was
@@ -55,8 +55,8 @@ type tree struct {
 }
 
 // Hold opens the writable trees. It is to be called before the command starts.
-func Hold(w wrap.Watch) (*Held, error) {
-	h := &Held{trees: make([]tree, 0, len(w.Trees))}
+func Hold(w wrap.Watch) (*Snapshot, error) {
+	h := &Snapshot{trees: make([]tree, 0, len(w.Trees))}
 	for _, path := range w.Trees {
 		fd, err := openFolder(path)
 		if err == unix.ENOTDIR && !isLink(path) {
@@ -77,7 +77,7 @@ func Hold(w wrap.Watch) (*Held, error) {
 		if p := &w.Protected[i]; p.Link {
 			if l, ok := linkAt(unix.AT_FDCWD, p.Path); ok {
 				if h.links == nil {
-					h.links = map[string]heldLink{}
+					h.links = map[string]linkState{}
 				}
 				h.links[p.Path] = l
 			}
@@ -106,7 +106,7 @@ func localClock(magic int64) bool {
 }
 
 // Close gives the directories back.
-func (h *Held) Close() {
+func (h *Snapshot) Close() {
 	for i := range h.trees {
 		closeFD(h.trees[i].fd)
 	}
@@ -114,7 +114,7 @@ func (h *Held) Close() {
 }
 
 // began is when that was, at the latest now.
-func (h *Held) began(now time.Time) time.Time {
+func (h *Snapshot) began(now time.Time) time.Time {
 	if at := time.Unix(h.at.Unix()); h.at != (unix.Timespec{}) && at.Before(now) {
 		return at
 	}
@@ -122,7 +122,7 @@ func (h *Held) began(now time.Time) time.Time {
 }
 
 // find is the tree that holds path, the innermost, and path relative to it.
-func (h *Held) find(path string) (t *tree, rel string) {
+func (h *Snapshot) find(path string) (t *tree, rel string) {
 	for i := range h.trees {
 		at := &h.trees[i]
 		r, ok := beneath(path, at.path)
@@ -134,7 +134,7 @@ func (h *Held) find(path string) (t *tree, rel string) {
 }
 
 // has tells whether path is the top of a tree.
-func (h *Held) has(path string) bool {
+func (h *Snapshot) has(path string) bool {
 	return slices.ContainsFunc(h.trees, func(t tree) bool { return t.path == path })
 }
 
@@ -178,7 +178,7 @@ const (
 // ageOf tells from its times how old something is. Neither the time of birth
 // nor that of the last change of the inode can be set by a program: what was
 // born since is new, what nobody changed since (a rename is a change) is old.
-func (h *Held) ageOf(t *tree, st *unix.Statx_t) age {
+func (h *Snapshot) ageOf(t *tree, st *unix.Statx_t) age {
 	if !t.clocked || h.at == (unix.Timespec{}) {
 		return ageUnsure
 	}

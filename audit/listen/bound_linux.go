@@ -10,16 +10,16 @@ import (
 // The bounds of what is remembered of the sockets that the sandbox makes. What
 // is forgotten cannot be connected to any more.
 const (
-	maxMade    = 8192
-	maxPinned  = 64 // on file systems that note no time of birth
-	maxPending = 64
+	maxBoundSockets = 8192
+	maxPinned       = 64 // on file systems that note no time of birth
+	maxPending      = 64
 )
 
-// made is the files of the sockets that were bound inside. The call itself goes
+// boundSockets is the files of the sockets that were bound inside. The call itself goes
 // on, so that a socket has the name that its program gave it; the socket is
 // copied before and asked afterwards which file it was bound to. Nothing that a
 // program changes meanwhile can make another's file one of these.
-type made struct {
+type boundSockets struct {
 	discards *discards // where copies go that are not needed any more
 	pending  []bound
 	wait     time.Duration // until those that are pending are asked again
@@ -50,7 +50,7 @@ const (
 )
 
 // expect takes over a copy of a socket that is about to be bound.
-func (m *made) expect(sock int, d *discards) {
+func (m *boundSockets) expect(sock int, d *discards) {
 	m.discards = d
 	m.settle(false)
 	if len(m.pending) == maxPending {
@@ -65,7 +65,7 @@ func (m *made) expect(sock int, d *discards) {
 
 // ask settles what is pending, where it is time to. It gives when it is to be called
 // again, 0 for never.
-func (m *made) ask(now time.Time) time.Duration {
+func (m *boundSockets) ask(now time.Time) time.Duration {
 	if m.wait == 0 {
 		return 0
 	}
@@ -82,7 +82,7 @@ func (m *made) ask(now time.Time) time.Duration {
 
 // settle remembers the files of the sockets that are bound by now, and gives up
 // on those that were asked often enough.
-func (m *made) settle(asks bool) {
+func (m *boundSockets) settle(asks bool) {
 	m.pending = slices.DeleteFunc(m.pending, func(p bound) bool {
 		fd, e := boundTo(p.sock)
 		if e == unix.ENOENT && p.asked < maxAsked {
@@ -102,18 +102,18 @@ func (m *made) settle(asks bool) {
 }
 
 // forget lets go of everything.
-func (m *made) forget(d *discards) {
+func (m *boundSockets) forget(d *discards) {
 	for _, p := range m.pending {
 		d.add(p.sock)
 	}
 	for _, p := range m.pinned {
 		unix.Close(p.fd)
 	}
-	*m = made{}
+	*m = boundSockets{}
 }
 
 // remember takes over a descriptor of a file's name.
-func (m *made) remember(fd int) {
+func (m *boundSockets) remember(fd int) {
 	id, _, e := inodeOf(fd)
 	if e == 0 && id.born == (unix.StatxTimestamp{}) {
 		m.pin(id, fd)
@@ -126,11 +126,11 @@ func (m *made) remember(fd int) {
 }
 
 // note remembers a file for as long as there are not too many.
-func (m *made) note(id inode) {
+func (m *boundSockets) note(id inode) {
 	if m.files == nil {
 		m.files = map[inode]int{}
 	}
-	if len(m.order) < maxMade {
+	if len(m.order) < maxBoundSockets {
 		m.order = append(m.order, id)
 	} else {
 		old := m.order[m.next]
@@ -138,13 +138,13 @@ func (m *made) note(id inode) {
 			delete(m.files, old)
 		}
 		m.order[m.next] = id
-		m.next = (m.next + 1) % maxMade
+		m.next = (m.next + 1) % maxBoundSockets
 	}
 	m.files[id]++
 }
 
 // pin remembers a file that is held open.
-func (m *made) pin(id inode, fd int) {
+func (m *boundSockets) pin(id inode, fd int) {
 	if len(m.pinned) == maxPinned {
 		unix.Close(m.pinned[0].fd)
 		m.pinned = slices.Delete(m.pinned, 0, 1)
@@ -153,7 +153,7 @@ func (m *made) pin(id inode, fd int) {
 }
 
 // has tells whether a file is one of these.
-func (m *made) has(id inode) bool {
+func (m *boundSockets) has(id inode) bool {
 	m.settle(false)
 	if m.files[id] > 0 {
 		return true

@@ -6,39 +6,39 @@ import (
 	"sbx/internal/relay/wire"
 )
 
-// maxMeant is how many connections may be told of and not be there yet. The oldest is
+// maxExpected is how many connections may be told of and not be there yet. The oldest is
 // forgotten then: its connect failed.
-const maxMeant = 1 << 14
+const maxExpected = 1 << 14
 
-// meant is what connections will be for.
-type meant struct {
+// expected is what connections will be for.
+type expected struct {
 	mu    sync.Mutex
-	at    map[uint32]wire.Meant
+	at    map[uint32]wire.Expected
 	order []uint32 // a ring of tokens, the next to be overwritten at next
 	next  int
 }
 
 // add says which token was forgotten, if one was that no connection has come with.
-func (t *meant) add(m wire.Meant) (old uint32, forgotten bool) {
+func (t *expected) add(m wire.Expected) (old uint32, forgotten bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.at == nil {
-		t.at = map[uint32]wire.Meant{}
+		t.at = map[uint32]wire.Expected{}
 	}
-	if len(t.order) < maxMeant {
+	if len(t.order) < maxExpected {
 		t.order = append(t.order, m.Token)
 	} else {
 		old = t.order[t.next]
 		_, forgotten = t.at[old]
 		delete(t.at, old)
 		t.order[t.next] = m.Token
-		t.next = (t.next + 1) % maxMeant
+		t.next = (t.next + 1) % maxExpected
 	}
 	t.at[m.Token] = m
 	return old, forgotten
 }
 
-func (t *meant) take(n uint32) (wire.Meant, bool) {
+func (t *expected) take(n uint32) (wire.Expected, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	m, ok := t.at[n]

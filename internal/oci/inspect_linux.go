@@ -40,13 +40,13 @@ type Place struct {
 	IsFile bool
 }
 
-// look resolves documents for a container that is not there yet, in its files: by a thread
+// inspect resolves documents for a container that is not there yet, in its files: by a thread
 // that has a mount namespace of its own and the container's root as root. No path that
 // the image or a volume chooses leads out of there. The thread ends with the look.
 // then is called by that thread.
-func look(c *Container, docs []*spec.SandboxSpec, facts wrap.Host, then func(*Seen) error) (s *Seen, err error) {
+func inspect(c *Container, docs []*spec.SandboxSpec, facts wrap.Host, then func(*Seen) error) (s *Seen, err error) {
 	apart(func() {
-		if s, err = lookFrom(c, docs, facts); err == nil {
+		if s, err = inspectFrom(c, docs, facts); err == nil {
 			err = then(s)
 		}
 	})
@@ -70,7 +70,7 @@ func apart(f func()) {
 	<-done
 }
 
-func lookFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, error) {
+func inspectFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen, error) {
 	places, err := enter(c, slices.ContainsFunc(docs, func(d *spec.SandboxSpec) bool { return d.Filesystem.Value.Read.Set }))
 	if err != nil {
 		return nil, &spec.Problem{Do: "look at the container's files", Why: err.Error()}

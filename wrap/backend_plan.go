@@ -9,10 +9,10 @@ import (
 	"sbx/spec"
 )
 
-// Backing is how sbx runs a command through another tool: the tool is the one
+// BackendPlan is how sbx runs a command through another tool: the tool is the one
 // that holds the sandbox, sbx stays outside, waits, bounds the time, keeps what it
 // can keep for any process, and writes down what the tool promised.
-type Backing struct {
+type BackendPlan struct {
 	Line  Invocation
 	Plan  *Plan    // of the tool's own process; its Enforcement is the record's
 	Blind []string // what sbx cannot see of such a run
@@ -25,8 +25,8 @@ type Backing struct {
 	Below int
 }
 
-// Back makes the Backing of one invocation. Ask.Supervised is implied.
-func Back(name string, a Ask, inv Invocation) (*Backing, error) {
+// NewBackendPlan makes the Backing of one invocation. Ask.Supervised is implied.
+func NewBackendPlan(name string, a Ask, inv Invocation) (*BackendPlan, error) {
 	a.Supervised = true
 	w, err := newWrapper(name, a)
 	if err != nil {
@@ -50,7 +50,7 @@ func Back(name string, a Ask, inv Invocation) (*Backing, error) {
 	}
 	p.Enforcement = w.promised(w.lacks)
 	p.Brokered = a.Broker.Socket != ""
-	b := &Backing{Line: line, Plan: p, View: w.plan.View, Blind: []string{"commands", "refusals"}, Below: w.below}
+	b := &BackendPlan{Line: line, Plan: p, View: w.plan.View, Blind: []string{"commands", "refusals"}, Below: w.below}
 	if w.name == namePodman && w.a.Host.UID != 0 { // a second process makes the container; the first ends with 0 at a signal
 		b.Below = 1
 	}

@@ -9,10 +9,10 @@ const LookEvery = 500 * time.Millisecond
 // be told of each time. Beyond them all are told of once more.
 const maxTold = 1000
 
-// Look tells what happened since the last look, for a watch that could not begin.
+// Walk tells what happened since the last look, for a watch that could not begin.
 // The command itself may be why: what inotify gives a user is shared by all of that
 // user's processes, in whichever namespace.
-func (x *Watch) Look(now time.Time) (out []Notice) {
+func (x *Watch) Poll(now time.Time) (out []Notice) {
 	since := x.looked
 	if since.IsZero() {
 		since = x.sweep.Held.began(now)

@@ -13,11 +13,11 @@ const (
 	turn = 100_000
 )
 
-// goAhead gives the calling thread its lead where it may have one (CAP_SYS_NICE,
+// raisePriority gives the calling thread its lead where it may have one (CAP_SYS_NICE,
 // RLIMIT_NICE), else the turns alone, and tells how to give it up. Threads and
 // processes that it starts meanwhile have neither (SCHED_FLAG_RESET_ON_FORK,
 // sched(7)).
-func goAhead() (back func()) {
+func raisePriority() (back func()) {
 	is, err := unix.SchedGetAttr(0, 0)
 	if err != nil || is.Policy != unix.SCHED_NORMAL {
 		return func() {}

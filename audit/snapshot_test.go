@@ -42,7 +42,7 @@ func TestBeneathAndUnder(t *testing.T) {
 }
 
 func TestHeldFindsTheInnermost(t *testing.T) {
-	h := &Held{trees: []tree{{path: "/w"}, {path: "/w/in"}, {path: "/other"}}}
+	h := &Snapshot{trees: []tree{{path: "/w"}, {path: "/w/in"}, {path: "/other"}}}
 	for path, want := range map[string]string{
 		"/w/.git": "/w .git", "/w/in/.git": "/w/in .git", "/w/inner/.git": "/w inner/.git", "/other/x": "/other x",
 		"/w": "", "/w/in": "/w in", "/": "", "/wx/y": "", "": "",
@@ -60,7 +60,7 @@ func TestHeldFindsTheInnermost(t *testing.T) {
 
 // TestAge: a row a pair of times, a column a kind of file system.
 func TestAge(t *testing.T) {
-	h := &Held{at: unix.Timespec{Sec: 100, Nsec: 500}}
+	h := &Snapshot{at: unix.Timespec{Sec: 100, Nsec: 500}}
 	at := func(sec int64, nsec uint32) unix.StatxTimestamp { return unix.StatxTimestamp{Sec: sec, Nsec: nsec} }
 	const all = unix.STATX_BTIME | unix.STATX_CTIME
 	for _, c := range []struct {
@@ -86,7 +86,7 @@ func TestAge(t *testing.T) {
 			t.Errorf("%s, on a server's clock: %d", c.name, got)
 		}
 	}
-	if got := (&Held{}).ageOf(&tree{clocked: true}, &unix.Statx_t{Mask: all}); got != ageUnsure {
+	if got := (&Snapshot{}).ageOf(&tree{clocked: true}, &unix.Statx_t{Mask: all}); got != ageUnsure {
 		t.Errorf("with no time of launch: %d", got)
 	}
 }
@@ -179,7 +179,7 @@ func TestSweptAdd(t *testing.T) {
 
 func TestSweepIsReady(t *testing.T) {
 	// A sweep of nothing, without a run's directory, does nothing and can be closed.
-	s := Sweep{Held: &Held{}, Match: match}
+	s := Sweep{Held: &Snapshot{}, Match: match}
 	s.Close()
 	if out := s.End(); len(out.Moved)+len(out.Cuts)+len(out.Repositories) != 0 {
 		t.Errorf("%+v", out)

@@ -9,10 +9,10 @@ import (
 	"sbx/internal/read"
 )
 
-// Slim is for a supervisor that has nothing to do but wait: it lets go of the
+// ReleaseText is for a supervisor that has nothing to do but wait: it lets go of the
 // program's own text, which the page cache holds anyway, until it is run again.
 // (A garbage collection would cost more memory than it gives back.)
-func Slim() {
+func ReleaseText() {
 	b, ok := read.Proc("/proc/self/maps", 1<<16)
 	if !ok {
 		return

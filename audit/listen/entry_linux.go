@@ -12,7 +12,7 @@ type argument struct {
 	addr  uint64
 }
 
-func (c *caller) argument(s spot) argument {
+func (c *caller) argument(s pathArg) argument {
 	a := argument{dirfd: unix.AT_FDCWD, addr: c.call.Args[s.path]}
 	if s.dir >= 0 {
 		a.dirfd = int32(c.call.Args[s.dir])
@@ -20,8 +20,8 @@ func (c *caller) argument(s spot) argument {
 	return a
 }
 
-// landing is where a name would come into being or go.
-type landing struct {
+// entry is where a name would come into being or go.
+type entry struct {
 	ok      bool   // dir and path are known
 	dir     int    // the directory that it is in (O_PATH)
 	path    []byte // the whole path inside, a NUL at the end
@@ -46,17 +46,17 @@ type landing struct {
 	system system // that dir is on, once asked for
 }
 
-// on is the file system that a landing's directory is on.
-func (d *landing) on() system {
+// on is the file system that an entry's directory is on.
+func (d *entry) on() system {
 	if !d.system.asked {
 		d.system = systemOf(d.dir)
 	}
 	return d.system
 }
 
-// isFixed tells whether nothing can come into being in a landing's directory or go, be it
+// isFixed tells whether nothing can come into being in an entry's directory or go, be it
 // that the user might write there otherwise.
-func (d *landing) isFixed() bool {
+func (d *entry) isFixed() bool {
 	return d.on().fixed && access(d.dir, unix.W_OK) == unix.EROFS
 }
 
@@ -72,13 +72,13 @@ type scratch struct {
 // nameMax is NAME_MAX: the longest name, without its NUL.
 const nameMax = 255
 
-func (d *landing) close() {
+func (d *entry) close() {
 	if d.ok {
 		unix.Close(d.dir)
 	}
 }
 
-func (d *landing) text() string {
+func (d *entry) text() string {
 	if d.ok {
 		return text(d.path)
 	}
@@ -92,33 +92,33 @@ func (d *landing) text() string {
 // the kernel would (MAXSYMLINKS of linux/namei.h).
 const maxFollowed = 40
 
-// aim is what is asked of a landing.
-type aim uint8
+// follow is what is asked of an entry.
+type follow uint8
 
 const (
-	stays   aim = iota // where the last name lies
-	follows            // and where it leads if it is a link, as an open that creates asks
-	fresh              // only whether it is there, if it is: where it lies if not
-	leaves             // where it lies, if there is more to say than that it can go
+	stays   follow = iota // where the last name lies
+	follows               // and where it leads if it is a link, as an open that creates asks
+	fresh                 // only whether it is there, if it is: where it lies if not
+	leaves                // where it lies, if there is more to say than that it can go
 )
 
-// land finds where a path's last name lies.
-func (p *paths) land(a argument, b *scratch, how aim) landing {
+// entry finds where a path's last name lies.
+func (p *paths) entry(a argument, b *scratch, how follow) entry {
 	path, e := p.readInto(a.addr, b.path[:])
 	switch e {
 	case 0:
 	case unix.EFAULT, unix.ENAMETOOLONG:
-		return landing{errno: e}
+		return entry{errno: e}
 	default:
-		return landing{unread: true}
+		return entry{unread: true}
 	}
 	if how != fresh {
-		return p.landAt(a.dirfd, path, b, how)
+		return p.entryAt(a.dirfd, path, b, how)
 	}
 	if p.there && p.isThere(path) { // as the last one was: most of a mkdir -p is
-		return landing{exists: true}
+		return entry{exists: true}
 	}
-	d := p.landAt(a.dirfd, path, b, how)
+	d := p.entryAt(a.dirfd, path, b, how)
 	p.there = d.exists
 	return d
 }
@@ -135,10 +135,10 @@ func (p *paths) isThere(path []byte) bool {
 	return e == 0
 }
 
-// landAt is land for a path that was read.
-func (p *paths) landAt(dirfd int32, path []byte, b *scratch, how aim) landing {
+// entryAt is land for a path that was read.
+func (p *paths) entryAt(dirfd int32, path []byte, b *scratch, how follow) entry {
 	for links := 0; ; links++ {
-		d := p.landOnce(dirfd, path, b, how)
+		d := p.entryOnce(dirfd, path, b, how)
 		if !d.ok || !d.exists || how != follows || links >= maxFollowed {
 			return d
 		}
@@ -148,14 +148,14 @@ func (p *paths) landAt(dirfd int32, path []byte, b *scratch, how aim) landing {
 		}
 		d.close()
 		if len(next) > pathMax { // and yet the kernel may follow it, from the link's directory
-			return landing{odd: true, name: b.lastName(next)}
+			return entry{odd: true, name: b.lastName(next)}
 		}
 		path, dirfd = next, unix.AT_FDCWD
 	}
 }
 
-// landOnce is land without following the last name.
-func (p *paths) landOnce(dirfd int32, path []byte, b *scratch, how aim) landing {
+// entryOnce is land without following the last name.
+func (p *paths) entryOnce(dirfd int32, path []byte, b *scratch, how follow) entry {
 	end := len(path) - 1
 	for end > 0 && path[end-1] == '/' {
 		end--
@@ -163,7 +163,7 @@ func (p *paths) landOnce(dirfd int32, path []byte, b *scratch, how aim) landing 
 	cut := bytes.LastIndexByte(path[:end], '/') + 1
 	name := path[cut:end]
 	if len(name) == 0 || len(name) > nameMax || string(name) == "." || string(name) == ".." {
-		return landing{} // never a name that is made
+		return entry{} // never a name that is made
 	}
 	name = append(append(b.name[:0], name...), 0)
 	dir := append(b.dir[:0], path[:cut]...)
@@ -172,34 +172,34 @@ func (p *paths) landOnce(dirfd int32, path []byte, b *scratch, how aim) landing 
 	}
 	f := p.resolve(dirfd, append(dir, 0), false)
 	if f.errno == unix.EAGAIN { // nobody can tell where it leads
-		return landing{errno: f.errno}
+		return entry{errno: f.errno}
 	}
 	if f.errno != 0 {
-		d := landing{odd: !f.certain, name: name}
+		d := entry{odd: !f.certain, name: name}
 		if d.absent = f.certain && f.errno == unix.ENOENT && path[0] == '/'; d.absent {
 			d.path = path
 		}
 		return d
 	}
-	return p.named(f.fd, name, b, how)
+	return p.entryIn(f.fd, name, b, how)
 }
 
-// named is the landing of a name in a directory, whose descriptor it takes over.
-func (p *paths) named(dir int, name []byte, b *scratch, how aim) landing {
-	d := landing{ok: true, dir: dir, name: name}
+// entryIn is the entry of a name in a directory, whose descriptor it takes over.
+func (p *paths) entryIn(dir int, name []byte, b *scratch, how follow) entry {
+	d := entry{ok: true, dir: dir, name: name}
 	d.stands() // what is on a device is not in /proc
 	if how == fresh && d.exists {
 		unix.Close(dir)
-		return landing{exists: true, name: name}
+		return entry{exists: true, name: name}
 	}
 	if how == leaves && (!d.exists || !d.mounted && !p.matters(name) && !d.on().isProc) && !d.on().fixed {
 		unix.Close(dir)
-		return landing{exists: d.exists, name: name}
+		return entry{exists: d.exists, name: name}
 	}
 	n := p.pathOf(dir, b.whole[:pathMax])
 	if n <= 0 || b.whole[0] != '/' || bytes.HasSuffix(b.whole[:n], []byte(" (deleted)")) || !d.onDisk && d.on().isProc {
 		unix.Close(dir)
-		return landing{odd: true, name: name}
+		return entry{odd: true, name: name}
 	}
 	if n > 1 {
 		b.whole[n] = '/'
@@ -210,9 +210,9 @@ func (p *paths) named(dir int, name []byte, b *scratch, how aim) landing {
 	return d
 }
 
-// target is the path that a link at a landing names, absolute; it may be longer
+// target is the path that a link at an entry names, absolute; it may be longer
 // than a path can be.
-func (p *paths) target(d *landing, b *scratch) (path []byte, isLink bool) {
+func (p *paths) target(d *entry, b *scratch) (path []byte, isLink bool) {
 	if d.kind != unix.S_IFLNK {
 		return nil, false
 	}
@@ -234,17 +234,17 @@ func (b *scratch) lastName(path []byte) []byte {
 	return append(append(b.name[:0], name[:min(len(name), nameMax)]...), 0)
 }
 
-// landBehind is land for a path beneath one of the caller's descriptors, by way
+// entryByProc is land for a path beneath one of the caller's descriptors, by way
 // of /proc. It is good for telling alone: a thread with descriptors of its own
 // has others than /proc/self does.
-func (p *paths) landBehind(a argument, b *scratch, how aim) landing {
+func (p *paths) entryByProc(a argument, b *scratch, how follow) entry {
 	path, e := p.readInto(a.addr, b.path[:])
 	if e != 0 {
-		return landing{unread: true}
+		return entry{unread: true}
 	}
 	dirfd, rest, ok := ownFolder(path)
 	if !ok {
-		return landing{odd: true}
+		return entry{odd: true}
 	}
-	return p.landAt(dirfd, rest, b, how)
+	return p.entryAt(dirfd, rest, b, how)
 }
