@@ -31,7 +31,12 @@ type awaited struct {
 	wakes      bool // its pidfd is in epoll
 }
 
+// open makes the timer and the epoll, where they are not there yet: a tracer sees programs
+// start before anybody polls.
 func (e *ends) open() {
+	if e.fd >= 0 {
+		return
+	}
 	timer, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
 	if err != nil {
 		return
@@ -49,6 +54,7 @@ func (e *ends) open() {
 
 // await takes over a pidfd, unless there are too many or its process is awaited.
 func (e *ends) await(pidfd, pid, place int) bool {
+	e.open()
 	if e.fd < 0 || len(e.waiting) == maxEnds || e.awaits(pid) {
 		return false
 	}
