@@ -1,10 +1,15 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ociTry is what a container tries in the tests with engines: a file of the image's root,
@@ -170,6 +175,71 @@ func TestOCIContainerd(t *testing.T) {
 	}
 	if out, err := run("bare"); err != nil || !strings.Contains(out, "wrote") {
 		t.Errorf("the control: %q, %v", out, err)
+	}
+	n.clean()
+}
+
+// TestOCIShimKilled kills containerd's shim, the process that stays with a container:
+// containerd has the runtime delete what is left of it, and the record says how it ended.
+func TestOCIShimKilled(t *testing.T) {
+	host := dockerHost(t)
+	needPrograms(t, "ctr")
+	n := engineNode(t, ociSpec)
+	bundle := ociBundle(t, []string{"true"}, nil)
+	socket := filepath.Join(filepath.Dir(strings.TrimPrefix(host, "DOCKER_HOST=unix://")), "exec/containerd/containerd.sock")
+	ctr := func(args ...string) (string, error) {
+		return outerRun(nil, "ctr", append([]string{"--address", socket, "--namespace", "sbx-e2e"}, args...)...)
+	}
+	for _, c := range []struct{ id, runtime string }{{"shim-held", n.script()}, {"shim-bare", ""}} {
+		line := []string{"run", "--detach", "--null-io", "--runtime", "io.containerd.runc.v2"}
+		if c.runtime != "" {
+			line = append(line, "--runc-binary", c.runtime)
+		}
+		if out, err := ctr(append(line, "--rootfs", filepath.Join(bundle, "rootfs"), c.id, "/bin/sleep", "1000")...); err != nil {
+			t.Fatalf("%s: %q, %v", c.id, out, err)
+		}
+		shim, first := 0, 0 // by their numbers here: the engine has a pid namespace
+		for deadline := time.Now().Add(limit); first == 0; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: no shim with a container: %d", c.id, shim)
+			}
+			for _, file := range processesWith("-id\x00" + c.id + "\x00") {
+				shim, _ = strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			}
+			for _, pid := range childrenOf(t, shim) {
+				if b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); string(b) == "sleep\n" {
+					first = pid
+				}
+			}
+		}
+		must(t, unix.Kill(shim, unix.SIGKILL))
+		for deadline := time.Now().Add(limit); unix.Kill(first, 0) == nil; time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: its process goes on", c.id)
+			}
+		}
+		var out string
+		var err error
+		for deadline := time.Now().Add(limit); ; time.Sleep(100 * time.Millisecond) {
+			if out, err = ctr("containers", "delete", c.id); err == nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %q, %v", c.id, out, err)
+			}
+		}
+	}
+	var r map[string]any
+	for deadline := time.Now().Add(limit); ; time.Sleep(20 * time.Millisecond) {
+		if r = n.lastRecord(); r["state"] == "exited" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the record: %v", r)
+		}
+	}
+	if exit, _ := r["exit"].(map[string]any); exit["signal"] != 9.0 && r["container"].(map[string]any)["exit_unknown"] == nil {
+		t.Errorf("the record: %v", r)
 	}
 	n.clean()
 }
