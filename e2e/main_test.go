@@ -10,6 +10,7 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -32,6 +33,11 @@ func TestMain(m *testing.M) {
 	os.Exit(testMain(m))
 }
 
+// short are the tests that -short leaves where none is named: one of each mechanism.
+var short = []string{"Capabilities", "DevicesAreTheSandboxsOwn", "ExitStatus", "HideBeatsMountsBeneath", "LadderAsRoot", "LadderWithoutLandlock",
+	"NetworkListenRefused", "NoNewPrivileges", "ProcAndSysAreNotWritten", "ProtectedNamesAreRefused", "RefusalLeavesARecord", "RefusedCalls",
+	"SecretsAreHidden", "Started", "TimeoutInTime", "ViewIsWhatAProbeFinds", "WritesOutOfViewAreViolations"}
+
 func testMain(m *testing.M) int {
 	// What the caller's sandbox or shell says is not to reach the tests.
 	os.Unsetenv("SBX_EFFECTIVE")
@@ -52,6 +58,12 @@ func testMain(m *testing.M) int {
 		defer os.RemoveAll(elsewhere)
 	}
 	defer endOuter()
+	flag.Parse() // which m.Run would do
+	if run := flag.Lookup("test.run"); testing.Short() && run.Value.String() == "" {
+		if err := run.Value.Set("^Test(" + strings.Join(short, "|") + ")$"); err != nil {
+			return complain(err)
+		}
+	}
 	return m.Run()
 }
 

@@ -261,7 +261,11 @@ func TestVerdicts(t *testing.T) {
 // A profile that allows, logs or answers everything leaves the side doors
 // shut, and one that is stricter stays so.
 func TestSideDoorsWinOverProfiles(t *testing.T) {
-	for _, o := range Variants() {
+	variants := Variants()
+	if testing.Short() {
+		variants = variants[:1]
+	}
+	for _, o := range variants {
 		shut := Default(o)
 		for _, everything := range []Action{{Kind: Allow}, {Kind: Log}} {
 			wide := WithSideDoors(Filter{Name: "wide", Default: everything, Rules: []Rule{{Calls: AMD64.Calls(), Do: everything, Why: "all"}}}, o)

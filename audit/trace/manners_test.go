@@ -26,7 +26,11 @@ func TestSignalsAndStops(t *testing.T) {
 	if err != nil || strings.Count(string(want), "\n") < 12 {
 		t.Fatalf("the control: %v\n%s", err, want)
 	}
-	for _, slow := range []int{0, 3000} {
+	delays := []int{0, 3000}
+	if testing.Short() {
+		delays = delays[:1]
+	}
+	for _, slow := range delays {
 		o, out := run(t, job{Argv: []string{manners}, Slow: slow})
 		if out != string(want) || o.Commands.Started != 1 || o.Status != 0 {
 			t.Errorf("slowed by %d us: status %d, %+v, it printed\n%swhere the control prints\n%s", slow, o.Status, o.Commands, out, want)

@@ -270,6 +270,9 @@ func record(t *testing.T, d dispatch.Dispatch) map[string]any {
 // needSandbox skips where the host has no namespaces for a sandbox.
 func needSandbox(t *testing.T) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: it starts sandboxes")
+	}
 	dir := outside(t)
 	cmd := exec.Command(program(t), "exec", "--effective", filepath.Join(dir, "r.json"), "--", "true")
 	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir}
