@@ -1,5 +1,6 @@
-// Sbx-init is the first process of a container under a spec: it reads its walls, puts
-// itself within them and becomes the command. sbx-oci binds it into the container.
+// Sbx-init is the first process of a container under a spec: it reads the Landlock ruleset
+// and syscall filter from a file, applies them to itself and executes the command. sbx-oci
+// bind-mounts it into the container.
 package main
 
 import (
@@ -13,7 +14,7 @@ import (
 	"sbx/internal/oci/walls"
 )
 
-// The exit statuses where the command was not started.
+// The exit statuses if the command was not started.
 const (
 	exitRefused  = 125
 	exitNoExec   = 126
@@ -21,8 +22,8 @@ const (
 )
 
 func main() {
-	runtime.LockOSThread() // the walls are of this thread
-	// Nothing in the container traces or writes to what is not within them yet.
+	runtime.LockOSThread() // Landlock and seccomp apply to this thread
+	// No process in the container may trace this one or write to its memory until then.
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	if len(os.Args) < 3 {
 		refuse(exitRefused, "it is started by sbx-oci, in a container")
@@ -32,7 +33,7 @@ func main() {
 		refuse(exitRefused, "it is started by sbx-oci, in a container")
 	}
 	args := os.Args[2:]
-	if supervisor > 0 { // not the command's
+	if supervisor > 0 { // the command must not inherit it
 		unix.CloseOnExec(supervisor)
 	}
 	b, err := os.ReadFile(walls.File)
@@ -60,7 +61,7 @@ func main() {
 	refuse(status, args[0]+": "+err.Error())
 }
 
-// find is the file that a command's name leads to along PATH, as runtimes look for it.
+// find looks a command's name up in PATH, as OCI runtimes do.
 func find(name string) string {
 	if strings.ContainsRune(name, '/') {
 		return name

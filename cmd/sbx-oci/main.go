@@ -1,5 +1,5 @@
-// Sbx-oci is an OCI runtime that holds a SandboxSpec on a container: it stands in the place
-// of runc's, edits config.json and hands every verb to the host's own runc or crun.
+// Sbx-oci is an OCI runtime that enforces a SandboxSpec on a container: an engine calls it
+// instead of runc; it edits config.json and passes every verb to the host's runc or crun.
 package main
 
 import (
@@ -12,15 +12,15 @@ import (
 // version is set by the linker.
 var version = "devel"
 
-// The exit statuses where the runtime proper has none.
+// The exit statuses if the runtime proper was not run.
 const (
-	exitRefused = 1 // as runtimes have it for all that fails
+	exitRefused = 1 // runtimes use it for every failure
 	exitUsage   = 2
 )
 
 func main() {
 	front.Slack()
-	if len(os.Args) == 2 && os.Args[1] == "--sbx-manual" { // a verb of that name would be the runtime's
+	if len(os.Args) == 2 && os.Args[1] == "--sbx-manual" { // a flag, since verbs belong to the runtime
 		_, _ = os.Stdout.WriteString(manual())
 		return
 	}

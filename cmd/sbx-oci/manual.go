@@ -24,7 +24,7 @@ const (
 		"XDG_STATE_HOME=/var/lib sbx runs\n"
 )
 
-// manual is sbx-oci(1).
+// manual returns the manual page sbx-oci(1) as roff.
 func manual() string {
 	var b strings.Builder
 	b.WriteString(".TH SBX\\-OCI 1\n.SH NAME\nsbx\\-oci \\- an OCI runtime that holds a spec on containers\n" +

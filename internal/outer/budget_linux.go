@@ -9,11 +9,12 @@ import (
 	"sbx/wrap"
 )
 
-// Budget is a budget that an outer sbx's supervisor keeps for this one's tree.
+// Budget is a program limit that an outer sbx's supervisor counts for this process's
+// descendants.
 type Budget struct{ id int }
 
-// OpenBudget asks an outer sbx to count what the next command of this process
-// starts; ok is false where there is none, or it cannot.
+// OpenBudget asks an outer sbx to count the programs that this process's next command
+// starts; ok is false if there is no outer sbx or it cannot.
 func OpenBudget(limit spec.Opt[int], on spec.OnExceed) (b Budget, ok bool) {
 	n := uint64(wrap.BudgetNone)
 	if limit.Set {
@@ -23,10 +24,10 @@ func OpenBudget(limit spec.Opt[int], on spec.OnExceed) (b Budget, ok bool) {
 	return Budget{id}, ok && id > 0
 }
 
-// Open tells whether somebody keeps it.
+// Open reports whether an outer sbx counts this budget.
 func (b Budget) Open() bool { return b.id > 0 }
 
-// Commands is what was counted so far; ok is false where nobody tells it any more.
+// Commands returns the counts so far; ok is false if the outer sbx no longer answers.
 func (b Budget) Commands() (attempted, started, refused int, ok bool) {
 	attempted, ok1 := b.number(wrap.BudgetAttempted)
 	started, ok2 := b.number(wrap.BudgetStarted)
@@ -34,8 +35,7 @@ func (b Budget) Commands() (attempted, started, refused int, ok bool) {
 	return attempted, started, refused, ok1 && ok2 && ok3
 }
 
-// Exceeded tells whether the budget was exceeded and everything is to be ended
-// for it.
+// Exceeded reports whether the budget was exceeded and the caller must end all processes.
 func (b Budget) Exceeded() bool {
 	over, ok := b.number(wrap.BudgetExceeded)
 	return ok && over == 1
@@ -45,14 +45,15 @@ func (b Budget) number(which wrap.BudgetRequest) (int, bool) {
 	return ask(which, uint64(b.id), 0)
 }
 
-// Answers tells whether there is an outer sbx that counts for those inside.
+// Answers reports whether there is an outer sbx that serves budgets.
 func Answers() bool {
 	_, ok := ask(wrap.BudgetHere, 0, 0)
 	return ok
 }
 
-// ask makes a request of an outer listener: it is the result of an execveat
-// that executes nothing. A kernel that is asked has no such flags.
+// ask sends a request to an outer sbx's seccomp listener as an execveat(2) that executes
+// nothing, and returns the call's result. Its flags are unknown to the kernel, so that
+// without a listener the call fails.
 func ask(request wrap.BudgetRequest, number uint64, on spec.OnExceed) (int, bool) {
 	r, _, e := syscall.RawSyscall6(unix.SYS_EXECVEAT, uintptr(on), 0, uintptr(request), uintptr(number), wrap.BudgetFlags, 0)
 	return int(r), e == 0

@@ -1,5 +1,5 @@
-// Package outer is what an sbx inside the sandbox of another one has from that: the
-// document that holds around it (Parent, Free), and a budget that the outer supervisor
-// keeps for it (Budget). Who asks is no sbx to the outer one but a process of its sandbox:
-// all that is asked, any process there may ask.
+// Package outer lets an sbx that runs inside another sbx's sandbox query that outer one: the
+// spec enforced around it (Parent, Free), a program budget that the outer supervisor counts
+// for it (Budget), and narrower network rules (Narrowing). The outer sbx does not
+// authenticate the caller: any process in its sandbox may make these requests.
 package outer

@@ -6,12 +6,12 @@ import (
 	"sbx/wrap"
 )
 
-// Narrowing is a Narrow that an outer sbx's supervisor holds for this one's tree. Its
-// descriptor is readable when Next has something to say; -1 for none.
+// Narrowing is a wrap.Narrow that an outer sbx's supervisor enforces for this process's
+// descendants. FD is readable when Next has a denial to return; -1 for no Narrowing.
 type Narrowing struct{ FD int }
 
-// OpenNarrowing asks an outer sbx to hold what the commands of this process may reach;
-// ok is false where there is none, or it cannot.
+// OpenNarrowing asks an outer sbx to enforce n on the commands that this process starts;
+// ok is false if there is no outer sbx or it cannot.
 func OpenNarrowing(n *wrap.Narrow) (narrowing Narrowing, ok bool) {
 	none := Narrowing{-1}
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
@@ -29,7 +29,7 @@ func OpenNarrowing(n *wrap.Narrow) (narrowing Narrowing, ok bool) {
 	return none, false
 }
 
-// Next is the next connect that was refused; ok is false where there is none yet.
+// Next returns the next denied connect without blocking; ok is false if there is none yet.
 func (n Narrowing) Next() (r wrap.Beyond, ok bool) {
 	b := make([]byte, 8<<10)
 	for n.FD >= 0 {
@@ -47,7 +47,7 @@ func (n Narrowing) Next() (r wrap.Beyond, ok bool) {
 	return wrap.Beyond{}, false
 }
 
-// Close says that nothing of what was held is left.
+// Close tells the outer sbx that no narrowed process is left.
 func (n Narrowing) Close() {
 	if n.FD >= 0 {
 		_, _ = ask(wrap.BudgetWide, 0, 0)

@@ -11,10 +11,10 @@ import (
 	"sbx/wrap"
 )
 
-// Parent is what an outer sbx left for those inside its sandbox, or nil. Only
-// a file on a read-only mount counts: inside, nobody could have put it there.
-// It is looked for once, as what Free tells is asked once: no process
-// leaves a sandbox, or comes into one.
+// Parent returns the description that an outer sbx left in its sandbox as a file, or nil.
+// The file counts only on a read-only mount, where no process inside could have put it.
+// Parent and Free each look once and cache the result, because no process enters or leaves
+// a sandbox.
 func Parent() *wrap.Parent { return parentOnce() }
 
 var parentOnce, freeOnce = sync.OnceValue(parentLeft), sync.OnceValue(parentAsked)
@@ -28,8 +28,8 @@ func parentLeft() *wrap.Parent {
 	if unix.Statfs(wrap.ParentPath, &fs) != nil || fs.Flags&unix.ST_RDONLY == 0 {
 		return nil
 	}
-	// Every sbx sandbox has both; who makes a namespace of its own to put a file
-	// there has neither.
+	// Every sbx sandbox sets both. A process that merely made its own mount namespace to
+	// plant the file has neither.
 	status, _ := read.Proc("/proc/self/status", 1<<16)
 	if !bytes.Contains(status, []byte("\nNoNewPrivs:\t1\n")) || !bytes.Contains(status, []byte("\nSeccomp:\t2\n")) {
 		return nil
@@ -37,8 +37,8 @@ func parentLeft() *wrap.Parent {
 	return parsed(wrap.ParentPath, b)
 }
 
-// Free is what an outer sbx's supervisor tells those inside where nothing is
-// mounted, or nil: where there is a Parent, and before Linux 5.14.
+// Free returns the description that an outer sbx's supervisor sends on request if the
+// sandbox has no mounts of its own. It is nil where there is a Parent, and before Linux 5.14.
 func Free() *wrap.Parent { return freeOnce() }
 
 func parentAsked() *wrap.Parent {
@@ -48,7 +48,7 @@ func parentAsked() *wrap.Parent {
 	}
 	defer unix.Close(fd)
 	b := make([]byte, 64<<10)
-	n, err := unix.Pread(fd, b, 0) // the place in the file is shared with others
+	n, err := unix.Pread(fd, b, 0) // other processes share this file offset
 	if err != nil || n == len(b) {
 		return nil
 	}
@@ -67,7 +67,7 @@ func parsed(name string, b []byte) *wrap.Parent {
 	return p
 }
 
-// Either is the one of Parent and Free that there is, or nil.
+// Either returns Parent or else Free; nil if there is neither.
 func Either() *wrap.Parent {
 	if p := Parent(); p != nil {
 		return p

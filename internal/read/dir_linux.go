@@ -6,15 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dirBuffer is as much of a directory as is read at once; glibc's readdir does the same.
+// dirBuffer is the size of one getdents64(2) read in bytes, on the order of glibc's readdir.
 const dirBuffer = 16 << 10
 
-// Dir reads directories, one at a time, into one buffer.
+// Dir reads directories, one at a time, into a buffer that it reuses.
 type Dir struct{ buf []byte }
 
-// Each calls each for the names in the directory fd, in its order, until that returns
-// false or there are no more. A name is good during the call only; each must not read
-// another directory with the same Dir. dtype is one of unix.DT_*.
+// Each calls each for every name in the directory fd, in the kernel's order, until each
+// returns false. A name is valid only during the call; each must not read another directory
+// with the same Dir. dtype is one of unix.DT_*.
 func (d *Dir) Each(fd int, each func(name []byte, dtype byte) bool) error {
 	for {
 		part, err := d.Part(fd)
@@ -34,7 +34,8 @@ func Each(path string, each func(name []byte, dtype byte) bool) error {
 	return new(Dir).Each(fd, each)
 }
 
-// Part is the next part of the directory fd, for Names; empty at its end and at an error.
+// Part returns the next raw entries of the directory fd, for Names; empty at the end and on
+// an error. The next call overwrites them.
 func (d *Dir) Part(fd int) ([]byte, error) {
 	if d.buf == nil {
 		d.buf = make([]byte, dirBuffer)
@@ -48,7 +49,7 @@ func (d *Dir) Part(fd int) ([]byte, error) {
 	}
 }
 
-// Names calls each for the names in a part of a directory. It is false where each was.
+// Names calls each for every name in a Part, until each returns false; it returns false then.
 func Names(part []byte, each func(name []byte, dtype byte) bool) bool {
 	for {
 		name, dtype, rest := Next(part)
@@ -62,8 +63,8 @@ func Names(part []byte, each func(name []byte, dtype byte) bool) bool {
 	}
 }
 
-// Next is the first name in a part of a directory, and what is left of that; "." and
-// ".." are left out. A nil name is the end, of a broken part where there is a rest.
+// Next returns the first name in a Part and the remaining entries; it skips "." and "..".
+// At the end name is nil; a non-empty rest then means that the entries are malformed.
 func Next(part []byte) (name []byte, dtype byte, rest []byte) {
 	const head = 8 + 8 + 2 + 1 // getdents64(2): inode, offset, length, type, then the name with a null
 	for len(part) > 0 {

@@ -1,5 +1,5 @@
-// Package read reads what may be anybody's: files, directories and links that a command
-// of a sandbox may have laid out, and the kernel's files of /proc. Each function takes the
-// most that it reads, waits for nobody (no FIFO is opened) and tells too much from all.
-// Package os is not used: its start costs every sandbox fifty microseconds.
+// Package read reads untrusted files, directories and symlinks, which a sandboxed command may
+// have planted, and files of /proc. Each function has a maximum size, never blocks (it opens
+// no FIFO) and tells a file that is too large from one that it read whole.
+// Package os is not used: its initialisation costs every sandbox fifty microseconds.
 package read

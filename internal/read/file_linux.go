@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Regular reads a regular file of at most max bytes. Others (a FIFO would
-// block, a device may act when it is opened) are not opened at all.
+// Regular reads a regular file of at most max bytes. It does not open any other kind of
+// file: a FIFO would block, and opening a device may have effects.
 func Regular(path string, max int) ([]byte, bool) {
 	var st unix.Stat_t
 	if unix.Fstatat(unix.AT_FDCWD, path, &st, 0) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > int64(max) {
@@ -25,7 +25,7 @@ func Regular(path string, max int) ([]byte, bool) {
 	return readAll(fd, int(st.Size), max)
 }
 
-// Proc reads a file of /proc, whose size is not known before.
+// Proc reads a file of /proc, whose size stat(2) does not tell, up to max bytes.
 func Proc(path string, max int) ([]byte, bool) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -35,8 +35,9 @@ func Proc(path string, max int) ([]byte, bool) {
 	return readAll(fd, 4095, max)
 }
 
-// Lines hands over the lines of a file of /proc, which may have very many, without
-// what ends them; a line is good during the call only. It stops after max bytes.
+// Lines calls each for every line of a file of /proc, without the newline, and reads the file
+// in pieces since it may be long. A line is valid only during the call. It stops after about
+// max bytes.
 func Lines(path string, max int, each func(line []byte)) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -68,7 +69,8 @@ func Lines(path string, max int, each func(line []byte)) {
 	}
 }
 
-// readAll reads fd to its end; false where there is more than max.
+// readAll reads fd to its end; false on an error or if there are more than max bytes. guess
+// is the expected size.
 func readAll(fd, guess, max int) ([]byte, bool) {
 	b := make([]byte, 0, min(guess, max)+1)
 	for {
@@ -92,7 +94,7 @@ func readAll(fd, guess, max int) ([]byte, bool) {
 	}
 }
 
-// Link is what the link called name in dir holds.
+// Link returns the target of the symlink name in directory dir, or "".
 func Link(dir int, name string) string {
 	var b [4096]byte
 	n, err := unix.Readlinkat(dir, name, b[:])

@@ -5,40 +5,39 @@ import (
 	"strings"
 )
 
-// The most that is read of a process's files of a line or a few.
+// The maximum sizes read of short files in /proc/PID, in bytes.
 const (
 	statMax   = 1 << 12
 	statusMax = 1 << 13
 )
 
-// Fields of /proc/PID/stat, counted from the one behind the name (proc_pid_stat(5)).
+// Fields of /proc/PID/stat, counted from the one after the program name (proc_pid_stat(5)).
 const (
 	StatState      = 0
 	StatParent     = 1
 	StatGroup      = 2
-	StatForeground = 5 // the foreground group of its terminal; -1 for none
+	StatForeground = 5 // the foreground process group of its terminal; -1 for none
 	StatFlags      = 6 // PF_ of linux/sched.h
 )
 
-// Stat is a field of a process's stat file; "" where there is none. process is a pid or
-// self.
+// Stat returns a field of /proc/PID/stat, or "". process is a pid or "self".
 func Stat(process string, field int) string {
 	b, _ := Proc("/proc/"+process+"/stat", statMax)
 	stat := string(b)
-	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]) // the name may hold anything
+	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]) // the program name may contain ')'
 	if len(f) <= field {
 		return ""
 	}
 	return f[field]
 }
 
-// Status is what a process's status file holds; "" where there is none.
+// Status returns the contents of /proc/PID/status, or "".
 func Status(process string) string {
 	b, _ := Proc("/proc/"+process+"/status", statusMax)
 	return string(b)
 }
 
-// StatusLine is a value of a status file; name ends with a colon.
+// StatusLine returns a value from a status file; name includes the colon.
 func StatusLine(status, name string) string {
 	for line := range strings.Lines(status) {
 		if v, ok := strings.CutPrefix(line, name); ok {
@@ -48,14 +47,14 @@ func StatusLine(status, name string) string {
 	return ""
 }
 
-// Parent is the parent of a process; 0 where there is none.
+// Parent returns the pid of a process's parent, or 0.
 func Parent(pid int) int {
 	n, _ := strconv.Atoi(Stat(strconv.Itoa(pid), StatParent))
 	return n
 }
 
-// Children are the pids of the children of a process, as far as the kernel tells
-// (CONFIG_PROC_CHILDREN).
+// Children returns the pids of a process's children; none if the kernel was built without
+// CONFIG_PROC_CHILDREN.
 func Children(process string) (pids []int) {
 	_ = Each("/proc/"+process+"/task", func(name []byte, _ byte) bool {
 		b, _ := Proc("/proc/"+process+"/task/"+string(name)+"/children", 1<<20)
@@ -69,21 +68,21 @@ func Children(process string) (pids []int) {
 	return pids
 }
 
-// Descriptor is a line of what the kernel tells of one of this process's descriptors
-// (fdinfo, proc(5)): "Pid:" of a pidfd, -1 where the process was waited for, "mnt_id:" of
-// any. ok is false where there is none.
+// Descriptor returns a number from the fdinfo of one of this process's descriptors (proc(5)):
+// "Pid:" of a pidfd, which is -1 once the process was waited for, or "mnt_id:" of any. ok is
+// false if there is no such line.
 func Descriptor(fd int, name string) (n int, ok bool) {
 	b, _ := Proc("/proc/self/fdinfo/"+strconv.Itoa(fd), statMax)
 	n, err := strconv.Atoi(StatusLine(string(b), name))
 	return n, err == nil
 }
 
-// Mountinfo is the most that is read of mountinfo, in bytes: hosts with many containers
-// have some thousands of lines.
+// Mountinfo is the maximum size read of mountinfo, in bytes: on hosts with many containers it
+// has some thousands of lines.
 const Mountinfo = 16 << 20
 
-// Unescape undoes the kernel's \040 for space, tab, newline and backslash in the paths of
-// mountinfo (proc_pid_mountinfo(5)).
+// Unescape decodes the octal escapes (such as \040) that the kernel writes for space, tab,
+// newline and backslash in the paths of mountinfo (proc_pid_mountinfo(5)).
 func Unescape(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s

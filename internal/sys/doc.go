@@ -1,3 +1,3 @@
-// Package sys asks the kernel what package os would: that one's start costs every
-// sandbox fifty microseconds.
+// Package sys replaces the few functions of package os that sbx needs: the initialisation of
+// os costs every sandbox fifty microseconds.
 package sys

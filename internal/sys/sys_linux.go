@@ -9,7 +9,7 @@ import (
 	"sbx/internal/read"
 )
 
-// Getwd is the current directory as the kernel knows it; $PWD is not asked.
+// Getwd returns the current directory from the kernel; it ignores $PWD.
 func Getwd() (string, error) {
 	var buf [unix.PathMax]byte
 	n, err := unix.Getcwd(buf[:])
@@ -23,13 +23,13 @@ func Getwd() (string, error) {
 	return dir, nil
 }
 
-// ReadFile reads a regular file of at most max bytes; "" where it cannot.
+// ReadFile returns the contents of a regular file of at most max bytes; "" on any failure.
 func ReadFile(path string, max int) string {
 	b, _ := read.Regular(path, max)
 	return string(b)
 }
 
-// PasswdHome is a user's home directory by /etc/passwd (passwd(5)), or "".
+// PasswdHome returns a user's home directory from /etc/passwd (passwd(5)), or "".
 func PasswdHome(uid int) string {
 	for line := range strings.Lines(ReadFile("/etc/passwd", 16<<20)) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), ":")
@@ -40,12 +40,12 @@ func PasswdHome(uid int) string {
 	return ""
 }
 
-// SelfPath is this program's own file; "" where that is not known.
+// SelfPath returns the path of the running executable, or "".
 func SelfPath() string {
 	return read.Link(unix.AT_FDCWD, "/proc/self/exe")
 }
 
-// Variable is the value of an environment's variable, "" where it has none.
+// Variable returns the value of the variable name in environ, or "".
 func Variable(environ []string, name string) string {
 	for _, kv := range environ {
 		if len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
@@ -55,7 +55,8 @@ func Variable(environ []string, name string) string {
 	return ""
 }
 
-// WriteAll writes text; false where the reader is gone.
+// WriteAll writes all of text to fd, waiting as needed; false on an error, such as a closed
+// pipe.
 func WriteAll[T string | []byte](fd int, text T) bool {
 	b := []byte(text)
 	for len(b) > 0 {
@@ -64,7 +65,7 @@ func WriteAll[T string | []byte](fd int, text T) bool {
 		case nil:
 			b = b[n:]
 		case unix.EINTR:
-		case unix.EAGAIN: // the caller's descriptor does not block
+		case unix.EAGAIN: // the caller passed a non-blocking descriptor
 			await(fd, unix.POLLOUT)
 		default:
 			return false
@@ -73,7 +74,7 @@ func WriteAll[T string | []byte](fd int, text T) bool {
 	return true
 }
 
-// ReadSome reads what there is, up to the buffer's length; 0 at the end.
+// ReadSome waits for data and reads at most len(into) bytes; it returns 0 at the end.
 func ReadSome(fd int, into []byte) (int, error) {
 	for {
 		n, err := unix.Read(fd, into)
@@ -87,18 +88,19 @@ func ReadSome(fd int, into []byte) (int, error) {
 	}
 }
 
-// await waits until a descriptor that does not block can be used again.
+// await waits until poll(2) reports the events what for a non-blocking descriptor.
 func await(fd int, what int16) {
 	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: what}}, -1)
 }
 
-// IsTerminal tells whether fd is one.
+// IsTerminal reports whether fd is a terminal.
 func IsTerminal(fd int) bool {
 	_, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	return err == nil
 }
 
-// Become executes path in this process's place; nil where there is none.
+// Become replaces this process with the program at path. It returns nil if there is no such
+// program or it may not be executed.
 func Become(path string, args, environ []string) error {
 	err := unix.Exec(path, append([]string{path}, args...), environ)
 	if err == unix.ENOENT || err == unix.ENOTDIR || err == unix.EACCES {
@@ -107,13 +109,13 @@ func Become(path string, args, environ []string) error {
 	return err
 }
 
-// Exists tells whether something stands at path.
+// Exists reports whether path exists; it follows symlinks.
 func Exists(path string) bool {
 	var st unix.Stat_t
 	return unix.Stat(path, &st) == nil
 }
 
-// MayWrite tells whether there is a directory that the caller may write.
+// MayWrite reports whether the directory exists and the caller may write to it.
 func MayWrite(dir string) bool {
 	return unix.Faccessat(unix.AT_FDCWD, dir, unix.W_OK|unix.X_OK, unix.AT_EACCESS) == nil
 }

@@ -1,5 +1,5 @@
-// Package view says what a command may do at a path of its sandbox, and because
-// of what. A Tree is made of layers, each laid over those below: what the document
-// lets be read, what it lets be written, its mounts, what is hidden, what is
-// protected. Whoever makes one knows documents and host; the package asks neither.
+// Package view computes what a command may do at each path of its sandbox, and which spec
+// field or default decided it. A Tree is built from layers, bottom to top: readable paths,
+// writable paths, mounts, hidden paths, protected paths. The package is pure: its caller
+// knows the spec and the host and passes in the layers.
 package view

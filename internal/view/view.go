@@ -6,62 +6,62 @@ import (
 	"strings"
 )
 
-// Access is what may be done at a path. Each includes what is below it.
+// Access is what a command may do at a path, from least to most: a higher value
+// includes the lower ones.
 type Access uint8
 
 // The accesses.
 const (
 	Absent Access = iota // not in view
-	Hidden               // the host has something there; nothing of it can be read
+	Hidden               // exists on the host, but the command cannot read it
 	Read
 	Write
 )
 
-// String is the access in a word, as `sbx check` prints it.
+// String returns the access in one word, as `sbx check` prints it.
 func (a Access) String() string {
 	return [...]string{"absent", "hidden", "read-only", "writable"}[a]
 }
 
-// Cause is what decides a grant.
+// Cause names the spec field or default that decided a grant.
 type Cause struct {
 	Field string // of the document, or of a default's line: "filesystem.write[0]", "secrets"
-	Why   string // the reason of a table's row; may be ""
+	Why   string // the reason given in the row of a table of defaults; may be ""
 }
 
-// Grant is what may be done at a path.
+// Grant describes one path of the sandbox: what the command may do there and why.
 type Grant struct {
 	Access Access
-	// Source is the path of the host that shows there; "" where none does, or what is
-	// there is the sandbox's own, and ends with it.
+	// Source is the host path visible there; "" if nothing is, or if the content is the
+	// sandbox's own and is removed with it.
 	Source string
-	// Copied is true where what is written does not reach Source.
+	// Copied is true if writes go to a copy and do not reach Source.
 	Copied bool
-	File   bool // what stands at the path where the Grant begins is no directory
-	// Protected is true where only a rule about names keeps it from being written.
+	File   bool // the path at which the Grant begins is not a directory
+	// Protected is true if the path is read-only only because its name is protected.
 	Protected bool
 	Because   Cause
 }
 
-// Layer is laid over a Tree at Path and all beneath.
+// Layer changes a Tree at Path and everything beneath it.
 type Layer struct {
 	Path string
 	Kind Kind
 	Grant
 }
 
-// Kind is what a Layer does to what is below it.
+// Kind says what a Layer does to the layers under it.
 type Kind uint8
 
 // The kinds.
 const (
-	Show  Kind = iota // nothing below can be seen any more: the Grant holds, and Source goes on beneath it
-	Close             // what could be written may only be read; all else stays
+	Show  Kind = iota // replaces all layers under it with the Grant; subpaths show those of Source
+	Close             // makes writable paths read-only; leaves all others as they are
 )
 
-// Tree tells of every path inside what may be done there. The zero value is an
-// empty root.
+// Tree holds the Grant of every path inside the sandbox. The zero value is an empty root.
 type Tree struct {
-	places []place // in the order of their paths
+	places []place // sorted by path (see order)
 	names  []Names
 }
 
@@ -71,19 +71,19 @@ type place struct {
 	Grant
 }
 
-// Names protects names at any depth of the host's directory Top, wherever that shows.
+// Names protects names at any depth of the host directory Top, wherever it is mounted.
 type Names struct {
 	Top string
-	// Because tells whether rel, a path relative to Top, is protected.
+	// Because reports whether rel, a path relative to Top, is protected, and why.
 	Because func(rel string) (Cause, bool)
 }
 
-// Within tells whether path is dir or lies beneath it. Both are absolute and clean.
+// Within reports whether path is dir or lies beneath it. Both are absolute and clean.
 func Within(path, dir string) bool {
 	return dir == "/" || path == dir || len(path) > len(dir) && path[len(dir)] == '/' && path[:len(dir)] == dir
 }
 
-// Parent is the directory that a path lies in; "/" for "/".
+// Parent returns the directory that contains path; "/" for "/".
 func Parent(path string) string {
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		return path[:i]
@@ -91,7 +91,7 @@ func Parent(path string) string {
 	return "/"
 }
 
-// With is t with a layer over it. It changes t's memory: only the result may be used.
+// With returns t with layer l on top. It reuses t's memory, so t must not be used afterwards.
 func (t Tree) With(l Layer) Tree {
 	first, last := t.span(l.Path)
 	if l.Kind == Show {
@@ -116,7 +116,7 @@ func (t Tree) With(l Layer) Tree {
 	return t
 }
 
-// Meet is what both Trees let be done: at each path the less of the two.
+// Meet returns the intersection of two Trees: at each path the lower of the two accesses.
 func (t Tree) Meet(o Tree) Tree {
 	met := New(len(t.places) + len(o.places))
 	met.names = slices.Concat(t.names, o.names)
@@ -132,17 +132,17 @@ func (t Tree) Meet(o Tree) Tree {
 	return met
 }
 
-// New is an empty Tree with room for n places.
+// New returns an empty Tree with capacity for n places.
 func New(n int) Tree { return Tree{places: make([]place, 0, n)} }
 
-// WithNames is t with names that are protected at any depth.
+// WithNames returns t with further names that are protected at any depth.
 func (t Tree) WithNames(n Names) Tree {
 	t.names = append(t.names, n)
 	return t
 }
 
-// order compares paths so that a directory comes before what is in it, and all that
-// before everything else.
+// order compares paths so that a directory comes first, directly followed by everything
+// beneath it.
 func order(a, b string) int {
 	for i := 0; i < len(a) && i < len(b); i++ {
 		switch {
@@ -160,7 +160,7 @@ func order(a, b string) int {
 	return len(a) - len(b)
 }
 
-// span is where the places at and beneath path are.
+// span returns the index range [first, last) of the places at and beneath path.
 func (t *Tree) span(path string) (first, last int) {
 	if path == "/" {
 		return 0, len(t.places)
@@ -171,8 +171,8 @@ func (t *Tree) span(path string) (first, last int) {
 	return first, last
 }
 
-// At is what may be done at path, which is absolute and clean and has no links in
-// it but the last.
+// At returns the Grant for path, which is absolute and clean and has no symlinks except
+// possibly its last component.
 func (t Tree) At(path string) Grant {
 	g := t.at(path)
 	if g.Access != Write || g.Source == "" || g.Copied {
@@ -189,7 +189,7 @@ func (t Tree) At(path string) Grant {
 	return g
 }
 
-// at is At without the names.
+// at is At without the protected names.
 func (t *Tree) at(path string) Grant {
 	if p := t.holding(path); p != nil {
 		return p.under(path)
@@ -197,10 +197,10 @@ func (t *Tree) at(path string) Grant {
 	return Grant{}
 }
 
-// holding is the place that path is or lies beneath; nil for none.
+// holding returns the nearest place at or above path, or nil.
 func (t *Tree) holding(path string) *place {
 	i, ok := t.search(path)
-	if !ok { // what comes before it and holds it is the nearest above
+	if !ok { // the last place before path that contains it is the nearest one above
 		for i--; i >= 0 && !Within(path, t.places[i].path); i-- {
 		}
 	}
@@ -210,7 +210,7 @@ func (t *Tree) holding(path string) *place {
 	return &t.places[i]
 }
 
-// search is where path is among the places, or would be.
+// search returns the index of path in places, or the index at which to insert it and false.
 func (t *Tree) search(path string) (int, bool) {
 	low, high := 0, len(t.places)
 	for low < high {
@@ -227,20 +227,21 @@ func (t *Tree) search(path string) (int, bool) {
 	return low, false
 }
 
-// under is the grant of a place as it holds at path, which lies beneath it.
+// under returns the grant of place p for path, which is p's path or lies beneath it.
 func (p *place) under(path string) Grant {
 	g := p.Grant
 	switch {
 	case path == p.path:
 	case g.Source != "":
 		g.Source = strings.TrimSuffix(g.Source, "/") + strings.TrimPrefix(path, strings.TrimSuffix(p.path, "/"))
-	case g.Access == Hidden: // an empty directory stands there
+	case g.Access == Hidden: // an empty directory covers it: nothing is beneath
 		g.Access = Absent
 	}
 	return g
 }
 
-// Images are the paths inside at which a path of the host shows, its own first.
+// Images returns the sandbox paths at which a host path is visible; the same path first,
+// if it is one of them.
 func (t Tree) Images(host string) []string {
 	var images []string
 	for i := range t.places {
@@ -267,8 +268,7 @@ func (t Tree) Images(host string) []string {
 	return slices.Compact(images)
 }
 
-// Parts are the places inside at which a path of the host, or something beneath it,
-// begins to show.
+// Parts returns the paths of those places whose Source is host or lies beneath it.
 func (t Tree) Parts(host string) []string {
 	var parts []string
 	for i := range t.places {
@@ -279,11 +279,10 @@ func (t Tree) Parts(host string) []string {
 	return parts
 }
 
-// shows tells whether what is there is a path of the host.
+// shows reports whether g makes the host path visible.
 func (g Grant) shows(host string) bool { return host != "" && g.Access >= Read && g.Source == host }
 
-// Places are the paths at which something else begins than above them, a directory
-// before what is in it.
+// Places returns the paths at which a Grant begins, a directory before its contents.
 func (t Tree) Places() []string {
 	paths := make([]string, len(t.places))
 	for i := range t.places {

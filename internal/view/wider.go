@@ -2,15 +2,15 @@ package view
 
 import "slices"
 
-// Difference is a path at which a child lets more be done than its parent does.
+// Difference is a path at which the child grants more than its parent.
 type Difference struct {
 	Path   string
 	Child  Grant
-	Parent Grant // what Of says of Child.Source
+	Parent Grant // the parent's Of(Child.Source)
 }
 
-// Wider lists where child lets more of the host be read or written than parent does,
-// asked at the places of both: those of parent wherever child shows what lies there.
+// Wider lists the paths at which child can read or write more of the host than parent can.
+// It compares the two at child's places and wherever child shows a path of parent's places.
 func Wider(parent, child Tree) (more []Difference) {
 	paths := child.Places()
 	for i := range parent.places {
@@ -29,9 +29,9 @@ func Wider(parent, child Tree) (more []Difference) {
 	return more
 }
 
-// Of is the most that may be done with a path of the host: where that lies or, unless
-// something else stands there, wherever nothing of it is covered. Where it does not show,
-// it is what stands at the path.
+// Of returns the widest Grant for a host path: at the same path inside or, unless something
+// else is mounted there, at any other image of it that no place covers in part. If the host
+// path is not visible, Of returns the Grant at that path.
 func (t *Tree) Of(host string) Grant {
 	best := t.At(host)
 	if p := t.holding(host); best.Source != host && p != nil && p.Access != Absent {
@@ -40,7 +40,7 @@ func (t *Tree) Of(host string) Grant {
 	for _, image := range t.Images(host) {
 		first, last := t.span(image)
 		if last > first && t.places[last-1].path != image {
-			continue // something beneath it is another's
+			continue // another place begins beneath the image
 		}
 		if g := t.At(image); best.Source != host || g.Access > best.Access {
 			best = g
