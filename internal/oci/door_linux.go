@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// open locks the shelf's lifeFile and listens on its door. Connections wait until serve.
 func (s *supervisor) open(dir string) (err error) {
 	if s.alive, err = unix.Open(dir+"/"+lifeFile, unix.O_CREAT|unix.O_RDWR|unix.O_CLOEXEC, 0o600); err == nil {
 		err = unix.Flock(s.alive, unix.LOCK_EX|unix.LOCK_NB)
@@ -24,13 +25,15 @@ func (s *supervisor) open(dir string) (err error) {
 	if err := unix.Bind(s.door, addr); err != nil {
 		return err
 	}
-	// Who sends is told by the kernel; what accepts takes that over (unix(7)).
+	// The kernel then names the sender of each message; accepted sockets inherit this (unix(7)).
 	if err := unix.SetsockoptInt(s.door, unix.SOL_SOCKET, unix.SO_PASSCRED, 1); err != nil {
 		return err
 	}
 	return unix.Listen(s.door, 64)
 }
 
+// doorOf returns the address of a container's door. It goes through /proc/self/fd, so that the
+// shelf's path may be longer than a socket address; free closes that descriptor.
 func doorOf(dir string) (addr *unix.SockaddrUnix, free func(), err error) {
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -39,6 +42,7 @@ func doorOf(dir string) (addr *unix.SockaddrUnix, free func(), err error) {
 	return &unix.SockaddrUnix{Name: "/proc/self/fd/" + strconv.Itoa(fd) + "/" + doorFile}, func() { unix.Close(fd) }, nil
 }
 
+// comeTo connects to the supervisor of the container whose shelf is dir.
 func comeTo(dir string) (fd int, err error) {
 	addr, free, err := doorOf(dir)
 	if err != nil {
@@ -55,6 +59,7 @@ func comeTo(dir string) (fd int, err error) {
 	return fd, nil
 }
 
+// received reads one message from conn: the descriptor sent with it, and the sender's pid.
 func received(conn int) (fd, pid int, err error) {
 	word, oob := make([]byte, 1), make([]byte, 256)
 	_, n, _, _, err := unix.Recvmsg(conn, word, oob, unix.MSG_CMSG_CLOEXEC)

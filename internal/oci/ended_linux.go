@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// over waits for the end of the container's first process, then finishes the record.
 func (s *supervisor) over() {
 	<-s.seen
 	fd := int(s.first.Load())
@@ -24,7 +25,7 @@ func (s *supervisor) over() {
 const neverStarted = "its command was never started"
 
 func (s *supervisor) finish(status unix.WaitStatus, unknown string) {
-	s.turn.Lock() // and never unlocked: nothing is answered any more
+	s.turn.Lock() // never unlocked: no notification is answered from here on
 	if s.late.Load() {
 		s.run.TimedOut()
 	}
@@ -32,8 +33,11 @@ func (s *supervisor) finish(status unix.WaitStatus, unknown string) {
 	unix.Close(s.alive)
 }
 
+// reapedWithin is how long exitOf waits for the container's parent to reap its first process.
 const reapedWithin = time.Second
 
+// exitOf returns how a process ended that is not this one's child: from /proc while it is a
+// zombie, after that from its pidfd (PIDFD_INFO_EXIT, Linux 6.15).
 func exitOf(pid, pidfd int) (status unix.WaitStatus, unknown string) {
 	if status, ok := zombie(pid, pidfd); ok {
 		return status, ""
@@ -46,6 +50,8 @@ func exitOf(pid, pidfd int) (status unix.WaitStatus, unknown string) {
 	return unix.WaitStatus(info.Exit_code), ""
 }
 
+// zombie returns the exit code in the last field of /proc/PID/stat (proc_pid_stat(5)), if pid
+// is still the pidfd's process and a zombie.
 func zombie(pid, pidfd int) (unix.WaitStatus, bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil || unix.PidfdSendSignal(pidfd, 0, nil, 0) != nil {
@@ -59,6 +65,7 @@ func zombie(pid, pidfd int) (unix.WaitStatus, bool) {
 	return unix.WaitStatus(n), err == nil
 }
 
+// wait waits for an event at fd, or for its hang-up, at most d; forever if d < 0.
 func wait(fd int, event int16, d time.Duration) {
 	until := time.Now().Add(d)
 	for {
@@ -73,6 +80,8 @@ func wait(fd int, event int16, d time.Duration) {
 	}
 }
 
+// gone waits until the supervisor of an ended container has written its record; false if the
+// container has no supervisor.
 func gone(dir string) bool {
 	fd, err := unix.Open(dir+"/"+lifeFile, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {

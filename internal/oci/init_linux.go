@@ -7,7 +7,7 @@ import (
 	"sbx/spec"
 )
 
-// initProgram is sbx-init, which lies beside this program.
+// initProgram returns the path of sbx-init, in the same directory as this program.
 func initProgram() (string, error) {
 	self, err := os.Readlink("/proc/self/exe")
 	path := filepath.Dir(self) + "/sbx-init"

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// inside runs functions on a thread in the container's mount namespace, where its files have
+// their own paths.
 type inside struct {
 	calls chan func()
 	there atomic.Bool
@@ -16,10 +18,11 @@ type inside struct {
 
 func newInside() *inside { return &inside{calls: make(chan func())} }
 
+// enter starts the thread and moves it into the mount namespace of process pid.
 func (in *inside) enter(pid int) error {
 	failed := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocked
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		err := enterMounts(pid)
 		in.there.Store(err == nil)
 		failed <- err
@@ -33,6 +36,7 @@ func (in *inside) enter(pid int) error {
 	return <-failed
 }
 
+// do runs f on that thread and waits for it; it does nothing before enter has succeeded.
 func (in *inside) do(f func()) {
 	if !in.there.Load() {
 		return
@@ -52,7 +56,7 @@ func enterMounts(pid int) error {
 	if err := unix.Unshare(unix.CLONE_FS); err != nil {
 		return os.NewSyscallError("unshare", err)
 	}
-	if err := unix.Setns(ns, unix.CLONE_NEWNS); err != nil { // its root is the container's
+	if err := unix.Setns(ns, unix.CLONE_NEWNS); err != nil { // makes the container's root this thread's
 		return os.NewSyscallError("setns", err)
 	}
 	return nil

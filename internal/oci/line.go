@@ -10,36 +10,35 @@ import (
 	"sbx/internal/sys"
 )
 
-// Line is the command line of a runtime, as far as anything of it matters here.
+// Line is a parsed command line of an OCI runtime.
 type Line struct {
 	Own    Options
 	Global []string // flags before the verb
-	Verb   string   // "" where there is none
+	Verb   string   // "" for none
 	Flags  []Flag   // of the verb
-	Rest   []string // what follows them: the container's id first
+	Rest   []string // the arguments: the container's id first
 }
 
-// Options is what this program itself is told.
+// Options holds sbx-oci's own flags.
 type Options struct {
 	Runtime string   // the runtime proper, a name or a path
-	Policy  string   // the node's folder of specs
-	Specs   []string // more of them, which narrow those of the folder
-	State   string   // the folder in which records and what containers need are kept; "" for the usual ones
+	Policy  string   // the node's directory of specs
+	Specs   []string // further spec files, which narrow those of the directory
+	State   string   // directory of records and per-container state; "" for the defaults
 	Class   string   // the last part of the program's name: sbx-oci-CLASS
 }
 
-// Flag is a flag as it was written.
+// Flag is one flag of a command line.
 type Flag struct {
 	Name  string // without dashes
 	Value string
-	Words []string // one or two
+	Words []string // as written: one word, or two with a separate value
 }
 
-// PolicyDir is the node's folder of specs where no flag names another.
+// PolicyDir is the default of --sbx-policy.
 const PolicyDir = "/etc/sbx-oci"
 
-// The flags with a value that may be a word of its own: of runc and of crun, before the
-// verb and behind it.
+// The flags of runc and crun, before and after the verb, whose value may be a separate word.
 var (
 	globalValues = front.Valued[:]
 	verbValues   = map[string][]string{
@@ -51,7 +50,7 @@ var (
 	}
 )
 
-// Parse reads a command line, the program's name in front.
+// Parse parses args, which begin with the program's name; problem is "" on success.
 func Parse(args, environ []string) (l Line, problem string) {
 	l.Own = Options{Policy: PolicyDir, Runtime: sys.Variable(environ, "SBX_OCI_RUNTIME")}
 	_, l.Own.Class, _ = strings.Cut(path.Base(args[0]), "sbx-oci-")
@@ -79,7 +78,7 @@ func Parse(args, environ []string) (l Line, problem string) {
 			return l, "--" + f.Name + " wants a value"
 		}
 	}
-	// A flag that is not known may have had a value behind it, which is no verb.
+	// An unknown flag may have a separate value, which must not be taken for the verb.
 	if len(args) > 1 && len(l.Global) > 0 && verbValues[args[0]] == nil && verbValues[args[1]] != nil && !slices.Contains(otherVerbs, args[0]) {
 		l.Global, args = append(l.Global, args[0]), args[1:]
 	}
@@ -97,10 +96,10 @@ func Parse(args, environ []string) (l Line, problem string) {
 	return l, ""
 }
 
-// otherVerbs are those of runc and crun at which nothing is looked.
+// otherVerbs are the verbs of runc and crun whose flags sbx-oci does not parse.
 var otherVerbs = []string{"start", "delete", "state", "kill", "list", "ps", "pause", "resume", "update", "events", "spec", "checkpoint", "features", "mounts", "help"}
 
-// flag takes the first flag of args.
+// flag parses the first flag of args; valued tells whether a flag takes a separate value.
 func flag(args []string, valued func(string) bool) (f Flag, rest []string) {
 	name, value, has := strings.Cut(strings.TrimLeft(args[0], "-"), "=")
 	f = Flag{Name: name, Value: value, Words: args[:1]}
@@ -110,8 +109,8 @@ func flag(args []string, valued func(string) bool) (f Flag, rest []string) {
 	return f, args[len(f.Words):]
 }
 
-// Value is the value of a flag of the verb by any of its names; "" where it is not there.
-// The last counts.
+// Value returns the value of the verb's flag with any of these names, or "". The last one
+// given wins.
 func (l *Line) Value(names ...string) (value string) {
 	for _, f := range l.Flags {
 		if slices.Contains(names, f.Name) {
@@ -121,10 +120,10 @@ func (l *Line) Value(names ...string) (value string) {
 	return value
 }
 
-// Root is the runtime's folder of state, as told; "" for its own.
+// Root returns the runtime's state directory (--root); "" for its default.
 func (l *Line) Root() string { return l.global("root") }
 
-// global is the value of a flag before the verb.
+// global returns the value of a flag before the verb.
 func (l *Line) global(name string) (value string) {
 	for args := l.Global; len(args) > 0; {
 		var f Flag
@@ -136,7 +135,7 @@ func (l *Line) global(name string) (value string) {
 	return value
 }
 
-// ID is the container's.
+// ID returns the container's id.
 func (l *Line) ID() string {
 	for _, a := range l.Rest {
 		if a != "--" {
@@ -146,7 +145,7 @@ func (l *Line) ID() string {
 	return ""
 }
 
-// Words is the command line for the runtime proper, without its name.
+// Words returns the arguments for the runtime proper, without its name.
 func (l *Line) Words() []string {
 	words := slices.Clone(l.Global)
 	if l.Verb != "" {
@@ -158,14 +157,14 @@ func (l *Line) Words() []string {
 	return append(words, l.Rest...)
 }
 
-// Kept is the number of the first descriptor beyond those that the runtime is to keep.
+// Kept returns the number of the first descriptor that the runtime does not pass on.
 func (l *Line) Kept(environ []string) int {
 	n, _ := strconv.Atoi(l.Value("preserve-fds"))
 	listen, _ := strconv.Atoi(sys.Variable(environ, "LISTEN_FDS")) // sd_listen_fds(3)
 	return 3 + max(n, 0) + max(listen, 0)
 }
 
-// With is the line with the flags of those names replaced by one, "--name value".
+// With returns the line with all flags of these names replaced by one, "--names[0] value".
 func (l Line) With(value string, names ...string) Line {
 	l.Flags = slices.DeleteFunc(slices.Clone(l.Flags), func(f Flag) bool { return slices.Contains(names, f.Name) })
 	l.Flags = append([]Flag{{Name: names[0], Value: value, Words: []string{"--" + names[0], value}}}, l.Flags...)

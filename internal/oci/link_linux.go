@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// removeLink removes a network interface (rtnetlink(7), RTM_DELLINK).
+// removeLink deletes a network interface (rtnetlink(7), RTM_DELLINK).
 func removeLink(index int) error {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {

@@ -11,22 +11,22 @@ import (
 	"sbx/wrap"
 )
 
-// Narrowing is what a spec makes of every process that a runtime starts in a container:
+// Narrowing holds the limits of a spec on every process that a runtime starts in a container:
 // the first one and those of exec.
 type Narrowing struct {
-	Init    bool     // sbx-init starts it
-	Caps    []string // that it may have, where Cut
+	Init    bool     // sbx-init starts the process
+	Caps    []string // the capabilities that it may have, if Cut
 	Cut     bool
-	Files   int64 // RLIMIT_NOFILE and RLIMIT_FSIZE; -1 where they are left
+	Files   int64 // RLIMIT_NOFILE and RLIMIT_FSIZE; -1 leaves the container's own
 	Size    int64
-	Names   []string // the variables that it may have, where Limited
+	Names   []string // the variables that it may have, if Limited
 	Limited bool
-	NoNew   bool
-	// NoNetwork: whatever is in its network is taken away before it starts.
+	NoNew   bool // no_new_privs
+	// NoNetwork: every network interface is removed before the container starts.
 	NoNetwork bool
-	// Attended: every process is handed to the container's supervisor.
+	// Attended: every process sends its seccomp listener to the container's supervisor.
 	Attended bool
-	// Apart: every process has walls.Apart until it is within its walls.
+	// Apart: every process has the capability walls.Apart until its walls are raised.
 	Apart bool
 }
 
@@ -51,11 +51,11 @@ func narrowing(r *spec.Resolved, p *wrap.Plan, w *walls.Walls) *Narrowing {
 	return n
 }
 
-// capKinds are the sets of capabilities of a process.
+// capKinds are the names of a process's capability sets in config.json.
 var capKinds = []string{"bounding", "effective", "permitted", "inheritable", "ambient"}
 
-// keepApart has sbx-init keep what runs in the container already from tracing it before it
-// is within its walls, where no Landlock does. Where nothing can, it says why.
+// keepApart protects sbx-init, until its walls are raised, from being traced by processes that
+// run in the container already, if Landlock does not. exposed says why if that is impossible.
 func (c *Container) keepApart(n *Narrowing, w *walls.Walls) (exposed string) {
 	caps := c.Config.Get("process").Get("capabilities")
 	has := func(name string) bool {
@@ -77,8 +77,8 @@ func (c *Container) keepApart(n *Narrowing, w *walls.Walls) (exposed string) {
 	return exposed
 }
 
-// edits are what becomes of a process, by the names of its members. supervisor is the
-// descriptor that sbx-init gets.
+// edits returns the changes to a process object of config.json, each relative to it.
+// supervisor is the number of the descriptor that sbx-init inherits.
 func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 	set := func(at string, v *doc.Node, why string) { edits = append(edits, Edit{at, v, why}) }
 	if n.Init {
@@ -90,7 +90,7 @@ func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 	if caps := process.Get("capabilities"); n.Cut || n.Apart && caps != nil { // else it is the container's
 		for _, kind := range capKinds {
 			has, why := doc.Texts(caps.Get(kind)), "capabilities over the host stay out"
-			if caps == nil { // which is all that root has
+			if caps == nil { // absent: root would have them all
 				has = n.Caps
 			}
 			if n.Cut {
@@ -126,8 +126,8 @@ func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 	return edits
 }
 
-// environ is an exec's variables: those whose names the container's first process may
-// have, and its terminal's.
+// environ filters an exec's variables: it keeps the names that the container's first process
+// may have, and those of the terminal.
 func (n *Narrowing) environ(env []string) []string {
 	if !n.Limited {
 		return env
@@ -138,7 +138,7 @@ func (n *Narrowing) environ(env []string) []string {
 	})
 }
 
-// node is the narrowing as it is kept for later verbs.
+// node encodes the Narrowing for the file that later verbs read.
 func (n *Narrowing) node() *doc.Node {
 	return object("init", doc.Truth(n.Init), "caps", doc.Strs(n.Caps), "cut", doc.Truth(n.Cut), "files", doc.Int(n.Files), "size", doc.Int(n.Size),
 		"names", doc.Strs(n.Names), "limited", doc.Truth(n.Limited), "no_new_privs", doc.Truth(n.NoNew), "no_network", doc.Truth(n.NoNetwork),
@@ -151,7 +151,7 @@ func narrowingOf(n *doc.Node) *Narrowing {
 		Names: doc.Texts(n.Get("names")), Limited: is("limited"), NoNew: is("no_new_privs"), NoNetwork: is("no_network"), Attended: is("attended"), Apart: is("apart")}
 }
 
-// wallsOf are what sbx-init holds for a plan.
+// wallsOf returns the Landlock ruleset and filter of a plan for sbx-init to apply.
 func wallsOf(p *wrap.Plan) walls.Walls {
 	w := walls.Walls{ABI: p.LandlockABI, Landlock: p.Landlock}
 	w.Listens = p.Notify != seccomp.NotifyNone

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// emptyNetwork removes every interface but the loopback one from the network of a process:
-// an engine may have put some there since the container was made.
+// emptyNetwork removes every interface but loopback from the network namespace of process
+// pid: an engine may have added some since it created the container.
 func emptyNetwork(pid int) (err error) {
 	if pid <= 0 {
 		return errors.New("the runtime does not tell the container's process")
@@ -18,7 +18,7 @@ func emptyNetwork(pid int) (err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and never unlocked
+		runtime.LockOSThread() // never unlocked: the thread ends in that namespace
 		err = emptyOf(pid)
 	}()
 	<-done
@@ -42,7 +42,7 @@ func emptyOf(pid int) error {
 		if i.Flags&net.FlagLoopback != 0 {
 			continue
 		}
-		if err := removeLink(i.Index); err != nil && err != unix.ENODEV { // the other end of one that is gone
+		if err := removeLink(i.Index); err != nil && err != unix.ENODEV { // ENODEV: the other end of a removed pair
 			return errors.New("interface " + i.Name + ": " + err.Error())
 		}
 	}

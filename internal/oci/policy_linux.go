@@ -10,18 +10,18 @@ import (
 	"sbx/spec"
 )
 
-// The annotations of a container that narrow it.
+// The container annotations that add a spec: the document itself, and the path of a file.
 const (
 	AnnotationSpec = "dev.sbx.spec"
 	AnnotationFile = "dev.sbx.spec-file"
 )
 
-// foldersFile is a file of the policy: the folders, one a line, of which AnnotationFile
-// may name a file.
+// foldersFile is a file in the policy directory. It lists, one per line, the directories in
+// which AnnotationFile may name a file.
 const foldersFile = "spec-folders"
 
-// Documents are the specs that hold for a container, each of which narrows the one before:
-// the node's, the runtime's, the container's own.
+// Documents returns the specs that apply to a container, each of which narrows the one before:
+// the node's, those of --sbx-spec, those of the container's annotations.
 func Documents(o *Options, annotations map[string]string) (docs []*spec.SandboxSpec, err error) {
 	files, err := policyFiles(o)
 	if err != nil {
@@ -59,8 +59,8 @@ func isSpec(name string) bool {
 	return slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(name))
 }
 
-// policyFiles are the specs of the node's folder in the order of their names, the class's,
-// and those of flags.
+// policyFiles returns the spec files of the policy directory sorted by name, then the class's,
+// then those of --sbx-spec.
 func policyFiles(o *Options) (files []string, err error) {
 	entries, err := os.ReadDir(o.Policy)
 	if err != nil && !(os.IsNotExist(err) && o.Policy == PolicyDir) {
@@ -101,8 +101,8 @@ func readSpec(file, name string) (*spec.SandboxSpec, error) {
 	return spec.Decode(name, b)
 }
 
-// allowedFile is the file that a container's annotation names, links resolved, if it lies
-// in a folder that the node's policy names.
+// allowedFile resolves the symlinks of the file that a container's annotation names, and
+// returns it if it lies in a directory that foldersFile lists.
 func allowedFile(policy, named string) (string, error) {
 	refuse := func(why, help string) (string, error) {
 		return "", &spec.Problem{On: AnnotationFile, Do: "read " + spec.Word(named), Why: why, Help: help}
@@ -121,6 +121,6 @@ func allowedFile(policy, named string) (string, error) {
 			return real, nil
 		}
 	}
-	// Whether there is such a file is not for a container to learn.
+	// The error does not tell the container whether the file exists.
 	return refuse("it is not in a directory of specs that this node's policy names", help)
 }

@@ -16,38 +16,28 @@ import (
 	"sbx/wrap"
 )
 
-// supervisor is who answers the calls of a container that wait, from before its first
-
-// process until nothing of it runs any more. It is the program that makes the container,
-
-// which stays.
-
+// supervisor answers a container's seccomp notifications from before its first process starts
+// until the last one has ended. It runs in the sbx-oci process that created the container,
+// which stays for that.
 type supervisor struct {
 	run     *run.Attended
-	door    int // where sbx-init of each process that the runtime starts comes to
-	alive   int // locked
+	door    int // listening socket to which each process's sbx-init connects
+	alive   int // descriptor of lifeFile, locked (flock(2)) while the supervisor lives
 	inside  *inside
 	timeout time.Duration // 0 for none
-	alone   bool          // nothing is to be in the container's network
+	alone   bool          // the container's network must hold no interface but loopback
 
-	turn  sync.Mutex   // held by whoever changes what run knows
-	root  int          // of the container, O_PATH; -1 as long as it has no process
-	first atomic.Int32 // a pidfd of its first process; -1 likewise
-	pid   atomic.Int32
-	seen  chan struct{} // closed once there is a first process
+	turn  sync.Mutex    // guards run's state
+	root  int           // O_PATH descriptor of the container's root; -1 before its first process
+	first atomic.Int32  // a pidfd of the container's first process; -1 before that
+	pid   atomic.Int32  // the first process's pid; 0 before that
+	seen  chan struct{} // closed once first and pid are set
 	known sync.Once
-	begun atomic.Bool // that process becomes the command
-	late  atomic.Bool // limits.timeout has ended it
+	begun atomic.Bool // the first process has handed over its listener and becomes the command
+	late  atomic.Bool // limits.timeout has killed the container
 }
 
-// open makes the door. What comes in there waits until serve.
-
-// doorOf is a container's door, however long the path of its shelf.
-
-// comeTo is a socket to the supervisor of the container that a shelf is of.
-
-// serve answers until serving ends with the process.
-
+// serve accepts processes and handles run's events until this process exits.
 func (s *supervisor) serve() {
 	waits := s.run.Waits()
 	pf := []unix.PollFd{{Fd: int32(s.door), Events: unix.POLLIN}}
@@ -79,24 +69,22 @@ func (s *supervisor) serve() {
 	}
 }
 
-// welcome takes the listener of a process that is about to become a command, and answers
-
-// at it.
-
+// welcome receives the seccomp listener of a process that is about to execute its command,
+// and answers its notifications until it ends. conn is closed.
 func (s *supervisor) welcome(conn int) {
-	runtime.LockOSThread() // which the answers have for themselves
+	runtime.LockOSThread() // this thread does nothing but answer
 	listener, pid, err := received(conn)
 	if err != nil {
 		unix.Close(conn)
 		return
 	}
 	s.known.Do(func() { err = s.meet(pid) })
-	if err == nil && s.alone && !s.begun.Load() { // an engine may have given it one since it was made
+	if err == nil && s.alone && !s.begun.Load() { // the engine may have added an interface since create
 		err = emptyNetwork(pid)
 	}
 	if err != nil || s.root < 0 {
 		unix.Close(listener)
-		unix.Close(conn) // and sbx-init starts nothing
+		unix.Close(conn) // sbx-init then fails without starting the command
 		return
 	}
 	isFirst := int(s.pid.Load()) == pid && s.begun.CompareAndSwap(false, true)
@@ -116,9 +104,8 @@ func (s *supervisor) welcome(conn int) {
 	s.answer(l, listener)
 }
 
-// meet is for the first process that comes: the container's, or one that was added before
-// that is started.
-
+// meet enters the container of the first process that connects: the container's own first
+// process, or one of an exec before that is started.
 func (s *supervisor) meet(pid int) error {
 	if s.pid.Load() == 0 {
 		if err := s.know(pid); err != nil {
@@ -136,8 +123,7 @@ func (s *supervisor) meet(pid int) error {
 	return nil
 }
 
-// know takes note of the container's first process.
-
+// know records pid as the container's first process and opens its pidfd.
 func (s *supervisor) know(pid int) error {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -151,8 +137,8 @@ func (s *supervisor) know(pid int) error {
 	return nil
 }
 
-// begin lets the first process become the command, which is free, and its time begin.
-
+// begin lets the first process execute the command and starts limits.timeout. This exec does
+// not count as one of the command's.
 func (s *supervisor) begin(listener int) {
 	var n seccomp.Notification
 	for {
@@ -160,13 +146,13 @@ func (s *supervisor) begin(listener int) {
 		if over {
 			return
 		}
-		if !taken { // interrupted before it was: it comes again
+		if !taken { // the call was interrupted and will be repeated
 			continue
 		}
 		if is, _ := seccomp.Exec(seccomp.Native, n.Call()); is {
 			break
 		}
-		_ = n.Fail(listener, unix.ENOSYS) // sbx-init makes no other
+		_ = n.Fail(listener, unix.ENOSYS) // sbx-init makes no other notified call
 	}
 	if s.timeout > 0 {
 		time.AfterFunc(s.timeout, func() {
@@ -177,16 +163,15 @@ func (s *supervisor) begin(listener int) {
 	_ = seccomp.Continue(listener, n.ID)
 }
 
-// end ends the container by its first process: the namespace ends with it.
-
+// end kills the container's first process; the kernel then kills its whole pid namespace.
 func (s *supervisor) end() {
 	if fd := s.first.Load(); fd >= 0 {
 		_ = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0)
 	}
 }
 
-// answer answers until no thread is left that could ask. It waits for that by a poll:
-// before Linux 6.11 what waits for a notification is told of no end.
+// answer answers notifications until no thread is left under the filter. It waits with
+// poll(2): before Linux 6.11 a blocked SECCOMP_IOCTL_NOTIF_RECV does not return at that end.
 func (s *supervisor) answer(l *listen.Listener, fd int) {
 	defer unix.Close(fd)
 	defer l.Close()
@@ -210,40 +195,14 @@ func (s *supervisor) answer(l *listen.Listener, fd int) {
 	}
 }
 
-// received is the descriptor that came over a socket, and who sent it.
-
-// over waits for the end of the container's first process, and finishes the record.
-
-// reapedWithin is how long an engine is given to take note of the end of a container.
-
-// exitOf is how a process ended that is another's child: /proc has it as long as its parent
-
-// has not taken note, and its pidfd after that (PIDFD_INFO_EXIT, Linux 6.15).
-
-// zombie is the last field of /proc/PID/stat (proc_pid_stat(5)), where that is the pidfd's
-
-// process still.
-
-// wait waits for an event at a descriptor, or its end; d < 0 is for ever.
-
-// gone waits until the supervisor of a container that is no more has written the record;
-
-// false where there is none.
-
-// inside has functions see the container's files at their paths, by a thread of its own.
-
-// enter has the thread enter the mounts of a process.
-
-// do calls f there and waits for it; not at all where there never was a process.
-
-// newSupervisor is one to which processes can come, though nobody answers yet.
+// newSupervisor returns a supervisor to which processes can connect; they wait until serve.
 func newSupervisor(dir string) (*supervisor, error) {
 	s := &supervisor{inside: newInside(), root: -1, seen: make(chan struct{})}
 	s.first.Store(-1)
 	return s, s.open(dir)
 }
 
-// attended is what the supervisor of a container needs.
+// attended configures the making's supervisor for container c and attaches it to run.
 func (m *making) attended(s *Seen, c *run.Container) (err error) {
 	sv := m.supervisor
 	sv.timeout, sv.alone = c.Of.Plan.Limits.Timeout, c.Of.Resolved.Network == spec.NetworkNone
@@ -252,7 +211,7 @@ func (m *making) attended(s *Seen, c *run.Container) (err error) {
 	c.Record, c.Sink = m.record, m.sink
 	c.First = func() int { return int(sv.pid.Load()) }
 	c.End, c.Inside = sv.end, sv.inside.do
-	if c.Of.Plan.Base == wrap.BaseEmpty { // advice may be about what is not in view
+	if c.Of.Plan.Base == wrap.BaseEmpty { // hints may name files that are not in view
 		s.files.root = m.t.Root
 		c.Inside, c.Stands = func(f func()) { f() }, s.files.stands
 	}

@@ -10,7 +10,7 @@ import (
 	"sbx/spec"
 )
 
-// Tell says on stderr, and in the runtime's log that the engine reads, why a verb failed.
+// Tell reports on stderr, and in the runtime's log that the engine reads, why a verb failed.
 func (c *Call) Tell(err error) {
 	lines := spec.Told(spec.AsProblems(err)[0])
 	for _, l := range lines {

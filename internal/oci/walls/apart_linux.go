@@ -2,30 +2,30 @@ package walls
 
 import "golang.org/x/sys/unix"
 
-// Apart is a capability that sbx-init has and the container's processes do not: who lacks
-// one of another's may not trace it, nor write to its memory (ptrace(2), "Ptrace access
-// mode checking"), from its first instruction. To set clocks that wake the machine is the
-// least of them.
+// Apart is a capability that sbx-init has and the container's processes lack. A process that
+// lacks a capability of another may not trace it or write to its memory (ptrace(2), "Ptrace
+// access mode checking"), so that sbx-init is safe from its first instruction. This is the
+// least powerful capability: it sets timers that wake the machine.
 const (
 	Apart = "CAP_WAKE_ALARM"
 	apart = unix.CAP_WAKE_ALARM
 )
 
-// CanKeepApart tells whether the calling program can give it.
+// CanKeepApart reports whether the calling program can grant Apart.
 func CanKeepApart() bool {
 	has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, apart, 0, 0, 0)
 	return err == nil && has == 1
 }
 
-// Join gives it up, for the thread that becomes the command.
+// Join gives up Apart for the calling thread, which then executes the command.
 func Join() error {
-	_ = unix.Prctl(unix.PR_CAPBSET_DROP, apart, 0, 0, 0) // without CAP_SETPCAP it stays there, where no_new_privs keeps it of no use
+	_ = unix.Prctl(unix.PR_CAPBSET_DROP, apart, 0, 0, 0) // fails without CAP_SETPCAP; no_new_privs then makes the bit useless
 	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var sets [2]unix.CapUserData
 	if err := unix.Capget(&h, &sets[0]); err != nil {
 		return err
 	}
 	of, bit := &sets[apart/32], uint32(1)<<(apart%32)
-	of.Effective, of.Permitted, of.Inheritable = of.Effective&^bit, of.Permitted&^bit, of.Inheritable&^bit // and with them the ambient one
+	of.Effective, of.Permitted, of.Inheritable = of.Effective&^bit, of.Permitted&^bit, of.Inheritable&^bit // the kernel drops the ambient one too
 	return unix.Capset(&h, &sets[0])
 }

@@ -1,3 +1,4 @@
-// Package walls is what sbx-init puts around itself in a container before it becomes the
-// command: what no configuration of a runtime can say.
+// Package walls holds the restrictions that a runtime's config.json cannot express: a Landlock
+// ruleset and a syscall filter with a listener. sbx-init applies them to itself in a container
+// before it executes the command.
 package walls

@@ -11,9 +11,9 @@ import (
 	"sbx/seccomp"
 )
 
-// Raise puts the calling thread within the walls, which no exec takes away: that thread
-// has to be the one that becomes the command. supervisor is a socket to who answers the
-// calls that the filter has wait; nothing is started where nobody does.
+// Raise applies no_new_privs, the Landlock ruleset and the filter to the calling thread, which
+// must be the one that then executes the command; exec keeps all three. supervisor is a socket
+// to the process that answers the filter's notifications; without an answer Raise fails.
 func (w *Walls) Raise(supervisor int) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no_new_privs: %w", err)
@@ -45,7 +45,7 @@ func (w *Walls) Raise(supervisor int) error {
 	return unix.Close(int(listener))
 }
 
-// handOver sends the listener to the supervisor, and waits for its word.
+// handOver sends the seccomp listener to the supervisor and waits for its acknowledgement.
 func handOver(supervisor, listener int) error {
 	if err := unix.Sendmsg(supervisor, []byte{0}, unix.UnixRights(listener), nil, unix.MSG_NOSIGNAL); err != nil {
 		return err

@@ -9,34 +9,34 @@ import (
 	"sbx/landlock"
 )
 
-// The places in a container: sbx-init and the file that it reads. Every runtime mounts an
-// empty tmpfs at /dev, so that nothing of the image is covered or made.
+// The paths in a container of sbx-init and of the file that it reads. Every runtime mounts an
+// empty tmpfs at /dev, so that these cover and create no file of the image.
 const (
 	Init = "/dev/.sbx-init"
 	File = "/dev/.sbx-walls"
 )
 
-// Walls are a ruleset of Landlock and a filter of system calls; either may be empty.
+// Walls holds a Landlock ruleset and a syscall filter; either may be empty.
 type Walls struct {
-	ABI      int // for which the ruleset is
+	ABI      int // the Landlock ABI that the ruleset is for
 	Landlock landlock.Ruleset
-	Filter   []byte // the program as the kernel has it
-	// Listens: the filter has calls wait for the supervisor, which is sent its listener.
+	Filter   []byte // the BPF program, in the kernel's encoding
+	// Listens: the filter sends notifications; its listener goes to the supervisor.
 	Listens bool
-	// Apart: the caller has the capability of that name, to give up.
+	// Apart: sbx-init has the capability Apart and gives it up.
 	Apart bool
 }
 
-// Empty tells whether there is nothing to do.
+// Empty reports whether there is nothing to apply.
 func (w *Walls) Empty() bool { return w.Landlock.Empty() && len(w.Filter) == 0 }
 
-// Line is the command line by which sbx-init starts a command. supervisor is the
-// descriptor of a socket to the supervisor, 0 where there is none.
+// Line returns the command line of sbx-init for a command. supervisor is the number of the
+// descriptor of a socket to the supervisor, 0 for none.
 func Line(supervisor int, args []string) []string {
 	return append([]string{Init, strconv.Itoa(supervisor)}, args...)
 }
 
-// Append writes the file: whole numbers of eight bytes, and texts behind their length.
+// Append encodes w for File: integers as eight bytes little-endian, strings after their length.
 func (w *Walls) Append(b []byte) []byte {
 	put := func(v uint64) { b = binary.LittleEndian.AppendUint64(b, v) }
 	is := func(v bool) uint64 {
@@ -63,7 +63,7 @@ func (w *Walls) Append(b []byte) []byte {
 
 var errShort = errors.New("the file of the walls is cut off")
 
-// Decode reads the file.
+// Decode decodes what Append has encoded.
 func Decode(b []byte) (w Walls, err error) {
 	get := func() (v uint64) {
 		if len(b) < 8 {
