@@ -6,7 +6,7 @@ import (
 	"sbx/audit"
 )
 
-// told are the annotations by which engines tell what a container is.
+// told lists the annotations in which engines describe a container.
 var told = []struct {
 	key  string
 	into func(*audit.Container) *string
@@ -22,7 +22,7 @@ var told = []struct {
 	{"io.kubernetes.pod.namespace", func(c *audit.Container) *string { return &c.PodNamespace }},
 }
 
-// about is what is known of the container and its engine.
+// about returns the record's description of the container and its engine.
 func (m *making) about() *audit.Container {
 	c := &audit.Container{ID: m.t.ID, Runtime: m.Inner, Bundle: m.t.Bundle}
 	for _, row := range told {

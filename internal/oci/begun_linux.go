@@ -10,12 +10,12 @@ import (
 	"sbx/internal/oci/front"
 )
 
-// begun is the runtime proper as it makes a container. Under a spec it starts while that is
-// looked at, and waits for the edited copy of config.json: what it finds under that name is
-// a pipe. Where nothing comes it has made nothing.
+// begun is the running runtime proper that creates a container. Under a spec it is started
+// before the spec is evaluated, to save time: its config.json is a symlink to a pipe, and it
+// blocks there until wait writes the edited copy. Until then it has created nothing.
 type begun struct {
 	*child
-	config int // of the pipe; -1 for none
+	config int // the pipe's write end; -1 for none
 }
 
 func (m *making) begin(l *Line, files map[int]int) error {
@@ -27,7 +27,7 @@ func (m *making) begin(l *Line, files map[int]int) error {
 	return err
 }
 
-// ahead begins the runtime before there is a config.json.
+// ahead starts the runtime before its config.json is known.
 func (m *making) ahead(supervised bool) (err error) {
 	if err := m.shelf.begin(); err != nil {
 		return err
@@ -63,12 +63,12 @@ func (m *making) ahead(supervised bool) (err error) {
 	return nil
 }
 
-// configAt is the number of the pipe's descriptor in the runtime, with which it is gone.
+// configAt is the number of the pipe's read end in the runtime; it closes with the runtime.
 const configAt = front.AboveAll + 1
 
-// wait lets the runtime make the container, and waits for it.
+// wait sends the runtime its config.json and waits for it to exit.
 func (m *making) wait() (status int, err error) {
-	if m.begun == nil { // nothing is asked: by the engine's own line
+	if m.begun == nil { // no spec: the engine's own command line
 		if err := m.begin(&m.Line, nil); err != nil {
 			return 0, err
 		}
@@ -77,7 +77,7 @@ func (m *making) wait() (status int, err error) {
 		for rest := m.config; len(rest) > 0; {
 			n, err := unix.Write(b.config, rest)
 			if err != nil && err != unix.EINTR {
-				break // it has ended
+				break // the runtime has ended
 			}
 			rest = rest[max(n, 0):]
 		}
@@ -87,7 +87,7 @@ func (m *making) wait() (status int, err error) {
 	return m.begun.wait(), nil
 }
 
-// cancel ends a runtime that waits for config.json.
+// cancel kills a runtime that waits for its config.json.
 func (m *making) cancel() {
 	if m.begun != nil {
 		_ = unix.Kill(m.begun.pid, unix.SIGKILL)
@@ -97,7 +97,7 @@ func (m *making) cancel() {
 	}
 }
 
-// foreground tells whether the engine waits for the container's end.
+// foreground reports whether the runtime waits for the container's end (run without --detach).
 func (c *Call) foreground() bool {
 	return c.Verb == "run" && !slices.ContainsFunc(c.Flags, func(f Flag) bool { return (f.Name == "detach" || f.Name == "d") && f.Value != "false" })
 }

@@ -6,14 +6,14 @@ import (
 	"sbx/internal/doc"
 )
 
-// Container is what an engine has made ready, as its config.json tells
+// Container is a bundle that an engine has prepared, parsed from its config.json
 // (opencontainers/runtime-spec, config.md).
 type Container struct {
 	ID     string
 	Bundle string // absolute
 	Config *doc.Node
 
-	Root        string // of its files on the host, absolute
+	Root        string // the root directory of its files on the host, absolute
 	Args, Env   []string
 	Cwd         string
 	UID, GID    int
@@ -27,7 +27,7 @@ type Mount struct {
 	Options              []string
 }
 
-// Decode reads a config.json. Members that are not known stay in Config as they are.
+// Decode parses a config.json. Config keeps unknown members as they are.
 func Decode(id, bundle string, config []byte) (*Container, error) {
 	root, err := doc.ParseJSON("config.json", config)
 	if err != nil {
@@ -65,10 +65,10 @@ func (m *Mount) has(option string) bool {
 	return false
 }
 
-// binds tells whether the mount shows files of the host.
+// binds reports whether the mount is a bind mount.
 func (m *Mount) binds() bool { return m.Type == "bind" || m.has("bind") || m.has("rbind") }
 
-// from is a path as it counts from a directory.
+// from returns path, relative paths joined to dir.
 func from(dir, path string) string {
 	if strings.HasPrefix(path, "/") {
 		return path
@@ -76,7 +76,7 @@ func from(dir, path string) string {
 	return strings.TrimRight(dir+"/"+path, "/")
 }
 
-// allows tells whether the container's own filter of system calls lets all of these run.
+// allows reports whether the container's own seccomp filter allows all of these calls.
 func (c *Container) allows(calls ...string) bool {
 	filter := c.Config.Get("linux").Get("seccomp")
 	if filter == nil {
@@ -98,8 +98,8 @@ func (c *Container) allows(calls ...string) bool {
 	return true
 }
 
-// namespace is the entry of config.json about a kind of namespace; nil where the container
-// has the host's.
+// namespace returns the entry of config.json for a kind of namespace; nil if the container
+// uses the host's.
 func (c *Container) namespace(kind string) *doc.Node {
 	for _, n := range doc.Items(c.Config.Get("linux").Get("namespaces")) {
 		if doc.Text(n.Get("type")) == kind {
@@ -109,13 +109,13 @@ func (c *Container) namespace(kind string) *doc.Node {
 	return nil
 }
 
-// whole is a whole number; 0 for anything else.
+// whole returns the value of an integer node; 0 for anything else.
 func whole(n *doc.Node) int64 {
 	v, _ := doc.Whole(n)
 	return v
 }
 
-// object is an object of pairs of key and value; a nil value is left out.
+// object builds an object from alternating keys and values; it leaves out nil values.
 func object(pairs ...any) *doc.Node {
 	n := &doc.Node{Kind: doc.Object}
 	for i := 0; i < len(pairs); i += 2 {
@@ -130,7 +130,7 @@ func (m *Mount) node() *doc.Node {
 	return object("destination", doc.Str(m.Target), "type", doc.Str(m.Type), "source", doc.Str(m.Source), "options", doc.Strs(m.Options))
 }
 
-// unheard says why no supervisor can be sent the calls of the container; "" where one can.
+// unheard says why the container's syscalls cannot be sent to a supervisor; "" if they can.
 func (c *Container) unheard() string {
 	filter := c.Config.Get("linux").Get("seccomp")
 	switch {

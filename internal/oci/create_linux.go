@@ -20,21 +20,21 @@ import (
 	"sbx/wrap/host"
 )
 
-// Call is one call of this program.
+// Call is one invocation of sbx-oci.
 type Call struct {
 	Line
 	Inner   string // the runtime proper
 	Environ []string
 	Version string
 
-	inherited []int // descriptors
+	inherited []int // descriptors above 2 that the caller passed on
 }
 
-// shelf is what is kept of the call's container for as long as it is there.
+// shelf returns the directory of state of the call's container.
 func (c *Call) shelf() *shelf { return &shelf{dir: filepath.Join(c.runDir(), c.key())} }
 
-// key is a container's name among those of all engines, which each have a folder of state
-// of their own.
+// key returns a name for the container that is unique across engines: they may use the same
+// id, but each has its own state directory (--root).
 func (c *Call) key() string {
 	root := c.Root()
 	if root == "" {
@@ -57,28 +57,28 @@ func (c *Call) runDir() string {
 	return dir + "/made"
 }
 
-// ofNode tells whether the caller is the node's root, and not the root of a user's own
-// namespace, as under podman without root.
+// ofNode reports whether the caller is root in the initial user namespace, and not root in a
+// user's own one as under rootless podman.
 func ofNode() bool {
 	b, _ := os.ReadFile("/proc/self/uid_map")
 	f := strings.Fields(string(b))
 	return unix.Geteuid() == 0 && len(f) == 3 && f[0] == "0" && f[1] == "0"
 }
 
-// state is the folder of records, and the variables and the home that lead to it.
+// state returns the directory of records, and the variables and home that it derives from.
 func (c *Call) state() (dir string, environ []string, home string) {
 	environ = c.Environ
 	switch {
 	case c.Own.State != "":
 		environ = []string{"XDG_STATE_HOME=" + c.Own.State}
-	case ofNode(): // the whole node's, whatever the engine's variables
+	case ofNode(): // one directory for the whole node, whatever the engine's variables say
 		environ = []string{"XDG_STATE_HOME=/var/lib"}
 	}
 	home = spec.HomeDir(environ, func() string { return sys.PasswdHome(unix.Geteuid()) }, spec.HostPaths{})
 	return audit.StateDir(environ, home), environ, home
 }
 
-// linkPath is where a container's record is found by its id.
+// linkPath returns the path of the symlink from the container's id to its record.
 func (c *Call) linkPath() string {
 	dir, _, _ := c.state()
 	return dir + "/containers/" + c.key()
@@ -88,10 +88,10 @@ func isName(id string) bool {
 	return id != "" && id != "." && id != ".." && !strings.ContainsRune(id, '/') && len(id) < 200
 }
 
-// Create makes a container, or makes and runs one, under the specs that hold for it.
+// Create creates a container (create), or creates and runs one (run), under its specs.
 func (c *Call) Create() (status int, err error) {
 	if !isName(c.ID()) {
-		return 0, HandOn(c.Inner, &c.Line, c.Environ) // which refuses it
+		return 0, HandOn(c.Inner, &c.Line, c.Environ) // the runtime rejects it
 	}
 	bundle, text, err := c.bundle()
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *Call) Create() (status int, err error) {
 		return m.unclaimed(err)
 	}
 	m.record = audit.Record{ID: id, StartedAt: time.Now(), Version: c.Version, Command: audit.Command{Argv: t.Args, Cwd: t.Cwd}, Container: m.about(),
-		Supervisor: audit.Self()} // until there is a process of the container
+		Supervisor: audit.Self()} // until the container has a process
 	if err := m.openRecord(); err != nil {
 		return 0, err
 	}
@@ -149,7 +149,7 @@ func (c *Call) Create() (status int, err error) {
 	return status, nil
 }
 
-// bundle is the container's folder and its configuration. crun can be told another file.
+// bundle reads the container's bundle directory and config.json; crun's --config names another.
 func (c *Call) bundle() (dir string, config []byte, err error) {
 	dir = c.Value("bundle", "b")
 	if dir, err = filepath.Abs(dir); err != nil {
@@ -163,21 +163,21 @@ func (c *Call) bundle() (dir string, config []byte, err error) {
 	return dir, config, err
 }
 
-// making is a container while it is made.
+// making is the state of a container's creation.
 type making struct {
 	*Call
 	t          *Container
 	record     audit.Record
 	sink       *audit.Sink
 	shelf      *shelf
-	supervisor *supervisor // nil where nothing is answered
+	supervisor *supervisor // nil if the container needs none
 	begun      *begun
-	config     []byte // of the edited copy
+	config     []byte // the edited config.json
 }
 
-// prepare makes an edited copy of the bundle where something is asked, and begins the
-// runtime proper ahead of that. The engine's bundle stays as it is: whoever starts it again
-// starts from what he wrote.
+// prepare edits a copy of the bundle if a spec applies, and starts the runtime proper before
+// that, to save time. It leaves the engine's bundle unchanged, so that the engine can use it
+// again.
 func (m *making) prepare() error {
 	docs, err := m.t.documents(&m.Own)
 	for _, d := range docs {
@@ -235,7 +235,7 @@ func (m *making) prepare() error {
 	w := wallsOf(contained.Plan)
 	n := narrowing(s.Resolved, contained.Plan, &w)
 	exposed := m.t.keepApart(n, &w)
-	if supervised && !n.Attended { // it has a descriptor that nothing would close
+	if supervised && !n.Attended { // the runtime inherited the socket to it; start anew without
 		m.cancel()
 		if err := m.ahead(false); err != nil {
 			return err
@@ -276,7 +276,7 @@ func (m *making) prepare() error {
 	return m.attended(s, &run.Container{Of: contained, Held: held})
 }
 
-// handed is the descriptor by which sbx-init comes to the supervisor.
+// handed returns the number of sbx-init's socket to the supervisor; 0 for none.
 func (c *Call) handed(n *Narrowing) int {
 	if !n.Attended {
 		return 0
@@ -284,8 +284,8 @@ func (c *Call) handed(n *Narrowing) int {
 	return c.Kept(c.Environ)
 }
 
-// hooks refuses what could fill the new network of a container that `run` starts at once:
-// of others Start takes away what is in it.
+// hooks rejects config.json hooks that could add interfaces to a container without network
+// that `run` starts at once; in all other cases start removes the interfaces.
 func (m *making) hooks(r *spec.Resolved) error {
 	if r.Network != spec.NetworkNone || m.Verb != "run" {
 		return nil

@@ -1,7 +1,9 @@
-// Package oci narrows containers: it is what stands in the place of an OCI runtime, edits
-// the config.json of a container that is made, and hands every verb to the runtime proper.
+// Package oci enforces specs on containers: an engine calls it instead of an OCI runtime. It
+// edits the config.json of a new container and passes every verb to the runtime proper (runc
+// or crun).
 //
-// A Line is what the engine asks, a Container what it has made ready, Documents are the
-// specs that hold for it, Edits what becomes of config.json because of them. Create,
-// Start, Exec and Delete are what is done about a verb; every other is handed on.
+// A Line is the engine's command line, a Container the bundle that the engine has prepared,
+// Documents returns the specs that apply to it, and an Edit is a change to its config.json.
+// The verbs create, run, start, exec, delete and restore have code here; all others are only
+// handed on.
 package oci

@@ -9,14 +9,14 @@ import (
 	"sbx/wrap"
 )
 
-// Edit is one member of a document that becomes another, and why.
+// Edit replaces one member of a document, and says why.
 type Edit struct {
 	At    string // "process.capabilities"
 	Value *doc.Node
 	Why   string
 }
 
-// apply is a document with edits.
+// apply returns n with the edits made.
 func apply(n *doc.Node, edits []Edit) *doc.Node {
 	for _, e := range edits {
 		n = with(n, strings.Split(e.At, "."), e.Value)
@@ -31,7 +31,7 @@ func with(n *doc.Node, path []string, v *doc.Node) *doc.Node {
 	return n.With(path[0], v)
 }
 
-// at is the member of a document at a path; nil for none.
+// at returns the member at a dotted path; nil for none.
 func at(n *doc.Node, path string) *doc.Node {
 	for key := range strings.SplitSeq(path, ".") {
 		n = n.Get(key)
@@ -45,22 +45,22 @@ type editor struct {
 	s     *Seen
 	plan  *wrap.Plan
 	nodes []wrap.Node
-	// hold is a path of the host, as a directory or file and the way in it, as the runtime
-	// can bind it: no link that somebody puts there meanwhile leads it away.
+	// hold returns a path that the runtime can safely bind for rest beneath base; see
+	// shelf.hold.
 	hold func(base, rest string) (string, error)
 
-	// root makes a root of the spec's own.
+	// root creates a root directory with mount points for nodes; see shelf.root.
 	root func(nodes []wrap.Node) (string, error)
 
-	programs map[string]string // what of this program's is bound in, by where
-	// groups tells whether the runtime can have control groups; where it cannot, and
-	// best_effort lets it be, a limit would only keep the container from being made.
+	programs map[string]string // sbx's own files to bind-mount, by their path in the container
+	// groups tells whether the runtime can use cgroups. If it cannot, and best_effort accepts
+	// that, limits are left out: with one the runtime would fail to create the container.
 	groups bool
 
 	edits []Edit
 }
 
-// Edits are what a plan makes of a config.json.
+// all returns the edits that the plan makes to config.json.
 func (e *editor) all(n *Narrowing, supervisor int) ([]Edit, error) {
 	for _, edit := range n.edits(e.c.Config.Get("process"), supervisor) {
 		edit.At = "process." + edit.At
@@ -86,7 +86,7 @@ func same(a, b *doc.Node) bool {
 	return a != nil && b != nil && string(a.AppendCanonical(nil)) == string(b.AppendCanonical(nil))
 }
 
-// limits are the lower of the container's and the spec's.
+// limits lowers the container's resource limits to the spec's.
 func (e *editor) limits() {
 	if !e.groups {
 		return
@@ -103,7 +103,7 @@ func (e *editor) limits() {
 		us, of := wrap.Quota(l.CPUs.Value)
 		quota, period := whole(at(e.c.Config, "linux.resources.cpu.quota")), whole(at(e.c.Config, "linux.resources.cpu.period"))
 		if period == 0 {
-			period = 100_000 // the kernel's own
+			period = 100_000 // the kernel's default, in microseconds
 		}
 		if quota <= 0 || us*period < quota*of {
 			e.set("linux.resources.cpu.quota", doc.Int(us), "limits.cpus")
@@ -112,14 +112,14 @@ func (e *editor) limits() {
 	}
 }
 
-// lower sets a limit that is not as low already; 0 and -1 are none.
+// lower sets the limit at path to v unless it is that low already; 0 and -1 mean no limit.
 func (e *editor) lower(path string, v int64, why string) {
 	if has := whole(at(e.c.Config, path)); has <= 0 || v < has {
 		e.set(path, doc.Int(v), why)
 	}
 }
 
-// network gives a container that is to have none a network namespace in which nothing is.
+// network gives the container a new, empty network namespace if the spec allows no network.
 func (e *editor) network() {
 	if e.s.Resolved.Network != spec.NetworkNone {
 		return
@@ -133,7 +133,7 @@ func (e *editor) network() {
 	e.set("linux.namespaces", all, "network: none")
 }
 
-// devices leaves the container those that every one has, where files are confined.
+// devices leaves the container only the default devices if the spec confines files.
 func (e *editor) devices() {
 	if !e.s.Resolved.Confined {
 		return
@@ -144,7 +144,7 @@ func (e *editor) devices() {
 	e.set("linux.resources.devices", doc.ListOf(object("allow", doc.Truth(false), "access", doc.Str("rwm"))), "the devices that every container has, and no other")
 }
 
-// proc shuts of /proc what lets the host be seen and changed.
+// proc masks files of /proc that show or change the host's state, or makes them read-only.
 func (e *editor) proc() {
 	if e.plan.Base == wrap.BaseHost {
 		return

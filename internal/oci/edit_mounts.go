@@ -12,24 +12,23 @@ import (
 	"sbx/wrap"
 )
 
-// files are the root and what is mounted in it.
+// files edits the container's root and mounts.
 func (e *editor) files(init bool) error {
 	if err := e.mounts(init); err != nil {
 		return err
 	}
-	if e.plan.Base != wrap.BaseEmpty { // the engine's, wherever the edited copy lies
+	if e.plan.Base != wrap.BaseEmpty { // the engine's root, absolute since the edited copy lies elsewhere
 		e.set("root.path", doc.Str(e.c.Root), "")
 		return nil
 	}
-	// An engine has each process of exec start in the working directory, be it out of view.
+	// An engine starts each process of exec in the working directory, even if it is not in view.
 	root, err := e.root(append(slices.Clip(e.nodes), wrap.Node{Kind: wrap.NodeDir, Path: e.c.Cwd}))
 	e.set("root.path", doc.Str(root), "only what is listed is in view")
 	return err
 }
 
-// mounts are the container's own, read-only where nothing writable lies at them, and
-// those of the spec over them. In a root of the spec's own they are those alone that are
-// in view.
+// mounts sets the container's own mounts, read-only if they contain nothing writable, followed
+// by the spec's. If the spec has a root of its own, only mounts in view are kept.
 func (e *editor) mounts(init bool) error {
 	var all []*doc.Node
 	add := func(m Mount) { all = append(all, m.node()) }
@@ -54,7 +53,7 @@ func (e *editor) mounts(init bool) error {
 		if n.Kind != wrap.NodeBind {
 			continue
 		}
-		for j := range e.s.Places { // what the engine mounts beneath, which the directory itself has not
+		for j := range e.s.Places { // the engine's mounts beneath, which a bind of the directory would lack
 			at := e.s.Places[j].Path
 			if at == n.Source || !view.Within(at, n.Source) || e.s.files.over(at) != &e.s.Places[j] {
 				continue
@@ -79,8 +78,9 @@ func (e *editor) mounts(init bool) error {
 	return nil
 }
 
-// pinned keeps the way to sbx-init, by which the runtime starts what exec adds: on a mount
-// at /dev, which nothing in the container can move. Where there is none it is made.
+// pinned secures the path to sbx-init, through which the runtime also starts exec's processes:
+// it lies on a mount at /dev, which no process in the container can move. pinned returns that
+// mount if the engine has none there.
 func (e *editor) pinned() ([]*doc.Node, error) {
 	const dev = "/dev"
 	if e.s.Dev != dev {
@@ -94,12 +94,12 @@ func (e *editor) pinned() ([]*doc.Node, error) {
 	return []*doc.Node{m.node()}, nil
 }
 
-// own is a mount of the container's at a target, as the spec narrows it for a path.
+// own returns the container's ith mount for a target, restricted as the spec demands for path.
 func (e *editor) own(i int, target, path string) Mount {
 	place := &e.s.Places[i]
 	m := *place.Mount
 	m.Target, m.Options = target, slices.Clone(m.Options)
-	if m.binds() && place.Path == "/dev/shm" && e.s.Resolved.Private { // another's shared memory
+	if m.binds() && place.Path == "/dev/shm" && e.s.Resolved.Private { // not the shared memory of other containers
 		m = Mount{Target: target, Type: "tmpfs", Source: "shm", Options: []string{"nosuid", "nodev", "noexec", "mode=1777"}}
 	}
 	if !e.s.Resolved.Confined || e.plan.Base == wrap.BaseHost {
@@ -118,18 +118,18 @@ func (e *editor) own(i int, target, path string) Mount {
 	return m
 }
 
-// kernels tells whether a path is of the file systems that runtimes fill themselves.
+// kernels reports whether a path is in /proc or /dev, which runtimes set up themselves.
 func kernels(path string) bool {
 	return view.Within(path, "/proc") || view.Within(path, "/dev")
 }
 
-// single is a bind of a file: crun makes nothing but directories read-only recursively.
+// single makes m the bind mount of a file: crun's recursive read-only works on directories only.
 func (m *Mount) single() {
 	m.Options = slices.DeleteFunc(m.Options, func(o string) bool { return o == "rbind" || o == "rro" })
 	m.option("bind")
 }
 
-// closed makes a mount read-only, and all that is mounted beneath it.
+// closed makes a mount and all its submounts read-only.
 func (m *Mount) closed() {
 	m.Options = slices.DeleteFunc(m.Options, func(o string) bool { return o == "rw" })
 	m.option("ro")
@@ -144,8 +144,7 @@ func (m *Mount) option(o string) {
 	}
 }
 
-// mount is a node of the plan as a mount of config.json, the zero Mount for what needs
-// none.
+// mount converts a node of the plan to a mount of config.json; the zero Mount if it needs none.
 func (e *editor) mount(n *wrap.Node) (m Mount, err error) {
 	if n.Path == "/" || kernels(n.Path) {
 		return m, nil
@@ -155,7 +154,7 @@ func (e *editor) mount(n *wrap.Node) (m Mount, err error) {
 		return e.bind(n)
 	case wrap.NodeTmpfs:
 		perm := n.Perm
-		if e.c.UID != 0 && perm&0o002 == 0 { // it is root's
+		if e.c.UID != 0 && perm&0o002 == 0 { // it would be owned by root
 			m.Options = []string{"uid=" + strconv.Itoa(e.c.UID), "gid=" + strconv.Itoa(e.c.GID)}
 		}
 		m = Mount{Target: n.Path, Type: "tmpfs", Source: "tmpfs", Options: append(m.Options, "nosuid", "nodev", "mode="+strconv.FormatUint(uint64(max(perm, 0o700)), 8))}
@@ -173,7 +172,7 @@ func (e *editor) mount(n *wrap.Node) (m Mount, err error) {
 	return m, nil
 }
 
-// bind shows a file or directory of the container's at the path of a node.
+// bind returns the bind mount of one of the container's files or directories at a node's path.
 func (e *editor) bind(n *wrap.Node) (m Mount, err error) {
 	base, rest, place := e.c.Root, strings.TrimPrefix(n.Source, "/"), e.s.files.over(n.Source)
 	if place != nil {
@@ -182,11 +181,11 @@ func (e *editor) bind(n *wrap.Node) (m Mount, err error) {
 	switch {
 	case place == nil || place.binds():
 	case e.plan.Base != wrap.BaseEmpty:
-		return m, nil // it is there already, as a part of its file system
+		return m, nil // visible already as part of its file system
 	case rest == "":
 		return e.own(slices.IndexFunc(e.s.Places, func(p Place) bool { return p.Mount == place.Mount }), n.Path, n.Path), nil
 	case place.Type == "sysfs" && n.For == "filesystem.read": // a part of @system, the same as the host's
-		if strings.HasPrefix(rest, "fs/") { // where the container has others
+		if strings.HasPrefix(rest, "fs/") { // these differ in a container
 			return m, nil
 		}
 		base = sysfs

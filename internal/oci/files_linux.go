@@ -10,14 +10,14 @@ import (
 	"sbx/spec"
 )
 
-// files are a container's as its image and its engine's mounts have them, whatever the spec
-// has in view: at their paths in the container.
+// files gives access to a container's files by their paths in the container, from its image and
+// its engine's mounts, regardless of what the spec makes visible.
 type files struct {
 	places []Place
-	root   string // on the host; "" as long as it is the calling thread's
+	root   string // the container's root on the host; "" if the calling thread's root is it
 }
 
-// over is the container's mount that shows at a path; nil where its root does.
+// over returns the container's mount that contains a path; nil if its root does.
 func (f *files) over(path string) *Place {
 	for i := len(f.places) - 1; i >= 0; i-- {
 		if view.Within(path, f.places[i].Path) {
@@ -54,7 +54,7 @@ func (f *files) Readlink(path string) (string, error) {
 	return string(text[:max(n, 0)]), err
 }
 
-// open opens what stands at a path that has no link in it but the last.
+// open opens a path that has no symlink except possibly its last component.
 func (f *files) open(path string) (fd int, err error) {
 	base, rest := f.root, path
 	if p := f.over(path); p != nil {
@@ -85,7 +85,8 @@ func (f *files) mode(path string) (uint32, error) {
 	return st.Mode, err
 }
 
-// stands tells whether a program is at a path, or the directory that a file would be in.
+// stands reports whether path is a program or, if program is false, whether the directory
+// that would contain it exists.
 func (f *files) stands(path string, program bool) bool {
 	kind := uint32(unix.S_IFREG)
 	if !program {

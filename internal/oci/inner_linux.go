@@ -14,14 +14,14 @@ import (
 	"sbx/spec"
 )
 
-// Runtimes are the runtimes proper that are looked for where none is named.
+// runtimes are the runtimes proper to look for if none is named, in this order.
 var runtimes = []string{"runc", "crun"}
 
-// searched is where they are looked for besides PATH, which engines may leave out.
+// searched is where Inner looks besides PATH, which engines may not set.
 const searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// Inner is the path of the runtime proper: one that is named, or the first that is there.
-// This program by another name is none.
+// Inner returns the path of the runtime proper: the named one, or the first of runtimes that
+// is found. It skips this program under another name.
 func Inner(named string, environ []string) (string, error) {
 	names := runtimes
 	if named != "" {
@@ -48,7 +48,7 @@ func Inner(named string, environ []string) (string, error) {
 		Help: "install runc or crun, or name one by its absolute path: --sbx-runtime PATH or SBX_OCI_RUNTIME"}
 }
 
-// HandOn becomes the runtime proper. It comes back only with an error.
+// HandOn replaces this process with the runtime proper; it returns only on an error.
 func HandOn(inner string, l *Line, environ []string) error {
 	runtime.LockOSThread()
 	front.Slack()
@@ -58,14 +58,15 @@ func HandOn(inner string, l *Line, environ []string) error {
 	return &spec.Problem{On: inner, Do: "start the runtime", Why: "it is not there any more, or not executable"}
 }
 
-// child is a program that runs beside this one: its streams, every descriptor and the
-// signals that this one gets are its own.
+// child is a child process that inherits this one's standard streams and descriptors, and to
+// which this one forwards its signals.
 type child struct {
 	pid  int
 	done chan struct{}
 }
 
-// begin starts one, which ends with the calling goroutine. files are further descriptors of its, by their numbers.
+// begin starts a child, which the kernel kills if this process dies. files maps further
+// descriptor numbers of the child to descriptors of this process.
 func begin(path string, words, environ []string, files map[int]int) (*child, error) {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2)
@@ -76,15 +77,15 @@ func begin(path string, words, environ []string, files map[int]int) (*child, err
 		}
 		all[at] = uintptr(fd)
 	}
-	runtime.LockOSThread() // for good: the program ends with this thread
-	front.Slack()          // which it inherits, as does all in the container
+	runtime.LockOSThread() // for good: the child's death signal is tied to this thread
+	front.Slack()          // inherited by the child and everything in the container
 	pid, err := syscall.ForkExec(path, words, &syscall.ProcAttr{Env: environ, Files: all, Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}})
 	if err != nil {
 		return nil, err
 	}
 	c := &child{pid, make(chan struct{})}
 	go func() {
-		terminal := sys.IsTerminal(0) // whose signals the child gets itself
+		terminal := sys.IsTerminal(0) // a terminal signals the child directly
 		for {
 			select {
 			case s := <-signals:
@@ -99,7 +100,7 @@ func begin(path string, words, environ []string, files map[int]int) (*child, err
 	return c, nil
 }
 
-// inherited is a descriptor that the caller handed on; else none (^0, package syscall).
+// inherited returns fd if the caller passed it on, else ^0, which package syscall takes as none.
 func inherited(fd int) uintptr {
 	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC != 0 {
 		return ^uintptr(0)
@@ -107,7 +108,7 @@ func inherited(fd int) uintptr {
 	return uintptr(fd)
 }
 
-// wait is the exit status, as a shell has it.
+// wait waits for the child and returns its exit status as a shell does: 128+n for signal n.
 func (c *child) wait() (status int) {
 	defer close(c.done)
 	var ws unix.WaitStatus
@@ -122,7 +123,7 @@ func (c *child) wait() (status int) {
 	return ws.ExitStatus()
 }
 
-// attend runs the runtime proper beside this program, with which it ends.
+// attend runs the runtime proper as a child and returns its exit status.
 func attend(inner string, l *Line, environ []string) (status int, err error) {
 	c, err := begin(inner, append([]string{inner}, l.Words()...), environ, nil)
 	if err != nil {
@@ -131,7 +132,7 @@ func attend(inner string, l *Line, environ []string) (status int, err error) {
 	return c.wait(), nil
 }
 
-// ask runs the runtime proper for what it prints.
+// ask runs the runtime proper and returns what it prints.
 func ask(inner string, l *Line, environ []string) (string, bool) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"sbx/wrap/host"
 )
 
-// Seen is a container as a spec finds it: the documents resolved, and what stands in the
-// container's own files.
+// Seen holds the specs resolved against a container's own files, and what was found there.
 type Seen struct {
 	Resolved *spec.Resolved
 	Inputs   spec.Inputs
@@ -24,26 +23,24 @@ type Seen struct {
 	Places   []Place // the container's mounts, in order
 	Program  wrap.Program
 
-	Dev string // where its /dev leads
+	Dev string // the container's /dev, symlinks resolved
 
 	files *files
 }
 
-// sysfs is what in the machine's is the same in every container's: of which @system names
-// parts.
+// sysfs is the host's sysfs. @system names parts of it, which are the same in every container.
 const sysfs = "/sys"
 
-// Place is where a mount of the container is, links resolved.
+// Place is a mount of the container with its target's symlinks resolved.
 type Place struct {
 	*Mount
 	Path   string
 	IsFile bool
 }
 
-// inspect resolves documents for a container that is not there yet, in its files: by a thread
-// that has a mount namespace of its own and the container's root as root. No path that
-// the image or a volume chooses leads out of there. The thread ends with the look.
-// then is called by that thread.
+// inspect resolves documents against the files of a container that does not exist yet. It does
+// so on a temporary thread whose mount namespace has the container's root as its root, so that
+// no symlink of the image or a volume leads out of it. That thread also calls then.
 func inspect(c *Container, docs []*spec.SandboxSpec, facts wrap.Host, then func(*Seen) error) (s *Seen, err error) {
 	apart(func() {
 		if s, err = inspectFrom(c, docs, facts); err == nil {
@@ -53,13 +50,13 @@ func inspect(c *Container, docs []*spec.SandboxSpec, facts wrap.Host, then func(
 	return s, err
 }
 
-// apart calls f on a thread that ends with it, and what it made its own: any but the
-// first, which cannot.
+// apart calls f on a new thread, which then ends along with the namespaces that f unshared. It
+// is never the process's first thread, which cannot end before the process.
 func apart(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and never unlocked
+		runtime.LockOSThread() // never unlocked, so that the thread ends
 		if unix.Gettid() == unix.Getpid() {
 			apart(f)
 			runtime.UnlockOSThread()
@@ -77,7 +74,7 @@ func inspectFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen
 	}
 	home := sys.Variable(c.Env, "HOME")
 	if home == "" {
-		home = sys.PasswdHome(c.UID) // of the thread's root
+		home = sys.PasswdHome(c.UID) // from /etc/passwd in this thread's root, the container's
 	}
 	var names host.Finder
 	files := &files{places: places}
@@ -100,20 +97,20 @@ func inspectFrom(c *Container, docs []*spec.SandboxSpec, facts wrap.Host) (*Seen
 		}
 		return "", false
 	})
-	for _, row := range wrap.Devices() { // which the runtime makes
+	for _, row := range wrap.Devices() { // the runtime creates them
 		h.Devices = append(h.Devices, wrap.Found{Path: row.Path, Real: row.Path, Kind: wrap.Device, Why: row.Why})
 	}
 	dev, err := realOf("/dev")
 	seen := &Seen{Resolved: r, Inputs: in, Host: h, Places: places, Dev: dev, files: files}
-	if p, outcome := host.LookUp(c.Args[0], r); outcome == host.Found { // else the runtime's words tell
+	if p, outcome := host.LookUp(c.Args[0], r); outcome == host.Found { // otherwise the runtime reports it
 		seen.Program = p
 	}
 	return seen, err
 }
 
-// enter makes the container's files the root of the calling thread. Where the runtime will
-// make a directory or file to mount on, it is made here already, by the same rules.
-// lists tells that a document lists what is in view.
+// enter makes the container's files the calling thread's root, in a mount namespace of its own.
+// It creates missing mount points by the same rules as the runtime later would. lists tells
+// that a document lists the readable paths.
 func enter(c *Container, lists bool) ([]Place, error) {
 	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
 		return nil, os.NewSyscallError("unshare", err)
@@ -131,7 +128,7 @@ func enter(c *Container, lists bool) ([]Place, error) {
 		switch trees[i] = -1; {
 		case m.Type == "sysfs" && lists:
 			source = sysfs
-			flags |= unix.AT_RECURSIVE // who has no rights over the mounts beneath cannot leave them out
+			flags |= unix.AT_RECURSIVE // without rights over the submounts the kernel refuses to leave them out
 		case !m.binds():
 			continue
 		case !m.has("bind") || m.has("rbind"):
@@ -161,7 +158,7 @@ func enter(c *Container, lists bool) ([]Place, error) {
 	return places, os.MkdirAll(c.Cwd, 0o755)
 }
 
-// put mounts what can be looked at: trees of the host, and the emptiness of a tmpfs.
+// put mounts a Place in this thread's root: the mount tree of a bind, or an empty tmpfs.
 func (p *Place) put(tree int) (err error) {
 	p.Path, err = realOf(filepath.Clean(p.Target))
 	if err != nil || tree < 0 && p.Type != "tmpfs" {
@@ -182,13 +179,13 @@ func (p *Place) put(tree int) (err error) {
 	if tree >= 0 {
 		return unix.MoveMount(tree, "", unix.AT_FDCWD, p.Path, unix.MOVE_MOUNT_F_EMPTY_PATH)
 	}
-	if p.has("tmpcopyup") { // what lies beneath is what it is filled with
+	if p.has("tmpcopyup") { // the runtime fills it with the directory beneath
 		return nil
 	}
 	return unix.Mount("tmpfs", p.Path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755,size=1m")
 }
 
-// realOf is a path with links resolved, as far as it exists.
+// realOf resolves the symlinks of a path, as far as it exists.
 func realOf(path string) (string, error) {
 	real, err := spec.Real(path, spec.HostPaths{})
 	if err != spec.NoEntry || path == "/" {

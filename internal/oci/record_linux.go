@@ -27,7 +27,7 @@ func (m *making) openRecord() (err error) {
 	return m.link(dir)
 }
 
-// link has the container's id lead to the record.
+// link creates the symlink from the container's id to its record.
 func (m *making) link(dir string) error {
 	if err := os.MkdirAll(dir+"/containers", 0o700); err != nil {
 		return err
@@ -39,8 +39,8 @@ func (m *making) link(dir string) error {
 	return os.Rename(temp, m.linkPath())
 }
 
-// lines are those of the record, weaker where the engine's choice leaves less. exposed is
-// keepApart's.
+// lines returns the record's enforcement lines, weakened where the engine's configuration of
+// the container enforces less. exposed is keepApart's result.
 func (m *making) lines(s *Seen, contained *wrap.Contained, exposed string) []wrap.Enforcement {
 	lines := slices.Clone(contained.Lines)
 	weaken := func(f spec.Field, why string) {
@@ -52,7 +52,7 @@ func (m *making) lines(s *Seen, contained *wrap.Contained, exposed string) []wra
 	}
 	by := map[spec.Field]string{wrap.FieldProcesses: "the container's namespaces", wrap.FieldRecord: "the container's namespaces",
 		"max_commands": "seccomp notify", "limits.timeout": "the supervisor"}
-	for i := range lines { // what sbx exec has of mounts and a pid namespace of its own
+	for i := range lines { // sbx exec needs its own mounts and pid namespace for these; a container has them
 		l := &lines[i]
 		if by, ok := by[l.Field]; ok && contained.Plan.Base == wrap.BaseHost && l.Status == wrap.Degraded {
 			*l = wrap.Enforcement{Field: l.Field, Asked: l.Asked, By: by}
@@ -85,13 +85,14 @@ func (m *making) lines(s *Seen, contained *wrap.Contained, exposed string) []wra
 	return lines
 }
 
-// started notes in the record which process the container is.
+// started writes the container's first process into the record, and runs the supervisor until
+// the container's end, if there is one.
 func (m *making) started() {
 	pid := m.pid()
 	if pid > 0 {
 		m.record.Supervisor = audit.ProcessOf(pid)
 		if m.supervisor == nil && !m.record.Container.NothingAsked {
-			_ = m.shelf.put(pidFile, []byte(strconv.Itoa(pid))) // else Start asks the runtime
+			_ = m.shelf.put(pidFile, []byte(strconv.Itoa(pid))) // on failure start asks the runtime
 		}
 	}
 	s := m.supervisor
@@ -102,15 +103,15 @@ func (m *making) started() {
 	err := s.know(pid)
 	_ = s.run.Write()
 	m.stay()
-	if err != nil { // it was ended already, and nobody will come to the door
+	if err != nil { // the process has ended already and will never connect
 		s.finish(0, neverStarted)
 		return
 	}
 	s.over()
 }
 
-// telling is the line by which the runtime writes the container's pid, where the engine has
-// not asked for it: to ask afterwards is to run the runtime once more.
+// telling adds --pid-file to the runtime's line if the engine has not: asking for the pid
+// afterwards would mean running the runtime once more.
 func (m *making) telling(l *Line) *Line {
 	if m.Value("pid-file") != "" {
 		return l
@@ -119,7 +120,8 @@ func (m *making) telling(l *Line) *Line {
 	return &with
 }
 
-// pid is the container's first process, as the runtime wrote it or tells it.
+// pid returns the pid of the container's first process, from the pid file or else from the
+// runtime's `state`.
 func (c *Call) pid() int {
 	file := c.Value("pid-file")
 	if file == "" {
@@ -132,7 +134,7 @@ func (c *Call) pid() int {
 	return int(whole(c.ask("state").Get("pid")))
 }
 
-// ran notes the end of a container that the runtime has waited for.
+// ran finishes the record of a container whose end the runtime has waited for.
 func (m *making) ran(status int) {
 	defer func() {
 		_ = m.shelf.drop()
@@ -148,9 +150,9 @@ func (m *making) ran(status int) {
 	_ = m.sink.Close(m.record)
 }
 
-// unclaimed is for a container of whose name there is one. Where nothing is asked the
-// runtime says so in its own words; else it is not called: that one may be gone by then,
-// and the new one would be made without its spec.
+// unclaimed handles a container whose name is taken. Without a spec the runtime reports that.
+// With one the runtime is not called: the other container may be gone by then, and the new one
+// would be created without its spec.
 func (m *making) unclaimed(err error) (int, error) {
 	if docs, e := m.t.documents(&m.Own); err == errTaken && e == nil && len(docs) == 0 {
 		return 0, HandOn(m.Inner, &m.Line, m.Environ)
@@ -158,7 +160,7 @@ func (m *making) unclaimed(err error) (int, error) {
 	return 0, &spec.Problem{On: m.ID(), Do: "make the container", Why: err.Error()}
 }
 
-// refuse has the record say why there is no container.
+// refuse finishes the record with the error that kept the container from being created.
 func (m *making) refuse(err error) error {
 	m.cancel()
 	m.record.Error = audit.Refused(spec.AsProblems(err)[0])

@@ -11,25 +11,25 @@ import (
 	"sbx/spec"
 )
 
-// An engine waits for the runtime's process, which is not the one that goes on as the
-// container's supervisor: that is a child of it, and makes the container (package front).
+// An engine waits for the process that it started as the runtime. A child of that process
+// creates the container and stays as its supervisor (package front).
 
 var errUnparted = &spec.Problem{Do: "have a supervisor stay with the container", Why: "sbx-oci was built without its entry point",
 	Help: "build it with make, or with go build -ldflags '-E sbx_oci_entry'"}
 
-// follow has this process end with the one that the engine waits for, which it may kill: of
-// a container that is deleted after that nothing is to come into being. It tells whether
-// that one is still there.
+// follow makes this process die with its parent, which the engine waits for and may kill: a
+// container that the engine then deletes must not be created any more. It reports whether the
+// parent is still there.
 func (c *Call) follow() bool {
-	runtime.LockOSThread() // whose attribute it is
+	runtime.LockOSThread() // the death signal is an attribute of the thread
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
 	pf := []unix.PollFd{{Fd: int32(front.Report())}}
 	_, _ = unix.Poll(pf, 0)
 	return pf[0].Revents == 0
 }
 
-// stay tells who waits that the container is there, and leaves what was its: its streams,
-// its terminal, its directory.
+// stay tells the waiting parent that the container exists, so that it exits, and detaches from
+// the engine: standard streams, terminal, working directory, inherited descriptors.
 func (c *Call) stay() {
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, 0, 0, 0, 0)
 	_, _ = unix.Write(front.Report(), make([]byte, 4))
@@ -46,7 +46,7 @@ func (c *Call) stay() {
 	}
 }
 
-// inherits are the descriptors beyond the first three that the caller handed on.
+// inherits lists the descriptors above 2 that the caller passed on.
 func inherits() (fds []int) {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"sbx/wrap"
 )
 
-// root makes a root that has nothing but the places that nodes are mounted on, and links.
-// The directory beneath stays until the container is gone: runc enters it for each process.
+// root creates a root directory that holds only the mount points of nodes, and symlinks. The
+// directory stays until the container is deleted: runc enters it for each process.
 func (s *shelf) root(nodes []wrap.Node) (path string, err error) {
 	path = s.dir + "/" + rootDir
 	if err := os.Mkdir(path, 0o755); err != nil {

@@ -11,15 +11,15 @@ import (
 	"sbx/internal/oci/front"
 )
 
-// shelf is what a container needs while it is there: a directory on a file system that ends
-// with the machine.
+// shelf is a container's directory of state, which exists as long as the container. It lies on
+// a file system that a reboot empties.
 type shelf struct {
 	dir  string
 	held int
 }
 
-// put writes a file for the runtime and for later verbs. sbx-init alone reads one as the
-// container's user; the others say what is in its variables.
+// put writes a file for the runtime and for later verbs, readable by the owner only since the
+// files contain the container's variables. sbx-init reads wallsFile as the container's user.
 func (s *shelf) put(name string, b []byte) error {
 	mode := os.FileMode(0o600)
 	if name == wallsFile {
@@ -28,7 +28,7 @@ func (s *shelf) put(name string, b []byte) error {
 	return os.WriteFile(s.dir+"/"+name, b, mode)
 }
 
-// replace puts a file in the place of what is there.
+// replace writes a file atomically over the existing one.
 func (s *shelf) replace(name string, b []byte) error {
 	if err := s.put(tempFile, b); err != nil {
 		return err
@@ -36,16 +36,16 @@ func (s *shelf) replace(name string, b []byte) error {
 	return os.Rename(s.dir+"/"+tempFile, s.dir+"/"+name)
 }
 
-// free lets later verbs be handed on without a look, to the runtime that makes the
-// container.
+// free marks the container as one whose later verbs front hands on at once: a symlink to the
+// runtime that creates it.
 func (s *shelf) free(inner string) error { return os.Symlink(inner, s.dir+"/"+front.Free) }
 
-// errTaken is that of a container that is there, or is being made.
+// errTaken means that a container of this name exists or is being created.
 var errTaken = errors.New("there is a container of this name")
 
-// claim makes the directory this process's own until it ends. Of what is left of a
-// container of that name nothing stays, but exists tells whether there is one that nobody
-// attends: what holds for one that lives is not to go.
+// claim creates and locks the directory until this process ends. It removes what an earlier
+// container of that name left, unless exists reports that this container still lives without
+// a supervisor: its state must stay.
 func (s *shelf) claim(exists func() bool) error {
 	if err := os.MkdirAll(filepath.Dir(s.dir), 0o711); err != nil {
 		return err
@@ -74,12 +74,12 @@ func (s *shelf) claim(exists func() bool) error {
 	}
 }
 
-// begin makes the place for what is held.
+// begin creates the directory for hold.
 func (s *shelf) begin() error { return os.MkdirAll(s.dir+"/held", 0o711) }
 
-// hold opens a path beneath what the engine has chosen, with no link on the way, and binds
-// what stands there to a place from which the runtime can bind it: who can write there may
-// put a link in its place meanwhile.
+// hold opens rest beneath base, which the engine has chosen, without following symlinks, and
+// bind-mounts the result in the shelf, from where the runtime bind-mounts it. A process that
+// can write beneath base could otherwise put a symlink in its place meanwhile.
 func (s *shelf) hold(base, rest string) (string, error) {
 	if rest == "" {
 		return base, nil
@@ -111,8 +111,8 @@ func (s *shelf) hold(base, rest string) (string, error) {
 	return path, unix.Mount("/proc/self/fd/"+strconv.Itoa(fd), path, "", unix.MS_BIND|unix.MS_REC, "")
 }
 
-// release takes away what was held: the container has mounts of its own by now. Nothing is
-// removed but empty directories and files that nothing is mounted on.
+// release unmounts what hold has mounted: the container has its own mounts by now. It removes
+// only empty directories and files that are not mount points.
 func (s *shelf) release() error {
 	for unix.Unmount(s.dir+"/"+rootDir, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) == nil {
 	}
@@ -137,11 +137,11 @@ const (
 	narrowingFile = "narrowing.json"
 	pidFile       = "pid" // of the container's first process
 	doorFile      = "supervisor"
-	lifeFile      = "alive" // locked by the supervisor as long as it is there
-	rootDir       = "root"  // of the container's own, where it has one
+	lifeFile      = "alive" // locked by the supervisor while it lives
+	rootDir       = "root"  // the container's root, if shelf.root made one
 )
 
-// drop takes all away.
+// drop empties and removes the directory.
 func (s *shelf) drop() error {
 	err := s.empty()
 	if e := os.Remove(s.dir); e != nil && !os.IsNotExist(e) {
@@ -150,7 +150,7 @@ func (s *shelf) drop() error {
 	return err
 }
 
-// empty takes away what is in the directory.
+// empty removes the directory's contents.
 func (s *shelf) empty() error {
 	err := s.release()
 	for _, name := range []string{configFile, tempFile, wallsFile, front.Free, narrowingFile, pidFile, doorFile, lifeFile, rootDir} {

@@ -17,8 +17,8 @@ import (
 	"sbx/spec"
 )
 
-// Run does what is to be done about the verb. It comes back with the exit status, unless
-// it has become the runtime proper.
+// Run carries out the verb and returns the exit status, unless it has replaced this process
+// with the runtime proper.
 func (c *Call) Run() (status int, err error) {
 	switch c.Verb {
 	case "create", "run":
@@ -38,8 +38,8 @@ func (c *Call) Run() (status int, err error) {
 	return 0, HandOn(c.Inner, &c.Line, c.Environ)
 }
 
-// kept is the narrowing of the call's container; nil where it has none. Where it has been
-// lost nothing is started: a process without it would have more than the container.
+// kept reads the stored Narrowing of the call's container; nil if it has none. If the file is
+// lost it fails: a process started without it would be less restricted than the container.
 func (c *Call) kept() (*Narrowing, error) {
 	if !isName(c.ID()) {
 		return nil, nil
@@ -48,7 +48,7 @@ func (c *Call) kept() (*Narrowing, error) {
 	b, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
 		if _, err := os.Lstat(c.linkPath()); os.IsNotExist(err) {
-			return nil, nil // not made by this program
+			return nil, nil // not created by this program
 		}
 	}
 	var n *doc.Node
@@ -59,12 +59,12 @@ func (c *Call) kept() (*Narrowing, error) {
 	case err != nil:
 		return nil, &spec.Problem{On: path, Do: "know what holds for the container", Why: err.Error(), Help: "delete the container, and make it anew"}
 	case n.Kind == doc.Null:
-		return nil, nil // nothing was asked
+		return nil, nil // no spec applied
 	}
 	return narrowingOf(n), nil
 }
 
-// ask asks the runtime proper about the container, what it prints read as JSON.
+// ask runs a verb of the runtime proper on the container and parses its output as JSON.
 func (c *Call) ask(verb string) *doc.Node {
 	out, ok := ask(c.Inner, &Line{Global: c.Global, Verb: verb, Rest: []string{c.ID()}}, c.Environ)
 	if !ok {
@@ -77,10 +77,10 @@ func (c *Call) ask(verb string) *doc.Node {
 	return n
 }
 
-// isThere tells whether the runtime proper has the container.
+// isThere reports whether the runtime proper knows the container.
 func (c *Call) isThere() bool { return c.ask("state") != nil }
 
-// restore is refused where a spec holds: a checkpoint brings processes of its own.
+// restore fails if a spec applies: a checkpoint's processes were never restricted by it.
 func (c *Call) restore() (int, error) {
 	_, config, err := c.bundle()
 	annotations := map[string]string{}
@@ -101,8 +101,8 @@ func (c *Call) restore() (int, error) {
 	return 0, HandOn(c.Inner, &c.Line, c.Environ)
 }
 
-// start takes away what the engine has put into the network of a container that has none,
-// where no supervisor does it.
+// start removes the interfaces that the engine has added to a container without network, if
+// there is no supervisor to do so.
 func (c *Call) start() error {
 	n, err := c.kept()
 	if n == nil || !n.NoNetwork || n.Attended {
@@ -119,7 +119,7 @@ func (c *Call) start() error {
 	return nil
 }
 
-// exec narrows a further process of a container as its first one.
+// exec applies the container's Narrowing to a further process.
 func (c *Call) exec() error {
 	n, err := c.kept()
 	if n == nil {
@@ -144,7 +144,7 @@ func (c *Call) exec() error {
 	edits := append(n.edits(process, at), Edit{"env", doc.Strs(n.environ(doc.Texts(process.Get("env")))), "environment"})
 	fd, err := unix.MemfdCreate("sbx-process", unix.MFD_CLOEXEC)
 	if err == nil {
-		fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD, front.AboveAll) // which is gone with the runtime
+		fd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD, front.AboveAll) // closes when the runtime exits
 	}
 	if err != nil {
 		return err
@@ -157,8 +157,8 @@ func (c *Call) exec() error {
 	return nil
 }
 
-// execLine is exec with the process on the command line: the runtime takes what is not
-// there from the container's own.
+// execLine is exec for a process given on the command line rather than as a file: the runtime
+// takes everything else from config.json's process.
 func (c *Call) execLine(n *Narrowing) error {
 	for _, f := range c.Flags {
 		if slices.Contains([]string{"cap", "c", "env", "e"}, f.Name) {
@@ -176,8 +176,8 @@ func (c *Call) execLine(n *Narrowing) error {
 	return nil
 }
 
-// come has the process that the runtime starts come to the container's supervisor, by a
-// descriptor of this number.
+// come connects to the container's supervisor and passes the socket on to the process that the
+// runtime starts, as descriptor number at; 0 if there is no supervisor.
 func (c *Call) come(n *Narrowing) (at int, err error) {
 	if !n.Attended {
 		return 0, nil
@@ -198,7 +198,7 @@ func (c *Call) come(n *Narrowing) (at int, err error) {
 	return at, nil
 }
 
-// remove deletes the container, and finishes its record.
+// remove deletes the container and finishes its record.
 func (c *Call) remove() (status int, err error) {
 	link := c.linkPath()
 	if !isName(c.ID()) {

@@ -11,7 +11,7 @@ import (
 	"sbx/internal/relay/wire"
 )
 
-// failure is why a connection did not come about.
+// failure is the reason why a connection could not be established.
 type failure struct {
 	outcome wire.Outcome
 	detail  string
@@ -20,7 +20,7 @@ type failure struct {
 // Error is the detail.
 func (f *failure) Error() string { return f.detail }
 
-// carry makes the connection that was meant and carries its bytes until it is over.
+// carry connects to the destination m and copies bytes both ways until the connection ends.
 func (r *Relay) carry(in *net.TCPConn, m *wire.Expected) (e wire.Ended) {
 	defer r.bounded(in)()
 	out, early, err := r.reach(m)
@@ -37,13 +37,13 @@ func (r *Relay) carry(in *net.TCPConn, m *wire.Expected) (e wire.Ended) {
 	return join(in, out, m, early)
 }
 
-// bounded has a connection be over with the run, until it is let go.
+// bounded resets connection c when the run ends; letGo cancels that.
 func (r *Relay) bounded(c *net.TCPConn) (letGo func() bool) {
 	return context.AfterFunc(r.ctx, func() { reset(c) })
 }
 
-// join carries bytes both ways. A side that ends is told to the other, which may go on;
-// a side that breaks breaks the other.
+// join copies bytes both ways. It passes on a half-close, after which the other direction may
+// continue; an error on one side resets the other.
 func join(in, out *net.TCPConn, m *wire.Expected, early []byte) (e wire.Ended) {
 	broken := func() {
 		reset(in)
@@ -74,7 +74,7 @@ func join(in, out *net.TCPConn, m *wire.Expected, early []byte) (e wire.Ended) {
 	return e
 }
 
-// send carries what the command sends, once it was seen that TLS asks for the same name.
+// send copies what the command sends, after checking that a TLS ClientHello names m.Name.
 func send(in, out *net.TCPConn, m *wire.Expected, e *wire.Ended) (up uint64, err error) {
 	if m.Name != "" {
 		h, err := readHello(in)
@@ -111,14 +111,14 @@ var errFronted = errors.New("TLS asks for another name")
 
 const portTLS = 443
 
-// How long a connection may take to come about: each address, and the time after
-// which the next is tried beside it (RFC 8305).
+// The time limit of a connect to one address, and the delay after which the next address is
+// tried in parallel (RFC 8305).
 const (
 	dialTime  = 10 * time.Second
 	dialAhead = 250 * time.Millisecond
 )
 
-// reach connects to what was meant. early is what has come from there already.
+// reach connects to m, directly or through the proxy. early holds bytes already received.
 func (r *Relay) reach(m *wire.Expected) (out *net.TCPConn, early []byte, err error) {
 	if r.Proxy.For(m) {
 		return r.Proxy.connect(r.ctx, m)
@@ -143,7 +143,7 @@ func (r *Relay) reach(m *wire.Expected) (out *net.TCPConn, early []byte, err err
 	return out, nil, err
 }
 
-// allowed are the addresses to which a name may lead. why is for those that are left out.
+// allowed filters the addresses that a name may resolve to; why tells of those it left out.
 func (r *Relay) allowed(rules reach.Reach, found []netip.Addr, port uint16) (list []netip.Addr, why string) {
 	for _, a := range found {
 		ip := reach.IP(a.As16())
@@ -162,10 +162,10 @@ func (r *Relay) allowed(rules reach.Reach, found []netip.Addr, port uint16) (lis
 	return list, why
 }
 
-// addr is an address as net has it.
+// addr converts an address to package netip's type.
 func addr(ip reach.IP) netip.Addr { return netip.AddrFrom16(ip).Unmap() }
 
-// dial connects to the first of some addresses that answers.
+// dial connects to the first address of list that answers.
 func dial(ctx context.Context, list []netip.Addr, port uint16) (*net.TCPConn, error) {
 	d := net.Dialer{Timeout: dialTime}
 	if len(list) == 1 {

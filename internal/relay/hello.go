@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// How much and for how long a ClientHello may be.
+// The limits on a ClientHello: its size, and the time until it is complete.
 const (
 	maxHello  = 16<<10 + 64
 	helloTime = 30 * time.Second
 )
 
-// hello is what a client said first.
+// hello is the beginning of what a client sent.
 type hello struct {
 	bytes  []byte // what was read, to be sent on
-	tls    bool   // it is TLS
-	name   string // the name that TLS asks for, in lower case; the outer one of ECH
-	broken string // it begins as TLS, and no name can be read: why
+	tls    bool   // whether it is TLS
+	name   string // the SNI host name, in lower case; with ECH the outer one
+	broken string // why no name can be read although it begins as TLS
 }
 
-// readHello reads what a client says first, as far as must be known before it is sent on:
-// nothing where it is no TLS.
+// readHello reads a client's ClientHello, which is checked before it is sent on. It reads
+// nothing if the client does not speak TLS.
 func readHello(c *net.TCPConn) (h hello, err error) {
 	first, err := peek(c)
 	if err != nil || first != recordHandshake && first != recordAlert {
@@ -31,7 +31,7 @@ func readHello(c *net.TCPConn) (h hello, err error) {
 	}
 	_ = c.SetReadDeadline(time.Now().Add(helloTime))
 	parsed := make(chan struct{})
-	go func() { // so that the stack that this takes is not the connection's for its life
+	go func() { // its large stack is freed before the connection ends
 		h, err = parseHello(c)
 		close(parsed)
 	}()
@@ -56,8 +56,8 @@ var (
 	errPlain = errors.New("no TLS")
 )
 
-// isPlain tells of what begins as a record of TLS that no server takes it for one. Some
-// servers take it whatever version the record has (s2n-tls).
+// isPlain reports whether no server takes b for TLS although it begins like a TLS record. Some
+// servers ignore the record's version (s2n-tls).
 func isPlain(b []byte) bool {
 	if len(b) <= recordHeader || b[1] == versionMajor {
 		return false
@@ -69,8 +69,8 @@ func isPlain(b []byte) bool {
 	return length > 0 && b[recordHeader] != helloType
 }
 
-// parseHello has crypto/tls read a ClientHello, which then goes no further. The error is
-// the connection's.
+// parseHello lets crypto/tls parse a ClientHello and then aborts the handshake. err is a read
+// error of the connection.
 func parseHello(c net.Conn) (h hello, err error) {
 	t := &overheard{Conn: c}
 	err = tls.Server(t, &tls.Config{GetConfigForClient: func(i *tls.ClientHelloInfo) (*tls.Config, error) {
@@ -91,7 +91,7 @@ func parseHello(c net.Conn) (h hello, err error) {
 	return h, nil
 }
 
-// overheard is a connection from which is read and to which nothing is written.
+// overheard is a net.Conn that records what is read and discards what is written.
 type overheard struct {
 	net.Conn
 	got []byte
@@ -101,7 +101,7 @@ type overheard struct {
 	left int // of the body
 }
 
-// Read keeps what was read. crypto/tls gets it with a version that it takes.
+// Read records the bytes and gives them to crypto/tls with a record version that it accepts.
 func (t *overheard) Read(b []byte) (int, error) {
 	b = b[:min(len(b), maxHello-len(t.got))]
 	if len(b) == 0 {
@@ -117,7 +117,7 @@ func (t *overheard) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// setVersions gives records the major version that TLS has.
+// setVersions sets the major version of the TLS records in b to 3.
 func (t *overheard) setVersions(b []byte) {
 	for i := range b {
 		switch t.at {
@@ -138,5 +138,5 @@ func (t *overheard) setVersions(b []byte) {
 	}
 }
 
-// Write says that all went well.
+// Write discards b and reports success.
 func (t *overheard) Write(b []byte) (int, error) { return len(b), nil }

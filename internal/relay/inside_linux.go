@@ -14,14 +14,14 @@ import (
 	"sbx/internal/relay/wire"
 )
 
-// published is a port of the host's that leads to one inside.
+// published is a host port that is forwarded to a port inside the sandbox.
 type published struct {
 	at   *net.TCPListener
 	port uint16
 }
 
-// comeIn takes a connection that was made to the nth of the published ports. Half of all
-// connections are left to the command's own.
+// comeIn forwards a connection to the nth published port. Such connections may use at most half
+// of the connection limit; the rest is for the command's own.
 func (r *Relay) comeIn(client *net.TCPConn, n int) {
 	r.begin(client, wire.Published(n), r.Connections/2, func() (e wire.Ended) {
 		defer r.bounded(client)()
@@ -35,23 +35,23 @@ func (r *Relay) comeIn(client *net.TCPConn, n int) {
 	})
 }
 
-// inside connects to servers in the sandbox. No socket for that can be made outside of
-// its network namespace, and the relay does not go into it: of two sockets that were made
-// there one connects to the other, and what comes of that as accepted is one more. It is
-// freed of the connection (connect(2), AF_UNSPEC), and connects anew.
+// inside connects to servers in the sandbox. The relay runs outside the sandbox's network
+// namespace and cannot create sockets in it. It is given two that were created there: one
+// connects to the other, and accept(2) yields a new socket of that namespace. The relay then
+// disconnects the new socket (connect(2), AF_UNSPEC) and connects it to the server.
 type inside struct {
-	doors []*door // of IPv4, then of IPv6
+	doors []*door // IPv4, then IPv6
 }
 
-// door makes sockets of one family.
+// door makes sockets of one address family.
 type door struct {
 	mu       sync.Mutex
 	listens  *net.TCPListener // at the loopback
 	connects *net.TCPConn     // to it
 }
 
-// doorTime is how long it takes at most to have a socket: programs inside that connect to
-// the door hold it up, until they are accepted, and a SYN is sent again after a second.
+// doorTime is the time limit for making a socket. Programs inside that connect to the door delay
+// it until the relay has accepted them, and the kernel resends a SYN only after a second.
 const doorTime = 3 * time.Second
 
 func (r *Relay) door(file *os.File) error {
@@ -60,7 +60,7 @@ func (r *Relay) door(file *os.File) error {
 	return err
 }
 
-// way takes over what connects to the last door.
+// way takes over the connecting socket of the last door.
 func (r *Relay) way(file *os.File) error {
 	c, err := net.FileConn(file)
 	if err != nil {
@@ -96,13 +96,13 @@ func (i *inside) dial(port uint16) (c *net.TCPConn, err error) {
 	return nil, err
 }
 
-// at is where the door is.
+// at returns the address at which the door listens.
 func (d *door) at() netip.AddrPort {
 	a := d.listens.Addr().(*net.TCPAddr).AddrPort()
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 }
 
-// socket makes a socket of the sandbox's network that is not connected.
+// socket returns an unconnected socket in the sandbox's network namespace.
 func (d *door) socket() (*net.TCPConn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -116,7 +116,7 @@ func (d *door) socket() (*net.TCPConn, error) {
 		if c, err = d.listens.AcceptTCP(); err != nil {
 			break
 		}
-		if c.RemoteAddr().(*net.TCPAddr).Port != own { // a program's inside
+		if c.RemoteAddr().(*net.TCPAddr).Port != own { // a program inside the sandbox connected
 			reset(c)
 			continue
 		}
@@ -128,7 +128,7 @@ func (d *door) socket() (*net.TCPConn, error) {
 	return nil, err
 }
 
-// knock begins to connect to the door, and says from which port.
+// knock starts a connect to the door and returns the local port that it uses.
 func (d *door) knock() (port int, err error) {
 	raw, err := d.connects.SyscallConn()
 	if err != nil {
@@ -146,7 +146,7 @@ func (d *door) knock() (port int, err error) {
 	return port, err
 }
 
-// ownPort is the port of a socket's own address.
+// ownPort returns a socket's local port.
 func ownPort(fd int) (port int, err error) {
 	own, err := unix.Getsockname(fd)
 	switch own := own.(type) {
@@ -165,9 +165,9 @@ func sockaddr(a netip.AddrPort) unix.Sockaddr {
 	return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
 }
 
-// connect connects a socket that is not connected to the loopback, and waits for that.
-// Where nobody listens, the kernel may give it the very port that it connects to, and then
-// it is connected to itself: that is no server.
+// connect connects a socket from socket() to an address of the loopback, and waits until it is
+// connected. If no server listens there, the kernel may pick that very port as the local one, so
+// that the socket connects to itself; connect treats this as a failure.
 func connect(c *net.TCPConn, to netip.AddrPort) error {
 	raw, err := c.SyscallConn()
 	if err != nil {

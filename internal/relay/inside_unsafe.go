@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// disconnect frees a socket of its connection, which breaks, so that it can connect anew.
-// Of the error that this leaves behind Go's poller would make one of the next connection.
+// disconnect breaks a socket's connection so that the socket can connect again. It also clears
+// the pending SO_ERROR, which Go's poller would report for the next connection.
 func disconnect(c *net.TCPConn) error {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -20,7 +20,7 @@ func disconnect(c *net.TCPConn) error {
 			err = e
 			return
 		}
-		_, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_ERROR) // takes it off
+		_, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_ERROR) // reading clears it
 	})
 	if wait != nil {
 		return wait

@@ -8,7 +8,7 @@ import (
 	"sbx/internal/relay/wire"
 )
 
-// maxNames is how many names get an address of the pool in one run.
+// maxNames is how many names may get an address of wire.Pool in one run.
 const maxNames = 1 << 14
 
 // names are those that have an address of the pool: the nth has the address n+1.
@@ -18,8 +18,8 @@ type names struct {
 	list   []string
 }
 
-// number gives a name its address, which the supervisor knows once this returns. ok is
-// false where no more names have room.
+// number assigns a name an address of the pool and tells the supervisor before it returns. ok
+// is false if the pool is full.
 func (r *Relay) number(name string) (n uint32, ok bool) {
 	t := &r.names
 	t.mu.Lock()

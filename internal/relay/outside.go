@@ -23,8 +23,8 @@ const (
 	maxAnswers = 1024 // that are kept
 )
 
-// outside resolves names as the host does: by its files, its DNS servers, its search
-// domains. It is Go's own resolver, which starts no program and loads no library.
+// outside resolves names with the host's files, DNS servers and search domains. It uses Go's own
+// resolver, which starts no program and loads no library.
 type outside struct {
 	ctx  context.Context
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -51,7 +51,7 @@ func (a *answer) over() bool {
 	}
 }
 
-// lookup resolves a name, which is asked for once however many want to know.
+// lookup resolves a name; concurrent callers share one query.
 func (o *outside) lookup(name string) ([]netip.Addr, error) {
 	o.mu.Lock()
 	a := o.answers[name]
@@ -83,7 +83,7 @@ func (o *outside) lookup(name string) ([]netip.Addr, error) {
 	}
 }
 
-// room makes room for an answer.
+// room makes space in the cache for one more answer; false if it cannot.
 func (o *outside) room() bool {
 	for name, a := range o.answers {
 		if len(o.answers) < maxAnswers {

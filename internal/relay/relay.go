@@ -36,7 +36,7 @@ type Relay struct {
 	ctx     context.Context
 	running sync.WaitGroup
 	open    atomic.Int64 // connections
-	unknown atomic.Int64 // connections that nobody told of
+	unknown atomic.Int64 // connections that the supervisor did not announce
 
 	orders
 	names    names
@@ -45,7 +45,7 @@ type Relay struct {
 	resolver resolver
 }
 
-// orders are what the supervisor has told.
+// orders holds what the supervisor has sent.
 type orders struct {
 	rules     reach.Reach // all of them once the sockets are there
 	published []published // the same
@@ -80,7 +80,7 @@ func Run(file *os.File, o Options) error {
 	return err
 }
 
-// take does what one packet of the supervisor's says.
+// take handles one packet from the supervisor.
 func (r *Relay) take(packet []byte, fds []int) error {
 	files := make([]*os.File, len(fds))
 	for i, fd := range fds {
@@ -222,10 +222,10 @@ func (r *Relay) accept(t *net.TCPListener, serve func(*net.TCPConn)) {
 	})
 }
 
-// maxUnknown is how many connections that nobody told of are told.
+// maxUnknown is how many unannounced connections are reported to the supervisor.
 const maxUnknown = 100
 
-// led takes a connection that the supervisor led here.
+// led serves a connection that the supervisor redirected to the relay.
 func (r *Relay) led(in *net.TCPConn) {
 	n, ok := wire.TokenOf(localIP(in))
 	var m wire.Expected
@@ -245,7 +245,7 @@ func (r *Relay) led(in *net.TCPConn) {
 	r.begin(in, n, r.Connections, func() wire.Ended { return r.carry(in, &m) })
 }
 
-// begin carries a connection, where fewer than most are open, and tells of its end.
+// begin runs carry for a connection if fewer than most are open, and reports its end.
 func (r *Relay) begin(c *net.TCPConn, token uint32, most int, carry func() wire.Ended) {
 	if r.open.Add(1) > int64(most) {
 		r.open.Add(-1)

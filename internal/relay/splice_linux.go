@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// most is what is moved at once, in bytes.
+// most is the maximum of one splice(2), in bytes.
 const most = 1 << 20
 
-// move carries bytes from one socket to another until the first has no more, which is
-// nil. It holds a pipe only while there are bytes to move: an idle connection costs two
-// descriptors, and no user runs out of the pages that the kernel grants its pipes
-// (pipe-user-pages-soft), as they would by io.Copy.
+// move copies bytes from one socket to another until end of file, for which err is nil. It holds
+// a pipe only while there are bytes to move, so that an idle connection costs two descriptors,
+// and the user does not exceed the kernel's limit on pipe pages (pipe-user-pages-soft), as with
+// io.Copy.
 func move(to, from *net.TCPConn) (n uint64, err error) {
 	in, err := from.SyscallConn()
 	if err != nil {
@@ -40,7 +40,7 @@ func move(to, from *net.TCPConn) (n uint64, err error) {
 	}
 }
 
-// fill waits for bytes and takes them into a pipe; 0 is the end.
+// fill waits for bytes and splices them into a pipe; n is 0 at end of file.
 func fill(in syscall.RawConn) (p *pipe, n int, err error) {
 	wait := in.Read(func(fd uintptr) bool {
 		if p, err = newPipe(); err != nil {
@@ -62,7 +62,7 @@ func fill(in syscall.RawConn) (p *pipe, n int, err error) {
 	return p, n, err
 }
 
-// empty brings the n bytes of a pipe out.
+// empty splices the n bytes in the pipe to the socket out.
 func (p *pipe) empty(out syscall.RawConn, n int) (sent int, err error) {
 	wait := out.Write(func(fd uintptr) bool {
 		for sent < n {
@@ -96,15 +96,15 @@ func splice(from, to int) (int, error) {
 	}
 }
 
-// pipe is empty but between fill and empty.
+// pipe is a pipe(2) that holds bytes only between fill and empty.
 type pipe struct {
 	read, write int
 	wide        bool
 }
 
-// pipes are a few that wait for use. The first are as wide as what is moved at once, which
-// halves the work; a user may have 16384 pages in pipes before all others of theirs
-// become narrow, and there may be several relays.
+// pipes is a pool of a few unused pipes. The first ones have a capacity of most, which halves
+// the work. Not all do: beyond 16384 pages in pipes, the kernel gives a user only small ones,
+// and there may be several relays.
 var pipes struct {
 	mu   sync.Mutex
 	idle []*pipe
@@ -136,7 +136,7 @@ func newPipe() (*pipe, error) {
 	return p, nil
 }
 
-// keep puts an empty pipe back.
+// keep puts an empty pipe back into the pool.
 func (p *pipe) keep() {
 	pipes.mu.Lock()
 	defer pipes.mu.Unlock()
@@ -147,7 +147,7 @@ func (p *pipe) keep() {
 	p.shut()
 }
 
-// close ends a pipe that may hold bytes.
+// close closes a pipe that may still hold bytes.
 func (p *pipe) close() {
 	pipes.mu.Lock()
 	defer pipes.mu.Unlock()
@@ -162,7 +162,7 @@ func (p *pipe) shut() {
 	unix.Close(p.write)
 }
 
-// peek waits for a connection's next byte and leaves it there; 0 is the end.
+// peek waits for a connection's next byte and returns it unread; 0 at end of file.
 func peek(c *net.TCPConn) (byte, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

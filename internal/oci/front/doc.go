@@ -1,5 +1,5 @@
-// Package front is what sbx-oci does before the Go runtime has started, which takes as long
-// as all of it: it becomes the runtime proper at once where nothing else is to be done, and
-// parts the process that the engine waits for from the one that stays as the supervisor.
-// A program has it by the linker flag -E sbx_oci_entry.
+// Package front runs in sbx-oci before the Go runtime starts, since that start takes as long as
+// everything here. It executes the runtime proper at once if sbx-oci has nothing else to do, and
+// otherwise forks: the parent is the process that the engine waits for, the child may stay as
+// the container's supervisor. The linker flag -E sbx_oci_entry makes it the entry point.
 package front

@@ -1,19 +1,19 @@
 package front
 
-// Valued are the runtimes' flags before the verb whose value may be a word of its own.
+// Valued lists the runtimes' flags before the verb whose value may be a separate word.
 var Valued = [...]string{"root", "log", "log-format", "criu", "rootless", "cgroup-manager"}
 
-// Where what is kept of containers lies: in the state that a flag names, and the node's.
+// The directories of per-container state: beneath --sbx-state, and the node's default.
 const (
 	OfState = "/sbx/made"
 	OfNode  = "/run/sbx-oci"
 )
 
-// Free is a file of a container that any of its verbs may be handed on for: a link to the
-// runtime that has made it.
+// Free is the name of a symlink in a container's state directory to the runtime that created
+// it. If it is there, front hands the container's verbs on at once (see handedOn).
 const Free = "free"
 
-// Sum is of an engine's folder of state (FNV-1a, 32 bits).
+// Sum hashes the path of an engine's state directory (FNV-1a, 32 bits).
 //
 //go:nosplit
 func Sum(root string) uint32 {
@@ -24,5 +24,5 @@ func Sum(root string) uint32 {
 	return sum
 }
 
-// AboveAll is a number beyond the descriptors that engines hand on.
+// AboveAll is a descriptor number above all that engines pass on.
 const AboveAll = 200

@@ -7,32 +7,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What runs here has no g: it allocates nothing, grows no stack, panics nowhere, and keeps
-// what is large in variables of the package. Where anything is out of the ordinary it
-// leaves all to main.
+// The code of this file runs without a g: it must not allocate, grow the stack or panic, and
+// keeps large buffers in package variables. In every unusual case it leaves the work to main.
 
 const (
 	mostWords = 64
-	longest   = 1024 // of a path
+	longest   = 1024 // bytes of a path
 )
 
 var (
 	slack = ^uintptr(0) // the caller's timer slack
 
-	words [mostWords + 1]*byte // of the runtime proper's command line
+	words [mostWords + 1]*byte // the runtime proper's command line
 	path  [4 * longest]byte
 	inner [longest + 1]byte
 )
 
-// called is a command line as far as it matters.
+// called is the parsed command line.
 type called struct {
 	argc        int
 	argv        unsafe.Pointer
-	n           int // words of the runtime proper's
+	n           int // number of words for the runtime proper
 	root, state string
-	runtime     string // a name or a path; "" for whichever
-	id          string // "" where the verb is not one that is only handed on
-	stays       bool   // whoever makes the container
+	runtime     string // a name or a path; "" for any
+	id          string // "" unless the verb is one of handedOn
+	stays       bool   // the verb creates a container, whose supervisor may have to stay
 }
 
 var _ = front // which the entry point calls
@@ -52,7 +51,7 @@ func front(argc *int) {
 	ask(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 4_000_000, 0, 0) // of the Go runtime's threads, see Slack
 }
 
-// ask is a system call; what comes back is the errno's two's complement where it failed.
+// ask makes a system call and returns its result, or -errno.
 //
 //go:nosplit
 func ask(call, a, b, c, d uintptr) uintptr {
@@ -75,7 +74,7 @@ func text(p *byte) string {
 	return unsafe.String(p, n)
 }
 
-// word is one of the command line; "" beyond its end.
+// word returns the ith word of the command line; "" beyond its end.
 //
 //go:nosplit
 func (c *called) word(i int) string {
@@ -85,12 +84,12 @@ func (c *called) word(i int) string {
 	return text(c.at(i))
 }
 
-// at is one of the words, or of the variables behind those; nil between and behind them.
+// at returns the ith pointer of argv, which the environment follows; each ends with a nil.
 //
 //go:nosplit
 func (c *called) at(i int) *byte { return *(**byte)(unsafe.Add(c.argv, i*8)) }
 
-// put adds a word to the runtime proper's command line.
+// put adds the ith word to the runtime proper's command line.
 //
 //go:nosplit
 func (c *called) put(i int) {
@@ -99,7 +98,7 @@ func (c *called) put(i int) {
 	}
 }
 
-// cut is a flag's name, and its value where that is not a word of its own.
+// cut splits a flag into name and value; whole tells whether it contains its value.
 //
 //go:nosplit
 func cut(flag string) (name, value string, whole bool) {
@@ -114,7 +113,7 @@ func cut(flag string) (name, value string, whole bool) {
 	return flag, "", false
 }
 
-// read reads a command line as package oci does.
+// read parses the command line as package oci does.
 //
 //go:nosplit
 func (c *called) read() {
@@ -148,7 +147,7 @@ func (c *called) read() {
 			own = false
 		}
 		if own && value == "" || !own && len(name) > 4 && name[:4] == "sbx-" {
-			return // which main refuses
+			return // main reports the error
 		}
 	}
 	for k := c.argc + 1; c.runtime == "" && c.at(k) != nil; k++ {
@@ -157,7 +156,7 @@ func (c *called) read() {
 		}
 	}
 	verb, id := c.word(i), c.word(i+1)
-	// A flag that is not known may have had a value behind it.
+	// An unknown flag may have a separate value.
 	c.stays = c.makes(i) || i > 1 && c.makes(i+1)
 	for ; i < c.argc; i++ {
 		c.put(i)
@@ -169,11 +168,11 @@ func (c *called) read() {
 	}
 }
 
-// handedOn are the verbs of which nothing is asked but the container, and which nothing
-// follows where it is free.
+// handedOn are the verbs whose only argument that matters is the container, and for which
+// sbx-oci has nothing to do if the container has a Free link.
 var handedOn = [...]string{"start", "state", "kill", "ps", "pause", "resume"}
 
-// makes tells whether the verb there makes a container that stays.
+// makes reports whether the ith word is a verb that creates a container in the background.
 //
 //go:nosplit
 func (c *called) makes(i int) bool {
@@ -201,7 +200,7 @@ func isName(id string) bool {
 	return true
 }
 
-// add puts a text at the end of path.
+// add writes s into path at offset n and returns the new offset.
 //
 //go:nosplit
 func add(n int, s string) int {
@@ -215,8 +214,8 @@ func add(n int, s string) int {
 	return n
 }
 
-// isMade tells whether the container is one of this program's, for which nothing is to be
-// done any more, made by the runtime that is named. Its path is in inner then.
+// isMade reports whether the container has a Free link, made by the requested runtime. inner
+// then holds that runtime's path.
 //
 //go:nosplit
 func (c *called) isMade() bool {
@@ -250,7 +249,7 @@ func (c *called) isMade() bool {
 	return name == "" || rest >= 0 && made[rest:] == name && (rest == 0 || name[0] != '/' && made[rest-1] == '/')
 }
 
-// ofNode tells whether the caller is the node's root.
+// ofNode reports whether the caller is root in the initial user namespace.
 //
 //go:nosplit
 func ofNode() bool {

@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	report uintptr // where whoever stays tells that the container is there
+	report uintptr // see Report
 
 	pair      [2]int32
 	polled    [2]unix.PollFd
@@ -18,8 +18,8 @@ var (
 	byDefault [4]uintptr // a struct sigaction
 )
 
-// part has a child go on, and this process wait: for the child's word that it stays, or its
-// end. Signals are the child's.
+// part forks. The child continues to main; the parent waits until the child reports that it
+// stays, or ends, and forwards signals to it.
 //
 //go:nosplit
 func part() {
@@ -32,7 +32,7 @@ func part() {
 	ask(unix.SYS_CLOSE, uintptr(pair[1]), 0, 0, 0)
 	ask(unix.SYS_RT_SIGPROCMASK, set, uintptr(unsafe.Pointer(&mask)), uintptr(unsafe.Pointer(&old)), 8)
 	fd := ask(unix.SYS_SIGNALFD4, ^uintptr(0), uintptr(unsafe.Pointer(&mask)), 8, unix.O_CLOEXEC)
-	ask(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), uintptr(unsafe.Pointer(&byDefault)), 0, 8) // else nothing is told of the child
+	ask(unix.SYS_RT_SIGACTION, uintptr(unix.SIGCHLD), uintptr(unsafe.Pointer(&byDefault)), 0, 8) // if it were ignored, wait4 would not return the child's status
 	child := ^uintptr(0)
 	if !failed(theirs) && !failed(fd) {
 		child = ask(unix.SYS_CLONE, uintptr(unix.SIGCHLD), 0, 0, 0)
@@ -49,10 +49,10 @@ func part() {
 	}
 }
 
-// signals are those that begin hands on.
+// signals are the signals that await forwards, the same as oci's begin.
 const signals = uint64(1<<(unix.SIGTERM-1) | 1<<(unix.SIGHUP-1) | 1<<(unix.SIGINT-1) | 1<<(unix.SIGQUIT-1) | 1<<(unix.SIGUSR1-1) | 1<<(unix.SIGUSR2-1))
 
-// await never comes back.
+// await waits for the child in the parent and then exits; it never returns.
 //
 //go:nosplit
 func await(child, signals uintptr) {
@@ -61,7 +61,7 @@ func await(child, signals uintptr) {
 	for {
 		ask(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&polled)), 2, 0, 0)
 		if polled[1].Revents != 0 && !failed(ask(unix.SYS_READ, signals, uintptr(unsafe.Pointer(&came)), unsafe.Sizeof(came), 0)) {
-			// What a terminal sends the child has got itself.
+			// A terminal's signals reach the child directly.
 			if s := syscall.Signal(came.Signo); came.Code != 0x80 || s != unix.SIGINT && s != unix.SIGQUIT { // SI_KERNEL
 				ask(unix.SYS_KILL, child, uintptr(s), 0, 0)
 			}
