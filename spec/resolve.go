@@ -7,7 +7,7 @@ import (
 	"sbx/internal/reach"
 )
 
-// Inputs is what Resolve needs to know of its caller.
+// Inputs holds what Resolve needs to know about its caller.
 type Inputs struct {
 	Home    string   // absolute, see HomeDir; "" when the caller has none
 	Cwd     string   // absolute
@@ -16,29 +16,29 @@ type Inputs struct {
 	Paths   Paths
 	Job     *JobAsk     // nil without --input and --output
 	Agent   *AgentNeeds // the command's agent; nil for none that is known
-	// Inside tells that the first document is what an outer sandbox holds: the
-	// next starts in the current directory, where it names none.
+	// Inside tells that the first document is the one that an outer sandbox enforces. The next
+	// one's working directory defaults to the current directory.
 	Inside bool
-	// Learn tells that what the command writes beside Write is to be kept apart and
-	// looked at, where it is confined.
+	// Learn tells that a confined command's writes outside of Write go to a separate copy, for
+	// review.
 	Learn bool
 	// unseenCwd tells that starting in the current directory opens nothing: no document
 	// names it, or the outer sandbox does not show it.
 	unseenCwd bool
 	listed    bool // see Resolved
-	// BestEffort are fields that the caller lets be enforced less than asked,
-	// whatever the documents say.
+	// BestEffort lists fields for which the caller accepts weaker enforcement than requested,
+	// in addition to the documents' best_effort.
 	BestEffort []Field
-	Lists      Lists // what the rooms above know of paths
-	// Find looks beneath a directory for the names that an item of filesystem.hide stands
-	// for, and tells why it could not look everywhere.
+	Lists      Lists // what the packages above know of paths
+	// Find searches dir for the paths that match an item of filesystem.hide. why says why it
+	// could not search everywhere.
 	Find func(dir, glob string) (paths []string, why string)
-	// Directories are more of those whose content may be an earlier command's: Chain adds
-	// the ones that its documents lie in.
+	// Folders are further directories whose contents an earlier command may have created. Chain
+	// adds the directories of its documents.
 	Folders []string
 }
 
-// JobAsk is --input and --output as given; "" where one is not.
+// JobAsk holds the values of --input and --output as given; "" for one that is not.
 type JobAsk struct{ Input, Output string }
 
 // Resolve fills in what follows from the document alone. It reads only the
@@ -73,7 +73,7 @@ func Resolve(s *SandboxSpec, in Inputs) (Resolved, error) {
 	return r.out, nil
 }
 
-// resolver gathers a Resolved, step by step in the order of Resolve.
+// resolver builds a Resolved, step by step in the order of Resolve.
 type resolver struct {
 	spec     *SandboxSpec
 	in       Inputs
@@ -211,8 +211,8 @@ func (r *resolver) syscalls() {
 	}
 }
 
-// notYet lists what the document sets and nothing enforces yet, so that the
-// planner refuses it.
+// notYet lists the fields that the document sets but nothing enforces yet; the planner rejects
+// them.
 func (s *SandboxSpec) notYet() (later []Field) {
 	for i := range fields {
 		if f := &fields[i]; f.Later && lookUp(s.Node(), f.Field) != nil {

@@ -9,8 +9,8 @@ type ProgramAt struct {
 	// "" for an entry that is a path.
 	Name   string
 	Inside string // the path as the sandbox has it; absolute, clean
-	Path   Path   // what stands there on the host
-	Mapped bool   // a mount puts it at Inside from elsewhere
+	Path   Path   // the file on the host
+	Mapped bool   // a mount shows it at Inside
 	Field  Field  // "commands.allow[0]"
 	At     string
 }

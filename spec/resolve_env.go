@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// jobPass is what the job layout passes of the caller's environment.
+// jobPass lists the variables of the caller's environment that the job layout passes.
 var jobPass = []string{"PATH", "HOME", "LANG", "TERM"}
 
-// environment makes the command's environment: what is passed of the caller's,
-// in its order, with what is set in its place or behind.
+// environment builds the command's environment: the caller's variables that are passed, in
+// their order, with the spec's values replacing them or appended.
 func (r *resolver) environment() {
 	e := r.out.filter(r.in.Environ, r.need.passesOwn)
 	r.out.Env, r.out.Passed, r.out.Dropped = e.env, e.passed, e.dropped
@@ -21,18 +21,18 @@ func (r *resolver) environment() {
 	}
 }
 
-// Environ is what the command gets of another environment than the caller's that
-// r was resolved with, by the same rules and in that one's order. What only an
-// agent's own needs pass is not passed.
+// Environ applies the spec's rules to another environment than the one that r was resolved
+// with, and keeps its order. Variables that are passed only because the agent needs them are
+// left out.
 func (r *Resolved) Environ(environ []string) []string {
 	return r.filter(environ, func(string) bool { return false }).env
 }
 
-// filtered is an environment that went through a spec's rules.
+// filtered is the result of applying a spec's rules to an environment.
 type filtered struct {
 	env, passed, dropped []string
 	loaders              []string // dropped because they are the loader's
-	refused              []string // that the spec sets, and must not
+	refused              []string // variables that the spec sets but must not
 }
 
 // filter applies the rules to an environment; own tells which names pass though
@@ -78,7 +78,7 @@ func (r *Resolved) filter(environ []string, own func(string) bool) (f filtered) 
 	return f
 }
 
-// IsProxy tells whether programs find a proxy, or the hosts that need none, by a
+// IsProxy reports whether programs read their proxy, or the hosts that need none, from a
 // variable of that name.
 func IsProxy(name string) bool {
 	switch strings.ToUpper(name) {
@@ -88,8 +88,8 @@ func IsProxy(name string) bool {
 	return false
 }
 
-// withoutProxy tells whether a variable is kept from the command since it names a
-// proxy, which under mode allow is not reached by its address: the relay uses it.
+// withoutProxy reports whether a variable is withheld because it names a proxy: under mode
+// allow the relay uses the proxy, and the command cannot reach its address.
 func (r *Resolved) withoutProxy(name string) bool {
 	return r.Network == NetworkAllow && !r.Spec.Environment.Value.Pass.Set && IsProxy(name)
 }
@@ -124,7 +124,7 @@ func (s *SandboxSpec) setOrder() []string {
 	return all
 }
 
-// passedValue is the value with which a variable is passed; "" where it is not.
+// passedValue returns the value with which a variable is passed; "" if it is not.
 func (r *Resolved) passedValue(name string) string {
 	for _, v := range r.Env {
 		if n, value, _ := strings.Cut(v, "="); n == name {
@@ -134,8 +134,8 @@ func (r *Resolved) passedValue(name string) string {
 	return ""
 }
 
-// Withhold keeps variables from the command that it has because nothing is said of them:
-// not those that environment names, nor an agent's own.
+// Withhold removes variables that the command gets only by default: neither those that
+// environment names nor those that an agent needs.
 func (r *Resolved) Withhold(names []string) {
 	if r.Spec.Environment.Value.Pass.Set {
 		return
@@ -152,7 +152,7 @@ func (r *Resolved) Withhold(names []string) {
 	}
 }
 
-// LookCredential are those of the passed variables that look like credentials.
+// LookCredential returns the passed variables that look like credentials.
 func (r *Resolved) LookCredential() (names []string) {
 	for _, name := range r.Passed {
 		if _, looks := LooksLikeCredential(name, r.passedValue(name)); looks {

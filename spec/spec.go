@@ -6,9 +6,9 @@ import (
 	"sbx/internal/reach"
 )
 
-// SandboxSpec is one document as its writer meant it: every field of the
-// contract, absent or set, with nothing filled in. It is never changed once
-// decoded. Field documentation for writers of specs is docs/reference/spec.md.
+// SandboxSpec is one document as written: every field of the contract, absent or set, without
+// defaults. It is never changed once decoded. docs/reference/spec.md documents the fields for
+// writers of specs.
 type SandboxSpec struct {
 	ToolsAllowed Opt[[]string]
 	ToolsDenied  Opt[[]string]
@@ -39,13 +39,13 @@ type SandboxSpec struct {
 	Source Source
 }
 
-// Workshop is the workshop's own part: the tree that restrict counts from.
+// Workshop holds the fields of a workshop: the tree that restrict's paths are relative to.
 type Workshop struct {
 	Root     Opt[string]
 	Readonly Opt[bool]
 }
 
-// Filesystem says which host files are in view, and how.
+// Filesystem says which host files the command can see, and which it can write.
 type Filesystem struct {
 	Read   Opt[[]string]
 	Write  Opt[[]string]
@@ -61,7 +61,7 @@ type Mount struct {
 	Mode   MountMode
 }
 
-// Network says what the command may reach and offer.
+// Network says which hosts the command may connect to and which ports it publishes.
 type Network struct {
 	Mode   Opt[NetworkMode]
 	Allow  Opt[[]string]
@@ -90,14 +90,14 @@ type Limits struct {
 	Timeout   Opt[time.Duration]
 }
 
-// MostPIDs is how many processes a sandbox has at most whose spec has no limits.pids.
+// MostPIDs is the maximum number of processes in a sandbox whose spec has no limits.pids.
 const MostPIDs = 16384
 
-// Broker says who runs tools for the command, outside of the sandbox.
+// Broker configures the broker, which runs tools for the command outside of the sandbox.
 type Broker struct {
-	File  Opt[string]   // its document
-	Plan  Opt[string]   // the steps that it is held to
-	Grant Opt[[]string] // capabilities beside those that the sandbox has itself
+	File  Opt[string]   // the broker's document
+	Plan  Opt[string]   // the steps that the broker enforces
+	Grant Opt[[]string] // capabilities in addition to the sandbox's own
 }
 
 // Bytes is a size in bytes, written "2GiB", "100MiB" or a plain number.
@@ -106,7 +106,7 @@ type Bytes int64
 // Source is a document's origin and the positions of what it says.
 type Source struct {
 	Name string // as given: a path, "-" or "--spec-json"
-	Dir  string // absolute directory that relative working_dir counts from
+	Dir  string // absolute directory to which working_dir is relative
 	Root *Node  // the document itself; nil for a spec made in Go
 	Kind SourceKind
 }

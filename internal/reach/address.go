@@ -36,8 +36,8 @@ func parsePrefix(s string, want4 bool) (Prefix, *Error) {
 	return p.unmapped()
 }
 
-// unmapped refuses addresses of IPv4 in the form that IPv6 has for them: what is
-// asked of a Reach is never one of IPv6 then.
+// unmapped rejects IPv4-mapped IPv6 addresses: an IP in that form counts as IPv4, so that such
+// a rule would never match.
 func (p Prefix) unmapped() (Prefix, *Error) {
 	if !IP(p.Addr).Is4() || p.Is4 || p.Bits < 96 {
 		return p, nil
@@ -69,7 +69,7 @@ func parse4(s string, dst []byte) bool {
 	return true
 }
 
-// parse6 reads an IPv6 address as RFC 4291 has it, without a zone.
+// parse6 parses an IPv6 address (RFC 4291) without a zone.
 func parse6(s string) (addr [16]byte, ok bool) {
 	head, tail, short := strings.Cut(s, "::")
 	front, ok := groups6(head, !short)
@@ -118,7 +118,7 @@ func groups6(s string, last bool) (b []byte, ok bool) {
 	return b, true
 }
 
-// string6 writes an IPv6 address as RFC 5952 has it.
+// string6 formats an IPv6 address (RFC 5952).
 func string6(a [16]byte) string {
 	var groups [8]int
 	for i := range groups {

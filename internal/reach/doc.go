@@ -1,7 +1,7 @@
-// Package reach says which hosts and ports a command may reach, and because of
-// which line of its spec. It is pure: it asks no file, no network and no clock.
+// Package reach decides which hosts and ports a command may connect to, and which line of its
+// spec allows that. It is pure: it uses no file, no network and no clock.
 //
-// A Reach is what network.allow became once its sets are written out. The
-// supervisor asks it for every connect, the resolver for every name, narrowing
-// compares two of them, and "sbx check" prints it.
+// A Reach is network.allow with its sets expanded. The supervisor consults it for every
+// connect, the resolver for every name; narrowing compares two of them, and "sbx check"
+// prints it.
 package reach

@@ -7,16 +7,15 @@ import (
 	"sbx/internal/doc"
 )
 
-// Endpoint is one rule of network.allow. Exactly one of Name and Prefix says who
-// is meant.
+// Endpoint is one item of network.allow. Exactly one of Name and Prefix is set.
 type Endpoint struct {
 	Name   string // "example.com" or "*.example.com", in lower case; "localhost"
 	Prefix Prefix // an address or a range of them
-	Port   int    // 0 is any
+	Port   int    // 0 means any port
 }
 
-// Prefix is the range of IP addresses that share their first Bits bits. An
-// IPv4 address stands in the last four bytes with Bits counted from there.
+// Prefix is the range of IP addresses that share their first Bits bits. An IPv4 address takes
+// the last four bytes of Addr, and Bits counts from their beginning.
 type Prefix struct {
 	Addr  [16]byte
 	Bits  int
@@ -122,7 +121,7 @@ func looksNumeric(host string) bool {
 	return last != "" && doc.LeadingDigits(last) == last
 }
 
-// isHostName takes what resolvers take: labels of letters, digits, - and _.
+// isHostName reports whether resolvers accept s: labels of letters, digits, - and _.
 func isHostName(s string) bool {
 	if s == "" || len(s) > 253 || looksNumeric(s) {
 		return false
@@ -141,7 +140,8 @@ func isHostName(s string) bool {
 	return true
 }
 
-// noUDP refuses what would be let out without the supervisor seeing where to.
+// noUDP returns the error for a UDP rule: the supervisor could not see the destinations. tcp is
+// suggested instead if err, its parse error, is nil.
 func noUDP(tcp string, err *Error) *Error {
 	refused := &Error{Why: "UDP cannot be allowed, only TCP", Help: "names are resolved without a rule, and HTTP/3 falls back to TCP; network.mode host has all of UDP"}
 	if err == nil {
@@ -177,7 +177,7 @@ func (e Endpoint) Covers(other Endpoint) bool {
 	case e.Name == localhost:
 		return loopback4.Contains(other.Prefix) || loopback6.Contains(other.Prefix)
 	}
-	// As Reach.Addr has it: a wide range leaves the sandbox its own loopback.
+	// As in Reach.Addr, a wide range does not include the host's loopback.
 	return e.Prefix.Contains(other.Prefix) && (e.Prefix.isLoopback() || !other.Prefix.isLoopback())
 }
 
@@ -189,7 +189,7 @@ func (p Prefix) Contains(other Prefix) bool {
 	return other.masked(p.Bits) == p.masked(p.Bits)
 }
 
-// masked is the address with all but its first bits cleared.
+// masked returns the address with all but its first bits cleared.
 func (p Prefix) masked(bits int) [16]byte {
 	if p.Is4 {
 		bits += 96
@@ -202,7 +202,7 @@ func (p Prefix) masked(bits int) [16]byte {
 	return a
 }
 
-// String is the prefix as network.allow has it, without brackets.
+// String returns the prefix in the form of network.allow, without brackets.
 func (p Prefix) String() string {
 	var s string
 	full := 128

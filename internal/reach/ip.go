@@ -2,20 +2,20 @@ package reach
 
 import "bytes"
 
-// IP is an address of the internet: of IPv4 as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2).
+// IP is an IPv6 address, or an IPv4 address mapped as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2).
 type IP [16]byte
 
-// mapped is how an address of IPv4 begins in an IP.
+// mapped is the prefix of an IPv4 address in an IP.
 var mapped = []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}
 
-// V4 is an address of IPv4.
+// V4 returns the IPv4 address a.b.c.d.
 func V4(a, b, c, d byte) IP {
 	ip := IP{12: a, 13: b, 14: c, 15: d}
 	copy(ip[:], mapped)
 	return ip
 }
 
-// ParseIP reads an address as a program prints it: no zone, no leading zeros.
+// ParseIP parses an address without a zone and, for IPv4, without leading zeros.
 func ParseIP(s string) (ip IP, ok bool) {
 	if parse4(s, ip[12:]) {
 		copy(ip[:], mapped)
@@ -29,7 +29,7 @@ func ParseIP(s string) (ip IP, ok bool) {
 // Is4 tells whether it is an address of IPv4.
 func (ip IP) Is4() bool { return bytes.HasPrefix(ip[:], mapped) }
 
-// String is the address as RFC 5952 and RFC 6943 have it.
+// String formats the address (RFC 5952, RFC 6943).
 func (ip IP) String() string {
 	if ip.Is4() {
 		return Prefix{Addr: [16]byte(ip), Bits: 32, Is4: true, Valid: true}.String()
@@ -46,18 +46,18 @@ var (
 	loopback6 = Prefix{Addr: [16]byte{15: 1}, Bits: 128, Valid: true}
 )
 
-// Loopback tells whether a connection to an address stays on its machine. 0.0.0.0 and ::
-// are that as well.
+// Loopback reports whether a connection to ip stays on the machine, as with 127.0.0.0/8 and
+// ::1, but also with 0.0.0.0 and ::.
 func (ip IP) Loopback() bool {
 	return ip.Is4() && (ip[12] == 127 || ip == V4(0, 0, 0, 0)) || ip == IP{} || ip == IP{15: 1}
 }
 
-// isLoopback tells whether all addresses of a range are that.
+// isLoopback reports whether all addresses of the range are Loopback.
 func (p Prefix) isLoopback() bool {
 	return p.Is4 && p.Bits >= 8 && p.Addr[12] == 127 || !p.Is4 && p.Bits == 128 && IP(p.Addr).Loopback() || p.Is4 && p.Bits == 32 && p.Addr == [16]byte{}
 }
 
-// Has tells whether an address is one of the range's.
+// Has reports whether the range contains ip.
 func (p Prefix) Has(ip IP) bool {
 	other := Prefix{Addr: [16]byte(ip), Bits: 128, Valid: true}
 	if ip.Is4() {
@@ -67,11 +67,10 @@ func (p Prefix) Has(ip IP) bool {
 	return p.Contains(other)
 }
 
-// special are the ranges that a name must not resolve into unless an address rule
-// allows it: a name's owner, who may be anybody, would otherwise choose what of the
-// caller's own network is reached (DNS rebinding). From the special-purpose
-// registries of IANA (RFC 6890 and its updates), and one public address that a cloud
-// gives its machines' metadata.
+// special lists the ranges that a name must not resolve into unless an address rule allows it:
+// otherwise the owner of an allowed name could point it at hosts in the caller's own network
+// (DNS rebinding). The ranges are from IANA's special-purpose registries (RFC 6890 and its
+// updates), plus one public address at which a cloud serves metadata.
 var special = [...]struct{ prefix, what string }{
 	{"0.0.0.0/8", "this host"},
 	{"10.0.0.0/8", "private"},
@@ -102,9 +101,9 @@ var special = [...]struct{ prefix, what string }{
 	{"ff00::/8", "multicast"},
 }
 
-// Special says what kind of address it is that no name may resolve into, "" for none.
-// An address of IPv4 inside one of IPv6 (NAT64, RFC 6052; 6to4, RFC 3056;
-// IPv4-compatible) is what it carries.
+// Special returns the kind of special range that contains ip, "" for none. An IPv6 address with
+// an embedded IPv4 address (NAT64, RFC 6052; 6to4, RFC 3056; IPv4-compatible) counts as the
+// IPv4 address.
 func Special(ip IP) string {
 	if v4, ok := carried(ip); ok {
 		ip = v4
@@ -117,7 +116,7 @@ func Special(ip IP) string {
 	return ""
 }
 
-// carried is the address of IPv4 that one of IPv6 leads to.
+// carried returns the IPv4 address embedded in an IPv6 address.
 func carried(ip IP) (IP, bool) {
 	switch {
 	case bytes.HasPrefix(ip[:], []byte{0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0}), // 64:ff9b::/96

@@ -7,20 +7,19 @@ import (
 	"sbx/internal/doc"
 )
 
-// Listen is an entry of network.listen: a TCP port of the host's that leads to one
-// inside.
+// Listen is an entry of network.listen: a TCP port of the host that is forwarded to one inside.
 type Listen struct {
-	Address IP // of the host; 127.0.0.1 where none is written
-	Host    int
-	Inside  int
+	Address IP  // the host's address to listen at; 127.0.0.1 by default
+	Host    int // the port on the host
+	Inside  int // the port in the sandbox
 }
 
-// ListenAt is the port of the host's loopback that leads to the same one inside.
+// ListenAt returns the Listen from a port of 127.0.0.1 to the same port inside.
 func ListenAt(port int) Listen { return Listen{V4(127, 0, 0, 1), port, port} }
 
 const listenForm = `as in 8080, "8080:3000" (the host's port, the one inside) or "0.0.0.0:8080:3000"`
 
-// ParseListen reads "host:inside", two ports, or "address:host:inside".
+// ParseListen parses "host:inside", two ports, or "address:host:inside".
 func ParseListen(s string) (Listen, *Error) {
 	bad := &Error{Why: "want a port or two, got " + doc.Quote(doc.Cut(s)), Help: listenForm}
 	if _, ok := parsePort(s); ok {
@@ -51,7 +50,7 @@ func ParseListen(s string) (Listen, *Error) {
 	return l, nil
 }
 
-// cutLast takes off what stands after the last colon.
+// cutLast splits s at its last colon; without one, after is s.
 func cutLast(s string) (before, after string) {
 	i := strings.LastIndexByte(s, ':')
 	if i < 0 {
@@ -60,10 +59,10 @@ func cutLast(s string) (before, after string) {
 	return s[:i], s[i+1:]
 }
 
-// IsPort tells whether a number says all of it.
+// IsPort reports whether a single port number describes l: the default address, equal ports.
 func (l Listen) IsPort() bool { return l == ListenAt(l.Host) }
 
-// HostPort is the address and the port of the host's.
+// HostPort returns the host's side as address:port.
 func (l Listen) HostPort() string {
 	if l.Address.Is4() {
 		return l.Address.String() + ":" + strconv.Itoa(l.Host)
@@ -71,7 +70,7 @@ func (l Listen) HostPort() string {
 	return "[" + l.Address.String() + "]:" + strconv.Itoa(l.Host)
 }
 
-// String is the entry as network.listen has it, in its shortest form.
+// String returns the entry in the shortest form that network.listen accepts.
 func (l Listen) String() string {
 	switch {
 	case l.IsPort():
@@ -82,22 +81,22 @@ func (l Listen) String() string {
 	return l.Long()
 }
 
-// Long is the entry with all that a shorter form leaves out.
+// Long returns the entry with address and both ports.
 func (l Listen) Long() string { return l.HostPort() + ":" + strconv.Itoa(l.Inside) }
 
-// Takes tells whether both want one port of the host.
+// Takes reports whether l and other conflict: both listen at the same port of the host.
 func (l Listen) Takes(other Listen) bool {
 	return l.Host == other.Host && (l.at(other.Address) || other.at(l.Address))
 }
 
-// at tells whether l is offered at an address of the host's.
+// at reports whether l listens at an address of the host.
 func (l Listen) at(ip IP) bool {
 	every := l.Address == V4(0, 0, 0, 0) || l.Address == IP{}
 	return l.Address == ip || every && l.Address.Is4() == ip.Is4()
 }
 
-// Covers tells whether l offers what other does: the same port inside, at its address
-// too.
+// Covers reports whether l publishes all that other does: the same two ports, at other's
+// address.
 func (l Listen) Covers(other Listen) bool {
 	return l.Host == other.Host && l.Inside == other.Inside && l.at(other.Address)
 }

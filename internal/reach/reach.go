@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// Rule is one endpoint that may be reached.
+// Rule is one endpoint that the command may connect to.
 type Rule struct {
 	Endpoint
 	Text  string // the endpoint as it is written: "registry.npmjs.org:443"
-	Cause string // what asked for it: "network.allow[0]", "network.allow[1]: @npm", "agent: claude"
-	Why   string // of a set's host: what it is there for; may be empty
+	Cause string // the source of the rule: "network.allow[0]", "network.allow[1]: @npm", "agent: claude"
+	Why   string // what a set's host is needed for; may be empty
 }
 
-// Reach is the rules of one command, in their order.
+// Reach holds the rules of one command; the first match counts.
 type Reach []Rule
 
-// Name finds the rule that allows TCP to a host that was asked for by name, which is
-// in lower case and has no dot at its end.
+// Name returns the first rule that allows TCP to a host by name. name is in lower case without
+// a trailing dot.
 func (r Reach) Name(name string, port int) (*Rule, bool) {
 	for i := range r {
 		e := &r[i]
@@ -28,7 +28,7 @@ func (r Reach) Name(name string, port int) (*Rule, bool) {
 	return nil, false
 }
 
-// Asks tells whether a name has any rule: whether the resolver answers it.
+// Asks reports whether any rule matches name, on any port: only then the resolver answers it.
 func (r Reach) Asks(name string) bool {
 	for i := range r {
 		if r[i].named(name) {
@@ -38,9 +38,9 @@ func (r Reach) Asks(name string) bool {
 	return false
 }
 
-// Addr finds the rule that allows TCP to an address of the host's network.
-// "localhost" in a rule is 127.0.0.1 and ::1. The host's loopback is meant by a range
-// of nothing else alone: 0.0.0.0/0 leaves the sandbox its own.
+// Addr returns the first rule that allows TCP to an address in the host's network. "localhost"
+// in a rule means 127.0.0.1 and ::1. A range allows the host's loopback only if it contains
+// nothing but loopback addresses: under 0.0.0.0/0, 127.0.0.1 remains the sandbox's own.
 func (r Reach) Addr(ip IP, port int) (*Rule, bool) {
 	for i := range r {
 		e := &r[i]
@@ -62,8 +62,8 @@ func Wider(parent, child Reach) []*Rule {
 	return more
 }
 
-// AnyOf tells whether r allows one of the others, or a way to it: what localhost stands
-// for is reached by its address as well.
+// AnyOf reports whether r allows one of the others. For "localhost" a rule for its address
+// counts too.
 func AnyOf(r, others Reach) bool {
 	return slices.ContainsFunc(others, func(other Rule) bool {
 		if other.Name == localhost {
@@ -77,7 +77,7 @@ func AnyOf(r, others Reach) bool {
 
 const localhost = "localhost"
 
-// named tells whether an endpoint is meant by a name.
+// named reports whether the endpoint's Name, which may begin with "*.", matches name.
 func (e *Endpoint) named(name string) bool {
 	domain, wild := strings.CutPrefix(e.Name, "*")
 	if !wild {

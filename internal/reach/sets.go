@@ -7,7 +7,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// set is what a name with "@" stands for.
+// set is a predefined list of hosts; its name begins with "@".
 type set struct {
 	name  string
 	hosts []host
@@ -16,9 +16,9 @@ type set struct {
 // host is an endpoint of a set, and what the tools need it for.
 type host struct{ endpoint, why string }
 
-// sets holds what the tools of a registry or a model's API cannot do without: no
-// telemetry, no documentation. A host that serves what anybody may upload is there
-// where the tools do not work without it, and its row says so.
+// sets holds the hosts that the tools of a registry or a model's API require: no telemetry, no
+// documentation. A host that serves anybody's uploads is listed only if the tools do not work
+// without it, and its row says so.
 var sets = []set{
 	{"@anthropic", []host{
 		{"api.anthropic.com:443", "the API"},
@@ -87,8 +87,8 @@ func Sets() []string {
 	return names
 }
 
-// Expand gives the rules that an item of network.allow stands for: itself, or the
-// hosts of a set. cause says where the item stands.
+// Expand returns the rules for an item of network.allow: one for an endpoint, or those of a
+// set's hosts. cause is the item's field, for Rule.Cause.
 func Expand(item, cause string) (Reach, *Error) {
 	if !strings.HasPrefix(item, "@") {
 		e, err := Parse(item)
