@@ -7,7 +7,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// Line is a field with a list for its value, as a document has it.
+// Line returns a line of a document that sets a field to a list.
 func Line(f Field, list []string) string {
 	b := append([]byte(f), ": ["...)
 	for i, s := range list {
@@ -19,8 +19,8 @@ func Line(f Field, list []string) string {
 	return string(append(b, ']'))
 }
 
-// Longer is the line in which a list names one thing more: what stands there now stays.
-// It is "" where the list has that already, and for a name that no document can spell.
+// Longer returns the Line of the list with one more item. It is "" if the list has that item
+// already, or if no document can express it.
 func Longer(f Field, list []string, more string) string {
 	if more == "" || !utf8.ValidString(more) || slices.Contains(list, more) {
 		return ""
@@ -28,7 +28,7 @@ func Longer(f Field, list []string, more string) string {
 	return Line(f, append(slices.Clip(list), more))
 }
 
-// NetworkLine is the whole field network, as a document has it.
+// NetworkLine returns a line of a document that sets the whole field network.
 func NetworkLine(n *Network) string {
 	return string(nodeOf(networkFields)(*n).AppendSpaced([]byte("network: ")))
 }

@@ -2,8 +2,8 @@ package spec
 
 import "strings"
 
-// Again resolves r's document once more after an edit, in the surroundings in which r
-// was resolved and narrowed. Where there is not "", a file is taken to be at that path.
+// Again resolves r's document again after an edit, with the Inputs and parents that r was
+// resolved with. If there is not "", it assumes that a file exists at that path.
 func (r *Resolved) Again(edited *SandboxSpec, there string) (Resolved, error) {
 	in := r.in
 	if there != "" {
@@ -51,7 +51,7 @@ func (r *Resolved) Lister() string {
 	return ""
 }
 
-// supposed are paths among which a file is taken to be.
+// supposed is a Paths in which one further file is assumed to exist.
 type supposed struct {
 	Paths
 	file string

@@ -6,19 +6,19 @@ import (
 	"sbx/internal/reach"
 )
 
-// AgentNeeds is what a known agent needs of its own to work at all. The caller
-// finds it out (package agent); under an access_mode that guards, Resolve opens
-// it, and nothing more.
+// AgentNeeds lists the files, hosts and variables without which a known agent does not work.
+// The caller determines them (package agent); under a restrictive access_mode Resolve allows
+// these and nothing more.
 type AgentNeeds struct {
 	Agent Agent
-	// Named tells that documents alone say so, not the command: then it is that
-	// agent only for a document that does.
+	// Named tells that the agent was recognised from a document, not from the command: the
+	// needs then apply only to documents that name the agent.
 	Named bool
-	// Workshop tells that in a workshop it reaches no more than Hosts either, where no
-	// document has an access mode.
+	// Workshop tells that Hosts also limit the network in a workshop whose documents have no
+	// access mode.
 	Workshop bool
-	// Hosts are the items of network.allow without which it does not reach its model; get
-	// reads the environment that it gets. nil for none.
+	// Hosts returns the items of network.allow that the agent needs to reach its model; get
+	// reads a variable of the agent's environment. nil for none.
 	Hosts func(get func(name string) string) []string
 	// Pass are its own key and base-URL variables, which look like credentials.
 	Pass []string
@@ -27,18 +27,18 @@ type AgentNeeds struct {
 	Files []OwnFile
 }
 
-// OwnFile is a path that an agent needs: its own, which no document names.
+// OwnFile is a path of the agent's own state or settings, which no document names.
 type OwnFile struct {
 	Path string // absolute
 	Mode OwnMode
 }
 
-// OwnMode is what an agent does with a path of its own.
+// OwnMode is the access that an agent has to an OwnFile.
 type OwnMode uint8
 
-// The modes. A locked path lies in a written one and may only be read: what
-// stands there makes the host run something later. A private one is a directory
-// that each sandbox has its own of: sessions on the host run what stands there.
+// The modes. A locked path lies in a writable one but is read-only, since its contents could
+// run code on the host later. A private one is a directory of which each sandbox has its own,
+// since sessions on the host run its contents.
 const (
 	OwnRead OwnMode = iota + 1
 	OwnWrite
@@ -52,8 +52,7 @@ type OwnPath struct {
 	Mode OwnMode
 }
 
-// agent opens what the command's agent needs. A document that says agent: none
-// has none.
+// agent allows what the command's agent needs, unless the document says agent: none.
 func (r *resolver) agent() {
 	need := r.in.Agent
 	if need == nil || need.Agent == NoAgent || r.spec.Agent.Or(need.Agent) != need.Agent || need.Named && !r.spec.Agent.Set {
@@ -78,10 +77,10 @@ func (r *resolver) agent() {
 	}
 }
 
-// passesOwn tells whether a variable is one of the agent's own.
+// passesOwn reports whether the variable name is one of Pass.
 func (n *AgentNeeds) passesOwn(name string) bool { return n != nil && slices.Contains(n.Pass, name) }
 
-// agentReach is what an agent reaches where no document says anything of its network.
+// agentReach adds the agent's Hosts to Reach if no document sets the network.
 func (r *resolver) agentReach() {
 	if !r.out.AgentNetwork || r.need.Hosts == nil {
 		return

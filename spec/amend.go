@@ -9,7 +9,7 @@ import (
 	"sbx/internal/doc"
 )
 
-// Amendment is what a flag of a command line adds to one field of a document.
+// Amendment is the addition of a command-line flag to one field of a document.
 type Amendment struct {
 	field Field
 	from  string       // the flag, which is the place of what it adds
@@ -18,8 +18,8 @@ type Amendment struct {
 	alone *SandboxSpec // a document that says nothing else
 }
 
-// ReadAmendment reads the text of a flag as the value of a field, or as one item of its list or
-// object. Relative paths count from dir, since no document has them.
+// ReadAmendment parses the text of a flag as the value of a field, or as one item of its list
+// or object. Relative paths count from dir, since they are in no document.
 func ReadAmendment(f Field, from, text, dir string) (Amendment, *DecodeError) {
 	value, why := flagNode(f, text)
 	if !utf8.ValidString(text) {
@@ -61,7 +61,7 @@ func ReadAmendment(f Field, from, text, dir string) (Amendment, *DecodeError) {
 	return a, nil
 }
 
-// isPaths tells whether a field is a path or a list of them.
+// isPaths reports whether a field's value is a path or a list of paths.
 func (f Field) isPaths() bool {
 	return strings.HasPrefix(string(f), "filesystem.") || f == "broker.file" || f == "broker.plan"
 }
@@ -112,10 +112,10 @@ func fromFolder(dir, path string) string {
 	}
 }
 
-// Amended is a document with what flags add to it: an item behind those of a list, a
-// name to an object, and a limit where it has none or a wider one. What the document
-// decides otherwise stands, and the flag is refused. Under the job layout nothing but
-// what is named is in view. s stays as it is.
+// Amended returns a copy of a document with the additions of flags: an item appended to a list,
+// a member of an object, a limit where s has none or a wider one. A flag that contradicts the
+// document is an error. job tells that the job layout applies, in which only named paths are
+// visible.
 func Amended(s *SandboxSpec, all []Amendment, job bool) (*SandboxSpec, error) {
 	more := *s
 	for i := range all {
@@ -141,7 +141,7 @@ func Amended(s *SandboxSpec, all []Amendment, job bool) (*SandboxSpec, error) {
 	return &more, nil
 }
 
-// Concerns tells whether a document says something itself where a adds.
+// Concerns reports whether a document sets the field that a adds to.
 func (a *Amendment) Concerns(s *SandboxSpec) bool {
 	return lookUp(s.node(), a.field) != nil || a.field == "network.allow" && s.Network.Set
 }

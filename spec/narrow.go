@@ -5,17 +5,15 @@ import (
 	"strings"
 )
 
-// Narrow resolves child under parent: what both let the command do. What child
-// leaves out it inherits; an empty list denies. What it asks for beyond parent
-// is an escalation error, a Problem each that names both values and where they
-// stand. Paths of child that are relative count from its own working_dir or,
-// without one, from parent's; its restrict counts from what parent's leaves of
-// the root.
+// Narrow resolves child under parent: the result allows only what both allow. child inherits
+// the fields that it leaves out; an empty list denies. Each request beyond parent is an
+// escalation error, a Problem that names both values and their places. child's relative paths
+// count from its own working_dir or else from parent's; its restrict is relative to the
+// subtree that parent's restrict leaves.
 //
-// Documents are compared as resolved: what an access_mode implies counts as if
-// it were written. The result is never wider than parent (order.go), which is
-// asked of the result itself and not only of what child says: a meet of fields
-// that are each narrower could still open more.
+// Documents are compared as resolved: values that an access_mode implies count as if written.
+// The result is never wider than parent (order.go). This is checked on the result itself, not
+// only on child's fields: fields that are each narrower could still allow more in combination.
 //
 // in must be the Inputs that parent was resolved with.
 func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
@@ -42,8 +40,8 @@ func Narrow(parent *Resolved, child *SandboxSpec, in Inputs) (Resolved, error) {
 	return r, nil
 }
 
-// Chain resolves documents that narrow each other from left to right. It gives
-// what each of them leaves, the last of which is in force.
+// Chain resolves documents each of which narrows the one before. It returns the result after
+// each document; the last one is enforced.
 func Chain(docs []*SandboxSpec, in Inputs) ([]Resolved, error) {
 	all := make([]Resolved, 0, len(docs))
 	in.Folders = slices.Clone(in.Folders)
@@ -65,8 +63,8 @@ func Chain(docs []*SandboxSpec, in Inputs) ([]Resolved, error) {
 	return all, err
 }
 
-// chainFilters keeps the lists of system calls that a parent has in force beside
-// the child's: every filter of the chain applies.
+// chainFilters keeps the parent's syscall lists in force beside the child's: every filter of
+// the chain applies.
 func (r *Resolved) chainFilters(parent *Resolved) {
 	if !parent.SideDoors {
 		return // no list was in force
@@ -78,7 +76,7 @@ func (r *Resolved) chainFilters(parent *Resolved) {
 	}
 }
 
-// merger makes one document of two.
+// merger merges two documents.
 type merger struct {
 	parent   *Resolved
 	child    *SandboxSpec
@@ -89,8 +87,7 @@ type merger struct {
 	problems Problems
 }
 
-// merge is the document that both make together, its paths absolute and each
-// of its values with the place where it was written.
+// merge returns the merged document, with absolute paths and the original place of each value.
 func (m *merger) merge() (*SandboxSpec, error) {
 	outer := placer{doc: m.parent.Spec, base: m.parent.WorkingDir.Abs, home: m.in.Home}
 	m.tree = m.brought()
@@ -131,8 +128,8 @@ func (m *merger) put(f Field, n *Node) {
 	into.Members = append(into.Members, Member{Key: name, Value: n})
 }
 
-// join is what a field of both documents becomes. Most are the child's where
-// it sets them: whether it may is asked of the whole result.
+// join merges one field. For most fields the child's value wins if set; whether it is allowed
+// is checked on the whole result.
 func (m *merger) join(f Field, parent, child *Node) *Node {
 	switch f {
 	case "tools_denied", "commands.deny", "filesystem.hide":

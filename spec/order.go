@@ -6,10 +6,9 @@ import (
 	"sbx/internal/view"
 )
 
-// Wider lists where child lets the command do more than parent, a Problem each;
-// none means that child is no wider. It is the one order on what documents ask
-// for, both with everything filled in. The order of each field, narrower first,
-// is in docs/reference/narrowing.md.
+// Wider returns a Problem for each field in which child allows the command more than parent
+// does; none means that child is not wider. It is the only place that compares two documents,
+// both resolved. docs/reference/narrowing.md has the order of each field, narrower first.
 func Wider(parent, child *Resolved, in Inputs) Problems {
 	o := order{p: parent, c: child, in: in}
 	o.files()
@@ -21,9 +20,8 @@ func Wider(parent, child *Resolved, in Inputs) Problems {
 	return o.problems
 }
 
-// orders has for each field what a child asks for beyond its parent, in the order in
-// which that is told. nil is a field by which a child cannot widen anything, since the
-// documents are merged.
+// orders holds the comparison of each field, in the order in which problems are reported. nil
+// marks a field by which a child cannot widen anything, because the two documents are merged.
 var orders = []struct {
 	field Field
 	wider func(*order)
@@ -66,22 +64,20 @@ var orders = []struct {
 	{"profile", nil},  // a document of its own
 }
 
-// Lists are the lists of the rooms above that say what a path or name is to
-// them. A nil one knows nothing.
+// Lists gives access to the path tables of the packages above. A nil member matches nothing.
 type Lists struct {
-	// Secret tells whether an absolute path is, or lies in, what is hidden by
-	// default. home is the caller's.
+	// Secret reports whether an absolute path is hidden by default or lies in a directory that
+	// is. home is the caller's home directory.
 	Secret func(path, home string) bool
-	// Holds tells whether something that is hidden by default may lie beneath
-	// an absolute path.
+	// Holds reports whether a path that is hidden by default may lie beneath an absolute path.
 	Holds func(path, home string) bool
-	// Private are the directories that the sandbox has its own of, empty ones, where
-	// an access_mode or filesystem.read is set and nothing opens the host's.
+	// Private lists the directories that the sandbox replaces by empty ones of its own if an
+	// access_mode or filesystem.read is set and nothing opens the host's.
 	Private []string
-	// Protected tells whether a path relative to a writable tree is a protected
-	// name, lies beneath one or leads to one.
+	// Protected reports whether a path relative to a writable tree is a protected name, lies
+	// beneath one, or is a directory on the way to one.
 	Protected func(rel string) bool
-	// System tells whether @system shows an absolute path.
+	// System reports whether @system makes an absolute path visible.
 	System func(path string) bool
 }
 
@@ -95,8 +91,8 @@ type order struct {
 	problems Problems
 }
 
-// wider notes that field f asks for more. asked and has are the two values,
-// where what gives the parent's.
+// wider records that field f asks for more. asked and has are the child's and the parent's
+// value; where is the place of the latter.
 func (o *order) wider(f Field, asked, has, where string) {
 	if len(o.problems) > 0 && o.problems[len(o.problems)-1].Field == f {
 		return // one is enough
@@ -104,13 +100,13 @@ func (o *order) wider(f Field, asked, has, where string) {
 	o.refuse(f, o.on(f), "have "+asked, by(has, where))
 }
 
-// refuse notes that f, which stands at on, would do what the parent does not, which has
-// something else.
+// refuse records that field f, at place on, asks to do something that the parent, which has
+// has, does not allow.
 func (o *order) refuse(f Field, on, do, has string) {
 	o.problems = append(o.problems, &Problem{Field: f, On: on, Do: do, Why: "the parent has " + has, Help: NarrowHelp})
 }
 
-// item refuses one item of a list; where is where the parent says so.
+// item rejects the ith item of a list; where is the place of the parent's value has.
 func (o *order) item(i int, asked, has, where string) {
 	f := item(o.f, i)
 	o.refuse(f, o.c.At(f), "have "+odd(asked), by(orElse(has, "none"), where))
@@ -190,8 +186,8 @@ func restrict(o *order) {
 	}
 }
 
-// startsInView refuses another working directory that the parent does not show: it
-// comes into view where the command starts in it.
+// startsInView rejects a different working directory that is not visible under the parent:
+// starting the command there would make it visible.
 func (o *order) startsInView() {
 	c := &o.c.WorkingDir
 	if o.in.Inside || c.Real == "" || c.Real == o.p.WorkingDir.Real || o.p.Visible {

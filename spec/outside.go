@@ -2,9 +2,8 @@ package spec
 
 import "strings"
 
-// Outside is the host's path of what the sandbox has at inside, a clean
-// absolute path. mapped tells that a mount or the job layout puts it there
-// from elsewhere.
+// Outside returns the host path that is visible at inside, a clean absolute path in the
+// sandbox. mapped tells that a mount or the job layout shows a different path there.
 func (r *Resolved) Outside(inside string) (host string, mapped bool) {
 	best, source := "", ""
 	take := func(target, from string) {

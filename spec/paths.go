@@ -1,17 +1,17 @@
 package spec
 
-// Paths is what Resolve may ask of the file system: what stands at a path, and
-// what a link there holds. Both look at the last component itself, never
-// through it. Errors are a Fault where one fits.
+// Paths is Resolve's only access to the file system: the type of a file and the target of a
+// symlink. Neither method follows a symlink in the last component. Errors are a Fault if one
+// fits.
 type Paths interface {
 	Lstat(path string) (Info, error)
 	Readlink(path string) (string, error)
 }
 
-// Info is what stands at a path.
+// Info is the type of a file.
 type Info struct{ IsDir, IsLink bool }
 
-// Fault is why a path cannot be resolved.
+// Fault is the reason why a path cannot be resolved.
 type Fault uint8
 
 // The faults, each named for the errno that the kernel gives.

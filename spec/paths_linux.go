@@ -5,7 +5,7 @@ import "syscall"
 // HostPaths is the host's file system.
 type HostPaths struct{}
 
-// Lstat tells what stands at path.
+// Lstat implements Paths with lstat(2).
 func (HostPaths) Lstat(path string) (Info, error) {
 	var st syscall.Stat_t
 	if err := ignoringEINTR(func() error { return syscall.Lstat(path, &st) }); err != nil {
@@ -15,7 +15,7 @@ func (HostPaths) Lstat(path string) (Info, error) {
 	return Info{IsDir: kind == syscall.S_IFDIR, IsLink: kind == syscall.S_IFLNK}, nil
 }
 
-// Readlink returns what the link at path holds.
+// Readlink returns the target of the symlink at path.
 func (HostPaths) Readlink(path string) (string, error) {
 	// A link holds at most PATH_MAX-1 = 4095 bytes; those of /proc may be
 	// longer than what they print.

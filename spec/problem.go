@@ -9,9 +9,8 @@ import (
 // them all.
 type Field string
 
-// Problem is one refusal: what was attempted, on what, why it cannot be, and
-// what would help. It is the one shape of error that reaches a person, the
-// record and a program.
+// Problem is one error: what was attempted, on what, why it failed, and what would help. All
+// errors shown to people, written to the record or returned to programs have this form.
 type Problem struct {
 	Field Field  // the field it concerns; "" where it is no field's
 	On    string // where: "spec.json:9:14", a path, a program
@@ -50,8 +49,8 @@ func (p *Problem) Head() string {
 	return b.String()
 }
 
-// Told is a problem as the lines that are shown to a person: what was attempted, why it
-// cannot be, what would help.
+// Told returns the lines of a problem that are shown to a person: what was attempted, why it
+// failed, what would help.
 func Told(p *Problem) []string {
 	lines := []string{Shown(p.Head())}
 	if p.Why != "" {
@@ -63,7 +62,7 @@ func Told(p *Problem) []string {
 	return lines
 }
 
-// Problems are all refusals of one document at once.
+// Problems are all errors in one document.
 type Problems []*Problem
 
 // Error lists the problems, a line each.
@@ -92,7 +91,7 @@ func (ps Problems) one() error {
 	return ps
 }
 
-// AsProblems gives any error the one shape that is told.
+// AsProblems converts any error to Problems.
 func AsProblems(err error) Problems {
 	var all Problems
 	var one *Problem

@@ -56,10 +56,10 @@ type Resolved struct {
 	Write  []Path // the working directory or workshop first where it is writable
 	Hide   []Path // a name at any depth is the paths that have it
 	Mounts []MountAt
-	// HideCut is why not all that has a name of filesystem.hide was found; "" where it was.
+	// HideCut says why the search for names of filesystem.hide was incomplete; "" if it was not.
 	HideCut string
-	// Presets are what the lists of filesystem name with "@", and Absent the directories of
-	// those to be written that are not there.
+	// Presets are the "@" items in the lists of filesystem, and Absent the directories of
+	// writable ones that do not exist.
 	Presets []PresetAt
 	Absent  []Path
 	// Globs are the "**/name" entries of filesystem.write: protected names
@@ -84,7 +84,7 @@ type Resolved struct {
 	// over the caller's: what it writes there beside Own ends with the sandbox.
 	Own       []OwnPath
 	HomeLayer bool
-	// Learn tells that the rest of what may be read can be written, as a private copy.
+	// Learn tells that all other readable paths can be written too, in a private copy.
 	Learn  bool
 	Listen []reach.Listen
 
@@ -150,7 +150,7 @@ type Path struct {
 	At     string // "spec.json:4:12"; "" for implied
 }
 
-// InWrite tells whether an entry of filesystem.write names it.
+// InWrite reports whether p is an entry of filesystem.write.
 func (p *Path) InWrite() bool { return strings.HasPrefix(string(p.Field), "filesystem.write") }
 
 // Link is a symbolic link met while a path was resolved: Path holds Target.
@@ -178,7 +178,7 @@ type Note struct {
 	Text  string
 }
 
-// AllowsLess tells whether the documents let field be enforced less than asked.
+// AllowsLess reports whether best_effort accepts weaker enforcement of field than requested.
 // "limits" in best_effort covers "limits.memory", "*" covers all.
 func (r *Resolved) AllowsLess(field Field) bool {
 	return slices.ContainsFunc(r.BestEffort, func(b Field) bool {

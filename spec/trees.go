@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Trees are the directories whose content may be a command's. An earlier command may
-// have left a link there, and would choose by it what a document or a flag names.
+// Trees are the directories that an earlier command may have been able to write. It may have
+// planted a symlink there, to redirect a path that a document or a flag names.
 type Trees struct {
 	in    Inputs
 	docs  []*SandboxSpec
@@ -24,11 +24,11 @@ type treeAt struct {
 	led     bool // by a link in another tree: that it holds that link, as a directory above does, says nothing
 }
 
-// TreesOf are the directory that the caller stands in, those that the documents lie in,
-// what the documents have a command start in or write, and the repositories that these
-// lie in: another command may have had those as its workspace. It takes what the
-// documents ask for, whether they hold or not. The whole root is none, and a home that
-// is a repository is none for what lies in it.
+// TreesOf returns the current directory, the directories of the documents, the working
+// directories and writable paths that they name, and the repositories that contain these:
+// another command may have had those as its workspace. It uses the documents' values even if
+// they are not valid together. The root directory never counts, and a home directory that is a
+// repository does not count for the paths in it.
 func TreesOf(in Inputs, docs ...*SandboxSpec) Trees {
 	return Trees{in: in, docs: docs}
 }
@@ -117,7 +117,7 @@ func (t *Trees) add(path, base string, as treeAt) string {
 	return abs
 }
 
-// addAbove adds the repositories that the trees lie in.
+// addAbove adds the repositories that contain the trees.
 func (t *Trees) addAbove() {
 	for _, a := range t.all {
 		for dir := parent(a.Real); a.Real != t.home && dir != "/" && dir != t.home; dir = parent(dir) {
@@ -128,9 +128,9 @@ func (t *Trees) addAbove() {
 	}
 }
 
-// Follow resolves an absolute path, which need not exist. The Problem, without what
-// was attempted, is that the path cannot be resolved, or that a planted link leads it
-// away. What is opened afterwards is to be Real, through no link.
+// Follow resolves an absolute path, which need not exist. It returns a Problem, with Do unset,
+// if the path cannot be resolved or a planted symlink redirects it. The caller must then open
+// Path.Real without following symlinks.
 func (t *Trees) Follow(abs string) (Path, *Problem) {
 	p, err := resolvePath(t.in.Paths, abs)
 	if err != nil {
@@ -156,7 +156,7 @@ func (t *Trees) Holds(abs string) bool {
 	return err != nil || made(p.Real) || slices.ContainsFunc(p.Links, func(l Link) bool { return made(l.Path) })
 }
 
-// planted are the links on the way to p that stand in one of the trees.
+// planted returns the symlinks on the way to p that lie in one of the trees.
 func (t *Trees) planted(p *Path) (links []*Link) {
 	if !t.known && len(p.Links) > 0 {
 		t.gather()
