@@ -9,23 +9,23 @@ import (
 	"sbx/internal/reach"
 )
 
-// The sizes of addresses: of what the kernel copies (struct sockaddr_storage)
-// and of what it takes for AF_UNIX (struct sockaddr_un).
+// Sizes of socket addresses in bytes: the most that the kernel copies (struct
+// sockaddr_storage) and the most that it accepts for AF_UNIX (struct sockaddr_un).
 const (
 	maxAddress  = 128
 	maxUnix     = 110
-	sunPath     = 2 // where its path begins
+	sunPath     = 2 // offset of sun_path in struct sockaddr_un
 	sizeofInet4 = 16
-	sizeofInet6 = 24 // without the scope, as the kernel takes it (SIN6_LEN_RFC2133)
+	sizeofInet6 = 24 // without sin6_scope_id, which the kernel does not require (SIN6_LEN_RFC2133)
 )
 
-// address is a copy of what a caller's connect or bind names.
+// address is a copy of the socket address that a caller passed to connect or bind.
 type address struct {
-	b [maxAddress + 1]byte // one more, for the NUL that a path may lack
+	b [maxAddress + 1]byte // one byte more than the kernel's: a path may lack its NUL
 	n int
 }
 
-// family is what the address says it is, AF_UNSPEC where it says nothing.
+// family returns the address family, AF_UNSPEC if the address is too short for one.
 func (a *address) family() int {
 	if a.n < 2 {
 		return unix.AF_UNSPEC
@@ -33,9 +33,9 @@ func (a *address) family() int {
 	return int(uint16(a.b[0]) | uint16(a.b[1])<<8) // little-endian, as both architectures are
 }
 
-// path is the file that a socket of AF_UNIX is sought or made at, a NUL at its
-// end; nil where the address names none, or none that the kernel takes
-// (unix_validate_addr and unix_mkname_bsd of Linux).
+// path returns the NUL-terminated file path of an AF_UNIX address; nil if the address
+// has no path or the kernel would reject it (unix_validate_addr and unix_mkname_bsd of
+// Linux).
 func (a *address) path() []byte {
 	if a.family() != unix.AF_UNIX || a.n <= sunPath || a.n > maxUnix || a.b[sunPath] == 0 {
 		return nil
@@ -44,13 +44,13 @@ func (a *address) path() []byte {
 	return a.b[sunPath : sunPath+bytes.IndexByte(a.b[sunPath:a.n+1], 0)+1]
 }
 
-// abstract tells whether it is a name of AF_UNIX without a file.
+// abstract reports whether the address is in AF_UNIX's abstract namespace, unix(7).
 func (a *address) abstract() bool {
 	return a.family() == unix.AF_UNIX && a.n > sunPath && a.n <= maxUnix && a.b[sunPath] == 0
 }
 
-// outside is the text of an address of the internet that is not this network
-// namespace's own: "192.0.2.1:443", "[2001:db8::1]:443".
+// outside formats an IP address that is not local to this network namespace, such as
+// "192.0.2.1:443" or "[2001:db8::1]:443". ok is false for any other address.
 func (a *address) outside() (string, bool) {
 	ip, port, ok := a.internet()
 	if !ok || ip.Loopback() || ip.Is4() && ip[12] == 0 { // 0.0.0.0/8 is this host's
@@ -59,7 +59,7 @@ func (a *address) outside() (string, bool) {
 	return Target(ip.String(), port), true
 }
 
-// internet is an address of the internet and a port; false where it is none.
+// internet returns the IP address and port; ok is false for other address families.
 func (a *address) internet() (ip reach.IP, port int, ok bool) {
 	switch {
 	case a.family() == unix.AF_INET && a.n >= sizeofInet4:
@@ -72,9 +72,10 @@ func (a *address) internet() (ip reach.IP, port int, ok bool) {
 	return ip, int(a.b[2])<<8 | int(a.b[3]), true
 }
 
-// ownFolder reads the path of a file beneath one of the caller's descriptors,
-// as programs write it whose directory's name is too long for an address:
-// /proc/self/fd/7/name. The supervisor's own /proc/self is another process.
+// ownFolder splits a path such as /proc/self/fd/7/name into the caller's descriptor
+// and the name under it. Programs use such paths if the directory's own path is too
+// long for a socket address. They need parsing because the supervisor's /proc/self is
+// another process.
 func ownFolder(path []byte) (dirfd int32, rest []byte, ok bool) {
 	for _, prefix := range [...]string{"/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/"} {
 		tail, found := bytes.CutPrefix(path, []byte(prefix))

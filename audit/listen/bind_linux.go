@@ -2,10 +2,10 @@ package listen
 
 import "golang.org/x/sys/unix"
 
-// rule rules on bind(fd, address, length). It goes on: nothing but a protected
-// name is refused, and what the socket is bound to is asked of the socket. So a
-// program that changes descriptor or address meanwhile has a socket that nobody
-// remembers.
+// rule decides bind(fd, address, length). It denies only protected paths and otherwise
+// lets the kernel make the call; the listener later asks its copy of the socket which
+// file it was bound to. A program that swaps the descriptor or the address in between
+// only gets a socket that is not remembered, so nobody can connect to it.
 func (b *binder) rule() {
 	var a address
 	length := int32(b.call.Args[2])
@@ -15,7 +15,7 @@ func (b *binder) rule() {
 	}
 	switch e := b.readAddress(&a, b.call.Args[1], int(length)); e {
 	case 0:
-	case unix.EFAULT, unix.ESRCH: // the kernel might read what others cannot
+	case unix.EFAULT, unix.ESRCH: // the kernel may read memory that other processes cannot
 		b.fail(b.badAddress())
 		return
 	default:
@@ -31,8 +31,8 @@ func (b *binder) rule() {
 	b.proceed()
 }
 
-// badAddress is the kernel's answer to a bind whose address cannot be read: the
-// descriptor is looked at first.
+// badAddress returns the errno that the kernel gives a bind whose address is not
+// readable. The kernel checks the descriptor first, and so does badAddress.
 func (b *binder) badAddress() unix.Errno {
 	if b.copies.discards.full() {
 		return unix.EFAULT
@@ -48,8 +48,9 @@ func (b *binder) badAddress() unix.Errno {
 	return unix.EFAULT
 }
 
-// bindPath rules on the name at which a socket would come into being, and takes
-// note of the socket.
+// bindPath decides whether a socket file may be created at path, and keeps a copy of
+// the socket to find out later which file it was bound to. within are the nested
+// sandboxes that the caller is in.
 func (b *binder) bindPath(path []byte, within []*narrowed) bool {
 	work := &b.work[0]
 	d := b.entryAt(unix.AT_FDCWD, work.path[:copy(work.path[:], path)], work, stays)
@@ -64,7 +65,7 @@ func (b *binder) bindPath(path []byte, within []*narrowed) bool {
 	case d.exists: // EADDRINUSE
 		return true
 	}
-	if b.copies.discards.full() { // then it is not remembered
+	if b.copies.discards.full() { // too many copies: this socket is not remembered
 		return true
 	}
 	sock, e := b.copies.socketOf(int32(b.call.Args[0]))
@@ -81,7 +82,7 @@ func (b *binder) bindPath(path []byte, within []*narrowed) bool {
 			b.bound.expect(sock, &b.copies.discards)
 			b.clock.within(b.bound.wait)
 			return true
-		} else if e == 0 { // by whomever; the kernel refuses it another
+		} else if e == 0 { // bound already; the kernel denies a second bind
 			unix.Close(at)
 		}
 	}

@@ -7,49 +7,49 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The bounds of what is remembered of the sockets that the sandbox makes. What
-// is forgotten cannot be connected to any more.
+// Limits on the remembered sockets. Once the listener forgets a socket, programs in the
+// sandbox cannot connect to it any more.
 const (
 	maxBoundSockets = 8192
-	maxPinned       = 64 // on file systems that note no time of birth
+	maxPinned       = 64 // files on file systems without a birth time
 	maxPending      = 64
 )
 
-// boundSockets is the files of the sockets that were bound inside. The call itself goes
-// on, so that a socket has the name that its program gave it; the socket is
-// copied before and asked afterwards which file it was bound to. Nothing that a
-// program changes meanwhile can make another's file one of these.
+// boundSockets holds the files of the pathname sockets that were bound in the sandbox.
+// The kernel makes the bind itself, so that the socket gets the name that its program
+// chose. The listener copies the socket before and asks the copy afterwards which file
+// it was bound to, so a racing program cannot have another file recorded.
 type boundSockets struct {
-	discards *discards // where copies go that are not needed any more
+	discards *discards // closes copies that are no longer needed
 	pending  []bound
-	wait     time.Duration // until those that are pending are asked again
-	due      time.Time     // when that is
-	files    map[inode]int
-	order    []inode // of files, as a ring
-	next     int
+	wait     time.Duration // interval until the pending copies are asked again; 0 for never
+	due      time.Time     // end of that interval
+	files    map[inode]int // how often each occurs in order
+	order    []inode       // ring buffer of files
+	next     int           // oldest entry of order once that is full
 	pinned   []pin
 }
 
-// bound is a copy of a socket that is about to be bound, and how often it has
-// been asked.
+// bound is a copy of a socket that its program is about to bind; asked counts how often
+// the copy was asked for its file.
 type bound struct{ sock, asked int }
 
-// pin is a file that is held open, so that none can have its number.
+// pin is a file that is kept open so that its inode number is not reused.
 type pin struct {
 	id inode
 	fd int
 }
 
-// The copies are asked again and again, lest they live on when their programs
-// let go of them: after each millisecond and, where one takes longer, for about
-// two seconds in all. A bind that took no effect until then has failed.
+// The copies are polled soon and often, since each keeps its socket alive after its
+// program has closed it: first after askFirst, then at intervals that double up to
+// askLast, about two seconds in all. A bind without effect by then has failed.
 const (
 	askFirst = time.Millisecond
 	askLast  = 64 * time.Millisecond
 	maxAsked = 36
 )
 
-// expect takes over a copy of a socket that is about to be bound.
+// expect takes ownership of sock, a copy of a socket that is about to be bound.
 func (m *boundSockets) expect(sock int, d *discards) {
 	m.discards = d
 	m.settle(false)
@@ -63,8 +63,8 @@ func (m *boundSockets) expect(sock int, d *discards) {
 	}
 }
 
-// ask settles what is pending, where it is time to. It gives when it is to be called
-// again, 0 for never.
+// ask polls the pending copies if that is due. It returns after which time it wants to
+// be called again, 0 for never.
 func (m *boundSockets) ask(now time.Time) time.Duration {
 	if m.wait == 0 {
 		return 0
@@ -80,8 +80,8 @@ func (m *boundSockets) ask(now time.Time) time.Duration {
 	return m.wait
 }
 
-// settle remembers the files of the sockets that are bound by now, and gives up
-// on those that were asked often enough.
+// settle records the files of the pending sockets that are bound by now, and drops
+// sockets that were asked maxAsked times. asks counts this call as one of those times.
 func (m *boundSockets) settle(asks bool) {
 	m.pending = slices.DeleteFunc(m.pending, func(p bound) bool {
 		fd, e := boundTo(p.sock)
@@ -101,7 +101,7 @@ func (m *boundSockets) settle(asks bool) {
 	}
 }
 
-// forget lets go of everything.
+// forget closes all descriptors and empties the set.
 func (m *boundSockets) forget(d *discards) {
 	for _, p := range m.pending {
 		d.add(p.sock)
@@ -112,7 +112,7 @@ func (m *boundSockets) forget(d *discards) {
 	*m = boundSockets{}
 }
 
-// remember takes over a descriptor of a file's name.
+// remember records a socket's file and takes ownership of fd (O_PATH).
 func (m *boundSockets) remember(fd int) {
 	id, _, e := inodeOf(fd)
 	if e == 0 && id.born == (unix.StatxTimestamp{}) {
@@ -125,7 +125,8 @@ func (m *boundSockets) remember(fd int) {
 	}
 }
 
-// note remembers a file for as long as there are not too many.
+// note records a file by its inode, in place of the oldest one once maxBoundSockets
+// are recorded.
 func (m *boundSockets) note(id inode) {
 	if m.files == nil {
 		m.files = map[inode]int{}
@@ -143,7 +144,7 @@ func (m *boundSockets) note(id inode) {
 	m.files[id]++
 }
 
-// pin remembers a file that is held open.
+// pin records a file and keeps fd open, closing the oldest one beyond maxPinned.
 func (m *boundSockets) pin(id inode, fd int) {
 	if len(m.pinned) == maxPinned {
 		unix.Close(m.pinned[0].fd)
@@ -152,7 +153,7 @@ func (m *boundSockets) pin(id inode, fd int) {
 	m.pinned = append(m.pinned, pin{id, fd})
 }
 
-// has tells whether a file is one of these.
+// has reports whether a file belongs to a socket that was bound in the sandbox.
 func (m *boundSockets) has(id inode) bool {
 	m.settle(false)
 	if m.files[id] > 0 {

@@ -7,15 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Paths here are bytes with a NUL at the end, so that nothing is copied to make
-// a call.
+// Paths in this file are NUL-terminated bytes, so that no system call needs a copy.
 
-// readInto reads the path at an address of the waiting thread's into buf, of
-// pathMax bytes. EFAULT and ENAMETOOLONG are the kernel's own answers; any other
-// error means that the memory is not the supervisor's to read.
-// process_vm_readv(2) reads what it is asked for whole or not at all, so that is
-// up to the page's end, and what lies behind it only for a path that goes on
-// there. Most paths are short, and a page takes longer to be copied.
+// readInto reads the path at addr in the caller's memory into buf, which has pathMax
+// bytes. EFAULT and ENAMETOOLONG are what the kernel would answer; any other error means
+// that the supervisor may not read the memory.
+// A read that crosses into an unmapped page fails, so readInto reads up to the end of a
+// page and goes on to the next only if the path does. It begins with shortPath bytes:
+// most paths are short, and copying a page takes longer.
 func (c *caller) readInto(addr uint64, buf []byte) ([]byte, unix.Errno) {
 	have := uint64(0)
 	for part := min(pageSize-addr%pageSize, shortPath); ; part = min(pathMax-have, pageSize-(addr+have)%pageSize) {
@@ -35,8 +34,8 @@ func (c *caller) readInto(addr uint64, buf []byte) ([]byte, unix.Errno) {
 	}
 }
 
-// copyIn copies from the waiting thread's memory. What lies across the end of
-// what is mapped is EFAULT.
+// copyIn fills buf from addr in the caller's memory. It returns EFAULT if part of the
+// range is not mapped.
 func (c *caller) copyIn(buf []byte, addr uint64) unix.Errno {
 	if c.byFile {
 		return c.copyByFile(buf, addr)
@@ -45,7 +44,7 @@ func (c *caller) copyIn(buf []byte, addr uint64) unix.Errno {
 	remote := unix.RemoteIovec{Base: uintptr(addr), Len: len(buf)}
 	n, _, e := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(c.n.TID), uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
 	switch {
-	case e == unix.EPERM || e == unix.ENOSYS: // of this program, or of any: a container's filter
+	case e == unix.EPERM || e == unix.ENOSYS: // denied for this program, or by a container's filter for all
 		e = c.copyByFile(buf, addr)
 		c.byFile = e == 0
 	case e == 0 && int(n) < len(buf):
@@ -54,7 +53,8 @@ func (c *caller) copyIn(buf []byte, addr uint64) unix.Errno {
 	return e
 }
 
-// copyByFile is copyIn where the caller's sandbox has no process_vm_readv(2).
+// copyByFile is the fallback of copyIn through /proc/TID/mem, for hosts where
+// process_vm_readv(2) is denied.
 func (c *caller) copyByFile(buf []byte, addr uint64) unix.Errno {
 	fd, e := openFile(c.proc("mem", -1))
 	if e != 0 {
@@ -68,20 +68,20 @@ func (c *caller) copyByFile(buf []byte, addr uint64) unix.Errno {
 	return 0
 }
 
-// readHow reads openat2's arguments from the waiting thread's memory.
+// readHow reads openat2's struct open_how from the caller's memory.
 func (c *caller) readHow(addr uint64) (w unix.OpenHow, e unix.Errno) {
 	e = c.copyIn(unsafe.Slice((*byte)(unsafe.Pointer(&w)), unix.SizeofOpenHow), addr)
 	return w, e
 }
 
-// shortPath is as much of a path as is read at first.
+// shortPath is how many bytes of a path readInto reads at first.
 const shortPath = 256
 
-// pageSize is the smallest that both architectures have; with larger pages a
-// path is read in one piece more than it must be.
+// pageSize is the smallest page of both architectures. With larger pages a path is read
+// in more pieces than necessary.
 const pageSize = 4096
 
-// openat2 opens a path by name only, beneath dir as resolve says.
+// openat2 opens a path with O_PATH, relative to dir and under the RESOLVE_ flags.
 func openat2(dir int, path []byte, nofollow bool, resolve uint64) (int, unix.Errno) {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: resolve}
 	if nofollow {
@@ -95,12 +95,12 @@ func openat2(dir int, path []byte, nofollow bool, resolve uint64) (int, unix.Err
 	}
 }
 
-// maxAgain is how often a path with ".." is tried again beside which something was
-// renamed, wherever that was (EAGAIN).
+// maxAgain is how often openat2 repeats a call that failed with EAGAIN: the kernel
+// answers that for a path with ".." if a rename anywhere on the host coincides.
 const maxAgain = 100
 
-// openPath opens a path of the supervisor's own by name only, openFile to read
-// a regular file. O_NONBLOCK: what is none may not hold up the listener.
+// openPath opens a path with O_PATH, openFile for reading. Both resolve it as the
+// supervisor. O_NONBLOCK: a FIFO or a device must not block the listener.
 func openPath(path []byte) (int, unix.Errno) { return open(path, unix.O_PATH|unix.O_CLOEXEC) }
 func openFile(path []byte) (int, unix.Errno) {
 	return open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY)
@@ -119,7 +119,7 @@ func fdOr(r uintptr, e unix.Errno) (int, unix.Errno) {
 	return int(r), 0
 }
 
-// readlink is the length of a link's text, -1 where there is none.
+// readlink reads a symbolic link into buf and returns the length, -1 on failure.
 func readlink(path, buf []byte) int { return readlinkat(unix.AT_FDCWD, path, buf) }
 
 func readlinkat(dir int, path, buf []byte) int {
@@ -130,14 +130,14 @@ func readlinkat(dir int, path, buf []byte) int {
 	return int(r)
 }
 
-// accessAt asks what the supervisor's effective user may do with a name in a
-// directory, which is no link.
+// accessAt checks whether the supervisor's effective user may access a name in a
+// directory. It does not follow symbolic links.
 func accessAt(dir int, name []byte, mode uintptr) unix.Errno {
 	_, _, e := unix.Syscall6(unix.SYS_FACCESSAT2, uintptr(dir), uintptr(unsafe.Pointer(&name[0])), mode, unix.AT_SYMLINK_NOFOLLOW|unix.AT_EACCESS, 0, 0)
 	return e
 }
 
-// access asks what the supervisor's effective user may do with a file.
+// access checks whether the supervisor's effective user may access an open file.
 func access(fd int, mode uintptr) unix.Errno {
 	empty := [1]byte{}
 	_, _, e := unix.Syscall6(unix.SYS_FACCESSAT2, uintptr(fd), uintptr(unsafe.Pointer(&empty)), mode, unix.AT_EMPTY_PATH|unix.AT_EACCESS, 0, 0)
@@ -157,7 +157,7 @@ func (d *entry) stands() {
 	d.onDisk = !d.mounted && st.Dev_major != 0
 }
 
-// lstat is the mode of a name in a directory.
+// lstat returns the file type (S_IFMT) of a name in a directory.
 func lstat(dir int, name []byte) (mode uint32, e unix.Errno) {
 	st, e := statx(dir, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE)
 	return uint32(st.Mode), e
@@ -168,14 +168,14 @@ func statx(dir int, path []byte, flags, mask uintptr) (st unix.Statx_t, e unix.E
 	return st, e
 }
 
-// where is a directory on a mount.
+// where identifies a directory by the ids of its mount and inode.
 type where struct{ mount, ino uint64 }
 
-// place is where a path leads; the mount's number is there since Linux 5.8.
+// place returns the mount and inode that a path leads to. Mount ids need Linux 5.8.
 func place(path []byte) (where, unix.Errno) {
 	st, e := statx(unix.AT_FDCWD, path, 0, unix.STATX_INO|unix.STATX_MNT_ID)
 	return where{st.Mnt_id, st.Ino}, e
 }
 
-// text is a path without its NUL, valid as long as its bytes stay.
+// text returns a path without its NUL. The string shares the bytes of path.
 func text(path []byte) string { return unsafe.String(&path[0], len(path)-1) }

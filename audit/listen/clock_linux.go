@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clock is when Tick is to be called: a timer.
+// clock is a timerfd that expires when Tick should be called.
 type clock struct {
 	fd  int
-	due time.Time // zero for never
+	due time.Time // zero if the timer is not set
 }
 
-// OpenClock makes a descriptor that is readable when Tick is to be called; -1 where
-// there is none, and connects are answered with EAGAIN.
+// OpenClock returns a timerfd that becomes readable when Tick should be called. It
+// returns -1 on failure; every connect is then answered with EAGAIN.
 func (s *sockets) OpenClock() int {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
 	if err != nil {
@@ -23,7 +23,7 @@ func (s *sockets) OpenClock() int {
 	return fd
 }
 
-// within has the timer go off after d at the latest.
+// within sets the timer to expire after d, unless it expires earlier already.
 func (c *clock) within(d time.Duration) {
 	due := time.Now().Add(d)
 	if !c.due.IsZero() && c.due.Before(due) {
@@ -33,8 +33,9 @@ func (c *clock) within(d time.Duration) {
 	_ = unix.TimerfdSettime(c.fd, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil)
 }
 
-// Tick looks at what others have done meanwhile: the helpers, the programs that wait
-// for a connect or bind a socket.
+// Tick does the periodic work: it answers the connects that the network denied, cancels
+// those whose callers are gone, looks for the files of newly bound sockets and closes
+// discarded copies.
 func (s *sockets) Tick() {
 	var buf [8]byte
 	_, _ = unix.Read(s.clock.fd, buf[:])

@@ -4,7 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socketOf copies a descriptor of the waiting thread's, from its own table.
+// socketOf duplicates a descriptor from the waiting thread's own descriptor table.
 func (c *copies) socketOf(number int32) (int, unix.Errno) {
 	if number < 0 {
 		return -1, unix.EBADF
@@ -21,15 +21,16 @@ func (c *copies) socketOf(number int32) (int, unix.Errno) {
 	return c.socketOfProcess(number)
 }
 
-// thread is a pidfd of the thread that a socket was last copied from.
+// thread caches the pidfd of the thread that a socket was last copied from.
 type thread struct {
 	tid uint32 // 0 for none
 	fd  int
 }
 
-// openThread opens a pidfd of the waiting thread, unless that was the last one.
-// Where its number has been given to another thread since, the pidfd is of one
-// that is gone, and stale is said. EINVAL: the kernel has none of threads.
+// openThread opens a pidfd of the waiting thread, or keeps the cached one if that has
+// the same TID. stale forces a new one: the TID may have been reused, and the cached
+// pidfd refers to a thread that is gone. EINVAL means that the kernel has no pidfds of
+// threads (before Linux 6.9).
 func (c *copies) openThread(stale bool) unix.Errno {
 	if c.thread.tid == c.n.TID && !stale {
 		return 0
@@ -45,9 +46,9 @@ func (c *copies) openThread(stale bool) unix.Errno {
 	return e
 }
 
-// socketOfProcess copies the descriptor from the process, where no thread can be
-// asked, and makes sure that the thread's is the same: it may have a table of
-// its own.
+// socketOfProcess is the fallback of socketOf for kernels without pidfds of threads. It
+// duplicates the process's descriptor and checks that the thread's leads to the same
+// file, since a thread may have a descriptor table of its own.
 func (c *copies) socketOfProcess(number int32) (int, unix.Errno) {
 	tgid := c.process()
 	if tgid <= 0 {
@@ -61,7 +62,7 @@ func (c *copies) socketOfProcess(number int32) (int, unix.Errno) {
 	fd, e := pidfdGetfd(pidfd, number)
 	theirs, e2 := c.openFD(number)
 	if e2 == unix.ENOENT {
-		e, e2 = unix.EBADF, 0 // whatever the process has
+		e, e2 = unix.EBADF, 0 // only the thread's table counts
 	}
 	if theirs >= 0 {
 		defer unix.Close(theirs)
@@ -74,22 +75,22 @@ func (c *copies) socketOfProcess(number int32) (int, unix.Errno) {
 		e = unix.EPERM
 	}
 	c.discards.add(fd)
-	if e == 0 || e == unix.EBADF && theirs >= 0 { // only the thread has it
+	if e == 0 || e == unix.EBADF && theirs >= 0 { // only the thread has this descriptor
 		e = unix.EPERM
 	}
 	return -1, e
 }
 
-// maxDiscards is how many copies may wait to be closed before no more are made.
+// maxDiscards is how many copies may wait to be closed; beyond it no more are made.
 const maxDiscards = 64
 
-// discards close copies of what is the sandbox's, one after the other. That may take
-// as long as it likes, where the copy is the last: a socket lingers (SO_LINGER), or has
-// others in its queue that do.
+// discards closes copies of the sandbox's descriptors on a helper thread, one after the
+// other. Closing the last copy of a socket may block for as long as the sandbox likes:
+// the socket lingers (SO_LINGER), or has lingering sockets in its queue.
 type discards struct{ helpers }
 
-// add takes over a descriptor; -1 is none. Where no thread can be had it waits until
-// one can.
+// add takes ownership of a descriptor and has it closed; it ignores -1. If no thread can
+// be started the descriptor is queued until one can.
 func (d *discards) add(fd int) {
 	switch {
 	case fd < 0:
@@ -101,11 +102,12 @@ func (d *discards) add(fd int) {
 	}
 }
 
-// work tells whether there is anything left for which there is no thread.
+// work starts the thread if necessary. waits reports that descriptors are queued and no
+// thread could be started.
 func (d *discards) work() (waits bool) {
 	d.most = 1
 	return d.count() > 0 && d.staff(1) != 0
 }
 
-// full tells whether no more copies may be made.
+// full reports whether no more copies may be made.
 func (d *discards) full() bool { return !d.open() || !d.hasPlace(maxDiscards, func() {}) }

@@ -1,22 +1,19 @@
-// Package listen answers the calls that a sandbox's filter hands to the
-// supervisor: it counts the programs that are started, against the budget, keeps
-// protected names from coming into being, and connects sockets.
+// Package listen answers the system calls that a sandbox's seccomp filter sends to the
+// supervisor (seccomp_unotify(2)): it counts program starts against the budget, denies
+// the creation of protected paths, and connects sockets on behalf of the caller.
 //
-// The rule of counting: what is bound to fail is answered by the listener with
-// the error that the kernel would give, and is not charged. Everything else is
-// charged and then continued, so that a program which changes a path while it
-// is looked at can be charged too much, never too little. Where the listener
-// cannot be certain it charges.
+// Counting: if an exec is certain to fail, the listener answers it with the error that
+// the kernel would give and does not charge it. It charges every other exec, the
+// uncertain ones too, and then lets the kernel continue it. A program that changes a
+// path during the check can thus be charged too much, never too little.
 //
-// The rule of sockets: a connect never goes on. The socket and its address are
-// copied, what the address leads to is opened and judged, and that is what the
-// copy is connected to. See docs/reference/network.md.
+// Sockets: the listener never lets the kernel continue a connect. It copies the socket
+// and the address, opens and checks the file that the address leads to, and connects the
+// copy to that file. See docs/reference/network.md.
 //
-// What it looks at may change at any moment and belongs to somebody who may
-// want to hurt: memory is read in one piece into a buffer of the listener's
-// own, paths are resolved beneath the sandbox's root by openat2(2) into
-// descriptors that only name a file (O_PATH), files are opened only if regular
-// and never for writing, nothing is read that is longer than a page, and
-// nothing here waits for what the sandbox controls, but for the helpers that
-// connect sockets, each of which is a thread of its own.
+// The callers are hostile and may change memory and files at any moment. So the listener
+// reads memory once, into a buffer of its own; resolves paths under the sandbox's root
+// with openat2(2) into O_PATH descriptors; opens regular files only, and never for
+// writing; and reads no more than a page of anything. Only the helpers, threads that
+// connect and close sockets, wait for something that the sandbox controls.
 package listen
