@@ -13,47 +13,48 @@ import (
 	"sbx/internal/relay/wire"
 )
 
-// Egress is where connects are led to under network.allow: a relay outside, which
-// connects in their stead.
+// Egress is the supervisor's side of the relay, a process outside the sandbox that makes
+// the connections that network.allow permits.
 type Egress struct {
-	FD  int         // the socket to the relay; -1 once that is gone
-	V6  bool        // it listens at addresses of IPv6 as well
-	May reach.Reach // what may be reached
-	// Hosts are the names that the host's own table has for an address.
+	FD  int         // the socket to the relay; -1 once the relay is gone
+	V6  bool        // the relay listens on IPv6 addresses as well
+	May reach.Reach // the rules of network.allow
+	// Hosts returns the names that the host's own table has for an address.
 	Hosts func(reach.IP) []string
-	// Refused is told of names that were asked for and not answered, Ended of connections
-	// that are over (led is nil of one that nobody meant), CameIn of those that were made
-	// to the nth published port, Lost of a relay that is gone.
+	// Refused is called for each name whose look-up was denied, Ended for each connection
+	// that is over (led is nil if the relay was not told to expect it), CameIn for each
+	// connection to the nth published port, Lost once the relay is gone.
 	Refused func(*wire.Refused)
 	Ended   func(led *Relayed, m *wire.Ended)
 	CameIn  func(n int, m *wire.Ended)
 	Lost    func()
 
 	relayed
-	used      bool // something was led to it, or told by it
-	isUnasked bool // it looks up no name before that is connected to
+	used      bool // the relay was sent a connection or has sent a message
+	isUnasked bool // the relay looks up a name only once a program connects to it
 	buf       [wire.Max]byte
 }
 
-// relayed are the names and connections that supervisor and relay know by numbers.
+// relayed holds the names and connections that supervisor and relay refer to by numbers.
 type relayed struct {
-	names map[uint32]string   // by the number of the pool's address that stands for it
-	led   map[uint32]*Relayed // by the token
-	next  uint32              // token
+	names map[uint32]string   // by the number of the pool address that stands for the name
+	led   map[uint32]*Relayed // by token
+	next  uint32              // the next token
 }
 
 // Relayed is a connection that the relay makes.
 type Relayed struct {
-	Host    string // as it was asked for: a name or an address
+	Host    string // the name or address that the program requested
 	Port    int
 	PID     int
 	Program string
 }
 
-// maxLed is how many connections are remembered.
+// maxLed is the most connections that Egress remembers.
 const maxLed = 1 << 16
 
-// Hear takes what the relay has told, and says whether there may be more later.
+// Hear reads the relay's pending messages without waiting. It returns false once the
+// relay is gone.
 func (e *Egress) Hear() bool {
 	for e.FD >= 0 {
 		n, err := unix.Read(e.FD, e.buf[:])
@@ -75,7 +76,7 @@ func (e *Egress) lose() {
 	e.Lost()
 }
 
-// Idle tells whether the relay had nothing to do so far.
+// Idle reports whether the relay has not been used so far.
 func (e *Egress) Idle() bool {
 	e.Hear()
 	return !e.used
@@ -101,20 +102,21 @@ func (e *Egress) heard(b []byte) {
 		} else {
 			delete(e.led, m.Token)
 		}
-		if led != nil || m.Outcome != wire.Unmade { // whose connect failed
+		if led != nil || m.Outcome != wire.Unmade { // a forgotten one that was never made ends nothing
 			e.Ended(led, &m)
 		}
 	}
 }
 
-// Open calls f for each connection whose end the relay has not told.
+// Open calls f for each connection whose end the relay has not reported.
 func (e *Egress) Open(f func(*Relayed)) {
 	for _, led := range e.led {
 		f(led)
 	}
 }
 
-// unasked has the relay look up no name before it is connected to, or again.
+// unasked tells the relay to look up a name only once a program connects to it (on), or
+// to look names up when they are queried, as it does by default (off).
 func (e *Egress) unasked(on bool) unix.Errno {
 	if e.isUnasked == on || e.FD < 0 {
 		return 0
@@ -126,8 +128,8 @@ func (e *Egress) unasked(on bool) unix.Errno {
 	return 0
 }
 
-// allowed tells whether a rule allows a connection, and all of those within do, and by
-// which name the relay is to make it; "" for the address itself.
+// allowed reports whether a rule of network.allow and all nested sandboxes in within
+// allow a connection. name is what the relay should connect to, "" for the address.
 func (e *Egress) allowed(ip reach.IP, port int, within []*narrowed) (name string, ok bool) {
 	var names []string
 	n, pooled := wire.Pooled(ip)
@@ -156,7 +158,7 @@ func (e *Egress) allowed(ip reach.IP, port int, within []*narrowed) (name string
 	return "", false
 }
 
-// host is what a person would call an address: the name that it stands for.
+// host returns the name that an address of the pool stands for, else the address.
 func (e *Egress) host(ip reach.IP) string {
 	if n, ok := wire.Pooled(ip); ok && e.names[n] != "" {
 		return e.names[n]
@@ -164,12 +166,12 @@ func (e *Egress) host(ip reach.IP) string {
 	return ip.String()
 }
 
-// sayTime is how long the relay may take to have room for one more packet. A program that
-// connects faster than the relay gets processor time waits for it.
+// sayTime is how long say waits for room in the socket to the relay. It slows down
+// programs that connect faster than the relay gets processor time.
 const sayTime = time.Second
 
-// say sends the relay a packet. Meanwhile it hears what the relay says, which reads nothing
-// as long as that does not get through.
+// say sends the relay a packet. While it waits it reads the relay's messages: the relay
+// reads nothing as long as it cannot send.
 func (e *Egress) say(packet []byte) error {
 	for until := time.Now().Add(sayTime); ; {
 		err := unix.Send(e.FD, packet, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
@@ -185,7 +187,7 @@ func (e *Egress) say(packet []byte) error {
 	}
 }
 
-// lead has the relay expect a connection, and says by which token.
+// lead tells the relay to expect a connection and returns the token that identifies it.
 func (e *Egress) lead(m *wire.Expected, led *Relayed) (token uint32, errno unix.Errno) {
 	m.Token = e.next
 	switch e.say(m.Append(nil)) {
@@ -198,7 +200,7 @@ func (e *Egress) lead(m *wire.Expected, led *Relayed) (token uint32, errno unix.
 	if e.led == nil {
 		e.led = map[uint32]*Relayed{}
 	}
-	for old := range e.led { // one that never came to the relay, most likely
+	for old := range e.led { // most likely a connection that never reached the relay
 		if len(e.led) < maxLed {
 			break
 		}
@@ -210,14 +212,15 @@ func (e *Egress) lead(m *wire.Expected, led *Relayed) (token uint32, errno unix.
 	return m.Token, 0
 }
 
-// directOut decides where a connect to the internet may go, under network.allow.
+// directOut decides a connect to an IP address under network.allow. If it is allowed,
+// directOut replaces the address in f by that of the relay.
 func (c *connector) directOut(f *pendingConnect) unix.Errno {
 	e, a := c.Egress, &f.address
 	ip, port, ok := a.internet()
 	if !ok {
-		return 0 // AF_UNSPEC, and what the kernel takes for no address
+		return 0 // AF_UNSPEC, or an address that the kernel rejects
 	}
-	e.Hear() // a name is told of before its address is
+	e.Hear() // the relay reports a name here before it answers the look-up
 	protocol, _ := optionOf(f.sock, unix.SO_PROTOCOL)
 	action := connecting(protocol)
 	tcp := action == Connect
@@ -237,7 +240,7 @@ func (c *connector) directOut(f *pendingConnect) unix.Errno {
 		return unix.ECONNREFUSED
 	case protocol != unix.IPPROTO_UDP && ip.Loopback() && port != wire.DNS && len(f.within) > 0 && !c.narrowing.ownServer(f.within, ip, port):
 		return unix.ECONNREFUSED
-	case port == wire.DNS || ip.Loopback() || !tcp && (pooled || allowed): // where UDP leads nowhere, and resolvers sort by it
+	case port == wire.DNS || ip.Loopback() || !tcp && (pooled || allowed): // resolvers sort addresses by a UDP connect, which leads nowhere here
 		return 0
 	}
 	target := Target(e.host(ip), port)
@@ -252,7 +255,7 @@ func (c *connector) directOut(f *pendingConnect) unix.Errno {
 	return unix.ENETUNREACH
 }
 
-// connecting is the action of a connect by a protocol.
+// connecting returns the action that is reported for a connect by an IP protocol.
 func connecting(protocol int) string {
 	switch protocol {
 	case unix.IPPROTO_TCP, unix.IPPROTO_MPTCP:
@@ -263,7 +266,7 @@ func connecting(protocol int) string {
 	return Connect + " by protocol " + strconv.Itoa(protocol)
 }
 
-// Target is a host and a port as network.allow has them.
+// Target formats a host and a port as network.allow writes them.
 func Target(host string, port int) string {
 	if ip, ok := reach.ParseIP(host); ok && !ip.Is4() {
 		host = "[" + host + "]"
@@ -271,7 +274,8 @@ func Target(host string, port int) string {
 	return host + ":" + strconv.Itoa(port)
 }
 
-// toToken makes it the address by which the relay knows a connection.
+// toToken replaces the address by the one that carries token, at which the relay expects
+// the connection.
 func (a *address) toToken(token uint32, v6 bool) {
 	ip := wire.Token(token, v6)
 	a.b[2], a.b[3] = wire.Port>>8, wire.Port
@@ -284,7 +288,7 @@ func (a *address) toToken(token uint32, v6 bool) {
 	clear(a.b[24:28])
 }
 
-// forgetFailed forgets a connection that came to nothing: the relay never hears of it.
+// forgetFailed drops a connection whose connect failed: the relay will not report it.
 func (f *pendingConnect) forgetFailed() {
 	if f.egress != nil && f.errno != 0 && f.errno != unix.EINPROGRESS {
 		delete(f.egress.led, f.token)

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// argument is a path as a call's arguments have it.
+// argument is a path argument of a system call: the directory descriptor that a relative
+// path counts from and the path's address in the caller's memory.
 type argument struct {
 	dirfd int32
 	addr  uint64
@@ -20,33 +21,33 @@ func (c *caller) argument(s pathArg) argument {
 	return a
 }
 
-// entry is where a name would come into being or go.
+// entry is a directory entry that a call would create, replace or remove.
 type entry struct {
 	ok      bool   // dir and path are known
-	dir     int    // the directory that it is in (O_PATH)
-	path    []byte // the whole path inside, a NUL at the end
+	dir     int    // the directory that contains the entry (O_PATH)
+	path    []byte // the absolute path inside the sandbox, NUL-terminated
 	base    int    // where the name begins in path
 	exists  bool
-	file    node   // what is there
+	file    node   // the existing file
 	kind    uint32 // its S_IFMT
-	onDisk  bool   // and the directory is on the same file system, which has a device
-	mounted bool   // something is mounted on it: it can be neither replaced nor removed
-	// unread: the caller's memory or descriptor is not to be read. odd: the way
-	// leads through a link of /proc, or else is not the supervisor's to follow,
-	// and name is all that is known.
+	onDisk  bool   // the entry is no mount point, and its file system has a device
+	mounted bool   // the entry is a mount point: it can be neither replaced nor removed
+	// unread: the supervisor may not read the caller's memory. odd: the path leads
+	// through a link of /proc, or the supervisor cannot follow it for another reason;
+	// only name is known.
 	unread, odd bool
-	// absent: the directory is not there, and path, which is absolute, is as the caller has it.
+	// absent: the directory does not exist; path is absolute and as the caller passed it.
 	absent bool
-	// errno is why the path cannot be read by anybody: it is answered. The call
-	// may not go on, since the kernel reads some memory that others cannot
-	// (memfd_secret(2), pages that may only be written).
+	// errno is why the path cannot be read, and the answer to the call. The kernel must
+	// not continue the call: it can read some memory that other processes cannot
+	// (memfd_secret(2), write-only pages).
 	errno unix.Errno
-	name  []byte // a NUL at the end
+	name  []byte // NUL-terminated
 
-	system system // that dir is on, once asked for
+	system system // the file system of dir, filled in by on
 }
 
-// on is the file system that an entry's directory is on.
+// on returns the file system of the entry's directory, and caches it.
 func (d *entry) on() system {
 	if !d.system.asked {
 		d.system = systemOf(d.dir)
@@ -54,17 +55,17 @@ func (d *entry) on() system {
 	return d.system
 }
 
-// isFixed tells whether nothing can come into being in an entry's directory or go, be it
-// that the user might write there otherwise.
+// isFixed reports whether a read-only mount (EROFS) keeps entries from being created in
+// or removed from the entry's directory.
 func (d *entry) isFixed() bool {
 	return d.on().fixed && access(d.dir, unix.W_OK) == unix.EROFS
 }
 
-// scratch is where a path is worked on, so that a call costs no memory.
+// scratch holds the buffers in which a path is resolved, so that a call allocates nothing.
 type scratch struct {
-	path  [pathMax]byte       // as the caller has it
-	next  [2*pathMax + 1]byte // where a link leads
-	dir   [pathMax]byte       // the directory that the last name is in
+	path  [pathMax]byte       // as the caller passed it
+	next  [2*pathMax + 1]byte // the target of a link
+	dir   [pathMax]byte       // the path without its last name
 	whole [pathMax + nameMax + 2]byte
 	name  [nameMax + 2]byte
 }
@@ -88,21 +89,21 @@ func (d *entry) text() string {
 	return text(d.name)
 }
 
-// maxFollowed is how many links at the end of a path are followed: no fewer than
-// the kernel would (MAXSYMLINKS of linux/namei.h).
+// maxFollowed is how many links entryAt follows at the end of a path: as many as the
+// kernel does (MAXSYMLINKS of linux/namei.h).
 const maxFollowed = 40
 
-// follow is what is asked of an entry.
+// follow says how far a path's last name is resolved.
 type follow uint8
 
 const (
-	stays   follow = iota // where the last name lies
-	follows               // and where it leads if it is a link, as an open that creates asks
-	fresh                 // only whether it is there, if it is: where it lies if not
-	leaves                // where it lies, if there is more to say than that it can go
+	stays   follow = iota // the last name itself, link or not
+	follows               // the target if the last name is a link, as for open with O_CREAT
+	fresh                 // for creation: the location only if the name does not exist yet
+	leaves                // for removal: the location only if something may deny the removal
 )
 
-// entry finds where a path's last name lies.
+// entry reads a path argument from the caller's memory and finds its directory entry.
 func (p *paths) entry(a argument, b *scratch, how follow) entry {
 	path, e := p.readInto(a.addr, b.path[:])
 	switch e {
@@ -115,7 +116,7 @@ func (p *paths) entry(a argument, b *scratch, how follow) entry {
 	if how != fresh {
 		return p.entryAt(a.dirfd, path, b, how)
 	}
-	if p.there && p.isThere(path) { // as the last one was: most of a mkdir -p is
+	if p.there && p.isThere(path) { // the previous one existed too: so do most names of a mkdir -p
 		return entry{exists: true}
 	}
 	d := p.entryAt(a.dirfd, path, b, how)
@@ -123,7 +124,8 @@ func (p *paths) entry(a argument, b *scratch, how follow) entry {
 	return d
 }
 
-// isThere tells whether an absolute path is there for sure; a link at its end is.
+// isThere reports whether an absolute path certainly exists. It does not follow a link
+// at the end.
 func (p *paths) isThere(path []byte) bool {
 	if p.root < 0 || path[0] != '/' {
 		return false
@@ -135,7 +137,7 @@ func (p *paths) isThere(path []byte) bool {
 	return e == 0
 }
 
-// entryAt is land for a path that was read.
+// entryAt is entry for a path that was read already.
 func (p *paths) entryAt(dirfd int32, path []byte, b *scratch, how follow) entry {
 	for links := 0; ; links++ {
 		d := p.entryOnce(dirfd, path, b, how)
@@ -147,14 +149,14 @@ func (p *paths) entryAt(dirfd int32, path []byte, b *scratch, how follow) entry 
 			return d
 		}
 		d.close()
-		if len(next) > pathMax { // and yet the kernel may follow it, from the link's directory
+		if len(next) > pathMax { // the kernel may still follow it, relative to the link's directory
 			return entry{odd: true, name: b.lastName(next)}
 		}
 		path, dirfd = next, unix.AT_FDCWD
 	}
 }
 
-// entryOnce is land without following the last name.
+// entryOnce is entryAt without following the last name.
 func (p *paths) entryOnce(dirfd int32, path []byte, b *scratch, how follow) entry {
 	end := len(path) - 1
 	for end > 0 && path[end-1] == '/' {
@@ -163,7 +165,7 @@ func (p *paths) entryOnce(dirfd int32, path []byte, b *scratch, how follow) entr
 	cut := bytes.LastIndexByte(path[:end], '/') + 1
 	name := path[cut:end]
 	if len(name) == 0 || len(name) > nameMax || string(name) == "." || string(name) == ".." {
-		return entry{} // never a name that is made
+		return entry{} // no call can create such a name
 	}
 	name = append(append(b.name[:0], name...), 0)
 	dir := append(b.dir[:0], path[:cut]...)
@@ -171,7 +173,7 @@ func (p *paths) entryOnce(dirfd int32, path []byte, b *scratch, how follow) entr
 		dir = append(dir, '.')
 	}
 	f := p.resolve(dirfd, append(dir, 0), false)
-	if f.errno == unix.EAGAIN { // nobody can tell where it leads
+	if f.errno == unix.EAGAIN { // renames kept interfering, so the path's target is unknown
 		return entry{errno: f.errno}
 	}
 	if f.errno != 0 {
@@ -184,10 +186,10 @@ func (p *paths) entryOnce(dirfd int32, path []byte, b *scratch, how follow) entr
 	return p.entryIn(f.fd, name, b, how)
 }
 
-// entryIn is the entry of a name in a directory, whose descriptor it takes over.
+// entryIn returns the entry of a name in a directory. It takes ownership of dir.
 func (p *paths) entryIn(dir int, name []byte, b *scratch, how follow) entry {
 	d := entry{ok: true, dir: dir, name: name}
-	d.stands() // what is on a device is not in /proc
+	d.stands() // sets onDisk: files on a device are not in /proc
 	if how == fresh && d.exists {
 		unix.Close(dir)
 		return entry{exists: true, name: name}
@@ -210,8 +212,8 @@ func (p *paths) entryIn(dir int, name []byte, b *scratch, how follow) entry {
 	return d
 }
 
-// target is the path that a link at an entry names, absolute; it may be longer
-// than a path can be.
+// target returns the absolute path that an entry leads to if it is a symbolic link. The
+// path may be longer than pathMax.
 func (p *paths) target(d *entry, b *scratch) (path []byte, isLink bool) {
 	if d.kind != unix.S_IFLNK {
 		return nil, false
@@ -227,16 +229,16 @@ func (p *paths) target(d *entry, b *scratch) (path []byte, isLink bool) {
 	return append(append(next, b.path[:n]...), 0), true
 }
 
-// lastName is a path's last name, copied.
+// lastName copies a path's last name into b.name.
 func (b *scratch) lastName(path []byte) []byte {
 	path = bytes.TrimRight(path[:len(path)-1], "/")
 	name := path[bytes.LastIndexByte(path, '/')+1:]
 	return append(append(b.name[:0], name[:min(len(name), nameMax)]...), 0)
 }
 
-// entryByProc is land for a path beneath one of the caller's descriptors, by way
-// of /proc. It is good for telling alone: a thread with descriptors of its own
-// has others than /proc/self does.
+// entryByProc is entry for a path through /proc/self/fd, see ownFolder. Its result may
+// only be reported, never decided by: a thread can have a descriptor table other than
+// its process's, which /proc/self shows.
 func (p *paths) entryByProc(a argument, b *scratch, how follow) entry {
 	path, e := p.readInto(a.addr, b.path[:])
 	if e != 0 {

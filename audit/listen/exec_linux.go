@@ -10,18 +10,18 @@ import (
 	"sbx/wrap"
 )
 
-// atExecveCheck asks whether a file could be executed and executes nothing
-// (AT_EXECVE_CHECK, Linux 6.14; older kernels answer EINVAL).
+// atExecveCheck is AT_EXECVE_CHECK (Linux 6.14; older kernels answer EINVAL): execveat
+// checks whether a file could be executed and executes nothing.
 const atExecveCheck = 0x10000
 
-// Execute is the action of an exec, and Connect that of a connect by path or by TCP, the
-// one protocol that network.allow has.
+// Execute is the reported action of an exec, Connect that of a connect to a path or by
+// TCP, the only protocol of network.allow.
 const (
 	Execute = "execute"
 	Connect = "connect"
 )
 
-// rule rules on execve(path, …) or execveat(dirfd, path, …, flags).
+// rule decides execve(path, …) or, if at is set, execveat(dirfd, path, …, flags).
 func (s *starter) rule(at bool) {
 	if s.Ledger == nil && s.programs == nil {
 		s.proceed()
@@ -62,7 +62,7 @@ func (s *starter) rule(at bool) {
 	case audit.Refuse:
 		s.budgets.giveBack(x.name)
 		s.deny(ByBudget, Execute, x.name)
-	case audit.EndAll: // and no answer: it waits for its end
+	case audit.EndAll: // no answer: the caller waits until it is killed
 		s.report(ByBudget, Execute, x.name)
 		s.Exceeded()
 	default:
@@ -70,7 +70,7 @@ func (s *starter) rule(at bool) {
 	}
 }
 
-// start lets a program go that was charged.
+// start continues an exec that was charged.
 func (s *starter) start(name string) {
 	if s.Timeline != nil {
 		s.Timeline.Expect(int(s.n.TID))
@@ -89,7 +89,8 @@ func (s *starter) start(name string) {
 	}
 }
 
-// fails answers an exec that comes to nothing, of itself or by a rule.
+// fails answers an exec that is certain to fail with errno e, and counts it as denied or
+// as failed.
 func (s *starter) fails(x *attempt, e unix.Errno) {
 	switch {
 	case x.forbidden:
@@ -107,22 +108,22 @@ func (s *starter) fails(x *attempt, e unix.Errno) {
 	s.fail(e)
 }
 
-// attempt is one exec that is asked about.
+// attempt is one exec call that the listener decides.
 type attempt struct {
 	dirfd int32
 	addr  uint64
 	flags uint32
-	path  []byte // as the caller has it, a NUL at the end
-	name  string // what the ledger calls it; valid until the next notification
+	path  []byte // as the caller passed it, NUL-terminated
+	name  string // the program's name for the ledger; valid until the next notification
 
-	forbidden bool // a rule about programs refuses it, for this cause, on this target
+	forbidden bool // a rule of the spec denies the program; cause and target are set
 	cause     Cause
 	target    string
 
-	absent string // an absolute path at which nothing stands: the program's or its interpreter's
+	absent string // an absolute path that does not exist: the program's or its interpreter's
 }
 
-// look gives the errno that the kernel is certain to give, or 0.
+// look returns the errno with which the exec is certain to fail, 0 if it may succeed.
 func (c *checker) look(x *attempt) unix.Errno {
 	if x.flags&^(unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW) != 0 {
 		return unix.EINVAL
@@ -134,7 +135,7 @@ func (c *checker) look(x *attempt) unix.Errno {
 	case unix.EFAULT, unix.ENAMETOOLONG:
 		return e
 	default:
-		return 0 // not to be read: charged unseen
+		return 0 // the path cannot be read: the exec is charged as "(unseen)"
 	}
 	x.name = text(path)
 	empty := len(path) == 1
@@ -147,7 +148,7 @@ func (c *checker) look(x *attempt) unix.Errno {
 	return c.lookPath(x)
 }
 
-// noFile is the errno of a path that leads to no file.
+// noFile returns the errno for a path that did not resolve, 0 if that is uncertain.
 func (x *attempt) noFile(f *resolved, path []byte) unix.Errno {
 	if !f.certain {
 		return 0
@@ -158,7 +159,7 @@ func (x *attempt) noFile(f *resolved, path []byte) unix.Errno {
 	return f.errno
 }
 
-// lookFD is look for a descriptor of the caller's.
+// lookFD is look for execveat with AT_EMPTY_PATH, which executes a descriptor.
 func (c *checker) lookFD(x *attempt) unix.Errno {
 	if x.dirfd == unix.AT_FDCWD {
 		return unix.EACCES // the current directory
@@ -186,14 +187,15 @@ func (c *checker) lookPath(x *attempt) unix.Errno {
 	return c.judge(x, &f, 0)
 }
 
-// maxKnown is how many programs are remembered to be some.
+// maxKnown is the most files that judgeContent remembers as ELF programs.
 const maxKnown = 4096
 
-// maxInterpreters is how many interpreters stand behind one another; at the
-// next the kernel gives up with ELOOP (exec_binprm of Linux: depth > 5).
+// maxInterpreters is how many scripts may be each other's interpreters in a chain; at
+// the next the kernel answers ELOOP (exec_binprm of Linux: depth > 5).
 const maxInterpreters = 5
 
-// judge tells whether the file that was found is bound to be refused.
+// judge returns the errno with which executing the resolved file is certain to fail, or
+// 0. depth counts the interpreters so far.
 func (c *checker) judge(x *attempt, f *resolved, depth int) unix.Errno {
 	var st unix.Stat_t
 	if unix.Fstat(f.fd, &st) != nil {
@@ -204,7 +206,7 @@ func (c *checker) judge(x *attempt, f *resolved, depth int) unix.Errno {
 	}
 	var fs unix.Statfs_t
 	if unix.Fstatfs(f.fd, &fs) != nil || fs.Type == unix.PROC_SUPER_MAGIC {
-		return 0 // its links lead each process elsewhere
+		return 0 // links in /proc lead each process elsewhere
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Mode&0o111 == 0 || fs.Flags&unix.ST_NOEXEC != 0 {
 		c.masked(x, f.fd, &st, depth)
@@ -216,8 +218,8 @@ func (c *checker) judge(x *attempt, f *resolved, depth int) unix.Errno {
 	return c.judgeContent(x, f.fd, &st, depth)
 }
 
-// judgeContent looks at what the file is: a program of some format, a script
-// with its interpreter, or neither.
+// judgeContent is judge for the file's format: ELF, a script with its interpreter, a
+// format of binfmt_misc, or none (ENOEXEC).
 func (c *checker) judgeContent(x *attempt, fd int, st *unix.Stat_t, depth int) unix.Errno {
 	id := fileID{st.Dev, st.Ino, st.Size, st.Ctim, st.Mtim}
 	if c.known[id] {
@@ -244,8 +246,8 @@ func (c *checker) judgeContent(x *attempt, fd int, st *unix.Stat_t, depth int) u
 	return unix.ENOEXEC
 }
 
-// judgeScript rules on a script's interpreter, which may come and go while the
-// script stays the same.
+// judgeScript judges a script's interpreter, each time anew: the interpreter may be
+// created or removed while the script stays the same.
 func (c *checker) judgeScript(x *attempt, interp []byte, depth int) unix.Errno {
 	if depth == 0 && x.path[0] != '/' && x.dirfd != unix.AT_FDCWD && c.closesOnExec(x.dirfd) {
 		return unix.ENOENT // the interpreter could not open it (execveat(2), "BUGS")

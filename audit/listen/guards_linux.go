@@ -6,11 +6,12 @@ import (
 	"sbx/audit"
 )
 
-// A mount that keeps a file from being changed falls off when the host replaces the
-// file, perhaps between the listener's look and the kernel's. So what the kernel
-// would refuse because of a mount is answered here, by the path alone.
+// A bind mount that protects a file is detached when the host replaces that file, perhaps
+// between the listener's check and the kernel's. So the listener itself denies, by path
+// alone, each call that the kernel would deny because of such a mount.
 
-// guardsOpen answers an open, or a truncate, that could change what is guarded.
+// guardsOpen answers an open or a truncate that could change a guarded file. It returns
+// false if it has not answered the call.
 func (o *opener) guardsOpen(c *openCall, d *entry, flags uint64) bool {
 	g, _ := o.rules.guard(d)
 	if g < audit.Fixed {
@@ -21,7 +22,7 @@ func (o *opener) guardsOpen(c *openCall, d *entry, flags uint64) bool {
 	writes := flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0
 	temporary := flags&unix.O_TMPFILE == unix.O_TMPFILE
 	switch isDir := d.kind == unix.S_IFDIR; {
-	case !d.exists && (g == audit.Fixed || !makes): // it is not to come into being, or ENOENT
+	case !d.exists && (g == audit.Fixed || !makes): // its creation is denied elsewhere, or ENOENT
 		return false
 	case !d.exists:
 		o.report(ReadOnly, "create", d.text())
@@ -37,7 +38,7 @@ func (o *opener) guardsOpen(c *openCall, d *entry, flags uint64) bool {
 		e = unix.ENOTDIR
 	case d.kind == unix.S_IFLNK:
 		e = unix.ELOOP
-	case d.kind != unix.S_IFREG: // a FIFO is written on a read-only mount, too
+	case d.kind != unix.S_IFREG: // a FIFO can be written on a read-only mount
 		return false
 	case accessAt(d.dir, d.name, unix.W_OK) == unix.EACCES:
 		e = unix.EACCES
@@ -48,8 +49,9 @@ func (o *opener) guardsOpen(c *openCall, d *entry, flags uint64) bool {
 	return true
 }
 
-// guardsName answers a call that makes or takes a name, where that is guarded, or that
-// gives what is guarded a further name, by which it could be written.
+// guardsName answers a call that would create, rename or remove a guarded path, or that
+// would give a guarded file a second name through which it could be written. It returns
+// false if it has not answered the call.
 func (n *namer) guardsName(c *nameCall, made, taken, from *entry) bool {
 	gm, in := n.rules.guard(made)
 	gt, out := n.rules.guard(taken)
@@ -65,14 +67,14 @@ func (n *namer) guardsName(c *nameCall, made, taken, from *entry) bool {
 		return true
 	case gm < audit.Pinned && gt < audit.Pinned:
 		return false
-	case c.takes == nowhere: // to make what is there answers EEXIST
+	case c.takes == nowhere: // creating a path that exists answers EEXIST
 		if gm != audit.Within || made.exists {
 			return false
 		}
 		cause, e = ReadOnly, unix.EROFS
 	case c.makes != nowhere && in != out:
 		if cause, e = ReadOnly, unix.EXDEV; gm != audit.Within {
-			if d = taken; gt == audit.Pinned { // it may be written, and stays where it is
+			if d = taken; gt == audit.Pinned { // writable, but it must not be moved
 				cause = ByName
 			}
 		}
@@ -91,7 +93,7 @@ func (n *namer) guardsName(c *nameCall, made, taken, from *entry) bool {
 	case gt >= audit.Pinned:
 		cause, e, d = ByName, unix.EBUSY, taken
 	case !made.exists, c.swap >= 0 && n.call.Args[c.swap]&unix.RENAME_NOREPLACE != 0, made.file == taken.file:
-		return false // it is not to come into being, or EEXIST, or nothing is done
+		return false // its creation is denied elsewhere, or EEXIST, or the call does nothing
 	default:
 		cause, e = ByName, unix.EBUSY
 	}

@@ -8,13 +8,13 @@ import (
 	"sbx/internal/read"
 )
 
-// inside is an sbx inside this sandbox.
+// inside is the process of an sbx that runs in this sandbox (a nested sandbox).
 type inside struct {
-	pid int // outside; 0 where it is gone
-	own int // pidfd of it
+	pid int // in the supervisor's PID namespace; 0 once the process is gone
+	own int // its pidfd
 }
 
-// openInside is the sbx whose process a number is.
+// openInside opens the process of a nested sbx by its PID.
 func openInside(pid int) (inside, unix.Errno) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -26,15 +26,15 @@ func openInside(pid int) (inside, unix.Errno) {
 // flagExiting is the flag of a process that is ending: PF_EXITING of linux/sched.h.
 const flagExiting = 4
 
-// gone tells whether it has ended, and forgets its number, which may be another's soon.
-// What it started has another parent a moment before the pidfd tells of the end, so one
-// that is ending has ended.
+// gone reports whether the process has ended, and then forgets its PID, which may be
+// reused. A process that is exiting counts as ended: its children get another parent a
+// moment before its pidfd becomes readable.
 func (s *inside) gone() bool {
 	if s.pid == 0 {
 		return true
 	}
 	flags, _ := strconv.Atoi(read.Stat(strconv.Itoa(s.pid), read.StatFlags))
-	ending := flags&flagExiting != 0 // asked first: the number is its own if it has not ended after that
+	ending := flags&flagExiting != 0 // read before the poll: if it still runs then, the PID was its own
 	pf := []unix.PollFd{{Fd: int32(s.own), Events: unix.POLLIN}}
 	if n, _ := unix.Poll(pf, 0); n == 0 && !ending {
 		return false
@@ -50,15 +50,15 @@ func (s *inside) forget() {
 	}
 }
 
-// maxAncestors bounds the walk up a process tree, maxClimbs how often it is begun
-// anew where a process on the way has ended meanwhile.
+// maxAncestors bounds the walk up a process tree, maxClimbs how often climb starts again
+// because a process on the way has ended.
 const (
 	maxAncestors = 2000
 	maxClimbs    = 3
 )
 
-// climb is ancestors of a thread as far as own. Each step is looked at again once the next
-// one is known: a parent that has ended meanwhile may have left its number to another.
+// climb returns the ancestors of tid up to own, without own. It checks each parent again
+// once it knows the next one: a parent that ended may have had its PID reused.
 func climb(tid, own int, parentOf func(pid int) int) (pids []int, ok bool) {
 	for range maxClimbs {
 		pids = pids[:0]
