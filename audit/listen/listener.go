@@ -7,41 +7,41 @@ import (
 	"sbx/seccomp"
 )
 
-// Config is what a Listener is made from.
+// Config holds the settings of a Listener.
 type Config struct {
 	FD       int // seccomp's listener
 	Root     int // the sandbox's root (O_PATH); -1: each process has its own
 	Rules    Rules
 	Counts   Counts
 	Programs *Programs // which files may be executed; nil for any
-	Sockets  *Sockets  // nil where connects are not decided here
-	// Aside are programs, by their files' names, whose connecting is not the agent's.
+	Sockets  *Sockets  // nil if the listener lets all connects and binds continue
+	// Aside are the file names of programs whose connects do not count as the agent's.
 	Aside []string
-	// Secrets are paths inside that are hidden: who looks for one is told of; nil where
-	// the filter does not notify of that.
+	// Secrets are hidden paths inside: the listener reports programs that look for one.
+	// nil if the filter does not notify of such calls.
 	Secrets []string
-	// Remove removes a path of the host that is mounted on inside, where the kernel
-	// would refuse that, or says that it is not its own to remove; nil for nothing.
-	// dir is the directory that the path is in.
+	// Remove removes a path of the host on which the sandbox has a mount, where the kernel
+	// would deny that. ours is false if the path is not Remove's to decide. dir is the
+	// directory that contains the path. nil: the kernel decides all removals.
 	Remove func(path string, dir int, folder bool) (e unix.Errno, ours bool)
-	// Makes is told that a call goes on which may make a name, and perhaps another one
-	// than was looked at; nil for nobody.
+	// Makes is called before a call continues that may create a name, perhaps another one
+	// than the listener checked; may be nil.
 	Makes func()
-	// Opened is told of the paths in Rules.Views that a call which is let go may write;
-	// nil for nobody.
+	// Opened collects the paths in Rules.Views that calls may write which the listener
+	// lets continue; may be nil.
 	Opened *audit.Openings
-	// Refused is told of each call that was refused, or is about to be. What it
-	// points to is valid until it returns.
+	// Refused is called for each call that is denied or is about to be. The Refusal is
+	// valid until Refused returns.
 	Refused func(*Refusal)
-	// Tells is what an sbx inside is told that asks (wrap.BudgetSpec); "" for nothing.
+	// Tells is the answer to a nested sbx that sends wrap.BudgetSpec; "" for none.
 	Tells string
 }
 
-// Listener answers the notifications of one sandbox. Its methods are not to be called
-// at the same time, but for Take, which may wait beside what is not about the
-// notification that it took last.
+// Listener answers the seccomp notifications of one sandbox. Its methods must not be
+// called concurrently, except Take: it may wait while other methods run that do not
+// concern the notification it took last.
 type Listener struct {
-	// Answered is what notifications came so far.
+	// Answered counts the notifications so far.
 	Answered Answered
 
 	caller  caller
@@ -57,7 +57,7 @@ type Listener struct {
 	*sockets
 }
 
-// sockets is what answers connects and binds, and what is under way of them.
+// sockets answers connects and binds, and holds those that are pending.
 type sockets struct {
 	copies    copies
 	narrowing narrowing
@@ -68,7 +68,7 @@ type sockets struct {
 	binds     binder
 }
 
-// New makes a listener. Its parts lie in it, since their buffers cost memory only once
+// New makes a listener. It embeds all parts by value: their buffers use memory only once
 // they are written to.
 func New(c *Config) *Listener {
 	l := &Listener{}
@@ -91,7 +91,7 @@ func New(c *Config) *Listener {
 	return l
 }
 
-// connect gives the listener what it answers connects and binds by.
+// connect sets up the part of the listener that answers connects and binds.
 func (l *Listener) connect(c *Sockets) {
 	s := &sockets{}
 	l.sockets = s
@@ -105,47 +105,47 @@ func (l *Listener) connect(c *Sockets) {
 	l.starts.inner.narrowing = &s.narrowing
 }
 
-// Answered is how many notifications came, by what they cost: execs, calls that make
-// or take names, those of them that would make one that is there already, opens, and
-// all others.
+// Answered counts notifications by how expensive their answer is: execs, calls that
+// create, rename or remove names (Present: those of them that would create a name that
+// exists already), opens, and all others.
 type Answered struct{ Execs, Names, Present, Opens, Others int }
 
-// Refusal is one call that does not succeed.
+// Refusal is one denied call.
 type Refusal struct {
 	TID    int
 	Cause  Cause
 	Action string // "create", "open for writing", "execute", a system call's name
-	Target string // a path as it is inside, or what else it was about; may be empty
+	Target string // a path inside the sandbox, or an address; may be empty
 }
 
-// Cause is why a call does not succeed.
+// Cause is the reason of a denial.
 type Cause uint8
 
 // The causes.
 const (
 	ByBudget   Cause = iota
-	ByName           // a protected name would come into being, or change its place
-	ReadOnly         // the mount may only be read
-	BySocket         // a pathname socket was not made inside, or cannot be looked at
-	ByNetwork        // the sandbox's network does not lead there
-	BySideDoor       // the call is one of those that are shut
-	ByInner          // the budget of an sbx inside this sandbox
-	ByNarrow         // the network of one
+	ByName           // the call would create or move a protected path
+	ReadOnly         // the mount is read-only
+	BySocket         // the pathname socket was not made inside, or cannot be inspected
+	ByNetwork        // the sandbox's network has no route there
+	BySideDoor       // the syscall filter denies the call
+	ByInner          // the budget of a nested sbx
+	ByNarrow         // the network rules of a nested sbx
 	ByAllow          // commands.allow does not name the program
 	ByDeny           // commands.deny names it
-	ByLoader         // it is the loader, started as a program
-	Hidden           // a secret is looked for, and not there
-	OutOfView        // there is no such program or directory inside; whether there is one outside is not known
+	ByLoader         // the program is the dynamic loader
+	Hidden           // the call looks for a hidden secret
+	OutOfView        // no such program or directory inside; one may exist outside
 )
 
 // pathMax is PATH_MAX: the longest path that a call takes, its NUL included.
 const pathMax = 4096
 
-// Take takes the next notification at fd, the listener's descriptor or a copy of it, as
-// seccomp.Next does.
+// Take receives the next notification from fd, the seccomp listener or a duplicate of it;
+// see seccomp.Next.
 func (l *Listener) Take(fd int) (taken, over bool) { return seccomp.Next(fd, &l.caller.n) }
 
-// Answer answers the notification that was taken.
+// Answer answers the notification that Take received last.
 func (l *Listener) Answer() {
 	call := l.caller.n.Call()
 	l.caller.call, l.paths.tries, l.answers.reported = call, 0, false
@@ -188,7 +188,7 @@ func (l *Listener) Answer() {
 		l.sockets.binds.rule()
 	case name == "memfd_create":
 		l.memory.create()
-	default: // what the filter refuses: never to go on
+	default: // calls that the filter denies must never continue
 		l.answers.deny(BySideDoor, name, "")
 	}
 }

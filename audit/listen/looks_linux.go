@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// lookCalls are those of seccomp.Options.Looks, and where the path is that they look at.
+// lookCalls are the calls of seccomp.Options.Looks and the positions of their path
+// arguments.
 var lookCalls = map[string]pathArg{
 	"access":     {-1, 0},
 	"faccessat":  {0, 1},
@@ -23,11 +24,12 @@ var lookCalls = map[string]pathArg{
 	"statx":      {0, 1},
 }
 
-// LookFor is the action of who asks whether something is there, or opens it to read it.
+// LookFor is the reported action of a call that checks for a file or opens it to read.
 const LookFor = "look for"
 
-// tell tells of a call that looks for a secret. It decides nothing: the kernel finds
-// that nothing is there. A path that names none is known by its text.
+// tell reports a call that looks for a secret. It does not answer the call: the secret
+// is hidden, so the kernel finds no file. Paths without the base name of a secret are
+// skipped by their text, before they are resolved.
 func (s *looker) tell(at pathArg) {
 	a, b := s.argument(at), &s.work[0]
 	named, e := s.readInto(a.addr, b.path[:])

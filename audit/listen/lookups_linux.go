@@ -8,16 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The bounds of look-ups.
+// Limits on DNS queries.
 const (
 	maxQuery   = 512 // bytes (RFC 1035, 4.2.1)
-	maxTurn    = 64  // that are taken at once
-	maxLookups = 500 // that are answered within a second
+	maxTurn    = 64  // queries per call of Hear
+	maxLookups = 500 // answers per second
 )
 
-// Lookups are the look-ups of names in a sandbox without a network: no name exists.
+// Lookups is the DNS server of a sandbox without a network: it answers every query with
+// NXDOMAIN.
 type Lookups struct {
-	FD    int // a socket of UDP that tells which address was asked (IP_PKTINFO)
+	FD    int // a UDP socket with IP_PKTINFO, so that replies come from the queried address
 	Asked func(name string, kind uint16)
 
 	since    time.Time
@@ -26,7 +27,7 @@ type Lookups struct {
 	beside   [64]byte
 }
 
-// Hear takes what has come, and answers as many as there may be.
+// Hear reads the pending queries and answers them within the limits.
 func (q *Lookups) Hear() {
 	for range maxTurn {
 		n, beside, flags, from, err := unix.Recvmsg(q.FD, q.query[:], q.beside[:], unix.MSG_DONTWAIT)
@@ -46,7 +47,7 @@ func (q *Lookups) Hear() {
 	}
 }
 
-// may tells whether there may be one more answer.
+// may reports whether one more answer is within maxLookups, and counts it.
 func (q *Lookups) may() bool {
 	if now := time.Now(); now.Sub(q.since) >= time.Second {
 		q.since, q.answered = now, 0
@@ -55,8 +56,9 @@ func (q *Lookups) may() bool {
 	return q.answered <= maxLookups
 }
 
-// denial is the answer to a query that the name does not exist, and the name for people:
-// in lower case, without the dot at its end, whatever its bytes.
+// denial parses a query and builds the NXDOMAIN reply. name is the queried name for
+// display: in lower case, without the final dot, with "?" for bytes that are not
+// printable ASCII.
 func denial(query []byte) (name string, kind uint16, reply []byte, ok bool) {
 	var p dnsmessage.Parser
 	h, err := p.Start(query)

@@ -4,9 +4,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// create answers memfd_create(name, flags) without MFD_NOEXEC_SEAL: the file is
-// made here with it, and handed in. It is as good as any to keep data in and to
-// map code from; what it cannot be is executed as a program.
+// create answers a memfd_create(name, flags) that lacks MFD_NOEXEC_SEAL: the supervisor
+// makes the file with that flag and installs it in the caller. The file can hold data and
+// be mapped as code, but cannot be executed as a program.
 func (m *memfds) create() {
 	name, e := m.readInto(m.call.Args[0], m.path[:])
 	switch e {
@@ -28,14 +28,14 @@ func (m *memfds) create() {
 		return
 	}
 	defer unix.Close(fd)
-	if flags&unix.MFD_ALLOW_SEALING == 0 { // which the kernel's flag implies
+	if flags&unix.MFD_ALLOW_SEALING == 0 { // MFD_NOEXEC_SEAL implies that flag
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SEAL); err != nil {
 			m.fail(errno(err))
 			return
 		}
 	}
 	if e := m.give(fd, flags&unix.MFD_CLOEXEC != 0); e != 0 && e != unix.ENOENT {
-		m.fail(e) // it has as many descriptors as it may
+		m.fail(e) // the caller is at its descriptor limit
 	}
 }
 

@@ -6,21 +6,21 @@ import (
 	"sbx/wrap"
 )
 
-// pathArg says which of a call's arguments are a descriptor and a path. dir is -1
-// for a path that counts from the current directory, path -1 for none.
+// pathArg gives the positions of a call's directory descriptor and path arguments. dir
+// is -1 for a path relative to the current directory; path is -1 for no path.
 type pathArg struct{ dir, path int8 }
 
 var nowhere = pathArg{-1, -1}
 
-// nameCall is a call that makes a name, takes one away, or both.
+// nameCall is a system call that creates a name, removes one, or both.
 type nameCall struct {
 	makes, takes pathArg
 	swap         int8    // the argument with RENAME_EXCHANGE and RENAME_NOREPLACE; -1 for none
-	copies       pathArg // what gets a further name, and not another place
+	copies       pathArg // the existing file of link(2), which gets a second name
 	action       string
 }
 
-// nameCalls are those of seccomp.NotifyNames and NotifyRefused.
+// nameCalls are the calls of seccomp.NotifyNames and NotifyRefused.
 var nameCalls = map[string]nameCall{
 	"mkdir":     {pathArg{-1, 0}, nowhere, -1, nowhere, makeFolder},
 	"mkdirat":   {pathArg{0, 1}, nowhere, -1, nowhere, makeFolder},
@@ -38,7 +38,7 @@ var nameCalls = map[string]nameCall{
 	"rmdir":     {nowhere, pathArg{-1, 0}, -1, nowhere, removeFolder},
 }
 
-// What some of them do, as the actions of refusals.
+// The actions of some of these calls, as Refusal reports them.
 const (
 	MakeLink     = "create a link"
 	makeFolder   = "create a directory"
@@ -46,7 +46,7 @@ const (
 	removeFolder = "remove a directory"
 )
 
-// KindOf is what an action does with the path that it names.
+// KindOf returns the kind of access to its path that an action is.
 func KindOf(action string) wrap.ActKind {
 	switch action {
 	case "create", makeFolder:
@@ -61,13 +61,13 @@ func KindOf(action string) wrap.ActKind {
 	return wrap.ToWrite
 }
 
-// rule rules on a call that makes or takes a name.
+// rule decides a call that creates, renames or removes a name.
 func (n *namer) rule(c *nameCall) {
 	swaps := c.swap >= 0 && n.call.Args[c.swap]&unix.RENAME_EXCHANGE != 0
 	var made, taken, from entry
 	if c.makes != nowhere {
 		how := stays
-		if c.takes == nowhere { // what is there answers EEXIST, wherever it is
+		if c.takes == nowhere { // a name that exists answers EEXIST, wherever it is
 			how = fresh
 		}
 		made = n.entry(n.argument(c.makes), &n.work[0], how)
@@ -97,7 +97,7 @@ func (n *namer) rule(c *nameCall) {
 	if c.makes == nowhere && n.removes(c, &taken) || n.guardsName(c, &made, &taken, &from) {
 		return
 	}
-	// What is there already answers EEXIST, but to what replaces it.
+	// A name that exists answers EEXIST, except to a rename, which replaces it.
 	replaces := c.takes != nowhere
 	for _, d := range []*entry{&made, &taken} {
 		if d == &taken && !swaps || d.exists && !replaces || !n.rules.stops(d) || c.action == makeFolder && n.rules.mayMake(d) {
@@ -122,7 +122,7 @@ func (n *namer) rule(c *nameCall) {
 	}
 }
 
-// foresee reports what the kernel is going to refuse.
+// foresee reports a call that the kernel is going to deny.
 func (n *namer) foresee(c *nameCall, made, taken *entry) {
 	gone := c.takes != nowhere && !taken.exists
 	replaces := c.takes != nowhere && made.exists
@@ -132,9 +132,9 @@ func (n *namer) foresee(c *nameCall, made, taken *entry) {
 		n.report(OutOfView, c.action, text(made.path))
 	case gone && c.makes == nowhere && taken.ok && taken.isFixed(): // EROFS comes before ENOENT
 		n.report(ReadOnly, c.action, taken.text())
-	case gone: // ENOENT, whatever else holds
-	case replaces && keeps && !n.rules.fixed(made): // EEXIST, before mounts count: mv asks so of a directory
-	case replaces && made.file == taken.file: // nothing is done, and that succeeds (rename(2))
+	case gone: // ENOENT comes before all other errors
+	case replaces && keeps && !n.rules.fixed(made): // EEXIST comes before mounts; mv tries this on directories
+	case replaces && made.file == taken.file: // succeeds and does nothing (rename(2))
 	case taken.exists && taken.mounted:
 		n.report(ByName, c.action, taken.text())
 	case replaces && made.mounted:
@@ -146,8 +146,8 @@ func (n *namer) foresee(c *nameCall, made, taken *entry) {
 	}
 }
 
-// followByProc finds out where the names of a call lie that lead through /proc.
-// Nothing but the telling depends on it any more.
+// followByProc resolves those paths of a call that lead through /proc. The result is
+// only reported: the rules on protected paths are decided before.
 func (n *namer) followByProc(c *nameCall, made, taken *entry) {
 	if made.odd {
 		*made = n.entryByProc(n.argument(c.makes), &n.work[0], stays)
@@ -157,9 +157,9 @@ func (n *namer) followByProc(c *nameCall, made, taken *entry) {
 	}
 }
 
-// plants is the entry where a call would have a symbolic link stand that must
-// not be there; nil for none. A path through /proc is told by lookBehind, and so
-// by the thread's descriptors as they are now: what is wrong then is swept.
+// plants returns the entry at which a call would put a symbolic link that Rules.Links
+// forbids; nil for none. Paths through /proc were resolved by followByProc with the
+// thread's descriptors of this moment; a link that escapes this check is swept later.
 func (n *namer) plants(c *nameCall, made, taken, from *entry, swaps bool) *entry {
 	if n.rules.Links == nil || c.makes == nowhere {
 		return nil
@@ -186,7 +186,7 @@ func (n *namer) plants(c *nameCall, made, taken, from *entry, swaps bool) *entry
 	return nil
 }
 
-// copies is how far the path of what gets a further name is followed.
+// copies says how far the existing path of link(2) or linkat(2) is followed.
 func (n *namer) copies(c *nameCall) follow {
 	if c.copies.dir >= 0 && n.call.Args[4]&unix.AT_SYMLINK_FOLLOW != 0 { // linkat
 		return follows
@@ -194,7 +194,7 @@ func (n *namer) copies(c *nameCall) follow {
 	return stays
 }
 
-// makes is proceed for a call that may make a name.
+// makes is proceed for a call that may create a name: it calls Config.Makes before.
 func (w *writes) makes() {
 	if w.told != nil {
 		w.told()

@@ -12,31 +12,32 @@ import (
 	"sbx/wrap"
 )
 
-// An sbx inside whose spec reaches less than this sandbox does has it held for its own
-// process tree, by a request like those for a budget (wrap.BudgetNarrow). The network
-// stays this sandbox's: what differs is which connects are made for whom. Landlock keeps
-// such a tree from tracing or signalling what is outside of it. If its sbx ends without a
-// word all the same, its rules stay for every process that has more filters than it had,
-// as what it started does: nobody gets rid of a filter.
+// A nested sbx whose spec allows less network than this sandbox asks this listener to
+// enforce that for its process tree, by a request like those for a budget
+// (wrap.BudgetNarrow). The tree shares this sandbox's network; the listener decides its
+// connects by the nested rules too. Landlock keeps the tree from tracing or signalling
+// processes outside it. If the nested sbx dies without wrap.BudgetWide, its rules stay
+// for every process with more seccomp filters than it had: its descendants have more, and
+// no process can remove a filter.
 
-// maxNarrowed is how many are kept, maxBound how many sockets are known of each.
+// maxNarrowed is how many nested sandboxes are kept, maxBound how many sockets of each.
 const (
 	maxNarrowed = 16
 	maxBound    = 8192
 )
 
-// narrowed is what one sbx inside may reach.
+// narrowed holds what one nested sbx and its descendants may connect to.
 type narrowed struct {
 	inside
-	sock    int // to it
-	filters int // that it has itself
+	sock    int // socket to the nested sbx
+	filters int // number of its own seccomp filters
 	may     reach.Reach
-	named   []string        // pathname sockets
-	made    boundSockets    // those that were bound beneath it
-	bound   map[uint64]bool // sockets that were, by their inodes
+	named   []string        // paths of allowed pathname sockets
+	made    boundSockets    // pathname sockets that its descendants bound
+	bound   map[uint64]bool // all sockets that its descendants bound, by inode
 }
 
-// narrow answers a request; sock is the caller's socket.
+// narrow answers wrap.BudgetNarrow; sock is the caller's number of its socket.
 func (w *narrowing) narrow(sock int32) {
 	e := unix.ENOENT
 	if pid := w.process(); w.egress != nil && pid > 0 && w.waits() {
@@ -74,8 +75,8 @@ func (w *narrowing) openNarrow(pid int, sock int32) (e unix.Errno) {
 	return e
 }
 
-// read reads what the sbx wants, which stays in the socket: descriptors that came with it
-// would be closed here, and that may take as long as a program likes.
+// read reads the request from the socket. It peeks: taking the packet out would also
+// close descriptors that came with it, which may block as long as a program likes.
 func (n *narrowed) read() unix.Errno {
 	domain, _ := optionOf(n.sock, unix.SO_DOMAIN)
 	if kind, _ := optionOf(n.sock, unix.SO_TYPE); domain != unix.AF_UNIX || kind != unix.SOCK_SEQPACKET {
@@ -101,7 +102,8 @@ func (n *narrowed) read() unix.Errno {
 	return 0
 }
 
-// widen answers an sbx that says that nothing of what it started is left.
+// widen answers wrap.BudgetWide: all descendants of the nested sbx have ended, and its
+// rules are dropped.
 func (w *narrowing) widen() {
 	pid := w.process()
 	at := slices.IndexFunc(w.list, func(n *narrowed) bool { return n.pid == pid && !n.gone() })
@@ -119,7 +121,7 @@ func (w *narrowing) widen() {
 	w.answer(0)
 }
 
-// narrows are those beneath which the waiting thread's process is.
+// narrows returns the nested sandboxes that the waiting thread's process is in.
 func (w *narrowing) narrows() (list []*narrowed) {
 	if len(w.list) == 0 {
 		return nil
@@ -138,8 +140,8 @@ func (w *narrowing) narrows() (list []*narrowed) {
 	return list
 }
 
-// permits tells whether it allows a connection, by a name or, where that is "", to the
-// address.
+// permits reports whether the nested sandbox allows a connection to name or, if that is
+// "", to the address.
 func (n *narrowed) permits(ip reach.IP, port int, name string) bool {
 	_, ok := n.may.Name(name, port)
 	if name == "" {
@@ -148,20 +150,21 @@ func (n *narrowed) permits(ip reach.IP, port int, name string) bool {
 	return ok
 }
 
-// permitAll tells whether all of these let a pathname socket be connected to.
+// permitAll reports whether all nested sandboxes in within allow a connect to the
+// pathname socket id.
 func permitAll(within []*narrowed, p *paths, id inode) bool {
 	return !slices.ContainsFunc(within, func(n *narrowed) bool { return !n.made.has(id) && !p.isNamed(n.named, id) })
 }
 
-// beyond tells those inside of a connect that is refused; outer says that the sandbox
-// itself refuses it, which tells of that by itself.
+// beyond sends the nested sandboxes a notice of a denied connect. outer says that this
+// sandbox denies it too and reports that elsewhere.
 func (w *narrowing) beyond(within []*narrowed, target string, outer bool) {
 	if len(within) == 0 {
 		return
 	}
 	told := wrap.Beyond{Target: target, Outer: outer}
 	_, told.Program = audit.CallerOf(int(w.n.TID))
-	for _, n := range within { // who does not read is not told
+	for _, n := range within { // never blocks: an sbx that does not read misses notices
 		_ = unix.Send(n.sock, []byte(told.Text()), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 	}
 	if !outer && w.describes {
@@ -169,7 +172,7 @@ func (w *narrowing) beyond(within []*narrowed, target string, outer bool) {
 	}
 }
 
-// bindsBeneath takes note of a socket that is about to be bound.
+// bindsBeneath records a socket that is about to be bound for the sandboxes in within.
 func (w *narrowing) bindsBeneath(within []*narrowed) {
 	if len(within) == 0 || w.discards.full() {
 		return
@@ -191,8 +194,9 @@ func (w *narrowing) bindsBeneath(within []*narrowed) {
 	}
 }
 
-// ownServer tells whether whoever listens at a port of the sandbox's loopback is beneath
-// all of these: this is no way to what another program may reach.
+// ownServer reports whether every socket that listens on a loopback port was bound inside
+// all sandboxes in within. Otherwise the server could be a way to what only programs
+// outside them may reach.
 func (w *narrowing) ownServer(within []*narrowed, ip reach.IP, port int) bool {
 	found, own := false, true
 	each := func(inode uint64) {
@@ -208,17 +212,17 @@ func (w *narrowing) ownServer(within []*narrowed, ip reach.IP, port int) bool {
 	return whole && found && own
 }
 
-// maxListed is how much is read of a table of sockets, which begins with those that
-// listen.
+// maxListed is how many bytes are read of a socket table. Listening sockets come first.
 const maxListed = 1 << 20
 
-// listening calls f with the inode of each socket that listens at a port, in a table of
-// the waiting thread's network (proc_pid_net(5)), and tells whether it was all of them.
+// listening calls f with the inode of each socket that listens on a port, from a table of
+// the waiting thread's network namespace (proc_pid_net(5)). It returns false if it may
+// have missed some.
 func (w *narrowing) listening(table string, port int, f func(inode uint64)) bool {
 	const listen = "0A"
 	fd, e := openFile(w.proc(table, -1))
 	if e != 0 {
-		return e == unix.ENOENT // without IPv6
+		return e == unix.ENOENT // no IPv6
 	}
 	defer unix.Close(fd)
 	var rest string
@@ -237,7 +241,7 @@ func (w *narrowing) listening(table string, port int, f func(inode uint64)) bool
 			rest = more
 			column := strings.Fields(line)
 			switch {
-			case first: // what the columns are called
+			case first: // the header line
 				first = false
 				continue
 			case len(column) < 10:

@@ -11,25 +11,24 @@ import (
 	"sbx/wrap"
 )
 
-// An sbx inside this sandbox can have no listener of its own: there is one in a
-// chain of filters. It asks this one to keep a budget for its own process tree,
-// by an execveat with flags that no kernel has (wrap.BudgetFlags), and reads the
-// result, as the listener answers it. A program that asks so can only narrow
-// what it may do itself.
+// A nested sbx cannot have a seccomp listener of its own: a chain of filters has only
+// one. Instead it asks this listener to keep a budget for its process tree, by an
+// execveat with flags that no kernel knows (wrap.BudgetFlags); the return value is the
+// answer. A program that makes such a request can only restrict itself.
 
-// maxNested is how many budgets are kept beside the sandbox's own.
+// maxNested is how many budgets are kept in addition to the sandbox's own.
 const maxNested = 16
 
-// nested is the budget of one sbx inside.
+// nested is the budget of one nested sbx.
 type nested struct {
 	inside
 	ledger  audit.Ledger
-	begun   bool // its command has been executed, which is free
-	command int  // pidfd of that command; -1 without
-	reached bool // the budget was exceeded, and everything is to end
+	begun   bool // its command has been executed, which is not charged
+	command int  // pidfd of that command; -1 for none
+	reached bool // the budget was exceeded and the whole tree must end
 }
 
-// gone frees a budget whose sbx has ended.
+// gone reports whether the nested sbx has ended, and closes its descriptors then.
 func (b *nested) gone() bool {
 	if !b.inside.gone() {
 		return false
@@ -41,7 +40,7 @@ func (b *nested) gone() bool {
 	return true
 }
 
-// ask answers a request.
+// ask answers an execveat with wrap.BudgetFlags.
 func (i *inner) ask(on, request, number uint64) {
 	switch narrows := i.narrowing != nil; {
 	case request == uint64(wrap.BudgetSpec):
@@ -62,7 +61,8 @@ func (i *inner) ask(on, request, number uint64) {
 	i.answer(n)
 }
 
-// tell answers with a descriptor of what those inside are to know.
+// tell answers wrap.BudgetSpec with a descriptor of a sealed file that holds
+// Config.Tells.
 func (i *inner) tell() {
 	fd, e := -1, unix.ENOENT
 	if i.tells != "" {
@@ -77,7 +77,7 @@ func (i *inner) tell() {
 	}
 }
 
-// sealed is a file in memory that nobody can change any more.
+// sealed returns a memfd that holds text and is sealed against changes.
 func sealed(name, text string) (int, unix.Errno) {
 	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
 	fd, err := unix.MemfdCreate(name, flags|unix.MFD_NOEXEC_SEAL)
@@ -128,7 +128,7 @@ func (s *budgets) answer(on, request, number uint64) (int64, unix.Errno) {
 	return 0, 0
 }
 
-// begin begins a budget.
+// begin opens a budget for process pid and returns its number, from 1.
 func (s *budgets) begin(pid int, on, limit uint64) (int64, unix.Errno) {
 	if on < uint64(spec.Deny) || on > uint64(spec.RecordOnly) {
 		return 0, unix.EINVAL
@@ -160,8 +160,8 @@ func (s *budgets) begin(pid int, on, limit uint64) (int64, unix.Errno) {
 	return int64(len(s.open)), 0
 }
 
-// charge asks the budgets of those inside about a program. What it
-// charged is taken back where another refuses.
+// charge charges a program to every nested budget that applies to the caller. If one
+// denies it, the charges to the others are returned.
 func (s *budgets) charge(name string) audit.Ruling {
 	s.asked = s.asked[:0]
 	for _, b := range s.above() {
@@ -177,7 +177,7 @@ func (s *budgets) charge(name string) audit.Ruling {
 		}
 		s.giveBack(name)
 		if ruling == audit.EndAll && !b.reached {
-			b.reached = true // its command ends, and its sbx ends the rest
+			b.reached = true // the listener kills the command; its sbx ends the rest
 			_ = unix.PidfdSendSignal(b.command, unix.SIGKILL, nil, 0)
 		}
 		return audit.Refuse
@@ -185,7 +185,7 @@ func (s *budgets) charge(name string) audit.Ruling {
 	return audit.Proceed
 }
 
-// giveBack takes the last charges back.
+// giveBack returns the charges of the current exec.
 func (s *budgets) giveBack(name string) {
 	for _, b := range s.asked {
 		b.ledger.Return(name)
@@ -193,7 +193,7 @@ func (s *budgets) giveBack(name string) {
 	s.asked = s.asked[:0]
 }
 
-// failed counts an attempt that came to nothing by itself.
+// failed counts an exec that failed in every nested budget that applies to the caller.
 func (s *budgets) failed() {
 	for _, b := range s.above() {
 		if b.begun {
@@ -202,9 +202,9 @@ func (s *budgets) failed() {
 	}
 }
 
-// above are the budgets of those among whose descendants the waiting thread's
-// process is. Where the way up cannot be told, it is beneath all of them: too much is
-// charged then, never too little.
+// above returns the budgets of those nested sbx that are ancestors of the waiting
+// thread's process. If its ancestors are unknown it returns all: the call may be charged
+// too often, never too little.
 func (s *budgets) above() (list []*nested) {
 	live := make([]*nested, 0, len(s.open))
 	for i := range s.open {
