@@ -2,17 +2,17 @@ package listen
 
 import "golang.org/x/sys/unix"
 
-// OpenInRoot is the open with RESOLVE_IN_ROOT that could write: refused, whatever it
-// names.
+// OpenInRoot is the reported action of an open for writing with RESOLVE_IN_ROOT, which
+// the listener always denies.
 const OpenInRoot = "open with RESOLVE_IN_ROOT"
 
-// openCall says where the arguments of an open are; flags is -1 where they are always
-// those of fixed, how that of an open_how.
+// openCall gives the positions of an open's arguments: flags, or how for a struct
+// open_how; -1 for none. With neither the flags are always fixed.
 type openCall struct {
 	at         pathArg
 	flags, how int8
 	fixed      uint64
-	action     string // on what is there
+	action     string // as reported for a file that exists
 }
 
 // openCalls are those of seccomp.NotifyOpens, and openat2. The kernel refuses truncate
@@ -25,8 +25,8 @@ var openCalls = map[string]openCall{
 	"truncate": {at: pathArg{-1, 0}, flags: -1, how: -1, fixed: unix.O_WRONLY, action: "truncate"},
 }
 
-// rule rules on an open that can write: it may not make a protected name, and
-// what the kernel is going to refuse is reported.
+// rule decides an open for writing: it denies the creation of protected paths, and
+// reports calls that the kernel is going to deny.
 func (o *opener) rule(c *openCall) {
 	flags, rooted, e := o.openFlags(c)
 	if e != 0 {
@@ -46,7 +46,7 @@ func (o *opener) rule(c *openCall) {
 		o.proceed()
 		return
 	}
-	if rooted { // its names mean something else than everybody's
+	if rooted { // its absolute paths start at the descriptor, not at the sandbox's root
 		path, e := o.readInto(o.argument(c.at).addr, o.work[0].path[:])
 		if e == 0 {
 			o.report(ByName, OpenInRoot, text(path))
@@ -81,7 +81,7 @@ func (o *opener) rule(c *openCall) {
 		told = &behind
 	}
 	switch {
-	case told.absent && makes: // else what is not there is there nowhere, for all that is known
+	case told.absent && makes: // without O_CREAT a missing directory says nothing about the sandbox
 		o.report(OutOfView, "create", text(told.path))
 	case !told.ok:
 	case told.exists && flags&unix.O_TMPFILE == unix.O_TMPFILE: // a file in that directory
@@ -108,7 +108,7 @@ func (o *opener) rule(c *openCall) {
 	}
 }
 
-// opens notes that a call was let go which may write the file that landed.
+// opens records that a call was continued which may write the file d.
 func (w *writes) opens(d *entry, action string) {
 	switch {
 	case w.opened == nil || w.reported || d.exists && d.kind != unix.S_IFREG:
@@ -121,8 +121,8 @@ func (w *writes) opens(d *entry, action string) {
 	}
 }
 
-// openFlags reads an open's flags, and whether an absolute path is to count from
-// the directory that the descriptor is of.
+// openFlags returns an open's flags. rooted reports RESOLVE_IN_ROOT: absolute paths
+// start at the directory descriptor.
 func (o *opener) openFlags(c *openCall) (flags uint64, rooted bool, e unix.Errno) {
 	switch {
 	case c.flags >= 0:

@@ -7,57 +7,57 @@ import (
 	"sbx/seccomp"
 )
 
-// caller is the thread that waits for an answer, and its call: what it asks and what
-// its memory and /proc say. It can be read, and not answered.
+// caller gives access to the thread that waits for an answer: its call, its memory and
+// its /proc. It cannot answer the call.
 //
-// What answers calls is made of caller and the parts below, each with no more of the
-// others than it needs: paths finds where names lead, Rules has what the spec says of
-// them, answers tells the caller.
+// The types that answer calls embed caller and the parts below, each only those that it
+// needs: paths resolves paths, Rules holds what the spec says about them, answers ends
+// the call.
 type caller struct {
 	fd     int // seccomp's listener
 	n      seccomp.Notification
 	call   seccomp.Call
-	path   [pathMax]byte // of a program or a socket, as the caller has it
-	byFile bool          // others' memory is read by /proc alone
+	path   [pathMax]byte // of a program or a socket, as the caller passed it
+	byFile bool          // read memory through /proc/TID/mem only
 }
 
-// answers is what the caller is told, and what others are told of its call.
+// answers ends the caller's call, and reports denials to Config.Refused.
 type answers struct {
 	to       *caller
 	refused  func(*Refusal)
 	refusal  Refusal
-	reported bool // the call at hand is bound to fail, and that was told
+	reported bool // the current call was reported as denied
 }
 
-// paths finds where the caller's paths lead.
+// paths resolves the caller's paths.
 type paths struct {
 	*caller
 	root     int                    // the sandbox's (O_PATH); -1: each process has its own
-	matters  func(name []byte) bool // whether it matters where a name lies that goes
-	own      int                    // the directory of the supervisor's descriptors; 0 as long as nobody asked
-	joined   [pathMax]byte          // made absolute
-	work     [2]scratch             // of what comes into being, and of what goes
+	matters  func(name []byte) bool // whether a removal of this name needs its whole path
+	own      int                    // O_PATH of the supervisor's /proc/self/fd; 0 until first used
+	joined   [pathMax]byte          // buffer for a relative path made absolute
+	work     [2]scratch             // for the created path and for the removed one
 	tries    int                    // directories opened for this notification, see maxTries
-	searches bool                   // the last path was not there, on a plain way: that is tried first
-	there    bool                   // what was to be made last was there
+	searches bool                   // the last path was plainly missing: try plainly first
+	there    bool                   // the last path to be created existed already
 }
 
-// writes lets calls go on that may make or change files.
+// writes continues calls that may create or change files.
 type writes struct {
 	*answers
 	rules  *Rules
-	told   func()          // that a name may be made, perhaps another than was looked at
-	opened *audit.Openings // the paths that may be written; nil for nobody
+	told   func()          // Config.Makes
+	opened *audit.Openings // Config.Opened
 }
 
-// The calls that make or take names, that open files to write them, and that look for
-// secrets.
+// namer decides calls that create, rename or remove names, opener those that open files
+// for writing; looker reports those that look for secrets.
 type (
 	namer struct {
 		*paths
 		writes
 		remove  func(path string, dir int, folder bool) (e unix.Errno, ours bool)
-		present *int // counts the names that were there already
+		present *int // counts the names that existed already
 	}
 	opener struct {
 		*paths
@@ -70,16 +70,16 @@ type (
 	}
 )
 
-// checker foretells whether an exec fails.
+// checker finds out whether an exec is certain to fail.
 type checker struct {
 	*paths
 	programs *Programs
-	known    map[fileID]bool // files that are programs by their first bytes
+	known    map[fileID]bool // ELF files
 	head     [headSize]byte
-	user     int // the supervisor's, and one; 0 as long as nobody asked
+	user     int // the supervisor's effective uid plus one; 0 until first used
 }
 
-// starter rules on execs and charges them.
+// starter decides execs and charges them.
 type starter struct {
 	checker
 	*answers
@@ -88,14 +88,14 @@ type starter struct {
 	inner   inner
 }
 
-// budgets are those of the sbx inside this sandbox.
+// budgets holds the budgets of nested sbx.
 type budgets struct {
 	*caller
 	open  []nested
-	asked []*nested // those that were charged for the exec at hand
+	asked []*nested // charged for the current exec
 }
 
-// inner answers what an sbx inside asks.
+// inner answers the requests of a nested sbx.
 type inner struct {
 	*answers
 	tells     string
@@ -103,7 +103,7 @@ type inner struct {
 	narrowing *narrowing
 }
 
-// copies are of the caller's descriptors.
+// copies duplicates the caller's descriptors.
 type copies struct {
 	*caller
 	thread    thread
@@ -111,7 +111,7 @@ type copies struct {
 	discards  discards
 }
 
-// narrowing is what the sbx inside may reach, each for its own tree.
+// narrowing holds the network rules of nested sbx, each for its own process tree.
 type narrowing struct {
 	*copies
 	*answers
@@ -120,7 +120,7 @@ type narrowing struct {
 	list      []*narrowed
 }
 
-// pendingConnects are the connects that are under way.
+// pendingConnects holds the connects that helpers are making.
 type pendingConnects struct {
 	helpers
 	*answers
@@ -129,7 +129,7 @@ type pendingConnects struct {
 	describes bool
 }
 
-// binder rules on binds, connector on connects.
+// binder decides binds, connector connects.
 type (
 	binder struct {
 		*paths
@@ -148,40 +148,40 @@ type (
 		narrowing *narrowing
 		bound     *boundSockets
 		pending   *pendingConnects
-		network   uint64 // the supervisor's network namespace, 0 as long as nobody asked
+		network   uint64 // cookie of the supervisor's network namespace; 0 until first used
 	}
 )
 
-// contact tells the ledger of connects that may lead to a model.
+// contact reports connects that may lead to a model to the ledger.
 type contact struct {
 	*caller
 	ledger *audit.Ledger
 	aside  []string
 }
 
-// memfds makes files in memory in the caller's stead.
+// memfds makes memfds on behalf of the caller.
 type memfds struct {
 	*caller
 	*answers
 }
 
-// Counts is who counts what is started.
+// Counts configures the counting of programs.
 type Counts struct {
-	Ledger *audit.Ledger // what is charged; nil where nothing is counted
-	// Timeline is told of what is charged and let go; nil for nobody.
+	Ledger *audit.Ledger // charges programs; nil if they are not counted
+	// Timeline records the programs that were charged and continued; may be nil.
 	Timeline *audit.Timeline
-	// Exceeded is told that everything is to be ended.
+	// Exceeded is called when the whole sandbox must be ended.
 	Exceeded func()
 }
 
-// Sockets is what may be connected to from a sandbox with a network of its own.
+// Sockets configures connects from a sandbox with its own network namespace.
 type Sockets struct {
-	// Named are the pathname sockets of the host that may be.
+	// Named are the paths of the host's pathname sockets that may be connected to.
 	Named []string
-	// Egress is where connects to the internet are led to; nil where they lead nowhere.
+	// Egress connects to the internet; nil for a sandbox without that.
 	Egress *Egress
-	// Interrupt is a signal whose handler does nothing: it ends a system call.
+	// Interrupt is a signal whose handler does nothing: it interrupts a system call.
 	Interrupt unix.Signal
-	// Describes: what the sandbox's network refuses is told of.
+	// Describes has connects reported that the sandbox's network denies.
 	Describes bool
 }

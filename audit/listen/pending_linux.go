@@ -9,38 +9,38 @@ import (
 	"sbx/seccomp"
 )
 
-// maxPendingConnects is how many connects may be under way at once. Each has a thread,
-// which waits for as long as the other side's queue is full.
+// maxPendingConnects is how many connects may be pending at once. Each occupies a thread
+// for as long as the server's queue is full.
 const maxPendingConnects = 64
 
-// patience is how often it is looked whether somebody still waits for a connect.
+// patience is the interval at which Tick checks whether callers still wait.
 const patience = 100 * time.Millisecond
 
-// pendingConnect is a connect that a helper makes in its caller's stead, or descriptors that
-// it closes.
+// pendingConnect is a job for a helper thread: to connect on behalf of a caller, or only
+// to close descriptors.
 type pendingConnect struct {
-	id       uint64 // the notification; 0 for none: there is nothing but to close
+	id       uint64 // the notification; 0 for none: only close the descriptors
 	tid      uint32 // the caller
 	listener int
-	sock     int // a copy of its socket
+	sock     int // a copy of the caller's socket
 	domain   int
 	at       int // the file that address leads to; -1 for none
 	address  address
-	target   string // what is outside of the sandbox's network, where that is told; may be empty
-	action   string // of the refusal then
-	clock    int    // what wakes Tick
+	target   string // reported if the network denies the connect; "" for no report
+	action   string // of that report
+	clock    int    // the timerfd that wakes Tick
 	within   []*narrowed
 	egress   *Egress
 	token    uint32 // of egress, where that is not nil
 
 	state     uint32
 	thread    uint32 // the helper's while it connects; 0 before and after
-	cancelled uint32 // 1: nobody waits for it any more
+	cancelled uint32 // 1: the caller no longer waits
 	errno     unix.Errno
 }
 
-// start has the call made by a helper: one that does not return for as long as
-// the sandbox likes. EAGAIN: too many are under way, or no thread can be had.
+// start hands a connect to a helper thread, since the sandbox can make it block. EAGAIN
+// means that too many are pending or no thread could be started.
 func (h *pendingConnects) start(f *pendingConnect) unix.Errno {
 	h.most, h.signals = maxPendingConnects, 1<<(uint64(h.interrupt)-1)
 	if h.clock.fd < 0 || !h.open() || !h.hasPlace(maxPendingConnects, h.describe) || h.staff(len(h.under)+1) != 0 {
@@ -55,8 +55,8 @@ func (h *pendingConnects) start(f *pendingConnect) unix.Errno {
 	return 0
 }
 
-// forgetFailed describes and answers what the sandbox's network has refused, while its
-// program still waits.
+// describe reports and answers the connects that the sandbox's network has denied, while
+// their callers still wait.
 func (h *pendingConnects) describe() {
 	for _, f := range h.under {
 		if atomic.LoadUint32(&f.state) != refused {
@@ -69,8 +69,8 @@ func (h *pendingConnects) describe() {
 	}
 }
 
-// cancel ends what nobody waits for any more. A signal that comes before the thread
-// waits is lost, and sent again the next time.
+// cancel interrupts connects whose callers no longer wait. A signal that arrives before
+// the thread blocks is lost; the next Tick sends it again.
 func (h *pendingConnects) cancel() {
 	for _, f := range h.under {
 		if atomic.LoadUint32(&f.cancelled) == 0 && seccomp.Valid(h.to.fd, f.id) {

@@ -9,20 +9,20 @@ import (
 	"sbx/wrap"
 )
 
-// Programs is wrap.Programs as files, whatever the names that lead to them.
+// Programs is wrap.Programs with its paths resolved to device and inode numbers, so that
+// it matches a file under any name.
 type Programs struct {
 	root                            int
 	limited                         bool
-	masks                           []string // the paths of what is denied
+	masks                           []string // the paths of denied programs
 	files, folders, loaders, denied map[node]bool
 }
 
 // node is a file, or a directory.
 type node struct{ dev, ino uint64 }
 
-// Learn looks up what a plan says of programs, in the sandbox as it stands
-// before its command starts; root is that of Config. It is nil for a plan that
-// says nothing.
+// Learn resolves a plan's program rules in the sandbox, before its command starts; root
+// is Config.Root. It returns nil for a plan without such rules.
 func Learn(root int, p *wrap.Programs) *Programs {
 	if !p.Any() {
 		return nil
@@ -41,7 +41,7 @@ func Learn(root int, p *wrap.Programs) *Programs {
 	return r
 }
 
-// nodeOf is what an absolute path of the sandbox leads to.
+// nodeOf resolves an absolute path in the sandbox.
 func (r *Programs) nodeOf(path []byte) (node, bool) {
 	root := r.root
 	if root < 0 {
@@ -64,8 +64,8 @@ func (r *Programs) nodeOf(path []byte) (node, bool) {
 	return node{st.Dev, st.Ino}, true
 }
 
-// forbids foretells whether the kernel refuses to execute a file that could be
-// executed otherwise, and is the one to refuse a loader.
+// forbids reports whether a rule denies an otherwise executable file. The kernel would
+// deny it too, except a loader: only this check denies that.
 func (c *checker) forbids(x *attempt, fd int, st *unix.Stat_t, depth int) bool {
 	r, id := c.programs, node{st.Dev, st.Ino}
 	switch {
@@ -83,16 +83,16 @@ func (c *checker) forbids(x *attempt, fd int, st *unix.Stat_t, depth int) bool {
 	return true
 }
 
-// masked tells a file that is masked because it is denied from one that cannot
-// be executed anyway. All masks are one file.
+// masked blames commands.deny if the file is the mask over a denied program. All masks
+// are the same inode, so the path decides.
 func (c *checker) masked(x *attempt, fd int, st *unix.Stat_t, depth int) {
 	if r := c.programs; r != nil && r.denied[node{st.Dev, st.Ino}] && slices.Contains(r.masks, c.nameOf(fd)) {
 		c.blame(x, ByDeny, fd, depth)
 	}
 }
 
-// blame notes why an exec does not succeed: for the program that was called, or
-// for the interpreter that it needs.
+// blame records why an exec is denied, with the called program as target or, at
+// depth > 0, the interpreter that it needs.
 func (c *checker) blame(x *attempt, why Cause, fd, depth int) {
 	x.forbidden, x.cause, x.target = true, why, x.name
 	if depth > 0 || x.target == "" || x.target[0] != '/' {
@@ -100,8 +100,8 @@ func (c *checker) blame(x *attempt, why Cause, fd, depth int) {
 	}
 }
 
-// outside tells whether a file is certain to lie in no directory that is allowed:
-// it stands where the kernel says, and none of the directories above is one.
+// outside reports whether a file is certainly in no allowed directory: its path still
+// leads to it, and none of the directories above it is allowed.
 func (r *Programs) outside(fd int, id node) bool {
 	var buf [pathMax + 1]byte
 	n := readlink(ownFD(fd), buf[:pathMax])
@@ -111,7 +111,7 @@ func (r *Programs) outside(fd int, id node) bool {
 	path := buf[: n+1 : n+1]
 	path[n] = 0
 	if here, ok := r.nodeOf(path); !ok || here != id {
-		return false // gone, or of no place: charged, and the kernel decides
+		return false // removed or without a path: charged, and the kernel decides
 	}
 	if len(r.folders) == 0 {
 		return true

@@ -10,12 +10,12 @@ import (
 	"sbx/internal/read"
 )
 
-// nameService are the sockets by which libc asks for names of users and hosts.
+// nameService are the sockets of nscd, which libc queries for user and host names.
 var nameService = []string{"/var/run/nscd/socket", "/run/nscd/socket"}
 
-// connects tells the ledger of a connect, whatever comes of it. The listener answers
-// in the order of the calls, so that what a model asks for in an answer to this
-// connect is started after it. What cannot be read counts as one.
+// connects reports a connect to the ledger, whether or not it succeeds. Notifications are
+// answered in order, so programs that a model requests over this connection start after
+// it. An address that cannot be read counts as well.
 func (c *contact) connects() {
 	if c.ledger == nil || !c.ledger.Alone() || c.asksNames() || c.standsAside() {
 		return

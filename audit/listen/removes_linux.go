@@ -11,8 +11,9 @@ import (
 	"sbx/internal/read"
 )
 
-// removes answers the removal of a name that is mounted on and that may be removed
-// all the same. The supervisor does it, with no more rights than the caller has.
+// removes answers the removal of a mount point that the spec allows to be removed: the
+// supervisor removes it with no more capabilities than the caller has. It returns false
+// if it has not answered the call.
 func (n *namer) removes(c *nameCall, d *entry) bool {
 	if n.remove == nil || !d.ok || !d.exists || n.rules.fixed(d) {
 		return false
@@ -45,7 +46,8 @@ func (n *namer) removes(c *nameCall, d *entry) bool {
 	return true
 }
 
-// asFolder tells whether a call removes directories, and why it cannot remove what is there.
+// asFolder reports whether a call removes a directory, and the errno if the entry is of
+// the wrong type.
 func (n *namer) asFolder(c *nameCall, d *entry) (folder bool, e unix.Errno) {
 	folder = c.action == removeFolder
 	if c.takes.dir >= 0 { // unlinkat
@@ -66,9 +68,9 @@ func (n *namer) asFolder(c *nameCall, d *entry) (folder bool, e unix.Errno) {
 	return folder, 0
 }
 
-// lower takes from this thread the capabilities that the caller does not have,
-// until back is called. It fails where the caller is another user than the
-// supervisor, or cannot be looked at.
+// lower drops from this thread's effective set the capabilities that the caller does not
+// have, until back is called. It fails if the caller's user differs from the supervisor's
+// or its status cannot be read.
 func (c *caller) lower() (back func(), ok bool) {
 	status := read.Status(strconv.Itoa(int(c.n.TID)))
 	caps, ok := sameUser(status, unix.Geteuid(), unix.Getegid())
@@ -92,8 +94,8 @@ func (c *caller) lower() (back func(), ok bool) {
 	return func() { _ = unix.Capset(&header, &own[0]) }, true // they are permitted still
 }
 
-// sameUser tells from a status file, proc_pid_status(5), whether a thread reaches
-// files as a user and group, and gives its capabilities.
+// sameUser reads a status file, proc_pid_status(5). It returns the thread's effective
+// capabilities and whether its filesystem uid and gid are those given.
 func sameUser(status string, uid, gid int) (caps uint64, ok bool) {
 	caps, err := strconv.ParseUint(read.StatusLine(status, "CapEff:"), 16, 64)
 	last := func(name string) string { // the id that counts for files

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// resolved is what a path of the caller's leads to.
+// resolved is the result of resolving a caller's path.
 type resolved struct {
-	fd    int // by name only; -1 with errno
+	fd    int // O_PATH; -1 with errno
 	errno unix.Errno
-	// certain is false where the kernel may come to another end than the
-	// supervisor did, who is another process: links of /proc lead elsewhere.
+	// certain is false if the kernel may resolve the path differently for the caller than
+	// for the supervisor, as with links in /proc.
 	certain bool
 }
 
@@ -24,8 +24,8 @@ func (r *resolved) close() {
 
 func failed(e unix.Errno, certain bool) resolved { return resolved{fd: -1, errno: e, certain: certain} }
 
-// resolve finds what a path leads to for the waiting thread: from its root, its
-// current directory or its descriptor.
+// resolve resolves a path for the waiting thread, from its root, its current directory or
+// its descriptor dirfd.
 func (p *paths) resolve(dirfd int32, path []byte, nofollow bool) resolved {
 	if path[0] == '/' {
 		return p.fromRoot(path, nofollow)
@@ -68,8 +68,8 @@ func (p *paths) base(dirfd int32) (int, unix.Errno) {
 	return fd, e
 }
 
-// final tells whether an error of the supervisor's is one of the caller's as
-// well. What a user may not enter, root might.
+// final reports whether the caller would certainly get the supervisor's error e too.
+// EACCES may differ: a caller that is root could enter the directory.
 func (p *paths) final(e unix.Errno) bool {
 	switch e {
 	case unix.ENOENT, unix.ENOTDIR, unix.ENAMETOOLONG:
@@ -80,8 +80,8 @@ func (p *paths) final(e unix.Errno) bool {
 	return false
 }
 
-// mayNoMore tells whether the thread may enter no more than the supervisor: it is
-// the same user's, and no user namespace of its own gives it rights.
+// mayNoMore reports whether the thread has no more file permissions than the supervisor:
+// it has the same uid, gid and user namespace, and is not root.
 func (p *paths) mayNoMore() bool {
 	var st unix.Stat_t
 	if unix.Geteuid() == 0 || unix.Stat("/proc/"+strconv.Itoa(int(p.n.TID)), &st) != nil ||
@@ -93,9 +93,8 @@ func (p *paths) mayNoMore() bool {
 	return e == 0 && e2 == 0 && theirs == own
 }
 
-// namesAreTheirs tells whether the kernel's name for a directory is what the thread
-// would call it: that is so of a sandbox's root, and where the thread has the
-// supervisor's own.
+// namesAreTheirs reports whether a path that the supervisor reads from the kernel is the
+// thread's path too: in a sandbox with its own root, or if both have the same root.
 func (p *paths) namesAreTheirs() bool {
 	if p.root >= 0 {
 		return true
@@ -105,7 +104,7 @@ func (p *paths) namesAreTheirs() bool {
 	return e == 0 && e2 == 0 && theirs == own
 }
 
-// beneath is how a path is walked from the sandbox's root.
+// beneath holds the openat2 flags for paths from the sandbox's root.
 const beneath = unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS
 
 // fromRoot resolves an absolute path.
@@ -122,15 +121,15 @@ func (p *paths) fromRoot(path []byte, nofollow bool) resolved {
 	return p.walk(root, path, nofollow, 0)
 }
 
-// maxLinks is how many dangling links are followed by hand, and maxTries how many
-// directories are opened for one notification to find out what is missing: each may
-// cost the kernel a walk over forty links of four kilobytes.
+// maxLinks is how many dangling links missing follows itself, maxTries how many
+// directories walk opens per notification to find the missing name: each may cost the
+// kernel a walk over forty links of four kilobytes.
 const (
 	maxLinks = 8
 	maxTries = 50
 )
 
-// walk resolves a path beneath root and finds out how certain a failure is.
+// walk resolves a path under root and determines whether a failure is certain.
 func (p *paths) walk(root int, path []byte, nofollow bool, links int) resolved {
 	if p.searches {
 		switch fd, e := openat2(root, path, nofollow, plainly); e {
@@ -184,12 +183,12 @@ func (p *paths) walk(root int, path []byte, nofollow bool, links int) resolved {
 	}
 }
 
-// plainly is a way with no link and no mount on it: no /proc then, whose names mean
-// another thing to everybody.
+// plainly allows neither links nor mounts on the path: so it never enters /proc, whose
+// names differ for each process.
 const plainly = beneath | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV
 
-// isPlain tells whether a path fails alike on a plain way. Most of a search along
-// PATH ends so.
+// isPlain reports whether a path fails with the same errno under plainly, as most look-ups
+// along PATH do.
 func isPlain(root int, path []byte, e unix.Errno) bool {
 	fd, again := openat2(root, path, false, plainly)
 	if again == 0 {
@@ -198,8 +197,8 @@ func isPlain(root int, path []byte, e unix.Errno) bool {
 	return again == e
 }
 
-// missing rules on path[cut+1:end], the first name that does not lead on from
-// the directory dir.
+// missing determines the error for path[cut+1:end], the first name that does not resolve
+// in the directory dir.
 func (p *paths) missing(root, dir int, path []byte, cut, end, links int) resolved {
 	if isProc(dir) {
 		return failed(unix.ENOENT, false)
@@ -226,5 +225,5 @@ func (p *paths) missing(root, dir int, path []byte, cut, end, links int) resolve
 	case mode&unix.S_IFMT != unix.S_IFDIR && !last:
 		return failed(unix.ENOTDIR, true)
 	}
-	return failed(unix.ENOENT, false) // it is there by now
+	return failed(unix.ENOENT, false) // created in the meantime
 }

@@ -8,19 +8,19 @@ import (
 	"sbx/wrap"
 )
 
-// Rules is what must not become of names, by their paths on the host.
+// Rules says which paths may not be created, changed or moved. Its functions take paths
+// of the host.
 type Rules struct {
-	Views []wrap.View // where the writable trees are
-	// Forbids tells whether a name of the host must not come into being.
+	Views []wrap.View // the writable trees, inside and on the host
+	// Forbids reports whether a path must not be created.
 	Forbids func(path string) bool
-	// Empty tells whether it may be all the same where it is a new directory's; nil for
-	// never.
+	// Empty reports whether a forbidden path may still be created as an empty directory;
+	// nil for never.
 	Empty func(path string) bool
-	// Links tells whether no symbolic link must come to stand at a path; nil for
-	// anywhere.
+	// Links reports whether a path must not become a symbolic link; nil for no path.
 	Links func(path string) bool
-	// Part tells whether a name may be one that must not come into being, where its
-	// directory cannot be told.
+	// Part reports whether a name may belong to a forbidden path. It is used if the
+	// directory is unknown.
 	Part func(name string) bool
 	// Closed tells whether a path may not be written although its mount may; nil for
 	// none.
@@ -32,7 +32,7 @@ type Rules struct {
 	Guarded func(name string) bool
 }
 
-// Host is a path of a writable tree as the host has it.
+// Host translates a path inside to the host's; ok is false outside the writable trees.
 func (r *Rules) Host(inside string) (path string, ok bool) {
 	best := -1
 	for i, v := range r.Views {
@@ -50,7 +50,7 @@ func (r *Rules) Host(inside string) (path string, ok bool) {
 	return v.Tree + inside[len(v.Inside):], true
 }
 
-// host is where on the host a name lands.
+// host returns an entry's path on the host.
 func (r *Rules) host(d *entry) (path string, ok bool) {
 	if !d.ok {
 		return "", false
@@ -58,12 +58,11 @@ func (r *Rules) host(d *entry) (path string, ok bool) {
 	return r.Host(text(d.path))
 }
 
-// stops tells whether a name must not come into being where it lands. What is
-// mounted there nobody can replace, and in a directory that may only be read
-// nothing comes into being.
+// stops reports whether creating an entry must be denied. It leaves mount points and
+// read-only directories to the kernel, which denies the call.
 func (r *Rules) stops(d *entry) bool {
 	switch {
-	case len(r.Views) == 0: // the record says that nobody looks
+	case len(r.Views) == 0: // unchecked, as the record says
 		return false
 	case d.unread:
 		return true
@@ -76,15 +75,15 @@ func (r *Rules) stops(d *entry) bool {
 	return ok && r.Forbids(host) && !d.isFixed()
 }
 
-// fixed tells whether nothing can be made or removed where a name lands.
+// fixed reports whether an entry can be neither created nor removed.
 func (r *Rules) fixed(d *entry) bool {
 	return d.ok && (d.isFixed() || r.closes(d) && access(d.dir, unix.W_OK) == 0)
 }
 
-// closes tells whether where a name lands may not be written although its mount may.
+// closes reports whether an entry's path is in Closed.
 func (r *Rules) closes(d *entry) bool { return r.Closed != nil && r.Closed(d.text()) }
 
-// bare tells whether what lands is to be read-only and has no mount that makes it so.
+// bare reports whether an existing file must be read-only but has lost the mount for it.
 func (r *Rules) bare(d *entry) bool {
 	host, ok := r.host(d)
 	if !ok || !d.exists || d.mounted {
@@ -109,7 +108,7 @@ func (r *Rules) readOnly(d *entry) bool {
 	return e == unix.EROFS || e == 0 && closed
 }
 
-// guard is how what lands is guarded by a mount.
+// guard returns how a mount guards an entry's path, see Guards.
 func (r *Rules) guard(d *entry) (g audit.Guard, mount string) {
 	host, ok := r.host(d)
 	if !ok || r.Closed != nil { // without mounts nothing of the kind is answered
@@ -123,13 +122,13 @@ func (r *Rules) matters(name []byte) bool {
 	return r.Closed != nil || r.Guarded != nil && r.Guarded(text(name))
 }
 
-// linkStops tells whether no symbolic link must come to stand where it lands.
+// linkStops reports whether an entry must not become a symbolic link.
 func (r *Rules) linkStops(d *entry) bool {
 	host, ok := r.host(d)
 	return ok && !d.mounted && r.Links(host) && !d.isFixed()
 }
 
-// mayMake tells whether what stops a name does not stop an empty directory.
+// mayMake reports whether an entry may be created as an empty directory, see Empty.
 func (r *Rules) mayMake(d *entry) bool {
 	host, ok := r.host(d)
 	return ok && r.Empty != nil && r.Empty(host)
