@@ -55,11 +55,11 @@ func isFirst(status string) bool {
 
 // heeds tells whether a process has a handler for a signal, or ignores it.
 func heeds(status string, sig unix.Signal) bool {
-	bit := uint64(1) << (sig - 1)
-	for _, name := range []string{"SigCgt:", "SigIgn:"} {
-		if set, err := strconv.ParseUint(read.StatusLine(status, name), 16, 64); err != nil || set&bit != 0 {
-			return true
-		}
-	}
-	return false
+	return status == "" || inSet(status, "SigCgt:", sig) || inSet(status, "SigIgn:", sig)
+}
+
+// inSet tells whether a signal is in one of the sets of a status file (proc_pid_status(5)).
+func inSet(status, name string, sig unix.Signal) bool {
+	set, _ := strconv.ParseUint(read.StatusLine(status, name), 16, 64)
+	return set&(1<<(sig-1)) != 0
 }

@@ -54,6 +54,7 @@ func (k *keys) forward(h *Hooks) {
 				if early {
 					unix.PidfdSendSignal(k.target, sig, nil, 0)
 				}
+				k.awaitDelivery(sig)
 				if h.Stop != nil {
 					h.Stop()
 				}

@@ -63,6 +63,25 @@ func (k *keys) stop(h *Hooks) {
 // comes where the kernel did not stop the supervisor.
 const continueWait = 200
 
+// awaitDelivery waits, for a bounded time, until a signal of the terminal is pending nowhere.
+// The shell takes the terminal back as soon as the supervisor is stopped: a process that
+// sleeps in read(2) then, and has not acted on its own signal, would take a key that is
+// meant for the shell.
+func (c *child) awaitDelivery(sig unix.Signal) {
+	for i := 0; i < deliveryRounds && c.isPending(sig); i++ {
+		_, _ = unix.Poll(nil, holdPause)
+	}
+}
+
+// isPending tells whether a process of the tree has yet to act on a signal that was sent to
+// its group. Those that block it never do, and those that sleep uninterruptibly read nothing.
+func (c *child) isPending(sig unix.Signal) bool {
+	return slices.ContainsFunc(c.tree(), func(pid int) bool {
+		status := read.Status(strconv.Itoa(pid))
+		return inSet(status, "ShdPnd:", sig) && !inSet(status, "SigBlk:", sig) && !strings.HasPrefix(read.StatusLine(status, "State:"), "D")
+	})
+}
+
 // stopSelf stops the supervisor as the terminal's signal would have, by the
 // kernel's own rules: one in an orphaned process group is not stopped. The SIGCONT that
 // ended the stop is noted afterwards, or in a moment, by the thread that it came to.
@@ -73,10 +92,11 @@ func (k *keys) stopSelf(sig unix.Signal) {
 	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(k.signals), Events: unix.POLLIN}}, continueWait)
 }
 
-// The most that hold does until nothing runs any more.
+// The most that hold and awaitDelivery do until nothing runs any more.
 const (
-	holdRounds = 50
-	holdPause  = 2 // milliseconds
+	holdRounds     = 50
+	holdPause      = 2   // milliseconds
+	deliveryRounds = 500 // of awaitDelivery: a second, on a busy machine
 )
 
 // hold stops every process of the tree and gives pidfds of those that were not
