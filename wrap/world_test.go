@@ -336,6 +336,9 @@ func (w *world) targets(h *Host, r *spec.Resolved) {
 		w.listAll(h, r.Root.Real)
 	}
 	for i := range r.Hide {
+		if host, mapped := r.Outside(r.Hide[i].Abs); mapped {
+			w.look(h, host)
+		}
 		if p := &r.Hide[i]; p.Exists && !p.IsDir {
 			w.list(h, parent(p.Real))
 		}

@@ -1,0 +1,113 @@
+package wrap
+
+import (
+	"strings"
+	"testing"
+
+	"sbx/internal/view"
+)
+
+// meaningWorld is what the documents of TestMeaning are about. OUT is a directory outside of
+// the workspace, which no private directory covers.
+const meaningWorld = `
+file /usr/bin/make
+dir /etc
+file /etc/passwd
+dir /tmp
+dir /var/tmp
+dir /dev/shm
+dir /home/u/w
+file /home/u/w/f
+file /home/u/note
+file /home/u/.netrc
+file /home/u/.ssh/id
+file /srv/out/a/f
+file /srv/out/a/sub/f
+file /srv/out/a/sub/deep/f
+file /srv/out/b/f
+link /srv/out/link a
+`
+
+// TestMeaning holds documents to what the command may do at a path by them: the meaning of
+// each rule, and which of two rules decides. That the kernel does it too is for e2e's tests,
+// one of each mechanism and TestViewIsWhatAProbeFinds over random documents.
+func TestMeaning(t *testing.T) {
+	const ro, ww, full = `"access_mode":"read-only"`, `"access_mode":"workspace-write"`, `"access_mode":"danger-full-access"`
+	for _, c := range []struct {
+		members string
+		// want is "PATH ACCESS" separated by commas, with "=SOURCE" where the path shows another
+		// one of the host; an empty SOURCE is the sandbox's own. "host" is the host as it is.
+		want string
+	}{
+		// The modes. /tmp is the sandbox's own, and where there is a list the home, too.
+		{ro, "WS/f read-only, OUT/a/f read-only, HOME/note read-only, HOME/.netrc hidden, /etc/passwd read-only, /tmp/x writable=, /var/tmp/x writable=, /dev/shm/x writable="},
+		{ww, "WS/f writable, WS/new writable, OUT/a/f read-only, HOME/note read-only, HOME/.netrc hidden, /etc/passwd read-only, /tmp/x writable=, /var/tmp/x writable=, /dev/shm/x writable="},
+		{full, "host"},
+		{``, "host"},
+
+		// Lists. The first without a mode: nothing but the list is in view.
+		{`"filesystem":{"read":["@system","OUT/a","."]}`, "OUT/a/f read-only, OUT/b/f absent, HOME/note writable=, /etc/passwd read-only, WS/f read-only"},
+		{ww + `,"filesystem":{"read":["@system","OUT/a"]}`, "OUT/a/f read-only, OUT/b/f absent, WS/f writable"},
+		{`"filesystem":{"write":["OUT/a"]}`, "OUT/a/f writable, OUT/b/f read-only, WS/f read-only"},
+		{`"filesystem":{"write":[]}`, "OUT/a/f read-only, WS/f read-only"},
+		{ww + `,"filesystem":{"write":["OUT/a/sub"]}`, "WS/f writable, OUT/a/sub/f writable, OUT/a/sub/deep/f writable, OUT/a/f read-only"},
+		{ro + `,"filesystem":{"write":["OUT/a"]}`, "OUT/a/f writable, WS/f read-only"},
+		{`"filesystem":{"hide":["OUT/a/sub","OUT/b/f"]}`, "OUT/a/f writable, OUT/a/sub hidden, OUT/a/sub/f absent, OUT/b/f hidden, OUT/b/new writable, WS/f writable"},
+		{`"filesystem":{"hide":["OUT/none","~/none/none"]}`, "OUT/a/f writable"},
+		{full + `,"filesystem":{"write":["OUT/a"]}`, "OUT/a/f writable, OUT/b/f read-only"},
+		{ww + `,"filesystem":{"write":["../../../srv/out/b"]}`, "OUT/b/f writable, OUT/a/f read-only"},
+		{`"filesystem":{"write":["OUT/link"]}`, "OUT/a/f writable, OUT/b/f read-only"},
+
+		// Which rule decides: hide before mounts, mounts before write, write before read.
+		{`"filesystem":{"write":["OUT/a"],"hide":["OUT/a/sub"]}`, "OUT/a/f writable, OUT/a/sub/f absent"},
+		{`"filesystem":{"read":["@system","OUT/a","."],"hide":["OUT/a/sub"]}`, "OUT/a/f read-only, OUT/a/sub/f absent"},
+		{`"filesystem":{"read":["@system","OUT","."],"write":["OUT/a/sub"]}`, "OUT/a/sub/f writable, OUT/a/f read-only, OUT/b/f read-only"},
+		{ww + `,"filesystem":{"write":["OUT/a"],"mounts":[{"label":"d","source":"OUT/b","target":"OUT/a/sub","mode":"ro"}]}`,
+			"OUT/a/f writable, OUT/a/sub/f read-only=OUT/b/f, OUT/a/sub/deep read-only=OUT/b/deep"},
+		{ww + `,"filesystem":{"hide":["/data/f"],"mounts":[{"label":"d","source":"OUT/a","target":"/data","mode":"ro"}]}`,
+			"/data/f hidden, /data/sub/f read-only=OUT/a/sub/f"},
+
+		// Mounts.
+		{`"filesystem":{"mounts":[{"label":"d","source":"OUT/a","target":"/data","mode":"ro"}]}`, "/data/f read-only=OUT/a/f, OUT/a/f writable, /etc/passwd writable"},
+		{ro + `,"filesystem":{"mounts":[{"label":"d","source":"OUT/a","target":"/data/x/y","mode":"rw"}]}`, "/data/x/y/f writable=OUT/a/f, WS/f read-only"},
+		{ww + `,"filesystem":{"mounts":[{"label":"d","source":"OUT/a/f","target":"/file","mode":"ro"}]}`, "/file read-only=OUT/a/f"},
+		{ww + `,"filesystem":{"mounts":[{"label":"d","target":"/scratch","mode":"tmpfs"}]}`, "/scratch/new writable="},
+		{`"filesystem":{"mounts":[{"label":"d","target":"OUT/a","mode":"tmpfs"}]}`, "OUT/a/f writable=, OUT/b/f writable"},
+
+		// A secret is opened by its own path or one under it, and by no directory above it.
+		{ww + `,"filesystem":{"write":["WS"]}`, "HOME/.netrc hidden, HOME/.ssh/id absent"},
+		{ww + `,"filesystem":{"read":["/"]}`, "HOME/.netrc hidden, HOME/.ssh/id absent"},
+		{ww + `,"filesystem":{"read":["@system","~"]}`, "HOME/.netrc hidden, HOME/.ssh/id absent"},
+		{ww + `,"filesystem":{"read":["@system","~/.netrc"]}`, "HOME/.netrc read-only, HOME/.ssh/id writable="},
+		{ww + `,"filesystem":{"read":["@system","~/.ssh"]}`, "HOME/.netrc writable=, HOME/.ssh/id read-only"},
+		{ww + `,"filesystem":{"read":["@system","~/.ssh/id"]}`, "HOME/.netrc writable=, HOME/.ssh/id read-only"},
+		{ww + `,"filesystem":{"read":["@system","~","~/.netrc","~/.ssh"]}`, "HOME/.netrc read-only, HOME/.ssh/id read-only"},
+		{ww + `,"filesystem":{"write":["~/.netrc"]}`, "HOME/.netrc writable, HOME/.ssh/id absent"},
+		{ww + `,"filesystem":{"write":["~/.ssh"]}`, "HOME/.netrc hidden, HOME/.ssh/id writable"},
+		{ww + `,"filesystem":{"read":["@system","~/.netrc"],"hide":["~/.netrc"]}`, "HOME/.netrc writable="},
+	} {
+		fill := strings.NewReplacer("OUT", "/srv/out", "WS", "/home/u/w", "HOME", "/home/u").Replace
+		_, plan, err := newWorld(t, meaningWorld).build(fill("{" + c.members + "}"))
+		if err != nil {
+			t.Errorf("%s: %v", c.members, err)
+			continue
+		}
+		if (plan.Base == BaseHost) != (c.want == "host") {
+			t.Errorf("%s: the root is %v", c.members, plan.Base)
+		}
+		if c.want == "host" {
+			continue
+		}
+		for _, w := range strings.Split(fill(c.want), ", ") {
+			path, want, _ := strings.Cut(w, " ")
+			want, source, moved := strings.Cut(want, "=")
+			if !moved {
+				source = path
+			}
+			g := plan.View.At(path)
+			if g.Access.String() != want || g.Access >= view.Read && g.Source != source {
+				t.Errorf("%s: %s is %v of %q, not %s of %q", c.members, path, g.Access, g.Source, want, source)
+			}
+		}
+	}
+}
