@@ -69,7 +69,11 @@ const configAt = front.AboveAll + 1
 // wait sends the runtime its config.json and waits for it to exit.
 func (m *making) wait() (status int, err error) {
 	if m.begun == nil { // no spec: the engine's own command line
-		if err := m.begin(&m.Line, nil); err != nil {
+		files := map[int]int{}
+		for fd := 3; fd < m.Kept(m.Environ); fd++ {
+			files[fd] = int(inherited(fd))
+		}
+		if err := m.begin(&m.Line, files); err != nil {
 			return 0, err
 		}
 	}

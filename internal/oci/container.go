@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"sbx/internal/doc"
+	"sbx/spec"
 )
 
 // Container is a bundle that an engine has prepared, parsed from its config.json
@@ -14,6 +15,7 @@ type Container struct {
 	Config *doc.Node
 
 	Root        string // the root directory of its files on the host, absolute
+	ReadOnly    bool   // root.readonly
 	Args, Env   []string
 	Cwd         string
 	UID, GID    int
@@ -25,11 +27,16 @@ type Container struct {
 type Mount struct {
 	Target, Type, Source string
 	Options              []string
+
+	raw *doc.Node // as it was written, with members that are not parsed; nil for one of sbx's own
 }
 
 // Decode parses a config.json. Config keeps unknown members as they are.
 func Decode(id, bundle string, config []byte) (*Container, error) {
 	root, err := doc.ParseJSON("config.json", config)
+	if err == nil {
+		err = clear(root)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -38,8 +45,9 @@ func Decode(id, bundle string, config []byte) (*Container, error) {
 	c.Args, c.Env, c.Cwd = doc.Texts(p.Get("args")), doc.Texts(p.Get("env")), doc.Text(p.Get("cwd"))
 	c.UID, c.GID = int(whole(p.Get("user").Get("uid"))), int(whole(p.Get("user").Get("gid")))
 	c.Root = from(bundle, doc.Text(root.Get("root").Get("path")))
+	c.ReadOnly = isTrue(root.Get("root").Get("readonly"))
 	for _, n := range doc.Items(root.Get("mounts")) {
-		m := Mount{Target: doc.Text(n.Get("destination")), Type: doc.Text(n.Get("type")), Source: doc.Text(n.Get("source")), Options: doc.Texts(n.Get("options"))}
+		m := Mount{Target: doc.Text(n.Get("destination")), Type: doc.Text(n.Get("type")), Source: doc.Text(n.Get("source")), Options: doc.Texts(n.Get("options")), raw: n}
 		if m.binds() {
 			m.Source = from(bundle, m.Source)
 		}
@@ -115,6 +123,8 @@ func whole(n *doc.Node) int64 {
 	return v
 }
 
+func isTrue(n *doc.Node) bool { return n != nil && n.Text == "true" }
+
 // object builds an object from alternating keys and values; it leaves out nil values.
 func object(pairs ...any) *doc.Node {
 	n := &doc.Node{Kind: doc.Object}
@@ -127,7 +137,45 @@ func object(pairs ...any) *doc.Node {
 }
 
 func (m *Mount) node() *doc.Node {
-	return object("destination", doc.Str(m.Target), "type", doc.Str(m.Type), "source", doc.Str(m.Source), "options", doc.Strs(m.Options))
+	n := object("destination", doc.Str(m.Target), "type", doc.Str(m.Type), "source", doc.Str(m.Source), "options", doc.Strs(m.Options))
+	if m.raw != nil {
+		for i := range m.raw.Members {
+			if k := m.raw.Members[i].Key; n.Get(k) == nil {
+				n = n.With(k, m.raw.Members[i].Value)
+			}
+		}
+	}
+	return n
+}
+
+// read are the members of config.json and of a process that sbx-oci reads or replaces.
+var read = []string{"process", "args", "env", "cwd", "user", "uid", "gid", "capabilities", "bounding", "effective", "permitted", "inheritable", "ambient",
+	"rlimits", "type", "hard", "soft", "noNewPrivileges", "commandLine", "root", "path", "readonly", "mounts", "destination", "source", "options", "uidMappings", "gidMappings",
+	"annotations", "hooks", "prestart", "createRuntime", "linux", "namespaces", "seccomp", "defaultAction", "syscalls", "names", "action", "listenerPath",
+	"resources", "memory", "limit", "swap", "pids", "cpu", "quota", "period", "devices", "maskedPaths", "readonlyPaths", "rootfsPropagation", "sysctl", "unified"}
+
+// clear reports a member that runc, whose decoder ignores case, would take for one of read, and
+// that sbx-oci would pass over.
+func clear(n *doc.Node) error {
+	for i := range doc.Items(n) {
+		if err := clear(n.Items[i]); err != nil {
+			return err
+		}
+	}
+	for i := range n.Members {
+		key := n.Members[i].Key
+		for _, name := range read {
+			if key != name && strings.EqualFold(key, name) {
+				return &spec.Problem{On: "config.json", Do: "read the member " + spec.Word(key), Why: "some runtimes take it for " + name, Help: "write it " + name}
+			}
+		}
+		if v := n.Members[i].Value; key != "annotations" && key != "sysctl" && key != "unified" { // of free keys
+			if err := clear(v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // unheard says why the container's syscalls cannot be sent to a supervisor; "" if they can.

@@ -1,88 +1,21 @@
 package oci
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/internal/oci/front"
 	"sbx/internal/oci/walls"
 	"sbx/internal/run"
-	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
 )
-
-// Call is one invocation of sbx-oci.
-type Call struct {
-	Line
-	Inner   string // the runtime proper
-	Environ []string
-	Version string
-
-	inherited []int // descriptors above 2 that the caller passed on
-}
-
-// shelf returns the directory of state of the call's container.
-func (c *Call) shelf() *shelf { return &shelf{dir: filepath.Join(c.runDir(), c.key())} }
-
-// key returns a name for the container that is unique across engines: they may use the same
-// id, but each has its own state directory (--root).
-func (c *Call) key() string {
-	root := c.Root()
-	if root == "" {
-		return c.ID()
-	}
-	sum := strconv.FormatUint(1<<32|uint64(front.Sum(root)), 16)
-	return c.ID() + "." + sum[1:]
-}
-
-func (c *Call) runDir() string {
-	switch dir := sys.Variable(c.Environ, "XDG_RUNTIME_DIR"); {
-	case c.Own.State != "":
-		return c.Own.State + front.OfState
-	case ofNode():
-		return front.OfNode
-	case strings.HasPrefix(dir, "/"):
-		return dir + "/sbx-oci"
-	}
-	dir, _, _ := c.state()
-	return dir + "/made"
-}
-
-// ofNode reports whether the caller is root in the initial user namespace, and not root in a
-// user's own one as under rootless podman.
-func ofNode() bool {
-	b, _ := os.ReadFile("/proc/self/uid_map")
-	f := strings.Fields(string(b))
-	return unix.Geteuid() == 0 && len(f) == 3 && f[0] == "0" && f[1] == "0"
-}
-
-// state returns the directory of records, and the variables and home that it derives from.
-func (c *Call) state() (dir string, environ []string, home string) {
-	environ = c.Environ
-	switch {
-	case c.Own.State != "":
-		environ = []string{"XDG_STATE_HOME=" + c.Own.State}
-	case ofNode(): // one directory for the whole node, whatever the engine's variables say
-		environ = []string{"XDG_STATE_HOME=/var/lib"}
-	}
-	home = spec.HomeDir(environ, func() string { return sys.PasswdHome(unix.Geteuid()) }, spec.HostPaths{})
-	return audit.StateDir(environ, home), environ, home
-}
-
-// linkPath returns the path of the symlink from the container's id to its record.
-func (c *Call) linkPath() string {
-	dir, _, _ := c.state()
-	return dir + "/containers/" + c.key()
-}
 
 func isName(id string) bool {
 	return id != "" && id != "." && id != ".." && !strings.ContainsRune(id, '/') && len(id) < 200
@@ -90,15 +23,21 @@ func isName(id string) bool {
 
 // Create creates a container (create), or creates and runs one (run), under its specs.
 func (c *Call) Create() (status int, err error) {
+	if c.ID() == "" || strings.ContainsRune(c.ID(), '/') {
+		return 0, HandOn(c.Inner, &c.Line, c.Environ) // the runtime says what is wrong
+	}
 	if !isName(c.ID()) {
-		return 0, HandOn(c.Inner, &c.Line, c.Environ) // the runtime rejects it
+		return 0, &spec.Problem{On: spec.Word(c.ID()), Do: "make the container", Why: "its id is longer than 199 characters or no file name"}
 	}
 	bundle, text, err := c.bundle()
 	if err != nil {
-		return 0, HandOn(c.Inner, &c.Line, c.Environ)
+		return 0, HandOn(c.Inner, &c.Line, c.Environ) // the runtime reads the same file
 	}
 	t, err := Decode(c.ID(), bundle, text)
 	if err != nil {
+		if docs, e := Documents(&c.Own, nil); e == nil && len(docs) == 0 && !bytes.Contains(text, []byte(AnnotationSpec)) {
+			return 0, HandOn(c.Inner, &c.Line, c.Environ) // nothing asked
+		}
 		return 0, err
 	}
 	if front.Report() != 0 {
@@ -142,7 +81,7 @@ func (c *Call) Create() (status int, err error) {
 	case m.foreground():
 		m.ran(status)
 	case status != 0:
-		_ = m.refuse(&spec.Problem{Do: "make the container", Why: filepath.Base(c.Inner) + " ended with " + strconv.Itoa(status) + "; what it said is the engine's to tell"})
+		_ = m.refuse(m.unmade(status))
 	default:
 		m.started()
 	}
@@ -207,6 +146,9 @@ func (m *making) prepare() error {
 	if !m.t.allows("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self") {
 		facts.LandlockABI, facts.LandlockWhy = 0, "the container's own list of system calls shuts it"
 	}
+	if !m.t.allows("seccomp") {
+		facts.Seccomp = wrap.Answer{State: wrap.No, Why: "the container's own list of system calls denies seccomp(2)"}
+	}
 	if ofNode() && m.global("cgroup-manager") != "disabled" {
 		facts.Tools = []wrap.Tool{{Name: "sbx-oci", Path: m.Inner}}
 	}
@@ -232,8 +174,8 @@ func (m *making) prepare() error {
 	if err := m.hooks(s.Resolved); err != nil {
 		return err
 	}
-	w := wallsOf(contained.Plan)
-	n := narrowing(s.Resolved, contained.Plan, &w)
+	w := m.t.walls(contained.Plan)
+	n := narrowing(s.Resolved, contained.Plan, &w, m.t.caps())
 	exposed := m.t.keepApart(n, &w)
 	if supervised && !n.Attended { // the runtime inherited the socket to it; start anew without
 		m.cancel()

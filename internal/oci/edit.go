@@ -1,10 +1,13 @@
 package oci
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sbx/internal/doc"
+	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -45,9 +48,9 @@ type editor struct {
 	s     *Seen
 	plan  *wrap.Plan
 	nodes []wrap.Node
-	// hold returns a path that the runtime can safely bind for rest beneath base; see
-	// shelf.hold.
-	hold func(base, rest string) (string, error)
+	// hold returns a path that the runtime can safely bind for rest beneath base, and the
+	// options of the mount that it lies on; see shelf.hold.
+	hold func(base, rest string) (path string, options []string, err error)
 
 	// root creates a root directory with mount points for nodes; see shelf.root.
 	root func(nodes []wrap.Node) (string, error)
@@ -73,8 +76,10 @@ func (e *editor) all(n *Narrowing, supervisor int) ([]Edit, error) {
 	e.limits()
 	e.network()
 	e.devices()
-	e.proc()
-	err := e.files(n.Init)
+	err := e.proc()
+	if err == nil {
+		err = e.files(n.Init)
+	}
 	return slices.DeleteFunc(e.edits, func(edit Edit) bool { return same(at(e.c.Config, edit.At), edit.Value) }), err
 }
 
@@ -110,6 +115,46 @@ func (e *editor) limits() {
 			e.set("linux.resources.cpu.period", doc.Int(of), "limits.cpus")
 		}
 	}
+	e.unified()
+}
+
+// unified lowers the limits that the engine gives as files of a control group of version 2, which
+// runtimes write last.
+func (e *editor) unified() {
+	own := at(e.c.Config, "linux.resources.unified")
+	l := &e.s.Resolved.Spec.Limits.Value
+	us, of := wrap.Quota(l.CPUs.Value)
+	cpu := func(v string) bool { // "QUOTA PERIOD" in microseconds
+		quota, period := int64(0), int64(0)
+		n, _ := fmt.Sscan(v, &quota, &period)
+		return n == 2 && quota*of <= us*period
+	}
+	upTo := func(most int64) func(string) bool {
+		return func(v string) bool {
+			n, err := strconv.ParseInt(v, 10, 64)
+			return err == nil && n <= most
+		}
+	}
+	for _, f := range []struct {
+		file, value string
+		set         bool
+		isLower     func(string) bool
+		why         string
+	}{
+		{"memory.max", strconv.FormatUint(uint64(l.Memory.Value), 10), l.Memory.Set, upTo(int64(l.Memory.Value)), "limits.memory"},
+		{"memory.swap.max", "0", l.Memory.Set, upTo(0), "limits.memory"},
+		{"pids.max", strconv.FormatUint(uint64(l.PIDs.Value), 10), l.PIDs.Set, upTo(int64(l.PIDs.Value)), "limits.pids"},
+		{"cpu.max", strconv.FormatInt(us, 10) + " " + strconv.FormatInt(of, 10), l.CPUs.Set, cpu, "limits.cpus"},
+		{"cpu.max.burst", "0", l.CPUs.Set, upTo(0), "limits.cpus"},
+	} {
+		if v := own.Get(f.file); f.set && v != nil && !f.isLower(doc.Text(v)) {
+			own = own.With(f.file, doc.Str(f.value))
+			e.set("linux.resources.unified", own, f.why)
+		}
+	}
+	if l.CPUs.Set && at(e.c.Config, "linux.resources.cpu.burst") != nil {
+		e.set("linux.resources.cpu.burst", doc.Int(0), "limits.cpus")
+	}
 }
 
 // lower sets the limit at path to v unless it is that low already; 0 and -1 mean no limit.
@@ -144,10 +189,11 @@ func (e *editor) devices() {
 	e.set("linux.resources.devices", doc.ListOf(object("allow", doc.Truth(false), "access", doc.Str("rwm"))), "the devices that every container has, and no other")
 }
 
-// proc masks files of /proc that show or change the host's state, or makes them read-only.
-func (e *editor) proc() {
+// proc masks files of /proc that show or change the host's state, or makes them read-only. It
+// masks what filesystem.hide names in the runtime's own mounts, which nobody has seen yet.
+func (e *editor) proc() error {
 	if e.plan.Base == wrap.BaseHost {
-		return
+		return nil
 	}
 	var masked []string
 	for _, l := range []struct {
@@ -162,8 +208,25 @@ func (e *editor) proc() {
 			}
 		}
 		if masked == nil { // which need not be read-only beside
+			for _, p := range e.s.hidden() {
+				if p.Abs == "/proc" || p.Abs == "/dev" {
+					return &spec.Problem{Field: p.Field, On: p.Abs, Do: "hide it from the container", Why: "the runtime needs it to start a process", Help: "hide files in it"}
+				}
+				paths = append(paths, p.Abs)
+			}
 			masked = paths
 		}
 		e.set(l.at, doc.Strs(paths), "the kernel's settings are the host's")
 	}
+	return nil
+}
+
+// hidden returns the paths of filesystem.hide that the runtime masks.
+func (s *Seen) hidden() (paths []spec.Path) {
+	for _, p := range s.Resolved.Hide {
+		if over := s.files.over(p.Abs); (kernels(p.Abs) || view.Within(p.Abs, sysfs)) && (over == nil || !over.binds()) {
+			paths = append(paths, p)
+		}
+	}
+	return paths
 }

@@ -33,12 +33,19 @@ func (e *editor) mounts(init bool) error {
 	var all []*doc.Node
 	add := func(m Mount) { all = append(all, m.node()) }
 	for i := range e.s.Places {
-		if path := e.s.Places[i].Path; e.plan.Base != wrap.BaseEmpty || kernels(path) {
-			add(e.own(i, e.s.Places[i].Target, path))
+		p := &e.s.Places[i]
+		if why := e.unseen(p); why != nil {
+			return why
+		}
+		if e.keeps(p) {
+			add(e.own(i, p.Target, p.Path))
 		}
 	}
-	if e.s.Resolved.Confined && e.plan.Base != wrap.BaseHost {
+	if e.confines() {
 		e.set("root.readonly", doc.Truth(true), "nothing of the image can be written")
+		if strings.HasSuffix(doc.Text(at(e.c.Config, "linux.rootfsPropagation")), "shared") {
+			e.set("linux.rootfsPropagation", doc.Str("rslave"), "no mount of the container comes to be on the host")
+		}
 	}
 	for i := range e.nodes {
 		n := &e.nodes[i]
@@ -78,6 +85,47 @@ func (e *editor) mounts(init bool) error {
 	return nil
 }
 
+// confines reports whether the spec restricts the container's files.
+func (e *editor) confines() bool {
+	return e.s.Resolved.Confined && e.plan.Base != wrap.BaseHost
+}
+
+// typed are the file systems, apart from bind mounts, that contain no file when they are mounted,
+// or the kernel's only. sbx-oci has looked into those that it binds and into none of another type.
+var typed = []string{"tmpfs", "proc", "sysfs", "devpts", "mqueue", "cgroup", "cgroup2"}
+
+// unseen returns the error for a mount whose files sbx-oci cannot look at, so that it would not
+// find what is to be hidden or protected in it.
+func (e *editor) unseen(p *Place) error {
+	if !e.confines() || p.binds() || slices.Contains(typed, p.Type) {
+		return nil
+	}
+	return &spec.Problem{On: p.Target, Do: "hold the spec in the container", Why: "a file system of type " + spec.Word(p.Type) + " is mounted there, which the container alone will have",
+		Help: "mount it on the host, and bind it"}
+}
+
+// keeps reports whether the container keeps a mount of its engine's. Where something else is in
+// view at its path it is left out: it would be covered, and runc makes a tmpfs read-only by its
+// path, late, whatever is mounted there by then.
+func (e *editor) keeps(p *Place) bool {
+	if !e.confines() || p.ofRuntime() {
+		return true
+	}
+	return (e.plan.Base != wrap.BaseEmpty || kernels(p.Path)) && e.shows(p)
+}
+
+// shows reports whether a mount of the engine's is in view at its own path.
+func (e *editor) shows(p *Place) bool {
+	g := e.plan.View.At(p.Path)
+	return g.Access >= view.Read && g.Source == p.Path
+}
+
+// ofRuntime reports whether a mount is one that every container has in /proc and /dev, or that
+// Kubernetes adds there.
+func (p *Place) ofRuntime() bool {
+	return kernels(p.Path) && (!p.binds() || p.Path == "/dev/shm" || p.Path == "/dev/termination-log")
+}
+
 // pinned secures the path to sbx-init, through which the runtime also starts exec's processes:
 // it lies on a mount at /dev, which no process in the container can move. pinned returns that
 // mount if the engine has none there.
@@ -87,7 +135,15 @@ func (e *editor) pinned() ([]*doc.Node, error) {
 		return nil, &spec.Problem{On: dev, Do: "hold the spec in the container", Why: "its image has a link there, to " + spec.Word(e.s.Dev) + ", which something in the container could turn elsewhere",
 			Help: "take an image whose /dev is a directory"}
 	}
-	if slices.ContainsFunc(e.s.Places, func(p Place) bool { return p.Path == dev }) {
+	there := false
+	for i := range e.s.Places {
+		p := &e.s.Places[i]
+		if there = there || p.Path == dev; p.Path == dev && p.binds() {
+			return nil, &spec.Problem{On: dev, Do: "hold the spec in the container", Why: "a volume is mounted there, in which others could put another program in the place of sbx-init",
+				Help: "leave the volume out"}
+		}
+	}
+	if there {
 		return nil, nil
 	}
 	m := Mount{Target: dev, Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "mode=755"}}
@@ -102,15 +158,22 @@ func (e *editor) own(i int, target, path string) Mount {
 	if m.binds() && place.Path == "/dev/shm" && e.s.Resolved.Private { // not the shared memory of other containers
 		m = Mount{Target: target, Type: "tmpfs", Source: "shm", Options: []string{"nosuid", "nodev", "noexec", "mode=1777"}}
 	}
-	if !e.s.Resolved.Confined || e.plan.Base == wrap.BaseHost {
+	if !e.confines() {
 		return m
 	}
-	if !kernels(place.Path) && (e.plan.View.At(path).Access < view.Write || !m.binds()) {
+	if !place.ofRuntime() && (e.plan.View.At(path).Access < view.Write || !m.binds() && m.Type != "tmpfs") {
 		m.closed()
+	}
+	for i, o := range m.Options { // what is mounted over the container's files stays out of the host
+		switch o {
+		case "shared", "rshared":
+			m.Options[i] = strings.Replace(o, "shared", "slave", 1)
+		}
 	}
 	if m.binds() {
 		m.option("nosuid")
 		m.option("nodev")
+		m.restrict(place.Held) // which the runtime would drop with the two above
 	}
 	if place.IsFile {
 		m.single()
@@ -138,6 +201,18 @@ func (m *Mount) closed() {
 	}
 }
 
+// restrict adds those of a mount's options that restrict it.
+func (m *Mount) restrict(options []string) {
+	for _, o := range options {
+		switch o {
+		case "ro":
+			m.closed()
+		case "rro", "noexec", "rnoexec", "nosymfollow", "rnosymfollow", "noatime", "nodiratime", "idmap", "ridmap":
+			m.option(o)
+		}
+	}
+}
+
 func (m *Mount) option(o string) {
 	if !m.has(o) {
 		m.Options = append(m.Options, o)
@@ -147,7 +222,7 @@ func (m *Mount) option(o string) {
 // mount converts a node of the plan to a mount of config.json; the zero Mount if it needs none.
 func (e *editor) mount(n *wrap.Node) (m Mount, err error) {
 	if n.Path == "/" || kernels(n.Path) {
-		return m, nil
+		return m, nil // see proc
 	}
 	switch n.Kind {
 	case wrap.NodeBind:
@@ -180,7 +255,7 @@ func (e *editor) bind(n *wrap.Node) (m Mount, err error) {
 	}
 	switch {
 	case place == nil || place.binds():
-	case e.plan.Base != wrap.BaseEmpty:
+	case e.plan.Base != wrap.BaseEmpty && n.Path == n.Source && e.shows(place):
 		return m, nil // visible already as part of its file system
 	case rest == "":
 		return e.own(slices.IndexFunc(e.s.Places, func(p Place) bool { return p.Mount == place.Mount }), n.Path, n.Path), nil
@@ -194,8 +269,19 @@ func (e *editor) bind(n *wrap.Node) (m Mount, err error) {
 			Help: "name " + place.Path + " itself"}
 	}
 	m = Mount{Target: n.Path, Type: "bind", Options: []string{"rbind", "rprivate", "nosuid", "nodev"}}
-	if m.Source, err = e.hold(base, rest); err != nil {
+	var held []string
+	if m.Source, held, err = e.hold(base, rest); err != nil {
 		return m, &spec.Problem{Field: n.For, On: n.Source, Do: "hold it for the container", Why: err.Error()}
+	}
+	m.restrict(held)
+	switch { // the spec widens nothing that the engine has restricted
+	case place != nil:
+		m.restrict(place.Options)
+		if place.raw.Get("uidMappings") != nil {
+			m.raw = place.raw
+		}
+	case base == e.c.Root && e.c.ReadOnly:
+		m.closed()
 	}
 	if n.Mode == wrap.ModeRO || n.Closed {
 		m.closed()

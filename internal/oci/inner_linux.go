@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -68,8 +69,13 @@ type child struct {
 // begin starts a child, which the kernel kills if this process dies. files maps further
 // descriptor numbers of the child to descriptors of this process.
 func begin(path string, words, environ []string, files map[int]int) (*child, error) {
-	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2)
+	signals := make(chan os.Signal, 64)
+	terminal := sys.IsTerminal(0) // which signals the child directly
+	for s := unix.SIGHUP; s <= sigMax; s++ {
+		if !slices.Contains(notForwarded, s) && !(terminal && s == unix.SIGTSTP) {
+			signal.Notify(signals, s)
+		}
+	}
 	all := []uintptr{0, 1, 2}
 	for at, fd := range files {
 		for len(all) <= at {
@@ -85,11 +91,10 @@ func begin(path string, words, environ []string, files map[int]int) (*child, err
 	}
 	c := &child{pid, make(chan struct{})}
 	go func() {
-		terminal := sys.IsTerminal(0) // a terminal signals the child directly
 		for {
 			select {
 			case s := <-signals:
-				if s := s.(syscall.Signal); !terminal || s != unix.SIGINT && s != unix.SIGQUIT {
+				if s := s.(syscall.Signal); !terminal || s != unix.SIGINT && s != unix.SIGQUIT && s != unix.SIGWINCH {
 					_ = unix.Kill(pid, s)
 				}
 			case <-c.done:
@@ -99,6 +104,13 @@ func begin(path string, words, environ []string, files map[int]int) (*child, err
 	}()
 	return c, nil
 }
+
+// notForwarded are the signals that stay with this process: those that nobody may catch, those of
+// its own faults, and those of its children and its runtime.
+var notForwarded = []syscall.Signal{unix.SIGKILL, unix.SIGSTOP, unix.SIGCHLD, unix.SIGURG, unix.SIGSEGV, unix.SIGBUS, unix.SIGFPE, unix.SIGILL, unix.SIGTRAP,
+	unix.SIGSYS, unix.SIGABRT, unix.SIGPIPE, unix.SIGTTIN, unix.SIGTTOU, unix.SIGPROF, unix.SIGVTALRM, 32, 33, 34} // the last are libc's
+
+const sigMax = syscall.Signal(64)
 
 // inherited returns fd if the caller passed it on, else ^0, which package syscall takes as none.
 func inherited(fd int) uintptr {

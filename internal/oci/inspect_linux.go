@@ -36,6 +36,7 @@ type Place struct {
 	*Mount
 	Path   string
 	IsFile bool
+	Held   []string // the options of the mount that the source of a bind lies on
 }
 
 // inspect resolves documents against the files of a container that does not exist yet. It does
@@ -170,6 +171,9 @@ func (p *Place) put(tree int) (err error) {
 			return err
 		}
 		p.IsFile = st.Mode&unix.S_IFMT != unix.S_IFDIR
+		if p.Held, err = mountOptions(tree); err != nil {
+			return err
+		}
 	}
 	if _, err := os.Lstat(p.Path); os.IsNotExist(err) {
 		if err := mountPoint(p.Path, p.IsFile); err != nil {

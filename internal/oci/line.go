@@ -86,15 +86,55 @@ func Parse(args, environ []string) (l Line, problem string) {
 		return l, ""
 	}
 	l.Verb, args = args[0], args[1:]
+	return l, l.verb(args)
+}
+
+// verb parses the arguments of the verb. Both runtimes take flags behind the id, too, except
+// those of exec, where the command's own follow.
+func (l *Line) verb(args []string) (problem string) {
 	values := verbValues[l.Verb]
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") && args[0] != "-" && args[0] != "--" {
+	for len(args) > 0 && args[0] != "--" {
+		if !strings.HasPrefix(args[0], "-") || args[0] == "-" {
+			if values == nil || l.Verb == "exec" {
+				break
+			}
+			l.Rest, args = append(l.Rest, args[0]), args[1:]
+			continue
+		}
+		if why := l.ambiguous(args[0]); why != "" {
+			return why
+		}
 		var f Flag
 		f, args = flag(args, func(name string) bool { return slices.Contains(values, name) })
 		l.Flags = append(l.Flags, f)
 	}
-	l.Rest = args
-	return l, ""
+	if l.Rest = append(l.Rest, args...); l.Verb != "exec" && values != nil && len(l.arguments()) > 1 {
+		return l.Verb + " wants one container's id, and no more: " + strings.Join(l.arguments(), " ")
+	}
+	return ""
 }
+
+// ambiguous says why a flag of a verb that takes a bundle or a process is refused: the runtime
+// could read it as another flag than sbx-oci, and so take another document than the edited one.
+func (l *Line) ambiguous(word string) string {
+	values := verbValues[l.Verb]
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	switch {
+	case values == nil:
+	case word[1] != '-' && len(name) > 1: // runc takes it as a long flag, crun as several short ones
+		return "write " + word + " as a long flag, or each short one by itself"
+	case !slices.Contains(values, name):
+		for _, known := range append(switches, values...) { // crun takes abbreviations
+			if len(name) > 1 && name != known && strings.HasPrefix(known, name) {
+				return "write " + word + " out: --" + known
+			}
+		}
+	}
+	return ""
+}
+
+// switches are the flags of these verbs without a value that sbx-oci looks at.
+var switches = []string{"detach"}
 
 // otherVerbs are the verbs of runc and crun whose flags sbx-oci does not parse.
 var otherVerbs = []string{"start", "delete", "state", "kill", "list", "ps", "pause", "resume", "update", "events", "spec", "checkpoint", "features", "mounts", "help"}
@@ -137,12 +177,18 @@ func (l *Line) global(name string) (value string) {
 
 // ID returns the container's id.
 func (l *Line) ID() string {
-	for _, a := range l.Rest {
-		if a != "--" {
-			return a
-		}
+	if a := l.arguments(); len(a) > 0 {
+		return a[0]
 	}
 	return ""
+}
+
+// arguments returns the words behind the flags, without the "--" that may precede them.
+func (l *Line) arguments() []string {
+	if i := slices.Index(l.Rest, "--"); i >= 0 && i < 2 {
+		return slices.Delete(slices.Clone(l.Rest), i, i+1)
+	}
+	return l.Rest
 }
 
 // Words returns the arguments for the runtime proper, without its name.

@@ -16,6 +16,9 @@ func TestParse(t *testing.T) {
 		{"runc --cgroup-manager disabled create --bundle /b -- c1", "create", "c1", "--cgroup-manager disabled create --bundle /b -- c1"},
 		{"runc --new-flag value create --bundle /b c1", "create", "c1", "--new-flag value create --bundle /b c1"},
 		{"runc --debug kill -s 9 c1", "kill", "9", "--debug kill -s 9 c1"},
+		{"runc run c1 --bundle /b -d", "run", "c1", "run --bundle /b -d c1"},
+		{"runc run -- c1", "run", "c1", "run -- c1"},
+		{"runc create c1 --pid-file p --bundle=/b", "create", "c1", "create --pid-file p --bundle=/b c1"},
 		{"runc exec --process p.json c1", "exec", "c1", "exec --process p.json c1"},
 		{"runc exec -e A=b -t c1 sh -c x", "exec", "c1", "exec -e A=b -t c1 sh -c x"},
 		{"runc start create", "start", "create", "start create"},
@@ -34,7 +37,8 @@ func TestParseOwn(t *testing.T) {
 	if problem != "" || o.Class != "strict" || o.Runtime != "crun" || o.Policy != PolicyDir || !slices.Equal(o.Specs, []string{"a", "b"}) || o.State != "/s" || l.Root() != "r" {
 		t.Errorf("%q, %+v", problem, l)
 	}
-	for _, bad := range []string{"x --sbx-nosuch y create", "x --sbx-policy= create", "x --sbx-policy"} {
+	for _, bad := range []string{"x --sbx-nosuch y create", "x --sbx-policy= create", "x --sbx-policy",
+		"x create -bB c1", "x create -bundle B c1", "x create --bund B c1", "x run --det c1", "x exec -pFILE c1", "x exec --proc=f c1", "x exec -cCAP_CHOWN c1 id", "x create c1 c2", "x run --bundle b -- c1 c2"} {
 		if _, problem := Parse(strings.Fields(bad), nil); problem == "" {
 			t.Errorf("%q is taken", bad)
 		}

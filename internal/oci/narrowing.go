@@ -6,6 +6,7 @@ import (
 
 	"sbx/internal/doc"
 	"sbx/internal/oci/walls"
+	"sbx/landlock"
 	"sbx/seccomp"
 	"sbx/spec"
 	"sbx/wrap"
@@ -15,13 +16,13 @@ import (
 // the first one and those of exec.
 type Narrowing struct {
 	Init    bool     // sbx-init starts the process
-	Caps    []string // the capabilities that it may have, if Cut
-	Cut     bool
-	Files   int64 // RLIMIT_NOFILE and RLIMIT_FSIZE; -1 leaves the container's own
+	Caps    []string // the capabilities that it may have
+	Files   int64    // RLIMIT_NOFILE and RLIMIT_FSIZE; -1 leaves the container's own
 	Size    int64
 	Names   []string // the variables that it may have, if Limited
 	Limited bool
-	NoNew   bool // no_new_privs
+	Set     []string // "NAME=value" of environment.set, which holds over the engine's
+	NoNew   bool     // no_new_privs
 	// NoNetwork: every network interface is removed before the container starts.
 	NoNetwork bool
 	// Attended: every process sends its seccomp listener to the container's supervisor.
@@ -30,11 +31,14 @@ type Narrowing struct {
 	Apart bool
 }
 
-func narrowing(r *spec.Resolved, p *wrap.Plan, w *walls.Walls) *Narrowing {
-	n := &Narrowing{Init: !w.Empty(), Attended: w.Listens, Cut: !p.KeepCaps, Files: -1, Size: -1, NoNew: p.NoNewPrivs, NoNetwork: r.Network == spec.NetworkNone,
+func narrowing(r *spec.Resolved, p *wrap.Plan, w *walls.Walls, own []string) *Narrowing {
+	n := &Narrowing{Init: !w.Empty(), Attended: w.Listens, Files: -1, Size: -1, NoNew: p.NoNewPrivs, NoNetwork: r.Network == spec.NetworkNone,
 		Limited: r.Spec.Environment.Set || len(r.Dropped) > 0 || r.Private}
-	for _, c := range p.Caps {
-		n.Caps = append(n.Caps, c.String())
+	if n.Caps = own; !p.KeepCaps {
+		n.Caps = nil
+		for _, c := range p.Caps {
+			n.Caps = append(n.Caps, c.String())
+		}
 	}
 	if l := &r.Spec.Limits.Value; true {
 		if l.OpenFiles.Set {
@@ -47,6 +51,9 @@ func narrowing(r *spec.Resolved, p *wrap.Plan, w *walls.Walls) *Narrowing {
 	for _, kv := range p.Env {
 		name, _, _ := strings.Cut(kv, "=")
 		n.Names = append(n.Names, name)
+		if _, set := r.Spec.Environment.Value.Set.Value[name]; set {
+			n.Set = append(n.Set, kv)
+		}
 	}
 	return n
 }
@@ -54,13 +61,20 @@ func narrowing(r *spec.Resolved, p *wrap.Plan, w *walls.Walls) *Narrowing {
 // capKinds are the names of a process's capability sets in config.json.
 var capKinds = []string{"bounding", "effective", "permitted", "inheritable", "ambient"}
 
+// caps returns the capabilities of the container's first process, of any kind.
+func (c *Container) caps() (all []string) {
+	caps := c.Config.Get("process").Get("capabilities")
+	for _, kind := range capKinds {
+		all = append(all, doc.Texts(caps.Get(kind))...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 // keepApart protects sbx-init, until its walls are raised, from being traced by processes that
 // run in the container already, if Landlock does not. exposed says why if that is impossible.
 func (c *Container) keepApart(n *Narrowing, w *walls.Walls) (exposed string) {
-	caps := c.Config.Get("process").Get("capabilities")
-	has := func(name string) bool {
-		return (!n.Cut || slices.Contains(n.Caps, name)) && (caps == nil || slices.ContainsFunc(capKinds, func(kind string) bool { return slices.Contains(doc.Texts(caps.Get(kind)), name) }))
-	}
+	has := func(name string) bool { return slices.Contains(n.Caps, name) && slices.Contains(c.caps(), name) }
 	traces := w.Listens && w.Landlock.Empty()
 	switch {
 	case !w.Listens:
@@ -87,15 +101,10 @@ func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 	if n.NoNew {
 		set("noNewPrivileges", doc.Truth(true), "no program gives more than its caller has")
 	}
-	if caps := process.Get("capabilities"); n.Cut || n.Apart && caps != nil { // else it is the container's
+	if caps := process.Get("capabilities"); n.Apart || caps != nil { // absent it is none, also for root
 		for _, kind := range capKinds {
 			has, why := doc.Texts(caps.Get(kind)), "capabilities over the host stay out"
-			if caps == nil { // absent: root would have them all
-				has = n.Caps
-			}
-			if n.Cut {
-				has = slices.DeleteFunc(has, func(c string) bool { return !slices.Contains(n.Caps, c) })
-			}
+			has = slices.DeleteFunc(has, func(c string) bool { return !slices.Contains(n.Caps, c) })
 			if n.Apart && !slices.Contains(has, walls.Apart) {
 				has, why = append(has, walls.Apart), "nothing in the container traces sbx-init, which gives "+walls.Apart+" up"
 			}
@@ -127,33 +136,41 @@ func (n *Narrowing) edits(process *doc.Node, supervisor int) (edits []Edit) {
 }
 
 // environ filters an exec's variables: it keeps the names that the container's first process
-// may have, and those of the terminal.
+// may have, and those of the terminal, with the values that the spec sets.
 func (n *Narrowing) environ(env []string) []string {
-	if !n.Limited {
-		return env
+	set := func(name string) bool {
+		return slices.ContainsFunc(n.Set, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 	}
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+	kept := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
-		return !slices.Contains(n.Names, name) && name != "TERM" && name != "HOME"
+		return set(name) || n.Limited && !slices.Contains(n.Names, name) && name != "TERM" && name != "HOME"
 	})
+	return append(kept, n.Set...)
 }
 
 // node encodes the Narrowing for the file that later verbs read.
 func (n *Narrowing) node() *doc.Node {
-	return object("init", doc.Truth(n.Init), "caps", doc.Strs(n.Caps), "cut", doc.Truth(n.Cut), "files", doc.Int(n.Files), "size", doc.Int(n.Size),
-		"names", doc.Strs(n.Names), "limited", doc.Truth(n.Limited), "no_new_privs", doc.Truth(n.NoNew), "no_network", doc.Truth(n.NoNetwork),
+	return object("init", doc.Truth(n.Init), "caps", doc.Strs(n.Caps), "files", doc.Int(n.Files), "size", doc.Int(n.Size),
+		"names", doc.Strs(n.Names), "limited", doc.Truth(n.Limited), "set", doc.Strs(n.Set), "no_new_privs", doc.Truth(n.NoNew), "no_network", doc.Truth(n.NoNetwork),
 		"attended", doc.Truth(n.Attended), "apart", doc.Truth(n.Apart))
 }
 
 func narrowingOf(n *doc.Node) *Narrowing {
-	is := func(key string) bool { v := n.Get(key); return v != nil && v.Text == "true" }
-	return &Narrowing{Init: is("init"), Caps: doc.Texts(n.Get("caps")), Cut: is("cut"), Files: whole(n.Get("files")), Size: whole(n.Get("size")),
-		Names: doc.Texts(n.Get("names")), Limited: is("limited"), NoNew: is("no_new_privs"), NoNetwork: is("no_network"), Attended: is("attended"), Apart: is("apart")}
+	is := func(key string) bool { return isTrue(n.Get(key)) }
+	return &Narrowing{Init: is("init"), Caps: doc.Texts(n.Get("caps")), Files: whole(n.Get("files")), Size: whole(n.Get("size")),
+		Names: doc.Texts(n.Get("names")), Limited: is("limited"), Set: doc.Texts(n.Get("set")), NoNew: is("no_new_privs"), NoNetwork: is("no_network"), Attended: is("attended"), Apart: is("apart")}
 }
 
-// wallsOf returns the Landlock ruleset and filter of a plan for sbx-init to apply.
-func wallsOf(p *wrap.Plan) walls.Walls {
+// walls returns the Landlock ruleset and filter of a plan for sbx-init to apply. The scopes of
+// Landlock are left to the container's namespaces where it has them of its own: each process of
+// exec has a ruleset of its own, and could not signal the others.
+func (c *Container) walls(p *wrap.Plan) walls.Walls {
 	w := walls.Walls{ABI: p.LandlockABI, Landlock: p.Landlock}
+	for kind, scope := range map[string]landlock.ScopeSet{"pid": landlock.Signal, "network": landlock.AbstractUnix} {
+		if ns := c.namespace(kind); ns != nil && ns.Get("path") == nil {
+			w.Landlock.Scope &^= scope
+		}
+	}
 	w.Listens = p.Notify != seccomp.NotifyNone
 	switch f := &p.Filter; {
 	case f.On:

@@ -1,9 +1,11 @@
 package oci
 
 import (
+	"slices"
 	"testing"
 
 	"sbx/internal/doc"
+	"sbx/spec"
 )
 
 func parsed(t *testing.T, text string) *doc.Node {
@@ -16,10 +18,10 @@ func parsed(t *testing.T, text string) *doc.Node {
 }
 
 func TestNarrowing(t *testing.T) {
-	n := &Narrowing{Init: true, Cut: true, Caps: []string{"CAP_CHOWN"}, Files: 64, Size: -1, NoNew: true, Limited: true, Names: []string{"PATH"}}
+	n := &Narrowing{Init: true, Caps: []string{"CAP_CHOWN"}, Files: 64, Size: -1, NoNew: true, Limited: true, Names: []string{"PATH"}}
 	for _, c := range []struct{ process, want string }{
 		{`{"args": ["a", "b"]}`,
-			`{"args":["/dev/.sbx-init","3","a","b"],"capabilities":{"ambient":["CAP_CHOWN"],"bounding":["CAP_CHOWN"],"effective":["CAP_CHOWN"],"inheritable":["CAP_CHOWN"],"permitted":["CAP_CHOWN"]},"noNewPrivileges":true,"rlimits":[{"hard":64,"soft":64,"type":"RLIMIT_NOFILE"}]}`},
+			`{"args":["/dev/.sbx-init","3","a","b"],"noNewPrivileges":true,"rlimits":[{"hard":64,"soft":64,"type":"RLIMIT_NOFILE"}]}`},
 		{`{"args": ["a"], "noNewPrivileges": false, "capabilities": {"bounding": ["CAP_CHOWN", "CAP_SYS_ADMIN"], "other": []}, "rlimits": [{"type": "RLIMIT_CORE", "hard": 1, "soft": 1}, {"type": "RLIMIT_NOFILE", "hard": 32, "soft": 16}]}`,
 			`{"args":["/dev/.sbx-init","3","a"],"capabilities":{"ambient":[],"bounding":["CAP_CHOWN"],"effective":[],"inheritable":[],"other":[],"permitted":[]},"noNewPrivileges":true,"rlimits":[{"hard":1,"soft":1,"type":"RLIMIT_CORE"},{"hard":32,"soft":16,"type":"RLIMIT_NOFILE"}]}`},
 	} {
@@ -31,8 +33,41 @@ func TestNarrowing(t *testing.T) {
 	if again := narrowingOf(parsed(t, string(n.node().AppendJSON(nil, nil)))); string(again.node().AppendCanonical(nil)) != string(n.node().AppendCanonical(nil)) || !again.Init || again.Size != -1 {
 		t.Errorf("read back: %+v", again)
 	}
-	if got := n.environ([]string{"PATH=/bin", "TOKEN=x", "TERM=xterm"}); len(got) != 2 {
+	n.Set = []string{"PATH=/spec"}
+	if got := n.environ([]string{"PATH=/bin", "TOKEN=x", "TERM=xterm"}); !slices.Equal(got, []string{"TERM=xterm", "PATH=/spec"}) {
 		t.Error(got)
+	}
+}
+
+// runc's decoder ignores the case of members, and takes the last of two.
+func TestMembersOfAnotherCase(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"process": {"args": ["a"]}, "annotations": {"ARGS": "x", "Process": "y"}, "linux": {"sysctl": {"Type": "z"}}}`: true,
+		`{"process": {"args": ["a"], "ARGS": ["b"]}}`:                                                                    false,
+		`{"Process": {"args": ["a"]}}`:                                                                                   false,
+		`{"mounts": [{"destination": "/x", "Source": "/etc"}]}`:                                                          false,
+		`{"proce\u017f\u017f": {}}`:                                                                                      false, // ſ folds to s
+	} {
+		if err := clear(parsed(t, text)); (err == nil) != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// Of two limits the lower holds, also where the engine gives it as a file of a control group.
+func TestUnifiedLimits(t *testing.T) {
+	limits := spec.Limits{Memory: spec.Some(spec.Bytes(1 << 20)), PIDs: spec.Some(10), CPUs: spec.Some(0.5)}
+	for unified, want := range map[string]string{
+		`{"pids.max": "max", "memory.max": "max", "memory.swap.max": "max", "cpu.max": "max", "cpu.max.burst": "5", "io.weight": "5"}`: `{"cpu.max":"50000 100000","cpu.max.burst":"0","io.weight":"5","memory.max":"1048576","memory.swap.max":"0","pids.max":"10"}`,
+		`{"pids.max": "5", "memory.max": "4096", "cpu.max": "10000 100000"}`:                                                           `{"cpu.max":"10000 100000","memory.max":"4096","pids.max":"5"}`,
+		`{"cpu.max": "90000 100000"}`: `{"cpu.max":"50000 100000"}`,
+	} {
+		c := &Container{Config: parsed(t, `{"linux": {"resources": {"unified": `+unified+`}}}`)}
+		e := editor{c: c, groups: true, s: &Seen{Resolved: &spec.Resolved{Spec: &spec.SandboxSpec{Limits: spec.Some(limits)}}}}
+		e.limits()
+		if got := string(at(apply(c.Config, e.edits), "linux.resources.unified").AppendCanonical(nil)); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", unified, got, want)
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ func Documents(o *Options, annotations map[string]string) (docs []*spec.SandboxS
 }
 
 func isSpec(name string) bool {
-	return slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(name))
+	return slices.Contains([]string{".json", ".yaml", ".yml"}, strings.ToLower(filepath.Ext(name)))
 }
 
 // policyFiles returns the spec files of the policy directory sorted by name, then the class's,
@@ -78,13 +78,16 @@ func policyFiles(o *Options) (files []string, err error) {
 		if err != nil {
 			return nil, unread(dir, err)
 		}
-		i := slices.IndexFunc(entries, func(e os.DirEntry) bool {
-			return isSpec(e.Name()) && strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())) == o.Class
+		entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool {
+			return !isSpec(e.Name()) || strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())) != o.Class
 		})
-		if i < 0 {
+		if len(entries) > 1 {
+			return nil, &spec.Problem{On: dir, Do: "find the spec of the class " + o.Class, Why: "both " + entries[0].Name() + " and " + entries[1].Name() + " are there", Help: "remove one"}
+		}
+		if len(entries) == 0 {
 			return nil, &spec.Problem{On: dir, Do: "find the spec of the class " + o.Class, Why: spec.NoEntry.Error(), Help: "make " + dir + "/" + o.Class + ".yaml"}
 		}
-		files = append(files, dir+"/"+entries[i].Name())
+		files = append(files, dir+"/"+entries[0].Name())
 	}
 	return append(files, o.Specs...), nil
 }
@@ -94,6 +97,9 @@ func unread(path string, err error) error {
 }
 
 func readSpec(file, name string) (*spec.SandboxSpec, error) {
+	if st, err := os.Stat(file); err == nil && !st.Mode().IsRegular() { // a FIFO would block
+		return nil, &spec.Problem{On: name, Do: "read the spec", Why: "it is no regular file"}
+	}
 	b, err := spec.Read(file)
 	if err != nil {
 		return nil, err
@@ -116,7 +122,11 @@ func allowedFile(policy, named string) (string, error) {
 		return refuse("it is a relative path", "give an absolute one")
 	}
 	real, err := filepath.EvalSymlinks(named)
-	for _, dir := range strings.Fields(string(b)) {
+	for line := range strings.Lines(string(b)) {
+		dir := strings.TrimSpace(line)
+		if !filepath.IsAbs(dir) {
+			continue // empty, or a comment
+		}
 		if dir, dirErr := filepath.EvalSymlinks(dir); dirErr == nil && err == nil && strings.HasPrefix(real, dir+"/") {
 			return real, nil
 		}

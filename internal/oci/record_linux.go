@@ -1,7 +1,9 @@
 package oci
 
 import (
+	"cmp"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,11 +60,17 @@ func (m *making) lines(s *Seen, contained *wrap.Contained, exposed string) []wra
 			*l = wrap.Enforcement{Field: l.Field, Asked: l.Asked, By: by}
 		}
 	}
+	for _, p := range s.hidden() {
+		for i := range lines {
+			lines[i].Reason = strings.ReplaceAll(lines[i].Reason, "nothing is at "+p.Abs+" to hide", p.Abs+" is masked by the runtime")
+		}
+	}
 	if ns := m.t.namespace("pid"); ns == nil || ns.Get("path") != nil {
 		weaken(wrap.FieldProcesses, "the engine has the container share processes with others")
 		for _, f := range []spec.Field{"max_commands", "limits.timeout"} {
 			weaken(f, "the engine has the container share processes with its supervisor, which root in there could end")
 		}
+		weaken("limits.timeout", "when the time is over, only the first process is ended")
 	}
 	if exposed != "" {
 		for _, f := range []spec.Field{"max_commands", "commands.allow", "commands.deny", wrap.FieldUnmade, wrap.FieldSideDoors} {
@@ -134,8 +142,13 @@ func (c *Call) pid() int {
 	return int(whole(c.ask("state").Get("pid")))
 }
 
-// ran finishes the record of a container whose end the runtime has waited for.
+// ran finishes the record of a container whose end the runtime has waited for. One that the
+// runtime could not start has no pid file.
 func (m *making) ran(status int) {
+	if st, err := os.Stat(cmp.Or(m.Value("pid-file"), m.shelf.dir+"/"+pidFile)); status != 0 && (err != nil || st.ModTime().Before(m.record.StartedAt.Truncate(time.Second))) {
+		_ = m.refuse(m.unmade(status))
+		return
+	}
 	defer func() {
 		_ = m.shelf.drop()
 		_ = os.Remove(m.linkPath())
@@ -148,6 +161,11 @@ func (m *making) ran(status int) {
 	m.record.Exit = audit.Exit{Code: spec.Some(status)}
 	m.record.Usage.WallMS = spec.Some(time.Since(m.record.StartedAt).Milliseconds())
 	_ = m.sink.Close(m.record)
+}
+
+// unmade is the problem of a container that the runtime could not make.
+func (m *making) unmade(status int) error {
+	return &spec.Problem{Do: "make the container", Why: filepath.Base(m.Inner) + " ended with " + strconv.Itoa(status) + "; what it said is the engine's to tell"}
 }
 
 // unclaimed handles a container whose name is taken. Without a spec the runtime reports that.

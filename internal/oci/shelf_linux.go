@@ -79,37 +79,65 @@ func (s *shelf) begin() error { return os.MkdirAll(s.dir+"/held", 0o711) }
 
 // hold opens rest beneath base, which the engine has chosen, without following symlinks, and
 // bind-mounts the result in the shelf, from where the runtime bind-mounts it. A process that
-// can write beneath base could otherwise put a symlink in its place meanwhile.
-func (s *shelf) hold(base, rest string) (string, error) {
-	if rest == "" {
-		return base, nil
-	}
+// can write beneath base could otherwise put a symlink in its place meanwhile. options are those
+// of the mount that it lies on.
+func (s *shelf) hold(base, rest string) (path string, options []string, err error) {
 	dir, err := unix.Open(base, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer unix.Close(dir)
+	if rest == "" {
+		options, err = mountOptions(dir)
+		return base, options, err
+	}
 	fd, err := unix.Openat2(dir, rest, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS})
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer unix.Close(fd)
+	if options, err = mountOptions(fd); err != nil {
+		return "", nil, err
+	}
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	s.held++
-	path := s.dir + "/held/" + strconv.Itoa(s.held)
+	path = s.dir + "/held/" + strconv.Itoa(s.held)
 	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
 		err = os.Mkdir(path, 0o711)
 	} else {
 		err = os.WriteFile(path, nil, 0o600)
 	}
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return path, unix.Mount("/proc/self/fd/"+strconv.Itoa(fd), path, "", unix.MS_BIND|unix.MS_REC, "")
+	if err = unix.Mount("/proc/self/fd/"+strconv.Itoa(fd), path, "", unix.MS_BIND|unix.MS_REC, ""); err == nil {
+		// Else release would unmount, by the peers of a shared mount, what the host has mounted there.
+		err = unix.Mount("", path, "", unix.MS_REC|unix.MS_PRIVATE, "")
+	}
+	return path, options, err
 }
+
+// mountOptions returns the options that restrict the mount on which a file lies (statvfs(3)).
+func mountOptions(fd int) (options []string, err error) {
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(fd, &st); err != nil {
+		return nil, os.NewSyscallError("fstatfs", err)
+	}
+	for _, o := range []struct {
+		flag int64
+		name string
+	}{{unix.ST_RDONLY, "ro"}, {unix.ST_NOEXEC, "noexec"}, {unix.ST_NOATIME, "noatime"}, {unix.ST_NODIRATIME, "nodiratime"}, {noSymFollow, "nosymfollow"}} {
+		if int64(st.Flags)&o.flag != 0 {
+			options = append(options, o.name)
+		}
+	}
+	return options, nil
+}
+
+const noSymFollow = 0x2000 // ST_NOSYMFOLLOW, Linux 5.10
 
 // release unmounts what hold has mounted: the container has its own mounts by now. It removes
 // only empty directories and files that are not mount points.

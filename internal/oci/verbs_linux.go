@@ -48,7 +48,13 @@ func (c *Call) kept() (*Narrowing, error) {
 	b, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
 		if _, err := os.Lstat(c.linkPath()); os.IsNotExist(err) {
-			return nil, nil // not created by this program
+			// Not created by this program, or called with another spelling of --root. The
+			// bundle of a container under a spec is its directory of state.
+			if c.bundled != "" || filepath.Dir(doc.Text(c.ask("state").Get("bundle"))) != c.runDir() {
+				return nil, nil
+			}
+			c.bundled = doc.Text(c.ask("state").Get("bundle"))
+			return c.kept()
 		}
 	}
 	var n *doc.Node
@@ -139,6 +145,9 @@ func (c *Call) exec() error {
 	}
 	at, err := c.come(n)
 	if err != nil {
+		return err
+	}
+	if err := clear(process); err != nil {
 		return err
 	}
 	edits := append(n.edits(process, at), Edit{"env", doc.Strs(n.environ(doc.Texts(process.Get("env")))), "environment"})

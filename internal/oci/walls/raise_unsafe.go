@@ -67,8 +67,8 @@ func (w *Walls) restrict() error {
 	defer unix.Close(int(fd))
 	for _, rule := range w.Landlock.Rules {
 		file, err := unix.Open(rule.Path, unix.O_PATH|unix.O_CLOEXEC, 0)
-		if err == unix.ENOENT {
-			continue // nothing to allow
+		if err == unix.ENOENT || err == unix.EACCES || err == unix.ENOTDIR {
+			continue // nothing to allow, or nothing that this user reaches
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", rule.Path, err)
