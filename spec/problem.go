@@ -2,12 +2,18 @@ package spec
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
 // Field is the path of a field in a spec, as "limits.memory". Fields lists
 // them all.
 type Field string
+
+// In tells whether f is one of fields or lies in one of them.
+func (f Field) In(fields ...Field) bool {
+	return slices.ContainsFunc(fields, func(of Field) bool { return f == of || strings.HasPrefix(string(f), string(of)+".") })
+}
 
 // Problem is one error: what was attempted, on what, why it failed, and what would help. All
 // errors shown to people, written to the record or returned to programs have this form.

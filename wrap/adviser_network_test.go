@@ -1,4 +1,4 @@
-package wrap
+package wrap_test
 
 import (
 	"os"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/world"
 )
 
 // The line for a connection is the one that opens least and works: a list for TCP, beside
@@ -18,7 +20,7 @@ func TestAdviceForTheNetwork(t *testing.T) {
 	const host = "network.mode: host"
 	for _, c := range []struct {
 		doc        string
-		req        Request
+		req        wrap.Request
 		tcp, other string
 	}{
 		{doc: `{}`, tcp: `network.allow: ["h.example:443"]`, other: host},
@@ -28,24 +30,24 @@ func TestAdviceForTheNetwork(t *testing.T) {
 		{doc: `{"network": {"allow": ["a.example:1"]}}`, tcp: `network.allow: ["a.example:1", "h.example:443"]`, other: `network: {"mode": "host"}`},
 		{doc: `{"network": {"mode": "allow", "allow": []}}`, tcp: `network.allow: ["h.example:443"]`, other: `network: {"mode": "host"}`},
 		{doc: `{"network": {"allow": ["h.example:443"]}}`, tcp: "", other: `network: {"mode": "host"}`},
-		{doc: `{"network": {"mode": "none"}}`, req: Request{NoRelay: "it is not there"}, tcp: host, other: host},
-		{doc: `{"network": {"mode": "none"}}`, req: Request{Counter: CounterPtrace}, tcp: host, other: host},
-		{doc: `{"network": {"mode": "none"}, "best_effort": ["*"]}`, req: Request{NoRelay: "it is not there"}, tcp: host, other: host},
-		{doc: `{"network": {"allow": ["a.example:1"]}, "best_effort": ["*"]}`, req: Request{NoRelay: "it is not there"}, tcp: `network: {"mode": "host"}`, other: `network: {"mode": "host"}`},
+		{doc: `{"network": {"mode": "none"}}`, req: wrap.Request{NoRelay: "it is not there"}, tcp: host, other: host},
+		{doc: `{"network": {"mode": "none"}}`, req: wrap.Request{Counter: wrap.CounterPtrace}, tcp: host, other: host},
+		{doc: `{"network": {"mode": "none"}, "best_effort": ["*"]}`, req: wrap.Request{NoRelay: "it is not there"}, tcp: host, other: host},
+		{doc: `{"network": {"allow": ["a.example:1"]}, "best_effort": ["*"]}`, req: wrap.Request{NoRelay: "it is not there"}, tcp: `network: {"mode": "host"}`, other: `network: {"mode": "host"}`},
 	} {
 		doc := strings.Replace(strings.Replace(c.doc, "{", `{"access_mode": "workspace-write", `, 1), ", }", "}", 1)
-		w := newWorld(t, string(text))
-		w.req.NoRelay, w.req.Counter = c.req.NoRelay, c.req.Counter
-		r, plan, err := w.build(doc)
+		w := world.New(t, string(text))
+		w.Req.NoRelay, w.Req.Counter = c.req.NoRelay, c.req.Counter
+		r, plan, err := w.Build(doc)
 		if err != nil {
 			t.Fatalf("%s: %v", doc, err)
 		}
-		a := Adviser{Plan: plan, Resolved: r, Host: w.probed(r), Request: w.req}
-		if got := a.On(Act{ToReach, "o\xffd.example:443"}).Line; got != "" {
+		a := wrap.Adviser{Plan: plan, Resolved: r, Host: w.Probed(r), Request: w.Req}
+		if got := a.On(wrap.Act{wrap.ToReach, "o\xffd.example:443"}).Line; got != "" {
 			t.Errorf("%s: %q for a name that no document can have", doc, got)
 		}
-		for kind, want := range map[ActKind]string{ToReach: c.tcp, ToReachElse: c.other} {
-			got := a.On(Act{kind, "h.example:443"}).Line
+		for kind, want := range map[wrap.ActKind]string{wrap.ToReach: c.tcp, wrap.ToReachElse: c.other} {
+			got := a.On(wrap.Act{kind, "h.example:443"}).Line
 			if got != want {
 				t.Errorf("%s %+v: kind %d: %q, want %q", doc, c.req, kind, got, want)
 				continue
@@ -53,7 +55,7 @@ func TestAdviceForTheNetwork(t *testing.T) {
 			if got == "" {
 				continue
 			}
-			next, plan, err := w.build(followed(t, doc, got))
+			next, plan, err := w.Build(followed(t, doc, got))
 			if err != nil {
 				t.Errorf("%s, with %s: %v", doc, got, err)
 			} else if _, ok := next.Reach.Name("h.example", 443); !(ok && plan.Relay) && next.Network != spec.NetworkHost {

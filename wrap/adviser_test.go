@@ -1,4 +1,4 @@
-package wrap
+package wrap_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sbx/internal/view"
+	"sbx/wrap"
 )
 
 // followed is a document with a line put into it to the letter.
@@ -20,7 +23,7 @@ func followed(t *testing.T, doc, line string) string {
 	var value any
 	if mount, ok := strings.CutSuffix(field, ".mode"); ok && strings.HasSuffix(mount, "]") {
 		mounts := all["filesystem"].(map[string]any)["mounts"].([]any)
-		mounts[itemOf(mount)].(map[string]any)["mode"] = text
+		mounts[wrap.ItemOf(mount)].(map[string]any)["mode"] = text
 		field = ""
 	} else if json.Unmarshal([]byte(text), &value) != nil {
 		value = text
@@ -51,17 +54,17 @@ func TestAdviceConverges(t *testing.T) {
 	lines := map[string]int{}
 	r := random{rand.New(rand.NewPCG(11, 3))}
 	eachPlan(t, 11, func(t *testing.T, c *planned) {
-		if n++; n%8 != 0 || c.err != nil || c.plan.Base == BaseHost {
+		if n++; n%8 != 0 || c.err != nil || c.plan.Base == wrap.BaseHost {
 			return
 		}
-		paths := slices.Sorted(maps.Keys(c.w.nodes))
+		paths := slices.Sorted(maps.Keys(c.w.Nodes))
 		for range 4 {
-			act := Act{ToRead + ActKind(r.IntN(int(ToConnect))), paths[r.IntN(len(paths))]}
-			if act.Kind == ToMake || act.Kind == ToLink {
+			act := wrap.Act{wrap.ToRead + wrap.ActKind(r.IntN(int(wrap.ToConnect))), paths[r.IntN(len(paths))]}
+			if act.Kind == wrap.ToMake || act.Kind == wrap.ToLink {
 				act.Path = strings.TrimSuffix(act.Path, "/") + "/" + r.one("new", "new", ".git", ".mcp.json")
 			}
-			if act.Kind == ToMake && (c.w.nodes[act.Path].kind != Absent || c.plan.isMountPoint(act.Path)) {
-				act.Kind = ToWrite
+			if act.Kind == wrap.ToMake && (c.w.Nodes[act.Path].Kind != wrap.Absent || c.plan.IsMountPoint(act.Path)) {
+				act.Kind = wrap.ToWrite
 			}
 			if c.plan.Allows(act) {
 				continue
@@ -72,7 +75,7 @@ func TestAdviceConverges(t *testing.T) {
 			}
 			doc, p, res, h := c.doc, c.plan, c.r, c.h
 			for step := 0; !p.Allows(act); step++ {
-				a := Adviser{Plan: p, Resolved: res, Host: h, Request: c.w.req}
+				a := wrap.Adviser{Plan: p, Resolved: res, Host: h, Request: c.w.Req}
 				advice := a.On(act)
 				if advice.Line == "" && step == 0 {
 					break
@@ -87,18 +90,18 @@ func TestAdviceConverges(t *testing.T) {
 				lines[field]++
 				doc = followed(t, doc, advice.Line)
 				var err error
-				if res, err = c.w.resolve(doc); err != nil {
+				if res, err = c.w.Resolve(doc); err != nil {
 					t.Errorf("%v: %s is refused: %v", act, advice.Line, err)
 					break
 				}
-				h = c.w.probed(res)
-				if p, err = Build(res, h, c.w.req); err != nil {
+				h = c.w.Probed(res)
+				if p, err = wrap.Build(res, h, c.w.Req); err != nil {
 					t.Errorf("%v: %s: no plan: %v", act, advice.Line, err)
 					break
 				}
 				for up := act.Path; up != "/"; {
-					up = parent(up)
-					if p.writes(up) && !was.writes(up) && (advice.Opens == "" || !under(up, advice.Opens)) {
+					up = view.Parent(up)
+					if p.Writes(up) && !was.Writes(up) && (advice.Opens == "" || !view.Within(up, advice.Opens)) {
 						t.Errorf("%v: %s opens %s, and says %q", act, advice.Line, up, advice.Opens)
 						break
 					}

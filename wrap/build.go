@@ -13,7 +13,7 @@ import (
 func Build(r *spec.Resolved, h *Host, req Request) (*Plan, error) {
 	d := &draft{r: WithOwn(r), h: h, req: req}
 	d.plan.Command = Command{Argv: req.Argv, Executable: req.Program.Path, Dir: r.Start()}
-	d.plan.Env = environment(r.Env, h.DropEnv)
+	d.plan.Env = h.Environ(r.Env)
 	d.plan.NoNewPrivs = true
 	d.plan.KeepCaps = true
 	d.openDevices()
@@ -245,8 +245,11 @@ func (b *draft) asked(f spec.Field) bool {
 	return false
 }
 
-// environment is env without the variables that name a hidden socket.
-func environment(env, drop []string) []string {
+// Environ is env without the variables that name a hidden socket.
+func (h *Host) Environ(env []string) []string { return without(env, h.DropEnv) }
+
+// without is env without the variables of these names.
+func without(env, drop []string) []string {
 	if len(drop) == 0 {
 		return env
 	}

@@ -1,9 +1,12 @@
-package wrap
+package wrap_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"sbx/wrap"
+	"sbx/wrap/world"
 )
 
 // Build is part of every start.
@@ -13,15 +16,15 @@ func BenchmarkBuild(b *testing.B) {
 		b.Fatal(err)
 	}
 	t := &testing.T{}
-	w := newWorld(t, string(text))
-	r, err := w.resolve(`{"access_mode": "workspace-write"}`)
+	w := world.New(t, string(text))
+	r, err := w.Resolve(`{"access_mode": "workspace-write"}`)
 	if err != nil {
 		b.Fatal(err)
 	}
-	h := w.probed(r)
+	h := w.Probed(r)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Build(r, h, w.req); err != nil {
+		if _, err := wrap.Build(r, h, w.Req); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -20,9 +20,9 @@ type BrokerAsk struct {
 // ConnectPath is where the command has that program.
 const ConnectPath = "/run/sbx/sbx-broker"
 
-// environ are the variables by which a command finds a broker at url.
-func (a *BrokerAsk) environ(env []string, url string) []string {
-	return append(environment(env, []string{wire.URLVariable, wire.TokenVariable}), wire.URLVariable+"="+url, wire.TokenVariable+"="+a.Token)
+// Environ are the variables by which a command finds a broker at url.
+func (a *BrokerAsk) Environ(env []string, url string) []string {
+	return append(without(env, []string{wire.URLVariable, wire.TokenVariable}), wire.URLVariable+"="+url, wire.TokenVariable+"="+a.Token)
 }
 
 // PlanPath is where a command finds the plan that its broker is held to.
@@ -52,7 +52,7 @@ func (b *places) broker() {
 				Help: "leave out network.mode, or list \"broker\" in best_effort: then " + a.String() + " has no broker"}, Unavailable)
 		}
 	}
-	b.plan.Env = ask.environ(b.plan.Env, url)
+	b.plan.Env = ask.Environ(b.plan.Env, url)
 }
 
 // placeBroker puts what the command has of its broker into the private /run.

@@ -34,9 +34,9 @@ type cover struct {
 // FewHomes is up to how many homes in a directory are hidden by a mount each.
 const FewHomes = 4
 
-// fewEntries is up to how many entries a directory is put together anew, from
+// FewEntries is up to how many entries a directory is put together anew, from
 // binds of all that stays, instead of an overlay.
-const fewEntries = 8
+const FewEntries = 8
 
 // hideByName covers the directories of hidden files.
 func (b *covering) hideByName() {
@@ -45,7 +45,7 @@ func (b *covering) hideByName() {
 		c := &covers[i]
 		c.n = i
 		list := b.h.listing(c.dir)
-		if b.rebuilds(c) || !c.layer && list != nil && !c.deep() && (c.homes || len(list.Entries) <= fewEntries || b.h.Overlay.State == No || !b.restricted()) {
+		if b.rebuilds(c) || !c.layer && list != nil && !c.deep() && (c.homes || len(list.Entries) <= FewEntries || b.h.Overlay.State == No || !b.restricted()) {
 			b.rebuild(c, list)
 		} else {
 			b.overlay(c)
@@ -141,7 +141,7 @@ func (b *covering) emptied() (dirs []string) {
 				hidden++
 			}
 		}
-		if hidden > FewHomes && len(l.Entries)-hidden <= fewEntries && !l.Cut && l.Dir != "/" && b.hideable(l.Dir) {
+		if hidden > FewHomes && len(l.Entries)-hidden <= FewEntries && !l.Cut && l.Dir != "/" && b.hideable(l.Dir) {
 			dirs = append(dirs, l.Dir)
 		}
 	}
@@ -177,7 +177,7 @@ next:
 		if t.homes || b.rebuilds(t) {
 			continue
 		}
-		if list := b.h.listing(t.dir); !t.layer && !t.deep() && list != nil && len(list.Entries) <= fewEntries {
+		if list := b.h.listing(t.dir); !t.layer && !t.deep() && list != nil && len(list.Entries) <= FewEntries {
 			continue // it is put together anew
 		}
 		for _, s := range b.h.Secrets {

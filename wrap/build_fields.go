@@ -32,7 +32,7 @@ func (b *fieldLines) fields() {
 		case f == "restrict" && b.r.Orphan:
 			b.fault(f, Unavailable, spec.OrphanWhy)
 			b.line(f, "")
-		case within(f, "filesystem", "sandbox", "access_mode", "readonly", "restrict"):
+		case f.In("filesystem", "sandbox", "access_mode", "readonly", "restrict"):
 			b.line(f, files)
 		case f == "network.allow":
 			b.line(f, net)
@@ -48,15 +48,15 @@ func (b *fieldLines) fields() {
 			b.line(f, "the command's environment")
 		case f == "working_dir":
 			b.line(f, "chdir")
-		case within(f, "tools_allowed", "tools_denied", "max_turns") && b.fromOutside(f):
+		case f.In("tools_allowed", "tools_denied", "max_turns") && b.fromOutside(f):
 			b.line(f, "parent")
 		case f == "tools_allowed" || f == "tools_denied" || f == "max_turns":
 			b.line(f, cmp.Or(b.req.Agent.Agent.String(), "an agent")+"'s flags and stream")
 		case f == "max_commands" || f == "on_exceed":
 			b.line(f, b.plan.Counter.by())
-		case within(f, "limits"):
+		case f.In("limits"):
 			b.line(f, b.heldBy[f])
-		case within(f, "commands") && nested:
+		case f.In("commands") && nested:
 			b.line(f, "parent")
 		case f == fieldAllow:
 			b.line(f, "landlock, seccomp")
@@ -68,7 +68,7 @@ func (b *fieldLines) fields() {
 			b.line(f, by)
 		case f == "syscalls":
 			b.line(f, "seccomp")
-		case within(f, "broker"):
+		case f.In("broker"):
 			if !b.plan.Brokered {
 				b.fault(f, Unavailable, b.req.Broker.Why)
 			}
@@ -285,9 +285,4 @@ func (b *draft) askedText(f spec.Field) string {
 		return s
 	}
 	return "default"
-}
-
-// within tells whether f is one of the fields, or beneath one.
-func within(f spec.Field, fields ...spec.Field) bool {
-	return slices.ContainsFunc(fields, func(of spec.Field) bool { return f == of || strings.HasPrefix(string(f), string(of)+".") })
 }

@@ -77,7 +77,7 @@ func (b *rules) lost(lost []landlock.Lost) {
 		field = b.modeField()
 		asked := b.r.Spec.Asked()
 		if i := slices.IndexFunc(asked, func(f spec.Field) bool {
-			return within(f, "access_mode", "filesystem", "sandbox", "restrict", "readonly")
+			return f.In("access_mode", "filesystem", "sandbox", "restrict", "readonly")
 		}); i >= 0 {
 			field = asked[i]
 		}

@@ -278,7 +278,7 @@ func (b *layers) keepInGroups() {
 // that be: without a limit a command ends by none.
 func (b *draft) tellLimits() {
 	for i := range b.plan.Enforcement {
-		if e := &b.plan.Enforcement[i]; within(e.Field, "limits") && e.Status != Enforced && b.r.AllowsLess(e.Field) {
+		if e := &b.plan.Enforcement[i]; e.Field.In("limits") && e.Status != Enforced && b.r.AllowsLess(e.Field) {
 			why, _, _ := strings.Cut(e.Reason, "; ") // the record has all of it
 			b.plan.Warnings = append(b.plan.Warnings, spec.Warning{Field: e.Field, On: b.r.At(e.Field), Text: string(e.Field) + " is " + e.Status.String() + ": " + why})
 		}

@@ -1,4 +1,4 @@
-package wrap
+package wrap_test
 
 import (
 	"bytes"
@@ -12,7 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"sbx/internal/view"
 	"sbx/spec"
+	"sbx/wrap"
+	"sbx/wrap/world"
 )
 
 // random makes documents and machines.
@@ -102,19 +105,19 @@ func (r random) facts() string {
 		}
 	}
 	add(3, "root")
-	add(5, noUser)
+	add(5, world.Hosts["no-userns"])
 	add(10, "rung namespaces-as-root no it cannot mount")
 	add(2, fmt.Sprintf("landlock %d", r.IntN(11)))
 	add(10, "seccomp no there is none")
 	add(4, "overlay no there is none")
-	add(4, noSetAttr)
+	add(4, world.Hosts["no-setattr"])
 	add(6, "mounted /home/u/lib ext4")
 	add(6, "mounted /home/u/.local ext4")
 	add(8, "mounted /home/u/.ssh ext4")
 	add(8, "mounted /etc/ssl ext4")
 	add(6, "file /srv/data/jail/proc/sys\nmounted /srv/data/jail/proc proc")
 	add(6, "file /home/u/w/jail/stat\nfile /home/u/w/out/tty\nmounted /home/u/w/jail sysfs\nmounted /home/u/w/out/tty devtmpfs")
-	add(2, r.one(groupsV2, noGroups, strings.ReplaceAll(hosts["groups-v1"], " swap", ""), hosts["groups-leaf"]))
+	add(2, r.one(world.Hosts["groups-v2"], world.Hosts["no-groups"], strings.ReplaceAll(world.Hosts["groups-v1"], " swap", ""), world.Hosts["groups-leaf"]))
 	add(8, "file /media/stick/key\nremovable /media")
 	add(8, "cwd /tmp/x")
 	if r.IntN(3) == 0 {
@@ -156,16 +159,16 @@ func eachPlan(t *testing.T, seed uint64, f func(t *testing.T, c *planned)) {
 	r := random{rand.New(rand.NewPCG(seed, 1))}
 	for i := 0; i < n && !t.Failed(); i++ {
 		c := &planned{doc: r.spec(), facts: r.facts()}
-		c.w = newWorld(t, string(text), c.facts)
-		if rec := c.w.req.Record; c.w.nodes[rec].kind == Absent {
-			c.w.add(rec, node{kind: File}) // a masked record is written before the launch
+		c.w = world.New(t, string(text), c.facts)
+		if rec := c.w.Req.Record; c.w.Nodes[rec].Kind == wrap.Absent {
+			c.w.Add(rec, world.Node{Kind: wrap.File}) // a masked record is written before the launch
 		}
-		if c.r, err = c.w.resolve(c.doc); err != nil {
+		if c.r, err = c.w.Resolve(c.doc); err != nil {
 			continue
 		}
-		c.own = WithOwn(c.r)
-		c.h = c.w.probed(c.r)
-		c.plan, c.err = Build(c.r, c.h, c.w.req)
+		c.own = wrap.WithOwn(c.r)
+		c.h = c.w.Probed(c.r)
+		c.plan, c.err = wrap.Build(c.r, c.h, c.w.Req)
 		if c.err == nil {
 			built++
 		}
@@ -187,11 +190,11 @@ func eachPlan(t *testing.T, seed uint64, f func(t *testing.T, c *planned)) {
 // planned is a document, a machine, and what Build made of them.
 type planned struct {
 	doc, facts string
-	w          *world
+	w          *world.World
 	r          *spec.Resolved
 	own        *spec.Resolved // r with what the agent needs of its own
-	h          *Host
-	plan       *Plan
+	h          *wrap.Host
+	plan       *wrap.Plan
 	err        error
 }
 
@@ -203,7 +206,7 @@ func lineOf(f spec.Field) spec.Field {
 	return f
 }
 
-func (c *planned) lines(f spec.Field) (found []Enforcement) {
+func (c *planned) lines(f spec.Field) (found []wrap.Enforcement) {
 	for _, e := range c.plan.Enforcement {
 		if e.Field == f {
 			found = append(found, e)
@@ -214,7 +217,7 @@ func (c *planned) lines(f spec.Field) (found []Enforcement) {
 
 func TestBuildIsAFunction(t *testing.T) {
 	eachPlan(t, 1, func(t *testing.T, c *planned) {
-		again, err := Build(c.r, c.h, c.w.req)
+		again, err := wrap.Build(c.r, c.h, c.w.Req)
 		if (err == nil) != (c.err == nil) || err != nil && err.Error() != c.err.Error() {
 			t.Fatalf("%v, and again %v", c.err, err)
 		}
@@ -251,20 +254,20 @@ func TestEveryAskedFieldHasItsLine(t *testing.T) {
 				// A file hidden where it must be masked runs, like a secret there.
 				masked := e.Field == "filesystem.hide" && strings.Contains(e.Reason, "is masked")
 				// Without a sandbox the command may do to its supervisor what its caller may.
-				exposed := c.plan.Rung == RungFree && (f == "limits.timeout" || f == "max_commands")
-				apart := e.Field == "limits.memory" && strings.Contains(e.Reason, socketsApart) // nothing better can be had there
+				exposed := c.plan.Rung == wrap.RungFree && (f == "limits.timeout" || f == "max_commands")
+				apart := e.Field == "limits.memory" && strings.Contains(e.Reason, wrap.SocketsApart) // nothing better can be had there
 				// What hide names goes before what mounts do.
 				hidden := e.Field == "filesystem.mounts" && strings.HasSuffix(e.Reason, "it lies in what is hidden")
-				if e.Status != Enforced && !masked && !exposed && !apart && !hidden && !c.r.AllowsLess(f) && !c.r.AllowsLess(e.Field) && !c.r.AllowsLess("access_mode") {
+				if e.Status != wrap.Enforced && !masked && !exposed && !apart && !hidden && !c.r.AllowsLess(f) && !c.r.AllowsLess(e.Field) && !c.r.AllowsLess("access_mode") {
 					t.Errorf("%s is %v and was not refused: %s", f, e.Status, e.Reason)
 				}
 			}
 		}
 		for _, e := range c.plan.Enforcement {
 			switch {
-			case e.Status != Enforced && e.Reason == "":
+			case e.Status != wrap.Enforced && e.Reason == "":
 				t.Errorf("%s is %v without a reason", e.Field, e.Status)
-			case e.Status == Unavailable && e.By != "", e.Status != Unavailable && e.By == "":
+			case e.Status == wrap.Unavailable && e.By != "", e.Status != wrap.Unavailable && e.By == "":
 				t.Errorf("%s is %v by %q", e.Field, e.Status, e.By)
 			case e.Asked == "":
 				t.Errorf("%s does not say what was asked", e.Field)
@@ -282,27 +285,27 @@ func TestSlotsPair(t *testing.T) {
 		if c.err != nil {
 			return
 		}
-		open := map[int]Op{}
+		open := map[int]wrap.Op{}
 		for i, m := range c.plan.Mounts {
 			switch m.Op {
-			case OpClone, OpOpen:
+			case wrap.OpClone, wrap.OpOpen:
 				if _, taken := open[m.Slot]; taken || m.Slot == 0 {
 					t.Errorf("operation %d: slot %d is in use", i, m.Slot)
 				}
 				open[m.Slot] = m.Op
-			case OpAttach:
-				if open[m.Slot] != OpClone {
+			case wrap.OpAttach:
+				if open[m.Slot] != wrap.OpClone {
 					t.Errorf("operation %d attaches slot %d, which holds no clone", i, m.Slot)
 				}
 				delete(open, m.Slot)
-			case OpPlace:
-				if open[m.Slot] != OpOpen {
+			case wrap.OpPlace:
+				if open[m.Slot] != wrap.OpOpen {
 					t.Errorf("operation %d places slot %d, which is not open", i, m.Slot)
 				}
 			}
 		}
 		for slot, op := range open {
-			if op == OpClone {
+			if op == wrap.OpClone {
 				t.Errorf("the clone in slot %d is never attached", slot)
 			}
 		}
@@ -313,7 +316,7 @@ func TestSlotsPair(t *testing.T) {
 // written, nothing hidden can be reached by any name.
 func TestTreeHoldsWhatIsAsked(t *testing.T) {
 	eachPlan(t, 4, func(t *testing.T, c *planned) {
-		if c.err != nil || c.plan.Base == BaseHost {
+		if c.err != nil || c.plan.Base == wrap.BaseHost {
 			return
 		}
 		tr := newTree(c.w)
@@ -335,27 +338,27 @@ func TestTreeHoldsWhatIsAsked(t *testing.T) {
 // reach.
 func (c *planned) checkHidden(t *testing.T, s seen) {
 	for _, secret := range c.h.Secrets {
-		if under(s.identity, secret.Real) && !c.leadsToNamed(s.identity, secret.Real) {
-			if s.identity == secret.Real && secret.Kind == Dir {
+		if view.Within(s.identity, secret.Real) && !c.leadsToNamed(s.identity, secret.Real) {
+			if s.identity == secret.Real && secret.Kind == wrap.Dir {
 				continue // the name of a masked directory may be seen; the directory is another
 			}
 			t.Errorf("the secret %s can be reached at %s", s.identity, s.path)
 		}
 	}
 	for _, m := range c.h.Mounts {
-		if m.Kernels() && under(s.identity, m.Path) && (s.identity != m.Path || c.h.Kind(m.Path) != Dir) {
+		if m.Kernels() && view.Within(s.identity, m.Path) && (s.identity != m.Path || c.h.Kind(m.Path) != wrap.Dir) {
 			t.Errorf("the kernel's %s can be reached at %s", s.identity, s.path)
 		}
 	}
 	for _, p := range c.r.Hide {
-		if p.Exists && under(s.identity, p.Real) {
+		if p.Exists && view.Within(s.identity, p.Real) {
 			t.Errorf("%s is hidden and can be reached at %s", s.identity, s.path)
 		}
 	}
-	if s.identity == c.w.req.Record {
+	if s.identity == c.w.Req.Record {
 		t.Errorf("the record can be reached at %s", s.path)
 	}
-	if c.r.Network == spec.NetworkNone && s.kind == Socket && !named(c.own, s.identity, s.identity) {
+	if c.r.Network == spec.NetworkNone && s.kind == wrap.Socket && !world.Named(c.own, s.identity, s.identity) {
 		t.Errorf("the socket %s can be reached at %s", s.identity, s.path)
 	}
 }
@@ -365,7 +368,7 @@ func (c *planned) checkHidden(t *testing.T, s seen) {
 func (c *planned) leadsToNamed(id, secret string) bool {
 	for _, l := range [][]spec.Path{c.own.Read, c.own.Write} {
 		for _, n := range l {
-			if n.Field != "" && under(n.Real, secret) && (under(id, n.Real) || under(n.Real, id)) {
+			if n.Field != "" && view.Within(n.Real, secret) && (view.Within(id, n.Real) || view.Within(n.Real, id)) {
 				return true
 			}
 		}
@@ -376,26 +379,26 @@ func (c *planned) leadsToNamed(id, secret string) bool {
 // checkWritable: only what the spec lets be written is, and the protected names
 // in it are not.
 func (c *planned) checkWritable(t *testing.T, s seen) {
-	if s.readOnly || s.kind == Device || !c.r.Confined {
+	if s.readOnly || s.kind == wrap.Device || !c.r.Confined {
 		return
 	}
-	may := slices.ContainsFunc(c.own.Write, func(p spec.Path) bool { return p.Exists && under(s.identity, p.Real) })
+	may := slices.ContainsFunc(c.own.Write, func(p spec.Path) bool { return p.Exists && view.Within(s.identity, p.Real) })
 	for _, m := range c.r.Mounts {
-		may = may || m.Mode == spec.MountRW && under(s.identity, m.Source.Real)
+		may = may || m.Mode == spec.MountRW && view.Within(s.identity, m.Source.Real)
 	}
 	if j := c.r.Job; j != nil && j.Output.Real != "" {
-		may = may || under(s.identity, j.Output.Real)
+		may = may || view.Within(s.identity, j.Output.Real)
 	}
-	if wd := c.r.WorkingDir.Real; c.r.AccessMode == spec.ReadOnly && s.path == s.identity && under(s.identity, wd) { // in whatever it lies
+	if wd := c.r.WorkingDir.Real; c.r.AccessMode == spec.ReadOnly && s.path == s.identity && view.Within(s.identity, wd) { // in whatever it lies
 		may = slices.ContainsFunc(c.own.Write, func(p spec.Path) bool {
-			return p.Exists && under(s.identity, p.Real) && (p.Field != FieldAgent || under(p.Real, wd))
+			return p.Exists && view.Within(s.identity, p.Real) && (p.Field != wrap.FieldAgent || view.Within(p.Real, wd))
 		}) || c.byMount(s.path)
 	}
 	if !may {
 		t.Errorf("%s can be written at %s", s.identity, s.path)
 	}
 	for _, p := range c.h.Protected {
-		if !p.Shared && !p.Link && s.path == s.identity && under(s.identity, p.Path) && !c.opensProtected(p.Path) && !c.byMount(s.path) {
+		if !p.Shared && !p.Link && s.path == s.identity && view.Within(s.identity, p.Path) && !c.opensProtected(p.Path) && !c.byMount(s.path) {
 			t.Errorf("%s is protected and can be written", s.path)
 		}
 	}
@@ -403,7 +406,7 @@ func (c *planned) checkWritable(t *testing.T, s seen) {
 
 func (c *planned) opensProtected(p string) bool {
 	for _, w := range c.own.Write {
-		if w.Field != "" && under(p, w.Real) && strings.Contains(w.Real, "/.git") {
+		if w.Field != "" && view.Within(p, w.Real) && strings.Contains(w.Real, "/.git") {
 			return true
 		}
 	}
@@ -412,24 +415,24 @@ func (c *planned) opensProtected(p string) bool {
 
 // byMount tells whether a mount of the spec puts path there.
 func (c *planned) byMount(p string) bool {
-	return slices.ContainsFunc(c.r.Mounts, func(m spec.MountAt) bool { return under(p, m.Target) })
+	return slices.ContainsFunc(c.r.Mounts, func(m spec.MountAt) bool { return view.Within(p, m.Target) })
 }
 
 // checkInView: with a list of what may be read, nothing else is.
 func (c *planned) checkInView(t *testing.T, s seen) {
-	if !c.r.Visible || s.kind == Device {
+	if !c.r.Visible || s.kind == wrap.Device {
 		return
 	}
 	ok := false
 	for _, l := range [][]spec.Path{c.own.Read, c.own.Write, {c.r.Restricted}} {
-		ok = ok || slices.ContainsFunc(l, func(p spec.Path) bool { return p.Real != "" && under(s.identity, p.Real) })
+		ok = ok || slices.ContainsFunc(l, func(p spec.Path) bool { return p.Real != "" && view.Within(s.identity, p.Real) })
 	}
-	for _, l := range [][]Found{c.h.System, c.h.Keep} {
-		ok = ok || slices.ContainsFunc(l, func(f Found) bool { return under(s.identity, f.Real) })
+	for _, l := range [][]wrap.Found{c.h.System, c.h.Keep} {
+		ok = ok || slices.ContainsFunc(l, func(f wrap.Found) bool { return view.Within(s.identity, f.Real) })
 	}
-	ok = ok || slices.ContainsFunc(c.r.Mounts, func(m spec.MountAt) bool { return under(s.identity, m.Source.Real) && m.Source.Real != "" })
+	ok = ok || slices.ContainsFunc(c.r.Mounts, func(m spec.MountAt) bool { return view.Within(s.identity, m.Source.Real) && m.Source.Real != "" })
 	if j := c.r.Job; j != nil {
-		ok = ok || under(s.identity, j.Input.Real) && j.Input.Real != "" || under(s.identity, j.Output.Real) && j.Output.Real != ""
+		ok = ok || view.Within(s.identity, j.Input.Real) && j.Input.Real != "" || view.Within(s.identity, j.Output.Real) && j.Output.Real != ""
 	}
 	if !ok {
 		t.Errorf("%s is in view at %s, and nothing names it", s.identity, s.path)
@@ -439,11 +442,11 @@ func (c *planned) checkInView(t *testing.T, s seen) {
 // checkOpen: what the spec names is there, and can be written where it says.
 func (c *planned) checkOpen(t *testing.T, tr *tree) {
 	beaten := func(p string) bool {
-		return c.byMount(p) || slices.ContainsFunc(c.r.Hide, func(h spec.Path) bool { return under(p, h.Real) })
+		return c.byMount(p) || slices.ContainsFunc(c.r.Hide, func(h spec.Path) bool { return view.Within(p, h.Real) })
 	}
 	look := func(p, id, field string, write bool) {
 		at, ok := tr.lookUp(p)
-		rebuilt := ok && at.m.fs.identity(at.name) == "" && at.m.fs.kind(at.name) == Dir && c.hidesIn(p)
+		rebuilt := ok && at.m.fs.identity(at.name) == "" && at.m.fs.kind(at.name) == wrap.Dir && c.hidesIn(p)
 		if !ok || at.m.fs.identity(at.name) != id && !rebuilt {
 			t.Errorf("%s of %s is not in view", p, field)
 		} else if write && at.m.readOnly {
@@ -451,7 +454,7 @@ func (c *planned) checkOpen(t *testing.T, tr *tree) {
 		}
 	}
 	for _, p := range c.own.Read {
-		copied := p.Field == FieldAgent && slices.ContainsFunc(c.plan.Mounts, func(m Mount) bool { return m.Op == OpCopy && m.Source == p.Real })
+		copied := p.Field == wrap.FieldAgent && slices.ContainsFunc(c.plan.Mounts, func(m wrap.Mount) bool { return m.Op == wrap.OpCopy && m.Source == p.Real })
 		if p.Exists && !beaten(p.Real) && !copied {
 			look(p.Real, p.Real, "filesystem.read", false)
 		}
@@ -462,8 +465,8 @@ func (c *planned) checkOpen(t *testing.T, tr *tree) {
 		}
 	}
 	for _, m := range c.r.Mounts {
-		if m.Source.Real == "" || slices.ContainsFunc(c.r.Hide, func(h spec.Path) bool { return under(m.Target, h.Real) || under(m.Source.Real, h.Real) }) ||
-			slices.ContainsFunc(c.r.Mounts, func(o spec.MountAt) bool { return o.Target != m.Target && under(m.Target, o.Target) }) {
+		if m.Source.Real == "" || slices.ContainsFunc(c.r.Hide, func(h spec.Path) bool { return view.Within(m.Target, h.Real) || view.Within(m.Source.Real, h.Real) }) ||
+			slices.ContainsFunc(c.r.Mounts, func(o spec.MountAt) bool { return o.Target != m.Target && view.Within(m.Target, o.Target) }) {
 			continue
 		}
 		look(m.Target, m.Source.Real, "filesystem.mounts", m.Mode == spec.MountRW)
@@ -473,7 +476,7 @@ func (c *planned) checkOpen(t *testing.T, tr *tree) {
 // hidesIn tells whether a name is hidden or made in dir, or dir is an agent's home,
 // which is then a directory of the sandbox's own.
 func (c *planned) hidesIn(dir string) bool {
-	return dir == c.h.HomeReal || slices.ContainsFunc(c.h.Secrets, func(f Found) bool { return parent(f.Real) == dir }) ||
-		slices.ContainsFunc(c.r.Hide, func(p spec.Path) bool { return parent(p.Real) == dir }) ||
-		slices.ContainsFunc(c.r.Mounts, func(m spec.MountAt) bool { return parent(m.Target) == dir && c.h.Kind(m.Target) == Absent })
+	return dir == c.h.HomeReal || slices.ContainsFunc(c.h.Secrets, func(f wrap.Found) bool { return view.Parent(f.Real) == dir }) ||
+		slices.ContainsFunc(c.r.Hide, func(p spec.Path) bool { return view.Parent(p.Real) == dir }) ||
+		slices.ContainsFunc(c.r.Mounts, func(m spec.MountAt) bool { return view.Parent(m.Target) == dir && c.h.Kind(m.Target) == wrap.Absent })
 }

@@ -1,9 +1,12 @@
-package wrap
+package wrap_test
 
 import (
 	"os"
 	"strings"
 	"testing"
+
+	"sbx/wrap"
+	"sbx/wrap/world"
 )
 
 // What counts, by what is asked for and what the host has.
@@ -18,30 +21,30 @@ func TestCounter(t *testing.T) {
 		noSeccomp  = "rung user-namespace no U\nlandlock 0\nseccomp no S"
 	)
 	for _, row := range []struct {
-		asked Counter
+		asked wrap.Counter
 		host  string
-		want  Counter
+		want  wrap.Counter
 		why   string // of the refusal, where a budget is asked for or the counter by name
 	}{
-		{CounterAuto, "", CounterNotify, ""},
-		{CounterAuto, noTracer, CounterNotify, ""},
-		{CounterAuto, noListener, CounterPtrace, ""},
-		{CounterAuto, noListener + "\n" + noTracer, CounterNone, "L; T"},
-		{CounterAuto, noSeccomp, CounterNone, "S"},
-		{CounterNotify, "", CounterNotify, ""},
-		{CounterNotify, noListener, CounterNone, "L"},
-		{CounterPtrace, "", CounterPtrace, ""},
-		{CounterPtrace, noListener, CounterPtrace, ""},
-		{CounterPtrace, noTracer, CounterNone, "T"},
-		{CounterPtrace, noSeccomp, CounterNone, "S"},
-		{CounterNone, "", CounterNone, "--counter none"},
+		{wrap.CounterAuto, "", wrap.CounterNotify, ""},
+		{wrap.CounterAuto, noTracer, wrap.CounterNotify, ""},
+		{wrap.CounterAuto, noListener, wrap.CounterPtrace, ""},
+		{wrap.CounterAuto, noListener + "\n" + noTracer, wrap.CounterNone, "L; T"},
+		{wrap.CounterAuto, noSeccomp, wrap.CounterNone, "S"},
+		{wrap.CounterNotify, "", wrap.CounterNotify, ""},
+		{wrap.CounterNotify, noListener, wrap.CounterNone, "L"},
+		{wrap.CounterPtrace, "", wrap.CounterPtrace, ""},
+		{wrap.CounterPtrace, noListener, wrap.CounterPtrace, ""},
+		{wrap.CounterPtrace, noTracer, wrap.CounterNone, "T"},
+		{wrap.CounterPtrace, noSeccomp, wrap.CounterNone, "S"},
+		{wrap.CounterNone, "", wrap.CounterNone, "--counter none"},
 	} {
 		for _, doc := range []string{`{}`, `{"max_commands": 3}`} {
-			w := newWorld(t, string(text), row.host)
-			w.req.Counter = row.asked
-			_, plan, err := w.build(doc)
-			named := row.asked == CounterNotify || row.asked == CounterPtrace
-			if row.want == CounterNone && (doc != `{}` || named) {
+			w := world.New(t, string(text), row.host)
+			w.Req.Counter = row.asked
+			_, plan, err := w.Build(doc)
+			named := row.asked == wrap.CounterNotify || row.asked == wrap.CounterPtrace
+			if row.want == wrap.CounterNone && (doc != `{}` || named) {
 				if err == nil || !strings.Contains(err.Error(), row.why) {
 					t.Errorf("%v with %q, %s: %v, want %q", row.asked, row.host, doc, err, row.why)
 				}
@@ -51,7 +54,7 @@ func TestCounter(t *testing.T) {
 				t.Errorf("%v with %q, %s: %v, %v; want %v", row.asked, row.host, doc, plan, err, row.want)
 			} else if doc != `{}` {
 				for _, e := range plan.Enforcement {
-					if e.Field == "max_commands" && e.By != row.want.by() {
+					if e.Field == "max_commands" && e.By != row.want.By() {
 						t.Errorf("%+v", e)
 					}
 				}

@@ -18,8 +18,8 @@ var openable = [...]Row{
 	{"/dev/nvidia*", "the graphics card, its memory and NVIDIA's kernel driver"},
 }
 
-// openedDevices are the devices of the host that a spec writes by name.
-func openedDevices(r *spec.Resolved) (opened []Found) {
+// OpenedDevices are the devices of the host that a spec writes by name.
+func OpenedDevices(r *spec.Resolved) (opened []Found) {
 	for i := range r.Write {
 		w := &r.Write[i]
 		if why := opensTo(w.Real); why != "" && w.Field != "" && w.Field != FieldAgent && w.Exists && !w.IsDir {
@@ -57,7 +57,7 @@ func (b *draft) tellPresets() {
 
 // openDevices moves such devices from what is written to those of the sandbox's own /dev.
 func (b *draft) openDevices() {
-	opened := openedDevices(b.r)
+	opened := OpenedDevices(b.r)
 	if len(opened) == 0 {
 		return
 	}
@@ -71,13 +71,6 @@ func (b *draft) openDevices() {
 		text := d.Path + " of the host is open: " + d.Why
 		b.fault(fieldWrite, Enforced, text)
 		b.plan.Warnings = append(b.plan.Warnings, spec.Warning{Field: fieldWrite, Text: text})
-	}
-}
-
-// askDevices refuses devices that the tool is not handed.
-func (w *wrapper) askDevices() {
-	if len(openedDevices(w.a.Resolved)) > 0 && w.name != nameSbx && w.name != bwrapTool.name {
-		w.lack(fieldWrite, w.name+" is handed no device of the host")
 	}
 }
 

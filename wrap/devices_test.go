@@ -1,4 +1,4 @@
-package wrap
+package wrap_test
 
 import (
 	"strings"

@@ -22,6 +22,6 @@
 //   - Paths in Mounts are absolute with links resolved; they are opened without
 //     following a link, so that one swapped since is noticed and not followed.
 //
-// Wrapper and what makes one are API: docs/reference/go-api.md lists the names. The rest is for the
+// Host, BrokerAsk and Lists are API: docs/reference/go-api.md lists the names. The rest is for the
 // rooms above, and changes with them.
 package wrap

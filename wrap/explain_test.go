@@ -1,25 +1,28 @@
-package wrap
+package wrap_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"sbx/wrap"
+	"sbx/wrap/world"
 )
 
 // explained is a world, planned for a document.
-func explained(t testing.TB, doc, facts string) (*world, *Adviser) {
+func explained(t testing.TB, doc, facts string) (*world.World, *wrap.Adviser) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, string(text), facts)
-	r, err := w.resolve(doc)
+	w := world.New(t, string(text), facts)
+	r, err := w.Resolve(doc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Adviser{Resolved: r, Host: w.probed(r), Request: w.req}
-	if a.Plan, err = Build(r, a.Host, w.req); err != nil {
+	a := &wrap.Adviser{Resolved: r, Host: w.Probed(r), Request: w.Req}
+	if a.Plan, err = wrap.Build(r, a.Host, w.Req); err != nil {
 		t.Fatal(err)
 	}
 	return w, a
@@ -37,47 +40,47 @@ func TestExplain(t *testing.T) {
 	)
 	for _, c := range []struct {
 		what, doc          string
-		act                Act
+		act                wrap.Act
 		rule, allow, opens string
 	}{
-		{"a file beside the workspace", ww, Act{ToWrite, "/home/u/lib/util.go"}, "access_mode: workspace-write", `filesystem.write: ["/home/u/lib/util.go"]`, ""},
-		{"a new file", ww, Act{ToMake, "/home/u/lib/new"}, "access_mode: workspace-write", `filesystem.write: ["/home/u/lib"]`, "/home/u/lib"},
-		{"a new directory deep in none", ww, Act{ToMake, "/srv/data/a/b"}, "access_mode: workspace-write", `filesystem.write: ["/srv/data"]`, "/srv/data"},
-		{"a file that is to go", ww, Act{ToTake, "/srv/data/set.csv"}, "access_mode: workspace-write", `filesystem.write: ["/srv/data"]`, "/srv/data"},
-		{"a name in the root", ww, Act{ToMake, "/none-such"}, "access_mode: workspace-write", "", ""},
-		{"the kernel's own", ww, Act{ToWrite, "/sys/kernel/x"}, "access_mode: workspace-write", "", ""},
-		{"the workspace itself", ww, Act{ToTake, "/home/u/w"}, "protected_names", "", ""},
-		{"git's configuration", ww, Act{ToTake, "/home/u/w/.git/config"}, "protected_names", `filesystem.write: [".git/config"]`, ""},
-		{"a hook", ww, Act{ToMake, "/home/u/w/.git/hooks/post-commit"}, "protected_names", `filesystem.write: [".git/hooks"]`, "/home/u/w/.git/hooks"},
-		{"on the way in git", ww, Act{ToMake, "/home/u/w/.git/modules"}, "protected_names", `filesystem.write: [".git"]`, "/home/u/w/.git"},
-		{"a link in git", ww, Act{ToLink, "/home/u/w/.git/link"}, "protected_names", `filesystem.write: [".git"]`, "/home/u/w/.git"},
-		{"a protected name", ww, Act{ToMake, "/home/u/w/.mcp.json"}, "protected_names", `filesystem.write: [".mcp.json"]`, ""},
-		{"what the workspace lets be written", ww, Act{ToWrite, "/home/u/w/main.go"}, "", "", ""},
-		{"a read-only workspace", ro, Act{ToWrite, "/home/u/w/main.go"}, "access_mode: read-only", "access_mode: workspace-write", "/home/u/w"},
-		{"readonly", `{"access_mode":"workspace-write","readonly":true}`, Act{ToMake, "/home/u/w/new"}, "readonly: true", "readonly: false", "/home/u/w"},
-		{"beside readonly", `{"access_mode":"workspace-write","readonly":true}`, Act{ToMake, "/srv/data/new"}, "readonly: true", "", ""},
-		{"a workshop", `{"sandbox":{"root":"/home/u/w","readonly":true}}`, Act{ToMake, "/home/u/w/new"}, "sandbox.readonly: true", "sandbox.readonly: false", "/home/u/w"},
-		{"no mode", `{"filesystem":{"write":["out"]}}`, Act{ToWrite, "/home/u/w/main.go"}, "filesystem.write", `filesystem.write: ["out", "main.go"]`, ""},
-		{"no protected names", `{"filesystem":{"write":["."]}}`, Act{ToLink, "/home/u/w/.git/link"}, "", "", ""},
-		{"hidden by the document", `{"access_mode":"workspace-write","filesystem":{"hide":["out","/srv/data"]}}`, Act{ToMake, "/srv/data/new"}, "filesystem.hide[1]", "", ""},
-		{"a mount", mounts, Act{ToWrite, "/data/set.csv"}, "filesystem.mounts[0]: mode ro", "filesystem.mounts[0].mode: rw", "/data"},
-		{"a mount that can be written", mounts, Act{ToWrite, "/home/u/w/out/util.go"}, "", "", ""},
-		{"a program out of view", system, Act{ToRead, "/srv/data/set.csv"}, "filesystem.read", `filesystem.read: ["@system", "/srv/data/set.csv"]`, ""},
-		{"a program of the system", `{"filesystem":{"read":["/usr/bin","."]}}`, Act{ToRead, "/usr/lib/libc.so"}, "filesystem.read", `filesystem.read: ["@system", "/usr/bin", "."]`, ""},
-		{"a new file out of view", system, Act{ToMake, "/srv/data/new"}, "filesystem.read", `filesystem.write: ["/srv/data"]`, "/srv/data"},
-		{"a file that is there, out of view", system, Act{ToMake, "/srv/data/set.csv"}, "filesystem.read", `filesystem.write: ["/srv/data/set.csv"]`, ""},
-		{"a file in view", system, Act{ToWrite, "/usr/lib/libc.so"}, "filesystem.read", `filesystem.write: ["/usr/lib/libc.so"]`, ""},
-		{"a secret directory", home, Act{ToRead, "/home/u/.ssh"}, "secrets", `filesystem.read: ["/", "/home/u/.ssh"]`, ""},
-		{"a file in one", home, Act{ToWrite, "/home/u/.ssh/known_hosts"}, "secrets", `filesystem.write: ["~", "/home/u/.ssh/known_hosts"]`, ""},
-		{"a removable medium", ww, Act{ToRead, "/media/stick"}, "secrets", `filesystem.write: ["/media/stick"]`, ""},
-		{"a socket", ww, Act{ToConnect, "/srv/sock"}, "network", `filesystem.write: ["/srv/sock"]`, ""},
-		{"no name for a document", ww, Act{ToWrite, "/srv/data/a*"}, "access_mode: workspace-write", `filesystem.write: ["/srv/data"]`, "/srv/data"},
+		{"a file beside the workspace", ww, wrap.Act{wrap.ToWrite, "/home/u/lib/util.go"}, "access_mode: workspace-write", `filesystem.write: ["/home/u/lib/util.go"]`, ""},
+		{"a new file", ww, wrap.Act{wrap.ToMake, "/home/u/lib/new"}, "access_mode: workspace-write", `filesystem.write: ["/home/u/lib"]`, "/home/u/lib"},
+		{"a new directory deep in none", ww, wrap.Act{wrap.ToMake, "/srv/data/a/b"}, "access_mode: workspace-write", `filesystem.write: ["/srv/data"]`, "/srv/data"},
+		{"a file that is to go", ww, wrap.Act{wrap.ToTake, "/srv/data/set.csv"}, "access_mode: workspace-write", `filesystem.write: ["/srv/data"]`, "/srv/data"},
+		{"a name in the root", ww, wrap.Act{wrap.ToMake, "/none-such"}, "access_mode: workspace-write", "", ""},
+		{"the kernel's own", ww, wrap.Act{wrap.ToWrite, "/sys/kernel/x"}, "access_mode: workspace-write", "", ""},
+		{"the workspace itself", ww, wrap.Act{wrap.ToTake, "/home/u/w"}, "protected_names", "", ""},
+		{"git's configuration", ww, wrap.Act{wrap.ToTake, "/home/u/w/.git/config"}, "protected_names", `filesystem.write: [".git/config"]`, ""},
+		{"a hook", ww, wrap.Act{wrap.ToMake, "/home/u/w/.git/hooks/post-commit"}, "protected_names", `filesystem.write: [".git/hooks"]`, "/home/u/w/.git/hooks"},
+		{"on the way in git", ww, wrap.Act{wrap.ToMake, "/home/u/w/.git/modules"}, "protected_names", `filesystem.write: [".git"]`, "/home/u/w/.git"},
+		{"a link in git", ww, wrap.Act{wrap.ToLink, "/home/u/w/.git/link"}, "protected_names", `filesystem.write: [".git"]`, "/home/u/w/.git"},
+		{"a protected name", ww, wrap.Act{wrap.ToMake, "/home/u/w/.mcp.json"}, "protected_names", `filesystem.write: [".mcp.json"]`, ""},
+		{"what the workspace lets be written", ww, wrap.Act{wrap.ToWrite, "/home/u/w/main.go"}, "", "", ""},
+		{"a read-only workspace", ro, wrap.Act{wrap.ToWrite, "/home/u/w/main.go"}, "access_mode: read-only", "access_mode: workspace-write", "/home/u/w"},
+		{"readonly", `{"access_mode":"workspace-write","readonly":true}`, wrap.Act{wrap.ToMake, "/home/u/w/new"}, "readonly: true", "readonly: false", "/home/u/w"},
+		{"beside readonly", `{"access_mode":"workspace-write","readonly":true}`, wrap.Act{wrap.ToMake, "/srv/data/new"}, "readonly: true", "", ""},
+		{"a workshop", `{"sandbox":{"root":"/home/u/w","readonly":true}}`, wrap.Act{wrap.ToMake, "/home/u/w/new"}, "sandbox.readonly: true", "sandbox.readonly: false", "/home/u/w"},
+		{"no mode", `{"filesystem":{"write":["out"]}}`, wrap.Act{wrap.ToWrite, "/home/u/w/main.go"}, "filesystem.write", `filesystem.write: ["out", "main.go"]`, ""},
+		{"no protected names", `{"filesystem":{"write":["."]}}`, wrap.Act{wrap.ToLink, "/home/u/w/.git/link"}, "", "", ""},
+		{"hidden by the document", `{"access_mode":"workspace-write","filesystem":{"hide":["out","/srv/data"]}}`, wrap.Act{wrap.ToMake, "/srv/data/new"}, "filesystem.hide[1]", "", ""},
+		{"a mount", mounts, wrap.Act{wrap.ToWrite, "/data/set.csv"}, "filesystem.mounts[0]: mode ro", "filesystem.mounts[0].mode: rw", "/data"},
+		{"a mount that can be written", mounts, wrap.Act{wrap.ToWrite, "/home/u/w/out/util.go"}, "", "", ""},
+		{"a program out of view", system, wrap.Act{wrap.ToRead, "/srv/data/set.csv"}, "filesystem.read", `filesystem.read: ["@system", "/srv/data/set.csv"]`, ""},
+		{"a program of the system", `{"filesystem":{"read":["/usr/bin","."]}}`, wrap.Act{wrap.ToRead, "/usr/lib/libc.so"}, "filesystem.read", `filesystem.read: ["@system", "/usr/bin", "."]`, ""},
+		{"a new file out of view", system, wrap.Act{wrap.ToMake, "/srv/data/new"}, "filesystem.read", `filesystem.write: ["/srv/data"]`, "/srv/data"},
+		{"a file that is there, out of view", system, wrap.Act{wrap.ToMake, "/srv/data/set.csv"}, "filesystem.read", `filesystem.write: ["/srv/data/set.csv"]`, ""},
+		{"a file in view", system, wrap.Act{wrap.ToWrite, "/usr/lib/libc.so"}, "filesystem.read", `filesystem.write: ["/usr/lib/libc.so"]`, ""},
+		{"a secret directory", home, wrap.Act{wrap.ToRead, "/home/u/.ssh"}, "secrets", `filesystem.read: ["/", "/home/u/.ssh"]`, ""},
+		{"a file in one", home, wrap.Act{wrap.ToWrite, "/home/u/.ssh/known_hosts"}, "secrets", `filesystem.write: ["~", "/home/u/.ssh/known_hosts"]`, ""},
+		{"a removable medium", ww, wrap.Act{wrap.ToRead, "/media/stick"}, "secrets", `filesystem.write: ["/media/stick"]`, ""},
+		{"a socket", ww, wrap.Act{wrap.ToConnect, "/srv/sock"}, "network", `filesystem.write: ["/srv/sock"]`, ""},
+		{"no name for a document", ww, wrap.Act{wrap.ToWrite, "/srv/data/a*"}, "access_mode: workspace-write", `filesystem.write: ["/srv/data"]`, "/srv/data"},
 	} {
 		_, a := explained(t, c.doc, "socket /srv/sock\nfile /media/stick/key\nremovable /media/stick\nfile /srv/data/a*")
 		if got := a.Plan.Explain(a.Resolved, c.act).Rule; got != c.rule {
 			t.Errorf("%s: %q denies it, not %q", c.what, got, c.rule)
 		}
-		if got := a.On(c.act); got != (Advice{c.allow, c.opens}) {
+		if got := a.On(c.act); got != (wrap.Advice{c.allow, c.opens}) {
 			t.Errorf("%s: %+v, want %s, opening %q", c.what, got, c.allow, c.opens)
 		}
 	}
@@ -87,7 +90,7 @@ func TestExplain(t *testing.T) {
 func TestAdviceAlone(t *testing.T) {
 	_, a := explained(t, `{"access_mode":"workspace-write"}`, "")
 	for path, want := range map[string]string{"/home/u/lib/new": `filesystem.write: ["/home/u/lib/new"]`, "/proc/new": ""} {
-		if got := a.Alone(Act{ToMake, path}); got != want {
+		if got := a.Alone(wrap.Act{wrap.ToMake, path}); got != want {
 			t.Errorf("%s: %s, not %s", path, got, want)
 		}
 	}
@@ -96,9 +99,9 @@ func TestAdviceAlone(t *testing.T) {
 // Where an outer sandbox has the files, the line is the one that the document lacks.
 func TestExplainInside(t *testing.T) {
 	w, a := explained(t, `{"access_mode":"workspace-write"}`, "")
-	w.host.Rungs[RungUser], w.host.Rungs[RungRoot] = Answer{State: No}, Answer{State: No}
-	act := Act{ToTake, "/home/u/lib/util.go"}
-	a.Plan = &Plan{}
+	w.Host.Rungs[wrap.RungUser], w.Host.Rungs[wrap.RungRoot] = wrap.Answer{State: wrap.No}, wrap.Answer{State: wrap.No}
+	act := wrap.Act{wrap.ToTake, "/home/u/lib/util.go"}
+	a.Plan = &wrap.Plan{}
 	if got := a.Plan.Explain(a.Resolved, act).Rule; got != "access_mode: workspace-write" {
 		t.Error(got)
 	}
@@ -110,8 +113,8 @@ func TestExplainInside(t *testing.T) {
 func BenchmarkAdvice(b *testing.B) {
 	_, a := explained(b, `{"access_mode":"workspace-write"}`, "")
 	for b.Loop() {
-		a.tried, a.known = nil, nil
-		if a.On(Act{ToMake, "/home/u/lib/new"}).Line == "" {
+		a.Forget()
+		if a.On(wrap.Act{wrap.ToMake, "/home/u/lib/new"}).Line == "" {
 			b.Fatal("none")
 		}
 	}

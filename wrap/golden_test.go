@@ -1,66 +1,15 @@
-package wrap
+package wrap_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"sbx/spec"
+	"sbx/wrap/world"
 )
 
-var update = flag.Bool("update", false, "write ../testdata/plans anew")
-
 const plans = "../testdata/plans"
-
-// hosts are the machines that plans are built for, as lines that are read
-// after the world's.
-var hosts = map[string]string{
-	"all":        "",
-	"root":       "root",
-	"abi0":       "landlock 0",
-	"abi1":       "landlock 1",
-	"abi3":       "landlock 3",
-	"abi6":       "landlock 6",
-	"newest":     "landlock 10",
-	"root-audit": "root\naudit",
-	"no-overlay": "overlay no an overlay cannot be mounted",
-	"no-setattr": noSetAttr,
-	"no-layer":   "layer no an overlay cannot be written",
-	"linux-5.10": "linux 5.10\nlandlock 0\nlistener no the kernel's notifications are interrupted by signals (before Linux 6.0)\n" +
-		"overlay no overlay mounts in a user namespace need Linux 5.11\n" + noSetAttr,
-	"no-userns":      noUser,
-	"no-userns-root": "root\n" + noUser,
-	"no-userns-abi0": noUser + "\nlandlock 0",
-	"no-userns-abi1": noUser + "\nlandlock 1",
-	"no-userns-abi3": noUser + "\nlandlock 3",
-	"no-userns-abi6": noUser + "\nlandlock 6",
-	"no-listener":    "listener no a listener outside has the notifications already\ntracer no a listener outside is asked before a tracer",
-	"old":            "listener no the kernel's notifications are interrupted by signals (before Linux 6.0)",
-	"root-linked":    "root\nlinked /usr/bin/make",
-	"old-kernel":     "linux 6.1\nlandlock 2",
-	"groups-v1": "group memory 1 /sys/fs/cgroup/memory/job swap\ngroup cpu 1 /sys/fs/cgroup/cpu,cpuacct/job\n" +
-		"group pids 1 /sys/fs/cgroup/pids/job\ngroup cpuacct 1 /sys/fs/cgroup/cpu,cpuacct/job",
-	"root-groups-v2": "root\n" + groupsV2,
-	"groups-v2":      groupsV2,
-	"groups-leaf":    strings.ReplaceAll(groupsV2, "/app.slice", "/app.slice/run.scope enable leaf"),
-	"groups-hybrid":  "group memory 1 /sys/fs/cgroup/memory\ngroup cpu 2 /sys/fs/cgroup/unified/job\ngroup pids 2 /sys/fs/cgroup/unified/job",
-	"no-groups":      noGroups,
-	"no-groups-root": "root\n" + noGroups,
-	"no-groups-old":  "kernel 5\n" + noGroups,
-	"nested-tight":   `parent {"version": 1, "network": "none", "access_mode": "read-only", "memory": 67108864, "cpus": 0.5, "pids": 16}`,
-	"nested-loose":   `parent {"version": 1, "network": "none", "access_mode": "read-only", "memory": 9999999999, "pids": 17}`,
-	"docker":         "container docker\nrung user-namespace no clone on namespaces: operation not permitted\n" + noCopies,
-	"no-copies":      "container docker\n" + noCopies,
-	"nothing":        noUser + "\nlandlock 0\nseccomp no the kernel has no seccomp filters",
-}
-
-const groupsV2 = "group memory 2 /sys/fs/cgroup/user.slice/app.slice swap\ngroup cpu 2 /sys/fs/cgroup/user.slice/app.slice\ngroup pids 2 /sys/fs/cgroup/user.slice/app.slice"
-
-const noGroups = "group memory no uid 1000 cannot write /sys/fs/cgroup: permission denied\n" +
-	"group cpu no /sys/fs/cgroup does not have the cpu controller\ngroup pids no uid 1000 cannot write /sys/fs/cgroup: permission denied"
 
 // What an agent needs of its own, after codex and claude.
 const (
@@ -72,12 +21,6 @@ const (
 
 // Homes of others, as root finds them.
 const manyHomes = "root\nother /home/o1\nother /home/o2\nother /home/o3\nother /home/o4\nother /home/o5\nother /home/o6\nother /var/lib/db"
-
-const noSetAttr = "setattr no mount_setattr needs Linux 5.12"
-
-const noCopies = "copies no no socket of the command's can be copied: pidfd_getfd: operation not permitted"
-
-const noUser = "rung user-namespace no user namespaces are switched off"
 
 // golden is a spec and the hosts that it is planned for. A host's name with a
 // "+" behind it stands for the same spec with best_effort ["*"].
@@ -211,7 +154,7 @@ var goldens = []golden{
 // read against docs/reference/spec.md when it was made; -update writes all anew, and
 // then the difference is to be read.
 func TestGolden(t *testing.T) {
-	world, err := os.ReadFile(filepath.Join(plans, "world.txt"))
+	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +163,7 @@ func TestGolden(t *testing.T) {
 		for _, name := range strings.Fields(g.on) {
 			file := g.name + "." + name + ".txtar"
 			want[file] = true
-			t.Run(g.name+"."+name, func(t *testing.T) { g.check(t, string(world), name, filepath.Join(plans, file)) })
+			t.Run(g.name+"."+name, func(t *testing.T) { g.check(t, string(text), name, filepath.Join(plans, file)) })
 		}
 	}
 	if len(want) < 50 {
@@ -239,7 +182,7 @@ func TestGolden(t *testing.T) {
 
 func (g *golden) check(t *testing.T, text, name, file string) {
 	host, effort := strings.CutSuffix(name, "+")
-	lines, ok := hosts[host]
+	lines, ok := world.Hosts[host]
 	if !ok {
 		t.Fatalf("there is no host %q", host)
 	}
@@ -248,15 +191,15 @@ func (g *golden) check(t *testing.T, text, name, file string) {
 		doc = strings.TrimSuffix(doc, "}") + `, "best_effort": ["*"]}`
 		doc = strings.Replace(doc, "{, ", "{", 1)
 	}
-	w := newWorld(t, text, lines, g.facts)
-	_, plan, err := w.build(doc)
+	w := world.New(t, text, lines, g.facts)
+	_, plan, err := w.Build(doc)
 	got := "-- spec --\n" + doc + "\n-- host --\n" + section(lines) + section(g.facts)
 	if err != nil {
-		got += "-- problems --\n" + problemText(t, err)
+		got += "-- problems --\n" + world.ProblemText(t, err)
 	} else {
 		got += "-- plan --\n" + string(plan.AppendJSON(nil)) + "\n"
 	}
-	if *update {
+	if *world.Update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -267,7 +210,7 @@ func (g *golden) check(t *testing.T, text, name, file string) {
 		t.Fatalf("%v\nwrite it with: go test ./wrap -run Golden -update, and read it", err)
 	}
 	if string(b) != got {
-		t.Errorf("the plan changed:\n%s", difference(string(b), got))
+		t.Errorf("the plan changed:\n%s", world.Difference(string(b), got))
 	}
 }
 
@@ -276,45 +219,4 @@ func section(text string) string {
 		return ""
 	}
 	return text + "\n"
-}
-
-func problemText(t *testing.T, err error) string {
-	t.Helper()
-	var all spec.Problems
-	switch e := err.(type) {
-	case spec.Problems:
-		all = e
-	case *spec.Problem:
-		all = spec.Problems{e}
-	default:
-		t.Fatalf("%T is no problem: %v", err, err)
-	}
-	text := ""
-	for _, p := range all {
-		text += p.Error() + "\n"
-		if p.Help != "" {
-			text += "  help: " + p.Help + "\n"
-		}
-	}
-	return text
-}
-
-// difference shows the lines that one text has and the other lacks.
-func difference(old, new string) string {
-	was, is := strings.Split(old, "\n"), strings.Split(new, "\n")
-	var b strings.Builder
-	for _, l := range was {
-		if !slices.Contains(is, l) {
-			b.WriteString("- " + l + "\n")
-		}
-	}
-	for _, l := range is {
-		if !slices.Contains(was, l) {
-			b.WriteString("+ " + l + "\n")
-		}
-	}
-	if b.Len() == 0 {
-		return "the same lines in another order"
-	}
-	return b.String()
 }

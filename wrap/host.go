@@ -229,28 +229,6 @@ type Host struct {
 	Users []int           // uids whose /run/user directory is made; the caller's own
 }
 
-// Tool is another sandbox's program, as PATH leads to it; Path is "" where it does
-// not.
-type Tool struct {
-	Name, Path string
-	Options    []string     // its own, on this host, before the rest
-	Drops      []spec.Field // limits that it takes and does not hold here
-	Init       string       // the first process of its containers, where it must be told
-}
-
-// GroupLimits are the limits that want control groups.
-func GroupLimits() []spec.Field { return []spec.Field{"limits.memory", "limits.cpus", "limits.pids"} }
-
-// Tool is the host's program of that name; nil where it has none.
-func (h *Host) Tool(name string) *Tool {
-	for i := range h.Tools {
-		if t := &h.Tools[i]; t.Name == name && t.Path != "" {
-			return t
-		}
-	}
-	return nil
-}
-
 // Layer is a directory over which a private copy may lie.
 type Layer struct {
 	Dir  string

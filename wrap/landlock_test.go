@@ -1,4 +1,4 @@
-package wrap
+package wrap_test
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"sbx/landlock"
+	"sbx/wrap"
+	"sbx/wrap/world"
 )
 
 // lostWords is what a line says of a right that is lost, with mounts and without.
@@ -34,7 +36,7 @@ func TestLostRightsAreOnTheLines(t *testing.T) {
 		`{"commands": {"allow": ["make"]}, "best_effort": ["*"]}`,
 		`{"network": {"mode": "none"}, "best_effort": ["*"]}`,
 	} {
-		for bare, host := range []string{"", noUser} {
+		for bare, host := range []string{"", world.Hosts["no-userns"]} {
 			full := landlockOf(t, string(text), doc, host, landlock.Newest)
 			for abi := 1; abi <= 7; abi++ {
 				_, lost := full.Landlock.Downgrade(abi)
@@ -57,9 +59,9 @@ func TestLostRightsAreOnTheLines(t *testing.T) {
 	}
 }
 
-func landlockOf(t *testing.T, world, doc, host string, abi int) *Plan {
+func landlockOf(t *testing.T, text, doc, host string, abi int) *wrap.Plan {
 	t.Helper()
-	_, plan, err := newWorld(t, world, host+"\nlandlock "+strconv.Itoa(abi)).build(doc)
+	_, plan, err := world.New(t, text, host+"\nlandlock "+strconv.Itoa(abi)).Build(doc)
 	if err != nil {
 		t.Fatalf("%s: %v", doc, err)
 	}

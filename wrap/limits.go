@@ -165,3 +165,6 @@ func rlimit(n uint64) string {
 	}
 	return strconv.FormatUint(n, 10)
 }
+
+// GroupLimits are the limits that want control groups.
+func GroupLimits() []spec.Field { return []spec.Field{"limits.memory", "limits.cpus", "limits.pids"} }

@@ -1,4 +1,4 @@
-package wrap
+package wrap_test
 
 import (
 	"os"
@@ -9,6 +9,9 @@ import (
 	"github.com/opencontainers/cgroups"
 	"github.com/opencontainers/cgroups/fs"
 	"github.com/opencontainers/cgroups/fs2"
+
+	"sbx/wrap"
+	"sbx/wrap/world"
 )
 
 // limitCases are limits as a document has them.
@@ -31,7 +34,7 @@ func groupDir(t *testing.T, files ...string) string {
 	return dir
 }
 
-func holds(t *testing.T, dir string, set []Setting) {
+func holds(t *testing.T, dir string, set []wrap.Setting) {
 	t.Helper()
 	for _, s := range set {
 		b, err := os.ReadFile(dir + "/" + s.File)
@@ -49,7 +52,7 @@ func TestSettingsV2(t *testing.T) {
 		if err := os.WriteFile(dir+"/cgroup.controllers", []byte("memory cpu pids"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		us, of := Quota(c.cpus)
+		us, of := wrap.Quota(c.cpus)
 		n := int64(c.pids)
 		r := &cgroups.Resources{Memory: c.memory, MemorySwap: c.memory, CpuQuota: us, CpuPeriod: uint64(of), PidsLimit: &n}
 		m, err := fs2.NewManager(&cgroups.Cgroup{Resources: r}, dir)
@@ -59,10 +62,10 @@ func TestSettingsV2(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &GroupHost{Version: 2, Swap: true}
-		holds(t, dir, memorySettings(h, c.memory))
-		holds(t, dir, cpuSettings(h, c.cpus))
-		holds(t, dir, pidsSettings(c.pids))
+		h := &wrap.GroupHost{Version: 2, Swap: true}
+		holds(t, dir, wrap.MemorySettings(h, c.memory))
+		holds(t, dir, wrap.CPUSettings(h, c.cpus))
+		holds(t, dir, wrap.PIDsSettings(c.pids))
 	}
 }
 
@@ -71,9 +74,9 @@ func TestSettingsV1(t *testing.T) {
 	for _, c := range limitCases {
 		dir := groupDir(t, "memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.usage_in_bytes", "memory.max_usage_in_bytes",
 			"cpu.cfs_quota_us", "cpu.cfs_period_us", "pids.max")
-		us, of := Quota(c.cpus)
+		us, of := wrap.Quota(c.cpus)
 		n := int64(c.pids)
-		share := socketShare(c.memory) // of which the library knows nothing
+		share := wrap.SocketShare(c.memory) // of which the library knows nothing
 		r := &cgroups.Resources{Memory: c.memory - share, MemorySwap: c.memory - share, CpuQuota: us, CpuPeriod: uint64(of), PidsLimit: &n}
 		for _, g := range []interface {
 			Set(string, *cgroups.Resources) error
@@ -82,14 +85,14 @@ func TestSettingsV1(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		h := &GroupHost{Version: 1, Swap: true, Sockets: true}
-		set := memorySettings(h, c.memory)
-		if last := set[len(set)-1]; last != (Setting{SocketsFile, strconv.FormatInt(share, 10)}) {
+		h := &wrap.GroupHost{Version: 1, Swap: true, Sockets: true}
+		set := wrap.MemorySettings(h, c.memory)
+		if last := set[len(set)-1]; last != (wrap.Setting{wrap.SocketsFile, strconv.FormatInt(share, 10)}) {
 			t.Errorf("%v", last)
 		}
 		holds(t, dir, set[:len(set)-1])
-		holds(t, dir, cpuSettings(h, c.cpus))
-		holds(t, dir, pidsSettings(c.pids))
+		holds(t, dir, wrap.CPUSettings(h, c.cpus))
+		holds(t, dir, wrap.PIDsSettings(c.pids))
 	}
 }
 
@@ -98,7 +101,7 @@ func TestSettingsV1(t *testing.T) {
 func TestQuota(t *testing.T) {
 	for cpus, want := range map[float64][2]int64{0.001: {1000, 1000000}, 0.005: {5000, 1000000}, 0.01: {1000, 100000}, 0.5: {50000, 100000},
 		1: {100000, 100000}, 1.5: {150000, 100000}, 1e6: {1e11, 100000}} {
-		if us, of := Quota(cpus); us != want[0] || of != want[1] {
+		if us, of := wrap.Quota(cpus); us != want[0] || of != want[1] {
 			t.Errorf("%v: %d of %d, want %v", cpus, us, of, want)
 		}
 	}
@@ -106,7 +109,7 @@ func TestQuota(t *testing.T) {
 
 // More processes than the kernel can have are as many as it can have.
 func TestPIDsAreClamped(t *testing.T) {
-	if s := pidsSettings(1 << 50); s[0].Value != "4194304" {
+	if s := wrap.PIDsSettings(1 << 50); s[0].Value != "4194304" {
 		t.Errorf("%v", s)
 	}
 }
@@ -114,12 +117,12 @@ func TestPIDsAreClamped(t *testing.T) {
 // Without the file for swap there is no setting of it, and the line says so.
 func TestSwapThatIsNotCounted(t *testing.T) {
 	for _, version := range []int{1, 2} {
-		if set := memorySettings(&GroupHost{Version: version}, 4096); len(set) != 1 {
+		if set := wrap.MemorySettings(&wrap.GroupHost{Version: version}, 4096); len(set) != 1 {
 			t.Errorf("version %d: %v", version, set)
 		}
 	}
 	m, err := linesFor(t, `{"limits": {"memory": "1GiB"}}`, "group memory 2 /sys/fs/cgroup/memory")
-	if e := m["limits.memory"]; err != nil || e.Status != Enforced || !strings.Contains(e.Reason, "does not count swap") {
+	if e := m["limits.memory"]; err != nil || e.Status != wrap.Enforced || !strings.Contains(e.Reason, "does not count swap") {
 		t.Errorf("%v, %+v", err, e)
 	}
 }
@@ -132,7 +135,7 @@ func TestSocketsThatAreNotCounted(t *testing.T) {
 			t.Errorf("version %s: %v", version, err)
 		}
 		m, err := linesFor(t, `{"limits": {"memory": "1GiB"}, "best_effort": ["limits.memory"]}`, facts)
-		if e := m["limits.memory"]; err != nil || e.Status != Degraded || !strings.Contains(e.Reason, "buffers of sockets") {
+		if e := m["limits.memory"]; err != nil || e.Status != wrap.Degraded || !strings.Contains(e.Reason, "buffers of sockets") {
 			t.Errorf("version %s: %v, %+v", version, err, e)
 		}
 	}
@@ -145,27 +148,27 @@ func TestParentIsToldWhatHolds(t *testing.T) {
 		`{"access_mode": "read-only"}`: {},
 		`{"access_mode": "read-only", "limits": {"memory": 4096, "cpus": 2}, "best_effort": ["limits"], "working_dir": "."}`: {},
 	} {
-		facts := groupsV2
+		facts := world.Hosts["groups-v2"]
 		if strings.Contains(doc, "best_effort") {
-			facts = noGroups
+			facts = world.Hosts["no-groups"]
 		}
 		text, err := os.ReadFile(plans + "/world.txt")
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := newWorld(t, string(text), facts)
-		_, plan, err := w.build(doc)
+		w := world.New(t, string(text), facts)
+		_, plan, err := w.Build(doc)
 		if err != nil {
 			t.Fatal(err)
 		}
 		told := ""
 		for _, m := range plan.Mounts {
-			if m.Op == OpContent && m.Target == ParentPath {
+			if m.Op == wrap.OpContent && m.Target == wrap.ParentPath {
 				told = m.Source
 			}
 		}
-		w.line("parent " + strings.TrimSpace(told))
-		p := w.host.Parent
+		w.Line("parent " + strings.TrimSpace(told))
+		p := w.Host.Parent
 		if got := [3]float64{float64(p.Memory), p.CPUs, float64(p.PIDs)}; got != want {
 			t.Errorf("%s: told %v, want %v: %s", doc, got, want, told)
 		}

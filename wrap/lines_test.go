@@ -1,22 +1,25 @@
-package wrap
+package wrap_test
 
 import (
 	"os"
 	"strings"
 	"testing"
+
+	"sbx/wrap"
+	"sbx/wrap/world"
 )
 
-func linesFor(t *testing.T, doc string, facts ...string) (map[string]Enforcement, error) {
+func linesFor(t *testing.T, doc string, facts ...string) (map[string]wrap.Enforcement, error) {
 	t.Helper()
 	text, err := os.ReadFile(plans + "/world.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, plan, err := newWorld(t, append([]string{string(text)}, facts...)...).build(doc)
+	_, plan, err := world.New(t, append([]string{string(text)}, facts...)...).Build(doc)
 	if err != nil {
 		return nil, err
 	}
-	m := map[string]Enforcement{}
+	m := map[string]wrap.Enforcement{}
 	for _, e := range plan.Enforcement {
 		m[string(e.Field)] = e
 	}
@@ -27,7 +30,7 @@ func linesFor(t *testing.T, doc string, facts ...string) (map[string]Enforcement
 // cannot be held.
 func TestReadonlyWithNothing(t *testing.T) {
 	for _, doc := range []string{`{"readonly": true}`, `{"sandbox": {"readonly": true}}`} {
-		if m, err := linesFor(t, doc, hosts["no-userns-abi0"]); err == nil {
+		if m, err := linesFor(t, doc, world.Hosts["no-userns-abi0"]); err == nil {
 			t.Errorf("%s: not refused: %+v", doc, m)
 		}
 	}
@@ -35,7 +38,7 @@ func TestReadonlyWithNothing(t *testing.T) {
 
 func TestWriteListNeedsTruncate(t *testing.T) { // Landlock before ABI 3 leaves truncate(2) open
 	for _, doc := range []string{`{"filesystem": {"write": ["out"]}}`, `{"readonly": true}`, `{"filesystem": {"read": ["@system", "."]}}`} {
-		if m, err := linesFor(t, doc, hosts["no-userns-abi1"]); err == nil {
+		if m, err := linesFor(t, doc, world.Hosts["no-userns-abi1"]); err == nil {
 			t.Errorf("%s: not refused: %+v", doc, m)
 		}
 	}
@@ -47,10 +50,10 @@ func TestSideDoorsWithoutScopes(t *testing.T) {
 	for _, row := range [][2]string{
 		{`{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "landlock 3"},
 		{`{"access_mode": "workspace-write", "network": {"mode": "host"}}`, "landlock 0"},
-		{`{"access_mode": "workspace-write", "best_effort": ["*"]}`, hosts["no-userns-abi0"]},
+		{`{"access_mode": "workspace-write", "best_effort": ["*"]}`, world.Hosts["no-userns-abi0"]},
 	} {
 		m, err := linesFor(t, row[0], row[1])
-		if err != nil || m["side_doors"].Status == Enforced {
+		if err != nil || m["side_doors"].Status == wrap.Enforced {
 			t.Errorf("%s on %q: %v %+v", row[0], row[1], err, m["side_doors"])
 		}
 	}
@@ -81,7 +84,7 @@ func TestNotesReachTheirLines(t *testing.T) {
 // Below ABI 6 kill(0) reaches the caller's process group.
 func TestOwnGroup(t *testing.T) {
 	text, _ := os.ReadFile(plans + "/world.txt")
-	_, plan, err := newWorld(t, string(text), "landlock 3").build(`{"access_mode": "workspace-write"}`)
+	_, plan, err := world.New(t, string(text), "landlock 3").Build(`{"access_mode": "workspace-write"}`)
 	if err != nil || !plan.OwnGroup {
 		t.Errorf("%v, the command stays in the caller's process group", err)
 	}

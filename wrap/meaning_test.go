@@ -1,10 +1,12 @@
-package wrap
+package wrap_test
 
 import (
 	"strings"
 	"testing"
 
 	"sbx/internal/view"
+	"sbx/wrap"
+	"sbx/wrap/world"
 )
 
 // meaningWorld is what the documents of TestMeaning are about. OUT is a directory outside of
@@ -87,12 +89,12 @@ func TestMeaning(t *testing.T) {
 		{ww + `,"filesystem":{"read":["@system","~/.netrc"],"hide":["~/.netrc"]}`, "HOME/.netrc writable="},
 	} {
 		fill := strings.NewReplacer("OUT", "/srv/out", "WS", "/home/u/w", "HOME", "/home/u").Replace
-		_, plan, err := newWorld(t, meaningWorld).build(fill("{" + c.members + "}"))
+		_, plan, err := world.New(t, meaningWorld).Build(fill("{" + c.members + "}"))
 		if err != nil {
 			t.Errorf("%s: %v", c.members, err)
 			continue
 		}
-		if (plan.Base == BaseHost) != (c.want == "host") {
+		if (plan.Base == wrap.BaseHost) != (c.want == "host") {
 			t.Errorf("%s: the root is %v", c.members, plan.Base)
 		}
 		if c.want == "host" {

@@ -7,7 +7,7 @@ import (
 	"sbx/spec"
 )
 
-// NodeKind is what a Node of a Tree puts at its path.
+// NodeKind is what a Node puts at its path.
 type NodeKind uint8
 
 // The kinds.
@@ -24,7 +24,7 @@ const (
 	NodeDevpts
 )
 
-// Node is one step of a Tree.
+// Node is one step of Plan.Nodes.
 type Node struct {
 	Kind   NodeKind
 	Path   string // inside, absolute
@@ -38,14 +38,14 @@ type Node struct {
 	For    spec.Field
 }
 
-// Tree is what the sandbox's files are, in the order in which they are put
-// together: a walk over the same items as Plan.Mounts, without how sbx itself goes about
-// it, and the View says what shows at a path. It is what a tool that mounts by its own
-// command line, and lays no overlays, is told. Without a Node at "/" the root is empty.
+// Nodes lists the steps by which a tool that mounts by its own command line, and lays no
+// overlays, puts the sandbox's files together, in order. They come of the same items as
+// Plan.Mounts, and show at each path what the View says. Without a Node at "/" the root is
+// empty.
 //
-// What sbx itself puts there for an sbx inside is left out; what no other tool can
-// be told is as well, and named in lacks.
-func (p *Plan) Tree() (nodes []Node, lacks []Lack) {
+// The files that sbx puts there for an sbx inside are left out, and so are private copies of
+// directories, which no other tool can make: copied names those.
+func (p *Plan) Nodes() (nodes []Node, copied []string) {
 	w := walk{view: &p.View, nodes: make([]Node, 0, len(p.items)+16)}
 	for n := range p.items {
 		if i := &p.items[n]; !under(i.path, parent(ParentPath)) {
@@ -58,14 +58,14 @@ func (p *Plan) Tree() (nodes []Node, lacks []Lack) {
 	case BaseEmpty:
 		w.close(Node{Path: "/"})
 	}
-	return w.nodes, w.lacks
+	return w.nodes, w.copied
 }
 
 // walk makes the Nodes of a Plan.
 type walk struct {
-	view  *view.Tree
-	nodes []Node
-	lacks []Lack
+	view   *view.Tree
+	nodes  []Node
+	copied []string
 }
 
 // simple has the items that need only to be told.
@@ -99,7 +99,7 @@ func (w *walk) step(i *item, empty bool) {
 	case itemAnew:
 		w.anew(i.cover)
 	case itemCopied:
-		w.lacks = append(w.lacks, Lack{Field: FieldHome, Why: "no private copy of " + i.path + " can be made"})
+		w.copied = append(w.copied, i.path)
 	case itemSaved, itemRead, itemScratch, itemDetached, itemLaid: // how sbx itself goes about it
 	default:
 		n.Kind = simple[i.how]

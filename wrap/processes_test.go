@@ -1,17 +1,20 @@
-package wrap
+package wrap_test
 
 import (
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"sbx/wrap"
+	"sbx/wrap/world"
 )
 
 // The number of processes is bounded where no limits.pids says so, by what the host
 // has for it, and the line tells where nothing bounds it.
 func TestProcessesAreBounded(t *testing.T) {
 	const mode, free = `{"access_mode": "read-only"}`, `{}`
-	no := Answer{No, "no pid_max"}
+	no := wrap.Answer{State: wrap.No, Why: "no pid_max"}
 	text, err := os.ReadFile(plans + "/world.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -19,34 +22,34 @@ func TestProcessesAreBounded(t *testing.T) {
 	for name, row := range map[string]struct {
 		spec, host   string
 		most, others uint64
-		pidMax       Answer
+		pidMax       wrap.Answer
 		rlimit, max  uint64
 		line         string
 	}{
 		"user":               {mode, "", 4 << 20, 70000, no, 16384, 0, "pid namespace, RLIMIT_NPROC"},
 		"small machine":      {mode, "", 4000, 70, no, 2000, 0, "pid namespace, RLIMIT_NPROC"},
 		"before 5.14":        {mode, "kernel 5", 32768, 70, no, 16454, 0, "pid namespace, RLIMIT_NPROC"},
-		"user, free":         {free, "", 32768, 70, Answer{}, 16454, 0, "subreaper, RLIMIT_NPROC"},
-		"user, bare":         {`{"access_mode": "read-only", "best_effort": ["*"]}`, noUser, 32768, 70, no, 16454, 0, "subreaper, RLIMIT_NPROC"},
-		"root":               {mode, "root", 32768, 70, Answer{}, 0, 16384, "pid namespace, pid_max"},
+		"user, free":         {free, "", 32768, 70, wrap.Answer{}, 16454, 0, "subreaper, RLIMIT_NPROC"},
+		"user, bare":         {`{"access_mode": "read-only", "best_effort": ["*"]}`, world.Hosts["no-userns"], 32768, 70, no, 16454, 0, "subreaper, RLIMIT_NPROC"},
+		"root":               {mode, "root", 32768, 70, wrap.Answer{}, 0, 16384, "pid namespace, pid_max"},
 		"root before 6.14":   {mode, "root", 32768, 70, no, 0, 0, "pid namespace: not bounded: no pid_max, and no control group of this host was found"},
-		"root, no group":     {mode, "root\n" + noGroups, 32768, 70, no, 0, 0, "pid namespace: not bounded: no pid_max, and uid 1000 cannot write /sys/fs/cgroup: permission denied"},
-		"root, free":         {free, "root", 32768, 70, Answer{}, 0, 0, "subreaper: not bounded: RLIMIT_NPROC does not count uid 0, and no control group of this host was found"},
+		"root, no group":     {mode, "root\n" + world.Hosts["no-groups"], 32768, 70, no, 0, 0, "pid namespace: not bounded: no pid_max, and uid 1000 cannot write /sys/fs/cgroup: permission denied"},
+		"root, free":         {free, "root", 32768, 70, wrap.Answer{}, 0, 0, "subreaper: not bounded: RLIMIT_NPROC does not count uid 0, and no control group of this host was found"},
 		"not known":          {mode, "", 0, 0, no, 0, 0, "pid namespace"},
-		"inside another":     {free, `parent {"version": 1, "network": "none", "access_mode": "read-only"}`, 32768, 70, Answer{}, 0, 0, "subreaper"},
+		"inside another":     {free, `parent {"version": 1, "network": "none", "access_mode": "read-only"}`, 32768, 70, wrap.Answer{}, 0, 0, "subreaper"},
 		"asked for":          {`{"access_mode": "read-only", "limits": {"pids": 20000}}`, "", 32768, 70, no, 20001, 0, "pid namespace"},
-		"asked for, as root": {`{"access_mode": "read-only", "limits": {"pids": 20000}}`, "root\n" + groupsV2, 32768, 70, Answer{}, 0, 0, "pid namespace"},
+		"asked for, as root": {`{"access_mode": "read-only", "limits": {"pids": 20000}}`, "root\n" + world.Hosts["groups-v2"], 32768, 70, wrap.Answer{}, 0, 0, "pid namespace"},
 	} {
-		w := newWorld(t, string(text), row.host)
-		w.host.Processes, w.host.Running, w.host.PidMax = row.most, row.others, row.pidMax
-		_, p, err := w.build(row.spec)
+		w := world.New(t, string(text), row.host)
+		w.Host.Processes, w.Host.Running, w.Host.PidMax = row.most, row.others, row.pidMax
+		_, p, err := w.Build(row.spec)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		line := ""
 		for _, e := range p.Enforcement {
-			if e.Field == FieldProcesses {
+			if e.Field == wrap.FieldProcesses {
 				line = e.By
 				if _, why, found := strings.Cut(e.Reason, "how many there are is "); found {
 					why, _, _ = strings.Cut(why, "; no pid namespace")
@@ -65,15 +68,15 @@ func TestProcessesAreBounded(t *testing.T) {
 func TestProcessesInAGroup(t *testing.T) {
 	const mode, free = `{"access_mode": "read-only"}`, `{}`
 	session := "group pids 2 /sys/fs/cgroup/user.slice/session-3.scope enable threaded"
-	v1, leaf, noRung := hosts["groups-v1"], hosts["groups-leaf"], "\n"+noUser+"\nrung namespaces-as-root no root lacks CAP_SYS_ADMIN here"
-	yes, no := Answer{}, Answer{No, "no pid_max"}
+	v1, leaf, noRung := world.Hosts["groups-v1"], world.Hosts["groups-leaf"], "\n"+world.Hosts["no-userns"]+"\nrung namespaces-as-root no root lacks CAP_SYS_ADMIN here"
+	yes, no := wrap.Answer{}, wrap.Answer{State: wrap.No, Why: "no pid_max"}
 	text, err := os.ReadFile(plans + "/world.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, row := range map[string]struct {
 		spec, host string
-		pidMax     Answer
+		pidMax     wrap.Answer
 		most, line string
 	}{
 		"before 6.14, v1":   {mode, "root\n" + v1, no, "16384", "pid namespace, pids cgroup, v1"},
@@ -89,9 +92,9 @@ func TestProcessesInAGroup(t *testing.T) {
 		"inside another":    {free, "root\n" + v1 + "\n" + `parent {"version": 1, "network": "none", "access_mode": "read-only"}`, no, "", "subreaper"},
 		"beside the memory": {`{"limits": {"memory": "1GiB"}}`, "root\n" + leaf, yes, "16384", "subreaper, pids cgroup, v2"},
 	} {
-		w := newWorld(t, string(text), row.host)
-		w.host.Processes, w.host.PidMax = 32768, row.pidMax
-		r, p, err := w.build(row.spec)
+		w := world.New(t, string(text), row.host)
+		w.Host.Processes, w.Host.PidMax = 32768, row.pidMax
+		r, p, err := w.Build(row.spec)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -104,19 +107,19 @@ func TestProcessesInAGroup(t *testing.T) {
 				}
 			}
 		}
-		i := slices.IndexFunc(p.Enforcement, func(e Enforcement) bool { return e.Field == FieldProcesses })
+		i := slices.IndexFunc(p.Enforcement, func(e wrap.Enforcement) bool { return e.Field == wrap.FieldProcesses })
 		if e := p.Enforcement[i]; most != row.most || e.By != row.line || strings.Contains(e.Reason, "not bounded") {
 			t.Errorf("%s: pids.max %q, by %q: %s", name, most, e.By, e.Reason)
 		}
 		if name == "beside others, v2" {
-			if g := p.Limits.Groups[0]; !g.Threaded || g.Leaf || !slices.Equal(g.Enable, []Controller{PIDs}) || !strings.Contains(string(p.AppendJSON(nil)), `"threaded": true`) {
+			if g := p.Limits.Groups[0]; !g.Threaded || g.Leaf || !slices.Equal(g.Enable, []wrap.Controller{wrap.PIDs}) || !strings.Contains(string(p.AppendJSON(nil)), `"threaded": true`) {
 				t.Errorf("%s: %+v", name, g)
 			}
 		}
 		if groups := len(p.Limits.Groups); name == "beside the memory" && groups != 1 {
 			t.Errorf("%s: %d groups", name, groups)
 		}
-		if asks := w.host.Unbounded(r); asks != (row.most == "16384") {
+		if asks := w.Host.Unbounded(r); asks != (row.most == "16384") {
 			t.Errorf("%s: a group is looked for: %v", name, asks)
 		}
 	}

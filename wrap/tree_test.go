@@ -1,4 +1,4 @@
-package wrap
+package wrap_test
 
 import (
 	"fmt"
@@ -6,6 +6,10 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"sbx/internal/view"
+	"sbx/wrap"
+	"sbx/wrap/world"
 )
 
 // tree plays a Plan's mount operations through on a made-up file system and
@@ -22,7 +26,7 @@ type tree struct {
 // an identity by which they are known wherever they turn up.
 type fileSystem struct {
 	name  string
-	nodes map[string]Kind
+	nodes map[string]wrap.Kind
 	lower *place // of an overlay
 	gone  map[string]bool
 }
@@ -42,14 +46,14 @@ type place struct {
 	name string // in m.fs
 }
 
-func newTree(w *world) *tree {
-	fs := &fileSystem{name: "host", nodes: map[string]Kind{}}
-	for p, n := range w.nodes {
-		fs.nodes[p] = n.kind
+func newTree(w *world.World) *tree {
+	fs := &fileSystem{name: "host", nodes: map[string]wrap.Kind{}}
+	for p, n := range w.Nodes {
+		fs.nodes[p] = n.Kind
 	}
 	root := &mounted{fs: fs, root: "/"}
 	t := &tree{root: root, slots: map[int]*mounted{}, fds: map[int]place{}}
-	for _, m := range w.host.Mounts { // what is mounted on the host shows the same files
+	for _, m := range w.Host.Mounts { // what is mounted on the host shows the same files
 		at, _ := t.lookUp(m.Path)
 		at.m.children = append(at.m.children, &mounted{fs: fs, root: m.Path, at: at.name})
 	}
@@ -58,12 +62,12 @@ func newTree(w *world) *tree {
 
 func join(dir, name string) string { return path.Join(dir, name) }
 
-func (fs *fileSystem) kind(name string) Kind {
-	if k := fs.nodes[name]; k != Absent || fs.lower == nil {
+func (fs *fileSystem) kind(name string) wrap.Kind {
+	if k := fs.nodes[name]; k != wrap.Absent || fs.lower == nil {
 		return k
 	}
 	if fs.gone[name] {
-		return Absent
+		return wrap.Absent
 	}
 	return fs.lower.m.fs.kind(join(fs.lower.name, name))
 }
@@ -73,7 +77,7 @@ func (fs *fileSystem) identity(name string) string {
 	switch {
 	case fs.name == "host":
 		return name
-	case fs.lower != nil && fs.nodes[name] == Absent:
+	case fs.lower != nil && fs.nodes[name] == wrap.Absent:
 		return fs.lower.m.fs.identity(join(fs.lower.name, name))
 	}
 	return ""
@@ -81,11 +85,11 @@ func (fs *fileSystem) identity(name string) string {
 
 func (fs *fileSystem) list(dir string) (names []string) {
 	for p := range fs.nodes {
-		if p != "/" && parent(p) == dir {
+		if p != "/" && view.Parent(p) == dir {
 			names = append(names, path.Base(p))
 		}
 	}
-	if fs.lower != nil && (dir == "/" || fs.nodes[dir] == Absent || fs.lower.m.fs.kind(join(fs.lower.name, dir)) == Dir) {
+	if fs.lower != nil && (dir == "/" || fs.nodes[dir] == wrap.Absent || fs.lower.m.fs.kind(join(fs.lower.name, dir)) == wrap.Dir) {
 		for _, n := range fs.lower.m.fs.list(join(fs.lower.name, dir)) {
 			if !fs.gone[join(dir, n)] && !slices.Contains(names, n) {
 				names = append(names, n)
@@ -104,11 +108,11 @@ func (t *tree) lookUp(p string) (at place, ok bool) {
 		if part == "" {
 			continue
 		}
-		if at.m.fs.kind(at.name) != Dir {
+		if at.m.fs.kind(at.name) != wrap.Dir {
 			return at, false
 		}
 		at = place{at.m, join(at.name, part)}
-		if at.m.fs.kind(at.name) == Absent {
+		if at.m.fs.kind(at.name) == wrap.Absent {
 			return at, false
 		}
 		at = at.top()
@@ -129,7 +133,7 @@ func (p place) top() place {
 func (m *mounted) copy(root string) *mounted {
 	c := &mounted{fs: m.fs, root: root, at: m.at, readOnly: m.readOnly}
 	for _, child := range m.children {
-		if under(child.at, root) {
+		if view.Within(child.at, root) {
 			c.children = append(c.children, child.copy(child.root))
 		}
 	}
@@ -144,7 +148,7 @@ func (m *mounted) setReadOnly() {
 }
 
 // play carries out a Plan's operations; the error is one that ends a launch.
-func (t *tree) play(ops []Mount) error {
+func (t *tree) play(ops []wrap.Mount) error {
 	for i := range ops {
 		if err := t.one(&ops[i]); err != nil {
 			return fmt.Errorf("operation %d (%v %s %s): %w", i, ops[i].Op, ops[i].Source, ops[i].Target, err)
@@ -155,21 +159,21 @@ func (t *tree) play(ops []Mount) error {
 
 var errMissing = fmt.Errorf("nothing is there")
 
-func (t *tree) one(m *Mount) error {
+func (t *tree) one(m *wrap.Mount) error {
 	switch m.Op {
-	case OpCopy:
+	case wrap.OpCopy:
 		if _, ok := t.fds[m.Slot]; !ok {
 			return soft(m, errMissing)
 		}
 		return t.make(m)
-	case OpMkdir, OpFile, OpSymlink, OpWhiteout, OpContent:
+	case wrap.OpMkdir, wrap.OpFile, wrap.OpSymlink, wrap.OpWhiteout, wrap.OpContent:
 		return t.make(m)
-	case OpClone, OpOpen, OpRead:
+	case wrap.OpClone, wrap.OpOpen, wrap.OpRead:
 		at, ok := t.lookUp(m.Source)
 		if !ok {
 			return soft(m, errMissing)
 		}
-		if m.Op != OpClone {
+		if m.Op != wrap.OpClone {
 			t.fds[m.Slot] = at
 			return nil
 		}
@@ -184,41 +188,41 @@ func (t *tree) one(m *Mount) error {
 		return soft(m, errMissing)
 	}
 	switch m.Op {
-	case OpPrivate:
-	case OpReadOnly:
+	case wrap.OpPrivate:
+	case wrap.OpReadOnly:
 		at.m.setReadOnly()
-	case OpSeal:
+	case wrap.OpSeal:
 		at.m.readOnly = true
-	case OpPivot:
+	case wrap.OpPivot:
 		t.root = at.m
-	case OpScratch, OpTmpfs, OpProc, OpDevpts:
-		fs := &fileSystem{name: m.Op.String(), nodes: map[string]Kind{"/": Dir}}
-		if m.Op == OpProc {
+	case wrap.OpScratch, wrap.OpTmpfs, wrap.OpProc, wrap.OpDevpts:
+		fs := &fileSystem{name: m.Op.String(), nodes: map[string]wrap.Kind{"/": wrap.Dir}}
+		if m.Op == wrap.OpProc {
 			for p, k := range t.host().nodes {
-				if under(p, "/proc") && p != "/proc" {
+				if view.Within(p, "/proc") && p != "/proc" {
 					fs.nodes[p[len("/proc"):]] = k
 				}
 			}
 		}
 		return attach(&mounted{fs: fs, root: "/"}, at)
-	case OpOverlay:
+	case wrap.OpOverlay:
 		return t.overlay(m, at)
-	case OpAttach:
+	case wrap.OpAttach:
 		c := t.slots[m.Slot]
 		if c == nil {
 			return fmt.Errorf("slot %d is empty", m.Slot)
 		}
 		delete(t.slots, m.Slot)
 		return attach(c, at)
-	case OpPin:
+	case wrap.OpPin:
 		return attach(at.m.copy(at.name), at)
-	case OpBind:
+	case wrap.OpBind:
 		from, ok := t.lookUp(m.Source)
 		if !ok {
 			return soft(m, errMissing)
 		}
 		return attach(moded(from.m.copy(from.name), m.Mode), at)
-	case OpPlace:
+	case wrap.OpPlace:
 		from, ok := t.fds[m.Slot]
 		if !ok {
 			return fmt.Errorf("slot %d is not open", m.Slot)
@@ -238,22 +242,22 @@ func (t *tree) host() *fileSystem {
 	return m.fs
 }
 
-func soft(m *Mount, err error) error {
+func soft(m *wrap.Mount, err error) error {
 	if m.Soft {
 		return nil
 	}
 	return err
 }
 
-func moded(m *mounted, mode Mode) *mounted {
-	if mode == ModeRO {
+func moded(m *mounted, mode wrap.Mode) *mounted {
+	if mode == wrap.ModeRO {
 		m.setReadOnly()
 	}
 	return m
 }
 
 func attach(c *mounted, at place) error {
-	if (c.fs.kind(c.root) == Dir) != (at.m.fs.kind(at.name) == Dir) {
+	if (c.fs.kind(c.root) == wrap.Dir) != (at.m.fs.kind(at.name) == wrap.Dir) {
 		return fmt.Errorf("a %v cannot be mounted on a %v", c.fs.kind(c.root), at.m.fs.kind(at.name))
 	}
 	c.at = at.name
@@ -262,37 +266,37 @@ func attach(c *mounted, at place) error {
 }
 
 // make puts a name into a tmpfs; what the host has is never added to.
-func (t *tree) make(m *Mount) error {
+func (t *tree) make(m *wrap.Mount) error {
 	at, ok := t.lookUp(m.Target)
-	if ok || at.m.fs.kind(at.name) == Symlink {
-		if m.Op == OpWhiteout || m.Op == OpContent || m.Op == OpCopy {
+	if ok || at.m.fs.kind(at.name) == wrap.Symlink {
+		if m.Op == wrap.OpWhiteout || m.Op == wrap.OpContent || m.Op == wrap.OpCopy {
 			return fmt.Errorf("it is there already")
 		}
 		return nil
 	}
-	if parent(at.name) != "/" && at.m.fs.kind(parent(at.name)) != Dir || path.Base(at.name) != path.Base(m.Target) {
+	if view.Parent(at.name) != "/" && at.m.fs.kind(view.Parent(at.name)) != wrap.Dir || path.Base(at.name) != path.Base(m.Target) {
 		return errMissing
 	}
 	if at.m.fs.name == "host" || at.m.readOnly {
 		return fmt.Errorf("it would be made on the host")
 	}
-	kind := map[Op]Kind{OpMkdir: Dir, OpFile: File, OpContent: File, OpCopy: File, OpSymlink: Symlink, OpWhiteout: Device}[m.Op]
+	kind := map[wrap.Op]wrap.Kind{wrap.OpMkdir: wrap.Dir, wrap.OpFile: wrap.File, wrap.OpContent: wrap.File, wrap.OpCopy: wrap.File, wrap.OpSymlink: wrap.Symlink, wrap.OpWhiteout: wrap.Device}[m.Op]
 	at.m.fs.nodes[at.name] = kind
 	return nil
 }
 
-func (t *tree) overlay(m *Mount, at place) error {
+func (t *tree) overlay(m *wrap.Mount, at place) error {
 	layer, ok := t.lookUp(m.Source)
 	lower, ok2 := t.lookUp(m.Lower)
 	if !ok || !ok2 {
 		return errMissing
 	}
-	fs := &fileSystem{name: "overlay", nodes: map[string]Kind{}, lower: &lower, gone: map[string]bool{}}
+	fs := &fileSystem{name: "overlay", nodes: map[string]wrap.Kind{}, lower: &lower, gone: map[string]bool{}}
 	for p, k := range layer.m.fs.nodes {
-		if p == layer.name || !under(p, layer.name) {
+		if p == layer.name || !view.Within(p, layer.name) {
 			continue
 		}
-		if rel := p[len(layer.name):]; k == Device {
+		if rel := p[len(layer.name):]; k == wrap.Device {
 			fs.gone[rel] = true
 		} else {
 			fs.nodes[rel] = k
@@ -308,7 +312,7 @@ func (t *tree) overlay(m *Mount, at place) error {
 type seen struct {
 	path     string // inside
 	identity string // on the host
-	kind     Kind
+	kind     wrap.Kind
 	readOnly bool
 }
 
@@ -320,7 +324,7 @@ func (t *tree) walk() (all []seen) {
 			// What is written through an overlay is written to its own layer.
 			all = append(all, seen{p, id, at.m.fs.kind(at.name), at.m.readOnly || at.m.fs.lower != nil})
 		}
-		if at.m.fs.kind(at.name) != Dir {
+		if at.m.fs.kind(at.name) != wrap.Dir {
 			return
 		}
 		for _, name := range at.m.fs.list(at.name) {

@@ -1,4 +1,4 @@
-package wrap
+package wrap_test
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 
 	"sbx/internal/view"
 	"sbx/landlock"
+	"sbx/wrap"
+	"sbx/wrap/world"
 )
 
 // The View says what the mounts do: each file of the host that can be reached is
@@ -17,7 +19,7 @@ func TestViewIsWhatTheMountsShow(t *testing.T) {
 			return
 		}
 		c.checkRules(t)
-		if c.plan.Base == BaseHost {
+		if c.plan.Base == wrap.BaseHost {
 			return
 		}
 		tr := newTree(c.w)
@@ -28,7 +30,7 @@ func TestViewIsWhatTheMountsShow(t *testing.T) {
 		for _, s := range tr.walk() {
 			reached[s.path] = s.identity
 			g := c.plan.View.At(s.path)
-			if s.kind == Symlink {
+			if s.kind == wrap.Symlink {
 				continue
 			}
 			c.checkLandlock(t, s, g)
@@ -38,10 +40,10 @@ func TestViewIsWhatTheMountsShow(t *testing.T) {
 				t.Errorf("%s is read-only: %v; the view says %+v", s.path, s.readOnly, g)
 			}
 		}
-		for path, n := range c.w.nodes {
+		for path, n := range c.w.Nodes {
 			for _, at := range append(c.plan.View.Images(path), path) {
 				_, there := tr.lookUp(at) // a directory of an overlay's layer is merged with the host's
-				if g := c.plan.View.At(at); g.Access >= view.Read && !g.Copied && g.Source == path && reached[at] != path && n.kind != Symlink && !(there && n.kind == Dir) {
+				if g := c.plan.View.At(at); g.Access >= view.Read && !g.Copied && g.Source == path && reached[at] != path && n.Kind != wrap.Symlink && !(there && n.Kind == wrap.Dir) {
 					t.Errorf("%s cannot be reached at %s, and the view says %+v", path, at, g)
 				}
 			}
@@ -60,13 +62,13 @@ func (c *planned) checkLandlock(t *testing.T, s seen, g view.Grant) {
 	}
 	want := landlock.FSSet(0)
 	switch {
-	case g.Access == view.Write && s.kind == Dir:
+	case g.Access == view.Write && s.kind == wrap.Dir:
 		want = landlock.MakeReg | landlock.RemoveFile | landlock.ReadDir
 	case g.Access == view.Write:
 		want = landlock.WriteFile | landlock.ReadFile
-	case s.kind == Dir:
+	case s.kind == wrap.Dir:
 		want = landlock.ReadDir
-	case s.kind == File:
+	case s.kind == wrap.File:
 		want = landlock.ReadFile
 	}
 	if lacks := want & r.FS &^ allowed; lacks != 0 {
@@ -77,7 +79,7 @@ func (c *planned) checkLandlock(t *testing.T, s seen, g view.Grant) {
 // checkRules: Landlock lets be written where the View does, and by no rule elsewhere.
 func (c *planned) checkRules(t *testing.T) {
 	r, tree := &c.plan.Landlock, c.plan.View
-	if r.FS&landlock.WriteFile == 0 || c.plan.Rung == RungParent { // whose View is the outer sandbox's
+	if r.FS&landlock.WriteFile == 0 || c.plan.Rung == wrap.RungParent { // whose View is the outer sandbox's
 		return
 	}
 	for _, rule := range r.Rules {
@@ -101,14 +103,14 @@ func TestOtherToolsAreToldTheMounts(t *testing.T) {
 	held := 0
 	eachPlan(t, 6, func(t *testing.T, c *planned) {
 		h := *c.h
-		h.Overlay = Answer{No, "a tool lays none"}
+		h.Overlay = wrap.Answer{State: wrap.No, Why: "a tool lays none"}
 		for _, newRoot := range []bool{false, true} {
-			plan, err := Build(c.r, &h, Request{NewRoot: newRoot, Argv: []string{""}, Record: c.w.req.Record, Describe: DescribeNone})
-			if err != nil || plan.Base == BaseHost {
+			plan, err := wrap.Build(c.r, &h, wrap.Request{NewRoot: newRoot, Argv: []string{""}, Record: c.w.Req.Record, Describe: wrap.DescribeNone})
+			if err != nil || plan.Base == wrap.BaseHost {
 				continue
 			}
-			nodes, lacks := plan.Tree()
-			if len(lacks) > 0 {
+			nodes, copied := plan.Nodes()
+			if len(copied) > 0 {
 				continue
 			}
 			tr := newTree(c.w)
@@ -119,13 +121,13 @@ func TestOtherToolsAreToldTheMounts(t *testing.T) {
 			told, played := told(nodes), map[string]seen{}
 			for _, s := range tr.walk() {
 				played[s.path] = s
-				if o := told.At(s.path); s.kind != Symlink && (o.Source != s.identity || o.Access < view.Read || o.Access == view.Write && s.readOnly) {
+				if o := told.At(s.path); s.kind != wrap.Symlink && (o.Source != s.identity || o.Access < view.Read || o.Access == view.Write && s.readOnly) {
 					t.Errorf("tools are told %+v of %s, and the mounts show %+v", o, s.path, s)
 				}
 			}
-			for path, n := range c.w.nodes {
+			for path, n := range c.w.Nodes {
 				for _, at := range told.Images(path) {
-					if o := told.At(at); n.kind != Symlink && played[at].identity != path {
+					if o := told.At(at); n.Kind != wrap.Symlink && played[at].identity != path {
 						t.Errorf("tools are told %+v of %s, and the mounts show %+v", o, at, played[at])
 					}
 				}
@@ -144,12 +146,12 @@ func TestToolsCloseWhatIsMountedInAClosedFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, plan, err := newWorld(t, string(text), "overlay no none", "dir /home/u/w/.git/hooks/t", "dir /home/u/w/.git/hooks/s").build(`{"access_mode": "workspace-write", "filesystem": {"mounts": [
+	_, plan, err := world.New(t, string(text), "overlay no none", "dir /home/u/w/.git/hooks/t", "dir /home/u/w/.git/hooks/s").Build(`{"access_mode": "workspace-write", "filesystem": {"mounts": [
 		{"label": "t", "target": "/home/u/w/.git/hooks/t", "mode": "tmpfs"}, {"label": "s", "source": "/srv/data", "target": "/home/u/w/.git/hooks/s", "mode": "rw"}]}}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes, _ := plan.Tree()
+	nodes, _ := plan.Nodes()
 	tree := told(nodes)
 	for path, want := range map[string]view.Access{"/home/u/w": view.Write, "/home/u/w/.git/hooks": view.Read, "/home/u/w/.git/hooks/t": view.Read, "/home/u/w/.git/hooks/s": view.Read} {
 		if got := tree.At(path); got.Access != want {
@@ -168,7 +170,7 @@ func TestMountOnTheWorkingDirectory(t *testing.T) {
 		``: view.Read,
 		`{"source": "/srv/data", "target": "/srv/data", "mode": "rw"}`: view.Write,
 	} {
-		_, plan, err := newWorld(t, string(text), "own write /srv\ncwd /srv/data").build(`{"access_mode": "read-only", "filesystem": {"mounts": [` + mounts + `]}}`)
+		_, plan, err := world.New(t, string(text), "own write /srv\ncwd /srv/data").Build(`{"access_mode": "read-only", "filesystem": {"mounts": [` + mounts + `]}}`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,21 +181,21 @@ func TestMountOnTheWorkingDirectory(t *testing.T) {
 }
 
 // told is what may be done in the tree that the nodes make.
-func told(nodes []Node) view.Tree {
+func told(nodes []wrap.Node) view.Tree {
 	tree := view.New(0)
 	for _, n := range nodes {
 		l := view.Layer{Path: n.Path}
 		switch n.Kind {
-		case NodeBind:
+		case wrap.NodeBind:
 			l.Access, l.Source = view.Write, n.Source
-			if have := tree.At(n.Path); n.Mode == ModeRO || n.Mode == ModeKeep && have.Source == n.Source && have.Access == view.Read {
+			if have := tree.At(n.Path); n.Mode == wrap.ModeRO || n.Mode == wrap.ModeKeep && have.Source == n.Source && have.Access == view.Read {
 				l.Access = view.Read
 			}
-		case NodeTmpfs, NodeProc, NodeDevpts:
+		case wrap.NodeTmpfs, wrap.NodeProc, wrap.NodeDevpts:
 			l.Access = view.Write
-		case NodeEmptyDir, NodeEmptyFile:
+		case wrap.NodeEmptyDir, wrap.NodeEmptyFile:
 			l.Access = view.Hidden
-		case NodeReadOnly:
+		case wrap.NodeReadOnly:
 			l.Kind = view.Close
 		default:
 			continue

@@ -7,7 +7,7 @@ import (
 	"sbx/internal/reach"
 	"sbx/spec"
 	"sbx/spec/profile"
-	"sbx/wrap"
+	"sbx/wrap/outer"
 )
 
 // runCompletion is `sbx completion`. The scripts are made from the same table
@@ -40,9 +40,9 @@ func (f *flag) words() []string {
 	case "write":
 		return spec.Presets()
 	case "backend":
-		return slices.DeleteFunc(append([]string{"native"}, wrap.Wrappers()...), func(name string) bool { return name == "sbx" || name == "none" })
+		return slices.DeleteFunc(append([]string{"native"}, outer.Wrappers()...), func(name string) bool { return name == "sbx" || name == "none" })
 	case "wrapper":
-		return append(wrap.Wrappers(), "oci")
+		return append(outer.Wrappers(), "oci")
 	case "profile":
 		return profileNames()
 	case "best-effort":

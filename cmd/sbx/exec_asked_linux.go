@@ -10,6 +10,7 @@ import (
 	"sbx/internal/run"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/outer"
 )
 
 // execution is a use of exec or of check: the command line and its documents, and what
@@ -84,7 +85,7 @@ func (x *execution) checkBackend() error {
 		return nil
 	}
 	name := x.value("backend")
-	if _, image, ok := wrap.NeedsOf(name); !ok {
+	if _, image, ok := outer.NeedsOf(name); !ok {
 		return usageError("exec: --backend is native, bwrap, nsjail, docker, podman or runsc, and not " + spec.Word(name))
 	} else if x.has("image") && !image {
 		return usageError("exec: --image is for docker, podman and runsc, and not for " + name)

@@ -12,6 +12,7 @@ import (
 	"sbx/spec/profile"
 	"sbx/wrap"
 	"sbx/wrap/host"
+	"sbx/wrap/outer"
 )
 
 // runWrap is `sbx wrap`: a command line is rewritten, and nothing is run.
@@ -19,7 +20,7 @@ func runWrap(c *call) int {
 	name := c.value("wrapper")
 	switch {
 	case name == "":
-		return c.std.misused("wrap: no wrapper\nhint: --wrapper " + strings.Join(wrap.Wrappers(), "|") + "|oci")
+		return c.std.misused("wrap: no wrapper\nhint: --wrapper " + strings.Join(outer.Wrappers(), "|") + "|oci")
 	case c.has("json") && c.has("stream"), c.has("template") && (c.has("json") || c.has("stream")):
 		return c.std.misused("wrap: --json is one answer, --stream one for each line, --template a reusable template: give one of the three")
 	case (c.has("json") || c.has("stream") || c.has("template")) && len(c.rest) > 0:
@@ -31,7 +32,7 @@ func runWrap(c *call) int {
 	case c.has("stream"):
 		return c.wrapStream()
 	}
-	if err := wrap.Choice(name, c.value("image")); err != nil && name != "oci" {
+	if err := outer.Choice(name, c.value("image")); err != nil && name != "oci" {
 		if c.has("json") || c.has("template") {
 			return c.answerProblem(err, exitUsage)
 		}
@@ -44,7 +45,7 @@ func runWrap(c *call) int {
 	case c.has("json"):
 		text, err := spec.ReadFD(c.std.in, "stdin")
 		if err != nil {
-			return c.answerProblem(wrap.Unread(err), exitUsage)
+			return c.answerProblem(outer.Unread(err), exitUsage)
 		}
 		w := wrapping{call: c}
 		answer, status := w.answer(nil, "stdin", text)
@@ -58,7 +59,7 @@ func runWrap(c *call) int {
 
 // wrapLine prints the line that runs the command, for a shell.
 func (c *call) wrapLine() int {
-	inv := wrap.Invocation{Cmd: c.rest[0], Args: c.rest[1:], Env: c.environ} // it starts where the spec says
+	inv := outer.Invocation{Cmd: c.rest[0], Args: c.rest[1:], Env: c.environ} // it starts where the spec says
 	w := wrapping{call: c, unlisted: true}
 	out, audit, err := w.wrap(&inv)
 	if err != nil {
@@ -111,7 +112,7 @@ type wrapping struct {
 
 // readyWrapper is a wrapper as it was made.
 type readyWrapper struct {
-	answers *wrap.Answers
+	answers *outer.Answers
 	at      time.Time
 }
 
@@ -125,7 +126,7 @@ const (
 // answer appends the answer to one invocation, and gives the exit status that it
 // stands for.
 func (w *wrapping) answer(dst []byte, name string, text []byte) ([]byte, int) {
-	inv, hasEnv, err := wrap.DecodeInvocation(name, text)
+	inv, hasEnv, err := outer.DecodeInvocation(name, text)
 	if err != nil {
 		return appendProblem(dst, w.inLine(name, err)), exitUsage
 	}
@@ -158,7 +159,7 @@ func (w *wrapping) own() []string {
 }
 
 // ready is a wrapper for the invocation.
-func (w *wrapping) ready(inv *wrap.Invocation) (readyWrapper, error) {
+func (w *wrapping) ready(inv *outer.Invocation) (readyWrapper, error) {
 	key := wrapperKey(inv)
 	now := time.Now()
 	if r, ok := w.made[key]; ok && now.Sub(r.at) < keptFor {
@@ -171,12 +172,12 @@ func (w *wrapping) ready(inv *wrap.Invocation) (readyWrapper, error) {
 	if w.made == nil || len(w.made) >= keptWrappers {
 		w.made = make(map[string]readyWrapper)
 	}
-	w.made[key] = readyWrapper{wrap.NewAnswers(of, left), now}
+	w.made[key] = readyWrapper{outer.NewAnswers(of, left), now}
 	return w.made[key], nil
 }
 
 // wrap rewrites one invocation, of which no answer is made.
-func (w *wrapping) wrap(inv *wrap.Invocation) (out wrap.Invocation, audit wrap.Audit, err error) {
+func (w *wrapping) wrap(inv *outer.Invocation) (out outer.Invocation, audit outer.Audit, err error) {
 	if w.value("wrapper") == "oci" {
 		return w.bundle(inv)
 	}
@@ -190,7 +191,7 @@ func (w *wrapping) wrap(inv *wrap.Invocation) (out wrap.Invocation, audit wrap.A
 }
 
 // wrapperKey is what of an invocation a wrapper depends on, as a key.
-func wrapperKey(inv *wrap.Invocation) string {
+func wrapperKey(inv *outer.Invocation) string {
 	key := inv.Cwd
 	for _, m := range inv.Mounts {
 		key += "\x00" + m.Label + "\x00" + m.HostPath + "\x00" + m.GuestPath + "\x00" + m.Mode.String()
@@ -200,11 +201,11 @@ func wrapperKey(inv *wrap.Invocation) string {
 
 // make makes the wrapper for an invocation. The Lacks are what of the invocation's
 // directories it does not show.
-func (w *wrapping) make(inv *wrap.Invocation) (wrap.Wrapper, []wrap.Lack, error) {
+func (w *wrapping) make(inv *outer.Invocation) (outer.Wrapper, []outer.Lack, error) {
 	ask, left, err := w.ask(inv)
-	var of wrap.Wrapper
+	var of outer.Wrapper
 	if err == nil {
-		of, err = wrap.NewWrapper(w.value("wrapper"), ask)
+		of, err = outer.NewWrapper(w.value("wrapper"), ask)
 	}
 	if err != nil {
 		w.unmake()
@@ -214,29 +215,29 @@ func (w *wrapping) make(inv *wrap.Invocation) (wrap.Wrapper, []wrap.Lack, error)
 }
 
 // ask is what a wrapper is made from, from the documents to the host.
-func (w *wrapping) ask(inv *wrap.Invocation) (wrap.Ask, []wrap.Lack, error) {
+func (w *wrapping) ask(inv *outer.Invocation) (outer.Ask, []outer.Lack, error) {
 	cwd := inv.Cwd
 	if cwd == "" {
 		var err error
 		if cwd, err = sys.Getwd(); err != nil {
-			return wrap.Ask{}, nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
+			return outer.Ask{}, nil, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
 		}
 	}
 	if err := w.checkFolders(inv.Mounts, spec.HostPaths{}); err != nil {
-		return wrap.Ask{}, nil, err
+		return outer.Ask{}, nil, err
 	}
 	r, left, err := w.resolveFor(inv, cwd)
 	if err != nil {
-		return wrap.Ask{}, nil, byItsFields(err, inv)
+		return outer.Ask{}, nil, byItsFields(err, inv)
 	}
 	host := w.probe(r, inv.Cmd)
-	return wrap.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts, Sources: w.sources, Unlisted: w.unlisted}, left, nil
+	return outer.Ask{Resolved: r, Host: &host, Image: w.value("image"), Mounts: inv.Mounts, Sources: w.sources, Unlisted: w.unlisted}, left, nil
 }
 
 // probe is the host with the one tool that matters; sbx, where PATH may not lead,
 // has it as `sbx exec` will.
 func (c *typed) probe(r *spec.Resolved, program string) wrap.Host {
-	tools := wrap.ToolsOf(c.value("wrapper"))
+	tools := outer.ToolsOf(c.value("wrapper"))
 	found, _ := host.LookUp(program, r)
 	if self := sys.SelfPath(); self != "" && slices.Contains(tools, "sbx") {
 		h := host.Survey(r, host.Facts(), found.Files()...)
@@ -247,7 +248,7 @@ func (c *typed) probe(r *spec.Resolved, program string) wrap.Host {
 }
 
 // resolveFor is what the documents and the invocation's directories come to.
-func (w *wrapping) resolveFor(inv *wrap.Invocation, cwd string) (r *spec.Resolved, left []wrap.Lack, err error) {
+func (w *wrapping) resolveFor(inv *outer.Invocation, cwd string) (r *spec.Resolved, left []outer.Lack, err error) {
 	c := *w.call
 	c.startDir, c.agent, c.chosen, c.made = cwd, agent.Command{}, w.chosen, nil
 	defer func() { w.call.made = c.made }()
@@ -263,7 +264,7 @@ func (w *wrapping) resolveFor(inv *wrap.Invocation, cwd string) (r *spec.Resolve
 	if err != nil || len(inv.Mounts) == 0 {
 		return r, nil, err
 	}
-	more, left := wrap.MountSpec(inv, r)
+	more, left := outer.MountSpec(inv, r)
 	more.Source.Dir, c.mounting = cwd, true
 	r, err = c.resolve(append(docs, more))
 	return r, left, err

@@ -9,11 +9,12 @@ import (
 	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/outer"
 )
 
 // bundle writes the bundle of an invocation, and gives the line by which runc
 // runs it; crun takes the same.
-func (w *wrapping) bundle(inv *wrap.Invocation) (out wrap.Invocation, audit wrap.Audit, err error) {
+func (w *wrapping) bundle(inv *outer.Invocation) (out outer.Invocation, audit outer.Audit, err error) {
 	dir := w.value("bundle")
 	if dir == "" {
 		return out, audit, usageError("wrap: --wrapper oci wants --bundle DIR")
@@ -22,7 +23,7 @@ func (w *wrapping) bundle(inv *wrap.Invocation) (out wrap.Invocation, audit wrap
 	if err != nil {
 		return out, audit, err
 	}
-	b, err := wrap.OCI(ask, *inv)
+	b, err := outer.OCI(ask, *inv)
 	if err != nil {
 		return out, audit, err
 	}
@@ -41,16 +42,16 @@ func (w *wrapping) bundle(inv *wrap.Invocation) (out wrap.Invocation, audit wrap
 		return out, audit, err
 	}
 	b.Audit.NotHeld = append(b.Audit.NotHeld, left...)
-	return wrap.Invocation{Cmd: "runc", Args: []string{"run", "--bundle", dir, containerID(dir)}, Env: inv.Env, Cwd: inv.Cwd}, b.Audit, nil
+	return outer.Invocation{Cmd: "runc", Args: []string{"run", "--bundle", dir, containerID(dir)}, Env: inv.Env, Cwd: inv.Cwd}, b.Audit, nil
 }
 
 // answerBundle answers with the line that runs a bundle, which is then there.
-func (w *wrapping) answerBundle(dst []byte, inv *wrap.Invocation) ([]byte, int) {
+func (w *wrapping) answerBundle(dst []byte, inv *outer.Invocation) ([]byte, int) {
 	out, audit, err := w.bundle(inv)
 	if err != nil {
 		return appendProblem(dst, err), wrapStatus(err)
 	}
-	return wrap.AppendAnswer(dst, &out, &audit), exitOK
+	return outer.AppendAnswer(dst, &out, &audit), exitOK
 }
 
 // containerID is a name for the container of a bundle, as runtimes take it.
@@ -67,7 +68,7 @@ func containerID(dir string) string {
 
 // writeBundle makes the directory, rootfs in it and config.json last: a runtime that
 // finds that finds all of it.
-func writeBundle(dir string, b *wrap.Bundle) error {
+func writeBundle(dir string, b *outer.Bundle) error {
 	fail := func(on string, err error) error {
 		return &spec.Problem{On: on, Do: "write the bundle", Why: err.Error(), Help: "name a directory that is not there yet, or is empty"}
 	}

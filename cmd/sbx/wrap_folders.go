@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"sbx/spec"
-	"sbx/wrap"
+	"sbx/wrap/outer"
 )
 
 // badFolders are the directories of an invocation that are none on this host: it is the
@@ -25,7 +25,7 @@ func wrapStatus(err error) int {
 
 // checkFolders refuses mounts of what is no directory, which would otherwise be told
 // by fields of a document that the caller never wrote, or not at all.
-func (c *typed) checkFolders(mounts []wrap.DirMount, paths spec.Paths) error {
+func (c *typed) checkFolders(mounts []outer.DirMount, paths spec.Paths) error {
 	if c.value("wrapper") == "none" { // which shows them nowhere
 		return nil
 	}
@@ -50,7 +50,7 @@ func (c *typed) checkFolders(mounts []wrap.DirMount, paths spec.Paths) error {
 }
 
 // byItsFields tells of the working directory that an invocation names by that name.
-func byItsFields(err error, inv *wrap.Invocation) error {
+func byItsFields(err error, inv *outer.Invocation) error {
 	if err == nil || inv.Cwd == "" {
 		return err
 	}
@@ -64,12 +64,12 @@ func byItsFields(err error, inv *wrap.Invocation) error {
 
 // resolveDefault is what an invocation's directories come to where no document says
 // anything.
-func (c *documentSet) resolveDefault(inv *wrap.Invocation, cwd string) (r *spec.Resolved, left []wrap.Lack, err error) {
+func (c *documentSet) resolveDefault(inv *outer.Invocation, cwd string) (r *spec.Resolved, left []outer.Lack, err error) {
 	doc := &spec.SandboxSpec{Source: spec.Source{Name: defaultName}}
 	if c.value("wrapper") != "none" {
 		at := *inv
 		at.Cwd = cwd
-		doc, left = wrap.DefaultSpec(&at)
+		doc, left = outer.DefaultSpec(&at)
 	}
 	if c.has("allow") {
 		doc.Network = spec.Opt[spec.Network]{}

@@ -2,7 +2,7 @@ package main
 
 import (
 	"sbx/spec"
-	"sbx/wrap"
+	"sbx/wrap/outer"
 )
 
 // wrapTemplate prints what another program needs to wrap by itself. On stdin is
@@ -10,9 +10,9 @@ import (
 func (c *call) wrapTemplate() int {
 	text, err := spec.ReadFD(c.std.in, "stdin")
 	if err != nil {
-		return c.answerProblem(wrap.Unread(err), exitUsage)
+		return c.answerProblem(outer.Unread(err), exitUsage)
 	}
-	inv, err := wrap.DecodeFolders("stdin", text)
+	inv, err := outer.DecodeFolders("stdin", text)
 	if err != nil {
 		return c.answerProblem(err, exitUsage)
 	}
@@ -20,7 +20,7 @@ func (c *call) wrapTemplate() int {
 	of, left, err := w.make(&inv)
 	var answer []byte
 	if err == nil {
-		answer, err = wrap.AppendTemplate(nil, of, left)
+		answer, err = outer.AppendTemplate(nil, of, left)
 	}
 	if err != nil {
 		return c.answerProblem(err, wrapStatus(err))

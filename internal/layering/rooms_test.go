@@ -29,6 +29,8 @@ var rooms = []room{
 	{"seccomp", []string{"internal/doc"}},
 	{"internal/relay", []string{"internal/doc", "internal/reach", "internal/relay/wire", "landlock", "seccomp"}},
 	{"wrap", []string{"internal/broker/wire", "internal/doc", "internal/view", "internal/reach", "internal/relay/wire", "spec", "landlock", "seccomp"}},
+	{"wrap/outer", []string{"internal/broker/wire", "internal/doc", "internal/view", "wrap", "spec", "seccomp"}},
+	{"wrap/world", []string{"internal/doc", "internal/view", "wrap", "spec"}}, // of tests alone
 	{"wrap/launch/cgroup", []string{"internal/read", "wrap", "spec"}},
 	{"internal/outer", []string{"internal/doc", "internal/read", "wrap", "spec"}},
 	{"wrap/host", []string{"internal/doc", "internal/outer", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
@@ -37,8 +39,8 @@ var rooms = []room{
 	{"audit/agent", []string{"internal/doc", "spec"}},
 	{"audit/listen", []string{"internal/read", "internal/reach", "internal/relay/wire", "internal/view", "audit", "wrap", "spec", "seccomp"}},
 	{"audit/trace", []string{"internal/read", "audit", "spec", "seccomp"}},
-	{"internal/run", []string{"internal/broker/wire", "internal/read", "internal/sys", "internal/doc", "internal/view", "internal/outer", "internal/reach", "internal/relay/wire", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap", "spec", "seccomp"}},
-	{"cmd/sbx", []string{"internal/broker/caps", "internal/sys", "internal/run", "internal/doc", "internal/outer", "internal/reach", "audit", "wrap/launch", "wrap/host", "wrap", "internal/view", "spec"}},
+	{"internal/run", []string{"internal/broker/wire", "internal/read", "internal/sys", "internal/doc", "internal/view", "internal/outer", "internal/reach", "internal/relay/wire", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap/outer", "wrap", "spec", "seccomp"}},
+	{"cmd/sbx", []string{"internal/broker/caps", "internal/sys", "internal/run", "internal/doc", "internal/outer", "internal/reach", "audit", "wrap/launch", "wrap/host", "wrap/outer", "wrap", "internal/view", "spec"}},
 
 	// The Go API, which starts the program and imports none of its rooms.
 	{".", []string{"spec"}},
@@ -48,7 +50,7 @@ var rooms = []room{
 	{"internal/broker", []string{"internal/broker/caps", "internal/broker/wire", "internal/doc", "internal/reach", "internal/read", "internal/sys", "internal/view", "audit", "spec", "wrap", "wrap/host"}},
 	{"internal/oci/walls", []string{"landlock", "seccomp"}},
 	{"internal/oci/front", nil},
-	{"internal/oci", []string{"internal/oci/front", "internal/oci/walls", "internal/run", "internal/doc", "internal/sys", "internal/view", "audit", "audit/listen", "wrap/host", "wrap", "spec", "landlock", "seccomp"}},
+	{"internal/oci", []string{"internal/oci/front", "internal/oci/walls", "internal/run", "internal/doc", "internal/sys", "internal/view", "audit", "audit/listen", "wrap/host", "wrap/outer", "wrap", "spec", "landlock", "seccomp"}},
 	{"cmd/sbx-egress", []string{"internal/relay", "internal/relay/wire", "internal/reach", "landlock", "seccomp"}},
 	{"cmd/sbx-dispatch", []string{"internal/sys", "internal/doc", "dispatch", "audit", "spec"}},
 	{"cmd/sbx-broker", []string{"internal/sys", "internal/broker", "internal/broker/wire", "internal/doc", "audit", "spec"}},

@@ -15,6 +15,7 @@ import (
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
+	"sbx/wrap/outer"
 )
 
 func isName(id string) bool {
@@ -159,11 +160,11 @@ func (m *making) prepare() error {
 	if err := m.ahead(supervised); err != nil {
 		return err
 	}
-	var contained *wrap.Contained
+	var contained *outer.Contained
 	var held *audit.Snapshot
 	s, err := inspect(m.t, docs, facts, func(s *Seen) (err error) {
 		m.record.Resolved = s.Resolved
-		if contained, err = wrap.Contain(wrap.Ask{Resolved: s.Resolved, Host: &s.Host, Supervised: supervised}, s.Program); err == nil && supervised {
+		if contained, err = outer.Contain(outer.Ask{Resolved: s.Resolved, Host: &s.Host, Supervised: supervised}, s.Program); err == nil && supervised {
 			held, err = audit.Hold(contained.Plan.Watch)
 		}
 		return err
@@ -202,8 +203,7 @@ func (m *making) prepare() error {
 		}
 	}
 	m.config = apply(m.t.Config, edits).AppendJSON(nil, nil)
-	err = m.shelf.put(wallsFile, w.Append(nil))
-	if err == nil {
+	if err = m.shelf.put(wallsFile, w.Append(nil)); err == nil {
 		err = m.shelf.put(narrowingFile, n.node().AppendJSON(nil, nil))
 	}
 	if err == nil && (n.Attended || !n.NoNetwork) {

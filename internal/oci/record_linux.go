@@ -14,6 +14,7 @@ import (
 	"sbx/audit"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/outer"
 )
 
 func (m *making) openRecord() (err error) {
@@ -43,7 +44,7 @@ func (m *making) link(dir string) error {
 
 // lines returns the record's enforcement lines, weakened where the engine's configuration of
 // the container enforces less. exposed is keepApart's result.
-func (m *making) lines(s *Seen, contained *wrap.Contained, exposed string) []wrap.Enforcement {
+func (m *making) lines(s *Seen, contained *outer.Contained, exposed string) []wrap.Enforcement {
 	lines := slices.Clone(contained.Lines)
 	weaken := func(f spec.Field, why string) {
 		for i := range lines {

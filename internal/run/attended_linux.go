@@ -11,6 +11,7 @@ import (
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
+	"sbx/wrap/outer"
 )
 
 // Attended is a run whose processes somebody else starts: a container, whose first process
@@ -27,7 +28,7 @@ type Container struct {
 	Ask    *Ask
 	Record audit.Record
 	Sink   *audit.Sink
-	Of     *wrap.Contained
+	Of     *outer.Contained
 	Held   *audit.Snapshot
 	First  func() int   // its first process; 0 as long as there is none
 	End    func()       // ends it

@@ -7,13 +7,14 @@ import (
 
 	"sbx/audit"
 	"sbx/internal/doc"
-	"sbx/internal/outer"
+	outside "sbx/internal/outer"
 	"sbx/internal/sys"
 	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
 	"sbx/wrap/launch"
+	"sbx/wrap/outer"
 )
 
 // native is what the record calls sbx itself as a backend.
@@ -26,7 +27,7 @@ const DefaultImage = "sbx-sandbox:latest"
 type backend struct {
 	*planned
 	tool    *wrap.Tool // nil for sbx itself
-	line    *wrap.Invocation
+	line    *outer.Invocation
 	view    view.Tree // what a container shows
 	status  int       // where bwrap tells whether the command was started; 0 for nowhere
 	handed  []int     // descriptors for the tool
@@ -76,8 +77,8 @@ func (x *Prepared) beginBackend() (err error) {
 
 // toolPlan makes the plan of the tool's own process.
 func (x *Prepared) toolPlan(image string) error {
-	inv := wrap.Invocation{Cmd: x.Argv[0], Args: x.Argv[1:], Env: x.Inputs.Environ, Cwd: x.Resolved.WorkingDir.Real}
-	ask := wrap.Ask{Resolved: x.Resolved, Host: &x.Host, Image: image, Record: x.RecordPath(), Sources: x.sourcePaths()}
+	inv := outer.Invocation{Cmd: x.Argv[0], Args: x.Argv[1:], Env: x.Inputs.Environ, Cwd: x.Resolved.WorkingDir.Real}
+	ask := outer.Ask{Resolved: x.Resolved, Host: &x.Host, Image: image, Record: x.RecordPath(), Sources: x.sourcePaths()}
 	if image == "" { // the program is the host's
 		if err := x.find(x.lookUp()); err != nil {
 			return err
@@ -96,7 +97,7 @@ func (x *Prepared) toolPlan(image string) error {
 		ask.Container = "sbx-" + x.record.ID
 		ask.Terminal = sys.IsTerminal(0) && sys.IsTerminal(1)
 	}
-	if wrap.ReachesBroker(x.Backend) {
+	if outer.ReachesBroker(x.Backend) {
 		if err := x.broker.behind(&ask); err != nil {
 			return err
 		}
@@ -104,7 +105,7 @@ func (x *Prepared) toolPlan(image string) error {
 	if inv.Cwd == "" { // of a job, whose directory is inside
 		inv.Cwd = "/work"
 	}
-	b, err := wrap.NewBackendPlan(x.Backend, ask, inv)
+	b, err := outer.NewBackendPlan(x.Backend, ask, inv)
 	if err != nil {
 		return err
 	}
@@ -158,12 +159,12 @@ func (x *backend) find() (b audit.Backend, err error) {
 		return b, &spec.Problem{On: "--backend " + name, Do: "run the command by it", Why: why, Help: help}
 	}
 	const orElse = "; or use --backend native, or set require_available: false"
-	if outer.Parent() != nil {
+	if outside.Parent() != nil {
 		return lacks("this is the inside of another sandbox, where no other tool can make one", "--backend native")
 	}
 	command, _ := host.LookUp(x.Argv[0], x.Resolved)
 	x.Host = host.Probe(x.Resolved, command.Files()...)
-	needs, image, _ := wrap.NeedsOf(name)
+	needs, image, _ := outer.NeedsOf(name)
 	program := name
 	if name == "runsc" {
 		program = "docker"

@@ -12,6 +12,7 @@ import (
 	"sbx/internal/sys"
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/outer"
 )
 
 // askTimeout is how long a tool may take to say that it is there.
@@ -67,7 +68,7 @@ func spawn(path string, argv, env []string, in, out int) (pid int, err error) {
 			files[i] = uintptr(null)
 		}
 	}
-	return syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: wrap.ToolEnviron(env), Files: files, Sys: &syscall.SysProcAttr{Setsid: true}})
+	return syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: outer.ToolEnviron(env), Files: files, Sys: &syscall.SysProcAttr{Setsid: true}})
 }
 
 // droppedLimits are the limits that Docker's engine takes and does not hold, as one

@@ -20,6 +20,7 @@ import (
 	"sbx/spec/agent"
 	"sbx/wrap"
 	"sbx/wrap/launch"
+	"sbx/wrap/outer"
 )
 
 // broker is the program that runs tools for the command, outside of its sandbox.
@@ -174,7 +175,7 @@ func (b *broker) tell(seen *view.Tree) error {
 }
 
 // toolPlan starts the broker of a command in a container.
-func (b *broker) behind(ask *wrap.Ask) error {
+func (b *broker) behind(ask *outer.Ask) error {
 	if err := b.start(); err != nil || b.why != "" || b.Resolved.Broker.File.Abs == "" {
 		return err
 	}

@@ -8,11 +8,12 @@ import (
 
 	"sbx/audit"
 	"sbx/audit/trace"
-	"sbx/internal/outer"
+	outside "sbx/internal/outer"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/host"
 	"sbx/wrap/launch"
+	"sbx/wrap/outer"
 )
 
 // planned is what is known of the host, and what is planned for it.
@@ -31,10 +32,10 @@ type Prepared struct {
 	held    *audit.Snapshot
 	relay   relay
 	broker  broker
-	backend backend          // without a tool: sbx itself
-	narrow  *outer.Narrowing // what an outer sbx holds for this run; nil for nothing
-	tap     *tap             // nil where no stream of an agent's is read
-	asked   *wrap.Asked      // a container's; nil for a command
+	backend backend            // without a tool: sbx itself
+	narrow  *outside.Narrowing // what an outer sbx holds for this run; nil for nothing
+	tap     *tap               // nil where no stream of an agent's is read
+	asked   *outer.Asked       // a container's; nil for a command
 }
 
 func newPrepared(p planned) *Prepared {

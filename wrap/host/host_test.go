@@ -11,6 +11,7 @@ import (
 
 	"sbx/spec"
 	"sbx/wrap"
+	"sbx/wrap/outer"
 )
 
 // TestProbeForTools: the tools that are asked for, and no others.
@@ -23,8 +24,8 @@ func TestProbeForTools(t *testing.T) {
 	}
 	t.Setenv("PATH", dir)
 	r := &spec.Resolved{Spec: &spec.SandboxSpec{}}
-	for _, wrapper := range wrap.Wrappers() {
-		want := wrap.ToolsOf(wrapper)
+	for _, wrapper := range outer.Wrappers() {
+		want := outer.ToolsOf(wrapper)
 		var got []string
 		for _, tool := range ProbeFor(r, want).Tools {
 			got = append(got, tool.Name)

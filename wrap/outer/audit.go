@@ -1,0 +1,139 @@
+package outer
+
+import (
+	"slices"
+	"strings"
+
+	"sbx/internal/doc"
+	"sbx/spec/redact"
+)
+
+// AuditKind is the kind of every Audit.
+const AuditKind = "process-sandbox"
+
+// Audit is what a wrapped invocation may tell others: no credentials, and no
+// paths of the host but those that every system has.
+type Audit struct {
+	WrapperName string
+	WrappedCmd  string
+	WrappedArgs []string
+	Mounts      []DirMount // the caller's own; HostPath is empty
+	Truncated   bool       // arguments were cut or left out
+	NotHeld     []Lack     // what the wrapper does not hold
+}
+
+// How much of the arguments an audit keeps: bytes of one, how many of them, and
+// bytes of them all.
+const (
+	maxAuditArg  = 1 << 10
+	maxAuditArgs = 1 << 10
+	maxAudit     = 64 << 10
+)
+
+// auditArgs gathers the arguments of an audit.
+type auditArgs struct {
+	args      []string
+	left      int // bytes
+	most      int // arguments
+	truncated bool
+	scan      redact.Scanner
+
+	labelled [2]string // what label was last given, and what it made of that
+}
+
+// add takes the next argument. Nothing follows what was left out.
+func (g *auditArgs) add(w *wrapper, arg string) {
+	if g.left <= 0 || len(g.args) >= g.most {
+		g.left, g.truncated = 0, true
+		return
+	}
+	whole := g.label(w, g.scan.Next(arg))
+	cut := clip(whole, min(maxAuditArg, g.left))
+	g.truncated = g.truncated || cut != whole || len(arg) > redact.MaxScan
+	g.left -= len(cut)
+	g.args = append(g.args, cut)
+}
+
+// label is w.label, asked once for a path that is bound onto itself.
+func (g *auditArgs) label(w *wrapper, arg string) string {
+	if arg != g.labelled[0] {
+		g.labelled = [2]string{arg, w.hide.label(arg)}
+	}
+	return g.labelled[1]
+}
+
+// same is how many of the line's words are the same for every invocation, from
+// its beginning on.
+func (w *wrapper) same() int {
+	if i := slices.IndexFunc(w.line, func(word Word) bool { return word.Slot != SlotNone }); i >= 0 {
+		return i
+	}
+	return len(w.line)
+}
+
+// auditHead is the audit of what same tells of, which is looked at once. It may be
+// long: half of the audit is kept for what follows, the command above all.
+func (w *wrapper) auditHead() (g auditArgs) {
+	g = auditArgs{left: maxAudit / 2, most: maxAuditArgs / 2}
+	if w.name != nameNone && w.name != nameOCI {
+		g.scan.Next(w.program())
+	}
+	args := make([]string, 0, w.same())
+	for i, word := range w.line[:w.same()] {
+		text := word.Text
+		switch {
+		case w.name == nameSbx && i == sbxDocument:
+			text = string(w.a.Resolved.Redacted(redact.Mark).AppendJSON(nil, nil))
+		case i > 0 && w.line[i-1].Text == nsjailPolicy:
+			text = nsjailShut
+		}
+		args = append(args, text)
+	}
+	g.args = make([]string, 0, min(len(args), g.most)+1)
+	for _, a := range args {
+		g.add(w, a)
+	}
+	if len(g.args) < len(args) {
+		g.args = append(g.args, "…")
+	}
+	g.left, g.most = g.left+maxAudit/2, maxAuditArgs
+	return g
+}
+
+// audit is the audit of a wrapped invocation; rest is what rewrite gave.
+func (w *wrapper) audit(inv, out *Invocation, rest []string) Audit {
+	if w.a.Unlisted {
+		return Audit{WrapperName: w.name, WrappedCmd: w.auditCmd(out.Cmd), NotHeld: w.told}
+	}
+	g := w.head
+	g.args = append(make([]string, 0, len(g.args)+min(len(rest), maxAuditArgs)), g.args...)
+	g.scan = g.scan.Fork()
+	if w.name == nameNone || w.name == nameOCI {
+		g.scan.Next(out.Cmd)
+	}
+	for _, arg := range rest {
+		g.add(w, arg)
+	}
+	a := Audit{WrapperName: w.name, WrappedCmd: w.auditCmd(out.Cmd), WrappedArgs: g.args, Truncated: g.truncated, NotHeld: w.told}
+	for _, m := range inv.Mounts {
+		a.Mounts = append(a.Mounts, DirMount{Label: m.Label, GuestPath: m.GuestPath, Mode: m.Mode})
+	}
+	return a
+}
+
+// auditCmd is a program's path, or its name where the path tells something.
+func (w *wrapper) auditCmd(cmd string) string {
+	if label := w.hide.label(cmd); !strings.HasPrefix(label, "<") {
+		return label
+	}
+	return cmd[strings.LastIndexByte(cmd, '/')+1:]
+}
+
+// clip cuts s to at most n bytes, at a character, and marks that it did.
+func clip(s string, n int) string {
+	const mark = "…"
+	if len(s) <= n {
+		return s
+	}
+	return doc.Clip(s, max(n-len(mark), 0)) + mark
+}

@@ -1,0 +1,73 @@
+package outer
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sbx/wrap"
+	"sbx/wrap/world"
+)
+
+// BenchmarkWrap is one call for a command with a dozen arguments, audit included.
+func BenchmarkWrap(b *testing.B) {
+	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range Wrappers() {
+		b.Run(name, func(b *testing.B) {
+			on := "root"
+			if name == nameNone {
+				on = "root+" // which holds nothing
+			}
+			w, err := made(b, string(text), on, name, `{"access_mode": "workspace-write"}`, "", nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			inv := invocation(nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := w.Wrap(inv); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkNewWrapper is what is done once for a directory: the Plan and all of a line that
+// no invocation changes, on a machine whose /etc is put together from its entries.
+func BenchmarkNewWrapper(b *testing.B) {
+	text, err := os.ReadFile(filepath.Join(plans, "world.txt"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var more strings.Builder
+	for i := range 180 {
+		more.WriteString("file /etc/entry" + strconv.Itoa(i) + "\n")
+	}
+	w := world.New(b, string(text), world.Hosts["root"], "overlay no it is listed whole", more.String())
+	r, err := w.Resolve(`{"access_mode": "workspace-write"}`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	h := w.Probed(r)
+	h.Overlay = wrap.Answer{}
+	w.ListAll(h, "/")
+	for _, name := range Wrappers() {
+		if name == nameNone {
+			continue // which holds nothing
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := newWrapper(name, Ask{Resolved: r, Host: h, Image: "example/image:1"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

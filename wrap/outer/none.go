@@ -1,0 +1,15 @@
+package outer
+
+import "sbx/spec"
+
+// noneTool is no sandbox: what it is given is what runs. It is there so that a
+// caller can choose it by name and the audit says so.
+var noneTool = tool{name: nameNone, args: func(w *wrapper) { w.slot(SlotArgs, "") },
+	cannot: func(w *wrapper, f spec.Field) string {
+		r := w.a.Resolved
+		if f == "access_mode" && !r.AccessMode.Guards() || f == "network.mode" && r.Network == spec.NetworkHost {
+			return "" // nothing is asked by it
+		}
+		return "it is not a sandbox"
+	},
+	without: []Lack{{"", "nothing is enforced: the command runs as it is"}}}

@@ -1,0 +1,205 @@
+package world
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"sbx/internal/view"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// Probed is the Host as Probe leaves it for r.
+func (w *World) Probed(r *spec.Resolved) *wrap.Host {
+	h := w.Host
+	r = wrap.WithOwn(r)
+	h.Home, h.Users = r.Home, []int{h.UID}
+	if r.Network != spec.NetworkHost {
+		for _, p := range w.sorted() {
+			if w.Nodes[p].Kind == wrap.Socket && w.inView(r, p) && !Named(r, p, p) {
+				h.Sockets = append(h.Sockets, wrap.Found{Path: p, Real: p, Kind: wrap.Socket})
+			}
+		}
+	}
+	if !r.FileRules && !r.SideDoors {
+		h.Removable, h.Mounts = nil, nil
+		return &h
+	}
+	w.programs(&h, r)
+	h.Paths = map[string]wrap.Kind{}
+	for _, p := range wrap.ProbedPaths() {
+		w.look(&h, p)
+	}
+	w.look(&h, r.Home)
+	for i := range h.Mounts {
+		if m := &h.Mounts[i]; m.Kernels() {
+			w.look(&h, m.Path)
+		}
+	}
+	w.targets(&h, r)
+	w.homeLayer(&h, r)
+	h.Keep, h.Devices = w.rows(wrap.RunKept()), w.rows(wrap.Devices())
+	if h.UID == 0 {
+		h.ProcRO, h.ProcMask = w.names(wrap.ProcReadOnly()), w.names(wrap.ProcMasked())
+	}
+	if r.System {
+		h.System = w.rows(wrap.System())
+	}
+	if r.Private {
+		w.secrets(&h, r)
+		for _, s := range h.Secrets {
+			if s.Kind != wrap.Dir || s.Target != "" {
+				w.list(&h, view.Parent(s.Path))
+			}
+		}
+		h.Repositories, h.Around = w.repos, w.around
+		w.protected(&h, r)
+		w.locked(&h, r)
+	}
+	return &h
+}
+
+func (w *World) sorted() []string {
+	all := make([]string, 0, len(w.Nodes))
+	for p := range w.Nodes {
+		all = append(all, p)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (w *World) look(h *wrap.Host, p string) {
+	if n, ok := w.Nodes[p]; ok {
+		h.Paths[p] = n.Kind
+	}
+}
+
+// targets looks at where mounts go, and lists directories as Probe does.
+func (w *World) targets(h *wrap.Host, r *spec.Resolved) {
+	w.look(h, "/sys")
+	for i := range r.Mounts {
+		p := r.Mounts[i].Target
+		w.look(h, p)
+		for p != "/" && h.Paths[p] == wrap.Absent {
+			p = view.Parent(p)
+			w.look(h, p)
+		}
+		if h.Paths[r.Mounts[i].Target] == wrap.Absent {
+			w.list(h, p)
+		}
+		for _, m := range r.Mounts {
+			if t := r.Mounts[i].Target; t != m.Target && view.Within(t, m.Target) {
+				w.look(h, m.Source.Real+t[len(m.Target):])
+			}
+		}
+		w.look(h, r.Root.Real+r.Mounts[i].Target)
+	}
+	if slices.ContainsFunc(r.Read, func(p spec.Path) bool { return p.Real == "/" }) {
+		w.list(h, "/")
+	}
+	if r.Root.Real != "" {
+		w.ListAll(h, r.Root.Real)
+	}
+	for i := range r.Hide {
+		if host, mapped := r.Outside(r.Hide[i].Abs); mapped {
+			w.look(h, host)
+		}
+		if p := &r.Hide[i]; p.Exists && !p.IsDir {
+			w.list(h, view.Parent(p.Real))
+		}
+	}
+}
+
+func (w *World) list(h *wrap.Host, dir string) {
+	if !w.large[dir] || h.Overlay.State == wrap.No {
+		w.ListAll(h, dir)
+	}
+}
+
+// ListAll lists a directory in h, as Probe does where no overlay can be laid.
+func (w *World) ListAll(h *wrap.Host, dir string) {
+	if slices.ContainsFunc(h.Listing, func(l wrap.Listing) bool { return l.Dir == dir }) || w.Nodes[dir].Kind != wrap.Dir {
+		return
+	}
+	l := wrap.Listing{Dir: dir, Mode: 0o755}
+	for _, p := range w.sorted() {
+		if p != "/" && view.Parent(p) == dir {
+			l.Entries = append(l.Entries, wrap.Entry{Name: path.Base(p), Kind: w.Nodes[p].Kind, Target: w.Nodes[p].target})
+		}
+	}
+	h.Listing = append(h.Listing, l)
+}
+
+// find is what stands at p, links followed; ok is false for nothing.
+func (w *World) find(p, why string) (wrap.Found, bool) {
+	dir, err := spec.Real(view.Parent(p), w)
+	if err != nil {
+		return wrap.Found{}, false
+	}
+	at := strings.TrimSuffix(dir, "/") + "/" + path.Base(p)
+	n, ok := w.Nodes[at]
+	f := wrap.Found{Path: p, Real: at, Kind: n.Kind, Why: why}
+	if n.Kind == wrap.Symlink {
+		f.Target = n.target
+		if f.Real, err = spec.Real(p, w); err != nil {
+			return wrap.Found{}, false
+		}
+		f.Kind = w.Nodes[f.Real].Kind
+	}
+	return f, ok
+}
+
+func (w *World) rows(table []wrap.Row) (found []wrap.Found) {
+	for _, row := range table {
+		if f, ok := w.find(row.Path, row.Why); ok {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+func (w *World) names(table []wrap.Row) (names []string) {
+	for _, row := range table {
+		if w.Nodes["/proc/"+row.Path].Kind != wrap.Absent {
+			names = append(names, row.Path)
+		}
+	}
+	return names
+}
+
+// Named tells whether the document names a path.
+func Named(r *spec.Resolved, p, real string) bool {
+	for _, l := range [][]spec.Path{r.Read, r.Write} {
+		for _, n := range l {
+			if n.Field != "" && (n.Abs == p || n.Real == p || n.Abs == real || n.Real == real) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inView tells whether p is seen inside as far as private directories go.
+func (w *World) inView(r *spec.Resolved, p string) bool {
+	private := false
+	for _, row := range wrap.PrivateFolders() {
+		private = private || view.Within(p, row.Path)
+	}
+	if !r.Private || !private {
+		return true
+	}
+	for _, l := range [][]spec.Path{r.Read, r.Write, {r.WorkingDir}} {
+		for _, n := range l {
+			if view.Within(p, n.Real) {
+				return true
+			}
+		}
+	}
+	for _, m := range r.Mounts {
+		if m.Source.Real != "" && view.Within(p, m.Source.Real) {
+			return true
+		}
+	}
+	return false
+}

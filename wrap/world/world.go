@@ -1,0 +1,239 @@
+package world
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sbx/internal/doc"
+	"sbx/internal/view"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// World is a made-up file system and what a launch would learn of the machine
+// around it. It answers spec.Resolve as the kernel would, and makes the Host
+// that Probe would have made: what a Plan may count on is what Probe looks at.
+type World struct {
+	t     testing.TB
+	Nodes map[string]Node // by path
+	large map[string]bool // directories that Probe leaves unlisted
+	Host  wrap.Host
+	in    spec.Inputs
+	Req   wrap.Request // what Build is asked for
+	repos []wrap.Repository
+
+	around []string
+
+	others []string // homes of others
+
+	scripts map[string][]string // programs that are scripts, with their interpreters
+	linked  []string            // programs with another name
+}
+
+// Node is a file of a World.
+type Node struct {
+	Kind   wrap.Kind
+	target string // of a link
+}
+
+// New reads lines of "kind path" and of facts; later lines win.
+func New(t testing.TB, texts ...string) *World {
+	t.Helper()
+	w := &World{t: t, Nodes: map[string]Node{"/": {Kind: wrap.Dir}}, large: map[string]bool{}}
+	w.Host = wrap.Host{Kernel: wrap.Version{6, 18}, Release: "6.18.0", Arch: "amd64", UID: 1000, GID: 1000, LandlockABI: 8,
+		Seccomp: wrap.Answer{State: wrap.Yes}}
+	w.Host.Rungs[wrap.RungRoot] = wrap.Answer{State: wrap.No, Why: "the caller is not root"}
+	w.Host.Rungs[wrap.RungBare].State = wrap.Yes
+	w.in = spec.Inputs{Home: "/home/u", Cwd: "/home/u/w", Paths: w,
+		Environ: []string{"PATH=/usr/bin", "HOME=/home/u", "LANG=C", "API_TOKEN=x", "SSH_AUTH_SOCK=/tmp/agent"}}
+	w.Req = wrap.Request{Counter: wrap.CounterAuto, Argv: []string{"make", "test"}, Program: wrap.Program{Path: "/usr/bin/make", Real: "/usr/bin/make", Folder: "/usr/bin"},
+		Record: "/home/u/.local/state/sbx/runs/1/effective.json"}
+	for _, text := range texts {
+		for _, line := range strings.Split(text, "\n") {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+				w.Line(line)
+			}
+		}
+	}
+	return w
+}
+
+var kinds = map[string]wrap.Kind{"dir": wrap.Dir, "file": wrap.File, "socket": wrap.Socket, "link": wrap.Symlink, "device": wrap.Device}
+
+// Line reads one line.
+func (w *World) Line(line string) {
+	word, rest, _ := strings.Cut(line, " ")
+	first, more, _ := strings.Cut(rest, " ")
+	if k, ok := kinds[word]; ok {
+		w.Add(first, Node{k, more})
+		return
+	}
+	number := func() int {
+		n, err := strconv.Atoi(first)
+		if err != nil {
+			w.t.Fatalf("%q: %v", line, err)
+		}
+		return n
+	}
+	h := &w.Host
+	switch word {
+	case "large":
+		w.large[first] = true
+	case "without":
+		for p := range w.Nodes {
+			if view.Within(p, first) {
+				delete(w.Nodes, p)
+			}
+		}
+	case "root":
+		h.UID, h.GID, h.SysAdmin = 0, 0, true
+		h.UIDs, h.GIDs = []wrap.IDRange{{Count: 1<<32 - 1}}, []wrap.IDRange{{Count: 1<<32 - 1}}
+		h.Rungs[wrap.RungRoot] = wrap.Answer{}
+		w.in.Home = "/root"
+	case "audit":
+		h.AuditReader = true
+	case "landlock":
+		if h.LandlockABI = number(); h.LandlockABI == 0 {
+			h.LandlockWhy = "the kernel has no Landlock"
+		}
+	case "seccomp":
+		h.Seccomp = w.answer(first, more)
+	case "tracer":
+		h.Tracer = w.answer(first, more)
+	case "listener":
+		h.Listener = w.answer(first, more)
+	case "copies":
+		h.Copies = w.answer(first, more)
+	case "container":
+		h.Container = wrap.Engines()[slices.IndexFunc(wrap.Engines(), func(e wrap.Engine) bool { return e.Name == first })]
+	case "overlay":
+		h.Overlay = w.answer(first, more)
+	case "setattr":
+		h.SetAttr = w.answer(first, more)
+	case "rung":
+		state, why, _ := strings.Cut(more, " ")
+		for r := range h.Rungs {
+			if strings.ReplaceAll(wrap.Rung(r).String(), " ", "-") == first {
+				h.Rungs[r] = w.answer(state, why)
+				return
+			}
+		}
+		w.t.Fatalf("%q: no such rung", line)
+	case "home":
+		w.in.Home = first
+	case "cwd":
+		w.in.Cwd = first
+	case "job":
+		w.in.Job = &spec.JobAsk{Input: first, Output: more}
+	case "record":
+		w.Req.Record = first
+	case "program":
+		w.Req.Program = wrap.Program{Path: first, Real: first, Folder: path.Dir(first), Interpreters: strings.Fields(more)}
+		w.Req.Argv = []string{path.Base(first)}
+	case "mounted":
+		w.Host.Mounts = append(w.Host.Mounts, wrap.MountPoint{Path: first, Type: more})
+	case "removable":
+		w.Host.Removable = append(w.Host.Removable, first)
+	case "group": // group CONTROLLER VERSION DIR [enable] [leaf] [threaded] [swap], or group CONTROLLER no WHY
+		w.group(first, more)
+	case "parent": // what an outer sandbox holds, as its file says it
+		n, err := doc.ParseJSON("parent", []byte(rest))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var ok bool
+		if h.Parent, ok = wrap.ParseParent(n); !ok {
+			w.t.Fatalf("%q: not understood", line)
+		}
+	case "kernel":
+		h.Kernel = wrap.Version{number(), 0}
+	case "layer":
+		h.Layer = w.answer(first, more)
+	case "drop":
+		w.Host.DropEnv = append(w.Host.DropEnv, first)
+	default:
+		if !w.treeLine(word, first, more) && !w.programLine(word, first, more) {
+			w.t.Fatalf("%q is no fact of a host", line)
+		}
+	}
+}
+
+// group notes where a group can be made for a controller.
+func (w *World) group(name, rest string) {
+	for c := range wrap.Controller(wrap.Controllers) {
+		if c.String() != name {
+			continue
+		}
+		g := &w.Host.Groups[c]
+		if why, none := strings.CutPrefix(rest, "no "); none {
+			g.Answer = wrap.Answer{State: wrap.No, Why: why}
+			return
+		}
+		f := strings.Fields(rest)
+		version, err := strconv.Atoi(f[0])
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		*g = wrap.GroupHost{Answer: wrap.Answer{State: wrap.Yes}, Version: version, Dir: f[1], Enable: slices.Contains(f, "enable"),
+			Leaf: slices.Contains(f, "leaf"), Threaded: slices.Contains(f, "threaded"), Swap: slices.Contains(f, "swap"), Sockets: !slices.Contains(f, "nosocket")}
+		return
+	}
+	w.t.Fatalf("there is no controller %q", name)
+}
+
+func (w *World) answer(state, why string) wrap.Answer {
+	for _, s := range []wrap.State{wrap.Unknown, wrap.Yes, wrap.No} {
+		if s.String() == state {
+			return wrap.Answer{State: s, Why: why}
+		}
+	}
+	w.t.Fatalf("%q is no answer", state)
+	return wrap.Answer{}
+}
+
+// Add puts a node at a path, and directories on the way to it.
+func (w *World) Add(p string, n Node) {
+	for dir := path.Dir(p); w.Nodes[dir].Kind == wrap.Absent; dir = path.Dir(dir) {
+		w.Nodes[dir] = Node{Kind: wrap.Dir}
+	}
+	w.Nodes[p] = n
+}
+
+// Lstat implements spec.Paths.
+func (w *World) Lstat(p string) (spec.Info, error) {
+	n, ok := w.Nodes[p]
+	if !ok {
+		return spec.Info{}, spec.NoEntry
+	}
+	return spec.Info{IsDir: n.Kind == wrap.Dir, IsLink: n.Kind == wrap.Symlink}, nil
+}
+
+// Readlink implements spec.Paths.
+func (w *World) Readlink(p string) (string, error) { return w.Nodes[p].target, nil }
+
+// Resolve reads a spec and fills it in. The error may be of either.
+func (w *World) Resolve(doc string) (*spec.Resolved, error) {
+	w.t.Helper()
+	s, err := spec.Decode("spec.json", []byte(doc))
+	if err != nil {
+		return nil, err
+	}
+	s.Source.Dir = w.in.Cwd
+	w.in.UID = w.Host.UID
+	r, err := spec.Resolve(s, w.in)
+	return &r, err
+}
+
+// Build goes the whole way from a document to a Plan.
+func (w *World) Build(doc string) (*spec.Resolved, *wrap.Plan, error) {
+	w.t.Helper()
+	r, err := w.Resolve(doc)
+	if err != nil {
+		return r, nil, err
+	}
+	plan, err := wrap.Build(r, w.Probed(r), w.Req)
+	return r, plan, err
+}
