@@ -1,13 +1,12 @@
 package audit
 
 import (
-	"crypto/sha256"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
-	"sbx/internal/doc"
+	"sbx/internal/dirs"
 )
 
 // The bounds of Artifacts: what a hostile output directory may cost.
@@ -25,11 +24,11 @@ const (
 // listed nor followed, devices, FIFOs and sockets not opened, other mounts not
 // entered. A file too large for what is read in all, or all holes, has no digest.
 func Artifacts(dirfd int) (list []Artifact, omitted int, err error) {
-	top, err := openBeneath(dirfd, "", unix.O_RDONLY|unix.O_DIRECTORY)
+	top, err := dirs.OpenBeneath(dirfd, "", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer closeFD(top)
+	defer dirs.Close(top)
 	g := gatherer{top: top, names: maxArtifactNames, budget: maxArtifactHashed, holes: maxArtifactHoles,
 		buf: make([]byte, 32<<10), block: make([]byte, 128<<10)}
 	g.walk(top, "", 0)
@@ -50,16 +49,16 @@ type gatherer struct {
 
 // walk goes through an open directory in the order of its names.
 func (g *gatherer) walk(fd int, rel string, depth int) {
-	f := folder{fd: fd, buf: g.buf}
+	f := dirs.Reader{FD: fd, Buf: g.buf}
 	var names []string
-	for e, ok := f.next(); ok; e, ok = f.next() {
+	for e, ok := f.Next(); ok; e, ok = f.Next() {
 		if g.names--; g.names < 0 {
 			g.omitted++
 			break
 		}
-		names = append(names, string(e.name))
+		names = append(names, string(e.Name))
 	}
-	if f.err != nil {
+	if f.Err != nil {
 		g.omitted++
 	}
 	slices.Sort(names)
@@ -70,9 +69,9 @@ func (g *gatherer) walk(fd int, rel string, depth int) {
 		}
 		switch st.Mode & unix.S_IFMT {
 		case unix.S_IFREG:
-			g.file(fd, name, join(rel, name), &st)
+			g.file(fd, name, dirs.Join(rel, name), &st)
 		case unix.S_IFDIR:
-			g.enter(fd, name, join(rel, name), depth)
+			g.enter(fd, name, dirs.Join(rel, name), depth)
 		}
 	}
 }
@@ -82,13 +81,13 @@ func (g *gatherer) enter(fd int, name, rel string, depth int) {
 		g.omitted++
 		return
 	}
-	sub, err := openBeneath(fd, name, unix.O_RDONLY|unix.O_DIRECTORY)
+	sub, err := dirs.OpenBeneath(fd, name, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		g.omitted++
 		return
 	}
 	g.walk(sub, rel, depth+1)
-	closeFD(sub)
+	dirs.Close(sub)
 }
 
 func (g *gatherer) file(fd int, name, rel string, st *unix.Stat_t) {
@@ -97,45 +96,19 @@ func (g *gatherer) file(fd int, name, rel string, st *unix.Stat_t) {
 		return
 	}
 	a := Artifact{Path: rel, Size: st.Size, Mode: st.Mode & 0o7777}
-	f, err := openat(fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	f, err := dirs.Open(fd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err == nil {
 		var now unix.Stat_t
 		if unix.Fstat(f, &now) == nil && now.Mode&unix.S_IFMT == unix.S_IFREG && now.Size <= g.budget && holes(&now) <= g.holes {
 			g.budget -= now.Size
 			g.holes -= holes(&now)
 			a.Size, a.Mode = now.Size, now.Mode&0o7777
-			a.SHA256 = digestFD(f, now.Size, g.block)
+			a.SHA256 = dirs.Digest(f, now.Size, g.block)
 		}
-		closeFD(f)
+		dirs.Close(f)
 	}
 	g.list = append(g.list, a)
 }
 
 // holes is how much of a file takes no room.
 func holes(st *unix.Stat_t) int64 { return max(st.Size-st.Blocks*512, 0) }
-
-// digestFD is the sha256 of a file of a known size in hex; "" where it cannot
-// be read or has another size by now. Holes are not read.
-func digestFD(fd int, size int64, block []byte) string {
-	h := sha256.New()
-	for at := int64(0); at < size; {
-		from, to := dataAt(fd, at, size)
-		clear(block)
-		for ; at < from; at += min(int64(len(block)), from-at) {
-			h.Write(block[:min(int64(len(block)), from-at)])
-		}
-		for at < to {
-			n, err := pread(fd, block[:min(int64(len(block)), to-at)], at)
-			if err != nil || n == 0 {
-				return ""
-			}
-			h.Write(block[:n])
-			at += int64(n)
-		}
-	}
-	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil || st.Size != size {
-		return ""
-	}
-	return doc.Hex(h.Sum(nil))
-}

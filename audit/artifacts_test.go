@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"os"
@@ -11,11 +10,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/dirs"
 )
 
 func artifactsOf(t *testing.T, dir string) ([]Artifact, int) {
 	t.Helper()
-	fd, err := openFolder(dir)
+	fd, err := dirs.OpenRealDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func TestArtifactsWithHoles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fd, err := openFolder(dir)
+	fd, err := dirs.OpenRealDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,49 +133,5 @@ func TestArtifactsWithHoles(t *testing.T) {
 	b[0] = 'x'
 	if want := fmt.Sprintf("%x", sha256.Sum256(b)); list[0].SHA256 != want || list[1].SHA256 != "" || list[1].Size != 1<<32 || list[2].SHA256 != want {
 		t.Errorf("%+v, want %s", list, want)
-	}
-}
-
-// What is read of a file with holes is what it holds, wherever they are.
-func TestDigestOfHoles(t *testing.T) {
-	dir := temp(t)
-	for _, at := range [][]int64{{0}, {1 << 20}, {0, 1 << 20, 3<<20 - 1}, {5000, 200_000}, {}} {
-		want := make([]byte, 3<<20)
-		fd, err := openat(unix.AT_FDCWD, dir+"/f", unix.O_RDWR|unix.O_CREAT|unix.O_TRUNC, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, at := range at {
-			want[at] = 'x'
-			if _, err := unix.Pwrite(fd, []byte("x"), at); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := unix.Ftruncate(fd, int64(len(want))); err != nil {
-			t.Fatal(err)
-		}
-		if got := digestFD(fd, int64(len(want)), make([]byte, 4096)); got != fmt.Sprintf("%x", sha256.Sum256(want)) {
-			t.Errorf("%v: %s", at, got)
-		}
-		for _, size := range []int64{0, int64(len(want)) - 1, int64(len(want)) + 1} {
-			if got := digestFD(fd, size, make([]byte, 4096)); got != "" {
-				t.Errorf("%v: as %d bytes %s", at, size, got)
-			}
-		}
-		c := copier{bytes: 1 << 20, names: 2}
-		folder, err := openFolder(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = os.Remove(dir + "/copy")
-		if err := c.copy(folder, "f", folder, "copy", 0); err != nil {
-			t.Error(err)
-		}
-		copied, err := os.ReadFile(dir + "/copy")
-		if err != nil || !bytes.Equal(copied, want) {
-			t.Errorf("%v: copied are %d bytes, %v", at, len(copied), err)
-		}
-		unix.Close(folder)
-		unix.Close(fd)
 	}
 }

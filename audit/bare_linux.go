@@ -4,14 +4,16 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/dirs"
 )
 
 // bare is what a directory must hold for git to take it for a repository
 // (is_git_directory), and whether it holds anything that git would not put there.
 type bare struct{ head, objects, refs, commondir, others bool }
 
-func (b *bare) see(e entry) {
-	switch string(e.name) {
+func (b *bare) see(e dirs.Entry) {
+	switch string(e.Name) {
 	case "HEAD":
 		b.head = true
 	case "objects":
@@ -21,7 +23,7 @@ func (b *bare) see(e entry) {
 	case "commondir":
 		b.commondir = true
 	default:
-		b.others = b.others || !gitsOwn(string(e.name))
+		b.others = b.others || !gitsOwn(string(e.Name))
 	}
 }
 
@@ -49,7 +51,7 @@ func (w *walk) bare(t *tree, fd int, rel string, others bool) {
 	if _, in := s.inGit(path); in || s.known[path] || s.git[path] || strings.Contains(strings.ToLower("/"+rel+"/"), "/.git/") {
 		return
 	}
-	if !others || s.allowed(under(t.path, join(rel, ".git")), join(rel, ".git")) {
+	if !others || s.allowed(under(t.path, dirs.Join(rel, ".git")), dirs.Join(rel, ".git")) {
 		var st unix.Statx_t
 		if rel != "" && unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st) == nil && s.Held.ageOf(t, &st) == ageNew {
 			w.out.repository(path)
@@ -59,7 +61,7 @@ func (w *walk) bare(t *tree, fd int, rel string, others bool) {
 	// HEAD first: without it the rest is nothing.
 	for _, name := range [...]string{"HEAD", "commondir", "objects", "refs"} {
 		var st unix.Statx_t
-		at := join(rel, name)
+		at := dirs.Join(rel, name)
 		if statx(fd, name, &st) != nil || s.forbidden(under(t.path, at), at) || s.fixed[under(t.path, at)] {
 			continue // a forbidden one is dealt with by itself
 		}

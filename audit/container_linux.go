@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/internal/doc"
 )
 
@@ -54,11 +55,11 @@ func (c *Container) append(w *writer) {
 // EndContainer finishes the record in a run's directory for a container that is gone, with
 // why its exit status is not known. A record that is finished stays as it is.
 func EndContainer(dir string, at time.Time, why string) error {
-	fd, err := openat(unix.AT_FDCWD, dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	fd, err := dirs.Open(unix.AT_FDCWD, dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
 	}
-	defer closeFD(fd)
+	defer dirs.Close(fd)
 	b, err := readRecord(fd, effectiveName, unix.O_NOFOLLOW)
 	if err != nil {
 		return err

@@ -1,9 +1,9 @@
 package audit
 
 import (
-	"strconv"
-
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/dirs"
 )
 
 // The bounds of a copy, which a move from another mount is, and how many as large as
@@ -51,16 +51,16 @@ func (c *copier) copy(from int, name string, to int, as string, depth int) error
 }
 
 func (c *copier) file(from int, name string, to int, as string) error {
-	in, err := openat(from, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	in, err := dirs.Open(from, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
 		return err
 	}
-	defer closeFD(in)
-	out, err := openat(to, as, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
+	defer dirs.Close(in)
+	out, err := dirs.Open(to, as, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}
-	defer closeFD(out)
+	defer dirs.Close(out)
 	var st unix.Stat_t
 	if err = unix.Fstat(in, &st); err != nil {
 		return err
@@ -70,12 +70,12 @@ func (c *copier) file(from int, name string, to int, as string) error {
 	}
 	buf := make([]byte, 64<<10)
 	for at := int64(0); at < st.Size; {
-		from, to := dataAt(in, at, st.Size)
+		from, to := dirs.NextData(in, at, st.Size)
 		if at, err = unix.Seek(out, from, unix.SEEK_SET); err != nil {
 			return err
 		}
 		for at < to {
-			n, err := pread(in, buf[:min(int64(len(buf)), to-at)], at)
+			n, err := dirs.ReadAt(in, buf[:min(int64(len(buf)), to-at)], at)
 			if err != nil {
 				return err
 			}
@@ -85,7 +85,7 @@ func (c *copier) file(from int, name string, to int, as string) error {
 			if c.bytes -= int64(n); c.bytes < 0 {
 				return unix.EFBIG
 			}
-			if err = writeAll(out, buf[:n]); err != nil {
+			if err = dirs.WriteAll(out, buf[:n]); err != nil {
 				return err
 			}
 			at += int64(n)
@@ -95,104 +95,25 @@ func (c *copier) file(from int, name string, to int, as string) error {
 }
 
 func (c *copier) folder(from int, name string, to int, as string, depth int) error {
-	in, err := openReadable(from, name)
+	in, err := dirs.OpenReadable(from, name)
 	if err != nil {
 		return err
 	}
-	defer closeFD(in)
+	defer dirs.Close(in)
 	if err = unix.Mkdirat(to, as, 0o700); err != nil {
 		return err
 	}
-	out, err := openBeneath(to, as, unix.O_PATH|unix.O_DIRECTORY)
+	out, err := dirs.OpenBeneath(to, as, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return err
 	}
-	defer closeFD(out)
-	f := folder{fd: in, buf: make([]byte, 8<<10)}
-	for e, ok := f.next(); ok; e, ok = f.next() {
-		sub := string(e.name)
+	defer dirs.Close(out)
+	f := dirs.Reader{FD: in, Buf: make([]byte, 8<<10)}
+	for e, ok := f.Next(); ok; e, ok = f.Next() {
+		sub := string(e.Name)
 		if err = c.copy(in, sub, out, sub, depth+1); err != nil {
 			return err
 		}
 	}
-	return f.err
-}
-
-// openReadable opens a directory, and makes it readable to its owner where it
-// must: it was moved away from where its mode meant anything.
-func openReadable(dir int, name string) (int, error) {
-	fd, err := openBeneath(dir, name, unix.O_RDONLY|unix.O_DIRECTORY)
-	if err == unix.EACCES && openMode(dir, name) {
-		fd, err = openBeneath(dir, name, unix.O_RDONLY|unix.O_DIRECTORY)
-	}
-	return fd, err
-}
-
-// removeAll removes name beneath dir with all that it holds, within a bound.
-func removeAll(dir int, name string, names int) error {
-	r := remover{names: names}
-	return r.tree(dir, name, 0)
-}
-
-// remover removes a directory. What lies deeper than descriptors go is moved up to top, the
-// directory itself, and removed from there.
-type remover struct{ names, top, raised int }
-
-func (r *remover) tree(dir int, name string, depth int) error {
-	if r.names--; r.names < 0 {
-		return unix.EMLINK
-	}
-	err := unix.Unlinkat(dir, name, 0)
-	if err != unix.EISDIR {
-		return err
-	}
-	fd, err := openReadable(dir, name)
-	if err != nil {
-		return err
-	}
-	defer closeFD(fd)
-	_ = unix.Fchmod(fd, 0o700) // or nothing in it is removed, nor it moved, where its mode forbids that
-	if depth > maxCopyDepth {
-		return r.raise(dir, name)
-	}
-	if depth == 0 {
-		r.top = fd
-	}
-	for before := -1; before != r.raised; { // at the top once more for what came up
-		before = r.raised
-		if err := r.content(fd, depth); err != nil {
-			return err
-		}
-		if depth > 0 {
-			break
-		}
-	}
-	return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
-}
-
-func (r *remover) content(fd, depth int) error {
-	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
-		return err
-	}
-	var list []string
-	f := folder{fd: fd, buf: make([]byte, 8<<10)}
-	for e, ok := f.next(); ok && len(list) <= r.names; e, ok = f.next() {
-		list = append(list, string(e.name))
-	}
-	for _, sub := range list {
-		if err := r.tree(fd, sub, depth+1); err != nil {
-			return err
-		}
-	}
-	return f.err
-}
-
-func (r *remover) raise(dir int, name string) error {
-	for {
-		r.raised++
-		err := unix.Renameat2(dir, name, r.top, "raised-"+strconv.Itoa(r.raised), unix.RENAME_NOREPLACE)
-		if err != unix.EEXIST {
-			return err
-		}
-	}
+	return f.Err
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+	"sbx/internal/dirs"
 	"sbx/wrap"
 )
 
@@ -33,19 +34,19 @@ func (x *Watch) digests(w wrap.Watch) {
 // no link on the way; "" where there is none.
 func digestPath(path string) string {
 	i := strings.LastIndexByte(path, '/')
-	dir, err := openFolder(path[:max(i, 1)])
+	dir, err := dirs.OpenRealDir(path[:max(i, 1)])
 	if err != nil {
 		return ""
 	}
-	defer closeFD(dir)
-	fd, err := openat(dir, path[i+1:], unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	defer dirs.Close(dir)
+	fd, err := dirs.Open(dir, path[i+1:], unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
 		return ""
 	}
-	defer closeFD(fd)
+	defer dirs.Close(fd)
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxDigestSize {
 		return ""
 	}
-	return digestFD(fd, st.Size, make([]byte, min(st.Size+1, 32<<10)))
+	return dirs.Digest(fd, st.Size, make([]byte, min(st.Size+1, 32<<10)))
 }

@@ -1,9 +1,12 @@
 package audit
 
 import (
+	"encoding/binary"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/dirs"
 )
 
 // maxRounds bounds one Drain: a busy tree must not keep the supervisor.
@@ -34,9 +37,9 @@ func (x *Watch) Drain(now time.Time) []Notice {
 // len 4, name.
 func (x *Watch) take(out []Notice, b []byte, now time.Time) []Notice {
 	for len(b) >= unix.SizeofInotifyEvent {
-		wd := int32(le32(b))
-		mask := le32(b[4:])
-		size := unix.SizeofInotifyEvent + int(le32(b[12:]))
+		wd := int32(binary.LittleEndian.Uint32(b))
+		mask := binary.LittleEndian.Uint32(b[4:])
+		size := unix.SizeofInotifyEvent + int(binary.LittleEndian.Uint32(b[12:]))
 		if size > len(b) {
 			break
 		}
@@ -88,7 +91,7 @@ func (x *Watch) event(out []Notice, wd int32, mask uint32, name string, now time
 	if x.busy(wd, d, mask) {
 		return out
 	}
-	rel := join(d.rel, name)
+	rel := dirs.Join(d.rel, name)
 	path := under(d.in.path, rel)
 	if x.isNew(path, rel) {
 		return append(out, Notice{Path: path, At: now, What: Appeared})
@@ -99,11 +102,6 @@ func (x *Watch) event(out []Notice, wd int32, mask uint32, name string, now time
 		})
 	}
 	return out
-}
-
-// le32 reads the byte order of every machine that sbx runs on.
-func le32(b []byte) uint32 {
-	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
 }
 
 // maxIdle is how many files may be made in a watched directory before it is left

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"sbx/internal/dirs"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -96,11 +97,11 @@ func (x *Watch) guard(path string, file int) error {
 		return nil
 	}
 	dir, name := path[:max(i, 1)], path[i+1:]
-	fd, err := openFolder(dir)
+	fd, err := dirs.OpenRealDir(dir)
 	if err != nil {
 		return nil // gone already: the mounts on it are gone too, and no event will come
 	}
-	defer closeFD(fd)
+	defer dirs.Close(fd)
 	d, err := x.add(fd, unix.IN_MOVED_FROM|unix.IN_DELETE)
 	if err == unix.EACCES { // a directory of others, that may not be read: what is in it is compared at the end
 		return nil

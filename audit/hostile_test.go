@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/dirs"
 )
 
 // deepen makes levels directories in each other, each called name, by descriptors:
@@ -91,7 +93,7 @@ func TestSweepManyEntries(t *testing.T) {
 	}
 	g := newGround(t)
 	g.launch()
-	fd, err := openFolder(g.tree)
+	fd, err := dirs.OpenRealDir(g.tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,41 +364,4 @@ func TestSweepRace(t *testing.T) {
 		t.Error("nothing was moved: the race was none")
 	}
 	t.Logf("%d sweeps, %d moves", sweeps, moved)
-}
-
-// TestOpenBeneathSteps holds the way for old kernels to the same answers.
-func TestOpenBeneathSteps(t *testing.T) {
-	noLeak(t)
-	dir := temp(t)
-	plant(t, dir, "a/b/c", "x")
-	for from, to := range map[string]string{"a/link": "b", "link": "/etc", "a/up": "..", "a/b/self": "c"} {
-		if err := os.Symlink(to, dir+"/"+from); err != nil {
-			t.Fatal(err)
-		}
-	}
-	top, err := openFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(top)
-	for _, rel := range []string{"a", "a/b", "a/b/c", "x", "link", "link/passwd", "a/link", "a/link/c", "a/up", "a/up/x", "a/b/self", "none", "a/none/c", "x/y", "."} {
-		for _, flags := range []int{unix.O_RDONLY, unix.O_PATH | unix.O_DIRECTORY} {
-			a, errA := openBeneath(top, rel, flags)
-			b, errB := openSteps(top, rel, flags)
-			if (errA == nil) != (errB == nil) {
-				t.Errorf("%s: openat2 %v, steps %v", rel, errA, errB)
-			}
-			if errA == nil && errB == nil {
-				var sa, sb unix.Stat_t
-				if unix.Fstat(a, &sa) != nil || unix.Fstat(b, &sb) != nil || sa.Ino != sb.Ino {
-					t.Errorf("%s: two files", rel)
-				}
-			}
-			for _, fd := range []int{a, b} {
-				if fd >= 0 {
-					unix.Close(fd)
-				}
-			}
-		}
-	}
 }

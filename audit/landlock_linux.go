@@ -1,6 +1,10 @@
 package audit
 
-import "golang.org/x/sys/unix"
+import (
+	"encoding/binary"
+
+	"golang.org/x/sys/unix"
+)
 
 // readLog is the multicast group to which the kernel copies its audit records
 // (AUDIT_NLGRP_READLOG), for whoever has CAP_AUDIT_READ.
@@ -48,9 +52,12 @@ func (l *LandlockLog) Close() {
 	l.fd = -1
 }
 
+// maxMessages bounds one Read: a busy log must not keep the supervisor.
+const maxMessages = 64
+
 // Read gives what was refused, as far as it can without waiting.
 func (l *LandlockLog) Read() (out []Denial) {
-	for round := 0; round < 4*maxRounds && l.fd >= 0; round++ {
+	for round := 0; round < maxMessages && l.fd >= 0; round++ {
 		n, from, err := unix.Recvfrom(l.fd, l.buf, 0)
 		switch {
 		case err == unix.EINTR, err == unix.ENOBUFS: // there was more than the kernel kept
@@ -71,11 +78,11 @@ func (l *LandlockLog) message(b []byte) []Denial {
 	if len(b) < unix.SizeofNlMsghdr {
 		return nil
 	}
-	kind, text := uint16(le32(b[4:])), b[unix.SizeofNlMsghdr:]
+	kind, text := uint16(binary.LittleEndian.Uint32(b[4:])), b[unix.SizeofNlMsghdr:]
 	switch {
 	case l.asked:
 		return l.denials.Record(kind, text)
-	case kind == unix.AUDIT_GET && len(text) >= 8 && le32(text[4:]) != 0: // audit_status.enabled
+	case kind == unix.AUDIT_GET && len(text) >= 8 && binary.LittleEndian.Uint32(text[4:]) != 0: // audit_status.enabled
 		if unix.SetsockoptInt(l.fd, unix.SOL_NETLINK, unix.NETLINK_ADD_MEMBERSHIP, readLog) == nil {
 			l.asked = true
 			return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+	"sbx/internal/dirs"
 	"sbx/spec"
 )
 
@@ -17,11 +18,11 @@ func Load(stateDir, name string) ([]byte, View, string, error) {
 		b, v, err := Settled(func() ([]byte, error) { return readRecord(unix.AT_FDCWD, name, 0) })
 		return b, v, name, noRecord(name, err)
 	}
-	runs, err := openat(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	runs, err := dirs.Open(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, View{}, "", noRecord(name, err)
 	}
-	defer closeFD(runs)
+	defer dirs.Close(runs)
 	ids, nth := newest(runs, 1<<30, ""), fromEnd(name)
 	if nth == 0 {
 		if ids = beginning(ids, name); len(ids) > 1 {
@@ -71,7 +72,7 @@ func beginning(ids []string, text string) (all []string) {
 
 // openRunOf opens a run's directory, if it is one that sbx makes.
 func openRunOf(runs int, id string) (int, error) {
-	dir, err := openat(runs, id, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	dir, err := dirs.Open(runs, id, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err == unix.ENOTDIR || err == unix.ELOOP {
 		err = errors.New("its directory is a symbolic link, or not a directory: sbx did not make it")
 	}
@@ -86,7 +87,7 @@ func openRunOf(runs int, id string) (int, error) {
 		err = errors.New("others may write to its directory, which sbx makes for its caller alone")
 	}
 	if err != nil {
-		closeFD(dir)
+		dirs.Close(dir)
 		return -1, err
 	}
 	return dir, nil
@@ -98,7 +99,7 @@ func loadRun(runs int, id string) ([]byte, View, error) {
 	if err != nil {
 		return nil, View{}, err
 	}
-	defer closeFD(dir)
+	defer dirs.Close(dir)
 	return recordOf(dir, id, func(p Process) bool { return p.Gone() && (p.BootID == bootID() || !isLocked(dir)) })
 }
 
@@ -133,11 +134,11 @@ func noRecord(name string, err error) error {
 
 // readRecord reads a regular file of a record's size.
 func readRecord(dir int, name string, flags int) ([]byte, error) {
-	fd, err := openat(dir, name, unix.O_RDONLY|unix.O_NONBLOCK|flags, 0)
+	fd, err := dirs.Open(dir, name, unix.O_RDONLY|unix.O_NONBLOCK|flags, 0)
 	if err != nil {
 		return nil, err
 	}
-	defer closeFD(fd)
+	defer dirs.Close(fd)
 	var st unix.Stat_t
 	if err = unix.Fstat(fd, &st); err != nil {
 		return nil, err
@@ -151,6 +152,6 @@ func readRecord(dir int, name string, flags int) ([]byte, error) {
 		return nil, unix.EFBIG
 	}
 	b := make([]byte, st.Size)
-	n, err := readFull(fd, b)
+	n, err := dirs.ReadFull(fd, b)
 	return b[:n], err
 }

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/wrap"
 )
 
@@ -32,7 +33,7 @@ func (x *Watch) Masks(dir int, list []wrap.Folder) {
 	x.masks = map[int32]*masked{}
 	for i := range list[:min(len(list), maxMasks)] {
 		f := &list[i]
-		path := fdPath(dir)
+		path := dirs.FDPath(dir)
 		if f.Own != 0 {
 			path += "/" + strconv.Itoa(f.Own)
 		}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/dirs"
 )
 
 // Each call of Mend looks at the newest runs, where those are that were lost
@@ -27,11 +29,11 @@ func Mend(stateDir string) (mended int) {
 }
 
 func mend(stateDir string, gone func(Process) bool) (mended int) {
-	runs, err := openat(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	runs, err := dirs.Open(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return 0
 	}
-	defer closeFD(runs)
+	defer dirs.Close(runs)
 	ids := newest(runs, mendNewest, "")
 	if len(ids) == mendNewest {
 		ids = append(ids, older(stateDir, runs, ids[len(ids)-1])...)
@@ -48,11 +50,11 @@ func mend(stateDir string, gone func(Process) bool) (mended int) {
 // that goes. Where another sbx does so meanwhile some are looked at twice.
 func older(stateDir string, runs int, before string) []string {
 	from := before
-	fd, err := openat(unix.AT_FDCWD, stateDir+"/"+mendedName, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+	fd, err := dirs.Open(unix.AT_FDCWD, stateDir+"/"+mendedName, unix.O_RDWR|unix.O_CREAT|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err == nil {
-		defer closeFD(fd)
+		defer dirs.Close(fd)
 		var at [len(idLayout) + 9]byte
-		if n, _ := readFull(fd, at[:]); isID(string(at[:n])) && string(at[:n]) < before {
+		if n, _ := dirs.ReadFull(fd, at[:]); isID(string(at[:n])) && string(at[:n]) < before {
 			from = string(at[:n])
 		}
 	}
@@ -73,11 +75,11 @@ func mendRun(runs int, id string, gone func(Process) bool) bool {
 	if !beginsRunning(runs, id) {
 		return false
 	}
-	dir, err := openat(runs, id, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	dir, err := dirs.Open(runs, id, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
 	}
-	defer closeFD(dir)
+	defer dirs.Close(dir)
 	if unix.Flock(dir, unix.LOCK_EX|unix.LOCK_NB) == unix.EWOULDBLOCK {
 		return false
 	}
@@ -88,12 +90,12 @@ func mendRun(runs int, id string, gone func(Process) bool) bool {
 // beginsRunning tells by its first bytes whether a run's record may say that it
 // is running: nearly all do not, and need not be read.
 func beginsRunning(runs int, id string) bool {
-	fd, err := openat(runs, id+"/"+effectiveName, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	fd, err := dirs.Open(runs, id+"/"+effectiveName, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
 	}
-	defer closeFD(fd)
+	defer dirs.Close(fd)
 	var head [512]byte
-	n, _ := readFull(fd, head[:])
+	n, _ := dirs.ReadFull(fd, head[:])
 	return bytes.Contains(head[:n], []byte(`"`+stateRunning+`"`))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"sbx/internal/dirs"
 	"sbx/spec"
 )
 
@@ -115,11 +116,11 @@ func TestMendAfterTheLastWord(t *testing.T) {
 	if n := mend(dir+"/sbx", ends); n != 0 || looked != 1 || state(t, path) != "running" {
 		t.Errorf("%d mended of a run that has its directory, %s", n, state(t, path))
 	}
-	runs, err := openat(unix.AT_FDCWD, dir+"/sbx/runs", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	runs, err := dirs.Open(unix.AT_FDCWD, dir+"/sbx/runs", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeFD(runs)
+	defer dirs.Close(runs)
 	_ = unix.Flock(s.dir, unix.LOCK_UN) // where there are no locks
 	looked = 0
 	if mendRun(runs, s.id, ends) || looked != 1 || state(t, path) != "exited" {

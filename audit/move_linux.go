@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/dirs"
 )
 
 // mover takes what must not be there into the run's directory.
@@ -73,13 +75,13 @@ func (s *mover) finish(out *Swept) {
 	}
 	dest, _ := s.swept()
 	for _, l := range s.later {
-		fd, err := openBeneath(l.t.fd, l.dir, unix.O_PATH|unix.O_DIRECTORY)
+		fd, err := dirs.OpenBeneath(l.t.fd, l.dir, unix.O_PATH|unix.O_DIRECTORY)
 		if err != nil {
 			out.cut(l.m.Path + ": it was renamed to " + l.inert + " and its directory is gone: " + err.Error())
 			continue
 		}
 		out.take(s.fetch(fd, l.inert, l.to, dest, l.m))
-		closeFD(fd)
+		dirs.Close(fd)
 	}
 	s.later = nil
 }
@@ -115,11 +117,11 @@ func (s *mover) fetch(fd int, inert, to string, dest int, m movedOut) movedOut {
 	s.copied.bytes += room.bytes - max(c.bytes, 0)
 	s.copied.names += room.names - max(c.names, 0)
 	if err != nil {
-		_ = removeAll(dest, to, maxCopyNames)
+		_ = dirs.RemoveAll(dest, to, maxCopyNames)
 		m.left = m.MovedTo + ": it was renamed only, since it cannot be copied: " + err.Error()
 		return m
 	}
-	if removeAll(fd, inert, 2*maxCopyNames) != nil {
+	if dirs.RemoveAll(fd, inert, 2*maxCopyNames) != nil {
 		m.left = m.MovedTo + ": it was copied, and what is left could not be removed"
 	}
 	m.MovedTo = s.path + "/" + to
@@ -147,15 +149,15 @@ func renameAway(from int, name string, to int, as, kind string) error {
 		return err
 	}
 	if kind == "folder" {
-		openMode(from, name)
+		dirs.AllowOwner(from, name)
 	}
 	var st unix.Stat_t
 	if unix.Fstat(from, &st) != nil {
 		return err
 	}
 	mode := st.Mode & 0o7777
-	if unix.Chmod(fdPath(from), mode|0o700) == nil {
-		defer func() { _ = unix.Chmod(fdPath(from), mode) }()
+	if unix.Chmod(dirs.FDPath(from), mode|0o700) == nil {
+		defer func() { _ = unix.Chmod(dirs.FDPath(from), mode) }()
 	}
 	return rename(from, name, to, as)
 }
@@ -187,7 +189,7 @@ func (s *mover) swept() (int, error) {
 	if err = unix.Mkdirat(run, sweptName, 0o700); err != nil && err != unix.EEXIST {
 		return -1, err
 	}
-	if s.dest, err = openBeneath(run, sweptName, unix.O_PATH|unix.O_DIRECTORY); err != nil {
+	if s.dest, err = dirs.OpenBeneath(run, sweptName, unix.O_PATH|unix.O_DIRECTORY); err != nil {
 		s.dest = -1
 		return -1, err
 	}
@@ -206,16 +208,3 @@ func kindOf(mode uint32) string {
 	}
 	return "other"
 }
-
-// openMode gives a directory's owner all rights to it, through a descriptor.
-func openMode(dir int, name string) bool {
-	fd, err := openBeneath(dir, name, unix.O_PATH|unix.O_DIRECTORY)
-	if err != nil {
-		return false
-	}
-	defer closeFD(fd)
-	return unix.Chmod(fdPath(fd), 0o700) == nil
-}
-
-// fdPath is a name for what a descriptor holds, also for an O_PATH one.
-func fdPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/dirs"
 )
 
 // Patrol looks for protected names while the command runs: at those that it was
@@ -24,7 +26,7 @@ type Patrol struct {
 	tree  int  // of the trees, the next one
 	under bool // a round has begun
 	rel   string
-	f     folder // the directory that is being read; its fd -1 for none
+	f     dirs.Reader // the directory that is being read; its fd -1 for none
 }
 
 // The pace of a patrol: a hundredth of a processor, however much there is to look at.
@@ -43,7 +45,7 @@ const (
 
 // NewPatrol makes the patrol of a sweep.
 func NewPatrol(s *Sweep) *Patrol {
-	return &Patrol{s: s, is: map[string]bool{}, f: folder{fd: -1, buf: make([]byte, 4<<10)}}
+	return &Patrol{s: s, is: map[string]bool{}, f: dirs.Reader{FD: -1, Buf: make([]byte, 4<<10)}}
 }
 
 // Refused takes note of a path of the host that the command was not to make.
@@ -72,7 +74,7 @@ func (p *Patrol) Walk(slice time.Duration) (found Swept, over bool) {
 	}
 	for {
 		switch {
-		case p.f.fd >= 0:
+		case p.f.FD >= 0:
 			p.read(&found)
 		case !p.enter():
 			p.under = false
@@ -116,9 +118,9 @@ func (p *Patrol) enter() bool {
 		p.tree++
 		return true
 	}
-	fd, err := openBeneath(p.queue.at.fd, rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
+	fd, err := dirs.OpenBeneath(p.queue.at.fd, rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
 	if err == nil {
-		p.rel, p.f.fd = rel, fd
+		p.rel, p.f.FD = rel, fd
 	}
 	return true
 }
@@ -126,32 +128,32 @@ func (p *Patrol) enter() bool {
 // read looks at as many names of the directory as are read at once: one with many is not
 // to hold up the supervisor.
 func (p *Patrol) read(found *Swept) {
-	if !p.f.fill() {
+	if !p.f.Fill() {
 		p.leave()
 		return
 	}
 	t := p.queue.at
-	for p.f.at < p.f.end {
-		e, ok := p.f.next()
+	for p.f.Buffered() {
+		e, ok := p.f.Next()
 		if !ok {
 			break
 		}
-		name := string(e.name)
-		sub := join(p.rel, name)
-		if !p.s.consider(found, t, p.f.fd, sub, name, true) || e.kind != unix.DT_DIR && e.kind != unix.DT_UNKNOWN {
+		name := string(e.Name)
+		sub := dirs.Join(p.rel, name)
+		if !p.s.consider(found, t, p.f.FD, sub, name, true) || e.Kind != unix.DT_DIR && e.Kind != unix.DT_UNKNOWN {
 			continue
 		}
-		if !strings.HasSuffix("/"+sub, "/.git/objects") && p.s.worth(t, p.f.fd, sub, name) {
+		if !strings.HasSuffix("/"+sub, "/.git/objects") && p.s.worth(t, p.f.FD, sub, name) {
 			p.queue.push(name)
 		}
 	}
 }
 
 func (p *Patrol) leave() {
-	if p.f.fd >= 0 {
-		closeFD(p.f.fd)
+	if p.f.FD >= 0 {
+		dirs.Close(p.f.FD)
 	}
-	p.f.fd, p.f.at, p.f.end = -1, 0, 0
+	p.f = dirs.Reader{FD: -1, Buf: p.f.Buf}
 }
 
 // End looks once more at what was refused, when nothing of the command runs any more.

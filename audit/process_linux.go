@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+	"sbx/internal/dirs"
 	"sbx/spec"
 )
 
@@ -118,12 +119,12 @@ func (p Process) life(self Process) life {
 
 // readInto reads the beginning of a small file; 0 where it cannot.
 func readInto(path string, buf []byte) int {
-	fd, err := openat(unix.AT_FDCWD, path, unix.O_RDONLY, 0)
+	fd, err := dirs.Open(unix.AT_FDCWD, path, unix.O_RDONLY, 0)
 	if err != nil {
 		return 0
 	}
-	defer closeFD(fd)
-	n, err := readFull(fd, buf)
+	defer dirs.Close(fd)
+	n, err := dirs.ReadFull(fd, buf)
 	if err != nil {
 		return 0
 	}

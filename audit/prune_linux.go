@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/dirs"
 )
 
 // Old tells which runs are to be removed: those that began before, and are not among
@@ -40,7 +42,7 @@ func Prune(stateDir string, old Old, dry bool, each func(Pruned)) error {
 	if err != nil {
 		return err
 	}
-	defer closeFD(runs)
+	defer dirs.Close(runs)
 	ids := newest(runs, 1<<30, "")
 	ids = ids[min(old.Keep, len(ids)):]
 	for i := len(ids) - 1; i >= 0; i-- {
@@ -57,7 +59,7 @@ func Prune(stateDir string, old Old, dry bool, each func(Pruned)) error {
 
 // openRuns opens the directory of the runs: no link, and the caller's own.
 func openRuns(stateDir string) (int, error) {
-	runs, err := openat(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	runs, err := dirs.Open(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return -1, err
 	}
@@ -66,7 +68,7 @@ func openRuns(stateDir string) (int, error) {
 		err = errors.New("it is another user's")
 	}
 	if err != nil {
-		closeFD(runs)
+		dirs.Close(runs)
 		return -1, err
 	}
 	return runs, nil
@@ -102,7 +104,7 @@ func Bound(stateDir, id string) {
 	if err != nil {
 		return
 	}
-	defer closeFD(runs)
+	defer dirs.Close(runs)
 	ids := newest(runs, 1<<30, "")
 	removed := 0
 	for looked := range min(mostLooked, max(len(ids)-usualRuns, 0)) {
@@ -134,7 +136,7 @@ func removeRun(runs int, id string, how extent, dry bool) error {
 	if err != nil {
 		return err
 	}
-	defer closeFD(dir)
+	defer dirs.Close(dir)
 	locked := unix.Flock(dir, unix.LOCK_EX|unix.LOCK_NB)
 	if locked == unix.EWOULDBLOCK {
 		return errInUse
@@ -147,11 +149,11 @@ func removeRun(runs int, id string, how extent, dry bool) error {
 		return err
 	}
 	if how == sweptToo {
-		if err := removeAll(dir, sweptName, 1<<30); err != nil && err != unix.ENOENT {
+		if err := dirs.RemoveAll(dir, sweptName, 1<<30); err != nil && err != unix.ENOENT {
 			return errors.New(sweptName + " cannot be removed: " + err.Error())
 		}
 	}
-	if err := removeAll(dir, brokerRuns, 1<<30); err != nil && err != unix.ENOENT {
+	if err := dirs.RemoveAll(dir, brokerRuns, 1<<30); err != nil && err != unix.ENOENT {
 		return errors.New(brokerRuns + " cannot be removed: " + err.Error())
 	}
 	for _, name := range append(files, launchName, effectiveName) {
@@ -195,9 +197,9 @@ func hasEnded(dir int, id string, locked bool) error {
 // madeBySbx are the files in a run's directory beside its records; what sbx does not put
 // there is refused.
 func madeBySbx(dir int, how extent) (files []string, err error) {
-	f := folder{fd: dir, buf: make([]byte, 4<<10)}
-	for e, ok := f.next(); ok; e, ok = f.next() {
-		switch name := string(e.name); {
+	f := dirs.Reader{FD: dir, Buf: make([]byte, 4<<10)}
+	for e, ok := f.Next(); ok; e, ok = f.Next() {
+		switch name := string(e.Name); {
 		case name == effectiveName, name == launchName, name == brokerRuns, name == sweptName && how == sweptToo:
 		case strings.HasPrefix(name, tempPrefix), slices.Contains(brokerFiles[:], name):
 			files = append(files, name)
@@ -205,5 +207,5 @@ func madeBySbx(dir int, how extent) (files []string, err error) {
 			return nil, errors.New("it holds " + name + ", which is not a record")
 		}
 	}
-	return files, f.err
+	return files, f.Err
 }

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/internal/doc"
 	"sbx/spec"
 )
@@ -21,14 +22,14 @@ type Run struct {
 
 // Runs are the runs of a state directory whose record is there, newest first.
 func Runs(stateDir string) (all []Run, err error) {
-	runs, err := openat(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	runs, err := dirs.Open(unix.AT_FDCWD, stateDir+"/runs", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err == unix.ENOENT {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer closeFD(runs)
+	defer dirs.Close(runs)
 	for _, id := range newest(runs, 1<<30, "") {
 		if _, v, err := loadRun(runs, id); err != unix.ENOENT {
 			all = append(all, Run{ID: id, Path: stateDir + "/runs/" + id + "/" + effectiveName, View: v, Err: err})

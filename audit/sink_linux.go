@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/internal/sys"
 	"sbx/spec"
 )
@@ -72,9 +73,9 @@ func (s *Sink) openNamed(path, folder string) error {
 	}
 	var err error
 	if folder != "" {
-		s.dir, err = OpenReal(folder, unix.O_PATH|unix.O_DIRECTORY)
+		s.dir, err = dirs.OpenReal(folder, unix.O_PATH|unix.O_DIRECTORY)
 	} else {
-		s.dir, err = openat(unix.AT_FDCWD, parent, unix.O_PATH|unix.O_DIRECTORY, 0)
+		s.dir, err = dirs.Open(unix.AT_FDCWD, parent, unix.O_PATH|unix.O_DIRECTORY, 0)
 	}
 	if err != nil {
 		return cannotWrite(path, "its directory cannot be opened: "+err.Error(), "make the directory first, sbx does not")
@@ -137,7 +138,7 @@ func (s *Sink) Close(r Record) error {
 func (s *Sink) free() {
 	for _, fd := range []*int{&s.dir, &s.run} {
 		if *fd >= 0 {
-			closeFD(*fd)
+			dirs.Close(*fd)
 		}
 		*fd = -1
 	}
@@ -171,7 +172,7 @@ func (s *Sink) replace(b []byte, sync bool) error {
 // that could write to it has closed it since the record was begun.
 func (s *Sink) reopen() bool {
 	var st unix.Stat_t
-	return unix.Stat(fdPath(s.dir), &st) == nil && st.Mode&0o300 != 0o300 && unix.Chmod(fdPath(s.dir), st.Mode&0o7777|0o700) == nil
+	return unix.Stat(dirs.FDPath(s.dir), &st) == nil && st.Mode&0o300 != 0o300 && unix.Chmod(dirs.FDPath(s.dir), st.Mode&0o7777|0o700) == nil
 }
 
 // launchName is what the record before it is called beside the final one,
@@ -186,7 +187,7 @@ func replaceAt(dir int, base, keep string, b []byte, sync bool) error {
 	if err != nil {
 		return err
 	}
-	err = writeAll(fd, b)
+	err = dirs.WriteAll(fd, b)
 	if err == nil && sync {
 		err = fsync(fd)
 	}
@@ -242,7 +243,7 @@ const tempPrefix = ".sbx-"
 func createTemp(dir int, first string) (string, int, error) {
 	const flags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
 	if first != "" {
-		if fd, err := openat(dir, first, flags, 0o600); err != unix.EEXIST {
+		if fd, err := dirs.Open(dir, first, flags, 0o600); err != unix.EEXIST {
 			return first, fd, err
 		}
 	}
@@ -252,7 +253,7 @@ func createTemp(dir int, first string) (string, int, error) {
 			return "", -1, err
 		}
 		name := tempPrefix + random
-		fd, err := openat(dir, name, flags, 0o600)
+		fd, err := dirs.Open(dir, name, flags, 0o600)
 		if err == unix.EEXIST && tries < 100 {
 			continue
 		}
@@ -271,10 +272,10 @@ func fsync(fd int) error {
 // syncFolder makes a rename last. A directory that may be entered but not read
 // cannot be opened for it; the file itself is on the disk all the same.
 func syncFolder(dir int) {
-	fd, err := openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	fd, err := dirs.Open(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return
 	}
 	_ = fsync(fd)
-	closeFD(fd)
+	dirs.Close(fd)
 }

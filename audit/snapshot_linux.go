@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -58,7 +59,7 @@ type tree struct {
 func Hold(w wrap.Watch) (*Snapshot, error) {
 	h := &Snapshot{trees: make([]tree, 0, len(w.Trees))}
 	for _, path := range w.Trees {
-		fd, err := openFolder(path)
+		fd, err := dirs.OpenRealDir(path)
 		if err == unix.ENOTDIR && !isLink(path) {
 			continue // a single file that may be written has no names beneath
 		}
@@ -108,7 +109,7 @@ func localClock(magic int64) bool {
 // Close gives the directories back.
 func (h *Snapshot) Close() {
 	for i := range h.trees {
-		closeFD(h.trees[i].fd)
+		dirs.Close(h.trees[i].fd)
 	}
 	h.trees = nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/internal/sys"
 	"sbx/wrap"
 )
@@ -83,9 +84,9 @@ func makeRun(state, id string) (int, string, error) {
 	if err != nil && err != unix.EEXIST {
 		return -1, dir, err
 	}
-	fd, err := openat(unix.AT_FDCWD, dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	fd, err := dirs.Open(unix.AT_FDCWD, dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if err == unix.EACCES { // by an umask that leaves no right to read
-		fd, err = openat(unix.AT_FDCWD, dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+		fd, err = dirs.Open(unix.AT_FDCWD, dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 		return fd, dir, err
 	}
 	if err == nil {
@@ -117,7 +118,7 @@ func newest(runs, n int, before string) []string {
 	if _, err := unix.Seek(runs, 0, unix.SEEK_SET); err != nil {
 		return nil
 	}
-	f := folder{fd: runs, buf: make([]byte, 8<<10)}
+	f := dirs.Reader{FD: runs, Buf: make([]byte, 8<<10)}
 	var ids []string
 	least := "" // what is older is not among them
 	sort := func() {
@@ -127,11 +128,11 @@ func newest(runs, n int, before string) []string {
 			least = ids[n-1]
 		}
 	}
-	for e, ok := f.next(); ok; e, ok = f.next() {
-		if string(e.name) < least || before != "" && string(e.name) >= before || !isID(string(e.name)) {
+	for e, ok := f.Next(); ok; e, ok = f.Next() {
+		if string(e.Name) < least || before != "" && string(e.Name) >= before || !isID(string(e.Name)) {
 			continue
 		}
-		if ids = append(ids, string(e.name)); len(ids) >= 2*n {
+		if ids = append(ids, string(e.Name)); len(ids) >= 2*n {
 			sort()
 		}
 	}

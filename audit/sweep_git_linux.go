@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/wrap"
 )
 
@@ -16,9 +17,9 @@ func (s *Sweep) missing(path string) {
 		return
 	}
 	for dir := dirOf(rel); dir != "" && dir != "."; dir = dirOf(dir) {
-		fd, err := openBeneath(t.fd, dir, unix.O_PATH)
+		fd, err := dirs.OpenBeneath(t.fd, dir, unix.O_PATH)
 		if err == nil {
-			closeFD(fd)
+			dirs.Close(fd)
 			return
 		}
 		if err != unix.ENOENT {
@@ -107,11 +108,11 @@ func (s *Sweep) brought(t *tree, rel string) bool {
 
 // isOld tells whether nobody changed a directory since the launch.
 func (s *Sweep) isOld(t *tree, rel string) bool {
-	fd, err := openBeneath(t.fd, rel, unix.O_PATH|unix.O_DIRECTORY)
+	fd, err := dirs.OpenBeneath(t.fd, rel, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return false
 	}
-	defer closeFD(fd)
+	defer dirs.Close(fd)
 	var st unix.Statx_t
 	err = unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st)
 	return err == nil && s.Held.ageOf(t, &st) == ageOld

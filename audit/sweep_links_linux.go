@@ -3,6 +3,7 @@ package audit
 import (
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/wrap"
 )
 
@@ -89,14 +90,14 @@ func (s *Sweep) index(out *Swept, t *tree, fd int, rel, name string) {
 	if !ok || wrap.MayLink(in) || s.fixed[path] || s.allowed(path, rel) {
 		return
 	}
-	at, err := openBeneath(fd, name, unix.O_RDONLY|unix.O_NONBLOCK)
+	at, err := dirs.OpenBeneath(fd, name, unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {
 		if err != unix.ELOOP && err != unix.ENOENT {
 			out.cut(path + ": " + err.Error())
 		}
 		return
 	}
-	defer closeFD(at)
+	defer dirs.Close(at)
 	var st unix.Statx_t
 	if unix.Statx(at, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st) != nil ||
 		st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size < indexHeader || s.Held.ageOf(t, &st) == ageOld && !s.cameAlong(t, rel) {
@@ -107,7 +108,7 @@ func (s *Sweep) index(out *Swept, t *tree, fd int, rel, name string) {
 		return
 	}
 	head := make([]byte, indexHeader)
-	n, err := readFull(at, head)
+	n, err := dirs.ReadFull(at, head)
 	if err != nil {
 		out.cut(path + ": " + err.Error())
 		return
@@ -126,7 +127,7 @@ func (s *Sweep) index(out *Swept, t *tree, fd int, rel, name string) {
 	}
 	b := s.indexes.block[:st.Size]
 	copy(b, head)
-	if n, err = readFull(at, b[indexHeader:]); err != nil {
+	if n, err = dirs.ReadFull(at, b[indexHeader:]); err != nil {
 		out.cut(path + ": " + err.Error())
 		return
 	}

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/wrap"
 )
 
@@ -162,7 +163,7 @@ func (s *atLaunch) isFixed(path string) bool {
 // Close gives back what the sweep opened; Held stays open.
 func (s *Sweep) Close() {
 	if s.ready && s.dest >= 0 {
-		closeFD(s.dest)
+		dirs.Close(s.dest)
 	}
 	s.dest, s.ready = -1, false
 }
@@ -178,11 +179,11 @@ func (s *Sweep) At(path string) Swept {
 		return out
 	}
 	name := rel[strings.LastIndexByte(rel, '/')+1:]
-	fd, err := openBeneath(t.fd, dirOf(rel), unix.O_PATH|unix.O_DIRECTORY)
+	fd, err := dirs.OpenBeneath(t.fd, dirOf(rel), unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return out // gone or moved; the walk at the end finds it wherever it is
 	}
-	defer closeFD(fd)
+	defer dirs.Close(fd)
 	s.consider(&out, t, fd, rel, name, true)
 	return out
 }

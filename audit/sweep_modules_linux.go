@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/dirs"
 )
 
 // maxModules is how many submodules are looked at by name.
@@ -48,17 +50,17 @@ func (s *Sweep) gitlinks(path string) []string {
 	if t == nil {
 		return nil
 	}
-	fd, err := openBeneath(t.fd, rel, unix.O_RDONLY|unix.O_NONBLOCK)
+	fd, err := dirs.OpenBeneath(t.fd, rel, unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {
 		return nil
 	}
-	defer closeFD(fd)
+	defer dirs.Close(fd)
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxIndex {
 		return nil
 	}
 	b := make([]byte, st.Size)
-	n, err := readFull(fd, b)
+	n, err := dirs.ReadFull(fd, b)
 	if err != nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/wrap"
 )
 
@@ -44,7 +45,7 @@ func (g *ground) launch() {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	fd, err := openFolder(g.run)
+	fd, err := dirs.OpenRealDir(g.run)
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/wrap"
 )
 
@@ -95,11 +96,11 @@ func (w *walk) open(t *tree, rel string) (int, error) {
 	if rel == "" {
 		name = "."
 	} else if i := strings.LastIndexByte(rel, '/'); i >= 0 {
-		fd, err := openBeneath(t.fd, rel[:i], unix.O_PATH|unix.O_DIRECTORY)
+		fd, err := dirs.OpenBeneath(t.fd, rel[:i], unix.O_PATH|unix.O_DIRECTORY)
 		if err != nil {
 			return -1, err
 		}
-		defer closeFD(fd)
+		defer dirs.Close(fd)
 		dir, name = fd, rel[i+1:]
 	}
 	var st unix.Statx_t
@@ -109,7 +110,7 @@ func (w *walk) open(t *tree, rel string) (int, error) {
 	if w.s.Held.ageOf(t, &st) == ageOld && !w.s.brought(t, rel) {
 		return -1, unix.ENOENT
 	}
-	return openReadable(dir, name)
+	return dirs.OpenReadable(dir, name)
 }
 
 // foundName is a name that is to be looked at when the directory has been read: to
@@ -120,34 +121,34 @@ type foundName struct {
 }
 
 func (w *walk) folder(t *tree, rel string) error {
-	fd, err := openBeneath(t.fd, rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
+	fd, err := dirs.OpenBeneath(t.fd, rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
 	if err == unix.EACCES {
 		fd, err = w.open(t, rel)
 	}
 	if err != nil {
 		return err
 	}
-	defer closeFD(fd)
+	defer dirs.Close(fd)
 	left := w.enter(t, fd)
 	if left == nil {
 		return nil
 	}
 	var marks bare
 	var list []foundName
-	f := folder{fd: fd, buf: w.buf}
-	_, git := w.s.ofGit(under(t.path, join(rel, "x")), join(rel, "x"))
+	f := dirs.Reader{FD: fd, Buf: w.buf}
+	_, git := w.s.ofGit(under(t.path, dirs.Join(rel, "x")), dirs.Join(rel, "x"))
 	seen := w.seen[under(t.path, rel)]
-	for e, ok := f.next(); ok; e, ok = f.next() {
+	for e, ok := f.Next(); ok; e, ok = f.Next() {
 		if left.names--; left.names < 0 {
 			w.why = tooManyNames
 			break
 		}
 		w.takes(left, newNameTime)
 		marks.see(e)
-		name := string(e.name)
-		dir := e.kind == unix.DT_DIR || e.kind == unix.DT_UNKNOWN
-		link, index := git && (e.kind == unix.DT_LNK || e.kind == unix.DT_UNKNOWN), git && !seen && wrap.IsIndex(name)
-		if at := join(rel, name); dir || link || index || w.s.forbidden(under(t.path, at), at) || e.kind == unix.DT_LNK && w.s.leads(under(t.path, at), at) {
+		name := string(e.Name)
+		dir := e.Kind == unix.DT_DIR || e.Kind == unix.DT_UNKNOWN
+		link, index := git && (e.Kind == unix.DT_LNK || e.Kind == unix.DT_UNKNOWN), git && !seen && wrap.IsIndex(name)
+		if at := dirs.Join(rel, name); dir || link || index || w.s.forbidden(under(t.path, at), at) || e.Kind == unix.DT_LNK && w.s.leads(under(t.path, at), at) {
 			list = append(list, foundName{name, dir, link, index})
 		}
 	}
@@ -155,7 +156,7 @@ func (w *walk) folder(t *tree, rel string) error {
 		w.bare(t, fd, rel, marks.others)
 	}
 	for _, e := range list {
-		sub := join(rel, e.name)
+		sub := dirs.Join(rel, e.name)
 		if e.link && w.s.link(w.out, t, fd, sub, e.name) {
 			continue
 		}
@@ -167,7 +168,7 @@ func (w *walk) folder(t *tree, rel string) error {
 			break
 		}
 	}
-	return f.err
+	return f.Err
 }
 
 // worth tells whether a directory can hold anything new: one that nobody changed

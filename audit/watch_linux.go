@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	"sbx/internal/dirs"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -120,7 +121,7 @@ func inotifyWhy(err error) string {
 // add watches what a descriptor holds; an inode has one watch, whatever the
 // number of its names.
 func (x *Watch) add(fd int, more uint32) (*watched, error) {
-	wd, err := unix.InotifyAddWatch(x.fd, fdPath(fd), watchMask|more)
+	wd, err := unix.InotifyAddWatch(x.fd, dirs.FDPath(fd), watchMask|more)
 	if err != nil {
 		return nil, err
 	}
@@ -154,11 +155,11 @@ func (x *Watch) Widen(n int) (more bool) {
 // follow watches a directory and queues those in it. What is protected and was not
 // known at launch is given to appeared.
 func (x *Watch) follow(p place, appeared func(path string)) {
-	fd, err := openBeneath(p.t.fd, p.rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
+	fd, err := dirs.OpenBeneath(p.t.fd, p.rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
 	if err != nil {
 		return
 	}
-	defer closeFD(fd)
+	defer dirs.Close(fd)
 	if x.fd >= 0 && len(x.dirs) < maxWatched {
 		d, err := x.add(fd, 0)
 		if err != nil {
@@ -167,16 +168,16 @@ func (x *Watch) follow(p place, appeared func(path string)) {
 		}
 		d.in, d.rel = p.t, p.rel
 	}
-	f := folder{fd: fd, buf: x.buf}
+	f := dirs.Reader{FD: fd, Buf: x.buf}
 	left := 4 * maxWatched
-	for e, ok := f.next(); ok && left > 0; e, ok = f.next() {
+	for e, ok := f.Next(); ok && left > 0; e, ok = f.Next() {
 		left--
-		rel := join(p.rel, string(e.name))
+		rel := dirs.Join(p.rel, string(e.Name))
 		path := under(p.t.path, rel)
 		if x.isNew(path, rel) {
 			appeared(path) // which may turn out to be old, and is watched like any other
 		}
-		if e.kind == unix.DT_DIR && len(x.next) < maxWatched && x.worth(path, string(e.name), rel) {
+		if e.Kind == unix.DT_DIR && len(x.next) < maxWatched && x.worth(path, string(e.Name), rel) {
 			x.next = append(x.next, place{p.t, rel})
 		}
 	}
@@ -200,7 +201,7 @@ func (x *Watch) isNew(path, rel string) bool {
 // Close ends the watch.
 func (x *Watch) Close() {
 	if x.fd >= 0 {
-		closeFD(x.fd)
+		dirs.Close(x.fd)
 	}
 	x.fd = -1
 }

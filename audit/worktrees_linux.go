@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs"
 	"sbx/wrap"
 )
 
@@ -95,7 +96,7 @@ func (w *Worktrees) removeDot(t *worktree, d *dot, dir int) (unix.Errno, bool) {
 	if !ok {
 		return 0, false
 	}
-	defer closeFD(at)
+	defer dirs.Close(at)
 	if d.id == (identity{}) || identifyIn(at, name) != d.id {
 		return 0, false
 	}
@@ -109,7 +110,7 @@ func (w *Worktrees) removeEmpty(t *worktree, path string, dir int) (unix.Errno, 
 	if !ok {
 		return 0, false
 	}
-	defer closeFD(at)
+	defer dirs.Close(at)
 	return w.unlink(t, at, path, unix.AT_REMOVEDIR), true
 }
 
@@ -118,11 +119,11 @@ func (w *Worktrees) note(t *worktree, n, dir int) (unix.Errno, bool) {
 	at, _, ok := w.open(under(t.admin, adminNames[n]), dir)
 	if !ok || !w.allGone(t) {
 		if ok {
-			closeFD(at)
+			dirs.Close(at)
 		}
 		return 0, false
 	}
-	defer closeFD(at)
+	defer dirs.Close(at)
 	if err := unix.Faccessat2(at, "", unix.W_OK|unix.X_OK, unix.AT_EACCESS|unix.AT_EMPTY_PATH); err != nil {
 		return errnoOf(err), true
 	}
@@ -136,19 +137,19 @@ func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
 	above, name, ok := w.open(t.admin, dir)
 	if !ok || !w.allGone(t) {
 		if ok {
-			closeFD(above)
+			dirs.Close(above)
 		}
 		return 0, false
 	}
-	defer closeFD(above)
-	at, err := openBeneath(above, name, unix.O_RDONLY|unix.O_DIRECTORY)
+	defer dirs.Close(above)
+	at, err := dirs.OpenBeneath(above, name, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return errnoOf(err), true
 	}
-	defer closeFD(at)
-	f := folder{fd: at, buf: make([]byte, 4<<10)}
-	for e, more := f.next(); more; e, more = f.next() {
-		if n := slices.Index(adminNames[:], string(e.name)); n < 0 || !t.gone[n] || e.kind == unix.DT_DIR {
+	defer dirs.Close(at)
+	f := dirs.Reader{FD: at, Buf: make([]byte, 4<<10)}
+	for e, more := f.Next(); more; e, more = f.Next() {
+		if n := slices.Index(adminNames[:], string(e.Name)); n < 0 || !t.gone[n] || e.Kind == unix.DT_DIR {
 			return unix.ENOTEMPTY, true
 		}
 	}
@@ -174,13 +175,13 @@ func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
 // restore puts a commondir back into a directory that could not be removed. What
 // stands in its place by now is new, and to be swept.
 func (w *Worktrees) restore(t *worktree, at int, text []byte) {
-	fd, err := openat(at, wrap.Commondir, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o644)
+	fd, err := dirs.Open(at, wrap.Commondir, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o644)
 	if err != nil {
 		w.forget(under(t.admin, wrap.Commondir))
 		return
 	}
 	_, _ = unix.Write(fd, text) // a file system that is full leaves an empty one, which is no git directory's
-	closeFD(fd)
+	dirs.Close(fd)
 }
 
 // maxSmall bounds what is read of a commondir: git writes a path.
@@ -188,11 +189,11 @@ const maxSmall = 8 << 10
 
 // readSmall reads a small file in an open directory.
 func readSmall(dir int, name string) ([]byte, error) {
-	fd, err := openBeneath(dir, name, unix.O_RDONLY|unix.O_NONBLOCK)
+	fd, err := dirs.OpenBeneath(dir, name, unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {
 		return nil, err
 	}
-	defer closeFD(fd)
+	defer dirs.Close(fd)
 	b := make([]byte, maxSmall)
 	n, err := unix.Read(fd, b)
 	if err == nil && n == maxSmall {
@@ -229,13 +230,13 @@ func (w *Worktrees) open(path string, dir int) (at int, name string, ok bool) {
 	if t == nil {
 		return -1, "", false
 	}
-	at, err := openBeneath(t.fd, dirOf(rel), unix.O_PATH|unix.O_DIRECTORY)
+	at, err := dirs.OpenBeneath(t.fd, dirOf(rel), unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return -1, "", false
 	}
 	var ours, theirs unix.Stat_t
 	if unix.Fstat(at, &ours) != nil || unix.Fstat(dir, &theirs) != nil || ours.Dev != theirs.Dev || ours.Ino != theirs.Ino {
-		closeFD(at)
+		dirs.Close(at)
 		return -1, "", false
 	}
 	return at, path[len(dirOf(path))+1:], true
@@ -253,9 +254,9 @@ func (w *Worktrees) isGone(path string) bool {
 	if t == nil {
 		return false
 	}
-	fd, err := openBeneath(t.fd, rel, unix.O_PATH)
+	fd, err := dirs.OpenBeneath(t.fd, rel, unix.O_PATH)
 	if err == nil {
-		closeFD(fd)
+		dirs.Close(fd)
 	}
 	return err == unix.ENOENT
 }

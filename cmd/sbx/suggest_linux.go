@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"sbx/audit"
+	"sbx/internal/dirs"
 	"sbx/internal/run"
 	"sbx/internal/sys"
 	"sbx/spec"
@@ -37,7 +37,7 @@ func (c *documentSet) folderOfNew(name string) (fd int, err error) {
 		refusal = &spec.Problem{Why: "its directory is not there", Help: "make the directory first"}
 	}
 	if refusal == nil {
-		if fd, err = audit.OpenReal(p.Real, unix.O_PATH|unix.O_DIRECTORY); err == nil {
+		if fd, err = dirs.OpenReal(p.Real, unix.O_PATH|unix.O_DIRECTORY); err == nil {
 			return fd, nil
 		}
 		refusal = &spec.Problem{Why: err.Error()}

@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"sbx/audit"
 	"sbx/dispatch"
+	"sbx/internal/dirs"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -53,7 +53,7 @@ func (w *World) Ledger(named string, j *Job) (dispatch.Place, error) {
 
 // openReal opens an absolute path in which no link stands.
 func openReal(path string, flags int) (*os.File, error) {
-	fd, err := audit.OpenReal(path, flags)
+	fd, err := dirs.OpenReal(path, flags)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}

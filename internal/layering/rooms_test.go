@@ -20,6 +20,7 @@ var rooms = []room{
 	{"internal/view", nil},
 	{"internal/read", nil},
 	{"internal/sys", []string{"internal/read"}},
+	{"internal/dirs", []string{"internal/doc", "internal/read"}},
 	{"internal/reach", []string{"internal/doc"}},
 	{"internal/broker/caps", []string{"internal/reach", "internal/view"}},
 	{"internal/relay/wire", []string{"internal/reach"}},
@@ -35,18 +36,18 @@ var rooms = []room{
 	{"internal/outer", []string{"internal/doc", "internal/read", "wrap", "spec"}},
 	{"wrap/host", []string{"internal/doc", "internal/outer", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
 	{"wrap/launch", []string{"internal/broker/wire", "internal/doc", "internal/relay/wire", "internal/outer", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
-	{"audit", []string{"internal/doc", "internal/read", "internal/sys", "internal/reach", "internal/relay/wire", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
+	{"audit", []string{"internal/dirs", "internal/doc", "internal/read", "internal/sys", "internal/reach", "internal/relay/wire", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit/agent", []string{"internal/doc", "spec"}},
 	{"audit/listen", []string{"internal/read", "internal/reach", "internal/relay/wire", "internal/view", "audit", "wrap", "spec", "seccomp"}},
 	{"audit/trace", []string{"internal/read", "audit", "spec", "seccomp"}},
-	{"internal/run", []string{"internal/broker/wire", "internal/read", "internal/sys", "internal/doc", "internal/view", "internal/outer", "internal/reach", "internal/relay/wire", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap/outer", "wrap", "spec", "seccomp"}},
-	{"cmd/sbx", []string{"internal/broker/caps", "internal/sys", "internal/run", "internal/doc", "internal/outer", "internal/reach", "audit", "wrap/launch", "wrap/host", "wrap/outer", "wrap", "internal/view", "spec"}},
+	{"internal/run", []string{"internal/dirs", "internal/broker/wire", "internal/read", "internal/sys", "internal/doc", "internal/view", "internal/outer", "internal/reach", "internal/relay/wire", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap", "spec", "seccomp", "wrap/outer"}},
+	{"cmd/sbx", []string{"internal/dirs", "internal/broker/caps", "internal/sys", "internal/run", "internal/doc", "internal/outer", "internal/reach", "audit", "wrap/launch", "wrap/host", "wrap", "internal/view", "spec", "wrap/outer"}},
 
 	// The Go API, which starts the program and imports none of its rooms.
 	{".", []string{"spec"}},
 
 	// Programs with heavy dependencies, and their rooms, which nobody imports.
-	{"dispatch", []string{"internal/doc", "internal/sys", "audit", "wrap", "spec"}},
+	{"dispatch", []string{"internal/dirs", "internal/doc", "internal/sys", "audit", "wrap", "spec"}},
 	{"internal/broker", []string{"internal/broker/caps", "internal/broker/wire", "internal/doc", "internal/reach", "internal/read", "internal/sys", "internal/view", "audit", "spec", "wrap", "wrap/host"}},
 	{"internal/oci/walls", []string{"landlock", "seccomp"}},
 	{"internal/oci/front", nil},

@@ -4,6 +4,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/internal/dirs"
 	"sbx/spec"
 )
 
@@ -23,7 +24,7 @@ func (x *journal) noteArtifacts() {
 
 // artifactsOf lists what lies in a job's output directory.
 func artifactsOf(dir string) ([]audit.Artifact, int, error) {
-	fd, err := audit.OpenReal(dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	fd, err := dirs.OpenReal(dir, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return nil, 0, err
 	}
