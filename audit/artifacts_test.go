@@ -3,8 +3,10 @@ package audit
 import (
 	"crypto/sha256"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/dirs"
+	"sbx/internal/dirs/dirstest"
 )
 
 func artifactsOf(t *testing.T, dir string) ([]Artifact, int) {
@@ -29,13 +32,13 @@ func artifactsOf(t *testing.T, dir string) ([]Artifact, int) {
 }
 
 func TestArtifacts(t *testing.T) {
-	noLeak(t)
-	dir := temp(t)
-	plant(t, dir, "b/c", "a", "b.txt", "z/", "odd\n\xffname")
+	dirstest.NoLeak(t)
+	dir := dirstest.Temp(t)
+	dirstest.Plant(t, dir, "b/c", "a", "b.txt", "z/", "odd\n\xffname")
 	if err := unix.Chmod(dir+"/a", 0o4711); err != nil {
 		t.Fatal(err)
 	}
-	plant(t, temp(t), "outside")
+	dirstest.Plant(t, dirstest.Temp(t), "outside")
 	for from, to := range map[string]string{"link": "a", "up": "..", "passwd": "/etc/passwd", "loop": "loop", "folder": "b"} {
 		if err := os.Symlink(to, dir+"/"+from); err != nil {
 			t.Fatal(err)
@@ -64,20 +67,20 @@ func TestArtifacts(t *testing.T) {
 }
 
 func TestArtifactsBounds(t *testing.T) {
-	noLeak(t)
-	dir := temp(t)
+	dirstest.NoLeak(t)
+	dir := dirstest.Temp(t)
 	for i := range maxArtifacts + 50 {
-		plant(t, dir, fmt.Sprintf("d/%05d", i))
+		dirstest.Plant(t, dir, fmt.Sprintf("d/%05d", i))
 	}
 	deep := "e" + strings.Repeat("/e", maxArtifactDepth+10) + "/f"
-	plant(t, dir, deep, "f")
+	dirstest.Plant(t, dir, deep, "f")
 	list, omitted := artifactsOf(t, dir)
 	if len(list) != maxArtifacts || omitted != 50+1+1 {
 		t.Errorf("%d listed, %d omitted", len(list), omitted)
 	}
 	// A file of no blocks and an enormous size is listed, and not read.
-	big := temp(t)
-	plant(t, big, "sparse", "small")
+	big := dirstest.Temp(t)
+	dirstest.Plant(t, big, "sparse", "small")
 	if err := os.Truncate(big+"/sparse", maxArtifactHashed+1); err != nil {
 		t.Skip(err) // the file system holds no such files
 	}
@@ -88,9 +91,9 @@ func TestArtifactsBounds(t *testing.T) {
 }
 
 func TestArtifactsUnreadable(t *testing.T) {
-	asUser(t)
-	dir := temp(t)
-	plant(t, dir, "closed/x", "file")
+	dirstest.AsUser(t)
+	dir := dirstest.Temp(t)
+	dirstest.Plant(t, dir, "closed/x", "file")
 	for p, mode := range map[string]os.FileMode{"closed": 0, "file": 0} {
 		if err := os.Chmod(dir+"/"+p, mode); err != nil {
 			t.Fatal(err)
@@ -111,7 +114,7 @@ func TestArtifactsOfNoFolder(t *testing.T) {
 
 // Holes are cheap to make, and as dear to read as anything.
 func TestArtifactsWithHoles(t *testing.T) {
-	dir := temp(t)
+	dir := dirstest.Temp(t)
 	for name, size := range map[string]int64{"a": 1 << 20, "b": 1 << 32, "c": 1 << 20} {
 		if err := os.WriteFile(dir+"/"+name, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
@@ -133,5 +136,30 @@ func TestArtifactsWithHoles(t *testing.T) {
 	b[0] = 'x'
 	if want := fmt.Sprintf("%x", sha256.Sum256(b)); list[0].SHA256 != want || list[1].SHA256 != "" || list[1].Size != 1<<32 || list[2].SHA256 != want {
 		t.Errorf("%+v, want %s", list, want)
+	}
+}
+
+// TestArtifactsProperty holds the walk against filepath.WalkDir.
+func TestArtifactsProperty(t *testing.T) {
+	for seed := range 20 {
+		rng := rand.New(rand.NewPCG(uint64(seed), 9))
+		dir := dirstest.Temp(t)
+		dirstest.Grow(t, rng, dir, 60)
+		var want []Artifact
+		for rel, mode := range dirstest.Standing(t, dir) {
+			if !mode.IsRegular() {
+				continue
+			}
+			b, err := os.ReadFile(dir + "/" + rel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, Artifact{rel, int64(len(b)), fmt.Sprintf("%x", sha256.Sum256(b)), 0o644})
+		}
+		slices.SortFunc(want, func(a, b Artifact) int { return strings.Compare(a.Path, b.Path) })
+		got, omitted := artifactsOf(t, dir)
+		if !reflect.DeepEqual(got, want) || omitted != 0 {
+			t.Fatalf("seed %d: got %+v, want %+v", seed, got, want)
+		}
 	}
 }

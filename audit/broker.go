@@ -29,7 +29,7 @@ func (b *Broker) append(w *writer) {
 		w.KeyOpen("by_tool", '{')
 		for i := range b.ByTool {
 			c := &b.ByTool[i]
-			w.KeyOpen(clip(c.Tool), '{')
+			w.KeyOpen(Clip(c.Tool), '{')
 			w.KeyInt("calls", c.Calls)
 			w.KeyInt("denied", c.Denied)
 			w.Close('}')

@@ -35,7 +35,7 @@ type alikeConnection struct {
 
 // Add takes connections more.
 func (cs *Connections) Add(c Connection) {
-	k := alikeConnection{clip(c.Host), c.Port, c.Inside, clip(c.Program)}
+	k := alikeConnection{Clip(c.Host), c.Port, c.Inside, Clip(c.Program)}
 	i, ok := cs.index[k]
 	if !ok {
 		if len(cs.list) == maxConnections {
@@ -56,7 +56,7 @@ func (cs *Connections) Add(c Connection) {
 	have.Out += c.Out
 	have.In += c.In
 	if have.Why == "" {
-		have.Why = clip(c.Why)
+		have.Why = Clip(c.Why)
 	}
 }
 

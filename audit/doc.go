@@ -1,21 +1,13 @@
-// Package audit keeps the effective record: what was asked of a sandbox, what
-// held and by which mechanism, what was used, what was refused. It also looks
-// after what could go wrong beside the kernel's back: files that the host
-// replaces under a mount, and protected names that come into being.
+// Package audit keeps the effective record of a run: what the spec requested, what was
+// enforced and by which mechanism, what the command used, and what it was denied.
 //
-// One run uses it so:
+// A run uses it as follows:
 //
-//	sink, err := audit.Open(effective, directory, environ, home, id) // fails: nothing starts
-//	held, err := audit.Hold(plan.Watch)
-//	err = sink.Write(record)                                      // state "running"
-//	… the command starts …
-//	sweep := &audit.Sweep{Watch: plan.Watch, Held: held, Known: known, Match: match, Run: sink.Run}
-//	watch := audit.NewWatch(plan.Watch, sweep)
-//	… a Tap stands between an agent's stdout and the caller's, a Follower reads codex's own file …
-//	… watch.Begin once it has run for a while, Drain when watch.FD is readable, sweep.At for what appeared …
-//	… while watch.Fallen: Renewing, the mounts are made again, Renewed …
-//	record.Protected, record.Swept = watch.Finish(now), spec.Some(sweep.End())
-//	err = sink.Close(record)                              // state "exited"
+//	sink, err := audit.Open(effective, directory, environ, home, id) // on an error nothing starts
+//	err = sink.Write(record)                                         // state "running"
+//	… the command starts; a Tap copies an agent's output to the caller, a Follower reads codex's session file …
+//	record.Protected, record.Swept = watch.Finish(now), spec.Some(sweep.End()) // see package guard
+//	err = sink.Close(record)                                         // state "exited"
 //
 // A Record is a plain value; AppendJSON turns it into the file's bytes, and
 // Parse, Derive, Show and ShowHTML read them back for people. Writing happens
@@ -32,11 +24,6 @@
 //   - No text of it reaches a terminal or a page as anything but text: bytes
 //     that are not UTF-8 are written \xNN, control characters and marks that
 //     turn the direction of text are escaped.
-//   - Watch and Sweep begin at descriptors taken at launch, follow no link and
-//     enter no other mount. Each walk has a bound on names, directories and time,
-//     and says where it was cut.
-//   - Nothing here refuses anything: a sweep comes after the fact, which is why
-//     the record's line on protected names that are new is "guarded" at best.
 //
 // Paths that are not UTF-8 are written with \xNN for each odd byte, in the
 // record and in the list of artifacts. A name that holds these four characters

@@ -10,13 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit/agent"
+	"sbx/internal/dirs/dirstest"
 	"sbx/spec"
 )
 
 // sessions is a directory of codex's sessions with that of today.
 func sessions(t *testing.T) (top, today string) {
 	t.Helper()
-	top = temp(t)
+	top = dirstest.Temp(t)
 	today = filepath.Join(top, time.Now().Format("2006/01/02"))
 	if err := os.MkdirAll(today, 0o755); err != nil {
 		t.Fatal(err)
@@ -37,7 +38,7 @@ const session = "019aa0b2-session"
 
 // The file is read as it grows, and only what was added.
 func TestFollow(t *testing.T) {
-	before := openFDs(t)
+	before := dirstest.OpenFDs(t)
 	top, today := sessions(t)
 	text := rollout(t)
 	f := Follow(top, time.Now())
@@ -74,7 +75,7 @@ func TestFollow(t *testing.T) {
 	}
 	f.Close()
 	file.Close()
-	if after := openFDs(t); after != before {
+	if after := dirstest.OpenFDs(t); after != before {
 		t.Errorf("%d descriptors, %d before", after, before)
 	}
 }
@@ -83,7 +84,7 @@ func TestFollow(t *testing.T) {
 func TestFollowIsNotLedAstray(t *testing.T) {
 	name := "rollout-x-" + session + ".jsonl"
 	elsewhere := func(t *testing.T) string {
-		path := filepath.Join(temp(t), name)
+		path := filepath.Join(dirstest.Temp(t), name)
 		if err := os.WriteFile(path, rollout(t), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ const idLayout = "20060102T150405.000"
 // NewID is the name of a run: its time, to the millisecond in UTC, and eight
 // random digits. Later runs sort after earlier ones.
 func NewID(now time.Time) (string, error) {
-	random, err := randomHex()
+	random, err := RandomHex()
 	if err != nil {
 		return "", err
 	}
@@ -40,7 +40,8 @@ func isID(name string) bool {
 	return true
 }
 
-func randomHex() (string, error) {
+// RandomHex returns eight random hexadecimal digits.
+func RandomHex() (string, error) {
 	var b [4]byte
 	for {
 		// The call itself: unix.Getrandom sets up the vDSO's generator first,

@@ -9,12 +9,13 @@ import (
 
 	"golang.org/x/sys/unix"
 	"sbx/internal/dirs"
+	"sbx/internal/dirs/dirstest"
 	"sbx/spec"
 )
 
 func TestMend(t *testing.T) {
-	noLeak(t)
-	dir := temp(t)
+	dirstest.NoLeak(t)
+	dir := dirstest.Temp(t)
 	self := Self()
 	gone := self
 	gone.Start.Value--
@@ -53,7 +54,7 @@ func TestMend(t *testing.T) {
 	if err := unix.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plant(t, dir, "sbx/runs/other/effective.json", "sbx/runs/20260101T000000.000-00000000/")
+	dirstest.Plant(t, dir, "sbx/runs/other/effective.json", "sbx/runs/20260101T000000.000-00000000/")
 
 	if n := Mend(dir + "/sbx"); n != 1 {
 		t.Errorf("%d mended, want 1", n)
@@ -82,7 +83,7 @@ func TestMend(t *testing.T) {
 // A supervisor that writes its last word and ends after its record was read: what
 // is found to be gone has left another one.
 func TestMendAfterTheLastWord(t *testing.T) {
-	dir := temp(t)
+	dir := dirstest.Temp(t)
 	gone := Self()
 	gone.Start.Value--
 	s := open(t, dir, "")
@@ -140,7 +141,7 @@ func TestMendAfterTheLastWord(t *testing.T) {
 
 // Each call looks at so many runs, and all calls together at all.
 func TestMendComesToAll(t *testing.T) {
-	dir := temp(t)
+	dir := dirstest.Temp(t)
 	gone := Self()
 	gone.Start.Value--
 	const runs = mendNewest + 2*mendOlder + 7

@@ -46,7 +46,7 @@ func (o *Openings) Add(path, action string) {
 	path = strings.Clone(path)
 	o.index[path] = len(o.list)
 	o.bytes += len(path)
-	o.list = append(o.list, Opening{At: time.Now(), Path: redact.Text(clip(path)), Action: action, Count: 1})
+	o.list = append(o.list, Opening{At: time.Now(), Path: redact.Text(Clip(path)), Action: action, Count: 1})
 }
 
 // Omit counts a call whose path is not known.

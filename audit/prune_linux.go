@@ -149,8 +149,8 @@ func removeRun(runs int, id string, how extent, dry bool) error {
 		return err
 	}
 	if how == sweptToo {
-		if err := dirs.RemoveAll(dir, sweptName, 1<<30); err != nil && err != unix.ENOENT {
-			return errors.New(sweptName + " cannot be removed: " + err.Error())
+		if err := dirs.RemoveAll(dir, SweptDir, 1<<30); err != nil && err != unix.ENOENT {
+			return errors.New(SweptDir + " cannot be removed: " + err.Error())
 		}
 	}
 	if err := dirs.RemoveAll(dir, brokerRuns, 1<<30); err != nil && err != unix.ENOENT {
@@ -200,7 +200,7 @@ func madeBySbx(dir int, how extent) (files []string, err error) {
 	f := dirs.Reader{FD: dir, Buf: make([]byte, 4<<10)}
 	for e, ok := f.Next(); ok; e, ok = f.Next() {
 		switch name := string(e.Name); {
-		case name == effectiveName, name == launchName, name == brokerRuns, name == sweptName && how == sweptToo:
+		case name == effectiveName, name == launchName, name == brokerRuns, name == SweptDir && how == sweptToo:
 		case strings.HasPrefix(name, tempPrefix), slices.Contains(brokerFiles[:], name):
 			files = append(files, name)
 		default:

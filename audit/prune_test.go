@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/dirs/dirstest"
 )
 
 // runsFolder is a state directory with runs, of which id makes one.
@@ -19,7 +21,7 @@ type runsFolder struct {
 }
 
 func newRunsFolder(t testing.TB) runsFolder {
-	r := runsFolder{t, temp(t)}
+	r := runsFolder{t, dirstest.Temp(t)}
 	r.ok(MakeState(r.state))
 	return r
 }
@@ -56,7 +58,7 @@ func (r runsFolder) add(n int, change func(*Record)) string {
 // there are the numbers of the runs whose directory is there.
 func (r runsFolder) there(upTo int) (all []int) {
 	for n := range upTo {
-		if exists(r.path(n)) {
+		if dirstest.Exists(r.path(n)) {
 			all = append(all, n)
 		}
 	}
@@ -65,11 +67,11 @@ func (r runsFolder) there(upTo int) (all []int) {
 
 func TestPruneRemovesWhatHasEndedAlone(t *testing.T) {
 	r := newRunsFolder(t)
-	outside := temp(t)
-	plant(t, outside, effectiveName, "precious/file")
+	outside := dirstest.Temp(t)
+	dirstest.Plant(t, outside, effectiveName, "precious/file")
 	r.add(0, nil)
-	swept := r.add(1, nil) + "/" + sweptName
-	plant(t, swept, "1-.git/hooks/x", "2-.git/shut/y")
+	swept := r.add(1, nil) + "/" + SweptDir
+	dirstest.Plant(t, swept, "1-.git/hooks/x", "2-.git/shut/y")
 	r.ok(os.Symlink(outside, swept+"/3-link"))
 	r.ok(os.Chmod(swept+"/2-.git/shut", 0))
 	r.add(2, func(rec *Record) { rec.EndedAt = time.Time{} })                               // runs: it is this process
@@ -81,12 +83,12 @@ func TestPruneRemovesWhatHasEndedAlone(t *testing.T) {
 	r.ok(unix.Flock(int(locked.Fd()), unix.LOCK_EX))
 	r.ok(os.Mkdir(r.path(6), 0o700)) // one whose record is yet to come
 	r.ok(os.Symlink(outside, r.path(7)))
-	plant(t, r.add(8, nil), "notes")
+	dirstest.Plant(t, r.add(8, nil), "notes")
 	r.add(9, func(rec *Record) { rec.ID = r.id(0) })
 	r.ok(os.WriteFile(r.add(10, nil)+"/"+effectiveName, []byte("{"), 0o600))
 	r.ok(os.Chmod(r.add(11, nil), 0o777))
-	plant(t, r.add(12, nil), tempPrefix+"0123abcd")
-	plant(t, r.state+"/runs", "notes/file", "20260101T000000.000-0123456/file", "20260101T000000.000-01234567/file")
+	dirstest.Plant(t, r.add(12, nil), tempPrefix+"0123abcd")
+	dirstest.Plant(t, r.state+"/runs", "notes/file", "20260101T000000.000-0123456/file", "20260101T000000.000-01234567/file")
 	r.add(13, nil)
 	r.add(14, nil) // the newest two are kept
 
@@ -116,7 +118,7 @@ func TestPruneRemovesWhatHasEndedAlone(t *testing.T) {
 	}
 	for _, path := range []string{outside + "/precious/file", outside + "/" + effectiveName, r.path(8) + "/notes", r.path(8) + "/" + effectiveName,
 		r.state + "/runs/notes/file", r.state + "/runs/20260101T000000.000-0123456/file", r.state + "/runs/20260101T000000.000-01234567/file"} {
-		if !exists(path) {
+		if !dirstest.Exists(path) {
 			t.Errorf("%s is gone", path)
 		}
 	}
@@ -125,10 +127,10 @@ func TestPruneRemovesWhatHasEndedAlone(t *testing.T) {
 // A command chooses what is swept: how deep it is, its names and its modes.
 func TestPruneOfWhatACommandMade(t *testing.T) {
 	r := newRunsFolder(t)
-	swept := r.add(0, nil) + "/" + sweptName
-	plant(t, swept, "1-.git/raised-1/raised-1", "1-.git/shut/x/y", "2-.git/z", "raised-1", "raised-3/x")
+	swept := r.add(0, nil) + "/" + SweptDir
+	dirstest.Plant(t, swept, "1-.git/raised-1/raised-1", "1-.git/shut/x/y", "2-.git/z", "raised-1", "raised-3/x")
 	for _, name := range []string{"1-.git", "2-.git"} {
-		unix.Close(deepen(t, swept+"/"+name, "d", levels()))
+		unix.Close(dirstest.Deepen(t, swept+"/"+name, "d", dirstest.Levels()))
 	}
 	for _, shut := range []string{"1-.git/shut/x", "1-.git/shut", "2-.git"} {
 		r.ok(os.Chmod(swept+"/"+shut, 0o500))
@@ -159,7 +161,7 @@ func TestPruneByAge(t *testing.T) {
 func TestPruneOfAnotherFolder(t *testing.T) {
 	r := newRunsFolder(t)
 	r.add(0, nil)
-	elsewhere := temp(t)
+	elsewhere := dirstest.Temp(t)
 	r.ok(os.Symlink(r.state+"/runs", elsewhere+"/runs"))
 	if err := Prune(elsewhere, Old{}, false, func(Pruned) {}); err == nil || len(r.there(1)) != 1 {
 		t.Errorf("%v, there are %v", err, r.there(1))
@@ -181,7 +183,7 @@ func TestPruneTwiceAtOnce(t *testing.T) {
 	r := newRunsFolder(t)
 	const runs = 100
 	for n := range runs {
-		plant(t, r.add(n, nil)+"/"+sweptName, "1-.git/config")
+		dirstest.Plant(t, r.add(n, nil)+"/"+SweptDir, "1-.git/config")
 	}
 	var mu sync.Mutex
 	removed := map[string]int{}
@@ -218,7 +220,7 @@ func TestPruneTwiceAtOnce(t *testing.T) {
 func TestBound(t *testing.T) {
 	r := newRunsFolder(t)
 	const looks = (usualRuns/everySo + 1) * everySo
-	plant(t, r.add(0, nil)+"/"+sweptName, "1-.git/config")
+	dirstest.Plant(t, r.add(0, nil)+"/"+SweptDir, "1-.git/config")
 	r.add(1, func(rec *Record) { rec.EndedAt = time.Time{} })
 	for n := 2; n < looks-1; n++ {
 		r.add(n, nil)
@@ -244,7 +246,7 @@ func TestBound(t *testing.T) {
 	if want := usualRuns + 2; len(got) != want || got[0] != 0 || got[1] != 1 || got[2] != looks-usualRuns {
 		t.Errorf("%d are there, the oldest %v; want %d", len(got), got[:min(len(got), 3)], want)
 	}
-	if !exists(r.path(0)+"/"+sweptName+"/1-.git/config") || !exists(r.path(0)+"/"+effectiveName) || !exists(r.path(1)+"/"+effectiveName) {
+	if !dirstest.Exists(r.path(0)+"/"+SweptDir+"/1-.git/config") || !dirstest.Exists(r.path(0)+"/"+effectiveName) || !dirstest.Exists(r.path(1)+"/"+effectiveName) {
 		t.Error("something of a run that stays is gone")
 	}
 }

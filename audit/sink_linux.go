@@ -248,7 +248,7 @@ func createTemp(dir int, first string) (string, int, error) {
 		}
 	}
 	for tries := 0; ; tries++ {
-		random, err := randomHex()
+		random, err := RandomHex()
 		if err != nil {
 			return "", -1, err
 		}

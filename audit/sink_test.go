@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/internal/dirs/dirstest"
 	"sbx/spec"
 )
 
@@ -76,10 +77,10 @@ func state(t *testing.T, path string) string {
 }
 
 func TestSinkInStateFolder(t *testing.T) {
-	noLeak(t)
+	dirstest.NoLeak(t)
 	old := unix.Umask(0)
 	defer unix.Umask(old)
-	dir := temp(t)
+	dir := dirstest.Temp(t)
 	s := open(t, dir+"/not/there/yet", "")
 	if err := s.Write(Record{ID: s.id}); err != nil {
 		t.Fatal(err)
@@ -111,16 +112,16 @@ func TestSinkInStateFolder(t *testing.T) {
 }
 
 func TestSinkNamed(t *testing.T) {
-	noLeak(t)
-	dir := temp(t)
+	dirstest.NoLeak(t)
+	dir := dirstest.Temp(t)
 	s := open(t, dir+"/state", dir+"/out.json")
 	if err := s.Write(Record{ID: s.id}); err != nil {
 		t.Fatal(err)
 	}
-	if exists(dir + "/state") {
+	if dirstest.Exists(dir + "/state") {
 		t.Error("the state directory was made for a record that is elsewhere")
 	}
-	if _, path, err := s.Run(); err != nil || !exists(path) || !strings.HasPrefix(path, dir+"/state/sbx/runs/") {
+	if _, path, err := s.Run(); err != nil || !dirstest.Exists(path) || !strings.HasPrefix(path, dir+"/state/sbx/runs/") {
 		t.Errorf("%s, %v", path, err)
 	}
 	// The directory is held: renamed meanwhile, it is still the one.
@@ -131,13 +132,13 @@ func TestSinkNamed(t *testing.T) {
 	if err := os.Rename(dir+"/sub", dir+"/moved"); err != nil {
 		t.Fatal(err)
 	}
-	if err := u.Close(Record{}); err != nil || !exists(dir+"/moved/out.json") {
+	if err := u.Close(Record{}); err != nil || !dirstest.Exists(dir+"/moved/out.json") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestSinkByEnvironment(t *testing.T) {
-	dir := temp(t)
+	dir := dirstest.Temp(t)
 	env := []string{"SBX_EFFECTIVE=" + dir + "/env.json", "XDG_STATE_HOME=" + dir + "/state"}
 	for _, c := range []struct {
 		flag spec.Opt[string]
@@ -158,9 +159,9 @@ func TestSinkByEnvironment(t *testing.T) {
 }
 
 func TestSinkRefuses(t *testing.T) {
-	noLeak(t)
-	dir := temp(t)
-	plant(t, dir, "file", "folder/")
+	dirstest.NoLeak(t)
+	dir := dirstest.Temp(t)
+	dirstest.Plant(t, dir, "file", "folder/")
 	if err := unix.Mkfifo(dir+"/fifo", 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func TestSinkRefuses(t *testing.T) {
 			t.Errorf("%q: %v, want a problem that says %q", name, err, why)
 		}
 	}
-	if exists(dir + "/no") {
+	if dirstest.Exists(dir + "/no") {
 		t.Error("a parent was made")
 	}
 	if _, err := Open(spec.Opt[string]{}, "", nil, "", "x"); err == nil {
@@ -187,8 +188,8 @@ func TestSinkRefuses(t *testing.T) {
 }
 
 func TestSinkReplacesALink(t *testing.T) {
-	dir := temp(t)
-	plant(t, dir, "outside")
+	dir := dirstest.Temp(t)
+	dirstest.Plant(t, dir, "outside")
 	for _, target := range []string{dir + "/outside", "dangling", "/dev/null", dir} {
 		link := dir + "/link"
 		if err := os.Symlink(target, link); err != nil {
@@ -223,20 +224,20 @@ func TestSinkReplacesALink(t *testing.T) {
 
 // TestSinkLateFolder: what the command puts in the record's place is kept.
 func TestSinkLateFolder(t *testing.T) {
-	dir := temp(t)
+	dir := dirstest.Temp(t)
 	s := open(t, dir, dir+"/r.json")
-	plant(t, dir, "r.json/inside")
+	dirstest.Plant(t, dir, "r.json/inside")
 	if err := s.Close(Record{}); err == nil || !strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("%v", err)
 	}
-	if list, _ := os.ReadDir(dir); len(list) != 1 || !exists(dir+"/r.json/inside") {
+	if list, _ := os.ReadDir(dir); len(list) != 1 || !dirstest.Exists(dir+"/r.json/inside") {
 		t.Errorf("%v", list)
 	}
 }
 
 func TestSinkReadOnlyFolder(t *testing.T) {
-	asUser(t)
-	dir := temp(t)
+	dirstest.AsUser(t)
+	dir := dirstest.Temp(t)
 	if err := os.Chmod(dir, 0o500); err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +260,7 @@ func TestSinkFullDisk(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root: mounts a tmpfs")
 	}
-	dir := temp(t)
+	dir := dirstest.Temp(t)
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +284,7 @@ func TestSinkFullDisk(t *testing.T) {
 
 // TestTwoRunsAtOnce: whoever reads meanwhile sees one record or the other.
 func TestTwoRunsAtOnce(t *testing.T) {
-	dir := temp(t)
+	dir := dirstest.Temp(t)
 	path := dir + "/r.json"
 	var wg sync.WaitGroup
 	for _, id := range []string{"a", strings.Repeat("b", 3000)} {
@@ -308,7 +309,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 }
 
 func BenchmarkOpenAndFirstWrite(b *testing.B) {
-	dir := temp(b)
+	dir := dirstest.Temp(b)
 	env := []string{"XDG_STATE_HOME=" + dir}
 	r := sample()
 	b.ReportAllocs()
@@ -329,8 +330,8 @@ func BenchmarkOpenAndFirstWrite(b *testing.B) {
 // TestSinkInAFolderThatWasClosed: a command that may write to the directory cannot
 // keep the record from being finished by closing it.
 func TestSinkInAFolderThatWasClosed(t *testing.T) {
-	asUser(t)
-	dir := temp(t)
+	dirstest.AsUser(t)
+	dir := dirstest.Temp(t)
 	s := open(t, dir, dir+"/r.json")
 	if err := s.Write(Record{ID: "a"}); err != nil {
 		t.Fatal(err)

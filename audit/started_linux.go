@@ -81,7 +81,7 @@ func (t *Timeline) Started(path string) {
 	kept, known := t.paths[path]
 	if !known {
 		path = strings.Clone(path)
-		kept = redact.Text(clip(path))
+		kept = redact.Text(Clip(path))
 		t.paths[path] = kept
 	}
 	p := t.next

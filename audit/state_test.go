@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sbx/internal/dirs/dirstest"
 	"sbx/spec"
 )
 
@@ -80,8 +81,8 @@ func TestParseStat(t *testing.T) {
 }
 
 func TestLoad(t *testing.T) {
-	noLeak(t)
-	dir := temp(t)
+	dirstest.NoLeak(t)
+	dir := dirstest.Temp(t)
 	var ids []string
 	for i := range 3 {
 		s, err := Open(spec.Opt[string]{}, "", []string{"XDG_STATE_HOME=" + dir}, "", "20260101T00000"+strconv.Itoa(i)+".000-0000000"+strconv.Itoa(i))
@@ -93,7 +94,7 @@ func TestLoad(t *testing.T) {
 		}
 		ids = append(ids, s.id)
 	}
-	plant(t, dir, "sbx/runs/20270101T000000.000-00000000/", "sbx/runs/zzz/effective.json")
+	dirstest.Plant(t, dir, "sbx/runs/20270101T000000.000-00000000/", "sbx/runs/zzz/effective.json")
 	for name, want := range map[string]string{
 		"last": ids[2], ids[0]: ids[0], "20260101T000001": ids[1], dir + "/sbx/runs/" + ids[0] + "/effective.json": ids[0],
 	} {
@@ -115,7 +116,7 @@ func TestLoad(t *testing.T) {
 // A run's directory is sbx's own: no link, nobody else's to write, and the record in
 // it is that run's.
 func TestLoadOwnRecordsAlone(t *testing.T) {
-	dir := temp(t)
+	dir := dirstest.Temp(t)
 	s := open(t, dir, "")
 	if err := s.Close(Record{ID: s.id}); err != nil {
 		t.Fatal(err)

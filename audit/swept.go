@@ -26,6 +26,9 @@ type Swept struct {
 	Repositories []string
 }
 
+// SweptName is the directory, in that of a run, that a sweep moves such names into.
+const SweptDir = "swept"
+
 // Moved is a protected name that came into being and was moved away.
 type Moved struct {
 	Path    string
@@ -52,17 +55,18 @@ func (s *Swept) Add(t Swept) {
 	}
 	s.Omitted += t.Omitted
 	for _, c := range t.Cuts {
-		s.cut(c)
+		s.AddCut(c)
 	}
 	for _, r := range t.Repositories {
-		s.repository(r)
+		s.AddRepository(r)
 	}
 	if s.Early == "" {
 		s.Early = t.Early
 	}
 }
 
-func (s *Swept) cut(what string) {
+// AddCut lists a place that was not looked at or a name that could not be moved, and why.
+func (s *Swept) AddCut(what string) {
 	switch {
 	case slices.Contains(s.Cuts, what):
 	case len(s.Cuts) < maxCuts:
@@ -72,13 +76,14 @@ func (s *Swept) cut(what string) {
 	}
 }
 
-func (s *Swept) repository(path string) {
+// AddRepository lists a new git repository that was left.
+func (s *Swept) AddRepository(path string) {
 	switch {
 	case slices.Contains(s.Repositories, path):
 	case len(s.Repositories) < maxRepos:
 		s.Repositories = append(s.Repositories, path)
 	default:
-		s.cut("more new repositories than are listed")
+		s.AddCut("more new repositories than are listed")
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit/agent"
+	"sbx/internal/dirs/dirstest"
 	"sbx/spec"
 )
 
@@ -275,20 +276,20 @@ func TestTapEvents(t *testing.T) {
 }
 
 func TestTapLeavesNothingOpen(t *testing.T) {
-	before := openFDs(t)
+	before := dirstest.OpenFDs(t)
 	t.Run("one", func(t *testing.T) {
 		x := newTapped(t, spec.Claude, 0)
 		x.agent.WriteString("{}\n")
 		x.agent.Close()
 		x.wait()
 	})
-	if after := openFDs(t); after != before {
+	if after := dirstest.OpenFDs(t); after != before {
 		t.Errorf("%d descriptors, %d before", after, before)
 	}
 	if _, _, err := NewTap(func(h agent.Hooks) (*agent.Stream, bool) { return agent.New(spec.NoAgent, h) }, 1); err == nil {
 		t.Error("nobody's stream is tapped")
 	}
-	if after := openFDs(t); after != before {
+	if after := dirstest.OpenFDs(t); after != before {
 		t.Errorf("%d descriptors after an error, %d before", after, before)
 	}
 }

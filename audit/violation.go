@@ -42,9 +42,9 @@ type alike struct{ kind, program, action, target, rule, allow string }
 
 // Add takes one more violation.
 func (vs *Violations) Add(v Violation) {
-	v.Kind, v.Program, v.Action = clip(v.Kind), clip(v.Program), clip(v.Action)
-	v.Target, v.Rule, v.AllowWith, v.Opens = clip(v.Target), clip(v.Rule), clip(v.AllowWith), clip(v.Opens)
-	v.Host = clip(v.Host)
+	v.Kind, v.Program, v.Action = Clip(v.Kind), Clip(v.Program), Clip(v.Action)
+	v.Target, v.Rule, v.AllowWith, v.Opens = Clip(v.Target), Clip(v.Rule), Clip(v.AllowWith), Clip(v.Opens)
+	v.Host = Clip(v.Host)
 	v.Count = max(v.Count, 1)
 	k := alike{v.Kind, v.Program, v.Action, v.Target, v.Rule, v.AllowWith}
 	if i, ok := vs.index[k]; ok {
@@ -67,7 +67,7 @@ func (vs *Violations) Advise(on func(wrap.Act) wrap.Advice) {
 	for i := range vs.list {
 		if v := &vs.list[i]; v.Act.Kind != 0 {
 			advice := on(v.Act)
-			v.AllowWith, v.Opens = clip(advice.Line), clip(advice.Opens)
+			v.AllowWith, v.Opens = Clip(advice.Line), Clip(advice.Opens)
 		}
 	}
 }
@@ -88,9 +88,9 @@ func (vs *Violations) Total() int {
 	return n
 }
 
-// clip cuts a string to what a record keeps of it; what is cut shows, since
+// Clip cuts a string to what a record keeps of it; what is cut shows, since
 // appendString cuts once more.
-func clip(s string) string {
+func Clip(s string) string {
 	if len(s) <= maxString {
 		return s
 	}

@@ -3,7 +3,7 @@ package listen
 import (
 	"golang.org/x/sys/unix"
 
-	"sbx/audit"
+	"sbx/audit/guard"
 )
 
 // A bind mount that protects a file is detached when the host replaces that file, perhaps
@@ -14,7 +14,7 @@ import (
 // false if it has not answered the call.
 func (o *opener) guardsOpen(c *openCall, d *entry, flags uint64) bool {
 	g, _ := o.rules.guard(d)
-	if g < audit.Fixed {
+	if g < guard.Fixed {
 		return false
 	}
 	e := unix.EROFS
@@ -22,7 +22,7 @@ func (o *opener) guardsOpen(c *openCall, d *entry, flags uint64) bool {
 	writes := flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0
 	temporary := flags&unix.O_TMPFILE == unix.O_TMPFILE
 	switch isDir := d.kind == unix.S_IFDIR; {
-	case !d.exists && (g == audit.Fixed || !makes): // its creation is denied elsewhere, or ENOENT
+	case !d.exists && (g == guard.Fixed || !makes): // its creation is denied elsewhere, or ENOENT
 		return false
 	case !d.exists:
 		o.report(ReadOnly, "create", d.text())
@@ -62,35 +62,35 @@ func (n *namer) guardsName(c *nameCall, made, taken, from *entry) bool {
 	switch {
 	case from.unread && len(n.rules.Views) > 0:
 		cause, e = ByName, unix.EPERM
-	case gf >= audit.Fixed && from.exists && from.kind != unix.S_IFDIR && gm != audit.Within:
+	case gf >= guard.Fixed && from.exists && from.kind != unix.S_IFDIR && gm != guard.Within:
 		n.fail(unix.EXDEV)
 		return true
-	case gm < audit.Pinned && gt < audit.Pinned:
+	case gm < guard.Pinned && gt < guard.Pinned:
 		return false
 	case c.takes == nowhere: // creating a path that exists answers EEXIST
-		if gm != audit.Within || made.exists {
+		if gm != guard.Within || made.exists {
 			return false
 		}
 		cause, e = ReadOnly, unix.EROFS
 	case c.makes != nowhere && in != out:
-		if cause, e = ReadOnly, unix.EXDEV; gm != audit.Within {
-			if d = taken; gt == audit.Pinned { // writable, but it must not be moved
+		if cause, e = ReadOnly, unix.EXDEV; gm != guard.Within {
+			if d = taken; gt == guard.Pinned { // writable, but it must not be moved
 				cause = ByName
 			}
 		}
-	case gt == audit.Within:
+	case gt == guard.Within:
 		cause, e, d = ReadOnly, unix.EROFS, taken
 	case !taken.exists:
 		return false
-	case gt >= audit.Pinned && c.makes == nowhere:
+	case gt >= guard.Pinned && c.makes == nowhere:
 		if _, e = n.asFolder(c, taken); e != 0 {
 			n.fail(e)
 			return true
 		}
 		cause, e, d = ByName, unix.EBUSY, taken
-	case gt >= audit.Pinned && n.rules.stops(made):
+	case gt >= guard.Pinned && n.rules.stops(made):
 		return false
-	case gt >= audit.Pinned:
+	case gt >= guard.Pinned:
 		cause, e, d = ByName, unix.EBUSY, taken
 	case !made.exists, c.swap >= 0 && n.call.Args[c.swap]&unix.RENAME_NOREPLACE != 0, made.file == taken.file:
 		return false // its creation is denied elsewhere, or EEXIST, or the call does nothing

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"sbx/audit"
+	"sbx/audit/guard"
 	"sbx/internal/read"
 )
 
@@ -18,7 +18,7 @@ func (n *namer) removes(c *nameCall, d *entry) bool {
 	if n.remove == nil || !d.ok || !d.exists || n.rules.fixed(d) {
 		return false
 	}
-	if g, _ := n.rules.guard(d); !d.mounted && g != audit.Pinned && g != audit.Fixed {
+	if g, _ := n.rules.guard(d); !d.mounted && g != guard.Pinned && g != guard.Fixed {
 		return false
 	}
 	folder, e := n.asFolder(c, d)

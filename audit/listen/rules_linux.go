@@ -3,7 +3,7 @@ package listen
 import (
 	"golang.org/x/sys/unix"
 
-	"sbx/audit"
+	"sbx/audit/guard"
 	"sbx/internal/view"
 	"sbx/wrap"
 )
@@ -28,7 +28,7 @@ type Rules struct {
 	// Guards is how one is guarded, and the innermost mount that it lies beneath, whether
 	// the mounts are there at that moment or not. Guarded tells whether a name may be
 	// that of one on which a mount lies; nil for no name.
-	Guards  func(path string) (g audit.Guard, mount string)
+	Guards  func(path string) (g guard.Kind, mount string)
 	Guarded func(name string) bool
 }
 
@@ -90,7 +90,7 @@ func (r *Rules) bare(d *entry) bool {
 		return false
 	}
 	g, _ := r.Guards(host)
-	return g != audit.Unguarded && g != audit.Pinned && !d.isFixed()
+	return g != guard.Unguarded && g != guard.Pinned && !d.isFixed()
 }
 
 // readOnly tells whether the kernel refuses to open what is there for writing
@@ -109,10 +109,10 @@ func (r *Rules) readOnly(d *entry) bool {
 }
 
 // guard returns how a mount guards an entry's path, see Guards.
-func (r *Rules) guard(d *entry) (g audit.Guard, mount string) {
+func (r *Rules) guard(d *entry) (g guard.Kind, mount string) {
 	host, ok := r.host(d)
 	if !ok || r.Closed != nil { // without mounts nothing of the kind is answered
-		return audit.Unguarded, ""
+		return guard.Unguarded, ""
 	}
 	return r.Guards(host)
 }

@@ -38,9 +38,10 @@ var rooms = []room{
 	{"wrap/launch", []string{"internal/broker/wire", "internal/doc", "internal/relay/wire", "internal/outer", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit", []string{"internal/dirs", "internal/doc", "internal/read", "internal/sys", "internal/reach", "internal/relay/wire", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit/agent", []string{"internal/doc", "spec"}},
-	{"audit/listen", []string{"internal/read", "internal/reach", "internal/relay/wire", "internal/view", "audit", "wrap", "spec", "seccomp"}},
+	{"audit/guard", []string{"internal/dirs", "audit", "wrap", "spec"}},
+	{"audit/listen", []string{"internal/read", "internal/reach", "internal/relay/wire", "internal/view", "audit", "audit/guard", "wrap", "spec", "seccomp"}},
 	{"audit/trace", []string{"internal/read", "audit", "spec", "seccomp"}},
-	{"internal/run", []string{"internal/dirs", "internal/broker/wire", "internal/read", "internal/sys", "internal/doc", "internal/view", "internal/outer", "internal/reach", "internal/relay/wire", "audit", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap", "spec", "seccomp", "wrap/outer"}},
+	{"internal/run", []string{"internal/dirs", "internal/broker/wire", "internal/read", "internal/sys", "internal/doc", "internal/view", "internal/outer", "internal/reach", "internal/relay/wire", "audit", "audit/guard", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap", "spec", "seccomp", "wrap/outer"}},
 	{"cmd/sbx", []string{"internal/dirs", "internal/broker/caps", "internal/sys", "internal/run", "internal/doc", "internal/outer", "internal/reach", "audit", "wrap/launch", "wrap/host", "wrap", "internal/view", "spec", "wrap/outer"}},
 
 	// The Go API, which starts the program and imports none of its rooms.
@@ -51,7 +52,7 @@ var rooms = []room{
 	{"internal/broker", []string{"internal/broker/caps", "internal/broker/wire", "internal/doc", "internal/reach", "internal/read", "internal/sys", "internal/view", "audit", "spec", "wrap", "wrap/host"}},
 	{"internal/oci/walls", []string{"landlock", "seccomp"}},
 	{"internal/oci/front", nil},
-	{"internal/oci", []string{"internal/oci/front", "internal/oci/walls", "internal/run", "internal/doc", "internal/sys", "internal/view", "audit", "audit/listen", "wrap/host", "wrap/outer", "wrap", "spec", "landlock", "seccomp"}},
+	{"internal/oci", []string{"internal/oci/front", "internal/oci/walls", "internal/run", "internal/doc", "internal/sys", "internal/view", "audit", "audit/guard", "audit/listen", "wrap/host", "wrap", "spec", "seccomp", "wrap/outer", "landlock"}},
 	{"cmd/sbx-egress", []string{"internal/relay", "internal/relay/wire", "internal/reach", "landlock", "seccomp"}},
 	{"cmd/sbx-dispatch", []string{"internal/sys", "internal/doc", "dispatch", "audit", "spec"}},
 	{"cmd/sbx-broker", []string{"internal/sys", "internal/broker", "internal/broker/wire", "internal/doc", "audit", "spec"}},

@@ -18,7 +18,7 @@ const (
 // wider are the types with more fields, each with its number, which only falls.
 var wider = map[string]int{
 	"..Cmd":                         17, // shaped as exec.Cmd
-	"audit.guarded":                 14, // what is known of one path
+	"audit/guard.guarded":           14, // what is known of one path
 	"audit/agent.claudeLine":        22, // a line of a stream
 	"audit/agent.tally":             24, // a number a kind
 	"audit/listen.pendingConnect":   17, // one call

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sbx/audit"
+	"sbx/audit/guard"
 	"sbx/internal/doc"
 	"sbx/internal/oci/front"
 	"sbx/internal/oci/walls"
@@ -161,11 +162,11 @@ func (m *making) prepare() error {
 		return err
 	}
 	var contained *outer.Contained
-	var held *audit.Snapshot
+	var held *guard.Snapshot
 	s, err := inspect(m.t, docs, facts, func(s *Seen) (err error) {
 		m.record.Resolved = s.Resolved
 		if contained, err = outer.Contain(outer.Ask{Resolved: s.Resolved, Host: &s.Host, Supervised: supervised}, s.Program); err == nil && supervised {
-			held, err = audit.Hold(contained.Plan.Watch)
+			held, err = guard.Hold(contained.Plan.Watch)
 		}
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/audit/guard"
 	"sbx/audit/listen"
 	"sbx/seccomp"
 	"sbx/spec"
@@ -29,7 +30,7 @@ type Container struct {
 	Record audit.Record
 	Sink   *audit.Sink
 	Of     *outer.Contained
-	Held   *audit.Snapshot
+	Held   *guard.Snapshot
 	First  func() int   // its first process; 0 as long as there is none
 	End    func()       // ends it
 	Inside func(func()) // calls a function that sees the container's files at their paths
@@ -48,7 +49,7 @@ func Attend(c Container) (*Attended, error) {
 	x.record.Timeline = audit.NewTimeline(c.First)
 	if len(p.Plan.Watch.Trees) > 0 {
 		x.guard.sweep = x.guard.newSweep()
-		x.guard.patrol = &patrol{Patrol: audit.NewPatrol(x.guard.sweep), timer: -1}
+		x.guard.patrol = &patrol{Patrol: guard.NewPatrol(x.guard.sweep), timer: -1}
 	}
 	return &Attended{x: x, inside: c.Inside}, x.count.begin()
 }

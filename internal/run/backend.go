@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sbx/audit"
+	"sbx/audit/guard"
 	"sbx/internal/doc"
 	outside "sbx/internal/outer"
 	"sbx/internal/sys"
@@ -62,7 +63,7 @@ func (x *Prepared) planBackend() (used bool, err error) {
 
 // beginBackend clones the child that becomes the tool.
 func (x *Prepared) beginBackend() (err error) {
-	if x.held, err = audit.Hold(x.Plan.Watch); err != nil {
+	if x.held, err = guard.Hold(x.Plan.Watch); err != nil {
 		return err
 	}
 	x.threads = launch.Threads(0)

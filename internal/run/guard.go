@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"sbx/audit"
+	"sbx/audit/guard"
 	"sbx/seccomp"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
 )
 
-// guard looks after the protected files.
-type guard struct {
+// guarding looks after the protected files.
+type guarding struct {
 	*events
-	sweep  *audit.Sweep // nil where there is nothing to look after
-	watch  *audit.Watch
-	linked *audit.Worktrees // that can be removed inside; nil for none
+	sweep  *guard.Sweep // nil where there is nothing to look after
+	watch  *guard.Watch
+	linked *guard.Worktrees // that can be removed inside; nil for none
 	again  *renewer         // nil before the watch begins
 	patrol *patrol
 	masks  masks
@@ -25,27 +26,27 @@ type guard struct {
 }
 
 // note takes note of the protected files as they are before the command runs.
-func (x *guard) note() {
+func (x *guarding) note() {
 	w := x.Plan.Watch
 	if len(w.Trees) == 0 && len(w.Protected) == 0 && len(w.Masked) == 0 && len(w.Renew) == 0 {
 		return
 	}
 	x.sweep = x.newSweep()
-	x.watch = audit.NewWatch(w, x.sweep)
-	x.patrol = &patrol{Patrol: audit.NewPatrol(x.sweep), timer: -1}
+	x.watch = guard.NewWatch(w, x.sweep)
+	x.patrol = &patrol{Patrol: guard.NewPatrol(x.sweep), timer: -1}
 	if len(w.Worktrees) > 0 {
-		x.linked = audit.NewWorktrees(x.sweep, x.watch)
+		x.linked = guard.NewWorktrees(x.sweep, x.watch)
 	}
 }
 
-func (x *guard) newSweep() *audit.Sweep {
+func (x *guarding) newSweep() *guard.Sweep {
 	leads := func(rel string) bool { _, ok := wrap.LeadsToProtected(rel); return ok }
-	return &audit.Sweep{Watch: x.Plan.Watch, Held: x.held, Known: x.Host.Known(), Cut: x.Host.SearchCut != "",
+	return &guard.Sweep{Watch: x.Plan.Watch, Held: x.held, Known: x.Host.Known(), Cut: x.Host.SearchCut != "",
 		Match: isProtected, Leads: leads, Run: x.sink.Run}
 }
 
 // check begins to watch what could appear in the writable trees.
-func (x *guard) startWatch(hooks *launch.Hooks) {
+func (x *guarding) startWatch(hooks *launch.Hooks) {
 	if x.sweep == nil {
 		return
 	}
@@ -68,15 +69,15 @@ func (x *guard) startWatch(hooks *launch.Hooks) {
 	x.drain() // what came into being before the watch began
 }
 
-func (x *guard) drain() { x.sweepAt(x.watch.Drain(time.Now())) }
+func (x *guarding) drain() { x.sweepAt(x.watch.Drain(time.Now())) }
 
 // pollTrees looks every now and then, where nothing can be watched.
-func (x *guard) pollTrees(hooks *launch.Hooks) {
+func (x *guarding) pollTrees(hooks *launch.Hooks) {
 	look := func() {
 		x.sweepAt(x.watch.Poll(time.Now()))
 		x.again.check()
 	}
-	w, ok := launch.Every(audit.LookEvery, look)
+	w, ok := launch.Every(guard.LookEvery, look)
 	if !ok {
 		return
 	}
@@ -85,7 +86,7 @@ func (x *guard) pollTrees(hooks *launch.Hooks) {
 }
 
 // unwatched says that what happens is seen late.
-func (x *guard) unwatched(p *spec.Problem) {
+func (x *guarding) unwatched(p *spec.Problem) {
 	if !x.Voice.Quiet {
 		x.Voice.Problem(p)
 	}
@@ -95,7 +96,7 @@ func (x *guard) unwatched(p *spec.Problem) {
 }
 
 // sweepAt sweeps at once what the watch tells of, and notes what it is told.
-func (x *guard) sweepAt(told []audit.Notice) {
+func (x *guarding) sweepAt(told []audit.Notice) {
 	for _, n := range told {
 		switch n.What {
 		case audit.Appeared:
@@ -107,7 +108,7 @@ func (x *guard) sweepAt(told []audit.Notice) {
 }
 
 // end is the last look, when nothing runs any more.
-func (x *guard) end() {
+func (x *guarding) end() {
 	if x.sweep == nil {
 		return
 	}
@@ -126,7 +127,7 @@ func (x *guard) end() {
 }
 
 // lookAtLast looks at what was refused, and for all that came into being.
-func (x *guard) lookAtLast() {
+func (x *guarding) lookAtLast() {
 	x.found.Add(x.patrol.end())
 	if x.patrol.Full() {
 		x.weaken(wrap.FieldUnmade, "more protected names were denied than were looked at again while the command ran")
@@ -140,7 +141,7 @@ func (x *guard) lookAtLast() {
 }
 
 // noteRemoved says whose protections went with what the command removed.
-func (x *guard) noteRemoved() {
+func (x *guarding) noteRemoved() {
 	if x.linked == nil {
 		return
 	}
@@ -156,7 +157,7 @@ func isProtected(rel string) bool {
 
 // noteSwept turns what was moved away into violations, and tells of the first and of
 // how many there are.
-func (x *guard) noteSwept() {
+func (x *guarding) noteSwept() {
 	found := &x.found
 	for _, m := range found.Moved {
 		x.record.Violations.Add(audit.Violation{Kind: "filesystem", At: time.Now(), Action: "create", Target: m.Path,

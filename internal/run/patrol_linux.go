@@ -6,12 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/audit/guard"
 	"sbx/wrap/launch"
 )
 
 // patrol has the writable trees looked at whenever names may have come into being.
 type patrol struct {
-	*audit.Patrol
+	*guard.Patrol
 	timer  int  // a timerfd; -1 as long as the command has not run for a while
 	armed  bool // the timer is
 	under  bool // a round is under way
@@ -27,14 +28,14 @@ func (p *patrol) begin(hooks *launch.Hooks, found *audit.Swept, unseen bool) {
 	}
 	p.timer, p.unseen = fd, unseen
 	hooks.Wait = append(hooks.Wait, launch.Waiter{FD: fd, Event: func() { p.walk(found) }})
-	p.arm(audit.PatrolEvery)
+	p.arm(guard.PatrolEvery)
 }
 
 // makes is told that a name may come into being.
 func (p *patrol) makes() {
 	p.made = true
 	if !p.armed {
-		p.arm(audit.PatrolEvery)
+		p.arm(guard.PatrolEvery)
 	}
 }
 
@@ -53,14 +54,14 @@ func (p *patrol) walk(found *audit.Swept) {
 	if !p.under {
 		p.under, p.made = true, false
 	}
-	swept, over := p.Walk(audit.PatrolSlice)
+	swept, over := p.Walk(guard.PatrolSlice)
 	found.Add(swept)
 	p.under, p.armed = !over, false
 	switch {
 	case p.under || p.made:
-		p.arm(audit.PatrolEvery)
+		p.arm(guard.PatrolEvery)
 	case p.unseen:
-		p.arm(audit.LookEvery)
+		p.arm(guard.LookEvery)
 	}
 }
 

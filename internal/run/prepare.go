@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/audit/guard"
 	"sbx/audit/trace"
 	outside "sbx/internal/outer"
 	"sbx/spec"
@@ -29,7 +30,7 @@ type Prepared struct {
 	*planned
 	process *launch.Process
 	threads <-chan struct{} // that may be wanted while the command runs; closed once they are there
-	held    *audit.Snapshot
+	held    *guard.Snapshot
 	relay   relay
 	broker  broker
 	backend backend            // without a tool: sbx itself

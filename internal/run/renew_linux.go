@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/audit/guard"
 	"sbx/spec"
 	"sbx/wrap"
 	"sbx/wrap/launch"
@@ -24,7 +25,7 @@ const (
 // renewer has what the host replaced mounted again inside. Nothing of it waits.
 type renewer struct {
 	*events
-	watch *audit.Watch
+	watch *guard.Watch
 	hooks *launch.Hooks
 	drain func()
 	child *launch.Renewal // nil where none is under way

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"sbx/audit"
+	"sbx/audit/guard"
 	"sbx/audit/listen"
 	"sbx/spec"
 	"sbx/wrap"
@@ -286,7 +286,7 @@ func started(t *testing.T, a *asked) *Started {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.held = &audit.Snapshot{}
+	p.held = &guard.Snapshot{}
 	x := newStarted(p)
 	if err := p.announce(); err != nil {
 		t.Fatal(err)

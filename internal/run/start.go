@@ -3,7 +3,7 @@ package run
 import (
 	"golang.org/x/sys/unix"
 
-	"sbx/audit"
+	"sbx/audit/guard"
 	"sbx/audit/listen"
 	"sbx/spec"
 	"sbx/wrap"
@@ -15,7 +15,7 @@ type Started struct {
 	*events
 	bounds    launch.Bounds    // the limits that the supervisor holds itself
 	programs  *listen.Programs // which may be executed; nil for any
-	guard     guard
+	guard     guarding
 	count     count
 	egress    egress
 	brokered  brokered
@@ -27,7 +27,7 @@ type Started struct {
 
 func newStarted(p *Prepared) *Started {
 	e := &events{Prepared: p, end: func() { p.process.End() }}
-	x := &Started{events: e, guard: guard{events: e, masks: masks{events: e}}, count: count{events: e}, egress: egress{events: e}, brokered: brokered{events: e}, narrowing: narrowing{e},
+	x := &Started{events: e, guard: guarding{events: e, masks: masks{events: e}}, count: count{events: e}, egress: egress{events: e}, brokered: brokered{events: e}, narrowing: narrowing{e},
 		landlog: landlog{events: e}}
 	x.watched = watchedAgent{events: e, bounds: &x.bounds}
 	return x
@@ -49,7 +49,7 @@ func (p *Prepared) Start() (*Started, error) {
 	}
 	for {
 		if p.held == nil {
-			held, err := audit.Hold(p.Plan.Watch)
+			held, err := guard.Hold(p.Plan.Watch)
 			if err != nil {
 				return x, err
 			}

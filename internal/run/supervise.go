@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
+	"sbx/audit/guard"
 	"sbx/audit/listen"
 	"sbx/seccomp"
 	"sbx/spec"
@@ -97,7 +98,7 @@ func (x *Started) listen(h *launch.Hooks) {
 func (x *Started) listenerConfig(fd, root int) listen.Config {
 	c := listen.Config{FD: fd, Root: root, Programs: x.programs, Refused: x.refused,
 		Rules: listen.Rules{Views: x.Plan.Watch.Views, Forbids: func(string) bool { return false }, Part: wrap.IsProtectedPart,
-			Guards: func(string) (audit.Guard, string) { return audit.Unguarded, "" }},
+			Guards: func(string) (guard.Kind, string) { return guard.Unguarded, "" }},
 		Counts: listen.Counts{Exceeded: func() { x.stop("max_commands") }}}
 	if x.Plan.Filter.Looks {
 		c.Secrets = x.Plan.Secrets()
@@ -137,7 +138,7 @@ func (x *Started) guardNames(c *listen.Config) {
 }
 
 // rules are the sweep's: what it would remove does not come into being.
-func (x *guard) rules(r *listen.Rules) {
+func (x *guarding) rules(r *listen.Rules) {
 	s := x.sweep
 	r.Forbids, r.Empty, r.Part, r.Links = s.Forbids, s.Empty, s.Part, s.Links
 	r.Guards, r.Guarded = s.Guards, s.Guarded

@@ -1,0 +1,215 @@
+package guard
+
+import (
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"sbx/audit"
+	"sbx/internal/dirs"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// guarded is a file or directory that the host may replace, and whose mount inside
+// falls off then.
+type guarded struct {
+	path    string
+	id      identity
+	before  string
+	events  []audit.Notice
+	omitted int
+
+	loose   time.Time // since when what stands there has lacked its mount; zero: it has it, or nothing stands there
+	sound   time.Time // when its mount was last known to be there; zero: at launch
+	blind   bool      // nothing watches it
+	over    bool      // it was removed inside, and is protected no more
+	asked   bool      // the renewal under way began after it fell
+	stuck   bool      // the last renewal could not mount it, and nothing happened since
+	why     string    // why not
+	ended   int       // of events, those before it are over
+	exposed time.Duration
+}
+
+func (x *Watch) remember(path string) {
+	if x.at[path] == 0 {
+		x.files = append(x.files, guarded{path: path, id: identify(path), blind: true})
+		x.at[path] = len(x.files)
+	}
+}
+
+// identity is what a rename over a path, or its removal, changes. An inode's
+// number is soon given again, the time of its birth is not.
+type identity struct {
+	dev  [2]uint32
+	ino  uint64
+	born unix.StatxTimestamp
+}
+
+func identify(path string) identity { return identifyIn(unix.AT_FDCWD, path) }
+
+func identifyIn(dir int, name string) identity {
+	var st unix.Statx_t
+	if statx(dir, name, &st) != nil {
+		return identity{}
+	}
+	return identityOf(&st)
+}
+
+func identityOf(st *unix.Statx_t) identity {
+	return identity{[2]uint32{st.Dev_major, st.Dev_minor}, st.Ino, st.Btime}
+}
+
+// compare notes what happened to a file that nobody was watching, since a time.
+func (x *Watch) compare(list []audit.Notice, i int, now, since time.Time) []audit.Notice {
+	g := &x.files[i]
+	is := identify(g.path)
+	switch {
+	case is == g.id, g.over:
+		return list
+	case is == identity{}:
+		list = x.note(list, i, audit.Removed, now)
+	default:
+		list = x.note(list, i, audit.Replaced, now)
+		if since.Before(g.loose) {
+			g.loose = since
+		}
+	}
+	g.id = is
+	return list
+}
+
+// forget takes note that the supervisor removed a path at the command's wish:
+// whatever stands there from now on is none of the host's.
+func (x *Watch) forget(path string) {
+	i := x.at[path] - 1
+	if i < 0 || x.files[i].over {
+		return
+	}
+	x.files[i].over = true
+	x.note(nil, i, audit.RemovedInside, time.Now())
+	x.unname(i)
+}
+
+// guard watches the directory of a file for what happens to that file.
+func (x *Watch) guard(path string, file int) error {
+	i := strings.LastIndexByte(path, '/')
+	if i < 0 {
+		return nil
+	}
+	dir, name := path[:max(i, 1)], path[i+1:]
+	fd, err := dirs.OpenRealDir(dir)
+	if err != nil {
+		return nil // gone already: the mounts on it are gone too, and no event will come
+	}
+	defer dirs.Close(fd)
+	d, err := x.add(fd, unix.IN_MOVED_FROM|unix.IN_DELETE)
+	if err == unix.EACCES { // a directory of others, that may not be read: what is in it is compared at the end
+		return nil
+	}
+	if err != nil {
+		return &spec.Problem{Field: wrap.FieldProtected, On: path, Do: "watch the file", Why: inotifyWhy(err)}
+	}
+	if d.names == nil {
+		d.names = map[string]int{}
+	}
+	d.names[name] = file
+	x.files[file].blind = false
+	return nil
+}
+
+// unname forgets the names of a file that is guarded.
+func (x *Watch) unname(i int) {
+	for _, d := range x.dirs {
+		for name, file := range d.names {
+			if file == i {
+				delete(d.names, name)
+			}
+		}
+	}
+}
+
+// regard looks again at what is guarded beneath a directory that was replaced or
+// removed: the watches on what lay in it went with it.
+func (x *Watch) regard(list []audit.Notice, folder string, now time.Time) []audit.Notice {
+	for i := range x.files {
+		g := &x.files[i]
+		if rel, ok := beneath(g.path, folder); !ok || rel == "" || g.over {
+			continue
+		}
+		x.unname(i)
+		_ = x.guard(g.path, i) // what cannot be watched is compared at the end
+		list = x.compare(list, i, now, now)
+	}
+	return list
+}
+
+// maxEvents is how many events of one file are kept.
+const maxEvents = 50
+
+func (x *Watch) note(list []audit.Notice, i int, what audit.What, now time.Time) []audit.Notice {
+	g := &x.files[i]
+	n := audit.Notice{Path: g.path, At: now, What: what}
+	if len(g.events) < maxEvents {
+		g.events = append(g.events, n)
+	} else {
+		g.omitted++
+	}
+	g.stuck, g.asked = false, false
+	switch {
+	case what == audit.Replaced && g.loose.IsZero():
+		g.loose = g.since(now)
+	case what == audit.Removed, what == audit.RemovedInside:
+		g.settle(now)
+	}
+	return append(list, n)
+}
+
+// since is when what stands there now came to stand there: a rename changes the
+// inode, as its making does. A program inside that changes it once more makes it
+// later, but not later than it was noticed.
+func (g *guarded) since(noticed time.Time) time.Time {
+	var st unix.Statx_t
+	if statx(unix.AT_FDCWD, g.path, &st) != nil || st.Mask&unix.STATX_CTIME == 0 {
+		return noticed
+	}
+	if at := time.Unix(st.Ctime.Sec, int64(st.Ctime.Nsec)); at.After(g.sound) && at.Before(noticed) {
+		return at
+	}
+	return noticed
+}
+
+// settle ends the time in which a file lacked its mount.
+func (g *guarded) settle(now time.Time) {
+	if !g.loose.IsZero() {
+		g.exposed += max(now.Sub(g.loose), 0)
+	}
+	g.loose, g.sound, g.ended = time.Time{}, now, len(g.events)
+}
+
+// Finish takes the digests again and tells what happened to protected and
+// masked files: those that were replaced or removed, and those that differ.
+func (x *Watch) Finish(now time.Time) []audit.Change {
+	var out []audit.Change
+	for i := range x.files {
+		g := &x.files[i]
+		if g.blind { // or the watch never began
+			x.compare(nil, i, now, x.sweep.Held.began(now))
+		}
+		after := ""
+		if g.before != "" {
+			after = digestPath(g.path)
+		}
+		if len(g.events) == 0 && after == g.before {
+			continue
+		}
+		c := audit.Change{Path: g.path, DigestBefore: g.before, DigestAfter: after, Events: g.events, Omitted: g.omitted}
+		c.Bare = !g.loose.IsZero()
+		if g.settle(now); c.Bare {
+			c.Why = g.why
+		}
+		c.Unprotected = g.exposed
+		out = append(out, c)
+	}
+	return out
+}

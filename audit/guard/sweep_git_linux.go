@@ -1,0 +1,119 @@
+package guard
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/dirs"
+	"sbx/wrap"
+)
+
+// missing notes the directories above an absent path that are absent as well:
+// whatever is renamed there may bring the path along.
+func (s *Sweep) missing(path string) {
+	t, rel := s.Held.find(path)
+	if t == nil {
+		return
+	}
+	for dir := dirOf(rel); dir != "" && dir != "."; dir = dirOf(dir) {
+		fd, err := dirs.OpenBeneath(t.fd, dir, unix.O_PATH)
+		if err == nil {
+			dirs.Close(fd)
+			return
+		}
+		if err != unix.ENOENT {
+			return
+		}
+		s.toward[under(t.path, dir)] = true
+	}
+}
+
+// inGit is path relative to the innermost git directory that was there at launch.
+func (s *atLaunch) inGit(path string) (rel string, ok bool) {
+	if len(s.git) == 0 {
+		return "", false
+	}
+	for end := strings.LastIndexByte(path, '/'); end > 0; end = strings.LastIndexByte(path[:end], '/') {
+		if s.git[path[:end]] {
+			return path[end+1:], true
+		}
+	}
+	return "", false
+}
+
+// forbidden tells whether a path must not come into being: by its name, or
+// because a repository's configuration gives it a meaning.
+func (s *Sweep) forbidden(path, rel string) bool {
+	if s.Match(rel) || s.unmade[path] {
+		return true
+	}
+	in, ok := s.inGit(path)
+	if ok {
+		_, ok = wrap.IsProtectedInGit(in)
+	}
+	return ok
+}
+
+// leads tells whether a path is on the way to a protected name.
+func (s *Sweep) leads(path, rel string) bool {
+	if s.Leads != nil && s.Leads(rel) || s.toward[path] {
+		return true
+	}
+	in, ok := s.inGit(path)
+	return ok && wrap.LeadsInGit(in, !s.Cut)
+}
+
+// Part tells whether a name, without its directory, may be part of a path that must
+// not come into being.
+func (s *Sweep) Part(name string) bool {
+	s.prepare()
+	if wrap.IsProtectedPart(name) {
+		return true
+	}
+	for _, set := range []map[string]bool{s.unmade, s.toward} {
+		for path := range set {
+			if path[strings.LastIndexByte(path, '/')+1:] == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ambiguous tells whether a path may be a branch of a submodule that the search
+// at launch did not come to ("modules/a/logs/refs/heads/config").
+func (s *Sweep) ambiguous(path, rel string) bool {
+	in, ok := s.inGit(path)
+	return ok && !s.Match(rel) && !s.Match(".git/"+in) && !s.unmade[path]
+}
+
+// brought tells whether something may have come to its place with a directory
+// above, which leaves its own times as they were: one on the way to protected
+// names was made, renamed or changed since the launch.
+func (s *Sweep) brought(t *tree, rel string) bool {
+	for dir := dirOf(rel); dir != "" && dir != "."; dir = dirOf(dir) {
+		path := under(t.path, dir)
+		if s.known[path] || s.git[path] {
+			return false
+		}
+		// The search at launch looks for the names of a tree's top as they are
+		// written: what differs in case may have been there.
+		if s.leads(path, dir) && !s.isOld(t, dir) && (s.Leads == nil || !s.Leads(dir) || rel == strings.ToLower(rel)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isOld tells whether nobody changed a directory since the launch.
+func (s *Sweep) isOld(t *tree, rel string) bool {
+	fd, err := dirs.OpenBeneath(t.fd, rel, unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return false
+	}
+	defer dirs.Close(fd)
+	var st unix.Statx_t
+	err = unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st)
+	return err == nil && s.Held.ageOf(t, &st) == ageOld
+}

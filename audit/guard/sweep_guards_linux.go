@@ -1,0 +1,78 @@
+package guard
+
+import (
+	"strings"
+
+	"sbx/wrap"
+)
+
+// Kind is how a path is kept from being changed inside, by its name: whether its mount
+// is there at that moment is not asked, since the host may be about to replace the file.
+type Kind uint8
+
+// The kinds of guards.
+const (
+	Unguarded Kind = iota
+	Missed         // a protected name that was not found at launch, and has no mount
+	Pinned         // a mount lies on it: it is not to be removed, nor replaced
+	Fixed          // and that is read-only
+	Within         // it lies beneath one that is read-only
+)
+
+// Guards is how an absolute path of the host is guarded, and the innermost mount that it
+// lies beneath; "" for a path of no writable tree.
+func (s *Sweep) Guards(path string) (g Kind, mount string) {
+	s.prepare()
+	t, _ := s.Held.find(path)
+	if t == nil {
+		return Unguarded, ""
+	}
+	for end := strings.LastIndexByte(path, '/'); end > len(t.path); end = strings.LastIndexByte(path[:end], '/') {
+		if fixed, ok := s.mounted[path[:end]]; fixed {
+			return Within, path[:end]
+		} else if ok && mount == "" {
+			mount = path[:end]
+		}
+	}
+	if mount == "" {
+		mount = t.path
+	}
+	fixed, ok := s.mounted[path]
+	switch {
+	case fixed:
+		return Fixed, mount
+	case ok:
+		return Pinned, mount
+	case s.Cut && s.isMissed(path):
+		return Missed, mount
+	}
+	return Unguarded, mount
+}
+
+// Guarded tells whether a name, without its directory, may be that of a path on which a
+// mount lies.
+func (s *Sweep) Guarded(name string) bool {
+	s.prepare()
+	return s.names[name]
+}
+
+func (s *atLaunch) mountedOn(renewed []wrap.Renewal) {
+	s.mounted = make(map[string]bool, len(s.fixed)+len(renewed))
+	for i := range renewed {
+		r := &renewed[i]
+		s.mounted[r.Path] = s.mounted[r.Path] || r.Mount.Op != wrap.OpPin
+	}
+	for path := range s.fixed {
+		s.mounted[path] = true
+	}
+	s.names = make(map[string]bool, len(s.mounted))
+	for path := range s.mounted {
+		s.names[path[strings.LastIndexByte(path, '/')+1:]] = true
+	}
+}
+
+// isMissed tells whether a path has a protected name that was not found at launch.
+func (s *Sweep) isMissed(path string) bool {
+	t, rel := s.Held.find(path)
+	return t != nil && !s.known[path] && s.forbidden(path, rel) && !s.ambiguous(path, rel) && !s.allowed(path, rel)
+}

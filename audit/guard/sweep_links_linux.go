@@ -1,0 +1,149 @@
+package guard
+
+import (
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/internal/dirs"
+	"sbx/wrap"
+)
+
+// Git on the host writes its own files through links: a commit writes
+// COMMIT_EDITMSG, logs and index to wherever links of those names lead, with
+// names and texts in them that the command chose.
+
+// Links tells whether no symbolic link must come to stand at an absolute path of
+// the host: it lies in a git directory, and the spec does not let it.
+func (s *Sweep) Links(path string) bool {
+	s.prepare()
+	t, rel := s.Held.find(path)
+	if t == nil {
+		return false
+	}
+	in, ok := s.ofGit(path, rel)
+	return ok && !wrap.MayLink(in) && !s.allowed(path, rel)
+}
+
+// ofGit is a path relative to the git directory that it lies in, where the search at
+// launch did not come to that one, too.
+func (s *Sweep) ofGit(path, rel string) (in string, ok bool) {
+	if in, ok = s.inGit(path); !ok {
+		in, ok = wrap.InGitFolder(rel)
+	}
+	return in, ok
+}
+
+// link moves a symbolic link away that came to stand in a git directory.
+func (s *Sweep) link(out *audit.Swept, t *tree, fd int, rel, name string) (gone bool) {
+	path := under(t.path, rel)
+	var st unix.Statx_t
+	if s.fixed[path] || !s.Links(path) || statx(fd, name, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return false
+	}
+	a := s.Held.ageOf(t, &st)
+	switch {
+	case a == ageOld && !s.cameAlong(t, rel):
+		return false
+	case a == ageUnsure && !t.clocked:
+		out.AddCut(path + ": git writes through this link, and it may have been there at launch; it was left")
+		return false
+	}
+	return s.take(out, t, fd, rel, name, audit.Moved{Kind: "link", Why: "git writes through such a link"}, false) == nil
+}
+
+// take moves away and lists, or tells why not: ENOENT where it is gone by itself.
+func (s *Sweep) take(out *audit.Swept, t *tree, fd int, rel, name string, as audit.Moved, quick bool) error {
+	m, err := s.move(t, fd, rel, name, as.Kind, quick)
+	if err != nil {
+		if err != unix.ENOENT {
+			out.AddCut(under(t.path, rel) + ": it could not be moved away: " + err.Error())
+		}
+		return err
+	}
+	m.Why = as.Why
+	m.addTo(out)
+	return nil
+}
+
+// cameAlong tells whether something in a git directory may have come to its place
+// with a directory above, which leaves its own times as they were. The git directory
+// itself was there, and cannot be renamed. Objects come and go all the time, and
+// in their directories git writes no text.
+func (s *Sweep) cameAlong(t *tree, rel string) bool {
+	in, _ := s.ofGit(under(t.path, rel), rel)
+	if wrap.Beneath(in, "objects") {
+		return false
+	}
+	for in = dirOf(in); in != ""; in = dirOf(in) {
+		if rel = dirOf(rel); !s.isOld(t, rel) {
+			return true
+		}
+	}
+	return false
+}
+
+// index moves an index of git's away that changed and names files of a git
+// directory, or outside of the working tree: "git checkout ." writes what an index
+// names, and does not look.
+func (s *Sweep) index(out *audit.Swept, t *tree, fd int, rel, name string) {
+	path := under(t.path, rel)
+	in, ok := s.ofGit(path, rel)
+	if !ok || wrap.MayLink(in) || s.fixed[path] || s.allowed(path, rel) {
+		return
+	}
+	at, err := dirs.OpenBeneath(fd, name, unix.O_RDONLY|unix.O_NONBLOCK)
+	if err != nil {
+		if err != unix.ELOOP && err != unix.ENOENT {
+			out.AddCut(path + ": " + err.Error())
+		}
+		return
+	}
+	defer dirs.Close(at)
+	var st unix.Statx_t
+	if unix.Statx(at, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st) != nil ||
+		st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size < indexHeader || s.Held.ageOf(t, &st) == ageOld && !s.cameAlong(t, rel) {
+		return
+	}
+	if st.Size > maxIndex {
+		out.AddCut(path + ": an index too large to be looked at")
+		return
+	}
+	head := make([]byte, indexHeader)
+	n, err := dirs.ReadFull(at, head)
+	if err != nil {
+		out.AddCut(path + ": " + err.Error())
+		return
+	}
+	if !isIndex(head[:n]) {
+		return
+	}
+	if !s.git[under(t.path, dirOf(rel))] || name != "index" {
+		if s.indexes.long += st.Size; s.indexes.long > maxIndexes {
+			s.unlooked(out, t, fd, rel, name)
+			return
+		}
+	}
+	if uint64(cap(s.indexes.block)) < st.Size {
+		s.indexes.block = make([]byte, st.Size)
+	}
+	b := s.indexes.block[:st.Size]
+	copy(b, head)
+	if n, err = dirs.ReadFull(at, b[indexHeader:]); err != nil {
+		out.AddCut(path + ": " + err.Error())
+		return
+	}
+	if indexLeads(b[:indexHeader+n]) {
+		_ = s.take(out, t, fd, rel, name, audit.Moved{Kind: "file", Why: "it names what git would write into a repository, or outside of the working tree"}, false)
+	}
+}
+
+// unlooked deals with an index for which there is no time, after too many others. Of
+// those that an index shares its entries with git makes few.
+func (s *Sweep) unlooked(out *audit.Swept, t *tree, fd int, rel, name string) {
+	const why = "there are more indexes than can be looked at"
+	if name == "index" {
+		out.AddCut(under(t.path, rel) + ": " + why)
+		return
+	}
+	_ = s.take(out, t, fd, rel, name, audit.Moved{Kind: "file", Why: why}, false)
+}

@@ -1,0 +1,69 @@
+package guard
+
+import (
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/internal/dirs"
+)
+
+// maxModules is how many submodules are looked at by name.
+const maxModules = 10_000
+
+// modules looks into the working trees of submodules as the indexes name them: git
+// enters those by itself, and a walk that ended early may not have come to them.
+func (s *Sweep) modules(out *audit.Swept) {
+	w := newWalk()
+	w.s, w.out, w.buf, w.room = s, out, make([]byte, 32<<10), 0
+	left := maxModules
+	for _, g := range s.Watch.Git {
+		if top, ok := strings.CutSuffix(g, "/.git"); ok {
+			w.modulesOf(g, top, &left)
+		}
+	}
+	if left <= 0 {
+		out.AddCut("more submodules than are looked at")
+	}
+}
+
+// modulesOf does so for a git directory and its working tree.
+func (w *walk) modulesOf(git, top string, left *int) {
+	for _, name := range w.s.gitlinks(git + "/index") {
+		if *left--; *left <= 0 {
+			return
+		}
+		path := top + "/" + name
+		if t, rel := w.s.Held.find(path); t != nil {
+			_ = w.folder(t, rel)
+			w.why = "" // what lies in it waits for nobody
+		}
+		if m := git + "/modules/" + name; w.s.git[m] {
+			w.modulesOf(m, path, left)
+		}
+	}
+}
+
+// gitlinks are the submodules that an index of the host's names.
+func (s *Sweep) gitlinks(path string) []string {
+	t, rel := s.Held.find(path)
+	if t == nil {
+		return nil
+	}
+	fd, err := dirs.OpenBeneath(t.fd, rel, unix.O_RDONLY|unix.O_NONBLOCK)
+	if err != nil {
+		return nil
+	}
+	defer dirs.Close(fd)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxIndex {
+		return nil
+	}
+	b := make([]byte, st.Size)
+	n, err := dirs.ReadFull(fd, b)
+	if err != nil {
+		return nil
+	}
+	return indexModules(b[:n])
+}

@@ -1,0 +1,190 @@
+package guard
+
+import (
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/audit"
+	"sbx/internal/dirs"
+	"sbx/wrap"
+)
+
+// walk goes through a tree breadth first, so that what lies near the top, and
+// is met first by people and their tools, is looked at first.
+type walk struct {
+	queue
+	s         *Sweep
+	out       *audit.Swept
+	old, made bounds    // of directories that nobody changed since the launch, and of the others
+	until     time.Time // later by what came into being
+	last      time.Time // but never later than that
+	why       string    // why the walk ended early, if it did
+	buf       []byte
+	seen      map[string]bool // directories of git's that were read before
+}
+
+// bounds are how many names may still be read, and directories entered.
+type bounds struct{ names, folders int }
+
+func (w *walk) tree(t *tree) {
+	w.begin(t)
+	for rel, ok := w.pop(); ok && w.why == ""; rel, ok = w.pop() {
+		if err := w.folder(t, rel); err != nil && err != unix.ENOENT && err != unix.ENOTDIR && err != unix.ELOOP {
+			cut := under(t.path, audit.Clip(rel)) + ": " + whyUnread(err)
+			w.out.AddCut(cut)
+			if err == unix.ENAMETOOLONG { // which only what was made a step at a time is
+				w.out.Add(audit.Swept{Early: cut})
+			}
+		}
+	}
+	if w.why != "" {
+		early := t.path + ": the walk ended early: " + w.why
+		w.out.AddCut(early)
+		w.out.Add(audit.Swept{Early: early})
+	}
+}
+
+func whyUnread(err error) string {
+	switch err {
+	case unix.EXDEV:
+		return "another mount, not entered"
+	case unix.ENAMETOOLONG:
+		return "nested too deep to be entered"
+	}
+	return err.Error()
+}
+
+// Why a walk ended early.
+const (
+	tooManyFolders = "too many directories"
+	tooManyNames   = "too many names"
+	tooSlow        = "too slow"
+)
+
+// enter takes note of an open directory, and gives the bounds that it counts to; nil
+// where they are met.
+func (w *walk) enter(t *tree, fd int) *bounds {
+	b := &w.made
+	var st unix.Statx_t
+	if unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_BTIME, &st) == nil && w.s.Held.ageOf(t, &st) == ageOld {
+		b = &w.old
+	}
+	if b.folders--; b.folders < 0 {
+		w.why = tooManyFolders
+		return nil
+	}
+	if now := time.Now(); now.After(w.until) || now.After(w.last) {
+		w.why = tooSlow
+		return nil
+	}
+	w.takes(b, newFolderTime)
+	return b
+}
+
+// takes has the walk take longer for what came into being.
+func (w *walk) takes(b *bounds, d time.Duration) {
+	if b == &w.made {
+		w.until = w.until.Add(d)
+	}
+}
+
+// open opens a directory that its mode closes. One that was so at launch holds
+// nothing new; any other is the command's doing, and is made readable.
+func (w *walk) open(t *tree, rel string) (int, error) {
+	dir, name := t.fd, rel
+	if rel == "" {
+		name = "."
+	} else if i := strings.LastIndexByte(rel, '/'); i >= 0 {
+		fd, err := dirs.OpenBeneath(t.fd, rel[:i], unix.O_PATH|unix.O_DIRECTORY)
+		if err != nil {
+			return -1, err
+		}
+		defer dirs.Close(fd)
+		dir, name = fd, rel[i+1:]
+	}
+	var st unix.Statx_t
+	if err := statx(dir, name, &st); err != nil {
+		return -1, err
+	}
+	if w.s.Held.ageOf(t, &st) == ageOld && !w.s.brought(t, rel) {
+		return -1, unix.ENOENT
+	}
+	return dirs.OpenReadable(dir, name)
+}
+
+// foundName is a name that is to be looked at when the directory has been read: to
+// rename while reading could hide others from the reader.
+type foundName struct {
+	name             string
+	dir, link, index bool
+}
+
+func (w *walk) folder(t *tree, rel string) error {
+	fd, err := dirs.OpenBeneath(t.fd, rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
+	if err == unix.EACCES {
+		fd, err = w.open(t, rel)
+	}
+	if err != nil {
+		return err
+	}
+	defer dirs.Close(fd)
+	left := w.enter(t, fd)
+	if left == nil {
+		return nil
+	}
+	var marks bare
+	var list []foundName
+	f := dirs.Reader{FD: fd, Buf: w.buf}
+	_, git := w.s.ofGit(under(t.path, dirs.Join(rel, "x")), dirs.Join(rel, "x"))
+	seen := w.seen[under(t.path, rel)]
+	for e, ok := f.Next(); ok; e, ok = f.Next() {
+		if left.names--; left.names < 0 {
+			w.why = tooManyNames
+			break
+		}
+		w.takes(left, newNameTime)
+		marks.see(e)
+		name := string(e.Name)
+		dir := e.Kind == unix.DT_DIR || e.Kind == unix.DT_UNKNOWN
+		link, index := git && (e.Kind == unix.DT_LNK || e.Kind == unix.DT_UNKNOWN), git && !seen && wrap.IsIndex(name)
+		if at := dirs.Join(rel, name); dir || link || index || w.s.forbidden(under(t.path, at), at) || e.Kind == unix.DT_LNK && w.s.leads(under(t.path, at), at) {
+			list = append(list, foundName{name, dir, link, index})
+		}
+	}
+	if marks.all() {
+		w.bare(t, fd, rel, marks.others)
+	}
+	for _, e := range list {
+		sub := dirs.Join(rel, e.name)
+		if e.link && w.s.link(w.out, t, fd, sub, e.name) {
+			continue
+		}
+		if e.index {
+			w.s.index(w.out, t, fd, sub, e.name)
+		}
+		if w.s.consider(w.out, t, fd, sub, e.name, false) && e.dir && w.s.worth(t, fd, sub, e.name) && !w.push(e.name) {
+			w.why = tooManyFolders
+			break
+		}
+	}
+	return f.Err
+}
+
+// worth tells whether a directory can hold anything new: one that nobody changed
+// since the launch and that holds no directories cannot, unless it was brought
+// along by one on the way to protected names.
+func (s *Sweep) worth(t *tree, fd int, rel, name string) bool {
+	if !t.clocked || s.leads(under(t.path, rel), rel) {
+		return true
+	}
+	var st unix.Statx_t
+	if statx(fd, name, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return false
+	}
+	if _, git := s.ofGit(under(t.path, rel), rel); git && s.cameAlong(t, rel) {
+		return true
+	}
+	return st.Nlink != 2 || st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 || s.Held.ageOf(t, &st) != ageOld
+}

@@ -1,0 +1,207 @@
+package guard
+
+import (
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"sbx/internal/dirs"
+	"sbx/spec"
+	"sbx/wrap"
+)
+
+// maxWatched is how many directories are watched for new protected names. Beyond
+// them only the sweep at the end looks.
+const maxWatched = 64
+
+// Watch tells, through inotify, when the host replaces a protected or masked
+// file and when a protected name appears in a writable tree. It is used by one
+// thread: NewWatch once the command runs, Begin when it has run for a while,
+// Widen while there is nothing better to do, Drain when FD is readable, Finish
+// and Close at the end. A watch that could not begin looks by itself (Look), one that
+// never began compares at the end.
+type Watch struct {
+	fd    int
+	sweep *Sweep
+	dirs  map[int32]*watched
+	next  []place // directories of the trees still to be watched
+	files []guarded
+	at    map[string]int // of files, by path, counted from 1
+	early []string       // what was there already as a directory came under watch
+	masks map[int32]*masked
+
+	looked time.Time           // when Look was called last
+	told   map[string]identity // what it told of
+
+	events []byte // read from fd
+	buf    []byte // names of a directory
+}
+
+// watched is one directory under watch.
+type watched struct {
+	names map[string]int // of files, by name
+	in    *tree          // the tree it belongs to; nil for none
+	rel   string
+	made  int  // files that were made in it
+	left  bool // it is left to the sweep
+}
+
+// place is a directory beneath a tree.
+type place struct {
+	t   *tree
+	rel string
+}
+
+const watchMask = unix.IN_CREATE | unix.IN_MOVED_TO | unix.IN_ONLYDIR | unix.IN_MASK_ADD
+
+// NewWatch takes note of w's protected and masked files as they are now: their
+// identity, and the digests of protected files, which nothing inside can have
+// changed since they are mounted read-only there. It watches nothing yet.
+func NewWatch(w wrap.Watch, s *Sweep) *Watch {
+	s.prepare()
+	x := &Watch{fd: -1, sweep: s, at: map[string]int{}}
+	for i := range w.Protected {
+		x.remember(w.Protected[i].Path)
+	}
+	for _, p := range w.Masked {
+		x.remember(p)
+	}
+	if w.Record != "" {
+		x.remember(w.Record)
+	}
+	for _, p := range w.Renewed() {
+		x.remember(p)
+	}
+	x.digests(w)
+	return x
+}
+
+// Begin begins to watch the directories of those files and the tops of the trees.
+// It is not for a command that is over at once: a process that ends with an
+// inotify descriptor waits for the kernel's grace period, up to 20 ms. What
+// happened to a file since NewWatch is noted with the present time.
+func (x *Watch) Begin(now time.Time) error {
+	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	if err != nil {
+		return &spec.Problem{Field: wrap.FieldProtected, Do: "watch the protected files", Why: inotifyWhy(err)}
+	}
+	x.fd, x.dirs = fd, map[int32]*watched{}
+	x.events, x.buf = make([]byte, 4<<10), make([]byte, 4<<10)
+	for i := range x.files {
+		g := &x.files[i]
+		if g.over {
+			continue
+		}
+		if err := x.guard(g.path, i); err != nil {
+			x.Close()
+			return err
+		}
+		if x.compare(nil, i, now, x.sweep.Held.began(now)); g.loose.IsZero() {
+			g.sound = now
+		}
+	}
+	for i := range x.sweep.Held.trees {
+		x.next = append(x.next, place{&x.sweep.Held.trees[i], ""})
+	}
+	x.Widen(len(x.next))
+	return nil
+}
+
+// inotifyWhy says what inotify's errors mean: they speak of other things.
+func inotifyWhy(err error) string {
+	switch err {
+	case unix.EMFILE:
+		return "the user has too many inotify instances (fs.inotify.max_user_instances)"
+	case unix.ENOSPC:
+		return "the user has too many inotify watches (fs.inotify.max_user_watches)"
+	}
+	return err.Error()
+}
+
+// add watches what a descriptor holds; an inode has one watch, whatever the
+// number of its names.
+func (x *Watch) add(fd int, more uint32) (*watched, error) {
+	wd, err := unix.InotifyAddWatch(x.fd, dirs.FDPath(fd), watchMask|more)
+	if err != nil {
+		return nil, err
+	}
+	d := x.dirs[int32(wd)]
+	if d == nil {
+		d = &watched{}
+		x.dirs[int32(wd)] = d
+	}
+	return d, nil
+}
+
+// FD is the descriptor to poll for reading.
+func (x *Watch) FD() int { return x.fd }
+
+// Widen watches up to n more directories of the writable trees, from the tops
+// down, and tells whether there are more to come. What came into being in them
+// before is given by the next Drain.
+func (x *Watch) Widen(n int) (more bool) {
+	for ; n > 0 && len(x.next) > 0; n-- {
+		if len(x.dirs) >= maxWatched {
+			x.next = nil
+			break
+		}
+		p := x.next[0]
+		x.next = x.next[1:]
+		x.follow(p, func(path string) { x.early = append(x.early, path) })
+	}
+	return len(x.next) > 0
+}
+
+// follow watches a directory and queues those in it. What is protected and was not
+// known at launch is given to appeared.
+func (x *Watch) follow(p place, appeared func(path string)) {
+	fd, err := dirs.OpenBeneath(p.t.fd, p.rel, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
+	if err != nil {
+		return
+	}
+	defer dirs.Close(fd)
+	if x.fd >= 0 && len(x.dirs) < maxWatched {
+		d, err := x.add(fd, 0)
+		if err != nil {
+			x.next = nil // no more to be had
+			return
+		}
+		d.in, d.rel = p.t, p.rel
+	}
+	f := dirs.Reader{FD: fd, Buf: x.buf}
+	left := 4 * maxWatched
+	for e, ok := f.Next(); ok && left > 0; e, ok = f.Next() {
+		left--
+		rel := dirs.Join(p.rel, string(e.Name))
+		path := under(p.t.path, rel)
+		if x.isNew(path, rel) {
+			appeared(path) // which may turn out to be old, and is watched like any other
+		}
+		if e.Kind == unix.DT_DIR && len(x.next) < maxWatched && x.worth(path, string(e.Name), rel) {
+			x.next = append(x.next, place{p.t, rel})
+		}
+	}
+}
+
+// worth leaves out directories in which nothing that matters appears, so that the
+// watches last for those where it does.
+func (x *Watch) worth(path, name, rel string) bool {
+	if x.sweep.fixed[path] || x.sweep.Held.has(path) || name == "node_modules" {
+		return false
+	}
+	return !strings.Contains("/"+rel, "/.git/objects") && !strings.Contains("/"+rel, "/.git/refs") &&
+		!strings.Contains("/"+rel, "/.git/logs")
+}
+
+func (x *Watch) isNew(path, rel string) bool {
+	s := x.sweep
+	return s.forbidden(path, rel) && !s.known[path] && !s.allowed(path, rel)
+}
+
+// Close ends the watch.
+func (x *Watch) Close() {
+	if x.fd >= 0 {
+		dirs.Close(x.fd)
+	}
+	x.fd = -1
+}

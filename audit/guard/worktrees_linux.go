@@ -1,0 +1,280 @@
+package guard
+
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/dirs"
+	"sbx/wrap"
+)
+
+// Worktrees removes the linked worktrees of a Plan, a name at a time as the
+// command asks for it. Their names are mount points inside, which unlink(2) and
+// rmdir(2) refuse (EBUSY); in the supervisor's own mount namespace they are not,
+// and the mounts inside go with what they lie on.
+//
+// A worktree's .git file goes first. Its directory in the repository goes only as a
+// whole: the protected names in it are noted as removed, one by one, and stay
+// until the directory itself is removed. A directory without its commondir would be a
+// repository of its own, whose configuration git would read.
+//
+// What is removed is protected no more, and is from then on a protected name that
+// must not come into being.
+type Worktrees struct {
+	sweep *Sweep
+	watch *Watch
+	list  []worktree
+}
+
+type worktree struct {
+	admin   string
+	dots    []dot
+	gone    [len(adminNames)]bool // of the names in admin, noted as removed
+	removed bool                  // of its protections, some
+}
+
+// dot is a .git file as it was at launch; zero id where there was none.
+type dot struct {
+	path string
+	id   identity
+}
+
+var adminNames = wrap.AdminNames()
+
+// NewWorktrees takes note of the .git files as they are now.
+func NewWorktrees(s *Sweep, x *Watch) *Worktrees {
+	w := &Worktrees{sweep: s, watch: x}
+	for i := range s.Watch.Worktrees {
+		from := &s.Watch.Worktrees[i]
+		t := worktree{admin: from.Admin}
+		for _, path := range from.Dots {
+			t.dots = append(t.dots, dot{path, identify(path)})
+		}
+		w.list = append(w.list, t)
+	}
+	return w
+}
+
+// Remove removes a path of the host that is mounted on inside, if it is a
+// worktree's and its turn has come; else it is not ours, and the kernel's answer
+// stands. dir is the directory that the path is in as the command came to it, directory
+// whether it is to be removed as one. The caller has taken on the command's rights.
+func (w *Worktrees) Remove(path string, dir int, folder bool) (e unix.Errno, ours bool) {
+	for i := range w.list {
+		t := &w.list[i]
+		for k := range t.dots {
+			d := &t.dots[k]
+			switch {
+			case !folder && path == d.path:
+				return w.removeDot(t, d, dir)
+			case folder && path == dirOf(d.path):
+				if !w.isGone(d.path) {
+					return 0, false
+				}
+				return w.removeEmpty(t, path, dir)
+			}
+		}
+		switch name, ok := beneath(path, t.admin); {
+		case folder && path == dirOf(t.admin):
+			return w.removeEmpty(t, path, dir)
+		case !ok:
+		case folder && name == "":
+			return w.removeAdmin(t, dir)
+		case !folder:
+			if n := slices.Index(adminNames[:], name); n >= 0 {
+				return w.note(t, n, dir)
+			}
+		}
+	}
+	return 0, false
+}
+
+// removeDot removes a .git file that is still the one of the launch.
+func (w *Worktrees) removeDot(t *worktree, d *dot, dir int) (unix.Errno, bool) {
+	at, name, ok := w.open(d.path, dir)
+	if !ok {
+		return 0, false
+	}
+	defer dirs.Close(at)
+	if d.id == (identity{}) || identifyIn(at, name) != d.id {
+		return 0, false
+	}
+	return w.unlink(t, at, d.path, 0), true
+}
+
+// removeEmpty removes a directory in which nothing is. Git does so with worktrees,
+// too, whenever it has removed one.
+func (w *Worktrees) removeEmpty(t *worktree, path string, dir int) (unix.Errno, bool) {
+	at, _, ok := w.open(path, dir)
+	if !ok {
+		return 0, false
+	}
+	defer dirs.Close(at)
+	return w.unlink(t, at, path, unix.AT_REMOVEDIR), true
+}
+
+// note notes that a name of a worktree's directory is to go with the directory.
+func (w *Worktrees) note(t *worktree, n, dir int) (unix.Errno, bool) {
+	at, _, ok := w.open(under(t.admin, adminNames[n]), dir)
+	if !ok || !w.allGone(t) {
+		if ok {
+			dirs.Close(at)
+		}
+		return 0, false
+	}
+	defer dirs.Close(at)
+	if err := unix.Faccessat2(at, "", unix.W_OK|unix.X_OK, unix.AT_EACCESS|unix.AT_EMPTY_PATH); err != nil {
+		return errnoOf(err), true
+	}
+	t.gone[n] = true
+	return 0, true
+}
+
+// removeAdmin removes a worktree's directory in which nothing is but names that
+// were noted as removed.
+func (w *Worktrees) removeAdmin(t *worktree, dir int) (unix.Errno, bool) {
+	above, name, ok := w.open(t.admin, dir)
+	if !ok || !w.allGone(t) {
+		if ok {
+			dirs.Close(above)
+		}
+		return 0, false
+	}
+	defer dirs.Close(above)
+	at, err := dirs.OpenBeneath(above, name, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return errnoOf(err), true
+	}
+	defer dirs.Close(at)
+	f := dirs.Reader{FD: at, Buf: make([]byte, 4<<10)}
+	for e, more := f.Next(); more; e, more = f.Next() {
+		if n := slices.Index(adminNames[:], string(e.Name)); n < 0 || !t.gone[n] || e.Kind == unix.DT_DIR {
+			return unix.ENOTEMPTY, true
+		}
+	}
+	text, err := readSmall(at, wrap.Commondir)
+	if err != nil {
+		return errnoOf(err), true
+	}
+	for _, n := range adminNames {
+		if err := unix.Unlinkat(at, n, 0); err != nil && err != unix.ENOENT {
+			return errnoOf(err), true
+		}
+	}
+	if e := w.unlink(t, above, t.admin, unix.AT_REMOVEDIR); e != 0 {
+		w.restore(t, at, text) // something came into being meanwhile
+		return e, true
+	}
+	for _, n := range adminNames {
+		w.forget(under(t.admin, n))
+	}
+	return 0, true
+}
+
+// restore puts a commondir back into a directory that could not be removed. What
+// stands in its place by now is new, and to be swept.
+func (w *Worktrees) restore(t *worktree, at int, text []byte) {
+	fd, err := dirs.Open(at, wrap.Commondir, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, 0o644)
+	if err != nil {
+		w.forget(under(t.admin, wrap.Commondir))
+		return
+	}
+	_, _ = unix.Write(fd, text) // a file system that is full leaves an empty one, which is no git directory's
+	dirs.Close(fd)
+}
+
+// maxSmall bounds what is read of a commondir: git writes a path.
+const maxSmall = 8 << 10
+
+// readSmall reads a small file in an open directory.
+func readSmall(dir int, name string) ([]byte, error) {
+	fd, err := dirs.OpenBeneath(dir, name, unix.O_RDONLY|unix.O_NONBLOCK)
+	if err != nil {
+		return nil, err
+	}
+	defer dirs.Close(fd)
+	b := make([]byte, maxSmall)
+	n, err := unix.Read(fd, b)
+	if err == nil && n == maxSmall {
+		err = unix.EFBIG
+	}
+	return b[:max(n, 0)], err
+}
+
+// unlink removes a path in the directory at, and what is known of it.
+func (w *Worktrees) unlink(t *worktree, at int, path string, flags int) unix.Errno {
+	for {
+		err := unix.Unlinkat(at, path[len(dirOf(path))+1:], flags)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return errnoOf(err)
+		}
+		t.removed = true
+		w.forget(path)
+		return 0
+	}
+}
+
+func (w *Worktrees) forget(path string) {
+	w.sweep.forget(path)
+	w.watch.forget(path)
+}
+
+// open opens the directory of a path, from the tree's own descriptor and through no
+// link, if it is the one that the command came to.
+func (w *Worktrees) open(path string, dir int) (at int, name string, ok bool) {
+	t, rel := w.sweep.Held.find(path)
+	if t == nil {
+		return -1, "", false
+	}
+	at, err := dirs.OpenBeneath(t.fd, dirOf(rel), unix.O_PATH|unix.O_DIRECTORY)
+	if err != nil {
+		return -1, "", false
+	}
+	var ours, theirs unix.Stat_t
+	if unix.Fstat(at, &ours) != nil || unix.Fstat(dir, &theirs) != nil || ours.Dev != theirs.Dev || ours.Ino != theirs.Ino {
+		dirs.Close(at)
+		return -1, "", false
+	}
+	return at, path[len(dirOf(path))+1:], true
+}
+
+// allGone tells whether no .git file is left that leads to a worktree's directory.
+func (w *Worktrees) allGone(t *worktree) bool {
+	return !slices.ContainsFunc(t.dots, func(d dot) bool { return !w.isGone(d.path) })
+}
+
+// isGone tells whether nothing stands at a path. What cannot be looked at is not
+// taken for gone.
+func (w *Worktrees) isGone(path string) bool {
+	t, rel := w.sweep.Held.find(path)
+	if t == nil {
+		return false
+	}
+	fd, err := dirs.OpenBeneath(t.fd, rel, unix.O_PATH)
+	if err == nil {
+		dirs.Close(fd)
+	}
+	return err == unix.ENOENT
+}
+
+func errnoOf(err error) unix.Errno {
+	if e, ok := err.(unix.Errno); ok {
+		return e
+	}
+	return unix.EPERM
+}
+
+// Removed are the worktrees of whose protections some were removed, by their
+// directories in the repository.
+func (w *Worktrees) Removed() (list []string) {
+	for i := range w.list {
+		if w.list[i].removed {
+			list = append(list, w.list[i].admin)
+		}
+	}
+	return list
+}
