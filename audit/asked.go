@@ -20,9 +20,9 @@ type Asked struct {
 // AskedOf reads that of a record.
 func AskedOf(v View) (*Asked, error) {
 	n := v.Node
-	a := &Asked{ID: text(n.Get("id")), Cwd: text(n.Get("command").Get("cwd"))}
+	a := &Asked{ID: Text(n.Get("id")), Cwd: Text(n.Get("command").Get("cwd"))}
 	for _, word := range doc.Items(n.Get("command").Get("argv")) {
-		a.Argv = append(a.Argv, text(word))
+		a.Argv = append(a.Argv, Text(word))
 	}
 	switch docs := n.Get("requested"); {
 	case n.Get("profile").Get("name") != nil:
@@ -35,15 +35,15 @@ func AskedOf(v View) (*Asked, error) {
 		a.Documents = []*spec.Node{docs}
 	}
 	for _, s := range doc.Items(n.Get("sources")) {
-		a.Sources = append(a.Sources, text(s))
+		a.Sources = append(a.Sources, Text(s))
 	}
 	if len(a.Sources) != len(a.Documents) || len(a.Documents) == 0 {
 		return nil, errors.New("the record does not say what was requested")
 	}
 	for _, line := range doc.Items(n.Get("violations")) {
-		count := whole(line.Get("count"))
-		a.Violations = append(a.Violations, Violation{Kind: text(line.Get("kind")), Program: text(line.Get("program")), Action: text(line.Get("action")),
-			Target: text(line.Get("target")), Rule: text(line.Get("rule")), AllowWith: text(line.Get("allow_with")), Count: int(max(count.Value, 1))})
+		count := Whole(line.Get("count"))
+		a.Violations = append(a.Violations, Violation{Kind: Text(line.Get("kind")), Program: Text(line.Get("program")), Action: Text(line.Get("action")),
+			Target: Text(line.Get("target")), Rule: Text(line.Get("rule")), AllowWith: Text(line.Get("allow_with")), Count: int(max(count.Value, 1))})
 	}
 	return a, nil
 }

@@ -65,10 +65,10 @@ func EndContainer(dir string, at time.Time, why string) error {
 		return err
 	}
 	v, err := Parse(b)
-	if err != nil || v.State != stateRunning {
+	if err != nil || v.State != StateRunning {
 		return err
 	}
-	n := v.Node.With("state", doc.Str(stateExited)).With("ended_at", doc.Str(at.UTC().Format(timeLayout)))
+	n := v.Node.With("state", doc.Str(StateExited)).With("ended_at", doc.Str(at.UTC().Format(timeLayout)))
 	n = n.With("container", n.Get("container").With("exit_unknown", doc.Str(why)))
 	w := recordWriter(nil)
 	w.Open('{')

@@ -16,12 +16,12 @@ const maxString = 4 << 10
 // pager and in a diff.
 type writer struct{ doc.Writer }
 
-func recordWriter(dst []byte) writer { return writer{doc.Writer{B: dst, Lines: 1, Text: kept}} }
+func recordWriter(dst []byte) writer { return writer{doc.Writer{B: dst, Lines: 1, Text: Kept}} }
 
-// kept is a string as a record has it. A byte that is not UTF-8 becomes the four
+// Kept is a string as a record has it. A byte that is not UTF-8 becomes the four
 // characters \xNN, and a backslash before what would be read as such \x5c, so that
 // two odd names stay two names. A string longer than maxString is cut and ends in "…".
-func kept(s string) string {
+func Kept(s string) string {
 	end := ""
 	if len(s) > maxString {
 		s, end = doc.Clip(s, maxString-len("…")), "…"

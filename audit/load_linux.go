@@ -109,7 +109,7 @@ func recordOf(dir int, id string, gone func(Process) bool) ([]byte, View, error)
 	if err == unix.ELOOP {
 		err = errors.New("it is a symbolic link, which sbx does not make")
 	}
-	if err == nil && text(v.Node.Get("id")) != id {
+	if err == nil && Text(v.Node.Get("id")) != id {
 		err = errors.New("it says that it is of another run")
 	}
 	return b, v, err

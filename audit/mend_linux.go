@@ -84,7 +84,7 @@ func mendRun(runs int, id string, gone func(Process) bool) bool {
 		return false
 	}
 	b, v, err := settled(func() ([]byte, error) { return readRecord(dir, effectiveName, unix.O_NOFOLLOW) }, gone)
-	return err == nil && v.State == stateLost && replaceAt(dir, effectiveName, launchName, b, false) == nil
+	return err == nil && v.State == StateLost && replaceAt(dir, effectiveName, launchName, b, false) == nil
 }
 
 // beginsRunning tells by its first bytes whether a run's record may say that it
@@ -97,5 +97,5 @@ func beginsRunning(runs int, id string) bool {
 	defer dirs.Close(fd)
 	var head [512]byte
 	n, _ := dirs.ReadFull(fd, head[:])
-	return bytes.Contains(head[:n], []byte(`"`+stateRunning+`"`))
+	return bytes.Contains(head[:n], []byte(`"`+StateRunning+`"`))
 }

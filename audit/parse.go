@@ -2,6 +2,7 @@ package audit
 
 import (
 	"errors"
+	"time"
 
 	"sbx/internal/doc"
 	"sbx/spec"
@@ -30,23 +31,45 @@ func Parse(b []byte) (View, error) {
 	if err != nil {
 		return View{}, err
 	}
-	v := View{Node: n, State: text(n.Get("state"))}
+	v := View{Node: n, State: Text(n.Get("state"))}
 	if n.Get("record_version") == nil || v.State == "" {
 		return View{}, errors.New("not a record: record_version and state are missing")
 	}
 	return v, nil
 }
 
-// text is a string's value, and "" of anything else.
-func text(n *spec.Node) string {
+// ID is the run's name.
+func (v View) ID() string { return Text(v.Node.Get("id")) }
+
+// Goes tells whether the run of a record goes on.
+func (v View) Goes() bool { return v.State == StateRunning }
+
+// Denials returns how many calls were denied. known is false if nothing could have seen any.
+func (v View) Denials() (count int64, known bool) {
+	n := v.Node
+	for _, d := range doc.Items(n.Get("violations")) {
+		count += Whole(d.Get("count")).Or(1)
+	}
+	count += Whole(n.Get("violations_omitted")).Or(0)
+	return count, count > 0 || len(doc.Items(n.Get("observed_kinds"))) > 0
+}
+
+// Text is a string's value, and "" of anything else.
+func Text(n *spec.Node) string {
 	if n == nil || n.Kind != spec.String {
 		return ""
 	}
 	return readBack(n.Text)
 }
 
-// whole is a whole number's value.
-func whole(n *spec.Node) spec.Opt[int64] {
+// Whole is a whole number's value.
+func Whole(n *spec.Node) spec.Opt[int64] {
 	v, ok := doc.Whole(n)
 	return spec.Opt[int64]{Value: v, Set: ok}
+}
+
+// Time is a time; zero of anything else.
+func Time(n *spec.Node) time.Time {
+	at, _ := time.Parse(timeLayout, Text(n))
+	return at
 }

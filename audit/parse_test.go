@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"sbx/internal/doc"
 	"sbx/spec"
@@ -69,12 +68,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 		same(t, n, want)
-		if _, v, err := Settled(func() ([]byte, error) { return b, nil }); err == nil { // nothing panics on odd types
-			Show(v, true)
-			ShowHTML(v, Beside{})
-			new(Tail).Next(v, true)
-			Status(v, time.Now())
-		}
+		_, _, _ = Settled(func() ([]byte, error) { return b, nil }) // nothing panics on odd types
 	})
 }
 

@@ -23,9 +23,9 @@ func (p Process) Gone() bool { return p.life(Self()) == lifeEnded }
 // Supervisor is the process that a record names as its own.
 func (v View) Supervisor() Process {
 	return Process{
-		PID:       int(whole(v.Node.Get("pid")).Value),
-		Start:     whole(v.Node.Get("pid_start")),
-		Namespace: whole(v.Node.Get("pid_namespace")),
-		BootID:    text(v.Node.Get("boot_id")),
+		PID:       int(Whole(v.Node.Get("pid")).Value),
+		Start:     Whole(v.Node.Get("pid_start")),
+		Namespace: Whole(v.Node.Get("pid_namespace")),
+		BootID:    Text(v.Node.Get("boot_id")),
 	}
 }

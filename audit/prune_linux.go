@@ -174,7 +174,7 @@ var brokerFiles = [...]string{"broker.jsonl", "broker.sock", "door.sock", "token
 func hasEnded(dir int, id string, locked bool) error {
 	_, v, err := recordOf(dir, id, func(p Process) bool { return p.Gone() && (locked || p.BootID == bootID()) })
 	switch {
-	case err == nil && v.State == stateRunning:
+	case err == nil && v.State == StateRunning:
 		return errInUse
 	case err != unix.ENOENT:
 		return err

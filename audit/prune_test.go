@@ -262,7 +262,7 @@ func TestLoadByName(t *testing.T) {
 		switch {
 		case want < 0 && err == nil:
 			t.Errorf("%q: %s", name, at)
-		case want >= 0 && (err != nil || text(v.Node.Get("id")) != r.id(want) || at != r.path(want)+"/"+effectiveName):
+		case want >= 0 && (err != nil || Text(v.Node.Get("id")) != r.id(want) || at != r.path(want)+"/"+effectiveName):
 			t.Errorf("%q: %s %v, want %s", name, at, err, r.id(want))
 		}
 	}

@@ -143,18 +143,18 @@ func Refused(p *spec.Problem) *Refusal {
 
 // The states of a record.
 const (
-	stateRunning = "running"
-	stateExited  = "exited"
-	stateRefused = "refused"
-	stateLost    = "lost" // never written by the run itself
+	StateRunning = "running"
+	StateExited  = "exited"
+	StateRefused = "refused"
+	StateLost    = "lost" // never written by the run itself
 )
 
 func (r *Record) state() string {
 	switch {
 	case r.Error != nil:
-		return stateRefused
+		return StateRefused
 	case !r.EndedAt.IsZero():
-		return stateExited
+		return StateExited
 	}
-	return stateRunning
+	return StateRunning
 }

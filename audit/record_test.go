@@ -1,8 +1,11 @@
 package audit
 
 import (
+	"bytes"
 	"encoding/json"
+	"flag"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -75,6 +78,26 @@ func sample() Record {
 	r.Violations.Add(Violation{Kind: "network", At: at, PID: 5, Program: "/usr/bin/curl", Action: "connect", Target: "1.2.3.4:80", Host: "1.2.3.4", Port: 80,
 		Rule: "network.mode: none", AllowWith: `network.allow: ["1.2.3.4:80"]`})
 	return r
+}
+
+var update = flag.Bool("update", false, "rewrite the golden file")
+
+// TestRecordGolden: package show shows this record.
+func TestRecordGolden(t *testing.T) {
+	const path = "testdata/record.json"
+	got := sample().AppendJSON(nil)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 }
 
 // The schema has each status that a line may have.

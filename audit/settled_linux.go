@@ -18,12 +18,12 @@ func settled(read func() ([]byte, error), gone func(Process) bool) (b []byte, v 
 		if v, err = Parse(b); err != nil {
 			return b, View{}, err
 		}
-		if v.State != stateRunning || !gone(v.Supervisor()) {
+		if v.State != StateRunning || !gone(v.Supervisor()) {
 			return b, v, nil
 		}
 		if last {
 			b = v.Lost()
-			v.State = stateLost
+			v.State = StateLost
 			return b, v, nil
 		}
 	}
@@ -37,7 +37,7 @@ func (v View) Lost() []byte {
 	for _, m := range v.Node.Members {
 		w.Key(m.Key)
 		if m.Key == "state" {
-			w.Str(stateLost)
+			w.Str(StateLost)
 			continue
 		}
 		w.B = m.Value.AppendJSON(w.B, nil)

@@ -165,7 +165,7 @@ func TestLoadOwnRecordsAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, v, _, err := Load(dir+"/sbx", "last"); err != nil || text(v.Node.Get("id")) != s.id {
+	if _, v, _, err := Load(dir+"/sbx", "last"); err != nil || Text(v.Node.Get("id")) != s.id {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"sbx/audit"
+	"sbx/audit/show"
 	"sbx/dispatch"
 	"sbx/dispatch/life"
 	"sbx/internal/doc"
@@ -93,7 +94,7 @@ func page(d *dispatch.Dispatch) string {
 	if d.SandboxEffective.Set {
 		b.WriteString("\nsandbox_effective, as enforced\n")
 		if v, err := audit.Parse([]byte(d.SandboxEffective.Value)); err == nil {
-			b.WriteString(block(audit.Show(v, false), "  "))
+			b.WriteString(block(show.Text(v, false), "  "))
 		} else {
 			b.WriteString(block(d.SandboxEffective.Value, "  "))
 		}

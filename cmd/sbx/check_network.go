@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sbx/audit"
+	"sbx/audit/show"
 	"sbx/internal/doc"
 	"sbx/internal/reach"
 	"sbx/internal/run"
@@ -25,27 +25,27 @@ func (x *execution) asked(cause string) string {
 }
 
 // networkParts lists what network.allow and network.listen come to.
-func (x *execution) networkParts() (parts []audit.Part) {
+func (x *execution) networkParts() (parts []show.Part) {
 	r := x.Resolved
 	if r.Network == spec.NetworkAllow {
-		part := audit.Part{Title: "network.allow comes to"}
+		part := show.Part{Title: "network.allow comes to"}
 		for i := range r.Reach {
 			rule := &r.Reach[i]
 			why := x.asked(rule.Cause)
 			if rule.Why != "" {
 				why += ", " + rule.Why
 			}
-			part.Rows = append(part.Rows, audit.Row{What: spec.Shown(rule.Text), Why: why})
+			part.Rows = append(part.Rows, show.Row{What: spec.Shown(rule.Text), Why: why})
 		}
 		if len(r.Reach) == 0 {
-			part.Rows = []audit.Row{{What: "nothing"}}
+			part.Rows = []show.Row{{What: "nothing"}}
 		}
 		parts = append(parts, part)
 	}
 	if len(r.Listen) > 0 {
-		part := audit.Part{Title: "network.listen comes to"}
+		part := show.Part{Title: "network.listen comes to"}
 		for i, l := range r.Listen {
-			part.Rows = append(part.Rows, audit.Row{What: "port " + strconv.Itoa(l.Inside) + " at " + l.HostPort() + " of the host", Why: x.asked(run.ListenItem(i))})
+			part.Rows = append(part.Rows, show.Row{What: "port " + strconv.Itoa(l.Inside) + " at " + l.HostPort() + " of the host", Why: x.asked(run.ListenItem(i))})
 		}
 		parts = append(parts, part)
 	}

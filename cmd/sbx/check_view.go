@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"sbx/audit"
+	"sbx/audit/show"
 	"sbx/internal/doc"
 	"sbx/internal/view"
 	"sbx/spec"
@@ -68,16 +68,16 @@ func (x *execution) places(title string) (all []string) {
 }
 
 // viewParts lists what the command may do at which paths.
-func (x *execution) viewParts() (parts []audit.Part) {
+func (x *execution) viewParts() (parts []show.Part) {
 	for _, s := range shownAs {
-		part := audit.Part{Title: s.title}
+		part := show.Part{Title: s.title}
 		for _, at := range x.places(s.title) {
 			g := x.prepared.Plan.Seen().At(at)
 			why := x.because(g)
 			if g.Source != "" && g.Source != at {
 				why += ", from " + spec.Name(g.Source)
 			}
-			part.Rows = append(part.Rows, audit.Row{What: spec.Name(at), Why: why})
+			part.Rows = append(part.Rows, show.Row{What: spec.Name(at), Why: why})
 		}
 		if len(part.Rows) > 0 {
 			parts = append(parts, part)
@@ -87,7 +87,7 @@ func (x *execution) viewParts() (parts []audit.Part) {
 }
 
 // partsText is a title and a line for each row of the parts.
-func partsText(parts []audit.Part) string {
+func partsText(parts []show.Part) string {
 	var b strings.Builder
 	for _, part := range parts {
 		b.WriteString(part.Title + ":\n")

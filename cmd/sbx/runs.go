@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"sbx/audit"
+	"sbx/audit/show"
 	"sbx/spec"
 )
 
@@ -46,7 +47,7 @@ func runRuns(c *call) int {
 			c.std.say("no runs in " + state)
 			return exitOK
 		}
-		c.std.print(audit.ShowRuns(all, c.colour()))
+		c.std.print(show.Runs(all, c.colour()))
 		return exitOK
 	}
 	var out []byte

@@ -2,6 +2,7 @@ package main
 
 import (
 	"sbx/audit"
+	"sbx/audit/show"
 	"sbx/internal/sys"
 )
 
@@ -71,23 +72,23 @@ func (c *typed) oneForm() error {
 func (c *call) shown(text []byte, views []audit.View) string {
 	switch {
 	case c.has("compare") && c.has("json"):
-		return string(audit.CompareJSON(views[0], views[1]))
+		return string(show.CompareJSON(views[0], views[1]))
 	case c.has("compare"):
-		return audit.Compare(views[0], views[1], c.colour())
+		return show.Compare(views[0], views[1], c.colour())
 	case c.has("json"):
 		return string(text)
 	case c.has("html"):
-		var more audit.Beside
+		var more show.Beside
 		if r, err := c.recorded(views[0], ""); err == nil {
 			more = r.beside()
 		}
-		return audit.ShowHTML(views[0], more)
+		return show.HTML(views[0], more)
 	case c.has("sarif"):
-		return string(audit.SARIF(views[0]))
+		return string(show.SARIF(views[0]))
 	case c.has("junit"):
-		return audit.JUnit(views[0])
+		return show.JUnit(views[0])
 	}
-	return audit.Show(views[0], c.colour())
+	return show.Text(views[0], c.colour())
 }
 
 // colour tells whether stdout shows colours: FORCE_COLOR, then NO_COLOR and

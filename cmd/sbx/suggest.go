@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sbx/audit"
+	"sbx/audit/show"
 	"sbx/internal/doc"
 	"sbx/internal/run"
 	"sbx/spec"
@@ -144,7 +145,7 @@ func (r *recorded) suggest() (run.Suggestion, error) {
 }
 
 // beside is what a page shows beside the record.
-func (r *recorded) beside() (more audit.Beside) {
+func (r *recorded) beside() (more show.Beside) {
 	x, err := r.with(r.last())
 	if err == nil {
 		x.prepared, err = run.Try(x.Ask)
@@ -152,7 +153,7 @@ func (r *recorded) beside() (more audit.Beside) {
 	if err != nil {
 		return more
 	}
-	network := audit.Part{Title: "network", Rows: []audit.Row{{What: x.Resolved.Network.String(), Why: x.asked("network")}}}
+	network := show.Part{Title: "network", Rows: []show.Row{{What: x.Resolved.Network.String(), Why: x.asked("network")}}}
 	more.Reach = append(append(x.viewParts(), network), x.networkParts()...)
 	if len(r.asked.Violations) == 0 {
 		return more

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sbx/audit"
+	"sbx/audit/show"
 	"sbx/internal/sys"
 	"sbx/spec"
 )
@@ -53,7 +54,7 @@ func runWatch(c *call) int {
 	if name == "last" {
 		c.awaitRun()
 	}
-	var tail audit.Tail
+	var tail show.Tail
 	line := ""
 	if sys.IsTerminal(c.std.out) {
 		line = "\r\x1b[K"
@@ -71,7 +72,7 @@ func runWatch(c *call) int {
 			text = line + text
 		}
 		if line != "" || !view.Goes() {
-			text += spec.Shown(audit.Status(view, time.Now()))
+			text += spec.Shown(show.Status(view, time.Now()))
 		}
 		if !view.Goes() {
 			c.std.print(text + "\n")

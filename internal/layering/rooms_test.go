@@ -38,11 +38,12 @@ var rooms = []room{
 	{"wrap/launch", []string{"internal/broker/wire", "internal/doc", "internal/relay/wire", "internal/outer", "internal/read", "internal/view", "wrap/launch/cgroup", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit", []string{"internal/dirs", "internal/doc", "internal/read", "internal/sys", "internal/reach", "internal/relay/wire", "audit/agent", "wrap/launch", "wrap", "spec", "landlock", "seccomp"}},
 	{"audit/agent", []string{"internal/doc", "spec"}},
+	{"audit/show", []string{"internal/doc", "audit", "spec"}},
 	{"audit/guard", []string{"internal/dirs", "audit", "wrap", "spec"}},
 	{"audit/listen", []string{"internal/read", "internal/reach", "internal/relay/wire", "internal/view", "audit", "audit/guard", "wrap", "spec", "seccomp"}},
 	{"audit/trace", []string{"internal/read", "audit", "spec", "seccomp"}},
 	{"internal/run", []string{"internal/dirs", "internal/broker/wire", "internal/read", "internal/sys", "internal/doc", "internal/view", "internal/outer", "internal/reach", "internal/relay/wire", "audit", "audit/guard", "audit/agent", "audit/listen", "audit/trace", "wrap/launch", "wrap/host", "wrap", "spec", "seccomp", "wrap/outer"}},
-	{"cmd/sbx", []string{"internal/dirs", "internal/broker/caps", "internal/sys", "internal/run", "internal/doc", "internal/outer", "internal/reach", "audit", "wrap/launch", "wrap/host", "wrap", "internal/view", "spec", "wrap/outer"}},
+	{"cmd/sbx", []string{"internal/dirs", "internal/broker/caps", "internal/sys", "internal/run", "internal/doc", "internal/outer", "internal/reach", "audit", "audit/show", "wrap/launch", "wrap/host", "wrap", "internal/view", "spec", "wrap/outer"}},
 
 	// The Go API, which starts the program and imports none of its rooms.
 	{".", []string{"spec"}},
@@ -54,7 +55,7 @@ var rooms = []room{
 	{"internal/oci/front", nil},
 	{"internal/oci", []string{"internal/oci/front", "internal/oci/walls", "internal/run", "internal/doc", "internal/sys", "internal/view", "audit", "audit/guard", "audit/listen", "wrap/host", "wrap", "spec", "seccomp", "wrap/outer", "landlock"}},
 	{"cmd/sbx-egress", []string{"internal/relay", "internal/relay/wire", "internal/reach", "landlock", "seccomp"}},
-	{"cmd/sbx-dispatch", []string{"internal/sys", "internal/doc", "dispatch", "audit", "spec"}},
+	{"cmd/sbx-dispatch", []string{"internal/sys", "internal/doc", "dispatch", "audit", "audit/show", "spec"}},
 	{"cmd/sbx-broker", []string{"internal/sys", "internal/broker", "internal/broker/wire", "internal/doc", "audit", "spec"}},
 	{"cmd/sbx-oci", []string{"internal/oci", "internal/oci/front", "internal/doc"}},
 	{"cmd/sbx-init", []string{"internal/oci/walls"}},

@@ -1,4 +1,4 @@
-package audit
+package show
 
 import (
 	"strings"

@@ -1,9 +1,10 @@
-package audit
+package show
 
 import (
 	"strconv"
 	"strings"
 
+	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/spec"
 )
@@ -26,14 +27,14 @@ type Beside struct {
 
 // ShowHTML is a record as one page that holds all it needs, runs no script and asks
 // nothing of the network.
-func ShowHTML(v View, more Beside) string {
+func HTML(v audit.View, more Beside) string {
 	p, n := layOut(v), v.Node
 	var b strings.Builder
 	b.WriteString("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" +
 		`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">` + "\n" +
 		"<meta name=\"viewport\" content=\"width=device-width\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>" + escapeHTML(p.title) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n")
 	b.WriteString("<h1>" + breakable(shortened(quoteArgs(n.Get("command").Get("argv")), maxHeading)) + "</h1>\n<p>in " + breakable(name(n.Get("command").Get("cwd"))) +
-		", " + escapeHTML(text(n.Get("started_at"))) + ", " + escapeHTML(p.title) + "</p>\n")
+		", " + escapeHTML(audit.Text(n.Get("started_at"))) + ", " + escapeHTML(p.title) + "</p>\n")
 	htmlTiles(&b, v)
 	folded := map[string]bool{"run": true, "requested": true, "enforced": true, "resource usage": true}
 	for _, s := range p.sections[1:] { // the first is in the tiles, and beneath
@@ -101,19 +102,19 @@ func htmlRow(b *strings.Builder, r row) {
 }
 
 // htmlTiles writes the four things to know first.
-func htmlTiles(b *strings.Builder, v View) {
+func htmlTiles(b *strings.Builder, v audit.View) {
 	n := v.Node
 	tile := func(t tone, large, small string) {
 		b.WriteString("<div" + class(t) + "><b>" + escapeHTML(large) + "</b><span>" + escapeHTML(small) + "</span></div>\n")
 	}
 	b.WriteString("<div class=\"tiles\">\n")
-	large, code := v.State, whole(n.Get("exit").Get("code"))
-	if v.State == stateExited && code.Set {
+	large, code := v.State, audit.Whole(n.Get("exit").Get("code"))
+	if v.State == audit.StateExited && code.Set {
 		large = "exit " + strconv.FormatInt(code.Value, 10)
 	}
 	tile(stateTone(v), large, strings.TrimPrefix(howEnded(v), "with status "+digits(code.Value)))
-	if v.State != stateRefused {
-		count, known := denials(n)
+	if v.State != audit.StateRefused {
+		count, known := v.Denials()
 		switch {
 		case count > 0:
 			tile(bad, counted(count, "denial"), deniedKinds(n))
@@ -135,11 +136,11 @@ func htmlTiles(b *strings.Builder, v View) {
 		}
 	}
 	if used := n.Get("usage"); used != nil {
-		cpu := whole(used.Get("user_ms")).Value + whole(used.Get("system_ms")).Value
-		small := size(whole(used.Get("max_rss_bytes")).Value) + " of memory"
-		if c := whole(n.Get("commands_used")); c.Set {
+		cpu := audit.Whole(used.Get("user_ms")).Value + audit.Whole(used.Get("system_ms")).Value
+		small := size(audit.Whole(used.Get("max_rss_bytes")).Value) + " of memory"
+		if c := audit.Whole(n.Get("commands_used")); c.Set {
 			small += ", " + counted(c.Value, "program")
-			if most := whole(n.Get("resolved").Get("max_commands")); most.Set {
+			if most := audit.Whole(n.Get("resolved").Get("max_commands")); most.Set {
 				small += " of " + digits(most.Value)
 			}
 		}
@@ -161,9 +162,9 @@ func deniedKinds(n *spec.Node) string {
 	var kinds []string
 	count := map[string]int64{}
 	for _, v := range doc.Items(n.Get("violations")) {
-		kind := text(v.Get("kind"))
+		kind := audit.Text(v.Get("kind"))
 		kinds = with(kinds, kind)
-		count[kind] += whole(v.Get("count")).Or(1)
+		count[kind] += audit.Whole(v.Get("count")).Or(1)
 	}
 	for i, kind := range kinds {
 		kinds[i] = digits(count[kind]) + " " + kind
@@ -173,9 +174,9 @@ func deniedKinds(n *spec.Node) string {
 
 func openedRows(n *spec.Node) (rows []row) {
 	for _, o := range doc.Items(n.Get("opened_to_write")) {
-		rows = append(rows, cells(name(o.Get("path")), text(o.Get("action")), counted(whole(o.Get("count")).Value, "time")))
+		rows = append(rows, cells(name(o.Get("path")), audit.Text(o.Get("action")), counted(audit.Whole(o.Get("count")).Value, "time")))
 	}
-	if c := whole(n.Get("opened_to_write_omitted")); c.Set {
+	if c := audit.Whole(n.Get("opened_to_write_omitted")); c.Set {
 		rows = append(rows, cells("and "+digits(c.Value)+" more calls"))
 	}
 	return rows
@@ -206,13 +207,13 @@ func resolvedParts(r *spec.Node) (parts []Part) {
 		p := Part{Title: key}
 		switch list := r.Get(key); {
 		case key == "network" && list != nil:
-			p.Rows = append(p.Rows, Row{What: text(list.Get("mode"))})
+			p.Rows = append(p.Rows, Row{What: audit.Text(list.Get("mode"))})
 			for _, one := range doc.Items(list.Get("allow")) {
-				p.Rows = append(p.Rows, Row{text(one.Get("to")), text(one.Get("by"))})
+				p.Rows = append(p.Rows, Row{audit.Text(one.Get("to")), audit.Text(one.Get("by"))})
 			}
 		case key == "mounts":
 			for _, m := range doc.Items(list) {
-				p.Rows = append(p.Rows, Row{name(m.Get("target")), text(m.Get("mode")) + " " + name(m.Get("source"))})
+				p.Rows = append(p.Rows, Row{name(m.Get("target")), audit.Text(m.Get("mode")) + " " + name(m.Get("source"))})
 			}
 		default:
 			for _, path := range texts(list) {

@@ -1,4 +1,4 @@
-package audit
+package show
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sbx/audit"
 	"sbx/spec"
 )
 
@@ -147,8 +148,8 @@ func junitCases(t *testing.T, text string) (cases map[string]string) {
 
 func TestReports(t *testing.T) {
 	at := time.Unix(1, 0)
-	clean := Record{ID: "x", StartedAt: at, EndedAt: at, Exit: Exit{Code: spec.Some(0), EndedBy: "command"}, ObservedKinds: []string{"network"},
-		Command: Command{Argv: []string{"make", "a b"}, Cwd: "/w"}}
+	clean := audit.Record{ID: "x", StartedAt: at, EndedAt: at, Exit: audit.Exit{Code: spec.Some(0), EndedBy: "command"}, ObservedKinds: []string{"network"},
+		Command: audit.Command{Argv: []string{"make", "a b"}, Cwd: "/w"}}
 	log := sarif(t, SARIF(view(t, clean)))
 	if run := log.Runs[0]; len(run.Results) != 0 || !*run.Invocations[0].ExecutionSuccessful || *run.Invocations[0].ExitCode != 0 || run.Invocations[0].Notifications != nil {
 		t.Errorf("control: %+v", run)
@@ -166,16 +167,16 @@ func TestReports(t *testing.T) {
 	if log := sarif(t, SARIF(view(t, unseen))); len(log.Runs[0].Invocations[0].Notifications) != 1 || junitCases(t, JUnit(view(t, unseen)))["sbx.denials"] != "skipped" {
 		t.Error("where nobody looked")
 	}
-	refused := Record{ID: "x", StartedAt: at, Error: &Refusal{"limits.memory", "s.json:9:14", "no cgroup", "start it elsewhere"}}
+	refused := audit.Record{ID: "x", StartedAt: at, Error: &audit.Refusal{Field: "limits.memory", On: "s.json:9:14", Reason: "no cgroup", Help: "start it elsewhere"}}
 	const why = "the command did not start: limits.memory: s.json:9:14: no cgroup: hint: start it elsewhere"
 	if got := sarif(t, SARIF(view(t, refused))).Runs[0].Results; len(got) != 1 || got[0].Message.Text != why || junitCases(t, JUnit(view(t, refused)))["sbx.refused"] != why {
 		t.Errorf("%+v", got)
 	}
 	denied := clean
 	for _, name := range []string{"/w/a b:c%\xff", "/etc/x", "/w"} {
-		denied.Violations.Add(Violation{Kind: "filesystem", Action: "create a directory", Target: name, Program: "mkdir", Rule: "access_mode", AllowWith: "line"})
+		denied.Violations.Add(audit.Violation{Kind: "filesystem", Action: "create a directory", Target: name, Program: "mkdir", Rule: "access_mode", AllowWith: "line"})
 	}
-	denied.Violations.Add(Violation{Kind: "network", Action: "connect", Target: "1.2.3.4:1", Rule: "network"})
+	denied.Violations.Add(audit.Violation{Kind: "network", Action: "connect", Target: "1.2.3.4:1", Rule: "network"})
 	denied.Violations.Omit(3)
 	got := sarif(t, SARIF(view(t, denied))).Runs[0]
 	if len(got.Results) != 2 || got.Results[0].Count != 3 || len(got.Results[0].Locations) != 3 || got.Results[0].Locations[0].Physical.Artifact.URI != "a%20b%3Ac%25%FF" ||
@@ -186,10 +187,10 @@ func TestReports(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	// Nothing that a command calls itself or its files breaks the form.
-	v := view(t, hostileRecord())
+	v := hostileRecord(t)
 	sarif(t, SARIF(v))
 	junitCases(t, JUnit(v))
-	v, err := Parse([]byte(`{"record_version":1,"state":"\u001b","command":3,"error":[],"violations":[3,{"kind":7,"target":"\ufffe\uffff\u0000"}],"exit":"x"}`))
+	v, err := audit.Parse([]byte(`{"record_version":1,"state":"\u001b","command":3,"error":[],"violations":[3,{"kind":7,"target":"\ufffe\uffff\u0000"}],"exit":"x"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,20 +199,20 @@ func TestReports(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	a, b := sample(), sample()
-	if out := Compare(view(t, a), view(t, b), false); !strings.HasSuffix(out, "\n\nnothing differs\n") {
+	a, b := parsed(t, sampleText(t)), sample(t)
+	if out := Compare(a, a, false); !strings.HasSuffix(out, "\n\nnothing differs\n") {
 		t.Errorf("control: %s", out)
 	}
-	b.ID, b.StartedAt, b.EndedAt = "other", b.StartedAt.Add(time.Hour), b.EndedAt.Add(time.Hour) // which are no differences
-	b.Enforcement = append(b.Enforcement[:1:1], b.Enforcement[1])
-	b.Enforcement[1].Status, b.Enforcement[1].Reason = 0, ""
-	b.Violations = Violations{}
-	b.Violations.Add(Violation{Kind: "network", Action: "connect", Target: "5.6.7.8:80", Rule: "network.mode: none"})
-	b.Exit = Exit{Code: spec.Some(0), EndedBy: "command"}
-	b.Artifacts.Value = b.Artifacts.Value[:1]
-	golden(t, "compare.txt", Compare(view(t, a), view(t, b), false))
-	golden(t, "compare.json", string(CompareJSON(view(t, a), view(t, b))))
-	out := Compare(view(t, a), view(t, hostileRecord()), false)
+	b["id"], b["started_at"], b["ended_at"] = "other", "2026-11-21T15:01:02.345Z", "2026-11-21T15:01:03.345Z" // which are no differences
+	line := b["enforcement"].([]any)[1].(map[string]any)
+	line["status"] = "enforced"
+	delete(line, "reason")
+	b["violations"] = []any{map[string]any{"kind": "network", "action": "connect", "target": "5.6.7.8:80", "rule": "network.mode: none", "count": 1}}
+	b["exit"] = map[string]any{"code": 0, "ended_by": "command"}
+	b["artifacts"] = b["artifacts"].([]any)[:1]
+	golden(t, "compare.txt", Compare(a, read(t, b), false))
+	golden(t, "compare.json", string(CompareJSON(a, read(t, b))))
+	out := Compare(a, hostileRecord(t), false)
 	if strings.ContainsAny(out, "\x1b\u009b\u202e\x07") {
 		t.Errorf("%q", out)
 	}

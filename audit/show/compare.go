@@ -1,9 +1,10 @@
-package audit
+package show
 
 import (
 	"slices"
 	"strings"
 
+	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/spec"
 )
@@ -15,7 +16,7 @@ type change struct {
 }
 
 // Poll is what a later record has otherwise than an earlier one, for a person.
-func Compare(a, b View, colour bool) string {
+func Compare(a, b audit.View, colour bool) string {
 	var out strings.Builder
 	out.WriteString("- " + spec.Shown(layOut(a).title) + "\n+ " + spec.Shown(layOut(b).title) + "\n")
 	changes := changed(a, b)
@@ -51,12 +52,12 @@ func marked(mark string, t tone, r *row) []row {
 }
 
 // CompareJSON is the same for a program: one object.
-func CompareJSON(a, b View) []byte {
-	w := recordWriter(nil)
+func CompareJSON(a, b audit.View) []byte {
+	w := doc.Writer{Lines: 1, Text: audit.Kept}
 	w.Open('{')
-	w.KeyStr("a", text(a.Node.Get("id")))
-	w.KeyStr("b", text(b.Node.Get("id")))
-	doc.Objects(&w.Writer, "changes", changed(a, b), func(c *change) {
+	w.KeyStr("a", audit.Text(a.Node.Get("id")))
+	w.KeyStr("b", audit.Text(b.Node.Get("id")))
+	doc.Objects(&w, "changes", changed(a, b), func(c *change) {
 		w.KeyStr("section", c.section)
 		w.KeyStr("key", c.key)
 		for _, side := range []struct {
@@ -74,7 +75,7 @@ func CompareJSON(a, b View) []byte {
 
 // changed are the lines that are not alike, by sections, in the order of the first record
 // and then of the second.
-func changed(a, b View) (all []change) {
+func changed(a, b audit.View) (all []change) {
 	left, right := compared(a), compared(b)
 	for i, s := range left {
 		all = append(all, differing(s.title, s.rows, right[i].rows)...)
@@ -84,7 +85,7 @@ func changed(a, b View) (all []change) {
 
 // compared are the sections of a record that are compared: without names and times of its
 // own.
-func compared(v View) []section {
+func compared(v audit.View) []section {
 	n := v.Node
 	run := slices.DeleteFunc(overview(v), func(r row) bool { return r.cells[0] == "started" || r.cells[0] == "ended" })
 	return []section{

@@ -1,9 +1,10 @@
-package audit
+package show
 
 import (
 	"strconv"
 	"strings"
 
+	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/spec"
 )
@@ -17,37 +18,37 @@ func used(n *spec.Node) []row {
 	}
 	rows = append(rows, commands(n)...)
 	rows = append(rows, agentRows(n)...)
-	add("turns", whole(n.Get("turns_used")), digits)
+	add("turns", audit.Whole(n.Get("turns_used")), digits)
 	if t := n.Get("tools_used"); t != nil {
 		rows = append(rows, cells("tools", quoteArgs(t)))
 	}
 	rows = append(rows, brokerRow(n.Get("broker"))...)
 	u := n.Get("usage")
-	add("time", whole(u.Get("wall_ms")), span)
-	add("user", whole(u.Get("user_ms")), span)
-	add("system", whole(u.Get("system_ms")), span)
-	add("memory", whole(u.Get("max_rss_bytes")), size)
-	add("memory of all", whole(u.Get("memory_peak_bytes")), size)
-	add("read", whole(u.Get("read_bytes")), size)
-	add("written", whole(u.Get("written_bytes")), size)
+	add("time", audit.Whole(u.Get("wall_ms")), span)
+	add("user", audit.Whole(u.Get("user_ms")), span)
+	add("system", audit.Whole(u.Get("system_ms")), span)
+	add("memory", audit.Whole(u.Get("max_rss_bytes")), size)
+	add("memory of all", audit.Whole(u.Get("memory_peak_bytes")), size)
+	add("read", audit.Whole(u.Get("read_bytes")), size)
+	add("written", audit.Whole(u.Get("written_bytes")), size)
 	return rows
 }
 
 // brokerRow tells of the tools that a broker ran, or was asked for.
 func brokerRow(n *spec.Node) []row {
-	calls := whole(n.Get("calls"))
+	calls := audit.Whole(n.Get("calls"))
 	if !calls.Set {
 		return nil
 	}
 	r := cells("broker", digits(calls.Value)+" calls of tools")
-	if c := whole(n.Get("denied")).Or(0); c > 0 {
+	if c := audit.Whole(n.Get("denied")).Or(0); c > 0 {
 		r.notes = append(r.notes, digits(c)+" of them were denied")
 		r.tone = bad
 	}
 	var most []string
 	if tools := n.Get("by_tool"); tools != nil {
 		for _, m := range tools.Members[:min(len(tools.Members), shownInPage)] {
-			most = append(most, spec.Name(m.Key)+" "+digits(whole(m.Value.Get("calls")).Or(0)))
+			most = append(most, spec.Name(m.Key)+" "+digits(audit.Whole(m.Value.Get("calls")).Or(0)))
 		}
 	}
 	if len(most) > 0 {
@@ -60,17 +61,17 @@ func digits(n int64) string { return strconv.FormatInt(n, 10) }
 
 // commands tells how many programs were started, and which most.
 func commands(n *spec.Node) []row {
-	count := func(v *spec.Node) string { return strconv.FormatInt(whole(v).Value, 10) }
-	if !whole(n.Get("commands_used")).Set {
+	count := func(v *spec.Node) string { return strconv.FormatInt(audit.Whole(v).Value, 10) }
+	if !audit.Whole(n.Get("commands_used")).Set {
 		return nil
 	}
 	c := n.Get("commands")
 	line := count(n.Get("commands_used"))
-	if by := text(c.Get("by")); by != "" {
+	if by := audit.Text(c.Get("by")); by != "" {
 		line += ", counted by " + by
 	}
 	r := cells("commands", line)
-	if whole(c.Get("refused")).Or(0) > 0 {
+	if audit.Whole(c.Get("refused")).Or(0) > 0 {
 		r.notes = append(r.notes, count(c.Get("refused"))+" more were denied")
 		r.tone = bad
 	}
@@ -84,7 +85,7 @@ func commands(n *spec.Node) []row {
 	if len(most) > 0 {
 		r.notes = append(r.notes, strings.Join(most, ", "))
 	}
-	if whole(c.Get("own")).Set {
+	if audit.Whole(c.Get("own")).Set {
 		r.notes = append(r.notes, count(c.Get("own"))+" of them by the agent itself, before it had connected to anything")
 	}
 	return []row{r}
@@ -96,9 +97,9 @@ const shownInPage = 8
 func artifacts(n *spec.Node) []row {
 	var rows []row
 	for _, a := range doc.Items(n.Get("artifacts")) {
-		rows = append(rows, cells(name(a.Get("path")), size(whole(a.Get("size")).Value), text(a.Get("sha256"))))
+		rows = append(rows, cells(name(a.Get("path")), size(audit.Whole(a.Get("size")).Value), audit.Text(a.Get("sha256"))))
 	}
-	if c := whole(n.Get("artifacts_omitted")).Or(0); c > 0 {
+	if c := audit.Whole(n.Get("artifacts_omitted")).Or(0); c > 0 {
 		rows = append(rows, cells("and "+strconv.FormatInt(c, 10)+" more"))
 	}
 	return rows

@@ -1,9 +1,10 @@
-package audit
+package show
 
 import (
 	"strings"
 	"unicode/utf8"
 
+	"sbx/audit"
 	"sbx/spec"
 )
 
@@ -13,7 +14,7 @@ const maxColumn = 44
 // Show is a record for a person: what was asked, what held, what was refused,
 // how it ended and what was used. Nothing in it reaches a terminal as a
 // control character, whatever the command's arguments and files were called.
-func Show(v View, colour bool) string {
+func Text(v audit.View, colour bool) string {
 	p := layOut(v)
 	var b strings.Builder
 	paint(&b, p.tone, colour, spec.Shown(p.title))

@@ -1,8 +1,9 @@
-package audit
+package show
 
 import (
 	"strings"
 
+	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/spec"
 )
@@ -19,7 +20,7 @@ func warnings(n *spec.Node) (rows []row) {
 // texts are the strings of a list; none where there is no list.
 func texts(n *spec.Node) (all []string) {
 	for _, item := range doc.Items(n) {
-		all = append(all, text(item))
+		all = append(all, audit.Text(item))
 	}
 	return all
 }
@@ -29,7 +30,7 @@ func profileRow(n *spec.Node) row {
 	if n == nil {
 		return cells("profile", "")
 	}
-	name := text(n.Get("name"))
+	name := audit.Text(n.Get("name"))
 	if n.Get("off") != nil {
 		name = "off"
 	}

@@ -1,16 +1,17 @@
-package audit
+package show
 
 import (
 	"strconv"
 	"strings"
 
+	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/spec"
 )
 
 // verdict is what a person wants to know first: which command, how it ended, what was
 // denied, and whether all that was asked was enforced.
-func verdict(v View) []row {
+func verdict(v audit.View) []row {
 	n := v.Node
 	rows := []row{
 		cells("command", quoteArgs(n.Get("command").Get("argv"))),
@@ -19,11 +20,11 @@ func verdict(v View) []row {
 	if c := n.Get("container"); c != nil {
 		rows = append(rows, cells("container", aboutContainer(c)))
 	}
-	if v.State == stateRefused {
+	if v.State == audit.StateRefused {
 		return rows
 	}
 	d := cells("denied", "")
-	switch count, known := denials(n); {
+	switch count, known := v.Denials(); {
 	case count > 0:
 		d.tone, d.cells[1] = bad, strconv.FormatInt(count, 10)+" times"
 		if count == 1 {
@@ -31,7 +32,7 @@ func verdict(v View) []row {
 		}
 	case known:
 		d.tone, d.cells[1] = good, "nothing that could be seen ("+seen(n)+")"
-	case v.State == stateExited:
+	case v.State == audit.StateExited:
 		d.tone, d.cells[1] = weak, "nobody could see"
 	}
 	e := cells("enforced", "")
@@ -39,8 +40,8 @@ func verdict(v View) []row {
 		e.tone, e.cells[1] = good, "all that was requested"
 		var less []string
 		for _, l := range lines {
-			if !holds(text(l.Get("status"))) {
-				less = append(less, text(l.Get("field")))
+			if !holds(audit.Text(l.Get("status"))) {
+				less = append(less, audit.Text(l.Get("field")))
 			}
 		}
 		if len(less) > 0 {
@@ -52,13 +53,13 @@ func verdict(v View) []row {
 
 // aboutContainer is a container's id, and what its engine calls it.
 func aboutContainer(c *spec.Node) string {
-	about := text(c.Get("id"))
-	pod := text(c.Get("pod"))
-	if ns := text(c.Get("pod_namespace")); ns != "" {
+	about := audit.Text(c.Get("id"))
+	pod := audit.Text(c.Get("pod"))
+	if ns := audit.Text(c.Get("pod_namespace")); ns != "" {
 		pod = ns + "/" + pod
 	}
 	var more []string
-	for _, s := range []string{text(c.Get("engine")), pod, text(c.Get("name")), text(c.Get("image"))} {
+	for _, s := range []string{audit.Text(c.Get("engine")), pod, audit.Text(c.Get("name")), audit.Text(c.Get("image"))} {
 		if s != "" {
 			more = append(more, s)
 		}
@@ -83,32 +84,32 @@ func filled(rows []row) []row {
 	return kept
 }
 
-func howEnded(v View) string {
+func howEnded(v audit.View) string {
 	switch v.State {
-	case stateLost:
+	case audit.StateLost:
 		return "nobody saw it: sbx itself was killed, or the machine stopped"
-	case stateRunning:
+	case audit.StateRunning:
 		return "not yet"
-	case stateRefused:
+	case audit.StateRefused:
 		return "it was not started"
 	}
 	e := v.Node.Get("exit")
-	if why := text(v.Node.Get("container").Get("exit_unknown")); why != "" && e == nil {
+	if why := audit.Text(v.Node.Get("container").Get("exit_unknown")); why != "" && e == nil {
 		return "with a status that is not known: " + why
 	}
 	out := ""
-	if c := whole(e.Get("code")); c.Set {
+	if c := audit.Whole(e.Get("code")); c.Set {
 		out = "with status " + strconv.FormatInt(c.Value, 10)
 	}
-	if s := whole(e.Get("signal")); s.Set {
+	if s := audit.Whole(e.Get("signal")); s.Set {
 		out += " by " + signalName(s.Value)
 	}
-	switch by := text(e.Get("ended_by")); by {
+	switch by := audit.Text(e.Get("ended_by")); by {
 	case "", "command", "signal":
 	default:
 		out += ", ended by " + by
 	}
-	if ms := whole(v.Node.Get("usage").Get("wall_ms")); ms.Set {
+	if ms := audit.Whole(v.Node.Get("usage").Get("wall_ms")); ms.Set {
 		out += " after " + span(ms.Value)
 	}
 	return strings.TrimSpace(out)
@@ -121,7 +122,7 @@ func holds(status string) bool { return status == "enforced" || status == "guard
 func enforcement(n *spec.Node, whole bool) []row {
 	var rows []row
 	for _, e := range doc.Items(n.Get("enforcement")) {
-		r := cells(text(e.Get("field")), text(e.Get("status")), text(e.Get("asked")), text(e.Get("by")))
+		r := cells(audit.Text(e.Get("field")), audit.Text(e.Get("status")), audit.Text(e.Get("asked")), audit.Text(e.Get("by")))
 		if holds(r.cells[1]) != whole {
 			continue
 		}
@@ -133,7 +134,7 @@ func enforcement(n *spec.Node, whole bool) []row {
 		default:
 			r.tone = weak
 		}
-		if why := text(e.Get("reason")); why != "" {
+		if why := audit.Text(e.Get("reason")); why != "" {
 			r.notes = append(r.notes, why)
 		}
 		rows = append(rows, r)

@@ -1,4 +1,4 @@
-package audit
+package show
 
 import (
 	"path"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/spec"
 )
@@ -23,19 +24,19 @@ type moment struct {
 
 // timeline is the command with all that it started, and what was denied; nil where
 // the programs were not listed.
-func timeline(v View) *moment {
+func timeline(v audit.View) *moment {
 	n := v.Node
 	argv := doc.Items(n.Get("command").Get("argv"))
 	if n.Get("started") == nil || len(argv) == 0 {
 		return nil
 	}
-	whole64 := func(v *spec.Node) int64 { return whole(v).Value }
-	root := &moment{name: path.Base(text(argv[0])), title: text(n.Get("command").Get("executable")), at: timeOf(n.Get("started_at")), end: timeOf(n.Get("ended_at")),
+	whole64 := func(v *spec.Node) int64 { return audit.Whole(v).Value }
+	root := &moment{name: path.Base(audit.Text(argv[0])), title: audit.Text(n.Get("command").Get("executable")), at: audit.Time(n.Get("started_at")), end: audit.Time(n.Get("ended_at")),
 		pid: whole64(n.Get("command").Get("pid"))}
 	latest := map[int64]*moment{root.pid: root} // of a process, the program that it runs
 	var all []*moment
 	for _, p := range first(doc.Items(n.Get("started"))) {
-		m := &moment{name: path.Base(text(p.Get("program"))), title: text(p.Get("program")), at: timeOf(p.Get("at")), end: timeOf(p.Get("ended_at")), pid: whole64(p.Get("pid"))}
+		m := &moment{name: path.Base(audit.Text(p.Get("program"))), title: audit.Text(p.Get("program")), at: audit.Time(p.Get("at")), end: audit.Time(p.Get("ended_at")), pid: whole64(p.Get("pid"))}
 		if before := latest[m.pid]; before != nil && before != root && m.pid > 0 && (before.end.IsZero() || !before.end.Before(m.at)) {
 			before.end = m.at // whose place it took
 		}
@@ -50,15 +51,15 @@ func timeline(v View) *moment {
 		}
 	}
 	for _, d := range first(doc.Items(n.Get("violations"))) {
-		at, pid := timeOf(d.Get("at")), whole64(d.Get("pid"))
+		at, pid := audit.Time(d.Get("at")), whole64(d.Get("pid"))
 		above := root
 		for _, m := range all {
 			if m.pid == pid && pid > 0 && !m.at.After(at) {
 				above = m
 			}
 		}
-		what := strings.TrimSpace(text(d.Get("action")) + " " + spec.Name(text(d.Get("target"))))
-		m := &moment{name: what, title: text(d.Get("rule")), at: at, end: at, denied: true}
+		what := strings.TrimSpace(audit.Text(d.Get("action")) + " " + spec.Name(audit.Text(d.Get("target"))))
+		m := &moment{name: what, title: audit.Text(d.Get("rule")), at: at, end: at, denied: true}
 		i := len(above.beneath)
 		for i > 0 && above.beneath[i-1].at.After(at) {
 			i--
@@ -84,12 +85,6 @@ func timeline(v View) *moment {
 	return root
 }
 
-// timeOf is a time; zero of anything else.
-func timeOf(n *spec.Node) time.Time {
-	at, _ := time.Parse(timeLayout, text(n))
-	return at
-}
-
 // shownMoments is how many lines of the timeline are not folded, maxMoments how many
 // programs and denials it has at most: a record may be anybody's.
 const (
@@ -99,14 +94,14 @@ const (
 
 func first(list []*spec.Node) []*spec.Node { return list[:min(len(list), maxMoments)] }
 
-func htmlTimeline(b *strings.Builder, v View) {
+func htmlTimeline(b *strings.Builder, v audit.View) {
 	root := timeline(v)
 	if root == nil {
 		return
 	}
 	b.WriteString("<h2>timeline</h2>\n")
 	lines := root.lines(nil, 0, root)
-	omitted := whole(v.Node.Get("started_omitted")).Value + int64(max(len(doc.Items(v.Node.Get("started")))-maxMoments, 0))
+	omitted := audit.Whole(v.Node.Get("started_omitted")).Value + int64(max(len(doc.Items(v.Node.Get("started")))-maxMoments, 0))
 	b.WriteString(strings.Join(lines[:min(len(lines), shownMoments)], ""))
 	if len(lines) > shownMoments {
 		open := ""

@@ -1,10 +1,11 @@
-package audit
+package show
 
 import (
 	"slices"
 	"strings"
 	"time"
 
+	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/spec"
 )
@@ -18,14 +19,14 @@ type Tail struct {
 }
 
 // Next are the lines of what is new in a record, in order.
-func (t *Tail) Next(v View, colour bool) string {
+func (t *Tail) Next(v audit.View, colour bool) string {
 	n := v.Node
 	type line struct {
 		at time.Time
 		r  row
 	}
 	var lines []line
-	since := timeOf(n.Get("started_at"))
+	since := audit.Time(n.Get("started_at"))
 	add := func(at time.Time, r row) {
 		r.cells[0] = span(max(at.Sub(since), 0).Milliseconds())
 		lines = append(lines, line{at, r})
@@ -36,14 +37,14 @@ func (t *Tail) Next(v View, colour bool) string {
 	}
 	programs, denied := doc.Items(n.Get("started")), doc.Items(n.Get("violations"))
 	for _, p := range programs[min(t.programs, len(programs)):] {
-		add(timeOf(p.Get("at")), cells("", name(p.Get("program"))))
+		add(audit.Time(p.Get("at")), cells("", name(p.Get("program"))))
 	}
 	for _, d := range denied[min(t.denied, len(denied)):] {
-		what := "denied: " + text(d.Get("action")) + " " + name(d.Get("target"))
-		if by := text(d.Get("program")); by != "" {
+		what := "denied: " + audit.Text(d.Get("action")) + " " + name(d.Get("target"))
+		if by := audit.Text(d.Get("program")); by != "" {
 			what += " (" + spec.Name(by) + ")"
 		}
-		add(timeOf(d.Get("at")), row{tone: bad, cells: []string{"", what + " by " + text(d.Get("rule"))}})
+		add(audit.Time(d.Get("at")), row{tone: bad, cells: []string{"", what + " by " + audit.Text(d.Get("rule"))}})
 	}
 	t.programs, t.denied = len(programs), len(denied)
 	slices.SortStableFunc(lines, func(a, b line) int { return a.at.Compare(b.at) })
@@ -60,41 +61,35 @@ func (t *Tail) Next(v View, colour bool) string {
 
 // Status is a run in a line: how long it takes, and what it has used and been denied so
 // far, each with its budget.
-func Status(v View, now time.Time) string {
+func Status(v audit.View, now time.Time) string {
 	n := v.Node
-	if v.State != stateRunning {
+	if v.State != audit.StateRunning {
 		out := "ended " + howEnded(v)
-		if v.State != stateExited {
+		if v.State != audit.StateExited {
 			out = v.State + ": " + howEnded(v)
 		}
-		if count, _ := denials(n); count > 0 {
-			out += ", " + counted(count, "denial") + ": sbx show " + text(n.Get("id"))
+		if count, _ := v.Denials(); count > 0 {
+			out += ", " + counted(count, "denial") + ": sbx show " + audit.Text(n.Get("id"))
 		}
 		return out
 	}
 	asked := n.Get("resolved")
-	out := span(max(now.Sub(timeOf(n.Get("started_at"))), 0).Milliseconds())
-	if most := text(asked.Get("limits").Get("timeout")); most != "" {
+	out := span(max(now.Sub(audit.Time(n.Get("started_at"))), 0).Milliseconds())
+	if most := audit.Text(asked.Get("limits").Get("timeout")); most != "" {
 		out += " of " + most
 	}
 	add := func(used *spec.Node, thing string, most *spec.Node) {
-		if c := whole(used); c.Set {
+		if c := audit.Whole(used); c.Set {
 			out += ", " + counted(c.Value, thing)
-			if m := whole(most); m.Set {
+			if m := audit.Whole(most); m.Set {
 				out += " of " + digits(m.Value)
 			}
 		}
 	}
 	add(n.Get("commands_used"), "program", asked.Get("max_commands"))
 	add(n.Get("turns_used"), "turn", asked.Get("max_turns"))
-	if count, known := denials(n); known {
+	if count, known := v.Denials(); known {
 		out += ", " + counted(count, "denial")
 	}
 	return out
 }
-
-// ID is the run's name.
-func (v View) ID() string { return text(v.Node.Get("id")) }
-
-// Goes tells whether the run of a record goes on.
-func (v View) Goes() bool { return v.State == stateRunning }

@@ -1,4 +1,4 @@
-package audit
+package show
 
 import (
 	"strconv"
@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/spec"
 )
@@ -40,9 +41,9 @@ const (
 	bad
 )
 
-func layOut(v View) page {
+func layOut(v audit.View) page {
 	n := v.Node
-	p := page{title: "run " + text(n.Get("id")) + ": " + v.State, tone: stateTone(v)}
+	p := page{title: "run " + audit.Text(n.Get("id")) + ": " + v.State, tone: stateTone(v)}
 	p.add("", verdict(v))
 	p.add("refused to start", refusal(n.Get("error")))
 	p.add("denied", denialRows(n))
@@ -64,14 +65,14 @@ func (p *page) add(title string, rows []row) {
 	}
 }
 
-func stateTone(v View) tone {
+func stateTone(v audit.View) tone {
 	switch v.State {
-	case stateExited:
-		if whole(v.Node.Get("exit").Get("code")).Or(0) != 0 {
+	case audit.StateExited:
+		if audit.Whole(v.Node.Get("exit").Get("code")).Or(0) != 0 {
 			return weak
 		}
 		return good
-	case stateRunning:
+	case audit.StateRunning:
 		return plain
 	}
 	return bad
@@ -79,27 +80,27 @@ func stateTone(v View) tone {
 
 func cells(s ...string) row { return row{cells: s} }
 
-func overview(v View) []row {
+func overview(v audit.View) []row {
 	n := v.Node
 	h := n.Get("host")
-	host := strings.TrimSpace(text(h.Get("kernel")) + " " + text(h.Get("arch")))
-	if abi := whole(h.Get("landlock_abi")); abi.Set {
+	host := strings.TrimSpace(audit.Text(h.Get("kernel")) + " " + audit.Text(h.Get("arch")))
+	if abi := audit.Whole(h.Get("landlock_abi")); abi.Set {
 		host += ", landlock ABI " + strconv.FormatInt(abi.Value, 10)
 	}
-	if r := text(h.Get("rung")); r != "" {
+	if r := audit.Text(h.Get("rung")); r != "" {
 		host += ", " + r
 	}
-	if c := text(h.Get("container")); c != "" {
+	if c := audit.Text(h.Get("container")); c != "" {
 		host += ", in a container of " + c
 	}
 	return filled([]row{
 		cells("program", name(n.Get("command").Get("executable"))),
 		cells("directory", name(n.Get("command").Get("cwd"))),
-		cells("access mode", text(n.Get("access_mode"))),
+		cells("access mode", audit.Text(n.Get("access_mode"))),
 		cells("not passed", strings.Join(texts(n.Get("resolved").Get("environment").Get("dropped")), ", ")),
 		profileRow(n.Get("profile")),
-		cells("started", text(n.Get("started_at"))),
-		cells("ended", text(n.Get("ended_at"))),
+		cells("started", audit.Text(n.Get("started_at"))),
+		cells("ended", audit.Text(n.Get("ended_at"))),
 		cells("host", host),
 		cells("denials seen", seen(n)),
 	})
@@ -115,7 +116,7 @@ func signalName(n int64) string {
 }
 
 // name is a path or a program's name.
-func name(n *spec.Node) string { return spec.Name(text(n)) }
+func name(n *spec.Node) string { return spec.Name(audit.Text(n)) }
 
 // quoteArgs is a command line as a shell would take it.
 func quoteArgs(argv *spec.Node) string {
@@ -124,7 +125,7 @@ func quoteArgs(argv *spec.Node) string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		s := text(a)
+		s := audit.Text(a)
 		if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=/.,:@%+<>") == "" {
 			b.WriteString(s)
 			continue
@@ -143,12 +144,12 @@ func refusal(e *spec.Node) []row {
 	if e == nil {
 		return nil
 	}
-	what := text(e.Get("reason"))
-	if on := text(e.Get("on")); on != "" {
+	what := audit.Text(e.Get("reason"))
+	if on := audit.Text(e.Get("on")); on != "" {
 		what = on + ": " + what
 	}
-	r := row{tone: bad, cells: []string{text(e.Get("field")), what}}
-	if h := text(e.Get("help")); h != "" {
+	r := row{tone: bad, cells: []string{audit.Text(e.Get("field")), what}}
+	if h := audit.Text(e.Get("help")); h != "" {
 		r.notes = append(r.notes, "hint: "+h)
 	}
 	return []row{r}
@@ -186,23 +187,23 @@ func protected(n *spec.Node) []row {
 	var rows []row
 	for _, c := range doc.Items(n.Get("protected")) {
 		r := row{tone: weak, cells: []string{name(c.Get("path")), "unchanged"}}
-		if text(c.Get("digest_before")) != text(c.Get("digest_after")) {
+		if audit.Text(c.Get("digest_before")) != audit.Text(c.Get("digest_after")) {
 			r.cells[1] = "changed"
 		}
 		for _, e := range doc.Items(c.Get("events")) {
-			note := text(e.Get("at")) + " " + text(e.Get("what"))
-			if at := text(e.Get("renewed_at")); at != "" {
+			note := audit.Text(e.Get("at")) + " " + audit.Text(e.Get("what"))
+			if at := audit.Text(e.Get("renewed_at")); at != "" {
 				note += ", protected again at " + at
 			}
 			r.notes = append(r.notes, note)
 		}
-		if ms := whole(c.Get("unprotected_ms")); ms.Set {
+		if ms := audit.Whole(c.Get("unprotected_ms")); ms.Set {
 			note := "unprotected for " + span(ms.Value)
 			if c.Get("unprotected_at_end") != nil {
 				note += ", to the end"
 				r.tone = bad
 			}
-			if why := text(c.Get("reason")); why != "" {
+			if why := audit.Text(c.Get("reason")); why != "" {
 				note += ": " + why
 			}
 			r.notes = append(r.notes, note)
@@ -211,7 +212,7 @@ func protected(n *spec.Node) []row {
 	}
 	for _, m := range doc.Items(n.Get("swept")) {
 		r := row{tone: bad, cells: []string{name(m.Get("path")), "moved to " + name(m.Get("moved_to"))}}
-		if why := text(m.Get("reason")); why != "" {
+		if why := audit.Text(m.Get("reason")); why != "" {
 			r.notes = append(r.notes, why)
 		}
 		rows = append(rows, r)
@@ -220,7 +221,7 @@ func protected(n *spec.Node) []row {
 		rows = append(rows, row{tone: weak, cells: []string{name(m), "new repository"}})
 	}
 	for _, m := range doc.Items(n.Get("sweep_cuts")) {
-		rows = append(rows, row{tone: weak, cells: []string{"not looked at", text(m)}})
+		rows = append(rows, row{tone: weak, cells: []string{"not looked at", audit.Text(m)}})
 	}
 	return rows
 }

@@ -1,9 +1,10 @@
-package audit
+package show
 
 import (
 	"strconv"
 	"strings"
 
+	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/spec"
 )
@@ -19,7 +20,7 @@ type finding struct {
 }
 
 // findings are those of a record.
-func findings(v View) (all []finding) {
+func findings(v audit.View) (all []finding) {
 	if e := v.Node.Get("error"); e != nil {
 		r := refusal(e)[0]
 		all = append(all, finding{rule: "refused", subject: "the command did not start", count: 1,
@@ -51,11 +52,11 @@ func findings(v View) (all []finding) {
 }
 
 // unlisted is what a report has to say of denials that are no findings; "" for nothing.
-func unlisted(v View) string {
-	if n := whole(v.Node.Get("violations_omitted")).Or(0); n > 0 {
+func unlisted(v audit.View) string {
+	if n := audit.Whole(v.Node.Get("violations_omitted")).Or(0); n > 0 {
 		return strconv.FormatInt(n, 10) + " more denials are not listed"
 	}
-	if _, known := denials(v.Node); !known && v.State != stateRefused {
+	if _, known := v.Denials(); !known && v.State != audit.StateRefused {
 		return "nobody could see whether anything was denied"
 	}
 	return ""
@@ -77,10 +78,9 @@ const sarifSchema = "https://json.schemastore.org/sarif-2.1.0.json"
 
 // SARIF is the denials of a record, and why its command did not start, as a log of SARIF
 // 2.1.0.
-func SARIF(v View) []byte {
+func SARIF(v audit.View) []byte {
 	n, found := v.Node, findings(v)
-	w := recordWriter(nil)
-	w.Text = spec.Shown
+	w := doc.Writer{Lines: 1, Text: spec.Shown}
 	w.Open('{')
 	w.KeyStr("$schema", sarifSchema)
 	w.KeyStr("version", "2.1.0")
@@ -90,11 +90,11 @@ func SARIF(v View) []byte {
 	w.KeyOpen("tool", '{')
 	w.KeyOpen("driver", '{')
 	w.KeyStr("name", "sbx")
-	w.KeyText("version", text(n.Get("sbx").Get("version")))
+	w.KeyText("version", audit.Text(n.Get("sbx").Get("version")))
 	rules := sarifRules(&w, found)
 	w.Close('}')
 	w.Close('}')
-	cwd := strings.TrimRight(text(n.Get("command").Get("cwd")), "/") + "/"
+	cwd := strings.TrimRight(audit.Text(n.Get("command").Get("cwd")), "/") + "/"
 	if cwd[0] != '/' {
 		cwd = "/"
 	}
@@ -106,7 +106,7 @@ func SARIF(v View) []byte {
 		w.Close('}')
 	}
 	sarifInvocation(&w, v)
-	doc.Objects(&w.Writer, "results", found, func(f *finding) { f.sarif(&w, rules, cwd) })
+	doc.Objects(&w, "results", found, func(f *finding) { f.sarif(&w, rules, cwd) })
 	w.Close('}')
 	w.Close(']')
 	w.Close('}')
@@ -114,7 +114,7 @@ func SARIF(v View) []byte {
 }
 
 // sarifRules writes a rule for each kind of findings, and says which place each has.
-func sarifRules(w *writer, found []finding) map[string]int64 {
+func sarifRules(w *doc.Writer, found []finding) map[string]int64 {
 	index, ids := map[string]int64{}, []string{}
 	for i := range found {
 		id := found[i].rule
@@ -123,21 +123,23 @@ func sarifRules(w *writer, found []finding) map[string]int64 {
 			ids = append(ids, id)
 		}
 	}
-	doc.Objects(&w.Writer, "rules", ids, func(id *string) { w.KeyStr("id", *id) })
+	doc.Objects(w, "rules", ids, func(id *string) { w.KeyStr("id", *id) })
 	return index
 }
 
-func sarifInvocation(w *writer, v View) {
+func sarifInvocation(w *doc.Writer, v audit.View) {
 	n := v.Node
 	w.KeyOpen("invocations", '[')
 	w.Row()
 	w.Open('{')
-	code := whole(n.Get("exit").Get("code"))
-	w.KeyBool("executionSuccessful", v.State == stateExited && code.Set && code.Value == 0)
-	keyOpt(w, "exitCode", code)
+	code := audit.Whole(n.Get("exit").Get("code"))
+	w.KeyBool("executionSuccessful", v.State == audit.StateExited && code.Set && code.Value == 0)
+	if code.Set {
+		w.KeyInt("exitCode", code.Value)
+	}
 	w.KeyText("commandLine", quoteArgs(n.Get("command").Get("argv")))
-	w.KeyText("startTimeUtc", text(n.Get("started_at")))
-	w.KeyText("endTimeUtc", text(n.Get("ended_at")))
+	w.KeyText("startTimeUtc", audit.Text(n.Get("started_at")))
+	w.KeyText("endTimeUtc", audit.Text(n.Get("ended_at")))
 	if more := unlisted(v); more != "" {
 		w.KeyOpen("toolExecutionNotifications", '[')
 		w.Row()
@@ -151,13 +153,13 @@ func sarifInvocation(w *writer, v View) {
 	w.Close(']')
 }
 
-func sarifMessage(w *writer, s string) {
+func sarifMessage(w *doc.Writer, s string) {
 	w.KeyOpen("message", '{')
 	w.KeyStr("text", s)
 	w.Close('}')
 }
 
-func (f *finding) sarif(w *writer, rules map[string]int64, cwd string) {
+func (f *finding) sarif(w *doc.Writer, rules map[string]int64, cwd string) {
 	w.KeyStr("ruleId", f.rule)
 	w.KeyInt("ruleIndex", rules[f.rule])
 	w.KeyStr("level", "error")
@@ -166,7 +168,7 @@ func (f *finding) sarif(w *writer, rules map[string]int64, cwd string) {
 	if len(f.paths) == 0 {
 		return
 	}
-	doc.Objects(&w.Writer, "locations", f.paths, func(path *string) {
+	doc.Objects(w, "locations", f.paths, func(path *string) {
 		w.KeyOpen("physicalLocation", '{')
 		w.KeyOpen("artifactLocation", '{')
 		if rel, is := strings.CutPrefix(*path, cwd); is && cwd != "/" && rel != "" {
@@ -196,7 +198,7 @@ func escapeURI(path string) string {
 
 // JUnit is the same as a test suite in JUnit's form: a test case for how the command
 // ended, and a failed one for each finding.
-func JUnit(v View) string {
+func JUnit(v audit.View) string {
 	n, found := v.Node, findings(v)
 	var cases strings.Builder
 	failures, skipped := len(found), 0
@@ -204,7 +206,7 @@ func JUnit(v View) string {
 		cases.WriteString(`    <testcase classname="sbx.` + escapeHTML(class) + `" name="` + escapeHTML(name) + `"`)
 	}
 	open("command", quoteArgs(n.Get("command").Get("argv")))
-	if code := whole(n.Get("exit").Get("code")); v.State == stateExited && code.Set && code.Value == 0 || v.State == stateRefused {
+	if code := audit.Whole(n.Get("exit").Get("code")); v.State == audit.StateExited && code.Set && code.Value == 0 || v.State == audit.StateRefused {
 		cases.WriteString("/>\n") // a refusal is a finding
 	} else {
 		failures++
@@ -220,12 +222,12 @@ func JUnit(v View) string {
 		open("denials", "others")
 		cases.WriteString(">\n      <skipped message=\"" + escapeHTML(more) + "\"/>\n    </testcase>\n")
 	}
-	out := `<?xml version="1.0" encoding="UTF-8"?>` + "\n<testsuites>\n  <testsuite name=\"" + escapeHTML("sbx "+text(n.Get("id"))) + `" tests="` +
+	out := `<?xml version="1.0" encoding="UTF-8"?>` + "\n<testsuites>\n  <testsuite name=\"" + escapeHTML("sbx "+audit.Text(n.Get("id"))) + `" tests="` +
 		strconv.Itoa(1+len(found)+skipped) + `" failures="` + strconv.Itoa(failures) + `" errors="0" skipped="` + strconv.Itoa(skipped) + `"`
-	if at := text(n.Get("started_at")); at != "" {
+	if at := audit.Text(n.Get("started_at")); at != "" {
 		out += ` timestamp="` + escapeHTML(strings.TrimSuffix(at, "Z")) + `"`
 	}
-	if ms := whole(n.Get("usage").Get("wall_ms")); ms.Set {
+	if ms := audit.Whole(n.Get("usage").Get("wall_ms")); ms.Set {
 		out += ` time="` + strconv.FormatFloat(float64(ms.Value)/1000, 'f', 3, 64) + `"`
 	}
 	return out + ">\n" + cases.String() + "  </testsuite>\n</testsuites>\n"

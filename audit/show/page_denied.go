@@ -1,10 +1,11 @@
-package audit
+package show
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 
+	"sbx/audit"
 	"sbx/internal/doc"
 	"sbx/spec"
 )
@@ -22,9 +23,9 @@ func fold(violations *spec.Node) (all []*denied) {
 	type key struct{ kind, action, rule, on string }
 	index := map[key]*denied{}
 	for _, v := range doc.Items(violations) {
-		allow := text(v.Get("allow_with"))
+		allow := audit.Text(v.Get("allow_with"))
 		host, target := hostAndPort(v)
-		k := key{text(v.Get("kind")), text(v.Get("action")), text(v.Get("rule")), "host " + host}
+		k := key{audit.Text(v.Get("kind")), audit.Text(v.Get("action")), audit.Text(v.Get("rule")), "host " + host}
 		switch {
 		case host != "":
 		case allow != "":
@@ -34,14 +35,14 @@ func fold(violations *spec.Node) (all []*denied) {
 		}
 		d := index[k]
 		if d == nil {
-			d = &denied{kind: k.kind, action: k.action, rule: k.rule, host: host, opens: text(v.Get("opens"))}
+			d = &denied{kind: k.kind, action: k.action, rule: k.rule, host: host, opens: audit.Text(v.Get("opens"))}
 			index[k] = d
 			all = append(all, d)
 		}
 		d.targets = with(d.targets, target)
-		d.programs = with(d.programs, text(v.Get("program")))
+		d.programs = with(d.programs, audit.Text(v.Get("program")))
 		d.allow = with(d.allow, allow)
-		d.count += whole(v.Get("count")).Or(1)
+		d.count += audit.Whole(v.Get("count")).Or(1)
 	}
 	return all
 }
@@ -49,9 +50,9 @@ func fold(violations *spec.Node) (all []*denied) {
 // hostAndPort are those of a target that is an address or a host; of any other the host is
 // "", and the target itself stands in the place of the port.
 func hostAndPort(v *spec.Node) (host, port string) {
-	target := text(v.Get("target"))
+	target := audit.Text(v.Get("target"))
 	i := strings.LastIndexByte(target, ':')
-	if text(v.Get("kind")) != "network" || i <= 0 || target[0] == '/' || target[0] == '@' || i == len(target)-1 || doc.LeadingDigits(target[i+1:]) != target[i+1:] {
+	if audit.Text(v.Get("kind")) != "network" || i <= 0 || target[0] == '/' || target[0] == '@' || i == len(target)-1 || doc.LeadingDigits(target[i+1:]) != target[i+1:] {
 		return "", target
 	}
 	return target[:i], target[i+1:]
@@ -96,13 +97,16 @@ func some(list []string) string {
 	return out
 }
 
+// maxLineNested bounds a line of a spec that is read.
+const maxNesting = 64
+
 // lines are the lines of the spec that would allow all of it: one, where they are lists
 // of one field.
 func (d *denied) lines() []string {
 	field, values := "", []string(nil)
 	for _, line := range d.allow {
 		name, list, _ := strings.Cut(line, ": ")
-		n, err := doc.ParseLaxJSON("line", []byte(list), maxNested)
+		n, err := doc.ParseLaxJSON("line", []byte(list), maxNesting)
 		if err != nil || n.Kind != spec.List || field != "" && name != field {
 			return d.allow
 		}
@@ -148,7 +152,7 @@ func denialRows(n *spec.Node) []row {
 		}
 		rows = append(rows, r)
 	}
-	if c := whole(n.Get("violations_omitted")); c.Set {
+	if c := audit.Whole(n.Get("violations_omitted")); c.Set {
 		rows = append(rows, cells("and "+strconv.FormatInt(c.Value, 10)+" more"))
 	}
 	return rows
