@@ -3,9 +3,11 @@ package audit
 import (
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"sbx/internal/doc"
+	"sbx/spec"
 )
 
 // maxString is the most bytes of one string that a record keeps.
@@ -65,4 +67,31 @@ func readBack(s string) string {
 		}
 	}
 	return b.String() + s[from:]
+}
+
+// timeLayout is RFC 3339 in UTC, to the millisecond.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// keyTime leaves the zero time out.
+func (w *writer) keyTime(k string, t time.Time) {
+	if t.IsZero() {
+		return
+	}
+	w.Key(k)
+	w.B = append(w.B, '"')
+	w.B = t.UTC().AppendFormat(w.B, timeLayout)
+	w.B = append(w.B, '"')
+}
+
+// keyOpt leaves out what is not set.
+func keyOpt[T ~int | ~int64](w *writer, k string, n spec.Opt[T]) {
+	if n.Set {
+		w.KeyInt(k, int64(n.Value))
+	}
+}
+
+func (w *writer) keyOptList(k string, l spec.Opt[[]string]) {
+	if l.Set {
+		w.KeyList(k, l.Value)
+	}
 }

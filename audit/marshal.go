@@ -3,16 +3,12 @@ package audit
 import (
 	"crypto/sha256"
 	"slices"
-	"time"
 
 	"sbx/internal/doc"
 	"sbx/spec"
 	"sbx/spec/redact"
 	"sbx/wrap"
 )
-
-// timeLayout is RFC 3339 in UTC, to the millisecond.
-const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // AppendJSON appends the record: a line for each key, violations, lines of
 // enforcement and other lists of objects a line each.
@@ -248,22 +244,4 @@ func (r *Record) appendSupervisor(w *writer) {
 	keyOpt(w, "pid_start", p.Start)
 	keyOpt(w, "pid_namespace", p.Namespace)
 	w.KeyText("boot_id", p.BootID)
-}
-
-// keyTime leaves the zero time out.
-func (w *writer) keyTime(k string, t time.Time) {
-	if t.IsZero() {
-		return
-	}
-	w.Key(k)
-	w.B = append(w.B, '"')
-	w.B = t.UTC().AppendFormat(w.B, timeLayout)
-	w.B = append(w.B, '"')
-}
-
-// keyOpt leaves out what is not set.
-func keyOpt[T ~int | ~int64](w *writer, k string, n spec.Opt[T]) {
-	if n.Set {
-		w.KeyInt(k, int64(n.Value))
-	}
 }

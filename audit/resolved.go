@@ -155,9 +155,3 @@ func appendLimits(w *writer, l *spec.Limits) {
 	}
 	w.Close('}')
 }
-
-func (w *writer) keyOptList(k string, l spec.Opt[[]string]) {
-	if l.Set {
-		w.KeyList(k, l.Value)
-	}
-}

@@ -65,6 +65,9 @@ func indexLeadsBy(b []byte, hash int) bool {
 // gitlink is the mode of a submodule's entry (S_IFGITLINK).
 const gitlink = 0o160000
 
+// maxModules is how many submodules are looked at by name.
+const maxModules = 10_000
+
 // indexModules are the paths of the submodules that an index names, with either hash.
 func indexModules(b []byte) (paths []string) {
 	for _, hash := range [...]int{20, 32} {

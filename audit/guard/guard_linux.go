@@ -38,28 +38,6 @@ func (x *Watch) remember(path string) {
 	}
 }
 
-// identity is what a rename over a path, or its removal, changes. An inode's
-// number is soon given again, the time of its birth is not.
-type identity struct {
-	dev  [2]uint32
-	ino  uint64
-	born unix.StatxTimestamp
-}
-
-func identify(path string) identity { return identifyIn(unix.AT_FDCWD, path) }
-
-func identifyIn(dir int, name string) identity {
-	var st unix.Statx_t
-	if statx(dir, name, &st) != nil {
-		return identity{}
-	}
-	return identityOf(&st)
-}
-
-func identityOf(st *unix.Statx_t) identity {
-	return identity{[2]uint32{st.Dev_major, st.Dev_minor}, st.Ino, st.Btime}
-}
-
 // compare notes what happened to a file that nobody was watching, since a time.
 func (x *Watch) compare(list []audit.Notice, i int, now, since time.Time) []audit.Notice {
 	g := &x.files[i]

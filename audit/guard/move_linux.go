@@ -56,6 +56,20 @@ func (s *mover) move(t *tree, fd int, rel, name string, kind string, quick bool)
 	return s.fetch(fd, inert, to, dest, m), nil
 }
 
+// take moves away and lists, or tells why not: ENOENT where it is gone by itself.
+func (s *mover) take(out *audit.Swept, t *tree, fd int, rel, name string, as audit.Moved, quick bool) error {
+	m, err := s.move(t, fd, rel, name, as.Kind, quick)
+	if err != nil {
+		if err != unix.ENOENT {
+			out.AddCut(under(t.path, rel) + ": it could not be moved away: " + err.Error())
+		}
+		return err
+	}
+	m.Why = as.Why
+	m.addTo(out)
+	return nil
+}
+
 // later is a move that At began and End finishes: what a sandbox made may
 // take long to copy, and the supervisor has a sandbox to answer.
 type later struct {

@@ -195,14 +195,3 @@ func (h *Snapshot) ageOf(t *tree, st *unix.Statx_t) age {
 func earlier(a unix.StatxTimestamp, b unix.Timespec) bool {
 	return a.Sec < b.Sec || a.Sec == b.Sec && int64(a.Nsec) < b.Nsec
 }
-
-// statx looks at a name beneath an open directory, never through a link.
-func statx(dir int, name string, st *unix.Statx_t) error {
-	for {
-		err := unix.Statx(dir, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT,
-			unix.STATX_BASIC_STATS|unix.STATX_BTIME, st)
-		if err != unix.EINTR {
-			return err
-		}
-	}
-}

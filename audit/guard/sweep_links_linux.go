@@ -51,20 +51,6 @@ func (s *Sweep) link(out *audit.Swept, t *tree, fd int, rel, name string) (gone 
 	return s.take(out, t, fd, rel, name, audit.Moved{Kind: "link", Why: "git writes through such a link"}, false) == nil
 }
 
-// take moves away and lists, or tells why not: ENOENT where it is gone by itself.
-func (s *Sweep) take(out *audit.Swept, t *tree, fd int, rel, name string, as audit.Moved, quick bool) error {
-	m, err := s.move(t, fd, rel, name, as.Kind, quick)
-	if err != nil {
-		if err != unix.ENOENT {
-			out.AddCut(under(t.path, rel) + ": it could not be moved away: " + err.Error())
-		}
-		return err
-	}
-	m.Why = as.Why
-	m.addTo(out)
-	return nil
-}
-
 // cameAlong tells whether something in a git directory may have come to its place
 // with a directory above, which leaves its own times as they were. The git directory
 // itself was there, and cannot be renamed. Objects come and go all the time, and

@@ -9,9 +9,6 @@ import (
 	"sbx/internal/dirs"
 )
 
-// maxModules is how many submodules are looked at by name.
-const maxModules = 10_000
-
 // modules looks into the working trees of submodules as the indexes name them: git
 // enters those by itself, and a walk that ended early may not have come to them.
 func (s *Sweep) modules(out *audit.Swept) {

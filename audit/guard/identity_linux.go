@@ -1,0 +1,36 @@
+package guard
+
+import "golang.org/x/sys/unix"
+
+// identity is what a rename over a path, or its removal, changes. An inode's
+// number is soon given again, the time of its birth is not.
+type identity struct {
+	dev  [2]uint32
+	ino  uint64
+	born unix.StatxTimestamp
+}
+
+func identify(path string) identity { return identifyIn(unix.AT_FDCWD, path) }
+
+func identifyIn(dir int, name string) identity {
+	var st unix.Statx_t
+	if statx(dir, name, &st) != nil {
+		return identity{}
+	}
+	return identityOf(&st)
+}
+
+func identityOf(st *unix.Statx_t) identity {
+	return identity{[2]uint32{st.Dev_major, st.Dev_minor}, st.Ino, st.Btime}
+}
+
+// statx looks at a name beneath an open directory, never through a link.
+func statx(dir int, name string, st *unix.Statx_t) error {
+	for {
+		err := unix.Statx(dir, name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT,
+			unix.STATX_BASIC_STATS|unix.STATX_BTIME, st)
+		if err != unix.EINTR {
+			return err
+		}
+	}
+}
