@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/reach"
+	"sbx/internal/relay/wire"
 )
 
 // Sizes of socket addresses in bytes: the most that the kernel copies (struct
@@ -91,4 +92,31 @@ func ownFolder(path []byte) (dirfd int32, rest []byte, ok bool) {
 		return int32(n), name, true
 	}
 	return 0, nil, false
+}
+
+// Target formats a host and a port as network.allow writes them.
+func Target(host string, port int) string {
+	if ip, ok := reach.ParseIP(host); ok && !ip.Is4() {
+		host = "[" + host + "]"
+	}
+	return host + ":" + strconv.Itoa(port)
+}
+
+// toToken replaces the address by the one that carries token, at which the relay expects
+// the connection.
+func (a *address) toToken(token uint32, v6 bool) {
+	ip := wire.Token(token, v6)
+	a.b[2], a.b[3] = wire.Port>>8, wire.Port
+	if a.family() == unix.AF_INET {
+		copy(a.b[4:8], ip[12:])
+		return
+	}
+	copy(a.b[8:24], ip[:])
+	clear(a.b[4:8])
+	clear(a.b[24:28])
+}
+
+// toward makes it the address of a file of the supervisor's descriptors.
+func (a *address) toward(fd int) {
+	a.n = sunPath + copy(a.b[sunPath:], ownFD(fd))
 }

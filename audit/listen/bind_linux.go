@@ -2,6 +2,17 @@ package listen
 
 import "golang.org/x/sys/unix"
 
+// binder decides binds.
+type binder struct {
+	*paths
+	*answers
+	rules     *Rules
+	copies    *copies
+	narrowing *narrowing
+	bound     *boundSockets
+	clock     *clock
+}
+
 // rule decides bind(fd, address, length). It denies only protected paths and otherwise
 // lets the kernel make the call; the listener later asks its copy of the socket which
 // file it was bound to. A program that swaps the descriptor or the address in between

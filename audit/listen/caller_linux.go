@@ -2,12 +2,27 @@ package listen
 
 import (
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/read"
 	"sbx/seccomp"
 )
+
+// caller gives access to the thread that waits for an answer: its call, its memory and
+// its /proc. It cannot answer the call.
+//
+// The types that answer calls embed caller and the parts below, each only those that it
+// needs: paths resolves paths, Rules holds what the spec says about them, answers ends
+// the call.
+type caller struct {
+	fd     int // seccomp's listener
+	n      seccomp.Notification
+	call   seccomp.Call
+	path   [pathMax]byte // of a program or a socket, as the caller passed it
+	byFile bool          // read memory through /proc/TID/mem only
+}
 
 // waits reports whether the thread still waits for its answer. If it does not, its TID
 // may have been reused and what was read may be another process's.
@@ -62,36 +77,39 @@ func (c *caller) ancestors() (pids []int, ok bool) {
 	return climb(int(c.n.TID), unix.Getpid(), read.Parent)
 }
 
-// proceed lets the kernel make the call. gone reports that the caller no longer exists,
-// so that the call is not made.
-func (a *answers) proceed() (gone bool) { return seccomp.Continue(a.to.fd, a.to.n.ID) != 0 }
-
-// fail, answer and give end the call: with an errno, a return value, or a new descriptor
-// in the caller.
-func (a *answers) fail(e unix.Errno)  { a.to.n.Fail(a.to.fd, e) }
-func (a *answers) answer(value int64) { a.to.n.Answer(a.to.fd, value) }
-func (a *answers) give(fd int, closesOnExec bool) unix.Errno {
-	return a.to.n.Give(a.to.fd, fd, closesOnExec)
-}
-
-// deny reports the call as denied and ends it with EPERM.
-func (a *answers) deny(cause Cause, action, target string) {
-	a.report(cause, action, target)
-	a.fail(unix.EPERM)
-}
-
-// report reports the call as denied, unless its thread is gone: the TID may by then
-// belong to a process of the host, whose memory must not be reported.
-func (a *answers) report(cause Cause, action, target string) {
-	a.reported = true
-	a.reportOf(a.to.n.ID, a.to.n.TID, cause, action, target)
-}
-
-// reportOf is report for an earlier notification with this id.
-func (a *answers) reportOf(id uint64, tid uint32, cause Cause, action, target string) {
-	if a.refused == nil || !seccomp.Valid(a.to.fd, id) {
-		return
+// lower drops from this thread's effective set the capabilities that the caller does not
+// have, until back is called. It fails if the caller's user differs from the supervisor's
+// or its status cannot be read.
+func (c *caller) lower() (back func(), ok bool) {
+	status := read.Status(strconv.Itoa(int(c.n.TID)))
+	caps, ok := sameUser(status, unix.Geteuid(), unix.Getegid())
+	if !ok || !c.waits() {
+		return nil, false
 	}
-	a.refusal = Refusal{TID: int(tid), Cause: cause, Action: action, Target: target}
-	a.refused(&a.refusal)
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var own [2]unix.CapUserData
+	if unix.Capget(&header, &own[0]) != nil {
+		return nil, false
+	}
+	less := own
+	less[0].Effective &= uint32(caps)
+	less[1].Effective &= uint32(caps >> 32)
+	if less == own {
+		return func() {}, true
+	}
+	if unix.Capset(&header, &less[0]) != nil {
+		return nil, false
+	}
+	return func() { _ = unix.Capset(&header, &own[0]) }, true // they are permitted still
+}
+
+// sameUser reads a status file, proc_pid_status(5). It returns the thread's effective
+// capabilities and whether its filesystem uid and gid are those given.
+func sameUser(status string, uid, gid int) (caps uint64, ok bool) {
+	caps, err := strconv.ParseUint(read.StatusLine(status, "CapEff:"), 16, 64)
+	last := func(name string) string { // the id that counts for files
+		line := read.StatusLine(status, name)
+		return line[strings.LastIndexByte(line, '\t')+1:]
+	}
+	return caps, err == nil && last("Uid:") == strconv.Itoa(uid) && last("Gid:") == strconv.Itoa(gid)
 }

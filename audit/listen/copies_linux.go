@@ -4,6 +4,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// copies duplicates the caller's descriptors.
+type copies struct {
+	*caller
+	thread    thread
+	oldPidfds bool // the kernel has pidfds of whole processes only
+	discards  discards
+}
+
 // socketOf duplicates a descriptor from the waiting thread's own descriptor table.
 func (c *copies) socketOf(number int32) (int, unix.Errno) {
 	if number < 0 {

@@ -1,14 +1,10 @@
 package listen
 
 import (
-	"cmp"
-	"slices"
-	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"sbx/audit"
 	"sbx/internal/reach"
 	"sbx/internal/relay/wire"
 )
@@ -128,9 +124,9 @@ func (e *Egress) unasked(on bool) unix.Errno {
 	return 0
 }
 
-// allowed reports whether a rule of network.allow and all nested sandboxes in within
-// allow a connection. name is what the relay should connect to, "" for the address.
-func (e *Egress) allowed(ip reach.IP, port int, within []*narrowed) (name string, ok bool) {
+// allowed reports whether a rule of network.allow and permitted allow a connection. name is
+// the name that the relay should connect to, "" for the address.
+func (e *Egress) allowed(ip reach.IP, port int, permitted func(name string) bool) (name string, ok bool) {
 	var names []string
 	n, pooled := wire.Pooled(ip)
 	switch {
@@ -140,9 +136,6 @@ func (e *Egress) allowed(ip reach.IP, port int, within []*narrowed) (name string
 		names = []string{e.names[n]}
 	case !ip.Loopback():
 		names = e.Hosts(ip)
-	}
-	permitted := func(name string) bool {
-		return !slices.ContainsFunc(within, func(n *narrowed) bool { return !n.permits(ip, port, name) })
 	}
 	for i := range e.May {
 		one := e.May[i : i+1]
@@ -187,6 +180,9 @@ func (e *Egress) say(packet []byte) error {
 	}
 }
 
+// forget drops a connection whose connect failed: the relay will not report it.
+func (e *Egress) forget(token uint32) { delete(e.led, token) }
+
 // lead tells the relay to expect a connection and returns the token that identifies it.
 func (e *Egress) lead(m *wire.Expected, led *Relayed) (token uint32, errno unix.Errno) {
 	m.Token = e.next
@@ -210,87 +206,4 @@ func (e *Egress) lead(m *wire.Expected, led *Relayed) (token uint32, errno unix.
 	e.led[e.next] = led
 	e.next = (e.next + 1) % wire.Tokens
 	return m.Token, 0
-}
-
-// directOut decides a connect to an IP address under network.allow. If it is allowed,
-// directOut replaces the address in f by that of the relay.
-func (c *connector) directOut(f *pendingConnect) unix.Errno {
-	e, a := c.Egress, &f.address
-	ip, port, ok := a.internet()
-	if !ok {
-		return 0 // AF_UNSPEC, or an address that the kernel rejects
-	}
-	e.Hear() // the relay reports a name here before it answers the look-up
-	protocol, _ := optionOf(f.sock, unix.SO_PROTOCOL)
-	action := connecting(protocol)
-	tcp := action == Connect
-	name, allowed := e.allowed(ip, port, f.within)
-	_, pooled := wire.Pooled(ip)
-	switch {
-	case tcp && allowed:
-		led := &Relayed{Host: cmp.Or(name, e.host(ip)), Port: port}
-		led.PID, led.Program = audit.CallerOf(int(c.n.TID))
-		token, errno := e.lead(&wire.Expected{IP: ip, Port: uint16(port), Name: name, Plain: len(f.within) > 0}, led)
-		if errno == 0 {
-			f.egress, f.token = e, token
-			a.toToken(token, e.V6 && !ip.Is4())
-		}
-		return errno
-	case (port == wire.Port || port == wire.Door) && tcp && ip.Loopback():
-		return unix.ECONNREFUSED
-	case protocol != unix.IPPROTO_UDP && ip.Loopback() && port != wire.DNS && len(f.within) > 0 && !c.narrowing.ownServer(f.within, ip, port):
-		return unix.ECONNREFUSED
-	case port == wire.DNS || ip.Loopback() || !tcp && (pooled || allowed): // resolvers sort addresses by a UDP connect, which leads nowhere here
-		return 0
-	}
-	target := Target(e.host(ip), port)
-	if _, outer := e.allowed(ip, port, nil); outer {
-		c.narrowing.beyond(f.within, target, false)
-	} else {
-		c.narrowing.beyond(f.within, target, true)
-		if c.Describes {
-			c.report(ByNetwork, action, target)
-		}
-	}
-	return unix.ENETUNREACH
-}
-
-// connecting returns the action that is reported for a connect by an IP protocol.
-func connecting(protocol int) string {
-	switch protocol {
-	case unix.IPPROTO_TCP, unix.IPPROTO_MPTCP:
-		return Connect
-	case unix.IPPROTO_UDP:
-		return Connect + " by UDP"
-	}
-	return Connect + " by protocol " + strconv.Itoa(protocol)
-}
-
-// Target formats a host and a port as network.allow writes them.
-func Target(host string, port int) string {
-	if ip, ok := reach.ParseIP(host); ok && !ip.Is4() {
-		host = "[" + host + "]"
-	}
-	return host + ":" + strconv.Itoa(port)
-}
-
-// toToken replaces the address by the one that carries token, at which the relay expects
-// the connection.
-func (a *address) toToken(token uint32, v6 bool) {
-	ip := wire.Token(token, v6)
-	a.b[2], a.b[3] = wire.Port>>8, wire.Port
-	if a.family() == unix.AF_INET {
-		copy(a.b[4:8], ip[12:])
-		return
-	}
-	copy(a.b[8:24], ip[:])
-	clear(a.b[4:8])
-	clear(a.b[24:28])
-}
-
-// forgetFailed drops a connection whose connect failed: the relay will not report it.
-func (f *pendingConnect) forgetFailed() {
-	if f.egress != nil && f.errno != 0 && f.errno != unix.EINPROGRESS {
-		delete(f.egress.led, f.token)
-	}
 }

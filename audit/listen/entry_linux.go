@@ -6,21 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// argument is a path argument of a system call: the directory descriptor that a relative
-// path counts from and the path's address in the caller's memory.
-type argument struct {
-	dirfd int32
-	addr  uint64
-}
-
-func (c *caller) argument(s pathArg) argument {
-	a := argument{dirfd: unix.AT_FDCWD, addr: c.call.Args[s.path]}
-	if s.dir >= 0 {
-		a.dirfd = int32(c.call.Args[s.dir])
-	}
-	return a
-}
-
 // entry is a directory entry that a call would create, replace or remove.
 type entry struct {
 	ok      bool   // dir and path are known
@@ -60,18 +45,6 @@ func (d *entry) on() system {
 func (d *entry) isFixed() bool {
 	return d.on().fixed && access(d.dir, unix.W_OK) == unix.EROFS
 }
-
-// scratch holds the buffers in which a path is resolved, so that a call allocates nothing.
-type scratch struct {
-	path  [pathMax]byte       // as the caller passed it
-	next  [2*pathMax + 1]byte // the target of a link
-	dir   [pathMax]byte       // the path without its last name
-	whole [pathMax + nameMax + 2]byte
-	name  [nameMax + 2]byte
-}
-
-// nameMax is NAME_MAX: the longest name, without its NUL.
-const nameMax = 255
 
 func (d *entry) close() {
 	if d.ok {
@@ -229,13 +202,6 @@ func (p *paths) target(d *entry, b *scratch) (path []byte, isLink bool) {
 	return append(append(next, b.path[:n]...), 0), true
 }
 
-// lastName copies a path's last name into b.name.
-func (b *scratch) lastName(path []byte) []byte {
-	path = bytes.TrimRight(path[:len(path)-1], "/")
-	name := path[bytes.LastIndexByte(path, '/')+1:]
-	return append(append(b.name[:0], name[:min(len(name), nameMax)]...), 0)
-}
-
 // entryByProc is entry for a path through /proc/self/fd, see ownFolder. Its result may
 // only be reported, never decided by: a thread can have a descriptor table other than
 // its process's, which /proc/self shows.
@@ -249,4 +215,17 @@ func (p *paths) entryByProc(a argument, b *scratch, how follow) entry {
 		return entry{odd: true}
 	}
 	return p.entryAt(dirfd, rest, b, how)
+}
+
+// stands fills in what an entry's name is, and whether it is a mount
+// (STATX_ATTR_MOUNT_ROOT, Linux 5.8).
+func (d *entry) stands() {
+	st, e := statx(d.dir, d.name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE|unix.STATX_INO)
+	if e != 0 {
+		return
+	}
+	d.exists, d.kind = true, uint32(st.Mode)&unix.S_IFMT
+	d.file = node{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Ino}
+	d.mounted = st.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0
+	d.onDisk = !d.mounted && st.Dev_major != 0
 }

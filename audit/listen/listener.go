@@ -57,17 +57,6 @@ type Listener struct {
 	*sockets
 }
 
-// sockets answers connects and binds, and holds those that are pending.
-type sockets struct {
-	copies    copies
-	narrowing narrowing
-	bound     boundSockets
-	clock     clock
-	pending   pendingConnects
-	connects  connector
-	binds     binder
-}
-
 // New makes a listener. It embeds all parts by value: their buffers use memory only once
 // they are written to.
 func New(c *Config) *Listener {
@@ -77,8 +66,8 @@ func New(c *Config) *Listener {
 	l.rules = c.Rules
 	l.paths.caller, l.paths.root, l.paths.matters = &l.caller, c.Root, l.rules.matters
 	w := writes{&l.answers, &l.rules, c.Makes, c.Opened}
-	l.names.paths, l.names.writes, l.names.remove, l.names.present = &l.paths, w, c.Remove, &l.Answered.Present
-	l.opens.paths, l.opens.writes = &l.paths, w
+	l.names = namer{&l.paths, w, remover{&l.paths, &l.answers, &l.rules, c.Remove}, &l.Answered.Present}
+	l.opens = opener{&l.paths, w}
 	l.looks = looker{&l.paths, &l.answers, c.Secrets}
 	l.memory = memfds{&l.caller, &l.answers}
 	l.contact = contact{&l.caller, c.Counts.Ledger, c.Aside}
@@ -86,60 +75,15 @@ func New(c *Config) *Listener {
 	l.starts.answers, l.starts.Counts, l.starts.budgets.caller = &l.answers, c.Counts, &l.caller
 	l.starts.inner = inner{answers: &l.answers, tells: c.Tells, budgets: &l.starts.budgets}
 	if c.Sockets != nil {
-		l.connect(c.Sockets)
+		l.addSockets(c.Sockets)
 	}
 	return l
-}
-
-// connect sets up the part of the listener that answers connects and binds.
-func (l *Listener) connect(c *Sockets) {
-	s := &sockets{}
-	l.sockets = s
-	s.copies.caller = &l.caller
-	s.narrowing = narrowing{copies: &s.copies, answers: &l.answers, egress: c.Egress, describes: c.Describes}
-	s.pending.answers, s.pending.clock = &l.answers, &s.clock
-	s.pending.interrupt, s.pending.describes = c.Interrupt, c.Describes
-	s.connects = connector{paths: &l.paths, answers: &l.answers, Sockets: *c, copies: &s.copies,
-		narrowing: &s.narrowing, bound: &s.bound, pending: &s.pending}
-	s.binds = binder{&l.paths, &l.answers, &l.rules, &s.copies, &s.narrowing, &s.bound, &s.clock}
-	l.starts.inner.narrowing = &s.narrowing
 }
 
 // Answered counts notifications by how expensive their answer is: execs, calls that
 // create, rename or remove names (Present: those of them that would create a name that
 // exists already), opens, and all others.
 type Answered struct{ Execs, Names, Present, Opens, Others int }
-
-// Refusal is one denied call.
-type Refusal struct {
-	TID    int
-	Cause  Cause
-	Action string // "create", "open for writing", "execute", a system call's name
-	Target string // a path inside the sandbox, or an address; may be empty
-}
-
-// Cause is the reason of a denial.
-type Cause uint8
-
-// The causes.
-const (
-	ByBudget   Cause = iota
-	ByName           // the call would create or move a protected path
-	ReadOnly         // the mount is read-only
-	BySocket         // the pathname socket was not made inside, or cannot be inspected
-	ByNetwork        // the sandbox's network has no route there
-	BySideDoor       // the syscall filter denies the call
-	ByInner          // the budget of a nested sbx
-	ByNarrow         // the network rules of a nested sbx
-	ByAllow          // commands.allow does not name the program
-	ByDeny           // commands.deny names it
-	ByLoader         // the program is the dynamic loader
-	Hidden           // the call looks for a hidden secret
-	OutOfView        // no such program or directory inside; one may exist outside
-)
-
-// pathMax is PATH_MAX: the longest path that a call takes, its NUL included.
-const pathMax = 4096
 
 // Take receives the next notification from fd, the seccomp listener or a duplicate of it;
 // see seccomp.Next.
@@ -192,3 +136,7 @@ func (l *Listener) Answer() {
 		l.answers.deny(BySideDoor, name, "")
 	}
 }
+
+// Close closes the descriptors that the listener opened, for a supervisor that goes on
+// without it.
+func (l *Listener) Close() { l.paths.close() }

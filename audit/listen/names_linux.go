@@ -1,64 +1,17 @@
 package listen
 
 import (
+	"sbx/audit/guard"
+
 	"golang.org/x/sys/unix"
-
-	"sbx/wrap"
 )
 
-// pathArg gives the positions of a call's directory descriptor and path arguments. dir
-// is -1 for a path relative to the current directory; path is -1 for no path.
-type pathArg struct{ dir, path int8 }
-
-var nowhere = pathArg{-1, -1}
-
-// nameCall is a system call that creates a name, removes one, or both.
-type nameCall struct {
-	makes, takes pathArg
-	swap         int8    // the argument with RENAME_EXCHANGE and RENAME_NOREPLACE; -1 for none
-	copies       pathArg // the existing file of link(2), which gets a second name
-	action       string
-}
-
-// nameCalls are the calls of seccomp.NotifyNames and NotifyRefused.
-var nameCalls = map[string]nameCall{
-	"mkdir":     {pathArg{-1, 0}, nowhere, -1, nowhere, makeFolder},
-	"mkdirat":   {pathArg{0, 1}, nowhere, -1, nowhere, makeFolder},
-	"mknod":     {pathArg{-1, 0}, nowhere, -1, nowhere, "create"},
-	"mknodat":   {pathArg{0, 1}, nowhere, -1, nowhere, "create"},
-	"symlink":   {pathArg{-1, 1}, nowhere, -1, nowhere, MakeLink},
-	"symlinkat": {pathArg{1, 2}, nowhere, -1, nowhere, MakeLink},
-	"link":      {pathArg{-1, 1}, nowhere, -1, pathArg{-1, 0}, MakeLink},
-	"linkat":    {pathArg{2, 3}, nowhere, -1, pathArg{0, 1}, MakeLink},
-	"rename":    {pathArg{-1, 1}, pathArg{-1, 0}, -1, nowhere, "rename"},
-	"renameat":  {pathArg{2, 3}, pathArg{0, 1}, -1, nowhere, "rename"},
-	"renameat2": {pathArg{2, 3}, pathArg{0, 1}, 4, nowhere, "rename"},
-	"unlink":    {nowhere, pathArg{-1, 0}, -1, nowhere, "remove"},
-	"unlinkat":  {nowhere, pathArg{0, 1}, -1, nowhere, "remove"},
-	"rmdir":     {nowhere, pathArg{-1, 0}, -1, nowhere, removeFolder},
-}
-
-// The actions of some of these calls, as Refusal reports them.
-const (
-	MakeLink     = "create a link"
-	makeFolder   = "create a directory"
-	makeSocket   = "create a socket"
-	removeFolder = "remove a directory"
-)
-
-// KindOf returns the kind of access to its path that an action is.
-func KindOf(action string) wrap.ActKind {
-	switch action {
-	case "create", makeFolder:
-		return wrap.ToMake
-	case MakeLink, makeSocket:
-		return wrap.ToLink
-	case "rename", "remove", removeFolder:
-		return wrap.ToTake
-	case Execute, "open", "open for reading":
-		return wrap.ToRead
-	}
-	return wrap.ToWrite
+// namer decides calls that create, rename or remove names.
+type namer struct {
+	*paths
+	writes
+	mounts  remover
+	present *int // counts the names that existed already
 }
 
 // rule decides a call that creates, renames or removes a name.
@@ -94,7 +47,7 @@ func (n *namer) rule(c *nameCall) {
 			return
 		}
 	}
-	if c.makes == nowhere && n.removes(c, &taken) || n.guardsName(c, &made, &taken, &from) {
+	if c.makes == nowhere && n.mounts.removes(c, &taken) || n.guardsName(c, &made, &taken, &from) {
 		return
 	}
 	// A name that exists answers EEXIST, except to a rename, which replaces it.
@@ -194,10 +147,55 @@ func (n *namer) copies(c *nameCall) follow {
 	return stays
 }
 
-// makes is proceed for a call that may create a name: it calls Config.Makes before.
-func (w *writes) makes() {
-	if w.told != nil {
-		w.told()
+// guardsName answers a call that would create, rename or remove a guarded path, or that
+// would give a guarded file a second name through which it could be written. It returns
+// false if it has not answered the call.
+func (n *namer) guardsName(c *nameCall, made, taken, from *entry) bool {
+	gm, in := n.rules.guard(made)
+	gt, out := n.rules.guard(taken)
+	gf, _ := n.rules.guard(from)
+	var cause Cause
+	var e unix.Errno
+	d := made
+	switch {
+	case from.unread && len(n.rules.Views) > 0:
+		cause, e = ByName, unix.EPERM
+	case gf >= guard.Fixed && from.exists && from.kind != unix.S_IFDIR && gm != guard.Within:
+		n.fail(unix.EXDEV)
+		return true
+	case gm < guard.Pinned && gt < guard.Pinned:
+		return false
+	case c.takes == nowhere: // creating a path that exists answers EEXIST
+		if gm != guard.Within || made.exists {
+			return false
+		}
+		cause, e = ReadOnly, unix.EROFS
+	case c.makes != nowhere && in != out:
+		if cause, e = ReadOnly, unix.EXDEV; gm != guard.Within {
+			if d = taken; gt == guard.Pinned { // writable, but it must not be moved
+				cause = ByName
+			}
+		}
+	case gt == guard.Within:
+		cause, e, d = ReadOnly, unix.EROFS, taken
+	case !taken.exists:
+		return false
+	case gt >= guard.Pinned && c.makes == nowhere:
+		if _, e = n.mounts.asFolder(c, taken); e != 0 {
+			n.fail(e)
+			return true
+		}
+		cause, e, d = ByName, unix.EBUSY, taken
+	case gt >= guard.Pinned && n.rules.stops(made):
+		return false
+	case gt >= guard.Pinned:
+		cause, e, d = ByName, unix.EBUSY, taken
+	case !made.exists, c.swap >= 0 && n.call.Args[c.swap]&unix.RENAME_NOREPLACE != 0, made.file == taken.file:
+		return false // its creation is denied elsewhere, or EEXIST, or the call does nothing
+	default:
+		cause, e = ByName, unix.EBUSY
 	}
-	w.proceed()
+	n.report(cause, c.action, d.text())
+	n.fail(e)
+	return true
 }

@@ -37,6 +37,15 @@ type narrowed struct {
 	bound   map[uint64]bool // all sockets that its descendants bound, by inode
 }
 
+// narrowing holds the network rules of nested sbx, each for its own process tree.
+type narrowing struct {
+	*copies
+	*answers
+	egress    *Egress
+	describes bool
+	list      []*narrowed
+}
+
 // narrow answers wrap.BudgetNarrow; sock is the caller's number of its socket.
 func (w *narrowing) narrow(sock int32) {
 	e := unix.ENOENT
@@ -140,14 +149,16 @@ func (w *narrowing) narrows() (list []*narrowed) {
 	return list
 }
 
-// permits reports whether the nested sandbox allows a connection to name or, if that is
-// "", to the address.
-func (n *narrowed) permits(ip reach.IP, port int, name string) bool {
-	_, ok := n.may.Name(name, port)
-	if name == "" {
-		_, ok = n.may.Addr(ip, port)
-	}
-	return ok
+// permits reports whether all nested sandboxes in within allow a connection to name or, if
+// that is "", to the address.
+func permits(within []*narrowed, ip reach.IP, port int, name string) bool {
+	return !slices.ContainsFunc(within, func(n *narrowed) bool {
+		_, ok := n.may.Name(name, port)
+		if name == "" {
+			_, ok = n.may.Addr(ip, port)
+		}
+		return !ok
+	})
 }
 
 // permitAll reports whether all nested sandboxes in within allow a connect to the

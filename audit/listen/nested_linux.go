@@ -40,6 +40,14 @@ func (b *nested) gone() bool {
 	return true
 }
 
+// inner answers the requests of a nested sbx.
+type inner struct {
+	*answers
+	tells     string
+	budgets   *budgets
+	narrowing *narrowing
+}
+
 // ask answers an execveat with wrap.BudgetFlags.
 func (i *inner) ask(on, request, number uint64) {
 	switch narrows := i.narrowing != nil; {
@@ -96,6 +104,13 @@ func sealed(name, text string) (int, unix.Errno) {
 		return -1, unix.ENOMEM
 	}
 	return fd, 0
+}
+
+// budgets holds the budgets of nested sbx.
+type budgets struct {
+	*caller
+	open  []nested
+	asked []*nested // charged for the current exec
 }
 
 func (s *budgets) answer(on, request, number uint64) (int64, unix.Errno) {

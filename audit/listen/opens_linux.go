@@ -1,28 +1,15 @@
 package listen
 
-import "golang.org/x/sys/unix"
+import (
+	"sbx/audit/guard"
 
-// OpenInRoot is the reported action of an open for writing with RESOLVE_IN_ROOT, which
-// the listener always denies.
-const OpenInRoot = "open with RESOLVE_IN_ROOT"
+	"golang.org/x/sys/unix"
+)
 
-// openCall gives the positions of an open's arguments: flags, or how for a struct
-// open_how; -1 for none. With neither the flags are always fixed.
-type openCall struct {
-	at         pathArg
-	flags, how int8
-	fixed      uint64
-	action     string // as reported for a file that exists
-}
-
-// openCalls are those of seccomp.NotifyOpens, and openat2. The kernel refuses truncate
-// where it would refuse to open for writing.
-var openCalls = map[string]openCall{
-	"open":     {at: pathArg{-1, 0}, flags: 1, how: -1, action: "open for writing"},
-	"openat":   {at: pathArg{0, 1}, flags: 2, how: -1, action: "open for writing"},
-	"creat":    {at: pathArg{-1, 0}, flags: -1, how: -1, fixed: unix.O_CREAT | unix.O_WRONLY | unix.O_TRUNC, action: "open for writing"},
-	"openat2":  {at: pathArg{0, 1}, flags: -1, how: 2, action: "open for writing"},
-	"truncate": {at: pathArg{-1, 0}, flags: -1, how: -1, fixed: unix.O_WRONLY, action: "truncate"},
+// opener decides calls that open files for writing.
+type opener struct {
+	*paths
+	writes
 }
 
 // rule decides an open for writing: it denies the creation of protected paths, and
@@ -108,19 +95,6 @@ func (o *opener) rule(c *openCall) {
 	}
 }
 
-// opens records that a call was continued which may write the file d.
-func (w *writes) opens(d *entry, action string) {
-	switch {
-	case w.opened == nil || w.reported || d.exists && d.kind != unix.S_IFREG:
-	case d.ok:
-		if _, kept := w.rules.Host(text(d.path)); kept {
-			w.opened.Add(text(d.path), action)
-		}
-	case d.odd || d.unread:
-		w.opened.Omit()
-	}
-}
-
 // openFlags returns an open's flags. rooted reports RESOLVE_IN_ROOT: absolute paths
 // start at the directory descriptor.
 func (o *opener) openFlags(c *openCall) (flags uint64, rooted bool, e unix.Errno) {
@@ -132,4 +106,43 @@ func (o *opener) openFlags(c *openCall) (flags uint64, rooted bool, e unix.Errno
 		return how.Flags, how.Resolve&unix.RESOLVE_IN_ROOT != 0, e
 	}
 	return c.fixed, false, 0
+}
+
+// guardsOpen answers an open or a truncate that could change a guarded file. It returns
+// false if it has not answered the call.
+func (o *opener) guardsOpen(c *openCall, d *entry, flags uint64) bool {
+	g, _ := o.rules.guard(d)
+	if g < guard.Fixed {
+		return false
+	}
+	e := unix.EROFS
+	makes := flags&unix.O_CREAT != 0
+	writes := flags&unix.O_ACCMODE != unix.O_RDONLY || flags&unix.O_TRUNC != 0
+	temporary := flags&unix.O_TMPFILE == unix.O_TMPFILE
+	switch isDir := d.kind == unix.S_IFDIR; {
+	case !d.exists && (g == guard.Fixed || !makes): // its creation is denied elsewhere, or ENOENT
+		return false
+	case !d.exists:
+		o.report(ReadOnly, "create", d.text())
+	case makes && flags&unix.O_EXCL != 0 && !temporary:
+		e = unix.EEXIST
+	case !writes:
+		return false
+	case isDir && temporary:
+		o.report(ReadOnly, "create", d.text())
+	case isDir:
+		e = unix.EISDIR
+	case flags&unix.O_DIRECTORY != 0:
+		e = unix.ENOTDIR
+	case d.kind == unix.S_IFLNK:
+		e = unix.ELOOP
+	case d.kind != unix.S_IFREG: // a FIFO can be written on a read-only mount
+		return false
+	case accessAt(d.dir, d.name, unix.W_OK) == unix.EACCES:
+		e = unix.EACCES
+	default:
+		o.report(ReadOnly, c.action, d.text())
+	}
+	o.fail(e)
+	return true
 }

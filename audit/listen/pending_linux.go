@@ -16,27 +16,13 @@ const maxPendingConnects = 64
 // patience is the interval at which Tick checks whether callers still wait.
 const patience = 100 * time.Millisecond
 
-// pendingConnect is a job for a helper thread: to connect on behalf of a caller, or only
-// to close descriptors.
-type pendingConnect struct {
-	id       uint64 // the notification; 0 for none: only close the descriptors
-	tid      uint32 // the caller
-	listener int
-	sock     int // a copy of the caller's socket
-	domain   int
-	at       int // the file that address leads to; -1 for none
-	address  address
-	target   string // reported if the network denies the connect; "" for no report
-	action   string // of that report
-	clock    int    // the timerfd that wakes Tick
-	within   []*narrowed
-	egress   *Egress
-	token    uint32 // of egress, where that is not nil
-
-	state     uint32
-	thread    uint32 // the helper's while it connects; 0 before and after
-	cancelled uint32 // 1: the caller no longer waits
-	errno     unix.Errno
+// pendingConnects holds the connects that helpers are making.
+type pendingConnects struct {
+	helpers
+	*answers
+	clock     *clock
+	interrupt unix.Signal
+	describes bool
 }
 
 // start hands a connect to a helper thread, since the sandbox can make it block. EAGAIN

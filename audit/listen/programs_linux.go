@@ -2,7 +2,6 @@ package listen
 
 import (
 	"bytes"
-	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -17,9 +16,6 @@ type Programs struct {
 	masks                           []string // the paths of denied programs
 	files, folders, loaders, denied map[node]bool
 }
-
-// node is a file, or a directory.
-type node struct{ dev, ino uint64 }
 
 // Learn resolves a plan's program rules in the sandbox, before its command starts; root
 // is Config.Root. It returns nil for a plan without such rules.
@@ -62,42 +58,6 @@ func (r *Programs) nodeOf(path []byte) (node, bool) {
 		return node{}, false
 	}
 	return node{st.Dev, st.Ino}, true
-}
-
-// forbids reports whether a rule denies an otherwise executable file. The kernel would
-// deny it too, except a loader: only this check denies that.
-func (c *checker) forbids(x *attempt, fd int, st *unix.Stat_t, depth int) bool {
-	r, id := c.programs, node{st.Dev, st.Ino}
-	switch {
-	case r == nil:
-		return false
-	case r.loaders[id]:
-		c.blame(x, ByLoader, fd, depth)
-	case !r.limited || r.files[id] || !r.outside(fd, id):
-		return false
-	case r.denied[id]:
-		c.blame(x, ByDeny, fd, depth)
-	default:
-		c.blame(x, ByAllow, fd, depth)
-	}
-	return true
-}
-
-// masked blames commands.deny if the file is the mask over a denied program. All masks
-// are the same inode, so the path decides.
-func (c *checker) masked(x *attempt, fd int, st *unix.Stat_t, depth int) {
-	if r := c.programs; r != nil && r.denied[node{st.Dev, st.Ino}] && slices.Contains(r.masks, c.nameOf(fd)) {
-		c.blame(x, ByDeny, fd, depth)
-	}
-}
-
-// blame records why an exec is denied, with the called program as target or, at
-// depth > 0, the interpreter that it needs.
-func (c *checker) blame(x *attempt, why Cause, fd, depth int) {
-	x.forbidden, x.cause, x.target = true, why, x.name
-	if depth > 0 || x.target == "" || x.target[0] != '/' {
-		x.target = c.nameOf(fd)
-	}
 }
 
 // outside reports whether a file is certainly in no allowed directory: its path still

@@ -2,7 +2,6 @@ package listen
 
 import (
 	"bytes"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -54,54 +53,6 @@ func (p *paths) resolve(dirfd int32, path []byte, nofollow bool) resolved {
 	p.joined[n] = '/'
 	copy(p.joined[n+1:], path)
 	return p.fromRoot(p.joined[:n+1+len(path)], nofollow)
-}
-
-// base opens the directory that a relative path counts from.
-func (p *paths) base(dirfd int32) (int, unix.Errno) {
-	if dirfd == unix.AT_FDCWD {
-		return openPath(p.proc("cwd", -1))
-	}
-	fd, e := p.openFD(dirfd)
-	if e == unix.ENOENT {
-		e = unix.EBADF
-	}
-	return fd, e
-}
-
-// final reports whether the caller would certainly get the supervisor's error e too.
-// EACCES may differ: a caller that is root could enter the directory.
-func (p *paths) final(e unix.Errno) bool {
-	switch e {
-	case unix.ENOENT, unix.ENOTDIR, unix.ENAMETOOLONG:
-		return true
-	case unix.EACCES:
-		return p.root >= 0 || p.mayNoMore()
-	}
-	return false
-}
-
-// mayNoMore reports whether the thread has no more file permissions than the supervisor:
-// it has the same uid, gid and user namespace, and is not root.
-func (p *paths) mayNoMore() bool {
-	var st unix.Stat_t
-	if unix.Geteuid() == 0 || unix.Stat("/proc/"+strconv.Itoa(int(p.n.TID)), &st) != nil ||
-		int(st.Uid) != unix.Geteuid() || int(st.Gid) != unix.Getegid() {
-		return false
-	}
-	theirs, e := place(p.proc("ns/user", -1))
-	own, e2 := place([]byte("/proc/self/ns/user\x00"))
-	return e == 0 && e2 == 0 && theirs == own
-}
-
-// namesAreTheirs reports whether a path that the supervisor reads from the kernel is the
-// thread's path too: in a sandbox with its own root, or if both have the same root.
-func (p *paths) namesAreTheirs() bool {
-	if p.root >= 0 {
-		return true
-	}
-	theirs, e := place(p.proc("root", -1))
-	own, e2 := place([]byte("/\x00"))
-	return e == 0 && e2 == 0 && theirs == own
 }
 
 // beneath holds the openat2 flags for paths from the sandbox's root.
@@ -226,4 +177,36 @@ func (p *paths) missing(root, dir int, path []byte, cut, end, links int) resolve
 		return failed(unix.ENOTDIR, true)
 	}
 	return failed(unix.ENOENT, false) // created in the meantime
+}
+
+// isNamed tells whether a spec names the file: what stands at that path, none
+// of it a link, which a program inside could have put there.
+func (p *paths) isNamed(names []string, id inode) bool {
+	for _, name := range names {
+		fd, e := openat2(p.root, append([]byte(name), 0), true, beneath|unix.RESOLVE_NO_SYMLINKS)
+		if e != 0 {
+			continue
+		}
+		named, _, e := inodeOf(fd)
+		unix.Close(fd)
+		if e == 0 && named == id {
+			return true
+		}
+	}
+	return false
+}
+
+// forCaller is the error that a caller is told for a path that leads nowhere.
+func (r *resolved) forCaller() unix.Errno {
+	switch r.errno {
+	case unix.ENOENT, unix.ENOTDIR, unix.ENAMETOOLONG, unix.EACCES:
+		return r.errno
+	case unix.EBADF: // of a path through /proc
+		return unix.ENOENT
+	case unix.ELOOP:
+		if r.certain {
+			return unix.ELOOP
+		}
+	}
+	return unix.EPERM
 }

@@ -108,7 +108,10 @@ func (r *Rules) readOnly(d *entry) bool {
 	return e == unix.EROFS || e == 0 && closed
 }
 
-// guard returns how a mount guards an entry's path, see Guards.
+// guard returns how a mount guards an entry's path, see Guards. A bind mount that protects
+// a file is detached when the host replaces that file, perhaps between the listener's check
+// and the kernel's. So the listener itself denies, by path alone, each call that the kernel
+// would deny because of such a mount.
 func (r *Rules) guard(d *entry) (g guard.Kind, mount string) {
 	host, ok := r.host(d)
 	if !ok || r.Closed != nil { // without mounts nothing of the kind is answered

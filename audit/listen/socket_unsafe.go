@@ -48,30 +48,3 @@ func cookie(sock int) uint64 {
 	}
 	return v
 }
-
-// read copies length bytes of the waiting thread's memory, whole or not at all.
-func (c *caller) readAddress(a *address, addr uint64, length int) unix.Errno {
-	a.n = length
-	if length == 0 {
-		return 0
-	}
-	return c.copyIn(a.b[:length], addr)
-}
-
-// inode is a file for as long as it lives, and its birth tells it from another
-// that has its number later.
-type inode struct {
-	dev, ino uint64
-	born     unix.StatxTimestamp // zero where the file system does not note it
-}
-
-// inodeOf is the file behind a descriptor of only its name, as it is known here
-// without asking a server, and what it is.
-func inodeOf(fd int) (id inode, st unix.Statx_t, e unix.Errno) {
-	st, e = statx(fd, []byte{0}, unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC, unix.STATX_BASIC_STATS|unix.STATX_BTIME)
-	id = inode{dev: unix.Mkdev(st.Dev_major, st.Dev_minor), ino: st.Ino}
-	if st.Mask&unix.STATX_BTIME != 0 {
-		id.born = st.Btime
-	}
-	return id, st, e
-}

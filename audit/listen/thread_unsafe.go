@@ -38,6 +38,27 @@ const (
 	over            // its thread does not touch it any more
 )
 
+// pendingConnect is a job for a helper thread: to connect on behalf of a caller, or only
+// to close descriptors.
+type pendingConnect struct {
+	id       uint64 // the notification; 0 for none: only close the descriptors
+	tid      uint32 // the caller
+	listener int
+	sock     int // a copy of the caller's socket
+	domain   int
+	at       int // the file that address leads to; -1 for none
+	address  address
+	target   string // reported if the network denies the connect; "" for no report
+	action   string // of that report
+	clock    int    // the timerfd that wakes Tick
+	unmade   func() // called once the connect has failed; nil for nothing
+
+	state     uint32
+	thread    uint32 // the helper's while it connects; 0 before and after
+	cancelled uint32 // 1: the caller no longer waits
+	errno     unix.Errno
+}
+
 // open makes the pipe.
 func (h *helpers) open() bool {
 	return h.jobs[1] != 0 || unix.Pipe2(h.jobs[:], unix.O_CLOEXEC) == nil
@@ -49,7 +70,9 @@ func (h *helpers) count() int {
 		if atomic.LoadUint32(&f.state) != over {
 			return false
 		}
-		f.forgetFailed()
+		if f.unmade != nil && f.errno != 0 && f.errno != unix.EINPROGRESS {
+			f.unmade()
+		}
 		return true
 	})
 	return len(h.under)

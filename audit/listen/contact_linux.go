@@ -7,8 +7,16 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"sbx/audit"
 	"sbx/internal/read"
 )
+
+// contact reports connects that may lead to a model to the ledger.
+type contact struct {
+	*caller
+	ledger *audit.Ledger
+	aside  []string
+}
 
 // nameService are the sockets of nscd, which libc queries for user and host names.
 var nameService = []string{"/var/run/nscd/socket", "/run/nscd/socket"}

@@ -4,6 +4,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// memfds makes memfds on behalf of the caller.
+type memfds struct {
+	*caller
+	*answers
+}
+
 // create answers a memfd_create(name, flags) that lacks MFD_NOEXEC_SEAL: the supervisor
 // makes the file with that flag and installs it in the caller. The file can hold data and
 // be mapped as code, but cannot be executed as a program.
@@ -37,11 +43,4 @@ func (m *memfds) create() {
 	if e := m.give(fd, flags&unix.MFD_CLOEXEC != 0); e != 0 && e != unix.ENOENT {
 		m.fail(e) // the caller is at its descriptor limit
 	}
-}
-
-func errno(err error) unix.Errno {
-	if e, ok := err.(unix.Errno); ok {
-		return e
-	}
-	return unix.EPERM
 }
