@@ -7,14 +7,6 @@ import (
 	"sbx/seccomp"
 )
 
-// pendingExec is an exec under way.
-type pendingExec struct {
-	program string
-	// saved is set where the budget is used up, and faccessat(2) was put in the
-	// exec's place: the registers to put back.
-	saved *registers
-}
-
 // atExecveCheck is AT_EXECVE_CHECK (Linux 6.14): execveat only says whether it
 // would be allowed to.
 const atExecveCheck = 0x10000

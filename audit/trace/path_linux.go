@@ -10,9 +10,6 @@ import (
 	"sbx/seccomp"
 )
 
-// pathMax is PATH_MAX, the NUL included.
-const pathMax = 4096
-
 // program is the path that an exec names, "" where it cannot be read: the
 // kernel will not read it either, and the exec fails. With AT_EMPTY_PATH and no
 // path it is what the descriptor is; empty tells that. The name is for people:

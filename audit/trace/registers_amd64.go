@@ -2,9 +2,6 @@ package trace
 
 import "golang.org/x/sys/unix"
 
-// registers are a process's general registers.
-type registers unix.PtraceRegs
-
 // result is what a call returned.
 func (r *registers) result() int64 { return int64(r.Rax) }
 

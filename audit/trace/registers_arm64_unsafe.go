@@ -8,9 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// registers are a process's general registers.
-type registers unix.PtraceRegs
-
 // ntSystemCall is the note of the number of the call under way, which is in no
 // register (NT_ARM_SYSTEM_CALL of <linux/elf.h>).
 const ntSystemCall = 0x404

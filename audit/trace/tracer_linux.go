@@ -1,13 +1,16 @@
 package trace
 
 import (
-	"time"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
 	"sbx/audit"
 	"sbx/spec"
 )
+
+// pathMax is PATH_MAX, the NUL included.
+const pathMax = 4096
 
 // Options are what a Tracer tells others. Any of the functions may be nil. They
 // are called on the tracer's thread and must not wait.
@@ -27,6 +30,14 @@ type Options struct {
 	Exceeded func()
 	// Debugger is told, once, that a process called ptrace(2).
 	Debugger func(tid int)
+}
+
+// pendingExec is an exec under way.
+type pendingExec struct {
+	program string
+	// saved is set where the budget is used up, and faccessat(2) was put in the
+	// exec's place: the registers to put back.
+	saved *registers
 }
 
 // Tracer traces one sandbox. It is for the thread that attached it.
@@ -84,76 +95,6 @@ func Attach(pid int, l *audit.Ledger, o Options) (*Tracer, error) {
 	return &Tracer{options: o, ledger: l, root: pid, pending: map[int]*pendingExec{}}, nil
 }
 
-// batch is how many statuses Serve takes before it lets the caller look after
-// other things.
-const batch = 256
-
-// Event is what to do when Options.Wake is readable.
-func (t *Tracer) Event() {
-	// The descriptor is emptied first: what comes in while Serve looks makes it
-	// readable again.
-	var b [8]byte
-	_, _ = unix.Read(t.options.Wake, b[:])
-	if t.Serve() {
-		b = [8]byte{1}
-		_, _ = unix.Write(t.options.Wake, b[:])
-	}
-}
-
-// Serve handles the stops and ends that there are and never waits. It reports
-// whether it stopped before it had seen all.
-func (t *Tracer) Serve() (more bool) {
-	for range batch {
-		var status unix.WaitStatus
-		var used unix.Rusage
-		// Children of other threads are taken too: the kernel hands orphans to
-		// whichever thread of a subreaper it likes.
-		tid, err := unix.Wait4(-1, &status, unix.WNOHANG|unix.WALL, &used)
-		switch {
-		case err == unix.EINTR:
-		case err != nil || tid == 0:
-			return false
-		case status.Stopped():
-			t.stopped(tid, status)
-		default:
-			t.ended(tid, status, &used)
-		}
-	}
-	return true
-}
-
-// Started waits until the command has been executed, or has ended. It is false
-// where the command was killed at its start, since its exec did not stop: inside
-// a filter that hands execs to a supervisor (seccomp's user notifications) that
-// one goes before a tracer, and there can be no budget.
-func (t *Tracer) Started() bool {
-	for !t.begun && !t.outranked && !t.resting {
-		t.wait(-1)
-	}
-	return !t.outranked
-}
-
-// wait serves what comes within so many milliseconds, -1 for any time.
-func (t *Tracer) wait(ms int) {
-	pf := [1]unix.PollFd{{Fd: int32(t.options.Wake), Events: unix.POLLIN}}
-	if n, _ := unix.Poll(pf[:], ms); n > 0 {
-		t.Event()
-	}
-}
-
-// Settle gives the command a moment, d at most, to stop by the signal that the
-// terminal has sent to all: a supervisor that stops itself before could not
-// hand it on until it is continued.
-func (t *Tracer) Settle(d time.Duration) {
-	for end := time.Now().Add(d); !t.resting; {
-		left := time.Until(end)
-		if left <= 0 {
-			return
-		}
-		t.wait(int(left/time.Millisecond) + 1)
-	}
-}
-
 // Commands is what was counted, for the record. After the end of the sandbox
 // none is overcharged.
 func (t *Tracer) Commands() audit.Commands {
@@ -167,4 +108,29 @@ func (t *Tracer) Commands() audit.Commands {
 	}
 	c.Overcharged = spec.Some(over)
 	return c
+}
+
+// gone settles what a thread that is no more wanted to start. It did not start:
+// the kernel kills a process whose exec fails after its old program is gone.
+func (t *Tracer) gone(tid int) {
+	f := t.pending[tid]
+	switch {
+	case f == nil:
+		return
+	case f.saved == nil:
+		t.ledger.Return(f.program)
+	default:
+		t.ledger.Fail()
+	}
+	delete(t.pending, tid)
+}
+
+// settle looks for threads whose end nobody reports: one that was killed in its
+// exec, when it had the leader's number already, ends under that number.
+func (t *Tracer) settle() {
+	for tid := range t.pending {
+		if unix.Access("/proc/"+strconv.Itoa(tid), unix.F_OK) == unix.ENOENT {
+			t.gone(tid)
+		}
+	}
 }

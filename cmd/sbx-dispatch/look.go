@@ -10,36 +10,6 @@ import (
 	"sbx/spec"
 )
 
-// withAny does something with all of the ledger of the current directory's project, and
-// otherwise where nothing was sent off yet: the caller's own ledger is made by the
-// first spawn.
-func (p *program) withAny(c *cli.Context, mode dispatch.Mode, otherwise func(), do func(*dispatch.Ledger) error) error {
-	l, at, err := p.open(c, mode)
-	if _, there := dispatch.OwnerOf(at.Path); err != nil && at.Home && !there {
-		otherwise()
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = l.Close() }()
-	return do(l)
-}
-
-// withID does something with one dispatch of the ledger.
-func (p *program) withID(c *cli.Context, mode dispatch.Mode, do func(*dispatch.Ledger, dispatch.Place, string) error) error {
-	name, err := id(c)
-	if err != nil {
-		return err
-	}
-	l, at, err := p.open(c, mode)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = l.Close() }()
-	return do(l, at, name)
-}
-
 // show is `sbx dispatch status`. It changes nothing.
 func (p *program) show(c *cli.Context) error {
 	return p.withID(c, dispatch.Read, func(l *dispatch.Ledger, _ dispatch.Place, name string) error {

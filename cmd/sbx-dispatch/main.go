@@ -14,17 +14,6 @@ import (
 	"sbx/spec"
 )
 
-// version is set by the linker.
-var version = "devel"
-
-// The exit statuses, beside a driver's, which is its command's.
-const (
-	exitOK      = 0
-	exitFailed  = 1   // there is no such dispatch, or the one waited for failed
-	exitUsage   = 2   // the command line
-	exitRefused = 125 // it could not be done
-)
-
 func main() {
 	os.Exit(run(os.Args, os.Environ()))
 }

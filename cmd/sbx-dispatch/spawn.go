@@ -130,14 +130,6 @@ func (p *program) readSpec(c *cli.Context, j *life.Job) error {
 	return life.Validate(j.Spec)
 }
 
-// given is a flag's value; absent where the flag is.
-func given(c *cli.Context, name string) spec.Opt[string] {
-	if !c.IsSet(name) {
-		return spec.Opt[string]{}
-	}
-	return spec.Some(c.String(name))
-}
-
 // typeOf is what a command is called in the ledger: the agent that it is, or its
 // program.
 func typeOf(argv []string) string {
@@ -145,24 +137,6 @@ func typeOf(argv []string) string {
 		return a.String()
 	}
 	return filepath.Base(argv[0])
-}
-
-// open opens the ledger of the current directory's project.
-func (p *program) open(c *cli.Context, mode dispatch.Mode) (*dispatch.Ledger, dispatch.Place, error) {
-	cwd, err := os.Getwd()
-	if err != nil {
-		return nil, dispatch.Place{}, &spec.Problem{On: "the current directory", Do: "find it", Why: err.Error()}
-	}
-	project := cwd
-	if c.IsSet("project") {
-		project = filepath.Clean(life.Absolute(c.String("project"), cwd))
-	}
-	at, err := p.world.Ledger(c.String("db"), &life.Job{Cwd: cwd, Project: project})
-	if err != nil {
-		return nil, at, err
-	}
-	l, err := dispatch.Open(at, mode)
-	return l, at, err
 }
 
 // drive is `sbx dispatch driver`.

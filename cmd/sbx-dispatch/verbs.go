@@ -1,37 +1,13 @@
 package main
 
 import (
-	"strconv"
-	"time"
+	"os"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"sbx/spec"
 )
-
-func word(name, usage string, aliases ...string) cli.Flag {
-	return &cli.StringFlag{Name: name, Aliases: aliases, Usage: usage}
-}
-
-func yes(name, usage string) cli.Flag { return &cli.BoolFlag{Name: name, Usage: usage} }
-
-// foreign is a flag of Intercore's that is known, to be refused with its reason.
-func foreign(name string) cli.Flag {
-	if name == "scheduled" {
-		return &cli.BoolFlag{Name: name, Hidden: true}
-	}
-	return &cli.StringFlag{Name: name, Hidden: true}
-}
-
-// projectFlag is every verb's but spawn's and the driver's: whose ledger it is.
-func projectFlag() cli.Flag {
-	return word("project", "the `DIR` whose ledger it is; the current directory")
-}
-
-// ledgerFlag is every verb's.
-func ledgerFlag() cli.Flag {
-	return word("db", "the ledger's `FILE`; else the nearest .clavain/intercore.db from the project upwards, else the caller's own")
-}
 
 // verbs are the words of the command line. They are made anew for each use: the
 // library writes into them.
@@ -84,36 +60,93 @@ func (p *program) verbs() []*cli.Command {
 	}
 }
 
-// duration reads a time: as Go writes it, or as seconds. 0 is what it is for
-// Intercore: no timeout, no pause of the caller's own, however young.
-func duration(c *cli.Context, name string) (time.Duration, error) {
-	s := c.String(name)
-	if !c.IsSet(name) {
-		return 0, nil
+// app is the command line.
+func (p *program) app() *cli.App {
+	usage := func(c *cli.Context, err error, _ bool) error { return usageError(c.Command.Name + ": " + err.Error()) }
+	app := &cli.App{
+		Name: "sbx dispatch", Usage: "send commands off under a sandbox, and keep a ledger of what was requested and what was enforced",
+		Version: version, HideHelpCommand: true, Writer: os.Stdout, ErrWriter: os.Stderr,
+		OnUsageError:    func(_ *cli.Context, err error, _ bool) error { return usageError(err.Error()) },
+		ExitErrHandler:  func(*cli.Context, error) {},
+		CommandNotFound: func(_ *cli.Context, name string) { p.fail(usageError("unknown command " + spec.Word(name))) },
+		Action: func(c *cli.Context) error {
+			if c.Args().Len() > 0 {
+				return usageError("unknown command " + spec.Word(c.Args().First()))
+			}
+			c.App.Writer = os.Stderr
+			p.status = exitUsage
+			return cli.ShowAppHelp(c)
+		},
+		Commands: p.verbs(),
 	}
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		n, e := strconv.ParseInt(s, 10, 32)
-		d, err = time.Duration(n)*time.Second, e
+	for _, c := range app.Commands {
+		c.OnUsageError, c.HideHelpCommand, c.Before = usage, true, named
 	}
-	if err != nil || d < 0 {
-		return 0, usageError(c.Command.Name + ": --" + name + " wants a time as 90s, 30m or a number of seconds, and not " + spec.Word(s))
-	}
-	return d, nil
+	return app
 }
 
-// id is the one argument of a verb.
-func id(c *cli.Context) (string, error) {
-	if c.Args().Len() != 1 || c.Args().First() == "" {
-		return "", usageError(c.Command.Name + ": which dispatch? sbx dispatch " + c.Command.Name + " ID")
-	}
-	return c.Args().First(), nil
-}
-
-// none demands that a verb has no arguments.
-func none(c *cli.Context) error {
-	if c.Args().Len() > 0 {
-		return usageError(c.Command.Name + ": " + spec.Word(c.Args().First()) + " is too much")
+// named refuses a path that is empty, as a variable that is not set: another
+// would be taken in its place.
+func named(c *cli.Context) error {
+	for _, name := range []string{"db", "project", "prompt-file", "output", "cd", "output-last-message"} {
+		if c.IsSet(name) && c.String(name) == "" {
+			return usageError(c.Command.Name + ": --" + name + " names nothing")
+		}
 	}
 	return nil
+}
+
+// arrange puts the words into the order that the library reads: the flags of a
+// verb may stand behind its arguments, and --db in front of the verb. What
+// follows "--" is the command.
+func (p *program) arrange(args []string) []string {
+	words := args[1:]
+	for i, w := range words {
+		if w == "--" {
+			p.bare, p.command, words = true, words[i+1:], words[:i]
+			break
+		}
+	}
+	var front []string
+	for len(words) > 0 && strings.HasPrefix(words[0], "--db") {
+		n := 1
+		if words[0] == "--db" && len(words) > 1 {
+			n = 2
+		}
+		front, words = append(front, words[:n]...), words[n:]
+	}
+	if len(words) == 0 {
+		return append(args[:1:1], front...)
+	}
+	valued := map[string]bool{}
+	for _, c := range p.verbs() {
+		if c.Name != words[0] {
+			continue
+		}
+		for _, f := range c.Flags {
+			if _, isBool := f.(*cli.BoolFlag); !isBool {
+				for _, name := range f.Names() {
+					valued[name] = true
+				}
+			}
+		}
+	}
+	flags, rest := front, []string(nil)
+	for i := 1; i < len(words); i++ {
+		w := words[i]
+		if len(w) < 2 || w[0] != '-' {
+			rest = append(rest, w)
+			continue
+		}
+		flags = append(flags, w)
+		if name := strings.TrimLeft(w, "-"); valued[name] && i+1 < len(words) {
+			i++
+			flags = append(flags, words[i])
+		}
+	}
+	out := append(append(args[:1:1], words[0]), flags...)
+	if len(rest) > 0 {
+		out = append(append(out, "--"), rest...)
+	}
+	return out
 }
