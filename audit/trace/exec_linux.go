@@ -7,14 +7,14 @@ import (
 	"sbx/seccomp"
 )
 
-// atExecveCheck is AT_EXECVE_CHECK (Linux 6.14): execveat only says whether it
-// would be allowed to.
+// atExecveCheck is AT_EXECVE_CHECK (Linux 6.14): execveat checks whether a file could be
+// executed and executes nothing.
 const atExecveCheck = 0x10000
 
-// entered answers a call that stopped at its entry.
+// entered handles a call that stopped at its entry.
 func (t *Tracer) entered(tid int) {
 	c, ok := callOf(tid)
-	if !ok { // killed; or a kernel that cannot say, which is then no
+	if !ok { // the process was killed, or the kernel does not report the call
 		refuse(tid, unix.EPERM)
 		return
 	}
@@ -25,23 +25,24 @@ func (t *Tracer) entered(tid int) {
 		proceed(tid, 0)
 	case at && c.Args[4]&atExecveCheck != 0: // starts nothing
 		proceed(tid, 0)
-	case is && seccomp.Absent(c): // the kernel's answer
+	case is && seccomp.Absent(c): // the kernel answers ENOSYS
 		t.ledger.Fail()
 		proceed(tid, 0)
 	case is:
 		t.starting(tid, c, at)
-	case !seccomp.Ptrace(seccomp.Native, c): // a filter of somebody inside, who has no tracer
+	case !seccomp.Ptrace(seccomp.Native, c): // stopped by a filter of the sandbox's own; as without a tracer
 		refuse(tid, unix.ENOSYS)
 	default:
 		refuse(tid, unix.EPERM)
-		if !t.asked && t.options.Debugger != nil {
+		if !t.debugged && t.options.Debugger != nil {
 			t.options.Debugger(tid)
 		}
-		t.asked = true
+		t.debugged = true
 	}
 }
 
-// starting asks the ledger about an exec.
+// starting charges an exec to the ledger. If the budget is used up, it first has the
+// process check whether the program could be executed at all.
 func (t *Tracer) starting(tid int, c seccomp.Call, at bool) {
 	program, empty := t.program(tid, c, at)
 	if t.ledger.Spent() {
@@ -65,8 +66,8 @@ func (t *Tracer) starting(tid int, c seccomp.Call, at bool) {
 	toExit(tid)
 }
 
-// exceeded tells of a program that the budget has no room for, and whether its
-// process may go on without it. Where all is to be ended it stays where it is.
+// exceeded reports a program that exceeds the budget, and returns whether its process
+// may continue without it. If the whole sandbox is to be ended, the process stays stopped.
 func (t *Tracer) exceeded(tid int, program string) bool {
 	ruling := t.ledger.Exceed()
 	if t.options.Refused != nil {
@@ -78,9 +79,9 @@ func (t *Tracer) exceeded(tid int, program string) bool {
 	return ruling != audit.EndAll
 }
 
-// left is a call's exit: of an exec that failed, or of what was asked in the
-// place of one.
-func (t *Tracer) left(tid int) {
+// returned handles the exit of a call: of an exec that failed, or of the faccessat(2) in its
+// place.
+func (t *Tracer) returned(tid int) {
 	f := t.pending[tid]
 	switch {
 	case f == nil:
@@ -94,9 +95,8 @@ func (t *Tracer) left(tid int) {
 	proceed(tid, 0)
 }
 
-// answered gives a process whose program the budget has no room for the
-// kernel's own answer where the program could not be executed anyway, EPERM
-// where it could.
+// answered ends an exec that exceeds the budget: with the kernel's errno if the program
+// could not be executed anyway, otherwise with EPERM.
 func (t *Tracer) answered(tid int, f *pendingExec) {
 	delete(t.pending, tid)
 	result, e := resultOf(tid)
@@ -104,8 +104,8 @@ func (t *Tracer) answered(tid int, f *pendingExec) {
 		t.ledger.Fail()
 		return
 	}
-	// Beyond are the kernel's own words for "make the call again", which a call
-	// that is not made must not answer.
+	// Above it are internal errors by which the kernel restarts a call (ERESTARTSYS and
+	// others). A call that is not made must not return one.
 	const maxErrno = 511
 	if result < 0 && result >= -maxErrno {
 		t.ledger.Fail()
@@ -119,21 +119,21 @@ func (t *Tracer) answered(tid int, f *pendingExec) {
 	}
 }
 
-// executed is an exec that succeeded. Of the other threads nothing is left: the
-// one that called goes on under the leader's number, and neither it nor the
-// leader reports an end (ptrace(2), "execve(2) under ptrace").
+// executed handles an exec that succeeded. The kernel has ended all other threads of the
+// process, and the calling thread continues with the TID of the leader. Neither that
+// thread nor the leader reports an end (ptrace(2), "execve(2) under ptrace").
 func (t *Tracer) executed(tid int) {
 	former, e := eventMessage(tid)
-	if e != 0 { // killed just now, before its first instruction
+	if e != 0 { // killed before its first instruction
 		return
 	}
 	f := t.pending[former]
 	delete(t.pending, former)
-	t.gone(tid) // what the leader wanted to start
+	t.gone(tid) // the leader's own pending exec
 	switch {
 	case tid == t.root && !t.begun && !t.reached:
-		// A filter outside sends execs to a supervisor, which goes before a
-		// tracer. Nothing of the command has run, and nothing will.
+		// A filter outside this sandbox sends execs to a supervisor, which takes
+		// precedence over a tracer. No instruction of the command has run, nor will any.
 		t.outranked = true
 		_ = unix.Kill(tid, unix.SIGKILL)
 		return
@@ -142,9 +142,9 @@ func (t *Tracer) executed(tid int) {
 	case f != nil:
 		t.started(tid, f.program)
 	default:
-		// It did not stop at its entry: somebody inside has a filter that
-		// hands execs to a supervisor of its own, which goes before a tracer.
-		// It cannot be refused any more; but nothing of the program has run.
+		// It did not stop at its entry: a filter inside sends execs to a supervisor
+		// of its own, which takes precedence over a tracer. The exec cannot be denied
+		// any more, but no instruction of the program has run yet.
 		program := link(tid, "exe")
 		if t.ledger.Spent() {
 			t.exceeded(tid, program)

@@ -10,10 +10,10 @@ import (
 	"sbx/seccomp"
 )
 
-// program is the path that an exec names, "" where it cannot be read: the
-// kernel will not read it either, and the exec fails. With AT_EMPTY_PATH and no
-// path it is what the descriptor is; empty tells that. The name is for people:
-// no decision hangs on it, since another thread may change it now.
+// program returns the path that an exec names; "" if it cannot be read, in which case the
+// kernel cannot read it either and the exec fails. With AT_EMPTY_PATH and an empty path
+// it returns the file behind the descriptor, and empty is set. The path is only reported:
+// no decision depends on it, since another thread can change it at any moment.
 func (t *Tracer) program(tid int, c seccomp.Call, at bool) (path string, empty bool) {
 	address, flags := c.Args[0], uint64(0)
 	if at {
@@ -26,10 +26,10 @@ func (t *Tracer) program(tid int, c seccomp.Call, at bool) (path string, empty b
 	return path, false
 }
 
-// text reads a string of a stopped process, without its NUL. PTRACE_PEEKDATA
-// takes no lock that another thread's exec may hold while it waits for this
-// tracer, as process_vm_readv(2) did until Linux 5.7 (mm_access), and reads
-// whole words, which never lie across the end of a mapped page.
+// text reads a string from the memory of a stopped process, without its NUL. It uses
+// PTRACE_PEEKDATA because process_vm_readv(2) took a lock before Linux 5.7 (mm_access)
+// that another thread's exec may hold while it waits for this tracer. PTRACE_PEEKDATA
+// reads aligned words, which never cross the end of a mapped page.
 func (t *Tracer) text(tid int, address uintptr) (s string, ok bool) {
 	const step = 128
 	for n := 0; n < pathMax; {
@@ -46,8 +46,7 @@ func (t *Tracer) text(tid int, address uintptr) (s string, ok bool) {
 	return "", false
 }
 
-// link is where a link of a process's directory in /proc leads, "" where that
-// cannot be read.
+// link returns the target of the link /proc/TID/name, "" if it cannot be read.
 func link(tid int, name string) string {
 	return read.Link(unix.AT_FDCWD, "/proc/"+strconv.Itoa(tid)+"/"+name)
 }

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ntSystemCall is the note of the number of the call under way, which is in no
-// register (NT_ARM_SYSTEM_CALL of <linux/elf.h>).
+// ntSystemCall is NT_ARM_SYSTEM_CALL of linux/elf.h, the register set that holds the
+// number of the current call: no general register does.
 const ntSystemCall = 0x404
 
-// result is what a call returned.
+// result returns the return value of a call.
 func (r *registers) result() int64 { return int64(r.Regs[0]) }
 
-// put makes the call under way, of which these are the registers, another one:
-// -1 is none, and then result is what it returns. The first argument and the
-// result are one register here, so result counts for -1 alone.
+// put replaces the call at which the process stopped by call number nr. With -1 no call
+// is made and result is returned. Otherwise result is ignored: the first argument and
+// the return value share a register.
 func (r *registers) put(tid int, nr, result int64) unix.Errno {
 	if nr < 0 {
 		r.Regs[0] = uint64(result)
@@ -32,5 +32,5 @@ func (r *registers) put(tid int, nr, result int64) unix.Errno {
 // arguments replaces the first three arguments.
 func (r *registers) arguments(a, b, c uint64) { r.Regs[0], r.Regs[1], r.Regs[2] = a, b, c }
 
-// answer replaces what a call returned.
+// answer sets the return value of a call.
 func (r *registers) answer(result int64) { r.Regs[0] = uint64(result) }

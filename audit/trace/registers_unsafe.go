@@ -6,15 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// registers are a process's general registers.
+// registers holds the general registers of a process.
 type registers unix.PtraceRegs
 
-// ntPrstatus is the note of the general registers (<linux/elf.h>).
+// ntPrstatus is NT_PRSTATUS of linux/elf.h, the set of the general registers.
 const ntPrstatus = 1
 
-// get and set read and write a stopped process's registers. What a 32-bit
-// process has comes in the native layout on amd64, and short on arm64, which is
-// an error here.
+// get and set read and write the registers of a stopped process. The kernel returns the
+// registers of a 32-bit process in the native layout on amd64, but fewer bytes on arm64,
+// where get fails with EIO.
 func (r *registers) get(tid int) unix.Errno {
 	v := unix.Iovec{Base: (*byte)(unsafe.Pointer(r))}
 	v.SetLen(int(unsafe.Sizeof(*r)))

@@ -6,16 +6,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syscallStop marks the stop at a call's exit, with PTRACE_O_TRACESYSGOOD.
+// syscallStop is the signal of a stop at a call's exit, with PTRACE_O_TRACESYSGOOD.
 const syscallStop = unix.SIGTRAP | 0x80
 
-// stopped lets a process go on as the cause of its stop wants it.
+// stopped handles a stop and continues the process.
 func (t *Tracer) stopped(tid int, status unix.WaitStatus) {
-	// A child's first stop may come before its parent's event (ptrace(2)); who
-	// stops is a tracee, so there is nothing to match up.
+	// A child's first stop may come before its parent's event (ptrace(2)). Every process
+	// that stops is a tracee, so the two need not be matched.
 	signal, event := status.StopSignal(), int(status)>>16
 	if event != unix.PTRACE_EVENT_EXEC && signal != syscallStop {
-		t.gone(tid) // no other stop comes before the exec's end: it is of an earlier thread of that number
+		t.gone(tid) // a thread stops at nothing else during an exec: the pending one is that of an ended thread with the same TID
 	}
 	if tid == t.root {
 		t.resting = event == unix.PTRACE_EVENT_STOP && stops(signal)
@@ -26,20 +26,20 @@ func (t *Tracer) stopped(tid int, status unix.WaitStatus) {
 	case event == unix.PTRACE_EVENT_EXEC:
 		t.executed(tid)
 	case event == unix.PTRACE_EVENT_STOP && stops(signal):
-		// Group-stop: stay stopped, until SIGCONT or SIGKILL.
+		// A group-stop: the process stays stopped until SIGCONT or SIGKILL.
 		if listen(tid) != 0 {
 			proceed(tid, 0)
 		}
 	case event != 0: // a new child's first stop, its parent's event, the end of a group-stop
 		proceed(tid, 0)
 	case signal == syscallStop:
-		t.left(tid)
-	default: // a signal on its way
+		t.returned(tid)
+	default: // a signal that is about to be delivered
 		proceed(tid, signal)
 	}
 }
 
-// stops tells whether a signal is one that stops a process (signal(7)).
+// stops reports whether a signal stops a process (signal(7)).
 func stops(s unix.Signal) bool {
 	switch s {
 	case unix.SIGSTOP, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
@@ -48,7 +48,7 @@ func stops(s unix.Signal) bool {
 	return false
 }
 
-// ended notes the end of a thread, a process, or a child that is not traced.
+// ended handles the end of a thread, a process, or a child that is not traced.
 func (t *Tracer) ended(tid int, status unix.WaitStatus, used *unix.Rusage) {
 	t.gone(tid)
 	t.resting = t.resting || tid == t.root
@@ -57,13 +57,12 @@ func (t *Tracer) ended(tid int, status unix.WaitStatus, used *unix.Rusage) {
 	}
 }
 
-// batch is how many statuses Serve takes before it lets the caller look after
-// other things.
+// batch is how many statuses Serve handles in one call, so that the caller gets its turn.
 const batch = 256
 
-// Event is what to do when Options.Wake is readable.
+// Event must be called when Options.Wake is readable.
 func (t *Tracer) Event() {
-	// The descriptor is emptied first: what comes in while Serve looks makes it
+	// The descriptor is emptied first, so that a signal that arrives during Serve makes it
 	// readable again.
 	var b [8]byte
 	_, _ = unix.Read(t.options.Wake, b[:])
@@ -73,14 +72,14 @@ func (t *Tracer) Event() {
 	}
 }
 
-// Serve handles the stops and ends that there are and never waits. It reports
-// whether it stopped before it had seen all.
+// Serve handles the pending stops and ends and never blocks. more reports that some may
+// be left.
 func (t *Tracer) Serve() (more bool) {
 	for range batch {
 		var status unix.WaitStatus
 		var used unix.Rusage
-		// Children of other threads are taken too: the kernel hands orphans to
-		// whichever thread of a subreaper it likes.
+		// It waits for children of other threads as well: the kernel reparents orphans
+		// to any thread of a subreaper.
 		tid, err := unix.Wait4(-1, &status, unix.WNOHANG|unix.WALL, &used)
 		switch {
 		case err == unix.EINTR:
@@ -95,10 +94,10 @@ func (t *Tracer) Serve() (more bool) {
 	return true
 }
 
-// Started waits until the command has been executed, or has ended. It is false
-// where the command was killed at its start, since its exec did not stop: inside
-// a filter that hands execs to a supervisor (seccomp's user notifications) that
-// one goes before a tracer, and there can be no budget.
+// Started waits until the command has been executed or has ended. It returns false if the
+// Tracer killed the command because its exec did not stop: a filter from outside sends
+// execs to a supervisor (seccomp user notifications), which takes precedence over a
+// tracer, so programs cannot be counted.
 func (t *Tracer) Started() bool {
 	for !t.begun && !t.outranked && !t.resting {
 		t.wait(-1)
@@ -106,7 +105,7 @@ func (t *Tracer) Started() bool {
 	return !t.outranked
 }
 
-// wait serves what comes within so many milliseconds, -1 for any time.
+// wait waits up to ms milliseconds for Options.Wake, -1 for no limit, and calls Event.
 func (t *Tracer) wait(ms int) {
 	pf := [1]unix.PollFd{{Fd: int32(t.options.Wake), Events: unix.POLLIN}}
 	if n, _ := unix.Poll(pf[:], ms); n > 0 {
@@ -114,9 +113,9 @@ func (t *Tracer) wait(ms int) {
 	}
 }
 
-// Settle gives the command a moment, d at most, to stop by the signal that the
-// terminal has sent to all: a supervisor that stops itself before could not
-// hand it on until it is continued.
+// Settle waits, d at most, until the command has stopped because of the signal that the
+// terminal sent to the whole process group. A supervisor that stopped itself before could
+// not pass the signal on until it is continued.
 func (t *Tracer) Settle(d time.Duration) {
 	for end := time.Now().Add(d); !t.resting; {
 		left := time.Until(end)

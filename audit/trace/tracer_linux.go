@@ -9,84 +9,83 @@ import (
 	"sbx/spec"
 )
 
-// pathMax is PATH_MAX, the NUL included.
+// pathMax is PATH_MAX: the longest path, its NUL included.
 const pathMax = 4096
 
-// Options are what a Tracer tells others. Any of the functions may be nil. They
-// are called on the tracer's thread and must not wait.
+// Options holds the callbacks of a Tracer. Any of them may be nil. They are called on the
+// tracer's thread and must not block.
 type Options struct {
-	// Wake is an eventfd that becomes readable with every SIGCHLD: ptrace tells
-	// of each stop by that signal. -1 for a caller that calls Serve by itself.
+	// Wake is an eventfd that becomes readable at each SIGCHLD, by which ptrace signals a
+	// stop; -1 for a caller that calls Serve by itself.
 	Wake int
-	// Reaped is told of each process whose end was collected, be it traced or
-	// not: there is no second status.
+	// Reaped is called for each child that the Tracer has waited for, traced or not:
+	// nobody else can wait for it again.
 	Reaped func(pid int, status unix.WaitStatus, used *unix.Rusage)
-	// Started is told of each program that was charged and starts.
+	// Started is called for each program that was charged and has started.
 	Started func(pid int, program string)
-	// Refused is told of each program that the budget refused.
+	// Refused is called for each program that the budget denies.
 	Refused func(tid int, program string)
-	// Exceeded is told that everything is to be ended. The process that asked
-	// stays stopped.
+	// Exceeded is called when the whole sandbox must be ended. The process that exceeded
+	// the budget stays stopped.
 	Exceeded func()
-	// Debugger is told, once, that a process called ptrace(2).
+	// Debugger is called the first time that a process calls ptrace(2).
 	Debugger func(tid int)
 }
 
-// pendingExec is an exec under way.
+// pendingExec is an exec in progress.
 type pendingExec struct {
 	program string
-	// saved is set where the budget is used up, and faccessat(2) was put in the
-	// exec's place: the registers to put back.
+	// saved holds the registers to restore if the budget is used up and the exec was
+	// replaced by faccessat(2); else nil.
 	saved *registers
 }
 
-// Tracer traces one sandbox. It is for the thread that attached it.
+// Tracer traces the processes of one sandbox. Only the thread that called Attach may use it.
 type Tracer struct {
 	options   Options
 	ledger    *audit.Ledger
 	root      int  // the command's pid
 	reached   bool // the command's own exec stopped at its entry
 	begun     bool // the command itself has been executed
-	outranked bool
+	outranked bool // execs go to a supervisor outside, see Started
 	resting   bool                 // the command is stopped by a signal, or gone
-	asked     bool                 // somebody inside called ptrace
-	pending   map[int]*pendingExec // by the thread that called
+	debugged  bool                 // a process called ptrace(2)
+	pending   map[int]*pendingExec // by the TID of the calling thread
 	path      [pathMax]byte
 }
 
-// options of PTRACE_SEIZE. EXITKILL, so that a supervisor that is killed leaves
-// no process behind, in a sandbox without a pid namespace too.
+// seizeOptions are the options of PTRACE_SEIZE. Because of EXITKILL a killed supervisor
+// leaves no process behind, even in a sandbox without a PID namespace.
 const seizeOptions = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_EXITKILL | unix.PTRACE_O_TRACESECCOMP |
 	unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK | unix.PTRACE_O_TRACECLONE
 
-// AttachError says why a process cannot be traced.
+// AttachError is returned if a process cannot be traced.
 type AttachError struct {
 	Pid int
 	Err error // an unix.Errno
 }
 
-// Error names the process and the kernel's answer.
+// Error names the kernel's error.
 func (e *AttachError) Error() string {
 	return "cannot trace the command: " + e.Err.Error()
 }
 
-// Unwrap is the kernel's answer.
+// Unwrap returns the kernel's error.
 func (e *AttachError) Unwrap() error { return e.Err }
 
-// Attach makes the calling thread, which must stay locked to its goroutine, the
-// tracer of the command: a process of one thread, not yet executed, that waits
-// for the caller's word. Its first exec is not charged. An error is an
-// *AttachError; with EPERM somebody traces already, be it an outer sandbox, or
-// Yama or another security module forbids it (ptrace(2), "Ptrace access mode
-// checking").
+// Attach makes the calling thread, which must stay locked to its goroutine, the tracer of
+// the command pid: a process with one thread that waits for the caller before its first
+// exec. That exec is not charged. The error is an *AttachError. EPERM means that another
+// process traces the command already, such as an outer sandbox, or that Yama or another
+// security module denies it (ptrace(2), "Ptrace access mode checking").
 func Attach(pid int, l *audit.Ledger, o Options) (*Tracer, error) {
-	// A command that is not executed yet may share this process's memory, which
-	// has been made undumpable, and so closed to an ordinary user's ptrace.
-	// Nothing of the sandbox's runs yet that could use the moment.
+	// Before its exec the command may share this process's memory, which is undumpable,
+	// so that an ordinary user may not trace it. No program of the sandbox runs yet that
+	// could exploit the moment.
 	dumpable, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
 	if err == nil && dumpable != 1 {
 		if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err == nil {
-			defer func() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }() // it takes 0
+			defer func() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }() // prctl rejects the old value 2
 		}
 	}
 	if e := seize(pid, seizeOptions); e != 0 {
@@ -95,8 +94,8 @@ func Attach(pid int, l *audit.Ledger, o Options) (*Tracer, error) {
 	return &Tracer{options: o, ledger: l, root: pid, pending: map[int]*pendingExec{}}, nil
 }
 
-// Commands is what was counted, for the record. After the end of the sandbox
-// none is overcharged.
+// Commands returns the counts for the record. Overcharged counts the programs that are
+// charged and have not started, of which none are left after the end of the sandbox.
 func (t *Tracer) Commands() audit.Commands {
 	t.settle()
 	c := t.ledger.Commands("ptrace")
@@ -110,8 +109,8 @@ func (t *Tracer) Commands() audit.Commands {
 	return c
 }
 
-// gone settles what a thread that is no more wanted to start. It did not start:
-// the kernel kills a process whose exec fails after its old program is gone.
+// gone ends the pending exec of a thread that no longer exists. The program did not start:
+// the kernel kills a process whose exec fails after its old program was removed.
 func (t *Tracer) gone(tid int) {
 	f := t.pending[tid]
 	switch {
@@ -125,8 +124,8 @@ func (t *Tracer) gone(tid int) {
 	delete(t.pending, tid)
 }
 
-// settle looks for threads whose end nobody reports: one that was killed in its
-// exec, when it had the leader's number already, ends under that number.
+// settle calls gone for threads whose end was never reported: a thread that is killed in
+// its exec once it has the leader's TID ends with that TID.
 func (t *Tracer) settle() {
 	for tid := range t.pending {
 		if unix.Access("/proc/"+strconv.Itoa(tid), unix.F_OK) == unix.ENOENT {

@@ -6,9 +6,9 @@ import (
 	"sbx/seccomp"
 )
 
-// refuse answers an errno to the call that stopped, which is not made, and lets
-// the process go on. One that cannot be answered is killed: it must not go on
-// with its call.
+// refuse skips the call at which a process stopped, makes it return an errno, and
+// continues the process. A process whose registers cannot be set is killed, since it
+// would make the call.
 func refuse(tid int, answer unix.Errno) {
 	var r registers
 	e := r.get(tid)
@@ -23,10 +23,10 @@ func refuse(tid int, answer unix.Errno) {
 	}
 }
 
-// access puts faccessat(2) in the place of the exec that stopped, so that the
-// process asks the kernel whether the file is there and may be executed: with
-// its own root, directory, descriptors and rights, and without holding up the
-// tracer. The registers to put back are returned.
+// access replaces the exec at which a process stopped by faccessat(2), so that the process
+// itself asks the kernel whether the file exists and may be executed: with its own root,
+// directory, descriptors and permissions, and without blocking the tracer. access returns
+// the registers that putBack restores.
 func access(tid int, c seccomp.Call, at bool) (*registers, unix.Errno) {
 	saved := new(registers)
 	if e := saved.get(tid); e != 0 {
@@ -41,15 +41,14 @@ func access(tid int, c seccomp.Call, at bool) (*registers, unix.Errno) {
 	return saved, r.put(tid, unix.SYS_FACCESSAT, -int64(unix.ENOSYS))
 }
 
-// resultOf is what the call that a process stops at the exit of returned.
+// resultOf returns the return value of the call at whose exit a process stopped.
 func resultOf(tid int) (int64, unix.Errno) {
 	var r registers
 	e := r.get(tid)
 	return r.result(), e
 }
 
-// putBack gives a process the registers that it made its call with, and the
-// answer.
+// putBack restores the registers that access returned and sets the call's return value.
 func putBack(tid int, saved *registers, answer int64) {
 	saved.answer(answer)
 	if e := saved.set(tid); e != 0 && e != unix.ESRCH {
