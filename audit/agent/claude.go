@@ -2,10 +2,10 @@ package agent
 
 import "sbx/spec"
 
-// claude's stream (--output-format stream-json --verbose): one message of the
-// model is several events, one a block of its content, all with the same id. A
-// sub-agent's events are in it with the call that made it as their parent. An
-// error of the service is shown as a message of the model <synthetic>.
+// In claude's stream (--output-format stream-json --verbose) one message of the model is
+// several events with the same message id, one for each block of its content. The events
+// of a sub-agent name the tool call that started it as their parent. An error of the
+// service appears as a message of the model <synthetic>.
 
 // block is a block of a message's content.
 type block struct {
@@ -18,29 +18,29 @@ type block struct {
 	failed  field // is_error
 }
 
-// maxBlocks is how many blocks of one message are looked at.
+// maxBlocks is how many blocks of one message are read.
 const maxBlocks = 1024
 
-// claudeLine is what is looked for in an event.
+// claudeLine holds the members of an event that matter.
 type claudeLine struct {
 	kind, subtype, session, parent field
-	call                           field // tool_use_id, of a refusal
-	event                          field // where it stands before type
-	begun                          bool  // an event says that a message has
-	begunID, begunModel            field
+	call                           field // tool_use_id, of a denial
+	event                          field // set only if it precedes type
+	begun                          bool  // the event reports that a message has begun
+	begunID, begunModel            field // of that message
 
-	message   bool // seen
-	content   bool // the message's was
+	message   bool // the message was read
+	content   bool // the content of the message was read
 	id, model field
 	blocks    []block
-	crowd     int // blocks beyond maxBlocks
+	crowd     int // the number of blocks beyond maxBlocks
 
 	meta, version                                field
 	failed, terminal, denials, models, usageInfo field
 }
 
-// claudeTargets is what a pattern is held against, by the member of a call's
-// input that has it.
+// claudeTargets names the member of a call's input that patterns are matched against, by
+// tool.
 var claudeTargets = targets{
 	{"Bash", "command"}, {"Monitor", "command"},
 	{"Read", "file_path"}, {"Edit", "file_path"}, {"MultiEdit", "file_path"}, {"Write", "file_path"},
@@ -63,7 +63,7 @@ func claudeEvent(t *tally, c *cursor) bool {
 		case "message":
 			e.readMessage(c)
 		case "event":
-			// Parts of a message as they come: the bulk of a stream that has them.
+			// Parts of a message, which are most of a stream that has them.
 			if !e.kind.set {
 				e.event.read(c)
 			} else if !e.kind.is("stream_event") || e.event.set || e.begun {
@@ -88,17 +88,17 @@ func claudeEvent(t *tally, c *cursor) bool {
 		e.readPart(&part)
 	}
 	known := e.act(t)
-	clear(e.blocks) // they point into what was written
+	clear(e.blocks) // they point into the line, which is valid only during this call
 	return known
 }
 
-// enough tells whether the rest of the line could say nothing more: results of
-// calls that all ran, or more text of a message that is known.
+// enough reports whether the rest of the line cannot matter: all its results are of calls
+// that ran, or it has only more text of a message that is counted already.
 func (e *claudeLine) enough(t *tally) bool {
 	switch {
 	case e.kind.is("user"):
 		for i := range e.blocks {
-			if e.blocks[i].failed.yes() {
+			if e.blocks[i].failed.isTrue() {
 				return false
 			}
 		}
@@ -114,7 +114,7 @@ func (e *claudeLine) enough(t *tally) bool {
 	return false
 }
 
-// act takes what was read into account.
+// act counts the event. It returns false if its type is unknown.
 func (e *claudeLine) act(t *tally) bool {
 	if t.session == "" {
 		t.session = e.session.text(maxString)
@@ -145,13 +145,12 @@ func (e *claudeLine) act(t *tally) bool {
 	return true
 }
 
-// begins takes a message into account, the first time that it is told; false
-// for one that no model wrote.
+// begins counts a message at its first event. It returns false if no model wrote it.
 func (e *claudeLine) begins(t *tally, id, model *field) bool {
 	if model.is("<synthetic>") {
 		return false
 	}
-	if id.str && t.recent.add(id.bytes()) && e.parent.null() {
+	if id.str && t.recent.add(id.bytes()) && e.parent.isNull() {
 		t.turn()
 	}
 	return true
@@ -167,15 +166,15 @@ func (e *claudeLine) assistant(t *tally) {
 			continue
 		}
 		name := b.name.text(maxName)
-		w := Wish{Name: name, ID: b.id.text(maxID), Sub: !e.parent.null(), As: claudeNames(spec.Claude, name)}
+		w := Wish{Name: name, ID: b.id.text(maxID), Sub: !e.parent.isNull(), As: claudeNames(spec.Claude, name)}
 		w.Targets, w.Cut = claudeTargets.of(name, &b.input)
 		t.asked(w, name == "Bash")
 	}
 }
 
-// results takes the results of calls. One that ran and failed is an error too:
-// what tells a refusal is the decision beside it or, for what never came to a
-// decision, the words in which claude wraps its own errors.
+// results counts the results of calls. is_error is set both for a call that was denied and
+// for one that ran and failed. A denied call is recognised by the permission decision in
+// tool_result_meta or, without a decision, by the text of claude's own errors.
 func (e *claudeLine) results(t *tally) {
 	for i := range e.blocks {
 		b := &e.blocks[i]
@@ -184,7 +183,7 @@ func (e *claudeLine) results(t *tally) {
 		}
 		id := b.of.text(maxID)
 		v := ran
-		if b.failed.yes() {
+		if b.failed.isTrue() {
 			decision, known := claudeDecision(e.meta.sub(), id)
 			if known && decision != "accept" || !known && claudeTurnedAway(&b.content) {
 				v = refused
@@ -194,8 +193,8 @@ func (e *claudeLine) results(t *tally) {
 	}
 }
 
-// result is the last word. subtype is "success" for an error of the service
-// too, and num_turns is not the number of turns.
+// result counts the last event of the stream. Its subtype is "success" even for an error
+// of the service, and its num_turns is not the number of turns.
 func (e *claudeLine) result(t *tally) {
 	c := e.denials.sub()
 	if c.enter('[') {
@@ -209,14 +208,14 @@ func (e *claudeLine) result(t *tally) {
 	if reason == "" {
 		reason = e.subtype.text(maxString)
 	}
-	if !e.failed.yes() && e.subtype.is("success") && (reason == "completed" || reason == "success") {
+	if !e.failed.isTrue() && e.subtype.is("success") && (reason == "completed" || reason == "success") {
 		t.over(true, "")
 		return
 	}
 	t.over(false, reason)
 }
 
-// tokens are those of all models, which sub-agents used too.
+// tokens counts the tokens of all models, including those of sub-agents.
 func (e *claudeLine) tokens(t *tally) {
 	var sum Tokens
 	add := func(c *cursor, input, cached, made, output string) bool {

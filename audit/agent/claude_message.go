@@ -27,8 +27,8 @@ func (e *claudeLine) readMessage(c *cursor) {
 	}
 }
 
-// readPart reads a part of a message. Only the first one tells something that
-// no later event does: that the message has begun. It is false for others.
+// readPart reads a part of a message. It returns false unless that is the first one: it
+// shows earlier than any other event that the message has begun.
 func (e *claudeLine) readPart(c *cursor) bool {
 	if !c.enter('{') {
 		c.skip()
@@ -44,8 +44,7 @@ func (e *claudeLine) readPart(c *cursor) bool {
 	if c.bad || !kind.set {
 		return false
 	}
-	m := message.sub()
-	f := m.fields("id", "model")
+	f := message.fields("id", "model")
 	e.begun, e.begunID, e.begunModel = true, f[0], f[1]
 	return true
 }
@@ -76,8 +75,8 @@ func (b *block) read(c *cursor) {
 		{"content", &b.content}, {"is_error", &b.failed}})
 }
 
-// claudeDecision is what was decided on a call, by the list beside the results;
-// known is false where nothing was.
+// claudeDecision returns the permission decision on a call, from the list in
+// tool_result_meta; known is false if the list has none.
 func claudeDecision(c cursor, id string) (decision string, known bool) {
 	if !c.enter('[') {
 		return "", false
@@ -87,18 +86,17 @@ func claudeDecision(c cursor, id string) (decision string, known bool) {
 		if f[0].text(maxID) != id {
 			continue
 		}
-		d := f[1].sub()
-		g := d.fields("decision")
-		return g[0].text(maxKey), g[0].str
+		d := f[1].fields("decision")
+		return d[0].text(maxKey), d[0].str
 	}
 	return "", false
 }
 
-// maxHead is how much of a result is looked at, in bytes: its first words.
+// maxHead is how many bytes at the beginning of a result are searched.
 const maxHead = 400
 
-// claudeTurnedAway tells whether an error is claude's own, of a call that never
-// ran: the tool is switched off, or its input was not valid.
+// claudeTurnedAway reports whether an error is claude's own for a call that never ran: the
+// tool is disabled, or its input is invalid.
 func claudeTurnedAway(content *field) bool {
 	head := content.text(maxHead)
 	return slices.ContainsFunc([]string{"<tool_use_error>", "denied by your permission", "Read deny rule"}, func(words string) bool { return strings.Contains(head, words) })

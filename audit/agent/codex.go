@@ -6,11 +6,11 @@ import (
 	"sbx/spec"
 )
 
-// codex's stream (codex exec --json): an item of work is told as it starts and
-// as it is completed. It names item types, never tools, and shows neither
-// model turns nor calls that were refused: those are in the rollout file.
+// codex's stream (codex exec --json) has an event when an item of work starts and one when
+// it is completed. It names the types of items, not tools, and shows neither model turns
+// nor denied calls: those are in the rollout file.
 
-// codexSilent are items that are no call of a tool.
+// codexSilent reports whether items of a kind are not tool calls.
 func codexSilent(kind *field) bool {
 	return kind.is("agent_message") || kind.is("reasoning") || kind.is("error") || kind.is("todo_list")
 }
@@ -38,7 +38,7 @@ func codexEvent(t *tally, c *cursor) bool {
 			c.take(k, wanted[:])
 			continue
 		}
-		// What an item that is no call holds does not matter: the bulk of a stream.
+		// The content of an item that is not a call does not matter; most items are such.
 		known := e.kind.is("item.completed") || e.kind.is("item.started") || e.kind.is("item.updated")
 		if e.item.read(c, known); known && codexSilent(&e.item.kind) {
 			return !c.bad
@@ -47,7 +47,7 @@ func codexEvent(t *tally, c *cursor) bool {
 	return !c.bad && e.act(t)
 }
 
-// read reads an item. Where stop is allowed it stops at one that is no call.
+// read reads an item. With stop it stops as soon as the item turns out not to be a call.
 func (m *codexItem) read(c *cursor, stop bool) {
 	if m.seen || !c.enter('{') {
 		c.skip()
@@ -70,13 +70,11 @@ func (e *codexLine) act(t *tally) bool {
 	case e.kind.is("item.started"), e.kind.is("item.completed"):
 		e.item.act(t, e.kind.is("item.completed"))
 	case e.kind.is("turn.completed"):
-		c := e.usage.sub()
-		f := c.fields("input_tokens", "cached_input_tokens", "output_tokens")
+		f := e.usage.fields("input_tokens", "cached_input_tokens", "output_tokens")
 		t.meter(&f)
 		t.over(true, "")
 	case e.kind.is("turn.failed"):
-		c := e.err.sub()
-		f := c.fields("message")
+		f := e.err.fields("message")
 		t.over(false, f[0].text(maxString))
 	case e.kind.is("item.updated"), e.kind.is("error"):
 	default:
@@ -85,7 +83,7 @@ func (e *codexLine) act(t *tally) bool {
 	return true
 }
 
-// meter takes tokens: input, the cached part of it, output.
+// meter stores the tokens used: input, its cached part, output.
 func (t *tally) meter(f *[4]field) {
 	in, ok := f[0].number()
 	out, ok2 := f[2].number()
@@ -134,8 +132,8 @@ func (m *codexItem) act(t *tally, done bool) {
 	}
 }
 
-// codexChanges is what a file_change amounts to: Write makes files, Edit changes
-// them and takes them away.
+// codexChanges returns Claude's tools for a file_change, and the changed paths: Write
+// creates files, Edit changes and removes them.
 func codexChanges(c cursor) (as, paths []string, cut bool) {
 	if !c.enter('[') {
 		return []string{"Edit", "Write"}, nil, true
@@ -163,8 +161,8 @@ func codexChanges(c cursor) (as, paths []string, cut bool) {
 	return as, paths, cut || c.bad
 }
 
-// claudeNames is what an agent's tool is in Claude's words; its own name where
-// there are none.
+// claudeNames returns Claude's names for an agent's tool; its own name if Claude has no
+// such tool.
 func claudeNames(a spec.Agent, name string) []string {
 	if as := spec.ClaudeTools(a, name); len(as) > 0 {
 		return as
@@ -173,13 +171,13 @@ func claudeNames(a spec.Agent, name string) []string {
 }
 
 func codexUnseen(t *tally, r *Rollout, s *Summary) {
-	if r == nil || !r.told() {
+	if r == nil || !r.hasEvents() {
 		why := "codex's stream does not say, and its rollout file was not read"
 		s.unseen("version", why)
 		s.unseen("turns", why)
 		s.unseen("subagents", why)
 	} else {
-		r.into(s)
+		r.fill(s)
 		if t.subs || r.tally.subs {
 			s.unseen("subagents", "what codex's sub-agents do is neither in its stream nor in its own rollout file")
 		}
@@ -187,8 +185,8 @@ func codexUnseen(t *tally, r *Rollout, s *Summary) {
 	s.unseen("refused", "codex's stream shows no call that was denied before it ran")
 }
 
-// shellScript is the script of a command line such as codex shows:
-// /bin/bash -lc 'the script'. Any other is returned as it is.
+// shellScript returns the script of a command line of the form /bin/bash -lc 'SCRIPT', as
+// codex reports them, and any other line unchanged.
 func shellScript(line string) string {
 	words, ok := shellWords(line)
 	if !ok || len(words) != 3 || words[1] != "-lc" && words[1] != "-c" {

@@ -1,36 +1,35 @@
-// Package agent reads what a coding agent says of itself: the JSON stream that
-// claude, codex and gemini write to their standard output, and the rollout file
-// that codex keeps beside it.
+// Package agent reads what a coding agent reports about itself: the JSON stream that
+// claude, codex and gemini write to their standard output, and the rollout file that
+// codex writes in addition.
 //
 //	s, ok := agent.New(spec.Claude, agent.Hooks{Turn: …, Tool: …})
 //	s.Write(chunk) // every chunk that passes through, cut anywhere
 //	s.Close()
 //	sum := s.Summary()
 //
-// It is fed bytes and gives a value. It starts nothing, opens nothing, asks no
-// time and changes no byte: passing the stream on is the caller's, and so is
-// ending the agent where a hook says that it went too far. A caller passes a
-// chunk on before it is read here; a pipe of 1 MiB (F_SETPIPE_SZ) lets the agent
-// go on writing meanwhile.
+// The package turns bytes into a Summary. It starts no program, opens no file, reads no
+// clock and changes no byte of the stream. The caller forwards the stream, and ends the
+// agent when a hook shows that it exceeded a limit. The caller should forward each chunk
+// before it passes it to Write; a pipe of 1 MiB (F_SETPIPE_SZ) lets the agent continue
+// to write meanwhile.
 //
-// A stream is the agent's word, not an observation. Any line of the standard
-// output that has the form of an event counts as one, whoever wrote it; text
-// inside an event never does. What always holds:
+// A stream is a claim by the agent, not an observation. Every line of the standard output
+// that has the form of an event counts as one, whichever program wrote it; text inside an
+// event never does. Invariants:
 //
-//   - How the bytes are cut into chunks changes nothing.
-//   - Memory is bounded whatever comes (lines.go, tally.go): what does not fit
-//     is left out and named in Summary.Unseen, never guessed.
-//   - A line is read only as far as it matters: of most lines that is their
-//     first few bytes. Of a key that stands twice the first counts, so that
-//     reading on could not change the verdict. What is not read is not checked.
-//   - A number that the stream does not tell is absent, never 0.
+//   - The result does not depend on how the bytes are cut into chunks.
+//   - Memory is bounded for any input (lines.go, tally.go). Data beyond the bounds is left
+//     out and listed in Summary.Unseen, never guessed.
+//   - A line is read only as far as necessary, which is a few bytes of most lines. If a
+//     key occurs twice the first one counts, so the rest of the line cannot change the
+//     result. The rest is not checked.
+//   - A number that the stream does not contain is absent, never 0.
 //
-// A turn is one answer of the model, by whatever number of events it is told;
-// an answer that is an error of the service is none. Turns of sub-agents are
-// not counted. Hooks.Turn is called as the first sign of a turn is read: N turns
-// are allowed by ending the agent when it is called with N+1. By then the model
-// has answered: what that answer asks for may have begun.
+// A turn is one answer of the model, however many events report it. An error message of
+// the service is not a turn. Turns of sub-agents are not counted. Hooks.Turn is called at
+// the first event of a turn: a caller that allows N turns ends the agent when it is called
+// with N+1. The model has answered by then, and tool calls of that answer may have started.
 //
-// A tool call is a wish until its result says that it ran. Files: one an agent
-// (claude.go, codex.go with rollout.go, gemini.go), a row each in stream.go.
+// A tool call is a Wish until its result shows that it ran. Each agent has a file
+// (claude.go, codex.go with rollout.go, gemini.go) and a row in stream.go.
 package agent

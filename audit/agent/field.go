@@ -7,16 +7,16 @@ import (
 	"sbx/internal/doc"
 )
 
-// field is a member that is looked for: the text of its value, of the first one
-// where the key stands twice. It is a piece of the line.
+// field is the value of a member, as text that is part of the line; the first value if
+// the key occurs twice.
 type field struct {
 	b       []byte
 	set     bool
-	str     bool // b is what stands between the quotes of a string
+	str     bool // the value is a string, and b is the text between its quotes
 	escaped bool
 }
 
-// read takes the value under the cursor.
+// read reads the value at the cursor.
 func (f *field) read(c *cursor) {
 	if f.set || c.bad {
 		c.skip()
@@ -31,7 +31,7 @@ func (f *field) read(c *cursor) {
 	f.b = c.span()
 }
 
-// text is the string's value, at most limit bytes; "" of anything else.
+// text returns a string's value, at most limit bytes of it; "" for other types.
 func (f *field) text(limit int) string {
 	if !f.str {
 		return ""
@@ -40,14 +40,13 @@ func (f *field) text(limit int) string {
 	if f.escaped {
 		b = unescape(f.b, limit)
 	}
-	if !utf8.Valid(b) { // no two names may look alike in the record
+	if !utf8.Valid(b) { // as two different names must not look alike in the record
 		b = doc.Clip(bytes.ToValidUTF8(b, []byte("\uFFFD")), limit)
 	}
 	return string(b)
 }
 
-// bytes is the string's value without a bound. It does not allocate but for a
-// value with escapes.
+// bytes returns a string's whole value. It allocates only for a value with escapes.
 func (f *field) bytes() []byte {
 	if f.escaped {
 		return unescape(f.b, len(f.b))
@@ -55,8 +54,8 @@ func (f *field) bytes() []byte {
 	return f.b
 }
 
-// is tells whether the string's value is the word s. It does not allocate but
-// for a value with escapes.
+// is reports whether the value is the string s, of at most maxKey bytes. It allocates
+// only for a value with escapes.
 func (f *field) is(s string) bool {
 	if f.escaped {
 		return f.text(maxKey) == s
@@ -64,13 +63,13 @@ func (f *field) is(s string) bool {
 	return f.str && string(f.b) == s
 }
 
-// yes tells whether the value is true.
-func (f *field) yes() bool { return !f.str && string(f.b) == "true" }
+// isTrue reports whether the value is true.
+func (f *field) isTrue() bool { return !f.str && string(f.b) == "true" }
 
-// null tells whether the value is null or absent.
-func (f *field) null() bool { return !f.str && (!f.set || string(f.b) == "null") }
+// isNull reports whether the value is null or absent.
+func (f *field) isNull() bool { return !f.str && (!f.set || string(f.b) == "null") }
 
-// sub is a cursor on the value.
+// sub returns a cursor at the value.
 func (f *field) sub() cursor {
 	if f.str {
 		return cursor{bad: true}
@@ -78,18 +77,21 @@ func (f *field) sub() cursor {
 	return cursor{b: f.b}
 }
 
-// number is the value as a whole number that is not negative; ok is false for
-// what is written otherwise or does not fit.
+// number returns the value as a number, see cursor.number.
 func (f *field) number() (n int64, ok bool) {
 	c := f.sub()
-	if c.bad {
-		return 0, false
-	}
 	return c.number()
 }
 
-// fields reads the members of the object under the cursor that keys name. The
-// value is stepped over, whatever it is.
+// fields returns the members named keys of the value, which are not set if it is no
+// object.
+func (f *field) fields(keys ...string) [4]field {
+	c := f.sub()
+	return c.fields(keys...)
+}
+
+// fields steps over the value at the cursor and returns its members named keys, which are
+// not set if it is no object.
 func (c *cursor) fields(keys ...string) (f [4]field) {
 	if c.space() != '{' {
 		c.skip()
@@ -104,7 +106,7 @@ func (c *cursor) fields(keys ...string) (f [4]field) {
 	return f
 }
 
-// member is a key that is looked for, and where its value goes.
+// member is a key to look for, and where to store its value.
 type member struct {
 	key string
 	to  *field
@@ -117,7 +119,7 @@ func (c *cursor) members(wanted []member) {
 	}
 }
 
-// take reads the value under the cursor, that of a key, if it is wanted.
+// take steps over the value of key, and stores it if the key is wanted.
 func (c *cursor) take(key []byte, wanted []member) {
 	for i := range wanted {
 		if string(key) == wanted[i].key {

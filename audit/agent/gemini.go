@@ -8,11 +8,11 @@ import (
 	"sbx/spec"
 )
 
-// gemini's stream (--output-format stream-json) is flat: messages, calls and
-// results in a row. It names no turns: one is a run of the model's messages and
+// gemini's stream (--output-format stream-json) is a flat sequence of messages, calls and
+// results. It has no events for turns: a turn is a sequence of the model's messages and
 // calls up to the next result.
 
-// geminiTargets is what a pattern is held against, by the parameter that has it.
+// geminiTargets names the parameter that patterns are matched against, by tool.
 var geminiTargets = targets{
 	{"run_shell_command", "command"},
 	{"read_file", "file_path"}, {"write_file", "file_path"}, {"replace", "file_path"},
@@ -21,8 +21,8 @@ var geminiTargets = targets{
 	{"invoke_agent", "agent_name"}, {"activate_skill", "name"},
 }
 
-// geminiRefusals are the errors of calls that never ran. An error that the tool
-// itself met, such as file_not_found, is none.
+// geminiRefusals are the error types of calls that never ran. Errors of the tool itself,
+// such as file_not_found, are not among them.
 var geminiRefusals = []string{
 	"tool_not_registered", "policy_violation", "invalid_tool_params", "path_not_in_workspace", "sandbox_expansion_required",
 }
@@ -45,8 +45,8 @@ func geminiEvent(t *tally, c *cursor) bool {
 	return !c.bad && e.act(t)
 }
 
-// enough tells whether the rest of the line could say nothing more: the text of
-// a message, and the output of a call that ran.
+// enough reports whether the rest of the line cannot matter: it is the text of a message,
+// or the output of a call that ran.
 func (e *geminiLine) enough() bool {
 	switch {
 	case e.role.set:
@@ -81,7 +81,7 @@ func (e *geminiLine) act(t *tally) bool {
 	return true
 }
 
-// speak begins a turn where none goes on.
+// speak counts a new turn unless the current one continues.
 func (t *tally) speak() {
 	if !t.speaking {
 		t.speaking = true
@@ -102,7 +102,7 @@ func (e *geminiLine) call(t *tally) {
 	t.asked(w, name == "run_shell_command")
 }
 
-// urlsIn is the URLs in a text, which is how web_fetch is told them.
+// urlsIn returns the URLs in texts: web_fetch gets them as part of a prompt.
 func urlsIn(texts []string) []string {
 	var urls []string
 	for _, s := range texts {
@@ -119,8 +119,7 @@ func (e *geminiLine) verdict() verdict {
 	if !e.status.is("error") {
 		return ran
 	}
-	c := e.err.sub()
-	f := c.fields("type")
+	f := e.err.fields("type")
 	if slices.ContainsFunc(geminiRefusals, f[0].is) {
 		return refused
 	}
@@ -128,8 +127,7 @@ func (e *geminiLine) verdict() verdict {
 }
 
 func (e *geminiLine) result(t *tally) {
-	c := e.stats.sub()
-	f := c.fields("input_tokens", "cached", "output_tokens", "tool_calls")
+	f := e.stats.fields("input_tokens", "cached", "output_tokens", "tool_calls")
 	t.meter(&f)
 	if n, ok := f[3].number(); ok {
 		t.reported = int(min(n, 1<<31-1))
@@ -138,8 +136,7 @@ func (e *geminiLine) result(t *tally) {
 		t.over(true, "")
 		return
 	}
-	c = e.err.sub()
-	f = c.fields("type", "message")
+	f = e.err.fields("type", "message")
 	reason := f[0].text(maxString)
 	if reason == "" || reason == "unknown" {
 		reason = strings.TrimSpace(f[1].text(maxString))

@@ -8,26 +8,26 @@ import (
 	"sbx/spec"
 )
 
-// Rules are tools_allowed and tools_denied, ready to judge wishes by. They say
-// what the agent should have kept to; the sandbox holds nothing of it.
+// Rules are the spec's tools_allowed and tools_denied, parsed. sbx only reports calls that
+// break them: the sandbox does not enforce them.
 type Rules struct {
 	agent   spec.Agent
 	at      spec.Place
-	limited bool     // tools_allowed is there
-	listed  []string // in it, as they stand there
+	limited bool     // the spec sets tools_allowed
+	listed  []string // the patterns in it, unparsed
 	allowed []spec.Tool
 	denied  []spec.Tool
 }
 
-// Verdict is what rules say of a wish.
+// Verdict is the result of judging a wish.
 type Verdict struct {
-	Outside   bool
-	Rule      string // the line that the wish breaks
-	AllowWith string // the line that would allow it; "" where no single one does
+	Outside   bool   // a rule forbids the wish
+	Rule      string // that rule
+	AllowWith string // the spec entry that would allow the wish; "" if no single one does
 }
 
-// NewRules takes the patterns of a spec, which its decoder has checked; one
-// that is none is never matched. at is what paths in them count from.
+// NewRules parses the patterns of a spec. The spec's decoder has checked them; an invalid
+// one is ignored. Relative paths in patterns count from at.
 func NewRules(a spec.Agent, allowed, denied spec.Opt[[]string], at spec.Place) *Rules {
 	r := &Rules{agent: a, at: at, limited: allowed.Set, listed: allowed.Value}
 	for _, s := range allowed.Value {
@@ -43,13 +43,13 @@ func NewRules(a spec.Agent, allowed, denied spec.Opt[[]string], at spec.Place) *
 	return r
 }
 
-// Judge tells whether a wish lies outside the rules. Denied wins. Each tool
-// that the wish amounts to must be allowed, and each of its targets.
+// Judge decides whether the rules allow a wish. tools_denied takes precedence. Every tool
+// in Wish.As must be allowed, with every target.
 //
-// A rule in parentheses allows what it is known to match: a command line is
-// allowed where each command in it is, and where nothing else happens in it (a
-// substitution, a group, a file that is written to). It denies what it may
-// match: a command anywhere in the line, and a target that was not seen whole.
+// A pattern in parentheses allows only targets that it certainly matches: it allows a
+// command line if it allows each command in it, and the line does nothing else, such as a
+// substitution, a group or writing to a file. It denies all targets that it may match: a
+// command anywhere in the line, and a target that is incomplete.
 func (r *Rules) Judge(w Wish) Verdict {
 	for _, as := range w.As {
 		for _, t := range r.denied {
@@ -66,8 +66,8 @@ func (r *Rules) Judge(w Wish) Verdict {
 	return Verdict{}
 }
 
-// names tells whether t is about the tool, which Claude calls as and the agent
-// native. gemini joins a server and its tool by one underscore.
+// names reports whether t names the tool that Claude calls as and the agent calls native.
+// gemini joins the names of a server and its tool by one underscore.
 func (r *Rules) names(t spec.Tool, as, native string) bool {
 	if t.Names(as) || t.Names(native) {
 		return true
@@ -98,12 +98,12 @@ func (r *Rules) allows(as string, w *Wish) bool {
 	return !slices.ContainsFunc(targets, func(target string) bool { return !r.covered(about, as, target) })
 }
 
-// covered tells whether one of the patterns allows the target.
+// covered reports whether the patterns allow the target.
 func (r *Rules) covered(about []spec.Tool, as, target string) bool {
 	parts := []string{target}
 	if isShell(as) {
 		for _, t := range about {
-			if t.Rule == target { // a whole line may be allowed to the letter
+			if t.Rule == target { // a pattern may name the whole line literally
 				return true
 			}
 		}
@@ -139,7 +139,7 @@ func (r *Rules) denies(t spec.Tool, as string, w *Wish) bool {
 
 func isShell(as string) bool { return as == "Bash" || as == "Monitor" }
 
-// targets are a wish's, paths absolute.
+// targets returns the targets of a wish, with absolute paths.
 func (r *Rules) targets(as string, w *Wish) []string {
 	switch as {
 	case "Read", "Edit", "Write", "NotebookEdit":

@@ -5,18 +5,17 @@ import "bytes"
 // maxLine is the longest line that is read, in bytes.
 const maxLine = 4 << 20
 
-// lines cuts bytes into lines. A line that lies whole in what is written is
-// handed on where it lies; only one that is cut is copied, into a buffer of at
-// most limit bytes. A longer line is skipped to its end and counted.
+// lines cuts bytes into lines. It copies only lines that span several writes, into a
+// buffer of at most limit bytes. It skips and counts longer lines.
 type lines struct {
 	limit   int
-	buf     []byte // the begin of a line whose end is still to come
-	skips   bool   // the line has outgrown limit
-	skipped int    // lines that did
+	buf     []byte // the beginning of an incomplete line
+	skips   bool   // the current line is longer than limit
+	skipped int    // the number of lines longer than limit
 }
 
-// write hands each line to take, without its newline; what take is given is
-// valid only during the call.
+// write calls take with each complete line, without its newline. The line is valid only
+// during the call.
 func (l *lines) write(p []byte, take func(line []byte)) {
 	for len(p) > 0 {
 		end := bytes.IndexByte(p, '\n')
@@ -42,7 +41,7 @@ func (l *lines) write(p []byte, take func(line []byte)) {
 	}
 }
 
-// close hands on a last line that has no newline.
+// close calls take with a last line that has no newline.
 func (l *lines) close(take func(line []byte)) {
 	if len(l.buf) > 0 && !l.skips {
 		take(l.buf)
@@ -50,8 +49,8 @@ func (l *lines) close(take func(line []byte)) {
 	l.buf, l.skips = nil, false
 }
 
-// keep adds to the line that is cut. The buffer grows by four, so that the old
-// and the new one together stay near limit.
+// keep appends to the incomplete line. The buffer grows fourfold each time, so that the
+// old and the new one together stay near limit.
 func (l *lines) keep(p []byte) {
 	if l.skips {
 		return

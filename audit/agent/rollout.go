@@ -9,39 +9,38 @@ import (
 // maxRollout is the longest line of a rollout file that is read, in bytes.
 const maxRollout = 1 << 20
 
-// Rollout reads codex's own record of a session, which it appends to while it
-// runs: $CODEX_HOME/sessions/Y/M/D/rollout-TIME-THREAD.jsonl, THREAD being the
-// stream's session. It names what the stream does not: model turns, the tools
-// by their names, the version. Feed it what was written since the agent was
-// started, in pieces as they come: a session that is resumed goes on in its old
-// file. A sub-agent has a file of its own, which is not for this reader.
+// Rollout reads codex's own record of a session, a file that codex appends to while it
+// runs: $CODEX_HOME/sessions/Y/M/D/rollout-TIME-THREAD.jsonl, where THREAD is the stream's
+// session. The file has what the stream lacks: model turns, the names of tools, the
+// version. Write it only the part of the file that was appended since the agent started:
+// a resumed session continues its old file. A sub-agent has a file of its own, which must
+// not be written to the same Rollout.
 //
-// A turn is what the model says up to the count of its tokens; it begins with
-// the first thing that the model says. Of the hooks, Tool is called only for
-// calls that the stream does not show as items.
+// A turn begins with the first output of the model and ends with a count of tokens.
+// Hooks.Tool is called only for calls that the stream does not show as items.
 type Rollout struct {
 	lines lines
 	tally tally
 	take  func([]byte)
 
 	cut     bool
-	counted int64 // tokens of the session when the last turn was over
+	counted int64 // the session's tokens at the end of the last turn
 }
 
-// NewRollout is a reader of a rollout file.
+// NewRollout returns a reader of a rollout file.
 func NewRollout(h Hooks) *Rollout {
 	r := &Rollout{lines: lines{limit: maxRollout}, tally: tally{hooks: h}}
 	r.take = r.line
 	return r
 }
 
-// Write reads the next bytes of the file. It takes them all and never fails.
+// Write reads the next bytes of the file. It never fails.
 func (r *Rollout) Write(p []byte) (int, error) {
 	r.lines.write(p, r.take)
 	return len(p), nil
 }
 
-// Cut says that the file went on and was not read to its end.
+// Cut records that the caller did not read the file to its end.
 func (r *Rollout) Cut() { r.cut = true }
 
 func (r *Rollout) line(b []byte) {
@@ -49,10 +48,10 @@ func (r *Rollout) line(b []byte) {
 	readLine(&r.tally, &c, r.event)
 }
 
-func (r *Rollout) told() bool { return r.tally.events > 0 }
+func (r *Rollout) hasEvents() bool { return r.tally.events > 0 }
 
-// into says what the file told.
-func (r *Rollout) into(s *Summary) {
+// fill copies the counts of the file into s.
+func (r *Rollout) fill(s *Summary) {
 	t := &r.tally
 	s.Turns = spec.Some(t.turns)
 	if !s.Tokens.Set && t.metered {
@@ -86,7 +85,7 @@ func (r *Rollout) event(t *tally, c *cursor) bool {
 	p := payload.sub()
 	switch {
 	case kind.is("session_meta"):
-		// A fork repeats the lines of what it was forked from.
+		// A forked session repeats the lines of the original; only the first line counts.
 		if f := p.fields("id", "cli_version"); t.session == "" {
 			t.session, t.version = f[0].text(maxString), f[1].text(maxString)
 		}
@@ -104,25 +103,23 @@ func rolloutKind(k *field) bool {
 	return k.is("response_item") || k.is("event_msg") || k.is("session_meta") || k.is("token_usage_record")
 }
 
-// count ends a turn where its tokens are counted. The count is also repeated
-// when limits of the service change, with the same total.
+// count ends a turn at the count of its tokens. codex repeats the count with the same
+// total when the service's limits change.
 func (r *Rollout) count(p *cursor) {
 	f := p.fields("type", "info")
 	if !f[0].is("token_count") {
 		return
 	}
-	info := f[1].sub()
-	g := info.fields("total_token_usage")
-	total := g[0].sub()
-	h := total.fields("input_tokens", "cached_input_tokens", "output_tokens", "total_tokens")
-	if n, ok := h[3].number(); ok && n != r.counted {
+	f = f[1].fields("total_token_usage")
+	f = f[0].fields("input_tokens", "cached_input_tokens", "output_tokens", "total_tokens")
+	if n, ok := f[3].number(); ok && n != r.counted {
 		r.counted = n
 		r.tally.speaking = false
-		r.tally.meter(&h)
+		r.tally.meter(&f)
 	}
 }
 
-// item is what the model said, or what came of it.
+// item counts an output of the model or the result of a call.
 func (r *Rollout) item(p *cursor) {
 	t := &r.tally
 	var kind, role, name, namespace, id, output field
@@ -148,7 +145,7 @@ func (r *Rollout) item(p *cursor) {
 	}
 }
 
-// rolloutName is a tool's name; one of a server has the server as its namespace.
+// rolloutName returns a tool's name; the namespace of a server's tool is the server.
 func rolloutName(namespace, name *field) string {
 	s := name.text(maxName)
 	if space := namespace.text(maxName); strings.HasPrefix(space, "mcp__") && !strings.HasPrefix(s, "mcp__") {
@@ -171,8 +168,8 @@ func (r *Rollout) call(name, id string) {
 	t.hooks.Tool = hook
 }
 
-// rolloutVerdict tells a refusal by its words. What exec answers is of calls
-// within its program; exec itself ran.
+// rolloutVerdict recognises a denied call by the text of its output. The output of exec is
+// about calls inside its program; exec itself ran.
 func rolloutVerdict(name string, output *field) verdict {
 	if name == "exec" {
 		return ran

@@ -6,21 +6,21 @@ import (
 	"math/bits"
 )
 
-// cursor walks over one JSON text without allocating. It checks what it needs
-// to keep its place (strings, and that brackets balance) and no more. Where the
-// text is at odds with that, bad is set and every later step is refused.
+// cursor walks over one JSON text without allocating. It checks only strings and that
+// brackets balance, which it needs to keep its position. An error sets bad, and every
+// later step fails.
 type cursor struct {
 	b   []byte
 	i   int
 	bad bool
 }
 
-// class tells the bytes that a value which is skipped is steered by.
+// class holds the kind of each byte that matters to skip a value; 0 for all others.
 var class = [256]byte{'"': '"', '{': '{', '[': '{', '}': '}', ']': '}'}
 
 func (c *cursor) fail() { c.bad = true }
 
-// space skips white space; it returns the byte after it, 0 at the end.
+// space skips white space and returns the byte after it, 0 at the end.
 func (c *cursor) space() byte {
 	for c.i < len(c.b) {
 		switch b := c.b[c.i]; b {
@@ -33,8 +33,8 @@ func (c *cursor) space() byte {
 	return 0
 }
 
-// enter steps into an object ('{') or a list ('['); false where the value is
-// something else, which is then still to be skipped.
+// enter steps into an object ('{') or a list ('['). It returns false at any other value
+// and does not skip that.
 func (c *cursor) enter(open byte) bool {
 	if c.bad || c.space() != open {
 		return false
@@ -43,8 +43,8 @@ func (c *cursor) enter(open byte) bool {
 	return true
 }
 
-// more steps to the next entry of the object or list that ends in end. It is
-// false behind the last one, where the cursor stands after end.
+// more steps to the next entry of the object or list that ends in end. After the last
+// entry it returns false and the cursor is after end.
 func (c *cursor) more(end byte, first *bool) bool {
 	if c.bad {
 		return false
@@ -65,8 +65,8 @@ func (c *cursor) more(end byte, first *bool) bool {
 	return true
 }
 
-// key reads a member's key up to its value. The bytes are a piece of the text
-// but where the key holds escapes.
+// key reads a member's key and steps to its value. The result is part of the text unless
+// the key contains escapes.
 func (c *cursor) key() []byte {
 	if c.space() != '"' {
 		c.fail()
@@ -85,8 +85,8 @@ func (c *cursor) key() []byte {
 	return k
 }
 
-// raw reads a string: what stands between its quotes, and whether there are
-// escapes in it. The cursor stands on the opening quote.
+// raw reads the string at whose opening quote the cursor is. It returns the bytes between
+// the quotes, and whether they contain escapes.
 func (c *cursor) raw() (s []byte, escaped bool) {
 	start := c.i + 1
 	if end := plainEnd(c.b, start); end >= 0 {
@@ -103,9 +103,8 @@ func (c *cursor) raw() (s []byte, escaped bool) {
 	return s, bytes.IndexByte(s, '\\') >= 0
 }
 
-// stringEnd is the place of the quote that closes the string whose first byte
-// is b[i], or -1. A quote closes it unless an odd number of backslashes stands
-// before it.
+// stringEnd returns the index of the quote that closes the string whose first byte is
+// b[i], or -1. A quote closes it unless an odd number of backslashes precedes it.
 func stringEnd(b []byte, i int) int {
 	start := i
 	for {
@@ -126,19 +125,20 @@ func stringEnd(b []byte, i int) int {
 	}
 }
 
-// Most strings are short: a few words of eight bytes are looked at before a
-// search is begun, whose call costs more than those.
+// Most strings are short. So a few words of eight bytes are checked first, which costs
+// less than a call of bytes.IndexByte.
 const (
 	shortWords = 4
 	ones       = 0x0101010101010101
 	highs      = 0x8080808080808080
 )
 
-// zeros marks the bytes of x that are 0; the lowest mark is always right.
+// zeros sets the highest bit of each byte of x that is 0. Only the lowest set bit is
+// reliable.
 func zeros(x uint64) uint64 { return (x - ones) & ^x & highs }
 
-// plainEnd is the place of the closing quote of a short string without
-// escapes, or -1 where that cannot be told.
+// plainEnd returns the index of the closing quote of a short string without escapes, -1
+// for any other string.
 func plainEnd(b []byte, i int) int {
 	for range shortWords {
 		if i+8 > len(b) {
@@ -158,7 +158,7 @@ func plainEnd(b []byte, i int) int {
 	return -1
 }
 
-// nextQuote is the place of the first quote from i on, or -1.
+// nextQuote returns the index of the first quote from i on, or -1.
 func nextQuote(b []byte, i int) int {
 	for range shortWords {
 		if i+8 > len(b) {
@@ -193,14 +193,14 @@ func (c *cursor) skip() {
 	}
 }
 
-// leave steps behind the object or list that the cursor is in.
+// leave steps out of the object or list that the cursor is in.
 func (c *cursor) leave() {
 	if !c.bad {
 		c.close(1)
 	}
 }
 
-// close steps behind the bracket that brings the depth back to 0.
+// close steps after the bracket that brings the depth back to 0.
 func (c *cursor) close(depth int) {
 	b := c.b
 	for i := c.i; i < len(b); i++ {
@@ -238,7 +238,7 @@ func (c *cursor) skipWord() {
 	}
 }
 
-// span is the text of one value, which is stepped over.
+// span steps over one value and returns its text.
 func (c *cursor) span() []byte {
 	c.space()
 	start := c.i
@@ -249,8 +249,8 @@ func (c *cursor) span() []byte {
 	return c.b[start:c.i]
 }
 
-// number is a whole number that is not negative; ok is false for what is
-// written otherwise or does not fit. The value is stepped over.
+// number steps over one value and returns it; ok is false unless it is a non-negative
+// integer in plain digits of at most 18 places.
 func (c *cursor) number() (n int64, ok bool) {
 	s := c.span()
 	if len(s) == 0 || len(s) > 18 {

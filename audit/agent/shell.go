@@ -2,9 +2,8 @@ package agent
 
 import "strings"
 
-// shellWords cuts a command line into words and takes the quotes off, as a
-// shell would for one plain command; ok is false where there is anything that a
-// shell acts on beyond quotes.
+// shellWords splits a command line into words and removes the quotes, as a shell does for
+// one simple command. ok is false if the line has any other shell syntax.
 func shellWords(line string) (words []string, ok bool) {
 	var word []byte
 	in := false
@@ -49,9 +48,9 @@ func shellWords(line string) (words []string, ok bool) {
 	return words, true
 }
 
-// doubleQuoted appends what stands before the closing quote of s; n counts the
-// bytes of s up to and with that quote. Expansions are not closed: nobody
-// knows what they give.
+// doubleQuoted appends the text of s up to its closing quote to dst; n is the number of
+// bytes of s up to and including that quote. closed is false without a closing quote, and
+// for an expansion, whose value is unknown.
 func doubleQuoted(dst []byte, s string) (out []byte, n int, closed bool) {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {

@@ -2,11 +2,11 @@ package agent
 
 import "strings"
 
-// shellCommands cuts a script into its simple commands. plain is false where
-// more than joining them by ; & | && || and newlines goes on, so that the list
-// may be less than what would run: substitutions, subshells, groups, keywords,
-// here-documents, redirections into files. Those into /dev/null and between
-// descriptors are left out. Space outside quotes is one blank.
+// shellCommands splits a script into its simple commands. plain is false if the script
+// does more than join them by ; & | && || and newlines, so that more may run than is
+// listed: it has substitutions, subshells, groups, keywords, here-documents or
+// redirections into files. Redirections to /dev/null and between descriptors are ignored
+// and left out. White space outside quotes becomes one blank.
 func shellCommands(script string) (commands []string, plain bool) {
 	s := splitter{in: script, plain: true}
 	for s.i < len(s.in) {
@@ -16,7 +16,7 @@ func shellCommands(script string) (commands []string, plain bool) {
 	return s.commands, s.plain
 }
 
-// keywords begin a compound command, or change what the next word is.
+// keywords begin a compound command, or change the meaning of the next word.
 const keywords = " if then elif else fi for while until do done case esac select function time coproc in { } ! [[ ]] "
 
 type splitter struct {
@@ -97,7 +97,7 @@ func (s *splitter) step() {
 	}
 }
 
-// take keeps n bytes, all that is left where n is less than one.
+// take appends n bytes to the current command; all that are left if n is less than one.
 func (s *splitter) take(n int) {
 	if n < 1 || s.i+n > len(s.in) {
 		n = len(s.in) - s.i
@@ -106,7 +106,7 @@ func (s *splitter) take(n int) {
 	s.i += n
 }
 
-// closed notes whether a quote was closed, at -1 it was not.
+// closed records that a quote is never closed if at, the index of its end, is -1.
 func (s *splitter) closed(at int) {
 	if at < 0 {
 		s.plain = false
@@ -119,7 +119,7 @@ func (s *splitter) blank() {
 	}
 }
 
-// double keeps what stands in double quotes.
+// double takes a text in double quotes.
 func (s *splitter) double() {
 	for j := s.i + 1; j < len(s.in); j++ {
 		switch s.in[j] {
@@ -140,7 +140,7 @@ func (s *splitter) double() {
 	s.take(0)
 }
 
-// redirect steps over a redirection; a number right before it is its own.
+// redirect steps over a redirection, and removes a descriptor number right before it.
 func (s *splitter) redirect() {
 	for n := len(s.cur); n > 0 && s.cur[n-1] >= '0' && s.cur[n-1] <= '9'; n-- {
 		if n == 1 || s.cur[n-2] == ' ' {
@@ -176,14 +176,14 @@ func (s *splitter) redirect() {
 // wrappers are programs that run the command in their arguments.
 const wrappers = " env command exec builtin nohup nice ionice time timeout sudo doas xargs stdbuf setsid busybox eval "
 
-// maxNested is how deep scripts within commands are looked into.
+// maxNested is how many levels of scripts within commands are searched.
 const maxNested = 4
 
-// shellSuspects is all that a script may run, for rules that deny: each command
-// as written, without quotes, by its program's last name, behind variables,
-// keywords and wrappers, and within sh -c. Where the script is not plain also
-// whatever stands between any of the shell's own characters, which may be more
-// than runs.
+// shellSuspects returns every command that a script may run, for rules that deny. Each
+// command is listed as written, without quotes, with the base name of its program, without
+// leading variables, keywords and wrappers, and with the commands of a script in sh -c. If
+// the script is not plain, every text between special characters of the shell is listed
+// too, which may be more than runs.
 func shellSuspects(script string, depth int) []string {
 	commands, plain := shellCommands(script)
 	if !plain {
@@ -217,7 +217,7 @@ func shellSuspects(script string, depth int) []string {
 	return out
 }
 
-// passedOver tells whether the command proper may stand behind the word.
+// passedOver reports whether the actual command may begin after the word.
 func passedOver(word string) bool {
 	name := word[strings.LastIndexByte(word, '/')+1:]
 	return strings.Contains(keywords, " "+word+" ") || strings.Contains(wrappers, " "+name+" ") ||

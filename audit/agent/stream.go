@@ -6,15 +6,15 @@ import (
 	"sbx/spec"
 )
 
-// dialect is what is known of one agent's stream.
+// dialect is the format of one agent's stream.
 type dialect struct {
 	agent spec.Agent
-	// event reads one line, which begins with '{', and tells whether it was an
-	// event of this agent's.
+	// event reads one line, which begins with '{', and reports whether it is an event of
+	// this agent.
 	event func(t *tally, c *cursor) bool
-	// unseen says what this agent's stream never tells.
+	// unseen adds to Summary.Unseen what this agent's stream never contains.
 	unseen func(t *tally, r *Rollout, s *Summary)
-	// turns tells whether the stream names model turns.
+	// turns is set if model turns can be counted from the stream.
 	turns bool
 }
 
@@ -25,7 +25,7 @@ var dialects = []dialect{
 	{spec.Gemini, geminiEvent, geminiUnseen, true},
 }
 
-// Stream reads one agent's stream. It is for one goroutine at a time.
+// Stream reads one agent's stream. It must not be used by several goroutines at once.
 type Stream struct {
 	dialect *dialect
 	lines   lines
@@ -35,7 +35,7 @@ type Stream struct {
 	take    func([]byte)
 }
 
-// New is a reader of a's stream; false where a has none that is known.
+// New returns a reader of a's stream; ok is false if its format is unknown.
 func New(a spec.Agent, h Hooks) (*Stream, bool) {
 	for i := range dialects {
 		if d := &dialects[i]; d.agent == a {
@@ -47,23 +47,22 @@ func New(a spec.Agent, h Hooks) (*Stream, bool) {
 	return nil, false
 }
 
-// Write reads the next bytes of the stream. It takes them all and never fails;
-// p is not kept.
+// Write reads the next bytes of the stream. It never fails and does not retain p.
 func (s *Stream) Write(p []byte) (int, error) {
 	s.lines.write(p, s.take)
 	return len(p), nil
 }
 
-// Close reads a last line that has no newline. Nothing may be written after it.
+// Close reads a last line that has no newline. Write must not be called after it.
 func (s *Stream) Close() error {
 	s.lines.close(s.take)
 	return nil
 }
 
-// Session is what the agent calls its session; "" before the stream has told.
+// Session returns the agent's id of its session; "" as long as the stream has not named it.
 func (s *Stream) Session() string { return s.tally.session }
 
-// Supplement lets r, codex's rollout file, say what the stream does not.
+// Supplement adds r, codex's rollout file, for data that the stream lacks.
 func (s *Stream) Supplement(r *Rollout) { s.rollout = r }
 
 func (s *Stream) line(b []byte) {
@@ -71,8 +70,8 @@ func (s *Stream) line(b []byte) {
 	readLine(&s.tally, &s.cursor, s.dialect.event)
 }
 
-// readLine gives a line to event where it is an object. Other lines are what
-// else programs print.
+// readLine calls event with a line that is an object. Other lines are output of other
+// programs.
 func readLine(t *tally, c *cursor, event func(*tally, *cursor) bool) {
 	b := c.b
 	for len(b) > 0 && (b[len(b)-1] == '\r' || b[len(b)-1] == ' ' || b[len(b)-1] == '\t') {
@@ -82,7 +81,7 @@ func readLine(t *tally, c *cursor, event func(*tally, *cursor) bool) {
 	if c.space() != '{' {
 		return
 	}
-	// A line that was cut off would be seen as such only by reading it all.
+	// event may not read to the end, and so would not notice that a line is cut off.
 	if b[len(b)-1] != '}' {
 		t.damaged++
 		return
@@ -95,7 +94,7 @@ func readLine(t *tally, c *cursor, event func(*tally, *cursor) bool) {
 	}
 }
 
-// Summary is what was said so far. Call it after Close for the whole stream.
+// Summary returns the counts so far. Call it after Close for those of the whole stream.
 func (s *Stream) Summary() Summary {
 	t := &s.tally
 	sum := Summary{Name: s.dialect.agent.String(), Version: t.version, Session: t.session}
@@ -125,7 +124,7 @@ func (s *Stream) Summary() Summary {
 	return sum
 }
 
-// unseenLines says what did not fit or could not be read.
+// unseenLines adds the numbers of lines and calls that were too many, too long or damaged.
 func (s *Stream) unseenLines(sum *Summary) {
 	t := &s.tally
 	sum.unseenCount("lines", s.lines.skipped, "longer than 4 MiB and not read")

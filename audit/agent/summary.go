@@ -2,58 +2,58 @@ package agent
 
 import "sbx/spec"
 
-// Summary is what an agent's stream said. What is not Set was not told, and
-// Unseen says why.
+// Summary holds the data of an agent's stream. For fields that are not Set, Unseen has the
+// reason.
 type Summary struct {
 	Name    string // claude, codex, gemini
-	Version string // of the agent; "" where nobody told
+	Version string // of the agent; "" if unknown
 	Session string
 
-	// Turns is the model's answers, those of sub-agents not included.
+	// Turns is the number of the model's answers, without those of sub-agents.
 	Turns spec.Opt[int]
-	// Tools is in the order of first use. codex's are the types of the items in
-	// its stream, and mcp__SERVER__TOOL.
+	// Tools is in the order of first use. codex's stream has types of items in place of
+	// names, and mcp__SERVER__TOOL.
 	Tools spec.Opt[[]Tool]
-	// Called is codex's calls by the names of its tools, from its rollout file.
+	// Called are codex's calls by the names of tools, from its rollout file.
 	Called spec.Opt[[]Tool]
-	// Shell is the calls of a shell tool that were not refused.
+	// Shell is the number of calls of a shell tool that were not denied.
 	Shell  spec.Opt[int]
 	Tokens spec.Opt[Tokens]
-	End    spec.Opt[End] // absent where the stream was cut off
+	End    spec.Opt[End] // absent if the stream was cut off
 
 	Unseen []Unseen
 }
 
-// Tool is how often a tool was called. Asked less Ran less Refused is the calls
-// whose result was never seen.
+// Tool counts the calls of a tool. Asked - Ran - Refused is the number of calls without a
+// result.
 type Tool struct {
 	Name    string
 	Asked   int
 	Ran     int
-	Refused int // turned away before they ran: by a rule, for want of the tool, for their input
+	Refused int // denied before they ran: by a rule, or because of a missing tool or invalid input
 }
 
-// Tokens is what the model read and wrote, as the agent counts.
+// Tokens is how many tokens the model read and wrote, as the agent counts them.
 type Tokens struct {
 	Input  int64 // all of it
 	Cached int64 // the part of Input that came from a cache
 	Output int64
 }
 
-// End is the stream's own last word.
+// End is the end of the session as the stream reports it.
 type End struct {
 	Completed bool
-	Reason    string // the agent's word for it: "max_turns", "api_error"
+	Reason    string // in the agent's terms: "max_turns", "api_error"
 }
 
-// Unseen is something that a stream could not tell.
+// Unseen is something that the stream does not contain.
 type Unseen struct {
 	What string // a key of the agent object, "lines", "refused" or "subagents"
 	Why  string
 }
 
-// ToolsUsed is the names of the tools that ran or may have, for tools_used: a tool that
-// was refused each time was not used.
+// ToolsUsed returns the names of the tools that ran or may have run, for tools_used: all
+// except those of which every call was denied.
 func (s *Summary) ToolsUsed() spec.Opt[[]string] {
 	if !s.Tools.Set {
 		return spec.Opt[[]string]{}

@@ -1,43 +1,42 @@
 package agent
 
-// The bounds of what is kept while reading. Together with one line (maxLine)
-// and a rollout's (maxRollout) they stay below 8 MiB.
+// Bounds on the data that is kept while reading. Together with one line of a stream
+// (maxLine) and one of a rollout file (maxRollout) it stays below 8 MiB.
 const (
 	maxTools = 200
-	maxCalls = 512 // calls whose result may still come, or came lately
+	maxCalls = 512 // calls whose result may still come, or came recently
 )
 
-// Wish is a call that the model asked for. Whether it runs is told later.
+// Wish is a tool call that the model requested. A later Answer says whether it ran.
 type Wish struct {
 	Name string // the agent's own name for the tool
-	ID   string // as the agent has it, at most 256 bytes of it
-	Sub  bool   // asked for by a sub-agent
-	// As is what the call amounts to in Claude's words: each of them must be
-	// allowed. A codex file_change is Write, Edit or both.
+	ID   string // the agent's id of the call, cut at 256 bytes
+	Sub  bool   // requested by a sub-agent
+	// As are Claude's names for the tool, each of which must be allowed. A codex
+	// file_change is Write, Edit or both.
 	As []string
-	// Targets is what a pattern's parentheses are held against: a command, a
-	// path, a URL, the kind of a sub-agent. Cut says that there is more of it, or
-	// that it could not be seen.
+	// Targets are matched against the parentheses of patterns: a command, a path, a URL,
+	// the kind of a sub-agent. Cut means that they are incomplete or unknown.
 	Targets []string
 	Cut     bool
 }
 
-// Answer is what became of a wish.
+// Answer is the outcome of a wish.
 type Answer struct {
 	Name string
 	ID   string
-	Ran  bool // false: it was refused
+	Ran  bool // false: it was denied
 }
 
-// Hooks are called from within Write, in the order of the stream, each at the
-// first sign of what it tells. Any may be nil.
+// Hooks are called from within Write, in the order of the stream, each at the first sign
+// of its event. Any may be nil.
 type Hooks struct {
 	Turn   func(n int) // the n-th turn has begun; n counts from 1
 	Tool   func(Wish)
 	Answer func(Answer)
 }
 
-// verdict is what a result says of its call.
+// verdict is the outcome of a call.
 type verdict uint8
 
 const (
@@ -49,13 +48,13 @@ const (
 // call is a wish whose result may still come.
 type call struct {
 	id    string
-	tool  int // index into tools, -1 where it was not kept
+	tool  int // index into tally.tools, -1 if the tool is not in it
 	name  string
 	shell bool
 	state verdict
 }
 
-// tally counts in bounded space.
+// tally holds the counts of one stream or rollout file, in bounded space.
 type tally struct {
 	hooks Hooks
 
@@ -64,21 +63,21 @@ type tally struct {
 	turns   int
 	shell   int
 	tokens  Tokens
-	metered bool // tokens were told
+	metered bool // tokens is known
 	end     End
 	ended   bool
-	subs    bool // a sub-agent was asked for
+	subs    bool // a sub-agent was requested
 
-	speaking bool // a turn goes on, where the end of one is told and not its id
-	count    int  // wishes
-	reported int  // wishes by the agent's own count
+	speaking bool // a turn is in progress, for agents whose turns have no id
+	count    int  // the number of wishes
+	reported int  // the number of wishes by the agent's own count
 
 	tools   []Tool
 	byName  map[string]int
 	omitted int // calls of tools beyond maxTools
-	evicted int // calls whose result would no longer be known
+	evicted int // calls whose result could not be attributed any more
 
-	calls  []call // a ring
+	calls  []call // a ring buffer
 	next   int
 	byID   map[string]int
 	recent recent
@@ -86,10 +85,10 @@ type tally struct {
 	blocks []block // claude's, kept for the next line
 
 	events  int // lines that were events of this agent
-	damaged int // lines that began as an object and could not be read
+	damaged int // lines that begin like an object and are invalid
 }
 
-// asked counts a wish; one that is known by its id is not counted again.
+// asked counts a wish, unless one with the same id was counted already.
 func (t *tally) asked(w Wish, shell bool) {
 	if t.knows(w.ID) {
 		return
@@ -111,7 +110,8 @@ func (t *tally) asked(w Wish, shell bool) {
 	}
 }
 
-// tool is the place of a tool's line, which is made where there is room.
+// tool returns a tool's index in t.tools and adds the tool if necessary; -1 if there is no
+// room.
 func (t *tally) tool(name string) int {
 	if at, ok := t.byName[name]; ok {
 		return at
@@ -127,9 +127,9 @@ func (t *tally) tool(name string) int {
 	return len(t.tools) - 1
 }
 
-// remember keeps a call in place of the oldest.
+// remember keeps a call, in place of the oldest once there are maxCalls.
 func (t *tally) remember(c call) {
-	if c.id == "" { // no result can be told to be its own
+	if c.id == "" { // its result could not be attributed
 		t.evicted++
 		return
 	}
@@ -151,8 +151,8 @@ func (t *tally) remember(c call) {
 	t.next = (t.next + 1) % maxCalls
 }
 
-// answered takes a call's result. Of several the refusal stays: a list of
-// refusals may come at the end.
+// answered counts a call's result. A later denial replaces an earlier result, since a
+// stream may list denials at its end.
 func (t *tally) answered(id string, v verdict) {
 	at, ok := t.byID[id]
 	if !ok {
@@ -182,13 +182,13 @@ func (t *tally) answered(id string, v verdict) {
 	}
 }
 
-// knows tells whether the call was asked for lately.
+// knows reports whether a call with this id is kept.
 func (t *tally) knows(id string) bool {
 	_, ok := t.byID[id]
 	return ok
 }
 
-// calledBy is the name of the tool that was called, "" where it is not known.
+// calledBy returns the name of the tool of the call with this id, "" if it is not kept.
 func (t *tally) calledBy(id *field) string {
 	if at, ok := t.byID[id.text(maxID)]; ok {
 		return t.calls[at].name
@@ -196,7 +196,7 @@ func (t *tally) calledBy(id *field) string {
 	return ""
 }
 
-// turn counts a turn; the agent goes on, whatever end was told before.
+// turn counts a turn. An end that was reported before is void, since the agent continues.
 func (t *tally) turn() {
 	t.turns++
 	t.ended = false
@@ -205,20 +205,20 @@ func (t *tally) turn() {
 	}
 }
 
-// over takes the stream's last word.
+// over stores the reported end.
 func (t *tally) over(completed bool, reason string) {
 	t.ended, t.end = true, End{Completed: completed, Reason: reason}
 }
 
-// recent is a set of ids that forgets the oldest. It keeps hashes: an id that
-// comes again would have to meet another one's in 2^64.
+// recent is a bounded set of ids that forgets the oldest ones. It keeps 64-bit hashes, so
+// a collision is negligible.
 type recent struct {
-	last uint64 // the id that was added or asked about last
+	last uint64 // the hash of the last id passed to add
 	sets [256][8]uint64
 	next [256]uint8
 }
 
-// add tells whether id is new.
+// add adds an id and reports whether it is new.
 func (r *recent) add(id []byte) bool {
 	h := hash(id)
 	if h == r.last {

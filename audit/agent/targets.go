@@ -1,28 +1,27 @@
 package agent
 
-// The most that a wish has: bytes of a target, and paths of one change.
+// Bounds on the targets of a wish.
 const (
-	maxTarget  = 64 << 10
+	maxTarget  = 64 << 10 // bytes of one
 	maxTargets = 256
 )
 
-// targets says, for each tool of an agent, which member of a call's input is
-// its target.
+// targets names, for each tool of an agent, the member of a call's input that is its
+// target.
 type targets []struct{ tool, key string }
 
-// of is the target of a call.
+// of returns the target of a call.
 func (t targets) of(tool string, input *field) (targets []string, cut bool) {
 	for i := range t {
 		if t[i].tool == tool {
-			c := input.sub()
-			f := c.fields(t[i].key)
+			f := input.fields(t[i].key)
 			return f[0].target()
 		}
 	}
 	return nil, false
 }
 
-// target is a string's value where it is short enough.
+// target returns a string's value, cut at maxTarget.
 func (f *field) target() (targets []string, cut bool) {
 	if !f.str {
 		return nil, f.set

@@ -7,15 +7,15 @@ import (
 	"sbx/internal/doc"
 )
 
-// What is kept of strings, in bytes.
+// Strings are cut at these lengths in bytes.
 const (
 	maxString = 4 << 10
 	maxName   = 256 // of a tool's name
-	maxID     = 256 // of an id, which only tells calls apart
-	maxKey    = 64  // of a key that holds escapes; the keys looked for are shorter
+	maxID     = 256 // of an id, which only distinguishes calls
+	maxKey    = 64  // of a key with escapes; all keys that matter are shorter
 )
 
-// clipString is doc.Clip, whose result does not keep a longer one.
+// clipString is doc.Clip with a result that does not retain the memory of s.
 func clipString(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -23,8 +23,8 @@ func clipString(s string, limit int) string {
 	return strings.Clone(doc.Clip(s, limit))
 }
 
-// unescape resolves the escapes of RFC 8259 until limit bytes are written.
-// Half of a surrogate pair and an invalid escape become U+FFFD.
+// unescape resolves the escapes of RFC 8259, up to limit bytes of output. A lone surrogate
+// and an invalid escape become U+FFFD.
 func unescape(s []byte, limit int) []byte {
 	out := make([]byte, 0, min(len(s), limit)+utf8.UTFMax)
 	for i := 0; i < len(s) && len(out) < limit; {
