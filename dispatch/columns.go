@@ -9,12 +9,12 @@ import (
 	"sbx/spec"
 )
 
-// column is one column of the table: how a ledger of our own declares it, and
-// the field of a Dispatch that it is. Exactly one of text and number is set.
+// column is a column of the table: its declaration in an own ledger, and its field of a
+// Dispatch. Exactly one of text and number is set.
 type column struct {
 	name   string
 	decl   string
-	needed bool // a foreign ledger without it cannot be used
+	needed bool // a foreign ledger must have it
 	text   func(*Dispatch) *spec.Opt[string]
 	number func(*Dispatch) *spec.Opt[int64]
 }
@@ -24,8 +24,8 @@ const (
 	effectiveColumn = "sandbox_effective"
 )
 
-// columns are Intercore's, in its order. Those that its version 2 had are
-// needed; what came later is used where it is there.
+// columns are Intercore's columns in its order, except keyColumns. Those of its version 2
+// are needed; later ones are used if the ledger has them.
 var columns = []column{
 	{"prompt_file", "TEXT", true, func(d *Dispatch) *spec.Opt[string] { return &d.PromptFile }, nil},
 	{"prompt_hash", "TEXT", false, func(d *Dispatch) *spec.Opt[string] { return &d.PromptHash }, nil},
@@ -61,8 +61,8 @@ var columns = []column{
 	{"parent_dispatch_id", "TEXT NOT NULL DEFAULT ''", false, func(d *Dispatch) *spec.Opt[string] { return &d.ParentDispatchID }, nil},
 }
 
-// Each calls f with each of the fields that may be absent: its column, and the text or
-// the number that it is.
+// Each calls f with each field that may be absent: the name of its column, and a pointer
+// to its text or its number; the other pointer is nil.
 func (d *Dispatch) Each(f func(column string, text *spec.Opt[string], number *spec.Opt[int64])) {
 	for i := range columns {
 		if c := &columns[i]; c.text != nil {
@@ -73,16 +73,16 @@ func (d *Dispatch) Each(f func(column string, text *spec.Opt[string], number *sp
 	}
 }
 
-// first are the columns that every row has.
-var first = []struct{ name, decl string }{
+// keyColumns are the columns that are set in every row. They precede columns.
+var keyColumns = []struct{ name, decl string }{
 	{"id", "TEXT NOT NULL PRIMARY KEY"},
 	{"agent_type", "TEXT NOT NULL DEFAULT 'codex'"},
 	{"status", "TEXT NOT NULL DEFAULT 'spawned'"},
 	{"project_dir", "TEXT NOT NULL"},
 }
 
-// among are the columns that a ledger has.
-func among(names []string) []column {
+// columnsIn returns those columns that are in names.
+func columnsIn(names []string) []column {
 	var kept []column
 	for _, c := range columns {
 		if hasName(names, c.name) {
@@ -92,13 +92,13 @@ func among(names []string) []column {
 	return kept
 }
 
-// hasName finds a column as SQLite does, whatever its case.
+// hasName reports whether name is in names, ignoring case as SQLite does.
 func hasName(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
-// put stores what a database gave into the column's field. A number that is
-// none is absent.
+// put stores a value from the database in the column's field. A value that is not a
+// number leaves a number field absent.
 func (c *column) put(d *Dispatch, v any) {
 	if c.text != nil {
 		*c.text(d) = asText(v)
@@ -107,7 +107,7 @@ func (c *column) put(d *Dispatch, v any) {
 	*c.number(d) = asNumber(v)
 }
 
-// value is the column's field as a database takes it.
+// value returns the column's field as an argument of a statement, nil if it is absent.
 func (c *column) value(d *Dispatch) any {
 	if c.text != nil {
 		if v := *c.text(d); v.Set {

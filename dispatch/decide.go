@@ -7,28 +7,28 @@ import (
 	"sbx/spec"
 )
 
-// Facts are what there is to know of a database before it is used.
+// Facts describes a database before it is used.
 type Facts struct {
-	Own     bool     // the header has our mark
+	Own     bool     // its application_id is that of own ledgers
 	Version int      // PRAGMA user_version
-	Empty   bool     // there is nothing in it, not even a mark
-	Columns []string // of the table dispatches; nil where there is no such table
+	Empty   bool     // it has no table and neither application_id nor version
+	Columns []string // of the table dispatches; nil without such a table
 }
 
-// Change is what must be done to a database before it can be used. The zero
-// Change is nothing.
+// Change describes how a database must be changed before it can be used. The zero Change
+// means not at all.
 type Change struct {
-	Make    bool     // make it a ledger of our own, or bring one up to date
-	Add     []string // columns that a foreign one gains
-	Version int      // the version that it then has; 0: the one it has
+	Make    bool     // make it an own ledger, or update an older one
+	Add     []string // columns to add to a foreign one
+	Version int      // the new version; 0 to keep the present one
 }
 
-// None tells whether there is nothing to do.
+// None reports whether nothing must be changed.
 func (c Change) None() bool { return !c.Make && len(c.Add) == 0 && c.Version == 0 }
 
-// Decide tells what a database needs, or why it cannot be used. A database of
-// another's is judged by its version where that is Intercore's from before the
-// two columns, and by its columns alone from there on.
+// Decide returns the change that a database needs, or why it cannot be used. A foreign
+// database of an Intercore version before the two columns gains them. A newer one must
+// have all needed columns already, whatever its version.
 func Decide(path string, f Facts) (Change, error) {
 	switch {
 	case f.Own:
@@ -41,7 +41,7 @@ func Decide(path string, f Facts) (Change, error) {
 		return Change{}, refuse(path, fmt.Sprintf("its version is %d, and a ledger of dispatches begins at %d", f.Version, foreignOldest),
 			"let its owner bring it up to date (ic init), or name another file with --db")
 	}
-	for _, c := range first {
+	for _, c := range keyColumns {
 		if !hasName(f.Columns, c.name) {
 			return Change{}, lacks(path, f, c.name)
 		}

@@ -8,42 +8,39 @@ import (
 	"sbx/spec"
 )
 
-// End is how a dispatch ended.
+// End describes the end of a dispatch.
 type End struct {
 	Status    Status
 	At        time.Time
 	ExitCode  spec.Opt[int64]
 	Counts    Counts
 	Error     spec.Opt[string]
-	Effective spec.Opt[string] // the record, as JSON; absent where there was no sandbox
-	// KeepStatus leaves the status to who ends the dispatch beside: the record
-	// alone is set, where it is not.
+	Effective spec.Opt[string] // the record as JSON; absent without a sandbox
+	// KeepStatus leaves the status to another program that ends the dispatch too. Only
+	// the record is set, unless there is one.
 	KeepStatus bool
 }
 
-// Ended is what an End came to.
+// Ended is the result of Ledger.End.
 type Ended struct {
-	Status    bool // it ended the dispatch
-	Effective bool // it set sandbox_effective
+	Status    bool // the call ended the dispatch
+	Effective bool // the call set sandbox_effective
 }
 
-// End ends a dispatch and sets its record, both at once, or one of them where
-// the other is there already. A status that is terminal and a record that is set
-// are never changed: the conditions stand in the statements.
+// End ends a dispatch and sets its record in one transaction. If one of the two was done
+// before, it does the other: conditions in the statements keep it from changing a
+// terminal status or an existing record.
 func (l *Ledger) End(id string, e End) (Ended, error) {
 	var done Ended
 	err := l.change("end the dispatch", func(tx *sql.Tx) error {
 		done = Ended{}
 		if !e.KeepStatus {
-			n, err := l.endBoth(tx, id, e)
-			if err != nil || n > 0 {
-				done = Ended{Status: n > 0, Effective: n > 0 && e.Effective.Set}
-				return err
-			}
-			// The record is another's: the status alone is left.
-			if n, err = l.endStatus(tx, id, e); err != nil || n > 0 {
-				done.Status = n > 0
-				return err
+			for _, withRecord := range []bool{true, false} { // false for a row that has a record already
+				n, err := l.endRow(tx, id, e, withRecord)
+				if err != nil || n > 0 {
+					done = Ended{Status: n > 0, Effective: n > 0 && withRecord && e.Effective.Set}
+					return err
+				}
 			}
 		}
 		if !e.Effective.Set || !l.Has(effectiveColumn) {
@@ -60,29 +57,17 @@ func (l *Ledger) End(id string, e End) (Ended, error) {
 	return done, err
 }
 
-func (l *Ledger) endBoth(tx *sql.Tx, id string, e End) (int64, error) {
-	if !l.Has(effectiveColumn) {
+// endRow ends a dispatch that has not ended. With withRecord it also sets the record, and
+// changes only a row without one.
+func (l *Ledger) endRow(tx *sql.Tx, id string, e End, withRecord bool) (int64, error) {
+	if withRecord && !l.Has(effectiveColumn) {
 		return 0, nil
 	}
-	sets, args := l.endFields(e)
-	if e.Effective.Set {
-		sets, args = append(sets, "sandbox_effective = ?"), append(args, e.Effective.Value)
-	}
-	return affected(tx, "UPDATE dispatches SET "+strings.Join(sets, ", ")+
-		" WHERE id = ? AND sandbox_effective IS NULL AND status NOT IN "+endedList, append(args, id)...)
-}
-
-func (l *Ledger) endStatus(tx *sql.Tx, id string, e End) (int64, error) {
-	sets, args := l.endFields(e)
-	return affected(tx, "UPDATE dispatches SET "+strings.Join(sets, ", ")+" WHERE id = ? AND status NOT IN "+endedList, append(args, id)...)
-}
-
-func (l *Ledger) endFields(e End) (sets []string, args []any) {
 	c := e.Counts
 	if !l.Has("cache_hits") {
 		c.Cached = spec.Opt[int64]{}
 	}
-	sets, args = c.fields()
+	sets, args := c.fields()
 	sets, args = append(sets, "status = ?", "completed_at = ?"), append(args, string(e.Status), e.At.Unix())
 	if e.ExitCode.Set {
 		sets, args = append(sets, "exit_code = ?"), append(args, e.ExitCode.Value)
@@ -90,22 +75,29 @@ func (l *Ledger) endFields(e End) (sets []string, args []any) {
 	if e.Error.Set {
 		sets, args = append(sets, "error_message = ?"), append(args, e.Error.Value)
 	}
-	return sets, args
+	where := " WHERE id = ? AND status NOT IN " + endedList
+	if withRecord {
+		where += " AND sandbox_effective IS NULL"
+		if e.Effective.Set {
+			sets, args = append(sets, "sandbox_effective = ?"), append(args, e.Effective.Value)
+		}
+	}
+	return affected(tx, "UPDATE dispatches SET "+strings.Join(sets, ", ")+where, append(args, id)...)
 }
 
-// Prune deletes the dispatches that ended and were made before a time, and gives
-// their ids, and how many are kept since another table names them, as Intercore's
-// queue does.
+// Prune deletes the dispatches that have ended and were created before a time, and returns
+// their ids. kept is the number of those that stay because another table refers to them,
+// such as Intercore's queue.
 func (l *Ledger) Prune(before time.Time) (ids []string, kept int, err error) {
 	err = l.change("prune the ledger", func(tx *sql.Tx) error {
 		ids, kept = nil, 0
-		old, err := column0(tx, "SELECT id FROM dispatches WHERE created_at < ? AND status NOT IN ('spawned', 'running')", before.Unix())
+		old, err := firstColumn(tx, "SELECT id FROM dispatches WHERE created_at < ? AND status NOT IN ('spawned', 'running')", before.Unix())
 		if err != nil {
 			return err
 		}
 		for _, id := range old {
 			switch _, err := affected(tx, "DELETE FROM dispatches WHERE id = ?", id); {
-			case named(err):
+			case isReferenced(err):
 				kept++
 			case err != nil:
 				return err
@@ -121,8 +113,8 @@ func (l *Ledger) Prune(before time.Time) (ids []string, kept int, err error) {
 	return ids, kept, nil
 }
 
-// column0 is the first column of all rows.
-func column0(tx *sql.Tx, query string, args ...any) (all []any, err error) {
+// firstColumn returns the first column of all rows of a query.
+func firstColumn(tx *sql.Tx, query string, args ...any) (all []any, err error) {
 	rows, err := tx.Query(query, args...)
 	if err != nil {
 		return nil, err

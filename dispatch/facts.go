@@ -5,10 +5,10 @@ import (
 	"database/sql"
 )
 
-// facts reads what Decide wants to know, all of one moment: another process may
-// be making the ledger just now.
+// facts reads the Facts for Decide in one transaction, since another process may be making
+// the ledger at this moment.
 func (l *Ledger) facts() (f Facts, err error) {
-	err = again(func() error {
+	err = retryLocked(func() error {
 		ctx := context.Background()
 		conn, err := l.db.Conn(ctx)
 		if err != nil {
@@ -18,7 +18,7 @@ func (l *Ledger) facts() (f Facts, err error) {
 		if _, err := conn.ExecContext(ctx, "BEGIN DEFERRED"); err != nil {
 			return err
 		}
-		f, err = readFacts(session{conn})
+		f, err = readFacts(connection{conn})
 		if _, e := conn.ExecContext(ctx, "ROLLBACK"); err == nil {
 			err = e
 		}
@@ -27,24 +27,24 @@ func (l *Ledger) facts() (f Facts, err error) {
 	return f, err
 }
 
-// asker is a connection or a transaction.
-type asker interface {
+// querier is a connection or a transaction.
+type querier interface {
 	QueryRow(query string, args ...any) *sql.Row
 	Query(query string, args ...any) (*sql.Rows, error)
 }
 
-// session is one connection as an asker.
-type session struct{ conn *sql.Conn }
+// connection is one connection as a querier.
+type connection struct{ conn *sql.Conn }
 
-func (s session) QueryRow(query string, args ...any) *sql.Row {
-	return s.conn.QueryRowContext(context.Background(), query, args...)
+func (c connection) QueryRow(query string, args ...any) *sql.Row {
+	return c.conn.QueryRowContext(context.Background(), query, args...)
 }
 
-func (s session) Query(query string, args ...any) (*sql.Rows, error) {
-	return s.conn.QueryContext(context.Background(), query, args...)
+func (c connection) Query(query string, args ...any) (*sql.Rows, error) {
+	return c.conn.QueryContext(context.Background(), query, args...)
 }
 
-func readFacts(db asker) (Facts, error) {
+func readFacts(db querier) (Facts, error) {
 	var f Facts
 	var mark int64
 	var objects int

@@ -7,27 +7,27 @@ import (
 	"sbx/spec"
 )
 
-// Place is where a ledger is, or is to be.
+// Place is the location of a ledger, which may not exist yet.
 type Place struct {
 	Path string // absolute
-	// Found tells that nobody named it: it stands in a project's directory, and is
-	// Intercore's to make.
+	// Found means that Find found it in a project, not by a name. Only Intercore creates
+	// such a ledger.
 	Found bool
-	// Home tells that it is the caller's own, in the state directory, whose parents
-	// are made.
+	// Home means that it is the caller's own in the state directory. Open creates the
+	// parent directories.
 	Home bool
 }
 
 // foreignName is where Intercore keeps its database in a project.
 const foreignName = ".clavain/intercore.db"
 
-// Owners tells who owns a path, and whether it is there at all.
+// Owners returns the owner of a path; there is false if the path does not exist.
 type Owners func(path string) (uid int, there bool)
 
-// Find is the ledger for a project: the one that is named (--db), else the
-// nearest .clavain/intercore.db from the project upwards, else the caller's own
-// in its state directory. One that is found must be the caller's, root's or the
-// project's owner's: a directory above, as /tmp, may be anybody's.
+// Find returns the ledger of a project: the named one (--db), else the nearest
+// .clavain/intercore.db in the project and the directories above, else the caller's own in
+// its state directory. A ledger that is found must belong to the caller, to root or to the
+// owner of the project, since others may write to a directory above, such as /tmp.
 func Find(named, project, stateDir string, self int, owner Owners) (Place, error) {
 	if named != "" {
 		path, err := filepath.Abs(named)

@@ -13,9 +13,9 @@ import (
 	"sbx/spec"
 )
 
-// migrate does what the database needs, in one transaction that looks again at
-// what that is: another process may have been faster. A database that is not
-// ours is copied first, while the transaction keeps others from changing it.
+// migrate makes the Change that the database needs. It decides anew within its
+// transaction, since another process may have made the change meanwhile. A foreign
+// database is copied first, while the transaction keeps others from changing it.
 func (l *Ledger) migrate(path string) (Facts, error) {
 	var after Facts
 	err := l.change("bring the ledger up to date", func(tx *sql.Tx) error {
@@ -43,7 +43,7 @@ func (l *Ledger) migrate(path string) (Facts, error) {
 	return after, err
 }
 
-// steps are the statements of a change.
+// steps returns the statements of a change.
 func (c Change) steps() []string {
 	var steps []string
 	if c.Make {
@@ -58,8 +58,8 @@ func (c Change) steps() []string {
 	return steps
 }
 
-// backup copies the database beside itself, for its owner's eyes alone where
-// the database is. The copy holds what the write-ahead log does.
+// backup copies the database, including its write-ahead log, to a new file next to it with
+// the same permissions.
 func backup(path string, version int) (to string, err error) {
 	cannot := func(why string) error {
 		return &spec.Problem{On: path, Do: "copy the ledger before its first change", Why: why,
@@ -74,7 +74,7 @@ func backup(path string, version int) (to string, err error) {
 	for n := 2; ; n++ {
 		f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, info.Mode().Perm())
 		if err == nil {
-			_ = f.Chmod(info.Mode().Perm()) // whatever the umask is
+			_ = f.Chmod(info.Mode().Perm()) // regardless of the umask
 			_ = f.Close()
 			break
 		}
@@ -90,7 +90,7 @@ func backup(path string, version int) (to string, err error) {
 	}
 	if err != nil {
 		_ = os.Remove(to)
-		if p, ok := trouble(path, "", err).(*spec.Problem); ok {
+		if p, ok := problemOf(path, "", err).(*spec.Problem); ok {
 			return "", cannot(p.Why)
 		}
 		return "", cannot(err.Error())

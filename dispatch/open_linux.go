@@ -16,17 +16,17 @@ import (
 	"sbx/spec"
 )
 
-// Mode is what a ledger is opened for.
+// Mode says for what a ledger is opened.
 type Mode uint8
 
 // The modes.
 const (
-	Read  Mode = iota // nothing of the file changes, not even what it lacks
-	Write             // it is made or brought up to date where it needs that
-	Alter             // as Write, of a ledger that is there: a wrong name makes none
+	Read  Mode = iota // Open does not change the file, not even to update it
+	Write             // Open creates or updates the ledger if necessary
+	Alter             // as Write, but the ledger must exist
 )
 
-// patience is how long a ledger that others hold is waited for.
+// patience is how long to wait for a ledger that other processes have locked.
 const patience = 60 * time.Second
 
 // Ledger is an open database with a table of dispatches.
@@ -34,21 +34,21 @@ type Ledger struct {
 	path string
 	db   *sql.DB
 	own  bool
-	cols []column // those that it has
-	// Backup is the copy that was made before the first change; "" for none.
+	cols []column // the columns that it has
+	// Backup is the path of the copy made before the first change; "" for none.
 	Backup string
 }
 
-// Path is the database's file, absolute.
+// Path returns the absolute path of the database.
 func (l *Ledger) Path() string { return l.path }
 
-// Own tells whether the ledger is one of our own.
+// Own reports whether the ledger was made by sbx.
 func (l *Ledger) Own() bool { return l.own }
 
 // Close closes the database.
 func (l *Ledger) Close() error { return l.db.Close() }
 
-// OwnerOf is who owns a path, for Find. A link is not followed.
+// OwnerOf returns the owner of a path, for Find. It does not follow symbolic links.
 func OwnerOf(path string) (uid int, there bool) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -61,10 +61,10 @@ func OwnerOf(path string) (uid int, there bool) {
 	return int(st.Uid), true
 }
 
-// Open opens a ledger. With Write alone a file that is missing or empty becomes one of
-// our own, unless it was found in a project.
+// Open opens a ledger. Only with Write, a missing or empty file becomes an own ledger,
+// unless Find found it in a project.
 func Open(at Place, mode Mode) (*Ledger, error) {
-	if err := prepare(at, mode); err != nil {
+	if err := checkFile(at, mode); err != nil {
 		return nil, err
 	}
 	l := &Ledger{path: at.Path}
@@ -75,12 +75,12 @@ func Open(at Place, mode Mode) (*Ledger, error) {
 		l.db, err = connect(at.Path, "mode=rw")
 	}
 	if err != nil {
-		return nil, trouble(at.Path, "open the ledger", err)
+		return nil, problemOf(at.Path, "open the ledger", err)
 	}
 	facts, err := l.facts()
 	if c := code(err); mode == Read && (c == cannotOpen || c == readOnly) {
-		// A database with a write-ahead log in a directory that cannot be written
-		// can be read where the log is empty: then nobody is writing.
+		// SQLite cannot open a database with a write-ahead log in a read-only directory.
+		// If the log is empty nobody is writing, so the file can be read as immutable.
 		if info, e := os.Stat(at.Path + "-wal"); e != nil || info.Size() == 0 {
 			_ = l.db.Close()
 			if l.db, err = connect(at.Path, "mode=ro&immutable=1"); err == nil {
@@ -93,12 +93,12 @@ func Open(at Place, mode Mode) (*Ledger, error) {
 	}
 	if err != nil {
 		_ = l.db.Close()
-		return nil, trouble(at.Path, "open the ledger", err)
+		return nil, problemOf(at.Path, "open the ledger", err)
 	}
 	return l, nil
 }
 
-// ready does to the database what it needs, and learns its columns.
+// ready makes the changes that the database needs, and sets own and cols.
 func (l *Ledger) ready(at Place, mode Mode, facts Facts) error {
 	change, err := Decide(at.Path, facts)
 	if err != nil {
@@ -116,16 +116,16 @@ func (l *Ledger) ready(at Place, mode Mode, facts Facts) error {
 				return err
 			}
 		}
-		if err := l.log(facts.Own); err != nil {
+		if err := l.enableLog(facts.Own); err != nil {
 			return err
 		}
 	}
-	l.own, l.cols = facts.Own, among(facts.Columns)
+	l.own, l.cols = facts.Own, columnsIn(facts.Columns)
 	return nil
 }
 
-// prepare looks at the file before SQLite does.
-func prepare(at Place, mode Mode) error {
+// checkFile refuses files that SQLite must not open, and creates a missing one.
+func checkFile(at Place, mode Mode) error {
 	info, err := os.Stat(at.Path)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
@@ -142,10 +142,10 @@ func prepare(at Place, mode Mode) error {
 			return &spec.Problem{On: at.Path, Do: "make the ledger", Why: plain(err), Help: "name another file with --db"}
 		}
 	}
-	if info, err := os.Lstat(at.Path); err == nil && info.Mode()&fs.ModeSymlink != 0 { // it is known by its own name
+	if info, err := os.Lstat(at.Path); err == nil && info.Mode()&fs.ModeSymlink != 0 { // os.Stat has failed, so it dangles
 		return &spec.Problem{On: at.Path, Do: "make the ledger", Why: "it is a link that leads nowhere", Help: "name the file itself with --db"}
 	}
-	// SQLite would make it readable for others. Another process may be faster.
+	// SQLite would create it readable for others. No O_EXCL: another process may create it too.
 	f, err := os.OpenFile(at.Path, os.O_WRONLY|os.O_CREATE|syscall.O_CLOEXEC, 0o600)
 	if err != nil {
 		return &spec.Problem{On: at.Path, Do: "make the ledger", Why: plain(err), Help: "name another file with --db; its directory must be there"}
@@ -153,7 +153,8 @@ func prepare(at Place, mode Mode) error {
 	return f.Close()
 }
 
-// plain is an error of package os without the path, which is told beside.
+// plain returns the text of an error of package os without the path, which a Problem names
+// separately.
 func plain(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -162,8 +163,8 @@ func plain(err error) string {
 	return err.Error()
 }
 
-// connect opens the file with the pragmas that every connection has. One
-// connection is enough for one process, and takes its locks in order.
+// connect opens the file with the pragmas of every connection. It allows one connection,
+// which is enough for a process and cannot deadlock with itself.
 func connect(path, query string) (*sql.DB, error) {
 	u := url.URL{Scheme: "file", Path: path}
 	db, err := sql.Open("sqlite", u.String()+"?"+query+"&_txlock=immediate&_pragma=busy_timeout("+
@@ -175,15 +176,15 @@ func connect(path, query string) (*sql.DB, error) {
 	return db, nil
 }
 
-// log has the database keep a write-ahead log: whoever reads does not wait for
-// who writes. A foreign one whose owner holds it just now stays as it is. With
-// the log a commit need not wait for the disk: after a crash of the machine the
-// database is whole, and what its last rows lack is in the records.
-func (l *Ledger) log(own bool) error {
+// enableLog switches the database to a write-ahead log, so that readers do not wait for
+// writers. A foreign database that is locked keeps its mode. With the log, a commit does
+// not wait for the disk: after a crash of the machine the database is intact, and the
+// records have what its last rows may lack.
+func (l *Ledger) enableLog(own bool) error {
 	var mode string
-	err := again(func() error { return l.db.QueryRow("PRAGMA journal_mode").Scan(&mode) })
+	err := retryLocked(func() error { return l.db.QueryRow("PRAGMA journal_mode").Scan(&mode) })
 	if err == nil && mode != "wal" {
-		err = again(func() error { return l.db.QueryRow("PRAGMA journal_mode = WAL").Scan(&mode) })
+		err = retryLocked(func() error { return l.db.QueryRow("PRAGMA journal_mode = WAL").Scan(&mode) })
 		if err != nil && !own {
 			return nil
 		}

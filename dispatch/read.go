@@ -8,22 +8,23 @@ import (
 	"sbx/spec"
 )
 
-// NotFound is the error for an id that the ledger does not have.
+// NotFound is the error for an id that is not in the ledger.
 type NotFound struct{ ID, Path string }
 
-// Error says which.
+// Error names the id and the ledger.
 func (e *NotFound) Error() string { return "no dispatch " + e.ID + " in " + e.Path }
 
-// Filter says which dispatches are listed.
+// Filter selects dispatches. All conditions that are set must hold.
 type Filter struct {
-	Active bool             // those that have not ended
-	Scope  spec.Opt[string] // those of a scope
-	Output spec.Opt[string] // those with this output file
+	Active bool             // the dispatch has not ended
+	Scope  spec.Opt[string] // its scope_id
+	Output spec.Opt[string] // its output file
 }
 
+// names returns the names of the ledger's columns, keyColumns first.
 func (l *Ledger) names() []string {
-	names := make([]string, 0, len(first)+len(l.cols))
-	for _, c := range first {
+	names := make([]string, 0, len(keyColumns)+len(l.cols))
+	for _, c := range keyColumns {
 		names = append(names, c.name)
 	}
 	for _, c := range l.cols {
@@ -32,7 +33,7 @@ func (l *Ledger) names() []string {
 	return names
 }
 
-// Get reads one dispatch. The error is a *NotFound where there is none.
+// Get reads one dispatch. The error is a *NotFound if there is none.
 func (l *Ledger) Get(id string) (Dispatch, error) {
 	list, err := l.query("WHERE id = ?", id)
 	if err != nil {
@@ -44,12 +45,12 @@ func (l *Ledger) Get(id string) (Dispatch, error) {
 	return list[0], nil
 }
 
-// List reads the dispatches that a filter lets through, the newest first.
+// List reads the dispatches that a filter selects, the newest first.
 func (l *Ledger) List(f Filter) ([]Dispatch, error) {
 	var where []string
 	var args []any
 	if f.Active {
-		where = append(where, "status IN ('spawned', 'running')") // as the index has it
+		where = append(where, "status IN ('spawned', 'running')") // the condition of the index
 	}
 	if f.Scope.Set {
 		if !l.Has("scope_id") {
@@ -67,7 +68,7 @@ func (l *Ledger) List(f Filter) ([]Dispatch, error) {
 	return l.query(text+"ORDER BY created_at DESC, rowid DESC", args...)
 }
 
-// Has tells whether the ledger has a column.
+// Has reports whether the ledger has a column, apart from keyColumns.
 func (l *Ledger) Has(name string) bool {
 	return slices.ContainsFunc(l.cols, func(c column) bool { return c.name == name })
 }
@@ -76,11 +77,11 @@ func lacksColumn(path, do, name string) error {
 	return &spec.Problem{On: path, Do: do, Why: "its table dispatches has no column " + name, Help: "let its owner bring it up to date (ic init)"}
 }
 
-// query reads rows. Whatever a foreign ledger holds is taken as far as it makes
-// sense.
+// query reads rows. Values of the wrong type in a foreign ledger are converted or left
+// out, see column.put.
 func (l *Ledger) query(rest string, args ...any) (list []Dispatch, err error) {
 	names := l.names()
-	err = again(func() error {
+	err = retryLocked(func() error {
 		list = nil
 		rows, err := l.db.Query("SELECT "+strings.Join(names, ", ")+" FROM dispatches "+rest, args...)
 		if err != nil {
@@ -96,7 +97,7 @@ func (l *Ledger) query(rest string, args ...any) (list []Dispatch, err error) {
 		}
 		return rows.Err()
 	})
-	return list, trouble(l.path, "read the ledger", err)
+	return list, problemOf(l.path, "read the ledger", err)
 }
 
 func (l *Ledger) scan(rows *sql.Rows, n int) (Dispatch, error) {
@@ -110,7 +111,7 @@ func (l *Ledger) scan(rows *sql.Rows, n int) (Dispatch, error) {
 	d := Dispatch{ID: asText(values[0]).Value, AgentType: asText(values[1]).Value,
 		Status: Status(asText(values[2]).Value), ProjectDir: asText(values[3]).Value}
 	for i := range l.cols {
-		l.cols[i].put(&d, values[len(first)+i])
+		l.cols[i].put(&d, values[len(keyColumns)+i])
 	}
 	return d, nil
 }

@@ -2,12 +2,12 @@ package dispatch
 
 import "sbx/spec"
 
-// Status is where a dispatch is in its life.
+// Status is the state of a dispatch.
 type Status string
 
-// The states of a dispatch, as Intercore calls them.
+// The states of a dispatch, with Intercore's names.
 const (
-	Spawned   Status = "spawned" // there is a row, and nothing runs yet
+	Spawned   Status = "spawned" // the row exists, but no process yet
 	Running   Status = "running"
 	Completed Status = "completed"
 	Failed    Status = "failed"
@@ -15,7 +15,7 @@ const (
 	Cancelled Status = "cancelled"
 )
 
-// Ended tells whether a status is a terminal one, which never changes.
+// Ended reports whether a status is terminal. A terminal status never changes.
 func (s Status) Ended() bool {
 	switch s {
 	case Completed, Failed, TimedOut, Cancelled:
@@ -24,11 +24,10 @@ func (s Status) Ended() bool {
 	return false
 }
 
-// endedList is the terminal states as SQL writes a list.
+// endedList is the list of the terminal states in SQL.
 const endedList = "('completed', 'failed', 'timeout', 'cancelled')"
 
-// Dispatch is one row. What is absent is NULL, or a column that the ledger does
-// not have.
+// Dispatch is one row. An absent value is NULL, or its column is missing in the ledger.
 type Dispatch struct {
 	ID         string
 	AgentType  string
@@ -44,9 +43,9 @@ type Dispatch struct {
 	Name        spec.Opt[string]
 	Model       spec.Opt[string]
 
-	Sandbox          spec.Opt[string] // a mode; superseded by an access_mode of SandboxSpec
-	SandboxSpec      spec.Opt[string] // as it was given, byte for byte
-	SandboxEffective spec.Opt[string] // the record at the end
+	Sandbox          spec.Opt[string] // an access mode; that of SandboxSpec takes precedence
+	SandboxSpec      spec.Opt[string] // byte for byte as it was given
+	SandboxEffective spec.Opt[string] // the record, set at the end
 	TimeoutSec       spec.Opt[int64]
 
 	Turns        spec.Opt[int64]

@@ -9,22 +9,22 @@ import (
 	"sbx/spec"
 )
 
-// Intercore's own tables, where the ledger has them, know of a scope that is one
-// of its runs. They are read and never written: what they say binds here too,
-// what is to be noted in them is Intercore's.
+// A foreign ledger has further tables of Intercore's. If a scope is one of Intercore's
+// runs, they hold limits that apply to its dispatches. This package reads them and never
+// writes them.
 
-// sqlError is SQLite's code for a statement that names what is not there.
+// sqlError is SQLite's code for a statement that names a missing table or column.
 const sqlError = 1
 
-// Portfolio is how many dispatches a run's portfolio allows at once.
+// Portfolio limits how many dispatches of its runs may be active at once.
 type Portfolio struct {
 	ID     string
 	Most   int64
-	Active spec.Opt[int64] // as Intercore's relay has counted them in all its projects
+	Active spec.Opt[int64] // as last counted by Intercore's relay in all projects
 }
 
-// Portfolio is that of the run that a scope names; false where it has none, or
-// one that allows any number.
+// Portfolio returns the portfolio of a run; ok is false if the run has none, or one
+// without a limit.
 func (l *Ledger) Portfolio(scope string) (p Portfolio, ok bool, err error) {
 	row, err := l.queryRow("SELECT p.id, p.max_dispatches FROM runs r JOIN runs p ON p.id = r.parent_run_id WHERE r.id = ?", scope)
 	if err != nil || row == nil {
@@ -44,7 +44,7 @@ func (l *Ledger) Portfolio(scope string) (p Portfolio, ok bool, err error) {
 	return p, err == nil, err
 }
 
-// Allows refuses a dispatch of a portfolio that has as many as it may.
+// Allows returns an error if the portfolio has reached its limit.
 func (p Portfolio) Allows() error {
 	if !p.Active.Set || p.Active.Value < p.Most {
 		return nil
@@ -53,10 +53,11 @@ func (p Portfolio) Allows() error {
 		Why: "it has " + strconv.FormatInt(p.Active.Value, 10) + " of the " + strconv.FormatInt(p.Most, 10) + " that it may have at once"}
 }
 
-// Budget is what a run may use of tokens, and what its dispatches have used.
+// Budget is the number of tokens that the dispatches of a run have used, the most that
+// they may use, and from which number on the user is warned.
 type Budget struct{ Used, Most, Warn int64 }
 
-// Budget is that of the run that a scope names; false where it has none.
+// Budget returns the budget of a run; ok is false if it has none.
 func (l *Ledger) Budget(scope string) (b Budget, ok bool, err error) {
 	row, err := l.queryRow("SELECT token_budget, budget_warn_pct FROM runs WHERE id = ?", scope)
 	if err != nil || row == nil {
@@ -74,13 +75,13 @@ func (l *Ledger) Budget(scope string) (b Budget, ok bool, err error) {
 	return b, err == nil, err
 }
 
-// queryRow reads one row of two values from a foreign ledger; nil where there is
-// none, or where the tables are not as they are known.
+// queryRow reads one row of two values from a foreign ledger. row is nil if there is none,
+// or if the ledger does not have the expected tables.
 func (l *Ledger) queryRow(query string, args ...any) (row []any, err error) {
 	if l.own {
 		return nil, nil
 	}
-	err = again(func() error {
+	err = retryLocked(func() error {
 		row = make([]any, 2)
 		return l.db.QueryRow(query, args...).Scan(&row[0], &row[1])
 	})
@@ -88,7 +89,7 @@ func (l *Ledger) queryRow(query string, args ...any) (row []any, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, trouble(l.path, "read the runs", err)
+		return nil, problemOf(l.path, "read the runs", err)
 	}
 	return row, nil
 }

@@ -2,25 +2,24 @@ package dispatch
 
 import "strings"
 
-// application marks a ledger of our own in its header (PRAGMA application_id):
-// the letters "sbxd".
+// application is the application_id of an own ledger (PRAGMA application_id): "sbxd".
 const application = 0x73627864
 
-// ownVersion is the newest version of a ledger of our own (PRAGMA
-// user_version). The numbers are ours, and not Intercore's.
+// ownVersion is the newest version of an own ledger (PRAGMA user_version). Own ledgers and
+// Intercore's are numbered independently.
 const ownVersion = 1
 
-// The versions of Intercore's that matter here.
+// Versions of Intercore's ledger.
 const (
 	foreignOldest = 2  // the first with dispatches
 	foreignBefore = 17 // the last without the two columns
 	foreignWith   = 18 // the first with them
 )
 
-// createTable is the table of a ledger of our own.
+// createTable returns the statement that creates the table of an own ledger.
 func createTable() string {
 	var lines []string
-	for _, c := range first {
+	for _, c := range keyColumns {
 		lines = append(lines, c.name+" "+c.decl)
 	}
 	for _, c := range columns {
@@ -29,8 +28,9 @@ func createTable() string {
 	return "CREATE TABLE IF NOT EXISTS dispatches (\n\t" + strings.Join(lines, ",\n\t") + "\n)"
 }
 
-// rules are what holds in a ledger of our own, whoever writes to it. Each has
-// its trigger's name, when it looks, and what it refuses with which words.
+// rules are the triggers of an own ledger, which enforce its invariants for every writer:
+// the name, the statement that it checks, the condition under which it aborts that, and
+// the message.
 var rules = []struct{ name, on, when, says string }{
 	{"sandbox_spec_is_kept", "UPDATE OF sandbox_spec", "NEW.sandbox_spec IS NOT OLD.sandbox_spec",
 		"sandbox_spec cannot be changed after creation"},
@@ -45,12 +45,12 @@ var rules = []struct{ name, on, when, says string }{
 	{"status_stays_ended", "UPDATE OF status", "OLD.status IN " + endedList + " AND NEW.status IS NOT OLD.status",
 		"the dispatch has ended already"},
 	{"id_is_kept", "UPDATE OF id", "NEW.id IS NOT OLD.id", "the id of a dispatch cannot be changed"},
-	// INSERT OR REPLACE would delete the old row without any other trigger.
+	// INSERT OR REPLACE deletes the old row without firing another trigger.
 	{"id_is_not_replaced", "INSERT", "EXISTS (SELECT 1 FROM dispatches WHERE id = NEW.id)", "there is a dispatch with this id"},
 }
 
-// ownSteps bring a ledger of our own from any older version to ownVersion. Each
-// may be done again.
+// ownSteps returns the statements that create an own ledger, or update one of any older
+// version. They may be repeated.
 func ownSteps() []string {
 	steps := []string{
 		createTable(),

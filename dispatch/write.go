@@ -9,27 +9,22 @@ import (
 	"sbx/spec"
 )
 
-// NewID is a name for a dispatch, of the form that Intercore's have.
-func NewID() (string, error) {
+// NewID returns a new id for a dispatch, of the form of Intercore's.
+func NewID() string {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
-	id := make([]byte, 8)
-	for i := range id {
+	id := make([]byte, 0, 8)
+	for len(id) < cap(id) {
 		var b [1]byte
-		for {
-			if _, err := rand.Read(b[:]); err != nil {
-				return "", err
-			}
-			if b[0] < 252 { // a multiple of 36, so that each letter is as likely
-				break
-			}
+		_, _ = rand.Read(b[:]) // never fails
+		if b[0] < 252 {        // a multiple of 36, so that all letters are equally likely
+			id = append(id, letters[b[0]%36])
 		}
-		id[i] = letters[b[0]%36]
 	}
-	return string(id), nil
+	return string(id)
 }
 
-// Insert makes the row of a dispatch. What is absent takes the column's default,
-// but for the sandbox's two, which stay NULL.
+// Insert adds the row of a dispatch. An absent field gets the column's default, except
+// that sandbox is then NULL.
 func (l *Ledger) Insert(d *Dispatch) error {
 	if d.SandboxSpec.Set && !l.Has(specColumn) {
 		return lacksColumn(l.path, "keep a spec", specColumn)
@@ -49,8 +44,8 @@ func (l *Ledger) Insert(d *Dispatch) error {
 	})
 }
 
-// Claim makes a dispatch that nobody has started the caller's: false where it
-// has a process, or has ended.
+// Claim records process pid for a dispatch that was not started yet. claimed is false if
+// the dispatch has a process already or has ended.
 func (l *Ledger) Claim(id string, pid int, now time.Time) (claimed bool, err error) {
 	err = l.change("claim the dispatch", func(tx *sql.Tx) error {
 		n, err := affected(tx, "UPDATE dispatches SET status = 'running', pid = ?, started_at = ? WHERE id = ? AND status = 'spawned' AND pid IS NULL",
@@ -61,14 +56,14 @@ func (l *Ledger) Claim(id string, pid int, now time.Time) (claimed bool, err err
 	return claimed, err
 }
 
-// Counts are what a dispatch has used so far. What is absent stays as it is.
+// Counts holds what a dispatch has used so far. Absent fields do not change the row.
 type Counts struct {
 	Turns, Commands, Messages  spec.Opt[int64]
 	Input, Output, Cached      spec.Opt[int64]
 	VerdictStatus, VerdictText spec.Opt[string]
 }
 
-// fields are the columns that c changes.
+// fields returns the SET clauses for the fields that are set, and their arguments.
 func (c *Counts) fields() (sets []string, args []any) {
 	for _, n := range []struct {
 		name string
@@ -88,14 +83,15 @@ func (c *Counts) fields() (sets []string, args []any) {
 	return sets, args
 }
 
-// Progress notes what a dispatch that runs has used so far.
+// Progress updates the counts of a dispatch that has not ended.
 func (l *Ledger) Progress(id string, c Counts) error {
 	return l.count("note the progress", id, c, " AND status NOT IN "+endedList)
 }
 
-// Tokens notes counts of tokens, whatever the dispatch's state.
+// Tokens updates the counts of a dispatch in any state.
 func (l *Ledger) Tokens(id string, c Counts) error { return l.count("note the tokens", id, c, "") }
 
+// count updates the counts of a dispatch; and is a further condition on the row.
 func (l *Ledger) count(what, id string, c Counts, and string) error {
 	if c.Cached.Set && !l.Has("cache_hits") {
 		if and == "" {

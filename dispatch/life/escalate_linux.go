@@ -51,10 +51,7 @@ func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Esc
 		}
 		return Again{}, nil, out
 	}
-	next, err := repeat(&d)
-	if err != nil {
-		return Again{}, nil, cannot(err.Error(), "")
-	}
+	next := repeat(&d)
 	if model != "" {
 		next.Model = spec.Some(model)
 	}

@@ -48,10 +48,7 @@ func (w *World) Retry(l *dispatch.Ledger, at dispatch.Place, id string) (Again, 
 	case !w.isKnown(l, &d):
 		return Again{}, nil, cannot("its command is not known: its directory is gone, or is another user's", "spawn it anew")
 	}
-	next, err := repeat(&d)
-	if err != nil {
-		return Again{}, nil, cannot(err.Error(), "")
-	}
+	next := repeat(&d)
 	if next.PromptHash, err = w.promptNow(w.sent(l, &d), &d); err != nil {
 		return Again{}, nil, err
 	}
@@ -59,11 +56,10 @@ func (w *World) Retry(l *dispatch.Ledger, at dispatch.Place, id string) (Again, 
 }
 
 // repeat is the row of a dispatch that repeats another, with its contract.
-func repeat(d *dispatch.Dispatch) (dispatch.Dispatch, error) {
-	id, err := dispatch.NewID()
-	return dispatch.Dispatch{ID: id, AgentType: d.AgentType, Status: dispatch.Spawned, ProjectDir: d.ProjectDir, PromptFile: d.PromptFile,
+func repeat(d *dispatch.Dispatch) dispatch.Dispatch {
+	return dispatch.Dispatch{ID: dispatch.NewID(), AgentType: d.AgentType, Status: dispatch.Spawned, ProjectDir: d.ProjectDir, PromptFile: d.PromptFile,
 		PromptHash: d.PromptHash, Name: d.Name, Model: d.Model, Sandbox: d.Sandbox, SandboxSpec: d.SandboxSpec, TimeoutSec: d.TimeoutSec,
-		ScopeID: d.ScopeID, ParentID: d.ParentID, RetryCount: spec.Some(d.RetryCount.Value + 1), ParentDispatchID: spec.Some(d.ID), SpawnDepth: d.SpawnDepth}, err
+		ScopeID: d.ScopeID, ParentID: d.ParentID, RetryCount: spec.Some(d.RetryCount.Value + 1), ParentDispatchID: spec.Some(d.ID), SpawnDepth: d.SpawnDepth}
 }
 
 // promptNow is the digest of a dispatch's prompt as it is now: it may have been

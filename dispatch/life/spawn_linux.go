@@ -32,16 +32,12 @@ func (w *World) Spawn(j *Job, row dispatch.Dispatch) (dispatch.Dispatch, error) 
 		}
 		_ = t.Close()
 	}
-	id, err := dispatch.NewID()
-	if err != nil {
-		return row, problem("", "make an id", err.Error(), "")
-	}
-	j.ID = id
+	j.ID = dispatch.NewID()
 	insert := func(l *dispatch.Ledger, pid int) error {
 		if err := w.admit(l, row.ScopeID); err != nil {
 			return err
 		}
-		row.ID, row.Status = id, dispatch.Running
+		row.ID, row.Status = j.ID, dispatch.Running
 		row.PID, row.StartedAt = spec.Some(int64(pid)), spec.Some(time.Now().Unix())
 		return l.Insert(&row)
 	}

@@ -12,7 +12,7 @@ import (
 	"sbx/spec"
 )
 
-// The primary result codes of SQLite that are told apart.
+// Primary result codes of SQLite.
 const (
 	busy       = 5
 	locked     = 6
@@ -25,8 +25,7 @@ const (
 	noDatabase = 26
 )
 
-// code is SQLite's primary result code of an error; 0 where it is none of
-// SQLite's.
+// code returns the primary result code of an error; 0 if it is not SQLite's.
 func code(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
@@ -35,23 +34,23 @@ func code(err error) int {
 	return 0
 }
 
-// named tells that a row cannot go, since another table names it
+// isReferenced reports whether a row cannot be deleted because another table refers to it
 // (SQLITE_CONSTRAINT_FOREIGNKEY).
-func named(err error) bool {
+func isReferenced(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code() == 787
 }
 
-// noRoom tells the disk errors that are a full disk: the index of the log could
-// not grow (SQLITE_IOERR_SHMSIZE), or a write came short (SQLITE_IOERR_WRITE).
-func noRoom(err error) bool {
+// isFullDisk reports whether a disk error means a full disk: the index of the log could
+// not grow (SQLITE_IOERR_SHMSIZE), or a write was incomplete (SQLITE_IOERR_WRITE).
+func isFullDisk(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && (e.Code() == 4874 || e.Code() == 778)
 }
 
-// again does what another process's lock may stop, until it is done or patience
-// is at its end: SQLite's own waiting does not cover every lock.
-func again(do func() error) error {
+// retryLocked repeats do as long as it fails because of another process's lock, for
+// patience at most: SQLite's own busy timeout does not cover every lock.
+func retryLocked(do func() error) error {
 	until := time.Now().Add(patience)
 	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
 		err := do()
@@ -62,8 +61,8 @@ func again(do func() error) error {
 	}
 }
 
-// trouble tells an error of SQLite's in the one shape that errors have here.
-func trouble(path, do string, err error) error {
+// problemOf converts an error of SQLite to a spec.Problem.
+func problemOf(path, do string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -87,24 +86,24 @@ func trouble(path, do string, err error) error {
 		p.Help = "make room, and try again"
 	case failing:
 		p.Why = "the disk fails (" + err.Error() + ")"
-		if noRoom(err) {
+		if isFullDisk(err) {
 			p.Why, p.Help = "the disk is full", "make room, and try again"
 		}
 	case cannotOpen:
 		p.Why = "it cannot be opened, or its log cannot be made next to it"
-		if why := closed(path); why != "" {
+		if why := unwritable(path); why != "" {
 			p.Why = "its directory may only be read (" + why + ")"
 		}
 		p.Help = "make the file and its directory readable and writable"
 	case constraint:
-		p.Why = said(err)
+		p.Why = messageOf(err)
 	}
 	return p
 }
 
-// said is the message of a trigger or a constraint, without SQLite's words
-// around it.
-func said(err error) string {
+// messageOf returns the message of a trigger or a constraint, without the text that SQLite
+// adds.
+func messageOf(err error) string {
 	s := strings.TrimPrefix(err.Error(), "constraint failed: ")
 	if i := strings.LastIndex(s, " ("); i > 0 {
 		s = s[:i]
@@ -112,10 +111,10 @@ func said(err error) string {
 	return s
 }
 
-// change runs do in a transaction of its own, which has the right to write from
-// the beginning.
+// change runs do in a transaction, which has the lock for writing from the beginning
+// (_txlock=immediate).
 func (l *Ledger) change(what string, do func(tx *sql.Tx) error) error {
-	err := again(func() error {
+	err := retryLocked(func() error {
 		tx, err := l.db.Begin()
 		if err != nil {
 			return err
@@ -126,5 +125,5 @@ func (l *Ledger) change(what string, do func(tx *sql.Tx) error) error {
 		}
 		return tx.Commit()
 	})
-	return trouble(l.path, what, err)
+	return problemOf(l.path, what, err)
 }
