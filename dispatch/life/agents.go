@@ -8,21 +8,22 @@ import (
 	"sbx/spec/agent"
 )
 
-// maxWord is how long a prompt may be to be a word of a command line, where
-// Linux allows 128 KiB each (MAX_ARG_STRLEN).
+// maxWord is the longest prompt that is passed as an argument. Linux allows 128 KiB for
+// each (MAX_ARG_STRLEN).
 const maxWord = 100 << 10
 
-// launcher is how an agent is run headless, with its JSON stream on stdout.
+// launcher is the command line of an agent that runs headless with its JSON stream on
+// stdout.
 type launcher struct {
 	agent  spec.Agent
 	words  []string
-	model  string   // the flag that names the model
-	free   []string // what lets it work without asking, where no list of tools says what it may
-	prompt func(text string) []string
-	stdin  []string // the words by which it reads the prompt from stdin
+	model  string                     // the flag for the model
+	free   []string                   // flags to work without asking, used unless a list of tools limits the agent
+	prompt func(text string) []string // the arguments for a prompt
+	stdin  []string                   // the arguments to read the prompt from stdin
 }
 
-// launchers has a row for each agent whose stream is known.
+// launchers has a row for each agent whose stream sbx can read.
 var launchers = []launcher{
 	{spec.Codex, []string{"codex", "exec", "--json", "--skip-git-repo-check"}, "--model", nil,
 		func(p string) []string { return []string{"--", p} }, []string{"-"}},
@@ -42,9 +43,8 @@ func launcherOf(agentType string) *launcher {
 	return nil
 }
 
-// command is what a job runs, and what it gets on stdin: the name of a file, ""
-// for nothing. The agent of a type that is not known is the program of that
-// name, which reads its prompt from stdin.
+// command returns the command line of a job, and the file for its stdin, "" for none. An
+// unknown agent type is the name of a program that reads its prompt from stdin.
 func (j *Job) command(s *spec.SandboxSpec, prompt string, root bool) (argv []string, stdin string, err error) {
 	if j.Argv != nil {
 		return j.Argv, j.Prompt, nil
@@ -61,7 +61,8 @@ func (j *Job) command(s *spec.SandboxSpec, prompt string, root bool) (argv []str
 	if j.Model != "" {
 		argv = append(argv, l.model+"="+j.Model)
 	}
-	// claude refuses root its own checks to be off; gemini keeps from no tool then.
+	// claude refuses to run as root without its permission checks, and gemini without them
+	// would ignore tools_denied.
 	if !s.ToolsAllowed.Set && !(root && l.agent == spec.Claude) && !(len(s.ToolsDenied.Value) > 0 && l.agent == spec.Gemini) {
 		argv = append(argv, l.free...)
 	}
@@ -71,7 +72,7 @@ func (j *Job) command(s *spec.SandboxSpec, prompt string, root bool) (argv []str
 	return append(argv, l.prompt(prompt)...), "", nil
 }
 
-// plainProgram tells whether a text is the name of a program and nothing else.
+// plainProgram reports whether a text can only be the name of a program.
 func plainProgram(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -83,8 +84,7 @@ func plainProgram(s string) bool {
 	return s != "" && len(s) < 200
 }
 
-// watched is the agent whose stream sbx exec reads when it runs argv; 0 where
-// there is none.
+// watched returns the agent whose stream sbx exec reads when it runs argv; 0 for none.
 func watched(s *spec.SandboxSpec, argv []string, real func(string) string) spec.Agent {
 	c := agent.Identify(argv, real)
 	if s.Agent.Set {
@@ -98,6 +98,6 @@ func watched(s *spec.SandboxSpec, argv []string, real func(string) string) spec.
 	return c.Agent
 }
 
-// advisory are the fields that a dispatch asks for as far as they can be had, unless
-// its spec requires all that it asks for: an agent's command line may have no words for them.
+// advisory are the fields that a dispatch requests as best effort, unless its spec sets
+// require_available: some agents have no flags for them.
 var advisory = []string{"tools_allowed", "tools_denied", "max_turns"}

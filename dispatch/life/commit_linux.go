@@ -12,24 +12,23 @@ import (
 	"sbx/dispatch"
 )
 
-// The bounds of what is read of a repository.
+// Bounds on reading a repository.
 const (
-	maxRef    = 4 << 10
-	maxPacked = 32 << 20
-	maxHops   = 5 // from one symbolic name to the next, as git has it
+	maxRef    = 4 << 10  // bytes of a ref
+	maxPacked = 32 << 20 // bytes of packed-refs
+	maxHops   = 5        // symbolic refs in a chain, as in git
 )
 
-// BaseCommit is the commit that is checked out where a dispatch starts; "" where
-// there is none, or where the repository belongs to somebody else. It is read
-// from the files, as `git rev-parse HEAD` does: a start of git's would cost half
-// of what a spawn may.
+// BaseCommit returns the commit that is checked out in dir, as `git rev-parse HEAD` does;
+// "" if there is none or the repository belongs to another user. It reads the files itself,
+// since starting git would take half of the time that a spawn may take.
 func BaseCommit(dir string, self int, owner dispatch.Owners) string {
 	of, _ := owner(dir)
 	for {
 		dot := filepath.Join(dir, ".git")
 		if uid, there := owner(dot); there {
 			if uid != self && uid != 0 && uid != of {
-				return "" // of a directory above, as /tmp, which may be anybody's
+				return "" // others may write to a directory above, such as /tmp
 			}
 			return headOf(gitFolder(dot))
 		}
@@ -40,7 +39,7 @@ func BaseCommit(dir string, self int, owner dispatch.Owners) string {
 	}
 }
 
-// gitFolder is the directory that a .git is, or that its text names.
+// gitFolder returns the path of a .git directory, or the directory that a .git file names.
 func gitFolder(dot string) string {
 	if info, err := os.Stat(dot); err == nil && info.IsDir() {
 		return dot
@@ -83,12 +82,12 @@ func headOf(dir string) string {
 	return ""
 }
 
-// isCommit tells whether a text is the name of an object, of either length.
+// isCommit reports whether a text is an object name, SHA-1 or SHA-256.
 func isCommit(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// packed finds a name in the file of those that have none of their own.
+// packed returns the commit of a ref in a packed-refs file, "" if it is not in it.
 func packed(path, name string) string {
 	f := plainFile(path, maxPacked)
 	if f == nil {
@@ -104,7 +103,7 @@ func packed(path, name string) string {
 	return ""
 }
 
-// small is the text of a small file; "" where there is none.
+// small returns the text of a file of at most maxRef bytes; "" for any other.
 func small(path string) string {
 	f := plainFile(path, maxRef)
 	if f == nil {
@@ -118,7 +117,8 @@ func small(path string) string {
 	return string(b)
 }
 
-// plainFile opens a regular file up to a size, and waits for no other.
+// plainFile opens a regular file of at most size bytes; nil for any other. It does not
+// block on a FIFO.
 func plainFile(path string, size int64) *os.File {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

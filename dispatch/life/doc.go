@@ -1,24 +1,22 @@
-// Package life runs what the ledger of dispatches is about: it starts a command
-// under sbx exec, looks after it until it ends, writes down what held, and finds
-// the truth for a row whose processes are gone.
+// Package life runs dispatches: it starts a command under sbx exec, supervises it until it
+// ends, stores the record in the ledger, and ends rows whose processes are gone.
 //
 // Three processes take part in a dispatch:
 //
-//   - the one that spawns: it checks what is asked, starts the second, adds the
-//     row, which names the second, and only then lets the second go on;
-//   - the keeper: it starts sbx exec and outlives it. It writes down what is
-//     used while the command runs, and ends the row with the record. Where
-//     Intercore starts the driver, the driver is the keeper;
-//   - sbx exec, which dies with the keeper, whatever kills that, and its sandbox
-//     with it.
+//   - The spawning process checks the request, starts the keeper, adds a row with the
+//     keeper's PID, and then lets the keeper continue.
+//   - The keeper starts sbx exec and outlives it. It updates the row while the command
+//     runs, and ends it with the record. If Intercore starts the driver, the driver is
+//     the keeper.
+//   - sbx exec dies together with the keeper, however that ends, and its sandbox with it.
 //
-// Beside the row a dispatch has a directory in the caller's state directory: the job
-// (what the keeper is to do), the keeper's process (pid, start time, boot), and
-// sbx exec's record. Each is written before what it stands for can happen, so
-// that Poll can tell at any moment what is true: a keeper that runs, a record
-// that is finished, or a run that is lost.
+// In addition to the row, a dispatch has a directory in the caller's state directory. It
+// holds the job of the keeper, the keeper's process (PID, start time, boot) and sbx exec's
+// record. Each file is written before the event that it describes can happen, so that Poll
+// can determine the state at any moment: the keeper runs, the record is finished, or the
+// run is lost.
 //
-// What is written for others, as the output and what stands beside it, goes to
-// a directory that is opened before the command runs, under a name that is replaced
-// and never followed: the command may write that directory.
+// The output and the files next to it go to a directory that the command may write. The
+// keeper opens the directory before the command starts, and replaces files in it without
+// following links.
 package life

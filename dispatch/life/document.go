@@ -10,8 +10,8 @@ import (
 	"sbx/spec"
 )
 
-// decode reads a stored spec strictly. It is JSON: what else sbx exec would read
-// is nothing to the other readers of the ledger.
+// decode parses a stored spec. It accepts only JSON, not YAML as sbx exec does, because
+// other programs read the ledger too.
 func decode(text string) (*spec.SandboxSpec, error) {
 	root, err := doc.ParseJSON("sandbox_spec", []byte(text))
 	if err != nil {
@@ -20,14 +20,14 @@ func decode(text string) (*spec.SandboxSpec, error) {
 	return spec.DecodeNode("sandbox_spec", root)
 }
 
-// Validate tells what is wrong with a spec that is to be stored.
+// Validate returns an error if a spec is invalid and must not be stored.
 func Validate(text string) error {
 	_, err := decode(text)
 	return err
 }
 
-// document is what sbx exec is to read of a job: its spec, with the plain mode
-// where that has something to say, or the mode alone.
+// document returns the spec for sbx exec: the job's own, with the plain mode added if that
+// narrows it, or the mode alone.
 func (j *Job) document() (text string, s *spec.SandboxSpec, err error) {
 	mode := j.Sandbox
 	if !j.HasSandbox {
@@ -53,7 +53,7 @@ func (j *Job) document() (text string, s *spec.SandboxSpec, err error) {
 	return text, s, err
 }
 
-// Mode is the plain mode of a dispatch; "" where its spec supersedes that.
+// Mode returns the plain mode of a dispatch; "" if its spec takes precedence over it.
 func Mode(d *dispatch.Dispatch) string {
 	mode, known := spec.ParseAccessMode(d.Sandbox.Value)
 	if s, err := decode(d.SandboxSpec.Value); known && d.SandboxSpec.Set && err == nil && !modeAdds(s, mode) {
@@ -62,9 +62,9 @@ func Mode(d *dispatch.Dispatch) string {
 	return d.Sandbox.Value
 }
 
-// modeAdds tells whether the plain mode narrows a spec. The spec's own access
-// mode, or a profile's, supersedes it; beside other rules on files
-// workspace-write would open the working directory.
+// modeAdds reports whether the plain mode narrows a spec. An access mode or a profile in
+// the spec takes precedence over it. In a spec with other rules on files, workspace-write
+// would only allow more: to write the working directory.
 func modeAdds(s *spec.SandboxSpec, mode spec.AccessMode) bool {
 	switch {
 	case s.AccessMode.Set || s.Profile.Set:
@@ -77,8 +77,7 @@ func modeAdds(s *spec.SandboxSpec, mode spec.AccessMode) bool {
 	return false
 }
 
-// withMember appends a member to the text of an object, whose own members stay
-// where they are.
+// withMember appends a member to the text of a JSON object.
 func withMember(text, member string) string {
 	i := strings.LastIndexByte(text, '}')
 	if before := strings.TrimRight(text[:i], " \t\r\n"); !strings.HasSuffix(before, "{") {
@@ -87,20 +86,20 @@ func withMember(text, member string) string {
 	return text[:i] + member + text[i:]
 }
 
-// kept is a ledger that a command could else change.
-type kept struct {
-	files  []string       // its own; hidden
-	folder string         // where they are
-	at     []string       // where a command sees that directory, and it is to be read-only
-	mounts []spec.MountAt // the spec's own, which a list that narrows has to repeat
+// keptLedger says how the ledger must be kept from a command that could change it.
+type keptLedger struct {
+	files  []string       // the files to hide
+	folder string         // the directory that contains them
+	at     []string       // the paths at which the command sees folder; to be read-only
+	mounts []spec.MountAt // the spec's own mounts, which a narrowing document must repeat
 }
 
-// beside is the second document, which narrows the first: the dispatch's own
-// timeout where the spec has none that is shorter, and the ledger, where that is
-// in the command's reach. Its directory is read-only as a whole: a file that is put
-// beside a database of SQLite's by the name of its journal becomes part of it.
-// "" for none.
-func beside(s *spec.SandboxSpec, timeout time.Duration, ledger kept) string {
+// narrowing returns a second document that narrows the spec: it sets the dispatch's timeout
+// unless the spec has a shorter one, and protects the ledger if the command could reach it.
+// The whole directory of the ledger becomes read-only, since SQLite would take a new file
+// with the name of the journal for part of the database. narrowing returns "" if there is
+// nothing to narrow.
+func narrowing(s *spec.SandboxSpec, timeout time.Duration, ledger keptLedger) string {
 	narrow := &spec.SandboxSpec{}
 	if own := s.Limits.Value.Timeout; timeout > 0 && (!own.Set || own.Value > timeout) {
 		narrow.Limits = spec.Some(spec.Limits{Timeout: spec.Some(timeout)})
@@ -130,7 +129,7 @@ func beside(s *spec.SandboxSpec, timeout time.Duration, ledger kept) string {
 	return string(n.AppendJSON(nil, nil))
 }
 
-// standsAlone tells that a document means the same wherever its file lies.
+// standsAlone reports whether a document means the same in any directory.
 func standsAlone(s *spec.SandboxSpec) bool {
 	dir := s.WorkingDir
 	return (!dir.Set || strings.HasPrefix(dir.Value, "/") || strings.HasPrefix(dir.Value, "~")) && !s.Sandbox.Set && !s.Syscalls.Set

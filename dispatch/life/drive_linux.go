@@ -12,9 +12,9 @@ import (
 	"sbx/spec"
 )
 
-// Driver is how Intercore calls its dispatch.sh.
+// Driver holds the arguments with which Intercore calls its dispatch.sh.
 type Driver struct {
-	Ledger  string // --db; "" where it is to be found
+	Ledger  string // --db; "" to search for it
 	Dir     string // -C: the project
 	Output  string // -o
 	Prompt  string // --prompt-file
@@ -22,14 +22,13 @@ type Driver struct {
 	Model   string // -m
 	Sandbox spec.Opt[string]
 	Timeout time.Duration
-	// LeaveStatus leaves the row's status to Intercore, whose own poll ends it by
-	// the verdict.
+	// LeaveStatus leaves the row's status to Intercore, whose own poll sets it from the
+	// verdict.
 	LeaveStatus bool
 }
 
-// Drive runs the agent of the row that has this output file, in the calling
-// process, and gives the exit status. Without its row nothing is run: the
-// contract would be another's, or nobody's.
+// Drive runs the agent of the row with this output file in the calling process, and
+// returns the exit status. It runs nothing without the row, which holds the sandbox_spec.
 func (w *World) Drive(d Driver) int {
 	k, err := w.drive(d)
 	if err != nil {
@@ -44,7 +43,7 @@ func (w *World) Drive(d Driver) int {
 	return k.keep()
 }
 
-// project is the directory that the driver was told to start in, cwd without one.
+// project returns the directory that the driver was told to start in, cwd without one.
 func (d *Driver) project(cwd string) string {
 	if d.Dir == "" {
 		return cwd
@@ -52,7 +51,7 @@ func (d *Driver) project(cwd string) string {
 	return Absolute(d.Dir, cwd)
 }
 
-// decline tells Intercore, which looks at the files alone, that nothing was run.
+// decline writes a verdict file that nothing was run, since Intercore reads only the files.
 func (w *World) decline(d Driver, why *spec.Problem) {
 	cwd, err := os.Getwd()
 	if err != nil || d.Output == "" {
@@ -63,9 +62,10 @@ func (w *World) decline(d Driver, why *spec.Problem) {
 		return
 	}
 	defer func() { _ = t.Close() }()
-	_ = t.replace(".verdict", []byte(verdict{"fail", oneLine("it was refused: " + why.Error())}.text())) // the exit status tells too
+	_ = t.replace(".verdict", []byte(verdict{"fail", oneLine("it was refused: " + why.Error())}.text())) // the exit status says so too
 }
 
+// drive finds the ledger and the row, and makes the calling process the row's keeper.
 func (w *World) drive(d Driver) (*keeper, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -94,8 +94,8 @@ func (w *World) drive(d Driver) (*keeper, error) {
 	return nil, err
 }
 
-// ledgerOf is the project's database, else that of the current directory, where
-// Intercore looks for it. A ledger of the caller's own has no row of Intercore's.
+// ledgerOf returns the project's ledger, else that of the current directory, where
+// Intercore searches too. The caller's own ledger has no rows of Intercore's.
 func (w *World) ledgerOf(named, project, cwd string) (dispatch.Place, error) {
 	if named != "" {
 		named = Absolute(named, cwd)
@@ -110,9 +110,9 @@ func (w *World) ledgerOf(named, project, cwd string) (dispatch.Place, error) {
 		"name it: SBX_DISPATCH_DB=FILE, or --db FILE")
 }
 
-// byOutput is the newest dispatch with this output file that has not ended, of
-// the project where there is one: projects that lie in each other share a
-// ledger, and a relative name is another file in each.
+// byOutput returns the newest dispatch with one of the names as its output file that has
+// not ended. It prefers those of the project: nested projects share a ledger, and a
+// relative name is a different file in each.
 func byOutput(l *dispatch.Ledger, projects []string, names ...string) (dispatch.Dispatch, error) {
 	ended := ""
 	var found []dispatch.Dispatch
@@ -144,7 +144,7 @@ func byOutput(l *dispatch.Ledger, projects []string, names ...string) (dispatch.
 		"start it by ic dispatch spawn, or run the command by sbx exec")
 }
 
-// longest is the timeout in seconds beyond which none is told from another.
+// longest is the longest timeout in seconds; longer ones are cut to it.
 const longest = 1 << 31
 
 // take makes the calling process the keeper of a row.

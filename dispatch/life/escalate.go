@@ -9,26 +9,26 @@ import (
 	"sbx/spec"
 )
 
-// Escalation is what is known of the failure that a more able model may mend.
+// Escalation describes the failure of the last attempt.
 type Escalation struct {
-	Mode   string // one of FailureModes; "" for what the row tells
-	Detail string // "" for what the row tells
-	Open   bool   // the last rung may be taken
+	Mode   string // one of FailureModes; "" to take it from the row
+	Detail string // "" to take it from the row
+	Open   bool   // the last model of ladder is available
 }
 
-// FailureModes are how an attempt can fail, as Intercore calls it.
+// FailureModes are the ways in which an attempt can fail, with Intercore's names.
 var FailureModes = []string{"timeout", "error", "verdict-fail", "criteria-fail"}
 
-// The ladder of models and how often one may fail before the next is taken: as
-// Intercore has it.
+// ladder lists the models from the least to the most able. The next model is used once one
+// has failed strikes times. Both are the same as Intercore's.
 var ladder = []string{"sonnet", "opus", "fable"}
 
 const strikes = 2
 
-// climb is the model for the next attempt, after attempts by these, the oldest
-// first; false where there is none. A model that is not on the ladder stands on
-// its lowest rung.
-func climb(models []string, open bool) (model string, ok bool) {
+// nextModel returns the model for the next attempt, given the models of all attempts so
+// far, the oldest first; ok is false if none is left. A model that is not in ladder counts
+// as the first one.
+func nextModel(models []string, open bool) (model string, ok bool) {
 	last := models[len(models)-1]
 	failed := 0
 	for i := len(models); i > 0 && models[i-1] == last; i-- {
@@ -49,8 +49,8 @@ func climb(models []string, open bool) (model string, ok bool) {
 	return ladder[next], true
 }
 
-// lineage is a dispatch and those that it is a retry of, the oldest first, as far
-// as the ledger has them.
+// lineage returns the chain of dispatches of which d is the last retry, the oldest first,
+// as far as they are in the ledger.
 func lineage(l *dispatch.Ledger, d dispatch.Dispatch) ([]dispatch.Dispatch, error) {
 	chain := []dispatch.Dispatch{d}
 	known := map[string]bool{d.ID: true}
@@ -68,7 +68,7 @@ func lineage(l *dispatch.Ledger, d dispatch.Dispatch) ([]dispatch.Dispatch, erro
 	return chain, nil
 }
 
-// failure is how an attempt failed, in one line.
+// failure describes in one line how an attempt failed.
 func failure(d *dispatch.Dispatch, e Escalation) string {
 	mode, detail := e.Mode, e.Detail
 	if mode == "" {
@@ -87,10 +87,10 @@ func failure(d *dispatch.Dispatch, e Escalation) string {
 	return strings.TrimSuffix(mode+": "+oneLine(detail), ": ")
 }
 
-// lesson is what the next attempt is told of the last.
+// lesson returns the text about the last attempt that is added to the next one's prompt.
 func lesson(attempt int, d *dispatch.Dispatch, e Escalation, output string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n\n## Attempt %d failed: do not repeat what made it fail\n\n%s\n", attempt, by(d.Model, failure(d, e)))
+	fmt.Fprintf(&b, "\n\n## Attempt %d failed: do not repeat what made it fail\n\n%s\n", attempt, withModel(d.Model, failure(d, e)))
 	if d.VerdictStatus.Set {
 		fmt.Fprintf(&b, "\nIts verdict: %s, %s\n", oneLine(d.VerdictStatus.Value), oneLine(d.VerdictSummary.Value))
 	}
@@ -103,16 +103,16 @@ func lesson(attempt int, d *dispatch.Dispatch, e Escalation, output string) stri
 	return b.String()
 }
 
-// by puts the model in front of what is told of it.
-func by(model spec.Opt[string], what string) string {
+// withModel prefixes a text with the name of the model.
+func withModel(model spec.Opt[string], what string) string {
 	if model.Value == "" {
 		return what
 	}
 	return oneLine(model.Value) + ": " + what
 }
 
-// handover is what a person is told where no model is left.
-func handover(chain []dispatch.Dispatch, e Escalation) string {
+// report returns a page for the user about all attempts, once no model is left.
+func report(chain []dispatch.Dispatch, e Escalation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# No model is left to try: %s\n\n%d attempts.\n", chain[0].ID, len(chain))
 	for i := range chain {
@@ -120,16 +120,16 @@ func handover(chain []dispatch.Dispatch, e Escalation) string {
 		if i == len(chain)-1 {
 			why = e
 		}
-		fmt.Fprintf(&b, "\n## Attempt %d: dispatch %s\n\n%s\n", i+1, chain[i].ID, by(chain[i].Model, failure(&chain[i], why)))
+		fmt.Fprintf(&b, "\n## Attempt %d: dispatch %s\n\n%s\n", i+1, chain[i].ID, withModel(chain[i].Model, failure(&chain[i], why)))
 	}
 	return b.String()
 }
 
-// Exhausted tells that no model is left that could be tried.
+// Exhausted is the error if no model is left to try.
 type Exhausted struct {
 	ID       string
 	Attempts int
-	Lesson   string // the file that tells what was tried
+	Lesson   string // the file with the report about all attempts
 }
 
 func (e *Exhausted) Error() string {

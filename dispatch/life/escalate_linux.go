@@ -13,11 +13,11 @@ import (
 	"sbx/spec"
 )
 
-// Escalate makes a new row as Retry does, with a more able model where the last
-// has failed twice, and a prompt that tells what failed. The error is an
-// *Exhausted where no model is left. Attempts are counted by the rows, each of
-// which names the one that it repeats: in another's ledger that count is kept
-// in tables that are not ours to write.
+// Escalate adds a row as Retry does, with a more able model if the last one has failed
+// twice, and with a prompt that describes the failure. The error is an *Exhausted if no
+// model is left. Attempts are counted by the rows, each of which names the row that it
+// retries. Escalate refuses a foreign ledger: Intercore counts attempts in tables of its
+// own, which sbx does not write.
 func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Escalation) (Again, *Job, error) {
 	d, err := l.Get(id)
 	if err != nil {
@@ -42,10 +42,10 @@ func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Esc
 	for i := range chain {
 		models[i] = chain[i].Model.Value
 	}
-	model, ok := climb(models, e.Open)
+	model, ok := nextModel(models, e.Open)
 	if !ok {
 		out := &Exhausted{ID: id, Attempts: len(chain)}
-		out.Lesson, err = w.handOver(first, chain, e)
+		out.Lesson, err = w.writeReport(first, chain, e)
 		if err != nil {
 			return Again{}, nil, err
 		}
@@ -58,7 +58,7 @@ func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Esc
 	if _, err := w.promptNow(first, &d); err != nil {
 		return Again{}, nil, err
 	}
-	prompt, err := w.taught(first, chain, &next, e)
+	prompt, err := w.writePrompt(first, chain, &next, e)
 	if err != nil {
 		return Again{}, nil, err
 	}
@@ -67,7 +67,7 @@ func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Esc
 		next.PromptFile, next.PromptHash = spec.Some(prompt), spec.Some(hash)
 		var again Again
 		var j *Job
-		if again, j, err = w.addAgain(l, at, &d, &next); err == nil {
+		if again, j, err = w.addRetry(l, at, &d, &next); err == nil {
 			again.Model, again.Escalated = model, model != d.Model.Value
 			j.Model, j.Prompt = model, prompt
 			return again, j, nil
@@ -77,9 +77,9 @@ func (w *World) Escalate(l *dispatch.Ledger, at dispatch.Place, id string, e Esc
 	return Again{}, nil, err
 }
 
-// taught writes the prompt of the next attempt beside the first one's, readable
-// for whom that was.
-func (w *World) taught(j *Job, chain []dispatch.Dispatch, next *dispatch.Dispatch, e Escalation) (string, error) {
+// writePrompt writes the prompt of the next attempt next to the first one's, with the
+// permissions of the last one's, and returns its path.
+func (w *World) writePrompt(j *Job, chain []dispatch.Dispatch, next *dispatch.Dispatch, e Escalation) (string, error) {
 	last := &chain[len(chain)-1]
 	f, err := w.openPrompt(j, last.PromptFile.Value)
 	if err != nil {
@@ -95,14 +95,14 @@ func (w *World) taught(j *Job, chain []dispatch.Dispatch, next *dispatch.Dispatc
 		return "", problem(last.PromptFile.Value, "read the prompt", plain(err), "")
 	}
 	path := chain[0].PromptFile.Or(last.PromptFile.Value) + ".retry" + strconv.FormatInt(next.RetryCount.Value, 10) + "." + next.ID
-	text = append(text, lesson(len(chain), last, e, lastLines(last.OutputFile.Value, taughtLines))...)
+	text = append(text, lesson(len(chain), last, e, lastLines(last.OutputFile.Value, shownLines))...)
 	return path, w.writeBeside(j, path, text, info.Mode().Perm())
 }
 
-// handOver writes what was tried into the project.
-func (w *World) handOver(j *Job, chain []dispatch.Dispatch, e Escalation) (string, error) {
+// writeReport writes the report about all attempts to a file in the project.
+func (w *World) writeReport(j *Job, chain []dispatch.Dispatch, e Escalation) (string, error) {
 	path := filepath.Join(chain[0].ProjectDir, "escalation-chain-"+folderName(chain[0].ID)+".md")
-	return path, w.writeBeside(j, path, []byte(handover(chain, e)), 0o666)
+	return path, w.writeBeside(j, path, []byte(report(chain, e)), 0o666)
 }
 
 func (w *World) writeBeside(j *Job, path string, b []byte, mode os.FileMode) error {
@@ -131,11 +131,11 @@ func (w *World) writeBeside(j *Job, path string, b []byte, mode os.FileMode) err
 	return nil
 }
 
-// taughtLines is how many lines of an output the next attempt is shown.
-const taughtLines = 50
+// shownLines is how many lines of the last output are added to the next prompt.
+const shownLines = 50
 
-// lastLines is the end of an output; "" where there is none, and where a link
-// leads to it: the agent could have put that there, for a file of the user's.
+// lastLines returns the end of an output file; "" if there is none. It follows no link,
+// which the agent could have planted to point to a file of the user's.
 func lastLines(path string, n int) string {
 	f, err := openReal(path, unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {

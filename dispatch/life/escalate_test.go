@@ -33,7 +33,7 @@ func TestClimb(t *testing.T) {
 		{"own-model own-model", "opus", false},
 		{"opus sonnet", "sonnet", false},
 	} {
-		got, ok := climb(strings.Fields(c.models), c.open)
+		got, ok := nextModel(strings.Fields(c.models), c.open)
 		if got != c.want || ok != (c.want != "") {
 			t.Errorf("after %s (%v): %q, %v", c.models, c.open, got, ok)
 		}

@@ -11,35 +11,26 @@ import (
 // execution is one call of sbx exec, as data.
 type execution struct {
 	args  []string // after the program's name
-	stdin carried
-	text  string // the spec, where it goes by stdin or by a file
+	input string   // the file for the command's stdin; "" if sbx exec reads the spec from stdin
+	text  string   // the spec
 	agent spec.Agent
-	spec  *spec.SandboxSpec
-	argv  []string // the command itself
 }
 
-// carried is what stands on the stdin of sbx exec.
-type carried struct {
-	spec bool   // the spec; the command has nothing
-	file string // a file for the command; "" for nothing
-}
-
-// progressFD is where sbx exec tells what was used so far: the first descriptor
-// after the three.
+// progressFD is the descriptor on which sbx exec reports what was used so far.
 const progressFD = "3"
 
-// place is what an execution needs to know of the host.
-type place struct {
+// surroundings is what an execution depends on besides its job.
+type surroundings struct {
 	folder folder
-	prompt string // the prompt's text
-	root   bool
-	real   func(program string) string // the file that a program's name leads to
-	ledger kept
+	prompt string                      // the prompt's text
+	root   bool                        // the caller is root
+	real   func(program string) string // returns the executable file of a program's name
+	ledger keptLedger
 }
 
-// execution says how a job is run. The spec goes by stdin, where the command
-// does not need that: the arguments of a process are everybody's to read.
-func (j *Job) execution(at place) (*execution, error) {
+// execution decides how a job is run. The spec is passed on stdin unless the command needs
+// that, since other users can read the arguments of a process.
+func (j *Job) execution(at surroundings) (*execution, error) {
 	text, s, err := j.document()
 	if err != nil {
 		return nil, err
@@ -48,23 +39,20 @@ func (j *Job) execution(at place) (*execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &execution{spec: s, text: text, argv: argv, agent: watched(s, argv, at.real)}
+	x := &execution{text: text, input: input, agent: watched(s, argv, at.real)}
 	x.args = []string{"exec", "--effective", at.folder.path(recordFile), "--progress", progressFD}
 	switch {
 	case input == "":
-		x.stdin.spec = true
 		x.args = append(x.args, "--spec", "-")
 	case standsAlone(s):
-		x.stdin.file = input
 		x.args = append(x.args, "--spec", at.folder.path(specFile))
 	case len(text) <= maxWord:
-		x.stdin.file = input
 		x.args = append(x.args, "--spec-json", text)
 	default:
 		return nil, problem("sandbox_spec", "hand it on", "it is larger than 100 KiB, has a relative path, and stdin has the prompt",
 			"write working_dir as an absolute path")
 	}
-	if doc := beside(s, j.Timeout, at.ledger); doc != "" {
+	if doc := narrowing(s, j.Timeout, at.ledger); doc != "" {
 		x.args = append(x.args, "--spec-json", doc)
 	}
 	if !s.RequireAvailable.Or(false) {
@@ -76,16 +64,16 @@ func (j *Job) execution(at place) (*execution, error) {
 	return x, nil
 }
 
-// guards tells whether a spec has any rule on files, so that hiding the ledger
-// from the command takes nothing from it that it was to have.
+// guards reports whether a spec has rules on files. Without any, the command is meant to
+// have access to all files, the ledger included.
 func guards(s *spec.SandboxSpec) bool {
 	return s.AccessMode.Value.Guards() || s.Profile.Set || s.Filesystem.Set || s.Sandbox.Set || s.Restrict.Set || s.Readonly.Set
 }
 
-// closable tells whether a directory is to be made read-only for a command, and can
-// be: it is not one of those that it writes as a whole, the spec has it in view, and does not
-// keep it from being written already. What is out of view needs no closing, and
-// could not be asked for.
+// closable reports whether the directory dir should be made read-only for a command, and
+// can be: the spec shows it to the command and lets it be written, but not as one of the
+// trees that must stay writable as a whole. A narrowing document may not name a directory
+// that the command cannot see.
 func closable(s *spec.SandboxSpec, project, dir string, trees []shown) bool {
 	start := project
 	if s.WorkingDir.Set {
@@ -112,5 +100,5 @@ func closable(s *spec.SandboxSpec, project, dir string, trees []shown) bool {
 	return slices.ContainsFunc(files.Read.Value, covers) || slices.ContainsFunc(files.Write.Value, covers) || slices.ContainsFunc(trees, elsewhere)
 }
 
-// beneath tells whether path lies in dir.
+// beneath reports whether path is inside dir.
 func beneath(path, dir string) bool { return strings.HasPrefix(path, strings.TrimRight(dir, "/")+"/") }

@@ -13,8 +13,8 @@ import (
 	"sbx/spec"
 )
 
-// end writes what a dispatch leaves and ends its row. why is the refusal of a
-// keeper that could not start sbx exec. The exit status is the command's.
+// end writes the output files of a dispatch and ends its row. why is set if the keeper
+// could not start sbx exec. end returns the command's exit status.
 func (k *keeper) end(status spec.Opt[int64], why error) int {
 	record, view := k.record(status, why)
 	e := outcome(record, view, time.Now(), status, k.stop())
@@ -30,9 +30,9 @@ func (k *keeper) end(status spec.Opt[int64], why error) int {
 	} else if k.output != nil {
 		words = tail(k.output, 64<<10)
 	}
-	k.leave(words, &e)
+	k.writeOutput(words, &e)
 	k.step("keeper: output written")
-	k.close(e)
+	k.endRow(e)
 	k.step("keeper: row ended")
 	if k.live != nil {
 		k.live.remove()
@@ -46,14 +46,14 @@ func (k *keeper) end(status spec.Opt[int64], why error) int {
 	return int(e.ExitCode.Value)
 }
 
-// record is the record of the run that has ended: sbx exec's, or one that says
-// what is known where it has left none.
+// record returns the record of the run that has ended: sbx exec's, or a substitute if
+// sbx exec has written none.
 func (k *keeper) record(status spec.Opt[int64], why error) ([]byte, audit.View) {
 	if why == nil {
 		if b, v, ok := k.f.recordNow(); ok {
 			return b, v
 		}
-		why = unrecorded(status, string(k.f.read(errorsFile)))
+		why = refusalIn(status, string(k.f.read(errorsFile)))
 	}
 	if k.j.Driver && why != nil && k.Errors != nil {
 		for _, p := range spec.AsProblems(why) {
@@ -65,8 +65,8 @@ func (k *keeper) record(status spec.Opt[int64], why error) ([]byte, audit.View) 
 	if why != nil {
 		first = spec.AsProblems(why)[0]
 	}
-	b := k.bare(k.j, k.started, first)
-	_ = k.f.write(recordFile, b) // for a poll, should the row not be reached
+	b := k.substitute(k.j, k.started, first)
+	_ = k.f.write(recordFile, b) // for Poll, in case the ledger cannot be written
 	v, err := audit.Parse(b)
 	if err != nil {
 		v = audit.View{State: "lost"}
@@ -74,10 +74,9 @@ func (k *keeper) record(status spec.Opt[int64], why error) ([]byte, audit.View) 
 	return b, v
 }
 
-// unrecorded is the refusal of an sbx exec that could not even write its record,
-// by its status and what it said last; nil where it may have run the command,
-// whose record is lost then.
-func unrecorded(status spec.Opt[int64], said string) error {
+// refusalIn returns why sbx exec refused to start without writing a record, from its exit
+// status and the last message on stderr; nil if it may have run the command.
+func refusalIn(status spec.Opt[int64], said string) error {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	why := ""
 	for i := len(lines) - 1; i >= 0 && status == spec.Some(int64(125)); i-- {
@@ -94,8 +93,8 @@ func unrecorded(status spec.Opt[int64], said string) error {
 	return nil
 }
 
-// stop is the status that whoever stopped the dispatch wants for it; "" where
-// nobody did.
+// stop returns the status that was requested when the dispatch was stopped; "" if it was
+// not stopped.
 func (k *keeper) stop() dispatch.Status {
 	if s := k.f.stop(); s != "" {
 		return s
@@ -106,6 +105,7 @@ func (k *keeper) stop() dispatch.Status {
 	return ""
 }
 
+// stop returns the status in stopFile, "" without a valid one.
 func (f folder) stop() dispatch.Status {
 	switch s := dispatch.Status(f.read(stopFile)); s {
 	case dispatch.Cancelled, dispatch.TimedOut:
@@ -114,8 +114,8 @@ func (f folder) stop() dispatch.Status {
 	return ""
 }
 
-// leave writes the output and what stands beside it.
-func (k *keeper) leave(words string, e *dispatch.End) {
+// writeOutput writes the output file, the summary and the verdict.
+func (k *keeper) writeOutput(words string, e *dispatch.End) {
 	aside := k.j.Driver || k.j.Argv == nil
 	v := judge(words, e)
 	if aside {
@@ -125,7 +125,7 @@ func (k *keeper) leave(words string, e *dispatch.End) {
 		}
 	}
 	t := k.target
-	if t == nil { // the refusal came before the directory was looked at, or is about it
+	if t == nil { // the keeper failed before it opened the directory, or because of it
 		var err error
 		if t, err = k.openTarget(k.j, k.j.Output); err != nil {
 			return
@@ -148,13 +148,13 @@ func (k *keeper) leave(words string, e *dispatch.End) {
 	}
 }
 
-// close ends the row. A ledger that cannot be written is tried for a while;
-// afterwards the record is there for a poll.
-func (k *keeper) close(e dispatch.End) {
+// endRow ends the row. If the ledger cannot be written it retries for retryFor; after that
+// a later Poll ends the row from the record.
+func (k *keeper) endRow(e dispatch.End) {
 	for until := time.Now().Add(retryFor); ; time.Sleep(time.Second) {
 		err := k.inLedger.open(k.j.Ledger)
 		if err == nil {
-			// Whoever stops a row of Intercore's by a signal, as ic, has a status in mind.
+			// Another program that stops a row of Intercore's by a signal, such as ic, sets its status.
 			e.KeepStatus = !k.own && k.f.read(stopFile) == nil && (k.stopped || k.j.LeaveStatus)
 			_, err = k.ledger.End(k.j.ID, e)
 		}

@@ -14,10 +14,10 @@ import (
 	"sbx/audit"
 )
 
-// folder is where a dispatch's own files are, out of every sandbox's sight.
+// folder is the directory of a dispatch, which no sandbox can see.
 type folder string
 
-// The files of a directory.
+// The files in the directory of a dispatch.
 const (
 	jobFile     = "job.json"
 	processFile = "process.json"
@@ -25,23 +25,22 @@ const (
 	specFile    = "spec.json"
 	errorsFile  = "stderr"
 	outputFile  = "output"
-	stopFile    = "stop" // the status that whoever stopped the dispatch wants
+	stopFile    = "stop" // the status requested when the dispatch was stopped
 )
 
-// folderOf is the directory of a dispatch. An id of a foreign ledger may be any
-// text: one that is no plain name stands for itself by its digest.
+// folderOf returns the directory of a dispatch.
 func (w *World) folderOf(ledger, id string) folder {
 	return folder(filepath.Join(w.folders(ledger), folderName(id)))
 }
 
-// folders holds the directories of one ledger.
+// folders returns the directory that contains the folders of one ledger.
 func (w *World) folders(ledger string) string {
 	return filepath.Join(w.StateDir, "dispatches", digest(realFile(ledger))[:16])
 }
 
-// realFile is the one path of a file that may be named by several, through
-// links: who drives a row must find whoever does so already. Neither the file
-// nor its directory need be there yet.
+// realFile resolves the symbolic links of a path, so that every process uses the same
+// folder for a ledger, by whichever path it was named. The file and its directory need not
+// exist.
 func realFile(path string) string {
 	for dir, rest := path, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
 		if at, err := filepath.EvalSymlinks(dir); err == nil {
@@ -53,6 +52,8 @@ func realFile(path string) string {
 	}
 }
 
+// folderName returns the name of the folder for an id. An id in a foreign ledger may be any
+// text; one that is not plain is replaced by its digest.
 func folderName(id string) string {
 	if len(id) > 64 || id == "" {
 		return "x-" + digest(id)
@@ -70,7 +71,8 @@ func digest(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// make makes the directory, which must be new: whoever makes it runs the dispatch.
+// make creates the directory. It fails if the directory exists: the process that creates
+// it runs the dispatch.
 func (f folder) make() error {
 	if err := os.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
 		return err
@@ -78,8 +80,8 @@ func (f folder) make() error {
 	return os.Mkdir(string(f), 0o700)
 }
 
-// makeWith makes the directory with its job and its process in it, all at once: a
-// directory that is there says who runs the dispatch.
+// makeWith is make with the job and the process in the directory. It creates them
+// atomically, so that an existing directory always names the process.
 func (f folder) makeWith(j *Job, p audit.Process) error {
 	if err := os.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
 		return err
@@ -92,7 +94,7 @@ func (f folder) makeWith(j *Job, p audit.Process) error {
 		err = folder(temp).writeJSON(jobFile, j)
 	}
 	if err == nil {
-		err = os.Rename(temp, string(f)) // which fails where there is one, with something in it
+		err = os.Rename(temp, string(f)) // fails if the directory exists and is not empty
 	}
 	if err != nil {
 		_ = os.RemoveAll(temp)
@@ -102,7 +104,7 @@ func (f folder) makeWith(j *Job, p audit.Process) error {
 
 func (f folder) path(name string) string { return filepath.Join(string(f), name) }
 
-// write puts a file in place, whole or not at all.
+// write replaces a file atomically.
 func (f folder) write(name string, b []byte) error {
 	temp := f.path("." + name)
 	if err := os.WriteFile(temp, b, 0o600); err != nil {
@@ -111,7 +113,8 @@ func (f folder) write(name string, b []byte) error {
 	return os.Rename(temp, f.path(name))
 }
 
-// read reads a file of the directory up to a record's size; nil where there is none.
+// read returns the content of a file in the directory; nil if there is none, or if it is
+// larger than a record may be.
 func (f folder) read(name string) []byte {
 	file, err := os.OpenFile(f.path(name), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -129,7 +132,7 @@ func (f folder) read(name string) []byte {
 	return b
 }
 
-// writeJSON writes a value for readJob or process.
+// writeJSON writes a value as JSON, for readJob or process.
 func (f folder) writeJSON(name string, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -138,7 +141,7 @@ func (f folder) writeJSON(name string, v any) error {
 	return f.write(name, b)
 }
 
-// readJob is what the keeper of a directory is to do; nil where that is not known.
+// readJob returns the job in the directory; nil if there is none.
 func (f folder) readJob() *Job {
 	j := new(Job)
 	if b := f.read(jobFile); b == nil || json.Unmarshal(b, j) != nil {
@@ -147,7 +150,7 @@ func (f folder) readJob() *Job {
 	return j
 }
 
-// process is the keeper; false where nobody has noted one.
+// process returns the keeper's process; noted is false if the directory names none.
 func (f folder) process() (p audit.Process, noted bool) {
 	b := f.read(processFile)
 	if b == nil || json.Unmarshal(b, &p) != nil || p.PID <= 0 {
@@ -156,5 +159,5 @@ func (f folder) process() (p audit.Process, noted bool) {
 	return p, true
 }
 
-// isThere tells that somebody else has made the directory.
+// isThere reports whether err means that the directory exists already.
 func isThere(err error) bool { return errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTEMPTY) }

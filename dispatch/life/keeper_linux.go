@@ -17,7 +17,7 @@ import (
 	"sbx/spec"
 )
 
-// keeper looks after one dispatch from its command's start to the row's end.
+// keeper supervises one dispatch from the start of its command to the end of its row.
 type keeper struct {
 	*World
 	f       folder
@@ -25,43 +25,43 @@ type keeper struct {
 	started time.Time
 	x       *execution
 	target  *target
-	live    *live // nil for nobody
-	stopped bool  // somebody wants it to end
+	live    *live // nil for none
+	stopped bool  // a signal has asked the keeper to end
 	running
 	inLedger
 }
 
-// running is sbx exec.
+// running is the process of sbx exec.
 type running struct {
 	cmd    *exec.Cmd
-	output *os.File // what the command writes to; nil where a stream is read
-	stream *stream  // nil where none is read
+	output *os.File // the command's stdout; nil if that is a stream
+	stream *stream  // nil if stdout is not a stream
 	used   chan dispatch.Counts
 	done   chan error
 }
 
 // inLedger is the row of the dispatch.
 type inLedger struct {
-	ledger *dispatch.Ledger // nil until it is needed
-	own    bool             // the ledger is one of our own
-	last   dispatch.Counts  // what is used
-	told   dispatch.Counts  // what it was told of that, and when
-	toldAt time.Time
+	ledger *dispatch.Ledger // nil until open is called
+	own    bool             // the ledger is an own one, see package dispatch
+	last   dispatch.Counts  // the newest counts
+	told   dispatch.Counts  // the counts in the row
+	toldAt time.Time        // when the row was last updated
 }
 
-// tellEvery is how often at most the row is told of what is used.
+// tellEvery is the shortest interval between updates of the row.
 const tellEvery = time.Second
 
-// Patience of a keeper that is asked to end: whoever asks, as Intercore, kills
-// it after five seconds.
+// Time limits of a keeper that is asked to end. Other programs, such as Intercore, kill it
+// five seconds after they asked.
 const (
-	stopAfter = 3 * time.Second
-	lastFor   = time.Second // that sbx exec has to write its record
-	retryFor  = 30 * time.Second
+	stopAfter = 3 * time.Second  // until the keeper kills the command
+	lastFor   = time.Second      // then for sbx exec to write its record
+	retryFor  = 30 * time.Second // to write the end of the row
 )
 
-// Keep is the keeper of the directory's job. It does nothing before the spawning
-// process says "go" on stdin; where that ends first, nothing is run.
+// Keep runs the job of a folder as its keeper. It starts nothing before the spawning
+// process writes "go" to stdin, and never if that process ends first.
 func (w *World) Keep(path string, stdin io.Reader) int {
 	f := folder(path)
 	word, _ := bufio.NewReader(stdin).ReadString('\n')
@@ -71,16 +71,15 @@ func (w *World) Keep(path string, stdin io.Reader) int {
 	}
 	w.step("keeper: told to go")
 	if word != "go\n" {
-		_ = f.write(recordFile, w.bare(j, time.Now(), problem("", "start the dispatch", "the process that spawned it was ended before it could", "")))
+		_ = f.write(recordFile, w.substitute(j, time.Now(), problem("", "start the dispatch", "the process that spawned it was ended before it could", "")))
 		return 1
 	}
 	k := &keeper{World: w, f: f, j: j}
 	return k.keep()
 }
 
-// keep runs the job and ends its row. The thread that starts sbx exec stays: the
-// kernel ends sbx exec when that thread ends, and so when this process does,
-// however that comes about.
+// keep runs the job, ends its row and returns the exit status. It locks its thread because
+// the kernel kills sbx exec when the thread that started it ends (PR_SET_PDEATHSIG).
 func (k *keeper) keep() int {
 	runtime.LockOSThread()
 	k.started = time.Now()
@@ -97,7 +96,7 @@ func (k *keeper) keep() int {
 
 // start starts sbx exec.
 func (k *keeper) start() error {
-	at, err := k.read()
+	at, err := k.surroundings()
 	if err != nil {
 		return err
 	}
@@ -140,12 +139,12 @@ func (k *keeper) start() error {
 	return nil
 }
 
-// streams gives the command its three streams.
+// streams sets the command's stdin, stdout and stderr.
 func (k *keeper) streams() error {
 	var stdin *os.File
 	var err error
-	if k.x.stdin.file != "" {
-		stdin, err = k.openPrompt(k.j, k.x.stdin.file)
+	if k.x.input != "" {
+		stdin, err = k.openPrompt(k.j, k.x.input)
 	} else if stdin, err = os.Open(k.f.path(specFile)); err != nil {
 		err = problem(string(k.f), "read the spec", plain(err), "")
 	}
@@ -166,8 +165,8 @@ func (k *keeper) streams() error {
 	return nil
 }
 
-// errors is where stderr goes: to a file of the dispatch's, up to a size, and to
-// who waits for a driver.
+// errors returns the writer for stderr: a file of the dispatch, up to maxErrors bytes, and
+// for a driver its own stderr too.
 func (k *keeper) errors() io.Writer {
 	f, err := os.OpenFile(k.f.path(errorsFile), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -181,13 +180,13 @@ func (k *keeper) errors() io.Writer {
 
 const maxErrors = 1 << 20
 
-// capped takes everything and keeps the beginning.
+// capped writes the first left bytes to to and drops all others.
 type capped struct {
 	to   io.Writer
 	left int
 }
 
-// Write never fails: what is kept is for people.
+// Write never fails, as the command must not fail because of a lost message.
 func (c *capped) Write(p []byte) (int, error) {
 	if n := min(len(p), c.left); n > 0 {
 		_, _ = c.to.Write(p[:n])
@@ -196,7 +195,7 @@ func (c *capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// readUsed reads what sbx exec tells, and keeps the newest for who asks.
+// readUsed reads the reports of sbx exec and keeps only the newest in the channel.
 func readUsed(from *os.File, to chan dispatch.Counts) {
 	defer func() { _ = from.Close() }()
 	lines := bufio.NewScanner(from)
@@ -223,7 +222,7 @@ func readUsed(from *os.File, to chan dispatch.Counts) {
 	}
 }
 
-// record is the text of the record as it stands.
+// record returns the present text of the record.
 func (f folder) record() ([]byte, error) {
 	if b := f.read(recordFile); b != nil {
 		return b, nil
@@ -231,12 +230,9 @@ func (f folder) record() ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// recordNow is the record as it stands, if there is one.
-func (f folder) recordNow() ([]byte, audit.View, bool) {
-	b, err := f.record()
-	if err != nil {
-		return nil, audit.View{}, false
-	}
+// recordNow returns the present record; ok is false if there is none.
+func (f folder) recordNow() (b []byte, v audit.View, ok bool) {
+	b = f.read(recordFile)
 	v, err := audit.Parse(b)
 	return b, v, err == nil
 }

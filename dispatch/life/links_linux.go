@@ -12,9 +12,9 @@ import (
 	"sbx/wrap"
 )
 
-// Follow resolves an absolute path of a job's. A link that an earlier command may have
-// left does not lead it: where the job starts or was sent off from, or where its spec
-// has it write. The Problem is without what was attempted.
+// Follow resolves an absolute path of a job. It refuses symbolic links that an earlier
+// command may have planted: in the directories that the job starts in, was spawned from or
+// may write. The caller sets Problem.On and Problem.Do.
 func (w *World) Follow(j *Job, path string) (spec.Path, *spec.Problem) {
 	in := spec.Inputs{Home: w.Home, Cwd: j.Project, Paths: spec.HostPaths{}, Lists: wrap.Lists(), Folders: []string{j.Cwd}}
 	var docs []*spec.SandboxSpec
@@ -25,7 +25,7 @@ func (w *World) Follow(j *Job, path string) (spec.Path, *spec.Problem) {
 	return trees.Follow(path)
 }
 
-// Project is the directory that a job starts in, links resolved.
+// Project returns the directory that a job starts in, with links resolved.
 func (w *World) Project(j *Job) (string, error) {
 	p, refusal := w.Follow(j, j.Project)
 	if refusal == nil && !p.IsDir {
@@ -38,20 +38,20 @@ func (w *World) Project(j *Job) (string, error) {
 	return p.Real, nil
 }
 
-// Ledger is where the ledger of a job's project is; named is --db, "" for none.
+// Ledger returns the location of the ledger of a job's project; named is --db, "" for none.
 func (w *World) Ledger(named string, j *Job) (dispatch.Place, error) {
 	at, err := dispatch.Find(named, j.Project, w.StateDir, os.Getuid(), dispatch.OwnerOf)
 	if err != nil || named == "" {
 		return at, err
 	}
-	if _, refusal := w.Follow(j, at.Path); refusal != nil && refusal.Help != "" { // else Open tells
+	if _, refusal := w.Follow(j, at.Path); refusal != nil && refusal.Help != "" { // any other error is reported by dispatch.Open
 		refusal.On, refusal.Do = at.Path, "open the ledger"
 		return at, refusal
 	}
 	return at, nil
 }
 
-// openReal opens an absolute path in which no link stands.
+// openReal opens an absolute path. It fails if that contains a symbolic link.
 func openReal(path string, flags int) (*os.File, error) {
 	fd, err := dirs.OpenReal(path, flags)
 	if err != nil {
@@ -67,5 +67,5 @@ func openRoot(path string) (*os.Root, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return os.OpenRoot("/proc/self/fd/" + strconv.Itoa(int(f.Fd()))) // which follows a link at the path itself
+	return os.OpenRoot("/proc/self/fd/" + strconv.Itoa(int(f.Fd()))) // as OpenRoot(path) would follow a link
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// live is the file by which Intercore and a status line learn what a driver is
-// at, by its pid.
+// live is a file that shows Intercore and status lines the progress of a driver. Its name
+// has the driver's PID.
 type live struct {
 	path string
 	last string
@@ -29,9 +29,9 @@ func newLive(dir string, pid int, name, project string, started time.Time) *live
 		Name: name, Workdir: project, Started: started.Unix(), Activity: "starting"}
 }
 
-// write puts the file in place. Its directory is everybody's: the file is made under
-// a name that nobody has, and takes the other's place without following it.
-// Where that cannot be, there is no live file: nothing depends on it.
+// write replaces the file. All users may write its directory, so the new file is created
+// under a unique name and renamed, which follows no link. Errors are ignored: nothing
+// depends on the file.
 func (l *live) write() {
 	b, err := json.Marshal(l)
 	if err != nil || string(b) == l.last {
@@ -41,7 +41,7 @@ func (l *live) write() {
 	if err != nil {
 		return
 	}
-	_ = f.Chmod(0o644) // a status line of another user's may read it, as Clavain's
+	_ = f.Chmod(0o644) // for status lines of other users, such as Clavain's
 	_, err = f.Write(append(b, '\n'))
 	if e := f.Close(); err == nil {
 		err = e
@@ -56,7 +56,7 @@ func (l *live) write() {
 	l.last = string(b)
 }
 
-// remove takes the file away, if it is one.
+// remove removes the file, if it is a regular file.
 func (l *live) remove() {
 	if info, err := os.Lstat(l.path); err == nil && info.Mode().IsRegular() {
 		_ = os.Remove(l.path)

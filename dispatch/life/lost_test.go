@@ -121,7 +121,7 @@ func TestUnrecorded(t *testing.T) {
 		{spec.Some(int64(1)), "", ""},
 		{spec.Opt[int64]{}, "sbx: killed", ""},
 	} {
-		err := unrecorded(c.status, c.said)
+		err := refusalIn(c.status, c.said)
 		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v %q: %v", c.status, c.said, err)
 		}

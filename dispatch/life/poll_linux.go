@@ -13,14 +13,14 @@ import (
 	"sbx/spec"
 )
 
-// Poll looks at a dispatch and, where its processes are gone, brings its row to
-// the end that its record tells of. It gives the row as it then is.
+// Poll checks a dispatch. If its processes are gone it ends the row as the record says. It
+// returns the row after that.
 func (w *World) Poll(l *dispatch.Ledger, id string) (dispatch.Dispatch, error) {
 	d, err := l.Get(id)
 	if err != nil || d.Status.Ended() && d.SandboxEffective.Set {
 		return d, err
 	}
-	e, ok := w.settle(l, &d)
+	e, ok := w.endOf(l, &d)
 	if !ok {
 		return d, nil
 	}
@@ -30,9 +30,9 @@ func (w *World) Poll(l *dispatch.Ledger, id string) (dispatch.Dispatch, error) {
 	return l.Get(id)
 }
 
-// settle tells how a dispatch has ended; false where it runs, where nobody can
-// tell, or where it is another's to tell.
-func (w *World) settle(l *dispatch.Ledger, d *dispatch.Dispatch) (dispatch.End, bool) {
+// endOf returns how a dispatch has ended; ok is false if it runs, if that is unknown, or if
+// another program must end it.
+func (w *World) endOf(l *dispatch.Ledger, d *dispatch.Dispatch) (dispatch.End, bool) {
 	f := w.folderOf(l.Path(), d.ID)
 	who, noted := f.process()
 	switch {
@@ -41,25 +41,25 @@ func (w *World) settle(l *dispatch.Ledger, d *dispatch.Dispatch) (dispatch.End, 
 	case !noted && (d.Status.Ended() || !abandoned(d)):
 		return dispatch.End{}, false
 	case !noted && !l.Own():
-		// Another driver's, or one that was ended before it began: no sandbox of
-		// ours is known, and so no record.
+		// Another driver ran it, or its driver was killed before it began: there is no
+		// record.
 		return dispatch.End{At: time.Now(), Status: dispatch.Failed, Error: spec.Some("its process is gone")}, true
 	}
 	record, view, err := audit.Settled(f.record)
 	switch {
 	case err != nil:
-		record = w.bare(f.readJob(), time.Unix(d.StartedAt.Or(d.CreatedAt.Or(time.Now().Unix())), 0), nil)
+		record = w.substitute(f.readJob(), time.Unix(d.StartedAt.Or(d.CreatedAt.Or(time.Now().Unix())), 0), nil)
 		if view, err = audit.Parse(record); err != nil {
 			return dispatch.End{}, false
 		}
-	case view.State == "running": // sbx exec dies with its keeper, in a moment
+	case view.State == "running": // sbx exec is about to die, as its keeper did
 		return dispatch.End{}, false
 	}
 	return outcome(record, view, time.Now(), spec.Opt[int64]{}, f.stop()), true
 }
 
-// abandoned tells that a row for which no keeper is noted certainly has no
-// process: it is of before the machine's start, or nothing has its number.
+// abandoned reports whether a row without a known keeper certainly has no process: it was
+// started before the last boot, or no process has its PID.
 func abandoned(d *dispatch.Dispatch) bool {
 	if boot := bootTime(); boot > 0 && d.StartedAt.Set && d.StartedAt.Value < boot-1 {
 		return true
@@ -68,8 +68,7 @@ func abandoned(d *dispatch.Dispatch) bool {
 	return d.PID.Set && pid > 0 && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
 
-// bootTime is when the machine was started, in seconds since 1970; 0 where that
-// is not told.
+// bootTime returns when the machine was started, in seconds since 1970; 0 if unknown.
 func bootTime() int64 {
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -77,15 +76,15 @@ func bootTime() int64 {
 	}
 	for line := range strings.Lines(string(b)) {
 		if v, ok := strings.CutPrefix(line, "btime "); ok {
-			n, _ := strconv.ParseInt(strings.TrimSpace(v), 10, 64) // 0 where it is no number
+			n, _ := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
 			return n
 		}
 	}
 	return 0
 }
 
-// Wait polls a dispatch until it has ended. After the timeout, if there is one,
-// it is stopped and ends so.
+// Wait polls a dispatch until it has ended. After timeout, unless that is 0, Wait stops it
+// with the status TimedOut.
 func (w *World) Wait(l *dispatch.Ledger, id string, every, timeout time.Duration) (dispatch.Dispatch, error) {
 	begun := time.Now()
 	for {
@@ -105,8 +104,7 @@ func (w *World) Wait(l *dispatch.Ledger, id string, every, timeout time.Duration
 	}
 }
 
-// Stop ends a dispatch that runs, with a status of the caller's. It asks first,
-// and uses force five seconds later.
+// Stop ends a dispatch with status as, by SIGTERM and five seconds later by SIGKILL.
 func (w *World) Stop(l *dispatch.Ledger, id string, as dispatch.Status) (dispatch.Dispatch, error) {
 	d, err := w.Poll(l, id)
 	if err != nil || d.Status.Ended() {
@@ -119,7 +117,7 @@ func (w *World) Stop(l *dispatch.Ledger, id string, as dispatch.Status) (dispatc
 			return d, problem(id, "stop the dispatch", "its process was not started by sbx, or by another user", "let who started it end it, as ic dispatch kill")
 		}
 		e := dispatch.End{Status: as, At: time.Now(), Error: spec.Some("it was stopped before it was started"),
-			Effective: spec.Some(strings.TrimSpace(string(w.bare(nil, time.Now(), problem("", "start the dispatch", "it was stopped before", "")))))}
+			Effective: spec.Some(strings.TrimSpace(string(w.substitute(nil, time.Now(), problem("", "start the dispatch", "it was stopped before", "")))))}
 		if _, err := l.End(id, e); err != nil {
 			return d, err
 		}
@@ -131,7 +129,7 @@ func (w *World) Stop(l *dispatch.Ledger, id string, as dispatch.Status) (dispatc
 	if err := signalUntilGone(who); err != nil {
 		return d, problem(id, "stop the dispatch", err.Error(), "")
 	}
-	// sbx exec dies with its keeper; its record and the row come a moment later.
+	// sbx exec dies together with its keeper. Poll can end the row a moment later.
 	for range 200 {
 		if d, err = w.Poll(l, id); err != nil || d.Status.Ended() {
 			return d, err
@@ -141,8 +139,8 @@ func (w *World) Stop(l *dispatch.Ledger, id string, as dispatch.Status) (dispatc
 	return d, problem(id, "stop the dispatch", "its process does not end", "")
 }
 
-// signalUntilGone asks a process to end, and kills it five seconds later. The
-// process is held by a descriptor, so that its number cannot be another's.
+// signalUntilGone asks a process to end, and kills it five seconds later. It holds the
+// process by a pidfd, so that it cannot signal another one that reuses the PID.
 func signalUntilGone(who audit.Process) error {
 	p, err := os.FindProcess(who.PID)
 	if err != nil {
@@ -164,6 +162,6 @@ func signalUntilGone(who audit.Process) error {
 		}
 		time.Sleep(25 * time.Millisecond)
 	}
-	_ = p.Signal(syscall.SIGKILL) // it may be gone by now
+	_ = p.Signal(syscall.SIGKILL) // fails if it has ended meanwhile
 	return nil
 }

@@ -45,23 +45,23 @@ func TestBeside(t *testing.T) {
 	must(t, err)
 	for _, c := range []struct {
 		timeout time.Duration
-		ledger  kept
+		ledger  keptLedger
 		want    string
 	}{
-		{0, kept{}, ""},
-		{time.Minute, kept{}, ""},
-		{1500 * time.Millisecond, kept{}, `{"limits":{"timeout":"1500ms"}}`},
-		{0, kept{files: []string{"/p/l.db"}}, `{"filesystem":{"hide":["/p/l.db"]}}`},
-		{0, kept{files: []string{"/p/a/l.db"}, folder: "/p/a", at: []string{"/p/a"}},
+		{0, keptLedger{}, ""},
+		{time.Minute, keptLedger{}, ""},
+		{1500 * time.Millisecond, keptLedger{}, `{"limits":{"timeout":"1500ms"}}`},
+		{0, keptLedger{files: []string{"/p/l.db"}}, `{"filesystem":{"hide":["/p/l.db"]}}`},
+		{0, keptLedger{files: []string{"/p/a/l.db"}, folder: "/p/a", at: []string{"/p/a"}},
 			`{"filesystem":{"hide":["/p/a/l.db"],"mounts":[{"label":"ledger","source":"/p/a","target":"/p/a","mode":"ro"}]}}`},
-		{0, kept{folder: "/taken", at: []string{"/taken"}}, ""},
-		{0, kept{folder: "/q/a", at: []string{"/q/a", "/mnt/a"}, mounts: []spec.MountAt{
+		{0, keptLedger{folder: "/taken", at: []string{"/taken"}}, ""},
+		{0, keptLedger{folder: "/q/a", at: []string{"/q/a", "/mnt/a"}, mounts: []spec.MountAt{
 			{Mount: spec.Mount{Label: "q", Mode: spec.MountRW}, Source: spec.Path{Real: "/q"}, Target: "/mnt"},
 			{Mount: spec.Mount{Label: "t", Mode: spec.MountTmpfs}, Target: "/t"}}},
 			`{"filesystem":{"mounts":[{"label":"ledger","source":"/q/a","target":"/q/a","mode":"ro"},{"label":"ledger","source":"/q/a","target":"/mnt/a","mode":"ro"},` +
 				`{"label":"q","source":"/q","target":"/mnt","mode":"rw"},{"label":"t","target":"/t","mode":"tmpfs"}]}}`},
 	} {
-		got := beside(s, c.timeout, c.ledger)
+		got := narrowing(s, c.timeout, c.ledger)
 		if got != c.want {
 			t.Errorf("%v %+v: %s, want %s", c.timeout, c.ledger, got, c.want)
 		}
@@ -76,7 +76,7 @@ func TestBeside(t *testing.T) {
 // What an agent is run with: by which the prompt reaches it, and what is best
 // effort.
 func TestExecution(t *testing.T) {
-	at := place{folder: "/f", real: func(string) string { return "" }, prompt: "-do it"}
+	at := surroundings{folder: "/f", real: func(string) string { return "" }, prompt: "-do it"}
 	long := strings.Repeat("x", maxWord+1)
 	for _, c := range []struct {
 		name   string
@@ -85,25 +85,24 @@ func TestExecution(t *testing.T) {
 		words  string // the end of the command line, joined
 		has    string
 		lacks  string
-		spec   bool // on stdin
-		file   string
+		input  string
 	}{
-		{"codex", Job{Agent: "codex", Prompt: "/p"}, "", "codex exec --json --skip-git-repo-check -- -do it", "--spec - --best-effort tools_allowed --best-effort tools_denied --best-effort max_turns", "zzz", true, ""},
-		{"codex, a long prompt", Job{Agent: "codex", Prompt: "/p"}, long, "codex exec --json --skip-git-repo-check -", "--spec /f/spec.json", "zzz", false, "/p"},
-		{"claude", Job{Agent: "claude", Prompt: "/p", Model: "m"}, "", "claude -p --output-format stream-json --verbose --model=m --permission-mode bypassPermissions -- -do it", "--spec -", "zzz", true, ""},
-		{"claude with tools", Job{Agent: "claude", Prompt: "/p", HasSpec: true, Spec: `{"tools_allowed": ["Read"]}`}, "", "claude -p --output-format stream-json --verbose -- -do it", "--spec -", "zzz", true, ""},
-		{"gemini", Job{Agent: "gemini", Prompt: "/p"}, "", "gemini --output-format stream-json --approval-mode yolo --prompt=-do it", "--spec -", "zzz", true, ""},
-		{"another agent", Job{Agent: "goose", Prompt: "/p"}, "", "-- goose", "--spec /f/spec.json --best-effort tools_allowed --best-effort tools_denied --best-effort max_turns", "--spec -", false, "/p"},
-		{"a command", Job{Argv: []string{"sh", "-c", "x"}}, "", "-- sh -c x", "--best-effort max_turns", "max_commands", true, ""},
+		{"codex", Job{Agent: "codex", Prompt: "/p"}, "", "codex exec --json --skip-git-repo-check -- -do it", "--spec - --best-effort tools_allowed --best-effort tools_denied --best-effort max_turns", "zzz", ""},
+		{"codex, a long prompt", Job{Agent: "codex", Prompt: "/p"}, long, "codex exec --json --skip-git-repo-check -", "--spec /f/spec.json", "zzz", "/p"},
+		{"claude", Job{Agent: "claude", Prompt: "/p", Model: "m"}, "", "claude -p --output-format stream-json --verbose --model=m --permission-mode bypassPermissions -- -do it", "--spec -", "zzz", ""},
+		{"claude with tools", Job{Agent: "claude", Prompt: "/p", HasSpec: true, Spec: `{"tools_allowed": ["Read"]}`}, "", "claude -p --output-format stream-json --verbose -- -do it", "--spec -", "zzz", ""},
+		{"gemini", Job{Agent: "gemini", Prompt: "/p"}, "", "gemini --output-format stream-json --approval-mode yolo --prompt=-do it", "--spec -", "zzz", ""},
+		{"another agent", Job{Agent: "goose", Prompt: "/p"}, "", "-- goose", "--spec /f/spec.json --best-effort tools_allowed --best-effort tools_denied --best-effort max_turns", "--spec -", "/p"},
+		{"a command", Job{Argv: []string{"sh", "-c", "x"}}, "", "-- sh -c x", "--best-effort max_turns", "max_commands", ""},
 		{"a command with a prompt", Job{Argv: []string{"cat"}, Prompt: "/p", HasSpec: true, Spec: `{"access_mode": "read-only", "working_dir": "a"}`}, "", "-- cat",
-			`--spec-json {"access_mode": "read-only", "working_dir": "a"}`, "/f/spec.json", false, "/p"},
-		{"an agent with a stream", Job{Argv: []string{"claude", "-p", "x", "--output-format", "stream-json", "--verbose"}}, "", "--verbose", "--spec -", "zzz", true, ""},
-		{"an agent without a stream", Job{Argv: []string{"claude", "-p", "x"}}, "", "-- claude -p x", "--best-effort tools_allowed", "zzz", true, ""},
-		{"an agent by its document", Job{Argv: []string{"./mine", "exec", "--json"}, HasSpec: true, Spec: `{"agent": "codex"}`}, "", "-- ./mine exec --json", "--spec -", "zzz", true, ""},
-		{"no agent by its document", Job{Argv: []string{"codex", "exec", "--json"}, HasSpec: true, Spec: `{"agent": "none"}`}, "", "--json", "--best-effort", "zzz", true, ""},
-		{"an agent that is to be held to all", Job{Agent: "codex", Prompt: "/p", HasSpec: true, Spec: `{"require_available": true}`}, "", "-- -do it", "--spec -", "--best-effort", true, ""},
-		{"a command that is to be held to all", Job{Argv: []string{"x"}, HasSpec: true, Spec: `{"require_available": true}`}, "", "-- x", "--spec -", "--best-effort", true, ""},
-		{"less will do in so many words", Job{Agent: "codex", Prompt: "/p", HasSpec: true, Spec: `{"require_available": false}`}, "", "-- -do it", "--best-effort tools_allowed --best-effort tools_denied --best-effort max_turns", "zzz", true, ""},
+			`--spec-json {"access_mode": "read-only", "working_dir": "a"}`, "/f/spec.json", "/p"},
+		{"an agent with a stream", Job{Argv: []string{"claude", "-p", "x", "--output-format", "stream-json", "--verbose"}}, "", "--verbose", "--spec -", "zzz", ""},
+		{"an agent without a stream", Job{Argv: []string{"claude", "-p", "x"}}, "", "-- claude -p x", "--best-effort tools_allowed", "zzz", ""},
+		{"an agent by its document", Job{Argv: []string{"./mine", "exec", "--json"}, HasSpec: true, Spec: `{"agent": "codex"}`}, "", "-- ./mine exec --json", "--spec -", "zzz", ""},
+		{"no agent by its document", Job{Argv: []string{"codex", "exec", "--json"}, HasSpec: true, Spec: `{"agent": "none"}`}, "", "--json", "--best-effort", "zzz", ""},
+		{"an agent that is to be held to all", Job{Agent: "codex", Prompt: "/p", HasSpec: true, Spec: `{"require_available": true}`}, "", "-- -do it", "--spec -", "--best-effort", ""},
+		{"a command that is to be held to all", Job{Argv: []string{"x"}, HasSpec: true, Spec: `{"require_available": true}`}, "", "-- x", "--spec -", "--best-effort", ""},
+		{"less will do in so many words", Job{Agent: "codex", Prompt: "/p", HasSpec: true, Spec: `{"require_available": false}`}, "", "-- -do it", "--best-effort tools_allowed --best-effort tools_denied --best-effort max_turns", "zzz", ""},
 	} {
 		where := at
 		if c.prompt != "" {
@@ -115,8 +114,8 @@ func TestExecution(t *testing.T) {
 			continue
 		}
 		line := strings.Join(x.args, " ")
-		if !strings.HasSuffix(line, c.words) || !strings.Contains(line, c.has) || strings.Contains(line, c.lacks) || x.stdin != (carried{c.spec, c.file}) {
-			t.Errorf("%s: %s, stdin %+v", c.name, line, x.stdin)
+		if !strings.HasSuffix(line, c.words) || !strings.Contains(line, c.has) || strings.Contains(line, c.lacks) || x.input != c.input {
+			t.Errorf("%s: %s, stdin %q", c.name, line, x.input)
 		}
 	}
 	at.root = true

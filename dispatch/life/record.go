@@ -11,17 +11,16 @@ import (
 	"sbx/spec"
 )
 
-// outcome is the end of a dispatch by its record, which nobody writes any more:
-// pure, so that whoever comes to it, the keeper or a poll much later, comes to
-// the same. status is the exit status of sbx exec, where that was seen; stop is
-// the status that whoever stopped the dispatch wants for it, "" where nobody did.
+// outcome returns the end of a dispatch from its final record. It is pure, so that the
+// keeper and a much later Poll get the same result. status is the exit status of sbx exec,
+// if known; stop is the status requested when the dispatch was stopped, "" if it was not.
 func outcome(record []byte, v audit.View, now time.Time, status spec.Opt[int64], stop dispatch.Status) dispatch.End {
 	n := v.Node
-	e := dispatch.End{At: now, Counts: used(n), Status: dispatch.Failed, ExitCode: status}
+	e := dispatch.End{At: now, Counts: countsOf(n), Status: dispatch.Failed, ExitCode: status}
 	switch v.State {
 	case "exited":
 		e.ExitCode = number(n.Get("exit"), "code")
-		ended(&e, doc.Text(n.Get("exit").Get("ended_by")), stop)
+		setStatus(&e, doc.Text(n.Get("exit").Get("ended_by")), stop)
 		if at, err := time.Parse(time.RFC3339, doc.Text(n.Get("ended_at"))); err == nil {
 			e.At = at
 		}
@@ -44,8 +43,9 @@ func outcome(record []byte, v audit.View, now time.Time, status spec.Opt[int64],
 	return e
 }
 
-// ended tells how a run that came to its end by itself, or by what ended it.
-func ended(e *dispatch.End, by string, stop dispatch.Status) {
+// setStatus sets the status and error of a run whose command has exited; by is what ended
+// it.
+func setStatus(e *dispatch.End, by string, stop dispatch.Status) {
 	switch {
 	case e.ExitCode == spec.Some(int64(0)) && by == "command":
 		e.Status = dispatch.Completed
@@ -62,8 +62,8 @@ func ended(e *dispatch.End, by string, stop dispatch.Status) {
 	}
 }
 
-// used are the counts of a record. What nobody saw stays absent.
-func used(n *spec.Node) dispatch.Counts {
+// countsOf returns the counts of a record. Unknown ones are absent.
+func countsOf(n *spec.Node) dispatch.Counts {
 	tokens := n.Get("agent").Get("tokens")
 	return dispatch.Counts{Turns: number(n, "turns_used"), Commands: number(n, "commands_used"),
 		Input: number(tokens, "input"), Output: number(tokens, "output"), Cached: number(tokens, "cached")}
@@ -74,11 +74,11 @@ func number(n *spec.Node, key string) spec.Opt[int64] {
 	return spec.Opt[int64]{Value: v, Set: ok}
 }
 
-// bare is a record of what was to run, where sbx exec has left none: refused for
-// a reason, or lost without one.
-func (w *World) bare(j *Job, at time.Time, why *spec.Problem) []byte {
+// substitute returns a record of a job for which sbx exec has written none. Its state is
+// refused if why is set, else lost.
+func (w *World) substitute(j *Job, at time.Time, why *spec.Problem) []byte {
 	r := audit.Record{StartedAt: at, Version: w.Version, Command: audit.Command{Argv: []string{}}}
-	r.ID, _ = audit.NewID(at) // without one it is still a record
+	r.ID, _ = audit.NewID(at) // a record without an id is still useful
 	if j != nil {
 		r.Command.Cwd = j.Project
 		if j.Argv != nil {

@@ -11,27 +11,26 @@ import (
 	"sbx/spec"
 )
 
-// How often a dispatch is tried again, and how long is waited before: as
-// Intercore does.
+// Limits on retries, the same as Intercore's.
 const (
 	maxRetries  = 3
 	firstPause  = 5 * time.Second
 	longestWait = 5 * time.Minute
 )
 
-// Again is what a retry has made.
+// Again describes the new row of a retry.
 type Again struct {
 	ID      string
 	Attempt int64
-	Backoff time.Duration // to be waited before it is started
+	Backoff time.Duration // how long to wait before it is started
 
-	// What Escalate has chosen.
+	// Set by Escalate.
 	Model     string
-	Escalated bool // it is another than the last
+	Escalated bool // Model differs from the last attempt's
 }
 
-// Retry makes a new row for a dispatch that failed or timed out, with the same
-// contract. It starts nothing; Again tells how long to wait before.
+// Retry adds a new row for a dispatch that failed or timed out, with the same sandbox. It
+// starts nothing.
 func (w *World) Retry(l *dispatch.Ledger, at dispatch.Place, id string) (Again, *Job, error) {
 	d, err := l.Get(id)
 	if err != nil {
@@ -49,22 +48,22 @@ func (w *World) Retry(l *dispatch.Ledger, at dispatch.Place, id string) (Again, 
 		return Again{}, nil, cannot("its command is not known: its directory is gone, or is another user's", "spawn it anew")
 	}
 	next := repeat(&d)
-	if next.PromptHash, err = w.promptNow(w.sent(l, &d), &d); err != nil {
+	if next.PromptHash, err = w.promptNow(w.jobOf(l, &d), &d); err != nil {
 		return Again{}, nil, err
 	}
-	return w.addAgain(l, at, &d, &next)
+	return w.addRetry(l, at, &d, &next)
 }
 
-// repeat is the row of a dispatch that repeats another, with its contract.
+// repeat returns the row of a retry of d, with the same sandbox.
 func repeat(d *dispatch.Dispatch) dispatch.Dispatch {
 	return dispatch.Dispatch{ID: dispatch.NewID(), AgentType: d.AgentType, Status: dispatch.Spawned, ProjectDir: d.ProjectDir, PromptFile: d.PromptFile,
 		PromptHash: d.PromptHash, Name: d.Name, Model: d.Model, Sandbox: d.Sandbox, SandboxSpec: d.SandboxSpec, TimeoutSec: d.TimeoutSec,
 		ScopeID: d.ScopeID, ParentID: d.ParentID, RetryCount: spec.Some(d.RetryCount.Value + 1), ParentDispatchID: spec.Some(d.ID), SpawnDepth: d.SpawnDepth}
 }
 
-// promptNow is the digest of a dispatch's prompt as it is now: it may have been
-// written anew since. Where it is another it must be what its name says: an agent
-// that may write there could have put a link to a file of the user's in its place.
+// promptNow returns the digest of a dispatch's prompt as it is now, since it may have been
+// edited. A prompt that changed must not be reached through a symbolic link: the agent
+// could have replaced it by a link to a file of the user's.
 func (w *World) promptNow(j *Job, d *dispatch.Dispatch) (spec.Opt[string], error) {
 	path := d.PromptFile.Value
 	if path == "" {
@@ -76,7 +75,7 @@ func (w *World) promptNow(j *Job, d *dispatch.Dispatch) (spec.Opt[string], error
 	}
 	hash, err := w.HashPrompt(j, path)
 	if err != nil || d.PromptHash == spec.Some(hash) {
-		return d.PromptHash, nil // what is not there now may be when it is started
+		return d.PromptHash, nil // a missing prompt may exist when the retry is started
 	}
 	if realFile(path) != filepath.Clean(path) {
 		return d.PromptHash, problem(path, "take it for the prompt again", "a link leads to it, and its text is another than the one that was dispatched", "spawn it anew")
@@ -84,9 +83,9 @@ func (w *World) promptNow(j *Job, d *dispatch.Dispatch) (spec.Opt[string], error
 	return spec.Some(hash), nil
 }
 
-// addAgain adds the row of a dispatch that repeats another.
-func (w *World) addAgain(l *dispatch.Ledger, at dispatch.Place, d, next *dispatch.Dispatch) (Again, *Job, error) {
-	j := w.jobAgain(at, l, d, next)
+// addRetry adds next, the row of a retry of d, and returns its job.
+func (w *World) addRetry(l *dispatch.Ledger, at dispatch.Place, d, next *dispatch.Dispatch) (Again, *Job, error) {
+	j := w.retryJob(at, l, d, next)
 	if j == nil {
 		return Again{}, nil, problem(d.ID, "try the dispatch again", "its sandbox_spec in "+l.Path()+" is another than the one that it ran under",
 			"see who writes that ledger, and spawn it anew")
@@ -98,20 +97,19 @@ func (w *World) addAgain(l *dispatch.Ledger, at dispatch.Place, d, next *dispatc
 	return Again{ID: next.ID, Attempt: next.RetryCount.Value, Backoff: backoff(d.RetryCount.Value)}, j, nil
 }
 
-// backoff grows with each attempt.
+// backoff returns the pause before a retry, which doubles with each.
 func backoff(retries int64) time.Duration {
 	return min(time.Duration(float64(firstPause)*math.Pow(2, float64(max(retries, 0)))), longestWait)
 }
 
-// isKnown tells whether it is known what a dispatch has run: an agent has a file
-// for its verdict in the row, a command stands in the dispatch's directory alone.
+// isKnown reports whether the command of a dispatch is known. That of an agent, which has
+// a verdict file, follows from its row; any other is only in the dispatch's directory.
 func (w *World) isKnown(l *dispatch.Ledger, d *dispatch.Dispatch) bool {
 	return d.VerdictFile.Set || w.folderOf(l.Path(), d.ID).readJob() != nil
 }
 
-// sent is the job of a dispatch as it was sent off; what its row says of it where it
-// was not started here.
-func (w *World) sent(l *dispatch.Ledger, d *dispatch.Dispatch) *Job {
+// jobOf returns the job of a dispatch, from its row if it was not started by sbx.
+func (w *World) jobOf(l *dispatch.Ledger, d *dispatch.Dispatch) *Job {
 	if j := w.folderOf(l.Path(), d.ID).readJob(); j != nil {
 		return j
 	}
@@ -120,12 +118,11 @@ func (w *World) sent(l *dispatch.Ledger, d *dispatch.Dispatch) *Job {
 		Spec: d.SandboxSpec.Value, HasSpec: d.SandboxSpec.Set}
 }
 
-// jobAgain is the job of a dispatch that is tried again: the command is in the
-// directory of the first, where that was started here; else the agent's. It is nil where
-// the row has another contract than was asked for: whoever may write a project may write
-// a ledger that is found there, and triggers into it.
-func (w *World) jobAgain(at dispatch.Place, l *dispatch.Ledger, d, next *dispatch.Dispatch) *Job {
-	j := w.sent(l, d)
+// retryJob returns the job for next, a retry of d. It returns nil if the row's sandbox_spec
+// differs from the one that the job was started with: a program that can write the project
+// can change a ledger in it, also by triggers.
+func (w *World) retryJob(at dispatch.Place, l *dispatch.Ledger, d, next *dispatch.Dispatch) *Job {
+	j := w.jobOf(l, d)
 	if j.Spec != next.SandboxSpec.Value || j.HasSpec != next.SandboxSpec.Set {
 		return nil
 	}
@@ -134,8 +131,8 @@ func (w *World) jobAgain(at dispatch.Place, l *dispatch.Ledger, d, next *dispatc
 	return j
 }
 
-// Clear removes the directories of dispatches that were pruned, and those of spawns
-// that were cut off before there was a row.
+// Clear removes the directories of pruned dispatches, and those of spawns that were killed
+// before they added a row.
 func (w *World) Clear(l *dispatch.Ledger, ids []string) error {
 	for _, id := range ids {
 		if err := os.RemoveAll(string(w.folderOf(l.Path(), id))); err != nil {
@@ -152,7 +149,7 @@ func (w *World) Clear(l *dispatch.Ledger, ids []string) error {
 	}
 	all, err := os.ReadDir(w.folders(l.Path()))
 	if err != nil {
-		return nil // there are none
+		return nil // no dispatch has a directory
 	}
 	for _, e := range all {
 		f := folder(filepath.Join(w.folders(l.Path()), e.Name()))
@@ -163,7 +160,7 @@ func (w *World) Clear(l *dispatch.Ledger, ids []string) error {
 		if who, noted := f.process(); noted && !who.Gone() {
 			continue
 		}
-		_ = os.RemoveAll(string(f)) // the next time, then
+		_ = os.RemoveAll(string(f)) // if it fails, the next Clear tries again
 	}
 	return nil
 }

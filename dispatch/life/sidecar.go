@@ -10,7 +10,7 @@ import (
 	"sbx/spec"
 )
 
-// verdict is what a dispatch comes to for who asked for it.
+// verdict is the result of a dispatch for the program that requested it.
 type verdict struct {
 	status  string // pass, warn or fail
 	summary string // one line
@@ -18,9 +18,9 @@ type verdict struct {
 
 const maxSummary = 500
 
-// said is the verdict in an agent's last words: the lines STATUS: and SUMMARY:
-// behind the last line "--- VERDICT ---".
-func said(words string) (v verdict, ok bool) {
+// verdictIn returns the verdict in an agent's last message: the lines STATUS: and SUMMARY:
+// after the last line "--- VERDICT ---".
+func verdictIn(words string) (v verdict, ok bool) {
 	inside := false
 	for line := range strings.Lines(words) {
 		line = strings.TrimRight(line, " \t\r\n")
@@ -38,13 +38,13 @@ func said(words string) (v verdict, ok bool) {
 	return v, v.status == "pass" || v.status == "warn" || v.status == "fail"
 }
 
-// judge is the verdict on a dispatch: its own, where it ended well, else that it
-// failed, and why.
+// judge returns the verdict on a dispatch: the agent's own if the command succeeded, else
+// that it failed and why.
 func judge(words string, e *dispatch.End) verdict {
 	if e.Status != dispatch.Completed {
 		return verdict{"fail", oneLine(e.Error.Or("it " + string(e.Status)))}
 	}
-	if v, ok := said(words); ok {
+	if v, ok := verdictIn(words); ok {
 		if v.summary == "" {
 			v.summary = "the agent gives no summary"
 		}
@@ -53,12 +53,12 @@ func judge(words string, e *dispatch.End) verdict {
 	return verdict{"pass", "it ended with status 0, and gave no verdict of its own"}
 }
 
-// text is the file that is written beside the output.
+// text returns the content of the verdict file.
 func (v verdict) text() string {
 	return "--- VERDICT ---\nSTATUS: " + v.status + "\nSUMMARY: " + v.summary + "\n---\n"
 }
 
-// summary is the file of what was used. What nobody counted has no place in it.
+// summary returns the content of the summary file, without unknown counts.
 func summary(name string, took time.Duration, c dispatch.Counts) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Dispatch: %s\nDuration: %dm %ds\n", oneLine(name), int(took.Minutes()), int(took.Seconds())%60)
@@ -80,7 +80,8 @@ func summary(name string, took time.Duration, c dispatch.Counts) string {
 	return b.String()
 }
 
-// oneLine makes a text fit for a line that is read line by line.
+// oneLine replaces control characters and line breaks by blanks, and cuts the text at
+// maxSummary characters.
 func oneLine(s string) string {
 	s = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {

@@ -17,13 +17,12 @@ import (
 	"sbx/spec"
 )
 
-// Spawn starts a job and adds its row, and returns while the command runs. Where
-// it fails nothing runs, and there is no row. The job's ID is set.
+// Spawn starts a job, adds its row, and returns while the command runs. If it fails nothing
+// runs and there is no row. It sets the job's ID.
 //
-// The keeper is started first, while its job is written and the ledger opened, and
-// waits for the row: what its pid and start time are stands in the dispatch's
-// directory before the row is there, so that a row without a process is never in
-// doubt.
+// The keeper is started first, to save time, and waits until the row exists. Its PID and
+// start time are written to the dispatch's directory before the row is added, so that Poll
+// can always decide whether a row's process is alive.
 func (w *World) Spawn(j *Job, row dispatch.Dispatch) (dispatch.Dispatch, error) {
 	if j.Output != "" {
 		t, err := w.openTarget(j, j.Output)
@@ -44,8 +43,8 @@ func (w *World) Spawn(j *Job, row dispatch.Dispatch) (dispatch.Dispatch, error) 
 	return row, w.launch(j, &row, insert)
 }
 
-// admit asks the portfolio of the run that is the dispatch's scope, if there is
-// one. As Intercore's own check it is advice: the count is some seconds old.
+// admit checks the limit of the portfolio of the run that is the dispatch's scope, if there
+// is one. The limit may be exceeded, as in Intercore, since the count is some seconds old.
 func (w *World) admit(l *dispatch.Ledger, scope spec.Opt[string]) error {
 	if !scope.Set {
 		return nil
@@ -61,8 +60,8 @@ func (w *World) admit(l *dispatch.Ledger, scope spec.Opt[string]) error {
 	return p.Allows()
 }
 
-// Start starts a dispatch whose row is there and that nobody has started, as
-// Retry leaves one.
+// Start starts a dispatch whose row exists and that was not started yet, such as one of
+// Retry.
 func (w *World) Start(j *Job) error {
 	return w.launch(j, nil, func(l *dispatch.Ledger, pid int) error {
 		claimed, err := l.Claim(j.ID, pid, time.Now())
@@ -73,7 +72,8 @@ func (w *World) Start(j *Job) error {
 	})
 }
 
-// launch starts the keeper of a job, has its row made, and lets it go on.
+// launch starts the keeper of a job, calls enter to add or claim the row, and lets the
+// keeper continue.
 func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledger, int) error) (err error) {
 	if w.StateDir == "" {
 		return problem("the state directory", "find it", "there is no home directory, and XDG_STATE_HOME is not set to an absolute path", "set HOME")
@@ -98,7 +98,7 @@ func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledg
 	}
 	defer func() {
 		_ = say.Close()
-		if err != nil { // it has not been told to go, and ends by itself
+		if err != nil { // the keeper ends, as its stdin closed without "go"
 			_, _ = keeper.Process.Wait()
 			return
 		}
@@ -125,15 +125,15 @@ func (w *World) launch(j *Job, row *dispatch.Dispatch, enter func(*dispatch.Ledg
 	}
 	w.step("spawn: row added")
 	if _, e := io.WriteString(say, "go\n"); e != nil {
-		// The keeper is gone, and the row is there: it ends as any that is lost.
+		// The keeper has died. The next Poll ends the row as lost.
 		w.step("spawn: keeper lost")
 	}
 	w.step("spawn: keeper told")
 	return nil
 }
 
-// startKeeper starts this program again as a keeper, out of the caller's session:
-// no terminal's signal reaches it.
+// startKeeper starts this program as a keeper in a session of its own, so that signals
+// from the terminal do not reach it. It returns the pipe to the keeper's stdin.
 func (w *World) startKeeper(f folder, project string) (*exec.Cmd, *os.File, error) {
 	cannot := func(err error) error { return problem(w.Self[0], "start the keeper", plain(err), "") }
 	read, write, err := os.Pipe()
@@ -152,7 +152,7 @@ func (w *World) startKeeper(f folder, project string) (*exec.Cmd, *os.File, erro
 	return cmd, write, nil
 }
 
-// HashPrompt is the short digest of a prompt that a row has, as Intercore's.
+// HashPrompt returns the short digest of a prompt for a row, the same as Intercore's.
 func (w *World) HashPrompt(j *Job, path string) (string, error) {
 	f, err := w.openPrompt(j, path)
 	if err != nil {
@@ -166,11 +166,10 @@ func (w *World) HashPrompt(j *Job, path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
-// maxPrompt bounds a prompt; what a row of another's names may be anything.
+// maxPrompt is the largest prompt. A foreign row may name any file.
 const maxPrompt = 16 << 20
 
-// openPrompt opens a regular file, and waits for no other: a FIFO that nobody
-// writes would be waited for without end.
+// openPrompt opens a prompt, which must be a regular file. It does not block on a FIFO.
 func (w *World) openPrompt(j *Job, path string) (*os.File, error) {
 	p, refusal := w.Follow(j, path)
 	if refusal != nil {
@@ -191,7 +190,7 @@ func (w *World) openPrompt(j *Job, path string) (*os.File, error) {
 	return f, nil
 }
 
-// Absolute is a path as a row has it; a relative one counts from dir.
+// Absolute returns path, or path in dir if it is relative; "" stays "".
 func Absolute(path, dir string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path

@@ -10,22 +10,22 @@ import (
 	"sbx/spec"
 )
 
-// The bounds of what is kept of an agent's stream.
+// Bounds on the data that is kept of an agent's stream, in bytes.
 const (
 	maxLine  = 4 << 20
 	maxWords = 1 << 20
 )
 
-// stream reads an agent's JSON lines for what the ledger wants to know beside
-// sbx's own counts: its messages, the last of them, and what it is at.
+// stream reads an agent's JSON lines for data that sbx exec does not report: the number of
+// messages, the last message, and the present activity.
 type stream struct {
 	mu       sync.Mutex
 	agent    spec.Agent
 	line     []byte
-	skip     bool // the line is longer than any that is read
+	skip     bool // the line is longer than maxLine
 	messages int64
 	words    string // the last message
-	joined   bool   // gemini's next piece belongs to it
+	joined   bool   // gemini's next piece belongs to the last message
 	activity string
 }
 
@@ -42,7 +42,7 @@ type event struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// Write reads the next bytes. It takes them all.
+// Write reads the next bytes. It never fails.
 func (s *stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *stream) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// end reads the line that is complete.
+// end reads the complete line in s.line.
 func (s *stream) end() {
 	line := s.line
 	s.line, s.skip = s.line[:0], false
@@ -157,7 +157,7 @@ func (s *stream) finish() {
 	}
 }
 
-// now is what has been seen so far.
+// now returns the data so far.
 func (s *stream) now() (messages int64, activity, words string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

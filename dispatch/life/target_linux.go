@@ -13,16 +13,15 @@ import (
 	"sbx/spec"
 )
 
-// target is a file that is written for others, in a directory that was opened
-// before the command ran: whatever the command makes of the directory's name or of
-// the file's, nothing outside is written.
+// target is an output file. Its directory is opened before the command runs, so that the
+// command cannot redirect the output elsewhere by replacing the directory or the file.
 type target struct {
-	root *os.Root
-	name string // "" where what is written goes nowhere: /dev/null
+	root *os.Root // nil for /dev/null
+	name string
 	path string
 }
 
-// openTarget opens the directory that a file of a job's is to be in.
+// openTarget opens the directory of an output file of a job.
 func (w *World) openTarget(j *Job, path string) (*target, error) {
 	cannot := func(why, help string) error {
 		return &spec.Problem{On: path, Do: "write the output", Why: why, Help: help}
@@ -49,7 +48,7 @@ func (w *World) openTarget(j *Job, path string) (*target, error) {
 	if err != nil {
 		return nil, cannot("its directory cannot be opened: "+plain(err), "make the directory first")
 	}
-	if err := unix.Access(p.Real, unix.W_OK|unix.X_OK); err != nil { // told before the work is done, and not after
+	if err := unix.Access(p.Real, unix.W_OK|unix.X_OK); err != nil { // checked now, so that the user learns it before the command runs
 		_ = root.Close()
 		return nil, cannot("its directory may not be written: "+err.Error(), "make the directory writable, or name another file")
 	}
@@ -61,7 +60,7 @@ func (w *World) openTarget(j *Job, path string) (*target, error) {
 	return t, nil
 }
 
-// Close gives the directory back.
+// Close closes the directory.
 func (t *target) Close() error {
 	if t.root == nil {
 		return nil
@@ -69,7 +68,7 @@ func (t *target) Close() error {
 	return t.root.Close()
 }
 
-// create puts a new, empty file in the target's place, and gives it open.
+// create replaces the file with name+suffix by a new, empty one, and returns it open.
 func (t *target) create(suffix string) (*os.File, error) {
 	if t.root == nil {
 		return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
@@ -95,7 +94,7 @@ func (t *target) create(suffix string) (*os.File, error) {
 	return f, nil
 }
 
-// replace makes b the content of the target, or of its neighbour by a suffix.
+// replace replaces the file with name+suffix by one that contains b.
 func (t *target) replace(suffix string, b []byte) error {
 	if t.root == nil {
 		return nil
@@ -111,7 +110,7 @@ func (t *target) replace(suffix string, b []byte) error {
 	return err
 }
 
-// tail is the end of a file that the command has written.
+// tail returns the last size bytes of a regular file.
 func tail(f *os.File, size int64) string {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -125,7 +124,8 @@ func tail(f *os.File, size int64) string {
 	return string(b)
 }
 
-// plain is an error of package os without the paths, which are told beside.
+// plain returns the text of an error of package os without the paths, which a Problem names
+// separately.
 func plain(err error) string {
 	var p *os.PathError
 	var l *os.LinkError

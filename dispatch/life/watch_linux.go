@@ -17,9 +17,9 @@ import (
 	"sbx/spec"
 )
 
-// read learns of the host what the execution needs.
-func (k *keeper) read() (place, error) {
-	at := place{folder: k.f, root: os.Getuid() == 0, real: k.programFile}
+// surroundings collects what the execution depends on.
+func (k *keeper) surroundings() (surroundings, error) {
+	at := surroundings{folder: k.f, root: os.Getuid() == 0, real: k.programFile}
 	project, err := k.Project(k.j)
 	if err != nil {
 		return at, err
@@ -40,7 +40,7 @@ func (k *keeper) read() (place, error) {
 	if err != nil {
 		return at, err
 	}
-	// By whichever names: a ledger may be named through a link.
+	// The resolved path, since the ledger may be named through a link.
 	ledger := real(k.j.Ledger.Path)
 	trees, mounts := k.trees(s, project)
 	if guards(s) && !beneath(ledger, real(k.StateDir)) && (beneath(ledger, project) || slices.ContainsFunc(trees, func(t shown) bool { return beneath(ledger, t.source) })) {
@@ -50,12 +50,11 @@ func (k *keeper) read() (place, error) {
 	return at, err
 }
 
-// shown is a directory that a command writes, and where it sees that.
+// shown is a directory that a command may write, and the path at which it sees that.
 type shown struct{ source, at string }
 
-// trees are the directories that a spec lets be written, and what it mounts. Of a
-// profile nothing is known here but the project, and a spec that is refused writes
-// nothing.
+// trees returns the directories that a spec allows to be written, and its mounts. Of a spec
+// with a profile it returns only the mounts; an invalid spec allows nothing.
 func (k *keeper) trees(s *spec.SandboxSpec, project string) (trees []shown, mounts []spec.MountAt) {
 	home := spec.HomeDir(k.Environ, func() string { return "" }, spec.HostPaths{})
 	r, err := spec.Resolve(s, spec.Inputs{Home: home, Cwd: project, Environ: k.Environ, UID: os.Getuid(), Paths: spec.HostPaths{}})
@@ -79,7 +78,7 @@ func (k *keeper) trees(s *spec.SandboxSpec, project string) (trees []shown, moun
 	return trees, r.Mounts
 }
 
-// real is where a path leads; the path itself where that cannot be told.
+// real resolves the symbolic links of a path; if that fails it returns path unchanged.
 func real(path string) string {
 	if r, err := filepath.EvalSymlinks(path); err == nil {
 		return r
@@ -87,10 +86,10 @@ func real(path string) string {
 	return path
 }
 
-// keepFrom says what of the ledger is to be kept from a command. Its files must
-// be there when they are hidden, so it is opened first.
-func (k *keeper) keepFrom(s *spec.SandboxSpec, path, project string, trees []shown) (kept, error) {
-	var ledger kept
+// keepFrom returns how the ledger must be kept from a command. It opens the ledger first,
+// because files must exist to be hidden.
+func (k *keeper) keepFrom(s *spec.SandboxSpec, path, project string, trees []shown) (keptLedger, error) {
+	var ledger keptLedger
 	if err := k.inLedger.open(k.j.Ledger); err != nil {
 		return ledger, err
 	}
@@ -116,15 +115,14 @@ func (k *keeper) keepFrom(s *spec.SandboxSpec, path, project string, trees []sho
 	return ledger, nil
 }
 
-// ofLedger tells whether a file holds what a ledger does, or did: it is the
-// database, its log, or a copy of it that was made before a change, by sbx or by
-// Intercore.
+// ofLedger reports whether a file has data of the ledger: it is the database, its log, or a
+// backup that sbx or Intercore made before a change.
 func ofLedger(name, ledger string) bool {
 	rest, ok := strings.CutPrefix(name, ledger)
 	return ok && (rest == "" || rest == "-wal" || rest == "-shm" || strings.HasPrefix(rest, ".sbx-backup-") || strings.HasPrefix(rest, ".backup-"))
 }
 
-// programFile is the file that a program's name or path leads to, "" for none.
+// programFile returns the file of a program's name or path, "" for none.
 func (k *keeper) programFile(name string) string {
 	path := name
 	if filepath.Base(name) == name {
@@ -148,6 +146,7 @@ func (k *keeper) programFile(name string) string {
 	return real
 }
 
+// open opens the ledger unless it is open already.
 func (r *inLedger) open(ledger dispatch.Place) error {
 	if r.ledger != nil {
 		return nil
@@ -160,10 +159,10 @@ func (r *inLedger) open(ledger dispatch.Place) error {
 	return nil
 }
 
-// watch waits for sbx exec, hands signals on and tells what is used meanwhile.
-// It gives the exit status; absent where a signal ended sbx exec.
+// watch waits for sbx exec, passes signals on and updates the counts meanwhile. It returns
+// the exit status; absent if a signal killed sbx exec.
 func (k *keeper) watch(signals chan os.Signal) spec.Opt[int64] {
-	// A ledger that cannot be opened now may be when the row is to end.
+	// If this fails, open is tried again later.
 	_ = k.inLedger.open(k.j.Ledger)
 	if k.j.Driver || k.ledger != nil && !k.own {
 		name := cmp.Or(k.j.Name, k.j.Agent)
@@ -197,9 +196,9 @@ func (k *keeper) watch(signals chan os.Signal) spec.Opt[int64] {
 	}
 }
 
-// endChildren kills what a process has started, the first process of a sandbox
-// and so all that is in it: sbx exec is left to write its record. It tells whether
-// there was anything.
+// endChildren kills the children of sbx exec: the first process of the sandbox, and thereby
+// all others in it. sbx exec itself can then write its record. endChildren reports whether
+// it killed any process.
 func endChildren(parent int) bool {
 	tasks := "/proc/" + strconv.Itoa(parent) + "/task/"
 	list, _ := os.ReadDir(tasks)
@@ -211,7 +210,7 @@ func endChildren(parent int) bool {
 			if err != nil {
 				continue
 			}
-			// The descriptor is of the child only if that is still one afterwards.
+			// The pidfd refers to the child only if the PID is still a child's afterwards.
 			p, err := os.FindProcess(pid)
 			if err != nil {
 				continue
@@ -232,7 +231,7 @@ func exitStatus(cmd *exec.Cmd, err error) spec.Opt[int64] {
 	return spec.Some(int64(cmd.ProcessState.ExitCode()))
 }
 
-// tell tells the live file and the row what is used, where that has changed.
+// tell updates the live file and the row if the counts have changed.
 func (k *keeper) tell() {
 	activity := "running"
 	if k.stream != nil {

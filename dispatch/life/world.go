@@ -8,25 +8,25 @@ import (
 	"sbx/spec"
 )
 
-// World is what a dispatch needs of the machine.
+// World is the machine as dispatches use it.
 type World struct {
 	Sbx      string   // the program sbx
-	Self     []string // this program, and the words by which it becomes a keeper; a job's directory follows
+	Self     []string // this program and the arguments that make it a keeper, to which a folder is appended
 	StateDir string   // sbx's own state directory; "" for none
 	Home     string   // the caller's; "" for none
 	Live     string   // the directory of live files, /tmp
 	Environ  []string
 	Version  string
-	Errors   io.Writer // for who waits for the driver
+	Errors   io.Writer // the driver's stderr
 
-	// Brief tells that the process ends after a spawn. The ledger is left to that:
-	// the last to close it empties its log to the disk and waits for that, and the
-	// keeper is about to open it. The keeper does close it: a log that nobody
-	// empties is read anew by each who opens it.
+	// Brief means that the process ends right after a spawn. It then does not close the
+	// ledger: the last process to close it has to wait for the disk while it writes the log
+	// back, and the keeper is about to open it anyway. The keeper closes the ledger, since
+	// every process that opens it reads a log that was not written back.
 	Brief bool
 
-	// Step is called where a crash would leave something half done, with the
-	// step's name: tests stop there.
+	// Step is called with a name at each point where a crash would leave a change
+	// incomplete. Tests stop the process there.
 	Step func(name string)
 }
 
@@ -36,21 +36,21 @@ func (w *World) step(name string) {
 	}
 }
 
-// Job is what a keeper is to do. It is written to the dispatch's directory.
+// Job is the task of a keeper. It is stored in the dispatch's directory.
 type Job struct {
 	Ledger  dispatch.Place
 	ID      string
 	Project string   // absolute
-	Cwd     string   // where it was sent off from; "" where that is not known
-	Argv    []string // the command; nil: the agent of the type Agent
+	Cwd     string   // the directory from which it was spawned; "" if unknown
+	Argv    []string // the command; nil to run the agent of the type Agent
 	Agent   string   // agent_type
 	Name    string
 	Model   string
 	Prompt  string // the file; "" for none
-	Output  string // the file that stdout, or an agent's last message, goes to
+	Output  string // the file for stdout, or for an agent's last message
 	Timeout time.Duration
-	Driver  bool // somebody else started the keeper, and looks at its live file
-	// LeaveStatus leaves the row's status to who started the driver.
+	Driver  bool // another program started the keeper and reads its live file
+	// LeaveStatus leaves the row's status to the program that started the driver.
 	LeaveStatus bool
 
 	Sandbox    string // the plain mode
@@ -59,8 +59,7 @@ type Job struct {
 	HasSpec    bool
 }
 
-// VerdictFile is where the verdict is to stand; absent for a command, which
-// gives none.
+// VerdictFile returns the path of the verdict file; absent for a command, which has none.
 func (j *Job) VerdictFile() spec.Opt[string] {
 	if j.Argv != nil {
 		return spec.Opt[string]{}
@@ -68,7 +67,7 @@ func (j *Job) VerdictFile() spec.Opt[string] {
 	return spec.Some(j.Output + ".verdict")
 }
 
-// problem is an error in the one shape that errors have.
+// problem returns an error about on.
 func problem(on, do, why, help string) *spec.Problem {
 	return &spec.Problem{On: on, Do: do, Why: why, Help: help}
 }
