@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"time"
 
@@ -34,7 +33,7 @@ func (p *program) tokens(c *cli.Context) error {
 	})
 }
 
-// overBudget tells where the run that a dispatch belongs to is at its budget.
+// overBudget warns if the run that a dispatch belongs to is near or over its token budget.
 func overBudget(l *dispatch.Ledger, name string) error {
 	d, err := l.Get(name)
 	if err != nil || !d.ScopeID.Set {
@@ -45,12 +44,12 @@ func overBudget(l *dispatch.Ledger, name string) error {
 		return err
 	}
 	if b.Used >= b.Most || b.Used >= b.Warn {
-		say(os.Stderr, spec.Shown(fmt.Sprintf("the run %s has used %d of its %d tokens", d.ScopeID.Value, b.Used, b.Most)))
+		say(spec.Shown(fmt.Sprintf("the run %s has used %d of its %d tokens", d.ScopeID.Value, b.Used, b.Most)))
 	}
 	return nil
 }
 
-// counted are the counts of a command line of tokens.
+// counted returns the counts on the command line of tokens.
 func counted(c *cli.Context) (counts dispatch.Counts, err error) {
 	for flag, into := range map[string]*spec.Opt[int64]{"in": &counts.Input, "out": &counts.Output, "cache": &counts.Cached} {
 		if !c.IsSet(flag) {
@@ -80,14 +79,14 @@ func (p *program) prune(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.withAny(c, dispatch.Alter, func() { fmt.Println("0 pruned") }, func(l *dispatch.Ledger) error {
+	return p.withLedger(c, dispatch.Alter, func() { fmt.Println("0 pruned") }, func(l *dispatch.Ledger) error {
 		ids, kept, err := l.Prune(time.Now().Add(-age))
 		if err != nil {
 			return err
 		}
 		fmt.Printf("%d pruned\n", len(ids))
 		if kept > 0 {
-			say(os.Stderr, fmt.Sprintf("%d kept, which another table of the ledger names", kept))
+			say(fmt.Sprintf("%d kept, which another table of the ledger names", kept))
 		}
 		return p.world.Clear(l, ids)
 	})

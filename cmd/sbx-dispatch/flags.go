@@ -14,7 +14,7 @@ func word(name, usage string, aliases ...string) cli.Flag {
 
 func yes(name, usage string) cli.Flag { return &cli.BoolFlag{Name: name, Usage: usage} }
 
-// foreign is a flag of Intercore's that is known, to be refused with its reason.
+// foreign returns a flag of Intercore's that sbx refuses with an explanation.
 func foreign(name string) cli.Flag {
 	if name == "scheduled" {
 		return &cli.BoolFlag{Name: name, Hidden: true}
@@ -22,18 +22,18 @@ func foreign(name string) cli.Flag {
 	return &cli.StringFlag{Name: name, Hidden: true}
 }
 
-// projectFlag is every verb's but spawn's and the driver's: whose ledger it is.
+// projectFlag is a flag of all subcommands except spawn and driver.
 func projectFlag() cli.Flag {
 	return word("project", "the `DIR` whose ledger it is; the current directory")
 }
 
-// ledgerFlag is every verb's.
+// ledgerFlag is a flag of all subcommands.
 func ledgerFlag() cli.Flag {
 	return word("db", "the ledger's `FILE`; else the nearest .clavain/intercore.db from the project upwards, else the caller's own")
 }
 
-// duration reads a time: as Go writes it, or as seconds. 0 is what it is for
-// Intercore: no timeout, no pause of the caller's own, however young.
+// duration returns the value of a flag: a Go duration, or a number of seconds. 0 has
+// Intercore's meaning: no timeout, the default pause, any age.
 func duration(c *cli.Context, name string) (time.Duration, error) {
 	s := c.String(name)
 	if !c.IsSet(name) {
@@ -50,7 +50,7 @@ func duration(c *cli.Context, name string) (time.Duration, error) {
 	return d, nil
 }
 
-// id is the one argument of a verb.
+// id returns the only argument of a subcommand.
 func id(c *cli.Context) (string, error) {
 	if c.Args().Len() != 1 || c.Args().First() == "" {
 		return "", usageError(c.Command.Name + ": which dispatch? sbx dispatch " + c.Command.Name + " ID")
@@ -58,7 +58,7 @@ func id(c *cli.Context) (string, error) {
 	return c.Args().First(), nil
 }
 
-// none demands that a verb has no arguments.
+// none returns an error if a subcommand has arguments.
 func none(c *cli.Context) error {
 	if c.Args().Len() > 0 {
 		return usageError(c.Command.Name + ": " + spec.Word(c.Args().First()) + " is too much")
@@ -66,7 +66,7 @@ func none(c *cli.Context) error {
 	return nil
 }
 
-// given is a flag's value; absent where the flag is.
+// given returns a flag's value; absent if the flag is.
 func given(c *cli.Context, name string) spec.Opt[string] {
 	if !c.IsSet(name) {
 		return spec.Opt[string]{}

@@ -10,10 +10,10 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// withAny does something with all of the ledger of the current directory's project, and
-// otherwise where nothing was sent off yet: the caller's own ledger is made by the
-// first spawn.
-func (p *program) withAny(c *cli.Context, mode dispatch.Mode, otherwise func(), do func(*dispatch.Ledger) error) error {
+// withLedger calls do with the ledger of the current directory's project. It calls
+// otherwise if that is the caller's own ledger and does not exist yet, since the first
+// spawn creates it.
+func (p *program) withLedger(c *cli.Context, mode dispatch.Mode, otherwise func(), do func(*dispatch.Ledger) error) error {
 	l, at, err := p.open(c, mode)
 	if _, there := dispatch.OwnerOf(at.Path); err != nil && at.Home && !there {
 		otherwise()
@@ -26,7 +26,7 @@ func (p *program) withAny(c *cli.Context, mode dispatch.Mode, otherwise func(), 
 	return do(l)
 }
 
-// withID does something with one dispatch of the ledger.
+// withID calls do with the ledger and the id on the command line.
 func (p *program) withID(c *cli.Context, mode dispatch.Mode, do func(*dispatch.Ledger, dispatch.Place, string) error) error {
 	name, err := id(c)
 	if err != nil {

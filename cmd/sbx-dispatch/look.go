@@ -10,7 +10,7 @@ import (
 	"sbx/spec"
 )
 
-// show is `sbx dispatch status`. It changes nothing.
+// show is `sbx dispatch status`. It does not change the ledger.
 func (p *program) show(c *cli.Context) error {
 	return p.withID(c, dispatch.Read, func(l *dispatch.Ledger, _ dispatch.Place, name string) error {
 		d, err := l.Get(name)
@@ -35,7 +35,7 @@ func (p *program) list(c *cli.Context) error {
 	if err := none(c); err != nil {
 		return err
 	}
-	return p.withAny(c, dispatch.Read, func() { printRows(c, nil) }, func(l *dispatch.Ledger) error {
+	return p.withLedger(c, dispatch.Read, func() { printRows(c, nil) }, func(l *dispatch.Ledger) error {
 		rows, err := l.List(dispatch.Filter{Active: c.Bool("active"), Scope: given(c, "scope")})
 		if err != nil {
 			return err
@@ -71,9 +71,9 @@ func (p *program) poll(c *cli.Context) error {
 	return p.withOne(c, func(l *dispatch.Ledger, name string) (dispatch.Dispatch, error) { return p.world.Poll(l, name) })
 }
 
-// pollAll polls what has not ended.
+// pollAll polls the dispatches that have not ended.
 func (p *program) pollAll(c *cli.Context) error {
-	return p.withAny(c, dispatch.Alter, func() { printRows(c, nil) }, func(l *dispatch.Ledger) error {
+	return p.withLedger(c, dispatch.Alter, func() { printRows(c, nil) }, func(l *dispatch.Ledger) error {
 		rows, err := l.List(dispatch.Filter{Active: true})
 		if err != nil {
 			return err
@@ -88,33 +88,15 @@ func (p *program) pollAll(c *cli.Context) error {
 	})
 }
 
-// withOne does something to a dispatch and prints it.
+// withOne calls do with the dispatch on the command line and prints the result.
 func (p *program) withOne(c *cli.Context, do func(*dispatch.Ledger, string) (dispatch.Dispatch, error)) error {
 	return p.withID(c, dispatch.Alter, func(l *dispatch.Ledger, _ dispatch.Place, name string) error {
 		d, err := do(l, name)
 		if err != nil {
 			return err
 		}
-		if d.Status == dispatch.Failed || d.Status == dispatch.TimedOut {
-			if c.Command.Name == "wait" {
-				p.status = exitFailed
-			}
-		}
-		if c.Command.Name == "kill" {
-			p.killed(&d)
-			return nil
-		}
 		return print(c, &d)
 	})
-}
-
-// killed tells what came of a kill: the dispatch may have been faster.
-func (p *program) killed(d *dispatch.Dispatch) {
-	if d.Status == dispatch.Cancelled {
-		fmt.Println("killed")
-		return
-	}
-	fmt.Println("it had ended: " + string(d.Status))
 }
 
 // wait is `sbx dispatch wait`.
@@ -131,13 +113,26 @@ func (p *program) wait(c *cli.Context) error {
 		every = 100 * time.Millisecond
 	}
 	return p.withOne(c, func(l *dispatch.Ledger, name string) (dispatch.Dispatch, error) {
-		return p.world.Wait(l, name, every, timeout)
+		d, err := p.world.Wait(l, name, every, timeout)
+		if d.Status == dispatch.Failed || d.Status == dispatch.TimedOut {
+			p.status = exitFailed
+		}
+		return d, err
 	})
 }
 
 // kill is `sbx dispatch kill`.
 func (p *program) kill(c *cli.Context) error {
-	return p.withOne(c, func(l *dispatch.Ledger, name string) (dispatch.Dispatch, error) {
-		return p.world.Stop(l, name, dispatch.Cancelled)
+	return p.withID(c, dispatch.Alter, func(l *dispatch.Ledger, _ dispatch.Place, name string) error {
+		d, err := p.world.Stop(l, name, dispatch.Cancelled)
+		switch {
+		case err != nil:
+			return err
+		case d.Status == dispatch.Cancelled:
+			fmt.Println("killed")
+		default: // the dispatch ended before
+			fmt.Println("it had ended: " + string(d.Status))
+		}
+		return nil
 	})
 }

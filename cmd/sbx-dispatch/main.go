@@ -1,5 +1,5 @@
-// Sbx-dispatch is `sbx dispatch`: it sends commands off under a sandbox, keeps a
-// ledger of them with what was asked and what held, and is the driver that
+// Sbx-dispatch is `sbx dispatch`: it starts commands detached under a sandbox, keeps a
+// ledger of them with the requested and the enforced sandbox, and is the driver that
 // Intercore starts.
 package main
 
@@ -18,7 +18,7 @@ func main() {
 	os.Exit(run(os.Args, os.Environ()))
 }
 
-// run is the program.
+// run runs the program and returns its exit status.
 func run(args, environ []string) int {
 	closeOnExec()
 	w := world(environ)
@@ -32,10 +32,10 @@ func run(args, environ []string) int {
 	return p.status
 }
 
-// keepVerb is the word by which this program becomes a keeper.
+// keepVerb is the argument that makes this program a keeper.
 const keepVerb = "keep"
 
-// world is the machine as dispatches see it.
+// world describes this machine to package life.
 func world(environ []string) *life.World {
 	home := spec.HomeDir(environ, func() string { return sys.PasswdHome(os.Getuid()) }, spec.HostPaths{})
 	w := &life.World{Sbx: "sbx", Self: []string{os.Args[0], keepVerb}, StateDir: audit.StateDir(environ, home), Home: home, Live: "/tmp",

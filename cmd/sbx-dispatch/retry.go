@@ -59,13 +59,13 @@ func (p *program) retry(c *cli.Context) error {
 	})
 }
 
-// exhausted tells that no model is left to try.
+// exhausted reports that no model is left to try.
 func (p *program) exhausted(c *cli.Context, e *life.Exhausted) {
 	p.status = exitFailed
 	if c.Bool("json") {
 		fmt.Printf("{\"exhausted\": true, \"lesson_file\": %s, \"error\": %s}\n", quoted(e.Lesson), quoted(e.Error()))
 		return
 	}
-	say(os.Stderr, spec.Shown(e.Error()))
-	say(os.Stderr, spec.Shown("what was tried: "+e.Lesson))
+	say(spec.Shown(e.Error()))
+	say(spec.Shown("what was tried: " + e.Lesson))
 }

@@ -14,14 +14,14 @@ import (
 	"sbx/spec"
 )
 
-// maxNested bounds how deep a nested document may be, for who reads it.
+// maxNested is the deepest nesting of a document that is printed as JSON.
 const maxNested = 200
 
-// called are the keys that are no names of columns.
+// called maps columns to their JSON keys where the two differ.
 var called = map[string]string{"input_tokens": "in_tokens", "output_tokens": "out_tokens"}
 
-// object is a row as one JSON object: the keys of Intercore's, and more. Absent
-// is what is NULL.
+// object returns a row as a JSON object with Intercore's keys and more. Columns that are
+// NULL have no key.
 func object(d *dispatch.Dispatch) []byte {
 	w := &doc.Writer{}
 	w.Open('{')
@@ -46,16 +46,16 @@ func object(d *dispatch.Dispatch) []byte {
 	return w.B
 }
 
-// isObject tells whether a text can stand in JSON as the object that it is.
+// isObject reports whether a text is a JSON object that can be part of the output.
 func isObject(s string) bool {
 	n, err := doc.ParseLaxJSON("", []byte(s), maxNested)
 	return err == nil && n.Kind == doc.Object && utf8.ValidString(s)
 }
 
-// quoted is text as a JSON string.
+// quoted returns a text as a JSON string.
 func quoted(s string) []byte { return doc.AppendShown(nil, s) }
 
-// page is a row for a person.
+// page returns a row as text for the terminal.
 func page(d *dispatch.Dispatch) string {
 	var b strings.Builder
 	line := func(label, value string) {
@@ -102,7 +102,7 @@ func page(d *dispatch.Dispatch) string {
 	return b.String()
 }
 
-// block is clean text of several lines, each behind an indent.
+// block returns a text of several lines, each indented and safe for a terminal.
 func block(s, indent string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimRight(s, "\n")) {

@@ -29,7 +29,7 @@ func (p *program) spawn(c *cli.Context) error {
 	if p.bare && (len(p.command) == 0 || p.command[0] == "") {
 		return usageError("spawn: no command behind --")
 	}
-	j, row, err := p.asked(c)
+	j, row, err := p.request(c)
 	if err != nil {
 		return err
 	}
@@ -48,8 +48,8 @@ func (p *program) spawn(c *cli.Context) error {
 	return nil
 }
 
-// asked is the job and the row of a spawn's command line.
-func (p *program) asked(c *cli.Context) (*life.Job, dispatch.Dispatch, error) {
+// request returns the job and the row for the command line of spawn.
+func (p *program) request(c *cli.Context) (*life.Job, dispatch.Dispatch, error) {
 	j := &life.Job{Argv: p.command, Name: c.String("name"), Model: c.String("model"), Agent: c.String("type"), HasSandbox: true, Sandbox: "workspace-write"}
 	row := dispatch.Dispatch{Name: given(c, "name"), Model: given(c, "model"), ScopeID: given(c, "scope-id"), ParentID: given(c, "parent-id")}
 	cwd, err := os.Getwd()
@@ -107,7 +107,7 @@ func (p *program) asked(c *cli.Context) (*life.Job, dispatch.Dispatch, error) {
 	return j, row, nil
 }
 
-// readSpec takes the spec as it is given.
+// readSpec stores the spec of the command line in j, unchanged.
 func (p *program) readSpec(c *cli.Context, j *life.Job) error {
 	if !c.IsSet("sandbox-spec") {
 		return nil
@@ -130,8 +130,8 @@ func (p *program) readSpec(c *cli.Context, j *life.Job) error {
 	return life.Validate(j.Spec)
 }
 
-// typeOf is what a command is called in the ledger: the agent that it is, or its
-// program.
+// typeOf returns the agent type of a command in the ledger: the agent that it runs, or the
+// name of its program.
 func typeOf(argv []string) string {
 	if a := agent.Identify(argv, func(string) string { return "" }).Agent; a != 0 {
 		return a.String()

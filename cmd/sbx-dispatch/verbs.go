@@ -9,8 +9,8 @@ import (
 	"sbx/spec"
 )
 
-// verbs are the words of the command line. They are made anew for each use: the
-// library writes into them.
+// verbs returns the subcommands. Each call returns new ones, because the library modifies
+// them.
 func (p *program) verbs() []*cli.Command {
 	return []*cli.Command{
 		{Name: "spawn", Usage: "start a command under sbx exec, detached, and print its id", ArgsUsage: "-- command [args]", Action: p.spawn,
@@ -60,7 +60,7 @@ func (p *program) verbs() []*cli.Command {
 	}
 }
 
-// app is the command line.
+// app returns the command line for the library.
 func (p *program) app() *cli.App {
 	usage := func(c *cli.Context, err error, _ bool) error { return usageError(c.Command.Name + ": " + err.Error()) }
 	app := &cli.App{
@@ -85,8 +85,8 @@ func (p *program) app() *cli.App {
 	return app
 }
 
-// named refuses a path that is empty, as a variable that is not set: another
-// would be taken in its place.
+// named refuses empty paths, such as those of unset variables, for which a default would be
+// used.
 func named(c *cli.Context) error {
 	for _, name := range []string{"db", "project", "prompt-file", "output", "cd", "output-last-message"} {
 		if c.IsSet(name) && c.String(name) == "" {
@@ -96,9 +96,9 @@ func named(c *cli.Context) error {
 	return nil
 }
 
-// arrange puts the words into the order that the library reads: the flags of a
-// verb may stand behind its arguments, and --db in front of the verb. What
-// follows "--" is the command.
+// arrange reorders the arguments for the library, which wants the flags between the
+// subcommand and its arguments: sbx accepts flags after the arguments, and --db before the
+// subcommand. It stores the arguments after "--" in p.command.
 func (p *program) arrange(args []string) []string {
 	words := args[1:]
 	for i, w := range words {
