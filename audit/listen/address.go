@@ -116,7 +116,7 @@ func (a *address) toToken(token uint32, v6 bool) {
 	clear(a.b[24:28])
 }
 
-// toward makes it the address of a file of the supervisor's descriptors.
+// toward replaces the address by the /proc path of a descriptor of the supervisor.
 func (a *address) toward(fd int) {
 	a.n = sunPath + copy(a.b[sunPath:], ownFD(fd))
 }

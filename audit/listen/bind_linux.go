@@ -13,11 +13,11 @@ type binder struct {
 	clock     *clock
 }
 
-// rule decides bind(fd, address, length). It denies only protected paths and otherwise
+// decide answers bind(fd, address, length). It denies only protected paths and otherwise
 // lets the kernel make the call; the listener later asks its copy of the socket which
 // file it was bound to. A program that swaps the descriptor or the address in between
 // only gets a socket that is not remembered, so nobody can connect to it.
-func (b *binder) rule() {
+func (b *binder) decide() {
 	var a address
 	length := int32(b.call.Args[2])
 	if length < 0 || length > maxAddress {
@@ -33,8 +33,8 @@ func (b *binder) rule() {
 		b.fail(unix.EPERM)
 		return
 	}
-	within := b.narrowing.narrows()
-	b.narrowing.bindsBeneath(within)
+	within := b.narrowing.ofCaller()
+	b.narrowing.noteBind(within)
 	if path := a.path(); path != nil && !b.bindPath(path, within) {
 		b.fail(unix.EPERM)
 		return
@@ -87,7 +87,7 @@ func (b *binder) bindPath(path []byte, within []*narrowed) bool {
 		if at, e := boundTo(sock); e == unix.ENOENT {
 			for _, n := range within {
 				if own, err := unix.FcntlInt(uintptr(sock), unix.F_DUPFD_CLOEXEC, 0); err == nil {
-					n.made.expect(own, &b.copies.discards)
+					n.sockets.expect(own, &b.copies.discards)
 				}
 			}
 			b.bound.expect(sock, &b.copies.discards)

@@ -52,7 +52,7 @@ const (
 // expect takes ownership of sock, a copy of a socket that is about to be bound.
 func (m *boundSockets) expect(sock int, d *discards) {
 	m.discards = d
-	m.settle(false)
+	m.collect(false)
 	if len(m.pending) == maxPending {
 		d.add(m.pending[0].sock)
 		m.pending = slices.Delete(m.pending, 0, 1)
@@ -72,7 +72,7 @@ func (m *boundSockets) ask(now time.Time) time.Duration {
 	if left := m.due.Sub(now); left > 0 {
 		return left
 	}
-	m.settle(true)
+	m.collect(true)
 	if m.wait = min(2*m.wait, askLast); len(m.pending) == 0 {
 		m.wait = 0
 	}
@@ -80,9 +80,9 @@ func (m *boundSockets) ask(now time.Time) time.Duration {
 	return m.wait
 }
 
-// settle records the files of the pending sockets that are bound by now, and drops
+// collect records the files of the pending sockets that are bound by now, and drops
 // sockets that were asked maxAsked times. asks counts this call as one of those times.
-func (m *boundSockets) settle(asks bool) {
+func (m *boundSockets) collect(asks bool) {
 	m.pending = slices.DeleteFunc(m.pending, func(p bound) bool {
 		fd, e := boundTo(p.sock)
 		if e == unix.ENOENT && p.asked < maxAsked {
@@ -155,7 +155,7 @@ func (m *boundSockets) pin(id inode, fd int) {
 
 // has reports whether a file belongs to a socket that was bound in the sandbox.
 func (m *boundSockets) has(id inode) bool {
-	m.settle(false)
+	m.collect(false)
 	if m.files[id] > 0 {
 		return true
 	}

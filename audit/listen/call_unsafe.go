@@ -90,7 +90,7 @@ func statx(dir int, path []byte, flags, mask uintptr) (st unix.Statx_t, e unix.E
 // text returns a path without its NUL. The string shares the bytes of path.
 func text(path []byte) string { return unsafe.String(&path[0], len(path)-1) }
 
-// ownFD is the path of a descriptor of the supervisor's own.
+// ownFD returns the /proc path of a descriptor of the supervisor.
 func ownFD(fd int) []byte {
 	return append(strconv.AppendInt(append(make([]byte, 0, 32), "/proc/self/fd/"...), int64(fd), 10), 0)
 }

@@ -207,12 +207,12 @@ func (c *checker) blame(x *attempt, why Cause, fd, depth int) {
 	}
 }
 
-// header reads what the kernel would of a regular file. The file behind a
-// descriptor of only its name is opened again: nothing can be in its place.
+// header reads the first bytes of a regular file, as the kernel does to detect its format.
+// It reopens the O_PATH descriptor fd, so the file cannot be exchanged.
 func (c *checker) header(fd int) (h []byte, ok bool) {
 	own, e := openFile(ownFD(fd))
 	if e != 0 {
-		return nil, false // executable and not readable, perhaps
+		return nil, false // it may be executable but not readable
 	}
 	defer unix.Close(own)
 	n, err := unix.Pread(own, c.head[:], 0)
@@ -222,8 +222,8 @@ func (c *checker) header(fd int) (h []byte, ok bool) {
 	return c.head[:n], true
 }
 
-// mayExecute tells whether the thread may execute the file: the supervisor's user
-// is the sandbox's too. Root may where any execute bit is set.
+// mayExecute reports whether the thread may execute a file that has an execute bit. It
+// checks the supervisor's permissions, as both have the same user. Root may execute any.
 func (c *checker) mayExecute(fd int) bool {
 	if c.user == 0 {
 		c.user = unix.Geteuid() + 1

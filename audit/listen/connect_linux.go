@@ -33,21 +33,21 @@ type connector struct {
 	network   uint64 // cookie of the supervisor's network namespace; 0 until first used
 }
 
-// rule rules on connect(fd, address, length), and never lets it go on: the
-// address or the descriptor could be another by the time at which the kernel
-// reads it. A socket of the caller's is copied, its address read once, and what
-// was looked at is connected by a helper.
-func (c *connector) rule() {
+// decide answers connect(fd, address, length). It never lets the kernel continue the call,
+// since the caller could replace the address or the descriptor before the kernel reads
+// them. Instead it duplicates the socket, reads the address once, and has a helper thread
+// connect the duplicate to the address that was checked.
+func (c *connector) decide() {
 	f := &pendingConnect{id: c.n.ID, tid: c.n.TID, sock: -1, at: -1}
-	e := unix.EAGAIN
+	domain, e := 0, unix.EAGAIN
 	if !c.copies.discards.full() {
-		e = c.take(f)
+		domain, e = c.take(f)
 	}
 	if e == 0 {
-		e = c.direct(f)
+		e = c.route(f, domain)
 	}
 	if e == 0 && !c.waits() {
-		e = unix.ESRCH // and perhaps what was read was another's
+		e = unix.ESRCH // the data may be that of another thread with the same TID
 	}
 	if e == 0 {
 		e = c.pending.start(f)
@@ -59,32 +59,31 @@ func (c *connector) rule() {
 	}
 }
 
-// take copies the socket and the address. The errors come in the kernel's order
-// (__sys_connect of Linux).
-func (c *connector) take(f *pendingConnect) unix.Errno {
-	fd, e := c.copies.socketOf(int32(c.call.Args[0]))
-	f.sock = fd
-	if e != 0 {
-		return c.unseen(e)
+// take copies the socket and the address into f, and returns the domain of the socket. It
+// checks for errors in the same order as the kernel (__sys_connect of Linux).
+func (c *connector) take(f *pendingConnect) (domain int, e unix.Errno) {
+	if f.sock, e = c.copies.socketOf(int32(c.call.Args[0])); e != 0 {
+		return 0, c.unreadable(e)
 	}
-	f.domain, e = optionOf(fd, unix.SO_DOMAIN)
+	domain, e = optionOf(f.sock, unix.SO_DOMAIN)
 	if e == unix.EBADF {
-		return e // open by name only
+		return 0, e // opened with O_PATH
 	}
 	length := int32(c.call.Args[2])
 	if length < 0 || length > maxAddress {
-		return unix.EINVAL
+		return 0, unix.EINVAL
 	}
 	if e := c.readAddress(&f.address, c.call.Args[1], int(length)); e != 0 {
-		return c.unseen(e)
+		return 0, c.unreadable(e)
 	}
-	return e
+	return domain, e // ENOTSOCK comes after the errors of the address
 }
 
-// unseen is the answer where what a call is about cannot be had. The kernel's
-// own answers are given; that a program is not the supervisor's to read (it may
-// be executed and not read) means that nobody can rule on the call.
-func (c *connector) unseen(e unix.Errno) unix.Errno {
+// unreadable returns the errno for a call whose socket or address could not be copied. It
+// is the kernel's own error if the kernel would fail too. EPERM means that the supervisor
+// may not read the caller, as with a program that is executable but not readable: the call
+// is denied because it cannot be checked.
+func (c *connector) unreadable(e unix.Errno) unix.Errno {
 	switch e {
 	case unix.EBADF, unix.EFAULT, unix.ESRCH:
 		return e
@@ -95,28 +94,28 @@ func (c *connector) unseen(e unix.Errno) unix.Errno {
 	return unix.EPERM
 }
 
-// direct decides where a connect may go.
-func (c *connector) direct(f *pendingConnect) unix.Errno {
+// route decides whether a connect is allowed, and replaces its address if necessary.
+func (c *connector) route(f *pendingConnect, domain int) unix.Errno {
 	a := &f.address
-	within := c.narrowing.narrows()
-	switch f.domain {
+	within := c.narrowing.ofCaller()
+	switch domain {
 	case unix.AF_UNIX:
 		if path := a.path(); path != nil {
-			return c.directPath(f, path, within)
+			return c.routePath(f, path, within)
 		}
 		if a.abstract() && c.foreign(f.sock) {
-			return unix.EPERM // as Landlock answers the caller, whose rules the supervisor has not
+			return unix.EPERM // as Landlock would: its rules do not apply to the supervisor's connect
 		}
-		if a.abstract() && len(within) > 0 { // whose it is, nobody can tell
-			c.narrowing.beyond(within, "", false)
+		if a.abstract() && len(within) > 0 { // sbx cannot determine which process bound the address
+			c.narrowing.notify(within, "", false)
 			return unix.EPERM
 		}
 	case unix.AF_INET, unix.AF_INET6:
-		if c.foreign(f.sock) { // and what the caller handed in stays as it is, connected or not
+		if c.foreign(f.sock) { // a socket passed in by the caller of sbx must stay as it is
 			return unix.EPERM
 		}
 		if c.Egress != nil {
-			return c.directOut(f, within)
+			return c.routeIP(f, within)
 		}
 		if f.target, _ = a.outside(); f.target != "" {
 			protocol, _ := optionOf(f.sock, unix.SO_PROTOCOL)
@@ -124,16 +123,16 @@ func (c *connector) direct(f *pendingConnect) unix.Errno {
 		}
 	case unix.AF_NETLINK:
 		if a.n >= unix.SizeofSockaddrNetlink && a.b[8]|a.b[9]|a.b[10]|a.b[11] != 0 {
-			return unix.EPERM // to a group, which needs a capability that the caller has not
+			return unix.EPERM // to a multicast group: needs a capability that the caller lacks
 		}
 	}
 	return 0
 }
 
-// directPath is direct for a socket that stands in a directory. The file is opened,
-// judged and then connected to by that descriptor, so that none can take its
-// place.
-func (c *connector) directPath(f *pendingConnect, path []byte, within []*narrowed) unix.Errno {
+// routePath is route for a pathname socket. It opens the file, checks it, and replaces the
+// address by the path of that descriptor, so that the file cannot be exchanged after the
+// check.
+func (c *connector) routePath(f *pendingConnect, path []byte, within []*narrowed) unix.Errno {
 	path = c.path[:copy(c.path[:], path)]
 	dirfd := int32(unix.AT_FDCWD)
 	if n, rest, ok := ownFolder(path); ok {
@@ -152,11 +151,11 @@ func (c *connector) directPath(f *pendingConnect, path []byte, within []*narrowe
 	case unix.S_IFSOCK:
 		if !c.bound.has(id) && !c.isNamed(c.Named, id) {
 			c.report(BySocket, Connect, c.nameOf(r.fd))
-			c.narrowing.beyond(within, c.nameOf(r.fd), true)
+			c.narrowing.notify(within, c.nameOf(r.fd), true)
 			return unix.EACCES
 		}
 		if !permitAll(within, c.paths, id) {
-			c.narrowing.beyond(within, c.nameOf(r.fd), false)
+			c.narrowing.notify(within, c.nameOf(r.fd), false)
 			return unix.EACCES
 		}
 	case unix.S_IFREG:
@@ -168,9 +167,9 @@ func (c *connector) directPath(f *pendingConnect, path []byte, within []*narrowe
 	return 0
 }
 
-// directOut decides a connect to an IP address under network.allow. If it is allowed,
-// directOut replaces the address in f by that of the relay.
-func (c *connector) directOut(f *pendingConnect, within []*narrowed) unix.Errno {
+// routeIP is route for an IP address under network.allow. If the connect is allowed it
+// replaces the address by that of the relay.
+func (c *connector) routeIP(f *pendingConnect, within []*narrowed) unix.Errno {
 	e, a := c.Egress, &f.address
 	ip, port, ok := a.internet()
 	if !ok {
@@ -186,7 +185,7 @@ func (c *connector) directOut(f *pendingConnect, within []*narrowed) unix.Errno 
 	case tcp && allowed:
 		led := &Relayed{Host: cmp.Or(name, e.host(ip)), Port: port}
 		led.PID, led.Program = audit.CallerOf(int(c.n.TID))
-		token, errno := e.lead(&wire.Expected{IP: ip, Port: uint16(port), Name: name, Plain: len(within) > 0}, led)
+		token, errno := e.expect(&wire.Expected{IP: ip, Port: uint16(port), Name: name, Plain: len(within) > 0}, led)
 		if errno == 0 {
 			f.unmade = func() { e.forget(token) }
 			a.toToken(token, e.V6 && !ip.Is4())
@@ -201,9 +200,9 @@ func (c *connector) directOut(f *pendingConnect, within []*narrowed) unix.Errno 
 	}
 	target := Target(e.host(ip), port)
 	if _, outer := e.allowed(ip, port, func(string) bool { return true }); outer {
-		c.narrowing.beyond(within, target, false)
+		c.narrowing.notify(within, target, false)
 	} else {
-		c.narrowing.beyond(within, target, true)
+		c.narrowing.notify(within, target, true)
 		if c.Describes {
 			c.report(ByNetwork, action, target)
 		}
@@ -211,8 +210,8 @@ func (c *connector) directOut(f *pendingConnect, within []*narrowed) unix.Errno 
 	return unix.ENETUNREACH
 }
 
-// foreign tells whether a socket is of the supervisor's network, which only one
-// that the caller of sbx handed in can be.
+// foreign reports whether a socket may belong to the supervisor's network namespace, as
+// only a socket can that the caller of sbx passed in.
 func (c *connector) foreign(sock int) bool {
 	if c.network == 0 {
 		own, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -226,7 +225,7 @@ func (c *connector) foreign(sock int) bool {
 	return theirs == 0 || theirs == c.network
 }
 
-// optionOf is a number that a socket tells of itself. ENOTSOCK: it is none.
+// optionOf returns an integer option of a socket; ENOTSOCK if the descriptor is not one.
 func optionOf(sock, option int) (int, unix.Errno) {
 	v, err := unix.GetsockoptInt(sock, unix.SOL_SOCKET, option)
 	e, _ := err.(unix.Errno)

@@ -21,17 +21,17 @@ type contact struct {
 // nameService are the sockets of nscd, which libc queries for user and host names.
 var nameService = []string{"/var/run/nscd/socket", "/run/nscd/socket"}
 
-// connects reports a connect to the ledger, whether or not it succeeds. Notifications are
+// report reports a connect to the ledger, whether or not it succeeds. Notifications are
 // answered in order, so programs that a model requests over this connection start after
 // it. An address that cannot be read counts as well.
-func (c *contact) connects() {
-	if c.ledger == nil || !c.ledger.Alone() || c.asksNames() || c.standsAside() {
+func (c *contact) report() {
+	if c.ledger == nil || !c.ledger.Alone() || c.isNameService() || c.isAside() {
 		return
 	}
 	c.ledger.Reach()
 }
 
-func (c *contact) asksNames() bool {
+func (c *contact) isNameService() bool {
 	var a address
 	length := int32(c.call.Args[2])
 	if length < 0 || length > maxAddress || c.readAddress(&a, c.call.Args[1], int(length)) != 0 {
@@ -41,7 +41,7 @@ func (c *contact) asksNames() bool {
 	return p != nil && slices.Contains(nameService, string(p[:len(p)-1]))
 }
 
-func (c *contact) standsAside() bool {
+func (c *contact) isAside() bool {
 	if len(c.aside) == 0 {
 		return false
 	}

@@ -114,7 +114,7 @@ func (d *discards) add(fd int) {
 // thread could be started.
 func (d *discards) work() (waits bool) {
 	d.most = 1
-	return d.count() > 0 && d.staff(1) != 0
+	return d.count() > 0 && d.addThread(1) != 0
 }
 
 // full reports whether no more copies may be made.

@@ -18,7 +18,7 @@ type Egress struct {
 	// Hosts returns the names that the host's own table has for an address.
 	Hosts func(reach.IP) []string
 	// Refused is called for each name whose look-up was denied, Ended for each connection
-	// that is over (led is nil if the relay was not told to expect it), CameIn for each
+	// that is over (led is nil if expect was not called for it), CameIn for each
 	// connection to the nth published port, Lost once the relay is gone.
 	Refused func(*wire.Refused)
 	Ended   func(led *Relayed, m *wire.Ended)
@@ -33,9 +33,9 @@ type Egress struct {
 
 // relayed holds the names and connections that supervisor and relay refer to by numbers.
 type relayed struct {
-	names map[uint32]string   // by the number of the pool address that stands for the name
-	led   map[uint32]*Relayed // by token
-	next  uint32              // the next token
+	names    map[uint32]string   // by the number of the pool address that stands for the name
+	expected map[uint32]*Relayed // by token
+	next     uint32              // the next token
 }
 
 // Relayed is a connection that the relay makes.
@@ -59,15 +59,15 @@ func (e *Egress) Hear() bool {
 			return true
 		case err == unix.EINTR:
 		case n <= 0:
-			e.lose()
+			e.markGone()
 		default:
-			e.heard(e.buf[:n])
+			e.handle(e.buf[:n])
 		}
 	}
 	return false
 }
 
-func (e *Egress) lose() {
+func (e *Egress) markGone() {
 	e.FD = -1
 	e.Lost()
 }
@@ -78,7 +78,7 @@ func (e *Egress) Idle() bool {
 	return !e.used
 }
 
-func (e *Egress) heard(b []byte) {
+func (e *Egress) handle(b []byte) {
 	e.used = true
 	if m, ok := wire.ReadNamed(b); ok && m.N != 0 && m.N <= wire.PoolSize {
 		if e.names == nil {
@@ -92,11 +92,11 @@ func (e *Egress) heard(b []byte) {
 			e.CameIn(n, &m)
 			return
 		}
-		led := e.led[m.Token]
+		led := e.expected[m.Token]
 		if m.Outcome == wire.Unknown {
 			led = nil
 		} else {
-			delete(e.led, m.Token)
+			delete(e.expected, m.Token)
 		}
 		if led != nil || m.Outcome != wire.Unmade { // a forgotten one that was never made ends nothing
 			e.Ended(led, &m)
@@ -106,7 +106,7 @@ func (e *Egress) heard(b []byte) {
 
 // Open calls f for each connection whose end the relay has not reported.
 func (e *Egress) Open(f func(*Relayed)) {
-	for _, led := range e.led {
+	for _, led := range e.expected {
 		f(led)
 	}
 }
@@ -181,10 +181,10 @@ func (e *Egress) say(packet []byte) error {
 }
 
 // forget drops a connection whose connect failed: the relay will not report it.
-func (e *Egress) forget(token uint32) { delete(e.led, token) }
+func (e *Egress) forget(token uint32) { delete(e.expected, token) }
 
-// lead tells the relay to expect a connection and returns the token that identifies it.
-func (e *Egress) lead(m *wire.Expected, led *Relayed) (token uint32, errno unix.Errno) {
+// expect tells the relay to expect a connection and returns the token that identifies it.
+func (e *Egress) expect(m *wire.Expected, led *Relayed) (token uint32, errno unix.Errno) {
 	m.Token = e.next
 	switch e.say(m.Append(nil)) {
 	case nil:
@@ -193,17 +193,17 @@ func (e *Egress) lead(m *wire.Expected, led *Relayed) (token uint32, errno unix.
 	default:
 		return 0, unix.ECONNREFUSED // the relay is gone, as Hear will find
 	}
-	if e.led == nil {
-		e.led = map[uint32]*Relayed{}
+	if e.expected == nil {
+		e.expected = map[uint32]*Relayed{}
 	}
-	for old := range e.led { // most likely a connection that never reached the relay
-		if len(e.led) < maxLed {
+	for old := range e.expected { // most likely a connection that never reached the relay
+		if len(e.expected) < maxLed {
 			break
 		}
-		delete(e.led, old)
+		delete(e.expected, old)
 	}
 	e.used = true
-	e.led[e.next] = led
+	e.expected[e.next] = led
 	e.next = (e.next + 1) % wire.Tokens
 	return m.Token, 0
 }

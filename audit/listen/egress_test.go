@@ -38,7 +38,7 @@ func TestLeadWaitsForTheRelay(t *testing.T) {
 	}()
 	e := &Egress{FD: ends[0], Lost: func() {}}
 	for i := range times {
-		if token, errno := e.lead(&wire.Expected{Port: 80}, &Relayed{}); errno != 0 || int(token) != i {
+		if token, errno := e.expect(&wire.Expected{Port: 80}, &Relayed{}); errno != 0 || int(token) != i {
 			t.Fatalf("connection %d: token %d, %v", i, token, errno)
 		}
 	}

@@ -89,11 +89,11 @@ func (p *paths) entry(a argument, b *scratch, how follow) entry {
 	if how != fresh {
 		return p.entryAt(a.dirfd, path, b, how)
 	}
-	if p.there && p.isThere(path) { // the previous one existed too: so do most names of a mkdir -p
+	if p.existed && p.isThere(path) { // the previous one existed too: so do most names of a mkdir -p
 		return entry{exists: true}
 	}
 	d := p.entryAt(a.dirfd, path, b, how)
-	p.there = d.exists
+	p.existed = d.exists
 	return d
 }
 
@@ -103,7 +103,7 @@ func (p *paths) isThere(path []byte) bool {
 	if p.root < 0 || path[0] != '/' {
 		return false
 	}
-	fd, e := openat2(p.root, path, true, beneath)
+	fd, e := openat2(p.root, path, true, inRoot)
 	if e == 0 {
 		unix.Close(fd)
 	}
@@ -162,7 +162,7 @@ func (p *paths) entryOnce(dirfd int32, path []byte, b *scratch, how follow) entr
 // entryIn returns the entry of a name in a directory. It takes ownership of dir.
 func (p *paths) entryIn(dir int, name []byte, b *scratch, how follow) entry {
 	d := entry{ok: true, dir: dir, name: name}
-	d.stands() // sets onDisk: files on a device are not in /proc
+	d.stat() // sets onDisk: files on a device are not in /proc
 	if how == fresh && d.exists {
 		unix.Close(dir)
 		return entry{exists: true, name: name}
@@ -217,9 +217,9 @@ func (p *paths) entryByProc(a argument, b *scratch, how follow) entry {
 	return p.entryAt(dirfd, rest, b, how)
 }
 
-// stands fills in what an entry's name is, and whether it is a mount
+// stat fills in the file that the entry's name leads to, and whether that is a mount point
 // (STATX_ATTR_MOUNT_ROOT, Linux 5.8).
-func (d *entry) stands() {
+func (d *entry) stat() {
 	st, e := statx(d.dir, d.name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_TYPE|unix.STATX_INO)
 	if e != 0 {
 		return

@@ -30,8 +30,8 @@ type starter struct {
 // checks whether a file could be executed and executes nothing.
 const atExecveCheck = 0x10000
 
-// rule decides execve(path, …) or, if at is set, execveat(dirfd, path, …, flags).
-func (s *starter) rule(at bool) {
+// decide answers execve(path, …) or, if at is set, execveat(dirfd, path, …, flags).
+func (s *starter) decide(at bool) {
 	if s.Ledger == nil && s.programs == nil {
 		s.proceed()
 		return
@@ -46,7 +46,7 @@ func (s *starter) rule(at bool) {
 		return
 	}
 	if x.flags == wrap.BudgetFlags && s.Ledger != nil {
-		s.inner.ask(c.Args[0], c.Args[2], c.Args[3])
+		s.inner.serve(c.Args[0], c.Args[2], c.Args[3])
 		return
 	}
 	if x.flags&atExecveCheck != 0 {

@@ -2,7 +2,7 @@ package listen
 
 import "golang.org/x/sys/unix"
 
-// node is a file, or a directory.
+// node identifies a file or a directory as long as it is not removed.
 type node struct{ dev, ino uint64 }
 
 // where identifies a directory by the ids of its mount and inode.
@@ -14,15 +14,15 @@ func place(path []byte) (where, unix.Errno) {
 	return where{st.Mnt_id, st.Ino}, e
 }
 
-// inode is a file for as long as it lives, and its birth tells it from another
-// that has its number later.
+// inode identifies a file. The time of birth distinguishes it from a later file that
+// reuses its inode number.
 type inode struct {
 	dev, ino uint64
-	born     unix.StatxTimestamp // zero where the file system does not note it
+	born     unix.StatxTimestamp // zero if the file system does not record it
 }
 
-// inodeOf is the file behind a descriptor of only its name, as it is known here
-// without asking a server, and what it is.
+// inodeOf returns the identity and attributes of an open file. On a network file system it
+// does not ask the server, which could block.
 func inodeOf(fd int) (id inode, st unix.Statx_t, e unix.Errno) {
 	st, e = statx(fd, []byte{0}, unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC, unix.STATX_BASIC_STATS|unix.STATX_BTIME)
 	id = inode{dev: unix.Mkdev(st.Dev_major, st.Dev_minor), ino: st.Ino}
@@ -32,11 +32,12 @@ func inodeOf(fd int) (id inode, st unix.Statx_t, e unix.Errno) {
 	return id, st, e
 }
 
-// system is the part of statfs(2) that matters of what a directory is on: whether it is
-// /proc, where names lead each process elsewhere, and whether it may only be read. What
-// cannot be told is taken for both.
+// system describes the file system of a directory: whether it is /proc, where paths lead
+// each process elsewhere, and whether it is mounted read-only (fixed).
 type system struct{ asked, isProc, fixed bool }
 
+// systemOf returns the file system of an open file; if statfs(2) fails, one with all
+// restrictions.
 func systemOf(fd int) system {
 	var fs unix.Statfs_t
 	if unix.Fstatfs(fd, &fs) != nil {

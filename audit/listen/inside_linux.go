@@ -8,19 +8,19 @@ import (
 	"sbx/internal/read"
 )
 
-// inside is the process of an sbx that runs in this sandbox (a nested sandbox).
-type inside struct {
+// innerProcess is the process of an sbx that runs in this sandbox (a nested sbx).
+type innerProcess struct {
 	pid int // in the supervisor's PID namespace; 0 once the process is gone
 	own int // its pidfd
 }
 
 // openInside opens the process of a nested sbx by its PID.
-func openInside(pid int) (inside, unix.Errno) {
+func openInside(pid int) (innerProcess, unix.Errno) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return inside{}, unix.EAGAIN
+		return innerProcess{}, unix.EAGAIN
 	}
-	return inside{pid, fd}, 0
+	return innerProcess{pid, fd}, 0
 }
 
 // flagExiting is the flag of a process that is ending: PF_EXITING of linux/sched.h.
@@ -29,7 +29,7 @@ const flagExiting = 4
 // gone reports whether the process has ended, and then forgets its PID, which may be
 // reused. A process that is exiting counts as ended: its children get another parent a
 // moment before its pidfd becomes readable.
-func (s *inside) gone() bool {
+func (s *innerProcess) gone() bool {
 	if s.pid == 0 {
 		return true
 	}
@@ -43,7 +43,7 @@ func (s *inside) gone() bool {
 	return true
 }
 
-func (s *inside) forget() {
+func (s *innerProcess) forget() {
 	if s.pid > 0 {
 		unix.Close(s.own)
 		s.pid, s.own = 0, -1

@@ -95,22 +95,22 @@ func (l *Listener) Answer() {
 	l.caller.call, l.paths.tries, l.answers.reported = call, 0, false
 	if is, at := seccomp.Exec(seccomp.Native, call); is {
 		l.Answered.Execs++
-		l.starts.rule(at)
+		l.starts.decide(at)
 		return
 	}
 	name, _ := seccomp.Native.Name(call.Nr)
 	if c, ok := nameCalls[name]; ok {
 		l.Answered.Names++
-		l.names.rule(&c)
+		l.names.decide(&c)
 		return
 	}
 	at, looks := lookCalls[name]
 	if looks && l.looks.secrets != nil {
-		l.looks.tell(at)
+		l.looks.reportLook(at)
 	}
 	if c, ok := openCalls[name]; ok {
 		l.Answered.Opens++
-		l.opens.rule(&c)
+		l.opens.decide(&c)
 		return
 	}
 	l.Answered.Others++
@@ -118,18 +118,18 @@ func (l *Listener) Answer() {
 	case looks:
 		l.answers.proceed()
 	case name == Connect:
-		l.contact.connects()
+		l.contact.report()
 		if l.sockets == nil {
 			l.answers.proceed()
 			return
 		}
-		l.sockets.connects.rule()
+		l.sockets.connects.decide()
 	case name == "bind":
 		if l.sockets == nil {
 			l.answers.proceed()
 			return
 		}
-		l.sockets.binds.rule()
+		l.sockets.binds.decide()
 	case name == "memfd_create":
 		l.memory.create()
 	default: // calls that the filter denies must never continue

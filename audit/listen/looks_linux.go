@@ -14,10 +14,10 @@ type looker struct {
 	secrets []string
 }
 
-// tell reports a call that looks for a secret. It does not answer the call: the secret
+// reportLook reports a call that looks for a secret. It does not answer the call: the secret
 // is hidden, so the kernel finds no file. Paths without the base name of a secret are
 // skipped by their text, before they are resolved.
-func (s *looker) tell(at pathArg) {
+func (s *looker) reportLook(at pathArg) {
 	a, b := s.argument(at), &s.work[0]
 	named, e := s.readInto(a.addr, b.path[:])
 	if e != 0 || !slices.ContainsFunc(s.secrets, func(secret string) bool { return bytes.Contains(named, []byte(path.Base(secret))) }) {

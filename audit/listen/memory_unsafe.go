@@ -79,7 +79,7 @@ const shortPath = 256
 // in more pieces than necessary.
 const pageSize = 4096
 
-// read copies length bytes of the waiting thread's memory, whole or not at all.
+// readAddress reads length bytes of the caller's memory into a.
 func (c *caller) readAddress(a *address, addr uint64, length int) unix.Errno {
 	a.n = length
 	if length == 0 {

@@ -14,8 +14,8 @@ type namer struct {
 	present *int // counts the names that existed already
 }
 
-// rule decides a call that creates, renames or removes a name.
-func (n *namer) rule(c *nameCall) {
+// decide answers a call that creates, renames or removes a name.
+func (n *namer) decide(c *nameCall) {
 	swaps := c.swap >= 0 && n.call.Args[c.swap]&unix.RENAME_EXCHANGE != 0
 	var made, taken, from entry
 	if c.makes != nowhere {
@@ -47,7 +47,7 @@ func (n *namer) rule(c *nameCall) {
 			return
 		}
 	}
-	if c.makes == nowhere && n.mounts.removes(c, &taken) || n.guardsName(c, &made, &taken, &from) {
+	if c.makes == nowhere && n.mounts.removeMount(c, &taken) || n.guardsName(c, &made, &taken, &from) {
 		return
 	}
 	// A name that exists answers EEXIST, except to a rename, which replaces it.
@@ -60,23 +60,23 @@ func (n *namer) rule(c *nameCall) {
 		return
 	}
 	n.followByProc(c, &made, &taken)
-	if d := n.plants(c, &made, &taken, &from, swaps); d != nil {
+	if d := n.plantedLink(c, &made, &taken, &from, swaps); d != nil {
 		n.deny(ByName, c.action, d.text())
 		return
 	}
-	n.foresee(c, &made, &taken)
+	n.reportDenial(c, &made, &taken)
 	if c.makes == nowhere {
 		n.proceed()
 		return
 	}
-	n.makes()
+	n.proceedMaking()
 	if taken.kind == unix.S_IFREG || from.kind == unix.S_IFREG || from.odd {
-		n.opens(&made, c.action)
+		n.noteOpened(&made, c.action)
 	}
 }
 
-// foresee reports a call that the kernel is going to deny.
-func (n *namer) foresee(c *nameCall, made, taken *entry) {
+// reportDenial reports a call that the kernel is going to deny.
+func (n *namer) reportDenial(c *nameCall, made, taken *entry) {
 	gone := c.takes != nowhere && !taken.exists
 	replaces := c.takes != nowhere && made.exists
 	keeps := c.swap >= 0 && n.call.Args[c.swap]&unix.RENAME_NOREPLACE != 0
@@ -110,10 +110,10 @@ func (n *namer) followByProc(c *nameCall, made, taken *entry) {
 	}
 }
 
-// plants returns the entry at which a call would put a symbolic link that Rules.Links
+// plantedLink returns the entry at which a call would put a symbolic link that Rules.Links
 // forbids; nil for none. Paths through /proc were resolved by followByProc with the
 // thread's descriptors of this moment; a link that escapes this check is swept later.
-func (n *namer) plants(c *nameCall, made, taken, from *entry, swaps bool) *entry {
+func (n *namer) plantedLink(c *nameCall, made, taken, from *entry, swaps bool) *entry {
 	if n.rules.Links == nil || c.makes == nowhere {
 		return nil
 	}

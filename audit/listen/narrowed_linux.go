@@ -28,12 +28,12 @@ const (
 
 // narrowed holds what one nested sbx and its descendants may connect to.
 type narrowed struct {
-	inside
+	innerProcess
 	sock    int // socket to the nested sbx
 	filters int // number of its own seccomp filters
 	may     reach.Reach
 	named   []string        // paths of allowed pathname sockets
-	made    boundSockets    // pathname sockets that its descendants bound
+	sockets boundSockets    // pathname sockets that its descendants bound
 	bound   map[uint64]bool // all sockets that its descendants bound, by inode
 }
 
@@ -71,7 +71,7 @@ func (w *narrowing) openNarrow(pid int, sock int32) (e unix.Errno) {
 		return e
 	}
 	if e = n.read(); e == 0 {
-		n.inside, e = openInside(pid)
+		n.innerProcess, e = openInside(pid)
 	}
 	if e == 0 {
 		if e = w.egress.unasked(true); e == 0 {
@@ -122,7 +122,7 @@ func (w *narrowing) widen() {
 	}
 	n := w.list[at]
 	n.forget()
-	n.made.forget(&w.discards)
+	n.sockets.forget(&w.discards)
 	w.discards.add(n.sock)
 	if w.list = slices.Delete(w.list, at, at+1); len(w.list) == 0 {
 		_ = w.egress.unasked(false)
@@ -130,8 +130,8 @@ func (w *narrowing) widen() {
 	w.answer(0)
 }
 
-// narrows returns the nested sandboxes that the waiting thread's process is in.
-func (w *narrowing) narrows() (list []*narrowed) {
+// ofCaller returns the nested sandboxes that the waiting thread's process is in.
+func (w *narrowing) ofCaller() (list []*narrowed) {
 	if len(w.list) == 0 {
 		return nil
 	}
@@ -164,12 +164,12 @@ func permits(within []*narrowed, ip reach.IP, port int, name string) bool {
 // permitAll reports whether all nested sandboxes in within allow a connect to the
 // pathname socket id.
 func permitAll(within []*narrowed, p *paths, id inode) bool {
-	return !slices.ContainsFunc(within, func(n *narrowed) bool { return !n.made.has(id) && !p.isNamed(n.named, id) })
+	return !slices.ContainsFunc(within, func(n *narrowed) bool { return !n.sockets.has(id) && !p.isNamed(n.named, id) })
 }
 
-// beyond sends the nested sandboxes a notice of a denied connect. outer says that this
+// notify sends the nested sandboxes a notice of a denied connect. outer says that this
 // sandbox denies it too and reports that elsewhere.
-func (w *narrowing) beyond(within []*narrowed, target string, outer bool) {
+func (w *narrowing) notify(within []*narrowed, target string, outer bool) {
 	if len(within) == 0 {
 		return
 	}
@@ -183,8 +183,8 @@ func (w *narrowing) beyond(within []*narrowed, target string, outer bool) {
 	}
 }
 
-// bindsBeneath records a socket that is about to be bound for the sandboxes in within.
-func (w *narrowing) bindsBeneath(within []*narrowed) {
+// noteBind records a socket that is about to be bound for the sandboxes in within.
+func (w *narrowing) noteBind(within []*narrowed) {
 	if len(within) == 0 || w.discards.full() {
 		return
 	}
@@ -218,7 +218,7 @@ func (w *narrowing) ownServer(within []*narrowed, ip reach.IP, port int) bool {
 	}
 	whole := w.listening("net/tcp", port, each) && w.listening("net/tcp6", port, each)
 	if found && !own {
-		w.beyond(within, Target(ip.String(), port), false)
+		w.notify(within, Target(ip.String(), port), false)
 	}
 	return whole && found && own
 }

@@ -21,7 +21,7 @@ const maxNested = 16
 
 // nested is the budget of one nested sbx.
 type nested struct {
-	inside
+	innerProcess
 	ledger  audit.Ledger
 	begun   bool // its command has been executed, which is not charged
 	command int  // pidfd of that command; -1 for none
@@ -30,7 +30,7 @@ type nested struct {
 
 // gone reports whether the nested sbx has ended, and closes its descriptors then.
 func (b *nested) gone() bool {
-	if !b.inside.gone() {
+	if !b.innerProcess.gone() {
 		return false
 	}
 	if b.command >= 0 {
@@ -48,11 +48,11 @@ type inner struct {
 	narrowing *narrowing
 }
 
-// ask answers an execveat with wrap.BudgetFlags.
-func (i *inner) ask(on, request, number uint64) {
+// serve answers an execveat with wrap.BudgetFlags.
+func (i *inner) serve(on, request, number uint64) {
 	switch narrows := i.narrowing != nil; {
 	case request == uint64(wrap.BudgetSpec):
-		i.tell()
+		i.sendSpec()
 		return
 	case narrows && request == uint64(wrap.BudgetNarrow):
 		i.narrowing.narrow(int32(number))
@@ -61,7 +61,7 @@ func (i *inner) ask(on, request, number uint64) {
 		i.narrowing.widen()
 		return
 	}
-	n, e := i.budgets.answer(on, request, number)
+	n, e := i.budgets.serve(on, request, number)
 	if e != 0 {
 		i.fail(e)
 		return
@@ -69,9 +69,9 @@ func (i *inner) ask(on, request, number uint64) {
 	i.answer(n)
 }
 
-// tell answers wrap.BudgetSpec with a descriptor of a sealed file that holds
+// sendSpec answers wrap.BudgetSpec with a descriptor of a sealed file that holds
 // Config.Tells.
-func (i *inner) tell() {
+func (i *inner) sendSpec() {
 	fd, e := -1, unix.ENOENT
 	if i.tells != "" {
 		fd, e = sealed("sbx-spec", i.tells)
@@ -109,11 +109,12 @@ func sealed(name, text string) (int, unix.Errno) {
 // budgets holds the budgets of nested sbx.
 type budgets struct {
 	*caller
-	open  []nested
-	asked []*nested // charged for the current exec
+	open    []nested
+	charged []*nested // charged for the current exec
 }
 
-func (s *budgets) answer(on, request, number uint64) (int64, unix.Errno) {
+// serve returns the answer to a request about budgets.
+func (s *budgets) serve(on, request, number uint64) (int64, unix.Errno) {
 	pid := s.process()
 	if pid <= 0 || request > uint64(wrap.BudgetExceeded) || !s.waits() {
 		return 0, unix.ENOENT
@@ -158,7 +159,7 @@ func (s *budgets) begin(pid int, on, limit uint64) (int64, unix.Errno) {
 		b.ledger.Max = spec.Some(int(limit))
 	}
 	var e unix.Errno
-	if b.inside, e = openInside(pid); e != 0 {
+	if b.innerProcess, e = openInside(pid); e != 0 {
 		return 0, e
 	}
 	for i := range s.open {
@@ -178,7 +179,7 @@ func (s *budgets) begin(pid int, on, limit uint64) (int64, unix.Errno) {
 // charge charges a program to every nested budget that applies to the caller. If one
 // denies it, the charges to the others are returned.
 func (s *budgets) charge(name string) audit.Ruling {
-	s.asked = s.asked[:0]
+	s.charged = s.charged[:0]
 	for _, b := range s.above() {
 		if !b.begun {
 			b.begun = true
@@ -187,7 +188,7 @@ func (s *budgets) charge(name string) audit.Ruling {
 		}
 		ruling := b.ledger.Charge(name)
 		if ruling == audit.Proceed {
-			s.asked = append(s.asked, b)
+			s.charged = append(s.charged, b)
 			continue
 		}
 		s.giveBack(name)
@@ -202,10 +203,10 @@ func (s *budgets) charge(name string) audit.Ruling {
 
 // giveBack returns the charges of the current exec.
 func (s *budgets) giveBack(name string) {
-	for _, b := range s.asked {
+	for _, b := range s.charged {
 		b.ledger.Return(name)
 	}
-	s.asked = s.asked[:0]
+	s.charged = s.charged[:0]
 }
 
 // failed counts an exec that failed in every nested budget that applies to the caller.

@@ -12,9 +12,9 @@ type opener struct {
 	writes
 }
 
-// rule decides an open for writing: it denies the creation of protected paths, and
+// decide answers an open for writing: it denies the creation of protected paths, and
 // reports calls that the kernel is going to deny.
-func (o *opener) rule(c *openCall) {
+func (o *opener) decide(c *openCall) {
 	flags, rooted, e := o.openFlags(c)
 	if e != 0 {
 		if e != unix.EFAULT { // not to be read
@@ -57,7 +57,7 @@ func (o *opener) rule(c *openCall) {
 	case makes && (!d.ok || !d.exists) && o.rules.stops(&d):
 		o.deny(ByName, "create", d.text())
 		return
-	case writes && o.rules.bare(&d):
+	case writes && o.rules.unguarded(&d):
 		o.deny(ByName, c.action, d.text())
 		return
 	}
@@ -84,14 +84,14 @@ func (o *opener) rule(c *openCall) {
 	if !makes {
 		o.proceed()
 	} else {
-		o.makes()
+		o.proceedMaking()
 	}
 	switch {
 	case told.exists && (exclusive || !writes): // EEXIST, or only read
 	case told.exists:
-		o.opens(told, c.action)
+		o.noteOpened(told, c.action)
 	case makes || !told.ok:
-		o.opens(told, "create")
+		o.noteOpened(told, "create")
 	}
 }
 

@@ -10,14 +10,14 @@ import (
 // paths resolves the caller's paths.
 type paths struct {
 	*caller
-	root     int                    // the sandbox's (O_PATH); -1: each process has its own
-	matters  func(name []byte) bool // whether a removal of this name needs its whole path
-	own      int                    // O_PATH of the supervisor's /proc/self/fd; 0 until first used
-	joined   [pathMax]byte          // buffer for a relative path made absolute
-	work     [2]scratch             // for the created path and for the removed one
-	tries    int                    // directories opened for this notification, see maxTries
-	searches bool                   // the last path was plainly missing: try plainly first
-	there    bool                   // the last path to be created existed already
+	root       int                    // the sandbox's (O_PATH); -1: each process has its own
+	matters    func(name []byte) bool // whether a removal of this name needs its whole path
+	own        int                    // O_PATH descriptor of the supervisor's /proc/self/fd; 0 until first used
+	joined     [pathMax]byte          // buffer for a relative path made absolute
+	work       [2]scratch             // for the created path and for the removed one
+	tries      int                    // directories opened for this notification, see maxTries
+	triesPlain bool                   // the last path was plainly missing: try plainly first
+	existed    bool                   // the last path to be created existed already
 }
 
 func (p *paths) close() {
@@ -45,23 +45,22 @@ func (b *scratch) lastName(path []byte) []byte {
 	return append(append(b.name[:0], name[:min(len(name), nameMax)]...), 0)
 }
 
-// nameOf is the path that a descriptor of the listener's own leads to.
+// nameOf returns the path of a file that the supervisor has open.
 func (p *paths) nameOf(fd int) string {
 	var buf [pathMax]byte
 	n := p.pathOf(fd, buf[:])
 	return string(bytes.TrimSuffix(buf[:max(n, 0)], []byte(" (deleted)")))
 }
 
-// pathOf is nameOf into a buffer: its length, negative where there is none. The
-// directory of the supervisor's descriptors stays open, which spares the kernel half
-// of the way there.
+// pathOf writes the path of an open file into a buffer and returns its length, -1 on
+// failure. It keeps /proc/self/fd open, which halves the look-ups of the kernel.
 func (p *paths) pathOf(fd int, buf []byte) int {
 	if p.own == 0 {
 		dir, e := openPath([]byte("/proc/self/fd\x00"))
 		if e != 0 {
 			return readlink(ownFD(fd), buf)
 		}
-		p.own = dir // never 0: that is open from the start
+		p.own = dir // never 0, which is stdin
 	}
 	var name [24]byte
 	return readlinkat(p.own, append(strconv.AppendInt(name[:0], int64(fd), 10), 0), buf)

@@ -29,7 +29,7 @@ type pendingConnects struct {
 // means that too many are pending or no thread could be started.
 func (h *pendingConnects) start(f *pendingConnect) unix.Errno {
 	h.most, h.signals = maxPendingConnects, 1<<(uint64(h.interrupt)-1)
-	if h.clock.fd < 0 || !h.open() || !h.hasPlace(maxPendingConnects, h.describe) || h.staff(len(h.under)+1) != 0 {
+	if h.clock.fd < 0 || !h.open() || !h.hasPlace(maxPendingConnects, h.describe) || h.addThread(len(h.pending)+1) != 0 {
 		return unix.EAGAIN
 	}
 	f.listener, f.clock = h.to.fd, h.clock.fd
@@ -44,7 +44,7 @@ func (h *pendingConnects) start(f *pendingConnect) unix.Errno {
 // describe reports and answers the connects that the sandbox's network has denied, while
 // their callers still wait.
 func (h *pendingConnects) describe() {
-	for _, f := range h.under {
+	for _, f := range h.pending {
 		if atomic.LoadUint32(&f.state) != refused {
 			continue
 		}
@@ -58,7 +58,7 @@ func (h *pendingConnects) describe() {
 // cancel interrupts connects whose callers no longer wait. A signal that arrives before
 // the thread blocks is lost; the next Tick sends it again.
 func (h *pendingConnects) cancel() {
-	for _, f := range h.under {
+	for _, f := range h.pending {
 		if atomic.LoadUint32(&f.cancelled) == 0 && seccomp.Valid(h.to.fd, f.id) {
 			continue
 		}

@@ -48,7 +48,7 @@ func (r *Programs) nodeOf(path []byte) (node, bool) {
 		defer unix.Close(own)
 		root = own
 	}
-	fd, e := openat2(root, path, false, beneath)
+	fd, e := openat2(root, path, false, inRoot)
 	if e != 0 {
 		return node{}, false
 	}

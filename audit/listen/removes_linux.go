@@ -15,10 +15,10 @@ type remover struct {
 	remove func(path string, dir int, folder bool) (e unix.Errno, ours bool) // Config.Remove
 }
 
-// removes answers the removal of a mount point that the spec allows to be removed: the
+// removeMount answers the removal of a mount point that the spec allows to be removed: the
 // supervisor removes it with no more capabilities than the caller has. It returns false
 // if it has not answered the call.
-func (m *remover) removes(c *nameCall, d *entry) bool {
+func (m *remover) removeMount(c *nameCall, d *entry) bool {
 	if m.remove == nil || !d.ok || !d.exists || m.rules.fixed(d) {
 		return false
 	}

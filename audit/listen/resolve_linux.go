@@ -45,7 +45,7 @@ func (p *paths) resolve(dirfd int32, path []byte, nofollow bool) resolved {
 	default:
 		return failed(e, p.final(e) && !isProc(base))
 	}
-	// A link or ".." is on the way: from the root, then.
+	// The path contains a link or "..", so it is resolved from the root.
 	n := readlink(ownFD(base), p.joined[:])
 	if n <= 0 || p.joined[0] != '/' || n+1+len(path) > len(p.joined) || bytes.HasSuffix(p.joined[:n], []byte(" (deleted)")) || !p.namesAreTheirs() {
 		return failed(e, false)
@@ -55,8 +55,8 @@ func (p *paths) resolve(dirfd int32, path []byte, nofollow bool) resolved {
 	return p.fromRoot(p.joined[:n+1+len(path)], nofollow)
 }
 
-// beneath holds the openat2 flags for paths from the sandbox's root.
-const beneath = unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS
+// inRoot holds the openat2 flags for paths from the sandbox's root.
+const inRoot = unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS
 
 // fromRoot resolves an absolute path.
 func (p *paths) fromRoot(path []byte, nofollow bool) resolved {
@@ -82,16 +82,16 @@ const (
 
 // walk resolves a path under root and determines whether a failure is certain.
 func (p *paths) walk(root int, path []byte, nofollow bool, links int) resolved {
-	if p.searches {
+	if p.triesPlain {
 		switch fd, e := openat2(root, path, nofollow, plainly); e {
 		case 0:
 			return resolved{fd: fd}
 		case unix.ENOENT, unix.ENOTDIR:
 			return failed(e, true)
 		}
-		p.searches = false
+		p.triesPlain = false
 	}
-	fd, e := openat2(root, path, nofollow, beneath)
+	fd, e := openat2(root, path, nofollow, inRoot)
 	if e == 0 {
 		return resolved{fd: fd}
 	}
@@ -106,10 +106,10 @@ func (p *paths) walk(root int, path []byte, nofollow bool, links int) resolved {
 		return failed(e, p.final(e))
 	}
 	if p.root >= 0 && isPlain(root, path, e) {
-		p.searches = true
+		p.triesPlain = true
 		return failed(e, true)
 	}
-	// Which name is missing, and is it so for the caller?
+	// Find the first missing name, to decide whether it is missing for the caller too.
 	for end := len(path) - 1; ; {
 		for end > 0 && path[end-1] == '/' {
 			end--
@@ -121,7 +121,7 @@ func (p *paths) walk(root int, path []byte, nofollow bool, links int) resolved {
 		if p.tries++; p.tries > maxTries {
 			return failed(e, false)
 		}
-		dir, found := openat2(root, append(path[:cut+1:cut+1], 0), false, beneath)
+		dir, found := openat2(root, append(path[:cut+1:cut+1], 0), false, inRoot)
 		if found != 0 {
 			if found != unix.ENOENT && found != unix.ENOTDIR {
 				return failed(found, p.final(found))
@@ -136,7 +136,7 @@ func (p *paths) walk(root int, path []byte, nofollow bool, links int) resolved {
 
 // plainly allows neither links nor mounts on the path: so it never enters /proc, whose
 // names differ for each process.
-const plainly = beneath | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV
+const plainly = inRoot | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV
 
 // isPlain reports whether a path fails with the same errno under plainly, as most look-ups
 // along PATH do.
@@ -179,11 +179,11 @@ func (p *paths) missing(root, dir int, path []byte, cut, end, links int) resolve
 	return failed(unix.ENOENT, false) // created in the meantime
 }
 
-// isNamed tells whether a spec names the file: what stands at that path, none
-// of it a link, which a program inside could have put there.
+// isNamed reports whether the file is at one of the paths that a spec names. It follows no
+// symbolic link, which a program inside could have planted.
 func (p *paths) isNamed(names []string, id inode) bool {
 	for _, name := range names {
-		fd, e := openat2(p.root, append([]byte(name), 0), true, beneath|unix.RESOLVE_NO_SYMLINKS)
+		fd, e := openat2(p.root, append([]byte(name), 0), true, inRoot|unix.RESOLVE_NO_SYMLINKS)
 		if e != 0 {
 			continue
 		}
@@ -196,12 +196,12 @@ func (p *paths) isNamed(names []string, id inode) bool {
 	return false
 }
 
-// forCaller is the error that a caller is told for a path that leads nowhere.
+// forCaller returns the errno with which to answer a call whose path did not resolve.
 func (r *resolved) forCaller() unix.Errno {
 	switch r.errno {
 	case unix.ENOENT, unix.ENOTDIR, unix.ENAMETOOLONG, unix.EACCES:
 		return r.errno
-	case unix.EBADF: // of a path through /proc
+	case unix.EBADF: // the path leads through /proc/self/fd
 		return unix.ENOENT
 	case unix.ELOOP:
 		if r.certain {

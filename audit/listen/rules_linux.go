@@ -22,12 +22,12 @@ type Rules struct {
 	// Part reports whether a name may belong to a forbidden path. It is used if the
 	// directory is unknown.
 	Part func(name string) bool
-	// Closed tells whether a path may not be written although its mount may; nil for
-	// none.
+	// Closed reports whether a path inside must not be written although its mount is
+	// writable: the sandbox has no mounts. nil for no path.
 	Closed func(path string) bool
-	// Guards is how one is guarded, and the innermost mount that it lies beneath, whether
-	// the mounts are there at that moment or not. Guarded tells whether a name may be
-	// that of one on which a mount lies; nil for no name.
+	// Guards returns how a path is guarded, and the innermost mount above it, even if the
+	// mounts are missing at the moment. Guarded reports whether a name may be the last one
+	// of a mount point; nil for no name.
 	Guards  func(path string) (g guard.Kind, mount string)
 	Guarded func(name string) bool
 }
@@ -83,8 +83,8 @@ func (r *Rules) fixed(d *entry) bool {
 // closes reports whether an entry's path is in Closed.
 func (r *Rules) closes(d *entry) bool { return r.Closed != nil && r.Closed(d.text()) }
 
-// bare reports whether an existing file must be read-only but has lost the mount for it.
-func (r *Rules) bare(d *entry) bool {
+// unguarded reports whether an existing file must be read-only but has lost the mount for it.
+func (r *Rules) unguarded(d *entry) bool {
 	host, ok := r.host(d)
 	if !ok || !d.exists || d.mounted {
 		return false
@@ -93,9 +93,9 @@ func (r *Rules) bare(d *entry) bool {
 	return g != guard.Unguarded && g != guard.Pinned && !d.isFixed()
 }
 
-// readOnly tells whether the kernel refuses to open what is there for writing
-// because it may only be read inside. A directory is refused for what it is, and
-// what the user may not write is no matter of the sandbox's.
+// readOnly reports whether the kernel will deny to open an existing file for writing
+// because it is read-only inside the sandbox. That excludes directories and files without
+// write permission, which cannot be opened for writing outside either.
 func (r *Rules) readOnly(d *entry) bool {
 	if d.kind != unix.S_IFREG {
 		return false
@@ -114,13 +114,14 @@ func (r *Rules) readOnly(d *entry) bool {
 // would deny because of such a mount.
 func (r *Rules) guard(d *entry) (g guard.Kind, mount string) {
 	host, ok := r.host(d)
-	if !ok || r.Closed != nil { // without mounts nothing of the kind is answered
+	if !ok || r.Closed != nil { // a sandbox without mounts has no guards
 		return guard.Unguarded, ""
 	}
 	return r.Guards(host)
 }
 
-// matters tells whether it matters where a name lies, with its NUL, that goes.
+// matters reports whether the removal of a file with this name (NUL-terminated) may have to
+// be denied, depending on its directory.
 func (r *Rules) matters(name []byte) bool {
 	return r.Closed != nil || r.Guarded != nil && r.Guarded(text(name))
 }

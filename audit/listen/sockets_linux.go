@@ -58,7 +58,7 @@ func (s *sockets) Tick() {
 		s.clock.within(wait)
 	}
 	for _, n := range s.narrowing.list {
-		if wait := n.made.ask(time.Now()); wait > 0 {
+		if wait := n.sockets.ask(time.Now()); wait > 0 {
 			s.clock.within(wait)
 		}
 	}

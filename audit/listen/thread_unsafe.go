@@ -12,30 +12,30 @@ import (
 	"sbx/seccomp"
 )
 
-// helpers are threads that make calls which last as long as the sandbox likes. The Go
-// runtime knows nothing of them: where it can start no thread, because processes have
-// run out, it ends the program, and here that is an errno. One is started when there
-// is work that no other is free for, and stays.
+// helpers are threads for system calls that the sandbox can make block for any time. They
+// are not threads of the Go runtime: if no process can be created, the runtime ends the
+// program when it needs a thread, while helpers return an errno. A thread is started when
+// there is work and no idle thread, and is never ended.
 type helpers struct {
-	most    int               // threads
-	signals uint64            // what they have unblocked, bit n-1 is signal n
-	jobs    [2]int            // a pipe of pointers to pending connects; zero before open
-	under   []*pendingConnect // handed over; keeps what the threads use from the collector
-	threads [][]byte          // their stacks
-	crowded bool              // all places were taken, and none was given up
+	most    int               // the largest number of threads
+	signals uint64            // the signals that the threads unblock, bit n-1 is signal n
+	pipe    [2]int            // transfers pointers to pending connects; zero before open
+	pending []*pendingConnect // the jobs of the threads; keeps them from the garbage collector
+	threads [][]byte          // the stacks
+	crowded bool              // hasPlace has waited in vain, see there
 }
 
-// threadStack is what a thread needs: a few calls deep, and a signal's frame.
+// threadStack is the size of a stack: for a few nested calls and a signal frame.
 const threadStack = 16 << 10
 
-// threadFlags are those of a thread of this process.
+// threadFlags are the clone(2) flags of a thread of this process.
 const threadFlags = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD | unix.CLONE_SYSVSEM
 
 // The states of a pending connect.
 const (
 	underWay uint32 = iota
-	refused         // by the network: to be told of and answered by Tick
-	over            // its thread does not touch it any more
+	refused         // the network denied it; Tick reports and answers it
+	over            // its thread does not use it any more
 )
 
 // pendingConnect is a job for a helper thread: to connect on behalf of a caller, or only
@@ -45,7 +45,6 @@ type pendingConnect struct {
 	tid      uint32 // the caller
 	listener int
 	sock     int // a copy of the caller's socket
-	domain   int
 	at       int // the file that address leads to; -1 for none
 	address  address
 	target   string // reported if the network denies the connect; "" for no report
@@ -59,14 +58,14 @@ type pendingConnect struct {
 	errno     unix.Errno
 }
 
-// open makes the pipe.
+// open creates the pipe unless it exists, and returns false if that fails.
 func (h *helpers) open() bool {
-	return h.jobs[1] != 0 || unix.Pipe2(h.jobs[:], unix.O_CLOEXEC) == nil
+	return h.pipe[1] != 0 || unix.Pipe2(h.pipe[:], unix.O_CLOEXEC) == nil
 }
 
-// count is how many pending connects are not over.
+// count drops the pending connects that are over and returns the number of the others.
 func (h *helpers) count() int {
-	h.under = slices.DeleteFunc(h.under, func(f *pendingConnect) bool {
+	h.pending = slices.DeleteFunc(h.pending, func(f *pendingConnect) bool {
 		if atomic.LoadUint32(&f.state) != over {
 			return false
 		}
@@ -75,16 +74,17 @@ func (h *helpers) count() int {
 		}
 		return true
 	})
-	return len(h.under)
+	return len(h.pending)
 }
 
-// maxRounds is how often helpers are let run, for a millisecond or more, before those that
-// have all places are taken to wait for the sandbox.
+// maxRounds is how often hasPlace waits for a millisecond before it concludes that the
+// sandbox blocks all helpers.
 const maxRounds = 100
 
-// hasPlace tells whether one more may be handed over. Where many come at once, the
-// helpers may only not have had their turn: it waits until one gives up its place. If none
-// does, nobody waits for that again before one has. settle gives up those that it can.
+// hasPlace reports whether fewer than places pending connects are left. If there are more
+// it calls settle, which ends those that it can, and waits: when many connects come at
+// once, the helpers may just not have got processor time yet. If no place becomes free,
+// later calls do not wait again until one is free.
 func (h *helpers) hasPlace(places int, settle func()) bool {
 	for rounds := 0; h.count() >= places; rounds++ {
 		if settle(); h.count() < places {
@@ -99,9 +99,8 @@ func (h *helpers) hasPlace(places int, settle func()) bool {
 	return true
 }
 
-// staff sees to it that there is a thread for each of n, as far as threads
-// may be had.
-func (h *helpers) staff(n int) unix.Errno {
+// addThread starts a thread if there are fewer than n and fewer than most.
+func (h *helpers) addThread(n int) unix.Errno {
 	if n <= len(h.threads) || len(h.threads) == h.most {
 		return 0
 	}
@@ -109,7 +108,7 @@ func (h *helpers) staff(n int) unix.Errno {
 	top := (uintptr(unsafe.Pointer(&stack[0])) + threadStack) &^ 15
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	var all, old unix.Sigset_t // Go's handlers must not run there
+	var all, old unix.Sigset_t // all signals are blocked, as Go's handlers must not run in the thread
 	for i := range all.Val {
 		all.Val[i] = ^all.Val[i]
 	}
@@ -125,18 +124,18 @@ func (h *helpers) staff(n int) unix.Errno {
 	return 0
 }
 
-// put hands one over. The pipe has room for many more than there may be.
+// put hands a pending connect to a thread. The pipe has room for more than hasPlace allows.
 func (h *helpers) put(f *pendingConnect) {
-	h.under = append(h.under, f)
+	h.pending = append(h.pending, f)
 	at := uintptr(unsafe.Pointer(f))
-	_, _ = unix.Write(h.jobs[1], unsafe.Slice((*byte)(unsafe.Pointer(&at)), unsafe.Sizeof(at)))
+	_, _ = unix.Write(h.pipe[1], unsafe.Slice((*byte)(unsafe.Pointer(&at)), unsafe.Sizeof(at)))
 }
 
 //go:noescape
 func cloneThread(flags, stack uintptr, h *helpers) (tid uintptr)
 
-// threadMain is a helper's life. It and what it calls may not allocate, grow the
-// stack, block in the scheduler or panic: no goroutine runs here.
+// threadMain is the main function of a thread. There is no goroutine: it and all functions
+// that it calls must not allocate, grow the stack, call the scheduler or panic.
 //
 //go:nosplit
 //go:noinline
@@ -146,29 +145,29 @@ func threadMain(h *helpers) {
 	tid, _, _ := syscall.RawSyscall(unix.SYS_GETTID, 0, 0, 0)
 	for {
 		var f *pendingConnect
-		n, _, e := syscall.RawSyscall(unix.SYS_READ, uintptr(h.jobs[0]), uintptr(unsafe.Pointer(&f)), unsafe.Sizeof(f))
+		n, _, e := syscall.RawSyscall(unix.SYS_READ, uintptr(h.pipe[0]), uintptr(unsafe.Pointer(&f)), unsafe.Sizeof(f))
 		switch {
 		case e == unix.EINTR:
 		case e != 0 || n != unsafe.Sizeof(f):
 			syscall.RawSyscall(unix.SYS_EXIT, 0, 0, 0)
 		default:
-			f.fly(uint32(tid))
+			f.run(uint32(tid))
 		}
 	}
 }
 
-// fly makes the call, closes the copies and answers. The copies are closed first, so
-// that the caller's own socket is the last one when it goes on, and the place given up
-// after that: to close the last one may take its time.
+// run makes the call, closes the copies of the descriptors, and answers the notification,
+// in this order: when the caller continues, its own descriptor must be the only one for
+// the socket. The state becomes over only after the close, which may block.
 //
 //go:nosplit
 //go:norace
-func (f *pendingConnect) fly(thread uint32) {
+func (f *pendingConnect) run(thread uint32) {
 	id, listener := f.id, f.listener
 	e := unix.Errno(0)
 	if id != 0 {
 		atomic.StoreUint32(&f.thread, thread)
-		// Another signal than the one that cancels means nothing.
+		// It tries again after any other signal than that of a cancelled connect.
 		for e = unix.EINTR; e == unix.EINTR && atomic.LoadUint32(&f.cancelled) == 0; {
 			_, _, e = syscall.RawSyscall(unix.SYS_CONNECT, uintptr(f.sock), uintptr(unsafe.Pointer(&f.address.b)), uintptr(f.address.n))
 		}
@@ -193,7 +192,7 @@ func (f *pendingConnect) fly(thread uint32) {
 	}
 }
 
-// unreachable tells whether a network does not lead somewhere.
+// unreachable reports whether an errno means that the network does not lead to the address.
 //
 //go:nosplit
 //go:norace

@@ -9,21 +9,21 @@ import (
 // writes continues calls that may create or change files.
 type writes struct {
 	*answers
-	rules  *Rules
-	told   func()          // Config.Makes
-	opened *audit.Openings // Config.Opened
+	rules      *Rules
+	beforeMake func()          // Config.Makes
+	opened     *audit.Openings // Config.Opened
 }
 
-// makes is proceed for a call that may create a name: it calls Config.Makes before.
-func (w *writes) makes() {
-	if w.told != nil {
-		w.told()
+// proceedMaking is proceed for a call that may create a name: it calls Config.Makes before.
+func (w *writes) proceedMaking() {
+	if w.beforeMake != nil {
+		w.beforeMake()
 	}
 	w.proceed()
 }
 
-// opens records that a call was continued which may write the file d.
-func (w *writes) opens(d *entry, action string) {
+// noteOpened records that a call was continued which may write the file d.
+func (w *writes) noteOpened(d *entry, action string) {
 	switch {
 	case w.opened == nil || w.reported || d.exists && d.kind != unix.S_IFREG:
 	case d.ok:

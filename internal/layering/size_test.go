@@ -21,7 +21,7 @@ var wider = map[string]int{
 	"audit/guard.guarded":           14, // what is known of one path
 	"audit/agent.claudeLine":        22, // a line of a stream
 	"audit/agent.tally":             24, // a number a kind
-	"audit/listen.pendingConnect":   15, // one call
+	"audit/listen.pendingConnect":   14, // one call
 	"audit/listen.entry":            15, // where one path leads
 	"bench.job":                     19, // a row of a table
 	"internal/broker/document.Tool": 20, // a part of a document
