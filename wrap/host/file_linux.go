@@ -124,3 +124,42 @@ func resolveIn(dir, path string) resolved {
 		left = text + "/" + left
 	}
 }
+
+// readHead is what the kernel reads of a file to tell its format.
+func readHead(path string) string {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	var buf [256]byte
+	return readAt(fd, buf[:], 0)
+}
+
+// readAt reads as much as there is at an offset of a regular file.
+func readAt(fd int, buf []byte, at int64) string {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return ""
+	}
+	n, err := unix.Pread(fd, buf, at)
+	if err != nil || n <= 0 {
+		return ""
+	}
+	return string(buf[:n])
+}
+
+// sysctl is a one-line file of /proc/sys; "" where there is none.
+func sysctl(path string) string {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	var b [64]byte
+	n, err := unix.Read(fd, b[:])
+	if err != nil || n <= 0 {
+		return ""
+	}
+	return strings.TrimSpace(string(b[:n]))
+}

@@ -69,23 +69,6 @@ func folderOf(dir, path string) string {
 	return resolveIn(dir, path[:len(path)-len(base(path))]).path
 }
 
-// isKernelPath tells whether reading path asks the kernel or a device instead
-// of a file, which may have effects.
-func isKernelPath(path string) bool {
-	return within(path, "/proc") || within(path, "/sys") || within(path, "/dev")
-}
-
-// protectPath protects what path leads to and every link on the way.
-// path is counted from the directory dir, which has no link on the way.
-func (s *gitSearch) protectPath(dir, path, why string) resolved {
-	at := resolveIn(dir, path)
-	for _, link := range at.links {
-		s.add(link, wrap.Symlink, why)
-	}
-	s.add(at.path, at.kind, why)
-	return at
-}
-
 // apply protects what variables name, counted from dir.
 func (s *gitSearch) apply(list []named, dir string) {
 	for i := range list {

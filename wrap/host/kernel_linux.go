@@ -163,18 +163,3 @@ func rungs(h *wrap.Host) (r [3]wrap.Answer) {
 	r[wrap.RungBare].State = wrap.Yes
 	return r
 }
-
-// sysctl is a one-line file of /proc/sys; "" where there is none.
-func sysctl(path string) string {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return ""
-	}
-	defer unix.Close(fd)
-	var b [64]byte
-	n, err := unix.Read(fd, b[:])
-	if err != nil || n <= 0 {
-		return ""
-	}
-	return strings.TrimSpace(string(b[:n]))
-}

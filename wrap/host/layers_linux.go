@@ -1,106 +1,119 @@
 package host
 
 import (
+	"slices"
 	"strings"
 
-	"sbx/internal/read"
+	"golang.org/x/sys/unix"
+
+	"sbx/spec"
 	"sbx/wrap"
 )
 
-// overlaid is an overlay of the host and the directories that it shows as one.
-type overlaid struct {
-	*seat
-	layers []string
+// maxLayers bounds the directories over which private copies lie, and layerDepth how far
+// beneath the root they are looked for, but on the way to the home.
+const (
+	maxLayers  = 256
+	layerDepth = 3
+)
+
+// layers looks for the directories over which a private copy can lie, from the root
+// down: the nearest that the caller may write, since overlayfs copies none whose owner
+// the user namespace does not have; root's has all that root has. An overlay shows none
+// of the mounts beneath it, and a user namespace may not take it without them: where
+// something is mounted beneath a directory, those in it have a copy each, and the files
+// directly in it none.
+func (p *prober) layers() {
+	if p.r.Learn {
+		p.layersIn("/", layerDepth)
+	}
 }
 
-// overlays are those that can be seen, with the layers that stand here: those of a
-// container's own root lie in another mount namespace. An overlay in what is
-// hidden, as a container engine has many, shows nothing.
-func (p *mountTable) overlays() (list []overlaid) {
-next:
-	for i := range p.seats {
-		s := &p.seats[i]
-		if s.options == "" || kindAt(s.path) != wrap.Dir {
-			continue
-		}
-		for j := range p.h.Secrets {
-			if f := &p.h.Secrets[j]; f.Kind == wrap.Dir && within(s.path, f.Real) {
-				continue next
-			}
-		}
-		o := overlaid{seat: s}
-		for _, dir := range layersOf(s.options) {
-			if real := resolve(dir).path; kindAt(real) == wrap.Dir {
-				o.layers = append(o.layers, real)
-			}
-		}
-		list = append(list, o)
+func (p *prober) layersIn(dir string, depth int) {
+	fd, readable, err := openDir(unix.AT_FDCWD, dir)
+	if err != nil {
+		return
 	}
-	return list
+	defer unix.Close(fd)
+	if !readable { // but on the way to the home
+		if rest, ok := strings.CutPrefix(p.h.Home, dir+"/"); ok {
+			name, _, _ := strings.Cut(rest, "/")
+			p.layerAt(join(dir, name), depth)
+		}
+		return
+	}
+	var names []string
+	_ = p.dirs.Each(fd, func(name []byte, dtype byte) bool {
+		if dtype == unix.DT_DIR || dtype == unix.DT_UNKNOWN {
+			names = append(names, string(name))
+		}
+		return true
+	})
+	slices.Sort(names)
+	for _, name := range names {
+		p.layerAt(join(dir, name), depth)
+	}
 }
 
-// layersOf is the absolute directories that the options of an overlay name, overlayfs(5):
-// lowerdir=/a:/b,upperdir=/c or, one by one, lowerdir+=/a. A backslash before a
-// colon makes it part of the name.
-func layersOf(options string) (dirs []string) {
-	for option := range strings.SplitSeq(strings.TrimSuffix(options, "\n"), ",") {
-		key, value, _ := strings.Cut(option, "=")
-		switch strings.TrimSuffix(key, "+") {
-		case "lowerdir", "upperdir", "datadir":
-		default:
-			continue
-		}
-		var dir []byte
-		end := func() {
-			if len(dir) > 0 && dir[0] == '/' {
-				dirs = append(dirs, string(dir))
-			}
-			dir = dir[:0]
-		}
-		value = read.Unescape(value)
-		for i := 0; i < len(value); i++ {
-			switch {
-			case value[i] == '\\' && i+1 < len(value):
-				i++
-				dir = append(dir, value[i])
-			case value[i] == ':' && key == "lowerdir":
-				end()
-			default:
-				dir = append(dir, value[i])
-			}
-		}
-		end()
+// layerAt is layersIn for one that is in it.
+func (p *prober) layerAt(dir string, depth int) {
+	var st unix.Stat_t
+	switch {
+	case len(p.h.Layers) == maxLayers, slices.Contains(withoutLayer, dir), dir == p.h.HomeReal:
+		return
+	case unix.Lstat(dir, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR || !mayAt(dir, unix.X_OK):
+		return
 	}
-	return dirs
+	writable := mayAt(dir, unix.W_OK)
+	own := writable || p.maps(p.h.UIDs, p.h.UID, st.Uid) && p.maps(p.h.GIDs, p.h.GID, st.Gid)
+	for i := range p.h.Mounts {
+		if at := p.h.Mounts[i].Path; own && beneath(at, dir) {
+			if writable {
+				p.h.Layers = append(p.h.Layers, wrap.Layer{Dir: dir, Why: "the directories in it apart: " + at + " is mounted there"})
+			}
+			own = false
+		}
+	}
+	switch home := beneath(p.h.HomeReal, dir); { // it has a copy of its own
+	case own && !home:
+		p.h.Layers = append(p.h.Layers, wrap.Layer{Dir: dir, Mode: st.Mode & 0o7777})
+	case home || depth > 1 || beneath(p.h.Home, dir):
+		p.layersIn(dir, depth-1)
+	}
 }
 
-// layered lists where path, or something beneath it, is seen by an overlay that has
-// it in a layer, and in the layers of an overlay that it lies on.
-func (p *mountTable) layered(path string, overlays []overlaid) (list []string) {
-	for i := range overlays {
-		o := &overlays[i]
-		on := p.seatOf(path) == o.seat
-		for _, layer := range o.layers {
-			at := ""
-			switch {
-			case within(path, layer):
-				if inside := put("/", remainder(path, layer)); within(inside, o.root) {
-					at = put(o.path, remainder(inside, o.root))
-				}
-			case within(layer, path):
-				at = o.path
-			case on:
-				at = put(layer, remainder(o.inside(path), "/"))
-			}
-			switch {
-			case at == "", within(at, path), kindAt(at) == wrap.Absent:
-			case !on && p.seatOf(at) != o.seat: // another mount lies over it
-			case within(layer, path) && (within(p.r.Home, at) || within(p.r.WorkingDir.Real, at)):
-				// that is what the caller works in, wherever it comes from
-			default:
-				list = append(list, at)
-			}
+// maps tells whether a sandbox's user namespace has an id: root's has all of ranges,
+// any other the caller's own.
+func (p *prober) maps(ranges []wrap.IDRange, own int, id uint32) bool {
+	if p.h.UID != 0 {
+		return int(id) == own
+	}
+	return slices.ContainsFunc(ranges, func(r wrap.IDRange) bool { return id >= r.First && id-r.First < r.Count })
+}
+
+// withoutLayer are the directories that a sandbox has its own of, or that are the kernel's.
+var withoutLayer = []string{"/dev", "/lost+found", "/proc", "/run", "/sys", "/tmp", "/var/tmp"}
+
+// mayAt tells whether the caller has a right to a path.
+func mayAt(path string, mode uint32) bool {
+	return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS) == nil
+}
+
+// homeLayer looks at the home of an agent, and at the files directly in it that
+// the agent reads.
+func (p *prober) homeLayer() {
+	if !p.r.HomeLayer {
+		return
+	}
+	at := resolve(p.r.Home)
+	var st unix.Stat_t
+	if at.kind != wrap.Dir || unix.Lstat(at.path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return
+	}
+	p.h.HomeReal, p.h.HomeMode = at.path, st.Mode&0o777
+	for i := range p.r.Own {
+		if o := &p.r.Own[i]; o.Mode == spec.OwnRead && o.Exists && !o.IsDir {
+			p.kindOf(o.Real)
 		}
 	}
-	return list
 }

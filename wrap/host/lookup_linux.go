@@ -14,7 +14,7 @@ import (
 // directories and reads each that exists once, instead of asking for every path: a
 // home of twenty names answers two hundred rows with a dozen calls.
 type lookup struct {
-	p    *prober
+	dirs *read.Dir
 	n    int
 	path func(i int) string // relative, clean, sorted
 	emit func(i int, f wrap.Found)
@@ -202,7 +202,7 @@ func (l *lookup) list(at place, groups []group, globs []int) (ms []match, all bo
 		return true
 	}
 	for round := 0; ; round++ {
-		b, _ := l.p.dirs.Part(at.fd)
+		b, _ := l.dirs.Part(at.fd)
 		if len(b) == 0 {
 			return ms, true
 		}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -113,4 +114,74 @@ func removableDevice(path string, depth int) bool {
 		return !found
 	})
 	return found
+}
+
+// seat is where a part of a file system is mounted: what lies at root there is
+// seen at path. options are the file system's own, as mountinfo has them, of an
+// overlay alone.
+type seat struct{ dev, root, path, options string }
+
+// mountTable is where file systems are mounted.
+type mountTable struct {
+	*prober
+	seats []seat // in the order of mountinfo
+	// seatAt is the last of them at a path, and seatsOf all of a device.
+	seatAt  map[string]int
+	seatsOf map[string][]int
+}
+
+// elsewhere lists the other paths at which path, or something beneath it, is seen.
+func (p *mountTable) elsewhere(path string) (list []string) {
+	on := p.seatOf(path)
+	if on == nil {
+		return nil
+	}
+	inside := on.inside(path)
+	for _, i := range p.seatsOf[on.dev] {
+		s := &p.seats[i]
+		at, was := "", path
+		switch {
+		case s == on:
+			continue
+		case within(inside, s.root):
+			at = put(s.path, remainder(inside, s.root))
+		case within(s.root, inside):
+			at, was = s.path, put(path, remainder(s.root, inside))
+			if within(p.r.Home, at) || within(p.r.WorkingDir.Real, at) {
+				continue // that is what the caller works in, wherever it comes from
+			}
+		}
+		if at != "" && at != path && !within(at, path) && sameFile(at, was) {
+			list = append(list, at)
+		}
+	}
+	return list
+}
+
+// sameElsewhere lists the other paths at which a directory itself is seen.
+func (p *mountTable) sameElsewhere(path string) []string {
+	return slices.DeleteFunc(p.elsewhere(path), func(at string) bool { return !sameFile(at, path) })
+}
+
+// seatOf is the mount that path lies on.
+func (p *mountTable) seatOf(path string) *seat {
+	for ; ; path = parent(path) {
+		if i, ok := p.seatAt[path]; ok {
+			return &p.seats[i]
+		}
+		if path == "/" {
+			return nil
+		}
+	}
+}
+
+// inside is the path in the file system of what is seen at path.
+func (s *seat) inside(path string) string { return put(s.root, remainder(path, s.path)) }
+
+// sameFile tells whether two names are one file: another mount may lie over one.
+func sameFile(a, b string) bool {
+	var x, y unix.Stat_t
+	const flags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT
+	return unix.Fstatat(unix.AT_FDCWD, a, &x, flags) == nil && unix.Fstatat(unix.AT_FDCWD, b, &y, flags) == nil &&
+		x.Dev == y.Dev && x.Ino == y.Ino
 }

@@ -20,13 +20,6 @@ const (
 	maxChain         = 3 // a settings file, a script that it names, what that runs
 )
 
-// programs is how much of what settings name was looked at.
-type programs struct {
-	read         []string
-	words, found int
-	short        string // what was not, and why; "" where all was
-}
-
 // hook is what is known of a file that git runs by its place.
 var hook = wrap.Naming{Format: wrap.Script, Why: "git runs it as a hook"}
 

@@ -171,3 +171,10 @@ func firstName(rel string) string {
 	name, _, _ := strings.Cut(rel, "/")
 	return name
 }
+
+// system fills in what @system is here.
+func (p *systemSearch) system() {
+	rows := append(p.optional(), wrap.System()...)
+	slices.SortFunc(rows, func(a, b wrap.Row) int { return strings.Compare(a.Path, b.Path) })
+	p.h.System = p.rows(rows, p.root, true)
+}

@@ -55,3 +55,28 @@ func against(dir, path string) string {
 func anyWithin(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(d string) bool { return within(path, d) })
 }
+
+// remainder is what of path comes after the directory that it lies in, "" for the
+// directory itself; put adds it to another directory.
+func remainder(path, folder string) string {
+	if folder == "/" {
+		folder = ""
+	}
+	if len(path) <= len(folder)+1 {
+		return ""
+	}
+	return path[len(folder)+1:]
+}
+
+func put(folder, rest string) string {
+	if rest == "" {
+		return folder
+	}
+	return join(folder, rest)
+}
+
+// isKernelPath tells whether reading path asks the kernel or a device instead
+// of a file, which may have effects.
+func isKernelPath(path string) bool {
+	return within(path, "/proc") || within(path, "/sys") || within(path, "/dev")
+}

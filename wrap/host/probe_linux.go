@@ -1,12 +1,9 @@
 package host
 
 import (
-	"slices"
-	"strings"
 	"syscall"
 
 	"sbx/internal/outer"
-	"sbx/internal/read"
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -54,16 +51,6 @@ func Survey(r *spec.Resolved, facts wrap.Host, needs ...string) wrap.Host {
 func SurveyOf(r *spec.Resolved, facts wrap.Host, env func(name string) (string, bool)) wrap.Host {
 	p := prober{r: wrap.WithOwn(r), h: facts, env: env, root: "/"}
 	return p.probe()
-}
-
-// prober collects a Host.
-type prober struct {
-	r     *spec.Resolved
-	h     wrap.Host
-	env   func(string) (string, bool)
-	dirs  read.Dir
-	needs []string // what the command needs beside what the documents name
-	root  string   // "/" but in tests: where the absolute paths of tables begin
 }
 
 func (p *prober) probe() wrap.Host {
@@ -126,51 +113,4 @@ func (p *prober) places() {
 	if p.h.UID == 0 { // others cannot write there anyway
 		p.h.ProcRO, p.h.ProcMask = names(wrap.ProcReadOnly()), names(wrap.ProcMasked())
 	}
-}
-
-// names is a table's paths. Of those beneath /proc nobody asks whether they are
-// there: the new /proc is looked at when it is mounted on, where what is absent
-// is passed over, and a name that a module brings meanwhile is not missed.
-func names(table []wrap.Row) []string {
-	list := make([]string, len(table))
-	for i := range table {
-		list[i] = table[i].Path
-	}
-	return list
-}
-
-func (p *prober) kindOf(path string) {
-	if kind := kindAt(path); kind != wrap.Absent {
-		p.h.Paths[path] = kind
-	}
-}
-
-// system fills in what @system is here.
-func (p *systemSearch) system() {
-	rows := append(p.optional(), wrap.System()...)
-	slices.SortFunc(rows, func(a, b wrap.Row) int { return strings.Compare(a.Path, b.Path) })
-	p.h.System = p.rows(rows, p.root, true)
-}
-
-// rows is what of a table stands in the directory dir, which has no link on the
-// way. The table's paths are relative to it, or absolute.
-func (p *prober) rows(table []wrap.Row, dir string, absolute bool) (found []wrap.Found) {
-	skip := 0
-	if absolute {
-		skip = len(dir)
-		if dir != "/" {
-			skip++
-		}
-		if p.root != "/" {
-			skip = 1
-		}
-	}
-	look := lookup{p: p, n: len(table), path: func(i int) string {
-		return table[i].Path[skip:]
-	}, emit: func(i int, f wrap.Found) {
-		f.Why = table[i].Why
-		found = append(found, f)
-	}}
-	look.from(dir, dir)
-	return found
 }

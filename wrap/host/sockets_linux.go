@@ -63,35 +63,3 @@ func (p *prober) hasSocket(path string) bool {
 	}
 	return false
 }
-
-// inView tells whether a path is in view in the sandbox as far as private
-// directories go: outside of them, or beneath a path that the spec names and that
-// is therefore bound into them.
-func (p *prober) inView(path string) bool {
-	if !p.r.Private {
-		return true
-	}
-	private := false
-	for _, row := range wrap.PrivateFolders() {
-		private = private || within(path, row.Path)
-	}
-	if !private && !within(path, "/var/run") {
-		return true
-	}
-	for i := range p.r.Read {
-		if within(path, p.r.Read[i].Real) || within(path, p.r.Read[i].Abs) {
-			return true
-		}
-	}
-	for i := range p.r.Write {
-		if within(path, p.r.Write[i].Real) || within(path, p.r.Write[i].Abs) {
-			return true
-		}
-	}
-	for i := range p.r.Mounts {
-		if p.r.Mounts[i].Source.Real != "" && within(path, p.r.Mounts[i].Source.Real) {
-			return true
-		}
-	}
-	return within(path, p.r.WorkingDir.Real)
-}

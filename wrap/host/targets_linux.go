@@ -1,8 +1,6 @@
 package host
 
-import (
-	"sbx/wrap"
-)
+import "sbx/wrap"
 
 // targets looks at where the spec's mounts go. A target that is not there
 // needs the directory that it would be made in, and that directory's names where it

@@ -9,25 +9,6 @@ import (
 	"sbx/wrap"
 )
 
-// Bounds of the search for repositories in one launch. A directory costs 3 to 5
-// us, so that the worst workspace delays a start by some 10 ms.
-const (
-	maxFolders = 2000
-	maxEntries = 50000
-	maxDepth   = 32
-)
-
-// gitLooked is what a gitSearch has looked at.
-type gitLooked struct {
-	seen                  []string // git directories
-	configs, named, words int
-	seenOf
-	inGit seenOf // in directories of submodules' git directories
-}
-
-// seenOf is how much was looked at.
-type seenOf struct{ folders, entries int }
-
 // walk looks for repositories beneath a writable tree, the nearest first.
 // Directories of dependencies come last, so that a cut search leaves those out.
 func (s *gitSearch) walk(tree string) {

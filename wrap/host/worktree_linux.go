@@ -16,15 +16,6 @@ func (s *gitSearch) commonOf(dir string) string {
 	return s.linksTo(dir, text)
 }
 
-// linksTo is where path leads from dir; the links on the way are protected.
-func (s *gitSearch) linksTo(dir, path string) string {
-	at := resolveIn(dir, path)
-	for _, link := range at.links {
-		s.add(link, wrap.Symlink, "git finds its directory through it")
-	}
-	return at.path
-}
-
 // reach decides whether a common directory outside of every writable tree is to
 // be writable. Any text can stand in a .git file of the workspace, so the
 // outside has to agree: a linked worktree's directory there names this .git, a

@@ -1,8 +1,6 @@
 package launch
 
-import (
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // reaper waits for the child's end, and for its orphans'.
 type reaper struct {

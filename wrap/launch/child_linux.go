@@ -2,6 +2,8 @@ package launch
 
 import (
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // child is the process that the launch has made, and who descends from it.
@@ -61,4 +63,13 @@ func (c *child) CommandPid() int {
 		return c.pid
 	}
 	return max(pidOf(c.target), 0)
+}
+
+// pidOf is the pid that a pidfd stands for, as this process sees it; -1 for one that
+// was waited for.
+func pidOf(pidfd int) int {
+	if pid, ok := read.Descriptor(pidfd, "Pid:"); ok { // since Linux 5.4
+		return pid
+	}
+	return -1
 }

@@ -5,7 +5,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"sbx/internal/read"
 	"sbx/internal/view"
 	"sbx/spec"
 	"sbx/wrap"
@@ -52,15 +51,6 @@ func (g *groups) place(c *child) error {
 func (g *groups) remove() {
 	g.set.Remove()
 	g.set = nil
-}
-
-// pidOf is the pid that a pidfd stands for, as this process sees it; -1 for one that
-// was waited for.
-func pidOf(pidfd int) int {
-	if pid, ok := read.Descriptor(pidfd, "Pid:"); ok { // since Linux 5.4
-		return pid
-	}
-	return -1
 }
 
 // programGroups is what a StepError calls what the supervisor does to groups.

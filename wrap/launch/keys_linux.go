@@ -14,15 +14,6 @@ type keys struct {
 	by       unix.Signal // what deliver ended the command for; 0 for nothing
 }
 
-// siKernel is si_code for a signal that the kernel itself sent, a terminal's
-// above all (sigaction(2)).
-const siKernel = 0x80
-
-// forwarded are the signals that a supervisor forwards, bit n-1 is signal n: all
-// but KILL, STOP, CHLD, the synchronous SEGV BUS FPE ILL TRAP SYS ABRT, which the
-// Go runtime needs, URG, with which it signals itself, and Interrupt.
-const forwarded = 0xffffffffbfba7a07
-
 // forward passes on what came, but for what the command got by itself: a
 // terminal sends its signals to the whole foreground group. An early one is passed on,
 // too: where the command's process was there by then, it had no handler yet.
@@ -66,4 +57,47 @@ func (k *keys) forward(h *Hooks) {
 			unix.PidfdSendSignal(k.target, sig, nil, 0)
 		}
 	}
+}
+
+// Asked reads what signals have come and tells whether one of them asks to end.
+func Asked(signals int) bool {
+	asked := false
+	for {
+		si, ok := signalInfo(signals)
+		if !ok {
+			return asked
+		}
+		switch unix.Signal(si.signo) {
+		case unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT:
+			asked = true
+		}
+	}
+}
+
+// Typed tells of the signal that ended the command, where that is one of a terminal's
+// keys, whether the terminal has sent it: what came with the command's end may not be
+// forwarded any more. A command with the keys to itself is believed.
+func (k *keys) Typed(sig unix.Signal) bool {
+	if sig != unix.SIGINT && sig != unix.SIGQUIT {
+		return false
+	}
+	for {
+		si, ok := signalInfo(k.signals)
+		if !ok {
+			return k.terminal >= 0 || k.typed&(1<<sig) != 0
+		}
+		if si.code == siKernel {
+			k.typed |= 1 << uint(si.signo)
+		}
+	}
+}
+
+// hasKeys tells whether a terminal may send this process signals: it has one (tty(4)),
+// or that cannot be told.
+func hasKeys() bool {
+	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err == nil {
+		unix.Close(fd)
+	}
+	return err != unix.ENXIO
 }

@@ -62,3 +62,28 @@ func input(p *wrap.Plan, o Options, sock int) Input {
 	}
 	return in
 }
+
+// Input is what a Plan's steps need besides the Plan.
+type Input struct {
+	Caller  Caller
+	Keep    []int // descriptors beyond 0-2 that the command gets
+	KeepAll bool  // all of the caller's descriptors (no side door is shut)
+	Sock    int   // the child's end of the socket
+	// Terminal is where a command with a process group of its own becomes the
+	// foreground; -1 for none.
+	Terminal int
+	// Filter is the seccomp program's bytes. A profile of the user's (Late)
+	// may lack calls that the launch itself makes, so the command loads it
+	// last, and pid 1 takes Own once the command has started.
+	Filter string
+	Late   bool
+	Own    string
+	// Count tells the counter of programs that are started and allows the rest: what
+	// counts where no other filter is loaded before the command.
+	Count string
+	// Beside refuses what a Filter that is a profile may not.
+	Beside string
+	Limits []Rlimit // that the command gets
+	// Devices are standard streams that the command gets from the sandbox's /dev.
+	Devices []Device
+}

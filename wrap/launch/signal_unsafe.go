@@ -157,3 +157,31 @@ func currentMask() uint64 {
 	sigmask(unix.SIG_SETMASK, nil, &old)
 	return old[0]
 }
+
+// siKernel is si_code for a signal that the kernel itself sent, a terminal's
+// above all (sigaction(2)).
+const siKernel = 0x80
+
+// forwarded are the signals that a supervisor forwards, bit n-1 is signal n: all
+// but KILL, STOP, CHLD, the synchronous SEGV BUS FPE ILL TRAP SYS ABRT, which the
+// Go runtime needs, URG, with which it signals itself, and Interrupt.
+const forwarded = 0xffffffffbfba7a07
+
+// sigmask changes the thread's signal mask, raw: the runtime's own notion of it
+// stays as it is. how is SIG_BLOCK, SIG_UNBLOCK or SIG_SETMASK.
+func sigmask(how int, set, old *[2]uint64) {
+	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, uintptr(how), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), 8, 0, 0)
+}
+
+// DieOf ends this process by a signal, without a core file. It comes back where the
+// caller had the signal ignored.
+func DieOf(sig unix.Signal) {
+	if Inherited().Ignored&(1<<(sig-1)) != 0 {
+		return
+	}
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // a limit of 0 is no matter to a core_pattern that is a pipe
+	byDefault(uintptr(sig))
+	set := [2]uint64{1 << (sig - 1)}
+	sigmask(unix.SIG_UNBLOCK, &set, nil)
+	unix.Tgkill(unix.Getpid(), unix.Gettid(), sig)
+}

@@ -2,7 +2,6 @@ package launch
 
 import (
 	"runtime"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -26,18 +25,6 @@ type Process struct {
 	allowed bool
 	first   bool    // the listener's first notification was answered
 	last    *report // pid 1's, of the command's end
-}
-
-// script is what the child carries out: one program after another.
-type script struct {
-	*child
-	opening  wrap.Opening
-	opened   []Step          // of the opening
-	again    func() Programs // the steps, for words about one that failed
-	begun    *program        // of the opening; nil without a pid namespace
-	setup    *program
-	command  *program
-	remounts remounting
 }
 
 // Start is Begin and Load in one.
@@ -176,11 +163,6 @@ func (pr *Process) cloneCommand() error {
 	return nil
 }
 
-func stepError(name string, err error) *StepError {
-	e, _ := err.(syscall.Errno)
-	return &StepError{Program: "opening", Index: -1, Step: Step{Name: name}, Errno: Errno(e)}
-}
-
 // Ready waits until the child has done every step but the exec. A *StepError
 // tells which step failed; the child is gone then.
 func (pr *Process) Ready() error {
@@ -259,23 +241,32 @@ func (pr *Process) Go() error {
 	return e
 }
 
-// failed turns a report into a StepError.
-func (s *script) failed(rep *report) *StepError {
-	e := &StepError{Program: "setup", Index: int(rep.index), Errno: Errno(rep.value)}
-	steps := s.opened
-	switch rep.kind {
-	case reportFailedOpening:
-		e.Program = "opening"
-	case reportFailedSetup:
-		steps = s.again().Setup
-	case reportFailedCommand:
-		e.Program, steps = "command", s.again().Command
+// Kill ends the sandbox and waits for its end.
+func (pr *Process) Kill() {
+	if pr.pidfd >= 0 {
+		unix.PidfdSendSignal(pr.pidfd, unix.SIGKILL, nil, 0)
+		pr.collect()
 	}
-	if e.Index < len(steps) {
-		e.Step = steps[e.Index]
+	pr.closeAll()
+}
+
+func (pr *Process) closeAll() {
+	pr.groups.remove()
+	pr.closeSlots()
+	pr.child.close()
+	pr.left.close()
+}
+
+// Try carries a Plan out up to the point where the command would start, and
+// ends it there. The error is the *StepError of the step that failed.
+func Try(p *wrap.Plan) error {
+	pr, err := Start(p, Options{Caller: Inherited(), KeepAll: !p.Filter.On})
+	if err != nil {
+		return err
 	}
-	if e.Step.Do == DoEach && s.remounts.on != "" {
-		e.Step.On = s.remounts.on
+	if err := pr.Ready(); err != nil {
+		return err
 	}
-	return e
+	pr.Kill()
+	return nil
 }

@@ -120,26 +120,3 @@ func (a Arg) String() string {
 	}
 	return "0x" + strconv.FormatUint(uint64(a.Num), 16)
 }
-
-// StepError is a launch step that failed: nothing of the command has run, but
-// where it is a renewal's.
-type StepError struct {
-	Program string // "opening", "setup", "command" or "renewal"
-	Index   int
-	Step    Step
-	Errno   Errno
-}
-
-// Errno is a kernel's error number; it prints as the C library's text.
-type Errno uintptr
-
-// anyErrno passes over whatever the kernel says.
-const anyErrno Errno = 4095 // MAX_ERRNO, <linux/err.h>
-
-func (e *StepError) Error() string {
-	on := ""
-	if e.Step.On != "" {
-		on = " on " + e.Step.On
-	}
-	return e.Step.Name + on + ": " + e.Errno.Error()
-}

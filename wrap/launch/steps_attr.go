@@ -1,8 +1,6 @@
 package launch
 
 import (
-	"strconv"
-
 	"golang.org/x/sys/unix"
 
 	"sbx/wrap"
@@ -90,31 +88,6 @@ func (l *mountList) openDescriptors() Slot {
 	l.on = ""
 	return fd
 }
-
-// apart makes a copy of a tree's top whose mount has further flags, ready to be
-// attached. A mount that programs can reach cannot be made read-only for certain,
-// since one that has a file of it open for writing prevents it (EBUSY). So it is
-// made in a copy of the mount namespace where nobody else is, at its own path
-// (at is open there, for the caller to close). Mounts beneath the
-// top are left out, or the step fails where the kernel does not part them.
-func (l *mountList) apart(tree Slot, path string, set uint64, join func()) (done, at Slot) {
-	const single = treeFlags &^ atTree
-	l.steps[len(l.steps)-1].Args[2] = num(single)
-	l.add(unix.SYS_UNSHARE, "unshare", num(unix.CLONE_NEWNS))
-	at = l.open(path)
-	l.move(tree, at)
-	l.add(unix.SYS_DUP3, "dup3", kept(tree), num(ownNumber), num(unix.O_CLOEXEC))
-	s := l.special(DoOne, "remount one")
-	s.Args = [6]Arg{kept(tree), text(strconv.Itoa(ownNumber)), word(set)}
-	done = l.slot()
-	l.add(unix.SYS_OPEN_TREE, "open_tree", kept(tree), text(""), num(single)).Save = done
-	join()
-	return done, at
-}
-
-// ownNumber is a descriptor of a renewing child, which has its own table and no
-// use for a standard input.
-const ownNumber = 0
 
 // remountStep is the call that gives the mount that path leads to further flags.
 // What is not named would be taken away, or be refused where the mount came from

@@ -121,3 +121,36 @@ func words(v ...uint64) string {
 	}
 	return string(b)
 }
+
+func (l *list) special(do Do, name string) *Step {
+	s := l.add(0, name)
+	s.Do = do
+	return s
+}
+
+func (l *list) write(path, content string) {
+	l.on = path
+	fd := l.slot()
+	l.add(unix.SYS_OPENAT, "openat", fdcwd, text(path), num(unix.O_WRONLY|unix.O_CLOEXEC)).Save = fd
+	l.add(unix.SYS_WRITE, "write", kept(fd), data(content), num(len(content)))
+	l.close(fd)
+	l.on = ""
+}
+
+// noLinks has openat2(2) follow no link.
+const noLinks = unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
+
+// open opens path without following any link; the result is an O_PATH
+// descriptor.
+func (l *list) open(path string) Slot {
+	s := l.slot()
+	l.openAt(s, path)
+	return s
+}
+
+// openAt is open into a slot.
+func (l *list) openAt(s Slot, path string) {
+	// Without O_NOFOLLOW: with it, openat2 gives a descriptor of a final link.
+	how := words(unix.O_PATH|unix.O_CLOEXEC, 0, noLinks)
+	l.add(unix.SYS_OPENAT2, "openat2", fdcwd, text(path), data(how), num(unix.SizeofOpenHow)).Save = s
+}

@@ -2,7 +2,6 @@ package launch
 
 import (
 	"cmp"
-
 	"slices"
 	"strconv"
 
@@ -17,8 +16,6 @@ const (
 
 	treeFlags = unix.OPEN_TREE_CLONE | unix.OPEN_TREE_CLOEXEC | atEmpty | atTree
 	moveFlags = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
-
-	noLinks = unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
 )
 
 // mounts writes the steps of a Plan's mount operations. A path is opened once,
@@ -119,21 +116,6 @@ func (l *mountList) mounts(ops []wrap.Mount, devices []Device) {
 		}
 	}
 	l.on, l.field = "", ""
-}
-
-// open opens path without following any link; the result is an O_PATH
-// descriptor.
-func (l *list) open(path string) Slot {
-	s := l.slot()
-	l.openAt(s, path)
-	return s
-}
-
-// openAt is open into a slot.
-func (l *list) openAt(s Slot, path string) {
-	// Without O_NOFOLLOW: with it, openat2 gives a descriptor of a final link.
-	how := words(unix.O_PATH|unix.O_CLOEXEC, 0, noLinks)
-	l.add(unix.SYS_OPENAT2, "openat2", fdcwd, text(path), data(how), num(unix.SizeofOpenHow)).Save = s
 }
 
 // mask is the fixed slot of what the supervisor is to have, too.

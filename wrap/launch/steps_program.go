@@ -9,31 +9,6 @@ import (
 	"sbx/wrap"
 )
 
-// Input is what a Plan's steps need besides the Plan.
-type Input struct {
-	Caller  Caller
-	Keep    []int // descriptors beyond 0-2 that the command gets
-	KeepAll bool  // all of the caller's descriptors (no side door is shut)
-	Sock    int   // the child's end of the socket
-	// Terminal is where a command with a process group of its own becomes the
-	// foreground; -1 for none.
-	Terminal int
-	// Filter is the seccomp program's bytes. A profile of the user's (Late)
-	// may lack calls that the launch itself makes, so the command loads it
-	// last, and pid 1 takes Own once the command has started.
-	Filter string
-	Late   bool
-	Own    string
-	// Count tells the counter of programs that are started and allows the rest: what
-	// counts where no other filter is loaded before the command.
-	Count string
-	// Beside refuses what a Filter that is a profile may not.
-	Beside string
-	Limits []Rlimit // that the command gets
-	// Devices are standard streams that the command gets from the sandbox's /dev.
-	Devices []Device
-}
-
 // Programs are the steps of a launch. With a pid namespace Opening and Setup are
 // pid 1's, one after the other, and Command is the command's; without one all is
 // Command's.
@@ -126,12 +101,6 @@ func commandOf(p *wrap.Plan, in Input) []Step {
 	return l.steps
 }
 
-func (l *list) special(do Do, name string) *Step {
-	s := l.add(0, name)
-	s.Do = do
-	return s
-}
-
 // ids maps the caller's ids: its own alone by itself, or waits for the
 // supervisor to map them all, for which a capability outside is needed
 // (user_namespaces(7), "Defining user and group ID mappings").
@@ -153,15 +122,6 @@ func Map(ranges []wrap.IDRange) string {
 		s += first + " " + first + " " + strconv.FormatUint(uint64(r.Count), 10) + "\n"
 	}
 	return s
-}
-
-func (l *list) write(path, content string) {
-	l.on = path
-	fd := l.slot()
-	l.add(unix.SYS_OPENAT, "openat", fdcwd, text(path), num(unix.O_WRONLY|unix.O_CLOEXEC)).Save = fd
-	l.add(unix.SYS_WRITE, "write", kept(fd), data(content), num(len(content)))
-	l.close(fd)
-	l.on = ""
 }
 
 // enter makes the command's directory the current one. It is opened without

@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -46,13 +45,6 @@ type Hooks struct {
 	// Below is how many processes of another tool's wait for the command, the child
 	// itself among them.
 	Below int
-}
-
-// Waiter is a descriptor and what is to be done whenever it is readable. One
-// that the kernel reports as gone is waited for no more.
-type Waiter struct {
-	FD    int
-	Event func()
 }
 
 // idleAfter is how long a command has run before the supervisor does what a
@@ -136,30 +128,6 @@ func (h *Hooks) work(calls []Waiter, pf []unix.PollFd, idles bool) {
 	hooks := len(pf) - len(calls) // who was added since waits for the next round
 	serve(h.Wait, pf[:hooks])
 	serve(calls, pf[hooks:])
-}
-
-func ready(polled []unix.PollFd) bool {
-	return slices.ContainsFunc(polled, func(p unix.PollFd) bool { return p.Revents != 0 })
-}
-
-// polled adds waiters to what is polled.
-func polled(pf []unix.PollFd, list []Waiter) []unix.PollFd {
-	for _, w := range list {
-		pf = append(pf, unix.PollFd{Fd: int32(w.FD), Events: unix.POLLIN})
-	}
-	return pf
-}
-
-// serve calls the waiters whose descriptors are ready, of those that were polled.
-func serve(list []Waiter, polled []unix.PollFd) {
-	for i, p := range polled {
-		switch {
-		case p.Revents&unix.POLLIN != 0:
-			list[i].Event()
-		case p.Revents != 0:
-			list[i].FD = -1
-		}
-	}
 }
 
 // wait reaps the child and, without a pid namespace, all that it left.

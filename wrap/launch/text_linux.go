@@ -3,6 +3,7 @@ package launch
 import (
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -31,3 +32,8 @@ func ReleaseText() {
 		}
 	}
 }
+
+// letGo drops the pages of a read-only file mapping: madvise(2), MADV_DONTNEED,
+// "subsequent accesses … will result in … repopulating the memory contents from
+// the up-to-date contents of the underlying mapped file".
+func letGo(at, n uintptr) { _, _, _ = syscall.Syscall(unix.SYS_MADVISE, at, n, unix.MADV_DONTNEED) }

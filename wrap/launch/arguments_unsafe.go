@@ -1,0 +1,103 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
+)
+
+// Args is the program's arguments with its name in front, without package os,
+// whose start costs every sandbox fifty microseconds.
+func Args() []string {
+	if entryWord(0) != 1 {
+		return arguments()
+	}
+	argc, argv := began()
+	args := texts(argv, argc)
+	for i := range args {
+		args[i] = strings.Clone(args[i]) // Forget writes over them
+	}
+	return args
+}
+
+// Environ is the environment as the caller gave it, of a name that is there twice the
+// first, as os.Environ has it.
+func Environ() []string {
+	if entryWord(0) != 1 {
+		return unix.Environ()
+	}
+	argc, argv := began()
+	envp, n := unsafe.Add(argv, 8*(argc+1)), 0
+	for *(*unsafe.Pointer)(unsafe.Add(envp, 8*n)) != nil {
+		n++
+	}
+	seen := make(map[string]bool, n)
+	return slices.DeleteFunc(texts(envp, n), func(kv string) bool {
+		name, _, ok := strings.Cut(kv, "=")
+		twice := ok && seen[name]
+		seen[name] = true
+		return twice || kv == ""
+	})
+}
+
+// began is where the arguments stand on the stack the process began with, which stays.
+func began() (argc int, argv unsafe.Pointer) {
+	word := entryWord(6)
+	at := *(*unsafe.Pointer)(unsafe.Pointer(&word))
+	return *(*int)(at), unsafe.Add(at, 8)
+}
+
+func texts(at unsafe.Pointer, n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		p, length := *(**byte)(unsafe.Add(at, 8*i)), 0
+		for *(*byte)(unsafe.Add(unsafe.Pointer(p), length)) != 0 {
+			length++
+		}
+		list[i] = unsafe.String(p, length)
+	}
+	return list
+}
+
+// ownWords is the program's argument vector, on the stack the process began with,
+// which stays.
+func ownWords() []*byte {
+	argc, argv := began()
+	return unsafe.Slice((**byte)(argv), argc)
+}
+
+// Forget leaves of the program's arguments, as other processes see them, the first
+// two words and the command's: pid 1 of a sandbox shares this process's memory, and
+// its /proc/1/cmdline would tell the documents inside. What Args gave is a copy.
+func Forget(command []string) {
+	if entryWord(0) != 1 {
+		return
+	}
+	words := ownWords()
+	if len(words) < 3 {
+		return
+	}
+	last := words[len(words)-1]
+	end := uintptr(unsafe.Pointer(last)) + uintptr(len(unix.BytePtrToString(last))) + 1 // the kernel puts one behind the other
+	room := unsafe.Slice(words[2], end-uintptr(unsafe.Pointer(words[2])))
+	n := 0
+	for _, w := range append([]string{"--"}, command...) {
+		if n+len(w) >= len(room) {
+			break
+		}
+		n += copy(room[n:], w)
+		room[n] = 0
+		n++
+	}
+	clear(room[n:])
+}
+
+// arguments are this process's, as the kernel has them.
+func arguments() []string {
+	b, _ := read.Proc("/proc/self/cmdline", 1<<21)
+	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+}

@@ -1,0 +1,151 @@
+package launch
+
+import (
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"sbx/wrap"
+)
+
+// namespaceFlags are what clone makes. A network namespace takes as long as all
+// else together, so the child makes that one itself (list.network), while the
+// supervisor looks at the workspace.
+var namespaceFlags = [...]uintptr{
+	wrap.UserNS: unix.CLONE_NEWUSER, wrap.MountNS: unix.CLONE_NEWNS, wrap.PidNS: unix.CLONE_NEWPID,
+	wrap.NetNS: 0, wrap.IPCNS: unix.CLONE_NEWIPC, wrap.UTSNS: unix.CLONE_NEWUTS,
+	wrap.CgroupNS: unix.CLONE_NEWCGROUP,
+}
+
+// clone starts the child that runs p.
+func (s *script) clone(p *program, flags uintptr) error {
+	p.sock = uintptr(s.far)
+	p.parent = int32(s.own)
+	flags |= unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
+	for _, n := range s.opening.Namespaces {
+		flags |= namespaceFlags[n]
+	}
+	var pidfd int32 = -1
+	pid, errno := reserving(s.opening.Has(wrap.UserNS), func() (int, syscall.Errno) { return p.clone(flags, &pidfd) })
+	if errno != 0 {
+		e := stepError("clone", errno)
+		e.Step.On = "namespaces"
+		return e
+	}
+	s.pid, s.pidfd = pid, int(pidfd)
+	return nil
+}
+
+// clone starts a child on a stack of its own, with every signal blocked.
+func (p *program) clone(flags uintptr, pidfd *int32) (pid int, e syscall.Errno) {
+	stack := p.newStack()
+	var old [2]uint64
+	full := [2]uint64{^uint64(0), ^uint64(0)}
+	sigmask(unix.SIG_SETMASK, &full, &old)
+	r := int(cloneChild(flags, stack, pidfd, p))
+	sigmask(unix.SIG_SETMASK, &old, nil)
+	if r < 0 {
+		return 0, syscall.Errno(-r)
+	}
+	return r, 0
+}
+
+// script is what the child carries out: one program after another.
+type script struct {
+	*child
+	opening  wrap.Opening
+	opened   []Step          // of the opening
+	again    func() Programs // the steps, for words about one that failed
+	begun    *program        // of the opening; nil without a pid namespace
+	setup    *program
+	command  *program
+	remounts remounting
+}
+
+// failed turns a report into a StepError.
+func (s *script) failed(rep *report) *StepError {
+	e := &StepError{Program: "setup", Index: int(rep.index), Errno: Errno(rep.value)}
+	steps := s.opened
+	switch rep.kind {
+	case reportFailedOpening:
+		e.Program = "opening"
+	case reportFailedSetup:
+		steps = s.again().Setup
+	case reportFailedCommand:
+		e.Program, steps = "command", s.again().Command
+	}
+	if e.Index < len(steps) {
+		e.Step = steps[e.Index]
+	}
+	if e.Step.Do == DoEach && s.remounts.on != "" {
+		e.Step.On = s.remounts.on
+	}
+	return e
+}
+
+// mapIDs maps all of the caller's ids onto themselves and lets the child go on.
+func (s *script) mapIDs() error {
+	dir := "/proc/" + strconv.Itoa(s.pid)
+	if err := writeFile(dir+"/uid_map", Map(s.opening.IDs.UIDs)); err != nil {
+		return err
+	}
+	if err := writeFile(dir+"/gid_map", Map(s.opening.IDs.GIDs)); err != nil {
+		return err
+	}
+	return s.word()
+}
+
+func writeFile(path, content string) error {
+	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_CLOEXEC, 0)
+	if err == nil {
+		_, err = unix.Write(fd, []byte(content))
+		unix.Close(fd)
+	}
+	if err != nil {
+		e := stepError("write", err)
+		e.Step.On = path
+		return e
+	}
+	return nil
+}
+
+// slots are the results that the child keeps, nil before there is a child.
+func (s *script) slots() *[64]uintptr {
+	switch {
+	case s.begun != nil:
+		return s.begun.slots
+	case s.command != nil:
+		return s.command.slots
+	}
+	return nil
+}
+
+// take gives the descriptor in a slot to the caller.
+func (s *script) take(at Slot) int {
+	slots := s.slots()
+	fd := int(slots[at])
+	slots[at] = noFD
+	return fd
+}
+
+// closeSlots closes what a child that failed has left open in the descriptor
+// table that it shared.
+func (s *script) closeSlots() {
+	slots := s.slots()
+	if slots == nil || s.far < 0 { // it has left the table
+		return
+	}
+	if s.setup != nil && s.setup.pidfd >= 0 && int(s.setup.pidfd) != s.target {
+		unix.Close(int(s.setup.pidfd))
+	}
+	for at := slotListener; at < 64; at++ {
+		if fd := int(slots[at]); fd > 2 {
+			unix.Close(fd)
+		}
+		slots[at] = noFD
+	}
+	if s.setup != nil {
+		s.setup.pidfd = -1
+	}
+}
