@@ -33,14 +33,14 @@ func TestContained(t *testing.T) {
 			if strings.HasPrefix(c.other, kind+":") {
 				return c.other
 			}
-			for _, own := range initial {
+			for _, own := range initialNamespaces {
 				if strings.HasPrefix(own, kind+":") {
 					return own
 				}
 			}
 			return ""
 		}
-		got := contained(namespace, func(each func([]byte)) {
+		got := inContainer(namespace, func(each func([]byte)) {
 			for line := range strings.Lines(c.mounts) {
 				each([]byte(line))
 			}

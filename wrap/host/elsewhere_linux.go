@@ -7,29 +7,29 @@ import (
 )
 
 // maxAgain bounds the further names of what is hidden.
-const maxAgain = 64
+const maxElsewhere = 64
 
 // again hides what is hidden wherever another mount of the host shows it once
 // more: the disk that homes are bound from, the top of a file system beside its
 // subvolumes, a directory of a home that is bound to another place, an overlay of one.
-func (p *secretSearch) again() {
-	if len(p.seats) == 0 {
+func (p *secretSearch) hideElsewhere() {
+	if len(p.entries) == 0 {
 		return
 	}
-	found := append(p.h.Secrets[:len(p.h.Secrets):len(p.h.Secrets)], p.unseen...)
+	found := append(p.h.Secrets[:len(p.h.Secrets):len(p.h.Secrets)], p.outOfView...)
 	for i := range p.r.Hide {
 		if h := &p.r.Hide[i]; h.Exists {
 			found = append(found, wrap.Found{Path: h.Real, Real: h.Real, Kind: kindAt(h.Real), Why: "filesystem.hide"})
 		}
 	}
-	left := maxAgain
+	left := maxElsewhere
 	overlays := p.overlays()
 	for i := 0; i < len(found); i++ {
 		f := found[i]
 		if f.Target != "" || f.Kind != wrap.Dir && f.Kind != wrap.File && f.Kind != wrap.Socket {
 			continue
 		}
-		for _, path := range append(p.elsewhere(f.Path), p.layered(f.Path, overlays)...) {
+		for _, path := range append(p.otherPaths(f.Path), p.throughOverlays(f.Path, overlays)...) {
 			if slices.ContainsFunc(found, func(o wrap.Found) bool { return o.Path == path }) {
 				continue
 			}
@@ -37,7 +37,7 @@ func (p *secretSearch) again() {
 				left--
 			}
 			if left < 0 {
-				p.h.SecretsCut = "more than " + itoa(maxAgain) + " are seen by a second mount: the others were left"
+				p.h.SecretsCut = "more than " + itoa(maxElsewhere) + " are seen by a second mount: the others were left"
 				return
 			}
 			shown := wrap.Found{Path: path, Real: path, Kind: kindAt(path), Why: f.Why + " (" + f.Path + ", seen once more)", Home: f.Home}

@@ -21,11 +21,11 @@ const (
 // Finder looks for names of filesystem.hide, for each directory and item once: documents
 // are resolved several times in one run.
 type Finder struct {
-	seen  map[[2]string]findings
+	seen  map[[2]string]findResult
 	names int // that all searches have looked at
 }
 
-type findings struct {
+type findResult struct {
 	paths []string
 	why   string
 }
@@ -37,18 +37,18 @@ func (f *Finder) Find(dir, glob string) (paths []string, why string) {
 	if got, ok := f.seen[key]; ok {
 		return got.paths, got.why
 	}
-	s := finding{dir: dir, glob: glob, most: min(maxFindNames, maxFindAll-f.names)}
+	s := nameSearch{dir: dir, glob: glob, most: min(maxFindNames, maxFindAll-f.names)}
 	s.run()
 	f.names += s.names
 	if f.seen == nil {
-		f.seen = map[[2]string]findings{}
+		f.seen = map[[2]string]findResult{}
 	}
-	f.seen[key] = s.findings
+	f.seen[key] = s.findResult
 	return s.paths, s.why
 }
 
-type finding struct {
-	findings
+type nameSearch struct {
+	findResult
 	dir, glob string
 	root      int
 	names     int
@@ -57,7 +57,7 @@ type finding struct {
 	next      []string // directories to be read, relative to dir
 }
 
-func (s *finding) run() {
+func (s *nameSearch) run() {
 	root, err := openBeneath(unix.AT_FDCWD, s.dir)
 	if err != nil {
 		s.why = s.dir + " could not be read: " + err.Error()
@@ -76,7 +76,7 @@ func (s *finding) run() {
 }
 
 // folder reads one directory, through no link.
-func (s *finding) folder(rel string) {
+func (s *nameSearch) folder(rel string) {
 	fd := s.root
 	if rel != "" {
 		var err error

@@ -27,9 +27,9 @@ const (
 // as met: which branch is checked out is the workspace's own choice. Relative
 // includes are counted from dir, the directory that the file is called in, which
 // has no link on the way.
-func (s *gitSearch) gitConfig(dir, file string, depth int, list []named) []named {
+func (s *gitSearch) readConfig(dir, file string, depth int, list []named) []named {
 	if s.configs++; s.configs > maxConfigs || depth > maxIncludes {
-		s.cut("more configuration files than " + itoa(maxConfigs) + ", or deeper includes than " + itoa(maxIncludes))
+		s.noteCut("more configuration files than " + itoa(maxConfigs) + ", or deeper includes than " + itoa(maxIncludes))
 		return list
 	}
 	if isKernelPath(file) {
@@ -38,7 +38,7 @@ func (s *gitSearch) gitConfig(dir, file string, depth int, list []named) []named
 	b, ok := read.Regular(file, maxConfigBytes)
 	if !ok {
 		if len(b) > 0 || kindAt(file) == wrap.File {
-			s.cut(file + " could not be read, or is larger than 1 MiB")
+			s.noteCut(file + " could not be read, or is larger than 1 MiB")
 		}
 		return list
 	}
@@ -48,7 +48,7 @@ func (s *gitSearch) gitConfig(dir, file string, depth int, list []named) []named
 			return
 		}
 		if s.named++; s.named > maxNamed {
-			s.cut("more than " + itoa(maxNamed) + " programs and paths in configurations of git")
+			s.noteCut("more than " + itoa(maxNamed) + " programs and paths in configurations of git")
 			return
 		}
 		text = homePath(text, s.home)
@@ -58,7 +58,7 @@ func (s *gitSearch) gitConfig(dir, file string, depth int, list []named) []named
 		}
 		at := s.protectPath(dir, text, why)
 		if at.kind == wrap.File {
-			list = s.gitConfig(folderOf(dir, text), at.path, depth+1, list)
+			list = s.readConfig(folderOf(dir, text), at.path, depth+1, list)
 		}
 	})
 	return list
@@ -70,14 +70,14 @@ func folderOf(dir, path string) string {
 }
 
 // apply protects what variables name, counted from dir.
-func (s *gitSearch) apply(list []named, dir string) {
+func (s *gitSearch) protectNamed(list []named, dir string) {
 	for i := range list {
 		n := &list[i]
 		switch {
 		case n.use == command || n.use == operands:
-			s.applyCommand(n, dir)
+			s.protectCommand(n, dir)
 		case n.hooks:
-			s.applyHooks(n, dir)
+			s.protectHooksPath(n, dir)
 		default:
 			s.protectPath(dir, n.text, n.why)
 		}
@@ -86,7 +86,7 @@ func (s *gitSearch) apply(list []named, dir string) {
 
 // applyCommand protects the files of a writable tree among a command's words.
 // A first word without a slash is looked for in PATH, not here.
-func (s *gitSearch) applyCommand(n *named, dir string) {
+func (s *gitSearch) protectCommand(n *named, dir string) {
 	first := n.use == command
 	commandWords(n.text, func(word string) {
 		if inPath := first && strings.IndexByte(word, '/') < 0; inPath || s.words >= maxNamed {
@@ -109,14 +109,14 @@ func (s *gitSearch) applyCommand(n *named, dir string) {
 		s.add(at.path, at.kind, n.why)
 	})
 	if s.words >= maxNamed {
-		s.cut("more than " + itoa(maxNamed) + " words in commands of git's configuration")
+		s.noteCut("more than " + itoa(maxNamed) + " words in commands of git's configuration")
 	}
 }
 
 // applyHooks protects a core.hooksPath, made or to come. Where it is the top
 // of a writable tree, or holds one, the tree cannot become read-only: the
 // names of hooks in it are protected one by one.
-func (s *gitSearch) applyHooks(n *named, dir string) {
+func (s *gitSearch) protectHooksPath(n *named, dir string) {
 	at := s.protectPath(dir, n.text, n.why)
 	if at.kind != wrap.Dir {
 		return
@@ -128,7 +128,7 @@ func (s *gitSearch) applyHooks(n *named, dir string) {
 			}
 		}
 	}
-	s.hooks(at.path, dir)
+	s.protectHooks(at.path, dir)
 }
 
 // hookNames is githooks(5).
@@ -143,7 +143,7 @@ var hookNames = [...]string{
 
 // hooks protects what links in a directory of hooks lead to, and what hooks that are
 // scripts run, from the directory top.
-func (s *gitSearch) hooks(dir, top string) {
+func (s *gitSearch) protectHooks(dir, top string) {
 	fd, err := openBeneath(unix.AT_FDCWD, dir)
 	if err != nil {
 		return
@@ -160,7 +160,7 @@ func (s *gitSearch) hooks(dir, top string) {
 	})
 	unix.Close(fd)
 	if len(links) == maxHookLinks {
-		s.cut("more than " + itoa(maxHookLinks) + " links in " + dir)
+		s.noteCut("more than " + itoa(maxHookLinks) + " links in " + dir)
 	}
 	for _, link := range links {
 		s.protectPath(dir, link, "a hook is a link to it")
@@ -169,7 +169,7 @@ func (s *gitSearch) hooks(dir, top string) {
 		if s.isOpened(script) {
 			continue // the command may have it run whatever it likes
 		}
-		s.names(&hook, script, top, maxChain)
+		s.protectNamedIn(&hookNaming, script, top, maxChain)
 	}
 }
 

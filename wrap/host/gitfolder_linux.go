@@ -7,37 +7,37 @@ import (
 )
 
 // gitLook is what of interest stands in a git directory.
-type gitLook struct {
+type gitDirNames struct {
 	dir   string
-	names [len(lookedFor)]wrap.Kind
+	names [len(gitNames)]wrap.Kind
 }
 
 // lookedFor is the names in a git directory that are asked for; those up to
 // "lazygit.yml" are the rows of wrap.ProtectedInGit in its order.
-var lookedFor = [...]string{"commondir", "config", "config.worktree", "gitdir", "hooks", "lazygit.yml", "HEAD", "modules", "objects", "refs", "worktrees"}
+var gitNames = [...]string{"commondir", "config", "config.worktree", "gitdir", "hooks", "lazygit.yml", "HEAD", "modules", "objects", "refs", "worktrees"}
 
-func (l *gitLook) kind(name string) wrap.Kind {
-	for i := range lookedFor {
-		if lookedFor[i] == name {
+func (l *gitDirNames) kind(name string) wrap.Kind {
+	for i := range gitNames {
+		if gitNames[i] == name {
 			return l.names[i]
 		}
 	}
 	return wrap.Absent
 }
 
-func (l *gitLook) has(name string) bool { return l.kind(name) != wrap.Absent }
+func (l *gitDirNames) has(name string) bool { return l.kind(name) != wrap.Absent }
 
 // note takes a name of the directory.
-func (l *gitLook) note(fd int, name []byte, dtype byte) {
-	for i := range lookedFor {
-		if lookedFor[i] == string(name) {
-			l.names[i] = kindIn(fd, lookedFor[i], dtype)
+func (l *gitDirNames) add(fd int, name []byte, dtype byte) {
+	for i := range gitNames {
+		if gitNames[i] == string(name) {
+			l.names[i] = kindIn(fd, gitNames[i], dtype)
 		}
 	}
 }
 
 // readGitDir reads a git directory.
-func (s *gitSearch) readGitDir(dir string) (l gitLook, ok bool) {
+func (s *gitSearch) readGitDir(dir string) (l gitDirNames, ok bool) {
 	l.dir = dir
 	fd, err := openBeneath(unix.AT_FDCWD, dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func (s *gitSearch) readGitDir(dir string) (l gitLook, ok bool) {
 	s.folders++
 	_ = s.p.dirs.Each(fd, func(name []byte, dtype byte) bool {
 		s.entries++
-		l.note(fd, name, dtype)
+		l.add(fd, name, dtype)
 		return s.entries < maxEntries
 	})
 	return l, true
@@ -57,19 +57,19 @@ func (s *gitSearch) readGitDir(dir string) (l gitLook, ok bool) {
 // that would take effect if they came into being. A linked worktree's directory
 // has neither configuration nor hooks of its own but config.worktree. Hooks are run
 // in the directory top.
-func (s *gitSearch) gitNames(l *gitLook, linked bool, top string) {
+func (s *gitSearch) protectGitDir(l *gitDirNames, linked bool, top string) {
 	for _, row := range wrap.ProtectedInGit() {
 		kind := l.kind(row.Path)
 		path := join(l.dir, row.Path)
 		switch {
 		case kind == wrap.Symlink:
 			if at := s.protectPath(l.dir, row.Path, row.Why); at.kind == wrap.Dir {
-				s.hooks(at.path, top)
+				s.protectHooks(at.path, top)
 			}
 		case kind != wrap.Absent:
 			s.add(path, kind, row.Why)
 			if row.Path == "hooks" && kind == wrap.Dir {
-				s.hooks(path, top)
+				s.protectHooks(path, top)
 			}
 		case linked == (row.Path == "gitdir") || row.Path == "config.worktree":
 			s.add(path, wrap.Absent, row.Why)
@@ -82,6 +82,6 @@ func (s *gitSearch) gitNames(l *gitLook, linked bool, top string) {
 
 // isGit tells whether a directory is a git directory by what is in it, as git's
 // is_git_directory does.
-func (l *gitLook) isGit() bool {
+func (l *gitDirNames) isGit() bool {
 	return l.has("HEAD") && (l.has("commondir") || l.kind("objects") != wrap.File && l.has("objects") && l.has("refs"))
 }

@@ -8,25 +8,25 @@ import (
 
 // gitSearch looks for repositories and what they make git run.
 type gitSearch struct {
-	guarded
-	p      *secretSearch
-	home   string
-	user   []named  // what the user's and the system's configuration name
-	later  []string // directories of submodules' git directories
-	cutWhy string
+	protection
+	p             *secretSearch
+	home          string
+	userNamed     []named  // what the user's and the system's configuration name
+	submoduleDirs []string // directories of submodules' git directories
+	searchCut     string
 	gitFound
-	gitLooked
+	gitVisited
 }
 
 // gitFound is what a gitSearch has found.
 type gitFound struct {
-	repos    []wrap.Repository
-	bare     []string // directories that are bare repositories, or look like one
-	git      []string // git directories
-	around   []string // tops of repositories that a tree lies in
-	admins   []string // directories of linked worktrees
-	left     []string // protected names that are left as they are
-	programs programs
+	repos        []wrap.Repository
+	bare         []string // directories that are bare repositories, or look like one
+	gitDirs      []string // git directories
+	around       []string // tops of repositories that a tree lies in
+	worktreeDirs []string // directories of linked worktrees
+	leftNames    []string // protected names that are left as they are
+	programs     programs
 }
 
 // Bounds of the search for repositories in one launch. A directory costs 3 to 5
@@ -41,9 +41,9 @@ const (
 const maxRepositories = 256
 
 // cut notes that something was not looked at; the first reason stays.
-func (s *gitSearch) cut(why string) {
-	if s.cutWhy == "" {
-		s.cutWhy = why
+func (s *gitSearch) noteCut(why string) {
+	if s.searchCut == "" {
+		s.searchCut = why
 	}
 }
 
@@ -60,33 +60,33 @@ func (s *gitSearch) isOutside(dir string) bool {
 
 // isSeen tells whether a git directory was looked at, and notes that it is now.
 func (s *gitSearch) isSeen(dir string) bool {
-	if slices.Contains(s.seen, dir) {
+	if slices.Contains(s.gitDirsSeen, dir) {
 		return true
 	}
-	if len(s.seen) == maxRepositories {
-		s.cut("more than " + itoa(maxRepositories) + " repositories; " + dir + " and others were not looked at")
+	if len(s.gitDirsSeen) == maxRepositories {
+		s.noteCut("more than " + itoa(maxRepositories) + " repositories; " + dir + " and others were not looked at")
 		return true
 	}
-	s.seen = append(s.seen, dir)
+	s.gitDirsSeen = append(s.gitDirsSeen, dir)
 	return false
 }
 
 // gitLooked is what a gitSearch has looked at.
-type gitLooked struct {
-	seen                  []string // git directories
+type gitVisited struct {
+	gitDirsSeen           []string // git directories
 	configs, named, words int
-	seenOf
-	inGit seenOf // in directories of submodules' git directories
+	visitCount
+	inModules visitCount // in directories of submodules' git directories
 }
 
 // seenOf is how much was looked at.
-type seenOf struct{ folders, entries int }
+type visitCount struct{ folders, entries int }
 
 // programs is how much of what settings name was looked at.
 type programs struct {
 	read         []string
 	words, found int
-	short        string // what was not, and why; "" where all was
+	partial      string // what was not, and why; "" where all was
 }
 
 // protectPath protects what path leads to and every link on the way.
@@ -101,7 +101,7 @@ func (s *gitSearch) protectPath(dir, path, why string) resolved {
 }
 
 // linksTo is where path leads from dir; the links on the way are protected.
-func (s *gitSearch) linksTo(dir, path string) string {
+func (s *gitSearch) followLinks(dir, path string) string {
 	at := resolveIn(dir, path)
 	for _, link := range at.links {
 		s.add(link, wrap.Symlink, "git finds its directory through it")

@@ -29,16 +29,16 @@ func (p *secretSearch) homes() []string {
 	known := make(map[string]bool, len(others))
 	crowded := make(map[string]int)
 	for _, home := range others {
-		real := plainFolder(home)
+		real := realDir(home)
 		switch {
 		case real == "" || known[real]:
 			continue
-		case p.shared(real) || isNeeded(real, needed):
+		case p.isShared(real) || isNeeded(real, needed):
 			own = append(own, home)
 		default:
 			f := wrap.Found{Path: real, Real: real, Kind: wrap.Dir, Why: wrap.OtherHome, Home: true}
 			if !p.inView(real) {
-				p.unseen = append(p.unseen, f)
+				p.outOfView = append(p.outOfView, f)
 				break
 			}
 			p.h.Secrets = append(p.h.Secrets, f)
@@ -136,7 +136,7 @@ func (p *secretSearch) needed(own []string) (paths []string) {
 		}
 	}
 	for _, path := range paths {
-		add(p.sameElsewhere(path)...)
+		add(p.otherPathsOf(path)...)
 	}
 	return paths
 }
@@ -148,13 +148,13 @@ func isNeeded(home string, needed []string) bool {
 
 // shared tells whether a home is also a place where others look for something: a
 // directory at the top or of /var, or a program's own in /opt.
-func (p *secretSearch) shared(home string) bool {
+func (p *secretSearch) isShared(home string) bool {
 	home = join("/", relative(home, p.root))
 	return parent(home) == "/" || parent(home) == "/var" || within(home, "/opt")
 }
 
 // plainFolder is the path without links of a directory; "" where there is none.
-func plainFolder(path string) string {
+func realDir(path string) string {
 	if at := resolve(path); at.kind == wrap.Dir {
 		return at.path
 	}

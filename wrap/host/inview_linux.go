@@ -11,12 +11,12 @@ import (
 // a directory leaves the directory hidden: Build binds what was named into it.
 func (p *prober) isOpened(path, real string) bool {
 	for i := range p.r.Read {
-		if n := &p.r.Read[i]; n.Field != "" && p.names(n, path, real) {
+		if n := &p.r.Read[i]; n.Field != "" && p.means(n, path, real) {
 			return true
 		}
 	}
 	for i := range p.r.Write {
-		if n := &p.r.Write[i]; n.Field != "" && p.names(n, path, real) {
+		if n := &p.r.Write[i]; n.Field != "" && p.means(n, path, real) {
 			return true
 		}
 	}
@@ -25,7 +25,7 @@ func (p *prober) isOpened(path, real string) bool {
 
 // names tells whether a path of the spec means a secret. What it leads to by a
 // link in a writable tree does not count: an earlier command may have left that.
-func (p *prober) names(n *spec.Path, path, real string) bool {
+func (p *prober) means(n *spec.Path, path, real string) bool {
 	return n.Abs == path || n.Abs == real || (n.Real == path || n.Real == real) && !p.r.Planted(n)
 }
 

@@ -11,21 +11,21 @@ import (
 // whose operands the list is, or a list in the object: whether it runs them. Nothing
 // is where the command comes after its operands, or there is none.
 type jsonList struct {
-	list, first  bool // a list; one whose next string is the command
-	known, takes bool
+	list, first         bool // a list; one whose next string is the command
+	known, runsOperands bool
 }
 
 // takesValue tells whether a string of the list may be run, or read by what is.
-func (l *jsonList) takesValue(key, value string) bool {
+func (l *jsonList) isRun(key, value string) bool {
 	switch {
 	case l.first, !l.list && isCommandKey(key):
-		l.first, l.known, l.takes = false, true, hasRunner(value)
+		l.first, l.known, l.runsOperands = false, true, hasRunner(value)
 		return true
 	case !l.list:
 		return true
 	}
-	runs := !l.known || l.takes
-	l.takes = l.takes || hasRunner(value)
+	runs := !l.known || l.runsOperands
+	l.runsOperands = l.runsOperands || hasRunner(value)
 	return runs
 }
 
@@ -56,7 +56,7 @@ func jsonStrings(n *wrap.Naming, text string, each func(value string, runs bool)
 			in := jsonList{list: c == '['}
 			if last := lists[len(lists)-1]; in.list {
 				in.first = isCommandKey(key)
-				in.known, in.takes = last.known, last.takes
+				in.known, in.runsOperands = last.known, last.runsOperands
 			}
 			lists = append(lists, in)
 			keyed, key = false, ""
@@ -82,7 +82,7 @@ func jsonStrings(n *wrap.Naming, text string, each func(value string, runs bool)
 				keyed, key = n.HasKey(value), value
 				at++
 			case value != "" && (c == '"' || c == '\''):
-				if runs := lists[len(lists)-1].takesValue(key, value); all || within >= 0 || keyed {
+				if runs := lists[len(lists)-1].isRun(key, value); all || within >= 0 || keyed {
 					each(value, runs)
 				}
 			}

@@ -26,7 +26,7 @@ func (p *prober) kernel() {
 	if h.UID == 0 { // others map their own ids alone
 		h.UIDs, h.GIDs = idRanges("/proc/self/uid_map"), idRanges("/proc/self/gid_map")
 	}
-	caps := effective()
+	caps := effectiveCaps()
 	h.SysAdmin = caps&(1<<unix.CAP_SYS_ADMIN) != 0
 	// In another user namespace than the first, which has all ids, the kernel tells
 	// nobody of audit.
@@ -47,7 +47,7 @@ func (p *prober) kernel() {
 	if h.Kernel.Less(wrap.Version{5, 12}) {
 		h.SetAttr = wrap.Answer{State: wrap.No, Why: "mount_setattr needs Linux 5.12"}
 	}
-	h.Copies = copies()
+	h.Copies = copiesSockets()
 	h.Container = container()
 	p.processes()
 	h.Overlay = overlay(h.Kernel, h.SysAdmin)
@@ -58,7 +58,7 @@ func (p *prober) kernel() {
 // those of a pid namespace: before Linux 6.14 pid_max is the whole machine's.
 func (p *prober) processes() {
 	h := &p.h
-	h.Processes = min(setting(wrap.PidMaxFile), setting("/proc/sys/kernel/threads-max"))
+	h.Processes = min(sysctlNumber(wrap.PidMaxFile), sysctlNumber("/proc/sys/kernel/threads-max"))
 	b, _ := read.Proc("/proc/loadavg", maxFile) // sysinfo(2) has 16 bits for it
 	_, all, _ := strings.Cut(string(b), "/")
 	all, _, _ = strings.Cut(all, " ")
@@ -71,7 +71,7 @@ func (p *prober) processes() {
 }
 
 // setting is a whole number of /proc/sys; 0 where there is none.
-func setting(path string) uint64 {
+func sysctlNumber(path string) uint64 {
 	b, _ := read.Proc(path, maxFile)
 	n, _ := strconv.ParseUint(strings.TrimSuffix(string(b), "\n"), 10, 32)
 	return n
@@ -99,14 +99,14 @@ func idRanges(path string) (ranges []wrap.IDRange) {
 	for line := range strings.Lines(string(b)) {
 		f := strings.Fields(line)
 		if len(f) == 3 {
-			ranges = append(ranges, wrap.IDRange{First: number(f[0]), Count: number(f[2])})
+			ranges = append(ranges, wrap.IDRange{First: parseUint32(f[0]), Count: parseUint32(f[2])})
 		}
 	}
 	return ranges
 }
 
 // number is s as the kernel prints one; what does not fit is the largest.
-func number(s string) uint32 {
+func parseUint32(s string) uint32 {
 	var n uint64
 	for i := 0; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
 		n = min(n*10+uint64(s[i]-'0'), 1<<32-1)
@@ -115,7 +115,7 @@ func number(s string) uint32 {
 }
 
 // effective is the caller's effective capabilities.
-func effective() uint64 {
+func effectiveCaps() uint64 {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if unix.Capget(&head, &data[0]) != nil {
@@ -135,7 +135,7 @@ func overlay(v wrap.Version, admin bool) wrap.Answer {
 
 // copies asks pidfd_getfd(2) of a descriptor that cannot be: what answers otherwise than
 // of that is a container's filter, which allows it with CAP_SYS_PTRACE alone.
-func copies() wrap.Answer {
+func copiesSockets() wrap.Answer {
 	if _, err := unix.PidfdGetfd(-1, -1, 0); err != unix.EBADF {
 		return wrap.Answer{State: wrap.No, Why: "no socket of the command's can be copied: pidfd_getfd: " + err.Error()}
 	}

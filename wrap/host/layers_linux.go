@@ -23,13 +23,13 @@ const (
 // of the mounts beneath it, and a user namespace may not take it without them: where
 // something is mounted beneath a directory, those in it have a copy each, and the files
 // directly in it none.
-func (p *prober) layers() {
+func (p *prober) copyLayers() {
 	if p.r.Learn {
-		p.layersIn("/", layerDepth)
+		p.addLayersIn("/", layerDepth)
 	}
 }
 
-func (p *prober) layersIn(dir string, depth int) {
+func (p *prober) addLayersIn(dir string, depth int) {
 	fd, readable, err := openDir(unix.AT_FDCWD, dir)
 	if err != nil {
 		return
@@ -38,7 +38,7 @@ func (p *prober) layersIn(dir string, depth int) {
 	if !readable { // but on the way to the home
 		if rest, ok := strings.CutPrefix(p.h.Home, dir+"/"); ok {
 			name, _, _ := strings.Cut(rest, "/")
-			p.layerAt(join(dir, name), depth)
+			p.addLayer(join(dir, name), depth)
 		}
 		return
 	}
@@ -51,21 +51,21 @@ func (p *prober) layersIn(dir string, depth int) {
 	})
 	slices.Sort(names)
 	for _, name := range names {
-		p.layerAt(join(dir, name), depth)
+		p.addLayer(join(dir, name), depth)
 	}
 }
 
 // layerAt is layersIn for one that is in it.
-func (p *prober) layerAt(dir string, depth int) {
+func (p *prober) addLayer(dir string, depth int) {
 	var st unix.Stat_t
 	switch {
-	case len(p.h.Layers) == maxLayers, slices.Contains(withoutLayer, dir), dir == p.h.HomeReal:
+	case len(p.h.Layers) == maxLayers, slices.Contains(neverLayered, dir), dir == p.h.HomeReal:
 		return
-	case unix.Lstat(dir, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR || !mayAt(dir, unix.X_OK):
+	case unix.Lstat(dir, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR || !hasAccess(dir, unix.X_OK):
 		return
 	}
-	writable := mayAt(dir, unix.W_OK)
-	own := writable || p.maps(p.h.UIDs, p.h.UID, st.Uid) && p.maps(p.h.GIDs, p.h.GID, st.Gid)
+	writable := hasAccess(dir, unix.W_OK)
+	own := writable || p.mapsID(p.h.UIDs, p.h.UID, st.Uid) && p.mapsID(p.h.GIDs, p.h.GID, st.Gid)
 	for i := range p.h.Mounts {
 		if at := p.h.Mounts[i].Path; own && beneath(at, dir) {
 			if writable {
@@ -78,13 +78,13 @@ func (p *prober) layerAt(dir string, depth int) {
 	case own && !home:
 		p.h.Layers = append(p.h.Layers, wrap.Layer{Dir: dir, Mode: st.Mode & 0o7777})
 	case home || depth > 1 || beneath(p.h.Home, dir):
-		p.layersIn(dir, depth-1)
+		p.addLayersIn(dir, depth-1)
 	}
 }
 
 // maps tells whether a sandbox's user namespace has an id: root's has all of ranges,
 // any other the caller's own.
-func (p *prober) maps(ranges []wrap.IDRange, own int, id uint32) bool {
+func (p *prober) mapsID(ranges []wrap.IDRange, own int, id uint32) bool {
 	if p.h.UID != 0 {
 		return int(id) == own
 	}
@@ -92,10 +92,10 @@ func (p *prober) maps(ranges []wrap.IDRange, own int, id uint32) bool {
 }
 
 // withoutLayer are the directories that a sandbox has its own of, or that are the kernel's.
-var withoutLayer = []string{"/dev", "/lost+found", "/proc", "/run", "/sys", "/tmp", "/var/tmp"}
+var neverLayered = []string{"/dev", "/lost+found", "/proc", "/run", "/sys", "/tmp", "/var/tmp"}
 
 // mayAt tells whether the caller has a right to a path.
-func mayAt(path string, mode uint32) bool {
+func hasAccess(path string, mode uint32) bool {
 	return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS) == nil
 }
 

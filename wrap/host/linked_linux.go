@@ -10,9 +10,9 @@ import (
 // on the way: their directory names a .git file of a writable tree, and that file,
 // where it is there, the directory. So do all other .git files that were found to
 // lead there.
-func (s *gitSearch) linked() (list []wrap.Worktree) {
+func (s *gitSearch) linkedWorktrees() (list []wrap.Worktree) {
 next:
-	for _, admin := range s.admins {
+	for _, admin := range s.worktreeDirs {
 		w := wrap.Worktree{Admin: admin}
 		if s.tree(admin) == "" || s.isOpened(admin) || !s.leadsTo(admin, oneLine(join(admin, wrap.Commondir)), parent(parent(admin))) {
 			continue

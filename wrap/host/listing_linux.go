@@ -43,7 +43,7 @@ func (p *lister) listings(crowded []string) {
 			continue
 		}
 		dir := parent(s.Path)
-		if p.mayOverlay() && !within(dir, p.h.Home) {
+		if p.overlayMayWork() && !within(dir, p.h.Home) {
 			continue // /etc and its like are always large
 		}
 		p.list(dir)
@@ -51,12 +51,12 @@ func (p *lister) listings(crowded []string) {
 	for _, dir := range crowded {
 		p.listAll(dir)
 	}
-	if p.h.HomeReal != "" && (!p.mayOverlay() || p.h.Layer.State == wrap.No) {
+	if p.h.HomeReal != "" && (!p.overlayMayWork() || p.h.Layer.State == wrap.No) {
 		p.listAll(p.h.HomeReal)
 	}
 }
 
-func (p *lister) mayOverlay() bool { return p.h.Overlay.State != wrap.No }
+func (p *lister) overlayMayWork() bool { return p.h.Overlay.State != wrap.No }
 
 // list reads one directory whole, once, where it is small or nothing else would do.
 func (p *lister) list(dir string) {
@@ -83,7 +83,7 @@ func (p *lister) listUpTo(dir string, size int64) {
 	if !readable || unix.Fstat(fd, &st) != nil {
 		return
 	}
-	if p.mayOverlay() && st.Size > size {
+	if p.overlayMayWork() && st.Size > size {
 		return
 	}
 	l := wrap.Listing{Dir: dir, Mode: st.Mode & 0o7777}

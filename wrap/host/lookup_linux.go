@@ -18,18 +18,18 @@ type lookup struct {
 	n    int
 	path func(i int) string // relative, clean, sorted
 	emit func(i int, f wrap.Found)
-	top  []group // of all rows: the same in every directory that is looked in
+	top  []rowGroup // of all rows: the same in every directory that is looked in
 }
 
 // place is an open directory, by the name it was reached by and its real path.
-type place struct {
+type openedDir struct {
 	fd         int
 	readable   bool
 	path, real string
 }
 
 // group is the rows that share their next name.
-type group struct {
+type rowGroup struct {
 	lo, hi int
 	name   string
 }
@@ -43,11 +43,11 @@ type match struct {
 
 // few is how many names are asked for one by one rather than by reading the
 // whole directory: as many calls as reading /etc is worth.
-const few = 32
+const maxStats = 32
 
 // from looks for all rows beneath the directory dir. real is its path without
 // links; "" where that is not known. The result is that path, "" for none.
-func (l *lookup) from(dir, real string) string {
+func (l *lookup) lookUnder(dir, real string) string {
 	fd, readable, plain, err := openAt(dir)
 	if err != nil {
 		return ""
@@ -59,14 +59,14 @@ func (l *lookup) from(dir, real string) string {
 	if real == "" {
 		real = dir
 	}
-	l.in(place{fd, readable, dir, real}, 0, l.n, 0)
+	l.lookIn(openedDir{fd, readable, dir, real}, 0, l.n, 0)
 	return real
 }
 
 // in looks in one directory for the rows from lo to hi, whose first skip bytes
 // name it.
-func (l *lookup) in(at place, lo, hi, skip int) {
-	var groups []group
+func (l *lookup) lookIn(at openedDir, lo, hi, skip int) {
+	var groups []rowGroup
 	if skip > 0 {
 		groups = l.groups(lo, hi, skip)
 	} else {
@@ -77,12 +77,12 @@ func (l *lookup) in(at place, lo, hi, skip int) {
 	}
 	for _, m := range l.matches(at, groups) {
 		g := groups[m.group]
-		l.hit(at, g, m, skip)
+		l.descend(at, g, m, skip)
 	}
 }
 
 // hit tells of the rows that end with the name and goes on with the others.
-func (l *lookup) hit(at place, g group, m match, skip int) {
+func (l *lookup) descend(at openedDir, g rowGroup, m match, skip int) {
 	rest := g.lo
 	for ; rest < g.hi && len(l.path(rest)) == skip+len(g.name); rest++ {
 		l.emit(rest, found(at, m.name, m.dtype))
@@ -95,18 +95,18 @@ func (l *lookup) hit(at place, g group, m match, skip int) {
 		return
 	}
 	defer unix.Close(fd)
-	below := place{fd, readable, join(at.path, m.name), join(at.real, m.name)}
+	below := openedDir{fd, readable, join(at.path, m.name), join(at.real, m.name)}
 	if m.dtype == unix.DT_LNK || m.dtype == unix.DT_UNKNOWN {
 		if real := pathOf(fd); real != "" {
 			below.real = real
 		}
 	}
-	l.in(below, rest, g.hi, skip+len(g.name)+1)
+	l.lookIn(below, rest, g.hi, skip+len(g.name)+1)
 }
 
 // anyBelow tells whether it is worth opening the next directory: where only few
 // rows lie in it they are asked for from here.
-func (l *lookup) anyBelow(at place, lo, hi, skip int) bool {
+func (l *lookup) anyBelow(at openedDir, lo, hi, skip int) bool {
 	if hi-lo > 4 {
 		return true
 	}
@@ -127,8 +127,8 @@ func (l *lookup) anyBelow(at place, lo, hi, skip int) bool {
 // always the rows' order: "a.b" comes before "a/b", but "a" before "a.b". The rows
 // of one directory lie together, and most are passed over: to look at each takes longer
 // than to read a home.
-func (l *lookup) groups(lo, hi, skip int) []group {
-	gs := make([]group, 0, (hi-lo+1)/2)
+func (l *lookup) groups(lo, hi, skip int) []rowGroup {
+	gs := make([]rowGroup, 0, (hi-lo+1)/2)
 	sorted := true
 	last := ""
 	for lo < hi {
@@ -138,28 +138,28 @@ func (l *lookup) groups(lo, hi, skip int) []group {
 			end++
 		}
 		for step := 1; step > 0; {
-			if end+step <= hi && leads(l.path(end + step - 1)[skip:], name) {
+			if end+step <= hi && beginsWithDir(l.path(end + step - 1)[skip:], name) {
 				end, step = end+step, 2*step
 			} else {
 				step /= 2
 			}
 		}
 		sorted = sorted && last < name
-		gs, last, lo = append(gs, group{lo: lo, hi: end, name: name}), name, end
+		gs, last, lo = append(gs, rowGroup{lo: lo, hi: end, name: name}), name, end
 	}
 	if !sorted {
-		slices.SortStableFunc(gs, func(a, b group) int { return strings.Compare(a.name, b.name) })
+		slices.SortStableFunc(gs, func(a, b rowGroup) int { return strings.Compare(a.name, b.name) })
 	}
 	return gs
 }
 
 // leads tells whether path begins with name and a slash.
-func leads(path, name string) bool {
+func beginsWithDir(path, name string) bool {
 	return len(path) > len(name) && path[len(name)] == '/' && path[:len(name)] == name
 }
 
 // matches is which groups stand in the directory, in the groups' order.
-func (l *lookup) matches(at place, groups []group) []match {
+func (l *lookup) matches(at openedDir, groups []rowGroup) []match {
 	var ms []match
 	var globs []int
 	for i := range groups {
@@ -167,9 +167,9 @@ func (l *lookup) matches(at place, groups []group) []match {
 			globs = append(globs, i)
 		}
 	}
-	if at.readable && (len(globs) > 0 || len(groups) > few) {
+	if at.readable && (len(globs) > 0 || len(groups) > maxStats) {
 		var all bool
-		if ms, all = l.list(at, groups, globs); all {
+		if ms, all = l.readMatches(at, groups, globs); all {
 			slices.SortStableFunc(ms, func(a, b match) int { return a.group - b.group })
 			return ms
 		}
@@ -187,7 +187,7 @@ func (l *lookup) matches(at place, groups []group) []match {
 // list reads the directory. A long one is read to its end only for the sake of
 // patterns, the groups that globs names, and then to a bound; all tells whether it
 // was.
-func (l *lookup) list(at place, groups []group, globs []int) (ms []match, all bool) {
+func (l *lookup) readMatches(at openedDir, groups []rowGroup, globs []int) (ms []match, all bool) {
 	names := 0
 	note := func(name []byte, dtype byte) bool {
 		names++
@@ -214,7 +214,7 @@ func (l *lookup) list(at place, groups []group, globs []int) (ms []match, all bo
 }
 
 // search is the first group whose name is not before name.
-func search(groups []group, name []byte) int {
+func search(groups []rowGroup, name []byte) int {
 	lo, hi := 0, len(groups)
 	for lo < hi {
 		mid := (lo + hi) / 2
@@ -228,7 +228,7 @@ func search(groups []group, name []byte) int {
 }
 
 // foundAt describes the name in the directory at.
-func found(at place, name string, dtype byte) wrap.Found {
+func found(at openedDir, name string, dtype byte) wrap.Found {
 	f := wrap.Found{Path: join(at.path, name), Real: join(at.real, name), Kind: kindIn(at.fd, name, dtype)}
 	if f.Kind != wrap.Symlink {
 		return f

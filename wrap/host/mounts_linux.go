@@ -12,16 +12,16 @@ import (
 
 // mounts reads the host's mounts and finds the removable ones among them.
 func (p *mountTable) mounts() {
-	p.seatAt, p.seatsOf = make(map[string]int, 64), make(map[string][]int, 64)
+	p.lastAt, p.onDevice = make(map[string]int, 64), make(map[string][]int, 64)
 	read.Lines("/proc/self/mountinfo", read.Mountinfo, func(line []byte) {
 		m, on, ok := mountLine(string(line))
 		if !ok {
 			return
 		}
 		p.h.Mounts = append(p.h.Mounts, m)
-		p.seatAt[on.path] = len(p.seats)
-		p.seatsOf[on.dev] = append(p.seatsOf[on.dev], len(p.seats))
-		p.seats = append(p.seats, on)
+		p.lastAt[on.path] = len(p.entries)
+		p.onDevice[on.dev] = append(p.onDevice[on.dev], len(p.entries))
+		p.entries = append(p.entries, on)
 		p.noteMedia(m.Path, on.dev)
 	})
 }
@@ -47,7 +47,7 @@ func (p *mountTable) noteMedia(path, dev string) {
 // mountLine reads a line of mountinfo, proc_pid_mountinfo(5):
 //
 //	36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/root rw
-func mountLine(line string) (m wrap.MountPoint, on seat, ok bool) {
+func mountLine(line string) (m wrap.MountPoint, on mountEntry, ok bool) {
 	rest := strings.TrimSuffix(line, "\n")
 	for i := 0; i < 6; i++ {
 		var word string
@@ -119,34 +119,34 @@ func removableDevice(path string, depth int) bool {
 // seat is where a part of a file system is mounted: what lies at root there is
 // seen at path. options are the file system's own, as mountinfo has them, of an
 // overlay alone.
-type seat struct{ dev, root, path, options string }
+type mountEntry struct{ dev, root, path, options string }
 
 // mountTable is where file systems are mounted.
 type mountTable struct {
 	*prober
-	seats []seat // in the order of mountinfo
+	entries []mountEntry // in the order of mountinfo
 	// seatAt is the last of them at a path, and seatsOf all of a device.
-	seatAt  map[string]int
-	seatsOf map[string][]int
+	lastAt   map[string]int
+	onDevice map[string][]int
 }
 
 // elsewhere lists the other paths at which path, or something beneath it, is seen.
-func (p *mountTable) elsewhere(path string) (list []string) {
-	on := p.seatOf(path)
+func (p *mountTable) otherPaths(path string) (list []string) {
+	on := p.entryOf(path)
 	if on == nil {
 		return nil
 	}
 	inside := on.inside(path)
-	for _, i := range p.seatsOf[on.dev] {
-		s := &p.seats[i]
+	for _, i := range p.onDevice[on.dev] {
+		s := &p.entries[i]
 		at, was := "", path
 		switch {
 		case s == on:
 			continue
 		case within(inside, s.root):
-			at = put(s.path, remainder(inside, s.root))
+			at = joinRest(s.path, remainder(inside, s.root))
 		case within(s.root, inside):
-			at, was = s.path, put(path, remainder(s.root, inside))
+			at, was = s.path, joinRest(path, remainder(s.root, inside))
 			if within(p.r.Home, at) || within(p.r.WorkingDir.Real, at) {
 				continue // that is what the caller works in, wherever it comes from
 			}
@@ -159,15 +159,15 @@ func (p *mountTable) elsewhere(path string) (list []string) {
 }
 
 // sameElsewhere lists the other paths at which a directory itself is seen.
-func (p *mountTable) sameElsewhere(path string) []string {
-	return slices.DeleteFunc(p.elsewhere(path), func(at string) bool { return !sameFile(at, path) })
+func (p *mountTable) otherPathsOf(path string) []string {
+	return slices.DeleteFunc(p.otherPaths(path), func(at string) bool { return !sameFile(at, path) })
 }
 
 // seatOf is the mount that path lies on.
-func (p *mountTable) seatOf(path string) *seat {
+func (p *mountTable) entryOf(path string) *mountEntry {
 	for ; ; path = parent(path) {
-		if i, ok := p.seatAt[path]; ok {
-			return &p.seats[i]
+		if i, ok := p.lastAt[path]; ok {
+			return &p.entries[i]
 		}
 		if path == "/" {
 			return nil
@@ -176,7 +176,7 @@ func (p *mountTable) seatOf(path string) *seat {
 }
 
 // inside is the path in the file system of what is seen at path.
-func (s *seat) inside(path string) string { return put(s.root, remainder(path, s.path)) }
+func (s *mountEntry) inside(path string) string { return joinRest(s.root, remainder(path, s.path)) }
 
 // sameFile tells whether two names are one file: another mount may lie over one.
 func sameFile(a, b string) bool {

@@ -32,7 +32,7 @@ func (p *secretSearch) movedFolders(ofHome []wrap.Secret) {
 			hi++
 		}
 		rows := p.secretRows(ofHome[lo:hi], len(m.Usual))
-		rows.from(dir, "")
+		rows.lookUnder(dir, "")
 	}
 }
 
@@ -64,13 +64,13 @@ func (p *secretSearch) socketVars() {
 		if value == "" {
 			continue
 		}
-		f, ok := p.foundAt(p.socketOf(row.Path, value))
+		f, ok := p.foundAt(p.socketOfVar(row.Path, value))
 		if !ok || f.Kind != wrap.Socket || p.isOpened(f.Path, f.Real) {
 			continue
 		}
 		f.Why = row.Why
 		p.hide(f)
-		if !p.setOtherwise(row.Path, value) {
+		if !p.setToOther(row.Path, value) {
 			p.h.DropEnv = append(p.h.DropEnv, row.Path)
 		}
 	}
@@ -78,7 +78,7 @@ func (p *secretSearch) socketVars() {
 
 // setOtherwise tells whether the command gets another value than the caller
 // has: environment.set is meant as written.
-func (p *prober) setOtherwise(name, value string) bool {
+func (p *prober) setToOther(name, value string) bool {
 	for _, e := range p.r.Env {
 		if len(e) > len(name) && e[len(name)] == '=' && e[:len(name)] == name {
 			return e[len(name)+1:] != value
@@ -88,7 +88,7 @@ func (p *prober) setOtherwise(name, value string) bool {
 }
 
 // socketOf is the path in a variable's value, in the variable's own form.
-func (p *prober) socketOf(name, value string) string {
+func (p *prober) socketOfVar(name, value string) string {
 	switch name {
 	case "DOCKER_HOST", "CONTAINER_HOST":
 		path, ok := strings.CutPrefix(value, "unix://")
@@ -104,7 +104,7 @@ func (p *prober) socketOf(name, value string) string {
 		if dir == "" && value[0] != '/' {
 			return ""
 		}
-		return against(dir, value)
+		return absolute(dir, value)
 	case "DBUS_SESSION_BUS_ADDRESS":
 		return busPath(value)
 	}
@@ -122,14 +122,14 @@ func busPath(list string) string {
 			var option string
 			option, options, _ = strings.Cut(options, ",")
 			if path, ok := strings.CutPrefix(option, "path="); ok {
-				return unpercent(path)
+				return percentDecode(path)
 			}
 		}
 	}
 	return ""
 }
 
-func unpercent(s string) string {
+func percentDecode(s string) string {
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		if s[i] == '%' && i+2 < len(s) && hex(s[i+1]) < 16 && hex(s[i+2]) < 16 {

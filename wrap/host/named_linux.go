@@ -21,11 +21,11 @@ const (
 )
 
 // hook is what is known of a file that git runs by its place.
-var hook = wrap.Naming{Format: wrap.Script, Why: "git runs it as a hook"}
+var hookNaming = wrap.Naming{Format: wrap.Script, Why: "git runs it as a hook"}
 
 // settings looks for the programs that a file of the table names, or the files in a
 // directory of it. top is the directory that the table counts from.
-func (s *gitSearch) settings(top string, f *wrap.Found) {
+func (s *gitSearch) protectPrograms(top string, f *wrap.Found) {
 	if s.isOpened(f.Path) {
 		return // the command may have it name whatever it likes
 	}
@@ -38,10 +38,10 @@ func (s *gitSearch) settings(top string, f *wrap.Found) {
 		switch {
 		case len(parts) < depth || !wrap.Beneath(rel, strings.Join(parts[:depth], "/")):
 		case len(parts) == depth && f.Kind == wrap.File:
-			s.names(n, f.Path, top, maxChain)
+			s.protectNamedIn(n, f.Path, top, maxChain)
 		case len(parts) > depth && f.Kind == wrap.Dir:
 			for _, in := range s.p.rows([]wrap.Row{{Path: parts[depth]}}, f.Real, false) {
-				s.names(n, in.Path, top, maxChain)
+				s.protectNamedIn(n, in.Path, top, maxChain)
 			}
 		}
 	}
@@ -50,59 +50,59 @@ func (s *gitSearch) settings(top string, f *wrap.Found) {
 // names protects the programs that a settings file names, and what those run that
 // are a shell's. A word is a path from the top, from the file's own directory, from a
 // directory that the file names as well, or an absolute one.
-func (s *gitSearch) names(n *wrap.Naming, file, top string, chain int) {
+func (s *gitSearch) protectNamedIn(n *wrap.Naming, file, top string, chain int) {
 	known := file + "\x00" + n.Path + n.When
 	if slices.Contains(s.programs.read, known) || isKernelPath(file) || n.Format == wrap.Script && isBinary(file) {
 		return
 	}
 	if len(s.programs.read) == maxSettings {
-		s.short("more than " + itoa(maxSettings) + " files name some")
+		s.notePartial("more than " + itoa(maxSettings) + " files name some")
 		return
 	}
 	s.programs.read = append(s.programs.read, known)
 	b, ok := read.Regular(file, maxSettingsBytes)
 	if !ok {
 		if kindAt(file) == wrap.File {
-			s.short(file + " could not be read, or is larger than 256 KiB")
+			s.notePartial(file + " could not be read, or is larger than 256 KiB")
 		}
 		return
 	}
-	w := naming{s: s, n: n, file: file, top: top, chain: chain, from: []string{top}}
+	w := settingsFile{s: s, row: n, file: file, top: top, chain: chain, dirs: []string{top}}
 	if dir := parent(file); dir != top {
-		w.from = append(w.from, dir)
+		w.dirs = append(w.dirs, dir)
 	}
-	fixed := len(w.from)
+	fixed := len(w.dirs)
 	text := string(b)
-	namedWords(n, text, func(word string, runs bool) { w.word(word, runs, w.from[:fixed]) })
-	if len(w.from) > fixed {
-		namedWords(n, text, func(word string, runs bool) { w.word(word, runs, w.from[fixed:]) })
+	programWords(n, text, func(word string, runs bool) { w.takeWord(word, runs, w.dirs[:fixed]) })
+	if len(w.dirs) > fixed {
+		programWords(n, text, func(word string, runs bool) { w.takeWord(word, runs, w.dirs[fixed:]) })
 	}
 }
 
 // short notes that not all programs were looked for; the first reason stays.
-func (s *gitSearch) short(why string) {
-	if s.programs.short == "" {
-		s.programs.short = why
+func (s *gitSearch) notePartial(why string) {
+	if s.programs.partial == "" {
+		s.programs.partial = why
 	}
 }
 
 // naming is one settings file while its words are looked at.
-type naming struct {
+type settingsFile struct {
 	s         *gitSearch
-	n         *wrap.Naming
+	row       *wrap.Naming
 	file, top string
 	chain     int
-	from      []string // directories that words are counted from
+	dirs      []string // directories that words are counted from
 }
 
-func (w *naming) word(word string, runs bool, from []string) {
+func (w *settingsFile) takeWord(word string, runs bool, from []string) {
 	s := w.s
 	if len(word) > 4096 || strings.IndexByte(word, 0) >= 0 {
 		return
 	}
 	word = homePath(word, s.home)
 	if strings.HasPrefix(word, "/") && s.tree(word) != "" {
-		w.at(resolve(word), runs)
+		w.takePath(resolve(word), runs)
 		return
 	}
 	if word = strings.TrimLeft(word, "/"); word == "" { // what is left may have followed a variable
@@ -110,37 +110,37 @@ func (w *naming) word(word string, runs bool, from []string) {
 	}
 	for _, dir := range from {
 		if s.programs.words++; s.programs.words > maxProgramWords {
-			s.short("there are more than " + itoa(maxProgramWords) + " words in the files that name some")
+			s.notePartial("there are more than " + itoa(maxProgramWords) + " words in the files that name some")
 			return
 		}
-		w.at(resolveIn(dir, word), runs)
+		w.takePath(resolveIn(dir, word), runs)
 	}
 }
 
 // at takes what a word leads to: a directory is where others may be counted from, a
 // file is protected if it may be a program, and so are links on the way to it.
-func (w *naming) at(at resolved, runs bool) {
+func (w *settingsFile) takePath(at resolved, runs bool) {
 	switch at.kind {
 	case wrap.Dir:
-		if len(w.from) < maxNamedFolders && w.s.tree(at.path) != "" && !slices.Contains(w.from, at.path) && !within(w.top, at.path) {
-			w.from = append(w.from, at.path)
+		if len(w.dirs) < maxNamedFolders && w.s.tree(at.path) != "" && !slices.Contains(w.dirs, at.path) && !within(w.top, at.path) {
+			w.dirs = append(w.dirs, at.path)
 		}
 	case wrap.File:
 		if at.path == w.file || isKernelPath(at.path) || !runs && !looksRunnable(at.path) {
 			return
 		}
 		for _, link := range at.links {
-			w.take(link, wrap.Symlink)
+			w.protect(link, wrap.Symlink)
 		}
-		if w.take(at.path, wrap.File) && w.chain > 1 && isShellScript(at.path) {
-			next := wrap.Naming{Path: at.path, Format: wrap.Script, Why: w.n.Why}
-			w.s.names(&next, at.path, w.top, w.chain-1)
+		if w.protect(at.path, wrap.File) && w.chain > 1 && isShellScript(at.path) {
+			next := wrap.Naming{Path: at.path, Format: wrap.Script, Why: w.row.Why}
+			w.s.protectNamedIn(&next, at.path, w.top, w.chain-1)
 		}
 	}
 }
 
 // take protects what is a program, or a link to one, where it lies in a writable tree.
-func (w *naming) take(path string, kind wrap.Kind) bool {
+func (w *settingsFile) protect(path string, kind wrap.Kind) bool {
 	s := w.s
 	tree := s.tree(path)
 	if tree == "" || !wrap.Takes(relative(path, tree)) {
@@ -150,11 +150,11 @@ func (w *naming) take(path string, kind wrap.Kind) bool {
 		return true
 	}
 	if s.programs.found++; s.programs.found > maxPrograms {
-		s.short("they name more than " + itoa(maxPrograms))
+		s.notePartial("they name more than " + itoa(maxPrograms))
 		return false
 	}
 	before := len(s.items)
-	s.add(path, kind, w.n.Why)
+	s.add(path, kind, w.row.Why)
 	for i := before; i < len(s.items); i++ {
 		if s.items[i].By = relative(w.file, w.top); s.items[i].By == "" {
 			s.items[i].By = w.file

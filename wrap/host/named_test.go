@@ -33,7 +33,7 @@ func namedIn(t *testing.T, files map[string]string, prepare func(dir string, s *
 	if prepare != nil {
 		prepare(dir, s)
 	}
-	s.namesIn(dir)
+	s.protectInTree(dir)
 	named := map[string]string{}
 	for _, p := range s.items {
 		if p.By != "" {
@@ -118,8 +118,8 @@ func TestNamedPrograms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, s := namedIn(t, c.files, c.prepare)
-			if len(got) != len(c.want) || s.programs.short != "" {
-				t.Errorf("got %q, not %q; %s", got, c.want, s.programs.short)
+			if len(got) != len(c.want) || s.programs.partial != "" {
+				t.Errorf("got %q, not %q; %s", got, c.want, s.programs.partial)
 			}
 			for path, by := range c.want {
 				if got[path] != by {
@@ -154,16 +154,16 @@ func TestNamedProgramsAreBounded(t *testing.T) {
 		"larger than":       {".mcp.json": `["b"]` + strings.Repeat(" ", maxSettingsBytes), ".cursor/mcp.json": `["a"]`, "a": ""},
 	} {
 		got, s := namedIn(t, files, nil)
-		if !strings.Contains(s.programs.short, short) {
-			t.Errorf("it says %q and not %q", s.programs.short, short)
+		if !strings.Contains(s.programs.partial, short) {
+			t.Errorf("it says %q and not %q", s.programs.partial, short)
 		}
 		if len(got) == 0 || len(got) > maxPrograms {
 			t.Errorf("%s: %d programs", short, len(got))
 		}
 	}
 	binary := map[string]string{".husky/pre-commit": "\x7fELF\x00" + strings.Repeat("x", maxSettingsBytes)}
-	if got, s := namedIn(t, binary, nil); len(got) != 0 || s.programs.short != "" {
-		t.Errorf("of a hook that is no text: %q, %s", got, s.programs.short)
+	if got, s := namedIn(t, binary, nil); len(got) != 0 || s.programs.partial != "" {
+		t.Errorf("of a hook that is no text: %q, %s", got, s.programs.partial)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestHooksThatAreOpened(t *testing.T) {
 		if opened {
 			s.opened = []string{dir + "/.git"}
 		}
-		s.hooks(dir+"/.git/hooks", dir)
+		s.protectHooks(dir+"/.git/hooks", dir)
 		found := false
 		for _, p := range s.items {
 			found = found || p.Path == dir+"/x" && p.Kind == wrap.File && p.By == ".git/hooks/pre-commit"

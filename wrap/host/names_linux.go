@@ -9,7 +9,7 @@ import (
 )
 
 // namesIn protects the names of the table that stand in dir.
-func (s *gitSearch) namesIn(dir string) {
+func (s *gitSearch) protectInTree(dir string) {
 	found := s.p.rows(wrap.ProtectedInTree(), dir, false)
 	for _, f := range found {
 		if f.Target == "" && f.Path == f.Real {
@@ -19,7 +19,7 @@ func (s *gitSearch) namesIn(dir string) {
 		}
 	}
 	for i := range found {
-		s.settings(dir, &found[i])
+		s.protectPrograms(dir, &found[i])
 	}
 	if kindAt(join(dir, ".jj/repo")) == wrap.File { // one of several working copies
 		s.protectPath(dir, ".jj/repo", "Jujutsu takes the repository and its settings from the directory that it names")
@@ -28,12 +28,12 @@ func (s *gitSearch) namesIn(dir string) {
 
 // homeNames protects what is run from a home that lies in a writable tree, or is
 // one.
-func (s *gitSearch) homeNames() {
+func (s *gitSearch) protectHomes() {
 	path, _ := s.p.env("PATH")
-	for _, h := range s.p.seen {
-		for _, at := range append(s.p.sameElsewhere(h.real), h.real) {
+	for _, h := range s.p.homesSeen {
+		for _, at := range append(s.p.otherPathsOf(h.real), h.real) {
 			if anyWithin(at, s.trees) {
-				s.namesOf(at, slices.Contains(strings.Split(path, ":"), join(h.path, "bin")))
+				s.protectInHome(at, slices.Contains(strings.Split(path, ":"), join(h.path, "bin")))
 			}
 		}
 	}
@@ -41,8 +41,8 @@ func (s *gitSearch) homeNames() {
 
 // namesOf protects the names in a home as it is seen at a path. A project whose
 // directory is the home has a bin of its own, which is not on PATH.
-func (s *gitSearch) namesOf(at string, bin bool) {
-	s.namesIn(at)
+func (s *gitSearch) protectInHome(at string, bin bool) {
+	s.protectInTree(at)
 	for _, row := range wrap.ProtectedInHome() {
 		name := join(at, row.Path)
 		if row.Path == "bin" && !bin || s.p.isHidden(name) {
@@ -55,7 +55,7 @@ func (s *gitSearch) namesOf(at string, bin bool) {
 // locked protects what of an agent's own makes the host run something later,
 // there or to come; of names that a pattern means, those that are there, and what
 // may be in them.
-func (s *gitSearch) locked() {
+func (s *gitSearch) protectLocked() {
 	const why = "an agent on the host runs what it says"
 	for i := range s.p.r.Own {
 		o := &s.p.r.Own[i]

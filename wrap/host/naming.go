@@ -9,7 +9,7 @@ import (
 // namedWords calls each for what may name a file in a settings file. runs tells
 // that the word is one that is run or read; where it is not the file has to look
 // like a program.
-func namedWords(n *wrap.Naming, text string, each func(word string, runs bool)) {
+func programWords(n *wrap.Naming, text string, each func(word string, runs bool)) {
 	if n.When != "" && !strings.Contains(text, n.When) {
 		return
 	}
@@ -25,7 +25,7 @@ func namedWords(n *wrap.Naming, text string, each func(word string, runs bool)) 
 					}
 				}
 			}
-			fineWords(line, func(word string) { each(word, true) })
+			splitWords(line, func(word string) { each(word, true) })
 		})
 	case wrap.Script:
 		scriptWords(text, false, each)
@@ -47,7 +47,7 @@ func stringWords(value string, runs bool, each func(word string, runs bool)) {
 		scriptWords(value, true, rest)
 		return
 	}
-	fineWords(value, func(word string) { rest(word, runs) })
+	splitWords(value, func(word string) { rest(word, runs) })
 }
 
 // keyedLines calls each for the lines of a text that stand under a key of the

@@ -22,26 +22,26 @@ type systemSearch struct{ *prober }
 // optional is what programs of /opt need of it, as rows of @system: the tree beneath
 // /opt/NAME of each directory of the command's PATH there, and of each program there to
 // which /usr/bin or /usr/local/bin has a link. Other projects may lie beside them.
-func (p *systemSearch) optional() (rows []wrap.Row) {
-	if !p.hasNames("/opt") {
+func (p *systemSearch) optRows() (rows []wrap.Row) {
+	if !p.mayHaveEntries("/opt") {
 		return nil
 	}
 	var trees []string
 	add := func(at string) {
 		for range 8 {
-			at = p.optOf(at)
+			at = p.optTarget(at)
 			if at == "" {
 				return
 			}
-			if tree := p.ownTree(at); tree != "" {
+			if tree := p.programTree(at); tree != "" {
 				trees = append(trees, tree)
 			}
 			top := "/opt/" + firstName(at[len("/opt/"):])
-			text := read.Link(unix.AT_FDCWD, p.rooted(top))
+			text := read.Link(unix.AT_FDCWD, p.underRoot(top))
 			if text == "" {
 				return
 			}
-			at = gopath.Clean(against("/opt", text)) + at[len(top):] // /opt/jdk leads to /opt/jdk-21
+			at = gopath.Clean(absolute("/opt", text)) + at[len(top):] // /opt/jdk leads to /opt/jdk-21
 		}
 	}
 	for _, c := range candidates("", p.r) {
@@ -50,7 +50,7 @@ func (p *systemSearch) optional() (rows []wrap.Row) {
 		}
 	}
 	for _, dir := range []string{"/usr/bin", "/usr/local/bin"} {
-		for _, to := range p.linksOf(dir) {
+		for _, to := range p.optLinks(dir) {
 			add(to)
 		}
 	}
@@ -65,9 +65,9 @@ func (p *systemSearch) optional() (rows []wrap.Row) {
 
 // ownTree is the widest directory that is a program's own: /opt/NAME, or less of it where
 // the command's own directories lie there too. "" for none.
-func (p *systemSearch) ownTree(at string) string {
+func (p *systemSearch) programTree(at string) string {
 	dir := at
-	if kindAt(p.rooted(at)) != wrap.Dir {
+	if kindAt(p.underRoot(at)) != wrap.Dir {
 		dir = parent(at)
 	}
 	tries := []string{"/opt/" + firstName(at[len("/opt/"):]), dir}
@@ -75,7 +75,7 @@ func (p *systemSearch) ownTree(at string) string {
 		tries = []string{tries[0], parent(dir), dir}
 	}
 	for _, t := range tries {
-		if beneath(t, "/opt") && !slices.ContainsFunc(p.owned(), func(own string) bool { return within(own, t) || within(t, own) }) {
+		if beneath(t, "/opt") && !slices.ContainsFunc(p.commandDirs(), func(own string) bool { return within(own, t) || within(t, own) }) {
 			return t
 		}
 	}
@@ -84,7 +84,7 @@ func (p *systemSearch) ownTree(at string) string {
 
 // owned are the directories that the command works in, and its caller's home: what lies
 // beside them is no program's.
-func (p *systemSearch) owned() []string {
+func (p *systemSearch) commandDirs() []string {
 	own := []string{p.r.WorkingDir.Real, p.r.Start(), p.r.Home, p.r.Root.Real}
 	for _, w := range p.r.Write {
 		own = append(own, w.Real)
@@ -97,7 +97,7 @@ func (p *systemSearch) owned() []string {
 
 // optOf is where a path leads to in /opt by links of /usr and of the alternatives; ""
 // for nowhere. Other links may be anybody's.
-func (p *systemSearch) optOf(at string) string {
+func (p *systemSearch) optTarget(at string) string {
 	for range 8 {
 		if beneath(at, "/opt") {
 			return at
@@ -110,8 +110,8 @@ func (p *systemSearch) optOf(at string) string {
 			if i < len(at) && at[i] != '/' {
 				continue
 			}
-			if text := read.Link(unix.AT_FDCWD, p.rooted(at[:i])); text != "" {
-				to = gopath.Clean(against(parent(at[:i]), text) + at[i:])
+			if text := read.Link(unix.AT_FDCWD, p.underRoot(at[:i])); text != "" {
+				to = gopath.Clean(absolute(parent(at[:i]), text) + at[i:])
 			}
 		}
 		if at = to; at == "" {
@@ -122,8 +122,8 @@ func (p *systemSearch) optOf(at string) string {
 }
 
 // linksOf is where the links of a directory lead to in /opt.
-func (p *systemSearch) linksOf(dir string) (all []string) {
-	fd, readable, err := openDir(unix.AT_FDCWD, p.rooted(dir))
+func (p *systemSearch) optLinks(dir string) (all []string) {
+	fd, readable, err := openDir(unix.AT_FDCWD, p.underRoot(dir))
 	if err != nil {
 		return nil
 	}
@@ -140,9 +140,9 @@ func (p *systemSearch) linksOf(dir string) (all []string) {
 		if err != nil || n == len(text) || !bytes.Contains(text[:n], []byte("opt/")) && !bytes.Contains(text[:n], []byte("alternatives/")) {
 			return true
 		}
-		to := gopath.Clean(against(dir, string(text[:n])))
+		to := gopath.Clean(absolute(dir, string(text[:n])))
 		if parent(to) == alternatives {
-			to = gopath.Clean(against(alternatives, read.Link(unix.AT_FDCWD, p.rooted(to))))
+			to = gopath.Clean(absolute(alternatives, read.Link(unix.AT_FDCWD, p.underRoot(to))))
 		}
 		if beneath(to, "/opt") {
 			all = append(all, to)
@@ -153,8 +153,8 @@ func (p *systemSearch) linksOf(dir string) (all []string) {
 }
 
 // hasNames tells whether something stands in a directory, or may.
-func (p *systemSearch) hasNames(dir string) bool {
-	fd, readable, err := openDir(unix.AT_FDCWD, p.rooted(dir))
+func (p *systemSearch) mayHaveEntries(dir string) bool {
+	fd, readable, err := openDir(unix.AT_FDCWD, p.underRoot(dir))
 	if err != nil {
 		return false
 	}
@@ -165,7 +165,7 @@ func (p *systemSearch) hasNames(dir string) bool {
 }
 
 // rooted is where an absolute path of a table stands.
-func (p *systemSearch) rooted(at string) string { return strings.TrimRight(p.root, "/") + at }
+func (p *systemSearch) underRoot(at string) string { return strings.TrimRight(p.root, "/") + at }
 
 func firstName(rel string) string {
 	name, _, _ := strings.Cut(rel, "/")
@@ -174,7 +174,7 @@ func firstName(rel string) string {
 
 // system fills in what @system is here.
 func (p *systemSearch) system() {
-	rows := append(p.optional(), wrap.System()...)
+	rows := append(p.optRows(), wrap.System()...)
 	slices.SortFunc(rows, func(a, b wrap.Row) int { return strings.Compare(a.Path, b.Path) })
 	p.h.System = p.rows(rows, p.root, true)
 }

@@ -29,7 +29,7 @@ func TestOptional(t *testing.T) {
 		s.r.Home, s.r.Write, s.r.WorkingDir = home, nil, spec.Path{Real: work}
 		s.r.Env = []string{"PATH=" + path}
 		var got []string
-		for _, row := range (&systemSearch{s.prober().prober}).optional() {
+		for _, row := range (&systemSearch{s.prober().prober}).optRows() {
 			got = append(got, row.Path)
 		}
 		return got

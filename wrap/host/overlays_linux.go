@@ -8,18 +8,18 @@ import (
 )
 
 // overlaid is an overlay of the host and the directories that it shows as one.
-type overlaid struct {
-	*seat
+type overlayMount struct {
+	*mountEntry
 	layers []string
 }
 
 // overlays are those that can be seen, with the layers that stand here: those of a
 // container's own root lie in another mount namespace. An overlay in what is
 // hidden, as a container engine has many, shows nothing.
-func (p *mountTable) overlays() (list []overlaid) {
+func (p *mountTable) overlays() (list []overlayMount) {
 next:
-	for i := range p.seats {
-		s := &p.seats[i]
+	for i := range p.entries {
+		s := &p.entries[i]
 		if s.options == "" || kindAt(s.path) != wrap.Dir {
 			continue
 		}
@@ -28,7 +28,7 @@ next:
 				continue next
 			}
 		}
-		o := overlaid{seat: s}
+		o := overlayMount{mountEntry: s}
 		for _, dir := range layersOf(s.options) {
 			if real := resolve(dir).path; kindAt(real) == wrap.Dir {
 				o.layers = append(o.layers, real)
@@ -76,25 +76,25 @@ func layersOf(options string) (dirs []string) {
 
 // layered lists where path, or something beneath it, is seen by an overlay that has
 // it in a layer, and in the layers of an overlay that it lies on.
-func (p *mountTable) layered(path string, overlays []overlaid) (list []string) {
+func (p *mountTable) throughOverlays(path string, overlays []overlayMount) (list []string) {
 	for i := range overlays {
 		o := &overlays[i]
-		on := p.seatOf(path) == o.seat
+		on := p.entryOf(path) == o.mountEntry
 		for _, layer := range o.layers {
 			at := ""
 			switch {
 			case within(path, layer):
-				if inside := put("/", remainder(path, layer)); within(inside, o.root) {
-					at = put(o.path, remainder(inside, o.root))
+				if inside := joinRest("/", remainder(path, layer)); within(inside, o.root) {
+					at = joinRest(o.path, remainder(inside, o.root))
 				}
 			case within(layer, path):
 				at = o.path
 			case on:
-				at = put(layer, remainder(o.inside(path), "/"))
+				at = joinRest(layer, remainder(o.inside(path), "/"))
 			}
 			switch {
 			case at == "", within(at, path), kindAt(at) == wrap.Absent:
-			case !on && p.seatOf(at) != o.seat: // another mount lies over it
+			case !on && p.entryOf(at) != o.mountEntry: // another mount lies over it
 			case within(layer, path) && (within(p.r.Home, at) || within(p.r.WorkingDir.Real, at)):
 				// that is what the caller works in, wherever it comes from
 			default:

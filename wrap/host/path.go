@@ -44,7 +44,7 @@ func relative(path, dir string) string {
 
 // against is path, counted from dir where it is relative. The result may hold
 // ".." and "."; resolve takes them out.
-func against(dir, path string) string {
+func absolute(dir, path string) string {
 	if strings.HasPrefix(path, "/") {
 		return path
 	}
@@ -68,7 +68,7 @@ func remainder(path, folder string) string {
 	return path[len(folder)+1:]
 }
 
-func put(folder, rest string) string {
+func joinRest(folder, rest string) string {
 	if rest == "" {
 		return folder
 	}

@@ -71,7 +71,7 @@ func (p *prober) probe() wrap.Host {
 	p.places()
 	names.targets()
 	p.homeLayer()
-	p.layers()
+	p.copyLayers()
 	if p.r.System {
 		(&systemSearch{p}).system()
 	}
@@ -84,7 +84,7 @@ func (p *prober) probe() wrap.Host {
 		if p.r.Confined {
 			p.services()
 		}
-		secrets.again()
+		secrets.hideElsewhere()
 	}
 	return p.h
 }
@@ -111,6 +111,6 @@ func (p *prober) places() {
 		p.h.Streams = streams()
 	}
 	if p.h.UID == 0 { // others cannot write there anyway
-		p.h.ProcRO, p.h.ProcMask = names(wrap.ProcReadOnly()), names(wrap.ProcMasked())
+		p.h.ProcRO, p.h.ProcMask = pathsOf(wrap.ProcReadOnly()), pathsOf(wrap.ProcMasked())
 	}
 }

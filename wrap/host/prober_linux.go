@@ -19,7 +19,7 @@ type prober struct {
 // names is a table's paths. Of those beneath /proc nobody asks whether they are
 // there: the new /proc is looked at when it is mounted on, where what is absent
 // is passed over, and a name that a module brings meanwhile is not missed.
-func names(table []wrap.Row) []string {
+func pathsOf(table []wrap.Row) []string {
 	list := make([]string, len(table))
 	for i := range table {
 		list[i] = table[i].Path
@@ -52,6 +52,6 @@ func (p *prober) rows(table []wrap.Row, dir string, absolute bool) (found []wrap
 		f.Why = table[i].Why
 		found = append(found, f)
 	}}
-	look.from(dir, dir)
+	look.lookUnder(dir, dir)
 	return found
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // guarded is what a search found to protect in some writable trees.
-type guarded struct {
+type protection struct {
 	trees  []string // writable directories, none beneath another
 	inner  []string // those that lie in one and are trees all the same, see addOwn
 	opened []string // protected names that the spec writes
@@ -18,7 +18,7 @@ type guarded struct {
 }
 
 // tree is the writable tree that path lies beneath; "" for none.
-func (g *guarded) tree(path string) string {
+func (g *protection) tree(path string) string {
 	for _, t := range g.trees {
 		if beneath(path, t) {
 			return t
@@ -29,7 +29,7 @@ func (g *guarded) tree(path string) string {
 
 // addTree makes dir a writable tree, and of two that lie in each other the
 // outer one.
-func (g *guarded) addTree(dir string) {
+func (g *protection) addTree(dir string) {
 	if anyWithin(dir, g.trees) {
 		return
 	}
@@ -40,7 +40,7 @@ func (g *guarded) addTree(dir string) {
 // addOwn makes a directory a tree that is an agent's own, the working directory or
 // what a mount shows. One that lies in another tree, or in which another lies,
 // leaves both what they are: protected names count from the top of each.
-func (g *guarded) addOwn(dir string) {
+func (g *protection) addInnerTree(dir string) {
 	switch {
 	case slices.Contains(g.trees, dir) || slices.Contains(g.inner, dir):
 	case anyWithin(dir, g.trees):
@@ -58,7 +58,7 @@ func (g *guarded) addOwn(dir string) {
 // add protects path, which has no link on the way but may be one itself.
 // What lies in no writable tree needs no protection; what the spec writes gets
 // none.
-func (g *guarded) add(path string, kind wrap.Kind, why string) {
+func (g *protection) add(path string, kind wrap.Kind, why string) {
 	if g.tree(path) == "" || g.isOpened(path) || slices.Contains(g.inner, path) {
 		return
 	}
@@ -75,7 +75,7 @@ func (g *guarded) add(path string, kind wrap.Kind, why string) {
 
 // isOpened tells whether the spec writes a protected path: it names the path,
 // or a protected name above it, or a name for any depth that is on the way.
-func (g *guarded) isOpened(path string) bool {
+func (g *protection) isOpened(path string) bool {
 	for _, o := range g.opened {
 		if path == o || within(path, o) && g.isProtectedName(o) {
 			return true
@@ -84,7 +84,7 @@ func (g *guarded) isOpened(path string) bool {
 	return slices.ContainsFunc(g.globs, func(name string) bool { return strings.Contains(path+"/", "/"+name+"/") })
 }
 
-func (g *guarded) isProtectedName(path string) bool {
+func (g *protection) isProtectedName(path string) bool {
 	tree := g.tree(path)
 	for _, t := range g.inner {
 		if beneath(path, t) && len(t) > len(tree) {
@@ -101,8 +101,8 @@ func (g *guarded) isProtectedName(path string) bool {
 // rows is everything protected in the order of the paths, a directory before what
 // is in it: each thing once, nothing that lies in a protected directory, and each
 // directory between a tree's top and a protected thing.
-func (g *guarded) rows() []wrap.Protected {
-	rows := once(g.items)
+func (g *protection) protectedRows() []wrap.Protected {
+	rows := sortedUnique(g.items)
 	n := 0
 	for _, r := range rows {
 		// Paths are sorted, but "a.b" stands between "a" and "a/b".
@@ -121,13 +121,13 @@ func (g *guarded) rows() []wrap.Protected {
 			rows = append(rows, wrap.Protected{Path: dir, Kind: wrap.Dir, Shared: true, Why: "on the way to " + base(rows[i].Path)})
 		}
 	}
-	return once(rows)
+	return sortedUnique(rows)
 }
 
 // missing is what must not come into being, but for what lies in a protected
 // directory, where nothing can.
-func (g *guarded) missing(rows []wrap.Protected) []wrap.Protected {
-	return slices.DeleteFunc(once(g.unmade), func(u wrap.Protected) bool {
+func (g *protection) unmadeRows(rows []wrap.Protected) []wrap.Protected {
+	return slices.DeleteFunc(sortedUnique(g.unmade), func(u wrap.Protected) bool {
 		return slices.ContainsFunc(rows, func(o wrap.Protected) bool {
 			return !o.Shared && !o.Link && o.Kind == wrap.Dir && beneath(u.Path, o.Path)
 		})
@@ -136,7 +136,7 @@ func (g *guarded) missing(rows []wrap.Protected) []wrap.Protected {
 
 // once sorts rows by path and leaves one of each, what is protected itself
 // before what is only on the way.
-func once(rows []wrap.Protected) []wrap.Protected {
+func sortedUnique(rows []wrap.Protected) []wrap.Protected {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b wrap.Protected) int {
 		if c := strings.Compare(a.Path, b.Path); c != 0 || a.Shared == b.Shared {

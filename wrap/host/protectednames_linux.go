@@ -24,63 +24,63 @@ func (p *secretSearch) protectedNames() {
 	}
 	for i := range p.r.Mounts {
 		if m := &p.r.Mounts[i]; m.Mode == spec.MountRW && m.Source.IsDir {
-			s.addOwn(m.Source.Real)
+			s.addInnerTree(m.Source.Real)
 		}
 	}
 	if p.r.WritesWorkDir() { // it stays a tree in a larger one
-		s.addOwn(p.r.WorkingDir.Real)
+		s.addInnerTree(p.r.WorkingDir.Real)
 	}
-	s.ownTrees()
+	s.addAgentTrees()
 	if len(s.trees) == 0 {
 		return
 	}
 	for _, t := range p.r.Tops {
 		if s.tree(t) != "" {
-			s.addOwn(t)
+			s.addInnerTree(t)
 		}
 	}
 	for _, g := range p.r.Globs {
 		s.globs = append(s.globs, strings.TrimPrefix(g, "**/"))
 	}
 	s.search()
-	s.locked()
-	p.h.Protected = s.rows()
-	p.h.Unmade = s.missing(p.h.Protected)
+	s.protectLocked()
+	p.h.Protected = s.protectedRows()
+	p.h.Unmade = s.unmadeRows(p.h.Protected)
 	p.h.Repositories = s.repos
-	p.h.GitFolders, p.h.Around, p.h.Left = s.git, s.around, s.left
-	p.h.Worktrees = s.linked()
-	p.h.SearchCut, p.h.NamedCut = s.cutWhy, s.programs.short
+	p.h.GitFolders, p.h.Around, p.h.Left = s.gitDirs, s.around, s.leftNames
+	p.h.Worktrees = s.linkedWorktrees()
+	p.h.SearchCut, p.h.NamedCut = s.searchCut, s.programs.partial
 }
 
 func (s *gitSearch) search() {
 	s.userConfig()
-	s.userProfiles()
-	s.homeNames()
-	s.wayToState()
+	s.protectProfiles()
+	s.protectHomes()
+	s.protectState()
 	for _, tree := range s.inner { // which the walk of the other may not come to
-		s.noHead(tree)
-		s.top(tree)
+		s.protectHead(tree)
+		s.protectTop(tree)
 	}
 	for _, tree := range append([]string(nil), s.trees...) {
-		s.noHead(tree)
-		s.above(tree)
+		s.protectHead(tree)
+		s.repositoriesAbove(tree)
 		s.walk(tree)
 	}
 	s.submodules()
 	// Any directory can be made a bare repository inside, while no .git can: those
 	// that an earlier command left must not use up what the others need.
 	for _, dir := range s.bare {
-		s.gitFolder(dir, "")
+		s.protectRepository(dir, "")
 	}
 	s.submodules()
 }
 
 // submodules looks at what was found of them so far.
 func (s *gitSearch) submodules() {
-	for len(s.later) > 0 {
-		dir := s.later[0]
-		s.later = s.later[1:]
-		s.modules(dir)
+	for len(s.submoduleDirs) > 0 {
+		dir := s.submoduleDirs[0]
+		s.submoduleDirs = s.submoduleDirs[1:]
+		s.walkModules(dir)
 	}
 }
 
@@ -101,13 +101,13 @@ func (s *gitSearch) userConfig() {
 			continue
 		}
 		at := s.protectPath("/", file, "git reads it as the user's configuration")
-		s.user = s.gitConfig(folderOf("/", file), at.path, 0, s.user)
+		s.userNamed = s.readConfig(folderOf("/", file), at.path, 0, s.userNamed)
 	}
 }
 
 // userProfiles protects where sbx itself reads what a person widens its profiles
 // by: in a home that is a workspace the command could write its next sandbox.
-func (s *gitSearch) userProfiles() {
+func (s *gitSearch) protectProfiles() {
 	dir, ok := s.p.env("XDG_CONFIG_HOME")
 	if !ok || dir == "" || dir[0] != '/' {
 		if dir = join(s.home, ".config"); s.home == "" {
@@ -119,29 +119,29 @@ func (s *gitSearch) userProfiles() {
 
 // above looks for the repositories that a tree lies in: they stay read-only,
 // but what they run may lie in the tree.
-func (s *gitSearch) above(tree string) {
+func (s *gitSearch) repositoriesAbove(tree string) {
 	for dir := tree; dir != "/"; {
 		dir = parent(dir)
 		if kind := kindAt(join(dir, ".git")); kind != wrap.Absent {
 			s.around = append(s.around, dir)
-			s.repository(dir, kind)
+			s.dotGit(dir, kind)
 		}
 	}
 }
 
 // ownTrees makes trees of the directories that an agent writes.
-func (s *gitSearch) ownTrees() {
+func (s *gitSearch) addAgentTrees() {
 	for i := range s.p.r.Write {
 		if w := &s.p.r.Write[i]; w.Field == wrap.FieldAgent && w.Exists && w.IsDir {
-			s.addOwn(w.Real)
+			s.addInnerTree(w.Real)
 		}
 	}
 }
 
 // top protects the names at the top of a tree, and the repository that it is.
-func (s *gitSearch) top(tree string) {
-	s.namesIn(tree)
+func (s *gitSearch) protectTop(tree string) {
+	s.protectInTree(tree)
 	if kind := kindAt(join(tree, ".git")); kind != wrap.Absent {
-		s.repository(tree, kind)
+		s.dotGit(tree, kind)
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // repository looks at the repository whose .git stands in the directory top.
-func (s *gitSearch) repository(top string, kind wrap.Kind) {
+func (s *gitSearch) dotGit(top string, kind wrap.Kind) {
 	const why = "git takes the repository's place from it"
 	dot := join(top, ".git")
 	dir := dot
@@ -22,18 +22,18 @@ func (s *gitSearch) repository(top string, kind wrap.Kind) {
 		if text == "" {
 			return
 		}
-		dir = s.linksTo(top, text)
+		dir = s.followLinks(top, text)
 	case wrap.Dir:
 	default:
 		s.add(dir, kind, why)
 		return
 	}
-	s.gitFolder(dir, top)
+	s.protectRepository(dir, top)
 }
 
 // gitFolder protects what a git directory runs. top is its working tree; "" for a
 // bare repository or where it is not known.
-func (s *gitSearch) gitFolder(dir, top string) {
+func (s *gitSearch) protectRepository(dir, top string) {
 	if s.isSeen(dir) {
 		return
 	}
@@ -41,44 +41,44 @@ func (s *gitSearch) gitFolder(dir, top string) {
 	if !ok {
 		return
 	}
-	s.git = append(s.git, dir)
+	s.gitDirs = append(s.gitDirs, dir)
 	if top != "" {
-		s.noHead(top)
+		s.protectHead(top)
 	}
 	repo := wrap.Repository{Top: top, GitDir: dir, Common: dir}
 	if f.has("commondir") {
-		repo.Common = s.commonOf(dir)
+		repo.Common = s.commonDir(dir)
 	}
-	s.reach(&repo)
+	s.checkOutside(&repo)
 	from := cmp.Or(top, dir)
-	s.gitNames(&f, repo.Common != dir, from)
+	s.protectGitDir(&f, repo.Common != dir, from)
 	var list []named
 	if repo.Common != dir {
-		list = s.gitConfig(repo.Common, join(repo.Common, "config"), 0, list)
+		list = s.readConfig(repo.Common, join(repo.Common, "config"), 0, list)
 	} else {
-		list = s.gitConfig(dir, join(dir, "config"), 0, list)
+		list = s.readConfig(dir, join(dir, "config"), 0, list)
 	}
 	if f.has("config.worktree") {
-		list = s.gitConfig(dir, join(dir, "config.worktree"), 0, list)
+		list = s.readConfig(dir, join(dir, "config.worktree"), 0, list)
 	}
-	s.apply(list, from)
-	s.apply(s.user, from)
+	s.protectNamed(list, from)
+	s.protectNamed(s.userNamed, from)
 	if f.has("modules") {
-		s.later = append(s.later, join(dir, "modules"))
+		s.submoduleDirs = append(s.submoduleDirs, join(dir, "modules"))
 	}
 	s.worktrees(&repo, f.has("worktrees"))
 	if repo.Outside || top != "" && anyWithin(top, s.trees) || anyWithin(dir, s.trees) && !s.isOutside(dir) {
 		s.repos = append(s.repos, repo)
 	}
 	if repo.Common != dir {
-		s.gitFolder(repo.Common, mainTop(repo.Common))
+		s.protectRepository(repo.Common, mainTop(repo.Common))
 	}
 }
 
 // noHead keeps a working tree's top, or a writable tree's, from becoming a bare
 // repository: git takes it for one, with the configuration beside it, as soon as
 // its .git is spoilt.
-func (s *gitSearch) noHead(top string) {
+func (s *gitSearch) protectHead(top string) {
 	if kindAt(join(top, "HEAD")) == wrap.Absent && !s.isOpened(join(top, ".git")) {
 		s.add(join(top, "HEAD"), wrap.Absent, "git would take the directory itself for a repository, and its configuration from there")
 	}

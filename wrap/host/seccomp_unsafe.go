@@ -15,7 +15,7 @@ func Listener() wrap.Answer {
 }
 
 // own is a byte that stays where it is.
-var own byte
+var ownByte byte
 
 // readsMemory tells whether the supervisor can read what those point to who wait for
 // it: by the call, or by /proc where a container's filter shuts that. Its own memory
@@ -23,7 +23,7 @@ var own byte
 func readsMemory() wrap.Answer {
 	var b byte
 	local := unix.Iovec{Base: &b, Len: 1}
-	remote := unix.RemoteIovec{Base: uintptr(unsafe.Pointer(&own)), Len: 1}
+	remote := unix.RemoteIovec{Base: uintptr(unsafe.Pointer(&ownByte)), Len: 1}
 	_, err := unix.ProcessVMReadv(unix.Getpid(), []unix.Iovec{local}, []unix.RemoteIovec{remote}, 0)
 	if err != nil {
 		fd, e := unix.Open("/proc/self/mem", unix.O_RDONLY|unix.O_CLOEXEC, 0)

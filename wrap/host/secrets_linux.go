@@ -24,14 +24,14 @@ func (p *secretSearch) secrets() {
 		}
 	}
 	in := p.secretRows(absolute, len("/"))
-	in.from(p.root, p.root)
+	in.lookUnder(p.root, p.root)
 	in = p.secretRows(table[tilde:], len("~/"))
 	for _, path := range p.homes() {
 		if p.agent = 0; path == p.r.Home {
 			p.agent = p.r.Agent
 		}
-		if real := in.from(path, ""); real != "" {
-			p.seen = append(p.seen, home{path, real})
+		if real := in.lookUnder(path, ""); real != "" {
+			p.homesSeen = append(p.homesSeen, home{path, real})
 		}
 	}
 	p.agent = p.r.Agent
@@ -39,7 +39,7 @@ func (p *secretSearch) secrets() {
 	p.movedSecrets()
 	p.socketVars()
 	p.hideState()
-	p.again()
+	p.hideElsewhere()
 	p.prune()
 }
 

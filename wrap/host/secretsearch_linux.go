@@ -8,10 +8,10 @@ import (
 // secretSearch finds what is hidden by default.
 type secretSearch struct {
 	*mountTable
-	unseen  []wrap.Found // what is out of view where it stands
-	seen    []home       // the homes that were looked at
-	agent   spec.Agent   // whose own secrets stay in view where they are looked for
-	crowded []string     // directories in which many homes are hidden whole
+	outOfView []wrap.Found // what is out of view where it stands
+	homesSeen []home       // the homes that were looked at
+	agent     spec.Agent   // whose own secrets stay in view where they are looked for
+	crowded   []string     // directories in which many homes are hidden whole
 }
 
 // home is a home as it is called, and without links.
@@ -47,7 +47,7 @@ func (p *secretSearch) hide(f wrap.Found) {
 		return
 	}
 	if !p.inView(f.Path) {
-		p.unseen = append(p.unseen, f) // here, if not by another mount
+		p.outOfView = append(p.outOfView, f) // here, if not by another mount
 		return
 	}
 	if f.Target != "" && p.tooWide(f.Real) { // by its name alone

@@ -12,23 +12,23 @@ import (
 // confined. Private directories and default secrets cover them where there are any.
 func (p *prober) services() {
 	for _, row := range wrap.Services() {
-		for _, path := range p.ofUsers(row.Path) {
-			p.service(path, row.Why)
+		for _, path := range p.userPaths(row.Path) {
+			p.addService(path, row.Why)
 			if rest, ok := strings.CutPrefix(path, "/run/"); ok { // where it is no link to /run
-				p.service("/var/run/"+rest, row.Why)
+				p.addService("/var/run/"+rest, row.Why)
 			}
 		}
 	}
 	for _, row := range wrap.SocketVars() {
 		switch value, _ := p.env(row.Path); row.Path {
 		case "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST":
-			p.service(p.socketOf(row.Path, value), row.Why)
+			p.addService(p.socketOfVar(row.Path, value), row.Why)
 		}
 	}
 }
 
 // service adds a socket that the spec does not name.
-func (p *prober) service(path, why string) {
+func (p *prober) addService(path, why string) {
 	f, ok := p.foundAt(path)
 	if !ok || f.Kind != wrap.Socket || p.isOpened(f.Path, f.Real) {
 		return
@@ -44,7 +44,7 @@ func (p *prober) service(path, why string) {
 
 // ofUsers is a path with the caller's number for UID, for root with those of
 // all who have a directory there.
-func (p *prober) ofUsers(path string) (paths []string) {
+func (p *prober) userPaths(path string) (paths []string) {
 	dir, name, found := strings.Cut(path, "UID")
 	if !found {
 		return []string{path}

@@ -19,8 +19,8 @@ func Leads(path string) []string {
 	p := mountTable{prober: &prober{r: &spec.Resolved{}}}
 	p.mounts()
 	all := []string{at}
-	for _, other := range p.sameElsewhere(near) {
-		all = append(all, put(other, remainder(at, near)))
+	for _, other := range p.otherPathsOf(near) {
+		all = append(all, joinRest(other, remainder(at, near)))
 	}
 	return all
 }
@@ -54,7 +54,7 @@ func (p *secretSearch) hideState() {
 
 // wayToState protects the links by which sbx's state is reached, and its name where
 // it is not there.
-func (s *gitSearch) wayToState() {
+func (s *gitSearch) protectState() {
 	if s.p.h.State != "" && !s.p.isHidden(s.p.stateDir()) {
 		s.protectPath("/", s.p.stateDir(), stateWhy)
 	}

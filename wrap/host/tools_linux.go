@@ -24,7 +24,7 @@ func (p *lister) tools(wanted []string) {
 	if p.h.Paths == nil {
 		p.h.Paths = map[string]wrap.Kind{}
 	}
-	for _, name := range append(names(wrap.ProcReadOnly()), names(wrap.ProcMasked())...) {
+	for _, name := range append(pathsOf(wrap.ProcReadOnly()), pathsOf(wrap.ProcMasked())...) {
 		p.kindOf("/proc/" + name)
 	}
 }

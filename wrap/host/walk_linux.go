@@ -14,14 +14,14 @@ import (
 func (s *gitSearch) walk(tree string) {
 	root, err := openBeneath(unix.AT_FDCWD, tree)
 	if err != nil {
-		s.cut(tree + " could not be read")
+		s.noteCut(tree + " could not be read")
 		return
 	}
 	defer unix.Close(root)
-	w := walker{s: s, tree: tree, root: root, next: []branch{{}}}
+	w := walker{s: s, tree: tree, root: root, next: []pendingDir{{}}}
 	for i := range s.p.h.Mounts {
 		if m := &s.p.h.Mounts[i]; m.Type == "autofs" && beneath(m.Path, tree) {
-			w.auto = append(w.auto, relative(m.Path, tree))
+			w.autofs = append(w.autofs, relative(m.Path, tree))
 		}
 	}
 	for {
@@ -32,7 +32,7 @@ func (s *gitSearch) walk(tree string) {
 			return
 		}
 		if s.folders >= maxFolders || s.entries >= maxEntries {
-			s.cut("only the nearest " + itoa(s.folders) + " directories with " + itoa(s.entries) + " names were looked at; " +
+			s.noteCut("only the nearest " + itoa(s.folders) + " directories with " + itoa(s.entries) + " names were looked at; " +
 				itoa(len(w.next)+len(w.late)) + " more under " + tree + " are known and were not")
 			return
 		}
@@ -48,33 +48,33 @@ type walker struct {
 	s          *gitSearch
 	tree       string
 	root       int
-	auto       []string // directories of the tree that are mounted on demand: reading one could wait for a server
-	next, late []branch
+	autofs     []string // directories of the tree that are mounted on demand: reading one could wait for a server
+	next, late []pendingDir
 }
 
 // branch is a directory to be visited, relative to the tree.
-type branch struct {
+type pendingDir struct {
 	rel   string
 	depth int
 }
 
 // visit reads one directory, notes the directories in it and looks at a repository
 // that stands there.
-func (w *walker) visit(b branch) {
+func (w *walker) visit(b pendingDir) {
 	s := w.s
 	fd := w.root
 	if b.rel != "" {
 		var err error
 		if fd, err = openBeneath(w.root, b.rel); err != nil {
 			if err != unix.ENOENT && err != unix.ELOOP && err != unix.ENOTDIR {
-				s.cut(join(w.tree, b.rel) + " could not be read")
+				s.noteCut(join(w.tree, b.rel) + " could not be read")
 			}
 			return
 		}
 		defer unix.Close(fd)
 	}
 	s.folders++
-	l := gitLook{}
+	l := gitDirNames{}
 	dot, named := wrap.Absent, false
 	queued, lateQueued := len(w.next), len(w.late)
 	_ = s.p.dirs.Each(fd, func(name []byte, dtype byte) bool {
@@ -83,7 +83,7 @@ func (w *walker) visit(b branch) {
 			dot = kindIn(fd, ".git", dtype)
 			return true
 		}
-		l.note(fd, name, dtype)
+		l.add(fd, name, dtype)
 		named = named || isTreeName(name)
 		if dtype == unix.DT_DIR || dtype == unix.DT_UNKNOWN && kindIn(fd, string(name), dtype) == wrap.Dir {
 			w.queue(b, name)
@@ -95,7 +95,7 @@ func (w *walker) visit(b branch) {
 		path = join(w.tree, b.rel)
 	}
 	if named && (b.rel == "" || dot != wrap.Absent) {
-		s.namesIn(path)
+		s.protectInTree(path)
 	}
 	if l.isGit() { // a bare repository, or a directory that was made to look like one
 		w.next = append(w.next[:queued], slices.DeleteFunc(w.next[queued:], isGitsOwn)...)
@@ -103,13 +103,13 @@ func (w *walker) visit(b branch) {
 		s.bare = append(s.bare, path)
 	}
 	if dot != wrap.Absent {
-		s.repository(path, dot)
+		s.dotGit(path, dot)
 	}
 }
 
 // isGitsOwn tells whether a directory of a bare repository is git's, where no working
 // tree is.
-func isGitsOwn(b branch) bool {
+func isGitsOwn(b pendingDir) bool {
 	switch base(b.rel) {
 	case "branches", "hooks", "info", "lfs", "logs", "modules", "objects", "refs", "worktrees":
 		return true
@@ -133,20 +133,20 @@ func isTreeName(name []byte) bool {
 }
 
 // queue notes a directory for later.
-func (w *walker) queue(b branch, name []byte) {
+func (w *walker) queue(b pendingDir, name []byte) {
 	if b.depth >= maxDepth || len(b.rel)+len(name) > 3500 {
-		w.s.cut("directories more than " + itoa(maxDepth) + " deep in " + w.tree + " were not looked at")
+		w.s.noteCut("directories more than " + itoa(maxDepth) + " deep in " + w.tree + " were not looked at")
 		return
 	}
 	rel := string(name)
 	if b.rel != "" {
 		rel = b.rel + "/" + rel
 	}
-	if slices.Contains(w.auto, rel) {
-		w.s.cut(join(w.tree, rel) + " is mounted on demand and was not looked at")
+	if slices.Contains(w.autofs, rel) {
+		w.s.noteCut(join(w.tree, rel) + " is mounted on demand and was not looked at")
 		return
 	}
-	n := branch{rel, b.depth + 1}
+	n := pendingDir{rel, b.depth + 1}
 	if isDependencies(name) {
 		w.late = append(w.late, n)
 	} else {
@@ -168,11 +168,11 @@ func isDependencies(name []byte) bool {
 // their repository's, under names of one or more parts, and may hold such
 // directories again. Their bounds are their own: of the workspace's directories a command
 // can make as many as it likes, here it can make none.
-func (s *gitSearch) modules(dir string) {
-	next := []branch{{rel: dir}}
+func (s *gitSearch) walkModules(dir string) {
+	next := []pendingDir{{rel: dir}}
 	for len(next) > 0 {
-		if s.inGit.folders >= maxFolders || s.inGit.entries >= maxEntries {
-			s.cut("not all submodules of " + dir + " were looked at")
+		if s.inModules.folders >= maxFolders || s.inModules.entries >= maxEntries {
+			s.noteCut("not all submodules of " + dir + " were looked at")
 			return
 		}
 		b := next[0]
@@ -180,51 +180,51 @@ func (s *gitSearch) modules(dir string) {
 		fd, err := openBeneath(unix.AT_FDCWD, b.rel)
 		if err != nil {
 			if err != unix.ENOENT {
-				s.cut(b.rel + " could not be read")
+				s.noteCut(b.rel + " could not be read")
 			}
 			continue
 		}
-		s.inGit.folders++
-		l := gitLook{dir: b.rel}
+		s.inModules.folders++
+		l := gitDirNames{dir: b.rel}
 		var links []string
 		n := len(next)
 		_ = s.p.dirs.Each(fd, func(name []byte, dtype byte) bool {
-			s.inGit.entries++
-			l.note(fd, name, dtype)
+			s.inModules.entries++
+			l.add(fd, name, dtype)
 			switch kindIn(fd, string(name), dtype) {
 			case wrap.Dir:
 				if b.depth == maxDepth {
-					s.cut("directories more than " + itoa(maxDepth) + " deep in " + dir + " were not looked at")
+					s.noteCut("directories more than " + itoa(maxDepth) + " deep in " + dir + " were not looked at")
 				} else {
-					next = append(next, branch{join(b.rel, string(name)), b.depth + 1})
+					next = append(next, pendingDir{join(b.rel, string(name)), b.depth + 1})
 				}
 			case wrap.Symlink:
 				links = append(links, join(b.rel, string(name)))
 			}
-			return s.inGit.entries < maxEntries
+			return s.inModules.entries < maxEntries
 		})
 		unix.Close(fd)
-		if s.inGit.entries >= maxEntries {
-			s.cut("not all submodules of " + dir + " were looked at")
+		if s.inModules.entries >= maxEntries {
+			s.noteCut("not all submodules of " + dir + " were looked at")
 		}
 		if l.isGit() {
 			next = next[:n]
-			s.gitFolder(b.rel, "")
+			s.protectRepository(b.rel, "")
 			continue
 		}
-		s.leftovers(&l, links)
+		s.protectLeftovers(&l, links)
 	}
 }
 
 // leftovers protects what stands in modules and belongs to no git directory: names
 // that git would obey were one made there, and links that may lead to one. A
 // directory may be a submodule's that is called so, and is only known.
-func (s *gitSearch) leftovers(l *gitLook, links []string) {
+func (s *gitSearch) protectLeftovers(l *gitDirNames, links []string) {
 	for _, row := range wrap.ProtectedInGit() {
 		switch kind := l.kind(row.Path); kind {
 		case wrap.Absent, wrap.Symlink:
 		case wrap.Dir:
-			s.left = append(s.left, join(l.dir, row.Path))
+			s.leftNames = append(s.leftNames, join(l.dir, row.Path))
 		default:
 			s.add(join(l.dir, row.Path), kind, row.Why)
 		}

@@ -14,7 +14,7 @@ const wordBreaks = " \t\r\n;&|()<>\"'`!=${},:[]"
 const nameBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
 // fineWords calls each for the words of a text; an option names no file.
-func fineWords(text string, each func(word string)) {
+func splitWords(text string, each func(word string)) {
 	for text != "" {
 		end := strings.IndexAny(text, wordBreaks)
 		if end < 0 {
@@ -49,7 +49,7 @@ func scriptWords(text string, every bool, each func(word string, runs bool)) {
 			begins, run, enters := shell, false, false
 			for field := range strings.FieldsSeq(command) {
 				next, entersNext := run, false
-				fineWords(field, func(word string) {
+				splitWords(field, func(word string) {
 					next = next || isRunner(word) || begins && word == "."
 					entersNext = entersNext || word == "cd" || word == "pushd"
 					if slash := strings.IndexByte(word, '/') >= 0; every || slash || run || enters || strings.IndexByte(word, '.') >= 0 {
@@ -57,7 +57,7 @@ func scriptWords(text string, every bool, each func(word string, runs bool)) {
 					}
 				})
 				run, enters = next, entersNext
-				begins = begins && (slices.Contains(openers[:], field) || strings.IndexByte(field, '=') > 0)
+				begins = begins && (slices.Contains(commandPrefixes[:], field) || strings.IndexByte(field, '=') > 0)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func isShellLine(first string) bool {
 }
 
 // openers are words of a shell after which a command begins.
-var openers = [...]string{"!", "command", "do", "elif", "else", "env", "eval", "exec", "if", "nice", "sudo", "then", "time", "until", "while", "{"}
+var commandPrefixes = [...]string{"!", "command", "do", "elif", "else", "env", "eval", "exec", "if", "nice", "sudo", "then", "time", "until", "while", "{"}
 
 // runners are programs and words of a shell's, direnv's among them, that run or read
 // what their operands name; "." is one too where it begins a command.
@@ -86,6 +86,6 @@ func isRunner(word string) bool {
 
 // hasRunner tells whether one of the words of a text is a runner.
 func hasRunner(text string) (has bool) {
-	fineWords(text, func(word string) { has = has || isRunner(word) })
+	splitWords(text, func(word string) { has = has || isRunner(word) })
 	return has
 }

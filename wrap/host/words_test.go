@@ -10,7 +10,7 @@ import (
 
 // wordsOf is what namedWords gives; what is not sure to be run has a "?".
 func wordsOf(n *wrap.Naming, text string) (words []string) {
-	namedWords(n, text, func(word string, runs bool) {
+	programWords(n, text, func(word string, runs bool) {
 		if !runs {
 			word += "?"
 		}
@@ -99,7 +99,7 @@ func FuzzNamedWords(f *testing.F) {
 		for _, format := range []wrap.Format{wrap.Strings, wrap.Lines, wrap.Script} {
 			for _, keys := range [][]string{nil, {"hooks", "*path"}} {
 				total := 0
-				namedWords(&wrap.Naming{Format: format, Keys: keys}, text, func(word string, _ bool) {
+				programWords(&wrap.Naming{Format: format, Keys: keys}, text, func(word string, _ bool) {
 					if word == "" {
 						t.Errorf("%q gives an empty word", text)
 					}

@@ -8,19 +8,19 @@ import (
 )
 
 // commonOf is the directory that a linked worktree's commondir names.
-func (s *gitSearch) commonOf(dir string) string {
+func (s *gitSearch) commonDir(dir string) string {
 	text := oneLine(join(dir, "commondir"))
 	if text == "" {
 		return dir
 	}
-	return s.linksTo(dir, text)
+	return s.followLinks(dir, text)
 }
 
 // reach decides whether a common directory outside of every writable tree is to
 // be writable. Any text can stand in a .git file of the workspace, so the
 // outside has to agree: a linked worktree's directory there names this .git, a
 // submodule's configuration this working tree.
-func (s *gitSearch) reach(repo *wrap.Repository) {
+func (s *gitSearch) checkOutside(repo *wrap.Repository) {
 	if repo.Top == "" || !anyWithin(repo.Top, s.trees) || anyWithin(repo.Common, s.trees) {
 		return
 	}
@@ -79,7 +79,7 @@ func (s *gitSearch) worktrees(repo *wrap.Repository, here bool) {
 	})
 	unix.Close(fd)
 	if len(names) == maxWorktrees {
-		s.cut("more than " + itoa(maxWorktrees) + " linked worktrees")
+		s.noteCut("more than " + itoa(maxWorktrees) + " linked worktrees")
 	}
 	for _, name := range names {
 		if repo.Outside && name != repo.GitDir {
@@ -89,10 +89,10 @@ func (s *gitSearch) worktrees(repo *wrap.Repository, here bool) {
 			continue
 		}
 		if f, ok := s.readGitDir(name); ok {
-			s.admins = append(s.admins, name)
-			s.gitNames(&f, true, name)
+			s.worktreeDirs = append(s.worktreeDirs, name)
+			s.protectGitDir(&f, true, name)
 			if f.has("modules") {
-				s.later = append(s.later, join(name, "modules"))
+				s.submoduleDirs = append(s.submoduleDirs, join(name, "modules"))
 			}
 		}
 	}

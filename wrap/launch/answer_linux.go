@@ -35,25 +35,25 @@ type answers struct {
 	ended bool // nobody is left whose call could be answered
 	// waiters is who waits for calls in the supervising thread: one, or none where
 	// there are no calls.
-	waiters []Waiter
-	back    func() // takes the lead from the supervising thread
+	waiters         []Waiter
+	restorePriority func() // takes the lead from the supervising thread
 }
 
 // answersTo prepares the calling thread to answer calls, which may be nil.
-func answersTo(c *Calls) *answers {
-	a := &answers{Calls: c, back: func() {}}
+func newAnswers(c *Calls) *answers {
+	a := &answers{Calls: c, restorePriority: func() {}}
 	if c != nil {
-		a.back = raisePriority()
+		a.restorePriority = raisePriority()
 		a.waiters = []Waiter{{FD: c.FD, Event: a.answer}}
 		if c.Apart {
-			a.handOver()
+			a.startThread()
 		}
 	}
 	return a
 }
 
 // inTurn calls f, unless another has the turn, who may be answering for a long time.
-func (a *answers) inTurn(f func()) bool {
+func (a *answers) tryTurn(f func()) bool {
 	if !a.turn.TryLock() {
 		return false
 	}
@@ -64,7 +64,7 @@ func (a *answers) inTurn(f func()) bool {
 
 // still calls f while nothing is answered, but for an answer that is being given: what
 // f passes on comes before whatever a program does that has an answer to wait for.
-func (a *answers) still(f func()) {
+func (a *answers) withTurn(f func()) {
 	if a.turn.TryLock() {
 		defer a.turn.Unlock()
 	}
@@ -85,7 +85,7 @@ func (a *answers) answer() {
 	}
 	a.Answer()
 	if a.given++; a.given == aloneAfter {
-		a.handOver()
+		a.startThread()
 	}
 }
 
@@ -93,7 +93,7 @@ func (a *answers) answer() {
 // before 6.11 it waits there for ever when nothing of the sandbox is left, and the
 // number of one that is closed would be somebody else's soon. The supervising thread
 // keeps its lead: an answer waits for its turns.
-func (a *answers) handOver() {
+func (a *answers) startThread() {
 	fd, err := unix.FcntlInt(uintptr(a.FD), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return // answered here, then

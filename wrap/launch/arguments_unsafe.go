@@ -16,7 +16,7 @@ func Args() []string {
 	if entryWord(0) != 1 {
 		return arguments()
 	}
-	argc, argv := began()
+	argc, argv := argumentVector()
 	args := texts(argv, argc)
 	for i := range args {
 		args[i] = strings.Clone(args[i]) // Forget writes over them
@@ -30,7 +30,7 @@ func Environ() []string {
 	if entryWord(0) != 1 {
 		return unix.Environ()
 	}
-	argc, argv := began()
+	argc, argv := argumentVector()
 	envp, n := unsafe.Add(argv, 8*(argc+1)), 0
 	for *(*unsafe.Pointer)(unsafe.Add(envp, 8*n)) != nil {
 		n++
@@ -45,7 +45,7 @@ func Environ() []string {
 }
 
 // began is where the arguments stand on the stack the process began with, which stays.
-func began() (argc int, argv unsafe.Pointer) {
+func argumentVector() (argc int, argv unsafe.Pointer) {
 	word := entryWord(6)
 	at := *(*unsafe.Pointer)(unsafe.Pointer(&word))
 	return *(*int)(at), unsafe.Add(at, 8)
@@ -66,7 +66,7 @@ func texts(at unsafe.Pointer, n int) []string {
 // ownWords is the program's argument vector, on the stack the process began with,
 // which stays.
 func ownWords() []*byte {
-	argc, argv := began()
+	argc, argv := argumentVector()
 	return unsafe.Slice((**byte)(argv), argc)
 }
 

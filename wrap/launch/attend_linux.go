@@ -5,10 +5,10 @@ import "golang.org/x/sys/unix"
 // reaper waits for the child's end, and for its orphans'.
 type reaper struct {
 	*child
-	attended []Waiter
-	ended    *unix.WaitStatus // the child's end, once it is collected
-	largest  int64            // KiB, of the processes whose end was collected
-	before   unix.Rusage      // what this process's children had used before
+	attended       []Waiter
+	ended          *unix.WaitStatus // the child's end, once it is collected
+	largest        int64            // KiB, of the processes whose end was collected
+	childrenBefore unix.Rusage      // what this process's children had used before
 }
 
 // Attend has a descriptor looked after whenever the process waits for the
@@ -31,8 +31,8 @@ const batch = 256
 // reaps has the orphans of a sandbox without a pid namespace reaped as they end,
 // which pid 1 does elsewhere: as zombies they would count against every limit of
 // processes. A tracer collects all ends by itself.
-func (r *reaper) reaps() {
-	if !r.alone || len(r.attended) > 0 {
+func (r *reaper) reapOrphans() {
+	if !r.noPidNS || len(r.attended) > 0 {
 		return
 	}
 	wake, err := Children()
@@ -65,10 +65,10 @@ func (r *reaper) reaps() {
 func (r *reaper) used() unix.Rusage {
 	var all unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_CHILDREN, &all)
-	all.Utime = unix.NsecToTimeval(all.Utime.Nano() - r.before.Utime.Nano())
-	all.Stime = unix.NsecToTimeval(all.Stime.Nano() - r.before.Stime.Nano())
-	all.Inblock -= r.before.Inblock
-	all.Oublock -= r.before.Oublock
+	all.Utime = unix.NsecToTimeval(all.Utime.Nano() - r.childrenBefore.Utime.Nano())
+	all.Stime = unix.NsecToTimeval(all.Stime.Nano() - r.childrenBefore.Stime.Nano())
+	all.Inblock -= r.childrenBefore.Inblock
+	all.Oublock -= r.childrenBefore.Oublock
 	return all
 }
 

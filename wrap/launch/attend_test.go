@@ -38,7 +38,7 @@ func TestCommandPid(t *testing.T) {
 					t.Errorf("pid %d is %q", pid, line)
 				}
 				pr.Kill()
-				if pid := pr.CommandPid(); !pr.alone && pid != 0 {
+				if pid := pr.CommandPid(); !pr.noPidNS && pid != 0 {
 					t.Errorf("after the end it is %d", pid)
 				}
 			})

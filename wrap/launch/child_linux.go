@@ -8,17 +8,17 @@ import (
 
 // child is the process that the launch has made, and who descends from it.
 type child struct {
-	alone  bool // it is the command itself: there is no pid namespace
-	pid    int  // pid 1 of the sandbox, or the command; 0 before there is a child
-	pidfd  int  // of pid
-	own    int  // pidfd of this process; -1 for none
-	target int  // pidfd of the command, which signals go to
-	sock   int  // the supervisor's end
-	far    int  // the child's end, while the descriptor table is shared
+	noPidNS   bool // it is the command itself: there is no pid namespace
+	pid       int  // pid 1 of the sandbox, or the command; 0 before there is a child
+	pidfd     int  // of pid
+	selfPidfd int  // pidfd of this process; -1 for none
+	target    int  // pidfd of the command, which signals go to
+	sock      int  // the supervisor's end
+	childSock int  // the child's end, while the descriptor table is shared
 }
 
 // word sends the child its next word to go on.
-func (c *child) word() error {
+func (c *child) goOn() error {
 	if err := unix.Send(c.sock, []byte{1}, unix.MSG_NOSIGNAL); err != nil {
 		return stepError("send", err)
 	}
@@ -26,9 +26,9 @@ func (c *child) word() error {
 }
 
 // closeFar closes the child's end, which has it alone from here on.
-func (c *child) closeFar() {
-	unix.Close(c.far)
-	c.far = -1
+func (c *child) closeChildSock() {
+	unix.Close(c.childSock)
+	c.childSock = -1
 }
 
 // close closes the descriptors of a child that is gone.
@@ -36,7 +36,7 @@ func (c *child) close() {
 	if c.target != c.pidfd && c.target >= 0 {
 		unix.Close(c.target)
 	}
-	closeFDs(&c.pidfd, &c.own, &c.sock, &c.far)
+	closeFDs(&c.pidfd, &c.selfPidfd, &c.sock, &c.childSock)
 	c.target = -1
 }
 
@@ -59,7 +59,7 @@ func (c *child) End() { _ = unix.PidfdSendSignal(c.pidfd, unix.SIGKILL, nil, 0) 
 // CommandPid is the command's pid outside, 0 where it cannot be told. It is
 // known once the command is ready.
 func (c *child) CommandPid() int {
-	if c.alone {
+	if c.noPidNS {
 		return c.pid
 	}
 	return max(pidOf(c.target), 0)

@@ -18,7 +18,7 @@ import (
 //go:norace
 func (p *program) remountEach(o *op, i int) syscall.Errno {
 	tree := p.slots[o.a[0]&63]
-	if tree == noFD {
+	if tree == emptySlot {
 		return syscall.EBADF
 	}
 	var last syscall.Errno

@@ -98,7 +98,7 @@ func (p *program) call(o *op) (uintptr, syscall.Errno) {
 	}
 	r, _, e := syscall.RawSyscall6(o.nr, v[0], v[1], v[2], v[3], v[4], v[5])
 	if o.nr == unix.SYS_CLOSE && o.ref == 1 {
-		p.slots[a[0]&63] = noFD
+		p.slots[a[0]&63] = emptySlot
 	}
 	return r, e
 }
@@ -223,7 +223,7 @@ func (p *program) reap(command uintptr) {
 			p.tell()
 			continue
 		}
-		p.rep.index = p.alone()
+		p.rep.index = p.reapRest()
 		syscall.RawSyscall(unix.SYS_GETRUSAGE, ^uintptr(0), uintptr(unsafe.Pointer(&p.rusage)), 0) // RUSAGE_CHILDREN
 		p.rep.kind = reportExited
 		p.rep.value = int64(p.status)
@@ -244,12 +244,12 @@ func (p *program) reap(command uintptr) {
 //
 //go:nosplit
 //go:norace
-func (p *program) alone() int32 {
+func (p *program) reapRest() int32 {
 	for {
 		r, _, e := syscall.RawSyscall6(unix.SYS_WAIT4, ^uintptr(0), 0, unix.WALL|unix.WNOHANG, 0, 0, 0)
 		switch {
 		case e == syscall.ECHILD:
-			return reportAlone
+			return reportAllGone
 		case e == syscall.EINTR, e == 0 && r != 0:
 			continue
 		}

@@ -24,10 +24,10 @@ const givenUpAfter = 20 * time.Second
 // Deadline ends a sandbox that runs for too long: SIGTERM to every process, and
 // SIGCONT, since one that is stopped cannot act on it; after a grace SIGKILL.
 type Deadline struct {
-	of    *child
-	timer int
-	next  func(*Deadline)
-	Hit   bool // the time was over before the command ended
+	of      *child
+	timer   int
+	atTimer func(*Deadline)
+	Hit     bool // the time was over before the command ended
 }
 
 // Deadline begins to count.
@@ -36,7 +36,7 @@ func (c *child) Deadline(after time.Duration) (*Deadline, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Deadline{of: c, timer: fd, next: (*Deadline).terminate}, nil
+	return &Deadline{of: c, timer: fd, atTimer: (*Deadline).terminate}, nil
 }
 
 // Waiter is what the supervisor waits for.
@@ -50,7 +50,7 @@ func (d *Deadline) event() {
 		return
 	}
 	d.Hit = true
-	d.next(d)
+	d.atTimer(d)
 }
 
 func (d *Deadline) terminate() {
@@ -62,12 +62,12 @@ func (d *Deadline) terminate() {
 // along. Without pid 1 the sweep does.
 func (d *Deadline) kill() {
 	unix.PidfdSendSignal(d.of.target, unix.SIGKILL, nil, 0)
-	d.of.giveUpLater()
+	d.of.alarmIfReachable()
 	d.after(lastResort, func(d *Deadline) { unix.PidfdSendSignal(d.of.pidfd, unix.SIGKILL, nil, 0) })
 }
 
 func (d *Deadline) after(t time.Duration, next func(*Deadline)) {
-	d.next = next
+	d.atTimer = next
 	_ = arm(d.timer, t, 0) // as it was armed before
 }
 
@@ -112,7 +112,7 @@ const maxTree = 1 << 16
 // tree is the pids of the command and its descendants, each behind its parent.
 func (c *child) tree() []int {
 	pids := read.Children("self") // without a pid namespace all are this process's descendants
-	if !c.alone {
+	if !c.noPidNS {
 		pids = read.Children(strconv.Itoa(c.pid))
 	}
 	for i := 0; i < len(pids) && len(pids) < maxTree; i++ {
@@ -170,9 +170,9 @@ func openIn(in map[int]bool, pid int) (fd int, ok bool) {
 
 // giveUpLater lets the process end by SIGALRM where a sandbox that can reach it keeps
 // it from its own end.
-func (c *child) giveUpLater() {
-	if c.alone {
-		byDefault(uintptr(unix.SIGALRM))
+func (c *child) alarmIfReachable() {
+	if c.noPidNS {
+		setDefault(uintptr(unix.SIGALRM))
 		set := [2]uint64{1 << (unix.SIGALRM - 1)}
 		sigmask(unix.SIG_UNBLOCK, &set, nil)
 		alarm(givenUpAfter)

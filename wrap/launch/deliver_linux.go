@@ -12,7 +12,7 @@ import (
 // deliver gives a signal to the command. Where it stands behind another tool's
 // processes these are passed over: some end everything at a signal that the command
 // would have heeded. False where there is no such process yet.
-func (k *keys) deliver(sig unix.Signal, below int) bool {
+func (k *signalForwarder) deliver(sig unix.Signal, below int) bool {
 	pid, above := pidOf(k.target), 0
 	for range below {
 		next := read.Children(strconv.Itoa(pid))
@@ -31,7 +31,7 @@ func (k *keys) deliver(sig unix.Signal, below int) bool {
 	}
 	status := read.Status(strconv.Itoa(pid))
 	if fatal(sig) && isFirst(status) && !heeds(status, sig) {
-		k.by = sig
+		k.killedFor = sig
 		sig = unix.SIGKILL
 	}
 	return unix.PidfdSendSignal(fd, sig, nil, 0) == nil

@@ -65,7 +65,7 @@ func TestSoftCloneLeavesNoSlot(t *testing.T) {
 			}
 		}
 	}
-	if p := newProgram(l.steps, reportFailedSetup); p.slots[clone.Save] != noFD {
+	if p := newProgram(l.steps, reportFailedSetup); p.slots[clone.Save] != emptySlot {
 		t.Error("a slot holds a descriptor from the start")
 	}
 }

@@ -16,7 +16,7 @@ func startWith(p *wrap.Plan, o Options, change func(*Programs)) (*Process, error
 		return nil, err
 	}
 	pr.remounts = remounting{needed: p.Remount, bound: len(p.Caps) == 0}
-	programs = Steps(p, input(p, o, pr.far))
+	programs = Steps(p, input(p, o, pr.childSock))
 	change(&programs)
 	return pr, pr.load(programs)
 }

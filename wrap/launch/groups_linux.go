@@ -13,13 +13,13 @@ import (
 
 // groups are the control groups that hold a command's limits.
 type groups struct {
-	set      *cgroup.Set // nil for none
-	confined bool        // one of them bounds the memory
+	set          *cgroup.Set // nil for none
+	boundsMemory bool        // one of them bounds the memory
 }
 
 // make makes the groups of a plan, before the command is there.
 func (g *groups) make(l *wrap.Limits) (err error) {
-	g.confined = l.Confines()
+	g.boundsMemory = l.Confines()
 	if len(l.Groups) == 0 {
 		return nil
 	}

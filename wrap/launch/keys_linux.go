@@ -4,32 +4,32 @@ import "golang.org/x/sys/unix"
 
 // keys are the signals that come to the supervisor, of a terminal above all, and are
 // the command's.
-type keys struct {
+type signalForwarder struct {
 	*child
-	signals  int         // where Catch's are read; -1 for none
-	early    int         // how many of them are from before the command could be executed
-	typed    uint64      // the signals that the terminal has sent, by their numbers
-	terminal int         // whose foreground is to be taken back at the end; -1 for none
-	stale    bool        // what stops came before the next SIGCONT are those of a stop that is over
-	by       unix.Signal // what deliver ended the command for; 0 for nothing
+	signals     int         // where Catch's are read; -1 for none
+	beforeExec  int         // how many of them are from before the command could be executed
+	typed       uint64      // the signals that the terminal has sent, by their numbers
+	terminal    int         // whose foreground is to be taken back at the end; -1 for none
+	ignoreStops bool        // what stops came before the next SIGCONT are those of a stop that is over
+	killedFor   unix.Signal // what deliver ended the command for; 0 for nothing
 }
 
 // forward passes on what came, but for what the command got by itself: a
 // terminal sends its signals to the whole foreground group. An early one is passed on,
 // too: where the command's process was there by then, it had no handler yet.
-func (k *keys) forward(h *Hooks) {
+func (k *signalForwarder) forward(h *Hooks) {
 	for {
 		si, ok := signalInfo(k.signals)
 		if !ok {
 			return
 		}
-		early := k.early > 0
+		early := k.beforeExec > 0
 		if early {
-			k.early--
+			k.beforeExec--
 		}
 		sig := unix.Signal(si.signo)
 		if sig == unix.SIGCONT {
-			k.stale = false
+			k.ignoreStops = false
 		}
 		if si.code == siKernel {
 			k.typed |= 1 << sig
@@ -39,7 +39,7 @@ func (k *keys) forward(h *Hooks) {
 					continue
 				}
 			case unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
-				if k.stale || sig != unix.SIGTSTP && !givenUp() {
+				if k.ignoreStops || sig != unix.SIGTSTP && !foregroundOutside() {
 					continue
 				}
 				if early {
@@ -77,7 +77,7 @@ func Asked(signals int) bool {
 // Typed tells of the signal that ended the command, where that is one of a terminal's
 // keys, whether the terminal has sent it: what came with the command's end may not be
 // forwarded any more. A command with the keys to itself is believed.
-func (k *keys) Typed(sig unix.Signal) bool {
+func (k *signalForwarder) Typed(sig unix.Signal) bool {
 	if sig != unix.SIGINT && sig != unix.SIGQUIT {
 		return false
 	}

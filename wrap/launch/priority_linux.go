@@ -9,8 +9,8 @@ import "golang.org/x/sys/unix"
 // that waits again, and the two part for different processors (the scheduler since
 // Linux 6.6; sched_setattr(2) sets slices since 6.12).
 const (
-	lead = 10
-	turn = 100_000
+	niceLead         = 10
+	sliceNanoseconds = 100_000
 )
 
 // raisePriority gives the calling thread its lead where it may have one (CAP_SYS_NICE,
@@ -26,8 +26,8 @@ func raisePriority() (back func()) {
 		return unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_NORMAL,
 			Flags: unix.SCHED_FLAG_RESET_ON_FORK, Nice: nice, Runtime: slice}, 0)
 	}
-	if set(max(is.Nice-lead, -20), turn) != nil {
-		_ = set(is.Nice, turn)
+	if set(max(is.Nice-niceLead, -20), sliceNanoseconds) != nil {
+		_ = set(is.Nice, sliceNanoseconds)
 	}
 	return func() { _ = set(is.Nice, is.Runtime) }
 }

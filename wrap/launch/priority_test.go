@@ -27,7 +27,7 @@ func TestGoAhead(t *testing.T) {
 	before := nice(0)
 	want := before
 	if mayLead(before) {
-		want = max(before-lead, -20)
+		want = max(before-niceLead, -20)
 	}
 	for _, c := range []struct {
 		name     string
@@ -134,7 +134,7 @@ func mayLead(nice int32) bool {
 	may := make(chan bool)
 	go func() {
 		runtime.LockOSThread()
-		may <- unix.Setpriority(unix.PRIO_PROCESS, 0, int(nice)-lead) == nil
+		may <- unix.Setpriority(unix.PRIO_PROCESS, 0, int(nice)-niceLead) == nil
 	}()
 	return <-may
 }

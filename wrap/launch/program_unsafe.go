@@ -45,7 +45,7 @@ const (
 
 // reportAlone is the index of a report of the command's end after which nothing
 // but pid 1 is left in the sandbox.
-const reportAlone = 1
+const reportAllGone = 1
 
 const reportSize = unsafe.Sizeof(report{})
 
@@ -62,13 +62,13 @@ type program struct {
 	pidfdFrom *int32   // what ready reports: the pidfd of the program that spawned this one
 	each      *program // what a DoEach goes on with; nil where it is at its end
 	verdict   uintptr  // and then its errno
-	spawning
-	telling
+	spawnArgs
+	reportBuffers
 	memory
 }
 
 // spawning is what DoSpawn needs.
-type spawning struct {
+type spawnArgs struct {
 	spawn *program // what it starts
 	flags uintptr  // its clone flags
 	stack uintptr  // the top of its stack
@@ -76,7 +76,7 @@ type spawning struct {
 }
 
 // telling is where reports are written.
-type telling struct {
+type reportBuffers struct {
 	rep    report
 	rusage [18]int64
 	status int32
@@ -92,7 +92,7 @@ const stackSize = 32 << 10
 
 // noFD is what a slot holds that holds no descriptor: a step that uses it fails
 // with EBADF.
-const noFD = ^uintptr(0)
+const emptySlot = ^uintptr(0)
 
 // newProgram turns steps into words.
 func newProgram(steps []Step, failed int32) *program {
@@ -103,9 +103,9 @@ func newProgram(steps []Step, failed int32) *program {
 
 // makeProgram is a program that about n steps will be added to.
 func makeProgram(n int, failed int32) *program {
-	p := &program{ops: make([]op, 0, n), failed: failed, parent: -1, spawning: spawning{pidfd: -1}, slots: new([64]uintptr)}
+	p := &program{ops: make([]op, 0, n), failed: failed, parent: -1, spawnArgs: spawnArgs{pidfd: -1}, slots: new([64]uintptr)}
 	for s := range p.slots {
-		p.slots[s] = noFD
+		p.slots[s] = emptySlot
 	}
 	return p
 }

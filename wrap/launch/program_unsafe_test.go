@@ -118,7 +118,7 @@ func TestProgramByAndBy(t *testing.T) {
 	l := &mountList{list: list{out: p}}
 	l.setup(plan, in)
 	l.spawn(plan, in)
-	l.done()
+	l.flush()
 	if len(p.ops) != len(whole.ops) || len(p.ops) < 50 {
 		t.Fatalf("%d steps, and %d at once", len(p.ops), len(whole.ops))
 	}

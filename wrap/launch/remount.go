@@ -11,7 +11,7 @@ import (
 )
 
 // standing is a mount of a namespace.
-type standing struct {
+type mountInfo struct {
 	id, parent int
 	path       string // seen from the root of the process that was asked about
 	flags      uintptr
@@ -23,8 +23,8 @@ var mountOptions = map[string]uintptr{"ro": unix.MS_RDONLY, "nosuid": unix.MS_NO
 	"noexec": unix.MS_NOEXEC, "nosymfollow": unix.MS_NOSYMFOLLOW}
 
 // standingOf reads a mountinfo, proc_pid_mountinfo(5).
-func standingOf(text string) []standing {
-	var all []standing
+func parseMountinfo(text string) []mountInfo {
+	var all []mountInfo
 	for line := range strings.Lines(text) {
 		f := strings.SplitN(line, " ", 7)
 		if len(f) < 7 {
@@ -35,7 +35,7 @@ func standingOf(text string) []standing {
 		if err != nil || err2 != nil {
 			continue
 		}
-		m := standing{id: id, parent: parent, path: read.Unescape(f[4])}
+		m := mountInfo{id: id, parent: parent, path: read.Unescape(f[4])}
 		for word := range strings.SplitSeq(f[5], ",") {
 			m.flags |= mountOptions[word]
 		}
@@ -51,7 +51,7 @@ func standingOf(text string) []standing {
 // the rest of it: whoever comes there goes on to the other, whatever directories are
 // moved. One that lies in a directory that is mounted over is not left out: it can
 // be come to again where it, or a directory on the way to it, is moved.
-func lacking(all []standing, top int, set uintptr, beneath bool) (list []standing, found bool) {
+func mountsLacking(all []mountInfo, top int, set uintptr, beneath bool) (list []mountInfo, found bool) {
 	byID, on := make(map[int]int, len(all)), make(map[int][]int, len(all))
 	for i := range all {
 		byID[all[i].id] = i

@@ -22,11 +22,11 @@ type remounting struct {
 	needed bool // the Plan's
 	// bound is true where the command has no more rights than the supervisor:
 	// mounts in directories that neither may enter stay as they are.
-	bound  bool
-	number int    // of mounts that lacked a flag at the last look
-	idle   int    // looks since there were fewer
-	opened []int  // for the calls under way
-	on     string // a mount that lacks a flag
+	bound       bool
+	lastCount   int    // of mounts that lacked a flag at the last look
+	idleLooks   int    // looks since there were fewer
+	opened      []int  // for the calls under way
+	lackingPath string // a mount that lacks a flag
 }
 
 const (
@@ -38,34 +38,34 @@ const (
 // remount answers a child that waits in a DoEach.
 func (s *script) remount(rep *report) error {
 	o := &s.setup.ops[rep.index]
-	steps, done, errno := s.remounts.round(s.pid, int(rep.value), o.a[1], o.a[2] != 0, unix.Errno(rep.user))
+	steps, done, errno := s.remounts.nextCalls(s.pid, int(rep.value), o.a[1], o.a[2] != 0, unix.Errno(rep.user))
 	s.setup.each, s.setup.verdict = nil, uintptr(errno)
 	if !done {
 		s.setup.each = newProgram(steps, reportFailedSetup)
 	}
-	return s.word()
+	return s.goOn()
 }
 
 // round is the calls that are to be made next. It is done where all mounts are as
 // they should be, or where e tells that they cannot be; last is why a call of
 // the round before failed.
-func (r *remounting) round(pid, tree int, set uintptr, beneath bool, last unix.Errno) (steps []Step, done bool, e unix.Errno) {
+func (r *remounting) nextCalls(pid, tree int, set uintptr, beneath bool, last unix.Errno) (steps []Step, done bool, e unix.Errno) {
 	r.close()
 	text, ok := read.Proc("/proc/"+strconv.Itoa(pid)+"/mountinfo", read.Mountinfo)
-	all, top := standingOf(string(text)), mountOf(tree)
-	list, found := lacking(all, top, set, beneath)
+	all, top := parseMountinfo(string(text)), mountOf(tree)
+	list, found := mountsLacking(all, top, set, beneath)
 	if !ok || !found {
 		return nil, true, unix.EOPNOTSUPP
 	}
-	at := all[slices.IndexFunc(all, func(m standing) bool { return m.id == top })].path
+	at := all[slices.IndexFunc(all, func(m mountInfo) bool { return m.id == top })].path
 	left := 0
-	r.on = ""
+	r.lackingPath = ""
 	for i := range list {
 		m := &list[i]
 		fd, err := tree, unix.Errno(0)
 		if m.id != top && len(r.opened) < remountsAtOnce {
 			rel := strings.TrimLeft(strings.TrimPrefix(m.path, at), "/")
-			if fd, err = openMount(tree, rel, m.id); err == unix.EACCES && r.bound && shut(tree, rel) {
+			if fd, err = openMount(tree, rel, m.id); err == unix.EACCES && r.bound && isBarred(tree, rel) {
 				continue
 			}
 			if err == 0 {
@@ -75,19 +75,19 @@ func (r *remounting) round(pid, tree int, set uintptr, beneath bool, last unix.E
 			err = unix.EAGAIN // its turn comes
 		}
 		left++
-		r.on = m.path
+		r.lackingPath = m.path
 		if err == 0 {
 			steps = append(steps, remountStep(strconv.Itoa(fd), m.flags|set))
 		}
 	}
-	if r.idle++; left < r.number || r.number == 0 {
-		r.idle = 0
+	if r.idleLooks++; left < r.lastCount || r.lastCount == 0 {
+		r.idleLooks = 0
 	}
-	r.number = left
+	r.lastCount = left
 	switch {
 	case left == 0:
 		return nil, true, 0
-	case r.idle < remountsIdle:
+	case r.idleLooks < remountsIdle:
 		return steps, false, 0
 	case last == 0: // nothing could be tried on what is left
 		last = unix.EOPNOTSUPP
@@ -128,7 +128,7 @@ func (r *remounting) close() {
 
 // shut tells whether it is a directory of another user's that bars the way to path:
 // the owner may open one.
-func shut(tree int, path string) bool {
+func isBarred(tree int, path string) bool {
 	for i := 0; i <= len(path); i++ {
 		if i < len(path) && path[i] != '/' {
 			continue

@@ -31,7 +31,7 @@ func TestLacking(t *testing.T) {
 		{"not there", "", 7, false, "nothing"},
 		{"broken lines", "x\n21 20\n22 twenty 0:2 / /a rw - tmpfs none rw\n21 20 0:2 / /b rw - tmpfs none rw", 20, false, "/b /"},
 	} {
-		list, found := lacking(standingOf(head+row.lines), row.top, unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, !row.one)
+		list, found := mountsLacking(parseMountinfo(head+row.lines), row.top, unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, !row.one)
 		var got []string
 		for _, m := range list {
 			got = append(got, m.path)
@@ -47,7 +47,7 @@ func TestLacking(t *testing.T) {
 
 // A mount keeps what it has: what is not named would be taken away.
 func TestRemountKeepsFlags(t *testing.T) {
-	all := standingOf("20 1 0:1 / / ro,nosuid,noexec,nosymfollow,noatime,nodiratime - ext4 /dev/root rw\n")
+	all := parseMountinfo("20 1 0:1 / / ro,nosuid,noexec,nosymfollow,noatime,nodiratime - ext4 /dev/root rw\n")
 	if len(all) != 1 || all[0].flags != unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NOEXEC|unix.MS_NOSYMFOLLOW {
 		t.Fatalf("%+v", all)
 	}

@@ -11,11 +11,11 @@ import (
 // renewal is what is kept to mount again what has fallen off.
 type renewal struct {
 	list    []wrap.Renewal
-	in      inside
+	in      sandboxFDs
 	remount bool // the Plan's
 }
 
-var noRenewal = renewal{in: inside{user: -1, mounts: -1, masks: [2]int{-1, -1}}}
+var noRenewal = renewal{in: sandboxFDs{user: -1, mounts: -1, masks: [2]int{-1, -1}}}
 
 // adopt takes over what the child left for the supervisor.
 func (r *renewal) adopt(take func(Slot) int) {
@@ -28,8 +28,8 @@ func (r *renewal) close() {
 }
 
 // MaskFolder is a descriptor of the empty directory that masks, -1 for none.
-func (f *left) MaskFolder() int {
-	for i, slot := range masks(f.renewal.list) {
+func (f *childFDs) MaskFolder() int {
+	for i, slot := range maskSlots(f.renewal.list) {
 		if slot == wrap.SlotEmpty {
 			return f.renewal.in.masks[i]
 		}
@@ -49,11 +49,11 @@ type Renewal struct {
 
 // Renew begins to mount again, inside the sandbox, what fell off. It does not
 // wait: Read tells how the child fared.
-func (f *left) Renew() (*Renewal, error) {
+func (f *childFDs) Renew() (*Renewal, error) {
 	if f.renewal.in.mounts < 0 {
 		return nil, renewalError("setns", unix.EBADF)
 	}
-	return renew(renewing(f.renewal.list, f.renewal.in, f.renewal.remount))
+	return renew(renewalSteps(f.renewal.list, f.renewal.in, f.renewal.remount))
 }
 
 // renew is Renew with the steps. The child shares no memory: a process that
@@ -94,7 +94,7 @@ func (r *Renewal) Read() (failed []*StepError, gone bool) {
 		case err != nil && err.(*StepError).Errno == Errno(unix.EAGAIN):
 			return failed, false
 		case err != nil:
-			failed = append(failed, r.bury()...)
+			failed = append(failed, r.reap()...)
 		case rep.kind == reportStarted:
 			r.ended = true
 		default:
@@ -111,7 +111,7 @@ func (r *Renewal) Read() (failed []*StepError, gone bool) {
 
 // bury reaps a child that has closed its end of the socket, which is the last
 // but one thing that it does.
-func (r *Renewal) bury() []*StepError {
+func (r *Renewal) reap() []*StepError {
 	unix.Close(r.sock)
 	r.sock = -1
 	defer unix.Close(r.pidfd)

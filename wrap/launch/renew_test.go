@@ -19,7 +19,7 @@ func TestRenewalGolden(t *testing.T) {
 		Mount: wrap.Mount{Op: wrap.OpPlace, Slot: 42, Target: "/home/u/w/token", Mode: wrap.ModeRO, Soft: true, For: "filesystem.hide"}})
 	got := ""
 	for _, remount := range []bool{false, true} {
-		for _, s := range renewing(list, inside{user: 11, mounts: 12, masks: [2]int{13, -1}}, remount) {
+		for _, s := range renewalSteps(list, sandboxFDs{user: 11, mounts: 12, masks: [2]int{13, -1}}, remount) {
 			got += s.String() + "\n"
 		}
 	}
@@ -43,7 +43,7 @@ func TestRenewalSkips(t *testing.T) {
 		t.Fatalf("%d renewals, want .git and its config", len(list))
 	}
 	for _, remount := range []bool{false, true} {
-		renewalSkips(t, renewing(list, inside{user: -1, mounts: 12}, remount))
+		renewalSkips(t, renewalSteps(list, sandboxFDs{user: -1, mounts: 12}, remount))
 	}
 }
 
@@ -138,7 +138,7 @@ func (s *site) failRenewals(pr *Process) {
 			t.Fatal(err)
 		}
 	}
-	all := renewing(pr.renewal.list, pr.renewal.in, pr.renewal.remount)
+	all := renewalSteps(pr.renewal.list, pr.renewal.in, pr.renewal.remount)
 	fds, kids := allDescriptors(t), len(read.Children("self"))
 	for i := range all {
 		replace()

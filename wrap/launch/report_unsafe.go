@@ -18,7 +18,7 @@ func (pr *Process) receive() (*report, error) {
 	for {
 		pf := []unix.PollFd{{Fd: int32(pr.sock), Events: unix.POLLIN}, {Fd: int32(pr.pidfd), Events: unix.POLLIN},
 			{Fd: -1, Events: unix.POLLIN}}
-		if !pr.first {
+		if !pr.firstAnswered {
 			pf[2].Fd = int32(pr.listener)
 		}
 		pf = polled(pf, pr.attended)
@@ -38,7 +38,7 @@ func (pr *Process) receive() (*report, error) {
 		serve(pr.attended, pf[3:])
 		var n seccomp.Notification
 		if pf[2].Revents&unix.POLLIN != 0 && seccomp.Receive(pr.listener, &n) == 0 {
-			pr.first = true // what comes after it waits for who counts
+			pr.firstAnswered = true // what comes after it waits for who counts
 			seccomp.Continue(pr.listener, n.ID)
 		}
 	}

@@ -20,14 +20,14 @@ var namespaceFlags = [...]uintptr{
 
 // clone starts the child that runs p.
 func (s *script) clone(p *program, flags uintptr) error {
-	p.sock = uintptr(s.far)
-	p.parent = int32(s.own)
+	p.sock = uintptr(s.childSock)
+	p.parent = int32(s.selfPidfd)
 	flags |= unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
 	for _, n := range s.opening.Namespaces {
 		flags |= namespaceFlags[n]
 	}
 	var pidfd int32 = -1
-	pid, errno := reserving(s.opening.Has(wrap.UserNS), func() (int, syscall.Errno) { return p.clone(flags, &pidfd) })
+	pid, errno := cloneReserving(s.opening.Has(wrap.UserNS), func() (int, syscall.Errno) { return p.clone(flags, &pidfd) })
 	if errno != 0 {
 		e := stepError("clone", errno)
 		e.Step.On = "namespaces"
@@ -54,32 +54,32 @@ func (p *program) clone(flags uintptr, pidfd *int32) (pid int, e syscall.Errno) 
 // script is what the child carries out: one program after another.
 type script struct {
 	*child
-	opening  wrap.Opening
-	opened   []Step          // of the opening
-	again    func() Programs // the steps, for words about one that failed
-	begun    *program        // of the opening; nil without a pid namespace
-	setup    *program
-	command  *program
-	remounts remounting
+	opening        wrap.Opening
+	openingSteps   []Step          // of the opening
+	programs       func() Programs // the steps, for words about one that failed
+	openingProgram *program        // of the opening; nil without a pid namespace
+	setup          *program
+	command        *program
+	remounts       remounting
 }
 
 // failed turns a report into a StepError.
 func (s *script) failed(rep *report) *StepError {
 	e := &StepError{Program: "setup", Index: int(rep.index), Errno: Errno(rep.value)}
-	steps := s.opened
+	steps := s.openingSteps
 	switch rep.kind {
 	case reportFailedOpening:
 		e.Program = "opening"
 	case reportFailedSetup:
-		steps = s.again().Setup
+		steps = s.programs().Setup
 	case reportFailedCommand:
-		e.Program, steps = "command", s.again().Command
+		e.Program, steps = "command", s.programs().Command
 	}
 	if e.Index < len(steps) {
 		e.Step = steps[e.Index]
 	}
-	if e.Step.Do == DoEach && s.remounts.on != "" {
-		e.Step.On = s.remounts.on
+	if e.Step.Do == DoEach && s.remounts.lackingPath != "" {
+		e.Step.On = s.remounts.lackingPath
 	}
 	return e
 }
@@ -93,7 +93,7 @@ func (s *script) mapIDs() error {
 	if err := writeFile(dir+"/gid_map", Map(s.opening.IDs.GIDs)); err != nil {
 		return err
 	}
-	return s.word()
+	return s.goOn()
 }
 
 func writeFile(path, content string) error {
@@ -113,8 +113,8 @@ func writeFile(path, content string) error {
 // slots are the results that the child keeps, nil before there is a child.
 func (s *script) slots() *[64]uintptr {
 	switch {
-	case s.begun != nil:
-		return s.begun.slots
+	case s.openingProgram != nil:
+		return s.openingProgram.slots
 	case s.command != nil:
 		return s.command.slots
 	}
@@ -125,7 +125,7 @@ func (s *script) slots() *[64]uintptr {
 func (s *script) take(at Slot) int {
 	slots := s.slots()
 	fd := int(slots[at])
-	slots[at] = noFD
+	slots[at] = emptySlot
 	return fd
 }
 
@@ -133,7 +133,7 @@ func (s *script) take(at Slot) int {
 // table that it shared.
 func (s *script) closeSlots() {
 	slots := s.slots()
-	if slots == nil || s.far < 0 { // it has left the table
+	if slots == nil || s.childSock < 0 { // it has left the table
 		return
 	}
 	if s.setup != nil && s.setup.pidfd >= 0 && int(s.setup.pidfd) != s.target {
@@ -143,7 +143,7 @@ func (s *script) closeSlots() {
 		if fd := int(slots[at]); fd > 2 {
 			unix.Close(fd)
 		}
-		slots[at] = noFD
+		slots[at] = emptySlot
 	}
 	if s.setup != nil {
 		s.setup.pidfd = -1

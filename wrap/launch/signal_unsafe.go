@@ -37,7 +37,7 @@ const (
 )
 
 // endsBy are the signals by which a person or a supervisor ends a program.
-const endsBy = 1<<(unix.SIGHUP-1) | 1<<(unix.SIGINT-1) | 1<<(unix.SIGQUIT-1) | 1<<(unix.SIGTERM-1)
+const endingSignals = 1<<(unix.SIGHUP-1) | 1<<(unix.SIGINT-1) | 1<<(unix.SIGQUIT-1) | 1<<(unix.SIGTERM-1)
 
 // Catch takes over every signal that is forwarded and returns the descriptor on
 // which noted ones are read. Those that end a program still end this one, until
@@ -53,15 +53,15 @@ func Catch() (int, error) {
 	for sig := uintptr(1); sig <= 64; sig++ {
 		switch bit := uint64(1) << (sig - 1); {
 		case forwarded&bit == 0:
-		case endsBy&^Inherited().Ignored&bit != 0:
-			byDefault(sig) // the runtime's handler of QUIT prints its stacks
+		case endingSignals&^Inherited().Ignored&bit != 0:
+			setDefault(sig) // the runtime's handler of QUIT prints its stacks
 		default:
 			handle(sig)
 		}
 	}
-	interrupts()
+	handleInterrupt()
 	handleWith(uintptr(unix.SIGABRT), abandonHandler()) // who sends it need not wait for stacks
-	byDefault(uintptr(unix.SIGCHLD))                    // nobody asks for it, and the runtime's handler costs
+	setDefault(uintptr(unix.SIGCHLD))                   // nobody asks for it, and the runtime's handler costs
 	set := [2]uint64{forwarded}
 	sigmask(unix.SIG_UNBLOCK, &set, nil)
 	return ends[0], nil
@@ -70,7 +70,7 @@ func Catch() (int, error) {
 // CatchEnding takes over the rest of what Catch is for.
 func CatchEnding() {
 	for sig := uintptr(1); sig <= 64; sig++ {
-		if endsBy&(uint64(1)<<(sig-1)) != 0 {
+		if endingSignals&(uint64(1)<<(sig-1)) != 0 {
 			handle(sig)
 		}
 	}
@@ -115,14 +115,14 @@ func handleWith(sig, handler uintptr) {
 const Interrupt = unix.SIGSTKFLT
 
 // interrupts has Interrupt end a call and nothing else.
-func interrupts() {
+func handleInterrupt() {
 	_, ignore, restorer := handlerAddresses()
 	act := sigaction{handler: ignore, flags: saSiginfo | saOnStack | saRestorer, restorer: restorer}
 	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(Interrupt), uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
 }
 
 // byDefault gives sig its default disposition.
-func byDefault(sig uintptr) {
+func setDefault(sig uintptr) {
 	var act sigaction
 	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
 }
@@ -143,7 +143,7 @@ func signalInfo(fd int) (siginfo, bool) {
 }
 
 // noted is how many signals wait to be read.
-func noted(fd int) int {
+func pendingSignals(fd int) int {
 	n, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
 	if err != nil {
 		return 0
@@ -180,7 +180,7 @@ func DieOf(sig unix.Signal) {
 		return
 	}
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // a limit of 0 is no matter to a core_pattern that is a pipe
-	byDefault(uintptr(sig))
+	setDefault(uintptr(sig))
 	set := [2]uint64{1 << (sig - 1)}
 	sigmask(unix.SIG_UNBLOCK, &set, nil)
 	unix.Tgkill(unix.Getpid(), unix.Gettid(), sig)

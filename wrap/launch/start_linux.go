@@ -18,13 +18,13 @@ import (
 type Process struct {
 	*child
 	script
-	left
-	keys
+	childFDs
+	signalForwarder
 	reaper
-	groups  groups
-	allowed bool
-	first   bool    // the listener's first notification was answered
-	last    *report // pid 1's, of the command's end
+	groups        groups
+	allowed       bool
+	firstAnswered bool    // the listener's first notification was answered
+	last          *report // pid 1's, of the command's end
 }
 
 // Start is Begin and Load in one.
@@ -53,10 +53,10 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	if err != nil {
 		return nil, stepError("socketpair", err)
 	}
-	c := &child{alone: steps == nil, sock: ends[0], far: ends[1], own: -1, pidfd: -1, target: -1}
-	pr := &Process{child: c, script: script{child: c, opening: o}, left: noneLeft, keys: keys{child: c, signals: -1, terminal: -1}, reaper: reaper{child: c}}
+	c := &child{noPidNS: steps == nil, sock: ends[0], childSock: ends[1], selfPidfd: -1, pidfd: -1, target: -1}
+	pr := &Process{child: c, script: script{child: c, opening: o}, childFDs: noChildFDs, signalForwarder: signalForwarder{child: c, signals: -1, terminal: -1}, reaper: reaper{child: c}}
 	if fd, err := unix.PidfdOpen(unix.Getpid(), 0); err == nil {
-		c.own = fd
+		c.selfPidfd = fd
 	}
 	if steps == nil {
 		return pr, nil
@@ -67,9 +67,9 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 		pr.closeAll()
 		return nil, stepError("prctl", err)
 	}
-	pr.opened = steps
-	pr.begun = newProgram(steps, reportFailedOpening)
-	if err := pr.clone(pr.begun, unix.CLONE_VM|unix.CLONE_FILES); err != nil {
+	pr.openingSteps = steps
+	pr.openingProgram = newProgram(steps, reportFailedOpening)
+	if err := pr.clone(pr.openingProgram, unix.CLONE_VM|unix.CLONE_FILES); err != nil {
 		pr.closeAll()
 		return nil, err
 	}
@@ -94,54 +94,54 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 		pr.Kill()
 		return err
 	}
-	in := input(p, o, pr.far)
-	pr.first = uncounted(p) // then nothing is notified before who answers is there
+	in := input(p, o, pr.childSock)
+	pr.firstAnswered = uncounted(p) // then nothing is notified before who answers is there
 	pr.terminal = in.Terminal
 	if o.Signals > 0 {
 		pr.signals = o.Signals
 	}
-	if renews(p) {
+	if hasRenewals(p) {
 		pr.renewal.list = p.Watch.Renew
 	}
 	pr.renewal.remount = p.Remount
 	pr.remounts = remounting{needed: p.Remount, bound: len(p.Caps) == 0}
-	if pr.alone {
+	if pr.noPidNS {
 		return pr.load(loaded(p, in))
 	}
 	// A hundred KiB of steps would be written for the sake of one that fails:
 	// each becomes a part of the program at once, and failure writes them anew.
-	pr.again = func() Programs { return loaded(p, in) }
+	pr.programs = func() Programs { return loaded(p, in) }
 	setup := makeProgram(stepsOf(p), reportFailedSetup)
 	l := &mountList{list: list{steps: make([]Step, 0, 64), out: setup}}
 	l.setup(p, in)
 	l.spawn(p, in)
-	l.done()
+	l.flush()
 	return pr.run(setup, newProgram(commandOf(p, in), reportFailedCommand))
 }
 
 // load is Load with the programs, of which the opening runs already.
 func (pr *Process) load(programs Programs) error {
-	pr.again = func() Programs { return programs }
+	pr.programs = func() Programs { return programs }
 	return pr.run(newProgram(programs.Setup, reportFailedSetup), newProgram(programs.Command, reportFailedCommand))
 }
 
 // run hands the programs to the child, or to one of the command's alone.
 func (pr *Process) run(setup, command *program) error {
 	pr.command = command
-	pr.command.sock = uintptr(pr.far)
-	if pr.alone {
+	pr.command.sock = uintptr(pr.childSock)
+	if pr.noPidNS {
 		return pr.cloneCommand()
 	}
 	pr.setup = setup
 	pr.setup.sock = pr.command.sock
-	pr.setup.slots, pr.command.slots = pr.begun.slots, pr.begun.slots
+	pr.setup.slots, pr.command.slots = pr.openingProgram.slots, pr.openingProgram.slots
 	pr.setup.spawn = pr.command
 	pr.setup.flags = unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
 	pr.setup.stack = pr.command.newStack()
 	pr.command.pidfdFrom = &pr.setup.pidfd // clone writes the command's pidfd there, and it reports it
-	pr.begun.next = pr.setup
+	pr.openingProgram.next = pr.setup
 	// A child that is gone reports why, or its end is the report: Ready's matter.
-	_ = pr.word()
+	_ = pr.goOn()
 	return nil
 }
 
@@ -149,12 +149,12 @@ func (pr *Process) run(setup, command *program) error {
 // before it is ready.
 func (pr *Process) cloneCommand() error {
 	share := uintptr(unix.CLONE_VM)
-	if pr.groups.confined {
+	if pr.groups.boundsMemory {
 		// The killer of an empty memory ends whoever shares the victim's (package
 		// cgroup): this child gets a copy, as it is no vfork.
 		share = 0
 	}
-	_ = unix.Getrusage(unix.RUSAGE_CHILDREN, &pr.before)
+	_ = unix.Getrusage(unix.RUSAGE_CHILDREN, &pr.childrenBefore)
 	if err := pr.clone(pr.command, share|unix.CLONE_FILES); err != nil {
 		pr.closeAll()
 		return err
@@ -177,12 +177,12 @@ func (pr *Process) Ready() error {
 		return err
 	}
 	if rep.kind == reportReady {
-		if pr.alone { // its end is its own now, so that its exec can be seen by the end of it
-			pr.closeFar()
+		if pr.noPidNS { // its end is its own now, so that its exec can be seen by the end of it
+			pr.closeChildSock()
 		} else {
 			pr.target = int(rep.index)
 		}
-		if pr.alone && pr.groups.confined { // its memory is a copy
+		if pr.noPidNS && pr.groups.boundsMemory { // its memory is a copy
 			pr.command.slots[slotListener] = uintptr(rep.value)
 		}
 		pr.adopt(pr.take)
@@ -207,7 +207,7 @@ func (pr *Process) Allow() {
 		return // which of them are early is known by the last moment before the exec alone
 	}
 	pr.allowed, started = true, 1
-	_ = pr.word() // a child that is gone tells by that
+	_ = pr.goOn() // a child that is gone tells by that
 }
 
 // Go lets the command start, if Allow has not, and waits until it has. A
@@ -215,25 +215,25 @@ func (pr *Process) Allow() {
 func (pr *Process) Go() error {
 	if !pr.allowed {
 		started = 1
-		pr.early = noted(pr.signals)
-		if err := pr.word(); err != nil {
+		pr.beforeExec = pendingSignals(pr.signals)
+		if err := pr.goOn(); err != nil {
 			pr.Kill()
 			return err
 		}
 	}
 	rep, err := pr.receive()
-	if err == errGone && pr.alone {
+	if err == errGone && pr.noPidNS {
 		return nil // its end of the socket was closed by the exec
 	}
 	if err != nil {
 		return err
 	}
 	if rep.kind == reportStarted {
-		pr.closeFar()
+		pr.closeChildSock()
 		// Pid 1 stays on the stack that begun keeps; what the steps pointed to
 		// and the stack that the command left with its exec can go.
 		pr.setup.keep, pr.command.keep = nil, nil
-		pr.again = nil
+		pr.programs = nil
 		return nil
 	}
 	e := pr.failed(rep)
@@ -254,7 +254,7 @@ func (pr *Process) closeAll() {
 	pr.groups.remove()
 	pr.closeSlots()
 	pr.child.close()
-	pr.left.close()
+	pr.childFDs.close()
 }
 
 // Try carries a Plan out up to the point where the command would start, and

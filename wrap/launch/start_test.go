@@ -147,7 +147,7 @@ func TestFailsWithTheWordUnread(t *testing.T) {
 			return
 		}
 		pr.Allow()
-		programs := Steps(plan, input(plan, Options{Caller: Inherited()}, pr.far))
+		programs := Steps(plan, input(plan, Options{Caller: Inherited()}, pr.childSock))
 		spoil(&programs.Command[0])
 		if err := pr.load(programs); err != nil {
 			t.Error(err)

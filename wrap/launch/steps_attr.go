@@ -61,7 +61,7 @@ func (l *mountList) readOnly(path string, tree bool) {
 }
 
 // settle gives a tree that was just attached what clone could not.
-func (l *mountList) settle(tree Slot, mode wrap.Mode) {
+func (l *mountList) remountAttached(tree Slot, mode wrap.Mode) {
 	if set := attributes(mode); set != 0 && l.remount {
 		l.each(tree, set, 1)
 	}

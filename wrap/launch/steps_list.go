@@ -26,7 +26,7 @@ type mountList struct {
 }
 
 // done says that nothing will be changed in the steps so far.
-func (l *list) done() {
+func (l *list) flush() {
 	if l.out != nil {
 		l.out.add(l.steps)
 		l.steps = l.steps[:0]
@@ -94,7 +94,7 @@ func (l *list) slot() Slot {
 }
 
 // reserve keeps the slots of the sockets of relay and broker from being handed out.
-func (l *list) reserve(o *wrap.Opening) {
+func (l *list) reserveSlots(o *wrap.Opening) {
 	switch {
 	case o.Broker:
 		l.last = slotBroker

@@ -48,20 +48,20 @@ func (l *mountList) mounts(ops []wrap.Mount, devices []Device) {
 			first := len(l.steps) - 1
 			held[m.Slot], modes[m.Slot] = l.clone(from, m.Mode), m.Mode
 			l.close(from)
-			l.soften(m, first)
+			l.allowMissing(m, first)
 		case wrap.OpAttach:
 			to := l.open(m.Target)
 			first := len(l.steps) - 1
 			l.move(held[m.Slot], to)
 			moved := len(l.steps) - 1
-			l.settle(held[m.Slot], modes[m.Slot])
+			l.remountAttached(held[m.Slot], modes[m.Slot])
 			if m.Soft { // the clone may have been left out
 				for k := moved; k < len(l.steps); k++ {
 					l.steps[k].Pass = Errno(unix.EBADF)
 				}
 			}
 			l.close(to)
-			l.soften(m, first)
+			l.allowMissing(m, first)
 			l.close(held[m.Slot])
 			if m.Soft {
 				l.steps[len(l.steps)-1].Pass = Errno(unix.EBADF)
@@ -105,7 +105,7 @@ func (l *mountList) mounts(ops []wrap.Mount, devices []Device) {
 		case wrap.OpPivot:
 			l.pivot(m.Target)
 		}
-		l.done()
+		l.flush()
 	}
 	for slot := 0; len(held) > 0 && slot < 256; slot++ { // in order, so that equal Plans give equal steps
 		if s, ok := held[slot]; ok {
@@ -167,13 +167,13 @@ func (l *mountList) bind(m *wrap.Mount) {
 		to = l.open(m.Target)
 	}
 	l.move(tree, to)
-	l.settle(tree, m.Mode)
+	l.remountAttached(tree, m.Mode)
 	l.close(tree)
 	if to != from {
 		l.close(to)
 	}
 	l.close(from)
-	l.soften(m, first)
+	l.allowMissing(m, first)
 }
 
 // maskName is the name of a mask's own directory beneath the empty one; "" for none.
@@ -196,15 +196,15 @@ func (l *mountList) place(m *wrap.Mount, from Slot) {
 	first := len(l.steps) - 1
 	tree := l.cloneOf(from, maskName(m), m.Mode)
 	l.move(tree, to)
-	l.settle(tree, m.Mode)
+	l.remountAttached(tree, m.Mode)
 	l.close(tree)
 	l.close(to)
-	l.soften(m, first)
+	l.allowMissing(m, first)
 }
 
 // soften lets an operation on something that is no longer there be left out:
 // the open at index first may answer ENOENT, and all up to here is skipped.
-func (l *mountList) soften(m *wrap.Mount, first int) {
+func (l *mountList) allowMissing(m *wrap.Mount, first int) {
 	if !m.Soft {
 		return
 	}

@@ -52,19 +52,19 @@ func (l *list) listener(s Slot, port int) {
 
 // ipv4 and ipv6 are what differs between the two.
 var (
-	ipv4 = family{domain: unix.AF_INET, length: 16, aside: []option{{unix.IPPROTO_IP, unix.IP_PKTINFO}},
-		sockets: [3]Slot{slotEgress, slotEgress + 2, slotEgress + 3}, door: slotDoors, loopback: "\x7f\x00\x00\x01"}
-	ipv6 = family{domain: unix.AF_INET6, length: 28, all: []option{{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}}, aside: []option{{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO}},
-		sockets: [3]Slot{slotEgress + 1, slotEgress + 4, slotEgress + 5}, door: slotDoors + 2, loopback: strings.Repeat("\x00", 15) + "\x01"}
+	ipv4 = family{domain: unix.AF_INET, length: 16, udpOptions: []option{{unix.IPPROTO_IP, unix.IP_PKTINFO}},
+		sockets: [3]Slot{slotEgress, slotEgress + 2, slotEgress + 3}, doorSlot: slotDoors, loopback: "\x7f\x00\x00\x01"}
+	ipv6 = family{domain: unix.AF_INET6, length: 28, options: []option{{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}}, udpOptions: []option{{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO}},
+		sockets: [3]Slot{slotEgress + 1, slotEgress + 4, slotEgress + 5}, doorSlot: slotDoors + 2, loopback: strings.Repeat("\x00", 15) + "\x01"}
 )
 
 // family is a kind of address.
 type family struct {
-	domain, length int      // of struct sockaddr_in or sockaddr_in6
-	all, aside     []option // of every socket, and those of UDP more
-	sockets        [3]Slot  // of connections, and the resolver's for UDP and TCP
-	door           Slot     // what listens there, and then what connects to it
-	loopback       string   // its address
+	domain, length      int      // of struct sockaddr_in or sockaddr_in6
+	options, udpOptions []option // of every socket, and those of UDP more
+	sockets             [3]Slot  // of connections, and the resolver's for UDP and TCP
+	doorSlot            Slot     // what listens there, and then what connects to it
+	loopback            string   // its address
 }
 
 type option struct{ level, name int }
@@ -79,7 +79,7 @@ func (l *list) egress() {
 	fd := l.slot()
 	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_NETLINK), num(unix.SOCK_RAW|unix.SOCK_CLOEXEC), num(unix.NETLINK_ROUTE)).Save = fd
 	for _, f := range []*family{&ipv4, &ipv6} {
-		m := everywhere(f.domain, unix.RT_TABLE_LOCAL, 0, "")
+		m := localRoute(f.domain, unix.RT_TABLE_LOCAL, 0, "")
 		l.add(unix.SYS_WRITE, "write", kept(fd), data(m), num(len(m)))
 	}
 	l.close(fd)
@@ -100,12 +100,12 @@ func (l *list) relaySockets(f *family) {
 	l.add(unix.SYS_CONNECT, "connect", kept(probe), data(f.address(wire.DNS, " ")), num(f.length))
 	l.on = "the relay's sockets"
 	for i, s := range f.sockets {
-		kind, port, options := unix.SOCK_STREAM, wire.DNS, f.all
+		kind, port, options := unix.SOCK_STREAM, wire.DNS, f.options
 		switch i {
 		case 0:
 			port = wire.Port
 		case 1:
-			kind, options = unix.SOCK_DGRAM, append(append([]option{}, f.all...), f.aside...)
+			kind, options = unix.SOCK_DGRAM, append(append([]option{}, f.options...), f.udpOptions...)
 		}
 		l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(kind|unix.SOCK_CLOEXEC), num(0)).Save = s
 		for _, o := range options {
@@ -138,10 +138,10 @@ func (l *list) doors(firstPort int) {
 }
 
 func (l *list) doorOf(f *family) {
-	l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), num(0)).Save = f.door
-	l.add(unix.SYS_BIND, "bind", kept(f.door), data(f.address(wire.Door, f.loopback)), num(f.length))
-	l.add(unix.SYS_LISTEN, "listen", kept(f.door), num(backlog))
-	l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), num(0)).Save = f.door + 1
+	l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), num(0)).Save = f.doorSlot
+	l.add(unix.SYS_BIND, "bind", kept(f.doorSlot), data(f.address(wire.Door, f.loopback)), num(f.length))
+	l.add(unix.SYS_LISTEN, "listen", kept(f.doorSlot), num(backlog))
+	l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), num(0)).Save = f.doorSlot + 1
 }
 
 // address is a struct sockaddr_in or sockaddr_in6 whose address begins so and is zero
@@ -173,7 +173,7 @@ func (l *list) lookups() {
 	fd := l.slot()
 	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_NETLINK), num(unix.SOCK_RAW|unix.SOCK_CLOEXEC), num(unix.NETLINK_ROUTE)).Save = fd
 	opened := len(l.steps)
-	rule, route := queries(), everywhere(unix.AF_INET, tableLookups, unix.RTA_PREFSRC, "\x7f\x00\x00\x01")
+	rule, route := lookupRule(), localRoute(unix.AF_INET, tableLookups, unix.RTA_PREFSRC, "\x7f\x00\x00\x01")
 	l.add(unix.SYS_WRITE, "write", kept(fd), data(rule), num(len(rule)))
 	// A kernel without such rules says so, and has but one table, which the route must not be in.
 	told := l.add(unix.SYS_RECVFROM, "recvfrom", kept(fd), num(0), num(0), num(unix.MSG_DONTWAIT))
@@ -198,7 +198,7 @@ const tableLookups = wire.DNS
 
 // queries is the message that has a table of their own ask where queries for names go:
 // "ip rule add ipproto udp dport 53 lookup 53".
-func queries() string {
+func lookupRule() string {
 	b := message(unix.RTM_NEWRULE, 12+8+8) // struct fib_rule_hdr
 	m := b[unix.SizeofNlMsghdr:]
 	m[0], m[4], m[7] = unix.AF_INET, tableLookups, unix.FR_ACT_TO_TBL
@@ -221,7 +221,7 @@ func message(kind uint16, size int) []byte {
 // everywhere is the message that has lo take all addresses of a family for its own:
 // "ip route add local 0.0.0.0/0 dev lo table TABLE", with an attribute more where that
 // has a value, of 4 bytes.
-func everywhere(domain int, table byte, attribute byte, value string) string {
+func localRoute(domain int, table byte, attribute byte, value string) string {
 	const lo = 1 // the first of a network namespace
 	size := unix.SizeofRtMsg + 8
 	if value != "" {

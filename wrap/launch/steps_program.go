@@ -21,14 +21,14 @@ type Programs struct {
 // Open is the steps of an opening with a pid namespace. It is pure.
 func Open(o *wrap.Opening) []Step {
 	l := &list{}
-	l.begin()
+	l.tieToSupervisor()
 	if o.Has(wrap.UserNS) {
 		l.ids(o)
 	}
 	if o.Processes != 0 {
 		l.write(wrap.PidMaxFile, strconv.FormatUint(o.Processes, 10))
 	}
-	l.reserve(o)
+	l.reserveSlots(o)
 	if o.Has(wrap.NetNS) {
 		l.network(o)
 	}
@@ -37,7 +37,7 @@ func Open(o *wrap.Opening) []Step {
 }
 
 // begin ties the process to the supervisor and frees it of the caller's umask.
-func (l *list) begin() {
+func (l *list) tieToSupervisor() {
 	l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_PDEATHSIG), num(int(unix.SIGKILL)))
 	l.special(DoParent, "supervisor") // which may have died before that; getppid(2) says 0 in a new pid namespace
 	l.add(unix.SYS_UMASK, "umask", num(0)).Save = slotUmask
@@ -48,7 +48,7 @@ func (l *list) begin() {
 func loaded(p *wrap.Plan, in Input) Programs {
 	l := &mountList{list: list{steps: make([]Step, 0, stepsOf(p))}}
 	if !p.Has(wrap.PidNS) {
-		l.begin()
+		l.tieToSupervisor()
 		l.setup(p, in)
 		l.command(p, in)
 		return Programs{Command: l.steps}
@@ -63,11 +63,11 @@ func stepsOf(p *wrap.Plan) int { return 112 + 3*len(p.Mounts) + 3*len(p.Landlock
 
 // setup writes what makes the sandbox, up to the filter.
 func (l *mountList) setup(p *wrap.Plan, in Input) {
-	if renews(p) {
-		l.masks = masks(p.Watch.Renew)
-		l.namespaces(p)
+	if hasRenewals(p) {
+		l.masks = maskSlots(p.Watch.Renew)
+		l.keepNamespaces(p)
 	}
-	l.reserve(&p.Opening)
+	l.reserveSlots(&p.Opening)
 	if l.remount = p.Remount; l.remount {
 		l.descriptors()
 	}

@@ -10,20 +10,20 @@ import (
 )
 
 // inside is what leads into a running sandbox, by descriptors.
-type inside struct {
+type sandboxFDs struct {
 	user   int    // its user namespace; -1 where that is the supervisor's own
 	mounts int    // its mount namespace
 	masks  [2]int // what masks, in the order of masks
 }
 
 // renews tells whether a Plan's launch leaves what its renewals need.
-func renews(p *wrap.Plan) bool {
+func hasRenewals(p *wrap.Plan) bool {
 	return len(p.Watch.Renew) > 0 && p.Has(wrap.MountNS) && p.Has(wrap.PidNS)
 }
 
 // masks are the slots of a Plan from which its renewals bind: two at most, of
 // an empty directory and an empty file.
-func masks(list []wrap.Renewal) (slots []int) {
+func maskSlots(list []wrap.Renewal) (slots []int) {
 next:
 	for i := range list {
 		m := &list[i].Mount
@@ -42,7 +42,7 @@ next:
 
 // namespaces leaves the supervisor descriptors of the child's namespaces. It
 // cannot open them itself later: the child is not dumpable then.
-func (l *mountList) namespaces(p *wrap.Plan) {
+func (l *mountList) keepNamespaces(p *wrap.Plan) {
 	open := func(path string, s Slot) {
 		l.on = path
 		l.add(unix.SYS_OPENAT, "openat", fdcwd, text(path), num(unix.O_RDONLY|unix.O_CLOEXEC)).Save = s
@@ -63,7 +63,7 @@ func (l *mountList) namespaces(p *wrap.Plan) {
 // sandbox's own tree can be read or written less. Where something is mounted
 // already (EXDEV, of RESOLVE_NO_XDEV) nothing is done; any other failure is told
 // and leaves out that one mount.
-func renewing(all []wrap.Renewal, in inside, remount bool) []Step {
+func renewalSteps(all []wrap.Renewal, in sandboxFDs, remount bool) []Step {
 	l := &mountList{list: list{steps: make([]Step, 0, 8+12*len(all))}, remount: remount}
 	l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_PDEATHSIG), num(int(unix.SIGKILL)))
 	var own Slot
@@ -81,7 +81,7 @@ func renewing(all []wrap.Renewal, in inside, remount bool) []Step {
 		}
 	}
 	join()
-	slots := masks(all)
+	slots := maskSlots(all)
 	for i := range all {
 		m := &all[i].Mount
 		mask := -1
@@ -122,7 +122,7 @@ func (l *mountList) renew(m *wrap.Mount, mask int, join func()) {
 	tree := l.cloneOf(from, maskName(m), m.Mode)
 	done, there := tree, tree
 	if set := attributes(m.Mode); set != 0 && l.remount {
-		done, there = l.apart(tree, m.Target, set, join)
+		done, there = l.remountedCopy(tree, m.Target, set, join)
 	}
 	l.move(done, name)
 	closes := len(l.steps)
@@ -156,7 +156,7 @@ func (l *mountList) renew(m *wrap.Mount, mask int, join func()) {
 // made in a copy of the mount namespace where nobody else is, at its own path
 // (at is open there, for the caller to close). Mounts beneath the
 // top are left out, or the step fails where the kernel does not part them.
-func (l *mountList) apart(tree Slot, path string, set uint64, join func()) (done, at Slot) {
+func (l *mountList) remountedCopy(tree Slot, path string, set uint64, join func()) (done, at Slot) {
 	const single = treeFlags &^ atTree
 	l.steps[len(l.steps)-1].Args[2] = num(single)
 	l.add(unix.SYS_UNSHARE, "unshare", num(unix.CLONE_NEWNS))

@@ -25,7 +25,7 @@ func (l *list) restrict(p *wrap.Plan) {
 	if p.Landlock.FS != 0 || p.Landlock.Net != 0 || p.Landlock.Scope != 0 {
 		l.landlock(p.Landlock, p.LandlockABI, p.LandlockLogs)
 	}
-	l.done()
+	l.flush()
 	if !p.KeepCaps {
 		l.capabilities(p.Caps, p.Bounding)
 	}
@@ -34,7 +34,7 @@ func (l *list) restrict(p *wrap.Plan) {
 
 // filters loads the filter that must be in force before the command is started.
 func (l *list) filters(p *wrap.Plan, in Input) {
-	l.done()
+	l.flush()
 	if p.Counter == wrap.CounterPtrace { // first: the next filter may lack seccomp(2)
 		l.filter(in.Count, false)
 	}

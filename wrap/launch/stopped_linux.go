@@ -14,14 +14,14 @@ import (
 // does at Ctrl-Z: the shell that waits for the supervisor sees nobody else. What the
 // terminal stops it stops together with the supervisor, unless the command has a
 // group of its own.
-func (k *keys) stopped(h *Hooks) {
+func (k *signalForwarder) commandStopped(h *Hooks) {
 	pid := pidOf(k.target)
 	if !isStopped(pid) {
 		return // it goes on already, as it does after a stop that the supervisor had, too
 	}
 	if k.terminal < 0 {
 		if Terminal() >= 0 { // elsewhere nobody would let the supervisor go on
-			k.stop(h)
+			k.stopAll(h)
 		}
 		return
 	}
@@ -31,9 +31,9 @@ func (k *keys) stopped(h *Hooks) {
 	case fg == unix.Getpgrp(): // a shell brought it to the foreground without a stop
 	case fg == pid:
 		takeBack(k.terminal)
-		k.stop(h)
+		k.stopAll(h)
 	default:
-		k.stop(h)
+		k.stopAll(h)
 	}
 	if fg, err := unix.IoctlGetInt(k.terminal, unix.TIOCGPGRP); err == nil && fg == unix.Getpgrp() {
 		handOver(k.terminal, pid)
@@ -44,14 +44,14 @@ func (k *keys) stopped(h *Hooks) {
 // stop stops the supervisor, after everything inside: no limit is held meanwhile, no
 // call answered, and nothing that falls off is mounted again. A command that stops
 // itself does not get that for what it has left running.
-func (k *keys) stop(h *Hooks) {
-	held, all := k.hold()
+func (k *signalForwarder) stopAll(h *Hooks) {
+	held, all := k.stopTree()
 	if all {
 		if h.Stop != nil {
 			h.Stop()
 		}
 		k.stopSelf(unix.SIGTSTP)
-		k.stale = true
+		k.ignoreStops = true
 	}
 	for _, fd := range held {
 		unix.PidfdSendSignal(fd, unix.SIGCONT, nil, 0)
@@ -69,7 +69,7 @@ const continueWait = 200
 // meant for the shell.
 func (c *child) awaitDelivery(sig unix.Signal) {
 	for i := 0; i < deliveryRounds && c.isPending(sig); i++ {
-		_, _ = unix.Poll(nil, holdPause)
+		_, _ = unix.Poll(nil, pollPause)
 	}
 }
 
@@ -85,8 +85,8 @@ func (c *child) isPending(sig unix.Signal) bool {
 // stopSelf stops the supervisor as the terminal's signal would have, by the
 // kernel's own rules: one in an orphaned process group is not stopped. The SIGCONT that
 // ended the stop is noted afterwards, or in a moment, by the thread that it came to.
-func (k *keys) stopSelf(sig unix.Signal) {
-	byDefault(uintptr(sig))
+func (k *signalForwarder) stopSelf(sig unix.Signal) {
+	setDefault(uintptr(sig))
 	unix.Tgkill(unix.Getpid(), unix.Gettid(), sig)
 	handle(uintptr(sig))
 	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(k.signals), Events: unix.POLLIN}}, continueWait)
@@ -94,18 +94,18 @@ func (k *keys) stopSelf(sig unix.Signal) {
 
 // The most that hold and awaitDelivery do until nothing runs any more.
 const (
-	holdRounds     = 50
-	holdPause      = 2   // milliseconds
+	stopRounds     = 50
+	pollPause      = 2   // milliseconds
 	deliveryRounds = 500 // of awaitDelivery: a second, on a busy machine
 )
 
 // hold stops every process of the tree and gives pidfds of those that were not
 // stopped before. It is over with a round in which nothing ran: until then one that
 // still runs can make others, or let them go on. It fails where that does not end.
-func (c *child) hold() (held []int, all bool) {
+func (c *child) stopTree() (held []int, all bool) {
 	seen := map[int]bool{}
 	command := pidOf(c.target)
-	for range holdRounds {
+	for range stopRounds {
 		pids := c.tree()
 		all = slices.Contains(pids, command) // else the kernel does not tell who is in the tree
 		in := c.membership(pids)
@@ -131,7 +131,7 @@ func (c *child) hold() (held []int, all bool) {
 		if all {
 			return held, true
 		}
-		_, _ = unix.Poll(nil, holdPause)
+		_, _ = unix.Poll(nil, pollPause)
 	}
 	return held, false
 }

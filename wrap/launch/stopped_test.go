@@ -30,7 +30,7 @@ func TestPendingUntilActedOn(t *testing.T) {
 		if _, err := unix.Wait4(pid, nil, 0, nil); err != nil { // it stops at its execve
 			t.Fatal(err)
 		}
-		c := &child{alone: true}
+		c := &child{noPidNS: true}
 		mask := func(set uint64) {
 			const setsigmask = 0x420b // PTRACE_SETSIGMASK, Linux 3.11
 			if _, _, errno := unix.Syscall6(unix.SYS_PTRACE, setsigmask, uintptr(pid), 8, uintptr(unsafe.Pointer(&set)), 0, 0); errno != 0 {

@@ -55,11 +55,11 @@ const idleAfter = 200 * time.Millisecond
 // everything in its sandbox with it.
 func (pr *Process) Supervise(h *Hooks) Exit {
 	told := int32(-1) // where pid 1 tells of the end
-	if !pr.alone {
+	if !pr.noPidNS {
 		told = int32(pr.sock)
 	}
-	calls := answersTo(h.Calls)
-	pr.reaps()
+	calls := newAnswers(h.Calls)
+	pr.reapOrphans()
 	behind := false
 	began := time.Now()
 	pf := make([]unix.PollFd, 0, 8)
@@ -83,25 +83,25 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 			break
 		}
 		if pf[1].Revents&unix.POLLIN != 0 {
-			calls.still(func() { pr.forward(h) })
+			calls.withTurn(func() { pr.forward(h) })
 		}
 		serve(h.Limits, pf[3:3+len(h.Limits)])
 		serve(pr.attended, pf[3+len(h.Limits):own])
 		idles := h.Idle != nil && pf[0].Revents == 0 && time.Since(began) >= idleAfter // however busy the listener is
 		if behind || idles || ready(pf[own:]) {
-			behind = !calls.inTurn(func() { h.work(calls.waiters, pf[own:], idles) })
+			behind = !calls.tryTurn(func() { h.work(calls.waiters, pf[own:], idles) })
 		}
 		if pf[2].Revents != 0 {
 			rep, _ := readReport(pr.sock) // the end of pid 1 without a word shows by its pidfd
 			if rep != nil && rep.kind == reportStopped {
-				calls.still(func() {
-					pr.stopped(h)
+				calls.withTurn(func() {
+					pr.commandStopped(h)
 					pr.forward(h)
 				})
 				continue
 			}
 			told, pr.last = -1, rep
-			if pr.last != nil && pr.last.kind == reportExited && pr.last.index == reportAlone {
+			if pr.last != nil && pr.last.kind == reportExited && pr.last.index == reportAllGone {
 				break
 			}
 		}
@@ -109,7 +109,7 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 			break
 		}
 	}
-	calls.back()
+	calls.restorePriority()
 	return pr.wait(h, calls)
 }
 
@@ -134,7 +134,7 @@ func (h *Hooks) work(calls []Waiter, pf []unix.PollFd, idles bool) {
 func (pr *Process) wait(h *Hooks, calls *answers) Exit {
 	pr.renewal.close() // which would keep the mounts until the end of what follows
 	var exit Exit
-	over := pr.last != nil && pr.last.kind == reportExited && pr.last.index == reportAlone
+	over := pr.last != nil && pr.last.kind == reportExited && pr.last.index == reportAllGone
 	if over {
 		exit = pr.last.exit()
 		pr.finish(h, calls, &exit)
@@ -168,12 +168,12 @@ func (pr *Process) finish(h *Hooks, calls *answers, e *Exit) {
 // exit is how the command ended, by what the child that is gone told or,
 // without a pid namespace, by its own end.
 func (pr *Process) exit(ws unix.WaitStatus) Exit {
-	if pr.alone {
+	if pr.noPidNS {
 		used := pr.used()
-		pr.giveUpLater()
+		pr.alarmIfReachable()
 		sweepProcesses()
-		if pr.by != 0 && ws.ExitStatus() == 128+int(unix.SIGKILL) { // the tool knows no better
-			ws = unix.WaitStatus(128+int(pr.by)) << 8
+		if pr.killedFor != 0 && ws.ExitStatus() == 128+int(unix.SIGKILL) { // the tool knows no better
+			ws = unix.WaitStatus(128+int(pr.killedFor)) << 8
 		}
 		e := ending(ws, microseconds(used.Utime), microseconds(used.Stime), pr.largest)
 		e.Read, e.Wrote = used.Inblock*blockSize, used.Oublock*blockSize

@@ -29,12 +29,12 @@ func Threads(own int) <-chan struct{} {
 	}
 	most += asleep + own + between
 	gate, done := make(chan struct{}), make(chan struct{})
-	go idle(most+always, gate, done)
+	go startIdle(most+always, gate, done)
 	return done
 }
 
 // idle holds a thread until there are as many as there are to be.
-func idle(most int, gate, done chan struct{}) {
+func startIdle(most int, gate, done chan struct{}) {
 	if n, _ := runtime.ThreadCreateProfile(nil); n >= most {
 		close(gate)
 		close(done)
@@ -42,6 +42,6 @@ func idle(most int, gate, done chan struct{}) {
 	}
 	runtime.LockOSThread() // so that the next one needs another
 	defer runtime.UnlockOSThread()
-	go idle(most, gate, done)
+	go startIdle(most, gate, done)
 	<-gate
 }

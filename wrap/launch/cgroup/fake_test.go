@@ -59,14 +59,14 @@ func put(t *testing.T, path, text string) {
 
 func (f *fake) find(want Want) [wrap.Controllers]wrap.GroupHost {
 	g := finder{want: want, root: f.root, ours: func(pid int) bool { return f.ours[pid] }}
-	g.layout.v2 = place{2, top, f.own}
+	g.layout.v2 = hierarchy{2, top, f.own}
 	return g.find()
 }
 
 // folders make and remove groups as the kernel does: with files, and with files
 // alone in them.
-func (f *fake) folders() folders {
-	return folders{
+func (f *fake) folders() dirCalls {
+	return dirCalls{
 		mkdir: func(path string) error {
 			if err := unix.Mkdir(path, 0o755); err != nil {
 				return err
@@ -166,8 +166,8 @@ func TestFindStays(t *testing.T) {
 	f.group("/a.slice", "cgroup.subtree_control=pids")
 	f.group("/a.slice/t.scope", "cgroup.procs=7\n8\n")
 	find := func(stays bool) wrap.GroupHost {
-		g := finder{want: Want{wrap.PIDs: true}, stays: stays, root: f.root, ours: func(pid int) bool { return f.ours[pid] }}
-		g.layout.v2 = place{2, top, f.own}
+		g := finder{want: Want{wrap.PIDs: true}, ownGroupOnly: stays, root: f.root, ours: func(pid int) bool { return f.ours[pid] }}
+		g.layout.v2 = hierarchy{2, top, f.own}
 		return g.find()[wrap.PIDs]
 	}
 	if h := find(false); h.Dir != f.root+top+"/a.slice" {
@@ -219,11 +219,11 @@ func TestLeafAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &s.made[0]
-	if first(m.dir+"/memory.max") != "4096" || first(m.dir+"/pids.max") != "5" || first(dir+"/cgroup.subtree_control") != "+pids" {
-		t.Errorf("%q, %q, %q", first(m.dir+"/memory.max"), first(m.dir+"/pids.max"), first(dir+"/cgroup.subtree_control"))
+	if firstLine(m.dir+"/memory.max") != "4096" || firstLine(m.dir+"/pids.max") != "5" || firstLine(dir+"/cgroup.subtree_control") != "+pids" {
+		t.Errorf("%q, %q, %q", firstLine(m.dir+"/memory.max"), firstLine(m.dir+"/pids.max"), firstLine(dir+"/cgroup.subtree_control"))
 	}
-	if err := s.Place(4242); err != nil || first(m.dir+"/cgroup.procs") != "4242" {
-		t.Errorf("%v, %q", err, first(m.dir+"/cgroup.procs"))
+	if err := s.Place(4242); err != nil || firstLine(m.dir+"/cgroup.procs") != "4242" {
+		t.Errorf("%v, %q", err, firstLine(m.dir+"/cgroup.procs"))
 	}
 	if c := s.Changed(); c != "" {
 		t.Errorf("%s is told as changed", c)
@@ -236,8 +236,8 @@ func TestLeafAndBack(t *testing.T) {
 	if after := names(t, dir); !slices.Equal(before, after) {
 		t.Errorf("left: %v", after)
 	}
-	if first(dir+"/cgroup.subtree_control") != "-pids" || first(dir+"/cgroup.procs") != "0" {
-		t.Errorf("%q, %q", first(dir+"/cgroup.subtree_control"), first(dir+"/cgroup.procs"))
+	if firstLine(dir+"/cgroup.subtree_control") != "-pids" || firstLine(dir+"/cgroup.procs") != "0" {
+		t.Errorf("%q, %q", firstLine(dir+"/cgroup.subtree_control"), firstLine(dir+"/cgroup.procs"))
 	}
 }
 

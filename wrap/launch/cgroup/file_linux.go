@@ -9,7 +9,7 @@ import (
 )
 
 // text is what a file of the kernel's holds; "" where it cannot be read.
-func text(path string) string {
+func readText(path string) string {
 	b, _ := read.Proc(path, 1<<20)
 	return string(b)
 }
@@ -21,7 +21,7 @@ func write(path, text string) error {
 		_, err = unix.Write(fd, []byte(text))
 		unix.Close(fd)
 	}
-	return failed("write", path, err)
+	return newError("write", path, err)
 }
 
 func exists(path string) bool { return unix.Access(path, unix.F_OK) == nil }
@@ -38,8 +38,8 @@ func entries(dir string) (names []string) {
 }
 
 // first is the first line of a file without its end.
-func first(path string) string {
-	text := text(path)
+func firstLine(path string) string {
+	text := readText(path)
 	line, _, _ := strings.Cut(text, "\n")
 	return line
 }
@@ -54,7 +54,7 @@ func (e *Error) Error() string { return e.Do + " " + e.On + ": " + e.Err.Error()
 
 func (e *Error) Unwrap() error { return e.Err }
 
-func failed(do, on string, err error) error {
+func newError(do, on string, err error) error {
 	if err == nil {
 		return nil
 	}

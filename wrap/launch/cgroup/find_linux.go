@@ -22,34 +22,34 @@ func Find(want Want) [wrap.Controllers]wrap.GroupHost { return newFinder(want).f
 // has asked for takes no command out of a session, a service or a container, whose other
 // rules (devices, addresses, who is ended at its end) are that group's and may be in no file.
 func Beneath(c wrap.Controller) wrap.GroupHost {
-	f := newFinder(only(c))
-	f.stays = true
+	f := newFinder(wantOnly(c))
+	f.ownGroupOnly = true
 	return f.find()[c]
 }
 
 // In tells it of one controller in a group of version 2 above the caller's own.
 func In(dir string, c wrap.Controller) wrap.GroupHost {
-	out, _, _ := newFinder(Want{}).offer(dir, false, only(c))
+	out, _, _ := newFinder(Want{}).offer(dir, false, wantOnly(c))
 	return out[c]
 }
 
-func only(c wrap.Controller) (want Want) {
+func wantOnly(c wrap.Controller) (want Want) {
 	want[c] = true
 	return want
 }
 
 type finder struct {
-	layout layout
-	want   Want
-	stays  bool // in the caller's own group, whoever else is in it
-	ours   func(pid int) bool
-	root   string // "" but in tests: before every path
-	out    [wrap.Controllers]wrap.GroupHost
+	layout       layout
+	want         Want
+	ownGroupOnly bool // in the caller's own group, whoever else is in it
+	ours         func(pid int) bool
+	root         string // "" but in tests: before every path
+	out          [wrap.Controllers]wrap.GroupHost
 }
 
 func newFinder(want Want) *finder {
-	own := text("/proc/self/cgroup")
-	mounts := text("/proc/self/mountinfo")
+	own := readText("/proc/self/cgroup")
+	mounts := readText("/proc/self/mountinfo")
 	return &finder{layout: parse(own, mounts), want: want, ours: ours}
 }
 
@@ -133,7 +133,7 @@ func (f *finder) v2(want Want) {
 				}
 			}
 		}
-		if given == wanted || f.stays || dir == p.mount || f.bounded(dir, here) {
+		if given == wanted || f.ownGroupOnly || dir == p.mount || f.endsSearch(dir, here) {
 			return
 		}
 	}
@@ -141,9 +141,9 @@ func (f *finder) v2(want Want) {
 
 // bounded notes that the search ends at a group with limits of its own, which a
 // sandbox does not leave: they are the caller's to keep.
-func (f *finder) bounded(dir string, here [wrap.Controllers]wrap.GroupHost) bool {
+func (f *finder) endsSearch(dir string, here [wrap.Controllers]wrap.GroupHost) bool {
 	for _, file := range []string{"memory.max", "memory.high", "pids.max", "cpu.max"} {
-		v := first(f.root + dir + "/" + file)
+		v := firstLine(f.root + dir + "/" + file)
 		if word, _, _ := strings.Cut(v, " "); word == "" || word == "max" {
 			continue
 		}
@@ -175,15 +175,15 @@ func (f *finder) offer(dir string, own bool, want Want) (out [wrap.Controllers]w
 		deny(why)
 		return out, 0, wanted
 	}
-	kind := first(f.root + dir + "/cgroup.type")
+	kind := firstLine(f.root + dir + "/cgroup.type")
 	threaded := kind == "threaded" || kind == "domain threaded"
-	if kind != "" && kind != "domain" && !(threaded && f.stays) {
+	if kind != "" && kind != "domain" && !(threaded && f.ownGroupOnly) {
 		deny(dir + " is a " + kind + " group")
 		return out, 0, wanted
 	}
-	has, on := strings.Fields(first(f.root+dir+"/cgroup.controllers")), strings.Fields(first(f.root+dir+"/cgroup.subtree_control"))
+	has, on := strings.Fields(firstLine(f.root+dir+"/cgroup.controllers")), strings.Fields(firstLine(f.root+dir+"/cgroup.subtree_control"))
 	enable, leaf, why := f.enables(dir, own)
-	threaded = threaded || f.stays && !enable
+	threaded = threaded || f.ownGroupOnly && !enable
 	for c := range want {
 		name := wrap.Controller(c).String()
 		switch {
@@ -204,7 +204,7 @@ func (f *finder) offer(dir string, own bool, want Want) (out [wrap.Controllers]w
 		}
 		out[c].State, out[c].Version, out[c].Dir = wrap.Yes, 2, f.root+dir
 		out[c].Swap = c == int(wrap.Memory) && exists("/proc/swaps")
-		out[c].Sockets = c == int(wrap.Memory) && countsSockets(text("/proc/cmdline"))
+		out[c].Sockets = c == int(wrap.Memory) && countsSockets(readText("/proc/cmdline"))
 		given++
 	}
 	return out, given, wanted
@@ -225,7 +225,7 @@ func countsSockets(cmdline string) bool {
 // the supervisor must leave it for that, and why not.
 func (f *finder) enables(dir string, own bool) (enable, leaf bool, why string) {
 	isTop := !exists(f.root + dir + "/cgroup.events") // the root of all, which may have processes
-	procs := strings.Fields(text(f.root + dir + "/cgroup.procs"))
+	procs := strings.Fields(readText(f.root + dir + "/cgroup.procs"))
 	switch {
 	case isTop:
 		return true, false, ""

@@ -13,7 +13,7 @@ import (
 const top = "/sys/fs/cgroup"
 
 // place is where a process stands in one hierarchy.
-type place struct {
+type hierarchy struct {
 	version int
 	mount   string // the hierarchy's mount point
 	own     string // the process's own group, beneath it; "" where it is not in view
@@ -22,8 +22,8 @@ type place struct {
 // layout is where a process stands, by controller. A controller that is on no
 // hierarchy of version 1 may be on the one of version 2.
 type layout struct {
-	v1 [wrap.Controllers]place // version 0 where it is not on version 1
-	v2 place
+	v1 [wrap.Controllers]hierarchy // version 0 where it is not on version 1
+	v2 hierarchy
 }
 
 // parse reads /proc/self/cgroup and /proc/self/mountinfo.
@@ -52,8 +52,8 @@ func parse(cgroup, mountinfo string) layout {
 
 // find looks for the mount of a hierarchy and for a group's directory in it. The
 // fields of a line are those of proc(5), "/proc/pid/mountinfo".
-func find(mountinfo, fstype, controller, path string) place {
-	p := place{version: 1}
+func find(mountinfo, fstype, controller, path string) hierarchy {
+	p := hierarchy{version: 1}
 	if fstype == "cgroup2" {
 		p.version = 2
 	}

@@ -33,7 +33,7 @@ func namespace() string {
 // started is the start time of a process, field 22 of /proc/pid/stat; "" where
 // there is none, or only its entry is left.
 func started(pid int) string {
-	stat := text("/proc/" + strconv.Itoa(pid) + "/stat")
+	stat := readText("/proc/" + strconv.Itoa(pid) + "/stat")
 	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]) // f[0] is field 3
 	if len(f) < 20 || f[0] == "Z" || f[0] == "X" {
 		return ""
@@ -44,7 +44,7 @@ func started(pid int) string {
 // lost tells whether a name is that of a group whose supervisor is gone. What
 // cannot be told is not lost: another pid namespace's, or a process that /proc
 // hides.
-func lost(group string) bool {
+func isAbandoned(group string) bool {
 	rest, ok := strings.CutPrefix(group, prefix)
 	f := strings.Split(rest, "-")
 	if !ok || len(f) < 3 || f[0] != namespace() {
@@ -64,9 +64,9 @@ func lost(group string) bool {
 
 // sweep removes from dir the groups that supervisors which are gone have left.
 // One with processes in it stays.
-func (f folders) sweep(dir string) {
+func (f dirCalls) sweep(dir string) {
 	for _, group := range entries(dir) {
-		if strings.HasPrefix(group, prefix) && lost(group) {
+		if strings.HasPrefix(group, prefix) && isAbandoned(group) {
 			_ = f.removeAll(dir+"/"+group, 0)
 		}
 	}
@@ -76,7 +76,7 @@ func (f folders) sweep(dir string) {
 // it where it could.
 const maxDepth = 16
 
-func (f folders) removeAll(dir string, depth int) error {
+func (f dirCalls) removeAll(dir string, depth int) error {
 	err := f.rmdir(dir)
 	if err == nil || err == unix.ENOENT {
 		return nil
@@ -87,5 +87,5 @@ func (f folders) removeAll(dir string, depth int) error {
 		}
 		err = f.rmdir(dir)
 	}
-	return failed("rmdir", dir, err)
+	return newError("rmdir", dir, err)
 }

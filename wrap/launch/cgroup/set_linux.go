@@ -18,13 +18,13 @@ type Set struct {
 
 // folders makes and removes groups: the kernel's calls but in tests, whose
 // directories need files that the kernel would put there.
-type folders struct{ mkdir, rmdir func(path string) error }
+type dirCalls struct{ mkdir, rmdir func(path string) error }
 
-var kernel = folders{func(path string) error { return unix.Mkdir(path, 0o755) }, unix.Rmdir}
+var kernel = dirCalls{func(path string) error { return unix.Mkdir(path, 0o755) }, unix.Rmdir}
 
 // group is a group that is there.
 type group struct {
-	folders
+	dirCalls
 	group *wrap.Group
 	dir   string
 	leaf  string // the group that the supervisor went to; "" for none
@@ -33,11 +33,11 @@ type group struct {
 // Make makes the groups and sets their limits. After an error none is left.
 func Make(groups []wrap.Group) (*Set, error) { return kernel.make(groups) }
 
-func (f folders) make(groups []wrap.Group) (*Set, error) {
+func (f dirCalls) make(groups []wrap.Group) (*Set, error) {
 	s := &Set{}
 	for i := range groups {
-		m := group{folders: f, group: &groups[i]}
-		err := m.begin(name())
+		m := group{dirCalls: f, group: &groups[i]}
+		err := m.create(name())
 		if err != nil {
 			m.remove()
 			if groups[i].Soft {
@@ -54,18 +54,18 @@ func (f folders) make(groups []wrap.Group) (*Set, error) {
 // tries bounds the groups that one process may have in one place at a time.
 const tries = 64
 
-func (m *group) begin(name string) error {
+func (m *group) create(name string) error {
 	g := m.group
 	if name == "" {
-		return failed("mkdir", g.Dir+"/"+prefix, unix.ENOENT) // no /proc
+		return newError("mkdir", g.Dir+"/"+prefix, unix.ENOENT) // no /proc
 	}
 	if g.Leaf {
-		if err := m.leave(g.Dir + "/" + name + "-supervisor"); err != nil {
+		if err := m.moveOut(g.Dir + "/" + name + "-supervisor"); err != nil {
 			return err
 		}
 	}
 	if !g.Threaded {
-		if err := m.hand("+", g.Dir); err != nil {
+		if err := m.handDown("+", g.Dir); err != nil {
 			return err
 		}
 	}
@@ -75,20 +75,20 @@ func (m *group) begin(name string) error {
 		e := m.mkdir(dir)
 		if e == nil {
 			m.dir = dir
-			if err := m.join(); err != nil {
+			if err := m.makeThreaded(); err != nil {
 				return err
 			}
-			return m.set()
+			return m.writeLimits()
 		}
 		if err, _ = e.(unix.Errno); err != unix.EEXIST {
-			return failed("mkdir", dir, err)
+			return newError("mkdir", dir, err)
 		}
 	}
-	return failed("mkdir", g.Dir+"/"+name, err)
+	return newError("mkdir", g.Dir+"/"+name, err)
 }
 
 // hand tells a group to hand down ("+") what must be enabled for this one, or not to ("-").
-func (m *group) hand(sign, dir string) error {
+func (m *group) handDown(sign, dir string) error {
 	for _, c := range m.group.Enable {
 		if err := write(dir+"/cgroup.subtree_control", sign+c.String()); err != nil {
 			return err
@@ -100,7 +100,7 @@ func (m *group) hand(sign, dir string) error {
 // join makes a group of threads of one beneath a group that has processes. It hands the
 // controllers down itself, with which the kernel lets nobody take them from its parent
 // (EBUSY). Until then another run that ends there may: then once more.
-func (m *group) join() (err error) {
+func (m *group) makeThreaded() (err error) {
 	if !m.group.Threaded {
 		return nil
 	}
@@ -108,17 +108,17 @@ func (m *group) join() (err error) {
 		return err
 	}
 	for range tries {
-		if err := m.hand("+", m.group.Dir); err != nil {
+		if err := m.handDown("+", m.group.Dir); err != nil {
 			return err
 		}
-		if err = m.hand("+", m.dir); err == nil || err.(*Error).Err != unix.ENOENT {
+		if err = m.handDown("+", m.dir); err == nil || err.(*Error).Err != unix.ENOENT {
 			break
 		}
 	}
 	return err
 }
 
-func (m *group) set() error {
+func (m *group) writeLimits() error {
 	for _, s := range m.group.Write {
 		err := write(m.dir+"/"+s.File, s.Value)
 		if e, ok := err.(*Error); ok && e.Err == unix.ENOENT && s.File == "memory.swap.max" {
@@ -133,26 +133,26 @@ func (m *group) set() error {
 
 // leave moves all that is in the group's parent into a group of its own: the
 // supervisor, and pid 1 of the sandbox.
-func (m *group) leave(leaf string) error {
+func (m *group) moveOut(leaf string) error {
 	if err := m.mkdir(leaf); err != nil && err != unix.EEXIST {
-		return failed("mkdir", leaf, err)
+		return newError("mkdir", leaf, err)
 	}
 	m.leaf = leaf
 	for range 16 {
-		pids := strings.Fields(text(m.group.Dir + "/cgroup.procs"))
+		pids := strings.Fields(readText(m.group.Dir + "/cgroup.procs"))
 		if len(pids) == 0 {
 			return nil
 		}
 		for _, pid := range pids {
 			if n, err := strconv.Atoi(pid); err != nil || !ours(n) {
-				return failed("leave", m.group.Dir, unix.EBUSY)
+				return newError("leave", m.group.Dir, unix.EBUSY)
 			}
 			if err := write(leaf+"/cgroup.procs", pid); err != nil {
 				return err
 			}
 		}
 	}
-	return failed("leave", m.group.Dir, unix.EBUSY)
+	return newError("leave", m.group.Dir, unix.EBUSY)
 }
 
 // Place moves a process into the groups and makes sure that it is there.
@@ -166,8 +166,8 @@ func (s *Set) Place(pid int) error {
 			in = m.dir + "/cgroup.threads"
 		}
 		err := write(procs, id)
-		if err == nil && !slices.Contains(strings.Fields(text(in)), id) {
-			err = failed("write", procs, unix.ESRCH)
+		if err == nil && !slices.Contains(strings.Fields(readText(in)), id) {
+			err = newError("write", procs, unix.ESRCH)
 		}
 		if err != nil && !m.group.Soft {
 			return err
@@ -224,12 +224,12 @@ func (m *group) remove() {
 	}
 	m.sweep(m.group.Dir)
 	if m.group.Threaded && len(entries(m.group.Dir)) == 0 {
-		_ = m.hand("-", m.group.Dir) // EBUSY where another run has come
+		_ = m.handDown("-", m.group.Dir) // EBUSY where another run has come
 	}
 	if m.leaf == "" {
 		return
 	}
-	_ = m.hand("-", m.group.Dir)
+	_ = m.handDown("-", m.group.Dir)
 	if write(m.group.Dir+"/cgroup.procs", "0") == nil { // 0 is the writing process
 		_ = m.removeAll(m.leaf, 0)
 		m.leaf = ""

@@ -28,8 +28,8 @@ func TestBeneathASession(t *testing.T) {
 		f.ours[7] = true
 		f.group("/user.slice", "cgroup.subtree_control=memory pids")
 		f.group(scope, c.files...)
-		g := finder{want: only(wrap.PIDs), stays: true, root: f.root, ours: func(pid int) bool { return f.ours[pid] }}
-		g.layout.v2 = place{2, top, f.own}
+		g := finder{want: wantOnly(wrap.PIDs), ownGroupOnly: true, root: f.root, ours: func(pid int) bool { return f.ours[pid] }}
+		g.layout.v2 = hierarchy{2, top, f.own}
 		h := g.find()[wrap.PIDs]
 		switch {
 		case c.why != "":
@@ -71,14 +71,14 @@ func TestThreadedAndBack(t *testing.T) {
 		}
 		at := s.made[0].dir
 		for file, want := range map[string]string{"cgroup.type": "threaded", "cgroup.subtree_control": "+pids", "pids.max": "5"} {
-			if got := first(at + "/" + file); got != want {
+			if got := firstLine(at + "/" + file); got != want {
 				t.Errorf("%s: %q, want %q", file, got, want)
 			}
 		}
 		runs[i] = s
 	}
 	at := runs[0].made[0].dir
-	if err := runs[0].Place(4242); err == nil || first(at+"/cgroup.procs") != "4242" {
+	if err := runs[0].Place(4242); err == nil || firstLine(at+"/cgroup.procs") != "4242" {
 		t.Errorf("control, who has not come is taken to be there: %v", err)
 	}
 	put(t, at+"/cgroup.threads", "4242\n")
@@ -86,8 +86,8 @@ func TestThreadedAndBack(t *testing.T) {
 		t.Error(err)
 	}
 	for i, want := range []string{"+pids", "-pids"} {
-		if runs[i].Remove(); first(dir+"/cgroup.subtree_control") != want {
-			t.Errorf("after run %d: %q, want %q", i, first(dir+"/cgroup.subtree_control"), want)
+		if runs[i].Remove(); firstLine(dir+"/cgroup.subtree_control") != want {
+			t.Errorf("after run %d: %q, want %q", i, firstLine(dir+"/cgroup.subtree_control"), want)
 		}
 	}
 	if left := entries(dir); len(left) != 0 {

@@ -26,7 +26,7 @@ func (s *Set) Use() Use {
 			u.read(m.dir, m.group.Version, c)
 		}
 		if m.group.Version == 2 {
-			stat := text(m.dir + "/cpu.stat") // in every group, whatever its controllers
+			stat := readText(m.dir + "/cpu.stat") // in every group, whatever its controllers
 			u.User, u.System = field(stat, "user_usec"), field(stat, "system_usec")
 		}
 	}
@@ -36,21 +36,21 @@ func (s *Set) Use() Use {
 func (u *Use) read(dir string, version int, c wrap.Controller) {
 	switch {
 	case c == wrap.PIDs:
-		u.Refused = field(text(dir+"/pids.events"), "max")
+		u.Refused = field(readText(dir+"/pids.events"), "max")
 	case c == wrap.Memory && version == 2:
-		u.MemoryPeak = number(text(dir + "/memory.peak"))
-		u.OOMKills = field(text(dir+"/memory.events"), "oom_kill")
+		u.MemoryPeak = number(readText(dir + "/memory.peak"))
+		u.OOMKills = field(readText(dir+"/memory.events"), "oom_kill")
 	case c == wrap.Memory:
-		u.MemoryPeak = number(text(dir + "/memory.max_usage_in_bytes"))
-		u.OOMKills = field(text(dir+"/memory.oom_control"), "oom_kill")
+		u.MemoryPeak = number(readText(dir + "/memory.max_usage_in_bytes"))
+		u.OOMKills = field(readText(dir+"/memory.oom_control"), "oom_kill")
 	case c == wrap.CPUAcct:
-		u.User, u.System = split(number(text(dir+"/cpuacct.usage")), number(text(dir+"/cpuacct.usage_user")), number(text(dir+"/cpuacct.usage_sys")))
+		u.User, u.System = splitTime(number(readText(dir+"/cpuacct.usage")), number(readText(dir+"/cpuacct.usage_user")), number(readText(dir+"/cpuacct.usage_sys")))
 	}
 }
 
 // split parts version 1's exact sum, in nanoseconds, by what it tells of user
 // and system, which it only samples. Without a sample there is nothing to tell.
-func split(sum, user, system spec.Opt[int64]) (u, s spec.Opt[int64]) {
+func splitTime(sum, user, system spec.Opt[int64]) (u, s spec.Opt[int64]) {
 	both := user.Value + system.Value
 	if !sum.Set || !user.Set || !system.Set || both <= 0 {
 		return u, s

@@ -82,7 +82,7 @@ func TestUseOfNothing(t *testing.T) {
 			t.Errorf("version %d: %+v", version, got)
 		}
 	}
-	if u, s := split(spec.Some(int64(5)), spec.Some(int64(0)), spec.Some(int64(0))); u.Set || s.Set {
+	if u, s := splitTime(spec.Some(int64(5)), spec.Some(int64(0)), spec.Some(int64(0))); u.Set || s.Set {
 		t.Errorf("without a sample: %v, %v", u, s)
 	}
 }
