@@ -9,7 +9,8 @@ import (
 	"sbx/wrap"
 )
 
-// container is the engine that has left its mark here, if this is its container.
+// container returns the container engine whose marker file exists, if this process runs in a
+// container.
 func container() wrap.Engine {
 	for _, e := range wrap.Engines() {
 		if unix.Faccessat(unix.AT_FDCWD, e.Mark, unix.F_OK, 0) == nil && inContainer(namespaceOf, mountinfo) {
@@ -19,13 +20,13 @@ func container() wrap.Engine {
 	return wrap.Engine{}
 }
 
-// initial are the machine's own namespaces, whose numbers the kernel never gives to others
-// (PROC_PID_INIT_INO and its like of linux/proc_ns.h).
+// initialNamespaces are the machine's own namespaces. The kernel never gives their numbers to
+// other namespaces (PROC_PID_INIT_INO and others in linux/proc_ns.h).
 var initialNamespaces = [...]string{"pid:[4026531836]", "uts:[4026531838]", "ipc:[4026531839]", "cgroup:[4026531835]"}
 
-// contained tells a container from a machine that was made of an image, in which the mark
-// was left over: there every namespace is the machine's, and the root a whole file system
-// of its own. What cannot be read makes no machine of a container.
+// inContainer tells a container from a machine that was made from a container image and still
+// has its marker file: such a machine has the initial namespaces, and its root is a whole
+// file system. If something cannot be read, the answer is that this is a container.
 func inContainer(namespace func(kind string) string, mounts func(each func(line []byte))) bool {
 	for _, own := range initialNamespaces {
 		kind := own[:len(own)-len(":[4026531836]")]

@@ -6,8 +6,7 @@ import (
 	"sbx/wrap"
 )
 
-// openDir opens a directory for reading; where only passing through is allowed,
-// for that.
+// openDir opens a directory for reading or, if that is denied, only for traversal.
 func openDir(dir int, name string) (fd int, readable bool, err error) {
 	const flags = unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK
 	fd, err = unix.Openat(dir, name, unix.O_RDONLY|flags, 0)
@@ -18,8 +17,9 @@ func openDir(dir int, name string) (fd int, readable bool, err error) {
 	return fd, true, err
 }
 
-// openAt is openDir for an absolute path. plain tells that there was no link on
-// the way, so that the path is the directory's own; not every kernel can tell.
+// openAt is openDir for an absolute path. plain reports that the path contains no symlink, so
+// that
+// it is the directory's real path; older kernels cannot report this.
 func openAt(path string) (fd int, readable, plain bool, err error) {
 	how := unix.OpenHow{Flags: unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK,
 		Resolve: unix.RESOLVE_NO_SYMLINKS}
@@ -31,15 +31,14 @@ func openAt(path string) (fd int, readable, plain bool, err error) {
 	return fd, readable, false, err
 }
 
-// beneathFlags keep a path that the workspace may have laid out inside of the
-// directory it is counted from, without links.
+// beneathFlags keep a path that the workspace may have arranged within the directory from
+// which it counts, without symlinks.
 const beneathFlags = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
 
-// openBeneath opens the directory rel beneath dir, or an absolute rel, and follows
-// no link on the way.
-// Before Linux 5.6 only the last name is held to that: a program that swaps a
-// directory above for a link meanwhile can then lead the search elsewhere, which
-// finds more and protects nothing less.
+// openBeneath opens the directory rel under dir, or an absolute rel, and follows no symlink
+// on the way. Before Linux 5.6 this holds only for the last name: a program that replaces a
+// directory above by a symlink at that moment can lead the search elsewhere. The search
+// then finds more, and protects nothing less.
 func openBeneath(dir int, rel string) (int, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOFOLLOW
 	how := unix.OpenHow{Flags: flags, Resolve: beneathFlags}
@@ -53,8 +52,8 @@ func openBeneath(dir int, rel string) (int, error) {
 	return fd, err
 }
 
-// kindIn is the kind of name in dir, links not followed. The directory's own word
-// is taken where it has one.
+// kindIn returns the kind of a name in dir without following symlinks. It uses the type
+// from the directory entry if there is one.
 func kindIn(dir int, name string, dtype byte) wrap.Kind {
 	if kind, ok := kindOfEntry(dtype); ok {
 		return kind

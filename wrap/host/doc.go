@@ -1,9 +1,9 @@
-// Package host looks at the machine and the workspace for a wrap.Host: the kernel's
-// facts, the mounts, where secrets lie and what is protected, which program a name is. It
-// changes nothing, runs nothing and waits for nothing.
+// Package host collects a wrap.Host from the machine and the workspace: the kernel's
+// features, the mounts, the secrets, the protected paths, and the file that each program
+// name resolves to. It changes nothing, runs nothing and waits for nothing.
 //
-// The workspace may have been written by an earlier command of a sandbox: searches in it
-// are bounded in number, depth and size, and follow a link only to protect what it leads to.
+// An earlier sandboxed command may have written the workspace. Searches in it are therefore
+// bounded in count, depth and size, and follow a symlink only to protect its target.
 //
-// Of this package Probe alone is API: see docs/reference/go-api.md.
+// Only Probe is public API, see docs/reference/go-api.md.
 package host

@@ -9,7 +9,7 @@ import (
 	"sbx/spec"
 )
 
-// The parts of a 64-bit ELF file that lead to its loader (elf(5)).
+// The parts of a 64-bit ELF file that are needed to find its loader (elf(5)).
 const (
 	elfHeader    = 64
 	elfProgram   = 56
@@ -18,9 +18,9 @@ const (
 	maxLoaderLen = 4096
 )
 
-// loader is the dynamic loader that a program names, links resolved; "" for a
-// static one, a script, and what is no 64-bit ELF file. The file may be
-// anybody's: nothing of it is trusted but as a path to look at.
+// loader returns the dynamic loader that a program names, without symlinks; "" for a static
+// program, a script and any file that is not 64-bit ELF. Anybody may have written the file:
+// it is used only for a path to look at.
 func loader(path, head string) string {
 	name := loaderName(path, head)
 	if name == "" || name[0] != '/' {

@@ -6,12 +6,12 @@ import (
 	"sbx/wrap"
 )
 
-// maxAgain bounds the further names of what is hidden.
+// maxElsewhere bounds the further paths of hidden files.
 const maxElsewhere = 64
 
-// again hides what is hidden wherever another mount of the host shows it once
-// more: the disk that homes are bound from, the top of a file system beside its
-// subvolumes, a directory of a home that is bound to another place, an overlay of one.
+// hideElsewhere hides each hidden path again wherever another mount of the
+// host shows it: the disk from which homes are bound, the top of a file system next to its
+// subvolumes, a directory of a home that is bound elsewhere, or an overlay over one.
 func (p *secretSearch) hideElsewhere() {
 	if len(p.entries) == 0 {
 		return

@@ -9,10 +9,10 @@ import (
 	"sbx/wrap"
 )
 
-// maxFile bounds what is read of any file but those of /proc.
+// maxFile bounds how much is read of a file.
 const maxFile = 1 << 20
 
-// kindAt is what stands at path, links not followed.
+// kindAt returns the kind of the file at path, without following symlinks.
 func kindAt(path string) wrap.Kind {
 	var st unix.Stat_t
 	if unix.Fstatat(unix.AT_FDCWD, path, &st, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT) != nil {
@@ -37,8 +37,8 @@ func kindOf(mode uint32) wrap.Kind {
 	return wrap.Other
 }
 
-// kindOfEntry is a directory's word on one of its names; false where the file
-// system does not say.
+// kindOfEntry returns the kind that a directory entry states; false if the file system does
+// not state one.
 func kindOfEntry(dtype byte) (wrap.Kind, bool) {
 	if dtype == unix.DT_UNKNOWN {
 		return wrap.Absent, false
@@ -46,8 +46,8 @@ func kindOfEntry(dtype byte) (wrap.Kind, bool) {
 	return kindOf(uint32(dtype) << 12), true // DT_* are the S_IFMT bits
 }
 
-// follow opens what name in dir leads to, links followed, and tells its kind
-// and its path as the kernel has it. A dangling link is Absent.
+// follow opens a name in dir, following symlinks, and returns the kind of its target and the
+// path that the kernel has for it. A dangling symlink is Absent.
 func follow(dir int, name string) (real string, kind wrap.Kind) {
 	fd, err := unix.Openat(dir, name, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -62,7 +62,7 @@ func follow(dir int, name string) (real string, kind wrap.Kind) {
 	return real, kindOf(st.Mode)
 }
 
-// pathOf is the path of an open descriptor; "" where it has none in view.
+// pathOf returns the path of an open descriptor; "" if it has no visible one.
 func pathOf(fd int) string {
 	path := read.Link(unix.AT_FDCWD, "/proc/self/fd/"+itoa(fd))
 	if !strings.HasPrefix(path, "/") {
@@ -71,19 +71,19 @@ func pathOf(fd int) string {
 	return path
 }
 
-// resolved is where a path leads.
+// resolved is the result of resolving a path.
 type resolved struct {
-	path  string    // links resolved; where it does not exist, up to what does
-	kind  wrap.Kind // Absent where it does not exist
-	links []string  // every link met on the way, the last name's among them
+	path  string    // without symlinks, as far as the path exists
+	kind  wrap.Kind // Absent if the path does not exist
+	links []string  // every symlink on the way, including the last name
 }
 
 // resolve is resolveIn for an absolute path.
 func resolve(path string) resolved { return resolveIn("/", path) }
 
-// resolveIn follows path one name at a time, as the kernel would, and tells of
-// each link. A relative path is counted from the directory dir, which has no link
-// on the way. At most 40 links are followed, as in path_resolution(7).
+// resolveIn follows path one name at a time, as the kernel would, and records each symlink.
+// A relative path counts from the directory dir, whose path contains no symlink. At most 40
+// symlinks are followed, as in path_resolution(7).
 func resolveIn(dir, path string) resolved {
 	res := resolved{path: dir, kind: wrap.Dir}
 	left := path
@@ -125,7 +125,7 @@ func resolveIn(dir, path string) resolved {
 	}
 }
 
-// readHead is what the kernel reads of a file to tell its format.
+// readHead reads the part of a file from which the kernel recognises its format.
 func readHead(path string) string {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -136,7 +136,7 @@ func readHead(path string) string {
 	return readAt(fd, buf[:], 0)
 }
 
-// readAt reads as much as there is at an offset of a regular file.
+// readAt reads a regular file at an offset, up to the length of buf.
 func readAt(fd int, buf []byte, at int64) string {
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
@@ -149,7 +149,7 @@ func readAt(fd int, buf []byte, at int64) string {
 	return string(buf[:n])
 }
 
-// sysctl is a one-line file of /proc/sys; "" where there is none.
+// sysctl reads a one-line file of /proc/sys; "" if there is none.
 func sysctl(path string) string {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

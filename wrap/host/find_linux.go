@@ -10,19 +10,18 @@ import (
 	"sbx/wrap"
 )
 
-// Bounds of the search for one name beneath a directory, and of all searches of a Finder: a
-// million names take about a second.
+// Limits of one search, and of all searches of a Finder: a million names take about a second.
 const (
 	maxFindNames = 1_000_000
 	maxFindAll   = 10 * maxFindNames
 	maxFound     = 4096
 )
 
-// Finder looks for names of filesystem.hide, for each directory and item once: documents
-// are resolved several times in one run.
+// Finder searches for the names in filesystem.hide. It keeps each result, since one run
+// resolves the documents several times.
 type Finder struct {
 	seen  map[[2]string]findResult
-	names int // that all searches have looked at
+	names int // in all searches so far
 }
 
 type findResult struct {
@@ -30,8 +29,8 @@ type findResult struct {
 	why   string
 }
 
-// Find is all beneath dir that has a name of glob, directories too, in which it looks no
-// further. why tells why it could not look everywhere.
+// Find returns all paths under dir whose name matches glob. It does not search in a matching
+// directory. why is the reason if it could not search everywhere.
 func (f *Finder) Find(dir, glob string) (paths []string, why string) {
 	key := [2]string{dir, glob}
 	if got, ok := f.seen[key]; ok {
@@ -52,9 +51,9 @@ type nameSearch struct {
 	dir, glob string
 	root      int
 	names     int
-	most      int // names to look at
+	most      int // limit of names
 	dirs      read.Dir
-	next      []string // directories to be read, relative to dir
+	next      []string // directories still to be read, relative to dir
 }
 
 func (s *nameSearch) run() {
@@ -75,7 +74,7 @@ func (s *nameSearch) run() {
 	}
 }
 
-// folder reads one directory, through no link.
+// folder reads one directory without following symlinks.
 func (s *nameSearch) folder(rel string) {
 	fd := s.root
 	if rel != "" {

@@ -2,27 +2,27 @@ package host
 
 import "strings"
 
-// maxVars bounds the variables of one file that are looked at.
+// maxVars bounds the number of variables that are read from one file.
 const maxVars = 20000
 
-// gitVar is one variable of a git configuration: Section and Key in lower case,
-// Sub as written. A key without "=" has Bare set, and means true.
+// gitVar is one variable of a git configuration: Section and Key in lower case, Sub as
+// written. Bare is set for a key without "=", which means true.
 type gitVar struct {
 	Section, Sub, Key, Value string
 	Bare                     bool
 }
 
-// gitParser reads the syntax of git-config(1), "CONFIGURATION FILE", as
-// config.c of git does. Where git gives up on a line, the parser goes on with
-// the next: what it then finds is protected in vain, which harms nobody.
+// gitParser reads the syntax of git-config(1), "CONFIGURATION FILE", like git's config.c.
+// Where git rejects a line, the parser continues with the next one: the variables that it
+// then finds are protected needlessly, which does no harm.
 type gitParser struct {
 	text string
 	at   int
 	bad  bool // a line was not understood; git refuses the whole file
 }
 
-// parseGitConfig calls each for every variable, in order. It tells whether git
-// would accept the file.
+// parseGitConfig calls each for every variable, in order. It reports whether git would
+// accept the file.
 func parseGitConfig(text string, each func(gitVar)) (ok bool) {
 	p := gitParser{text: strings.TrimPrefix(text, "\xef\xbb\xbf")}
 	section := ""
@@ -57,10 +57,10 @@ func parseGitConfig(text string, each func(gitVar)) (ok bool) {
 	return false
 }
 
-// end is what next returns at the end of the text.
+// end is the result of next at the end of the text.
 const end = -1
 
-// next is the next byte; a carriage return before a newline is left out.
+// next returns the next byte; it skips a carriage return before a newline.
 func (p *gitParser) next() int {
 	if p.at >= len(p.text) {
 		return end
@@ -74,7 +74,7 @@ func (p *gitParser) next() int {
 	return int(c)
 }
 
-// fail goes on after the end of a line that is not understood.
+// fail marks the file as bad and skips the rest of a line that git would reject.
 func (p *gitParser) fail() {
 	p.bad = true
 	if p.at > 0 && p.text[p.at-1] == '\n' {
@@ -89,8 +89,8 @@ func (p *gitParser) skipLine(c int) {
 	}
 }
 
-// section reads the rest of [name], [name "sub"] or [name.sub], and returns
-// it with a point between the parts.
+// section reads the rest of [name], [name "sub"] or [name.sub], and returns the parts with a
+// dot between them.
 func (p *gitParser) section() (string, bool) {
 	var name []byte
 	for {
@@ -107,8 +107,8 @@ func (p *gitParser) section() (string, bool) {
 	}
 }
 
-// subsection reads "sub"] after the space c. In it a backslash stands for the
-// byte after it, whatever that is.
+// subsection reads "sub"] after the space c. A backslash quotes the next byte, whichever it
+// is.
 func (p *gitParser) subsection(name []byte, c int) (string, bool) {
 	for c != '"' {
 		if c == '\n' || c == end || !isGitSpace(c) {
@@ -152,12 +152,11 @@ func (p *gitParser) variable(c int) (v gitVar, ok bool) {
 	return v, ok
 }
 
-// value reads to the end of the line: space around it and comments go, quotes
-// and backslashes are undone, a backslash before the newline goes on with the
-// next line.
+// value reads to the end of the line: it drops surrounding space and comments, decodes quotes
+// and escapes, and continues on the next line after a backslash.
 func (p *gitParser) value() (string, bool) {
 	var b []byte
-	keep := 0 // b up to its last byte that is no trailing space
+	keep := 0 // length of b without trailing space
 	quoted := false
 	for {
 		c := p.next()
@@ -191,8 +190,8 @@ func (p *gitParser) value() (string, bool) {
 	}
 }
 
-// escape reads what follows a backslash; more means the value goes on in the
-// next line.
+// escape decodes the byte after a backslash; more means that the value continues on the next
+// line.
 func (p *gitParser) escape() (c byte, more, ok bool) {
 	switch p.next() {
 	case '\n', end:
@@ -211,13 +210,13 @@ func (p *gitParser) escape() (c byte, more, ok bool) {
 	return 0, false, false
 }
 
-// cString is what C sees of b.
+// cString returns b up to its first NUL, as C code would see it.
 func cString(b []byte) string {
 	s, _, _ := strings.Cut(string(b), "\x00")
 	return s
 }
 
-// splitSection parts a section's name at its first point.
+// splitSection splits a section's name at its first dot.
 func splitSection(name string) (section, sub string) {
 	section, sub, _ = strings.Cut(name, ".")
 	return section, sub

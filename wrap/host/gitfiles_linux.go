@@ -10,11 +10,11 @@ import (
 	"sbx/wrap"
 )
 
-// Bounds on what configurations may send the search to. Git itself follows
-// includes ten deep.
+// Limits on the files to which configurations may lead the search. Git itself follows includes
+// ten deep.
 const (
 	maxIncludes    = 10
-	maxConfigs     = 256 // files of configuration in all
+	maxConfigs     = 256 // configuration files in total
 	maxNamed       = 2048
 	maxHookLinks   = 256
 	maxGitFile     = 8192 // git's own bound on .git files is PATH_MAX and some
@@ -22,11 +22,11 @@ const (
 	maxConfigBytes = 1 << 20
 )
 
-// gitConfig reads a configuration and what it includes, protects the included
-// files, and returns what the variables name. Conditions of includes are taken
-// as met: which branch is checked out is the workspace's own choice. Relative
-// includes are counted from dir, the directory that the file is called in, which
-// has no link on the way.
+// readConfig reads a configuration and its includes, protects the included files, and
+// appends to list the paths that variables name. It assumes that the condition of every
+// include holds: the workspace itself chooses which branch is checked out. Relative
+// includes count from dir, the directory in which the file is called; its path contains no
+// symlink.
 func (s *gitSearch) readConfig(dir, file string, depth int, list []named) []named {
 	if s.configs++; s.configs > maxConfigs || depth > maxIncludes {
 		s.noteCut("more configuration files than " + itoa(maxConfigs) + ", or deeper includes than " + itoa(maxIncludes))
@@ -64,12 +64,12 @@ func (s *gitSearch) readConfig(dir, file string, depth int, list []named) []name
 	return list
 }
 
-// folderOf is the directory in which path, counted from dir, is called.
+// folderOf resolves the directory part of path, counted from dir.
 func folderOf(dir, path string) string {
 	return resolveIn(dir, path[:len(path)-len(base(path))]).path
 }
 
-// apply protects what variables name, counted from dir.
+// protectNamed protects the paths that variables name, counted from dir.
 func (s *gitSearch) protectNamed(list []named, dir string) {
 	for i := range list {
 		n := &list[i]
@@ -84,8 +84,8 @@ func (s *gitSearch) protectNamed(list []named, dir string) {
 	}
 }
 
-// applyCommand protects the files of a writable tree among a command's words.
-// A first word without a slash is looked for in PATH, not here.
+// protectCommand protects the files of a writable tree among a command's words. git looks
+// for a first word without a slash in PATH, so that word is skipped.
 func (s *gitSearch) protectCommand(n *named, dir string) {
 	first := n.use == command
 	commandWords(n.text, func(word string) {
@@ -97,7 +97,7 @@ func (s *gitSearch) protectCommand(n *named, dir string) {
 		s.words++
 		at := resolveIn(dir, homePath(word, s.home))
 		if at.kind == wrap.Absent && strings.IndexByte(word, '/') >= 0 && !strings.HasPrefix(word, "-") {
-			s.add(at.path, at.kind, n.why) // not there yet: it must not come into being
+			s.add(at.path, at.kind, n.why) // it does not exist and must not be created
 			return
 		}
 		if at.kind != wrap.File {
@@ -113,9 +113,9 @@ func (s *gitSearch) protectCommand(n *named, dir string) {
 	}
 }
 
-// applyHooks protects a core.hooksPath, made or to come. Where it is the top
-// of a writable tree, or holds one, the tree cannot become read-only: the
-// names of hooks in it are protected one by one.
+// protectHooksPath protects the directory of core.hooksPath, which need not exist. If it is
+// the top of a writable tree, the tree cannot become read-only: then each hook's name in it
+// is protected.
 func (s *gitSearch) protectHooksPath(n *named, dir string) {
 	at := s.protectPath(dir, n.text, n.why)
 	if at.kind != wrap.Dir {
@@ -131,7 +131,7 @@ func (s *gitSearch) protectHooksPath(n *named, dir string) {
 	s.protectHooks(at.path, dir)
 }
 
-// hookNames is githooks(5).
+// hookNames are the hooks of githooks(5).
 var hookNames = [...]string{
 	"applypatch-msg", "commit-msg", "fsmonitor-watchman", "p4-changelist", "p4-post-changelist",
 	"p4-pre-submit", "p4-prepare-changelist", "post-applypatch", "post-checkout", "post-commit",
@@ -141,8 +141,8 @@ var hookNames = [...]string{
 	"sendemail-validate", "update",
 }
 
-// hooks protects what links in a directory of hooks lead to, and what hooks that are
-// scripts run, from the directory top.
+// protectHooks protects the targets of symlinks in a directory of hooks, and the files that
+// hook scripts run from the directory top.
 func (s *gitSearch) protectHooks(dir, top string) {
 	fd, err := openBeneath(unix.AT_FDCWD, dir)
 	if err != nil {
@@ -167,14 +167,14 @@ func (s *gitSearch) protectHooks(dir, top string) {
 	}
 	for _, script := range scripts {
 		if s.isOpened(script) {
-			continue // the command may have it run whatever it likes
+			continue // the command may write this script anyway
 		}
 		s.protectNamedIn(&hookNaming, script, top, maxChain)
 	}
 }
 
-// oneLine is the first line of a small file that holds a path, as .git,
-// commondir and gitdir do: trailing newlines go.
+// oneLine returns the first line of a small file that holds a path, such as .git, commondir
+// or gitdir, without trailing newlines.
 func oneLine(path string) string {
 	b, ok := read.Regular(path, maxGitFile)
 	if !ok {
@@ -183,7 +183,7 @@ func oneLine(path string) string {
 	return strings.TrimRight(cString(b), "\r\n")
 }
 
-// gitFile is the directory that a .git file names, as it stands there.
+// gitFile returns the directory that a .git file names, as written there.
 func gitFile(path string) string {
 	text, _ := strings.CutPrefix(oneLine(path), "gitdir: ")
 	return text

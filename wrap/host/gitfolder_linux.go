@@ -6,14 +6,14 @@ import (
 	"sbx/wrap"
 )
 
-// gitLook is what of interest stands in a git directory.
+// gitDirNames are the kinds of the relevant names in a git directory.
 type gitDirNames struct {
 	dir   string
 	names [len(gitNames)]wrap.Kind
 }
 
-// lookedFor is the names in a git directory that are asked for; those up to
-// "lazygit.yml" are the rows of wrap.ProtectedInGit in its order.
+// gitNames are the names in a git directory that the search needs. Those up to "lazygit.yml"
+// are the rows of wrap.ProtectedInGit, in that table's order.
 var gitNames = [...]string{"commondir", "config", "config.worktree", "gitdir", "hooks", "lazygit.yml", "HEAD", "modules", "objects", "refs", "worktrees"}
 
 func (l *gitDirNames) kind(name string) wrap.Kind {
@@ -27,7 +27,7 @@ func (l *gitDirNames) kind(name string) wrap.Kind {
 
 func (l *gitDirNames) has(name string) bool { return l.kind(name) != wrap.Absent }
 
-// note takes a name of the directory.
+// add records a name of the directory.
 func (l *gitDirNames) add(fd int, name []byte, dtype byte) {
 	for i := range gitNames {
 		if gitNames[i] == string(name) {
@@ -36,7 +36,7 @@ func (l *gitDirNames) add(fd int, name []byte, dtype byte) {
 	}
 }
 
-// readGitDir reads a git directory.
+// readGitDir reads the names of a git directory.
 func (s *gitSearch) readGitDir(dir string) (l gitDirNames, ok bool) {
 	l.dir = dir
 	fd, err := openBeneath(unix.AT_FDCWD, dir)
@@ -53,10 +53,10 @@ func (s *gitSearch) readGitDir(dir string) (l gitDirNames, ok bool) {
 	return l, true
 }
 
-// gitNames protects the names of a git directory, those that are there and those
-// that would take effect if they came into being. A linked worktree's directory
-// has neither configuration nor hooks of its own but config.worktree. Hooks are run
-// in the directory top.
+// protectGitDir protects the names of a git directory: those that exist, and those that
+// would take effect if they were created. A linked worktree's directory has no
+// configuration and no hooks of its own except config.worktree. Git runs hooks in the
+// directory top.
 func (s *gitSearch) protectGitDir(l *gitDirNames, linked bool, top string) {
 	for _, row := range wrap.ProtectedInGit() {
 		kind := l.kind(row.Path)
@@ -80,7 +80,7 @@ func (s *gitSearch) protectGitDir(l *gitDirNames, linked bool, top string) {
 	}
 }
 
-// isGit tells whether a directory is a git directory by what is in it, as git's
+// isGit reports whether the names make the directory a git directory, as git's
 // is_git_directory does.
 func (l *gitDirNames) isGit() bool {
 	return l.has("HEAD") && (l.has("commondir") || l.kind("objects") != wrap.File && l.has("objects") && l.has("refs"))

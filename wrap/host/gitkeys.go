@@ -2,26 +2,26 @@ package host
 
 import "strings"
 
-// use is what git does with the value of a variable.
+// use is what git does with a variable's value.
 type use uint8
 
 const (
 	unused   use = iota
-	include      // a path, counted from the file that it stands in, read as configuration
-	path         // a path, counted from the working tree's top
+	include      // a path from the directory of its file, read as configuration
+	path         // a path from the working tree's top
 	command      // a program with arguments, started in the working tree's top
-	operands     // of such a program
-	address      // of a repository: a command after "ext::", else nothing that is run
+	operands     // the arguments of such a program
+	address      // a repository's address: a command after "ext::", otherwise nothing that runs
 )
 
-// extPrefix begins the address of a repository that a command reaches.
+// extPrefix begins a repository's address that is a command.
 const extPrefix = "ext::"
 
-// gitKeys is which variables make git read more configuration or run
-// something. sub is "*" where any subsection, or none, will do.
+// gitKeys are the variables that make git read more configuration or run a program. sub "*"
+// matches any subsection, and none.
 //
-// Decided against: aliases, which run when somebody types them;
-// core.excludesFile and its like, lists of names.
+// Left out on purpose: aliases, which run when a person types them, and lists of names such
+// as core.excludesFile.
 var gitKeys = [...]struct {
 	section, sub, key string
 	use               use
@@ -90,8 +90,8 @@ var gitKeys = [...]struct {
 	{"url", "*", "pushinsteadof", address, "git runs it at push"},
 }
 
-// keyUse is what git does with a variable, the text that it takes for a path or
-// a command, and the reason to protect what that names.
+// keyUse returns what git does with a variable, the text that git takes as a path or a
+// command, and the reason for protecting the file.
 func keyUse(v *gitVar) (use use, text, why string) {
 	for i := range gitKeys {
 		k := &gitKeys[i]
@@ -100,7 +100,7 @@ func keyUse(v *gitVar) (use use, text, why string) {
 		}
 		use, text, why = k.use, v.Value, v.Section+"."+v.Key+": "+k.why
 		if use == address {
-			if v.Section == "url" { // the subsection takes the place of the value
+			if v.Section == "url" { // the subsection is the address
 				text = v.Sub
 			}
 			rest, runs := strings.CutPrefix(text, extPrefix)
@@ -114,21 +114,20 @@ func keyUse(v *gitVar) (use use, text, why string) {
 	return unused, "", ""
 }
 
-// named is a path that a configuration names, as it stands there.
+// named is a path in a configuration, as written there.
 type named struct {
-	text  string // absolute, or counted from the working tree's top
+	text  string // absolute, or from the working tree's top
 	use   use
 	hooks bool // core.hooksPath
 	why   string
 }
 
-// maxWords bounds the words of one command.
+// maxWords bounds the number of words of one command.
 const maxWords = 32
 
-// commandWords calls each for what may be a file among the words of a command:
-// git hands it to a shell where it holds anything but plain words. A path
-// that the shell would only put together later ("$(git rev-parse …)/x") is not
-// found.
+// commandWords calls each for the words of a command that may be files. Git passes the
+// command to a shell if it contains more than plain words. A path that only the shell
+// assembles ("$(git rev-parse …)/x") is not found.
 func commandWords(value string, each func(word string)) {
 	for range maxWords {
 		value = strings.TrimLeft(value, commandBreaks)
@@ -144,12 +143,12 @@ func commandWords(value string, each func(word string)) {
 	}
 }
 
-// commandBreaks parts words; "=" is among them for NAME=value and --file=path.
+// commandBreaks separate words; "=" is included for NAME=value and --file=path.
 const commandBreaks = " \t\r\n;&|()<>\"'`!="
 
-// homePath is a path of a configuration with "~/" replaced. "~user/" and
-// "%(prefix)/" lead out of any workspace but somebody else's home: they stay
-// as they are and are found nowhere.
+// homePath replaces "~/" in a path of a configuration. "~user/" and "%(prefix)/" lead to
+// nothing in a workspace, except in another user's home: they are left as they are and match
+// no file.
 func homePath(text, home string) string {
 	if rest, ok := strings.CutPrefix(text, "~/"); ok && home != "" {
 		return join(home, rest)

@@ -6,49 +6,49 @@ import (
 	"sbx/wrap"
 )
 
-// gitSearch looks for repositories and what they make git run.
+// gitSearch finds repositories and the files that git runs because of them.
 type gitSearch struct {
 	protection
 	p             *secretSearch
 	home          string
-	userNamed     []named  // what the user's and the system's configuration name
-	submoduleDirs []string // directories of submodules' git directories
+	userNamed     []named  // paths in the user's and the system's configuration
+	submoduleDirs []string // directories with git directories of submodules, still to be searched
 	searchCut     string
 	gitFound
 	gitVisited
 }
 
-// gitFound is what a gitSearch has found.
+// gitFound is the result of a gitSearch.
 type gitFound struct {
 	repos        []wrap.Repository
-	bare         []string // directories that are bare repositories, or look like one
+	bare         []string // directories that are bare repositories or look like one
 	gitDirs      []string // git directories
-	around       []string // tops of repositories that a tree lies in
-	worktreeDirs []string // directories of linked worktrees
-	leftNames    []string // protected names that are left as they are
+	around       []string // top directories of repositories that contain a writable tree
+	worktreeDirs []string // git directories of linked worktrees
+	leftNames    []string // names in a modules directory that are reported and not protected
 	programs     programs
 }
 
-// Bounds of the search for repositories in one launch. A directory costs 3 to 5
-// us, so that the worst workspace delays a start by some 10 ms.
+// Limits of the search for repositories in one launch. A directory costs 3 to 5 us, so the
+// worst workspace delays a start by about 10 ms.
 const (
 	maxFolders = 2000
 	maxEntries = 50000
 	maxDepth   = 32
 )
 
-// maxRepositories bounds the git directories of one search.
+// maxRepositories bounds the number of git directories in one search.
 const maxRepositories = 256
 
-// cut notes that something was not looked at; the first reason stays.
+// noteCut records why something was not searched; the first reason is kept.
 func (s *gitSearch) noteCut(why string) {
 	if s.searchCut == "" {
 		s.searchCut = why
 	}
 }
 
-// isOutside tells whether a git directory lies in a common directory that is
-// writable only because a linked worktree needs it.
+// isOutside reports whether a git directory lies in a common directory that is writable only
+// because a linked worktree needs it.
 func (s *gitSearch) isOutside(dir string) bool {
 	for i := range s.repos {
 		if s.repos[i].Outside && within(dir, s.repos[i].Common) {
@@ -58,7 +58,7 @@ func (s *gitSearch) isOutside(dir string) bool {
 	return false
 }
 
-// isSeen tells whether a git directory was looked at, and notes that it is now.
+// isSeen reports whether a git directory was visited before, and records this visit.
 func (s *gitSearch) isSeen(dir string) bool {
 	if slices.Contains(s.gitDirsSeen, dir) {
 		return true
@@ -71,26 +71,26 @@ func (s *gitSearch) isSeen(dir string) bool {
 	return false
 }
 
-// gitLooked is what a gitSearch has looked at.
+// gitVisited counts what a gitSearch has visited.
 type gitVisited struct {
 	gitDirsSeen           []string // git directories
 	configs, named, words int
 	visitCount
-	inModules visitCount // in directories of submodules' git directories
+	inModules visitCount // in the modules directories of repositories
 }
 
-// seenOf is how much was looked at.
+// visitCount is a number of directories and of names in them.
 type visitCount struct{ folders, entries int }
 
-// programs is how much of what settings name was looked at.
+// programs counts the programs that settings files name.
 type programs struct {
 	read         []string
 	words, found int
-	partial      string // what was not, and why; "" where all was
+	partial      string // why some were not protected; "" if all were
 }
 
-// protectPath protects what path leads to and every link on the way.
-// path is counted from the directory dir, which has no link on the way.
+// protectPath protects the path that path resolves to, and every symlink on the way. A
+// relative path counts from the directory dir, whose path contains no symlink.
 func (s *gitSearch) protectPath(dir, path, why string) resolved {
 	at := resolveIn(dir, path)
 	for _, link := range at.links {
@@ -100,7 +100,7 @@ func (s *gitSearch) protectPath(dir, path, why string) resolved {
 	return at
 }
 
-// linksTo is where path leads from dir; the links on the way are protected.
+// followLinks resolves path from dir and protects the symlinks on the way.
 func (s *gitSearch) followLinks(dir, path string) string {
 	at := resolveIn(dir, path)
 	for _, link := range at.links {

@@ -6,9 +6,8 @@ import (
 	"sbx/wrap/launch/cgroup"
 )
 
-// groups finds out where the control groups that r's limits need can be made.
-// Where there is no such limit, and something else bounds the number of processes,
-// nothing is looked at.
+// groups finds where the cgroups for r's limits can be created. Without such a limit, and
+// if something else bounds the number of processes, it looks at nothing.
 func (p *prober) groups() {
 	l := &p.r.Spec.Limits.Value
 	want := cgroup.Want{wrap.Memory: l.Memory.Set, wrap.CPU: l.CPUs.Set, wrap.PIDs: l.PIDs.Set}
@@ -19,9 +18,10 @@ func (p *prober) groups() {
 	Unbounded(p.r, &p.h)
 }
 
-// Unbounded finds out where a group can be made for the default bound on processes,
-// where h has nothing else for it. A process is in one group of version 2 alone: that of
-// the other limits, where there is one.
+// Unbounded finds where a cgroup can be created for the default limit of processes, if h
+// has no other way to hold it. A process is in only one cgroup of version 2, so this is the
+// cgroup
+// of the other limits if there is one.
 func Unbounded(r *spec.Resolved, h *wrap.Host) {
 	if !h.Unbounded(r) || h.Groups[wrap.PIDs].State != wrap.Unknown {
 		return

@@ -11,12 +11,12 @@ import (
 	"sbx/wrap"
 )
 
-// maxHomes bounds the homes in which a root caller's secrets are looked for.
+// maxHomes bounds the number of homes that are searched for secrets if the caller is root.
 const maxHomes = 64
 
-// homes are the homes in which secrets are looked for: the caller's and, for root,
-// those of others in which something is needed. The rest of the password file's homes
-// and of /home is hidden whole, and nothing in them is read.
+// homes returns the homes that are searched for secrets: the caller's and, for
+// root, those of other users in which the command needs something. All other homes of the
+// password file and of /home are hidden whole, and nothing in them is read.
 func (p *secretSearch) homes() []string {
 	if p.h.UID != 0 {
 		if p.r.Home == "" {
@@ -55,8 +55,8 @@ func (p *secretSearch) homes() []string {
 	return own
 }
 
-// accounts are the homes of the caller, who may have become root by sudo(8), and all
-// others of the password file and of /home.
+// accounts returns the homes of the caller, who may have become root by
+// sudo(8), and all other homes of the password file and of /home.
 func (p *secretSearch) accounts() (own, others []string) {
 	known := map[string]bool{"": true}
 	add := func(home string, list *[]string) {
@@ -101,8 +101,9 @@ func (p *secretSearch) accounts() (own, others []string) {
 	return own, others
 }
 
-// needed are the paths for whose sake another's home is not hidden whole: what the
-// documents name, where the command starts, its program, and the directories of its PATH.
+// needed returns the paths that keep another user's home from being hidden
+// whole: those in the documents, the directory in which the command starts, its program,
+// and the directories of its PATH.
 func (p *secretSearch) needed(own []string) (paths []string) {
 	add := func(all ...string) {
 		for _, path := range all {
@@ -141,19 +142,19 @@ func (p *secretSearch) needed(own []string) (paths []string) {
 	return paths
 }
 
-// isNeeded tells whether something that is needed lies in a home, or the home in that.
+// isNeeded reports whether a needed path lies in home, or home lies in a needed path.
 func isNeeded(home string, needed []string) bool {
 	return slices.ContainsFunc(needed, func(path string) bool { return within(path, home) || within(home, path) })
 }
 
-// shared tells whether a home is also a place where others look for something: a
-// directory at the top or of /var, or a program's own in /opt.
+// isShared reports whether a home is also a directory that other users use: one
+// at the top of the tree or directly in /var, or a program's directory in /opt.
 func (p *secretSearch) isShared(home string) bool {
 	home = join("/", relative(home, p.root))
 	return parent(home) == "/" || parent(home) == "/var" || within(home, "/opt")
 }
 
-// plainFolder is the path without links of a directory; "" where there is none.
+// realDir returns a directory's path without symlinks; "" if path is not a directory.
 func realDir(path string) string {
 	if at := resolve(path); at.kind == wrap.Dir {
 		return at.path
@@ -161,9 +162,9 @@ func realDir(path string) string {
 	return ""
 }
 
-// passwdHome is the home of a line of passwd(5), and whose it is. The home is "" where
-// it is not a directory that people or services keep something in, but one of the places
-// that stand for "none", the system's own trees among them.
+// passwdHome parses a line of passwd(5). home is "" if the directory is one of those that
+// stand for "no home", or belongs to the system, so that nobody keeps files of their own
+// there.
 func passwdHome(line string) (home, name, uid string) {
 	field := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 7)
 	if len(field) < 6 {

@@ -5,10 +5,11 @@ import (
 	"sbx/wrap"
 )
 
-// isOpened tells whether a document names a secret in filesystem.read or write,
-// by its own path or by what it leads to. Naming a directory above opens nothing,
-// nor does being the directory that sbx was started in. Naming something beneath
-// a directory leaves the directory hidden: Build binds what was named into it.
+// isOpened reports whether a document names a secret in filesystem.read or write,
+// either by its own path or by the path it resolves to. A document that names a directory
+// above the secret does not open it, nor does starting sbx in it. If a document names
+// something inside a secret directory, the directory stays hidden and Build binds the named
+// path into it.
 func (p *prober) isOpened(path, real string) bool {
 	for i := range p.r.Read {
 		if n := &p.r.Read[i]; n.Field != "" && p.means(n, path, real) {
@@ -23,15 +24,16 @@ func (p *prober) isOpened(path, real string) bool {
 	return false
 }
 
-// names tells whether a path of the spec means a secret. What it leads to by a
-// link in a writable tree does not count: an earlier command may have left that.
+// means reports whether a path of the spec names the given secret. A path that
+// resolves to the secret only through a symlink in a writable tree does not count: an
+// earlier command may have planted that symlink.
 func (p *prober) means(n *spec.Path, path, real string) bool {
 	return n.Abs == path || n.Abs == real || (n.Real == path || n.Real == real) && !p.r.Planted(n)
 }
 
-// inView tells whether a path is in view in the sandbox as far as private
-// directories go: outside of them, or beneath a path that the spec names and that
-// is therefore bound into them.
+// inView reports whether private directories leave a path visible in the sandbox: it
+// lies
+// outside all of them, or under a path that the spec names, which is bound into them.
 func (p *prober) inView(path string) bool {
 	if !p.r.Private {
 		return true

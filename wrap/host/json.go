@@ -7,15 +7,16 @@ import (
 	"sbx/wrap"
 )
 
-// jsonList is an object or a list of a JSON text, and what is known of the command
-// whose operands the list is, or a list in the object: whether it runs them. Nothing
-// is where the command comes after its operands, or there is none.
+// jsonList is an object or a list of a JSON text. It records whether the command is known
+// whose operands are in the list, or in a list of the object, and whether it runs its
+// operands. The command is unknown if it comes after its operands or is missing.
 type jsonList struct {
-	list, first         bool // a list; one whose next string is the command
+	list, first         bool // is a list; the next string is the command
 	known, runsOperands bool
 }
 
-// takesValue tells whether a string of the list may be run, or read by what is.
+// isRun reports whether the list's next string may be executed, or read by a program that
+// executes it.
 func (l *jsonList) isRun(key, value string) bool {
 	switch {
 	case l.first, !l.list && isCommandKey(key):
@@ -29,16 +30,15 @@ func (l *jsonList) isRun(key, value string) bool {
 	return runs
 }
 
-// isCommandKey tells whether a command stands under a key, and not its operands.
+// isCommandKey reports whether the value of a key is a command rather than operands.
 func isCommandKey(key string) bool {
 	return wrap.Matches(key, "*command") || wrap.Matches(key, "cmd")
 }
 
-// jsonStrings calls each for the strings of a JSON text that stand beneath a key of
-// the row's; runs tells that they are no operands of a program that does not run
-// them. It is a scan for strings, brackets and colons, and not a parser: it
-// takes comments, further commas, single quotes and keys without any as they are,
-// and what no reader would take it gives all the same.
+// jsonStrings calls each for the strings of a JSON text that stand under one of the row's
+// keys. runs is false for operands of a program that does not run them. It only scans for
+// strings, brackets and colons: it accepts comments, trailing commas, single quotes and
+// unquoted keys, and also reports strings that no JSON reader would accept.
 func jsonStrings(n *wrap.Naming, text string, each func(value string, runs bool)) {
 	all := len(n.Keys) == 0
 	depth, within, keyed, key := 0, -1, false, ""
@@ -92,7 +92,8 @@ func jsonStrings(n *wrap.Naming, text string, each func(value string, runs bool)
 	}
 }
 
-// afterComments is where after at neither blanks nor comments go on.
+// afterComments returns the offset, from at, of the first byte that is neither a blank nor
+// part of a comment.
 func afterComments(text string, at int) int {
 	for {
 		rest := strings.TrimLeft(text[at:], " \t\r\n")
@@ -110,8 +111,8 @@ func afterComments(text string, at int) int {
 	}
 }
 
-// jsonWord is the string, or the word without quotes, that a text begins with, and
-// how long it is there. A string ends with its line where it lacks a quote.
+// jsonWord returns the string or unquoted word at the beginning of a text, and its length
+// in the text. A string without a closing quote ends with its line.
 func jsonWord(text string) (value string, size int) {
 	quote := text[0]
 	if quote != '"' && quote != '\'' {
@@ -139,7 +140,7 @@ func jsonWord(text string) (value string, size int) {
 	return string(b), size
 }
 
-// jsonEscape is what an escape stands for, and how much more than one byte it takes.
+// jsonEscape decodes an escape, and returns how many bytes it takes beyond the first.
 func jsonEscape(text string) (c rune, more int) {
 	switch text[0] {
 	case 'n':

@@ -12,8 +12,8 @@ import (
 	"sbx/wrap"
 )
 
-// kernel finds what the kernel and the caller's ids allow, without trying any
-// of it: a launch learns the rest from the step that fails.
+// kernel records what the kernel and the caller's ids allow, without trying any of
+// it: a launch learns the rest from the step that fails.
 func (p *prober) kernel() {
 	h := &p.h
 	h.Arch = runtime.GOARCH
@@ -23,13 +23,13 @@ func (p *prober) kernel() {
 		h.Kernel = version(h.Release)
 	}
 	h.UID, h.GID = unix.Geteuid(), unix.Getegid()
-	if h.UID == 0 { // others map their own ids alone
+	if h.UID == 0 { // other users can map only their own ids
 		h.UIDs, h.GIDs = idRanges("/proc/self/uid_map"), idRanges("/proc/self/gid_map")
 	}
 	caps := effectiveCaps()
 	h.SysAdmin = caps&(1<<unix.CAP_SYS_ADMIN) != 0
-	// In another user namespace than the first, which has all ids, the kernel tells
-	// nobody of audit.
+	// The kernel delivers audit messages only in the initial user namespace, which is the one
+	// that has all ids.
 	const readers = 1<<unix.CAP_AUDIT_READ | 1<<unix.CAP_AUDIT_CONTROL
 	h.AuditReader = caps&readers == readers && len(h.UIDs) == 1 && h.UIDs[0] == wrap.IDRange{Count: 1<<32 - 1}
 	if support := landlock.Probe(); support.State == landlock.Available {
@@ -54,12 +54,12 @@ func (p *prober) kernel() {
 	h.Rungs = rungs(h)
 }
 
-// processes finds out how many the machine can have, and whether root can bound
-// those of a pid namespace: before Linux 6.14 pid_max is the whole machine's.
+// processes records how many processes the machine can have, and whether root can
+// limit those of a pid namespace: before Linux 6.14 pid_max applies to the whole machine.
 func (p *prober) processes() {
 	h := &p.h
 	h.Processes = min(sysctlNumber(wrap.PidMaxFile), sysctlNumber("/proc/sys/kernel/threads-max"))
-	b, _ := read.Proc("/proc/loadavg", maxFile) // sysinfo(2) has 16 bits for it
+	b, _ := read.Proc("/proc/loadavg", maxFile) // sysinfo(2) has only 16 bits for this number
 	_, all, _ := strings.Cut(string(b), "/")
 	all, _, _ = strings.Cut(all, " ")
 	h.Running, _ = strconv.ParseUint(all, 10, 32)
@@ -70,14 +70,14 @@ func (p *prober) processes() {
 	}
 }
 
-// setting is a whole number of /proc/sys; 0 where there is none.
+// sysctlNumber reads a whole number from a file of /proc/sys; 0 if the file is absent.
 func sysctlNumber(path string) uint64 {
 	b, _ := read.Proc(path, maxFile)
 	n, _ := strconv.ParseUint(strings.TrimSuffix(string(b), "\n"), 10, 32)
 	return n
 }
 
-// version is the first two numbers of a release, as "6.18.44-custom".
+// version parses the first two numbers of a release such as "6.18.44-custom".
 func version(release string) (v wrap.Version) {
 	for i := range v {
 		for release != "" && release[0] >= '0' && release[0] <= '9' && v[i] < 1<<20 {
@@ -89,8 +89,8 @@ func version(release string) (v wrap.Version) {
 	return v
 }
 
-// idRanges reads /proc/self/uid_map: the ids that the caller's user namespace
-// has, its first column and its last.
+// idRanges reads a file such as /proc/self/uid_map and returns the ids that the caller's user
+// namespace has, from the first and the last column.
 func idRanges(path string) (ranges []wrap.IDRange) {
 	b, ok := read.Proc(path, maxFile)
 	if !ok {
@@ -105,7 +105,8 @@ func idRanges(path string) (ranges []wrap.IDRange) {
 	return ranges
 }
 
-// number is s as the kernel prints one; what does not fit is the largest.
+// parseUint32 parses a number as the kernel prints it, and returns the largest uint32 for a
+// larger number.
 func parseUint32(s string) uint32 {
 	var n uint64
 	for i := 0; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
@@ -114,7 +115,7 @@ func parseUint32(s string) uint32 {
 	return uint32(n)
 }
 
-// effective is the caller's effective capabilities.
+// effectiveCaps returns the caller's effective capabilities.
 func effectiveCaps() uint64 {
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
@@ -124,8 +125,8 @@ func effectiveCaps() uint64 {
 	return uint64(data[0].Effective) | uint64(data[1].Effective)<<32
 }
 
-// overlay tells what the version says: whether the file system is there, and
-// what a security module has to say, the mount itself shows.
+// overlay answers what the kernel's version implies. Only the mount itself shows whether
+// the file system is present and a security module allows it.
 func overlay(v wrap.Version, admin bool) wrap.Answer {
 	if v.Less(wrap.Version{5, 11}) && !admin {
 		return wrap.Answer{State: wrap.No, Why: "overlay mounts in a user namespace need Linux 5.11"}
@@ -133,8 +134,8 @@ func overlay(v wrap.Version, admin bool) wrap.Answer {
 	return wrap.Answer{}
 }
 
-// copies asks pidfd_getfd(2) of a descriptor that cannot be: what answers otherwise than
-// of that is a container's filter, which allows it with CAP_SYS_PTRACE alone.
+// copiesSockets calls pidfd_getfd(2) with an invalid descriptor. An error other than EBADF
+// comes from a container's syscall filter, which allows the call only with CAP_SYS_PTRACE.
 func copiesSockets() wrap.Answer {
 	if _, err := unix.PidfdGetfd(-1, -1, 0); err != unix.EBADF {
 		return wrap.Answer{State: wrap.No, Why: "no socket of the command's can be copied: pidfd_getfd: " + err.Error()}
@@ -142,7 +143,7 @@ func copiesSockets() wrap.Answer {
 	return wrap.Answer{}
 }
 
-// rungs tells which rungs cannot be held for certain.
+// rungs answers which fallback levels certainly cannot be used on this host.
 func rungs(h *wrap.Host) (r [3]wrap.Answer) {
 	no := func(why string) wrap.Answer { return wrap.Answer{State: wrap.No, Why: why} }
 	switch root := h.UID == 0; {
@@ -151,7 +152,7 @@ func rungs(h *wrap.Host) (r [3]wrap.Answer) {
 	case !root && sysctl("/proc/sys/kernel/unprivileged_userns_clone") == "0":
 		r[wrap.RungUser] = no("user namespaces are root's alone: kernel.unprivileged_userns_clone is 0")
 	case !h.SysAdmin && sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1":
-		// A profile may still allow this program; the first mount shows it.
+		// An AppArmor profile may still allow this program; the first mount shows whether it does.
 		r[wrap.RungUser].Why = "AppArmor restricts user namespaces: kernel.apparmor_restrict_unprivileged_userns is 1"
 	}
 	switch {

@@ -10,19 +10,19 @@ import (
 	"sbx/wrap"
 )
 
-// maxLayers bounds the directories over which private copies lie, and layerDepth how far
-// beneath the root they are looked for, but on the way to the home.
+// maxLayers bounds the number of directories with a private copy. layerDepth is how deep
+// under the root they are searched for, except on the way to the home.
 const (
 	maxLayers  = 256
 	layerDepth = 3
 )
 
-// layers looks for the directories over which a private copy can lie, from the root
-// down: the nearest that the caller may write, since overlayfs copies none whose owner
-// the user namespace does not have; root's has all that root has. An overlay shows none
-// of the mounts beneath it, and a user namespace may not take it without them: where
-// something is mounted beneath a directory, those in it have a copy each, and the files
-// directly in it none.
+// copyLayers finds the directories over which a private copy can lie. From the root down it
+// takes the nearest ones that the caller may write: overlayfs copies no file whose owner
+// the user namespace does not have. Root's namespace has all ids, so root needs no write
+// permission. An overlay hides the mounts under it, and a user namespace may not hide them:
+// if something is mounted under a directory, each subdirectory has its own copy, and the
+// files directly in the directory have none.
 func (p *prober) copyLayers() {
 	if p.r.Learn {
 		p.addLayersIn("/", layerDepth)
@@ -35,7 +35,7 @@ func (p *prober) addLayersIn(dir string, depth int) {
 		return
 	}
 	defer unix.Close(fd)
-	if !readable { // but on the way to the home
+	if !readable { // only the way to the home is known
 		if rest, ok := strings.CutPrefix(p.h.Home, dir+"/"); ok {
 			name, _, _ := strings.Cut(rest, "/")
 			p.addLayer(join(dir, name), depth)
@@ -55,7 +55,7 @@ func (p *prober) addLayersIn(dir string, depth int) {
 	}
 }
 
-// layerAt is layersIn for one that is in it.
+// addLayer adds one directory, or goes on with the directories in it.
 func (p *prober) addLayer(dir string, depth int) {
 	var st unix.Stat_t
 	switch {
@@ -74,7 +74,7 @@ func (p *prober) addLayer(dir string, depth int) {
 			own = false
 		}
 	}
-	switch home := beneath(p.h.HomeReal, dir); { // it has a copy of its own
+	switch home := beneath(p.h.HomeReal, dir); { // the agent's home has a copy of its own
 	case own && !home:
 		p.h.Layers = append(p.h.Layers, wrap.Layer{Dir: dir, Mode: st.Mode & 0o7777})
 	case home || depth > 1 || beneath(p.h.Home, dir):
@@ -82,8 +82,8 @@ func (p *prober) addLayer(dir string, depth int) {
 	}
 }
 
-// maps tells whether a sandbox's user namespace has an id: root's has all of ranges,
-// any other the caller's own.
+// mapsID reports whether a sandbox's user namespace has an id: root's has all of ranges, any
+// other only the caller's own.
 func (p *prober) mapsID(ranges []wrap.IDRange, own int, id uint32) bool {
 	if p.h.UID != 0 {
 		return int(id) == own
@@ -91,16 +91,15 @@ func (p *prober) mapsID(ranges []wrap.IDRange, own int, id uint32) bool {
 	return slices.ContainsFunc(ranges, func(r wrap.IDRange) bool { return id >= r.First && id-r.First < r.Count })
 }
 
-// withoutLayer are the directories that a sandbox has its own of, or that are the kernel's.
+// neverLayered are directories that a sandbox replaces by its own, and the kernel's.
 var neverLayered = []string{"/dev", "/lost+found", "/proc", "/run", "/sys", "/tmp", "/var/tmp"}
 
-// mayAt tells whether the caller has a right to a path.
+// hasAccess reports whether the caller has a permission for a path.
 func hasAccess(path string, mode uint32) bool {
 	return unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS) == nil
 }
 
-// homeLayer looks at the home of an agent, and at the files directly in it that
-// the agent reads.
+// homeLayer records an agent's home, and the files directly in it that the agent reads.
 func (p *prober) homeLayer() {
 	if !p.r.HomeLayer {
 		return

@@ -6,10 +6,11 @@ import (
 	"sbx/wrap"
 )
 
-// linked lists the linked worktrees that are as git makes them, without a link
-// on the way: their directory names a .git file of a writable tree, and that file,
-// where it is there, the directory. So do all other .git files that were found to
-// lead there.
+// linkedWorktrees returns the linked worktrees that have the form that git gives them, without
+// a
+// symlink on the way: the worktree's git directory names a .git file of a writable tree,
+// and that file, if it exists, names the git directory. The same must hold for all other
+// .git files that lead to that git directory.
 func (s *gitSearch) linkedWorktrees() (list []wrap.Worktree) {
 next:
 	for _, admin := range s.worktreeDirs {
@@ -39,8 +40,8 @@ next:
 	return list
 }
 
-// leadsTo tells whether a path, counted from dir, is that of to, with no link on
-// the way.
+// leadsTo reports whether a path, counted from dir, resolves to the path to without any
+// symlink on the way.
 func (s *gitSearch) leadsTo(dir, path, to string) bool {
 	at := resolveIn(dir, path)
 	return path != "" && len(at.links) == 0 && at.path == to

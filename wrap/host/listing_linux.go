@@ -11,31 +11,31 @@ import (
 	"sbx/wrap"
 )
 
-// maxListing bounds the names of one directory.
+// maxListing bounds the number of names that are listed in one directory.
 const maxListing = 65536
 
-// smallFolder is the size up to which a directory is read at once, as one block of
-// ext4; other file systems count names or their bytes.
+// smallFolder is the size up to which a directory is always listed: one block of ext4.
+// Other file systems report a number of names or their bytes as the size.
 const smallFolder = 4096
 
-// Listings reads the directories in which something must be hidden by its name: all
-// secrets that are no directories, and an agent's home. Probe itself leaves out large
-// ones where an overlay may do, which needs no listing: a caller whose overlay
-// failed sets h.Overlay or h.Layer to No and calls Listings before it plans again.
+// Listings lists the directories in which a name must be hidden: those with a secret that
+// is not a directory, and an agent's home. Probe leaves out large directories if an overlay
+// may hide the name, which needs no listing. A caller whose overlay failed sets h.Overlay
+// or h.Layer to No and calls Listings before it builds the next plan.
 func Listings(h *wrap.Host) {
 	p := lister{prober: &prober{h: *h}}
 	p.listings(nil)
 	h.Listing = p.h.Listing
 }
 
-// lister reads the names of directories.
+// lister lists the names in directories.
 type lister struct {
 	*prober
-	tried []string // directories that list has opened, whatever came of it
+	tried []string // directories that list has tried, with or without success
 }
 
-// listings are of the directories in which something is hidden; in crowded ones many homes
-// are, whole.
+// listings lists the directories in which something is hidden. Those in crowded contain
+// many hidden homes and are listed however large they are.
 func (p *lister) listings(crowded []string) {
 	for i := range p.h.Secrets {
 		s := &p.h.Secrets[i]
@@ -44,7 +44,7 @@ func (p *lister) listings(crowded []string) {
 		}
 		dir := parent(s.Path)
 		if p.overlayMayWork() && !within(dir, p.h.Home) {
-			continue // /etc and its like are always large
+			continue // directories such as /etc are always large
 		}
 		p.list(dir)
 	}
@@ -58,7 +58,7 @@ func (p *lister) listings(crowded []string) {
 
 func (p *lister) overlayMayWork() bool { return p.h.Overlay.State != wrap.No }
 
-// list reads one directory whole, once, where it is small or nothing else would do.
+// list lists a directory once, if it is small or only a listing can hide its names.
 func (p *lister) list(dir string) {
 	if slices.Contains(p.tried, dir) {
 		return
@@ -67,7 +67,7 @@ func (p *lister) list(dir string) {
 	p.listUpTo(dir, smallFolder)
 }
 
-// listAll reads one directory whole, however large it is.
+// listAll lists a directory of any size.
 func (p *lister) listAll(dir string) { p.listUpTo(dir, math.MaxInt64) }
 
 func (p *lister) listUpTo(dir string, size int64) {

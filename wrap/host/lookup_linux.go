@@ -10,43 +10,44 @@ import (
 	"sbx/wrap"
 )
 
-// lookup finds which paths of a sorted table exist. It goes down the table's
-// directories and reads each that exists once, instead of asking for every path: a
-// home of twenty names answers two hundred rows with a dozen calls.
+// lookup finds which paths of a sorted table exist. It descends through the table's
+// directories and reads each existing one once, instead of asking for every path: a home
+// with twenty names answers two hundred rows with a dozen calls.
 type lookup struct {
 	dirs *read.Dir
 	n    int
 	path func(i int) string // relative, clean, sorted
 	emit func(i int, f wrap.Found)
-	top  []rowGroup // of all rows: the same in every directory that is looked in
+	top  []rowGroup // the groups of all rows; every searched directory uses them
 }
 
-// place is an open directory, by the name it was reached by and its real path.
+// openedDir is an open directory, with the path by which it was reached and its path
+// without symlinks.
 type openedDir struct {
 	fd         int
 	readable   bool
 	path, real string
 }
 
-// group is the rows that share their next name.
+// rowGroup is the rows that have the same next name.
 type rowGroup struct {
 	lo, hi int
 	name   string
 }
 
-// match is a name that stands in a directory and the group it answers.
+// match is a name in the directory and the group whose next name it matches.
 type match struct {
 	group int
 	name  string
 	dtype byte
 }
 
-// few is how many names are asked for one by one rather than by reading the
-// whole directory: as many calls as reading /etc is worth.
+// maxStats is the number of names up to which each is asked for by a call of its own,
+// instead of reading the directory. So many calls take as long as reading /etc.
 const maxStats = 32
 
-// from looks for all rows beneath the directory dir. real is its path without
-// links; "" where that is not known. The result is that path, "" for none.
+// lookUnder looks for all rows under the directory dir. real is its path without symlinks;
+// "" if unknown. The result is that path; "" if there is no such directory.
 func (l *lookup) lookUnder(dir, real string) string {
 	fd, readable, plain, err := openAt(dir)
 	if err != nil {
@@ -63,8 +64,8 @@ func (l *lookup) lookUnder(dir, real string) string {
 	return real
 }
 
-// in looks in one directory for the rows from lo to hi, whose first skip bytes
-// name it.
+// lookIn looks in one directory for the rows from lo to hi. The first skip bytes of their
+// paths are the directory's.
 func (l *lookup) lookIn(at openedDir, lo, hi, skip int) {
 	var groups []rowGroup
 	if skip > 0 {
@@ -81,7 +82,8 @@ func (l *lookup) lookIn(at openedDir, lo, hi, skip int) {
 	}
 }
 
-// hit tells of the rows that end with the name and goes on with the others.
+// descend emits the rows that end with the matched name, and looks for the others in the
+// directory of that name.
 func (l *lookup) descend(at openedDir, g rowGroup, m match, skip int) {
 	rest := g.lo
 	for ; rest < g.hi && len(l.path(rest)) == skip+len(g.name); rest++ {
@@ -104,8 +106,8 @@ func (l *lookup) descend(at openedDir, g rowGroup, m match, skip int) {
 	l.lookIn(below, rest, g.hi, skip+len(g.name)+1)
 }
 
-// anyBelow tells whether it is worth opening the next directory: where only few
-// rows lie in it they are asked for from here.
+// anyBelow reports whether opening the next directory is worthwhile: if only a few rows lie
+// in it, it asks for them directly.
 func (l *lookup) anyBelow(at openedDir, lo, hi, skip int) bool {
 	if hi-lo > 4 {
 		return true
@@ -123,10 +125,10 @@ func (l *lookup) anyBelow(at openedDir, lo, hi, skip int) bool {
 	return false
 }
 
-// groups splits rows by their next name, in the names' order. That is not
-// always the rows' order: "a.b" comes before "a/b", but "a" before "a.b". The rows
-// of one directory lie together, and most are passed over: to look at each takes longer
-// than to read a home.
+// groups splits rows by their next name and sorts the groups by name. The order of rows may
+// differ: "a.b" sorts before "a/b", but "a" before "a.b". Rows of one directory are
+// adjacent. A search skips most of them, since looking at every row takes longer than
+// reading a home.
 func (l *lookup) groups(lo, hi, skip int) []rowGroup {
 	gs := make([]rowGroup, 0, (hi-lo+1)/2)
 	sorted := true
@@ -153,12 +155,12 @@ func (l *lookup) groups(lo, hi, skip int) []rowGroup {
 	return gs
 }
 
-// leads tells whether path begins with name and a slash.
+// beginsWithDir reports whether path begins with name and a slash.
 func beginsWithDir(path, name string) bool {
 	return len(path) > len(name) && path[len(name)] == '/' && path[:len(name)] == name
 }
 
-// matches is which groups stand in the directory, in the groups' order.
+// matches returns the names in the directory that match a group, in the groups' order.
 func (l *lookup) matches(at openedDir, groups []rowGroup) []match {
 	var ms []match
 	var globs []int
@@ -184,9 +186,9 @@ func (l *lookup) matches(at openedDir, groups []rowGroup) []match {
 	return ms
 }
 
-// list reads the directory. A long one is read to its end only for the sake of
-// patterns, the groups that globs names, and then to a bound; all tells whether it
-// was.
+// readMatches reads the directory. It reads a long one to the end only if there are
+// patterns (the groups in globs), and then up to a limit; all reports whether it reached the
+// end.
 func (l *lookup) readMatches(at openedDir, groups []rowGroup, globs []int) (ms []match, all bool) {
 	names := 0
 	note := func(name []byte, dtype byte) bool {
@@ -213,7 +215,7 @@ func (l *lookup) readMatches(at openedDir, groups []rowGroup, globs []int) (ms [
 	}
 }
 
-// search is the first group whose name is not before name.
+// search returns the first group whose name is not less than name.
 func search(groups []rowGroup, name []byte) int {
 	lo, hi := 0, len(groups)
 	for lo < hi {
@@ -227,7 +229,7 @@ func search(groups []rowGroup, name []byte) int {
 	return lo
 }
 
-// foundAt describes the name in the directory at.
+// found describes a name in an open directory.
 func found(at openedDir, name string, dtype byte) wrap.Found {
 	f := wrap.Found{Path: join(at.path, name), Real: join(at.real, name), Kind: kindIn(at.fd, name, dtype)}
 	if f.Kind != wrap.Symlink {

@@ -10,7 +10,7 @@ import (
 	"sbx/wrap"
 )
 
-// mounts reads the host's mounts and finds the removable ones among them.
+// mounts reads the host's mounts and finds the removable ones.
 func (p *mountTable) mounts() {
 	p.lastAt, p.onDevice = make(map[string]int, 64), make(map[string][]int, 64)
 	read.Lines("/proc/self/mountinfo", read.Mountinfo, func(line []byte) {
@@ -26,9 +26,9 @@ func (p *mountTable) mounts() {
 	})
 }
 
-// noteMedia notes what is hidden because of a mount: the directories in which
-// desktops mount what people plug in, as a whole and whatever it is, and of
-// /mnt, which may hold anything (/mnt/c of WSL), removable devices alone.
+// noteMedia records a directory that is hidden because of a mount: /media and
+// /run/media, where desktops mount removable media, are hidden whole. Of /mnt, which may
+// hold anything (/mnt/c of WSL), only removable devices are hidden.
 func (p *mountTable) noteMedia(path, dev string) {
 	hide := ""
 	for _, dir := range [...]string{"/media", "/run/media"} {
@@ -44,7 +44,7 @@ func (p *mountTable) noteMedia(path, dev string) {
 	}
 }
 
-// mountLine reads a line of mountinfo, proc_pid_mountinfo(5):
+// mountLine parses a line of mountinfo, proc_pid_mountinfo(5):
 //
 //	36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/root rw
 func mountLine(line string) (m wrap.MountPoint, on mountEntry, ok bool) {
@@ -77,10 +77,10 @@ func mountLine(line string) (m wrap.MountPoint, on mountEntry, ok bool) {
 	return m, on, m.Path != ""
 }
 
-// removable tells whether a block device can be carried away: its disk says
-// so, or hangs on USB, FireWire or a card reader (USB disks, unlike sticks,
-// call themselves fixed), or it is made of such a device (an encrypted stick).
-// dev is "8:17"; file systems without a device have major 0.
+// removable reports whether a block device is removable: its disk says so, or is connected
+// by USB, FireWire or a card reader (USB disks, unlike sticks, call themselves fixed), or it
+// is built on such a device (an encrypted stick). dev is major:minor, such as "8:17"; file
+// systems without a device have major 0.
 func removable(dev string) bool {
 	if strings.HasPrefix(dev, "0:") {
 		return false
@@ -98,7 +98,7 @@ func removableDevice(path string, depth int) bool {
 			return true
 		}
 	}
-	// A partition's directory lies in its disk's.
+	// The directory of a partition lies in that of its disk.
 	if sysctl(real+"/removable") == "1" || sysctl(parent(real)+"/removable") == "1" {
 		return true
 	}
@@ -116,21 +116,21 @@ func removableDevice(path string, depth int) bool {
 	return found
 }
 
-// seat is where a part of a file system is mounted: what lies at root there is
-// seen at path. options are the file system's own, as mountinfo has them, of an
-// overlay alone.
+// mountEntry is one mount: the directory root of a file system is visible at path. options
+// are the file system's own options from mountinfo, recorded only for overlays.
 type mountEntry struct{ dev, root, path, options string }
 
-// mountTable is where file systems are mounted.
+// mountTable is the host's mounts.
 type mountTable struct {
 	*prober
-	entries []mountEntry // in the order of mountinfo
-	// seatAt is the last of them at a path, and seatsOf all of a device.
+	entries []mountEntry // in mountinfo's order
+	// lastAt is the index of the last entry at a path, onDevice of all entries of a device.
 	lastAt   map[string]int
 	onDevice map[string][]int
 }
 
-// elsewhere lists the other paths at which path, or something beneath it, is seen.
+// otherPaths returns the other paths at which path, or something under it, is
+// visible.
 func (p *mountTable) otherPaths(path string) (list []string) {
 	on := p.entryOf(path)
 	if on == nil {
@@ -148,7 +148,7 @@ func (p *mountTable) otherPaths(path string) (list []string) {
 		case within(s.root, inside):
 			at, was = s.path, joinRest(path, remainder(s.root, inside))
 			if within(p.r.Home, at) || within(p.r.WorkingDir.Real, at) {
-				continue // that is what the caller works in, wherever it comes from
+				continue // the caller works in at, so it is never hidden
 			}
 		}
 		if at != "" && at != path && !within(at, path) && sameFile(at, was) {
@@ -158,12 +158,12 @@ func (p *mountTable) otherPaths(path string) (list []string) {
 	return list
 }
 
-// sameElsewhere lists the other paths at which a directory itself is seen.
+// otherPathsOf returns the other paths at which a directory itself is visible.
 func (p *mountTable) otherPathsOf(path string) []string {
 	return slices.DeleteFunc(p.otherPaths(path), func(at string) bool { return !sameFile(at, path) })
 }
 
-// seatOf is the mount that path lies on.
+// entryOf returns the mount on which path lies.
 func (p *mountTable) entryOf(path string) *mountEntry {
 	for ; ; path = parent(path) {
 		if i, ok := p.lastAt[path]; ok {
@@ -175,10 +175,11 @@ func (p *mountTable) entryOf(path string) *mountEntry {
 	}
 }
 
-// inside is the path in the file system of what is seen at path.
+// inside returns the path within the file system of the file visible at path.
 func (s *mountEntry) inside(path string) string { return joinRest(s.root, remainder(path, s.path)) }
 
-// sameFile tells whether two names are one file: another mount may lie over one.
+// sameFile reports whether two paths are the same file. They are not if another mount covers
+// one of them.
 func sameFile(a, b string) bool {
 	var x, y unix.Stat_t
 	const flags = unix.AT_SYMLINK_NOFOLLOW | unix.AT_NO_AUTOMOUNT

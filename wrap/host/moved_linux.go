@@ -9,8 +9,8 @@ import (
 	"sbx/wrap"
 )
 
-// movedFolders looks for secrets of a home where the caller's environment says
-// that their directory is.
+// movedFolders looks for a home's secrets in the directories to which
+// environment variables move them.
 func (p *secretSearch) movedFolders(ofHome []wrap.Secret) {
 	for _, m := range wrap.MovedFolders() {
 		dir, ok := p.env(m.Name)
@@ -36,16 +36,16 @@ func (p *secretSearch) movedFolders(ofHome []wrap.Secret) {
 	}
 }
 
-// movedSecrets hides what single variables move.
+// movedSecrets hides the files to which single environment variables point.
 func (p *secretSearch) movedSecrets() {
 	for _, v := range wrap.SecretVars() {
 		value, _ := p.env(v.Name)
 		for more := value != ""; more; {
 			path := value
-			if more = v.Name == "KUBECONFIG"; more { // a list
+			if more = v.Name == "KUBECONFIG"; more { // KUBECONFIG is a list of paths
 				path, value, more = strings.Cut(value, ":")
 			}
-			path = strings.TrimPrefix(path, "FILE:") // of Kerberos
+			path = strings.TrimPrefix(path, "FILE:") // a prefix that Kerberos allows
 			if v.Sub != "" && path != "" {
 				path = join(strings.TrimRight(path, "/"), v.Sub)
 			}
@@ -57,7 +57,8 @@ func (p *secretSearch) movedSecrets() {
 	}
 }
 
-// socketVars hides the sockets that variables name and drops the variables.
+// socketVars hides the sockets that environment variables name, and removes these
+// variables from the command's environment.
 func (p *secretSearch) socketVars() {
 	for _, row := range wrap.SocketVars() {
 		value, _ := p.env(row.Path)
@@ -76,8 +77,8 @@ func (p *secretSearch) socketVars() {
 	}
 }
 
-// setOtherwise tells whether the command gets another value than the caller
-// has: environment.set is meant as written.
+// setToOther reports whether the command gets another value for a variable than the
+// caller has: environment.set is taken literally.
 func (p *prober) setToOther(name, value string) bool {
 	for _, e := range p.r.Env {
 		if len(e) > len(name) && e[len(name)] == '=' && e[:len(name)] == name {
@@ -87,7 +88,8 @@ func (p *prober) setToOther(name, value string) bool {
 	return false
 }
 
-// socketOf is the path in a variable's value, in the variable's own form.
+// socketOfVar extracts the socket's path from a variable's value; the format depends
+// on the variable.
 func (p *prober) socketOfVar(name, value string) string {
 	switch name {
 	case "DOCKER_HOST", "CONTAINER_HOST":
@@ -111,7 +113,7 @@ func (p *prober) socketOfVar(name, value string) string {
 	return value
 }
 
-// busPath is the first path of a list of D-Bus addresses:
+// busPath returns the first path in a list of D-Bus addresses:
 // "unix:path=/run/user/1000/bus,guid=…;unix:abstract=…".
 func busPath(list string) string {
 	for list != "" {
@@ -152,7 +154,7 @@ func hex(c byte) byte {
 	return 16
 }
 
-// foundAt describes what stands at an absolute path; false where nothing does.
+// foundAt describes the file at an absolute path; false if there is none.
 func (p *prober) foundAt(path string) (wrap.Found, bool) {
 	if !strings.HasPrefix(path, "/") {
 		return wrap.Found{}, false

@@ -10,24 +10,27 @@ import (
 	"sbx/wrap"
 )
 
-// Bounds on what settings files may send the search to.
+// Limits on the files to which settings files may lead the search.
 const (
-	maxSettings      = 256 // files that are read for the programs they name
+	maxSettings      = 256 // files that are read
 	maxSettingsBytes = 256 << 10
 	maxProgramWords  = 8192
 	maxPrograms      = 256
-	maxNamedFolders  = 8 // of one file: where what else it names is looked for
-	maxChain         = 3 // a settings file, a script that it names, what that runs
+	maxNamedFolders  = 8 // directories that one file names, in which its other words are looked up
+	maxChain         = 3 // a settings file, a script that it names, a program that the script runs
 )
 
-// hook is what is known of a file that git runs by its place.
+// hookNaming describes scripts that git runs because of their name.
 var hookNaming = wrap.Naming{Format: wrap.Script, Why: "git runs it as a hook"}
 
-// settings looks for the programs that a file of the table names, or the files in a
-// directory of it. top is the directory that the table counts from.
+// protectPrograms protects the programs that f names, if f is a settings file of the table, or
+// that
+// the settings files in f name, if f is a directory. top is the directory from which the
+// table's
+// paths count.
 func (s *gitSearch) protectPrograms(top string, f *wrap.Found) {
 	if s.isOpened(f.Path) {
-		return // the command may have it name whatever it likes
+		return // the command may write this file anyway
 	}
 	rel := relative(f.Path, top)
 	depth := strings.Count(rel, "/") + 1
@@ -47,9 +50,9 @@ func (s *gitSearch) protectPrograms(top string, f *wrap.Found) {
 	}
 }
 
-// names protects the programs that a settings file names, and what those run that
-// are a shell's. A word is a path from the top, from the file's own directory, from a
-// directory that the file names as well, or an absolute one.
+// protectNamedIn protects the programs that a settings file names, and the programs that
+// those of them run that are shell scripts. A word of the file is an absolute path, or a
+// path from top, from the file's own directory or from a directory that the file names.
 func (s *gitSearch) protectNamedIn(n *wrap.Naming, file, top string, chain int) {
 	known := file + "\x00" + n.Path + n.When
 	if slices.Contains(s.programs.read, known) || isKernelPath(file) || n.Format == wrap.Script && isBinary(file) {
@@ -79,20 +82,20 @@ func (s *gitSearch) protectNamedIn(n *wrap.Naming, file, top string, chain int) 
 	}
 }
 
-// short notes that not all programs were looked for; the first reason stays.
+// notePartial records why not all programs were looked for; the first reason is kept.
 func (s *gitSearch) notePartial(why string) {
 	if s.programs.partial == "" {
 		s.programs.partial = why
 	}
 }
 
-// naming is one settings file while its words are looked at.
+// settingsFile is a settings file while its words are looked up.
 type settingsFile struct {
 	s         *gitSearch
 	row       *wrap.Naming
 	file, top string
 	chain     int
-	dirs      []string // directories that words are counted from
+	dirs      []string // directories in which words are looked up
 }
 
 func (w *settingsFile) takeWord(word string, runs bool, from []string) {
@@ -105,7 +108,7 @@ func (w *settingsFile) takeWord(word string, runs bool, from []string) {
 		w.takePath(resolve(word), runs)
 		return
 	}
-	if word = strings.TrimLeft(word, "/"); word == "" { // what is left may have followed a variable
+	if word = strings.TrimLeft(word, "/"); word == "" { // the rest of a word that began with a variable begins with a slash
 		return
 	}
 	for _, dir := range from {
@@ -117,8 +120,8 @@ func (w *settingsFile) takeWord(word string, runs bool, from []string) {
 	}
 }
 
-// at takes what a word leads to: a directory is where others may be counted from, a
-// file is protected if it may be a program, and so are links on the way to it.
+// takePath handles the path that a word resolves to. In a directory, later words are looked
+// up too. A file is protected if it may be a program, together with the symlinks on the way.
 func (w *settingsFile) takePath(at resolved, runs bool) {
 	switch at.kind {
 	case wrap.Dir:
@@ -139,7 +142,8 @@ func (w *settingsFile) takePath(at resolved, runs bool) {
 	}
 }
 
-// take protects what is a program, or a link to one, where it lies in a writable tree.
+// protect protects a program, or a symlink to one, if it lies in a writable tree. It
+// returns false otherwise, or if the limit is reached.
 func (w *settingsFile) protect(path string, kind wrap.Kind) bool {
 	s := w.s
 	tree := s.tree(path)
@@ -163,7 +167,7 @@ func (w *settingsFile) protect(path string, kind wrap.Kind) bool {
 	return true
 }
 
-// looksRunnable tells whether a file may be executed, or says what runs it.
+// looksRunnable reports whether a file is executable or begins with "#!".
 func looksRunnable(path string) bool {
 	var st unix.Stat_t
 	if unix.Lstat(path, &st) != nil {
@@ -172,7 +176,7 @@ func looksRunnable(path string) bool {
 	return st.Mode&0o111 != 0 || strings.HasPrefix(firstLine(path), "#!")
 }
 
-// isShellScript tells whether a shell runs a file.
+// isShellScript reports whether a shell runs a file.
 func isShellScript(path string) bool {
 	if first := firstLine(path); strings.HasPrefix(first, "#!") {
 		return isShellLine(first)
@@ -185,17 +189,17 @@ func isShellScript(path string) bool {
 	return false
 }
 
-// isBinary tells whether a file that may be any program is none that can be read.
+// isBinary reports whether a file holds machine code rather than text.
 func isBinary(path string) bool { return strings.IndexByte(beginning(path), 0) >= 0 }
 
-// firstLine is what of a file's first line says what runs it.
+// firstLine returns the beginning of a file's first line.
 func firstLine(path string) string {
 	line, _, _ := strings.Cut(beginning(path), "\n")
 	return line
 }
 
-// beginning is the first bytes of a regular file; others are not opened, see
-// readRegular.
+// beginning returns the first bytes of a regular file. It opens no other kind of file, as
+// read.Regular does not.
 func beginning(path string) string {
 	var st unix.Stat_t
 	if unix.Fstatat(unix.AT_FDCWD, path, &st, 0) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {

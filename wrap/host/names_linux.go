@@ -8,7 +8,7 @@ import (
 	"sbx/wrap"
 )
 
-// namesIn protects the names of the table that stand in dir.
+// protectInTree protects those names of the table that exist in dir.
 func (s *gitSearch) protectInTree(dir string) {
 	found := s.p.rows(wrap.ProtectedInTree(), dir, false)
 	for _, f := range found {
@@ -21,13 +21,13 @@ func (s *gitSearch) protectInTree(dir string) {
 	for i := range found {
 		s.protectPrograms(dir, &found[i])
 	}
-	if kindAt(join(dir, ".jj/repo")) == wrap.File { // one of several working copies
+	if kindAt(join(dir, ".jj/repo")) == wrap.File { // a working copy whose repository lies elsewhere
 		s.protectPath(dir, ".jj/repo", "Jujutsu takes the repository and its settings from the directory that it names")
 	}
 }
 
-// homeNames protects what is run from a home that lies in a writable tree, or is
-// one.
+// protectHomes protects the files that programs run from a home, if the home lies in a
+// writable tree or is one.
 func (s *gitSearch) protectHomes() {
 	path, _ := s.p.env("PATH")
 	for _, h := range s.p.homesSeen {
@@ -39,8 +39,9 @@ func (s *gitSearch) protectHomes() {
 	}
 }
 
-// namesOf protects the names in a home as it is seen at a path. A project whose
-// directory is the home has a bin of its own, which is not on PATH.
+// protectInHome protects the table's names in a home that is visible at a path. bin is
+// protected only if it is on PATH: a project whose directory is the home may have a bin of its
+// own.
 func (s *gitSearch) protectInHome(at string, bin bool) {
 	s.protectInTree(at)
 	for _, row := range wrap.ProtectedInHome() {
@@ -52,9 +53,9 @@ func (s *gitSearch) protectInHome(at string, bin bool) {
 	}
 }
 
-// locked protects what of an agent's own makes the host run something later,
-// there or to come; of names that a pattern means, those that are there, and what
-// may be in them.
+// protectLocked protects the agent's own files that could run code on the host later,
+// whether or not they exist. For a pattern it protects the matching files that exist, and
+// the names that may be created in them.
 func (s *gitSearch) protectLocked() {
 	const why = "an agent on the host runs what it says"
 	for i := range s.p.r.Own {

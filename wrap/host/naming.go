@@ -6,9 +6,9 @@ import (
 	"sbx/wrap"
 )
 
-// namedWords calls each for what may name a file in a settings file. runs tells
-// that the word is one that is run or read; where it is not the file has to look
-// like a program.
+// programWords calls each for the words of a settings file that may name a file. runs
+// reports that the word is executed or read as a program; otherwise the file counts only if
+// it looks like a program.
 func programWords(n *wrap.Naming, text string, each func(word string, runs bool)) {
 	if n.When != "" && !strings.Contains(text, n.When) {
 		return
@@ -32,8 +32,8 @@ func programWords(n *wrap.Naming, text string, each func(word string, runs bool)
 	}
 }
 
-// stringWords calls each for a string of a JSON text and for its words. One that a
-// shell would part is a command line; in any other, runs holds for all of it.
+// stringWords calls each for a string of a JSON text and for its words. A string that a
+// shell would split is a command line; for any other, runs applies to all its words.
 func stringWords(value string, runs bool, each func(word string, runs bool)) {
 	if value[0] != '-' {
 		each(value, runs)
@@ -50,9 +50,9 @@ func stringWords(value string, runs bool, each func(word string, runs bool)) {
 	splitWords(value, func(word string) { rest(word, runs) })
 }
 
-// keyedLines calls each for the lines of a text that stand under a key of the
-// row's: behind it, in lines that are indented after it or belong to its text of
-// several lines, in a section called so.
+// keyedLines calls each for the lines that belong to one of the row's keys: the line of the
+// key, lines indented after it, the lines of its multi-line string, and the section of that
+// name.
 func keyedLines(n *wrap.Naming, text string, each func(line string)) {
 	within, section, goesOn := len(n.Keys) == 0, false, false
 	for line := range strings.SplitSeq(text, "\n") {
@@ -77,8 +77,8 @@ func keyedLines(n *wrap.Naming, text string, each func(line string)) {
 	}
 }
 
-// firstKey is the first part of a key: that of a.b, "a" or a for a line with a
-// value.
+// firstKey returns the first part of a line's key: a for a line that begins with a.b, "a" or
+// a.
 func firstKey(line string) string {
 	line = strings.TrimLeft(line, `"'`)
 	if end := strings.IndexFunc(line, func(c rune) bool { return c >= 0x80 || c != '_' && !isKeyByte(int(c)) }); end >= 0 {

@@ -5,9 +5,9 @@ import (
 	"sbx/wrap"
 )
 
-// Keeps refuses a spec that opens what the one it narrows hides by default or
-// protects. The tables that narrowing itself asks know the usual places; this
-// looks at the host, where variables, links and git's configuration move them.
+// Keeps returns an error if the child spec opens a path that its parent hides by default or
+// protects. The tables used in package spec know only the usual locations; Keeps looks at
+// the host, where variables, symlinks and git's configuration move them.
 func Keeps(parent, child *spec.Resolved) error {
 	if !parent.Private || !namesMore(parent, child) {
 		return nil
@@ -37,8 +37,8 @@ func keepsSecrets(parent, child *spec.Resolved, outer, inner *wrap.Host) error {
 				}
 			}
 		}
-		// A link to what holds the directory that one works in is no secret: the
-		// parent, which starts elsewhere, knows better.
+		// In the child's survey a symlink to a directory that contains its working directory
+		// is not a secret. The parent starts elsewhere, so its survey decides.
 		if within(child.WorkingDir.Real, s.Real) {
 			return opensMore(&child.WorkingDir, "in view", has)
 		}
@@ -46,8 +46,8 @@ func keepsSecrets(parent, child *spec.Resolved, outer, inner *wrap.Host) error {
 	return nil
 }
 
-// keepsProtected asks of what a document writes by name: naming a directory that
-// holds something protected opens none of it.
+// keepsProtected checks the paths that the child names in filesystem.write: naming a directory
+// that contains a protected path does not make that path writable.
 func keepsProtected(parent, child *spec.Resolved, outer *wrap.Host) error {
 	for _, list := range [][]wrap.Protected{outer.Protected, outer.Unmade} {
 		for i := range list {
@@ -70,8 +70,8 @@ func opensMore(p *spec.Path, what, has string) error {
 		Why: "the parent has " + has, Help: "ask for no more than the parent has, or leave it out"}
 }
 
-// namesMore tells whether child names a path that parent does not, or only by a link
-// that opens nothing, or starts in another.
+// namesMore reports whether the child starts in another directory than its parent, or names
+// a path that the parent does not name or reaches only through a planted symlink.
 func namesMore(parent, child *spec.Resolved) bool {
 	if child.WorkingDir.Real != parent.WorkingDir.Real {
 		return true

@@ -12,16 +12,16 @@ import (
 	"sbx/wrap"
 )
 
-// alternatives is where Debian and Fedora have the links of programs that are to be
-// chosen from.
+// alternatives is the directory in which Debian and Fedora keep symlinks to selectable
+// programs.
 const alternatives = "/etc/alternatives"
 
-// systemSearch finds what a program needs to start.
+// systemSearch finds the files that any program needs to start.
 type systemSearch struct{ *prober }
 
-// optional is what programs of /opt need of it, as rows of @system: the tree beneath
-// /opt/NAME of each directory of the command's PATH there, and of each program there to
-// which /usr/bin or /usr/local/bin has a link. Other projects may lie beside them.
+// optRows returns the directories that programs in /opt need, as rows of @system. They are
+// the directories /opt/NAME of entries of PATH, and of programs to which /usr/bin or
+// /usr/local/bin has a symlink. Other projects may lie next to them.
 func (p *systemSearch) optRows() (rows []wrap.Row) {
 	if !p.mayHaveEntries("/opt") {
 		return nil
@@ -63,8 +63,8 @@ func (p *systemSearch) optRows() (rows []wrap.Row) {
 	return rows
 }
 
-// ownTree is the widest directory that is a program's own: /opt/NAME, or less of it where
-// the command's own directories lie there too. "" for none.
+// programTree returns the widest directory that belongs to the program alone: /opt/NAME, or
+// a smaller one if the command's own directories also lie there; "" for none.
 func (p *systemSearch) programTree(at string) string {
 	dir := at
 	if kindAt(p.underRoot(at)) != wrap.Dir {
@@ -82,8 +82,8 @@ func (p *systemSearch) programTree(at string) string {
 	return ""
 }
 
-// owned are the directories that the command works in, and its caller's home: what lies
-// beside them is no program's.
+// commandDirs returns the directories in which the command works, and the caller's home: a
+// program's tree contains none of them.
 func (p *systemSearch) commandDirs() []string {
 	own := []string{p.r.WorkingDir.Real, p.r.Start(), p.r.Home, p.r.Root.Real}
 	for _, w := range p.r.Write {
@@ -95,8 +95,8 @@ func (p *systemSearch) commandDirs() []string {
 	return slices.DeleteFunc(own, func(dir string) bool { return dir == "" || dir == "/" })
 }
 
-// optOf is where a path leads to in /opt by links of /usr and of the alternatives; ""
-// for nowhere. Other links may be anybody's.
+// optTarget follows symlinks of /usr and of the alternatives until the path lies in /opt;
+// "" if it does not get there. Other symlinks may be anybody's.
 func (p *systemSearch) optTarget(at string) string {
 	for range 8 {
 		if beneath(at, "/opt") {
@@ -121,7 +121,7 @@ func (p *systemSearch) optTarget(at string) string {
 	return ""
 }
 
-// linksOf is where the links of a directory lead to in /opt.
+// optLinks returns the paths in /opt to which the symlinks in a directory lead.
 func (p *systemSearch) optLinks(dir string) (all []string) {
 	fd, readable, err := openDir(unix.AT_FDCWD, p.underRoot(dir))
 	if err != nil {
@@ -131,7 +131,7 @@ func (p *systemSearch) optLinks(dir string) (all []string) {
 	if !readable {
 		return nil
 	}
-	text := make([]byte, 256) // for hundreds of links; a longer one is left
+	text := make([]byte, 256) // reused for hundreds of symlinks; a longer target is skipped
 	_ = p.dirs.Each(fd, func(name []byte, dtype byte) bool {
 		if dtype != unix.DT_LNK && dtype != unix.DT_UNKNOWN {
 			return true
@@ -152,7 +152,7 @@ func (p *systemSearch) optLinks(dir string) (all []string) {
 	return all
 }
 
-// hasNames tells whether something stands in a directory, or may.
+// mayHaveEntries reports whether a directory has entries or cannot be read.
 func (p *systemSearch) mayHaveEntries(dir string) bool {
 	fd, readable, err := openDir(unix.AT_FDCWD, p.underRoot(dir))
 	if err != nil {
@@ -164,7 +164,7 @@ func (p *systemSearch) mayHaveEntries(dir string) bool {
 	return some
 }
 
-// rooted is where an absolute path of a table stands.
+// underRoot returns where an absolute path of a table is looked for.
 func (p *systemSearch) underRoot(at string) string { return strings.TrimRight(p.root, "/") + at }
 
 func firstName(rel string) string {
@@ -172,7 +172,7 @@ func firstName(rel string) string {
 	return name
 }
 
-// system fills in what @system is here.
+// system records the files that @system stands for on this host.
 func (p *systemSearch) system() {
 	rows := append(p.optRows(), wrap.System()...)
 	slices.SortFunc(rows, func(a, b wrap.Row) int { return strings.Compare(a.Path, b.Path) })

@@ -7,15 +7,16 @@ import (
 	"sbx/wrap"
 )
 
-// overlaid is an overlay of the host and the directories that it shows as one.
+// overlayMount is an overlay of the host with the directories that it merges.
 type overlayMount struct {
 	*mountEntry
 	layers []string
 }
 
-// overlays are those that can be seen, with the layers that stand here: those of a
-// container's own root lie in another mount namespace. An overlay in what is
-// hidden, as a container engine has many, shows nothing.
+// overlays returns the visible overlays with those of their layers that exist
+// here: the layers of a container's own root lie in another mount namespace. Overlays
+// inside hidden directories, of which a container engine has many, show nothing and are left
+// out.
 func (p *mountTable) overlays() (list []overlayMount) {
 next:
 	for i := range p.entries {
@@ -39,9 +40,9 @@ next:
 	return list
 }
 
-// layersOf is the absolute directories that the options of an overlay name, overlayfs(5):
-// lowerdir=/a:/b,upperdir=/c or, one by one, lowerdir+=/a. A backslash before a
-// colon makes it part of the name.
+// layersOf returns the absolute directories in the options of an overlay (overlayfs(5)):
+// lowerdir=/a:/b,upperdir=/c or, one by one, lowerdir+=/a. A backslash before a colon makes
+// the colon part of the name.
 func layersOf(options string) (dirs []string) {
 	for option := range strings.SplitSeq(strings.TrimSuffix(options, "\n"), ",") {
 		key, value, _ := strings.Cut(option, "=")
@@ -74,8 +75,9 @@ func layersOf(options string) (dirs []string) {
 	return dirs
 }
 
-// layered lists where path, or something beneath it, is seen by an overlay that has
-// it in a layer, and in the layers of an overlay that it lies on.
+// throughOverlays returns the paths at which path, or something under it, is
+// visible through an overlay that has it in a layer, and the paths in an overlay's layers
+// if path itself lies on that overlay.
 func (p *mountTable) throughOverlays(path string, overlays []overlayMount) (list []string) {
 	for i := range overlays {
 		o := &overlays[i]
@@ -94,9 +96,9 @@ func (p *mountTable) throughOverlays(path string, overlays []overlayMount) (list
 			}
 			switch {
 			case at == "", within(at, path), kindAt(at) == wrap.Absent:
-			case !on && p.entryOf(at) != o.mountEntry: // another mount lies over it
+			case !on && p.entryOf(at) != o.mountEntry: // another mount covers it
 			case within(layer, path) && (within(p.r.Home, at) || within(p.r.WorkingDir.Real, at)):
-				// that is what the caller works in, wherever it comes from
+				// the caller works in at, so it is never hidden
 			default:
 				list = append(list, at)
 			}

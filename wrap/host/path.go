@@ -12,10 +12,10 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 func within(path, dir string) bool { return view.Within(path, dir) }
 
-// beneath tells whether path lies beneath dir.
+// beneath reports whether path lies beneath dir.
 func beneath(path, dir string) bool { return len(path) > len(dir) && within(path, dir) }
 
-// join puts name beneath dir.
+// join appends name to dir.
 func join(dir, name string) string {
 	if dir == "/" {
 		return "/" + name
@@ -23,7 +23,7 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// isClean tells whether an absolute path names each directory on its way once.
+// isClean reports whether an absolute path has no empty, "." or ".." name in it.
 func isClean(path string) bool {
 	p := path + "/"
 	return !strings.Contains(p, "//") && !strings.Contains(p, "/./") && !strings.Contains(p, "/../")
@@ -31,10 +31,10 @@ func isClean(path string) bool {
 
 func parent(path string) string { return view.Parent(path) }
 
-// base is the last name of path.
+// base returns the last name of path.
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// relative is path as seen from dir, which it is within; "" for dir itself.
+// relative returns path relative to dir, which contains it; "" for dir itself.
 func relative(path, dir string) string {
 	if !beneath(path, dir) {
 		return ""
@@ -42,8 +42,8 @@ func relative(path, dir string) string {
 	return strings.TrimPrefix(path[len(dir):], "/")
 }
 
-// against is path, counted from dir where it is relative. The result may hold
-// ".." and "."; resolve takes them out.
+// absolute returns path, counted from dir if it is relative. The result may contain ".." and
+// "."; resolve removes them.
 func absolute(dir, path string) string {
 	if strings.HasPrefix(path, "/") {
 		return path
@@ -51,13 +51,14 @@ func absolute(dir, path string) string {
 	return join(dir, path)
 }
 
-// anyWithin tells whether path is or lies beneath one of dirs.
+// anyWithin reports whether path is in dirs or lies under one of them.
 func anyWithin(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(d string) bool { return within(path, d) })
 }
 
-// remainder is what of path comes after the directory that it lies in, "" for the
-// directory itself; put adds it to another directory.
+// remainder returns the part of path after the directory that contains it; "" for the
+// directory
+// itself. joinRest appends it to another directory.
 func remainder(path, folder string) string {
 	if folder == "/" {
 		folder = ""
@@ -75,8 +76,8 @@ func joinRest(folder, rest string) string {
 	return join(folder, rest)
 }
 
-// isKernelPath tells whether reading path asks the kernel or a device instead
-// of a file, which may have effects.
+// isKernelPath reports whether reading path would ask the kernel or a device rather than
+// read a file, which may have effects.
 func isKernelPath(path string) bool {
 	return within(path, "/proc") || within(path, "/sys") || within(path, "/dev")
 }

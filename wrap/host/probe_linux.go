@@ -8,18 +8,19 @@ import (
 	"sbx/wrap"
 )
 
-// Probe finds every fact of machine and workspace that Build needs for r. It
-// changes nothing, runs nothing and waits for nothing. What r does not ask
-// about is not looked at: without file rules only the kernel's facts are.
+// Probe collects every fact about the machine and the workspace that Build needs for r. It
+// changes nothing, runs nothing and waits for nothing. Facts that r does not depend on are
+// left out: without file rules Probe collects the kernel's facts only.
 //
-// What exec learns by trying is not known here, and what only other tools want
-// is: the names in directories in which something must be hidden, and the tools.
+// Probe does not collect what only `sbx exec` learns by trying. It does collect what only
+// other sandbox tools need: the names in directories in which a name must be hidden, and
+// the paths of those tools.
 func Probe(r *spec.Resolved, needs ...string) wrap.Host {
 	return ProbeFor(r, wrap.ToolNames(), needs...)
 }
 
-// ProbeFor is Probe for who wants to know of those tools alone: along PATH, where
-// each costs a call for every directory, no other is looked for.
+// ProbeFor is Probe for callers that want only the given tools: looking for a tool costs
+// one call for every directory of PATH.
 func ProbeFor(r *spec.Resolved, tools []string, needs ...string) wrap.Host {
 	facts := Facts()
 	facts.Overlay = wrap.Answer{State: wrap.No}
@@ -30,8 +31,8 @@ func ProbeFor(r *spec.Resolved, tools []string, needs ...string) wrap.Host {
 	return p.h
 }
 
-// Facts is the part of a Host that no spec and no workspace enters: what the
-// kernel and the caller's ids allow.
+// Facts is the part of a Host that depends on no spec and no workspace: what the kernel
+// and the caller's ids allow.
 func Facts() wrap.Host {
 	p := prober{}
 	p.kernel()
@@ -39,15 +40,15 @@ func Facts() wrap.Host {
 	return p.h
 }
 
-// Survey adds to the facts what stands in the workspace and around it. needs are the
-// files of the command and the documents themselves: see needed.
+// Survey adds to facts what it finds in the workspace and around it. needs are the files
+// of the command and the documents themselves, see secretSearch.needed.
 func Survey(r *spec.Resolved, facts wrap.Host, needs ...string) wrap.Host {
 	p := prober{r: wrap.WithOwn(r), h: facts, env: syscall.Getenv, root: "/", needs: needs}
 	return p.probe()
 }
 
-// SurveyOf is Survey for a command with variables of its own, of whose root the calling
-// thread is.
+// SurveyOf is Survey for a command with an environment of its own. The calling thread must
+// have the command's root directory.
 func SurveyOf(r *spec.Resolved, facts wrap.Host, env func(name string) (string, bool)) wrap.Host {
 	p := prober{r: wrap.WithOwn(r), h: facts, env: env, root: "/"}
 	return p.probe()
@@ -89,8 +90,8 @@ func (p *prober) probe() wrap.Host {
 	return p.h
 }
 
-// places fills in what a private /run, /dev and /proc are made from, and what
-// stands where a Plan mounts.
+// places records what a private /run, /dev and /proc are made from, and what exists
+// at the targets of the Plan's mounts.
 func (p *prober) places() {
 	p.h.Paths = make(map[string]wrap.Kind, 32)
 	for _, path := range wrap.ProbedPaths() {
@@ -110,7 +111,7 @@ func (p *prober) places() {
 	if p.r.Confined {
 		p.h.Streams = streams()
 	}
-	if p.h.UID == 0 { // others cannot write there anyway
+	if p.h.UID == 0 { // nobody else can write there anyway
 		p.h.ProcRO, p.h.ProcMask = pathsOf(wrap.ProcReadOnly()), pathsOf(wrap.ProcMasked())
 	}
 }

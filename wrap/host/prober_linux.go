@@ -12,13 +12,13 @@ type prober struct {
 	h     wrap.Host
 	env   func(string) (string, bool)
 	dirs  read.Dir
-	needs []string // what the command needs beside what the documents name
-	root  string   // "/" but in tests: where the absolute paths of tables begin
+	needs []string // paths that the command needs in addition to those in the documents
+	root  string   // prefix of the absolute paths of the tables: "/" except in tests
 }
 
-// names is a table's paths. Of those beneath /proc nobody asks whether they are
-// there: the new /proc is looked at when it is mounted on, where what is absent
-// is passed over, and a name that a module brings meanwhile is not missed.
+// pathsOf returns a table's paths. For tables of /proc the launch checks which paths
+// exist, when it mounts on the new /proc: a file that a kernel module adds in between is
+// then covered too.
 func pathsOf(table []wrap.Row) []string {
 	list := make([]string, len(table))
 	for i := range table {
@@ -33,8 +33,9 @@ func (p *prober) kindOf(path string) {
 	}
 }
 
-// rows is what of a table stands in the directory dir, which has no link on the
-// way. The table's paths are relative to it, or absolute.
+// rows returns the rows of table that exist in the directory dir, whose path contains
+// no
+// symlink. The rows' paths are relative to dir, or absolute.
 func (p *prober) rows(table []wrap.Row, dir string, absolute bool) (found []wrap.Found) {
 	skip := 0
 	if absolute {

@@ -8,13 +8,12 @@ import (
 	"sbx/wrap"
 )
 
-// rootCaps are the capabilities of a root's sandbox, by which a profile's
-// conditions are resolved.
+// rootCaps are the capabilities in a sandbox of root, for the conditions of a profile.
 var rootCaps = []string{"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID"}
 
-// profile compiles the OCI profiles that the documents name; where documents
-// narrow each other there may be several, and the default list beside them. The
-// side doors are put before each: what it allows there stays shut.
+// profile compiles the OCI seccomp profiles that the documents name. Documents that narrow
+// each other may name several, next to the default list. The syscall filter of sbx is added
+// to each: a call that it denies stays denied.
 func (p *prober) profile() {
 	lists := append([]string{p.r.Syscalls}, p.r.MoreSyscalls...)
 	if lists[0] == "" || len(lists) == 1 && lists[0] == defaultList {
@@ -37,7 +36,7 @@ func (p *prober) profile() {
 	p.h.Profile = seccomp.Encode(code)
 }
 
-// defaultList is what syscalls calls the list that is shipped.
+// defaultList is the name of the shipped list in the field syscalls.
 const defaultList = "default"
 
 func compileList(path string, network spec.NetworkMode, h *wrap.Host) ([]unix.SockFilter, error) {
@@ -60,7 +59,7 @@ func compileList(path string, network spec.NetworkMode, h *wrap.Host) ([]unix.So
 	return seccomp.Program(seccomp.WithSideDoors(f, doors), seccomp.Native)
 }
 
-// readProfile reads a profile.
+// readProfile reads a profile's file.
 func readProfile(path string) ([]byte, error) {
 	fd, err := spec.OpenPlain(path)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"sbx/wrap"
 )
 
-// Search is what came of looking for a program.
+// Search is the outcome of looking for a program.
 type Search uint8
 
 // The outcomes.
@@ -19,8 +19,8 @@ const (
 	NotExecutable
 )
 
-// LookUp finds a command as execvp(3) would with the environment that it will
-// have: along PATH where its name has no slash.
+// LookUp finds a command as execvp(3) would in the command's environment: along PATH if its
+// name has no slash.
 func LookUp(name string, r *spec.Resolved) (wrap.Program, Search) {
 	if strings.Contains(name, "/") {
 		return lookAt(fromWorkDir(r, name), "", r)
@@ -39,7 +39,7 @@ func LookUp(name string, r *spec.Resolved) (wrap.Program, Search) {
 	return unfit, outcome
 }
 
-// fromWorkDir is a path as seen from the working directory.
+// fromWorkDir makes a path absolute, counted from the working directory.
 func fromWorkDir(r *spec.Resolved, path string) string {
 	if path != "" && path[0] == '/' {
 		return path
@@ -47,10 +47,10 @@ func fromWorkDir(r *spec.Resolved, path string) string {
 	return strings.TrimRight(r.Start(), "/") + "/" + path
 }
 
-// candidate is where a name may be along PATH.
+// candidate is a path that a program name may have along PATH.
 type candidate struct{ path, folder string }
 
-// candidates are all places of a name along PATH, in order.
+// candidates returns all paths that a name may have along PATH, in order.
 func candidates(name string, r *spec.Resolved) []candidate {
 	path := "/bin:/usr/bin" // execvp(3), for an environment without PATH
 	for _, kv := range r.Env {
@@ -69,7 +69,7 @@ func candidates(name string, r *spec.Resolved) []candidate {
 	return all
 }
 
-// lookAt looks at one candidate.
+// lookAt examines one candidate.
 func lookAt(path, folder string, r *spec.Resolved) (wrap.Program, Search) {
 	p := wrap.Program{Path: path, Folder: folder}
 	if strings.IndexByte(path, 0) >= 0 {
@@ -78,7 +78,7 @@ func lookAt(path, folder string, r *spec.Resolved) (wrap.Program, Search) {
 	path, p.Mapped = r.Outside(path)
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
-		if err == unix.EACCES { // along PATH, a directory that may not be entered is passed over
+		if err == unix.EACCES { // LookUp skips a directory of PATH that it may not enter
 			return p, NotExecutable
 		}
 		return p, NotFound
@@ -102,10 +102,10 @@ func lookAt(path, folder string, r *spec.Resolved) (wrap.Program, Search) {
 	return p, Found
 }
 
-// maxInterpreters is how deep the kernel follows "#!" (execve(2), since 5.1).
+// maxInterpreters is how many levels of "#!" the kernel follows (execve(2), since 5.1).
 const maxInterpreters = 4
 
-// interpreters are the programs of a script's "#!" chain, links resolved.
+// interpreters returns the programs of a script's chain of "#!" lines, without symlinks.
 func interpreters(head string, depth int) []string {
 	name, _ := interpreter(head)
 	if name == "" || name[0] != '/' || depth == maxInterpreters {
@@ -113,12 +113,12 @@ func interpreters(head string, depth int) []string {
 	}
 	real, err := spec.Real(name, spec.HostPaths{})
 	if err != nil {
-		return nil // the kernel's own error tells
+		return nil // the kernel will report the error
 	}
 	return append([]string{real}, interpreters(readHead(real), depth+1)...)
 }
 
-// interpreter is the program of a script's first line, and the line's rest.
+// interpreter splits a script's first line into the program and the rest.
 func interpreter(head string) (name, rest string) {
 	text, ok := strings.CutPrefix(head, "#!")
 	if !ok {
@@ -132,14 +132,14 @@ func interpreter(head string) (name, rest string) {
 	return line, ""
 }
 
-// Interpreter is the program that a script's first line names; "" for what is no script.
+// Interpreter returns the program that a script's first line names; "" for other files.
 func Interpreter(path string) string {
 	name, _ := interpreter(readHead(path))
 	return name
 }
 
-// FirstLine is the words that a script's first line is executed as, those of env -S by
-// themselves; nil for what is no script.
+// FirstLine returns the words that execute a script's first line, with the arguments of
+// env -S split; nil for a file that is not a script.
 func FirstLine(path string) []string {
 	name, rest := interpreter(readHead(path))
 	words, split := strings.CutPrefix(rest, "-S")

@@ -7,8 +7,8 @@ import (
 	"sbx/wrap"
 )
 
-// programs finds what commands names: by a name the file that it leads to
-// along the PATH of the command, for what is denied each that has the name.
+// programs resolves the program names in the field commands along the command's PATH: to
+// the first match for an allowed name, to all matches for a denied one.
 func (p *prober) programs() {
 	if !p.r.Limited && len(p.r.Deny) == 0 {
 		return

@@ -7,17 +7,17 @@ import (
 	"sbx/wrap"
 )
 
-// guarded is what a search found to protect in some writable trees.
+// protection is what a search found to protect in the writable trees.
 type protection struct {
-	trees  []string // writable directories, none beneath another
-	inner  []string // those that lie in one and are trees all the same, see addOwn
-	opened []string // protected names that the spec writes
-	globs  []string // names that the spec writes at any depth
+	trees  []string // writable directories, none under another
+	inner  []string // trees inside one of trees, see addInnerTree
+	opened []string // protected paths that the spec makes writable
+	globs  []string // names that the spec makes writable at any depth
 	items  []wrap.Protected
 	unmade []wrap.Protected
 }
 
-// tree is the writable tree that path lies beneath; "" for none.
+// tree returns the writable tree under which path lies; "" for none.
 func (g *protection) tree(path string) string {
 	for _, t := range g.trees {
 		if beneath(path, t) {
@@ -27,8 +27,8 @@ func (g *protection) tree(path string) string {
 	return ""
 }
 
-// addTree makes dir a writable tree, and of two that lie in each other the
-// outer one.
+// addTree makes dir a writable tree. If one of two trees contains the other, only the outer
+// one is kept.
 func (g *protection) addTree(dir string) {
 	if anyWithin(dir, g.trees) {
 		return
@@ -37,9 +37,9 @@ func (g *protection) addTree(dir string) {
 	g.trees = append(g.trees, dir)
 }
 
-// addOwn makes a directory a tree that is an agent's own, the working directory or
-// what a mount shows. One that lies in another tree, or in which another lies,
-// leaves both what they are: protected names count from the top of each.
+// addInnerTree makes dir a tree: an agent's own directory, the working directory or a
+// mount. If it lies in another tree or contains one, both stay trees: protected names count
+// from the top of each.
 func (g *protection) addInnerTree(dir string) {
 	switch {
 	case slices.Contains(g.trees, dir) || slices.Contains(g.inner, dir):
@@ -55,16 +55,15 @@ func (g *protection) addInnerTree(dir string) {
 	}
 }
 
-// add protects path, which has no link on the way but may be one itself.
-// What lies in no writable tree needs no protection; what the spec writes gets
-// none.
+// add protects path, which is reached through no symlink but may be one. It ignores a path
+// in no writable tree, and a path that the spec makes writable.
 func (g *protection) add(path string, kind wrap.Kind, why string) {
 	if g.tree(path) == "" || g.isOpened(path) || slices.Contains(g.inner, path) {
 		return
 	}
 	p := wrap.Protected{Path: path, Kind: kind, Why: why, Link: kind == wrap.Symlink}
 	if kind == wrap.Absent {
-		// Who writes a directory on the way that is missing, too, writes what comes of it.
+		// A spec that makes a missing directory writable makes all paths in it writable.
 		if !slices.ContainsFunc(g.opened, func(o string) bool { return within(path, o) && kindAt(o) == wrap.Absent }) {
 			g.unmade = append(g.unmade, p)
 		}
@@ -73,8 +72,8 @@ func (g *protection) add(path string, kind wrap.Kind, why string) {
 	}
 }
 
-// isOpened tells whether the spec writes a protected path: it names the path,
-// or a protected name above it, or a name for any depth that is on the way.
+// isOpened reports whether the spec makes a protected path writable: it names the path, a
+// protected name above it, or a name for any depth that is part of the path.
 func (g *protection) isOpened(path string) bool {
 	for _, o := range g.opened {
 		if path == o || within(path, o) && g.isProtectedName(o) {
@@ -98,14 +97,14 @@ func (g *protection) isProtectedName(path string) bool {
 	return ok
 }
 
-// rows is everything protected in the order of the paths, a directory before what
-// is in it: each thing once, nothing that lies in a protected directory, and each
-// directory between a tree's top and a protected thing.
+// protectedRows returns the protected paths, sorted so that a directory precedes its
+// contents. Each path appears once; paths inside a protected directory are left out. The
+// directories between a tree's top and a protected path are added as Shared.
 func (g *protection) protectedRows() []wrap.Protected {
 	rows := sortedUnique(g.items)
 	n := 0
 	for _, r := range rows {
-		// Paths are sorted, but "a.b" stands between "a" and "a/b".
+		// The order is by bytes, so "a.b" comes between "a" and "a/b".
 		covered := slices.ContainsFunc(rows[:n], func(o wrap.Protected) bool {
 			return !o.Link && o.Kind == wrap.Dir && beneath(r.Path, o.Path)
 		})
@@ -124,8 +123,8 @@ func (g *protection) protectedRows() []wrap.Protected {
 	return sortedUnique(rows)
 }
 
-// missing is what must not come into being, but for what lies in a protected
-// directory, where nothing can.
+// unmadeRows returns the paths that must not be created, except those in a protected
+// directory, where nothing can be created.
 func (g *protection) unmadeRows(rows []wrap.Protected) []wrap.Protected {
 	return slices.DeleteFunc(sortedUnique(g.unmade), func(u wrap.Protected) bool {
 		return slices.ContainsFunc(rows, func(o wrap.Protected) bool {
@@ -134,8 +133,8 @@ func (g *protection) unmadeRows(rows []wrap.Protected) []wrap.Protected {
 	})
 }
 
-// once sorts rows by path and leaves one of each, what is protected itself
-// before what is only on the way.
+// sortedUnique sorts rows by path and keeps one for each path: a protected path rather than
+// one that is only Shared.
 func sortedUnique(rows []wrap.Protected) []wrap.Protected {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b wrap.Protected) int {

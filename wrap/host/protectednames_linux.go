@@ -7,7 +7,7 @@ import (
 	"sbx/wrap"
 )
 
-// protectedNames finds what is protected in the writable trees.
+// protectedNames finds the protected paths in the writable trees.
 func (p *secretSearch) protectedNames() {
 	s := gitSearch{p: p, home: p.r.Home}
 	for i := range p.r.Write {
@@ -27,7 +27,7 @@ func (p *secretSearch) protectedNames() {
 			s.addInnerTree(m.Source.Real)
 		}
 	}
-	if p.r.WritesWorkDir() { // it stays a tree in a larger one
+	if p.r.WritesWorkDir() { // it stays a tree of its own inside a larger one
 		s.addInnerTree(p.r.WorkingDir.Real)
 	}
 	s.addAgentTrees()
@@ -57,7 +57,7 @@ func (s *gitSearch) search() {
 	s.protectProfiles()
 	s.protectHomes()
 	s.protectState()
-	for _, tree := range s.inner { // which the walk of the other may not come to
+	for _, tree := range s.inner { // the walk of the outer tree may not reach it
 		s.protectHead(tree)
 		s.protectTop(tree)
 	}
@@ -67,15 +67,15 @@ func (s *gitSearch) search() {
 		s.walk(tree)
 	}
 	s.submodules()
-	// Any directory can be made a bare repository inside, while no .git can: those
-	// that an earlier command left must not use up what the others need.
+	// A command can turn any directory into a bare repository, but cannot create a .git. Bare
+	// repositories come last so that planted ones do not use up the limits.
 	for _, dir := range s.bare {
 		s.protectRepository(dir, "")
 	}
 	s.submodules()
 }
 
-// submodules looks at what was found of them so far.
+// submodules searches the submodules found so far.
 func (s *gitSearch) submodules() {
 	for len(s.submoduleDirs) > 0 {
 		dir := s.submoduleDirs[0]
@@ -84,7 +84,7 @@ func (s *gitSearch) submodules() {
 	}
 }
 
-// userConfig reads what applies to every repository.
+// userConfig reads the configuration that applies to every repository.
 func (s *gitSearch) userConfig() {
 	files := []string{join(s.p.root, "etc/gitconfig")}
 	if file, ok := s.p.env("GIT_CONFIG_GLOBAL"); ok {
@@ -105,8 +105,8 @@ func (s *gitSearch) userConfig() {
 	}
 }
 
-// userProfiles protects where sbx itself reads what a person widens its profiles
-// by: in a home that is a workspace the command could write its next sandbox.
+// protectProfiles protects the directory from which sbx reads the user's changes to its
+// profiles: if the home is the workspace, the command could otherwise widen its next sandbox.
 func (s *gitSearch) protectProfiles() {
 	dir, ok := s.p.env("XDG_CONFIG_HOME")
 	if !ok || dir == "" || dir[0] != '/' {
@@ -117,8 +117,8 @@ func (s *gitSearch) protectProfiles() {
 	s.protectPath("/", join(dir, "sbx"), "sbx: profiles.yaml widens what later runs may do")
 }
 
-// above looks for the repositories that a tree lies in: they stay read-only,
-// but what they run may lie in the tree.
+// repositoriesAbove protects the repositories that contain a tree. They stay read-only, but
+// the programs that they run may lie in the tree.
 func (s *gitSearch) repositoriesAbove(tree string) {
 	for dir := tree; dir != "/"; {
 		dir = parent(dir)
@@ -129,7 +129,7 @@ func (s *gitSearch) repositoriesAbove(tree string) {
 	}
 }
 
-// ownTrees makes trees of the directories that an agent writes.
+// addAgentTrees makes the directories that an agent itself writes into trees.
 func (s *gitSearch) addAgentTrees() {
 	for i := range s.p.r.Write {
 		if w := &s.p.r.Write[i]; w.Field == wrap.FieldAgent && w.Exists && w.IsDir {
@@ -138,7 +138,7 @@ func (s *gitSearch) addAgentTrees() {
 	}
 }
 
-// top protects the names at the top of a tree, and the repository that it is.
+// protectTop protects the names at the top of a tree, and its repository if it has one.
 func (s *gitSearch) protectTop(tree string) {
 	s.protectInTree(tree)
 	if kind := kindAt(join(tree, ".git")); kind != wrap.Absent {

@@ -6,7 +6,7 @@ import (
 	"sbx/wrap"
 )
 
-// repository looks at the repository whose .git stands in the directory top.
+// dotGit protects the repository whose .git is in the directory top.
 func (s *gitSearch) dotGit(top string, kind wrap.Kind) {
 	const why = "git takes the repository's place from it"
 	dot := join(top, ".git")
@@ -31,8 +31,8 @@ func (s *gitSearch) dotGit(top string, kind wrap.Kind) {
 	s.protectRepository(dir, top)
 }
 
-// gitFolder protects what a git directory runs. top is its working tree; "" for a
-// bare repository or where it is not known.
+// protectRepository protects the files that git runs because of a git directory. top is its
+// working tree; "" if the repository is bare or the working tree unknown.
 func (s *gitSearch) protectRepository(dir, top string) {
 	if s.isSeen(dir) {
 		return
@@ -75,17 +75,17 @@ func (s *gitSearch) protectRepository(dir, top string) {
 	}
 }
 
-// noHead keeps a working tree's top, or a writable tree's, from becoming a bare
-// repository: git takes it for one, with the configuration beside it, as soon as
-// its .git is spoilt.
+// protectHead keeps the top of a working tree or of a writable tree from becoming a bare
+// repository: as soon as its .git is damaged, git would take the directory itself for one,
+// and read the configuration there.
 func (s *gitSearch) protectHead(top string) {
 	if kindAt(join(top, "HEAD")) == wrap.Absent && !s.isOpened(join(top, ".git")) {
 		s.add(join(top, "HEAD"), wrap.Absent, "git would take the directory itself for a repository, and its configuration from there")
 	}
 }
 
-// mainTop is the main working tree of a common directory, as far as its name
-// tells; "" for a bare one.
+// mainTop returns the main working tree of a common directory called .git; "" for any other
+// name.
 func mainTop(common string) string {
 	if base(common) == ".git" {
 		return parent(common)

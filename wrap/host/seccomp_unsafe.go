@@ -8,18 +8,20 @@ import (
 	"sbx/wrap"
 )
 
-// Listener tells whether a filter may hand calls to a listener. No launch needs
-// it, so Probe does not ask.
+// Listener reports whether a syscall filter may notify a listener. Probe leaves this out
+// since no launch needs it.
 func Listener() wrap.Answer {
 	return seccompAnswer(unix.SECCOMP_RET_USER_NOTIF, "the kernel has no seccomp notifications (Linux 5.0)")
 }
 
-// own is a byte that stays where it is.
+// ownByte is a byte whose address does not change.
 var ownByte byte
 
-// readsMemory tells whether the supervisor can read what those point to who wait for
-// it: by the call, or by /proc where a container's filter shuts that. Its own memory
-// is any process's but for what Yama says.
+// readsMemory reports whether the supervisor can read the memory of processes that wait for
+// its answer, by process_vm_readv(2) or, if a container's filter denies that call, through
+// /proc.
+// It tries this with its own memory, which Yama does not restrict; memoryAnswer adds Yama's
+// setting.
 func readsMemory() wrap.Answer {
 	var b byte
 	local := unix.Iovec{Base: &b, Len: 1}
@@ -34,7 +36,7 @@ func readsMemory() wrap.Answer {
 	return memoryAnswer(err, sysctl("/proc/sys/kernel/yama/ptrace_scope"))
 }
 
-// memoryAnswer is readsMemory by what came of reading, and by Yama's setting.
+// memoryAnswer turns the error of the attempt and Yama's ptrace_scope into an answer.
 func memoryAnswer(err error, scope string) wrap.Answer {
 	switch {
 	case err != nil:
@@ -45,8 +47,8 @@ func memoryAnswer(err error, scope string) wrap.Answer {
 	return wrap.Answer{}
 }
 
-// seccompAnswer asks the kernel whether filters may use an action,
-// SECCOMP_GET_ACTION_AVAIL of seccomp(2).
+// seccompAnswer reports whether the kernel lets filters use an action
+// (SECCOMP_GET_ACTION_AVAIL of seccomp(2)).
 func seccompAnswer(action uint32, missing string) wrap.Answer {
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
 	switch errno {

@@ -6,8 +6,8 @@ import (
 	"sbx/wrap"
 )
 
-// secrets finds the default secrets that stand here and that the spec does not
-// open.
+// secrets finds the default secrets that exist on this host and that the spec
+// does not open.
 func (p *secretSearch) secrets() {
 	table := wrap.Secrets()
 	tilde := 0
@@ -43,7 +43,7 @@ func (p *secretSearch) secrets() {
 	p.prune()
 }
 
-// prune takes out what lies in a hidden directory.
+// prune removes the secrets that lie in a hidden directory.
 func (p *secretSearch) prune() {
 	folders := make(map[string]bool, len(p.h.Secrets))
 	for i := range p.h.Secrets {

@@ -20,7 +20,7 @@ func hidden(h *wrap.Host, path string) *wrap.Found {
 	return nil
 }
 
-// hides demands that exactly these are hidden, beneath the scene's root.
+// hides demands that exactly these are hidden, under the scene's root.
 func (s *scene) hides(h *wrap.Host, want ...string) {
 	s.t.Helper()
 	var got []string
@@ -146,7 +146,7 @@ func TestWhatTheSpecNamesIsOpen(t *testing.T) {
 	s.file("home/me/.aws/config", "")
 	s.r.Read = append(s.r.Read, specPath(s.home, "filesystem.read[0]"), specPath(s.home+"/.netrc", "filesystem.read[1]"),
 		specPath(s.home+"/.aws/config", "filesystem.read[2]"))
-	// The home as a whole opens nothing; a path beneath leaves the directory to Build.
+	// The home as a whole opens nothing; a path under leaves the directory to Build.
 	s.hides(s.secrets(), "home/me/.ssh", "home/me/.aws")
 	s.r.Write = append(s.r.Write, specPath(s.home+"/.ssh", "filesystem.write[0]"))
 	s.hides(s.secrets(), "home/me/.aws")

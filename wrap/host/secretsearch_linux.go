@@ -5,20 +5,20 @@ import (
 	"sbx/wrap"
 )
 
-// secretSearch finds what is hidden by default.
+// secretSearch finds the paths that are hidden by default.
 type secretSearch struct {
 	*mountTable
-	outOfView []wrap.Found // what is out of view where it stands
-	homesSeen []home       // the homes that were looked at
-	agent     spec.Agent   // whose own secrets stay in view where they are looked for
-	crowded   []string     // directories in which many homes are hidden whole
+	outOfView []wrap.Found // secrets that private directories hide at their own path
+	homesSeen []home       // homes that were searched
+	agent     spec.Agent   // the agent whose own secrets stay visible in the home being searched
+	crowded   []string     // directories with many homes that are hidden whole
 }
 
-// home is a home as it is called, and without links.
+// home is a home's path as configured, and its path without symlinks.
 type home struct{ path, real string }
 
-// secretRows looks for rows of the table beneath a directory; the first skip bytes
-// of their paths stand for it.
+// secretRows looks for rows of the table of secrets in a directory, which
+// replaces the first skip bytes of their paths.
 func (p *secretSearch) secretRows(rows []wrap.Secret, skip int) lookup {
 	return lookup{dirs: &p.dirs, n: len(rows), path: func(i int) string {
 		return rows[i].Path[skip:]
@@ -34,9 +34,9 @@ func (p *secretSearch) secretRows(rows []wrap.Secret, skip int) lookup {
 	}}
 }
 
-// hide adds a secret, unless the spec opens it. A link is added by its name and
-// by what it leads to. Path is where the name really stands, so that it can be
-// mounted on without following links.
+// hide adds a secret, unless the spec opens it. A symlink is added twice: by
+// its own path and by the path of its target. Path becomes the real location of the name,
+// so that the launch can mount on it without following symlinks.
 func (p *secretSearch) hide(f wrap.Found) {
 	if f.Target == "" {
 		f.Path = f.Real
@@ -47,10 +47,10 @@ func (p *secretSearch) hide(f wrap.Found) {
 		return
 	}
 	if !p.inView(f.Path) {
-		p.outOfView = append(p.outOfView, f) // here, if not by another mount
+		p.outOfView = append(p.outOfView, f) // another mount may still show it
 		return
 	}
-	if f.Target != "" && p.tooWide(f.Real) { // by its name alone
+	if f.Target != "" && p.tooWide(f.Real) { // hide the symlink, not its target
 		f.Real, f.Kind = f.Path, wrap.Other
 	}
 	p.h.Secrets = append(p.h.Secrets, f)
@@ -68,9 +68,9 @@ func (p *secretSearch) isHidden(path string) bool {
 	return false
 }
 
-// tooWide tells whether path cannot be meant as a secret, since far more than
-// one lies in it: a link or a variable that leads to the root, to a directory at
-// the top, or to one that holds the home or the place where the command starts.
+// tooWide reports whether path holds far more than one secret: it is a
+// directory at the top of the tree, or it contains the home or the working directory. A
+// symlink or a variable may lead there.
 func (p *secretSearch) tooWide(path string) bool {
 	return parent(path) == "/" || within(p.r.Home, path) || within(p.r.WorkingDir.Real, path)
 }

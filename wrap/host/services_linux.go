@@ -8,13 +8,14 @@ import (
 	"sbx/wrap"
 )
 
-// services finds the sockets by which the host could be changed though writing is
-// confined. Private directories and default secrets cover them where there are any.
+// services finds the sockets through which a command could change the host although
+// its writes are confined. It is for sandboxes without private directories and default
+// secrets, which would cover these sockets.
 func (p *prober) services() {
 	for _, row := range wrap.Services() {
 		for _, path := range p.userPaths(row.Path) {
 			p.addService(path, row.Why)
-			if rest, ok := strings.CutPrefix(path, "/run/"); ok { // where it is no link to /run
+			if rest, ok := strings.CutPrefix(path, "/run/"); ok { // for hosts where /var/run is not a symlink to /run
 				p.addService("/var/run/"+rest, row.Why)
 			}
 		}
@@ -27,7 +28,7 @@ func (p *prober) services() {
 	}
 }
 
-// service adds a socket that the spec does not name.
+// addService adds a socket that the spec does not name.
 func (p *prober) addService(path, why string) {
 	f, ok := p.foundAt(path)
 	if !ok || f.Kind != wrap.Socket || p.isOpened(f.Path, f.Real) {
@@ -42,8 +43,8 @@ func (p *prober) addService(path, why string) {
 	p.h.Services = append(p.h.Services, f)
 }
 
-// ofUsers is a path with the caller's number for UID, for root with those of
-// all who have a directory there.
+// userPaths replaces UID in a path with the caller's user id or, if the caller is
+// root, with the name of each entry in that directory.
 func (p *prober) userPaths(path string) (paths []string) {
 	dir, name, found := strings.Cut(path, "UID")
 	if !found {

@@ -7,16 +7,16 @@ import (
 	"sbx/wrap"
 )
 
-// Bounds on /proc/net/unix: a busy desktop has some thousand lines.
+// Limits for /proc/net/unix: a busy desktop has a few thousand lines.
 const (
 	maxSocketTable = 16 << 20
 	maxSockets     = 4096
 )
 
-// sockets finds the pathname sockets that somebody listens on or receives
-// from, where they are in view. /proc/net/unix shows those of the caller's
-// network namespace only: a socket that a container made in a directory of the
-// host's is not there, and connecting is refused by the listener alone.
+// sockets finds the visible pathname sockets on which a program listens or receives.
+// /proc/net/unix shows only those of the caller's network namespace. It does not show a
+// socket that a container created in a directory of the host: only the syscall listener
+// denies connecting to such a socket.
 func (p *prober) sockets() {
 	read.Lines("/proc/net/unix", maxSocketTable, func(line []byte) {
 		path, ok := socketPath(line)
@@ -31,13 +31,14 @@ func (p *prober) sockets() {
 	})
 }
 
-// socketPath is the path at the end of a line of /proc/net/unix, where it is
-// absolute (abstract ones begin with "@") and bound rather than connected:
+// socketPath parses the path at the end of a line of /proc/net/unix. It returns false unless
+// the
+// path is absolute (abstract ones begin with "@") and the socket bound rather than connected:
 //
 //	0000000000000000: 00000002 00000000 00010000 0001 01 12345 /run/x.sock
 //
-// State 03 is a connected stream, which repeats the path of the socket that
-// accepted it, or a datagram socket (type 0002) that another was once connected to.
+// State 03 is a connected stream, which repeats the path of the socket that accepted it, or
+// a datagram socket (type 0002) to which another was once connected.
 func socketPath(line []byte) (string, bool) {
 	i := bytes.IndexByte(line, '/')
 	if i < 1 || line[i-1] != ' ' {

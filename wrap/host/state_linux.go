@@ -5,11 +5,11 @@ import (
 	"sbx/wrap"
 )
 
-// stateWhy is why sbx's state directory is hidden.
+// stateWhy is the reason for hiding sbx's state directory.
 const stateWhy = "sbx's own records: what ran, and what may not be rewritten"
 
-// Leads is where an absolute path leads, links resolved, and everywhere that another
-// mount shows the same; it need not be there.
+// Leads returns the path that an absolute path resolves to, and every other path at which
+// another mount shows the same file. The file need not exist.
 func Leads(path string) []string {
 	at := resolve(path).path
 	near := at
@@ -25,13 +25,14 @@ func Leads(path string) []string {
 	return all
 }
 
-// stateDir is sbx's state directory as the caller's environment names it.
+// stateDir returns sbx's state directory according to the caller's environment.
 func (p *prober) stateDir() string {
 	home, _ := p.env("XDG_STATE_HOME")
 	return wrap.StateDir(home, p.r.Home)
 }
 
-// state finds sbx's own state directory, or the nearest one above it.
+// state records sbx's own state directory, and the kinds of the directories above it up to
+// the nearest one that exists.
 func (p *prober) state() {
 	named := p.stateDir()
 	if named == "" {
@@ -44,16 +45,16 @@ func (p *prober) state() {
 	}
 }
 
-// hideState hides the directory, as every sandbox does that can: a record is to be
-// believed whatever the spec was of a run that came after it.
+// hideState hides the state directory in every sandbox that can hide it: a record must stay
+// trustworthy whatever the spec of a later run says.
 func (p *secretSearch) hideState() {
 	if path := p.h.State; p.h.Kind(path) == wrap.Dir {
 		p.hide(wrap.Found{Path: path, Real: path, Kind: wrap.Dir, Why: stateWhy})
 	}
 }
 
-// wayToState protects the links by which sbx's state is reached, and its name where
-// it is not there.
+// protectState protects the symlinks on the way to sbx's state directory, and its name if the
+// directory does not exist.
 func (s *gitSearch) protectState() {
 	if s.p.h.State != "" && !s.p.isHidden(s.p.stateDir()) {
 		s.protectPath("/", s.p.stateDir(), stateWhy)

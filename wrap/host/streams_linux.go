@@ -8,7 +8,7 @@ import (
 	"sbx/wrap"
 )
 
-// terminalName is the caller's terminal, if a standard stream is one; "" for none.
+// terminalName returns the caller's terminal if a standard stream is one; "" for none.
 func terminalName() string {
 	for fd := range 3 {
 		if _, err := unix.IoctlGetTermios(fd, unix.TCGETS); err != nil {
@@ -17,14 +17,14 @@ func terminalName() string {
 		var st, at unix.Stat_t
 		name := pathOf(fd)
 		if !strings.HasPrefix(name, "/dev/") || unix.Fstat(fd, &st) != nil || unix.Lstat(name, &at) != nil || at.Dev != st.Dev || at.Ino != st.Ino {
-			continue // of another mount namespace
+			continue // the terminal of another mount namespace
 		}
 		return name
 	}
 	return ""
 }
 
-// streams are the caller's standard streams.
+// streams describes the caller's standard streams.
 func streams() (list []wrap.Stream) {
 	for fd := range 3 {
 		var st unix.Stat_t

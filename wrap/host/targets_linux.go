@@ -2,9 +2,9 @@ package host
 
 import "sbx/wrap"
 
-// targets looks at where the spec's mounts go. A target that is not there
-// needs the directory that it would be made in, and that directory's names where it
-// is put together anew.
+// targets examines the targets of the spec's mounts. If a target does not exist, the
+// launch creates it, and may have to rebuild the nearest existing directory: its names are
+// listed.
 func (p *lister) targets() {
 	p.kindOf("/sys")
 	for i := range p.r.Mounts {
@@ -25,7 +25,7 @@ func (p *lister) targets() {
 		}
 	}
 	if root := p.r.Root.Real; root != "" {
-		p.listAll(root) // each name has a virtual path
+		p.listAll(root) // each name becomes a path in the sandbox
 	}
 	for i := range p.r.Hide {
 		if host, mapped := p.r.Outside(p.r.Hide[i].Abs); mapped {
@@ -37,7 +37,8 @@ func (p *lister) targets() {
 	}
 }
 
-// beneathOthers looks at what a mount or a workshop's tree has at a target.
+// beneathOthers records the kind of a mount's target where it lies in another mount's
+// source or in the sandbox's own root.
 func (p *lister) beneathOthers(target string) {
 	for i := range p.r.Mounts {
 		if m := &p.r.Mounts[i]; target != m.Target && within(target, m.Target) {

@@ -8,8 +8,8 @@ import (
 	"sbx/wrap"
 )
 
-// tools finds the programs of other sandboxes along PATH, and what of /proc they
-// have to be told of one by one.
+// tools finds other sandbox programs along PATH, and the files of /proc that must be named
+// to them one by one.
 func (p *lister) tools(wanted []string) {
 	path, _ := p.env("PATH")
 	for _, name := range wanted {
@@ -19,7 +19,7 @@ func (p *lister) tools(wanted []string) {
 		}
 		p.h.Tools = append(p.h.Tools, t)
 	}
-	p.listAll("/") // for who wants a root of its own
+	p.listAll("/") // for tools that build a root directory of their own
 	p.h.Files, p.h.Procs = limitOf(unix.RLIMIT_NOFILE), limitOf(unix.RLIMIT_NPROC)
 	if p.h.Paths == nil {
 		p.h.Paths = map[string]wrap.Kind{}
@@ -29,9 +29,9 @@ func (p *lister) tools(wanted []string) {
 	}
 }
 
-// podman learns what podman must be told on this host: crun, its first choice,
-// wants control groups of version 2 alone, and its own first process is seldom
-// installed, and gives 1 where a program is not found.
+// podman finds the options that podman needs on this host. Its default runtime crun
+// supports only cgroups version 2. Its default init program is seldom installed, and exits
+// with 1 if a program is not found.
 func (p *prober) podman(t *wrap.Tool, path string) {
 	if kindAt("/sys/fs/cgroup/cgroup.controllers") == wrap.Absent {
 		if p.h.UID != 0 {
@@ -58,8 +58,8 @@ func limitOf(resource int) wrap.Rlimit {
 	return wrap.Rlimit{Soft: r.Cur, Hard: r.Max}
 }
 
-// onPath is the first file of that name along path that may be executed; "" for
-// none. Directories that are relative are passed over.
+// onPath returns the first executable file called name along path; "" for none. Relative
+// directories are skipped.
 func onPath(name, path string) string {
 	for dir := range strings.SplitSeq(path, ":") {
 		if !strings.HasPrefix(dir, "/") {

@@ -9,18 +9,17 @@ import (
 	"sbx/spec"
 )
 
-// Hop is one step on the way from a name to all that is executed for it.
+// Hop is one step from a program's name to a file that is executed for it.
 type Hop struct {
 	How  string // "", "link", "script of", "env runs", "loader"
 	Path string
 }
 
-// MaxHops bounds a trace: links may go in circles.
+// MaxHops bounds a trace: symlinks may form a cycle.
 const MaxHops = 40
 
-// Trace follows a program from the path that it was found at, over links and
-// "#!" lines, to the loader: what a shim leads to, as far as that can be told
-// without running it.
+// Trace follows a program from the given path over symlinks and "#!" lines to the loader.
+// For a shim it finds what can be found without running the shim.
 func Trace(path string, r *spec.Resolved) []Hop {
 	t := &tracer{r: r}
 	t.follow("", strings.ReplaceAll(path, "/./", "/"))
@@ -67,7 +66,7 @@ func (t *tracer) follow(how, path string) {
 	}
 }
 
-// env goes on with the program that env(1) runs.
+// env continues with the program that env(1) runs.
 func (t *tracer) env(args string) {
 	for word := range strings.FieldsSeq(args) {
 		if word[0] == '-' || strings.Contains(word, "=") {
@@ -80,8 +79,8 @@ func (t *tracer) env(args string) {
 	}
 }
 
-// linkAt is where the link at a path leads, links of directories left standing; ""
-// where none is.
+// linkAt returns the target of the symlink at path, without resolving symlinks of
+// directories; "" if path is not a symlink.
 func linkAt(path string) string {
 	target := read.Link(unix.AT_FDCWD, path)
 	if target == "" || target[0] == '/' {

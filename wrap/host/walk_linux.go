@@ -9,8 +9,8 @@ import (
 	"sbx/wrap"
 )
 
-// walk looks for repositories beneath a writable tree, the nearest first.
-// Directories of dependencies come last, so that a cut search leaves those out.
+// walk searches a writable tree for repositories, the nearest first. Directories of
+// dependencies come last, so that a search that reaches its limit leaves those out.
 func (s *gitSearch) walk(tree string) {
 	root, err := openBeneath(unix.AT_FDCWD, tree)
 	if err != nil {
@@ -42,24 +42,24 @@ func (s *gitSearch) walk(tree string) {
 	}
 }
 
-// walker is the search in one tree. Directories are opened from the tree's own
-// descriptor, without links.
+// walker is the search in one tree. It opens directories from the tree's own descriptor,
+// without following symlinks.
 type walker struct {
 	s          *gitSearch
 	tree       string
 	root       int
-	autofs     []string // directories of the tree that are mounted on demand: reading one could wait for a server
+	autofs     []string // directories that are mounted on demand: reading one could wait for a server
 	next, late []pendingDir
 }
 
-// branch is a directory to be visited, relative to the tree.
+// pendingDir is a directory to be visited, relative to the tree.
 type pendingDir struct {
 	rel   string
 	depth int
 }
 
-// visit reads one directory, notes the directories in it and looks at a repository
-// that stands there.
+// visit reads one directory, queues the directories in it and protects a repository that it
+// contains.
 func (w *walker) visit(b pendingDir) {
 	s := w.s
 	fd := w.root
@@ -97,7 +97,7 @@ func (w *walker) visit(b pendingDir) {
 	if named && (b.rel == "" || dot != wrap.Absent) {
 		s.protectInTree(path)
 	}
-	if l.isGit() { // a bare repository, or a directory that was made to look like one
+	if l.isGit() { // a bare repository or a directory that imitates one
 		w.next = append(w.next[:queued], slices.DeleteFunc(w.next[queued:], isGitsOwn)...)
 		w.late = append(w.late[:lateQueued], slices.DeleteFunc(w.late[lateQueued:], isGitsOwn)...)
 		s.bare = append(s.bare, path)
@@ -107,8 +107,8 @@ func (w *walker) visit(b pendingDir) {
 	}
 }
 
-// isGitsOwn tells whether a directory of a bare repository is git's, where no working
-// tree is.
+// isGitsOwn reports whether a directory of a bare repository is one of git's own, which
+// contain no working tree.
 func isGitsOwn(b pendingDir) bool {
 	switch base(b.rel) {
 	case "branches", "hooks", "info", "lfs", "logs", "modules", "objects", "refs", "worktrees":
@@ -117,10 +117,10 @@ func isGitsOwn(b pendingDir) bool {
 	return false
 }
 
-// isTreeName tells whether a row of ProtectedInTree begins with name.
+// isTreeName reports whether name is the first part of a row of ProtectedInTree.
 func isTreeName(name []byte) bool {
 	for _, row := range wrap.ProtectedInTree() {
-		if row.Path[0] != name[0] && row.Path[0] != '*' { // nearly every other name ends here
+		if row.Path[0] != name[0] && row.Path[0] != '*' { // true for nearly every name
 			continue
 		}
 		first, _, _ := strings.Cut(row.Path, "/")
@@ -132,7 +132,7 @@ func isTreeName(name []byte) bool {
 	return false
 }
 
-// queue notes a directory for later.
+// queue adds a directory to those that will be visited.
 func (w *walker) queue(b pendingDir, name []byte) {
 	if b.depth >= maxDepth || len(b.rel)+len(name) > 3500 {
 		w.s.noteCut("directories more than " + itoa(maxDepth) + " deep in " + w.tree + " were not looked at")
@@ -154,8 +154,9 @@ func (w *walker) queue(b pendingDir, name []byte) {
 	}
 }
 
-// isDependencies tells whether a directory's name is one of those that hold others'
-// code or what a build made: looked at last.
+// isDependencies reports whether a directory of this name usually holds other people's code or
+// the
+// output of a build; such directories are visited last.
 func isDependencies(name []byte) bool {
 	switch string(name) {
 	case "node_modules", "vendor", "target", ".venv", "venv", "build", "dist", "__pycache__", ".cache", ".tox", ".gradle":
@@ -164,10 +165,10 @@ func isDependencies(name []byte) bool {
 	return false
 }
 
-// modules looks at the git directories of submodules, which lie in modules of
-// their repository's, under names of one or more parts, and may hold such
-// directories again. Their bounds are their own: of the workspace's directories a command
-// can make as many as it likes, here it can make none.
+// walkModules protects the git directories of submodules. They lie in the directory modules
+// of their repository, under names with one or more parts, and may contain such directories
+// themselves. They have limits of their own: a command can create any number of directories
+// in the workspace, but none here.
 func (s *gitSearch) walkModules(dir string) {
 	next := []pendingDir{{rel: dir}}
 	for len(next) > 0 {
@@ -216,9 +217,10 @@ func (s *gitSearch) walkModules(dir string) {
 	}
 }
 
-// leftovers protects what stands in modules and belongs to no git directory: names
-// that git would obey were one made there, and links that may lead to one. A
-// directory may be a submodule's that is called so, and is only known.
+// protectLeftovers protects names in modules that belong to no git directory: git would obey
+// them if one were made there. It also protects symlinks that may lead to a git directory. A
+// directory
+// of such a name may be a submodule's and is only reported.
 func (s *gitSearch) protectLeftovers(l *gitDirNames, links []string) {
 	for _, row := range wrap.ProtectedInGit() {
 		switch kind := l.kind(row.Path); kind {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// wordBreaks part the words of a command line, wherever it stands: "$DIR/x" gives /x,
-// "${DIR}/x" that and DIR, and "--file=x" x. What is left of a path that began with
-// a variable begins with a slash, and is looked for in the workspace.
+// wordBreaks separate the words of a command line: "$DIR/x" gives /x, "${DIR}/x" gives DIR
+// and /x, and "--file=x" gives x. The rest of a path that began with a variable begins with
+// a slash, and is looked up in the workspace.
 const wordBreaks = " \t\r\n;&|()<>\"'`!=${},:[]"
 
-// nameBytes are those of a shell's variable.
+// nameBytes are the characters of a shell variable's name.
 const nameBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-// fineWords calls each for the words of a text; an option names no file.
+// splitWords calls each for the words of a text, except options.
 func splitWords(text string, each func(word string)) {
 	for text != "" {
 		end := strings.IndexAny(text, wordBreaks)
@@ -33,10 +33,11 @@ func splitWords(text string, each func(word string)) {
 	}
 }
 
-// scriptWords calls each for the words of a shell's text: run are those with a
-// slash that begin a command, and what comes after a program that runs its operands.
-// In another language's nothing tells where a command begins. Of the rest it gives
-// what looks like a path and the directories of cd, or every word.
+// scriptWords calls each for the words of a shell script. run is set for words with a slash at
+// the beginning of a command, and for the operands of a program that runs its operands. In
+// other languages the beginning of a command cannot be recognised. Of the remaining words,
+// each is called for those that look like a path and for the directories of cd, or for all
+// if every is set.
 func scriptWords(text string, every bool, each func(word string, runs bool)) {
 	first, _, _ := strings.Cut(text, "\n")
 	shell := isShellLine(first)
@@ -63,28 +64,28 @@ func scriptWords(text string, every bool, each func(word string, runs bool)) {
 	}
 }
 
-// isShellLine tells whether a file with that first line is a shell's, or may be.
+// isShellLine reports whether a file with this first line is, or may be, a shell script.
 func isShellLine(first string) bool {
 	return !strings.HasPrefix(first, "#!") || strings.Contains(first, "sh")
 }
 
-// openers are words of a shell after which a command begins.
+// commandPrefixes are shell words after which a command begins.
 var commandPrefixes = [...]string{"!", "command", "do", "elif", "else", "env", "eval", "exec", "if", "nice", "sudo", "then", "time", "until", "while", "{"}
 
-// runners are programs and words of a shell's, direnv's among them, that run or read
-// what their operands name; "." is one too where it begins a command.
+// runners are programs and shell words, including direnv's, that execute or read the files
+// in their operands. "." does too at the beginning of a command.
 var runners = [...]string{
 	"bash", "bats", "bun", "dash", "deno", "fish", "go", "ipython", "java", "julia", "ksh", "lua", "node", "nodejs",
 	"perl", "php", "pwsh", "pypy3", "Rscript", "ruby", "sh", "source", "source_env", "source_env_if_exists",
 	"ts-node", "tsx", "uv", "zsh", "zx",
 }
 
-// isRunner tells whether a word is one of the runners, or a python of any version.
+// isRunner reports whether a word is one of the runners or a python of any version.
 func isRunner(word string) bool {
 	return slices.Contains(runners[:], base(word)) || strings.HasPrefix(base(word), "python")
 }
 
-// hasRunner tells whether one of the words of a text is a runner.
+// hasRunner reports whether a text contains a runner among its words.
 func hasRunner(text string) (has bool) {
 	splitWords(text, func(word string) { has = has || isRunner(word) })
 	return has

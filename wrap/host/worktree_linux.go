@@ -7,7 +7,7 @@ import (
 	"sbx/wrap"
 )
 
-// commonOf is the directory that a linked worktree's commondir names.
+// commonDir returns the directory that a linked worktree's commondir file names.
 func (s *gitSearch) commonDir(dir string) string {
 	text := oneLine(join(dir, "commondir"))
 	if text == "" {
@@ -16,16 +16,16 @@ func (s *gitSearch) commonDir(dir string) string {
 	return s.followLinks(dir, text)
 }
 
-// reach decides whether a common directory outside of every writable tree is to
-// be writable. Any text can stand in a .git file of the workspace, so the
-// outside has to agree: a linked worktree's directory there names this .git, a
-// submodule's configuration this working tree.
+// checkOutside decides whether a common directory outside every writable tree becomes
+// writable. Any text can stand in a .git file of the workspace, so the directory outside
+// must agree: a linked worktree's directory there must name this .git, a submodule's
+// configuration this working tree.
 func (s *gitSearch) checkOutside(repo *wrap.Repository) {
 	if repo.Top == "" || !anyWithin(repo.Top, s.trees) || anyWithin(repo.Common, s.trees) {
 		return
 	}
-	// A bare repository with its worktrees in it: making it writable would make
-	// the other working trees so.
+	// A bare repository that contains its worktrees: if it became writable, so would the other
+	// working trees.
 	for _, tree := range s.trees {
 		if within(tree, repo.Common) {
 			repo.Astray = repo.Common + " holds " + tree + " and more"
@@ -60,9 +60,9 @@ func (s *gitSearch) pointsBack(repo *wrap.Repository) bool {
 	return back
 }
 
-// worktrees looks at a common directory's linked worktrees. Where the directory is
-// writable only because the command runs in one of them, the others' are
-// read-only; else their own protected names are.
+// worktrees visits the linked worktrees of a common directory. If the common directory is
+// writable only because the command runs in one of them, the others become read-only;
+// otherwise their own protected names are protected.
 func (s *gitSearch) worktrees(repo *wrap.Repository, here bool) {
 	if !here && !repo.Outside {
 		return

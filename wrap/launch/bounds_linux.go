@@ -46,7 +46,7 @@ func (b *Bounds) Close() {
 	}
 }
 
-// TimedOut tells whether the time was over before the command ended.
+// TimedOut reports whether the time was over before the command ended.
 func (b *Bounds) TimedOut() bool { return b.Deadline != nil && b.Deadline.Hit }
 
 // Ended is how many processes were ended for their memory.

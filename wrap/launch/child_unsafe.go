@@ -145,7 +145,7 @@ func (p *program) ready() syscall.Errno {
 	return p.await()
 }
 
-// orphaned tells whether the supervisor is gone.
+// orphaned reports whether the supervisor is gone.
 //
 //go:nosplit
 //go:norace

@@ -37,7 +37,7 @@ func (k *signalForwarder) deliver(sig unix.Signal, below int) bool {
 	return unix.PidfdSendSignal(fd, sig, nil, 0) == nil
 }
 
-// fatal tells whether a signal ends who has no handler for it (signal(7)).
+// fatal reports whether a signal ends who has no handler for it (signal(7)).
 func fatal(sig unix.Signal) bool {
 	switch sig {
 	case unix.SIGCHLD, unix.SIGCONT, unix.SIGURG, unix.SIGWINCH, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
@@ -46,19 +46,19 @@ func fatal(sig unix.Signal) bool {
 	return true
 }
 
-// isFirst tells whether a process is pid 1 of a namespace, over whose lack of a
+// isFirst reports whether a process is pid 1 of a namespace, over whose lack of a
 // handler the kernel passes (pid_namespaces(7)).
 func isFirst(status string) bool {
 	all := strings.Fields(read.StatusLine(status, "NSpid:"))
 	return len(all) > 1 && all[len(all)-1] == "1"
 }
 
-// heeds tells whether a process has a handler for a signal, or ignores it.
+// heeds reports whether a process has a handler for a signal, or ignores it.
 func heeds(status string, sig unix.Signal) bool {
 	return status == "" || inSet(status, "SigCgt:", sig) || inSet(status, "SigIgn:", sig)
 }
 
-// inSet tells whether a signal is in one of the sets of a status file (proc_pid_status(5)).
+// inSet reports whether a signal is in one of the sets of a status file (proc_pid_status(5)).
 func inSet(status, name string, sig unix.Signal) bool {
 	set, _ := strconv.ParseUint(read.StatusLine(status, name), 16, 64)
 	return set&(1<<(sig-1)) != 0

@@ -49,7 +49,7 @@ func devicePath(rdev uint64) string {
 	return ""
 }
 
-// hasDevice tells whether the sandbox mounts a device there, in a /dev of its own.
+// hasDevice reports whether the sandbox mounts a device there, in a /dev of its own.
 func hasDevice(p *wrap.Plan, path string) bool {
 	return slices.ContainsFunc(p.Mounts, func(m wrap.Mount) bool {
 		return m.Target == path && (m.Op == wrap.OpAttach || m.Op == wrap.OpBind)

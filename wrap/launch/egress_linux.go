@@ -74,7 +74,7 @@ func (r *Helper) Stop(hear func() bool) {
 	r.Finish(hear)
 }
 
-// Finish hands what the helper still says to hear, which tells whether there may be more,
+// Finish hands what the helper still says to hear, which reports whether there may be more,
 // until it is through, and ends it.
 func (r *Helper) Finish(hear func() bool) {
 	pf := []unix.PollFd{{Fd: int32(r.FD), Events: unix.POLLIN}}

@@ -6,7 +6,7 @@ import (
 	"sbx/internal/read"
 )
 
-// givenUp tells whether the terminal is somebody's outside of the sandbox: who reads
+// givenUp reports whether the terminal is somebody's outside of the sandbox: who reads
 // or writes behind that one stops, and the supervisor with the rest of its group. A
 // command can give the foreground to a group of its own, and have the supervisor
 // stopped by another process that it left behind: it would go on without one.

@@ -182,7 +182,7 @@ func ends(pids []int) (left []int) {
 	}
 }
 
-// lives tells whether there is a process with that pid which is no zombie.
+// lives reports whether there is a process with that pid which is no zombie.
 func lives(pid int) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {

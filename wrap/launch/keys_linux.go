@@ -59,7 +59,7 @@ func (k *signalForwarder) forward(h *Hooks) {
 	}
 }
 
-// Asked reads what signals have come and tells whether one of them asks to end.
+// Asked reads what signals have come and reports whether one of them asks to end.
 func Asked(signals int) bool {
 	asked := false
 	for {
@@ -92,7 +92,7 @@ func (k *signalForwarder) Typed(sig unix.Signal) bool {
 	}
 }
 
-// hasKeys tells whether a terminal may send this process signals: it has one (tty(4)),
+// hasKeys reports whether a terminal may send this process signals: it has one (tty(4)),
 // or that cannot be told.
 func hasKeys() bool {
 	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)

@@ -115,7 +115,7 @@ func listenerWhy(e *StepError) string {
 	return e.Error()
 }
 
-// aboutPath tells whether a step opens or makes something at a path.
+// aboutPath reports whether a step opens or makes something at a path.
 func aboutPath(name string) bool {
 	switch name {
 	case "openat2", "mkdirat", "mknodat", "symlinkat", "fchdir", "chdir":
@@ -133,7 +133,7 @@ func denied(e Errno) bool {
 	return false
 }
 
-// isOverlay tells whether the step is part of hiding a name by an overlay.
+// isOverlay reports whether the step is part of hiding a name by an overlay.
 func isOverlay(e *StepError) bool {
 	if e.Step.Name == "mknodat" {
 		return e.Step.Args[2].Num&unix.S_IFMT == unix.S_IFCHR

@@ -21,7 +21,7 @@ func terminal(p *wrap.Plan) int {
 	return Terminal()
 }
 
-// uncounted tells whether execs are no matter of the listener's.
+// uncounted reports whether execs are no matter of the listener's.
 func uncounted(p *wrap.Plan) bool { return p.Counter == wrap.CounterNone && !p.Programs.Any() }
 
 // input is what the steps need of the caller and of the filters that are shipped.

@@ -128,7 +128,7 @@ func TestWhoAnswersEnds(t *testing.T) {
 	t.Errorf("%d listeners are left", listeners())
 }
 
-// mayLead tells whether a thread of this process, one that is then given up, may
+// mayLead reports whether a thread of this process, one that is then given up, may
 // have a lower niceness.
 func mayLead(nice int32) bool {
 	may := make(chan bool)

@@ -45,7 +45,7 @@ func parseMountinfo(text string) []mountInfo {
 }
 
 // lacking lists, deepest first, the mounts of the tree at top that lack one of
-// the flags in set; top alone without beneath. found is whether top is there.
+// the flags in set; top alone without under. found is whether top is there.
 //
 // A mount with another on its very root is left out, and with it what hangs on
 // the rest of it: whoever comes there goes on to the other, whatever directories are

@@ -12,7 +12,7 @@ import (
 )
 
 // Remounting is the supervisor's part in a DoEach. The child waits; the kernel
-// is asked which mounts its namespace has beneath the tree; each that lacks a
+// is asked which mounts its namespace has under the tree; each that lacks a
 // flag is opened, from the descriptor of the tree that both share, and the child
 // changes it by that descriptor. Then it is asked anew, until nothing lacks.
 // So a directory that the host renames meanwhile, or a mount that came in before
@@ -95,7 +95,7 @@ func (r *remounting) nextCalls(pid, tree int, set uintptr, beneath bool, last un
 	return nil, true, last
 }
 
-// openMount opens the root of a mount beneath a tree, following no link and
+// openMount opens the root of a mount under a tree, following no link and
 // setting off no automount (open(2), O_PATH).
 func openMount(tree int, path string, id int) (int, unix.Errno) {
 	fd, err := unix.Openat2(tree, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: noLinks | unix.RESOLVE_BENEATH})
@@ -126,7 +126,7 @@ func (r *remounting) close() {
 	r.opened = r.opened[:0]
 }
 
-// shut tells whether it is a directory of another user's that bars the way to path:
+// shut reports whether it is a directory of another user's that bars the way to path:
 // the owner may open one.
 func isBarred(tree int, path string) bool {
 	for i := 0; i <= len(path); i++ {

@@ -14,7 +14,7 @@ func TestLacking(t *testing.T) {
 		name  string
 		lines string
 		top   int
-		one   bool // none beneath
+		one   bool // none under
 		want  string
 	}{
 		{"one", "", 20, false, "/"},

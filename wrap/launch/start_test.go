@@ -121,7 +121,7 @@ func (s *site) failAt(plan *wrap.Plan, program string, index int, before []strin
 	}
 }
 
-// isSkipped tells whether an earlier step may pass over this one, or its failing is none.
+// isSkipped reports whether an earlier step may pass over this one, or its failing is none.
 func isSkipped(steps []Step, index int) bool {
 	if steps[index].Pass == anyErrno {
 		return true

@@ -46,7 +46,7 @@ const (
 	DoReady      // tell that all is set up, and wait for the supervisor's word
 	DoParent     // fail where the supervisor is gone
 	DoReap       // pid 1: reap until the command is gone, report, end
-	DoEach       // the tree of mounts at slot Args[0] gets the flags Args[1], those beneath too with Args[2]
+	DoEach       // the tree of mounts at slot Args[0] gets the flags Args[1], those under too with Args[2]
 	DoOne        // the mount at slot Args[0], also called Args[1], gets the flags Args[2]
 )
 

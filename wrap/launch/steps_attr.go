@@ -11,7 +11,7 @@ import (
 //
 // mount(2) changes a mount only where that is a part of the caller's namespace,
 // so what is bound is attached first and changed then: nothing of the command
-// runs yet. Which mounts lie beneath is asked of the kernel at that moment
+// runs yet. Which mounts lie under is asked of the kernel at that moment
 // (script.remount), and asked again afterwards; what was known before the
 // launch says nothing about the namespace that was made since.
 
@@ -41,7 +41,7 @@ func (l *mountList) setattr(dir Arg, path string, flags int, set uint64) {
 		data(words(set, 0, 0, 0)), num(sizeofMountAttr))
 }
 
-// readOnly makes the mount at path read-only, and with tree those beneath.
+// readOnly makes the mount at path read-only, and with tree those under.
 func (l *mountList) readOnly(path string, tree bool) {
 	const set = unix.MOUNT_ATTR_RDONLY | quiet
 	beneath := 0

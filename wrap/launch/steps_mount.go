@@ -143,7 +143,7 @@ func (l *mountList) create(path, content string, perm uint32) {
 // clone makes a detached copy of the tree at an O_PATH descriptor.
 func (l *mountList) clone(from Slot, mode wrap.Mode) Slot { return l.cloneOf(from, "", mode) }
 
-// cloneOf is clone of a name beneath the descriptor.
+// cloneOf is clone of a name under the descriptor.
 func (l *mountList) cloneOf(from Slot, name string, mode wrap.Mode) Slot {
 	s := l.slot()
 	l.add(unix.SYS_OPEN_TREE, "open_tree", kept(from), text(name), num(treeFlags)).Save = s
@@ -176,7 +176,7 @@ func (l *mountList) bind(m *wrap.Mount) {
 	l.allowMissing(m, first)
 }
 
-// maskName is the name of a mask's own directory beneath the empty one; "" for none.
+// maskName is the name of a mask's own directory under the empty one; "" for none.
 func maskName(m *wrap.Mount) string {
 	if m.Own == 0 {
 		return ""

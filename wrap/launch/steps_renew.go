@@ -16,7 +16,7 @@ type sandboxFDs struct {
 	masks  [2]int // what masks, in the order of masks
 }
 
-// renews tells whether a Plan's launch leaves what its renewals need.
+// renews reports whether a Plan's launch leaves what its renewals need.
 func hasRenewals(p *wrap.Plan) bool {
 	return len(p.Watch.Renew) > 0 && p.Has(wrap.MountNS) && p.Has(wrap.PidNS)
 }
@@ -154,7 +154,7 @@ func (l *mountList) renew(m *wrap.Mount, mask int, join func()) {
 // attached. A mount that programs can reach cannot be made read-only for certain,
 // since one that has a file of it open for writing prevents it (EBUSY). So it is
 // made in a copy of the mount namespace where nobody else is, at its own path
-// (at is open there, for the caller to close). Mounts beneath the
+// (at is open there, for the caller to close). Mounts under the
 // top are left out, or the step fails where the kernel does not part them.
 func (l *mountList) remountedCopy(tree Slot, path string, set uint64, join func()) (done, at Slot) {
 	const single = treeFlags &^ atTree

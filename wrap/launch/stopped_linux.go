@@ -73,7 +73,7 @@ func (c *child) awaitDelivery(sig unix.Signal) {
 	}
 }
 
-// isPending tells whether a process of the tree has yet to act on a signal that was sent to
+// isPending reports whether a process of the tree has yet to act on a signal that was sent to
 // its group. Those that block it never do, and those that sleep uninterruptibly read nothing.
 func (c *child) isPending(sig unix.Signal) bool {
 	return slices.ContainsFunc(c.tree(), func(pid int) bool {
@@ -136,12 +136,12 @@ func (c *child) stopTree() (held []int, all bool) {
 	return held, false
 }
 
-// isHeld tells whether a process in that state runs no further by itself: it is
+// isHeld reports whether a process in that state runs no further by itself: it is
 // stopped, by a tracer too, or has ended.
 func isHeld(state byte) bool { return strings.IndexByte("TtZX", state) >= 0 }
 
 // stateOf is the state of a process (proc_pid_stat(5)), X for one that is gone.
 func stateOf(pid int) byte { return (read.Stat(strconv.Itoa(pid), read.StatState) + "X")[0] }
 
-// isStopped tells whether a process is stopped, by no tracer.
+// isStopped reports whether a process is stopped, by no tracer.
 func isStopped(pid int) bool { return pid > 0 && stateOf(pid) == 'T' }

@@ -28,7 +28,7 @@ func newFake(t *testing.T, own string) *fake {
 	return f
 }
 
-// group makes a group beneath the top, with files over those of a new one.
+// group makes a group under the top, with files over those of a new one.
 func (f *fake) group(path string, files ...string) {
 	f.t.Helper()
 	dir := f.root + top + path
@@ -63,7 +63,7 @@ func (f *fake) find(want Want) [wrap.Controllers]wrap.GroupHost {
 	return g.find()
 }
 
-// folders make and remove groups as the kernel does: with files, and with files
+// directories make and remove groups as the kernel does: with files, and with files
 // alone in them.
 func (f *fake) folders() dirCalls {
 	return dirCalls{

@@ -210,7 +210,7 @@ func (f *finder) offer(dir string, own bool, want Want) (out [wrap.Controllers]w
 	return out, given, wanted
 }
 
-// countsSockets tells whether a kernel that was started so counts the buffers of
+// countsSockets reports whether a kernel that was started so counts the buffers of
 // sockets as memory (Documentation/admin-guide/kernel-parameters.txt, cgroup.memory).
 func countsSockets(cmdline string) bool {
 	for _, word := range strings.Fields(cmdline) {
@@ -221,7 +221,7 @@ func countsSockets(cmdline string) bool {
 	return true
 }
 
-// enables tells whether sbx may tell a group to hand controllers down, whether
+// enables reports whether sbx may tell a group to hand controllers down, whether
 // the supervisor must leave it for that, and why not.
 func (f *finder) enables(dir string, own bool) (enable, leaf bool, why string) {
 	isTop := !exists(f.root + dir + "/cgroup.events") // the root of all, which may have processes
@@ -244,7 +244,7 @@ func (f *finder) enables(dir string, own bool) (enable, leaf bool, why string) {
 	return true, false, ""
 }
 
-// delegated tells whether systemd has left a group to who runs in it.
+// delegated reports whether systemd has left a group to who runs in it.
 func delegated(dir string) bool {
 	var b [8]byte
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
@@ -255,7 +255,7 @@ func delegated(dir string) bool {
 	return false
 }
 
-// ours tells whether a process is this one or a child of it.
+// ours reports whether a process is this one or a child of it.
 func ours(pid int) bool {
 	self := unix.Getpid()
 	return pid == self || read.Parent(pid) == self

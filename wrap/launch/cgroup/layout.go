@@ -16,7 +16,7 @@ const top = "/sys/fs/cgroup"
 type hierarchy struct {
 	version int
 	mount   string // the hierarchy's mount point
-	own     string // the process's own group, beneath it; "" where it is not in view
+	own     string // the process's own group, under it; "" where it is not in view
 }
 
 // layout is where a process stands, by controller. A controller that is on no

@@ -41,7 +41,7 @@ func started(pid int) string {
 	return f[19]
 }
 
-// lost tells whether a name is that of a group whose supervisor is gone. What
+// lost reports whether a name is that of a group whose supervisor is gone. What
 // cannot be told is not lost: another pid namespace's, or a process that /proc
 // hides.
 func isAbandoned(group string) bool {

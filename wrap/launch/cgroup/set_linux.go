@@ -16,7 +16,7 @@ type Set struct {
 	made []group
 }
 
-// folders makes and removes groups: the kernel's calls but in tests, whose
+// directories makes and removes groups: the kernel's calls but in tests, whose
 // directories need files that the kernel would put there.
 type dirCalls struct{ mkdir, rmdir func(path string) error }
 
@@ -97,7 +97,7 @@ func (m *group) handDown(sign, dir string) error {
 	return nil
 }
 
-// join makes a group of threads of one beneath a group that has processes. It hands the
+// join makes a group of threads of one under a group that has processes. It hands the
 // controllers down itself, with which the kernel lets nobody take them from its parent
 // (EBUSY). Until then another run that ends there may: then once more.
 func (m *group) makeThreaded() (err error) {
@@ -194,7 +194,7 @@ func (s *Set) Changed() string {
 	return ""
 }
 
-// rounded tells whether now is was, rounded down to whole pages as the kernel
+// rounded reports whether now is was, rounded down to whole pages as the kernel
 // does with sizes.
 func rounded(now, was string) bool {
 	n, err := strconv.ParseInt(now, 10, 64)

@@ -8,7 +8,7 @@ import (
 )
 
 // A session's scope has other processes, so that it hands no controller of memory down:
-// one of threads it does, and the group is made in it, as beneath every other kind of
+// one of threads it does, and the group is made in it, as under every other kind of
 // group that a caller can be in.
 func TestBeneathASession(t *testing.T) {
 	const scope = "/user.slice/session-3.scope"
@@ -55,7 +55,7 @@ func TestInTheGroupOfOtherLimits(t *testing.T) {
 	}
 }
 
-// A group beneath one that has processes: it holds the controller fast as long as it is
+// A group under one that has processes: it holds the controller fast as long as it is
 // there, and the last of them has it taken away again.
 func TestThreadedAndBack(t *testing.T) {
 	f := newFake(t, "/t.scope")
