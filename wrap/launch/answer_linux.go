@@ -7,39 +7,39 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Calls are those that wait for an answer, at seccomp's listener.
+// Calls are the system calls of the sandbox that wait for an answer at seccomp's listener.
 type Calls struct {
 	FD int // readable when one waits
-	// Take waits for the next one, at FD or a copy of it, and takes it, unless its
-	// thread is gone by then; over: none will come any more.
+	// Take waits for the next call, at FD or a copy of it, and receives it; taken is false if
+	// the calling thread is gone by then, over is true if no more calls will come.
 	Take   func(fd int) (taken, over bool)
-	Answer func() // answers the one that was taken
-	// Apart: the sandbox can have an answer wait for as long as it likes, for its memory
-	// (userfaultfd(2)) or a file system of its own (fuse(4)). The supervising thread gives
-	// none then: it has limits to hold, and the sandbox ends with it.
+	Answer func() // answers the call that Take received
+	// Apart is set if the sandbox can delay an answer indefinitely, by its memory
+	// (userfaultfd(2)) or a file system of its own (fuse(4)). Then the supervising thread
+	// gives no answers: it enforces limits, and the sandbox ends with it.
 	Apart bool
 }
 
-// aloneAfter is how many calls the supervising thread answers. What comes then has a
-// thread to itself, which waits in the kernel for the next call and for nothing else:
-// a poll(2) of all that a supervisor looks after takes a fifth of an answer's time,
-// and as long as the supervisor is awake beside the command that it has answered, the
-// scheduler may part them. A thread takes as long to start as it saves in so many.
+// aloneAfter is how many calls the supervising thread answers. Later calls are answered by a
+// thread of their own, which waits in the kernel for the next call and for nothing else. A
+// poll(2) of all that a supervisor waits for takes a fifth of an answer's time, and while
+// the supervisor is awake next to the command that it has just answered, the scheduler may
+// move one of them to another processor. Starting a thread takes as long as it saves in this
+// many calls.
 const aloneAfter = 32
 
-// answers are given by the supervising thread at first.
+// answers are given by the supervising thread at first, then by a thread of their own.
 type answers struct {
 	*Calls
-	turn  sync.Mutex // held by whoever does what a hook does
+	turn  sync.Mutex // held while a hook runs
 	given int
-	ended bool // nobody is left whose call could be answered
-	// waiters is who waits for calls in the supervising thread: one, or none where
-	// there are no calls.
+	ended bool // no process of the sandbox is left
+	// waiters waits for calls in the supervising thread; empty without calls.
 	waiters         []Waiter
-	restorePriority func() // takes the lead from the supervising thread
+	restorePriority func() // undoes raisePriority in the supervising thread
 }
 
-// answersTo prepares the calling thread to answer calls, which may be nil.
+// newAnswers prepares the calling thread to answer calls, which may be nil.
 func newAnswers(c *Calls) *answers {
 	a := &answers{Calls: c, restorePriority: func() {}}
 	if c != nil {
@@ -52,7 +52,8 @@ func newAnswers(c *Calls) *answers {
 	return a
 }
 
-// inTurn calls f, unless another has the turn, who may be answering for a long time.
+// tryTurn calls f unless another thread holds the turn, which may be answering for a long
+// time.
 func (a *answers) tryTurn(f func()) bool {
 	if !a.turn.TryLock() {
 		return false
@@ -62,8 +63,8 @@ func (a *answers) tryTurn(f func()) bool {
 	return true
 }
 
-// still calls f while nothing is answered, but for an answer that is being given: what
-// f passes on comes before whatever a program does that has an answer to wait for.
+// withTurn calls f while no answer begins. An answer that is being given may go on: a
+// signal that f passes on then still precedes whatever a program does after its answer.
 func (a *answers) withTurn(f func()) {
 	if a.turn.TryLock() {
 		defer a.turn.Unlock()
@@ -71,14 +72,14 @@ func (a *answers) withTurn(f func()) {
 	f()
 }
 
-// end is for when nothing of the sandbox is left: nothing more is answered.
+// end is called when no process of the sandbox is left: nothing more is answered.
 func (a *answers) end() {
 	a.turn.Lock()
 	defer a.turn.Unlock()
 	a.ended = true
 }
 
-// answer answers one call, and hands over what follows when there were enough.
+// answer answers one call, and starts the thread for the following ones after enough calls.
 func (a *answers) answer() {
 	if taken, _ := a.Take(a.FD); !taken {
 		return
@@ -89,22 +90,22 @@ func (a *answers) answer() {
 	}
 }
 
-// handOver starts the thread. It has a copy of the descriptor to wait at: on kernels
-// before 6.11 it waits there for ever when nothing of the sandbox is left, and the
-// number of one that is closed would be somebody else's soon. The supervising thread
-// keeps its lead: an answer waits for its turns.
+// startThread starts the thread. The thread waits at a copy of the descriptor: on kernels
+// before 6.11 it waits there forever once the sandbox is gone, and a closed descriptor's
+// number could soon belong to another file. The supervising thread keeps its priority,
+// since an answer waits for its turns.
 func (a *answers) startThread() {
 	fd, err := unix.FcntlInt(uintptr(a.FD), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
-		return // answered here, then
+		return // the supervising thread goes on answering
 	}
 	a.waiters[0].FD = -1
 	go a.serve(fd)
-	runtime.Gosched() // to whoever runs it: this thread is about to wait
+	runtime.Gosched() // lets the new goroutine run before this thread waits
 }
 
 func (a *answers) serve(fd int) {
-	runtime.LockOSThread() // and never unlocked: the thread ends with its lead
+	runtime.LockOSThread() // never unlocked, so that the thread ends together with its priority
 	defer unix.Close(fd)
 	raisePriority()
 	for {

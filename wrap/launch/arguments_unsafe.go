@@ -10,8 +10,8 @@ import (
 	"sbx/internal/read"
 )
 
-// Args is the program's arguments with its name in front, without package os,
-// whose start costs every sandbox fifty microseconds.
+// Args returns the program's name and arguments without package os, whose start costs every
+// sandbox fifty microseconds.
 func Args() []string {
 	if entryWord(0) != 1 {
 		return arguments()
@@ -24,8 +24,8 @@ func Args() []string {
 	return args
 }
 
-// Environ is the environment as the caller gave it, of a name that is there twice the
-// first, as os.Environ has it.
+// Environ returns the caller's environment. If a name occurs twice, only its first value
+// counts, as in os.Environ.
 func Environ() []string {
 	if entryWord(0) != 1 {
 		return unix.Environ()
@@ -44,7 +44,8 @@ func Environ() []string {
 	})
 }
 
-// began is where the arguments stand on the stack the process began with, which stays.
+// argumentVector returns where the arguments are on the process's first stack, which stays
+// mapped.
 func argumentVector() (argc int, argv unsafe.Pointer) {
 	word := entryWord(6)
 	at := *(*unsafe.Pointer)(unsafe.Pointer(&word))
@@ -63,16 +64,16 @@ func texts(at unsafe.Pointer, n int) []string {
 	return list
 }
 
-// ownWords is the program's argument vector, on the stack the process began with,
-// which stays.
+// ownWords returns the program's argument vector on the process's first stack, which stays
+// mapped.
 func ownWords() []*byte {
 	argc, argv := argumentVector()
 	return unsafe.Slice((**byte)(argv), argc)
 }
 
-// Forget leaves of the program's arguments, as other processes see them, the first
-// two words and the command's: pid 1 of a sandbox shares this process's memory, and
-// its /proc/1/cmdline would tell the documents inside. What Args gave is a copy.
+// Forget removes all arguments except the first two and the command's from the view of other
+// processes: pid 1 of a sandbox shares this process's memory, so its /proc/1/cmdline would
+// show the documents' paths inside. Args returns copies, which stay valid.
 func Forget(command []string) {
 	if entryWord(0) != 1 {
 		return
@@ -82,7 +83,7 @@ func Forget(command []string) {
 		return
 	}
 	last := words[len(words)-1]
-	end := uintptr(unsafe.Pointer(last)) + uintptr(len(unix.BytePtrToString(last))) + 1 // the kernel puts one behind the other
+	end := uintptr(unsafe.Pointer(last)) + uintptr(len(unix.BytePtrToString(last))) + 1 // the kernel stores the arguments one after another
 	room := unsafe.Slice(words[2], end-uintptr(unsafe.Pointer(words[2])))
 	n := 0
 	for _, w := range append([]string{"--"}, command...) {
@@ -96,7 +97,7 @@ func Forget(command []string) {
 	clear(room[n:])
 }
 
-// arguments are this process's, as the kernel has them.
+// arguments returns this process's arguments from /proc.
 func arguments() []string {
 	b, _ := read.Proc("/proc/self/cmdline", 1<<21)
 	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")

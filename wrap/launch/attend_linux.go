@@ -2,22 +2,23 @@ package launch
 
 import "golang.org/x/sys/unix"
 
-// reaper waits for the child's end, and for its orphans'.
+// reaper waits for the end of the child and of its orphans.
 type reaper struct {
 	*child
 	attended       []Waiter
-	ended          *unix.WaitStatus // the child's end, once it is collected
-	largest        int64            // KiB, of the processes whose end was collected
-	childrenBefore unix.Rusage      // what this process's children had used before
+	ended          *unix.WaitStatus // the child's wait status, once collected
+	largest        int64            // the largest MaxRSS of the collected processes, in KiB
+	childrenBefore unix.Rusage      // the usage of this process's children before the launch
 }
 
-// Attend has a descriptor looked after whenever the process waits for the
-// child: for its report, for its end, in Supervise and in Kill. A tracer's
-// stops must be served all that time, or the child does not get there.
+// Attend has the supervisor serve a Waiter whenever it waits for the child: for a report, for
+// its
+// end, in Supervise and in Kill. A tracer's stops must be served all that time, or the
+// child makes no progress.
 func (r *reaper) Attend(w Waiter) { r.attended = append(r.attended, w) }
 
-// Collected takes note of a child's end that a Waiter has collected: a tracer
-// waits for every child, and a status is handed out once.
+// Collected records the end of a process that a Waiter has collected: a tracer waits for every
+// child, and the kernel reports each status only once.
 func (r *reaper) Collected(pid int, status unix.WaitStatus, used *unix.Rusage) {
 	r.largest = max(r.largest, used.Maxrss)
 	if pid == r.pid {
@@ -25,25 +26,26 @@ func (r *reaper) Collected(pid int, status unix.WaitStatus, used *unix.Rusage) {
 	}
 }
 
-// batch is how many ends reap collects before others have their turn.
+// batch is how many ends are collected before other waiters are served.
 const batch = 256
 
-// reaps has the orphans of a sandbox without a pid namespace reaped as they end,
-// which pid 1 does elsewhere: as zombies they would count against every limit of
-// processes. A tracer collects all ends by itself.
+// reapOrphans has the orphans of a sandbox without a pid namespace reaped as they end. With a
+// pid
+// namespace pid 1 does this. Zombies would count against every limit of processes. A tracer
+// collects all ends itself.
 func (r *reaper) reapOrphans() {
 	if !r.noPidNS || len(r.attended) > 0 {
 		return
 	}
 	wake, err := Children()
 	if err != nil {
-		return // they are reaped at the end
+		return // sweepProcesses reaps them at the end
 	}
 	more := func() { _, _ = unix.Write(wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
-	more() // who ended before tells no more
+	more() // for processes that ended before
 	r.Attend(Waiter{FD: wake, Event: func() {
 		var b [8]byte
-		_, _ = unix.Read(wake, b[:]) // before the look: what ends meanwhile makes it readable again
+		_, _ = unix.Read(wake, b[:]) // before Wait4: a process that ends after this makes wake readable again
 		for range batch {
 			var status unix.WaitStatus
 			var used unix.Rusage
@@ -59,9 +61,9 @@ func (r *reaper) reapOrphans() {
 	}})
 }
 
-// used is what the processes used that were waited for, the command and its
-// orphans. A tracer is told of the end of other processes' children as well, so
-// that the kernel's sum is taken.
+// used is the resource usage of the processes that were waited for: the command and its
+// orphans. It uses the kernel's sum, since a tracer is also notified of the end of other
+// processes' children.
 func (r *reaper) used() unix.Rusage {
 	var all unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_CHILDREN, &all)

@@ -2,14 +2,14 @@ package launch
 
 import "sbx/wrap"
 
-// Bounds are the limits that the supervisor holds itself.
+// Bounds are the limits that the supervisor itself enforces.
 type Bounds struct {
 	Deadline *Deadline    // nil without a timeout
-	Memory   *MemoryWatch // nil where a group bounds the memory, or nothing does
+	Memory   *MemoryWatch // nil if a cgroup limits the memory or nothing does
 }
 
-// Bounds begins to hold what no part of the kernel does. The command is about
-// to be let go.
+// Bounds begins to enforce the limits that the kernel does not, just before the command
+// starts.
 func (c *child) Bounds(l *wrap.Limits) (b Bounds, err error) {
 	if l.Timeout > 0 {
 		if b.Deadline, err = c.Deadline(l.Timeout); err != nil {
@@ -25,7 +25,7 @@ func (c *child) Bounds(l *wrap.Limits) (b Bounds, err error) {
 	return b, nil
 }
 
-// Waiters are what the supervisor waits for.
+// Waiters returns what the supervisor must wait for.
 func (b *Bounds) Waiters() (list []Waiter) {
 	if b.Deadline != nil {
 		list = append(list, b.Deadline.Waiter())
@@ -36,7 +36,7 @@ func (b *Bounds) Waiters() (list []Waiter) {
 	return list
 }
 
-// Close is for when the command has ended. What came of the limits stays.
+// Close is called when the command has ended. TimedOut and Ended stay valid.
 func (b *Bounds) Close() {
 	if b.Deadline != nil {
 		b.Deadline.Close()
@@ -46,10 +46,10 @@ func (b *Bounds) Close() {
 	}
 }
 
-// TimedOut reports whether the time was over before the command ended.
+// TimedOut reports whether the time limit passed before the command ended.
 func (b *Bounds) TimedOut() bool { return b.Deadline != nil && b.Deadline.Hit }
 
-// Ended is how many processes were ended for their memory.
+// Ended is how many processes were killed because of their memory.
 func (b *Bounds) Ended() int {
 	if b.Memory == nil {
 		return 0

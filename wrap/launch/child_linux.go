@@ -6,18 +6,18 @@ import (
 	"sbx/internal/read"
 )
 
-// child is the process that the launch has made, and who descends from it.
+// child is the process that the launch has cloned, with its descendants.
 type child struct {
-	noPidNS   bool // it is the command itself: there is no pid namespace
+	noPidNS   bool // there is no pid namespace: the child is the command itself
 	pid       int  // pid 1 of the sandbox, or the command; 0 before there is a child
-	pidfd     int  // of pid
-	selfPidfd int  // pidfd of this process; -1 for none
-	target    int  // pidfd of the command, which signals go to
-	sock      int  // the supervisor's end
-	childSock int  // the child's end, while the descriptor table is shared
+	pidfd     int  // pidfd of pid
+	selfPidfd int  // pidfd of the supervisor; -1 for none
+	target    int  // pidfd of the command, the target of signals
+	sock      int  // the supervisor's end of the socket
+	childSock int  // the child's end, as long as the descriptor table is shared
 }
 
-// word sends the child its next word to go on.
+// goOn sends the child the message to go on.
 func (c *child) goOn() error {
 	if err := unix.Send(c.sock, []byte{1}, unix.MSG_NOSIGNAL); err != nil {
 		return stepError("send", err)
@@ -25,13 +25,13 @@ func (c *child) goOn() error {
 	return nil
 }
 
-// closeFar closes the child's end, which has it alone from here on.
+// closeChildSock closes the child's end in the supervisor.
 func (c *child) closeChildSock() {
 	unix.Close(c.childSock)
 	c.childSock = -1
 }
 
-// close closes the descriptors of a child that is gone.
+// close closes the descriptors after the child's end.
 func (c *child) close() {
 	if c.target != c.pidfd && c.target >= 0 {
 		unix.Close(c.target)
@@ -40,7 +40,7 @@ func (c *child) close() {
 	c.target = -1
 }
 
-// closeFDs closes the descriptors that there are.
+// closeFDs closes those of the descriptors that are open.
 func closeFDs(fds ...*int) {
 	for _, fd := range fds {
 		if *fd >= 0 {
@@ -50,14 +50,14 @@ func closeFDs(fds ...*int) {
 	}
 }
 
-// Child is the pid of the child that makes the sandbox.
+// Child is the pid of the child that sets up the sandbox.
 func (c *child) Child() int { return c.pid }
 
 // End kills the sandbox; Supervise sees its end.
 func (c *child) End() { _ = unix.PidfdSendSignal(c.pidfd, unix.SIGKILL, nil, 0) }
 
-// CommandPid is the command's pid outside, 0 where it cannot be told. It is
-// known once the command is ready.
+// CommandPid is the command's pid outside the sandbox, 0 if unknown. It is known once the
+// command is ready.
 func (c *child) CommandPid() int {
 	if c.noPidNS {
 		return c.pid
@@ -65,8 +65,8 @@ func (c *child) CommandPid() int {
 	return max(pidOf(c.target), 0)
 }
 
-// pidOf is the pid that a pidfd stands for, as this process sees it; -1 for one that
-// was waited for.
+// pidOf returns the pid of a pidfd's process in this pid namespace; -1 if the process was
+// waited for.
 func pidOf(pidfd int) int {
 	if pid, ok := read.Descriptor(pidfd, "Pid:"); ok { // since Linux 5.4
 		return pid

@@ -10,9 +10,9 @@ import (
 // What a child does about the flags of mounts where the kernel has no
 // mount_setattr(2). The rules of child_unsafe.go hold here.
 
-// remountEach asks the supervisor again and again which mounts are to be changed
-// and changes them, until it is told that all are as they should be, or that
-// they cannot be. The supervisor knows by looking, not by these calls' results.
+// remountEach repeatedly asks the supervisor which mounts to change, and changes them, until
+// the supervisor answers that all have their flags, or that they cannot. The supervisor
+// checks the mounts itself and does not rely on the results of these calls.
 //
 //go:nosplit
 //go:norace
@@ -42,7 +42,7 @@ func (p *program) remountEach(o *op, i int) syscall.Errno {
 	}
 }
 
-// remountOne adds flags to those that a mount has.
+// remountOne adds flags to the existing flags of a mount.
 //
 //go:nosplit
 //go:norace
@@ -61,8 +61,7 @@ func (p *program) remountOne(o *op) syscall.Errno {
 }
 
 const (
-	// sameFlags are those that statfs(2) calls ST_RDONLY and so on, by the same
-	// numbers.
+	// sameFlags have the same numbers as ST_RDONLY and the other flags of statfs(2).
 	sameFlags     = unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 	stNoSymFollow = 0x2000 // ST_NOSYMFOLLOW of linux/statfs.h, Linux 5.10
 )

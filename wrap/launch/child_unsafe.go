@@ -13,15 +13,15 @@ import (
 // scheduler, panic, or write to memory that the supervisor reads, except
 // through the program that they were given.
 
-// cloneChild is clone(2) onto stack; the child runs childMain(p) and never
-// returns. With CLONE_PIDFD in flags the kernel writes the descriptor to
-// *pidfd. The result is the child's pid, or a negative errno.
+// cloneChild is clone(2) with a new stack; the child runs childMain(p) and never returns.
+// With CLONE_PIDFD in flags the kernel writes the descriptor to *pidfd. The result is the
+// child's pid or a negative errno.
 //
 //go:noescape
 func cloneChild(flags, stack uintptr, pidfd *int32, p *program) (pid uintptr)
 
-// childMain runs p's steps in order and ends the process when one fails. Its
-// last step does not return.
+// childMain runs p's steps in order, and ends the process if one fails. Its last step does
+// not return.
 //
 //go:nosplit
 //go:noinline
@@ -103,8 +103,8 @@ func (p *program) call(o *op) (uintptr, syscall.Errno) {
 	return r, e
 }
 
-// tell sends the report; a supervisor that is gone is no matter here, its
-// death ends pid 1.
+// tell sends the report. If the supervisor is gone the error does not matter: its death
+// ends pid 1.
 //
 //go:nosplit
 //go:norace
@@ -119,7 +119,7 @@ func (p *program) fail(i int, e syscall.Errno) {
 	syscall.RawSyscall(unix.SYS_EXIT_GROUP, 125, 0, 0)
 }
 
-// blame tells which step failed.
+// blame reports which step failed.
 //
 //go:nosplit
 //go:norace
@@ -130,7 +130,7 @@ func (p *program) blame(i int, e syscall.Errno) {
 	p.tell()
 }
 
-// ready says that all is set up and waits for the word to go on.
+// ready reports that the setup is complete, and waits for the message to go on.
 //
 //go:nosplit
 //go:norace
@@ -145,7 +145,7 @@ func (p *program) ready() syscall.Errno {
 	return p.await()
 }
 
-// orphaned reports whether the supervisor is gone.
+// orphaned returns ESRCH if the supervisor is gone.
 //
 //go:nosplit
 //go:norace
@@ -159,8 +159,10 @@ func (p *program) orphaned() syscall.Errno {
 	return e
 }
 
-// await waits for one packet of the supervisor, a minute at most where no pidfd of
-// it could be had to tell whether it died before the child asked to die with it.
+// await waits for one packet of the supervisor. It waits at most a minute, for kernels on
+// which orphaned has no pidfd: the supervisor may have died before the child asked the kernel
+// to
+// kill it then.
 //
 //go:nosplit
 //go:norace
@@ -182,9 +184,9 @@ func (p *program) await() syscall.Errno {
 	return e
 }
 
-// defaultSignals gives every signal its default disposition but those that the
-// caller ignored: the Go runtime's handlers must not run here once the mask is
-// put back. A set of dispositions is the process's own (no CLONE_SIGHAND).
+// defaultSignals gives every signal its default disposition except those that the caller
+// ignored: the Go runtime's handlers must not run here once the signal mask is restored.
+// The dispositions are this process's own (no CLONE_SIGHAND).
 //
 //go:nosplit
 //go:norace
@@ -199,9 +201,9 @@ func (p *program) defaultSignals(ignored uint64) {
 	}
 }
 
-// reap is the rest of pid 1's life: it waits for every child, and tells when the
-// command is stopped. When that is gone it reports how it ended and what its tree
-// used, and ends, which ends every process of the namespace (pid_namespaces(7)).
+// reap is the rest of pid 1's life: it waits for every child, and reports when the command
+// stops. When the command has ended it reports the exit status and the resource usage, and
+// exits, which ends every process of the namespace (pid_namespaces(7)).
 //
 //go:nosplit
 //go:norace
@@ -236,11 +238,11 @@ func (p *program) reap(command uintptr) {
 	}
 }
 
-// alone takes what has ended already and gives reportAlone if that was all. The
-// kernel hands every orphan of a pid namespace to its pid 1, so that one with no
-// child left has no other process beside it: wait(2) then says ECHILD, and says
-// something else for as long as there is one, whoever traces it. Whatever ended
-// has closed its files before it could be waited for.
+// reapRest reaps the children that have ended, and returns reportAllGone if those were all.
+// The kernel makes every orphan of a pid namespace a child of its pid 1. So if pid 1 has no
+// child left, the namespace has no other process: wait(2) then returns ECHILD, and never
+// does while there is one, even if it is traced. A process that can be reaped has closed its
+// files.
 //
 //go:nosplit
 //go:norace

@@ -9,28 +9,29 @@ import (
 	"sbx/internal/read"
 )
 
-// Grace is how long a tree whose time is over has to end by itself.
+// Grace is how long the processes may take to end after SIGTERM.
 const Grace = 2 * time.Second
 
-// lastResort is how long after SIGKILL to the command pid 1 itself is ended: it
-// ends with the command, unless somebody outside has stopped it.
+// lastResort is how long after SIGKILL to the command pid 1 itself is killed: it ends with
+// the command unless a process outside has stopped it.
 const lastResort = time.Second
 
-// givenUpAfter is how long after SIGKILL to all of a sandbox that can reach its supervisor
-// the supervisor ends itself: an answer of its may wait for the sandbox in the kernel,
-// and what was killed for that answer (a file system by fuse(4) that never speaks).
+// givenUpAfter is how long after SIGKILL to all processes the supervisor kills itself, if
+// the sandbox can reach it: one of its answers may wait in the kernel for the sandbox, and
+// a process inside may in turn wait for that answer (a fuse(4) file system that never
+// answers).
 const givenUpAfter = 20 * time.Second
 
-// Deadline ends a sandbox that runs for too long: SIGTERM to every process, and
-// SIGCONT, since one that is stopped cannot act on it; after a grace SIGKILL.
+// Deadline ends a sandbox that runs for too long: it sends SIGTERM to every process, and
+// SIGCONT, since a stopped process cannot act on SIGTERM; after Grace it sends SIGKILL.
 type Deadline struct {
 	of      *child
 	timer   int
 	atTimer func(*Deadline)
-	Hit     bool // the time was over before the command ended
+	Hit     bool // the time limit passed before the command ended
 }
 
-// Deadline begins to count.
+// Deadline starts the time limit.
 func (c *child) Deadline(after time.Duration) (*Deadline, error) {
 	fd, err := timer(after, 0)
 	if err != nil {
@@ -39,10 +40,10 @@ func (c *child) Deadline(after time.Duration) (*Deadline, error) {
 	return &Deadline{of: c, timer: fd, atTimer: (*Deadline).terminate}, nil
 }
 
-// Waiter is what the supervisor waits for.
+// Waiter returns what the supervisor must wait for.
 func (d *Deadline) Waiter() Waiter { return Waiter{FD: d.timer, Event: d.event} }
 
-// Close is for when the command has ended.
+// Close is called when the command has ended.
 func (d *Deadline) Close() { unix.Close(d.timer) }
 
 func (d *Deadline) event() {
@@ -58,8 +59,8 @@ func (d *Deadline) terminate() {
 	d.after(Grace, (*Deadline).kill)
 }
 
-// kill ends the command: pid 1 then tells what was used, and takes the rest
-// along. Without pid 1 the sweep does.
+// kill kills the command: pid 1 then reports the usage and takes all other processes with
+// it. Without pid 1 sweepProcesses does.
 func (d *Deadline) kill() {
 	unix.PidfdSendSignal(d.of.target, unix.SIGKILL, nil, 0)
 	d.of.alarmIfReachable()
@@ -68,10 +69,10 @@ func (d *Deadline) kill() {
 
 func (d *Deadline) after(t time.Duration, next func(*Deadline)) {
 	d.atTimer = next
-	_ = arm(d.timer, t, 0) // as it was armed before
+	_ = arm(d.timer, t, 0) // cannot fail, as the timer was armed before
 }
 
-// timer is a descriptor that is readable after a time, and then every so often.
+// timer returns a descriptor that becomes readable after a time and then at intervals.
 func timer(after, every time.Duration) (int, error) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
 	if err != nil {
@@ -80,7 +81,7 @@ func timer(after, every time.Duration) (int, error) {
 	return fd, arm(fd, after, every)
 }
 
-// Every is a Waiter that calls f every so often; false where there can be no timer.
+// Every returns a Waiter that calls f at an interval; false if no timer can be created.
 func Every(d time.Duration, f func()) (Waiter, bool) {
 	fd, err := timer(d, d)
 	if err != nil {
@@ -99,19 +100,19 @@ func arm(fd int, after, every time.Duration) error {
 		Value: unix.NsecToTimespec(max(int64(after), 1)), Interval: unix.NsecToTimespec(int64(every))}, nil)
 }
 
-// ticked reads a timer; false where it was not its time.
+// ticked reads a timer; false if it has not expired.
 func ticked(fd int) bool {
 	var b [8]byte
 	n, err := unix.Read(fd, b[:])
 	return err == nil && n == len(b)
 }
 
-// maxTree bounds how many processes of a tree are looked at.
+// maxTree bounds how many processes are examined.
 const maxTree = 1 << 16
 
-// tree is the pids of the command and its descendants, each behind its parent.
+// tree returns the pids of the command and its descendants, each after its parent.
 func (c *child) tree() []int {
-	pids := read.Children("self") // without a pid namespace all are this process's descendants
+	pids := read.Children("self") // without a pid namespace they are all the supervisor's descendants
 	if !c.noPidNS {
 		pids = read.Children(strconv.Itoa(c.pid))
 	}
@@ -121,12 +122,11 @@ func (c *child) tree() []int {
 	return pids
 }
 
-// signalTree sends signals to every process of the tree, the command in any
-// case.
+// signalTree sends signals to every process of the sandbox, and always to the command.
 func (c *child) signalTree(signals ...unix.Signal) {
 	pids := c.tree()
 	in := c.membership(pids)
-	for _, sig := range signals { // first: it may do more than notice that its children end
+	for _, sig := range signals { // first, since it may have more to do than notice that its children end
 		unix.PidfdSendSignal(c.target, sig, nil, 0)
 	}
 	command := pidOf(c.target)
@@ -145,7 +145,7 @@ func (c *child) signalTree(signals ...unix.Signal) {
 	}
 }
 
-// membership is who may be a parent in the tree.
+// membership returns the pids that may be parents of a process in the sandbox.
 func (c *child) membership(pids []int) map[int]bool {
 	in := map[int]bool{unix.Getpid(): true, c.pid: true}
 	for _, pid := range pids {
@@ -154,8 +154,8 @@ func (c *child) membership(pids []int) map[int]bool {
 	return in
 }
 
-// openIn opens a pidfd of a process of the tree; false for one that is gone, or
-// whose pid was taken by another process meanwhile.
+// openIn opens a pidfd of a process of the sandbox; false if the process is gone or another
+// process has its pid now.
 func openIn(in map[int]bool, pid int) (fd int, ok bool) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -168,8 +168,8 @@ func openIn(in map[int]bool, pid int) (fd int, ok bool) {
 	return fd, true
 }
 
-// giveUpLater lets the process end by SIGALRM where a sandbox that can reach it keeps
-// it from its own end.
+// alarmIfReachable has SIGALRM end the supervisor later, in case a sandbox that can reach
+// it keeps it from ending.
 func (c *child) alarmIfReachable() {
 	if c.noPidNS {
 		setDefault(uintptr(unix.SIGALRM))
@@ -179,7 +179,7 @@ func (c *child) alarmIfReachable() {
 	}
 }
 
-// alarm has the kernel send SIGALRM after a time; zero takes that back.
+// alarm has the kernel send SIGALRM after a time; zero cancels that.
 func alarm(after time.Duration) {
 	_, _ = unix.Setitimer(unix.ItimerReal, unix.Itimerval{Value: unix.NsecToTimeval(int64(after))})
 }

@@ -9,9 +9,9 @@ import (
 	"sbx/internal/read"
 )
 
-// deliver gives a signal to the command. Where it stands behind another tool's
-// processes these are passed over: some end everything at a signal that the command
-// would have heeded. False where there is no such process yet.
+// deliver sends a signal to the command. If another tool's processes stand between the
+// supervisor and the command, it skips them: some of them kill everything at a signal that
+// the command would have handled. It returns false if there is no such process yet.
 func (k *signalForwarder) deliver(sig unix.Signal, below int) bool {
 	pid, above := pidOf(k.target), 0
 	for range below {
@@ -26,7 +26,7 @@ func (k *signalForwarder) deliver(sig unix.Signal, below int) bool {
 		return false
 	}
 	defer unix.Close(fd)
-	if read.Parent(pid) != above { // another process's by now
+	if read.Parent(pid) != above { // another process has this pid now
 		return false
 	}
 	status := read.Status(strconv.Itoa(pid))
@@ -37,7 +37,7 @@ func (k *signalForwarder) deliver(sig unix.Signal, below int) bool {
 	return unix.PidfdSendSignal(fd, sig, nil, 0) == nil
 }
 
-// fatal reports whether a signal ends who has no handler for it (signal(7)).
+// fatal reports whether a signal ends a process that has no handler for it (signal(7)).
 func fatal(sig unix.Signal) bool {
 	switch sig {
 	case unix.SIGCHLD, unix.SIGCONT, unix.SIGURG, unix.SIGWINCH, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
@@ -46,14 +46,14 @@ func fatal(sig unix.Signal) bool {
 	return true
 }
 
-// isFirst reports whether a process is pid 1 of a namespace, over whose lack of a
-// handler the kernel passes (pid_namespaces(7)).
+// isFirst reports whether a process is pid 1 of a namespace. The kernel drops signals to
+// pid 1 for which it has no handler (pid_namespaces(7)).
 func isFirst(status string) bool {
 	all := strings.Fields(read.StatusLine(status, "NSpid:"))
 	return len(all) > 1 && all[len(all)-1] == "1"
 }
 
-// heeds reports whether a process has a handler for a signal, or ignores it.
+// heeds reports whether a process handles or ignores a signal.
 func heeds(status string, sig unix.Signal) bool {
 	return status == "" || inSet(status, "SigCgt:", sig) || inSet(status, "SigIgn:", sig)
 }

@@ -8,19 +8,19 @@ import (
 	"sbx/internal/read"
 )
 
-// Subreap makes the orphans of a sandbox without a pid namespace this
-// process's children, so that they can be ended with it (prctl(2)).
+// Subreap makes the orphans of a sandbox without a pid namespace children of this process,
+// so that they can be killed with it (prctl(2)).
 func Subreap() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// helpers are the helpers of this process's, which outlive the command.
+// helpers are the pids of this process's helpers, which outlive the command.
 var helpers []int
 
-// sweepProcesses ends every descendant but helpers: those of a killed child become this
-// process's own, and are ended in the next round. What this process traces is
-// held by its stops, which nobody serves any more.
+// sweepProcesses kills every descendant except helpers. The children of a killed process
+// become this process's own and are killed in the next round. A process that this one
+// traces stays in its stop, since nobody serves it any more.
 func sweepProcesses() {
 	for round := 0; round < 1000; round++ {
-		for { // all that there is, so that a round is a generation
+		for { // all that have ended, so that a round kills one generation
 			pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
 			if err == unix.ECHILD {
 				return // none is left

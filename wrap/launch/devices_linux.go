@@ -8,10 +8,11 @@ import (
 	"sbx/wrap"
 )
 
-// devices are the standard streams that root has from the host's /dev.
+// devices returns the standard streams that are devices of the host's /dev, if the command is
+// root.
 func devices(p *wrap.Plan, o Options) (list []Device) {
 	if o.KeepAll || !slices.Contains(p.Caps, wrap.CapFowner) {
-		return nil // an ordinary user may change none of them
+		return nil // an ordinary user cannot change these devices
 	}
 	for fd := range 3 {
 		var st unix.Stat_t
@@ -27,9 +28,9 @@ func devices(p *wrap.Plan, o Options) (list []Device) {
 	return list
 }
 
-// devicePath is where a device stands, by its numbers
-// (Documentation/admin-guide/devices.txt of Linux), "" for any other than those
-// of memory. A terminal is the caller's own.
+// devicePath returns the path of a memory device by its numbers
+// (Documentation/admin-guide/devices.txt of Linux), "" for any other device. A terminal
+// belongs to the caller.
 func devicePath(rdev uint64) string {
 	if unix.Major(rdev) != 1 {
 		return ""
@@ -49,7 +50,7 @@ func devicePath(rdev uint64) string {
 	return ""
 }
 
-// hasDevice reports whether the sandbox mounts a device there, in a /dev of its own.
+// hasDevice reports whether the sandbox mounts a device at path, in its own /dev.
 func hasDevice(p *wrap.Plan, path string) bool {
 	return slices.ContainsFunc(p.Mounts, func(m wrap.Mount) bool {
 		return m.Target == path && (m.Op == wrap.OpAttach || m.Op == wrap.OpBind)

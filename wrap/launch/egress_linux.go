@@ -8,22 +8,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Helper is a program of the host's, outside of every namespace of the sandbox, that
-// works for one command: sbx-egress, by which it reaches what network.allow names and is
-// reached at what network.listen names, and sbx-broker, which runs tools for it.
+// Helper is a program of the host that works for one command, outside every namespace of
+// the sandbox: sbx-egress, through which the command reaches network.allow and is reached at
+// network.listen, or sbx-broker, which runs tools for it.
 type Helper struct {
-	FD    int // the supervisor's end of the socket between them; it is not waited for
-	pid   int // 0 once it is gone
-	pidfd int // -1 where the kernel has none
+	FD    int // the supervisor's end of the socket to the helper; nonblocking
+	pid   int // 0 once the helper is gone
+	pidfd int // -1 if the kernel supports none
 }
 
-// patience is how long a helper may take to tell how its work ended.
+// patience is how long a helper may take to report how its work ended.
 const patience = 1500 * time.Millisecond
 
-// StartHelper starts a program whose descriptor 3 is its end of a socket of a kind
-// (unix.SOCK_SEQPACKET, SOCK_STREAM). It has a session of its own, so that no terminal
-// ends it, nothing of the caller's standard streams, and no descriptor besides. It ends
-// when its socket does.
+// StartHelper starts a program whose descriptor 3 is its end of a socket of the given kind
+// (unix.SOCK_SEQPACKET or SOCK_STREAM). The program has a session of its own, so that no
+// terminal ends it, /dev/null as its standard streams, and no other descriptor. It ends when
+// its
+// socket is closed.
 func StartHelper(kind int, argv, env []string) (*Helper, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -48,8 +49,8 @@ func StartHelper(kind int, argv, env []string) (*Helper, error) {
 	return &Helper{FD: ends[0], pid: pid, pidfd: pidfd}, nil
 }
 
-// Tell sends a message, with descriptors beside it, and waits for the helper to take
-// what came before. One that is gone shows by the end of the socket.
+// Tell sends a message and descriptors, and waits until the helper has taken earlier
+// messages. If the helper is gone, the end of the socket shows it.
 func (r *Helper) Tell(packet []byte, fds []int) {
 	var rights []byte
 	if len(fds) > 0 {
@@ -61,21 +62,21 @@ func (r *Helper) Tell(packet []byte, fds []int) {
 			return
 		}
 		pf := []unix.PollFd{{Fd: int32(r.FD), Events: unix.POLLOUT}}
-		if n, _ := unix.Poll(pf, int(patience/time.Millisecond)); n == 0 { // it is of no use
+		if n, _ := unix.Poll(pf, int(patience/time.Millisecond)); n == 0 { // the helper does not respond
 			_ = unix.Shutdown(r.FD, unix.SHUT_RDWR)
 			return
 		}
 	}
 }
 
-// Stop tells the helper that nothing of the sandbox is left, and ends it as Finish does.
+// Stop tells the helper that the sandbox has ended, and ends the helper as Finish does.
 func (r *Helper) Stop(hear func() bool) {
 	_ = unix.Shutdown(r.FD, unix.SHUT_WR)
 	r.Finish(hear)
 }
 
-// Finish hands what the helper still says to hear, which reports whether there may be more,
-// until it is through, and ends it.
+// Finish calls hear for the helper's remaining messages until hear returns false, and kills
+// the helper.
 func (r *Helper) Finish(hear func() bool) {
 	pf := []unix.PollFd{{Fd: int32(r.FD), Events: unix.POLLIN}}
 	for end := time.Now().Add(patience); hear(); {
@@ -88,7 +89,7 @@ func (r *Helper) Finish(hear func() bool) {
 	r.Kill()
 }
 
-// Kill ends the helper and waits for its end.
+// Kill kills the helper and waits for its end.
 func (r *Helper) Kill() {
 	if r == nil || r.pid == 0 {
 		return
@@ -98,7 +99,7 @@ func (r *Helper) Kill() {
 		_ = unix.PidfdSendSignal(r.pidfd, unix.SIGKILL, nil, 0)
 		unix.Close(r.pidfd)
 	}
-	for { // whoever collects a sandbox's orphans may have collected it: ECHILD
+	for { // reapOrphans may have collected it already: ECHILD
 		if _, err := unix.Wait4(r.pid, nil, 0, nil); err != unix.EINTR {
 			break
 		}
@@ -107,15 +108,16 @@ func (r *Helper) Kill() {
 	r.pid = 0
 }
 
-// LookupSocket is where queries for names come to in the sandbox's network, -1 for none.
+// LookupSocket is the socket in the sandbox's network that receives DNS queries, -1 for none.
 func (s *script) LookupSocket() int {
 	if !s.opening.Lookups {
-		return -1 // the slot is another's
+		return -1 // the slot has another use
 	}
 	return s.take(slotLookups)
 }
 
-// BrokerSocket is where the command finds the broker, in its network; -1 for none.
+// BrokerSocket is the socket in the sandbox's network at which the command reaches the
+// broker; -1 for none.
 func (s *script) BrokerSocket() int {
 	if !s.opening.Broker {
 		return -1
@@ -123,9 +125,9 @@ func (s *script) BrokerSocket() int {
 	return s.take(slotBroker)
 }
 
-// RelaySockets are the relay's sockets in the sandbox's network, those of its doors last,
-// of which none stays open here once Close has been called for each: a relay that is gone
-// shows inside by the kernel's refusal. -1 stands for one that is not there.
+// RelaySockets are the relay's sockets in the sandbox's network, followed by those for
+// network.listen; -1 stands for one that does not exist. The caller must close them all
+// after the relay has them: if the relay ends, the kernel then refuses connections inside.
 func (s *script) RelaySockets() (fds [10]int) {
 	take := func(to []int, there bool, first Slot) {
 		for i := range to {
@@ -137,7 +139,7 @@ func (s *script) RelaySockets() (fds [10]int) {
 	}
 	take(fds[:6], s.opening.Egress, slotEgress)
 	take(fds[6:], s.opening.Doors, slotDoors)
-	if fds[8] >= 0 && fds[9] < 0 { // IPv6 is shut off there
+	if fds[8] >= 0 && fds[9] < 0 { // IPv6 is disabled in the sandbox's network
 		unix.Close(fds[8])
 		fds[8] = -1
 	}

@@ -10,7 +10,7 @@ func (e Errno) Is(target error) bool {
 	return ok && t == syscall.Errno(e)
 }
 
-// Unwrap gives the errno itself.
+// Unwrap returns the errno.
 func (e *StepError) Unwrap() error { return syscall.Errno(e.Errno) }
 
 func stepError(name string, err error) *StepError {
@@ -18,8 +18,8 @@ func stepError(name string, err error) *StepError {
 	return &StepError{Program: "opening", Index: -1, Step: Step{Name: name}, Errno: Errno(e)}
 }
 
-// StepError is a launch step that failed: nothing of the command has run, but
-// where it is a renewal's.
+// StepError is a launch step that failed. Nothing of the command has run, unless the step is
+// one of a renewal.
 type StepError struct {
 	Program string // "opening", "setup", "command" or "renewal"
 	Index   int
@@ -27,10 +27,10 @@ type StepError struct {
 	Errno   Errno
 }
 
-// Errno is a kernel's error number; it prints as the C library's text.
+// Errno is a kernel's error number; Error returns the C library's text.
 type Errno uintptr
 
-// anyErrno passes over whatever the kernel says.
+// anyErrno as a Step's Pass stands for every errno.
 const anyErrno Errno = 4095 // MAX_ERRNO, <linux/err.h>
 
 func (e *StepError) Error() string {

@@ -6,14 +6,15 @@ import (
 	"sbx/internal/read"
 )
 
-// givenUp reports whether the terminal is somebody's outside of the sandbox: who reads
-// or writes behind that one stops, and the supervisor with the rest of its group. A
-// command can give the foreground to a group of its own, and have the supervisor
-// stopped by another process that it left behind: it would go on without one.
+// foregroundOutside reports whether the terminal's foreground group belongs to a process
+// outside the sandbox. A process that uses the terminal from the background is then rightly
+// stopped,
+// and the supervisor with it. Otherwise a command could give the foreground to a group of
+// its own and have another of its processes stop the supervisor, and would go on unsupervised.
 func foregroundOutside() bool {
 	fg := read.Stat("self", read.StatForeground)
 	depth := pidNamespaceDepth("self")
-	if fg == "" || fg == "-1" || depth == 0 { // there is none, or it cannot be told
+	if fg == "" || fg == "-1" || depth == 0 { // there is no foreground group, or it is unknown
 		return true
 	}
 	found := false
@@ -24,8 +25,8 @@ func foregroundOutside() bool {
 	return found || err != nil
 }
 
-// nested is in how many pid namespaces a process has a number; 0 where there is no
-// such process.
+// pidNamespaceDepth is in how many pid namespaces a process has a pid; 0 if there is no such
+// process.
 func pidNamespaceDepth(process string) int {
 	return len(strings.Fields(read.StatusLine(read.Status(process), "NSpid:")))
 }

@@ -11,13 +11,13 @@ import (
 	"sbx/wrap/launch/cgroup"
 )
 
-// groups are the control groups that hold a command's limits.
+// groups are the cgroups that enforce a command's limits.
 type groups struct {
 	set          *cgroup.Set // nil for none
-	boundsMemory bool        // one of them bounds the memory
+	boundsMemory bool        // one of them limits the memory
 }
 
-// make makes the groups of a plan, before the command is there.
+// make creates the cgroups of a plan, before the command exists.
 func (g *groups) make(l *wrap.Limits) (err error) {
 	g.boundsMemory = l.Confines()
 	if len(l.Groups) == 0 {
@@ -29,7 +29,7 @@ func (g *groups) make(l *wrap.Limits) (err error) {
 	return nil
 }
 
-// place moves the command, which waits for its word, into its groups.
+// place moves the command into its cgroups while it waits for the message to go on.
 func (g *groups) place(c *child) error {
 	if g.set == nil {
 		return nil
@@ -47,13 +47,13 @@ func (g *groups) place(c *child) error {
 	return nil
 }
 
-// remove removes what there is of them.
+// remove removes the cgroups.
 func (g *groups) remove() {
 	g.set.Remove()
 	g.set = nil
 }
 
-// programGroups is what a StepError calls what the supervisor does to groups.
+// programGroups is the Program of a StepError about cgroups.
 const programGroups = "groups"
 
 func groupError(err error) error {
@@ -71,8 +71,8 @@ func groupError(err error) error {
 	return &StepError{Program: programGroups, Index: -1, Step: Step{Name: e.Do, On: e.On, For: f}, Errno: Errno(e.Err)}
 }
 
-// withoutGroups is what a group that could not be made says of the host: none
-// can be made in that directory.
+// withoutGroups derives a Host from the failure to create a cgroup: none can be created in
+// that directory.
 func withoutGroups(h wrap.Host, e *StepError) (next wrap.Host, ok bool) {
 	for c := range h.Groups {
 		if g := &h.Groups[c]; g.State == wrap.Yes && view.Within(e.Step.On, g.Dir) {

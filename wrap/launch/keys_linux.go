@@ -2,21 +2,22 @@ package launch
 
 import "golang.org/x/sys/unix"
 
-// keys are the signals that come to the supervisor, of a terminal above all, and are
-// the command's.
+// signalForwarder passes the signals that the supervisor receives, mostly from a terminal, to
+// the
+// command.
 type signalForwarder struct {
 	*child
-	signals     int         // where Catch's are read; -1 for none
-	beforeExec  int         // how many of them are from before the command could be executed
-	typed       uint64      // the signals that the terminal has sent, by their numbers
-	terminal    int         // whose foreground is to be taken back at the end; -1 for none
-	ignoreStops bool        // what stops came before the next SIGCONT are those of a stop that is over
-	killedFor   unix.Signal // what deliver ended the command for; 0 for nothing
+	signals     int         // Catch's descriptor; -1 for none
+	beforeExec  int         // how many unread signals came before the command could be executed
+	typed       uint64      // the signals that the terminal has sent, a bit each
+	terminal    int         // the terminal whose foreground is taken back at the end; -1 for none
+	ignoreStops bool        // stop signals that come before the next SIGCONT belong to a stop that is over
+	killedFor   unix.Signal // the signal that deliver replaced by SIGKILL; 0 for none
 }
 
-// forward passes on what came, but for what the command got by itself: a
-// terminal sends its signals to the whole foreground group. An early one is passed on,
-// too: where the command's process was there by then, it had no handler yet.
+// forward passes on the signals that came, except those that the command got itself: a
+// terminal sends its signals to the whole foreground group. Signals that came before the
+// exec are passed on too: if the command's process existed then, it had no handler yet.
 func (k *signalForwarder) forward(h *Hooks) {
 	for {
 		si, ok := signalInfo(k.signals)
@@ -59,7 +60,8 @@ func (k *signalForwarder) forward(h *Hooks) {
 	}
 }
 
-// Asked reads what signals have come and reports whether one of them asks to end.
+// Asked reads the signals that have come and reports whether one of them asks the program to
+// end.
 func Asked(signals int) bool {
 	asked := false
 	for {
@@ -74,9 +76,9 @@ func Asked(signals int) bool {
 	}
 }
 
-// Typed tells of the signal that ended the command, where that is one of a terminal's
-// keys, whether the terminal has sent it: what came with the command's end may not be
-// forwarded any more. A command with the keys to itself is believed.
+// Typed reports whether the signal that ended the command was sent by a key of the
+// terminal. It reads signals that came with the command's end and may not have been
+// forwarded. If the command had the terminal to itself, the answer is yes.
 func (k *signalForwarder) Typed(sig unix.Signal) bool {
 	if sig != unix.SIGINT && sig != unix.SIGQUIT {
 		return false
@@ -92,8 +94,8 @@ func (k *signalForwarder) Typed(sig unix.Signal) bool {
 	}
 }
 
-// hasKeys reports whether a terminal may send this process signals: it has one (tty(4)),
-// or that cannot be told.
+// hasKeys reports whether a terminal may send signals to this process: it has one (tty(4)),
+// or that is unknown.
 func hasKeys() bool {
 	fd, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err == nil {

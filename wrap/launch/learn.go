@@ -10,9 +10,9 @@ import (
 	"sbx/wrap"
 )
 
-// Learn is the ladder: from a step that failed it tells what the host does not
-// have. ok is false where the step says nothing about the host, and the launch
-// has failed for good. Each call takes something away, so a caller that builds
+// Learn moves down the fallback levels: from a failed step it derives what the host does
+// not support. ok is false if the step reveals nothing about the host, so that the launch
+// has failed for good. Each call removes something from the Host, so a caller that builds
 // and launches again comes to an end.
 func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 	if e.Program == programGroups {
@@ -64,7 +64,7 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 		return h, false
 	}
 	if e.Errno == Errno(unix.EACCES) && aboutPath(e.Step.Name) {
-		return h, false // a path that may not be entered says nothing about the host
+		return h, false // a path without permission reveals nothing about the host
 	}
 	if denied(e.Errno) || (e.Step.Name == "clone" || e.Step.Name == "unshare") && (e.Errno == Errno(unix.ENOSPC) || e.Errno == Errno(unix.EUSERS)) {
 		return h.Without(p.Rung, why), true
@@ -72,11 +72,10 @@ func Learn(h wrap.Host, p *wrap.Plan, e *StepError) (next wrap.Host, ok bool) {
 	return h, false
 }
 
-// maxUnlayered is of how many directories it is learned one by one that no layer can lie
-// over them.
+// maxUnlayered is for how many directories Learn gives up the layer one by one.
 const maxUnlayered = 8
 
-// withoutLayer takes the layer from the directory for which it failed.
+// withoutLayer removes the layer of the directory for which it failed.
 func withoutLayer(h wrap.Host, p *wrap.Plan, e *StepError) (wrap.Host, bool) {
 	why, failed := e.Errno.Error(), 0
 	h.Layers = slices.Clone(h.Layers)
@@ -95,16 +94,16 @@ func withoutLayer(h wrap.Host, p *wrap.Plan, e *StepError) (wrap.Host, bool) {
 	return h, true
 }
 
-// TracerOutranked is why no tracer can count inside another's listener.
+// TracerOutranked is why a tracer cannot count programs under another sandbox's listener.
 const TracerOutranked = "a listener outside is asked about each exec before a tracer is"
 
-// Untraceable is what is learnt from a command that cannot be traced.
+// Untraceable returns the Host after an attempt to trace the command failed.
 func Untraceable(h wrap.Host, why string) wrap.Host {
 	h.Tracer = wrap.Answer{State: wrap.No, Why: why}
 	return h
 }
 
-// listenerWhy says what the kernel's answers to a filter with a listener mean.
+// listenerWhy explains the kernel's error for a filter with a listener.
 func listenerWhy(e *StepError) string {
 	switch unix.Errno(e.Errno) {
 	case unix.EBUSY:
@@ -115,7 +114,7 @@ func listenerWhy(e *StepError) string {
 	return e.Error()
 }
 
-// aboutPath reports whether a step opens or makes something at a path.
+// aboutPath reports whether a step opens or creates a path.
 func aboutPath(name string) bool {
 	switch name {
 	case "openat2", "mkdirat", "mknodat", "symlinkat", "fchdir", "chdir":
@@ -124,7 +123,7 @@ func aboutPath(name string) bool {
 	return false
 }
 
-// denied are the errnos by which a host says that it does not do something.
+// denied reports whether an errno means that the host does not support a step.
 func denied(e Errno) bool {
 	switch unix.Errno(e) {
 	case unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EINVAL, unix.EOPNOTSUPP:
@@ -133,7 +132,7 @@ func denied(e Errno) bool {
 	return false
 }
 
-// isOverlay reports whether the step is part of hiding a name by an overlay.
+// isOverlay reports whether a step belongs to hiding a name by an overlay.
 func isOverlay(e *StepError) bool {
 	if e.Step.Name == "mknodat" {
 		return e.Step.Args[2].Num&unix.S_IFMT == unix.S_IFCHR

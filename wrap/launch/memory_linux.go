@@ -10,20 +10,21 @@ import (
 	"sbx/internal/read"
 )
 
-// lookEvery is how often memory is looked at where no group bounds it.
+// lookEvery is the interval of the checks if no cgroup limits the memory.
 const lookEvery = 250 * time.Millisecond
 
-// MemoryWatch ends the largest process of a tree that has more memory than it
-// may have. It is what is left where no group can be made: a tree that is quick
-// can have more for a moment, and what lies in a tmpfs is not seen.
+// MemoryWatch kills the largest process of a sandbox that uses more memory than allowed. It is
+// the
+// fallback if no cgroup can be created: processes that allocate quickly can exceed the
+// limit for a moment, and the contents of a tmpfs are not counted.
 type MemoryWatch struct {
 	of    *child
 	timer int
 	most  int64
-	Ended int // processes that were ended
+	Ended int // killed processes
 }
 
-// WatchMemory begins to look.
+// WatchMemory starts the checks.
 func (c *child) WatchMemory(most int64) (*MemoryWatch, error) {
 	fd, err := timer(lookEvery, lookEvery)
 	if err != nil {
@@ -32,14 +33,14 @@ func (c *child) WatchMemory(most int64) (*MemoryWatch, error) {
 	return &MemoryWatch{of: c, timer: fd, most: most}, nil
 }
 
-// Waiter is what the supervisor waits for.
+// Waiter returns what the supervisor must wait for.
 func (w *MemoryWatch) Waiter() Waiter { return Waiter{FD: w.timer, Event: w.look} }
 
-// Close is for when the command has ended.
+// Close is called when the command has ended.
 func (w *MemoryWatch) Close() { unix.Close(w.timer) }
 
-// look adds up what is cheap to read, pages that are shared counted for each
-// process, and only where that is too much what is not.
+// look first adds up a cheap figure, which counts shared pages for each process, and only
+// if that exceeds the limit the exact one.
 func (w *MemoryWatch) look() {
 	if !ticked(w.timer) {
 		return
@@ -69,7 +70,7 @@ func (w *MemoryWatch) look() {
 		return
 	}
 	defer unix.Close(fd)
-	if proportional(at) < largest/2 { // another process by now, or one that has just given it back
+	if proportional(at) < largest/2 { // another process has this pid now, or the process has just freed memory
 		return
 	}
 	if unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) == nil {
@@ -77,8 +78,7 @@ func (w *MemoryWatch) look() {
 	}
 }
 
-// resident is what a process has in memory: the second number of
-// /proc/pid/statm, in pages.
+// resident is a process's memory: the second number of /proc/pid/statm, in pages.
 func resident(pid int) int64 {
 	b, _ := read.Proc("/proc/"+strconv.Itoa(pid)+"/statm", 1<<10)
 	f := strings.Fields(string(b))
@@ -89,7 +89,7 @@ func resident(pid int) int64 {
 	return n * int64(unix.Getpagesize())
 }
 
-// proportional is the same with shared pages parted among those who share them.
+// proportional is a process's memory with shared pages divided among the sharing processes.
 func proportional(pid int) int64 {
 	b, _ := read.Proc("/proc/"+strconv.Itoa(pid)+"/smaps_rollup", 1<<14)
 	for line := range strings.Lines(string(b)) {

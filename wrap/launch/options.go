@@ -5,15 +5,16 @@ import (
 	"sbx/wrap"
 )
 
-// Options are what a launch takes from its caller besides the Plan.
+// Options are what a launch needs from its caller in addition to the Plan.
 type Options struct {
 	Caller  Caller
-	Keep    []int // descriptors beyond 0-2 for the command
+	Keep    []int // descriptors above 2 for the command
 	KeepAll bool  // all of the caller's descriptors
-	Signals int   // where Catch's signals are read; 0 for none
+	Signals int   // Catch's descriptor; 0 for none
 }
 
-// terminal is where a command with a group of its own becomes the foreground.
+// terminal returns the terminal that a command with its own process group takes over; -1
+// for none.
 func terminal(p *wrap.Plan) int {
 	if !p.OwnGroup {
 		return -1
@@ -21,10 +22,10 @@ func terminal(p *wrap.Plan) int {
 	return Terminal()
 }
 
-// uncounted reports whether execs are no matter of the listener's.
+// uncounted reports whether the listener is not notified of execs.
 func uncounted(p *wrap.Plan) bool { return p.Counter == wrap.CounterNone && !p.Programs.Any() }
 
-// input is what the steps need of the caller and of the filters that are shipped.
+// input collects what the steps need from the caller and the shipped filters.
 func input(p *wrap.Plan, o Options, sock int) Input {
 	in := Input{Caller: o.Caller, Keep: o.Keep, KeepAll: o.KeepAll, Sock: sock, Terminal: terminal(p), Limits: rlimits(&p.Limits, o.Caller.Files), Devices: devices(p, o)}
 	own := p.Filter.Options()
@@ -35,14 +36,14 @@ func input(p *wrap.Plan, o Options, sock int) Input {
 	switch {
 	case in.Late:
 		pid1 := p.Filter.Options()
-		pid1.Seal = seccomp.SealNone // it executes nothing
+		pid1.Seal = seccomp.SealNone // pid 1 executes no program
 		in.Own, in.Filter = seccomp.Shipped(pid1, seccomp.Native), string(p.Filter.Code)
 		refused := own
-		if refused.Seal == seccomp.SealAsk { // among the notifications
+		if refused.Seal == seccomp.SealAsk { // the notification filter covers this
 			refused.Seal = seccomp.SealNone
 		}
 		if beside := seccomp.Beside(refused); len(beside.Rules) > 0 {
-			program, _ := seccomp.Program(beside, seccomp.Native) // of own rules: it compiles
+			program, _ := seccomp.Program(beside, seccomp.Native) // sbx's own rules always compile
 			in.Beside = string(seccomp.Encode(program))
 		}
 	case p.Filter.On:
@@ -55,7 +56,7 @@ func input(p *wrap.Plan, o Options, sock int) Input {
 	case p.Notify == seccomp.NotifyNone:
 	case in.Late:
 		own.Notify = p.Notify
-		beside, _ := seccomp.Program(seccomp.Notifications(own), seccomp.Native) // of own rules: it compiles
+		beside, _ := seccomp.Program(seccomp.Notifications(own), seccomp.Native) // sbx's own rules always compile
 		in.Count = string(seccomp.Encode(beside))
 	case !p.Filter.On:
 		in.Count = string(seccomp.Encode(seccomp.CountOnly(seccomp.Native)))
@@ -63,27 +64,27 @@ func input(p *wrap.Plan, o Options, sock int) Input {
 	return in
 }
 
-// Input is what a Plan's steps need besides the Plan.
+// Input is what a Plan's steps need in addition to the Plan.
 type Input struct {
 	Caller  Caller
-	Keep    []int // descriptors beyond 0-2 that the command gets
-	KeepAll bool  // all of the caller's descriptors (no side door is shut)
+	Keep    []int // descriptors above 2 that the command gets
+	KeepAll bool  // all of the caller's descriptors (no syscall filter)
 	Sock    int   // the child's end of the socket
-	// Terminal is where a command with a process group of its own becomes the
-	// foreground; -1 for none.
+	// Terminal is the terminal that a command with its own process group takes over; -1 for
+	// none.
 	Terminal int
-	// Filter is the seccomp program's bytes. A profile of the user's (Late)
-	// may lack calls that the launch itself makes, so the command loads it
-	// last, and pid 1 takes Own once the command has started.
+	// Filter is the seccomp program. A profile of the user's (Late) may deny calls that the
+	// launch itself makes, so the command loads it last, and pid 1 loads Own after the command
+	// has started.
 	Filter string
 	Late   bool
 	Own    string
-	// Count tells the counter of programs that are started and allows the rest: what
-	// counts where no other filter is loaded before the command.
+	// Count notifies the counter of each started program and allows all other calls. It is
+	// used if no other filter that counts is loaded before the command.
 	Count string
-	// Beside refuses what a Filter that is a profile may not.
+	// Beside denies calls that a profile in Filter may not deny.
 	Beside string
-	Limits []Rlimit // that the command gets
+	Limits []Rlimit // the command's resource limits
 	// Devices are standard streams that the command gets from the sandbox's /dev.
 	Devices []Device
 }

@@ -2,20 +2,19 @@ package launch
 
 import "golang.org/x/sys/unix"
 
-// lead and turn are what the thread that answers has more than its caller: niceness
-// towards itself, and a shorter slice, nanoseconds, which only brings its turns
-// sooner. Whoever waits for an answer stands still, so this takes nothing from the
-// command; without, the command, once answered, pushes the supervisor aside before
-// that waits again, and the two part for different processors (the scheduler since
-// Linux 6.6; sched_setattr(2) sets slices since 6.12).
+// niceLead is by how much the answering thread lowers its nice value. sliceNanoseconds is its
+// scheduling slice; a shorter slice only brings its turns sooner. A process that waits for an
+// answer does not run, so this takes nothing from the command. Without it the command, once
+// answered, preempts the supervisor before that waits again, and the scheduler moves them to
+// different processors (since Linux 6.6; sched_setattr(2) sets slices since 6.12).
 const (
 	niceLead         = 10
 	sliceNanoseconds = 100_000
 )
 
-// raisePriority gives the calling thread its lead where it may have one (CAP_SYS_NICE,
-// RLIMIT_NICE), else the turns alone, and tells how to give it up. Threads and
-// processes that it starts meanwhile have neither (SCHED_FLAG_RESET_ON_FORK,
+// raisePriority raises the calling thread's priority if permitted (CAP_SYS_NICE,
+// RLIMIT_NICE), otherwise it only shortens the slice. It returns a function that undoes
+// this. Threads and processes started in between do not inherit it (SCHED_FLAG_RESET_ON_FORK,
 // sched(7)).
 func raisePriority() (back func()) {
 	is, err := unix.SchedGetAttr(0, 0)

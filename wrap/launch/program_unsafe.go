@@ -5,26 +5,26 @@ import (
 	"unsafe"
 )
 
-// op is a Step with its arguments turned into words.
+// op is a Step whose arguments are machine words.
 type op struct {
 	nr      uintptr
 	a       [6]uintptr
 	patchAt *int32
 	pass    uintptr
 	do      Do
-	ref     uint8 // bit k: a[k] is the number of a slot
+	ref     uint8 // bit k is set if a[k] is the number of a slot
 	save    uint8
 	patch   uint8
 	skip    uint8
 	bear    bool
 }
 
-// report is what the child tells the supervisor, one packet each.
+// report is one packet from the child to the supervisor.
 type report struct {
 	kind   int32
-	index  int32 // of the step that failed; the command's pidfd when ready; reportAlone
-	value  int64 // errno; wait status; the descriptor of a tree
-	user   int64 // microseconds; the errno of a mount that was not changed
+	index  int32 // the failed step; the command's pidfd with reportReady; reportAllGone
+	value  int64 // errno, wait status, or the descriptor of a mount tree
+	user   int64 // microseconds, or the errno of a mount that was not changed
 	system int64
 	maxrss int64 // KiB
 	read   int64 // blocks of 512 bytes
@@ -36,46 +36,45 @@ const (
 	reportFailedSetup
 	reportFailedCommand
 	reportReady
-	reportStarted // of the command; a renewal is through
+	reportStarted // the command was executed, or a renewal is complete
 	reportExited
 	reportFailedRenewal
-	reportStopped // the command is stopped; value is its wait status
-	reportEach    // a step waits to be told which mounts to change
+	reportStopped // the command was stopped; value is its wait status
+	reportEach    // a DoEach step asks which mounts to change
 )
 
-// reportAlone is the index of a report of the command's end after which nothing
-// but pid 1 is left in the sandbox.
+// reportAllGone is the index in the report of the command's end if only pid 1 is left in the
+// sandbox.
 const reportAllGone = 1
 
 const reportSize = unsafe.Sizeof(report{})
 
-// program is a list of steps ready for the interpreter. All memory that its
-// words point to hangs on it, off every goroutine's stack, until the command
-// has been executed.
+// program is a list of steps for the interpreter. All memory that its words point to is
+// referenced from it, and not from any goroutine's stack, until the command has been executed.
 type program struct {
 	ops       []op
-	failed    int32 // the kind of report for a failed step
+	failed    int32 // the report's kind for a failed step
 	slots     *[64]uintptr
 	sock      uintptr  // the child's end of the socket
-	parent    int32    // a pidfd of the supervisor; -1 where none could be had
-	next      *program // what DoNext goes on with
-	pidfdFrom *int32   // what ready reports: the pidfd of the program that spawned this one
-	each      *program // what a DoEach goes on with; nil where it is at its end
-	verdict   uintptr  // and then its errno
+	parent    int32    // a pidfd of the supervisor; -1 for none
+	next      *program // where DoNext continues
+	pidfdFrom *int32   // the pidfd that ready reports, written by the program that spawned this one
+	each      *program // the next calls of a DoEach; nil at its end
+	verdict   uintptr  // the errno of a DoEach at its end
 	spawnArgs
 	reportBuffers
 	memory
 }
 
-// spawning is what DoSpawn needs.
+// spawnArgs are the arguments of DoSpawn.
 type spawnArgs struct {
-	spawn *program // what it starts
-	flags uintptr  // its clone flags
-	stack uintptr  // the top of its stack
-	pidfd int32    // where clone puts its pidfd; -1 without
+	spawn *program // the program to start
+	flags uintptr  // clone flags
+	stack uintptr  // the top of the new stack
+	pidfd int32    // clone stores the pidfd here; -1 before
 }
 
-// telling is where reports are written.
+// reportBuffers are the memory in which reports are prepared.
 type reportBuffers struct {
 	rep    report
 	rusage [18]int64
@@ -84,24 +83,23 @@ type reportBuffers struct {
 
 // memory is what the words of a program point to.
 type memory struct {
-	arena []byte // what is left of the last piece for arguments
+	arena []byte // the block for arguments that is being filled
 	keep  []any
 }
 
 const stackSize = 32 << 10
 
-// noFD is what a slot holds that holds no descriptor: a step that uses it fails
-// with EBADF.
+// emptySlot is the value of a slot without a descriptor: a step that uses it fails with EBADF.
 const emptySlot = ^uintptr(0)
 
-// newProgram turns steps into words.
+// newProgram translates steps.
 func newProgram(steps []Step, failed int32) *program {
 	p := makeProgram(len(steps), failed)
 	p.add(steps)
 	return p
 }
 
-// makeProgram is a program that about n steps will be added to.
+// makeProgram returns an empty program with room for n steps.
 func makeProgram(n int, failed int32) *program {
 	p := &program{ops: make([]op, 0, n), failed: failed, parent: -1, spawnArgs: spawnArgs{pidfd: -1}, slots: new([64]uintptr)}
 	for s := range p.slots {
@@ -110,22 +108,22 @@ func makeProgram(n int, failed int32) *program {
 	return p
 }
 
-// arenaSize is how much memory for arguments is taken at once.
+// arenaSize is the size of one block for arguments.
 const arenaSize = 8 << 10
 
-// put copies s into the program's own memory, with zeroes behind it up to n bytes.
+// put copies s into the program's own memory, followed by zeroes up to n bytes.
 func (p *memory) put(s string, n int) unsafe.Pointer {
 	at := (len(p.arena) + 7) &^ 7
 	if at+n >= cap(p.arena) {
 		p.arena, at = make([]byte, 0, max(arenaSize, n+1)), 0
 		p.keep = append(p.keep, p.arena)
 	}
-	p.arena = p.arena[:at+n+1] // all zeroes yet
+	p.arena = p.arena[:at+n+1] // still zero
 	copy(p.arena[at:], s)
 	return unsafe.Pointer(&p.arena[at])
 }
 
-// add appends steps. Nothing of them is kept.
+// add appends steps and keeps no reference to them.
 func (p *program) add(steps []Step) {
 	for i := range steps {
 		s := &steps[i]
@@ -159,7 +157,8 @@ func (p *program) add(steps []Step) {
 	}
 }
 
-// vector is where pointers to the strings in text stand, NULL at the end.
+// vector stores pointers to the strings in text, and NULL at the end, and returns their
+// address.
 func (p *memory) vector(text string) uintptr {
 	at := p.put(text, len(text))
 	v := make([]uintptr, 0, strings.Count(text, "\x00")+1)
@@ -178,7 +177,7 @@ type sockFprog struct {
 	insns uintptr
 }
 
-// newStack makes a stack for a cloned child and returns its top.
+// newStack allocates a stack for a cloned child and returns its top.
 func (p *memory) newStack() uintptr {
 	st := make([]byte, stackSize)
 	p.keep = append(p.keep, st)

@@ -10,19 +10,19 @@ import (
 	"sbx/internal/read"
 )
 
-// standing is a mount of a namespace.
+// mountInfo is a mount of a mount namespace.
 type mountInfo struct {
 	id, parent int
-	path       string // seen from the root of the process that was asked about
+	path       string // as seen from the root of the process whose mountinfo was read
 	flags      uintptr
 }
 
-// mountOptions are the words by which mountinfo tells a mount's flags; those of
-// times of access are left to themselves.
+// mountOptions are the words for a mount's flags in mountinfo. Those about access times are
+// not changed and left out.
 var mountOptions = map[string]uintptr{"ro": unix.MS_RDONLY, "nosuid": unix.MS_NOSUID, "nodev": unix.MS_NODEV,
 	"noexec": unix.MS_NOEXEC, "nosymfollow": unix.MS_NOSYMFOLLOW}
 
-// standingOf reads a mountinfo, proc_pid_mountinfo(5).
+// parseMountinfo parses a mountinfo file, proc_pid_mountinfo(5).
 func parseMountinfo(text string) []mountInfo {
 	var all []mountInfo
 	for line := range strings.Lines(text) {
@@ -44,13 +44,13 @@ func parseMountinfo(text string) []mountInfo {
 	return all
 }
 
-// lacking lists, deepest first, the mounts of the tree at top that lack one of
-// the flags in set; top alone without under. found is whether top is there.
+// mountsLacking returns, deepest first, the mounts of the tree at top that lack a flag in
+// set; only top itself without beneath. found reports whether top exists.
 //
-// A mount with another on its very root is left out, and with it what hangs on
-// the rest of it: whoever comes there goes on to the other, whatever directories are
-// moved. One that lies in a directory that is mounted over is not left out: it can
-// be come to again where it, or a directory on the way to it, is moved.
+// A mount that another mount covers at its very root is left out, together with the mounts
+// in the rest of it: a path that leads there continues in the covering mount, whatever
+// directories are moved. A mount in a directory that is covered is included: it becomes
+// reachable if it, or a directory on the way to it, is moved.
 func mountsLacking(all []mountInfo, top int, set uintptr, beneath bool) (list []mountInfo, found bool) {
 	byID, on := make(map[int]int, len(all)), make(map[int][]int, len(all))
 	for i := range all {
@@ -65,13 +65,13 @@ func mountsLacking(all []mountInfo, top int, set uintptr, beneath bool) (list []
 	if !found {
 		return nil, false
 	}
-	tree := []int{first} // a mount before those on it
+	tree := []int{first} // a mount precedes the mounts on it
 	for k := 0; k < len(tree); k++ {
 		m := &all[tree[k]]
 		next := on[m.id]
 		over := -1
 		for _, i := range next {
-			if m.id != top && all[i].path == m.path { // a root directory is walked from, not into
+			if m.id != top && all[i].path == m.path { // paths start in top's root directory rather than lead into it
 				over = i
 			}
 		}

@@ -11,21 +11,20 @@ import (
 	"sbx/internal/read"
 )
 
-// Remounting is the supervisor's part in a DoEach. The child waits; the kernel
-// is asked which mounts its namespace has under the tree; each that lacks a
-// flag is opened, from the descriptor of the tree that both share, and the child
-// changes it by that descriptor. Then it is asked anew, until nothing lacks.
-// So a directory that the host renames meanwhile, or a mount that came in before
-// the namespace was cut off, leads to another round and not to a mount that is
-// overlooked.
+// remounting is the supervisor's part in a DoEach, during which the child waits. In each
+// round the supervisor reads which mounts the child's namespace has under the tree, opens
+// each mount that lacks a flag from the tree's descriptor, which both share, and the child
+// changes the mount by the opened descriptor. This is repeated until no mount lacks a flag.
+// So a directory that the host renames in between, or a mount that propagated before the
+// namespace was cut off, leads to another round and is not missed.
 type remounting struct {
-	needed bool // the Plan's
-	// bound is true where the command has no more rights than the supervisor:
-	// mounts in directories that neither may enter stay as they are.
+	needed bool // from the Plan
+	// bound is set if the command has no more rights than the supervisor: then mounts in
+	// directories that neither may enter are left unchanged.
 	bound       bool
-	lastCount   int    // of mounts that lacked a flag at the last look
-	idleLooks   int    // looks since there were fewer
-	opened      []int  // for the calls under way
+	lastCount   int    // how many mounts lacked a flag in the last round
+	idleLooks   int    // rounds since that number fell
+	opened      []int  // descriptors for the calls of this round
 	lackingPath string // a mount that lacks a flag
 }
 
@@ -46,9 +45,9 @@ func (s *script) remount(rep *report) error {
 	return s.goOn()
 }
 
-// round is the calls that are to be made next. It is done where all mounts are as
-// they should be, or where e tells that they cannot be; last is why a call of
-// the round before failed.
+// nextCalls returns the calls that the child makes next. done is set if all mounts have
+// their flags, or e says that they cannot get them. last is the error of a call in the
+// previous round.
 func (r *remounting) nextCalls(pid, tree int, set uintptr, beneath bool, last unix.Errno) (steps []Step, done bool, e unix.Errno) {
 	r.close()
 	text, ok := read.Proc("/proc/"+strconv.Itoa(pid)+"/mountinfo", read.Mountinfo)
@@ -72,7 +71,7 @@ func (r *remounting) nextCalls(pid, tree int, set uintptr, beneath bool, last un
 				r.opened = append(r.opened, fd)
 			}
 		} else if m.id != top {
-			err = unix.EAGAIN // its turn comes
+			err = unix.EAGAIN // in a later round
 		}
 		left++
 		r.lackingPath = m.path
@@ -89,14 +88,14 @@ func (r *remounting) nextCalls(pid, tree int, set uintptr, beneath bool, last un
 		return nil, true, 0
 	case r.idleLooks < remountsIdle:
 		return steps, false, 0
-	case last == 0: // nothing could be tried on what is left
+	case last == 0: // no call was possible for the remaining mounts
 		last = unix.EOPNOTSUPP
 	}
 	return nil, true, last
 }
 
-// openMount opens the root of a mount under a tree, following no link and
-// setting off no automount (open(2), O_PATH).
+// openMount opens the root of a mount under a tree, without following symlinks or triggering
+// an automount (open(2), O_PATH).
 func openMount(tree int, path string, id int) (int, unix.Errno) {
 	fd, err := unix.Openat2(tree, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: noLinks | unix.RESOLVE_BENEATH})
 	if err != nil {
@@ -110,8 +109,8 @@ func openMount(tree int, path string, id int) (int, unix.Errno) {
 	return fd, 0
 }
 
-// mountOf is the id of the mount that a descriptor is of: fdinfo asks no file
-// system, which may not answer (statx(2) would); -1 where there is none.
+// mountOf returns the id of a descriptor's mount, -1 if unknown. It reads fdinfo, which
+// asks no file system (statx(2) would, and might block).
 func mountOf(fd int) int {
 	if id, ok := read.Descriptor(fd, "mnt_id:"); ok {
 		return id
@@ -126,8 +125,8 @@ func (r *remounting) close() {
 	r.opened = r.opened[:0]
 }
 
-// shut reports whether it is a directory of another user's that bars the way to path:
-// the owner may open one.
+// isBarred reports whether another user's directory denies access on the way to path. If the
+// directory is the caller's own, its owner could open it.
 func isBarred(tree int, path string) bool {
 	for i := 0; i <= len(path); i++ {
 		if i < len(path) && path[i] != '/' {

@@ -8,16 +8,16 @@ import (
 	"sbx/wrap"
 )
 
-// renewal is what is kept to mount again what has fallen off.
+// renewal is what the supervisor keeps in order to restore lost mounts.
 type renewal struct {
 	list    []wrap.Renewal
 	in      sandboxFDs
-	remount bool // the Plan's
+	remount bool // from the Plan
 }
 
 var noRenewal = renewal{in: sandboxFDs{user: -1, mounts: -1, masks: [2]int{-1, -1}}}
 
-// adopt takes over what the child left for the supervisor.
+// adopt takes over the descriptors that the child left.
 func (r *renewal) adopt(take func(Slot) int) {
 	r.in.user, r.in.mounts = take(slotUser), take(slotMounts)
 	r.in.masks = [2]int{take(slotMask), take(slotMask + 1)}
@@ -27,7 +27,7 @@ func (r *renewal) close() {
 	closeFDs(&r.in.user, &r.in.mounts, &r.in.masks[0], &r.in.masks[1])
 }
 
-// MaskFolder is a descriptor of the empty directory that masks, -1 for none.
+// MaskFolder is a descriptor of the empty directory that masks others, -1 for none.
 func (f *childFDs) MaskFolder() int {
 	for i, slot := range maskSlots(f.renewal.list) {
 		if slot == wrap.SlotEmpty {
@@ -37,18 +37,18 @@ func (f *childFDs) MaskFolder() int {
 	return -1
 }
 
-// Renewal is a child under way that mounts again what fell off in a running
-// sandbox, and whatever else of the Plan's renewals is not mounted.
+// Renewal is a child in progress that restores the lost mounts of a running sandbox, and any
+// other mount of the Plan's renewals that is missing.
 type Renewal struct {
 	steps []Step
 	pid   int
 	pidfd int
 	sock  int
-	ended bool // it told that it was through, or why it was not
+	ended bool // it reported success or why it failed
 }
 
-// Renew begins to mount again, inside the sandbox, what fell off. It does not
-// wait: Read tells how the child fared.
+// Renew begins to restore lost mounts inside the sandbox. It does not wait: Read reports the
+// child's outcome.
 func (f *childFDs) Renew() (*Renewal, error) {
 	if f.renewal.in.mounts < 0 {
 		return nil, renewalError("setns", unix.EBADF)
@@ -56,8 +56,8 @@ func (f *childFDs) Renew() (*Renewal, error) {
 	return renew(renewalSteps(f.renewal.list, f.renewal.in, f.renewal.remount))
 }
 
-// renew is Renew with the steps. The child shares no memory: a process that
-// does cannot join a user namespace (setns(2)).
+// renew is Renew with the given steps. The child shares no memory, since a process that does
+// cannot join a user namespace (setns(2)).
 func renew(steps []Step) (*Renewal, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -81,12 +81,11 @@ func renewalError(name string, err error) *StepError {
 	return e
 }
 
-// FD is readable when Read has something to tell.
+// FD is readable when Read has a result.
 func (r *Renewal) FD() int { return r.sock }
 
-// Read gives the steps that failed since the last call, and whether the child is
-// gone; it does not wait. A step without an object failed for all: nothing was
-// mounted.
+// Read returns the steps that failed since the last call, and whether the child is gone; it
+// does not wait. If a failed step has no object, nothing was mounted.
 func (r *Renewal) Read() (failed []*StepError, gone bool) {
 	for r.sock >= 0 {
 		rep, err := readReport(r.sock)
@@ -101,7 +100,7 @@ func (r *Renewal) Read() (failed []*StepError, gone bool) {
 			e := &StepError{Program: "renewal", Index: int(rep.index), Errno: Errno(rep.value)}
 			if e.Index < len(r.steps) {
 				e.Step = r.steps[e.Index]
-				r.ended = r.ended || !e.Step.Bear // and it has told why
+				r.ended = r.ended || !e.Step.Bear // the child gave up at this step
 			}
 			failed = append(failed, e)
 		}
@@ -109,8 +108,8 @@ func (r *Renewal) Read() (failed []*StepError, gone bool) {
 	return failed, true
 }
 
-// bury reaps a child that has closed its end of the socket, which is the last
-// but one thing that it does.
+// reap collects a child that has closed its end of the socket, which it does just before it
+// ends.
 func (r *Renewal) reap() []*StepError {
 	unix.Close(r.sock)
 	r.sock = -1
@@ -126,8 +125,8 @@ func (r *Renewal) reap() []*StepError {
 	return []*StepError{renewalError("renew", unix.ESRCH)}
 }
 
-// Kill ends the child. Read tells when it is gone: what waits for a file
-// server that does not answer may take its time.
+// Kill kills the child. Read reports when it is gone, which may take long if the child
+// waits for a file server.
 func (r *Renewal) Kill() {
 	if r.sock >= 0 {
 		_ = unix.PidfdSendSignal(r.pidfd, unix.SIGKILL, nil, 0)

@@ -9,11 +9,11 @@ import (
 	"sbx/seccomp"
 )
 
-// errGone is the end of the child without a report.
+// errGone reports that the child ended without a report.
 var errGone = &StepError{Program: "setup", Index: -1, Step: Step{Name: "launch"}, Errno: Errno(unix.ECHILD)}
 
-// receive waits for the child's next report, or for its end. The listener's
-// first notification is the exec of the command itself, which nobody counts.
+// receive waits for the child's next report or its end. It answers the listener's first
+// notification, which is the exec of the command itself and is not counted.
 func (pr *Process) receive() (*report, error) {
 	for {
 		pf := []unix.PollFd{{Fd: int32(pr.sock), Events: unix.POLLIN}, {Fd: int32(pr.pidfd), Events: unix.POLLIN},
@@ -27,7 +27,7 @@ func (pr *Process) receive() (*report, error) {
 		}
 		if pf[0].Revents != 0 {
 			rep, err := readReport(pr.sock)
-			if rep != nil && rep.kind == reportStopped { // it goes on, or Supervise stays stopped with it
+			if rep != nil && rep.kind == reportStopped { // the command goes on, or Supervise stops too
 				continue
 			}
 			return rep, err
@@ -38,15 +38,15 @@ func (pr *Process) receive() (*report, error) {
 		serve(pr.attended, pf[3:])
 		var n seccomp.Notification
 		if pf[2].Revents&unix.POLLIN != 0 && seccomp.Receive(pr.listener, &n) == 0 {
-			pr.firstAnswered = true // what comes after it waits for who counts
+			pr.firstAnswered = true // later notifications wait for Supervise
 			seccomp.Continue(pr.listener, n.ID)
 		}
 	}
 }
 
-// readReport reads one report off a socket; it does not wait. A child that ended before it read its
-// word leaves ECONNRESET in front of what it reported; reading takes that off
-// (unix_release_sock and sock_error of Linux), so the next one is the report.
+// readReport reads one report from a socket without waiting. If a child ended before it read
+// its message, the socket returns ECONNRESET before the child's report. Reading clears that
+// error (unix_release_sock and sock_error of Linux), so the next read returns the report.
 func readReport(sock int) (*report, error) {
 	rep := new(report)
 	recv := func() (uintptr, syscall.Errno) {

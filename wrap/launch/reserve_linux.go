@@ -6,17 +6,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve is how many of its user's processes (RLIMIT_NPROC) a sandbox leaves to
-// its supervisor: threads for the connects that it makes, and for Go, which ends
-// the process where none can be had. A command that forks until it is refused
-// could end its supervisor so, and nothing would be swept.
+// reservedProcesses is how many of its user's processes (RLIMIT_NPROC) a sandbox leaves to
+// its supervisor: for threads that connect on the command's behalf, and for the Go runtime,
+// which ends the process if it cannot create a thread. Otherwise a command that forks up to
+// the limit could end its supervisor that way, and nothing would be swept.
 const reservedProcesses = 96
 
-// reserving calls clone with a smaller limit. Since Linux 5.14 a new user
-// namespace keeps the limit of who makes it: all processes of the user count
-// against that when one in the namespace forks, and against the caller's own limit
-// when the supervisor does. The child gets back the caller's limit, which is the
-// command's.
+// cloneReserving calls clone with a smaller limit. Since Linux 5.14 a new user namespace
+// keeps the limit of its creator: when a process in the namespace forks, all of the user's
+// processes count against that limit; when the supervisor forks, they count against its own
+// limit. The child gets the caller's limit back, for the command.
 func cloneReserving(newUser bool, clone func() (int, syscall.Errno)) (pid int, e syscall.Errno) {
 	var own unix.Rlimit
 	if !newUser || unix.Prlimit(0, unix.RLIMIT_NPROC, nil, &own) != nil || own.Cur == unix.RLIM_INFINITY {
@@ -27,12 +26,12 @@ func cloneReserving(newUser bool, clone func() (int, syscall.Errno)) (pid int, e
 		return clone()
 	}
 	pid, e = clone()
-	_ = unix.Prlimit(0, unix.RLIMIT_NPROC, &own, nil) // up to the hard limit, as anybody may
-	if e == unix.EAGAIN {                             // the user has hardly any left, but for these
+	_ = unix.Prlimit(0, unix.RLIMIT_NPROC, &own, nil) // raising it up to the hard limit is always permitted
+	if e == unix.EAGAIN {                             // the user has no more processes left than those reserved
 		return clone()
 	}
 	if e == 0 {
-		_ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &own, nil) // a child that is gone is Ready's matter
+		_ = unix.Prlimit(pid, unix.RLIMIT_NPROC, &own, nil) // if the child is gone, Ready returns the reason
 	}
 	return pid, e
 }

@@ -7,15 +7,15 @@ import (
 	"sbx/wrap"
 )
 
-// Rlimit is a resource limit of the command's, soft and hard.
+// Rlimit is one of the command's resource limits, soft and hard.
 type Rlimit struct {
 	Resource int
 	unix.Rlimit
 	For spec.Field
 }
 
-// rlimits are those of a plan, never above what the caller has itself. files is
-// the caller's RLIMIT_NOFILE, which the Go runtime has changed for this process.
+// rlimits returns a plan's resource limits, none above the caller's own. files is the
+// caller's RLIMIT_NOFILE, which the Go runtime has changed for this process.
 func rlimits(l *wrap.Limits, files unix.Rlimit) (list []Rlimit) {
 	bound := func(resource int, most uint64, have unix.Rlimit, f spec.Field) {
 		have.Cur, have.Max = min(have.Cur, most), min(have.Max, most)
@@ -42,7 +42,7 @@ func rlimits(l *wrap.Limits, files unix.Rlimit) (list []Rlimit) {
 	return list
 }
 
-// rlimits writes the steps by which the command takes its limits.
+// rlimits writes the steps that set the command's limits.
 func (l *list) rlimits(limits []Rlimit) {
 	for _, r := range limits {
 		l.field = r.For

@@ -1,8 +1,9 @@
 package launch
 
-// A Go runtime that cannot have what it takes at its start prints stacks. So the entry
-// point tries before: it maps as much, and where the user's processes could be used up
-// it makes as many, each a child of the one before, which all end at once.
+// A Go runtime that lacks memory or threads at its start prints stacks. So the entry point
+// tests for both first: it maps as much memory, and if the user's process limit might be
+// reached it creates as many processes, each a child of the previous one, which all end at
+// once.
 var (
 	noMemory = "sbx: cannot start\n" +
 		"sbx: why: the limit of address space or of data is too small for the Go runtime\n" +
@@ -13,8 +14,8 @@ var (
 )
 
 // processors is the variable that the entry point adds to the runtime's copy of the
-// environment, a NUL at its end, unless the caller's affinity mask or its own GOMAXPROCS
-// allows one alone. The runtime makes a structure with a cache of memory for each
-// processor: at 128 that is two thirds of a start's page faults, and sbx has work for
-// two at most, since the threads that answer are none of the scheduler's.
+// environment, with a NUL at its end, unless the caller's affinity mask or its own
+// GOMAXPROCS allows only one processor. The runtime creates a structure with a memory cache
+// for each processor: with 128 processors that causes two thirds of a start's page faults.
+// sbx uses two at most, since the threads that answer calls need none.
 var processors = &[...]byte{'G', 'O', 'M', 'A', 'X', 'P', 'R', 'O', 'C', 'S', '=', '2', 0}

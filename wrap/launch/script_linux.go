@@ -9,9 +9,9 @@ import (
 	"sbx/wrap"
 )
 
-// namespaceFlags are what clone makes. A network namespace takes as long as all
-// else together, so the child makes that one itself (list.network), while the
-// supervisor looks at the workspace.
+// namespaceFlags are the namespaces that clone creates. A network namespace takes as long
+// as all others together, so the child creates it itself (list.network) while the
+// supervisor surveys the workspace.
 var namespaceFlags = [...]uintptr{
 	wrap.UserNS: unix.CLONE_NEWUSER, wrap.MountNS: unix.CLONE_NEWNS, wrap.PidNS: unix.CLONE_NEWPID,
 	wrap.NetNS: 0, wrap.IPCNS: unix.CLONE_NEWIPC, wrap.UTSNS: unix.CLONE_NEWUTS,
@@ -37,7 +37,7 @@ func (s *script) clone(p *program, flags uintptr) error {
 	return nil
 }
 
-// clone starts a child on a stack of its own, with every signal blocked.
+// clone starts a child on its own stack, with every signal blocked.
 func (p *program) clone(flags uintptr, pidfd *int32) (pid int, e syscall.Errno) {
 	stack := p.newStack()
 	var old [2]uint64
@@ -55,15 +55,15 @@ func (p *program) clone(flags uintptr, pidfd *int32) (pid int, e syscall.Errno) 
 type script struct {
 	*child
 	opening        wrap.Opening
-	openingSteps   []Step          // of the opening
-	programs       func() Programs // the steps, for words about one that failed
-	openingProgram *program        // of the opening; nil without a pid namespace
+	openingSteps   []Step          // the steps of the opening
+	programs       func() Programs // generates the steps again, to describe one that failed
+	openingProgram *program        // nil without a pid namespace
 	setup          *program
 	command        *program
 	remounts       remounting
 }
 
-// failed turns a report into a StepError.
+// failed turns the report of a failed step into a StepError.
 func (s *script) failed(rep *report) *StepError {
 	e := &StepError{Program: "setup", Index: int(rep.index), Errno: Errno(rep.value)}
 	steps := s.openingSteps
@@ -84,7 +84,7 @@ func (s *script) failed(rep *report) *StepError {
 	return e
 }
 
-// mapIDs maps all of the caller's ids onto themselves and lets the child go on.
+// mapIDs maps all of the caller's ids to themselves and lets the child go on.
 func (s *script) mapIDs() error {
 	dir := "/proc/" + strconv.Itoa(s.pid)
 	if err := writeFile(dir+"/uid_map", Map(s.opening.IDs.UIDs)); err != nil {
@@ -110,7 +110,7 @@ func writeFile(path, content string) error {
 	return nil
 }
 
-// slots are the results that the child keeps, nil before there is a child.
+// slots returns the results that the child keeps; nil before there is a child.
 func (s *script) slots() *[64]uintptr {
 	switch {
 	case s.openingProgram != nil:
@@ -121,7 +121,7 @@ func (s *script) slots() *[64]uintptr {
 	return nil
 }
 
-// take gives the descriptor in a slot to the caller.
+// take returns the descriptor in a slot and empties the slot.
 func (s *script) take(at Slot) int {
 	slots := s.slots()
 	fd := int(slots[at])
@@ -129,11 +129,11 @@ func (s *script) take(at Slot) int {
 	return fd
 }
 
-// closeSlots closes what a child that failed has left open in the descriptor
-// table that it shared.
+// closeSlots closes the descriptors that a failed child has left open in the shared
+// descriptor table.
 func (s *script) closeSlots() {
 	slots := s.slots()
-	if slots == nil || s.childSock < 0 { // it has left the table
+	if slots == nil || s.childSock < 0 { // the child has left the shared table
 		return
 	}
 	if s.setup != nil && s.setup.pidfd >= 0 && int(s.setup.pidfd) != s.target {

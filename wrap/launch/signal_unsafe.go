@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signalPipe is the pipe that noteSignal writes to, childEvent the eventfd of
-// noteChild, and oneEvent what that writes. Handlers can take no argument, so
-// these are the variables of the package.
+// signalPipe is the pipe to which noteSignal writes, childEvent the eventfd of noteChild, and
+// oneEvent the number that noteChild writes. They are package variables since a handler gets
+// no argument of ours.
 var (
 	signalPipe uint64
 	childEvent uint64
@@ -36,14 +36,14 @@ const (
 	saRestart  = 0x10000000
 )
 
-// endsBy are the signals by which a person or a supervisor ends a program.
+// endingSignals are the signals by which a person or a service manager ends a program.
 const endingSignals = 1<<(unix.SIGHUP-1) | 1<<(unix.SIGINT-1) | 1<<(unix.SIGQUIT-1) | 1<<(unix.SIGTERM-1)
 
-// Catch takes over every signal that is forwarded and returns the descriptor on
-// which noted ones are read. Those that end a program still end this one, until
-// CatchEnding: a document may be waited for. A signalfd would not do: the Go runtime unblocks
-// HUP, INT, QUIT and TERM in each of its threads, where they would end the
-// program.
+// Catch handles every signal that is forwarded, and returns the descriptor from which they
+// are read. Signals that end a program still end this one until CatchEnding is called,
+// since reading a document may block. A signalfd is not possible: the Go runtime unblocks HUP,
+// INT,
+// QUIT and TERM in each of its threads, where they would end the program.
 func Catch() (int, error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
@@ -54,20 +54,20 @@ func Catch() (int, error) {
 		switch bit := uint64(1) << (sig - 1); {
 		case forwarded&bit == 0:
 		case endingSignals&^Inherited().Ignored&bit != 0:
-			setDefault(sig) // the runtime's handler of QUIT prints its stacks
+			setDefault(sig) // the runtime's handler of QUIT would print stacks
 		default:
 			handle(sig)
 		}
 	}
 	handleInterrupt()
-	handleWith(uintptr(unix.SIGABRT), abandonHandler()) // who sends it need not wait for stacks
-	setDefault(uintptr(unix.SIGCHLD))                   // nobody asks for it, and the runtime's handler costs
+	handleWith(uintptr(unix.SIGABRT), abandonHandler()) // the runtime's handler would print stacks
+	setDefault(uintptr(unix.SIGCHLD))                   // not used, and the runtime's handler takes time
 	set := [2]uint64{forwarded}
 	sigmask(unix.SIG_UNBLOCK, &set, nil)
 	return ends[0], nil
 }
 
-// CatchEnding takes over the rest of what Catch is for.
+// CatchEnding handles the signals for which Catch left the default action.
 func CatchEnding() {
 	for sig := uintptr(1); sig <= 64; sig++ {
 		if endingSignals&(uint64(1)<<(sig-1)) != 0 {
@@ -76,11 +76,11 @@ func CatchEnding() {
 	}
 }
 
-// Children returns a descriptor that becomes readable with every SIGCHLD: when
-// a child ends, and when a process stops that this one traces. It is an eventfd,
-// not Catch's pipe, since there may be so many that a full pipe would lose what
-// is to be forwarded. It is one for the whole process, and never closed: the
-// handler would write to what gets its number.
+// Children returns a descriptor that becomes readable with every SIGCHLD: when a child ends,
+// and when a traced process stops. It is an eventfd rather than Catch's pipe: so many may
+// come that a full pipe would lose signals to be forwarded. There is one for the whole
+// process, and it is never closed, since the handler would write to the file that gets its
+// number.
 func Children() (int, error) {
 	if childEvent != 0 {
 		return int(childEvent), nil
@@ -96,7 +96,7 @@ func Children() (int, error) {
 	return fd, nil
 }
 
-// handle makes noteSignal the handler of sig.
+// handle installs noteSignal as the handler of sig.
 func handle(sig uintptr) {
 	note, _, _ := handlerAddresses()
 	handleWith(sig, note)
@@ -108,41 +108,40 @@ func handleWith(sig, handler uintptr) {
 	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
 }
 
-// Interrupt is the signal that ends a system call of this process's. It was for
-// stack faults of a coprocessor, and no kernel sends it; it is not forwarded. Go
-// leaves it unblocked in every thread. Of the real-time signals, only so many
-// wait for all of a user's processes, which a sandbox could use up.
+// Interrupt is the signal that interrupts a system call of this process. It was meant for
+// coprocessor stack faults and no kernel sends it; sbx does not forward it. Go leaves it
+// unblocked in every thread. A real-time signal would not do: the number of pending ones is
+// limited for all of a user's processes, and a sandbox could use them up.
 const Interrupt = unix.SIGSTKFLT
 
-// interrupts has Interrupt end a call and nothing else.
+// handleInterrupt makes Interrupt interrupt a call and do nothing else.
 func handleInterrupt() {
 	_, ignore, restorer := handlerAddresses()
 	act := sigaction{handler: ignore, flags: saSiginfo | saOnStack | saRestorer, restorer: restorer}
 	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(Interrupt), uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
 }
 
-// byDefault gives sig its default disposition.
+// setDefault gives sig its default disposition.
 func setDefault(sig uintptr) {
 	var act sigaction
 	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
 }
 
-// siginfo is the beginning of siginfo_t for a signal that was sent
-// (sigaction(2)).
+// siginfo is the beginning of siginfo_t for a signal sent by a process (sigaction(2)).
 type siginfo struct {
 	signo, errno, code, _ int32
 	pid, uid              int32
 	_                     [104]byte
 }
 
-// signalInfo reads one noted signal.
+// signalInfo reads one signal from Catch's descriptor.
 func signalInfo(fd int) (siginfo, bool) {
 	var si siginfo
 	n, _, e := syscall.Syscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&si)), unsafe.Sizeof(si))
 	return si, e == 0 && n == unsafe.Sizeof(si)
 }
 
-// noted is how many signals wait to be read.
+// pendingSignals is how many signals wait to be read.
 func pendingSignals(fd int) int {
 	n, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
 	if err != nil {
@@ -158,28 +157,29 @@ func currentMask() uint64 {
 	return old[0]
 }
 
-// siKernel is si_code for a signal that the kernel itself sent, a terminal's
-// above all (sigaction(2)).
+// siKernel is si_code for a signal that the kernel itself sent, mostly for a terminal
+// (sigaction(2)).
 const siKernel = 0x80
 
-// forwarded are the signals that a supervisor forwards, bit n-1 is signal n: all
-// but KILL, STOP, CHLD, the synchronous SEGV BUS FPE ILL TRAP SYS ABRT, which the
-// Go runtime needs, URG, with which it signals itself, and Interrupt.
+// forwarded are the signals that a supervisor forwards, bit n-1 is signal n. Not forwarded
+// are KILL, STOP and CHLD, the synchronous SEGV BUS FPE ILL TRAP SYS ABRT, which the Go
+// runtime needs, URG, with which the runtime signals itself, and Interrupt.
 const forwarded = 0xffffffffbfba7a07
 
-// sigmask changes the thread's signal mask, raw: the runtime's own notion of it
-// stays as it is. how is SIG_BLOCK, SIG_UNBLOCK or SIG_SETMASK.
+// sigmask changes the thread's signal mask without the Go runtime, which keeps its own idea of
+// the
+// mask. how is SIG_BLOCK, SIG_UNBLOCK or SIG_SETMASK.
 func sigmask(how int, set, old *[2]uint64) {
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, uintptr(how), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), 8, 0, 0)
 }
 
-// DieOf ends this process by a signal, without a core file. It comes back where the
-// caller had the signal ignored.
+// DieOf ends this process by a signal, without a core file. It returns if the caller had the
+// signal ignored.
 func DieOf(sig unix.Signal) {
 	if Inherited().Ignored&(1<<(sig-1)) != 0 {
 		return
 	}
-	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // a limit of 0 is no matter to a core_pattern that is a pipe
+	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // RLIMIT_CORE 0 has no effect if core_pattern is a pipe
 	setDefault(uintptr(sig))
 	set := [2]uint64{1 << (sig - 1)}
 	sigmask(unix.SIG_UNBLOCK, &set, nil)

@@ -8,12 +8,12 @@ import (
 	"sbx/wrap"
 )
 
-// Process is a launch under way. Its methods are called from the one thread
-// that called Begin, which must stay locked to its goroutine until the process
-// has ended: the kernel ends the sandbox with that thread (PR_SET_PDEATHSIG).
+// Process is a launch in progress. Its methods are called from the one thread that called
+// Begin. That thread must stay locked to its goroutine until the process has ended: the
+// kernel kills the sandbox when the thread ends (PR_SET_PDEATHSIG).
 //
-// Its parts share the child, and know nothing of one another: script is what the child
-// carries out, left what it leaves for the supervisor, keys pass signals on to it, the
+// The parts share the child and do not know one another: script holds the child's steps,
+// childFDs the descriptors that it leaves, signalForwarder passes signals on to it, and
 // reaper waits for its end.
 type Process struct {
 	*child
@@ -23,8 +23,8 @@ type Process struct {
 	reaper
 	groups        groups
 	allowed       bool
-	firstAnswered bool    // the listener's first notification was answered
-	last          *report // pid 1's, of the command's end
+	firstAnswered bool    // the first notification of the listener was answered
+	last          *report // pid 1's report of the command's end
 }
 
 // Start is Begin and Load in one.
@@ -36,9 +36,9 @@ func Start(p *wrap.Plan, o Options) (*Process, error) {
 	return pr, pr.Load(p, o)
 }
 
-// Begin clones a child that carries the opening out and then waits for Load.
-// Without a pid namespace there is no child yet. The error is a *StepError; a
-// step of the child's that fails is told by Ready.
+// Begin clones a child that carries out the opening and then waits for Load. Without a pid
+// namespace there is no child yet. The error is a *StepError; Ready returns the error of a
+// step in the child.
 func Begin(o wrap.Opening) (*Process, error) {
 	if !o.Has(wrap.PidNS) {
 		return begin(o, nil)
@@ -46,7 +46,7 @@ func Begin(o wrap.Opening) (*Process, error) {
 	return begin(o, Open(&o))
 }
 
-// begin is Begin with the opening's steps.
+// begin is Begin with the given steps.
 func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	runtime.LockOSThread()
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
@@ -61,8 +61,8 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	if steps == nil {
 		return pr, nil
 	}
-	// A launch before may have left the memory that it shared not dumpable; the
-	// child could not write its id maps then.
+	// An earlier launch may have made this process not dumpable; the child could then not
+	// write its id maps.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err != nil {
 		pr.closeAll()
 		return nil, stepError("prctl", err)
@@ -82,9 +82,9 @@ func begin(o wrap.Opening, steps []Step) (*Process, error) {
 	return pr, nil
 }
 
-// Load gives the child the rest of a Plan, whose opening must be the one that
-// was begun. It does not wait; Ready tells how the child fared. After an error
-// the child is gone.
+// Load gives the child the rest of a Plan, whose opening must be the one passed to Begin. It
+// does
+// not wait; Ready reports the child's outcome. After an error the child is gone.
 func (pr *Process) Load(p *wrap.Plan, o Options) error {
 	if !pr.opening.Same(&p.Opening) {
 		pr.Kill()
@@ -95,7 +95,7 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 		return err
 	}
 	in := input(p, o, pr.childSock)
-	pr.firstAnswered = uncounted(p) // then nothing is notified before who answers is there
+	pr.firstAnswered = uncounted(p) // then the listener notifies nothing before Supervise answers
 	pr.terminal = in.Terminal
 	if o.Signals > 0 {
 		pr.signals = o.Signals
@@ -108,8 +108,8 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 	if pr.noPidNS {
 		return pr.load(loaded(p, in))
 	}
-	// A hundred KiB of steps would be written for the sake of one that fails:
-	// each becomes a part of the program at once, and failure writes them anew.
+	// Each step becomes part of the program at once, and is generated again if one fails:
+	// keeping all steps for that case would take a hundred KiB.
 	pr.programs = func() Programs { return loaded(p, in) }
 	setup := makeProgram(stepsOf(p), reportFailedSetup)
 	l := &mountList{list: list{steps: make([]Step, 0, 64), out: setup}}
@@ -119,13 +119,14 @@ func (pr *Process) Load(p *wrap.Plan, o Options) error {
 	return pr.run(setup, newProgram(commandOf(p, in), reportFailedCommand))
 }
 
-// load is Load with the programs, of which the opening runs already.
+// load is Load with ready-made programs, whose opening already runs.
 func (pr *Process) load(programs Programs) error {
 	pr.programs = func() Programs { return programs }
 	return pr.run(newProgram(programs.Setup, reportFailedSetup), newProgram(programs.Command, reportFailedCommand))
 }
 
-// run hands the programs to the child, or to one of the command's alone.
+// run passes the programs to the child. Without a pid namespace it clones the command
+// instead.
 func (pr *Process) run(setup, command *program) error {
 	pr.command = command
 	pr.command.sock = uintptr(pr.childSock)
@@ -138,20 +139,20 @@ func (pr *Process) run(setup, command *program) error {
 	pr.setup.spawn = pr.command
 	pr.setup.flags = unix.CLONE_VM | unix.CLONE_VFORK | unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)
 	pr.setup.stack = pr.command.newStack()
-	pr.command.pidfdFrom = &pr.setup.pidfd // clone writes the command's pidfd there, and it reports it
+	pr.command.pidfdFrom = &pr.setup.pidfd // clone writes the command's pidfd there, and the command reports it
 	pr.openingProgram.next = pr.setup
-	// A child that is gone reports why, or its end is the report: Ready's matter.
+	// If the child is gone, Ready returns the reason.
 	_ = pr.goOn()
 	return nil
 }
 
-// cloneCommand clones the command itself, which leaves the shared descriptor table
-// before it is ready.
+// cloneCommand clones the command itself. It leaves the shared descriptor table before it
+// reports that it is ready.
 func (pr *Process) cloneCommand() error {
 	share := uintptr(unix.CLONE_VM)
 	if pr.groups.boundsMemory {
-		// The killer of an empty memory ends whoever shares the victim's (package
-		// cgroup): this child gets a copy, as it is no vfork.
+		// The out-of-memory killer kills every process that shares the victim's memory (see
+		// package cgroup). Since this clone is not a vfork, the child gets a copy.
 		share = 0
 	}
 	_ = unix.Getrusage(unix.RUSAGE_CHILDREN, &pr.childrenBefore)
@@ -163,8 +164,8 @@ func (pr *Process) cloneCommand() error {
 	return nil
 }
 
-// Ready waits until the child has done every step but the exec. A *StepError
-// tells which step failed; the child is gone then.
+// Ready waits until the child has carried out every step except the exec. A *StepError
+// reports the step that failed; the child is gone then.
 func (pr *Process) Ready() error {
 	rep, err := pr.receive()
 	for err == nil && rep.kind == reportEach {
@@ -177,12 +178,12 @@ func (pr *Process) Ready() error {
 		return err
 	}
 	if rep.kind == reportReady {
-		if pr.noPidNS { // its end is its own now, so that its exec can be seen by the end of it
+		if pr.noPidNS { // only the child has its end now, so that the exec closes it, which Go notices
 			pr.closeChildSock()
 		} else {
 			pr.target = int(rep.index)
 		}
-		if pr.noPidNS && pr.groups.boundsMemory { // its memory is a copy
+		if pr.noPidNS && pr.groups.boundsMemory { // the supervisor does not see its slots, as its memory is a copy
 			pr.command.slots[slotListener] = uintptr(rep.value)
 		}
 		pr.adopt(pr.take)
@@ -197,21 +198,21 @@ func (pr *Process) Ready() error {
 	return e
 }
 
-// Allow lets the command start as soon as the child has done everything else: a
-// supervisor that has nothing left to do spares the child one wait for it.
+// Allow lets the command start as soon as the child has finished all other steps. A
+// supervisor that has nothing left to do spares the child one wait by this.
 func (pr *Process) Allow() {
 	if pr.groups.set != nil || pr.remounts.needed {
-		return // the command must be moved first; the child waits for other words before
+		return // the command must be moved into its cgroup first, or the child waits for other messages
 	}
 	if hasKeys() {
-		return // which of them are early is known by the last moment before the exec alone
+		return // only Go knows which signals came before the exec
 	}
 	pr.allowed, started = true, 1
-	_ = pr.goOn() // a child that is gone tells by that
+	_ = pr.goOn() // if the child is gone, Go returns the reason
 }
 
-// Go lets the command start, if Allow has not, and waits until it has. A
-// *StepError whose step is execve tells why the command could not be executed.
+// Go lets the command start if Allow has not, and waits until it has started. If the command
+// could not be executed, the error is a *StepError for the step execve.
 func (pr *Process) Go() error {
 	if !pr.allowed {
 		started = 1
@@ -223,15 +224,15 @@ func (pr *Process) Go() error {
 	}
 	rep, err := pr.receive()
 	if err == errGone && pr.noPidNS {
-		return nil // its end of the socket was closed by the exec
+		return nil // the exec closed its end of the socket
 	}
 	if err != nil {
 		return err
 	}
 	if rep.kind == reportStarted {
 		pr.closeChildSock()
-		// Pid 1 stays on the stack that begun keeps; what the steps pointed to
-		// and the stack that the command left with its exec can go.
+		// Pid 1 stays on the stack that openingProgram holds. The arguments of the steps, and
+		// the stack that the command used until its exec, are not needed any more.
 		pr.setup.keep, pr.command.keep = nil, nil
 		pr.programs = nil
 		return nil
@@ -241,7 +242,7 @@ func (pr *Process) Go() error {
 	return e
 }
 
-// Kill ends the sandbox and waits for its end.
+// Kill kills the sandbox and waits for its end.
 func (pr *Process) Kill() {
 	if pr.pidfd >= 0 {
 		unix.PidfdSendSignal(pr.pidfd, unix.SIGKILL, nil, 0)
@@ -257,8 +258,8 @@ func (pr *Process) closeAll() {
 	pr.childFDs.close()
 }
 
-// Try carries a Plan out up to the point where the command would start, and
-// ends it there. The error is the *StepError of the step that failed.
+// Try carries out a Plan up to the point where the command would start, and then kills the
+// sandbox. The error is the *StepError of the step that failed.
 func Try(p *wrap.Plan) error {
 	pr, err := Start(p, Options{Caller: Inherited(), KeepAll: !p.Filter.On})
 	if err != nil {

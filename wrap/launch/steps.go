@@ -7,67 +7,67 @@ import (
 	"sbx/spec"
 )
 
-// Slot numbers a place for the result of a step (a descriptor, mostly), for
-// later steps to use. Slot 0 is no slot.
+// Slot numbers a place that keeps the result of a step, mostly a descriptor, for later
+// steps. Slot 0 means none.
 type Slot uint8
 
 // Arg is one argument of a system call.
 type Arg struct {
 	Kind ArgKind
 	Num  uintptr
-	Text string // ArgText: NUL-terminated for the kernel; ArgData: as it is
+	Text string // ArgText: a NUL is appended for the kernel; ArgData: unchanged
 }
 
-// ArgKind is what an Arg is.
+// ArgKind is the kind of an Arg.
 type ArgKind uint8
 
 // The kinds of arguments.
 const (
 	ArgNum    ArgKind = iota // Num
-	ArgSlot                  // the value kept in slot Num
+	ArgSlot                  // the value in slot Num
 	ArgText                  // pointer to Text and a NUL
 	ArgData                  // pointer to the bytes of Text
-	ArgVector                // pointer to pointers to the strings in Text, each with a NUL behind; NULL at the end
+	ArgVector                // pointer to pointers to the NUL-terminated strings in Text, ending with NULL
 	ArgFilter                // pointer to a sock_fprog over the instructions in Text
 	ArgBuffer                // pointer to Num zero bytes
 )
 
-// Do is what a step does where it is more than a system call.
+// Do is the kind of a step. All but DoCall do more than one system call.
 type Do uint8
 
 // The kinds of steps.
 const (
 	DoCall    Do = iota
 	DoMapped     // wait until the supervisor has written the id maps
-	DoNext       // wait until the supervisor has the rest of the steps, and go on there
-	DoSpawn      // start the command's program; the rest is pid 1's
-	DoStarted    // tell that the command has been executed
-	DoDefault    // set every signal but those in Args[0] to its default
-	DoReady      // tell that all is set up, and wait for the supervisor's word
-	DoParent     // fail where the supervisor is gone
-	DoReap       // pid 1: reap until the command is gone, report, end
-	DoEach       // the tree of mounts at slot Args[0] gets the flags Args[1], those under too with Args[2]
-	DoOne        // the mount at slot Args[0], also called Args[1], gets the flags Args[2]
+	DoNext       // wait until the supervisor has the next program, and continue with it
+	DoSpawn      // start the command's program; pid 1 continues with the next step
+	DoStarted    // report that the command has been executed
+	DoDefault    // set every signal except those in Args[0] to its default
+	DoReady      // report that the setup is complete, and wait for the supervisor
+	DoParent     // fail if the supervisor is gone
+	DoReap       // pid 1: reap until the command has ended, report, exit
+	DoEach       // the mount at slot Args[0] gets the flags Args[1]; with Args[2] so do all mounts under it
+	DoOne        // the mount at slot Args[0], whose path is Args[1], gets the flags Args[2]
 )
 
 // Step is one system call of the child, as data.
 type Step struct {
 	Do    Do
-	Call  uintptr // the system call's number
-	Name  string  // its name
+	Call  uintptr // number of the system call
+	Name  string  // name of the system call
 	Args  [6]Arg
-	Save  Slot  // where the result goes
+	Save  Slot  // slot for the result
 	Patch Slot  // the slot whose value is written, as int32, into Args[At]'s
 	At    uint8 // data at offset Off before the call
 	Off   uint8
-	Pass  Errno // with this errno: no failure, and Skip further steps are left out
+	Pass  Errno // this errno is no failure; the next Skip steps are skipped
 	Skip  uint8
-	Bear  bool // with any other errno: it is told, and Skip further steps are left out
+	Bear  bool // any other errno is reported only; the next Skip steps are skipped
 	On    string
 	For   spec.Field
 }
 
-// String is the step in the manner of strace.
+// String formats the step like strace.
 func (s Step) String() string {
 	var b strings.Builder
 	b.WriteString(s.Name)

@@ -6,31 +6,30 @@ import (
 	"sbx/wrap"
 )
 
-// How the flags of mounts are set: a tree at once by mount_setattr(2), from
-// Linux 5.12, or each mount by itself.
+// This file sets the flags of mounts: for a whole tree by mount_setattr(2) since Linux 5.12,
+// otherwise for each mount by mount(2).
 //
-// mount(2) changes a mount only where that is a part of the caller's namespace,
-// so what is bound is attached first and changed then: nothing of the command
-// runs yet. Which mounts lie under is asked of the kernel at that moment
-// (script.remount), and asked again afterwards; what was known before the
-// launch says nothing about the namespace that was made since.
+// mount(2) changes only mounts in the caller's namespace. So a bound tree is attached first
+// and changed then, which is safe since the command does not run yet. The mounts in the tree
+// are read from the kernel at that moment, and again afterwards (script.remount): a list from
+// before the launch would not describe the new namespace.
 
 const (
 	sizeofMountAttr = 32 // MOUNT_ATTR_SIZE_VER0
 
-	// MOUNT_ATTR_RDONLY, NOSUID and NODEV are the same numbers as MS_RDONLY and so
-	// on, by which mount(2) calls them.
+	// MOUNT_ATTR_RDONLY, NOSUID and NODEV have the same numbers as MS_RDONLY, MS_NOSUID and
+	// MS_NODEV of mount(2).
 	quiet = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 )
 
-// attributes are what the mounts of a tree get with a mode.
+// attributes returns the flags that a mode gives to the mounts of a tree.
 func attributes(m wrap.Mode) uint64 {
 	switch m {
 	case wrap.ModeRO:
 		return unix.MOUNT_ATTR_RDONLY | quiet
 	case wrap.ModeRW:
 		return quiet
-	case wrap.ModeDevice: // which may be written for all that: not changed, as chmod would
+	case wrap.ModeDevice: // a device can still be written; the flag denies changes such as chmod
 		return unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID
 	}
 	return 0
@@ -41,7 +40,7 @@ func (l *mountList) setattr(dir Arg, path string, flags int, set uint64) {
 		data(words(set, 0, 0, 0)), num(sizeofMountAttr))
 }
 
-// readOnly makes the mount at path read-only, and with tree those under.
+// readOnly makes the mount at path read-only; with tree also the mounts under it.
 func (l *mountList) readOnly(path string, tree bool) {
 	const set = unix.MOUNT_ATTR_RDONLY | quiet
 	beneath := 0
@@ -60,7 +59,7 @@ func (l *mountList) readOnly(path string, tree bool) {
 	l.setattr(fdcwd, path, beneath, set)
 }
 
-// settle gives a tree that was just attached what clone could not.
+// remountAttached gives a tree that was just attached the flags that clone could not.
 func (l *mountList) remountAttached(tree Slot, mode wrap.Mode) {
 	if set := attributes(mode); set != 0 && l.remount {
 		l.each(tree, set, 1)
@@ -72,9 +71,8 @@ func (l *mountList) each(tree Slot, set uint64, beneath int) {
 	s.Args = [6]Arg{kept(tree), word(set), num(beneath)}
 }
 
-// descriptors makes the directory of the process's descriptors the current one: a
-// mount that is to be changed is called by the number of a descriptor there, so
-// that no path is walked once more.
+// descriptors makes /proc/self/fd the current directory: a mount that is to be changed is
+// then named by the number of its descriptor, so that no path is resolved again.
 func (l *mountList) descriptors() {
 	fd := l.openDescriptors()
 	l.add(unix.SYS_FCHDIR, "fchdir", kept(fd))
@@ -89,10 +87,10 @@ func (l *mountList) openDescriptors() Slot {
 	return fd
 }
 
-// remountStep is the call that gives the mount that path leads to further flags.
-// What is not named would be taken away, or be refused where the mount came from
-// another user's namespace (mount_namespaces(7), "locked"); of the times of
-// access nothing is named, which leaves them as they are.
+// remountStep is the call that adds flags to the mount that path leads to. The call must
+// name all existing flags: it would clear the others, or fail if the mount came from another
+// user namespace (mount_namespaces(7), "locked"). It names no flag about access times, which
+// leaves them unchanged.
 func remountStep(path string, flags uintptr) Step {
 	l := &list{}
 	return *l.add(unix.SYS_MOUNT, "mount", text("none"), text(path), num(0), num(int(unix.MS_REMOUNT|unix.MS_BIND|flags)))

@@ -6,18 +6,18 @@ import (
 	"sbx/wrap"
 )
 
-// Device is a standard stream of the caller's that is one of the devices which a
-// sandbox has in a /dev of its own.
+// Device is a standard stream of the caller's that is one of the devices in the sandbox's
+// own /dev.
 type Device struct {
 	FD    int
-	Path  string // where its mount is put
-	Flags int    // that it is open with
+	Path  string // its path in the new tree
+	Flags int    // the flags with which the caller opened it
 }
 
-// openDevice opens a device of the sandbox's own /dev as soon as its mount, which is
-// read-only, is there, since filesystem.hide may cover it: what the caller opened
-// stands on the host's, where root inside could change a node's mode or owner for the
-// whole host.
+// openDevice opens a device of the sandbox's own /dev to replace the caller's standard
+// stream. It does so as soon as the device's mount exists, since filesystem.hide may cover
+// it later. That mount is read-only, while the caller's stream refers to the host's /dev,
+// where root inside could change the mode or owner of the device for the whole host.
 func (l *mountList) openDevice(path string, devices []Device) {
 	for _, d := range devices {
 		if d.Path == path {
@@ -26,9 +26,9 @@ func (l *mountList) openDevice(path string, devices []Device) {
 	}
 }
 
-// terminals makes terminals in a new devpts, which numbers them, and keeps the last one,
-// which stays locked, for the supervisor: its name is there as long as it is open. A
-// host on which they cannot be had does without.
+// terminals opens terminals in a new devpts, which numbers them, and keeps the last one for
+// the supervisor. Its name exists as long as it is open, and it stays locked. If the host
+// provides no terminals the sandbox does without.
 func (l *mountList) terminals(m *wrap.Mount) {
 	if m.Own == 0 {
 		return

@@ -6,10 +6,10 @@ import (
 	"sbx/wrap"
 )
 
-// overlay mounts an overlay of Lower under the layer of whiteouts. With Upper
-// it can be written: the whiteouts lie in the middle, where nothing that is
-// written reaches, and "userxattr" keeps overlayfs from following a directory to
-// where an attribute says (redirect_dir, overlayfs(5)).
+// overlay mounts an overlay of Lower under the layer of whiteouts. With Upper it is
+// writable: the whiteouts are then in the middle, where no write reaches them, and
+// "userxattr" keeps overlayfs from following a redirect in an attribute of a directory
+// (redirect_dir, overlayfs(5)).
 func (l *mountList) overlay(m *wrap.Mount) {
 	flags := unix.MS_NOSUID | unix.MS_NODEV
 	options := "lowerdir=" + overlayPath(m.Source) + ":" + overlayPath(m.Lower)
@@ -21,10 +21,10 @@ func (l *mountList) overlay(m *wrap.Mount) {
 	l.add(unix.SYS_MOUNT, "mount", text("overlay"), text(m.Target), text("overlay"), num(flags), text(options+",userxattr"))
 }
 
-// upperOption tells an overlay that can be written from one that cannot.
+// upperOption is in the options of a writable overlay only.
 const upperOption = ",upperdir="
 
-// read opens a file for reading, without waiting for whoever else has it open.
+// read opens a file for reading, without waiting for a process that has it open.
 func (l *mountList) read(m *wrap.Mount) Slot {
 	l.on = m.Source
 	s := l.slot()
@@ -36,12 +36,12 @@ func (l *mountList) read(m *wrap.Mount) Slot {
 	return s
 }
 
-// copyMost is how much of a file one sendfile(2) copies, which goes on to the
-// file's end.
+// copyMost is the size limit of one sendfile(2), which copies up to the file's end.
 const copyMost = 0x7ffff000
 
-// copy makes a file with the content of one that was opened; where that was
-// gone, none. The content is the kernel's to move: nobody reads it.
+// copy creates a file with the content of an opened one, or no file if that one did not exist.
+// The
+// kernel copies the content.
 func (l *mountList) copy(m *wrap.Mount, from Slot) {
 	own := l.slot()
 	l.add(unix.SYS_DUP, "dup", kept(from)).Save = own
@@ -53,14 +53,14 @@ func (l *mountList) copy(m *wrap.Mount, from Slot) {
 	l.close(fd)
 	l.close(own)
 	l.close(from)
-	if m.Soft { // it was not there to be opened
+	if m.Soft { // the source did not exist
 		l.steps[first].Pass = Errno(unix.EBADF)
 		l.steps[first].Skip = uint8(len(l.steps) - 1 - first)
 	}
 }
 
-// overlayPath writes a path for overlay's options, where ':' parts the layers
-// and ',' the options.
+// overlayPath escapes a path for overlay's options, where ':' separates layers and ','
+// options.
 func overlayPath(p string) string {
 	b := make([]byte, 0, len(p)+4)
 	for i := 0; i < len(p); i++ {

@@ -7,25 +7,25 @@ import (
 	"sbx/wrap"
 )
 
-// list is a program's steps while they are written.
+// list collects a program's steps.
 type list struct {
 	steps []Step
 	used  uint64 // slots in use
-	last  Slot   // it and those behind it are not handed out; 0 hands out all
+	last  Slot   // slot hands out only slots below last; 0 for all
 	on    string // the object of the steps that follow
 	field spec.Field
-	out   *program // what finished steps become part of; nil to keep them
+	out   *program // flush moves steps there; nil to keep them
 }
 
-// mountList is a list that has mounts among its steps.
+// mountList is a list with steps for mounts.
 type mountList struct {
 	list
-	remount bool  // each mount by itself
-	masks   []int // slots of the Plan whose descriptors stay open for the supervisor
-	own     []int // the masks' own directories that are made
+	remount bool  // set flags for each mount by mount(2)
+	masks   []int // the Plan's slots whose descriptors stay open for the supervisor
+	own     []int // numbers of the masks' own directories that exist
 }
 
-// done says that nothing will be changed in the steps so far.
+// flush makes the steps so far final.
 func (l *list) flush() {
 	if l.out != nil {
 		l.out.add(l.steps)
@@ -58,7 +58,7 @@ func text(s string) Arg { return Arg{Kind: ArgText, Text: s} }
 func data(s string) Arg { return Arg{Kind: ArgData, Text: s} }
 func kept(s Slot) Arg   { return Arg{Kind: ArgSlot, Num: uintptr(s)} }
 
-// vector is a list of strings, none of which holds a NUL (execve(2)).
+// vector is a list of strings without NULs (execve(2)).
 func vector(l []string) Arg {
 	n := 0
 	for _, s := range l {
@@ -82,7 +82,7 @@ func (l *list) add(nr uintptr, name string, args ...Arg) *Step {
 	return &l.steps[len(l.steps)-1]
 }
 
-// slot hands out a free slot.
+// slot returns a free slot.
 func (l *list) slot() Slot {
 	for s := slotFirst; s < slotLookups && s != l.last; s++ {
 		if l.used&(1<<s) == 0 && s != slotScratch {
@@ -93,7 +93,7 @@ func (l *list) slot() Slot {
 	panic("launch: a plan holds more than 50 descriptors at once") // see wrap.maxHeld
 }
 
-// reserve keeps the slots of the sockets of relay and broker from being handed out.
+// reserveSlots keeps slot from returning the slots of the relay's and the broker's sockets.
 func (l *list) reserveSlots(o *wrap.Opening) {
 	switch {
 	case o.Broker:
@@ -110,8 +110,8 @@ func (l *list) close(s Slot) {
 	l.used &^= 1 << s
 }
 
-// words packs 64-bit numbers as the kernel's structures have them on amd64 and
-// arm64: little-endian.
+// words encodes 64-bit numbers like the kernel's structures on amd64 and arm64:
+// little-endian.
 func words(v ...uint64) string {
 	b := make([]byte, 0, 8*len(v))
 	for _, w := range v {
@@ -137,20 +137,19 @@ func (l *list) write(path, content string) {
 	l.on = ""
 }
 
-// noLinks has openat2(2) follow no link.
+// noLinks makes openat2(2) follow no symlink.
 const noLinks = unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
 
-// open opens path without following any link; the result is an O_PATH
-// descriptor.
+// open opens path without following any symlink; the result is an O_PATH descriptor.
 func (l *list) open(path string) Slot {
 	s := l.slot()
 	l.openAt(s, path)
 	return s
 }
 
-// openAt is open into a slot.
+// openAt is open into a given slot.
 func (l *list) openAt(s Slot, path string) {
-	// Without O_NOFOLLOW: with it, openat2 gives a descriptor of a final link.
+	// No O_NOFOLLOW: with it, openat2 would return a descriptor of a symlink at the end.
 	how := words(unix.O_PATH|unix.O_CLOEXEC, 0, noLinks)
 	l.add(unix.SYS_OPENAT2, "openat2", fdcwd, text(path), data(how), num(unix.SizeofOpenHow)).Save = s
 }

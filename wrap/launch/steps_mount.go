@@ -18,10 +18,9 @@ const (
 	moveFlags = unix.MOVE_MOUNT_F_EMPTY_PATH | unix.MOVE_MOUNT_T_EMPTY_PATH
 )
 
-// mounts writes the steps of a Plan's mount operations. A path is opened once,
-// by openat2 without following a link anywhere, and then mounted by its
-// descriptor: a path that was swapped since it was resolved fails with ELOOP
-// and is not mounted.
+// mounts writes the steps of a Plan's mount operations. Each path is opened once by
+// openat2, without following a symlink, and then mounted by its descriptor. A path that was
+// replaced by a symlink since it was resolved fails with ELOOP and is not mounted.
 func (l *mountList) mounts(ops []wrap.Mount, devices []Device) {
 	held, modes := map[int]Slot{}, map[int]wrap.Mode{}
 	for i := range ops {
@@ -118,7 +117,7 @@ func (l *mountList) mounts(ops []wrap.Mount, devices []Device) {
 	l.on, l.field = "", ""
 }
 
-// mask is the fixed slot of what the supervisor is to have, too.
+// mask returns the fixed slot for a Plan's slot that the supervisor also gets.
 func (l *mountList) mask(slot int) (Slot, bool) {
 	if slot == wrap.SlotScratch {
 		return slotScratch, true
@@ -131,7 +130,7 @@ func (l *mountList) mask(slot int) (Slot, bool) {
 	return 0, false
 }
 
-// create makes a file of that content, which nobody may write.
+// create creates a file with the given content, without write permission by default.
 func (l *mountList) create(path, content string, perm uint32) {
 	fd := l.slot()
 	l.add(unix.SYS_OPENAT, "openat", fdcwd, text(path),
@@ -140,10 +139,10 @@ func (l *mountList) create(path, content string, perm uint32) {
 	l.close(fd)
 }
 
-// clone makes a detached copy of the tree at an O_PATH descriptor.
+// clone makes a detached copy of the mount tree at an O_PATH descriptor.
 func (l *mountList) clone(from Slot, mode wrap.Mode) Slot { return l.cloneOf(from, "", mode) }
 
-// cloneOf is clone of a name under the descriptor.
+// cloneOf is clone for a name under the descriptor.
 func (l *mountList) cloneOf(from Slot, name string, mode wrap.Mode) Slot {
 	s := l.slot()
 	l.add(unix.SYS_OPEN_TREE, "open_tree", kept(from), text(name), num(treeFlags)).Save = s
@@ -157,7 +156,7 @@ func (l *mountList) move(tree, to Slot) {
 	l.add(unix.SYS_MOVE_MOUNT, "move_mount", kept(tree), text(""), kept(to), text(""), num(moveFlags))
 }
 
-// bind is clone and move; a path bound onto itself is opened once.
+// bind is clone and move. If source and target are the same path, it is opened once.
 func (l *mountList) bind(m *wrap.Mount) {
 	from := l.open(m.Source)
 	first := len(l.steps) - 1
@@ -176,7 +175,7 @@ func (l *mountList) bind(m *wrap.Mount) {
 	l.allowMissing(m, first)
 }
 
-// maskName is the name of a mask's own directory under the empty one; "" for none.
+// maskName is the name of a mask's own directory inside the empty directory; "" for none.
 func maskName(m *wrap.Mount) string {
 	if m.Own == 0 {
 		return ""
@@ -184,9 +183,8 @@ func maskName(m *wrap.Mount) string {
 	return strconv.Itoa(m.Own)
 }
 
-// place binds what an open descriptor shows at a target. The mask's own directory is
-// made even if nothing is there to be masked: it may be there when the mask is
-// mounted again.
+// place binds an open descriptor at a target. It creates the mask's own directory even if the
+// target does not exist: it may exist when the mask is mounted again.
 func (l *mountList) place(m *wrap.Mount, from Slot) {
 	if m.Own != 0 && !slices.Contains(l.own, m.Own) {
 		l.own = append(l.own, m.Own)
@@ -202,8 +200,8 @@ func (l *mountList) place(m *wrap.Mount, from Slot) {
 	l.allowMissing(m, first)
 }
 
-// soften lets an operation on something that is no longer there be left out:
-// the open at index first may answer ENOENT, and all up to here is skipped.
+// allowMissing makes the steps from index first on optional if m is Soft: if that open
+// returns ENOENT, all following steps up to here are skipped.
 func (l *mountList) allowMissing(m *wrap.Mount, first int) {
 	if !m.Soft {
 		return
@@ -221,8 +219,8 @@ func (l *mountList) tmpfs(m *wrap.Mount) {
 		num(unix.MS_NOSUID|unix.MS_NODEV), text(opts))
 }
 
-// pivot makes target the root and detaches the old one: pivot_root(2), "NOTES",
-// with both paths the same.
+// pivot makes target the root and detaches the old root: pivot_root(2), "NOTES", with the
+// same path for both.
 func (l *mountList) pivot(target string) {
 	l.add(unix.SYS_CHDIR, "chdir", text(target))
 	l.add(unix.SYS_PIVOT_ROOT, "pivot_root", text("."), text("."))

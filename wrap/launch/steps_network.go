@@ -11,8 +11,8 @@ import (
 	"sbx/wrap"
 )
 
-// network makes the network namespace and brings lo up in it: struct ifreq
-// with IFF_UP|IFF_RUNNING.
+// network creates the network namespace and brings lo up in it (struct ifreq with
+// IFF_UP|IFF_RUNNING).
 func (l *list) network(o *wrap.Opening) {
 	l.on, l.field = "the network namespace", "network"
 	l.add(unix.SYS_UNSHARE, "unshare", num(unix.CLONE_NEWNET))
@@ -43,37 +43,38 @@ func (l *list) network(o *wrap.Opening) {
 	l.on, l.field = "", ""
 }
 
-// listener makes a socket that listens at a port of the loopback.
+// listener creates a socket that listens at a port of the loopback address.
 func (l *list) listener(s Slot, port int) {
 	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_INET), num(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), num(0)).Save = s
 	l.add(unix.SYS_BIND, "bind", kept(s), data(ipv4.address(port, ipv4.loopback)), num(ipv4.length))
 	l.add(unix.SYS_LISTEN, "listen", kept(s), num(backlog))
 }
 
-// ipv4 and ipv6 are what differs between the two.
+// ipv4 and ipv6 are the two address families.
 var (
+	//
 	ipv4 = family{domain: unix.AF_INET, length: 16, udpOptions: []option{{unix.IPPROTO_IP, unix.IP_PKTINFO}},
 		sockets: [3]Slot{slotEgress, slotEgress + 2, slotEgress + 3}, doorSlot: slotDoors, loopback: "\x7f\x00\x00\x01"}
 	ipv6 = family{domain: unix.AF_INET6, length: 28, options: []option{{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}}, udpOptions: []option{{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO}},
 		sockets: [3]Slot{slotEgress + 1, slotEgress + 4, slotEgress + 5}, doorSlot: slotDoors + 2, loopback: strings.Repeat("\x00", 15) + "\x01"}
 )
 
-// family is a kind of address.
+// family is an address family, and what differs between the two.
 type family struct {
-	domain, length      int      // of struct sockaddr_in or sockaddr_in6
-	options, udpOptions []option // of every socket, and those of UDP more
-	sockets             [3]Slot  // of connections, and the resolver's for UDP and TCP
-	doorSlot            Slot     // what listens there, and then what connects to it
-	loopback            string   // its address
+	domain, length      int      // length of struct sockaddr_in or sockaddr_in6
+	options, udpOptions []option // options of every socket, and further ones of UDP sockets
+	sockets             [3]Slot  // for connections, and for DNS by UDP and by TCP
+	doorSlot            Slot     // slot of the socket that listens for network.listen; the next slot has the one that connects
+	loopback            string   // the loopback address
 }
 
 type option struct{ level, name int }
 
-// backlog is how many connections wait for the relay, or the broker, at most.
+// backlog is how many connections may wait for the relay or the broker.
 const backlog = 4096
 
-// egress has every address be one of the sandbox's own, so that nothing leaves it, and
-// makes the sockets at which the relay is. A host without IPv6 has none of that.
+// egress makes every address local to the sandbox, so that nothing leaves it, and creates
+// the relay's sockets. On a host without IPv6 the IPv6 steps are skipped.
 func (l *list) egress() {
 	l.on = "the routes of the network namespace"
 	fd := l.slot()
@@ -87,12 +88,12 @@ func (l *list) egress() {
 	first := len(l.steps)
 	l.relaySockets(&ipv6)
 	v6 := l.steps[first:]
-	v6[0].Pass, v6[0].Skip = Errno(unix.EAFNOSUPPORT), uint8(len(v6)-1) // no IPv6 at all
-	v6[1].Pass, v6[1].Skip = anyErrno, uint8(len(v6)-3)                 // or none here: but for the close
+	v6[0].Pass, v6[0].Skip = Errno(unix.EAFNOSUPPORT), uint8(len(v6)-1) // no support for IPv6: skip all
+	v6[1].Pass, v6[1].Skip = anyErrno, uint8(len(v6)-3)                 // no IPv6 in this namespace: skip all but the close
 }
 
-// relaySockets makes the relay's sockets of a family. Its first two steps show whether
-// the route is there: the kernel answers a message of rtnetlink(7) where nobody reads.
+// relaySockets creates the relay's sockets of a family. The first two steps test whether the
+// route exists: the kernel's answer to the rtnetlink(7) message is not read.
 func (l *list) relaySockets(f *family) {
 	l.on = "the routes of the network namespace"
 	probe := l.slot()
@@ -119,9 +120,9 @@ func (l *list) relaySockets(f *family) {
 	l.close(probe)
 }
 
-// doors makes sockets at the loopback of which the relay makes those that connect to
-// servers inside, and lets those listen at the ports that lead to them. A host without
-// IPv6 has none of that.
+// doors creates the loopback sockets for network.listen: the relay derives from them its
+// connections to servers inside, and its listeners at ports that lead to those servers. On a
+// host without IPv6 the IPv6 steps are skipped.
 func (l *list) doors(firstPort int) {
 	l.field = "network.listen"
 	if firstPort != 0 {
@@ -144,8 +145,8 @@ func (l *list) doorOf(f *family) {
 	l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), num(0)).Save = f.doorSlot + 1
 }
 
-// address is a struct sockaddr_in or sockaddr_in6 whose address begins so and is zero
-// behind.
+// address returns a struct sockaddr_in or sockaddr_in6 whose address begins with ip and
+// continues with zeroes.
 func (f *family) address(port int, ip string) string {
 	b := make([]byte, f.length)
 	b[0], b[2], b[3] = byte(f.domain), byte(port>>8), byte(port)
@@ -157,11 +158,11 @@ func (f *family) address(port int, ip string) string {
 	return string(b)
 }
 
-// lookups has the queries for names, to whichever server, come to a socket of the
-// supervisor's, and nothing else: a rule of routing for UDP to port 53 (ip-rule(8)).
-// Answers come from the server that was asked, since resolvers take no others, and that
-// is no address of the sandbox's: IP_TRANSPARENT. Where one of it is not to be had, what
-// is behind is left out, and no server can be reached.
+// lookups directs DNS queries to any server, and nothing else, to a socket of the
+// supervisor's: by a routing rule for UDP to port 53 (ip-rule(8)). Resolvers accept answers
+// only from the server that they asked, whose address is not one of the sandbox: hence
+// IP_TRANSPARENT. If a step fails, the remaining ones are skipped, and no server can be
+// reached.
 func (l *list) lookups() {
 	l.on = "the socket for look-ups of names"
 	first := len(l.steps)
@@ -175,10 +176,10 @@ func (l *list) lookups() {
 	opened := len(l.steps)
 	rule, route := lookupRule(), localRoute(unix.AF_INET, tableLookups, unix.RTA_PREFSRC, "\x7f\x00\x00\x01")
 	l.add(unix.SYS_WRITE, "write", kept(fd), data(rule), num(len(rule)))
-	// A kernel without such rules says so, and has but one table, which the route must not be in.
+	// A kernel without such rules answers with an error. It has only one table, which must not get the route.
 	told := l.add(unix.SYS_RECVFROM, "recvfrom", kept(fd), num(0), num(0), num(unix.MSG_DONTWAIT))
 	told.Pass, told.Skip = Errno(unix.EAGAIN), 1
-	l.add(unix.SYS_CLOSE, "close", num(-1)) // leaves out the route
+	l.add(unix.SYS_CLOSE, "close", num(-1)) // an invalid step, which skips the route
 	l.add(unix.SYS_WRITE, "write", kept(fd), data(route), num(len(route)))
 	l.close(fd)
 	end := len(l.steps)
@@ -188,16 +189,17 @@ func (l *list) lookups() {
 		case first+i < opened:
 			s.Pass, s.Skip = anyErrno, uint8(end-first-i-1)
 		case s.Pass == 0 && first+i < end-1:
-			s.Pass, s.Skip = anyErrno, uint8(end-first-i-2) // but for the close
+			s.Pass, s.Skip = anyErrno, uint8(end-first-i-2) // skip all but the close
 		}
 	}
 }
 
-// tableLookups is the table of routes for look-ups of names.
+// tableLookups is the routing table for DNS queries.
 const tableLookups = wire.DNS
 
-// queries is the message that has a table of their own ask where queries for names go:
-// "ip rule add ipproto udp dport 53 lookup 53".
+// lookupRule is the message that makes a table of its own route DNS queries: "ip rule add
+// ipproto
+// udp dport 53 lookup 53".
 func lookupRule() string {
 	b := message(unix.RTM_NEWRULE, 12+8+8) // struct fib_rule_hdr
 	m := b[unix.SizeofNlMsghdr:]
@@ -209,7 +211,7 @@ func lookupRule() string {
 	return string(b)
 }
 
-// message is one of rtnetlink(7) with room for size bytes behind its header.
+// message is an rtnetlink(7) message with room for size bytes after its header.
 func message(kind uint16, size int) []byte {
 	b := make([]byte, unix.SizeofNlMsghdr+size)
 	b[0], b[4], b[5] = byte(len(b)), byte(kind), byte(kind>>8)
@@ -218,11 +220,11 @@ func message(kind uint16, size int) []byte {
 	return b
 }
 
-// everywhere is the message that has lo take all addresses of a family for its own:
-// "ip route add local 0.0.0.0/0 dev lo table TABLE", with an attribute more where that
-// has a value, of 4 bytes.
+// localRoute is the message that makes all addresses of a family local to lo: "ip route add
+// local 0.0.0.0/0 dev lo table TABLE". If value is not empty, it adds an attribute with this
+// 4-byte value.
 func localRoute(domain int, table byte, attribute byte, value string) string {
-	const lo = 1 // the first of a network namespace
+	const lo = 1 // the first interface of a network namespace
 	size := unix.SizeofRtMsg + 8
 	if value != "" {
 		size += 8

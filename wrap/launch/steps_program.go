@@ -9,16 +9,15 @@ import (
 	"sbx/wrap"
 )
 
-// Programs are the steps of a launch. With a pid namespace Opening and Setup are
-// pid 1's, one after the other, and Command is the command's; without one all is
-// Command's.
+// Programs are the steps of a launch. With a pid namespace pid 1 runs Opening and then
+// Setup, and the command's process runs Command; otherwise Command has all steps.
 type Programs struct {
 	Opening []Step
 	Setup   []Step
 	Command []Step
 }
 
-// Open is the steps of an opening with a pid namespace. It is pure.
+// Open returns the steps of an opening with a pid namespace. It is pure.
 func Open(o *wrap.Opening) []Step {
 	l := &list{}
 	l.tieToSupervisor()
@@ -36,15 +35,16 @@ func Open(o *wrap.Opening) []Step {
 	return l.steps
 }
 
-// begin ties the process to the supervisor and frees it of the caller's umask.
+// tieToSupervisor makes the kernel kill the process when the supervisor dies, and clears the
+// caller's umask.
 func (l *list) tieToSupervisor() {
 	l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_PDEATHSIG), num(int(unix.SIGKILL)))
-	l.special(DoParent, "supervisor") // which may have died before that; getppid(2) says 0 in a new pid namespace
+	l.special(DoParent, "supervisor") // it may have died before the prctl; getppid(2) returns 0 in a new pid namespace
 	l.add(unix.SYS_UMASK, "umask", num(0)).Save = slotUmask
 }
 
-// loaded turns a Plan into its programs, but for the opening, which runs already when a
-// plan is there. It is pure.
+// loaded turns a Plan into its programs, except the opening, which already runs when the
+// Plan exists. It is pure.
 func loaded(p *wrap.Plan, in Input) Programs {
 	l := &mountList{list: list{steps: make([]Step, 0, stepsOf(p))}}
 	if !p.Has(wrap.PidNS) {
@@ -58,10 +58,10 @@ func loaded(p *wrap.Plan, in Input) Programs {
 	return Programs{Setup: l.steps, Command: commandOf(p, in)}
 }
 
-// stepsOf is about how many steps a Plan is.
+// stepsOf estimates the number of a Plan's steps.
 func stepsOf(p *wrap.Plan) int { return 112 + 3*len(p.Mounts) + 3*len(p.Landlock.Rules) }
 
-// setup writes what makes the sandbox, up to the filter.
+// setup writes the steps that build the sandbox, up to the syscall filter.
 func (l *mountList) setup(p *wrap.Plan, in Input) {
 	if hasRenewals(p) {
 		l.masks = maskSlots(p.Watch.Renew)
@@ -80,7 +80,7 @@ func (l *mountList) setup(p *wrap.Plan, in Input) {
 	l.filters(p, in)
 }
 
-// spawn writes the rest of pid 1's life.
+// spawn writes the steps for the rest of pid 1's life.
 func (l *list) spawn(p *wrap.Plan, in Input) {
 	l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_DUMPABLE), num(0))
 	l.special(DoSpawn, "clone").Save = slotCommand
@@ -101,9 +101,8 @@ func commandOf(p *wrap.Plan, in Input) []Step {
 	return l.steps
 }
 
-// ids maps the caller's ids: its own alone by itself, or waits for the
-// supervisor to map them all, for which a capability outside is needed
-// (user_namespaces(7), "Defining user and group ID mappings").
+// ids maps the caller's own id, or waits for the supervisor to map all ids, which requires a
+// capability outside (user_namespaces(7), "Defining user and group ID mappings").
 func (l *list) ids(o *wrap.Opening) {
 	if o.IDs.All {
 		l.special(DoMapped, "id maps")
@@ -114,7 +113,7 @@ func (l *list) ids(o *wrap.Opening) {
 	l.write("/proc/self/gid_map", Map(o.IDs.GIDs))
 }
 
-// Map is an id map's text: every range onto itself.
+// Map returns the text of an id map that maps every range to itself.
 func Map(ranges []wrap.IDRange) string {
 	s := ""
 	for _, r := range ranges {
@@ -124,9 +123,9 @@ func Map(ranges []wrap.IDRange) string {
 	return s
 }
 
-// enter makes the command's directory the current one. It is opened without
-// following a link, in the new tree: a descriptor of another tree that is left
-// over leads nowhere (CVE-2024-21626).
+// enter makes the command's directory the current one. It opens the directory in the new
+// tree without following a symlink, so that a leftover descriptor of another tree cannot be
+// used (CVE-2024-21626).
 func (l *list) enter(p *wrap.Plan) {
 	l.on, l.field = p.Command.Dir, "working_dir"
 	if p.Base == wrap.BaseHost {
@@ -139,14 +138,14 @@ func (l *list) enter(p *wrap.Plan) {
 	l.on, l.field = "", ""
 }
 
-// command writes the last steps before the exec, which the command's own
-// process makes: what it inherits is put back as the caller had it. What it
-// closes, it closes in a descriptor table of its own.
+// command writes the last steps before the exec, which run in the command's own process:
+// they restore what the command inherits from the caller. It closes descriptors in a
+// descriptor table of its own.
 func (l *list) command(p *wrap.Plan, in Input) {
-	if in.KeepAll || len(in.Devices) > 0 { // a table of its own, with all that is in it
+	if in.KeepAll || len(in.Devices) > 0 { // a copy of the whole table
 		l.add(unix.SYS_CLOSE_RANGE, "close_range", word(0xffffffff), word(0xffffffff), num(unix.CLOSE_RANGE_UNSHARE))
 	}
-	for _, d := range in.Devices { // in the place of the caller's
+	for _, d := range in.Devices { // replacing the caller's
 		l.add(unix.SYS_DUP3, "dup3", kept(slotStream+Slot(d.FD)), num(d.FD), num(0))
 	}
 	if !in.KeepAll {
@@ -172,9 +171,8 @@ func (l *list) command(p *wrap.Plan, in Input) {
 	l.on = ""
 }
 
-// ownGroup gives the command a process group of its own and, where the caller's
-// was the terminal's foreground, makes it that. Every signal is blocked here,
-// SIGTTOU among them.
+// ownGroup gives the command a process group of its own and makes it the terminal's
+// foreground if the caller's was. Every signal is blocked here, including SIGTTOU.
 func (l *list) ownGroup(terminal int) {
 	l.add(unix.SYS_SETPGID, "setpgid", num(0), num(0))
 	if terminal < 0 {
@@ -186,8 +184,8 @@ func (l *list) ownGroup(terminal int) {
 	fg.Patch, fg.At = pid, 2
 }
 
-// closeOthers closes all descriptors beyond 2 but those that are kept and the
-// socket, which the exec closes.
+// closeOthers closes all descriptors above 2 except those that are kept, and the socket,
+// which the exec closes.
 func (l *list) closeOthers(in Input) {
 	next := 3
 	gap := func(until int) {

@@ -9,20 +9,20 @@ import (
 	"sbx/wrap"
 )
 
-// inside is what leads into a running sandbox, by descriptors.
+// sandboxFDs are descriptors by which a child enters a running sandbox.
 type sandboxFDs struct {
-	user   int    // its user namespace; -1 where that is the supervisor's own
-	mounts int    // its mount namespace
-	masks  [2]int // what masks, in the order of masks
+	user   int    // the user namespace; -1 if it is the supervisor's own
+	mounts int    // the mount namespace
+	masks  [2]int // the masks, in the order of maskSlots
 }
 
-// renews reports whether a Plan's launch leaves what its renewals need.
+// hasRenewals reports whether a Plan's launch leaves the descriptors that renewals need.
 func hasRenewals(p *wrap.Plan) bool {
 	return len(p.Watch.Renew) > 0 && p.Has(wrap.MountNS) && p.Has(wrap.PidNS)
 }
 
-// masks are the slots of a Plan from which its renewals bind: two at most, of
-// an empty directory and an empty file.
+// maskSlots returns the Plan's slots from which its renewals bind: two at most, an empty
+// directory and an empty file.
 func maskSlots(list []wrap.Renewal) (slots []int) {
 next:
 	for i := range list {
@@ -40,8 +40,8 @@ next:
 	return slots
 }
 
-// namespaces leaves the supervisor descriptors of the child's namespaces. It
-// cannot open them itself later: the child is not dumpable then.
+// keepNamespaces leaves descriptors of the child's namespaces for the supervisor, which
+// cannot open them later: the child is not dumpable then.
 func (l *mountList) keepNamespaces(p *wrap.Plan) {
 	open := func(path string, s Slot) {
 		l.on = path
@@ -54,24 +54,24 @@ func (l *mountList) keepNamespaces(p *wrap.Plan) {
 	l.on = ""
 }
 
-// renewing is the steps of a child that mounts again, inside a running sandbox,
-// what has fallen off. It is pure.
+// renewalSteps returns the steps of a child that restores lost mounts in a running sandbox.
+// It is pure.
 //
-// The child joins the sandbox's namespaces and goes by the paths there. Programs
-// inside may have put anything at them: no link is followed, what was opened is
-// what is mounted on, and all that can come of it is that something in the
-// sandbox's own tree can be read or written less. Where something is mounted
-// already (EXDEV, of RESOLVE_NO_XDEV) nothing is done; any other failure is told
-// and leaves out that one mount.
+// The child joins the sandbox's namespaces and uses the paths there. Programs inside may have
+// placed
+// anything at these paths. So the child follows no symlink and mounts on exactly the files
+// that it opened. The worst effect is that less of the sandbox's own tree can be read or
+// written. If a path is mounted already (EXDEV from RESOLVE_NO_XDEV), the child skips it.
+// Any other failure is reported and skips only that mount.
 func renewalSteps(all []wrap.Renewal, in sandboxFDs, remount bool) []Step {
 	l := &mountList{list: list{steps: make([]Step, 0, 8+12*len(all))}, remount: remount}
 	l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_PDEATHSIG), num(int(unix.SIGKILL)))
 	var own Slot
-	if remount { // now: the sandbox's /proc knows no process of another namespace
+	if remount { // before it joins: the sandbox's /proc does not show processes of other namespaces
 		own = l.openDescriptors()
 	}
 	l.on = "the sandbox"
-	if in.user >= 0 { // setns(2): by a process of one thread that shares no memory
+	if in.user >= 0 { // setns(2) requires a single-threaded process that shares no memory
 		l.add(unix.SYS_SETNS, "setns", num(in.user), num(unix.CLONE_NEWUSER))
 	}
 	join := func() {
@@ -97,13 +97,12 @@ func renewalSteps(all []wrap.Renewal, in sandboxFDs, remount bool) []Step {
 	return l.steps
 }
 
-// renew mounts one again. The first step's failure leaves out all the others,
-// that of a later one those up to the closes. join enters the sandbox's mount
-// namespace.
+// renew restores one mount. If the first step fails, all others are skipped; if a later
+// one fails, those up to the closes. join enters the sandbox's mount namespace.
 func (l *mountList) renew(m *wrap.Mount, mask int, join func()) {
 	l.on, l.field = m.Target, m.For
 	first := len(l.steps)
-	if l.remount { // one before may have failed in a namespace of this child's own
+	if l.remount { // an earlier mount may have failed while the child was in a namespace of its own
 		join()
 	}
 	at := strings.LastIndexByte(m.Target, '/')
@@ -144,18 +143,19 @@ func (l *mountList) renew(m *wrap.Mount, mask int, join func()) {
 		case i < closes:
 			s.Bear, s.Skip = true, uint8(closes-1-i)
 		default:
-			s.Pass = Errno(unix.EBADF) // it was never opened
+			s.Pass = Errno(unix.EBADF) // the descriptor was never opened
 		}
 	}
 	l.on, l.field = "", ""
 }
 
-// apart makes a copy of a tree's top whose mount has further flags, ready to be
-// attached. A mount that programs can reach cannot be made read-only for certain,
-// since one that has a file of it open for writing prevents it (EBUSY). So it is
-// made in a copy of the mount namespace where nobody else is, at its own path
-// (at is open there, for the caller to close). Mounts under the
-// top are left out, or the step fails where the kernel does not part them.
+// remountedCopy makes a copy of a tree's top whose mount has further flags, ready to be
+// attached. A mount that programs can reach cannot reliably be made read-only: a program
+// that has a file open for writing prevents it (EBUSY). So the mount is created in a copy of
+// the mount
+// namespace that has no other process, at its own path (at is open there, for the
+// caller to close). Mounts under the top are left out; if the kernel does not allow that,
+// the step fails.
 func (l *mountList) remountedCopy(tree Slot, path string, set uint64, join func()) (done, at Slot) {
 	const single = treeFlags &^ atTree
 	l.steps[len(l.steps)-1].Args[2] = num(single)
@@ -171,6 +171,6 @@ func (l *mountList) remountedCopy(tree Slot, path string, set uint64, join func(
 	return done, at
 }
 
-// ownNumber is a descriptor of a renewing child, which has its own table and no
-// use for a standard input.
+// ownNumber is the descriptor that a renewing child reuses: it has its own table and needs no
+// standard input.
 const ownNumber = 0

@@ -8,15 +8,14 @@ import (
 	"sbx/wrap"
 )
 
-// Securebits that keep uid 0 from meaning anything: no capability comes of
-// being root or of changing to root, and none of it can be undone
-// (capabilities(7), "The securebits flags").
+// secureBits remove the privileges of uid 0: neither being root nor becoming root gives a
+// capability, and this cannot be undone (capabilities(7), "The securebits flags").
 const secureBits = 1<<0 | 1<<1 | 1<<2 | 1<<3 | 1<<5 // NOROOT, NO_SETUID_FIXUP, both locked, KEEP_CAPS locked
 
 const lastCap = 40 // CAP_CHECKPOINT_RESTORE, Linux 5.9
 
-// restrict writes the steps by which the process gives up what the command
-// must not have; all of it holds for pid 1 as well.
+// restrict writes the steps by which the process gives up the rights that the command must
+// not have; all of them also apply to pid 1.
 func (l *list) restrict(p *wrap.Plan) {
 	if p.NoNewPrivs {
 		l.field = wrap.FieldNoNewPrivs
@@ -32,10 +31,10 @@ func (l *list) restrict(p *wrap.Plan) {
 	l.on, l.field = "", ""
 }
 
-// filters loads the filter that must be in force before the command is started.
+// filters loads the syscall filters that must apply before the command starts.
 func (l *list) filters(p *wrap.Plan, in Input) {
 	l.flush()
-	if p.Counter == wrap.CounterPtrace { // first: the next filter may lack seccomp(2)
+	if p.Counter == wrap.CounterPtrace { // first, since the next filter may deny seccomp(2)
 		l.filter(in.Count, false)
 	}
 	if in.Beside != "" {
@@ -49,8 +48,8 @@ func (l *list) filters(p *wrap.Plan, in Input) {
 	}
 }
 
-// filter loads a program. A listener, which a chain of filters can have one of,
-// becomes a descriptor of the supervisor's too: the table is still shared.
+// filter loads a seccomp program. Only one filter of a process can have a listener; its
+// descriptor also becomes the supervisor's, since the table is still shared.
 func (l *list) filter(program string, listener bool) {
 	flags := 0
 	if listener {
@@ -84,7 +83,7 @@ func (l *list) landlock(r landlock.Ruleset, abi int, logs bool) {
 		add := l.add(landlock.AddRule, "landlock_add_rule", kept(rs), num(landlock.PathBeneath),
 			data(words(uint64(rule.Attr(0).Allowed), 0)[:landlock.PathBeneathSize]))
 		add.Patch, add.At, add.Off = at, 2, uint8(landlock.PathBeneathParent)
-		add.Pass = Errno(unix.EBADFD) // a pipe, which is opened again under any rules
+		add.Pass = Errno(unix.EBADFD) // a pipe, which can be reopened under any rules
 		l.close(at)
 	}
 	l.on = ""
@@ -96,12 +95,12 @@ func (l *list) landlock(r landlock.Ruleset, abi int, logs bool) {
 	l.close(rs)
 }
 
-// capabilities keeps keep and drops the rest from every set. What is kept is
-// ambient: the command has it after its exec, although root means nothing.
+// capabilities keeps the capabilities in keep and drops the rest from every set. Those kept
+// become ambient, so that the command has them after its exec although uid 0 gives none.
 //
-// Without CAP_SETPCAP the bounding set and the securebits stay as they are. A
-// root's exec then computes all of the bounding set anew, but no_new_privs cuts
-// it to what the process had before (capabilities(7), "no_new_privs"): nothing.
+// Without CAP_SETPCAP the bounding set and the securebits stay unchanged. At root's exec the
+// kernel then computes the capabilities from the whole bounding set, but no_new_privs
+// limits them to those that the process had before (capabilities(7), "no_new_privs"): none.
 func (l *list) capabilities(keep []wrap.Cap, bounding bool) {
 	l.field = wrap.FieldSideDoors
 	var mask uint64
@@ -112,7 +111,7 @@ func (l *list) capabilities(keep []wrap.Cap, bounding bool) {
 		l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_SET_SECUREBITS), num(secureBits))
 	}
 	for c := 0; bounding && c <= lastCap; c++ {
-		if mask&(1<<c) == 0 { // EINVAL: a kernel that does not know it
+		if mask&(1<<c) == 0 { // EINVAL: the kernel does not know this capability
 			l.add(unix.SYS_PRCTL, "prctl", num(unix.PR_CAPBSET_DROP), num(c)).Pass = Errno(unix.EINVAL)
 		}
 	}

@@ -10,17 +10,16 @@ import (
 	"sbx/internal/read"
 )
 
-// stopped stops the supervisor where the command has stopped itself, as an editor
-// does at Ctrl-Z: the shell that waits for the supervisor sees nobody else. What the
-// terminal stops it stops together with the supervisor, unless the command has a
-// group of its own.
+// commandStopped stops the supervisor if the command has stopped itself, as an editor does
+// at Ctrl-Z: the shell waits only for the supervisor. A stop by the terminal also stops the
+// supervisor, unless the command has a process group of its own.
 func (k *signalForwarder) commandStopped(h *Hooks) {
 	pid := pidOf(k.target)
 	if !isStopped(pid) {
-		return // it goes on already, as it does after a stop that the supervisor had, too
+		return // it runs again, for example after a stop that the supervisor shared
 	}
 	if k.terminal < 0 {
-		if Terminal() >= 0 { // elsewhere nobody would let the supervisor go on
+		if Terminal() >= 0 { // without a terminal no shell would continue the supervisor
 			k.stopAll(h)
 		}
 		return
@@ -28,7 +27,7 @@ func (k *signalForwarder) commandStopped(h *Hooks) {
 	switch fg, err := unix.IoctlGetInt(k.terminal, unix.TIOCGPGRP); {
 	case err != nil:
 		return
-	case fg == unix.Getpgrp(): // a shell brought it to the foreground without a stop
+	case fg == unix.Getpgrp(): // a shell brought the supervisor to the foreground without a stop
 	case fg == pid:
 		takeBack(k.terminal)
 		k.stopAll(h)
@@ -41,9 +40,9 @@ func (k *signalForwarder) commandStopped(h *Hooks) {
 	_ = unix.Kill(-pid, unix.SIGCONT)
 }
 
-// stop stops the supervisor, after everything inside: no limit is held meanwhile, no
-// call answered, and nothing that falls off is mounted again. A command that stops
-// itself does not get that for what it has left running.
+// stopAll stops everything inside and then the supervisor. While the supervisor is stopped it
+// enforces no limit, answers no call and restores no lost mount, so a command that stops
+// itself must not leave other processes running.
 func (k *signalForwarder) stopAll(h *Hooks) {
 	held, all := k.stopTree()
 	if all {
@@ -59,13 +58,14 @@ func (k *signalForwarder) stopAll(h *Hooks) {
 	}
 }
 
-// continueWait is how long the SIGCONT after a stop is waited for, in milliseconds. None
-// comes where the kernel did not stop the supervisor.
+// continueWait is how long to wait for the SIGCONT after a stop, in milliseconds. It does not
+// come if the kernel did not stop the supervisor.
 const continueWait = 200
 
-// awaitDelivery waits, for a bounded time, until a signal of the terminal is pending nowhere.
-// The shell takes the terminal back as soon as the supervisor is stopped: a process that
-// sleeps in read(2) then, and has not acted on its own signal, would take a key that is
+// awaitDelivery waits, for a bounded time, until a signal of the terminal is pending in no
+// process.
+// The shell takes the terminal back as soon as the supervisor is stopped. A process that
+// then still sleeps in read(2), without having acted on the signal, would take a key that is
 // meant for the shell.
 func (c *child) awaitDelivery(sig unix.Signal) {
 	for i := 0; i < deliveryRounds && c.isPending(sig); i++ {
@@ -73,8 +73,9 @@ func (c *child) awaitDelivery(sig unix.Signal) {
 	}
 }
 
-// isPending reports whether a process of the tree has yet to act on a signal that was sent to
-// its group. Those that block it never do, and those that sleep uninterruptibly read nothing.
+// isPending reports whether a process of the sandbox has yet to act on a signal sent to its
+// group. Processes that block the signal never will, and processes in uninterruptible
+// sleep read nothing.
 func (c *child) isPending(sig unix.Signal) bool {
 	return slices.ContainsFunc(c.tree(), func(pid int) bool {
 		status := read.Status(strconv.Itoa(pid))
@@ -82,9 +83,9 @@ func (c *child) isPending(sig unix.Signal) bool {
 	})
 }
 
-// stopSelf stops the supervisor as the terminal's signal would have, by the
-// kernel's own rules: one in an orphaned process group is not stopped. The SIGCONT that
-// ended the stop is noted afterwards, or in a moment, by the thread that it came to.
+// stopSelf stops the supervisor as the terminal's signal would, by the kernel's own rules: a
+// process in an orphaned process group is not stopped. Afterwards the thread that receives
+// SIGCONT records it, possibly a moment later.
 func (k *signalForwarder) stopSelf(sig unix.Signal) {
 	setDefault(uintptr(sig))
 	unix.Tgkill(unix.Getpid(), unix.Gettid(), sig)
@@ -92,29 +93,29 @@ func (k *signalForwarder) stopSelf(sig unix.Signal) {
 	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(k.signals), Events: unix.POLLIN}}, continueWait)
 }
 
-// The most that hold and awaitDelivery do until nothing runs any more.
+// Limits of stopTree and awaitDelivery.
 const (
 	stopRounds     = 50
 	pollPause      = 2   // milliseconds
-	deliveryRounds = 500 // of awaitDelivery: a second, on a busy machine
+	deliveryRounds = 500 // one second for awaitDelivery, on a busy machine
 )
 
-// hold stops every process of the tree and gives pidfds of those that were not
-// stopped before. It is over with a round in which nothing ran: until then one that
-// still runs can make others, or let them go on. It fails where that does not end.
+// stopTree stops every process of the sandbox, and returns pidfds of those that were not
+// stopped before. It is complete after a round in which no process ran: until then a
+// running one can create others or continue them. all is false if that did not happen in time.
 func (c *child) stopTree() (held []int, all bool) {
 	seen := map[int]bool{}
 	command := pidOf(c.target)
 	for range stopRounds {
 		pids := c.tree()
-		all = slices.Contains(pids, command) // else the kernel does not tell who is in the tree
+		all = slices.Contains(pids, command) // otherwise the kernel does not list the processes
 		in := c.membership(pids)
 		for _, pid := range pids {
 			state := stateOf(pid)
 			if isHeld(state) {
 				continue
 			}
-			// Who sleeps uninterruptibly does nothing before it has met its signals.
+			// A process in uninterruptible sleep handles its signals before it does anything else.
 			all = all && state == 'D'
 			fd, ok := openIn(in, pid)
 			if !ok {
@@ -136,12 +137,12 @@ func (c *child) stopTree() (held []int, all bool) {
 	return held, false
 }
 
-// isHeld reports whether a process in that state runs no further by itself: it is
-// stopped, by a tracer too, or has ended.
+// isHeld reports whether a process in that state cannot run by itself: it is stopped,
+// possibly by a tracer, or has ended.
 func isHeld(state byte) bool { return strings.IndexByte("TtZX", state) >= 0 }
 
-// stateOf is the state of a process (proc_pid_stat(5)), X for one that is gone.
+// stateOf returns a process's state (proc_pid_stat(5)), X if it is gone.
 func stateOf(pid int) byte { return (read.Stat(strconv.Itoa(pid), read.StatState) + "X")[0] }
 
-// isStopped reports whether a process is stopped, by no tracer.
+// isStopped reports whether a process is stopped, but not by a tracer.
 func isStopped(pid int) bool { return pid > 0 && stateOf(pid) == 'T' }

@@ -8,53 +8,51 @@ import (
 	"sbx/wrap/launch/cgroup"
 )
 
-// Exit is how a command ended.
 type Exit struct {
 	Code   int   // exit status; meaningless with Signal
-	Signal int   // 0, or the signal that ended it
-	Known  bool  // false: pid 1 was killed from outside and told nothing
-	User   int64 // microseconds of the tree, as far as it was waited for
+	Signal int   // the signal that ended the command; 0 for none
+	Known  bool  // false if pid 1 was killed from outside before it reported
+	User   int64 // microseconds of all processes that were waited for
 	System int64
 	MaxRSS int64 // KiB, of the largest process
-	Read   int64 // bytes that the tree had read from storage, as far as it was waited for
-	Wrote  int64 // bytes that it gave to be written there
+	Read   int64 // bytes read from storage by all processes that were waited for
+	Wrote  int64 // bytes that they gave to storage
 
-	Use     cgroup.Use // what the groups of its limits tell
-	Changed string     // the file of a limit that somebody changed meanwhile; "" for none
+	Use     cgroup.Use // what the cgroups of its limits measured
+	Changed string     // the file of a limit that another program changed during the run; "" for none
 }
 
-// blockSize is what rusage counts input and output in (getrusage(2)).
+// blockSize is the unit of rusage's input and output (getrusage(2)).
 const blockSize = 512
 
-// Hooks are what a supervisor does while the command runs, one at a time, though not
-// all in one thread. A hook may change them, unless it is Calls.Answer: poll(2) waits
-// meanwhile for what there was. No hook may wait for anything that the sandbox controls,
-// unless it is Calls.Answer and that is Apart.
+// Hooks are the supervisor's work while the command runs. They run one at a time, but not all
+// in one thread. A hook may change Hooks, except Calls.Answer: poll(2) waits for the old
+// ones at that moment. No hook may wait for anything that the sandbox controls, except
+// Calls.Answer if Apart is set.
 type Hooks struct {
-	Limits []Waiter // what ends the command: it waits for no hook, and shares nothing with one
-	Wait   []Waiter // further descriptors, a handful
-	Calls  *Calls   // of programs that wait for an answer; nil for none
-	Idle   func()   // called once, when the command has run for a while
-	// Ended is called once, when nothing of the sandbox runs any more. If pid 1
-	// could tell so itself, the kernel takes the namespaces apart meanwhile,
-	// which takes some hundred microseconds that Supervise waits for afterwards.
+	Limits []Waiter // enforce limits on the command; they run even during a hook, and share no data with hooks
+	Wait   []Waiter // a few further descriptors
+	Calls  *Calls   // nil for none
+	Idle   func()   // called once, after idleAfter
+	// Ended is called once, when no process of the sandbox runs any more. If pid 1 reported
+	// this, the kernel dismantles the namespaces during Ended. That takes some hundred
+	// microseconds, for which Supervise waits afterwards.
 	Ended func(Exit)
-	// Stop is called before the supervisor stops itself, as the terminal wants
-	// all to stop.
+	// Stop is called before the supervisor stops itself because the terminal stops all.
 	Stop func()
-	// Below is how many processes of another tool's wait for the command, the child
-	// itself among them.
+	// Below is the number of processes of another sandbox tool between the supervisor and the
+	// command, including the child.
 	Below int
 }
 
-// idleAfter is how long a command has run before the supervisor does what a
-// command that is over at once can do without.
+// idleAfter is how long a command must run before the supervisor does work that a short
+// command does not need.
 const idleAfter = 200 * time.Millisecond
 
-// Supervise forwards signals to the command and waits until it has ended and
-// everything in its sandbox with it.
+// Supervise forwards signals to the command, and waits until the command and everything in
+// its sandbox has ended.
 func (pr *Process) Supervise(h *Hooks) Exit {
-	told := int32(-1) // where pid 1 tells of the end
+	told := int32(-1) // the socket on which pid 1 reports the end
 	if !pr.noPidNS {
 		told = int32(pr.sock)
 	}
@@ -69,7 +67,7 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		pf = polled(polled(pf, h.Limits), pr.attended)
 		timeout := -1
 		switch {
-		case behind: // another has the turn: what needs none is waited for meanwhile
+		case behind: // another thread has the turn: until then wait only for what needs no turn
 			timeout = 1
 		case h.Idle != nil:
 			timeout = int(max(idleAfter-time.Since(began)+time.Millisecond-1, 0) / time.Millisecond)
@@ -87,12 +85,12 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 		}
 		serve(h.Limits, pf[3:3+len(h.Limits)])
 		serve(pr.attended, pf[3+len(h.Limits):own])
-		idles := h.Idle != nil && pf[0].Revents == 0 && time.Since(began) >= idleAfter // however busy the listener is
+		idles := h.Idle != nil && pf[0].Revents == 0 && time.Since(began) >= idleAfter // even if the listener is busy
 		if behind || idles || ready(pf[own:]) {
 			behind = !calls.tryTurn(func() { h.work(calls.waiters, pf[own:], idles) })
 		}
 		if pf[2].Revents != 0 {
-			rep, _ := readReport(pr.sock) // the end of pid 1 without a word shows by its pidfd
+			rep, _ := readReport(pr.sock) // if pid 1 ends without a report, its pidfd becomes readable
 			if rep != nil && rep.kind == reportStopped {
 				calls.withTurn(func() {
 					pr.commandStopped(h)
@@ -113,8 +111,8 @@ func (pr *Process) Supervise(h *Hooks) Exit {
 	return pr.wait(h, calls)
 }
 
-// work does what takes a turn. Where it had to wait for that it asks anew what there
-// is to do.
+// work runs the hooks that are ready. pf is empty if the turn had to be waited for; then
+// work polls again.
 func (h *Hooks) work(calls []Waiter, pf []unix.PollFd, idles bool) {
 	if idles {
 		idle := h.Idle
@@ -125,14 +123,14 @@ func (h *Hooks) work(calls []Waiter, pf []unix.PollFd, idles bool) {
 		pf = polled(polled(nil, h.Wait), calls)
 		_, _ = unix.Poll(pf, 0)
 	}
-	hooks := len(pf) - len(calls) // who was added since waits for the next round
+	hooks := len(pf) - len(calls) // hooks added since the poll wait for the next round
 	serve(h.Wait, pf[:hooks])
 	serve(calls, pf[hooks:])
 }
 
-// wait reaps the child and, without a pid namespace, all that it left.
+// wait reaps the child and, without a pid namespace, all its descendants.
 func (pr *Process) wait(h *Hooks, calls *answers) Exit {
-	pr.renewal.close() // which would keep the mounts until the end of what follows
+	pr.renewal.close() // its descriptors would keep the mounts until wait returns
 	var exit Exit
 	over := pr.last != nil && pr.last.kind == reportExited && pr.last.index == reportAllGone
 	if over {
@@ -148,9 +146,9 @@ func (pr *Process) wait(h *Hooks, calls *answers) Exit {
 	return exit
 }
 
-// finish is what is done when nothing of the sandbox runs any more: the terminal
-// is taken back, so that what is said then reaches it, the groups tell what was
-// used, and Ended is called. Whatever an answer waited for in the sandbox is gone.
+// finish is called when no process of the sandbox runs any more. It takes the terminal
+// back, so that later messages reach it, reads the cgroups, and calls Ended. Nothing inside
+// delays an answer any more.
 func (pr *Process) finish(h *Hooks, calls *answers, e *Exit) {
 	calls.end()
 	alarm(0)
@@ -165,14 +163,14 @@ func (pr *Process) finish(h *Hooks, calls *answers, e *Exit) {
 	}
 }
 
-// exit is how the command ended, by what the child that is gone told or,
-// without a pid namespace, by its own end.
+// exit is how the command ended: from pid 1's report or, without a pid namespace, from the
+// command's own wait status.
 func (pr *Process) exit(ws unix.WaitStatus) Exit {
 	if pr.noPidNS {
 		used := pr.used()
 		pr.alarmIfReachable()
 		sweepProcesses()
-		if pr.killedFor != 0 && ws.ExitStatus() == 128+int(unix.SIGKILL) { // the tool knows no better
+		if pr.killedFor != 0 && ws.ExitStatus() == 128+int(unix.SIGKILL) { // the tool reports the SIGKILL by which deliver replaced the signal
 			ws = unix.WaitStatus(128+int(pr.killedFor)) << 8
 		}
 		e := ending(ws, microseconds(used.Utime), microseconds(used.Stime), pr.largest)

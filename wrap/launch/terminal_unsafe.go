@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Terminal is the one of the first three descriptors that is a terminal whose
-// foreground is this process's group; -1 where there is none.
+// Terminal returns the one of the first three descriptors that is a terminal with this
+// process's group in the foreground; -1 for none.
 func Terminal() int {
 	own := unix.Getpgrp()
 	for fd := 0; fd <= 2; fd++ {
@@ -31,9 +31,9 @@ func handOver(fd, group int) {
 	})
 }
 
-// Unstopped does what a group in the background may do to its terminal only with
-// SIGTTOU blocked (tty_ioctl(4)): to write, too, where the terminal is set to stop
-// who does (tostop). The kernel would begin the write again after each signal.
+// Unstopped calls f with SIGTTOU blocked, as a background group needs in order to change its
+// terminal (tty_ioctl(4)), and to write to one that stops background writers (tostop): the
+// kernel would otherwise restart the write after each signal.
 func Unstopped(f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -43,8 +43,8 @@ func Unstopped(f func()) {
 	f()
 }
 
-// GoOn has a terminal go on with its output that a program has held (TCOOFF of
-// tcflow(3)), which no key does. What a person has held stays so.
+// GoOn resumes a terminal's output that a program has suspended (TCOOFF of tcflow(3)), which
+// no key does. Output that a person has suspended stays so.
 func GoOn(fd int) {
 	Unstopped(func() { _ = unix.IoctlSetInt(fd, unix.TCXONC, tcoOn) })
 }

@@ -10,9 +10,9 @@ import (
 	"sbx/internal/read"
 )
 
-// ReleaseText is for a supervisor that has nothing to do but wait: it lets go of the
-// program's own text, which the page cache holds anyway, until it is run again.
-// (A garbage collection would cost more memory than it gives back.)
+// ReleaseText is for a supervisor that only waits: it releases the memory of the program's
+// own code, which the page cache holds anyway, until the code runs again. (A garbage
+// collection would cost more memory than it frees.)
 func ReleaseText() {
 	b, ok := read.Proc("/proc/self/maps", 1<<16)
 	if !ok {
@@ -21,7 +21,7 @@ func ReleaseText() {
 	exe := read.Link(unix.AT_FDCWD, "/proc/self/exe")
 	for line := range strings.Lines(string(b)) {
 		f := strings.Fields(line)
-		if len(f) != 6 || f[5] != exe || f[1][1] != '-' { // what may be written is not the file's any more
+		if len(f) != 6 || f[5] != exe || f[1][1] != '-' { // a writable mapping may differ from the file
 			continue
 		}
 		from, to, _ := strings.Cut(f[0], "-")

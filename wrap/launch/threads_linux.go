@@ -2,29 +2,28 @@ package launch
 
 import "runtime"
 
-// Threads has the Go runtime start every thread that it may come to want, before the
-// command is there, which may leave no process to be had: a thread that it cannot start
-// ends the program. own is how many goroutines more have a thread of their own.
+// Threads makes the Go runtime start every thread that it may ever need before the command
+// exists: the command may use up all processes, and the program ends if the runtime cannot
+// start a thread. own is how many further goroutines have a thread of their own.
 //
-// The runtime starts a thread where a goroutine could run, a place (GOMAXPROCS) is free
-// and no thread idles; what is idle is used again, and none ends. So there need never be
-// more than those that hold a place, those that wait in the kernel without one, which is
-// at most one for each goroutine of ours, and those on their way from one to the other.
-// Nothing else of ours waits: there are no timers of the runtime's and no netpoller, and
-// whatever lasts as long as the sandbox likes is done by threads of another kind
+// The runtime starts a thread if a goroutine could run, a place (GOMAXPROCS) is free and no
+// thread idles. It reuses idle threads and ends none. So it needs at most one thread for
+// each place, one for each goroutine that waits in the kernel without a place, and those in
+// transition between the two. Nothing else waits: the runtime has no timers and no
+// netpoller here, and work that the sandbox can delay is done by other threads
 // (sbx/audit/listen).
 func Threads(own int) <-chan struct{} {
 	const (
-		places  = 2 // goroutines that run, or look for one that could
-		asleep  = 2 // who answers calls, and who says lines
+		places  = 2 // goroutines that run, or look for one to run
+		asleep  = 2 // the goroutines that answer calls and that print
 		always  = 3 // the supervising thread, and two of the runtime's
-		between = 1 // it has given up its place, and has not yet gone to sleep
+		between = 1 // a thread that has given up its place and does not sleep yet
 	)
 	most := places + 2*own
 	if own > 0 || runtime.GOMAXPROCS(0) > most {
-		// A goroutine that waits in the kernel keeps its place until the runtime's
-		// watchdog takes it away, which here looks every few milliseconds: there are
-		// places enough for all that wait.
+		// A goroutine that waits in the kernel keeps its place until the runtime's watchdog
+		// takes it away, which checks only every few milliseconds here: so there are enough
+		// places for all that wait.
 		runtime.GOMAXPROCS(most)
 	}
 	most += asleep + own + between
@@ -33,14 +32,14 @@ func Threads(own int) <-chan struct{} {
 	return done
 }
 
-// idle holds a thread until there are as many as there are to be.
+// startIdle holds a thread until enough threads exist.
 func startIdle(most int, gate, done chan struct{}) {
 	if n, _ := runtime.ThreadCreateProfile(nil); n >= most {
 		close(gate)
 		close(done)
 		return
 	}
-	runtime.LockOSThread() // so that the next one needs another
+	runtime.LockOSThread() // the next goroutine needs another thread
 	defer runtime.UnlockOSThread()
 	go startIdle(most, gate, done)
 	<-gate

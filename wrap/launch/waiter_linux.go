@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Waiter is a descriptor and what is to be done whenever it is readable. One
-// that the kernel reports as gone is waited for no more.
+// Waiter is a descriptor and a function to call whenever it is readable. If the kernel
+// reports that the descriptor is gone, it is not waited for any more.
 type Waiter struct {
 	FD    int
 	Event func()
@@ -17,7 +17,7 @@ func ready(polled []unix.PollFd) bool {
 	return slices.ContainsFunc(polled, func(p unix.PollFd) bool { return p.Revents != 0 })
 }
 
-// polled adds waiters to what is polled.
+// polled appends waiters to a list for poll(2).
 func polled(pf []unix.PollFd, list []Waiter) []unix.PollFd {
 	for _, w := range list {
 		pf = append(pf, unix.PollFd{Fd: int32(w.FD), Events: unix.POLLIN})
@@ -25,7 +25,7 @@ func polled(pf []unix.PollFd, list []Waiter) []unix.PollFd {
 	return pf
 }
 
-// serve calls the waiters whose descriptors are ready, of those that were polled.
+// serve calls the waiters whose descriptors are ready.
 func serve(list []Waiter, polled []unix.PollFd) {
 	for i, p := range polled {
 		switch {

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// text is what a file of the kernel's holds; "" where it cannot be read.
+// readText returns the contents of a kernel file; "" if it cannot be read.
 func readText(path string) string {
 	b, _ := read.Proc(path, 1<<20)
 	return string(b)
 }
 
-// write writes all at once, as the files of control groups want it.
+// write writes a file with one call, as control groups require.
 func write(path, text string) error {
 	fd, err := unix.Open(path, unix.O_WRONLY|unix.O_TRUNC|unix.O_CLOEXEC, 0)
 	if err == nil {
@@ -26,7 +26,7 @@ func write(path, text string) error {
 
 func exists(path string) bool { return unix.Access(path, unix.F_OK) == nil }
 
-// entries are the names in a directory that are directories.
+// entries returns the subdirectories of a directory.
 func entries(dir string) (names []string) {
 	_ = read.Each(dir, func(name []byte, dtype byte) bool {
 		if dtype == unix.DT_DIR {
@@ -37,14 +37,14 @@ func entries(dir string) (names []string) {
 	return names
 }
 
-// first is the first line of a file without its end.
+// firstLine returns the first line of a file without its newline.
 func firstLine(path string) string {
 	text := readText(path)
 	line, _, _ := strings.Cut(text, "\n")
 	return line
 }
 
-// Error is something that could not be done to a control group.
+// Error is a failed operation on a control group.
 type Error struct {
 	Do, On string
 	Err    unix.Errno

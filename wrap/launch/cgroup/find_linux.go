@@ -11,23 +11,25 @@ import (
 	"sbx/wrap"
 )
 
-// Want says which controllers are asked for.
+// Want is the set of requested controllers.
 type Want [wrap.Controllers]bool
 
-// Find tells for each controller that is wanted where a group can be made. It
-// changes nothing: what only a try can show, Make shows.
+// Find reports for each requested controller where a group can be created. It changes
+// nothing, so some failures show only in Make.
 func Find(want Want) [wrap.Controllers]wrap.GroupHost { return newFinder(want).find() }
 
-// Beneath tells it of a controller of threads in the caller's own group alone: what nobody
-// has asked for takes no command out of a session, a service or a container, whose other
-// rules (devices, addresses, who is ended at its end) are that group's and may be in no file.
+// Beneath is Find for one threaded controller, in the caller's own group only: a limit that
+// nobody
+// asked for must not move a command out of a session, a service or a container. Other rules
+// of these (devices, addresses, which processes end with them) apply to their group, and
+// may not be visible in any file.
 func Beneath(c wrap.Controller) wrap.GroupHost {
 	f := newFinder(wantOnly(c))
 	f.ownGroupOnly = true
 	return f.find()[c]
 }
 
-// In tells it of one controller in a group of version 2 above the caller's own.
+// In is Find for one controller, in a group of version 2 above the caller's own.
 func In(dir string, c wrap.Controller) wrap.GroupHost {
 	out, _, _ := newFinder(Want{}).offer(dir, false, wantOnly(c))
 	return out[c]
@@ -41,9 +43,9 @@ func wantOnly(c wrap.Controller) (want Want) {
 type finder struct {
 	layout       layout
 	want         Want
-	ownGroupOnly bool // in the caller's own group, whoever else is in it
+	ownGroupOnly bool // only in the caller's own group, even if it contains other processes
 	ours         func(pid int) bool
-	root         string // "" but in tests: before every path
+	root         string // prefix of every path; "" except in tests
 	out          [wrap.Controllers]wrap.GroupHost
 }
 
@@ -81,7 +83,7 @@ func (f *finder) noV1(why string) wrap.GroupHost {
 	return h
 }
 
-// v1 lets every group have groups in it: the caller's own is the place.
+// v1 takes the caller's own group: in version 1 every group may have children.
 func (f *finder) v1(c wrap.Controller) wrap.GroupHost {
 	p := f.layout.v1[c]
 	if p.own == "" {
@@ -96,7 +98,7 @@ func (f *finder) v1(c wrap.Controller) wrap.GroupHost {
 	return h
 }
 
-// unwritable is why no group can be made in dir; "" where one can.
+// unwritable returns why no group can be created in dir; "" if one can.
 func (f *finder) unwritable(dir string) string {
 	for _, path := range []string{dir, dir + "/cgroup.procs"} {
 		if err := unix.Access(f.root+path, unix.W_OK); err != nil {
@@ -106,8 +108,8 @@ func (f *finder) unwritable(dir string) string {
 	return ""
 }
 
-// v2 goes up from the caller's own group and takes the first that gives all
-// that is wanted, or the one that gives most.
+// v2 goes up from the caller's own group. It takes the first group that offers all requested
+// controllers, or else the one that offers most.
 func (f *finder) v2(want Want) {
 	p := f.layout.v2
 	if p.own == "" {
@@ -139,8 +141,9 @@ func (f *finder) v2(want Want) {
 	}
 }
 
-// bounded notes that the search ends at a group with limits of its own, which a
-// sandbox does not leave: they are the caller's to keep.
+// endsSearch reports whether a group has limits of its own. The search ends there: a sandbox
+// does not leave such a group, whose limits the caller must keep. The reason is added to the
+// denials.
 func (f *finder) endsSearch(dir string, here [wrap.Controllers]wrap.GroupHost) bool {
 	for _, file := range []string{"memory.max", "memory.high", "pids.max", "cpu.max"} {
 		v := firstLine(f.root + dir + "/" + file)
@@ -157,7 +160,7 @@ func (f *finder) endsSearch(dir string, here [wrap.Controllers]wrap.GroupHost) b
 	return false
 }
 
-// offer is what a group gives of what is wanted, and how much that is.
+// offer returns which of the requested controllers a group offers, and how many.
 func (f *finder) offer(dir string, own bool, want Want) (out [wrap.Controllers]wrap.GroupHost, given, wanted int) {
 	deny := func(why string) {
 		for c := range want {
@@ -210,8 +213,8 @@ func (f *finder) offer(dir string, own bool, want Want) (out [wrap.Controllers]w
 	return out, given, wanted
 }
 
-// countsSockets reports whether a kernel that was started so counts the buffers of
-// sockets as memory (Documentation/admin-guide/kernel-parameters.txt, cgroup.memory).
+// countsSockets reports whether a kernel with this command line counts socket buffers as
+// memory (Documentation/admin-guide/kernel-parameters.txt, cgroup.memory).
 func countsSockets(cmdline string) bool {
 	for _, word := range strings.Fields(cmdline) {
 		if list, found := strings.CutPrefix(word, "cgroup.memory="); found && slices.Contains(strings.Split(list, ","), "nosocket") {
@@ -221,10 +224,10 @@ func countsSockets(cmdline string) bool {
 	return true
 }
 
-// enables reports whether sbx may tell a group to hand controllers down, whether
-// the supervisor must leave it for that, and why not.
+// enables reports whether sbx may enable controllers for a group's children, whether the
+// supervisor must move out of the group first, and the reason if it may not.
 func (f *finder) enables(dir string, own bool) (enable, leaf bool, why string) {
-	isTop := !exists(f.root + dir + "/cgroup.events") // the root of all, which may have processes
+	isTop := !exists(f.root + dir + "/cgroup.events") // the root group, which may contain processes
 	procs := strings.Fields(readText(f.root + dir + "/cgroup.procs"))
 	switch {
 	case isTop:
@@ -244,7 +247,7 @@ func (f *finder) enables(dir string, own bool) (enable, leaf bool, why string) {
 	return true, false, ""
 }
 
-// delegated reports whether systemd has left a group to who runs in it.
+// delegated reports whether systemd has delegated a group to the processes in it.
 func delegated(dir string) bool {
 	var b [8]byte
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
@@ -255,7 +258,7 @@ func delegated(dir string) bool {
 	return false
 }
 
-// ours reports whether a process is this one or a child of it.
+// ours reports whether a process is this one or its child.
 func ours(pid int) bool {
 	self := unix.Getpid()
 	return pid == self || read.Parent(pid) == self

@@ -8,21 +8,21 @@ import (
 	"sbx/wrap"
 )
 
-// top is where hosts mount control groups; others are not looked at, since a
-// sandbox without file rules keeps the command from writing these alone.
+// top is where hosts mount control groups. Mounts elsewhere are ignored: a sandbox without
+// file rules keeps the command from writing only to these.
 const top = "/sys/fs/cgroup"
 
-// place is where a process stands in one hierarchy.
+// hierarchy is a process's position in one hierarchy of control groups.
 type hierarchy struct {
 	version int
 	mount   string // the hierarchy's mount point
-	own     string // the process's own group, under it; "" where it is not in view
+	own     string // the process's own group, under mount; "" if it is not visible
 }
 
-// layout is where a process stands, by controller. A controller that is on no
-// hierarchy of version 1 may be on the one of version 2.
+// layout is a process's position for each controller. A controller that is not on version 1
+// may be on version 2.
 type layout struct {
-	v1 [wrap.Controllers]hierarchy // version 0 where it is not on version 1
+	v1 [wrap.Controllers]hierarchy // version is 0 for a controller that is not on version 1
 	v2 hierarchy
 }
 
@@ -50,8 +50,8 @@ func parse(cgroup, mountinfo string) layout {
 	return l
 }
 
-// find looks for the mount of a hierarchy and for a group's directory in it. The
-// fields of a line are those of proc(5), "/proc/pid/mountinfo".
+// find returns the mount of a hierarchy and a group's directory in it. The fields of a line
+// are those of proc(5), "/proc/pid/mountinfo".
 func find(mountinfo, fstype, controller, path string) hierarchy {
 	p := hierarchy{version: 1}
 	if fstype == "cgroup2" {
@@ -79,9 +79,9 @@ func find(mountinfo, fstype, controller, path string) hierarchy {
 	return p
 }
 
-// beneath is a group's path within a mount that shows the hierarchy from root
-// on; "" is root itself. A path that leads out of the cgroup namespace ("/..")
-// is in no mount.
+// beneath returns a group's path within a mount that shows the hierarchy from root on; "" is
+// root itself. It returns false for a path outside the cgroup namespace ("/.."), which no
+// mount shows.
 func beneath(path, root string) (string, bool) {
 	if path == "/.." || strings.HasPrefix(path, "/../") {
 		return "", false

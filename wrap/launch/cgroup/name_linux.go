@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prefix begins the name of every group that sbx makes.
+// prefix begins the names of all groups that sbx creates.
 const prefix = "sbx-"
 
-// name is what this process's groups are called: the pid namespace, the pid and
-// the start time tell it from every other process of this boot, and control
-// groups do not outlive one.
+// name returns the name for this process's groups. The pid namespace, the pid and the start
+// time distinguish it from every other process since boot; control groups do not outlive a
+// boot.
 func name() string {
 	ns, start := namespace(), started(unix.Getpid())
 	if ns == "" || start == "" {
@@ -30,8 +30,8 @@ func namespace() string {
 	return strconv.FormatUint(st.Ino, 10)
 }
 
-// started is the start time of a process, field 22 of /proc/pid/stat; "" where
-// there is none, or only its entry is left.
+// started returns a process's start time, field 22 of /proc/pid/stat; "" if there is no such
+// process or it is a zombie.
 func started(pid int) string {
 	stat := readText("/proc/" + strconv.Itoa(pid) + "/stat")
 	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]) // f[0] is field 3
@@ -41,9 +41,8 @@ func started(pid int) string {
 	return f[19]
 }
 
-// lost reports whether a name is that of a group whose supervisor is gone. What
-// cannot be told is not lost: another pid namespace's, or a process that /proc
-// hides.
+// isAbandoned reports whether a group's supervisor is gone. The answer is no if that is
+// unknown: for a group of another pid namespace, or a process that /proc hides.
 func isAbandoned(group string) bool {
 	rest, ok := strings.CutPrefix(group, prefix)
 	f := strings.Split(rest, "-")
@@ -62,8 +61,7 @@ func isAbandoned(group string) bool {
 	return start != f[2]
 }
 
-// sweep removes from dir the groups that supervisors which are gone have left.
-// One with processes in it stays.
+// sweep removes abandoned groups from dir. A group with processes in it stays.
 func (f dirCalls) sweep(dir string) {
 	for _, group := range entries(dir) {
 		if strings.HasPrefix(group, prefix) && isAbandoned(group) {
@@ -72,8 +70,7 @@ func (f dirCalls) sweep(dir string) {
 	}
 }
 
-// maxDepth bounds what is removed with a group: groups that the command made in
-// it where it could.
+// maxDepth bounds how deep groups are removed: the command may have created groups in its own.
 const maxDepth = 16
 
 func (f dirCalls) removeAll(dir string, depth int) error {

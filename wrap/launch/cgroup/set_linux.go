@@ -16,21 +16,21 @@ type Set struct {
 	made []group
 }
 
-// directories makes and removes groups: the kernel's calls but in tests, whose
-// directories need files that the kernel would put there.
+// dirCalls create and remove groups. They are the kernel's calls except in tests, whose
+// directories need files that the kernel would create.
 type dirCalls struct{ mkdir, rmdir func(path string) error }
 
 var kernel = dirCalls{func(path string) error { return unix.Mkdir(path, 0o755) }, unix.Rmdir}
 
-// group is a group that is there.
+// group is a group that was created.
 type group struct {
 	dirCalls
 	group *wrap.Group
 	dir   string
-	leaf  string // the group that the supervisor went to; "" for none
+	leaf  string // the group to which the supervisor moved; "" for none
 }
 
-// Make makes the groups and sets their limits. After an error none is left.
+// Make creates the groups and sets their limits. After an error none is left.
 func Make(groups []wrap.Group) (*Set, error) { return kernel.make(groups) }
 
 func (f dirCalls) make(groups []wrap.Group) (*Set, error) {
@@ -51,7 +51,7 @@ func (f dirCalls) make(groups []wrap.Group) (*Set, error) {
 	return s, nil
 }
 
-// tries bounds the groups that one process may have in one place at a time.
+// tries bounds how many groups one process may have in the same directory.
 const tries = 64
 
 func (m *group) create(name string) error {
@@ -87,7 +87,8 @@ func (m *group) create(name string) error {
 	return newError("mkdir", g.Dir+"/"+name, err)
 }
 
-// hand tells a group to hand down ("+") what must be enabled for this one, or not to ("-").
+// handDown enables ("+") or disables ("-") the controllers of this group for the children of
+// dir.
 func (m *group) handDown(sign, dir string) error {
 	for _, c := range m.group.Enable {
 		if err := write(dir+"/cgroup.subtree_control", sign+c.String()); err != nil {
@@ -97,9 +98,9 @@ func (m *group) handDown(sign, dir string) error {
 	return nil
 }
 
-// join makes a group of threads of one under a group that has processes. It hands the
-// controllers down itself, with which the kernel lets nobody take them from its parent
-// (EBUSY). Until then another run that ends there may: then once more.
+// makeThreaded makes the group threaded, if its parent contains processes. It then enables
+// the controllers for its own children, too: the kernel then lets nobody disable them in
+// the parent (EBUSY). Another run that ends may disable them before that; then it tries again.
 func (m *group) makeThreaded() (err error) {
 	if !m.group.Threaded {
 		return nil
@@ -122,7 +123,7 @@ func (m *group) writeLimits() error {
 	for _, s := range m.group.Write {
 		err := write(m.dir+"/"+s.File, s.Value)
 		if e, ok := err.(*Error); ok && e.Err == unix.ENOENT && s.File == "memory.swap.max" {
-			continue // a kernel that was told not to count swap
+			continue // the kernel was started without counting swap
 		}
 		if err != nil {
 			return err
@@ -131,8 +132,8 @@ func (m *group) writeLimits() error {
 	return nil
 }
 
-// leave moves all that is in the group's parent into a group of its own: the
-// supervisor, and pid 1 of the sandbox.
+// moveOut moves all processes of the group's parent into a group of their own: the
+// supervisor and pid 1 of the sandbox.
 func (m *group) moveOut(leaf string) error {
 	if err := m.mkdir(leaf); err != nil && err != unix.EEXIST {
 		return newError("mkdir", leaf, err)
@@ -155,14 +156,14 @@ func (m *group) moveOut(leaf string) error {
 	return newError("leave", m.group.Dir, unix.EBUSY)
 }
 
-// Place moves a process into the groups and makes sure that it is there.
+// Place moves a process into the groups and checks that it is there.
 func (s *Set) Place(pid int) error {
 	id := strconv.Itoa(pid)
 	for i := range s.made {
 		m := &s.made[i]
 		procs := m.dir + "/cgroup.procs"
 		in := procs
-		if m.group.Threaded { // whose processes the group above tells
+		if m.group.Threaded { // only the parent lists the processes of a threaded group
 			in = m.dir + "/cgroup.threads"
 		}
 		err := write(procs, id)
@@ -176,8 +177,8 @@ func (s *Set) Place(pid int) error {
 	return nil
 }
 
-// Changed is the file of a limit that no longer says what was written; "" where
-// all do. A manager of control groups may take a controller away again.
+// Changed returns the file of a limit whose value is no longer the one that was written; ""
+// if none changed. A manager of control groups may disable a controller at any time.
 func (s *Set) Changed() string {
 	for i := range s.made {
 		m := &s.made[i]
@@ -194,16 +195,16 @@ func (s *Set) Changed() string {
 	return ""
 }
 
-// rounded reports whether now is was, rounded down to whole pages as the kernel
-// does with sizes.
+// rounded reports whether now is was, rounded down to whole pages as the kernel does with
+// sizes.
 func rounded(now, was string) bool {
 	n, err := strconv.ParseInt(now, 10, 64)
 	w, err2 := strconv.ParseInt(was, 10, 64)
 	return err == nil && err2 == nil && n <= w && w-n < int64(unix.Getpagesize())
 }
 
-// Remove takes the groups away, and what others have left beside them. Nothing
-// may be in them any more; what is on its way out is waited for.
+// Remove removes the groups, and those that other supervisors have left next to them. It
+// waits for processes that are just ending; no others may be in the groups.
 func (s *Set) Remove() {
 	if s == nil {
 		return
@@ -224,7 +225,7 @@ func (m *group) remove() {
 	}
 	m.sweep(m.group.Dir)
 	if m.group.Threaded && len(entries(m.group.Dir)) == 0 {
-		_ = m.handDown("-", m.group.Dir) // EBUSY where another run has come
+		_ = m.handDown("-", m.group.Dir) // EBUSY if another run has started
 	}
 	if m.leaf == "" {
 		return
@@ -236,8 +237,7 @@ func (m *group) remove() {
 	}
 }
 
-// pause waits two milliseconds: a process that was waited for may still be
-// leaving its group.
+// pause waits two milliseconds: a process that was reaped may still be leaving its group.
 func pause() {
 	ts := unix.NsecToTimespec(2e6)
 	_ = unix.Nanosleep(&ts, nil)

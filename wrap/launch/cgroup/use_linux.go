@@ -8,7 +8,7 @@ import (
 	"sbx/wrap"
 )
 
-// Use is what the groups tell of the tree. What none tells is absent.
+// Use is the resource usage that the groups report. A value that no group reports is absent.
 type Use struct {
 	MemoryPeak spec.Opt[int64] // bytes, page cache and tmpfs included
 	OOMKills   spec.Opt[int64] // processes that the kernel ended for memory
@@ -17,7 +17,7 @@ type Use struct {
 	System     spec.Opt[int64]
 }
 
-// Use reads the groups, which must still be there.
+// Use reads the groups, which must still exist.
 func (s *Set) Use() Use {
 	var u Use
 	for i := range s.made {
@@ -26,7 +26,7 @@ func (s *Set) Use() Use {
 			u.read(m.dir, m.group.Version, c)
 		}
 		if m.group.Version == 2 {
-			stat := readText(m.dir + "/cpu.stat") // in every group, whatever its controllers
+			stat := readText(m.dir + "/cpu.stat") // every group has this file, whatever its controllers
 			u.User, u.System = field(stat, "user_usec"), field(stat, "system_usec")
 		}
 	}
@@ -48,8 +48,8 @@ func (u *Use) read(dir string, version int, c wrap.Controller) {
 	}
 }
 
-// split parts version 1's exact sum, in nanoseconds, by what it tells of user
-// and system, which it only samples. Without a sample there is nothing to tell.
+// splitTime divides version 1's exact total, in nanoseconds, in the ratio of its user and
+// system times, which are only sampled. Without a sample both are absent.
 func splitTime(sum, user, system spec.Opt[int64]) (u, s spec.Opt[int64]) {
 	both := user.Value + system.Value
 	if !sum.Set || !user.Set || !system.Set || both <= 0 {
@@ -59,7 +59,7 @@ func splitTime(sum, user, system spec.Opt[int64]) (u, s spec.Opt[int64]) {
 	return spec.Some(part / 1000), spec.Some((sum.Value - part) / 1000)
 }
 
-// number is a file of one whole number.
+// number parses a file that holds one whole number.
 func number(s string) (n spec.Opt[int64]) {
 	if v, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64); err == nil && v >= 0 {
 		return spec.Some(v)
@@ -67,7 +67,7 @@ func number(s string) (n spec.Opt[int64]) {
 	return n
 }
 
-// field is a number of a file of lines "name number".
+// field returns the value of name in a file of lines "name number".
 func field(s, name string) (n spec.Opt[int64]) {
 	for line := range strings.Lines(s) {
 		if k, v, _ := strings.Cut(line, " "); k == name {
