@@ -13,13 +13,7 @@ import (
 const maxFile = 1 << 20
 
 // kindAt returns the kind of the file at path, without following symlinks.
-func kindAt(path string) wrap.Kind {
-	var st unix.Stat_t
-	if unix.Fstatat(unix.AT_FDCWD, path, &st, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT) != nil {
-		return wrap.Absent
-	}
-	return kindOf(st.Mode)
-}
+func kindAt(path string) wrap.Kind { return kindIn(unix.AT_FDCWD, path, unix.DT_UNKNOWN) }
 
 func kindOf(mode uint32) wrap.Kind {
 	switch mode & unix.S_IFMT {
@@ -125,8 +119,13 @@ func resolveIn(dir, path string) resolved {
 	}
 }
 
-// readHead reads the part of a file from which the kernel recognises its format.
+// readHead reads the part of a file from which the kernel recognises its format. It opens
+// only regular files, as read.Regular does.
 func readHead(path string) string {
+	var st unix.Stat_t
+	if unix.Stat(path, &st) != nil || kindOf(st.Mode) != wrap.File {
+		return ""
+	}
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
 		return ""
@@ -149,17 +148,8 @@ func readAt(fd int, buf []byte, at int64) string {
 	return string(buf[:n])
 }
 
-// sysctl reads a one-line file of /proc/sys; "" if there is none.
+// sysctl reads a one-line file of /proc/sys or /sys; "" if there is none.
 func sysctl(path string) string {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return ""
-	}
-	defer unix.Close(fd)
-	var b [64]byte
-	n, err := unix.Read(fd, b[:])
-	if err != nil || n <= 0 {
-		return ""
-	}
-	return strings.TrimSpace(string(b[:n]))
+	b, _ := read.Proc(path, maxFile)
+	return strings.TrimSpace(string(b))
 }

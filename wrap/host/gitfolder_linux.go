@@ -1,6 +1,8 @@
 package host
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
 
 	"sbx/wrap"
@@ -17,10 +19,8 @@ type gitDirNames struct {
 var gitNames = [...]string{"commondir", "config", "config.worktree", "gitdir", "hooks", "lazygit.yml", "HEAD", "modules", "objects", "refs", "worktrees"}
 
 func (l *gitDirNames) kind(name string) wrap.Kind {
-	for i := range gitNames {
-		if gitNames[i] == name {
-			return l.names[i]
-		}
+	if i := slices.Index(gitNames[:], name); i >= 0 {
+		return l.names[i]
 	}
 	return wrap.Absent
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sbx/internal/read"
+	"sbx/spec"
 	"sbx/wrap"
 )
 
@@ -115,11 +116,10 @@ func (p *secretSearch) needed(own []string) (paths []string) {
 	add(own...)
 	add(p.needs...)
 	add(p.h.State, p.r.Start(), p.r.WorkingDir.Real, p.r.Root.Real)
-	for i := range p.r.Read {
-		add(p.r.Read[i].Abs, p.r.Read[i].Real)
-	}
-	for i := range p.r.Write {
-		add(p.r.Write[i].Abs, p.r.Write[i].Real)
+	for _, list := range [...][]spec.Path{p.r.Read, p.r.Write} {
+		for i := range list {
+			add(list[i].Abs, list[i].Real)
+		}
 	}
 	for i := range p.r.Mounts {
 		add(p.r.Mounts[i].Target, p.r.Mounts[i].Source.Real)

@@ -11,14 +11,11 @@ import (
 // something inside a secret directory, the directory stays hidden and Build binds the named
 // path into it.
 func (p *prober) isOpened(path, real string) bool {
-	for i := range p.r.Read {
-		if n := &p.r.Read[i]; n.Field != "" && p.means(n, path, real) {
-			return true
-		}
-	}
-	for i := range p.r.Write {
-		if n := &p.r.Write[i]; n.Field != "" && p.means(n, path, real) {
-			return true
+	for _, list := range [...][]spec.Path{p.r.Read, p.r.Write} {
+		for i := range list {
+			if n := &list[i]; n.Field != "" && p.means(n, path, real) {
+				return true
+			}
 		}
 	}
 	return false
@@ -45,14 +42,11 @@ func (p *prober) inView(path string) bool {
 	if !private && !within(path, "/var/run") {
 		return true
 	}
-	for i := range p.r.Read {
-		if within(path, p.r.Read[i].Real) || within(path, p.r.Read[i].Abs) {
-			return true
-		}
-	}
-	for i := range p.r.Write {
-		if within(path, p.r.Write[i].Real) || within(path, p.r.Write[i].Abs) {
-			return true
+	for _, list := range [...][]spec.Path{p.r.Read, p.r.Write} {
+		for i := range list {
+			if within(path, list[i].Real) || within(path, list[i].Abs) {
+				return true
+			}
 		}
 	}
 	for i := range p.r.Mounts {

@@ -39,13 +39,13 @@ func (p *prober) kernel() {
 	}
 	h.Seccomp = seccompAnswer(unix.SECCOMP_RET_ERRNO, "the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)")
 	if h.Listener = readsMemory(); h.Kernel.Less(wrap.Version{6, 0}) {
-		h.Listener = wrap.Answer{State: wrap.No, Why: "the kernel's notifications are interrupted by signals (before Linux 6.0)"}
+		h.Listener = no("the kernel's notifications are interrupted by signals (before Linux 6.0)")
 	}
 	if h.Kernel.Less(wrap.Version{5, 3}) {
-		h.Tracer = wrap.Answer{State: wrap.No, Why: "the kernel does not describe a call to a tracer (before Linux 5.3)"}
+		h.Tracer = no("the kernel does not describe a call to a tracer (before Linux 5.3)")
 	}
 	if h.Kernel.Less(wrap.Version{5, 12}) {
-		h.SetAttr = wrap.Answer{State: wrap.No, Why: "mount_setattr needs Linux 5.12"}
+		h.SetAttr = no("mount_setattr needs Linux 5.12")
 	}
 	h.Copies = copiesSockets()
 	h.Container = container()
@@ -64,16 +64,15 @@ func (p *prober) processes() {
 	all, _, _ = strings.Cut(all, " ")
 	h.Running, _ = strconv.ParseUint(all, 10, 32)
 	if h.Kernel.Less(wrap.Version{6, 14}) {
-		h.PidMax = wrap.Answer{State: wrap.No, Why: "a pid namespace has no pid_max of its own before Linux 6.14"}
+		h.PidMax = no("a pid namespace has no pid_max of its own before Linux 6.14")
 	} else if err := unix.Faccessat(unix.AT_FDCWD, wrap.PidMaxFile, unix.W_OK, unix.AT_EACCESS); h.UID == 0 && err != nil {
-		h.PidMax = wrap.Answer{State: wrap.No, Why: wrap.PidMaxFile + ": " + err.Error()}
+		h.PidMax = no(wrap.PidMaxFile + ": " + err.Error())
 	}
 }
 
 // sysctlNumber reads a whole number from a file of /proc/sys; 0 if the file is absent.
 func sysctlNumber(path string) uint64 {
-	b, _ := read.Proc(path, maxFile)
-	n, _ := strconv.ParseUint(strings.TrimSuffix(string(b), "\n"), 10, 32)
+	n, _ := strconv.ParseUint(sysctl(path), 10, 32)
 	return n
 }
 
@@ -125,11 +124,13 @@ func effectiveCaps() uint64 {
 	return uint64(data[0].Effective) | uint64(data[1].Effective)<<32
 }
 
+func no(why string) wrap.Answer { return wrap.Answer{State: wrap.No, Why: why} }
+
 // overlay answers what the kernel's version implies. Only the mount itself shows whether
 // the file system is present and a security module allows it.
 func overlay(v wrap.Version, admin bool) wrap.Answer {
 	if v.Less(wrap.Version{5, 11}) && !admin {
-		return wrap.Answer{State: wrap.No, Why: "overlay mounts in a user namespace need Linux 5.11"}
+		return no("overlay mounts in a user namespace need Linux 5.11")
 	}
 	return wrap.Answer{}
 }
@@ -138,14 +139,13 @@ func overlay(v wrap.Version, admin bool) wrap.Answer {
 // comes from a container's syscall filter, which allows the call only with CAP_SYS_PTRACE.
 func copiesSockets() wrap.Answer {
 	if _, err := unix.PidfdGetfd(-1, -1, 0); err != unix.EBADF {
-		return wrap.Answer{State: wrap.No, Why: "no socket of the command's can be copied: pidfd_getfd: " + err.Error()}
+		return no("no socket of the command's can be copied: pidfd_getfd: " + err.Error())
 	}
 	return wrap.Answer{}
 }
 
 // rungs answers which fallback levels certainly cannot be used on this host.
 func rungs(h *wrap.Host) (r [3]wrap.Answer) {
-	no := func(why string) wrap.Answer { return wrap.Answer{State: wrap.No, Why: why} }
 	switch root := h.UID == 0; {
 	case sysctl("/proc/sys/user/max_user_namespaces") == "0":
 		r[wrap.RungUser] = no("user namespaces are switched off: user.max_user_namespaces is 0")

@@ -2,6 +2,7 @@ package host
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -193,7 +194,7 @@ func (l *lookup) readMatches(at openedDir, groups []rowGroup, globs []int) (ms [
 	names := 0
 	note := func(name []byte, dtype byte) bool {
 		names++
-		for i := search(groups, name); i < len(groups) && groups[i].name == string(name); i++ {
+		for i := sort.Search(len(groups), func(i int) bool { return groups[i].name >= string(name) }); i < len(groups) && groups[i].name == string(name); i++ {
 			ms = append(ms, match{i, string(name), dtype})
 		}
 		for _, i := range globs {
@@ -213,20 +214,6 @@ func (l *lookup) readMatches(at openedDir, groups []rowGroup, globs []int) (ms [
 		}
 		read.Names(b, note)
 	}
-}
-
-// search returns the first group whose name is not less than name.
-func search(groups []rowGroup, name []byte) int {
-	lo, hi := 0, len(groups)
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if groups[mid].name < string(name) {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
 }
 
 // found describes a name in an open directory.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -81,8 +82,8 @@ func (p *secretSearch) socketVars() {
 // caller has: environment.set is taken literally.
 func (p *prober) setToOther(name, value string) bool {
 	for _, e := range p.r.Env {
-		if len(e) > len(name) && e[len(name)] == '=' && e[:len(name)] == name {
-			return e[len(name)+1:] != value
+		if v, ok := strings.CutPrefix(e, name+"="); ok {
+			return v != value
 		}
 	}
 	return false
@@ -116,13 +117,12 @@ func (p *prober) socketOfVar(name, value string) string {
 // busPath returns the first path in a list of D-Bus addresses:
 // "unix:path=/run/user/1000/bus,guid=…;unix:abstract=…".
 func busPath(list string) string {
-	for list != "" {
-		var address string
-		address, list, _ = strings.Cut(list, ";")
+	for address := range strings.SplitSeq(list, ";") {
 		options, ok := strings.CutPrefix(address, "unix:")
-		for ok && options != "" {
-			var option string
-			option, options, _ = strings.Cut(options, ",")
+		if !ok {
+			continue
+		}
+		for option := range strings.SplitSeq(options, ",") {
 			if path, ok := strings.CutPrefix(option, "path="); ok {
 				return percentDecode(path)
 			}
@@ -134,24 +134,15 @@ func busPath(list string) string {
 func percentDecode(s string) string {
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) && hex(s[i+1]) < 16 && hex(s[i+2]) < 16 {
-			b = append(b, hex(s[i+1])<<4|hex(s[i+2]))
-			i += 2
-			continue
+		c := s[i]
+		if c == '%' && i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				c, i = byte(n), i+2
+			}
 		}
-		b = append(b, s[i])
+		b = append(b, c)
 	}
 	return string(b)
-}
-
-func hex(c byte) byte {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0'
-	case c|0x20 >= 'a' && c|0x20 <= 'f':
-		return c | 0x20 - 'a' + 10
-	}
-	return 16
 }
 
 // foundAt describes the file at an absolute path; false if there is none.

@@ -43,7 +43,7 @@ func (s *gitSearch) protectPrograms(top string, f *wrap.Found) {
 		case len(parts) == depth && f.Kind == wrap.File:
 			s.protectNamedIn(n, f.Path, top, maxChain)
 		case len(parts) > depth && f.Kind == wrap.Dir:
-			for _, in := range s.p.rows([]wrap.Row{{Path: parts[depth]}}, f.Real, false) {
+			for _, in := range s.p.rows([]wrap.Row{{Path: parts[depth]}}, f.Real, 0) {
 				s.protectNamedIn(n, in.Path, top, maxChain)
 			}
 		}
@@ -198,22 +198,8 @@ func firstLine(path string) string {
 	return line
 }
 
-// beginning returns the first bytes of a regular file. It opens no other kind of file, as
-// read.Regular does not.
+// beginning returns the first bytes of a regular file.
 func beginning(path string) string {
-	var st unix.Stat_t
-	if unix.Fstatat(unix.AT_FDCWD, path, &st, 0) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return ""
-	}
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return ""
-	}
-	defer unix.Close(fd)
-	var b [128]byte
-	n, err := unix.Read(fd, b[:])
-	if err != nil || n <= 0 {
-		return ""
-	}
-	return string(b[:n])
+	head := readHead(path)
+	return head[:min(len(head), 128)]
 }

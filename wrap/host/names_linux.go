@@ -10,7 +10,7 @@ import (
 
 // protectInTree protects those names of the table that exist in dir.
 func (s *gitSearch) protectInTree(dir string) {
-	found := s.p.rows(wrap.ProtectedInTree(), dir, false)
+	found := s.p.rows(wrap.ProtectedInTree(), dir, 0)
 	for _, f := range found {
 		if f.Target == "" && f.Path == f.Real {
 			s.add(f.Path, f.Kind, f.Why)
@@ -70,7 +70,7 @@ func (s *gitSearch) protectLocked() {
 		}
 		dir := parent(before + "*")
 		tail, in, beneath := strings.Cut(after, "/")
-		for _, f := range s.p.rows([]wrap.Row{{Path: base(before) + "*" + tail}}, dir, false) {
+		for _, f := range s.p.rows([]wrap.Row{{Path: base(before) + "*" + tail}}, dir, 0) {
 			path := f.Path
 			if beneath {
 				path = join(path, in)

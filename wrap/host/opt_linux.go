@@ -176,5 +176,5 @@ func firstName(rel string) string {
 func (p *systemSearch) system() {
 	rows := append(p.optRows(), wrap.System()...)
 	slices.SortFunc(rows, func(a, b wrap.Row) int { return strings.Compare(a.Path, b.Path) })
-	p.h.System = p.rows(rows, p.root, true)
+	p.h.System = p.rows(rows, p.root, len("/"))
 }

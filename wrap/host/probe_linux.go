@@ -106,8 +106,8 @@ func (p *prober) places() {
 			p.kindOf(m.Path)
 		}
 	}
-	p.h.Keep = p.rows(wrap.RunKept(), "/run", true)
-	p.h.Devices, p.h.Terminal = p.rows(wrap.Devices(), "/dev", true), terminalName()
+	p.h.Keep = p.rows(wrap.RunKept(), "/run", len("/run/"))
+	p.h.Devices, p.h.Terminal = p.rows(wrap.Devices(), "/dev", len("/dev/")), terminalName()
 	if p.r.Confined {
 		p.h.Streams = streams()
 	}

@@ -33,20 +33,9 @@ func (p *prober) kindOf(path string) {
 	}
 }
 
-// rows returns the rows of table that exist in the directory dir, whose path contains
-// no
-// symlink. The rows' paths are relative to dir, or absolute.
-func (p *prober) rows(table []wrap.Row, dir string, absolute bool) (found []wrap.Found) {
-	skip := 0
-	if absolute {
-		skip = len(dir)
-		if dir != "/" {
-			skip++
-		}
-		if p.root != "/" {
-			skip = 1
-		}
-	}
+// rows returns the rows of table that exist in the directory dir, whose path contains no
+// symlink. dir replaces the first skip bytes of the rows' paths.
+func (p *prober) rows(table []wrap.Row, dir string, skip int) (found []wrap.Found) {
 	look := lookup{dirs: &p.dirs, n: len(table), path: func(i int) string {
 		return table[i].Path[skip:]
 	}, emit: func(i int, f wrap.Found) {

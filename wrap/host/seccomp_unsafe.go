@@ -40,9 +40,9 @@ func readsMemory() wrap.Answer {
 func memoryAnswer(err error, scope string) wrap.Answer {
 	switch {
 	case err != nil:
-		return wrap.Answer{State: wrap.No, Why: "the memory of other processes cannot be read here: " + err.Error()}
+		return no("the memory of other processes cannot be read here: " + err.Error())
 	case scope == "3":
-		return wrap.Answer{State: wrap.No, Why: "the memory of other processes cannot be read here: kernel.yama.ptrace_scope is 3"}
+		return no("the memory of other processes cannot be read here: kernel.yama.ptrace_scope is 3")
 	}
 	return wrap.Answer{}
 }
@@ -55,7 +55,7 @@ func seccompAnswer(action uint32, missing string) wrap.Answer {
 	case 0:
 		return wrap.Answer{State: wrap.Yes}
 	case unix.EPERM, unix.EACCES:
-		return wrap.Answer{State: wrap.No, Why: "seccomp is denied here, as by a container's filter"}
+		return no("seccomp is denied here, as by a container's filter")
 	}
-	return wrap.Answer{State: wrap.No, Why: missing}
+	return no(missing)
 }

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"slices"
+
 	"sbx/spec"
 	"sbx/wrap"
 )
@@ -60,12 +62,7 @@ func (p *secretSearch) hide(f wrap.Found) {
 }
 
 func (p *secretSearch) isHidden(path string) bool {
-	for i := range p.h.Secrets {
-		if p.h.Secrets[i].Path == path {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.h.Secrets, func(f wrap.Found) bool { return f.Path == path })
 }
 
 // tooWide reports whether path holds far more than one secret: it is a

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -34,13 +35,10 @@ func (p *prober) addService(path, why string) {
 	if !ok || f.Kind != wrap.Socket || p.isOpened(f.Path, f.Real) {
 		return
 	}
-	for i := range p.h.Services {
-		if p.h.Services[i].Real == f.Real {
-			return
-		}
+	if !slices.ContainsFunc(p.h.Services, func(s wrap.Found) bool { return s.Real == f.Real }) {
+		f.Why = why
+		p.h.Services = append(p.h.Services, f)
 	}
-	f.Why = why
-	p.h.Services = append(p.h.Services, f)
 }
 
 // userPaths replaces UID in a path with the caller's user id or, if the caller is

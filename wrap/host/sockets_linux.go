@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"slices"
 
 	"sbx/internal/read"
 	"sbx/wrap"
@@ -57,10 +58,5 @@ func socketPath(line []byte) (string, bool) {
 }
 
 func (p *prober) hasSocket(path string) bool {
-	for i := range p.h.Sockets {
-		if p.h.Sockets[i].Path == path {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.h.Sockets, func(f wrap.Found) bool { return f.Path == path })
 }
