@@ -173,8 +173,7 @@ func openIn(in map[int]bool, pid int) (fd int, ok bool) {
 func (c *child) alarmIfReachable() {
 	if c.noPidNS {
 		setDefault(uintptr(unix.SIGALRM))
-		set := [2]uint64{1 << (unix.SIGALRM - 1)}
-		sigmask(unix.SIG_UNBLOCK, &set, nil)
+		unblock(1 << (unix.SIGALRM - 1))
 		alarm(givenUpAfter)
 	}
 }

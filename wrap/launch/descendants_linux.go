@@ -42,3 +42,13 @@ func sweepProcesses() {
 		_, _ = unix.Wait4(-1, nil, 0, nil) // ECHILD ends the next round
 	}
 }
+
+// waitFor waits for the end of a child. A tracer or reapOrphans may have collected it already
+// (ECHILD).
+func waitFor(pid int) {
+	for {
+		if _, err := unix.Wait4(pid, nil, 0, nil); err != unix.EINTR {
+			return
+		}
+	}
+}

@@ -28,24 +28,15 @@ func devices(p *wrap.Plan, o Options) (list []Device) {
 	return list
 }
 
-// devicePath returns the path of a memory device by its numbers
-// (Documentation/admin-guide/devices.txt of Linux), "" for any other device. A terminal
-// belongs to the caller.
+// memoryDevices are the devices of major number 1 that a sandbox has in its /dev, by their
+// minor numbers (Documentation/admin-guide/devices.txt of Linux). A terminal is not
+// among them: it belongs to the caller.
+var memoryDevices = [...]string{3: "/dev/null", 5: "/dev/zero", 7: "/dev/full", 8: "/dev/random", 9: "/dev/urandom"}
+
+// devicePath returns the path of one of memoryDevices, "" for any other device.
 func devicePath(rdev uint64) string {
-	if unix.Major(rdev) != 1 {
-		return ""
-	}
-	switch unix.Minor(rdev) {
-	case 3:
-		return "/dev/null"
-	case 5:
-		return "/dev/zero"
-	case 7:
-		return "/dev/full"
-	case 8:
-		return "/dev/random"
-	case 9:
-		return "/dev/urandom"
+	if minor := unix.Minor(rdev); unix.Major(rdev) == 1 && minor < uint32(len(memoryDevices)) {
+		return memoryDevices[minor]
 	}
 	return ""
 }

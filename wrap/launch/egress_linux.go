@@ -99,11 +99,7 @@ func (r *Helper) Kill() {
 		_ = unix.PidfdSendSignal(r.pidfd, unix.SIGKILL, nil, 0)
 		unix.Close(r.pidfd)
 	}
-	for { // reapOrphans may have collected it already: ECHILD
-		if _, err := unix.Wait4(r.pid, nil, 0, nil); err != unix.EINTR {
-			break
-		}
-	}
+	waitFor(r.pid)
 	helpers = slices.DeleteFunc(helpers, func(pid int) bool { return pid == r.pid })
 	r.pid = 0
 }

@@ -1,10 +1,6 @@
 package launch
 
-import (
-	"syscall"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 // entryWord returns word i that the entry point recorded: 0 that it ran, 1 the ignored
 // signals, 2 the signal mask, 3 and 4 the soft and hard limit of RLIMIT_NOFILE, 5 the errno
@@ -52,9 +48,6 @@ func Inherited() Caller {
 		c.Files = unix.Rlimit{Cur: entryWord(3), Max: entryWord(4)}
 		return c
 	}
-	var lim syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &lim) == nil {
-		c.Files = unix.Rlimit{Cur: lim.Cur, Max: lim.Max}
-	}
+	_ = unix.Getrlimit(unix.RLIMIT_NOFILE, &c.Files)
 	return c
 }

@@ -114,11 +114,7 @@ func (r *Renewal) reap() []*StepError {
 	unix.Close(r.sock)
 	r.sock = -1
 	defer unix.Close(r.pidfd)
-	for { // a tracer may have collected it: ECHILD
-		if _, err := unix.Wait4(r.pid, nil, 0, nil); err != unix.EINTR {
-			break
-		}
-	}
+	waitFor(r.pid)
 	if r.ended {
 		return nil
 	}

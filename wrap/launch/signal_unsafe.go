@@ -62,8 +62,7 @@ func Catch() (int, error) {
 	handleInterrupt()
 	handleWith(uintptr(unix.SIGABRT), abandonHandler()) // the runtime's handler would print stacks
 	setDefault(uintptr(unix.SIGCHLD))                   // not used, and the runtime's handler takes time
-	set := [2]uint64{forwarded}
-	sigmask(unix.SIG_UNBLOCK, &set, nil)
+	unblock(forwarded)
 	return ends[0], nil
 }
 
@@ -91,8 +90,7 @@ func Children() (int, error) {
 	}
 	childEvent = uint64(fd)
 	handleWith(uintptr(unix.SIGCHLD), childHandler())
-	set := [2]uint64{1 << (unix.SIGCHLD - 1)}
-	sigmask(unix.SIG_UNBLOCK, &set, nil)
+	unblock(1 << (unix.SIGCHLD - 1))
 	return fd, nil
 }
 
@@ -104,8 +102,11 @@ func handle(sig uintptr) {
 
 func handleWith(sig, handler uintptr) {
 	_, _, restorer := handlerAddresses()
-	act := sigaction{handler: handler, flags: saSiginfo | saOnStack | saRestart | saRestorer, restorer: restorer, mask: forwarded}
-	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
+	setAction(sig, &sigaction{handler: handler, flags: saSiginfo | saOnStack | saRestart | saRestorer, restorer: restorer, mask: forwarded})
+}
+
+func setAction(sig uintptr, act *sigaction) {
+	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(act)), 0, 8, 0, 0)
 }
 
 // Interrupt is the signal that interrupts a system call of this process. It was meant for
@@ -117,15 +118,11 @@ const Interrupt = unix.SIGSTKFLT
 // handleInterrupt makes Interrupt interrupt a call and do nothing else.
 func handleInterrupt() {
 	_, ignore, restorer := handlerAddresses()
-	act := sigaction{handler: ignore, flags: saSiginfo | saOnStack | saRestorer, restorer: restorer}
-	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(Interrupt), uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
+	setAction(uintptr(Interrupt), &sigaction{handler: ignore, flags: saSiginfo | saOnStack | saRestorer, restorer: restorer})
 }
 
 // setDefault gives sig its default disposition.
-func setDefault(sig uintptr) {
-	var act sigaction
-	syscall.RawSyscall6(unix.SYS_RT_SIGACTION, sig, uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
-}
+func setDefault(sig uintptr) { setAction(sig, &sigaction{}) }
 
 // siginfo is the beginning of siginfo_t for a signal sent by a process (sigaction(2)).
 type siginfo struct {
@@ -173,6 +170,11 @@ func sigmask(how int, set, old *[2]uint64) {
 	syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, uintptr(how), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(old)), 8, 0, 0)
 }
 
+// unblock unblocks signals of the calling thread, bit n-1 is signal n.
+func unblock(signals uint64) {
+	sigmask(unix.SIG_UNBLOCK, &[2]uint64{signals}, nil)
+}
+
 // DieOf ends this process by a signal, without a core file. It returns if the caller had the
 // signal ignored.
 func DieOf(sig unix.Signal) {
@@ -181,7 +183,6 @@ func DieOf(sig unix.Signal) {
 	}
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // RLIMIT_CORE 0 has no effect if core_pattern is a pipe
 	setDefault(uintptr(sig))
-	set := [2]uint64{1 << (sig - 1)}
-	sigmask(unix.SIG_UNBLOCK, &set, nil)
+	unblock(1 << (sig - 1))
 	unix.Tgkill(unix.Getpid(), unix.Gettid(), sig)
 }

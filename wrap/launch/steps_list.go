@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"encoding/binary"
+
 	"golang.org/x/sys/unix"
 
 	"sbx/spec"
@@ -115,9 +117,7 @@ func (l *list) close(s Slot) {
 func words(v ...uint64) string {
 	b := make([]byte, 0, 8*len(v))
 	for _, w := range v {
-		for i := 0; i < 64; i += 8 {
-			b = append(b, byte(w>>i))
-		}
+		b = binary.LittleEndian.AppendUint64(b, w)
 	}
 	return string(b)
 }

@@ -122,12 +122,8 @@ func (l *mountList) mask(slot int) (Slot, bool) {
 	if slot == wrap.SlotScratch {
 		return slotScratch, true
 	}
-	for i, m := range l.masks {
-		if m == slot {
-			return slotMask + Slot(i), true
-		}
-	}
-	return 0, false
+	i := slices.Index(l.masks, slot)
+	return slotMask + Slot(max(i, 0)), i >= 0
 }
 
 // create creates a file with the given content, without write permission by default.

@@ -21,7 +21,7 @@ func (l *list) network(o *wrap.Opening) {
 		return
 	}
 	fd := l.slot()
-	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_INET), num(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), num(0)).Save = fd
+	l.socket(fd, unix.AF_INET, unix.SOCK_DGRAM, 0)
 	ifr := make([]byte, 40)
 	copy(ifr, "lo")
 	ifr[16] = unix.IFF_UP | unix.IFF_RUNNING
@@ -38,16 +38,27 @@ func (l *list) network(o *wrap.Opening) {
 	}
 	if o.Broker {
 		l.on, l.field = "the broker's socket", "broker.file"
-		l.listener(slotBroker, broker.Port)
+		l.listener(slotBroker, &ipv4, broker.Port)
 	}
 	l.on, l.field = "", ""
 }
 
-// listener creates a socket that listens at a port of the loopback address.
-func (l *list) listener(s Slot, port int) {
-	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_INET), num(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), num(0)).Save = s
-	l.add(unix.SYS_BIND, "bind", kept(s), data(ipv4.address(port, ipv4.loopback)), num(ipv4.length))
+// listener creates a socket that listens at a port of a family's loopback address.
+func (l *list) listener(s Slot, f *family, port int) {
+	l.socket(s, f.domain, unix.SOCK_STREAM, 0)
+	l.add(unix.SYS_BIND, "bind", kept(s), data(f.address(port, f.loopback)), num(f.length))
 	l.add(unix.SYS_LISTEN, "listen", kept(s), num(backlog))
+}
+
+func (l *list) socket(s Slot, domain, kind, protocol int) {
+	l.add(unix.SYS_SOCKET, "socket", num(domain), num(kind|unix.SOCK_CLOEXEC), num(protocol)).Save = s
+}
+
+// netlink opens a socket for messages of rtnetlink(7).
+func (l *list) netlink() Slot {
+	fd := l.slot()
+	l.socket(fd, unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE)
+	return fd
 }
 
 // ipv4 and ipv6 are the two address families.
@@ -77,8 +88,7 @@ const backlog = 4096
 // the relay's sockets. On a host without IPv6 the IPv6 steps are skipped.
 func (l *list) egress() {
 	l.on = "the routes of the network namespace"
-	fd := l.slot()
-	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_NETLINK), num(unix.SOCK_RAW|unix.SOCK_CLOEXEC), num(unix.NETLINK_ROUTE)).Save = fd
+	fd := l.netlink()
 	for _, f := range []*family{&ipv4, &ipv6} {
 		m := localRoute(f.domain, unix.RT_TABLE_LOCAL, 0, "")
 		l.add(unix.SYS_WRITE, "write", kept(fd), data(m), num(len(m)))
@@ -97,7 +107,7 @@ func (l *list) egress() {
 func (l *list) relaySockets(f *family) {
 	l.on = "the routes of the network namespace"
 	probe := l.slot()
-	l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), num(0)).Save = probe
+	l.socket(probe, f.domain, unix.SOCK_DGRAM, 0)
 	l.add(unix.SYS_CONNECT, "connect", kept(probe), data(f.address(wire.DNS, " ")), num(f.length))
 	l.on = "the relay's sockets"
 	for i, s := range f.sockets {
@@ -108,7 +118,7 @@ func (l *list) relaySockets(f *family) {
 		case 1:
 			kind, options = unix.SOCK_DGRAM, append(append([]option{}, f.options...), f.udpOptions...)
 		}
-		l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(kind|unix.SOCK_CLOEXEC), num(0)).Save = s
+		l.socket(s, f.domain, kind, 0)
 		for _, o := range options {
 			l.add(unix.SYS_SETSOCKOPT, "setsockopt", kept(s), num(o.level), num(o.name), data("\x01\x00\x00\x00"), num(4))
 		}
@@ -139,10 +149,8 @@ func (l *list) doors(firstPort int) {
 }
 
 func (l *list) doorOf(f *family) {
-	l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), num(0)).Save = f.doorSlot
-	l.add(unix.SYS_BIND, "bind", kept(f.doorSlot), data(f.address(wire.Door, f.loopback)), num(f.length))
-	l.add(unix.SYS_LISTEN, "listen", kept(f.doorSlot), num(backlog))
-	l.add(unix.SYS_SOCKET, "socket", num(f.domain), num(unix.SOCK_STREAM|unix.SOCK_CLOEXEC), num(0)).Save = f.doorSlot + 1
+	l.listener(f.doorSlot, f, wire.Door)
+	l.socket(f.doorSlot+1, f.domain, unix.SOCK_STREAM, 0)
 }
 
 // address returns a struct sockaddr_in or sockaddr_in6 whose address begins with ip and
@@ -166,13 +174,12 @@ func (f *family) address(port int, ip string) string {
 func (l *list) lookups() {
 	l.on = "the socket for look-ups of names"
 	first := len(l.steps)
-	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_INET), num(unix.SOCK_DGRAM|unix.SOCK_CLOEXEC), num(0)).Save = slotLookups
+	l.socket(slotLookups, unix.AF_INET, unix.SOCK_DGRAM, 0)
 	for _, name := range [...]int{unix.IP_TRANSPARENT, unix.IP_PKTINFO} {
 		l.add(unix.SYS_SETSOCKOPT, "setsockopt", kept(slotLookups), num(unix.IPPROTO_IP), num(name), data("\x01\x00\x00\x00"), num(4))
 	}
 	l.add(unix.SYS_BIND, "bind", kept(slotLookups), data(ipv4.address(wire.DNS, "")), num(ipv4.length))
-	fd := l.slot()
-	l.add(unix.SYS_SOCKET, "socket", num(unix.AF_NETLINK), num(unix.SOCK_RAW|unix.SOCK_CLOEXEC), num(unix.NETLINK_ROUTE)).Save = fd
+	fd := l.netlink()
 	opened := len(l.steps)
 	rule, route := lookupRule(), localRoute(unix.AF_INET, tableLookups, unix.RTA_PREFSRC, "\x7f\x00\x00\x01")
 	l.add(unix.SYS_WRITE, "write", kept(fd), data(rule), num(len(rule)))

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -194,11 +195,7 @@ func (l *list) closeOthers(in Input) {
 		}
 	}
 	stay := append(append([]int{}, in.Keep...), in.Sock)
-	for i := range stay { // a handful: insertion sort
-		for j := i; j > 0 && stay[j] < stay[j-1]; j-- {
-			stay[j], stay[j-1] = stay[j-1], stay[j]
-		}
-	}
+	slices.Sort(stay)
 	for _, fd := range stay {
 		gap(fd - 1)
 		next = fd + 1

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,18 +25,10 @@ func hasRenewals(p *wrap.Plan) bool {
 // maskSlots returns the Plan's slots from which its renewals bind: two at most, an empty
 // directory and an empty file.
 func maskSlots(list []wrap.Renewal) (slots []int) {
-next:
 	for i := range list {
-		m := &list[i].Mount
-		if m.Op != wrap.OpPlace {
-			continue
+		if m := &list[i].Mount; m.Op == wrap.OpPlace && !slices.Contains(slots, m.Slot) {
+			slots = append(slots, m.Slot)
 		}
-		for _, s := range slots {
-			if s == m.Slot {
-				continue next
-			}
-		}
-		slots = append(slots, m.Slot)
 	}
 	return slots
 }
@@ -83,12 +76,9 @@ func renewalSteps(all []wrap.Renewal, in sandboxFDs, remount bool) []Step {
 	join()
 	slots := maskSlots(all)
 	for i := range all {
-		m := &all[i].Mount
-		mask := -1
-		for k, s := range slots {
-			if m.Op == wrap.OpPlace && s == m.Slot {
-				mask = in.masks[k]
-			}
+		m, mask := &all[i].Mount, -1
+		if m.Op == wrap.OpPlace {
+			mask = in.masks[slices.Index(slots, m.Slot)]
 		}
 		l.renew(m, mask, join)
 	}

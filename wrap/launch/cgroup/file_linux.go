@@ -3,9 +3,9 @@ package cgroup
 import (
 	"strings"
 
-	"sbx/internal/read"
-
 	"golang.org/x/sys/unix"
+
+	"sbx/internal/read"
 )
 
 // readText returns the contents of a kernel file; "" if it cannot be read.
@@ -39,8 +39,7 @@ func entries(dir string) (names []string) {
 
 // firstLine returns the first line of a file without its newline.
 func firstLine(path string) string {
-	text := readText(path)
-	line, _, _ := strings.Cut(text, "\n")
+	line, _, _ := strings.Cut(readText(path), "\n")
 	return line
 }
 

@@ -14,6 +14,15 @@ import (
 // Want is the set of requested controllers.
 type Want [wrap.Controllers]bool
 
+// deny sets the answer for each requested controller to no.
+func (w Want) deny(out *[wrap.Controllers]wrap.GroupHost, why string) {
+	for c := range w {
+		if w[c] {
+			out[c] = no(why)
+		}
+	}
+}
+
 // Find reports for each requested controller where a group can be created. It changes
 // nothing, so some failures show only in Make.
 func Find(want Want) [wrap.Controllers]wrap.GroupHost { return newFinder(want).find() }
@@ -117,11 +126,7 @@ func (f *finder) v2(want Want) {
 		if p.mount != "" {
 			why = "the cgroup of this process is not in view under " + p.mount
 		}
-		for c := range want {
-			if want[c] {
-				f.out[c] = no(why)
-			}
-		}
+		want.deny(&f.out, why)
 		return
 	}
 	best := -1
@@ -162,26 +167,19 @@ func (f *finder) endsSearch(dir string, here [wrap.Controllers]wrap.GroupHost) b
 
 // offer returns which of the requested controllers a group offers, and how many.
 func (f *finder) offer(dir string, own bool, want Want) (out [wrap.Controllers]wrap.GroupHost, given, wanted int) {
-	deny := func(why string) {
-		for c := range want {
-			if want[c] {
-				out[c] = no(why)
-			}
-		}
-	}
 	for c := range want {
 		if want[c] {
 			wanted++
 		}
 	}
 	if why := f.unwritable(dir); why != "" {
-		deny(why)
+		want.deny(&out, why)
 		return out, 0, wanted
 	}
 	kind := firstLine(f.root + dir + "/cgroup.type")
 	threaded := kind == "threaded" || kind == "domain threaded"
 	if kind != "" && kind != "domain" && !(threaded && f.ownGroupOnly) {
-		deny(dir + " is a " + kind + " group")
+		want.deny(&out, dir+" is a "+kind+" group")
 		return out, 0, wanted
 	}
 	has, on := strings.Fields(firstLine(f.root+dir+"/cgroup.controllers")), strings.Fields(firstLine(f.root+dir+"/cgroup.subtree_control"))
