@@ -64,18 +64,18 @@ func (s *nameSearch) run() {
 	}
 	defer unix.Close(root)
 	s.root = root
-	for s.folder(""); len(s.next) > 0 && s.names < s.most && len(s.paths) < maxFound; {
+	for s.readDir(""); len(s.next) > 0 && s.names < s.most && len(s.paths) < maxFound; {
 		rel := s.next[len(s.next)-1]
 		s.next = s.next[:len(s.next)-1]
-		s.folder(rel)
+		s.readDir(rel)
 	}
 	if len(s.next) > 0 {
 		s.why = "only " + itoa(s.names) + " names under " + s.dir + " were looked at"
 	}
 }
 
-// folder reads one directory without following symlinks.
-func (s *nameSearch) folder(rel string) {
+// readDir reads one directory without following symlinks.
+func (s *nameSearch) readDir(rel string) {
 	fd := s.root
 	if rel != "" {
 		var err error

@@ -58,14 +58,14 @@ func (s *gitSearch) readConfig(dir, file string, depth int, list []named) []name
 		}
 		at := s.protectPath(dir, text, why)
 		if at.kind == wrap.File {
-			list = s.readConfig(folderOf(dir, text), at.path, depth+1, list)
+			list = s.readConfig(dirOf(dir, text), at.path, depth+1, list)
 		}
 	})
 	return list
 }
 
-// folderOf resolves the directory part of path, counted from dir.
-func folderOf(dir, path string) string {
+// dirOf resolves the directory part of path, counted from dir.
+func dirOf(dir, path string) string {
 	return resolveIn(dir, path[:len(path)-len(base(path))]).path
 }
 

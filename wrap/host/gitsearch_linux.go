@@ -32,7 +32,7 @@ type gitFound struct {
 // Limits of the search for repositories in one launch. A directory costs 3 to 5 us, so the
 // worst workspace delays a start by about 10 ms.
 const (
-	maxFolders = 2000
+	maxDirs    = 2000
 	maxEntries = 50000
 	maxDepth   = 32
 )
@@ -80,7 +80,7 @@ type gitVisited struct {
 }
 
 // visitCount is a number of directories and of names in them.
-type visitCount struct{ folders, entries int }
+type visitCount struct{ dirs, entries int }
 
 // programs counts the programs that settings files name.
 type programs struct {

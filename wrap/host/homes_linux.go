@@ -131,9 +131,9 @@ func (p *secretSearch) needed(own []string) (paths []string) {
 		add(p.h.Allow[i].Files()...)
 	}
 	for _, c := range candidates("", p.r) {
-		folder := gopath.Clean(c.path)
-		if add(folder); !within(folder, "/usr") && !within(folder, "/bin") && !within(folder, "/sbin") {
-			add(resolve(folder).path)
+		dir := gopath.Clean(c.path)
+		if add(dir); !within(dir, "/usr") && !within(dir, "/bin") && !within(dir, "/sbin") {
+			add(resolve(dir).path)
 		}
 	}
 	for _, path := range paths {

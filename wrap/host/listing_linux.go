@@ -14,9 +14,9 @@ import (
 // maxListing bounds the number of names that are listed in one directory.
 const maxListing = 65536
 
-// smallFolder is the size up to which a directory is always listed: one block of ext4.
+// smallDir is the size up to which a directory is always listed: one block of ext4.
 // Other file systems report a number of names or their bytes as the size.
-const smallFolder = 4096
+const smallDir = 4096
 
 // Listings lists the directories in which a name must be hidden: those with a secret that
 // is not a directory, and an agent's home. Probe leaves out large directories if an overlay
@@ -64,7 +64,7 @@ func (p *lister) list(dir string) {
 		return
 	}
 	p.tried = append(p.tried, dir)
-	p.listUpTo(dir, smallFolder)
+	p.listUpTo(dir, smallDir)
 }
 
 // listAll lists a directory of any size.

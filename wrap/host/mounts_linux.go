@@ -144,9 +144,9 @@ func (p *mountTable) otherPaths(path string) (list []string) {
 		case s == on:
 			continue
 		case within(inside, s.root):
-			at = joinRest(s.path, remainder(inside, s.root))
+			at = joinRest(s.path, relative(inside, s.root))
 		case within(s.root, inside):
-			at, was = s.path, joinRest(path, remainder(s.root, inside))
+			at, was = s.path, joinRest(path, relative(s.root, inside))
 			if within(p.r.Home, at) || within(p.r.WorkingDir.Real, at) {
 				continue // the caller works in at, so it is never hidden
 			}
@@ -176,7 +176,7 @@ func (p *mountTable) entryOf(path string) *mountEntry {
 }
 
 // inside returns the path within the file system of the file visible at path.
-func (s *mountEntry) inside(path string) string { return joinRest(s.root, remainder(path, s.path)) }
+func (s *mountEntry) inside(path string) string { return joinRest(s.root, relative(path, s.path)) }
 
 // sameFile reports whether two paths are the same file. They are not if another mount covers
 // one of them.

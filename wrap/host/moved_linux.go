@@ -10,9 +10,9 @@ import (
 	"sbx/wrap"
 )
 
-// movedFolders looks for a home's secrets in the directories to which
+// movedDirs looks for a home's secrets in the directories to which
 // environment variables move them.
-func (p *secretSearch) movedFolders(ofHome []wrap.Secret) {
+func (p *secretSearch) movedDirs(ofHome []wrap.Secret) {
 	for _, m := range wrap.MovedFolders() {
 		dir, ok := p.env(m.Name)
 		if dir = strings.TrimRight(dir, "/"); !ok || !strings.HasPrefix(dir, "/") {

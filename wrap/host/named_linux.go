@@ -16,7 +16,7 @@ const (
 	maxSettingsBytes = 256 << 10
 	maxProgramWords  = 8192
 	maxPrograms      = 256
-	maxNamedFolders  = 8 // directories that one file names, in which its other words are looked up
+	maxNamedDirs     = 8 // directories that one file names, in which its other words are looked up
 	maxChain         = 3 // a settings file, a script that it names, a program that the script runs
 )
 
@@ -125,7 +125,7 @@ func (w *settingsFile) takeWord(word string, runs bool, from []string) {
 func (w *settingsFile) takePath(at resolved, runs bool) {
 	switch at.kind {
 	case wrap.Dir:
-		if len(w.dirs) < maxNamedFolders && w.s.tree(at.path) != "" && !slices.Contains(w.dirs, at.path) && !within(w.top, at.path) {
+		if len(w.dirs) < maxNamedDirs && w.s.tree(at.path) != "" && !slices.Contains(w.dirs, at.path) && !within(w.top, at.path) {
 			w.dirs = append(w.dirs, at.path)
 		}
 	case wrap.File:

@@ -45,8 +45,8 @@ func (p *systemSearch) optRows() (rows []wrap.Row) {
 		}
 	}
 	for _, c := range candidates("", p.r) {
-		if strings.HasPrefix(c.folder, "/") {
-			add(gopath.Clean(c.folder))
+		if strings.HasPrefix(c.dir, "/") {
+			add(gopath.Clean(c.dir))
 		}
 	}
 	for _, dir := range []string{"/usr/bin", "/usr/local/bin"} {

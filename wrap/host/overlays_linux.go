@@ -86,13 +86,13 @@ func (p *mountTable) throughOverlays(path string, overlays []overlayMount) (list
 			at := ""
 			switch {
 			case within(path, layer):
-				if inside := joinRest("/", remainder(path, layer)); within(inside, o.root) {
-					at = joinRest(o.path, remainder(inside, o.root))
+				if inside := joinRest("/", relative(path, layer)); within(inside, o.root) {
+					at = joinRest(o.path, relative(inside, o.root))
 				}
 			case within(layer, path):
 				at = o.path
 			case on:
-				at = joinRest(layer, remainder(o.inside(path), "/"))
+				at = joinRest(layer, relative(o.inside(path), "/"))
 			}
 			switch {
 			case at == "", within(at, path), kindAt(at) == wrap.Absent:

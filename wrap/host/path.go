@@ -56,24 +56,12 @@ func anyWithin(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(d string) bool { return within(path, d) })
 }
 
-// remainder returns the part of path after the directory that contains it; "" for the
-// directory
-// itself. joinRest appends it to another directory.
-func remainder(path, folder string) string {
-	if folder == "/" {
-		folder = ""
-	}
-	if len(path) <= len(folder)+1 {
-		return ""
-	}
-	return path[len(folder)+1:]
-}
-
-func joinRest(folder, rest string) string {
+// joinRest appends a relative path, or "", to dir.
+func joinRest(dir, rest string) string {
 	if rest == "" {
-		return folder
+		return dir
 	}
-	return join(folder, rest)
+	return join(dir, rest)
 }
 
 // isKernelPath reports whether reading path would ask the kernel or a device rather than

@@ -28,7 +28,7 @@ func LookUp(name string, r *spec.Resolved) (wrap.Program, Search) {
 	outcome := NotFound
 	var unfit wrap.Program
 	for _, at := range candidates(name, r) {
-		p, o := lookAt(at.path, at.folder, r)
+		p, o := lookAt(at.path, at.dir, r)
 		if o == Found {
 			return p, Found
 		}
@@ -48,7 +48,7 @@ func fromWorkDir(r *spec.Resolved, path string) string {
 }
 
 // candidate is a path that a program name may have along PATH.
-type candidate struct{ path, folder string }
+type candidate struct{ path, dir string }
 
 // candidates returns all paths that a name may have along PATH, in order.
 func candidates(name string, r *spec.Resolved) []candidate {
@@ -60,9 +60,9 @@ func candidates(name string, r *spec.Resolved) []candidate {
 		}
 	}
 	var all []candidate
-	for folder := range strings.SplitSeq(path, ":") {
-		all = append(all, candidate{fromWorkDir(r, folder+"/"+name), folder})
-		if folder == "" {
+	for dir := range strings.SplitSeq(path, ":") {
+		all = append(all, candidate{fromWorkDir(r, dir+"/"+name), dir})
+		if dir == "" {
 			all[len(all)-1].path = fromWorkDir(r, name)
 		}
 	}
@@ -70,8 +70,8 @@ func candidates(name string, r *spec.Resolved) []candidate {
 }
 
 // lookAt examines one candidate.
-func lookAt(path, folder string, r *spec.Resolved) (wrap.Program, Search) {
-	p := wrap.Program{Path: path, Folder: folder}
+func lookAt(path, dir string, r *spec.Resolved) (wrap.Program, Search) {
+	p := wrap.Program{Path: path, Folder: dir}
 	if strings.IndexByte(path, 0) >= 0 {
 		return p, NotFound
 	}

@@ -49,7 +49,7 @@ func (p *prober) denied(at *spec.ProgramAt) (all []wrap.Executable) {
 	}
 next:
 	for _, c := range places {
-		prog, outcome := lookAt(c.path, c.folder, p.r)
+		prog, outcome := lookAt(c.path, c.dir, p.r)
 		if outcome == NotFound || prog.Real == "" || outcome == NotExecutable && at.Name != "" {
 			continue
 		}

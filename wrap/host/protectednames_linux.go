@@ -101,7 +101,7 @@ func (s *gitSearch) userConfig() {
 			continue
 		}
 		at := s.protectPath("/", file, "git reads it as the user's configuration")
-		s.userNamed = s.readConfig(folderOf("/", file), at.path, 0, s.userNamed)
+		s.userNamed = s.readConfig(dirOf("/", file), at.path, 0, s.userNamed)
 	}
 }
 

@@ -409,7 +409,7 @@ func TestHostileWorkspace(t *testing.T) {
 	if testing.Short() {
 		return
 	}
-	for i := range maxFolders {
+	for i := range maxDirs {
 		s.dir("work/many/" + itoa(i))
 	}
 	s.git("work", "init", "-q", "z")

@@ -35,7 +35,7 @@ func (p *secretSearch) secrets() {
 		}
 	}
 	p.agent = p.r.Agent
-	p.movedFolders(table[tilde:])
+	p.movedDirs(table[tilde:])
 	p.movedSecrets()
 	p.socketVars()
 	p.hideState()
@@ -45,15 +45,15 @@ func (p *secretSearch) secrets() {
 
 // prune removes the secrets that lie in a hidden directory.
 func (p *secretSearch) prune() {
-	folders := make(map[string]bool, len(p.h.Secrets))
+	hidden := make(map[string]bool, len(p.h.Secrets))
 	for i := range p.h.Secrets {
 		if f := &p.h.Secrets[i]; f.Kind == wrap.Dir && f.Target == "" {
-			folders[f.Path] = true
+			hidden[f.Path] = true
 		}
 	}
 	p.h.Secrets = slices.DeleteFunc(p.h.Secrets, func(f wrap.Found) bool {
 		for dir := parent(f.Path); dir != "/"; dir = parent(dir) {
-			if folders[dir] {
+			if hidden[dir] {
 				return true
 			}
 		}

@@ -31,8 +31,8 @@ func (s *gitSearch) walk(tree string) {
 		if len(w.next) == 0 && s.entries < maxEntries {
 			return
 		}
-		if s.folders >= maxFolders || s.entries >= maxEntries {
-			s.noteCut("only the nearest " + itoa(s.folders) + " directories with " + itoa(s.entries) + " names were looked at; " +
+		if s.dirs >= maxDirs || s.entries >= maxEntries {
+			s.noteCut("only the nearest " + itoa(s.dirs) + " directories with " + itoa(s.entries) + " names were looked at; " +
 				itoa(len(w.next)+len(w.late)) + " more under " + tree + " are known and were not")
 			return
 		}
@@ -73,7 +73,7 @@ func (w *walker) visit(b pendingDir) {
 		}
 		defer unix.Close(fd)
 	}
-	s.folders++
+	s.dirs++
 	l := gitDirNames{}
 	dot, named := wrap.Absent, false
 	queued, lateQueued := len(w.next), len(w.late)
@@ -172,7 +172,7 @@ func isDependencies(name []byte) bool {
 func (s *gitSearch) walkModules(dir string) {
 	next := []pendingDir{{rel: dir}}
 	for len(next) > 0 {
-		if s.inModules.folders >= maxFolders || s.inModules.entries >= maxEntries {
+		if s.inModules.dirs >= maxDirs || s.inModules.entries >= maxEntries {
 			s.noteCut("not all submodules of " + dir + " were looked at")
 			return
 		}
@@ -185,7 +185,7 @@ func (s *gitSearch) walkModules(dir string) {
 			}
 			continue
 		}
-		s.inModules.folders++
+		s.inModules.dirs++
 		l := gitDirNames{dir: b.rel}
 		var links []string
 		n := len(next)

@@ -3,9 +3,10 @@
 
 // The program's entry point, by the linker flag -E sbx_entry. The Go runtime
 // installs a handler for most signals and raises RLIMIT_NOFILE before any Go
-// code runs; what they were is the command's due, so they are noted here.
-// Written to: ·entry, see entry_linux.go. And a runtime that fails would end the
-// program with 2, the status of a bad command line: see fatal_unsafe.go.
+// code runs. The command must inherit the original values, so the entry point
+// records them in ·entry, see entry_linux.go. It also changes how a failing
+// runtime ends the program (status 2 would mean a bad command line), see
+// fatal_unsafe.go.
 
 GLOBL ·entry(SB), NOPTR, $64
 
@@ -71,7 +72,7 @@ next:
 
 	MOVQ	$1, ·entry+0(SB)
 
-	// what the runtime takes at its start, see room_unsafe.go: mmap, then munmap
+	// as much memory as the runtime takes at its start, see room_unsafe.go: mmap, then munmap
 	MOVQ	$0, DX // PROT_NONE
 	MOVQ	$ROOM, R12
 	JMP	map
@@ -97,7 +98,7 @@ map:
 	CMPQ	R12, $ROOM
 	JEQ	data
 
-	// prlimit64(0, RLIMIT_NPROC, NULL, &old) and sysinfo: could any be lacking?
+	// prlimit64(0, RLIMIT_NPROC, NULL, &old) and sysinfo: might processes run out?
 	MOVQ	$0, DI
 	MOVQ	$6, SI
 	XORQ	DX, DX
@@ -113,7 +114,7 @@ map:
 	CMPQ	AX, 112(SP)
 	JLS	enough
 
-	// a child that makes a child, and so on, each of which waits for its own
+	// a chain of children, each of which waits for its own child
 	XORQ	R13, R13 // 1 in a child
 	MOVQ	$0, 0(SP)
 another:
@@ -175,7 +176,7 @@ enough:
 	SYSCALL
 
 	// sched_getaffinity(0, 128, mask): is there more than one processor?
-	XORQ	R13, R13 // 1 where processors goes in front
+	XORQ	R13, R13 // 1 if the variable processors is added
 	XORQ	DI, DI
 	MOVQ	$128, SI
 	MOVQ	SP, DX
@@ -201,7 +202,7 @@ empty:
 	JMP	copy
 several:
 	MOVQ	$1, R13
-	// the caller's GOMAXPROCS=1 is less
+	// the caller's own GOMAXPROCS=1 stays
 	MOVQ	·entry+48(SB), SI
 	MOVQ	0(SI), BX
 	LEAQ	16(SI)(BX*8), DI
@@ -220,7 +221,7 @@ variable:
 	XORQ	R13, R13
 copy:
 
-	// argc, argv, environment and auxiliary vector once more, with variables in front
+	// a copy of argc, argv, environment and auxiliary vector, with the added variables first
 	MOVQ	·entry+48(SB), SI
 	MOVQ	0(SI), BX
 	ADDQ	$2, BX // words up to the environment
@@ -258,7 +259,7 @@ rest:
 	REP; MOVSQ
 	JMP	_rt0_amd64_linux(SB)
 
-// refuse ends the program with DX bytes at SI as its last word.
+// refuse prints DX bytes at SI and ends the program.
 TEXT ·refuse(SB), NOSPLIT|NOFRAME, $0
 	MOVQ	$2, DI
 	MOVQ	$1, AX // write
@@ -289,7 +290,7 @@ ends:
 	SYSCALL
 	MOVQ	AX, DI
 	MOVQ	$6, SI
-	MOVQ	$62, AX // kill: it comes when this one returns
+	MOVQ	$62, AX // kill: SIGABRT arrives when this handler returns
 	SYSCALL
 	RET
 

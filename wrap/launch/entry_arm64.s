@@ -1,7 +1,7 @@
 #include "textflag.h"
 #include "room.h"
 
-// See entry_amd64.s: the same, in the system calls of arm64.
+// See entry_amd64.s; this is the same code with the system calls of arm64.
 
 GLOBL ·entry(SB), NOPTR, $64
 
@@ -66,7 +66,7 @@ next:
 	MOVD	$1, R4
 	MOVD	R4, 0(R21)
 
-	// what the runtime takes at its start: mmap, then munmap
+	// as much memory as the runtime takes at its start: mmap, then munmap
 	MOVD	$0, R2 // PROT_NONE
 	MOVD	$ROOM, R19
 	B	map
@@ -164,7 +164,7 @@ enough:
 	SVC
 
 	// sched_getaffinity(0, 128, mask): is there more than one processor?
-	MOVD	$0, R20 // 1 where processors goes in front
+	MOVD	$0, R20 // 1 if the variable processors is added
 	MOVD	$0, R0
 	MOVD	$128, R1
 	MOVD	RSP, R2
@@ -188,7 +188,7 @@ empty:
 	B	copy
 several:
 	MOVD	$1, R20
-	// the caller's GOMAXPROCS=1 is less
+	// the caller's own GOMAXPROCS=1 stays
 	MOVD	48(R21), R1
 	MOVD	0(R1), R2
 	ADD	$2, R2
@@ -273,7 +273,7 @@ ends:
 	MOVD	$172, R8 // getpid
 	SVC
 	MOVD	$6, R1
-	MOVD	$129, R8 // kill: it comes when this one returns
+	MOVD	$129, R8 // kill: SIGABRT arrives when this handler returns
 	SVC
 	RET
 

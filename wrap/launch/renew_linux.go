@@ -27,7 +27,7 @@ func (r *renewal) close() {
 	closeFDs(&r.in.user, &r.in.mounts, &r.in.masks[0], &r.in.masks[1])
 }
 
-// MaskFolder is a descriptor of the empty directory that masks others, -1 for none.
+// MaskFolder is a descriptor of the empty directory that masks other directories, -1 for none.
 func (f *childFDs) MaskFolder() int {
 	for i, slot := range maskSlots(f.renewal.list) {
 		if slot == wrap.SlotEmpty {

@@ -2,9 +2,9 @@
 
 // noteSignal is the handler of every signal that a supervisor forwards: it
 // writes the siginfo_t, 128 bytes, to a pipe. It runs on whatever thread the
-// kernel chose, on that thread's signal stack, and knows nothing of Go.
-// rt_sigreturn(2) restores every register. SIGQUIT from this process itself is a
-// Go runtime that fails, see fatal_unsafe.go.
+// kernel chose, on that thread's signal stack, and does not use the Go runtime.
+// rt_sigreturn(2) restores every register. SIGQUIT from this process itself means
+// that the Go runtime has failed, see fatal_unsafe.go.
 TEXT ·noteSignal(SB), NOSPLIT|NOFRAME, $0
 	CMPL	DI, $3 // SIGQUIT
 	JNE	note
@@ -36,7 +36,7 @@ TEXT ·signalReturn(SB), NOSPLIT|NOFRAME, $0
 	SYSCALL
 	INT	$3
 
-// ignoreSignal is the handler of a signal that is only to interrupt a call.
+// ignoreSignal is the handler of a signal that only interrupts a system call.
 TEXT ·ignoreSignal(SB), NOSPLIT|NOFRAME, $0
 	RET
 

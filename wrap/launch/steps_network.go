@@ -63,7 +63,6 @@ func (l *list) netlink() Slot {
 
 // ipv4 and ipv6 are the two address families.
 var (
-	//
 	ipv4 = family{domain: unix.AF_INET, length: 16, udpOptions: []option{{unix.IPPROTO_IP, unix.IP_PKTINFO}},
 		sockets: [3]Slot{slotEgress, slotEgress + 2, slotEgress + 3}, doorSlot: slotDoors, loopback: "\x7f\x00\x00\x01"}
 	ipv6 = family{domain: unix.AF_INET6, length: 28, options: []option{{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}}, udpOptions: []option{{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO}},

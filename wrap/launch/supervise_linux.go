@@ -8,6 +8,7 @@ import (
 	"sbx/wrap/launch/cgroup"
 )
 
+// Exit is how a command ended.
 type Exit struct {
 	Code   int   // exit status; meaningless with Signal
 	Signal int   // the signal that ended the command; 0 for none

@@ -44,7 +44,7 @@ func (s *gitSearch) readGitDir(dir string) (l gitDirNames, ok bool) {
 		return l, false
 	}
 	defer unix.Close(fd)
-	s.folders++
+	s.dirs++
 	_ = s.p.dirs.Each(fd, func(name []byte, dtype byte) bool {
 		s.entries++
 		l.add(fd, name, dtype)
