@@ -14,28 +14,6 @@ type Endpoint struct {
 	Port   int    // 0 means any port
 }
 
-// Prefix is the range of IP addresses that share their first Bits bits. An IPv4 address takes
-// the last four bytes of Addr, and Bits counts from their beginning.
-type Prefix struct {
-	Addr  [16]byte
-	Bits  int
-	Is4   bool
-	Valid bool
-}
-
-// Error says what is wrong with a rule of network.allow.
-type Error struct{ Why, Meant, Help string }
-
-// Error is the text on one line.
-func (e *Error) Error() string {
-	if e.Meant == "" {
-		return e.Why
-	}
-	return e.Why + " (did you mean " + e.Meant + "?)"
-}
-
-const form = "as in example.com:443, *.example.com:443, 10.0.0.0/8:5432, [::1]:443, localhost:3000 or example.com:*"
-
 // Parse reads "host:port", where host is a name, "*." and a name, an IPv4 address
 // or range, or an IPv6 address or range in brackets, and port is a number or "*".
 func Parse(s string) (Endpoint, *Error) {
@@ -112,7 +90,8 @@ func parsePort(s string) (int, bool) {
 	return port, port <= 65535
 }
 
-// looksNumeric tells an address from a name: no top-level domain is a number.
+// looksNumeric reports whether host is an address or a range and not a name: no top-level
+// domain is a number.
 func looksNumeric(host string) bool {
 	if strings.IndexByte(host, '/') >= 0 {
 		return true
@@ -167,7 +146,7 @@ func badHost(host string) *Error {
 	return err
 }
 
-// Covers tells whether every connection that other allows is allowed by e.
+// Covers reports whether e allows every connection that other allows.
 func (e Endpoint) Covers(other Endpoint) bool {
 	switch {
 	case e.Port != 0 && e.Port != other.Port:
@@ -181,40 +160,13 @@ func (e Endpoint) Covers(other Endpoint) bool {
 	return e.Prefix.Contains(other.Prefix) && (e.Prefix.isLoopback() || !other.Prefix.isLoopback())
 }
 
-// Contains tells whether every address of other is one of p's.
-func (p Prefix) Contains(other Prefix) bool {
-	if !p.Valid || !other.Valid || p.Is4 != other.Is4 || p.Bits > other.Bits {
-		return false
+// named reports whether the endpoint's Name, which may begin with "*.", matches name.
+func (e *Endpoint) named(name string) bool {
+	domain, wild := strings.CutPrefix(e.Name, "*")
+	if !wild {
+		return e.Name != "" && e.Name == name
 	}
-	return other.masked(p.Bits) == p.masked(p.Bits)
+	return strings.HasSuffix(name, domain) && len(name) > len(domain)
 }
 
-// masked returns the address with all but its first bits cleared.
-func (p Prefix) masked(bits int) [16]byte {
-	if p.Is4 {
-		bits += 96
-	}
-	a := p.Addr
-	for i := range a {
-		keep := min(max(bits-8*i, 0), 8)
-		a[i] &= ^byte(0xFF >> keep)
-	}
-	return a
-}
-
-// String returns the prefix in the form of network.allow, without brackets.
-func (p Prefix) String() string {
-	var s string
-	full := 128
-	if p.Is4 {
-		full = 32
-		s = strconv.Itoa(int(p.Addr[12])) + "." + strconv.Itoa(int(p.Addr[13])) + "." +
-			strconv.Itoa(int(p.Addr[14])) + "." + strconv.Itoa(int(p.Addr[15]))
-	} else {
-		s = string6(p.Addr)
-	}
-	if p.Bits == full {
-		return s
-	}
-	return s + "/" + strconv.Itoa(p.Bits)
-}
+const localhost = "localhost"

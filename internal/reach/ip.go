@@ -1,6 +1,12 @@
 package reach
 
-import "bytes"
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"sbx/internal/doc"
+)
 
 // IP is an IPv6 address, or an IPv4 address mapped as ::ffff:a.b.c.d (RFC 4291, 2.5.5.2).
 type IP [16]byte
@@ -26,25 +32,19 @@ func ParseIP(s string) (ip IP, ok bool) {
 	return IP(a), ok
 }
 
-// Is4 tells whether it is an address of IPv4.
+// Is4 reports whether ip is an IPv4 address.
 func (ip IP) Is4() bool { return bytes.HasPrefix(ip[:], mapped) }
 
 // String formats the address (RFC 5952, RFC 6943).
 func (ip IP) String() string {
 	if ip.Is4() {
-		return Prefix{Addr: [16]byte(ip), Bits: 32, Is4: true, Valid: true}.String()
+		return string4([4]byte(ip[12:]))
 	}
 	return string6([16]byte(ip))
 }
 
-// isLocalhost tells whether it is an address that "localhost" stands for.
-func (ip IP) isLocalhost() bool { return loopback4.Has(ip) || loopback6.Has(ip) }
-
-// The addresses that "localhost" stands for.
-var (
-	loopback4 = Prefix{Addr: [16]byte{12: 127, 15: 1}, Bits: 32, Is4: true, Valid: true}
-	loopback6 = Prefix{Addr: [16]byte{15: 1}, Bits: 128, Valid: true}
-)
+// isLocalhost reports whether "localhost" in a rule stands for ip.
+func (ip IP) isLocalhost() bool { return ip == V4(127, 0, 0, 1) || ip == IP{15: 1} }
 
 // Loopback reports whether a connection to ip stays on the machine, as with 127.0.0.0/8 and
 // ::1, but also with 0.0.0.0 and ::.
@@ -52,79 +52,110 @@ func (ip IP) Loopback() bool {
 	return ip.Is4() && (ip[12] == 127 || ip == V4(0, 0, 0, 0)) || ip == IP{} || ip == IP{15: 1}
 }
 
-// isLoopback reports whether all addresses of the range are Loopback.
-func (p Prefix) isLoopback() bool {
-	return p.Is4 && p.Bits >= 8 && p.Addr[12] == 127 || !p.Is4 && p.Bits == 128 && IP(p.Addr).Loopback() || p.Is4 && p.Bits == 32 && p.Addr == [16]byte{}
-}
-
-// Has reports whether the range contains ip.
-func (p Prefix) Has(ip IP) bool {
-	other := Prefix{Addr: [16]byte(ip), Bits: 128, Valid: true}
-	if ip.Is4() {
-		other = Prefix{Bits: 32, Is4: true, Valid: true}
-		copy(other.Addr[12:], ip[12:])
-	}
-	return p.Contains(other)
-}
-
-// special lists the ranges that a name must not resolve into unless an address rule allows it:
-// otherwise the owner of an allowed name could point it at hosts in the caller's own network
-// (DNS rebinding). The ranges are from IANA's special-purpose registries (RFC 6890 and its
-// updates), plus one public address at which a cloud serves metadata.
-var special = [...]struct{ prefix, what string }{
-	{"0.0.0.0/8", "this host"},
-	{"10.0.0.0/8", "private"},
-	{"100.64.0.0/10", "shared by carriers"},
-	{"127.0.0.0/8", "loopback"},
-	{"168.63.129.16/32", "where Azure's machines read their metadata"},
-	{"169.254.0.0/16", "link-local, where clouds keep their metadata"},
-	{"172.16.0.0/12", "private"},
-	{"192.0.0.0/24", "protocol assignments"},
-	{"192.0.2.0/24", "documentation"},
-	{"192.88.99.0/24", "a relay of 6to4"},
-	{"192.168.0.0/16", "private"},
-	{"198.18.0.0/15", "for benchmarks, and the sandbox's own"},
-	{"198.51.100.0/24", "documentation"},
-	{"203.0.113.0/24", "documentation"},
-	{"224.0.0.0/4", "multicast"},
-	{"240.0.0.0/4", "reserved"},
-	{"::/128", "this host"},
-	{"::1/128", "loopback"},
-	{"100::/64", "discard-only"},
-	{"2001::/23", "protocol assignments, Teredo among them"},
-	{"2001:db8::/32", "documentation"},
-	{"3fff::/20", "documentation"},
-	{"5f00::/16", "segment routing"},
-	{"fc00::/7", "private"},
-	{"fe80::/10", "link-local"},
-	{"fec0::/10", "site-local"},
-	{"ff00::/8", "multicast"},
-}
-
-// Special returns the kind of special range that contains ip, "" for none. An IPv6 address with
-// an embedded IPv4 address (NAT64, RFC 6052; 6to4, RFC 3056; IPv4-compatible) counts as the
-// IPv4 address.
-func Special(ip IP) string {
-	if v4, ok := carried(ip); ok {
-		ip = v4
-	}
-	for _, row := range &special {
-		if p, err := parsePrefix(row.prefix, !bytes.Contains([]byte(row.prefix), []byte(":"))); err == nil && p.Has(ip) {
-			return row.what
+// parse4 reads four decimal numbers without leading zeros into dst.
+func parse4(s string, dst []byte) bool {
+	for i := range 4 {
+		part := s
+		if i < 3 {
+			var ok bool
+			if part, s, ok = strings.Cut(s, "."); !ok {
+				return false
+			}
 		}
+		if part == "" || len(part) > 3 || doc.LeadingDigits(part) != part || len(part) > 1 && part[0] == '0' {
+			return false
+		}
+		v, _ := strconv.Atoi(part)
+		if v > 255 {
+			return false
+		}
+		dst[i] = byte(v)
 	}
-	return ""
+	return true
 }
 
-// carried returns the IPv4 address embedded in an IPv6 address.
-func carried(ip IP) (IP, bool) {
-	switch {
-	case bytes.HasPrefix(ip[:], []byte{0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0}), // 64:ff9b::/96
-		bytes.HasPrefix(ip[:], []byte{0, 0x64, 0xff, 0x9b, 0, 1}),      // 64:ff9b:1::/48, RFC 8215
-		bytes.HasPrefix(ip[:], make([]byte, 12)) && ip[12]|ip[13] != 0: // ::/96
-		return V4(ip[12], ip[13], ip[14], ip[15]), true
-	case ip[0] == 0x20 && ip[1] == 0x02: // 2002::/16
-		return V4(ip[2], ip[3], ip[4], ip[5]), true
+// parse6 parses an IPv6 address (RFC 4291) without a zone.
+func parse6(s string) (addr [16]byte, ok bool) {
+	head, tail, short := strings.Cut(s, "::")
+	front, ok := groups6(head, !short)
+	if !ok {
+		return addr, false
 	}
-	return ip, false
+	if !short {
+		copy(addr[:], front)
+		return addr, len(front) == 16
+	}
+	back, ok := groups6(tail, true)
+	if !ok || len(front)+len(back) > 14 { // :: stands for one group at least
+		return addr, false
+	}
+	copy(addr[:], front)
+	copy(addr[16-len(back):], back)
+	return addr, true
+}
+
+// groups6 reads groups of hexadecimal digits between colons; the last may be
+// an IPv4 address.
+func groups6(s string, last bool) (b []byte, ok bool) {
+	if s == "" {
+		return nil, true
+	}
+	for s != "" {
+		group, rest, more := strings.Cut(s, ":")
+		if more && rest == "" {
+			return nil, false
+		}
+		if !more && last && strings.IndexByte(group, '.') >= 0 {
+			var four [4]byte
+			ok := parse4(group, four[:])
+			return append(b, four[:]...), ok
+		}
+		r, err := strconv.ParseUint(group, 16, 16)
+		if err != nil || len(group) > 4 {
+			return nil, false
+		}
+		b = append(b, byte(r>>8), byte(r))
+		if len(b) > 16 {
+			return nil, false
+		}
+		s = rest
+	}
+	return b, true
+}
+
+// string4 formats an IPv4 address.
+func string4(a [4]byte) string {
+	return strconv.Itoa(int(a[0])) + "." + strconv.Itoa(int(a[1])) + "." + strconv.Itoa(int(a[2])) + "." + strconv.Itoa(int(a[3]))
+}
+
+// string6 formats an IPv6 address (RFC 5952).
+func string6(a [16]byte) string {
+	var groups [8]int
+	for i := range groups {
+		groups[i] = int(a[2*i])<<8 | int(a[2*i+1])
+	}
+	from, to := -1, -1 // the longest run of zeros, two at least, the first of equals
+	for i := 0; i < 8; i++ {
+		j := i
+		for j < 8 && groups[j] == 0 {
+			j++
+		}
+		if j-i >= 2 && j-i > to-from {
+			from, to = i, j
+		}
+		i = max(i, j-1)
+	}
+	var s strings.Builder
+	for i := 0; i < 8; i++ {
+		if i == from {
+			s.WriteString("::")
+			i = to - 1
+			continue
+		}
+		if i > 0 && i != to {
+			s.WriteByte(':')
+		}
+		s.WriteString(strconv.FormatInt(int64(groups[i]), 16))
+	}
+	return s.String()
 }

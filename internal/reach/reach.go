@@ -1,9 +1,6 @@
 package reach
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Rule is one endpoint that the command may connect to.
 type Rule struct {
@@ -73,15 +70,4 @@ func AnyOf(r, others Reach) bool {
 		}
 		return len(Wider(r, Reach{other})) == 0
 	})
-}
-
-const localhost = "localhost"
-
-// named reports whether the endpoint's Name, which may begin with "*.", matches name.
-func (e *Endpoint) named(name string) bool {
-	domain, wild := strings.CutPrefix(e.Name, "*")
-	if !wild {
-		return e.Name != "" && e.Name == name
-	}
-	return strings.HasSuffix(name, domain) && len(name) > len(domain)
 }
