@@ -2,14 +2,6 @@ package doc
 
 import "unicode/utf8"
 
-// yamlReader reads downwards, one function a kind of node. Between nodes it
-// stands on the next content or on the end of a line.
-type yamlReader struct {
-	yamlText
-	slab  slab
-	depth int
-}
-
 // place is where a value stands: it decides whether a block collection may
 // begin there.
 type place uint8
@@ -20,52 +12,6 @@ const (
 	afterDash                // on the line of its "-"
 	afterKey                 // on the line of its "key:"
 )
-
-func (p *yamlReader) document() *Node {
-	p.next()
-	if p.at('%') && p.i == p.bol {
-		p.fail(p.i, "directives are not supported")
-	}
-	from := atLineStart
-	if p.marker("---") {
-		p.i += 3
-		from = afterMarker
-	}
-	n := p.value(-1, from)
-	if n.Kind == Null && n.Text == "" && p.ended() {
-		panic(&Error{Name: p.name, Why: "empty document"})
-	}
-	p.next()
-	end := p.marker("...")
-	if end {
-		p.i += 3
-		p.lineEnd()
-		p.next()
-	}
-	switch {
-	case p.i < len(p.b) && (end || p.marker("---")):
-		p.fail(p.i, "more than one document")
-	case p.i < len(p.b):
-		p.fail(p.i, "the indentation fits nothing above")
-	}
-	return n
-}
-
-// node is the next value.
-func (p *yamlReader) node(k Kind, off int, text string) *Node {
-	if p.slab.count == maxValues {
-		p.fail(off, tooMany)
-	}
-	return p.slab.node(k, off, text)
-}
-
-// open is the next list or object, which begins here; who ends it takes the level back.
-func (p *yamlReader) open(k Kind) *Node {
-	if p.depth++; p.depth > maxDepth {
-		p.fail(p.i, "nested more than 32 deep")
-	}
-	return p.node(k, p.i, "")
-}
 
 // value reads what follows an indicator of a node indented by n.
 func (p *yamlReader) value(n int, from place) *Node {
@@ -152,13 +98,6 @@ func (p *yamlReader) mapping(from place) *Node {
 	}
 }
 
-// once refuses a key that an object has already.
-func (p *yamlReader) once(keys *keySet, n *Node, key string, at int) {
-	if keys.add(n.Members, key) {
-		p.fail(at, twice(key))
-	}
-}
-
 func (p *yamlReader) sequence() *Node {
 	col, n := p.i-p.bol, p.open(List)
 	for {
@@ -205,27 +144,5 @@ func (p *yamlReader) key(col int) (key string) {
 		p.fail(start, "want a key, a colon and a blank, as in \"key: value\"")
 	}
 	p.i++
-	return key
-}
-
-// oneLine refuses a key that does not end on the line that it began on.
-func (p *yamlReader) oneLine(start, line int) {
-	if p.bol != line {
-		p.fail(start, "a key must stand on one line")
-	}
-}
-
-// plainKey reads a key without quotes; p then stands behind it.
-func (p *yamlReader) plainKey(flow bool) string {
-	start := p.i
-	p.plainFirst(flow)
-	key, _ := p.plainLine(flow)
-	if key == "<<" {
-		p.fail(start, "merge keys are not supported")
-	}
-	if kind, _, why := coreScalar(key); kind != String || why != "" {
-		p.fail(start, "a key must be a string, got "+kind.String(), "put it in quotes: "+Quote(Cut(key)))
-	}
-	p.i += len(key)
 	return key
 }

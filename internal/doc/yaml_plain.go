@@ -202,3 +202,18 @@ func decimalNumber(s string) (k Kind, text, why string) {
 func LeadingDigits(s string) string {
 	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
 }
+
+// plainKey reads a key without quotes; p then stands behind it.
+func (p *yamlReader) plainKey(flow bool) string {
+	start := p.i
+	p.plainFirst(flow)
+	key, _ := p.plainLine(flow)
+	if key == "<<" {
+		p.fail(start, "merge keys are not supported")
+	}
+	if kind, _, why := coreScalar(key); kind != String || why != "" {
+		p.fail(start, "a key must be a string, got "+kind.String(), "put it in quotes: "+Quote(Cut(key)))
+	}
+	p.i += len(key)
+	return key
+}
